@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_ARGS_H
+#define PIER_ARGS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * Command lines.  Short names may have several letters ("-ld"), values follow
+ * as the next word or after "=" ("--device=soft_lo").  Every program has -h,
+ * -v, -l/--log-level LEVEL and -j/--json FILE, whose keys are long names; the
+ * command line wins over the file.  A name that a program gives to an option
+ * of its own means that one.  One thread.
+ */
+enum pier_option_type {
+	PIER_OPTION_FLAG,	/* no value; int, set to 1 */
+	PIER_OPTION_INT,	/* int, decimal or 0x */
+	PIER_OPTION_SIZE,	/* uint64_t; 4096, 64K, 1M, 2G */
+	PIER_OPTION_STRING,	/* const char *; belongs to pier or argv */
+};
+
+struct pier_option {
+	const char *short_name;	/* "ld"; NULL: none */
+	const char *long_name;	/* "local-descriptor-path"; NULL: none */
+	const char *value_name;	/* "FILE", for the help */
+	const char *help;	/* one line; NULL: an alias, not shown */
+	enum pier_option_type type;
+	int required;		/* non-zero: must be given */
+	int64_t min, max;	/* of a number, or of a string's length; */
+				/* both 0: any */
+	void *value;		/* where it goes; keeps its default */
+};
+
+/* Groups of options that programs share; see struct pier_args. */
+enum pier_args_group {
+	PIER_ARGS_DEVICE = 1,		/* -d -g */
+	PIER_ARGS_FILES = 2,		/* -ld -re -m */
+	PIER_ARGS_TIMEOUT = 4,		/* --timeout */
+};
+
+struct pier_args {
+	size_t size;		/* sizeof(struct pier_args), always */
+	unsigned int groups;	/* enum pier_args_group, or-ed */
+	const char *about;	/* what the program does, one line; or NULL */
+	const char *operands;	/* "FILE..." for the help; NULL: none taken */
+	const struct pier_option *options;	/* own ones; ends with a */
+				/* nameless entry; NULL: none */
+
+	/* filled in by pier_args_parse(), defaults by PIER_ARGS_RENDEZVOUS */
+	const char *device;		/* name, netdev or PCI address; NULL */
+	int gid_index;			/* -1: choose */
+	const char *local_descriptor;	/* this side's connection */
+	const char *remote_descriptor;	/* the peer's connection */
+	const char *memory_descriptor;	/* the responder's memory */
+	int timeout_ms;
+	int argc;			/* operands left over */
+	char **argv;
+};
+
+/* For programs that meet a peer: device, descriptor files, timeout. */
+#define PIER_ARGS_RENDEZVOUS \
+	{ \
+		.size = sizeof(struct pier_args), \
+		.groups = PIER_ARGS_DEVICE | PIER_ARGS_FILES | \
+			  PIER_ARGS_TIMEOUT, \
+		.gid_index = -1, \
+		.local_descriptor = "/tmp/local_connection_desc_path.txt", \
+		.remote_descriptor = "/tmp/remote_connection_desc_path.txt", \
+		.memory_descriptor = "/tmp/remote_resource_desc_path.txt", \
+		.timeout_ms = 60000, \
+	}
+
+/* The text that the samples move where none is given. */
+#define PIER_ARGS_TEXT "Hi DOCA RDMA!"
+
+/*
+ * Fill @args from the command line.  Strings live as long as the process.
+ * Errors: -PIER_EHELP, help or version went to stdout; -PIER_EUSAGE, the
+ * sentence and the usage went to stderr.
+ */
+int pier_args_parse(struct pier_args *args, int argc, char *argv[]);
+
+/* The exit status for what pier_args_parse() returned: 0 for help, else 2. */
+int pier_args_exit(int err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_BUF_H
+#define PIER_BUF_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * Buffers: a part of an mmap, in three: head room, data, tail room.
+ *
+ *	head            data           data + data_len      head + len
+ *	 |-- head room --|----- data -----|---- tail room ----|
+ *
+ * As a source its data is read; as a destination its tail room is written
+ * from the front and the data grows by that much.  Nothing else is touched.
+ * Buffers can be chained into one scatter/gather list.
+ *
+ * Buffers come from an inventory of fixed size and are counted references.
+ * An inventory and its buffers belong to one thread.
+ */
+struct pier_mmap;
+struct pier_buf;
+struct pier_buf_inventory;
+
+/* Room for @count buffers; nothing is allocated later.  Errors: -ENOMEM. */
+int pier_buf_inventory_create(size_t count, struct pier_buf_inventory **ret);
+
+/* Ends it; buffers still held keep what they need.  NULL is fine. */
+void pier_buf_inventory_destroy(struct pier_buf_inventory *inv);
+
+size_t pier_buf_inventory_count(const struct pier_buf_inventory *inv);
+size_t pier_buf_inventory_free_count(const struct pier_buf_inventory *inv);
+
+/*
+ * Take a buffer over @len bytes at @addr of @mmap, for which remote mmaps use
+ * the owner's addresses.  by_addr: no data, all tail room.  by_data: all data.
+ * by_args: @data_len bytes of data at @data.  whole and empty: all of the
+ * mmap, by_data and by_addr.  The caller owns *ret and ends it with
+ * pier_buf_put().  Errors: -ERANGE, outside the mmap; -ENOBUFS, none left;
+ * -EINVAL, not started.
+ */
+int pier_buf_by_addr(struct pier_buf_inventory *inv, struct pier_mmap *mmap,
+		     void *addr, size_t len, struct pier_buf **ret);
+int pier_buf_by_data(struct pier_buf_inventory *inv, struct pier_mmap *mmap,
+		     void *data, size_t len, struct pier_buf **ret);
+int pier_buf_by_args(struct pier_buf_inventory *inv, struct pier_mmap *mmap,
+		     void *addr, size_t len, void *data, size_t data_len,
+		     struct pier_buf **ret);
+int pier_buf_whole(struct pier_buf_inventory *inv, struct pier_mmap *mmap,
+		   struct pier_buf **ret);
+int pier_buf_empty(struct pier_buf_inventory *inv, struct pier_mmap *mmap,
+		   struct pier_buf **ret);
+
+/* Take another reference.  Errors: -EOVERFLOW, beyond 65535. */
+int pier_buf_ref(struct pier_buf *buf);
+
+/* Give one back; the last one frees the whole chain.  NULL is fine. */
+void pier_buf_put(struct pier_buf *buf);
+
+void *pier_buf_head(const struct pier_buf *buf);
+size_t pier_buf_len(const struct pier_buf *buf);
+void *pier_buf_data(const struct pier_buf *buf);
+size_t pier_buf_data_len(const struct pier_buf *buf);
+struct pier_mmap *pier_buf_mmap(const struct pier_buf *buf);
+
+/* Move the data.  Errors: -ERANGE, outside the buffer. */
+int pier_buf_set_data(struct pier_buf *buf, void *data, size_t data_len);
+
+/* Forget the data: data_len is 0, the data pointer stays. */
+void pier_buf_reset(struct pier_buf *buf);
+
+/*
+ * Append the chain @tail to the chain @head; both must be first of their
+ * chain, @tail with one reference, which @head takes over.
+ * Errors: -EPERM, not so; -ELOOP, the same chain.
+ */
+int pier_buf_chain(struct pier_buf *head, struct pier_buf *tail);
+
+/* Cut @head's chain before @tail, which is the caller's again. */
+int pier_buf_unchain(struct pier_buf *head, struct pier_buf *tail);
+
+/* The next one in the chain or NULL; how many from @buf on. */
+struct pier_buf *pier_buf_next(const struct pier_buf *buf);
+size_t pier_buf_chain_len(const struct pier_buf *buf);
+
+/* Bytes of data, or of tail room, from @buf on through its chain. */
+size_t pier_buf_chain_data_len(const struct pier_buf *buf);
+size_t pier_buf_chain_tail_len(const struct pier_buf *buf);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

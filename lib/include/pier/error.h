@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_ERROR_H
+#define PIER_ERROR_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * Errors.  Every call returns 0, a count, or a negative errno value; what
+ * errno lacks is listed here and is negative in the same way: -PIER_ERNR.
+ */
+
+/* What an error costs the caller; pier(7) files every error under one. */
+enum pier_scope {
+	PIER_SCOPE_RETRY,	/* nothing happened: try again */
+	PIER_SCOPE_TASK,	/* this call or task failed, all else goes on */
+	PIER_SCOPE_CONN,	/* this connection is gone */
+	PIER_SCOPE_CTX,		/* this context or device is gone */
+};
+
+/* X(name, number, scope, text): names, numbers and texts, once. */
+#define PIER_ERRORS(X) \
+	X(PIER_EHELP, 5001, TASK, "help or version was printed") \
+	X(PIER_EUSAGE, 5002, TASK, "bad command line") \
+	X(PIER_EDESC, 5003, TASK, "not a descriptor, or a damaged one") \
+	X(PIER_EVERSION, 5004, TASK, "descriptor of another version") \
+	X(PIER_EKIND, 5005, TASK, "descriptor of another kind") \
+	X(PIER_ENOHELLO, 5006, CONN, "the peer never said hello") \
+	X(PIER_ERETRY, 5007, CONN, "the peer does not answer") \
+	X(PIER_ERNR, 5008, CONN, "the peer has no receive posted") \
+	X(PIER_EREMACCESS, 5009, CONN, "the peer refused access to its memory") \
+	X(PIER_EREMINVAL, 5010, CONN, "the peer calls the request invalid") \
+	X(PIER_EREMOP, 5011, CONN, "the peer failed to carry out the request") \
+	X(PIER_EDEVICE, 5012, CTX, "the device reports a failure")
+
+enum pier_error {
+#define PIER_ERROR_ENUM_(name, number, scope, text) name = number,
+	PIER_ERRORS(PIER_ERROR_ENUM_)
+#undef PIER_ERROR_ENUM_
+};
+
+/* The text of @err, of either sign; static storage.  Any thread. */
+const char *pier_strerror(int err);
+
+/* The name of @err, as "EINVAL" or "PIER_ERNR"; static storage.  Any thread. */
+const char *pier_error_name(int err);
+
+/* What @err, of either sign, costs the caller.  Any thread. */
+enum pier_scope pier_error_scope(int err);
+
+/*
+ * The sentence about the last failure in the calling thread: what failed, with
+ * which value, and what to do.  "" if nothing failed yet.  It belongs to pier
+ * and lives until the next failure in this thread.  Any thread.
+ */
+const char *pier_last_error(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

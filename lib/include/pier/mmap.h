@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_MMAP_H
+#define PIER_MMAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * Memory: one range, registered on one or more devices (a local mmap), or one
+ * that a peer has exported (a remote mmap).  Configure, add devices, start;
+ * then make buffers in it and export it.
+ *
+ * One thread at a time; once started it may be used by contexts of several
+ * threads.  Calls return 0 or a negative errno value and leave *ret alone on
+ * failure.
+ */
+struct pier_dev;
+struct pier_mmap;
+
+/* What may be done to the memory; no bit means PIER_LOCAL_WRITE. */
+enum pier_access {
+	PIER_LOCAL_READ = 1,
+	PIER_LOCAL_WRITE = 2,	/* and read */
+	PIER_REMOTE_READ = 4,
+	PIER_REMOTE_WRITE = 8,	/* implies PIER_LOCAL_WRITE */
+	PIER_REMOTE_ATOMIC = 16,	/* implies PIER_LOCAL_WRITE */
+};
+
+struct pier_mmap_config {
+	size_t size;		/* sizeof(struct pier_mmap_config), always */
+	void *addr;		/* the caller's memory; NULL: pier's own, */
+				/* page-aligned and zeroed */
+	size_t len;		/* bytes; at least 1 */
+	uint32_t access;	/* enum pier_access, or-ed */
+	/* called by destroy or by the last one using the range; or NULL */
+	void (*release)(void *addr, size_t len, void *arg);
+	void *release_arg;
+};
+
+int pier_mmap_create(struct pier_mmap **ret);
+
+/* Errors: -EBUSY, started; -EINVAL, no length, or unknown access bits. */
+int pier_mmap_configure(struct pier_mmap *mmap,
+			const struct pier_mmap_config *cfg);
+void pier_mmap_get_config(const struct pier_mmap *mmap,
+			  struct pier_mmap_config *ret);
+
+/* Errors: -EBUSY, started; -EEXIST; -ENOSPC, more than 8 devices. */
+int pier_mmap_add_dev(struct pier_mmap *mmap, struct pier_dev *dev);
+
+/* Register the range.  Errors: -EINVAL, no range or device; -ENOMEM; ... */
+int pier_mmap_start(struct pier_mmap *mmap);
+
+/*
+ * Take the registration back: peers lose access before this returns, exported
+ * descriptors are void.  Errors: -EBUSY, buffers of it are still held.
+ */
+int pier_mmap_stop(struct pier_mmap *mmap);
+
+/* Ends it, stopped or not; NULL is fine.  Buffers of it keep it alive. */
+void pier_mmap_destroy(struct pier_mmap *mmap);
+
+/* Create, configure, add @dev and start in one step. */
+int pier_mmap_map(struct pier_dev *dev, void *addr, size_t len,
+		  uint32_t access, struct pier_mmap **ret);
+
+/*
+ * Describe the started @mmap for peers, all its devices included.  *ret stays
+ * @mmap's and lives until it is stopped; whoever reads it may use the memory.
+ * Errors: -EACCES, no remote access was asked for; -EINVAL, not started.
+ */
+int pier_mmap_export(struct pier_mmap *mmap, const void **ret,
+		     size_t *ret_len);
+
+/*
+ * Make the remote mmap that @desc describes; it is started.  @desc is copied.
+ * Errors: -PIER_EDESC, -PIER_EVERSION, -PIER_EKIND; -ENOMEM.
+ */
+int pier_mmap_create_from_export(const void *desc, size_t len,
+				 struct pier_mmap **ret);
+
+/* The range, in the address space of whoever owns the memory. */
+void *pier_mmap_addr(const struct pier_mmap *mmap);
+size_t pier_mmap_len(const struct pier_mmap *mmap);
+
+/* Non-zero if @mmap was made from an export. */
+int pier_mmap_is_remote(const struct pier_mmap *mmap);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

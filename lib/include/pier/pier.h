@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_PIER_H
+#define PIER_PIER_H
+
+/* All of pier, in reading order. */
+#include <pier/version.h>
+#include <pier/error.h>
+#include <pier/log.h>
+#include <pier/args.h>
+#include <pier/task.h>
+#include <pier/dev.h>
+#include <pier/mmap.h>
+#include <pier/buf.h>
+#include <pier/pe.h>
+#include <pier/ctx.h>
+#include <pier/conn.h>
+#include <pier/rdma.h>
+#include <pier/desc.h>
+#include <pier/rendezvous.h>
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_RENDEZVOUS_H
+#define PIER_RENDEZVOUS_H
+
+#include <pier/args.h>
+#include <pier/conn.h>
+#include <pier/mmap.h>
+#include <pier/rdma.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * Meet the peer that the command line names, in straight-line programs: each
+ * side writes its descriptor file and waits for the other's.  Files are
+ * written whole with mode 0600, and removed by whoever reads them; one that is
+ * older than its writer's timeout is refused, and the wait goes on.
+ * Calls belong to the engine's thread.
+ */
+
+/*
+ * Connect the running @rdma as @args say; give the peer @mmap unless NULL;
+ * take the peer's unless @ret_remote is NULL.  Returns when data can flow.
+ * Errors: -ETIMEDOUT, with what was missing; those of pier_rdma_connect().
+ */
+int pier_rendezvous(struct pier_rdma *rdma, const struct pier_args *args,
+		    struct pier_mmap *mmap, struct pier_conn **ret,
+		    struct pier_mmap **ret_remote);
+
+/*
+ * Serve until the peer disconnects; Enter ends it too, read only while this
+ * process is the terminal's foreground process group.
+ * A peer that dies is found by the keepalive.
+ * Errors: why the connection failed.
+ */
+int pier_rendezvous_serve(struct pier_conn *conn);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

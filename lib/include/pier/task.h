@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_TASK_H
+#define PIER_TASK_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * A task: one operation on a context.  Taken from a context's pool by a call
+ * like pier_rdma_task_read(), submitted again and again, freed.  From submit
+ * until its callback the task and its buffers belong to pier.
+ * Calls belong to the engine's thread.
+ */
+struct pier_conn;
+struct pier_ctx;
+struct pier_task;
+
+enum pier_task_type {
+	PIER_TASK_SEND,
+	PIER_TASK_SEND_IMM,
+	PIER_TASK_RECEIVE,
+	PIER_TASK_READ,
+	PIER_TASK_WRITE,
+	PIER_TASK_WRITE_IMM,
+	PIER_TASK_COMPARE_SWAP,
+	PIER_TASK_FETCH_ADD,
+};
+
+/* Flags of pier_task_submit(). */
+enum pier_submit {
+	PIER_SUBMIT_MORE = 1,	/* more follow: post with the next one that */
+				/* lacks this flag, or at the next progress */
+};
+
+/* Runs on the engine's thread, never from inside pier_task_submit(). */
+typedef void pier_task_fn(struct pier_task *task, void *arg);
+
+/* Details of a failure. */
+struct pier_task_error {
+	int status;		/* as pier_task_status() */
+	int verbs_status;	/* enum ibv_wc_status; -1: no completion */
+	uint32_t vendor_error;	/* as the device gave it */
+	uint8_t peer_gid[16];	/* zero where there is no peer */
+	uint32_t peer_qpn;
+};
+
+/* Call @fn with @arg when done; NULL: pier_pe_retrieve() takes it. */
+void pier_task_set_done(struct pier_task *task, pier_task_fn *fn, void *arg);
+
+/*
+ * Hand @task over.  On an error it stays the caller's and nothing happened.
+ * Errors: -EBUSY, already submitted; -ESHUTDOWN, the context is not running;
+ * -ENOTCONN; -EAGAIN, the queue is full: progress first; -EMSGSIZE, more than
+ * the device's limit or the destination's room; -EACCES, the peer did not
+ * grant it; -EINVAL.
+ */
+int pier_task_submit(struct pier_task *task, unsigned int flags);
+
+/* Give @task back to its pool; its buffers stay the caller's.  NULL is fine. */
+void pier_task_free(struct pier_task *task);
+
+/* 0, a negative error, or -EINPROGRESS while submitted. */
+int pier_task_status(const struct pier_task *task);
+enum pier_task_type pier_task_type(const struct pier_task *task);
+const char *pier_task_type_name(enum pier_task_type type);
+struct pier_ctx *pier_task_ctx(const struct pier_task *task);
+void *pier_task_arg(const struct pier_task *task);
+
+/* The connection it runs on or was received from; NULL: none. */
+struct pier_conn *pier_task_conn(const struct pier_task *task);
+
+/* What is known of the failure; all zero after success. */
+void pier_task_error(const struct pier_task *task,
+		     struct pier_task_error *ret);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
