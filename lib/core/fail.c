@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/fail.h"
+
+static _Thread_local char last[512];
+
+int pier__fail(int err, const char *fmt, ...)
+{
+	char text[sizeof(last)];	/* an argument may be the last error */
+	int saved = errno;
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	memcpy(last, text, strlen(text) + 1);
+	pier__log(PIER_LOG_DEBUG, "error", "%s (%s)", text,
+		  pier_error_name(err));
+	errno = saved;
+	return err;
+}
+
+int pier__fail_again(int err, const char *text)
+{
+	size_t len = strnlen(text, sizeof(last) - 1);
+
+	memmove(last, text, len);	/* it may be the last error itself */
+	last[len] = '\0';
+	return err;
+}
+
+const char *pier_last_error(void)
+{
+	return last;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_CORE_FAIL_H
+#define PIER_CORE_FAIL_H
+
+#include <stdarg.h>
+
+#include <pier/error.h>
+#include <pier/log.h>
+
+/*
+ * Say a failure once, where it is first detected: keep the sentence for
+ * pier_last_error(), log it at DEBUG, return @err (negative).  Callers pass
+ * the code on.  The sentence starts with what failed, names the value and
+ * what is allowed, ends without a full stop.  Any thread.
+ */
+int pier__fail(int err, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3), cold));
+
+/* Make @text the thread's last error again, as when a stored one is told. */
+int pier__fail_again(int err, const char *text);
+
+/* Log; @area is the directory ("soft", "cm").  Any thread. */
+void pier__log(enum pier_log_level level, const char *area, const char *fmt,
+	       ...) __attribute__((format(printf, 3, 4), cold));
+
+/* Would a message of @level go anywhere?  Any thread. */
+int pier__log_wants(enum pier_log_level level);
+
+/* Log to stderr unless there is a callback or a file already.  Any thread. */
+void pier__log_to_stderr(void);
+
+#endif

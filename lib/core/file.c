@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/fail.h"
+#include "core/file.h"
+#include "core/random.h"
+
+static int write_all(int fd, const void *data, size_t len)
+{
+	const char *at = data;
+	ssize_t n;
+
+	while (len) {
+		n = write(fd, at, len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		at += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+/* Close tells of writes that failed late, on a network's file system. */
+static int fill_new(const char *path, const void *data, size_t len,
+		    mode_t mode)
+{
+	int fd, err;
+
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+	if (fd < 0)
+		return -errno;
+	err = write_all(fd, data, len);
+	if (close(fd) && !err)
+		err = -errno;
+	if (err)
+		unlink(path);
+	return err;
+}
+
+int pier__file_write(const char *path, const void *data, size_t len,
+		     mode_t mode)
+{
+	char *tmp;
+	int err;
+
+	if (asprintf(&tmp, "%s.%016" PRIx64, path, pier__random64()) < 0)
+		return pier__fail(-ENOMEM, "no memory to write %s", path);
+	err = fill_new(tmp, data, len, mode);
+	if (err)
+		goto out_free;
+	if (rename(tmp, path)) {
+		err = -errno;
+		unlink(tmp);
+	}
+out_free:
+	free(tmp);
+	if (err)
+		return pier__fail(err, "cannot write %s: %s", path,
+				  pier_strerror(err));
+	return 0;
+}
+
+/* Read to the end of @fd.  Returns the length, @size + 1 if it is longer. */
+static ssize_t read_all(int fd, void *buf, size_t size)
+{
+	size_t len = 0;
+	char more;
+	ssize_t n;
+
+	for (;;) {
+		if (len < size)
+			n = read(fd, (char *)buf + len, size - len);
+		else
+			n = read(fd, &more, 1);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		len += (size_t)n;
+		if (!n || len > size)
+			return (ssize_t)len;
+	}
+}
+
+/* Returns a descriptor of the regular file @path. */
+static int open_regular(const char *path)
+{
+	struct stat st;
+	int fd, err;
+
+	/* not blocking: a FIFO without a writer must not hold us up */
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0) {
+		err = -errno;
+		return pier__fail(err, "cannot read %s: %s", path,
+				  pier_strerror(err));
+	}
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+		close(fd);
+		return pier__fail(-EINVAL, "cannot read %s: not a regular "
+				  "file", path);
+	}
+	return fd;
+}
+
+int pier__file_read(const char *path, void *ret, size_t size)
+{
+	ssize_t len;
+	int fd;
+
+	fd = open_regular(path);
+	if (fd < 0)
+		return fd;
+	if (size >= INT_MAX)
+		size = INT_MAX - 1;
+	len = read_all(fd, ret, size);
+	close(fd);
+	if (len < 0)
+		return pier__fail((int)len, "cannot read %s: %s", path,
+				  pier_strerror((int)len));
+	if ((size_t)len > size)
+		return pier__fail(-EFBIG, "cannot read %s: more than %zu "
+				  "bytes", path, size);
+	return (int)len;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_CORE_FILE_H
+#define PIER_CORE_FILE_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+/*
+ * Write @path whole: into a new file beside it with @mode, then renamed.
+ * Errors: the system's own, with the path.
+ */
+int pier__file_write(const char *path, const void *data, size_t len,
+		     mode_t mode);
+
+/*
+ * Read the regular file @path of at most @size bytes.  Returns its length.
+ * Errors: -EFBIG; -EINVAL, not a regular file; the system's own.
+ */
+int pier__file_read(const char *path, void *ret, size_t size);
+
+#endif

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <ctype.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "core/fail.h"
+
+#define LEVELS "disable, critical, error, warning, info, debug, trace, or " \
+	       "10 to 70 in tens"
+
+static const struct {
+	enum pier_log_level level;
+	const char *name;
+} levels[] = {
+	{ PIER_LOG_DISABLE, "DISABLE" },
+	{ PIER_LOG_CRITICAL, "CRITICAL" },
+	{ PIER_LOG_ERROR, "ERROR" },
+	{ PIER_LOG_WARNING, "WARNING" },
+	{ PIER_LOG_INFO, "INFO" },
+	{ PIER_LOG_DEBUG, "DEBUG" },
+	{ PIER_LOG_TRACE, "TRACE" },
+};
+
+#define LEVEL_COUNT (sizeof(levels) / sizeof(levels[0]))
+
+/* Where messages go; under the lock, as is every call of the callback. */
+static struct {
+	pthread_mutex_t lock;
+	pier_log_fn *fn;
+	void *arg;
+	FILE *file;
+} sink = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static pthread_once_t env_once = PTHREAD_ONCE_INIT;
+static atomic_int level_set = PIER_LOG_INFO;
+
+/* The highest level that goes anywhere: all that wants() has to read. */
+#define UNKNOWN (-1)		/* the environment was not read yet */
+#define NOTHING 0
+static atomic_int threshold = UNKNOWN;
+
+/* This thread is in the sink: what it logs there is dropped, no deadlock. */
+static _Thread_local bool inside;
+
+static const char *level_name(enum pier_log_level level)
+{
+	size_t i;
+
+	for (i = 0; i < LEVEL_COUNT; i++)
+		if (levels[i].level == level)
+			return levels[i].name;
+	return NULL;
+}
+
+/* Whether @text names a level; without a sentence. */
+static bool find_level(const char *text, enum pier_log_level *ret)
+{
+	char number[8];
+	size_t i;
+
+	for (i = 0; i < LEVEL_COUNT; i++) {
+		snprintf(number, sizeof(number), "%d", (int)levels[i].level);
+		if (strcasecmp(text, levels[i].name) == 0 ||
+		    strcmp(text, number) == 0) {
+			*ret = levels[i].level;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Under the lock. */
+static void set_threshold(void)
+{
+	int level = atomic_load(&level_set);
+
+	if ((!sink.fn && !sink.file) || level == PIER_LOG_DISABLE)
+		level = NOTHING;
+	atomic_store_explicit(&threshold, level, memory_order_relaxed);
+}
+
+static void read_env(void)
+{
+	const char *text = secure_getenv("PIER_LOG");
+	enum pier_log_level level;
+
+	pthread_mutex_lock(&sink.lock);
+	if (text && *text) {
+		if (find_level(text, &level)) {
+			atomic_store(&level_set, level);
+			sink.file = stderr;
+		} else {
+			fprintf(stderr, "pier: WARNING log: PIER_LOG \"%s\" "
+				"is not a level: %s\n", text, LEVELS);
+		}
+	}
+	set_threshold();
+	pthread_mutex_unlock(&sink.lock);
+}
+
+int pier__log_wants(enum pier_log_level level)
+{
+	int most = atomic_load_explicit(&threshold, memory_order_relaxed);
+
+	if (most == UNKNOWN) {
+		pthread_once(&env_once, read_env);
+		most = atomic_load_explicit(&threshold, memory_order_relaxed);
+	}
+	return (int)level <= most && level > PIER_LOG_DISABLE;
+}
+
+/* One line, whatever a peer or a file put into it. */
+static void make_plain(char *text)
+{
+	for (; *text; text++)
+		if (iscntrl((unsigned char)*text))
+			*text = '?';
+}
+
+void pier__log(enum pier_log_level level, const char *area, const char *fmt,
+	       ...)
+{
+	char text[1024];
+	int saved = errno;
+	va_list ap;
+
+	if (inside || !pier__log_wants(level))
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	make_plain(text);
+
+	pthread_mutex_lock(&sink.lock);
+	inside = true;
+	if (sink.fn) {
+		sink.fn(level, area, text, sink.arg);
+	} else if (sink.file) {
+		fprintf(sink.file, "pier: %s %s: %s\n", level_name(level),
+			area, text);
+		fflush(sink.file);
+	}
+	inside = false;
+	pthread_mutex_unlock(&sink.lock);
+	errno = saved;
+}
+
+int pier_log_set_level(enum pier_log_level level)
+{
+	if (!level_name(level))
+		return pier__fail(-EINVAL, "log level %d: 10 to 70 in tens",
+				  (int)level);
+	pthread_once(&env_once, read_env);
+
+	pthread_mutex_lock(&sink.lock);
+	atomic_store(&level_set, level);
+	set_threshold();
+	pthread_mutex_unlock(&sink.lock);
+	return 0;
+}
+
+enum pier_log_level pier_log_level(void)
+{
+	pthread_once(&env_once, read_env);
+	return atomic_load(&level_set);
+}
+
+int pier_log_parse_level(const char *text, enum pier_log_level *ret)
+{
+	if (!find_level(text, ret))
+		return pier__fail(-EINVAL, "log level \"%s\": %s", text,
+				  LEVELS);
+	return 0;
+}
+
+static void set_sink(pier_log_fn *fn, void *arg, FILE *file)
+{
+	pthread_once(&env_once, read_env);
+
+	pthread_mutex_lock(&sink.lock);
+	sink.fn = fn;
+	sink.arg = arg;
+	sink.file = file;
+	set_threshold();
+	pthread_mutex_unlock(&sink.lock);
+}
+
+void pier_log_set_callback(pier_log_fn *fn, void *arg)
+{
+	set_sink(fn, arg, NULL);
+}
+
+void pier_log_set_file(FILE *file)
+{
+	set_sink(NULL, NULL, file);
+}
+
+void pier__log_to_stderr(void)
+{
+	pthread_once(&env_once, read_env);
+
+	pthread_mutex_lock(&sink.lock);
+	if (!sink.fn && !sink.file)
+		sink.file = stderr;
+	set_threshold();
+	pthread_mutex_unlock(&sink.lock);
+}

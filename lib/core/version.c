@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <pier/version.h>
+
+const char *pier_version(void)
+{
+	return PIER_VERSION;
+}
