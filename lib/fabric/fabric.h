@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_FABRIC_FABRIC_H
+#define PIER_FABRIC_FABRIC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <infiniband/verbs.h>	/* types only */
+
+#include <pier/dev.h>
+
+/*
+ * The one seam between pier and a device.  Two kinds of device stand behind
+ * it, verbs and soft; nothing above asks which.  It speaks rdma-core's types
+ * for what goes in and out, and opaque objects for what lives.  Every member
+ * of a table is set; what a device cannot do is told by its limits.
+ *
+ * Calls return 0, a count, or a negative errno value with pier__fail() said.
+ * None calls back upwards.  t/fabric.c is the contract in executable form.
+ */
+
+/* What a device can do: read it, never ask for its kind. */
+struct pier__limits {
+	uint64_t message;	/* bytes */
+	uint64_t mmap;		/* bytes in one region */
+	uint32_t inline_size;	/* largest inline send; 0: none */
+	uint32_t inline_free;	/* inline costs nothing up to this */
+	uint32_t send_sge, recv_sge;
+	uint32_t qps;
+	uint32_t send_wr;	/* of one QP */
+	uint32_t srq_wr;
+	uint32_t cqe;
+	uint32_t rd_atomic;	/* as initiator and as responder */
+	uint32_t tasks;		/* bit per enum pier_task_type that works */
+	bool atomic_cpu;	/* atomics hold against the CPU as well */
+	bool srq_flush;		/* receives of an SRQ are flushed */
+	bool retry_7_forever;	/* retry count 7 never gives up */
+	bool by_address;	/* connects by CM only (iWARP) */
+};
+
+/* A device and port as listed; plain data, copied freely. */
+struct pier__port {
+	const struct pier__fabric *fabric;
+	char name[64];		/* of the RDMA device */
+	uint32_t port;		/* from 1 */
+	char netdev[16];	/* "" none */
+	char pci[16];		/* 0000:00:00.0; soft: its netdev's or a */
+				/* made-up stable one */
+	uint8_t link_layer;	/* IBV_LINK_LAYER_* */
+	bool active;
+	uint16_t lid;
+	uint64_t guid;
+	enum ibv_mtu mtu;	/* active */
+	struct pier__limits limits;
+	uint32_t gid_count;
+	struct pier_gid gids[32];
+	uint8_t gid_prefix[32];	/* bits of the subnet of each; 0: unknown */
+};
+
+/* A growing list of ports. */
+struct pier__ports {
+	struct pier__port *port;
+	size_t count;
+};
+
+/* Append a copy of @port.  Errors: -ENOMEM. */
+int pier__ports_add(struct pier__ports *ports, const struct pier__port *port);
+
+/* The bodies begin with these; a back end puts its own behind. */
+struct pier__fdev {
+	const struct pier__fabric *fabric;
+	struct pier__port port;		/* as opened; query() refreshes it */
+	int event_fd;			/* readable when event() has one */
+};
+
+struct pier__mr {
+	struct pier__fdev *fdev;
+	uint32_t lkey, rkey;
+};
+
+struct pier__chan {
+	struct pier__fdev *fdev;
+	int fd;			/* readable after arm() when there is work */
+	uint16_t udp_port;	/* where peers send to; 4791 on verbs */
+};
+
+struct pier__cq {
+	struct pier__chan *chan;
+};
+
+struct pier__srq {
+	struct pier__chan *chan;
+};
+
+struct pier__qp {
+	struct pier__cq *cq;
+	uint32_t qpn;
+	uint32_t inline_size;	/* granted */
+};
+
+/*
+ * Devices.  list and open may be called from any thread; an open device is
+ * shared by threads, and its other calls here may be made from any of them.
+ */
+struct pier__fabric_dev {
+	/*
+	 * Append every port of every device of this kind; none is no error.
+	 * Opens nothing that outlives the call.  May block.
+	 */
+	int (*list)(struct pier__ports *ports);
+
+	/* Open @port; the caller ends it with close.  -ENODEV: it is gone. */
+	int (*open)(const struct pier__port *port, struct pier__fdev **ret);
+
+	/* Close @fdev, on which nothing is left. */
+	void (*close)(struct pier__fdev *fdev);
+
+	/* Refresh fdev->port: state, MTU, GIDs.  -ENODEV: it is gone. */
+	int (*query)(struct pier__fdev *fdev);
+
+	/*
+	 * Take the next asynchronous event; never blocks.
+	 * -EAGAIN: none.  *ret is an enum ibv_event_type.
+	 */
+	int (*event)(struct pier__fdev *fdev, int *ret);
+
+	/*
+	 * Register @len bytes at @addr; @access is IBV_ACCESS_*.  The keys
+	 * hold for every queue of @fdev.  -ENOMEM: also locked-memory limit.
+	 */
+	int (*reg)(struct pier__fdev *fdev, void *addr, size_t len,
+		   int access, struct pier__mr **ret);
+
+	/* Peers have lost access, and nothing reads the range, on return. */
+	void (*dereg)(struct pier__mr *mr);
+
+	/* The protection domain under it; NULL: not a verbs device. */
+	struct ibv_pd *(*pd)(struct pier__fdev *fdev);
+};
+
+/*
+ * Queues.  A channel and all that is made on it belong to one thread at a
+ * time; several channels of one device run in parallel and share no lock.
+ */
+struct pier__fabric_qp {
+	/* A notification channel; on soft the endpoint with its UDP port. */
+	int (*chan_create)(struct pier__fdev *fdev, struct pier__chan **ret);
+	void (*chan_destroy)(struct pier__chan *chan);
+
+	/* Take notifications out of chan->fd after a sleep. */
+	void (*chan_clear)(struct pier__chan *chan);
+
+	/* At least @cqe entries.  -EINVAL: beyond limits.cqe. */
+	int (*cq_create)(struct pier__chan *chan, uint32_t cqe,
+			 struct pier__cq **ret);
+	void (*cq_destroy)(struct pier__cq *cq);
+
+	/*
+	 * Reap at most @max.  Returns how many, 0 for none, or an error:
+	 * the queue is then dead.  Drives the device if it has no hardware.
+	 */
+	int (*poll)(struct pier__cq *cq, struct ibv_wc *wc, int max);
+
+	/*
+	 * Make chan->fd readable at the next completion.  -EAGAIN: one is
+	 * there already (looked at after the notification was asked for, so
+	 * that none slips through): poll.  0: sleep.
+	 */
+	int (*arm)(struct pier__cq *cq);
+
+	/* A shared receive queue. */
+	int (*srq_create)(struct pier__chan *chan, uint32_t max_wr,
+			  uint32_t max_sge, struct pier__srq **ret);
+
+	/* Receives still posted are gone without a completion. */
+	void (*srq_destroy)(struct pier__srq *srq);
+
+	/* As post, for receives. */
+	int (*srq_post)(struct pier__srq *srq, struct ibv_recv_wr *wr,
+			struct ibv_recv_wr **bad);
+
+	/*
+	 * An RC QP in RESET whose send and receive completions go to @cq.
+	 * Only @cap and the signalling of single requests are its own.
+	 */
+	int (*qp_create)(struct pier__cq *cq, struct pier__srq *srq,
+			 const struct ibv_qp_cap *cap, struct pier__qp **ret);
+
+	/*
+	 * As ibv_modify_qp(3).  @udp_port: where the peer listens, for the
+	 * move to RTR; 4791 for standard peers.
+	 */
+	int (*qp_modify)(struct pier__qp *qp, struct ibv_qp_attr *attr,
+			 int mask, uint16_t udp_port);
+
+	/* Its unread completions are purged, nothing is flushed any more. */
+	void (*qp_destroy)(struct pier__qp *qp);
+
+	/*
+	 * Post the chain @wr; wr_id is a struct pier__op, which must live
+	 * until its completion is polled.  -EAGAIN: full from *@bad on; the
+	 * requests before it are posted.  Any error sets *@bad.  Does not
+	 * block.
+	 */
+	int (*post)(struct pier__qp *qp, struct ibv_send_wr *wr,
+		    struct ibv_send_wr **bad);
+};
+
+/* A kind of device. */
+struct pier__fabric {
+	const char *name;		/* "verbs", "soft" */
+	const struct pier__fabric_dev *dev;
+	const struct pier__fabric_qp *qp;
+};
+
+/* All kinds, the preferred first; ends with NULL. */
+extern const struct pier__fabric *const pier__fabrics[];
+
+extern const struct pier__fabric pier__verbs;
+extern const struct pier__fabric pier__soft;
+
+#endif
