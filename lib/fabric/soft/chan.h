@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_FABRIC_SOFT_CHAN_H
+#define PIER_FABRIC_SOFT_CHAN_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/list.h"
+#include "fabric/fabric.h"
+#include "fabric/soft/ep.h"
+#include "fabric/soft/io.h"
+
+/*
+ * A channel: an endpoint, its socket, and what wakes those who wait for it.
+ *
+ * WHO DRIVES the endpoint is the program's thread or the helper (helper.h),
+ * never both: each holds the endpoint's lock meanwhile.  The state below is
+ * changed under that lock, but for @calls and @recall, which are atomic, and
+ * the helper's own, which belongs to the helper's lock.
+ *
+ *   driver = PROGRAM   The program called within the last looks.  It drives
+ *                      inline; the helper keeps off.
+ *   driver = HELPER    The program did not: the helper drives on every packet
+ *                      and deadline.  Set by the helper, ended by the
+ *                      program's next call.
+ *
+ *   asleep             From arm to clear: the program may wait for chan.fd.
+ *                      The socket and the timer make it readable, and if the
+ *                      helper produces completions, the bell does.
+ *
+ * The helper notices a change in one of two ways, and one of them is in force
+ * at any time:
+ *
+ *   looking            It looks every few ms whether @calls grew.
+ *   watched            Its epoll set has the socket and the timer, for one
+ *                      event.  Who drives must keep the timer on the
+ *                      endpoint's deadline.
+ *
+ *   look, @calls grew            stay; if not asleep, the socket leaves
+ *                                chan.fd, so that packets wake nobody
+ *   look, not, asleep            -> watched, PROGRAM
+ *   look, not, asleep, had fired -> HELPER, drive, -> watched
+ *   look, not, awake             -> HELPER, drive, -> watched
+ *   watch fires, @calls grew     -> looking
+ *   watch fires, PROGRAM         had fired; -> looking (a look of grace for
+ *                                the program, which chan.fd has woken too)
+ *   watch fires, HELPER          drive, -> watched
+ *   call, HELPER                 -> PROGRAM; recall wakes the helper, which
+ *                                is -> looking
+ *
+ * Nothing is lost at a change.  Socket and timer are level triggered and stay
+ * in their sets or are put back in with epoll_ctl(2), which tells of what is
+ * there already.  Packets that were taken from the socket and not yet handled
+ * count as work: who stops driving, and is not sure to be back within a look,
+ * goes on until nothing is left, or sets the timer to now.
+ *
+ * A call counts in @calls before it waits for the lock, and the helper lets
+ * go when it sees that: the program never waits for more than one round.
+ */
+enum soft_driver {
+	SOFT_PROGRAM,
+	SOFT_HELPER,
+};
+
+struct soft_chan {
+	struct pier__chan chan;		/* first; fd is an epoll set */
+	struct soft_io *io;		/* owned */
+	struct soft_ep *ep;		/* owned */
+	int sock;			/* io's */
+	int timer, bell;		/* owned */
+
+	atomic_uint calls;		/* of the program; it alone writes */
+	atomic_bool recall;		/* the helper is to look again */
+
+	/* Under the endpoint's lock. */
+	struct pier__list cqs;		/* of struct soft_chan_cq */
+	enum soft_driver driver;
+	bool asleep;
+	bool rung;			/* the bell is */
+	bool listening;			/* chan.fd has the socket */
+	bool looking;
+	unsigned int posts;		/* since the last poll */
+	uint64_t timer_at;		/* PIER__NEVER: off */
+
+	/* The helper's. */
+	struct pier__list link;
+	uint64_t id;			/* never 0, never used again */
+	uint64_t look_at;		/* PIER__NEVER: not looking */
+	unsigned int calls_seen;
+	bool fired;			/* the watch, and nobody came */
+	bool sock_watched, timer_watched;
+};
+
+struct soft_chan_cq {
+	struct pier__cq cq;		/* first */
+	struct soft_cq *queue;		/* owned */
+	bool armed;			/* its next completion is to be told */
+	struct pier__list link;
+};
+
+int pier__soft_chan_create(struct pier__fdev *fdev, struct pier__chan **ret);
+void pier__soft_chan_destroy(struct pier__chan *chan);
+
+/* The fabric's members of the same names. */
+void pier__soft_chan_clear(struct pier__chan *chan);
+int pier__soft_chan_arm(struct pier__cq *cq);
+
+/*
+ * Around everything that the program's thread does to the endpoint.  @did:
+ * non-zero if the endpoint may have more to do.
+ */
+void pier__soft_chan_begin(struct soft_chan *chan);
+void pier__soft_chan_end(struct soft_chan *chan, int did);
+
+/* Between begin and end; or the helper, holding the endpoint. */
+
+/* Have the socket in chan.fd, or not. */
+void pier__soft_chan_listen(struct soft_chan *chan, bool on);
+
+/* Set the timer to the endpoint's deadline, or earlier. */
+void pier__soft_chan_set_timer(struct soft_chan *chan);
+
+/* Make chan.fd readable if a completion waits that was asked for. */
+void pier__soft_chan_tell(struct soft_chan *chan);
+
+#endif

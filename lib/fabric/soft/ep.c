@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+
+#include "core/clock.h"
+#include "core/fail.h"
+#include "fabric/soft/qp.h"
+
+#define STANDARD_PORT 4791
+#define SOFT_ID_MAX 63		/* IPv4 identification that our kind sends */
+
+int pier__soft_ep_create(struct soft_io *io, struct soft_mr_table *keys,
+			 struct soft_ep **ret)
+{
+	struct soft_ep *ep = calloc(1, sizeof(*ep));
+
+	if (!ep)
+		return pier__fail(-ENOMEM, "no memory for an endpoint");
+	ep->io = io;
+	ep->keys = keys;
+	pthread_mutex_init(&ep->owner, NULL);
+	pier__list_init(&ep->wqe_chunks);
+	pier__list_init(&ep->dests);
+	pier__list_init(&ep->ready);
+	pier__list_init(&ep->replying);
+	ep->user.lock = &ep->owner;
+	pier__soft_mr_join(keys, &ep->user);
+	*ret = ep;
+	return 0;
+}
+
+void pier__soft_ep_destroy(struct soft_ep *ep)
+{
+	if (!ep)
+		return;
+	pier__soft_mr_part(ep->keys, &ep->user);
+	pier__soft_wqe_free_all(ep);
+	free(ep->qps);
+	free(ep->heap);
+	pthread_mutex_destroy(&ep->owner);
+	free(ep);
+}
+
+void pier__soft_ep_enter(struct soft_ep *ep)
+{
+	pthread_mutex_lock(&ep->owner);
+}
+
+bool pier__soft_ep_try_enter(struct soft_ep *ep)
+{
+	return !pthread_mutex_trylock(&ep->owner);
+}
+
+void pier__soft_ep_leave(struct soft_ep *ep)
+{
+	pthread_mutex_unlock(&ep->owner);
+	/* Whoever takes a key out waits for one turn: give it one. */
+	if (atomic_load_explicit(&ep->user.waiters, memory_order_relaxed))
+		sched_yield();
+}
+
+static bool is_response(uint8_t opcode)
+{
+	return opcode >= SOFT_READ_FIRST && opcode <= SOFT_ATOMIC_ACK;
+}
+
+/* Does @qp take the packet?  All that can be told without its ICRC. */
+static bool qp_takes(const struct soft_qp *qp, const struct soft_hdr *hdr,
+		     const struct soft_rx *rx)
+{
+	switch (qp->state) {
+	case IBV_QPS_RTR:
+		if (is_response(hdr->opcode))
+			return false;
+		break;
+	case IBV_QPS_RTS:
+	case IBV_QPS_SQD:
+		break;
+	default:
+		return false;
+	}
+	return hdr->opcode >> 5 == 0 && (hdr->pkey & 0x7fff) == 0x7fff &&
+	       IN6_ARE_ADDR_EQUAL(&rx->src.ip, &qp->dest->addr.ip) &&
+	       IN6_ARE_ADDR_EQUAL(&rx->dst.ip, &qp->src.ip);
+}
+
+static bool icrc_ok(const struct soft_qp *qp, const struct soft_rx *rx)
+{
+	bool standard = qp->dest->addr.port == STANDARD_PORT;
+
+	return pier__soft_icrc_ok(rx, standard ? UINT16_MAX : SOFT_ID_MAX);
+}
+
+static void ep_packet(struct soft_ep *ep, const struct soft_rx *rx)
+{
+	struct soft_in in;
+	struct soft_qp *qp;
+	size_t hdr_len;
+
+	ep->counters.rx_packets++;
+	ep->counters.rx_bytes += rx->len;
+	hdr_len = pier__soft_decode(rx->data, rx->len, &in.hdr);
+	if (hdr_len && in.hdr.opcode == SOFT_CNP)
+		return;		/* the window has its own signs */
+	qp = hdr_len ? pier__soft_table_find(ep, in.hdr.qpn) : NULL;
+	if (!qp || !qp_takes(qp, &in.hdr, rx)) {
+		ep->counters.dropped++;
+		return;
+	}
+	if (!icrc_ok(qp, rx)) {
+		ep->counters.bad_icrc++;
+		return;
+	}
+	in.data = rx->data + hdr_len;
+	in.len = rx->len - hdr_len - in.hdr.pad - 4;
+	if (is_response(in.hdr.opcode))
+		pier__soft_req_receive(qp, &in);
+	else
+		pier__soft_resp_receive(qp, &in);
+}
+
+static int ep_receive(struct soft_ep *ep)
+{
+	int n, i;
+
+	n = ep->io->ops->recv(ep->io, ep->rx, SOFT_BATCH);
+	for (i = 0; i < n; i++)
+		ep_packet(ep, &ep->rx[i]);
+	return n > 0 ? n : 0;
+}
+
+int pier__soft_ep_drive(struct soft_ep *ep)
+{
+	int done;
+
+	ep->now = ep->io->ops->now(ep->io);
+	done = ep_receive(ep);
+	done += pier__soft_timer_run(ep);
+	done += pier__soft_tx_run(ep);
+	return done;
+}
+
+uint64_t pier__soft_ep_deadline(const struct soft_ep *ep)
+{
+	uint64_t due = ep->heap_len ? ep->heap[0]->due : PIER__NEVER;
+
+	if (pier__list_empty(&ep->ready) && pier__list_empty(&ep->replying))
+		return due;
+	/* Something can be sent: at once, or when the socket has room. */
+	return ep->send_at < due ? ep->send_at : due;
+}
+
+uint64_t pier__soft_ep_completions(const struct soft_ep *ep)
+{
+	return ep->completions;
+}
+
+const struct soft_counters *pier__soft_ep_counters(const struct soft_ep *ep)
+{
+	return &ep->counters;
+}

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "core/clock.h"
+#include "core/fail.h"
+#include "fabric/soft/helper.h"
+
+#define LOOK (2 * PIER__MS)	/* and the grace when a watch fires */
+#define ROUNDS 16		/* of driving, before others have their turn */
+#define EVENTS 32
+
+/* In an event's data: the channel's id, and which of its two. */
+#define ON_TIMER 1
+#define DATA(id, which) ((id) << 1 | (which))
+
+/*
+ * @life serialises the first channel's start and the last one's end.  @lock
+ * is held by the helper except while it sleeps, and protects the list.  @gate
+ * is passed on the way to @lock, so that the helper, who takes it again and
+ * again, cannot keep others out.  Order: life, gate, lock, an endpoint's.
+ */
+static struct helper {
+	pthread_mutex_t life, gate, lock;
+	pthread_t thread;
+	size_t count;			/* of channels; under life */
+	bool stop;
+	uint64_t last_id;
+	struct pier__list chans;
+	int epoll_fd;
+	int bell;			/* wakes the helper */
+} helper = {
+	.life = PTHREAD_MUTEX_INITIALIZER,
+	.gate = PTHREAD_MUTEX_INITIALIZER,
+	.lock = PTHREAD_MUTEX_INITIALIZER,
+	.chans = { &helper.chans, &helper.chans },
+};
+
+static void helper_lock(void)
+{
+	pthread_mutex_lock(&helper.gate);
+	pthread_mutex_lock(&helper.lock);
+	pthread_mutex_unlock(&helper.gate);
+}
+
+static void helper_unlock(void)
+{
+	pthread_mutex_unlock(&helper.lock);
+}
+
+void pier__soft_helper_wake(void)
+{
+	uint64_t one = 1;
+	ssize_t put;
+
+	put = write(helper.bell, &one, sizeof(one));
+	(void)put;		/* a full one is readable as well */
+}
+
+/* For one event on @fd. */
+static void watch_fd(int fd, uint64_t data)
+{
+	struct epoll_event ev = {
+		.events = EPOLLIN | EPOLLONESHOT,
+		.data.u64 = data,
+	};
+
+	epoll_ctl(helper.epoll_fd, EPOLL_CTL_MOD, fd, &ev);
+}
+
+/* Sleep until the socket or the timer of @chan has something. */
+static void watch(struct soft_chan *chan)
+{
+	chan->looking = false;
+	chan->look_at = PIER__NEVER;
+	pier__soft_chan_listen(chan, true);
+	pier__soft_chan_set_timer(chan);
+	if (!chan->sock_watched)
+		watch_fd(chan->sock, DATA(chan->id, 0));
+	if (!chan->timer_watched)
+		watch_fd(chan->timer, DATA(chan->id, ON_TIMER));
+	chan->sock_watched = true;
+	chan->timer_watched = true;
+}
+
+/* Has the program called since this was last asked? */
+static bool came(struct soft_chan *chan)
+{
+	unsigned int calls = atomic_load_explicit(&chan->calls,
+						  memory_order_relaxed);
+	bool more = calls != chan->calls_seen;
+
+	chan->calls_seen = calls;
+	return more;
+}
+
+static void look_later(struct soft_chan *chan, uint64_t now)
+{
+	if (chan->look_at == PIER__NEVER || chan->look_at <= now)
+		chan->look_at = now + LOOK;
+}
+
+/* The endpoint is ours: drive it until it is dry or wanted back. */
+static void drive(struct soft_chan *chan, uint64_t now)
+{
+	int i, did = 1;
+
+	chan->driver = SOFT_HELPER;
+	for (i = 0; did && i < ROUNDS; i++) {
+		if (atomic_load_explicit(&chan->calls, memory_order_relaxed) !=
+		    chan->calls_seen)
+			break;
+		did = pier__soft_ep_drive(chan->ep);
+	}
+	pier__soft_chan_tell(chan);
+	if (did)
+		chan->look_at = now;	/* at once, after the others */
+	else
+		watch(chan);
+}
+
+/* Is the program still there? */
+static void look(struct soft_chan *chan, uint64_t now)
+{
+	bool there = came(chan);
+
+	if (!pier__soft_ep_try_enter(chan->ep)) {
+		chan->look_at = now + LOOK;
+		return;
+	}
+	if (there) {
+		chan->fired = false;
+		chan->looking = true;
+		chan->look_at = now + LOOK;
+		pier__soft_chan_listen(chan, chan->asleep);
+	} else if (chan->asleep && !chan->fired &&
+		   chan->driver == SOFT_PROGRAM) {
+		watch(chan);
+	} else {
+		drive(chan, now);
+	}
+	pier__soft_ep_leave(chan->ep);
+}
+
+/* The socket or the timer of @chan has something. */
+static void fire(struct soft_chan *chan, uint64_t data, uint64_t now)
+{
+	bool there = came(chan);
+
+	if (data & ON_TIMER)
+		chan->timer_watched = false;
+	else
+		chan->sock_watched = false;
+	if (there || !pier__soft_ep_try_enter(chan->ep)) {
+		look_later(chan, now);
+		return;
+	}
+	if (chan->driver == SOFT_HELPER) {
+		drive(chan, now);
+	} else {
+		chan->fired = true;
+		look_later(chan, now);
+	}
+	pier__soft_ep_leave(chan->ep);
+}
+
+/* Programs are back that had left us to drive. */
+static void take_recalls(uint64_t now)
+{
+	struct pier__list *pos, *tmp;
+	struct soft_chan *chan;
+	uint64_t count;
+	ssize_t got = read(helper.bell, &count, sizeof(count));
+
+	(void)got;
+	PIER__LIST_EACH(pos, tmp, &helper.chans) {
+		chan = pier__container_of(pos, struct soft_chan, link);
+		if (atomic_exchange(&chan->recall, false)) {
+			came(chan);
+			chan->fired = false;
+			look_later(chan, now);
+		}
+	}
+}
+
+static struct soft_chan *find(uint64_t id)
+{
+	struct pier__list *pos, *tmp;
+	struct soft_chan *chan;
+
+	PIER__LIST_EACH(pos, tmp, &helper.chans) {
+		chan = pier__container_of(pos, struct soft_chan, link);
+		if (chan->id == id)
+			return chan;
+	}
+	return NULL;
+}
+
+/* Look at the channels that are due.  Returns when the next one is. */
+static uint64_t look_all(uint64_t now)
+{
+	struct pier__list *pos, *tmp;
+	uint64_t next = PIER__NEVER;
+	struct soft_chan *chan;
+
+	PIER__LIST_EACH(pos, tmp, &helper.chans) {
+		chan = pier__container_of(pos, struct soft_chan, link);
+		if (chan->look_at <= now)
+			look(chan, now);
+		if (chan->look_at < next)
+			next = chan->look_at;
+	}
+	return next;
+}
+
+static void *helper_main(void *arg)
+{
+	struct epoll_event ev[EVENTS];
+	uint64_t now, next = 0;
+	int i, n;
+
+	(void)arg;
+	pthread_setname_np(pthread_self(), "pier-soft");
+	for (;;) {
+		n = epoll_wait(helper.epoll_fd, ev, EVENTS,
+			       pier__ms_left(pier__now(), next));
+		helper_lock();
+		if (helper.stop)
+			break;
+		now = pier__now();
+		for (i = 0; i < n; i++) {
+			struct soft_chan *chan = find(ev[i].data.u64 >> 1);
+
+			if (!ev[i].data.u64)
+				take_recalls(now);
+			else if (chan)	/* else destroyed meanwhile */
+				fire(chan, ev[i].data.u64, now);
+		}
+		next = look_all(now);
+		helper_unlock();
+	}
+	helper_unlock();
+	return NULL;
+}
+
+/* Signals are the program's business. */
+static int start_thread(void)
+{
+	sigset_t all, old;
+	int err;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	err = pthread_create(&helper.thread, NULL, helper_main, NULL);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return -err;
+}
+
+static int start(void)
+{
+	struct epoll_event ev = { .events = EPOLLIN };
+	int err;
+
+	helper.stop = false;
+	helper.epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	helper.bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (helper.epoll_fd < 0 || helper.bell < 0 ||
+	    epoll_ctl(helper.epoll_fd, EPOLL_CTL_ADD, helper.bell, &ev))
+		err = -errno;
+	else
+		err = start_thread();
+	if (!err)
+		return 0;
+
+	pier__fail(err, "cannot start the soft device's helper thread: %s",
+		   pier_strerror(err));
+	if (helper.bell >= 0)
+		close(helper.bell);
+	if (helper.epoll_fd >= 0)
+		close(helper.epoll_fd);
+	return err;
+}
+
+static void stop(void)
+{
+	helper_lock();
+	helper.stop = true;
+	helper_unlock();
+	pier__soft_helper_wake();
+	pthread_join(helper.thread, NULL);
+	close(helper.bell);
+	close(helper.epoll_fd);
+}
+
+/* Put socket and timer into the set, to be watched later. */
+static int add_fds(struct soft_chan *chan)
+{
+	struct epoll_event ev = { .events = 0 };
+	int err = 0;
+
+	if (epoll_ctl(helper.epoll_fd, EPOLL_CTL_ADD, chan->sock, &ev))
+		err = -errno;
+	else if (epoll_ctl(helper.epoll_fd, EPOLL_CTL_ADD, chan->timer, &ev))
+		err = -errno;
+	if (err)
+		return pier__fail(err, "channel: epoll_ctl: %s",
+				  pier_strerror(err));
+	return 0;
+}
+
+int pier__soft_helper_add(struct soft_chan *chan)
+{
+	int err = 0;
+
+	pthread_mutex_lock(&helper.life);
+	if (!helper.count)
+		err = start();
+	if (err)
+		goto out_unlock;
+	err = add_fds(chan);
+	if (err && !helper.count)
+		stop();
+	if (err)
+		goto out_unlock;
+
+	helper.count++;
+	helper_lock();
+	chan->id = ++helper.last_id;
+	chan->look_at = 0;
+	chan->calls_seen = ~0u;		/* a program is there: it called us */
+	pier__list_add(&helper.chans, &chan->link);
+	helper_unlock();
+	pier__soft_helper_wake();
+out_unlock:
+	pthread_mutex_unlock(&helper.life);
+	return err;
+}
+
+void pier__soft_helper_remove(struct soft_chan *chan)
+{
+	pthread_mutex_lock(&helper.life);
+	helper_lock();
+	pier__list_del(&chan->link);
+	epoll_ctl(helper.epoll_fd, EPOLL_CTL_DEL, chan->sock, NULL);
+	epoll_ctl(helper.epoll_fd, EPOLL_CTL_DEL, chan->timer, NULL);
+	helper_unlock();
+	if (!--helper.count)
+		stop();
+	pthread_mutex_unlock(&helper.life);
+}

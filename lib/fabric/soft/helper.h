@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_FABRIC_SOFT_HELPER_H
+#define PIER_FABRIC_SOFT_HELPER_H
+
+#include "fabric/soft/chan.h"
+
+/*
+ * The one helper thread of a process, "pier-soft": it stands for the NIC and
+ * drives the endpoints whose program is not there (chan.h).  It runs while
+ * there are channels, sleeps when nothing arrives, and calls nothing above.
+ *
+ * It does not follow a fork: a child must not use what its parent made here,
+ * as with libibverbs without ibv_fork_init(3); it may open devices anew only
+ * after exec.
+ */
+
+/* @chan is complete.  Errors: those of pthread_create(3) and epoll_ctl(2). */
+int pier__soft_helper_add(struct soft_chan *chan);
+
+/* The helper is out of @chan, and stays out, on return. */
+void pier__soft_helper_remove(struct soft_chan *chan);
+
+/* Look for channels with @recall set.  Any thread. */
+void pier__soft_helper_wake(void);
+
+#endif

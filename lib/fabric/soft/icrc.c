@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <pthread.h>
+#include <string.h>
+
+#include "core/crc.h"
+#include "fabric/soft/codec.h"
+
+/*
+ * The CRC covers a pretended packet: eight ones for the link header that is
+ * not there, the IP and UDP headers with what routers change set to ones,
+ * and the packet with the congestion byte of the BTH set to ones.
+ */
+#define LRH_LEN 8
+#define IPV4_LEN 20
+#define IPV6_LEN 40
+#define UDP_LEN 8
+#define FRONT_MAX (LRH_LEN + IPV6_LEN + UDP_LEN)
+#define BTH_CONGESTION 4
+#define ICRC_LEN 4
+
+#define POLYNOMIAL 0xedb88320u	/* reflected */
+
+static uint8_t *put16(uint8_t *p, uint16_t v)
+{
+	p[0] = v >> 8;
+	p[1] = v;
+	return p + 2;
+}
+
+static uint8_t *put_ipv4(uint8_t *p, const struct soft_addr *src,
+			 const struct soft_addr *dst, size_t udp_len,
+			 uint16_t id)
+{
+	p[0] = 0x45;
+	p[1] = 0xff;
+	put16(p + 2, IPV4_LEN + udp_len);
+	put16(p + 4, id);
+	put16(p + 6, 0x4000);	/* don't fragment */
+	p[8] = 0xff;
+	p[9] = IPPROTO_UDP;
+	put16(p + 10, 0xffff);
+	memcpy(p + 12, &src->ip.s6_addr[12], 4);
+	memcpy(p + 16, &dst->ip.s6_addr[12], 4);
+	return p + IPV4_LEN;
+}
+
+static uint8_t *put_ipv6(uint8_t *p, const struct soft_addr *src,
+			 const struct soft_addr *dst, size_t udp_len)
+{
+	p[0] = 0x6f;
+	memset(p + 1, 0xff, 3);
+	put16(p + 4, udp_len);
+	p[6] = IPPROTO_UDP;
+	p[7] = 0xff;
+	memcpy(p + 8, &src->ip, 16);
+	memcpy(p + 24, &dst->ip, 16);
+	return p + IPV6_LEN;
+}
+
+static bool is_ipv4(const struct soft_addr *a)
+{
+	return IN6_IS_ADDR_V4MAPPED(&a->ip);
+}
+
+/* All that stands before the BTH; @len is that of the packet with ICRC. */
+static size_t put_front(uint8_t *front, const struct soft_addr *src,
+			const struct soft_addr *dst, size_t len, uint16_t id)
+{
+	uint8_t *p = front;
+
+	memset(p, 0xff, LRH_LEN);
+	p += LRH_LEN;
+	if (is_ipv4(dst))
+		p = put_ipv4(p, src, dst, UDP_LEN + len, id);
+	else
+		p = put_ipv6(p, src, dst, UDP_LEN + len);
+	p = put16(p, src->port);
+	p = put16(p, dst->port);
+	p = put16(p, UDP_LEN + len);
+	p = put16(p, 0xffff);
+	return p - front;
+}
+
+uint32_t pier__soft_icrc(const struct soft_tx *tx, uint16_t id)
+{
+	static const uint8_t zero[4];
+	uint8_t front[FRONT_MAX + SOFT_HDR_MAX];
+	size_t len = tx->hdr_len + tx->payload_len + tx->pad + ICRC_LEN;
+	size_t at = put_front(front, &tx->src, &tx->dst, len, id);
+	uint32_t crc, i;
+
+	memcpy(front + at, tx->hdr, tx->hdr_len);
+	front[at + BTH_CONGESTION] = 0xff;
+	crc = pier__crc32(0, front, at + tx->hdr_len);
+	for (i = 0; i < tx->iov_count; i++)
+		crc = pier__crc32(crc, tx->iov[i].iov_base,
+				  tx->iov[i].iov_len);
+	return tx->pad ? pier__crc32(crc, zero, tx->pad) : crc;
+}
+
+/*
+ * A CRC is linear, so the one over a packet with identification i differs
+ * from the one with 0 by f(i), which depends on i and on the number of bytes
+ * behind it alone.  In the field in which the CRC register counts, f moves
+ * the two bytes of i up by x^8 for each byte that follows.  Moving the
+ * difference down again by as much must leave 16 bits, which are i.
+ */
+static uint32_t down[SOFT_PACKET_MAX / 4 + 1];	/* by packet length / 4 */
+static pthread_once_t down_once = PTHREAD_ONCE_INIT;
+
+/* The product modulo the polynomial; the top bit stands for x^0. */
+static uint32_t multiply(uint32_t a, uint32_t b)
+{
+	uint32_t product = 0;
+
+	for (; a; a <<= 1) {
+		product ^= b & -(a >> 31);
+		b = b >> 1 ^ (POLYNOMIAL & -(b & 1));
+	}
+	return product;
+}
+
+/* Divide by x. */
+static uint32_t divide(uint32_t a)
+{
+	return a & 0x80000000u ? (a ^ POLYNOMIAL) << 1 | 1 : a << 1;
+}
+
+static void down_fill(void)
+{
+	/* From the identification: 2 + 2 + 12 bytes of IPv4, UDP, packet. */
+	const unsigned int fixed = 2 + 2 + 12 + UDP_LEN - ICRC_LEN;
+	uint32_t power = 0x80000000u;
+	size_t i;
+	int bit;
+
+	for (bit = 0; bit < 8 * (int)fixed; bit++)
+		power = divide(power);
+	for (i = 0; i < sizeof(down) / sizeof(*down); i++) {
+		down[i] = power;
+		for (bit = 0; bit < 32; bit++)
+			power = divide(power);
+	}
+}
+
+/* Does an identification of at most @max_id explain the difference? */
+static bool id_explains(uint32_t diff, size_t len, uint16_t max_id)
+{
+	uint32_t bytes;
+
+	if (!diff)
+		return true;
+	pthread_once(&down_once, down_fill);
+	bytes = multiply(diff, down[len / 4]);
+	if (bytes >> 16)
+		return false;
+	return ((bytes & 0xff) << 8 | bytes >> 8) <= max_id;
+}
+
+bool pier__soft_icrc_ok(const struct soft_rx *rx, uint16_t max_id)
+{
+	uint8_t front[FRONT_MAX + BTH_CONGESTION + 1];
+	uint32_t crc, got;
+	size_t at;
+
+	if (rx->len < 16 || rx->len > SOFT_PACKET_MAX || rx->len % 4)
+		return false;
+	at = put_front(front, &rx->src, &rx->dst, rx->len, 0);
+	memcpy(front + at, rx->data, BTH_CONGESTION);
+	at += BTH_CONGESTION;
+	front[at++] = 0xff;
+	crc = pier__crc32(0, front, at);
+	crc = pier__crc32(crc, rx->data + BTH_CONGESTION + 1,
+			  rx->len - BTH_CONGESTION - 1 - ICRC_LEN);
+
+	got = rx->data[rx->len - 4] | rx->data[rx->len - 3] << 8 |
+	      rx->data[rx->len - 2] << 16 |
+	      (uint32_t)rx->data[rx->len - 1] << 24;
+	return is_ipv4(&rx->dst) ? id_explains(crc ^ got, rx->len, max_id)
+				 : crc == got;
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "core/fail.h"
+#include "fabric/soft/chan.h"
+#include "fabric/soft/soft.h"
+
+/*
+ * A post is sent at once, as by a doorbell.  Of those that follow before the
+ * next poll only every so many'th takes the others along: whoever posts in a
+ * loop polls soon, and packets that leave together are cheaper.  If no poll
+ * comes, the helper does.
+ */
+#define POSTS_TOGETHER 16
+
+struct fabric_srq {
+	struct pier__srq srq;		/* first */
+	struct soft_srq *queue;		/* owned */
+};
+
+struct fabric_qp {
+	struct pier__qp qp;		/* first */
+	struct soft_qp *queue;		/* owned */
+};
+
+static struct soft_chan *chan_of(struct pier__chan *chan)
+{
+	return (struct soft_chan *)chan;
+}
+
+static struct soft_chan_cq *cq_of(struct pier__cq *cq)
+{
+	return (struct soft_chan_cq *)cq;
+}
+
+static struct fabric_srq *srq_of(struct pier__srq *srq)
+{
+	return (struct fabric_srq *)srq;
+}
+
+static struct fabric_qp *qp_of(struct pier__qp *qp)
+{
+	return (struct fabric_qp *)qp;
+}
+
+static int soft_cq_create(struct pier__chan *pchan, uint32_t cqe,
+			  struct pier__cq **ret)
+{
+	const struct pier__limits *limits = &pchan->fdev->port.limits;
+	struct soft_chan *chan = chan_of(pchan);
+	struct soft_chan_cq *cq;
+	int err;
+
+	if (!cqe || cqe > limits->cqe)
+		return pier__fail(-EINVAL, "completion queue of %u: 1 to %u",
+				  cqe, limits->cqe);
+	cq = calloc(1, sizeof(*cq));
+	if (!cq)
+		return pier__fail(-ENOMEM, "no memory for a completion queue");
+
+	cq->cq.chan = pchan;
+	pier__soft_chan_begin(chan);
+	err = pier__soft_cq_create(chan->ep, cqe, &cq->queue);
+	if (!err)
+		pier__list_add(&chan->cqs, &cq->link);
+	pier__soft_chan_end(chan, 0);
+	if (err) {
+		free(cq);
+		return err;
+	}
+
+	*ret = &cq->cq;
+	return 0;
+}
+
+static void soft_cq_destroy(struct pier__cq *pcq)
+{
+	struct soft_chan_cq *cq = cq_of(pcq);
+	struct soft_chan *chan;
+
+	if (!pcq)
+		return;
+	chan = chan_of(pcq->chan);
+	pier__soft_chan_begin(chan);
+	pier__list_del(&cq->link);
+	pier__soft_cq_destroy(cq->queue);
+	pier__soft_chan_end(chan, 0);
+	free(cq);
+}
+
+/* Drives the endpoint unless the caller has enough to do already. */
+static int soft_poll(struct pier__cq *pcq, struct ibv_wc *wc, int max)
+{
+	struct soft_chan *chan = chan_of(pcq->chan);
+	struct soft_cq *queue = cq_of(pcq)->queue;
+	int did = 0, more, n;
+
+	pier__soft_chan_begin(chan);
+	n = pier__soft_cq_poll(queue, wc, max);
+	if (n >= 0 && (n < max || chan->posts > 1)) {
+		chan->posts = 0;
+		did = pier__soft_ep_drive(chan->ep);
+		more = pier__soft_cq_poll(queue, wc + n, max - n);
+		n = more >= 0 ? n + more : n ? n : more;
+	}
+	pier__soft_chan_end(chan, did);
+	return n;
+}
+
+static int soft_srq_create(struct pier__chan *pchan, uint32_t max_wr,
+			   uint32_t max_sge, struct pier__srq **ret)
+{
+	const struct pier__limits *limits = &pchan->fdev->port.limits;
+	struct soft_chan *chan = chan_of(pchan);
+	struct fabric_srq *srq;
+	int err;
+
+	if (!max_wr || max_wr > limits->srq_wr || !max_sge ||
+	    max_sge > limits->recv_sge)
+		return pier__fail(-EINVAL, "receive queue of %u with %u pieces"
+				  " each: 1 to %u, 1 to %u", max_wr, max_sge,
+				  limits->srq_wr, limits->recv_sge);
+	srq = calloc(1, sizeof(*srq));
+	if (!srq)
+		return pier__fail(-ENOMEM, "no memory for a receive queue");
+
+	srq->srq.chan = pchan;
+	pier__soft_chan_begin(chan);
+	err = pier__soft_srq_create(chan->ep, max_wr, max_sge, &srq->queue);
+	pier__soft_chan_end(chan, 0);
+	if (err) {
+		free(srq);
+		return err;
+	}
+
+	*ret = &srq->srq;
+	return 0;
+}
+
+static void soft_srq_destroy(struct pier__srq *srq)
+{
+	struct soft_chan *chan;
+
+	if (!srq)
+		return;
+	chan = chan_of(srq->chan);
+	pier__soft_chan_begin(chan);
+	pier__soft_srq_destroy(srq_of(srq)->queue);
+	pier__soft_chan_end(chan, 0);
+	free(srq);
+}
+
+static int soft_srq_post(struct pier__srq *srq, struct ibv_recv_wr *wr,
+			 struct ibv_recv_wr **bad)
+{
+	struct soft_chan *chan = chan_of(srq->chan);
+	int err;
+
+	pier__soft_chan_begin(chan);
+	err = pier__soft_srq_post(srq_of(srq)->queue, wr, bad);
+	pier__soft_chan_end(chan, 0);
+	return err;
+}
+
+static int soft_qp_create(struct pier__cq *pcq, struct pier__srq *srq,
+			  const struct ibv_qp_cap *cap, struct pier__qp **ret)
+{
+	const struct pier__limits *limits = &pcq->chan->fdev->port.limits;
+	struct soft_chan *chan = chan_of(pcq->chan);
+	struct ibv_qp_cap granted = *cap;
+	struct fabric_qp *qp;
+	int err;
+
+	if (!cap->max_send_wr || cap->max_send_wr > limits->send_wr ||
+	    cap->max_send_sge > limits->send_sge)
+		return pier__fail(-EINVAL, "send queue of %u with %u pieces "
+				  "each: 1 to %u, at most %u",
+				  cap->max_send_wr, cap->max_send_sge,
+				  limits->send_wr, limits->send_sge);
+	qp = calloc(1, sizeof(*qp));
+	if (!qp)
+		return pier__fail(-ENOMEM, "no memory for a queue pair");
+
+	qp->qp.cq = pcq;
+	if (granted.max_inline_data > limits->inline_size)
+		granted.max_inline_data = limits->inline_size;
+	qp->qp.inline_size = granted.max_inline_data;
+	pier__soft_chan_begin(chan);
+	err = pier__soft_qp_create(cq_of(pcq)->queue, srq_of(srq)->queue,
+				   &granted, &qp->queue);
+	if (!err)
+		qp->qp.qpn = pier__soft_qp_number(qp->queue);
+	pier__soft_chan_end(chan, 0);
+	if (err) {
+		free(qp);
+		return err;
+	}
+
+	*ret = &qp->qp;
+	return 0;
+}
+
+/* May flush: then there is something to tell. */
+static int soft_qp_modify(struct pier__qp *qp, struct ibv_qp_attr *attr,
+			  int mask, uint16_t udp_port)
+{
+	struct soft_chan *chan = chan_of(qp->cq->chan);
+	struct soft_addr src = { .port = chan->io->port };
+	int err;
+
+	if (mask & IBV_QP_AV) {
+		err = pier__soft_gid(chan->chan.fdev,
+				     attr->ah_attr.grh.sgid_index, &src);
+		if (err)
+			return err;
+	}
+	pier__soft_chan_begin(chan);
+	err = pier__soft_qp_modify(qp_of(qp)->queue, attr, mask, &src,
+				   udp_port);
+	pier__soft_chan_end(chan, 1);
+	return err;
+}
+
+static void soft_qp_destroy(struct pier__qp *qp)
+{
+	struct soft_chan *chan;
+
+	if (!qp)
+		return;
+	chan = chan_of(qp->cq->chan);
+	pier__soft_chan_begin(chan);
+	pier__soft_qp_destroy(qp_of(qp)->queue);
+	pier__soft_chan_end(chan, 0);
+	free(qp);
+}
+
+static int soft_post(struct pier__qp *qp, struct ibv_send_wr *wr,
+		     struct ibv_send_wr **bad)
+{
+	struct soft_chan *chan = chan_of(qp->cq->chan);
+	int did = 0, err;
+
+	pier__soft_chan_begin(chan);
+	err = pier__soft_qp_post(qp_of(qp)->queue, wr, bad);
+	if (chan->posts++ % POSTS_TOGETHER == 0 || chan->asleep ||
+	    !chan->looking)
+		did = pier__soft_ep_drive(chan->ep);
+	pier__soft_chan_end(chan, did);
+	return err;
+}
+
+static const struct pier__fabric_qp soft_qp_table = {
+	.chan_create = pier__soft_chan_create,
+	.chan_destroy = pier__soft_chan_destroy,
+	.chan_clear = pier__soft_chan_clear,
+	.cq_create = soft_cq_create,
+	.cq_destroy = soft_cq_destroy,
+	.poll = soft_poll,
+	.arm = pier__soft_chan_arm,
+	.srq_create = soft_srq_create,
+	.srq_destroy = soft_srq_destroy,
+	.srq_post = soft_srq_post,
+	.qp_create = soft_qp_create,
+	.qp_modify = soft_qp_modify,
+	.qp_destroy = soft_qp_destroy,
+	.post = soft_post,
+};
+
+const struct pier__fabric pier__soft = {
+	.name = "soft",
+	.dev = &pier__soft_dev,
+	.qp = &soft_qp_table,
+};

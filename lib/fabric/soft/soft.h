@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_FABRIC_SOFT_SOFT_H
+#define PIER_FABRIC_SOFT_SOFT_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "fabric/fabric.h"
+#include "fabric/soft/io.h"
+#include "fabric/soft/mr.h"
+
+/* An opened soft device. */
+struct soft_fdev {
+	struct pier__fdev fdev;		/* first */
+	unsigned int ifindex;
+	struct soft_mr_table *keys;	/* owned */
+	pthread_mutex_t lock;		/* fdev.port and what follows */
+	struct pier__port told;		/* as known from events */
+	bool changed;			/* it may no longer be so */
+};
+
+extern const struct pier__fabric_dev pier__soft_dev;
+
+/* The address of GID @index of @fdev.  Errors: -EINVAL, there is none. */
+int pier__soft_gid(struct pier__fdev *fdev, unsigned int index,
+		   struct soft_addr *ret);
+
+#endif
