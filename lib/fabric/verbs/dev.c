@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/fail.h"
+#include "fabric/verbs/verbs.h"
+
+/* The context of the device called @name. */
+static int open_context(const char *name, struct ibv_context **ret)
+{
+	struct ibv_context *ctx = NULL;
+	struct ibv_device **devs;
+	int err = -ENODEV;
+	int n = 0;
+
+	devs = ibv_get_device_list(&n);
+	for (int i = 0; devs && i < n; i++) {
+		if (strcmp(ibv_get_device_name(devs[i]), name))
+			continue;
+		errno = 0;
+		ctx = ibv_open_device(devs[i]);
+		err = ctx ? 0 : pier__verbs_error(-1);
+		break;
+	}
+	if (devs)
+		ibv_free_device_list(devs);
+	if (err)
+		return pier__fail(err, "%s cannot be opened: %s", name,
+				  err == -ENODEV ? "it is gone" :
+				  pier_strerror(err));
+	*ret = ctx;
+	return 0;
+}
+
+static int set_nonblocking(int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+
+	if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
+		return -errno;
+	return 0;
+}
+
+int pier__verbs_open(const struct pier__port *port, struct pier__fdev **ret)
+{
+	struct verbs_dev *dev = calloc(1, sizeof(*dev));
+	int err;
+
+	if (!dev)
+		return pier__fail(-ENOMEM, "%s: no memory", port->name);
+	err = open_context(port->name, &dev->ibv);
+	if (err)
+		goto err_free;
+	dev->fdev.fabric = &pier__verbs;
+	dev->fdev.port = *port;
+	dev->fdev.event_fd = dev->ibv->async_fd;
+	err = set_nonblocking(dev->ibv->async_fd);
+	if (err) {
+		pier__fail(err, "%s: its event descriptor: %s", port->name,
+			   pier_strerror(err));
+		goto err_close;
+	}
+	err = pier__verbs_query(&dev->fdev);
+	if (err)
+		goto err_close;
+	errno = 0;
+	dev->pd = ibv_alloc_pd(dev->ibv);
+	if (!dev->pd) {
+		err = pier__verbs_error(-1);
+		pier__fail(err, "%s: no protection domain: %s", port->name,
+			   pier_strerror(err));
+		goto err_close;
+	}
+
+	*ret = &dev->fdev;
+	return 0;
+
+err_close:
+	ibv_close_device(dev->ibv);
+err_free:
+	free(dev);
+	return err;
+}
+
+void pier__verbs_close(struct pier__fdev *fdev)
+{
+	struct verbs_dev *dev = verbs_dev(fdev);
+	int rc;
+
+	if (!fdev)
+		return;
+	/* EBUSY: something is left on it, and the context will take it all. */
+	rc = ibv_dealloc_pd(dev->pd);
+	if (rc)
+		pier__log(PIER_LOG_ERROR, "verbs",
+			  "%s: its protection domain is in use: %s",
+			  fdev->port.name, pier_strerror(rc));
+	ibv_close_device(dev->ibv);
+	free(dev);
+}
+
+int pier__verbs_query(struct pier__fdev *fdev)
+{
+	struct pier__port port = fdev->port;
+	int err;
+
+	port.netdev[0] = '\0';
+	err = pier__verbs_port(verbs_dev(fdev)->ibv, fdev->port.port, &port);
+	if (err)
+		return err;
+	fdev->port = port;
+	return 0;
+}
+
+/* Is @event about another port than the one that is open? */
+static bool is_foreign(const struct ibv_async_event *event, uint32_t port)
+{
+	switch (event->event_type) {
+	case IBV_EVENT_PORT_ACTIVE:
+	case IBV_EVENT_PORT_ERR:
+	case IBV_EVENT_LID_CHANGE:
+	case IBV_EVENT_PKEY_CHANGE:
+	case IBV_EVENT_SM_CHANGE:
+	case IBV_EVENT_CLIENT_REREGISTER:
+	case IBV_EVENT_GID_CHANGE:
+		return (uint32_t)event->element.port_num != port;
+	default:
+		return false;
+	}
+}
+
+int pier__verbs_event(struct pier__fdev *fdev, int *ret)
+{
+	struct verbs_dev *dev = verbs_dev(fdev);
+	struct ibv_async_event event;
+	bool foreign;
+	int err;
+
+	do {
+		errno = 0;
+		if (ibv_get_async_event(dev->ibv, &event)) {
+			err = pier__verbs_error(-1);
+			if (err == -EAGAIN)
+				return err;
+			return pier__fail(err, "%s: no event: %s",
+					  fdev->port.name, pier_strerror(err));
+		}
+		foreign = is_foreign(&event, fdev->port.port);
+		/* At once: the end of what it is about waits for this. */
+		ibv_ack_async_event(&event);
+	} while (foreign);
+	*ret = (int)event.event_type;
+	return 0;
+}

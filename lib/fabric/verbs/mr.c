@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "core/fail.h"
+#include "fabric/verbs/verbs.h"
+
+/* KiB of the line @name of /proc/self/status; 0: there is none. */
+static uint64_t status_kib(const char *name)
+{
+	FILE *file = fopen("/proc/self/status", "re");
+	size_t len = strlen(name);
+	uint64_t kib = 0;
+	char line[128];
+
+	if (!file)
+		return 0;
+	while (fgets(line, sizeof(line), file)) {
+		if (!strncmp(line, name, len) && line[len] == ':')
+			kib = strtoull(line + len + 1, NULL, 10);
+	}
+	fclose(file);
+	return kib;
+}
+
+/*
+ * ENOMEM is as good as always the limit of locked memory.  Memory of RDMA
+ * counts as pinned, other as locked: the limit holds for each by itself.
+ */
+static int no_memory(const char *device, size_t len)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_MEMLOCK, &limit) ||
+	    limit.rlim_cur == RLIM_INFINITY)
+		return pier__fail(-ENOMEM, "%s: %zu bytes cannot be "
+				  "registered: no memory; %" PRIu64 " KiB are "
+				  "pinned already", device, len,
+				  status_kib("VmPin"));
+	return pier__fail(-ENOMEM, "%s: %zu bytes cannot be registered: the "
+			  "limit of locked memory is %" PRIu64 " KiB, of "
+			  "which %" PRIu64 " are pinned; raise it: ulimit -l "
+			  "unlimited (shell), LimitMEMLOCK=infinity (systemd), "
+			  "--ulimit memlock=-1 (container)", device, len,
+			  (uint64_t)limit.rlim_cur / 1024,
+			  status_kib("VmPin"));
+}
+
+int pier__verbs_reg(struct pier__fdev *fdev, void *addr, size_t len,
+		    int access, struct pier__mr **ret)
+{
+	struct verbs_dev *dev = verbs_dev(fdev);
+	struct verbs_mr *mr = calloc(1, sizeof(*mr));
+	int err;
+
+	if (!mr)
+		return pier__fail(-ENOMEM, "%s: no memory", fdev->port.name);
+	errno = 0;
+	mr->ibv = ibv_reg_mr(dev->pd, addr, len, access);
+	if (!mr->ibv) {
+		err = pier__verbs_error(-1);
+		free(mr);
+		if (err == -ENOMEM)
+			return no_memory(fdev->port.name, len);
+		return pier__fail(err, "%s: %zu bytes at %p cannot be "
+				  "registered with access 0x%x: %s",
+				  fdev->port.name, len, addr, access,
+				  pier_strerror(err));
+	}
+
+	mr->mr.fdev = fdev;
+	mr->mr.lkey = mr->ibv->lkey;
+	mr->mr.rkey = mr->ibv->rkey;
+	*ret = &mr->mr;
+	return 0;
+}
+
+void pier__verbs_dereg(struct pier__mr *mr)
+{
+	struct verbs_mr *self = (struct verbs_mr *)mr;
+	int rc;
+
+	if (!mr)
+		return;
+	rc = ibv_dereg_mr(self->ibv);
+	if (rc)
+		pier__log(PIER_LOG_ERROR, "verbs",
+			  "%s: a region stays registered: %s",
+			  mr->fdev->port.name, pier_strerror(rc));
+	free(self);
+}

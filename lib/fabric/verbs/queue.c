@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+
+#include "core/fail.h"
+#include "fabric/verbs/verbs.h"
+
+/* The standard port of RoCEv2; the device, not pier, listens on it. */
+#define ROCE_PORT 4791
+
+static const char *name_of(const struct pier__chan *chan)
+{
+	return chan->fdev->port.name;
+}
+
+int pier__verbs_chan_create(struct pier__fdev *fdev, struct pier__chan **ret)
+{
+	struct verbs_chan *chan = calloc(1, sizeof(*chan));
+	int err;
+
+	if (!chan)
+		return pier__fail(-ENOMEM, "%s: no memory", fdev->port.name);
+	errno = 0;
+	chan->ibv = ibv_create_comp_channel(verbs_dev(fdev)->ibv);
+	if (!chan->ibv) {
+		err = pier__verbs_error(-1);
+		goto err_free;
+	}
+	if (fcntl(chan->ibv->fd, F_SETFL, O_NONBLOCK) < 0) {
+		err = -errno;
+		goto err_destroy;
+	}
+
+	chan->chan.fdev = fdev;
+	chan->chan.fd = chan->ibv->fd;
+	chan->chan.udp_port = ROCE_PORT;
+	*ret = &chan->chan;
+	return 0;
+
+err_destroy:
+	ibv_destroy_comp_channel(chan->ibv);
+err_free:
+	free(chan);
+	return pier__fail(err, "%s: no completion channel: %s",
+			  fdev->port.name, pier_strerror(err));
+}
+
+void pier__verbs_chan_destroy(struct pier__chan *chan)
+{
+	int rc;
+
+	if (!chan)
+		return;
+	rc = ibv_destroy_comp_channel(verbs_chan(chan)->ibv);
+	if (rc)
+		pier__log(PIER_LOG_ERROR, "verbs",
+			  "%s: a completion channel is in use: %s",
+			  name_of(chan), pier_strerror(rc));
+	free(chan);
+}
+
+/*
+ * Each is acknowledged here, so that none is open when its queue ends, which
+ * would wait for it.
+ */
+void pier__verbs_chan_clear(struct pier__chan *chan)
+{
+	struct ibv_cq *cq;
+	void *arg;
+
+	while (!ibv_get_cq_event(verbs_chan(chan)->ibv, &cq, &arg))
+		ibv_ack_cq_events(cq, 1);
+}
+
+int pier__verbs_cq_create(struct pier__chan *chan, uint32_t cqe,
+			  struct pier__cq **ret)
+{
+	struct verbs_dev *dev = verbs_dev(chan->fdev);
+	struct verbs_cq *cq;
+	unsigned int vector;
+	int err;
+
+	if (!cqe || cqe > chan->fdev->port.limits.cqe)
+		return pier__fail(-EINVAL, "%s: completion queue of %u: 1 to "
+				  "%u", name_of(chan), cqe,
+				  chan->fdev->port.limits.cqe);
+	cq = calloc(1, sizeof(*cq));
+	if (!cq)
+		return pier__fail(-ENOMEM, "%s: no memory", name_of(chan));
+
+	/* Each vector has an interrupt of its own: engines share none. */
+	vector = atomic_fetch_add(&dev->vectors, 1);
+	vector %= (unsigned int)(dev->ibv->num_comp_vectors > 0 ?
+				 dev->ibv->num_comp_vectors : 1);
+	errno = 0;
+	cq->ibv = ibv_create_cq(dev->ibv, (int)cqe, NULL,
+				verbs_chan(chan)->ibv, (int)vector);
+	if (!cq->ibv) {
+		err = pier__verbs_error(-1);
+		free(cq);
+		return pier__fail(err, "%s: no completion queue of %u: %s",
+				  name_of(chan), cqe, pier_strerror(err));
+	}
+	cq->cq.chan = chan;
+	*ret = &cq->cq;
+	return 0;
+}
+
+void pier__verbs_cq_destroy(struct pier__cq *cq)
+{
+	int rc;
+
+	if (!cq)
+		return;
+	pier__verbs_chan_clear(cq->chan);
+	rc = ibv_destroy_cq(verbs_cq(cq)->ibv);
+	if (rc)
+		pier__log(PIER_LOG_ERROR, "verbs",
+			  "%s: a completion queue is in use: %s",
+			  name_of(cq->chan), pier_strerror(rc));
+	free(cq);
+}
+
+int pier__verbs_poll(struct pier__cq *cq, struct ibv_wc *wc, int max)
+{
+	int n = ibv_poll_cq(verbs_cq(cq)->ibv, max, wc);
+
+	if (n >= 0)
+		return n;
+	return pier__fail(-PIER_EDEVICE, "%s: its completion queue failed: "
+			  "%d", name_of(cq->chan), n);
+}
+
+int pier__verbs_arm(struct pier__cq *cq)
+{
+	int err = ibv_req_notify_cq(verbs_cq(cq)->ibv, 0);
+
+	if (!err)
+		return 0;
+	err = pier__verbs_error(err);
+	return pier__fail(err, "%s: its completion queue cannot be armed: %s",
+			  name_of(cq->chan), pier_strerror(err));
+}
+
+static int check_srq(const struct pier__chan *chan, uint32_t max_wr,
+		     uint32_t max_sge)
+{
+	const struct pier__limits *limits = &chan->fdev->port.limits;
+
+	if (!max_wr || max_wr > limits->srq_wr)
+		return pier__fail(-EINVAL, "%s: receive queue of %u: 1 to %u",
+				  name_of(chan), max_wr, limits->srq_wr);
+	if (max_sge > limits->recv_sge)
+		return pier__fail(-EINVAL, "%s: receives of %u buffers: at "
+				  "most %u", name_of(chan), max_sge,
+				  limits->recv_sge);
+	return 0;
+}
+
+int pier__verbs_srq_create(struct pier__chan *chan, uint32_t max_wr,
+			   uint32_t max_sge, struct pier__srq **ret)
+{
+	struct ibv_srq_init_attr attr = {
+		.attr = { .max_wr = max_wr, .max_sge = max_sge },
+	};
+	struct verbs_srq *srq;
+	int err = check_srq(chan, max_wr, max_sge);
+
+	if (err)
+		return err;
+	srq = calloc(1, sizeof(*srq));
+	if (!srq)
+		return pier__fail(-ENOMEM, "%s: no memory", name_of(chan));
+
+	errno = 0;
+	srq->ibv = ibv_create_srq(verbs_dev(chan->fdev)->pd, &attr);
+	if (!srq->ibv) {
+		err = pier__verbs_error(-1);
+		free(srq);
+		return pier__fail(err, "%s: no receive queue of %u: %s",
+				  name_of(chan), max_wr, pier_strerror(err));
+	}
+	srq->srq.chan = chan;
+	*ret = &srq->srq;
+	return 0;
+}
+
+void pier__verbs_srq_destroy(struct pier__srq *srq)
+{
+	int rc;
+
+	if (!srq)
+		return;
+	rc = ibv_destroy_srq(((struct verbs_srq *)srq)->ibv);
+	if (rc)
+		pier__log(PIER_LOG_ERROR, "verbs",
+			  "%s: a receive queue is in use: %s",
+			  name_of(srq->chan), pier_strerror(rc));
+	free(srq);
+}
+
+int pier__verbs_srq_post(struct pier__srq *srq, struct ibv_recv_wr *wr,
+			 struct ibv_recv_wr **bad)
+{
+	int err;
+
+	*bad = wr;
+	err = ibv_post_srq_recv(((struct verbs_srq *)srq)->ibv, wr, bad);
+	if (!err)
+		return 0;
+	err = pier__verbs_error(err);
+	if (err == -ENOMEM || err == -EAGAIN)
+		return pier__fail(-EAGAIN, "%s: the receive queue is full",
+				  name_of(srq->chan));
+	return pier__fail(err, "%s: a receive cannot be posted: %s",
+			  name_of(srq->chan), pier_strerror(err));
+}

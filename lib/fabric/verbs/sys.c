@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <dirent.h>
+#include <ifaddrs.h>
+#include <limits.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fabric/verbs/sys.h"
+
+void pier__sys_line(const char *path, char *ret, size_t size)
+{
+	FILE *file = fopen(path, "re");
+
+	ret[0] = '\0';
+	if (!file)
+		return;
+	/* An unused entry of gid_attrs is there but fails to be read. */
+	if (!fgets(ret, (int)size, file))
+		ret[0] = '\0';
+	ret[strcspn(ret, "\n")] = '\0';
+	fclose(file);
+}
+
+/*
+ * InfiniBand: no GID has a netdev, but IPoIB's hangs on the same hardware.
+ * dev_port counts from 0.
+ */
+static void netdev_of_hardware(const char *root, const char *device,
+			       uint32_t port, char *ret, size_t size)
+{
+	char path[PATH_MAX], number[16];
+	struct dirent *entry;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "%s/sys/class/infiniband/%s/device/net",
+		 root, device);
+	dir = opendir(path);
+	if (!dir)
+		return;
+	while ((entry = readdir(dir))) {
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(path, sizeof(path),
+			 "%s/sys/class/infiniband/%s/device/net/%s/dev_port",
+			 root, device, entry->d_name);
+		pier__sys_line(path, number, sizeof(number));
+		if (!number[0] || strtoul(number, NULL, 10) + 1 != port)
+			continue;
+		snprintf(ret, size, "%s", entry->d_name);
+		break;
+	}
+	closedir(dir);
+}
+
+void pier__sys_netdev(const char *root, const char *device, uint32_t port,
+		      char *ret, size_t size)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path),
+		 "%s/sys/class/infiniband/%s/ports/%u/gid_attrs/ndevs/0",
+		 root, device, port);
+	pier__sys_line(path, ret, size);
+	if (!ret[0])
+		netdev_of_hardware(root, device, port, ret, size);
+}
+
+/* The last part of where @path leads to, if it is a PCI address. */
+static void pci_of_link(const char *path, char *ret, size_t size)
+{
+	char target[PATH_MAX], rest;
+	unsigned int dom, bus, slot, fn;
+	const char *last;
+
+	ret[0] = '\0';
+	if (!realpath(path, target))
+		return;
+	last = strrchr(target, '/') + 1;
+	if (sscanf(last, "%x:%x:%x.%x%c", &dom, &bus, &slot, &fn, &rest) == 4)
+		snprintf(ret, size, "%s", last);
+}
+
+/*
+ * FNV-1a: names that differ in their last letter, rxe0 and rxe1, never get
+ * the same 16 bits.
+ */
+static void made_up_pci(const char *device, char *ret, size_t size)
+{
+	uint32_t hash = 2166136261u;
+
+	for (const char *p = device; *p; p++)
+		hash = (hash ^ (uint8_t)*p) * 16777619u;
+	snprintf(ret, size, "fffe:%02x:%02x.%x", hash >> 8 & 0xff,
+		 hash >> 3 & 0x1f, hash & 7);
+}
+
+void pier__sys_pci(const char *root, const char *device, const char *netdev,
+		   char *ret, size_t size)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/sys/class/infiniband/%s/device", root,
+		 device);
+	pci_of_link(path, ret, size);
+	if (!ret[0] && netdev[0]) {
+		snprintf(path, sizeof(path), "%s/sys/class/net/%s/device",
+			 root, netdev);
+		pci_of_link(path, ret, size);
+	}
+	if (!ret[0])
+		made_up_pci(device, ret, size);
+}
+
+static uint8_t count_bits(const void *mask, size_t len)
+{
+	const uint8_t *byte = mask;
+	unsigned int bits = 0;
+
+	for (size_t i = 0; i < len; i++)
+		bits += (unsigned int)__builtin_popcount(byte[i]);
+	return (uint8_t)bits;
+}
+
+/* The bits of @addr's mask if it is the address @gid, else 0. */
+static uint8_t prefix_if_equal(const struct ifaddrs *addr,
+			       const uint8_t gid[16])
+{
+	static const uint8_t v4[12] = { [10] = 0xff, [11] = 0xff };
+	const struct sockaddr_in6 *a6, *m6;
+	const struct sockaddr_in *a4, *m4;
+
+	if (!addr->ifa_addr || !addr->ifa_netmask)
+		return 0;
+	if (addr->ifa_addr->sa_family == AF_INET6) {
+		a6 = (const void *)addr->ifa_addr;
+		m6 = (const void *)addr->ifa_netmask;
+		return memcmp(&a6->sin6_addr, gid, 16) ? 0 :
+		       count_bits(&m6->sin6_addr, 16);
+	}
+	if (addr->ifa_addr->sa_family == AF_INET && !memcmp(gid, v4, 12)) {
+		a4 = (const void *)addr->ifa_addr;
+		m4 = (const void *)addr->ifa_netmask;
+		return memcmp(&a4->sin_addr, gid + 12, 4) ? 0 :
+		       count_bits(&m4->sin_addr, 4);
+	}
+	return 0;
+}
+
+uint8_t pier__sys_prefix(const struct ifaddrs *addrs, const uint8_t gid[16])
+{
+	uint8_t bits = 0;
+
+	for (; addrs && !bits; addrs = addrs->ifa_next)
+		bits = prefix_if_equal(addrs, gid);
+	return bits;
+}

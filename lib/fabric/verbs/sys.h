@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_FABRIC_VERBS_SYS_H
+#define PIER_FABRIC_VERBS_SYS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * What sysfs and the network interfaces say about an RDMA device.  @root is
+ * put before every path: "" but in tests.  Texts are "" if nothing is known.
+ */
+
+/* The first line of the file @path, without its end; "" if there is none. */
+void pier__sys_line(const char *path, char *ret, size_t size);
+
+/* The network interface of @port of @device. */
+void pier__sys_netdev(const char *root, const char *device, uint32_t port,
+		      char *ret, size_t size);
+
+/*
+ * Its PCI address; that of @netdev if it has none of its own, as rxe and siw;
+ * else one made up of its name, in domain fffe, which hardware does not use.
+ */
+void pier__sys_pci(const char *root, const char *device, const char *netdev,
+		   char *ret, size_t size);
+
+/*
+ * The bits of the subnet of the address @gid, IPv4 as ::ffff:a.b.c.d counted
+ * from 0 to 32; 0: no interface has it.
+ */
+struct ifaddrs;
+uint8_t pier__sys_prefix(const struct ifaddrs *addrs, const uint8_t gid[16]);
+
+#endif

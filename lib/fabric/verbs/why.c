@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <rdma/ib_user_verbs.h>
+
+#include <pier/error.h>
+
+#include "fabric/verbs/sys.h"
+#include "fabric/verbs/why.h"
+
+/* What libibverbs speaks; its lower bound is in no header. */
+#define ABI_MIN 3
+#define ABI_MAX IB_USER_VERBS_ABI_VERSION
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static char kept[512];	/* under lock */
+
+#define NAME_SIZE sizeof(((struct verbs_facts *)0)->device)
+
+/* The first entry, in the order of names, of the directory @path. */
+static void first_entry(const char *path, char ret[NAME_SIZE])
+{
+	struct dirent *entry;
+	DIR *dir = opendir(path);
+
+	ret[0] = '\0';
+	if (!dir)
+		return;
+	while ((entry = readdir(dir))) {
+		if (entry->d_name[0] == '.')
+			continue;
+		if (!ret[0] || strcmp(entry->d_name, ret) < 0)
+			snprintf(ret, NAME_SIZE, "%.63s", entry->d_name);
+	}
+	closedir(dir);
+}
+
+/* The uverbsN whose file ibdev names @device; "" if there is none. */
+static void find_node(const char *root, const char *device,
+		      char ret[NAME_SIZE])
+{
+	char path[PATH_MAX], name[64];
+	struct dirent *entry;
+	DIR *dir;
+
+	ret[0] = '\0';
+	snprintf(path, sizeof(path), "%s/sys/class/infiniband_verbs", root);
+	dir = opendir(path);
+	if (!dir)
+		return;
+	while (!ret[0] && (entry = readdir(dir))) {
+		snprintf(path, sizeof(path),
+			 "%s/sys/class/infiniband_verbs/%s/ibdev", root,
+			 entry->d_name);
+		pier__sys_line(path, name, sizeof(name));
+		if (name[0] && !strcmp(name, device))
+			snprintf(ret, NAME_SIZE, "%.63s", entry->d_name);
+	}
+	closedir(dir);
+}
+
+/* Only opening tells: a container's device rules show in no mode bits. */
+static int try_node(const char *root, const char *node)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	if (!node[0])
+		return ENOENT;
+	snprintf(path, sizeof(path), "%s/dev/infiniband/%s", root, node);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		return errno;
+	close(fd);
+	return 0;
+}
+
+void pier__verbs_look(const char *root, const char *device,
+		      struct verbs_facts *ret)
+{
+	char path[PATH_MAX], text[16];
+
+	if (device) {
+		snprintf(ret->device, sizeof(ret->device), "%s", device);
+	} else {
+		snprintf(path, sizeof(path), "%s/sys/class/infiniband", root);
+		first_entry(path, ret->device);
+	}
+	snprintf(path, sizeof(path),
+		 "%s/sys/class/infiniband_verbs/abi_version", root);
+	pier__sys_line(path, text, sizeof(text));
+	ret->abi = text[0] ? atoi(text) : -1;
+	find_node(root, ret->device, ret->node);
+	ret->node_error = try_node(root, ret->node);
+}
+
+static bool abi_fits(int abi)
+{
+	return abi < 0 || (abi >= ABI_MIN && abi <= ABI_MAX);
+}
+
+enum verbs_cause pier__verbs_cause(const struct verbs_facts *facts)
+{
+	if (!facts->device[0])
+		return VERBS_NO_DEVICE;
+	if (facts->node_error == EACCES || facts->node_error == EPERM)
+		return VERBS_DENIED;
+	if (facts->node_error)
+		return VERBS_NO_NODE;
+	if (!abi_fits(facts->abi) || facts->list_error == ENOSYS ||
+	    facts->open_error == ENOSYS || facts->open_error == EPROTO)
+		return VERBS_MISFIT;
+	if (!facts->listed)
+		return VERBS_NO_PROVIDER;
+	return facts->open_error ? VERBS_BROKEN : VERBS_FINE;
+}
+
+void pier__verbs_sentence(const struct verbs_facts *facts, char *ret,
+			  size_t size)
+{
+	const char *node = facts->node[0] ? facts->node : "uverbs*";
+
+	switch (pier__verbs_cause(facts)) {
+	case VERBS_NO_DEVICE:
+		snprintf(ret, size, "no RDMA device, /sys/class/infiniband is "
+			 "empty: load the adapter's driver, or make a device "
+			 "of any network interface: modprobe rdma_rxe; rdma "
+			 "link add rxe0 type rxe netdev eth0");
+		return;
+	case VERBS_NO_NODE:
+		snprintf(ret, size, "%s: there is no /dev/infiniband/%s (%s): "
+			 "modprobe ib_uverbs; a container needs "
+			 "--device=/dev/infiniband", facts->device, node,
+			 pier_strerror(facts->node_error));
+		return;
+	case VERBS_DENIED:
+		snprintf(ret, size, "%s: /dev/infiniband/%s may not be opened "
+			 "(%s): chmod 666 it, as rdma-core's udev rules do; a "
+			 "container needs --device=/dev/infiniband",
+			 facts->device, node, pier_strerror(facts->node_error));
+		return;
+	case VERBS_MISFIT:
+		snprintf(ret, size, "%s: the kernel's RDMA interface (version "
+			 "%d) and libibverbs (%d to %d) do not fit: install "
+			 "the rdma-core that goes with this kernel or driver",
+			 facts->device, facts->abi, ABI_MIN, ABI_MAX);
+		return;
+	case VERBS_NO_PROVIDER:
+		snprintf(ret, size, "%s: libibverbs has no provider library "
+			 "for it: install ibverbs-providers (Debian, Ubuntu) "
+			 "or libibverbs (Fedora, RHEL)", facts->device);
+		return;
+	case VERBS_BROKEN:
+		snprintf(ret, size, "%s: cannot be used: %s", facts->device,
+			 pier_strerror(facts->open_error));
+		return;
+	case VERBS_FINE:
+		ret[0] = '\0';
+		return;
+	}
+}
+
+void pier__verbs_why_set(const char *text)
+{
+	pthread_mutex_lock(&lock);
+	if (!text)
+		kept[0] = '\0';
+	else if (!kept[0])
+		snprintf(kept, sizeof(kept), "%s", text);
+	pthread_mutex_unlock(&lock);
+}
+
+void pier__verbs_why(char *ret, size_t size)
+{
+	pthread_mutex_lock(&lock);
+	snprintf(ret, size, "%s", kept);
+	pthread_mutex_unlock(&lock);
+}
