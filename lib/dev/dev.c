@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "core/fail.h"
+#include "core/random.h"
+#include "dev/dev.h"
+
+static int open_port(const struct pier__port *port, struct pier_dev **ret)
+{
+	struct pier_dev *dev;
+	int err;
+
+	if (!port->active)
+		return pier__fail(-ENETDOWN, "%s port %u is down: bring %s up",
+				  port->name, port->port,
+				  port->netdev[0] ? port->netdev : "its link");
+	dev = calloc(1, sizeof(*dev));
+	if (!dev)
+		return pier__fail(-ENOMEM, "%s: no memory", port->name);
+
+	err = port->fabric->dev->open(port, &dev->fdev);
+	if (err) {
+		free(dev);
+		return err;
+	}
+	dev->info.port = dev->fdev->port;
+	dev->fabric = port->fabric;
+	pier__random(dev->id, sizeof(dev->id));
+	*ret = dev;
+	return 0;
+}
+
+int pier_dev_open(const char *name, struct pier_dev **ret)
+{
+	const struct pier_devinfo *info;
+	struct pier_devlist *list;
+	int err;
+
+	err = pier_devlist_create(&list);
+	if (err)
+		return err;
+	err = pier_devlist_find(list, name, &info);
+	if (!err)
+		err = open_port(&info->port, ret);
+	pier_devlist_destroy(list);
+	return err;
+}
+
+void pier_dev_close(struct pier_dev *dev)
+{
+	if (!dev)
+		return;
+	if (atomic_load(&dev->users)) {
+		pier__log(PIER_LOG_CRITICAL, "dev",
+			  "%s closed while %u objects use it: left open",
+			  dev->info.port.name, atomic_load(&dev->users));
+		return;
+	}
+	dev->fabric->dev->close(dev->fdev);
+	free(dev);
+}
+
+const struct pier_devinfo *pier_dev_info(const struct pier_dev *dev)
+{
+	return &dev->info;
+}
+
+void pier__dev_hold(struct pier_dev *dev)
+{
+	atomic_fetch_add(&dev->users, 1);
+}
+
+void pier__dev_drop(struct pier_dev *dev)
+{
+	atomic_fetch_sub(&dev->users, 1);
+}

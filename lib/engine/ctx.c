@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+
+#include <pier/ctx.h>
+
+#include "core/clock.h"
+#include "core/fail.h"
+#include "engine/ctx.h"
+#include "engine/pe.h"
+
+#define DRAIN_MS 2000		/* destroy's bound where the object has none */
+
+static void set_state(struct pier_ctx *ctx, enum pier_ctx_state next)
+{
+	enum pier_ctx_state prev = ctx->state;
+
+	ctx->state = next;
+	if (ctx->pe)
+		pier__pe_event(ctx->pe);
+	if (ctx->state_changed)
+		ctx->state_changed(ctx, prev, next, ctx->user_data);
+}
+
+void pier__ctx_init(struct pier_ctx *ctx, const struct pier__ctx_ops *ops)
+{
+	ctx->ops = ops;
+	ctx->drain_ms = DRAIN_MS;
+	pier__list_init(&ctx->link);
+}
+
+int pier_ctx_start(struct pier_ctx *ctx, struct pier_pe *pe)
+{
+	int err;
+
+	if (ctx->state != PIER_CTX_IDLE)
+		return pier__fail(-EBUSY, "ctx: started while %s",
+				  pier_ctx_state_name(ctx->state));
+
+	ctx->pe = pe;
+	err = ctx->ops->start(ctx);
+	if (err && err != -EINPROGRESS) {
+		ctx->pe = NULL;
+		return err;
+	}
+
+	pier__list_add(&pe->ctxs, &ctx->link);
+	set_state(ctx, err ? PIER_CTX_STARTING : PIER_CTX_RUNNING);
+	return err;
+}
+
+void pier__ctx_started(struct pier_ctx *ctx, int err)
+{
+	if (!err)
+		set_state(ctx, PIER_CTX_RUNNING);
+	else
+		pier__ctx_stopped(ctx);
+}
+
+void pier__ctx_stopped(struct pier_ctx *ctx)
+{
+	pier__list_del(&ctx->link);
+	pier__list_add(&ctx->pe->stopped, &ctx->link);
+}
+
+void pier__ctx_tell_idle(struct pier_ctx *ctx)
+{
+	pier__pe_event(ctx->pe);
+	ctx->pe = NULL;
+	set_state(ctx, PIER_CTX_IDLE);
+}
+
+int pier_ctx_stop(struct pier_ctx *ctx)
+{
+	if (ctx->state == PIER_CTX_IDLE)
+		return 0;
+	if (ctx->state != PIER_CTX_STOPPING) {
+		set_state(ctx, PIER_CTX_STOPPING);
+		ctx->ops->stop(ctx);
+	}
+	return -EINPROGRESS;
+}
+
+/* Drive the engine of the stopping @ctx until it is idle. */
+static int drive_until_idle(struct pier_ctx *ctx, uint64_t deadline)
+{
+	struct pier_pe *pe = ctx->pe;
+
+	while (ctx->state != PIER_CTX_IDLE) {
+		uint64_t now = pier__now();
+
+		if (now >= deadline)
+			return -ETIMEDOUT;
+		pier_pe_wait(pe, pier__ms_left(now, deadline));
+	}
+	return 0;
+}
+
+int pier_ctx_stop_wait(struct pier_ctx *ctx, int timeout_ms)
+{
+	uint64_t deadline = pier__deadline(pier__now(), timeout_ms);
+
+	if (pier_ctx_stop(ctx) == 0)
+		return 0;
+	if (pier__pe_busy(ctx->pe))
+		return pier__fail(-EBUSY, "ctx: waits for itself in a callback");
+	if (drive_until_idle(ctx, deadline))
+		return pier__fail(-ETIMEDOUT,
+				  "ctx: still stopping after %d ms, %zu tasks",
+				  timeout_ms, ctx->inflight);
+	return 0;
+}
+
+int pier__ctx_drain(struct pier_ctx *ctx)
+{
+	return pier_ctx_stop_wait(ctx, (int)ctx->drain_ms);
+}
+
+enum pier_ctx_state pier_ctx_state(const struct pier_ctx *ctx)
+{
+	return ctx->state;
+}
+
+const char *pier_ctx_state_name(enum pier_ctx_state state)
+{
+	static const char *const names[] = {
+		[PIER_CTX_IDLE] = "idle",
+		[PIER_CTX_STARTING] = "starting",
+		[PIER_CTX_RUNNING] = "running",
+		[PIER_CTX_STOPPING] = "stopping",
+	};
+
+	return (unsigned int)state <= PIER_CTX_STOPPING ? names[state] :
+							  "unknown";
+}
+
+void pier_ctx_set_state_changed(struct pier_ctx *ctx, pier_ctx_state_fn *fn)
+{
+	ctx->state_changed = fn;
+}
+
+void pier_ctx_set_user_data(struct pier_ctx *ctx, void *user_data)
+{
+	ctx->user_data = user_data;
+}
+
+void *pier_ctx_user_data(const struct pier_ctx *ctx)
+{
+	return ctx->user_data;
+}
+
+struct pier_pe *pier_ctx_pe(const struct pier_ctx *ctx)
+{
+	return ctx->pe;
+}
+
+size_t pier_ctx_inflight(const struct pier_ctx *ctx)
+{
+	return ctx->inflight;
+}

@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "core/clock.h"
+#include "core/fail.h"
+#include "engine/ctx.h"
+#include "engine/pe.h"
+#include "engine/source.h"
+#include "engine/task.h"
+
+#define MAX_EVENTS 64		/* default budget of a round */
+#define SLOW_ROUNDS 256		/* slow sources are due this often anyway */
+#define SPIN_NS UINT64_C(20000)	/* wait polls this long before it sleeps */
+
+static int watch(struct pier_pe *pe, int fd, void *ptr)
+{
+	struct epoll_event ev = { .events = EPOLLIN, .data.ptr = ptr };
+
+	if (epoll_ctl(pe->epoll_fd, EPOLL_CTL_ADD, fd, &ev))
+		return pier__fail(-errno, "pe: cannot watch fd %d: %s", fd,
+				  pier_strerror(errno));
+	return 0;
+}
+
+static int open_fds(struct pier_pe *pe)
+{
+	int err;
+
+	pe->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	pe->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	pe->timer_fd = timerfd_create(CLOCK_MONOTONIC,
+				      TFD_CLOEXEC | TFD_NONBLOCK);
+	if (pe->epoll_fd < 0 || pe->wake_fd < 0 || pe->timer_fd < 0)
+		return pier__fail(-errno, "pe: no file descriptor: %s",
+				  pier_strerror(errno));
+
+	err = watch(pe, pe->wake_fd, &pe->wake_fd);
+	if (!err)
+		err = watch(pe, pe->timer_fd, &pe->timer_fd);
+	return err;
+}
+
+static void close_fds(struct pier_pe *pe)
+{
+	if (pe->timer_fd >= 0)
+		close(pe->timer_fd);
+	if (pe->wake_fd >= 0)
+		close(pe->wake_fd);
+	if (pe->epoll_fd >= 0)
+		close(pe->epoll_fd);
+}
+
+int pier_pe_create(struct pier_pe **ret)
+{
+	struct pier_pe *pe = calloc(1, sizeof(*pe));
+	int err;
+
+	if (!pe)
+		return pier__fail(-ENOMEM, "pe: no memory");
+	pier__list_init(&pe->fast);
+	pier__list_init(&pe->slow);
+	pier__list_init(&pe->ctxs);
+	pier__list_init(&pe->stopped);
+	pier__list_init(&pe->finished);
+	pier__list_init(&pe->deferred);
+	pe->next_due = PIER__NEVER;
+	pe->timer_due = PIER__NEVER;
+
+	err = open_fds(pe);
+	if (err)
+		goto err_close_fds;
+
+	*ret = pe;
+	return 0;
+
+err_close_fds:
+	close_fds(pe);
+	free(pe);
+	return err;
+}
+
+static void destroy(struct pier_pe *pe)
+{
+	while (!pier__list_empty(&pe->ctxs)) {
+		struct pier_ctx *ctx = pier__container_of(
+			pe->ctxs.next, struct pier_ctx, link);
+
+		pier__ctx_drain(ctx);
+		if (&ctx->link == pe->ctxs.next)	/* beyond its bound */
+			pier__list_del(&ctx->link);
+	}
+	while (!pier__list_empty(&pe->finished))
+		pier__list_pop(&pe->finished);
+	close_fds(pe);
+	free(pe);
+}
+
+void pier_pe_destroy(struct pier_pe *pe)
+{
+	if (!pe)
+		return;
+	if (pe->busy)
+		pe->destroyed = true;
+	else
+		destroy(pe);
+}
+
+int pier__pe_add(struct pier_pe *pe, struct pier__source *source)
+{
+	int err = 0;
+
+	if (source->fd >= 0)
+		err = watch(pe, source->fd, source);
+	if (err)
+		return err;
+	source->pe = pe;
+	pier__list_add(source->slow ? &pe->slow : &pe->fast, &source->link);
+	if (source->slow)
+		pier__pe_due(source, source->due);
+	return 0;
+}
+
+void pier__pe_remove(struct pier__source *source)
+{
+	struct pier_pe *pe = source->pe;
+
+	if (!pe)
+		return;
+	if (pe->visit == source)
+		pe->visit = pier__container_of(source->link.next,
+					       struct pier__source, link);
+	pier__list_del(&source->link);
+	if (source->fd >= 0)
+		epoll_ctl(pe->epoll_fd, EPOLL_CTL_DEL, source->fd, NULL);
+	source->pe = NULL;
+}
+
+void pier__pe_due(struct pier__source *source, uint64_t due)
+{
+	source->due = due;
+	if (source->pe && due < source->pe->next_due)
+		source->pe->next_due = due;
+}
+
+void pier__pe_event(struct pier_pe *pe)
+{
+	pe->events++;
+}
+
+int pier__pe_busy(const struct pier_pe *pe)
+{
+	return pe->busy;
+}
+
+uint64_t pier__pe_now(const struct pier_pe *pe)
+{
+	return pe->busy ? pe->now : pier__now();
+}
+
+static void run_deferred(struct pier_pe *pe)
+{
+	struct pier__list *link;
+
+	while ((link = pier__list_pop(&pe->deferred))) {
+		struct pier__deferred *deferred =
+			pier__container_of(link, struct pier__deferred, link);
+
+		deferred->fn(deferred);
+	}
+}
+
+void pier__pe_defer(struct pier_pe *pe, struct pier__deferred *deferred)
+{
+	if (pe->busy)
+		pier__list_add(&pe->deferred, &deferred->link);
+	else
+		deferred->fn(deferred);
+}
+
+/* Poll the sources of @list, the one after the last polled first. */
+static int poll_fast(struct pier_pe *pe, int max)
+{
+	struct pier__source *source;
+	struct pier__list *first = pe->fast.next;
+	int did = 0;
+
+	pe->visit = pier__container_of(first, struct pier__source, link);
+	while (&pe->visit->link != &pe->fast && pe->events < max) {
+		source = pe->visit;
+		pe->visit = pier__container_of(source->link.next,
+					       struct pier__source, link);
+		did |= source->poll(source, max - pe->events);
+	}
+	if (pe->events >= max && !pier__list_empty(&pe->fast)) {
+		first = pe->fast.next;	/* another one's turn next time */
+		pier__list_del(first);
+		pier__list_add(&pe->fast, first);
+	}
+	return did;
+}
+
+/* Poll the slow sources that are due; @all: every one. */
+static int poll_slow(struct pier_pe *pe, int max, bool all)
+{
+	struct pier__source *source;
+	struct pier__list *pos, *tmp;
+	int did = 0;
+
+	pe->visit = pier__container_of(pe->slow.next, struct pier__source,
+				       link);
+	while (&pe->visit->link != &pe->slow) {
+		source = pe->visit;
+		pe->visit = pier__container_of(source->link.next,
+					       struct pier__source, link);
+		if (all || source->due <= pe->now)
+			did |= source->poll(source, max);
+	}
+
+	pe->next_due = PIER__NEVER;
+	PIER__LIST_EACH(pos, tmp, &pe->slow) {
+		source = pier__container_of(pos, struct pier__source, link);
+		if (source->due < pe->next_due)
+			pe->next_due = source->due;
+	}
+	return did;
+}
+
+static void tell_stopped(struct pier_pe *pe)
+{
+	struct pier__list *link;
+
+	while ((link = pier__list_pop(&pe->stopped)))
+		pier__ctx_tell_idle(pier__container_of(link, struct pier_ctx,
+						       link));
+}
+
+static int round_of(struct pier_pe *pe, int max)
+{
+	bool all = ++pe->rounds % SLOW_ROUNDS == 0;
+	int did = 0;
+
+	pe->busy = 1;
+	pe->events = 0;
+	pe->now = pier__now();
+	if (all || pe->now >= pe->next_due)
+		did = poll_slow(pe, max, all);
+	did |= poll_fast(pe, max);
+	if (!pier__list_empty(&pe->stopped))
+		tell_stopped(pe);
+	pe->busy = 0;
+	if (!pier__list_empty(&pe->deferred))
+		run_deferred(pe);
+	return did;
+}
+
+/* Was pier_pe_wake() called since this was last asked? */
+static bool take_wake(struct pier_pe *pe)
+{
+	return atomic_load_explicit(&pe->woken, memory_order_relaxed) &&
+	       atomic_exchange(&pe->woken, false);
+}
+
+int pier_pe_progress(struct pier_pe *pe, int max)
+{
+	int events;
+
+	if (pe->busy)
+		return pier__fail(-EBUSY, "pe: progress from inside a callback");
+	round_of(pe, max > 0 ? max : MAX_EVENTS);
+	events = pe->events;
+	take_wake(pe);
+	if (pe->destroyed)
+		destroy(pe);
+	return events;
+}
+
+static int arm_sources(struct pier__list *list)
+{
+	struct pier__list *pos, *tmp;
+	int err = 0;
+
+	PIER__LIST_EACH(pos, tmp, list) {
+		struct pier__source *source =
+			pier__container_of(pos, struct pier__source, link);
+
+		if (!err && source->arm) {
+			source->armed = true;
+			err = source->arm(source);
+		}
+	}
+	return err;
+}
+
+static void clear_sources(struct pier__list *list)
+{
+	struct pier__list *pos, *tmp;
+
+	PIER__LIST_EACH(pos, tmp, list) {
+		struct pier__source *source =
+			pier__container_of(pos, struct pier__source, link);
+
+		if (source->armed && source->clear)
+			source->clear(source);
+		source->armed = false;
+	}
+}
+
+static void clear_all(struct pier_pe *pe)
+{
+	clear_sources(&pe->fast);
+	clear_sources(&pe->slow);
+}
+
+static int arm(struct pier_pe *pe)
+{
+	int err;
+
+	if (!pier__list_empty(&pe->stopped) || atomic_load(&pe->woken) ||
+	    pe->next_due <= pier__now())
+		return -EAGAIN;
+	err = arm_sources(&pe->fast);
+	if (!err)
+		err = arm_sources(&pe->slow);
+	if (err)
+		clear_all(pe);
+	return err;
+}
+
+static void set_timer(struct pier_pe *pe, uint64_t due)
+{
+	struct itimerspec spec = { 0 };
+
+	if (due == pe->timer_due)
+		return;
+	if (due != PIER__NEVER) {
+		spec.it_value.tv_sec = (time_t)(due / (1000 * PIER__MS));
+		spec.it_value.tv_nsec = (long)(due % (1000 * PIER__MS));
+	}
+	timerfd_settime(pe->timer_fd, TFD_TIMER_ABSTIME, &spec, NULL);
+	pe->timer_due = due;
+}
+
+int pier_pe_fd(const struct pier_pe *pe)
+{
+	return pe->epoll_fd;
+}
+
+int pier_pe_arm(struct pier_pe *pe)
+{
+	int err;
+
+	if (!pier__list_empty(&pe->finished))
+		return -EAGAIN;
+	err = arm(pe);
+	if (!err)
+		set_timer(pe, pe->next_due);
+	return err;
+}
+
+/* What woke us, if it is the engine's own or a slow source. */
+static void clear_event(struct pier_pe *pe, void *ptr)
+{
+	struct pier__source *source = ptr;
+	uint64_t count;
+	ssize_t got;
+
+	if (ptr == &pe->wake_fd) {
+		got = read(pe->wake_fd, &count, sizeof(count));
+		(void)got;	/* another reader cannot be: nothing lost */
+	} else if (ptr == &pe->timer_fd) {
+		set_timer(pe, PIER__NEVER);
+	} else if (source->slow) {
+		pier__pe_due(source, 0);
+	}
+}
+
+/* Sleep at most @ms, then clear what is readable. */
+static void sleep_and_clear(struct pier_pe *pe, int ms)
+{
+	struct epoll_event ev[MAX_EVENTS];
+	int n = epoll_wait(pe->epoll_fd, ev, MAX_EVENTS, ms);
+
+	for (int i = 0; i < n; i++)
+		clear_event(pe, ev[i].data.ptr);
+	clear_all(pe);
+}
+
+void pier_pe_clear(struct pier_pe *pe)
+{
+	sleep_and_clear(pe, 0);
+}
+
+void pier_pe_wake(struct pier_pe *pe)
+{
+	uint64_t one = 1;
+	ssize_t put;
+
+	if (atomic_exchange(&pe->woken, true))
+		return;
+	put = write(pe->wake_fd, &one, sizeof(one));
+	(void)put;		/* full means readable, which is the point */
+}
+
+/* Sleep until there may be work, or @deadline. */
+static void nap(struct pier_pe *pe, uint64_t deadline)
+{
+	uint64_t until = pe->next_due < deadline ? pe->next_due : deadline;
+
+	if (!arm(pe))
+		sleep_and_clear(pe, pier__ms_left(pier__now(), until));
+}
+
+int pier_pe_wait(struct pier_pe *pe, int timeout_ms)
+{
+	uint64_t deadline = pier__deadline(pier__now(), timeout_ms);
+	uint64_t spin = 0;
+
+	if (pe->busy)
+		return pier__fail(-EBUSY, "pe: wait from inside a callback");
+	for (;;) {
+		int did = round_of(pe, MAX_EVENTS);
+
+		if (pe->destroyed) {
+			destroy(pe);
+			return 0;
+		}
+		if (pe->events || take_wake(pe))
+			return 0;
+		if (pe->now >= deadline)
+			return pier__fail(-ETIMEDOUT,
+					  "pe: nothing happened for %d ms",
+					  timeout_ms);
+		if (did || !spin)
+			spin = pe->now + SPIN_NS;
+		else if (pe->now >= spin)
+			nap(pe, deadline);
+	}
+}
+
+int pier_pe_retrieve(struct pier_pe *pe, struct pier_event *ret)
+{
+	struct pier__list *link = pier__list_pop(&pe->finished);
+	struct pier_task *task;
+
+	if (!link)
+		return -EAGAIN;
+	task = pier__container_of(link, struct pier_task, link);
+	task->one_shot = false;
+	ret->task = task;
+	ret->status = task->status;
+	return 0;
+}
+
+size_t pier_pe_inflight(const struct pier_pe *pe)
+{
+	const struct pier__list *pos;
+	size_t n = 0;
+
+	for (pos = pe->ctxs.next; pos != &pe->ctxs; pos = pos->next)
+		n += pier__container_of(pos, struct pier_ctx, link)->inflight;
+	return n;
+}

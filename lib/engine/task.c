@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <string.h>
+
+#include <pier/task.h>
+
+#include "core/fail.h"
+#include "engine/pe.h"
+#include "engine/task.h"
+
+void pier_task_set_done(struct pier_task *task, pier_task_fn *fn, void *arg)
+{
+	task->done = fn;
+	task->arg = arg;
+}
+
+int pier_task_submit(struct pier_task *task, unsigned int flags)
+{
+	struct pier_ctx *ctx = task->ctx;
+	int err;
+
+	if (task->submitted)
+		return pier__fail(-EBUSY, "task: submitted twice");
+	if (ctx->state != PIER_CTX_RUNNING)
+		return pier__fail(-ESHUTDOWN, "task: the context is %s",
+				  pier_ctx_state_name(ctx->state));
+	if (flags & ~(unsigned int)PIER_SUBMIT_MORE)
+		return pier__fail(-EINVAL, "task: unknown flags 0x%x", flags);
+
+	err = task->ops->submit(task, flags);
+	if (err)
+		return err;
+
+	task->submitted = true;
+	task->status = -EINPROGRESS;
+	ctx->inflight++;
+	return 0;
+}
+
+static void release(struct pier_task *task)
+{
+	pier__list_del(&task->link);
+	task->one_shot = false;
+	task->ops->release(task);
+}
+
+void pier__task_finish(struct pier_task *task, int status)
+{
+	struct pier_pe *pe = task->ctx->pe;
+	bool one_shot = task->one_shot;
+
+	task->submitted = false;
+	task->status = status;
+	task->ctx->inflight--;
+	pier__pe_event(pe);
+	if (task->done)
+		task->done(task, task->arg);
+	else if (!task->freed)
+		pier__list_add(&pe->finished, &task->link);
+	if (task->freed || (one_shot && task->done && !task->submitted))
+		release(task);
+}
+
+void pier_task_free(struct pier_task *task)
+{
+	if (!task)
+		return;
+	if (task->submitted) {	/* pier's until it is finished */
+		task->freed = true;
+		task->done = NULL;
+		return;
+	}
+	release(task);
+}
+
+int pier__task_one_shot(struct pier_task *task, pier_task_fn *fn, void *arg)
+{
+	int err;
+
+	pier_task_set_done(task, fn, arg);
+	task->one_shot = true;
+	err = pier_task_submit(task, 0);
+	if (err)
+		release(task);
+	return err;
+}
+
+int pier_task_status(const struct pier_task *task)
+{
+	return task->status;
+}
+
+enum pier_task_type pier_task_type(const struct pier_task *task)
+{
+	return task->type;
+}
+
+const char *pier_task_type_name(enum pier_task_type type)
+{
+	static const char *const names[] = {
+		[PIER_TASK_SEND] = "send",
+		[PIER_TASK_SEND_IMM] = "send with immediate",
+		[PIER_TASK_RECEIVE] = "receive",
+		[PIER_TASK_READ] = "read",
+		[PIER_TASK_WRITE] = "write",
+		[PIER_TASK_WRITE_IMM] = "write with immediate",
+		[PIER_TASK_COMPARE_SWAP] = "compare and swap",
+		[PIER_TASK_FETCH_ADD] = "fetch and add",
+	};
+
+	return (unsigned int)type <= PIER_TASK_FETCH_ADD ? names[type] :
+							   "unknown";
+}
+
+struct pier_ctx *pier_task_ctx(const struct pier_task *task)
+{
+	return task->ctx;
+}
+
+void *pier_task_arg(const struct pier_task *task)
+{
+	return task->arg;
+}
+
+struct pier_conn *pier_task_conn(const struct pier_task *task)
+{
+	return task->conn;
+}
+
+void pier_task_error(const struct pier_task *task, struct pier_task_error *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	if (!task->status || task->status == -EINPROGRESS)
+		return;
+	ret->status = task->status;
+	ret->verbs_status = -1;
+	task->ops->error(task, ret);
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "core/fail.h"
+#include "mem/buf.h"
+
+#define REFS_MAX 65535u
+
+struct pier_buf_inventory {
+	struct pier_buf *free;		/* list through next */
+	size_t count, free_count;
+	bool destroyed;			/* freed with its last buffer */
+	struct pier_buf bufs[];
+};
+
+int pier_buf_inventory_create(size_t count, struct pier_buf_inventory **ret)
+{
+	struct pier_buf_inventory *inv;
+
+	if (count > (SIZE_MAX - sizeof(*inv)) / sizeof(inv->bufs[0]))
+		return pier__fail(-ENOMEM, "inventory: %zu buffers", count);
+	inv = calloc(1, sizeof(*inv) + count * sizeof(inv->bufs[0]));
+	if (!inv)
+		return pier__fail(-ENOMEM, "inventory: no memory for %zu "
+				  "buffers", count);
+	inv->count = inv->free_count = count;
+	for (size_t i = count; i-- > 0;) {
+		inv->bufs[i].inv = inv;
+		inv->bufs[i].next = inv->free;
+		inv->free = &inv->bufs[i];
+	}
+	*ret = inv;
+	return 0;
+}
+
+static void free_unused(struct pier_buf_inventory *inv)
+{
+	if (inv->destroyed && inv->free_count == inv->count)
+		free(inv);
+}
+
+void pier_buf_inventory_destroy(struct pier_buf_inventory *inv)
+{
+	if (!inv)
+		return;
+	inv->destroyed = true;
+	free_unused(inv);
+}
+
+size_t pier_buf_inventory_count(const struct pier_buf_inventory *inv)
+{
+	return inv->count;
+}
+
+size_t pier_buf_inventory_free_count(const struct pier_buf_inventory *inv)
+{
+	return inv->free_count;
+}
+
+/* Is [@addr, @addr + @len) inside [@base, @base + @size)? */
+static bool inside(uintptr_t addr, size_t len, uintptr_t base, size_t size)
+{
+	return addr >= base && addr - base <= size &&
+	       len <= size - (addr - base);
+}
+
+int pier_buf_by_args(struct pier_buf_inventory *inv, struct pier_mmap *mmap,
+		     void *addr, size_t len, void *data, size_t data_len,
+		     struct pier_buf **ret)
+{
+	struct pier_buf *buf = inv->free;
+
+	if (!mmap->started)
+		return pier__fail(-EINVAL, "buf: its mmap is not started");
+	if (!inside((uintptr_t)addr, len, (uintptr_t)mmap->cfg.addr,
+		    mmap->cfg.len))
+		return pier__fail(-ERANGE, "buf: %zu bytes at %p are outside "
+				  "the mmap's %zu at %p", len, addr,
+				  mmap->cfg.len, mmap->cfg.addr);
+	if (!inside((uintptr_t)data, data_len, (uintptr_t)addr, len))
+		return pier__fail(-ERANGE, "buf: %zu bytes of data at %p are "
+				  "outside its %zu at %p", data_len, data, len,
+				  addr);
+	if (!buf)
+		return pier__fail(-ENOBUFS, "buf: all %zu of the inventory are "
+				  "in use", inv->count);
+
+	inv->free = buf->next;
+	inv->free_count--;
+	pier__mmap_hold(mmap);
+	buf->mmap = mmap;
+	buf->head = (uintptr_t)addr;
+	buf->len = len;
+	buf->data = (uintptr_t)data;
+	buf->data_len = data_len;
+	buf->next = NULL;
+	buf->first = buf;
+	buf->refs = 1;
+	*ret = buf;
+	return 0;
+}
+
+int pier_buf_by_addr(struct pier_buf_inventory *inv, struct pier_mmap *mmap,
+		     void *addr, size_t len, struct pier_buf **ret)
+{
+	return pier_buf_by_args(inv, mmap, addr, len, addr, 0, ret);
+}
+
+int pier_buf_by_data(struct pier_buf_inventory *inv, struct pier_mmap *mmap,
+		     void *data, size_t len, struct pier_buf **ret)
+{
+	return pier_buf_by_args(inv, mmap, data, len, data, len, ret);
+}
+
+int pier_buf_whole(struct pier_buf_inventory *inv, struct pier_mmap *mmap,
+		   struct pier_buf **ret)
+{
+	return pier_buf_by_data(inv, mmap, mmap->cfg.addr, mmap->cfg.len, ret);
+}
+
+int pier_buf_empty(struct pier_buf_inventory *inv, struct pier_mmap *mmap,
+		   struct pier_buf **ret)
+{
+	return pier_buf_by_addr(inv, mmap, mmap->cfg.addr, mmap->cfg.len, ret);
+}
+
+int pier_buf_ref(struct pier_buf *buf)
+{
+	if (buf->first != buf)
+		return pier__fail(-EPERM, "buf: referenced inside a chain");
+	if (buf->refs == REFS_MAX)
+		return pier__fail(-EOVERFLOW, "buf: more than %u references",
+				  REFS_MAX);
+	buf->refs++;
+	return 0;
+}
+
+/* One element back to its inventory. */
+static void give_back(struct pier_buf *buf)
+{
+	struct pier_buf_inventory *inv = buf->inv;
+
+	pier__mmap_drop(buf->mmap);
+	buf->mmap = NULL;
+	buf->next = inv->free;
+	inv->free = buf;
+	inv->free_count++;
+	free_unused(inv);
+}
+
+void pier_buf_put(struct pier_buf *buf)
+{
+	if (!buf)
+		return;
+	if (buf->first != buf) {
+		pier__fail(-EPERM, "buf: put inside a chain, its first only");
+		return;
+	}
+	if (--buf->refs)
+		return;
+	while (buf) {
+		struct pier_buf *next = buf->next;
+
+		give_back(buf);
+		buf = next;
+	}
+}
+
+void *pier_buf_head(const struct pier_buf *buf)
+{
+	return (void *)buf->head;
+}
+
+size_t pier_buf_len(const struct pier_buf *buf)
+{
+	return buf->len;
+}
+
+void *pier_buf_data(const struct pier_buf *buf)
+{
+	return (void *)buf->data;
+}
+
+size_t pier_buf_data_len(const struct pier_buf *buf)
+{
+	return buf->data_len;
+}
+
+struct pier_mmap *pier_buf_mmap(const struct pier_buf *buf)
+{
+	return buf->mmap;
+}
+
+int pier_buf_set_data(struct pier_buf *buf, void *data, size_t data_len)
+{
+	if (!inside((uintptr_t)data, data_len, buf->head, buf->len))
+		return pier__fail(-ERANGE, "buf: %zu bytes of data at %p are "
+				  "outside its %zu at %p", data_len, data,
+				  buf->len, (void *)buf->head);
+	buf->data = (uintptr_t)data;
+	buf->data_len = data_len;
+	return 0;
+}
+
+void pier_buf_reset(struct pier_buf *buf)
+{
+	buf->data_len = 0;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_MEM_BUF_H
+#define PIER_MEM_BUF_H
+
+#include <pier/buf.h>
+
+#include "mem/mmap.h"
+
+struct pier_buf {
+	struct pier_mmap *mmap;		/* held */
+	uintptr_t head, data;		/* addresses, ours or the peer's */
+	size_t len, data_len;
+	struct pier_buf *next;		/* in the chain, or in the free list */
+	struct pier_buf *first;		/* of the chain; itself if it is */
+	struct pier_buf_inventory *inv;
+	uint32_t refs;			/* of the first only */
+};
+
+/* Bytes behind the data. */
+static inline size_t pier__buf_tail_len(const struct pier_buf *buf)
+{
+	return buf->len - (size_t)(buf->data - buf->head) - buf->data_len;
+}
+
+/* Where they begin. */
+static inline uintptr_t pier__buf_tail(const struct pier_buf *buf)
+{
+	return buf->data + buf->data_len;
+}
+
+/* @len bytes were written to the tails of the chain @buf. */
+void pier__buf_grow(struct pier_buf *buf, size_t len);
+
+#endif

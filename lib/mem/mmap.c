@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "core/copy.h"
+#include "core/fail.h"
+#include "mem/mmap.h"
+
+#define ACCESS_ALL \
+	(PIER_LOCAL_READ | PIER_LOCAL_WRITE | PIER_REMOTE_READ | \
+	 PIER_REMOTE_WRITE | PIER_REMOTE_ATOMIC)
+
+int pier_mmap_create(struct pier_mmap **ret)
+{
+	static _Atomic uint64_t serial;
+	struct pier_mmap *mmap = calloc(1, sizeof(*mmap));
+
+	if (!mmap)
+		return pier__fail(-ENOMEM, "mmap: no memory");
+	mmap->serial = atomic_fetch_add(&serial, 1) + 1;
+	atomic_init(&mmap->bufs, 1);
+	*ret = mmap;
+	return 0;
+}
+
+static int check_config(const struct pier_mmap_config *cfg)
+{
+	if (!cfg->len)
+		return pier__fail(-EINVAL, "mmap: a length of 0, at least 1");
+	if ((uintptr_t)cfg->addr + (cfg->len - 1) < (uintptr_t)cfg->addr)
+		return pier__fail(-EINVAL, "mmap: %zu bytes at %p wrap around",
+				  cfg->len, cfg->addr);
+	if (cfg->access & ~(uint32_t)ACCESS_ALL)
+		return pier__fail(-EINVAL, "mmap: access 0x%x, known is 0x%x",
+				  cfg->access, ACCESS_ALL);
+	return 0;
+}
+
+int pier_mmap_configure(struct pier_mmap *mmap,
+			const struct pier_mmap_config *cfg)
+{
+	struct pier_mmap_config new = { 0 };
+	int err;
+
+	if (mmap->started || mmap->own_memory)
+		return pier__fail(-EBUSY, "mmap: configured after start");
+	err = pier__config_copy(&new, sizeof(new), cfg, cfg->size);
+	if (!err)
+		err = check_config(&new);
+	if (err)
+		return err;
+
+	if (!new.access)
+		new.access = PIER_LOCAL_WRITE;
+	mmap->cfg = new;
+	return 0;
+}
+
+void pier_mmap_get_config(const struct pier_mmap *mmap,
+			  struct pier_mmap_config *ret)
+{
+	*ret = mmap->cfg;
+}
+
+int pier_mmap_add_dev(struct pier_mmap *mmap, struct pier_dev *dev)
+{
+	struct pier__mmap_key *key = &mmap->keys[mmap->key_count];
+	uint32_t lkey;
+
+	if (mmap->started)
+		return pier__fail(-EBUSY, "mmap: device added after start");
+	if (pier__mmap_lkey(mmap, dev, &lkey))
+		return pier__fail(-EEXIST, "mmap: has device %s already",
+				  dev->info.port.name);
+	if (mmap->key_count == PIER__MMAP_DEVS)
+		return pier__fail(-ENOSPC, "mmap: more than %d devices",
+				  PIER__MMAP_DEVS);
+
+	memset(key, 0, sizeof(*key));
+	key->dev = dev;
+	memcpy(key->dev_id, dev->id, sizeof(key->dev_id));
+	pier__dev_hold(dev);
+	mmap->key_count++;
+	return 0;
+}
+
+/* verbs has it that remote write and atomics need local write. */
+static int verbs_access(uint32_t access)
+{
+	int flags = 0;
+
+	if (access & (PIER_LOCAL_WRITE | PIER_REMOTE_WRITE |
+		      PIER_REMOTE_ATOMIC))
+		flags |= IBV_ACCESS_LOCAL_WRITE;
+	if (access & PIER_REMOTE_READ)
+		flags |= IBV_ACCESS_REMOTE_READ;
+	if (access & PIER_REMOTE_WRITE)
+		flags |= IBV_ACCESS_REMOTE_WRITE;
+	if (access & PIER_REMOTE_ATOMIC)
+		flags |= IBV_ACCESS_REMOTE_ATOMIC;
+	return flags;
+}
+
+static int own_memory(struct pier_mmap *mmap)
+{
+	void *addr = mmap64(NULL, mmap->cfg.len, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (addr == MAP_FAILED)
+		return pier__fail(-errno, "mmap: no %zu bytes of memory: %s",
+				  mmap->cfg.len, pier_strerror(errno));
+	mmap->cfg.addr = addr;
+	mmap->own_memory = true;
+	return 0;
+}
+
+static void deregister(struct pier_mmap *mmap)
+{
+	for (uint32_t i = 0; i < mmap->key_count; i++) {
+		struct pier__mmap_key *key = &mmap->keys[i];
+
+		if (key->mr)
+			key->dev->fabric->dev->dereg(key->mr);
+		key->mr = NULL;
+		key->lkey = key->rkey = 0;
+	}
+}
+
+static int register_on(struct pier__mmap_key *key, struct pier_mmap *mmap)
+{
+	const struct pier__limits *limits = &key->dev->info.port.limits;
+	int err;
+
+	if (mmap->cfg.len > limits->mmap)
+		return pier__fail(-EMSGSIZE, "mmap: %zu bytes, %s takes %llu",
+				  mmap->cfg.len, key->dev->info.port.name,
+				  (unsigned long long)limits->mmap);
+	err = key->dev->fabric->dev->reg(key->dev->fdev, mmap->cfg.addr,
+					 mmap->cfg.len,
+					 verbs_access(mmap->cfg.access),
+					 &key->mr);
+	if (err)
+		return err;
+	key->lkey = key->mr->lkey;
+	key->rkey = key->mr->rkey;
+	return 0;
+}
+
+int pier_mmap_start(struct pier_mmap *mmap)
+{
+	int err = 0;
+
+	if (mmap->started)
+		return pier__fail(-EBUSY, "mmap: started twice");
+	if (!mmap->cfg.len)
+		return pier__fail(-EINVAL, "mmap: started without a range");
+	if (!mmap->key_count)
+		return pier__fail(-EINVAL, "mmap: started without a device");
+
+	if (!mmap->cfg.addr)
+		err = own_memory(mmap);
+	for (uint32_t i = 0; !err && i < mmap->key_count; i++)
+		err = register_on(&mmap->keys[i], mmap);
+	if (err) {
+		deregister(mmap);
+		return err;
+	}
+	mmap->started = true;
+	return 0;
+}
+
+static void forget_desc(struct pier_mmap *mmap)
+{
+	free(mmap->desc);
+	mmap->desc = NULL;
+	mmap->desc_len = 0;
+}
+
+int pier_mmap_stop(struct pier_mmap *mmap)
+{
+	unsigned int bufs = atomic_load(&mmap->bufs) - 1;
+
+	if (bufs)
+		return pier__fail(-EBUSY, "mmap: stopped with %u buffers held",
+				  bufs);
+	if (!mmap->remote)
+		deregister(mmap);
+	forget_desc(mmap);
+	mmap->started = false;
+	return 0;
+}
+
+/* The last holder is gone. */
+static void release(struct pier_mmap *mmap)
+{
+	struct pier_mmap_config *cfg = &mmap->cfg;
+
+	if (!mmap->remote) {
+		deregister(mmap);
+		for (uint32_t i = 0; i < mmap->key_count; i++)
+			pier__dev_drop(mmap->keys[i].dev);
+	}
+	forget_desc(mmap);
+	if (mmap->own_memory)
+		munmap(cfg->addr, cfg->len);
+	if (cfg->release)
+		cfg->release(cfg->addr, cfg->len, cfg->release_arg);
+	free(mmap);
+}
+
+void pier__mmap_hold(struct pier_mmap *mmap)
+{
+	atomic_fetch_add_explicit(&mmap->bufs, 1, memory_order_relaxed);
+}
+
+void pier__mmap_drop(struct pier_mmap *mmap)
+{
+	if (atomic_fetch_sub(&mmap->bufs, 1) == 1)
+		release(mmap);
+}
+
+void pier_mmap_destroy(struct pier_mmap *mmap)
+{
+	if (mmap)
+		pier__mmap_drop(mmap);
+}
+
+int pier_mmap_map(struct pier_dev *dev, void *addr, size_t len,
+		  uint32_t access, struct pier_mmap **ret)
+{
+	struct pier_mmap_config cfg = { .size = sizeof(cfg), .addr = addr,
+					.len = len, .access = access };
+	struct pier_mmap *mmap;
+	int err;
+
+	err = pier_mmap_create(&mmap);
+	if (err)
+		return err;
+	err = pier_mmap_configure(mmap, &cfg);
+	if (!err)
+		err = pier_mmap_add_dev(mmap, dev);
+	if (!err)
+		err = pier_mmap_start(mmap);
+	if (err) {
+		pier_mmap_destroy(mmap);
+		return err;
+	}
+	*ret = mmap;
+	return 0;
+}
+
+bool pier__mmap_rkey(const struct pier_mmap *mmap, const uint8_t dev_id[8],
+		     uint32_t *ret)
+{
+	for (uint32_t i = 0; i < mmap->key_count; i++) {
+		if (!memcmp(mmap->keys[i].dev_id, dev_id, 8)) {
+			*ret = mmap->keys[i].rkey;
+			return true;
+		}
+	}
+	return false;
+}
+
+void *pier_mmap_addr(const struct pier_mmap *mmap)
+{
+	return mmap->cfg.addr;
+}
+
+size_t pier_mmap_len(const struct pier_mmap *mmap)
+{
+	return mmap->cfg.len;
+}
+
+int pier_mmap_is_remote(const struct pier_mmap *mmap)
+{
+	return mmap->remote;
+}
