@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <pier/desc.h>
+#include <pier/mmap.h>
+#include <pier/pe.h>
+
+#include "cm/conn.h"
+#include "core/clock.h"
+#include "core/fail.h"
+#include "core/random.h"
+#include "mem/mmap.h"
+
+#define CTL_WR 2	/* of pier's own on each send queue */
+
+static int create_qp(struct pier_conn *conn)
+{
+	struct pier__qset *qset = conn->qset;
+	const struct pier_rdma_config *cfg = qset->cfg;
+	struct ibv_qp_cap cap = {
+		.max_send_wr = cfg->conn_send_queue + CTL_WR,
+		.max_send_sge = cfg->send_chain,
+		.max_inline_data = cfg->inline_size,
+	};
+	int err = qset->fab->qp_create(qset->cq, qset->srq, &cap, &conn->qp);
+
+	if (err)
+		return err;
+	conn->us.qpn = conn->qp->qpn;
+	pier__qset_map_qpn(qset, conn);
+	return pier__conn_qp_init(conn);
+}
+
+/* What we tell the peer; the QP exists. */
+static int describe(struct pier_conn *conn, int gid_index, uint32_t valid_s)
+{
+	struct pier__qset *qset = conn->qset;
+	const struct pier_rdma_config *cfg = qset->cfg;
+	const struct pier__port *port = &qset->dev->fdev->port;
+	struct pier__end *us = &conn->us;
+	int n = pier__gid_offers(port, gid_index, us->gids);
+
+	if (n < 0)
+		return n;
+	us->gid_count = (unsigned int)n;
+	us->created = pier__wall_seconds();
+	us->valid = valid_s;
+	us->nonce = pier__random64() | 1;
+	memcpy(us->dev_id, qset->dev->id, sizeof(us->dev_id));
+	us->psn = pier__random_id(0xffffff);
+	us->link_layer = port->link_layer;
+	us->lid = port->lid;
+	us->mtu = cfg->mtu ? cfg->mtu : 128u << port->mtu;
+	us->udp_port = qset->chan->udp_port;
+	us->ctl_addr = (uintptr_t)&qset->ctl[conn->slot];
+	us->ctl_rkey = qset->ctl_mr->rkey;
+	us->access = cfg->access;
+	us->rd_atomic = port->limits.rd_atomic;
+	us->message = port->limits.message;
+	return 0;
+}
+
+static int keep_desc(struct pier_conn *conn)
+{
+	uint8_t buf[PIER_DESC_MAX];
+	int len = pier__end_encode(&conn->us, buf, sizeof(buf));
+
+	if (len < 0)
+		return len;
+	conn->desc = malloc((size_t)len);
+	if (!conn->desc)
+		return pier__fail(-ENOMEM, "connection: no memory");
+	memcpy(conn->desc, buf, (size_t)len);
+	conn->desc_len = (size_t)len;
+	return 0;
+}
+
+int pier__conn_export(struct pier__qset *qset, int gid_index, uint32_t valid_s,
+		      struct pier_conn **ret)
+{
+	struct pier_conn *conn = calloc(1, sizeof(*conn));
+	int err;
+
+	if (!conn)
+		return pier__fail(-ENOMEM, "connection: no memory");
+	conn->qset = qset;
+	conn->rdma = qset->rdma;
+	conn->state = conn->told = PIER_CONN_INIT;
+	pier__list_init(&conn->posted);
+	pier__list_init(&conn->pending);
+	pier__conn_control_init(conn);
+	err = pier__qset_add_conn(qset, conn, &conn->slot);
+	if (err)
+		goto err_free;
+
+	err = create_qp(conn);
+	if (!err)
+		err = describe(conn, gid_index, valid_s);
+	if (!err)
+		err = keep_desc(conn);
+	if (err)
+		goto err_close;
+
+	pier__list_add(qset->conns, &conn->link);
+	*ret = conn;
+	return 0;
+
+err_close:
+	if (conn->qp) {
+		pier__qset_unmap_qpn(qset, conn->us.qpn);
+		qset->fab->qp_destroy(conn->qp);
+	}
+	pier__qset_remove_conn(qset, conn->slot);
+err_free:
+	free(conn->desc);
+	free(conn);
+	return err;
+}
+
+/* Is what the peer tells something we can meet?  Fills the path in. */
+static int match(struct pier_conn *conn, const struct pier__end *them)
+{
+	const struct pier__end *us = &conn->us;
+	unsigned int i, j;
+	int err;
+
+	if (them->link_layer != us->link_layer)
+		return pier__fail(-EPROTOTYPE, "the peer's link layer is %u, "
+				  "ours %u (1 InfiniBand, 2 Ethernet)",
+				  them->link_layer, us->link_layer);
+	err = pier__gid_choose(us->gids, us->gid_count, them->gids,
+			       them->gid_count, &i, &j);
+	if (err)
+		return err;
+	conn->them = *them;
+	conn->path_us = us->gids[i];
+	conn->path_them = them->gids[j];
+	conn->path_mtu = us->mtu < them->mtu ? us->mtu : them->mtu;
+	return 0;
+}
+
+/* Nothing was heard of the peer that was tried first. */
+static bool may_retarget(const struct pier_conn *conn)
+{
+	return conn->phase == PIER__CONN_HELLO && !conn->hello_acked &&
+	       !conn->hello_seen && !pier__conn_hello_seen(conn) &&
+	       conn->ctl_kind == PIER__CTL_NONE;
+}
+
+int pier__conn_connect(struct pier_conn *conn, const void *desc, size_t len,
+		       uint32_t timeout_ms)
+{
+	bool again = conn->qset && may_retarget(conn);
+	uint64_t now = pier__now();
+	struct pier__end them;
+	int err;
+
+	if ((conn->phase != PIER__CONN_EXPORTED && !again) ||
+	    conn->destroyed || !conn->qset)
+		return pier__fail(-EISCONN, "connected twice: this connection "
+				  "is in state %s",
+				  pier_conn_state_name(conn->state));
+	err = pier__end_decode(desc, len, &them);
+	if (!err)
+		err = match(conn, &them);
+	if (!err)
+		err = again ? pier__conn_qp_again(conn) :
+			      pier__conn_qp_ready(conn);
+	if (err)
+		return err;
+
+	conn->phase = PIER__CONN_HELLO;
+	conn->next_try = now;
+	conn->deadline = now + timeout_ms * PIER__MS;
+	pier__conn_kick(conn);
+	return 0;
+}
+
+int pier_rdma_connect(struct pier_conn *conn, const void *desc, size_t len)
+{
+	if (conn->phase != PIER__CONN_EXPORTED || !conn->qset)
+		return pier__fail(-EISCONN, "connected twice: this connection "
+				  "is in state %s",
+				  pier_conn_state_name(conn->state));
+	return pier__conn_connect(conn, desc, len,
+				  conn->qset->cfg->connect_timeout_ms);
+}
+
+void pier__conn_kick(struct pier_conn *conn)
+{
+	pier__qset_kick(conn->qset);
+}
+
+/* Complete as cancelled what a device has kept to itself. */
+static void cancel_posted(struct pier_conn *conn)
+{
+	struct ibv_wc wc = { .status = IBV_WC_WR_FLUSH_ERR,
+			     .qp_num = conn->us.qpn };
+
+	pier__conn_flush(conn);
+	while (!pier__list_empty(&conn->posted)) {
+		struct pier__op *op = pier__container_of(
+			conn->posted.next, struct pier__posted, link)->op;
+
+		wc.wr_id = (uintptr_t)op;
+		op->done(op, &wc);
+	}
+}
+
+void pier__conn_close(struct pier_conn *conn)
+{
+	struct pier__qset *qset = conn->qset;
+
+	if (conn->ctl_kind != PIER__CTL_NONE)
+		qset->ctl_inflight--;
+	if (conn->marker_posted && !conn->marker_done)
+		qset->ctl_inflight--;
+	conn->ctl_kind = PIER__CTL_NONE;
+	qset->fab->qp_destroy(conn->qp);
+	conn->qp = NULL;
+	cancel_posted(conn);
+	pier__qset_unmap_qpn(qset, conn->us.qpn);
+	pier__qset_remove_conn(qset, conn->slot);
+	conn->phase = PIER__CONN_CLOSED;
+	if (conn->state != PIER_CONN_ERROR)
+		conn->state = PIER_CONN_RESET;
+}
+
+void pier__conn_abort(struct pier_conn *conn)
+{
+	uint64_t now;
+
+	if (conn->phase >= PIER__CONN_GOODBYE)
+		return;
+	now = pier__now();
+	if (conn->phase == PIER__CONN_UP || conn->phase == PIER__CONN_DRAINING) {
+		conn->phase = PIER__CONN_DRAINING;
+		conn->deadline = now;	/* goodbye behind what is in flight */
+		if (pier__conn_control(conn, PIER__CTL_GOODBYE) == 0) {
+			conn->phase = PIER__CONN_GOODBYE;
+			conn->deadline =
+				now + conn->qset->cfg->drain_ms * PIER__MS;
+		}
+		return;
+	}
+	conn->phase = PIER__CONN_FLUSHING;
+	conn->deadline = now + conn->qset->cfg->drain_ms * PIER__MS;
+	if (conn->ready)
+		pier__conn_qp_error(conn);
+}
+
+int pier_conn_disconnect(struct pier_conn *conn)
+{
+	if (!conn || !conn->qset)
+		return 0;
+	if (conn->phase == PIER__CONN_UP) {
+		conn->phase = PIER__CONN_DRAINING;
+		conn->deadline = pier__now() +
+				 conn->qset->cfg->drain_ms * PIER__MS;
+	} else if (conn->phase < PIER__CONN_UP) {
+		pier__conn_abort(conn);
+	}
+	pier__conn_kick(conn);
+	return 0;
+}
+
+int pier_conn_wait(struct pier_conn *conn, int timeout_ms)
+{
+	uint64_t deadline = pier__deadline(pier__now(), timeout_ms);
+	int err = 0;
+
+	while (conn->state == PIER_CONN_INIT) {
+		uint64_t now = pier__now();
+
+		if (now >= deadline)
+			return pier__fail(-ETIMEDOUT, "not connected after %d "
+					  "ms: %s", timeout_ms,
+					  conn->hello_acked ?
+						  "the peer never said hello" :
+						  "the peer does not answer");
+		err = pier_pe_wait(conn->qset->pe,
+				   pier__ms_left(now, deadline));
+		if (err == -EBUSY)
+			return err;
+	}
+	if (conn->state == PIER_CONN_CONNECTED)
+		return 0;
+	if (conn->error)
+		return pier__fail_again(conn->error, conn->error_text);
+	return pier__fail(-ENOTCONN, "the connection ended before it stood");
+}
+
+/* Register key lookups are cached: most programs use one remote mmap. */
+int pier__conn_rkey(struct pier_conn *conn, const struct pier_mmap *mmap,
+		    uint32_t *ret)
+{
+	if (mmap->serial != conn->rkey_serial) {
+		if (!pier__mmap_rkey(mmap, conn->them.dev_id, &conn->rkey)) {
+			conn->rkey_serial = 0;
+			return pier__fail(-ESTALE, "the remote mmap has no key "
+					  "for this peer's device: its "
+					  "descriptor is another peer's or "
+					  "from an earlier run");
+		}
+		conn->rkey_serial = mmap->serial;
+	}
+	*ret = conn->rkey;
+	return 0;
+}
+
+enum pier_conn_state pier_conn_state(const struct pier_conn *conn)
+{
+	return conn->state;
+}
+
+const char *pier_conn_state_name(enum pier_conn_state state)
+{
+	static const char *const names[] = {
+		[PIER_CONN_RESET] = "reset",
+		[PIER_CONN_INIT] = "init",
+		[PIER_CONN_CONNECTED] = "connected",
+		[PIER_CONN_ERROR] = "error",
+	};
+
+	return (unsigned int)state <= PIER_CONN_ERROR ? names[state] :
+							"unknown";
+}
+
+int pier_conn_error(const struct pier_conn *conn)
+{
+	return conn->error;
+}
+
+const char *pier_conn_error_text(const struct pier_conn *conn)
+{
+	return conn->error_text ? conn->error_text : "";
+}
+
+void pier_conn_set_state_changed(struct pier_conn *conn,
+				 pier_conn_state_fn *fn)
+{
+	conn->state_changed = fn;
+}
+
+void pier_conn_set_user_data(struct pier_conn *conn, void *user_data)
+{
+	conn->user_data = user_data;
+}
+
+void *pier_conn_user_data(const struct pier_conn *conn)
+{
+	return conn->user_data;
+}
+
+struct pier_rdma *pier_conn_rdma(const struct pier_conn *conn)
+{
+	return conn->rdma;
+}
+
+int pier_conn_path(const struct pier_conn *conn, struct pier_conn_path *ret)
+{
+	if (!conn->them.qpn)
+		return pier__fail(-ENOTCONN, "nothing is known of the peer yet");
+	memcpy(ret->local_gid, conn->path_us.raw, 16);
+	memcpy(ret->peer_gid, conn->path_them.raw, 16);
+	ret->local_qpn = conn->us.qpn;
+	ret->peer_qpn = conn->them.qpn;
+	ret->mtu = conn->path_mtu;
+	ret->gid_index = conn->path_us.index;
+	return 0;
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_CM_CONN_H
+#define PIER_CM_CONN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <pier/conn.h>
+
+#include "cm/addr.h"
+#include "cm/qset.h"
+#include "core/op.h"
+
+/* What one end tells the other: the body of a connection descriptor. */
+struct pier__end {
+	uint64_t created;	/* seconds since 1970 */
+	uint64_t valid;		/* seconds from then; 0: no bound */
+	uint64_t nonce;		/* the other end says it back in its hello */
+	uint8_t dev_id[8];	/* pier_dev.id: which key of an mmap fits */
+	uint32_t qpn, psn;
+	uint8_t link_layer;
+	uint16_t lid;
+	uint32_t mtu;		/* bytes */
+	uint16_t udp_port;
+	uint64_t ctl_addr;	/* its control words */
+	uint32_t ctl_rkey;
+	uint32_t access;	/* PIER_REMOTE_* granted on this connection */
+	uint32_t rd_atomic;	/* that it serves at a time */
+	uint64_t message;	/* bytes, the most it takes */
+	unsigned int gid_count;
+	struct pier__gid_offer gids[PIER__GIDS_MAX];
+};
+
+/* Bytes <-> struct.  encode returns the length. */
+int pier__end_encode(const struct pier__end *end, void *buf, size_t size);
+int pier__end_decode(const void *desc, size_t len, struct pier__end *ret);
+
+/* How far a connection is; finer than enum pier_conn_state. */
+enum pier__conn_phase {
+	PIER__CONN_EXPORTED,	/* QP in INIT; nothing known of the peer */
+	PIER__CONN_HELLO,	/* QP in RTS; hello not yet both ways */
+	PIER__CONN_UP,
+	PIER__CONN_DRAINING,	/* disconnect: waits for tasks in flight */
+	PIER__CONN_GOODBYE,	/* goodbye on its way */
+	PIER__CONN_FLUSHING,	/* QP in ERR; the marker on its way */
+	PIER__CONN_CLOSED,	/* no QP */
+};
+
+enum pier__ctl_kind {
+	PIER__CTL_NONE,
+	PIER__CTL_HELLO,
+	PIER__CTL_KEEPALIVE,
+	PIER__CTL_GOODBYE,
+};
+
+struct pier_conn {
+	struct pier__qset *qset;	/* NULL: its context is idle */
+	struct pier_rdma *rdma;
+	enum pier_conn_state state;
+	enum pier__conn_phase phase;
+	pier_conn_state_fn *state_changed;
+	void *user_data;
+	int error;
+	char *error_text;		/* owned; NULL: none */
+	enum pier_conn_state told;	/* what the user's callback knows */
+	bool destroyed;			/* free when closed and not held */
+	uint32_t holds;			/* tasks taken for it */
+	bool ready;			/* the QP has been in RTS */
+	bool hello_acked, hello_seen;
+
+	struct pier__qp *qp;		/* NULL: closed */
+	uint32_t slot;			/* of its control words */
+	struct pier__list posted;	/* sends in flight, in order */
+	uint32_t inflight;		/* how many, pier's own not counted */
+	uint64_t completed;		/* ever: tells idle from busy */
+	struct ibv_send_wr *chain, *chain_last;	/* to be posted together */
+	struct pier__list pending;	/* in qset->pending, or alone */
+	int post_error;			/* a chain was refused: fail */
+
+	struct pier__end us, them;
+	struct pier__gid_offer path_us, path_them;
+	uint32_t path_mtu;
+	void *desc;			/* exported; owned */
+	size_t desc_len;
+
+	uint64_t rkey_serial;		/* mmap of the cached key */
+	uint32_t rkey;
+
+	struct pier__op ctl_op;		/* hello, keepalive or goodbye */
+	enum pier__ctl_kind ctl_kind;	/* which is in flight */
+	struct pier__op marker;
+	bool marker_posted, marker_done;
+	uint64_t drained_at;		/* qset->empty_polls at the marker */
+	uint64_t deadline;		/* of the phase */
+	uint64_t next_try;		/* of the hello, or keepalive */
+	uint64_t seen_completed;	/* for the keepalive */
+	struct pier__list link;		/* in the context's list */
+};
+
+/*
+ * @gid_index: of the address to offer, or PIER__GID_ANY.  @valid_s: seconds
+ * that the descriptor is good for; 0: no bound.
+ */
+int pier__conn_export(struct pier__qset *qset, int gid_index, uint32_t valid_s,
+		      struct pier_conn **ret);
+
+/*
+ * Connect within @timeout_ms; also again, to another descriptor, as long as
+ * nothing was heard of the first peer: its file was a dead run's.
+ */
+int pier__conn_connect(struct pier_conn *conn, const void *desc, size_t len,
+		       uint32_t timeout_ms);
+
+/*
+ * Put @wr, whose wr_id is @posted's op, on the send queue; @more: with the
+ * next one.  Errors: -ENOTCONN; -EAGAIN, full; the device's.
+ */
+int pier__conn_post(struct pier_conn *conn, struct pier__posted *posted,
+		    struct ibv_send_wr *wr, bool more);
+
+/* Post what waits for more. */
+void pier__conn_flush(struct pier_conn *conn);
+
+/* A posted send has completed. */
+void pier__conn_done(struct pier_conn *conn, struct pier__posted *posted);
+
+/*
+ * A request on @conn failed: keep why, fail everything else on it.  Returns
+ * the error of @wc and says its sentence; @what names the operation.
+ */
+int pier__conn_failed(struct pier_conn *conn, const char *what,
+		      const struct ibv_wc *wc);
+
+/* Fail @conn with the thread's last error as the reason. */
+void pier__conn_fail(struct pier_conn *conn, int err);
+
+/* End it now: goodbye without waiting for tasks. */
+void pier__conn_abort(struct pier_conn *conn);
+
+/* The key of remote @mmap for this peer.  Errors: -EACCES; -ESTALE. */
+struct pier_mmap;
+int pier__conn_rkey(struct pier_conn *conn, const struct pier_mmap *mmap,
+		    uint32_t *ret);
+
+/*
+ * One step of housekeeping at @now: hello, goodbye, keepalive, deadlines.
+ * Returns when it next has something to do.  It may free @conn.
+ */
+uint64_t pier__conn_step(struct pier_conn *conn, uint64_t now);
+
+/* Move the QP; kept in qpstate.c. */
+int pier__conn_qp_init(struct pier_conn *conn);
+int pier__conn_qp_ready(struct pier_conn *conn);	/* INIT to RTS */
+int pier__conn_qp_again(struct pier_conn *conn);	/* ERR to RTS */
+void pier__conn_qp_error(struct pier_conn *conn);
+
+/*
+ * pier's own requests, one at a time and the marker behind all; kept in
+ * control.c.  -EAGAIN: one is in flight already, or too many of all
+ * connections are.
+ */
+int pier__conn_control(struct pier_conn *conn, enum pier__ctl_kind kind);
+int pier__conn_mark(struct pier_conn *conn);
+bool pier__conn_hello_seen(const struct pier_conn *conn);
+bool pier__conn_goodbye_seen(const struct pier_conn *conn);
+void pier__conn_control_init(struct pier_conn *conn);
+
+/* The hello has failed: begin again, or fail.  In step.c. */
+void pier__conn_hello_failed(struct pier_conn *conn, const struct ibv_wc *wc);
+
+/* Take the QP away; what is still posted is cancelled. */
+void pier__conn_close(struct pier_conn *conn);
+
+/* Tasks hold their connection: it may end, but its memory stays. */
+void pier__conn_hold(struct pier_conn *conn);
+void pier__conn_drop(struct pier_conn *conn);
+
+/* Have @conn looked at in the next round. */
+void pier__conn_kick(struct pier_conn *conn);
+
+#endif

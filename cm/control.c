@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "cm/conn.h"
+#include "core/fail.h"
+
+/*
+ * pier's own requests: hello and goodbye are 8-byte writes into the peer's
+ * control words, the keepalive is a write of nothing, the marker is a write of
+ * nothing behind everything else on a QP in error.
+ */
+
+static struct pier__ctl *ctl_of(const struct pier_conn *conn)
+{
+	return &conn->qset->ctl[conn->slot];
+}
+
+bool pier__conn_hello_seen(const struct pier_conn *conn)
+{
+	return atomic_load_explicit(&ctl_of(conn)->hello,
+				    memory_order_acquire) == conn->us.nonce;
+}
+
+bool pier__conn_goodbye_seen(const struct pier_conn *conn)
+{
+	return atomic_load_explicit(&ctl_of(conn)->goodbye,
+				    memory_order_acquire) == ~conn->us.nonce;
+}
+
+static void control_done(struct pier__op *op, const struct ibv_wc *wc)
+{
+	struct pier_conn *conn =
+		pier__container_of(op, struct pier_conn, ctl_op);
+	enum pier__ctl_kind kind = conn->ctl_kind;
+
+	conn->ctl_kind = PIER__CTL_NONE;
+	conn->qset->ctl_inflight--;
+	if (kind == PIER__CTL_HELLO && wc->status == IBV_WC_SUCCESS)
+		conn->hello_acked = true;
+	else if (kind == PIER__CTL_HELLO)
+		pier__conn_hello_failed(conn, wc);
+	else if (kind == PIER__CTL_KEEPALIVE && wc->status != IBV_WC_SUCCESS)
+		pier__conn_failed(conn, "keepalive", wc);
+	pier__conn_kick(conn);
+}
+
+static void marker_done(struct pier__op *op, const struct ibv_wc *wc)
+{
+	struct pier_conn *conn =
+		pier__container_of(op, struct pier_conn, marker);
+
+	(void)wc;
+	conn->qset->ctl_inflight--;
+	conn->marker_done = true;
+	conn->drained_at = conn->qset->empty_polls;
+	pier__conn_kick(conn);
+}
+
+void pier__conn_control_init(struct pier_conn *conn)
+{
+	conn->ctl_op.done = control_done;
+	conn->marker.done = marker_done;
+}
+
+static int post(struct pier_conn *conn, struct ibv_send_wr *wr)
+{
+	struct pier__qset *qset = conn->qset;
+	struct ibv_send_wr *bad;
+	int err;
+
+	if (qset->ctl_inflight >= qset->ctl_max)
+		return -EAGAIN;
+	err = qset->fab->post(conn->qp, wr, &bad);
+	if (!err)
+		qset->ctl_inflight++;
+	return err;
+}
+
+int pier__conn_control(struct pier_conn *conn, enum pier__ctl_kind kind)
+{
+	struct pier__ctl *ctl = ctl_of(conn);
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)&ctl->word,
+		.length = sizeof(ctl->word),
+		.lkey = conn->qset->ctl_mr->lkey,
+	};
+	struct ibv_send_wr wr = {
+		.wr_id = (uintptr_t)&conn->ctl_op,
+		.opcode = IBV_WR_RDMA_WRITE,
+		.send_flags = IBV_SEND_SIGNALED,
+		.wr.rdma.remote_addr = conn->them.ctl_addr,
+		.wr.rdma.rkey = conn->them.ctl_rkey,
+	};
+	int err;
+
+	if (conn->ctl_kind != PIER__CTL_NONE)
+		return -EAGAIN;
+	if (kind != PIER__CTL_KEEPALIVE) {
+		wr.sg_list = &sge;
+		wr.num_sge = 1;
+	}
+	if (kind == PIER__CTL_GOODBYE)
+		wr.wr.rdma.remote_addr += offsetof(struct pier__ctl, goodbye);
+	ctl->word = kind == PIER__CTL_HELLO ? conn->them.nonce :
+					      ~conn->them.nonce;
+
+	err = post(conn, &wr);
+	if (!err)
+		conn->ctl_kind = kind;
+	return err;
+}
+
+int pier__conn_mark(struct pier_conn *conn)
+{
+	struct ibv_send_wr wr = {
+		.wr_id = (uintptr_t)&conn->marker,
+		.opcode = IBV_WR_RDMA_WRITE,
+		.send_flags = IBV_SEND_SIGNALED,
+		.wr.rdma.remote_addr = conn->them.ctl_addr,
+		.wr.rdma.rkey = conn->them.ctl_rkey,
+	};
+	int err = post(conn, &wr);
+
+	if (!err)
+		conn->marker_posted = true;
+	return err;
+}

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "cm/conn.h"
+#include "cm/qset.h"
+#include "core/clock.h"
+#include "core/fail.h"
+
+#define BATCH 32		/* completions reaped at once */
+#define CTL_PER_CONN 2		/* a control request and the marker */
+
+static struct pier__qset *qset_of(struct pier__source *source)
+{
+	return pier__container_of(source, struct pier__qset, source);
+}
+
+static void flush_pending(struct pier__qset *qset)
+{
+	struct pier__list *link;
+
+	while ((link = pier__list_pop(&qset->pending)))
+		pier__conn_flush(pier__container_of(link, struct pier_conn,
+						    pending));
+}
+
+/* The completion queue is dead: so is every connection. */
+static void fail_all(struct pier__qset *qset, int err)
+{
+	struct pier__list *pos, *tmp;
+
+	qset->error = err;
+	PIER__LIST_EACH(pos, tmp, qset->conns)
+		pier__conn_fail(pier__container_of(pos, struct pier_conn, link),
+				err);
+}
+
+static int poll_completions(struct pier__source *source, int budget)
+{
+	struct pier__qset *qset = qset_of(source);
+	struct ibv_wc wc[BATCH];
+	int max = budget < BATCH ? budget : BATCH, n;
+
+	if (!pier__list_empty(&qset->pending))
+		flush_pending(qset);
+	if (qset->error)
+		return 0;
+	n = qset->fab->poll(qset->cq, wc, max);
+	if (n < max)
+		qset->empty_polls++;
+	if (n < 0)
+		fail_all(qset, n);
+	for (int i = 0; i < n; i++) {
+		struct pier__op *op = (struct pier__op *)(uintptr_t)wc[i].wr_id;
+
+		op->done(op, &wc[i]);
+	}
+	return n > 0;
+}
+
+static int arm(struct pier__source *source)
+{
+	struct pier__qset *qset = qset_of(source);
+
+	if (!pier__list_empty(&qset->pending))
+		return -EAGAIN;
+	return qset->error ? 0 : qset->fab->arm(qset->cq);
+}
+
+static void clear(struct pier__source *source)
+{
+	struct pier__qset *qset = qset_of(source);
+
+	qset->fab->chan_clear(qset->chan);
+}
+
+/* Complete what the device will never complete. */
+static void cancel_receives(struct pier__qset *qset)
+{
+	struct ibv_wc wc = { .status = IBV_WC_WR_FLUSH_ERR };
+	struct pier__list *link;
+
+	while ((link = pier__list_pop(&qset->posted))) {
+		struct pier__op *op = pier__container_of(
+			link, struct pier__posted, link)->op;
+
+		wc.wr_id = (uintptr_t)op;
+		op->done(op, &wc);
+	}
+}
+
+static void finish_stop(struct pier__qset *qset)
+{
+	void (*stopped)(struct pier_rdma *rdma) = qset->stopped;
+
+	qset->stopped = NULL;
+	qset->fab->srq_destroy(qset->srq);
+	qset->srq = NULL;
+	cancel_receives(qset);
+	stopped(qset->rdma);
+}
+
+static int housekeep(struct pier__source *source, int budget)
+{
+	struct pier__qset *qset =
+		pier__container_of(source, struct pier__qset, slow);
+	uint64_t now = pier__pe_now(qset->pe), due = PIER__NEVER;
+	struct pier__list *pos, *tmp;
+
+	(void)budget;
+	if (now < source->due)
+		return 0;
+	source->due = PIER__NEVER;
+	PIER__LIST_EACH(pos, tmp, qset->conns) {
+		uint64_t next = pier__conn_step(
+			pier__container_of(pos, struct pier_conn, link), now);
+
+		if (next < due)
+			due = next;
+	}
+	if (due < source->due)	/* a callback may have asked for sooner */
+		pier__pe_due(source, due);
+	if (qset->stopping && qset->stopped && !qset->conn_count)
+		finish_stop(qset);
+	return 0;
+}
+
+static int create_queues(struct pier__qset *qset)
+{
+	const struct pier_rdma_config *cfg = qset->cfg;
+	const struct pier__limits *limits = &qset->dev->info.port.limits;
+	uint32_t user = cfg->send_queue + cfg->recv_queue;
+	uint32_t cqe = user + CTL_PER_CONN * cfg->max_conns;
+	int err;
+
+	if (cqe > limits->cqe)
+		cqe = limits->cqe;
+	qset->ctl_max = cqe - user;
+
+	err = qset->fab->chan_create(qset->dev->fdev, &qset->chan);
+	if (!err)
+		err = qset->fab->cq_create(qset->chan, cqe, &qset->cq);
+	if (!err)
+		err = qset->fab->srq_create(qset->chan, cfg->recv_queue,
+					    cfg->recv_chain, &qset->srq);
+	return err;
+}
+
+static uint32_t table_size(uint32_t conns)
+{
+	uint32_t size = 4;
+
+	while (size < 2 * conns)
+		size *= 2;
+	return size;
+}
+
+static int create_tables(struct pier__qset *qset)
+{
+	uint32_t conns = qset->cfg->max_conns, size = table_size(conns);
+
+	qset->ctl = calloc(conns, sizeof(*qset->ctl));
+	qset->slots = calloc(conns, sizeof(struct pier_conn *));
+	qset->by_qpn = calloc(size, sizeof(struct pier_conn *));
+	qset->by_qpn_mask = size - 1;
+	if (!qset->ctl || !qset->slots || !qset->by_qpn)
+		return pier__fail(-ENOMEM, "no memory for %u connections",
+				  conns);
+	return qset->dev->fabric->dev->reg(qset->dev->fdev, qset->ctl,
+					   conns * sizeof(*qset->ctl),
+					   IBV_ACCESS_LOCAL_WRITE |
+						   IBV_ACCESS_REMOTE_WRITE,
+					   &qset->ctl_mr);
+}
+
+static int add_sources(struct pier__qset *qset)
+{
+	int err;
+
+	qset->source.poll = poll_completions;
+	qset->source.arm = arm;
+	qset->source.clear = clear;
+	qset->source.fd = qset->chan->fd;
+	qset->slow.poll = housekeep;
+	qset->slow.fd = -1;
+	qset->slow.slow = true;
+	qset->slow.due = PIER__NEVER;
+	err = pier__pe_add(qset->pe, &qset->source);
+	return err ? err : pier__pe_add(qset->pe, &qset->slow);
+}
+
+int pier__qset_create(struct pier_dev *dev, struct pier_pe *pe,
+		      struct pier_rdma *rdma,
+		      const struct pier_rdma_config *cfg,
+		      struct pier__list *conns, struct pier__qset **ret)
+{
+	struct pier__qset *qset = calloc(1, sizeof(*qset));
+	int err;
+
+	if (!qset)
+		return pier__fail(-ENOMEM, "queues: no memory");
+	qset->dev = dev;
+	qset->fab = dev->fabric->qp;
+	qset->pe = pe;
+	qset->rdma = rdma;
+	qset->cfg = cfg;
+	qset->conns = conns;
+	pier__list_init(&qset->posted);
+	pier__list_init(&qset->pending);
+
+	err = create_tables(qset);
+	if (!err)
+		err = create_queues(qset);
+	if (!err)
+		err = add_sources(qset);
+	if (err) {
+		pier__qset_destroy(qset);
+		return err;
+	}
+	*ret = qset;
+	return 0;
+}
+
+void pier__qset_stop(struct pier__qset *qset,
+		     void (*stopped)(struct pier_rdma *rdma))
+{
+	struct pier__list *pos, *tmp;
+
+	qset->stopping = true;
+	qset->stopped = stopped;
+	PIER__LIST_EACH(pos, tmp, qset->conns)
+		pier__conn_abort(pier__container_of(pos, struct pier_conn,
+						    link));
+	pier__qset_kick(qset);
+}
+
+void pier__qset_destroy(struct pier__qset *qset)
+{
+	if (!qset)
+		return;
+	pier__pe_remove(&qset->source);
+	pier__pe_remove(&qset->slow);
+	if (qset->srq)
+		qset->fab->srq_destroy(qset->srq);
+	if (qset->cq)
+		qset->fab->cq_destroy(qset->cq);
+	if (qset->chan)
+		qset->fab->chan_destroy(qset->chan);
+	if (qset->ctl_mr)
+		qset->dev->fabric->dev->dereg(qset->ctl_mr);
+	free(qset->by_qpn);
+	free(qset->slots);
+	free(qset->ctl);
+	free(qset);
+}
+
+void pier__qset_kick(struct pier__qset *qset)
+{
+	pier__pe_due(&qset->slow, 0);
+}
+
+int pier__qset_post_recv(struct pier__qset *qset, struct pier__posted *posted,
+			 struct ibv_recv_wr *wr)
+{
+	struct ibv_recv_wr *bad;
+	int err = qset->fab->srq_post(qset->srq, wr, &bad);
+
+	if (!err)
+		pier__list_add(&qset->posted, &posted->link);
+	return err;
+}
+
+int pier__qset_add_conn(struct pier__qset *qset, struct pier_conn *conn,
+			uint32_t *ret_slot)
+{
+	for (uint32_t i = 0; i < qset->cfg->max_conns; i++) {
+		uint32_t slot = (qset->conn_count + i) % qset->cfg->max_conns;
+
+		if (!qset->slots[slot]) {
+			qset->slots[slot] = conn;
+			qset->conn_count++;
+			qset->ctl[slot] = (struct pier__ctl){ 0 };
+			*ret_slot = slot;
+			return 0;
+		}
+	}
+	return pier__fail(-ENOSPC, "all %u connections are in use: end one or "
+			  "raise max_conns", qset->cfg->max_conns);
+}
+
+void pier__qset_remove_conn(struct pier__qset *qset, uint32_t slot)
+{
+	qset->slots[slot] = NULL;
+	qset->conn_count--;
+}
+
+static uint32_t hash(const struct pier__qset *qset, uint32_t qpn)
+{
+	return (qpn * 2654435761u >> 8) & qset->by_qpn_mask;
+}
+
+void pier__qset_map_qpn(struct pier__qset *qset, struct pier_conn *conn)
+{
+	uint32_t i = hash(qset, conn->qp->qpn);
+
+	while (qset->by_qpn[i])
+		i = (i + 1) & qset->by_qpn_mask;
+	qset->by_qpn[i] = conn;
+}
+
+struct pier_conn *pier__qset_conn(const struct pier__qset *qset, uint32_t qpn)
+{
+	uint32_t i = hash(qset, qpn);
+
+	while (qset->by_qpn[i] && qset->by_qpn[i]->us.qpn != qpn)
+		i = (i + 1) & qset->by_qpn_mask;
+	return qset->by_qpn[i];
+}
+
+/* Take one out and move up whoever stands behind it for lack of room. */
+void pier__qset_unmap_qpn(struct pier__qset *qset, uint32_t qpn)
+{
+	uint32_t mask = qset->by_qpn_mask, i = hash(qset, qpn), j;
+
+	while (qset->by_qpn[i] && qset->by_qpn[i]->us.qpn != qpn)
+		i = (i + 1) & mask;
+	for (j = i; qset->by_qpn[i]; ) {
+		qset->by_qpn[i] = NULL;
+		do {
+			j = (j + 1) & mask;
+			if (!qset->by_qpn[j])
+				return;
+		} while (((j - hash(qset, qset->by_qpn[j]->us.qpn)) & mask) <
+			 ((j - i) & mask));
+		qset->by_qpn[i] = qset->by_qpn[j];
+		i = j;
+	}
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_CM_QSET_H
+#define PIER_CM_QSET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <pier/rdma.h>
+
+#include "core/list.h"
+#include "core/op.h"
+#include "dev/dev.h"
+#include "engine/source.h"
+#include "fabric/fabric.h"
+
+/* A posted request, embedded by whoever posts it, so that it can be found
+ * again where a device does not flush it. */
+struct pier__posted {
+	struct pier__list link;
+	struct pier__op *op;
+};
+
+/*
+ * One connection's control words.  The peer writes hello and goodbye; we
+ * write word to the peer from here.
+ */
+struct pier__ctl {
+	_Atomic uint64_t hello, goodbye;
+	uint64_t word;
+	uint64_t unused;
+};
+
+/*
+ * What the connections of one context share: completion queue, receive queue,
+ * the receives posted, the control words, the cap of work in flight.  Lives
+ * while the context is not idle.  Engine's thread.
+ */
+struct pier__qset {
+	struct pier_dev *dev;
+	const struct pier__fabric_qp *fab;	/* of dev */
+	struct pier_pe *pe;
+	struct pier_rdma *rdma;			/* for pier_conn_rdma() */
+	const struct pier_rdma_config *cfg;	/* effective */
+	struct pier__chan *chan;
+	struct pier__cq *cq;
+	struct pier__srq *srq;
+	struct pier__source source;	/* completions */
+	struct pier__source slow;	/* connections' housekeeping */
+	struct pier__list posted;	/* receives, struct pier__posted */
+	struct pier__list pending;	/* connections with a chain to post */
+	struct pier__list *conns;	/* all of them; the owner's list */
+	uint32_t inflight;		/* sends, all connections */
+	uint32_t ctl_inflight, ctl_max;	/* pier's own requests */
+	struct pier__ctl *ctl;		/* max_conns of them */
+	struct pier__mr *ctl_mr;
+	struct pier_conn **slots;	/* who has which control word */
+	struct pier_conn **by_qpn;	/* open addressing */
+	uint32_t by_qpn_mask;
+	uint32_t conn_count;
+	uint64_t empty_polls;		/* times the queue was found empty */
+	int error;			/* the queues are dead */
+	bool stopping;
+	void (*stopped)(struct pier_rdma *rdma);	/* told once */
+};
+
+/*
+ * Queues on @dev for an engine; @conns is where connections are listed.
+ * Errors: what the device says; -ENOMEM.
+ */
+int pier__qset_create(struct pier_dev *dev, struct pier_pe *pe,
+		      struct pier_rdma *rdma,
+		      const struct pier_rdma_config *cfg,
+		      struct pier__list *conns, struct pier__qset **ret);
+
+/*
+ * End all connections, then the receive queue, cancel what is still posted,
+ * then call @stopped, in which pier__qset_destroy() is allowed.
+ */
+void pier__qset_stop(struct pier__qset *qset,
+		     void (*stopped)(struct pier_rdma *rdma));
+
+void pier__qset_destroy(struct pier__qset *qset);
+
+/* Post a receive.  Errors: -EAGAIN, full; the device's. */
+int pier__qset_post_recv(struct pier__qset *qset, struct pier__posted *posted,
+			 struct ibv_recv_wr *wr);
+
+/* Register a connection by its QPN and give it control words; and back. */
+int pier__qset_add_conn(struct pier__qset *qset, struct pier_conn *conn,
+			uint32_t *ret_slot);
+void pier__qset_map_qpn(struct pier__qset *qset, struct pier_conn *conn);
+void pier__qset_unmap_qpn(struct pier__qset *qset, uint32_t qpn);
+void pier__qset_remove_conn(struct pier__qset *qset, uint32_t slot);
+
+/* Wake the housekeeping in the next round. */
+void pier__qset_kick(struct pier__qset *qset);
+
+/* The connection of @qpn; NULL: it has ended. */
+struct pier_conn *pier__qset_conn(const struct pier__qset *qset, uint32_t qpn);
+
+#endif

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cm/conn.h"
+#include "cm/status.h"
+#include "core/clock.h"
+#include "core/fail.h"
+
+/*
+ * A connection's housekeeping, a step a phase.  Steps run in the engine's
+ * rounds only, so that callbacks never come from inside what caused them.
+ */
+#define HELLO_LOOK (PIER__MS)		/* how often to look for the hello */
+#define HELLO_PAUSE (20 * PIER__MS)	/* before it is said again */
+#define GOODBYE_LOOK (100 * PIER__MS)
+
+/* Tell the user what he does not know yet. */
+static void tell(struct pier_conn *conn)
+{
+	enum pier_conn_state prev = conn->told;
+
+	if (prev == conn->state)
+		return;
+	conn->told = conn->state;
+	pier__pe_event(conn->qset->pe);
+	if (conn->state_changed)
+		conn->state_changed(conn, prev, conn->state, conn->user_data);
+}
+
+/* Close without more ado: the QP to ERR, then the marker, then away. */
+static void begin_flush(struct pier_conn *conn, uint64_t now)
+{
+	conn->phase = PIER__CONN_FLUSHING;
+	conn->deadline = now + conn->qset->cfg->drain_ms * PIER__MS;
+	if (conn->ready)
+		pier__conn_qp_error(conn);
+}
+
+static uint64_t step_flushing(struct pier_conn *conn, uint64_t now)
+{
+	int err = 0;
+
+	if (conn->ready && !conn->marker_posted)
+		err = pier__conn_mark(conn);
+	if (!conn->ready || (err && err != -EAGAIN) || now >= conn->deadline ||
+	    (conn->marker_done &&
+	     conn->qset->empty_polls > conn->drained_at)) {
+		pier__conn_close(conn);
+		return now;
+	}
+	return now + PIER__MS;
+}
+
+static uint64_t step_goodbye(struct pier_conn *conn, uint64_t now)
+{
+	if (conn->ctl_kind == PIER__CTL_NONE || now >= conn->deadline ||
+	    pier__conn_goodbye_seen(conn)) {
+		begin_flush(conn, now);
+		return now;
+	}
+	return now + PIER__MS;
+}
+
+static uint64_t step_draining(struct pier_conn *conn, uint64_t now)
+{
+	if (pier__conn_goodbye_seen(conn)) {
+		begin_flush(conn, now);
+		return now;
+	}
+	if (conn->inflight && now < conn->deadline)
+		return now + PIER__MS;
+	if (pier__conn_control(conn, PIER__CTL_GOODBYE) == 0) {
+		conn->phase = PIER__CONN_GOODBYE;
+		conn->deadline = now + conn->qset->cfg->drain_ms * PIER__MS;
+	} else if (now >= conn->deadline) {
+		begin_flush(conn, now);
+	}
+	return now + PIER__MS;
+}
+
+/* Probe a peer of whom nothing was heard for the keepalive time. */
+static void keep_alive(struct pier_conn *conn, uint64_t now)
+{
+	uint32_t ms = conn->qset->cfg->keepalive_ms;
+
+	if (!ms || now < conn->next_try)
+		return;
+	conn->next_try = now + ms * PIER__MS;
+	if (conn->completed == conn->seen_completed && !conn->inflight)
+		pier__conn_control(conn, PIER__CTL_KEEPALIVE);
+	conn->seen_completed = conn->completed;
+}
+
+static uint64_t step_up(struct pier_conn *conn, uint64_t now)
+{
+	if (pier__conn_goodbye_seen(conn)) {
+		pier__log(PIER_LOG_INFO, "cm", "QPN 0x%06x: the peer has "
+			  "disconnected", conn->us.qpn);
+		begin_flush(conn, now);
+		return now;
+	}
+	keep_alive(conn, now);
+	return now + GOODBYE_LOOK;
+}
+
+static void no_hello(struct pier_conn *conn)
+{
+	char gid[INET6_ADDRSTRLEN];
+	int err = pier__fail(-PIER_ENOHELLO, "no hello from %s QPN 0x%06x: %s",
+			     pier__gid_text(conn->path_them.raw, gid),
+			     conn->them.qpn,
+			     conn->hello_acked ?
+				     "it took ours but never connected to us" :
+				     "it does not answer; is it gone, or its "
+				     "descriptor from an earlier run?");
+
+	pier__conn_fail(conn, err);
+}
+
+static uint64_t step_hello(struct pier_conn *conn, uint64_t now)
+{
+	conn->hello_seen = conn->hello_seen || pier__conn_hello_seen(conn);
+	if (conn->hello_acked && conn->hello_seen) {
+		conn->phase = PIER__CONN_UP;
+		conn->state = PIER_CONN_CONNECTED;
+		conn->next_try = now + conn->qset->cfg->keepalive_ms * PIER__MS;
+		return now;
+	}
+	if (now >= conn->deadline) {
+		no_hello(conn);
+		return now;
+	}
+	if (!conn->hello_acked && now >= conn->next_try &&
+	    conn->ctl_kind == PIER__CTL_NONE) {
+		int err = pier__conn_control(conn, PIER__CTL_HELLO);
+
+		if (err && err != -EAGAIN)
+			pier__conn_fail(conn, err);
+	}
+	return now + HELLO_LOOK;
+}
+
+void pier__conn_hello_failed(struct pier_conn *conn, const struct ibv_wc *wc)
+{
+	int err;
+
+	if (conn->phase != PIER__CONN_HELLO)
+		return;
+	if (wc->status != IBV_WC_RETRY_EXC_ERR) {
+		pier__conn_failed(conn, "hello", wc);
+		return;
+	}
+	/* the peer is not there yet: reset and say it again */
+	conn->hello_seen = conn->hello_seen || pier__conn_hello_seen(conn);
+	conn->next_try = pier__pe_now(conn->qset->pe) + HELLO_PAUSE;
+	err = pier__conn_qp_again(conn);
+	if (err)
+		pier__conn_fail(conn, err);
+}
+
+void pier__conn_fail(struct pier_conn *conn, int err)
+{
+	if (conn->phase >= PIER__CONN_FLUSHING)
+		return;
+	conn->error = err;
+	free(conn->error_text);
+	conn->error_text = strdup(pier_last_error());
+	conn->state = PIER_CONN_ERROR;
+	begin_flush(conn, pier__pe_now(conn->qset->pe));
+	pier__conn_kick(conn);
+}
+
+int pier__conn_failed(struct pier_conn *conn, const char *what,
+		      const struct ibv_wc *wc)
+{
+	char gid[INET6_ADDRSTRLEN];
+	int err = pier__wc_error(wc->status);
+
+	if (wc->status == IBV_WC_WR_FLUSH_ERR) {
+		const char *why = pier_conn_error_text(conn);
+
+		return pier__fail_again(err, why[0] ? why :
+					pier__wc_text(wc->status));
+	}
+	pier__fail(err, "%s to %s QPN 0x%06x failed: %s (verbs status %d, "
+		   "vendor 0x%x)", what,
+		   pier__gid_text(conn->path_them.raw, gid), conn->them.qpn,
+		   pier__wc_text(wc->status), (int)wc->status, wc->vendor_err);
+	pier__conn_fail(conn, err);
+	return err;
+}
+
+/* Out of the context's sight; freed once no task holds it. */
+static void retire(struct pier_conn *conn)
+{
+	pier__list_del(&conn->link);
+	conn->qset = NULL;
+	conn->phase = PIER__CONN_CLOSED;
+	if (conn->holds)
+		return;
+	free(conn->error_text);
+	free(conn->desc);
+	free(conn);
+}
+
+void pier__conn_hold(struct pier_conn *conn)
+{
+	conn->holds++;
+}
+
+void pier__conn_drop(struct pier_conn *conn)
+{
+	if (--conn->holds == 0 && conn->destroyed && !conn->qset)
+		retire(conn);
+}
+
+static uint64_t step_phase(struct pier_conn *conn, uint64_t now)
+{
+	switch (conn->phase) {
+	case PIER__CONN_HELLO:
+		return step_hello(conn, now);
+	case PIER__CONN_UP:
+		return step_up(conn, now);
+	case PIER__CONN_DRAINING:
+		return step_draining(conn, now);
+	case PIER__CONN_GOODBYE:
+		return step_goodbye(conn, now);
+	case PIER__CONN_FLUSHING:
+		return step_flushing(conn, now);
+	case PIER__CONN_EXPORTED:
+	case PIER__CONN_CLOSED:
+		break;
+	}
+	return PIER__NEVER;
+}
+
+uint64_t pier__conn_step(struct pier_conn *conn, uint64_t now)
+{
+	uint64_t due;
+
+	if (conn->post_error)
+		pier__conn_fail(conn, conn->post_error);
+	due = step_phase(conn, now);
+	tell(conn);
+	if (conn->phase == PIER__CONN_CLOSED && conn->destroyed) {
+		retire(conn);
+		return PIER__NEVER;
+	}
+	return due;
+}
+
+void pier_conn_destroy(struct pier_conn *conn)
+{
+	if (!conn || conn->destroyed)
+		return;
+	conn->destroyed = true;
+	conn->state_changed = NULL;
+	if (!conn->qset) {
+		retire(conn);
+		return;
+	}
+	pier__conn_abort(conn);
+	pier__conn_kick(conn);
+}
