@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <pier/desc.h>
+#include <pier/mmap.h>
+
+#include "cm/conn.h"
+#include "core/clock.h"
+#include "core/fail.h"
+#include "core/file.h"
+#include "core/wire.h"
+#include "mem/mmap.h"
+#include "ops/desc.h"
+
+/* Text that goes on counting where the room ends. */
+struct text {
+	char *buf;
+	size_t size, len;
+};
+
+static void __attribute__((format(printf, 2, 3)))
+add(struct text *text, const char *fmt, ...)
+{
+	size_t at = text->len < text->size ? text->len : text->size;
+	va_list ap;
+
+	va_start(ap, fmt);
+	text->len += (size_t)vsnprintf(text->size ? text->buf + at : NULL,
+				       text->size - at, fmt, ap);
+	va_end(ap);
+}
+
+static void add_age(struct text *text, uint64_t created, uint64_t valid)
+{
+	uint64_t now = pier__wall_seconds();
+
+	if (created > now)
+		add(text, "created: in %llu s, by its writer's clock",
+		    (unsigned long long)(created - now));
+	else
+		add(text, "created: %llu s ago",
+		    (unsigned long long)(now - created));
+	if (valid)
+		add(text, ", good for %llu s\n", (unsigned long long)valid);
+	else
+		add(text, "\n");
+}
+
+static void add_access(struct text *text, uint32_t access)
+{
+	add(text, "access:%s%s%s%s\n",
+	    access & PIER_REMOTE_READ ? " read" : "",
+	    access & PIER_REMOTE_WRITE ? " write" : "",
+	    access & PIER_REMOTE_ATOMIC ? " atomic" : "",
+	    access ? "" : " none");
+}
+
+static void add_id(struct text *text, const uint8_t id[8])
+{
+	for (int i = 0; i < 8; i++)
+		add(text, "%02x", id[i]);
+}
+
+static int print_conn(const void *desc, size_t len, struct text *text)
+{
+	static const char *const types[] = { "IB", "RoCEv1", "RoCEv2" };
+	char gid[INET6_ADDRSTRLEN];
+	struct pier__end end;
+	int err = pier__end_decode(desc, len, &end);
+
+	if (err)
+		return err;
+	add(text, "kind: connection\n");
+	add_age(text, end.created, end.valid);
+	add(text, "link: %s\n",
+	    end.link_layer == IBV_LINK_LAYER_INFINIBAND ? "InfiniBand" :
+							  "Ethernet");
+	add(text, "qpn: 0x%06x\nlid: %u\nmtu: %u\nudp port: %u\n", end.qpn,
+	    end.lid, end.mtu, end.udp_port);
+	add(text, "device: ");
+	add_id(text, end.dev_id);
+	add(text, "\nreads and atomics served: %u\nlargest message: %llu\n",
+	    end.rd_atomic, (unsigned long long)end.message);
+	add_access(text, end.access);
+	for (unsigned int i = 0; i < end.gid_count; i++)
+		add(text, "gid: %s %s/%u\n", types[end.gids[i].type],
+		    pier__gid_text(end.gids[i].raw, gid), end.gids[i].prefix);
+	return 0;
+}
+
+static int print_mmap(const void *desc, size_t len, struct text *text)
+{
+	struct pier__wire_in in;
+	struct pier_mmap *mmap;
+	uint64_t created = 0, valid = 0;
+	int err = pier_mmap_create_from_export(desc, len, &mmap);
+
+	if (err)
+		return err;
+	err = pier__wire_expect(desc, len, PIER__WIRE_MMAP, &in);
+	if (!err)
+		err = pier__desc_times(&in, &created, &valid);
+	if (!err) {
+		add(text, "kind: memory\n");
+		add_age(text, created, valid);
+		add(text, "address: %p\nlength: %zu\n", mmap->cfg.addr,
+		    mmap->cfg.len);
+		add_access(text, mmap->cfg.access);
+	}
+	for (uint32_t i = 0; !err && i < mmap->key_count; i++) {
+		add(text, "key: 0x%08x on device ", mmap->keys[i].rkey);
+		add_id(text, mmap->keys[i].dev_id);
+		add(text, "\n");
+	}
+	pier_mmap_destroy(mmap);
+	return err;
+}
+
+int pier_desc_print(const void *desc, size_t len, char *text, size_t size)
+{
+	struct text out = { .buf = text, .size = size };
+	enum pier__wire_kind kind;
+	struct pier__wire_in in;
+	int err = pier__wire_open(desc, len, &kind, &in);
+
+	if (!err && kind == PIER__WIRE_CONN)
+		err = print_conn(desc, len, &out);
+	else if (!err && kind == PIER__WIRE_MMAP)
+		err = print_mmap(desc, len, &out);
+	else if (!err)
+		err = pier__fail(-PIER_EKIND, "descriptor of kind %d, known "
+				 "are %d, a connection, and %d, memory",
+				 (int)kind, PIER__WIRE_CONN, PIER__WIRE_MMAP);
+	return err ? err : (int)out.len;
+}
+
+int pier__desc_times(const struct pier__wire_in *in, uint64_t *ret_created,
+		     uint64_t *ret_valid)
+{
+	int err = pier__wire_get_uint(in, 1, 0, UINT64_MAX, ret_created);
+
+	return err ? err :
+		     pier__wire_get_uint(in, 2, 0, UINT32_MAX, ret_valid);
+}
+
+int pier_desc_read(const char *path, void *ret)
+{
+	int len = pier__file_read(path, ret, PIER_DESC_MAX);
+
+	if (len == 0)
+		return pier__fail(-PIER_EDESC, "%s: empty", path);
+	return len;
+}
+
+int pier_desc_write(const char *path, const void *desc, size_t len)
+{
+	return pier__file_write(path, desc, len, 0600);
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "core/copy.h"
+#include "core/fail.h"
+#include "ops/rdma.h"
+
+static int create_pools(struct pier_rdma *rdma)
+{
+	const struct pier_rdma_config *cfg = &rdma->cfg;
+	uint32_t held = 0;
+	int err;
+
+	if (rdma->sends)
+		held = rdma->sends->count - rdma->sends->free_count +
+		       rdma->recvs->count - rdma->recvs->free_count;
+	if (held)
+		return pier__fail(-EBUSY, "rdma: %u tasks of the last run are "
+				  "not freed", held);
+	pier__rdma_pool_destroy(rdma->sends);
+	pier__rdma_pool_destroy(rdma->recvs);
+	rdma->sends = rdma->recvs = NULL;
+
+	err = pier__rdma_pool_create(cfg->send_tasks, cfg->send_chain,
+				     &rdma->sends);
+	if (err)
+		return err;
+	err = pier__rdma_pool_create(cfg->recv_tasks, cfg->recv_chain,
+				     &rdma->recvs);
+	if (err) {
+		pier__rdma_pool_destroy(rdma->sends);
+		rdma->sends = NULL;
+	}
+	return err;
+}
+
+static int start(struct pier_ctx *ctx)
+{
+	struct pier_rdma *rdma = pier__rdma_of(ctx);
+	int err = create_pools(rdma);
+
+	if (err)
+		return err;
+	ctx->drain_ms = 2 * rdma->cfg.drain_ms + 1000;
+	return pier__qset_create(rdma->dev, ctx->pe, rdma, &rdma->cfg,
+				 &rdma->conns, &rdma->qset);
+}
+
+/* Nothing is in flight any more. */
+static void stopped(struct pier_rdma *rdma)
+{
+	struct pier__list *pos, *tmp;
+
+	PIER__LIST_EACH(pos, tmp, &rdma->conns)
+		pier__container_of(pos, struct pier_conn, link)->qset = NULL;
+	pier__qset_destroy(rdma->qset);
+	rdma->qset = NULL;
+	pier__ctx_stopped(&rdma->ctx);
+}
+
+static void stop(struct pier_ctx *ctx)
+{
+	pier__qset_stop(pier__rdma_of(ctx)->qset, stopped);
+}
+
+static const struct pier__ctx_ops ctx_ops = {
+	.start = start,
+	.stop = stop,
+};
+
+int pier_rdma_create(struct pier_dev *dev, struct pier_rdma **ret)
+{
+	const struct pier__port *port = &dev->info.port;
+	struct pier_rdma *rdma;
+	int err;
+
+	if (!(port->limits.tasks & (1u << PIER_TASK_SEND)))
+		return pier__fail(-EOPNOTSUPP, "%s has no reliable connections",
+				  port->name);
+	rdma = calloc(1, sizeof(*rdma));
+	if (!rdma)
+		return pier__fail(-ENOMEM, "rdma: no memory");
+	rdma->cfg.size = sizeof(rdma->cfg);
+	err = pier__rdma_settle(&rdma->cfg, port);
+	if (err) {
+		free(rdma);
+		return err;
+	}
+	rdma->dev = dev;
+	pier__dev_hold(dev);
+	pier__list_init(&rdma->conns);
+	pier__ctx_init(&rdma->ctx, &ctx_ops);
+	*ret = rdma;
+	return 0;
+}
+
+int pier_rdma_configure(struct pier_rdma *rdma,
+			const struct pier_rdma_config *cfg)
+{
+	struct pier_rdma_config new = { 0 };
+	int err;
+
+	if (rdma->ctx.state != PIER_CTX_IDLE)
+		return pier__fail(-EBUSY, "rdma: configured while %s",
+				  pier_ctx_state_name(rdma->ctx.state));
+	err = pier__config_copy(&new, sizeof(new), cfg, cfg->size);
+	if (!err)
+		err = pier__rdma_settle(&new, &rdma->dev->info.port);
+	if (err)
+		return err;
+	new.size = sizeof(new);
+	rdma->cfg = new;
+	return 0;
+}
+
+void pier_rdma_get_config(const struct pier_rdma *rdma,
+			  struct pier_rdma_config *ret)
+{
+	*ret = rdma->cfg;
+}
+
+static void destroy(struct pier__deferred *deferred)
+{
+	struct pier_rdma *rdma =
+		pier__container_of(deferred, struct pier_rdma, deferred);
+	struct pier__list *pos, *tmp;
+
+	if (rdma->ctx.state != PIER_CTX_IDLE && pier__ctx_drain(&rdma->ctx)) {
+		pier__log(PIER_LOG_CRITICAL, "rdma", "a context does not stop: "
+			  "its memory is left alone");
+		return;
+	}
+	PIER__LIST_EACH(pos, tmp, &rdma->conns)
+		pier_conn_destroy(pier__container_of(pos, struct pier_conn,
+						     link));
+	pier__rdma_pool_destroy(rdma->sends);
+	pier__rdma_pool_destroy(rdma->recvs);
+	pier__dev_drop(rdma->dev);
+	free(rdma);
+}
+
+void pier_rdma_destroy(struct pier_rdma *rdma)
+{
+	if (!rdma)
+		return;
+	rdma->deferred.fn = destroy;
+	if (!rdma->ctx.pe || !pier__pe_busy(rdma->ctx.pe))
+		destroy(&rdma->deferred);
+	else
+		pier__pe_defer(rdma->ctx.pe, &rdma->deferred);
+}
+
+struct pier_ctx *pier_rdma_ctx(struct pier_rdma *rdma)
+{
+	return &rdma->ctx;
+}
+
+struct pier_dev *pier_rdma_dev(const struct pier_rdma *rdma)
+{
+	return rdma->dev;
+}
+
+int pier_rdma_export(struct pier_rdma *rdma, const void **ret_desc,
+		     size_t *ret_len, struct pier_conn **ret)
+{
+	struct pier_conn *conn;
+	int err;
+
+	if (rdma->ctx.state != PIER_CTX_RUNNING)
+		return pier__fail(-ESHUTDOWN, "rdma: exported while %s",
+				  pier_ctx_state_name(rdma->ctx.state));
+	err = pier__conn_export(rdma->qset, pier__rdma_gid_index(&rdma->cfg),
+				0, &conn);
+	if (err)
+		return err;
+	*ret_desc = conn->desc;
+	*ret_len = conn->desc_len;
+	*ret = conn;
+	return 0;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_OPS_RDMA_H
+#define PIER_OPS_RDMA_H
+
+#include <stdbool.h>
+
+#include <pier/rdma.h>
+
+#include "cm/conn.h"
+#include "cm/qset.h"
+#include "engine/ctx.h"
+#include "engine/task.h"
+#include "mem/buf.h"
+
+/* One operation; the preformatted work request is part of it. */
+struct pier__rdma_task {
+	struct pier_task task;		/* first */
+	struct pier__posted posted;
+	struct pier__rdma_pool *pool;
+	struct pier__rdma_task *next;	/* in the free list */
+	struct pier_buf *src, *dst;	/* held while submitted */
+	uint32_t len;			/* bytes on the wire */
+	uint32_t received, imm;		/* of a finished receive */
+	enum pier_recv_opcode opcode;
+	int verbs_status;		/* of a failure; -1: none */
+	uint32_t vendor_error;
+	union {
+		struct ibv_send_wr send;
+		struct ibv_recv_wr recv;
+	} wr;
+	struct ibv_sge sge[];
+};
+
+/* Tasks of one size; outlives the context until the last is freed. */
+struct pier__rdma_pool {
+	struct pier__rdma_task *free;
+	char *memory;
+	uint32_t count, free_count, chain;
+	bool orphan;			/* freed with its last task */
+};
+
+int pier__rdma_pool_create(uint32_t count, uint32_t chain,
+			   struct pier__rdma_pool **ret);
+/* Tasks still held keep it alive.  NULL is fine. */
+void pier__rdma_pool_destroy(struct pier__rdma_pool *pool);
+struct pier__rdma_task *pier__rdma_pool_take(struct pier__rdma_pool *pool);
+void pier__rdma_pool_give(struct pier__rdma_task *task);
+
+struct pier_rdma {
+	struct pier_ctx ctx;		/* first: pier_rdma_ctx() */
+	struct pier_rdma_config cfg;	/* effective: no 0 means default */
+	struct pier_dev *dev;		/* held */
+	struct pier__qset *qset;	/* NULL while idle */
+	struct pier__list conns;
+	struct pier__rdma_pool *sends, *recvs;	/* NULL before the start */
+	struct pier__deferred deferred;	/* destroy inside a callback */
+};
+
+static inline struct pier_rdma *pier__rdma_of(struct pier_ctx *ctx)
+{
+	return pier__container_of(ctx, struct pier_rdma, ctx);
+}
+
+/* Fill defaults in and clamp to the device.  Errors: -EINVAL. */
+int pier__rdma_settle(struct pier_rdma_config *cfg,
+		      const struct pier__port *port);
+
+/* The GID index asked for, or PIER__GID_ANY. */
+int pier__rdma_gid_index(const struct pier_rdma_config *cfg);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <unistd.h>
+
+#include <pier/pe.h>
+#include <pier/rendezvous.h>
+
+#include "cm/conn.h"
+#include "core/fail.h"
+
+#define LOOK_MS 200	/* how often to see who has the terminal */
+
+/* May we read the terminal without being stopped for it? */
+static bool in_foreground(void)
+{
+	return isatty(STDIN_FILENO) && tcgetpgrp(STDIN_FILENO) == getpgrp();
+}
+
+/* Sleep until the engine has work, Enter, or it is time to look again. */
+static bool nap(struct pier_pe *pe)
+{
+	struct pollfd fds[2] = {
+		{ .fd = pier_pe_fd(pe), .events = POLLIN },
+		{ .fd = STDIN_FILENO, .events = POLLIN },
+	};
+	char byte;
+
+	if (!in_foreground())
+		fds[1].fd = -1;
+	if (poll(fds, 2, LOOK_MS) < 0 || !(fds[1].revents & POLLIN))
+		return false;
+	return read(STDIN_FILENO, &byte, 1) == 0 || byte == '\n';
+}
+
+int pier_rendezvous_serve(struct pier_conn *conn)
+{
+	bool enter = false;
+
+	while (conn->state == PIER_CONN_CONNECTED && !enter) {
+		struct pier_pe *pe = conn->qset->pe;
+		int n = pier_pe_progress(pe, 0);
+
+		if (n < 0)
+			return n;
+		if (n || conn->state != PIER_CONN_CONNECTED)
+			continue;
+		if (pier_pe_arm(pe) == 0) {
+			enter = nap(pe);
+			pier_pe_clear(pe);
+		}
+	}
+	if (conn->state == PIER_CONN_ERROR)
+		return pier__fail_again(conn->error,
+					pier_conn_error_text(conn));
+	return 0;
+}
