@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# A sample is one file, and one word in each list; it is built here, and its
+# source installed.
+
+noinst_PROGRAMS += \
+	%D%/rdma_read_requester \
+	%D%/rdma_read_responder \
+	%D%/rdma_receive \
+	%D%/rdma_send \
+	%D%/rdma_write_requester \
+	%D%/rdma_write_responder \
+	# end, sorted
+
+samplesdir = $(docdir)/samples
+dist_samples_DATA = \
+	%D%/rdma_read_requester.c \
+	%D%/rdma_read_responder.c \
+	%D%/rdma_receive.c \
+	%D%/rdma_send.c \
+	%D%/rdma_write_requester.c \
+	%D%/rdma_write_responder.c \
+	# end, sorted

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <arpa/inet.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <pier/args.h>
+#include <pier/dev.h>
+#include <pier/error.h>
+#include <pier/version.h>
+
+#include "tool.h"
+
+static const char *device;
+static int as_json;
+
+static const struct pier_option options[] = {
+	{
+		.short_name = "d",
+		.long_name = "device",
+		.value_name = "DEVICE",
+		.help = "only this one: device, netdev or PCI address",
+		.type = PIER_OPTION_STRING,
+		.value = &device,
+	},
+	{
+		.long_name = "json",
+		.help = "print JSON",
+		.type = PIER_OPTION_FLAG,
+		.value = &as_json,
+	},
+	{ 0 },
+};
+
+static const struct {
+	enum pier_limit limit;
+	const char *name;
+} limits[] = {
+	{ PIER_LIMIT_MESSAGE, "message" },
+	{ PIER_LIMIT_MMAP, "mmap" },
+	{ PIER_LIMIT_INLINE, "inline" },
+	{ PIER_LIMIT_SEND_SGE, "send_sge" },
+	{ PIER_LIMIT_RECV_SGE, "recv_sge" },
+	{ PIER_LIMIT_CONNS, "conns" },
+	{ PIER_LIMIT_SEND_QUEUE, "send_queue" },
+	{ PIER_LIMIT_RECV_QUEUE, "recv_queue" },
+	{ PIER_LIMIT_RD_ATOMIC, "rd_atomic" },
+	{ PIER_LIMIT_GIDS, "gids" },
+};
+
+static const struct {
+	enum pier_task_type type;
+	const char *name;
+} tasks[] = {
+	{ PIER_TASK_SEND, "send" },
+	{ PIER_TASK_SEND_IMM, "send_imm" },
+	{ PIER_TASK_RECEIVE, "receive" },
+	{ PIER_TASK_READ, "read" },
+	{ PIER_TASK_WRITE, "write" },
+	{ PIER_TASK_WRITE_IMM, "write_imm" },
+	{ PIER_TASK_COMPARE_SWAP, "compare_swap" },
+	{ PIER_TASK_FETCH_ADD, "fetch_add" },
+};
+
+static const struct {
+	enum pier_export kind;
+	const char *name;
+} exports[] = {
+	{ PIER_EXPORT_MMAP, "mmap" },
+	{ PIER_EXPORT_CONN, "connection" },
+};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* As people write it: IPv4 if it is one. */
+static const char *gid_text(const struct pier_gid *gid, char *text)
+{
+	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+
+	if (!memcmp(gid->raw, mapped, sizeof(mapped)))
+		return inet_ntop(AF_INET, gid->raw + 12, text,
+				 INET6_ADDRSTRLEN);
+	return inet_ntop(AF_INET6, gid->raw, text, INET6_ADDRSTRLEN);
+}
+
+static const char *gid_type(enum pier_gid_type type)
+{
+	switch (type) {
+	case PIER_GID_IB:
+		return "ib";
+	case PIER_GID_ROCE_V1:
+		return "roce_v1";
+	case PIER_GID_ROCE_V2:
+		return "roce_v2";
+	}
+	return "unknown";
+}
+
+static json_t *describe_gids(const struct pier_devinfo *info)
+{
+	char text[INET6_ADDRSTRLEN];
+	json_t *gids = json_array();
+	struct pier_gid gid;
+	size_t i;
+
+	for (i = 0; !pier_devinfo_gid(info, i, &gid); i++) {
+		json_t *one = json_object();
+
+		tool_json_set(one, "index", json_integer(gid.index));
+		tool_json_set(one, "type", json_string(gid_type(gid.type)));
+		tool_json_set(one, "gid", json_string(gid_text(&gid, text)));
+		tool_json_append(gids, one);
+	}
+	return gids;
+}
+
+static json_t *describe_limits(const struct pier_devinfo *info)
+{
+	json_t *object = json_object();
+	uint64_t value;
+	size_t i;
+
+	for (i = 0; i < COUNT(limits); i++) {
+		if (pier_devinfo_limit(info, limits[i].limit, &value))
+			continue;
+		if (value > INT64_MAX)	/* the largest that JSON has */
+			value = INT64_MAX;
+		tool_json_set(object, limits[i].name,
+			      json_integer((json_int_t)value));
+	}
+	return object;
+}
+
+static json_t *describe_tasks(const struct pier_devinfo *info)
+{
+	json_t *object = json_object();
+	size_t i;
+
+	for (i = 0; i < COUNT(tasks); i++)
+		tool_json_set(object, tasks[i].name,
+			      json_boolean(!pier_devinfo_can_task(
+				      info, tasks[i].type)));
+	return object;
+}
+
+static json_t *describe_exports(const struct pier_devinfo *info,
+				int (*can)(const struct pier_devinfo *info,
+					   enum pier_export kind))
+{
+	json_t *object = json_object();
+	size_t i;
+
+	for (i = 0; i < COUNT(exports); i++)
+		tool_json_set(object, exports[i].name,
+			      json_boolean(!can(info, exports[i].kind)));
+	return object;
+}
+
+/* The keys are for programs too: they stay as they are. */
+static json_t *describe(const struct pier_devinfo *info, bool is_default)
+{
+	bool soft = !strcmp(pier_devinfo_kind(info), "soft");
+	bool ib = pier_devinfo_link(info) == PIER_LINK_INFINIBAND;
+	json_t *dev = json_object();
+
+	tool_json_set(dev, "name", json_string(pier_devinfo_name(info)));
+	tool_json_set(dev, "default", json_boolean(is_default));
+	tool_json_set(dev, "kind", json_string(pier_devinfo_kind(info)));
+	/* What stands for the NIC costs a thread; the user is to know. */
+	tool_json_set(dev, "helper",
+		      json_string(soft ? "one thread a process" : ""));
+	tool_json_set(dev, "port", json_integer(pier_devinfo_port(info)));
+	tool_json_set(dev, "netdev", json_string(pier_devinfo_netdev(info)));
+	tool_json_set(dev, "pci", json_string(pier_devinfo_pci(info)));
+	tool_json_set(dev, "state",
+		      json_string(pier_devinfo_active(info) ? "active" :
+							      "down"));
+	tool_json_set(dev, "link", json_string(ib ? "infiniband" : "ethernet"));
+	tool_json_set(dev, "mtu", json_integer(pier_devinfo_mtu(info)));
+	tool_json_set(dev, "gids", describe_gids(info));
+	tool_json_set(dev, "limits", describe_limits(info));
+	tool_json_set(dev, "tasks", describe_tasks(info));
+	tool_json_set(dev, "exports",
+		      describe_exports(info, pier_devinfo_can_export));
+	tool_json_set(dev, "imports",
+		      describe_exports(info, pier_devinfo_can_import));
+	return dev;
+}
+
+static void print_limits(json_t *object)
+{
+	const char *key, *title = "limits";
+	json_t *value;
+
+	json_object_foreach(object, key, value) {
+		printf("  %-10s%-12s%" JSON_INTEGER_FORMAT "\n", title, key,
+		       json_integer_value(value));
+		title = "";
+	}
+}
+
+/* Of an object of booleans, the names of the true ones. */
+static void print_names(const char *title, json_t *object)
+{
+	const char *key, *comma = "";
+	json_t *value;
+
+	printf("  %-10s", title);
+	json_object_foreach(object, key, value) {
+		if (json_is_true(value)) {
+			printf("%s%s", comma, key);
+			comma = ", ";
+		}
+	}
+	puts(*comma ? "" : "none");
+}
+
+static void print_gids(json_t *gids)
+{
+	json_t *gid;
+	size_t i;
+
+	json_array_foreach(gids, i, gid)
+		printf("  %-10s%-4" JSON_INTEGER_FORMAT "%-9s%s\n",
+		       i ? "" : "gids",
+		       json_integer_value(json_object_get(gid, "index")),
+		       json_string_value(json_object_get(gid, "type")),
+		       json_string_value(json_object_get(gid, "gid")));
+}
+
+static void print_text(json_t *dev)
+{
+	const char *key;
+	json_t *value;
+
+	json_object_foreach(dev, key, value) {
+		if (!strcmp(key, "name"))
+			puts(json_string_value(value));
+		else if (json_is_array(value))
+			print_gids(value);
+		else if (!strcmp(key, "limits"))
+			print_limits(value);
+		else if (json_is_object(value))
+			print_names(key, value);
+		else if (json_is_integer(value))
+			printf("  %-10s%" JSON_INTEGER_FORMAT "\n", key,
+			       json_integer_value(value));
+		else if (json_is_boolean(value))
+			printf("  %-10s%s\n", key,
+			       json_is_true(value) ? "yes" : "no");
+		else if (json_string_length(value))
+			printf("  %-10s%s\n", key, json_string_value(value));
+	}
+}
+
+static void print_all(const struct pier_devlist *list,
+		      const struct pier_devinfo *only)
+{
+	json_t *root = json_object(), *devs = json_array(), *dev;
+	const struct pier_devinfo *usual = NULL;
+	size_t i;
+
+	pier_devlist_find(list, NULL, &usual);	/* none: none is marked */
+	for (i = 0; i < pier_devlist_count(list); i++) {
+		const struct pier_devinfo *info = pier_devlist_get(list, i);
+
+		if (!only || info == only)
+			tool_json_append(devs, describe(info, info == usual));
+	}
+	tool_json_set(root, "version", json_string(pier_version()));
+	tool_json_set(root, "devices", devs);
+	if (as_json) {
+		tool_json_print(root);
+		return;
+	}
+	json_array_foreach(devs, i, dev) {
+		if (i)
+			putchar('\n');
+		print_text(dev);
+	}
+	if (!json_array_size(devs))
+		puts("no devices");
+	json_decref(root);
+}
+
+int tool_info(int argc, char *argv[])
+{
+	struct pier_args args = {
+		.size = sizeof(args),
+		.about = "List the devices and what they can do.",
+		.options = options,
+	};
+	const struct pier_devinfo *only = NULL;
+	struct pier_devlist *list = NULL;
+	int err;
+
+	err = pier_args_parse(&args, argc, argv);
+	if (err)
+		return pier_args_exit(err);
+
+	err = pier_devlist_create(&list);
+	if (!err && device)
+		err = pier_devlist_find(list, device, &only);
+	if (err)
+		fprintf(stderr, "pier info: %s\n", pier_last_error());
+	else
+		print_all(list, only);
+	pier_devlist_destroy(list);
+	return err ? 1 : 0;
+}

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# The tool `pier`, a user of the installed library like any other program.
+
+bin_PROGRAMS += %D%/pier
+%C%_pier_LDADD = lib/libpier.la $(JANSSON_LIBS)
+%C%_pier_SOURCES = \
+	%D%/desc.c \
+	%D%/info.c \
+	%D%/json.c \
+	%D%/perf.c \
+	%D%/perf.h \
+	%D%/perf_loop.c \
+	%D%/perf_report.c \
+	%D%/perf_respond.c \
+	%D%/perf_setup.c \
+	%D%/pier.c \
+	%D%/tool.h \
+	# end, sorted

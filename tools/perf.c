@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "perf.h"
+#include "tool.h"
+
+static struct perf perf = {
+	.args = PIER_ARGS_RENDEZVOUS,
+	.ask = {
+		.iterations = 10000,
+		.warmup = 100,
+		.outstanding = 64,
+	},
+};
+
+static const struct pier_option options[] = {
+	{
+		.long_name = "respond",
+		.help = "be the passive side, which the other one measures",
+		.type = PIER_OPTION_FLAG,
+		.value = &perf.ask.respond,
+	},
+	{
+		.short_name = "s",
+		.long_name = "size",
+		.value_name = "BYTES",
+		.help = "of a message; without it 64 for lat, 64K for bw",
+		.type = PIER_OPTION_SIZE,
+		.min = 1,
+		.max = 1 << 30,
+		.value = &perf.ask.size,
+	},
+	{
+		.short_name = "n",
+		.long_name = "iterations",
+		.value_name = "N",
+		.help = "messages to measure, 10000 without it",
+		.type = PIER_OPTION_INT,
+		.min = 1,
+		.max = 10000000,
+		.value = &perf.ask.iterations,
+	},
+	{
+		.long_name = "warmup",
+		.value_name = "N",
+		.help = "messages before the measured ones, 100 without it",
+		.type = PIER_OPTION_INT,
+		.min = 0,
+		.max = 10000000,
+		.value = &perf.ask.warmup,
+	},
+	{
+		.long_name = "outstanding",
+		.value_name = "N",
+		.help = "messages in flight for bw, 64 without it",
+		.type = PIER_OPTION_INT,
+		.min = 1,
+		.max = 4096,
+		.value = &perf.ask.outstanding,
+	},
+	{
+		.long_name = "events",
+		.help = "sleep until something happens instead of polling",
+		.type = PIER_OPTION_FLAG,
+		.value = &perf.ask.events,
+	},
+	{
+		.long_name = "json",
+		.help = "print JSON",
+		.type = PIER_OPTION_FLAG,
+		.value = &perf.ask.json,
+	},
+	{ 0 },
+};
+
+static const char *const measures[] = {
+	[PERF_LAT] = "lat",
+	[PERF_BW] = "bw",
+};
+
+static const char *const operations[] = {
+	[PERF_SEND] = "send",
+	[PERF_WRITE] = "write",
+	[PERF_READ] = "read",
+};
+
+const char *perf_measure_name(const struct perf *p)
+{
+	return measures[p->ask.measure];
+}
+
+const char *perf_operation_name(const struct perf *p)
+{
+	return operations[p->ask.operation];
+}
+
+int perf_fail(struct perf *p, int err)
+{
+	return perf_say(p, err, "%s", pier_last_error());
+}
+
+int perf_say(struct perf *p, int err, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (p->err)
+		return err;
+	va_start(ap, fmt);
+	vsnprintf(p->why, sizeof(p->why), fmt, ap);
+	va_end(ap);
+	p->err = err;
+	return err;
+}
+
+/* Which of the @count @names @word is; below 0: none. */
+static int index_of(const char *word, const char *const *names, int count)
+{
+	while (count-- > 0 && strcmp(word, names[count]))
+		;
+	return count;
+}
+
+static int parse_operands(void)
+{
+	int measure = -1, operation = -1;
+
+	if (perf.args.argc == 2) {
+		measure = index_of(perf.args.argv[0], measures, 2);
+		operation = index_of(perf.args.argv[1], operations, 3);
+	}
+	if (measure < 0 || operation < 0)
+		return -PIER_EUSAGE;
+
+	perf.ask.measure = measure;
+	perf.ask.operation = operation;
+	if (!perf.ask.size)
+		perf.ask.size = measure == PERF_LAT ? 64 : 65536;
+	return 0;
+}
+
+int tool_perf(int argc, char *argv[])
+{
+	int err;
+
+	perf.args.about = "Measure latency or bandwidth; the other side is "
+			  "run with --respond.";
+	perf.args.operands = "lat|bw send|write|read";
+	perf.args.options = options;
+	err = pier_args_parse(&perf.args, argc, argv);
+	if (err)
+		return pier_args_exit(err);
+	if (parse_operands()) {
+		fputs("pier perf: say \"lat\" or \"bw\", then \"send\", "
+		      "\"write\" or \"read\"\n", stderr);
+		return 2;
+	}
+
+	err = perf_setup(&perf);
+	if (!err)
+		err = perf.ask.respond ? perf_respond(&perf) :
+					 perf_request(&perf);
+	if (!err)
+		perf_report(&perf);
+	else
+		fprintf(stderr, "pier perf: %s\n", perf.why);
+	perf_teardown(&perf);
+	return err ? 1 : 0;
+}

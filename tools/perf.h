@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_TOOLS_PERF_H
+#define PIER_TOOLS_PERF_H
+
+#include <stdint.h>
+#include <time.h>
+
+#include <pier/pier.h>
+
+enum perf_measure { PERF_LAT, PERF_BW };
+enum perf_operation { PERF_SEND, PERF_WRITE, PERF_READ };
+
+struct perf;
+
+/* One message that can be in flight, and its reusable task. */
+struct perf_slot {
+	struct perf *perf;
+	struct pier_task *task;
+	struct pier_buf *src, *dst;	/* NULL: the task has none */
+};
+
+/* What the command line asks for. */
+struct perf_ask {
+	enum perf_measure measure;
+	enum perf_operation operation;
+	uint64_t size;		/* bytes of a message */
+	int iterations;		/* messages that are measured */
+	int warmup;		/* messages before them */
+	int outstanding;	/* messages in flight, bandwidth only */
+	int events;		/* sleep instead of polling */
+	int respond;		/* be the passive side */
+	int json;
+};
+
+struct perf {
+	struct pier_args args;
+	struct perf_ask ask;
+
+	/* made by perf_setup() */
+	struct pier_dev *dev;
+	struct pier_pe *pe;
+	struct pier_rdma *rdma;
+	struct pier_mmap *local, *remote;
+	struct pier_buf_inventory *inv;
+	struct pier_conn *conn;
+	struct perf_slot *sends;	/* sends, writes or reads */
+	struct perf_slot *recvs;
+	int send_count, recv_count;
+	uint64_t *laps;			/* nanoseconds, one an iteration */
+
+	/* as it runs */
+	int note_status;	/* of reading what the responder was told */
+	int err;			/* the first failure */
+	char why[512];			/* its sentence */
+	int wanted, submitted, done;	/* messages of this run */
+	uint64_t finish;		/* when the last of a lap was done */
+	uint64_t idle_rounds, idle_since;
+	struct perf_slot **free;	/* echoes that can be sent, a stack */
+	int free_count;
+	uint64_t owed;			/* echoes that wait for a free one */
+
+	uint64_t elapsed;		/* nanoseconds of the measured run */
+	uint64_t received;		/* messages, by the responder */
+};
+
+const char *perf_measure_name(const struct perf *perf);
+const char *perf_operation_name(const struct perf *perf);
+
+/*
+ * Keep the first failure and its sentence: of pier, or one of the tool's own.
+ * Both return @err.
+ */
+int perf_fail(struct perf *perf, int err);
+int perf_say(struct perf *perf, int err, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Meet the peer, agree with it, and make every task and buffer. */
+int perf_setup(struct perf *perf);
+
+/* End all of it; also what was only half made. */
+void perf_teardown(struct perf *perf);
+
+/* Let the engine run once; fails when the time is up. */
+int perf_drive(struct perf *perf);
+
+/* The requester's part: fills in laps or elapsed. */
+int perf_request(struct perf *perf);
+
+/* The responder's part: until the peer disconnects. */
+int perf_respond(struct perf *perf);
+
+/* Print what was measured, as text or JSON. */
+void perf_report(const struct perf *perf);
+
+static inline uint64_t perf_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+#endif

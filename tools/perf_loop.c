@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+
+#include "perf.h"
+
+/* So many rounds without an event pass before the clock is looked at. */
+#define IDLE_ROUNDS 4096
+
+/* Polling has no timeout of its own: count time in which nothing happens. */
+static int check_idle(struct perf *perf)
+{
+	uint64_t limit = (uint64_t)perf->args.timeout_ms * 1000000;
+	uint64_t now;
+
+	if (++perf->idle_rounds % IDLE_ROUNDS)
+		return 0;
+	now = perf_now();
+	if (perf->idle_rounds == IDLE_ROUNDS)
+		perf->idle_since = now;
+	if (now - perf->idle_since <= limit)
+		return 0;
+	return perf_say(perf, -ETIMEDOUT, "the peer has sent nothing for %d "
+			"ms", perf->args.timeout_ms);
+}
+
+int perf_drive(struct perf *perf)
+{
+	int n;
+
+	if (perf->ask.events) {
+		n = pier_pe_wait(perf->pe, perf->args.timeout_ms);
+		return n ? perf_fail(perf, n) : perf->err;
+	}
+	n = pier_pe_progress(perf->pe, 0);
+	if (n < 0)
+		return perf_fail(perf, n);
+	if (!n)
+		return perf->err ? perf->err : check_idle(perf);
+	perf->idle_rounds = 0;
+	return perf->err;
+}
+
+/* As perf_drive(), for a requester: it must not lose its peer. */
+static int drive(struct perf *perf)
+{
+	int err = perf_drive(perf);
+
+	if (err || pier_conn_state(perf->conn) == PIER_CONN_CONNECTED)
+		return err;
+	if (pier_conn_error(perf->conn))
+		return perf_say(perf, pier_conn_error(perf->conn), "%s",
+				pier_conn_error_text(perf->conn));
+	return perf_say(perf, -ENOTCONN, "the peer has left after %d of %d "
+			"messages", perf->done, perf->wanted);
+}
+
+static void submit(struct perf_slot *slot, unsigned int flags)
+{
+	struct perf *perf = slot->perf;
+	int err;
+
+	if (slot->dst)
+		pier_buf_reset(slot->dst);	/* all of it is room again */
+	err = pier_task_submit(slot->task, flags);
+	if (err)
+		perf_fail(perf, err);
+}
+
+/*
+ * Bandwidth: every slot is submitted again as soon as it is done.
+ */
+static void submit_next(struct perf_slot *slot)
+{
+	struct perf *perf = slot->perf;
+
+	if (perf->err || perf->submitted == perf->wanted)
+		return;
+	perf->submitted++;
+	/* Those that finish in one round are posted together in the next. */
+	submit(slot, PIER_SUBMIT_MORE);
+}
+
+static void message_done(struct pier_task *task, void *arg)
+{
+	struct perf_slot *slot = arg;
+	struct perf *perf = slot->perf;
+	int status = pier_task_status(task);
+
+	if (status)
+		perf_fail(perf, status);
+	perf->done++;
+	submit_next(slot);
+}
+
+static int run_bw(struct perf *perf, int count)
+{
+	uint64_t start;
+	int i, err = 0;
+
+	perf->wanted = count;
+	perf->submitted = perf->done = 0;
+	start = perf_now();
+	for (i = 0; i < perf->send_count; i++)
+		submit_next(&perf->sends[i]);
+	while (!err && perf->done < count)
+		err = drive(perf);
+	perf->elapsed = perf_now() - start;
+	return err;
+}
+
+static int request_bw(struct perf *perf)
+{
+	int i, err;
+
+	for (i = 0; i < perf->send_count; i++)
+		pier_task_set_done(perf->sends[i].task, message_done,
+				   &perf->sends[i]);
+	err = run_bw(perf, perf->ask.warmup);
+	if (!err)
+		err = run_bw(perf, perf->ask.iterations);
+	return err;
+}
+
+/*
+ * Latency: one message at a time.  A read or write has gone its way when it
+ * is complete; a send when its echo is here, and then the send must still
+ * complete before the next lap.
+ */
+static void lap_done(struct pier_task *task, void *arg)
+{
+	struct perf_slot *slot = arg;
+	struct perf *perf = slot->perf;
+	int status = pier_task_status(task);
+
+	if (status)
+		perf_fail(perf, status);
+	else if (perf->ask.operation != PERF_SEND)
+		perf->finish = perf_now();
+	perf->done++;
+}
+
+static void echo_done(struct pier_task *task, void *arg)
+{
+	struct perf_slot *slot = arg;
+	struct perf *perf = slot->perf;
+	int status = pier_task_status(task);
+
+	perf->finish = perf_now();
+	if (status)
+		perf_fail(perf, status);
+	else if (pier_recv_len(task) != perf->ask.size)
+		perf_say(perf, -EPROTO, "the echo has %" PRIu32 " bytes, not "
+			 "%" PRIu64, pier_recv_len(task), perf->ask.size);
+	perf->done++;
+}
+
+static int run_lap(struct perf *perf, uint64_t *ret)
+{
+	bool send = perf->ask.operation == PERF_SEND;
+	uint64_t start;
+	int err;
+
+	perf->done = 0;
+	perf->wanted = send ? 2 : 1;
+	if (send)
+		submit(&perf->recvs[0], 0);
+	start = perf_now();
+	submit(&perf->sends[0], 0);
+	err = perf->err;
+	while (!err && perf->done < perf->wanted)
+		err = drive(perf);
+	if (err)
+		return err;
+	*ret = perf->finish - start;
+	return 0;
+}
+
+static int request_lat(struct perf *perf)
+{
+	uint64_t unused;
+	int i, err = 0;
+
+	pier_task_set_done(perf->sends[0].task, lap_done, &perf->sends[0]);
+	if (perf->recv_count)
+		pier_task_set_done(perf->recvs[0].task, echo_done,
+				   &perf->recvs[0]);
+	for (i = 0; !err && i < perf->ask.warmup; i++)
+		err = run_lap(perf, &unused);
+	for (i = 0; !err && i < perf->ask.iterations; i++)
+		err = run_lap(perf, &perf->laps[i]);
+	return err;
+}
+
+int perf_request(struct perf *perf)
+{
+	return perf->ask.measure == PERF_LAT ? request_lat(perf) :
+					       request_bw(perf);
+}

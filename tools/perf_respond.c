@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <inttypes.h>
+
+#include "perf.h"
+
+/* Send the echoes that are owed, as far as sends are free. */
+static void echo(struct perf *perf)
+{
+	while (!perf->err && perf->owed && perf->free_count) {
+		struct perf_slot *slot = perf->free[--perf->free_count];
+		int err = pier_task_submit(slot->task, 0);
+
+		if (err)
+			perf_fail(perf, err);
+		perf->owed--;
+	}
+}
+
+static void echo_done(struct pier_task *task, void *arg)
+{
+	struct perf_slot *slot = arg;
+	struct perf *perf = slot->perf;
+
+	/* A failed one takes the connection along, which tells why. */
+	if (pier_task_status(task))
+		return;
+	perf->free[perf->free_count++] = slot;
+	echo(perf);
+}
+
+static void post(struct perf_slot *slot)
+{
+	int err;
+
+	pier_buf_reset(slot->dst);
+	err = pier_task_submit(slot->task, 0);
+	if (err)
+		perf_fail(slot->perf, err);
+}
+
+static void message_done(struct pier_task *task, void *arg)
+{
+	struct perf_slot *slot = arg;
+	struct perf *perf = slot->perf;
+	int status = pier_task_status(task);
+
+	if (status) {
+		perf_fail(perf, status);
+		return;
+	}
+	if (pier_recv_len(task) != perf->ask.size) {
+		perf_say(perf, -EPROTO, "the peer sends %" PRIu32 " bytes, "
+			 "this side was told -s %" PRIu64,
+			 pier_recv_len(task), perf->ask.size);
+		return;
+	}
+	perf->received++;
+	post(slot);		/* before the echo lets the peer send again */
+	if (perf->send_count) {
+		perf->owed++;
+		echo(perf);
+	}
+}
+
+static int serve_sends(struct perf *perf)
+{
+	int i, err = 0;
+
+	for (i = 0; i < perf->send_count; i++) {
+		pier_task_set_done(perf->sends[i].task, echo_done,
+				   &perf->sends[i]);
+		perf->free[perf->free_count++] = &perf->sends[i];
+	}
+	for (i = 0; i < perf->recv_count && !perf->err; i++) {
+		pier_task_set_done(perf->recvs[i].task, message_done,
+				   &perf->recvs[i]);
+		post(&perf->recvs[i]);
+	}
+	err = perf->err;
+	while (!err && pier_conn_state(perf->conn) == PIER_CONN_CONNECTED)
+		err = perf_drive(perf);
+	if (err)
+		return err;
+	if (pier_conn_error(perf->conn))
+		return perf_say(perf, pier_conn_error(perf->conn), "%s",
+				pier_conn_error_text(perf->conn));
+	if (!perf->received)
+		return perf_say(perf, -ENOMSG, "the peer has left without "
+				"sending");
+	return 0;
+}
+
+int perf_respond(struct perf *perf)
+{
+	int err;
+
+	if (perf->ask.operation == PERF_SEND)
+		return serve_sends(perf);
+	/* Reads and writes need nobody here. */
+	err = pier_rendezvous_serve(perf->conn);
+	return err ? perf_fail(perf, err) : 0;
+}

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "perf.h"
+
+/*
+ * The memory of either side: a line of text that says what the responder was
+ * told, which the requester reads and compares; then what is sent from, or
+ * read and written by the peer; then what is received into.
+ */
+#define NOTE_SIZE 4096
+#define NOTE_FORMAT "pier-perf 1 %s %s %" PRIu64
+#define NOTE_MAX 64
+
+/* So much is offered at least: the usual sizes need no -s of the responder. */
+#define ROOM_MIN (1 << 20)
+
+static uint64_t room_of(const struct perf *perf)
+{
+	if (perf->ask.operation == PERF_SEND || perf->ask.size > ROOM_MIN)
+		return perf->ask.size;
+	return ROOM_MIN;
+}
+
+static void *local_at(const struct perf *perf, uint64_t offset)
+{
+	return (char *)pier_mmap_addr(perf->local) + NOTE_SIZE + offset;
+}
+
+/* How many tasks of each kind this side needs. */
+static void count_slots(struct perf *perf)
+{
+	bool send = perf->ask.operation == PERF_SEND;
+	bool lat = perf->ask.measure == PERF_LAT;
+
+	if (!perf->ask.respond) {
+		perf->send_count = lat ? 1 : perf->ask.outstanding;
+		perf->recv_count = send && lat ? 1 : 0;
+	} else if (send && lat) {
+		/* An echo may wait for its ack; the next one need not. */
+		perf->send_count = 4;
+		perf->recv_count = 4;
+	} else if (send) {
+		perf->recv_count = 2 * perf->ask.outstanding;
+	}
+}
+
+static int start(struct perf *perf)
+{
+	struct pier_rdma_config cfg = { .size = sizeof(cfg) };
+	uint32_t sends = (uint32_t)perf->send_count + 1; /* one for the note */
+	int err;
+
+	cfg.send_queue = sends;
+	cfg.conn_send_queue = sends;
+	cfg.recv_queue = (uint32_t)perf->recv_count;
+	err = pier_rdma_configure(perf->rdma, &cfg);
+	if (!err)
+		err = pier_ctx_start(pier_rdma_ctx(perf->rdma), perf->pe);
+	if (err)
+		return perf_fail(perf, err);
+
+	pier_rdma_get_config(perf->rdma, &cfg);
+	if (cfg.conn_send_queue < sends || cfg.send_queue < sends)
+		return perf_say(perf, -ERANGE, "--outstanding %d: this device "
+				"takes up to %" PRIu32,
+				perf->ask.outstanding, cfg.conn_send_queue - 1);
+	return 0;
+}
+
+static int map(struct perf *perf)
+{
+	size_t len = NOTE_SIZE + 2 * (size_t)room_of(perf);
+	uint32_t access = PIER_LOCAL_WRITE;
+	int err;
+
+	if (perf->ask.respond)
+		access |= PIER_REMOTE_READ | PIER_REMOTE_WRITE;
+	err = pier_mmap_map(perf->dev, NULL, len, access, &perf->local);
+	if (err)
+		return perf_fail(perf, err);
+	memset(local_at(perf, 0), 0x5a, len - NOTE_SIZE);	/* fault in */
+	snprintf(pier_mmap_addr(perf->local), NOTE_MAX, NOTE_FORMAT,
+		 perf_measure_name(perf), perf_operation_name(perf),
+		 room_of(perf));
+	return 0;
+}
+
+static void note_done(struct pier_task *task, void *arg)
+{
+	struct perf *perf = arg;
+
+	perf->note_status = pier_task_status(task);
+}
+
+/* Read the responder's note into the requester's memory, over its own. */
+static int fetch_note(struct perf *perf)
+{
+	struct pier_buf *src = NULL, *dst = NULL;
+	int err;
+
+	perf->note_status = -EINPROGRESS;
+	err = pier_buf_by_data(perf->inv, perf->remote,
+			       pier_mmap_addr(perf->remote), NOTE_MAX, &src);
+	if (!err)
+		err = pier_buf_by_addr(perf->inv, perf->local,
+				       pier_mmap_addr(perf->local), NOTE_MAX,
+				       &dst);
+	if (!err)
+		err = pier_rdma_read(perf->conn, src, dst, note_done, perf);
+	while (!err && perf->note_status == -EINPROGRESS)
+		err = pier_pe_wait(perf->pe, perf->args.timeout_ms);
+	if (!err)
+		err = perf->note_status;
+	if (err)
+		perf_fail(perf, err);
+	pier_buf_put(src);
+	pier_buf_put(dst);
+	return err;
+}
+
+/* Both sides must have been told the same, as far as it matters. */
+static int agree(struct perf *perf)
+{
+	char measure[8], operation[8];
+	char *note = pier_mmap_addr(perf->local);
+	bool send = perf->ask.operation == PERF_SEND;
+	uint64_t room;
+	int err;
+
+	if (pier_mmap_len(perf->remote) < NOTE_SIZE)
+		return perf_say(perf, -EPROTO, "the peer is not pier perf "
+				"--respond");
+	err = fetch_note(perf);
+	if (err)
+		return err;
+	note[NOTE_MAX - 1] = '\0';
+	if (sscanf(note, "pier-perf 1 %7s %7s %" SCNu64, measure, operation,
+		   &room) != 3)
+		return perf_say(perf, -EPROTO, "the peer is not pier perf "
+				"--respond of this version");
+	if (send == !!strcmp(operation, "send") ||
+	    (send && strcmp(measure, perf_measure_name(perf))))
+		return perf_say(perf, -EPROTO, "the responder was told \"%s "
+				"%s\", this side \"%s %s\"", measure,
+				operation, perf_measure_name(perf),
+				perf_operation_name(perf));
+	if (send && room != perf->ask.size)
+		return perf_say(perf, -EPROTO, "the responder was told -s "
+				"%" PRIu64 ", this side -s %" PRIu64, room,
+				perf->ask.size);
+	if (room < perf->ask.size ||
+	    pier_mmap_len(perf->remote) - NOTE_SIZE < perf->ask.size)
+		return perf_say(perf, -EMSGSIZE, "the responder's memory has "
+				"%" PRIu64 " bytes, -s %" PRIu64 " needs more; "
+				"give it the same -s", room, perf->ask.size);
+	return 0;
+}
+
+static int make_send(struct perf *perf, struct perf_slot *slot)
+{
+	uint64_t size = perf->ask.size;
+	char *peer = NULL;
+	int err;
+
+	if (perf->remote)
+		peer = (char *)pier_mmap_addr(perf->remote) + NOTE_SIZE;
+	if (perf->ask.operation == PERF_READ) {
+		err = pier_buf_by_data(perf->inv, perf->remote, peer, size,
+				       &slot->src);
+		if (!err)
+			err = pier_buf_by_addr(perf->inv, perf->local,
+					       local_at(perf, 0), size,
+					       &slot->dst);
+		if (!err)
+			err = pier_rdma_task_read(perf->conn, slot->src,
+						  slot->dst, &slot->task);
+		return err;
+	}
+	err = pier_buf_by_data(perf->inv, perf->local, local_at(perf, 0), size,
+			       &slot->src);
+	if (!err && perf->ask.operation == PERF_SEND)
+		return pier_rdma_task_send(perf->conn, slot->src, &slot->task);
+	if (!err)
+		err = pier_buf_by_addr(perf->inv, perf->remote, peer, size,
+				       &slot->dst);
+	if (!err)
+		err = pier_rdma_task_write(perf->conn, slot->src, slot->dst,
+					   &slot->task);
+	return err;
+}
+
+static int make_recv(struct perf *perf, struct perf_slot *slot)
+{
+	int err;
+
+	err = pier_buf_by_addr(perf->inv, perf->local,
+			       local_at(perf, room_of(perf)), perf->ask.size,
+			       &slot->dst);
+	if (!err)
+		err = pier_rdma_task_receive(perf->rdma, slot->dst,
+					     &slot->task);
+	return err;
+}
+
+static int make_slots(struct perf *perf, int count,
+		      int (*make)(struct perf *perf, struct perf_slot *slot),
+		      struct perf_slot *slots)
+{
+	int i, err;
+
+	for (i = 0; i < count; i++) {
+		slots[i].perf = perf;
+		err = make(perf, &slots[i]);
+		if (err)
+			return perf_fail(perf, err);
+	}
+	return 0;
+}
+
+static int allocate(struct perf *perf)
+{
+	size_t laps = perf->ask.measure == PERF_LAT && !perf->ask.respond ?
+			      (size_t)perf->ask.iterations : 1;
+	size_t sends = (size_t)perf->send_count + 1;
+	size_t recvs = (size_t)perf->recv_count + 1;
+
+	perf->sends = calloc(sends, sizeof(*perf->sends));
+	perf->recvs = calloc(recvs, sizeof(*perf->recvs));
+	perf->free = calloc(sends, sizeof(struct perf_slot *));
+	perf->laps = calloc(laps, sizeof(*perf->laps));
+	if (!perf->sends || !perf->recvs || !perf->free || !perf->laps)
+		return perf_say(perf, -ENOMEM, "out of memory");
+	memset(perf->laps, 0xff, laps * sizeof(*perf->laps));	/* fault in */
+	return 0;
+}
+
+/* What is needed before there is a peer. */
+static int prepare(struct perf *perf)
+{
+	size_t bufs;
+	int err;
+
+	count_slots(perf);
+	err = allocate(perf);
+	if (err)
+		return err;
+	bufs = 2 * (size_t)(perf->send_count + perf->recv_count + 1);
+	err = pier_dev_open(perf->args.device, &perf->dev);
+	if (!err)
+		err = pier_pe_create(&perf->pe);
+	if (!err)
+		err = pier_rdma_create(perf->dev, &perf->rdma);
+	if (!err)
+		err = pier_buf_inventory_create(bufs, &perf->inv);
+	if (err)
+		return perf_fail(perf, err);
+	err = start(perf);
+	if (!err)
+		err = map(perf);
+	if (!err)
+		err = make_slots(perf, perf->recv_count, make_recv,
+				 perf->recvs);
+	return err;
+}
+
+int perf_setup(struct perf *perf)
+{
+	bool respond = perf->ask.respond;
+	int err;
+
+	err = prepare(perf);
+	if (err)
+		return err;
+	err = pier_rendezvous(perf->rdma, &perf->args,
+			      respond ? perf->local : NULL, &perf->conn,
+			      respond ? NULL : &perf->remote);
+	if (err)
+		return perf_fail(perf, err);
+	if (!respond)
+		err = agree(perf);
+	if (!err)
+		err = make_slots(perf, perf->send_count, make_send,
+				 perf->sends);
+	return err;
+}
+
+static void free_slots(struct perf_slot *slots, int count)
+{
+	while (slots && count-- > 0) {
+		pier_task_free(slots[count].task);
+		pier_buf_put(slots[count].src);
+		pier_buf_put(slots[count].dst);
+	}
+	free(slots);
+}
+
+void perf_teardown(struct perf *perf)
+{
+	pier_conn_disconnect(perf->conn);
+	if (perf->rdma)	/* what is in flight keeps its buffers until then */
+		pier_ctx_stop_wait(pier_rdma_ctx(perf->rdma),
+				   perf->args.timeout_ms);
+	free_slots(perf->sends, perf->send_count);
+	free_slots(perf->recvs, perf->recv_count);
+	pier_rdma_destroy(perf->rdma);
+	pier_buf_inventory_destroy(perf->inv);
+	pier_mmap_destroy(perf->remote);
+	pier_mmap_destroy(perf->local);
+	pier_pe_destroy(perf->pe);
+	pier_dev_close(perf->dev);
+	free(perf->free);
+	free(perf->laps);
+}

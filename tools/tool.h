@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_TOOLS_TOOL_H
+#define PIER_TOOLS_TOOL_H
+
+#include <jansson.h>
+
+/*
+ * Subcommands of pier: each is one file and one row of the table in pier.c.
+ * argv[0] is the name to use in messages; they return the exit status.
+ */
+int tool_desc(int argc, char *argv[]);
+int tool_info(int argc, char *argv[]);
+int tool_perf(int argc, char *argv[]);
+
+/* Put @value, which is given up, under @key; NULL means out of memory. */
+void tool_json_set(json_t *object, const char *key, json_t *value);
+
+/* Append @value, which is given up, to @array. */
+void tool_json_append(json_t *array, json_t *value);
+
+/* Write @root, which is given up, to stdout, keys in the order set. */
+void tool_json_print(json_t *root);
+
+#endif
