@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Man pages.  A page tells of all the calls of an object and is installed
+# under the name of each call that its NAME section has.
+
+dist_man_MANS += \
+	%D%/man/pier-desc.1 \
+	%D%/man/pier-info.1 \
+	%D%/man/pier-perf.1 \
+	%D%/man/pier.1 \
+	%D%/man/pier.7 \
+	%D%/man/pier_args.3 \
+	%D%/man/pier_buf.3 \
+	%D%/man/pier_conn.3 \
+	%D%/man/pier_ctx.3 \
+	%D%/man/pier_desc.3 \
+	%D%/man/pier_dev.3 \
+	%D%/man/pier_error.3 \
+	%D%/man/pier_log.3 \
+	%D%/man/pier_memory.7 \
+	%D%/man/pier_mmap.3 \
+	%D%/man/pier_pe.3 \
+	%D%/man/pier_rdma.3 \
+	%D%/man/pier_rendezvous.3 \
+	%D%/man/pier_task.3 \
+	%D%/man/pier_version.3 \
+	# end, sorted
+
+EXTRA_DIST += \
+	%D%/style.md \
+	# end, sorted
+
+# Print "PAGE CALL" for every call that is not its page's own name.
+man_calls = for page in $(dist_man_MANS); do \
+	case $$page in *.3) ;; *) continue ;; esac; \
+	$(AWK) -v page=`basename $$page` ' \
+		/^\.Sh/ { name = $$2 == "NAME" } \
+		name && $$1 == ".Nm" && $$2 ".3" != page \
+			{ print page, $$2 ".3" }' $(srcdir)/$$page; \
+	done
+
+install-data-hook:
+	@$(man_calls) | while read -r page call; do \
+		ln -sf $$page "$(DESTDIR)$(man3dir)/$$call" || exit; \
+	done
+
+uninstall-hook:
+	@$(man_calls) | while read -r page call; do \
+		rm -f "$(DESTDIR)$(man3dir)/$$call"; \
+	done

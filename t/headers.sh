@@ -1,0 +1,64 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Programs get by with the installed headers, in C and in C++.
+. "${0%/*}/tap.sh"
+
+# Nothing else of the tree is in reach.
+mkdir "$tmp/include" && cp -R "$top/lib/include/pier" "$tmp/include/" || exit
+headers=$(cd "$tmp/include" && find pier -name '*.h' | sort)
+
+# each_header SUFFIX COMMAND...: compile a file with nothing but the header.
+each_header()
+{
+	file=$tmp/alone.$1
+	shift
+	for header in $headers; do
+		echo "#include <$header>" >"$file"
+		"$@" -Wall -Wextra -Werror -fsyntax-only -I"$tmp/include" \
+		    "$file" || echo "$header does not compile alone"
+	done
+}
+
+each_compiles_alone_in_c()
+{
+	each_header c "${CC:-gcc}" -std=c11 -pedantic-errors \
+	    -Wstrict-prototypes
+}
+
+each_compiles_alone_in_cxx()
+{
+	command -v g++ >/dev/null || skip "there is no g++"
+	each_header cc g++ -std=c++11 -pedantic-errors
+}
+
+pier_h_has_them_all()
+{
+	for header in $headers; do
+		[ "$header" = pier/pier.h ] ||
+		    grep -q "^#include <$header>" "$tmp/include/pier/pier.h" ||
+		    echo "$header"
+	done
+}
+
+# Whatever can be called is a symbol, so that any language can call it.
+there_are_no_functions_in_headers()
+{
+	(cd "$tmp/include" && grep -nE '^(static|inline)|^\{' $headers)
+	return 0
+}
+
+samples_need_nothing_else()
+{
+	for sample in "$top"/samples/*.c; do
+		"${CC:-gcc}" -std=c11 -Wall -Wextra -Werror -fsyntax-only \
+		    -I"$tmp/include" "$sample" || echo "$sample"
+	done
+}
+
+none each_compiles_alone_in_c
+none each_compiles_alone_in_cxx
+none pier_h_has_them_all
+none there_are_no_functions_in_headers
+none samples_need_nothing_else
+tap_done

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=sh
+#
+# TAP for tests in sh: . "${0%/*}/tap.sh"
+#
+# A test is a function whose name is a sentence.  `run NAME` calls it and
+# prints "ok" if it returns 0; `none NAME` also wants it to print nothing, as
+# fits a function that prints what breaks a rule.  What a failed test printed
+# follows as comment.  In a test, `skip WHY` ends it.  `tap_done` comes last.
+#
+# $top is the source tree, $build the build tree: the current directory if it
+# is one, else build/.  $tmp is a directory of the test's own.
+
+top=$(cd "${0%/*}/.." && pwd) || exit
+if [ -f config.status ]; then
+	build=$PWD
+else
+	build=$top/build
+fi
+LC_ALL=C
+export LC_ALL
+
+tap_count=0
+tap_failed=0
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/pier-test.XXXXXX") || exit
+trap 'rm -rf "$tmp"' EXIT
+trap 'exit 1' HUP INT TERM
+
+# tap_line OUTCOME NAME
+tap_line()
+{
+	tap_count=$((tap_count + 1))
+	echo "$1 $tap_count - $2"
+}
+
+# tap_judge NAME HELD - after a test has written $tmp/tap-out
+tap_judge()
+{
+	if [ -f "$tmp/tap-skip" ]; then
+		tap_skipped "$1" "$(cat "$tmp/tap-skip")"
+		rm -f "$tmp/tap-skip"
+	elif [ "$2" -eq 0 ]; then
+		tap_line ok "$1"
+	else
+		tap_line "not ok" "$1"
+		tap_failed=$((tap_failed + 1))
+		sed 's/^/# /' "$tmp/tap-out"
+	fi
+}
+
+tap_skipped()
+{
+	if [ -n "${PIER_TEST_REQUIRE:-}" ]; then
+		echo "Bail out! $1 skipped: $2"
+		exit 1
+	fi
+	tap_line ok "$1 # SKIP $2"
+}
+
+run()
+{
+	(set +e; "$1") >"$tmp/tap-out" 2>&1
+	tap_judge "$1" $?
+}
+
+none()
+{
+	(set +e; "$1") >"$tmp/tap-out" 2>&1 && [ ! -s "$tmp/tap-out" ]
+	tap_judge "$1" $?
+}
+
+skip()
+{
+	echo "$*" >"$tmp/tap-skip"
+	exit 0
+}
+
+# Nothing here can be tested: before the first test.
+skip_all()
+{
+	if [ -n "${PIER_TEST_REQUIRE:-}" ]; then
+		echo "Bail out! skipped: $*"
+		exit 1
+	fi
+	echo "1..0 # SKIP $*"
+	exit 0
+}
+
+tap_done()
+{
+	echo "1..$tap_count"
+	[ $tap_failed -eq 0 ]
+	exit
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/clock.h"
+#include "vnet.h"
+
+struct event {
+	struct event *next;
+	uint64_t at, serial;
+	struct vnet_packet packet;
+};
+
+struct vnet_node {
+	struct soft_io io;		/* first */
+	struct vnet_node *next;
+	struct vnet *net;
+	struct soft_addr addr;
+	struct soft_ep *ep;
+	struct event *coming;		/* by time */
+	struct event *taken;		/* by the last recv */
+	uint32_t waiting;		/* in coming */
+	uint64_t busy;			/* the wire, until */
+};
+
+static struct vnet_node *node_of(const struct soft_io *io)
+{
+	return (struct vnet_node *)io;
+}
+
+uint64_t vnet_random(struct vnet *net)
+{
+	uint64_t z = net->random += 0x9e3779b97f4a7c15u;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+	return z ^ z >> 31;
+}
+
+bool vnet_chance(struct vnet *net, double p)
+{
+	return p > 0 && (vnet_random(net) >> 11) * 0x1p-53 < p;
+}
+
+void vnet_init(struct vnet *net, uint64_t seed)
+{
+	*net = (struct vnet) {
+		.now = 1000 * PIER__MS,
+		.random = seed,
+		.delay = 10000,
+	};
+}
+
+static void events_free(struct event **list)
+{
+	struct event *event;
+
+	while ((event = *list)) {
+		*list = event->next;
+		free(event);
+	}
+}
+
+void vnet_fini(struct vnet *net)
+{
+	struct vnet_node *node;
+
+	while ((node = net->nodes)) {
+		net->nodes = node->next;
+		events_free(&node->coming);
+		events_free(&node->taken);
+		free(node);
+	}
+}
+
+static void event_add(struct vnet_node *node, const struct vnet_packet *packet,
+		      uint64_t at)
+{
+	struct event **pos = &node->coming, *event;
+
+	if (node->net->inbox && node->waiting >= node->net->inbox)
+		return;
+	event = malloc(sizeof(*event));
+	if (!event)
+		abort();
+	event->packet = *packet;
+	event->at = at;
+	event->serial = node->net->serial++;
+	while (*pos && (*pos)->at <= at)
+		pos = &(*pos)->next;
+	event->next = *pos;
+	*pos = event;
+	node->waiting++;
+}
+
+static struct vnet_node *node_find(struct vnet *net,
+				   const struct soft_addr *addr)
+{
+	struct vnet_node *node = net->nodes;
+
+	while (node && (node->addr.port != addr->port ||
+			!IN6_ARE_ADDR_EQUAL(&node->addr.ip, &addr->ip)))
+		node = node->next;
+	return node;
+}
+
+void vnet_deliver(struct vnet *net, const struct vnet_packet *packet)
+{
+	struct vnet_node *node = node_find(net, &packet->dst);
+
+	if (node)
+		event_add(node, packet, net->now);
+}
+
+/* One copy of @packet, through all that may happen to it. */
+static void travel(struct vnet *net, struct vnet_packet *packet)
+{
+	const struct vnet_faults *faults = &net->faults;
+	struct vnet_node *node = node_find(net, &packet->dst);
+	uint64_t at;
+	size_t bit;
+
+	if (!node || vnet_chance(net, faults->loss))
+		return;
+	if (vnet_chance(net, faults->truncate))
+		packet->len = vnet_random(net) % packet->len;
+	if (packet->len && vnet_chance(net, faults->corrupt)) {
+		bit = vnet_random(net) % (8 * packet->len);
+		packet->data[bit / 8] ^= 1 << bit % 8;
+	}
+	at = net->now + net->delay;
+	if (at < node->busy)
+		at = node->busy;
+	at += packet->len / 8 + 50;
+	node->busy = at;
+	if (vnet_chance(net, faults->reorder))
+		at += vnet_random(net) % (2 * net->delay);
+	event_add(node, packet, at);
+}
+
+static void packet_build(struct vnet *net, const struct soft_tx *tx,
+			 struct vnet_packet *packet)
+{
+	uint8_t *p = packet->data;
+	uint32_t icrc, i;
+
+	packet->src = tx->src;
+	packet->dst = tx->dst;
+	packet->id = vnet_random(net) % (tx->dst.port == 4791 ? 65536 : 64);
+	icrc = pier__soft_icrc(tx, packet->id);
+	memcpy(p, tx->hdr, tx->hdr_len);
+	p += tx->hdr_len;
+	for (i = 0; i < tx->iov_count; i++) {
+		memcpy(p, tx->iov[i].iov_base, tx->iov[i].iov_len);
+		p += tx->iov[i].iov_len;
+	}
+	memset(p, 0, tx->pad);
+	p += tx->pad;
+	for (i = 0; i < 4; i++)
+		*p++ = icrc >> 8 * i;
+	packet->len = p - packet->data;
+}
+
+static uint64_t node_now(struct soft_io *io)
+{
+	return node_of(io)->net->now;
+}
+
+static int node_send(struct soft_io *io, const struct soft_tx *tx, int count)
+{
+	struct vnet *net = node_of(io)->net;
+	struct vnet_packet packet, again;
+	int i;
+
+	if (vnet_chance(net, net->faults.refuse))
+		count = vnet_random(net) % (count + 1);
+	for (i = 0; i < count; i++) {
+		packet_build(net, &tx[i], &packet);
+		net->sent++;
+		if (net->tap && !net->tap(&packet, net->tap_arg))
+			continue;
+		again = packet;
+		travel(net, &packet);
+		if (vnet_chance(net, net->faults.duplicate))
+			travel(net, &again);
+	}
+	return count;
+}
+
+static int node_recv(struct soft_io *io, struct soft_rx *rx, int max)
+{
+	struct vnet_node *node = node_of(io);
+	struct event *event;
+	int n = 0;
+
+	events_free(&node->taken);
+	while (n < max && node->coming &&
+	       node->coming->at <= node->net->now) {
+		event = node->coming;
+		node->coming = event->next;
+		node->waiting--;
+		event->next = node->taken;
+		node->taken = event;
+		rx[n].data = event->packet.data;
+		rx[n].len = event->packet.len;
+		rx[n].src = event->packet.src;
+		rx[n++].dst = event->packet.dst;
+	}
+	return n;
+}
+
+static const struct soft_io_ops node_ops = {
+	.now = node_now,
+	.send = node_send,
+	.recv = node_recv,
+};
+
+struct soft_io *vnet_node(struct vnet *net, const char *ip, uint16_t port)
+{
+	struct vnet_node *node = calloc(1, sizeof(*node));
+	char mapped[64] = "::ffff:";
+
+	if (!node)
+		abort();
+	node->io.ops = &node_ops;
+	node->io.port = port;
+	node->net = net;
+	node->addr.port = port;
+	if (!strchr(ip, ':'))
+		ip = strncat(mapped, ip, 32);
+	if (inet_pton(AF_INET6, ip, &node->addr.ip) != 1)
+		abort();
+	node->next = net->nodes;
+	net->nodes = node;
+	return &node->io;
+}
+
+struct soft_addr vnet_addr(const struct soft_io *io)
+{
+	return node_of(io)->addr;
+}
+
+void vnet_attach(struct soft_io *io, struct soft_ep *ep)
+{
+	node_of(io)->ep = ep;
+}
+
+static int drive(struct vnet_node *node)
+{
+	int done;
+
+	if (!node->ep)
+		return 0;
+	pier__soft_ep_enter(node->ep);
+	done = pier__soft_ep_drive(node->ep);
+	pier__soft_ep_leave(node->ep);
+	return done;
+}
+
+void vnet_settle(struct vnet *net)
+{
+	struct vnet_node *node;
+	int done;
+
+	do {
+		done = 0;
+		for (node = net->nodes; node; node = node->next)
+			done += drive(node);
+	} while (done);
+}
+
+/* When something happens next. */
+static uint64_t vnet_next(const struct vnet *net)
+{
+	uint64_t next = PIER__NEVER, due;
+	const struct vnet_node *node;
+
+	for (node = net->nodes; node; node = node->next) {
+		if (!node->ep)
+			continue;
+		if (node->coming && node->coming->at < next)
+			next = node->coming->at;
+		due = pier__soft_ep_deadline(node->ep);
+		if (due < next)
+			next = due;
+	}
+	return next;
+}
+
+bool vnet_run(struct vnet *net, uint64_t limit, bool (*until)(void *arg),
+	      void *arg)
+{
+	uint64_t end = net->now + limit, next;
+
+	for (;;) {
+		vnet_settle(net);
+		if (until && until(arg))
+			return true;
+		next = vnet_next(net);
+		if (next == PIER__NEVER)
+			return true;
+		if (next > end) {
+			net->now = end;
+			return false;
+		}
+		/* A deadline in the past would mean that nobody moves. */
+		net->now = next > net->now ? next : net->now + 1;
+	}
+}
