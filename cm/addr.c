@@ -70,9 +70,9 @@ int pier__gid_offers(const struct pier__port *port, int gid_index,
 	}
 	if (!n)
 		return pier__fail(-EADDRNOTAVAIL, "%s: none of its %u GIDs is "
-				  "a RoCEv2 address beyond the link: give %s an "
-				  "IP address, or name a GID index", port->name,
-				  port->gid_count, port->netdev);
+				  "a RoCEv2 address beyond the link: give %s "
+				  "an IP address, or name a GID index",
+				  port->name, port->gid_count, port->netdev);
 	return n;
 }
 
@@ -144,7 +144,8 @@ int pier__gid_choose(const struct pier__gid_offer *ours, unsigned int n_ours,
 		return pier__fail(-EHOSTUNREACH, "no address of a common "
 				  "family: ours %s (of %u), the peer's %s (of "
 				  "%u)",
-				  n_ours ? pier__gid_text(ours->raw, a) : "none",
+				  n_ours ? pier__gid_text(ours->raw, a) :
+					   "none",
 				  n_ours,
 				  n_theirs ? pier__gid_text(theirs->raw, b) :
 					     "none", n_theirs);

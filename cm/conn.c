@@ -88,7 +88,7 @@ int pier__conn_export(struct pier__qset *qset, int gid_index, uint32_t valid_s,
 	conn->qset = qset;
 	conn->rdma = qset->rdma;
 	conn->state = conn->told = PIER_CONN_INIT;
-	pier__list_init(&conn->posted);
+	pier__posted_init(&conn->posted);
 	pier__list_init(&conn->pending);
 	pier__conn_control_init(conn);
 	err = pier__qset_add_conn(qset, conn, &conn->slot);
@@ -200,9 +200,8 @@ static void cancel_posted(struct pier_conn *conn)
 			     .qp_num = conn->us.qpn };
 
 	pier__conn_flush(conn);
-	while (!pier__list_empty(&conn->posted)) {
-		struct pier__op *op = pier__container_of(
-			conn->posted.next, struct pier__posted, link)->op;
+	while (conn->posted.first) {
+		struct pier__op *op = conn->posted.first->op;
 
 		wc.wr_id = (uintptr_t)op;
 		op->done(op, &wc);
@@ -235,7 +234,8 @@ void pier__conn_abort(struct pier_conn *conn)
 	if (conn->phase >= PIER__CONN_GOODBYE)
 		return;
 	now = pier__now();
-	if (conn->phase == PIER__CONN_UP || conn->phase == PIER__CONN_DRAINING) {
+	if (conn->phase == PIER__CONN_UP ||
+	    conn->phase == PIER__CONN_DRAINING) {
 		conn->phase = PIER__CONN_DRAINING;
 		conn->deadline = now;	/* goodbye behind what is in flight */
 		if (pier__conn_control(conn, PIER__CTL_GOODBYE) == 0) {
@@ -266,7 +266,8 @@ int pier_conn_disconnect(struct pier_conn *conn)
 	return 0;
 }
 
-int pier_conn_wait(struct pier_conn *conn, int timeout_ms)
+/* Held meanwhile: a callback may destroy it. */
+static int wait_for(struct pier_conn *conn, int timeout_ms)
 {
 	uint64_t deadline = pier__deadline(pier__now(), timeout_ms);
 	int err = 0;
@@ -290,6 +291,16 @@ int pier_conn_wait(struct pier_conn *conn, int timeout_ms)
 	if (conn->error)
 		return pier__fail_again(conn->error, conn->error_text);
 	return pier__fail(-ENOTCONN, "the connection ended before it stood");
+}
+
+int pier_conn_wait(struct pier_conn *conn, int timeout_ms)
+{
+	int err;
+
+	pier__conn_hold(conn);
+	err = wait_for(conn, timeout_ms);
+	pier__conn_drop(conn);
+	return err;
 }
 
 /* Register key lookups are cached: most programs use one remote mmap. */
@@ -362,7 +373,7 @@ struct pier_rdma *pier_conn_rdma(const struct pier_conn *conn)
 int pier_conn_path(const struct pier_conn *conn, struct pier_conn_path *ret)
 {
 	if (!conn->them.qpn)
-		return pier__fail(-ENOTCONN, "nothing is known of the peer yet");
+		return pier__fail(-ENOTCONN, "nothing is known of the peer");
 	memcpy(ret->local_gid, conn->path_us.raw, 16);
 	memcpy(ret->peer_gid, conn->path_them.raw, 16);
 	ret->local_qpn = conn->us.qpn;

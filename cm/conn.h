@@ -70,7 +70,7 @@ struct pier_conn {
 
 	struct pier__qp *qp;		/* NULL: closed */
 	uint32_t slot;			/* of its control words */
-	struct pier__list posted;	/* sends in flight, in order */
+	struct pier__posted_queue posted; /* sends in flight, in order */
 	uint32_t inflight;		/* how many, pier's own not counted */
 	uint64_t completed;		/* ever: tells idle from busy */
 	struct ibv_send_wr *chain, *chain_last;	/* to be posted together */
@@ -113,7 +113,7 @@ int pier__conn_connect(struct pier_conn *conn, const void *desc, size_t len,
 
 /*
  * Put @wr, whose wr_id is @posted's op, on the send queue; @more: with the
- * next one.  Errors: -ENOTCONN; -EAGAIN, full; the device's.
+ * next one.  @conn is up.  Errors: -EAGAIN, full; the device's.
  */
 int pier__conn_post(struct pier_conn *conn, struct pier__posted *posted,
 		    struct ibv_send_wr *wr, bool more);
@@ -121,8 +121,12 @@ int pier__conn_post(struct pier_conn *conn, struct pier__posted *posted,
 /* Post what waits for more. */
 void pier__conn_flush(struct pier_conn *conn);
 
-/* A posted send has completed. */
-void pier__conn_done(struct pier_conn *conn, struct pier__posted *posted);
+/*
+ * A posted send has completed as @wc says, and those before it with success.
+ * Returns whether its task is to be finished now; else succeed() will.
+ */
+bool pier__conn_done(struct pier_conn *conn, struct pier__posted *posted,
+		     const struct ibv_wc *wc);
 
 /*
  * A request on @conn failed: keep why, fail everything else on it.  Returns
@@ -130,6 +134,12 @@ void pier__conn_done(struct pier_conn *conn, struct pier__posted *posted);
  */
 int pier__conn_failed(struct pier_conn *conn, const char *what,
 		      const struct ibv_wc *wc);
+
+/*
+ * A message of the peer's has arrived: it knows that it is connected, and so
+ * are we, even where our own hello's completion is still to be seen.
+ */
+void pier__conn_heard(struct pier_conn *conn);
 
 /* Fail @conn with the thread's last error as the reason. */
 void pier__conn_fail(struct pier_conn *conn, int err);

@@ -35,6 +35,14 @@ static void fail_all(struct pier__qset *qset, int err)
 				err);
 }
 
+void pier__qset_tell(struct pier__qset *qset, int max)
+{
+	struct pier__posted *posted;
+
+	while (max-- > 0 && (posted = pier__posted_pop(&qset->ready)))
+		posted->succeed(posted);
+}
+
 static int poll_completions(struct pier__source *source, int budget)
 {
 	struct pier__qset *qset = qset_of(source);
@@ -43,6 +51,10 @@ static int poll_completions(struct pier__source *source, int budget)
 
 	if (!pier__list_empty(&qset->pending))
 		flush_pending(qset);
+	if (qset->ready.first) {
+		pier__qset_tell(qset, budget);
+		return 1;
+	}
 	if (qset->error)
 		return 0;
 	n = qset->fab->poll(qset->cq, wc, max);
@@ -50,6 +62,7 @@ static int poll_completions(struct pier__source *source, int budget)
 		qset->empty_polls++;
 	if (n < 0)
 		fail_all(qset, n);
+	qset->room = budget;
 	for (int i = 0; i < n; i++) {
 		struct pier__op *op = (struct pier__op *)(uintptr_t)wc[i].wr_id;
 
@@ -62,7 +75,8 @@ static int arm(struct pier__source *source)
 {
 	struct pier__qset *qset = qset_of(source);
 
-	if (!pier__list_empty(&qset->pending))
+	if (!pier__list_empty(&qset->pending) ||
+	    qset->ready.first)
 		return -EAGAIN;
 	return qset->error ? 0 : qset->fab->arm(qset->cq);
 }
@@ -80,7 +94,8 @@ static void cancel_receives(struct pier__qset *qset)
 	struct ibv_wc wc = { .status = IBV_WC_WR_FLUSH_ERR };
 	struct pier__list *link;
 
-	while ((link = pier__list_pop(&qset->posted))) {
+	while (pier__pe_room(qset->pe) > 0 &&
+	       (link = pier__list_pop(&qset->posted))) {
 		struct pier__op *op = pier__container_of(
 			link, struct pier__posted, link)->op;
 
@@ -89,14 +104,21 @@ static void cancel_receives(struct pier__qset *qset)
 	}
 }
 
+/* No connection is left; as many rounds as the budget makes of it. */
 static void finish_stop(struct pier__qset *qset)
 {
 	void (*stopped)(struct pier_rdma *rdma) = qset->stopped;
 
-	qset->stopped = NULL;
-	qset->fab->srq_destroy(qset->srq);
+	if (qset->srq)
+		qset->fab->srq_destroy(qset->srq);
 	qset->srq = NULL;
+	pier__qset_tell(qset, pier__pe_room(qset->pe));
 	cancel_receives(qset);
+	if (qset->ready.first || !pier__list_empty(&qset->posted)) {
+		pier__qset_kick(qset);
+		return;
+	}
+	qset->stopped = NULL;
 	stopped(qset->rdma);
 }
 
@@ -112,9 +134,12 @@ static int housekeep(struct pier__source *source, int budget)
 		return 0;
 	source->due = PIER__NEVER;
 	PIER__LIST_EACH(pos, tmp, qset->conns) {
-		uint64_t next = pier__conn_step(
-			pier__container_of(pos, struct pier_conn, link), now);
+		uint64_t next = now;	/* at once, in the next round */
 
+		if (pier__pe_room(qset->pe) > 0)
+			next = pier__conn_step(
+				pier__container_of(pos, struct pier_conn,
+						   link), now);
 		if (next < due)
 			due = next;
 	}
@@ -207,6 +232,7 @@ int pier__qset_create(struct pier_dev *dev, struct pier_pe *pe,
 	qset->conns = conns;
 	pier__list_init(&qset->posted);
 	pier__list_init(&qset->pending);
+	pier__posted_init(&qset->ready);
 
 	err = create_tables(qset);
 	if (!err)

@@ -13,12 +13,47 @@
 #include "engine/source.h"
 #include "fabric/fabric.h"
 
-/* A posted request, embedded by whoever posts it, so that it can be found
- * again where a device does not flush it. */
+/*
+ * A posted request, embedded by whoever posts it, so that it can be found
+ * again where a device does not flush it.  Sends complete in order and are in
+ * a queue, receives do not and are in a list.
+ */
 struct pier__posted {
-	struct pier__list link;
+	struct pier__posted *next;	/* sends */
+	struct pier__list link;		/* receives */
 	struct pier__op *op;
+	/* It has succeeded, as a later completion told; sends only. */
+	void (*succeed)(struct pier__posted *posted);
 };
+
+struct pier__posted_queue {
+	struct pier__posted *first, **end;
+};
+
+static inline void pier__posted_init(struct pier__posted_queue *queue)
+{
+	queue->first = NULL;
+	queue->end = &queue->first;
+}
+
+static inline void pier__posted_add(struct pier__posted_queue *queue,
+				    struct pier__posted *posted)
+{
+	posted->next = NULL;
+	*queue->end = posted;
+	queue->end = &posted->next;
+}
+
+/* Take the first one out; NULL: empty. */
+static inline struct pier__posted *
+pier__posted_pop(struct pier__posted_queue *queue)
+{
+	struct pier__posted *posted = queue->first;
+
+	if (posted && !(queue->first = posted->next))
+		queue->end = &queue->first;
+	return posted;
+}
 
 /*
  * One connection's control words.  The peer writes hello and goodbye; we
@@ -48,6 +83,8 @@ struct pier__qset {
 	struct pier__source slow;	/* connections' housekeeping */
 	struct pier__list posted;	/* receives, struct pier__posted */
 	struct pier__list pending;	/* connections with a chain to post */
+	struct pier__posted_queue ready; /* succeeded, beyond the budget */
+	int room;			/* events left in this round */
 	struct pier__list *conns;	/* all of them; the owner's list */
 	uint32_t inflight;		/* sends, all connections */
 	uint32_t ctl_inflight, ctl_max;	/* pier's own requests */
@@ -84,6 +121,9 @@ void pier__qset_destroy(struct pier__qset *qset);
 /* Post a receive.  Errors: -EAGAIN, full; the device's. */
 int pier__qset_post_recv(struct pier__qset *qset, struct pier__posted *posted,
 			 struct ibv_recv_wr *wr);
+
+/* Tell whatever waits to be told, at most @max. */
+void pier__qset_tell(struct pier__qset *qset, int max);
 
 /* Register a connection by its QPN and give it control words; and back. */
 int pier__qset_add_conn(struct pier__qset *qset, struct pier_conn *conn,

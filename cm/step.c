@@ -120,13 +120,28 @@ static void no_hello(struct pier_conn *conn)
 	pier__conn_fail(conn, err);
 }
 
+static void become_up(struct pier_conn *conn, uint64_t now)
+{
+	conn->phase = PIER__CONN_UP;
+	conn->state = PIER_CONN_CONNECTED;
+	conn->next_try = now + conn->qset->cfg->keepalive_ms * PIER__MS;
+}
+
+void pier__conn_heard(struct pier_conn *conn)
+{
+	if (conn->phase != PIER__CONN_HELLO)
+		return;
+	conn->hello_acked = conn->hello_seen = true;
+	become_up(conn, pier__pe_now(conn->qset->pe));
+	pier__conn_kick(conn);
+	tell(conn);
+}
+
 static uint64_t step_hello(struct pier_conn *conn, uint64_t now)
 {
 	conn->hello_seen = conn->hello_seen || pier__conn_hello_seen(conn);
 	if (conn->hello_acked && conn->hello_seen) {
-		conn->phase = PIER__CONN_UP;
-		conn->state = PIER_CONN_CONNECTED;
-		conn->next_try = now + conn->qset->cfg->keepalive_ms * PIER__MS;
+		become_up(conn, now);
 		return now;
 	}
 	if (now >= conn->deadline) {
@@ -147,9 +162,8 @@ void pier__conn_hello_failed(struct pier_conn *conn, const struct ibv_wc *wc)
 {
 	int err;
 
-	if (conn->phase != PIER__CONN_HELLO)
-		return;
-	if (wc->status != IBV_WC_RETRY_EXC_ERR) {
+	if (conn->phase != PIER__CONN_HELLO ||
+	    wc->status != IBV_WC_RETRY_EXC_ERR) {
 		pier__conn_failed(conn, "hello", wc);
 		return;
 	}
@@ -173,6 +187,19 @@ void pier__conn_fail(struct pier_conn *conn, int err)
 	pier__conn_kick(conn);
 }
 
+/* The device has ended it, by no request of ours. */
+static void broken(struct pier_conn *conn)
+{
+	char gid[INET6_ADDRSTRLEN];
+
+	pier__conn_fail(conn, pier__fail(-ECONNRESET, "the device has ended "
+					 "the connection to %s QPN 0x%06x: it "
+					 "refused a request of the peer's",
+					 pier__gid_text(conn->path_them.raw,
+							gid),
+					 conn->them.qpn));
+}
+
 int pier__conn_failed(struct pier_conn *conn, const char *what,
 		      const struct ibv_wc *wc)
 {
@@ -180,7 +207,11 @@ int pier__conn_failed(struct pier_conn *conn, const char *what,
 	int err = pier__wc_error(wc->status);
 
 	if (wc->status == IBV_WC_WR_FLUSH_ERR) {
-		const char *why = pier_conn_error_text(conn);
+		const char *why;
+
+		if (conn->phase < PIER__CONN_FLUSHING)
+			broken(conn);
+		why = pier_conn_error_text(conn);
 
 		return pier__fail_again(err, why[0] ? why :
 					pier__wc_text(wc->status));

@@ -16,6 +16,7 @@ dist_man_MANS += \
 	%D%/man/pier_desc.3 \
 	%D%/man/pier_dev.3 \
 	%D%/man/pier_error.3 \
+	%D%/man/pier_exchange.3 \
 	%D%/man/pier_log.3 \
 	%D%/man/pier_memory.7 \
 	%D%/man/pier_mmap.3 \
@@ -23,11 +24,13 @@ dist_man_MANS += \
 	%D%/man/pier_rdma.3 \
 	%D%/man/pier_rendezvous.3 \
 	%D%/man/pier_task.3 \
+	%D%/man/pier_uv.3 \
 	%D%/man/pier_version.3 \
 	# end, sorted
 
 EXTRA_DIST += \
 	%D%/style.md \
+	%D%/tutorial.md \
 	# end, sorted
 
 # Print "PAGE CALL" for every call that is not its page's own name.

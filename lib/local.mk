@@ -144,6 +144,7 @@ pierinclude_HEADERS = \
 	%D%/include/pier/desc.h \
 	%D%/include/pier/dev.h \
 	%D%/include/pier/error.h \
+	%D%/include/pier/exchange.h \
 	%D%/include/pier/log.h \
 	%D%/include/pier/mmap.h \
 	%D%/include/pier/pe.h \
@@ -151,5 +152,6 @@ pierinclude_HEADERS = \
 	%D%/include/pier/rdma.h \
 	%D%/include/pier/rendezvous.h \
 	%D%/include/pier/task.h \
+	%D%/include/pier/uv.h \
 	%D%/include/pier/version.h \
 	# end, sorted

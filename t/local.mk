@@ -5,31 +5,55 @@
 # through prove; both by t/run, which knows the time limits.
 
 check_PROGRAMS += \
+	%D%/args.t \
+	%D%/args_json.t \
+	%D%/codec.t \
+	%D%/config.t \
+	%D%/conn.t \
+	%D%/ctx.t \
+	%D%/error.t \
 	%D%/fabric.t \
+	%D%/file.t \
+	%D%/log.t \
+	%D%/rdma.t \
 	%D%/so.t \
+	%D%/soft.t \
+	%D%/soft_errors.t \
+	%D%/soft_lossy.t \
+	%D%/soft_replay.t \
+	%D%/soft_states.t \
+	%D%/softdev.t \
+	%D%/task.t \
 	%D%/verbs.t \
 	%D%/wake.t \
+	%D%/wire.t \
 	# end, sorted
 
 dist_check_SCRIPTS += \
 	%D%/docs.sh \
 	%D%/headers.sh \
 	%D%/layers.sh \
+	%D%/rxe.sh \
 	%D%/samples.sh \
 	%D%/style.sh \
 	%D%/symbols.sh \
 	%D%/tool.sh \
+	%D%/why.sh \
 	# end, sorted
 
 # What tests share, and the insides of the library.
 check_LTLIBRARIES += %D%/libtap.la
 %C%_libtap_la_SOURCES = \
+	%D%/argline.c \
+	%D%/argline.h \
 	%D%/loop.c \
 	%D%/loop.h \
 	%D%/pair.c \
 	%D%/pair.h \
-	%D%/softpair.c \
-	%D%/softpair.h \
+	%D%/pcap.c \
+	%D%/pcap.h \
+	%D%/peer.c \
+	%D%/peer.h \
 	%D%/tap.c \
 	%D%/tap.h \
 	%D%/vnet.c \
@@ -39,11 +63,77 @@ check_LTLIBRARIES += %D%/libtap.la
 $(check_PROGRAMS): %D%/libtap.la lib/libpier-core.la
 $(check_PROGRAMS): private LDADD = %D%/libtap.la lib/libpier-core.la
 
+# Tests t/soft*.c have two ends of the soft device in one process, without a
+# network between them.
+soft_tests = $(filter %D%/soft%,$(check_PROGRAMS))
+check_LTLIBRARIES += %D%/libsoft.la
+%C%_libsoft_la_SOURCES = \
+	%D%/softpair.c \
+	%D%/softpair.h \
+	# end, sorted
+$(soft_tests): %D%/libsoft.la
+$(soft_tests): private LDADD = %D%/libsoft.la %D%/libtap.la \
+	lib/libpier-core.la
+
 # This one takes the library as a program does.
 %C%_so_t_LDADD = %D%/libtap.la lib/libpier.la
 
 EXTRA_DIST += \
 	%D%/api.sh \
+	%D%/data/roce/cases \
+	%D%/data/roce/cm-abort.pcap \
+	%D%/data/roce/cm-ipv4.pcap \
+	%D%/data/roce/cm-ipv6.pcap \
+	%D%/data/roce/cm-lostdrep.pcap \
+	%D%/data/roce/cm-lostdreq.pcap \
+	%D%/data/roce/cm-lostrep.pcap \
+	%D%/data/roce/cm-lostrtu-data.pcap \
+	%D%/data/roce/cm-lostrtu.pcap \
+	%D%/data/roce/cm-mra.pcap \
+	%D%/data/roce/cm-noserver.pcap \
+	%D%/data/roce/cm-pd-ipv6.pcap \
+	%D%/data/roce/cm-pd.pcap \
+	%D%/data/roce/cm-pdmax.pcap \
+	%D%/data/roce/cm-reject.pcap \
+	%D%/data/roce/cm-sdisc.pcap \
+	%D%/data/roce/cm-sidr-reject.pcap \
+	%D%/data/roce/cm-sidr.pcap \
+	%D%/data/roce/rc-atomic-cas.pcap \
+	%D%/data/roce/rc-atomic-faa.pcap \
+	%D%/data/roce/rc-batch.pcap \
+	%D%/data/roce/rc-dup.pcap \
+	%D%/data/roce/rc-fence.pcap \
+	%D%/data/roce/rc-long.pcap \
+	%D%/data/roce/rc-mix6.pcap \
+	%D%/data/roce/rc-mtu.pcap \
+	%D%/data/roce/rc-nak-access.pcap \
+	%D%/data/roce/rc-nak-inval.pcap \
+	%D%/data/roce/rc-nak-op.pcap \
+	%D%/data/roce/rc-psn-wrap.pcap \
+	%D%/data/roce/rc-rdatomic.pcap \
+	%D%/data/roce/rc-read.pcap \
+	%D%/data/roce/rc-reorder.pcap \
+	%D%/data/roce/rc-retry-ackcoalesced.pcap \
+	%D%/data/roce/rc-retry-acklost.pcap \
+	%D%/data/roce/rc-retry-atomiclost.pcap \
+	%D%/data/roce/rc-retry-implicitnak.pcap \
+	%D%/data/roce/rc-retry-lastlost.pcap \
+	%D%/data/roce/rc-retry-readlastlost.pcap \
+	%D%/data/roce/rc-retry-readlost.pcap \
+	%D%/data/roce/rc-retry-readreqlost.pcap \
+	%D%/data/roce/rc-retry-reqlost.pcap \
+	%D%/data/roce/rc-retry-writelost.pcap \
+	%D%/data/roce/rc-retry.pcap \
+	%D%/data/roce/rc-rnr.pcap \
+	%D%/data/roce/rc-send-imm.pcap \
+	%D%/data/roce/rc-send-inv-multi.pcap \
+	%D%/data/roce/rc-send-inv.pcap \
+	%D%/data/roce/rc-send.pcap \
+	%D%/data/roce/rc-timeout.pcap \
+	%D%/data/roce/rc-write-imm.pcap \
+	%D%/data/roce/rc-write.pcap \
+	%D%/data/roce/ud-v4.pcap \
+	%D%/data/roce/ud-v6.pcap \
 	%D%/metrics.awk \
 	%D%/run \
 	%D%/tap.sh \

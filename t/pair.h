@@ -8,11 +8,14 @@
 
 /*
  * A peer: a process of its own, forked from the test, and a wire between the
- * two that is none of pier's.  Fork before the test opens a device.  A process
- * that hangs for PAIR_LIMIT seconds after the last fork is told by the name of
- * its test, and ends with all its peers; no peer outlives the test.
+ * two that is none of pier's.  Fork before the test opens a device.
+ *
+ * A test with peers that hangs, PAIR_LIMIT seconds after its last fork, is
+ * told by its name and ends with all its peers: a little before t/run would
+ * end it without a word.  PIER_TEST_SLOWER stretches the limit.  No peer
+ * outlives the test's process.
  */
-#define PAIR_LIMIT 60
+#define PAIR_LIMIT 55
 
 struct pair {
 	pid_t pid;	/* the other process */

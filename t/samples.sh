@@ -402,8 +402,8 @@ a_descriptor_of_memory_is_no_connection()
 a_descriptor_of_a_connection_is_no_memory()
 {
 	fresh
-	side a read_responder -d soft_lo &
-	appears "$dir/m" || return 1
+	limit=3 side a read_responder -d soft_lo &
+	appears "$dir/a" || return 1
 	cp "$dir/a" "$dir/n"
 	timeout 60 "$bin/rdma_read_requester" -d soft_lo -ld "$dir/b" \
 		-re "$dir/a" -m "$dir/n" --timeout 2 2>"$dir/b.err"
@@ -440,7 +440,7 @@ a_peer_that_reads_instead_of_writing_is_refused_and_told_of()
 	fails $? "$dir/a.err" write_responder "the peer has written no text"
 }
 
-# connected A B - two receivers, which then wait for each other; sets $pids
+# Two receivers, which wait for each other once connected: $pid_a, $pid_b.
 connected()
 {
 	fresh
@@ -451,13 +451,7 @@ connected()
 	"$bin/rdma_receive" -d soft_lo -ld "$dir/b" -re "$dir/a" \
 		--timeout 15 >"$dir/b.out" 2>"$dir/b.err" &
 	pid_b=$!
-	vanishes "$dir/a" && appears_gone "$dir/b"
-}
-
-# The second one may have been read before anybody looked.
-appears_gone()
-{
-	vanishes "$1"
+	vanishes "$dir/a" && vanishes "$dir/b"	# each has read the other's
 }
 
 a_killed_peer_is_noticed()

@@ -34,7 +34,7 @@ static void calls_are_found_by_name(void)
 static void internal_names_are_hidden(void)
 {
 	OK(dlsym(RTLD_DEFAULT, "pier__now") == NULL);
-	OK(dlsym(RTLD_DEFAULT, "pier__fail") == NULL);
+	OK(dlsym(RTLD_DEFAULT, "pier__pe_add") == NULL);
 }
 
 static void errors_have_texts(void)

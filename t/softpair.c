@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/clock.h"
-#include "softpair.h"
+#include "t/softpair.h"
 
 #define ALL (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | \
 	     IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC)
@@ -284,6 +284,25 @@ bool pair_idle(struct pair *pair)
 	pair_poll(&pair->side[0]);
 	pair_poll(&pair->side[1]);
 	return idle;
+}
+
+void pair_inject(struct pair *pair, int i, struct soft_hdr *hdr,
+		 const void *data, uint32_t len)
+{
+	struct soft_tx tx = {
+		.src = vnet_addr(pair->side[!i].io),
+		.dst = vnet_addr(pair->side[i].io),
+		.payload_len = len,
+		.iov_count = 1,
+		.iov = { { (void *)data, len } },
+	};
+	struct vnet_packet packet;
+
+	hdr->pad = tx.pad = -len & 3;
+	tx.hdr_len = pier__soft_encode(hdr, tx.hdr);
+	vnet_build(&pair->net, &tx, &packet);
+	vnet_deliver(&pair->net, &packet);
+	vnet_settle(&pair->net);
 }
 
 void pair_pattern(uint8_t *mem, uint32_t len, uint32_t seed)

@@ -3,13 +3,13 @@
 #define PIER_T_SOFTPAIR_H
 
 #include "fabric/soft/ep.h"
-#include "vnet.h"
+#include "t/vnet.h"
 
 /*
  * Two soft endpoints on a virtual network, connected by one QP each, each
  * with a region of memory that its peer may use.
  */
-#define PAIR_MEM (1u << 20)
+#define PAIR_MEM (2u << 20)
 #define PAIR_WC 4096
 
 struct pair_opts {
@@ -78,6 +78,13 @@ bool pair_wait(struct pair *pair, int i, uint32_t count, uint64_t limit);
 
 /* Run until nothing is left to happen, at most a minute of virtual time. */
 bool pair_idle(struct pair *pair);
+
+/*
+ * Give side @i a packet that looks as if its peer had sent it: @hdr with its
+ * destination, PSN and P_Key, and @len bytes of @data.
+ */
+void pair_inject(struct pair *pair, int i, struct soft_hdr *hdr,
+		 const void *data, uint32_t len);
 
 /* Contents to tell one range from another. */
 void pair_pattern(uint8_t *mem, uint32_t len, uint32_t seed);

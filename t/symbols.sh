@@ -5,16 +5,16 @@
 . "${0%/*}/tap.sh"
 . "$top/t/api.sh"
 
-map=$top/lib/libpier.map
-so=$build/lib/.libs/libpier.so
 pages=$(find "$top/docs/man" -name '*.3')
+maps="$top/lib/libpier.map $top/cm/uv/libpier-uv.map"
+so=$build/lib/.libs/libpier.so
 
-# "NODE NAME" of every name in the map.
+# "NODE NAME" of every name in the maps $@.
 map_names()
 {
 	awk '
 	/^[A-Z].*\{/ { node = $1 }
-	/^\tpier_/ { sub(/;.*/, "", $1); print node, $1 }' "$map"
+	/^\tpier_/ { sub(/;.*/, "", $1); print node, $1 }' "$@"
 }
 
 # Lines of file $1 that $2 lacks, as "$3 NAME".
@@ -31,7 +31,7 @@ need_library()
 # The objects that libpier is made of, those below $1/.
 objects()
 {
-	find "$build/$1" -path '*/.libs/*.o' ! -path '*/cm/uv/*'
+	find "$build/$1" -path '*/.libs/*.o'
 }
 
 there_are_calls()
@@ -39,23 +39,24 @@ there_are_calls()
 	[ "$(wc -l <"$tmp/api")" -gt 100 ]
 }
 
-the_map_is_sorted()
+the_maps_are_sorted()
 {
-	map_names >"$tmp/map"
+	map_names $maps >"$tmp/map"
 	awk '$1 == node && $2 <= last { print $2 " stands after " last }
 	     { node = $1; last = $2 }' "$tmp/map"
 }
 
-the_map_has_the_calls_of_the_headers()
+the_maps_have_the_calls_of_the_headers()
 {
-	map_names | awk '$1 != "PIER_PRIVATE" { print $2 }' | sort >"$tmp/map"
-	lacking "$tmp/api" "$tmp/map" "not in the map"
+	map_names $maps | awk '$1 != "PIER_PRIVATE" { print $2 }' | sort >"$tmp/map"
+	lacking "$tmp/api" "$tmp/map" "in no map"
 	lacking "$tmp/map" "$tmp/api" "in no header"
 }
 
 internal_names_are_exported_privately_only()
 {
-	map_names | grep -E '^PIER_[0-9.]+ pier__|^PIER_PRIVATE pier_[^_]'
+	map_names $maps |
+	    grep -E '^PIER_(UV_)?[0-9.]+ pier__|^PIER_PRIVATE pier_[^_]'
 	return 0
 }
 
@@ -69,14 +70,21 @@ the_man_pages_have_the_calls_of_the_headers()
 	lacking "$tmp/once" "$tmp/api" "in no header"
 }
 
-the_library_exports_what_the_map_has()
+# exports LIBRARY MAP: the one has just what the other says.
+exports()
+{
+	nm -D --defined-only "$1" | awk '$2 != "A" { print $3 }' |
+	    sed 's/@@*/ /' | awk '{ print $2, $1 }' | sort >"$tmp/so"
+	map_names "$2" | sort >"$tmp/map"
+	lacking "$tmp/map" "$tmp/so" "not in ${1##*/}"
+	lacking "$tmp/so" "$tmp/map" "not in ${2##*/}"
+}
+
+libraries_export_what_their_maps_have()
 {
 	need_library
-	nm -D --defined-only "$so" | awk '$2 != "A" { print $3 }' |
-	    sed 's/@@*/ /' | awk '{ print $2, $1 }' | sort >"$tmp/so"
-	map_names | sort >"$tmp/map"
-	lacking "$tmp/map" "$tmp/so" "not in the library"
-	lacking "$tmp/so" "$tmp/map" "not in the map"
+	exports "$so" "$top/lib/libpier.map"
+	exports "$build/cm/uv/.libs/libpier-uv.so" "$top/cm/uv/libpier-uv.map"
 }
 
 # A symbol that no header declares must be told apart from a program's.
@@ -142,11 +150,11 @@ the_end_of_an_object_returns_nothing()
 
 api_functions "$top"/lib/include/pier/*.h | sort -u >"$tmp/api"
 run there_are_calls
-none the_map_is_sorted
-none the_map_has_the_calls_of_the_headers
+none the_maps_are_sorted
+none the_maps_have_the_calls_of_the_headers
 none internal_names_are_exported_privately_only
 none the_man_pages_have_the_calls_of_the_headers
-none the_library_exports_what_the_map_has
+none libraries_export_what_their_maps_have
 none shared_names_begin_with_pier
 none only_the_verbs_fabric_calls_rdma_core
 none life_has_no_synonyms

@@ -8,6 +8,11 @@
 # fits a function that prints what breaks a rule.  What a failed test printed
 # follows as comment.  In a test, `skip WHY` ends it.  `tap_done` comes last.
 #
+# Without a function: `ok NAME COMMAND...` wants the command to succeed, `is
+# GOT WANT NAME` the same text, `like GOT PART NAME` one within the other, and
+# `skipped WHY NAME` says why a test is not carried out.  `wait_for SECONDS
+# COMMAND...` tries a command until it succeeds.
+#
 # $top is the source tree, $build the build tree: the current directory if it
 # is one, else build/.  $tmp is a directory of the test's own.
 
@@ -23,8 +28,18 @@ export LC_ALL
 tap_count=0
 tap_failed=0
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/pier-test.XXXXXX") || exit
-trap 'rm -rf "$tmp"' EXIT
+trap 'tap_reap; rm -rf "$tmp"' EXIT
 trap 'exit 1' HUP INT TERM
+
+# What runs in the background ends with the test.
+tap_reap()
+{
+	jobs -p >"$tmp/tap-jobs"
+	while read -r pid; do
+		kill -9 "$pid" 2>/dev/null
+	done <"$tmp/tap-jobs"
+	wait
+}
 
 # tap_line OUTCOME NAME
 tap_line()
@@ -52,7 +67,7 @@ tap_skipped()
 {
 	if [ -n "${PIER_TEST_REQUIRE:-}" ]; then
 		echo "Bail out! $1 skipped: $2"
-		exit 1
+		exit 255
 	fi
 	tap_line ok "$1 # SKIP $2"
 }
@@ -69,6 +84,55 @@ none()
 	tap_judge "$1" $?
 }
 
+# ok NAME COMMAND...
+ok()
+{
+	tap_name=$1
+	shift
+	tap_held=0
+	"$@" >"$tmp/tap-out" 2>&1 </dev/null || tap_held=$?
+	tap_judge "$tap_name" $tap_held
+}
+
+# is GOT WANT NAME
+is()
+{
+	tap_held=0
+	[ "$1" = "$2" ] || tap_held=1
+	printf 'got:  %s\nwant: %s\n' "$1" "$2" >"$tmp/tap-out"
+	tap_judge "$3" $tap_held
+}
+
+# like GOT PART NAME
+like()
+{
+	tap_held=0
+	case $1 in
+	*"$2"*) ;;
+	*) tap_held=1 ;;
+	esac
+	printf 'got:  %s\npart: %s\n' "$1" "$2" >"$tmp/tap-out"
+	tap_judge "$3" $tap_held
+}
+
+# skipped WHY NAME
+skipped()
+{
+	tap_skipped "$2" "$1"
+}
+
+# wait_for SECONDS COMMAND...
+wait_for()
+{
+	tap_tries=$(($1 * 20))
+	shift
+	until "$@"; do
+		[ $tap_tries -gt 0 ] || return 1
+		tap_tries=$((tap_tries - 1))
+		sleep 0.05
+	done
+}
+
 skip()
 {
 	echo "$*" >"$tmp/tap-skip"
@@ -80,7 +144,7 @@ skip_all()
 {
 	if [ -n "${PIER_TEST_REQUIRE:-}" ]; then
 		echo "Bail out! skipped: $*"
-		exit 1
+		exit 255
 	fi
 	echo "1..0 # SKIP $*"
 	exit 0
@@ -91,4 +155,9 @@ tap_done()
 	echo "1..$tap_count"
 	[ $tap_failed -eq 0 ]
 	exit
+}
+
+done_testing()
+{
+	tap_done
 }

@@ -311,26 +311,48 @@ perf_refuses_numbers_out_of_range()
 	done
 }
 
-a_requester_ends_when_its_responder_is_killed()
+# begin RESPONDER-OPTION REQUESTER-OPTION - both in the background, connected
+begin()
 {
-	"$pier" perf lat send --respond -d soft_lo -ld "$tmp/a" -re "$tmp/b" \
-		-m "$tmp/m" >"$tmp/a.out" 2>"$tmp/a.err" &
-	responder=$!
-	timeout 40 "$pier" perf lat send -n 10000000 --events -d soft_lo \
-		-ld "$tmp/b" -re "$tmp/a" -m "$tmp/m" --timeout 8 \
+	"$pier" perf lat send $1 -d soft_lo -ld "$tmp/a" \
+		-re "$tmp/b" -m "$tmp/m" --timeout 8 \
+		>"$tmp/a.out" 2>"$tmp/a.err" &
+	side_a=$!
+	appears "$tmp/a" || return 1
+	"$pier" perf lat send $2 -d soft_lo -ld "$tmp/b" \
+		-re "$tmp/a" -m "$tmp/m" --timeout 8 \
 		>"$tmp/b.out" 2>"$tmp/b.err" &
-	requester=$!
-	appears "$tmp/a" || true	# it may be consumed already
-	tries=0	# the requester takes the responder's file, then its memory's
-	while [ -e "$tmp/a" ] || [ -e "$tmp/m" ]; do
+	side_b=$!
+	tries=0	# each takes the other's file when it connects
+	while [ -e "$tmp/a" ] || [ -e "$tmp/b" ] || [ -e "$tmp/m" ]; do
 		tries=$((tries + 1))
-		[ $tries -le 500 ] || break
+		[ $tries -le 500 ] || { echo "they do not meet"; return 1; }
 		sleep 0.02
 	done
-	kill -KILL $responder
-	wait $responder
-	wait $requester
-	[ $? -eq 1 ] && says "$tmp/b.err" "pier perf: "
+}
+
+# killed PID OTHER ERR - the other ends with 1 and a sentence in ERR
+killed()
+{
+	kill -KILL "$1"
+	wait "$1"
+	wait "$2"
+	[ $? -eq 1 ] && says "$3" "pier perf: " || {
+		cat "$3"
+		return 1
+	}
+}
+
+a_requester_ends_when_its_responder_is_killed()
+{
+	begin "--respond --events" "-n 10000000 --events" || return 1
+	killed $side_a $side_b "$tmp/b.err"
+}
+
+a_responder_ends_when_its_requester_is_killed()
+{
+	begin "--respond --events" "-n 10000000 --events" || return 1
+	killed $side_b $side_a "$tmp/a.err"
 }
 
 run help_and_version_are_told
@@ -358,4 +380,5 @@ run a_read_responder_serves_writes_and_either_measure
 run perf_wants_a_measure_and_an_operation
 run perf_refuses_numbers_out_of_range
 run a_requester_ends_when_its_responder_is_killed
+run a_responder_ends_when_its_requester_is_killed
 tap_done

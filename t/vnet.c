@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/clock.h"
-#include "vnet.h"
+#include "t/vnet.h"
 
 struct event {
 	struct event *next;
@@ -79,7 +79,8 @@ static void event_add(struct vnet_node *node, const struct vnet_packet *packet,
 {
 	struct event **pos = &node->coming, *event;
 
-	if (node->net->inbox && node->waiting >= node->net->inbox)
+	if (!node->ep || (node->net->inbox &&
+			  node->waiting >= node->net->inbox))
 		return;
 	event = malloc(sizeof(*event));
 	if (!event)
@@ -139,8 +140,8 @@ static void travel(struct vnet *net, struct vnet_packet *packet)
 	event_add(node, packet, at);
 }
 
-static void packet_build(struct vnet *net, const struct soft_tx *tx,
-			 struct vnet_packet *packet)
+void vnet_build(struct vnet *net, const struct soft_tx *tx,
+		struct vnet_packet *packet)
 {
 	uint8_t *p = packet->data;
 	uint32_t icrc, i;
@@ -152,7 +153,8 @@ static void packet_build(struct vnet *net, const struct soft_tx *tx,
 	memcpy(p, tx->hdr, tx->hdr_len);
 	p += tx->hdr_len;
 	for (i = 0; i < tx->iov_count; i++) {
-		memcpy(p, tx->iov[i].iov_base, tx->iov[i].iov_len);
+		if (tx->iov[i].iov_len)
+			memcpy(p, tx->iov[i].iov_base, tx->iov[i].iov_len);
 		p += tx->iov[i].iov_len;
 	}
 	memset(p, 0, tx->pad);
@@ -176,7 +178,7 @@ static int node_send(struct soft_io *io, const struct soft_tx *tx, int count)
 	if (vnet_chance(net, net->faults.refuse))
 		count = vnet_random(net) % (count + 1);
 	for (i = 0; i < count; i++) {
-		packet_build(net, &tx[i], &packet);
+		vnet_build(net, &tx[i], &packet);
 		net->sent++;
 		if (net->tap && !net->tap(&packet, net->tap_arg))
 			continue;

@@ -48,8 +48,12 @@ bool vnet_chance(struct vnet *net, double p);
 struct soft_io *vnet_node(struct vnet *net, const char *ip, uint16_t port);
 struct soft_addr vnet_addr(const struct soft_io *io);
 
-/* The endpoint on @io, which vnet_run() is to drive; NULL: none. */
+/* The endpoint on @io, which vnet_run() drives; NULL: nobody is there. */
 void vnet_attach(struct soft_io *io, struct soft_ep *ep);
+
+/* The packet that a socket would make of @tx. */
+void vnet_build(struct vnet *net, const struct soft_tx *tx,
+		struct vnet_packet *packet);
 
 /* Bring @packet to its destination now, faults aside. */
 void vnet_deliver(struct vnet *net, const struct vnet_packet *packet);

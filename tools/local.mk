@@ -3,9 +3,10 @@
 # The tool `pier`, a user of the installed library like any other program.
 
 bin_PROGRAMS += %D%/pier
-%C%_pier_LDADD = lib/libpier.la $(JANSSON_LIBS)
+%C%_pier_LDADD = cm/uv/libpier-uv.la lib/libpier.la $(JANSSON_LIBS)
 %C%_pier_SOURCES = \
 	%D%/desc.c \
+	%D%/exchange.c \
 	%D%/info.c \
 	%D%/json.c \
 	%D%/perf.c \

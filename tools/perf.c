@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -99,6 +100,15 @@ const char *perf_operation_name(const struct perf *p)
 int perf_fail(struct perf *p, int err)
 {
 	return perf_say(p, err, "%s", pier_last_error());
+}
+
+bool perf_task_ok(struct perf *p, const struct pier_task *task)
+{
+	int status = pier_task_status(task);
+
+	if (status && status != -ECANCELED)
+		perf_fail(p, status);
+	return !status;
 }
 
 int perf_say(struct perf *p, int err, const char *fmt, ...)

@@ -2,6 +2,7 @@
 #ifndef PIER_TOOLS_PERF_H
 #define PIER_TOOLS_PERF_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -73,6 +74,12 @@ const char *perf_operation_name(const struct perf *perf);
 int perf_fail(struct perf *perf, int err);
 int perf_say(struct perf *perf, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/*
+ * Has the finished @task succeeded?  Its failure is kept, unless it was
+ * cancelled: then the connection, which ends, tells why.
+ */
+bool perf_task_ok(struct perf *perf, const struct pier_task *task);
 
 /* Meet the peer, agree with it, and make every task and buffer. */
 int perf_setup(struct perf *perf);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
 #include <inttypes.h>
-#include <stdbool.h>
 
 #include "perf.h"
 
@@ -86,10 +85,9 @@ static void message_done(struct pier_task *task, void *arg)
 {
 	struct perf_slot *slot = arg;
 	struct perf *perf = slot->perf;
-	int status = pier_task_status(task);
 
-	if (status)
-		perf_fail(perf, status);
+	if (!perf_task_ok(perf, task))
+		return;
 	perf->done++;
 	submit_next(slot);
 }
@@ -132,12 +130,11 @@ static void lap_done(struct pier_task *task, void *arg)
 {
 	struct perf_slot *slot = arg;
 	struct perf *perf = slot->perf;
-	int status = pier_task_status(task);
 
-	if (status)
-		perf_fail(perf, status);
-	else if (perf->ask.operation != PERF_SEND)
+	if (perf->ask.operation != PERF_SEND)
 		perf->finish = perf_now();
+	if (!perf_task_ok(perf, task))
+		return;
 	perf->done++;
 }
 
@@ -145,12 +142,11 @@ static void echo_done(struct pier_task *task, void *arg)
 {
 	struct perf_slot *slot = arg;
 	struct perf *perf = slot->perf;
-	int status = pier_task_status(task);
 
 	perf->finish = perf_now();
-	if (status)
-		perf_fail(perf, status);
-	else if (pier_recv_len(task) != perf->ask.size)
+	if (!perf_task_ok(perf, task))
+		return;
+	if (pier_recv_len(task) != perf->ask.size)
 		perf_say(perf, -EPROTO, "the echo has %" PRIu32 " bytes, not "
 			 "%" PRIu64, pier_recv_len(task), perf->ask.size);
 	perf->done++;

@@ -22,8 +22,7 @@ static void echo_done(struct pier_task *task, void *arg)
 	struct perf_slot *slot = arg;
 	struct perf *perf = slot->perf;
 
-	/* A failed one takes the connection along, which tells why. */
-	if (pier_task_status(task))
+	if (!perf_task_ok(perf, task))
 		return;
 	perf->free[perf->free_count++] = slot;
 	echo(perf);
@@ -43,12 +42,9 @@ static void message_done(struct pier_task *task, void *arg)
 {
 	struct perf_slot *slot = arg;
 	struct perf *perf = slot->perf;
-	int status = pier_task_status(task);
 
-	if (status) {
-		perf_fail(perf, status);
+	if (!perf_task_ok(perf, task))
 		return;
-	}
 	if (pier_recv_len(task) != perf->ask.size) {
 		perf_say(perf, -EPROTO, "the peer sends %" PRIu32 " bytes, "
 			 "this side was told -s %" PRIu64,

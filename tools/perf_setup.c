@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +18,12 @@
 
 /* So much is offered at least: the usual sizes need no -s of the responder. */
 #define ROOM_MIN (1 << 20)
+
+/*
+ * Receives for bandwidth: messages are acknowledged before they are looked
+ * at, so that more than are outstanding arrive while this side does not run.
+ */
+#define RECVS 4096
 
 static uint64_t room_of(const struct perf *perf)
 {
@@ -46,7 +51,7 @@ static void count_slots(struct perf *perf)
 		perf->send_count = 4;
 		perf->recv_count = 4;
 	} else if (send) {
-		perf->recv_count = 2 * perf->ask.outstanding;
+		perf->recv_count = RECVS;
 	}
 }
 
@@ -70,6 +75,8 @@ static int start(struct perf *perf)
 		return perf_say(perf, -ERANGE, "--outstanding %d: this device "
 				"takes up to %" PRIu32,
 				perf->ask.outstanding, cfg.conn_send_queue - 1);
+	if ((uint32_t)perf->recv_count > cfg.recv_queue)
+		perf->recv_count = (int)cfg.recv_queue;
 	return 0;
 }
 

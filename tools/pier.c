@@ -13,6 +13,8 @@ static const struct {
 	const char *help;
 } commands[] = {
 	{ "desc", "pier desc", tool_desc, "print a descriptor file" },
+	{ "exchange", "pier exchange", tool_exchange,
+	  "swap descriptor files with a peer" },
 	{ "info", "pier info", tool_info, "list devices and what they can do" },
 	{ "perf", "pier perf", tool_perf, "measure latency and bandwidth" },
 };

@@ -9,6 +9,7 @@
  * argv[0] is the name to use in messages; they return the exit status.
  */
 int tool_desc(int argc, char *argv[]);
+int tool_exchange(int argc, char *argv[]);
 int tool_info(int argc, char *argv[]);
 int tool_perf(int argc, char *argv[]);
 

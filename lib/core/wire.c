@@ -195,7 +195,7 @@ int pier__wire_size(const void *data, size_t len, size_t max, size_t *ret)
 int pier__wire_open(const void *data, size_t len, enum pier__wire_kind *kind,
 		    struct pier__wire_in *ret)
 {
-	const uint8_t *body = (const uint8_t *)data + PIER__WIRE_HEAD;
+	const uint8_t *body;
 	struct head head;
 	size_t total;
 	int err;
@@ -218,6 +218,7 @@ int pier__wire_open(const void *data, size_t len, enum pier__wire_kind *kind,
 		return pier__fail(-PIER_EKIND, "descriptor or frame of kind "
 				  "%u, which this pier does not know",
 				  be16toh(head.kind));
+	body = (const uint8_t *)data + PIER__WIRE_HEAD;
 	len -= PIER__WIRE_HEAD;
 	if (check_map(body, len))
 		return pier__fail(-PIER_EDESC, "damaged %s: its body is not a "

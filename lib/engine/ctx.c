@@ -10,15 +10,21 @@
 
 #define DRAIN_MS 2000		/* destroy's bound where the object has none */
 
+/* Tell the user: who may destroy @ctx in his callback. */
+static void tell(struct pier_ctx *ctx, enum pier_ctx_state prev)
+{
+	if (ctx->pe)
+		pier__pe_event(ctx->pe);
+	if (ctx->state_changed)
+		ctx->state_changed(ctx, prev, ctx->state, ctx->user_data);
+}
+
 static void set_state(struct pier_ctx *ctx, enum pier_ctx_state next)
 {
 	enum pier_ctx_state prev = ctx->state;
 
 	ctx->state = next;
-	if (ctx->pe)
-		pier__pe_event(ctx->pe);
-	if (ctx->state_changed)
-		ctx->state_changed(ctx, prev, next, ctx->user_data);
+	tell(ctx, prev);
 }
 
 void pier__ctx_init(struct pier_ctx *ctx, const struct pier__ctx_ops *ops)
@@ -66,6 +72,9 @@ void pier__ctx_tell_idle(struct pier_ctx *ctx)
 {
 	pier__pe_event(ctx->pe);
 	ctx->pe = NULL;
+	if (ctx->idle)
+		*ctx->idle = true;
+	ctx->idle = NULL;
 	set_state(ctx, PIER_CTX_IDLE);
 }
 
@@ -74,18 +83,20 @@ int pier_ctx_stop(struct pier_ctx *ctx)
 	if (ctx->state == PIER_CTX_IDLE)
 		return 0;
 	if (ctx->state != PIER_CTX_STOPPING) {
-		set_state(ctx, PIER_CTX_STOPPING);
+		enum pier_ctx_state prev = ctx->state;
+
+		ctx->state = PIER_CTX_STOPPING;
 		ctx->ops->stop(ctx);
+		tell(ctx, prev);
 	}
 	return -EINPROGRESS;
 }
 
-/* Drive the engine of the stopping @ctx until it is idle. */
-static int drive_until_idle(struct pier_ctx *ctx, uint64_t deadline)
+/* Drive @pe until *@idle. */
+static int drive_until_idle(struct pier_pe *pe, const bool *idle,
+			    uint64_t deadline)
 {
-	struct pier_pe *pe = ctx->pe;
-
-	while (ctx->state != PIER_CTX_IDLE) {
+	while (!*idle) {
 		uint64_t now = pier__now();
 
 		if (now >= deadline)
@@ -98,15 +109,26 @@ static int drive_until_idle(struct pier_ctx *ctx, uint64_t deadline)
 int pier_ctx_stop_wait(struct pier_ctx *ctx, int timeout_ms)
 {
 	uint64_t deadline = pier__deadline(pier__now(), timeout_ms);
+	bool idle = false, *outer = ctx->idle;
+	struct pier_pe *pe = ctx->pe;
 
-	if (pier_ctx_stop(ctx) == 0)
+	if (ctx->state == PIER_CTX_IDLE)
 		return 0;
-	if (pier__pe_busy(ctx->pe))
-		return pier__fail(-EBUSY, "ctx: waits for itself in a callback");
-	if (drive_until_idle(ctx, deadline))
+	if (pier__pe_busy(pe)) {
+		pier_ctx_stop(ctx);
+		return pier__fail(-EBUSY, "ctx: stop_wait in a callback");
+	}
+
+	ctx->idle = &idle;
+	pier_ctx_stop(ctx);
+	if (drive_until_idle(pe, &idle, deadline)) {
+		ctx->idle = outer;
 		return pier__fail(-ETIMEDOUT,
 				  "ctx: still stopping after %d ms, %zu tasks",
 				  timeout_ms, ctx->inflight);
+	}
+	if (outer)
+		*outer = true;
 	return 0;
 }
 

@@ -30,6 +30,8 @@ struct pier_ctx {
 	void *user_data;
 	size_t inflight;		/* tasks submitted, not finished */
 	unsigned int drain_ms;		/* bound on stopping in destroy */
+	bool *idle;			/* set when idle is told: a callback */
+					/* may have destroyed the rest */
 	struct pier__list link;		/* the engine's list of contexts */
 };
 

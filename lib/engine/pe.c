@@ -15,6 +15,7 @@
 
 #define MAX_EVENTS 64		/* default budget of a round */
 #define SLOW_ROUNDS 256		/* slow sources are due this often anyway */
+#define HOT_ROUNDS 16		/* with events between looks at the clock */
 #define SPIN_NS UINT64_C(20000)	/* wait polls this long before it sleeps */
 
 static int watch(struct pier_pe *pe, int fd, void *ptr)
@@ -84,8 +85,24 @@ err_close_fds:
 	return err;
 }
 
+/* Nobody will retrieve them; one-shot tasks were nobody's yet. */
+static void drop_finished(struct pier_pe *pe)
+{
+	struct pier__list *link;
+
+	while ((link = pier__list_pop(&pe->finished))) {
+		struct pier_task *task =
+			pier__container_of(link, struct pier_task, link);
+
+		if (task->one_shot)
+			pier_task_free(task);
+	}
+}
+
 static void destroy(struct pier_pe *pe)
 {
+	pe->destroyed = false;
+	pe->depth = 1;		/* draining must not come back here */
 	while (!pier__list_empty(&pe->ctxs)) {
 		struct pier_ctx *ctx = pier__container_of(
 			pe->ctxs.next, struct pier_ctx, link);
@@ -94,8 +111,7 @@ static void destroy(struct pier_pe *pe)
 		if (&ctx->link == pe->ctxs.next)	/* beyond its bound */
 			pier__list_del(&ctx->link);
 	}
-	while (!pier__list_empty(&pe->finished))
-		pier__list_pop(&pe->finished);
+	drop_finished(pe);
 	close_fds(pe);
 	free(pe);
 }
@@ -104,9 +120,22 @@ void pier_pe_destroy(struct pier_pe *pe)
 {
 	if (!pe)
 		return;
-	if (pe->busy)
+	if (pe->busy || pe->depth)
 		pe->destroyed = true;
 	else
+		destroy(pe);
+}
+
+/* Every call that drives the engine is between these two. */
+static void enter(struct pier_pe *pe)
+{
+	pe->depth++;
+}
+
+/* It may be gone after this. */
+static void leave(struct pier_pe *pe)
+{
+	if (!--pe->depth && pe->destroyed)
 		destroy(pe);
 }
 
@@ -152,6 +181,11 @@ void pier__pe_event(struct pier_pe *pe)
 	pe->events++;
 }
 
+int pier__pe_room(const struct pier_pe *pe)
+{
+	return pe->max - pe->events;
+}
+
 int pier__pe_busy(const struct pier_pe *pe)
 {
 	return pe->busy;
@@ -159,7 +193,7 @@ int pier__pe_busy(const struct pier_pe *pe)
 
 uint64_t pier__pe_now(const struct pier_pe *pe)
 {
-	return pe->busy ? pe->now : pier__now();
+	return pe->busy && pe->now ? pe->now : pier__now();
 }
 
 static void run_deferred(struct pier_pe *pe)
@@ -234,22 +268,33 @@ static void tell_stopped(struct pier_pe *pe)
 {
 	struct pier__list *link;
 
-	while ((link = pier__list_pop(&pe->stopped)))
+	while (pier__pe_room(pe) > 0 && (link = pier__list_pop(&pe->stopped)))
 		pier__ctx_tell_idle(pier__container_of(link, struct pier_ctx,
 						       link));
 }
 
+/* Slow sources, now and then; while there is much to do, rarely. */
+static int look_around(struct pier_pe *pe, int max)
+{
+	bool all = pe->rounds % SLOW_ROUNDS == 0;
+
+	pe->now = pier__now();
+	return all || pe->now >= pe->next_due ? poll_slow(pe, max, all) : 0;
+}
+
 static int round_of(struct pier_pe *pe, int max)
 {
-	bool all = ++pe->rounds % SLOW_ROUNDS == 0;
 	int did = 0;
 
 	pe->busy = 1;
 	pe->events = 0;
-	pe->now = pier__now();
-	if (all || pe->now >= pe->next_due)
-		did = poll_slow(pe, max, all);
+	pe->max = max;
+	pe->now = 0;
+	pe->rounds++;
+	if (!pe->hot || pe->rounds % HOT_ROUNDS == 0)
+		did = look_around(pe, max);
 	did |= poll_fast(pe, max);
+	pe->hot = pe->events > 0;
 	if (!pier__list_empty(&pe->stopped))
 		tell_stopped(pe);
 	pe->busy = 0;
@@ -270,12 +315,12 @@ int pier_pe_progress(struct pier_pe *pe, int max)
 	int events;
 
 	if (pe->busy)
-		return pier__fail(-EBUSY, "pe: progress from inside a callback");
+		return pier__fail(-EBUSY, "pe: progress inside a callback");
+	enter(pe);
 	round_of(pe, max > 0 ? max : MAX_EVENTS);
 	events = pe->events;
 	take_wake(pe);
-	if (pe->destroyed)
-		destroy(pe);
+	leave(pe);
 	return events;
 }
 
@@ -415,31 +460,38 @@ static void nap(struct pier_pe *pe, uint64_t deadline)
 		sleep_and_clear(pe, pier__ms_left(pier__now(), until));
 }
 
-int pier_pe_wait(struct pier_pe *pe, int timeout_ms)
+/* Progress until an event, a wake-up, its end or @deadline. */
+static int wait_until(struct pier_pe *pe, uint64_t deadline)
 {
-	uint64_t deadline = pier__deadline(pier__now(), timeout_ms);
 	uint64_t spin = 0;
 
-	if (pe->busy)
-		return pier__fail(-EBUSY, "pe: wait from inside a callback");
 	for (;;) {
 		int did = round_of(pe, MAX_EVENTS);
 
-		if (pe->destroyed) {
-			destroy(pe);
+		if (pe->destroyed || pe->events || take_wake(pe))
 			return 0;
-		}
-		if (pe->events || take_wake(pe))
-			return 0;
+		if (!pe->now)
+			continue;
 		if (pe->now >= deadline)
-			return pier__fail(-ETIMEDOUT,
-					  "pe: nothing happened for %d ms",
-					  timeout_ms);
+			return -ETIMEDOUT;
 		if (did || !spin)
 			spin = pe->now + SPIN_NS;
 		else if (pe->now >= spin)
 			nap(pe, deadline);
 	}
+}
+
+int pier_pe_wait(struct pier_pe *pe, int timeout_ms)
+{
+	int err;
+
+	if (pe->busy)
+		return pier__fail(-EBUSY, "pe: wait from inside a callback");
+	enter(pe);
+	err = wait_until(pe, pier__deadline(pier__now(), timeout_ms));
+	leave(pe);
+	return err ? pier__fail(err, "pe: nothing happened for %d ms",
+				timeout_ms) : 0;
 }
 
 int pier_pe_retrieve(struct pier_pe *pe, struct pier_event *ret)

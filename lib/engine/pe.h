@@ -19,11 +19,14 @@ struct pier_pe {
 	int timer_fd;		/* at timer_due, for whoever polls the fd */
 	atomic_bool woken;
 	uint64_t timer_due;	/* what timer_fd is set to */
-	uint64_t now;		/* of this round */
+	uint64_t now;		/* of this round; 0: not read yet */
+	bool hot;		/* the last round had events */
 	uint64_t next_due;	/* earliest due of the slow sources */
 	unsigned int rounds;
 	int busy;		/* inside callbacks */
+	int depth;		/* calls that drive it, one in another */
 	int events;		/* seen by a user in this round */
+	int max;		/* of them */
 	bool destroyed;		/* put off until the engine is left */
 	struct pier__list fast, slow;	/* sources */
 	struct pier__source *visit;	/* next to poll; removal moves it */

@@ -31,6 +31,7 @@ int pier_task_submit(struct pier_task *task, unsigned int flags)
 	if (err)
 		return err;
 
+	pier__list_del(&task->link);	/* it may wait to be retrieved */
 	task->submitted = true;
 	task->status = -EINPROGRESS;
 	ctx->inflight++;
@@ -52,13 +53,16 @@ void pier__task_finish(struct pier_task *task, int status)
 	task->submitted = false;
 	task->status = status;
 	task->ctx->inflight--;
-	pier__pe_event(pe);
-	if (task->done)
+	pe->events++;
+	if (task->done) {
 		task->done(task, task->arg);
-	else if (!task->freed)
-		pier__list_add(&pe->finished, &task->link);
-	if (task->freed || (one_shot && task->done && !task->submitted))
+		if (one_shot && !task->submitted)
+			release(task);
+	} else if (task->freed) {
 		release(task);
+	} else {
+		pier__list_add(&pe->finished, &task->link);
+	}
 }
 
 void pier_task_free(struct pier_task *task)

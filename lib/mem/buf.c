@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "core/fail.h"
+#include "core/random.h"
 #include "mem/buf.h"
 
 #define REFS_MAX 65535u
@@ -12,6 +13,7 @@ struct pier_buf_inventory {
 	struct pier_buf *free;		/* list through next */
 	size_t count, free_count;
 	bool destroyed;			/* freed with its last buffer */
+	uint64_t taken;			/* of the last buffer taken */
 	struct pier_buf bufs[];
 };
 
@@ -26,6 +28,7 @@ int pier_buf_inventory_create(size_t count, struct pier_buf_inventory **ret)
 		return pier__fail(-ENOMEM, "inventory: no memory for %zu "
 				  "buffers", count);
 	inv->count = inv->free_count = count;
+	inv->taken = pier__random64();
 	for (size_t i = count; i-- > 0;) {
 		inv->bufs[i].inv = inv;
 		inv->bufs[i].next = inv->free;
@@ -98,6 +101,7 @@ int pier_buf_by_args(struct pier_buf_inventory *inv, struct pier_mmap *mmap,
 	buf->next = NULL;
 	buf->first = buf;
 	buf->refs = 1;
+	buf->taken = ++inv->taken;
 	*ret = buf;
 	return 0;
 }

@@ -14,6 +14,8 @@ struct pier_buf {
 	struct pier_buf *first;		/* of the chain; itself if it is */
 	struct pier_buf_inventory *inv;
 	uint32_t refs;			/* of the first only */
+	uint64_t taken;			/* new each time it is taken: what is */
+					/* not moved by set_data is the same */
 };
 
 /* Bytes behind the data. */

@@ -16,8 +16,8 @@ int pier_buf_chain(struct pier_buf *head, struct pier_buf *tail)
 	if (head == tail)
 		return pier__fail(-ELOOP, "buf: chained to itself");
 	if (head->first != head || tail->first != tail || tail->refs != 1)
-		return pier__fail(-EPERM, "buf: chaining takes the first of two "
-				  "chains, the second with one reference");
+		return pier__fail(-EPERM, "buf: chaining takes the first of "
+				  "two chains, the second with one reference");
 
 	last(head)->next = tail;
 	for (struct pier_buf *buf = tail; buf; buf = buf->next) {

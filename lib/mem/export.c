@@ -31,7 +31,7 @@ int pier__mmap_describe(const struct pier_mmap *mmap, uint32_t valid_s,
 	struct pier__wire_out out;
 
 	if (mmap->remote)
-		return pier__fail(-EINVAL, "mmap: a remote one is not exported");
+		return pier__fail(-EINVAL, "mmap: a remote one is exported");
 	if (!mmap->started)
 		return pier__fail(-EINVAL, "mmap: exported before start");
 	if (!(mmap->cfg.access & REMOTE_ACCESS))

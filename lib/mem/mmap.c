@@ -44,7 +44,7 @@ int pier_mmap_configure(struct pier_mmap *mmap,
 	struct pier_mmap_config new = { 0 };
 	int err;
 
-	if (mmap->started || mmap->own_memory)
+	if (mmap->started || mmap->own_memory || mmap->remote)
 		return pier__fail(-EBUSY, "mmap: configured after start");
 	err = pier__config_copy(&new, sizeof(new), cfg, cfg->size);
 	if (!err)
@@ -69,7 +69,7 @@ int pier_mmap_add_dev(struct pier_mmap *mmap, struct pier_dev *dev)
 	struct pier__mmap_key *key = &mmap->keys[mmap->key_count];
 	uint32_t lkey;
 
-	if (mmap->started)
+	if (mmap->started || mmap->remote)
 		return pier__fail(-EBUSY, "mmap: device added after start");
 	if (pier__mmap_lkey(mmap, dev, &lkey))
 		return pier__fail(-EEXIST, "mmap: has device %s already",
@@ -154,6 +154,9 @@ int pier_mmap_start(struct pier_mmap *mmap)
 
 	if (mmap->started)
 		return pier__fail(-EBUSY, "mmap: started twice");
+	if (mmap->remote)
+		return pier__fail(-EINVAL, "mmap: a remote one cannot be "
+				  "started again: make another");
 	if (!mmap->cfg.len)
 		return pier__fail(-EINVAL, "mmap: started without a range");
 	if (!mmap->key_count)

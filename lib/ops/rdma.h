@@ -12,6 +12,16 @@
 #include "engine/task.h"
 #include "mem/buf.h"
 
+/*
+ * What a buffer was like when the work request was last built from it: if it
+ * is so again, so is the work request.
+ */
+struct pier__rdma_built {
+	uint64_t taken;			/* 0: build anew */
+	uintptr_t data;
+	size_t data_len;
+};
+
 /* One operation; the preformatted work request is part of it. */
 struct pier__rdma_task {
 	struct pier_task task;		/* first */
@@ -19,7 +29,10 @@ struct pier__rdma_task {
 	struct pier__rdma_pool *pool;
 	struct pier__rdma_task *next;	/* in the free list */
 	struct pier_buf *src, *dst;	/* held while submitted */
+	struct pier__rdma_built src_built, dst_built;
+	struct pier_buf *grows;		/* where data is appended; NULL: none */
 	uint32_t len;			/* bytes on the wire */
+	unsigned int flags;		/* of the work request as built */
 	uint32_t received, imm;		/* of a finished receive */
 	enum pier_recv_opcode opcode;
 	int verbs_status;		/* of a failure; -1: none */

@@ -207,42 +207,81 @@ static bool inlined(const struct pier__rdma_task *t)
 	       t->task.type != PIER_TASK_FETCH_ADD;
 }
 
-static void hold(struct pier__rdma_task *t)
+/* Is @buf as it was when the work request was built? */
+static inline bool same(const struct pier__rdma_built *built,
+			const struct pier_buf *buf)
 {
-	if (t->src)
-		t->src->refs++;
-	if (t->dst)
-		t->dst->refs++;
+	return !buf || (built->taken == buf->taken &&
+			built->data == buf->data &&
+			built->data_len == buf->data_len && !buf->next);
 }
 
-static void drop(struct pier__rdma_task *t)
+static void remember(struct pier__rdma_built *built,
+		     const struct pier_buf *buf)
 {
-	pier_buf_put(t->src);
-	pier_buf_put(t->dst);
+	built->taken = buf && !buf->next ? buf->taken : 0;
+	if (!buf)
+		return;
+	built->data = buf->data;
+	built->data_len = buf->data_len;
+}
+
+static int __attribute__((noinline)) build_anew(struct pier__rdma_task *t)
+{
+	int n = build(t);
+
+	if (n < 0)
+		return n;
+	t->wr.send.num_sge = n;
+	t->flags = inlined(t) ? IBV_SEND_INLINE : 0;
+	remember(&t->src_built, t->src);
+	remember(&t->dst_built, t->dst);
+	return 0;
+}
+
+/* Buffers stay as long as the task that uses them. */
+static inline void hold(struct pier_buf *buf)
+{
+	if (buf)
+		buf->refs++;
+}
+
+static inline void drop(struct pier_buf *buf)
+{
+	if (buf && buf->refs > 1)
+		buf->refs--;
+	else if (buf)
+		pier_buf_put(buf);
+}
+
+static int __attribute__((noinline, cold)) not_up(struct pier__rdma_task *t)
+{
+	return pier__fail(-ENOTCONN, "%s: the connection is in state %s",
+			  name_of(t),
+			  pier_conn_state_name(t->task.conn->state));
 }
 
 static int send_submit(struct pier_task *task, unsigned int flags)
 {
 	struct pier__rdma_task *t = rdma_task(task);
 	struct pier_conn *conn = task->conn;
-	int n, err;
+	int err;
 
 	if (conn->phase != PIER__CONN_UP)
-		return pier__fail(-ENOTCONN, "%s: the connection is in state "
-				  "%s", name_of(t),
-				  pier_conn_state_name(conn->state));
-	n = build(t);
-	if (n < 0)
-		return n;
-	t->wr.send.num_sge = n;
-	t->wr.send.send_flags = IBV_SEND_SIGNALED;
-	if (inlined(t))
-		t->wr.send.send_flags |= IBV_SEND_INLINE;
+		return not_up(t);
+	if (!same(&t->src_built, t->src) || !same(&t->dst_built, t->dst)) {
+		err = build_anew(t);
+		if (err)
+			return err;
+	}
+	t->wr.send.send_flags = t->flags;
 	err = pier__conn_post(conn, &t->posted, &t->wr.send,
 			      flags & PIER_SUBMIT_MORE);
-	if (!err)
-		hold(t);
-	return err;
+	if (err)
+		return err;
+	hold(t->src);
+	hold(t->dst);
+	return 0;
 }
 
 /* Keep what the device said of a failure. */
@@ -255,31 +294,56 @@ static int failed(struct pier__rdma_task *t, const struct ibv_wc *wc)
 
 static void finish(struct pier__rdma_task *t, int status)
 {
-	struct pier_rdma *rdma = pier__rdma_of(t->task.ctx);
-	bool stop = status && status != -ECANCELED &&
-		    rdma->cfg.stop_on_task_error;
-
-	drop(t);
+	drop(t->src);
+	drop(t->dst);
 	pier__task_finish(&t->task, status);
+}
+
+static void finish_failed(struct pier__rdma_task *t, int status)
+{
+	struct pier_rdma *rdma = pier__rdma_of(t->task.ctx);
+	bool stop = status != -ECANCELED && rdma->cfg.stop_on_task_error;
+
+	finish(t, status);
 	if (stop && rdma->ctx.state == PIER_CTX_RUNNING)
 		pier_ctx_stop(&rdma->ctx);
+}
+
+static void succeed(struct pier__rdma_task *t)
+{
+	struct pier_buf *dst = t->grows;
+
+	if (dst && !dst->next)
+		dst->data_len += t->len;
+	else if (dst)
+		pier__buf_grow(dst, t->len);
+	finish(t, 0);
+}
+
+void pier__rdma_send_succeed(struct pier__posted *posted)
+{
+	succeed(pier__container_of(posted, struct pier__rdma_task, posted));
 }
 
 void pier__rdma_send_done(struct pier__op *op, const struct ibv_wc *wc)
 {
 	struct pier__rdma_task *t =
 		pier__container_of(op, struct pier__rdma_task, task.op);
-	int status = 0;
 
-	pier__conn_done(t->task.conn, &t->posted);
-	if (wc->status != IBV_WC_SUCCESS)
-		status = failed(t, wc);
-	else if (t->task.type == PIER_TASK_COMPARE_SWAP ||
-		 t->task.type == PIER_TASK_FETCH_ADD)
-		pier__buf_grow(t->src, t->len);
-	else if (t->dst)
-		pier__buf_grow(t->dst, t->len);
-	finish(t, status);
+	if (!pier__conn_done(t->task.conn, &t->posted, wc))
+		return;
+	if (wc->status == IBV_WC_SUCCESS)
+		succeed(t);
+	else
+		finish_failed(t, failed(t, wc));
+}
+
+/* A finished receive holds the connection that it tells of. */
+static void forget_conn(struct pier_task *task)
+{
+	if (task->conn)
+		pier__conn_drop(task->conn);
+	task->conn = NULL;
 }
 
 static int recv_submit(struct pier_task *task, unsigned int flags)
@@ -296,10 +360,11 @@ static int recv_submit(struct pier_task *task, unsigned int flags)
 	wr->num_sge = n;
 	wr->next = NULL;
 	err = pier__qset_post_recv(rdma->qset, &t->posted, wr);
-	if (!err)
-		hold(t);
-	task->conn = NULL;
-	return err;
+	if (err)
+		return err;
+	hold(t->dst);
+	forget_conn(task);
+	return 0;
 }
 
 static void took(struct pier__rdma_task *t, const struct ibv_wc *wc)
@@ -321,18 +386,22 @@ void pier__rdma_recv_done(struct pier__op *op, const struct ibv_wc *wc)
 	struct pier__rdma_task *t =
 		pier__container_of(op, struct pier__rdma_task, task.op);
 	struct pier_rdma *rdma = pier__rdma_of(t->task.ctx);
-	int status = 0;
 
 	pier__list_del(&t->posted.link);
 	t->task.conn = pier__qset_conn(rdma->qset, wc->qp_num);
-	if (wc->status == IBV_WC_SUCCESS)
+	if (t->task.conn)
+		pier__conn_hold(t->task.conn);
+	if (wc->status == IBV_WC_SUCCESS) {
 		took(t, wc);
-	else if (t->task.conn)
-		status = failed(t, wc);
-	else
-		status = pier__fail(-ECANCELED, "receive cancelled: the "
-				    "context stops");
-	finish(t, status);
+		if (t->task.conn)
+			pier__conn_heard(t->task.conn);
+		finish(t, 0);
+	} else if (t->task.conn) {
+		finish_failed(t, failed(t, wc));
+	} else {
+		finish(t, pier__fail(-ECANCELED, "receive cancelled: the "
+				     "context stops"));
+	}
 }
 
 static void release_send(struct pier_task *task)
@@ -345,6 +414,7 @@ static void release_send(struct pier_task *task)
 
 static void release_recv(struct pier_task *task)
 {
+	forget_conn(task);
 	pier__rdma_pool_give(rdma_task(task));
 }
 

@@ -10,6 +10,7 @@ extern const struct pier__task_ops pier__rdma_recv_ops;
 
 /* Completion handlers, for op.done. */
 void pier__rdma_send_done(struct pier__op *op, const struct ibv_wc *wc);
+void pier__rdma_send_succeed(struct pier__posted *posted);
 void pier__rdma_recv_done(struct pier__op *op, const struct ibv_wc *wc);
 
 #endif

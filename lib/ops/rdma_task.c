@@ -63,6 +63,21 @@ static int check_bufs(enum pier_task_type type, const struct pier_buf *src,
 	return err;
 }
 
+static void set_bufs(struct pier__rdma_task *t, struct pier_buf *src,
+		     struct pier_buf *dst)
+{
+	bool atomic = t->task.type == PIER_TASK_COMPARE_SWAP ||
+		      t->task.type == PIER_TASK_FETCH_ADD;
+
+	t->src = src;
+	t->dst = dst;
+	t->grows = atomic ? src : dst;
+	t->src_built.taken = 0;
+	t->dst_built.taken = 0;
+	t->len = 0;
+	t->flags = 0;
+}
+
 /* One of the pool of @rdma with everything preformatted. */
 static int take(struct pier_rdma *rdma, struct pier_conn *conn,
 		enum pier_task_type type, struct pier_buf *src,
@@ -86,8 +101,8 @@ static int take(struct pier_rdma *rdma, struct pier_conn *conn,
 	t->task.conn = conn;
 	t->task.type = type;
 	t->posted.op = &t->task.op;
-	t->src = src;
-	t->dst = dst;
+	t->posted.succeed = pier__rdma_send_succeed;
+	set_bufs(t, src, dst);
 	t->received = t->imm = t->vendor_error = 0;
 	t->verbs_status = -1;
 	if (conn)
@@ -207,8 +222,7 @@ int pier_rdma_task_set_bufs(struct pier_task *task, struct pier_buf *src,
 	err = check_bufs(task->type, src, dst);
 	if (err)
 		return err;
-	t->src = src;
-	t->dst = dst;
+	set_bufs(t, src, dst);
 	return 0;
 }
 

@@ -142,9 +142,10 @@ static int connect_to_file(struct meeting *m)
 {
 	int len = await(m, m->args->remote_descriptor);
 
-	return len < 0 ? len : pier__conn_connect(m->conn, m->desc,
-						  (size_t)len,
-						  (uint32_t)m->args->timeout_ms);
+	if (len < 0)
+		return len;
+	return pier__conn_connect(m->conn, m->desc, (size_t)len,
+				  (uint32_t)m->args->timeout_ms);
 }
 
 /*

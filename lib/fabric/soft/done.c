@@ -68,7 +68,7 @@ static uint64_t give_up_at(const struct soft_qp *qp)
 	return qp->req.progress_at + (qp->req.retry_cnt + 1) * ack_time(qp);
 }
 
-void pier__soft_req_arm(struct soft_qp *qp)
+static void req_arm(struct soft_qp *qp)
 {
 	const struct soft_req *req = &qp->req;
 	uint64_t due = PIER__NEVER, give_up;
@@ -84,6 +84,13 @@ void pier__soft_req_arm(struct soft_qp *qp)
 	pier__soft_timer_set(qp, due);
 }
 
+void pier__soft_req_begin(struct soft_qp *qp)
+{
+	qp->req.progress_at = qp->ep->now;
+	qp->req.resend_at = resend_time(qp);
+	req_arm(qp);
+}
+
 static bool req_alive(const struct soft_qp *qp)
 {
 	return qp->state == IBV_QPS_RTS || qp->state == IBV_QPS_SQD;
@@ -96,7 +103,7 @@ static void req_go_on(struct soft_qp *qp)
 		return;
 	if (pier__soft_req_wants(qp))
 		pier__soft_dest_want(qp->ep, qp);
-	pier__soft_req_arm(qp);
+	req_arm(qp);
 }
 
 static void req_progress(struct soft_qp *qp)

@@ -277,7 +277,8 @@ void pier__soft_req_complete(struct soft_qp *qp, enum ibv_wc_status status);
 /* done.c: answers to requests, and their absence. */
 void pier__soft_req_receive(struct soft_qp *qp, const struct soft_in *in);
 void pier__soft_req_timer(struct soft_qp *qp);
-void pier__soft_req_arm(struct soft_qp *qp);
+/* The first packet after all was answered is on its way. */
+void pier__soft_req_begin(struct soft_qp *qp);
 
 /* resp.c: requests served. */
 void pier__soft_resp_init(struct soft_resp *resp, uint32_t psn);

@@ -232,11 +232,8 @@ static void req_sent(struct soft_qp *qp, const struct soft_hdr *hdr,
 		req->max = req->nxt;
 	if (req->nxt == wqe->first + wqe->packets)
 		req->cur = wqe->next;
-	if (idle) {
-		req->progress_at = now;
-		req->resend_at = now + pier__soft_dest_rto(qp->dest);
-		pier__soft_req_arm(qp);
-	}
+	if (idle)
+		pier__soft_req_begin(qp);
 }
 
 int pier__soft_req_send(struct soft_qp *qp)

@@ -71,7 +71,9 @@ static void fill_replies(struct soft_ep *ep, int max)
 		for (n = 0; n < SOFT_QUOTA && ep->tx_count < max; n++)
 			if (!pier__soft_reply_send(qp))
 				break;
-		if (pier__soft_reply_wants(qp))
+		/* sending may have put it back already */
+		if (pier__soft_reply_wants(qp) &&
+		    pier__list_empty(&qp->resp.link))
 			pier__list_add(&ep->replying, &qp->resp.link);
 	}
 }

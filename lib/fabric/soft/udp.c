@@ -89,11 +89,6 @@ static uint64_t udp_now(struct soft_io *io)
 	return pier__now();
 }
 
-static bool is_ipv4(const struct soft_addr *addr)
-{
-	return IN6_IS_ADDR_V4MAPPED(&addr->ip);
-}
-
 /* Append to the ancillary data of @msg; there is room. */
 static void put_control(struct msghdr *msg, int level, int type,
 			const void *data, size_t len)
@@ -128,7 +123,7 @@ static void put_source(const struct soft_udp *udp, struct msghdr *msg,
 static void put_class(struct msghdr *msg, const struct soft_tx *tx)
 {
 	int tclass = tx->tclass, hops = tx->hop_limit;
-	bool v4 = is_ipv4(&tx->dst);
+	bool v4 = IN6_IS_ADDR_V4MAPPED(&tx->dst.ip);
 	int level = v4 ? IPPROTO_IP : IPPROTO_IPV6;
 
 	if (tclass)
@@ -240,7 +235,6 @@ static uint8_t *build(struct soft_udp *udp, int i, const struct soft_tx *tx,
 	return end;
 }
 
-/* Is the socket full? */
 static bool is_full(int err)
 {
 	return err == EAGAIN || err == ENOBUFS || err == ENOMEM;

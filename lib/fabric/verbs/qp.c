@@ -162,6 +162,7 @@ void pier__verbs_qp_destroy(struct pier__qp *qp)
 			  "%s: QP %u cannot be destroyed: %s",
 			  fdev_of(qp->cq)->port.name, qp->qpn,
 			  pier_strerror(rc));
+	pier__verbs_cq_purge(qp->cq, qp->qpn);
 	free(qp);
 }
 

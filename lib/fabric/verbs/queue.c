@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/fail.h"
 #include "fabric/verbs/verbs.h"
@@ -98,13 +99,23 @@ int pier__verbs_cq_create(struct pier__chan *chan, uint32_t cqe,
 				verbs_chan(chan)->ibv, (int)vector);
 	if (!cq->ibv) {
 		err = pier__verbs_error(-1);
-		free(cq);
-		return pier__fail(err, "%s: no completion queue of %u: %s",
-				  name_of(chan), cqe, pier_strerror(err));
+		goto err_free;
+	}
+	cq->early = calloc((size_t)cq->ibv->cqe, sizeof(*cq->early));
+	if (!cq->early) {
+		err = -ENOMEM;
+		goto err_destroy;
 	}
 	cq->cq.chan = chan;
 	*ret = &cq->cq;
 	return 0;
+
+err_destroy:
+	ibv_destroy_cq(cq->ibv);
+err_free:
+	free(cq);
+	return pier__fail(err, "%s: no completion queue of %u: %s",
+			  name_of(chan), cqe, pier_strerror(err));
 }
 
 void pier__verbs_cq_destroy(struct pier__cq *cq)
@@ -119,13 +130,63 @@ void pier__verbs_cq_destroy(struct pier__cq *cq)
 		pier__log(PIER_LOG_ERROR, "verbs",
 			  "%s: a completion queue is in use: %s",
 			  name_of(cq->chan), pier_strerror(rc));
+	free(verbs_cq(cq)->early);
 	free(cq);
+}
+
+/* Keep those of @early from @from on that are not of @qpn. */
+static void keep_others(struct verbs_cq *cq, int from, int count, uint32_t qpn)
+{
+	for (int i = from; i < from + count; i++) {
+		if (cq->early[i].qp_num != qpn)
+			cq->early[cq->early_count++] = cq->early[i];
+	}
+}
+
+/*
+ * Some providers do so in ibv_destroy_qp(), that of rxe does not.  Whoever
+ * destroys a QP frees what its requests' wr_id point at.
+ */
+void pier__verbs_cq_purge(struct pier__cq *cq, uint32_t qpn)
+{
+	struct verbs_cq *self = verbs_cq(cq);
+	int from = self->early_next;
+	int count = self->early_count - from;
+	int n;
+
+	self->early_next = 0;
+	self->early_count = 0;
+	keep_others(self, from, count, qpn);
+	/* Unread completions are never more than the queue has room for. */
+	while (self->early_count < self->ibv->cqe) {
+		n = ibv_poll_cq(self->ibv, self->ibv->cqe - self->early_count,
+				self->early + self->early_count);
+		if (n <= 0)
+			break;
+		keep_others(self, self->early_count, n, qpn);
+	}
+}
+
+static int take_early(struct verbs_cq *cq, struct ibv_wc *wc, int max)
+{
+	int n = cq->early_count - cq->early_next;
+
+	if (n > max)
+		n = max;
+	memcpy(wc, cq->early + cq->early_next, (size_t)n * sizeof(*wc));
+	cq->early_next += n;
+	if (cq->early_next == cq->early_count)
+		cq->early_next = cq->early_count = 0;
+	return n;
 }
 
 int pier__verbs_poll(struct pier__cq *cq, struct ibv_wc *wc, int max)
 {
-	int n = ibv_poll_cq(verbs_cq(cq)->ibv, max, wc);
+	int n;
 
+	if (verbs_cq(cq)->early_count)
+		return take_early(verbs_cq(cq), wc, max);
+	n = ibv_poll_cq(verbs_cq(cq)->ibv, max, wc);
 	if (n >= 0)
 		return n;
 	return pier__fail(-PIER_EDEVICE, "%s: its completion queue failed: "

@@ -31,6 +31,12 @@ struct verbs_chan {
 struct verbs_cq {
 	struct pier__cq cq;
 	struct ibv_cq *ibv;
+	/*
+	 * Completions taken out of ibv while a QP was destroyed, of others:
+	 * to be polled first.  Room for as many as ibv holds.
+	 */
+	struct ibv_wc *early;
+	int early_count, early_next;
 };
 
 struct verbs_srq {
@@ -90,6 +96,8 @@ void pier__verbs_chan_clear(struct pier__chan *chan);
 int pier__verbs_cq_create(struct pier__chan *chan, uint32_t cqe,
 			  struct pier__cq **ret);
 void pier__verbs_cq_destroy(struct pier__cq *cq);
+/* Purge the unread completions of the QP @qpn, which is destroyed. */
+void pier__verbs_cq_purge(struct pier__cq *cq, uint32_t qpn);
 int pier__verbs_poll(struct pier__cq *cq, struct ibv_wc *wc, int max);
 int pier__verbs_arm(struct pier__cq *cq);
 int pier__verbs_srq_create(struct pier__chan *chan, uint32_t max_wr,

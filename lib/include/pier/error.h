@@ -29,7 +29,8 @@ enum pier_scope {
 	X(PIER_ENOHELLO, 5006, CONN, "the peer never said hello") \
 	X(PIER_ERETRY, 5007, CONN, "the peer does not answer") \
 	X(PIER_ERNR, 5008, CONN, "the peer has no receive posted") \
-	X(PIER_EREMACCESS, 5009, CONN, "the peer refused access to its memory") \
+	X(PIER_EREMACCESS, 5009, CONN, \
+	  "the peer refused access to its memory") \
 	X(PIER_EREMINVAL, 5010, CONN, "the peer calls the request invalid") \
 	X(PIER_EREMOP, 5011, CONN, "the peer failed to carry out the request") \
 	X(PIER_EDEVICE, 5012, CTX, "the device reports a failure")

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <pier/exchange.h>
+
+#include "cm/uv/box.h"
+#include "core/fail.h"
+#include "core/file.h"
+
+#define FIRST_ROOM 4096u
+
+/* A plain name of one file: nothing that a path could be made of. */
+static bool is_plain(const uint8_t *name, size_t len)
+{
+	if (!len || len > PIER_EXCHANGE_NAME_MAX || name[0] == '.')
+		return false;
+	for (size_t i = 0; i < len; i++) {
+		if (name[i] == '/' || name[i] < 0x20 || name[i] == 0x7f)
+			return false;
+	}
+	return true;
+}
+
+static int take_hello(struct inbox *box, const struct frame *frame)
+{
+	if (frame->number > PIER_EXCHANGE_FILES_MAX)
+		return pier__fail(-EPROTO, "exchange: the peer announces %llu "
+				  "files, at most %d",
+				  (unsigned long long)frame->number,
+				  PIER_EXCHANGE_FILES_MAX);
+	if (frame->number && !box->dir)
+		return pier__fail(-EPROTO, "exchange: the peer sends %llu "
+				  "files and there is no directory to receive into",
+				  (unsigned long long)frame->number);
+	box->hello = true;
+	box->announced = frame->number;
+	return 0;
+}
+
+static void forget_file(struct inbox *box)
+{
+	free(box->path);
+	free(box->data);
+	box->path = NULL;
+	box->data = NULL;
+	box->size = box->len = box->room = 0;
+}
+
+/* Whole: into its place. */
+static int store(struct inbox *box)
+{
+	int err;
+
+	if (box->len < box->size)
+		return 0;
+	err = pier__file_write(box->path, box->data, box->len, 0600);
+	if (!err)
+		box->stored++;
+	forget_file(box);
+	return err;
+}
+
+static int take_file(struct inbox *box, const struct frame *frame)
+{
+	if (box->path || box->stored == box->announced)
+		return pier__fail(-EPROTO, "exchange: a file comes before the "
+				  "last one's end, or beyond the %llu due",
+				  (unsigned long long)box->announced);
+	if (!is_plain(frame->bytes, frame->len))
+		return pier__fail(-EPROTO, "exchange: the peer names a file "
+				  "\"%.*s\": no plain file name of at most %d "
+				  "bytes", (int)frame->len,
+				  (const char *)frame->bytes,
+				  PIER_EXCHANGE_NAME_MAX);
+	if (frame->number > PIER_EXCHANGE_FILE_MAX)
+		return pier__fail(-EPROTO, "exchange: the peer sends a file of "
+				  "%llu bytes, at most %d",
+				  (unsigned long long)frame->number,
+				  PIER_EXCHANGE_FILE_MAX);
+	if (asprintf(&box->path, "%s/%.*s", box->dir, (int)frame->len,
+		     (const char *)frame->bytes) < 0) {
+		box->path = NULL;
+		return pier__fail(-ENOMEM, "exchange: no memory");
+	}
+	box->size = (size_t)frame->number;
+	return store(box);	/* an empty one is whole already */
+}
+
+/* Memory grows with what has come, not with what was announced. */
+static int make_room(struct inbox *box, size_t need)
+{
+	size_t room = box->room ? box->room : FIRST_ROOM;
+	uint8_t *data;
+
+	while (room < need)
+		room *= 2;
+	if (room == box->room)
+		return 0;
+	data = realloc(box->data, room);
+	if (!data)
+		return pier__fail(-ENOMEM, "exchange: no memory");
+	box->data = data;
+	box->room = room;
+	return 0;
+}
+
+static int take_data(struct inbox *box, const struct frame *frame)
+{
+	int err;
+
+	if (!box->path || !frame->len || frame->len > box->size - box->len)
+		return pier__fail(-EPROTO, "exchange: %zu bytes of data where "
+				  "%zu are due", frame->len,
+				  box->path ? box->size - box->len : 0);
+	err = make_room(box, box->len + frame->len);
+	if (err)
+		return err;
+	memcpy(box->data + box->len, frame->bytes, frame->len);
+	box->len += frame->len;
+	return store(box);
+}
+
+static int take_done(struct inbox *box)
+{
+	if (box->path || box->stored != box->announced)
+		return pier__fail(-EPROTO, "exchange: the peer is done after "
+				  "%llu of %llu files",
+				  (unsigned long long)box->stored,
+				  (unsigned long long)box->announced);
+	box->done = true;
+	return 0;
+}
+
+int pier__inbox_take(struct inbox *box, const struct frame *frame)
+{
+	if (box->done || box->hello == (frame->type == FRAME_HELLO))
+		return pier__fail(-EPROTO, "exchange: frame %d of the peer is "
+				  "out of turn", (int)frame->type);
+	switch (frame->type) {
+	case FRAME_HELLO:
+		return take_hello(box, frame);
+	case FRAME_FILE:
+		return take_file(box, frame);
+	case FRAME_DATA:
+		return take_data(box, frame);
+	default:
+		return take_done(box);
+	}
+}
+
+void pier__inbox_empty(struct inbox *box)
+{
+	forget_file(box);
+}

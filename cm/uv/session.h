@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_CM_UV_SESSION_H
+#define PIER_CM_UV_SESSION_H
+
+#include <stdbool.h>
+
+#include <uv.h>
+
+#include <pier/exchange.h>
+
+#include "cm/uv/box.h"
+
+/*
+ * One exchange: a loop of its own, the streams to the peer, both boxes.
+ * meet.c finds the peer, session.c talks to it.
+ */
+struct session {
+	const struct pier_exchange_config *cfg;
+	uv_loop_t loop;
+	uv_timer_t timer;		/* no sign of life for timeout_ms */
+	uv_timer_t retry;		/* connect again */
+	uv_tcp_t listener;
+	union {
+		uv_stream_t stream;
+		uv_tcp_t tcp;
+		uv_pipe_t pipe;
+	} in, out;			/* over TCP only in is used */
+	uv_stream_t *writer;		/* in or out; NULL: not met */
+	uv_connect_t connect;
+	uv_getaddrinfo_t resolve;
+	struct addrinfo *addrs;		/* of the peer; next to try is addr */
+	struct addrinfo *addr;
+	uint64_t deadline;		/* of meeting, ms of the loop */
+	struct outbox outbox;
+	struct inbox inbox;
+	uint8_t inbuf[2 * FRAME_MAX];
+	size_t inlen;
+	uint8_t outbuf[FRAME_MAX];
+	uv_write_t write;
+	bool writing;
+	bool stored_said;		/* we: that all is in place */
+	bool stored_heard;		/* the peer: the same */
+	bool failed_said;
+	bool over;
+	int err;			/* how it ended */
+	char why[512];			/* the sentence */
+};
+
+/* Find the peer, then call pier__session_met().  In meet.c. */
+int pier__session_meet(struct session *s);
+
+/* Listen again: the peer was none. */
+void pier__session_meet_again(struct session *s);
+
+/* Close what meet.c has opened. */
+void pier__session_unmeet(struct session *s);
+
+/* The streams stand. */
+void pier__session_met(struct session *s, uv_stream_t *writer);
+
+/* It is over, with the thread's last error if @err. */
+void pier__session_end(struct session *s, int err);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_T_PCAP_H
+#define PIER_T_PCAP_H
+
+#include <stdbool.h>
+
+#include "t/vnet.h"
+
+/*
+ * The RoCE packets of a capture in t/data/roce: classic pcap, Ethernet.
+ * pcap_open() says in TAP why it failed.
+ */
+struct pcap {
+	unsigned char *data;
+	size_t len, at;
+	unsigned int frame;	/* of the packet read last, from 1 */
+};
+
+bool pcap_open(const char *name, struct pcap *ret);
+void pcap_close(struct pcap *pcap);
+
+/* Returns false at the end. */
+bool pcap_next(struct pcap *pcap, struct vnet_packet *ret);
+
+/* The path of a file in t/data/roce; in a static buffer. */
+const char *pcap_path(const char *name, const char *suffix);
+
+#endif
