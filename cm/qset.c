@@ -43,30 +43,42 @@ void pier__qset_tell(struct pier__qset *qset, int max)
 		posted->succeed(posted);
 }
 
+/* What is not completions: chains to post, successes to tell, a dead queue. */
+static bool has_other_work(const struct pier__qset *qset)
+{
+	return !pier__list_empty(&qset->pending) || qset->ready.first ||
+	       qset->error;
+}
+
+static int __attribute__((noinline))
+do_other_work(struct pier__qset *qset, int budget)
+{
+	flush_pending(qset);
+	if (!qset->ready.first)
+		return 0;
+	pier__qset_tell(qset, budget);
+	return 1;
+}
+
 static int poll_completions(struct pier__source *source, int budget)
 {
 	struct pier__qset *qset = qset_of(source);
 	struct ibv_wc wc[BATCH];
 	int max = budget < BATCH ? budget : BATCH, n;
 
-	if (!pier__list_empty(&qset->pending))
-		flush_pending(qset);
-	if (qset->ready.first) {
-		pier__qset_tell(qset, budget);
+	if (has_other_work(qset) &&
+	    (do_other_work(qset, budget) || qset->error))
 		return 1;
-	}
-	if (qset->error)
-		return 0;
 	n = qset->fab->poll(qset->cq, wc, max);
 	if (n < max)
 		qset->empty_polls++;
 	if (n < 0)
 		fail_all(qset, n);
 	qset->room = budget;
-	for (int i = 0; i < n; i++) {
-		struct pier__op *op = (struct pier__op *)(uintptr_t)wc[i].wr_id;
+	for (const struct ibv_wc *end = wc + n, *w = wc; w < end; w++) {
+		struct pier__op *op = (struct pier__op *)(uintptr_t)w->wr_id;
 
-		op->done(op, &wc[i]);
+		op->done(op, w);
 	}
 	return n > 0;
 }

@@ -5,6 +5,7 @@
 
 dist_man_MANS += \
 	%D%/man/pier-desc.1 \
+	%D%/man/pier-exchange.1 \
 	%D%/man/pier-info.1 \
 	%D%/man/pier-perf.1 \
 	%D%/man/pier.1 \

@@ -20,10 +20,11 @@ each_header()
 	done
 }
 
+# libuv's own header, which pier/uv.h includes, wants POSIX by name.
 each_compiles_alone_in_c()
 {
 	each_header c "${CC:-gcc}" -std=c11 -pedantic-errors \
-	    -Wstrict-prototypes
+	    -Wstrict-prototypes -D_POSIX_C_SOURCE=200809L
 }
 
 each_compiles_alone_in_cxx()
@@ -32,11 +33,14 @@ each_compiles_alone_in_cxx()
 	each_header cc g++ -std=c++11 -pedantic-errors
 }
 
+# But for those of libpier-uv, which are for programs that link it.
 pier_h_has_them_all()
 {
 	for header in $headers; do
-		[ "$header" = pier/pier.h ] ||
-		    grep -q "^#include <$header>" "$tmp/include/pier/pier.h" ||
+		case $header in
+		pier/exchange.h|pier/pier.h|pier/uv.h) continue ;;
+		esac
+		grep -q "^#include <$header>" "$tmp/include/pier/pier.h" ||
 		    echo "$header"
 	done
 }

@@ -14,12 +14,17 @@ check_PROGRAMS += \
 	%D%/error.t \
 	%D%/fabric.t \
 	%D%/file.t \
+	%D%/forge.t \
 	%D%/log.t \
+	%D%/process.t \
 	%D%/rdma.t \
+	%D%/reject.t \
 	%D%/so.t \
 	%D%/soft.t \
 	%D%/soft_errors.t \
+	%D%/soft_hostile.t \
 	%D%/soft_lossy.t \
+	%D%/soft_mr.t \
 	%D%/soft_replay.t \
 	%D%/soft_states.t \
 	%D%/softdev.t \

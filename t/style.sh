@@ -159,8 +159,8 @@ every_file_is_in_a_list()
 	{
 		find lib cm -name '*.[ch]' ! -path 'cm/uv/*'
 		find tools samples t -name '*.[ch]'
-		find docs t -name '*.[1-7]' -o -name '*.md' -o -name '*.sh' \
-		    -o -path 't/data/*' -type f
+		find docs t -type f \( -name '*.[1-7]' -o -name '*.md' -o \
+		    -name '*.sh' -o -path 't/data/*' \)
 	} | sort -u | while read -r file; do
 		case $file in
 		samples/*.c|t/vm/*) base=$file ;;

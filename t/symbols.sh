@@ -48,7 +48,8 @@ the_maps_are_sorted()
 
 the_maps_have_the_calls_of_the_headers()
 {
-	map_names $maps | awk '$1 != "PIER_PRIVATE" { print $2 }' | sort >"$tmp/map"
+	map_names $maps | awk '$1 != "PIER_PRIVATE" { print $2 }' |
+	    sort >"$tmp/map"
 	lacking "$tmp/api" "$tmp/map" "in no map"
 	lacking "$tmp/map" "$tmp/api" "in no header"
 }

@@ -4,11 +4,12 @@
 #include <string.h>
 
 #include "core/clock.h"
+#include "core/list.h"
 #include "t/vnet.h"
 
 struct event {
-	struct event *next;
-	uint64_t at, serial;
+	struct pier__list link;
+	uint64_t at;
 	struct vnet_packet packet;
 };
 
@@ -18,8 +19,8 @@ struct vnet_node {
 	struct vnet *net;
 	struct soft_addr addr;
 	struct soft_ep *ep;
-	struct event *coming;		/* by time */
-	struct event *taken;		/* by the last recv */
+	struct pier__list coming;	/* by time */
+	struct pier__list taken;	/* by the last recv */
 	uint32_t waiting;		/* in coming */
 	uint64_t busy;			/* the wire, until */
 };
@@ -52,14 +53,17 @@ void vnet_init(struct vnet *net, uint64_t seed)
 	};
 }
 
-static void events_free(struct event **list)
+static struct event *event_of(const struct pier__list *link)
 {
-	struct event *event;
+	return pier__container_of(link, struct event, link);
+}
 
-	while ((event = *list)) {
-		*list = event->next;
-		free(event);
-	}
+static void events_free(struct pier__list *list)
+{
+	struct pier__list *link;
+
+	while ((link = pier__list_pop(list)))
+		free(event_of(link));
 }
 
 void vnet_fini(struct vnet *net)
@@ -77,7 +81,8 @@ void vnet_fini(struct vnet *net)
 static void event_add(struct vnet_node *node, const struct vnet_packet *packet,
 		      uint64_t at)
 {
-	struct event **pos = &node->coming, *event;
+	struct pier__list *pos = node->coming.prev;
+	struct event *event;
 
 	if (!node->ep || (node->net->inbox &&
 			  node->waiting >= node->net->inbox))
@@ -87,11 +92,9 @@ static void event_add(struct vnet_node *node, const struct vnet_packet *packet,
 		abort();
 	event->packet = *packet;
 	event->at = at;
-	event->serial = node->net->serial++;
-	while (*pos && (*pos)->at <= at)
-		pos = &(*pos)->next;
-	event->next = *pos;
-	*pos = event;
+	while (pos != &node->coming && event_of(pos)->at > at)
+		pos = pos->prev;
+	pier__list_add(pos->next, &event->link);
 	node->waiting++;
 }
 
@@ -197,13 +200,13 @@ static int node_recv(struct soft_io *io, struct soft_rx *rx, int max)
 	int n = 0;
 
 	events_free(&node->taken);
-	while (n < max && node->coming &&
-	       node->coming->at <= node->net->now) {
-		event = node->coming;
-		node->coming = event->next;
+	while (n < max && !pier__list_empty(&node->coming)) {
+		event = event_of(node->coming.next);
+		if (event->at > node->net->now)
+			break;
+		pier__list_del(&event->link);
+		pier__list_add(&node->taken, &event->link);
 		node->waiting--;
-		event->next = node->taken;
-		node->taken = event;
 		rx[n].data = event->packet.data;
 		rx[n].len = event->packet.len;
 		rx[n].src = event->packet.src;
@@ -228,6 +231,8 @@ struct soft_io *vnet_node(struct vnet *net, const char *ip, uint16_t port)
 	node->io.ops = &node_ops;
 	node->io.port = port;
 	node->net = net;
+	pier__list_init(&node->coming);
+	pier__list_init(&node->taken);
 	node->addr.port = port;
 	if (!strchr(ip, ':'))
 		ip = strncat(mapped, ip, 32);
@@ -281,8 +286,9 @@ static uint64_t vnet_next(const struct vnet *net)
 	for (node = net->nodes; node; node = node->next) {
 		if (!node->ep)
 			continue;
-		if (node->coming && node->coming->at < next)
-			next = node->coming->at;
+		if (!pier__list_empty(&node->coming) &&
+		    event_of(node->coming.next)->at < next)
+			next = event_of(node->coming.next)->at;
 		due = pier__soft_ep_deadline(node->ep);
 		if (due < next)
 			next = due;

@@ -31,7 +31,6 @@ struct vnet {
 	uint32_t inbox;		/* packets a node holds at most; 0: any */
 	struct vnet_faults faults;
 	struct vnet_node *nodes;
-	uint64_t serial;
 	uint64_t sent;		/* packets */
 
 	/* Sees all that is sent.  Returns false: it is lost. */

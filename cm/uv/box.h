@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <pier/exchange.h>
+
 #include "cm/uv/frame.h"
 
 /* The files to send, read beforehand, and how far they are sent. */
@@ -23,7 +25,10 @@ struct outbox {
 	bool hello, named, done;	/* said; named: this file */
 };
 
-/* Errors: reading; -EINVAL, a name twice, or one too long; -EFBIG. */
+/* A plain name of one file: nothing that a path could be made of. */
+bool pier__box_name_ok(const void *name, size_t len);
+
+/* Errors: reading; -EINVAL, a name twice, or one not plain; -EFBIG. */
 int pier__outbox_fill(struct outbox *box, const char *const *paths,
 		      size_t count);
 void pier__outbox_empty(struct outbox *box);
@@ -36,8 +41,9 @@ struct inbox {
 	const char *dir;	/* NULL: no file is wanted */
 	bool hello, done;	/* heard */
 	uint64_t announced, stored;
-	char *path;		/* of the file that comes in; NULL: none */
-	uint8_t *data;
+	char *names[PIER_EXCHANGE_FILES_MAX];	/* as they came; no two alike */
+	bool open;		/* the file names[stored] comes in */
+	uint8_t *data;		/* of it */
 	size_t size, len, room;
 };
 

@@ -57,6 +57,19 @@ int pier__frame_decode(const void *data, size_t len, struct frame *ret)
 		err = read_fields(&in, ret);
 	if (err)
 		return pier__fail(-EPROTO, "exchange: the peer does not speak "
-				  "the protocol of pier exchange");
+				  "the protocol of pier exchange: %s",
+				  pier_last_error());
 	return (int)size;
+}
+
+void pier__frame_text(const struct frame *frame, char ret[FRAME_TEXT_MAX + 1])
+{
+	size_t len = frame->len < FRAME_TEXT_MAX ? frame->len : FRAME_TEXT_MAX;
+
+	for (size_t i = 0; i < len; i++) {
+		uint8_t c = frame->bytes[i];
+
+		ret[i] = c < 0x20 || c > 0x7e ? '?' : (char)c;
+	}
+	ret[len] = '\0';
 }

@@ -43,4 +43,10 @@ int pier__frame_encode(const struct frame *frame, void *buf);
  */
 int pier__frame_decode(const void *data, size_t len, struct frame *ret);
 
+/*
+ * The bytes of @frame for a terminal: cut off at FRAME_TEXT_MAX, and a
+ * question mark for everything that is not printable ASCII.
+ */
+void pier__frame_text(const struct frame *frame, char ret[FRAME_TEXT_MAX + 1]);
+
 #endif

@@ -12,13 +12,14 @@
 
 #define FIRST_ROOM 4096u
 
-/* A plain name of one file: nothing that a path could be made of. */
-static bool is_plain(const uint8_t *name, size_t len)
+bool pier__box_name_ok(const void *name, size_t len)
 {
-	if (!len || len > PIER_EXCHANGE_NAME_MAX || name[0] == '.')
+	const uint8_t *c = name;
+
+	if (!len || len > PIER_EXCHANGE_NAME_MAX || c[0] == '.')
 		return false;
 	for (size_t i = 0; i < len; i++) {
-		if (name[i] == '/' || name[i] < 0x20 || name[i] == 0x7f)
+		if (c[i] == '/' || c[i] < 0x20 || c[i] == 0x7f)
 			return false;
 	}
 	return true;
@@ -26,6 +27,7 @@ static bool is_plain(const uint8_t *name, size_t len)
 
 static int take_hello(struct inbox *box, const struct frame *frame)
 {
+	box->hello = true;	/* whatever it wants, it is a peer */
 	if (frame->number > PIER_EXCHANGE_FILES_MAX)
 		return pier__fail(-EPROTO, "exchange: the peer announces %llu "
 				  "files, at most %d",
@@ -35,56 +37,77 @@ static int take_hello(struct inbox *box, const struct frame *frame)
 		return pier__fail(-EPROTO, "exchange: the peer sends %llu "
 				  "files and there is no directory to receive into",
 				  (unsigned long long)frame->number);
-	box->hello = true;
 	box->announced = frame->number;
 	return 0;
 }
 
 static void forget_file(struct inbox *box)
 {
-	free(box->path);
 	free(box->data);
-	box->path = NULL;
 	box->data = NULL;
+	box->open = false;
 	box->size = box->len = box->room = 0;
 }
 
 /* Whole: into its place. */
 static int store(struct inbox *box)
 {
+	char *path;
 	int err;
 
 	if (box->len < box->size)
 		return 0;
-	err = pier__file_write(box->path, box->data, box->len, 0600);
+	if (asprintf(&path, "%s/%s", box->dir, box->names[box->stored]) < 0)
+		return pier__fail(-ENOMEM, "exchange: no memory");
+	err = pier__file_write(path, box->data, box->len, 0600);
+	free(path);
 	if (!err)
 		box->stored++;
 	forget_file(box);
 	return err;
 }
 
+/* Plain, and none that came before. */
+static int check_name(const struct inbox *box, const struct frame *frame)
+{
+	char text[FRAME_TEXT_MAX + 1];
+
+	pier__frame_text(frame, text);
+	if (!pier__box_name_ok(frame->bytes, frame->len))
+		return pier__fail(-EPROTO, "exchange: the peer names a file "
+				  "\"%s\": no plain file name of at most %d "
+				  "bytes", text, PIER_EXCHANGE_NAME_MAX);
+	for (uint64_t i = 0; i < box->stored; i++) {
+		if (strlen(box->names[i]) == frame->len &&
+		    !memcmp(box->names[i], frame->bytes, frame->len))
+			return pier__fail(-EPROTO, "exchange: the peer sends "
+					  "two files of the name \"%s\"", text);
+	}
+	return 0;
+}
+
 static int take_file(struct inbox *box, const struct frame *frame)
 {
-	if (box->path || box->stored == box->announced)
+	char *name;
+	int err;
+
+	if (box->open || box->stored == box->announced)
 		return pier__fail(-EPROTO, "exchange: a file comes before the "
-				  "last one's end, or beyond the %llu due",
+				  "last one's end, or beyond the %llu announced",
 				  (unsigned long long)box->announced);
-	if (!is_plain(frame->bytes, frame->len))
-		return pier__fail(-EPROTO, "exchange: the peer names a file "
-				  "\"%.*s\": no plain file name of at most %d "
-				  "bytes", (int)frame->len,
-				  (const char *)frame->bytes,
-				  PIER_EXCHANGE_NAME_MAX);
+	err = check_name(box, frame);
+	if (err)
+		return err;
 	if (frame->number > PIER_EXCHANGE_FILE_MAX)
 		return pier__fail(-EPROTO, "exchange: the peer sends a file of "
 				  "%llu bytes, at most %d",
 				  (unsigned long long)frame->number,
 				  PIER_EXCHANGE_FILE_MAX);
-	if (asprintf(&box->path, "%s/%.*s", box->dir, (int)frame->len,
-		     (const char *)frame->bytes) < 0) {
-		box->path = NULL;
+	name = strndup((const char *)frame->bytes, frame->len);
+	if (!name)
 		return pier__fail(-ENOMEM, "exchange: no memory");
-	}
+	box->names[box->stored] = name;
+	box->open = true;
 	box->size = (size_t)frame->number;
 	return store(box);	/* an empty one is whole already */
 }
@@ -111,10 +134,10 @@ static int take_data(struct inbox *box, const struct frame *frame)
 {
 	int err;
 
-	if (!box->path || !frame->len || frame->len > box->size - box->len)
+	if (!box->open || !frame->len || frame->len > box->size - box->len)
 		return pier__fail(-EPROTO, "exchange: %zu bytes of data where "
 				  "%zu are due", frame->len,
-				  box->path ? box->size - box->len : 0);
+				  box->open ? box->size - box->len : 0);
 	err = make_room(box, box->len + frame->len);
 	if (err)
 		return err;
@@ -125,7 +148,7 @@ static int take_data(struct inbox *box, const struct frame *frame)
 
 static int take_done(struct inbox *box)
 {
-	if (box->path || box->stored != box->announced)
+	if (box->open || box->stored != box->announced)
 		return pier__fail(-EPROTO, "exchange: the peer is done after "
 				  "%llu of %llu files",
 				  (unsigned long long)box->stored,
@@ -154,4 +177,6 @@ int pier__inbox_take(struct inbox *box, const struct frame *frame)
 void pier__inbox_empty(struct inbox *box)
 {
 	forget_file(box);
+	for (size_t i = 0; i < PIER_EXCHANGE_FILES_MAX; i++)
+		free(box->names[i]);
 }

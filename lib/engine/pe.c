@@ -18,6 +18,11 @@
 #define HOT_ROUNDS 16		/* with events between looks at the clock */
 #define SPIN_NS UINT64_C(20000)	/* wait polls this long before it sleeps */
 
+static inline struct pier__source *of_link(struct pier__list *link)
+{
+	return pier__container_of(link, struct pier__source, link);
+}
+
 static int watch(struct pier_pe *pe, int fd, void *ptr)
 {
 	struct epoll_event ev = { .events = EPOLLIN, .data.ptr = ptr };
@@ -160,9 +165,8 @@ void pier__pe_remove(struct pier__source *source)
 
 	if (!pe)
 		return;
-	if (pe->visit == source)
-		pe->visit = pier__container_of(source->link.next,
-					       struct pier__source, link);
+	if (pe->visit == &source->link)
+		pe->visit = source->link.next;
 	pier__list_del(&source->link);
 	if (source->fd >= 0)
 		epoll_ctl(pe->epoll_fd, EPOLL_CTL_DEL, source->fd, NULL);
@@ -216,24 +220,29 @@ void pier__pe_defer(struct pier_pe *pe, struct pier__deferred *deferred)
 		deferred->fn(deferred);
 }
 
-/* Poll the sources of @list, the one after the last polled first. */
-static int poll_fast(struct pier_pe *pe, int max)
+/* The first that was polled when the budget ran out is last next time. */
+static void rotate(struct pier_pe *pe)
 {
-	struct pier__source *source;
 	struct pier__list *first = pe->fast.next;
+
+	if (first == &pe->fast)
+		return;
+	pier__list_del(first);
+	pier__list_add(&pe->fast, first);
+}
+
+static inline int poll_fast(struct pier_pe *pe, int max)
+{
+	struct pier__list *at;
 	int did = 0;
 
-	pe->visit = pier__container_of(first, struct pier__source, link);
-	while (&pe->visit->link != &pe->fast && pe->events < max) {
-		source = pe->visit;
-		pe->visit = pier__container_of(source->link.next,
-					       struct pier__source, link);
-		did |= source->poll(source, max - pe->events);
-	}
-	if (pe->events >= max && !pier__list_empty(&pe->fast)) {
-		first = pe->fast.next;	/* another one's turn next time */
-		pier__list_del(first);
-		pier__list_add(&pe->fast, first);
+	for (at = pe->fast.next; at != &pe->fast; at = pe->visit) {
+		pe->visit = at->next;	/* removal moves it on */
+		did |= of_link(at)->poll(of_link(at), max - pe->events);
+		if (pe->events >= max) {
+			rotate(pe);
+			break;
+		}
 	}
 	return did;
 }
@@ -241,25 +250,19 @@ static int poll_fast(struct pier_pe *pe, int max)
 /* Poll the slow sources that are due; @all: every one. */
 static int poll_slow(struct pier_pe *pe, int max, bool all)
 {
-	struct pier__source *source;
-	struct pier__list *pos, *tmp;
+	struct pier__list *at;
 	int did = 0;
 
-	pe->visit = pier__container_of(pe->slow.next, struct pier__source,
-				       link);
-	while (&pe->visit->link != &pe->slow) {
-		source = pe->visit;
-		pe->visit = pier__container_of(source->link.next,
-					       struct pier__source, link);
-		if (all || source->due <= pe->now)
-			did |= source->poll(source, max);
+	for (at = pe->slow.next; at != &pe->slow; at = pe->visit) {
+		pe->visit = at->next;	/* removal moves it on */
+		if (all || of_link(at)->due <= pe->now)
+			did |= of_link(at)->poll(of_link(at), max);
 	}
 
 	pe->next_due = PIER__NEVER;
-	PIER__LIST_EACH(pos, tmp, &pe->slow) {
-		source = pier__container_of(pos, struct pier__source, link);
-		if (source->due < pe->next_due)
-			pe->next_due = source->due;
+	for (at = pe->slow.next; at != &pe->slow; at = at->next) {
+		if (of_link(at)->due < pe->next_due)
+			pe->next_due = of_link(at)->due;
 	}
 	return did;
 }
@@ -282,7 +285,7 @@ static int look_around(struct pier_pe *pe, int max)
 	return all || pe->now >= pe->next_due ? poll_slow(pe, max, all) : 0;
 }
 
-static int round_of(struct pier_pe *pe, int max)
+static inline int round_of(struct pier_pe *pe, int max)
 {
 	int did = 0;
 

@@ -29,7 +29,7 @@ struct pier_pe {
 	int max;		/* of them */
 	bool destroyed;		/* put off until the engine is left */
 	struct pier__list fast, slow;	/* sources */
-	struct pier__source *visit;	/* next to poll; removal moves it */
+	struct pier__list *visit;	/* next to poll; removal moves it */
 	struct pier__list ctxs;		/* contexts started here */
 	struct pier__list stopped;	/* those to be told idle */
 	struct pier__list finished;	/* tasks to be retrieved */

@@ -10,31 +10,41 @@
 
 void pier_task_set_done(struct pier_task *task, pier_task_fn *fn, void *arg)
 {
+	if (!task->submitted)	/* it may wait to be retrieved */
+		pier__list_del(&task->link);
 	task->done = fn;
 	task->arg = arg;
 }
 
-int pier_task_submit(struct pier_task *task, unsigned int flags)
+/* Kept out of the way of those that are well. */
+static int __attribute__((noinline, cold))
+refuse(const struct pier_task *task, unsigned int flags)
 {
-	struct pier_ctx *ctx = task->ctx;
-	int err;
-
 	if (task->submitted)
 		return pier__fail(-EBUSY, "task: submitted twice");
-	if (ctx->state != PIER_CTX_RUNNING)
+	if (task->ctx->state != PIER_CTX_RUNNING)
 		return pier__fail(-ESHUTDOWN, "task: the context is %s",
-				  pier_ctx_state_name(ctx->state));
-	if (flags & ~(unsigned int)PIER_SUBMIT_MORE)
-		return pier__fail(-EINVAL, "task: unknown flags 0x%x", flags);
+				  pier_ctx_state_name(task->ctx->state));
+	return pier__fail(-EINVAL, "task: unknown flags 0x%x", flags);
+}
+
+int pier_task_submit(struct pier_task *task, unsigned int flags)
+{
+	int err;
+
+	if (task->submitted || task->ctx->state != PIER_CTX_RUNNING ||
+	    (flags & ~(unsigned int)PIER_SUBMIT_MORE))
+		return refuse(task, flags);
 
 	err = task->ops->submit(task, flags);
 	if (err)
 		return err;
 
-	pier__list_del(&task->link);	/* it may wait to be retrieved */
+	if (!task->done)	/* it may wait to be retrieved */
+		pier__list_del(&task->link);
 	task->submitted = true;
 	task->status = -EINPROGRESS;
-	ctx->inflight++;
+	task->ctx->inflight++;
 	return 0;
 }
 

@@ -154,6 +154,16 @@ static void give_back(struct pier_buf *buf)
 	free_unused(inv);
 }
 
+void pier__buf_free_chain(struct pier_buf *buf)
+{
+	while (buf) {
+		struct pier_buf *next = buf->next;
+
+		give_back(buf);
+		buf = next;
+	}
+}
+
 void pier_buf_put(struct pier_buf *buf)
 {
 	if (!buf)
@@ -162,14 +172,8 @@ void pier_buf_put(struct pier_buf *buf)
 		pier__fail(-EPERM, "buf: put inside a chain, its first only");
 		return;
 	}
-	if (--buf->refs)
-		return;
-	while (buf) {
-		struct pier_buf *next = buf->next;
-
-		give_back(buf);
-		buf = next;
-	}
+	if (--buf->refs == 0)
+		pier__buf_free_chain(buf);
 }
 
 void *pier_buf_head(const struct pier_buf *buf)

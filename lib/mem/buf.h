@@ -30,6 +30,9 @@ static inline uintptr_t pier__buf_tail(const struct pier_buf *buf)
 	return buf->data + buf->data_len;
 }
 
+/* The last reference to the chain @buf is gone: give all of it back. */
+void pier__buf_free_chain(struct pier_buf *buf);
+
 /* @len bytes were written to the tails of the chain @buf. */
 void pier__buf_grow(struct pier_buf *buf, size_t len);
 

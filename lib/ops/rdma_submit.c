@@ -226,7 +226,7 @@ static void remember(struct pier__rdma_built *built,
 	built->data_len = buf->data_len;
 }
 
-static int __attribute__((noinline)) build_anew(struct pier__rdma_task *t)
+static int build_anew(struct pier__rdma_task *t)
 {
 	int n = build(t);
 
@@ -239,7 +239,14 @@ static int __attribute__((noinline)) build_anew(struct pier__rdma_task *t)
 	return 0;
 }
 
-/* Buffers stay as long as the task that uses them. */
+static int __attribute__((noinline, cold)) not_up(struct pier__rdma_task *t)
+{
+	return pier__fail(-ENOTCONN, "%s: the connection is in state %s",
+			  name_of(t),
+			  pier_conn_state_name(t->task.conn->state));
+}
+
+/* Buffers stay as long as the request that uses them. */
 static inline void hold(struct pier_buf *buf)
 {
 	if (buf)
@@ -248,40 +255,42 @@ static inline void hold(struct pier_buf *buf)
 
 static inline void drop(struct pier_buf *buf)
 {
-	if (buf && buf->refs > 1)
-		buf->refs--;
-	else if (buf)
-		pier_buf_put(buf);
+	if (buf && --buf->refs == 0)
+		pier__buf_free_chain(buf);
 }
 
-static int __attribute__((noinline, cold)) not_up(struct pier__rdma_task *t)
+/* Its work request is as it was built: put it on the queue. */
+static inline int post(struct pier__rdma_task *t, unsigned int flags)
 {
-	return pier__fail(-ENOTCONN, "%s: the connection is in state %s",
-			  name_of(t),
-			  pier_conn_state_name(t->task.conn->state));
-}
-
-static int send_submit(struct pier_task *task, unsigned int flags)
-{
-	struct pier__rdma_task *t = rdma_task(task);
-	struct pier_conn *conn = task->conn;
 	int err;
 
-	if (conn->phase != PIER__CONN_UP)
-		return not_up(t);
-	if (!same(&t->src_built, t->src) || !same(&t->dst_built, t->dst)) {
-		err = build_anew(t);
-		if (err)
-			return err;
-	}
 	t->wr.send.send_flags = t->flags;
-	err = pier__conn_post(conn, &t->posted, &t->wr.send,
+	err = pier__conn_post(t->task.conn, &t->posted, &t->wr.send,
 			      flags & PIER_SUBMIT_MORE);
 	if (err)
 		return err;
 	hold(t->src);
 	hold(t->dst);
 	return 0;
+}
+
+static int __attribute__((noinline)) submit_anew(struct pier__rdma_task *t,
+						 unsigned int flags)
+{
+	int err = build_anew(t);
+
+	return err ? err : post(t, flags);
+}
+
+static int send_submit(struct pier_task *task, unsigned int flags)
+{
+	struct pier__rdma_task *t = rdma_task(task);
+
+	if (task->conn->phase != PIER__CONN_UP)
+		return not_up(t);
+	if (!same(&t->src_built, t->src) || !same(&t->dst_built, t->dst))
+		return submit_anew(t, flags);
+	return post(t, flags);
 }
 
 /* Keep what the device said of a failure. */
@@ -292,7 +301,7 @@ static int failed(struct pier__rdma_task *t, const struct ibv_wc *wc)
 	return pier__conn_failed(t->task.conn, name_of(t), wc);
 }
 
-static void finish(struct pier__rdma_task *t, int status)
+static inline void finish(struct pier__rdma_task *t, int status)
 {
 	drop(t->src);
 	drop(t->dst);
@@ -309,7 +318,7 @@ static void finish_failed(struct pier__rdma_task *t, int status)
 		pier_ctx_stop(&rdma->ctx);
 }
 
-static void succeed(struct pier__rdma_task *t)
+static inline void succeed(struct pier__rdma_task *t)
 {
 	struct pier_buf *dst = t->grows;
 

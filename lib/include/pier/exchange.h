@@ -15,7 +15,7 @@ extern "C" {
  */
 #define PIER_EXCHANGE_FILES_MAX 64		/* in each direction */
 #define PIER_EXCHANGE_FILE_MAX (16 * 1024 * 1024)	/* bytes of one */
-#define PIER_EXCHANGE_NAME_MAX 255		/* bytes of its name */
+#define PIER_EXCHANGE_NAME_MAX 200		/* bytes of its name */
 
 enum pier_exchange_role {
 	PIER_EXCHANGE_LISTEN,	/* at address, "[ADDR:]PORT" */
@@ -41,8 +41,9 @@ struct pier_exchange_config {
  * Exchange and return when both sides have everything, in its place and
  * whole.  Returns how many files were received.  One thread; it sleeps.
  * Errors: -EINVAL; -ETIMEDOUT; -ECONNREFUSED, until the time was up;
- * -ECONNRESET, the peer is gone; -EPROTO, it does not keep to the protocol;
- * -EREMOTEIO, what it says failed there; those of reading and writing files.
+ * -EHOSTUNREACH, no such host; -ECONNRESET, the peer is gone; -EPROTO, it
+ * does not keep to the protocol; -EREMOTEIO, what it says failed there; those
+ * of reading and writing files.
  */
 int pier_exchange(const struct pier_exchange_config *cfg);
 
