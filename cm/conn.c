@@ -38,10 +38,15 @@ static int describe(struct pier_conn *conn, int gid_index, uint32_t valid_s)
 {
 	struct pier__qset *qset = conn->qset;
 	const struct pier_rdma_config *cfg = qset->cfg;
-	const struct pier__port *port = &qset->dev->fdev->port;
 	struct pier__end *us = &conn->us;
-	int n = pier__gid_offers(port, gid_index, us->gids);
+	struct pier__port port;
+	int n;
 
+	pier__dev_port(qset->dev, &port);
+	if (!port.active)
+		return pier__fail(-ENETDOWN, "%s port %u is down: bring %s up",
+				  port.name, port.port, port.netdev);
+	n = pier__gid_offers(&port, gid_index, us->gids);
 	if (n < 0)
 		return n;
 	us->gid_count = (unsigned int)n;
@@ -50,15 +55,15 @@ static int describe(struct pier_conn *conn, int gid_index, uint32_t valid_s)
 	us->nonce = pier__random64() | 1;
 	memcpy(us->dev_id, qset->dev->id, sizeof(us->dev_id));
 	us->psn = pier__random_id(0xffffff);
-	us->link_layer = port->link_layer;
-	us->lid = port->lid;
-	us->mtu = cfg->mtu ? cfg->mtu : 128u << port->mtu;
+	us->link_layer = port.link_layer;
+	us->lid = port.lid;
+	us->mtu = cfg->mtu ? cfg->mtu : 128u << port.mtu;
 	us->udp_port = qset->chan->udp_port;
 	us->ctl_addr = (uintptr_t)&qset->ctl[conn->slot];
 	us->ctl_rkey = qset->ctl_mr->rkey;
 	us->access = cfg->access;
-	us->rd_atomic = port->limits.rd_atomic;
-	us->message = port->limits.message;
+	us->rd_atomic = port.limits.rd_atomic;
+	us->message = port.limits.message;
 	return 0;
 }
 
@@ -80,9 +85,13 @@ static int keep_desc(struct pier_conn *conn)
 int pier__conn_export(struct pier__qset *qset, int gid_index, uint32_t valid_s,
 		      struct pier_conn **ret)
 {
-	struct pier_conn *conn = calloc(1, sizeof(*conn));
+	struct pier_conn *conn;
 	int err;
 
+	if (qset->error)
+		return pier__fail(qset->error, "%s no longer works: destroy "
+				  "the context", qset->dev->info.port.name);
+	conn = calloc(1, sizeof(*conn));
 	if (!conn)
 		return pier__fail(-ENOMEM, "connection: no memory");
 	conn->qset = qset;

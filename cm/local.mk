@@ -5,6 +5,7 @@
 lib_libpier_core_la_SOURCES += \
 	%D%/addr.c \
 	%D%/addr.h \
+	%D%/bridge.c \
 	%D%/conn.c \
 	%D%/conn.h \
 	%D%/control.c \

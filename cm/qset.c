@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "cm/conn.h"
 #include "cm/qset.h"
@@ -78,7 +80,8 @@ static int poll_completions(struct pier__source *source, int budget)
 	for (const struct ibv_wc *end = wc + n, *w = wc; w < end; w++) {
 		struct pier__op *op = (struct pier__op *)(uintptr_t)w->wr_id;
 
-		op->done(op, w);
+		if (op)		/* 0: the program's own, see pier/verbs.h */
+			op->done(op, w);
 	}
 	return n > 0;
 }
@@ -144,6 +147,10 @@ static int housekeep(struct pier__source *source, int budget)
 	(void)budget;
 	if (now < source->due)
 		return 0;
+	pier__dev_events(qset->dev);
+	if (!qset->error && atomic_load(&qset->dev->gone))
+		fail_all(qset, pier__fail(-ENODEV, "%s is gone",
+					  qset->dev->info.port.name));
 	source->due = PIER__NEVER;
 	PIER__LIST_EACH(pos, tmp, qset->conns) {
 		uint64_t next = now;	/* at once, in the next round */
@@ -220,6 +227,14 @@ static int add_sources(struct pier__qset *qset)
 	qset->source.fd = qset->chan->fd;
 	qset->slow.poll = housekeep;
 	qset->slow.fd = -1;
+	if (qset->dev->fdev->event_fd >= 0) {
+		/* an own one: contexts on one engine share the device's */
+		qset->slow.fd = fcntl(qset->dev->fdev->event_fd,
+				      F_DUPFD_CLOEXEC, 0);
+		if (qset->slow.fd < 0)
+			return pier__fail(-errno, "no file descriptor: %s",
+					  pier_strerror(errno));
+	}
 	qset->slow.slow = true;
 	qset->slow.due = PIER__NEVER;
 	err = pier__pe_add(qset->pe, &qset->source);
@@ -242,6 +257,7 @@ int pier__qset_create(struct pier_dev *dev, struct pier_pe *pe,
 	qset->rdma = rdma;
 	qset->cfg = cfg;
 	qset->conns = conns;
+	qset->slow.fd = -1;
 	pier__list_init(&qset->posted);
 	pier__list_init(&qset->pending);
 	pier__posted_init(&qset->ready);
@@ -278,6 +294,8 @@ void pier__qset_destroy(struct pier__qset *qset)
 		return;
 	pier__pe_remove(&qset->source);
 	pier__pe_remove(&qset->slow);
+	if (qset->slow.fd >= 0)
+		close(qset->slow.fd);
 	if (qset->srq)
 		qset->fab->srq_destroy(qset->srq);
 	if (qset->cq)

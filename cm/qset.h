@@ -80,7 +80,8 @@ struct pier__qset {
 	struct pier__cq *cq;
 	struct pier__srq *srq;
 	struct pier__source source;	/* completions */
-	struct pier__source slow;	/* connections' housekeeping */
+	struct pier__source slow;	/* connections' housekeeping; its fd */
+					/* tells of the device's events */
 	struct pier__list posted;	/* receives, struct pier__posted */
 	struct pier__list pending;	/* connections with a chain to post */
 	struct pier__posted_queue ready; /* succeeded, beyond the budget */

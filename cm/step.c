@@ -39,19 +39,27 @@ static void begin_flush(struct pier_conn *conn, uint64_t now)
 		pier__conn_qp_error(conn);
 }
 
-static uint64_t step_flushing(struct pier_conn *conn, uint64_t now)
+/* Has everything that was posted come back, or is it not going to? */
+static bool is_flushed(struct pier_conn *conn, uint64_t now)
 {
 	int err = 0;
 
-	if (conn->ready && !conn->marker_posted)
+	if (!conn->ready || conn->qset->error || now >= conn->deadline)
+		return true;
+	if (!conn->marker_posted)
 		err = pier__conn_mark(conn);
-	if (!conn->ready || (err && err != -EAGAIN) || now >= conn->deadline ||
-	    (conn->marker_done &&
-	     conn->qset->empty_polls > conn->drained_at)) {
-		pier__conn_close(conn);
-		return now;
-	}
-	return now + PIER__MS;
+	if (err && err != -EAGAIN)
+		return true;
+	return conn->marker_done &&
+	       conn->qset->empty_polls > conn->drained_at;
+}
+
+static uint64_t step_flushing(struct pier_conn *conn, uint64_t now)
+{
+	if (!is_flushed(conn, now))
+		return now + PIER__MS;
+	pier__conn_close(conn);
+	return now;
 }
 
 static uint64_t step_goodbye(struct pier_conn *conn, uint64_t now)
@@ -216,10 +224,12 @@ int pier__conn_failed(struct pier_conn *conn, const char *what,
 		return pier__fail_again(err, why[0] ? why :
 					pier__wc_text(wc->status));
 	}
-	pier__fail(err, "%s to %s QPN 0x%06x failed: %s (verbs status %d, "
+	pier__fail(err, "%s to %s QPN 0x%06x failed: %s%s (verbs status %d, "
 		   "vendor 0x%x)", what,
 		   pier__gid_text(conn->path_them.raw, gid), conn->them.qpn,
-		   pier__wc_text(wc->status), (int)wc->status, wc->vendor_err);
+		   pier__wc_text(wc->status),
+		   pier__dev_trouble(conn->qset->dev), (int)wc->status,
+		   wc->vendor_err);
 	pier__conn_fail(conn, err);
 	return err;
 }

@@ -26,12 +26,16 @@ dist_man_MANS += \
 	%D%/man/pier_rendezvous.3 \
 	%D%/man/pier_task.3 \
 	%D%/man/pier_uv.3 \
+	%D%/man/pier_verbs.3 \
 	%D%/man/pier_version.3 \
 	# end, sorted
 
 EXTRA_DIST += \
+	%D%/hardware.md \
+	%D%/rxe.md \
 	%D%/style.md \
 	%D%/tutorial.md \
+	%D%/vm.md \
 	# end, sorted
 
 # Print "PAGE CALL" for every call that is not its page's own name.

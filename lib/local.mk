@@ -37,10 +37,12 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/core/version.c \
 	%D%/core/wire.c \
 	%D%/core/wire.h \
+	%D%/dev/bridge.c \
 	%D%/dev/dev.c \
 	%D%/dev/dev.h \
 	%D%/dev/devinfo.c \
 	%D%/dev/devlist.c \
+	%D%/dev/events.c \
 	%D%/engine/ctx.c \
 	%D%/engine/ctx.h \
 	%D%/engine/pe.c \
@@ -99,6 +101,7 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/fabric/verbs/verbs.h \
 	%D%/fabric/verbs/why.c \
 	%D%/fabric/verbs/why.h \
+	%D%/mem/bridge.c \
 	%D%/mem/buf.c \
 	%D%/mem/buf.h \
 	%D%/mem/chain.c \
@@ -153,5 +156,6 @@ pierinclude_HEADERS = \
 	%D%/include/pier/rendezvous.h \
 	%D%/include/pier/task.h \
 	%D%/include/pier/uv.h \
+	%D%/include/pier/verbs.h \
 	%D%/include/pier/version.h \
 	# end, sorted

@@ -34,6 +34,7 @@ lib/core/wire.c msgpack/
 lib/fabric/fabric.c fabric/soft/
 lib/fabric/fabric.c fabric/verbs/
 lib/include/pier/uv.h uv.h
+lib/include/pier/verbs.h infiniband/verbs.h
 END
 
 # uv is another library; it uses a few headers of the inside, whose calls are

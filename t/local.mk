@@ -5,19 +5,27 @@
 # through prove; both by t/run, which knows the time limits.
 
 check_PROGRAMS += \
+	%D%/addr.t \
 	%D%/args.t \
 	%D%/args_json.t \
+	%D%/bridge.t \
+	%D%/buf.t \
 	%D%/codec.t \
 	%D%/config.t \
 	%D%/conn.t \
 	%D%/ctx.t \
+	%D%/dev.t \
+	%D%/enddesc.t \
 	%D%/error.t \
 	%D%/fabric.t \
 	%D%/file.t \
 	%D%/forge.t \
 	%D%/log.t \
+	%D%/mmap.t \
+	%D%/pe.t \
 	%D%/process.t \
 	%D%/rdma.t \
+	%D%/rdma_config.t \
 	%D%/reject.t \
 	%D%/so.t \
 	%D%/soft.t \

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "core/clock.h"
-#include "engine/pe.h"
 #include "engine/source.h"
 #include "t/peer.h"
 #include "t/tap.h"
@@ -194,6 +193,7 @@ static void the_fd_becomes_readable_when_a_slow_source_is_due(void)
 	struct pollfd fd = { .events = POLLIN };
 	struct pier_pe *pe;
 	struct probe slow;
+	int i;
 
 	if (!IS(pier_pe_create(&pe), 0) || !add(pe, &slow, true))
 		return;
@@ -208,8 +208,9 @@ static void the_fd_becomes_readable_when_a_slow_source_is_due(void)
 	IS(pier_pe_wait(pe, PEER_LIMIT_MS), 0);
 	IS(slow.events, 0);
 	pier__pe_due(&slow.source, PIER__NEVER);
-	pier_pe_progress(pe, 0);
-	IS(pier_pe_arm(pe), 0);
+	for (i = 0; i < 1000 && pier_pe_arm(pe); i++)
+		pier_pe_progress(pe, 0);
+	OK(i < 1000);
 	OK(!readable(pe));
 	pier_pe_clear(pe);
 	take_out(&slow);
@@ -419,36 +420,29 @@ static void destroy_the_engine(struct pier_task *task, void *arg)
 	peer->own_pe = false;
 }
 
-/* With a context still running on it, which is stopped by that. */
+/* With contexts still running on it, which are stopped by that. */
 static void an_engine_may_be_destroyed_in_a_callback(void)
 {
-	struct pier_dev *dev;
-	struct peer a;
-	struct pier_pe *pe;
-	struct pier_ctx *ctx;
 	int status = -EINPROGRESS;
+	struct pier_dev *dev;
+	struct peer a, b;
 
 	if (pier_dev_open(NULL, &dev)) {
 		tap_skip(pier_last_error());
 		return;
 	}
-	if (!peer_create(&a, dev, NULL, NULL, 4096) ||
-	    !IS(pier_pe_create(&pe), 0))
+	if (!peer_pair(&a, &b, dev, NULL, 4096))
 		return;
-	ctx = pier_rdma_ctx(a.rdma);
-	IS(pier_ctx_start(ctx, pe), 0);
-	pier_pe_destroy(a.pe);
-	a.pe = pe;
-	IS(pier_rdma_receive(a.rdma, NULL, peer_done, &status), 0);
 	IS(pier_rdma_receive(a.rdma, NULL, destroy_the_engine, &a), 0);
-	IS(pier_ctx_stop(ctx), -EINPROGRESS);
+	IS(pier_rdma_receive(a.rdma, NULL, peer_done, &status), 0);
+	IS(pier_rdma_send(b.conn, NULL, NULL, NULL), 0);
 	while (a.own_pe)
-		pier_pe_wait(pe, 10);
-	IS(pier_ctx_state(ctx), PIER_CTX_IDLE);
-	OK(!pier_ctx_pe(ctx));
+		pier_pe_wait(a.pe, 10);
 	IS(status, -ECANCELED);
-	a.pe = NULL;
-	peer_close(&a);
+	IS(pier_ctx_state(pier_rdma_ctx(a.rdma)), PIER_CTX_IDLE);
+	IS(pier_ctx_state(pier_rdma_ctx(b.rdma)), PIER_CTX_IDLE);
+	OK(!pier_ctx_pe(pier_rdma_ctx(a.rdma)));
+	peer_unpair(&a, &b);
 	pier_dev_close(dev);
 }
 

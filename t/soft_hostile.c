@@ -222,6 +222,7 @@ static void shots_touch_only_what_they_may(void)
 			shoot(&pair->net, a, 0);
 			shoot(&pair->net, b, 1);
 		}
+		vnet_run(&pair->net, SECOND, NULL, NULL);
 		again();
 		pair->opts.psn[0] = 0;
 		pair_state(a->qp, IBV_QPS_RESET);

@@ -391,6 +391,8 @@ static void seven_rnr_retries_are_for_ever(void)
 	IS(pair_send(a, 1, IBV_WR_SEND, SRC, 100000, b, 0), 0);
 	OK(!pair_wait(pair, 0, 1, 10 * SECOND));
 	OK(counters(b)->rnr_sent > 1000);
+	/* It is asked with one packet, not with all of the message. */
+	OK(counters(a)->tx_packets < 2 * counters(b)->rnr_sent);
 	/* What is behind is not said to be missing. */
 	IS(counters(b)->naks_sent[0], 0);
 	IS(pair_recv(b, 1, DST, 100000), 0);

@@ -25,15 +25,30 @@ static void tell_port(unsigned int port, void *arg)
 	fprintf(stderr, "pier exchange: listening on port %u\n", port);
 }
 
+static int take_file(struct options *o, const char *path)
+{
+	if (o->count == PIER_EXCHANGE_FILES_MAX) {
+		fprintf(stderr, "pier exchange: more than %d files\n",
+			PIER_EXCHANGE_FILES_MAX);
+		return 2;
+	}
+	o->files[o->count++] = path;
+	return 0;
+}
+
 /*
  * --send takes all words up to the next option, so it is taken out of the
  * command line before the rest is parsed.
  */
 static int take_files(int *argc, char *argv[], struct options *o)
 {
-	int to = 1;
+	int to = 1, err = 0;
 
-	for (int from = 1; from < *argc; from++) {
+	for (int from = 1; from < *argc && !err; from++) {
+		if (!strncmp(argv[from], "--send=", 7)) {
+			err = take_file(o, argv[from] + 7);
+			continue;
+		}
 		if (strcmp(argv[from], "--send")) {
 			argv[to++] = argv[from];
 			continue;
@@ -43,18 +58,12 @@ static int take_files(int *argc, char *argv[], struct options *o)
 				"file\n");
 			return 2;
 		}
-		while (from + 1 < *argc && argv[from + 1][0] != '-') {
-			if (o->count == PIER_EXCHANGE_FILES_MAX) {
-				fprintf(stderr, "pier exchange: more than %d "
-					"files\n", PIER_EXCHANGE_FILES_MAX);
-				return 2;
-			}
-			o->files[o->count++] = argv[++from];
-		}
+		while (!err && from + 1 < *argc && argv[from + 1][0] != '-')
+			err = take_file(o, argv[++from]);
 	}
 	argv[to] = NULL;
 	*argc = to;
-	return 0;
+	return err;
 }
 
 /* One of three ways to meet, and only one. */

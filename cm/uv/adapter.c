@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include <pier/pe.h>
@@ -19,6 +20,7 @@ struct pier_uv {
 	uv_prepare_t prepare;
 	uv_poll_t poll;
 	uv_idle_t idle;
+	bool armed;		/* the engine is */
 	int closing;		/* handles still to be closed */
 };
 
@@ -27,13 +29,26 @@ static void on_idle(uv_idle_t *idle)
 	(void)idle;
 }
 
+static void disarm(struct pier_uv *uv)
+{
+	if (uv->armed)
+		pier_pe_clear(uv->pe);
+	uv->armed = false;
+}
+
+/* Any callback of the engine may destroy us, and the engine behind us. */
 static void on_prepare(uv_prepare_t *prepare)
 {
 	struct pier_uv *uv = prepare->data;
 
+	disarm(uv);
 	for (int i = 0; i < ROUNDS; i++) {
-		if (pier_pe_progress(uv->pe, 0) == 0 &&
-		    pier_pe_arm(uv->pe) == 0) {
+		int events = pier_pe_progress(uv->pe, 0);
+
+		if (uv->closing)
+			return;
+		if (!events && !pier_pe_arm(uv->pe)) {
+			uv->armed = true;
 			uv_idle_stop(&uv->idle);
 			return;
 		}
@@ -47,7 +62,7 @@ static void on_readable(uv_poll_t *poll, int status, int events)
 
 	(void)status;
 	(void)events;
-	pier_pe_clear(uv->pe);
+	disarm(uv);
 	pier_pe_progress(uv->pe, 0);
 }
 
@@ -92,6 +107,7 @@ void pier_uv_destroy(struct pier_uv *uv)
 {
 	if (!uv)
 		return;
+	disarm(uv);
 	close_handle(uv, (uv_handle_t *)&uv->poll);
 	close_handle(uv, (uv_handle_t *)&uv->prepare);
 	close_handle(uv, (uv_handle_t *)&uv->idle);

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cm/uv/session.h"
 #include "core/fail.h"
 
 #define RETRY_MS 100		/* between tries to connect */
+#define TRY_MS 5000		/* for one of them */
 #define HOST_MAX 256
 
 static void try_next(struct session *s);
@@ -16,13 +19,11 @@ static int split(const char *address, char host[HOST_MAX], const char **port)
 {
 	const char *colon = strrchr(address, ':');
 	const char *begin = address, *end = colon;
-	char *rest;
-	unsigned long number;
 
 	host[0] = '\0';
 	*port = colon ? colon + 1 : address;
-	number = strtoul(*port, &rest, 10);
-	if (!**port || *rest || number > 65535)
+	if (!**port || strspn(*port, "0123456789") != strlen(*port) ||
+	    strtoul(*port, NULL, 10) > 65535)
 		return pier__fail(-EINVAL, "exchange: \"%s\" has no port from "
 				  "0 to 65535 behind a colon", address);
 	if (!colon)
@@ -39,39 +40,46 @@ static int split(const char *address, char host[HOST_MAX], const char **port)
 	return 0;
 }
 
-static void on_peer(uv_stream_t *listener, int status)
-{
-	struct session *s = listener->data;
-
-	if (s->over || status || s->writer)
-		return;	/* a second one waits in the backlog until we end */
-	uv_tcp_init(&s->loop, &s->in.tcp);
-	if (uv_accept(listener, &s->in.stream)) {
-		uv_close((uv_handle_t *)&s->in.stream, NULL);
-		return;
-	}
-	uv_tcp_nodelay(&s->in.tcp, 1);
-	pier__session_met(s, &s->in.stream);
-}
+static void take_peer(struct session *s);
 
 static void on_stranger_closed(uv_handle_t *handle)
 {
 	struct session *s = handle->data;
 
-	s->writer = NULL;
-	s->inlen = 0;
-	s->writing = false;
-	s->outbox.hello = s->outbox.named = s->outbox.done = false;
-	s->outbox.at = s->outbox.sent = 0;
-	s->inbox.hello = false;
-	if (!s->over)
-		on_peer((uv_stream_t *)&s->listener, 0);
+	s->in_use = false;
+	if (!s->over && s->pending)
+		take_peer(s);
 }
 
 void pier__session_meet_again(struct session *s)
 {
 	s->in.stream.data = s;
 	uv_close((uv_handle_t *)&s->in.stream, on_stranger_closed);
+}
+
+static void take_peer(struct session *s)
+{
+	s->pending = false;
+	s->in_use = true;
+	uv_tcp_init(&s->loop, &s->in.tcp);
+	if (uv_accept((uv_stream_t *)&s->listener, &s->in.stream)) {
+		pier__session_meet_again(s);
+		return;
+	}
+	uv_tcp_nodelay(&s->in.tcp, 1);
+	pier__session_met(s, &s->in.stream);
+}
+
+/* One at a time: the next one waits until this one is known for a stranger. */
+static void on_peer(uv_stream_t *listener, int status)
+{
+	struct session *s = listener->data;
+
+	if (s->over || status)
+		return;
+	s->pending = true;
+	if (!s->in_use)
+		take_peer(s);
 }
 
 static void tell_port(struct session *s)
@@ -108,6 +116,14 @@ static int bind_any(struct session *s)
 	return err;
 }
 
+/* The codes of uv_getaddrinfo() are not the system's. */
+static int cannot_resolve(const struct session *s, int err)
+{
+	return pier__fail(err <= UV_EAI_ADDRFAMILY ? -EHOSTUNREACH : err,
+			  "exchange: cannot resolve \"%s\": %s",
+			  s->cfg->address, uv_strerror(err));
+}
+
 static int resolve(struct session *s, const char *host, const char *port,
 		   int flags, uv_getaddrinfo_cb done)
 {
@@ -116,18 +132,19 @@ static int resolve(struct session *s, const char *host, const char *port,
 	int err;
 
 	s->resolve.data = s;
+	s->resolving = done != NULL;
 	err = uv_getaddrinfo(&s->loop, &s->resolve, done,
 			     host[0] ? host : NULL, port, &hints);
 	if (!err && !done)
 		s->addrs = s->resolve.addrinfo;
-	if (err)
-		return pier__fail(err, "exchange: cannot resolve \"%s\": %s",
-				  s->cfg->address, uv_strerror(err));
+	if (err) {
+		s->resolving = false;
+		return cannot_resolve(s, err);
+	}
 	return 0;
 }
 
-static int listen_for_peer(struct session *s, const char *host,
-			   const char *port)
+static int listen_at(struct session *s, const char *host, const char *port)
 {
 	int err = resolve(s, host, port, AI_PASSIVE, NULL);
 
@@ -139,6 +156,19 @@ static int listen_for_peer(struct session *s, const char *host,
 				  s->cfg->address, uv_strerror(err));
 	tell_port(s);
 	return 0;
+}
+
+/* Without an address: at all, of IPv4 too; a host may have no IPv6. */
+static int listen_for_peer(struct session *s, const char *host,
+			   const char *port)
+{
+	if (host[0])
+		return listen_at(s, host, port);
+	if (!listen_at(s, "::", port))
+		return 0;
+	uv_freeaddrinfo(s->addrs);
+	s->addrs = NULL;
+	return listen_at(s, "0.0.0.0", port);
 }
 
 static void on_retry(uv_timer_t *timer)
@@ -171,21 +201,43 @@ static void tried(struct session *s, int err)
 		pier__session_end(s, err);
 		return;
 	}
+	uv_timer_stop(&s->retry);
 	s->addr = s->addr->ai_next;
 	s->in.stream.data = s;
 	uv_close((uv_handle_t *)&s->in.stream, on_try_closed);
+}
+
+/* A port of this host that nobody listens at may connect to itself. */
+static bool is_self(const struct session *s)
+{
+	struct sockaddr_storage here = { 0 }, there = { 0 };
+	int len = sizeof(here), there_len = sizeof(there);
+
+	return !uv_tcp_getsockname(&s->in.tcp, (struct sockaddr *)&here,
+				   &len) &&
+		!uv_tcp_getpeername(&s->in.tcp, (struct sockaddr *)&there,
+				    &there_len) &&
+		len == there_len && !memcmp(&here, &there, (size_t)len);
+}
+
+static void on_late(uv_timer_t *timer)
+{
+	tried(timer->data, UV_ETIMEDOUT);
 }
 
 static void on_connected(uv_connect_t *connect, int status)
 {
 	struct session *s = connect->data;
 
-	if (s->over)
-		return;
+	if (s->over || status == UV_ECANCELED)
+		return;		/* it is being closed */
+	if (!status && is_self(s))
+		status = UV_ECONNREFUSED;
 	if (status) {
 		tried(s, status);
 		return;
 	}
+	uv_timer_stop(&s->retry);
 	uv_tcp_nodelay(&s->in.tcp, 1);
 	pier__session_met(s, &s->in.stream);
 }
@@ -196,6 +248,7 @@ static void try_next(struct session *s)
 
 	uv_tcp_init(&s->loop, &s->in.tcp);
 	s->connect.data = s;
+	uv_timer_start(&s->retry, on_late, TRY_MS, 0);
 	err = uv_tcp_connect(&s->connect, &s->in.tcp, s->addr->ai_addr,
 			     on_connected);
 	if (err)
@@ -207,31 +260,53 @@ static void on_resolved(uv_getaddrinfo_t *req, int status,
 {
 	struct session *s = req->data;
 
+	s->resolving = false;
 	s->addrs = s->addr = addrs;
 	if (s->over)
 		return;
 	if (status) {
-		pier__fail(status, "exchange: cannot resolve \"%s\": %s",
-			   s->cfg->address, uv_strerror(status));
-		pier__session_end(s, status);
+		pier__session_end(s, cannot_resolve(s, status));
 		return;
 	}
 	try_next(s);
 }
 
-/* Any kind of descriptor that a shell or ssh gives a program. */
+/* What a shell or ssh gives a program; libuv aborts at a file. */
+static int check_stdio(int fd, const char *name)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return pier__fail(-errno, "exchange: no standard %s: %s", name,
+				  pier_strerror(errno));
+	if (!S_ISFIFO(st.st_mode) && !S_ISSOCK(st.st_mode))
+		return pier__fail(-EINVAL, "exchange: standard %s is %s, no "
+				  "pipe or socket to a peer", name,
+				  S_ISREG(st.st_mode) ? "a file" :
+				  S_ISCHR(st.st_mode) ? "a terminal or device" :
+				  "something else");
+	return 0;
+}
+
 static int open_stdio(struct session *s)
 {
-	int err;
+	int err = check_stdio(0, "input");
 
+	if (!err)
+		err = check_stdio(1, "output");
+	if (err)
+		return err;
+	for (int fd = 0; fd < 2; fd++)
+		s->flags[fd] = fcntl(fd, F_GETFL);
+	s->stdio = true;
 	uv_pipe_init(&s->loop, &s->in.pipe, 0);
 	uv_pipe_init(&s->loop, &s->out.pipe, 0);
 	err = uv_pipe_open(&s->in.pipe, 0);
 	if (!err)
 		err = uv_pipe_open(&s->out.pipe, 1);
 	if (err)
-		return pier__fail(err, "exchange: standard input and output "
-				  "are no pipes or sockets: %s", uv_strerror(err));
+		return pier__fail(err, "exchange: cannot use standard input "
+				  "and output: %s", uv_strerror(err));
 	pier__session_met(s, &s->out.stream);
 	return 0;
 }
@@ -249,9 +324,9 @@ int pier__session_meet(struct session *s)
 		return err;
 	if (s->cfg->role == PIER_EXCHANGE_LISTEN)
 		return listen_for_peer(s, host, port);
-	if (!host[0])
-		return pier__fail(-EINVAL, "exchange: \"%s\" names no host: "
-				  "HOST:PORT", s->cfg->address);
+	if (!host[0] || !strtoul(port, NULL, 10))
+		return pier__fail(-EINVAL, "exchange: \"%s\" is no HOST:PORT",
+				  s->cfg->address);
 	return resolve(s, host, port, 0, on_resolved);
 }
 
@@ -259,5 +334,9 @@ void pier__session_unmeet(struct session *s)
 {
 	uv_timer_stop(&s->retry);
 	uv_timer_stop(&s->timer);
-	uv_cancel((uv_req_t *)&s->resolve);
+	if (s->resolving)
+		uv_cancel((uv_req_t *)&s->resolve);
+	/* Others who have them do not expect them not to block. */
+	for (int fd = 0; s->stdio && fd < 2; fd++)
+		fcntl(fd, F_SETFL, s->flags[fd]);
 }

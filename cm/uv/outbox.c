@@ -20,10 +20,11 @@ static int check_name(const struct outbox *box, size_t i, const char *path)
 {
 	const char *name = base_name(path);
 
-	if (!name[0] || strlen(name) > PIER_EXCHANGE_NAME_MAX)
-		return pier__fail(-EINVAL, "exchange: \"%s\" is not the path "
-				  "of a file, or its name is longer than %d bytes",
-				  path, PIER_EXCHANGE_NAME_MAX);
+	if (!pier__box_name_ok(name, strlen(name)))
+		return pier__fail(-EINVAL, "exchange: \"%s\" has no name that "
+				  "a peer takes: at most %d bytes, no dot in "
+				  "front, no control characters", path,
+				  PIER_EXCHANGE_NAME_MAX);
 	for (size_t j = 0; j < i; j++) {
 		if (!strcmp(box->files[j].name, name))
 			return pier__fail(-EINVAL, "exchange: two files of the "
@@ -57,6 +58,9 @@ int pier__outbox_fill(struct outbox *box, const char *const *paths,
 {
 	int err = 0;
 
+	if (count && !paths)
+		return pier__fail(-EINVAL, "exchange: %zu files, and no paths",
+				  count);
 	if (count > PIER_EXCHANGE_FILES_MAX)
 		return pier__fail(-EINVAL, "exchange: %zu files, at most %d",
 				  count, PIER_EXCHANGE_FILES_MAX);

@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "cm/uv/session.h"
 #include "core/copy.h"
 #include "core/fail.h"
+
+#define HELLO_MS 5000		/* for who connected to say hello */
+#define FAREWELL_MS 2000	/* for a last sentence to be said or heard */
 
 static void write_more(struct session *s);
 
@@ -18,14 +24,19 @@ static void close_all(uv_handle_t *handle, void *arg)
 		uv_close(handle, NULL);
 }
 
+static void keep_error(struct session *s, int err)
+{
+	s->err = err;
+	snprintf(s->why, sizeof(s->why), "%s", pier_last_error());
+}
+
 void pier__session_end(struct session *s, int err)
 {
 	if (s->over)
 		return;
 	s->over = true;
-	s->err = err;
-	if (err)
-		snprintf(s->why, sizeof(s->why), "%s", pier_last_error());
+	if (err && !s->err)
+		keep_error(s, err);
 	pier__session_unmeet(s);
 	uv_walk(&s->loop, close_all, NULL);
 }
@@ -33,26 +44,76 @@ void pier__session_end(struct session *s, int err)
 /* Both have everything, and both know it. */
 static void end_if_done(struct session *s)
 {
-	if (s->stored_said && s->stored_heard && !s->writing)
+	if (s->stored_said && s->stored_heard && !s->writing && !s->deaf)
 		pier__session_end(s, 0);
+}
+
+/* Who connected may be anybody, and is told nothing before it says hello. */
+static bool is_stranger(const struct session *s)
+{
+	return s->cfg->role == PIER_EXCHANGE_LISTEN && !s->inbox.hello;
+}
+
+static uint64_t ms_left(const struct session *s)
+{
+	uint64_t now = uv_now(&s->loop);
+
+	return now < s->deadline ? s->deadline - now : 0;
+}
+
+static void silence(uv_timer_t *timer);
+
+static void wait_for(struct session *s, uint64_t ms)
+{
+	uv_timer_start(&s->timer, silence, ms, 0);
+}
+
+static void wait_for_meeting(struct session *s)
+{
+	wait_for(s, ms_left(s));
+}
+
+static void sign_of_life(struct session *s)
+{
+	if (!s->deaf && !s->refusing)
+		wait_for(s, (uint64_t)s->cfg->timeout_ms);
+}
+
+/* It never said hello: wait for the next. */
+static void drop_stranger(struct session *s)
+{
+	pier__log(PIER_LOG_WARNING, "exchange", "somebody connected who does "
+		  "not speak the protocol; waiting on");
+	s->writer = NULL;
+	s->inlen = 0;
+	wait_for_meeting(s);
+	pier__session_meet_again(s);
+}
+
+static int peer_gone(const char *why)
+{
+	return pier__fail(-ECONNRESET, "exchange: the peer is gone before all "
+			  "was exchanged: %s", why);
 }
 
 static void silence(uv_timer_t *timer)
 {
 	struct session *s = timer->data;
+	int err = -ETIMEDOUT;
 
-	if (!s->writer)
-		pier__fail(-ETIMEDOUT, "exchange: no peer within %d ms",
+	if (s->writer && is_stranger(s) && ms_left(s)) {
+		drop_stranger(s);
+		return;
+	}
+	if (s->deaf)
+		err = peer_gone("it closed the connection");
+	else if (!s->writer || is_stranger(s))
+		pier__fail(err, "exchange: no peer within %d ms",
 			   s->cfg->timeout_ms);
-	else
-		pier__fail(-ETIMEDOUT, "exchange: nothing from the peer for %d "
-			   "ms", s->cfg->timeout_ms);
-	pier__session_end(s, -ETIMEDOUT);
-}
-
-static void sign_of_life(struct session *s)
-{
-	uv_timer_start(&s->timer, silence, (uint64_t)s->cfg->timeout_ms, 0);
+	else if (!s->err)
+		pier__fail(err, "exchange: nothing from the peer for %d ms",
+			   s->cfg->timeout_ms);
+	pier__session_end(s, err);
 }
 
 static void on_written(uv_write_t *write, int status)
@@ -62,19 +123,14 @@ static void on_written(uv_write_t *write, int status)
 	if (s->over)
 		return;
 	s->writing = false;
-	if (s->failed_said) {
-		pier__session_end(s, s->err);
-		return;
-	}
 	if (status) {
-		pier__fail(-ECONNRESET, "exchange: the peer is gone: %s",
-			   uv_strerror(status));
-		pier__session_end(s, -ECONNRESET);
-		return;
+		s->deaf = true;
+		wait_for(s, FAREWELL_MS);
+	} else if (!s->failed_said) {
+		sign_of_life(s);
+		write_more(s);
+		end_if_done(s);
 	}
-	sign_of_life(s);
-	write_more(s);
-	end_if_done(s);
 }
 
 static void write_frame(struct session *s, const struct frame *frame)
@@ -96,66 +152,75 @@ static void write_frame(struct session *s, const struct frame *frame)
 	}
 }
 
+static void say_failed(struct session *s)
+{
+	struct frame frame = {
+		.type = FRAME_FAILED,
+		.bytes = (const uint8_t *)s->why,
+		.len = strnlen(s->why, FRAME_TEXT_MAX),
+	};
+
+	s->failed_said = true;
+	write_frame(s, &frame);
+}
+
+static void say_stored(struct session *s)
+{
+	struct frame frame = {
+		.type = FRAME_STORED,
+		.number = s->inbox.stored,
+	};
+
+	s->stored_said = true;
+	write_frame(s, &frame);
+}
+
 /* Say the next thing there is to say, one frame at a time. */
 static void write_more(struct session *s)
 {
 	struct frame frame;
 
-	if (s->over || s->writing)
+	if (s->over || s->writing || s->deaf || s->failed_said ||
+	    is_stranger(s))
 		return;
-	if (pier__outbox_next(&s->outbox, &frame)) {
+	if (s->refusing)
+		say_failed(s);
+	else if (pier__outbox_next(&s->outbox, &frame))
 		write_frame(s, &frame);
-	} else if (s->inbox.done && !s->stored_said) {
-		s->stored_said = true;
-		frame = (struct frame){ .type = FRAME_STORED,
-					.number = s->inbox.stored };
-		write_frame(s, &frame);
-	}
+	else if (s->inbox.done && !s->stored_said)
+		say_stored(s);
 }
 
-/* What came is refused: tell the peer, if it can still be told, and end. */
+/*
+ * What came is refused.  The peer is told, behind what is being written, and
+ * closes when it has read that; what it sends until then is thrown away, as
+ * unread data would make the system cut off what the peer has not yet read.
+ */
 static void refuse(struct session *s, int err)
 {
-	const char *why = pier_last_error();
-	struct frame frame = {
-		.type = FRAME_FAILED,
-		.bytes = (const uint8_t *)why,
-		.len = strnlen(why, FRAME_TEXT_MAX),
-	};
-
-	if (s->writing || s->over) {
-		pier__session_end(s, err);
-		return;
-	}
-	s->err = err;
-	snprintf(s->why, sizeof(s->why), "%s", why);
-	s->failed_said = true;
-	write_frame(s, &frame);
+	keep_error(s, err);
+	s->refusing = true;
+	wait_for(s, FAREWELL_MS);
+	write_more(s);
 }
 
 static int take_stored(struct session *s, const struct frame *frame)
 {
-	if (!s->outbox.done || s->stored_heard ||
+	if (!s->outbox.done || !s->inbox.done || s->stored_heard ||
 	    frame->number != s->outbox.count)
 		return pier__fail(-EPROTO, "exchange: the peer has stored %llu "
-				  "files of %zu", (unsigned long long)
-				  frame->number, s->outbox.count);
+				  "files of %zu, or says so out of turn",
+				  (unsigned long long)frame->number,
+				  s->outbox.count);
 	s->stored_heard = true;
 	return 0;
 }
 
-/* The peer's sentence is for a terminal: nothing but text may get there. */
 static int take_failed(const struct frame *frame)
 {
 	char text[FRAME_TEXT_MAX + 1];
-	size_t len = frame->len < FRAME_TEXT_MAX ? frame->len : FRAME_TEXT_MAX;
 
-	for (size_t i = 0; i < len; i++) {
-		uint8_t c = frame->bytes[i];
-
-		text[i] = c < 0x20 || c == 0x7f ? '?' : (char)c;
-	}
-	text[len] = '\0';
+	pier__frame_text(frame, text);
 	return pier__fail(-EREMOTEIO, "exchange: the peer gave up: %s", text);
 }
 
@@ -183,6 +248,8 @@ static int take_all(struct session *s)
 		err = take(s, &frame);
 		at += (size_t)len;
 	}
+	if (at)
+		sign_of_life(s);	/* a whole frame; bytes are none */
 	s->inlen -= at;
 	memmove(s->inbuf, s->inbuf + at, s->inlen);
 	return len < 0 ? len : err;
@@ -197,15 +264,16 @@ static void give_room(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
 	buf->len = sizeof(s->inbuf) - s->inlen;
 }
 
-/* Whoever connected and never said hello was no peer: wait for the next. */
-static bool was_stranger(struct session *s)
+/* No more comes from the peer. */
+static void on_end(struct session *s, int why)
 {
-	if (s->cfg->role != PIER_EXCHANGE_LISTEN || s->inbox.hello)
-		return false;
-	pier__log(PIER_LOG_WARNING, "exchange", "somebody connected who does "
-		  "not speak the protocol; waiting on");
-	pier__session_meet_again(s);
-	return true;
+	if (is_stranger(s)) {
+		drop_stranger(s);
+	} else if (!s->stored_said || !s->stored_heard || s->deaf) {
+		pier__session_end(s, peer_gone(why == UV_EOF ?
+					       "end of the stream" :
+					       uv_strerror(why)));
+	}	/* else our last word is on its way */
 }
 
 static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
@@ -217,25 +285,20 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 	if (s->over || n == 0)
 		return;
 	if (n < 0) {
-		if (was_stranger(s))
-			return;
-		err = pier__fail(-ECONNRESET, "exchange: the peer is gone "
-				 "before all was exchanged: %s",
-				 n == UV_EOF ? "end of the stream" :
-					       uv_strerror((int)n));
-		pier__session_end(s, err);
+		on_end(s, (int)n);
 		return;
 	}
+	if (s->refusing)
+		return;		/* thrown away */
 	s->inlen += (size_t)n;
 	err = take_all(s);
-	if (err && was_stranger(s))
-		return;
-	if (err == -EREMOTEIO) {
+	if (err && is_stranger(s)) {
+		drop_stranger(s);
+	} else if (err == -EREMOTEIO) {
 		pier__session_end(s, err);
 	} else if (err) {
 		refuse(s, err);
 	} else {
-		sign_of_life(s);
 		write_more(s);
 		end_if_done(s);
 	}
@@ -243,12 +306,16 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 
 void pier__session_met(struct session *s, uv_stream_t *writer)
 {
+	uint64_t hello_ms = ms_left(s);
 	int err;
 
 	s->writer = writer;
 	s->inlen = 0;
 	s->in.stream.data = s;
-	sign_of_life(s);
+	if (is_stranger(s))
+		wait_for(s, hello_ms < HELLO_MS ? hello_ms : HELLO_MS);
+	else
+		sign_of_life(s);
 	err = uv_read_start(&s->in.stream, give_room, on_read);
 	if (err) {
 		pier__fail(err, "exchange: cannot read: %s", uv_strerror(err));
@@ -258,12 +325,22 @@ void pier__session_met(struct session *s, uv_stream_t *writer)
 	write_more(s);
 }
 
-static int make_dir(const char *dir)
+static int check_dir(const char *dir)
 {
-	if (!dir || !mkdir(dir, 0700) || errno == EEXIST)
+	struct stat st;
+
+	if (!dir)
 		return 0;
-	return pier__fail(-errno, "exchange: cannot make the directory %s: %s",
-			  dir, pier_strerror(errno));
+	if (mkdir(dir, 0700) && errno != EEXIST)
+		return pier__fail(-errno, "exchange: cannot make the directory "
+				  "%s: %s", dir, pier_strerror(errno));
+	if (stat(dir, &st) || access(dir, W_OK | X_OK))
+		return pier__fail(-errno, "exchange: cannot write into %s: %s",
+				  dir, pier_strerror(errno));
+	if (!S_ISDIR(st.st_mode))
+		return pier__fail(-ENOTDIR, "exchange: %s is no directory",
+				  dir);
+	return 0;
 }
 
 static int check(const struct pier_exchange_config *cfg)
@@ -271,9 +348,12 @@ static int check(const struct pier_exchange_config *cfg)
 	if (cfg->timeout_ms < 1)
 		return pier__fail(-EINVAL, "exchange: timeout %d ms, at least "
 				  "1", cfg->timeout_ms);
+	if ((unsigned int)cfg->role > PIER_EXCHANGE_STDIO)
+		return pier__fail(-EINVAL, "exchange: no role %d",
+				  (int)cfg->role);
 	if (cfg->role != PIER_EXCHANGE_STDIO && !cfg->address)
 		return pier__fail(-EINVAL, "exchange: no address");
-	return make_dir(cfg->receive);
+	return check_dir(cfg->receive);
 }
 
 static int run(struct session *s)
@@ -286,7 +366,7 @@ static int run(struct session *s)
 	uv_timer_init(&s->loop, &s->retry);
 	s->timer.data = s->retry.data = s;
 	s->deadline = uv_now(&s->loop) + (uint64_t)s->cfg->timeout_ms;
-	sign_of_life(s);
+	wait_for_meeting(s);
 	err = pier__session_meet(s);
 	if (err)
 		pier__session_end(s, err);
@@ -294,6 +374,24 @@ static int run(struct session *s)
 	uv_loop_close(&s->loop);
 	uv_freeaddrinfo(s->addrs);
 	return s->err ? pier__fail_again(s->err, s->why) : 0;
+}
+
+/* Writing to a peer that is gone must not end the program. */
+static int run_without_sigpipe(struct session *s)
+{
+	const struct timespec now = { 0 };
+	sigset_t pipe, before, pending;
+	int err;
+
+	sigemptyset(&pipe);
+	sigaddset(&pipe, SIGPIPE);
+	sigpending(&pending);
+	pthread_sigmask(SIG_BLOCK, &pipe, &before);
+	err = run(s);
+	if (!sigismember(&pending, SIGPIPE))
+		sigtimedwait(&pipe, NULL, &now);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return err;
 }
 
 int pier_exchange(const struct pier_exchange_config *cfg)
@@ -314,7 +412,7 @@ int pier_exchange(const struct pier_exchange_config *cfg)
 	s->inbox.dir = copy.receive;
 	err = pier__outbox_fill(&s->outbox, copy.send, copy.send_count);
 	if (!err)
-		err = run(s);
+		err = run_without_sigpipe(s);
 	if (!err)
 		err = (int)s->inbox.stored;
 	pier__outbox_empty(&s->outbox);

@@ -28,8 +28,13 @@ struct session {
 	uv_stream_t *writer;		/* in or out; NULL: not met */
 	uv_connect_t connect;
 	uv_getaddrinfo_t resolve;
-	struct addrinfo *addrs;		/* of the peer; next to try is addr */
+	bool resolving;
+	struct addrinfo *addrs;		/* of the peer; now tried is addr */
 	struct addrinfo *addr;
+	bool in_use;			/* in, until it is closed again */
+	bool pending;			/* one more waits to be accepted */
+	bool stdio;			/* in and out are descriptors 0 and 1, */
+	int flags[2];			/* which had these */
 	uint64_t deadline;		/* of meeting, ms of the loop */
 	struct outbox outbox;
 	struct inbox inbox;
@@ -40,16 +45,19 @@ struct session {
 	bool writing;
 	bool stored_said;		/* we: that all is in place */
 	bool stored_heard;		/* the peer: the same */
+	bool refusing;			/* tell the peer why, then end */
 	bool failed_said;
+	bool deaf;			/* it takes nothing more; what it */
+					/* said before may tell why */
 	bool over;
-	int err;			/* how it ended */
+	int err;			/* how it ended, or will */
 	char why[512];			/* the sentence */
 };
 
 /* Find the peer, then call pier__session_met().  In meet.c. */
 int pier__session_meet(struct session *s);
 
-/* Listen again: the peer was none. */
+/* Listen on: whoever connected was no peer. */
 void pier__session_meet_again(struct session *s);
 
 /* Close what meet.c has opened. */

@@ -6,7 +6,8 @@
 #include "core/random.h"
 #include "dev/dev.h"
 
-static int open_port(const struct pier__port *port, struct pier_dev **ret)
+int pier__dev_open_port(const struct pier__port *port, struct ibv_pd *pd,
+			struct pier_dev **ret)
 {
 	struct pier_dev *dev;
 	int err;
@@ -19,11 +20,15 @@ static int open_port(const struct pier__port *port, struct pier_dev **ret)
 	if (!dev)
 		return pier__fail(-ENOMEM, "%s: no memory", port->name);
 
-	err = port->fabric->dev->open(port, &dev->fdev);
+	if (pd)
+		err = port->fabric->dev->adopt(port, pd, &dev->fdev);
+	else
+		err = port->fabric->dev->open(port, &dev->fdev);
 	if (err) {
 		free(dev);
 		return err;
 	}
+	pthread_mutex_init(&dev->lock, NULL);
 	dev->info.port = dev->fdev->port;
 	dev->fabric = port->fabric;
 	pier__random(dev->id, sizeof(dev->id));
@@ -42,7 +47,7 @@ int pier_dev_open(const char *name, struct pier_dev **ret)
 		return err;
 	err = pier_devlist_find(list, name, &info);
 	if (!err)
-		err = open_port(&info->port, ret);
+		err = pier__dev_open_port(&info->port, NULL, ret);
 	pier_devlist_destroy(list);
 	return err;
 }
@@ -58,6 +63,7 @@ void pier_dev_close(struct pier_dev *dev)
 		return;
 	}
 	dev->fabric->dev->close(dev->fdev);
+	pthread_mutex_destroy(&dev->lock);
 	free(dev);
 }
 

@@ -2,6 +2,7 @@
 #ifndef PIER_DEV_DEV_H
 #define PIER_DEV_DEV_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include <pier/dev.h>
@@ -19,7 +20,26 @@ struct pier_dev {
 	uint8_t id[8];		/* random, names this opening of the device: */
 				/* keys made on it carry it to importers */
 	atomic_uint users;	/* contexts and mmaps on it */
+	pthread_mutex_t lock;	/* events, and fdev->port after the open */
+	atomic_bool gone;	/* for good */
+	atomic_bool port_down;	/* for now */
 };
+
+/* Open @port, on @pd unless that is NULL. */
+int pier__dev_open_port(const struct pier__port *port, struct ibv_pd *pd,
+			struct pier_dev **ret);
+
+/*
+ * Take what events there are.  Any thread; contexts call it when
+ * fdev->event_fd is readable.
+ */
+void pier__dev_events(struct pier_dev *dev);
+
+/* The port as it is now.  Any thread. */
+void pier__dev_port(struct pier_dev *dev, struct pier__port *ret);
+
+/* What is wrong with it, to end a sentence with; "" nothing.  Any thread. */
+const char *pier__dev_trouble(const struct pier_dev *dev);
 
 /* Count a user of @dev, which must not be closed before it is dropped. */
 void pier__dev_hold(struct pier_dev *dev);

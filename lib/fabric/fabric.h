@@ -113,6 +113,13 @@ struct pier__fabric_dev {
 	/* Open @port; the caller ends it with close.  -ENODEV: it is gone. */
 	int (*open)(const struct pier__port *port, struct pier__fdev **ret);
 
+	/*
+	 * Open @port on the caller's @pd, which stays his like its context
+	 * and its events.  -EOPNOTSUPP: not a verbs device.
+	 */
+	int (*adopt)(const struct pier__port *port, struct ibv_pd *pd,
+		     struct pier__fdev **ret);
+
 	/* Close @fdev, on which nothing is left. */
 	void (*close)(struct pier__fdev *fdev);
 
@@ -205,6 +212,9 @@ struct pier__fabric_qp {
 	 */
 	int (*post)(struct pier__qp *qp, struct ibv_send_wr *wr,
 		    struct ibv_send_wr **bad);
+
+	/* The verbs object under it; NULL: there is none. */
+	struct ibv_qp *(*ibv)(struct pier__qp *qp);
 };
 
 /* A kind of device. */

@@ -29,6 +29,19 @@ static int null_open(const struct pier__port *port, struct pier__fdev **ret)
 	return -ENODEV;
 }
 
+static int null_adopt(const struct pier__port *port, struct ibv_pd *pd,
+		      struct pier__fdev **ret)
+{
+	(void)pd;
+	return null_open(port, ret);
+}
+
+static struct ibv_qp *null_ibv(struct pier__qp *qp)
+{
+	(void)qp;
+	return NULL;
+}
+
 static void null_close(struct pier__fdev *fdev)
 {
 	free(fdev);
@@ -214,6 +227,7 @@ static int null_post(struct pier__qp *qp, struct ibv_send_wr *wr,
 static const struct pier__fabric_dev null_dev = {
 	.list = null_list,
 	.open = null_open,
+	.adopt = null_adopt,
 	.close = null_close,
 	.query = null_query,
 	.event = null_event,
@@ -237,6 +251,7 @@ static const struct pier__fabric_qp null_qp = {
 	.qp_modify = null_qp_modify,
 	.qp_destroy = null_qp_destroy,
 	.post = null_post,
+	.ibv = null_ibv,
 };
 
 static const struct pier__fabric null_fabric = {

@@ -30,7 +30,10 @@ own()
 	callgrind_annotate --threshold=100 --auto=no "$tmp/out" |
 	    awk -v count=$count '
 		/PROGRAM TOTALS/ { gsub(",", "", $1); total = $1 }
-		/:(null_|bench_|must|task_done)/ { gsub(",", "", $1); off += $1 }
+		/:(null_|bench_|must|task_done)/ {
+			gsub(",", "", $1)
+			off += $1
+		}
 		END { printf "%.1f\n", (total - off) / count }'
 }
 

@@ -293,9 +293,19 @@ static struct ibv_pd *soft_pd(struct pier__fdev *fdev)
 	return NULL;
 }
 
+static int soft_adopt(const struct pier__port *port, struct ibv_pd *pd,
+		      struct pier__fdev **ret)
+{
+	(void)pd;
+	(void)ret;
+	return pier__fail(-EOPNOTSUPP, "%s is no verbs device: it takes no "
+			  "protection domain", port->name);
+}
+
 const struct pier__fabric_dev pier__soft_dev = {
 	.list = soft_list,
 	.open = soft_open,
+	.adopt = soft_adopt,
 	.close = soft_close,
 	.query = soft_query,
 	.event = soft_event,

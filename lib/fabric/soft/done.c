@@ -5,6 +5,7 @@
 #include "fabric/soft/qp.h"
 
 #define RTO_MAX (32 * PIER__MS)		/* however often it was in vain */
+#define PROBE_FROM 2			/* resends in vain */
 
 static enum ibv_wc_opcode wc_opcode(const struct soft_wqe *wqe)
 {
@@ -119,6 +120,7 @@ static void req_progress(struct soft_qp *qp)
 		req->rnr_wait = false;
 	req->rnr_left = req->rnr_retry;
 	req->backoff = 0;
+	req->probe = false;
 	req->progress_at = now;
 	req->resend_at = resend_time(qp);
 }
@@ -366,6 +368,7 @@ void pier__soft_req_timer(struct soft_qp *qp)
 	if (req->rnr_wait) {
 		if (req->rnr_at <= now) {
 			req->rnr_wait = false;
+			req->probe = true;
 			req->progress_at = now;
 			req->resend_at = resend_time(qp);
 		}
@@ -375,6 +378,7 @@ void pier__soft_req_timer(struct soft_qp *qp)
 		qp->ep->counters.timeouts++;
 		if (req->backoff < 16)
 			req->backoff++;
+		req->probe = req->probe || req->backoff >= PROBE_FROM;
 		pier__soft_dest_shrink(qp->ep, qp->dest);
 		req_rewind(qp);
 	}

@@ -40,6 +40,7 @@ struct soft_note {
 	uint32_t cost;			/* of a request, to its window */
 	uint8_t res;			/* of a response: its place, or none */
 	uint8_t due;			/* of an acknowledgement */
+	bool again;			/* a request that was sent before */
 };
 
 /*

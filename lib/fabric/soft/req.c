@@ -30,6 +30,7 @@ void pier__soft_req_init(struct soft_req *req, uint32_t psn)
 	req->rd_atomic = 0;
 	req->backoff = 0;
 	req->rnr_wait = false;
+	req->probe = false;
 }
 
 bool pier__soft_wqe_is_atomic(const struct soft_wqe *wqe)
@@ -68,7 +69,7 @@ bool pier__soft_req_wants(const struct soft_qp *qp)
 	const struct soft_wqe *wqe = req->cur;
 
 	if (!wqe || wqe->status || req->rnr_wait || req->nxt >= req->stop ||
-	    req->nxt - req->una >= SOFT_AHEAD_MAX)
+	    req->nxt - req->una >= (req->probe ? 1 : SOFT_AHEAD_MAX))
 		return false;
 	if (qp->state != IBV_QPS_RTS && qp->state != IBV_QPS_SQD)
 		return false;
@@ -111,7 +112,7 @@ static bool wants_ack(const struct soft_qp *qp, uint32_t cost)
 {
 	const struct soft_req *req = &qp->req;
 
-	return req->nxt - req->asked >= SOFT_ACK_EVERY ||
+	return req->probe || req->nxt - req->asked >= SOFT_ACK_EVERY ||
 	       req->nxt + 1 - req->una >= SOFT_AHEAD_MAX ||
 	       qp->dest->inflight + 2 * cost > qp->dest->window;
 }
@@ -240,7 +241,8 @@ int pier__soft_req_send(struct soft_qp *qp)
 {
 	struct soft_hdr hdr = { .psn = qp->req.nxt & SOFT_PSN_MASK };
 	struct soft_note note = { .qp = qp, .wqe = qp->req.cur,
-				  .seq = qp->req.nxt };
+				  .seq = qp->req.nxt,
+				  .again = qp->req.nxt < qp->req.max };
 	struct soft_wqe *wqe = note.wqe;
 	struct soft_tx *tx;
 	uint32_t packets;
@@ -281,6 +283,10 @@ void pier__soft_req_unsend(struct soft_qp *qp, const struct soft_note *note)
 	if (pier__soft_wqe_is_read(note->wqe) ||
 	    pier__soft_wqe_is_atomic(note->wqe))
 		req->rd_atomic--;
+	if (note->again)
+		qp->ep->counters.resent--;
+	else
+		req->max = note->seq;
 	req->nxt = note->seq;
 	req->cur = note->wqe;
 	req->inflight -= note->cost;

@@ -250,6 +250,12 @@ static int soft_post(struct pier__qp *qp, struct ibv_send_wr *wr,
 	return err;
 }
 
+static struct ibv_qp *soft_ibv(struct pier__qp *qp)
+{
+	(void)qp;
+	return NULL;
+}
+
 static const struct pier__fabric_qp soft_qp_table = {
 	.chan_create = pier__soft_chan_create,
 	.chan_destroy = pier__soft_chan_destroy,
@@ -265,6 +271,7 @@ static const struct pier__fabric_qp soft_qp_table = {
 	.qp_modify = soft_qp_modify,
 	.qp_destroy = soft_qp_destroy,
 	.post = soft_post,
+	.ibv = soft_ibv,
 };
 
 const struct pier__fabric pier__soft = {

@@ -84,21 +84,51 @@ err_free:
 	return err;
 }
 
-void pier__verbs_close(struct pier__fdev *fdev)
+int pier__verbs_adopt(const struct pier__port *port, struct ibv_pd *pd,
+		      struct pier__fdev **ret)
 {
-	struct verbs_dev *dev = verbs_dev(fdev);
+	struct verbs_dev *dev = calloc(1, sizeof(*dev));
+	int err;
+
+	if (!dev)
+		return pier__fail(-ENOMEM, "%s: no memory", port->name);
+	dev->ibv = pd->context;
+	dev->pd = pd;
+	dev->adopted = true;
+	dev->fdev.fabric = &pier__verbs;
+	dev->fdev.port = *port;
+	dev->fdev.event_fd = -1;	/* the program reads them */
+	err = pier__verbs_query(&dev->fdev);
+	if (err) {
+		free(dev);
+		return err;
+	}
+	*ret = &dev->fdev;
+	return 0;
+}
+
+/* The context and its protection domain, unless they are the program's. */
+static void close_own(struct verbs_dev *dev)
+{
 	int rc;
 
-	if (!fdev)
+	if (dev->adopted)
 		return;
 	/* EBUSY: something is left on it, and the context will take it all. */
 	rc = ibv_dealloc_pd(dev->pd);
 	if (rc)
 		pier__log(PIER_LOG_ERROR, "verbs",
 			  "%s: its protection domain is in use: %s",
-			  fdev->port.name, pier_strerror(rc));
+			  dev->fdev.port.name, pier_strerror(rc));
 	ibv_close_device(dev->ibv);
-	free(dev);
+}
+
+void pier__verbs_close(struct pier__fdev *fdev)
+{
+	if (!fdev)
+		return;
+	close_own(verbs_dev(fdev));
+	free(verbs_dev(fdev));
 }
 
 int pier__verbs_query(struct pier__fdev *fdev)
@@ -138,6 +168,8 @@ int pier__verbs_event(struct pier__fdev *fdev, int *ret)
 	bool foreign;
 	int err;
 
+	if (dev->adopted)
+		return -EAGAIN;
 	do {
 		errno = 0;
 		if (ibv_get_async_event(dev->ibv, &event)) {

@@ -6,9 +6,15 @@ static struct ibv_pd *verbs_pd(struct pier__fdev *fdev)
 	return verbs_dev(fdev)->pd;
 }
 
+static struct ibv_qp *verbs_ibv(struct pier__qp *qp)
+{
+	return verbs_qp(qp)->ibv;
+}
+
 static const struct pier__fabric_dev verbs_dev_calls = {
 	.list = pier__verbs_list,
 	.open = pier__verbs_open,
+	.adopt = pier__verbs_adopt,
 	.close = pier__verbs_close,
 	.query = pier__verbs_query,
 	.event = pier__verbs_event,
@@ -32,6 +38,7 @@ static const struct pier__fabric_qp verbs_qp_calls = {
 	.qp_modify = pier__verbs_qp_modify,
 	.qp_destroy = pier__verbs_qp_destroy,
 	.post = pier__verbs_post,
+	.ibv = verbs_ibv,
 };
 
 const struct pier__fabric pier__verbs = {

@@ -15,6 +15,7 @@ struct verbs_dev {
 	struct pier__fdev fdev;		/* first, so that casts are sound */
 	struct ibv_context *ibv;
 	struct ibv_pd *pd;
+	bool adopted;			/* both are the program's */
 	atomic_uint vectors;		/* completion vectors given out */
 };
 
@@ -80,6 +81,8 @@ int pier__verbs_error(int rc);
 /* Devices, kept in dev.c and list.c. */
 int pier__verbs_list(struct pier__ports *ports);
 int pier__verbs_open(const struct pier__port *port, struct pier__fdev **ret);
+int pier__verbs_adopt(const struct pier__port *port, struct ibv_pd *pd,
+		      struct pier__fdev **ret);
 void pier__verbs_close(struct pier__fdev *fdev);
 int pier__verbs_query(struct pier__fdev *fdev);
 int pier__verbs_event(struct pier__fdev *fdev, int *ret);
