@@ -150,18 +150,18 @@ static int match(struct pier_conn *conn, const struct pier__end *them)
 	return 0;
 }
 
-/* Nothing was heard of the peer that was tried first. */
-static bool may_retarget(const struct pier_conn *conn)
+bool pier__conn_may_retarget(const struct pier_conn *conn)
 {
-	return conn->phase == PIER__CONN_HELLO && !conn->hello_acked &&
-	       !conn->hello_seen && !pier__conn_hello_seen(conn) &&
+	return conn->qset && conn->phase == PIER__CONN_HELLO &&
+	       !conn->hello_acked && !conn->hello_seen &&
+	       !pier__conn_hello_seen(conn) &&
 	       conn->ctl_kind == PIER__CTL_NONE;
 }
 
 int pier__conn_connect(struct pier_conn *conn, const void *desc, size_t len,
 		       uint32_t timeout_ms)
 {
-	bool again = conn->qset && may_retarget(conn);
+	bool again = pier__conn_may_retarget(conn);
 	uint64_t now = pier__now();
 	struct pier__end them;
 	int err;
@@ -298,7 +298,8 @@ static int wait_for(struct pier_conn *conn, int timeout_ms)
 	if (conn->state == PIER_CONN_CONNECTED)
 		return 0;
 	if (conn->error)
-		return pier__fail_again(conn->error, conn->error_text);
+		return pier__fail_again(conn->error,
+					pier_conn_error_text(conn));
 	return pier__fail(-ENOTCONN, "the connection ended before it stood");
 }
 

@@ -111,6 +111,9 @@ int pier__conn_export(struct pier__qset *qset, int gid_index, uint32_t valid_s,
 int pier__conn_connect(struct pier_conn *conn, const void *desc, size_t len,
 		       uint32_t timeout_ms);
 
+/* May it connect to another one now?  Not while a hello is on its way. */
+bool pier__conn_may_retarget(const struct pier_conn *conn);
+
 /*
  * Put @wr, whose wr_id is @posted's op, on the send queue; @more: with the
  * next one.  @conn is up.  Errors: -EAGAIN, full; the device's.

@@ -64,7 +64,8 @@ static void nothing_outside_the_mmap_is_taken(void)
 	struct pier_buf *buf = NULL;
 
 	IS(pier_buf_by_addr(inv, mmap, memory, SIZE + 1, &buf), -ERANGE);
-	IS(pier_buf_by_addr(inv, mmap, memory - 1, 1, &buf), -ERANGE);
+	IS(pier_buf_by_addr(inv, mmap, (void *)((uintptr_t)memory - 1), 1,
+			    &buf), -ERANGE);
 	IS(pier_buf_by_addr(inv, mmap, memory + SIZE, 1, &buf), -ERANGE);
 	IS(pier_buf_by_addr(inv, mmap, memory + 1, SIZE_MAX, &buf), -ERANGE);
 	IS(pier_buf_by_addr(inv, mmap, NULL, 1, &buf), -ERANGE);

@@ -6,6 +6,7 @@
 
 check_PROGRAMS += \
 	%D%/addr.t \
+	%D%/alloc.t \
 	%D%/args.t \
 	%D%/args_json.t \
 	%D%/bridge.t \
@@ -17,16 +18,19 @@ check_PROGRAMS += \
 	%D%/dev.t \
 	%D%/enddesc.t \
 	%D%/error.t \
+	%D%/exchange_lies.t \
 	%D%/fabric.t \
 	%D%/file.t \
 	%D%/forge.t \
 	%D%/log.t \
 	%D%/mmap.t \
+	%D%/oom.t \
 	%D%/pe.t \
 	%D%/process.t \
 	%D%/rdma.t \
 	%D%/rdma_config.t \
 	%D%/reject.t \
+	%D%/rendezvous.t \
 	%D%/so.t \
 	%D%/soft.t \
 	%D%/soft_errors.t \
@@ -37,6 +41,7 @@ check_PROGRAMS += \
 	%D%/soft_states.t \
 	%D%/softdev.t \
 	%D%/task.t \
+	%D%/uv.t \
 	%D%/verbs.t \
 	%D%/wake.t \
 	%D%/wire.t \
@@ -88,8 +93,20 @@ $(soft_tests): %D%/libsoft.la
 $(soft_tests): private LDADD = %D%/libsoft.la %D%/libtap.la \
 	lib/libpier-core.la
 
+# These count the library's allocations, or make them fail.
+wrap_alloc = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
+	-Wl,--wrap=strdup,--wrap=free
+%C%_alloc_t_SOURCES = %D%/alloc.c %D%/failing.c %D%/failing.h
+%C%_alloc_t_LDFLAGS = $(AM_LDFLAGS) $(wrap_alloc)
+%C%_oom_t_SOURCES = %D%/oom.c %D%/failing.c %D%/failing.h
+%C%_oom_t_LDFLAGS = $(AM_LDFLAGS) $(wrap_alloc)
+
 # This one takes the library as a program does.
 %C%_so_t_LDADD = %D%/libtap.la lib/libpier.la
+
+# These take libpier-uv, whose calls into libpier need the one library.
+%C%_exchange_lies_t_LDADD = %D%/libtap.la cm/uv/libpier-uv.la lib/libpier.la
+%C%_uv_t_LDADD = %D%/libtap.la cm/uv/libpier-uv.la lib/libpier.la $(LIBUV_LIBS)
 
 EXTRA_DIST += \
 	%D%/api.sh \

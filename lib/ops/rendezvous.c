@@ -162,8 +162,8 @@ static int await_hello(struct meeting *m)
 		if (pier__now() >= m->deadline)
 			return pier_conn_wait(conn, 0);
 		pier_pe_wait(m->rdma->ctx.pe, LOOK_MS);
-		if (conn->hello_seen || conn->hello_acked)
-			continue;
+		if (!pier__conn_may_retarget(conn))
+			continue;	/* the file would be lost */
 		len = look(m, m->args->remote_descriptor);
 		if (len > 0)
 			pier__conn_connect(conn, m->desc, (size_t)len,

@@ -1,24 +1,29 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Measurements, built and run by their own targets: they need valgrind, and
-# their results are for people to look at.
+# Measurements; each prints a line a target and last how many were met.
 
-EXTRA_PROGRAMS += %D%/overhead
-%C%_overhead_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/t
-%C%_overhead_LDADD = lib/libpier-core.la
-%C%_overhead_LDFLAGS = $(AM_LDFLAGS) -no-install
+EXTRA_PROGRAMS = %D%/overhead
 %C%_overhead_SOURCES = \
 	%D%/nullfabric.c \
 	%D%/nullfabric.h \
 	%D%/overhead.c \
 	# end, sorted
+%C%_overhead_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/t
+%C%_overhead_LDADD = lib/libpier-core.la
+CLEANFILES += $(EXTRA_PROGRAMS)
 
 EXTRA_DIST += \
 	%D%/overhead.sh \
+	%D%/vm.sh \
 	# end, sorted
 
-# Instructions that pier spends on an operation.
 bench-overhead: %D%/overhead
-	$(SHELL) $(srcdir)/%D%/overhead.sh %D%/overhead
+	$(LIBTOOL) --mode=execute $(SHELL) $(srcdir)/%D%/overhead.sh \
+		%D%/overhead
 
-.PHONY: bench-overhead
+# Beside perftest on kernel Soft-RoCE, in one boot.
+bench-vm: all
+	$(SHELL) $(srcdir)/t/vm/run -b . -l bench-vm -t 3000 t/bench/vm.sh
+	@tr -d '\r' <bench-vm/tap.log | sed -n 's/^# \(.*: .*\)/\1/p'
+
+.PHONY: bench-overhead bench-vm

@@ -1,0 +1,148 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# pier perf beside perftest on Soft-RoCE, in the guest of t/vm/run: the same
+# operation and size in alternation, the median of the pairs' ratios.  Under
+# emulation only ratios mean anything.
+# usage: t/vm/run -t 3000 t/bench/vm.sh
+. "${0%/*}/../tap.sh"
+
+[ -f /run/vm/job ] || skip_all "only for the guest of t/vm/run"
+pier=$build/tools/pier
+PAIRS=${PAIRS:-9}
+met=0 missed=0
+port=18600
+
+# The index of rxe0's GID that maps 10.x.
+gid_index()
+{
+	grep -l ':ffff:0a' /sys/class/infiniband/rxe0/ports/1/gids/* \
+	    2>/dev/null | sed 's|.*/||' | sort -n | head -n 1
+}
+gid=$(gid_index)
+server_ip=$(ip -4 -o addr show dev "$(cat \
+    /sys/class/infiniband/rxe0/ports/1/gid_attrs/ndevs/"$gid")" |
+    awk '{ sub("/.*", "", $4); print $4; exit }')
+
+# both SERVER CLIENT - run two shell commands, print what the client says
+both()
+{
+	timeout 120 sh -c "$1" >"$tmp/server" 2>&1 &
+	sleep_until_listening
+	timeout 120 sh -c "$2" >"$tmp/client" 2>&1 || {
+		cat "$tmp/client" "$tmp/server" >&2
+		kill $! 2>/dev/null
+	}
+	wait $!
+	cat "$tmp/client"
+}
+
+# perftest's server says nothing when it listens: look at its socket.
+sleep_until_listening()
+{
+	[ -n "$listen" ] || return 0
+	tries=0
+	until ss -ltn | grep -q ":$listen " || [ $tries -ge 300 ]; do
+		tries=$((tries + 1))
+		sleep 0.1
+	done
+}
+
+# perftest PROGRAM SIZE ARG... - its last line of figures
+perftest()
+{
+	port=$((port + 1)) listen=$port program=$1 size=$2
+	shift 2
+	both "$program -d rxe0 -x $gid -F -s $size -p $port $*" \
+	    "$program -d rxe0 -x $gid -F -s $size -p $port $* $server_ip" |
+	    awk -v size="$size" '$1 == size && NF > 3 { line = $0 }
+		END { print line }'
+}
+
+# perf KIND OPERATION SIZE ARG... - pier's JSON
+perf()
+{
+	listen='' kind=$1 op=$2 size=$3
+	shift 3
+	rm -f "$tmp/a" "$tmp/b" "$tmp/m"
+	both "$pier perf $kind $op --respond -d rxe0 -ld $tmp/a -re $tmp/b \
+		-m $tmp/m -s $size $*" \
+	    "$pier perf $kind $op -d rxe0 -ld $tmp/b -re $tmp/a -m $tmp/m \
+		-s $size $* --json"
+}
+
+# json KEY - the number under KEY of the JSON on stdin
+json()
+{
+	sed -n "s/.*\"$1\": *\\([0-9.e+-]*\\).*/\\1/p" | head -n 1
+}
+
+# ratios OURS THEIRS - two functions, each prints a figure
+ratios()
+{
+	pair=0
+	while [ $pair -lt "$PAIRS" ]; do
+		pair=$((pair + 1))
+		theirs=$($2)
+		ours=$($1)
+		awk "BEGIN { if (\"$theirs\" > 0) print \"$ours\" / \"$theirs\" }"
+		echo "# $1 pair $pair: pier $ours, perftest $theirs" >&2
+	done | sort -n >"$tmp/ratios"
+	awk '{ r[NR] = $1 } END {
+		if (NR) print r[int((NR + 1) / 2)], r[1], r[NR], NR
+		else print 0, 0, 0, 0 }' "$tmp/ratios"
+}
+
+# target NAME "at most"|"at least" LIMIT OURS THEIRS
+target()
+{
+	read -r median low high pairs <<END
+$(ratios "$4" "$5")
+END
+	case $2 in
+	"at most") holds="$median > 0 && $median <= $3" ;;
+	*) holds="$median >= $3" ;;
+	esac
+	if awk "BEGIN { exit !($holds) }"; then
+		met=$((met + 1)) verdict=met
+	else
+		missed=$((missed + 1)) verdict=MISSED
+	fi
+	echo "# $1: $median x perftest ($low to $high, $pairs pairs)," \
+	    "$2 $3: $verdict"
+}
+
+send_lat_ours() { perf lat send 8 -n 1000 | json median; }
+send_lat_theirs() { perftest ib_send_lat 8 -n 1000 | awk '{ print $5 }'; }
+read_lat_ours() { perf lat read 8 -n 1000 | json median; }
+read_lat_theirs() { perftest ib_read_lat 8 -n 1000 | awk '{ print $5 }'; }
+# To completion, one at a time: perftest tells it by its message rate.
+write_lat_ours() { perf lat write 8 -n 1000 | json average; }
+write_lat_theirs()
+{
+	perftest ib_write_bw 8 -n 1000 -t 1 -Q 1 | awk '{ print 1 / $5 }'
+}
+bw_ours() { perf bw "$1" 64K -n 300 --outstanding 64 | json mb_per_s; }
+bw_theirs()
+{
+	perftest "ib_$1_bw" 65536 -n 300 -t 64 --report_gbits |
+	    awk '{ print $4 * 125 }'
+}
+send_bw_ours() { bw_ours send; }
+send_bw_theirs() { bw_theirs send; }
+read_bw_ours() { bw_ours read; }
+read_bw_theirs() { bw_theirs read; }
+write_bw_ours() { bw_ours write; }
+write_bw_theirs() { bw_theirs write; }
+
+for op in send read write; do
+	target "8-byte $op latency" "at most" 1.2 ${op}_lat_ours \
+	    ${op}_lat_theirs
+done
+for op in send read write; do
+	target "64 KiB $op bandwidth" "at least" 0.9 ${op}_bw_ours \
+	    ${op}_bw_theirs
+done
+echo "# targets: $met met, $missed missed"
+is $((met + missed)) 6 "all targets were measured"
+done_testing
