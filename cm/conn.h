@@ -144,6 +144,9 @@ int pier__conn_failed(struct pier_conn *conn, const char *what,
  */
 void pier__conn_heard(struct pier_conn *conn);
 
+/* Say who never said hello.  Returns -PIER_ENOHELLO. */
+int pier__conn_no_hello(const struct pier_conn *conn);
+
 /* Fail @conn with the thread's last error as the reason. */
 void pier__conn_fail(struct pier_conn *conn, int err);
 

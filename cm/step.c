@@ -114,18 +114,18 @@ static uint64_t step_up(struct pier_conn *conn, uint64_t now)
 	return now + GOODBYE_LOOK;
 }
 
-static void no_hello(struct pier_conn *conn)
+int pier__conn_no_hello(const struct pier_conn *conn)
 {
 	char gid[INET6_ADDRSTRLEN];
-	int err = pier__fail(-PIER_ENOHELLO, "no hello from %s QPN 0x%06x: %s",
-			     pier__gid_text(conn->path_them.raw, gid),
-			     conn->them.qpn,
-			     conn->hello_acked ?
-				     "it took ours but never connected to us" :
-				     "it does not answer; is it gone, or its "
-				     "descriptor from an earlier run?");
 
-	pier__conn_fail(conn, err);
+	return pier__fail(-PIER_ENOHELLO, "no hello from %s QPN 0x%06x: %s%s",
+			  pier__gid_text(conn->path_them.raw, gid),
+			  conn->them.qpn,
+			  conn->hello_acked ?
+				  "it took ours but never connected to us" :
+				  "it does not answer; is it gone, or its "
+				  "descriptor from an earlier run?",
+			  pier__dev_trouble(conn->qset->dev));
 }
 
 static void become_up(struct pier_conn *conn, uint64_t now)
@@ -148,12 +148,14 @@ void pier__conn_heard(struct pier_conn *conn)
 static uint64_t step_hello(struct pier_conn *conn, uint64_t now)
 {
 	conn->hello_seen = conn->hello_seen || pier__conn_hello_seen(conn);
+	if (conn->hello_seen && pier__conn_goodbye_seen(conn))
+		conn->hello_acked = true;	/* it took ours, and is done */
 	if (conn->hello_acked && conn->hello_seen) {
 		become_up(conn, now);
 		return now;
 	}
 	if (now >= conn->deadline) {
-		no_hello(conn);
+		pier__conn_fail(conn, pier__conn_no_hello(conn));
 		return now;
 	}
 	if (!conn->hello_acked && now >= conn->next_try &&

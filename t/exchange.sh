@@ -273,24 +273,26 @@ a_listener_waits_on_when_a_stranger_calls()
 	ends 0 0 && cmp left/a right/out/a
 }
 
-# Its end is a shell that has said hello, and is then killed.
+# The file is stopped on its way, at the gate, so the peer cannot be done.
 a_peer_that_is_killed_is_told()
 {
 	fresh
-	mkfifo to from
+	mkfifo back gate
 	head -c 16777216 /dev/zero >left/a
-	(cd right && exec "$pier" exchange --stdio --receive out \
-		<../to >../from 2>../right.err) &
-	right=$!
-	(cd left && exec timeout 50 "$pier" exchange --stdio --send a \
-		<../from >../slow 2>../left.err) &
-	left=$!
-	mkfifo slow
-	head -c 100000 <slow >to
-	kill -KILL $right
-	wait $right
-	right=$?
-	ends 1 137 && says left.err "the peer is gone" &&
+	{
+		timeout 50 "$pier" exchange --stdio --send left/a \
+			<back 2>left.err
+		echo $? >status
+	} | {
+		head -c 100000
+		cat gate
+	} | sh -c 'echo $$ >pid && exec "$0" "$@"' "$pier" exchange --stdio \
+		--receive right/out >back 2>right.err &
+	wait_for 20 test -d right/out || return 1
+	kill -KILL "$(cat pid)"
+	wait_for 20 test -s status
+	: >gate
+	[ "$(cat status)" = 1 ] && says left.err "the peer is gone" &&
 		[ -z "$(ls -A right/out)" ]
 }
 
@@ -304,7 +306,7 @@ it_runs_through_pipes()
 		--receive in <../to >../from 2>../left.err) &
 	left=$!
 	(cd right && exec timeout 50 "$pier" exchange --stdio --send b \
-		--receive out <../from >../to 2>../right.err)
+		--receive out >../to <../from 2>../right.err)
 	right=$?
 	ends 0 0 && cmp left/a right/out/a && cmp right/b left/in/b
 }
@@ -332,7 +334,9 @@ standard_input_and_output_must_lead_to_a_peer()
 	timeout 20 "$pier" exchange --stdio <empty 2>err | cat
 	says err "standard input is a file" || return 1
 	timeout 20 "$pier" exchange --stdio <&- 2>err | cat
-	says err "no standard input"
+	says err "standard input is a terminal or device" || return 1
+	timeout 20 "$pier" exchange --listen 0 --timeout 1 <&- 2>err
+	says err "no peer within"
 }
 
 a_pipe_without_a_peer_is_told()

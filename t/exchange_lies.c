@@ -13,18 +13,12 @@
 #include <pier/exchange.h>
 
 #include "core/wire.h"
+#include "t/liar.h"
 #include "t/tap.h"
 
 /* pier_exchange() in a thread, against a peer that is not what it should be. */
 
-enum {	/* the types of frames, and their fields */
-	HELLO = 1, FILE_ = 2, DATA = 3, DONE = 4, STORED = 5, FAILED = 6,
-	TYPE = 1, NUMBER = 2, BYTES = 3,
-};
-
-#define FRAME_SIZE (64 * 1024)
-#define CRC_AT 12
-#define VERSION_AT 5
+#define VERSION_AT 5	/* in a liar.frame; its low byte */
 
 static char base[] = "/tmp/pier-lies.XXXXXX";
 static char in_dir[64], big_path[64], *big_file[1] = { big_path };
@@ -35,14 +29,6 @@ static int port_pipe[2];
 static unsigned int port;
 static int result;
 static char why[512];
-
-/* What our side says, gathered; and what the other one last said. */
-static int sock = -1;
-static uint8_t out[8 * FRAME_SIZE];
-static size_t out_len;
-static uint8_t frame[FRAME_SIZE];
-static uint64_t number;
-static char text[1024];
 
 static void on_listening(unsigned int at, void *arg)
 {
@@ -58,8 +44,8 @@ static void *exchange(void *arg)
 	return NULL;
 }
 
-/* Connect to @port. */
-static void dial(unsigned int port)
+/* Connect to the honest side. */
+static void dial(void)
 {
 	struct sockaddr_in addr = {
 		.sin_family = AF_INET,
@@ -67,9 +53,9 @@ static void dial(unsigned int port)
 		.sin_port = htons((uint16_t)port),
 	};
 
-	sock = socket(AF_INET, SOCK_STREAM, 0);
-	IS(connect(sock, (struct sockaddr *)&addr, sizeof(addr)), 0);
-	out_len = 0;
+	liar.sock = socket(AF_INET, SOCK_STREAM, 0);
+	IS(connect(liar.sock, (struct sockaddr *)&addr, sizeof(addr)), 0);
+	liar.len = 0;
 }
 
 /* The honest side listens with @timeout_ms; we have connected. */
@@ -87,103 +73,13 @@ static void meet(int timeout_ms, bool receive, bool big)
 	};
 	IS(pthread_create(&thread, NULL, exchange, NULL), 0);
 	OK(read(port_pipe[0], &port, sizeof(port)) == sizeof(port));
-	dial(port);
-}
-
-static void say(int type, uint64_t value, const void *bytes, size_t len)
-{
-	struct pier__wire_out wire;
-
-	pier__wire_begin(&wire, out + out_len, sizeof(out) - out_len,
-			 PIER__WIRE_FRAME, 3);
-	pier__wire_uint(&wire, TYPE, (uint64_t)type);
-	pier__wire_uint(&wire, NUMBER, value);
-	pier__wire_bytes(&wire, BYTES, bytes, len);
-	out_len += (size_t)pier__wire_end(&wire);
-}
-
-/* Make the CRC of a frame right after a change. */
-static void put_crc(uint8_t *data, size_t len)
-{
-	uint32_t crc = ~0u;
-
-	for (size_t i = 0; i < len; i++) {
-		if (i == CRC_AT)
-			i = PIER__WIRE_HEAD;
-		crc ^= data[i];
-		for (int bit = 0; bit < 8; bit++)
-			crc = crc >> 1 ^ (crc & 1 ? 0xedb88320 : 0);
-	}
-	crc = htonl(~crc);
-	memcpy(data + CRC_AT, &crc, sizeof(crc));
-}
-
-static void say_file(const char *name, uint64_t size)
-{
-	say(FILE_, size, name, strlen(name));
-}
-
-static void say_data(size_t len)
-{
-	static const uint8_t data[40 * 1024];
-
-	say(DATA, 0, data, len);
-}
-
-static void send_all(void)
-{
-	size_t at = 0;
-	ssize_t n;
-
-	while (at < out_len) {
-		n = send(sock, out + at, out_len - at, MSG_NOSIGNAL);
-		if (n < 0)
-			break;		/* it may have ended by now */
-		at += (size_t)n;
-	}
-	out_len = 0;
-}
-
-static bool receive(size_t from, size_t len)
-{
-	return recv(sock, frame + from, len, MSG_WAITALL) == (ssize_t)len;
-}
-
-/* The next frame of the other side.  Returns its type; 0: it has closed. */
-static int hear(void)
-{
-	struct pier__wire_in wire;
-	const uint8_t *bytes;
-	uint64_t type;
-	size_t size, len;
-
-	if (!receive(0, PIER__WIRE_HEAD))
-		return 0;
-	if (!IS(pier__wire_size(frame, PIER__WIRE_HEAD, sizeof(frame), &size),
-		0) || !receive(PIER__WIRE_HEAD, size - PIER__WIRE_HEAD))
-		return 0;
-	IS(pier__wire_expect(frame, size, PIER__WIRE_FRAME, &wire), 0);
-	IS(pier__wire_get_uint(&wire, TYPE, 1, 6, &type), 0);
-	IS(pier__wire_get_uint(&wire, NUMBER, 0, UINT64_MAX, &number), 0);
-	IS(pier__wire_get_bytes(&wire, BYTES, 0, FRAME_SIZE, &bytes, &len), 0);
-	snprintf(text, sizeof(text), "%.*s", (int)len, (const char *)bytes);
-	return (int)type;
-}
-
-static bool hear_until(int wanted)
-{
-	int type;
-
-	do
-		type = hear();
-	while (type && type != wanted);
-	return type == wanted;
+	dial();
 }
 
 static void part(void)
 {
-	close(sock);
-	sock = -1;
+	close(liar.sock);
+	liar.sock = -1;
 	IS(pthread_join(thread, NULL), 0);
 }
 
@@ -210,9 +106,9 @@ static int entries(void)
 /* What was said is refused as -EPROTO with @part, and we are told so. */
 static void is_refused(const char *part_of_it)
 {
-	send_all();
-	if (OK(hear_until(FAILED)))
-		LIKE(text, part_of_it);
+	liar_send();
+	if (OK(liar_hear_until(LIAR_FAILED)))
+		LIKE(liar.text, part_of_it);
 	part();
 	IS(result, -EPROTO);
 	LIKE(why, part_of_it);
@@ -222,26 +118,26 @@ static void is_refused(const char *part_of_it)
 /* What an honest peer does behind its files; it says it has @files. */
 static void finish(uint64_t files)
 {
-	say(DONE, 0, NULL, 0);
-	send_all();
-	OK(hear_until(DONE));
-	say(STORED, files, NULL, 0);
-	send_all();
-	IS(shutdown(sock, SHUT_WR), 0);
-	OK(hear_until(STORED));
+	liar_say(LIAR_DONE, 0, NULL, 0);
+	liar_send();
+	OK(liar_hear_until(LIAR_DONE));
+	liar_say(LIAR_STORED, files, NULL, 0);
+	liar_send();
+	IS(shutdown(liar.sock, SHUT_WR), 0);
+	OK(liar_hear_until(LIAR_STORED));
 	part();
 }
 
 static void an_honest_peer_is_believed(void)
 {
 	meet(20000, true, false);
-	say(HELLO, 2, NULL, 0);
-	say_file("empty", 0);
-	say_file("full", 3000);
-	say_data(1000);
-	say_data(2000);
+	liar_say(LIAR_HELLO, 2, NULL, 0);
+	liar_say_file("empty", 0);
+	liar_say_file("full", 3000);
+	liar_say_data(1000);
+	liar_say_data(2000);
 	finish(0);
-	IS(number, 2);
+	IS(liar.number, 2);
 	IS(result, 2);
 	IS(entries(), 2);
 }
@@ -250,12 +146,12 @@ static void an_honest_peer_is_believed(void)
 static void a_peer_may_leave_as_soon_as_all_is_stored(void)
 {
 	meet(20000, true, false);
-	say(HELLO, 0, NULL, 0);
-	say(DONE, 0, NULL, 0);
-	send_all();
-	OK(hear_until(STORED));
-	say(STORED, 0, NULL, 0);
-	send_all();
+	liar_say(LIAR_HELLO, 0, NULL, 0);
+	liar_say(LIAR_DONE, 0, NULL, 0);
+	liar_send();
+	OK(liar_hear_until(LIAR_STORED));
+	liar_say(LIAR_STORED, 0, NULL, 0);
+	liar_send();
 	part();
 	IS(result, 0);
 }
@@ -263,9 +159,9 @@ static void a_peer_may_leave_as_soon_as_all_is_stored(void)
 static void a_damaged_frame_is_refused(void)
 {
 	meet(20000, true, false);
-	say(HELLO, 1, NULL, 0);
-	say_file("a", 10);
-	out[out_len - 1] ^= 1;
+	liar_say(LIAR_HELLO, 1, NULL, 0);
+	liar_say_file("a", 10);
+	liar.out[liar.len - 1] ^= 1;
 	is_refused("protocol");
 }
 
@@ -274,11 +170,11 @@ static void another_version_is_refused_by_its_number(void)
 	size_t at;
 
 	meet(20000, true, false);
-	say(HELLO, 1, NULL, 0);
-	at = out_len;
-	say_file("a", 10);
-	out[at + VERSION_AT] = 77;
-	put_crc(out + at, out_len - at);
+	liar_say(LIAR_HELLO, 1, NULL, 0);
+	at = liar.len;
+	liar_say_file("a", 10);
+	liar.out[at + VERSION_AT] = 77;
+	liar_put_crc(liar.out + at, liar.len - at);
 	is_refused("version 77");
 }
 
@@ -288,48 +184,48 @@ static void a_frame_longer_than_any_is_refused_at_its_head(void)
 					  0xff, 0xff, 0xff, 0xff };
 
 	meet(20000, true, false);
-	say(HELLO, 1, NULL, 0);
-	memcpy(out + out_len, head, sizeof(head));
-	out_len += sizeof(head);
+	liar_say(LIAR_HELLO, 1, NULL, 0);
+	memcpy(liar.out + liar.len, head, sizeof(head));
+	liar.len += sizeof(head);
 	is_refused("4294967311");
 }
 
 static void a_data_frame_beyond_its_bound_is_refused(void)
 {
 	meet(20000, true, false);
-	say(HELLO, 1, NULL, 0);
-	say_file("a", 40 * 1024);
-	say_data(40 * 1024);
+	liar_say(LIAR_HELLO, 1, NULL, 0);
+	liar_say_file("a", 40 * 1024);
+	liar_say_data(40 * 1024);
 	is_refused("protocol");
 }
 
 static void an_unknown_type_is_refused(void)
 {
 	meet(20000, true, false);
-	say(HELLO, 0, NULL, 0);
-	say(7, 0, NULL, 0);
+	liar_say(LIAR_HELLO, 0, NULL, 0);
+	liar_say(7, 0, NULL, 0);
 	is_refused("protocol");
 }
 
-/* Each of these rows is one frame after hello, and part of the sentence. */
+/* Each of these rows is one liar.frame after hello, and part of the sentence. */
 static void frames_out_of_turn_are_refused(void)
 {
 	static const struct {
 		int type;
-		uint64_t number;
+		uint64_t liar.number;
 		const char *part;
 	} rows[] = {
-		{ HELLO, 1, "out of turn" },
-		{ DATA, 0, "bytes of data" },
-		{ DONE, 0, "0 of 1 files" },
-		{ STORED, 0, "out of turn" },
+		{ LIAR_HELLO, 1, "out of turn" },
+		{ LIAR_DATA, 0, "bytes of data" },
+		{ LIAR_DONE, 0, "0 of 1 files" },
+		{ LIAR_STORED, 0, "out of turn" },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		meet(20000, true, false);
-		say(HELLO, 1, NULL, 0);
-		say(rows[i].type, rows[i].number, "x",
-		    rows[i].type == DATA);
+		liar_say(LIAR_HELLO, 1, NULL, 0);
+		liar_say(rows[i].type, rows[i].number, "x",
+		    rows[i].type == LIAR_DATA);
 		is_refused(rows[i].part);
 	}
 }
@@ -337,82 +233,82 @@ static void frames_out_of_turn_are_refused(void)
 static void done_is_said_once(void)
 {
 	meet(20000, true, true);
-	say(HELLO, 0, NULL, 0);
-	say(DONE, 0, NULL, 0);
-	say(DONE, 0, NULL, 0);
+	liar_say(LIAR_HELLO, 0, NULL, 0);
+	liar_say(LIAR_DONE, 0, NULL, 0);
+	liar_say(LIAR_DONE, 0, NULL, 0);
 	is_refused("out of turn");
 }
 
 static void stored_must_count_what_was_sent(void)
 {
 	meet(20000, true, true);
-	say(HELLO, 0, NULL, 0);
-	say(DONE, 0, NULL, 0);
-	send_all();
-	OK(hear_until(DONE));
-	say(STORED, 2, NULL, 0);
+	liar_say(LIAR_HELLO, 0, NULL, 0);
+	liar_say(LIAR_DONE, 0, NULL, 0);
+	liar_send();
+	OK(liar_hear_until(LIAR_DONE));
+	liar_say(LIAR_STORED, 2, NULL, 0);
 	is_refused("stored 2 files of 1");
 }
 
 static void a_file_within_a_file_is_refused(void)
 {
 	meet(20000, true, false);
-	say(HELLO, 2, NULL, 0);
-	say_file("a", 10);
-	say_file("b", 10);
+	liar_say(LIAR_HELLO, 2, NULL, 0);
+	liar_say_file("a", 10);
+	liar_say_file("b", 10);
 	is_refused("last one's end");
 }
 
 static void a_file_beyond_those_announced_is_refused(void)
 {
 	meet(20000, true, false);
-	say(HELLO, 0, NULL, 0);
-	say_file("a", 10);
+	liar_say(LIAR_HELLO, 0, NULL, 0);
+	liar_say_file("a", 10);
 	is_refused("beyond the 0");
 }
 
 static void more_files_than_are_allowed_are_refused(void)
 {
 	meet(20000, true, false);
-	say(HELLO, PIER_EXCHANGE_FILES_MAX + 1, NULL, 0);
+	liar_say(LIAR_HELLO, PIER_EXCHANGE_FILES_MAX + 1, NULL, 0);
 	is_refused("65 files");
 }
 
 static void files_for_who_wants_none_are_refused(void)
 {
 	meet(20000, false, false);
-	say(HELLO, 1, NULL, 0);
+	liar_say(LIAR_HELLO, 1, NULL, 0);
 	is_refused("no directory");
 }
 
 static void a_file_too_big_is_refused_before_it_comes(void)
 {
 	meet(20000, true, false);
-	say(HELLO, 1, NULL, 0);
-	say_file("a", (uint64_t)PIER_EXCHANGE_FILE_MAX + 1);
+	liar_say(LIAR_HELLO, 1, NULL, 0);
+	liar_say_file("a", (uint64_t)PIER_EXCHANGE_FILE_MAX + 1);
 	is_refused("16777217 bytes");
 	meet(20000, true, false);
-	say(HELLO, 1, NULL, 0);
-	say_file("a", UINT64_MAX);
+	liar_say(LIAR_HELLO, 1, NULL, 0);
+	liar_say_file("a", UINT64_MAX);
 	is_refused("18446744073709551615 bytes");
 }
 
 static void data_beyond_the_size_is_refused(void)
 {
 	meet(20000, true, false);
-	say(HELLO, 1, NULL, 0);
-	say_file("a", 10);
-	say_data(8);
-	say_data(3);
+	liar_say(LIAR_HELLO, 1, NULL, 0);
+	liar_say_file("a", 10);
+	liar_say_data(8);
+	liar_say_data(3);
 	is_refused("3 bytes of data where 2 are due");
 }
 
 static void data_without_bytes_is_refused(void)
 {
 	meet(20000, true, false);
-	say(HELLO, 1, NULL, 0);
-	say_file("a", 10);
-	say_data(0);
+	liar_say(LIAR_HELLO, 1, NULL, 0);
+	liar_say_file("a", 10);
+	liar_say_data(0);
 	is_refused("0 bytes of data");
 }
 
@@ -432,9 +328,9 @@ static void names_that_are_no_plain_file_names_are_refused(void)
 	memset(longest, 'x', sizeof(longest) - 1);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		meet(20000, true, false);
-		say(HELLO, 1, NULL, 0);
-		say(FILE_, 4, rows[i].name, rows[i].len);
-		say_data(4);
+		liar_say(LIAR_HELLO, 1, NULL, 0);
+		liar_say(LIAR_FILE, 4, rows[i].name, rows[i].len);
+		liar_say_data(4);
 		is_refused("no plain file name");
 		OK(!strpbrk(why, "\033\n\177"));
 	}
@@ -446,8 +342,8 @@ static void the_longest_name_is_stored(void)
 
 	memset(longest, 'x', sizeof(longest) - 1);
 	meet(20000, true, false);
-	say(HELLO, 1, NULL, 0);
-	say_file(longest, 0);
+	liar_say(LIAR_HELLO, 1, NULL, 0);
+	liar_say_file(longest, 0);
 	finish(0);
 	IS(result, 1);
 	IS(entries(), 1);
@@ -456,12 +352,12 @@ static void the_longest_name_is_stored(void)
 static void the_same_name_twice_is_refused(void)
 {
 	meet(20000, true, false);
-	say(HELLO, 2, NULL, 0);
-	say_file("a", 0);
-	say_file("a", 10);
-	send_all();
-	if (OK(hear_until(FAILED)))
-		LIKE(text, "two files of the name \"a\"");
+	liar_say(LIAR_HELLO, 2, NULL, 0);
+	liar_say_file("a", 0);
+	liar_say_file("a", 10);
+	liar_send();
+	if (OK(liar_hear_until(LIAR_FAILED)))
+		LIKE(liar.text, "two files of the name \"a\"");
 	part();
 	IS(result, -EPROTO);
 	IS(entries(), 1);	/* the first one was whole */
@@ -470,10 +366,10 @@ static void the_same_name_twice_is_refused(void)
 static void a_peer_that_stalls_is_given_up(void)
 {
 	meet(300, true, false);
-	say(HELLO, 1, NULL, 0);
-	say_file("a", 10);
-	send_all();
-	hear_until(0);
+	liar_say(LIAR_HELLO, 1, NULL, 0);
+	liar_say_file("a", 10);
+	liar_send();
+	liar_hear_until(0);
 	part();
 	IS(result, -ETIMEDOUT);
 	LIKE(why, "nothing from the peer for 300 ms");
@@ -485,24 +381,24 @@ static void a_stream_cut_off_is_told_and_leaves_no_file(void)
 	size_t len;
 
 	meet(20000, true, false);
-	say(HELLO, 1, NULL, 0);
-	say_file("a", 1000);
-	say_data(500);
-	send_all();
-	IS(shutdown(sock, SHUT_WR), 0);
-	hear_until(0);
+	liar_say(LIAR_HELLO, 1, NULL, 0);
+	liar_say_file("a", 1000);
+	liar_say_data(500);
+	liar_send();
+	IS(shutdown(liar.sock, SHUT_WR), 0);
+	liar_hear_until(0);
 	part();
 	IS(result, -ECONNRESET);
 	LIKE(why, "before all was exchanged");
 	IS(entries(), 0);
 
 	meet(20000, true, false);
-	say(HELLO, 1, NULL, 0);
-	say_file("a", 1000);
-	len = out_len;
-	say_data(1000);
-	out_len = len + (out_len - len) / 2;
-	send_all();
+	liar_say(LIAR_HELLO, 1, NULL, 0);
+	liar_say_file("a", 1000);
+	len = liar.len;
+	liar_say_data(1000);
+	liar.len = len + (liar.len - len) / 2;
+	liar_send();
 	part();
 	IS(result, -ECONNRESET);
 	IS(entries(), 0);
@@ -513,59 +409,59 @@ static void the_sentence_of_the_peer_is_told_without_its_tricks(void)
 	static const char trick[] = "no \033]0;x\007 room\n";
 
 	meet(20000, true, false);
-	say(HELLO, 1, NULL, 0);
-	say(FAILED, 0, trick, sizeof(trick) - 1);
-	send_all();
-	hear_until(0);
+	liar_say(LIAR_HELLO, 1, NULL, 0);
+	liar_say(LIAR_FAILED, 0, trick, sizeof(trick) - 1);
+	liar_send();
+	liar_hear_until(0);
 	part();
 	IS(result, -EREMOTEIO);
 	LIKE(why, "the peer gave up: no ?]0;x? room?");
 }
 
-/* A frame of its file is half written, as we have not read any. */
+/* A liar.frame of its file is half written, as we have not read any. */
 static void the_reason_comes_behind_what_is_being_written(void)
 {
 	meet(20000, true, true);
-	say(HELLO, 0, NULL, 0);
-	say(HELLO, 0, NULL, 0);
+	liar_say(LIAR_HELLO, 0, NULL, 0);
+	liar_say(LIAR_HELLO, 0, NULL, 0);
 	is_refused("out of turn");
 }
 
 static void a_liar_that_does_not_read_holds_nobody_up(void)
 {
 	meet(20000, true, true);
-	say(HELLO, 0, NULL, 0);
-	say(HELLO, 0, NULL, 0);
-	send_all();
+	liar_say(LIAR_HELLO, 0, NULL, 0);
+	liar_say(LIAR_HELLO, 0, NULL, 0);
+	liar_send();
 	IS(pthread_join(thread, NULL), 0);
-	close(sock);
-	sock = -1;
+	close(liar.sock);
+	liar.sock = -1;
 	IS(result, -EPROTO);
 }
 
 /* Whoever is in front of us now is told nothing and let go. */
 static void is_dropped(void)
 {
-	send_all();
-	shutdown(sock, SHUT_WR);
-	IS(hear(), 0);
-	close(sock);
-	dial(port);
+	liar_send();
+	shutdown(liar.sock, SHUT_WR);
+	IS(liar_hear(), 0);
+	close(liar.sock);
+	dial();
 }
 
 static void strangers_are_told_nothing_and_waited_past(void)
 {
 	meet(20000, true, true);
-	memcpy(out, "GET / HTTP/1.1\r\n\r\n", out_len = 18);
+	memcpy(liar.out, "GET / HTTP/1.1\r\n\r\n", liar.len = 18);
 	is_dropped();
 	is_dropped();			/* says nothing at all */
-	memcpy(out, "pie", out_len = 3);
+	memcpy(liar.out, "pie", liar.len = 3);
 	is_dropped();
-	say_file("a", 10);
+	liar_say_file("a", 10);
 	is_dropped();
-	say(FAILED, 0, "x", 1);
+	liar_say(LIAR_FAILED, 0, "x", 1);
 	is_dropped();
-	say(HELLO, 0, NULL, 0);
+	liar_say(LIAR_HELLO, 0, NULL, 0);
 	finish(1);
 	IS(result, 0);
 }
@@ -575,9 +471,9 @@ static void a_stranger_who_only_waits_makes_room_for_a_peer(void)
 	int stranger;
 
 	meet(20000, true, false);
-	stranger = sock;
-	dial(port);
-	say(HELLO, 0, NULL, 0);
+	stranger = liar.sock;
+	dial();
+	liar_say(LIAR_HELLO, 0, NULL, 0);
 	finish(0);
 	close(stranger);
 	IS(result, 0);
@@ -588,8 +484,8 @@ static void strangers_do_not_stretch_the_time(void)
 	meet(300, true, false);
 	is_dropped();
 	IS(pthread_join(thread, NULL), 0);
-	close(sock);
-	sock = -1;
+	close(liar.sock);
+	liar.sock = -1;
 	IS(result, -ETIMEDOUT);
 	LIKE(why, "no peer within 300 ms");
 }
@@ -617,12 +513,12 @@ static void serve(const char *say_it)
 		.timeout_ms = 20000,
 	};
 	IS(pthread_create(&thread, NULL, exchange, NULL), 0);
-	sock = accept(listener, NULL, NULL);
-	OK(sock >= 0);
-	memcpy(out, say_it, out_len = strlen(say_it));
-	send_all();
-	shutdown(sock, SHUT_WR);
-	hear_until(0);
+	liar.sock = accept(listener, NULL, NULL);
+	OK(liar.sock >= 0);
+	memcpy(liar.out, say_it, liar.len = strlen(say_it));
+	liar_send();
+	shutdown(liar.sock, SHUT_WR);
+	liar_hear_until(0);
 	part();
 	close(listener);
 }

@@ -33,6 +33,7 @@ check_PROGRAMS += \
 	%D%/rendezvous.t \
 	%D%/so.t \
 	%D%/soft.t \
+	%D%/soft_crafted.t \
 	%D%/soft_errors.t \
 	%D%/soft_hostile.t \
 	%D%/soft_lossy.t \
@@ -49,6 +50,7 @@ check_PROGRAMS += \
 
 dist_check_SCRIPTS += \
 	%D%/docs.sh \
+	%D%/exchange.sh \
 	%D%/headers.sh \
 	%D%/layers.sh \
 	%D%/rxe.sh \
@@ -64,6 +66,10 @@ check_LTLIBRARIES += %D%/libtap.la
 %C%_libtap_la_SOURCES = \
 	%D%/argline.c \
 	%D%/argline.h \
+	%D%/failing.c \
+	%D%/failing.h \
+	%D%/liar.c \
+	%D%/liar.h \
 	%D%/loop.c \
 	%D%/loop.h \
 	%D%/pair.c \
@@ -96,9 +102,7 @@ $(soft_tests): private LDADD = %D%/libsoft.la %D%/libtap.la \
 # These count the library's allocations, or make them fail.
 wrap_alloc = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
 	-Wl,--wrap=strdup,--wrap=free
-%C%_alloc_t_SOURCES = %D%/alloc.c %D%/failing.c %D%/failing.h
 %C%_alloc_t_LDFLAGS = $(AM_LDFLAGS) $(wrap_alloc)
-%C%_oom_t_SOURCES = %D%/oom.c %D%/failing.c %D%/failing.h
 %C%_oom_t_LDFLAGS = $(AM_LDFLAGS) $(wrap_alloc)
 
 # This one takes the library as a program does.

@@ -525,7 +525,7 @@ static void receives_append_one_behind_the_other(void)
 	pier_buf_put(src);
 }
 
-/* A buffer is in one chain at a time, and its data need not begin at its head. */
+/* Data need not begin where its buffer does. */
 static void head_room_is_neither_sent_nor_written(void)
 {
 	struct pier_buf *src = peer_room(&a, 0, 1000);

@@ -15,12 +15,9 @@ serial=0
 # gid_index DEVICE GID - its index in the device's table
 gid_index()
 {
-	for file in /sys/class/infiniband/"$1"/ports/1/gids/*; do
-		[ "$(cat "$file" 2>"$tmp/none")" != "$2" ] || {
-			echo "${file##*/}"
-			return
-		}
-	done
+	file=$(grep -lsx "$2" /sys/class/infiniband/"$1"/ports/1/gids/* |
+		head -n 1)
+	echo "${file##*/}"
 }
 
 # side A_OR_B SAMPLE OPTION... - run a sample as one side in $tmp

@@ -537,6 +537,7 @@ static void a_full_socket_loses_nothing(void)
 		OK(atomic_ok(IBV_WR_ATOMIC_FETCH_AND_ADD, 7, 0, 7));
 	}
 	IS(counters(a)->timeouts + counters(b)->timeouts, 0);
+	IS(counters(a)->resent + counters(b)->duplicates, 0);
 	pair_close(pair);
 }
 

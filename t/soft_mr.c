@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,7 +87,7 @@ static struct reader {
 	struct soft_mr_user user;
 	pthread_mutex_t lock;
 	pthread_t thread;
-	uint64_t found;
+	uint64_t found, wrong;
 } reader[2];
 static _Atomic uint32_t shown;
 static atomic_bool stop;
@@ -95,16 +96,17 @@ static atomic_bool stop;
 static void *read_on(void *arg)
 {
 	struct reader *me = arg;
-	const struct soft_mr *mr;
-	int i;
+	const volatile struct soft_mr *mr;
+	int i, k;
 
 	while (!atomic_load(&stop)) {
 		pthread_mutex_lock(&me->lock);
 		for (i = 0; i < 100; i++) {
 			mr = pier__soft_mr_find(table, atomic_load(&shown), 5,
 						1, 0);
-			if (mr)
-				me->found += mr->addr == 5 && mr->len == 1;
+			me->found += mr != NULL;
+			for (k = 0; mr && k < 100; k++)
+				me->wrong += mr->addr != 5 || mr->len != 1;
 		}
 		pthread_mutex_unlock(&me->lock);
 		if (atomic_load(&me->user.waiters))
@@ -129,6 +131,8 @@ static void a_key_is_gone_when_it_is_removed(void)
 	for (i = 0; i < 3000; i++) {
 		mr = mr_new(5, 1, 0);
 		atomic_store(&shown, mr->mr.rkey);
+		if (i % 8 == 0)
+			sched_yield();
 		mr_end(mr);
 	}
 	atomic_store(&stop, true);
@@ -137,6 +141,7 @@ static void a_key_is_gone_when_it_is_removed(void)
 		pier__soft_mr_part(table, &reader[i].user);
 		tap_note("found %llu times",
 			 (unsigned long long)reader[i].found);
+		IS(reader[i].wrong, 0);
 	}
 }
 

@@ -477,6 +477,9 @@ static void moves_that_are_not_allowed_change_nothing(void)
 	qp = pair_qp(a);
 	IS(pair_rts(pair, 0, qp), -EINVAL);
 	IS(pair_rtr(pair, 0, qp, 5), -EINVAL);
+	attr.qp_state = IBV_QPS_INIT;
+	IS(pier__soft_qp_modify(qp, &attr, IBV_QP_STATE, NULL, 0), -EINVAL);
+	attr.qp_state = IBV_QPS_RTR;
 	IS(pair_init(qp, &pair->opts), 0);
 	IS(pier__soft_qp_modify(qp, &attr, IBV_QP_STATE, NULL, 0), -EINVAL);
 	pair->opts.dest_rd_atomic = SOFT_RD_ATOMIC + 1;

@@ -26,7 +26,7 @@ static void on_limit(uv_timer_t *timer)
 	uv_stop(timer->loop);
 }
 
-/* Run the loop until somebody stops it.  False: nobody did. */
+/* Run the loop until somebody stops it, or nothing is left in it. */
 static bool run_loop(void)
 {
 	late = false;
@@ -40,6 +40,7 @@ static bool set_up(void)
 {
 	IS(uv_loop_init(&loop), 0);
 	uv_timer_init(&loop, &limit);
+	uv_unref((uv_handle_t *)&limit);
 	return peer_open(&a, dev, NULL, NULL, LEN) &&
 	       peer_open(&b, dev, a.pe, NULL, LEN) &&
 	       IS(pier_uv_create(&loop, a.pe, &uv), 0);
@@ -56,8 +57,8 @@ static void end_loop(void)
 
 static void tear_down(void)
 {
-	peer_unpair(&a, &b);
 	pier_uv_destroy(uv);
+	peer_unpair(&a, &b);
 	end_loop();
 }
 

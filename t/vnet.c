@@ -178,7 +178,9 @@ static int node_send(struct soft_io *io, const struct soft_tx *tx, int count)
 	struct vnet_packet packet, again;
 	int i;
 
-	if (vnet_chance(net, net->faults.refuse))
+	if (net->faults.refuse >= 1)
+		count = 0;
+	else if (vnet_chance(net, net->faults.refuse))
 		count = vnet_random(net) % (count + 1);
 	for (i = 0; i < count; i++) {
 		vnet_build(net, &tx[i], &packet);

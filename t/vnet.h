@@ -11,7 +11,7 @@
  */
 struct vnet_faults {
 	double loss, duplicate, reorder, corrupt, truncate;
-	double refuse;		/* a batch is taken in part, as if full */
+	double refuse;		/* as if full: takes a part; 1: nothing */
 };
 
 struct vnet_node;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <pier/args.h>
 #include <pier/error.h>
@@ -89,6 +91,18 @@ static int choose_role(const struct pier_args *args, const struct options *o,
 	return 0;
 }
 
+/* libuv does not bear to be given one of the first three descriptors. */
+static void fill_stdio(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= 2);
+	if (fd > 2)
+		close(fd);
+}
+
 static int exchange(const struct pier_args *args, const struct options *o)
 {
 	struct pier_exchange_config cfg = {
@@ -102,6 +116,7 @@ static int exchange(const struct pier_args *args, const struct options *o)
 
 	if (status)
 		return status;
+	fill_stdio();
 	n = pier_exchange(&cfg);
 	if (n < 0) {
 		fprintf(stderr, "pier exchange: %s\n", pier_last_error());

@@ -288,14 +288,17 @@ static int check_stdio(int fd, const char *name)
 	return 0;
 }
 
-static int open_stdio(struct session *s)
+int pier__session_check_stdio(void)
 {
 	int err = check_stdio(0, "input");
 
-	if (!err)
-		err = check_stdio(1, "output");
-	if (err)
-		return err;
+	return err ? err : check_stdio(1, "output");
+}
+
+static int open_stdio(struct session *s)
+{
+	int err;
+
 	for (int fd = 0; fd < 2; fd++)
 		s->flags[fd] = fcntl(fd, F_GETFL);
 	s->stdio = true;

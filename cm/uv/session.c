@@ -334,17 +334,19 @@ static int check_dir(const char *dir)
 	if (mkdir(dir, 0700) && errno != EEXIST)
 		return pier__fail(-errno, "exchange: cannot make the directory "
 				  "%s: %s", dir, pier_strerror(errno));
-	if (stat(dir, &st) || access(dir, W_OK | X_OK))
-		return pier__fail(-errno, "exchange: cannot write into %s: %s",
-				  dir, pier_strerror(errno));
-	if (!S_ISDIR(st.st_mode))
+	if (!stat(dir, &st) && !S_ISDIR(st.st_mode))
 		return pier__fail(-ENOTDIR, "exchange: %s is no directory",
 				  dir);
+	if (access(dir, W_OK | X_OK))
+		return pier__fail(-errno, "exchange: cannot write into %s: %s",
+				  dir, pier_strerror(errno));
 	return 0;
 }
 
 static int check(const struct pier_exchange_config *cfg)
 {
+	int err = 0;
+
 	if (cfg->timeout_ms < 1)
 		return pier__fail(-EINVAL, "exchange: timeout %d ms, at least "
 				  "1", cfg->timeout_ms);
@@ -353,7 +355,9 @@ static int check(const struct pier_exchange_config *cfg)
 				  (int)cfg->role);
 	if (cfg->role != PIER_EXCHANGE_STDIO && !cfg->address)
 		return pier__fail(-EINVAL, "exchange: no address");
-	return check_dir(cfg->receive);
+	if (cfg->role == PIER_EXCHANGE_STDIO)
+		err = pier__session_check_stdio();
+	return err ? err : check_dir(cfg->receive);
 }
 
 static int run(struct session *s)

@@ -33,7 +33,7 @@ struct session {
 	struct addrinfo *addr;
 	bool in_use;			/* in, until it is closed again */
 	bool pending;			/* one more waits to be accepted */
-	bool stdio;			/* in and out are descriptors 0 and 1, */
+	bool stdio;			/* in, out: descriptors 0 and 1, */
 	int flags[2];			/* which had these */
 	uint64_t deadline;		/* of meeting, ms of the loop */
 	struct outbox outbox;
@@ -53,6 +53,12 @@ struct session {
 	int err;			/* how it ended, or will */
 	char why[512];			/* the sentence */
 };
+
+/*
+ * Before the loop, which would take descriptors that are closed for its own.
+ * Errors: -EBADF; -EINVAL, nothing that leads to a peer.
+ */
+int pier__session_check_stdio(void);
 
 /* Find the peer, then call pier__session_met().  In meet.c. */
 int pier__session_meet(struct session *s);

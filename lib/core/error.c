@@ -108,6 +108,7 @@ enum pier_scope pier_error_scope(int err)
 	case ENETDOWN:
 	case ENODEV:
 	case ENXIO:
+	case ESHUTDOWN:
 		return PIER_SCOPE_CTX;
 	}
 	return PIER_SCOPE_TASK;

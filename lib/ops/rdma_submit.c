@@ -296,9 +296,18 @@ static int send_submit(struct pier_task *task, unsigned int flags)
 /* Keep what the device said of a failure. */
 static int failed(struct pier__rdma_task *t, const struct ibv_wc *wc)
 {
+	struct ibv_wc means = *wc;
+
 	t->verbs_status = (int)wc->status;
 	t->vendor_error = wc->vendor_err;
-	return pier__conn_failed(t->task.conn, name_of(t), wc);
+	/*
+	 * Soft-RoCE says "local operation" of a message that is too long for
+	 * its receive, whose memory was checked when it was posted.
+	 */
+	if (t->task.type == PIER_TASK_RECEIVE &&
+	    wc->status == IBV_WC_LOC_QP_OP_ERR)
+		means.status = IBV_WC_LOC_LEN_ERR;
+	return pier__conn_failed(t->task.conn, name_of(t), &means);
 }
 
 static inline void finish(struct pier__rdma_task *t, int status)

@@ -160,7 +160,7 @@ static int await_hello(struct meeting *m)
 		int len;
 
 		if (pier__now() >= m->deadline)
-			return pier_conn_wait(conn, 0);
+			return pier__conn_no_hello(conn);
 		pier_pe_wait(m->rdma->ctx.pe, LOOK_MS);
 		if (!pier__conn_may_retarget(conn))
 			continue;	/* the file would be lost */

@@ -2,7 +2,7 @@
 #
 # Measurements; each prints a line a target and last how many were met.
 
-EXTRA_PROGRAMS = %D%/overhead
+EXTRA_PROGRAMS += %D%/overhead
 %C%_overhead_SOURCES = \
 	%D%/nullfabric.c \
 	%D%/nullfabric.h \
@@ -10,7 +10,6 @@ EXTRA_PROGRAMS = %D%/overhead
 	# end, sorted
 %C%_overhead_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/t
 %C%_overhead_LDADD = lib/libpier-core.la
-CLEANFILES += $(EXTRA_PROGRAMS)
 
 EXTRA_DIST += \
 	%D%/overhead.sh \

@@ -85,7 +85,7 @@ ratios()
 		pair=$((pair + 1))
 		theirs=$($2)
 		ours=$($1)
-		awk "BEGIN { if (\"$theirs\" > 0) print \"$ours\" / \"$theirs\" }"
+		awk -v a="$ours" -v b="$theirs" 'BEGIN { if (b > 0) print a / b }'
 		echo "# $1 pair $pair: pier $ours, perftest $theirs" >&2
 	done | sort -n >"$tmp/ratios"
 	awk '{ r[NR] = $1 } END {
@@ -108,8 +108,8 @@ END
 	else
 		missed=$((missed + 1)) verdict=MISSED
 	fi
-	echo "# $1: $median x perftest ($low to $high, $pairs pairs)," \
-	    "$2 $3: $verdict"
+	echo "# $1: $median x perftest ($low to $high, $pairs pairs), $2" \
+	    "$3: $verdict"
 }
 
 send_lat_ours() { perf lat send 8 -n 1000 | json median; }
