@@ -135,6 +135,10 @@ static int match(struct pier_conn *conn, const struct pier__end *them)
 	unsigned int i, j;
 	int err;
 
+	if (them->nonce == us->nonce)
+		return pier__fail(-EINVAL, "the descriptor is this end's own: "
+				  "are the local and the remote path the same, "
+				  "or swapped?");
 	if (them->link_layer != us->link_layer)
 		return pier__fail(-EPROTOTYPE, "the peer's link layer is %u, "
 				  "ours %u (1 InfiniBand, 2 Ethernet)",

@@ -31,6 +31,12 @@ struct pier__end {
 	struct pier__gid_offer gids[PIER__GIDS_MAX];
 };
 
+/* A descriptor file that this end wrote and its peer may not have taken. */
+struct pier__left {
+	uint64_t dev, ino;
+	char path[];
+};
+
 /* Bytes <-> struct.  encode returns the length. */
 int pier__end_encode(const struct pier__end *end, void *buf, size_t size);
 int pier__end_decode(const void *desc, size_t len, struct pier__end *ret);
@@ -80,6 +86,7 @@ struct pier_conn {
 	struct pier__end us, them;
 	struct pier__gid_offer path_us, path_them;
 	uint32_t path_mtu;
+	struct pier__left *left;	/* file to sweep up; owned; or NULL */
 	void *desc;			/* exported; owned */
 	size_t desc_len;
 
@@ -190,6 +197,10 @@ void pier__conn_close(struct pier_conn *conn);
 /* Tasks hold their connection: it may end, but its memory stays. */
 void pier__conn_hold(struct pier_conn *conn);
 void pier__conn_drop(struct pier_conn *conn);
+
+/* Remember @path, just written, to be swept up; and do that. */
+void pier__conn_leaves(struct pier_conn *conn, const char *path);
+void pier__conn_sweep(struct pier_conn *conn);
 
 /* Have @conn looked at in the next round. */
 void pier__conn_kick(struct pier_conn *conn);

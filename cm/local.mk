@@ -10,6 +10,7 @@ lib_libpier_core_la_SOURCES += \
 	%D%/conn.h \
 	%D%/control.c \
 	%D%/enddesc.c \
+	%D%/left.c \
 	%D%/post.c \
 	%D%/qpstate.c \
 	%D%/qset.c \

@@ -242,6 +242,7 @@ static void retire(struct pier_conn *conn)
 	pier__list_del(&conn->link);
 	conn->qset = NULL;
 	conn->phase = PIER__CONN_CLOSED;
+	pier__conn_sweep(conn);
 	if (conn->holds)
 		return;
 	free(conn->error_text);

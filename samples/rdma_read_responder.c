@@ -44,6 +44,7 @@ int main(int argc, char *argv[])
 		err = pier_mmap_map(dev, memory, len, PIER_REMOTE_READ, &mmap);
 	if (!err)
 		printf("offering \"%s\"\n", memory);
+	fflush(stdout);
 	if (!err)
 		err = pier_rendezvous(rdma, &args, mmap, &conn, NULL);
 	if (!err)
@@ -52,7 +53,8 @@ int main(int argc, char *argv[])
 	if (err)
 		fprintf(stderr, "rdma_read_responder: %s\n", pier_last_error());
 	else
-		puts("the peer is gone");
+		puts(pier_conn_state(conn) == PIER_CONN_CONNECTED ?
+			     "ended by Enter" : "the peer is gone");
 
 	pier_conn_disconnect(conn);
 	pier_rdma_destroy(rdma);

@@ -20,13 +20,15 @@ fresh()
 # listening - the port of the listener, from what it says
 listening()
 {
-	port=$(sed -n 's/.*listening on port \([0-9]*\)$/\1/p' left.err)
+	port=$(sed -n 's/.*listening on port \([0-9]*\)$/\1/p' left.err \
+		2>/dev/null)
 	[ -n "$port" ]
 }
 
 # listen OPTION... - the left side, in the background, in left/
 listen()
 {
+	rm -f left.err		# of a listener before
 	(cd left && exec timeout 50 "$pier" exchange \
 		--listen 127.0.0.1:0 "$@" 2>../left.err) &
 	left=$!

@@ -18,7 +18,7 @@
 
 /* pier_exchange() in a thread, against a peer that is not what it should be. */
 
-#define VERSION_AT 5	/* in a liar.frame; its low byte */
+#define VERSION_AT 5	/* in a frame; its low byte */
 
 static char base[] = "/tmp/pier-lies.XXXXXX";
 static char in_dir[64], big_path[64], *big_file[1] = { big_path };
@@ -207,12 +207,12 @@ static void an_unknown_type_is_refused(void)
 	is_refused("protocol");
 }
 
-/* Each of these rows is one liar.frame after hello, and part of the sentence. */
+/* Each of these rows is one frame after hello, and part of the sentence. */
 static void frames_out_of_turn_are_refused(void)
 {
 	static const struct {
 		int type;
-		uint64_t liar.number;
+		uint64_t number;
 		const char *part;
 	} rows[] = {
 		{ LIAR_HELLO, 1, "out of turn" },
@@ -418,7 +418,7 @@ static void the_sentence_of_the_peer_is_told_without_its_tricks(void)
 	LIKE(why, "the peer gave up: no ?]0;x? room?");
 }
 
-/* A liar.frame of its file is half written, as we have not read any. */
+/* A frame of its file is half written, as we have not read any. */
 static void the_reason_comes_behind_what_is_being_written(void)
 {
 	meet(20000, true, true);

@@ -20,8 +20,8 @@ void liar_say(int type, uint64_t value, const void *bytes, size_t len)
 {
 	struct pier__wire_out wire;
 
-	pier__wire_begin(&wire, liar.out + liar.len, sizeof(liar.out) - liar.len,
-			 PIER__WIRE_FRAME, 3);
+	pier__wire_begin(&wire, liar.out + liar.len,
+			 sizeof(liar.out) - liar.len, PIER__WIRE_FRAME, 3);
 	pier__wire_uint(&wire, TYPE, (uint64_t)type);
 	pier__wire_uint(&wire, NUMBER, value);
 	pier__wire_bytes(&wire, BYTES, bytes, len);
@@ -71,7 +71,8 @@ void liar_send(void)
 
 static bool receive(size_t from, size_t len)
 {
-	return recv(liar.sock, liar.frame + from, len, MSG_WAITALL) == (ssize_t)len;
+	return recv(liar.sock, liar.frame + from, len, MSG_WAITALL) ==
+	       (ssize_t)len;
 }
 
 int liar_hear(void)
@@ -83,14 +84,18 @@ int liar_hear(void)
 
 	if (!receive(0, PIER__WIRE_HEAD))
 		return 0;
-	if (!IS(pier__wire_size(liar.frame, PIER__WIRE_HEAD, sizeof(liar.frame), &size),
-		0) || !receive(PIER__WIRE_HEAD, size - PIER__WIRE_HEAD))
+	if (!IS(pier__wire_size(liar.frame, PIER__WIRE_HEAD, LIAR_FRAME_MAX,
+				&size), 0) ||
+	    !receive(PIER__WIRE_HEAD, size - PIER__WIRE_HEAD))
 		return 0;
 	IS(pier__wire_expect(liar.frame, size, PIER__WIRE_FRAME, &wire), 0);
 	IS(pier__wire_get_uint(&wire, TYPE, 1, 6, &type), 0);
-	IS(pier__wire_get_uint(&wire, NUMBER, 0, UINT64_MAX, &liar.number), 0);
-	IS(pier__wire_get_bytes(&wire, BYTES, 0, LIAR_FRAME_MAX, &bytes, &len), 0);
-	snprintf(liar.text, sizeof(liar.text), "%.*s", (int)len, (const char *)bytes);
+	IS(pier__wire_get_uint(&wire, NUMBER, 0, UINT64_MAX, &liar.number),
+	   0);
+	IS(pier__wire_get_bytes(&wire, BYTES, 0, LIAR_FRAME_MAX, &bytes,
+				&len), 0);
+	snprintf(liar.text, sizeof(liar.text), "%.*s", (int)len,
+		 (const char *)bytes);
 	return (int)type;
 }
 

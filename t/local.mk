@@ -11,6 +11,7 @@ check_PROGRAMS += \
 	%D%/args_json.t \
 	%D%/bridge.t \
 	%D%/buf.t \
+	%D%/bulk.t \
 	%D%/codec.t \
 	%D%/config.t \
 	%D%/conn.t \
@@ -52,6 +53,7 @@ dist_check_SCRIPTS += \
 	%D%/docs.sh \
 	%D%/exchange.sh \
 	%D%/headers.sh \
+	%D%/interop.sh \
 	%D%/layers.sh \
 	%D%/rxe.sh \
 	%D%/samples.sh \

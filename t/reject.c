@@ -55,6 +55,19 @@ static void refuse_damaged(struct peer *a, const void *desc, size_t len)
 	free(copy);
 }
 
+static void its_own_descriptor_is_refused(void)
+{
+	struct peer a;
+
+	if (!peer_open(&a, dev, NULL, NULL, 4096))
+		return;
+	if (peer_export(&a)) {
+		IS(pier_rdma_connect(a.conn, a.desc, a.desc_len), -EINVAL);
+		LIKE(pier_last_error(), "own");
+	}
+	peer_close(&a);
+}
+
 static void damaged_descriptors_are_refused(void)
 {
 	const void *desc;
@@ -133,6 +146,7 @@ static void ends_that_do_not_fit_are_refused(void)
 	if (!peer_open(&a, dev, NULL, NULL, LEN) || !peer_export(&a) ||
 	    !IS(pier__end_decode(a.desc, a.desc_len, &good), 0))
 		return;
+	good.nonce ^= 2;	/* another's */
 	end = good;
 	end.link_layer = (uint8_t)(3 - end.link_layer);
 	IS(connect_to(&a, &end), -EPROTOTYPE);
@@ -396,6 +410,7 @@ int main(void)
 	TEST(a_chain_that_is_too_long_is_refused);
 	TEST(memory_of_another_device_is_refused);
 	TEST(a_connection_that_is_not_there_refuses_tasks);
+	TEST(its_own_descriptor_is_refused);
 	TEST(what_the_peer_did_not_grant_is_refused_here);
 	pier_dev_close(dev);
 	return tap_done();

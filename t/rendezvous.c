@@ -352,6 +352,33 @@ static void serving_ends_when_the_peer_dies(void)
 	end();
 }
 
+/* Root may take anything away; a directory in its place does not yield. */
+static void a_descriptor_that_cannot_be_read_is_told(void)
+{
+	struct pier_args args = args_of(true, 2000);
+	struct pier_conn *conn;
+
+	if (!begin())
+		return;
+	args.remote_descriptor = dir;
+	OK(pier_rendezvous(me.rdma, &args, NULL, &conn, NULL) < 0);
+	LIKE(pier_last_error(), dir);
+	end();
+}
+
+static void the_same_path_for_both_ends_is_refused(void)
+{
+	struct pier_args args = args_of(true, 2000);
+	struct pier_conn *conn;
+
+	if (!begin())
+		return;
+	args.remote_descriptor = args.local_descriptor;
+	IS(pier_rendezvous(me.rdma, &args, NULL, &conn, NULL), -EINVAL);
+	LIKE(pier_last_error(), args.local_descriptor);
+	end();
+}
+
 int main(void)
 {
 	snprintf(dir, sizeof(dir), "/tmp/pier-rendezvous-XXXXXX");
@@ -375,6 +402,8 @@ int main(void)
 	TEST(a_place_that_cannot_be_written_is_told);
 	TEST(a_context_that_is_not_running_meets_nobody);
 	TEST(serving_ends_when_the_peer_dies);
+	TEST(the_same_path_for_both_ends_is_refused);
+	TEST(a_descriptor_that_cannot_be_read_is_told);
 	rmdir(dir);
 	return tap_done();
 }

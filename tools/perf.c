@@ -30,7 +30,7 @@ static const struct pier_option options[] = {
 		.help = "of a message; without it 64 for lat, 64K for bw",
 		.type = PIER_OPTION_SIZE,
 		.min = 1,
-		.max = 1 << 30,
+		.max = INT64_C(1) << 31,
 		.value = &perf.ask.size,
 	},
 	{

@@ -35,7 +35,8 @@ static int take_hello(struct inbox *box, const struct frame *frame)
 				  PIER_EXCHANGE_FILES_MAX);
 	if (frame->number && !box->dir)
 		return pier__fail(-EPROTO, "exchange: the peer sends %llu "
-				  "files and there is no directory to receive into",
+				  "files, there is no directory to receive "
+				  "into",
 				  (unsigned long long)frame->number);
 	box->announced = frame->number;
 	return 0;
@@ -93,7 +94,8 @@ static int take_file(struct inbox *box, const struct frame *frame)
 
 	if (box->open || box->stored == box->announced)
 		return pier__fail(-EPROTO, "exchange: a file comes before the "
-				  "last one's end, or beyond the %llu announced",
+				  "last one's end, or beyond the %llu that "
+				  "were announced",
 				  (unsigned long long)box->announced);
 	err = check_name(box, frame);
 	if (err)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include "cm/conn.h"
 #include "core/clock.h"
 #include "core/fail.h"
+#include "core/random.h"
 #include "mem/mmap.h"
 #include "ops/desc.h"
 #include "ops/rdma.h"
@@ -55,11 +57,8 @@ static int check_age(struct meeting *m, const char *path, size_t len)
 	return pier__fail(-ESTALE, "%s", m->stale);
 }
 
-/*
- * Look for a fresh descriptor in @path and consume it.  Returns its length;
- * -EAGAIN, not there yet.
- */
-static int look(struct meeting *m, const char *path)
+/* Read @path and judge it.  Returns its length; -EAGAIN: not there, or old. */
+static int read_fresh(struct meeting *m, const char *path)
 {
 	int len, err;
 
@@ -73,19 +72,62 @@ static int look(struct meeting *m, const char *path)
 	err = check_age(m, path, (size_t)len);
 	if (err)
 		return err == -ESTALE ? -EAGAIN : err;
-	unlink(path);
+	return len;
+}
+
+/*
+ * Look for a fresh descriptor in @path and consume it: it is moved away first,
+ * so that nobody else takes it and a newer one is not lost.  Returns its
+ * length; -EAGAIN, not there yet.
+ */
+static int look(struct meeting *m, const char *path)
+{
+	char *mine;
+	int len = read_fresh(m, path);
+
+	if (len < 0)
+		return len;
+	if (asprintf(&mine, "%s.%016llx", path,
+		     (unsigned long long)pier__random64()) < 0)
+		return pier__fail(-ENOMEM, "rendezvous: no memory");
+	if (rename(path, mine)) {
+		len = errno == ENOENT ? -EAGAIN :
+			pier__fail(-errno, "cannot take %s away, as whoever "
+				   "reads a descriptor must: %s", path,
+				   pier_strerror(errno));
+	} else {
+		len = read_fresh(m, mine);
+		unlink(mine);
+	}
+	free(mine);
 	return len;
 }
 
 static int too_late(const struct meeting *m, const char *path)
 {
+	static const struct pier_args defaults = PIER_ARGS_RENDEZVOUS;
+	const char *hint = "is the peer running, and does it write there?";
+
 	if (m->stale[0])
 		return pier__fail(-ETIMEDOUT, "no fresh descriptor in %s after "
-				  "%d ms; %s", path, m->args->timeout_ms,
-				  m->stale);
-	return pier__fail(-ETIMEDOUT, "no descriptor in %s after %d ms: is the "
-			  "peer running, and does it write there?", path,
-			  m->args->timeout_ms);
+				  "%d s; %s", path,
+				  (int)valid_seconds(m->args), m->stale);
+	if (!strcmp(path, defaults.remote_descriptor))
+		hint = "is the peer running?  On one host one of the two has "
+		       "to swap the default paths: -ld and -re";
+	return pier__fail(-ETIMEDOUT, "no descriptor in %s after %d s: %s",
+			  path, (int)valid_seconds(m->args), hint);
+}
+
+/* Say which file it was; what the system says of files names them. */
+static int about(const char *path, int err)
+{
+	char why[400];
+
+	if (err != -PIER_EDESC && err != -PIER_EVERSION && err != -PIER_EKIND)
+		return err;
+	snprintf(why, sizeof(why), "%s", pier_last_error());
+	return pier__fail(err, "%s: %s", path, why);
 }
 
 /* Wait for the descriptor in @path, driving the engine.  Returns its length. */
@@ -100,15 +142,16 @@ static int await(struct meeting *m, const char *path)
 		if (len >= 0)
 			return len;
 		if (len != -EAGAIN && len != -PIER_EDESC)
-			return len;
+			return about(path, len);
 		if (len == -EAGAIN)
 			damaged = PIER__NEVER;
 		else if (damaged == PIER__NEVER)
 			damaged = now + DAMAGED_MS * PIER__MS;
 		else if (now >= damaged)
-			return len;
+			return about(path, len);
 		if (now >= m->deadline)
-			return len == -EAGAIN ? too_late(m, path) : len;
+			return len == -EAGAIN ? too_late(m, path) :
+						about(path, len);
 		pier_pe_wait(m->rdma->ctx.pe, LOOK_MS);
 	}
 }
@@ -132,7 +175,7 @@ static int read_remote(struct meeting *m)
 		return len;
 	err = pier_mmap_create_from_export(m->desc, (size_t)len, &remote);
 	if (err)
-		return err;
+		return about(m->args->memory_descriptor, err);
 	pier_mmap_destroy(m->remote);
 	m->remote = remote;
 	return 0;
@@ -144,8 +187,9 @@ static int connect_to_file(struct meeting *m)
 
 	if (len < 0)
 		return len;
-	return pier__conn_connect(m->conn, m->desc, (size_t)len,
-				  (uint32_t)m->args->timeout_ms);
+	return about(m->args->remote_descriptor,
+		     pier__conn_connect(m->conn, m->desc, (size_t)len,
+					(uint32_t)m->args->timeout_ms));
 }
 
 /*
@@ -166,8 +210,11 @@ static int await_hello(struct meeting *m)
 			continue;	/* the file would be lost */
 		len = look(m, m->args->remote_descriptor);
 		if (len > 0)
-			pier__conn_connect(conn, m->desc, (size_t)len,
-					   (uint32_t)m->args->timeout_ms);
+			len = pier__conn_connect(conn, m->desc, (size_t)len,
+						 (uint32_t)
+						 m->args->timeout_ms);
+		if (len < 0 && len != -EAGAIN && len != -PIER_EDESC)
+			return len;
 	}
 	return pier_conn_wait(conn, 0);
 }
@@ -178,8 +225,9 @@ static int match_remote(struct meeting *m)
 	uint32_t rkey;
 	int err;
 
-	while (pier__conn_rkey(m->conn, m->remote, &rkey)) {
-		err = read_remote(m);
+	while ((err = pier__conn_rkey(m->conn, m->remote, &rkey))) {
+		if (pier__now() < m->deadline)
+			err = read_remote(m);
 		if (err)
 			return err;
 	}
@@ -227,6 +275,13 @@ int pier_rendezvous(struct pier_rdma *rdma, const struct pier_args *args,
 	if (rdma->ctx.state != PIER_CTX_RUNNING)
 		return pier__fail(-ESHUTDOWN, "rendezvous: the context is %s",
 				  pier_ctx_state_name(rdma->ctx.state));
+	if (!args->local_descriptor || !args->remote_descriptor ||
+	    ((mmap || ret_remote) && !args->memory_descriptor))
+		return pier__fail(-EINVAL, "rendezvous: a path is missing");
+	if (!strcmp(args->local_descriptor, args->remote_descriptor))
+		return pier__fail(-EINVAL, "rendezvous: -ld and -re are both "
+				  "%s: each side writes its own and reads the "
+				  "other's", args->local_descriptor);
 	err = meet(&m, mmap);
 	if (err) {
 		snprintf(why, sizeof(why), "%s", pier_last_error());
@@ -237,6 +292,8 @@ int pier_rendezvous(struct pier_rdma *rdma, const struct pier_args *args,
 		pier_conn_destroy(m.conn);
 		return pier__fail_again(err, why);
 	}
+	if (mmap)
+		pier__conn_leaves(m.conn, args->memory_descriptor);
 	*ret = m.conn;
 	if (ret_remote)
 		*ret_remote = m.remote;

@@ -18,7 +18,10 @@ static bool in_foreground(void)
 	return isatty(STDIN_FILENO) && tcgetpgrp(STDIN_FILENO) == getpgrp();
 }
 
-/* Sleep until the engine has work, Enter, or it is time to look again. */
+/*
+ * Sleep until the engine has work, Enter, or it is time to look again.
+ * Returns non-zero for Enter or the end of input.
+ */
 static bool nap(struct pier_pe *pe)
 {
 	struct pollfd fds[2] = {
@@ -26,33 +29,43 @@ static bool nap(struct pier_pe *pe)
 		{ .fd = STDIN_FILENO, .events = POLLIN },
 	};
 	char byte;
+	ssize_t n;
 
 	if (!in_foreground())
 		fds[1].fd = -1;
-	if (poll(fds, 2, LOOK_MS) < 0 || !(fds[1].revents & POLLIN))
+	if (poll(fds, 2, LOOK_MS) < 0 || !fds[1].revents)
 		return false;
-	return read(STDIN_FILENO, &byte, 1) == 0 || byte == '\n';
+	n = read(STDIN_FILENO, &byte, 1);
+	return n == 0 || (n == 1 && byte == '\n') ||
+	       (n < 0 && errno != EAGAIN && errno != EINTR);
+}
+
+/* One round; *enter tells of the terminal. */
+static int serve_once(struct pier_conn *conn, bool *enter)
+{
+	struct pier_pe *pe = conn->qset->pe;
+	int n = pier_pe_progress(pe, 0);
+
+	if (n || conn->state != PIER_CONN_CONNECTED)
+		return n < 0 ? n : 0;
+	n = pier_pe_arm(pe);
+	if (n == -EAGAIN)
+		return 0;
+	if (n == 0)
+		*enter = nap(pe);
+	pier_pe_clear(pe);
+	return n;
 }
 
 int pier_rendezvous_serve(struct pier_conn *conn)
 {
 	bool enter = false;
+	int err = 0;
 
-	while (conn->state == PIER_CONN_CONNECTED && !enter) {
-		struct pier_pe *pe = conn->qset->pe;
-		int n = pier_pe_progress(pe, 0);
-
-		if (n < 0)
-			return n;
-		if (n || conn->state != PIER_CONN_CONNECTED)
-			continue;
-		if (pier_pe_arm(pe) == 0) {
-			enter = nap(pe);
-			pier_pe_clear(pe);
-		}
-	}
-	if (conn->state == PIER_CONN_ERROR)
-		return pier__fail_again(conn->error,
-					pier_conn_error_text(conn));
-	return 0;
+	while (!err && conn->state == PIER_CONN_CONNECTED && !enter)
+		err = serve_once(conn, &enter);
+	pier__conn_sweep(conn);
+	if (err || conn->state != PIER_CONN_ERROR)
+		return err;
+	return pier__fail_again(conn->error, pier_conn_error_text(conn));
 }

@@ -181,13 +181,14 @@ static int null_srq_post(struct pier__srq *srq, struct ibv_recv_wr *wr,
 static int null_qp_create(struct pier__cq *cq, struct pier__srq *srq,
 			  const struct ibv_qp_cap *cap, struct pier__qp **ret)
 {
+	static uint32_t qpn = 16;
 	struct pier__qp *qp = calloc(1, sizeof(*qp));
 
 	(void)srq;
 	if (!qp)
 		return -ENOMEM;
 	qp->cq = cq;
-	qp->qpn = 17;
+	qp->qpn = ++qpn;
 	qp->inline_size = cap->max_inline_data;
 	*ret = qp;
 	return 0;

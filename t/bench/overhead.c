@@ -63,13 +63,15 @@ void bench_batched(long n)
 	}
 }
 
-/* Connected to itself: the peer's hello is written by hand. */
-static void connect_self(struct pier_rdma *rdma)
+/* Connected to one that does nothing: its hello is written by hand. */
+static void connect_nobody(struct pier_rdma *rdma)
 {
+	struct pier_conn *nobody;
 	const void *desc;
 	size_t len;
 
 	must(pier_rdma_export(rdma, &desc, &len, &conn));
+	must(pier_rdma_export(rdma, &desc, &len, &nobody));
 	must(pier_rdma_connect(conn, desc, len));
 	atomic_store(&conn->qset->ctl[conn->slot].hello, conn->us.nonce);
 	must(pier_conn_wait(conn, 1000));
@@ -115,7 +117,7 @@ int main(int argc, char *argv[])
 	must(pier_pe_create(&pe));
 	must(pier_rdma_create(dev, &rdma));
 	must(pier_ctx_start(pier_rdma_ctx(rdma), pe));
-	connect_self(rdma);
+	connect_nobody(rdma);
 	make_tasks(dev, !strcmp(argv[1], "read"));
 	if (!strcmp(argv[2], "single"))
 		bench_single(n);

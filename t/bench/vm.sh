@@ -85,7 +85,7 @@ ratios()
 		pair=$((pair + 1))
 		theirs=$($2)
 		ours=$($1)
-		awk -v a="$ours" -v b="$theirs" 'BEGIN { if (b > 0) print a / b }'
+		awk -v a="$ours" -v b="$theirs" 'BEGIN { if (b > 0) print a/b }'
 		echo "# $1 pair $pair: pier $ours, perftest $theirs" >&2
 	done | sort -n >"$tmp/ratios"
 	awk '{ r[NR] = $1 } END {

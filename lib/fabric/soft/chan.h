@@ -13,6 +13,8 @@
 
 /*
  * A channel: an endpoint, its socket, and what wakes those who wait for it.
+ * Once it has met a standard peer, it receives on UDP port 4791 as well; what
+ * is said of the socket below holds for both.
  *
  * WHO DRIVES the endpoint is the program's thread or the helper (helper.h),
  * never both: each holds the endpoint's lock meanwhile.  The state below is
@@ -68,6 +70,8 @@ struct soft_chan {
 	struct soft_io *io;		/* owned */
 	struct soft_ep *ep;		/* owned */
 	int sock;			/* io's */
+	struct soft_io *standard;	/* owned, on port 4791; NULL: not yet */
+	int standard_sock;		/* its, while there is one */
 	int timer, bell;		/* owned */
 
 	atomic_uint calls;		/* of the program; it alone writes */
@@ -89,7 +93,7 @@ struct soft_chan {
 	uint64_t look_at;		/* PIER__NEVER: not looking */
 	unsigned int calls_seen;
 	bool fired;			/* the watch, and nobody came */
-	bool sock_watched, timer_watched;
+	bool sock_watched, timer_watched, standard_watched;
 };
 
 struct soft_chan_cq {
@@ -120,6 +124,13 @@ void pier__soft_chan_listen(struct soft_chan *chan, bool on);
 
 /* Set the timer to the endpoint's deadline, or earlier. */
 void pier__soft_chan_set_timer(struct soft_chan *chan);
+
+/*
+ * Be there for peers that send to UDP port 4791, until the channel's end.
+ * The program's thread, between begin and end.
+ * Errors: -EADDRINUSE, the port is taken; -ENOMEM; those of socket(2).
+ */
+int pier__soft_chan_standard(struct soft_chan *chan);
 
 /* Make chan.fd readable if a completion waits that was asked for. */
 void pier__soft_chan_tell(struct soft_chan *chan);

@@ -56,7 +56,8 @@ void pier__soft_dest_put(struct soft_ep *ep, struct soft_dest *dest)
 bool pier__soft_dest_room(const struct soft_dest *dest, uint32_t cost)
 {
 	/* One is always let through, however large it is. */
-	return !dest->inflight || dest->inflight + cost <= dest->window;
+	return !cost || !dest->inflight ||
+	       dest->inflight + cost <= dest->window;
 }
 
 void pier__soft_dest_charge(struct soft_dest *dest, uint32_t cost)

@@ -5,7 +5,6 @@
 #include "fabric/soft/qp.h"
 
 #define RTO_MAX (32 * PIER__MS)		/* however often it was in vain */
-#define PROBE_FROM 2			/* resends in vain */
 
 static enum ibv_wc_opcode wc_opcode(const struct soft_wqe *wqe)
 {
@@ -135,6 +134,8 @@ static void req_advance(struct soft_qp *qp, struct soft_wqe *wqe, uint64_t to)
 
 	if (sent > req->una) {
 		cost = pier__soft_wqe_cost(qp, wqe, req->una, sent);
+		if (cost > req->inflight)
+			cost = req->inflight;	/* a probe cost nothing */
 		req->inflight -= cost;
 		pier__soft_dest_credit(qp->ep, qp->dest, cost, true);
 	}
@@ -378,9 +379,11 @@ void pier__soft_req_timer(struct soft_qp *qp)
 		qp->ep->counters.timeouts++;
 		if (req->backoff < 16)
 			req->backoff++;
-		req->probe = req->probe || req->backoff >= PROBE_FROM;
-		pier__soft_dest_shrink(qp->ep, qp->dest);
+		/* A few packets unanswered need not be too many packets. */
+		if (req->inflight > qp->dest->window / 8)
+			pier__soft_dest_shrink(qp->ep, qp->dest);
 		req_rewind(qp);
+		req->probe = true;
 	}
 	req_go_on(qp);
 }

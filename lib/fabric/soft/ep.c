@@ -7,7 +7,6 @@
 #include "core/fail.h"
 #include "fabric/soft/qp.h"
 
-#define STANDARD_PORT 4791
 #define SOFT_ID_MAX 63		/* IPv4 identification that our kind sends */
 
 int pier__soft_ep_create(struct soft_io *io, struct soft_mr_table *keys,
@@ -28,6 +27,11 @@ int pier__soft_ep_create(struct soft_io *io, struct soft_mr_table *keys,
 	pier__soft_mr_join(keys, &ep->user);
 	*ret = ep;
 	return 0;
+}
+
+void pier__soft_ep_receive_also(struct soft_ep *ep, struct soft_io *io)
+{
+	ep->also = io;
 }
 
 void pier__soft_ep_destroy(struct soft_ep *ep)
@@ -87,7 +91,7 @@ static bool qp_takes(const struct soft_qp *qp, const struct soft_hdr *hdr,
 
 static bool icrc_ok(const struct soft_qp *qp, const struct soft_rx *rx)
 {
-	bool standard = qp->dest->addr.port == STANDARD_PORT;
+	bool standard = qp->dest->addr.port == SOFT_STANDARD_PORT;
 
 	return pier__soft_icrc_ok(rx, standard ? UINT16_MAX : SOFT_ID_MAX);
 }
@@ -120,11 +124,11 @@ static void ep_packet(struct soft_ep *ep, const struct soft_rx *rx)
 		pier__soft_resp_receive(qp, &in);
 }
 
-static int ep_receive(struct soft_ep *ep)
+static int ep_receive(struct soft_ep *ep, struct soft_io *io)
 {
 	int n, i;
 
-	n = ep->io->ops->recv(ep->io, ep->rx, SOFT_BATCH);
+	n = io->ops->recv(io, ep->rx, SOFT_BATCH);
 	for (i = 0; i < n; i++)
 		ep_packet(ep, &ep->rx[i]);
 	return n > 0 ? n : 0;
@@ -135,7 +139,9 @@ int pier__soft_ep_drive(struct soft_ep *ep)
 	int done;
 
 	ep->now = ep->io->ops->now(ep->io);
-	done = ep_receive(ep);
+	done = ep_receive(ep, ep->io);
+	if (ep->also)
+		done += ep_receive(ep, ep->also);
 	done += pier__soft_timer_run(ep);
 	done += pier__soft_tx_run(ep);
 	return done;

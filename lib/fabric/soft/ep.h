@@ -51,6 +51,7 @@ struct soft_note {
  */
 struct soft_ep {
 	struct soft_io *io;		/* borrowed */
+	struct soft_io *also;		/* borrowed; NULL: none */
 	struct soft_mr_table *keys;	/* borrowed, the device's */
 	pthread_mutex_t owner;		/* who drives it */
 
@@ -85,6 +86,9 @@ struct soft_ep {
 
 int pier__soft_ep_create(struct soft_io *io, struct soft_mr_table *keys,
 			 struct soft_ep **ret);
+
+/* Receive from @io, too, which must outlive @ep.  Once. */
+void pier__soft_ep_receive_also(struct soft_ep *ep, struct soft_io *io);
 
 /* Its queues must be gone. */
 void pier__soft_ep_destroy(struct soft_ep *ep);

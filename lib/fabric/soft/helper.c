@@ -15,9 +15,13 @@
 #define ROUNDS 16		/* of driving, before others have their turn */
 #define EVENTS 32
 
-/* In an event's data: the channel's id, and which of its two. */
+/* In an event's data: the channel's id, and which of its three. */
+#define ON_SOCK 0
 #define ON_TIMER 1
-#define DATA(id, which) ((id) << 1 | (which))
+#define ON_STANDARD 2
+#define DATA(id, which) ((id) << 2 | (which))
+#define WHICH(data) ((data) & 3)
+#define ID(data) ((data) >> 2)
 
 /*
  * @life serialises the first channel's start and the last one's end.  @lock
@@ -73,7 +77,7 @@ static void watch_fd(int fd, uint64_t data)
 	epoll_ctl(helper.epoll_fd, EPOLL_CTL_MOD, fd, &ev);
 }
 
-/* Sleep until the socket or the timer of @chan has something. */
+/* Sleep until a socket or the timer of @chan has something. */
 static void watch(struct soft_chan *chan)
 {
 	chan->looking = false;
@@ -81,11 +85,14 @@ static void watch(struct soft_chan *chan)
 	pier__soft_chan_listen(chan, true);
 	pier__soft_chan_set_timer(chan);
 	if (!chan->sock_watched)
-		watch_fd(chan->sock, DATA(chan->id, 0));
+		watch_fd(chan->sock, DATA(chan->id, ON_SOCK));
 	if (!chan->timer_watched)
 		watch_fd(chan->timer, DATA(chan->id, ON_TIMER));
+	if (chan->standard && !chan->standard_watched)
+		watch_fd(chan->standard_sock, DATA(chan->id, ON_STANDARD));
 	chan->sock_watched = true;
 	chan->timer_watched = true;
+	chan->standard_watched = chan->standard != NULL;
 }
 
 /* Has the program called since this was last asked? */
@@ -147,13 +154,15 @@ static void look(struct soft_chan *chan, uint64_t now)
 	pier__soft_ep_leave(chan->ep);
 }
 
-/* The socket or the timer of @chan has something. */
+/* A socket or the timer of @chan has something. */
 static void fire(struct soft_chan *chan, uint64_t data, uint64_t now)
 {
 	bool there = came(chan);
 
-	if (data & ON_TIMER)
+	if (WHICH(data) == ON_TIMER)
 		chan->timer_watched = false;
+	else if (WHICH(data) == ON_STANDARD)
+		chan->standard_watched = false;
 	else
 		chan->sock_watched = false;
 	if (there || !pier__soft_ep_try_enter(chan->ep)) {
@@ -234,7 +243,7 @@ static void *helper_main(void *arg)
 			break;
 		now = pier__now();
 		for (i = 0; i < n; i++) {
-			struct soft_chan *chan = find(ev[i].data.u64 >> 1);
+			struct soft_chan *chan = find(ID(ev[i].data.u64));
 
 			if (!ev[i].data.u64)
 				take_recalls(now);
@@ -341,6 +350,19 @@ out_unlock:
 	return err;
 }
 
+/* Being called back, it looks, and then watches all there is. */
+int pier__soft_helper_add_standard(struct soft_chan *chan, int fd)
+{
+	struct epoll_event ev = { .events = 0 };
+
+	if (epoll_ctl(helper.epoll_fd, EPOLL_CTL_ADD, fd, &ev))
+		return pier__fail(-errno, "channel: epoll_ctl: %s",
+				  pier_strerror(errno));
+	atomic_store(&chan->recall, true);
+	pier__soft_helper_wake();
+	return 0;
+}
+
 void pier__soft_helper_remove(struct soft_chan *chan)
 {
 	pthread_mutex_lock(&helper.life);
@@ -348,6 +370,9 @@ void pier__soft_helper_remove(struct soft_chan *chan)
 	pier__list_del(&chan->link);
 	epoll_ctl(helper.epoll_fd, EPOLL_CTL_DEL, chan->sock, NULL);
 	epoll_ctl(helper.epoll_fd, EPOLL_CTL_DEL, chan->timer, NULL);
+	if (chan->standard)
+		epoll_ctl(helper.epoll_fd, EPOLL_CTL_DEL, chan->standard_sock,
+			  NULL);
 	helper_unlock();
 	if (!--helper.count)
 		stop();

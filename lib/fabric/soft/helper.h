@@ -20,6 +20,12 @@ int pier__soft_helper_add(struct soft_chan *chan);
 /* The helper is out of @chan, and stays out, on return. */
 void pier__soft_helper_remove(struct soft_chan *chan);
 
+/*
+ * Watch chan->standard as well from now on.  Between begin and end; @fd is
+ * its socket.  Errors: those of epoll_ctl(2).
+ */
+int pier__soft_helper_add_standard(struct soft_chan *chan, int fd);
+
 /* Look for channels with @recall set.  Any thread. */
 void pier__soft_helper_wake(void);
 

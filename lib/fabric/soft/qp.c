@@ -85,11 +85,12 @@ void pier__soft_qp_fail(struct soft_qp *qp, enum ibv_wc_status status)
 		return;
 	qp->state = IBV_QPS_ERR;
 	qp_quiet(qp);
-	pier__soft_resp_complete(qp, &wc);
-	while (qp->req.head) {
+	/* the reason first: what is flushed with it is a consequence */
+	if (qp->req.head)
 		pier__soft_req_complete(qp, status);
-		status = IBV_WC_WR_FLUSH_ERR;
-	}
+	pier__soft_resp_complete(qp, &wc);
+	while (qp->req.head)
+		pier__soft_req_complete(qp, IBV_WC_WR_FLUSH_ERR);
 	qp->req.cur = NULL;
 }
 

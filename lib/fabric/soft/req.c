@@ -251,7 +251,10 @@ int pier__soft_req_send(struct soft_qp *qp)
 	if (!pier__soft_req_wants(qp))
 		return 0;
 	packets = span(qp, wqe);
-	note.cost = pier__soft_wqe_cost(qp, wqe, note.seq, note.seq + packets);
+	/* One that asks whether anybody is there takes nobody's room. */
+	if (!qp->req.probe)
+		note.cost = pier__soft_wqe_cost(qp, wqe, note.seq,
+						note.seq + packets);
 	if (!pier__soft_dest_room(qp->dest, note.cost))
 		return -EAGAIN;
 

@@ -201,7 +201,10 @@ static int soft_qp_create(struct pier__cq *pcq, struct pier__srq *srq,
 	return 0;
 }
 
-/* May flush: then there is something to tell. */
+/*
+ * May flush: then there is something to tell.  Port 4791, once taken, is kept
+ * even if the move fails: the next try wants it again.
+ */
 static int soft_qp_modify(struct pier__qp *qp, struct ibv_qp_attr *attr,
 			  int mask, uint16_t udp_port)
 {
@@ -216,8 +219,11 @@ static int soft_qp_modify(struct pier__qp *qp, struct ibv_qp_attr *attr,
 			return err;
 	}
 	pier__soft_chan_begin(chan);
-	err = pier__soft_qp_modify(qp_of(qp)->queue, attr, mask, &src,
-				   udp_port);
+	err = mask & IBV_QP_AV && udp_port == SOFT_STANDARD_PORT
+		      ? pier__soft_chan_standard(chan) : 0;
+	if (!err)
+		err = pier__soft_qp_modify(qp_of(qp)->queue, attr, mask, &src,
+					   udp_port);
 	pier__soft_chan_end(chan, 1);
 	return err;
 }
