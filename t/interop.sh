@@ -9,8 +9,10 @@
 [ -f /run/vm/job ] || skip_all "only for the guest of t/vm/run"
 bin=$build/samples
 pier=$build/tools/pier
+bulk=$build/t/bulk.t
 [ -x "$bin/rdma_send" ] || skip_all "the samples are not built"
 [ -x "$pier" ] || skip_all "pier(1) is not built"
+[ -x "$bulk" ] || skip_all "t/bulk.t is not built"
 . "$top/t/vm/net.sh"
 
 serial=0
@@ -118,6 +120,14 @@ moves()
 	done
 }
 
+# Every byte of messages of many sizes, both ways.
+arrives_whole()
+{
+	for ends in "rxe soft" "soft rxe"; do
+		# shellcheck disable=SC2086
+		both $ends "$bulk --respond" "$bulk" || return 1
+	done
+}
 
 samples_work_at_a_path_mtu_of_4096_over_ipv4()
 {
@@ -141,7 +151,15 @@ samples_work_at_a_path_mtu_of_1024_over_ipv6()
 	pairs
 }
 
+large_messages_arrive_whole_at_a_path_mtu_of_1024()
+{
+	arrives_whole && family=6 && arrives_whole
+}
 
+large_messages_arrive_whole_at_a_path_mtu_of_4096()
+{
+	cable 9000 4096 && arrives_whole && family=6 && arrives_whole
+}
 
 large_writes_go_both_ways()
 {
@@ -169,7 +187,7 @@ a_lossy_cable_loses_no_data()
 	modprobe sch_netem || return 1
 	tc qdisc add dev p0 root netem loss 1% &&
 	vm_in_peer tc qdisc add dev p1 root netem loss 1% || return 1
-	pairs && moves write && moves read && moves send
+	pairs && arrives_whole
 	held=$?
 	tc qdisc del dev p0 root
 	vm_in_peer tc qdisc del dev p1 root
@@ -195,6 +213,8 @@ run samples_work_at_a_path_mtu_of_4096_over_ipv4
 run samples_work_at_a_path_mtu_of_4096_over_ipv6
 run samples_work_at_a_path_mtu_of_1024_over_ipv4
 run samples_work_at_a_path_mtu_of_1024_over_ipv6
+run large_messages_arrive_whole_at_a_path_mtu_of_1024
+run large_messages_arrive_whole_at_a_path_mtu_of_4096
 run large_writes_go_both_ways
 run large_reads_go_both_ways
 run large_sends_go_both_ways

@@ -38,10 +38,12 @@ check_PROGRAMS += \
 	%D%/soft_errors.t \
 	%D%/soft_hostile.t \
 	%D%/soft_lossy.t \
+	%D%/soft_many.t \
 	%D%/soft_mr.t \
 	%D%/soft_replay.t \
 	%D%/soft_states.t \
 	%D%/softdev.t \
+	%D%/softport.t \
 	%D%/task.t \
 	%D%/uv.t \
 	%D%/verbs.t \

@@ -184,10 +184,18 @@ static int to_rts(struct loop_end *end)
 				      IBV_QP_MAX_QP_RD_ATOMIC, 0);
 }
 
+int loop_try(struct loop_end *end, uint32_t qpn, uint16_t udp_port)
+{
+	int err = to_init(end);
+
+	if (!err)
+		err = to_rtr(end, qpn, udp_port);
+	return err ? err : to_rts(end);
+}
+
 bool loop_connect(struct loop_end *end, uint32_t qpn, uint16_t udp_port)
 {
-	return said(to_init(end)) && said(to_rtr(end, qpn, udp_port)) &&
-	       said(to_rts(end));
+	return said(loop_try(end, qpn, udp_port));
 }
 
 static bool connect_both(struct loop *loop)

@@ -47,6 +47,9 @@ void loop_end_close(struct loop_end *end);
 /* Move @end's QP from RESET to RTS, talking to @qpn on @udp_port. */
 bool loop_connect(struct loop_end *end, uint32_t qpn, uint16_t udp_port);
 
+/* The same, but a failure is the caller's: returns 0 or the error. */
+int loop_try(struct loop_end *end, uint32_t qpn, uint16_t udp_port);
+
 /* Both queue pairs anew, connected. */
 bool loop_again(struct loop *loop);
 

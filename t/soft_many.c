@@ -134,7 +134,7 @@ static void room_that_one_leaves_is_for_the_other(void)
 	qp[1] = pair_qp(b);
 	pair_connect(pair, qp[0], qp[1]);
 	/* The first fills the window, and wants no more. */
-	IS(write_on(a->qp, 1, 95 * 1024), 0);
+	IS(write_on(a->qp, 1, 96 * 1024), 0);
 	vnet_settle(&pair->net);
 	IS(write_on(qp[0], 2, 50 * 1024), 0);
 	OK(pair_wait(pair, 0, 2, PIER__MS));
@@ -161,6 +161,30 @@ static void one_that_dies_leaves_its_room(void)
 	}
 	IS(write_on(a->qp, 2, 50 * 1024), 0);
 	OK(pair_wait(pair, 0, 1, PIER__MS));
+	pair_close(pair);
+}
+
+static void those_without_an_answer_hold_nobody_up(void)
+{
+	enum { MANY = 30 };
+	struct soft_qp *qp[MANY];
+	int i;
+
+	open_pair(NULL);
+	for (i = 0; i < MANY; i++) {
+		qp[i] = pair_qp(a);
+		IS(pair_init(qp[i], &pair->opts), 0);
+		IS(pair_rtr(pair, 0, qp[i], 5), 0);
+		IS(pair_rts(pair, 0, qp[i]), 0);
+		IS(write_on(qp[i], 1, 20000), 0);
+	}
+	OK(!pair_wait(pair, 0, 1, 200 * PIER__MS));
+	IS(write_on(a->qp, 2, 50 * 1024), 0);
+	OK(pair_wait(pair, 0, 1, PIER__MS));
+	IS(a->wc[0].wr_id, 2);
+	IS(a->wc[0].status, IBV_WC_SUCCESS);
+	for (i = 0; i < MANY; i++)
+		pier__soft_qp_destroy(qp[i]);
 	pair_close(pair);
 }
 
@@ -265,6 +289,7 @@ int main(void)
 	TEST(their_timers_go_off_each_at_its_time);
 	TEST(room_that_one_leaves_is_for_the_other);
 	TEST(one_that_dies_leaves_its_room);
+	TEST(those_without_an_answer_hold_nobody_up);
 	TEST(loss_makes_the_window_smaller);
 	TEST(a_full_socket_is_tried_again_later);
 	TEST(a_reset_gives_all_requests_back);

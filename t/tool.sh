@@ -304,7 +304,7 @@ perf_wants_a_measure_and_an_operation()
 
 perf_refuses_numbers_out_of_range()
 {
-	for option in "-s 0" "-s 2G" "-n 0" "--outstanding 0" \
+	for option in "-s 0" "-s 3G" "-n 0" "--outstanding 0" \
 	    "--outstanding 5000" "--warmup -1" "-n many"; do
 		status 2 "$pier" perf bw read $option && [ -s "$tmp/err" ] ||
 			return 1
