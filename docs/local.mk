@@ -31,6 +31,7 @@ dist_man_MANS += \
 	# end, sorted
 
 EXTRA_DIST += \
+	%D%/benchmarks.md \
 	%D%/hardware.md \
 	%D%/rxe.md \
 	%D%/style.md \
