@@ -166,7 +166,7 @@ static void one_that_dies_leaves_its_room(void)
 
 static void those_without_an_answer_hold_nobody_up(void)
 {
-	enum { MANY = 30 };
+	enum { MANY = 120 };
 	struct soft_qp *qp[MANY];
 	int i;
 
@@ -178,7 +178,7 @@ static void those_without_an_answer_hold_nobody_up(void)
 		IS(pair_rts(pair, 0, qp[i]), 0);
 		IS(write_on(qp[i], 1, 20000), 0);
 	}
-	OK(!pair_wait(pair, 0, 1, 200 * PIER__MS));
+	OK(!pair_wait(pair, 0, 1, 400 * PIER__MS));
 	IS(write_on(a->qp, 2, 50 * 1024), 0);
 	OK(pair_wait(pair, 0, 1, PIER__MS));
 	IS(a->wc[0].wr_id, 2);
@@ -188,24 +188,30 @@ static void those_without_an_answer_hold_nobody_up(void)
 	pair_close(pair);
 }
 
+static bool only_the_first_forty(const struct vnet_packet *packet, void *arg)
+{
+	(void)arg;
+	return packet->data[0] == SOFT_ACK || pair->net.sent <= 40;
+}
+
 static void loss_makes_the_window_smaller(void)
 {
-	uint32_t before;
+	uint32_t before = 0;
+	uint64_t sent = 0;
 
 	open_pair(NULL);
-	before = a->qp->dest->window;
-	vnet_attach(b->io, NULL);
-	IS(write_on(a->qp, 1, 900 * 1024), 0);
-	vnet_settle(&pair->net);
-	pair->net.sent = 0;
-	pair->net.now = pier__soft_ep_deadline(a->ep);
-	vnet_settle(&pair->net);
+	pair->net.tap = only_the_first_forty;
+	IS(write_on(a->qp, 1, 90 * 1024), 0);
+	while (!pier__soft_ep_counters(a->ep)->timeouts) {
+		before = a->qp->dest->window;
+		sent = pair->net.sent;
+		vnet_run(&pair->net, PIER__MS / 10, NULL, NULL);
+	}
 	/* One packet asks; and there is half the room when it gets there. */
-	IS(pair->net.sent, 1);
+	IS(pair->net.sent, sent + 1);
 	IS(a->qp->dest->window, before / 2);
-	vnet_attach(b->io, b->ep);
+	pair->net.tap = NULL;
 	OK(pair_wait(pair, 0, 1, SECOND));
-	OK(a->qp->dest->window > before / 2);
 	pair_close(pair);
 }
 

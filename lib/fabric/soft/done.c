@@ -86,6 +86,7 @@ static void req_arm(struct soft_qp *qp)
 
 void pier__soft_req_begin(struct soft_qp *qp)
 {
+	qp->req.moved = false;
 	qp->req.progress_at = qp->ep->now;
 	qp->req.resend_at = resend_time(qp);
 	req_arm(qp);
@@ -119,6 +120,7 @@ static void req_progress(struct soft_qp *qp)
 		req->rnr_wait = false;
 	req->rnr_left = req->rnr_retry;
 	req->backoff = 0;
+	req->moved = true;
 	req->probe = false;
 	req->progress_at = now;
 	req->resend_at = resend_time(qp);
@@ -379,8 +381,8 @@ void pier__soft_req_timer(struct soft_qp *qp)
 		qp->ep->counters.timeouts++;
 		if (req->backoff < 16)
 			req->backoff++;
-		/* A few packets unanswered need not be too many packets. */
-		if (req->inflight > qp->dest->window / 8)
+		/* Too much at a time, or is nobody there? */
+		if (req->moved && !req->probe)
 			pier__soft_dest_shrink(qp->ep, qp->dest);
 		req_rewind(qp);
 		req->probe = true;

@@ -111,6 +111,7 @@ struct soft_req {
 	uint8_t rnr_retry, rnr_left;
 	uint8_t backoff;
 	bool rnr_wait;
+	bool moved;		/* una did, since sending began */
 	bool probe;		/* one packet at a time, until one gets there */
 };
 
