@@ -87,7 +87,8 @@ static struct reader {
 	struct soft_mr_user user;
 	pthread_mutex_t lock;
 	pthread_t thread;
-	uint64_t found, wrong;
+	_Atomic uint64_t found;
+	uint64_t wrong;
 } reader[2];
 static _Atomic uint32_t shown;
 static atomic_bool stop;
@@ -118,6 +119,7 @@ static void *read_on(void *arg)
 static void a_key_is_gone_when_it_is_removed(void)
 {
 	struct soft_mr *mr;
+	uint64_t found;
 	int i;
 
 	for (i = 0; i < 2; i++) {
@@ -128,10 +130,12 @@ static void a_key_is_gone_when_it_is_removed(void)
 				  &reader[i]), 0);
 	}
 	/* The memory is given back at once: whoever still looked would see. */
-	for (i = 0; i < 3000; i++) {
+	for (i = 0; i < 1000; i++) {
 		mr = mr_new(5, 1, 0);
 		atomic_store(&shown, mr->mr.rkey);
-		if (i % 8 == 0)
+		/* Now and then until it is seen. */
+		found = reader[i & 1].found;
+		while (i % 32 < 2 && reader[i & 1].found == found)
 			sched_yield();
 		mr_end(mr);
 	}

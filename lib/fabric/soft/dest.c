@@ -9,8 +9,12 @@
 #define WINDOW_MIN (2 * PACKET)
 #define WINDOW_MAX (256 * PACKET)
 
+/*
+ * A peer that has no thread for it may be away for a scheduler's turn, which
+ * is no loss.
+ */
 #define RTO_START (10 * PIER__MS)	/* while nothing is measured */
-#define RTO_MIN (1 * PIER__MS)
+#define RTO_MIN (4 * PIER__MS)
 
 static bool addr_same(const struct soft_addr *a, const struct soft_addr *b)
 {
@@ -43,9 +47,8 @@ struct soft_dest *pier__soft_dest_get(struct soft_ep *ep,
 	return dest;
 }
 
-void pier__soft_dest_put(struct soft_ep *ep, struct soft_dest *dest)
+void pier__soft_dest_put(struct soft_dest *dest)
 {
-	(void)ep;
 	if (--dest->refs)
 		return;
 	pier__list_del(&dest->active);

@@ -112,7 +112,7 @@ void pier__soft_qp_reset(struct soft_qp *qp)
 	pier__soft_resp_init(&qp->resp, 0);
 	pier__soft_cq_purge(qp->cq, qp->qpn);
 	if (qp->dest)
-		pier__soft_dest_put(ep, qp->dest);
+		pier__soft_dest_put(qp->dest);
 	qp->dest = NULL;
 }
 

@@ -222,7 +222,7 @@ void pier__soft_copy(void *dst, const void *src, size_t len);
 /* dest.c */
 struct soft_dest *pier__soft_dest_get(struct soft_ep *ep,
 				      const struct soft_addr *addr);
-void pier__soft_dest_put(struct soft_ep *ep, struct soft_dest *dest);
+void pier__soft_dest_put(struct soft_dest *dest);
 bool pier__soft_dest_room(const struct soft_dest *dest, uint32_t cost);
 void pier__soft_dest_charge(struct soft_dest *dest, uint32_t cost);
 /* @acked: it got there, the window may grow. */
