@@ -120,6 +120,21 @@ static void lo_is_a_device(void)
 	IS(port->gid_prefix[0], 8);
 }
 
+/* The kernel tells of a carrier a little after the link is up. */
+static bool comes_up(const char *name)
+{
+	for (int i = 0; i < 2000; i++) {
+		const struct pier__port *port;
+
+		list();
+		port = find(name);
+		if (port && port->active)
+			return true;
+		poll(NULL, 0, 5);
+	}
+	return false;
+}
+
 static void the_default_route_is_the_default_device(void)
 {
 	const struct pier__port *one, *two;
@@ -143,7 +158,8 @@ static void the_default_route_is_the_default_device(void)
 	if (!ip("route add default via 10.9.0.2 dev pt0"))
 		return;
 	memcpy(pci, one->pci, sizeof(pci));
-	list();
+	if (!OK(comes_up("soft_pt0")) || !OK(comes_up("soft_pt1")))
+		return;
 	one = &ports.port[0];
 	two = find("soft_pt1");
 	IS_STR(one->name, "soft_pt0");
