@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <sys/socket.h>
+
 #include <infiniband/verbs.h>	/* types only */
 
 #include <pier/dev.h>
@@ -218,11 +220,145 @@ struct pier__fabric_qp {
 	struct ibv_qp *(*ibv)(struct pier__qp *qp);
 };
 
+/* The connection manager of one channel, and of its thread. */
+struct pier__cm {
+	struct pier__chan *chan;
+	int fd;			/* readable when next() has something to */
+				/* tell or to do */
+};
+
+/* A port that requests come to. */
+struct pier__cm_listener {
+	struct pier__cm *cm;
+	void *owner;		/* the caller's */
+	uint16_t port;		/* host order, as granted */
+};
+
+/* An attempt to connect, then a connection; the two share nothing else. */
+struct pier__cm_id {
+	struct pier__cm *cm;
+	void *owner;		/* the caller's; may be set at any time */
+	struct sockaddr_storage local;	/* known from RESOLVED or REQUEST on */
+	struct sockaddr_storage peer;
+};
+
+/* What REQ and REP tell of our end. */
+struct pier__cm_param {
+	uint32_t qpn;
+	uint8_t responder_resources;	/* reads and atomics that we serve */
+	uint8_t initiator_depth;	/* that we want to have in flight */
+	uint8_t retry_count;		/* 0..7 */
+	uint8_t rnr_retry;		/* 0..7 */
+	const void *data;		/* private data */
+	size_t len;
+};
+
+/* Most private data of a message; a REQ's without the IP CM header. */
+#define PIER__CM_REQ_DATA 56
+#define PIER__CM_REP_DATA 196
+#define PIER__CM_REJ_DATA 148
+
+/* In brackets: what it is told after. */
+enum pier__cm_kind {
+	PIER__CM_RESOLVED,	/* (resolve) now connect() */
+	PIER__CM_REQUEST,	/* (listen) id is new and the caller's */
+	PIER__CM_RESPONSE,	/* (connect) accepted: QP to RTS, establish() */
+	PIER__CM_ESTABLISHED,	/* (accept) the peer's QP is in RTS, too */
+	PIER__CM_REJECTED,	/* (connect, accept) over; reason, data */
+	PIER__CM_UNREACHABLE,	/* (resolve, connect, accept) no answer, no */
+				/* way there; over; error */
+	PIER__CM_DISCONNECTED,	/* (established) by the peer, or disconnect() */
+				/* is through; over */
+	PIER__CM_GONE,		/* the device is; the id can only be released */
+};
+
+struct pier__cm_event {
+	enum pier__cm_kind kind;
+	struct pier__cm_id *id;
+	struct pier__cm_listener *listener;	/* of REQUEST, else NULL */
+	int error;		/* of UNREACHABLE: negative errno value */
+	uint16_t reason;	/* of REJECTED: IBTA reject reason */
+	uint32_t qpn;		/* the peer's, of REQUEST and RESPONSE; and: */
+	uint8_t responder_resources;	/* most that we are asked to serve */
+	uint8_t initiator_depth;	/* most that the peer serves */
+	uint8_t retry_count, rnr_retry;
+	const uint8_t *data;	/* private data, until the next call of */
+	size_t len;		/* next(): the whole field, zero-filled */
+};
+
+/*
+ * Connection management: IB CM, of librdmacm or of the soft device.  It tells
+ * what a QP's attributes must be and leaves moving the QP to the caller.
+ * Nothing blocks; an id is told "over" at most once.
+ */
+struct pier__fabric_cm {
+	int (*create)(struct pier__chan *chan, struct pier__cm **ret);
+
+	/* No listener and no id is left. */
+	void (*destroy)(struct pier__cm *cm);
+
+	/* Take the next event, do what is due.  -EAGAIN: nothing to tell. */
+	int (*next)(struct pier__cm *cm, struct pier__cm_event *ret);
+
+	/*
+	 * Listen on @addr, IPv4 or IPv6, any address or one of the device's;
+	 * port 0: a free one.  At most @backlog requests wait to be told;
+	 * those beyond it get no answer, so that their sender tries again.
+	 * Errors: -EADDRINUSE; -EADDRNOTAVAIL; -ENOMEM.
+	 */
+	int (*listen)(struct pier__cm *cm, const struct sockaddr *addr,
+		      int backlog, void *owner,
+		      struct pier__cm_listener **ret);
+
+	/* Requests not told yet are rejected. */
+	void (*unlisten)(struct pier__cm_listener *listener);
+
+	/*
+	 * Find the way to @dst, from @src unless NULL, over this device; told
+	 * within @timeout_ms.  Errors: -EINVAL; -EHOSTUNREACH; -ENOMEM.
+	 */
+	int (*resolve)(struct pier__cm *cm, const struct sockaddr *src,
+		       const struct sockaddr *dst, int timeout_ms,
+		       void *owner, struct pier__cm_id **ret);
+
+	/* Send REQ.  Repeated until answered, given up or released. */
+	int (*connect)(struct pier__cm_id *id,
+		       const struct pier__cm_param *param);
+
+	/* Send REP; the QP is in RTS.  An error leaves the id as it was. */
+	int (*accept)(struct pier__cm_id *id,
+		      const struct pier__cm_param *param);
+
+	/* Send RTU: we are connected. */
+	int (*establish)(struct pier__cm_id *id);
+
+	/* Send REJ, consumer reject; the id is over. */
+	int (*reject)(struct pier__cm_id *id, const void *data, size_t len);
+
+	/* Send DREQ, or DREP if asked; DISCONNECTED tells the end. */
+	int (*disconnect)(struct pier__cm_id *id);
+
+	/*
+	 * The caller is done with @id, in whatever state: an attempt is given
+	 * up with REJ, a connection with DREQ.  Nothing of it is told again.
+	 */
+	void (*release)(struct pier__cm_id *id);
+
+	/*
+	 * Attributes and mask for the move to @state, INIT, RTR or RTS, as
+	 * rdma_init_qp_attr(3); *ret_udp_port is for qp_modify().
+	 */
+	int (*qp_attr)(struct pier__cm_id *id, enum ibv_qp_state state,
+		       struct ibv_qp_attr *ret, int *ret_mask,
+		       uint16_t *ret_udp_port);
+};
+
 /* A kind of device. */
 struct pier__fabric {
 	const char *name;		/* "verbs", "soft" */
 	const struct pier__fabric_dev *dev;
 	const struct pier__fabric_qp *qp;
+	const struct pier__fabric_cm *cm;
 };
 
 /* All kinds, the preferred first; ends with NULL. */
