@@ -56,6 +56,7 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/fabric/soft/chan.h \
 	%D%/fabric/soft/codec.c \
 	%D%/fabric/soft/codec.h \
+	%D%/fabric/soft/count.h \
 	%D%/fabric/soft/cq.c \
 	%D%/fabric/soft/dest.c \
 	%D%/fabric/soft/dev.c \

@@ -68,12 +68,11 @@ static struct ibv_wc *cq_at(struct soft_cq *cq, uint32_t i)
 void pier__soft_cq_push(struct soft_qp *qp, struct ibv_wc *wc)
 {
 	struct soft_cq *cq = qp->cq;
-	struct soft_ep *ep = qp->ep;
 
-	ep->completions++;
+	qp->ep->completions++;
 	if (cq->count == cq->size) {
 		cq->dead = true;
-		ep->counters.cq_overflows++;
+		pier__soft_count(qp, SOFT_COUNTER(cq_overflows));
 		return;
 	}
 	wc->qp_num = qp->qpn;

@@ -84,8 +84,15 @@ static void req_arm(struct soft_qp *qp)
 	pier__soft_timer_set(qp, due);
 }
 
+static void tell_window(struct soft_qp *qp)
+{
+	pier__soft_set(qp->counters, SOFT_COUNTER(window), qp->dest->window);
+	pier__soft_set(qp->counters, SOFT_COUNTER(rtt), qp->dest->rtt);
+}
+
 void pier__soft_req_begin(struct soft_qp *qp)
 {
+	tell_window(qp);
 	qp->req.moved = false;
 	qp->req.progress_at = qp->ep->now;
 	qp->req.resend_at = resend_time(qp);
@@ -123,6 +130,7 @@ static void req_progress(struct soft_qp *qp)
 	req->moved = true;
 	req->probe = false;
 	req->progress_at = now;
+	tell_window(qp);
 	req->resend_at = resend_time(qp);
 }
 
@@ -192,6 +200,7 @@ static void req_rewind(struct soft_qp *qp)
 	req->gone_back = req->una;
 	req->gone_back_at = qp->ep->now;
 	req->resend_at = resend_time(qp);
+	tell_window(qp);
 	pier__soft_dest_credit(qp->ep, qp->dest, cost, false);
 }
 
@@ -230,7 +239,7 @@ static void req_rnr(struct soft_qp *qp, uint8_t syndrome)
 {
 	struct soft_req *req = &qp->req;
 
-	qp->ep->counters.rnr_received++;
+	pier__soft_count(qp, SOFT_COUNTER(rnr_received));
 	if (req->rnr_wait)
 		return;		/* the same one again */
 	if (req->rnr_retry != 7 && !req->rnr_left) {
@@ -262,7 +271,8 @@ static enum ibv_wc_status nak_status(uint8_t syndrome)
 static void req_nak(struct soft_qp *qp, uint8_t syndrome)
 {
 	if (syndrome <= SOFT_NAK_OPERATIONAL)
-		qp->ep->counters.naks_received[syndrome & 3]++;
+		pier__soft_count(qp, SOFT_COUNTER(naks_received) +
+				     8 * (syndrome & 3));
 	if (syndrome == SOFT_NAK_SEQUENCE)
 		req_lost(qp);
 	else
@@ -307,7 +317,7 @@ static void req_read_response(struct soft_qp *qp, const struct soft_in *in)
 	bool counted = req->nxt > req->una;
 
 	if (!pier__soft_wqe_is_read(wqe)) {
-		qp->ep->counters.dropped++;
+		pier__soft_count(qp, SOFT_COUNTER(dropped));
 		return;
 	}
 	if (!read_fits(qp, k, in)) {
@@ -332,7 +342,7 @@ static void req_atomic_response(struct soft_qp *qp, const struct soft_in *in)
 	bool counted = req->nxt > req->una;
 
 	if (!pier__soft_wqe_is_atomic(wqe)) {
-		qp->ep->counters.dropped++;
+		pier__soft_count(qp, SOFT_COUNTER(dropped));
 		return;
 	}
 	if (pier__soft_sge_fill(qp->ep, wqe->sge, wqe->sges, 0,
@@ -350,8 +360,11 @@ void pier__soft_req_receive(struct soft_qp *qp, const struct soft_in *in)
 	struct soft_req *req = &qp->req;
 	uint64_t seq = pier__soft_seq(req->una, in->hdr.psn);
 
-	if (seq < req->una || seq >= req->max)
-		return;		/* a ghost: answered long ago, or never sent */
+	if (seq < req->una || seq >= req->max) {
+		/* a ghost: answered long ago, or never sent */
+		pier__soft_count(qp, SOFT_COUNTER(stale));
+		return;
+	}
 	if (in->hdr.opcode == SOFT_ACK)
 		req_ack(qp, seq, in->hdr.syndrome);
 	else if (!req_done_to(qp, seq))
@@ -378,7 +391,7 @@ void pier__soft_req_timer(struct soft_qp *qp)
 	} else if (req->una < req->max && give_up_at(qp) <= now) {
 		pier__soft_qp_fail(qp, IBV_WC_RETRY_EXC_ERR);
 	} else if (req->una < req->max && req->resend_at <= now) {
-		qp->ep->counters.timeouts++;
+		pier__soft_count(qp, SOFT_COUNTER(timeouts));
 		if (req->backoff < 16)
 			req->backoff++;
 		/* Too much at a time, or is nobody there? */

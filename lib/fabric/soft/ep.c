@@ -18,6 +18,7 @@ int pier__soft_ep_create(struct soft_io *io, struct soft_mr_table *keys,
 		return pier__fail(-ENOMEM, "no memory for an endpoint");
 	ep->io = io;
 	ep->keys = keys;
+	ep->counters = &ep->own;
 	pthread_mutex_init(&ep->owner, NULL);
 	pier__list_init(&ep->wqe_chunks);
 	pier__list_init(&ep->dests);
@@ -102,18 +103,24 @@ static void ep_packet(struct soft_ep *ep, const struct soft_rx *rx)
 	struct soft_qp *qp;
 	size_t hdr_len;
 
-	ep->counters.rx_packets++;
-	ep->counters.rx_bytes += rx->len;
+	pier__soft_add(ep->counters, SOFT_COUNTER(rx_packets), 1);
+	pier__soft_add(ep->counters, SOFT_COUNTER(rx_bytes), rx->len);
 	hdr_len = pier__soft_decode(rx->data, rx->len, &in.hdr);
 	if (hdr_len && in.hdr.opcode == SOFT_CNP)
 		return;		/* the window has its own signs */
 	qp = hdr_len ? pier__soft_table_find(ep, in.hdr.qpn) : NULL;
-	if (!qp || !qp_takes(qp, &in.hdr, rx)) {
-		ep->counters.dropped++;
+	if (!qp) {
+		pier__soft_add(ep->counters, SOFT_COUNTER(dropped), 1);
+		return;
+	}
+	pier__soft_add(qp->counters, SOFT_COUNTER(rx_packets), 1);
+	pier__soft_add(qp->counters, SOFT_COUNTER(rx_bytes), rx->len);
+	if (!qp_takes(qp, &in.hdr, rx)) {
+		pier__soft_count(qp, SOFT_COUNTER(dropped));
 		return;
 	}
 	if (!icrc_ok(qp, rx)) {
-		ep->counters.bad_icrc++;
+		pier__soft_count(qp, SOFT_COUNTER(bad_icrc));
 		return;
 	}
 	in.data = rx->data + hdr_len;
@@ -164,5 +171,10 @@ uint64_t pier__soft_ep_completions(const struct soft_ep *ep)
 
 const struct soft_counters *pier__soft_ep_counters(const struct soft_ep *ep)
 {
-	return &ep->counters;
+	return ep->counters;
+}
+
+void pier__soft_ep_count_in(struct soft_ep *ep, struct soft_counters *counters)
+{
+	ep->counters = counters;
 }

@@ -8,6 +8,7 @@
 
 #include "core/list.h"
 #include "fabric/fabric.h"
+#include "fabric/soft/count.h"
 #include "fabric/soft/io.h"
 #include "fabric/soft/mr.h"
 
@@ -15,22 +16,6 @@ struct soft_cq;
 struct soft_srq;
 struct soft_qp;
 struct soft_wqe;
-
-/* What an endpoint has seen and done. */
-struct soft_counters {
-	uint64_t tx_packets, tx_bytes;	/* headers and payload, without ICRC */
-	uint64_t rx_packets, rx_bytes;	/* all that came in */
-	uint64_t resent;		/* requests sent again */
-	uint64_t timeouts;		/* resends by timer */
-	uint64_t naks_sent[4];		/* by NAK code: sequence, invalid */
-	uint64_t naks_received[4];	/* request, access, operational */
-	uint64_t rnr_sent, rnr_received;
-	uint64_t duplicates;		/* requests received again */
-	uint64_t out_of_order;		/* requests dropped ahead of a gap */
-	uint64_t bad_icrc;
-	uint64_t dropped;		/* malformed, or nobody's */
-	uint64_t cq_overflows;		/* completions lost: a fatal error */
-};
 
 /* A packet in the making: whose it is, to take it back if it is not sent. */
 struct soft_note {
@@ -59,7 +44,8 @@ struct soft_ep {
 	struct soft_mr_user user;	/* of keys */
 	uint64_t now;			/* ns, of this round */
 	uint64_t completions;
-	struct soft_counters counters;
+	struct soft_counters *counters;	/* own, or a place in the page */
+	struct soft_counters own;
 
 	struct soft_qp **qps;		/* chains by QPN */
 	uint32_t qp_mask, qp_count;
@@ -111,6 +97,13 @@ uint64_t pier__soft_ep_completions(const struct soft_ep *ep);
 
 const struct soft_counters *pier__soft_ep_counters(const struct soft_ep *ep);
 
+/*
+ * Count in @counters from now on, which are added to as they are and must
+ * outlive @ep.  Before anything is made on @ep.
+ */
+void pier__soft_ep_count_in(struct soft_ep *ep,
+			    struct soft_counters *counters);
+
 /* What the queues can do; beyond: -EINVAL. */
 #define SOFT_SEND_SGE SOFT_TX_IOV
 #define SOFT_RECV_SGE 32
@@ -143,6 +136,10 @@ int pier__soft_qp_modify(struct soft_qp *qp, struct ibv_qp_attr *attr,
 			 uint16_t udp_port);
 void pier__soft_qp_destroy(struct soft_qp *qp);
 uint32_t pier__soft_qp_number(const struct soft_qp *qp);
+/* As of the endpoint; @counters must outlive @qp. */
+const struct soft_counters *pier__soft_qp_counters(const struct soft_qp *qp);
+void pier__soft_qp_count_in(struct soft_qp *qp,
+			    struct soft_counters *counters);
 enum ibv_qp_state pier__soft_qp_state(const struct soft_qp *qp);
 int pier__soft_qp_post(struct soft_qp *qp, struct ibv_send_wr *wr,
 		       struct ibv_send_wr **bad);

@@ -40,6 +40,7 @@ int pier__soft_qp_create(struct soft_cq *cq, struct soft_srq *srq,
 	qp->send_sge = cap->max_send_sge;
 	qp->inline_size = cap->max_inline_data;
 	qp->state = IBV_QPS_RESET;
+	qp->counters = &qp->own;
 	pier__list_init(&qp->req.link);
 	pier__list_init(&qp->resp.link);
 	pier__soft_req_init(&qp->req, 0);
@@ -129,6 +130,16 @@ void pier__soft_qp_destroy(struct soft_qp *qp)
 uint32_t pier__soft_qp_number(const struct soft_qp *qp)
 {
 	return qp->qpn;
+}
+
+const struct soft_counters *pier__soft_qp_counters(const struct soft_qp *qp)
+{
+	return qp->counters;
+}
+
+void pier__soft_qp_count_in(struct soft_qp *qp, struct soft_counters *counters)
+{
+	qp->counters = counters;
 }
 
 enum ibv_qp_state pier__soft_qp_state(const struct soft_qp *qp)

@@ -170,9 +170,18 @@ struct soft_qp {
 	struct soft_dest *dest;		/* from RTR on */
 	uint32_t heap_at;		/* place in the heap plus 1; 0: none */
 	uint64_t due;			/* of the timer */
+	struct soft_counters *counters;	/* own, or a place in the page */
+	struct soft_counters own;
 	struct soft_req req;
 	struct soft_resp resp;
 };
+
+/* Something has happened to @qp, and so to its endpoint. */
+static inline void pier__soft_count(struct soft_qp *qp, size_t counter)
+{
+	pier__soft_add(qp->counters, counter, 1);
+	pier__soft_add(qp->ep->counters, counter, 1);
+}
 
 /* A received packet, taken apart. */
 struct soft_in {

@@ -166,7 +166,6 @@ static int send_ack(struct soft_qp *qp)
 	struct soft_resp *resp = &qp->resp;
 	struct soft_note note = { .qp = qp, .res = NO_RES, .due = resp->due };
 	struct soft_hdr hdr = { .opcode = SOFT_ACK, .msn = resp->msn };
-	struct soft_counters *counters = &qp->ep->counters;
 
 	if (resp->due == SOFT_DUE_ACK) {
 		hdr.psn = (resp->epsn - 1) & SOFT_PSN_MASK;
@@ -175,9 +174,10 @@ static int send_ack(struct soft_qp *qp)
 		hdr.psn = resp->epsn & SOFT_PSN_MASK;
 		hdr.syndrome = resp->syndrome;
 		if (resp->syndrome >= SOFT_SYN_NAK)
-			counters->naks_sent[resp->syndrome & 3]++;
+			pier__soft_count(qp, SOFT_COUNTER(naks_sent) +
+					     8 * (resp->syndrome & 3));
 		else
-			counters->rnr_sent++;
+			pier__soft_count(qp, SOFT_COUNTER(rnr_sent));
 	}
 	pier__soft_tx_next(qp, &note);
 	pier__soft_tx_commit(qp, &hdr);

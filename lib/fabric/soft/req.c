@@ -216,9 +216,7 @@ static void req_sent(struct soft_qp *qp, const struct soft_hdr *hdr,
 	uint64_t now = qp->ep->now;
 	bool idle = req->una == req->max;
 
-	if (req->nxt < req->max)
-		qp->ep->counters.resent++;
-	else if (hdr->ack_req && !req->rtt_at) {
+	if (req->nxt == req->max && hdr->ack_req && !req->rtt_at) {
 		req->rtt_seq = req->nxt;
 		req->rtt_at = now;
 	}
@@ -286,9 +284,7 @@ void pier__soft_req_unsend(struct soft_qp *qp, const struct soft_note *note)
 	if (pier__soft_wqe_is_read(note->wqe) ||
 	    pier__soft_wqe_is_atomic(note->wqe))
 		req->rd_atomic--;
-	if (note->again)
-		qp->ep->counters.resent--;
-	else
+	if (!note->again)
 		req->max = note->seq;
 	req->nxt = note->seq;
 	req->cur = note->wqe;

@@ -338,7 +338,7 @@ static void atomic_again(struct soft_qp *qp, uint64_t seq)
 static void resp_duplicate(struct soft_qp *qp, const struct soft_in *in,
 			   uint64_t seq)
 {
-	qp->ep->counters.duplicates++;
+	pier__soft_count(qp, SOFT_COUNTER(duplicates));
 	switch (in->hdr.opcode) {
 	case SOFT_READ_REQUEST:
 		read_again(qp, in, seq);
@@ -362,7 +362,7 @@ void pier__soft_resp_receive(struct soft_qp *qp, const struct soft_in *in)
 	} else if (seq == resp->epsn) {
 		resp_expected(qp, in);
 	} else {
-		qp->ep->counters.out_of_order++;
+		pier__soft_count(qp, SOFT_COUNTER(out_of_order));
 		if (!resp->nak_sent)
 			pier__soft_reply_nak(qp, SOFT_NAK_SEQUENCE);
 	}

@@ -40,6 +40,18 @@ static void tx_unsend(const struct soft_note *note)
 		pier__soft_reply_unsend(note->qp, note);
 }
 
+static void tx_count(const struct soft_note *note, const struct soft_tx *tx)
+{
+	struct soft_qp *qp = note->qp;
+	size_t len = tx->hdr_len + tx->payload_len + tx->pad + 4;
+
+	pier__soft_count(qp, SOFT_COUNTER(tx_packets));
+	pier__soft_add(qp->counters, SOFT_COUNTER(tx_bytes), len);
+	pier__soft_add(qp->ep->counters, SOFT_COUNTER(tx_bytes), len);
+	if (note->again)
+		pier__soft_count(qp, SOFT_COUNTER(resent));
+}
+
 /* Hand the batch over.  What is not taken is as if it was never built. */
 static int tx_flush(struct soft_ep *ep)
 {
@@ -49,9 +61,7 @@ static int tx_flush(struct soft_ep *ep)
 	if (took < 0)
 		took = 0;
 	for (i = 0; i < took; i++)
-		ep->counters.tx_bytes += ep->tx[i].hdr_len +
-					 ep->tx[i].payload_len;
-	ep->counters.tx_packets += took;
+		tx_count(&ep->note[i], &ep->tx[i]);
 	for (i = count; i-- > took;)
 		tx_unsend(&ep->note[i]);
 	if (took < count)
