@@ -52,6 +52,8 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/engine/task.h \
 	%D%/fabric/fabric.c \
 	%D%/fabric/fabric.h \
+	%D%/fabric/soft/capture.c \
+	%D%/fabric/soft/capture.h \
 	%D%/fabric/soft/chan.c \
 	%D%/fabric/soft/chan.h \
 	%D%/fabric/soft/codec.c \
@@ -72,6 +74,8 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/fabric/soft/mr.h \
 	%D%/fabric/soft/netif.c \
 	%D%/fabric/soft/netif.h \
+	%D%/fabric/soft/pcap.c \
+	%D%/fabric/soft/pcap.h \
 	%D%/fabric/soft/post.c \
 	%D%/fabric/soft/qp.c \
 	%D%/fabric/soft/qp.h \

@@ -86,4 +86,7 @@ uint32_t pier__soft_icrc(const struct soft_tx *tx, uint16_t id);
  */
 bool pier__soft_icrc_ok(const struct soft_rx *rx, uint16_t max_id);
 
+/* The same for any identification; IPv4: *ret is the one, IPv6: 0. */
+bool pier__soft_icrc_id(const struct soft_rx *rx, uint16_t *ret);
+
 #endif

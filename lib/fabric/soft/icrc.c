@@ -143,26 +143,27 @@ static void down_fill(void)
 	}
 }
 
-/* Does an identification of at most @max_id explain the difference? */
-static bool id_explains(uint32_t diff, size_t len, uint16_t max_id)
+/* Which identification explains the difference?  False: none does. */
+static bool solve(uint32_t diff, size_t len, uint16_t *ret)
 {
 	uint32_t bytes;
 
+	*ret = 0;
 	if (!diff)
 		return true;
 	pthread_once(&down_once, down_fill);
 	bytes = multiply(diff, down[len / 4]);
-	if (bytes >> 16)
-		return false;
-	return ((bytes & 0xff) << 8 | bytes >> 8) <= max_id;
+	*ret = (uint16_t)(bytes << 8 | bytes >> 8);
+	return !(bytes >> 16);
 }
 
-bool pier__soft_icrc_ok(const struct soft_rx *rx, uint16_t max_id)
+bool pier__soft_icrc_id(const struct soft_rx *rx, uint16_t *ret)
 {
 	uint8_t front[FRONT_MAX + BTH_CONGESTION + 1];
 	uint32_t crc, got;
 	size_t at;
 
+	*ret = 0;
 	if (rx->len < 16 || rx->len > SOFT_PACKET_MAX || rx->len % 4)
 		return false;
 	at = put_front(front, &rx->src, &rx->dst, rx->len, 0);
@@ -176,6 +177,13 @@ bool pier__soft_icrc_ok(const struct soft_rx *rx, uint16_t max_id)
 	got = rx->data[rx->len - 4] | rx->data[rx->len - 3] << 8 |
 	      rx->data[rx->len - 2] << 16 |
 	      (uint32_t)rx->data[rx->len - 1] << 24;
-	return is_ipv4(&rx->dst) ? id_explains(crc ^ got, rx->len, max_id)
+	return is_ipv4(&rx->dst) ? solve(crc ^ got, rx->len, ret)
 				 : crc == got;
+}
+
+bool pier__soft_icrc_ok(const struct soft_rx *rx, uint16_t max_id)
+{
+	uint16_t id;
+
+	return pier__soft_icrc_id(rx, &id) && id <= max_id;
 }

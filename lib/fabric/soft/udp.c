@@ -11,6 +11,7 @@
 
 #include "core/clock.h"
 #include "core/fail.h"
+#include "fabric/soft/capture.h"
 #include "fabric/soft/codec.h"
 #include "fabric/soft/udp.h"
 
@@ -241,9 +242,8 @@ static bool is_full(int err)
 }
 
 /*
- * Message @i was refused with @err for good.  Returns true if its packets are
- * to be tried one by one: if the first is refused as well, then not because
- * segmented sends do not work.
+ * Message @i was refused with @err for good.  Returns true: try its packets
+ * one by one.  If the first is refused as well, GSO was not the reason.
  */
 static bool refused(struct soft_udp *udp, int i, int err)
 {
@@ -267,8 +267,7 @@ static void accepted(struct soft_udp *udp, int sent)
 {
 	udp->stats.tx_sends += (uint64_t)sent;
 	if (udp->gso_doubt)
-		pier__log(PIER_LOG_INFO, "soft", "no segmented UDP sends on "
-			  "this route");
+		pier__log(PIER_LOG_INFO, "soft", "no UDP GSO on this route");
 	udp->gso_doubt = false;
 }
 
@@ -304,6 +303,7 @@ static int send_batch(struct soft_udp *udp, const struct soft_tx *tx,
 			taken += udp->tx.packets[i];
 	}
 	udp->stats.tx_packets += (uint64_t)taken;
+	pier__soft_capture_sent(tx, udp->tx.packets, i);
 	return taken;
 }
 
@@ -429,6 +429,7 @@ static int udp_recv(struct soft_io *io, struct soft_rx *ret, int max)
 		}
 	}
 	udp->stats.rx_packets += (uint64_t)n;
+	pier__soft_capture_received(ret, n);
 	return n;
 }
 
@@ -555,9 +556,8 @@ int pier__soft_udp_create(uint16_t port, unsigned int ifindex,
 		return pier__fail(-ENOMEM, "no memory for a UDP socket");
 	/* Untouched pages cost nothing: few datagrams, few pages. */
 	udp->rx.bytes = mmap(NULL, RX_SLOTS * SLOT_SIZE,
-			     PROT_READ | PROT_WRITE,
-			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
-			     0);
+			     PROT_READ | PROT_WRITE, MAP_PRIVATE |
+			     MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (udp->rx.bytes == MAP_FAILED) {
 		err = pier__fail(-ENOMEM, "no memory for a UDP socket");
 		goto err_free;
@@ -568,6 +568,7 @@ int pier__soft_udp_create(uint16_t port, unsigned int ifindex,
 	udp->io.ops = &udp_ops;
 	udp->ifindex = ifindex;
 	prepare(udp);
+	pier__soft_capture_open();
 
 	*ret = &udp->io;
 	return 0;
