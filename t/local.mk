@@ -34,6 +34,7 @@ check_PROGRAMS += \
 	%D%/rendezvous.t \
 	%D%/so.t \
 	%D%/soft.t \
+	%D%/soft_capture.t \
 	%D%/soft_crafted.t \
 	%D%/soft_errors.t \
 	%D%/soft_hostile.t \

@@ -7,16 +7,21 @@
 #include "t/vnet.h"
 
 /*
- * The RoCE packets of a capture in t/data/roce: classic pcap, Ethernet.
- * pcap_open() says in TAP why it failed.
+ * The RoCE packets of a capture: classic pcap, Ethernet or bare IP.
+ * Opening says in TAP why it failed.
  */
 struct pcap {
 	unsigned char *data;
 	size_t len, at;
-	unsigned int frame;	/* of the packet read last, from 1 */
+	bool raw;			/* bare IP */
+	unsigned int frame;		/* of the packet read last, from 1 */
+	const unsigned char *ip;	/* its IP header */
+	size_t ip_len;			/* of all of it */
 };
 
+/* One in t/data/roce; one anywhere. */
 bool pcap_open(const char *name, struct pcap *ret);
+bool pcap_open_path(const char *path, struct pcap *ret);
 void pcap_close(struct pcap *pcap);
 
 /* Returns false at the end. */
