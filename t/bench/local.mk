@@ -11,8 +11,34 @@ EXTRA_PROGRAMS += %D%/overhead
 %C%_overhead_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/t
 %C%_overhead_LDADD = lib/libpier-core.la
 
+EXTRA_PROGRAMS += \
+	%D%/bare_pingpong \
+	%D%/bare_stream \
+	%D%/soft_load \
+	# end, sorted
+%C%_bare_pingpong_SOURCES = \
+	%D%/bare_pingpong.c \
+	%D%/sides.c \
+	%D%/sides.h \
+	# end, sorted
+%C%_bare_pingpong_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/t
+%C%_bare_stream_SOURCES = \
+	%D%/bare_stream.c \
+	%D%/sides.c \
+	%D%/sides.h \
+	# end, sorted
+%C%_bare_stream_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/t
+%C%_soft_load_SOURCES = \
+	%D%/sides.c \
+	%D%/sides.h \
+	%D%/soft_load.c \
+	# end, sorted
+%C%_soft_load_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/t
+%C%_soft_load_LDADD = lib/libpier-core.la
+
 EXTRA_DIST += \
 	%D%/overhead.sh \
+	%D%/soft.sh \
 	%D%/vm.sh \
 	# end, sorted
 
@@ -20,9 +46,19 @@ bench-overhead: %D%/overhead
 	$(LIBTOOL) --mode=execute $(SHELL) $(srcdir)/%D%/overhead.sh \
 		%D%/overhead
 
+SOFT_BENCH = \
+	%D%/bare_pingpong \
+	%D%/bare_stream \
+	%D%/soft_load \
+	# end, sorted
+
+# The soft device beside bare sockets, UCX and libfabric.
+bench-soft: $(SOFT_BENCH)
+	$(SHELL) $(srcdir)/%D%/soft.sh %D%
+
 # Beside perftest on kernel Soft-RoCE, in one boot.
 bench-vm: all
 	$(SHELL) $(srcdir)/t/vm/run -b . -l bench-vm -t 3000 t/bench/vm.sh
 	@tr -d '\r' <bench-vm/tap.log | sed -n 's/^# \(.*: .*\)/\1/p'
 
-.PHONY: bench-overhead bench-vm
+.PHONY: bench-overhead bench-soft bench-vm

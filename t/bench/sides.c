@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bench/sides.h"
+
+void side_die(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+	exit(1);
+}
+
+static const char *of(enum side side, const char *a, const char *b)
+{
+	return getenv(side == SIDE_A ? a : b);
+}
+
+/* The @n'th core that we may use, the last one if there are fewer. */
+static int core(int n)
+{
+	cpu_set_t may;
+	int i, last = 0;
+
+	if (sched_getaffinity(0, sizeof(may), &may))
+		side_die("sched_getaffinity: %s", strerror(errno));
+	for (i = 0; i < CPU_SETSIZE; i++) {
+		if (!CPU_ISSET(i, &may))
+			continue;
+		last = i;
+		if (!n--)
+			break;
+	}
+	return last;
+}
+
+void side_be(enum side side)
+{
+	const char *ns = of(side, "BENCH_NS_A", "BENCH_NS_B");
+	cpu_set_t set;
+	int fd;
+
+	CPU_ZERO(&set);
+	CPU_SET(core(side), &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		side_die("sched_setaffinity: %s", strerror(errno));
+	if (!ns)
+		return;
+	fd = open(ns, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || setns(fd, CLONE_NEWNET))
+		side_die("cannot enter %s: %s", ns, strerror(errno));
+	close(fd);
+}
+
+int side_fork(enum side side, side_fn *fn, void *arg)
+{
+	int fds[2];
+	pid_t pid;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds))
+		side_die("socketpair: %s", strerror(errno));
+	fflush(stdout);
+	pid = fork();
+	if (pid < 0)
+		side_die("fork: %s", strerror(errno));
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		close(fds[0]);
+		side_be(side);
+		fn(fds[1], arg);
+		exit(0);
+	}
+	close(fds[1]);
+	return fds[0];
+}
+
+void side_put(int fd, const void *data, size_t len)
+{
+	if (send(fd, data, len, MSG_NOSIGNAL) != (ssize_t)len)
+		side_die("the other side is gone");
+}
+
+size_t side_get(int fd, void *data, size_t size)
+{
+	ssize_t n = recv(fd, data, size, 0);
+
+	if (n <= 0)
+		side_die("the other side is gone");
+	return (size_t)n;
+}
+
+struct sockaddr_in side_addr(enum side side, uint16_t port)
+{
+	struct sockaddr_in name = {
+		.sin_family = AF_INET,
+		.sin_port = htons(port),
+	};
+	const char *ip = of(side, "BENCH_IP_A", "BENCH_IP_B");
+
+	if (inet_pton(AF_INET, ip ? ip : "127.0.0.1", &name.sin_addr) != 1)
+		side_die("%s is no IPv4 address", ip);
+	return name;
+}
+
+int side_udp(enum side side, struct sockaddr_in *ret)
+{
+	struct sockaddr_in name = side_addr(side, 0);
+	socklen_t len = sizeof(name);
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0 || bind(fd, (struct sockaddr *)&name, sizeof(name)) ||
+	    getsockname(fd, (struct sockaddr *)&name, &len))
+		side_die("UDP socket: %s", strerror(errno));
+	*ret = name;
+	return fd;
+}
+
+double side_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec * 1e6 + (double)ts.tv_nsec / 1e3;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+void side_print(double *figures, size_t count)
+{
+	double sum = 0;
+	size_t i;
+
+	qsort(figures, count, sizeof(*figures), by_value);
+	for (i = 0; i < count; i++)
+		sum += figures[i];
+	printf("%.3f %.3f\n", figures[count / 2], sum / (double)count);
+}
