@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <pier/desc.h>
+#include <pier/mmap.h>
+
+#include "cm/conn.h"
+#include "core/wire.h"
+#include "t/pcap.h"
+
+/*
+ * Write inputs to begin with for fuzz targets: seed DIR makes DIR/codec and
+ * DIR/ep from the captures in t/data/roce, DIR/wire and DIR/frame from what
+ * pier writes itself.
+ */
+static const char *dir;
+static int count;
+
+static FILE *begin(const char *target)
+{
+	char path[512];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s/seed-%04d", dir, target, count++);
+	file = fopen(path, "wb");
+	if (!file) {
+		perror(path);
+		exit(1);
+	}
+	return file;
+}
+
+static void put(FILE *file, const void *data, size_t len)
+{
+	fwrite(data, 1, len, file);
+}
+
+static void seed_codec(const struct vnet_packet *packet)
+{
+	FILE *file = begin("codec");
+
+	putc(!IN6_IS_ADDR_V4MAPPED(&packet->dst.ip), file);
+	put(file, packet->data, packet->len);
+	fclose(file);
+}
+
+/* A step of the endpoint's target: one packet, in its turn. */
+static void put_packet(FILE *file, const struct vnet_packet *packet)
+{
+	size_t len = packet->len < 400 ? packet->len : 400;
+	uint8_t step[4] = { 11, 0, (uint8_t)(len >> 8), (uint8_t)len };
+	uint8_t data[400];
+	bool answer;
+
+	memcpy(data, packet->data, len);
+	answer = data[0] >= SOFT_READ_FIRST && data[0] <= SOFT_ATOMIC_ACK;
+	data[11] = 0;			/* the sequence number expected */
+	if (len >= 28 && !answer) {
+		data[18] = 0;		/* where in the region */
+		data[23] = 0;		/* which region */
+	}
+	/* A receive to take it, or a request for it to answer. */
+	if (answer)
+		put(file, "\0\4\2\0\1\0", 6);
+	else
+		put(file, "\1\0\4\0", 4);
+	put(file, step, sizeof(step));
+	put(file, data, len);
+}
+
+static void seed_ep(const struct vnet_packet *packets, size_t n)
+{
+	bool v6 = !IN6_IS_ADDR_V4MAPPED(&packets[0].dst.ip);
+	FILE *file = begin("ep");
+	size_t i;
+
+	putc(2 | (v6 ? 16 : 0) | (count & 1 ? 4 : 0), file);
+	for (i = 0; i < n; i++)
+		put_packet(file, &packets[i]);
+	fclose(file);
+}
+
+static void seed_capture(const char *name)
+{
+	static struct vnet_packet packets[8];
+	struct pcap pcap;
+	size_t n = 0;
+
+	if (!pcap_open(name, &pcap))
+		exit(1);
+	while (pcap_next(&pcap, &packets[n])) {
+		if (packets[n].len < 600)
+			seed_codec(&packets[n]);
+		if (++n == 8) {
+			seed_ep(packets, n);
+			n = 0;
+		}
+	}
+	if (n)
+		seed_ep(packets, n);
+	pcap_close(&pcap);
+}
+
+static void seed_conn(unsigned int gids)
+{
+	struct pier__end end = {
+		.created = 1700000000, .valid = 30, .nonce = 77, .qpn = 0x1234,
+		.psn = 0xfffff0, .link_layer = 2, .mtu = 1024,
+		.udp_port = 5000, .ctl_addr = 0x7f0011223344,
+		.ctl_rkey = 0x11223344, .access = PIER_REMOTE_READ,
+		.rd_atomic = 16, .message = 1u << 31, .gid_count = gids,
+	};
+	uint8_t bytes[PIER_DESC_MAX];
+	FILE *file = begin("wire");
+	int len = pier__end_encode(&end, bytes, sizeof(bytes));
+
+	putc(3, file);
+	put(file, bytes, (size_t)len);
+	fclose(file);
+}
+
+/* Fields as lib/mem/export.c has them. */
+static void seed_mmap(unsigned int keys)
+{
+	uint8_t bytes[PIER_DESC_MAX];
+	struct pier__wire_out out;
+	FILE *file = begin("wire");
+	unsigned int i;
+	int len;
+
+	pier__wire_begin(&out, bytes, sizeof(bytes), PIER__WIRE_MMAP, 6);
+	for (i = 1; i <= 5; i++)
+		pier__wire_uint(&out, i, i == 4 ? 4096 : 3);
+	pier__wire_array(&out, 6, keys);
+	for (i = 0; i < keys; i++) {
+		pier__wire_map(&out, 2);
+		pier__wire_bytes(&out, 1, "deviceid", 8);
+		pier__wire_uint(&out, 2, 0x55667788);
+	}
+	len = pier__wire_end(&out);
+	putc(3, file);
+	put(file, bytes, (size_t)len);
+	fclose(file);
+}
+
+/* An exchange of one file; the target adds the heads. */
+static void seed_frames(const char *data, unsigned int files)
+{
+	static const struct { unsigned int type; } order[] = {
+		{ 1 }, { 2 }, { 3 }, { 4 }, { 5 }, { 6 },
+	};
+	uint8_t bytes[1024];
+	struct pier__wire_out out;
+	FILE *file = begin("frame");
+	size_t i, len;
+
+	for (i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
+		pier__wire_begin(&out, bytes, sizeof(bytes), PIER__WIRE_FRAME,
+				 3);
+		pier__wire_uint(&out, 1, order[i].type);
+		pier__wire_uint(&out, 2, i ? strlen(data) : files);
+		pier__wire_bytes(&out, 3, data, strlen(data));
+		len = (size_t)pier__wire_end(&out) - PIER__WIRE_HEAD;
+		putc((int)(len >> 8), file);
+		putc((int)(len & 0xff), file);
+		put(file, bytes + PIER__WIRE_HEAD, len);
+	}
+	fclose(file);
+}
+
+int main(int argc, char *argv[])
+{
+	glob_t captures;
+	char name[64];
+	size_t i;
+
+	if (argc != 2 || glob(pcap_path("*", ".pcap"), 0, NULL, &captures)) {
+		fprintf(stderr, "usage: srcdir=... seed DIR\n");
+		return 2;
+	}
+	dir = argv[1];
+	for (i = 0; i < captures.gl_pathc; i++) {
+		snprintf(name, sizeof(name), "%s",
+			 strrchr(captures.gl_pathv[i], '/') + 1);
+		*strrchr(name, '.') = '\0';
+		seed_capture(name);
+	}
+	globfree(&captures);
+	for (i = 0; i < 4; i++)
+		seed_conn((unsigned int)i);
+	for (i = 1; i < 4; i++)
+		seed_mmap((unsigned int)i);
+	seed_frames("data of a file", 1);
+	seed_frames("", 0);
+	return 0;
+}
