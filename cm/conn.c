@@ -7,6 +7,7 @@
 #include <pier/mmap.h>
 #include <pier/pe.h>
 
+#include "cm/cm.h"
 #include "cm/conn.h"
 #include "core/clock.h"
 #include "core/fail.h"
@@ -15,7 +16,7 @@
 
 #define CTL_WR 2	/* of pier's own on each send queue */
 
-static int create_qp(struct pier_conn *conn)
+int pier__conn_create_qp(struct pier_conn *conn)
 {
 	struct pier__qset *qset = conn->qset;
 	const struct pier_rdma_config *cfg = qset->cfg;
@@ -30,7 +31,7 @@ static int create_qp(struct pier_conn *conn)
 		return err;
 	conn->us.qpn = conn->qp->qpn;
 	pier__qset_map_qpn(qset, conn);
-	return pier__conn_qp_init(conn);
+	return 0;
 }
 
 /* What we tell the peer; the QP exists. */
@@ -82,8 +83,7 @@ static int keep_desc(struct pier_conn *conn)
 	return 0;
 }
 
-int pier__conn_export(struct pier__qset *qset, int gid_index, uint32_t valid_s,
-		      struct pier_conn **ret)
+int pier__conn_create(struct pier__qset *qset, struct pier_conn **ret)
 {
 	struct pier_conn *conn;
 	int err;
@@ -101,31 +101,47 @@ int pier__conn_export(struct pier__qset *qset, int gid_index, uint32_t valid_s,
 	pier__list_init(&conn->pending);
 	pier__conn_control_init(conn);
 	err = pier__qset_add_conn(qset, conn, &conn->slot);
-	if (err)
-		goto err_free;
+	if (err) {
+		free(conn);
+		return err;
+	}
+	*ret = conn;
+	return 0;
+}
 
-	err = create_qp(conn);
+void pier__conn_uncreate(struct pier_conn *conn)
+{
+	if (conn->qp) {
+		pier__qset_unmap_qpn(conn->qset, conn->us.qpn);
+		conn->qset->fab->qp_destroy(conn->qp);
+	}
+	pier__qset_remove_conn(conn->qset, conn->slot);
+	free(conn->desc);
+	free(conn);
+}
+
+int pier__conn_export(struct pier__qset *qset, int gid_index, uint32_t valid_s,
+		      struct pier_conn **ret)
+{
+	struct pier_conn *conn;
+	int err = pier__conn_create(qset, &conn);
+
+	if (err)
+		return err;
+	err = pier__conn_create_qp(conn);
+	if (!err)
+		err = pier__conn_qp_init(conn);
 	if (!err)
 		err = describe(conn, gid_index, valid_s);
 	if (!err)
 		err = keep_desc(conn);
-	if (err)
-		goto err_close;
-
+	if (err) {
+		pier__conn_uncreate(conn);
+		return err;
+	}
 	pier__list_add(qset->conns, &conn->link);
 	*ret = conn;
 	return 0;
-
-err_close:
-	if (conn->qp) {
-		pier__qset_unmap_qpn(qset, conn->us.qpn);
-		qset->fab->qp_destroy(conn->qp);
-	}
-	pier__qset_remove_conn(qset, conn->slot);
-err_free:
-	free(conn->desc);
-	free(conn);
-	return err;
 }
 
 /* Is what the peer tells something we can meet?  Fills the path in. */
@@ -156,7 +172,7 @@ static int match(struct pier_conn *conn, const struct pier__end *them)
 
 bool pier__conn_may_retarget(const struct pier_conn *conn)
 {
-	return conn->qset && conn->phase == PIER__CONN_HELLO &&
+	return conn->qset && conn->phase == PIER__CONN_HELLO && !conn->side &&
 	       !conn->hello_acked && !conn->hello_seen &&
 	       !pier__conn_hello_seen(conn) &&
 	       conn->ctl_kind == PIER__CTL_NONE;
@@ -230,10 +246,14 @@ void pier__conn_close(struct pier_conn *conn)
 	if (conn->marker_posted && !conn->marker_done)
 		qset->ctl_inflight--;
 	conn->ctl_kind = PIER__CTL_NONE;
-	qset->fab->qp_destroy(conn->qp);
-	conn->qp = NULL;
-	cancel_posted(conn);
-	pier__qset_unmap_qpn(qset, conn->us.qpn);
+	if (conn->qp) {
+		qset->fab->qp_destroy(conn->qp);
+		conn->qp = NULL;
+		cancel_posted(conn);
+		pier__qset_unmap_qpn(qset, conn->us.qpn);
+	}
+	if (conn->side)
+		pier__side_close(conn);
 	pier__qset_remove_conn(qset, conn->slot);
 	conn->phase = PIER__CONN_CLOSED;
 	if (conn->state != PIER_CONN_ERROR)

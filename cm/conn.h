@@ -44,6 +44,9 @@ int pier__end_decode(const void *desc, size_t len, struct pier__end *ret);
 /* How far a connection is; finer than enum pier_conn_state. */
 enum pier__conn_phase {
 	PIER__CONN_EXPORTED,	/* QP in INIT; nothing known of the peer */
+	PIER__CONN_LOOKUP,	/* by CM: looks for the peer */
+	PIER__CONN_ASKED,	/* by CM: has sent its request */
+	PIER__CONN_REQUEST,	/* by CM: waits to be accepted, here */
 	PIER__CONN_HELLO,	/* QP in RTS; hello not yet both ways */
 	PIER__CONN_UP,
 	PIER__CONN_DRAINING,	/* disconnect: waits for tasks in flight */
@@ -83,6 +86,7 @@ struct pier_conn {
 	struct pier__list pending;	/* in qset->pending, or alone */
 	int post_error;			/* a chain was refused: fail */
 
+	struct pier__side *side;	/* made by CM; owned; or NULL */
 	struct pier__end us, them;
 	struct pier__gid_offer path_us, path_them;
 	uint32_t path_mtu;
@@ -103,6 +107,16 @@ struct pier_conn {
 	uint64_t seen_completed;	/* for the keepalive */
 	struct pier__list link;		/* in the context's list */
 };
+
+/*
+ * A connection with a slot but without a QP, not listed yet; and back.
+ * Errors: -ENOSPC, max_conns are in use; -ENOMEM; the queues are dead.
+ */
+int pier__conn_create(struct pier__qset *qset, struct pier_conn **ret);
+void pier__conn_uncreate(struct pier_conn *conn);
+
+/* Give it a QP, in RESET. */
+int pier__conn_create_qp(struct pier_conn *conn);
 
 /*
  * @gid_index: of the address to offer, or PIER__GID_ANY.  @valid_s: seconds
@@ -183,10 +197,14 @@ void pier__conn_qp_error(struct pier_conn *conn);
  * connections are.
  */
 int pier__conn_control(struct pier_conn *conn, enum pier__ctl_kind kind);
+int pier__conn_control_post(struct pier_conn *conn, struct ibv_send_wr *wr);
 int pier__conn_mark(struct pier_conn *conn);
 bool pier__conn_hello_seen(const struct pier_conn *conn);
 bool pier__conn_goodbye_seen(const struct pier_conn *conn);
 void pier__conn_control_init(struct pier_conn *conn);
+
+/* It is connected. */
+void pier__conn_become_up(struct pier_conn *conn, uint64_t now);
 
 /* The hello has failed: begin again, or fail.  In step.c. */
 void pier__conn_hello_failed(struct pier_conn *conn, const struct ibv_wc *wc);

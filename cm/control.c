@@ -3,6 +3,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
+#include "cm/cm.h"
 #include "cm/conn.h"
 #include "core/fail.h"
 
@@ -64,7 +65,7 @@ void pier__conn_control_init(struct pier_conn *conn)
 	conn->marker.done = marker_done;
 }
 
-static int post(struct pier_conn *conn, struct ibv_send_wr *wr)
+int pier__conn_control_post(struct pier_conn *conn, struct ibv_send_wr *wr)
 {
 	struct pier__qset *qset = conn->qset;
 	struct ibv_send_wr *bad;
@@ -95,6 +96,8 @@ int pier__conn_control(struct pier_conn *conn, enum pier__ctl_kind kind)
 	};
 	int err;
 
+	if (conn->side && conn->side->foreign)
+		return -EOPNOTSUPP;	/* it has no control words */
 	if (conn->ctl_kind != PIER__CTL_NONE)
 		return -EAGAIN;
 	if (kind != PIER__CTL_KEEPALIVE) {
@@ -106,7 +109,7 @@ int pier__conn_control(struct pier_conn *conn, enum pier__ctl_kind kind)
 	ctl->word = kind == PIER__CTL_HELLO ? conn->them.nonce :
 					      ~conn->them.nonce;
 
-	err = post(conn, &wr);
+	err = pier__conn_control_post(conn, &wr);
 	if (!err)
 		conn->ctl_kind = kind;
 	return err;
@@ -121,7 +124,7 @@ int pier__conn_mark(struct pier_conn *conn)
 		.wr.rdma.remote_addr = conn->them.ctl_addr,
 		.wr.rdma.rkey = conn->them.ctl_rkey,
 	};
-	int err = post(conn, &wr);
+	int err = pier__conn_control_post(conn, &wr);
 
 	if (!err)
 		conn->marker_posted = true;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "cm/cm.h"
 #include "cm/conn.h"
 #include "cm/qset.h"
 #include "core/clock.h"
@@ -244,7 +245,8 @@ static int add_sources(struct pier__qset *qset)
 int pier__qset_create(struct pier_dev *dev, struct pier_pe *pe,
 		      struct pier_rdma *rdma,
 		      const struct pier_rdma_config *cfg,
-		      struct pier__list *conns, struct pier__qset **ret)
+		      struct pier__list *conns, struct pier__kept *kept,
+		      struct pier__qset **ret)
 {
 	struct pier__qset *qset = calloc(1, sizeof(*qset));
 	int err;
@@ -257,6 +259,7 @@ int pier__qset_create(struct pier_dev *dev, struct pier_pe *pe,
 	qset->rdma = rdma;
 	qset->cfg = cfg;
 	qset->conns = conns;
+	qset->kept = kept;
 	qset->slow.fd = -1;
 	pier__list_init(&qset->posted);
 	pier__list_init(&qset->pending);
@@ -282,6 +285,7 @@ void pier__qset_stop(struct pier__qset *qset,
 
 	qset->stopping = true;
 	qset->stopped = stopped;
+	pier__room_stop(qset);
 	PIER__LIST_EACH(pos, tmp, qset->conns)
 		pier__conn_abort(pier__container_of(pos, struct pier_conn,
 						    link));
@@ -292,6 +296,7 @@ void pier__qset_destroy(struct pier__qset *qset)
 {
 	if (!qset)
 		return;
+	pier__room_close(qset);
 	pier__pe_remove(&qset->source);
 	pier__pe_remove(&qset->slow);
 	if (qset->slow.fd >= 0)

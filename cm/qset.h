@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <pier/cm.h>
 #include <pier/rdma.h>
 
 #include "core/list.h"
@@ -65,6 +66,17 @@ struct pier__ctl {
 	uint64_t unused;
 };
 
+/* The program's callbacks. */
+struct pier__cm_fns {
+	pier_conn_fn *request, *established, *failure, *disconnected;
+};
+
+/* What outlives the qset: it belongs to the context. */
+struct pier__kept {
+	struct pier__cm_fns fns;	/* any may be NULL */
+	struct pier__list listeners;	/* those not destroyed */
+};
+
 /*
  * What the connections of one context share: completion queue, receive queue,
  * the receives posted, the control words, the cap of work in flight.  Lives
@@ -86,6 +98,8 @@ struct pier__qset {
 	struct pier__list pending;	/* connections with a chain to post */
 	struct pier__posted_queue ready; /* succeeded, beyond the budget */
 	int room;			/* events left in this round */
+	struct pier__room *cm;	/* for CM; NULL: not needed yet */
+	struct pier__kept *kept;	/* the owner's */
 	struct pier__list *conns;	/* all of them; the owner's list */
 	uint32_t inflight;		/* sends, all connections */
 	uint32_t ctl_inflight, ctl_max;	/* pier's own requests */
@@ -108,7 +122,8 @@ struct pier__qset {
 int pier__qset_create(struct pier_dev *dev, struct pier_pe *pe,
 		      struct pier_rdma *rdma,
 		      const struct pier_rdma_config *cfg,
-		      struct pier__list *conns, struct pier__qset **ret);
+		      struct pier__list *conns, struct pier__kept *kept,
+		      struct pier__qset **ret);
 
 /*
  * End all connections, then the receive queue, cancel what is still posted,

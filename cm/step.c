@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cm/cm.h"
 #include "cm/conn.h"
 #include "cm/status.h"
 #include "core/clock.h"
@@ -28,6 +29,8 @@ static void tell(struct pier_conn *conn)
 	pier__pe_event(conn->qset->pe);
 	if (conn->state_changed)
 		conn->state_changed(conn, prev, conn->state, conn->user_data);
+	if (!conn->destroyed)
+		pier__room_tell(conn, prev);
 }
 
 /* Close without more ado: the QP to ERR, then the marker, then away. */
@@ -35,8 +38,16 @@ static void begin_flush(struct pier_conn *conn, uint64_t now)
 {
 	conn->phase = PIER__CONN_FLUSHING;
 	conn->deadline = now + conn->qset->cfg->drain_ms * PIER__MS;
+	pier__side_hang_up(conn);
 	if (conn->ready)
 		pier__conn_qp_error(conn);
+}
+
+/* Has the peer ended it, by its goodbye or by CM? */
+static bool has_left(const struct pier_conn *conn)
+{
+	return pier__conn_goodbye_seen(conn) ||
+	       (conn->side && conn->side->over);
 }
 
 /* Has everything that was posted come back, or is it not going to? */
@@ -65,7 +76,7 @@ static uint64_t step_flushing(struct pier_conn *conn, uint64_t now)
 static uint64_t step_goodbye(struct pier_conn *conn, uint64_t now)
 {
 	if (conn->ctl_kind == PIER__CTL_NONE || now >= conn->deadline ||
-	    pier__conn_goodbye_seen(conn)) {
+	    has_left(conn)) {
 		begin_flush(conn, now);
 		return now;
 	}
@@ -74,16 +85,19 @@ static uint64_t step_goodbye(struct pier_conn *conn, uint64_t now)
 
 static uint64_t step_draining(struct pier_conn *conn, uint64_t now)
 {
-	if (pier__conn_goodbye_seen(conn)) {
+	int err;
+
+	if (has_left(conn)) {
 		begin_flush(conn, now);
 		return now;
 	}
 	if (conn->inflight && now < conn->deadline)
 		return now + PIER__MS;
-	if (pier__conn_control(conn, PIER__CTL_GOODBYE) == 0) {
+	err = pier__conn_control(conn, PIER__CTL_GOODBYE);
+	if (!err) {
 		conn->phase = PIER__CONN_GOODBYE;
 		conn->deadline = now + conn->qset->cfg->drain_ms * PIER__MS;
-	} else if (now >= conn->deadline) {
+	} else if (err != -EAGAIN || now >= conn->deadline) {
 		begin_flush(conn, now);
 	}
 	return now + PIER__MS;
@@ -104,7 +118,7 @@ static void keep_alive(struct pier_conn *conn, uint64_t now)
 
 static uint64_t step_up(struct pier_conn *conn, uint64_t now)
 {
-	if (pier__conn_goodbye_seen(conn)) {
+	if (has_left(conn)) {
 		pier__log(PIER_LOG_INFO, "cm", "QPN 0x%06x: the peer has "
 			  "disconnected", conn->us.qpn);
 		begin_flush(conn, now);
@@ -128,7 +142,7 @@ int pier__conn_no_hello(const struct pier_conn *conn)
 			  pier__dev_trouble(conn->qset->dev));
 }
 
-static void become_up(struct pier_conn *conn, uint64_t now)
+void pier__conn_become_up(struct pier_conn *conn, uint64_t now)
 {
 	conn->phase = PIER__CONN_UP;
 	conn->state = PIER_CONN_CONNECTED;
@@ -137,10 +151,11 @@ static void become_up(struct pier_conn *conn, uint64_t now)
 
 void pier__conn_heard(struct pier_conn *conn)
 {
-	if (conn->phase != PIER__CONN_HELLO)
+	if (conn->phase != PIER__CONN_HELLO ||
+	    (conn->side && conn->side->to_read))
 		return;
 	conn->hello_acked = conn->hello_seen = true;
-	become_up(conn, pier__pe_now(conn->qset->pe));
+	pier__conn_become_up(conn, pier__pe_now(conn->qset->pe));
 	pier__conn_kick(conn);
 	tell(conn);
 }
@@ -151,7 +166,7 @@ static uint64_t step_hello(struct pier_conn *conn, uint64_t now)
 	if (conn->hello_seen && pier__conn_goodbye_seen(conn))
 		conn->hello_acked = true;	/* it took ours, and is done */
 	if (conn->hello_acked && conn->hello_seen) {
-		become_up(conn, now);
+		pier__conn_become_up(conn, now);
 		return now;
 	}
 	if (now >= conn->deadline) {
@@ -172,7 +187,7 @@ void pier__conn_hello_failed(struct pier_conn *conn, const struct ibv_wc *wc)
 {
 	int err;
 
-	if (conn->phase != PIER__CONN_HELLO ||
+	if (conn->phase != PIER__CONN_HELLO || conn->side ||
 	    wc->status != IBV_WC_RETRY_EXC_ERR) {
 		pier__conn_failed(conn, "hello", wc);
 		return;
@@ -247,6 +262,7 @@ static void retire(struct pier_conn *conn)
 		return;
 	free(conn->error_text);
 	free(conn->desc);
+	pier__side_free(conn);
 	free(conn);
 }
 
@@ -265,7 +281,8 @@ static uint64_t step_phase(struct pier_conn *conn, uint64_t now)
 {
 	switch (conn->phase) {
 	case PIER__CONN_HELLO:
-		return step_hello(conn, now);
+		return conn->side ? pier__side_step(conn, now) :
+				    step_hello(conn, now);
 	case PIER__CONN_UP:
 		return step_up(conn, now);
 	case PIER__CONN_DRAINING:
@@ -274,6 +291,10 @@ static uint64_t step_phase(struct pier_conn *conn, uint64_t now)
 		return step_goodbye(conn, now);
 	case PIER__CONN_FLUSHING:
 		return step_flushing(conn, now);
+	case PIER__CONN_LOOKUP:
+	case PIER__CONN_ASKED:
+	case PIER__CONN_REQUEST:
+		return pier__side_step(conn, now);
 	case PIER__CONN_EXPORTED:
 	case PIER__CONN_CLOSED:
 		break;

@@ -8,8 +8,8 @@
 # to say what is hidden.
 
 noinst_LTLIBRARIES += %D%/libpier-core.la
-%C%_libpier_core_la_LIBADD = $(IBVERBS_LIBS) $(ISAL_LIBS) $(JANSSON_LIBS) \
-	$(MSGPACK_LIBS)
+%C%_libpier_core_la_LIBADD = $(CARES_LIBS) $(IBVERBS_LIBS) $(ISAL_LIBS) \
+	$(JANSSON_LIBS) $(MSGPACK_LIBS)
 %C%_libpier_core_la_SOURCES = \
 	%D%/core/args.c \
 	%D%/core/args.h \
@@ -117,6 +117,7 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/ops/desc.h \
 	%D%/ops/rdma.c \
 	%D%/ops/rdma.h \
+	%D%/ops/rdma_cm.c \
 	%D%/ops/rdma_config.c \
 	%D%/ops/rdma_oneshot.c \
 	%D%/ops/rdma_pool.c \
@@ -124,6 +125,8 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/ops/rdma_submit.h \
 	%D%/ops/rdma_task.c \
 	%D%/ops/rendezvous.c \
+	%D%/ops/rendezvous.h \
+	%D%/ops/rendezvous_cm.c \
 	%D%/ops/serve.c \
 	# end, sorted
 
@@ -147,6 +150,7 @@ pierincludedir = $(includedir)/pier
 pierinclude_HEADERS = \
 	%D%/include/pier/args.h \
 	%D%/include/pier/buf.h \
+	%D%/include/pier/cm.h \
 	%D%/include/pier/conn.h \
 	%D%/include/pier/ctx.h \
 	%D%/include/pier/desc.h \

@@ -26,6 +26,7 @@ END
 
 # File, the foreign or internal header that it alone may include.
 cat >"$tmp/files" <<'END'
+cm/lookup.c ares.h
 lib/core/args_json.c jansson.h
 lib/core/crc.c isa-l.h
 lib/core/crc.c isa-l/
@@ -84,7 +85,7 @@ judge()
 	}
 	function foreign(inc) {
 		return inc ~ /^(infiniband|rdma|isa-l|msgpack|libmnl)\// ||
-			inc ~ /^(isa-l|msgpack|jansson|uv|zlib|crc)\.h$/
+			inc ~ /^(ares|isa-l|msgpack|jansson|uv|zlib|crc)\.h$/
 	}
 	function refuse(why) {
 		print $1 ": " $3 ": " why
@@ -136,6 +137,7 @@ the_table_refuses_what_it_should()
 lib/core/log.c " dev/dev.h
 lib/core/log.c < msgpack.h
 lib/core/log.c < jansson.h
+cm/conn.c < ares.h
 lib/engine/pe.c " fabric/fabric.h
 lib/fabric/soft/qp.c " fabric/verbs/qp.h
 lib/fabric/soft/qp.c < rdma/rdma_cma.h

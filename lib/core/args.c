@@ -17,13 +17,21 @@ struct basics {
 	const char *level, *json;
 };
 
+/* What a text has to be, besides of the right length. */
+enum word { ANY, LEVEL, ADDR_TYPE };
+
 /* Where a row's value goes: at @offset in the basics or in struct pier_args. */
 struct row {
 	unsigned int group;	/* enum pier_args_group; 0: the basics */
 	size_t offset;
 	int scale;		/* 0: none */
-	bool line_only, level;
+	bool line_only;
+	enum word word;
 	struct pier_option option;
+};
+
+static const char *const addr_types[] = {
+	"IPv4", "IPv6", "GID", "ip4", "ip6", NULL
 };
 
 #define PATH_LENGTH .min = 1, .max = 4095
@@ -32,39 +40,51 @@ struct row {
 
 /* In the order of the help.  An alias stands below what it is an alias of. */
 static const struct row rows[] = {
-	{ IN_ARGS(PIER_ARGS_DEVICE, device), 0, false, false,
+	{ IN_ARGS(PIER_ARGS_DEVICE, device), 0, false, ANY,
 	  { "d", "device", "NAME", "RDMA device, network interface or PCI "
 	    "address", PIER_OPTION_STRING, .min = 1, .max = 255 } },
-	{ IN_ARGS(PIER_ARGS_DEVICE, gid_index), 0, false, false,
+	{ IN_ARGS(PIER_ARGS_DEVICE, gid_index), 0, false, ANY,
 	  { "g", "gid-index", "N", "index of the GID to use, 0 to 255",
 	    PIER_OPTION_INT, .min = 0, .max = 255 } },
-	{ IN_ARGS(PIER_ARGS_FILES, local_descriptor), 0, false, false,
+	{ IN_ARGS(PIER_ARGS_FILES, local_descriptor), 0, false, ANY,
 	  { "ld", "local-descriptor-path", "FILE",
 	    "where to write this side's connection", PIER_OPTION_STRING,
 	    PATH_LENGTH } },
-	{ IN_ARGS(PIER_ARGS_FILES, remote_descriptor), 0, false, false,
+	{ IN_ARGS(PIER_ARGS_FILES, remote_descriptor), 0, false, ANY,
 	  { "re", "remote-descriptor-path", "FILE",
 	    "where the peer's connection is found", PIER_OPTION_STRING,
 	    PATH_LENGTH } },
-	{ IN_ARGS(PIER_ARGS_FILES, memory_descriptor), 0, false, false,
+	{ IN_ARGS(PIER_ARGS_FILES, memory_descriptor), 0, false, ANY,
 	  { "m", "remote-resource-descriptor-path", "FILE",
 	    "the responder's memory", PIER_OPTION_STRING, PATH_LENGTH } },
-	{ IN_ARGS(PIER_ARGS_FILES, memory_descriptor), 0, false, false,
+	{ IN_ARGS(PIER_ARGS_FILES, memory_descriptor), 0, false, ANY,
 	  { NULL, "mmap-descriptor-path", "FILE", NULL, PIER_OPTION_STRING,
 	    PATH_LENGTH } },
-	{ IN_ARGS(PIER_ARGS_TIMEOUT, timeout_ms), 1000, false, false,
+	{ IN_ARGS(PIER_ARGS_CM, use_cm), 0, false, ANY,
+	  { "cm", "use-rdma-cm", NULL, "meet by RDMA CM, without files",
+	    PIER_OPTION_FLAG, .value = NULL } },
+	{ IN_ARGS(PIER_ARGS_CM, server_addr), 0, false, ANY,
+	  { "sa", "server-addr", "ADDR", "connect to the server there; else "
+	    "be the server", PIER_OPTION_STRING, .min = 1, .max = 300 } },
+	{ IN_ARGS(PIER_ARGS_CM, server_addr_type), 0, false, ADDR_TYPE,
+	  { "sat", "server-addr-type", "TYPE", "IPv4, IPv6 or GID; default: "
+	    "what it looks like", PIER_OPTION_STRING, .value = NULL } },
+	{ IN_ARGS(PIER_ARGS_CM, listen_port), 0, false, ANY,
+	  { "lp", "listen-port", "PORT", "the server's port, 1 to 65535",
+	    PIER_OPTION_INT, .min = 1, .max = 65535 } },
+	{ IN_ARGS(PIER_ARGS_TIMEOUT, timeout_ms), 1000, false, ANY,
 	  { NULL, "timeout", "SECONDS", "how long to wait for the peer",
 	    PIER_OPTION_INT, .min = 1, .max = 86400 } },
-	{ IN_BASICS(json), 0, true, false,
+	{ IN_BASICS(json), 0, true, ANY,
 	  { "j", "json", "FILE", "take options from a JSON object",
 	    PIER_OPTION_STRING, PATH_LENGTH } },
-	{ IN_BASICS(level), 0, false, true,
+	{ IN_BASICS(level), 0, false, LEVEL,
 	  { "l", "log-level", "LEVEL", "critical, error, warning, info, debug "
 	    "or trace", PIER_OPTION_STRING, .value = NULL } },
-	{ IN_BASICS(version), 0, true, false,
+	{ IN_BASICS(version), 0, true, ANY,
 	  { "v", "version", NULL, "print the version", PIER_OPTION_FLAG,
 	    .value = NULL } },
-	{ IN_BASICS(help), 0, true, false,
+	{ IN_BASICS(help), 0, true, ANY,
 	  { "h", "help", NULL, "print this help", PIER_OPTION_FLAG,
 	    .value = NULL } },
 };
@@ -180,7 +200,8 @@ static int make_slots(struct pier__parser *parser, struct pier_args *args,
 		yield_names(parser, &slot->option);
 		slot->common = true;
 		slot->line_only = rows[i].line_only;
-		slot->level = rows[i].level;
+		slot->level = rows[i].word == LEVEL;
+		slot->words = rows[i].word == ADDR_TYPE ? addr_types : NULL;
 		if (rows[i].scale)
 			slot->scale = rows[i].scale;
 		slot_added(parser);

@@ -27,6 +27,7 @@ struct pier__slot {
 	bool common;		/* every program's, or of a group */
 	bool line_only;		/* no key in a file */
 	bool level;		/* a log level's name or number */
+	const char *const *words;	/* those allowed, any case; NULL: any */
 	int scale;		/* the place is in another unit */
 	union {
 		int64_t number;

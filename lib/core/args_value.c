@@ -2,8 +2,10 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include <pier/log.h>
 
@@ -107,6 +109,23 @@ static int set_size(struct pier__slot *slot, const char *label,
 	return 0;
 }
 
+/* One of the words that @slot allows? */
+static int check_word(const struct pier__slot *slot, const char *label,
+		      const char *text)
+{
+	char list[100] = "";
+	size_t len = 0;
+
+	for (const char *const *word = slot->words; *word; word++) {
+		if (!strcasecmp(*word, text))
+			return 0;
+		len += (size_t)snprintf(list + len, sizeof(list) - len,
+					"%s%s", len ? ", " : "", *word);
+	}
+	return pier__fail(-PIER_EUSAGE, "%s \"%s\": one of %s", label, text,
+			  list);
+}
+
 static int set_string(struct pier__slot *slot, const char *label,
 		      const char *text)
 {
@@ -125,6 +144,11 @@ static int set_string(struct pier__slot *slot, const char *label,
 		if (err)
 			return pier__fail(-PIER_EUSAGE, "%s: %s", label,
 					  pier_last_error());
+	}
+	if (slot->words) {
+		err = check_word(slot, label, text);
+		if (err)
+			return err;
 	}
 	slot->is.text = text;
 	return 0;

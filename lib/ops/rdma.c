@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "cm/cm.h"
 #include "core/copy.h"
 #include "core/fail.h"
 #include "ops/rdma.h"
@@ -44,7 +45,7 @@ static int start(struct pier_ctx *ctx)
 		return err;
 	ctx->drain_ms = 2 * rdma->cfg.drain_ms + 1000;
 	return pier__qset_create(rdma->dev, ctx->pe, rdma, &rdma->cfg,
-				 &rdma->conns, &rdma->qset);
+				 &rdma->conns, &rdma->kept, &rdma->qset);
 }
 
 /* Nothing is in flight any more. */
@@ -90,6 +91,7 @@ int pier_rdma_create(struct pier_dev *dev, struct pier_rdma **ret)
 	rdma->dev = dev;
 	pier__dev_hold(dev);
 	pier__list_init(&rdma->conns);
+	pier__list_init(&rdma->kept.listeners);
 	pier__ctx_init(&rdma->ctx, &ctx_ops);
 	*ret = rdma;
 	return 0;
@@ -134,6 +136,9 @@ static void destroy(struct pier__deferred *deferred)
 	PIER__LIST_EACH(pos, tmp, &rdma->conns)
 		pier_conn_destroy(pier__container_of(pos, struct pier_conn,
 						     link));
+	PIER__LIST_EACH(pos, tmp, &rdma->kept.listeners)
+		pier_listener_destroy(pier__container_of(
+			pos, struct pier_listener, link));
 	pier__rdma_pool_destroy(rdma->sends);
 	pier__rdma_pool_destroy(rdma->recvs);
 	pier__dev_drop(rdma->dev);

@@ -65,6 +65,7 @@ struct pier_rdma {
 	struct pier_dev *dev;		/* held */
 	struct pier__qset *qset;	/* NULL while idle */
 	struct pier__list conns;
+	struct pier__kept kept;		/* callbacks and listeners */
 	struct pier__rdma_pool *sends, *recvs;	/* NULL before the start */
 	struct pier__deferred deferred;	/* destroy inside a callback */
 };

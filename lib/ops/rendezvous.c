@@ -15,6 +15,7 @@
 #include "mem/mmap.h"
 #include "ops/desc.h"
 #include "ops/rdma.h"
+#include "ops/rendezvous.h"
 
 #define LOOK_MS 5		/* how often a file is looked for */
 #define DAMAGED_MS 1000		/* a copy may be under way for so long */
@@ -275,6 +276,8 @@ int pier_rendezvous(struct pier_rdma *rdma, const struct pier_args *args,
 	if (rdma->ctx.state != PIER_CTX_RUNNING)
 		return pier__fail(-ESHUTDOWN, "rendezvous: the context is %s",
 				  pier_ctx_state_name(rdma->ctx.state));
+	if (args->use_cm || args->server_addr)
+		return pier__rendezvous_cm(rdma, args, mmap, ret, ret_remote);
 	if (!args->local_descriptor || !args->remote_descriptor ||
 	    ((mmap || ret_remote) && !args->memory_descriptor))
 		return pier__fail(-EINVAL, "rendezvous: a path is missing");

@@ -40,6 +40,7 @@ enum pier_args_group {
 	PIER_ARGS_DEVICE = 1,		/* -d -g */
 	PIER_ARGS_FILES = 2,		/* -ld -re -m */
 	PIER_ARGS_TIMEOUT = 4,		/* --timeout */
+	PIER_ARGS_CM = 8,		/* -cm -sa -sat -lp */
 };
 
 struct pier_args {
@@ -57,21 +58,27 @@ struct pier_args {
 	const char *remote_descriptor;	/* the peer's connection */
 	const char *memory_descriptor;	/* the responder's memory */
 	int timeout_ms;
+	int use_cm;			/* non-zero: by CM, not by files */
+	const char *server_addr;	/* connect there, by CM; NULL: listen */
+	const char *server_addr_type;	/* "IPv4", "IPv6", "GID" in any case, */
+					/* "ip4", "ip6"; NULL: any */
+	int listen_port;		/* the server's */
 	int argc;			/* operands left over */
 	char **argv;
 };
 
-/* For programs that meet a peer: device, descriptor files, timeout. */
+/* For programs that meet a peer: device, descriptor files or CM, timeout. */
 #define PIER_ARGS_RENDEZVOUS \
 	{ \
 		.size = sizeof(struct pier_args), \
 		.groups = PIER_ARGS_DEVICE | PIER_ARGS_FILES | \
-			  PIER_ARGS_TIMEOUT, \
+			  PIER_ARGS_TIMEOUT | PIER_ARGS_CM, \
 		.gid_index = -1, \
 		.local_descriptor = "/tmp/local_connection_desc_path.txt", \
 		.remote_descriptor = "/tmp/remote_connection_desc_path.txt", \
 		.memory_descriptor = "/tmp/remote_resource_desc_path.txt", \
 		.timeout_ms = 60000, \
+		.listen_port = 13579, \
 	}
 
 /* The text that the samples move where none is given. */

@@ -15,6 +15,7 @@
 #include <pier/ctx.h>
 #include <pier/conn.h>
 #include <pier/rdma.h>
+#include <pier/cm.h>
 #include <pier/desc.h>
 #include <pier/rendezvous.h>
 

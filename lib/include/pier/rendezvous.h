@@ -12,8 +12,8 @@ extern "C" {
 #endif
 
 /*
- * Meet the peer that the command line names, in straight-line programs: each
- * side writes its descriptor file and waits for the other's.  Files are
+ * Meet the peer that the command line names, in straight-line programs: by CM,
+ * or each side writes its descriptor file and waits for the other's.  Files are
  * written whole with mode 0600, and removed by whoever reads them; one that is
  * older than its writer's timeout is refused, and the wait goes on.
  * Calls belong to the engine's thread.

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "cm/cm.h"
+#include "core/clock.h"
+#include "core/fail.h"
+
+#define STEPS 16	/* events in one round */
+
+static void failed(struct pier_conn *conn, const struct pier__cm_event *ev)
+{
+	if (ev->kind == PIER__CM_GONE)
+		pier__conn_fail(conn, pier__fail(-ENODEV, "%s is gone",
+						 conn->qset->dev->info.port
+							 .name));
+}
+
+/* Told of a connection; it may be at its end already. */
+static void take(struct pier_conn *conn, const struct pier__cm_event *ev)
+{
+	if (conn->phase >= PIER__CONN_CLOSED)
+		return;
+	if (ev->kind == PIER__CM_DISCONNECTED)
+		conn->side->over = true;
+	else if (ev->kind == PIER__CM_GONE)
+		failed(conn, ev);
+	else if (conn->side->active)
+		pier__active_event(conn, ev);
+	else
+		pier__passive_event(conn, ev);
+	pier__conn_kick(conn);
+}
+
+static int poll_events(struct pier__source *source, int budget)
+{
+	struct pier__room *room =
+		pier__container_of(source, struct pier__room, source);
+	struct pier__qset *qset = room->qset;
+	struct pier__cm_event ev;
+	int n, err = 0;
+
+	(void)budget;
+	source->due = PIER__NEVER;
+	for (n = 0; n < STEPS && !err; n++) {
+		err = room->fab->next(room->cm, &ev);
+		if (err)
+			break;
+		if (ev.kind == PIER__CM_REQUEST)
+			pier__passive_request(room, &ev);
+		else if (ev.id && ev.id->owner)
+			take(ev.id->owner, &ev);
+	}
+	if (n == STEPS)
+		pier__pe_due(source, 0);	/* the others have a turn */
+	if (err && err != -EAGAIN && !qset->error) {
+		qset->error = err;
+		pier__qset_kick(qset);
+	}
+	return n > 0;
+}
+
+int pier__room_open(struct pier__qset *qset)
+{
+	const struct pier__fabric_cm *fab = qset->dev->fabric->cm;
+	struct pier__room *room;
+	int err;
+
+	if (qset->cm)
+		return 0;
+	if (!fab)
+		return pier__fail(-EOPNOTSUPP, "%s has no connection manager: "
+				  "connect by descriptors",
+				  qset->dev->info.port.name);
+	room = calloc(1, sizeof(*room));
+	if (!room)
+		return pier__fail(-ENOMEM, "connection manager: no memory");
+	room->qset = qset;
+	room->fab = fab;
+	err = fab->create(qset->chan, &room->cm);
+	if (err)
+		goto err_free;
+	room->source.poll = poll_events;
+	room->source.fd = room->cm->fd;
+	room->source.slow = true;
+	room->source.due = PIER__NEVER;
+	err = pier__pe_add(qset->pe, &room->source);
+	if (err)
+		goto err_destroy;
+
+	qset->cm = room;
+	return 0;
+
+err_destroy:
+	fab->destroy(room->cm);
+err_free:
+	free(room);
+	return err;
+}
+
+void pier__room_stop(struct pier__qset *qset)
+{
+	struct pier__list *pos, *tmp;
+
+	if (!qset->cm)
+		return;
+	PIER__LIST_EACH(pos, tmp, &qset->kept->listeners) {
+		struct pier_listener *listener = pier__container_of(
+			pos, struct pier_listener, link);
+
+		if (listener->qset)
+			pier__unlisten(listener);
+	}
+}
+
+void pier__room_close(struct pier__qset *qset)
+{
+	struct pier__room *room = qset->cm;
+
+	if (!room)
+		return;
+	pier__room_stop(qset);
+	pier__lookup_destroy(room->lookup);
+	pier__pe_remove(&room->source);
+	room->fab->destroy(room->cm);
+	free(room);
+	qset->cm = NULL;
+}
+
+void pier__room_tell(struct pier_conn *conn, enum pier_conn_state prev)
+{
+	const struct pier__cm_fns *fns = &conn->qset->kept->fns;
+	pier_conn_fn *fn;
+
+	if (conn->state == PIER_CONN_CONNECTED)
+		fn = fns->established;
+	else if (prev == PIER_CONN_CONNECTED)
+		fn = fns->disconnected;
+	else
+		fn = fns->failure;
+	if (fn)
+		fn(conn, conn->user_data,
+		   pier_ctx_user_data(pier_rdma_ctx(conn->rdma)));
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+
+#include "cm/cm.h"
+#include "core/fail.h"
+#include "ops/rdma.h"
+
+/* What a context offers of connection management. */
+
+static int check_running(const struct pier_rdma *rdma, const char *what)
+{
+	if (rdma->ctx.state == PIER_CTX_RUNNING)
+		return 0;
+	return pier__fail(-ESHUTDOWN, "rdma: %s while %s", what,
+			  pier_ctx_state_name(rdma->ctx.state));
+}
+
+int pier_rdma_set_conn_callbacks(struct pier_rdma *rdma, pier_conn_fn *request,
+				 pier_conn_fn *established,
+				 pier_conn_fn *failure,
+				 pier_conn_fn *disconnected)
+{
+	rdma->kept.fns = (struct pier__cm_fns){
+		.request = request,
+		.established = established,
+		.failure = failure,
+		.disconnected = disconnected,
+	};
+	return 0;
+}
+
+int pier_rdma_listen(struct pier_rdma *rdma,
+		     const struct pier_listen_config *cfg,
+		     struct pier_listener **ret)
+{
+	int err = check_running(rdma, "listen");
+
+	if (err)
+		return err;
+	if (!rdma->kept.fns.request)
+		return pier__fail(-EINVAL, "rdma: listen, and nobody would be "
+				  "told of requests: set the callbacks first");
+	return pier__listen(rdma->qset, cfg, NULL, NULL, ret);
+}
+
+int pier_rdma_connect_to(struct pier_rdma *rdma,
+			 const struct pier_connect_config *cfg,
+			 struct pier_conn **ret)
+{
+	int err = check_running(rdma, "connect");
+
+	return err ? err : pier__connect_to(rdma->qset, cfg, ret);
+}
