@@ -12,6 +12,7 @@ lib_libpier_core_la_SOURCES += \
 	%D%/conn.h \
 	%D%/connect.c \
 	%D%/control.c \
+	%D%/counters.c \
 	%D%/enddesc.c \
 	%D%/frame.c \
 	%D%/frame.h \

@@ -14,6 +14,7 @@ dist_man_MANS += \
 	%D%/man/pier_buf.3 \
 	%D%/man/pier_cm.3 \
 	%D%/man/pier_conn.3 \
+	%D%/man/pier_counters.3 \
 	%D%/man/pier_ctx.3 \
 	%D%/man/pier_desc.3 \
 	%D%/man/pier_dev.3 \

@@ -38,6 +38,7 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/core/wire.c \
 	%D%/core/wire.h \
 	%D%/dev/bridge.c \
+	%D%/dev/counters.c \
 	%D%/dev/dev.c \
 	%D%/dev/dev.h \
 	%D%/dev/devinfo.c \
@@ -58,6 +59,7 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/fabric/soft/chan.h \
 	%D%/fabric/soft/codec.c \
 	%D%/fabric/soft/codec.h \
+	%D%/fabric/soft/count.c \
 	%D%/fabric/soft/count.h \
 	%D%/fabric/soft/cq.c \
 	%D%/fabric/soft/dest.c \
@@ -74,6 +76,9 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/fabric/soft/mr.h \
 	%D%/fabric/soft/netif.c \
 	%D%/fabric/soft/netif.h \
+	%D%/fabric/soft/page.c \
+	%D%/fabric/soft/page.h \
+	%D%/fabric/soft/page_read.c \
 	%D%/fabric/soft/pcap.c \
 	%D%/fabric/soft/pcap.h \
 	%D%/fabric/soft/post.c \
@@ -152,6 +157,7 @@ pierinclude_HEADERS = \
 	%D%/include/pier/buf.h \
 	%D%/include/pier/cm.h \
 	%D%/include/pier/conn.h \
+	%D%/include/pier/counters.h \
 	%D%/include/pier/ctx.h \
 	%D%/include/pier/desc.h \
 	%D%/include/pier/dev.h \

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include <pier/counters.h>
 #include <pier/dev.h>
 
 #include "fabric/fabric.h"
@@ -40,6 +41,13 @@ void pier__dev_port(struct pier_dev *dev, struct pier__port *ret);
 
 /* What is wrong with it, to end a sentence with; "" nothing.  Any thread. */
 const char *pier__dev_trouble(const struct pier_dev *dev);
+
+/*
+ * Give the caller of the API as much of @all as fits.  Errors: -EINVAL,
+ * ret->size is too small.
+ */
+int pier__counters_give(const struct pier_counters *all,
+			struct pier_counters *ret);
 
 /* Count a user of @dev, which must not be closed before it is dropped. */
 void pier__dev_hold(struct pier_dev *dev);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "core/fail.h"
@@ -23,4 +24,36 @@ int pier__ports_add(struct pier__ports *ports, const struct pier__port *port)
 	ports->port = grown;
 	grown[ports->count++] = *port;
 	return 0;
+}
+
+int pier__counteds_add(struct pier__counteds *list,
+		       const struct pier__counted *row)
+{
+	struct pier__counted *grown;
+	size_t n = list->count;
+
+	/* At powers of two it is full. */
+	if (!(n & (n - 1))) {
+		grown = realloc(list->row, (n ? 2 * n : 1) * sizeof(*grown));
+		if (!grown)
+			return pier__fail(-ENOMEM, "no memory for the "
+					  "counters of %zu things", n + 1);
+		list->row = grown;
+	}
+	list->row[list->count++] = *row;
+	return 0;
+}
+
+void pier__counters_put(struct pier_counters *counters, const char *name,
+			uint64_t value)
+{
+	const size_t max = sizeof(counters->counter) /
+			   sizeof(counters->counter[0]);
+	struct pier_counter *one;
+
+	if (counters->count == max)
+		return;
+	one = &counters->counter[counters->count++];
+	snprintf(one->name, sizeof(one->name), "%s", name);
+	one->value = value;
 }

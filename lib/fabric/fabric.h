@@ -10,6 +10,7 @@
 
 #include <infiniband/verbs.h>	/* types only */
 
+#include <pier/counters.h>
 #include <pier/dev.h>
 
 /*
@@ -68,6 +69,28 @@ struct pier__ports {
 
 /* Append a copy of @port.  Errors: -ENOMEM. */
 int pier__ports_add(struct pier__ports *ports, const struct pier__port *port);
+
+/* What a process counts of one thing, in names that stay. */
+struct pier__counted {
+	struct pier_counted what;
+	const char *const *names;
+	uint32_t count;
+	uint64_t values[40];
+};
+
+/* A growing list of them. */
+struct pier__counteds {
+	struct pier__counted *row;
+	size_t count;
+};
+
+/* Append a copy of @row.  Errors: -ENOMEM. */
+int pier__counteds_add(struct pier__counteds *list,
+		       const struct pier__counted *row);
+
+/* Append to @counters, of full size; what has no room is left out. */
+void pier__counters_put(struct pier_counters *counters, const char *name,
+			uint64_t value);
 
 /* The bodies begin with these; a back end puts its own behind. */
 struct pier__fdev {
@@ -146,6 +169,21 @@ struct pier__fabric_dev {
 
 	/* The protection domain under it; NULL: not a verbs device. */
 	struct ibv_pd *(*pd)(struct pier__fdev *fdev);
+
+	/*
+	 * Append what is counted on @fdev, or on @qp alone, from the thread
+	 * that @qp belongs to; NULL: on all of @fdev.
+	 * -EOPNOTSUPP: the device does not tell.
+	 */
+	int (*counters)(struct pier__fdev *fdev, const struct pier__qp *qp,
+			struct pier_counters *ret);
+
+	/*
+	 * Append what the processes of this host, or only @pid unless that
+	 * is 0, count on devices of this kind, as far as they share it; each
+	 * device before its connections.  Errors: -ENOMEM.
+	 */
+	int (*counted)(int pid, struct pier__counteds *list);
 };
 
 /*

@@ -10,6 +10,7 @@
 #include "core/fail.h"
 #include "fabric/soft/chan.h"
 #include "fabric/soft/helper.h"
+#include "fabric/soft/page.h"
 #include "fabric/soft/soft.h"
 #include "fabric/soft/udp.h"
 
@@ -264,6 +265,9 @@ int pier__soft_chan_create(struct pier__fdev *fdev, struct pier__chan **ret)
 	err = pier__soft_ep_create(chan->io, soft->keys, &chan->ep);
 	if (err)
 		goto err_close;
+	chan->row = pier__soft_page_ep(fdev->port.name, chan->io->port);
+	if (chan->row)
+		pier__soft_ep_count_in(chan->ep, &chan->row->counters);
 	err = pier__soft_helper_add(chan);
 	if (err)
 		goto err_ep_destroy;
@@ -273,6 +277,7 @@ int pier__soft_chan_create(struct pier__fdev *fdev, struct pier__chan **ret)
 
 err_ep_destroy:
 	pier__soft_ep_destroy(chan->ep);
+	pier__soft_page_put(chan->row);
 err_close:
 	close_fds(chan);
 	pier__soft_udp_destroy(chan->io);
@@ -289,6 +294,7 @@ void pier__soft_chan_destroy(struct pier__chan *pchan)
 		return;
 	pier__soft_helper_remove(chan);
 	pier__soft_ep_destroy(chan->ep);
+	pier__soft_page_put(chan->row);
 	close_fds(chan);
 	pier__soft_udp_destroy(chan->io);
 	if (chan->standard)

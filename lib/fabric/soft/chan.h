@@ -69,6 +69,7 @@ struct soft_chan {
 	struct pier__chan chan;		/* first; fd is an epoll set */
 	struct soft_io *io;		/* owned */
 	struct soft_ep *ep;		/* owned */
+	struct soft_row *row;		/* of the page; NULL: none left */
 	int sock;			/* io's */
 	struct soft_io *standard;	/* owned, on port 4791; NULL: not yet */
 	int standard_sock;		/* its, while there is one */

@@ -9,8 +9,8 @@
  * What an endpoint and each of its connections (QPs) count.  Only whoever
  * drives the endpoint writes; others, in other threads and, through the
  * process's page (page.h), in other processes, may read at any time and see
- * whole values.  A new one is a member here, at the end, and a row in the
- * table of names in count.c.
+ * whole values.  A new one is a member here and
+ * a name in count.c, and another SOFT_PAGE_VERSION.
  */
 struct soft_counters {
 	uint64_t tx_packets, tx_bytes;	/* BTH to ICRC */
@@ -33,6 +33,17 @@ struct soft_counters {
 };
 
 #define SOFT_COUNTER(name) offsetof(struct soft_counters, name)
+#define SOFT_COUNTERS (sizeof(struct soft_counters) / sizeof(uint64_t))
+#define SOFT_COUNTERS_EP (SOFT_COUNTER(window) / sizeof(uint64_t))
+
+extern const char *const pier__soft_counter_names[];	/* SOFT_COUNTERS */
+
+/* Number @i of them.  Any thread. */
+uint64_t pier__soft_counter(const struct soft_counters *counters, size_t i);
+
+/* Add all of @counters to @sum.  Any thread. */
+void pier__soft_sum(const struct soft_counters *counters,
+		    struct soft_counters *sum);
 
 /* Both are plain loads and stores: there is one writer. */
 static inline void pier__soft_add(struct soft_counters *counters,

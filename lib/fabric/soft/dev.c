@@ -8,6 +8,7 @@
 #include "core/fail.h"
 #include "fabric/soft/ep.h"
 #include "fabric/soft/netif.h"
+#include "fabric/soft/page.h"
 #include "fabric/soft/soft.h"
 
 static const struct pier__limits limits = {
@@ -312,4 +313,6 @@ const struct pier__fabric_dev pier__soft_dev = {
 	.reg = soft_reg,
 	.dereg = soft_dereg,
 	.pd = soft_pd,
+	.counters = pier__soft_counters,
+	.counted = pier__soft_page_counted,
 };

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/fail.h"
 #include "fabric/soft/chan.h"
+#include "fabric/soft/page.h"
 #include "fabric/soft/soft.h"
 
 /*
@@ -22,6 +24,7 @@ struct fabric_srq {
 struct fabric_qp {
 	struct pier__qp qp;		/* first */
 	struct soft_qp *queue;		/* owned */
+	struct soft_row *row;		/* of the page; NULL: none left */
 };
 
 static struct soft_chan *chan_of(struct pier__chan *chan)
@@ -163,6 +166,16 @@ static int soft_srq_post(struct pier__srq *srq, struct ibv_recv_wr *wr,
 	return err;
 }
 
+static void count_in_page(struct fabric_qp *qp)
+{
+	const struct pier__fdev *fdev = qp->qp.cq->chan->fdev;
+
+	qp->qp.qpn = pier__soft_qp_number(qp->queue);
+	qp->row = pier__soft_page_qp(fdev->port.name, qp->qp.qpn);
+	if (qp->row)
+		pier__soft_qp_count_in(qp->queue, &qp->row->counters);
+}
+
 static int soft_qp_create(struct pier__cq *pcq, struct pier__srq *srq,
 			  const struct ibv_qp_cap *cap, struct pier__qp **ret)
 {
@@ -190,7 +203,7 @@ static int soft_qp_create(struct pier__cq *pcq, struct pier__srq *srq,
 	err = pier__soft_qp_create(cq_of(pcq)->queue, srq_of(srq)->queue,
 				   &granted, &qp->queue);
 	if (!err)
-		qp->qp.qpn = pier__soft_qp_number(qp->queue);
+		count_in_page(qp);
 	pier__soft_chan_end(chan, 0);
 	if (err) {
 		free(qp);
@@ -199,6 +212,15 @@ static int soft_qp_create(struct pier__cq *pcq, struct pier__srq *srq,
 
 	*ret = &qp->qp;
 	return 0;
+}
+
+static void tell_peer(struct fabric_qp *qp, const struct soft_addr *src,
+		      const struct ibv_qp_attr *attr, uint16_t udp_port)
+{
+	struct soft_addr peer = { .port = udp_port };
+
+	memcpy(&peer.ip, attr->ah_attr.grh.dgid.raw, sizeof(peer.ip));
+	pier__soft_page_peer(qp->row, src, &peer, attr->dest_qp_num);
 }
 
 /*
@@ -224,6 +246,8 @@ static int soft_qp_modify(struct pier__qp *qp, struct ibv_qp_attr *attr,
 	if (!err)
 		err = pier__soft_qp_modify(qp_of(qp)->queue, attr, mask, &src,
 					   udp_port);
+	if (!err && mask & IBV_QP_AV)
+		tell_peer(qp_of(qp), &src, attr, udp_port);
 	pier__soft_chan_end(chan, 1);
 	return err;
 }
@@ -238,6 +262,7 @@ static void soft_qp_destroy(struct pier__qp *qp)
 	pier__soft_chan_begin(chan);
 	pier__soft_qp_destroy(qp_of(qp)->queue);
 	pier__soft_chan_end(chan, 0);
+	pier__soft_page_put(qp_of(qp)->row);
 	free(qp);
 }
 
@@ -279,6 +304,26 @@ static const struct pier__fabric_qp soft_qp_table = {
 	.post = soft_post,
 	.ibv = soft_ibv,
 };
+
+int pier__soft_counters(struct pier__fdev *fdev, const struct pier__qp *pqp,
+			struct pier_counters *ret)
+{
+	const struct soft_counters *counters;
+	struct soft_counters sum;
+	size_t i;
+
+	if (pqp) {
+		counters = pier__soft_qp_counters(
+			((const struct fabric_qp *)pqp)->queue);
+	} else {
+		pier__soft_page_sum(fdev->port.name, &sum);
+		counters = &sum;
+	}
+	for (i = 0; i < (pqp ? SOFT_COUNTERS : SOFT_COUNTERS_EP); i++)
+		pier__counters_put(ret, pier__soft_counter_names[i],
+				   pier__soft_counter(counters, i));
+	return 0;
+}
 
 const struct pier__fabric pier__soft = {
 	.name = "soft",

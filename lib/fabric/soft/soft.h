@@ -21,6 +21,10 @@ struct soft_fdev {
 
 extern const struct pier__fabric_dev pier__soft_dev;
 
+/* As the fabric's member counters; where the QP's body is known. */
+int pier__soft_counters(struct pier__fdev *fdev, const struct pier__qp *qp,
+			struct pier_counters *ret);
+
 /* The address of GID @index of @fdev.  Errors: -EINVAL, there is none. */
 int pier__soft_gid(struct pier__fdev *fdev, unsigned int index,
 		   struct soft_addr *ret);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <dirent.h>
+#include <errno.h>
 #include <ifaddrs.h>
 #include <limits.h>
 #include <netinet/in.h>
@@ -7,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fabric/fabric.h"
 #include "fabric/verbs/sys.h"
 
 void pier__sys_line(const char *path, char *ret, size_t size)
@@ -155,4 +157,46 @@ uint8_t pier__sys_prefix(const struct ifaddrs *addrs, const uint8_t gid[16])
 	for (; addrs && !bits; addrs = addrs->ifa_next)
 		bits = prefix_if_equal(addrs, gid);
 	return bits;
+}
+
+static int is_counter(const struct dirent *entry)
+{
+	/* how old the values may be is no counter */
+	return entry->d_name[0] != '.' && strcmp(entry->d_name, "lifespan");
+}
+
+static void counters_below(const char *dir, struct pier_counters *ret)
+{
+	char path[PATH_MAX], text[32], *end;
+	struct dirent **entry;
+	uint64_t value;
+	int i, n;
+
+	n = scandir(dir, &entry, is_counter, alphasort);
+	for (i = 0; i < n; i++) {
+		snprintf(path, sizeof(path), "%s/%s", dir, entry[i]->d_name);
+		pier__sys_line(path, text, sizeof(text));
+		errno = 0;
+		value = strtoull(text, &end, 10);
+		if (end > text && !*end && !errno)
+			pier__counters_put(ret, entry[i]->d_name, value);
+		free(entry[i]);
+	}
+	if (n >= 0)
+		free(entry);
+}
+
+void pier__sys_counters(const char *root, const char *device, uint32_t port,
+			struct pier_counters *ret)
+{
+	static const char *const dirs[] = { "counters", "hw_counters" };
+	char path[PATH_MAX / 2];
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path),
+			 "%s/sys/class/infiniband/%s/ports/%u/%s", root,
+			 device, port, dirs[i]);
+		counters_below(path, ret);
+	}
 }

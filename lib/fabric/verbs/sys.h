@@ -25,6 +25,14 @@ void pier__sys_pci(const char *root, const char *device, const char *netdev,
 		   char *ret, size_t size);
 
 /*
+ * Append what the kernel and the driver count of @port, by name within each
+ * of their directories; what is no number is left out.
+ */
+struct pier_counters;
+void pier__sys_counters(const char *root, const char *device, uint32_t port,
+			struct pier_counters *ret);
+
+/*
  * The bits of the subnet of the address @gid, IPv4 as ::ffff:a.b.c.d counted
  * from 0 to 32; 0: no interface has it.
  */

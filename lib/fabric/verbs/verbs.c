@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+
+#include "core/fail.h"
+#include "fabric/verbs/sys.h"
 #include "fabric/verbs/verbs.h"
 
 static struct ibv_pd *verbs_pd(struct pier__fdev *fdev)
@@ -11,6 +15,30 @@ static struct ibv_qp *verbs_ibv(struct pier__qp *qp)
 	return verbs_qp(qp)->ibv;
 }
 
+static int verbs_counters(struct pier__fdev *fdev, const struct pier__qp *qp,
+			  struct pier_counters *ret)
+{
+	const struct pier__port *port = &fdev->port;
+
+	if (qp)
+		return pier__fail(-EOPNOTSUPP, "%s counts by port, not by "
+				  "connection", port->name);
+	pier__sys_counters("", port->name, port->port, ret);
+	if (!ret->count)
+		return pier__fail(-EOPNOTSUPP, "%s port %u has no counters in "
+				  "/sys/class/infiniband", port->name,
+				  port->port);
+	return 0;
+}
+
+/* Whoever may can read sysfs: there is nothing to share. */
+static int verbs_counted(int pid, struct pier__counteds *list)
+{
+	(void)pid;
+	(void)list;
+	return 0;
+}
+
 static const struct pier__fabric_dev verbs_dev_calls = {
 	.list = pier__verbs_list,
 	.open = pier__verbs_open,
@@ -21,6 +49,8 @@ static const struct pier__fabric_dev verbs_dev_calls = {
 	.reg = pier__verbs_reg,
 	.dereg = pier__verbs_dereg,
 	.pd = verbs_pd,
+	.counters = verbs_counters,
+	.counted = verbs_counted,
 };
 
 static const struct pier__fabric_qp verbs_qp_calls = {

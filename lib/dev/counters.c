@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/fail.h"
+#include "dev/dev.h"
+
+struct pier_counterlist {
+	struct pier__counteds all;
+};
+
+int pier__counters_give(const struct pier_counters *all,
+			struct pier_counters *ret)
+{
+	const size_t head = offsetof(struct pier_counters, counter);
+	uint32_t room;
+
+	if (ret->size < head + sizeof(ret->counter[0]))
+		return pier__fail(-EINVAL, "counters of size %zu: set it to "
+				  "%zu", ret->size, sizeof(*ret));
+	room = (uint32_t)((ret->size - head) / sizeof(ret->counter[0]));
+	ret->count = all->count < room ? all->count : room;
+	memcpy(ret->counter, all->counter,
+	       ret->count * sizeof(ret->counter[0]));
+	return 0;
+}
+
+int pier_dev_counters(struct pier_dev *dev, struct pier_counters *ret)
+{
+	struct pier_counters all = { .size = sizeof(all) };
+	int err;
+
+	err = dev->fabric->dev->counters(dev->fdev, NULL, &all);
+	return err ? err : pier__counters_give(&all, ret);
+}
+
+int pier_counters_find(const struct pier_counters *counters, const char *name,
+		       uint64_t *ret)
+{
+	uint32_t i;
+
+	for (i = 0; i < counters->count; i++) {
+		if (strcmp(counters->counter[i].name, name) == 0) {
+			*ret = counters->counter[i].value;
+			return 0;
+		}
+	}
+	return pier__fail(-ENOENT, "no counter is called \"%s\"", name);
+}
+
+int pier_counterlist_create(int pid, struct pier_counterlist **ret)
+{
+	const struct pier__fabric *const *kind;
+	struct pier_counterlist *list = calloc(1, sizeof(*list));
+	int err = 0;
+
+	if (!list)
+		return pier__fail(-ENOMEM, "no memory for counters");
+	for (kind = pier__fabrics; !err && *kind; kind++)
+		err = (*kind)->dev->counted(pid, &list->all);
+	if (!err && pid && !list->all.count)
+		err = pier__fail(-ENOENT, "process %d has no soft device in "
+				 "use, or is another user's", pid);
+	if (err) {
+		pier_counterlist_destroy(list);
+		return err;
+	}
+
+	*ret = list;
+	return 0;
+}
+
+void pier_counterlist_destroy(struct pier_counterlist *list)
+{
+	if (!list)
+		return;
+	free(list->all.row);
+	free(list);
+}
+
+size_t pier_counterlist_count(const struct pier_counterlist *list)
+{
+	return list->all.count;
+}
+
+const struct pier_counted *
+pier_counterlist_get(const struct pier_counterlist *list, size_t i)
+{
+	return i < list->all.count ? &list->all.row[i].what : NULL;
+}
+
+int pier_counterlist_counters(const struct pier_counterlist *list, size_t i,
+			      struct pier_counters *ret)
+{
+	struct pier_counters all = { .size = sizeof(all) };
+	const struct pier__counted *row;
+	uint32_t j;
+
+	if (i >= list->all.count)
+		return pier__fail(-ERANGE, "no number %zu of %zu counted "
+				  "things", i, list->all.count);
+	row = &list->all.row[i];
+	for (j = 0; j < row->count; j++)
+		pier__counters_put(&all, row->names[j], row->values[j]);
+	return pier__counters_give(&all, ret);
+}
