@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <arpa/inet.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <pier/args.h>
@@ -13,6 +15,7 @@
 
 static const char *device;
 static int as_json;
+static int counters;
 
 static const struct pier_option options[] = {
 	{
@@ -22,6 +25,12 @@ static const struct pier_option options[] = {
 		.help = "only this one: device, netdev or PCI address",
 		.type = PIER_OPTION_STRING,
 		.value = &device,
+	},
+	{
+		.long_name = "counters",
+		.help = "what a process counts, or every one of yours",
+		.type = PIER_OPTION_FLAG,
+		.value = &counters,
 	},
 	{
 		.long_name = "json",
@@ -283,28 +292,51 @@ static void print_all(const struct pier_devlist *list,
 	json_decref(root);
 }
 
+/* The operand: of a process, with --counters.  Returns 0 for none, or -1. */
+static int take_pid(const struct pier_args *args)
+{
+	unsigned long pid;
+	char *end;
+
+	if (!args->argc)
+		return 0;
+	pid = strtoul(args->argv[0], &end, 10);
+	if (args->argc == 1 && counters && !*end && pid && pid <= INT_MAX)
+		return (int)pid;
+	fprintf(stderr, "pier info: \"%s\": one process id, with "
+		"--counters, and no other operand\n", args->argv[0]);
+	return -1;
+}
+
 int tool_info(int argc, char *argv[])
 {
 	struct pier_args args = {
 		.size = sizeof(args),
-		.about = "List the devices and what they can do.",
+		.about = "List the devices and what they can do, or have "
+			 "counted.",
+		.operands = "[PID]",
 		.options = options,
 	};
 	const struct pier_devinfo *only = NULL;
 	struct pier_devlist *list = NULL;
-	int err;
+	int err, pid;
 
 	err = pier_args_parse(&args, argc, argv);
 	if (err)
 		return pier_args_exit(err);
+	pid = take_pid(&args);
+	if (pid < 0)
+		return 2;
 
 	err = pier_devlist_create(&list);
 	if (!err && device)
 		err = pier_devlist_find(list, device, &only);
+	if (!err && counters)
+		err = tool_counters(pid, list, only, as_json);
+	else if (!err)
+		print_all(list, only);
 	if (err)
 		fprintf(stderr, "pier info: %s\n", pier_last_error());
-	else
-		print_all(list, only);
 	pier_devlist_destroy(list);
 	return err ? 1 : 0;
 }

@@ -5,6 +5,7 @@
 bin_PROGRAMS += %D%/pier
 %C%_pier_LDADD = cm/uv/libpier-uv.la lib/libpier.la $(JANSSON_LIBS)
 %C%_pier_SOURCES = \
+	%D%/counters.c \
 	%D%/desc.c \
 	%D%/exchange.c \
 	%D%/info.c \

@@ -13,6 +13,15 @@ int tool_exchange(int argc, char *argv[]);
 int tool_info(int argc, char *argv[]);
 int tool_perf(int argc, char *argv[]);
 
+/*
+ * Print what process @pid counts, 0: every one, and adapters; all devices,
+ * or @only.  Errors: as pier_counterlist_create().
+ */
+struct pier_devlist;
+struct pier_devinfo;
+int tool_counters(int pid, const struct pier_devlist *devs,
+		  const struct pier_devinfo *only, int as_json);
+
 /* Put @value, which is given up, under @key; NULL means out of memory. */
 void tool_json_set(json_t *object, const char *key, json_t *value);
 

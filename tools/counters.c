@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <arpa/inet.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <pier/counters.h>
+#include <pier/dev.h>
+#include <pier/error.h>
+#include <pier/version.h>
+
+#include "tool.h"
+
+static json_t *to_json(const struct pier_counters *counters)
+{
+	json_t *object = json_object();
+	uint32_t i;
+
+	for (i = 0; i < counters->count; i++)
+		tool_json_set(object, counters->counter[i].name,
+			      json_integer((json_int_t)
+					   counters->counter[i].value));
+	return object;
+}
+
+/* Address and UDP port, as people write them. */
+static json_t *end_to_json(const uint8_t gid[16], uint16_t port)
+{
+	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+	char ip[INET6_ADDRSTRLEN] = "", text[INET6_ADDRSTRLEN + 16];
+
+	if (!memcmp(gid, mapped, sizeof(mapped))) {
+		inet_ntop(AF_INET, gid + 12, ip, sizeof(ip));
+		snprintf(text, sizeof(text), "%s:%u", ip, port);
+	} else {
+		inet_ntop(AF_INET6, gid, ip, sizeof(ip));
+		snprintf(text, sizeof(text), "[%s]:%u", ip, port);
+	}
+	return json_string(text);
+}
+
+static json_t *conn_to_json(const struct pier_counted *what,
+			    const struct pier_counters *counters)
+{
+	json_t *conn = json_object();
+
+	tool_json_set(conn, "qpn", json_integer(what->qpn));
+	if (what->peer_qpn) {
+		tool_json_set(conn, "peer_qpn", json_integer(what->peer_qpn));
+		tool_json_set(conn, "local", end_to_json(what->local_gid,
+							 what->local_port));
+		tool_json_set(conn, "peer", end_to_json(what->peer_gid,
+							what->peer_port));
+	}
+	tool_json_set(conn, "counters", to_json(counters));
+	return conn;
+}
+
+static json_t *dev_to_json(const char *name,
+			   const struct pier_counters *counters)
+{
+	json_t *dev = json_object();
+
+	tool_json_set(dev, "name", json_string(name));
+	tool_json_set(dev, "counters", to_json(counters));
+	return dev;
+}
+
+static json_t *process_to_json(const struct pier_counted *what)
+{
+	json_t *process = json_object();
+
+	tool_json_set(process, "pid", json_integer(what->pid));
+	tool_json_set(process, "program", json_string(what->program));
+	tool_json_set(process, "devices", json_array());
+	return process;
+}
+
+/* The rows stand in order: process, its device, the device's connections. */
+static json_t *list_to_json(const struct pier_counterlist *list,
+			    const char *device)
+{
+	json_t *all = json_array(), *process = NULL, *conns = NULL, *dev;
+	struct pier_counters counters = { .size = sizeof(counters) };
+	const struct pier_counted *what;
+	int pid = 0;
+	size_t i;
+
+	for (i = 0; (what = pier_counterlist_get(list, i)); i++) {
+		if (device && strcmp(device, what->device))
+			continue;
+		if (pier_counterlist_counters(list, i, &counters))
+			continue;
+		if (!process || what->pid != pid) {
+			pid = what->pid;
+			process = process_to_json(what);
+			tool_json_append(all, process);
+		}
+		if (!what->qpn) {
+			dev = dev_to_json(what->device, &counters);
+			conns = json_array();
+			tool_json_set(dev, "connections", conns);
+			tool_json_append(json_object_get(process, "devices"),
+					 dev);
+		} else if (conns) {
+			tool_json_append(conns, conn_to_json(what, &counters));
+		}
+	}
+	return all;
+}
+
+/* Adapters count for all of the host, whoever uses them. */
+static json_t *adapters_to_json(const struct pier_devlist *devs,
+				const char *device)
+{
+	struct pier_counters counters = { .size = sizeof(counters) };
+	json_t *all = json_array();
+	struct pier_dev *dev;
+	const char *name;
+	size_t i;
+
+	for (i = 0; i < pier_devlist_count(devs); i++) {
+		const struct pier_devinfo *info = pier_devlist_get(devs, i);
+
+		name = pier_devinfo_name(info);
+		if (!strcmp(pier_devinfo_kind(info), "soft") ||
+		    (device && strcmp(device, name)))
+			continue;
+		if (pier_dev_open(name, &dev))
+			continue;	/* its port is down */
+		if (!pier_dev_counters(dev, &counters))
+			tool_json_append(all, dev_to_json(name, &counters));
+		pier_dev_close(dev);
+	}
+	return all;
+}
+
+/* What is zero tells nothing. */
+static void print_counters(int indent, json_t *counters)
+{
+	const char *key;
+	json_t *value;
+
+	json_object_foreach(counters, key, value)
+		if (json_integer_value(value))
+			printf("%*s%-28s%" JSON_INTEGER_FORMAT "\n", indent,
+			       "", key, json_integer_value(value));
+}
+
+static void print_conn(json_t *conn)
+{
+	json_t *peer = json_object_get(conn, "peer");
+
+	printf("  connection 0x%" PRIx64,
+	       (uint64_t)json_integer_value(json_object_get(conn, "qpn")));
+	if (peer)
+		printf(" %s to 0x%" PRIx64 " %s",
+		       json_string_value(json_object_get(conn, "local")),
+		       (uint64_t)json_integer_value(
+			       json_object_get(conn, "peer_qpn")),
+		       json_string_value(peer));
+	putchar('\n');
+	print_counters(4, json_object_get(conn, "counters"));
+}
+
+static void print_devs(const char *who, json_t *devs)
+{
+	json_t *dev, *conn;
+	size_t i, j;
+
+	json_array_foreach(devs, i, dev) {
+		printf("%s%s\n", who,
+		       json_string_value(json_object_get(dev, "name")));
+		print_counters(2, json_object_get(dev, "counters"));
+		json_array_foreach(json_object_get(dev, "connections"), j,
+				   conn)
+			print_conn(conn);
+	}
+}
+
+static void print_text(json_t *root)
+{
+	json_t *processes = json_object_get(root, "processes"), *one;
+	json_t *adapters = json_object_get(root, "adapters");
+	char who[64];
+	size_t i;
+
+	print_devs("", adapters);
+	json_array_foreach(processes, i, one) {
+		snprintf(who, sizeof(who), "%" JSON_INTEGER_FORMAT " %s ",
+			 json_integer_value(json_object_get(one, "pid")),
+			 json_string_value(json_object_get(one, "program")));
+		print_devs(who, json_object_get(one, "devices"));
+	}
+	if (!json_array_size(processes) && !json_array_size(adapters))
+		puts("no process has a soft device in use");
+}
+
+int tool_counters(int pid, const struct pier_devlist *devs,
+		  const struct pier_devinfo *only, int as_json)
+{
+	const char *device = only ? pier_devinfo_name(only) : NULL;
+	struct pier_counterlist *list;
+	json_t *root;
+	int err;
+
+	err = pier_counterlist_create(pid, &list);
+	if (err)
+		return err;
+	root = json_object();
+	tool_json_set(root, "version", json_string(pier_version()));
+	if (!pid)
+		tool_json_set(root, "adapters",
+			      adapters_to_json(devs, device));
+	tool_json_set(root, "processes", list_to_json(list, device));
+	pier_counterlist_destroy(list);
+	if (as_json) {
+		tool_json_print(root);
+	} else {
+		print_text(root);
+		json_decref(root);
+	}
+	return 0;
+}
