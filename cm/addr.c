@@ -57,23 +57,49 @@ static int offer_index(const struct pier__port *port, int gid_index,
 			  port->name, gid_index, port->gid_count);
 }
 
-int pier__gid_offers(const struct pier__port *port, int gid_index,
-		     struct pier__gid_offer *ret)
+/* Those that stay, or those that pass. */
+static int offer_usable(const struct pier__port *port, bool passing,
+			struct pier__gid_offer *ret)
 {
 	int n = 0;
 
-	if (gid_index != PIER__GID_ANY)
-		return offer_index(port, gid_index, ret);
 	for (uint32_t i = 0; i < port->gid_count && n < PIER__GIDS_MAX; i++) {
-		if (usable(port, &port->gids[i]))
+		if (usable(port, &port->gids[i]) &&
+		    (port->gid_passing >> i & 1) == passing)
 			offer(port, i, &ret[n++]);
 	}
+	return n;
+}
+
+int pier__gid_offers(const struct pier__port *port, int gid_index,
+		     struct pier__gid_offer *ret)
+{
+	int n;
+
+	if (gid_index != PIER__GID_ANY)
+		return offer_index(port, gid_index, ret);
+	n = offer_usable(port, false, ret);
+	if (!n)
+		n = offer_usable(port, true, ret);
 	if (!n)
 		return pier__fail(-EADDRNOTAVAIL, "%s: none of its %u GIDs is "
 				  "a RoCEv2 address beyond the link: give %s "
 				  "an IP address, or name a GID index",
 				  port->name, port->gid_count, port->netdev);
 	return n;
+}
+
+bool pier__gid_find(const struct pier__port *port,
+		    const struct pier__gid_offer *gid, uint32_t *ret_index)
+{
+	for (uint32_t i = 0; i < port->gid_count; i++) {
+		if (!memcmp(port->gids[i].raw, gid->raw, 16) &&
+		    port->gids[i].type == gid->type) {
+			*ret_index = port->gids[i].index;
+			return true;
+		}
+	}
+	return false;
 }
 
 static unsigned int common_bits(const uint8_t a[16], const uint8_t b[16])

@@ -21,9 +21,9 @@ struct pier__gid_offer {
 
 /*
  * The addresses of @port to offer: all usable ones, best first, never
- * link-local on RoCE; or only that of @gid_index unless it is
- * PIER__GID_ANY.  Returns how many.  Errors: -ERANGE, no such index;
- * -EADDRNOTAVAIL, none is usable.
+ * link-local on RoCE, temporary ones only if there are no others; or only
+ * that of @gid_index unless it is PIER__GID_ANY.  Returns how many.  Errors:
+ * -ERANGE, no such index; -EADDRNOTAVAIL, none is usable.
  */
 #define PIER__GID_ANY (-1)
 int pier__gid_offers(const struct pier__port *port, int gid_index,
@@ -37,6 +37,10 @@ int pier__gid_choose(const struct pier__gid_offer *ours, unsigned int n_ours,
 		     const struct pier__gid_offer *theirs,
 		     unsigned int n_theirs, unsigned int *ret_ours,
 		     unsigned int *ret_theirs);
+
+/* Look for @gid, as GIDs move up when one before them goes.  False: gone. */
+bool pier__gid_find(const struct pier__port *port,
+		    const struct pier__gid_offer *gid, uint32_t *ret_index);
 
 /* "10.9.0.1" or "fd00::2"; @ret holds INET6_ADDRSTRLEN bytes. */
 const char *pier__gid_text(const uint8_t raw[16], char *ret);

@@ -90,6 +90,7 @@ struct pier_conn {
 	struct pier__end us, them;
 	struct pier__gid_offer path_us, path_them;
 	uint32_t path_mtu;
+	uint64_t homeless_since;	/* path_us is gone; 0: it is there */
 	struct pier__left *left;	/* file to sweep up; owned; or NULL */
 	void *desc;			/* exported; owned */
 	size_t desc_len;
@@ -167,6 +168,13 @@ void pier__conn_heard(struct pier_conn *conn);
 
 /* Say who never said hello.  Returns -PIER_ENOHELLO. */
 int pier__conn_no_hello(const struct pier_conn *conn);
+
+/* Does @port, its device's, still have its address?  To be seen in a step. */
+void pier__conn_look(struct pier_conn *conn, const struct pier__port *port,
+		     uint64_t now);
+
+/* Say that path_us is gone.  Returns -EADDRNOTAVAIL. */
+int pier__conn_no_address(const struct pier_conn *conn);
 
 /* Fail @conn with the thread's last error as the reason. */
 void pier__conn_fail(struct pier_conn *conn, int err);

@@ -60,6 +60,7 @@ static void address(const struct pier_conn *conn, struct ibv_ah_attr *ret)
 static int to_rtr(struct pier_conn *conn)
 {
 	const struct pier__limits *limits = &conn->qset->dev->info.port.limits;
+	struct pier__port port;
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTR,
 		.path_mtu = mtu_code(conn->path_mtu),
@@ -70,6 +71,9 @@ static int to_rtr(struct pier_conn *conn)
 		.min_rnr_timer = (uint8_t)conn->qset->cfg->min_rnr_timer,
 	};
 
+	pier__dev_port(conn->qset->dev, &port);
+	if (!pier__gid_find(&port, &conn->path_us, &conn->path_us.index))
+		return pier__conn_no_address(conn);
 	address(conn, &attr.ah_attr);
 	return modify(conn, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU |
 					   IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |

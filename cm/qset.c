@@ -138,6 +138,22 @@ static void finish_stop(struct pier__qset *qset)
 	stopped(qset->rdma);
 }
 
+/* Addresses may have come or gone. */
+static void look_at_port(struct pier__qset *qset, uint64_t now)
+{
+	unsigned int changes = atomic_load(&qset->dev->changes);
+	struct pier__list *pos, *tmp;
+	struct pier__port port;
+
+	if (changes == qset->changes)
+		return;
+	qset->changes = changes;
+	pier__dev_port(qset->dev, &port);
+	PIER__LIST_EACH(pos, tmp, qset->conns)
+		pier__conn_look(pier__container_of(pos, struct pier_conn,
+						   link), &port, now);
+}
+
 static int housekeep(struct pier__source *source, int budget)
 {
 	struct pier__qset *qset =
@@ -152,6 +168,7 @@ static int housekeep(struct pier__source *source, int budget)
 	if (!qset->error && atomic_load(&qset->dev->gone))
 		fail_all(qset, pier__fail(-ENODEV, "%s is gone",
 					  qset->dev->info.port.name));
+	look_at_port(qset, now);
 	source->due = PIER__NEVER;
 	PIER__LIST_EACH(pos, tmp, qset->conns) {
 		uint64_t next = now;	/* at once, in the next round */

@@ -110,6 +110,7 @@ struct pier__qset {
 	uint32_t by_qpn_mask;
 	uint32_t conn_count;
 	uint64_t empty_polls;		/* times the queue was found empty */
+	unsigned int changes;		/* of the device, that were seen */
 	int error;			/* the queues are dead */
 	bool stopping;
 	void (*stopped)(struct pier_rdma *rdma);	/* told once */

@@ -18,6 +18,9 @@
 #define HELLO_PAUSE (20 * PIER__MS)	/* before it is said again */
 #define GOODBYE_LOOK (100 * PIER__MS)
 
+/* How long its address may be away: some come back at once. */
+#define HOMELESS_MAX (300 * PIER__MS)
+
 /* Tell the user what he does not know yet. */
 static void tell(struct pier_conn *conn)
 {
@@ -160,6 +163,42 @@ void pier__conn_heard(struct pier_conn *conn)
 	tell(conn);
 }
 
+void pier__conn_look(struct pier_conn *conn, const struct pier__port *port,
+		     uint64_t now)
+{
+	uint32_t index;
+
+	if (!conn->ready || conn->phase >= PIER__CONN_FLUSHING ||
+	    pier__gid_find(port, &conn->path_us, &index))
+		conn->homeless_since = 0;
+	else if (!conn->homeless_since)
+		conn->homeless_since = now;
+}
+
+int pier__conn_no_address(const struct pier_conn *conn)
+{
+	char us[INET6_ADDRSTRLEN], them[INET6_ADDRSTRLEN];
+
+	return pier__fail(-EADDRNOTAVAIL, "the address %s, from which the "
+			  "connection to %s QPN 0x%06x was made, is no longer "
+			  "one of %s: it was taken from it, or has expired",
+			  pier__gid_text(conn->path_us.raw, us),
+			  pier__gid_text(conn->path_them.raw, them),
+			  conn->them.qpn, conn->qset->dev->info.port.netdev);
+}
+
+/* Returns when to look again. */
+static uint64_t step_address(struct pier_conn *conn, uint64_t now)
+{
+	if (!conn->homeless_since)
+		return PIER__NEVER;
+	if (now - conn->homeless_since < HOMELESS_MAX)
+		return conn->homeless_since + HOMELESS_MAX;
+	pier__conn_fail(conn, pier__conn_no_address(conn));
+	conn->homeless_since = 0;
+	return PIER__NEVER;
+}
+
 static uint64_t step_hello(struct pier_conn *conn, uint64_t now)
 {
 	conn->hello_seen = conn->hello_seen || pier__conn_hello_seen(conn);
@@ -225,6 +264,16 @@ static void broken(struct pier_conn *conn)
 					 conn->them.qpn));
 }
 
+/* As of now: no answer can come to an address that is gone. */
+static bool is_homeless(struct pier_conn *conn)
+{
+	struct pier__port port;
+
+	pier__dev_port(conn->qset->dev, &port);
+	pier__conn_look(conn, &port, pier__pe_now(conn->qset->pe));
+	return conn->homeless_since;
+}
+
 int pier__conn_failed(struct pier_conn *conn, const char *what,
 		      const struct ibv_wc *wc)
 {
@@ -240,6 +289,11 @@ int pier__conn_failed(struct pier_conn *conn, const char *what,
 
 		return pier__fail_again(err, why[0] ? why :
 					pier__wc_text(wc->status));
+	}
+	if (wc->status == IBV_WC_RETRY_EXC_ERR && is_homeless(conn)) {
+		err = pier__conn_no_address(conn);
+		pier__conn_fail(conn, err);
+		return err;
 	}
 	pier__fail(err, "%s to %s QPN 0x%06x failed: %s%s (verbs status %d, "
 		   "vendor 0x%x)", what,
@@ -304,17 +358,18 @@ static uint64_t step_phase(struct pier_conn *conn, uint64_t now)
 
 uint64_t pier__conn_step(struct pier_conn *conn, uint64_t now)
 {
-	uint64_t due;
+	uint64_t due, look;
 
 	if (conn->post_error)
 		pier__conn_fail(conn, conn->post_error);
+	look = step_address(conn, now);
 	due = step_phase(conn, now);
 	tell(conn);
 	if (conn->phase == PIER__CONN_CLOSED && conn->destroyed) {
 		retire(conn);
 		return PIER__NEVER;
 	}
-	return due;
+	return look < due ? look : due;
 }
 
 void pier_conn_destroy(struct pier_conn *conn)

@@ -6,6 +6,7 @@
 
 check_PROGRAMS += \
 	%D%/addr.t \
+	%D%/addresses.t \
 	%D%/alloc.t \
 	%D%/args.t \
 	%D%/args_json.t \
@@ -77,6 +78,8 @@ check_LTLIBRARIES += %D%/libtap.la
 	%D%/liar.h \
 	%D%/loop.c \
 	%D%/loop.h \
+	%D%/netns.c \
+	%D%/netns.h \
 	%D%/pair.c \
 	%D%/pair.h \
 	%D%/pcap.c \

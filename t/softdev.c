@@ -16,6 +16,7 @@
 #include <pier/error.h>
 
 #include "t/loop.h"
+#include "t/netns.h"
 #include "t/tap.h"
 
 /*
@@ -29,19 +30,6 @@ static bool needs_own_net(void)
 	if (!own_net)
 		tap_skip("no network namespace of its own");
 	return own_net;
-}
-
-/* Run ip(8).  Returns whether it worked; the test is skipped if not. */
-static bool ip(const char *args)
-{
-	char cmd[256];
-
-	snprintf(cmd, sizeof(cmd), "ip %s 2>/dev/null", args);
-	if (!system(cmd))
-		return true;
-	tap_note("failed: %s", cmd);
-	tap_skip("ip(8) cannot do it here");
-	return false;
 }
 
 static bool set_up(const char *name, bool up)
@@ -141,10 +129,10 @@ static void the_default_route_is_the_default_device(void)
 	char pci[16];
 
 	if (!needs_own_net() ||
-	    !ip("link add pt0 type veth peer name pt1") ||
-	    !ip("addr add 10.9.0.1/24 dev pt0") ||
-	    !ip("addr add fd09::1/64 dev pt0 nodad") ||
-	    !ip("addr add 10.9.0.2/16 dev pt1"))
+	    !netns_ip("link add pt0 type veth peer name pt1") ||
+	    !netns_ip("addr add 10.9.0.1/24 dev pt0") ||
+	    !netns_ip("addr add fd09::1/64 dev pt0 nodad") ||
+	    !netns_ip("addr add 10.9.0.2/16 dev pt1"))
 		return;
 	set_up("pt0", true);
 	list();
@@ -155,7 +143,7 @@ static void the_default_route_is_the_default_device(void)
 		return;
 	IS(two->active, false);
 	set_up("pt1", true);
-	if (!ip("route add default via 10.9.0.2 dev pt0"))
+	if (!netns_ip("route add default via 10.9.0.2 dev pt0"))
 		return;
 	memcpy(pci, one->pci, sizeof(pci));
 	if (!OK(comes_up("soft_pt0")) || !OK(comes_up("soft_pt1")))
@@ -183,8 +171,8 @@ static void link_local_addresses_come_last(void)
 	port = find("soft_pt0");
 	if (!port)
 		tap_skip("no interface to try it on");
-	if (!port || !ip("addr add fe80::77/64 dev pt0 nodad") ||
-	    !ip("addr add 10.9.1.1/24 dev pt0"))
+	if (!port || !netns_ip("addr add fe80::77/64 dev pt0 nodad") ||
+	    !netns_ip("addr add 10.9.1.1/24 dev pt0"))
 		return;
 	list();
 	port = find("soft_pt0");
@@ -192,7 +180,7 @@ static void link_local_addresses_come_last(void)
 	is_gid(port, 1, "::ffff:10.9.1.1");
 	is_gid(port, 2, "fd09::1");
 	IS(port->gids[port->gid_count - 1].raw[0], 0xfe);
-	ip("link del pt0");
+	netns_ip("link del pt0");
 }
 
 /* The next event of @fdev, which is announced by its fd. */
@@ -234,12 +222,12 @@ static void a_change_of_the_interface_is_an_event(void)
 	set_up("lo", true);
 	IS(next_event(fdev), IBV_EVENT_PORT_ACTIVE);
 	drain_events(fdev);
-	if (ip("addr add 10.8.0.1/32 dev lo")) {
+	if (netns_ip("addr add 10.8.0.1/32 dev lo")) {
 		IS(next_event(fdev), IBV_EVENT_GID_CHANGE);
 		IS(fdev->port.gid_count, 1);
 		IS(pier__soft.dev->query(fdev), 0);
 		is_gid(&fdev->port, 1, "::ffff:10.8.0.1");
-		ip("addr del 10.8.0.1/32 dev lo");
+		netns_ip("addr del 10.8.0.1/32 dev lo");
 	}
 	pier__soft.dev->close(fdev);
 }
@@ -323,9 +311,7 @@ static void one_helper_lives_as_long_as_there_are_channels(void)
 
 int main(void)
 {
-	/* As root, else as the root of a user namespace. */
-	own_net = !unshare(CLONE_NEWNET) ||
-		  !unshare(CLONE_NEWUSER | CLONE_NEWNET);
+	own_net = netns_enter();
 	TEST(an_interface_without_address_is_no_device);
 	TEST(lo_is_a_device);
 	TEST(the_default_route_is_the_default_device);

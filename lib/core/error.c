@@ -96,6 +96,7 @@ enum pier_scope pier_error_scope(int err)
 	case EAGAIN:
 	case EINTR:
 		return PIER_SCOPE_RETRY;
+	case EADDRNOTAVAIL:
 	case ECONNABORTED:
 	case ECONNREFUSED:
 	case ECONNRESET:

@@ -24,6 +24,7 @@ struct pier_dev {
 	pthread_mutex_t lock;	/* events, and fdev->port after the open */
 	atomic_bool gone;	/* for good */
 	atomic_bool port_down;	/* for now */
+	atomic_uint changes;	/* of the port, so far */
 };
 
 /* Open @port, on @pd unless that is NULL. */
@@ -36,7 +37,7 @@ int pier__dev_open_port(const struct pier__port *port, struct ibv_pd *pd,
  */
 void pier__dev_events(struct pier_dev *dev);
 
-/* The port as it is now.  Any thread. */
+/* The port as it is now, events that wait included.  Any thread. */
 void pier__dev_port(struct pier_dev *dev, struct pier__port *ret);
 
 /* What is wrong with it, to end a sentence with; "" nothing.  Any thread. */

@@ -43,11 +43,14 @@ void pier__dev_events(struct pier_dev *dev)
 	}
 	if (any && !atomic_load(&dev->gone))
 		fab->query(dev->fdev);
+	if (any)
+		atomic_fetch_add(&dev->changes, 1);
 	pthread_mutex_unlock(&dev->lock);
 }
 
 void pier__dev_port(struct pier_dev *dev, struct pier__port *ret)
 {
+	pier__dev_events(dev);
 	pthread_mutex_lock(&dev->lock);
 	*ret = dev->fdev->port;
 	pthread_mutex_unlock(&dev->lock);

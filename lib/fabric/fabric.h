@@ -59,6 +59,7 @@ struct pier__port {
 	uint32_t gid_count;
 	struct pier_gid gids[32];
 	uint8_t gid_prefix[32];	/* bits of the subnet of each; 0: unknown */
+	uint32_t gid_passing;	/* bit a GID: temporary, or deprecated */
 };
 
 /* A growing list of ports. */

@@ -51,6 +51,7 @@ static void port_fill(const struct soft_netif *netif, struct pier__port *port)
 	port->gid_count = netif->gid_count;
 	memcpy(port->gids, netif->gids, sizeof(port->gids));
 	memcpy(port->gid_prefix, netif->gid_prefix, sizeof(port->gid_prefix));
+	port->gid_passing = netif->gid_passing;
 }
 
 static int soft_list(struct pier__ports *ports)
@@ -146,6 +147,15 @@ static void soft_close(struct pier__fdev *fdev)
 	free(soft);
 }
 
+/* What is left of a port whose interface, or whose last address, is gone. */
+static void port_empty(struct pier__port *port)
+{
+	port->active = false;
+	port->gid_count = 0;
+	port->gid_passing = 0;
+	memset(port->gids, 0, sizeof(port->gids));
+}
+
 static int soft_query(struct pier__fdev *fdev)
 {
 	struct soft_fdev *soft = soft_of(fdev);
@@ -156,14 +166,15 @@ static int soft_query(struct pier__fdev *fdev)
 	err = port_now(fdev->port.name, &port, &ifindex);
 	if (!err && ifindex != soft->ifindex)
 		err = -ENODEV;		/* another one of the same name */
-	if (err == -ENODEV)
-		return gone(fdev->port.name);
-	if (err)
+	if (err && err != -ENODEV)
 		return err;
 	pthread_mutex_lock(&soft->lock);
-	fdev->port = port;
+	if (err)
+		port_empty(&fdev->port);
+	else
+		fdev->port = port;
 	pthread_mutex_unlock(&soft->lock);
-	return 0;
+	return err ? gone(fdev->port.name) : 0;
 }
 
 /* What @port has become since the last event; -EAGAIN: nothing new. */
@@ -204,9 +215,7 @@ static int soft_event(struct pier__fdev *fdev, int *ret)
 	err = port_now(soft->told.name, &port, &ifindex);
 	if (err == -ENODEV || (!err && ifindex != soft->ifindex)) {
 		port = soft->told;
-		port.active = false;
-		port.gid_count = 0;
-		memset(port.gids, 0, sizeof(port.gids));
+		port_empty(&port);
 		err = 0;
 	}
 	if (!err)

@@ -204,26 +204,83 @@ static void gid_of(const struct ifaddrs *ifa, struct pier_gid *gid,
 	*prefix = prefix_of(mask4 ? (const void *)&mask4->sin_addr : NULL, 4);
 }
 
-static bool is_link_local(const struct ifaddrs *ifa)
-{
-	const struct sockaddr_in6 *a6 = (const void *)ifa->ifa_addr;
+/* What the kernel says of an IPv6 address, which getifaddrs(3) does not. */
+struct v6_flags {
+	struct in6_addr ip;
+	unsigned int flags;	/* IFA_F_* */
+	char name[IFNAMSIZ];
+};
 
-	return ifa->ifa_addr->sa_family == AF_INET6 &&
-	       IN6_IS_ADDR_LINKLOCAL(&a6->sin6_addr);
+struct v6_list {
+	struct v6_flags *item;	/* owned */
+	size_t count;
+};
+
+/* Without IPv6 there are none. */
+static int v6_read(struct v6_list *all)
+{
+	FILE *file = fopen("/proc/thread-self/net/if_inet6", "re");
+	struct v6_flags *grown, one;
+	char hex[33], line[128];
+	int err = 0, i;
+
+	while (file && !err && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "%32s %*x %*x %*x %x %15s", hex, &one.flags,
+			   one.name) != 3)
+			continue;
+		for (i = 0; i < 16; i++)
+			sscanf(hex + 2 * i, "%2hhx", &one.ip.s6_addr[i]);
+		grown = realloc(all->item, (all->count + 1) * sizeof(one));
+		if (grown) {
+			all->item = grown;
+			all->item[all->count++] = one;
+		} else {
+			err = pier__fail(-ENOMEM, "no memory for %zu IPv6 "
+					 "addresses", all->count + 1);
+		}
+	}
+	if (file)
+		fclose(file);
+	return err;
 }
 
-/* Add the addresses that are or are not link-local. */
+/* How good an address is to be reached at: the order in which they stand. */
+enum rank { STAYS, PASSES, LINK_LOCAL, USELESS };
+
+static enum rank rank_of(const struct ifaddrs *ifa,
+			 const struct v6_list *v6)
+{
+	const struct sockaddr_in6 *a6 = (const void *)ifa->ifa_addr;
+	unsigned int flags = 0;
+	size_t i;
+
+	if (!ifa->ifa_addr || (ifa->ifa_addr->sa_family != AF_INET &&
+			       ifa->ifa_addr->sa_family != AF_INET6))
+		return USELESS;
+	if (ifa->ifa_addr->sa_family == AF_INET)
+		return STAYS;
+	for (i = 0; i < v6->count; i++)
+		if (IN6_ARE_ADDR_EQUAL(&v6->item[i].ip, &a6->sin6_addr) &&
+		    !strcmp(v6->item[i].name, ifa->ifa_name))
+			flags = v6->item[i].flags;
+	/* Nobody can send from it before it is known to be nobody else's. */
+	if (flags & (IFA_F_TENTATIVE | IFA_F_DADFAILED) &&
+	    !(flags & IFA_F_OPTIMISTIC))
+		return USELESS;
+	if (IN6_IS_ADDR_LINKLOCAL(&a6->sin6_addr))
+		return LINK_LOCAL;
+	return flags & (IFA_F_TEMPORARY | IFA_F_DEPRECATED) ? PASSES : STAYS;
+}
+
+/* Add the addresses of @rank. */
 static int add_addresses(struct netifs *all, const struct ifaddrs *ifa,
-			 bool link_local)
+			 const struct v6_list *v6, enum rank rank)
 {
 	for (; ifa; ifa = ifa->ifa_next) {
 		struct soft_netif *netif;
 		uint32_t i;
 
-		if (!ifa->ifa_addr ||
-		    (ifa->ifa_addr->sa_family != AF_INET &&
-		     ifa->ifa_addr->sa_family != AF_INET6) ||
-		    is_link_local(ifa) != link_local)
+		if (rank_of(ifa, v6) != rank)
 			continue;
 		netif = find(all, ifa->ifa_name);
 		if (!netif)
@@ -236,6 +293,7 @@ static int add_addresses(struct netifs *all, const struct ifaddrs *ifa,
 			continue;
 		gid_of(ifa, &netif->gids[i], &netif->gid_prefix[i]);
 		netif->gids[i].index = i;
+		netif->gid_passing |= (uint32_t)(rank == PASSES) << i;
 		netif->gid_count++;
 	}
 	return 0;
@@ -320,16 +378,19 @@ static void sort(struct netifs *all)
 int pier__soft_netif_list(struct soft_netif **ret, size_t *ret_count)
 {
 	struct netifs all = { 0 };
+	struct v6_list v6 = { 0 };
 	struct ifaddrs *ifa;
+	enum rank rank;
 	int err, sock;
 	size_t i;
 
 	if (getifaddrs(&ifa))
 		return pier__fail(-errno, "cannot list network interfaces: %s",
 				  pier_strerror(errno));
-	err = add_addresses(&all, ifa, false);
-	if (!err)
-		err = add_addresses(&all, ifa, true);
+	err = v6_read(&v6);
+	for (rank = STAYS; !err && rank < USELESS; rank++)
+		err = add_addresses(&all, ifa, &v6, rank);
+	free(v6.item);
 	freeifaddrs(ifa);
 	if (err)
 		goto err_free;

@@ -19,9 +19,11 @@ struct soft_netif {
 	unsigned int mtu;	/* bytes */
 	uint64_t guid;
 	char pci[16];
-	uint32_t gid_count;	/* IPv6 link-local addresses come last */
+	uint32_t gid_count;	/* those that stay come first, then IPv6's */
+				/* temporary ones, link-local ones last */
 	struct pier_gid gids[32];
 	uint8_t gid_prefix[32];
+	uint32_t gid_passing;	/* bit a GID: temporary, or deprecated */
 };
 
 /*
