@@ -34,6 +34,8 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/core/op.h \
 	%D%/core/random.c \
 	%D%/core/random.h \
+	%D%/core/sockaddr.c \
+	%D%/core/sockaddr.h \
 	%D%/core/version.c \
 	%D%/core/wire.c \
 	%D%/core/wire.h \

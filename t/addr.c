@@ -7,6 +7,7 @@
 #include <pier/error.h>
 
 #include "cm/addr.h"
+#include "core/sockaddr.h"
 #include "t/tap.h"
 
 /* Which addresses are offered, and which pair two ends choose. */
@@ -286,6 +287,61 @@ static void addresses_are_written_as_people_write_them(void)
 	IS_STR(pier__gid_text(raw, text), "fd00::2");
 }
 
+/* @text as a socket address, written out again. */
+static const char *again(const char *text, uint16_t port)
+{
+	static char ret[PIER__SOCKADDR_TEXT];
+	struct sockaddr_storage addr = { 0 };
+	struct sockaddr_in6 *v6 = (void *)&addr;
+	struct sockaddr_in *v4 = (void *)&addr;
+	uint8_t gid[16], want[16];
+
+	if (inet_pton(AF_INET, text, &v4->sin_addr) == 1)
+		v4->sin_family = AF_INET;
+	else if (inet_pton(AF_INET6, text, &v6->sin6_addr) == 1)
+		v6->sin6_family = AF_INET6;
+	v4->sin_port = htons(port);	/* both have it in one place */
+	if (addr.ss_family) {
+		set_gid(want, text);
+		pier__sockaddr_gid((void *)&addr, gid);
+		OK(!memcmp(gid, want, 16));
+		IS(pier__sockaddr_port((void *)&addr), port);
+	}
+	pier__sockaddr_text((void *)&addr, ret, sizeof(ret));
+	return ret;
+}
+
+static void socket_addresses_are_written_with_their_port(void)
+{
+	struct sockaddr_in6 local = { .sin6_family = AF_INET6,
+				      .sin6_scope_id = 1 };
+	char text[PIER__SOCKADDR_TEXT];
+
+	IS_STR(again("10.9.0.1", 4711), "10.9.0.1:4711");
+	IS_STR(again("fd00::2", 65535), "[fd00::2]:65535");
+	IS_STR(again("", 1), "address family 0");
+	inet_pton(AF_INET6, "fe80::1", &local.sin6_addr);
+	pier__sockaddr_text((void *)&local, text, sizeof(text));
+	IS_STR(text, "[fe80::1%lo]:0");
+}
+
+static void any_address_is_known_in_both_families(void)
+{
+	struct sockaddr_in v4 = { .sin_family = AF_INET, .sin_port = 7 };
+	struct sockaddr_in6 v6 = { .sin6_family = AF_INET6, .sin6_port = 7 };
+
+	OK(pier__sockaddr_is_any((void *)&v4));
+	OK(pier__sockaddr_is_any((void *)&v6));
+	IS(pier__sockaddr_len((void *)&v4), sizeof(v4));
+	IS(pier__sockaddr_len((void *)&v6), sizeof(v6));
+	v4.sin_addr.s_addr = 1;
+	v6.sin6_addr.s6_addr[15] = 1;
+	OK(!pier__sockaddr_is_any((void *)&v4));
+	OK(!pier__sockaddr_is_any((void *)&v6));
+	v4.sin_family = AF_UNIX;
+	IS(pier__sockaddr_len((void *)&v4), 0);
+}
+
 int main(void)
 {
 	TEST(ends_meet_on_a_common_subnet);
@@ -301,5 +357,7 @@ int main(void)
 	TEST(roce_always_has_a_global_route);
 	TEST(infiniband_has_one_between_subnets_only);
 	TEST(addresses_are_written_as_people_write_them);
+	TEST(socket_addresses_are_written_with_their_port);
+	TEST(any_address_is_known_in_both_families);
 	return tap_done();
 }
