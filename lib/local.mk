@@ -9,7 +9,7 @@
 
 noinst_LTLIBRARIES += %D%/libpier-core.la
 %C%_libpier_core_la_LIBADD = $(CARES_LIBS) $(IBVERBS_LIBS) $(ISAL_LIBS) \
-	$(JANSSON_LIBS) $(MSGPACK_LIBS)
+	$(JANSSON_LIBS) $(MSGPACK_LIBS) $(RDMACM_LIBS)
 %C%_libpier_core_la_SOURCES = \
 	%D%/core/args.c \
 	%D%/core/args.h \
@@ -99,6 +99,12 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/fabric/soft/udp.c \
 	%D%/fabric/soft/udp.h \
 	%D%/fabric/soft/wqe.c \
+	%D%/fabric/verbs/cm.c \
+	%D%/fabric/verbs/cm.h \
+	%D%/fabric/verbs/cm_end.c \
+	%D%/fabric/verbs/cm_step.c \
+	%D%/fabric/verbs/cm_why.c \
+	%D%/fabric/verbs/cm_why.h \
 	%D%/fabric/verbs/dev.c \
 	%D%/fabric/verbs/error.c \
 	%D%/fabric/verbs/limits.c \

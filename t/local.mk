@@ -49,6 +49,7 @@ check_PROGRAMS += \
 	%D%/task.t \
 	%D%/uv.t \
 	%D%/verbs.t \
+	%D%/verbs_cm.t \
 	%D%/wake.t \
 	%D%/wire.t \
 	# end, sorted
@@ -107,11 +108,18 @@ $(soft_tests): %D%/libsoft.la
 $(soft_tests): private LDADD = %D%/libsoft.la %D%/libtap.la \
 	lib/libpier-core.la
 
+%C%_verbs_cm_t_SOURCES = \
+	%D%/cmside.c \
+	%D%/cmside.h \
+	%D%/verbs_cm.c \
+	# end, sorted
+
 # These count the library's allocations, or make them fail.
 wrap_alloc = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
 	-Wl,--wrap=strdup,--wrap=free
 %C%_alloc_t_LDFLAGS = $(AM_LDFLAGS) $(wrap_alloc)
 %C%_oom_t_LDFLAGS = $(AM_LDFLAGS) $(wrap_alloc)
+%C%_verbs_cm_t_LDFLAGS = $(AM_LDFLAGS) $(wrap_alloc)
 
 # This one takes the library as a program does.
 %C%_so_t_LDADD = %D%/libtap.la lib/libpier.la

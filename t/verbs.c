@@ -12,6 +12,7 @@
 #include <pier/error.h>
 
 #include "cm/addr.h"
+#include "fabric/verbs/cm_why.h"
 #include "fabric/verbs/sys.h"
 #include "fabric/verbs/verbs.h"
 #include "fabric/verbs/why.h"
@@ -360,6 +361,32 @@ static void the_node_of_a_device_is_found_by_its_name(void)
 	IS(pier__verbs_cause(&facts), VERBS_NO_PROVIDER);
 }
 
+static void the_connection_manager_may_not_be_loaded_or_have_no_node(void)
+{
+	char text[PIER__CM_WHY] = "";
+
+	/* Not loaded: whoever opens it loads it, if that can be. */
+	IS(pier__verbs_cm_look(root, text, sizeof(text)), 0);
+	make("sys/class/misc/rdma_cm/abi_version", "4\n", NULL);
+	IS(pier__verbs_cm_look(root, text, sizeof(text)), -ENOENT);
+	LIKE(text, "--device=/dev/infiniband");
+	make("dev/infiniband/rdma_cm", "", NULL);
+	IS(pier__verbs_cm_look(root, text, sizeof(text)), 0);
+}
+
+static void what_keeps_the_connection_manager_shut_has_a_remedy(void)
+{
+	char text[PIER__CM_WHY];
+
+	pier__verbs_cm_why(-ENOENT, text, sizeof(text));
+	LIKE(text, "modprobe rdma_ucm");
+	pier__verbs_cm_why(-EACCES, text, sizeof(text));
+	LIKE(text, "chmod 666");
+	LIKE(text, "/dev/infiniband/rdma_cm");
+	pier__verbs_cm_why(-EMFILE, text, sizeof(text));
+	LIKE(text, pier_strerror(-EMFILE));
+}
+
 static void the_first_reason_is_kept_until_the_next_listing(void)
 {
 	char text[64];
@@ -459,6 +486,8 @@ int main(int argc, char *argv[])
 	TEST(nothing_to_be_seen_is_no_device);
 	TEST(a_device_without_the_uverbs_module_has_no_node);
 	TEST(the_node_of_a_device_is_found_by_its_name);
+	TEST(the_connection_manager_may_not_be_loaded_or_have_no_node);
+	TEST(what_keeps_the_connection_manager_shut_has_a_remedy);
 	TEST(the_first_reason_is_kept_until_the_next_listing);
 	TEST(a_list_of_none_is_no_error_and_has_a_reason);
 	remove_root();

@@ -10,6 +10,8 @@
 . "$top/t/vm/net.sh"
 
 verbs=$build/t/verbs.t
+cm=$build/t/verbs_cm.t
+cm_node=/dev/infiniband/rdma_cm
 
 # says PORTS TEXT... - the number of ports listed, and parts of the sentence
 says()
@@ -85,6 +87,54 @@ a_machine_without_devices_is_told()
 	return $held
 }
 
+# cm_says TEXT... - what opening the connection manager says
+cm_says()
+{
+	"$cm" open >"$tmp/cm" 2>&1
+	cm_said "$@"
+}
+
+cm_said()
+{
+	cat "$tmp/cm"
+	for text; do
+		grep -qF -e "$text" "$tmp/cm" || return 1
+	done
+}
+
+a_connection_manager_without_permission_is_told()
+{
+	chmod 600 "$cm_node" &&
+	as_nobody "$cm" open >"$tmp/cm" 2>&1
+	cm_said "$cm_node may not be opened" "chmod 666"
+	held=$?
+	chmod 666 "$cm_node"
+	return $held
+}
+
+a_container_without_the_connection_manager_is_told()
+{
+	mv "$cm_node" "$cm_node.away" &&
+	cm_says "there is no $cm_node" "--device=/dev/infiniband"
+	held=$?
+	mv "$cm_node.away" "$cm_node"
+	return $held
+}
+
+a_connection_manager_that_is_not_loaded_is_told()
+{
+	echo "install rdma_ucm /bin/false" >/etc/modprobe.d/away.conf
+	rmmod rdma_ucm && cm_says "modprobe rdma_ucm"
+	held=$?
+	rm /etc/modprobe.d/away.conf
+	return $held
+}
+
+connecting_loads_the_connection_manager()
+{
+	cm_says opened && cm_says opened
+}
+
 the_limit_of_locked_memory_is_told_with_its_remedies()
 {
 	(ulimit -l 64 && as_nobody "$verbs" pin 1048576 >"$tmp/pin")
@@ -114,6 +164,10 @@ run one_without_permission_is_told_and_the_other_still_listed
 run a_container_without_the_nodes_is_told
 run a_missing_provider_library_is_told
 run a_machine_without_devices_is_told
+run a_connection_manager_without_permission_is_told
+run a_container_without_the_connection_manager_is_told
+run a_connection_manager_that_is_not_loaded_is_told
+run connecting_loads_the_connection_manager
 run the_limit_of_locked_memory_is_told_with_its_remedies
 run memory_within_the_limit_is_registered
 run two_devices_in_order_need_no_sentence

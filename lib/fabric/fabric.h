@@ -315,7 +315,8 @@ struct pier__cm_event {
 	enum pier__cm_kind kind;
 	struct pier__cm_id *id;
 	struct pier__cm_listener *listener;	/* of REQUEST, else NULL */
-	int error;		/* of UNREACHABLE: negative errno value */
+	int error;		/* of UNREACHABLE: negative errno value, */
+				/* whose sentence is said */
 	uint16_t reason;	/* of REJECTED: IBTA reject reason */
 	uint32_t qpn;		/* the peer's, of REQUEST and RESPONSE; and: */
 	uint8_t responder_resources;	/* most that we are asked to serve */
@@ -364,7 +365,10 @@ struct pier__fabric_cm {
 	int (*connect)(struct pier__cm_id *id,
 		       const struct pier__cm_param *param);
 
-	/* Send REP; the QP is in RTS.  An error leaves the id as it was. */
+	/*
+	 * Send REP; the QP is in RTS.  An error leaves the id as it was.
+	 * -ENOTCONN: the peer has given up, which need not be told before.
+	 */
 	int (*accept)(struct pier__cm_id *id,
 		      const struct pier__cm_param *param);
 

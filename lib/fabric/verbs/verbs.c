@@ -2,6 +2,7 @@
 #include <errno.h>
 
 #include "core/fail.h"
+#include "fabric/verbs/cm.h"
 #include "fabric/verbs/sys.h"
 #include "fabric/verbs/verbs.h"
 
@@ -71,8 +72,25 @@ static const struct pier__fabric_qp verbs_qp_calls = {
 	.ibv = verbs_ibv,
 };
 
+static const struct pier__fabric_cm verbs_cm_calls = {
+	.create = pier__verbs_cm_create,
+	.destroy = pier__verbs_cm_destroy,
+	.next = pier__verbs_cm_next,
+	.listen = pier__verbs_cm_listen,
+	.unlisten = pier__verbs_cm_unlisten,
+	.resolve = pier__verbs_cm_resolve,
+	.connect = pier__verbs_cm_connect,
+	.accept = pier__verbs_cm_accept,
+	.establish = pier__verbs_cm_establish,
+	.reject = pier__verbs_cm_reject,
+	.disconnect = pier__verbs_cm_disconnect,
+	.release = pier__verbs_cm_release,
+	.qp_attr = pier__verbs_cm_qp_attr,
+};
+
 const struct pier__fabric pier__verbs = {
 	.name = "verbs",
 	.dev = &verbs_dev_calls,
 	.qp = &verbs_qp_calls,
+	.cm = &verbs_cm_calls,
 };
