@@ -290,7 +290,7 @@ static void addresses_are_written_as_people_write_them(void)
 /* @text as a socket address, written out again. */
 static const char *again(const char *text, uint16_t port)
 {
-	static char ret[PIER__SOCKADDR_TEXT];
+	static char ret[PIER__ADDR_TEXT];
 	struct sockaddr_storage addr = { 0 };
 	struct sockaddr_in6 *v6 = (void *)&addr;
 	struct sockaddr_in *v4 = (void *)&addr;
@@ -303,11 +303,10 @@ static const char *again(const char *text, uint16_t port)
 	v4->sin_port = htons(port);	/* both have it in one place */
 	if (addr.ss_family) {
 		set_gid(want, text);
-		pier__sockaddr_gid((void *)&addr, gid);
+		pier__sockaddr_to_gid((void *)&addr, gid);
 		OK(!memcmp(gid, want, 16));
-		IS(pier__sockaddr_port((void *)&addr), port);
 	}
-	pier__sockaddr_text((void *)&addr, ret, sizeof(ret));
+	pier__sockaddr_text((void *)&addr, ret);
 	return ret;
 }
 
@@ -315,14 +314,14 @@ static void socket_addresses_are_written_with_their_port(void)
 {
 	struct sockaddr_in6 local = { .sin6_family = AF_INET6,
 				      .sin6_scope_id = 1 };
-	char text[PIER__SOCKADDR_TEXT];
+	char text[PIER__ADDR_TEXT];
 
-	IS_STR(again("10.9.0.1", 4711), "10.9.0.1:4711");
-	IS_STR(again("fd00::2", 65535), "[fd00::2]:65535");
-	IS_STR(again("", 1), "address family 0");
+	IS_STR(again("10.9.0.1", 4711), "10.9.0.1 port 4711");
+	IS_STR(again("fd00::2", 65535), "fd00::2 port 65535");
+	IS_STR(again("", 1), "");
 	inet_pton(AF_INET6, "fe80::1", &local.sin6_addr);
-	pier__sockaddr_text((void *)&local, text, sizeof(text));
-	IS_STR(text, "[fe80::1%lo]:0");
+	pier__sockaddr_text((void *)&local, text);
+	IS_STR(text, "fe80::1%lo");
 }
 
 static void any_address_is_known_in_both_families(void)

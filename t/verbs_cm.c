@@ -108,10 +108,10 @@ static bool connect_to(const struct sockaddr *addr,
 static void same_address(const struct sockaddr_storage *a,
 			 const struct sockaddr_storage *b)
 {
-	char x[PIER__SOCKADDR_TEXT], y[PIER__SOCKADDR_TEXT];
+	char x[PIER__ADDR_TEXT], y[PIER__ADDR_TEXT];
 
-	pier__sockaddr_text((const void *)a, x, sizeof(x));
-	pier__sockaddr_text((const void *)b, y, sizeof(y));
+	pier__sockaddr_text((const void *)a, x);
+	pier__sockaddr_text((const void *)b, y);
 	IS_STR(x, y);
 }
 
@@ -207,7 +207,7 @@ static void address_that_nobody_has_is_unreachable(void)
 		if (told(&near, PIER__CM_UNREACHABLE, &event)) {
 			OK(event.error == -EHOSTUNREACH ||
 			   event.error == -ETIMEDOUT);
-			LIKE(pier_last_error(), "10.9.0.99:7");
+			LIKE(pier_last_error(), "10.9.0.99 port 7");
 			tap_note("%s", pier_last_error());
 		}
 		ops()->release(id);
@@ -219,7 +219,7 @@ static void address_that_nobody_has_is_unreachable(void)
 			IS(event.error, -EHOSTUNREACH);
 		ops()->release(id);
 	}
-	LIKE(pier_last_error(), "192.0.2.1:7");
+	LIKE(pier_last_error(), "192.0.2.1 port 7");
 	tap_note("%s", pier_last_error());
 }
 

@@ -1,52 +1,70 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <arpa/inet.h>
 #include <net/if.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/sockaddr.h"
 
-static const struct sockaddr_in *v4(const struct sockaddr *addr)
-{
-	return (const void *)addr;
-}
+static const uint8_t v4_prefix[12] = { [10] = 0xff, [11] = 0xff };
 
-static const struct sockaddr_in6 *v6(const struct sockaddr *addr)
+void pier__sockaddr_from_gid(const uint8_t raw[16], union pier__sockaddr *ret)
 {
-	return (const void *)addr;
-}
-
-static void text_v6(const struct sockaddr_in6 *addr, char *ret, size_t size)
-{
-	char ip[INET6_ADDRSTRLEN], scope[IF_NAMESIZE + 1] = "";
-
-	inet_ntop(AF_INET6, &addr->sin6_addr, ip, sizeof(ip));
-	if (addr->sin6_scope_id) {
-		scope[0] = '%';
-		if (!if_indextoname(addr->sin6_scope_id, scope + 1))
-			snprintf(scope, sizeof(scope), "%%%u",
-				 addr->sin6_scope_id);
+	memset(ret, 0, sizeof(*ret));
+	if (memcmp(raw, v4_prefix, sizeof(v4_prefix))) {
+		ret->in6.sin6_family = AF_INET6;
+		memcpy(&ret->in6.sin6_addr, raw, 16);
+	} else {
+		ret->in.sin_family = AF_INET;
+		memcpy(&ret->in.sin_addr, raw + 12, 4);
 	}
-	snprintf(ret, size, "[%s%s]:%u", ip, scope, ntohs(addr->sin6_port));
 }
 
-void pier__sockaddr_text(const struct sockaddr *addr, char *ret, size_t size)
+void pier__sockaddr_to_gid(const struct sockaddr *addr, uint8_t ret[16])
 {
-	char ip[INET_ADDRSTRLEN];
+	const union pier__sockaddr *a = (const void *)addr;
 
-	switch (addr->sa_family) {
-	case AF_INET:
-		inet_ntop(AF_INET, &v4(addr)->sin_addr, ip, sizeof(ip));
-		snprintf(ret, size, "%s:%u", ip, ntohs(v4(addr)->sin_port));
-		return;
-	case AF_INET6:
-		text_v6(v6(addr), ret, size);
-		return;
-	default:
-		snprintf(ret, size, "address family %u", addr->sa_family);
+	if (addr->sa_family == AF_INET6) {
+		memcpy(ret, &a->in6.sin6_addr, 16);
 		return;
 	}
+	memcpy(ret, v4_prefix, sizeof(v4_prefix));
+	memcpy(ret + 12, &a->in.sin_addr, 4);
+}
+
+void pier__sockaddr_set_port(union pier__sockaddr *addr, uint16_t port)
+{
+	if (addr->sa.sa_family == AF_INET6)
+		addr->in6.sin6_port = htons(port);
+	else
+		addr->in.sin_port = htons(port);
+}
+
+const char *pier__sockaddr_text(const struct sockaddr *addr, char *ret)
+{
+	const union pier__sockaddr *a = (const void *)addr;
+	char text[INET6_ADDRSTRLEN], scope[IF_NAMESIZE + 1] = "";
+	uint16_t port;
+
+	ret[0] = '\0';
+	if (addr->sa_family == AF_INET6) {
+		inet_ntop(AF_INET6, &a->in6.sin6_addr, text, sizeof(text));
+		port = ntohs(a->in6.sin6_port);
+		if (a->in6.sin6_scope_id &&
+		    if_indextoname(a->in6.sin6_scope_id, scope + 1))
+			scope[0] = '%';
+	} else if (addr->sa_family == AF_INET) {
+		inet_ntop(AF_INET, &a->in.sin_addr, text, sizeof(text));
+		port = ntohs(a->in.sin_port);
+	} else {
+		return ret;
+	}
+	if (port)
+		snprintf(ret, PIER__ADDR_TEXT, "%s%s port %u", text, scope,
+			 port);
+	else
+		snprintf(ret, PIER__ADDR_TEXT, "%s%s", text, scope);
+	return ret;
 }
 
 socklen_t pier__sockaddr_len(const struct sockaddr *addr)
@@ -61,40 +79,16 @@ socklen_t pier__sockaddr_len(const struct sockaddr *addr)
 	}
 }
 
-uint16_t pier__sockaddr_port(const struct sockaddr *addr)
-{
-	switch (addr->sa_family) {
-	case AF_INET:
-		return ntohs(v4(addr)->sin_port);
-	case AF_INET6:
-		return ntohs(v6(addr)->sin6_port);
-	default:
-		return 0;
-	}
-}
-
 bool pier__sockaddr_is_any(const struct sockaddr *addr)
 {
+	const union pier__sockaddr *a = (const void *)addr;
+
 	switch (addr->sa_family) {
 	case AF_INET:
-		return v4(addr)->sin_addr.s_addr == htonl(INADDR_ANY);
+		return a->in.sin_addr.s_addr == htonl(INADDR_ANY);
 	case AF_INET6:
-		return IN6_IS_ADDR_UNSPECIFIED(&v6(addr)->sin6_addr);
+		return IN6_IS_ADDR_UNSPECIFIED(&a->in6.sin6_addr);
 	default:
 		return false;
-	}
-}
-
-void pier__sockaddr_gid(const struct sockaddr *addr, uint8_t ret[16])
-{
-	memset(ret, 0, 16);
-	switch (addr->sa_family) {
-	case AF_INET:
-		memset(ret + 10, 0xff, 2);
-		memcpy(ret + 12, &v4(addr)->sin_addr, 4);
-		return;
-	case AF_INET6:
-		memcpy(ret, &v6(addr)->sin6_addr, 16);
-		return;
 	}
 }

@@ -2,30 +2,36 @@
 #ifndef PIER_CORE_SOCKADDR_H
 #define PIER_CORE_SOCKADDR_H
 
+#include <netinet/in.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
-
 #include <sys/socket.h>
 
-/* Socket addresses of IPv4 and IPv6.  Any thread. */
+/* Socket addresses of IPv4 and IPv6, and no larger than that.  Any thread. */
+union pier__sockaddr {
+	struct sockaddr sa;
+	struct sockaddr_in in;
+	struct sockaddr_in6 in6;
+};
 
-/* Room for the longest text, with an interface and a port. */
-#define PIER__SOCKADDR_TEXT 80
-
-/* "10.0.0.1:4711", "[fe80::1%eth0]:4711", "address family 27". */
-void pier__sockaddr_text(const struct sockaddr *addr, char *ret, size_t size);
+#define PIER__ADDR_TEXT 96	/* "ADDRESS%SCOPE port N" with its NUL */
 
 /* The bytes it takes up; 0: another family. */
 socklen_t pier__sockaddr_len(const struct sockaddr *addr);
 
-/* Host order; 0 of another family. */
-uint16_t pier__sockaddr_port(const struct sockaddr *addr);
-
 /* 0.0.0.0 or ::, whatever the port. */
 bool pier__sockaddr_is_any(const struct sockaddr *addr);
 
-/* As a GID: IPv4 becomes ::ffff:a.b.c.d; of another family all zero. */
-void pier__sockaddr_gid(const struct sockaddr *addr, uint8_t ret[16]);
+void pier__sockaddr_set_port(union pier__sockaddr *addr, uint16_t port);
+
+/*
+ * "10.9.0.1 port 13579", "" of another family; @ret holds PIER__ADDR_TEXT
+ * bytes.
+ */
+const char *pier__sockaddr_text(const struct sockaddr *addr, char *ret);
+
+/* IPv4 as the GID of a RoCEv2 port. */
+void pier__sockaddr_from_gid(const uint8_t raw[16], union pier__sockaddr *ret);
+void pier__sockaddr_to_gid(const struct sockaddr *addr, uint8_t ret[16]);
 
 #endif

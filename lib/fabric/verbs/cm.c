@@ -109,11 +109,11 @@ static int error_of(int status)
 int pier__verbs_cm_fail(const struct cm_end *end, const char *what, int err)
 {
 	const struct rdma_addr *addr = &end->rdma->route.addr;
-	char local[PIER__SOCKADDR_TEXT], peer[PIER__SOCKADDR_TEXT];
+	char local[PIER__ADDR_TEXT], peer[PIER__ADDR_TEXT];
 	bool bound = pier__sockaddr_len(&addr->src_addr) > 0;
 
-	pier__sockaddr_text((const void *)&end->id.peer, peer, sizeof(peer));
-	pier__sockaddr_text(&addr->src_addr, local, sizeof(local));
+	pier__sockaddr_text((const void *)&end->id.peer, peer);
+	pier__sockaddr_text(&addr->src_addr, local);
 	return pier__fail(pier__verbs_cm_error(err), "%s: %s %s%s%s: %s",
 			  port_of(end->id.cm)->name, what, peer,
 			  bound ? " from " : "", bound ? local : "",
@@ -148,13 +148,12 @@ static bool addr_resolved(struct cm_end *end, struct pier__cm_event *ret)
 {
 	const struct pier__port *port = port_of(end->id.cm);
 	struct rdma_cm_id *rdma = end->rdma;
-	char peer[PIER__SOCKADDR_TEXT];
+	char peer[PIER__ADDR_TEXT];
 	int left;
 
 	if (!pier__verbs_cm_is_ours(end->id.cm, rdma)) {
 		end->state = END_OVER;
-		pier__sockaddr_text(&rdma->route.addr.dst_addr, peer,
-				    sizeof(peer));
+		pier__sockaddr_text(&rdma->route.addr.dst_addr, peer);
 		ret->kind = PIER__CM_UNREACHABLE;
 		ret->error = pier__fail(-EHOSTUNREACH, "%s is reached by "
 					"device %s port %u, not by %s port "

@@ -78,7 +78,7 @@ static bool has_address(const struct pier__port *port,
 {
 	uint8_t gid[16];
 
-	pier__sockaddr_gid(addr, gid);
+	pier__sockaddr_to_gid(addr, gid);
 	for (uint32_t i = 0; i < port->gid_count; i++) {
 		if (!memcmp(port->gids[i].raw, gid, 16))
 			return true;
@@ -94,9 +94,9 @@ static int fail_bind(const struct pier__cm *cm, const struct sockaddr *addr,
 		     int err)
 {
 	const struct pier__port *port = port_of(cm);
-	char text[PIER__SOCKADDR_TEXT];
+	char text[PIER__ADDR_TEXT];
 
-	pier__sockaddr_text(addr, text, sizeof(text));
+	pier__sockaddr_text(addr, text);
 	if (err == -EADDRNOTAVAIL &&
 	    (pier__sockaddr_is_any(addr) || has_address(port, addr)))
 		err = -EADDRINUSE;
@@ -119,12 +119,12 @@ static int check_bound(const struct pier__cm *cm, const struct cm_end *end,
 		       const struct sockaddr *addr)
 {
 	const struct pier__port *port = port_of(cm);
-	char text[PIER__SOCKADDR_TEXT];
+	char text[PIER__ADDR_TEXT];
 
 	if (pier__sockaddr_is_any(addr) ||
 	    pier__verbs_cm_is_ours(cm, end->rdma))
 		return 0;
-	pier__sockaddr_text(addr, text, sizeof(text));
+	pier__sockaddr_text(addr, text);
 	return pier__fail(-EADDRNOTAVAIL, "%s: cannot listen on %s: the "
 			  "address of %s port %u, not of %s port %u",
 			  port->name, text, end->rdma->verbs ?
@@ -209,7 +209,7 @@ static bool own_source(const struct pier__port *port,
 	unsigned int bits;
 	uint8_t gid[16];
 
-	pier__sockaddr_gid(dst, gid);
+	pier__sockaddr_to_gid(dst, gid);
 	if (gid[0] == 0xfe && !is_v4)
 		return false;	/* a link-local one says its interface */
 	for (uint32_t i = 0; i < port->gid_count; i++) {
