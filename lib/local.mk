@@ -59,6 +59,16 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/fabric/soft/capture.h \
 	%D%/fabric/soft/chan.c \
 	%D%/fabric/soft/chan.h \
+	%D%/fabric/soft/cm.c \
+	%D%/fabric/soft/cm.h \
+	%D%/fabric/soft/cm_active.c \
+	%D%/fabric/soft/cm_close.c \
+	%D%/fabric/soft/cm_conn.h \
+	%D%/fabric/soft/cm_event.c \
+	%D%/fabric/soft/cm_passive.c \
+	%D%/fabric/soft/cm_send.c \
+	%D%/fabric/soft/cm_table.c \
+	%D%/fabric/soft/cm_timer.c \
 	%D%/fabric/soft/codec.c \
 	%D%/fabric/soft/codec.h \
 	%D%/fabric/soft/count.c \
@@ -69,10 +79,14 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/fabric/soft/done.c \
 	%D%/fabric/soft/ep.c \
 	%D%/fabric/soft/ep.h \
+	%D%/fabric/soft/heap.c \
+	%D%/fabric/soft/heap.h \
 	%D%/fabric/soft/helper.c \
 	%D%/fabric/soft/helper.h \
 	%D%/fabric/soft/icrc.c \
 	%D%/fabric/soft/io.h \
+	%D%/fabric/soft/mad.c \
+	%D%/fabric/soft/mad.h \
 	%D%/fabric/soft/modify.c \
 	%D%/fabric/soft/mr.c \
 	%D%/fabric/soft/mr.h \
@@ -89,9 +103,12 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/fabric/soft/reply.c \
 	%D%/fabric/soft/req.c \
 	%D%/fabric/soft/resp.c \
+	%D%/fabric/soft/route.c \
 	%D%/fabric/soft/sge.c \
+	%D%/fabric/soft/socks.c \
 	%D%/fabric/soft/soft.c \
 	%D%/fabric/soft/soft.h \
+	%D%/fabric/soft/softcm.c \
 	%D%/fabric/soft/srq.c \
 	%D%/fabric/soft/table.c \
 	%D%/fabric/soft/timer.c \

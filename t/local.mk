@@ -22,6 +22,7 @@ check_PROGRAMS += \
 	%D%/error.t \
 	%D%/exchange_lies.t \
 	%D%/fabric.t \
+	%D%/fabric_cm.t \
 	%D%/file.t \
 	%D%/forge.t \
 	%D%/log.t \

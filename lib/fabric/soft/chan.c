@@ -24,13 +24,15 @@ static struct soft_chan *chan_of(struct pier__chan *chan)
 void pier__soft_chan_listen(struct soft_chan *chan, bool on)
 {
 	struct epoll_event ev = { .events = on ? EPOLLIN : 0 };
+	int i;
 
 	if (chan->listening == on)
 		return;
 	epoll_ctl(chan->chan.fd, EPOLL_CTL_MOD, chan->sock, &ev);
-	if (chan->standard)
-		epoll_ctl(chan->chan.fd, EPOLL_CTL_MOD, chan->standard_sock,
-			  &ev);
+	for (i = 0; i < SOFT_ALSO; i++)
+		if (chan->more[i].io)
+			epoll_ctl(chan->chan.fd, EPOLL_CTL_MOD,
+				  chan->more[i].fd, &ev);
 	chan->listening = on;
 }
 
@@ -154,61 +156,13 @@ void pier__soft_chan_clear(struct pier__chan *pchan)
 	pier__soft_chan_end(chan, 0);
 }
 
-static int watch(struct soft_chan *chan, int fd, bool on)
+int pier__soft_chan_watch(struct soft_chan *chan, int fd, bool on)
 {
 	struct epoll_event ev = { .events = on ? EPOLLIN : 0 };
 
 	if (epoll_ctl(chan->chan.fd, EPOLL_CTL_ADD, fd, &ev))
 		return pier__fail(-errno, "channel: epoll_ctl: %s",
 				  pier_strerror(errno));
-	return 0;
-}
-
-/*
- * Every address of this network namespace has one port 4791, and one socket
- * has it: packets are told apart by QPN only, and two endpoints, be it of one
- * process, give out theirs independently.
- */
-static int open_standard(const struct soft_chan *chan, struct soft_io **ret)
-{
-	const struct soft_fdev *soft;
-	int err;
-
-	soft = (const struct soft_fdev *)chan->chan.fdev;
-	err = pier__soft_udp_create(SOFT_STANDARD_PORT, soft->ifindex, ret);
-	if (err == -EADDRINUSE)
-		return pier__fail(err, "UDP port %u is taken, and the peer, a "
-				  "standard RDMA device, sends to no other: "
-				  "unload rdma_rxe, end the other process or "
-				  "context that talks to such peers, or use "
-				  "a network namespace of its own",
-				  SOFT_STANDARD_PORT);
-	return err;
-}
-
-int pier__soft_chan_standard(struct soft_chan *chan)
-{
-	struct soft_io *io;
-	int fd, err;
-
-	if (chan->standard)
-		return 0;
-	err = open_standard(chan, &io);
-	if (err)
-		return err;
-
-	fd = pier__soft_udp_fd(io);
-	err = watch(chan, fd, chan->listening);
-	if (!err)
-		err = pier__soft_helper_add_standard(chan, fd);
-	if (err) {
-		pier__soft_udp_destroy(io);	/* and out of the sets */
-		return err;
-	}
-
-	pier__soft_ep_receive_also(chan->ep, io);
-	chan->standard = io;
-	chan->standard_sock = fd;
 	return 0;
 }
 
@@ -234,11 +188,11 @@ static int open_fds(struct soft_chan *chan)
 	if (chan->bell < 0 || chan->timer < 0 || chan->chan.fd < 0)
 		return pier__fail(-errno, "channel: no file descriptor: %s",
 				  pier_strerror(errno));
-	err = watch(chan, chan->bell, true);
+	err = pier__soft_chan_watch(chan, chan->bell, true);
 	if (!err)
-		err = watch(chan, chan->timer, true);
+		err = pier__soft_chan_watch(chan, chan->timer, true);
 	if (!err)
-		err = watch(chan, chan->sock, true);
+		err = pier__soft_chan_watch(chan, chan->sock, true);
 	chan->listening = true;
 	chan->timer_at = PIER__NEVER;
 	return err;
@@ -289,15 +243,18 @@ err_free:
 void pier__soft_chan_destroy(struct pier__chan *pchan)
 {
 	struct soft_chan *chan = chan_of(pchan);
+	int i;
 
 	if (!chan)
 		return;
 	pier__soft_helper_remove(chan);
+	pier__soft_chan_cm_free(chan->cm);
 	pier__soft_ep_destroy(chan->ep);
 	pier__soft_page_put(chan->row);
 	close_fds(chan);
 	pier__soft_udp_destroy(chan->io);
-	if (chan->standard)
-		pier__soft_udp_destroy(chan->standard);
+	for (i = 0; i < SOFT_ALSO; i++)
+		if (chan->more[i].io)
+			pier__soft_udp_destroy(chan->more[i].io);
 	free(chan);
 }

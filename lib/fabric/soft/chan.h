@@ -13,8 +13,8 @@
 
 /*
  * A channel: an endpoint, its socket, and what wakes those who wait for it.
- * Once it has met a standard peer, it receives on UDP port 4791 as well; what
- * is said of the socket below holds for both.
+ * It may receive on further UDP ports: 4791, where standard peers send to, and
+ * those of its listeners.  What is said of the socket below holds for all.
  *
  * WHO DRIVES the endpoint is the program's thread or the helper (helper.h),
  * never both: each holds the endpoint's lock meanwhile.  The state below is
@@ -65,14 +65,27 @@ enum soft_driver {
 	SOFT_HELPER,
 };
 
+/* A further socket. */
+struct soft_chan_sock {
+	struct soft_io *io;		/* owned; NULL: the place is free */
+	int fd;				/* io's */
+	unsigned int turn;		/* of the place, from 1 */
+	unsigned int watched;		/* the helper's: turn, or 0 */
+};
+
+struct soft_chan_cm;
+
 struct soft_chan {
 	struct pier__chan chan;		/* first; fd is an epoll set */
 	struct soft_io *io;		/* owned */
 	struct soft_ep *ep;		/* owned */
 	struct soft_row *row;		/* of the page; NULL: none left */
 	int sock;			/* io's */
-	struct soft_io *standard;	/* owned, on port 4791; NULL: not yet */
-	int standard_sock;		/* its, while there is one */
+	struct soft_chan_sock more[SOFT_ALSO];
+	struct soft_chan_sock *standard;	/* port 4791's, or NULL */
+	unsigned int standard_users;	/* who can do without it one day */
+	bool standard_kept;		/* others cannot */
+	struct soft_chan_cm *cm;	/* owned; NULL: none was made yet */
 	int timer, bell;		/* owned */
 
 	atomic_uint calls;		/* of the program; it alone writes */
@@ -94,7 +107,7 @@ struct soft_chan {
 	uint64_t look_at;		/* PIER__NEVER: not looking */
 	unsigned int calls_seen;
 	bool fired;			/* the watch, and nobody came */
-	bool sock_watched, timer_watched, standard_watched;
+	bool sock_watched, timer_watched;
 };
 
 struct soft_chan_cq {
@@ -132,6 +145,28 @@ void pier__soft_chan_set_timer(struct soft_chan *chan);
  * Errors: -EADDRINUSE, the port is taken; -ENOMEM; those of socket(2).
  */
 int pier__soft_chan_standard(struct soft_chan *chan);
+
+/*
+ * The same, counted and not for ever: returns false if the port is taken.
+ * It is given up by reap, when nobody uses it any more.  Also the helper.
+ */
+bool pier__soft_chan_standard_use(struct soft_chan *chan, bool on);
+void pier__soft_chan_reap(struct soft_chan *chan);
+
+/*
+ * Receive on @port, 0 for a free one, as well.
+ * Errors: -EADDRINUSE; -EMFILE, too many of them; -ENOMEM.
+ */
+int pier__soft_chan_sock_open(struct soft_chan *chan, uint16_t port,
+			      struct soft_chan_sock **ret);
+void pier__soft_chan_sock_close(struct soft_chan *chan,
+				struct soft_chan_sock *sock);
+
+/* Have @fd in chan.fd.  Errors: those of epoll_ctl(2). */
+int pier__soft_chan_watch(struct soft_chan *chan, int fd, bool on);
+
+/* With the channel, when nothing drives it any more.  NULL is harmless. */
+void pier__soft_chan_cm_free(struct soft_chan_cm *cm);
 
 /* Make chan.fd readable if a completion waits that was asked for. */
 void pier__soft_chan_tell(struct soft_chan *chan);

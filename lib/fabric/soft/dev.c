@@ -245,6 +245,20 @@ int pier__soft_gid(struct pier__fdev *fdev, unsigned int index,
 	return err;
 }
 
+int pier__soft_gid_index(struct pier__fdev *fdev, const struct in6_addr *ip)
+{
+	struct soft_fdev *soft = soft_of(fdev);
+	int index = -1;
+	uint32_t i;
+
+	pthread_mutex_lock(&soft->lock);
+	for (i = 0; i < fdev->port.gid_count && index < 0; i++)
+		if (!memcmp(fdev->port.gids[i].raw, ip, 16))
+			index = (int)i;
+	pthread_mutex_unlock(&soft->lock);
+	return index;
+}
+
 /* Is the range one that can be? */
 static int range_check(const void *addr, size_t len)
 {

@@ -5,6 +5,7 @@
 
 #include "core/clock.h"
 #include "core/fail.h"
+#include "fabric/soft/cm.h"
 #include "fabric/soft/qp.h"
 
 #define SOFT_ID_MAX 63		/* IPv4 identification that our kind sends */
@@ -32,7 +33,17 @@ int pier__soft_ep_create(struct soft_io *io, struct soft_mr_table *keys,
 
 void pier__soft_ep_receive_also(struct soft_ep *ep, struct soft_io *io)
 {
-	ep->also = io;
+	ep->also[ep->also_count++] = io;
+}
+
+void pier__soft_ep_receive_not(struct soft_ep *ep, struct soft_io *io)
+{
+	int i = 0;
+
+	while (i < ep->also_count && ep->also[i] != io)
+		i++;
+	if (i < ep->also_count)
+		ep->also[i] = ep->also[--ep->also_count];
 }
 
 void pier__soft_ep_destroy(struct soft_ep *ep)
@@ -97,6 +108,27 @@ static bool icrc_ok(const struct soft_qp *qp, const struct soft_rx *rx)
 	return pier__soft_icrc_ok(rx, standard ? UINT16_MAX : SOFT_ID_MAX);
 }
 
+/* The first packet of a peer whose RTU we have not seen. */
+static void qp_first(struct soft_qp *qp)
+{
+	if (qp->ep->cm)
+		pier__soft_cm_data(qp->ep->cm, qp->cm_id);
+	qp->cm_id = 0;
+}
+
+/* For QP 1.  Its sender may be of either kind. */
+static void ep_management(struct soft_ep *ep, const struct soft_hdr *hdr,
+			  size_t hdr_len, const struct soft_rx *rx)
+{
+	if (!ep->cm)
+		pier__soft_add(ep->counters, SOFT_COUNTER(dropped), 1);
+	else if (!pier__soft_icrc_ok(rx, UINT16_MAX))
+		pier__soft_add(ep->counters, SOFT_COUNTER(bad_icrc), 1);
+	else
+		pier__soft_cm_receive(ep->cm, hdr, rx, rx->data + hdr_len,
+				      rx->len - hdr_len - hdr->pad - 4);
+}
+
 static void ep_packet(struct soft_ep *ep, const struct soft_rx *rx)
 {
 	struct soft_in in;
@@ -108,6 +140,10 @@ static void ep_packet(struct soft_ep *ep, const struct soft_rx *rx)
 	hdr_len = pier__soft_decode(rx->data, rx->len, &in.hdr);
 	if (hdr_len && in.hdr.opcode == SOFT_CNP)
 		return;		/* the window has its own signs */
+	if (hdr_len && in.hdr.qpn == SOFT_GSI_QPN) {
+		ep_management(ep, &in.hdr, hdr_len, rx);
+		return;
+	}
 	qp = hdr_len ? pier__soft_table_find(ep, in.hdr.qpn) : NULL;
 	if (!qp) {
 		pier__soft_add(ep->counters, SOFT_COUNTER(dropped), 1);
@@ -123,6 +159,8 @@ static void ep_packet(struct soft_ep *ep, const struct soft_rx *rx)
 		pier__soft_count(qp, SOFT_COUNTER(bad_icrc));
 		return;
 	}
+	if (qp->cm_id)
+		qp_first(qp);
 	in.data = rx->data + hdr_len;
 	in.len = rx->len - hdr_len - in.hdr.pad - 4;
 	if (is_response(in.hdr.opcode))
@@ -143,13 +181,15 @@ static int ep_receive(struct soft_ep *ep, struct soft_io *io)
 
 int pier__soft_ep_drive(struct soft_ep *ep)
 {
-	int done;
+	int done, i;
 
 	ep->now = ep->io->ops->now(ep->io);
 	done = ep_receive(ep, ep->io);
-	if (ep->also)
-		done += ep_receive(ep, ep->also);
+	for (i = 0; i < ep->also_count; i++)
+		done += ep_receive(ep, ep->also[i]);
 	done += pier__soft_timer_run(ep);
+	if (ep->cm)
+		done += pier__soft_cm_timers(ep->cm);
 	done += pier__soft_tx_run(ep);
 	return done;
 }
@@ -157,7 +197,10 @@ int pier__soft_ep_drive(struct soft_ep *ep)
 uint64_t pier__soft_ep_deadline(const struct soft_ep *ep)
 {
 	uint64_t due = ep->heap_len ? ep->heap[0]->due : PIER__NEVER;
+	uint64_t cm = ep->cm ? pier__soft_cm_deadline(ep->cm) : PIER__NEVER;
 
+	if (cm < due)
+		due = cm;
 	if (pier__list_empty(&ep->ready) && pier__list_empty(&ep->replying))
 		return due;
 	/* Something can be sent: at once, or when the socket has room. */

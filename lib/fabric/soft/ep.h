@@ -12,10 +12,13 @@
 #include "fabric/soft/io.h"
 #include "fabric/soft/mr.h"
 
+struct soft_cm;
 struct soft_cq;
 struct soft_srq;
 struct soft_qp;
 struct soft_wqe;
+
+#define SOFT_ALSO 32	/* ports of an endpoint besides its own */
 
 /* A packet in the making: whose it is, to take it back if it is not sent. */
 struct soft_note {
@@ -36,7 +39,9 @@ struct soft_note {
  */
 struct soft_ep {
 	struct soft_io *io;		/* borrowed */
-	struct soft_io *also;		/* borrowed; NULL: none */
+	struct soft_io *also[SOFT_ALSO];	/* borrowed; more to receive */
+	int also_count;
+	struct soft_cm *cm;		/* QP 1's; NULL: nobody's */
 	struct soft_mr_table *keys;	/* borrowed, the device's */
 	pthread_mutex_t owner;		/* who drives it */
 
@@ -73,8 +78,12 @@ struct soft_ep {
 int pier__soft_ep_create(struct soft_io *io, struct soft_mr_table *keys,
 			 struct soft_ep **ret);
 
-/* Receive from @io, too, which must outlive @ep.  Once. */
+/*
+ * Receive from @io, too, until told otherwise; at most SOFT_ALSO.  The latter
+ * not while the endpoint is driven.
+ */
 void pier__soft_ep_receive_also(struct soft_ep *ep, struct soft_io *io);
+void pier__soft_ep_receive_not(struct soft_ep *ep, struct soft_io *io);
 
 /* Its queues must be gone. */
 void pier__soft_ep_destroy(struct soft_ep *ep);

@@ -15,13 +15,13 @@
 #define ROUNDS 16		/* of driving, before others have their turn */
 #define EVENTS 32
 
-/* In an event's data: the channel's id, and which of its three. */
+/* In an event's data: the channel's id, and which of its descriptors. */
 #define ON_SOCK 0
 #define ON_TIMER 1
-#define ON_STANDARD 2
-#define DATA(id, which) ((id) << 2 | (which))
-#define WHICH(data) ((data) & 3)
-#define ID(data) ((data) >> 2)
+#define ON_MORE 2		/* and up: a further socket */
+#define DATA(id, which) ((id) << 8 | (which))
+#define WHICH(data) ((data) & 0xff)
+#define ID(data) ((data) >> 8)
 
 /*
  * @life serialises the first channel's start and the last one's end.  @lock
@@ -77,6 +77,19 @@ static void watch_fd(int fd, uint64_t data)
 	epoll_ctl(helper.epoll_fd, EPOLL_CTL_MOD, fd, &ev);
 }
 
+static void watch_more(struct soft_chan *chan)
+{
+	struct soft_chan_sock *sock;
+	unsigned int i;
+
+	for (i = 0; i < SOFT_ALSO; i++) {
+		sock = &chan->more[i];
+		if (sock->io && sock->watched != sock->turn)
+			watch_fd(sock->fd, DATA(chan->id, ON_MORE + i));
+		sock->watched = sock->io ? sock->turn : 0;
+	}
+}
+
 /* Sleep until a socket or the timer of @chan has something. */
 static void watch(struct soft_chan *chan)
 {
@@ -88,11 +101,9 @@ static void watch(struct soft_chan *chan)
 		watch_fd(chan->sock, DATA(chan->id, ON_SOCK));
 	if (!chan->timer_watched)
 		watch_fd(chan->timer, DATA(chan->id, ON_TIMER));
-	if (chan->standard && !chan->standard_watched)
-		watch_fd(chan->standard_sock, DATA(chan->id, ON_STANDARD));
+	watch_more(chan);
 	chan->sock_watched = true;
 	chan->timer_watched = true;
-	chan->standard_watched = chan->standard != NULL;
 }
 
 /* Has the program called since this was last asked? */
@@ -161,8 +172,8 @@ static void fire(struct soft_chan *chan, uint64_t data, uint64_t now)
 
 	if (WHICH(data) == ON_TIMER)
 		chan->timer_watched = false;
-	else if (WHICH(data) == ON_STANDARD)
-		chan->standard_watched = false;
+	else if (WHICH(data) >= ON_MORE)
+		chan->more[WHICH(data) - ON_MORE].watched = 0;
 	else
 		chan->sock_watched = false;
 	if (there || !pier__soft_ep_try_enter(chan->ep)) {
@@ -351,7 +362,7 @@ out_unlock:
 }
 
 /* Being called back, it looks, and then watches all there is. */
-int pier__soft_helper_add_standard(struct soft_chan *chan, int fd)
+int pier__soft_helper_add_sock(struct soft_chan *chan, int fd)
 {
 	struct epoll_event ev = { .events = 0 };
 
@@ -365,14 +376,17 @@ int pier__soft_helper_add_standard(struct soft_chan *chan, int fd)
 
 void pier__soft_helper_remove(struct soft_chan *chan)
 {
+	int i;
+
 	pthread_mutex_lock(&helper.life);
 	helper_lock();
 	pier__list_del(&chan->link);
 	epoll_ctl(helper.epoll_fd, EPOLL_CTL_DEL, chan->sock, NULL);
 	epoll_ctl(helper.epoll_fd, EPOLL_CTL_DEL, chan->timer, NULL);
-	if (chan->standard)
-		epoll_ctl(helper.epoll_fd, EPOLL_CTL_DEL, chan->standard_sock,
-			  NULL);
+	for (i = 0; i < SOFT_ALSO; i++)
+		if (chan->more[i].io)
+			epoll_ctl(helper.epoll_fd, EPOLL_CTL_DEL,
+				  chan->more[i].fd, NULL);
 	helper_unlock();
 	if (!--helper.count)
 		stop();

@@ -21,10 +21,10 @@ int pier__soft_helper_add(struct soft_chan *chan);
 void pier__soft_helper_remove(struct soft_chan *chan);
 
 /*
- * Watch chan->standard as well from now on.  Between begin and end; @fd is
- * its socket.  Errors: those of epoll_ctl(2).
+ * Watch @fd, a further socket of @chan, as well from now on, until it is
+ * closed.  Between begin and end.  Errors: those of epoll_ctl(2).
  */
-int pier__soft_helper_add_standard(struct soft_chan *chan, int fd);
+int pier__soft_helper_add_sock(struct soft_chan *chan, int fd);
 
 /* Look for channels with @recall set.  Any thread. */
 void pier__soft_helper_wake(void);

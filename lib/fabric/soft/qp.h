@@ -162,6 +162,8 @@ struct soft_qp {
 	struct soft_qp *chain;		/* of the QP table */
 	uint32_t qpn, dest_qpn;
 	uint32_t mtu;			/* bytes */
+	uint32_t cm_id;			/* connection to be told of the first */
+					/* packet; 0: none */
 	uint32_t send_wr, send_sge, inline_size;
 	enum ibv_qp_state state;
 	int access;			/* IBV_ACCESS_REMOTE_* */

@@ -329,4 +329,5 @@ const struct pier__fabric pier__soft = {
 	.name = "soft",
 	.dev = &pier__soft_dev,
 	.qp = &soft_qp_table,
+	.cm = &pier__soft_cm_table,
 };

@@ -29,4 +29,17 @@ int pier__soft_counters(struct pier__fdev *fdev, const struct pier__qp *qp,
 int pier__soft_gid(struct pier__fdev *fdev, unsigned int index,
 		   struct soft_addr *ret);
 
+/* The index of the GID @ip of @fdev; negative: it has none such. */
+int pier__soft_gid_index(struct pier__fdev *fdev, const struct in6_addr *ip);
+
+/*
+ * The source address for packets to @dst, one of @fdev's; *src unless that is
+ * unspecified.  Errors: -EINVAL, not an address of the device, or none that
+ * can be; -EHOSTUNREACH; those of socket(2).
+ */
+int pier__soft_route(struct pier__fdev *fdev, const struct in6_addr *src,
+		     const struct in6_addr *dst, struct in6_addr *ret);
+
+extern const struct pier__fabric_cm pier__soft_cm_table;
+
 #endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "core/clock.h"
+#include "fabric/soft/cm_conn.h"
+
+/*
+ * Repeats.  The first comes soon and each wait is twice as long, up to what
+ * the handshake says of its sender's patience: a message lost is a matter of
+ * milliseconds, a peer away gets the time that standard peers get.
+ */
+#define WAIT_FIRST (50 * PIER__MS)
+#define WAIT_REFUSED (60 * PIER__MS)	/* while another may still answer, */
+#define REFUSED_FOR (200 * PIER__MS)	/* which is as long */
+#define WAIT_DREQ (1000 * PIER__MS)	/* longest */
+#define DREQ_SENDS 8
+#define PATIENCE_MAX 24		/* code: 68.7 s, for which Linux asks */
+#define TIMERS 64			/* in one round */
+
+/* ns of a 5-bit time: 4.096 us * 2^code. */
+static uint64_t time_of(uint8_t code)
+{
+	return UINT64_C(4096) << (code & 31);
+}
+
+static uint64_t wait_of(const struct soft_cm_conn *conn)
+{
+	uint64_t wait = WAIT_FIRST << (conn->sends < 20 ? conn->sends : 20);
+	uint64_t max = time_of(conn->timeout);
+
+	if (conn->state == SOFT_CM_DREQ_SENT)
+		max = WAIT_DREQ;
+	if (max < WAIT_FIRST)
+		max = WAIT_FIRST;
+	return wait < max ? wait : max;
+}
+
+static void wait(struct soft_cm *cm, struct soft_cm_conn *conn)
+{
+	uint64_t wait = wait_of(conn);
+
+	if (conn->state == SOFT_CM_REQ_SENT && conn->shake->refused_until &&
+	    wait > WAIT_REFUSED)
+		wait = WAIT_REFUSED;
+	pier__soft_heap_set(&cm->timers, &conn->timer,
+			    pier__soft_cm_now(cm) + wait);
+}
+
+void pier__soft_cm_repeat_begin(struct soft_cm *cm, struct soft_cm_conn *conn)
+{
+	conn->sends = 0;
+	wait(cm, conn);
+}
+
+void pier__soft_cm_refused(struct soft_cm *cm, struct soft_cm_conn *conn)
+{
+	if (conn->shake->refused_until)
+		return;
+	conn->shake->refused_until = pier__soft_cm_now(cm) + REFUSED_FOR;
+	wait(cm, conn);
+}
+
+void pier__soft_cm_patience(struct soft_cm *cm, struct soft_cm_conn *conn,
+			    uint8_t service_timeout)
+{
+	uint8_t code = service_timeout < PATIENCE_MAX ? service_timeout :
+							PATIENCE_MAX;
+	uint64_t due = pier__soft_cm_now(cm) + time_of(code) +
+		       time_of(conn->ack_timeout < PATIENCE_MAX ?
+			       conn->ack_timeout : PATIENCE_MAX);
+
+	if (due > conn->timer.due)
+		pier__soft_heap_set(&cm->timers, &conn->timer, due);
+}
+
+static bool is_last(const struct soft_cm *cm, const struct soft_cm_conn *conn)
+{
+	if (conn->state == SOFT_CM_DREQ_SENT)
+		return conn->sends + 1 >= DREQ_SENDS;
+	if (conn->state == SOFT_CM_REQ_SENT && conn->shake->refused_until)
+		return pier__soft_cm_now(cm) >= conn->shake->refused_until;
+	return conn->sends >= conn->max_retries;
+}
+
+static void timer_run(struct soft_cm *cm, struct soft_cm_conn *conn)
+{
+	pier__soft_heap_set(&cm->timers, &conn->timer, PIER__NEVER);
+	if (conn->state == SOFT_CM_TIMEWAIT) {
+		pier__soft_cm_conn_free(cm, conn);
+		return;
+	}
+	if (is_last(cm, conn)) {
+		pier__soft_cm_give_up(cm, conn);
+		return;
+	}
+	conn->sends++;
+	if (conn->state == SOFT_CM_REQ_SENT)
+		pier__soft_cm_req_send(cm, conn);
+	else if (conn->state == SOFT_CM_DREQ_SENT)
+		pier__soft_cm_dreq_send(cm, conn);
+	else
+		pier__soft_cm_send(cm, conn, conn->shake->mad);
+	wait(cm, conn);
+}
+
+int pier__soft_cm_timers(struct soft_cm *cm)
+{
+	uint64_t now = pier__soft_cm_now(cm);
+	int n = 0;
+
+	while (n < TIMERS && pier__soft_heap_due(&cm->timers) <= now) {
+		timer_run(cm, (struct soft_cm_conn *)cm->timers.timer[0]);
+		n++;
+	}
+	return n;
+}
+
+uint64_t pier__soft_cm_deadline(const struct soft_cm *cm)
+{
+	return pier__soft_heap_due(&cm->timers);
+}

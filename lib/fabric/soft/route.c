@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "core/fail.h"
+#include "fabric/soft/soft.h"
+
+/* The way to a peer, which is the kernel's to choose. */
+#define DISCARD 9	/* any port: nothing is sent */
+
+union name {
+	struct sockaddr sa;
+	struct sockaddr_in v4;
+	struct sockaddr_in6 v6;
+};
+
+static socklen_t name_put(union name *name, const struct in6_addr *ip,
+			  unsigned int ifindex, uint16_t port)
+{
+	memset(name, 0, sizeof(*name));
+	if (IN6_IS_ADDR_V4MAPPED(ip)) {
+		name->v4.sin_family = AF_INET;
+		name->v4.sin_port = htons(port);
+		memcpy(&name->v4.sin_addr, &ip->s6_addr[12], 4);
+		return sizeof(name->v4);
+	}
+	name->v6.sin6_family = AF_INET6;
+	name->v6.sin6_port = htons(port);
+	name->v6.sin6_addr = *ip;
+	if (IN6_IS_ADDR_LINKLOCAL(ip))
+		name->v6.sin6_scope_id = ifindex;
+	return sizeof(name->v6);
+}
+
+static void name_get(const union name *name, struct in6_addr *ret)
+{
+	if (name->sa.sa_family == AF_INET6) {
+		*ret = name->v6.sin6_addr;
+		return;
+	}
+	memset(ret, 0, sizeof(*ret));
+	memset(&ret->s6_addr[10], 0xff, 2);
+	memcpy(&ret->s6_addr[12], &name->v4.sin_addr, 4);
+}
+
+/* Printable; in a buffer of INET6_ADDRSTRLEN. */
+static const char *text(const struct in6_addr *ip, char *buf)
+{
+	if (IN6_IS_ADDR_V4MAPPED(ip))
+		return inet_ntop(AF_INET, &ip->s6_addr[12], buf,
+				 INET6_ADDRSTRLEN);
+	return inet_ntop(AF_INET6, ip, buf, INET6_ADDRSTRLEN);
+}
+
+/* Ask the kernel for the source to @dst; from @src unless NULL. */
+static int probe(unsigned int ifindex, const struct in6_addr *src,
+		 const struct in6_addr *dst, struct in6_addr *ret)
+{
+	union name name;
+	socklen_t len = name_put(&name, dst, ifindex, DISCARD);
+	union name own;
+	socklen_t own_len = sizeof(own);
+	int fd, err = 0;
+
+	fd = socket(name.sa.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	if (src)
+		own_len = name_put(&own, src, ifindex, 0);
+	if ((src && bind(fd, &own.sa, own_len)) ||
+	    connect(fd, &name.sa, len))
+		err = -errno;
+	own_len = sizeof(own);
+	if (!err && getsockname(fd, &own.sa, &own_len))
+		err = -errno;
+	close(fd);
+	if (!err)
+		name_get(&own, ret);
+	return err;
+}
+
+static bool same_subnet(const uint8_t *a, const uint8_t *b, unsigned int bits)
+{
+	unsigned int rest = bits % 8;
+
+	if (!bits || memcmp(a, b, bits / 8))
+		return false;
+	return !rest || !((a[bits / 8] ^ b[bits / 8]) >> (8 - rest));
+}
+
+/* The address of @fdev in the subnet of @dst.  Returns false: none. */
+static bool neighbour(struct pier__fdev *fdev, const struct in6_addr *dst,
+		      struct in6_addr *ret)
+{
+	struct soft_fdev *soft = (struct soft_fdev *)fdev;
+	const struct pier__port *port = &fdev->port;
+	bool v4 = IN6_IS_ADDR_V4MAPPED(dst), found = false;
+	unsigned int bits;
+	uint32_t i;
+
+	pthread_mutex_lock(&soft->lock);
+	for (i = 0; i < port->gid_count && !found; i++) {
+		bits = port->gid_prefix[i];
+		found = bits > (v4 ? 96 : 0) &&
+			same_subnet(port->gids[i].raw, dst->s6_addr, bits);
+		if (found)
+			memcpy(ret, port->gids[i].raw, 16);
+	}
+	pthread_mutex_unlock(&soft->lock);
+	return found;
+}
+
+static int from(struct pier__fdev *fdev, const struct in6_addr *src,
+		const struct in6_addr *dst, struct in6_addr *ret)
+{
+	char a[INET6_ADDRSTRLEN], b[INET6_ADDRSTRLEN];
+	int err;
+
+	if (pier__soft_gid_index(fdev, src) < 0)
+		return pier__fail(-EINVAL, "%s is no address of %s",
+				  text(src, a), fdev->port.name);
+	if (IN6_IS_ADDR_V4MAPPED(src) != IN6_IS_ADDR_V4MAPPED(dst))
+		return pier__fail(-EINVAL, "from %s to %s: not of one family",
+				  text(src, a), text(dst, b));
+	err = probe(((struct soft_fdev *)fdev)->ifindex, src, dst, ret);
+	if (err)
+		return pier__fail(-EHOSTUNREACH, "no way from %s to %s: %s",
+				  text(src, a), text(dst, b),
+				  pier_strerror(err));
+	return 0;
+}
+
+int pier__soft_route(struct pier__fdev *fdev, const struct in6_addr *src,
+		     const struct in6_addr *dst, struct in6_addr *ret)
+{
+	char a[INET6_ADDRSTRLEN], b[INET6_ADDRSTRLEN];
+	struct in6_addr found;
+	int err;
+
+	if (IN6_IS_ADDR_UNSPECIFIED(dst) || IN6_IS_ADDR_MULTICAST(dst) ||
+	    (IN6_IS_ADDR_V4MAPPED(dst) && (!memcmp(&dst->s6_addr[12],
+						   "\0\0\0\0", 4) ||
+					   dst->s6_addr[12] >= 224)))
+		return pier__fail(-EINVAL, "%s is no address of a host",
+				  text(dst, a));
+	if (!IN6_IS_ADDR_UNSPECIFIED(src))
+		return from(fdev, src, dst, ret);
+	err = probe(((struct soft_fdev *)fdev)->ifindex, NULL, dst, &found);
+	if (err == -EMFILE || err == -ENFILE || err == -ENOMEM)
+		return pier__fail(err, "cannot ask for the way to %s: %s",
+				  text(dst, a), pier_strerror(err));
+	if (err)
+		return pier__fail(-EHOSTUNREACH, "no way to %s: %s",
+				  text(dst, a), pier_strerror(err));
+	if (pier__soft_gid_index(fdev, &found) >= 0) {
+		*ret = found;
+		return 0;
+	}
+	if (neighbour(fdev, dst, ret))
+		return 0;
+	return pier__fail(-EHOSTUNREACH, "%s is reached from %s, which is no "
+			  "address of %s: take the device that has it",
+			  text(dst, a), text(&found, b), fdev->port.name);
+}

@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "core/fail.h"
+#include "fabric/soft/chan.h"
+#include "fabric/soft/cm.h"
+#include "fabric/soft/soft.h"
+
+/*
+ * The soft device's connection management: cm.h's machine on a channel's
+ * endpoint, with a socket for each listener.  The machine lives as long as
+ * the channel: what was released goes on, whoever drives.
+ */
+struct soft_chan_cm {
+	struct pier__cm cm;		/* first; fd is a bell, owned */
+	struct soft_cm_host host;
+	struct soft_cm *machine;	/* owned */
+	bool used;			/* by the program */
+	bool rung;			/* the bell is */
+};
+
+struct soft_listener {
+	struct soft_cm_listener in;	/* first */
+	struct soft_chan_sock *sock;	/* its port's; NULL: port 4791's */
+	bool standard;			/* counted as its user */
+};
+
+static struct soft_chan_cm *cm_of(struct pier__cm *cm)
+{
+	return (struct soft_chan_cm *)cm;
+}
+
+static struct soft_chan_cm *host_cm(struct soft_cm_host *host)
+{
+	return pier__container_of(host, struct soft_chan_cm, host);
+}
+
+static struct soft_chan *chan_of(const struct soft_chan_cm *cm)
+{
+	return (struct soft_chan *)cm->cm.chan;
+}
+
+static int host_gid(struct soft_cm_host *host, const struct in6_addr *ip)
+{
+	return pier__soft_gid_index(host_cm(host)->cm.chan->fdev, ip);
+}
+
+static bool host_standard(struct soft_cm_host *host, bool on)
+{
+	return pier__soft_chan_standard_use(chan_of(host_cm(host)), on);
+}
+
+static void host_ring(struct soft_cm_host *host)
+{
+	struct soft_chan_cm *cm = host_cm(host);
+	uint64_t one = 1;
+	ssize_t put;
+
+	if (cm->rung)
+		return;
+	put = write(cm->cm.fd, &one, sizeof(one));
+	(void)put;		/* a full one is readable as well */
+	cm->rung = true;
+}
+
+static const struct soft_cm_host_ops host_ops = {
+	.gid = host_gid,
+	.standard = host_standard,
+	.ring = host_ring,
+};
+
+static int cm_new(struct soft_chan *chan)
+{
+	struct soft_chan_cm *cm = calloc(1, sizeof(*cm));
+	int err;
+
+	if (!cm)
+		return pier__fail(-ENOMEM, "no memory for connection "
+				  "management");
+	cm->cm.chan = &chan->chan;
+	cm->host.ops = &host_ops;
+	cm->cm.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (cm->cm.fd < 0) {
+		err = pier__fail(-errno, "no file descriptor for connection "
+				 "management: %s", pier_strerror(errno));
+		goto err_free;
+	}
+	pier__soft_chan_begin(chan);
+	err = pier__soft_cm_create(chan->ep, &cm->host, &cm->machine);
+	pier__soft_chan_end(chan, 0);
+	if (err)
+		goto err_close;
+	pier__soft_cm_owner(cm->machine, &cm->cm);
+	chan->cm = cm;
+	return 0;
+
+err_close:
+	close(cm->cm.fd);
+err_free:
+	free(cm);
+	return err;
+}
+
+void pier__soft_chan_cm_free(struct soft_chan_cm *cm)
+{
+	if (!cm)
+		return;
+	pier__soft_cm_destroy(cm->machine);
+	close(cm->cm.fd);
+	free(cm);
+}
+
+static int soft_cm_create(struct pier__chan *pchan, struct pier__cm **ret)
+{
+	struct soft_chan *chan = (struct soft_chan *)pchan;
+	int err;
+
+	if (chan->cm && chan->cm->used)
+		return pier__fail(-EBUSY, "a channel has one connection "
+				  "management");
+	err = chan->cm ? 0 : cm_new(chan);
+	if (err)
+		return err;
+
+	chan->cm->used = true;
+	*ret = &chan->cm->cm;
+	return 0;
+}
+
+static void soft_cm_destroy(struct pier__cm *cm)
+{
+	if (cm)
+		cm_of(cm)->used = false;
+}
+
+/* Port 4791 is let go of here: it must not be while it is received from. */
+static void begin(struct soft_chan_cm *cm)
+{
+	struct soft_chan *chan = chan_of(cm);
+
+	pier__soft_chan_begin(chan);
+	pier__soft_chan_reap(chan);
+	cm->host.mtu = (uint8_t)cm->cm.chan->fdev->port.mtu;
+}
+
+static void end(struct soft_chan_cm *cm)
+{
+	pier__soft_chan_end(chan_of(cm), 0);
+}
+
+static void unring(struct soft_chan_cm *cm)
+{
+	uint64_t count;
+	ssize_t got;
+
+	if (!cm->rung)
+		return;
+	got = read(cm->cm.fd, &count, sizeof(count));
+	(void)got;		/* nobody else reads it */
+	cm->rung = false;
+}
+
+static int soft_cm_next(struct pier__cm *pcm, struct pier__cm_event *ret)
+{
+	struct soft_chan_cm *cm = cm_of(pcm);
+	struct soft_chan *chan = chan_of(cm);
+	int did = 0, err;
+
+	begin(cm);
+	err = pier__soft_cm_next(cm->machine, ret);
+	if (err == -EAGAIN) {
+		did = pier__soft_ep_drive(chan->ep);
+		err = pier__soft_cm_next(cm->machine, ret);
+	}
+	if (err == -EAGAIN)
+		unring(cm);
+	pier__soft_chan_end(chan, did);
+	return err;
+}
+
+/* Take @addr apart.  Errors: -EINVAL. */
+static int addr_take(const struct sockaddr *addr, struct soft_addr *ret)
+{
+	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)addr;
+	const struct sockaddr_in *v4 = (const struct sockaddr_in *)addr;
+
+	memset(&ret->ip, 0, sizeof(ret->ip));
+	if (addr->sa_family == AF_INET6) {
+		ret->ip = v6->sin6_addr;
+		ret->port = ntohs(v6->sin6_port);
+		return 0;
+	}
+	if (addr->sa_family != AF_INET)
+		return pier__fail(-EINVAL, "an address of family %d: IPv4 or "
+				  "IPv6", addr->sa_family);
+	ret->port = ntohs(v4->sin_port);
+	if (v4->sin_addr.s_addr != INADDR_ANY) {
+		memset(&ret->ip.s6_addr[10], 0xff, 2);
+		memcpy(&ret->ip.s6_addr[12], &v4->sin_addr, 4);
+	}
+	return 0;
+}
+
+/* The sockets of @listener, whose port is the one that is asked for. */
+static int open_port(struct soft_chan *chan, struct soft_listener *listener)
+{
+	uint16_t port = listener->in.listener.port;
+	int err = 0;
+
+	if (port != SOFT_STANDARD_PORT) {
+		err = pier__soft_chan_sock_open(chan, port, &listener->sock);
+		if (err)
+			return err;
+		listener->in.listener.port = listener->sock->io->port;
+	}
+	listener->standard = pier__soft_chan_standard_use(chan, true);
+	if (listener->standard)
+		return 0;
+	if (!listener->sock)
+		return pier__fail(-EADDRINUSE, "UDP port %u is taken",
+				  SOFT_STANDARD_PORT);
+	pier__log(PIER_LOG_WARNING, "soft", "listening on port %u, but only "
+		  "for soft peers: UDP port %u, where standard RDMA devices "
+		  "send to, is taken", listener->in.listener.port,
+		  SOFT_STANDARD_PORT);
+	return 0;
+}
+
+static bool port_is_ours(const struct soft_chan_cm *cm, uint16_t port)
+{
+	return port && port == cm->cm.chan->udp_port;
+}
+
+static int soft_cm_listen(struct pier__cm *pcm, const struct sockaddr *addr,
+			  int backlog, void *owner,
+			  struct pier__cm_listener **ret)
+{
+	struct soft_chan_cm *cm = cm_of(pcm);
+	struct soft_listener *listener;
+	struct soft_addr name;
+	int err;
+
+	err = addr_take(addr, &name);
+	if (err)
+		return err;
+	if (!IN6_IS_ADDR_UNSPECIFIED(&name.ip) &&
+	    host_gid(&cm->host, &name.ip) < 0)
+		return pier__fail(-EADDRNOTAVAIL, "cannot listen on an address"
+				  " that %s does not have",
+				  pcm->chan->fdev->port.name);
+	if (port_is_ours(cm, name.port))
+		return pier__fail(-EADDRINUSE, "cannot take UDP port %u: it is"
+				  " the channel's own", name.port);
+	listener = calloc(1, sizeof(*listener));
+	if (!listener)
+		return pier__fail(-ENOMEM, "no memory for a listener");
+	listener->in.listener.cm = pcm;
+	listener->in.listener.owner = owner;
+	listener->in.listener.port = name.port;
+	listener->in.ip = name.ip;
+	listener->in.backlog = backlog > 0 ? (uint32_t)backlog : 1;
+
+	begin(cm);
+	err = open_port(chan_of(cm), listener);
+	if (!err)
+		pier__soft_cm_listen(cm->machine, &listener->in);
+	end(cm);
+	if (err) {
+		free(listener);
+		return err;
+	}
+
+	*ret = &listener->in.listener;
+	return 0;
+}
+
+static void soft_cm_unlisten(struct pier__cm_listener *plistener)
+{
+	struct soft_listener *listener = (struct soft_listener *)plistener;
+	struct soft_chan_cm *cm;
+	struct soft_chan *chan;
+
+	if (!plistener)
+		return;
+	cm = cm_of(plistener->cm);
+	chan = chan_of(cm);
+	pier__soft_chan_begin(chan);
+	pier__soft_cm_unlisten(cm->machine, &listener->in);
+	if (listener->sock)
+		pier__soft_chan_sock_close(chan, listener->sock);
+	if (listener->standard)
+		pier__soft_chan_standard_use(chan, false);
+	pier__soft_chan_reap(chan);
+	end(cm);
+	free(listener);
+}
+
+static int soft_cm_resolve(struct pier__cm *pcm, const struct sockaddr *src,
+			   const struct sockaddr *dst, int timeout_ms,
+			   void *owner, struct pier__cm_id **ret)
+{
+	struct soft_chan_cm *cm = cm_of(pcm);
+	struct soft_addr from = { 0 }, to;
+	int err;
+
+	(void)timeout_ms;	/* the kernel knows the way at once */
+	err = addr_take(dst, &to);
+	if (!err && src)
+		err = addr_take(src, &from);
+	if (err)
+		return err;
+	if (!to.port)
+		return pier__fail(-EINVAL, "no port to connect to");
+	err = pier__soft_route(pcm->chan->fdev, &from.ip, &to.ip, &from.ip);
+	if (err)
+		return err;
+
+	begin(cm);
+	err = pier__soft_cm_resolved(cm->machine, &from, &to, owner, ret);
+	end(cm);
+	return err;
+}
+
+static int soft_cm_connect(struct pier__cm_id *id,
+			   const struct pier__cm_param *param)
+{
+	struct soft_chan_cm *cm = cm_of(id->cm);
+	int err;
+
+	begin(cm);
+	err = pier__soft_cm_connect(cm->machine, id, param);
+	end(cm);
+	return err;
+}
+
+static int soft_cm_accept(struct pier__cm_id *id,
+			  const struct pier__cm_param *param)
+{
+	struct soft_chan_cm *cm = cm_of(id->cm);
+	int err;
+
+	begin(cm);
+	err = pier__soft_cm_accept(cm->machine, id, param);
+	end(cm);
+	return err;
+}
+
+static int soft_cm_establish(struct pier__cm_id *id)
+{
+	struct soft_chan_cm *cm = cm_of(id->cm);
+	int err;
+
+	begin(cm);
+	err = pier__soft_cm_establish(cm->machine, id);
+	end(cm);
+	return err;
+}
+
+static int soft_cm_reject(struct pier__cm_id *id, const void *data, size_t len)
+{
+	struct soft_chan_cm *cm = cm_of(id->cm);
+	int err;
+
+	begin(cm);
+	err = pier__soft_cm_reject(cm->machine, id, data, len);
+	end(cm);
+	return err;
+}
+
+static int soft_cm_disconnect(struct pier__cm_id *id)
+{
+	struct soft_chan_cm *cm = cm_of(id->cm);
+	int err;
+
+	begin(cm);
+	err = pier__soft_cm_disconnect(cm->machine, id);
+	end(cm);
+	return err;
+}
+
+static void soft_cm_release(struct pier__cm_id *id)
+{
+	struct soft_chan_cm *cm;
+
+	if (!id)
+		return;
+	cm = cm_of(id->cm);
+	begin(cm);
+	pier__soft_cm_release(cm->machine, id);
+	end(cm);
+}
+
+static int soft_cm_qp_attr(struct pier__cm_id *id, enum ibv_qp_state state,
+			   struct ibv_qp_attr *ret, int *ret_mask,
+			   uint16_t *ret_udp_port)
+{
+	struct soft_chan_cm *cm = cm_of(id->cm);
+	int err;
+
+	begin(cm);
+	err = pier__soft_cm_qp_attr(cm->machine, id, state, ret, ret_mask,
+				    ret_udp_port);
+	end(cm);
+	return err;
+}
+
+const struct pier__fabric_cm pier__soft_cm_table = {
+	.create = soft_cm_create,
+	.destroy = soft_cm_destroy,
+	.next = soft_cm_next,
+	.listen = soft_cm_listen,
+	.unlisten = soft_cm_unlisten,
+	.resolve = soft_cm_resolve,
+	.connect = soft_cm_connect,
+	.accept = soft_cm_accept,
+	.establish = soft_cm_establish,
+	.reject = soft_cm_reject,
+	.disconnect = soft_cm_disconnect,
+	.release = soft_cm_release,
+	.qp_attr = soft_cm_qp_attr,
+};
