@@ -90,6 +90,7 @@ struct pier_conn {
 	struct pier__end us, them;
 	struct pier__gid_offer path_us, path_them;
 	uint32_t path_mtu;
+	bool housed;			/* path_us was a GID when connected */
 	uint64_t homeless_since;	/* path_us is gone; 0: it is there */
 	struct pier__left *left;	/* file to sweep up; owned; or NULL */
 	void *desc;			/* exported; owned */

@@ -159,9 +159,13 @@ static void keep_path(struct pier_conn *conn, const struct ibv_qp_attr *attr)
 	memcpy(conn->path_them.raw, attr->ah_attr.grh.dgid.raw, 16);
 	conn->path_us.index = attr->ah_attr.grh.sgid_index;
 	pier__dev_port(conn->qset->dev, &port);
-	for (i = 0; i < port.gid_count; i++)
-		if (port.gids[i].index == conn->path_us.index)
-			memcpy(conn->path_us.raw, port.gids[i].raw, 16);
+	for (i = 0; i < port.gid_count; i++) {
+		if (port.gids[i].index != conn->path_us.index)
+			continue;
+		memcpy(conn->path_us.raw, port.gids[i].raw, 16);
+		conn->path_us.type = (uint8_t)port.gids[i].type;
+		conn->housed = true;
+	}
 }
 
 static int to_rtr(struct pier_conn *conn)

@@ -168,7 +168,7 @@ void pier__conn_look(struct pier_conn *conn, const struct pier__port *port,
 {
 	uint32_t index;
 
-	if (!conn->ready || conn->phase >= PIER__CONN_FLUSHING ||
+	if (!conn->housed || conn->phase >= PIER__CONN_FLUSHING ||
 	    pier__gid_find(port, &conn->path_us, &index))
 		conn->homeless_since = 0;
 	else if (!conn->homeless_since)
