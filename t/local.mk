@@ -39,6 +39,8 @@ check_PROGRAMS += \
 	%D%/soft_capture.t \
 	%D%/soft_crafted.t \
 	%D%/soft_errors.t \
+	%D%/soft_flood.t \
+	%D%/soft_guess.t \
 	%D%/soft_hostile.t \
 	%D%/soft_lossy.t \
 	%D%/soft_many.t \
