@@ -16,6 +16,7 @@ check_PROGRAMS += \
 	%D%/codec.t \
 	%D%/config.t \
 	%D%/conn.t \
+	%D%/counters.t \
 	%D%/ctx.t \
 	%D%/dev.t \
 	%D%/enddesc.t \
@@ -28,6 +29,7 @@ check_PROGRAMS += \
 	%D%/log.t \
 	%D%/mmap.t \
 	%D%/oom.t \
+	%D%/page.t \
 	%D%/pe.t \
 	%D%/process.t \
 	%D%/rdma.t \
@@ -58,6 +60,7 @@ check_PROGRAMS += \
 	# end, sorted
 
 dist_check_SCRIPTS += \
+	%D%/capture.sh \
 	%D%/docs.sh \
 	%D%/exchange.sh \
 	%D%/headers.sh \

@@ -122,6 +122,51 @@ info_names_an_unknown_device()
 		says "$tmp/err" "pier info: " no_such0
 }
 
+# A pair that would run for ever; sets $side_a and $side_b.
+info_counts_what_processes_do()
+{
+	begin "--respond --events" "-n 10000000 --events" || return 1
+	wait_for 10 counted $side_a && counted $side_b &&
+		status 0 "$pier" info --counters &&
+		says "$tmp/out" "$side_a pier soft_lo" \
+			"$side_b pier soft_lo" "  connection 0x" \
+			" 127.0.0.1:" "    window" "rtt_ns" &&
+		status 0 "$pier" info --counters -d soft_lo --json &&
+		is_json "$tmp/out" &&
+		says "$tmp/json" '"adapters": ' "\"pid\": $side_a" \
+			'"naks_sent_access": 0' '"peer": "127.0.0.1:' &&
+		status 1 "$pier" info --counters $$ &&
+		says "$tmp/err" "process $$ has no soft device"
+	held=$?
+	kill -KILL $side_a $side_b
+	wait $side_a $side_b
+	[ $held -eq 0 ] || return 1
+	status 1 "$pier" info --counters $side_a &&
+		says "$tmp/err" "process $side_a has no soft device" &&
+		status 0 "$pier" info --counters &&
+		! grep "^$side_b " "$tmp/out" &&
+		[ -z "$(find /dev/shm -name "pier.*.$side_b.*")" ] || {
+		echo "left behind: $(ls /dev/shm)"
+		return 1
+	}
+}
+
+# counted PID - it tells what it has sent
+counted()
+{
+	"$pier" info --counters "$1" >"$tmp/out" 2>&1 &&
+		grep -q '^    tx_packets  *[1-9]' "$tmp/out"
+}
+
+info_takes_one_process_and_only_for_counters()
+{
+	for words in "12" "--counters 0" "--counters x" "--counters -- -3" \
+	    "--counters 1 2" "--counters 99999999999"; do
+		status 2 "$pier" info $words &&
+			says "$tmp/err" "one process id" || return 1
+	done
+}
+
 # A responder that waits for nobody leaves two descriptors to look at.
 desc_prints_both_kinds_of_descriptor()
 {
@@ -364,6 +409,8 @@ run info_is_json_too
 run info_restricts_itself_to_one_device
 run info_marks_the_device_that_the_environment_names
 run info_names_an_unknown_device
+run info_counts_what_processes_do
+run info_takes_one_process_and_only_for_counters
 run desc_prints_both_kinds_of_descriptor
 run desc_refuses_what_is_no_descriptor
 run desc_wants_one_file

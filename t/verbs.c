@@ -189,6 +189,30 @@ static void made_up_pci_addresses_differ_and_are_stable(void)
 	IS(strlen(a), strlen("0000:00:00.0"));
 }
 
+static void counters_are_the_numbers_in_sysfs(void)
+{
+#define COUNTERS "sys/class/infiniband/rxe0/ports/1/"
+	struct pier_counters counters = { .size = sizeof(counters) };
+	uint64_t value;
+
+	make(COUNTERS "hw_counters/sent_pkts", "18446744073709551615\n", NULL);
+	make(COUNTERS "hw_counters/lifespan", "10\n", NULL);
+	make(COUNTERS "hw_counters/duplicate_request", "7\n", NULL);
+	make(COUNTERS "counters/port_xmit_data", "4\n", NULL);
+	make(COUNTERS "counters/VL15_dropped", "N/A (no PMA)\n", NULL);
+	make(COUNTERS "counters/empty", "", NULL);
+	pier__sys_counters(root, "rxe0", 1, &counters);
+	IS(counters.count, 3);
+	IS_STR(counters.counter[0].name, "port_xmit_data");
+	IS_STR(counters.counter[1].name, "duplicate_request");
+	IS(counters.counter[1].value, 7);
+	IS(pier_counters_find(&counters, "sent_pkts", &value), 0);
+	OK(value == UINT64_MAX);
+	counters.count = 0;
+	pier__sys_counters(root, "rxe0", 2, &counters);
+	IS(counters.count, 0);
+}
+
 static void a_prefix_is_the_mask_of_the_interface(void)
 {
 	struct sockaddr_in a4 = { .sin_family = AF_INET }, m4 = a4;
@@ -474,6 +498,7 @@ int main(int argc, char *argv[])
 	TEST(a_software_device_has_the_pci_address_of_its_netdev);
 	TEST(a_netdev_on_virtio_lends_no_pci_address);
 	TEST(made_up_pci_addresses_differ_and_are_stable);
+	TEST(counters_are_the_numbers_in_sysfs);
 	TEST(a_prefix_is_the_mask_of_the_interface);
 	TEST(three_conventions_become_one);
 	TEST(a_device_with_nothing_wrong_needs_no_sentence);

@@ -202,8 +202,8 @@ static int add_page(const struct soft_page *page, struct pier__counteds *list)
 /* A page by its name: "pier.UID.PID.", and what cannot be guessed. */
 static bool is_name(const char *name, int pid)
 {
-	unsigned int uid, at = 0;
-	int whose;
+	int whose, at = 0;
+	unsigned int uid;
 
 	return sscanf(name, "pier.%u.%d.%n", &uid, &whose, &at) == 2 && at &&
 	       (!pid || whose == pid);
