@@ -115,6 +115,9 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/fabric/soft/tx.c \
 	%D%/fabric/soft/udp.c \
 	%D%/fabric/soft/udp.h \
+	%D%/fabric/soft/udp_rx.c \
+	%D%/fabric/soft/udp_sock.h \
+	%D%/fabric/soft/udp_tx.c \
 	%D%/fabric/soft/wqe.c \
 	%D%/fabric/verbs/cm.c \
 	%D%/fabric/verbs/cm.h \

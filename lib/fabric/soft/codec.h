@@ -11,6 +11,8 @@
 /*
  * Bytes <-> headers, and the ICRC.  Pure.  Fields are in host order.
  */
+#define SOFT_ID_MAX 63		/* IPv4 identification that our kind sends */
+
 enum soft_opcode {
 	SOFT_SEND_FIRST = 0x00,
 	SOFT_SEND_MIDDLE = 0x01,
@@ -74,6 +76,20 @@ size_t pier__soft_decode(const uint8_t *bytes, size_t len,
 			 struct soft_hdr *ret);
 
 /*
+ * How the ICRC of packets begins that differ in nothing but what follows the
+ * UDP header; kept from one to the next by whoever sends or receives.  All
+ * zero: empty.
+ */
+#define SOFT_FRONTS 4
+struct soft_fronts {
+	struct soft_front {
+		struct soft_addr src, dst;
+		size_t len;
+		uint32_t crc;
+	} at[SOFT_FRONTS];
+};
+
+/*
  * The ICRC of a packet from @src to @dst: headers, payload pieces, @pad zero
  * bytes.  IPv4: with identification @id and DF.  Stored least significant
  * byte first.
@@ -81,10 +97,20 @@ size_t pier__soft_decode(const uint8_t *bytes, size_t len,
 uint32_t pier__soft_icrc(const struct soft_tx *tx, uint16_t id);
 
 /*
+ * The same of a packet that is laid out as @len bytes, all but the ICRC, at
+ * @bytes, which change meanwhile.  IPv4: @id is at most SOFT_ID_MAX.
+ */
+uint32_t pier__soft_icrc_staged(struct soft_fronts *fronts,
+				const struct soft_tx *tx, uint16_t id,
+				uint8_t *bytes, size_t len);
+
+/*
  * Is the ICRC at the end of @rx right?  IPv6: checked in full.  IPv4: for an
  * identification of at most @max_id, found by solving for it.
  */
 bool pier__soft_icrc_ok(const struct soft_rx *rx, uint16_t max_id);
+bool pier__soft_icrc_fits(struct soft_fronts *fronts, const struct soft_rx *rx,
+			  uint16_t max_id);
 
 /* The same for any identification; IPv4: *ret is the one, IPv6: 0. */
 bool pier__soft_icrc_id(const struct soft_rx *rx, uint16_t *ret);

@@ -8,8 +8,6 @@
 #include "fabric/soft/cm.h"
 #include "fabric/soft/qp.h"
 
-#define SOFT_ID_MAX 63		/* IPv4 identification that our kind sends */
-
 int pier__soft_ep_create(struct soft_io *io, struct soft_mr_table *keys,
 			 struct soft_ep **ret)
 {
@@ -101,11 +99,12 @@ static bool qp_takes(const struct soft_qp *qp, const struct soft_hdr *hdr,
 	       IN6_ARE_ADDR_EQUAL(&rx->dst.ip, &qp->src.ip);
 }
 
-static bool icrc_ok(const struct soft_qp *qp, const struct soft_rx *rx)
+static bool icrc_ok(struct soft_qp *qp, const struct soft_rx *rx)
 {
 	bool standard = qp->dest->addr.port == SOFT_STANDARD_PORT;
 
-	return pier__soft_icrc_ok(rx, standard ? UINT16_MAX : SOFT_ID_MAX);
+	return pier__soft_icrc_fits(&qp->ep->fronts, rx,
+				    standard ? UINT16_MAX : SOFT_ID_MAX);
 }
 
 /* The first packet of a peer whose RTU we have not seen. */

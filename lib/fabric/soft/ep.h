@@ -8,6 +8,7 @@
 
 #include "core/list.h"
 #include "fabric/fabric.h"
+#include "fabric/soft/codec.h"
 #include "fabric/soft/count.h"
 #include "fabric/soft/io.h"
 #include "fabric/soft/mr.h"
@@ -69,6 +70,7 @@ struct soft_ep {
 	struct pier__list replying;	/* QPs that owe responses */
 	uint64_t send_at;		/* the socket was full: not before */
 
+	struct soft_fronts fronts;	/* of what is received */
 	int tx_count;
 	struct soft_tx tx[SOFT_BATCH];
 	struct soft_note note[SOFT_BATCH];

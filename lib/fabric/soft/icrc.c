@@ -157,28 +157,133 @@ static bool solve(uint32_t diff, size_t len, uint16_t *ret)
 	return !(bytes >> 16);
 }
 
-bool pier__soft_icrc_id(const struct soft_rx *rx, uint16_t *ret)
+/* By how much an identification changes the CRC of what is before the BTH. */
+static uint32_t by_id[SOFT_ID_MAX + 1];
+static pthread_once_t by_id_once = PTHREAD_ONCE_INIT;
+
+static void by_id_fill(void)
 {
-	uint8_t front[FRONT_MAX + BTH_CONGESTION + 1];
-	uint32_t crc, got;
-	size_t at;
+	static const struct soft_addr any = {
+		.ip = { { { [10] = 0xff, [11] = 0xff } } },
+	};
+	uint8_t front[FRONT_MAX];
+	size_t at = put_front(front, &any, &any, 0, 0), id;
+	uint32_t none = pier__crc32(0, front, at);
+
+	for (id = 1; id <= SOFT_ID_MAX; id++) {
+		put_front(front, &any, &any, 0, (uint16_t)id);
+		by_id[id] = pier__crc32(0, front, at) ^ none;
+	}
+}
+
+static bool addr_same(const struct soft_addr *a, const struct soft_addr *b)
+{
+	return a->port == b->port && IN6_ARE_ADDR_EQUAL(&a->ip, &b->ip);
+}
+
+/* The CRC of what is before the BTH, for @id; IPv6 has none. */
+static uint32_t front_crc(struct soft_fronts *fronts,
+			  const struct soft_addr *src,
+			  const struct soft_addr *dst, size_t len, uint16_t id)
+{
+	struct soft_front *front = &fronts->at[len / 4 % SOFT_FRONTS];
+	uint8_t bytes[FRONT_MAX];
+
+	if (front->len != len || !addr_same(&front->src, src) ||
+	    !addr_same(&front->dst, dst)) {
+		front->src = *src;
+		front->dst = *dst;
+		front->len = len;
+		front->crc = pier__crc32(0, bytes, put_front(bytes, src, dst,
+							     len, 0));
+	}
+	if (!id || !is_ipv4(dst))
+		return front->crc;
+	pthread_once(&by_id_once, by_id_fill);
+	return front->crc ^ by_id[id];
+}
+
+uint32_t pier__soft_icrc_staged(struct soft_fronts *fronts,
+				const struct soft_tx *tx, uint16_t id,
+				uint8_t *bytes, size_t len)
+{
+	uint32_t crc = front_crc(fronts, &tx->src, &tx->dst, len + ICRC_LEN,
+				 id);
+	uint8_t congestion = bytes[BTH_CONGESTION];
+
+	bytes[BTH_CONGESTION] = 0xff;
+	crc = pier__crc32(crc, bytes, len);
+	bytes[BTH_CONGESTION] = congestion;
+	return crc;
+}
+
+/* From the CRC @crc of what is before the BTH on, to that of the packet. */
+static uint32_t rest_crc(uint32_t crc, const struct soft_rx *rx)
+{
+	uint8_t begin[BTH_CONGESTION + 1];
+
+	memcpy(begin, rx->data, BTH_CONGESTION);
+	begin[BTH_CONGESTION] = 0xff;
+	crc = pier__crc32(crc, begin, sizeof(begin));
+	return pier__crc32(crc, rx->data + sizeof(begin),
+			   rx->len - sizeof(begin) - ICRC_LEN);
+}
+
+static uint32_t stored_crc(const struct soft_rx *rx)
+{
+	const uint8_t *p = rx->data + rx->len - ICRC_LEN;
+
+	return p[0] | p[1] << 8 | p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+static bool length_ok(const struct soft_rx *rx)
+{
+	return rx->len >= 16 && rx->len <= SOFT_PACKET_MAX && rx->len % 4 == 0;
+}
+
+/* What is stored and what @id would have made of it. */
+static uint32_t icrc_diff(struct soft_fronts *fronts, const struct soft_rx *rx,
+			  uint16_t id)
+{
+	uint32_t crc = front_crc(fronts, &rx->src, &rx->dst, rx->len, id);
+
+	return rest_crc(crc, rx) ^ stored_crc(rx);
+}
+
+/* @guess is tried before one is solved for. */
+static bool icrc_id(struct soft_fronts *fronts, const struct soft_rx *rx,
+		    uint16_t guess, uint16_t *ret)
+{
+	bool v4 = is_ipv4(&rx->dst);
+	uint32_t diff;
 
 	*ret = 0;
-	if (rx->len < 16 || rx->len > SOFT_PACKET_MAX || rx->len % 4)
+	if (!length_ok(rx))
 		return false;
-	at = put_front(front, &rx->src, &rx->dst, rx->len, 0);
-	memcpy(front + at, rx->data, BTH_CONGESTION);
-	at += BTH_CONGESTION;
-	front[at++] = 0xff;
-	crc = pier__crc32(0, front, at);
-	crc = pier__crc32(crc, rx->data + BTH_CONGESTION + 1,
-			  rx->len - BTH_CONGESTION - 1 - ICRC_LEN);
+	diff = icrc_diff(fronts, rx, guess);
+	if (!diff && v4)
+		*ret = guess;
+	if (!diff || !v4)
+		return !diff;
+	if (guess)
+		diff = icrc_diff(fronts, rx, 0);
+	return solve(diff, rx->len, ret);
+}
 
-	got = rx->data[rx->len - 4] | rx->data[rx->len - 3] << 8 |
-	      rx->data[rx->len - 2] << 16 |
-	      (uint32_t)rx->data[rx->len - 1] << 24;
-	return is_ipv4(&rx->dst) ? solve(crc ^ got, rx->len, ret)
-				 : crc == got;
+bool pier__soft_icrc_id(const struct soft_rx *rx, uint16_t *ret)
+{
+	struct soft_fronts none = { 0 };
+
+	return icrc_id(&none, rx, 0, ret);
+}
+
+bool pier__soft_icrc_fits(struct soft_fronts *fronts, const struct soft_rx *rx,
+			  uint16_t max_id)
+{
+	uint16_t guess = rx->place <= max_id && rx->place <= SOFT_ID_MAX
+				 ? rx->place : 0, id;
+
+	return icrc_id(fronts, rx, guess, &id) && id <= max_id;
 }
 
 bool pier__soft_icrc_ok(const struct soft_rx *rx, uint16_t max_id)

@@ -48,6 +48,7 @@ struct soft_rx {
 	const uint8_t *data;
 	size_t len;
 	struct soft_addr src, dst;
+	uint16_t place;		/* in its run: likely its identification */
 };
 
 struct soft_io;
