@@ -65,7 +65,9 @@ use_loopback()
 {
 	net=loopback dev_a=lo dev_b=lo
 	ip link set lo up
-	unset BENCH_NS_A BENCH_NS_B BENCH_IP_A BENCH_IP_B BENCH_DEVICE
+	unset BENCH_NS_A BENCH_NS_B BENCH_IP_A BENCH_IP_B
+	BENCH_DEVICE=soft_lo
+	export BENCH_DEVICE
 	in_a= in_b= ip_b=127.0.0.1
 }
 

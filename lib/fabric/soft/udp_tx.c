@@ -78,12 +78,11 @@ static size_t wire_len(const struct soft_tx *tx)
 	return tx->hdr_len + tx->payload_len + tx->pad + ICRC_LEN;
 }
 
-/* Lay out @tx at @to, which has room.  Returns its length. */
-static size_t stage(struct soft_udp *udp, const struct soft_tx *tx,
-		    uint16_t id, uint8_t *to)
+/* Lay out @tx at @to, all but its ICRC.  Returns the length so far. */
+static size_t stage(const struct soft_tx *tx, uint8_t *to)
 {
 	uint8_t *end = to + tx->hdr_len;
-	uint32_t crc, i;
+	uint32_t i;
 
 	memcpy(to, tx->hdr, SOFT_HDR_MAX);	/* there is room: no loop */
 	for (i = 0; i < tx->iov_count; i++) {
@@ -91,12 +90,19 @@ static size_t stage(struct soft_udp *udp, const struct soft_tx *tx,
 		end += tx->iov[i].iov_len;
 	}
 	memset(end, 0, ICRC_LEN);
-	end += tx->pad;
-	crc = pier__soft_icrc_staged(&udp->tx.fronts, tx, id, to,
-				     (size_t)(end - to));
+	return (size_t)(end + tx->pad - to);
+}
+
+/* Put the ICRC behind the @len bytes at @to. */
+static void seal(struct soft_udp *udp, const struct soft_tx *tx, uint16_t id,
+		 uint8_t *to, size_t len)
+{
+	uint32_t crc = pier__soft_icrc_staged(&udp->tx.fronts, tx, id, to,
+					      len);
+	int i;
+
 	for (i = 0; i < ICRC_LEN; i++)
-		*end++ = (uint8_t)(crc >> 8 * i);
-	return (size_t)(end - to);
+		to[len++] = (uint8_t)(crc >> 8 * i);
 }
 
 static bool same_way(const struct soft_tx *a, const struct soft_tx *b)
@@ -135,11 +141,21 @@ static uint8_t *build(struct soft_udp *udp, int i, const struct soft_tx *tx,
 {
 	struct msghdr *msg = &udp->tx.msg[i].msg_hdr;
 	uint16_t segment = (uint16_t)wire_len(tx);
-	uint8_t *end = to;
+	uint8_t *end = to, *last = to;
+	size_t len = 0, was;
 	int n;
 
-	for (n = 0; n < count; n++)
-		end += stage(udp, &tx[n], (uint16_t)n, end);
+	/* One is sealed while the next is still on its way to the cache. */
+	for (n = 0; n <= count; n++) {
+		was = len;
+		if (n < count)
+			len = stage(&tx[n], end);
+		if (n > 0)
+			seal(udp, &tx[n - 1], (uint16_t)(n - 1), last, was);
+		last = end;
+		if (n < count)
+			end += len + ICRC_LEN;
+	}
 	udp->tx.packets[i] = count;
 	udp->tx.iov[i].iov_base = to;
 	udp->tx.iov[i].iov_len = (size_t)(end - to);
