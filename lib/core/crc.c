@@ -3,7 +3,27 @@
 
 #include "core/crc.h"
 
+/*
+ * isa-l's code for AVX-512 leaves the upper halves of the vector registers
+ * in use, which makes every SSE instruction after it, as in any copy of a
+ * struct, wait for what it does not need.
+ */
+#ifdef __x86_64__
+static void __attribute__((target("avx"))) clear_upper(void)
+{
+	__builtin_ia32_vzeroupper();
+}
+
+uint32_t pier__crc32(uint32_t crc, const void *data, size_t len)
+{
+	crc = crc32_gzip_refl(crc, data, len);
+	if (__builtin_cpu_supports("avx"))
+		clear_upper();
+	return crc;
+}
+#else
 uint32_t pier__crc32(uint32_t crc, const void *data, size_t len)
 {
 	return crc32_gzip_refl(crc, data, len);
 }
+#endif
