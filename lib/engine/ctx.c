@@ -66,6 +66,7 @@ void pier__ctx_stopped(struct pier_ctx *ctx)
 {
 	pier__list_del(&ctx->link);
 	pier__list_add(&ctx->pe->stopped, &ctx->link);
+	pier__pe_attend(ctx->pe, PIER__ATTEND_STOPPED);
 }
 
 void pier__ctx_tell_idle(struct pier_ctx *ctx)

@@ -18,9 +18,20 @@
 #define HOT_ROUNDS 16		/* with events between looks at the clock */
 #define SPIN_NS UINT64_C(20000)	/* wait polls this long before it sleeps */
 
-static inline struct pier__source *of_link(struct pier__list *link)
+/* Sources are few, and come and go rarely. */
+static void append(struct pier__source **list, struct pier__source *source)
 {
-	return pier__container_of(link, struct pier__source, link);
+	while (*list)
+		list = &(*list)->next;
+	source->next = NULL;
+	*list = source;
+}
+
+static void take_out(struct pier__source **list, struct pier__source *source)
+{
+	while (*list != source)
+		list = &(*list)->next;
+	*list = source->next;
 }
 
 static int watch(struct pier_pe *pe, int fd, void *ptr)
@@ -68,14 +79,13 @@ int pier_pe_create(struct pier_pe **ret)
 
 	if (!pe)
 		return pier__fail(-ENOMEM, "pe: no memory");
-	pier__list_init(&pe->fast);
-	pier__list_init(&pe->slow);
 	pier__list_init(&pe->ctxs);
 	pier__list_init(&pe->stopped);
 	pier__list_init(&pe->finished);
 	pier__list_init(&pe->deferred);
 	pe->next_due = PIER__NEVER;
 	pe->timer_due = PIER__NEVER;
+	pe->quiet = pe->stride = 1;
 
 	err = open_fds(pe);
 	if (err)
@@ -104,9 +114,19 @@ static void drop_finished(struct pier_pe *pe)
 	}
 }
 
+static inline unsigned int attention(struct pier_pe *pe)
+{
+	return atomic_load_explicit(&pe->attention, memory_order_relaxed);
+}
+
+static bool is_destroyed(struct pier_pe *pe)
+{
+	return attention(pe) & PIER__ATTEND_DESTROY;
+}
+
 static void destroy(struct pier_pe *pe)
 {
-	pe->destroyed = false;
+	atomic_store(&pe->attention, 0);
 	pe->depth = 1;		/* draining must not come back here */
 	while (!pier__list_empty(&pe->ctxs)) {
 		struct pier_ctx *ctx = pier__container_of(
@@ -126,7 +146,7 @@ void pier_pe_destroy(struct pier_pe *pe)
 	if (!pe)
 		return;
 	if (pe->busy || pe->depth)
-		pe->destroyed = true;
+		pier__pe_attend(pe, PIER__ATTEND_DESTROY);
 	else
 		destroy(pe);
 }
@@ -140,7 +160,7 @@ static void enter(struct pier_pe *pe)
 /* It may be gone after this. */
 static void leave(struct pier_pe *pe)
 {
-	if (!--pe->depth && pe->destroyed)
+	if (!--pe->depth && is_destroyed(pe))
 		destroy(pe);
 }
 
@@ -153,7 +173,7 @@ int pier__pe_add(struct pier_pe *pe, struct pier__source *source)
 	if (err)
 		return err;
 	source->pe = pe;
-	pier__list_add(source->slow ? &pe->slow : &pe->fast, &source->link);
+	append(source->slow ? &pe->slow : &pe->fast, source);
 	if (source->slow)
 		pier__pe_due(source, source->due);
 	return 0;
@@ -165,9 +185,9 @@ void pier__pe_remove(struct pier__source *source)
 
 	if (!pe)
 		return;
-	if (pe->visit == &source->link)
-		pe->visit = source->link.next;
-	pier__list_del(&source->link);
+	if (pe->visit == source)
+		pe->visit = source->next;
+	take_out(source->slow ? &pe->slow : &pe->fast, source);
 	if (source->fd >= 0)
 		epoll_ctl(pe->epoll_fd, EPOLL_CTL_DEL, source->fd, NULL);
 	source->pe = NULL;
@@ -214,32 +234,34 @@ static void run_deferred(struct pier_pe *pe)
 
 void pier__pe_defer(struct pier_pe *pe, struct pier__deferred *deferred)
 {
-	if (pe->busy)
-		pier__list_add(&pe->deferred, &deferred->link);
-	else
+	if (!pe->busy) {
 		deferred->fn(deferred);
+		return;
+	}
+	pier__list_add(&pe->deferred, &deferred->link);
+	pier__pe_attend(pe, PIER__ATTEND_DEFERRED);
 }
 
 /* The first that was polled when the budget ran out is last next time. */
-static void rotate(struct pier_pe *pe)
+static void __attribute__((noinline)) rotate(struct pier_pe *pe)
 {
-	struct pier__list *first = pe->fast.next;
+	struct pier__source *first = pe->fast;
 
-	if (first == &pe->fast)
+	if (!first)
 		return;
-	pier__list_del(first);
-	pier__list_add(&pe->fast, first);
+	take_out(&pe->fast, first);
+	append(&pe->fast, first);
 }
 
-static inline int poll_fast(struct pier_pe *pe, int max)
+static inline int poll_fast(struct pier_pe *pe)
 {
-	struct pier__list *at;
+	struct pier__source *at;
 	int did = 0;
 
-	for (at = pe->fast.next; at != &pe->fast; at = pe->visit) {
+	for (at = pe->fast; at; at = pe->visit) {
 		pe->visit = at->next;	/* removal moves it on */
-		did |= of_link(at)->poll(of_link(at), max - pe->events);
-		if (pe->events >= max) {
+		did |= at->poll(at, pe->max - pe->events);
+		if (pe->events >= pe->max) {
 			rotate(pe);
 			break;
 		}
@@ -248,21 +270,21 @@ static inline int poll_fast(struct pier_pe *pe, int max)
 }
 
 /* Poll the slow sources that are due; @all: every one. */
-static int poll_slow(struct pier_pe *pe, int max, bool all)
+static int poll_slow(struct pier_pe *pe, bool all)
 {
-	struct pier__list *at;
+	struct pier__source *at;
 	int did = 0;
 
-	for (at = pe->slow.next; at != &pe->slow; at = pe->visit) {
+	for (at = pe->slow; at; at = pe->visit) {
 		pe->visit = at->next;	/* removal moves it on */
-		if (all || of_link(at)->due <= pe->now)
-			did |= of_link(at)->poll(of_link(at), max);
+		if (all || at->due <= pe->now)
+			did |= at->poll(at, pe->max);
 	}
 
 	pe->next_due = PIER__NEVER;
-	for (at = pe->slow.next; at != &pe->slow; at = at->next) {
-		if (of_link(at)->due < pe->next_due)
-			pe->next_due = of_link(at)->due;
+	for (at = pe->slow; at; at = at->next) {
+		if (at->due < pe->next_due)
+			pe->next_due = at->due;
 	}
 	return did;
 }
@@ -274,15 +296,22 @@ static void tell_stopped(struct pier_pe *pe)
 	while (pier__pe_room(pe) > 0 && (link = pier__list_pop(&pe->stopped)))
 		pier__ctx_tell_idle(pier__container_of(link, struct pier_ctx,
 						       link));
+	if (!pier__list_empty(&pe->stopped))
+		pier__pe_attend(pe, PIER__ATTEND_STOPPED);
 }
 
 /* Slow sources, now and then; while there is much to do, rarely. */
-static int look_around(struct pier_pe *pe, int max)
+static int __attribute__((noinline)) look_around(struct pier_pe *pe)
 {
-	bool all = pe->rounds % SLOW_ROUNDS == 0;
+	bool all;
 
+	pe->rounds += pe->stride;
+	all = pe->rounds >= SLOW_ROUNDS;
+	if (all)
+		pe->rounds = 0;
+	pe->quiet = pe->stride = HOT_ROUNDS;
 	pe->now = pier__now();
-	return all || pe->now >= pe->next_due ? poll_slow(pe, max, all) : 0;
+	return all || pe->now >= pe->next_due ? poll_slow(pe, all) : 0;
 }
 
 static inline int round_of(struct pier_pe *pe, int max)
@@ -293,87 +322,99 @@ static inline int round_of(struct pier_pe *pe, int max)
 	pe->events = 0;
 	pe->max = max;
 	pe->now = 0;
-	pe->rounds++;
-	if (!pe->hot || pe->rounds % HOT_ROUNDS == 0)
-		did = look_around(pe, max);
-	did |= poll_fast(pe, max);
-	pe->hot = pe->events > 0;
-	if (!pier__list_empty(&pe->stopped))
-		tell_stopped(pe);
+	if (!--pe->quiet)
+		did = look_around(pe);
+	did |= poll_fast(pe);
+	if (!pe->events)
+		pe->quiet = pe->stride = 1;
 	pe->busy = 0;
-	if (!pier__list_empty(&pe->deferred))
-		run_deferred(pe);
 	return did;
+}
+
+/* The rest of a round, if there is any: what is put off to its end. */
+static void attend(struct pier_pe *pe)
+{
+	const unsigned int done = PIER__ATTEND_STOPPED | PIER__ATTEND_DEFERRED;
+
+	atomic_fetch_and(&pe->attention, ~done);
+	pe->busy = 1;
+	tell_stopped(pe);
+	pe->busy = 0;
+	run_deferred(pe);
 }
 
 /* Was pier_pe_wake() called since this was last asked? */
 static bool take_wake(struct pier_pe *pe)
 {
-	return atomic_load_explicit(&pe->woken, memory_order_relaxed) &&
-	       atomic_exchange(&pe->woken, false);
+	return attention(pe) & PIER__ATTEND_WAKE &&
+	       atomic_fetch_and(&pe->attention,
+				~(unsigned int)PIER__ATTEND_WAKE) &
+		       PIER__ATTEND_WAKE;
 }
 
-int pier_pe_progress(struct pier_pe *pe, int max)
+/* The end of a round with attention; @pe may be gone after this. */
+static int __attribute__((noinline)) progress_more(struct pier_pe *pe)
 {
 	int events;
 
-	if (pe->busy)
-		return pier__fail(-EBUSY, "pe: progress inside a callback");
 	enter(pe);
-	round_of(pe, max > 0 ? max : MAX_EVENTS);
+	attend(pe);
 	events = pe->events;
 	take_wake(pe);
 	leave(pe);
 	return events;
 }
 
-static int arm_sources(struct pier__list *list)
+static int __attribute__((noinline, cold)) refuse(const char *what)
 {
-	struct pier__list *pos, *tmp;
+	return pier__fail(-EBUSY, "pe: %s inside a callback", what);
+}
+
+int pier_pe_progress(struct pier_pe *pe, int max)
+{
+	if (pe->busy)
+		return refuse("progress");
+	round_of(pe, max > 0 ? max : MAX_EVENTS);
+	return attention(pe) ? progress_more(pe) : pe->events;
+}
+
+static int arm_sources(struct pier__source *at)
+{
 	int err = 0;
 
-	PIER__LIST_EACH(pos, tmp, list) {
-		struct pier__source *source =
-			pier__container_of(pos, struct pier__source, link);
-
-		if (!err && source->arm) {
-			source->armed = true;
-			err = source->arm(source);
+	for (; at && !err; at = at->next) {
+		if (at->arm) {
+			at->armed = true;
+			err = at->arm(at);
 		}
 	}
 	return err;
 }
 
-static void clear_sources(struct pier__list *list)
+static void clear_sources(struct pier__source *at)
 {
-	struct pier__list *pos, *tmp;
-
-	PIER__LIST_EACH(pos, tmp, list) {
-		struct pier__source *source =
-			pier__container_of(pos, struct pier__source, link);
-
-		if (source->armed && source->clear)
-			source->clear(source);
-		source->armed = false;
+	for (; at; at = at->next) {
+		if (at->armed && at->clear)
+			at->clear(at);
+		at->armed = false;
 	}
 }
 
 static void clear_all(struct pier_pe *pe)
 {
-	clear_sources(&pe->fast);
-	clear_sources(&pe->slow);
+	clear_sources(pe->fast);
+	clear_sources(pe->slow);
 }
 
 static int arm(struct pier_pe *pe)
 {
 	int err;
 
-	if (!pier__list_empty(&pe->stopped) || atomic_load(&pe->woken) ||
-	    pe->next_due <= pier__now())
+	if (atomic_load(&pe->attention) || pe->next_due <= pier__now())
 		return -EAGAIN;
-	err = arm_sources(&pe->fast);
+	err = arm_sources(pe->fast);
 	if (!err)
-		err = arm_sources(&pe->slow);
+		err = arm_sources(pe->slow);
 	if (err)
 		clear_all(pe);
 	return err;
@@ -448,7 +489,8 @@ void pier_pe_wake(struct pier_pe *pe)
 	uint64_t one = 1;
 	ssize_t put;
 
-	if (atomic_exchange(&pe->woken, true))
+	if (atomic_fetch_or(&pe->attention, PIER__ATTEND_WAKE) &
+	    PIER__ATTEND_WAKE)
 		return;
 	put = write(pe->wake_fd, &one, sizeof(one));
 	(void)put;		/* full means readable, which is the point */
@@ -471,7 +513,9 @@ static int wait_until(struct pier_pe *pe, uint64_t deadline)
 	for (;;) {
 		int did = round_of(pe, MAX_EVENTS);
 
-		if (pe->destroyed || pe->events || take_wake(pe))
+		if (attention(pe))
+			attend(pe);
+		if (is_destroyed(pe) || pe->events || take_wake(pe))
 			return 0;
 		if (!pe->now)
 			continue;
@@ -489,7 +533,7 @@ int pier_pe_wait(struct pier_pe *pe, int timeout_ms)
 	int err;
 
 	if (pe->busy)
-		return pier__fail(-EBUSY, "pe: wait from inside a callback");
+		return refuse("wait");
 	enter(pe);
 	err = wait_until(pe, pier__deadline(pier__now(), timeout_ms));
 	leave(pe);

@@ -40,7 +40,7 @@ struct pier__source {
 
 	struct pier_pe *pe;	/* from here on the engine's */
 	bool armed;
-	struct pier__list link;
+	struct pier__source *next;
 };
 
 /* Errors: those of epoll_ctl(2). */
