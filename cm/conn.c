@@ -97,7 +97,7 @@ int pier__conn_create(struct pier__qset *qset, struct pier_conn **ret)
 	conn->qset = qset;
 	conn->rdma = qset->rdma;
 	conn->state = conn->told = PIER_CONN_INIT;
-	pier__posted_init(&conn->posted);
+	conn->room = qset->cfg->conn_send_queue;
 	pier__list_init(&conn->pending);
 	pier__conn_control_init(conn);
 	err = pier__qset_add_conn(qset, conn, &conn->slot);

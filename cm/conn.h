@@ -79,8 +79,9 @@ struct pier_conn {
 
 	struct pier__qp *qp;		/* NULL: closed */
 	uint32_t slot;			/* of its control words */
-	struct pier__posted_queue posted; /* sends in flight, in order */
-	uint32_t inflight;		/* how many, pier's own not counted */
+	struct pier__posted_queue posted; /* sends in flight, in order; */
+					/* pier's own are not in it */
+	uint32_t room;			/* how many more of them */
 	uint64_t completed;		/* ever: tells idle from busy */
 	struct ibv_send_wr *chain, *chain_last;	/* to be posted together */
 	struct pier__list pending;	/* in qset->pending, or alone */
@@ -103,7 +104,8 @@ struct pier_conn {
 	enum pier__ctl_kind ctl_kind;	/* which is in flight */
 	struct pier__op marker;
 	bool marker_posted, marker_done;
-	uint64_t drained_at;		/* qset->empty_polls at the marker */
+	uint64_t drained_at;		/* qset->polled by when whatever came */
+					/* before the marker is polled too */
 	uint64_t deadline;		/* of the phase */
 	uint64_t next_try;		/* of the hello, or keepalive */
 	uint64_t seen_completed;	/* for the keepalive */
@@ -137,22 +139,8 @@ int pier__conn_connect(struct pier_conn *conn, const void *desc, size_t len,
 /* May it connect to another one now?  Not while a hello is on its way. */
 bool pier__conn_may_retarget(const struct pier_conn *conn);
 
-/*
- * Put @wr, whose wr_id is @posted's op, on the send queue; @more: with the
- * next one.  @conn is up.  Errors: -EAGAIN, full; the device's.
- */
-int pier__conn_post(struct pier_conn *conn, struct pier__posted *posted,
-		    struct ibv_send_wr *wr, bool more);
-
 /* Post what waits for more. */
 void pier__conn_flush(struct pier_conn *conn);
-
-/*
- * A posted send has completed as @wc says, and those before it with success.
- * Returns whether its task is to be finished now; else succeed() will.
- */
-bool pier__conn_done(struct pier_conn *conn, struct pier__posted *posted,
-		     const struct ibv_wc *wc);
 
 /*
  * A request on @conn failed: keep why, fail everything else on it.  Returns

@@ -55,7 +55,7 @@ static void marker_done(struct pier__op *op, const struct ibv_wc *wc)
 	(void)wc;
 	conn->qset->ctl_inflight--;
 	conn->marker_done = true;
-	conn->drained_at = conn->qset->empty_polls;
+	conn->drained_at = conn->qset->polled + conn->qset->cqe;
 	pier__conn_kick(conn);
 }
 

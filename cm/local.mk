@@ -24,6 +24,7 @@ lib_libpier_core_la_SOURCES += \
 	%D%/peeraddr.c \
 	%D%/peeraddr.h \
 	%D%/post.c \
+	%D%/post.h \
 	%D%/qpstate.c \
 	%D%/qset.c \
 	%D%/qset.h \

@@ -28,11 +28,13 @@ static void flush_pending(struct pier__qset *qset)
 }
 
 /* The completion queue is dead: so is every connection. */
-static void fail_all(struct pier__qset *qset, int err)
+static void __attribute__((noinline, cold))
+fail_all(struct pier__qset *qset, int err)
 {
 	struct pier__list *pos, *tmp;
 
 	qset->error = err;
+	qset->attention = true;
 	PIER__LIST_EACH(pos, tmp, qset->conns)
 		pier__conn_fail(pier__container_of(pos, struct pier_conn, link),
 				err);
@@ -46,45 +48,45 @@ void pier__qset_tell(struct pier__qset *qset, int max)
 		posted->succeed(posted);
 }
 
-/* What is not completions: chains to post, successes to tell, a dead queue. */
-static bool has_other_work(const struct pier__qset *qset)
-{
-	return !pier__list_empty(&qset->pending) || qset->ready.first ||
-	       qset->error;
-}
-
+/* Chains to post, successes to tell, a dead queue.  Whether there was any. */
 static int __attribute__((noinline))
-do_other_work(struct pier__qset *qset, int budget)
+do_other_work(struct pier__qset *qset)
 {
+	bool told = qset->ready.first;
+
 	flush_pending(qset);
-	if (!qset->ready.first)
-		return 0;
-	pier__qset_tell(qset, budget);
-	return 1;
+	pier__qset_tell(qset, qset->room);
+	qset->attention = !pier__list_empty(&qset->pending) ||
+			  qset->ready.first || qset->error;
+	return told || qset->error;
 }
 
 static int poll_completions(struct pier__source *source, int budget)
 {
 	struct pier__qset *qset = qset_of(source);
-	struct ibv_wc wc[BATCH];
-	int max = budget < BATCH ? budget : BATCH, n;
+	struct ibv_wc wc[BATCH], *w = wc;
+	int n;
 
-	if (has_other_work(qset) &&
-	    (do_other_work(qset, budget) || qset->error))
-		return 1;
-	n = qset->fab->poll(qset->cq, wc, max);
-	if (n < max)
-		qset->empty_polls++;
-	if (n < 0)
-		fail_all(qset, n);
 	qset->room = budget;
-	for (const struct ibv_wc *end = wc + n, *w = wc; w < end; w++) {
+	if (qset->attention && do_other_work(qset))
+		return 1;
+	n = qset->fab->poll(qset->cq, wc,
+			    budget < BATCH ? budget : BATCH);
+	if (n <= 0) {
+		qset->polled += qset->cqe;
+		if (n < 0)
+			fail_all(qset, n);
+		return 0;
+	}
+	qset->polled += (unsigned int)n;
+	qset->room -= n;	/* each of them is one event */
+	for (; n; n--, w++) {
 		struct pier__op *op = (struct pier__op *)(uintptr_t)w->wr_id;
 
 		if (op)		/* 0: the program's own, see pier/verbs.h */
 			op->done(op, w);
 	}
-	return n > 0;
+	return 1;
 }
 
 static int arm(struct pier__source *source)
@@ -198,6 +200,7 @@ static int create_queues(struct pier__qset *qset)
 	if (cqe > limits->cqe)
 		cqe = limits->cqe;
 	qset->ctl_max = cqe - user;
+	qset->cqe = cqe;
 
 	err = qset->fab->chan_create(qset->dev->fdev, &qset->chan);
 	if (!err)
@@ -278,9 +281,9 @@ int pier__qset_create(struct pier_dev *dev, struct pier_pe *pe,
 	qset->conns = conns;
 	qset->kept = kept;
 	qset->slow.fd = -1;
+	qset->send_room = cfg->send_queue;
 	pier__list_init(&qset->posted);
 	pier__list_init(&qset->pending);
-	pier__posted_init(&qset->ready);
 
 	err = create_tables(qset);
 	if (!err)

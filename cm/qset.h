@@ -28,21 +28,27 @@ struct pier__posted {
 };
 
 struct pier__posted_queue {
-	struct pier__posted *first, **end;
+	struct pier__posted *first, *last;	/* no first: empty */
 };
 
-static inline void pier__posted_init(struct pier__posted_queue *queue)
+/* Add to a queue that is not empty. */
+static inline void pier__posted_append(struct pier__posted_queue *queue,
+				       struct pier__posted *posted)
 {
-	queue->first = NULL;
-	queue->end = &queue->first;
+	posted->next = NULL;
+	queue->last->next = posted;
+	queue->last = posted;
 }
 
 static inline void pier__posted_add(struct pier__posted_queue *queue,
 				    struct pier__posted *posted)
 {
+	if (queue->first) {
+		pier__posted_append(queue, posted);
+		return;
+	}
 	posted->next = NULL;
-	*queue->end = posted;
-	queue->end = &posted->next;
+	queue->first = queue->last = posted;
 }
 
 /* Take the first one out; NULL: empty. */
@@ -51,8 +57,8 @@ pier__posted_pop(struct pier__posted_queue *queue)
 {
 	struct pier__posted *posted = queue->first;
 
-	if (posted && !(queue->first = posted->next))
-		queue->end = &queue->first;
+	if (posted)
+		queue->first = posted->next;
 	return posted;
 }
 
@@ -83,6 +89,7 @@ struct pier__kept {
  * while the context is not idle.  Engine's thread.
  */
 struct pier__qset {
+	struct pier__source source;	/* completions */
 	struct pier_dev *dev;
 	const struct pier__fabric_qp *fab;	/* of dev */
 	struct pier_pe *pe;
@@ -91,17 +98,21 @@ struct pier__qset {
 	struct pier__chan *chan;
 	struct pier__cq *cq;
 	struct pier__srq *srq;
-	struct pier__source source;	/* completions */
 	struct pier__source slow;	/* connections' housekeeping; its fd */
 					/* tells of the device's events */
 	struct pier__list posted;	/* receives, struct pier__posted */
 	struct pier__list pending;	/* connections with a chain to post */
 	struct pier__posted_queue ready; /* succeeded, beyond the budget */
-	int room;			/* events left in this round */
+	bool attention;			/* there may be one of pending or */
+					/* ready, or error is set */
+	int room;			/* how many may succeed in this poll */
+					/* without a completion of their own */
 	struct pier__room *cm;	/* for CM; NULL: not needed yet */
 	struct pier__kept *kept;	/* the owner's */
 	struct pier__list *conns;	/* all of them; the owner's list */
-	uint32_t inflight;		/* sends, all connections */
+	struct ibv_send_wr *bad;	/* of the last post; not looked at */
+	uint32_t send_room;		/* sends that still may be posted, */
+					/* on all connections together */
 	uint32_t ctl_inflight, ctl_max;	/* pier's own requests */
 	struct pier__ctl *ctl;		/* max_conns of them */
 	struct pier__mr *ctl_mr;
@@ -109,7 +120,9 @@ struct pier__qset {
 	struct pier_conn **by_qpn;	/* open addressing */
 	uint32_t by_qpn_mask;
 	uint32_t conn_count;
-	uint64_t empty_polls;		/* times the queue was found empty */
+	uint32_t cqe;			/* size of the completion queue */
+	uint64_t polled;		/* completions; finding none counts */
+					/* for as many as there can be */
 	unsigned int changes;		/* of the device, that were seen */
 	int error;			/* the queues are dead */
 	bool stopping;

@@ -65,7 +65,7 @@ static bool is_flushed(struct pier_conn *conn, uint64_t now)
 	if (err && err != -EAGAIN)
 		return true;
 	return conn->marker_done &&
-	       conn->qset->empty_polls > conn->drained_at;
+	       conn->qset->polled >= conn->drained_at;
 }
 
 static uint64_t step_flushing(struct pier_conn *conn, uint64_t now)
@@ -94,7 +94,7 @@ static uint64_t step_draining(struct pier_conn *conn, uint64_t now)
 		begin_flush(conn, now);
 		return now;
 	}
-	if (conn->inflight && now < conn->deadline)
+	if (conn->posted.first && now < conn->deadline)
 		return now + PIER__MS;
 	err = pier__conn_control(conn, PIER__CTL_GOODBYE);
 	if (!err) {
@@ -114,7 +114,7 @@ static void keep_alive(struct pier_conn *conn, uint64_t now)
 	if (!ms || now < conn->next_try)
 		return;
 	conn->next_try = now + ms * PIER__MS;
-	if (conn->completed == conn->seen_completed && !conn->inflight)
+	if (conn->completed == conn->seen_completed && !conn->posted.first)
 		pier__conn_control(conn, PIER__CTL_KEEPALIVE);
 	conn->seen_completed = conn->completed;
 }

@@ -150,6 +150,7 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/ops/desc.h \
 	%D%/ops/rdma.c \
 	%D%/ops/rdma.h \
+	%D%/ops/rdma_build.c \
 	%D%/ops/rdma_cm.c \
 	%D%/ops/rdma_config.c \
 	%D%/ops/rdma_oneshot.c \

@@ -52,6 +52,7 @@ check_PROGRAMS += \
 	%D%/softdev.t \
 	%D%/softport.t \
 	%D%/task.t \
+	%D%/task_bufs.t \
 	%D%/uv.t \
 	%D%/verbs.t \
 	%D%/verbs_cm.t \

@@ -5,48 +5,7 @@
 #include <pier/task.h>
 
 #include "core/fail.h"
-#include "engine/pe.h"
 #include "engine/task.h"
-
-void pier_task_set_done(struct pier_task *task, pier_task_fn *fn, void *arg)
-{
-	if (!task->submitted)	/* it may wait to be retrieved */
-		pier__list_del(&task->link);
-	task->done = fn;
-	task->arg = arg;
-}
-
-/* Kept out of the way of those that are well. */
-static int __attribute__((noinline, cold))
-refuse(const struct pier_task *task, unsigned int flags)
-{
-	if (task->submitted)
-		return pier__fail(-EBUSY, "task: submitted twice");
-	if (task->ctx->state != PIER_CTX_RUNNING)
-		return pier__fail(-ESHUTDOWN, "task: the context is %s",
-				  pier_ctx_state_name(task->ctx->state));
-	return pier__fail(-EINVAL, "task: unknown flags 0x%x", flags);
-}
-
-int pier_task_submit(struct pier_task *task, unsigned int flags)
-{
-	int err;
-
-	if (task->submitted || task->ctx->state != PIER_CTX_RUNNING ||
-	    (flags & ~(unsigned int)PIER_SUBMIT_MORE))
-		return refuse(task, flags);
-
-	err = task->ops->submit(task, flags);
-	if (err)
-		return err;
-
-	if (!task->done)	/* it may wait to be retrieved */
-		pier__list_del(&task->link);
-	task->submitted = true;
-	task->status = -EINPROGRESS;
-	task->ctx->inflight++;
-	return 0;
-}
 
 static void release(struct pier_task *task)
 {
@@ -55,33 +14,75 @@ static void release(struct pier_task *task)
 	task->ops->release(task);
 }
 
-void pier__task_finish(struct pier_task *task, int status)
-{
-	struct pier_pe *pe = task->ctx->pe;
-	bool one_shot = task->one_shot;
+/* How a task ends that is more than a call of its callback. */
 
-	task->submitted = false;
-	task->status = status;
-	task->ctx->inflight--;
-	pe->events++;
-	if (task->done) {
-		task->done(task, task->arg);
-		if (one_shot && !task->submitted)
-			release(task);
-	} else if (task->freed) {
+static void end_unseen(struct pier_task *task, void *arg)
+{
+	(void)arg;
+	pier__list_add(&task->ctx->pe->finished, &task->link);
+}
+
+static void end_freed(struct pier_task *task, void *arg)
+{
+	(void)arg;
+	release(task);
+}
+
+static void end_one_shot(struct pier_task *task, void *arg)
+{
+	task->done(task, arg);
+	if (task->one_shot && !pier__task_busy(task))
 		release(task);
-	} else {
-		pier__list_add(&pe->finished, &task->link);
-	}
+}
+
+static void set_done(struct pier_task *task, pier_task_fn *fn, void *arg)
+{
+	task->done = fn;
+	task->arg = arg;
+	if (fn)
+		task->end = task->one_shot ? end_one_shot : fn;
+	else
+		task->end = end_unseen;
+}
+
+void pier_task_set_done(struct pier_task *task, pier_task_fn *fn, void *arg)
+{
+	if (!pier__task_busy(task))	/* it may wait to be retrieved */
+		pier__list_del(&task->link);
+	set_done(task, fn, arg);
+}
+
+void pier__task_reset(struct pier_task *task)
+{
+	task->one_shot = false;
+	task->status = 0;
+	set_done(task, NULL, NULL);
+}
+
+int pier__task_refuse(const struct pier_task *task, unsigned int flags)
+{
+	if (pier__task_busy(task))
+		return pier__fail(-EBUSY, "task: submitted twice");
+	if (task->ctx->state != PIER_CTX_RUNNING)
+		return pier__fail(-ESHUTDOWN, "task: the context is %s",
+				  pier_ctx_state_name(task->ctx->state));
+	if (flags & ~(unsigned int)PIER_SUBMIT_MORE)
+		return pier__fail(-EINVAL, "task: unknown flags 0x%x", flags);
+	return 0;
+}
+
+int pier_task_submit(struct pier_task *task, unsigned int flags)
+{
+	return task->ops->submit(task, flags);
 }
 
 void pier_task_free(struct pier_task *task)
 {
 	if (!task)
 		return;
-	if (task->submitted) {	/* pier's until it is finished */
-		task->freed = true;
+	if (pier__task_busy(task)) {	/* pier's until it is finished */
 		task->done = NULL;
+		task->end = end_freed;
 		return;
 	}
 	release(task);
@@ -91,8 +92,8 @@ int pier__task_one_shot(struct pier_task *task, pier_task_fn *fn, void *arg)
 {
 	int err;
 
-	pier_task_set_done(task, fn, arg);
 	task->one_shot = true;
+	pier_task_set_done(task, fn, arg);
 	err = pier_task_submit(task, 0);
 	if (err)
 		release(task);

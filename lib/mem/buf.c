@@ -13,7 +13,7 @@ struct pier_buf_inventory {
 	struct pier_buf *free;		/* list through next */
 	size_t count, free_count;
 	bool destroyed;			/* freed with its last buffer */
-	uint64_t taken;			/* of the last buffer taken */
+	uint64_t stamp;			/* the last one given */
 	struct pier_buf bufs[];
 };
 
@@ -28,7 +28,7 @@ int pier_buf_inventory_create(size_t count, struct pier_buf_inventory **ret)
 		return pier__fail(-ENOMEM, "inventory: no memory for %zu "
 				  "buffers", count);
 	inv->count = inv->free_count = count;
-	inv->taken = pier__random64();
+	inv->stamp = pier__random64();
 	for (size_t i = count; i-- > 0;) {
 		inv->bufs[i].inv = inv;
 		inv->bufs[i].next = inv->free;
@@ -60,6 +60,11 @@ size_t pier_buf_inventory_count(const struct pier_buf_inventory *inv)
 size_t pier_buf_inventory_free_count(const struct pier_buf_inventory *inv)
 {
 	return inv->free_count;
+}
+
+void pier__buf_changed(struct pier_buf *buf)
+{
+	buf->stamp = ++buf->inv->stamp;
 }
 
 /* Is [@addr, @addr + @len) inside [@base, @base + @size)? */
@@ -101,7 +106,7 @@ int pier_buf_by_args(struct pier_buf_inventory *inv, struct pier_mmap *mmap,
 	buf->next = NULL;
 	buf->first = buf;
 	buf->refs = 1;
-	buf->taken = ++inv->taken;
+	pier__buf_changed(buf);
 	*ret = buf;
 	return 0;
 }
@@ -207,6 +212,8 @@ int pier_buf_set_data(struct pier_buf *buf, void *data, size_t data_len)
 		return pier__fail(-ERANGE, "buf: %zu bytes of data at %p are "
 				  "outside its %zu at %p", data_len, data,
 				  buf->len, (void *)buf->head);
+	if (buf->data != (uintptr_t)data)
+		pier__buf_changed(buf);
 	buf->data = (uintptr_t)data;
 	buf->data_len = data_len;
 	return 0;

@@ -14,8 +14,9 @@ struct pier_buf {
 	struct pier_buf *first;		/* of the chain; itself if it is */
 	struct pier_buf_inventory *inv;
 	uint32_t refs;			/* of the first only */
-	uint64_t taken;			/* new each time it is taken: what is */
-					/* not moved by set_data is the same */
+	uint64_t stamp;			/* new when it is taken, moved or */
+					/* chained: with the same one only */
+					/* data_len may be another */
 };
 
 /* Bytes behind the data. */
@@ -29,6 +30,9 @@ static inline uintptr_t pier__buf_tail(const struct pier_buf *buf)
 {
 	return buf->data + buf->data_len;
 }
+
+/* It is no longer what it was. */
+void pier__buf_changed(struct pier_buf *buf);
 
 /* The last reference to the chain @buf is gone: give all of it back. */
 void pier__buf_free_chain(struct pier_buf *buf);

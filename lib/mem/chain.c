@@ -20,6 +20,7 @@ int pier_buf_chain(struct pier_buf *head, struct pier_buf *tail)
 				  "two chains, the second with one reference");
 
 	last(head)->next = tail;
+	pier__buf_changed(head);
 	for (struct pier_buf *buf = tail; buf; buf = buf->next) {
 		buf->first = head;
 		buf->refs = 0;
@@ -38,6 +39,7 @@ int pier_buf_unchain(struct pier_buf *head, struct pier_buf *tail)
 				  "not in");
 
 	before->next = NULL;
+	pier__buf_changed(head);
 	tail->refs = 1;
 	for (struct pier_buf *buf = tail; buf; buf = buf->next)
 		buf->first = tail;

@@ -17,8 +17,7 @@
  * is so again, so is the work request.
  */
 struct pier__rdma_built {
-	uint64_t taken;			/* 0: build anew */
-	uintptr_t data;
+	uint64_t stamp;			/* 0: build anew */
 	size_t data_len;
 };
 
@@ -32,7 +31,6 @@ struct pier__rdma_task {
 	struct pier__rdma_built src_built, dst_built;
 	struct pier_buf *grows;		/* where data is appended; NULL: none */
 	uint32_t len;			/* bytes on the wire */
-	unsigned int flags;		/* of the work request as built */
 	uint32_t received, imm;		/* of a finished receive */
 	enum pier_recv_opcode opcode;
 	int verbs_status;		/* of a failure; -1: none */

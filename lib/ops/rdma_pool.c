@@ -60,11 +60,7 @@ struct pier__rdma_task *pier__rdma_pool_take(struct pier__rdma_pool *pool)
 		return NULL;
 	pool->free = task->next;
 	pool->free_count--;
-	task->task.freed = false;
-	task->task.one_shot = false;
-	task->task.status = 0;
-	task->task.done = NULL;
-	task->task.arg = NULL;
+	pier__task_reset(&task->task);
 	return task;
 }
 

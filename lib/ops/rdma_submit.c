@@ -1,296 +1,149 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
 
+#include "cm/post.h"
 #include "core/fail.h"
 #include "ops/rdma_submit.h"
-
-#define ATOMIC_SIZE 8u
-#define SGE_MAX (UINT32_C(1) << 31)
 
 static struct pier__rdma_task *rdma_task(struct pier_task *task)
 {
 	return pier__container_of(task, struct pier__rdma_task, task);
 }
 
-static const char *name_of(const struct pier__rdma_task *t)
-{
-	return pier_task_type_name(t->task.type);
-}
-
-/* One element of the list: @len bytes at @addr of @buf's mmap. */
-static int add_sge(struct pier__rdma_task *t, const struct pier_dev *dev,
-		   const struct pier_buf *buf, uintptr_t addr, size_t len,
-		   uint32_t n)
-{
-	if (n == t->pool->chain)
-		return pier__fail(-EINVAL, "%s: more than %u buffers in the "
-				  "chain", name_of(t), t->pool->chain);
-	if (!pier__mmap_lkey(buf->mmap, dev, &t->sge[n].lkey))
-		return pier__fail(-EINVAL, "%s: the buffer's memory is not "
-				  "registered on %s", name_of(t),
-				  dev->info.port.name);
-	t->sge[n].addr = addr;
-	t->sge[n].length = (uint32_t)len;
-	return 0;
-}
-
-/* The data of the chain @buf.  Returns how many elements. */
-static int gather(struct pier__rdma_task *t, const struct pier_dev *dev,
-		  const struct pier_buf *buf, uint64_t limit)
-{
-	uint64_t total = 0;
-	uint32_t n = 0;
-	int err;
-
-	for (; buf; buf = buf->next) {
-		total += buf->data_len;
-		if (!buf->data_len)
-			continue;
-		if (total > limit)
-			return pier__fail(-EMSGSIZE, "%s: %llu bytes or more, "
-					  "at most %llu", name_of(t),
-					  (unsigned long long)total,
-					  (unsigned long long)limit);
-		err = add_sge(t, dev, buf, buf->data, buf->data_len, n++);
-		if (err)
-			return err;
-	}
-	t->len = (uint32_t)total;
-	return (int)n;
-}
-
-/* The tails of the chain @buf, for at most @len bytes. */
-static int scatter(struct pier__rdma_task *t, const struct pier_dev *dev,
-		   const struct pier_buf *buf, uint64_t len)
-{
-	uint32_t n = 0;
-
-	for (; buf && len; buf = buf->next) {
-		uint64_t room = pier__buf_tail_len(buf);
-		uint64_t part = len < room ? len : room;
-		int err;
-
-		if (!part)
-			continue;
-		if (part > SGE_MAX)
-			part = SGE_MAX;
-		err = add_sge(t, dev, buf, pier__buf_tail(buf), part, n++);
-		if (err)
-			return err;
-		len -= part;
-	}
-	return (int)n;
-}
-
-static int check_access(struct pier__rdma_task *t, uint32_t need)
-{
-	const struct pier_buf *remote = need == PIER_REMOTE_READ ? t->src :
-								   t->dst;
-
-	if (!(remote->mmap->cfg.access & need))
-		return pier__fail(-EACCES, "%s: the peer's memory was exported "
-				  "with access 0x%x, this needs 0x%x",
-				  name_of(t), remote->mmap->cfg.access, need);
-	if (!(t->task.conn->them.access & need))
-		return pier__fail(-EACCES, "%s: the peer grants access 0x%x on "
-				  "this connection, this needs 0x%x",
-				  name_of(t), t->task.conn->them.access, need);
-	return 0;
-}
-
-static int room_for(struct pier__rdma_task *t, size_t room)
-{
-	if (t->len > room)
-		return pier__fail(-EMSGSIZE, "%s: %u bytes into a tail room of "
-				  "%zu", name_of(t), t->len, room);
-	return 0;
-}
-
-static uint64_t message_limit(const struct pier__rdma_task *t)
-{
-	uint64_t ours = t->task.conn->qset->dev->info.port.limits.message;
-	uint64_t theirs = t->task.conn->them.message;
-
-	return ours < theirs ? ours : theirs;
-}
-
-static int build_send(struct pier__rdma_task *t)
-{
-	return gather(t, t->task.conn->qset->dev, t->src, message_limit(t));
-}
-
-static int build_write(struct pier__rdma_task *t)
-{
-	struct ibv_send_wr *wr = &t->wr.send;
-	int n = gather(t, t->task.conn->qset->dev, t->src, message_limit(t));
-	int err = n < 0 ? n : room_for(t, pier__buf_tail_len(t->dst));
-
-	if (!err)
-		err = check_access(t, PIER_REMOTE_WRITE);
-	if (!err)
-		err = pier__conn_rkey(t->task.conn, t->dst->mmap,
-				      &wr->wr.rdma.rkey);
-	wr->wr.rdma.remote_addr = pier__buf_tail(t->dst);
-	return err ? err : n;
-}
-
-static int build_read(struct pier__rdma_task *t)
-{
-	struct ibv_send_wr *wr = &t->wr.send;
-	uint64_t limit = message_limit(t);
-	int err;
-
-	if (t->src->data_len > limit)
-		return pier__fail(-EMSGSIZE, "%s: %zu bytes, at most %llu",
-				  name_of(t), t->src->data_len,
-				  (unsigned long long)limit);
-	t->len = (uint32_t)t->src->data_len;
-	err = room_for(t, pier_buf_chain_tail_len(t->dst));
-	if (!err)
-		err = check_access(t, PIER_REMOTE_READ);
-	if (!err)
-		err = pier__conn_rkey(t->task.conn, t->src->mmap,
-				      &wr->wr.rdma.rkey);
-	if (err)
-		return err;
-	wr->wr.rdma.remote_addr = t->src->data;
-	return scatter(t, t->task.conn->qset->dev, t->dst, t->len);
-}
-
-/* @src is where the old value goes, @dst the remote word. */
-static int build_atomic(struct pier__rdma_task *t)
-{
-	const struct pier_buf *dst = t->dst;
-	size_t room = dst->len - (size_t)(dst->data - dst->head);
-	int err = 0;
-
-	t->len = ATOMIC_SIZE;
-	if (dst->data % ATOMIC_SIZE || room < ATOMIC_SIZE)
-		err = pier__fail(-EINVAL, "%s: needs %u aligned bytes, has %zu "
-				 "at 0x%zx", name_of(t), ATOMIC_SIZE, room,
-				 (size_t)dst->data);
-	if (!err)
-		err = room_for(t, pier__buf_tail_len(t->src));
-	if (!err)
-		err = check_access(t, PIER_REMOTE_ATOMIC);
-	if (!err)
-		err = pier__conn_rkey(t->task.conn, dst->mmap,
-				      &t->wr.send.wr.atomic.rkey);
-	if (err)
-		return err;
-	t->wr.send.wr.atomic.remote_addr = dst->data;
-	return scatter(t, t->task.conn->qset->dev, t->src, ATOMIC_SIZE);
-}
-
-static int build(struct pier__rdma_task *t)
-{
-	switch (t->task.type) {
-	case PIER_TASK_READ:
-		return build_read(t);
-	case PIER_TASK_WRITE:
-	case PIER_TASK_WRITE_IMM:
-		return build_write(t);
-	case PIER_TASK_COMPARE_SWAP:
-	case PIER_TASK_FETCH_ADD:
-		return build_atomic(t);
-	default:
-		return build_send(t);
-	}
-}
-
-/* Only what is copied at post is inline, and only if it fits. */
-static bool inlined(const struct pier__rdma_task *t)
-{
-	return t->len <= t->task.conn->qp->inline_size &&
-	       t->task.type != PIER_TASK_READ &&
-	       t->task.type != PIER_TASK_COMPARE_SWAP &&
-	       t->task.type != PIER_TASK_FETCH_ADD;
-}
-
 /* Is @buf as it was when the work request was built? */
 static inline bool same(const struct pier__rdma_built *built,
 			const struct pier_buf *buf)
 {
-	return !buf || (built->taken == buf->taken &&
-			built->data == buf->data &&
-			built->data_len == buf->data_len && !buf->next);
+	return built->stamp == buf->stamp && built->data_len == buf->data_len;
 }
 
-static void remember(struct pier__rdma_built *built,
-		     const struct pier_buf *buf)
+/*
+ * What follows is compiled for the two kinds of task apart: a copy has a
+ * source and a destination, a send (@copies is false) has no destination and
+ * may have no source.  Buffers stay as long as the request that uses them.
+ */
+
+static inline bool has_src(const struct pier__rdma_task *t, bool copies)
 {
-	built->taken = buf && !buf->next ? buf->taken : 0;
-	if (!buf)
-		return;
-	built->data = buf->data;
-	built->data_len = buf->data_len;
+	return copies || t->src;
 }
 
-static int build_anew(struct pier__rdma_task *t)
+static inline bool built(const struct pier__rdma_task *t, bool copies)
 {
-	int n = build(t);
+	return (!has_src(t, copies) || same(&t->src_built, t->src)) &&
+	       (!copies || same(&t->dst_built, t->dst));
+}
 
-	if (n < 0)
-		return n;
-	t->wr.send.num_sge = n;
-	t->flags = inlined(t) ? IBV_SEND_INLINE : 0;
-	remember(&t->src_built, t->src);
-	remember(&t->dst_built, t->dst);
+/* Its work request is on its way. */
+static inline int __attribute__((always_inline))
+in_flight(struct pier__rdma_task *t, bool copies)
+{
+	if (has_src(t, copies))
+		t->src->refs++;
+	if (copies)
+		t->dst->refs++;
+	pier__task_submitted(&t->task);
 	return 0;
 }
 
-static int __attribute__((noinline, cold)) not_up(struct pier__rdma_task *t)
+static int __attribute__((noinline)) chain_first(struct pier__rdma_task *t)
 {
-	return pier__fail(-ENOTCONN, "%s: the connection is in state %s",
-			  name_of(t),
-			  pier_conn_state_name(t->task.conn->state));
+	pier__conn_chain_first(t->task.conn, &t->posted, &t->wr.send);
+	return in_flight(t, t->dst);
 }
 
-/* Buffers stay as long as the request that uses them. */
-static inline void hold(struct pier_buf *buf)
+static int __attribute__((noinline)) chain_last(struct pier_conn *conn)
 {
-	if (buf)
-		buf->refs++;
+	pier__conn_flush(conn);
+	return 0;
+}
+
+/* One that stands alone. */
+static inline int __attribute__((always_inline))
+post_alone(struct pier__rdma_task *t, bool copies)
+{
+	int err = pier__conn_post(t->task.conn, &t->wr.send);
+
+	if (err)
+		return err;
+	pier__conn_posted(t->task.conn, &t->posted);
+	return in_flight(t, copies);
+}
+
+static int __attribute__((noinline)) post_send(struct pier__rdma_task *t)
+{
+	return post_alone(t, false);
+}
+
+static int __attribute__((noinline)) post_copy(struct pier__rdma_task *t)
+{
+	return post_alone(t, true);
+}
+
+/* Its work request is built, and there is room: put it on the queue. */
+static inline int __attribute__((always_inline))
+post(struct pier__rdma_task *t, unsigned int flags, bool copies)
+{
+	struct pier_conn *conn = t->task.conn;
+
+	if (pier__conn_chained(conn)) {
+		pier__conn_chain(conn, &t->posted, &t->wr.send);
+		in_flight(t, copies);
+		return flags ? 0 : chain_last(conn);
+	}
+	if (flags)
+		return chain_first(t);
+	return copies ? post_copy(t) : post_send(t);
+}
+
+/* Not as it was the last time, or not allowed. */
+static int __attribute__((noinline)) submit_anew(struct pier__rdma_task *t,
+						 unsigned int flags)
+{
+	const struct pier_conn *conn = t->task.conn;
+	bool copies = t->dst;
+	int err = pier__task_refuse(&t->task, flags);
+
+	if (err)
+		return err;
+	if (!pier__conn_is_up(conn))
+		return pier__fail(-ENOTCONN, "%s: the connection is in state "
+				  "%s", pier__rdma_name(t),
+				  pier_conn_state_name(conn->state));
+	if (!built(t, copies))
+		err = pier__rdma_build(t);
+	if (!err && !pier__conn_has_room(conn))
+		err = -EAGAIN;
+	return err ? err : post(t, flags, copies);
+}
+
+/* A connection that is up is one of a context that runs. */
+static inline int submit(struct pier_task *task, unsigned int flags,
+			 bool copies)
+{
+	struct pier__rdma_task *t = rdma_task(task);
+
+	if (!pier__task_may_submit(task, flags) ||
+	    !pier__conn_is_up(task->conn) ||
+	    !pier__conn_has_room(task->conn) || !built(t, copies))
+		return submit_anew(t, flags);
+	return post(t, flags, copies);
+}
+
+static int send_submit(struct pier_task *task, unsigned int flags)
+{
+	return submit(task, flags, false);
+}
+
+static int copy_submit(struct pier_task *task, unsigned int flags)
+{
+	return submit(task, flags, true);
 }
 
 static inline void drop(struct pier_buf *buf)
 {
 	if (buf && --buf->refs == 0)
 		pier__buf_free_chain(buf);
-}
-
-/* Its work request is as it was built: put it on the queue. */
-static inline int post(struct pier__rdma_task *t, unsigned int flags)
-{
-	int err;
-
-	t->wr.send.send_flags = t->flags;
-	err = pier__conn_post(t->task.conn, &t->posted, &t->wr.send,
-			      flags & PIER_SUBMIT_MORE);
-	if (err)
-		return err;
-	hold(t->src);
-	hold(t->dst);
-	return 0;
-}
-
-static int __attribute__((noinline)) submit_anew(struct pier__rdma_task *t,
-						 unsigned int flags)
-{
-	int err = build_anew(t);
-
-	return err ? err : post(t, flags);
-}
-
-static int send_submit(struct pier_task *task, unsigned int flags)
-{
-	struct pier__rdma_task *t = rdma_task(task);
-
-	if (task->conn->phase != PIER__CONN_UP)
-		return not_up(t);
-	if (!same(&t->src_built, t->src) || !same(&t->dst_built, t->dst))
-		return submit_anew(t, flags);
-	return post(t, flags);
 }
 
 /* Keep what the device said of a failure. */
@@ -307,10 +160,11 @@ static int failed(struct pier__rdma_task *t, const struct ibv_wc *wc)
 	if (t->task.type == PIER_TASK_RECEIVE &&
 	    wc->status == IBV_WC_LOC_QP_OP_ERR)
 		means.status = IBV_WC_LOC_LEN_ERR;
-	return pier__conn_failed(t->task.conn, name_of(t), &means);
+	return pier__conn_failed(t->task.conn, pier__rdma_name(t), &means);
 }
 
-static inline void finish(struct pier__rdma_task *t, int status)
+static void __attribute__((noinline)) finish(struct pier__rdma_task *t,
+					     int status)
 {
 	drop(t->src);
 	drop(t->dst);
@@ -327,33 +181,88 @@ static void finish_failed(struct pier__rdma_task *t, int status)
 		pier_ctx_stop(&rdma->ctx);
 }
 
-static inline void succeed(struct pier__rdma_task *t)
+static void __attribute__((noinline)) succeed_slowly(struct pier__rdma_task *t)
 {
-	struct pier_buf *dst = t->grows;
-
-	if (dst && !dst->next)
-		dst->data_len += t->len;
-	else if (dst)
-		pier__buf_grow(dst, t->len);
+	if (t->grows)
+		pier__buf_grow(t->grows, t->len);
 	finish(t, 0);
 }
 
-void pier__rdma_send_succeed(struct pier__posted *posted)
+/* It is no longer held by us, unless nobody else holds it. */
+static inline bool let_go(struct pier_buf *buf)
 {
-	succeed(pier__container_of(posted, struct pier__rdma_task, posted));
+	if (--buf->refs)
+		return true;
+	buf->refs++;
+	return false;
 }
 
-void pier__rdma_send_done(struct pier__op *op, const struct ibv_wc *wc)
+static inline bool let_bufs_go(struct pier__rdma_task *t, bool copies)
+{
+	if (has_src(t, copies) && !let_go(t->src))
+		return false;
+	if (!copies || let_go(t->dst))
+		return true;
+	t->src->refs++;
+	return false;
+}
+
+/* The usual case here: no chain, no buffer that is to be given back. */
+static inline void succeed(struct pier__rdma_task *t, bool copies)
+{
+	if ((copies && t->grows->next) || !let_bufs_go(t, copies)) {
+		succeed_slowly(t);
+		return;
+	}
+	if (copies)
+		t->grows->data_len += t->len;
+	pier__task_finish(&t->task, 0);
+}
+
+static void send_succeed(struct pier__posted *posted)
+{
+	succeed(pier__container_of(posted, struct pier__rdma_task, posted),
+		false);
+}
+
+static void copy_succeed(struct pier__posted *posted)
+{
+	succeed(pier__container_of(posted, struct pier__rdma_task, posted),
+		true);
+}
+
+/* One with others before it, or a failure. */
+static void __attribute__((noinline)) done_late(struct pier__rdma_task *t,
+						const struct ibv_wc *wc)
+{
+	if (!pier__conn_done(t->task.conn, &t->posted, wc))
+		return;
+	if (wc->status == IBV_WC_SUCCESS)
+		t->posted.succeed(&t->posted);
+	else
+		finish_failed(t, failed(t, wc));
+}
+
+static void send_done(struct pier__op *op, const struct ibv_wc *wc)
 {
 	struct pier__rdma_task *t =
 		pier__container_of(op, struct pier__rdma_task, task.op);
 
-	if (!pier__conn_done(t->task.conn, &t->posted, wc))
-		return;
-	if (wc->status == IBV_WC_SUCCESS)
-		succeed(t);
+	if (pier__conn_done_first(t->task.conn, &t->posted, wc))
+		succeed(t, false);
 	else
-		finish_failed(t, failed(t, wc));
+		done_late(t, wc);
+}
+
+static void copy_done(struct pier__op *op, const struct ibv_wc *wc)
+{
+	struct pier__rdma_task *t =
+		pier__container_of(op, struct pier__rdma_task, task.op);
+
+	if (pier__conn_done_first(t->task.conn, &t->posted, wc))
+		succeed(t, true);
+	else
+		done_late(t, wc);
 }
 
 /* A finished receive holds the connection that it tells of. */
@@ -368,20 +277,19 @@ static int recv_submit(struct pier_task *task, unsigned int flags)
 {
 	struct pier__rdma_task *t = rdma_task(task);
 	struct pier_rdma *rdma = pier__rdma_of(task->ctx);
-	struct ibv_recv_wr *wr = &t->wr.recv;
-	int n, err;
+	int err = pier__task_refuse(task, flags);
 
-	(void)flags;
-	n = scatter(t, rdma->dev, t->dst, UINT64_MAX);
-	if (n < 0)
-		return n;
-	wr->num_sge = n;
-	wr->next = NULL;
-	err = pier__qset_post_recv(rdma->qset, &t->posted, wr);
+	if (!err)
+		err = pier__rdma_build_recv(t);
+	if (!err)
+		err = pier__qset_post_recv(rdma->qset, &t->posted,
+					   &t->wr.recv);
 	if (err)
 		return err;
-	hold(t->dst);
+	if (t->dst)
+		t->dst->refs++;
 	forget_conn(task);
+	pier__task_submitted(task);
 	return 0;
 }
 
@@ -399,7 +307,7 @@ static void took(struct pier__rdma_task *t, const struct ibv_wc *wc)
 		pier__buf_grow(t->dst, wc->byte_len);
 }
 
-void pier__rdma_recv_done(struct pier__op *op, const struct ibv_wc *wc)
+static void recv_done(struct pier__op *op, const struct ibv_wc *wc)
 {
 	struct pier__rdma_task *t =
 		pier__container_of(op, struct pier__rdma_task, task.op);
@@ -452,14 +360,31 @@ static void tell_error(const struct pier_task *task,
 	ret->peer_qpn = task->conn->them.qpn;
 }
 
-const struct pier__task_ops pier__rdma_send_ops = {
-	.submit = send_submit,
-	.release = release_send,
-	.error = tell_error,
+const struct pier__rdma_kind pier__rdma_send = {
+	.ops = {
+		.submit = send_submit,
+		.release = release_send,
+		.error = tell_error,
+	},
+	.done = send_done,
+	.succeed = send_succeed,
 };
 
-const struct pier__task_ops pier__rdma_recv_ops = {
-	.submit = recv_submit,
-	.release = release_recv,
-	.error = tell_error,
+const struct pier__rdma_kind pier__rdma_copy = {
+	.ops = {
+		.submit = copy_submit,
+		.release = release_send,
+		.error = tell_error,
+	},
+	.done = copy_done,
+	.succeed = copy_succeed,
+};
+
+const struct pier__rdma_kind pier__rdma_recv = {
+	.ops = {
+		.submit = recv_submit,
+		.release = release_recv,
+		.error = tell_error,
+	},
+	.done = recv_done,
 };

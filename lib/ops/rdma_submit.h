@@ -4,13 +4,27 @@
 
 #include "ops/rdma.h"
 
-/* The two ways of an RDMA task to the device and back. */
-extern const struct pier__task_ops pier__rdma_send_ops;
-extern const struct pier__task_ops pier__rdma_recv_ops;
+/* A way of an RDMA task to the device and back. */
+struct pier__rdma_kind {
+	struct pier__task_ops ops;
+	void (*done)(struct pier__op *op, const struct ibv_wc *wc);
+	void (*succeed)(struct pier__posted *posted);	/* not of receives */
+};
 
-/* Completion handlers, for op.done. */
-void pier__rdma_send_done(struct pier__op *op, const struct ibv_wc *wc);
-void pier__rdma_send_succeed(struct pier__posted *posted);
-void pier__rdma_recv_done(struct pier__op *op, const struct ibv_wc *wc);
+extern const struct pier__rdma_kind pier__rdma_send;	/* a source, or none */
+extern const struct pier__rdma_kind pier__rdma_copy;	/* two buffers */
+extern const struct pier__rdma_kind pier__rdma_recv;	/* a room, or none */
+
+/*
+ * Build the work request of @t from its buffers.  Errors: as
+ * pier_task_submit(), but those of its connection.
+ */
+int pier__rdma_build(struct pier__rdma_task *t);
+int pier__rdma_build_recv(struct pier__rdma_task *t);
+
+static inline const char *pier__rdma_name(const struct pier__rdma_task *t)
+{
+	return pier_task_type_name(t->task.type);
+}
 
 #endif

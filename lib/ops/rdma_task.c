@@ -72,10 +72,9 @@ static void set_bufs(struct pier__rdma_task *t, struct pier_buf *src,
 	t->src = src;
 	t->dst = dst;
 	t->grows = atomic ? src : dst;
-	t->src_built.taken = 0;
-	t->dst_built.taken = 0;
+	t->src_built.stamp = 0;
+	t->dst_built.stamp = 0;
 	t->len = 0;
-	t->flags = 0;
 }
 
 /* One of the pool of @rdma with everything preformatted. */
@@ -85,23 +84,26 @@ static int take(struct pier_rdma *rdma, struct pier_conn *conn,
 {
 	bool recv = type == PIER_TASK_RECEIVE;
 	struct pier__rdma_pool *pool = recv ? rdma->recvs : rdma->sends;
+	const struct pier__rdma_kind *kind;
 	struct pier__rdma_task *t;
 	int err = check_bufs(type, src, dst);
 
 	if (err)
 		return err;
+	kind = recv ? &pier__rdma_recv : dst ? &pier__rdma_copy :
+					       &pier__rdma_send;
 	t = pool ? pier__rdma_pool_take(pool) : NULL;
 	if (!t)
 		return pier__fail(-ENOBUFS, "%s: %u tasks, all taken",
 				  pier_task_type_name(type),
 				  pool ? pool->count : 0);
-	t->task.op.done = recv ? pier__rdma_recv_done : pier__rdma_send_done;
-	t->task.ops = recv ? &pier__rdma_recv_ops : &pier__rdma_send_ops;
+	t->task.op.done = kind->done;
+	t->task.ops = &kind->ops;
 	t->task.ctx = &rdma->ctx;
 	t->task.conn = conn;
 	t->task.type = type;
 	t->posted.op = &t->task.op;
-	t->posted.succeed = pier__rdma_send_succeed;
+	t->posted.succeed = kind->succeed;
 	set_bufs(t, src, dst);
 	t->received = t->imm = t->vendor_error = 0;
 	t->verbs_status = -1;
@@ -216,13 +218,15 @@ int pier_rdma_task_set_bufs(struct pier_task *task, struct pier_buf *src,
 		pier__container_of(task, struct pier__rdma_task, task);
 	int err;
 
-	if (task->submitted)
+	if (pier__task_busy(task))
 		return pier__fail(-EBUSY, "%s: buffers changed while submitted",
 				  pier_task_type_name(task->type));
 	err = check_bufs(task->type, src, dst);
 	if (err)
 		return err;
 	set_bufs(t, src, dst);
+	if (!src && task->type != PIER_TASK_RECEIVE)
+		t->wr.send.num_sge = 0;	/* nothing: it is built of nothing */
 	return 0;
 }
 

@@ -27,17 +27,18 @@ own()
 		cat "$tmp/log" >&2
 		exit 1
 	}
-	callgrind_annotate --threshold=100 --auto=no "$tmp/out" |
-	    awk -v count=$count '
+	callgrind_annotate --threshold=100 --auto=no "$tmp/out" >"$tmp/all"
+	grep -cE ':_*(int_)?(m|c|re)alloc( |$)' "$tmp/all" >>"$tmp/mallocs" || :
+	awk -v count=$count '
 		/PROGRAM TOTALS/ { gsub(",", "", $1); total = $1 }
 		/:(null_|bench_|must|task_done)/ {
 			gsub(",", "", $1)
 			off += $1
 		}
-		END { printf "%.1f\n", (total - off) / count }'
+		END { printf "%.1f\n", (total - off) / count }' "$tmp/all"
 }
 
-# target WHAT LIMIT VALUE
+# target WHAT LIMIT VALUE [UNIT]
 target()
 {
 	if awk "BEGIN { exit !($3 <= $2) }"; then
@@ -45,7 +46,7 @@ target()
 	else
 		missed=$((missed + 1)) verdict=MISSED
 	fi
-	echo "$1: $3 instructions, at most $2: $verdict"
+	echo "$1: $3 ${4:-instructions}, at most $2: $verdict"
 }
 
 for op in send read; do
@@ -53,4 +54,6 @@ for op in send read; do
 	target "8-byte $op, batched by 32" 120 \
 	    "$(own bench_batched $op batched)"
 done
+target "memory allocation" 0 "$(awk '{ n += $1 } END { print n }' \
+    "$tmp/mallocs")" "functions of malloc entered"
 echo "targets: $met met, $missed missed"

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <string.h>
+
+#include "t/peer.h"
+#include "t/tap.h"
+
+/* Tasks and their buffers, which may change from one submit to the next. */
+
+#define LEN 65536
+
+static struct pier_dev *dev;
+static struct peer a, b;
+
+static void set_bufs_changes_what_the_next_submit_uses(void)
+{
+	struct pier_buf *src = peer_data(&a, 0, 100);
+	struct pier_buf *other = peer_data(&a, 500, 20);
+	struct pier_buf *dst = peer_far_room(&a, 0, 200);
+	struct pier_buf *data = peer_data(&a, 0, 10);
+	struct pier_task *task;
+	int status = -EINPROGRESS;
+
+	peer_fill(&a, 5);
+	if (!IS(pier_rdma_task_write(a.conn, src, dst, &task), 0))
+		return;
+	pier_task_set_done(task, peer_done, &status);
+	IS(pier_rdma_task_set_bufs(task, other, dst), 0);
+	IS(pier_task_submit(task, 0), 0);
+	IS(pier_rdma_task_set_bufs(task, src, dst), -EBUSY);
+	IS(peer_await(&status), 0);
+	IS(pier_buf_data_len(dst), 20);
+	OK(peer_holds(&b, 0, 20, 5, 500));
+	IS(pier_rdma_task_set_bufs(task, src, data), -EINVAL);
+	pier_task_free(task);
+	pier_buf_put(data);
+	pier_buf_put(dst);
+	pier_buf_put(other);
+	pier_buf_put(src);
+}
+
+/* Submit @task, which sends @len bytes of pattern 5 from @at on. */
+static void send_and_look(struct pier_task *task, size_t at, size_t len)
+{
+	struct pier_buf *room = peer_room(&b, 0, 200);
+	int sent = -EINPROGRESS, got = -EINPROGRESS;
+
+	memset(b.mem, 0, b.len);
+	IS(pier_rdma_receive(b.rdma, room, peer_done, &got), 0);
+	pier_task_set_done(task, peer_done, &sent);
+	IS(pier_task_submit(task, 0), 0);
+	IS(peer_await(&sent), 0);
+	IS(peer_await(&got), 0);
+	IS(pier_buf_data_len(room), len);
+	OK(peer_holds(&b, 0, len, 5, at));
+	pier_buf_put(room);
+}
+
+static void a_task_sends_what_became_of_its_buffers(void)
+{
+	struct pier_buf *src = peer_data(&a, 0, 100);
+	struct pier_buf *more = peer_data(&a, 60, 30);
+	struct pier_task *task;
+
+	peer_fill(&a, 5);
+	if (!IS(pier_rdma_task_send(a.conn, src, &task), 0))
+		return;
+	send_and_look(task, 0, 100);
+	IS(pier_buf_set_data(src, a.mem + 40, 60), 0);
+	send_and_look(task, 40, 60);
+	IS(pier_buf_set_data(src, a.mem + 40, 20), 0);
+	send_and_look(task, 40, 20);
+	IS(pier_buf_set_data(src, a.mem + 10, 20), 0);
+	send_and_look(task, 10, 20);
+	IS(pier_buf_set_data(src, a.mem + 40, 20), 0);
+	IS(pier_buf_chain(src, more), 0);
+	send_and_look(task, 40, 50);
+	IS(pier_buf_unchain(src, more), 0);
+	send_and_look(task, 40, 20);
+	IS(pier_rdma_task_set_bufs(task, NULL, NULL), 0);
+	send_and_look(task, 0, 0);
+	IS(pier_rdma_task_set_bufs(task, more, NULL), 0);
+	send_and_look(task, 60, 30);
+	pier_task_free(task);
+	pier_buf_put(more);
+	pier_buf_put(src);
+}
+
+static void buffers_put_while_in_flight_go_back_at_the_end(void)
+{
+	size_t before = pier_buf_inventory_free_count(a.inv);
+	struct pier_buf *src = peer_data(&a, 0, 8);
+	struct pier_buf *dst = peer_far_room(&a, 0, 8);
+	struct pier_task *task;
+	int status = -EINPROGRESS;
+
+	if (!IS(pier_rdma_task_write(a.conn, src, dst, &task), 0))
+		return;
+	pier_task_set_done(task, peer_done, &status);
+	IS(pier_task_submit(task, 0), 0);
+	pier_buf_put(dst);
+	IS(pier_buf_inventory_free_count(a.inv), before - 2);
+	IS(peer_await(&status), 0);
+	IS(pier_buf_inventory_free_count(a.inv), before - 1);
+	pier_task_free(task);
+	pier_buf_put(src);
+	IS(pier_buf_inventory_free_count(a.inv), before);
+}
+
+int main(void)
+{
+	if (pier_dev_open(NULL, &dev))
+		return tap_skip_all(pier_last_error());
+	if (!peer_pair(&a, &b, dev, NULL, LEN))
+		return tap_done();
+	TEST(set_bufs_changes_what_the_next_submit_uses);
+	TEST(a_task_sends_what_became_of_its_buffers);
+	TEST(buffers_put_while_in_flight_go_back_at_the_end);
+	peer_unpair(&a, &b);
+	pier_dev_close(dev);
+	return tap_done();
+}
