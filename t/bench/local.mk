@@ -36,7 +36,17 @@ EXTRA_PROGRAMS += \
 %C%_soft_load_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/t
 %C%_soft_load_LDADD = lib/libpier-core.la
 
+EXTRA_PROGRAMS += %D%/cm
+%C%_cm_SOURCES = \
+	%D%/cm.c \
+	%D%/sides.c \
+	%D%/sides.h \
+	# end, sorted
+%C%_cm_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/t
+%C%_cm_LDADD = lib/libpier-core.la
+
 EXTRA_DIST += \
+	%D%/cm.sh \
 	%D%/overhead.sh \
 	%D%/soft.sh \
 	%D%/vm.sh \
@@ -45,6 +55,10 @@ EXTRA_DIST += \
 bench-overhead: %D%/overhead
 	$(LIBTOOL) --mode=execute $(SHELL) $(srcdir)/%D%/overhead.sh \
 		%D%/overhead
+
+# Many connections by address, on the soft device.
+bench-cm: %D%/cm
+	$(SHELL) $(srcdir)/%D%/cm.sh %D%/cm
 
 SOFT_BENCH = \
 	%D%/bare_pingpong \
@@ -61,4 +75,4 @@ bench-vm: all
 	$(SHELL) $(srcdir)/t/vm/run -b . -l bench-vm -t 3000 t/bench/vm.sh
 	@tr -d '\r' <bench-vm/tap.log | sed -n 's/^# \(.*: .*\)/\1/p'
 
-.PHONY: bench-overhead bench-soft bench-vm
+.PHONY: bench-cm bench-overhead bench-soft bench-vm

@@ -1,0 +1,53 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Connections by address on the soft device, over loopback: how many a second,
+# and what each of many idle ones costs.  Medians of BENCH_RUNS runs, 5
+# without it.
+# usage: cm.sh PROGRAM
+set -eu
+program=$1
+runs=${BENCH_RUNS:-5}
+conns=4096
+BENCH_DEVICE=${BENCH_DEVICE:-soft_lo}
+export BENCH_DEVICE
+met=0 missed=0
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+
+i=0
+while [ $i -lt "$runs" ]; do
+	"$program" $conns >>"$tmp/runs"
+	i=$((i + 1))
+done
+
+# median COLUMN, spread COLUMN
+median()
+{
+	awk "{ print \$$1 }" "$tmp/runs" | sort -n |
+	    awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'
+}
+
+spread()
+{
+	awk "{ print \$$1 }" "$tmp/runs" | sort -n | sed -n '1p;$p' |
+	    paste -sd' ' | sed 's/ / to /'
+}
+
+# target WHAT UNIT COLUMN "at least"|"at most" LIMIT
+target()
+{
+	value=$(median "$3")
+	test=-ge
+	[ "$4" = "at least" ] || test=-le
+	if [ "$value" $test "$5" ]; then
+		met=$((met + 1)) verdict=met
+	else
+		missed=$((missed + 1)) verdict=MISSED
+	fi
+	echo "$1: $value $2 ($(spread "$3")), $4 $5: $verdict"
+}
+
+target "connects, $conns with 64 under way" "a second" 1 "at least" 5000
+target "an idle connection, of $conns" "bytes" 2 "at most" 6144
+echo "targets: $met met, $missed missed"
