@@ -39,6 +39,7 @@ EXTRA_DIST += \
 	%D%/style.md \
 	%D%/tutorial.md \
 	%D%/vm.md \
+	%D%/watching.md \
 	# end, sorted
 
 # Print "PAGE CALL" for every call that is not its page's own name.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <endian.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -50,15 +51,25 @@ static uint8_t *put16(uint8_t *p, uint32_t v)
 	return p + 2;
 }
 
-/* The Internet checksum, not yet folded, of @len bytes on top of @sum. */
-static uint32_t sum16(uint32_t sum, const uint8_t *p, size_t len)
+/*
+ * The Internet checksum, not yet folded, of @len bytes on top of @sum.  Words
+ * of 32 bits do as well as those of 16: 2^16 counts as 1.
+ */
+static uint64_t sum16(uint64_t sum, const uint8_t *p, size_t len)
 {
-	for (; len > 1; len -= 2, p += 2)
-		sum += (uint32_t)(p[0] << 8 | p[1]);
-	return len ? sum + (uint32_t)(p[0] << 8) : sum;
+	uint8_t rest[4] = { 0 };
+	uint32_t word;
+
+	for (; len >= sizeof(word); len -= sizeof(word), p += sizeof(word)) {
+		memcpy(&word, p, sizeof(word));
+		sum += be32toh(word);
+	}
+	memcpy(rest, p, len);
+	memcpy(&word, rest, sizeof(word));
+	return sum + be32toh(word);
 }
 
-static uint16_t fold(uint32_t sum)
+static uint16_t fold(uint64_t sum)
 {
 	while (sum >> 16)
 		sum = (sum & 0xffff) + (sum >> 16);
@@ -107,7 +118,8 @@ static uint8_t *put_ipv6(uint8_t *p, const struct packet *packet)
 /* The UDP header before the data that is there already. */
 static void put_udp(uint8_t *p, const struct packet *packet)
 {
-	uint32_t len = (uint32_t)(UDP_LEN + packet->len), sum = 0;
+	uint32_t len = (uint32_t)(UDP_LEN + packet->len);
+	uint64_t sum = 0;
 	int from = is_ipv4(packet) ? 12 : 0;
 	uint16_t check;
 
