@@ -36,6 +36,7 @@ EXTRA_DIST += \
 	%D%/benchmarks.md \
 	%D%/hardware.md \
 	%D%/rxe.md \
+	%D%/security.md \
 	%D%/style.md \
 	%D%/tutorial.md \
 	%D%/vm.md \
