@@ -190,17 +190,15 @@ int pier_conn_accept(struct pier_conn *conn, const void *data, size_t len)
 	struct pier__side *side = conn->side;
 	int err = check_request(conn);
 
-	if (!err)
-		err = pier__handshake_data(conn, data, len, side->foreign ?
-					   PIER__CM_REP_DATA :
-					   PIER_PRIVATE_DATA_MAX);
+	if (err)
+		return err;
+	err = pier__handshake_data(conn, data, len, side->foreign ?
+				   PIER__CM_REP_DATA : PIER_PRIVATE_DATA_MAX);
 	if (!err)
 		err = answer(conn);
 	if (err) {
-		if (side && !side->answered) {
-			pier__side_qp_destroy(conn);
-			pier__blob_drop(conn->qset, &side->own);
-		}
+		pier__side_qp_destroy(conn);
+		pier__blob_drop(conn->qset, &side->own);
 		return err;
 	}
 	side->answered = true;

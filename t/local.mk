@@ -13,6 +13,8 @@ check_PROGRAMS += \
 	%D%/bridge.t \
 	%D%/buf.t \
 	%D%/bulk.t \
+	%D%/cm.t \
+	%D%/cm_seam.t \
 	%D%/codec.t \
 	%D%/config.t \
 	%D%/conn.t \
@@ -26,7 +28,9 @@ check_PROGRAMS += \
 	%D%/fabric_cm.t \
 	%D%/file.t \
 	%D%/forge.t \
+	%D%/frame.t \
 	%D%/log.t \
+	%D%/lookup.t \
 	%D%/mmap.t \
 	%D%/oom.t \
 	%D%/page.t \
@@ -80,8 +84,12 @@ check_LTLIBRARIES += %D%/libtap.la
 %C%_libtap_la_SOURCES = \
 	%D%/argline.c \
 	%D%/argline.h \
+	%D%/caller.c \
+	%D%/caller.h \
 	%D%/failing.c \
 	%D%/failing.h \
+	%D%/fakecm.c \
+	%D%/fakecm.h \
 	%D%/liar.c \
 	%D%/liar.h \
 	%D%/loop.c \
