@@ -99,6 +99,8 @@ int pier__conn_create(struct pier__qset *qset, struct pier_conn **ret)
 	conn->state = conn->told = PIER_CONN_INIT;
 	conn->room = qset->cfg->conn_send_queue;
 	pier__list_init(&conn->pending);
+	pier__list_init(&conn->hot);
+	conn->due = PIER__NEVER;
 	pier__conn_control_init(conn);
 	err = pier__qset_add_conn(qset, conn, &conn->slot);
 	if (err) {
@@ -115,6 +117,7 @@ void pier__conn_uncreate(struct pier_conn *conn)
 		pier__qset_unmap_qpn(conn->qset, conn->us.qpn);
 		conn->qset->fab->qp_destroy(conn->qp);
 	}
+	pier__list_del(&conn->hot);
 	pier__qset_remove_conn(conn->qset, conn->slot);
 	free(conn->desc);
 	free(conn);
@@ -219,6 +222,8 @@ int pier_rdma_connect(struct pier_conn *conn, const void *desc, size_t len)
 
 void pier__conn_kick(struct pier_conn *conn)
 {
+	if (pier__list_empty(&conn->hot))
+		pier__list_add(&conn->qset->hot, &conn->hot);
 	pier__qset_kick(conn->qset);
 }
 

@@ -110,6 +110,8 @@ struct pier_conn {
 	uint64_t next_try;		/* of the hello, or keepalive */
 	uint64_t seen_completed;	/* for the keepalive */
 	struct pier__list link;		/* in the context's list */
+	struct pier__list hot;		/* in qset->hot, or alone */
+	uint64_t due;			/* when it wants to be stepped */
 };
 
 /*

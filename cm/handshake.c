@@ -17,7 +17,8 @@
  * had something to read.  Whoever has a blob waits for the other's hello
  * before it goes on, for only then has it been read.
  */
-#define LOOK (PIER__MS)	/* how often to look for the hello */
+#define LOOK (20 * PIER__MS)	/* for a hello that may not come, and */
+#define LOOK_SOON (PIER__MS)	/* for one that must */
 #define ACCESS_ALL (PIER_REMOTE_READ | PIER_REMOTE_WRITE | PIER_REMOTE_ATOMIC)
 
 void pier__blob_drop(struct pier__qset *qset, struct pier__blob *blob)
@@ -262,5 +263,7 @@ uint64_t pier__handshake_step(struct pier_conn *conn, uint64_t now)
 				     "the peer never said that it is ready");
 	if (err)
 		pier__conn_fail(conn, err);
-	return err ? now : now + LOOK;
+	if (err)
+		return now;
+	return now + (side->own.mr ? LOOK_SOON : LOOK);
 }

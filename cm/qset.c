@@ -11,6 +11,9 @@
 #include "core/fail.h"
 
 #define BATCH 32		/* completions reaped at once */
+#define STEPS 64		/* connections that are looked at in a round, */
+#define SWEEP 256		/* and whose time is */
+#define SOON (5 * PIER__MS)	/* to be looked at again without a sweep */
 #define CTL_PER_CONN 2		/* a control request and the marker */
 
 static struct pier__qset *qset_of(struct pier__source *source)
@@ -156,32 +159,104 @@ static void look_at_port(struct pier__qset *qset, uint64_t now)
 						   link), &port, now);
 }
 
-static int housekeep(struct pier__source *source, int budget)
+/*
+ * Let @conn do what is due.  Whoever wants to be looked at soon is hot, the
+ * others are found when all are swept through.
+ */
+static uint64_t step(struct pier__qset *qset, struct pier_conn *conn,
+		     uint64_t now)
 {
-	struct pier__qset *qset =
-		pier__container_of(source, struct pier__qset, slow);
-	uint64_t now = pier__pe_now(qset->pe), due = PIER__NEVER;
-	struct pier__list *pos, *tmp;
+	uint64_t next = pier__conn_step(conn, now);
 
-	(void)budget;
-	if (now < source->due)
-		return 0;
+	if (next == PIER__NEVER)
+		return next;	/* it may be gone */
+	if (next <= now + SOON) {
+		if (pier__list_empty(&conn->hot))
+			pier__list_add(&qset->hot, &conn->hot);
+	} else if (next < qset->sweep_due) {
+		qset->sweep_due = next;
+	}
+	return next;
+}
+
+static uint64_t step_hot(struct pier__qset *qset, uint64_t now)
+{
+	struct pier__list batch, *link;
+	uint64_t due = PIER__NEVER, next;
+	int n;
+
+	pier__list_take_all(&qset->hot, &batch);
+	for (n = 0; n < STEPS && pier__pe_room(qset->pe) > 0; n++) {
+		link = pier__list_pop(&batch);
+		if (!link)
+			return due;
+		next = step(qset, pier__container_of(link, struct pier_conn,
+						     hot), now);
+		if (next < due)
+			due = next;
+	}
+	while ((link = pier__list_pop(&batch)))
+		pier__list_add(&qset->hot, link);
+	return now;
+}
+
+/* Look whose time has come, a part of them in one round. */
+static uint64_t sweep(struct pier__qset *qset, uint64_t now)
+{
+	uint32_t end = qset->sweep_at + SWEEP;
+	uint64_t due = PIER__NEVER, next;
+
+	if (!qset->sweep_at && now < qset->sweep_due)
+		return qset->sweep_due;
+	if (!qset->sweep_at)
+		qset->sweep_due = PIER__NEVER;
+	if (end > qset->cfg->max_conns)
+		end = qset->cfg->max_conns;
+	for (; qset->sweep_at < end && pier__pe_room(qset->pe) > 0;
+	     qset->sweep_at++) {
+		struct pier_conn *conn = qset->slots[qset->sweep_at];
+
+		if (conn && conn->due <= now) {
+			next = step(qset, conn, now);
+			if (next < due)
+				due = next;
+		} else if (conn && conn->due < qset->sweep_due) {
+			qset->sweep_due = conn->due;
+		}
+	}
+	if (qset->sweep_at < qset->cfg->max_conns)
+		return now;
+	qset->sweep_at = 0;
+	return due < qset->sweep_due ? due : qset->sweep_due;
+}
+
+static void look_at_device(struct pier__qset *qset, uint64_t now)
+{
+	if (now < qset->look_due)
+		return;
+	qset->look_due = now + PIER__MS;
 	pier__dev_events(qset->dev);
 	if (!qset->error && atomic_load(&qset->dev->gone))
 		fail_all(qset, pier__fail(-ENODEV, "%s is gone",
 					  qset->dev->info.port.name));
 	look_at_port(qset, now);
-	source->due = PIER__NEVER;
-	PIER__LIST_EACH(pos, tmp, qset->conns) {
-		uint64_t next = now;	/* at once, in the next round */
+}
 
-		if (pier__pe_room(qset->pe) > 0)
-			next = pier__conn_step(
-				pier__container_of(pos, struct pier_conn,
-						   link), now);
-		if (next < due)
-			due = next;
-	}
+static int housekeep(struct pier__source *source, int budget)
+{
+	struct pier__qset *qset =
+		pier__container_of(source, struct pier__qset, slow);
+	uint64_t now = pier__pe_now(qset->pe), due, next;
+
+	(void)budget;
+	if (now < source->due)
+		return 0;
+	look_at_device(qset, now);
+	source->due = PIER__NEVER;
+	due = step_hot(qset, now);
+	next = sweep(qset, now);
+	if (next < due)
+		due = next;
 	if (due < source->due)	/* a callback may have asked for sooner */
 		pier__pe_due(source, due);
 	if (qset->stopping && qset->stopped && !qset->conn_count)
@@ -284,6 +359,8 @@ int pier__qset_create(struct pier_dev *dev, struct pier_pe *pe,
 	qset->send_room = cfg->send_queue;
 	pier__list_init(&qset->posted);
 	pier__list_init(&qset->pending);
+	pier__list_init(&qset->hot);
+	qset->sweep_due = PIER__NEVER;
 
 	err = create_tables(qset);
 	if (!err)
@@ -306,9 +383,13 @@ void pier__qset_stop(struct pier__qset *qset,
 	qset->stopping = true;
 	qset->stopped = stopped;
 	pier__room_stop(qset);
-	PIER__LIST_EACH(pos, tmp, qset->conns)
-		pier__conn_abort(pier__container_of(pos, struct pier_conn,
-						    link));
+	PIER__LIST_EACH(pos, tmp, qset->conns) {
+		struct pier_conn *conn =
+			pier__container_of(pos, struct pier_conn, link);
+
+		pier__conn_abort(conn);
+		pier__conn_kick(conn);
+	}
 	pier__qset_kick(qset);
 }
 
@@ -316,6 +397,8 @@ void pier__qset_destroy(struct pier__qset *qset)
 {
 	if (!qset)
 		return;
+	while (pier__list_pop(&qset->hot))
+		;
 	pier__room_close(qset);
 	pier__pe_remove(&qset->source);
 	pier__pe_remove(&qset->slow);
@@ -355,10 +438,11 @@ int pier__qset_add_conn(struct pier__qset *qset, struct pier_conn *conn,
 			uint32_t *ret_slot)
 {
 	for (uint32_t i = 0; i < qset->cfg->max_conns; i++) {
-		uint32_t slot = (qset->conn_count + i) % qset->cfg->max_conns;
+		uint32_t slot = (qset->next_slot + i) % qset->cfg->max_conns;
 
 		if (!qset->slots[slot]) {
 			qset->slots[slot] = conn;
+			qset->next_slot = slot + 1;
 			qset->conn_count++;
 			qset->ctl[slot] = (struct pier__ctl){ 0 };
 			*ret_slot = slot;

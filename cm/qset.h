@@ -117,6 +117,11 @@ struct pier__qset {
 	struct pier__ctl *ctl;		/* max_conns of them */
 	struct pier__mr *ctl_mr;
 	struct pier_conn **slots;	/* who has which control word */
+	uint32_t next_slot;		/* perhaps free */
+	struct pier__list hot;		/* connections to be stepped soon */
+	uint64_t sweep_due;		/* when the others are looked at */
+	uint32_t sweep_at;		/* slot; 0: not at it */
+	uint64_t look_due;		/* when the device's events are */
 	struct pier_conn **by_qpn;	/* open addressing */
 	uint32_t by_qpn_mask;
 	uint32_t conn_count;

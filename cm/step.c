@@ -309,6 +309,7 @@ int pier__conn_failed(struct pier_conn *conn, const char *what,
 static void retire(struct pier_conn *conn)
 {
 	pier__list_del(&conn->link);
+	pier__list_del(&conn->hot);
 	conn->qset = NULL;
 	conn->phase = PIER__CONN_CLOSED;
 	pier__conn_sweep(conn);
@@ -369,7 +370,8 @@ uint64_t pier__conn_step(struct pier_conn *conn, uint64_t now)
 		retire(conn);
 		return PIER__NEVER;
 	}
-	return look < due ? look : due;
+	conn->due = look < due ? look : due;
+	return conn->due;
 }
 
 void pier_conn_destroy(struct pier_conn *conn)

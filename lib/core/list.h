@@ -47,6 +47,19 @@ static inline void pier__list_del(struct pier__list *link)
 	pier__list_init(link);
 }
 
+/* Move all members of @from to the new list @to. */
+static inline void pier__list_take_all(struct pier__list *from,
+				       struct pier__list *to)
+{
+	pier__list_init(to);
+	if (pier__list_empty(from))
+		return;
+	*to = *from;
+	to->next->prev = to;
+	to->prev->next = to;
+	pier__list_init(from);
+}
+
 /* Take the first one out; NULL: empty. */
 static inline struct pier__list *pier__list_pop(struct pier__list *head)
 {
