@@ -387,6 +387,8 @@ void pier__qset_stop(struct pier__qset *qset,
 		struct pier_conn *conn =
 			pier__container_of(pos, struct pier_conn, link);
 
+		if (!conn->qset)
+			continue;	/* of an earlier run */
 		pier__conn_abort(conn);
 		pier__conn_kick(conn);
 	}
