@@ -154,8 +154,8 @@ static bool is_ours(struct pier__cm *cm, const struct sockaddr *addr)
 	return false;
 }
 
-static int fake_listen(struct pier__cm *cm, const struct sockaddr *addr, int backlog,
-		  void *owner, struct pier__cm_listener **ret)
+static int fake_listen(struct pier__cm *cm, const struct sockaddr *addr,
+		       int backlog, void *owner, struct pier__cm_listener **ret)
 {
 	uint16_t port = ntohs(((const struct sockaddr_in *)(const void *)
 			       addr)->sin_port);
