@@ -55,7 +55,9 @@
  * in their sets or are put back in with epoll_ctl(2), which tells of what is
  * there already.  Packets that were taken from the socket and not yet handled
  * count as work: who stops driving, and is not sure to be back within a look,
- * goes on until nothing is left, or sets the timer to now.
+ * goes on until nothing is left, or sets the timer to now.  A program that
+ * polls may be given completions before their acknowledgements are sent
+ * (@held): at the next call, or the helper's look.
  *
  * A call counts in @calls before it waits for the lock, and the helper lets
  * go when it sees that: the program never waits for more than one round.
@@ -99,6 +101,7 @@ struct soft_chan {
 	bool listening;			/* chan.fd has the socket */
 	bool looking;
 	unsigned int posts;		/* since the last poll */
+	bool held;			/* the last poll sent nothing */
 	uint64_t timer_at;		/* PIER__NEVER: off */
 
 	/* The helper's. */

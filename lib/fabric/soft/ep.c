@@ -8,6 +8,9 @@
 #include "fabric/soft/cm.h"
 #include "fabric/soft/qp.h"
 
+#define RECEIVE_TURNS 4		/* of a round */
+#define MANY_PACKETS 8
+
 int pier__soft_ep_create(struct soft_io *io, struct soft_mr_table *keys,
 			 struct soft_ep **ret)
 {
@@ -168,17 +171,27 @@ static void ep_packet(struct soft_ep *ep, const struct soft_rx *rx)
 		pier__soft_resp_receive(qp, &in);
 }
 
+/*
+ * Where one datagram brought many packets, a few more are taken at once: they
+ * are acknowledged together.
+ */
 static int ep_receive(struct soft_ep *ep, struct soft_io *io)
 {
-	int n, i;
+	int done = 0, turn, n, i;
 
-	n = io->ops->recv(io, ep->rx, SOFT_BATCH);
-	for (i = 0; i < n; i++)
-		ep_packet(ep, &ep->rx[i]);
-	return n > 0 ? n : 0;
+	for (turn = 0; turn < RECEIVE_TURNS; turn++) {
+		n = io->ops->recv(io, ep->rx, SOFT_BATCH);
+		for (i = 0; i < n; i++)
+			ep_packet(ep, &ep->rx[i]);
+		if (n > 0)
+			done += n;
+		if (n < MANY_PACKETS)
+			break;
+	}
+	return done;
 }
 
-int pier__soft_ep_drive(struct soft_ep *ep)
+int pier__soft_ep_receive(struct soft_ep *ep)
 {
 	int done, i;
 
@@ -189,8 +202,20 @@ int pier__soft_ep_drive(struct soft_ep *ep)
 	done += pier__soft_timer_run(ep);
 	if (ep->cm)
 		done += pier__soft_cm_timers(ep->cm);
-	done += pier__soft_tx_run(ep);
 	return done;
+}
+
+int pier__soft_ep_send(struct soft_ep *ep)
+{
+	ep->now = ep->io->ops->now(ep->io);
+	return pier__soft_tx_run(ep);
+}
+
+int pier__soft_ep_drive(struct soft_ep *ep)
+{
+	int done = pier__soft_ep_receive(ep);
+
+	return done + pier__soft_tx_run(ep);
 }
 
 uint64_t pier__soft_ep_deadline(const struct soft_ep *ep)

@@ -100,6 +100,13 @@ void pier__soft_ep_leave(struct soft_ep *ep);
  */
 int pier__soft_ep_drive(struct soft_ep *ep);
 
+/*
+ * Its halves: receive and run timers, and send.  What is left unsent in
+ * between goes with what is posted meanwhile.
+ */
+int pier__soft_ep_receive(struct soft_ep *ep);
+int pier__soft_ep_send(struct soft_ep *ep);
+
 /* When the next timer is due, ns of io->now; PIER__NEVER. */
 uint64_t pier__soft_ep_deadline(const struct soft_ep *ep);
 

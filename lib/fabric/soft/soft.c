@@ -92,6 +92,16 @@ static void soft_cq_destroy(struct pier__cq *pcq)
 	free(cq);
 }
 
+/*
+ * May what is to be sent wait for the program's next call?  Whoever has just
+ * been given completions often posts something, with which it goes for free;
+ * if not, the next poll sends it, or the helper.
+ */
+static bool may_hold(const struct soft_chan *chan, int n)
+{
+	return n > 0 && !chan->held && !chan->asleep && chan->looking;
+}
+
 /* Drives the endpoint unless the caller has enough to do already. */
 static int soft_poll(struct pier__cq *pcq, struct ibv_wc *wc, int max)
 {
@@ -103,9 +113,12 @@ static int soft_poll(struct pier__cq *pcq, struct ibv_wc *wc, int max)
 	n = pier__soft_cq_poll(queue, wc, max);
 	if (n >= 0 && (n < max || chan->posts > 1)) {
 		chan->posts = 0;
-		did = pier__soft_ep_drive(chan->ep);
+		did = pier__soft_ep_receive(chan->ep);
 		more = pier__soft_cq_poll(queue, wc + n, max - n);
 		n = more >= 0 ? n + more : n ? n : more;
+		chan->held = may_hold(chan, n);
+		if (!chan->held)
+			did += pier__soft_ep_send(chan->ep);
 	}
 	pier__soft_chan_end(chan, did);
 	return n;
@@ -275,8 +288,10 @@ static int soft_post(struct pier__qp *qp, struct ibv_send_wr *wr,
 	pier__soft_chan_begin(chan);
 	err = pier__soft_qp_post(qp_of(qp)->queue, wr, bad);
 	if (chan->posts++ % POSTS_TOGETHER == 0 || chan->asleep ||
-	    !chan->looking)
-		did = pier__soft_ep_drive(chan->ep);
+	    !chan->looking) {
+		did = pier__soft_ep_send(chan->ep);
+		chan->held = false;
+	}
 	pier__soft_chan_end(chan, did);
 	return err;
 }

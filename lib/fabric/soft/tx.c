@@ -138,11 +138,14 @@ int pier__soft_tx_run(struct soft_ep *ep)
 		return 0;
 	ep->send_at = 0;
 	for (round = 0; round < BATCHES && !ep->send_at; round++) {
-		/* Neither starves the other. */
-		fill_replies(ep, pier__list_empty(&ep->ready)
-					 ? SOFT_BATCH : SOFT_BATCH * 3 / 4);
-		fill_requests(ep, SOFT_BATCH);
+		/*
+		 * Neither starves the other.  An acknowledgement is shorter
+		 * than most and so can end a segmented send.
+		 */
+		fill_requests(ep, pier__list_empty(&ep->replying)
+					  ? SOFT_BATCH : SOFT_BATCH * 3 / 4);
 		fill_replies(ep, SOFT_BATCH);
+		fill_requests(ep, SOFT_BATCH);
 		if (!ep->tx_count)
 			break;
 		sent += tx_flush(ep);
