@@ -2,6 +2,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include <pier/verbs.h>
+
 #include "mem/mmap.h"
 #include "t/peer.h"
 #include "t/tap.h"
@@ -271,6 +273,32 @@ static void a_printed_descriptor_says_what_it_is(void)
 	pier_mmap_destroy(mmap);
 }
 
+static void range_that_a_foreign_peer_tells_is_checked(void)
+{
+	static const uint8_t foreign[8];
+	struct pier_mmap *remote = NULL;
+	uint32_t key = 0, access = PIER_REMOTE_READ;
+
+	IS(pier_mmap_create_remote(4096, 0, 7, access, &remote), -EINVAL);
+	IS(pier_mmap_create_remote(UINT64_MAX, 2, 7, access, &remote),
+	   -EINVAL);
+	IS(pier_mmap_create_remote(4096, UINT64_MAX, 7, access, &remote),
+	   -EINVAL);
+	IS(pier_mmap_create_remote(4096, 1, 7, 0, &remote), -EINVAL);
+	IS(pier_mmap_create_remote(4096, 1, 7, PIER_LOCAL_WRITE, &remote),
+	   -EINVAL);
+	OK(!remote);
+	if (!IS(pier_mmap_create_remote(UINT64_MAX, 1, 7, access, &remote), 0))
+		return;
+	OK(pier_mmap_is_remote(remote));
+	IS(pier_mmap_len(remote), 1);
+	IS((uintptr_t)pier_mmap_addr(remote), UINT64_MAX);
+	/* Good for peers without pier, and for no other's device. */
+	OK(pier__mmap_rkey(remote, foreign, &key) && key == 7);
+	OK(!pier__mmap_rkey(remote, dev->id, &key));
+	pier_mmap_destroy(remote);
+}
+
 int main(void)
 {
 	if (pier_dev_open(NULL, &dev))
@@ -284,6 +312,7 @@ int main(void)
 	TEST(a_remote_mmap_is_not_registered_here);
 	TEST(several_devices_have_a_key_each);
 	TEST(what_the_device_refuses_is_undone);
+	TEST(range_that_a_foreign_peer_tells_is_checked);
 	TEST(a_printed_descriptor_says_what_it_is);
 	pier_dev_close(dev);
 	return tap_done();

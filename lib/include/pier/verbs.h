@@ -13,11 +13,13 @@ extern "C" {
 /*
  * The bridge to rdma-core, for programs that mix raw verbs with pier's
  * objects.  What it gives out belongs to pier and lives as long as the object
- * it came from.  Only devices of kind "verbs" have these things.
+ * it came from.  Only devices of kind "verbs" have protection domains and
+ * queue pairs; keys are told of the soft device, too.
  */
 struct pier_buf;
 struct pier_conn;
 struct pier_dev;
+struct pier_mmap;
 
 /*
  * Open the device of @pd, port @port from 1, on that protection domain; keys
@@ -40,6 +42,16 @@ int pier_buf_rkey(const struct pier_buf *buf, const struct pier_dev *dev,
 		  uint32_t *ret);
 int pier_conn_rkey(struct pier_conn *conn, const struct pier_buf *buf,
 		   uint32_t *ret);
+
+/*
+ * Make a remote mmap of what a peer that does not use pier has told by its own
+ * means: @len bytes at @addr under @rkey, for @access of PIER_REMOTE_*.  It is
+ * good on connections to such peers only, of any device; the peer refuses
+ * what is wrong.  End it with pier_mmap_destroy().
+ * Errors: -EINVAL, an empty range, one that wraps, other access; -ENOMEM.
+ */
+int pier_mmap_create_remote(uint64_t addr, uint64_t len, uint32_t rkey,
+			    uint32_t access, struct pier_mmap **ret);
 
 /*
  * The queue pair under @conn, to be queried, or posted to: sends only, with
