@@ -71,6 +71,7 @@ dist_check_SCRIPTS += \
 	%D%/exchange.sh \
 	%D%/headers.sh \
 	%D%/interop.sh \
+	%D%/interop_cm.sh \
 	%D%/layers.sh \
 	%D%/rxe.sh \
 	%D%/samples.sh \
