@@ -32,6 +32,7 @@ check_PROGRAMS += \
 	%D%/frame.t \
 	%D%/log.t \
 	%D%/lookup.t \
+	%D%/mad.t \
 	%D%/mmap.t \
 	%D%/oom.t \
 	%D%/page.t \
