@@ -45,6 +45,10 @@ check_PROGRAMS += \
 	%D%/so.t \
 	%D%/soft.t \
 	%D%/soft_capture.t \
+	%D%/soft_cm.t \
+	%D%/soft_cm_end.t \
+	%D%/soft_cm_hostile.t \
+	%D%/soft_cm_lossy.t \
 	%D%/soft_crafted.t \
 	%D%/soft_errors.t \
 	%D%/soft_flood.t \
@@ -119,6 +123,8 @@ $(check_PROGRAMS): private LDADD = %D%/libtap.la lib/libpier-core.la
 soft_tests = $(filter %D%/soft%,$(check_PROGRAMS))
 check_LTLIBRARIES += %D%/libsoft.la
 %C%_libsoft_la_SOURCES = \
+	%D%/cmpair.c \
+	%D%/cmpair.h \
 	%D%/softpair.c \
 	%D%/softpair.h \
 	# end, sorted

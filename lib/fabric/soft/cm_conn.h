@@ -17,7 +17,6 @@
 #define SOFT_CM_PREFIX UINT64_C(0x73f7)	/* of a soft CA GUID: no EUI-64 that */
 					/* a device has, it is a group's */
 #define SOFT_CM_SERVICE UINT64_C(0x0106)	/* RDMA_PS_TCP */
-#define SOFT_CM_TWAIT (2000 * PIER__MS)	/* timewait */
 #define SOFT_CM_TWAIT_MAX 4096		/* records in it */
 
 enum soft_cm_state {
@@ -71,7 +70,8 @@ struct soft_cm_conn {
 	uint32_t rq_psn, sq_psn;
 	uint8_t state;			/* enum soft_cm_state */
 	uint8_t keys;			/* bit per table that it is in */
-	uint8_t sends;			/* of the message being repeated */
+	uint8_t sends;			/* of the message being repeated; in */
+					/* timewait: still to come */
 	uint8_t max_retries;
 	uint8_t timeout;		/* code: longest wait for an answer */
 	bool peer_known;
@@ -183,6 +183,9 @@ void pier__soft_cm_refused(struct soft_cm *cm, struct soft_cm_conn *conn);
 /* The peer asked for patience. */
 void pier__soft_cm_patience(struct soft_cm *cm, struct soft_cm_conn *conn,
 			    uint8_t service_timeout);
+
+/* In timewait: a REJ that nobody asks for is said again, then it ends. */
+void pier__soft_cm_twait_timer(struct soft_cm *cm, struct soft_cm_conn *conn);
 
 /* cm_active.c, cm_passive.c, cm_close.c: by message. */
 void pier__soft_cm_req_send(struct soft_cm *cm, struct soft_cm_conn *conn);

@@ -276,6 +276,8 @@ int pier__soft_cm_reject(struct soft_cm *cm, struct pier__cm_id *pid,
 
 void pier__soft_cm_rtu(struct soft_cm *cm, struct soft_cm_conn *conn)
 {
+	if (conn->state == SOFT_CM_TIMEWAIT && conn->shake)
+		pier__soft_cm_send(cm, conn, conn->shake->mad);
 	if (conn->state != SOFT_CM_REP_SENT)
 		return;
 	conn->state = SOFT_CM_ESTABLISHED;

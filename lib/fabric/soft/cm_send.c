@@ -6,6 +6,7 @@
 
 #define GSI_QKEY 0x80010000u
 #define HOP_LIMIT 64
+#define REJ_AGAIN 2
 #define MRA_TIMEOUT 20		/* code: 4.3 s until the next repeat */
 
 /* Lost if the socket is full, as anywhere: whoever misses it repeats. */
@@ -143,6 +144,8 @@ void pier__soft_cm_send_rej(struct soft_cm *cm, struct soft_cm_conn *conn,
 		mad.info_len = 8;
 		put_guid(mad.info, cm->guid);
 	}
+	/* Who waits for nothing says nothing that this could be repeated to. */
+	conn->sends = message == SOFT_MAD_OF_NONE ? REJ_AGAIN : 0;
 	pier__soft_mad_encode(&mad, conn->shake->mad);
 	pier__soft_cm_send(cm, conn, conn->shake->mad);
 }

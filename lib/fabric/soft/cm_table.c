@@ -193,8 +193,7 @@ void pier__soft_cm_timewait(struct soft_cm *cm, struct soft_cm_conn *conn)
 		return;
 	conn->state = SOFT_CM_TIMEWAIT;
 	pier__list_add(&cm->twait, &conn->wait);
-	pier__soft_heap_set(&cm->timers, &conn->timer,
-			    pier__soft_cm_now(cm) + SOFT_CM_TWAIT);
+	pier__soft_cm_twait_timer(cm, conn);
 	if (++cm->twait_count > SOFT_CM_TWAIT_MAX)
 		pier__soft_cm_conn_free(cm, oldest(cm));
 }

@@ -12,6 +12,8 @@
 #define REFUSED_FOR (200 * PIER__MS)	/* which is as long */
 #define WAIT_DREQ (1000 * PIER__MS)	/* longest */
 #define DREQ_SENDS 8
+#define WAIT_REJ (100 * PIER__MS)
+#define TWAIT (2000 * PIER__MS)		/* timewait */
 #define PATIENCE_MAX 24		/* code: 68.7 s, for which Linux asks */
 #define TIMERS 64			/* in one round */
 
@@ -80,11 +82,30 @@ static bool is_last(const struct soft_cm *cm, const struct soft_cm_conn *conn)
 	return conn->sends >= conn->max_retries;
 }
 
+void pier__soft_cm_twait_timer(struct soft_cm *cm, struct soft_cm_conn *conn)
+{
+	bool again = conn->shake && conn->sends;
+
+	pier__soft_heap_set(&cm->timers, &conn->timer, pier__soft_cm_now(cm) +
+			    (again ? WAIT_REJ : TWAIT));
+}
+
+static void twait_run(struct soft_cm *cm, struct soft_cm_conn *conn)
+{
+	if (!conn->shake || !conn->sends) {
+		pier__soft_cm_conn_free(cm, conn);
+		return;
+	}
+	pier__soft_cm_send(cm, conn, conn->shake->mad);
+	conn->sends--;
+	pier__soft_cm_twait_timer(cm, conn);
+}
+
 static void timer_run(struct soft_cm *cm, struct soft_cm_conn *conn)
 {
 	pier__soft_heap_set(&cm->timers, &conn->timer, PIER__NEVER);
 	if (conn->state == SOFT_CM_TIMEWAIT) {
-		pier__soft_cm_conn_free(cm, conn);
+		twait_run(cm, conn);
 		return;
 	}
 	if (is_last(cm, conn)) {
