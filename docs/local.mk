@@ -8,6 +8,7 @@ dist_man_MANS += \
 	%D%/man/pier-exchange.1 \
 	%D%/man/pier-info.1 \
 	%D%/man/pier-perf.1 \
+	%D%/man/pier-ping.1 \
 	%D%/man/pier.1 \
 	%D%/man/pier.7 \
 	%D%/man/pier_args.3 \

@@ -78,6 +78,7 @@ dist_check_SCRIPTS += \
 	%D%/interop.sh \
 	%D%/interop_cm.sh \
 	%D%/layers.sh \
+	%D%/ping.sh \
 	%D%/rxe.sh \
 	%D%/samples.sh \
 	%D%/style.sh \

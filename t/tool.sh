@@ -69,7 +69,7 @@ an_unknown_command_is_named_and_the_known_ones_are_listed()
 
 each_command_has_help()
 {
-	for command in desc info perf; do
+	for command in desc exchange info perf ping; do
 		status 0 "$pier" $command --help &&
 			says "$tmp/out" "pier $command" || return 1
 	done

@@ -3,7 +3,7 @@
 # The tool `pier`, a user of the installed library like any other program.
 
 bin_PROGRAMS += %D%/pier
-%C%_pier_LDADD = cm/uv/libpier-uv.la lib/libpier.la $(JANSSON_LIBS)
+%C%_pier_LDADD = cm/uv/libpier-uv.la lib/libpier.la $(JANSSON_LIBS) -lm
 %C%_pier_SOURCES = \
 	%D%/counters.c \
 	%D%/desc.c \
@@ -17,5 +17,10 @@ bin_PROGRAMS += %D%/pier
 	%D%/perf_respond.c \
 	%D%/perf_setup.c \
 	%D%/pier.c \
+	%D%/ping.c \
+	%D%/ping.h \
+	%D%/ping_ask.c \
+	%D%/ping_report.c \
+	%D%/ping_serve.c \
 	%D%/tool.h \
 	# end, sorted

@@ -17,6 +17,7 @@ static const struct {
 	  "swap descriptor files with a peer" },
 	{ "info", "pier info", tool_info, "list devices and what they can do" },
 	{ "perf", "pier perf", tool_perf, "measure latency and bandwidth" },
+	{ "ping", "pier ping", tool_ping, "round trips to a host" },
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))

@@ -1,0 +1,143 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# pier ping, by real processes on the soft device.
+. "${0%/*}/tap.sh"
+
+pier=$build/tools/pier
+[ -x "$pier" ] || skip_all "the tool is not built"
+device=${PIER_DEVICE:-soft_lo}
+
+# serve - on a free port; sets $server and $port
+serve()
+{
+	: >"$tmp/serve.out"
+	"$pier" ping -d "$device" --listen "127.0.0.1:${1:-0}" \
+	    >"$tmp/serve.out" 2>"$tmp/serve.err" &
+	server=$!
+	wait_for 20 grep -q 'listens on port' "$tmp/serve.out" || {
+		cat "$tmp/serve.err"
+		return 1
+	}
+	port=$(sed -n 's/.*listens on port \([0-9]*\),.*/\1/p' "$tmp/serve.out")
+}
+
+# ask STATUS OPTION...
+ask()
+{
+	wanted=$1
+	shift
+	timeout 60 "$pier" ping -d "$device" "$@" >"$tmp/out" 2>"$tmp/err"
+	got=$?
+	[ $got -eq "$wanted" ] || {
+		echo "exit $got, not $wanted: $*"
+		cat "$tmp/out" "$tmp/err"
+		return 1
+	}
+}
+
+says()
+{
+	grep -q -- "$2" "$1" || {
+		echo "not in $1: $2"
+		cat "$1"
+		return 1
+	}
+}
+
+every_operation_makes_its_round()
+{
+	serve && ask 0 -c 3 -i 0 "127.0.0.1:$port" &&
+		says "$tmp/out" "^56 bytes, 127.0.0.1 port $port: seq=3" &&
+		says "$tmp/out" " us write=.* us read=.* us atomic=.* us$" &&
+		says "$tmp/out" "^3 rounds, 3 answered, 0% lost" &&
+		says "$tmp/out" "^send   min/avg/max/mdev = " &&
+		says "$tmp/out" "^atomic min/avg/max/mdev = " &&
+		wait_for 20 grep -q 'has left' "$tmp/serve.out" &&
+		kill -TERM $server && wait $server
+}
+
+one_operation_is_enough_and_messages_may_be_large()
+{
+	serve && ask 0 -c 2 -i 0 -s 64K -o read "127.0.0.1:$port" &&
+		says "$tmp/out" "^65536 bytes, .*: seq=2 read=[0-9.]* us$" &&
+		! grep -q "^write" "$tmp/out" &&
+		ask 0 -c 2 -i 0 -s 65536 -o send "127.0.0.1:$port" &&
+		says "$tmp/out" "^2 rounds, 2 answered"
+}
+
+the_report_is_json_too()
+{
+	serve && ask 0 -c 2 -i 0 --json "127.0.0.1:$port" &&
+		says "$tmp/out" '"answered": 2' &&
+		says "$tmp/out" '"mdev": ' &&
+		[ "$(head -c 1 "$tmp/out")" = "{" ]
+}
+
+an_interrupt_prints_the_statistics()
+{
+	serve || return 1
+	"$pier" ping -d "$device" -i 3600 "127.0.0.1:$port" >"$tmp/out" \
+	    2>"$tmp/err" &
+	asker=$!
+	wait_for 20 grep -q 'seq=1' "$tmp/out" && kill -INT $asker &&
+		wait $asker && says "$tmp/out" "^1 rounds, 1 answered, 0% lost"
+}
+
+# It is counted and told, and who comes back is found again.
+a_dead_peer_is_a_loss()
+{
+	serve || return 1
+	"$pier" ping -d "$device" -i 0.02 "127.0.0.1:$port" >"$tmp/out" \
+	    2>"$tmp/err" &
+	asker=$!
+	wait_for 20 grep -q 'seq=2' "$tmp/out" && kill -KILL $server &&
+		wait_for 20 grep -q "pier ping: 127.0.0.1:$port: " "$tmp/err" &&
+		serve "$port" &&
+		wait_for 20 grep -q asks "$tmp/serve.out" || return 1
+	seen=$(grep -c 'seq=' "$tmp/out")
+	wait_for 20 more_than "$seen" && kill -INT $asker &&
+		wait $asker && says "$tmp/out" " answered, [0-9.]*% lost" &&
+		! grep -q " answered, 0% lost" "$tmp/out"
+}
+
+more_than()
+{
+	[ "$(grep -c 'seq=' "$tmp/out")" -gt "$1" ]
+}
+
+nobody_there_is_told_with_the_reason()
+{
+	serve && kill -KILL $server && ask 1 -c 1 "127.0.0.1:$port" &&
+		says "$tmp/err" "nobody listens on that port"
+}
+
+a_port_in_use_is_named()
+{
+	serve || return 1
+	timeout 20 "$pier" ping -d "$device" --listen "127.0.0.1:$port" \
+	    >"$tmp/out" 2>"$tmp/err"
+	[ $? -eq 1 ] && says "$tmp/err" "$port"
+}
+
+wrong_words_are_named()
+{
+	ask 2 && says "$tmp/err" "give a HOST" &&
+		ask 2 --listen nowhere && says "$tmp/err" '"nowhere"' &&
+		ask 2 --listen 99999 && says "$tmp/err" '"99999"' &&
+		ask 2 -i soon host && says "$tmp/err" '"soon"' &&
+		ask 2 -i -1 host &&
+		ask 2 -o fly host && says "$tmp/err" '"fly"' &&
+		ask 2 -s 65537 host && says "$tmp/err" "65537" &&
+		ask 2 -c 0 host && ask 2 --listen 1 host
+}
+
+run every_operation_makes_its_round
+run one_operation_is_enough_and_messages_may_be_large
+run the_report_is_json_too
+run an_interrupt_prints_the_statistics
+run a_dead_peer_is_a_loss
+run nobody_there_is_told_with_the_reason
+run a_port_in_use_is_named
+run wrong_words_are_named
+tap_done

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_TOOLS_PING_H
+#define PIER_TOOLS_PING_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <pier/pier.h>
+
+/* What a round is made of. */
+enum ping_op {
+	PING_SEND,		/* sent back by the other side's program */
+	PING_WRITE,
+	PING_READ,
+	PING_ATOMIC,
+	PING_OPS
+};
+
+#define PING_SIZE_MAX 65536
+#define PING_PORT 13579		/* where none is said */
+/* The served memory: what is read and written, then the word for atomics. */
+#define PING_WORD_AT PING_SIZE_MAX
+#define PING_MEMORY (PING_SIZE_MAX + 8)
+
+/* Microseconds. */
+struct ping_stat {
+	uint64_t count;
+	double min, max, sum, squares;
+};
+
+struct ping {
+	struct pier_args args;
+	const char *listen;	/* [ADDR:]PORT; NULL: this is the client */
+	const char *operation;	/* NULL: all */
+	const char *interval;	/* seconds, as typed; NULL: 1 */
+	int count;		/* rounds; 0: until stopped */
+	uint64_t size;
+	int json;
+	double interval_us;
+	bool ops[PING_OPS];	/* which are wanted */
+
+	struct pier_dev *dev;
+	struct pier_pe *pe;
+	struct pier_rdma *rdma;
+	struct pier_mmap *local;
+	struct pier_buf_inventory *inv;
+
+	/* The client's: its connection, and what it has seen. */
+	struct pier_conn *conn;	/* NULL: none now */
+	struct pier_mmap *remote;
+	int status;		/* of the operation in flight */
+	int echo;		/* of the receive */
+	struct pier_buf *echo_buf;
+	uint64_t sent, answered;	/* rounds */
+	double begun;
+	struct ping_stat stats[PING_OPS];
+};
+
+/* Set by Ctrl-C and the like, which also wake the engine. */
+extern volatile sig_atomic_t ping_stopped;
+
+const char *ping_op_name(enum ping_op op);
+
+/* Microseconds of a clock that never goes back. */
+double ping_now(void);
+
+/* Serve clients until stopped, or ask one; the exit status. */
+int ping_serve(struct ping *p);
+int ping_ask(struct ping *p);
+
+/* The client's reports: of round @seq, and of all at the end. */
+void ping_report_round(const struct ping *p, uint64_t seq,
+		       const double us[PING_OPS]);
+void ping_report_all(const struct ping *p);
+
+#endif

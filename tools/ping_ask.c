@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ping.h"
+
+static void say(const struct ping *p, const char *what)
+{
+	fprintf(stderr, "pier ping: %s: %s\n", p->args.argv[0], what);
+}
+
+/* Drive the engine until @until, in ping_now()'s time, or stopped. */
+static void drive(struct ping *p, double until)
+{
+	double left = until - ping_now();
+
+	pier_pe_wait(p->pe, left > 0 ? (int)(left / 1e3) + 1 : 0);
+}
+
+static double deadline(const struct ping *p)
+{
+	return ping_now() + p->args.timeout_ms * 1e3;
+}
+
+/* Give up the connection: the next round makes another one. */
+static void hang_up(struct ping *p)
+{
+	pier_conn_disconnect(p->conn);
+	pier_conn_destroy(p->conn);
+	p->conn = NULL;
+	pier_mmap_destroy(p->remote);
+	p->remote = NULL;
+}
+
+static int meet(struct ping *p)
+{
+	struct pier_connect_config cfg = {
+		.size = sizeof(cfg),
+		.peer = p->args.argv[0],
+		.port = PING_PORT,
+		.timeout_ms = (uint32_t)p->args.timeout_ms,
+	};
+	const void *desc;
+	size_t len;
+	double until = deadline(p) + 1e6;	/* the context's comes first */
+	int err;
+
+	err = pier_rdma_connect_to(p->rdma, &cfg, &p->conn);
+	if (err)
+		return err;
+	while (pier_conn_state(p->conn) == PIER_CONN_INIT && !ping_stopped &&
+	       ping_now() < until)
+		drive(p, until);
+	if (ping_stopped)
+		return -EINTR;
+	err = pier_conn_wait(p->conn, 0);
+	if (!err)
+		err = pier_conn_private_data(p->conn, &desc, &len);
+	if (!err)
+		err = pier_mmap_create_from_export(desc, len, &p->remote);
+	if (!err && pier_mmap_len(p->remote) < PING_MEMORY) {
+		say(p, "is not pier ping --listen");
+		return -EPROTO;
+	}
+	return err;
+}
+
+/* Have a connection, a new one where it was lost. */
+static int ready(struct ping *p)
+{
+	int err;
+
+	if (p->conn && pier_conn_state(p->conn) == PIER_CONN_CONNECTED)
+		return 0;
+	hang_up(p);
+	err = meet(p);
+	if (!err)
+		return 0;
+	if (err != -EINTR && err != -EPROTO)
+		say(p, pier_last_error());
+	hang_up(p);
+	return err;
+}
+
+static void op_done(struct pier_task *task, void *arg)
+{
+	*(int *)arg = pier_task_status(task);
+}
+
+/* A buffer of our own memory, and one of the peer's; either may fail. */
+static int buffers(struct ping *p, enum ping_op op, struct pier_buf **ret_ours,
+		   struct pier_buf **ret_theirs)
+{
+	char *ours = pier_mmap_addr(p->local);
+	char *theirs = pier_mmap_addr(p->remote);
+	size_t len = op == PING_ATOMIC ? 8 : p->size;
+	bool read = op == PING_READ || op == PING_ATOMIC;
+	int err;
+
+	if (op == PING_ATOMIC)
+		theirs += PING_WORD_AT;
+	err = read ? pier_buf_by_addr(p->inv, p->local, ours, len, ret_ours) :
+		     pier_buf_by_data(p->inv, p->local, ours, len, ret_ours);
+	if (!err)
+		err = op == PING_WRITE ?
+			      pier_buf_by_addr(p->inv, p->remote, theirs, len,
+					       ret_theirs) :
+			      pier_buf_by_data(p->inv, p->remote, theirs, len,
+					       ret_theirs);
+	return err;
+}
+
+/*
+ * The answer to a send comes into the second half of our memory.  A receive
+ * that a lost connection has left behind serves the next one.
+ */
+static int expect_echo(struct ping *p)
+{
+	char *at = (char *)pier_mmap_addr(p->local) + PING_SIZE_MAX;
+	int err = 0;
+
+	if (p->echo == -EINPROGRESS)
+		return 0;
+	if (!p->echo_buf)
+		err = pier_buf_by_addr(p->inv, p->local, at, PING_SIZE_MAX,
+				       &p->echo_buf);
+	if (err)
+		return err;
+	pier_buf_set_data(p->echo_buf, at, 0);
+	err = pier_rdma_receive(p->rdma, p->echo_buf, op_done, &p->echo);
+	if (!err)
+		p->echo = -EINPROGRESS;
+	return err;
+}
+
+/* It is what was sent. */
+static int check_echo(struct ping *p)
+{
+	const char *sent = pier_mmap_addr(p->local);
+
+	if (pier_buf_data_len(p->echo_buf) == p->size &&
+	    !memcmp(sent, sent + PING_SIZE_MAX, p->size))
+		return 0;
+	say(p, "the answer is not what was sent");
+	return -EPROTO;
+}
+
+static int submit(struct ping *p, enum ping_op op, struct pier_buf *ours,
+		  struct pier_buf *theirs)
+{
+	p->status = -EINPROGRESS;
+	switch (op) {
+	case PING_SEND:
+		return pier_rdma_send(p->conn, ours, op_done, &p->status);
+	case PING_WRITE:
+		return pier_rdma_write(p->conn, ours, theirs, op_done,
+				       &p->status);
+	case PING_READ:
+		return pier_rdma_read(p->conn, theirs, ours, op_done,
+				      &p->status);
+	default:
+		return pier_rdma_fetch_add(p->conn, theirs, ours, 1, op_done,
+					   &p->status);
+	}
+}
+
+static bool pending(const struct ping *p, enum ping_op op)
+{
+	return p->status == -EINPROGRESS ||
+	       (op == PING_SEND && p->echo == -EINPROGRESS);
+}
+
+/* Let what is in flight end; the connection is given up for that. */
+static int give_up(struct ping *p)
+{
+	char why[512];
+	bool failed = pier_conn_error(p->conn) != 0;
+
+	snprintf(why, sizeof(why), "%s", failed ?
+		 pier_conn_error_text(p->conn) : "no answer in time");
+	if (!ping_stopped)
+		say(p, why);
+	hang_up(p);
+	while (p->status == -EINPROGRESS)
+		pier_pe_wait(p->pe, 100);
+	return ping_stopped ? -EINTR : -ETIMEDOUT;
+}
+
+static int wait_done(struct ping *p, enum ping_op op)
+{
+	double until = deadline(p);
+
+	while (pending(p, op) && !ping_stopped && ping_now() < until &&
+	       (p->status == -EINPROGRESS || !p->status) &&
+	       pier_conn_state(p->conn) == PIER_CONN_CONNECTED)
+		drive(p, until);
+	if (pending(p, op) || p->status)
+		return give_up(p);
+	return op == PING_SEND ? check_echo(p) : 0;
+}
+
+static void count(struct ping_stat *stat, double us)
+{
+	if (!stat->count || us < stat->min)
+		stat->min = us;
+	if (us > stat->max)
+		stat->max = us;
+	stat->count++;
+	stat->sum += us;
+	stat->squares += us * us;
+}
+
+static int round_trip(struct ping *p, enum ping_op op, double *ret_us)
+{
+	struct pier_buf *ours = NULL, *theirs = NULL;
+	double begun;
+	int err;
+
+	err = buffers(p, op, &ours, &theirs);
+	if (!err && op == PING_SEND)
+		err = expect_echo(p);
+	begun = ping_now();
+	if (!err)
+		err = submit(p, op, ours, theirs);
+	if (err)
+		say(p, pier_last_error());
+	else
+		err = wait_done(p, op);
+	if (!err) {
+		*ret_us = ping_now() - begun;
+		count(&p->stats[op], *ret_us);
+	}
+	pier_buf_put(theirs);
+	pier_buf_put(ours);
+	return err;
+}
+
+static int one_round(struct ping *p)
+{
+	double us[PING_OPS] = { 0 };
+	int op, err = ready(p);
+
+	if (err == -EINTR)
+		return err;
+	p->sent++;
+	memset(pier_mmap_addr(p->local), (int)p->sent, p->size);
+	for (op = 0; op < PING_OPS && !err; op++)
+		if (p->ops[op])
+			err = round_trip(p, op, &us[op]);
+	if (err == -EINTR)
+		p->sent--;
+	if (err)
+		return err;
+	p->answered++;
+	ping_report_round(p, p->sent, us);
+	return 0;
+}
+
+static int start(struct ping *p)
+{
+	int err;
+
+	err = pier_ctx_start(pier_rdma_ctx(p->rdma), p->pe);
+	if (!err)
+		err = pier_mmap_map(p->dev, NULL, 2 * PING_SIZE_MAX,
+				    PIER_LOCAL_WRITE, &p->local);
+	if (err)
+		say(p, pier_last_error());
+	return err;
+}
+
+int ping_ask(struct ping *p)
+{
+	double next;
+
+	if (start(p) || ready(p))
+		return 1;
+	if (!p->json)
+		printf("PIER PING %s (%s), %" PRIu64 " bytes, device %s\n",
+		       p->args.argv[0], pier_conn_peer_address(p->conn),
+		       p->size, pier_devinfo_name(pier_dev_info(p->dev)));
+	fflush(stdout);
+	p->begun = next = ping_now();
+	while (!ping_stopped) {
+		one_round(p);
+		if (p->count && p->sent >= (uint64_t)p->count)
+			break;
+		next += p->interval_us;
+		while (!ping_stopped && ping_now() < next)
+			drive(p, next);
+	}
+	ping_report_all(p);
+	hang_up(p);
+	return p->answered ? 0 : 1;
+}
