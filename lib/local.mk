@@ -98,6 +98,7 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/fabric/soft/pcap.c \
 	%D%/fabric/soft/pcap.h \
 	%D%/fabric/soft/post.c \
+	%D%/fabric/soft/publish.c \
 	%D%/fabric/soft/qp.c \
 	%D%/fabric/soft/qp.h \
 	%D%/fabric/soft/reply.c \

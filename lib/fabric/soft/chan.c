@@ -248,6 +248,7 @@ void pier__soft_chan_destroy(struct pier__chan *pchan)
 	if (!chan)
 		return;
 	pier__soft_helper_remove(chan);
+	pier__soft_chan_publish(chan);
 	pier__soft_chan_cm_free(chan->cm);
 	pier__soft_ep_destroy(chan->ep);
 	pier__soft_page_put(chan->row);

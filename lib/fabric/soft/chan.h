@@ -67,8 +67,15 @@ enum soft_driver {
 	SOFT_HELPER,
 };
 
+/* What a socket had lost when it was last asked. */
+struct soft_sock_seen {
+	uint64_t refused, bad;
+	uint32_t overflows;
+};
+
 /* A further socket. */
 struct soft_chan_sock {
+	struct soft_sock_seen seen;
 	struct soft_io *io;		/* owned; NULL: the place is free */
 	int fd;				/* io's */
 	unsigned int turn;		/* of the place, from 1 */
@@ -83,6 +90,7 @@ struct soft_chan {
 	struct soft_ep *ep;		/* owned */
 	struct soft_row *row;		/* of the page; NULL: none left */
 	int sock;			/* io's */
+	struct soft_sock_seen seen;	/* of it */
 	struct soft_chan_sock more[SOFT_ALSO];
 	struct soft_chan_sock *standard;	/* port 4791's, or NULL */
 	unsigned int standard_users;	/* who can do without it one day */
@@ -135,6 +143,9 @@ void pier__soft_chan_begin(struct soft_chan *chan);
 void pier__soft_chan_end(struct soft_chan *chan, int did);
 
 /* Between begin and end; or the helper, holding the endpoint. */
+
+/* Count what the sockets have lost since this was last called. */
+void pier__soft_chan_publish(struct soft_chan *chan);
 
 /* Have the socket in chan.fd, or not. */
 void pier__soft_chan_listen(struct soft_chan *chan, bool on);

@@ -25,6 +25,8 @@ const char *const pier__soft_counter_names[] = {
 	"bad_icrc",
 	"dropped",
 	"cq_overflows",
+	"rx_overflows",
+	"tx_refused",
 	"window",
 	"rtt_ns",
 };

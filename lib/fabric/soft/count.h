@@ -26,6 +26,9 @@ struct soft_counters {
 	uint64_t bad_icrc;
 	uint64_t dropped;		/* malformed, or nobody's */
 	uint64_t cq_overflows;		/* completions lost: a fatal error */
+	uint64_t rx_overflows;		/* datagrams the socket had no room */
+					/* for; as tx_refused, of endpoints */
+	uint64_t tx_refused;		/* packets that the kernel refused */
 
 	/* Of a connection, as things are now. */
 	uint64_t window;		/* of its destination, bytes */

@@ -136,6 +136,7 @@ static void drive(struct soft_chan *chan, uint64_t now)
 		did = pier__soft_ep_drive(chan->ep);
 	}
 	pier__soft_chan_tell(chan);
+	pier__soft_chan_publish(chan);
 	if (did)
 		chan->look_at = now;	/* at once, after the others */
 	else
@@ -152,6 +153,7 @@ static void look(struct soft_chan *chan, uint64_t now)
 		return;
 	}
 	if (there) {
+		pier__soft_chan_publish(chan);
 		chan->fired = false;
 		chan->looking = true;
 		chan->look_at = now + LOOK;

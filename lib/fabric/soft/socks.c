@@ -44,6 +44,7 @@ int pier__soft_chan_sock_open(struct soft_chan *chan, uint16_t port,
 	}
 
 	pier__soft_ep_receive_also(chan->ep, io);
+	sock->seen = (struct soft_sock_seen){ 0 };
 	sock->io = io;
 	sock->fd = fd;
 	sock->turn++;
