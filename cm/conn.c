@@ -46,7 +46,8 @@ static int describe(struct pier_conn *conn, int gid_index, uint32_t valid_s)
 	pier__dev_port(qset->dev, &port);
 	if (!port.active)
 		return pier__fail(-ENETDOWN, "%s port %u is down: bring %s up",
-				  port.name, port.port, port.netdev);
+				  port.name, port.port,
+				  port.netdev[0] ? port.netdev : "its link");
 	n = pier__gid_offers(&port, gid_index, us->gids);
 	if (n < 0)
 		return n;
@@ -88,6 +89,10 @@ int pier__conn_create(struct pier__qset *qset, struct pier_conn **ret)
 	struct pier_conn *conn;
 	int err;
 
+	pier__dev_events(qset->dev);
+	err = pier__dev_alive(qset->dev);
+	if (err)
+		return err;
 	if (qset->error)
 		return pier__fail(qset->error, "%s no longer works: destroy "
 				  "the context", qset->dev->info.port.name);

@@ -157,6 +157,13 @@ int pier__conn_failed(struct pier_conn *conn, const char *what,
  */
 void pier__conn_heard(struct pier_conn *conn);
 
+/*
+ * Something has failed on @conn: is our own port the reason?  @ret gets the
+ * end of a sentence, "" if not.  Returns 0; -ENODEV, gone; -ENETDOWN;
+ * -EADDRNOTAVAIL; -EMSGSIZE, its MTU.  No sentence of its own.
+ */
+int pier__conn_trouble(const struct pier_conn *conn, char *ret, size_t size);
+
 /* Say who never said hello.  Returns -PIER_ENOHELLO. */
 int pier__conn_no_hello(const struct pier_conn *conn);
 

@@ -33,5 +33,6 @@ lib_libpier_core_la_SOURCES += \
 	%D%/status.c \
 	%D%/status.h \
 	%D%/step.c \
+	%D%/trouble.c \
 	%D%/why.c \
 	# end, sorted

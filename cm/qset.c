@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -30,17 +31,24 @@ static void flush_pending(struct pier__qset *qset)
 						    pending));
 }
 
-/* The completion queue is dead: so is every connection. */
+/*
+ * The queues are dead: so is every connection, each for the same reason, even
+ * if ending one of them fails as well.
+ */
 static void __attribute__((noinline, cold))
 fail_all(struct pier__qset *qset, int err)
 {
 	struct pier__list *pos, *tmp;
+	char why[256];
 
+	snprintf(why, sizeof(why), "%s", pier_last_error());
 	qset->error = err;
 	qset->attention = true;
-	PIER__LIST_EACH(pos, tmp, qset->conns)
+	PIER__LIST_EACH(pos, tmp, qset->conns) {
+		pier__fail_again(err, why);
 		pier__conn_fail(pier__container_of(pos, struct pier_conn, link),
 				err);
+	}
 }
 
 void pier__qset_tell(struct pier__qset *qset, int max)
@@ -51,6 +59,29 @@ void pier__qset_tell(struct pier__qset *qset, int max)
 		posted->succeed(posted);
 }
 
+/* Complete what the device will never complete. */
+static void cancel_receives(struct pier__qset *qset)
+{
+	struct ibv_wc wc = { .status = IBV_WC_WR_FLUSH_ERR };
+	struct pier__list *link;
+
+	while (pier__pe_room(qset->pe) > 0 &&
+	       (link = pier__list_pop(&qset->posted))) {
+		struct pier__op *op = pier__container_of(
+			link, struct pier__posted, link)->op;
+
+		wc.wr_id = (uintptr_t)op;
+		op->done(op, &wc);
+	}
+}
+
+/* Nothing will come any more for receives on dead queues. */
+static bool has_orphans(const struct pier__qset *qset)
+{
+	return qset->error && !qset->conn_count &&
+	       !pier__list_empty(&qset->posted);
+}
+
 /* Chains to post, successes to tell, a dead queue.  Whether there was any. */
 static int __attribute__((noinline))
 do_other_work(struct pier__qset *qset)
@@ -59,9 +90,13 @@ do_other_work(struct pier__qset *qset)
 
 	flush_pending(qset);
 	pier__qset_tell(qset, qset->room);
+	if (has_orphans(qset)) {
+		cancel_receives(qset);
+		told = true;
+	}
 	qset->attention = !pier__list_empty(&qset->pending) ||
 			  qset->ready.first || qset->error;
-	return told || qset->error;
+	return told;
 }
 
 static int poll_completions(struct pier__source *source, int budget)
@@ -71,8 +106,11 @@ static int poll_completions(struct pier__source *source, int budget)
 	int n;
 
 	qset->room = budget;
-	if (qset->attention && do_other_work(qset))
-		return 1;
+	if (qset->attention) {
+		n = do_other_work(qset);
+		if (n || qset->error)
+			return n;
+	}
 	n = qset->fab->poll(qset->cq, wc,
 			    budget < BATCH ? budget : BATCH);
 	if (n <= 0) {
@@ -97,7 +135,7 @@ static int arm(struct pier__source *source)
 	struct pier__qset *qset = qset_of(source);
 
 	if (!pier__list_empty(&qset->pending) ||
-	    qset->ready.first)
+	    qset->ready.first || has_orphans(qset))
 		return -EAGAIN;
 	return qset->error ? 0 : qset->fab->arm(qset->cq);
 }
@@ -107,22 +145,6 @@ static void clear(struct pier__source *source)
 	struct pier__qset *qset = qset_of(source);
 
 	qset->fab->chan_clear(qset->chan);
-}
-
-/* Complete what the device will never complete. */
-static void cancel_receives(struct pier__qset *qset)
-{
-	struct ibv_wc wc = { .status = IBV_WC_WR_FLUSH_ERR };
-	struct pier__list *link;
-
-	while (pier__pe_room(qset->pe) > 0 &&
-	       (link = pier__list_pop(&qset->posted))) {
-		struct pier__op *op = pier__container_of(
-			link, struct pier__posted, link)->op;
-
-		wc.wr_id = (uintptr_t)op;
-		op->done(op, &wc);
-	}
 }
 
 /* No connection is left; as many rounds as the budget makes of it. */
@@ -236,9 +258,8 @@ static void look_at_device(struct pier__qset *qset, uint64_t now)
 		return;
 	qset->look_due = now + PIER__MS;
 	pier__dev_events(qset->dev);
-	if (!qset->error && atomic_load(&qset->dev->gone))
-		fail_all(qset, pier__fail(-ENODEV, "%s is gone",
-					  qset->dev->info.port.name));
+	if (!qset->error && pier__dev_alive(qset->dev))
+		fail_all(qset, -ENODEV);
 	look_at_port(qset, now);
 }
 
@@ -343,9 +364,12 @@ int pier__qset_create(struct pier_dev *dev, struct pier_pe *pe,
 		      struct pier__list *conns, struct pier__kept *kept,
 		      struct pier__qset **ret)
 {
-	struct pier__qset *qset = calloc(1, sizeof(*qset));
-	int err;
+	int err = pier__dev_alive(dev);
+	struct pier__qset *qset;
 
+	if (err)
+		return err;
+	qset = calloc(1, sizeof(*qset));
 	if (!qset)
 		return pier__fail(-ENOMEM, "queues: no memory");
 	qset->dev = dev;

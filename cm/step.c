@@ -133,16 +133,16 @@ static uint64_t step_up(struct pier_conn *conn, uint64_t now)
 
 int pier__conn_no_hello(const struct pier_conn *conn)
 {
-	char gid[INET6_ADDRSTRLEN];
+	char gid[INET6_ADDRSTRLEN], why[128];
 
+	pier__conn_trouble(conn, why, sizeof(why));
 	return pier__fail(-PIER_ENOHELLO, "no hello from %s QPN 0x%06x: %s%s",
 			  pier__gid_text(conn->path_them.raw, gid),
 			  conn->them.qpn,
 			  conn->hello_acked ?
 				  "it took ours but never connected to us" :
 				  "it does not answer; is it gone, or its "
-				  "descriptor from an earlier run?",
-			  pier__dev_trouble(conn->qset->dev));
+				  "descriptor from an earlier run?", why);
 }
 
 void pier__conn_become_up(struct pier_conn *conn, uint64_t now)
@@ -251,34 +251,27 @@ void pier__conn_fail(struct pier_conn *conn, int err)
 	pier__conn_kick(conn);
 }
 
-/* The device has ended it, by no request of ours. */
+/* The queue pair is in error, by no request of ours. */
 static void broken(struct pier_conn *conn)
 {
-	char gid[INET6_ADDRSTRLEN];
+	char gid[INET6_ADDRSTRLEN], why[128];
+	int err = pier__conn_trouble(conn, why, sizeof(why));
 
-	pier__conn_fail(conn, pier__fail(-ECONNRESET, "the device has ended "
-					 "the connection to %s QPN 0x%06x: it "
-					 "refused a request of the peer's",
-					 pier__gid_text(conn->path_them.raw,
-							gid),
-					 conn->them.qpn));
-}
-
-/* As of now: no answer can come to an address that is gone. */
-static bool is_homeless(struct pier_conn *conn)
-{
-	struct pier__port port;
-
-	pier__dev_port(conn->qset->dev, &port);
-	pier__conn_look(conn, &port, pier__pe_now(conn->qset->pe));
-	return conn->homeless_since;
+	if (!err)
+		err = -ECONNRESET;
+	pier__gid_text(conn->path_them.raw, gid);
+	pier__fail(err, "the device has ended the connection to %s QPN "
+		   "0x%06x%s", gid, conn->them.qpn, why[0] ? why :
+		   ": it refused a request of the peer's, or the queue pair "
+		   "was moved to error by hand");
+	pier__conn_fail(conn, err);
 }
 
 int pier__conn_failed(struct pier_conn *conn, const char *what,
 		      const struct ibv_wc *wc)
 {
-	char gid[INET6_ADDRSTRLEN];
-	int err = pier__wc_error(wc->status);
+	char gid[INET6_ADDRSTRLEN], port[128];
+	int err = pier__wc_error(wc->status), cause;
 
 	if (wc->status == IBV_WC_WR_FLUSH_ERR) {
 		const char *why;
@@ -290,16 +283,20 @@ int pier__conn_failed(struct pier_conn *conn, const char *what,
 		return pier__fail_again(err, why[0] ? why :
 					pier__wc_text(wc->status));
 	}
-	if (wc->status == IBV_WC_RETRY_EXC_ERR && is_homeless(conn)) {
+	cause = pier__conn_trouble(conn, port, sizeof(port));
+	/* no answer can come to an address that is gone */
+	if (cause == -EADDRNOTAVAIL && (err == -PIER_ERETRY ||
+					err == -PIER_EDEVICE)) {
 		err = pier__conn_no_address(conn);
 		pier__conn_fail(conn, err);
 		return err;
 	}
+	if (cause && err == -PIER_EDEVICE)	/* its port failed, not it */
+		err = cause;
 	pier__fail(err, "%s to %s QPN 0x%06x failed: %s%s (verbs status %d, "
 		   "vendor 0x%x)", what,
 		   pier__gid_text(conn->path_them.raw, gid), conn->them.qpn,
-		   pier__wc_text(wc->status),
-		   pier__dev_trouble(conn->qset->dev), (int)wc->status,
+		   pier__wc_text(wc->status), port, (int)wc->status,
 		   wc->vendor_err);
 	pier__conn_fail(conn, err);
 	return err;

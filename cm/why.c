@@ -85,9 +85,10 @@ static void path_text(const struct pier_conn *conn, char *ret, size_t size)
 {
 	struct pier__port port;
 	uint8_t gid[16] = { 0 };
-	char text[INET6_ADDRSTRLEN] = "none";
+	char text[INET6_ADDRSTRLEN] = "none", trouble[128];
 	const struct pier__cm_id *id = conn->side->id;
 
+	pier__conn_trouble(conn, trouble, sizeof(trouble));
 	pier__dev_port(conn->qset->dev, &port);
 	if (id && id->local.ss_family)
 		pier__sockaddr_to_gid((const void *)&id->local, gid);
@@ -97,13 +98,13 @@ static void path_text(const struct pier_conn *conn, char *ret, size_t size)
 		pier__gid_text(gid, text);
 	snprintf(ret, size, "over %s, GID %s, MTU %u%s", port.name, text,
 		 conn->path_mtu ? conn->path_mtu : 128u << port.mtu,
-		 pier__dev_trouble(conn->qset->dev));
+		 trouble);
 }
 
 int pier__side_why(const struct pier_conn *conn, int err, const char *stage,
 		   const char *fmt, ...)
 {
-	char why[400], ends[600], path[200];
+	char why[400], ends[600], path[320];
 	va_list args;
 
 	va_start(args, fmt);

@@ -138,6 +138,8 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/fabric/verbs/sys.h \
 	%D%/fabric/verbs/verbs.c \
 	%D%/fabric/verbs/verbs.h \
+	%D%/fabric/verbs/watch.c \
+	%D%/fabric/verbs/watch.h \
 	%D%/fabric/verbs/why.c \
 	%D%/fabric/verbs/why.h \
 	%D%/mem/bridge.c \

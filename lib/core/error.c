@@ -101,12 +101,12 @@ enum pier_scope pier_error_scope(int err)
 	case ECONNREFUSED:
 	case ECONNRESET:
 	case EHOSTUNREACH:
+	case ENETDOWN:
 	case ENETUNREACH:
 	case ENOTCONN:
 	case EPIPE:
 		return PIER_SCOPE_CONN;
 	case EIO:
-	case ENETDOWN:
 	case ENODEV:
 	case ENXIO:
 	case ESHUTDOWN:

@@ -22,8 +22,8 @@ struct pier_dev {
 				/* keys made on it carry it to importers */
 	atomic_uint users;	/* contexts and mmaps on it */
 	pthread_mutex_t lock;	/* events, and fdev->port after the open */
+	uint64_t asked;		/* ns; when fdev->port was last queried */
 	atomic_bool gone;	/* for good */
-	atomic_bool port_down;	/* for now */
 	atomic_uint changes;	/* of the port, so far */
 };
 
@@ -40,8 +40,14 @@ void pier__dev_events(struct pier_dev *dev);
 /* The port as it is now, events that wait included.  Any thread. */
 void pier__dev_port(struct pier_dev *dev, struct pier__port *ret);
 
-/* What is wrong with it, to end a sentence with; "" nothing.  Any thread. */
-const char *pier__dev_trouble(const struct pier_dev *dev);
+/* Say so if it is gone.  Errors: -ENODEV.  Any thread. */
+int pier__dev_alive(struct pier_dev *dev);
+
+/*
+ * The port as it is now, asked anew: something has failed and the reason is
+ * looked for.  Returns 0; -ENODEV, without a sentence, it is gone.  Any thread.
+ */
+int pier__dev_now(struct pier_dev *dev, struct pier__port *ret);
 
 /*
  * Give the caller of the API as much of @all as fits.  Errors: -EINVAL,

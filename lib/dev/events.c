@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+
+#include "core/clock.h"
 #include "core/fail.h"
 #include "dev/dev.h"
+
+/* A query is some system calls: many failures at once share one. */
+#define ASK_AGAIN (10 * PIER__MS)
 
 /*
  * Asynchronous events.  Whoever sees the descriptor readable first takes them
@@ -13,16 +19,14 @@ static void take(struct pier_dev *dev, int event)
 
 	switch (event) {
 	case IBV_EVENT_DEVICE_FATAL:
-		atomic_store(&dev->gone, true);
 		pier__log(PIER_LOG_ERROR, "dev", "%s is gone", name);
+		atomic_store(&dev->gone, true);
 		break;
 	case IBV_EVENT_PORT_ERR:
-		atomic_store(&dev->port_down, true);
 		pier__log(PIER_LOG_WARNING, "dev", "%s: its port is down",
 			  name);
 		break;
 	case IBV_EVENT_PORT_ACTIVE:
-		atomic_store(&dev->port_down, false);
 		pier__log(PIER_LOG_INFO, "dev", "%s: its port is up", name);
 		break;
 	default:	/* addresses, LID: the port is asked again */
@@ -30,21 +34,35 @@ static void take(struct pier_dev *dev, int event)
 	}
 }
 
-void pier__dev_events(struct pier_dev *dev)
+/* Under the lock: what it says now, or that it is no more. */
+static void ask(struct pier_dev *dev)
 {
-	const struct pier__fabric_dev *fab = dev->fabric->dev;
+	if (atomic_load(&dev->gone))
+		return;
+	if (dev->fabric->dev->query(dev->fdev) == -ENODEV)
+		take(dev, IBV_EVENT_DEVICE_FATAL);
+	dev->asked = pier__now();
+}
+
+static void take_all(struct pier_dev *dev)
+{
 	bool any = false;
 	int event;
 
-	pthread_mutex_lock(&dev->lock);
-	while (fab->event(dev->fdev, &event) == 0) {
+	while (dev->fabric->dev->event(dev->fdev, &event) == 0) {
 		take(dev, event);
 		any = true;
 	}
-	if (any && !atomic_load(&dev->gone))
-		fab->query(dev->fdev);
-	if (any)
-		atomic_fetch_add(&dev->changes, 1);
+	if (!any)
+		return;
+	ask(dev);
+	atomic_fetch_add(&dev->changes, 1);
+}
+
+void pier__dev_events(struct pier_dev *dev)
+{
+	pthread_mutex_lock(&dev->lock);
+	take_all(dev);
 	pthread_mutex_unlock(&dev->lock);
 }
 
@@ -56,11 +74,22 @@ void pier__dev_port(struct pier_dev *dev, struct pier__port *ret)
 	pthread_mutex_unlock(&dev->lock);
 }
 
-const char *pier__dev_trouble(const struct pier_dev *dev)
+int pier__dev_alive(struct pier_dev *dev)
 {
-	if (atomic_load(&dev->gone))
-		return "; the device is gone";
-	if (atomic_load(&dev->port_down))
-		return "; the port here is down";
-	return "";
+	if (!atomic_load(&dev->gone))
+		return 0;
+	return pier__fail(-ENODEV, "%s is gone: close it, for which its "
+			  "removal may wait, and open another device",
+			  dev->info.port.name);
+}
+
+int pier__dev_now(struct pier_dev *dev, struct pier__port *ret)
+{
+	pthread_mutex_lock(&dev->lock);
+	take_all(dev);
+	if (pier__now() - dev->asked > ASK_AGAIN)
+		ask(dev);
+	*ret = dev->fdev->port;
+	pthread_mutex_unlock(&dev->lock);
+	return atomic_load(&dev->gone) ? -ENODEV : 0;
 }

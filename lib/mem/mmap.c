@@ -137,6 +137,9 @@ static int register_on(struct pier__mmap_key *key, struct pier_mmap *mmap)
 		return pier__fail(-EMSGSIZE, "mmap: %zu bytes, %s takes %llu",
 				  mmap->cfg.len, key->dev->info.port.name,
 				  (unsigned long long)limits->mmap);
+	err = pier__dev_alive(key->dev);
+	if (err)
+		return err;
 	err = key->dev->fabric->dev->reg(key->dev->fdev, mmap->cfg.addr,
 					 mmap->cfg.len,
 					 verbs_access(mmap->cfg.access),

@@ -307,6 +307,19 @@ static void took(struct pier__rdma_task *t, const struct ibv_wc *wc)
 		pier__buf_grow(t->dst, wc->byte_len);
 }
 
+/* No connection is to blame. */
+static int cancelled(struct pier__qset *qset)
+{
+	int err = qset->error ? pier__dev_alive(qset->dev) : 0;
+
+	if (err)
+		return err;
+	if (qset->error)
+		return pier__fail(qset->error, "receive cancelled: %s no "
+				  "longer works", qset->dev->info.port.name);
+	return pier__fail(-ECANCELED, "receive cancelled: the context stops");
+}
+
 static void recv_done(struct pier__op *op, const struct ibv_wc *wc)
 {
 	struct pier__rdma_task *t =
@@ -325,8 +338,7 @@ static void recv_done(struct pier__op *op, const struct ibv_wc *wc)
 	} else if (t->task.conn) {
 		finish_failed(t, failed(t, wc));
 	} else {
-		finish(t, pier__fail(-ECANCELED, "receive cancelled: the "
-				     "context stops"));
+		finish_failed(t, cancelled(rdma->qset));
 	}
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,7 +101,7 @@ static int port_now(const char *name, struct pier__port *ret,
 static int gone(const char *name)
 {
 	return pier__fail(-ENODEV, "%s: its interface is gone, or has no IP "
-			  "address any more", name);
+			  "address", name);
 }
 
 static int soft_open(const struct pier__port *port, struct pier__fdev **ret)
@@ -160,6 +161,7 @@ static int soft_query(struct pier__fdev *fdev)
 {
 	struct soft_fdev *soft = soft_of(fdev);
 	struct pier__port port;
+	char name[IF_NAMESIZE];
 	unsigned int ifindex;
 	int err;
 
@@ -174,7 +176,10 @@ static int soft_query(struct pier__fdev *fdev)
 	else
 		fdev->port = port;
 	pthread_mutex_unlock(&soft->lock);
-	return err ? gone(fdev->port.name) : 0;
+	/* an interface that is still there may get an address again */
+	if (err && !if_indextoname(soft->ifindex, name))
+		return gone(fdev->port.name);
+	return 0;
 }
 
 /* What @port has become since the last event; -EAGAIN: nothing new. */

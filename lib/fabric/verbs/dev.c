@@ -55,28 +55,33 @@ int pier__verbs_open(const struct pier__port *port, struct pier__fdev **ret)
 		goto err_free;
 	dev->fdev.fabric = &pier__verbs;
 	dev->fdev.port = *port;
-	dev->fdev.event_fd = dev->ibv->async_fd;
 	err = set_nonblocking(dev->ibv->async_fd);
 	if (err) {
 		pier__fail(err, "%s: its event descriptor: %s", port->name,
 			   pier_strerror(err));
 		goto err_close;
 	}
-	err = pier__verbs_query(&dev->fdev);
+	err = pier__verbs_watch_open(dev->ibv, true, &dev->watch);
 	if (err)
 		goto err_close;
+	dev->fdev.event_fd = dev->watch.fd;
+	err = pier__verbs_query(&dev->fdev);
+	if (err)
+		goto err_watch_close;
 	errno = 0;
 	dev->pd = ibv_alloc_pd(dev->ibv);
 	if (!dev->pd) {
 		err = pier__verbs_error(-1);
 		pier__fail(err, "%s: no protection domain: %s", port->name,
 			   pier_strerror(err));
-		goto err_close;
+		goto err_watch_close;
 	}
 
 	*ret = &dev->fdev;
 	return 0;
 
+err_watch_close:
+	pier__verbs_watch_close(&dev->watch);
 err_close:
 	ibv_close_device(dev->ibv);
 err_free:
@@ -97,14 +102,22 @@ int pier__verbs_adopt(const struct pier__port *port, struct ibv_pd *pd,
 	dev->adopted = true;
 	dev->fdev.fabric = &pier__verbs;
 	dev->fdev.port = *port;
-	dev->fdev.event_fd = -1;	/* the program reads them */
+	/* its asynchronous events are the program's, its removal is not one */
+	err = pier__verbs_watch_open(dev->ibv, false, &dev->watch);
+	if (err)
+		goto err_free;
+	dev->fdev.event_fd = dev->watch.fd;
 	err = pier__verbs_query(&dev->fdev);
-	if (err) {
-		free(dev);
-		return err;
-	}
+	if (err)
+		goto err_watch_close;
 	*ret = &dev->fdev;
 	return 0;
+
+err_watch_close:
+	pier__verbs_watch_close(&dev->watch);
+err_free:
+	free(dev);
+	return err;
 }
 
 /* The context and its protection domain, unless they are the program's. */
@@ -127,6 +140,7 @@ void pier__verbs_close(struct pier__fdev *fdev)
 {
 	if (!fdev)
 		return;
+	pier__verbs_watch_close(&verbs_dev(fdev)->watch);
 	close_own(verbs_dev(fdev));
 	free(verbs_dev(fdev));
 }
@@ -136,6 +150,8 @@ int pier__verbs_query(struct pier__fdev *fdev)
 	struct pier__port port = fdev->port;
 	int err;
 
+	if (pier__verbs_watch_lost(&verbs_dev(fdev)->watch))
+		return pier__fail(-ENODEV, "%s is gone", fdev->port.name);
 	port.netdev[0] = '\0';
 	err = pier__verbs_port(verbs_dev(fdev)->ibv, fdev->port.port, &port);
 	if (err)
@@ -161,28 +177,39 @@ static bool is_foreign(const struct ibv_async_event *event, uint32_t port)
 	}
 }
 
-int pier__verbs_event(struct pier__fdev *fdev, int *ret)
+/* The next asynchronous event about the open port.  -EAGAIN: none. */
+static int next_event(struct verbs_dev *dev, int *ret)
 {
-	struct verbs_dev *dev = verbs_dev(fdev);
 	struct ibv_async_event event;
 	bool foreign;
-	int err;
 
-	if (dev->adopted)
-		return -EAGAIN;
 	do {
 		errno = 0;
-		if (ibv_get_async_event(dev->ibv, &event)) {
-			err = pier__verbs_error(-1);
-			if (err == -EAGAIN)
-				return err;
-			return pier__fail(err, "%s: no event: %s",
-					  fdev->port.name, pier_strerror(err));
-		}
-		foreign = is_foreign(&event, fdev->port.port);
+		if (ibv_get_async_event(dev->ibv, &event))
+			return pier__verbs_error(-1);
+		foreign = is_foreign(&event, dev->fdev.port.port);
 		/* At once: the end of what it is about waits for this. */
 		ibv_ack_async_event(&event);
 	} while (foreign);
 	*ret = (int)event.event_type;
+	return 0;
+}
+
+/* Whichever way the end of the device shows, it is told once. */
+int pier__verbs_event(struct pier__fdev *fdev, int *ret)
+{
+	struct verbs_dev *dev = verbs_dev(fdev);
+	int err = -EAGAIN;
+
+	if (!dev->adopted && dev->watch.async >= 0)
+		err = next_event(dev, ret);
+	if (!err && *ret != IBV_EVENT_DEVICE_FATAL)
+		return 0;
+	if (err != -EAGAIN && err != -EINTR)	/* unplugged: it says EIO */
+		pier__verbs_watch_ended(&dev->watch);
+	if (!pier__verbs_watch_news(&dev->watch) || dev->told_lost)
+		return -EAGAIN;
+	dev->told_lost = true;
+	*ret = IBV_EVENT_DEVICE_FATAL;
 	return 0;
 }

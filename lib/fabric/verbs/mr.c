@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,26 +29,33 @@ static uint64_t status_kib(const char *name)
 }
 
 /*
- * ENOMEM is as good as always the limit of locked memory.  Memory of RDMA
- * counts as pinned, other as locked: the limit holds for each by itself.
+ * ENOMEM is as good as always the limit of locked memory, which the kernel
+ * counts in pages.  Memory of RDMA counts as pinned, other as locked: the
+ * limit holds for each by itself.
  */
+static bool is_over_limit(const struct rlimit *limit, size_t len,
+			  uint64_t pinned_kib)
+{
+	return limit->rlim_cur != RLIM_INFINITY &&
+	       pinned_kib * 1024 + len + 4095 > limit->rlim_cur;
+}
+
 static int no_memory(const char *device, size_t len)
 {
-	struct rlimit limit;
+	struct rlimit limit = { .rlim_cur = RLIM_INFINITY };
+	uint64_t pinned = status_kib("VmPin");
 
-	if (getrlimit(RLIMIT_MEMLOCK, &limit) ||
-	    limit.rlim_cur == RLIM_INFINITY)
+	getrlimit(RLIMIT_MEMLOCK, &limit);
+	if (!is_over_limit(&limit, len, pinned))
 		return pier__fail(-ENOMEM, "%s: %zu bytes cannot be "
 				  "registered: no memory; %" PRIu64 " KiB are "
-				  "pinned already", device, len,
-				  status_kib("VmPin"));
+				  "pinned already", device, len, pinned);
 	return pier__fail(-ENOMEM, "%s: %zu bytes cannot be registered: the "
 			  "limit of locked memory is %" PRIu64 " KiB, of "
 			  "which %" PRIu64 " are pinned; raise it: ulimit -l "
 			  "unlimited (shell), LimitMEMLOCK=infinity (systemd), "
 			  "--ulimit memlock=-1 (container)", device, len,
-			  (uint64_t)limit.rlim_cur / 1024,
-			  status_kib("VmPin"));
+			  (uint64_t)limit.rlim_cur / 1024, pinned);
 }
 
 int pier__verbs_reg(struct pier__fdev *fdev, void *addr, size_t len,

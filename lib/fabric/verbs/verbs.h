@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "fabric/fabric.h"
+#include "fabric/verbs/watch.h"
 
 /*
  * Devices that rdma-core drives.  Each body is the seam's with libibverbs'
@@ -17,6 +18,8 @@ struct verbs_dev {
 	struct ibv_pd *pd;
 	bool adopted;			/* both are the program's */
 	atomic_uint vectors;		/* completion vectors given out */
+	struct verbs_watch watch;
+	bool told_lost;			/* by event() */
 };
 
 struct verbs_mr {

@@ -85,7 +85,7 @@ struct pier_dev *pier_rdma_dev(const struct pier_rdma *rdma);
 /*
  * Begin a connection and describe this end of it.  *ret_desc stays *ret's.
  * Errors: -ESHUTDOWN, not running; -ENOSPC, max_conns are in use; -ENOMEM;
- * -ENETDOWN; -ERANGE, no such GID index.
+ * -ENETDOWN; -ENODEV, the device is gone; -ERANGE, no such GID index.
  */
 int pier_rdma_export(struct pier_rdma *rdma, const void **ret_desc,
 		     size_t *ret_len, struct pier_conn **ret);

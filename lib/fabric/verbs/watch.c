@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <linux/netlink.h>
+#include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <infiniband/verbs.h>
+
+#include "core/fail.h"
+#include "fabric/verbs/watch.h"
+
+#define KERNEL_GROUP 1		/* of uevents; 2 is udevd's */
+
+/* A number is used again, an inode of sysfs is not.  0: there is none. */
+static uint64_t inode_of(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) ? 0 : (uint64_t)st.st_ino;
+}
+
+/* The kernel's announcements; -1: it does not let us. */
+static int listen_to_kernel(void)
+{
+	struct sockaddr_nl addr = {
+		.nl_family = AF_NETLINK,
+		.nl_groups = KERNEL_GROUP,
+	};
+	int fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
+			NETLINK_KOBJECT_UEVENT);
+
+	if (fd >= 0 && bind(fd, (struct sockaddr *)&addr, sizeof(addr))) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+static int add(int epoll_fd, int fd)
+{
+	struct epoll_event ev = { .events = EPOLLIN };
+
+	if (fd >= 0 && epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &ev))
+		return -errno;
+	return 0;
+}
+
+int pier__verbs_watch_open(struct ibv_context *ctx, bool async,
+			   struct verbs_watch *ret)
+{
+	const char *name = ibv_get_device_name(ctx->device);
+	struct verbs_watch watch = { .async = async ? ctx->async_fd : -1 };
+	int err;
+
+	snprintf(watch.entry, sizeof(watch.entry),
+		 "/sys/class/infiniband_verbs/%s", ctx->device->dev_name);
+	watch.fd = epoll_create1(EPOLL_CLOEXEC);
+	if (watch.fd < 0)
+		return pier__fail(-errno, "%s: no descriptor for its events: "
+				  "%s", name, pier_strerror(errno));
+	watch.uevents = listen_to_kernel();
+	watch.inode = inode_of(watch.entry);
+	if (watch.uevents < 0 || !watch.inode)
+		pier__log(PIER_LOG_INFO, "verbs", "%s: its removal may not be "
+			  "noticed here until a request fails", name);
+	err = add(watch.fd, watch.async);
+	if (!err)
+		err = add(watch.fd, watch.uevents);
+	if (err) {
+		pier__verbs_watch_close(&watch);
+		return pier__fail(err, "%s: its events cannot be watched: %s",
+				  name, pier_strerror(err));
+	}
+	*ret = watch;
+	return 0;
+}
+
+void pier__verbs_watch_close(struct verbs_watch *watch)
+{
+	if (watch->uevents >= 0)
+		close(watch->uevents);
+	close(watch->fd);
+}
+
+bool pier__verbs_watch_lost(struct verbs_watch *watch)
+{
+	if (!watch->lost && watch->inode)
+		watch->lost = inode_of(watch->entry) != watch->inode;
+	return watch->lost;
+}
+
+/*
+ * They may speak of any device in the machine, and anybody's in a test: what
+ * they say is not looked at, only that something has changed.
+ */
+static bool drain(int fd)
+{
+	bool any = false;
+	char byte;
+
+	while (recv(fd, &byte, sizeof(byte), MSG_TRUNC) >= 0 ||
+	       errno == ENOBUFS)
+		any = true;
+	return any;
+}
+
+bool pier__verbs_watch_news(struct verbs_watch *watch)
+{
+	if (watch->uevents < 0 || !drain(watch->uevents))
+		return watch->lost;
+	return pier__verbs_watch_lost(watch);
+}
+
+void pier__verbs_watch_ended(struct verbs_watch *watch)
+{
+	watch->lost = true;
+	if (watch->async >= 0)	/* or it would be readable for ever */
+		epoll_ctl(watch->fd, EPOLL_CTL_DEL, watch->async, NULL);
+	watch->async = -1;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_FABRIC_VERBS_WATCH_H
+#define PIER_FABRIC_VERBS_WATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ibv_context;
+
+/*
+ * Notice that the kernel takes an open device away.  Drivers of hardware end
+ * it with a last asynchronous event.  Others, rxe and siw, wait until every
+ * program has closed it and tell the programs nothing: what can be seen is
+ * that its node goes, which the kernel announces to whoever listens.
+ */
+struct verbs_watch {
+	int fd;			/* owned: readable when there is news */
+	int uevents;		/* owned; -1: the kernel is not listened to */
+	int async;		/* the context's; -1: not watched */
+	char entry[96];		/* of the node in sysfs */
+	uint64_t inode;		/* of it; 0: cannot be seen */
+	bool lost;		/* the device is */
+};
+
+/*
+ * Watch the device of @ctx; with @async its asynchronous events make @ret->fd
+ * readable as well.  Errors: -EMFILE and the like.
+ */
+int pier__verbs_watch_open(struct ibv_context *ctx, bool async,
+			   struct verbs_watch *ret);
+void pier__verbs_watch_close(struct verbs_watch *watch);
+
+/* Is the device gone, or about to go? */
+bool pier__verbs_watch_lost(struct verbs_watch *watch);
+
+/* The same, but look only if there is news, which is taken. */
+bool pier__verbs_watch_news(struct verbs_watch *watch);
+
+/* The asynchronous events have ended: the device is gone. */
+void pier__verbs_watch_ended(struct verbs_watch *watch);
+
+#endif
