@@ -30,6 +30,8 @@ check_PROGRAMS += \
 	%D%/file.t \
 	%D%/forge.t \
 	%D%/frame.t \
+	%D%/gone.t \
+	%D%/killed.t \
 	%D%/log.t \
 	%D%/lookup.t \
 	%D%/mad.t \
@@ -93,6 +95,8 @@ check_LTLIBRARIES += %D%/libtap.la
 %C%_libtap_la_SOURCES = \
 	%D%/argline.c \
 	%D%/argline.h \
+	%D%/cable.c \
+	%D%/cable.h \
 	%D%/caller.c \
 	%D%/caller.h \
 	%D%/failing.c \
