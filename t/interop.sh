@@ -182,16 +182,27 @@ large_writes_go_both_ways_over_ipv6()
 	moves write
 }
 
-a_lossy_cable_loses_no_data()
+# lossy PERCENT - both directions of the cable lose as many packets
+lossy()
 {
 	modprobe sch_netem || return 1
-	tc qdisc add dev p0 root netem loss 1% &&
-	vm_in_peer tc qdisc add dev p1 root netem loss 1% || return 1
+	tc qdisc add dev p0 root netem loss "$1%" &&
+	vm_in_peer tc qdisc add dev p1 root netem loss "$1%" || return 1
 	pairs && arrives_whole
 	held=$?
 	tc qdisc del dev p0 root
 	vm_in_peer tc qdisc del dev p1 root
 	return $held
+}
+
+a_cable_that_loses_one_percent_loses_no_data()
+{
+	lossy 1
+}
+
+a_cable_that_loses_five_percent_loses_no_data()
+{
+	lossy 5
 }
 
 # Beside rxe, in the namespace where that has the port.
@@ -219,7 +230,8 @@ run large_writes_go_both_ways
 run large_reads_go_both_ways
 run large_sends_go_both_ways
 run large_writes_go_both_ways_over_ipv6
-run a_lossy_cable_loses_no_data
+run a_cable_that_loses_one_percent_loses_no_data
+run a_cable_that_loses_five_percent_loses_no_data
 run the_port_that_rxe_holds_is_named
 sed 's/^/# /' "$tmp/rates"
 vm_peer_end

@@ -186,6 +186,40 @@ static void a_gap_is_told_once(void)
 	pair_close(pair);
 }
 
+/* A requester may take each NAK for a retry, and an ACK for a new start. */
+static void a_message_with_many_gaps_is_acknowledged_on_the_way(void)
+{
+	struct soft_hdr hdr;
+	uint32_t psn, acks = 0;
+
+	open_pair(NULL);
+	for (psn = 0; psn < 60; psn++) {
+		hdr = (struct soft_hdr) {
+			.opcode = psn ? SOFT_WRITE_MIDDLE : SOFT_WRITE_FIRST,
+			.pkey = 0xffff, .qpn = pier__soft_qp_number(b->qp),
+			.rkey = b->mr.mr.rkey, .va = (uintptr_t)b->mem + DST,
+			.dma_len = 100 * 1024,
+		};
+		if (psn % 5 == 0) {
+			hdr.psn = psn + 1;
+			pair_inject(pair, 1, &hdr, last_data, 1024);
+			IS(last.syndrome, 0x60);
+			IS(last.psn, psn);
+		}
+		sent = 0;
+		hdr.psn = psn;
+		pair_inject(pair, 1, &hdr, last_data, 1024);
+		if (!sent)
+			continue;
+		IS(last.syndrome, 0x1f);
+		IS(last.psn, psn);
+		acks++;
+	}
+	IS(counters(b)->naks_sent[0], 12);
+	IS(acks, 9);	/* of the fourth gap, and those behind it */
+	pair_close(pair);
+}
+
 static void a_gap_that_is_filled_is_not_told(void)
 {
 	open_pair(NULL);
@@ -452,6 +486,7 @@ int main(void)
 	TEST(a_repeated_atomic_is_answered_and_not_done);
 	TEST(memory_taken_away_is_not_read_for_an_answer);
 	TEST(a_gap_is_told_once);
+	TEST(a_message_with_many_gaps_is_acknowledged_on_the_way);
 	TEST(a_gap_that_is_filled_is_not_told);
 	TEST(a_gap_is_told_in_spite_of_a_duplicate);
 	TEST(a_duplicate_is_acknowledged_and_not_written);

@@ -12,6 +12,7 @@
 #define SOFT_PSN_MASK 0xffffffu
 #define SOFT_AHEAD_MAX (1u << 16)	/* packets unacknowledged, of one QP */
 #define SOFT_ACK_EVERY 16		/* packets; ask for an ACK */
+#define SOFT_GAPS 4			/* of a message; ACK from there on */
 #define SOFT_QUOTA 16			/* packets of one QP in a turn */
 #define SOFT_TX_RETRY_NS 50000		/* after a full socket */
 
@@ -144,6 +145,8 @@ struct soft_resp {
 	uint8_t due;			/* enum soft_due */
 	uint8_t syndrome;		/* of the NAK that is due */
 	bool nak_sent;			/* for epsn: silent until it comes */
+	bool filled;			/* it has come, just now */
+	uint8_t gaps;			/* filled in the message within */
 	uint8_t min_rnr_timer;
 	uint8_t rd_max;
 	uint8_t res_head, res_count;	/* res: oldest at head */

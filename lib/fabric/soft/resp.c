@@ -8,6 +8,7 @@ void pier__soft_resp_init(struct soft_resp *resp, uint32_t psn)
 	resp->within = SOFT_IDLE;
 	resp->due = SOFT_DUE_NONE;
 	resp->nak_sent = false;
+	resp->gaps = 0;
 	resp->res_head = 0;
 	resp->res_count = 0;
 	resp->res_todo = 0;
@@ -68,12 +69,17 @@ static void executed(struct soft_qp *qp, const struct soft_in *in,
 
 	resp->epsn++;
 	resp->within = within;
+	/*
+	 * rxe counts a retry for every NAK, and begins anew with an ACK only:
+	 * without one it gives up a long message that goes on, loss by loss.
+	 */
+	if (in->hdr.ack_req || (resp->filled && resp->gaps >= SOFT_GAPS))
+		pier__soft_reply_ack(qp);
 	if (is_end(in->hdr.opcode)) {
 		resp->within = SOFT_IDLE;
 		resp->msn = (resp->msn + 1) & SOFT_PSN_MASK;
+		resp->gaps = 0;
 	}
-	if (in->hdr.ack_req)
-		pier__soft_reply_ack(qp);
 }
 
 /* Complete the receive of a SEND or WRITE with immediate. */
@@ -276,6 +282,8 @@ static void resp_expected(struct soft_qp *qp, const struct soft_in *in)
 {
 	struct soft_resp *resp = &qp->resp;
 
+	resp->filled = resp->nak_sent;
+	resp->gaps += resp->filled && resp->gaps < SOFT_GAPS;
 	resp->nak_sent = false;
 	if (resp->due == SOFT_DUE_NAK)
 		resp->due = SOFT_DUE_ACK;	/* out of date */
