@@ -62,6 +62,7 @@ check_PROGRAMS += \
 	%D%/soft_mr.t \
 	%D%/soft_replay.t \
 	%D%/soft_states.t \
+	%D%/soft_wire.t \
 	%D%/softdev.t \
 	%D%/softport.t \
 	%D%/task.t \
@@ -150,6 +151,10 @@ wrap_alloc = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
 %C%_alloc_t_LDFLAGS = $(AM_LDFLAGS) $(wrap_alloc)
 %C%_oom_t_LDFLAGS = $(AM_LDFLAGS) $(wrap_alloc)
 %C%_verbs_cm_t_LDFLAGS = $(AM_LDFLAGS) $(wrap_alloc)
+
+# This one loses packets on their way to the socket.
+%C%_soft_wire_t_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=sendmsg,--wrap=sendmmsg,--wrap=setsockopt
 
 # This one takes the library as a program does.
 %C%_so_t_LDADD = %D%/libtap.la lib/libpier.la

@@ -333,10 +333,16 @@ static void rnr_waits(uint8_t code, uint64_t us)
 
 static void a_receiver_not_ready_is_waited_for(void)
 {
-	rnr_waits(1, 10);
-	rnr_waits(12, 640);
-	rnr_waits(25, 61440);
-	rnr_waits(31, 491520);
+	/* By code, in units of 10 us; code 0 is looked at below. */
+	static const uint32_t units[32] = {
+		0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192,
+		256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192,
+		12288, 16384, 24576, 32768, 49152,
+	};
+	uint8_t code;
+
+	for (code = 1; code < 32; code++)
+		rnr_waits(code, 10 * units[code]);
 }
 
 static void the_longest_wait_has_code_0(void)
