@@ -2,12 +2,14 @@
 #include <string.h>
 
 #include "fabric/soft/codec.h"
+#include "fabric/soft/mad.h"
 #include "t/fuzz/fuzz.h"
 
 /*
- * Headers and ICRC of a packet.  Input: a byte, 1 for IPv6; the packet.
- * What decodes is encoded to what decodes to the same, and a packet that is
- * sealed is believed.
+ * Headers and ICRC of a packet, and messages of connection management.  Input:
+ * a byte, 1 for IPv6, 2 for a message; the packet, or the message.  What
+ * decodes is encoded to what decodes to the same, and a packet that is sealed
+ * is believed.
  */
 static void address(struct soft_addr *addr, bool v6, uint8_t last)
 {
@@ -60,6 +62,28 @@ static void decoded(struct soft_rx *rx, uint8_t *bytes, size_t hdr_len,
 	MUST(!pier__soft_icrc_ok(rx, 63));
 }
 
+/* Its head is made right, and its end is zeros, which makes them short. */
+static void message(const uint8_t *data, size_t size)
+{
+	uint8_t bytes[SOFT_MAD_LEN] = { 1, 7, 2, 3 }, again[SOFT_MAD_LEN];
+	uint8_t twice[SOFT_MAD_LEN];
+	struct soft_mad_ip ip;
+	struct soft_mad mad;
+
+	if (size > SOFT_MAD_LEN - 4)
+		size = SOFT_MAD_LEN - 4;
+	memcpy(bytes + 4, data, size);
+	if (!pier__soft_mad_decode(bytes, sizeof(bytes), &mad))
+		return;
+	MUST(mad.len == pier__soft_mad_data_len(mad.attr));
+	MUST(mad.data >= bytes && mad.data + mad.len <= bytes + SOFT_MAD_LEN);
+	pier__soft_mad_ip_decode(mad.data, mad.len, &ip);
+	pier__soft_mad_encode(&mad, again);
+	MUST(pier__soft_mad_decode(again, sizeof(again), &mad));
+	pier__soft_mad_encode(&mad, twice);
+	MUST(!memcmp(again, twice, sizeof(twice)));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct soft_hdr hdr;
@@ -69,6 +93,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!size)
 		return 0;
+	if (data[0] & 2) {
+		message(data + 1, size - 1);
+		return 0;
+	}
 	/* Of exactly this size, so that a byte too far is noticed. */
 	bytes = malloc(size);
 	if (!bytes)

@@ -40,8 +40,16 @@ static void put(FILE *file, const void *data, size_t len)
 
 static void seed_codec(const struct vnet_packet *packet)
 {
+	bool message = packet->data[0] == SOFT_UD_SEND_ONLY &&
+		       packet->len == 12 + 8 + 256 + 4;
 	FILE *file = begin("codec");
 
+	if (message) {
+		putc(2, file);
+		put(file, packet->data + 24, 252);
+		fclose(file);
+		return;
+	}
 	putc(!IN6_IS_ADDR_V4MAPPED(&packet->dst.ip), file);
 	put(file, packet->data, packet->len);
 	fclose(file);
