@@ -147,14 +147,17 @@ static void what_does_not_fit_is_refused_and_changes_nothing(void)
 static void a_lost_request_is_repeated_soon(void)
 {
 	begin();
+	pair->side[0].manner = CM_WAIT;
 	sent(SOFT_MAD_REQ)->lose = 1;
 	cm_ask(pair, CM_SERVICE, NULL);
-	cm_run(pair, 100);
+	cm_run(pair, 90);
+	IS(pair->side[0].standard_users, 0);
+	IS(cm_establish(&pair->side[0], cm_last(&pair->side[0])), 0);
+	cm_run(pair, 10);
 	IS(cm_last(&pair->side[0])->told[PIER__CM_RESPONSE], 1);
 	/* The repeat went to port 4791 as well; only one took place. */
 	IS(sent(SOFT_MAD_REQ)->count, 3);
 	IS(cm_last(&pair->side[1])->told[PIER__CM_ESTABLISHED], 1);
-	IS(pair->side[0].standard_users, 0);
 	end();
 }
 

@@ -98,6 +98,20 @@ static void a_lost_dreq_or_drep_is_repeated(void)
 	end();
 }
 
+/* RTU is lost, and DREQ shows that it was meant. */
+static void a_dreq_stands_for_a_lost_rtu(void)
+{
+	pair = cm_open(2, false, 8);
+	sent(SOFT_MAD_RTU)->lose = 1;
+	cm_ask(pair, CM_SERVICE, NULL);
+	cm_run(pair, 5);
+	IS(end_of(1)->told[PIER__CM_ESTABLISHED], 0);
+	IS(disconnect(0), 0);
+	cm_run(pair, 10);
+	both_are_told();
+	end();
+}
+
 static void a_peer_that_is_gone_is_not_waited_for_long(void)
 {
 	if (begin()) {
@@ -401,6 +415,7 @@ int main(void)
 	TEST(either_side_disconnects_and_both_are_told);
 	TEST(both_at_once_is_as_good);
 	TEST(a_lost_dreq_or_drep_is_repeated);
+	TEST(a_dreq_stands_for_a_lost_rtu);
 	TEST(a_peer_that_is_gone_is_not_waited_for_long);
 	TEST(a_dreq_for_nobody_is_answered_with_the_ids_exchanged);
 	TEST(an_end_that_is_released_disconnects_by_itself);

@@ -54,7 +54,7 @@ void pier__soft_ep_destroy(struct soft_ep *ep)
 	pier__soft_mr_part(ep->keys, &ep->user);
 	pier__soft_wqe_free_all(ep);
 	free(ep->qps);
-	free(ep->heap);
+	pier__soft_heap_fini(&ep->timers);
 	pthread_mutex_destroy(&ep->owner);
 	free(ep);
 }
@@ -220,7 +220,7 @@ int pier__soft_ep_drive(struct soft_ep *ep)
 
 uint64_t pier__soft_ep_deadline(const struct soft_ep *ep)
 {
-	uint64_t due = ep->heap_len ? ep->heap[0]->due : PIER__NEVER;
+	uint64_t due = pier__soft_heap_due(&ep->timers);
 	uint64_t cm = ep->cm ? pier__soft_cm_deadline(ep->cm) : PIER__NEVER;
 
 	if (cm < due)

@@ -10,6 +10,7 @@
 #include "fabric/fabric.h"
 #include "fabric/soft/codec.h"
 #include "fabric/soft/count.h"
+#include "fabric/soft/heap.h"
 #include "fabric/soft/io.h"
 #include "fabric/soft/mr.h"
 
@@ -62,8 +63,7 @@ struct soft_ep {
 	uint32_t wqe_total;
 	uint64_t cqe_sum, send_wr_sum;	/* of the queues: wqe_total is enough */
 
-	struct soft_qp **heap;		/* QPs with a timer, the next first */
-	uint32_t heap_len;
+	struct soft_heap timers;	/* of QPs */
 
 	struct pier__list dests;
 	struct pier__list ready;	/* dests that may get requests */

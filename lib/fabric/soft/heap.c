@@ -82,16 +82,23 @@ static void take_out(struct soft_heap *heap, struct soft_timer *timer)
 void pier__soft_heap_set(struct soft_heap *heap, struct soft_timer *timer,
 			 uint64_t due)
 {
+	uint64_t was;
+
 	if (due == PIER__NEVER) {
 		if (timer->at)
 			take_out(heap, timer);
 		return;
 	}
+	was = timer->due;
 	timer->due = due;
-	if (!timer->at)
+	if (!timer->at) {
 		put(heap, heap->len++, timer);
-	up(heap, timer->at - 1);
-	down(heap, timer->at - 1);
+		up(heap, timer->at - 1);
+	} else if (due < was) {
+		up(heap, timer->at - 1);
+	} else if (due > was) {
+		down(heap, timer->at - 1);
+	}
 }
 
 uint64_t pier__soft_heap_due(const struct soft_heap *heap)

@@ -173,8 +173,7 @@ struct soft_qp {
 	uint8_t tclass, hop_limit;
 	struct soft_addr src;
 	struct soft_dest *dest;		/* from RTR on */
-	uint32_t heap_at;		/* place in the heap plus 1; 0: none */
-	uint64_t due;			/* of the timer */
+	struct soft_timer timer;
 	struct soft_counters *counters;	/* own, or a place in the page */
 	struct soft_counters own;
 	struct soft_req req;

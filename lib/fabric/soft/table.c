@@ -20,14 +20,14 @@ static int table_fit(struct soft_ep *ep)
 {
 	uint32_t old = ep->qps ? ep->qp_mask + 1 : 0, i;
 	uint32_t size = old ? 2 * old : CHAINS_MIN;
-	struct soft_qp **qps, **heap, *qp, *next;
+	struct soft_qp **qps, *qp, *next;
+	int err;
 
 	if (ep->qp_count < old)
 		return 0;
-	heap = realloc(ep->heap, size * sizeof(struct soft_qp *));
-	if (!heap)
-		return pier__fail(-ENOMEM, "no memory for %u timers", size);
-	ep->heap = heap;
+	err = pier__soft_heap_fit(&ep->timers, size);
+	if (err)
+		return err;
 	qps = calloc(size, sizeof(struct soft_qp *));
 	if (!qps)
 		return pier__fail(-ENOMEM, "no memory for %u QPs", size);
