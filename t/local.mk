@@ -22,6 +22,7 @@ check_PROGRAMS += \
 	%D%/counters.t \
 	%D%/ctx.t \
 	%D%/dev.t \
+	%D%/driver.t \
 	%D%/enddesc.t \
 	%D%/error.t \
 	%D%/exchange_lies.t \
