@@ -8,6 +8,9 @@
 
 /* The passive side: a request is told, then accepted or rejected. */
 
+/* How often an open request is looked at, whether it is still one. */
+#define LOOK_MS 250
+
 /* REJ, with pier's reason if the peer reads such. */
 static int refuse(struct pier__room *room, struct pier__cm_id *id,
 		  bool foreign, const struct pier__refused *refused)
@@ -97,6 +100,25 @@ static void tell(struct pier_conn *conn)
 	   pier_ctx_user_data(pier_rdma_ctx(conn->rdma)));
 }
 
+/*
+ * The kernel's connection manager tells of a request's end only when it is
+ * answered, or when its attributes are asked for: do that now and then.
+ */
+static bool is_withdrawn(struct pier_conn *conn)
+{
+	struct ibv_qp_attr attr;
+	uint16_t udp_port;
+	int mask, err;
+
+	if (conn->qset->cm->fab->qp_attr(conn->side->id, IBV_QPS_INIT, &attr,
+					 &mask, &udp_port) != -ECONNABORTED)
+		return false;
+	err = pier__side_why(conn, -ECONNABORTED, "waiting",
+			     "the client has given up");
+	pier__conn_fail(conn, err);
+	return true;
+}
+
 uint64_t pier__passive_step(struct pier_conn *conn, uint64_t now)
 {
 	struct pier__side *side = conn->side;
@@ -112,8 +134,11 @@ uint64_t pier__passive_step(struct pier_conn *conn, uint64_t now)
 		pier__conn_fail(conn, err);
 		return now;
 	}
+	if (side->told && is_withdrawn(conn))
+		return now;
 	if (side->told)
-		return conn->deadline;
+		return now + LOOK_MS * PIER__MS < conn->deadline ?
+		       now + LOOK_MS * PIER__MS : conn->deadline;
 	if (!side->listener) {
 		pier__passive_refuse(conn, PIER__REFUSED_CLOSING);
 		return now;

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <pier/error.h>
@@ -18,8 +17,7 @@
  * every device.  Two devices in one network, as t/vm/run makes them: the one
  * that PIER_DEVICE names, and another one.
  *
- * With the argument "open" it is a tool for t/why.sh, which prints what
- * opening the connection manager says.
+ * With an argument it is a tool for t/why.sh, t/cmtool.c.
  */
 
 static const struct sockaddr *any(uint16_t port)
@@ -229,8 +227,10 @@ static void attempt_that_is_given_up_cannot_be_accepted(void)
 	struct pier__cm_param param = param_of(&far, NULL, 0);
 	struct pier__cm_listener *listener;
 	struct pier__cm_event request, event;
+	struct ibv_qp_attr attr;
 	struct pier__cm_id *id;
-	int err;
+	uint16_t port;
+	int err, mask;
 
 	if (!ask(&near, &far, &listener, &request, &id))
 		return;
@@ -239,9 +239,11 @@ static void attempt_that_is_given_up_cannot_be_accepted(void)
 	/* The REJ may cross the answer. */
 	if (!err) {
 		told(&far, PIER__CM_REJECTED, &event);
-	} else if (IS(err, -ENOTCONN)) {
+	} else if (IS(err, -ECONNABORTED)) {
 		LIKE(pier_last_error(), "given up");
-		IS(ops()->reject(request.id, NULL, 0), -ENOTCONN);
+		IS(ops()->reject(request.id, NULL, 0), -ECONNABORTED);
+		IS(ops()->qp_attr(request.id, IBV_QPS_INIT, &attr, &mask,
+				  &port), -ECONNABORTED);
 	}
 	ops()->release(request.id);
 	ops()->unlisten(listener);
@@ -451,7 +453,7 @@ static void bad_arguments_are_refused_before_the_kernel_sees_them(void)
 	if (told(&near, PIER__CM_REJECTED, &event))
 		IS(event.len, 148);
 	IS(ops()->disconnect(id), 0);
-	IS(ops()->connect(id, &param), -ENOTCONN);
+	IS(ops()->connect(id, &param), -ECONNABORTED);
 	ops()->release(request.id);
 	ops()->release(id);
 	ops()->unlisten(listener);
@@ -542,27 +544,12 @@ static void request_that_there_is_no_memory_for_is_rejected(void)
 	ops()->unlisten(listener);
 }
 
-static int print_open(void)
-{
-	struct pier__fdev *fdev;
-	struct pier__chan *chan = NULL;
-	struct pier__cm *cm;
-	int err = loop_device(&fdev);
-
-	if (!err)
-		err = fdev->fabric->qp->chan_create(fdev, &chan);
-	if (!err)
-		err = ops()->create(chan, &cm);
-	puts(err ? pier_last_error() : "opened");
-	return err ? 1 : 0;
-}
-
 int main(int argc, char *argv[])
 {
 	const char *why;
 
-	if (argc == 2 && !strcmp(argv[1], "open"))
-		return print_open();
+	if (argc == 2)
+		return side_tool(argv[1]);
 	why = sides_open();
 	if (why)
 		return tap_skip_all(why);

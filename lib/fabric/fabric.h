@@ -367,7 +367,8 @@ struct pier__fabric_cm {
 
 	/*
 	 * Send REP; the QP is in RTS.  An error leaves the id as it was.
-	 * -ENOTCONN: the peer has given up, which need not be told before.
+	 * -ECONNABORTED: the peer has given up, which need not be told
+	 * before; qp_attr() of a request says so, too.
 	 */
 	int (*accept)(struct pier__cm_id *id,
 		      const struct pier__cm_param *param);

@@ -1,42 +1,67 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "core/fail.h"
-#include "core/sockaddr.h"
 #include "fabric/soft/soft.h"
 
 /* The way to a peer, which is the kernel's to choose. */
 #define DISCARD 9	/* any port: nothing is sent */
 
-static socklen_t name_put(union pier__sockaddr *name,
-			  const struct in6_addr *ip, unsigned int ifindex,
-			  uint16_t port)
+union name {
+	struct sockaddr sa;
+	struct sockaddr_in v4;
+	struct sockaddr_in6 v6;
+};
+
+static socklen_t name_put(union name *name, const struct in6_addr *ip,
+			  unsigned int ifindex, uint16_t port)
 {
-	pier__sockaddr_from_gid(ip->s6_addr, name);
-	pier__sockaddr_set_port(name, port);
+	memset(name, 0, sizeof(*name));
+	if (IN6_IS_ADDR_V4MAPPED(ip)) {
+		name->v4.sin_family = AF_INET;
+		name->v4.sin_port = htons(port);
+		memcpy(&name->v4.sin_addr, &ip->s6_addr[12], 4);
+		return sizeof(name->v4);
+	}
+	name->v6.sin6_family = AF_INET6;
+	name->v6.sin6_port = htons(port);
+	name->v6.sin6_addr = *ip;
 	if (IN6_IS_ADDR_LINKLOCAL(ip))
-		name->in6.sin6_scope_id = ifindex;
-	return pier__sockaddr_len(&name->sa);
+		name->v6.sin6_scope_id = ifindex;
+	return sizeof(name->v6);
 }
 
-/* Printable; in a buffer of PIER__ADDR_TEXT. */
+static void name_get(const union name *name, struct in6_addr *ret)
+{
+	if (name->sa.sa_family == AF_INET6) {
+		*ret = name->v6.sin6_addr;
+		return;
+	}
+	memset(ret, 0, sizeof(*ret));
+	memset(&ret->s6_addr[10], 0xff, 2);
+	memcpy(&ret->s6_addr[12], &name->v4.sin_addr, 4);
+}
+
+/* Printable; in a buffer of INET6_ADDRSTRLEN. */
 static const char *text(const struct in6_addr *ip, char *buf)
 {
-	union pier__sockaddr name;
-
-	pier__sockaddr_from_gid(ip->s6_addr, &name);
-	return pier__sockaddr_text(&name.sa, buf);
+	if (IN6_IS_ADDR_V4MAPPED(ip))
+		return inet_ntop(AF_INET, &ip->s6_addr[12], buf,
+				 INET6_ADDRSTRLEN);
+	return inet_ntop(AF_INET6, ip, buf, INET6_ADDRSTRLEN);
 }
 
 /* Ask the kernel for the source to @dst; from @src unless NULL. */
 static int probe(unsigned int ifindex, const struct in6_addr *src,
 		 const struct in6_addr *dst, struct in6_addr *ret)
 {
-	union pier__sockaddr name, own;
+	union name name;
 	socklen_t len = name_put(&name, dst, ifindex, DISCARD);
+	union name own;
 	socklen_t own_len = sizeof(own);
 	int fd, err = 0;
 
@@ -53,7 +78,7 @@ static int probe(unsigned int ifindex, const struct in6_addr *src,
 		err = -errno;
 	close(fd);
 	if (!err)
-		pier__sockaddr_to_gid(&own.sa, ret->s6_addr);
+		name_get(&own, ret);
 	return err;
 }
 
@@ -91,7 +116,7 @@ static bool neighbour(struct pier__fdev *fdev, const struct in6_addr *dst,
 static int from(struct pier__fdev *fdev, const struct in6_addr *src,
 		const struct in6_addr *dst, struct in6_addr *ret)
 {
-	char a[PIER__ADDR_TEXT], b[PIER__ADDR_TEXT];
+	char a[INET6_ADDRSTRLEN], b[INET6_ADDRSTRLEN];
 	int err;
 
 	if (pier__soft_gid_index(fdev, src) < 0)
@@ -111,7 +136,7 @@ static int from(struct pier__fdev *fdev, const struct in6_addr *src,
 int pier__soft_route(struct pier__fdev *fdev, const struct in6_addr *src,
 		     const struct in6_addr *dst, struct in6_addr *ret)
 {
-	char a[PIER__ADDR_TEXT], b[PIER__ADDR_TEXT];
+	char a[INET6_ADDRSTRLEN], b[INET6_ADDRSTRLEN];
 	struct in6_addr found;
 	int err;
 

@@ -19,7 +19,7 @@ static const struct pier__port *port_of(const struct pier__cm_id *id)
 
 static int fail_over(const struct pier__cm_id *id, const char *what)
 {
-	return pier__fail(-ENOTCONN, "%s: cannot %s: the peer has given up",
+	return pier__fail(-ECONNABORTED, "%s: cannot %s: the peer has given up",
 			  port_of(id)->name, what);
 }
 
@@ -198,10 +198,13 @@ int pier__verbs_cm_qp_attr(struct pier__cm_id *id, enum ibv_qp_state state,
 	memset(&attr, 0, sizeof(attr));
 	attr.qp_state = state;
 	errno = 0;
-	if (rdma_init_qp_attr(end_of(id)->rdma, &attr, &mask))
+	if (rdma_init_qp_attr(end_of(id)->rdma, &attr, &mask)) {
+		if (end_of(id)->state == END_REQUESTED)
+			return fail_answer(id, "accept");
 		return pier__verbs_cm_fail(end_of(id),
 					   "no queue pair's attributes for",
 					   pier__verbs_error(-1));
+	}
 	if (port_of(id)->link_layer == IBV_LINK_LAYER_INFINIBAND)
 		mask &= ~MASK_ROCE;
 	*ret = attr;
