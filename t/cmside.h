@@ -53,4 +53,10 @@ void fresh_qp(struct side *side);
 const char *sides_open(void);
 void sides_close(void);
 
+/*
+ * For t/why.sh: "open" prints what opening the connection manager says, "gone"
+ * what is told when the device is taken away.  Returns main()'s exit status.
+ */
+int side_tool(const char *what);
+
 #endif

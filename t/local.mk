@@ -86,7 +86,6 @@ dist_check_SCRIPTS += \
 	%D%/ping.sh \
 	%D%/rxe.sh \
 	%D%/samples.sh \
-	%D%/samples_many.sh \
 	%D%/style.sh \
 	%D%/symbols.sh \
 	%D%/tool.sh \
@@ -144,6 +143,7 @@ $(soft_tests): private LDADD = %D%/libsoft.la %D%/libtap.la \
 %C%_verbs_cm_t_SOURCES = \
 	%D%/cmside.c \
 	%D%/cmside.h \
+	%D%/cmtool.c \
 	%D%/verbs_cm.c \
 	# end, sorted
 

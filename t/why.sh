@@ -135,6 +135,17 @@ connecting_loads_the_connection_manager()
 	cm_says opened && cm_says opened
 }
 
+a_device_that_is_taken_away_is_told_to_who_connects()
+{
+	PIER_DEVICE=rxe1 "$cm" gone >"$tmp/cm" 2>&1 &
+	vm_wait grep -q ready "$tmp/cm"
+	rdma link delete rxe1
+	wait $!
+	cm_said ready gone released
+	held=$?
+	vm_rxe rxe1 v1 && return $held
+}
+
 the_limit_of_locked_memory_is_told_with_its_remedies()
 {
 	(ulimit -l 64 && as_nobody "$verbs" pin 1048576 >"$tmp/pin")
@@ -168,6 +179,7 @@ run a_connection_manager_without_permission_is_told
 run a_container_without_the_connection_manager_is_told
 run a_connection_manager_that_is_not_loaded_is_told
 run connecting_loads_the_connection_manager
+run a_device_that_is_taken_away_is_told_to_who_connects
 run the_limit_of_locked_memory_is_told_with_its_remedies
 run memory_within_the_limit_is_registered
 run two_devices_in_order_need_no_sentence

@@ -68,19 +68,17 @@ static void submit(struct perf_slot *slot, unsigned int flags)
 }
 
 /*
- * Bandwidth: every slot is submitted again as soon as it is done.  A quarter
- * of them are posted and complete together: with all in one batch, nothing
- * would be on its way while the next is made.
+ * Bandwidth: every slot is submitted again as soon as it is done.
  */
 static void submit_next(struct perf_slot *slot)
 {
 	struct perf *perf = slot->perf;
-	int batch = (perf->send_count + 3) / 4;
 
 	if (perf->err || perf->submitted == perf->wanted)
 		return;
 	perf->submitted++;
-	submit(slot, perf->submitted % batch ? PIER_SUBMIT_MORE : 0);
+	/* Those that finish in one round are posted together in the next. */
+	submit(slot, PIER_SUBMIT_MORE);
 }
 
 static void message_done(struct pier_task *task, void *arg)
