@@ -312,7 +312,7 @@ static void check_quiet(const struct world *world)
 	MUST(c->rx_packets == world->received);
 	MUST(c->tx_packets == world->sent);
 	MUST(c->dropped + c->bad_icrc <= c->rx_packets);
-	MUST(!world->ep->heap_len);
+	MUST(!world->ep->timers.len);
 }
 
 void world_close(struct world *world)
