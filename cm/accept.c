@@ -207,7 +207,11 @@ static int answer(struct pier_conn *conn)
 		return len;
 	param.len = (size_t)len;
 	pier__side_param(conn, &param);
-	return conn->qset->cm->fab->accept(conn->side->id, &param);
+	err = conn->qset->cm->fab->accept(conn->side->id, &param);
+	if (err == -EINVAL)	/* the kernel tells it in no other way */
+		err = pier__side_why(conn, -ECONNABORTED, "accepting",
+				     "the client has given up");
+	return err;
 }
 
 int pier_conn_accept(struct pier_conn *conn, const void *data, size_t len)

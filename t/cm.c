@@ -279,7 +279,11 @@ static void a_stopping_server_disconnects_its_clients(void)
 
 static void a_context_stops_with_an_attempt_under_way(void)
 {
-	if (begin() && caller_listen(&server, 0)) {
+	struct pier_rdma_config cfg = {
+		.size = sizeof(cfg), .connect_timeout_ms = 1500,
+	};
+
+	if (begin_with(&cfg, false) && caller_listen(&server, 0)) {
 		server.hold = true;
 		if (caller_ask(&client, &server, NULL) &&
 		    OK(peer_count(&server.requests, 1))) {

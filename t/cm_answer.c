@@ -241,7 +241,11 @@ static void only_an_open_request_can_be_answered(void)
 
 static void a_client_gives_up_when_its_time_is_over(void)
 {
-	if (begin() && caller_listen(&server, 0)) {
+	struct pier_rdma_config cfg = {
+		.size = sizeof(cfg), .connect_timeout_ms = 1500,
+	};
+
+	if (begin_with(&cfg, false) && caller_listen(&server, 0)) {
 		server.hold = true;
 		client.timeout_ms = 300;
 		if (caller_ask(&client, &server, NULL)) {

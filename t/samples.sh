@@ -137,6 +137,65 @@ all_pairs()
 	done
 }
 
+# cm_side WHICH SAMPLE OPTION... - as side(), by address and without files
+cm_side()
+{
+	side=$1 sample=$2
+	shift 2
+	timeout 60 "$bin/rdma_$sample" -d soft_lo -cm -lp "$port" \
+		--timeout "${limit:-20}" "$@" \
+		>"$dir/$side.out" 2>"$dir/$side.err"
+}
+
+# A new $dir, and a $port that no other run is likely to have.
+fresh_port()
+{
+	fresh
+	ports=$((${ports:-0} + 1))
+	port=$((20000 + ($$ * 50 + ports) % 12000))
+}
+
+# cm_pair ORDER SERVER CLIENT OPTION... - the client's options; both succeed
+cm_pair()
+{
+	order=$1 server=$2 client=$3
+	shift 3
+	fresh_port
+	if [ "$order" = server_first ]; then
+		cm_side a "$server" &
+		cm_side b "$client" "$@"
+		client_status=$?
+		wait $!
+		server_status=$?
+	else
+		cm_side b "$client" "$@" &
+		cm_side a "$server"
+		server_status=$?
+		wait $!
+		client_status=$?
+	fi
+	if [ $client_status -ne 0 ] || [ $server_status -ne 0 ]; then
+		echo "$order: $server, the server: exit $server_status," \
+			"$client: exit $client_status"
+		cat "$dir"/*.out "$dir"/*.err
+		return 1
+	fi
+	says "$dir/a.out" "$(line_of "$server" "Hi DOCA RDMA!")" &&
+		says "$dir/b.out" "$(line_of "$client" "Hi DOCA RDMA!")"
+}
+
+# all_by_address ORDER OPTION... - each pair, with either as the server
+all_by_address()
+{
+	order=$1
+	shift
+	for names in $pairs; do
+		cm_pair "$order" "${names%:*}" "${names#*:}" "$@" &&
+			cm_pair "$order" "${names#*:}" "${names%:*}" "$@" ||
+			return 1
+	done
+}
+
 samples_have_at_most_80_lines()
 {
 	for file in "$top"/samples/*.c; do
@@ -172,6 +231,59 @@ pairs_work_on_the_default_device_with_the_passive_side_first()
 pairs_work_on_the_default_device_with_the_active_side_first()
 {
 	all_pairs active_first
+}
+
+pairs_meet_by_address_with_the_server_first()
+{
+	all_by_address server_first -sa 127.0.0.1
+}
+
+pairs_meet_by_address_with_the_client_first()
+{
+	all_by_address client_first -sa 127.0.0.1 -sat IPv4
+}
+
+a_server_has_a_name_a_gid_or_an_address_with_its_port()
+{
+	cm_pair server_first read_responder read_requester -sa localhost &&
+		cm_pair server_first read_responder read_requester \
+			--server-addr=::ffff:127.0.0.1 \
+			--server-addr-type gid || return 1
+	fresh_port
+	cm_side a read_responder &
+	timeout 60 "$bin/rdma_read_requester" -d soft_lo \
+		-sa "127.0.0.1:$port" >"$dir/b.out" || return 1
+	wait $! && says "$dir/b.out" 'read "Hi DOCA RDMA!"'
+}
+
+a_server_that_never_comes_is_named_when_the_time_is_up()
+{
+	fresh_port
+	limit=1 cm_side b read_requester -sa 127.0.0.1
+	fails $? "$dir/b.err" read_requester "after 1 s" \
+		"127.0.0.1 port $port" || return 1
+	limit=1 cm_side a read_responder
+	fails $? "$dir/a.err" read_responder "nobody has connected" \
+		"port $port"
+}
+
+two_requesters_have_nothing_to_read()
+{
+	fresh_port
+	cm_side a read_requester &
+	cm_side b write_requester -sa 127.0.0.1
+	fails $? "$dir/b.err" write_requester "offers no memory" || return 1
+	wait $!
+	fails $? "$dir/a.err" read_requester "offers no memory"
+}
+
+an_address_of_another_type_is_refused()
+{
+	fresh_port
+	cm_side b read_requester -sa 127.0.0.1 -sat ipv6
+	fails $? "$dir/b.err" read_requester "not an IPv6 one" || return 1
+	cm_side b read_requester -sa 127.0.0.1 -sat ipv5
+	[ $? -eq 2 ] && says "$dir/b.err" "-sat" "IPv4, IPv6, GID"
 }
 
 # with_texts TEXT - each pair with the text given, short and long
@@ -492,6 +604,12 @@ run pairs_work_on_soft_lo_with_the_passive_side_first
 run pairs_work_on_soft_lo_with_the_active_side_first
 run pairs_work_on_the_default_device_with_the_passive_side_first
 run pairs_work_on_the_default_device_with_the_active_side_first
+run pairs_meet_by_address_with_the_server_first
+run pairs_meet_by_address_with_the_client_first
+run a_server_has_a_name_a_gid_or_an_address_with_its_port
+run a_server_that_never_comes_is_named_when_the_time_is_up
+run two_requesters_have_nothing_to_read
+run an_address_of_another_type_is_refused
 run the_text_is_given_by_a_short_or_a_long_option
 run a_text_may_have_255_characters
 run a_text_of_1_character_is_enough
