@@ -112,6 +112,68 @@ static void the_queue_pair_of_a_connection_can_be_queried(void)
 	peer_unpair(&a, &b);
 }
 
+#define TURNS 100
+
+static void ended_by_hand(const struct pier_conn *conn)
+{
+	static const char *const ends[] = {
+		"the device has ended the connection to ",
+		": it refused a request of the peer's, or the queue pair was "
+		"moved to error by hand",
+	};
+
+	peer_conn(conn, PIER_CONN_ERROR);
+	IS(pier_conn_error(conn), -ECONNRESET);
+	LIKE(pier_conn_error_text(conn), ends[0]);
+	LIKE(pier_conn_error_text(conn), ends[1]);
+}
+
+/* Idle, or with a read under way. */
+static bool move_to_error(struct peer *a, bool busy)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+	struct pier_buf *near = peer_room(a, 0, 4096);
+	struct pier_buf *far = peer_far_data(a, 0, 4096);
+	int status = -EINPROGRESS;
+	struct ibv_qp *qp;
+
+	if (IS(pier_conn_qp(a->conn, &qp), 0))
+		IS(ibv_modify_qp(qp, &attr, IBV_QP_STATE), 0);
+	if (busy) {
+		IS(pier_rdma_read(a->conn, far, near, peer_done, &status), 0);
+		IS(peer_await(&status), -ECANCELED);
+	}
+	ended_by_hand(a->conn);
+	IS(pier_ctx_inflight(pier_rdma_ctx(a->rdma)), 0);
+	pier_buf_put(far);
+	pier_buf_put(near);
+	return tap_holds();
+}
+
+static void a_queue_pair_moved_to_error_ends_its_connection_only(void)
+{
+	const struct pier_rdma_config cfg = {
+		.size = sizeof(cfg), .max_conns = 128, .keepalive_ms = 50,
+	};
+	struct peer a, b;
+	int i;
+
+	if (!pd) {
+		tap_note("%s", "no verbs: no queue pair");
+		return;
+	}
+	if (!OK(peer_pair(&a, &b, dev, &cfg, 4096)))
+		return;
+	for (i = 0; i < TURNS && move_to_error(&a, i % 2); i++) {
+		pier_conn_destroy(a.conn);
+		pier_conn_destroy(b.conn);
+		if (!peer_join(&a, &b))
+			break;
+	}
+	IS(i, TURNS);
+	peer_unpair(&a, &b);
+}
+
 int main(void)
 {
 	if (pier_dev_open(NULL, &dev))
@@ -123,6 +185,7 @@ int main(void)
 	TEST(a_region_of_verbs_and_one_of_pier_share_a_domain);
 	TEST(a_device_opens_on_a_domain_of_the_program);
 	TEST(the_queue_pair_of_a_connection_can_be_queried);
+	TEST(a_queue_pair_moved_to_error_ends_its_connection_only);
 	pier_dev_close(dev);
 	return tap_done();
 }

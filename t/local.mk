@@ -34,6 +34,8 @@ check_PROGRAMS += \
 	%D%/frame.t \
 	%D%/gone.t \
 	%D%/killed.t \
+	%D%/limits.t \
+	%D%/link.t \
 	%D%/log.t \
 	%D%/lookup.t \
 	%D%/mad.t \

@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <malloc.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "t/cable.h"
+#include "t/pair.h"
+#include "t/peer.h"
+#include "t/tap.h"
+
+/*
+ * The link goes down and comes back, the address goes, frames become smaller,
+ * packets are lost: each is told in a sentence or, if it may be, not noticed,
+ * and the context is as good as before.  The far side is a process of its own
+ * at the other end of a cable.
+ */
+#define LEN (4u << 20)
+#define PART (64u << 10)
+#define PARTS 24
+#define TURNS (cable_is_rxe() ? 30 : 100)	/* emulated, it is slow */
+#define GROWTH (64 << 10)	/* of the heap, in all turns but the first */
+
+static const struct pier_rdma_config config = {
+	.size = sizeof(config),
+	.max_conns = 4,
+	.keepalive_ms = 50,
+	.connect_timeout_ms = PEER_LIMIT_MS,
+	.ack_timeout = 12,	/* 17 ms */
+};
+
+/* Of those that are to live on while nothing gets through. */
+static const struct pier_rdma_config patient = {
+	.size = sizeof(patient),
+	.max_conns = 4,
+	.keepalive_ms = PIER_ZERO,
+	.connect_timeout_ms = PEER_LIMIT_MS,
+};
+
+static struct pier_dev *dev;
+static struct peer me;
+static struct pair far;
+
+static bool begin(int end, const struct pier_rdma_config *cfg)
+{
+	memset(&me, 0, sizeof(me));
+	return IS(pier_dev_open(cable_device(end), &dev), 0) &&
+	       peer_open(&me, dev, NULL, cfg, LEN);
+}
+
+static void end(void)
+{
+	peer_close(&me);
+	pier_dev_close(dev);
+	dev = NULL;
+}
+
+/* Without the last one's. */
+static bool meet(struct pair *pair)
+{
+	pier_conn_destroy(me.conn);
+	me.conn = NULL;
+	pier_mmap_destroy(me.remote);
+	me.remote = NULL;
+	return peer_meet(&me, pair);
+}
+
+static bool take_all(struct pier_buf *room[PARTS], int status[PARTS])
+{
+	int i;
+
+	for (i = 0; i < PARTS; i++) {
+		status[i] = -EINPROGRESS;
+		room[i] = peer_room(&me, i * PART, PART);
+		if (!IS(pier_rdma_receive(me.rdma, room[i], peer_done,
+					  &status[i]), 0))
+			return false;
+	}
+	return true;
+}
+
+static bool send_all(struct pier_buf *data[PARTS])
+{
+	int status[PARTS], i;
+	bool held = true;
+
+	for (i = 0; i < PARTS; i++) {
+		status[i] = -EINPROGRESS;
+		held &= IS(pier_rdma_send(me.conn, data[i], peer_done,
+					  &status[i]), 0);
+	}
+	for (i = 0; i < PARTS; i++)
+		held &= IS(peer_await(&status[i]), 0);
+	return held;
+}
+
+/* Take as many messages as there are, and send them back. */
+static bool echo(struct pair *pair)
+{
+	struct pier_buf *room[PARTS];
+	int status[PARTS], i;
+	bool held = take_all(room, status) && pair_send(pair, "ok", 2);
+
+	for (i = 0; i < PARTS && held; i++)
+		held = IS(peer_await(&status[i]), 0);
+	held = held && send_all(room);
+	for (i = 0; i < PARTS; i++)
+		pier_buf_put(room[i]);
+	return held;
+}
+
+static bool do_order(struct pair *pair, char order)
+{
+	switch (order) {
+	case 'm':
+		return meet(pair);
+	case 'o':
+		return echo(pair);
+	case 'p':		/* with patience, without, and not at all */
+	case 'i':
+		end();
+		return begin(1, order == 'p' ? &patient : &config);
+	case 'c':
+		end();
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* The far side obeys orders of one letter. */
+static int obey(struct pair *pair, void *arg)
+{
+	char order[4];
+
+	(void)arg;
+	if (!cable_enter_far() || !pair_send(pair, "ok", 2) ||
+	    pair_recv(pair, order, sizeof(order)) != 1 || !cable_lay_far() ||
+	    !pair_send(pair, "ok", 2))
+		return 1;
+	while (pair_recv(pair, order, sizeof(order)) == 1)
+		if (!do_order(pair, order[0]))
+			return 1;
+	end();
+	return 0;
+}
+
+static bool tell(char order)
+{
+	return OK(pair_send(&far, &order, 1));
+}
+
+static bool hear(void)
+{
+	char word[4];
+
+	return OK(pair_recv(&far, word, sizeof(word)) == 2);
+}
+
+/* A cable, and both sides with @cfg connected. */
+static bool come_together(const struct pier_rdma_config *cfg)
+{
+	pair_start(&far, obey, NULL);
+	return hear() && cable_lay(far.pid) && tell('l') && hear() &&
+	       (cable_is_rxe() || cable_plug(0)) &&
+	       tell(cfg == &patient ? 'p' : 'i') && begin(0, cfg) &&
+	       tell('m') && meet(&far);
+}
+
+static void part(void)
+{
+	end();
+	tell('c');
+	IS(pair_wait(&far), 0);
+	cable_cut();
+}
+
+static bool read_one(void)
+{
+	struct pier_buf *near = peer_room(&me, 0, PART);
+	struct pier_buf *data = peer_far_data(&me, 0, PART);
+	int status = -EINPROGRESS;
+	bool held;
+
+	held = IS(pier_rdma_read(me.conn, data, near, peer_done, &status), 0) &&
+	       IS(peer_await(&status), 0);
+	pier_buf_put(data);
+	pier_buf_put(near);
+	return held;
+}
+
+/* The connection ends with @err, and its sentence has both parts. */
+static bool ends(int err, const char *part, const char *other)
+{
+	return peer_conn(me.conn, PIER_CONN_ERROR) &&
+	       IS(pier_conn_error(me.conn), err) &&
+	       LIKE(pier_conn_error_text(me.conn), part) &&
+	       LIKE(pier_conn_error_text(me.conn), other);
+}
+
+/* How the device says that nothing leaves it. */
+static bool ends_mute(int err, const char *other)
+{
+	if (cable_is_rxe())
+		return ends(err, "keepalive to 10.9.5.2 QPN 0x", other) &&
+		       LIKE(pier_conn_error_text(me.conn), "the device could "
+			    "not carry out the request here; ");
+	return ends(-PIER_ERETRY, "keepalive to 10.9.5.2 QPN 0x", other) &&
+	       LIKE(pier_conn_error_text(me.conn), "the peer does not answer: "
+		    "it is gone, or the network between is; ");
+}
+
+static bool refuses(int err, const char *part)
+{
+	struct pier_conn *conn;
+	const void *desc;
+	size_t len;
+
+	return IS(pier_rdma_export(me.rdma, &desc, &len, &conn), err) &&
+	       LIKE(pier_last_error(), part);
+}
+
+/* Until the device here has noticed. */
+static bool usable(void)
+{
+	struct pier_conn *conn;
+	const void *desc;
+	int i, err = -1;
+	size_t len;
+
+	for (i = 0; err && i < 1000; i++) {
+		err = pier_rdma_export(me.rdma, &desc, &len, &conn);
+		if (err)
+			peer_drive(10);
+	}
+	if (!IS(err, 0))
+		return false;
+	pier_conn_destroy(conn);
+	return true;
+}
+
+static const char *down(void)
+{
+	static char text[96];
+
+	snprintf(text, sizeof(text), "%s port 1 is down: bring f0 up",
+		 cable_device(0));
+	return text;
+}
+
+static void a_link_down_for_a_moment_ends_nothing_idle(void)
+{
+	if (!come_together(&patient))
+		goto out_part;
+	OK(cable_run("ip link set f0 down"));
+	peer_drive(20);
+	OK(cable_run("ip link set f0 up"));
+	OK(usable());
+	OK(read_one());
+	IS(pier_conn_state(me.conn), PIER_CONN_CONNECTED);
+out_part:
+	part();
+}
+
+/* Once: the loop below does it a hundred times. */
+static bool down_and_up(void)
+{
+	if (!read_one() || !cable_run("ip link set f0 down") ||
+	    !ends_mute(-ENETDOWN, down()) || !refuses(-ENETDOWN, down()) ||
+	    !cable_run("ip link set f0 up") || !usable())
+		return false;
+	return tell('m') && meet(&far);
+}
+
+static void a_link_that_stays_down_is_named(void)
+{
+	if (!come_together(&config))
+		goto out_part;
+	OK(down_and_up());
+	OK(read_one());
+out_part:
+	part();
+}
+
+static bool address_away_and_back(void)
+{
+	return read_one() && cable_run("ip addr del 10.9.5.1/24 dev f0") &&
+	       ends(-EADDRNOTAVAIL, "the address 10.9.5.1, from which the "
+		    "connection to 10.9.5.2 QPN 0x", " was made, is no longer "
+		    "one of f0: it was taken from it, or has expired") &&
+	       cable_run("ip addr add 10.9.5.1/24 dev f0") && usable() &&
+	       tell('m') && meet(&far);
+}
+
+static void an_address_that_goes_is_named(void)
+{
+	if (!come_together(&config))
+		goto out_part;
+	OK(address_away_and_back());
+	OK(read_one());
+out_part:
+	part();
+}
+
+static void frames_that_become_too_small_are_named(void)
+{
+	struct pier_buf *near, *data;
+	int status = -EINPROGRESS;
+	char part_of[96];
+
+	if (!come_together(&config))
+		goto out_part;
+	snprintf(part_of, sizeof(part_of), "the path MTU is 4096, and %s has "
+		 "come down to 1024", cable_device(0));
+	OK(cable_run("ip link set f0 mtu 1500"));
+	/* a read: with a write Linux 6.1's Soft-RoCE never gives up */
+	near = peer_room(&me, 0, PART);
+	data = peer_far_data(&me, 0, PART);
+	IS(pier_rdma_read(me.conn, data, near, peer_done, &status), 0);
+	IS(peer_await(&status), -PIER_ERETRY);
+	OK(ends(-PIER_ERETRY, "read to 10.9.5.2 QPN 0x", part_of));
+	pier_buf_put(data);
+	pier_buf_put(near);
+	OK(cable_run("ip link set f0 mtu 9000"));
+	OK(usable() && tell('m') && meet(&far) && read_one());
+out_part:
+	part();
+}
+
+static void the_context_is_usable_again_and_again(void)
+{
+	size_t heap = 0;
+	int i, fds = 0;
+
+	if (!come_together(&config))
+		goto out_part;
+	for (i = 0; i < TURNS; i++) {
+		if (!(i % 2 ? down_and_up() : address_away_and_back()))
+			break;
+		if (i != 1)
+			continue;
+		fds = cable_fds();
+		heap = mallinfo2().uordblks;
+	}
+	IS(i, TURNS);
+	IS(cable_fds(), fds);
+	if (!OK(mallinfo2().uordblks < heap + GROWTH))
+		tap_note("%zu bytes, %zu after the first turns",
+			 mallinfo2().uordblks, heap);
+out_part:
+	part();
+}
+
+/* Written there, read back, sent and sent back: every byte is the same. */
+static bool all_ways(unsigned int seed)
+{
+	struct pier_buf *near, *room[PARTS], *data[PARTS];
+	int status[PARTS], i;
+	bool held = true;
+
+	peer_fill(&me, seed);
+	for (i = 0; i < PARTS; i++) {
+		near = peer_data(&me, i * PART, PART);
+		room[i] = peer_far_room(&me, i * PART, PART);
+		status[i] = -EINPROGRESS;
+		held &= IS(pier_rdma_write(me.conn, near, room[i], peer_done,
+					   &status[i]), 0);
+		pier_buf_put(near);
+		pier_buf_put(room[i]);
+	}
+	for (i = 0; i < PARTS; i++)
+		held &= IS(peer_await(&status[i]), 0);
+	memset(me.mem, 0, LEN);
+	for (i = 0; i < PARTS; i++) {
+		near = peer_far_data(&me, i * PART, PART);
+		room[i] = peer_room(&me, i * PART, PART);
+		status[i] = -EINPROGRESS;
+		held &= IS(pier_rdma_read(me.conn, near, room[i], peer_done,
+					  &status[i]), 0);
+		pier_buf_put(near);
+		pier_buf_put(room[i]);
+	}
+	for (i = 0; i < PARTS; i++)
+		held &= IS(peer_await(&status[i]), 0);
+	if (!held || !peer_holds(&me, 0, PARTS * PART, seed, 0) ||
+	    !tell('o') || !hear())
+		return false;
+	for (i = 0; i < PARTS; i++)
+		data[i] = peer_data(&me, i * PART, PART);
+	held = send_all(data);
+	memset(me.mem, 0, LEN);
+	held = held && take_all(room, status);
+	for (i = 0; i < PARTS; i++) {
+		held &= IS(peer_await(&status[i]), 0);
+		pier_buf_put(room[i]);
+		pier_buf_put(data[i]);
+	}
+	return held && peer_holds(&me, 0, PARTS * PART, seed, 0);
+}
+
+static void lost_packets_lose_no_byte(void)
+{
+	static const int percent[] = { 1, 3, 5 };
+	size_t i;
+
+	if (!come_together(&patient))
+		goto out_part;
+	if (!cable_run("modprobe -q sch_netem; tc qdisc add dev f0 root netem "
+		       "loss 1%% 2>&1")) {
+		tap_skip("the kernel has no netem");
+		goto out_part;
+	}
+	for (i = 0; i < sizeof(percent) / sizeof(*percent); i++) {
+		OK(cable_run("tc qdisc change dev f0 root netem loss %d%%",
+			     percent[i]));
+		if (cable_is_rxe())
+			OK(cable_run("tc qdisc replace dev f1 root netem "
+				     "loss %d%%", percent[i]));
+		if (!OK(all_ways((unsigned int)percent[i])))
+			break;
+	}
+out_part:
+	part();
+}
+
+int main(void)
+{
+	const char *why = cable_enter();
+
+	if (why)
+		return tap_skip_all(why);
+	TEST(a_link_down_for_a_moment_ends_nothing_idle);
+	TEST(a_link_that_stays_down_is_named);
+	TEST(an_address_that_goes_is_named);
+	TEST(frames_that_become_too_small_are_named);
+	TEST(the_context_is_usable_again_and_again);
+	TEST(lost_packets_lose_no_byte);
+	return tap_done();
+}
