@@ -164,6 +164,7 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/ops/rendezvous.c \
 	%D%/ops/rendezvous.h \
 	%D%/ops/rendezvous_cm.c \
+	%D%/ops/rendezvous_many.c \
 	%D%/ops/serve.c \
 	# end, sorted
 

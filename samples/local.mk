@@ -4,6 +4,8 @@
 # source installed.
 
 noinst_PROGRAMS += \
+	%D%/rdma_multi_conn_receive \
+	%D%/rdma_multi_conn_send \
 	%D%/rdma_read_requester \
 	%D%/rdma_read_responder \
 	%D%/rdma_receive \
@@ -14,6 +16,8 @@ noinst_PROGRAMS += \
 
 samplesdir = $(docdir)/samples
 dist_samples_DATA = \
+	%D%/rdma_multi_conn_receive.c \
+	%D%/rdma_multi_conn_send.c \
 	%D%/rdma_read_requester.c \
 	%D%/rdma_read_responder.c \
 	%D%/rdma_receive.c \

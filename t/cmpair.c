@@ -155,6 +155,7 @@ void cm_listen(struct cm_pair *pair, int i, uint32_t backlog)
 	memset(&side->listener, 0, sizeof(side->listener));
 	side->listener.listener.port = CM_SERVICE;
 	side->listener.backlog = backlog;
+	side->listener.standard = !side->wants_standard;
 	pier__soft_cm_listen(side->cm, &side->listener);
 }
 
@@ -163,6 +164,8 @@ void cm_unlisten(struct cm_pair *pair, int i)
 	struct cm_side *side = &pair->side[i];
 
 	pier__soft_cm_unlisten(side->cm, &side->listener);
+	if (side->wants_standard && side->listener.standard)
+		side_standard(&side->host, false);
 	side->listener.backlog = 0;
 }
 

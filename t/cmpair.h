@@ -48,6 +48,7 @@ struct cm_side {
 	struct soft_cm_listener listener;
 	enum cm_manner manner;
 	bool standard_taken;		/* port 4791 is another's */
+	bool wants_standard;		/* its listener does, from now on */
 	bool no_gid;			/* the address went away */
 	int standard_users, rings;
 	uint32_t last_qpn;

@@ -284,6 +284,272 @@ static void private_data_arrives_with_zeros_behind(void)
 	close_ends();
 }
 
+/* Is @end told that it is over, whatever the kind? */
+static bool over(struct end *end)
+{
+	struct pollfd pfd = { .fd = end->cm->fd, .events = POLLIN };
+	uint64_t until = pier__now() + PATIENCE;
+
+	do {
+		if (!take(end))
+			poll(&pfd, 1, 100);
+		else if (end->event.kind >= PIER__CM_REJECTED)
+			return true;
+	} while (pier__now() < until);
+	return OK(!"an end within 30 s");
+}
+
+static void both_ends_know_their_addresses(void)
+{
+	const struct sockaddr_in *at;
+
+	if (open_ends() && connect_both()) {
+		at = (struct sockaddr_in *)&asked->peer;
+		IS(at->sin_family, own_address(0)->sa_family);
+		if (at->sin_family == AF_INET)
+			IS(ntohs(at->sin_port), listener->port);
+		at = (struct sockaddr_in *)&told->local;
+		if (at->sin_family == AF_INET)
+			IS(ntohs(at->sin_port), listener->port);
+		OK(told->peer.ss_family == asked->local.ss_family);
+	}
+	close_ends();
+}
+
+static void a_rejection_says_its_reason_and_data(void)
+{
+	if (open_ends() && request(NULL, 0)) {
+		said(ops->reject(told, "full", 5));
+		if (wait_for(&client, PIER__CM_REJECTED)) {
+			IS(client.event.reason, 28);
+			OK(client.event.len >= PIER__CM_REJ_DATA);
+			IS_STR((char *)client.data, "full");
+		}
+		OK(quiet(&server));
+	}
+	close_ends();
+}
+
+static void no_listener_is_a_rejection(void)
+{
+	uint16_t port;
+
+	if (open_ends() && listen_any(4)) {
+		port = listener->port;
+		ops->unlisten(listener);
+		listener = NULL;
+		if (ask(port, NULL, 0) &&
+		    wait_for(&client, PIER__CM_REJECTED))
+			IS(client.event.reason, 8);
+	}
+	close_ends();
+}
+
+static void a_port_has_one_listener(void)
+{
+	struct pier__cm_listener *other = NULL;
+	uint16_t port;
+
+	if (open_ends() && listen_any(4)) {
+		port = listener->port;
+		IS(ops->listen(client.cm, any_address(port), 4, NULL, &other),
+		   -EADDRINUSE);
+		/* Another port is free. */
+		IS(ops->listen(server.cm, any_address(0), 4, NULL, &other), 0);
+		if (other) {
+			OK(other->port != port);
+			ops->unlisten(other);
+		}
+		/* And so is this one, then. */
+		ops->unlisten(listener);
+		IS(ops->listen(client.cm, any_address(port), 4, NULL,
+			       &listener), 0);
+	}
+	close_ends();
+}
+
+static void a_listener_on_an_address_that_is_not_ours_is_refused(void)
+{
+	struct sockaddr_in name = { .sin_family = AF_INET };
+	struct pier__cm_listener *none = NULL;
+
+	name.sin_addr.s_addr = htonl(0xcb007101);	/* 203.0.113.1 */
+	if (open_ends())
+		IS(ops->listen(server.cm, (struct sockaddr *)&name, 4, NULL,
+			       &none), -EADDRNOTAVAIL);
+	close_ends();
+}
+
+static void several_listeners_hear_what_is_theirs(void)
+{
+	struct pier__cm_listener *second = NULL;
+
+	if (open_ends() && listen_any(4) &&
+	    said(ops->listen(server.cm, any_address(0), 4, NULL, &second)) &&
+	    ask(second->port, NULL, 0) &&
+	    wait_for(&server, PIER__CM_REQUEST)) {
+		told = server.event.id;
+		OK(server.event.listener == second);
+	}
+	if (second)
+		ops->unlisten(second);
+	close_ends();
+}
+
+static void what_no_message_holds_is_refused(void)
+{
+	char big[256] = { 0 };
+	struct pier__cm_param p;
+
+	if (open_ends() && listen_any(4) &&
+	    said(ops->resolve(client.cm, NULL, own_address(listener->port),
+			      2000, &client, &asked)) &&
+	    wait_for(&client, PIER__CM_RESOLVED)) {
+		p = param(&client, big, PIER__CM_REQ_DATA + 1);
+		OK(ops->connect(asked, &p) < 0);
+		p = param(&client, big, PIER__CM_REQ_DATA);
+		said(ops->connect(asked, &p));
+		if (wait_for(&server, PIER__CM_REQUEST)) {
+			told = server.event.id;
+			OK(ops->reject(told, big, PIER__CM_REJ_DATA + 1) < 0);
+			p = param(&server, big, PIER__CM_REP_DATA + 1);
+			OK(ops->accept(told, &p) < 0);
+			OK(accept_it(big, PIER__CM_REP_DATA));
+			wait_for(&client, PIER__CM_RESPONSE);
+		}
+	}
+	close_ends();
+}
+
+static void an_address_that_cannot_be_reached_is_told(void)
+{
+	struct sockaddr_in name = {
+		.sin_family = AF_INET, .sin_port = htons(7471),
+	};
+	int err;
+
+	name.sin_addr.s_addr = htonl(0xf0000001);	/* 240.0.0.1 */
+	if (open_ends()) {
+		err = ops->resolve(client.cm, NULL, (struct sockaddr *)&name,
+				   1000, NULL, &asked);
+		if (err)
+			OK(err == -EHOSTUNREACH || err == -EINVAL);
+		else if (wait_for(&client, PIER__CM_UNREACHABLE))
+			OK(client.event.error < 0);
+	}
+	close_ends();
+}
+
+static void a_request_whose_sender_left_cannot_be_accepted_for_long(void)
+{
+	struct pier__cm_param p;
+	int err;
+
+	if (open_ends() && request(NULL, 0)) {
+		ops->release(asked);
+		asked = NULL;
+		p = param(&server, NULL, 0);
+		err = ops->accept(told, &p);
+		OK(err <= 0);
+		OK(over(&server));
+	}
+	close_ends();
+}
+
+/* Steps of a connection at which one end lets go. */
+enum step { RESOLVED, ASKED, REQUESTED, ACCEPTED, CONNECTED, LEAVING, STEPS };
+
+static bool go_to(enum step step)
+{
+	if (!open_ends() || !listen_any(4))
+		return false;
+	if (step == RESOLVED)
+		return said(ops->resolve(client.cm, NULL,
+					 own_address(listener->port), 2000,
+					 &client, &asked)) &&
+		       wait_for(&client, PIER__CM_RESOLVED);
+	if (!ask(listener->port, NULL, 0))
+		return false;
+	if (step == ASKED)
+		return true;
+	if (!wait_for(&server, PIER__CM_REQUEST))
+		return false;
+	told = server.event.id;
+	if (step == REQUESTED)
+		return true;
+	if (!accept_it(NULL, 0) || !wait_for(&client, PIER__CM_RESPONSE))
+		return false;
+	if (step == ACCEPTED)
+		return true;
+	if (!ready(&client, asked) || !said(ops->establish(asked)) ||
+	    !wait_for(&server, PIER__CM_ESTABLISHED))
+		return false;
+	return step == CONNECTED || said(ops->disconnect(asked));
+}
+
+static void the_client_may_let_go_at_every_step(void)
+{
+	enum step step;
+
+	for (step = RESOLVED; step < STEPS; step++) {
+		if (go_to(step)) {
+			ops->release(asked);
+			asked = NULL;
+			if (step >= ACCEPTED)
+				OK(over(&server));
+		}
+		close_ends();
+	}
+}
+
+static void the_server_may_let_go_at_every_step(void)
+{
+	enum step step;
+
+	for (step = REQUESTED; step < STEPS; step++) {
+		if (go_to(step)) {
+			ops->release(told);
+			told = NULL;
+			OK(over(&client));
+		}
+		close_ends();
+	}
+}
+
+static void a_listener_may_go_with_a_request_untold(void)
+{
+	if (go_to(ASKED)) {
+		ops->unlisten(listener);
+		listener = NULL;
+		OK(over(&client));
+	}
+	close_ends();
+}
+
+static void disconnecting_twice_is_as_good_as_once(void)
+{
+	if (open_ends() && connect_both()) {
+		said(ops->disconnect(asked));
+		said(ops->disconnect(asked));
+		wait_for(&server, PIER__CM_DISCONNECTED);
+		wait_for(&client, PIER__CM_DISCONNECTED);
+		said(ops->disconnect(asked));
+		OK(quiet(&client) && quiet(&server));
+	}
+	close_ends();
+}
+
+static void one_connection_after_the_other_can_be_made(void)
+{
+	int i;
+
+	for (i = 0; i < 5; i++) {
+		if (open_ends())
+			connect_both();
+		close_ends();
+	}
+}
+
 int main(void)
 {
 	int err = loop_device(&fdev);
@@ -296,6 +562,20 @@ int main(void)
 	TEST(two_ends_connect_and_data_flows_both_ways);
 	TEST(either_end_can_disconnect);
 	TEST(private_data_arrives_with_zeros_behind);
+	TEST(both_ends_know_their_addresses);
+	TEST(a_rejection_says_its_reason_and_data);
+	TEST(no_listener_is_a_rejection);
+	TEST(a_port_has_one_listener);
+	TEST(a_listener_on_an_address_that_is_not_ours_is_refused);
+	TEST(several_listeners_hear_what_is_theirs);
+	TEST(what_no_message_holds_is_refused);
+	TEST(an_address_that_cannot_be_reached_is_told);
+	TEST(a_request_whose_sender_left_cannot_be_accepted_for_long);
+	TEST(the_client_may_let_go_at_every_step);
+	TEST(the_server_may_let_go_at_every_step);
+	TEST(a_listener_may_go_with_a_request_untold);
+	TEST(disconnecting_twice_is_as_good_as_once);
+	TEST(one_connection_after_the_other_can_be_made);
 	fdev->fabric->dev->close(fdev);
 	return tap_done();
 }

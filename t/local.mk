@@ -89,6 +89,7 @@ dist_check_SCRIPTS += \
 	%D%/ping.sh \
 	%D%/rxe.sh \
 	%D%/samples.sh \
+	%D%/samples_many.sh \
 	%D%/style.sh \
 	%D%/symbols.sh \
 	%D%/tool.sh \

@@ -204,9 +204,13 @@ samples_have_at_most_80_lines()
 	done
 }
 
+# Those of several connections are in t/samples_many.sh.
 each_sample_is_run_here()
 {
 	for file in "$top"/samples/*.c; do
+		case $file in
+		*_multi_conn_*)	continue ;;
+		esac
 		name=${file##*/rdma_}
 		echo "$pairs" | tr : '\n' | grep -qx "${name%.c}" ||
 			echo "$file is not in the list of pairs"

@@ -374,6 +374,26 @@ static void a_request_that_came_both_ways_is_one(void)
 	end();
 }
 
+/* A client had it, for one attempt. */
+static void a_listener_gets_port_4791_when_it_is_free_again(void)
+{
+	struct cm_side *server;
+
+	pair = cm_open(1, false, 0);
+	server = &pair->side[1];
+	server->wants_standard = true;
+	server->standard_taken = true;
+	cm_listen(pair, 1, 8);
+	cm_run(pair, 3500);
+	IS(server->standard_users, 0);
+	OK(!server->listener.standard);
+	server->standard_taken = false;
+	cm_run(pair, 1500);
+	IS(server->standard_users, 1);
+	OK(server->listener.standard);
+	end();
+}
+
 static void requests_beyond_the_backlog_are_not_answered(void)
 {
 	struct cm_side *server;
@@ -468,6 +488,7 @@ int main(void)
 	TEST(no_listener_is_told_but_not_at_once);
 	TEST(no_listener_of_one_does_not_silence_the_other);
 	TEST(a_request_that_came_both_ways_is_one);
+	TEST(a_listener_gets_port_4791_when_it_is_free_again);
 	TEST(requests_beyond_the_backlog_are_not_answered);
 	TEST(requests_not_told_are_rejected_when_the_listener_goes);
 	TEST(a_request_that_died_untold_is_never_told);

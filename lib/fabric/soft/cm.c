@@ -29,6 +29,11 @@ int pier__soft_cm_create(struct soft_ep *ep, struct soft_cm_host *host,
 	pier__list_init(&cm->listeners);
 	pier__list_init(&cm->events);
 	pier__list_init(&cm->twait);
+	if (pier__soft_heap_fit(&cm->timers, 1)) {
+		free(cm);
+		return -ENOMEM;
+	}
+
 	ep->cm = cm;
 	*ret = cm;
 	return 0;

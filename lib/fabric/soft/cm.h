@@ -56,6 +56,7 @@ struct soft_cm_listener {
 	struct pier__list link;
 	struct in6_addr ip;		/* unspecified: any */
 	uint32_t backlog, waiting;	/* requests not told yet */
+	bool standard;			/* counted as user of port 4791 */
 };
 
 /* On @ep, of which it becomes a part.  @host must outlive it. */
@@ -78,7 +79,11 @@ uint64_t pier__soft_cm_deadline(const struct soft_cm *cm);
 /* The QP of connection @local_id has received its peer's first packet. */
 void pier__soft_cm_data(struct soft_cm *cm, uint32_t local_id);
 
-/* Listen on @port, whose packets reach the endpoint. */
+/*
+ * Listen on a port whose packets reach the endpoint.  If port 4791 is not
+ * held, it is asked for again and again: it may be a client's that is about
+ * to find out that it does not need it.
+ */
 void pier__soft_cm_listen(struct soft_cm *cm,
 			  struct soft_cm_listener *listener);
 void pier__soft_cm_unlisten(struct soft_cm *cm,

@@ -122,6 +122,11 @@ void pier__soft_cm_give_up(struct soft_cm *cm, struct soft_cm_conn *conn)
 		conn->shake->len = 0;
 		rejected(cm, conn, SOFT_REJ_SERVICE_ID);
 	} else {
+		if (conn->state == SOFT_CM_REQ_SENT && !conn->shake->standard)
+			pier__log(PIER_LOG_WARNING, "soft", "no answer; had "
+				  "the peer been a standard RDMA device, it "
+				  "could not: UDP port %u, where it sends to, "
+				  "is taken", SOFT_STANDARD_PORT);
 		pier__soft_cm_send_rej(cm, conn, SOFT_MAD_OF_NONE,
 				       SOFT_REJ_TIMEOUT, NULL, 0);
 		pier__soft_cm_timewait(cm, conn);

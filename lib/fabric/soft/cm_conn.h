@@ -104,6 +104,7 @@ struct soft_cm {
 	uint32_t mask, count;
 	struct soft_heap timers;
 	struct pier__list listeners;
+	struct soft_timer wanting;	/* to ask for port 4791 */
 	struct pier__list events;	/* ids with something to tell */
 	struct pier__list twait;	/* records, the oldest first */
 	uint32_t twait_count;
@@ -184,6 +185,8 @@ void pier__soft_cm_refused(struct soft_cm *cm, struct soft_cm_conn *conn);
 void pier__soft_cm_patience(struct soft_cm *cm, struct soft_cm_conn *conn,
 			    uint8_t service_timeout);
 
+/* Some listener does without port 4791: ask for it later. */
+void pier__soft_cm_want_standard(struct soft_cm *cm);
 /* In timewait: a REJ that nobody asks for is said again, then it ends. */
 void pier__soft_cm_twait_timer(struct soft_cm *cm, struct soft_cm_conn *conn);
 

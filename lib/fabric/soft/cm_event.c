@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/fail.h"
+#include "core/sockaddr.h"
 #include "fabric/soft/cm_conn.h"
 
 #define BIT(kind) (1u << (kind))
@@ -11,22 +11,15 @@
 	      BIT(PIER__CM_DISCONNECTED) | BIT(PIER__CM_GONE))
 
 /* IPv4 is told as such. */
-static void name_set(struct sockaddr_storage *name, const struct in6_addr *ip,
+static void name_set(struct sockaddr_storage *ret, const struct in6_addr *ip,
 		     uint16_t port)
 {
-	struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)name;
-	struct sockaddr_in *v4 = (struct sockaddr_in *)name;
+	union pier__sockaddr name;
 
-	memset(name, 0, sizeof(*name));
-	if (IN6_IS_ADDR_V4MAPPED(ip)) {
-		v4->sin_family = AF_INET;
-		v4->sin_port = htons(port);
-		memcpy(&v4->sin_addr, &ip->s6_addr[12], 4);
-	} else {
-		v6->sin6_family = AF_INET6;
-		v6->sin6_port = htons(port);
-		v6->sin6_addr = *ip;
-	}
+	pier__sockaddr_from_gid(ip->s6_addr, &name);
+	pier__sockaddr_set_port(&name, port);
+	memset(ret, 0, sizeof(*ret));
+	memcpy(ret, &name, sizeof(name));
 }
 
 struct soft_cm_id *pier__soft_cm_id_new(struct soft_cm *cm,

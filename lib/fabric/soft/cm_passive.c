@@ -15,6 +15,8 @@ void pier__soft_cm_listen(struct soft_cm *cm,
 {
 	listener->waiting = 0;
 	pier__list_add(&cm->listeners, &listener->link);
+	if (!listener->standard)
+		pier__soft_cm_want_standard(cm);
 }
 
 void pier__soft_cm_unlisten(struct soft_cm *cm,

@@ -97,7 +97,7 @@ struct soft_cm_conn *pier__soft_cm_conn_new(struct soft_cm *cm)
 	if (cm->count > cm->mask || !cm->table[0])
 		if (!table_grow(cm))
 			return NULL;
-	if (pier__soft_heap_fit(&cm->timers, cm->count + 1))
+	if (pier__soft_heap_fit(&cm->timers, cm->count + 2))
 		return NULL;
 	conn = calloc(1, sizeof(*conn));
 	if (!conn)

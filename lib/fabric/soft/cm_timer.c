@@ -15,6 +15,7 @@
 #define WAIT_REJ (100 * PIER__MS)
 #define TWAIT (2000 * PIER__MS)		/* timewait */
 #define PATIENCE_MAX 24		/* code: 68.7 s, for which Linux asks */
+#define WAIT_STANDARD (1000 * PIER__MS)	/* for port 4791 */
 #define TIMERS 64			/* in one round */
 
 /* ns of a 5-bit time: 4.096 us * 2^code. */
@@ -73,6 +74,33 @@ void pier__soft_cm_patience(struct soft_cm *cm, struct soft_cm_conn *conn,
 		pier__soft_heap_set(&cm->timers, &conn->timer, due);
 }
 
+void pier__soft_cm_want_standard(struct soft_cm *cm)
+{
+	if (!cm->wanting.at)
+		pier__soft_heap_set(&cm->timers, &cm->wanting,
+				    pier__soft_cm_now(cm) + WAIT_STANDARD);
+}
+
+/* Ask for port 4791 on behalf of those who listen without it. */
+static void wanting_run(struct soft_cm *cm)
+{
+	struct pier__list *pos, *tmp;
+	struct soft_cm_listener *listener;
+	bool missing = false;
+
+	pier__soft_heap_set(&cm->timers, &cm->wanting, PIER__NEVER);
+	PIER__LIST_EACH(pos, tmp, &cm->listeners) {
+		listener = pier__container_of(pos, struct soft_cm_listener,
+					      link);
+		if (!listener->standard)
+			listener->standard =
+				cm->host->ops->standard(cm->host, true);
+		missing |= !listener->standard;
+	}
+	if (missing)
+		pier__soft_cm_want_standard(cm);
+}
+
 static bool is_last(const struct soft_cm *cm, const struct soft_cm_conn *conn)
 {
 	if (conn->state == SOFT_CM_DREQ_SENT)
@@ -122,13 +150,21 @@ static void timer_run(struct soft_cm *cm, struct soft_cm_conn *conn)
 	wait(cm, conn);
 }
 
+static struct soft_cm_conn *first(const struct soft_cm *cm)
+{
+	return (struct soft_cm_conn *)cm->timers.timer[0];
+}
+
 int pier__soft_cm_timers(struct soft_cm *cm)
 {
 	uint64_t now = pier__soft_cm_now(cm);
 	int n = 0;
 
 	while (n < TIMERS && pier__soft_heap_due(&cm->timers) <= now) {
-		timer_run(cm, (struct soft_cm_conn *)cm->timers.timer[0]);
+		if (cm->timers.timer[0] == &cm->wanting)
+			wanting_run(cm);
+		else
+			timer_run(cm, first(cm));
 		n++;
 	}
 	return n;

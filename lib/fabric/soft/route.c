@@ -1,67 +1,42 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "core/fail.h"
+#include "core/sockaddr.h"
 #include "fabric/soft/soft.h"
 
 /* The way to a peer, which is the kernel's to choose. */
 #define DISCARD 9	/* any port: nothing is sent */
 
-union name {
-	struct sockaddr sa;
-	struct sockaddr_in v4;
-	struct sockaddr_in6 v6;
-};
-
-static socklen_t name_put(union name *name, const struct in6_addr *ip,
-			  unsigned int ifindex, uint16_t port)
+static socklen_t name_put(union pier__sockaddr *name,
+			  const struct in6_addr *ip, unsigned int ifindex,
+			  uint16_t port)
 {
-	memset(name, 0, sizeof(*name));
-	if (IN6_IS_ADDR_V4MAPPED(ip)) {
-		name->v4.sin_family = AF_INET;
-		name->v4.sin_port = htons(port);
-		memcpy(&name->v4.sin_addr, &ip->s6_addr[12], 4);
-		return sizeof(name->v4);
-	}
-	name->v6.sin6_family = AF_INET6;
-	name->v6.sin6_port = htons(port);
-	name->v6.sin6_addr = *ip;
+	pier__sockaddr_from_gid(ip->s6_addr, name);
+	pier__sockaddr_set_port(name, port);
 	if (IN6_IS_ADDR_LINKLOCAL(ip))
-		name->v6.sin6_scope_id = ifindex;
-	return sizeof(name->v6);
+		name->in6.sin6_scope_id = ifindex;
+	return pier__sockaddr_len(&name->sa);
 }
 
-static void name_get(const union name *name, struct in6_addr *ret)
-{
-	if (name->sa.sa_family == AF_INET6) {
-		*ret = name->v6.sin6_addr;
-		return;
-	}
-	memset(ret, 0, sizeof(*ret));
-	memset(&ret->s6_addr[10], 0xff, 2);
-	memcpy(&ret->s6_addr[12], &name->v4.sin_addr, 4);
-}
-
-/* Printable; in a buffer of INET6_ADDRSTRLEN. */
+/* Printable; in a buffer of PIER__ADDR_TEXT. */
 static const char *text(const struct in6_addr *ip, char *buf)
 {
-	if (IN6_IS_ADDR_V4MAPPED(ip))
-		return inet_ntop(AF_INET, &ip->s6_addr[12], buf,
-				 INET6_ADDRSTRLEN);
-	return inet_ntop(AF_INET6, ip, buf, INET6_ADDRSTRLEN);
+	union pier__sockaddr name;
+
+	pier__sockaddr_from_gid(ip->s6_addr, &name);
+	return pier__sockaddr_text(&name.sa, buf);
 }
 
 /* Ask the kernel for the source to @dst; from @src unless NULL. */
 static int probe(unsigned int ifindex, const struct in6_addr *src,
 		 const struct in6_addr *dst, struct in6_addr *ret)
 {
-	union name name;
+	union pier__sockaddr name, own;
 	socklen_t len = name_put(&name, dst, ifindex, DISCARD);
-	union name own;
 	socklen_t own_len = sizeof(own);
 	int fd, err = 0;
 
@@ -78,7 +53,7 @@ static int probe(unsigned int ifindex, const struct in6_addr *src,
 		err = -errno;
 	close(fd);
 	if (!err)
-		name_get(&own, ret);
+		pier__sockaddr_to_gid(&own.sa, ret->s6_addr);
 	return err;
 }
 
@@ -116,7 +91,7 @@ static bool neighbour(struct pier__fdev *fdev, const struct in6_addr *dst,
 static int from(struct pier__fdev *fdev, const struct in6_addr *src,
 		const struct in6_addr *dst, struct in6_addr *ret)
 {
-	char a[INET6_ADDRSTRLEN], b[INET6_ADDRSTRLEN];
+	char a[PIER__ADDR_TEXT], b[PIER__ADDR_TEXT];
 	int err;
 
 	if (pier__soft_gid_index(fdev, src) < 0)
@@ -136,7 +111,7 @@ static int from(struct pier__fdev *fdev, const struct in6_addr *src,
 int pier__soft_route(struct pier__fdev *fdev, const struct in6_addr *src,
 		     const struct in6_addr *dst, struct in6_addr *ret)
 {
-	char a[INET6_ADDRSTRLEN], b[INET6_ADDRSTRLEN];
+	char a[PIER__ADDR_TEXT], b[PIER__ADDR_TEXT];
 	struct in6_addr found;
 	int err;
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "core/fail.h"
+#include "core/sockaddr.h"
 #include "fabric/soft/chan.h"
 #include "fabric/soft/cm.h"
 #include "fabric/soft/soft.h"
@@ -26,7 +27,6 @@ struct soft_chan_cm {
 struct soft_listener {
 	struct soft_cm_listener in;	/* first */
 	struct soft_chan_sock *sock;	/* its port's; NULL: port 4791's */
-	bool standard;			/* counted as its user */
 };
 
 static struct soft_chan_cm *cm_of(struct pier__cm *cm)
@@ -182,26 +182,19 @@ static int soft_cm_next(struct pier__cm *pcm, struct pier__cm_event *ret)
 	return err;
 }
 
-/* Take @addr apart.  Errors: -EINVAL. */
+/* Take @addr apart; any address is the unspecified one.  Errors: -EINVAL. */
 static int addr_take(const struct sockaddr *addr, struct soft_addr *ret)
 {
-	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)addr;
-	const struct sockaddr_in *v4 = (const struct sockaddr_in *)addr;
+	const union pier__sockaddr *name = (const void *)addr;
 
-	memset(&ret->ip, 0, sizeof(ret->ip));
-	if (addr->sa_family == AF_INET6) {
-		ret->ip = v6->sin6_addr;
-		ret->port = ntohs(v6->sin6_port);
-		return 0;
-	}
-	if (addr->sa_family != AF_INET)
+	if (!pier__sockaddr_len(addr))
 		return pier__fail(-EINVAL, "an address of family %d: IPv4 or "
 				  "IPv6", addr->sa_family);
-	ret->port = ntohs(v4->sin_port);
-	if (v4->sin_addr.s_addr != INADDR_ANY) {
-		memset(&ret->ip.s6_addr[10], 0xff, 2);
-		memcpy(&ret->ip.s6_addr[12], &v4->sin_addr, 4);
-	}
+	memset(&ret->ip, 0, sizeof(ret->ip));
+	if (!pier__sockaddr_is_any(addr))
+		pier__sockaddr_to_gid(addr, ret->ip.s6_addr);
+	ret->port = ntohs(addr->sa_family == AF_INET ? name->in.sin_port :
+						       name->in6.sin6_port);
 	return 0;
 }
 
@@ -217,8 +210,8 @@ static int open_port(struct soft_chan *chan, struct soft_listener *listener)
 			return err;
 		listener->in.listener.port = listener->sock->io->port;
 	}
-	listener->standard = pier__soft_chan_standard_use(chan, true);
-	if (listener->standard)
+	listener->in.standard = pier__soft_chan_standard_use(chan, true);
+	if (listener->in.standard)
 		return 0;
 	if (!listener->sock)
 		return pier__fail(-EADDRINUSE, "UDP port %u is taken",
@@ -292,7 +285,7 @@ static void soft_cm_unlisten(struct pier__cm_listener *plistener)
 	pier__soft_cm_unlisten(cm->machine, &listener->in);
 	if (listener->sock)
 		pier__soft_chan_sock_close(chan, listener->sock);
-	if (listener->standard)
+	if (listener->in.standard)
 		pier__soft_chan_standard_use(chan, false);
 	pier__soft_chan_reap(chan);
 	end(cm);

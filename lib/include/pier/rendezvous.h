@@ -29,6 +29,16 @@ int pier_rendezvous(struct pier_rdma *rdma, const struct pier_args *args,
 		    struct pier_mmap **ret_remote);
 
 /*
+ * Make @count connections into the array @ret, one after the other, as
+ * pier_rendezvous() makes one without memory: with files whose names end in
+ * -0000, -0001 and so on, or as a server by CM; a client makes one only.
+ * Errors: -EINVAL, not 1 to 10000, or a client; as pier_rendezvous(), and
+ * then none is left.
+ */
+int pier_rendezvous_many(struct pier_rdma *rdma, const struct pier_args *args,
+			 unsigned int count, struct pier_conn **ret);
+
+/*
  * Serve until the peer disconnects; Enter ends it too, read only while this
  * process is the terminal's foreground process group.
  * A peer that dies is found by the keepalive.

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <pier/rendezvous.h>
+
+#include "core/fail.h"
+
+/* "PATH-0003": where connection @index of several has its descriptor. */
+static int numbered(const char *path, unsigned int index, char **ret)
+{
+	if (!path)
+		return pier__fail(-EINVAL, "rendezvous: a path is missing");
+	if (asprintf(ret, "%s-%04u", path, index) < 0)
+		return pier__fail(-ENOMEM, "rendezvous: no memory");
+	return 0;
+}
+
+static int by_files(struct pier_rdma *rdma, const struct pier_args *args,
+		    unsigned int index, struct pier_conn **ret)
+{
+	struct pier_args one = *args;
+	char *local = NULL, *remote = NULL;
+	int err;
+
+	err = numbered(args->local_descriptor, index, &local);
+	if (!err)
+		err = numbered(args->remote_descriptor, index, &remote);
+	one.local_descriptor = local;
+	one.remote_descriptor = remote;
+	if (!err)
+		err = pier_rendezvous(rdma, &one, NULL, ret, NULL);
+	free(remote);
+	free(local);
+	return err;
+}
+
+static int check(const struct pier_args *args, unsigned int count)
+{
+	if (!count || count > 10000)
+		return pier__fail(-EINVAL, "rendezvous: %u connections: 1 to "
+				  "10000", count);
+	if (args->server_addr && count > 1)
+		return pier__fail(-EINVAL, "rendezvous: %u connections: a "
+				  "client by CM makes one; run %u clients, or "
+				  "be the server: without -sa", count, count);
+	return 0;
+}
+
+int pier_rendezvous_many(struct pier_rdma *rdma, const struct pier_args *args,
+			 unsigned int count, struct pier_conn **ret)
+{
+	bool cm = args->use_cm || args->server_addr;
+	unsigned int made;
+	int err = check(args, count);
+
+	if (err)
+		return err;
+	for (made = 0; made < count; made++) {
+		struct pier_conn **conn = &ret[made];
+
+		/* By CM, those who come early ask again, one is let in. */
+		err = cm ? pier_rendezvous(rdma, args, NULL, conn, NULL) :
+			   by_files(rdma, args, made, conn);
+		if (err)
+			goto fail;
+	}
+	return 0;
+fail:
+	while (made-- > 0)
+		pier_conn_destroy(ret[made]);
+	return err;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* rdma_multi_conn_receive - a text from each of several connections. */
+#include <errno.h>
+#include <stdio.h>
+
+#include <pier/pier.h>
+
+#define CONNS_MAX 64
+
+static int count = 1;
+static const struct pier_option options[] = {
+	{ "nc", "num-connections", "N", "connections to make, 1 without it",
+	  PIER_OPTION_INT, 0, 1, CONNS_MAX, &count },
+	{ 0 },
+};
+static char texts[CONNS_MAX][256];
+static int received, status;	/* how many; 0 or the last failure */
+
+static void receive_done(struct pier_task *task, void *arg)
+{
+	const char *text = arg;
+	uint32_t len = pier_recv_len(task);
+
+	received++;
+	if (pier_task_status(task))
+		status = pier_task_status(task);
+	else if (len < 2 || text[len - 1])
+		status = -EBADMSG;
+	else
+		printf("received \"%s\"\n", text);
+}
+
+int main(int argc, char *argv[])
+{
+	struct pier_args args = PIER_ARGS_RENDEZVOUS;
+	struct pier_conn *conns[CONNS_MAX] = { NULL };
+	struct pier_dev *dev = NULL;
+	struct pier_pe *pe = NULL;
+	struct pier_rdma *rdma = NULL;
+	struct pier_mmap *mmap = NULL;
+	struct pier_buf_inventory *inv = NULL;
+	struct pier_buf *dst[CONNS_MAX] = { NULL };
+	int i, err;
+
+	args.about = "Receive a text on each of several connections.";
+	args.options = options;
+	err = pier_args_parse(&args, argc, argv);
+	if (err)
+		return pier_args_exit(err);	/* help, or a usage error */
+	err = pier_dev_open(args.device, &dev);
+	err = err ? err : pier_pe_create(&pe);
+	err = err ? err : pier_rdma_create(dev, &rdma);
+	err = err ? err : pier_ctx_start(pier_rdma_ctx(rdma), pe);
+	err = err ? err : pier_mmap_map(dev, texts, sizeof(texts),
+					PIER_LOCAL_WRITE, &mmap);
+	err = err ? err : pier_buf_inventory_create(CONNS_MAX, &inv);
+	for (i = 0; !err && i < count; i++) {
+		err = pier_buf_by_addr(inv, mmap, texts[i], 256, &dst[i]);
+		err = err ? err : pier_rdma_receive(rdma, dst[i], receive_done,
+						    texts[i]);
+	}
+	err = err ? err : pier_rendezvous_many(rdma, &args,
+					       (unsigned int)count, conns);
+	while (!err && received < count)
+		err = pier_pe_wait(pe, args.timeout_ms);
+	err = err ? err : status;
+	if (err)
+		fprintf(stderr, "rdma_multi_conn_receive: %s\n", err == status ?
+			pier_strerror(err) : pier_last_error());
+	for (i = 0; i < count; i++)
+		pier_conn_disconnect(conns[i]);
+	pier_rdma_destroy(rdma);
+	while (i-- > 0)
+		pier_buf_put(dst[i]);
+	pier_buf_inventory_destroy(inv);
+	pier_mmap_destroy(mmap);
+	pier_pe_destroy(pe);
+	pier_dev_close(dev);
+	return err ? 1 : 0;
+}
