@@ -106,7 +106,8 @@ static int keep_theirs(struct pier__side *side, const uint8_t *data,
 	if (!mem)
 		return pier__fail(-ENOMEM, "no memory for %zu bytes of private "
 				  "data", len);
-	memcpy(mem, data, seen);
+	if (seen)
+		memcpy(mem, data, seen);
 	free(side->theirs.mem);
 	side->theirs.mem = mem;
 	side->theirs.len = len;

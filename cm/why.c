@@ -122,7 +122,8 @@ static void keep_data(struct pier__side *side, const uint8_t *data, size_t len)
 	side->theirs.mem = malloc(len + 1);
 	if (!side->theirs.mem)
 		return;		/* the reason is told without it */
-	memcpy(side->theirs.mem, data, len);
+	if (len)
+		memcpy(side->theirs.mem, data, len);
 	side->theirs.len = side->seen = len;
 }
 
