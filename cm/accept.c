@@ -100,6 +100,12 @@ static void tell(struct pier_conn *conn)
 	   pier_ctx_user_data(pier_rdma_ctx(conn->rdma)));
 }
 
+static int dead(struct pier_conn *conn, const char *stage)
+{
+	return pier__side_why(conn, -ECONNABORTED, stage, "the client has "
+			      "given up");
+}
+
 /*
  * The kernel's connection manager tells of a request's end only when it is
  * answered, or when its attributes are asked for: do that now and then.
@@ -108,14 +114,12 @@ static bool is_withdrawn(struct pier_conn *conn)
 {
 	struct ibv_qp_attr attr;
 	uint16_t udp_port;
-	int mask, err;
+	int mask;
 
 	if (conn->qset->cm->fab->qp_attr(conn->side->id, IBV_QPS_INIT, &attr,
 					 &mask, &udp_port) != -ECONNABORTED)
 		return false;
-	err = pier__side_why(conn, -ECONNABORTED, "waiting",
-			     "the client has given up");
-	pier__conn_fail(conn, err);
+	pier__conn_fail(conn, dead(conn, "waiting"));
 	return true;
 }
 
@@ -207,11 +211,7 @@ static int answer(struct pier_conn *conn)
 		return len;
 	param.len = (size_t)len;
 	pier__side_param(conn, &param);
-	err = conn->qset->cm->fab->accept(conn->side->id, &param);
-	if (err == -EINVAL)	/* the kernel tells it in no other way */
-		err = pier__side_why(conn, -ECONNABORTED, "accepting",
-				     "the client has given up");
-	return err;
+	return conn->qset->cm->fab->accept(conn->side->id, &param);
 }
 
 int pier_conn_accept(struct pier_conn *conn, const void *data, size_t len)
@@ -228,7 +228,7 @@ int pier_conn_accept(struct pier_conn *conn, const void *data, size_t len)
 	if (err) {
 		pier__side_qp_destroy(conn);
 		pier__blob_drop(conn->qset, &side->own);
-		return err;
+		return err == -ECONNABORTED ? dead(conn, "accepting") : err;
 	}
 	side->answered = true;
 	conn->phase = PIER__CONN_HELLO;
@@ -245,16 +245,21 @@ int pier_conn_reject(struct pier_conn *conn, const void *data, size_t len)
 		.data = data,
 		.len = len,
 	};
-	size_t most = PIER__CM_REJ_DATA - PIER__FRAME_REJ;
 	int err = check_request(conn);
+	size_t most;
 
-	if (!err && len > most)
-		err = pier__fail(-EMSGSIZE, "reject with %zu bytes of data: at "
-				 "most %zu", len, most);
-	if (!err)
-		err = refuse(conn->qset->cm, conn->side->id,
-			     conn->side->foreign, &refused);
-	if (!err)
-		bury(conn);
-	return err;
+	if (err)
+		return err;
+	most = PIER__CM_REJ_DATA;
+	if (!conn->side->foreign)
+		most -= PIER__FRAME_REJ;
+	if (len > most)
+		return pier__fail(-EMSGSIZE, "reject with %zu bytes of data: "
+				  "at most %zu", len, most);
+	err = refuse(conn->qset->cm, conn->side->id, conn->side->foreign,
+		     &refused);
+	if (err)
+		return err == -ECONNABORTED ? dead(conn, "rejecting") : err;
+	bury(conn);
+	return 0;
 }

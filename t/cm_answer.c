@@ -212,6 +212,66 @@ static void a_reject_is_told_with_its_data(void)
 	end();
 }
 
+/* All of the message is the program's. */
+static void a_raw_reject_holds_148_bytes(void)
+{
+	static const uint8_t data[149] = { [147] = 5 };
+	const void *got;
+	size_t len = 0;
+
+	if (begin() && caller_listen(&server, 0)) {
+		server.hold = true;
+		client.raw = true;
+		if (caller_ask(&client, &server, NULL) &&
+		    OK(peer_count(&server.requests, 1))) {
+			IS(pier_conn_reject(server.peer.conn, data, 149),
+			   -EMSGSIZE);
+			IS(pier_conn_reject(server.peer.conn, data, 148), 0);
+			OK(peer_count(&client.failures, 1));
+			IS(pier_conn_reject_reason(client.peer.conn), 28);
+			IS(pier_conn_private_data(client.peer.conn, &got,
+						  &len), 0);
+			if (IS(len, 148))
+				OK(!memcmp(got, data, 148));
+		}
+	}
+	end();
+}
+
+/* Whoever looks first, the answer or the engine: it is the same error. */
+static void answers_to_a_client_that_left_say_so(void)
+{
+	int turns, err;
+
+	for (turns = 0; turns < 3 && begin() && caller_listen(&server, 0);
+	     turns++) {
+		server.hold = true;
+		if (!caller_ask(&client, &server, NULL) ||
+		    !OK(peer_count(&server.requests, 1)))
+			break;
+		pier_conn_destroy(client.peer.conn);
+		client.peer.conn = NULL;
+		pier_pe_progress(client.peer.pe, 0);
+		if (turns == 1)
+			pier_pe_progress(server.peer.pe, 0);
+		if (turns == 2)
+			OK(peer_count(&server.failures, 1));
+		err = pier_conn_accept(server.peer.conn, NULL, 0);
+		OK(err == -ECONNABORTED || (!err && turns < 2));
+		OK(peer_count(&server.failures, 1));
+		IS(pier_conn_accept(server.peer.conn, NULL, 0),
+		   err ? -ECONNABORTED : -EINVAL);
+		IS(pier_conn_reject(server.peer.conn, NULL, 0),
+		   err ? -ECONNABORTED : -EINVAL);
+		if (err)
+			IS(pier_conn_error(server.peer.conn), -ECONNABORTED);
+		told(&server, 1, 0, 1, 0);
+		end();
+	}
+	IS(turns, 3);
+	end();
+}
+
 static void a_request_that_is_destroyed_is_rejected(void)
 {
 	if (begin() && caller_listen(&server, 0)) {
@@ -427,6 +487,8 @@ int main(void)
 	TEST(too_much_private_data_is_refused);
 	TEST(raw_data_is_the_whole_field);
 	TEST(a_reject_is_told_with_its_data);
+	TEST(a_raw_reject_holds_148_bytes);
+	TEST(answers_to_a_client_that_left_say_so);
 	TEST(a_request_that_is_destroyed_is_rejected);
 	TEST(only_an_open_request_can_be_answered);
 	TEST(a_client_gives_up_when_its_time_is_over);

@@ -459,9 +459,9 @@ static void a_dead_request_cannot_be_accepted(void)
 	b = cm_last(&pair->side[1]);
 	cm_release(&pair->side[0], a);
 	vnet_run(&pair->net, PIER__MS, NULL, NULL);
-	IS(cm_accept(&pair->side[1], b, NULL), -ECONNRESET);
+	IS(cm_accept(&pair->side[1], b, NULL), -ECONNABORTED);
 	IS(pier__soft_cm_reject(pair->side[1].cm, b->id, NULL, 0),
-	   -ECONNRESET);
+	   -ECONNABORTED);
 	cm_run(pair, 1);
 	IS(b->over, PIER__CM_REJECTED);
 	IS(b->reason, SOFT_REJ_TIMEOUT);

@@ -367,8 +367,8 @@ struct pier__fabric_cm {
 
 	/*
 	 * Send REP; the QP is in RTS.  An error leaves the id as it was.
-	 * -ECONNABORTED: the peer has given up, which need not be told
-	 * before; qp_attr() of a request says so, too.
+	 * -ECONNABORTED: the peer has given up, which need not be told, now
+	 * or later; reject() and qp_attr() of a request say so, too.
 	 */
 	int (*accept)(struct pier__cm_id *id,
 		      const struct pier__cm_param *param);

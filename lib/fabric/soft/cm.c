@@ -282,7 +282,7 @@ int pier__soft_cm_qp_attr(struct soft_cm *cm, struct pier__cm_id *pid,
 	int mask;
 
 	if (!conn)
-		return pier__fail(-ECONNRESET, "the connection is over");
+		return pier__fail(-ECONNABORTED, "the connection is over");
 	if (state != IBV_QPS_INIT && !conn->peer_known)
 		return pier__fail(-EINVAL, "the peer has not answered yet");
 	if (state == IBV_QPS_INIT)

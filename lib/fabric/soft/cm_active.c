@@ -221,7 +221,7 @@ int pier__soft_cm_establish(struct soft_cm *cm, struct pier__cm_id *pid)
 	struct soft_cm_conn *conn = id->conn;
 
 	if (!conn)
-		return pier__fail(-ECONNRESET, "the peer gave up meanwhile");
+		return pier__fail(-ECONNABORTED, "the peer has given up");
 	if (conn->state != SOFT_CM_REP_RCVD)
 		return pier__fail(-EINVAL, "only what was accepted can be "
 				  "established, once");

@@ -220,8 +220,8 @@ static void rep_build(const struct soft_cm *cm, struct soft_cm_conn *conn,
 static int undecided(const struct soft_cm_id *id)
 {
 	if (!id->conn)
-		return pier__fail(-ECONNRESET, "the request is void: its "
-				  "sender gave up");
+		return pier__fail(-ECONNABORTED, "the request is void: its "
+				  "sender has given up");
 	if (id->conn->state != SOFT_CM_REQ_RCVD)
 		return pier__fail(-EINVAL, "only a request can be accepted or "
 				  "rejected, once");

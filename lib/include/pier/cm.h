@@ -85,13 +85,15 @@ void pier_listener_destroy(struct pier_listener *listener);
  * Answer the request @conn with @len bytes of @data, at most
  * PIER_PRIVATE_DATA_MAX, 196 if the client does not use pier.
  * Errors: -EINVAL, no request, or answered; -ECONNABORTED, the client has
- * given up; -EMSGSIZE.  The request is as it was, and may be rejected.
+ * given up, which is told as a failure, too; -EMSGSIZE: the request is as it
+ * was.
  */
 int pier_conn_accept(struct pier_conn *conn, const void *data, size_t len);
 
 /*
- * Refuse it with @len bytes of @data, at most 140; @conn is gone.
- * Errors: -EINVAL, -EMSGSIZE; then it is not.
+ * Refuse it with @len bytes of @data, at most 140, 148 if the client does not
+ * use pier; @conn is gone.
+ * Errors: -EINVAL, -ECONNABORTED, -EMSGSIZE as above; then it is not.
  */
 int pier_conn_reject(struct pier_conn *conn, const void *data, size_t len);
 
