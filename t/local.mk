@@ -171,9 +171,11 @@ wrap_alloc = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
 
 EXTRA_DIST += \
 	%D%/api.sh \
+	%D%/data/fuzz/cm \
 	%D%/data/fuzz/codec \
 	%D%/data/fuzz/ep \
 	%D%/data/fuzz/frame \
+	%D%/data/fuzz/private \
 	%D%/data/fuzz/wire \
 	%D%/data/roce/cases \
 	%D%/data/roce/cm-abort.pcap \
