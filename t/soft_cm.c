@@ -350,6 +350,47 @@ static void no_listener_of_one_does_not_silence_the_other(void)
 	end();
 }
 
+/* The other one is asked for patience by the listener meanwhile. */
+static void nor_when_its_program_is_slow(void)
+{
+	struct soft_mad mad = {
+		.attr = SOFT_MAD_REJ, .reason = SOFT_REJ_SERVICE_ID,
+	};
+	struct cm_end *a;
+
+	begin();
+	pair->side[1].manner = CM_WAIT;
+	a = cm_ask(pair, CM_SERVICE, NULL);
+	mad.remote_id = sent(SOFT_MAD_REQ)->mad.local_id;
+	cm_say(pair, 0, &pair->side[1].addr, CM_PORT0, &mad);
+	cm_run(pair, 10000);
+	IS(a->over, -1);
+	IS(cm_accept(&pair->side[1], cm_last(&pair->side[1]), NULL), 0);
+	cm_run(pair, 10);
+	IS(a->told[PIER__CM_RESPONSE], 1);
+	end();
+}
+
+static void nor_when_its_backlog_is_full(void)
+{
+	struct soft_mad mad = {
+		.attr = SOFT_MAD_REJ, .reason = SOFT_REJ_SERVICE_ID,
+	};
+	struct cm_end *a;
+
+	pair = cm_open(1, false, 1);
+	cm_ask(pair, CM_SERVICE, NULL);
+	a = cm_ask(pair, CM_SERVICE, NULL);
+	mad.remote_id = sent(SOFT_MAD_REQ)->mad.local_id;
+	cm_say(pair, 0, &pair->side[1].addr, CM_PORT0, &mad);
+	vnet_run(&pair->net, 1000 * PIER__MS, NULL, NULL);
+	IS(pair->side[1].listener.waiting, 1);
+	cm_run(pair, 1000);
+	IS(a->over, -1);
+	IS(a->told[PIER__CM_RESPONSE], 1);
+	end();
+}
+
 static void a_request_that_came_both_ways_is_one(void)
 {
 	struct cm_side *server;
@@ -394,7 +435,7 @@ static void a_listener_gets_port_4791_when_it_is_free_again(void)
 	end();
 }
 
-static void requests_beyond_the_backlog_are_not_answered(void)
+static void requests_beyond_the_backlog_are_put_off(void)
 {
 	struct cm_side *server;
 	struct cm_end *b;
@@ -406,6 +447,7 @@ static void requests_beyond_the_backlog_are_not_answered(void)
 		cm_ask(pair, CM_SERVICE, NULL);
 	vnet_run(&pair->net, 10 * PIER__MS, NULL, NULL);
 	IS(server->listener.waiting, 3);
+	IS(sent(SOFT_MAD_MRA)->count, 7);
 	IS(pier__soft_cm_count(server->cm), 3);
 	IS(server->rings, 1);
 	/* They try again, and get their turn. */
@@ -487,9 +529,11 @@ int main(void)
 	TEST(a_lost_rejection_is_said_again_and_not_decided_again);
 	TEST(no_listener_is_told_but_not_at_once);
 	TEST(no_listener_of_one_does_not_silence_the_other);
+	TEST(nor_when_its_program_is_slow);
+	TEST(nor_when_its_backlog_is_full);
 	TEST(a_request_that_came_both_ways_is_one);
 	TEST(a_listener_gets_port_4791_when_it_is_free_again);
-	TEST(requests_beyond_the_backlog_are_not_answered);
+	TEST(requests_beyond_the_backlog_are_put_off);
 	TEST(requests_not_told_are_rejected_when_the_listener_goes);
 	TEST(a_request_that_died_untold_is_never_told);
 	TEST(a_dead_request_cannot_be_accepted);

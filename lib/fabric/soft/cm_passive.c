@@ -49,6 +49,23 @@ static void refuse(struct soft_cm *cm, const struct soft_mad *req,
 	pier__soft_cm_answer(cm, rx, pier__soft_cm_guid_port(req->guid), &mad);
 }
 
+/*
+ * The backlog is full.  A soft client is told that somebody listens, lest it
+ * believe another who has our port 4791 and does not.  It asks again.
+ */
+static void put_off(struct soft_cm *cm, const struct soft_mad *req,
+		    const struct soft_rx *rx)
+{
+	uint16_t port = pier__soft_cm_guid_port(req->guid);
+	struct soft_mad mad = {
+		.attr = SOFT_MAD_MRA, .tid = req->tid,
+		.remote_id = req->local_id, .message = SOFT_MAD_OF_REQ,
+	};
+
+	if (port != SOFT_STANDARD_PORT)
+		pier__soft_cm_answer(cm, rx, port, &mad);
+}
+
 static struct soft_cm_listener *find_listener(const struct soft_cm *cm,
 					      uint16_t port)
 {
@@ -197,6 +214,8 @@ void pier__soft_cm_req(struct soft_cm *cm, const struct soft_mad *mad,
 	}
 	if (listener->waiting < listener->backlog)
 		req_new(cm, listener, mad, rx);
+	else
+		put_off(cm, mad, rx);
 }
 
 static void rep_build(const struct soft_cm *cm, struct soft_cm_conn *conn,

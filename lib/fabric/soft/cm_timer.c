@@ -70,6 +70,8 @@ void pier__soft_cm_patience(struct soft_cm *cm, struct soft_cm_conn *conn,
 		       time_of(conn->ack_timeout < PATIENCE_MAX ?
 			       conn->ack_timeout : PATIENCE_MAX);
 
+	if (conn->state == SOFT_CM_REQ_SENT)
+		conn->shake->refused_until = 0;	/* somebody listens */
 	if (due > conn->timer.due)
 		pier__soft_heap_set(&cm->timers, &conn->timer, due);
 }
