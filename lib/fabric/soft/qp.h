@@ -291,7 +291,8 @@ void pier__soft_req_complete(struct soft_qp *qp, enum ibv_wc_status status);
 
 /* done.c: answers to requests, and their absence. */
 void pier__soft_req_receive(struct soft_qp *qp, const struct soft_in *in);
-void pier__soft_req_timer(struct soft_qp *qp);
+/* What is due; nobody looked for @late ns. */
+void pier__soft_req_timer(struct soft_qp *qp, uint64_t late);
 /* The first packet after all was answered is on its way. */
 void pier__soft_req_begin(struct soft_qp *qp);
 
