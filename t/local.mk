@@ -16,6 +16,7 @@ check_PROGRAMS += \
 	%D%/cm.t \
 	%D%/cm_answer.t \
 	%D%/cm_killed.t \
+	%D%/cm_many.t \
 	%D%/cm_seam.t \
 	%D%/codec.t \
 	%D%/config.t \
@@ -105,6 +106,8 @@ check_LTLIBRARIES += %D%/libtap.la
 	%D%/cable.h \
 	%D%/caller.c \
 	%D%/caller.h \
+	%D%/crowd.c \
+	%D%/crowd.h \
 	%D%/failing.c \
 	%D%/failing.h \
 	%D%/fakecm.c \
