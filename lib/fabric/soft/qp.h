@@ -11,7 +11,7 @@
  */
 #define SOFT_PSN_MASK 0xffffffu
 #define SOFT_AHEAD_MAX (1u << 16)	/* packets unacknowledged, of one QP */
-#define SOFT_ACK_EVERY 16		/* packets; ask for an ACK */
+#define SOFT_ACK_EVERY 64		/* packets at most; ask for an ACK */
 #define SOFT_GAPS 4			/* of a message; ACK from there on */
 #define SOFT_QUOTA 16			/* packets of one QP in a turn */
 #define SOFT_TX_RETRY_NS 50000		/* after a full socket */
