@@ -101,7 +101,7 @@ static void move(struct net *net, const struct net_end *end)
 		err = pier__soft_cm_qp_attr(net->cm, end->id, path[i], &attr,
 					    &mask, &port);
 		if (err) {
-			MUST(err == -ECONNRESET ||
+			MUST(err == -ECONNABORTED ||
 			     (err == -EADDRNOTAVAIL && net->no_gid));
 			return;
 		}
@@ -130,7 +130,7 @@ void net_accept(struct net *net, struct net_end *end, size_t len)
 		move(net, end);
 	err = pier__soft_cm_accept(net->cm, end->id, &p);
 	if (!lives(end))
-		MUST(err == -ECONNRESET);
+		MUST(err == -ECONNABORTED);
 	else if (end->step != NET_REQUESTED || len > PIER__CM_REP_DATA)
 		MUST(err == -EINVAL);
 	else
@@ -149,7 +149,7 @@ void net_reject(struct net *net, struct net_end *end, size_t len)
 	alive = lives(end);
 	err = pier__soft_cm_reject(net->cm, end->id, some, len);
 	if (!alive)
-		MUST(err == -ECONNRESET);
+		MUST(err == -ECONNABORTED);
 	else if (end->step != NET_REQUESTED || len > PIER__CM_REJ_DATA)
 		MUST(err == -EINVAL);
 	else
@@ -168,7 +168,7 @@ void net_establish(struct net *net, struct net_end *end)
 		move(net, end);
 	err = pier__soft_cm_establish(net->cm, end->id);
 	if (!lives(end))
-		MUST(err == -ECONNRESET);
+		MUST(err == -ECONNABORTED);
 	else
 		MUST(err == (end->step == NET_ANSWERED ? 0 : -EINVAL));
 	if (!err)
