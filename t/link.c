@@ -23,7 +23,7 @@
 
 static const struct pier_rdma_config config = {
 	.size = sizeof(config),
-	.max_conns = 4,
+	.max_conns = 16,	/* those that say goodbye to nobody too */
 	.keepalive_ms = 50,
 	.connect_timeout_ms = PEER_LIMIT_MS,
 	.ack_timeout = 12,	/* 17 ms */

@@ -44,12 +44,13 @@ static FILE *corpus_open(void)
 /* The next input.  Returns its length, -1 at the end. */
 static int next(FILE *file, uint8_t *ret)
 {
-	int high = getc(file), low = getc(file), len = high << 8 | low;
+	int high = getc(file), low = getc(file);
+	size_t len;
 
-	if (high == EOF || low == EOF ||
-	    fread(ret, 1, (size_t)len, file) != (size_t)len)
+	if (high == EOF || low == EOF)
 		return -1;
-	return len;
+	len = (size_t)high << 8 | (size_t)low;
+	return fread(ret, 1, len, file) == len ? (int)len : -1;
 }
 
 static uint8_t input[INPUT_MAX];
