@@ -68,6 +68,7 @@ check_PROGRAMS += \
 	%D%/soft_mr.t \
 	%D%/soft_replay.t \
 	%D%/soft_states.t \
+	%D%/soft_time.t \
 	%D%/soft_wire.t \
 	%D%/softdev.t \
 	%D%/softport.t \

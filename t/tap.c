@@ -11,13 +11,19 @@ static const char *current = "no test";	/* its name */
 static bool holds = true;
 static char skipped[256];		/* why; "" if it is not */
 
+/* What has failed is told where prove shows it. */
+static FILE *notes(void)
+{
+	return holds ? stdout : stderr;
+}
+
 /* Text may have several lines, each of which must be a comment. */
 static void print_lines(const char *text)
 {
 	for (; *text; text++) {
-		putchar(*text);
+		putc(*text, notes());
 		if (*text == '\n')
-			fputs("# ", stdout);
+			fputs("# ", notes());
 	}
 }
 
@@ -71,7 +77,7 @@ bool tap_holds(void)
 static bool fail(const char *file, int line)
 {
 	holds = false;
-	printf("# %s:%d: ", file, line);
+	fprintf(notes(), "# %s:%d: ", file, line);
 	return false;
 }
 
@@ -80,7 +86,7 @@ bool tap_ok(bool cond, const char *text, const char *file, int line)
 	if (cond)
 		return true;
 	fail(file, line);
-	printf("%s does not hold\n", text);
+	fprintf(notes(), "%s does not hold\n", text);
 	return false;
 }
 
@@ -90,8 +96,8 @@ bool tap_is(long long got, long long want, const char *got_text,
 	if (got == want)
 		return true;
 	fail(file, line);
-	printf("got %s = %lld, want %s = %lld\n", got_text, got, want_text,
-	       want);
+	fprintf(notes(), "got %s = %lld, want %s = %lld\n", got_text, got,
+		want_text, want);
 	return false;
 }
 
@@ -99,12 +105,12 @@ bool tap_is(long long got, long long want, const char *got_text,
 static void print_text(const char *what, const char *text)
 {
 	if (!text) {
-		printf("# %s NULL\n", what);
+		fprintf(notes(), "# %s NULL\n", what);
 		return;
 	}
-	printf("# %s \"", what);
+	fprintf(notes(), "# %s \"", what);
 	print_lines(text);
-	fputs("\"\n", stdout);
+	fputs("\"\n", notes());
 }
 
 bool tap_is_str(const char *got, const char *want, const char *text,
@@ -113,7 +119,7 @@ bool tap_is_str(const char *got, const char *want, const char *text,
 	if (got == want || (got && want && strcmp(got, want) == 0))
 		return true;
 	fail(file, line);
-	printf("%s\n", text);
+	fprintf(notes(), "%s\n", text);
 	print_text("     got", got);
 	print_text("    want", want);
 	return false;
@@ -125,7 +131,7 @@ bool tap_like(const char *got, const char *part, const char *text,
 	if (got && strstr(got, part))
 		return true;
 	fail(file, line);
-	printf("%s\n", text);
+	fprintf(notes(), "%s\n", text);
 	print_text("     got", got);
 	print_text("    part", part);
 	return false;
@@ -152,9 +158,9 @@ void tap_note(const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	fputs("# ", stdout);
+	fputs("# ", notes());
 	print_lines(text);
-	putchar('\n');
+	putc('\n', notes());
 }
 
 int tap_done(void)

@@ -16,6 +16,11 @@
 #define RTO_START (10 * PIER__MS)	/* while nothing is measured */
 #define RTO_MIN (4 * PIER__MS)
 
+/* Beyond twice the shortest round trip: so long it has stood in a queue. */
+#define QUEUE_MAX RTO_MIN
+#define QUEUE_TRIES 4
+#define RTT_MIN_AGE (10000 * PIER__MS)	/* routes change */
+
 static bool addr_same(const struct soft_addr *a, const struct soft_addr *b)
 {
 	return a->port == b->port && IN6_ARE_ADDR_EQUAL(&a->ip, &b->ip);
@@ -108,10 +113,42 @@ void pier__soft_dest_shrink(struct soft_ep *ep, struct soft_dest *dest)
 	dest->threshold = dest->window;
 }
 
-void pier__soft_dest_rtt(struct soft_dest *dest, uint64_t sample)
+static void dest_shortest(struct soft_ep *ep, struct soft_dest *dest,
+			  uint64_t sample)
+{
+	dest->rtt_min = sample;
+	dest->rtt_min_at = ep->now;
+	dest->queued = 0;
+}
+
+/*
+ * A queue that grows is a sign that comes before the loss.  But a round trip
+ * that stays as long whatever the window is that of another route.
+ */
+static void dest_queue(struct soft_ep *ep, struct soft_dest *dest,
+		       uint64_t sample)
+{
+	if (!dest->rtt_min_at || sample <= dest->rtt_min ||
+	    ep->now - dest->rtt_min_at > RTT_MIN_AGE) {
+		dest_shortest(ep, dest, sample);
+	} else if (sample <= 2 * dest->rtt_min + QUEUE_MAX) {
+		dest->queued = 0;
+	} else if (dest->queued == QUEUE_TRIES) {
+		dest_shortest(ep, dest, sample);
+		dest->window = dest->threshold = dest->unqueued;
+	} else {
+		if (!dest->queued++)
+			dest->unqueued = dest->window;
+		pier__soft_dest_shrink(ep, dest);
+	}
+}
+
+void pier__soft_dest_rtt(struct soft_ep *ep, struct soft_dest *dest,
+			 uint64_t sample)
 {
 	uint64_t off;
 
+	dest_queue(ep, dest, sample);
 	if (!dest->rtt) {
 		dest->rtt = sample ? sample : 1;
 		dest->rtt_var = sample / 2;

@@ -4,7 +4,7 @@
 #include "core/clock.h"
 #include "fabric/soft/qp.h"
 
-#define RTO_MAX (32 * PIER__MS)		/* however often it was in vain */
+#define RTO_MAX (32 * PIER__MS)	/* or half the ack time, if that is more */
 
 static enum ibv_wc_opcode wc_opcode(const struct soft_wqe *wqe)
 {
@@ -52,18 +52,22 @@ static uint64_t ack_time(const struct soft_qp *qp)
 static uint64_t resend_time(const struct soft_qp *qp)
 {
 	uint64_t rto = pier__soft_dest_rto(qp->dest) << qp->req.backoff;
+	uint64_t most = RTO_MAX;
 
-	if (rto > RTO_MAX)
-		rto = RTO_MAX;
-	if (qp->req.timeout && rto > ack_time(qp))
-		rto = ack_time(qp);
-	return qp->ep->now + rto;
+	if (qp->req.timeout && most < ack_time(qp) / 2)
+		most = ack_time(qp) / 2;
+	if (qp->req.timeout && most > ack_time(qp))
+		most = ack_time(qp);
+	return qp->ep->now + (rto < most ? rto : most);
 }
 
-/* When to give up if nothing moves. */
+/*
+ * When to give up if nothing moves.  Not without having tried again: this
+ * process may have been stopped meanwhile.
+ */
 static uint64_t give_up_at(const struct soft_qp *qp)
 {
-	if (!qp->req.timeout)
+	if (!qp->req.timeout || qp->req.tries < qp->req.retry_cnt)
 		return PIER__NEVER;
 	return qp->req.progress_at + (qp->req.retry_cnt + 1) * ack_time(qp);
 }
@@ -90,12 +94,19 @@ static void tell_window(struct soft_qp *qp)
 	pier__soft_set(qp->counters, SOFT_COUNTER(rtt), qp->dest->rtt);
 }
 
+/* From now on time is given, and tries. */
+static void req_wait_anew(struct soft_qp *qp)
+{
+	qp->req.tries = 0;
+	qp->req.progress_at = qp->ep->now;
+	qp->req.resend_at = resend_time(qp);
+}
+
 void pier__soft_req_begin(struct soft_qp *qp)
 {
 	tell_window(qp);
 	qp->req.moved = false;
-	qp->req.progress_at = qp->ep->now;
-	qp->req.resend_at = resend_time(qp);
+	req_wait_anew(qp);
 	req_arm(qp);
 }
 
@@ -117,21 +128,24 @@ static void req_go_on(struct soft_qp *qp)
 static void req_progress(struct soft_qp *qp)
 {
 	struct soft_req *req = &qp->req;
-	uint64_t now = qp->ep->now;
 
 	if (req->rtt_at && req->una > req->rtt_seq) {
-		pier__soft_dest_rtt(qp->dest, now - req->rtt_at);
+		pier__soft_dest_rtt(qp->ep, qp->dest,
+				    qp->ep->now - req->rtt_at);
 		req->rtt_at = 0;
+		/*
+		 * Not before: if the timer is shorter than the round trip,
+		 * only a longer one lets it be measured.
+		 */
+		req->backoff = 0;
 	}
 	if (req->rnr_wait && req->una > req->rnr_seq)
 		req->rnr_wait = false;
 	req->rnr_left = req->rnr_retry;
-	req->backoff = 0;
 	req->moved = true;
 	req->probe = false;
-	req->progress_at = now;
 	tell_window(qp);
-	req->resend_at = resend_time(qp);
+	req_wait_anew(qp);
 }
 
 /* @wqe, the oldest, is done up to @to, which is at most its end. */
@@ -271,8 +285,7 @@ static enum ibv_wc_status nak_status(uint8_t syndrome)
 static void req_nak(struct soft_qp *qp, uint8_t syndrome)
 {
 	if (syndrome <= SOFT_NAK_OPERATIONAL)
-		pier__soft_count(qp, SOFT_COUNTER(naks_received) +
-				     8 * (syndrome & 3));
+		pier__soft_count(qp, SOFT_COUNTER(naks_received[syndrome & 3]));
 	if (syndrome == SOFT_NAK_SEQUENCE)
 		req_lost(qp);
 	else
@@ -304,9 +317,11 @@ static bool read_fits(const struct soft_qp *qp, uint32_t k,
 	bool last = k + 1 == wqe->packets || (k + 1) % each == 0;
 	bool says_last = in->hdr.opcode == SOFT_READ_LAST ||
 			 in->hdr.opcode == SOFT_READ_ONLY;
+	bool acks = in->hdr.opcode != SOFT_READ_MIDDLE;
 	uint32_t len = wqe->length - k * qp->mtu;
 
-	return last == says_last && in->len == (len < qp->mtu ? len : qp->mtu);
+	return last == says_last && in->len == (len < qp->mtu ? len : qp->mtu)
+	       && (!acks || in->hdr.syndrome >> 5 == 0);
 }
 
 static void req_read_response(struct soft_qp *qp, const struct soft_in *in)
@@ -386,8 +401,7 @@ void pier__soft_req_timer(struct soft_qp *qp, uint64_t late)
 		if (req->rnr_at <= now) {
 			req->rnr_wait = false;
 			req->probe = true;
-			req->progress_at = now;
-			req->resend_at = resend_time(qp);
+			req_wait_anew(qp);
 		}
 	} else if (req->una < req->max && give_up_at(qp) <= now) {
 		pier__soft_qp_fail(qp, IBV_WC_RETRY_EXC_ERR);
@@ -395,6 +409,8 @@ void pier__soft_req_timer(struct soft_qp *qp, uint64_t late)
 		pier__soft_count(qp, SOFT_COUNTER(timeouts));
 		if (req->backoff < 16)
 			req->backoff++;
+		if (req->tries < UINT8_MAX)
+			req->tries++;
 		/* Too much at a time, or is nobody there? */
 		if (req->moved && !req->probe)
 			pier__soft_dest_shrink(qp->ep, qp->dest);

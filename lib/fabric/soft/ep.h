@@ -31,6 +31,7 @@ struct soft_note {
 	uint8_t res;			/* of a response: its place, or none */
 	uint8_t due;			/* of an acknowledgement */
 	bool again;			/* a request that was sent before */
+	bool fresh;			/* of a response: not answered yet */
 };
 
 /*

@@ -87,7 +87,10 @@ struct soft_dest {
 	uint32_t refs;
 	uint32_t window, threshold, inflight;
 	uint64_t rtt, rtt_var;		/* ns; 0: not measured yet */
+	uint64_t rtt_min, rtt_min_at;	/* the shortest of late, and when */
 	uint64_t shrunk_at;
+	uint32_t queued;		/* times shrunk for a queue in vain */
+	uint32_t unqueued;		/* the window before */
 };
 
 /* The requester: seq in [una, nxt) is on its way, in [nxt, end) waits. */
@@ -110,7 +113,8 @@ struct soft_req {
 	uint8_t rd_atomic, rd_max;	/* requests on their way, allowed */
 	uint8_t timeout, retry_cnt;
 	uint8_t rnr_retry, rnr_left;
-	uint8_t backoff;
+	uint8_t backoff;	/* until a round trip is measured */
+	uint8_t tries;		/* resends by timer since progress_at */
 	bool rnr_wait;
 	bool moved;		/* una did, since sending began */
 	bool probe;		/* one packet at a time, until one gets there */
@@ -242,7 +246,8 @@ void pier__soft_dest_charge(struct soft_dest *dest, uint32_t cost);
 void pier__soft_dest_credit(struct soft_ep *ep, struct soft_dest *dest,
 			    uint32_t cost, bool acked);
 void pier__soft_dest_shrink(struct soft_ep *ep, struct soft_dest *dest);
-void pier__soft_dest_rtt(struct soft_dest *dest, uint64_t sample);
+void pier__soft_dest_rtt(struct soft_ep *ep, struct soft_dest *dest,
+			 uint64_t sample);
 /* How long to wait for an answer before sending again, ns. */
 uint64_t pier__soft_dest_rto(const struct soft_dest *dest);
 /* @qp has requests to send; harmless if it is known. */
@@ -316,6 +321,8 @@ struct soft_res *pier__soft_reply_find(struct soft_qp *qp, uint64_t seq);
 bool pier__soft_reply_wants(const struct soft_qp *qp);
 /* One packet.  Returns 0 if there is nothing to say. */
 int pier__soft_reply_send(struct soft_qp *qp);
+/* What was built has left, or not. */
+void pier__soft_reply_sent(struct soft_qp *qp, const struct soft_note *note);
 void pier__soft_reply_unsend(struct soft_qp *qp,
 			     const struct soft_note *note);
 

@@ -137,6 +137,7 @@ static int send_result(struct soft_qp *qp)
 	for (i = 0; res->at == res->end; )
 		res = res_at(resp, ++i);
 	note.res = res - resp->res;
+	note.fresh = res->fresh;
 	note.seq = res->at;
 	tx = pier__soft_tx_next(qp, &note);
 	hdr.psn = (res->seq + res->at) & SOFT_PSN_MASK;
@@ -173,11 +174,6 @@ static int send_ack(struct soft_qp *qp)
 	} else {
 		hdr.psn = resp->epsn & SOFT_PSN_MASK;
 		hdr.syndrome = resp->syndrome;
-		if (resp->syndrome >= SOFT_SYN_NAK)
-			pier__soft_count(qp, SOFT_COUNTER(naks_sent) +
-					     8 * (resp->syndrome & 3));
-		else
-			pier__soft_count(qp, SOFT_COUNTER(rnr_sent));
 	}
 	pier__soft_tx_next(qp, &note);
 	pier__soft_tx_commit(qp, &hdr);
@@ -194,6 +190,18 @@ int pier__soft_reply_send(struct soft_qp *qp)
 	return send_ack(qp);
 }
 
+void pier__soft_reply_sent(struct soft_qp *qp, const struct soft_note *note)
+{
+	uint8_t syndrome = qp->resp.syndrome;
+
+	if (note->res != NO_RES || note->due != SOFT_DUE_NAK)
+		return;
+	if (syndrome >= SOFT_SYN_NAK)
+		pier__soft_count(qp, SOFT_COUNTER(naks_sent[syndrome & 3]));
+	else
+		pier__soft_count(qp, SOFT_COUNTER(rnr_sent));
+}
+
 void pier__soft_reply_unsend(struct soft_qp *qp, const struct soft_note *note)
 {
 	struct soft_resp *resp = &qp->resp;
@@ -206,6 +214,7 @@ void pier__soft_reply_unsend(struct soft_qp *qp, const struct soft_note *note)
 		if (res->at == res->end)
 			resp->res_todo++;
 		res->at = note->seq;
+		res->fresh = note->fresh;
 	}
 	reply_kick(qp);
 }

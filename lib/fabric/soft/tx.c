@@ -50,6 +50,8 @@ static void tx_count(const struct soft_note *note, const struct soft_tx *tx)
 	pier__soft_add(qp->ep->counters, SOFT_COUNTER(tx_bytes), len);
 	if (note->again)
 		pier__soft_count(qp, SOFT_COUNTER(resent));
+	if (!note->wqe)
+		pier__soft_reply_sent(qp, note);
 }
 
 /* Hand the batch over.  What is not taken is as if it was never built. */
