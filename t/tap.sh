@@ -6,7 +6,8 @@
 # A test is a function whose name is a sentence.  `run NAME` calls it and
 # prints "ok" if it returns 0; `none NAME` also wants it to print nothing, as
 # fits a function that prints what breaks a rule.  What a failed test printed
-# follows on stderr, where prove shows it.  In a test, `skip WHY` ends it.  `tap_done` comes last.
+# follows on stderr, where prove shows it.  In a test, `skip WHY` ends it.
+# `tap_done` comes last.
 #
 # Without a function: `ok NAME COMMAND...` wants the command to succeed, `is
 # GOT WANT NAME` the same text, `like GOT PART NAME` one within the other, and
