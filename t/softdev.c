@@ -309,6 +309,58 @@ static void one_helper_lives_as_long_as_there_are_channels(void)
 	pier__soft.dev->close(fdev);
 }
 
+/* The real-time priority of the one helper; 0: it has none. */
+static unsigned long helper_priority(void)
+{
+	char path[512], line[512], *at;
+	DIR *dir = opendir("/proc/self/task");
+	unsigned long priority = 0;
+	struct dirent *entry;
+	FILE *file;
+
+	while (dir && (entry = readdir(dir))) {
+		snprintf(path, sizeof(path), "/proc/self/task/%s/stat",
+			 entry->d_name);
+		file = fopen(path, "r");
+		if (file && fgets(line, sizeof(line), file) &&
+		    strstr(line, "(pier-soft) ")) {
+			/* number 40 of its words; the name is number 2 */
+			at = strstr(line, ") ");
+			for (int i = 2; at && i < 40; i++)
+				at = strchr(at + 1, ' ');
+			priority = at ? strtoul(at, NULL, 10) : 0;
+		}
+		if (file)
+			fclose(file);
+	}
+	if (dir)
+		closedir(dir);
+	return priority;
+}
+
+static void the_helper_of_a_realtime_program_goes_before_it(void)
+{
+	struct sched_param usual = { 0 }, fifo = { .sched_priority = 1 };
+	unsigned long long blocked;
+	struct pier__fdev *fdev;
+	struct pier__chan *chan;
+
+	if (sched_setscheduler(0, SCHED_FIFO, &fifo)) {
+		tap_skip("no right to run in real time");
+		return;
+	}
+	list();
+	if (IS(pier__soft.dev->open(find("soft_lo"), &fdev), 0)) {
+		IS(pier__soft.qp->chan_create(fdev, &chan), 0);
+		while (!helpers(&blocked))
+			sched_yield();
+		IS(helper_priority(), 2);
+		pier__soft.qp->chan_destroy(chan);
+		pier__soft.dev->close(fdev);
+	}
+	sched_setscheduler(0, SCHED_OTHER, &usual);
+}
+
 int main(void)
 {
 	own_net = netns_enter();
@@ -319,6 +371,7 @@ int main(void)
 	TEST(a_change_of_the_interface_is_an_event);
 	TEST(a_range_that_cannot_be_is_refused);
 	TEST(one_helper_lives_as_long_as_there_are_channels);
+	TEST(the_helper_of_a_realtime_program_goes_before_it);
 	free(ports.port);
 	return tap_done();
 }
