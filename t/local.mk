@@ -16,7 +16,6 @@ check_PROGRAMS += \
 	%D%/cm.t \
 	%D%/cm_answer.t \
 	%D%/cm_killed.t \
-	%D%/cm_many.t \
 	%D%/cm_seam.t \
 	%D%/codec.t \
 	%D%/config.t \
@@ -54,7 +53,6 @@ check_PROGRAMS += \
 	%D%/soft_capture.t \
 	%D%/soft_cm.t \
 	%D%/soft_cm_end.t \
-	%D%/soft_cm_find.t \
 	%D%/soft_cm_hostile.t \
 	%D%/soft_cm_lossy.t \
 	%D%/soft_crafted.t \
@@ -66,12 +64,14 @@ check_PROGRAMS += \
 	%D%/soft_lossy.t \
 	%D%/soft_many.t \
 	%D%/soft_mr.t \
+	%D%/soft_order.t \
 	%D%/soft_replay.t \
 	%D%/soft_states.t \
 	%D%/soft_time.t \
 	%D%/soft_wire.t \
 	%D%/softdev.t \
 	%D%/softport.t \
+	%D%/softsock.t \
 	%D%/task.t \
 	%D%/task_bufs.t \
 	%D%/uv.t \
@@ -108,8 +108,6 @@ check_LTLIBRARIES += %D%/libtap.la
 	%D%/cable.h \
 	%D%/caller.c \
 	%D%/caller.h \
-	%D%/crowd.c \
-	%D%/crowd.h \
 	%D%/failing.c \
 	%D%/failing.h \
 	%D%/fakecm.c \
@@ -120,6 +118,8 @@ check_LTLIBRARIES += %D%/libtap.la
 	%D%/loop.h \
 	%D%/netns.c \
 	%D%/netns.h \
+	%D%/nic.c \
+	%D%/nic.h \
 	%D%/pair.c \
 	%D%/pair.h \
 	%D%/pcap.c \
@@ -176,11 +176,9 @@ wrap_alloc = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
 
 EXTRA_DIST += \
 	%D%/api.sh \
-	%D%/data/fuzz/cm \
 	%D%/data/fuzz/codec \
 	%D%/data/fuzz/ep \
 	%D%/data/fuzz/frame \
-	%D%/data/fuzz/private \
 	%D%/data/fuzz/wire \
 	%D%/data/roce/cases \
 	%D%/data/roce/cm-abort.pcap \

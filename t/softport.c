@@ -4,7 +4,6 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <sched.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -13,9 +12,7 @@
 #include <pier/error.h>
 
 #include "core/clock.h"
-#include "fabric/soft/codec.h"
-#include "fabric/soft/udp.h"
-#include "t/loop.h"
+#include "t/nic.h"
 #include "t/tap.h"
 
 /*
@@ -24,36 +21,10 @@
  * where it may have one, else where the port is free.
  */
 #define PATIENCE (10000 * PIER__MS)
-#define FIRST_PSN 0xfffff0	/* of loop_connect() */
-#define NIC_QPN 0xabcde		/* nobody's: what is sent there is dropped */
 
 static struct pier__fdev *fdev;
 static struct loop_end end;
-static struct soft_io *nic;
-static struct soft_addr local;
-static uint32_t psn;		/* of the next packet */
-
-/* One packet to @end's queue pair; a write goes to the start of its buffer. */
-static void nic_sends(uint8_t opcode, const char *data)
-{
-	uint32_t len = (uint32_t)strlen(data) + 1;
-	struct soft_hdr hdr = {
-		.opcode = opcode, .ack_req = true, .pad = -len & 3,
-		.pkey = 0xffff, .qpn = end.qp->qpn, .psn = psn++ & 0xffffff,
-		.va = (uintptr_t)end.buf, .rkey = end.mr->rkey, .dma_len = len,
-	};
-	struct soft_tx tx = {
-		.src = local, .dst = local, .hop_limit = 64, .pad = -len & 3,
-		.payload_len = len, .iov_count = 1,
-		.iov[0] = { .iov_base = (void *)(uintptr_t)data,
-			    .iov_len = len },
-	};
-
-	tx.src.port = nic->port;
-	tx.dst.port = SOFT_STANDARD_PORT;
-	tx.hdr_len = (uint8_t)pier__soft_encode(&hdr, tx.hdr);
-	IS(nic->ops->send(nic, &tx, 1), 1);
-}
+static struct nic nic;
 
 static bool open_end(struct loop_end *ret)
 {
@@ -62,7 +33,7 @@ static bool open_end(struct loop_end *ret)
 
 static bool meet(void)
 {
-	psn = FIRST_PSN;
+	nic.psn = NIC_PSN;
 	return loop_connect(&end, NIC_QPN, SOFT_STANDARD_PORT);
 }
 
@@ -103,7 +74,7 @@ static void a_standard_peer_is_heard_by_a_program_that_polls(void)
 
 	if (!open_end(&end) || !meet() || !loop_recv(&end, 7, 64, 64))
 		goto out_close;
-	nic_sends(SOFT_SEND_ONLY, "from port 4791");
+	nic_send(&nic, &end, SOFT_SEND_ONLY, "from port 4791");
 	if (loop_wait_alone(&end, &wc)) {
 		IS(wc.status, IBV_WC_SUCCESS);
 		IS(wc.wr_id, 7);
@@ -123,7 +94,7 @@ static void it_wakes_a_program_that_sleeps(void)
 	pfd.fd = end.chan->fd;
 	IS(fdev->fabric->qp->arm(end.cq), 0);
 	IS(poll(&pfd, 1, 0), 0);
-	nic_sends(SOFT_SEND_ONLY, "wake up");
+	nic_send(&nic, &end, SOFT_SEND_ONLY, "wake up");
 	IS(poll(&pfd, 1, 10000), 1);
 	fdev->fabric->qp->chan_clear(end.chan);
 	if (loop_wait_alone(&end, &wc))
@@ -135,10 +106,10 @@ out_close:
 static void it_is_served_while_the_program_does_nothing(void)
 {
 	if (open_end(&end) && meet()) {
-		nic_sends(SOFT_WRITE_ONLY, "from the helper");
+		nic_send(&nic, &end, SOFT_WRITE_ONLY, "from the helper");
 		appears("from the helper");
 		/* It has gone to sleep meanwhile. */
-		nic_sends(SOFT_WRITE_ONLY, "awake again");
+		nic_send(&nic, &end, SOFT_WRITE_ONLY, "awake again");
 		appears("awake again");
 	}
 	loop_end_close(&end);
@@ -148,9 +119,9 @@ static void it_is_served_while_the_program_sleeps_on(void)
 {
 	if (open_end(&end) && IS(fdev->fabric->qp->arm(end.cq), 0) &&
 	    meet() && IS(fdev->fabric->qp->arm(end.cq), 0)) {
-		nic_sends(SOFT_WRITE_ONLY, "still asleep");
+		nic_send(&nic, &end, SOFT_WRITE_ONLY, "still asleep");
 		appears("still asleep");
-		nic_sends(SOFT_WRITE_ONLY, "for ever");
+		nic_send(&nic, &end, SOFT_WRITE_ONLY, "for ever");
 		appears("for ever");
 	}
 	loop_end_close(&end);
@@ -212,25 +183,6 @@ static void lo_up(void)
 	close(sock);
 }
 
-static int open_lo(void)
-{
-	struct pier__ports ports = { 0 };
-	int err = pier__soft.dev->list(&ports);
-	size_t i;
-
-	for (i = 0; !err && i < ports.count; i++)
-		if (!strcmp(ports.port[i].name, "soft_lo"))
-			break;
-	if (!err)
-		err = i < ports.count ?
-			      pier__soft.dev->open(&ports.port[i], &fdev) :
-			      -ENODEV;
-	free(ports.port);
-	if (!err)
-		memcpy(&local.ip, fdev->port.gids[0].raw, sizeof(local.ip));
-	return err;
-}
-
 int main(void)
 {
 	int fd;
@@ -242,8 +194,9 @@ int main(void)
 	if (fd < 0)
 		return tap_skip_all("UDP port 4791 is not free here");
 	close(fd);
-	if (open_lo() || pier__soft_udp_create(0, 1, &nic))
+	if (nic_device(&fdev) || nic_open(fdev, &nic))
 		return tap_skip_all("lo cannot be had");
+	nic.to.port = SOFT_STANDARD_PORT;
 
 	TEST(a_standard_peer_is_heard_by_a_program_that_polls);
 	TEST(it_wakes_a_program_that_sleeps);
@@ -252,7 +205,7 @@ int main(void)
 	TEST(the_port_is_free_before_the_first_and_after_the_end);
 	TEST(a_port_that_another_socket_has_is_named);
 	TEST(one_endpoint_at_a_time_has_it);
-	pier__soft_udp_destroy(nic);
+	nic_close(&nic);
 	pier__soft.dev->close(fdev);
 	return tap_done();
 }

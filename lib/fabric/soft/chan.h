@@ -13,8 +13,9 @@
 
 /*
  * A channel: an endpoint, its socket, and what wakes those who wait for it.
- * It may receive on further UDP ports: 4791, where standard peers send to, and
- * those of its listeners.  What is said of the socket below holds for all.
+ * It may have further sockets: on its port, but bound to an address that its
+ * connections use; and on further ports, 4791, where standard peers send to,
+ * and those of its listeners.  What is said of the socket below holds for all.
  *
  * WHO DRIVES the endpoint is the program's thread or the helper (helper.h),
  * never both: each holds the endpoint's lock meanwhile.  The state below is
@@ -76,6 +77,7 @@ struct soft_sock_seen {
 /* A further socket. */
 struct soft_chan_sock {
 	struct soft_sock_seen seen;
+	struct in6_addr ip;		/* that it is bound to, or none */
 	struct soft_io *io;		/* owned; NULL: the place is free */
 	int fd;				/* io's */
 	unsigned int turn;		/* of the place, from 1 */
@@ -175,6 +177,14 @@ int pier__soft_chan_sock_open(struct soft_chan *chan, uint16_t port,
 			      struct soft_chan_sock **ret);
 void pier__soft_chan_sock_close(struct soft_chan *chan,
 				struct soft_chan_sock *sock);
+
+/*
+ * What to send by from @ip, whose packets come there as well.  Where @ip
+ * cannot have a socket of its own it is the channel's.  Between begin and end.
+ * Errors: -ENOMEM.
+ */
+int pier__soft_chan_bound(struct soft_chan *chan, const struct in6_addr *ip,
+			  struct soft_io **ret);
 
 /* Have @fd in chan.fd.  Errors: those of epoll_ctl(2). */
 int pier__soft_chan_watch(struct soft_chan *chan, int fd, bool on);

@@ -10,6 +10,8 @@
 
 #define RECEIVE_TURNS 4		/* of a round */
 #define MANY_PACKETS 8
+#define QUIET 1024		/* looks in vain: now look only */
+#define SELDOM 32		/* once in so many rounds */
 
 int pier__soft_ep_create(struct soft_io *io, struct soft_mr_table *keys,
 			 struct soft_ep **ret)
@@ -19,6 +21,7 @@ int pier__soft_ep_create(struct soft_io *io, struct soft_mr_table *keys,
 	if (!ep)
 		return pier__fail(-ENOMEM, "no memory for an endpoint");
 	ep->io = io;
+	pier__soft_ep_receive_also(ep, io);
 	ep->keys = keys;
 	ep->counters = &ep->own;
 	pthread_mutex_init(&ep->owner, NULL);
@@ -34,17 +37,18 @@ int pier__soft_ep_create(struct soft_io *io, struct soft_mr_table *keys,
 
 void pier__soft_ep_receive_also(struct soft_ep *ep, struct soft_io *io)
 {
-	ep->also[ep->also_count++] = io;
+	ep->ear[ep->ears++] = (struct soft_ear){ .io = io };
 }
 
 void pier__soft_ep_receive_not(struct soft_ep *ep, struct soft_io *io)
 {
 	int i = 0;
 
-	while (i < ep->also_count && ep->also[i] != io)
+	while (i < ep->ears && ep->ear[i].io != io)
 		i++;
-	if (i < ep->also_count)
-		ep->also[i] = ep->also[--ep->also_count];
+	if (i < ep->ears)
+		ep->ear[i] = ep->ear[--ep->ears];
+	ep->ear_hot = 0;
 }
 
 void pier__soft_ep_destroy(struct soft_ep *ep)
@@ -191,14 +195,28 @@ static int ep_receive(struct soft_ep *ep, struct soft_io *io)
 	return done;
 }
 
-int pier__soft_ep_receive(struct soft_ep *ep)
+/* Is a look in vain at number @i due? */
+static bool is_due(const struct soft_ep *ep, int i)
 {
-	int done, i;
+	return ep->ear[i].quiet < QUIET || i == ep->ear_hot ||
+	       (ep->turn + (unsigned int)i) % SELDOM == 0;
+}
+
+int pier__soft_ep_receive(struct soft_ep *ep, bool all)
+{
+	int done = 0, n, i;
 
 	ep->now = ep->io->ops->now(ep->io);
-	done = ep_receive(ep, ep->io);
-	for (i = 0; i < ep->also_count; i++)
-		done += ep_receive(ep, ep->also[i]);
+	ep->turn++;
+	for (i = 0; i < ep->ears; i++) {
+		if (!all && !is_due(ep, i))
+			continue;
+		n = ep_receive(ep, ep->ear[i].io);
+		ep->ear[i].quiet = n ? 0 : ep->ear[i].quiet + 1;
+		if (n)
+			ep->ear_hot = i;
+		done += n;
+	}
 	done += pier__soft_timer_run(ep);
 	if (ep->cm)
 		done += pier__soft_cm_timers(ep->cm);
@@ -208,14 +226,25 @@ int pier__soft_ep_receive(struct soft_ep *ep)
 int pier__soft_ep_send(struct soft_ep *ep)
 {
 	ep->now = ep->io->ops->now(ep->io);
-	return pier__soft_tx_run(ep);
+	return pier__soft_tx_run(ep, true);
+}
+
+int pier__soft_ep_send_requests(struct soft_ep *ep)
+{
+	ep->now = ep->io->ops->now(ep->io);
+	return pier__soft_tx_run(ep, false);
+}
+
+bool pier__soft_ep_owes(const struct soft_ep *ep)
+{
+	return !pier__list_empty(&ep->replying);
 }
 
 int pier__soft_ep_drive(struct soft_ep *ep)
 {
-	int done = pier__soft_ep_receive(ep);
+	int done = pier__soft_ep_receive(ep, true);
 
-	return done + pier__soft_tx_run(ep);
+	return done + pier__soft_tx_run(ep, true);
 }
 
 uint64_t pier__soft_ep_deadline(const struct soft_ep *ep)

@@ -20,7 +20,13 @@ struct soft_srq;
 struct soft_qp;
 struct soft_wqe;
 
-#define SOFT_ALSO 32	/* ports of an endpoint besides its own */
+#define SOFT_ALSO 32	/* sockets of an endpoint besides its own */
+
+/* What is received from. */
+struct soft_ear {
+	struct soft_io *io;		/* borrowed */
+	unsigned int quiet;		/* looks in vain since a packet */
+};
 
 /* A packet in the making: whose it is, to take it back if it is not sent. */
 struct soft_note {
@@ -41,9 +47,11 @@ struct soft_note {
  * between enter and leave.  It knows no socket and no thread.
  */
 struct soft_ep {
-	struct soft_io *io;		/* borrowed */
-	struct soft_io *also[SOFT_ALSO];	/* borrowed; more to receive */
-	int also_count;
+	struct soft_io *io;		/* borrowed; sent by unless a QP says */
+	struct soft_ear ear[1 + SOFT_ALSO];
+	int ears;
+	int ear_hot;			/* that heard the last packet */
+	unsigned int turn;		/* rounds of receiving */
 	struct soft_cm *cm;		/* QP 1's; NULL: nobody's */
 	struct soft_mr_table *keys;	/* borrowed, the device's */
 	pthread_mutex_t owner;		/* who drives it */
@@ -103,10 +111,19 @@ int pier__soft_ep_drive(struct soft_ep *ep);
 
 /*
  * Its halves: receive and run timers, and send.  What is left unsent in
- * between goes with what is posted meanwhile.
+ * between goes with what is posted meanwhile.  Where nothing has come for
+ * long this looks only now and then, unless it is to look at @all: whoever
+ * calls it again and again, without a look in vain at every socket, finds a
+ * packet a little later there and sooner where the packets are.
  */
-int pier__soft_ep_receive(struct soft_ep *ep);
+int pier__soft_ep_receive(struct soft_ep *ep, bool all);
 int pier__soft_ep_send(struct soft_ep *ep);
+
+/* Only the requests. */
+int pier__soft_ep_send_requests(struct soft_ep *ep);
+
+/* Is there an answer that was not sent yet? */
+bool pier__soft_ep_owes(const struct soft_ep *ep);
 
 /* When the next timer is due, ns of io->now; PIER__NEVER. */
 uint64_t pier__soft_ep_deadline(const struct soft_ep *ep);
@@ -154,6 +171,8 @@ int pier__soft_qp_modify(struct soft_qp *qp, struct ibv_qp_attr *attr,
 			 int mask, const struct soft_addr *src,
 			 uint16_t udp_port);
 void pier__soft_qp_destroy(struct soft_qp *qp);
+/* Send by @io, which outlives @qp and has the port of the endpoint's own. */
+void pier__soft_qp_send_by(struct soft_qp *qp, struct soft_io *io);
 uint32_t pier__soft_qp_number(const struct soft_qp *qp);
 /* As of the endpoint; @counters must outlive @qp. */
 const struct soft_counters *pier__soft_qp_counters(const struct soft_qp *qp);

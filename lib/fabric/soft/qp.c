@@ -34,6 +34,7 @@ int pier__soft_qp_create(struct soft_cq *cq, struct soft_srq *srq,
 	if (!qp)
 		return pier__fail(-ENOMEM, "no memory for a QP");
 	qp->ep = ep;
+	qp->io = ep->io;
 	qp->cq = cq;
 	qp->srq = srq;
 	qp->send_wr = cap->max_send_wr;
@@ -125,6 +126,11 @@ void pier__soft_qp_destroy(struct soft_qp *qp)
 	pier__soft_table_del(qp->ep, qp);
 	qp->ep->send_wr_sum -= qp->send_wr;
 	free(qp);
+}
+
+void pier__soft_qp_send_by(struct soft_qp *qp, struct soft_io *io)
+{
+	qp->io = io;
 }
 
 uint32_t pier__soft_qp_number(const struct soft_qp *qp)

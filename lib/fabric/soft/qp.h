@@ -11,7 +11,7 @@
  */
 #define SOFT_PSN_MASK 0xffffffu
 #define SOFT_AHEAD_MAX (1u << 16)	/* packets unacknowledged, of one QP */
-#define SOFT_ACK_EVERY 64		/* packets at most; ask for an ACK */
+#define SOFT_ACK_EVERY 16		/* packets; ask for an ACK */
 #define SOFT_GAPS 4			/* of a message; ACK from there on */
 #define SOFT_QUOTA 16			/* packets of one QP in a turn */
 #define SOFT_TX_RETRY_NS 50000		/* after a full socket */
@@ -175,6 +175,7 @@ struct soft_qp {
 	enum ibv_qp_state state;
 	int access;			/* IBV_ACCESS_REMOTE_* */
 	uint8_t tclass, hop_limit;
+	struct soft_io *io;		/* borrowed; to send by */
 	struct soft_addr src;
 	struct soft_dest *dest;		/* from RTR on */
 	struct soft_timer timer;
@@ -267,7 +268,8 @@ struct soft_tx *pier__soft_tx_next(struct soft_qp *qp,
 				   const struct soft_note *note);
 /* The header is complete; payload and iov are set. */
 void pier__soft_tx_commit(struct soft_qp *qp, struct soft_hdr *hdr);
-int pier__soft_tx_run(struct soft_ep *ep);
+/* @replies: and not only requests. */
+int pier__soft_tx_run(struct soft_ep *ep, bool replies);
 
 /*
  * qp.c.  To ERR: the oldest request completes with @status, the rest flushes,
@@ -296,8 +298,7 @@ void pier__soft_req_complete(struct soft_qp *qp, enum ibv_wc_status status);
 
 /* done.c: answers to requests, and their absence. */
 void pier__soft_req_receive(struct soft_qp *qp, const struct soft_in *in);
-/* What is due; nobody looked for @late ns. */
-void pier__soft_req_timer(struct soft_qp *qp, uint64_t late);
+void pier__soft_req_timer(struct soft_qp *qp);
 /* The first packet after all was answered is on its way. */
 void pier__soft_req_begin(struct soft_qp *qp);
 

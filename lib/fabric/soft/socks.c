@@ -9,6 +9,7 @@
 #include "fabric/soft/udp.h"
 
 /* The further sockets of a channel. */
+#define BOUND_MAX 8		/* of them, on its own port */
 
 static struct soft_chan_sock *free_place(struct soft_chan *chan)
 {
@@ -20,21 +21,12 @@ static struct soft_chan_sock *free_place(struct soft_chan *chan)
 	return NULL;
 }
 
-int pier__soft_chan_sock_open(struct soft_chan *chan, uint16_t port,
-			      struct soft_chan_sock **ret)
+/* Let @io, bound to @ip unless that is unspecified, be in place @sock. */
+static int adopt(struct soft_chan *chan, struct soft_chan_sock *sock,
+		 struct soft_io *io, const struct in6_addr *ip)
 {
-	const struct soft_fdev *soft = (struct soft_fdev *)chan->chan.fdev;
-	struct soft_chan_sock *sock = free_place(chan);
-	struct soft_io *io;
-	int fd, err;
+	int fd = pier__soft_udp_fd(io), err;
 
-	if (!sock)
-		return pier__fail(-EMFILE, "UDP port %u besides %d others: at "
-				  "most %d", port, SOFT_ALSO, SOFT_ALSO);
-	err = pier__soft_udp_create(port, soft->ifindex, &io);
-	if (err)
-		return err;
-	fd = pier__soft_udp_fd(io);
 	err = pier__soft_chan_watch(chan, fd, chan->listening);
 	if (!err)
 		err = pier__soft_helper_add_sock(chan, fd);
@@ -46,9 +38,59 @@ int pier__soft_chan_sock_open(struct soft_chan *chan, uint16_t port,
 	pier__soft_ep_receive_also(chan->ep, io);
 	sock->seen = (struct soft_sock_seen){ 0 };
 	sock->io = io;
+	sock->ip = *ip;
 	sock->fd = fd;
 	sock->turn++;
+	return 0;
+}
+
+int pier__soft_chan_sock_open(struct soft_chan *chan, uint16_t port,
+			      struct soft_chan_sock **ret)
+{
+	const struct soft_fdev *soft = (struct soft_fdev *)chan->chan.fdev;
+	struct soft_chan_sock *sock = free_place(chan);
+	struct soft_io *io;
+	int err;
+
+	if (!sock)
+		return pier__fail(-EMFILE, "UDP port %u besides %d others: at "
+				  "most %d", port, SOFT_ALSO, SOFT_ALSO);
+	err = pier__soft_udp_create(port, soft->ifindex, &io);
+	if (!err)
+		err = adopt(chan, sock, io, &in6addr_any);
+	if (err)
+		return err;
 	*ret = sock;
+	return 0;
+}
+
+/* Few, for listeners need the places: without one they fail. */
+int pier__soft_chan_bound(struct soft_chan *chan, const struct in6_addr *ip,
+			  struct soft_io **ret)
+{
+	struct soft_chan_sock *sock;
+	int i, bound = 0, err;
+	struct soft_io *io;
+
+	for (i = 0; i < SOFT_ALSO; i++) {
+		sock = &chan->more[i];
+		if (!sock->io || IN6_IS_ADDR_UNSPECIFIED(&sock->ip))
+			continue;
+		if (IN6_ARE_ADDR_EQUAL(&sock->ip, ip)) {
+			*ret = sock->io;
+			return 0;
+		}
+		bound++;
+	}
+	sock = free_place(chan);
+	err = -EMFILE;
+	if (sock && bound < BOUND_MAX && !IN6_IS_ADDR_LINKLOCAL(ip))
+		err = pier__soft_udp_create_bound(chan->io, ip, &io);
+	if (!err)
+		err = adopt(chan, sock, io, ip);
+	if (err == -ENOMEM)
+		return err;
+	*ret = err ? chan->io : io;
 	return 0;
 }
 

@@ -9,9 +9,10 @@
 #include "fabric/soft/soft.h"
 
 /*
- * A post is sent at once, as by a doorbell.  Of those that follow before the
- * next poll only every so many'th takes the others along: whoever posts in a
- * loop polls soon, and packets that leave together are cheaper.  If no poll
+ * A post is sent at once, as by a doorbell, and alone: what is owed to peers
+ * would make it later, and goes with the next poll.  Of the posts that follow
+ * before that only every so many'th takes the others along: whoever posts in
+ * a loop polls soon, and packets that leave together are cheaper.  If no poll
  * comes, the helper does.
  */
 #define POSTS_TOGETHER 16
@@ -94,12 +95,13 @@ static void soft_cq_destroy(struct pier__cq *pcq)
 
 /*
  * May what is to be sent wait for the program's next call?  Whoever has just
- * been given completions often posts something, with which it goes for free;
- * if not, the next poll sends it, or the helper.
+ * been given completions often posts something, which is more urgent than
+ * what acknowledges them; the next poll sends that, or the helper.
  */
 static bool may_hold(const struct soft_chan *chan, int n)
 {
-	return n > 0 && !chan->held && !chan->asleep && chan->looking;
+	return n > 0 && !chan->held && !chan->asleep && chan->looking &&
+	       pier__soft_ep_owes(chan->ep);
 }
 
 /* Drives the endpoint unless the caller has enough to do already. */
@@ -113,7 +115,7 @@ static int soft_poll(struct pier__cq *pcq, struct ibv_wc *wc, int max)
 	n = pier__soft_cq_poll(queue, wc, max);
 	if (n >= 0 && (n < max || chan->posts > 1)) {
 		chan->posts = 0;
-		did = pier__soft_ep_receive(chan->ep);
+		did = pier__soft_ep_receive(chan->ep, false);
 		more = pier__soft_cq_poll(queue, wc + n, max - n);
 		n = more >= 0 ? n + more : n ? n : more;
 		chan->held = may_hold(chan, n);
@@ -237,14 +239,15 @@ static void tell_peer(struct fabric_qp *qp, const struct soft_addr *src,
 }
 
 /*
- * May flush: then there is something to tell.  Port 4791, once taken, is kept
- * even if the move fails: the next try wants it again.
+ * May flush: then there is something to tell.  Sockets, once opened, are kept
+ * even if the move fails: the next try wants them again.
  */
 static int soft_qp_modify(struct pier__qp *qp, struct ibv_qp_attr *attr,
 			  int mask, uint16_t udp_port)
 {
 	struct soft_chan *chan = chan_of(qp->cq->chan);
 	struct soft_addr src = { .port = chan->io->port };
+	struct soft_io *io = chan->io;
 	int err;
 
 	if (mask & IBV_QP_AV) {
@@ -256,11 +259,15 @@ static int soft_qp_modify(struct pier__qp *qp, struct ibv_qp_attr *attr,
 	pier__soft_chan_begin(chan);
 	err = mask & IBV_QP_AV && udp_port == SOFT_STANDARD_PORT
 		      ? pier__soft_chan_standard(chan) : 0;
+	if (!err && mask & IBV_QP_AV)
+		err = pier__soft_chan_bound(chan, &src.ip, &io);
 	if (!err)
 		err = pier__soft_qp_modify(qp_of(qp)->queue, attr, mask, &src,
 					   udp_port);
-	if (!err && mask & IBV_QP_AV)
+	if (!err && mask & IBV_QP_AV) {
+		pier__soft_qp_send_by(qp_of(qp)->queue, io);
 		tell_peer(qp_of(qp), &src, attr, udp_port);
+	}
 	pier__soft_chan_end(chan, 1);
 	return err;
 }
@@ -287,11 +294,11 @@ static int soft_post(struct pier__qp *qp, struct ibv_send_wr *wr,
 
 	pier__soft_chan_begin(chan);
 	err = pier__soft_qp_post(qp_of(qp)->queue, wr, bad);
-	if (chan->posts++ % POSTS_TOGETHER == 0 || chan->asleep ||
-	    !chan->looking) {
+	if (!chan->posts)
+		did = pier__soft_ep_send_requests(chan->ep);
+	else if (chan->posts % POSTS_TOGETHER == 0)
 		did = pier__soft_ep_send(chan->ep);
-		chan->held = false;
-	}
+	chan->posts++;
 	pier__soft_chan_end(chan, did);
 	return err;
 }

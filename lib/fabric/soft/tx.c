@@ -54,14 +54,30 @@ static void tx_count(const struct soft_note *note, const struct soft_tx *tx)
 		pier__soft_reply_sent(qp, note);
 }
 
+/* Send the batch, each packet by its QP's socket.  Returns how many went. */
+static int tx_send(struct soft_ep *ep)
+{
+	int i, n, took, count = ep->tx_count;
+	struct soft_io *io;
+
+	for (i = 0; i < count; i += n) {
+		io = ep->note[i].qp->io;
+		for (n = 1; i + n < count; n++)
+			if (ep->note[i + n].qp->io != io)
+				break;
+		took = io->ops->send(io, &ep->tx[i], n);
+		if (took < n)
+			return i + (took > 0 ? took : 0);
+	}
+	return count;
+}
+
 /* Hand the batch over.  What is not taken is as if it was never built. */
 static int tx_flush(struct soft_ep *ep)
 {
 	int count = ep->tx_count, took, i;
 
-	took = ep->io->ops->send(ep->io, ep->tx, count);
-	if (took < 0)
-		took = 0;
+	took = tx_send(ep);
 	for (i = 0; i < took; i++)
 		tx_count(&ep->note[i], &ep->tx[i]);
 	for (i = count; i-- > took;)
@@ -132,7 +148,7 @@ static void fill_requests(struct soft_ep *ep, int max)
 	}
 }
 
-int pier__soft_tx_run(struct soft_ep *ep)
+int pier__soft_tx_run(struct soft_ep *ep, bool replies)
 {
 	int sent = 0, round;
 
@@ -144,9 +160,10 @@ int pier__soft_tx_run(struct soft_ep *ep)
 		 * Neither starves the other.  An acknowledgement is shorter
 		 * than most and so can end a segmented send.
 		 */
-		fill_requests(ep, pier__list_empty(&ep->replying)
+		fill_requests(ep, !replies || pier__list_empty(&ep->replying)
 					  ? SOFT_BATCH : SOFT_BATCH * 3 / 4);
-		fill_replies(ep, SOFT_BATCH);
+		if (replies)
+			fill_replies(ep, SOFT_BATCH);
 		fill_requests(ep, SOFT_BATCH);
 		if (!ep->tx_count)
 			break;

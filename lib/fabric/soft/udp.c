@@ -55,28 +55,25 @@ static int set_options(struct soft_udp *udp)
 	    set(fd, IPPROTO_IP, IP_TTL, SOFT_UDP_HOP_LIMIT))
 		return -errno;
 	if (!udp->v6)
-		return set(fd, IPPROTO_IP, IP_PKTINFO, 1) ? -errno : 0;
+		return set(fd, IPPROTO_IP, IP_PKTINFO, !udp->bound) ? -errno
+								    : 0;
 	if (set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 0) ||
 	    set(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_PROBE) ||
 	    set(fd, IPPROTO_IPV6, IPV6_DONTFRAG, 1) ||
 	    set(fd, IPPROTO_IPV6, IPV6_UNICAST_HOPS, SOFT_UDP_HOP_LIMIT) ||
-	    set(fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, 1) ||
+	    set(fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, !udp->bound) ||
 	    set(fd, SOL_UDP, UDP_NO_CHECK6_RX, 1))
 		return -errno;
 	return 0;
 }
 
-/* Take @port on every address; learn which it is. */
+/* Take @port, on every address unless bound; learn which it is. */
 static int bind_port(struct soft_udp *udp, uint16_t port)
 {
-	union soft_udp_name name = { 0 };
-	socklen_t len = udp->v6 ? sizeof(name.v6) : sizeof(name.v4);
+	const struct soft_addr at = { .ip = udp->rx.dst.ip, .port = port };
+	union soft_udp_name name;
+	socklen_t len = pier__soft_udp_name(udp, &name, &at);
 
-	name.sa.sa_family = udp->v6 ? AF_INET6 : AF_INET;
-	if (udp->v6)
-		name.v6.sin6_port = htons(port);
-	else
-		name.v4.sin_port = htons(port);
 	if (bind(udp->fd, &name.sa, len) ||
 	    getsockname(udp->fd, &name.sa, &len))
 		return pier__fail(-errno, "cannot take UDP port %u: %s", port,
@@ -85,7 +82,7 @@ static int bind_port(struct soft_udp *udp, uint16_t port)
 	return 0;
 }
 
-static int open_socket(struct soft_udp *udp, uint16_t port)
+static int open_socket(struct soft_udp *udp)
 {
 	const int type = SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK;
 	int err;
@@ -100,18 +97,20 @@ static int open_socket(struct soft_udp *udp, uint16_t port)
 		return pier__fail(-errno, "cannot open a UDP socket: %s",
 				  pier_strerror(errno));
 	err = set_options(udp);
-	if (err)
+	if (err) {
+		close(udp->fd);
 		pier__fail(err, "cannot set up a UDP socket: %s",
 			   pier_strerror(err));
-	else
-		err = bind_port(udp, port);
-	if (err)
-		close(udp->fd);
+	}
 	return err;
 }
 
-int pier__soft_udp_create(uint16_t port, unsigned int ifindex,
-			  struct soft_io **ret)
+/*
+ * A socket that has no port yet.  @ip: the address that it is to be bound to,
+ * or unspecified.
+ */
+static int create(const struct in6_addr *ip, unsigned int ifindex,
+		  struct soft_udp **ret)
 {
 	struct soft_udp *udp = calloc(1, sizeof(*udp));
 	int err;
@@ -126,16 +125,16 @@ int pier__soft_udp_create(uint16_t port, unsigned int ifindex,
 		err = pier__fail(-ENOMEM, "no memory for a UDP socket");
 		goto err_free;
 	}
-	err = open_socket(udp, port);
-	if (err)
-		goto err_unmap;
 	udp->io.ops = &udp_ops;
 	udp->ifindex = ifindex;
+	udp->rx.dst.ip = *ip;
+	udp->bound = !IN6_IS_ADDR_UNSPECIFIED(ip);
 	pier__soft_udp_tx_init(&udp->tx);
 	pier__soft_udp_rx_init(&udp->rx);
-	pier__soft_capture_open();
-
-	*ret = &udp->io;
+	err = open_socket(udp);
+	if (err)
+		goto err_unmap;
+	*ret = udp;
 	return 0;
 
 err_unmap:
@@ -143,6 +142,53 @@ err_unmap:
 err_free:
 	free(udp);
 	return err;
+}
+
+int pier__soft_udp_create(uint16_t port, unsigned int ifindex,
+			  struct soft_io **ret)
+{
+	struct soft_udp *udp;
+	int err = create(&in6addr_any, ifindex, &udp);
+
+	if (err)
+		return err;
+	err = bind_port(udp, port);
+	if (err) {
+		pier__soft_udp_destroy(&udp->io);
+		return err;
+	}
+	pier__soft_capture_open();
+
+	*ret = &udp->io;
+	return 0;
+}
+
+/*
+ * The kernel lets two sockets have one port if both say that they share it.
+ * They do so only now: no third one is to join them later.
+ */
+int pier__soft_udp_create_bound(const struct soft_io *any,
+				const struct in6_addr *ip,
+				struct soft_io **ret)
+{
+	const struct soft_udp *wide = (const struct soft_udp *)any;
+	struct soft_udp *udp;
+	int err = create(ip, wide->ifindex, &udp);
+
+	if (err)
+		return err;
+	set(wide->fd, SOL_SOCKET, SO_REUSEPORT, 1);
+	set(udp->fd, SOL_SOCKET, SO_REUSEPORT, 1);
+	err = bind_port(udp, any->port);
+	set(udp->fd, SOL_SOCKET, SO_REUSEPORT, 0);
+	set(wide->fd, SOL_SOCKET, SO_REUSEPORT, 0);
+	if (err) {
+		pier__soft_udp_destroy(&udp->io);
+		return err;
+	}
+
+	*ret = &udp->io;
+	return 0;
 }
 
 void pier__soft_udp_destroy(struct soft_io *io)

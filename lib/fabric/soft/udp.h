@@ -6,8 +6,8 @@
 
 /*
  * Packets over one UDP socket, for IPv4 and IPv6 alike where there is IPv6.
- * The source address of a packet is what its struct soft_tx says.  Belongs to
- * whoever drives the endpoint.
+ * The source address of a packet is what its struct soft_tx says, or the one
+ * that the socket is bound to.  Belongs to whoever drives the endpoint.
  */
 
 /* What was sent and received, since creation. */
@@ -26,6 +26,17 @@ struct soft_udp_stats {
  */
 int pier__soft_udp_create(uint16_t port, unsigned int ifindex,
 			  struct soft_io **ret);
+
+/*
+ * Open a socket for packets from and to @ip alone, which is not link-local,
+ * on the port of @any: what is sent there comes to it from now on, and no
+ * longer to @any.  It is cheaper, as neither the kernel nor we say the address
+ * with each datagram.  The caller ends it with destroy.
+ * Errors: -ENOMEM; -EADDRNOTAVAIL; those of socket(2).
+ */
+int pier__soft_udp_create_bound(const struct soft_io *any,
+				const struct in6_addr *ip,
+				struct soft_io **ret);
 void pier__soft_udp_destroy(struct soft_io *io);
 
 /* The socket, to wait for. */

@@ -111,7 +111,7 @@ static bool open_slot(struct soft_udp *udp)
 	struct msghdr *msg = &rx->msg[rx->slot].msg_hdr;
 	const union soft_udp_name *name = &rx->name[rx->slot];
 	struct cmsghdr *cmsg;
-	bool dst = false;
+	bool dst = udp->bound;
 
 	rx->segment = rx->msg[rx->slot].msg_len;
 	for (cmsg = CMSG_FIRSTHDR(msg); cmsg; cmsg = CMSG_NXTHDR(msg, cmsg))

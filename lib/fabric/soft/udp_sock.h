@@ -72,6 +72,7 @@ struct soft_udp {
 	int fd;
 	unsigned int ifindex;
 	bool v6;			/* the socket is for both families */
+	bool bound;			/* to rx.dst.ip alone */
 	bool gso;
 	bool gso_doubt;			/* off, but was that the reason? */
 	struct soft_udp_stats stats;
@@ -88,6 +89,11 @@ static inline struct soft_udp *pier__soft_udp_of(struct soft_io *io)
 int pier__soft_udp_send(struct soft_io *io, const struct soft_tx *tx,
 			int count);
 int pier__soft_udp_recv(struct soft_io *io, struct soft_rx *ret, int max);
+
+/* Write @addr to @name.  Returns its length. */
+socklen_t pier__soft_udp_name(const struct soft_udp *udp,
+			      union soft_udp_name *name,
+			      const struct soft_addr *addr);
 
 /* What stays the same in every message. */
 void pier__soft_udp_tx_init(struct soft_udp_tx *tx);

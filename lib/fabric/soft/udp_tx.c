@@ -55,20 +55,21 @@ static void put_class(struct msghdr *msg, const struct soft_tx *tx)
 			    sizeof(hops));
 }
 
-static socklen_t put_name(const struct soft_udp *udp, union soft_udp_name *name,
-			  const struct soft_addr *dst)
+socklen_t pier__soft_udp_name(const struct soft_udp *udp,
+			      union soft_udp_name *name,
+			      const struct soft_addr *addr)
 {
 	memset(name, 0, sizeof(*name));
 	if (!udp->v6) {
 		name->v4.sin_family = AF_INET;
-		name->v4.sin_port = htons(dst->port);
-		memcpy(&name->v4.sin_addr, &dst->ip.s6_addr[12], 4);
+		name->v4.sin_port = htons(addr->port);
+		memcpy(&name->v4.sin_addr, &addr->ip.s6_addr[12], 4);
 		return sizeof(name->v4);
 	}
 	name->v6.sin6_family = AF_INET6;
-	name->v6.sin6_port = htons(dst->port);
-	name->v6.sin6_addr = dst->ip;
-	if (IN6_IS_ADDR_LINKLOCAL(&dst->ip))
+	name->v6.sin6_port = htons(addr->port);
+	name->v6.sin6_addr = addr->ip;
+	if (IN6_IS_ADDR_LINKLOCAL(&addr->ip))
 		name->v6.sin6_scope_id = udp->ifindex;
 	return sizeof(name->v6);
 }
@@ -160,9 +161,11 @@ static uint8_t *build(struct soft_udp *udp, int i, const struct soft_tx *tx,
 	udp->tx.iov[i].iov_base = to;
 	udp->tx.iov[i].iov_len = (size_t)(end - to);
 
-	msg->msg_namelen = put_name(udp, &udp->tx.name[i], &tx->dst);
+	msg->msg_namelen = pier__soft_udp_name(udp, &udp->tx.name[i],
+					       &tx->dst);
 	msg->msg_controllen = 0;
-	put_source(udp, msg, &tx->src);
+	if (!udp->bound)
+		put_source(udp, msg, &tx->src);
 	put_class(msg, tx);
 	if (count > 1)
 		put_control(msg, SOL_UDP, UDP_SEGMENT, &segment,

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <sched.h>
+#include <string.h>
+
+#include "core/clock.h"
+#include "fabric/soft/chan.h"
+#include "t/nic.h"
+#include "t/tap.h"
+
+/*
+ * When a program that polls sends what.  It must not be away for long in
+ * between, else the helper acts for it: what must be seen is seen in one of
+ * many tries.
+ */
+#define PATIENCE (10000 * PIER__MS)
+#define TRIES 200
+
+static struct pier__fdev *fdev;
+static struct loop_end end;
+static struct nic nic;
+
+static struct soft_chan *chan(void)
+{
+	return (struct soft_chan *)end.chan;
+}
+
+static int poll_once(void)
+{
+	struct ibv_wc wc;
+
+	return fdev->fabric->qp->poll(end.cq, &wc, 1);
+}
+
+/* Poll until the helper has seen that, and trusts us to go on. */
+static bool be_trusted(void)
+{
+	uint64_t until = pier__now() + PATIENCE;
+	bool looking = false;
+
+	while (!looking && pier__now() < until) {
+		poll_once();
+		sched_yield();
+		pier__soft_ep_enter(chan()->ep);
+		looking = chan()->looking;
+		pier__soft_ep_leave(chan()->ep);
+	}
+	return OK(looking);
+}
+
+/* @sees: what a try has to see to pass. */
+static void some_try(bool (*sees)(void))
+{
+	bool seen = false;
+	int i;
+
+	if (!loop_end_open(fdev, 16, &end))
+		return;
+	if (nic_meet(&nic, &end)) {
+		for (i = 0; i < TRIES && !seen && be_trusted(); i++)
+			seen = sees();
+		OK(seen);
+	}
+	loop_end_close(&end);
+}
+
+static bool heard_only(uint8_t opcode)
+{
+	struct nic_heard heard;
+
+	nic_hear(&nic, &heard);
+	return heard.count == 1 && heard.opcode[0] == opcode;
+}
+
+static bool heard_nothing(void)
+{
+	struct nic_heard heard;
+
+	nic_hear(&nic, &heard);
+	return !heard.count;
+}
+
+/* Leave nothing on its way: the next try begins anew. */
+static void settle(uint32_t psn)
+{
+	nic_ack(&nic, &end, psn);
+	while (poll_once() > 0)
+		;
+	poll_once();
+	heard_nothing();
+}
+
+static uint32_t posted_psn = NIC_PSN;
+
+static bool post(void)
+{
+	struct ibv_send_wr wr = { .wr_id = 1, .opcode = IBV_WR_SEND };
+
+	return loop_post(&end, &wr, 0, 8);
+}
+
+static bool post_is_alone(void)
+{
+	bool ok;
+
+	loop_recv(&end, 7, 64, 64);
+	nic_send(&nic, &end, SOFT_SEND_ONLY, "question");
+	ok = poll_once() == 1;
+	ok = post() && heard_only(SOFT_SEND_ONLY) && ok;
+	poll_once();
+	ok = heard_only(SOFT_ACK) && ok;
+	settle(posted_psn++ & 0xffffff);
+	return ok;
+}
+
+static void an_answer_leaves_before_the_acknowledgement(void)
+{
+	posted_psn = NIC_PSN;
+	some_try(post_is_alone);
+}
+
+static bool poll_acknowledges(void)
+{
+	bool ok;
+
+	loop_recv(&end, 7, 64, 64);
+	nic_send(&nic, &end, SOFT_SEND_ONLY, "no answer");
+	ok = poll_once() == 1 && heard_nothing();
+	return poll_once() == 0 && heard_only(SOFT_ACK) && ok;
+}
+
+static void without_an_answer_the_next_poll_acknowledges(void)
+{
+	some_try(poll_acknowledges);
+}
+
+static bool second_acknowledges(void)
+{
+	bool ok;
+	int i;
+
+	for (i = 0; i < 2; i++)
+		loop_recv(&end, 7, 64, 64);
+	nic_send(&nic, &end, SOFT_SEND_ONLY, "one");
+	ok = poll_once() == 1 && heard_nothing();
+	nic_send(&nic, &end, SOFT_SEND_ONLY, "two");
+	return poll_once() == 1 && heard_only(SOFT_ACK) && ok;
+}
+
+static void it_waits_for_one_poll_and_no_more(void)
+{
+	some_try(second_acknowledges);
+}
+
+/* What completes a request of our own leaves nothing to be acknowledged. */
+static bool held_after_completion(void)
+{
+	bool ok;
+
+	ok = post() && heard_only(SOFT_SEND_ONLY);
+	nic_ack(&nic, &end, posted_psn++ & 0xffffff);
+	ok = poll_once() == 1 && ok;
+	loop_recv(&end, 7, 64, 64);
+	nic_send(&nic, &end, SOFT_SEND_ONLY, "question");
+	ok = poll_once() == 1 && heard_nothing() && ok;
+	poll_once();
+	return heard_only(SOFT_ACK) && ok;
+}
+
+static void a_poll_that_owes_nothing_does_not_count(void)
+{
+	posted_psn = NIC_PSN;
+	some_try(held_after_completion);
+}
+
+int main(void)
+{
+	if (nic_device(&fdev) || nic_open(fdev, &nic))
+		return tap_skip_all("lo cannot be had");
+	TEST(an_answer_leaves_before_the_acknowledgement);
+	TEST(without_an_answer_the_next_poll_acknowledges);
+	TEST(it_waits_for_one_poll_and_no_more);
+	TEST(a_poll_that_owes_nothing_does_not_count);
+	nic_close(&nic);
+	pier__soft.dev->close(fdev);
+	return tap_done();
+}
