@@ -85,6 +85,9 @@ struct pier__side {
 	struct pier__op read_op;	/* of the peer's blob */
 	struct pier_conn *conn;		/* whose op it is */
 	bool reading, was_read;
+	int agains;			/* how often the QP was reset */
+	uint32_t said;			/* packets of ours that were taken, */
+	uint32_t heard;			/* and of the peer's, before that */
 	uint64_t blob_addr;		/* the peer's, to be read */
 	uint32_t blob_rkey;
 	size_t to_read;			/* bytes of it; 0: nothing */
@@ -153,11 +156,18 @@ uint64_t pier__side_step(struct pier_conn *conn, uint64_t now);
 /* The QP: made and in INIT; then in RTS, as the event asks for. */
 int pier__side_qp_create(struct pier_conn *conn);
 int pier__side_qp_ready(struct pier_conn *conn);
+int pier__side_qp_again(struct pier_conn *conn);	/* ERR to RTS */
 void pier__side_qp_destroy(struct pier_conn *conn);
+/* The packets that @len bytes are, read by either of the two. */
+uint32_t pier__side_packets(const struct pier_conn *conn, size_t len);
+/* It is connected: what was for the handshake goes. */
+void pier__side_is_up(struct pier_conn *conn);
 void pier__side_param(const struct pier_conn *conn,
 		      struct pier__cm_param *ret);
 
-/* why.c: a sentence for what has failed at @stage.  Returns @err. */
+/* why.c: how far it is, as a stage. */
+const char *pier__side_stage(const struct pier_conn *conn);
+/* A sentence for what has failed at @stage.  Returns @err. */
 int pier__side_why(const struct pier_conn *conn, int err, const char *stage,
 		   const char *fmt, ...)
 	__attribute__((format(printf, 4, 5), cold));

@@ -212,8 +212,12 @@ void pier__conn_control_init(struct pier_conn *conn);
 /* It is connected. */
 void pier__conn_become_up(struct pier_conn *conn, uint64_t now);
 
-/* The hello has failed: begin again, or fail.  In step.c. */
-void pier__conn_hello_failed(struct pier_conn *conn, const struct ibv_wc *wc);
+/*
+ * A request on the way to "connected" has failed: if only because the peer
+ * did not answer, reset the QP, so that the step says it again.  Returns
+ * whether the connection lives on or was failed here; false: @wc says why.
+ */
+bool pier__conn_again(struct pier_conn *conn, const struct ibv_wc *wc);
 
 /* Take the QP away; what is still posted is cancelled. */
 void pier__conn_close(struct pier_conn *conn);

@@ -219,13 +219,30 @@ static void answered(struct pier_conn *conn, const struct pier__cm_event *ev)
 	pier__attempt_free(conn);
 }
 
+/*
+ * Has a program decided?  A connection manager says the same reason where it
+ * has no better one, and has nothing to add.
+ */
+static bool is_decided(const struct pier_conn *conn,
+		       const struct pier__cm_event *ev)
+{
+	size_t i;
+
+	if (ev->reason != PIER__REJ_CONSUMER)
+		return false;
+	for (i = 0; i < ev->len; i++)
+		if (ev->data[i])
+			return true;
+	return conn->side->attempt->addrs.next >=
+	       conn->side->attempt->addrs.count;
+}
+
 static void rejected(struct pier_conn *conn, const struct pier__cm_event *ev)
 {
 	int err = pier__side_rejected(conn, ev);
 
-	if (ev->reason == PIER__REJ_CONSUMER ||
-	    conn->phase != PIER__CONN_ASKED)
-		pier__conn_fail(conn, err);	/* it has been decided */
+	if (conn->phase != PIER__CONN_ASKED || is_decided(conn, ev))
+		pier__conn_fail(conn, err);
 	else
 		next_address(conn, err);
 }

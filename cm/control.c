@@ -40,8 +40,8 @@ static void control_done(struct pier__op *op, const struct ibv_wc *wc)
 	conn->qset->ctl_inflight--;
 	if (kind == PIER__CTL_HELLO && wc->status == IBV_WC_SUCCESS)
 		conn->hello_acked = true;
-	else if (kind == PIER__CTL_HELLO)
-		pier__conn_hello_failed(conn, wc);
+	else if (kind == PIER__CTL_HELLO && !pier__conn_again(conn, wc))
+		pier__conn_failed(conn, "hello", wc);
 	else if (kind == PIER__CTL_KEEPALIVE && wc->status != IBV_WC_SUCCESS)
 		pier__conn_failed(conn, "keepalive", wc);
 	pier__conn_kick(conn);

@@ -169,10 +169,11 @@ static void read_done(struct pier__op *op, const struct ibv_wc *wc)
 	conn->qset->dev->fabric->dev->dereg(side->theirs.mr);
 	side->theirs.mr = NULL;
 	if (wc->status == IBV_WC_SUCCESS) {
+		side->said += pier__side_packets(conn, side->to_read);
 		side->seen = side->theirs.len;
 		side->to_read = 0;
 		side->was_read = true;
-	} else {
+	} else if (!pier__conn_again(conn, wc)) {
 		pier__conn_failed(conn, "the read of its private data", wc);
 	}
 	pier__conn_kick(conn);
@@ -216,12 +217,12 @@ static int say_hello(struct pier_conn *conn)
 }
 
 /* One step on the way.  1: connected; 0: not yet. */
-static int advance(struct pier_conn *conn)
+static int advance(struct pier_conn *conn, uint64_t now)
 {
 	struct pier__side *side = conn->side;
 	int err = 0;
 
-	if (!side->established)
+	if (!side->established || now < conn->next_try)
 		return 0;
 	if (side->foreign)
 		return 1;
@@ -234,10 +235,15 @@ static int advance(struct pier_conn *conn)
 	return err == -EAGAIN ? 0 : err;
 }
 
-static void become_up(struct pier_conn *conn, uint64_t now)
+/* What a peer is lacking in that did not get us there in time. */
+static const char *missing(const struct pier_conn *conn)
 {
-	pier__blob_drop(conn->qset, &conn->side->own);
-	pier__conn_become_up(conn, now);
+	if (!conn->side->established)
+		return "the peer never said that it is ready";
+	if (conn->side->agains)
+		return "the peer does not answer: is it gone or stopped, or "
+		       "the network between?";
+	return "the peer never said hello";
 }
 
 uint64_t pier__handshake_step(struct pier_conn *conn, uint64_t now)
@@ -249,19 +255,17 @@ uint64_t pier__handshake_step(struct pier_conn *conn, uint64_t now)
 		conn->hello_seen = pier__conn_hello_seen(conn);
 	if (conn->hello_seen)
 		side->established = true;	/* the RTU was lost */
-	err = advance(conn);
+	err = advance(conn, now);
 	if (err > 0) {
-		become_up(conn, now);
+		pier__conn_become_up(conn, now);
 		return now;
 	}
 	if (!err && side->over)
 		err = pier__side_why(conn, -ECONNRESET, "handshake", "the peer "
 				     "has disconnected");
 	if (!err && now >= conn->deadline)
-		err = pier__side_why(conn, -PIER_ENOHELLO, "handshake",
-				     side->established ?
-				     "the peer never said hello" :
-				     "the peer never said that it is ready");
+		err = pier__side_why(conn, -PIER_ENOHELLO, "handshake", "%s",
+				     missing(conn));
 	if (err)
 		pier__conn_fail(conn, err);
 	if (err)

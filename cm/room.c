@@ -11,9 +11,9 @@
 static void failed(struct pier_conn *conn, const struct pier__cm_event *ev)
 {
 	if (ev->kind == PIER__CM_GONE)
-		pier__conn_fail(conn, pier__fail(-ENODEV, "%s is gone",
-						 conn->qset->dev->info.port
-							 .name));
+		pier__conn_fail(conn, pier__side_why(
+			conn, -ENODEV, pier__side_stage(conn), "%s is gone",
+			conn->qset->dev->info.port.name));
 }
 
 /* Told of a connection; it may be at its end already. */

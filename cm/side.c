@@ -176,6 +176,7 @@ static int to_rtr(struct pier_conn *conn)
 
 	if (err)
 		return err;
+	attr.rq_psn = (attr.rq_psn + conn->side->heard) & 0xffffff;
 	attr.min_rnr_timer = (uint8_t)cfg->min_rnr_timer;
 	if (attr.ah_attr.is_global) {
 		attr.ah_attr.grh.hop_limit = (uint8_t)cfg->hop_limit;
@@ -195,6 +196,7 @@ static int to_rts(struct pier_conn *conn)
 
 	if (err)
 		return err;
+	attr.sq_psn = (attr.sq_psn + conn->side->said) & 0xffffff;
 	/* the CM's idea of these is seconds of silence */
 	attr.timeout = (uint8_t)cfg->ack_timeout;
 	attr.retry_cnt = (uint8_t)cfg->retry_count;
@@ -213,6 +215,55 @@ int pier__side_qp_ready(struct pier_conn *conn)
 	if (!err)
 		conn->ready = true;
 	return err;
+}
+
+uint32_t pier__side_packets(const struct pier_conn *conn, size_t len)
+{
+	return len ? (uint32_t)((len - 1) / conn->path_mtu + 1) : 1;
+}
+
+/*
+ * What the peer has sent so far, as packets, so that its next one is the one
+ * expected: it reads our blob, then says hello.  Whether it has read nobody
+ * tells until the hello is there; if so, it has to do it again.
+ */
+static uint32_t heard(const struct pier_conn *conn)
+{
+	const struct pier__blob *own = &conn->side->own;
+
+	if (!conn->hello_seen)
+		return 0;
+	return 1 + (own->mr ? pier__side_packets(conn, own->len) : 0);
+}
+
+/*
+ * Go on where the peer was, or, every other time, where it is if it had to
+ * reset its QP as well: begin with the blob that it had us read.
+ */
+static void rewind_said(struct pier__side *side)
+{
+	if (++side->agains % 2 || !side->was_read)
+		return;
+	side->said = 0;
+	side->to_read = side->theirs.len;
+}
+
+int pier__side_qp_again(struct pier_conn *conn)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RESET };
+	int err = modify(conn, &attr, IBV_QP_STATE);
+
+	rewind_said(conn->side);
+	conn->side->heard = heard(conn);
+	if (!err)
+		err = to_init(conn);
+	return err ? err : pier__side_qp_ready(conn);
+}
+
+void pier__side_is_up(struct pier_conn *conn)
+{
+	conn->side->established = true;
+	pier__blob_drop(conn->qset, &conn->side->own);
 }
 
 static uint8_t least(uint32_t a, uint32_t b)

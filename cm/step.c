@@ -147,6 +147,8 @@ int pier__conn_no_hello(const struct pier_conn *conn)
 
 void pier__conn_become_up(struct pier_conn *conn, uint64_t now)
 {
+	if (conn->side)
+		pier__side_is_up(conn);
 	conn->phase = PIER__CONN_UP;
 	conn->state = PIER_CONN_CONNECTED;
 	conn->next_try = now + conn->qset->cfg->keepalive_ms * PIER__MS;
@@ -155,7 +157,7 @@ void pier__conn_become_up(struct pier_conn *conn, uint64_t now)
 void pier__conn_heard(struct pier_conn *conn)
 {
 	if (conn->phase != PIER__CONN_HELLO ||
-	    (conn->side && conn->side->to_read))
+	    (conn->side && conn->side->seen < conn->side->theirs.len))
 		return;
 	conn->hello_acked = conn->hello_seen = true;
 	pier__conn_become_up(conn, pier__pe_now(conn->qset->pe));
@@ -222,21 +224,25 @@ static uint64_t step_hello(struct pier_conn *conn, uint64_t now)
 	return now + HELLO_LOOK;
 }
 
-void pier__conn_hello_failed(struct pier_conn *conn, const struct ibv_wc *wc)
+bool pier__conn_again(struct pier_conn *conn, const struct ibv_wc *wc)
 {
+	char why[128];
 	int err;
 
-	if (conn->phase != PIER__CONN_HELLO || conn->side ||
-	    wc->status != IBV_WC_RETRY_EXC_ERR) {
-		pier__conn_failed(conn, "hello", wc);
-		return;
-	}
-	/* the peer is not there yet: reset and say it again */
+	if (conn->phase != PIER__CONN_HELLO ||
+	    wc->status != IBV_WC_RETRY_EXC_ERR)
+		return false;
+	err = pier__conn_trouble(conn, why, sizeof(why));
+	if (err == -ENODEV || err == -EADDRNOTAVAIL)
+		return false;		/* it can only be in vain */
+	/* nothing comes in any more, so this is all that did */
 	conn->hello_seen = conn->hello_seen || pier__conn_hello_seen(conn);
 	conn->next_try = pier__pe_now(conn->qset->pe) + HELLO_PAUSE;
-	err = pier__conn_qp_again(conn);
+	err = conn->side ? pier__side_qp_again(conn) :
+			   pier__conn_qp_again(conn);
 	if (err)
 		pier__conn_fail(conn, err);
+	return true;
 }
 
 void pier__conn_fail(struct pier_conn *conn, int err)
@@ -254,23 +260,47 @@ void pier__conn_fail(struct pier_conn *conn, int err)
 /* The queue pair is in error, by no request of ours. */
 static void broken(struct pier_conn *conn)
 {
+	static const char no_trouble[] = ": it refused a request of the "
+					 "peer's, or the queue pair was moved "
+					 "to error by hand";
 	char gid[INET6_ADDRSTRLEN], why[128];
 	int err = pier__conn_trouble(conn, why, sizeof(why));
 
 	if (!err)
 		err = -ECONNRESET;
 	pier__gid_text(conn->path_them.raw, gid);
-	pier__fail(err, "the device has ended the connection to %s QPN "
-		   "0x%06x%s", gid, conn->them.qpn, why[0] ? why :
-		   ": it refused a request of the peer's, or the queue pair "
-		   "was moved to error by hand");
+	if (conn->side)
+		pier__side_why(conn, err, pier__side_stage(conn), "the device "
+			       "has ended it%s", why[0] ? "" : no_trouble);
+	else
+		pier__fail(err, "the device has ended the connection to %s "
+			   "QPN 0x%06x%s", gid, conn->them.qpn,
+			   why[0] ? why : no_trouble);
 	pier__conn_fail(conn, err);
+}
+
+/* Say that @what failed; @port is the end of a sentence about ours. */
+static int say_failed(const struct pier_conn *conn, int err, const char *what,
+		      const struct ibv_wc *wc, const char *port)
+{
+	char gid[INET6_ADDRSTRLEN];
+
+	if (conn->side)
+		return pier__side_why(conn, err, what, "%s (verbs status %d, "
+				      "vendor 0x%x)",
+				      pier__wc_text(wc->status),
+				      (int)wc->status, wc->vendor_err);
+	return pier__fail(err, "%s to %s QPN 0x%06x failed: %s%s (verbs status "
+			  "%d, vendor 0x%x)", what,
+			  pier__gid_text(conn->path_them.raw, gid),
+			  conn->them.qpn, pier__wc_text(wc->status), port,
+			  (int)wc->status, wc->vendor_err);
 }
 
 int pier__conn_failed(struct pier_conn *conn, const char *what,
 		      const struct ibv_wc *wc)
 {
-	char gid[INET6_ADDRSTRLEN], port[128];
+	char port[128];
 	int err = pier__wc_error(wc->status), cause;
 
 	if (wc->status == IBV_WC_WR_FLUSH_ERR) {
@@ -293,11 +323,7 @@ int pier__conn_failed(struct pier_conn *conn, const char *what,
 	}
 	if (cause && err == -PIER_EDEVICE)	/* its port failed, not it */
 		err = cause;
-	pier__fail(err, "%s to %s QPN 0x%06x failed: %s%s (verbs status %d, "
-		   "vendor 0x%x)", what,
-		   pier__gid_text(conn->path_them.raw, gid), conn->them.qpn,
-		   pier__wc_text(wc->status), port, (int)wc->status,
-		   wc->vendor_err);
+	say_failed(conn, err, what, wc, port);
 	pier__conn_fail(conn, err);
 	return err;
 }

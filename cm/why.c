@@ -7,7 +7,7 @@
 #include "cm/cm.h"
 #include "core/fail.h"
 
-/* Sentences for connections that never stood. */
+/* Sentences for connections by CM that failed. */
 
 /* IBTA's reasons for a REJ, and what a user can do. */
 static const char *const reasons[] = {
@@ -73,7 +73,11 @@ static void ends_text(const struct pier_conn *conn, char *ret, size_t size)
 			snprintf(name, sizeof(name), "%s port %u",
 				 attempt->peer.name, attempt->peer.port);
 	}
-	if (side->active)
+	if (conn->phase >= PIER__CONN_UP)
+		snprintf(ret, size, "the connection %s %s%s %s %s has failed",
+			 side->active ? "to" : "of", name, to,
+			 side->active ? "from" : "to", side->local);
+	else if (side->active)
 		snprintf(ret, size, "cannot connect to %s%s%s%s", name, to,
 			 side->local[0] ? " from " : "", side->local);
 	else
@@ -99,6 +103,22 @@ static void path_text(const struct pier_conn *conn, char *ret, size_t size)
 	snprintf(ret, size, "over %s, GID %s, MTU %u%s", port.name, text,
 		 conn->path_mtu ? conn->path_mtu : 128u << port.mtu,
 		 trouble);
+}
+
+const char *pier__side_stage(const struct pier_conn *conn)
+{
+	switch (conn->phase) {
+	case PIER__CONN_LOOKUP:
+		return "finding the way";
+	case PIER__CONN_ASKED:
+		return "asking";
+	case PIER__CONN_REQUEST:
+		return "waiting";
+	case PIER__CONN_HELLO:
+		return "handshake";
+	default:
+		return "in use";
+	}
 }
 
 int pier__side_why(const struct pier_conn *conn, int err, const char *stage,

@@ -158,6 +158,19 @@ static void a_server_is_killed_before_it_answers(void)
 	pair_kill(&other);
 }
 
+/* Who, where, at what, over what. */
+static void check_sentence(const struct pier_conn *conn)
+{
+	const char *text = pier_conn_error_text(conn);
+
+	LIKE(text, "the connection to ");
+	LIKE(text, pier_conn_peer_address(conn));
+	LIKE(text, pier_conn_local_address(conn));
+	LIKE(text, "keepalive: ");
+	LIKE(text, "MTU ");
+	LIKE(text, pier_devinfo_name(pier_dev_info(dev)));
+}
+
 static void a_server_is_killed_when_it_is_connected(void)
 {
 	struct pair pair, other;
@@ -170,6 +183,8 @@ static void a_server_is_killed_when_it_is_connected(void)
 		OK(peer_count(&me.disconnected, 1));
 		OK(pier_conn_state(me.peer.conn) == PIER_CONN_ERROR ||
 		   pier_conn_state(me.peer.conn) == PIER_CONN_RESET);
+		if (pier_conn_state(me.peer.conn) == PIER_CONN_ERROR)
+			check_sentence(me.peer.conn);
 		pier_conn_destroy(me.peer.conn);
 		still_usable(&other);
 	}

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "cm/cm.h"
 #include "cm/frame.h"
 #include "dev/dev.h"
 #include "t/caller.h"
@@ -18,7 +19,24 @@
 static struct pier_dev *dev;
 static const struct pier__fabric *real;
 static struct pier__fabric with;
+static struct pier__fabric_dev counted;
+static int regions;		/* registered and not given back */
 static struct caller client, server;
+
+static int reg(struct pier__fdev *fdev, void *addr, size_t len, int access,
+	       struct pier__mr **ret)
+{
+	int err = real->dev->reg(fdev, addr, len, access, ret);
+
+	regions += !err;
+	return err;
+}
+
+static void dereg(struct pier__mr *mr)
+{
+	regions--;
+	real->dev->dereg(mr);
+}
 
 static bool begin(uint32_t timeout_ms)
 {
@@ -62,6 +80,37 @@ static void a_lost_rtu_is_healed_behind_long_private_data(void)
 		client.ask_len = sizeof(data);
 		server.answer_len = 4000;
 		OK(caller_join(&client, &server, NULL));
+	}
+	end();
+}
+
+/* The client alone goes on until @status is told; bounded by t/run. */
+static void client_until(const int *status, int not_yet)
+{
+	while (*status == not_yet)
+		pier_pe_wait(client.peer.pe, 1);
+}
+
+static void what_was_read_goes_where_data_comes_before_the_hello(void)
+{
+	int sent = -EINPROGRESS, got = -EINPROGRESS, before;
+
+	if (begin(0)) {
+		server.answer_len = 4000;
+		before = regions;
+		IS(pier_rdma_receive(server.peer.rdma, NULL, peer_done, &got),
+		   0);
+		if (caller_ask(&client, &server, NULL) &&
+		    OK(peer_count(&server.requests, 1))) {
+			client_until(&client.established, 0);
+			IS(pier_rdma_send(client.peer.conn, NULL, peer_done,
+					  &sent), 0);
+			client_until(&sent, -EINPROGRESS);
+			IS(sent, 0);
+			IS(peer_await(&got), 0);
+			OK(peer_count(&server.established, 1));
+			IS(regions, before);
+		}
 	}
 	end();
 }
@@ -215,6 +264,29 @@ static void names_are_looked_up_and_each_address_tried(void)
 	end();
 }
 
+/* As a connection manager says it that has no better reason. */
+static void a_reject_without_a_word_is_one_of_that_address(void)
+{
+	unsigned int count;
+
+	if (begin(5000)) {
+		server.hold = client.raw = true;
+		if (caller_ask(&client, &server, "localhost") &&
+		    OK(peer_count(&server.requests, 1))) {
+			count = client.peer.conn->side->attempt->addrs.count;
+			IS(pier_conn_reject(server.peer.conn, NULL, 0), 0);
+			OK(count < 2 || peer_count(&server.requests, 2));
+			if (count > 1)
+				IS(pier_conn_reject(server.peer.conn, "no", 2),
+				   0);
+			OK(peer_count(&client.failures, 1));
+			IS(server.requests, count > 1 ? 2 : 1);
+			IS(pier_conn_error(client.peer.conn), -ECONNREFUSED);
+		}
+	}
+	end();
+}
+
 static void a_context_stops_while_a_name_is_looked_up(void)
 {
 	if (begin(0)) {
@@ -264,9 +336,14 @@ int main(void)
 	real = dev->fabric;
 	with = *real;
 	with.cm = &fakecm;
+	counted = *real->dev;
+	counted.reg = reg;
+	counted.dereg = dereg;
+	with.dev = &counted;
 	dev->fabric = &with;
 	TEST(a_lost_rtu_is_healed_by_the_hello);
 	TEST(a_lost_rtu_is_healed_behind_long_private_data);
+	TEST(what_was_read_goes_where_data_comes_before_the_hello);
 	TEST(a_lost_rtu_and_a_dead_client_end_in_time);
 	TEST(no_answer_fails_in_time);
 	TEST(no_way_fails_at_once);
@@ -275,6 +352,7 @@ int main(void)
 	TEST(a_malformed_answer_is_refused);
 	TEST(a_blob_that_cannot_be_read_fails_the_connection);
 	TEST(names_are_looked_up_and_each_address_tried);
+	TEST(a_reject_without_a_word_is_one_of_that_address);
 	TEST(a_context_stops_while_a_name_is_looked_up);
 	TEST(requests_not_told_go_with_their_listener);
 	TEST(a_device_without_it_says_so);

@@ -15,6 +15,7 @@ check_PROGRAMS += \
 	%D%/bulk.t \
 	%D%/cm.t \
 	%D%/cm_answer.t \
+	%D%/cm_away.t \
 	%D%/cm_killed.t \
 	%D%/cm_seam.t \
 	%D%/codec.t \
