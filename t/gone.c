@@ -79,11 +79,15 @@ static bool recover(pid_t removal)
 	return cable_is_rxe() ? cable_plug(0) : cable_lay(0);
 }
 
+/* Told by the device, or by a keepalive that failed of it just before. */
 static bool ends_as_gone(const struct pier_conn *conn)
 {
+	char part[64];
+
+	snprintf(part, sizeof(part), "%s is gone", cable_device(0));
 	return peer_conn(conn, PIER_CONN_ERROR) &&
 	       IS(pier_conn_error(conn), -ENODEV) &&
-	       IS_STR(pier_conn_error_text(conn), gone());
+	       LIKE(pier_conn_error_text(conn), part);
 }
 
 static void idle_connections_are_told(void)

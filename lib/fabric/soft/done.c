@@ -61,13 +61,10 @@ static uint64_t resend_time(const struct soft_qp *qp)
 	return qp->ep->now + (rto < most ? rto : most);
 }
 
-/*
- * When to give up if nothing moves.  Not without having tried again: this
- * process may have been stopped meanwhile.
- */
+/* When to give up if nothing moves. */
 static uint64_t give_up_at(const struct soft_qp *qp)
 {
-	if (!qp->req.timeout || qp->req.tries < qp->req.retry_cnt)
+	if (!qp->req.timeout)
 		return PIER__NEVER;
 	return qp->req.progress_at + (qp->req.retry_cnt + 1) * ack_time(qp);
 }
@@ -94,10 +91,9 @@ static void tell_window(struct soft_qp *qp)
 	pier__soft_set(qp->counters, SOFT_COUNTER(rtt), qp->dest->rtt);
 }
 
-/* From now on time is given, and tries. */
+/* The time begins anew. */
 static void req_wait_anew(struct soft_qp *qp)
 {
-	qp->req.tries = 0;
 	qp->req.progress_at = qp->ep->now;
 	qp->req.resend_at = resend_time(qp);
 }
@@ -408,8 +404,6 @@ void pier__soft_req_timer(struct soft_qp *qp)
 		pier__soft_count(qp, SOFT_COUNTER(timeouts));
 		if (req->backoff < 16)
 			req->backoff++;
-		if (req->tries < UINT8_MAX)
-			req->tries++;
 		/* Too much at a time, or is nobody there? */
 		if (req->moved && !req->probe)
 			pier__soft_dest_shrink(qp->ep, qp->dest);

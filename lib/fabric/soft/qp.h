@@ -114,7 +114,6 @@ struct soft_req {
 	uint8_t timeout, retry_cnt;
 	uint8_t rnr_retry, rnr_left;
 	uint8_t backoff;	/* until a round trip is measured */
-	uint8_t tries;		/* resends by timer since progress_at */
 	bool rnr_wait;
 	bool moved;		/* una did, since sending began */
 	bool probe;		/* one packet at a time, until one gets there */
