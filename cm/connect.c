@@ -26,6 +26,12 @@ void pier__attempt_free(struct pier_conn *conn)
 	conn->side->attempt = NULL;
 }
 
+static bool is_link_local(const union pier__sockaddr *addr)
+{
+	return addr->sa.sa_family == AF_INET6 &&
+	       IN6_IS_ADDR_LINKLOCAL(&addr->in6.sin6_addr);
+}
+
 /* Can the device reach addresses like @addr at all? */
 static bool is_reachable(const struct pier__port *port,
 			 const union pier__sockaddr *addr)
@@ -104,16 +110,57 @@ static uint64_t share(const struct pier_conn *conn, uint64_t now)
 	return now + (conn->deadline - now) / (addrs->count - addrs->next + 1);
 }
 
+/* Replace the address in @addr, not its port. */
+static void put_address(union pier__sockaddr *addr,
+			const union pier__sockaddr *from)
+{
+	if (addr->sa.sa_family == AF_INET6)
+		addr->in6.sin6_addr = from->in6.sin6_addr;
+	else
+		addr->in.sin_addr = from->in.sin_addr;
+}
+
+/*
+ * A loopback address means this host.  A device that does not have it reaches
+ * the host by its own address.
+ */
+static void set_home(const struct pier_conn *conn, union pier__sockaddr *addr)
+{
+	const struct pier__attempt *attempt = conn->side->attempt;
+	union pier__sockaddr own, home = { 0 };
+	struct pier__port port;
+	uint32_t i;
+
+	if (!pier__sockaddr_is_loopback(&addr->sa))
+		return;
+	if (attempt->has_source)
+		home = attempt->source;
+	pier__dev_port(conn->qset->dev, &port);
+	for (i = 0; i < port.gid_count; i++) {
+		pier__sockaddr_from_gid(port.gids[i].raw, &own);
+		if (port.gids[i].type != PIER_GID_ROCE_V2 ||
+		    own.sa.sa_family != addr->sa.sa_family)
+			continue;
+		if (pier__sockaddr_is_loopback(&own.sa))
+			return;		/* the loopback device's */
+		if (!home.sa.sa_family && !is_link_local(&own))
+			home = own;
+	}
+	if (home.sa.sa_family == addr->sa.sa_family)
+		put_address(addr, &home);
+}
+
 static void try_next(struct pier_conn *conn, uint64_t now)
 {
 	struct pier__side *side = conn->side;
 	struct pier__attempt *attempt = side->attempt;
-	const union pier__sockaddr *dst =
+	union pier__sockaddr *dst =
 		&attempt->addrs.addr[attempt->addrs.next++];
 	const union pier__sockaddr *src =
 		attempt->has_source ? &attempt->source : NULL;
 	int err;
 
+	set_home(conn, dst);
 	pier__sockaddr_text(&dst->sa, side->peer);
 	attempt->until = share(conn, now);
 	if (src && src->sa.sa_family != dst->sa.sa_family)
@@ -319,8 +366,7 @@ static int set_source(struct pier_conn *conn, const char *text)
 static void set_scope(const struct pier_conn *conn,
 		      union pier__sockaddr *addr)
 {
-	if (addr->sa.sa_family == AF_INET6 && !addr->in6.sin6_scope_id &&
-	    IN6_IS_ADDR_LINKLOCAL(&addr->in6.sin6_addr))
+	if (is_link_local(addr) && !addr->in6.sin6_scope_id)
 		addr->in6.sin6_scope_id = if_nametoindex(
 			conn->qset->dev->info.port.netdev);
 }

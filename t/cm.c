@@ -360,6 +360,37 @@ static void the_source_address_is_chosen(void)
 	end();
 }
 
+static bool has_address(bool v4)
+{
+	struct pier_gid gid;
+	uint32_t i;
+
+	for (i = 0; !pier_devinfo_gid(pier_dev_info(dev), i, &gid); i++) {
+		const struct in6_addr *ip = (const void *)gid.raw;
+
+		if (gid.type == PIER_GID_ROCE_V2 &&
+		    !IN6_IS_ADDR_LINKLOCAL(ip) &&
+		    !!IN6_IS_ADDR_V4MAPPED(ip) == v4)
+			return true;
+	}
+	return false;
+}
+
+static void a_loopback_address_means_this_host_on_any_device(void)
+{
+	if (begin() && caller_listen(&server, 0)) {
+		OK(has_address(true) || has_address(false));
+		OK(!has_address(true) ||
+		   caller_join(&client, &server, "127.0.0.1"));
+		OK(!has_address(false) ||
+		   caller_join(&client, &server, "::1"));
+		client.source = caller_address(dev);
+		OK(caller_join(&client, &server, strchr(client.source, ':') ?
+						 "::1" : "127.0.0.1"));
+	}
+	end();
+}
+
 static void a_listener_has_one_address_if_asked_to(void)
 {
 	if (begin()) {
@@ -426,6 +457,7 @@ int main(void)
 	TEST(a_context_stops_with_a_request_open);
 	TEST(an_attempt_may_be_disconnected_or_destroyed_at_any_time);
 	TEST(the_source_address_is_chosen);
+	TEST(a_loopback_address_means_this_host_on_any_device);
 	TEST(a_listener_has_one_address_if_asked_to);
 	TEST(connections_live_on_without_their_listener);
 	TEST(connections_by_descriptor_have_the_same_callbacks);

@@ -92,3 +92,17 @@ bool pier__sockaddr_is_any(const struct sockaddr *addr)
 		return false;
 	}
 }
+
+bool pier__sockaddr_is_loopback(const struct sockaddr *addr)
+{
+	const union pier__sockaddr *a = (const void *)addr;
+
+	switch (addr->sa_family) {
+	case AF_INET:
+		return ntohl(a->in.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+	case AF_INET6:
+		return IN6_IS_ADDR_LOOPBACK(&a->in6.sin6_addr);
+	default:
+		return false;
+	}
+}

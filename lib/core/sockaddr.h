@@ -22,6 +22,9 @@ socklen_t pier__sockaddr_len(const struct sockaddr *addr);
 /* 0.0.0.0 or ::, whatever the port. */
 bool pier__sockaddr_is_any(const struct sockaddr *addr);
 
+/* 127.0.0.1 and its like, or ::1. */
+bool pier__sockaddr_is_loopback(const struct sockaddr *addr);
+
 void pier__sockaddr_set_port(union pier__sockaddr *addr, uint16_t port);
 
 /*
