@@ -93,6 +93,7 @@ dist_check_SCRIPTS += \
 	%D%/ping.sh \
 	%D%/rxe.sh \
 	%D%/samples.sh \
+	%D%/samples_addr.sh \
 	%D%/samples_many.sh \
 	%D%/style.sh \
 	%D%/symbols.sh \

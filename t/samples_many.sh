@@ -60,6 +60,18 @@ a_connection_has_a_file_with_its_number()
 	[ $? -eq 1 ] && grep -qF "$tmp/b-0000" "$tmp/a.err"
 }
 
+as_many_as_are_allowed_connect_by_files()
+{
+	many a receive -ld "$tmp/a" -re "$tmp/b" --num-connections 64 &
+	receiver=$!
+	many b send -ld "$tmp/b" -re "$tmp/a" --num-connections=64 || {
+		cat "$tmp/b.err"
+		return 1
+	}
+	ended $receiver && has "$tmp/a.out" 64 'received "Hi DOCA RDMA!"' &&
+		has "$tmp/b.out" 1 'sent "Hi DOCA RDMA!" on 64 connections'
+}
+
 # clients COUNT SAMPLE OPTION... - all of them succeed
 clients()
 {
@@ -92,12 +104,29 @@ one_server_sends_to_many_clients()
 		has "$tmp/client5.out" 1 'received "from the server"'
 }
 
+a_server_says_when_fewer_clients_come()
+{
+	many a receive -cm -lp $port -nc 3 --timeout 6 &
+	receiver=$!
+	clients 2 send
+	wait $receiver
+	[ $? -eq 1 ] && grep -qF "nobody has connected to port $port" \
+	    "$tmp/a.err"
+}
+
 a_client_with_more_than_one_is_refused()
 {
 	for sample in send receive; do
-		many a $sample -cm -sa 127.0.0.1 -lp $port -nc 2
-		[ $? -eq 1 ] && grep -qF "a client by CM makes one" \
-		    "$tmp/a.err" || return 1
+		for how in "-cm -nc 2" "-nc 64"; do
+			# shellcheck disable=SC2086
+			many a $sample $how -sa 127.0.0.1 -lp $port
+			[ $? -eq 1 ] && grep -qF "rdma_multi_conn_$sample:" \
+			    "$tmp/a.err" && grep -qF "${how##* } connections:"\
+" a client by CM makes one; run ${how##* } clients" "$tmp/a.err" || {
+				cat "$tmp/a.err"
+				return 1
+			}
+		done
 	done
 }
 
@@ -119,8 +148,10 @@ each_ends_in_time_without_a_peer()
 
 run each_connection_by_files_brings_its_text
 run a_connection_has_a_file_with_its_number
+run as_many_as_are_allowed_connect_by_files
 run many_clients_send_to_one_server
 run one_server_sends_to_many_clients
+run a_server_says_when_fewer_clients_come
 run a_client_with_more_than_one_is_refused
 run a_number_out_of_range_is_a_usage_error
 run each_ends_in_time_without_a_peer
