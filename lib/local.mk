@@ -22,6 +22,7 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/core/copy.h \
 	%D%/core/crc.c \
 	%D%/core/crc.h \
+	%D%/core/crc_copy.c \
 	%D%/core/error.c \
 	%D%/core/fail.c \
 	%D%/core/fail.h \

@@ -165,6 +165,36 @@ static void a_crc_goes_on_where_it_stopped(void)
 		   slow_crc(data, sizeof(data)));
 }
 
+/* Copy @len bytes behind @before at any alignment; what is beside them? */
+static bool copy_ok(size_t before, size_t len, size_t from, size_t to)
+{
+	uint8_t src[4400], dst[4400], want[4400];
+	uint32_t crc = pier__crc32(0, "pier", 4);
+
+	pier__random(src, sizeof(src));
+	memset(dst, 0x5a, sizeof(dst));
+	memcpy(want, dst, sizeof(dst));
+	memcpy(want + to + before, src + from, len);
+	return IS(pier__crc32_copy(crc, dst + to + before, before, src + from,
+				   len),
+		  pier__crc32(crc, want + to, before + len)) &&
+	       OK(!memcmp(dst, want, sizeof(dst)));
+}
+
+static void what_is_copied_has_the_same_crc(void)
+{
+	static const size_t heads[] = { 0, 4, 12, 13, 28, 40, 64, 68 };
+	static const size_t lens[] = {
+		0, 1, 16, 255, 256, 257, 512, 1000, 1024, 4095, 4096,
+	};
+	size_t i, j, at = 0;
+
+	for (i = 0; i < sizeof(heads) / sizeof(*heads); i++)
+		for (j = 0; j < sizeof(lens) / sizeof(*lens); j++, at++)
+			if (!copy_ok(heads[i], lens[j], at % 67, at % 71 + 64))
+				tap_note("%zu behind %zu", lens[j], heads[i]);
+}
+
 static void random_numbers_differ_and_fill_the_buffer(void)
 {
 	uint8_t data[1024] = { 0 };
@@ -209,6 +239,7 @@ int main(void)
 	TEST(the_clock_does_not_go_back);
 	TEST(the_crc_is_that_of_zlib);
 	TEST(a_crc_goes_on_where_it_stopped);
+	TEST(what_is_copied_has_the_same_crc);
 	TEST(random_numbers_differ_and_fill_the_buffer);
 	TEST(random_ids_stay_in_range);
 	return tap_done();

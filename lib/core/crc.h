@@ -11,4 +11,12 @@
  */
 uint32_t pier__crc32(uint32_t crc, const void *data, size_t len);
 
+/*
+ * Copy @len bytes from @src to @dst.  Returns the CRC, continued from @crc, of
+ * the @before bytes that stand before @dst already, and of those copied: of
+ * what @dst then holds, even if @src changes meanwhile.
+ */
+uint32_t pier__crc32_copy(uint32_t crc, void *dst, size_t before,
+			  const void *src, size_t len);
+
 #endif

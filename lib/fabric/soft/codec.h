@@ -97,12 +97,14 @@ struct soft_fronts {
 uint32_t pier__soft_icrc(const struct soft_tx *tx, uint16_t id);
 
 /*
- * The same of a packet that is laid out as @len bytes, all but the ICRC, at
- * @bytes, which change meanwhile.  IPv4: @id is at most SOFT_ID_MAX.
+ * What pier__crc32() goes on from over a packet as it is laid out, which is
+ * @len bytes with its ICRC and says nothing of congestion: the ICRC is that of
+ * its bytes up to there.  IPv4: @id is at most SOFT_ID_MAX.
  */
-uint32_t pier__soft_icrc_staged(struct soft_fronts *fronts,
-				const struct soft_tx *tx, uint16_t id,
-				uint8_t *bytes, size_t len);
+uint32_t pier__soft_icrc_begin(struct soft_fronts *fronts,
+			       const struct soft_addr *src,
+			       const struct soft_addr *dst, size_t len,
+			       uint16_t id);
 
 /*
  * Is the ICRC at the end of @rx right?  IPv6: checked in full.  IPv4: for an

@@ -3,6 +3,7 @@
 #include <netinet/udp.h>
 #include <string.h>
 
+#include "core/crc.h"
 #include "core/fail.h"
 #include "fabric/soft/capture.h"
 #include "fabric/soft/udp_sock.h"
@@ -79,31 +80,33 @@ static size_t wire_len(const struct soft_tx *tx)
 	return tx->hdr_len + tx->payload_len + tx->pad + ICRC_LEN;
 }
 
-/* Lay out @tx at @to, all but its ICRC.  Returns the length so far. */
-static size_t stage(const struct soft_tx *tx, uint8_t *to)
+/*
+ * Lay out @tx at @to, with the ICRC for identification @id, which is taken
+ * while the payload is copied.  Returns where it ends.
+ */
+static uint8_t *stage(struct soft_udp *udp, const struct soft_tx *tx,
+		      uint16_t id, uint8_t *to)
 {
+	uint32_t crc = pier__soft_icrc_begin(&udp->tx.fronts, &tx->src,
+					     &tx->dst, wire_len(tx), id), i;
 	uint8_t *end = to + tx->hdr_len;
-	uint32_t i;
+	size_t before = tx->hdr_len;
 
 	memcpy(to, tx->hdr, SOFT_HDR_MAX);	/* there is room: no loop */
 	for (i = 0; i < tx->iov_count; i++) {
-		memcpy(end, tx->iov[i].iov_base, tx->iov[i].iov_len);
+		crc = pier__crc32_copy(crc, end, before, tx->iov[i].iov_base,
+				       tx->iov[i].iov_len);
 		end += tx->iov[i].iov_len;
+		before = 0;
 	}
 	memset(end, 0, ICRC_LEN);
-	return (size_t)(end + tx->pad - to);
-}
-
-/* Put the ICRC behind the @len bytes at @to. */
-static void seal(struct soft_udp *udp, const struct soft_tx *tx, uint16_t id,
-		 uint8_t *to, size_t len)
-{
-	uint32_t crc = pier__soft_icrc_staged(&udp->tx.fronts, tx, id, to,
-					      len);
-	int i;
-
+	end += tx->pad;
+	before += tx->pad;
+	if (before)
+		crc = pier__crc32(crc, end - before, before);
 	for (i = 0; i < ICRC_LEN; i++)
-		to[len++] = (uint8_t)(crc >> 8 * i);
+		*end++ = (uint8_t)(crc >> 8 * i);
+	return end;
 }
 
 static bool same_way(const struct soft_tx *a, const struct soft_tx *b)
@@ -142,21 +145,11 @@ static uint8_t *build(struct soft_udp *udp, int i, const struct soft_tx *tx,
 {
 	struct msghdr *msg = &udp->tx.msg[i].msg_hdr;
 	uint16_t segment = (uint16_t)wire_len(tx);
-	uint8_t *end = to, *last = to;
-	size_t len = 0, was;
+	uint8_t *end = to;
 	int n;
 
-	/* One is sealed while the next is still on its way to the cache. */
-	for (n = 0; n <= count; n++) {
-		was = len;
-		if (n < count)
-			len = stage(&tx[n], end);
-		if (n > 0)
-			seal(udp, &tx[n - 1], (uint16_t)(n - 1), last, was);
-		last = end;
-		if (n < count)
-			end += len + ICRC_LEN;
-	}
+	for (n = 0; n < count; n++)
+		end = stage(udp, &tx[n], (uint16_t)n, end);
 	udp->tx.packets[i] = count;
 	udp->tx.iov[i].iov_base = to;
 	udp->tx.iov[i].iov_len = (size_t)(end - to);
