@@ -451,6 +451,31 @@ static void no_more_reads_are_on_their_way_than_agreed(void)
 	pair_close(pair);
 }
 
+/* How many requests a READ of 256 packets is, after @count others. */
+static uint32_t requests_after(uint32_t count)
+{
+	struct seen seen;
+
+	while (count--)
+		read_ok(256 * 1024, count);
+	pair->net.faults.loss = 0;
+	watch(&seen);
+	OK(read_ok(256 * 1024, 3));
+	pair->net.tap = NULL;
+	return seen.reads;
+}
+
+static void a_wide_window_makes_reads_of_fewer_requests(void)
+{
+	open_pair(NULL);
+	IS(requests_after(0), 4);
+	IS(requests_after(40), 2);
+	/* Those on their way keep their borders when the window shrinks. */
+	pair->net.faults.loss = 0.05;
+	IS(requests_after(20), 4);
+	pair_close(pair);
+}
+
 static void a_fence_waits_for_reads(void)
 {
 	struct ibv_sge sge;
@@ -556,6 +581,7 @@ int main(void)
 	TEST(solicited_marks_the_last_packet_alone);
 	TEST(acknowledgements_are_asked_for_and_gathered);
 	TEST(no_more_reads_are_on_their_way_than_agreed);
+	TEST(a_wide_window_makes_reads_of_fewer_requests);
 	TEST(a_fence_waits_for_reads);
 	TEST(two_connections_share_the_window_fairly);
 	TEST(what_is_on_its_way_is_bounded);

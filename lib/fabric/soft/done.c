@@ -309,8 +309,7 @@ static bool read_fits(const struct soft_qp *qp, uint32_t k,
 		      const struct soft_in *in)
 {
 	const struct soft_wqe *wqe = qp->req.head;
-	uint32_t each = pier__soft_read_packets(qp);
-	bool last = k + 1 == wqe->packets || (k + 1) % each == 0;
+	bool last = k + 1 == wqe->packets || (k + 1) % wqe->each == 0;
 	bool says_last = in->hdr.opcode == SOFT_READ_LAST ||
 			 in->hdr.opcode == SOFT_READ_ONLY;
 	bool acks = in->hdr.opcode != SOFT_READ_MIDDLE;
@@ -341,7 +340,7 @@ static void req_read_response(struct soft_qp *qp, const struct soft_in *in)
 		return;
 	}
 	if (counted && (k + 1 == wqe->packets ||
-			(k + 1) % pier__soft_read_packets(qp) == 0))
+			(k + 1) % wqe->each == 0))
 		req->rd_atomic--;
 	req_advance(qp, wqe, req->una + 1);
 }

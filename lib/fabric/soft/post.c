@@ -138,6 +138,8 @@ static void wqe_queue(struct soft_qp *qp, struct soft_wqe *wqe)
 
 	wqe->first = req->end;
 	wqe->packets = wqe->length ? (wqe->length - 1) / qp->mtu + 1 : 1;
+	/* For good: what is asked for again must end where it did before. */
+	wqe->each = pier__soft_read_packets(qp);
 	req->end += wqe->packets;
 	req->posted++;
 	*req->tail = wqe;

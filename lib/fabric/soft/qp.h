@@ -35,6 +35,7 @@ struct soft_wqe {
 	uint64_t wr_id;
 	uint64_t first;		/* sequence number of the first packet */
 	uint32_t packets;	/* sequence numbers it takes */
+	uint32_t each;		/* of them in one READ request */
 	uint32_t length;
 	uint8_t opcode;		/* enum ibv_wr_opcode */
 	uint8_t flags;		/* enum ibv_send_flags */
@@ -286,7 +287,7 @@ int pier__soft_req_send(struct soft_qp *qp);
 void pier__soft_req_unsend(struct soft_qp *qp, const struct soft_note *note);
 bool pier__soft_wqe_is_read(const struct soft_wqe *wqe);
 bool pier__soft_wqe_is_atomic(const struct soft_wqe *wqe);
-/* The packets of one READ request; a long READ is several. */
+/* As things are, the packets of one READ request; a long READ is several. */
 uint32_t pier__soft_read_packets(const struct soft_qp *qp);
 /* The cost of [@from, @to), which lies in @wqe. */
 uint32_t pier__soft_wqe_cost(const struct soft_qp *qp,

@@ -4,9 +4,14 @@
 
 #include "fabric/soft/qp.h"
 
-/* Bytes of one READ request, and packets, whichever is less. */
+/*
+ * Bytes of one READ request, and packets, whichever is less; and packets if
+ * the window has room for several that long.  The first and the last packet
+ * of an answer are longer than the others and leave in sends of their own.
+ */
 #define READ_BYTES 65536
 #define READ_PACKETS 64
+#define READ_PACKETS_MAX 256
 
 void pier__soft_req_init(struct soft_req *req, uint32_t psn)
 {
@@ -46,9 +51,14 @@ bool pier__soft_wqe_is_read(const struct soft_wqe *wqe)
 
 uint32_t pier__soft_read_packets(const struct soft_qp *qp)
 {
-	uint32_t n = READ_BYTES / qp->mtu;
+	uint32_t least = READ_BYTES / qp->mtu;
+	uint32_t n = qp->dest->window / 4 / (qp->mtu + SOFT_PACKET_COST);
 
-	return n < READ_PACKETS ? n : READ_PACKETS;
+	if (least > READ_PACKETS)
+		least = READ_PACKETS;
+	if (n > READ_PACKETS_MAX)
+		n = READ_PACKETS_MAX;
+	return n > least ? n : least;
 }
 
 uint32_t pier__soft_wqe_cost(const struct soft_qp *qp,
@@ -198,12 +208,11 @@ static int put_atomic(struct soft_qp *qp, struct soft_wqe *wqe,
 /* The packets that the one at nxt stands for. */
 static uint32_t span(const struct soft_qp *qp, const struct soft_wqe *wqe)
 {
-	uint32_t k = qp->req.nxt - wqe->first, n, each;
+	uint32_t k = qp->req.nxt - wqe->first, n;
 
 	if (!pier__soft_wqe_is_read(wqe))
 		return 1;
-	each = pier__soft_read_packets(qp);
-	n = each - k % each;
+	n = wqe->each - k % wqe->each;
 	return n < wqe->packets - k ? n : wqe->packets - k;
 }
 
