@@ -124,6 +124,7 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/fabric/verbs/cm.c \
 	%D%/fabric/verbs/cm.h \
 	%D%/fabric/verbs/cm_end.c \
+	%D%/fabric/verbs/cm_hold.c \
 	%D%/fabric/verbs/cm_step.c \
 	%D%/fabric/verbs/cm_why.c \
 	%D%/fabric/verbs/cm_why.h \

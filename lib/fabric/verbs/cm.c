@@ -83,9 +83,12 @@ void pier__verbs_cm_destroy(struct pier__cm *cm)
 bool pier__verbs_cm_is_ours(const struct pier__cm *cm,
 			    const struct rdma_cm_id *rdma)
 {
-	return rdma->verbs && rdma->port_num == port_of(cm)->port &&
-	       !strcmp(ibv_get_device_name(rdma->verbs->device),
-		       port_of(cm)->name);
+	if (!rdma->verbs || rdma->port_num != port_of(cm)->port ||
+	    strcmp(ibv_get_device_name(rdma->verbs->device),
+		   port_of(cm)->name))
+		return false;
+	pier__verbs_cm_hold(verbs_dev(cm->chan->fdev), rdma);
+	return true;
 }
 
 static void take_addresses(struct cm_end *end)

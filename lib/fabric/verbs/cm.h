@@ -6,6 +6,8 @@
 
 #include "fabric/fabric.h"
 
+struct verbs_dev;
+
 /*
  * Connection management by librdmacm.  Its ids have no QP, so that it tells
  * what is to be done to one, and pier does that.  The kernel carries out what
@@ -62,6 +64,15 @@ int pier__verbs_cm_next(struct pier__cm *cm, struct pier__cm_event *ret);
  */
 bool pier__verbs_cm_is_ours(const struct pier__cm *cm,
 			    const struct rdma_cm_id *rdma);
+
+/*
+ * Have librdmacm's context of the device, which @like, an id that is ours, is
+ * bound to, in hand until the device is closed.  Any thread.
+ */
+void pier__verbs_cm_hold(struct verbs_dev *dev, const struct rdma_cm_id *like);
+
+/* The device is being closed: give it back, dead if it is gone. */
+void pier__verbs_cm_unhold(struct verbs_dev *dev);
 
 /* @err of a call about addresses: what means "no way there" is one. */
 int pier__verbs_cm_error(int err);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/fail.h"
+#include "fabric/verbs/cm.h"
 #include "fabric/verbs/verbs.h"
 
 /* The context of the device called @name. */
@@ -140,6 +141,7 @@ void pier__verbs_close(struct pier__fdev *fdev)
 {
 	if (!fdev)
 		return;
+	pier__verbs_cm_unhold(verbs_dev(fdev));
 	pier__verbs_watch_close(&verbs_dev(fdev)->watch);
 	close_own(verbs_dev(fdev));
 	free(verbs_dev(fdev));

@@ -20,6 +20,7 @@ struct verbs_dev {
 	atomic_uint vectors;		/* completion vectors given out */
 	struct verbs_watch watch;
 	bool told_lost;			/* by event() */
+	struct verbs_hold *_Atomic hold;	/* cm_hold.c's, or NULL */
 };
 
 struct verbs_mr {
