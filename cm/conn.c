@@ -84,6 +84,14 @@ static int keep_desc(struct pier_conn *conn)
 	return 0;
 }
 
+int pier__conn_allowed(const struct pier_dev *dev)
+{
+	if (!dev->info.port.limits.by_address)
+		return 0;
+	return pier__fail(-EOPNOTSUPP, "%s is an iWARP device: pier connects "
+			  "as InfiniBand and RoCE do", dev->info.port.name);
+}
+
 int pier__conn_create(struct pier__qset *qset, struct pier_conn **ret)
 {
 	struct pier_conn *conn;
@@ -132,8 +140,10 @@ int pier__conn_export(struct pier__qset *qset, int gid_index, uint32_t valid_s,
 		      struct pier_conn **ret)
 {
 	struct pier_conn *conn;
-	int err = pier__conn_create(qset, &conn);
+	int err = pier__conn_allowed(qset->dev);
 
+	if (!err)
+		err = pier__conn_create(qset, &conn);
 	if (err)
 		return err;
 	err = pier__conn_create_qp(conn);

@@ -102,6 +102,15 @@ static void next_address(struct pier_conn *conn, int err)
 	pier__conn_kick(conn);
 }
 
+/* The device has refused at once. */
+static void refused_here(struct pier_conn *conn, const char *stage, int err)
+{
+	if (err != -ENODEV)
+		err = pier__side_why(conn, err, stage, "%s",
+				     pier_last_error());
+	next_address(conn, err);
+}
+
 /* Until when the address being tried may take; the others want to as well. */
 static uint64_t share(const struct pier_conn *conn, uint64_t now)
 {
@@ -164,14 +173,14 @@ static void try_next(struct pier_conn *conn, uint64_t now)
 	pier__sockaddr_text(&dst->sa, side->peer);
 	attempt->until = share(conn, now);
 	if (src && src->sa.sa_family != dst->sa.sa_family)
-		err = pier__side_why(conn, -EHOSTUNREACH, "finding the way",
-				     "the source address is of another family");
+		err = pier__fail(-EHOSTUNREACH, "the source address is of "
+				 "another family");
 	else
 		err = conn->qset->cm->fab->resolve(
 			conn->qset->cm->cm, src ? &src->sa : NULL, &dst->sa,
 			pier__ms_left(now, attempt->until), conn, &side->id);
 	if (err)
-		next_address(conn, err);
+		refused_here(conn, "finding the way", err);
 }
 
 static void give_up(struct pier_conn *conn)
@@ -258,7 +267,9 @@ static void answered(struct pier_conn *conn, const struct pier__cm_event *ev)
 	if (!err)
 		err = conn->qset->cm->fab->establish(side->id);
 	if (err) {
-		pier__conn_fail(conn, err);
+		pier__conn_fail(conn, err == -ENODEV ? err :
+				pier__side_why(conn, err, "going on", "%s",
+					       pier_last_error()));
 		return;
 	}
 	side->established = true;
@@ -319,7 +330,7 @@ void pier__active_event(struct pier_conn *conn,
 	case PIER__CM_RESOLVED:
 		err = conn->phase == PIER__CONN_LOOKUP ? ask(conn) : 0;
 		if (err)
-			next_address(conn, err);
+			refused_here(conn, "asking", err);
 		break;
 	case PIER__CM_RESPONSE:
 		if (conn->phase == PIER__CONN_ASKED)

@@ -37,6 +37,8 @@ int pier__listen(struct pier__qset *qset, const struct pier_listen_config *cfg,
 	if (!err)
 		err = pier__own_parse(c.address, (uint16_t)c.port, &addr);
 	if (!err)
+		err = pier__dev_alive(qset->dev);
+	if (!err)
 		err = pier__room_open(qset);
 	if (err)
 		return err;

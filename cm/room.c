@@ -8,12 +8,12 @@
 
 #define STEPS 16	/* events in one round */
 
-static void failed(struct pier_conn *conn, const struct pier__cm_event *ev)
+static void gone(struct pier_conn *conn)
 {
-	if (ev->kind == PIER__CM_GONE)
-		pier__conn_fail(conn, pier__side_why(
-			conn, -ENODEV, pier__side_stage(conn), "%s is gone",
-			conn->qset->dev->info.port.name));
+	int err = pier__dev_lost(conn->qset->dev);
+
+	pier__conn_fail(conn, pier__side_why(conn, err, pier__side_stage(conn),
+					     "%s", pier_last_error()));
 }
 
 /* Told of a connection; it may be at its end already. */
@@ -24,7 +24,7 @@ static void take(struct pier_conn *conn, const struct pier__cm_event *ev)
 	if (ev->kind == PIER__CM_DISCONNECTED)
 		conn->side->over = true;
 	else if (ev->kind == PIER__CM_GONE)
-		failed(conn, ev);
+		gone(conn);
 	else if (conn->side->active)
 		pier__active_event(conn, ev);
 	else
@@ -72,6 +72,9 @@ int pier__room_open(struct pier__qset *qset)
 		return pier__fail(-EOPNOTSUPP, "%s has no connection manager: "
 				  "connect by descriptors",
 				  qset->dev->info.port.name);
+	err = pier__conn_allowed(qset->dev);
+	if (err)
+		return err;
 	room = calloc(1, sizeof(*room));
 	if (!room)
 		return pier__fail(-ENOMEM, "connection manager: no memory");
@@ -132,6 +135,10 @@ void pier__room_tell(struct pier_conn *conn, enum pier_conn_state prev)
 	const struct pier__cm_fns *fns = &conn->qset->kept->fns;
 	pier_conn_fn *fn;
 
+	if (conn->side && !conn->side->active && !conn->side->told) {
+		pier_conn_destroy(conn);	/* nobody has heard of it */
+		return;
+	}
 	if (conn->state == PIER_CONN_CONNECTED)
 		fn = fns->established;
 	else if (prev == PIER_CONN_CONNECTED)

@@ -341,6 +341,27 @@ static void a_request_that_nobody_answers_is_rejected_in_the_end(void)
 	end();
 }
 
+/* One is told in a second, which is too late for the others. */
+static void a_request_that_was_never_told_is_no_failure(void)
+{
+	struct pier_rdma_config cfg = {
+		.size = sizeof(cfg), .connect_timeout_ms = 300,
+	};
+	int i;
+
+	if (begin_with(&cfg, false)) {
+		server.rate = 1;
+		if (caller_listen(&server, 0)) {
+			for (i = 0; i < 3; i++)
+				OK(caller_ask(&client, &server, NULL));
+			OK(peer_count(&client.failures, 2));
+			OK(peer_count(&client.established, 1));
+			told(&server, 1, 1, 0, 0);
+		}
+	}
+	end();
+}
+
 static void addresses_and_path_are_told(void)
 {
 	struct pier_conn_path path, back;
@@ -493,6 +514,7 @@ int main(void)
 	TEST(only_an_open_request_can_be_answered);
 	TEST(a_client_gives_up_when_its_time_is_over);
 	TEST(a_request_that_nobody_answers_is_rejected_in_the_end);
+	TEST(a_request_that_was_never_told_is_no_failure);
 	TEST(addresses_and_path_are_told);
 	TEST(what_is_no_address_is_refused);
 	TEST(listening_needs_a_callback_and_a_running_context);

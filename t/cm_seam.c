@@ -310,6 +310,28 @@ static void requests_not_told_go_with_their_listener(void)
 	end();
 }
 
+/* As a device says whose CM is another one. */
+static void iwarp_is_refused_by_its_name(void)
+{
+	struct pier_listen_config cfg = { .size = sizeof(cfg) };
+	struct pier_listener *listener;
+	struct pier_conn *conn;
+	const void *desc;
+	size_t len;
+
+	if (caller_open(&client, dev, NULL, NULL, LEN)) {
+		dev->info.port.limits.by_address = true;
+		IS(pier_rdma_listen(client.peer.rdma, &cfg, &listener),
+		   -EOPNOTSUPP);
+		LIKE(pier_last_error(), "iWARP");
+		IS(pier_rdma_export(client.peer.rdma, &desc, &len, &conn),
+		   -EOPNOTSUPP);
+		LIKE(pier_last_error(), "iWARP");
+		dev->info.port.limits.by_address = false;
+	}
+	caller_close(&client);
+}
+
 static void a_device_without_it_says_so(void)
 {
 	struct pier_listen_config cfg = { .size = sizeof(cfg) };
@@ -355,6 +377,7 @@ int main(void)
 	TEST(a_reject_without_a_word_is_one_of_that_address);
 	TEST(a_context_stops_while_a_name_is_looked_up);
 	TEST(requests_not_told_go_with_their_listener);
+	TEST(iwarp_is_refused_by_its_name);
 	TEST(a_device_without_it_says_so);
 	dev->fabric = real;
 	pier_dev_close(dev);

@@ -43,6 +43,9 @@ void pier__dev_port(struct pier_dev *dev, struct pier__port *ret);
 /* Say so if it is gone.  Errors: -ENODEV.  Any thread. */
 int pier__dev_alive(struct pier_dev *dev);
 
+/* It is gone: the caller was told.  Says so, -ENODEV.  Any thread. */
+int pier__dev_lost(struct pier_dev *dev);
+
 /*
  * The port as it is now, asked anew: something has failed and the reason is
  * looked for.  Returns 0; -ENODEV, without a sentence, it is gone.  Any thread.

@@ -83,6 +83,16 @@ int pier__dev_alive(struct pier_dev *dev)
 			  dev->info.port.name);
 }
 
+int pier__dev_lost(struct pier_dev *dev)
+{
+	pthread_mutex_lock(&dev->lock);
+	take_all(dev);
+	if (!atomic_load(&dev->gone))
+		take(dev, IBV_EVENT_DEVICE_FATAL);
+	pthread_mutex_unlock(&dev->lock);
+	return pier__dev_alive(dev);
+}
+
 int pier__dev_now(struct pier_dev *dev, struct pier__port *ret)
 {
 	pthread_mutex_lock(&dev->lock);
