@@ -216,6 +216,31 @@ void cable_cut(void)
 	cable_run("ip link delete f0 2>&1; true");
 }
 
+static void (*body)(void);
+
+static void apart(void)
+{
+	int status = -1;
+	pid_t pid;
+
+	fflush(NULL);
+	pid = fork();
+	if (!pid) {
+		body();
+		fflush(NULL);
+		_exit(!tap_holds());
+	}
+	OK(pid > 0 && waitpid(pid, &status, 0) == pid);
+	IS(status, 0);
+	cable_cut();
+}
+
+void cable_test(const char *name, void (*fn)(void))
+{
+	body = fn;
+	tap_run(name, apart);
+}
+
 int cable_fds(void)
 {
 	DIR *dir = opendir("/proc/self/fd");

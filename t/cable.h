@@ -32,6 +32,13 @@ bool cable_lay_far(void);
 /* Take it away, with the devices; harmless if it is gone. */
 void cable_cut(void);
 
+/*
+ * As TEST(), in a process of its own; what that has laid is cut when it has
+ * ended: whoever has connected by address holds a Soft-RoCE for life.
+ */
+#define CABLE_TEST(fn) cable_test(#fn, fn)
+void cable_test(const char *name, void (*fn)(void));
+
 /* Make, or take away without waiting, the device of end @i. */
 bool cable_plug(int i);
 pid_t cable_unplug(int i);

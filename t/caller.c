@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <string.h>
 
 #include "t/caller.h"
@@ -24,10 +25,12 @@ static void requested(struct pier_conn *conn, void *data, void *ctx_data)
 	if (peer->hold)
 		return;
 	err = pier_conn_accept(conn, peer->answer, peer->answer_len);
-	if (err && peer->may_fail)
-		pier_conn_destroy(conn);
-	else if (!IS(err, 0))
+	if (err && (peer->may_fail || !IS(err, 0)))
 		tap_note("%s", pier_last_error());
+	if (!err || err == -ECONNABORTED || !peer->may_fail)
+		return;		/* what was aborted is told as a failure */
+	peer->over++;
+	pier_conn_destroy(conn);
 }
 
 static void established(struct pier_conn *conn, void *data, void *ctx_data)
@@ -37,24 +40,34 @@ static void established(struct pier_conn *conn, void *data, void *ctx_data)
 	(void)data;
 	told(&peer->established, peer);
 	IS(pier_conn_state(conn), PIER_CONN_CONNECTED);
+	if (peer->hang_up)
+		IS(pier_conn_disconnect(conn), 0);
+}
+
+static void over(struct caller *peer, struct pier_conn *conn)
+{
+	peer->over++;
+	if (!peer->sweep)
+		return;
+	pier_conn_destroy(conn);
+	if (peer->peer.conn == conn)
+		peer->peer.conn = NULL;
 }
 
 static void failed(struct pier_conn *conn, void *data, void *ctx_data)
 {
 	struct caller *peer = ctx_data;
 
-	(void)conn;
 	(void)data;
-	told(&peer->failures, peer);
+	over(told(&peer->failures, peer), conn);
 }
 
 static void disconnected(struct pier_conn *conn, void *data, void *ctx_data)
 {
 	struct caller *peer = ctx_data;
 
-	(void)conn;
 	(void)data;
-	told(&peer->disconnected, peer);
+	over(told(&peer->disconnected, peer), conn);
 }
 
 bool caller_open(struct caller *peer, struct pier_dev *dev, struct pier_pe *pe,

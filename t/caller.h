@@ -12,10 +12,13 @@ struct caller {
 	struct peer peer;		/* its conn: the newest */
 	struct pier_listener *listener;	/* the newest */
 	int requests, established, failures, disconnected;
+	int over;			/* failed, disconnected, destroyed */
 	int inside;			/* told from inside a call of ours */
 	bool calling;
 	bool hold;			/* do not answer */
 	bool may_fail;			/* an answer that fails is fine */
+	bool hang_up;			/* disconnect at once */
+	bool sweep;			/* destroy what is over */
 	uint8_t answer[PIER_PRIVATE_DATA_MAX];
 	size_t answer_len;
 	const void *ask;

@@ -17,68 +17,7 @@ for program in rping ib_send_lat; do
 	command -v $program >/dev/null || skip_all "no $program here"
 done
 . "$top/t/vm/net.sh"
-
-port=18600
-rxe_addr=10.9.1.1
-soft_addr=10.9.1.2
-
-over_ipv6()
-{
-	rxe_addr=fd00:9:1::1
-	soft_addr=fd00:9:1::2
-}
-
-# soft PROGRAM WHAT... - t/cm/foreign, or the like, at the soft end
-soft()
-{
-	vm_in_peer timeout 150 "$foreign" "$@"
-}
-
-# serve COMMAND... - in the background; it says when it listens
-serve()
-{
-	port=$((port + 1))
-	rm -f "$tmp/server"
-	"$@" >"$tmp/server" 2>&1 &
-	server=$!
-}
-
-listening()
-{
-	vm_wait grep -q "^listening" "$tmp/server" || ended 1
-}
-
-# In the kernel's tables, for those that do not say it.
-kernel_listens()
-{
-	rdma resource show cm_id | grep "LISTEN" | grep -q ":$port "
-}
-
-# ended STATUS - of the client; the server ends well, too
-ended()
-{
-	# One at the soft end is a child of what was started here.
-	[ "$1" -eq 0 ] || kill $(pgrep -P $server) $server
-	wait $server
-	server_status=$?
-	echo "client: $1"
-	cat "$tmp/client"
-	echo "server: $server_status"
-	cat "$tmp/server"
-	[ "$1" -eq 0 ] && [ $server_status -eq 0 ]
-}
-
-# client COMMAND...
-client()
-{
-	"$@" >"$tmp/client" 2>&1
-}
-
-# both_have PATTERN - in what either printed
-both_have()
-{
-	grep -q "$1" "$tmp/client" && grep -q "$1" "$tmp/server"
-}
+. "$top/t/cm/ends.sh"
 
 soft_pings()
 {
@@ -115,10 +54,10 @@ soft_is_given_data()
 		grep -q "request from $rxe_addr" "$tmp/server"
 }
 
-# perf VERB - in both roles
+# perf VERB [OPTION] - in both roles
 perf()
 {
-	options="-R -d rxe2 -n 200 -s 64"
+	options="-R -d rxe2 -n 200 -s 64 ${2:-}"
 	# shellcheck disable=SC2086 # several words
 	serve timeout 150 "ib_$1_lat" $options -p $((port + 1))
 	vm_wait kernel_listens
@@ -142,14 +81,6 @@ samples_meet()
 	done
 }
 
-on()
-{
-	case $1 in
-	rxe) shift; timeout 150 "$@" -d rxe2 ;;
-	*) shift; vm_in_peer timeout 150 "$@" -d soft_p1 ;;
-	esac
-}
-
 # meet A B A_SAMPLE B_SAMPLE OPTION - A listens, B connects
 meet()
 {
@@ -166,8 +97,9 @@ meet()
 	# shellcheck disable=SC2086
 	client on "$2" "$samples/rdma_$4" -cm -sa $addr -lp $port $b \
 		--timeout 60
+	held=$?
 	echo "$* over $addr"
-	ended $? && grep -q '"over-cm"' "$tmp/client" "$tmp/server"
+	ended $held && grep -q '"over-cm"' "$tmp/client" "$tmp/server"
 }
 
 soft_client_pings_rping()
@@ -270,6 +202,12 @@ ib_read_lat_runs_against_soft_in_both_roles()
 	perf read
 }
 
+ib_send_lat_runs_against_soft_over_ipv6()
+{
+	over_ipv6
+	perf send --ipv6
+}
+
 samples_on_rxe_and_on_soft_meet_over_ipv4()
 {
 	samples_meet
@@ -297,6 +235,7 @@ run librdmacm_is_told_that_nobody_listens_at_soft
 run ib_send_lat_runs_against_soft_in_both_roles
 run ib_write_lat_runs_against_soft_in_both_roles
 run ib_read_lat_runs_against_soft_in_both_roles
+run ib_send_lat_runs_against_soft_over_ipv6
 run samples_on_rxe_and_on_soft_meet_over_ipv4
 run samples_on_rxe_and_on_soft_meet_over_ipv6
 vm_peer_end

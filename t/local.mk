@@ -16,7 +16,9 @@ check_PROGRAMS += \
 	%D%/cm.t \
 	%D%/cm_answer.t \
 	%D%/cm_away.t \
+	%D%/cm_gone.t \
 	%D%/cm_killed.t \
+	%D%/cm_link.t \
 	%D%/cm_seam.t \
 	%D%/codec.t \
 	%D%/config.t \
@@ -89,6 +91,7 @@ dist_check_SCRIPTS += \
 	%D%/headers.sh \
 	%D%/interop.sh \
 	%D%/interop_cm.sh \
+	%D%/interop_cm_bad.sh \
 	%D%/layers.sh \
 	%D%/ping.sh \
 	%D%/rxe.sh \

@@ -35,6 +35,7 @@ struct foreign_args {
 	uint32_t port;
 	int count;		/* messages */
 	uint32_t size;		/* bytes of each */
+	int pier;		/* the peer uses pier after all */
 };
 
 void foreign_open(struct foreign *f, const char *device);
@@ -83,6 +84,9 @@ void foreign_rping_server(struct foreign *f, const struct foreign_args *args);
 void foreign_data_client(struct foreign *f, const struct foreign_args *args);
 void foreign_data_server(struct foreign *f, const struct foreign_args *args,
 			 int reject);
+void foreign_slow_server(struct foreign *f, const struct foreign_args *args);
+void foreign_many_client(struct foreign *f, const struct foreign_args *args);
+void foreign_many_server(struct foreign *f, const struct foreign_args *args);
 void foreign_perftest(struct foreign *f, const struct foreign_args *args,
 		      const char *verb);
 

@@ -13,6 +13,7 @@ EXTRA_PROGRAMS += \
 	%D%/foreign.c \
 	%D%/foreign.h \
 	%D%/main.c \
+	%D%/many.c \
 	%D%/pattern.c \
 	%D%/pattern.h \
 	%D%/perftest.c \
@@ -25,5 +26,9 @@ EXTRA_PROGRAMS += \
 	%D%/peer.c \
 	# end, sorted
 %C%_peer_LDADD = $(IBVERBS_LIBS) $(RDMACM_LIBS)
+
+EXTRA_DIST += \
+	%D%/ends.sh \
+	# end, sorted
 
 tests: %D%/foreign %D%/peer

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,15 +9,55 @@
 
 static int usage(void)
 {
-	fputs("usage: foreign data|reject|rping|send|write|read [-d DEVICE]\n"
-	      "               [-b ADDRESS] [-p PORT] [-n COUNT] [-s SIZE]"
-	      " [PEER]\n"
+	fputs("usage: foreign data|reject|slow|many|rping|send|write|read\n"
+	      "               [-P] [-d DEVICE] [-b ADDRESS] [-p PORT]\n"
+	      "               [-n COUNT] [-s SIZE] [PEER]\n"
 	      "\n"
 	      "Speak with t/cm/peer, with rping, or with ib_send_lat,\n"
-	      "ib_write_lat and ib_read_lat -R of perftest; without PEER\n"
-	      "as the server.\n",
+	      "ib_write_lat and ib_read_lat -R of perftest; with -P, with\n"
+	      "this very program.  Without PEER as the server.\n",
 	      stderr);
 	return 2;
+}
+
+static bool be_perftest(struct foreign *f, const struct foreign_args *args,
+			const char *what)
+{
+	if (strcmp(what, "send") && strcmp(what, "write") &&
+	    strcmp(what, "read"))
+		return false;
+	foreign_perftest(f, args, what);
+	return true;
+}
+
+static bool be_client(struct foreign *f, const struct foreign_args *args,
+		      const char *what)
+{
+	if (!strcmp(what, "data"))
+		foreign_data_client(f, args);
+	else if (!strcmp(what, "many"))
+		foreign_many_client(f, args);
+	else if (!strcmp(what, "rping"))
+		foreign_rping_client(f, args);
+	else
+		return be_perftest(f, args, what);
+	return true;
+}
+
+static bool be_server(struct foreign *f, const struct foreign_args *args,
+		      const char *what)
+{
+	if (!strcmp(what, "data") || !strcmp(what, "reject"))
+		foreign_data_server(f, args, what[0] == 'r');
+	else if (!strcmp(what, "slow"))
+		foreign_slow_server(f, args);
+	else if (!strcmp(what, "many"))
+		foreign_many_server(f, args);
+	else if (!strcmp(what, "rping"))
+		foreign_rping_server(f, args);
+	else
+		return be_perftest(f, args, what);
+	return true;
 }
 
 int main(int argc, char *argv[])
@@ -27,8 +68,9 @@ int main(int argc, char *argv[])
 	int opt;
 
 	optind = 2;
-	while ((opt = getopt(argc, argv, "b:d:n:p:s:")) >= 0) {
+	while ((opt = getopt(argc, argv, "Pb:d:n:p:s:")) >= 0) {
 		switch (opt) {
+		case 'P': args.pier = 1; break;
 		case 'b': args.source = optarg; break;
 		case 'd': args.device = optarg; break;
 		case 'n': args.count = atoi(optarg); break;
@@ -43,18 +85,8 @@ int main(int argc, char *argv[])
 		return usage();
 
 	foreign_open(&f, args.device);
-	if (!strcmp(what, "data") && args.peer)
-		foreign_data_client(&f, &args);
-	else if (!strcmp(what, "data") || !strcmp(what, "reject"))
-		foreign_data_server(&f, &args, what[0] == 'r');
-	else if (!strcmp(what, "rping") && args.peer)
-		foreign_rping_client(&f, &args);
-	else if (!strcmp(what, "rping"))
-		foreign_rping_server(&f, &args);
-	else if (!strcmp(what, "send") || !strcmp(what, "write") ||
-		 !strcmp(what, "read"))
-		foreign_perftest(&f, &args, what);
-	else
+	if (args.peer ? !be_client(&f, &args, what) :
+			!be_server(&f, &args, what))
 		return usage();
 	foreign_close(&f);
 	return 0;

@@ -12,8 +12,11 @@
 
 /*
  * A program of rdma-core's, which knows nothing of pier: one connection with
- * as much private data as its messages hold.  It prints what it was told.
+ * as much private data as its messages hold, or one after the other.  It
+ * prints what it was told.
  */
+#define COUNT 12	/* of connections one after the other */
+
 static struct rdma_event_channel *channel;
 
 static void die(const char *what)
@@ -104,8 +107,8 @@ static int client(struct rdma_cm_id *id, struct sockaddr *dst)
 		die("rdma_connect");
 	event = next();
 	if (event->event == RDMA_CM_EVENT_REJECTED) {
-		print_data(event, event->status == 28 ? PATTERN_OUR_REJ_LEN :
-			   0, PATTERN_REJ);
+		print_data(event, event->status == 28 ? PATTERN_REJ_LEN : 0,
+			   PATTERN_REJ);
 		return 3;
 	}
 	if (event->event != RDMA_CM_EVENT_ESTABLISHED)
@@ -117,18 +120,23 @@ static int client(struct rdma_cm_id *id, struct sockaddr *dst)
 	return 0;
 }
 
+static void listen_on(struct rdma_cm_id *id, struct sockaddr *addr)
+{
+	if (rdma_bind_addr(id, addr))
+		die("rdma_bind_addr");
+	if (rdma_listen(id, 16))
+		die("rdma_listen");
+	puts("listening");
+	fflush(stdout);
+}
+
 static int server(struct rdma_cm_id *id, struct sockaddr *addr, bool reject)
 {
 	struct rdma_conn_param param;
 	uint8_t data[PATTERN_REP_LEN];
 	struct rdma_cm_event *event;
 
-	if (rdma_bind_addr(id, addr))
-		die("rdma_bind_addr");
-	if (rdma_listen(id, 4))
-		die("rdma_listen");
-	puts("listening");
-	fflush(stdout);
+	listen_on(id, addr);
 	event = next();
 	if (event->event != RDMA_CM_EVENT_CONNECT_REQUEST)
 		return 1;
@@ -152,20 +160,109 @@ static int server(struct rdma_cm_id *id, struct sockaddr *addr, bool reject)
 	return 0;
 }
 
+/* Never answer a request. */
+static int hold(struct rdma_cm_id *id, struct sockaddr *addr)
+{
+	listen_on(id, addr);
+	if (next()->event != RDMA_CM_EVENT_CONNECT_REQUEST)
+		return 1;
+	puts("requested");
+	fflush(stdout);
+	pause();
+	return 0;
+}
+
+static void destroy(struct rdma_cm_id *id)
+{
+	if (id->qp)
+		rdma_destroy_qp(id);
+	rdma_destroy_id(id);
+}
+
+/* Accept whoever comes, until the time is up or it is told to end. */
+static _Noreturn void serve_many(struct rdma_cm_id *id, struct sockaddr *addr)
+{
+	struct rdma_conn_param param = param_of(NULL, 0);
+
+	listen_on(id, addr);
+	for (;;) {
+		struct rdma_cm_event *event = next();
+		enum rdma_cm_event_type type = event->event;
+		bool over = type != RDMA_CM_EVENT_ESTABLISHED &&
+			    type != RDMA_CM_EVENT_TIMEWAIT_EXIT;
+
+		id = event->id;
+		rdma_ack_cm_event(event);
+		if (type == RDMA_CM_EVENT_CONNECT_REQUEST) {
+			make_qp(id);
+			over = rdma_accept(id, &param);
+		} else if (type == RDMA_CM_EVENT_DISCONNECTED) {
+			rdma_disconnect(id);
+		}
+		if (over)
+			destroy(id);
+	}
+}
+
+/* Connect and disconnect; whether it stood.  What it was told is printed. */
+static bool connect_once(struct sockaddr *dst)
+{
+	struct rdma_conn_param param = param_of(NULL, 0);
+	struct rdma_cm_event *event;
+	struct rdma_cm_id *id;
+	bool up;
+
+	if (rdma_create_id(channel, &id, NULL, RDMA_PS_TCP) ||
+	    rdma_resolve_addr(id, NULL, dst, 5000))
+		die("rdma_resolve_addr");
+	expect(RDMA_CM_EVENT_ADDR_RESOLVED);
+	if (rdma_resolve_route(id, 5000))
+		die("rdma_resolve_route");
+	expect(RDMA_CM_EVENT_ROUTE_RESOLVED);
+	make_qp(id);
+	if (rdma_connect(id, &param))
+		die("rdma_connect");
+	event = next();
+	up = event->event == RDMA_CM_EVENT_ESTABLISHED;
+	rdma_ack_cm_event(event);
+	if (up && !rdma_disconnect(id))
+		expect(RDMA_CM_EVENT_DISCONNECTED);
+	destroy(id);
+	return up;
+}
+
+static int connect_many(struct sockaddr *dst, int count)
+{
+	int up = 0;
+
+	for (int i = 0; i < count; i++)
+		up += connect_once(dst);
+	printf("%d of %d up\n", up, count);
+	return 0;
+}
+
 int main(int argc, char *argv[])
 {
+	struct sockaddr *addr;
 	struct rdma_cm_id *id;
 
 	if (argc != 4) {
-		fputs("usage: peer client|server|reject ADDRESS PORT\n",
-		      stderr);
+		fputs("usage: peer client|server|reject|hold|serve|connect "
+		      "ADDRESS PORT\n", stderr);
 		return 2;
 	}
-	alarm(90);
+	alarm(150);
 	channel = rdma_create_event_channel();
 	if (!channel || rdma_create_id(channel, &id, NULL, RDMA_PS_TCP))
 		die("rdma_create_id");
+	addr = resolve(argv[2], argv[3]);
 	if (!strcmp(argv[1], "client"))
-		return client(id, resolve(argv[2], argv[3]));
-	return server(id, resolve(argv[2], argv[3]), argv[1][0] == 'r');
+		return client(id, addr);
+	if (!strcmp(argv[1], "connect"))
+		return connect_many(addr, COUNT);
+	if (!strcmp(argv[1], "serve"))
+		serve_many(id, addr);
+	if (!strcmp(argv[1], "hold"))
+		return hold(id, addr);
+	return server(id, addr, !strcmp(argv[1], "reject"));
 }
