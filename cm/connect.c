@@ -305,13 +305,28 @@ static void rejected(struct pier_conn *conn, const struct pier__cm_event *ev)
 		next_address(conn, err);
 }
 
+/* What to do about @err, which is told of an address. */
+static const char *remedy(int err)
+{
+	if (err == -EADDRINUSE)
+		return "nobody has that UDP port there, and were the peer a "
+		       "standard RDMA device, its answers would come to UDP "
+		       "port 4791 here, which is taken: unload rdma_rxe, end "
+		       "the other process that has it, or use a network "
+		       "namespace of its own";
+	if (err == -ECONNREFUSED)
+		return "the host is up, and nobody is there: is the server "
+		       "running, and is the port right?";
+	return "is the host up and reachable from here, and does the server "
+	       "listen?";
+}
+
 static void unreachable(struct pier_conn *conn, const struct pier__cm_event *ev)
 {
 	bool asked = conn->phase == PIER__CONN_ASKED;
 	int err = pier__side_why(conn, ev->error, asked ? "asking" :
-				 "finding the way", "%s: is the host up and "
-				 "reachable from here, and does the server "
-				 "listen?", pier_strerror(ev->error));
+				 "finding the way", "%s: %s",
+				 pier_strerror(ev->error), remedy(ev->error));
 
 	if (conn->phase <= PIER__CONN_ASKED)
 		next_address(conn, err);

@@ -66,6 +66,7 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/fabric/soft/cm_close.c \
 	%D%/fabric/soft/cm_conn.h \
 	%D%/fabric/soft/cm_event.c \
+	%D%/fabric/soft/cm_find.c \
 	%D%/fabric/soft/cm_passive.c \
 	%D%/fabric/soft/cm_send.c \
 	%D%/fabric/soft/cm_table.c \

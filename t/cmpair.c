@@ -46,6 +46,28 @@ static bool side_standard(struct soft_cm_host *host, bool on)
 	return true;
 }
 
+static bool side_knock(struct soft_cm_host *host, const struct in6_addr *src,
+		       const struct soft_addr *dst, void **state)
+{
+	struct cm_side *side = (struct cm_side *)host;
+
+	OK(IN6_ARE_ADDR_EQUAL(src, &side->addr.ip));
+	side->knocks++;
+	if (!*state)
+		side->knocking++;
+	*state = side;
+	return dst->port == SOFT_STANDARD_PORT ? side->peer_deserted :
+						 side->peer_closed;
+}
+
+static void side_knock_end(struct soft_cm_host *host, void *state)
+{
+	struct cm_side *side = (struct cm_side *)host;
+
+	OK(state == side);
+	side->knocking--;
+}
+
 static void side_ring(struct soft_cm_host *host)
 {
 	((struct cm_side *)host)->rings++;
@@ -54,6 +76,8 @@ static void side_ring(struct soft_cm_host *host)
 static const struct soft_cm_host_ops side_ops = {
 	.gid = side_gid,
 	.standard = side_standard,
+	.knock = side_knock,
+	.knock_end = side_knock_end,
 	.ring = side_ring,
 };
 
@@ -88,6 +112,7 @@ static void side_close(struct cm_side *side)
 	}
 	pier__soft_cm_destroy(side->cm);
 	IS(side->standard_users, 0);
+	IS(side->knocking, 0);
 	pier__soft_srq_destroy(side->srq);
 	pier__soft_cq_destroy(side->cq);
 	pier__soft_ep_destroy(side->ep);

@@ -51,6 +51,9 @@ struct cm_side {
 	bool wants_standard;		/* its listener does, from now on */
 	bool no_gid;			/* the address went away */
 	int standard_users, rings;
+	bool peer_closed;		/* its host says: the service's port */
+	bool peer_deserted;		/* is nobody's, nor is 4791 */
+	int knocks, knocking;		/* at either; states not ended */
 	uint32_t last_qpn;
 	struct cm_end *ends;		/* owned, the newest first */
 };

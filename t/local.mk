@@ -19,6 +19,7 @@ check_PROGRAMS += \
 	%D%/cm_gone.t \
 	%D%/cm_killed.t \
 	%D%/cm_link.t \
+	%D%/cm_many.t \
 	%D%/cm_seam.t \
 	%D%/codec.t \
 	%D%/config.t \
@@ -56,6 +57,7 @@ check_PROGRAMS += \
 	%D%/soft_capture.t \
 	%D%/soft_cm.t \
 	%D%/soft_cm_end.t \
+	%D%/soft_cm_find.t \
 	%D%/soft_cm_hostile.t \
 	%D%/soft_cm_lossy.t \
 	%D%/soft_crafted.t \
@@ -113,6 +115,8 @@ check_LTLIBRARIES += %D%/libtap.la
 	%D%/cable.h \
 	%D%/caller.c \
 	%D%/caller.h \
+	%D%/crowd.c \
+	%D%/crowd.h \
 	%D%/failing.c \
 	%D%/failing.h \
 	%D%/fakecm.c \
@@ -181,9 +185,11 @@ wrap_alloc = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
 
 EXTRA_DIST += \
 	%D%/api.sh \
+	%D%/data/fuzz/cm \
 	%D%/data/fuzz/codec \
 	%D%/data/fuzz/ep \
 	%D%/data/fuzz/frame \
+	%D%/data/fuzz/private \
 	%D%/data/fuzz/wire \
 	%D%/data/roce/cases \
 	%D%/data/roce/cm-abort.pcap \

@@ -304,36 +304,6 @@ static void a_linux_client_is_answered_at_port_4791(void)
 	end();
 }
 
-static void a_linux_server_is_met_at_port_4791(void)
-{
-	struct cm_side *client;
-	struct soft_mad mad;
-	struct soft_addr src;
-	struct cm_end *a;
-
-	pair = cm_open(2, false, 0);
-	client = &pair->side[0];
-	a = cm_ask(pair, CM_SERVICE, NULL);
-	IS(sent(SOFT_MAD_REQ)->port, CM_SERVICE);
-	cm_run(pair, 55);
-	IS(sent(SOFT_MAD_REQ)->port, SOFT_STANDARD_PORT);
-	IS(client->standard_users, 1);
-	src = pair->side[1].addr;
-	src.port = 0xd872;
-	mad = (struct soft_mad) {
-		.attr = SOFT_MAD_REP, .local_id = 5, .qpn = 99,
-		.remote_id = sent(SOFT_MAD_REQ)->mad.local_id,
-		.tid = sent(SOFT_MAD_REQ)->mad.tid, .psn = 7,
-		.guid = 0x505400fffe123456,
-	};
-	cm_say(pair, 0, &src, SOFT_STANDARD_PORT, &mad);
-	cm_run(pair, 1);
-	IS(a->told[PIER__CM_RESPONSE], 1);
-	IS(sent(SOFT_MAD_RTU)->port, SOFT_STANDARD_PORT);
-	IS(sent(SOFT_MAD_RTU)->mad.remote_id, 5);
-	end();
-}
-
 static void datagram_services_are_refused_and_paths_stay(void)
 {
 	struct soft_addr src;
@@ -424,7 +394,6 @@ int main(void)
 	TEST(only_what_is_connected_can_be_disconnected);
 	TEST(a_stale_connection_ends_when_its_peer_begins_anew);
 	TEST(a_linux_client_is_answered_at_port_4791);
-	TEST(a_linux_server_is_met_at_port_4791);
 	TEST(datagram_services_are_refused_and_paths_stay);
 	TEST(data_makes_a_connection_established);
 	return tap_done();

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <glob.h>
 #include <stdlib.h>
@@ -232,6 +233,30 @@ static void a_request_that_cannot_be_is_rejected_with_a_reason(void)
 	IS(reason_for(spoil_mtu), SOFT_REJ_MTU);
 	IS(reason_for(spoil_no_mtu), SOFT_REJ_MTU);
 	IS(reason_for(spoil_qpn), SOFT_REJ_UNSUPPORTED);
+}
+
+static struct in6_addr listen_ip;
+
+static void other_address(struct soft_mad *mad, uint8_t *data)
+{
+	(void)mad;
+	(void)data;
+	pair->side[1].listener.ip = listen_ip;
+}
+
+static void lost_address(struct soft_mad *mad, uint8_t *data)
+{
+	(void)mad;
+	(void)data;
+	pair->side[1].no_gid = true;
+}
+
+/* "No" would be final; at another address it may listen. */
+static void an_address_where_nobody_listens_is_named(void)
+{
+	inet_pton(AF_INET6, "::ffff:192.0.2.3", &listen_ip);
+	IS(reason_for(other_address), SOFT_REJ_GID);
+	IS(reason_for(lost_address), SOFT_REJ_GID);
 }
 
 static void a_flood_of_requests_takes_the_backlog_and_no_more(void)
@@ -484,6 +509,7 @@ int main(void)
 	TEST(a_response_with_wrong_ids_is_no_response);
 	TEST(a_request_for_another_address_is_not_heard);
 	TEST(a_request_that_cannot_be_is_rejected_with_a_reason);
+	TEST(an_address_where_nobody_listens_is_named);
 	TEST(a_flood_of_requests_takes_the_backlog_and_no_more);
 	TEST(a_flood_of_rejected_requests_leaves_a_bounded_trace);
 	TEST(a_replayed_request_makes_no_second_connection);

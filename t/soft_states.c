@@ -245,6 +245,25 @@ static void a_peer_that_is_gone_is_given_up_in_time(void)
 	gives_up(19, 6);
 }
 
+/* Suspended, say, or with no turn on a busy processor. */
+static void time_that_we_were_away_is_not_the_peers(void)
+{
+	int i;
+
+	open_pair(NULL);
+	vnet_attach(b->io, NULL);
+	write_one(1);
+	for (i = 0; i < 3; i++) {
+		OK(!pair_wait(pair, 0, 1, 100 * PIER__MS));
+		pair->net.now += SECOND;
+		pier__soft_ep_drive(a->ep);
+	}
+	vnet_attach(b->io, b->ep);
+	OK(pair_wait(pair, 0, 1, SECOND));
+	IS(a->wc[0].status, IBV_WC_SUCCESS);
+	pair_close(pair);
+}
+
 static void progress_gives_new_time(void)
 {
 	struct pair_opts opts = { .timeout = 10, .no_retry = true };
@@ -559,6 +578,7 @@ int main(void)
 	TEST(the_peer_may_still_be_in_rtr);
 	TEST(a_peer_that_comes_late_is_reached);
 	TEST(a_peer_that_is_gone_is_given_up_in_time);
+	TEST(time_that_we_were_away_is_not_the_peers);
 	TEST(progress_gives_new_time);
 	TEST(without_a_timeout_nothing_is_given_up);
 	TEST(the_deadline_is_when_something_happens);

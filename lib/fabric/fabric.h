@@ -343,7 +343,7 @@ struct pier__fabric_cm {
 	/*
 	 * Listen on @addr, IPv4 or IPv6, any address or one of the device's;
 	 * port 0: a free one.  At most @backlog requests wait to be told;
-	 * those beyond it get no answer, so that their sender tries again.
+	 * those beyond it are not taken, so that their sender tries again.
 	 * Errors: -EADDRINUSE; -EADDRNOTAVAIL; -ENOMEM.
 	 */
 	int (*listen)(struct pier__cm *cm, const struct sockaddr *addr,

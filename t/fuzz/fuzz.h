@@ -16,6 +16,9 @@
  */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* What the library takes for random begins anew (chance.c). */
+void fuzz_seed(uint64_t from);
+
 /* What must hold, whatever the input is. */
 #define MUST(cond) \
 	((cond) ? (void)0 : fuzz_broken(#cond, __FILE__, __LINE__))

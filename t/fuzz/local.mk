@@ -5,12 +5,14 @@
 # target, and `make fuzz-corpus` keeps those that show something new.
 
 FUZZ_SECONDS = 60
-fuzz_targets = codec ep frame wire
+fuzz_targets = cm codec ep frame private wire
 
 fuzz_tests = \
+	%D%/cm.t \
 	%D%/codec.t \
 	%D%/ep.t \
 	%D%/frame.t \
+	%D%/private.t \
 	%D%/wire.t \
 	# end, sorted
 check_PROGRAMS += $(fuzz_tests)
@@ -21,7 +23,16 @@ check_LTLIBRARIES += %D%/libreplay.la
 	%D%/replay.c \
 	# end, sorted
 
+%C%_cm_t_SOURCES = \
+	%D%/chance.c \
+	%D%/cm.c \
+	%D%/cm.h \
+	%D%/net.c \
+	%D%/net_program.c \
+	# end, sorted
+
 %C%_ep_t_SOURCES = \
+	%D%/chance.c \
 	%D%/ep.c \
 	%D%/ep.h \
 	%D%/world.c \
@@ -49,12 +60,15 @@ EXTRA_DIST += \
 	# end, sorted
 
 if FUZZ
-fuzzers = %D%/codec.fuzz %D%/ep.fuzz %D%/frame.fuzz %D%/wire.fuzz
+fuzzers = %D%/cm.fuzz %D%/codec.fuzz %D%/ep.fuzz %D%/frame.fuzz \
+	%D%/private.fuzz %D%/wire.fuzz
 noinst_PROGRAMS += $(fuzzers)
+%C%_cm_fuzz_SOURCES = $(%C%_cm_t_SOURCES)
 %C%_codec_fuzz_SOURCES = %D%/codec.c
 %C%_ep_fuzz_SOURCES = $(%C%_ep_t_SOURCES)
 %C%_frame_fuzz_SOURCES = %D%/frame.c
 %C%_frame_fuzz_LDADD = %D%/libframe.la lib/libpier-core.la
+%C%_private_fuzz_SOURCES = %D%/private.c
 %C%_wire_fuzz_SOURCES = %D%/wire.c
 $(fuzzers): lib/libpier-core.la
 $(fuzzers): private LDADD = lib/libpier-core.la

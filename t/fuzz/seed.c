@@ -8,13 +8,15 @@
 #include <pier/mmap.h>
 
 #include "cm/conn.h"
+#include "cm/frame.h"
 #include "core/wire.h"
+#include "fabric/soft/mad.h"
 #include "t/pcap.h"
 
 /*
- * Write inputs to begin with for fuzz targets: seed DIR makes DIR/codec and
- * DIR/ep from the captures in t/data/roce, DIR/wire and DIR/frame from what
- * pier writes itself.
+ * Write inputs to begin with for fuzz targets: seed DIR makes DIR/codec,
+ * DIR/ep and DIR/cm from the captures in t/data/roce, DIR/wire, DIR/frame and
+ * DIR/private from what pier writes itself.
  */
 static const char *dir;
 static int count;
@@ -91,6 +93,49 @@ static void seed_ep(const struct vnet_packet *packets, size_t n)
 	fclose(file);
 }
 
+#define HEADER_LEN 24		/* of a message of management */
+
+/* What the program does about a message, and lets a second go by. */
+static void put_turn(FILE *file, uint16_t attr)
+{
+	putc(11, file);				/* take events */
+	if (attr == SOFT_MAD_REQ)
+		put(file, "\0\0\7", 3);		/* accept */
+	else if (attr == SOFT_MAD_REP)
+		put(file, "\2\0", 2);		/* establish */
+	put(file, "\6\24\13", 3);
+}
+
+/* A conversation's messages; a listener hears them, or who has asked. */
+static void seed_cm(const char *name, bool active)
+{
+	struct vnet_packet packet;
+	const uint8_t *mad = packet.data + 20;
+	struct pcap pcap;
+	FILE *file;
+	size_t len;
+
+	if (!pcap_open(name, &pcap))
+		exit(1);
+	file = begin("cm");
+	putc(24, file);
+	if (active)
+		put(file, "\5\13\13", 3);
+	while (pcap_next(&pcap, &packet)) {
+		if (packet.data[0] != SOFT_UD_SEND_ONLY || packet.len != 280)
+			continue;
+		for (len = 256; len > HEADER_LEN && !mad[len - 1]; len--)
+			;
+		put(file, "\24\100\0", 3);
+		putc(mad[17] - SOFT_MAD_REQ, file);
+		putc((int)(len - HEADER_LEN), file);
+		put(file, mad + HEADER_LEN, len - HEADER_LEN);
+		put_turn(file, mad[17]);
+	}
+	fclose(file);
+	pcap_close(&pcap);
+}
+
 static void seed_capture(const char *name)
 {
 	static struct vnet_packet packets[8];
@@ -110,6 +155,32 @@ static void seed_capture(const char *name)
 	if (n)
 		seed_ep(packets, n);
 	pcap_close(&pcap);
+}
+
+static void seed_private(size_t data, size_t size)
+{
+	static const uint8_t some[PIER__FRAME_DATA_MAX] = { 1, 2, 3 };
+	struct pier__frame frame = {
+		.dev_id = "device", .ctl_addr = 0x7f0011223344,
+		.ctl_rkey = 0x11223344, .nonce = 77,
+		.access = PIER_REMOTE_READ, .message = 1u << 30,
+		.len = data, .data = some, .blob_addr = 0x7f0011220000,
+	};
+	struct pier__refused refused = {
+		.why = PIER__REFUSED_FULL, .data = some, .len = data % 100,
+	};
+	uint8_t field[256] = { 0 };
+	FILE *file = begin("private");
+
+	pier__frame_encode(&frame, field, size);
+	putc(0, file);
+	put(file, field, size);
+	fclose(file);
+	file = begin("private");
+	pier__refused_encode(&refused, field, size);
+	putc(1, file);
+	put(file, field, size);
+	fclose(file);
 }
 
 static void seed_conn(unsigned int gids)
@@ -195,12 +266,20 @@ int main(int argc, char *argv[])
 			 strrchr(captures.gl_pathv[i], '/') + 1);
 		*strrchr(name, '.') = '\0';
 		seed_capture(name);
+		if (!strncmp(name, "cm-", 3)) {
+			seed_cm(name, false);
+			seed_cm(name, true);
+		}
 	}
 	globfree(&captures);
 	for (i = 0; i < 4; i++)
 		seed_conn((unsigned int)i);
 	for (i = 1; i < 4; i++)
 		seed_mmap((unsigned int)i);
+	seed_private(10, 148);
+	seed_private(20, 56);
+	seed_private(4096, 56);
+	seed_private(4096, 196);
 	seed_frames("data of a file", 1);
 	seed_frames("", 0);
 	return 0;

@@ -73,20 +73,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!size || size > PIER_DESC_MAX)
 		return 0;
-	bytes = malloc(size);
+	size--;
+	bytes = malloc(size + !size);	/* a byte too far is noticed */
 	if (!bytes)
 		return 0;
-	memcpy(bytes, data + 1, size - 1);
+	memcpy(bytes, data + 1, size);
 	if (data[0] & 1)
-		seal(bytes, size - 1);
-	if (!pier__end_decode(bytes, size - 1, &end))
+		seal(bytes, size);
+	if (!pier__end_decode(bytes, size, &end))
 		end_again(&end);
-	if (!pier_mmap_create_from_export(bytes, size - 1, &mmap)) {
+	if (!pier_mmap_create_from_export(bytes, size, &mmap)) {
 		MUST(pier_mmap_len(mmap) > 0);
 		pier_mmap_destroy(mmap);
 	}
 	if (data[0] & 2)
-		print(bytes, size - 1);
+		print(bytes, size);
 	free(bytes);
 	return 0;
 }

@@ -2,38 +2,12 @@
 #include <string.h>
 
 #include "core/clock.h"
-#include "core/random.h"
 #include "t/fuzz/ep.h"
 
 #define GAP 0x5a		/* the pattern where nobody may write */
 #define ALL (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | \
 	     IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC)
 #define MEM ((2 * REGIONS + 1) * REGION)
-
-/* The same numbers in every run: these take the place of the library's. */
-static uint64_t seed;
-
-uint64_t pier__random64(void)
-{
-	uint64_t z = seed += 0x9e3779b97f4a7c15u;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-	return z ^ z >> 31;
-}
-
-void pier__random(void *ret, size_t len)
-{
-	uint8_t *at = ret;
-
-	while (len--)
-		*at++ = (uint8_t)pier__random64();
-}
-
-uint32_t pier__random_id(uint32_t max)
-{
-	return (uint32_t)(pier__random64() % max) + 1;
-}
 
 static struct world *world_of(struct soft_io *io)
 {
@@ -173,7 +147,7 @@ void world_open(struct world *world, struct fuzz_in *in)
 	int i;
 
 	memset(world, 0, sizeof(*world));
-	seed = 1;
+	fuzz_seed(1);
 	world->io.ops = &ops;
 	world->io.port = 5000;
 	world->now = 1000 * PIER__MS;

@@ -20,13 +20,11 @@
  * standard: all goes to its port 4791, and all it says comes to ours.
  *
  * A client does not know what its peer is.  It sends REQ to the service's own
- * UDP port, where a soft listener receives.  Has nobody answered by the first
- * repeat, it sends to port 4791 as well, having taken ours if it was free: it
- * is the client's for as long as the attempt lasts, and stays so if the peer
- * proves standard.  If 4791 is ours already, both are sent to at once.  A
- * listener receives one request twice then, the second is a duplicate.  "No
- * listener" may be said by whoever has the peer's port 4791, so it ends the
- * attempt only if nobody says otherwise for a while.
+ * UDP port, where a soft listener receives, and if that does not answer to
+ * port 4791 as well, having taken ours if it was free: it is the client's for
+ * as long as the attempt lasts, and stays so if the peer proves standard.  A
+ * listener may receive one request twice then, the second is a duplicate.
+ * When which is asked, and whose "no listener" counts, is in cm_find.c.
  */
 struct soft_cm;
 struct soft_cm_host;
@@ -41,6 +39,16 @@ struct soft_cm_host_ops {
 	 * false if the port is taken.
 	 */
 	bool (*standard)(struct soft_cm_host *host, bool on);
+
+	/*
+	 * Send something to UDP port @dst from @src, and tell if @dst's host
+	 * has said since the last time that the port is nobody's.  *state is
+	 * NULL at first, and what the host likes from then on: knock_end ends
+	 * it.  Both may be NULL: it is never said.
+	 */
+	bool (*knock)(struct soft_cm_host *host, const struct in6_addr *src,
+		      const struct soft_addr *dst, void **state);
+	void (*knock_end)(struct soft_cm_host *host, void *state);
 
 	/* There is an event to take, and there was none. */
 	void (*ring)(struct soft_cm_host *host);

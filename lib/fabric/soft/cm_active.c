@@ -90,17 +90,6 @@ static void req_build(const struct soft_cm *cm, struct soft_cm_conn *conn,
 	pier__soft_mad_encode(&mad, shake->mad);
 }
 
-/* From the first repeat on to port 4791 as well: answers come to ours. */
-void pier__soft_cm_req_send(struct soft_cm *cm, struct soft_cm_conn *conn)
-{
-	struct soft_cm_shake *shake = conn->shake;
-
-	if (conn->sends && !shake->standard)
-		shake->standard = cm->host->ops->standard(cm->host, true);
-	shake->both = conn->sends || shake->standard;
-	pier__soft_cm_send(cm, conn, shake->mad);
-}
-
 static int param_check(const struct pier__cm_param *param, size_t max)
 {
 	if (param->len > max)
@@ -130,26 +119,50 @@ int pier__soft_cm_connect(struct soft_cm *cm, struct pier__cm_id *pid,
 	conn->state = SOFT_CM_REQ_SENT;
 	req_build(cm, conn, param);
 	pier__soft_cm_repeat_begin(cm, conn);
-	pier__soft_cm_req_send(cm, conn);
+	pier__soft_cm_find_ask(cm, conn);
 	return 0;
+}
+
+/*
+ * A soft listener says which MTU it takes, another one leaves it to be found.
+ * What it would have taken is the answer to a REQ of before.
+ */
+bool pier__soft_cm_shrink(struct soft_cm *cm, struct soft_cm_conn *conn,
+			  const struct soft_mad *rej)
+{
+	uint8_t mtu = rej->info_len ? rej->info[0] : 0;
+	uint8_t bytes[SOFT_MAD_LEN];
+	struct soft_mad mad;
+
+	if (mtu >= conn->mtu && mtu <= IBV_MTU_4096)
+		return true;
+	if (conn->mtu <= IBV_MTU_256 ||
+	    !pier__soft_mad_decode(conn->shake->mad, SOFT_MAD_LEN, &mad))
+		return false;
+	conn->mtu = mtu >= IBV_MTU_256 && mtu < conn->mtu ? mtu :
+							  conn->mtu - 1;
+	mad.mtu = conn->mtu;
+	pier__soft_mad_encode(&mad, bytes);
+	memcpy(conn->shake->mad, bytes, SOFT_MAD_LEN);
+	pier__soft_cm_repeat_begin(cm, conn);
+	pier__soft_cm_find_ask(cm, conn);
+	return true;
 }
 
 /* The peer is known: where it hears, and that it may have our port 4791. */
 static void peer_set(struct soft_cm *cm, struct soft_cm_conn *conn,
 		     const struct soft_mad *mad)
 {
-	struct soft_cm_shake *shake = conn->shake;
-
 	conn->remote_id = mad->local_id;
 	conn->peer_known = true;
 	conn->guid = mad->guid;
 	conn->dest_qpn = mad->qpn;
 	conn->port = pier__soft_cm_guid_port(mad->guid);
 	pier__soft_cm_index(cm, conn, SOFT_CM_BY_QPN);
-	if (conn->port != SOFT_STANDARD_PORT && shake->standard) {
-		shake->standard = false;
-		cm->host->ops->standard(cm->host, false);
-	}
+	if (conn->port == SOFT_STANDARD_PORT)
+		cm->last_standard = conn->dst;
+	else
+		pier__soft_cm_find_end(cm, &conn->shake->find);
 }
 
 static void rep_take(struct soft_cm *cm, struct soft_cm_conn *conn,

@@ -76,10 +76,12 @@ void pier__soft_cm_rej(struct soft_cm *cm, struct soft_cm_conn *conn,
 
 	switch (conn->state) {
 	case SOFT_CM_REQ_SENT:
-		if (mad->reason == SOFT_REJ_SERVICE_ID) {
-			pier__soft_cm_refused(cm, conn);
+		if (mad->reason == SOFT_REJ_SERVICE_ID &&
+		    !pier__soft_cm_find_refused(cm, conn))
 			return;
-		}
+		if (mad->reason == SOFT_REJ_MTU &&
+		    pier__soft_cm_shrink(cm, conn, mad))
+			return;
 		break;
 	case SOFT_CM_REP_RCVD:
 	case SOFT_CM_REQ_RCVD:
@@ -115,24 +117,25 @@ void pier__soft_cm_stale(struct soft_cm *cm, struct soft_cm_conn *conn)
 
 void pier__soft_cm_give_up(struct soft_cm *cm, struct soft_cm_conn *conn)
 {
+	bool asked = conn->state == SOFT_CM_REQ_SENT;
+	bool refused = asked && conn->shake->find.refused_until;
+	int err;
+
 	if (conn->state == SOFT_CM_DREQ_SENT) {
 		ended(cm, conn);
-	} else if (conn->state == SOFT_CM_REQ_SENT &&
-		   conn->shake->refused_until) {
-		conn->shake->len = 0;
-		rejected(cm, conn, SOFT_REJ_SERVICE_ID);
-	} else {
-		if (conn->state == SOFT_CM_REQ_SENT && !conn->shake->standard)
-			pier__log(PIER_LOG_WARNING, "soft", "no answer; had "
-				  "the peer been a standard RDMA device, it "
-				  "could not: UDP port %u, where it sends to, "
-				  "is taken", SOFT_STANDARD_PORT);
-		pier__soft_cm_send_rej(cm, conn, SOFT_MAD_OF_NONE,
-				       SOFT_REJ_TIMEOUT, NULL, 0);
-		pier__soft_cm_timewait(cm, conn);
-		pier__soft_cm_over(cm, conn, PIER__CM_UNREACHABLE, -ETIMEDOUT,
-				   0);
+		return;
 	}
+	err = asked && !refused ? pier__soft_cm_find_error(conn) : -ETIMEDOUT;
+	conn->shake->len = 0;
+	/* Whoever was too slow is to know. */
+	pier__soft_cm_send_rej(cm, conn, SOFT_MAD_OF_NONE, SOFT_REJ_TIMEOUT,
+			       NULL, 0);
+	pier__soft_cm_timewait(cm, conn);
+	if (refused)
+		pier__soft_cm_over(cm, conn, PIER__CM_REJECTED, 0,
+				   SOFT_REJ_SERVICE_ID);
+	else
+		pier__soft_cm_over(cm, conn, PIER__CM_UNREACHABLE, err, 0);
 }
 
 void pier__soft_cm_leave(struct soft_cm *cm, struct soft_cm_conn *conn)

@@ -41,6 +41,18 @@ enum soft_cm_key {
 	SOFT_CM_KEYS,
 };
 
+/* What is known of where the peer is; cm_find.c. */
+struct soft_cm_find {
+	bool alive;		/* the listener has asked for patience */
+	bool closed;		/* nobody has the service's UDP port, */
+	bool deserted;		/* nor 4791 */
+	bool standard;		/* counted as user of our port 4791 */
+	bool both;		/* REQ goes to 4791 as well */
+	uint64_t refused_until;	/* somebody has no listener: wait for */
+				/* another until then; else 0 */
+	void *knock;		/* the host's, owned */
+};
+
 /* What only the handshake needs. */
 struct soft_cm_shake {
 	uint8_t mad[SOFT_MAD_LEN];	/* said, to be said again */
@@ -48,9 +60,7 @@ struct soft_cm_shake {
 	uint16_t len;			/* of data */
 	uint16_t service;		/* the listener's UDP port */
 	uint16_t came_to;		/* port that the REQ came to */
-	bool standard;			/* counted as user of port 4791 */
-	bool both;			/* REQ goes to 4791 as well */
-	uint64_t refused_until;		/* a REJ "no listener" came; else 0 */
+	struct soft_cm_find find;	/* active side */
 	struct soft_cm_listener *listener;	/* of a REQ not told yet */
 };
 
@@ -100,6 +110,7 @@ struct soft_cm {
 	uint64_t seed;			/* of the tables */
 	uint32_t tid;			/* upper half of transaction IDs */
 	uint32_t psn;
+	struct in6_addr last_standard;	/* peer; unspecified: none yet */
 	struct soft_cm_conn **table[SOFT_CM_KEYS];
 	uint32_t mask, count;
 	struct soft_heap timers;
@@ -179,8 +190,8 @@ void pier__soft_cm_send_rej(struct soft_cm *cm, struct soft_cm_conn *conn,
 /* cm_timer.c: repeats. */
 /* @conn sent its message for the first time; call again when it is due. */
 void pier__soft_cm_repeat_begin(struct soft_cm *cm, struct soft_cm_conn *conn);
-/* Somebody has no listener; so be it if nobody else answers soon. */
-void pier__soft_cm_refused(struct soft_cm *cm, struct soft_cm_conn *conn);
+/* ns of a 5-bit time. */
+uint64_t pier__soft_cm_time(uint8_t code);
 /* The peer asked for patience. */
 void pier__soft_cm_patience(struct soft_cm *cm, struct soft_cm_conn *conn,
 			    uint8_t service_timeout);
@@ -190,8 +201,28 @@ void pier__soft_cm_want_standard(struct soft_cm *cm);
 /* In timewait: a REJ that nobody asks for is said again, then it ends. */
 void pier__soft_cm_twait_timer(struct soft_cm *cm, struct soft_cm_conn *conn);
 
+/* cm_find.c: where the peer is.  Of attempts in REQ_SENT. */
+/* Send REQ to wherever the peer may be. */
+void pier__soft_cm_find_ask(struct soft_cm *cm, struct soft_cm_conn *conn);
+/* Somebody has no listener.  Returns whether nobody has. */
+bool pier__soft_cm_find_refused(struct soft_cm *cm, struct soft_cm_conn *conn);
+/* The listener is there. */
+void pier__soft_cm_find_alive(struct soft_cm *cm, struct soft_cm_conn *conn);
+/* It is time to repeat.  Returns true: it would be in vain. */
+bool pier__soft_cm_find_over(struct soft_cm *cm, struct soft_cm_conn *conn);
+/* Of @wait ns until the next repeat, how many there may be. */
+uint64_t pier__soft_cm_find_wait(const struct soft_cm *cm,
+				 const struct soft_cm_conn *conn,
+				 uint64_t wait);
+/* Why nobody has answered. */
+int pier__soft_cm_find_error(const struct soft_cm_conn *conn);
+/* It is done with; any state. */
+void pier__soft_cm_find_end(struct soft_cm *cm, struct soft_cm_find *find);
+
 /* cm_active.c, cm_passive.c, cm_close.c: by message. */
-void pier__soft_cm_req_send(struct soft_cm *cm, struct soft_cm_conn *conn);
+/* Ask again with a smaller MTU, for REJ @mad.  Returns false: there is none. */
+bool pier__soft_cm_shrink(struct soft_cm *cm, struct soft_cm_conn *conn,
+			  const struct soft_mad *mad);
 void pier__soft_cm_rep(struct soft_cm *cm, struct soft_cm_conn *conn,
 		       const struct soft_mad *mad);
 void pier__soft_cm_req(struct soft_cm *cm, const struct soft_mad *mad,

@@ -78,11 +78,10 @@ void pier__soft_cm_over(struct soft_cm *cm, struct soft_cm_conn *conn,
 	id->events &= BIT(PIER__CM_ESTABLISHED);
 	id->error = error;
 	id->reason = reason;
-	if (kind == PIER__CM_REJECTED) {
+	if (kind == PIER__CM_REJECTED && conn->shake && conn->shake->len) {
+		pier__soft_cm_find_end(cm, &conn->shake->find);
 		id->heard = conn->shake;
 		conn->shake = NULL;
-		if (id->heard && id->heard->standard)
-			cm->host->ops->standard(cm->host, false);
 	}
 	pier__soft_cm_tell(cm, id, kind);
 }

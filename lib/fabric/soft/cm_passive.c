@@ -46,7 +46,29 @@ static void refuse(struct soft_cm *cm, const struct soft_mad *req,
 		.reason = (uint16_t)reason,
 	};
 
+	/* Soft peers, which know this, ask again with what we can do. */
+	if (reason == SOFT_REJ_MTU) {
+		mad.info_len = 1;
+		mad.info[0] = cm->host->mtu;
+	}
 	pier__soft_cm_answer(cm, rx, pier__soft_cm_guid_port(req->guid), &mad);
+}
+
+/*
+ * The backlog is full.  A soft client is told that somebody listens, lest it
+ * believe another who has our port 4791 and does not.  It asks again.
+ */
+static void put_off(struct soft_cm *cm, const struct soft_mad *req,
+		    const struct soft_rx *rx)
+{
+	uint16_t port = pier__soft_cm_guid_port(req->guid);
+	struct soft_mad mad = {
+		.attr = SOFT_MAD_MRA, .tid = req->tid,
+		.remote_id = req->local_id, .message = SOFT_MAD_OF_REQ,
+	};
+
+	if (port != SOFT_STANDARD_PORT)
+		pier__soft_cm_answer(cm, rx, port, &mad);
 }
 
 static struct soft_cm_listener *find_listener(const struct soft_cm *cm,
@@ -64,18 +86,23 @@ static struct soft_cm_listener *find_listener(const struct soft_cm *cm,
 	return NULL;
 }
 
-/* Are the addresses in @mad those of the packet, and ours? */
-static bool addresses_ok(const struct soft_cm *cm,
-			 const struct soft_cm_listener *listener,
-			 const struct soft_mad *mad, const struct soft_rx *rx)
+/* Are the addresses in @mad those of the packet? */
+static bool addresses_ok(const struct soft_mad *mad, const struct soft_rx *rx)
 {
 	struct soft_mad_ip ip;
 
 	return pier__soft_mad_ip_decode(mad->data, mad->len, &ip) &&
-	       IN6_ARE_ADDR_EQUAL(&ip.dst, &rx->dst.ip) &&
-	       (IN6_IS_ADDR_UNSPECIFIED(&listener->ip) ||
-		IN6_ARE_ADDR_EQUAL(&listener->ip, &rx->dst.ip)) &&
-	       cm->host->ops->gid(cm->host, &rx->dst.ip) >= 0;
+	       IN6_ARE_ADDR_EQUAL(&ip.dst, &rx->dst.ip);
+}
+
+/* Does @listener listen on @ip? */
+static bool has_address(const struct soft_cm *cm,
+			const struct soft_cm_listener *listener,
+			const struct in6_addr *ip)
+{
+	return (IN6_IS_ADDR_UNSPECIFIED(&listener->ip) ||
+		IN6_ARE_ADDR_EQUAL(&listener->ip, ip)) &&
+	       cm->host->ops->gid(cm->host, ip) >= 0;
 }
 
 /* Why @mad cannot be told to @listener; 0: it can. */
@@ -85,8 +112,10 @@ static int objection(const struct soft_cm *cm,
 {
 	if (!listener)
 		return SOFT_REJ_SERVICE_ID;
-	if (!addresses_ok(cm, listener, mad, rx))
+	if (!addresses_ok(mad, rx))
 		return SOFT_REJ_CONSUMER;
+	if (!has_address(cm, listener, &rx->dst.ip))
+		return SOFT_REJ_GID;	/* another address may do */
 	if (mad->transport || mad->ext_transport)
 		return SOFT_REJ_TRANSPORT;
 	if (!mad->mtu || mad->mtu > cm->host->mtu)
@@ -197,6 +226,8 @@ void pier__soft_cm_req(struct soft_cm *cm, const struct soft_mad *mad,
 	}
 	if (listener->waiting < listener->backlog)
 		req_new(cm, listener, mad, rx);
+	else
+		put_off(cm, mad, rx);
 }
 
 static void rep_build(const struct soft_cm *cm, struct soft_cm_conn *conn,

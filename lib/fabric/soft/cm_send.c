@@ -53,7 +53,7 @@ void pier__soft_cm_send(struct soft_cm *cm, const struct soft_cm_conn *conn,
 		return;
 	}
 	send_to(cm, &conn->src, &conn->dst, shake->service, conn->tclass, mad);
-	if (shake->both && shake->service != SOFT_STANDARD_PORT)
+	if (shake->find.both && shake->service != SOFT_STANDARD_PORT)
 		send_to(cm, &conn->src, &conn->dst, SOFT_STANDARD_PORT,
 			conn->tclass, mad);
 }

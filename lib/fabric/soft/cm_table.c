@@ -119,8 +119,8 @@ struct soft_cm_conn *pier__soft_cm_conn_new(struct soft_cm *cm)
 
 void pier__soft_cm_shake_free(struct soft_cm *cm, struct soft_cm_conn *conn)
 {
-	if (conn->shake && conn->shake->standard)
-		cm->host->ops->standard(cm->host, false);
+	if (conn->shake)
+		pier__soft_cm_find_end(cm, &conn->shake->find);
 	free(conn->shake);
 	conn->shake = NULL;
 }

@@ -8,8 +8,6 @@
  * milliseconds, a peer away gets the time that standard peers get.
  */
 #define WAIT_FIRST (50 * PIER__MS)
-#define WAIT_REFUSED (60 * PIER__MS)	/* while another may still answer, */
-#define REFUSED_FOR (200 * PIER__MS)	/* which is as long */
 #define WAIT_DREQ (1000 * PIER__MS)	/* longest */
 #define DREQ_SENDS 8
 #define WAIT_REJ (100 * PIER__MS)
@@ -18,8 +16,8 @@
 #define WAIT_STANDARD (1000 * PIER__MS)	/* for port 4791 */
 #define TIMERS 64			/* in one round */
 
-/* ns of a 5-bit time: 4.096 us * 2^code. */
-static uint64_t time_of(uint8_t code)
+/* 4.096 us * 2^code. */
+uint64_t pier__soft_cm_time(uint8_t code)
 {
 	return UINT64_C(4096) << (code & 31);
 }
@@ -27,7 +25,7 @@ static uint64_t time_of(uint8_t code)
 static uint64_t wait_of(const struct soft_cm_conn *conn)
 {
 	uint64_t wait = WAIT_FIRST << (conn->sends < 20 ? conn->sends : 20);
-	uint64_t max = time_of(conn->timeout);
+	uint64_t max = pier__soft_cm_time(conn->timeout);
 
 	if (conn->state == SOFT_CM_DREQ_SENT)
 		max = WAIT_DREQ;
@@ -40,9 +38,8 @@ static void wait(struct soft_cm *cm, struct soft_cm_conn *conn)
 {
 	uint64_t wait = wait_of(conn);
 
-	if (conn->state == SOFT_CM_REQ_SENT && conn->shake->refused_until &&
-	    wait > WAIT_REFUSED)
-		wait = WAIT_REFUSED;
+	if (conn->state == SOFT_CM_REQ_SENT)
+		wait = pier__soft_cm_find_wait(cm, conn, wait);
 	pier__soft_heap_set(&cm->timers, &conn->timer,
 			    pier__soft_cm_now(cm) + wait);
 }
@@ -53,23 +50,17 @@ void pier__soft_cm_repeat_begin(struct soft_cm *cm, struct soft_cm_conn *conn)
 	wait(cm, conn);
 }
 
-void pier__soft_cm_refused(struct soft_cm *cm, struct soft_cm_conn *conn)
-{
-	if (conn->shake->refused_until)
-		return;
-	conn->shake->refused_until = pier__soft_cm_now(cm) + REFUSED_FOR;
-	wait(cm, conn);
-}
-
 void pier__soft_cm_patience(struct soft_cm *cm, struct soft_cm_conn *conn,
 			    uint8_t service_timeout)
 {
 	uint8_t code = service_timeout < PATIENCE_MAX ? service_timeout :
 							PATIENCE_MAX;
-	uint64_t due = pier__soft_cm_now(cm) + time_of(code) +
-		       time_of(conn->ack_timeout < PATIENCE_MAX ?
-			       conn->ack_timeout : PATIENCE_MAX);
+	uint64_t due = pier__soft_cm_now(cm) + pier__soft_cm_time(code) +
+		       pier__soft_cm_time(conn->ack_timeout < PATIENCE_MAX ?
+					  conn->ack_timeout : PATIENCE_MAX);
 
+	if (conn->state == SOFT_CM_REQ_SENT)
+		pier__soft_cm_find_alive(cm, conn);
 	if (due > conn->timer.due)
 		pier__soft_heap_set(&cm->timers, &conn->timer, due);
 }
@@ -101,12 +92,12 @@ static void wanting_run(struct soft_cm *cm)
 		pier__soft_cm_want_standard(cm);
 }
 
-static bool is_last(const struct soft_cm *cm, const struct soft_cm_conn *conn)
+static bool is_last(struct soft_cm *cm, struct soft_cm_conn *conn)
 {
 	if (conn->state == SOFT_CM_DREQ_SENT)
 		return conn->sends + 1 >= DREQ_SENDS;
-	if (conn->state == SOFT_CM_REQ_SENT && conn->shake->refused_until)
-		return pier__soft_cm_now(cm) >= conn->shake->refused_until;
+	if (conn->state == SOFT_CM_REQ_SENT)
+		return pier__soft_cm_find_over(cm, conn);
 	return conn->sends >= conn->max_retries;
 }
 
@@ -142,7 +133,7 @@ static void timer_run(struct soft_cm *cm, struct soft_cm_conn *conn)
 	}
 	conn->sends++;
 	if (conn->state == SOFT_CM_REQ_SENT)
-		pier__soft_cm_req_send(cm, conn);
+		pier__soft_cm_find_ask(cm, conn);
 	else if (conn->state == SOFT_CM_DREQ_SENT)
 		pier__soft_cm_dreq_send(cm, conn);
 	else

@@ -386,11 +386,12 @@ void pier__soft_req_receive(struct soft_qp *qp, const struct soft_in *in)
 	req_go_on(qp);
 }
 
-void pier__soft_req_timer(struct soft_qp *qp)
+void pier__soft_req_timer(struct soft_qp *qp, uint64_t late)
 {
 	struct soft_req *req = &qp->req;
 	uint64_t now = qp->ep->now;
 
+	req->progress_at += late;	/* we were away, not the peer */
 	if (req->rnr_wait) {
 		if (req->rnr_at <= now) {
 			req->rnr_wait = false;

@@ -17,7 +17,7 @@
 #define SOFT_HDR_MAX 48		/* BTH and the longest extended headers */
 #define SOFT_PACKET_MAX (SOFT_HDR_MAX + SOFT_MTU_MAX + 4)
 #define SOFT_TX_IOV 8		/* pieces of user memory in one packet */
-#define SOFT_BATCH 64
+#define SOFT_BATCH 256		/* packets: several segmented sends of most */
 #define SOFT_GSI_QPN 1		/* connection management's */
 #define SOFT_STANDARD_PORT 4791	/* RoCEv2: NICs and rxe send there alone */
 

@@ -11,7 +11,7 @@
  */
 #define SOFT_PSN_MASK 0xffffffu
 #define SOFT_AHEAD_MAX (1u << 16)	/* packets unacknowledged, of one QP */
-#define SOFT_ACK_EVERY 16		/* packets; ask for an ACK */
+#define SOFT_ACK_EVERY 64		/* packets at most; ask for an ACK */
 #define SOFT_GAPS 4			/* of a message; ACK from there on */
 #define SOFT_QUOTA 16			/* packets of one QP in a turn */
 #define SOFT_TX_RETRY_NS 50000		/* after a full socket */
@@ -298,7 +298,8 @@ void pier__soft_req_complete(struct soft_qp *qp, enum ibv_wc_status status);
 
 /* done.c: answers to requests, and their absence. */
 void pier__soft_req_receive(struct soft_qp *qp, const struct soft_in *in);
-void pier__soft_req_timer(struct soft_qp *qp);
+/* What is due; nobody looked for @late ns. */
+void pier__soft_req_timer(struct soft_qp *qp, uint64_t late);
 /* The first packet after all was answered is on its way. */
 void pier__soft_req_begin(struct soft_qp *qp);
 

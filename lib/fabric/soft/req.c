@@ -117,12 +117,17 @@ static uint8_t send_opcode(const struct soft_wqe *wqe, bool first, bool last)
 	return write ? SOFT_WRITE_MIDDLE : SOFT_SEND_MIDDLE;
 }
 
-/* Should the packet of @cost at nxt be acknowledged soon? */
+/*
+ * Should the packet of @cost at nxt be acknowledged soon?  Each ACK costs both
+ * sides a system call; too few, and the window is closed before one is back.
+ */
 static bool wants_ack(const struct soft_qp *qp, uint32_t cost)
 {
 	const struct soft_req *req = &qp->req;
+	uint64_t since = req->nxt + 1 - req->asked;
 
-	return req->probe || req->nxt - req->asked >= SOFT_ACK_EVERY ||
+	return req->probe || since > SOFT_ACK_EVERY ||
+	       since * cost >= qp->dest->window / 4 ||
 	       req->nxt + 1 - req->una >= SOFT_AHEAD_MAX ||
 	       qp->dest->inflight + 2 * cost > qp->dest->window;
 }

@@ -8,7 +8,7 @@
 #include "core/sockaddr.h"
 #include "fabric/soft/soft.h"
 
-/* The way to a peer, which is the kernel's to choose. */
+/* The way to a peer, which is the kernel's to choose, and its ports. */
 #define DISCARD 9	/* any port: nothing is sent */
 
 static socklen_t name_put(union pier__sockaddr *name,
@@ -31,25 +31,38 @@ static const char *text(const struct in6_addr *ip, char *buf)
 	return pier__sockaddr_text(&name.sa, buf);
 }
 
-/* Ask the kernel for the source to @dst; from @src unless NULL. */
-static int probe(unsigned int ifindex, const struct in6_addr *src,
-		 const struct in6_addr *dst, struct in6_addr *ret)
+/* A socket to @dst; from @src unless NULL.  Returns it, or -errno. */
+static int connected(unsigned int ifindex, const struct in6_addr *src,
+		     const struct in6_addr *dst, uint16_t port)
 {
 	union pier__sockaddr name, own;
-	socklen_t len = name_put(&name, dst, ifindex, DISCARD);
-	socklen_t own_len = sizeof(own);
-	int fd, err = 0;
+	socklen_t len = name_put(&name, dst, ifindex, port), own_len = 0;
+	int fd, err;
 
 	fd = socket(name.sa.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return -errno;
 	if (src)
 		own_len = name_put(&own, src, ifindex, 0);
-	if ((src && bind(fd, &own.sa, own_len)) ||
-	    connect(fd, &name.sa, len))
-		err = -errno;
-	own_len = sizeof(own);
-	if (!err && getsockname(fd, &own.sa, &own_len))
+	if ((!src || !bind(fd, &own.sa, own_len)) &&
+	    !connect(fd, &name.sa, len))
+		return fd;
+	err = -errno;
+	close(fd);
+	return err;
+}
+
+/* Ask the kernel for the source to @dst; from @src unless NULL. */
+static int probe(unsigned int ifindex, const struct in6_addr *src,
+		 const struct in6_addr *dst, struct in6_addr *ret)
+{
+	union pier__sockaddr own;
+	socklen_t own_len = sizeof(own);
+	int fd = connected(ifindex, src, dst, DISCARD), err = 0;
+
+	if (fd < 0)
+		return fd;
+	if (getsockname(fd, &own.sa, &own_len))
 		err = -errno;
 	close(fd);
 	if (!err)
@@ -139,4 +152,28 @@ int pier__soft_route(struct pier__fdev *fdev, const struct in6_addr *src,
 	return pier__fail(-EHOSTUNREACH, "%s is reached from %s, which is no "
 			  "address of %s: take the device that has it",
 			  text(dst, a), text(&found, b), fdev->port.name);
+}
+
+int pier__soft_knock_open(unsigned int ifindex, const struct in6_addr *src,
+			  const struct soft_addr *dst)
+{
+	return connected(ifindex, src, &dst->ip, dst->port);
+}
+
+/* Has ICMP called the port unreachable? */
+static bool is_closed(int fd)
+{
+	char byte;
+
+	return recv(fd, &byte, 1, MSG_DONTWAIT) < 0 && errno == ECONNREFUSED;
+}
+
+bool pier__soft_knock(int fd)
+{
+	/* What has come of the last one; else of this, on loopback at once. */
+	if (is_closed(fd))
+		return true;
+	if (send(fd, "", 0, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+		return errno == ECONNREFUSED;
+	return is_closed(fd);
 }

@@ -40,6 +40,19 @@ int pier__soft_gid_index(struct pier__fdev *fdev, const struct in6_addr *ip);
 int pier__soft_route(struct pier__fdev *fdev, const struct in6_addr *src,
 		     const struct in6_addr *dst, struct in6_addr *ret);
 
+/*
+ * A socket from @src, to learn whether UDP port @dst is anybody's.  The caller
+ * closes it.  Returns it; errors: those of socket(2), bind(2), connect(2).
+ */
+int pier__soft_knock_open(unsigned int ifindex, const struct in6_addr *src,
+			  const struct soft_addr *dst);
+
+/*
+ * Send an empty datagram, and tell whether the peer's host has said of one of
+ * them that the port is nobody's.  That answer comes at once over loopback.
+ */
+bool pier__soft_knock(int fd);
+
 extern const struct pier__fabric_cm pier__soft_cm_table;
 
 #endif

@@ -16,12 +16,15 @@
  * endpoint, with a socket for each listener.  The machine lives as long as
  * the channel: what was released goes on, whoever drives.
  */
+#define KNOCKS 32	/* at a time: descriptors are the program's */
+
 struct soft_chan_cm {
 	struct pier__cm cm;		/* first; fd is a bell, owned */
 	struct soft_cm_host host;
 	struct soft_cm *machine;	/* owned */
 	bool used;			/* by the program */
 	bool rung;			/* the bell is */
+	unsigned int knocks;		/* sockets out for it */
 };
 
 struct soft_listener {
@@ -54,6 +57,31 @@ static bool host_standard(struct soft_cm_host *host, bool on)
 	return pier__soft_chan_standard_use(chan_of(host_cm(host)), on);
 }
 
+static bool host_knock(struct soft_cm_host *host, const struct in6_addr *src,
+		       const struct soft_addr *dst, void **state)
+{
+	struct soft_chan_cm *cm = host_cm(host);
+	struct soft_fdev *soft = (struct soft_fdev *)cm->cm.chan->fdev;
+	int fd;
+
+	if (!*state) {
+		if (cm->knocks == KNOCKS)
+			return false;
+		fd = pier__soft_knock_open(soft->ifindex, src, dst);
+		if (fd < 0)
+			return false;
+		*state = (void *)(intptr_t)(fd + 1);
+		cm->knocks++;
+	}
+	return pier__soft_knock((int)(intptr_t)*state - 1);
+}
+
+static void host_knock_end(struct soft_cm_host *host, void *state)
+{
+	close((int)(intptr_t)state - 1);
+	host_cm(host)->knocks--;
+}
+
 static void host_ring(struct soft_cm_host *host)
 {
 	struct soft_chan_cm *cm = host_cm(host);
@@ -70,6 +98,8 @@ static void host_ring(struct soft_cm_host *host)
 static const struct soft_cm_host_ops host_ops = {
 	.gid = host_gid,
 	.standard = host_standard,
+	.knock = host_knock,
+	.knock_end = host_knock_end,
 	.ring = host_ring,
 };
 

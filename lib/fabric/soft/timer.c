@@ -11,13 +11,15 @@ void pier__soft_timer_set(struct soft_qp *qp, uint64_t due)
 int pier__soft_timer_run(struct soft_ep *ep)
 {
 	struct soft_qp *qp;
+	uint64_t late;
 	int n = 0;
 
 	while (n < SOFT_BATCH && pier__soft_heap_due(&ep->timers) <= ep->now) {
 		qp = pier__container_of(ep->timers.timer[0], struct soft_qp,
 					timer);
+		late = ep->now - qp->timer.due;
 		pier__soft_timer_set(qp, PIER__NEVER);
-		pier__soft_req_timer(qp);
+		pier__soft_req_timer(qp, late);
 		n++;
 	}
 	return n;

@@ -33,7 +33,8 @@ void pier_pe_destroy(struct pier_pe *pe);
 
 /*
  * Do what there is to do, at most @max user-visible events (0: 64), without
- * sleeping.  Returns how many events a user could see, 0 for none.
+ * sleeping; a first message and that it is connected are one.
+ * Returns how many events a user could see, 0 for none.
  * Errors: -EBUSY, called from inside a callback.
  */
 int pier_pe_progress(struct pier_pe *pe, int max);
