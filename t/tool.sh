@@ -306,6 +306,82 @@ perf_works_with_one_message_outstanding()
 	done
 }
 
+# met ORDER ROLE MEASURE OPTION... - by address, without files: the ROLE,
+# responder or requester, is the server; both succeed
+met()
+{
+	order=$1 role=$2
+	shift 2
+	ports=$((${ports:-0} + 1))
+	port=$((20000 + ($$ * 50 + ports) % 12000))
+	if [ "$role" = responder ]; then
+		server="--respond" client="-n 50 --warmup 5"
+	else
+		server="-n 50 --warmup 5" client="--respond"
+	fi
+	if [ "$order" = server_first ]; then
+		by_address a $server -cm "$@" &
+		by_address b $client -sa 127.0.0.1 "$@"
+	else
+		by_address b $client -sa 127.0.0.1 "$@" &
+		by_address a $server -cm "$@"
+	fi && wait $! || {
+		echo "$order, the server is the $role: $*"
+		cat "$tmp"/[ab].out "$tmp"/[ab].err
+		return 1
+	}
+}
+
+# by_address WHICH OPTION...
+by_address()
+{
+	which=$1
+	shift
+	timeout 50 "$pier" perf -d soft_lo -lp "$port" --timeout 20 "$@" \
+		>"$tmp/$which.out" 2>"$tmp/$which.err"
+}
+
+# all_met ORDER ROLE WHICH - each measure of each operation; WHICH measures
+all_met()
+{
+	for operation in send write read; do
+		met "$1" "$2" lat "$operation" &&
+			says "$tmp/$3.out" "$operation latency" \
+				"50 iterations" median &&
+			met "$1" "$2" bw "$operation" &&
+			says "$tmp/$3.out" "$operation bandwidth" MB/s ||
+			return 1
+	done
+}
+
+perf_by_address_measures_a_server()
+{
+	all_met server_first responder b && all_met client_first responder b
+}
+
+perf_by_address_measures_from_a_server()
+{
+	all_met server_first requester a && all_met client_first requester a
+}
+
+perf_by_address_compares_what_both_were_told()
+{
+	port=$((20000 + $$ % 12000))
+	by_address a --respond -cm bw read &
+	by_address b -sa 127.0.0.1 lat send
+	[ $? -eq 1 ] && says "$tmp/b.err" "pier perf: " "bw read" "lat send"
+}
+
+perf_by_address_says_who_is_missing()
+{
+	port=$((20000 + $$ % 12000))
+	by_address b -sa 127.0.0.1 --timeout 1 lat send
+	[ $? -eq 1 ] && says "$tmp/b.err" "pier perf: " "127.0.0.1 port $port" \
+		"nobody listens" || return 1
+	by_address a -cm --timeout 1 --respond lat send
+	[ $? -eq 1 ] && says "$tmp/a.err" "pier perf: " "nobody has connected"
+}
+
 # apart RESPONDER REQUESTER TEXT... - refused, with each text
 apart()
 {
@@ -421,6 +497,10 @@ run perf_reports_in_json
 run perf_counts_every_message
 run perf_takes_sizes_from_one_byte_to_megabytes
 run perf_works_with_one_message_outstanding
+run perf_by_address_measures_a_server
+run perf_by_address_measures_from_a_server
+run perf_by_address_compares_what_both_were_told
+run perf_by_address_says_who_is_missing
 run perf_names_both_sizes_when_they_differ
 run perf_names_both_operations_when_they_differ
 run a_read_responder_serves_writes_and_either_measure
