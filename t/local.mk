@@ -174,7 +174,7 @@ wrap_alloc = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
 
 # This one loses packets on their way to the socket.
 %C%_soft_wire_t_LDFLAGS = $(AM_LDFLAGS) \
-	-Wl,--wrap=sendmsg,--wrap=sendmmsg,--wrap=setsockopt
+	-Wl,--wrap=sendmsg,--wrap=sendmmsg,--wrap=sendto,--wrap=setsockopt
 
 # This one takes the library as a program does.
 %C%_so_t_LDADD = %D%/libtap.la lib/libpier.la

@@ -43,6 +43,10 @@ static size_t length(const struct msghdr *msg)
 
 ssize_t __real_sendmsg(int fd, const struct msghdr *msg, int flags);
 ssize_t __wrap_sendmsg(int fd, const struct msghdr *msg, int flags);
+ssize_t __real_sendto(int fd, const void *data, size_t len, int flags,
+		      const struct sockaddr *to, socklen_t to_len);
+ssize_t __wrap_sendto(int fd, const void *data, size_t len, int flags,
+		      const struct sockaddr *to, socklen_t to_len);
 int __real_setsockopt(int fd, int level, int name, const void *value,
 		      socklen_t len);
 int __wrap_setsockopt(int fd, int level, int name, const void *value,
@@ -68,6 +72,13 @@ int __wrap_sendmmsg(int fd, struct mmsghdr *msg, unsigned int count, int flags)
 		msg[i].msg_len = (unsigned int)sent;
 	}
 	return i ? (int)i : -1;
+}
+
+ssize_t __wrap_sendto(int fd, const void *data, size_t len, int flags,
+		      const struct sockaddr *to, socklen_t to_len)
+{
+	return is_lost() ? (ssize_t)len
+			 : __real_sendto(fd, data, len, flags, to, to_len);
 }
 
 int __wrap_setsockopt(int fd, int level, int name, const void *value,

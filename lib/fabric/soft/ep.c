@@ -225,14 +225,13 @@ int pier__soft_ep_receive(struct soft_ep *ep, bool all)
 
 int pier__soft_ep_send(struct soft_ep *ep)
 {
-	ep->now = ep->io->ops->now(ep->io);
 	return pier__soft_tx_run(ep, true);
 }
 
-int pier__soft_ep_send_requests(struct soft_ep *ep)
+int pier__soft_ep_send_posted(struct soft_ep *ep, bool replies)
 {
 	ep->now = ep->io->ops->now(ep->io);
-	return pier__soft_tx_run(ep, false);
+	return pier__soft_tx_run(ep, replies);
 }
 
 bool pier__soft_ep_owes(const struct soft_ep *ep)
@@ -244,7 +243,7 @@ int pier__soft_ep_drive(struct soft_ep *ep)
 {
 	int done = pier__soft_ep_receive(ep, true);
 
-	return done + pier__soft_tx_run(ep, true);
+	return done + pier__soft_ep_send(ep);
 }
 
 uint64_t pier__soft_ep_deadline(const struct soft_ep *ep)

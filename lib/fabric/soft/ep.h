@@ -119,8 +119,8 @@ int pier__soft_ep_drive(struct soft_ep *ep);
 int pier__soft_ep_receive(struct soft_ep *ep, bool all);
 int pier__soft_ep_send(struct soft_ep *ep);
 
-/* Only the requests. */
-int pier__soft_ep_send_requests(struct soft_ep *ep);
+/* Send between rounds; @replies: and not only requests. */
+int pier__soft_ep_send_posted(struct soft_ep *ep, bool replies);
 
 /* Is there an answer that was not sent yet? */
 bool pier__soft_ep_owes(const struct soft_ep *ep);

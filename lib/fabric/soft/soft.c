@@ -294,10 +294,8 @@ static int soft_post(struct pier__qp *qp, struct ibv_send_wr *wr,
 
 	pier__soft_chan_begin(chan);
 	err = pier__soft_qp_post(qp_of(qp)->queue, wr, bad);
-	if (!chan->posts)
-		did = pier__soft_ep_send_requests(chan->ep);
-	else if (chan->posts % POSTS_TOGETHER == 0)
-		did = pier__soft_ep_send(chan->ep);
+	if (chan->posts % POSTS_TOGETHER == 0)
+		did = pier__soft_ep_send_posted(chan->ep, chan->posts);
 	chan->posts++;
 	pier__soft_chan_end(chan, did);
 	return err;

@@ -156,6 +156,9 @@ int pier__soft_tx_run(struct soft_ep *ep, bool replies)
 		return 0;
 	ep->send_at = 0;
 	for (round = 0; round < BATCHES && !ep->send_at; round++) {
+		if (pier__list_empty(&ep->ready) &&
+		    (!replies || pier__list_empty(&ep->replying)))
+			break;
 		/*
 		 * Neither starves the other.  An acknowledgement is shorter
 		 * than most and so can end a segmented send.
