@@ -56,7 +56,7 @@ int main(int argc, char *argv[])
 {
 	int count = argc > 2 ? atoi(argv[2]) : 0, wire, fd, i;
 	struct sockaddr_in us, them;
-	double *laps, start;
+	double *laps, start, end;
 
 	if (count < 1)
 		side_die("usage: bare_pingpong poll|block COUNT");
@@ -69,12 +69,14 @@ int main(int argc, char *argv[])
 	fd = side_udp(SIDE_A, &us);
 	side_get(wire, &them, sizeof(them));
 	side_put(wire, &us, sizeof(us));
+	start = side_now();
 	for (i = -WARMUP; i < count; i++) {
-		start = side_now();
 		give(fd, &them);
 		take(fd);
+		end = side_now();
 		if (i >= 0)
-			laps[i] = (side_now() - start) / (flags ? 2 : 1);
+			laps[i] = (end - start) / (flags ? 2 : 1);
+		start = end;
 	}
 	side_print(laps, (size_t)count);
 	return 0;

@@ -165,6 +165,7 @@ latency_turn()
 	take bare bare pingpong poll $count
 	[ -z "$have_ucx" ] || take ucx_tag ucx tag_lat 8 $count 2
 	[ -z "$have_fi" ] || take fi libfabric
+	take alone load alone $count
 	take write load lat write $count
 	[ -z "$have_ucx" ] || take ucx_put ucx ucp_put_lat 8 $count 2
 	take bare2 bare pingpong poll $count
@@ -259,6 +260,7 @@ judge_latency()
 	target "8-byte send one way, of bare" "at most" 1.5 us send bare
 	target "8-byte send one way, of UCX tag" "at most" 1.1 us send ucx_tag
 	target "8-byte send one way, of libfabric" "at most" 1.1 us send_avg fi
+	note "8-byte send one way, alone on the line" alone us
 	target "8-byte write, of UCX put" "at most" 0.5 us write ucx_put
 	target "8-byte write, of bare one way" "at most" 3.0 us write bare2
 	target "8-byte read, of bare one way" "at most" 3.0 us read bare2

@@ -5,6 +5,9 @@
  *	lat send|write|read|add COUNT	8 bytes, both sides poll: "MEDIAN
  *					AVERAGE" in us, of a send one way, of
  *					the others until complete
+ *	alone COUNT			the send when nothing else is on its
+ *					way: until the answer is there, and
+ *					the next when all is acknowledged
  *	passive COUNT			8-byte reads of a process that sleeps
  *					in code of its own
  *	bw write|read MTU MS		1 MiB messages: 10^6 bytes a second
@@ -36,6 +39,7 @@
 #define SENDERS_MAX 2
 #define SLOTS_MAX 64
 #define BW_SLOTS 16
+#define LAT_SLOTS 4
 #define FAN_SIZE 65536
 #define FAN_SLOTS 4
 
@@ -268,30 +272,40 @@ static void echo(int wire, void *arg)
 	}
 }
 
-static void lat(enum operation op, size_t count, bool passive)
+/*
+ * From one message to the next, with all that is done meanwhile.  A send may
+ * still be unacknowledged when its answer is there: several take turns, unless
+ * each is to be @alone on the line; then a lap ends with the answer.
+ */
+static void lat(enum operation op, size_t count, bool passive, bool alone)
 {
-	double *laps = calloc(count, sizeof(*laps)), start;
-	struct slot there = { 0 }, back = { 0 };
+	double *laps = calloc(count, sizeof(*laps)), start, end;
+	struct slot there[LAT_SLOTS] = { 0 }, back = { 0 };
 	unsigned long done = 0, echoed = 0;
-	size_t i, n;
+	size_t i, ahead = op == SEND && !alone ? LAT_SLOTS : 1;
 
 	if (!laps)
 		side_die("no memory");
 	open_a(passive ? sleep_on : op == SEND ? echo : serve);
-	slot_make(&there, conns[0], op, 8, &done);
+	for (i = 0; i < ahead; i++)
+		slot_make(&there[i], conns[0], op, 8, &done);
 	if (op == SEND)
 		slot_make(&back, NULL, RECEIVE, 8, &echoed);
+	start = side_now();
 	for (i = 0; i < WARMUP + count; i++) {
-		n = i < WARMUP ? 0 : i - WARMUP;
 		if (op == SEND)
 			slot_submit(&back, 0);
-		start = side_now();
-		slot_submit(&there, 0);
-		while (op == SEND ? echoed <= i : done <= i)
+		slot_submit(&there[i % ahead], 0);
+		while (op == SEND && echoed <= i)
 			progress();
-		laps[n] = (side_now() - start) / (op == SEND ? 2 : 1);
-		while (done <= i)
+		end = side_now();
+		while (done + ahead <= i + 1)
 			progress();
+		if (!alone)
+			end = side_now();
+		if (i >= WARMUP)
+			laps[i - WARMUP] = (end - start) / (op == SEND ? 2 : 1);
+		start = alone ? side_now() : end;
 	}
 	side_print(laps, count);
 }
@@ -407,9 +421,11 @@ int main(int argc, char *argv[])
 	double last = argc > 2 ? atof(argv[argc - 1]) : 0;
 
 	if (!strcmp(what, "lat") && argc == 4) {
-		lat(operation_of(argv[2]), (size_t)last, false);
+		lat(operation_of(argv[2]), (size_t)last, false, false);
+	} else if (!strcmp(what, "alone") && argc == 3) {
+		lat(SEND, (size_t)last, false, true);
 	} else if (!strcmp(what, "passive") && argc == 3) {
-		lat(READ, (size_t)last, true);
+		lat(READ, (size_t)last, true, false);
 	} else if (!strcmp(what, "bw") && argc == 5) {
 		mtu = (unsigned int)atoi(argv[3]);
 		printf("%.1f\n", MEGA * flood(operation_of(argv[2]), MEGA,
