@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <arpa/inet.h>
+#include <dirent.h>
 #include <errno.h>
 #include <poll.h>
-#include <sched.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -169,6 +170,56 @@ out_close:
 	loop_end_close(&end);
 }
 
+/* In how many epoll sets of this process is @fd? */
+static int sets_with(int fd)
+{
+	char path[280], line[160];
+	DIR *dir = opendir("/proc/self/fdinfo");
+	struct dirent *entry;
+	int n = 0, member;
+
+	while (dir && (entry = readdir(dir))) {
+		FILE *file;
+
+		snprintf(path, sizeof(path), "/proc/self/fdinfo/%s",
+			 entry->d_name);
+		file = fopen(path, "r");
+		while (file && fgets(line, sizeof(line), file))
+			n += sscanf(line, "tfd: %d", &member) == 1 &&
+			     member == fd;
+		if (file)
+			fclose(file);
+	}
+	if (dir)
+		closedir(dir);
+	return n;
+}
+
+/* Who sends to a socket that is in a set has to look whom to wake. */
+static void they_are_in_no_set_while_the_program_polls(void)
+{
+	uint64_t until = pier__now() + PATIENCE;
+	int own, bound, all = 1, i;
+	struct ibv_wc wc;
+
+	begin();
+	if (!open_end() || !nic_meet(&nic, &end))
+		goto out_close;
+	own = chan()->sock;
+	bound = chan()->more[0].fd;
+	while (all && pier__now() < until) {
+		for (i = 0; i < LONG_SILENCE; i++)
+			fdev->fabric->qp->poll(end.cq, &wc, 1);
+		all = sets_with(own) + sets_with(bound);
+	}
+	IS(all, 0);
+	IS(fdev->fabric->qp->arm(end.cq), 0);
+	OK(sets_with(own) > 0);
+	OK(sets_with(bound) > 0);
+out_close:
+	loop_end_close(&end);
+}
+
 static void without_one_a_connection_works_as_well(void)
 {
 	struct soft_chan_sock *sock;
@@ -201,6 +252,7 @@ int main(void)
 	TEST(nobody_else_can_share_its_port);
 	TEST(a_socket_that_was_silent_for_long_is_still_heard);
 	TEST(each_of_them_wakes_a_program_that_sleeps);
+	TEST(they_are_in_no_set_while_the_program_polls);
 	TEST(without_one_a_connection_works_as_well);
 	nic_close(&nic);
 	pier__soft.dev->close(fdev);

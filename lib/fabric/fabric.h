@@ -213,7 +213,7 @@ struct pier__fabric_qp {
 	/*
 	 * Make chan->fd readable at the next completion.  -EAGAIN: one is
 	 * there already (looked at after the notification was asked for, so
-	 * that none slips through): poll.  0: sleep.
+	 * that none slips through): poll.  0: sleep.  -ENOMEM.
 	 */
 	int (*arm)(struct pier__cq *cq);
 

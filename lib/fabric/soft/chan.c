@@ -21,19 +21,40 @@ static struct soft_chan *chan_of(struct pier__chan *chan)
 	return (struct soft_chan *)chan;
 }
 
-void pier__soft_chan_listen(struct soft_chan *chan, bool on)
+static int watch_socks(struct soft_chan *chan)
 {
-	struct epoll_event ev = { .events = on ? EPOLLIN : 0 };
+	int err = pier__soft_chan_watch(chan, chan->sock), i;
+
+	for (i = 0; i < SOFT_ALSO && !err; i++)
+		if (chan->more[i].io)
+			err = pier__soft_chan_watch(chan, chan->more[i].fd);
+	return err;
+}
+
+static void unwatch_socks(struct soft_chan *chan)
+{
 	int i;
 
-	if (chan->listening == on)
-		return;
-	epoll_ctl(chan->chan.fd, EPOLL_CTL_MOD, chan->sock, &ev);
+	epoll_ctl(chan->chan.fd, EPOLL_CTL_DEL, chan->sock, NULL);
 	for (i = 0; i < SOFT_ALSO; i++)
 		if (chan->more[i].io)
-			epoll_ctl(chan->chan.fd, EPOLL_CTL_MOD,
-				  chan->more[i].fd, &ev);
-	chan->listening = on;
+			epoll_ctl(chan->chan.fd, EPOLL_CTL_DEL,
+				  chan->more[i].fd, NULL);
+}
+
+int pier__soft_chan_listen(struct soft_chan *chan, bool on)
+{
+	int err = 0;
+
+	if (chan->listening == on)
+		return 0;
+	if (on)
+		err = watch_socks(chan);
+	if (err || !on)
+		unwatch_socks(chan);
+	if (!err)
+		chan->listening = on;
+	return err;
 }
 
 /* @at: PIER__NEVER for off. */
@@ -129,14 +150,17 @@ void pier__soft_chan_end(struct soft_chan *chan, int did)
 int pier__soft_chan_arm(struct pier__cq *cq)
 {
 	struct soft_chan *chan = chan_of(cq->chan);
+	int err;
 
 	pier__soft_chan_begin(chan);
-	((struct soft_chan_cq *)cq)->armed = true;
-	chan->asleep = true;
-	chan->posts = 0;
-	pier__soft_chan_listen(chan, true);
+	err = pier__soft_chan_listen(chan, true);
+	if (!err) {
+		((struct soft_chan_cq *)cq)->armed = true;
+		chan->asleep = true;
+		chan->posts = 0;
+	}
 	pier__soft_chan_end(chan, 1);
-	return 0;
+	return err;
 }
 
 void pier__soft_chan_clear(struct pier__chan *pchan)
@@ -156,9 +180,9 @@ void pier__soft_chan_clear(struct pier__chan *pchan)
 	pier__soft_chan_end(chan, 0);
 }
 
-int pier__soft_chan_watch(struct soft_chan *chan, int fd, bool on)
+int pier__soft_chan_watch(struct soft_chan *chan, int fd)
 {
-	struct epoll_event ev = { .events = on ? EPOLLIN : 0 };
+	struct epoll_event ev = { .events = EPOLLIN };
 
 	if (epoll_ctl(chan->chan.fd, EPOLL_CTL_ADD, fd, &ev))
 		return pier__fail(-errno, "channel: epoll_ctl: %s",
@@ -188,11 +212,11 @@ static int open_fds(struct soft_chan *chan)
 	if (chan->bell < 0 || chan->timer < 0 || chan->chan.fd < 0)
 		return pier__fail(-errno, "channel: no file descriptor: %s",
 				  pier_strerror(errno));
-	err = pier__soft_chan_watch(chan, chan->bell, true);
+	err = pier__soft_chan_watch(chan, chan->bell);
 	if (!err)
-		err = pier__soft_chan_watch(chan, chan->timer, true);
+		err = pier__soft_chan_watch(chan, chan->timer);
 	if (!err)
-		err = pier__soft_chan_watch(chan, chan->sock, true);
+		err = pier__soft_chan_watch(chan, chan->sock);
 	chan->listening = true;
 	chan->timer_at = PIER__NEVER;
 	return err;

@@ -38,10 +38,12 @@
  *   looking            It looks every few ms whether @calls grew.
  *   watched            Its epoll set has the socket and the timer, for one
  *                      event.  Who drives must keep the timer on the
- *                      endpoint's deadline.
+ *                      endpoint's deadline.  If memory fails it is looking
+ *                      instead.
  *
- *   look, @calls grew            stay; if not asleep, the socket leaves
- *                                chan.fd, so that packets wake nobody
+ *   look, @calls grew            stay; the socket leaves the helper's set,
+ *                                and if not asleep, chan.fd: packets wake
+ *                                nobody, and their senders look at no set
  *   look, not, asleep            -> watched, PROGRAM
  *   look, not, asleep, had fired -> HELPER, drive, -> watched
  *   look, not, awake             -> HELPER, drive, -> watched
@@ -121,6 +123,7 @@ struct soft_chan {
 	unsigned int calls_seen;
 	bool fired;			/* the watch, and nobody came */
 	bool sock_watched, timer_watched;
+	bool socks_in;			/* its set has them */
 };
 
 struct soft_chan_cq {
@@ -149,8 +152,11 @@ void pier__soft_chan_end(struct soft_chan *chan, int did);
 /* Count what the sockets have lost since this was last called. */
 void pier__soft_chan_publish(struct soft_chan *chan);
 
-/* Have the socket in chan.fd, or not. */
-void pier__soft_chan_listen(struct soft_chan *chan, bool on);
+/*
+ * Have the socket in chan.fd, or not: whoever sends to a socket that is in any
+ * set pays for it.  Errors: those of epoll_ctl(2).
+ */
+int pier__soft_chan_listen(struct soft_chan *chan, bool on);
 
 /* Set the timer to the endpoint's deadline, or earlier. */
 void pier__soft_chan_set_timer(struct soft_chan *chan);
@@ -187,7 +193,7 @@ int pier__soft_chan_bound(struct soft_chan *chan, const struct in6_addr *ip,
 			  struct soft_io **ret);
 
 /* Have @fd in chan.fd.  Errors: those of epoll_ctl(2). */
-int pier__soft_chan_watch(struct soft_chan *chan, int fd, bool on);
+int pier__soft_chan_watch(struct soft_chan *chan, int fd);
 
 /* With the channel, when nothing drives it any more.  NULL is harmless. */
 void pier__soft_chan_cm_free(struct soft_chan_cm *cm);

@@ -67,44 +67,74 @@ void pier__soft_helper_wake(void)
 	(void)put;		/* a full one is readable as well */
 }
 
-/* For one event on @fd. */
-static void watch_fd(int fd, uint64_t data)
+/* For one event on @fd.  Returns false if there is no memory for it. */
+static bool watch_fd(int fd, uint64_t data)
 {
 	struct epoll_event ev = {
 		.events = EPOLLIN | EPOLLONESHOT,
 		.data.u64 = data,
 	};
 
-	epoll_ctl(helper.epoll_fd, EPOLL_CTL_MOD, fd, &ev);
+	return !epoll_ctl(helper.epoll_fd, EPOLL_CTL_MOD, fd, &ev) ||
+	       !epoll_ctl(helper.epoll_fd, EPOLL_CTL_ADD, fd, &ev);
 }
 
-static void watch_more(struct soft_chan *chan)
+static bool watch_more(struct soft_chan *chan)
 {
 	struct soft_chan_sock *sock;
 	unsigned int i;
 
 	for (i = 0; i < SOFT_ALSO; i++) {
 		sock = &chan->more[i];
-		if (sock->io && sock->watched != sock->turn)
-			watch_fd(sock->fd, DATA(chan->id, ON_MORE + i));
+		if (sock->io && sock->watched != sock->turn &&
+		    !watch_fd(sock->fd, DATA(chan->id, ON_MORE + i)))
+			return false;
 		sock->watched = sock->io ? sock->turn : 0;
 	}
+	return true;
+}
+
+static bool watch_all(struct soft_chan *chan)
+{
+	chan->socks_in = true;
+	if (!chan->sock_watched)
+		chan->sock_watched = watch_fd(chan->sock,
+					      DATA(chan->id, ON_SOCK));
+	if (!chan->timer_watched)
+		chan->timer_watched = watch_fd(chan->timer,
+					       DATA(chan->id, ON_TIMER));
+	return chan->sock_watched && chan->timer_watched && watch_more(chan);
+}
+
+/* Have no socket of @chan in the set. */
+static void unwatch(struct soft_chan *chan)
+{
+	int i;
+
+	if (!chan->socks_in)
+		return;
+	epoll_ctl(helper.epoll_fd, EPOLL_CTL_DEL, chan->sock, NULL);
+	for (i = 0; i < SOFT_ALSO; i++) {
+		if (chan->more[i].io)
+			epoll_ctl(helper.epoll_fd, EPOLL_CTL_DEL,
+				  chan->more[i].fd, NULL);
+		chan->more[i].watched = 0;
+	}
+	chan->sock_watched = false;
+	chan->socks_in = false;
 }
 
 /* Sleep until a socket or the timer of @chan has something. */
-static void watch(struct soft_chan *chan)
+static void watch(struct soft_chan *chan, uint64_t now)
 {
+	if (pier__soft_chan_listen(chan, true) || !watch_all(chan)) {
+		chan->looking = true;
+		chan->look_at = now + LOOK;
+		return;
+	}
 	chan->looking = false;
 	chan->look_at = PIER__NEVER;
-	pier__soft_chan_listen(chan, true);
 	pier__soft_chan_set_timer(chan);
-	if (!chan->sock_watched)
-		watch_fd(chan->sock, DATA(chan->id, ON_SOCK));
-	if (!chan->timer_watched)
-		watch_fd(chan->timer, DATA(chan->id, ON_TIMER));
-	watch_more(chan);
-	chan->sock_watched = true;
-	chan->timer_watched = true;
 }
 
 /* Has the program called since this was last asked? */
@@ -141,7 +171,7 @@ static void drive(struct soft_chan *chan, uint64_t now)
 	if (did)
 		chan->look_at = now;	/* at once, after the others */
 	else
-		watch(chan);
+		watch(chan, now);
 }
 
 /* Is the program still there? */
@@ -158,10 +188,12 @@ static void look(struct soft_chan *chan, uint64_t now)
 		chan->fired = false;
 		chan->looking = true;
 		chan->look_at = now + LOOK;
-		pier__soft_chan_listen(chan, chan->asleep);
+		unwatch(chan);
+		if (!chan->asleep)
+			pier__soft_chan_listen(chan, false);
 	} else if (chan->asleep && !chan->fired &&
 		   chan->driver == SOFT_PROGRAM) {
-		watch(chan);
+		watch(chan, now);
 	} else {
 		drive(chan, now);
 	}
@@ -340,22 +372,6 @@ static void stop(void)
 	close(helper.epoll_fd);
 }
 
-/* Put socket and timer into the set, to be watched later. */
-static int add_fds(struct soft_chan *chan)
-{
-	struct epoll_event ev = { .events = 0 };
-	int err = 0;
-
-	if (epoll_ctl(helper.epoll_fd, EPOLL_CTL_ADD, chan->sock, &ev))
-		err = -errno;
-	else if (epoll_ctl(helper.epoll_fd, EPOLL_CTL_ADD, chan->timer, &ev))
-		err = -errno;
-	if (err)
-		return pier__fail(err, "channel: epoll_ctl: %s",
-				  pier_strerror(err));
-	return 0;
-}
-
 int pier__soft_helper_add(struct soft_chan *chan)
 {
 	int err = 0;
@@ -365,12 +381,6 @@ int pier__soft_helper_add(struct soft_chan *chan)
 		err = start();
 	if (err)
 		goto out_unlock;
-	err = add_fds(chan);
-	if (err && !helper.count)
-		stop();
-	if (err)
-		goto out_unlock;
-
 	helper.count++;
 	helper_lock();
 	chan->id = ++helper.last_id;
@@ -385,31 +395,19 @@ out_unlock:
 }
 
 /* Being called back, it looks, and then watches all there is. */
-int pier__soft_helper_add_sock(struct soft_chan *chan, int fd)
+void pier__soft_helper_look(struct soft_chan *chan)
 {
-	struct epoll_event ev = { .events = 0 };
-
-	if (epoll_ctl(helper.epoll_fd, EPOLL_CTL_ADD, fd, &ev))
-		return pier__fail(-errno, "channel: epoll_ctl: %s",
-				  pier_strerror(errno));
 	atomic_store(&chan->recall, true);
 	pier__soft_helper_wake();
-	return 0;
 }
 
 void pier__soft_helper_remove(struct soft_chan *chan)
 {
-	int i;
-
 	pthread_mutex_lock(&helper.life);
 	helper_lock();
 	pier__list_del(&chan->link);
-	epoll_ctl(helper.epoll_fd, EPOLL_CTL_DEL, chan->sock, NULL);
+	unwatch(chan);
 	epoll_ctl(helper.epoll_fd, EPOLL_CTL_DEL, chan->timer, NULL);
-	for (i = 0; i < SOFT_ALSO; i++)
-		if (chan->more[i].io)
-			epoll_ctl(helper.epoll_fd, EPOLL_CTL_DEL,
-				  chan->more[i].fd, NULL);
 	helper_unlock();
 	if (!--helper.count)
 		stop();

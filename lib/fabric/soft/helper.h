@@ -14,17 +14,17 @@
  * after exec.
  */
 
-/* @chan is complete.  Errors: those of pthread_create(3) and epoll_ctl(2). */
+/* @chan is complete.  Errors: of pthread_create(3) and epoll_create(2). */
 int pier__soft_helper_add(struct soft_chan *chan);
 
 /* The helper is out of @chan, and stays out, on return. */
 void pier__soft_helper_remove(struct soft_chan *chan);
 
 /*
- * Watch @fd, a further socket of @chan, as well from now on, until it is
- * closed.  Between begin and end.  Errors: those of epoll_ctl(2).
+ * @chan has one more socket: watch it as well from now on, until it is
+ * closed.  Between begin and end.
  */
-int pier__soft_helper_add_sock(struct soft_chan *chan, int fd);
+void pier__soft_helper_look(struct soft_chan *chan);
 
 /* Look for channels with @recall set.  Any thread. */
 void pier__soft_helper_wake(void);

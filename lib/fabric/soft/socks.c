@@ -27,9 +27,7 @@ static int adopt(struct soft_chan *chan, struct soft_chan_sock *sock,
 {
 	int fd = pier__soft_udp_fd(io), err;
 
-	err = pier__soft_chan_watch(chan, fd, chan->listening);
-	if (!err)
-		err = pier__soft_helper_add_sock(chan, fd);
+	err = chan->listening ? pier__soft_chan_watch(chan, fd) : 0;
 	if (err) {
 		pier__soft_udp_destroy(io);	/* and out of the sets */
 		return err;
@@ -41,6 +39,7 @@ static int adopt(struct soft_chan *chan, struct soft_chan_sock *sock,
 	sock->ip = *ip;
 	sock->fd = fd;
 	sock->turn++;
+	pier__soft_helper_look(chan);
 	return 0;
 }
 
