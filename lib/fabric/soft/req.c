@@ -6,7 +6,7 @@
 
 /*
  * Bytes of one READ request, and packets, whichever is less; and packets if
- * the window has room for several that long.  The first and the last packet
+ * the window has room for two that long.  The first and the last packet
  * of an answer are longer than the others and leave in sends of their own.
  */
 #define READ_BYTES 65536
@@ -52,7 +52,7 @@ bool pier__soft_wqe_is_read(const struct soft_wqe *wqe)
 uint32_t pier__soft_read_packets(const struct soft_qp *qp)
 {
 	uint32_t least = READ_BYTES / qp->mtu;
-	uint32_t n = qp->dest->window / 4 / (qp->mtu + SOFT_PACKET_COST);
+	uint32_t n = qp->dest->window / 2 / (qp->mtu + SOFT_PACKET_COST);
 
 	if (least > READ_PACKETS)
 		least = READ_PACKETS;
