@@ -51,6 +51,17 @@ struct soft_wqe {
 	};
 };
 
+static inline bool pier__soft_wqe_is_read(const struct soft_wqe *wqe)
+{
+	return wqe->opcode == IBV_WR_RDMA_READ;
+}
+
+static inline bool pier__soft_wqe_is_atomic(const struct soft_wqe *wqe)
+{
+	return wqe->opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
+	       wqe->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+}
+
 /* A posted receive, from its SRQ. */
 struct soft_rwqe {
 	struct soft_rwqe *next;
@@ -285,8 +296,6 @@ bool pier__soft_req_wants(const struct soft_qp *qp);
 /* One packet.  Returns 1; 0: nothing to send; -EAGAIN: the window is full. */
 int pier__soft_req_send(struct soft_qp *qp);
 void pier__soft_req_unsend(struct soft_qp *qp, const struct soft_note *note);
-bool pier__soft_wqe_is_read(const struct soft_wqe *wqe);
-bool pier__soft_wqe_is_atomic(const struct soft_wqe *wqe);
 /* As things are, the packets of one READ request; a long READ is several. */
 uint32_t pier__soft_read_packets(const struct soft_qp *qp);
 /* The cost of [@from, @to), which lies in @wqe. */

@@ -38,17 +38,6 @@ void pier__soft_req_init(struct soft_req *req, uint32_t psn)
 	req->probe = false;
 }
 
-bool pier__soft_wqe_is_atomic(const struct soft_wqe *wqe)
-{
-	return wqe->opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
-	       wqe->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
-}
-
-bool pier__soft_wqe_is_read(const struct soft_wqe *wqe)
-{
-	return wqe->opcode == IBV_WR_RDMA_READ;
-}
-
 uint32_t pier__soft_read_packets(const struct soft_qp *qp)
 {
 	uint32_t least = READ_BYTES / qp->mtu;
