@@ -70,6 +70,7 @@ void pier__passive_request(struct pier__room *room,
 	side->listener = ev->listener->owner;
 	pier__sockaddr_text((const void *)&ev->id->local, side->local);
 	pier__sockaddr_text((const void *)&ev->id->peer, side->peer);
+	pier__side_house(conn);
 	conn->phase = PIER__CONN_REQUEST;
 	conn->deadline = pier__pe_now(qset->pe) +
 			 qset->cfg->connect_timeout_ms * PIER__MS;
@@ -153,6 +154,14 @@ uint64_t pier__passive_step(struct pier_conn *conn, uint64_t now)
 	return now;
 }
 
+void pier__passive_over(struct pier_conn *conn, int err)
+{
+	if (conn->side->told)
+		pier__conn_fail(conn, err);
+	else
+		bury(conn);
+}
+
 void pier__passive_event(struct pier_conn *conn,
 			 const struct pier__cm_event *ev)
 {
@@ -170,10 +179,7 @@ void pier__passive_event(struct pier_conn *conn,
 		err = pier__side_why(conn, ev->error, "waiting for the peer "
 				     "to go on", "%s: is it gone?",
 				     pier_strerror(ev->error));
-	if (conn->side->told)
-		pier__conn_fail(conn, err);
-	else
-		bury(conn);	/* nobody has heard of it */
+	pier__passive_over(conn, err);
 }
 
 static int check_request(const struct pier_conn *conn)

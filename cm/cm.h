@@ -124,6 +124,8 @@ void pier__active_event(struct pier_conn *conn,
 			const struct pier__cm_event *ev);
 uint64_t pier__active_step(struct pier_conn *conn, uint64_t now);
 void pier__attempt_free(struct pier_conn *conn);
+/* This address has failed, as was said: try the next one. */
+void pier__active_next(struct pier_conn *conn, int err);
 
 /* accept.c */
 void pier__passive_request(struct pier__room *room,
@@ -132,6 +134,8 @@ void pier__passive_event(struct pier_conn *conn,
 			 const struct pier__cm_event *ev);
 uint64_t pier__passive_step(struct pier_conn *conn, uint64_t now);
 void pier__passive_refuse(struct pier_conn *conn, enum pier__refusal why);
+/* The request has ended, as was said; nobody is told who does not know it. */
+void pier__passive_over(struct pier_conn *conn, int err);
 
 /* handshake.c: what goes into REQ or REP, of @size bytes.  The length. */
 int pier__handshake_say(struct pier_conn *conn, uint8_t *field, size_t size);
@@ -153,6 +157,10 @@ void pier__side_free(struct pier_conn *conn);
 /* Send DREQ, if that is due. */
 void pier__side_hang_up(struct pier_conn *conn);
 uint64_t pier__side_step(struct pier_conn *conn, uint64_t now);
+/* Our end's address is known: its loss is noticed from now on. */
+void pier__side_house(struct pier_conn *conn);
+/* It is lost: an attempt tries another way, a request is void. */
+void pier__side_homeless(struct pier_conn *conn);
 /* The QP: made and in INIT; then in RTS, as the event asks for. */
 int pier__side_qp_create(struct pier_conn *conn);
 int pier__side_qp_ready(struct pier_conn *conn);

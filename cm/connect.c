@@ -88,7 +88,7 @@ static void looked_up(void *arg, const struct pier__addrs *addrs,
 }
 
 /* Another address may do better: remember why this one did not. */
-static void next_address(struct pier_conn *conn, int err)
+void pier__active_next(struct pier_conn *conn, int err)
 {
 	struct pier__side *side = conn->side;
 
@@ -98,6 +98,7 @@ static void next_address(struct pier_conn *conn, int err)
 	if (side->id)
 		conn->qset->cm->fab->release(side->id);
 	side->id = NULL;
+	conn->housed = false;
 	conn->phase = PIER__CONN_LOOKUP;
 	pier__conn_kick(conn);
 }
@@ -108,7 +109,7 @@ static void refused_here(struct pier_conn *conn, const char *stage, int err)
 	if (err != -ENODEV)
 		err = pier__side_why(conn, err, stage, "%s",
 				     pier_last_error());
-	next_address(conn, err);
+	pier__active_next(conn, err);
 }
 
 /* Until when the address being tried may take; the others want to as well. */
@@ -207,7 +208,8 @@ static void too_late(struct pier_conn *conn)
 		stage = "looking the name up";
 		why = "no answer of a name server in time";
 	}
-	next_address(conn, pier__side_why(conn, -ETIMEDOUT, stage, "%s", why));
+	pier__active_next(conn, pier__side_why(conn, -ETIMEDOUT, stage, "%s",
+					       why));
 }
 
 uint64_t pier__active_step(struct pier_conn *conn, uint64_t now)
@@ -242,6 +244,7 @@ static int ask(struct pier_conn *conn)
 	int len, err;
 
 	pier__sockaddr_text((const void *)&side->id->local, side->local);
+	pier__side_house(conn);
 	err = pier__side_qp_create(conn);
 	if (err)
 		return err;
@@ -302,7 +305,7 @@ static void rejected(struct pier_conn *conn, const struct pier__cm_event *ev)
 	if (conn->phase != PIER__CONN_ASKED || is_decided(conn, ev))
 		pier__conn_fail(conn, err);
 	else
-		next_address(conn, err);
+		pier__active_next(conn, err);
 }
 
 /* What to do about @err, which is told of an address. */
@@ -329,7 +332,7 @@ static void unreachable(struct pier_conn *conn, const struct pier__cm_event *ev)
 				 pier_strerror(ev->error), remedy(ev->error));
 
 	if (conn->phase <= PIER__CONN_ASKED)
-		next_address(conn, err);
+		pier__active_next(conn, err);
 	else
 		pier__conn_fail(conn, err);
 }

@@ -142,6 +142,33 @@ void pier__side_qp_destroy(struct pier_conn *conn)
 	conn->ready = false;
 }
 
+void pier__side_house(struct pier_conn *conn)
+{
+	const struct sockaddr *local = (const void *)&conn->side->id->local;
+	struct pier__port port;
+
+	pier__sockaddr_to_gid(local, conn->path_us.raw);
+	conn->path_us.type = PIER_GID_ROCE_V2;
+	pier__dev_port(conn->qset->dev, &port);
+	conn->housed = pier__gid_find(&port, &conn->path_us,
+				      &conn->path_us.index);
+	conn->homeless_since = 0;
+}
+
+void pier__side_homeless(struct pier_conn *conn)
+{
+	bool request = conn->phase == PIER__CONN_REQUEST;
+	int err = pier__side_why(conn, -EADDRNOTAVAIL, request ? "waiting" :
+				 "asking", "the address was taken from %s, or "
+				 "has expired",
+				 conn->qset->dev->info.port.netdev);
+
+	if (request)
+		pier__passive_over(conn, err);
+	else
+		pier__active_next(conn, err);
+}
+
 /* Remember where both ends are. */
 static void keep_path(struct pier_conn *conn, const struct ibv_qp_attr *attr)
 {

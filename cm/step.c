@@ -171,10 +171,12 @@ void pier__conn_look(struct pier_conn *conn, const struct pier__port *port,
 	uint32_t index;
 
 	if (!conn->housed || conn->phase >= PIER__CONN_FLUSHING ||
-	    pier__gid_find(port, &conn->path_us, &index))
+	    pier__gid_find(port, &conn->path_us, &index)) {
 		conn->homeless_since = 0;
-	else if (!conn->homeless_since)
+	} else if (!conn->homeless_since) {
 		conn->homeless_since = now;
+		pier__conn_kick(conn);	/* it may wait for an answer */
+	}
 }
 
 int pier__conn_no_address(const struct pier_conn *conn)
@@ -196,8 +198,11 @@ static uint64_t step_address(struct pier_conn *conn, uint64_t now)
 		return PIER__NEVER;
 	if (now - conn->homeless_since < HOMELESS_MAX)
 		return conn->homeless_since + HOMELESS_MAX;
-	pier__conn_fail(conn, pier__conn_no_address(conn));
 	conn->homeless_since = 0;
+	if (conn->phase < PIER__CONN_HELLO && conn->side)
+		pier__side_homeless(conn);
+	else
+		pier__conn_fail(conn, pier__conn_no_address(conn));
 	return PIER__NEVER;
 }
 

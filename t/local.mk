@@ -14,6 +14,7 @@ check_PROGRAMS += \
 	%D%/buf.t \
 	%D%/bulk.t \
 	%D%/cm.t \
+	%D%/cm_address.t \
 	%D%/cm_answer.t \
 	%D%/cm_away.t \
 	%D%/cm_gone.t \
@@ -21,6 +22,7 @@ check_PROGRAMS += \
 	%D%/cm_link.t \
 	%D%/cm_many.t \
 	%D%/cm_seam.t \
+	%D%/cm_why.t \
 	%D%/codec.t \
 	%D%/config.t \
 	%D%/conn.t \

@@ -163,6 +163,7 @@ static uint16_t reason_for(void (*spoil)(struct soft_mad *, uint8_t *))
 	OK(!cm_last(&pair->side[1]));
 	reason = sent(SOFT_MAD_REJ)->count ? sent(SOFT_MAD_REJ)->mad.reason :
 					     0;
+	IS(pier__soft_ep_counters(pair->side[1].ep)->cm_refused, 1);
 	IS(pier__soft_cm_count(pair->side[1].cm), 0);
 	cm_close(pair);
 	return reason;
@@ -276,6 +277,41 @@ static void a_flood_of_requests_takes_the_backlog_and_no_more(void)
 	IS(pair->side[1].listener.waiting, 16);
 	IS(pier__soft_cm_count(pair->side[1].cm), 16);
 	IS(pair->net.sent, 0);
+	IS(pier__soft_ep_counters(pair->side[1].ep)->cm_overflows, 5000 - 16);
+	cm_close(pair);
+}
+
+static void flood(uint32_t from, uint32_t count)
+{
+	struct soft_addr src = stranger();
+	struct soft_mad mad;
+	uint8_t data[92];
+	uint32_t i;
+
+	for (i = from; i < from + count; i++) {
+		cm_linux_req(pair, &src, 1000 + i, 100 + i, &mad, data);
+		cm_say(pair, 1, &src, CM_SERVICE, &mad);
+	}
+}
+
+/* The flood takes all there is; an honest client's turn comes. */
+static void an_honest_client_is_served_in_a_flood(void)
+{
+	const struct soft_counters *counters;
+	struct cm_end *a;
+	uint32_t i;
+
+	pair = cm_open(3, false, 16);
+	counters = pier__soft_ep_counters(pair->side[1].ep);
+	flood(0, 20);
+	a = cm_ask(pair, CM_SERVICE, NULL);
+	vnet_run(&pair->net, 10 * PIER__MS, NULL, NULL);
+	IS(counters->cm_overflows, 5);
+	for (i = 1; i < 500 && !a->told[PIER__CM_RESPONSE]; i++) {
+		flood(20 * i, 20);
+		cm_run(pair, 1);
+	}
+	IS(a->told[PIER__CM_RESPONSE], 1);
 	cm_close(pair);
 }
 
@@ -301,7 +337,7 @@ static void a_flood_of_rejected_requests_leaves_a_bounded_trace(void)
 	cm_close(pair);
 }
 
-/* The same REQ again, while and shortly after it had its connection. */
+/* The same REQ again, while and after it had its connection. */
 static void a_replayed_request_makes_no_second_connection(void)
 {
 	struct vnet_packet req;
@@ -324,6 +360,17 @@ static void a_replayed_request_makes_no_second_connection(void)
 		OK(!cm_last(&pair->side[1])->next);
 		IS(cm_last(&pair->side[1])->told[PIER__CM_REQUEST], 1);
 		IS(sent(SOFT_MAD_REP)->count, 1);
+		/* After timewait it is a request, that comes to nothing. */
+		cm_run(pair, 20000);
+		IS(pier__soft_cm_count(pair->side[1].cm), 0);
+		vnet_deliver(&pair->net, &req);
+		cm_run(pair, 100000);
+		OK(cm_last(&pair->side[1])->next);
+		IS(cm_last(&pair->side[1])->told[PIER__CM_REQUEST], 1);
+		IS(cm_last(&pair->side[1])->told[PIER__CM_ESTABLISHED], 0);
+		IS(cm_last(&pair->side[1])->over, PIER__CM_REJECTED);
+		IS(cm_last(&pair->side[0])->told[PIER__CM_RESPONSE], 1);
+		IS(pier__soft_cm_count(pair->side[1].cm), 0);
 	}
 	cm_close(pair);
 }
@@ -511,6 +558,7 @@ int main(void)
 	TEST(a_request_that_cannot_be_is_rejected_with_a_reason);
 	TEST(an_address_where_nobody_listens_is_named);
 	TEST(a_flood_of_requests_takes_the_backlog_and_no_more);
+	TEST(an_honest_client_is_served_in_a_flood);
 	TEST(a_flood_of_rejected_requests_leaves_a_bounded_trace);
 	TEST(a_replayed_request_makes_no_second_connection);
 	TEST(what_is_not_for_qp_1_in_its_form_is_dropped);

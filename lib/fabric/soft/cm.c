@@ -134,6 +134,8 @@ static void unknown(struct soft_cm *cm, const struct soft_mad *mad,
 		pier__soft_cm_answer(cm, rx,
 				     pier__soft_cm_guid_port(mad->guid),
 				     &answer);
+	} else {
+		pier__soft_add(cm->ep->counters, SOFT_COUNTER(dropped), 1);
 	}
 }
 

@@ -97,6 +97,14 @@ void pier__soft_cm_listen(struct soft_cm *cm,
 void pier__soft_cm_unlisten(struct soft_cm *cm,
 			    struct soft_cm_listener *listener);
 
+/*
+ * Who listens on @port of @ip.  The unspecified one: of any address; there
+ * may be several then.  NULL: nobody.
+ */
+struct soft_cm_listener *pier__soft_cm_listener(const struct soft_cm *cm,
+						uint16_t port,
+						const struct in6_addr *ip);
+
 /* An id for connecting @src and @dst, both with a port; told RESOLVED. */
 int pier__soft_cm_resolved(struct soft_cm *cm, const struct soft_addr *src,
 			   const struct soft_addr *dst, void *owner,

@@ -51,6 +51,7 @@ static void refuse(struct soft_cm *cm, const struct soft_mad *req,
 		mad.info_len = 1;
 		mad.info[0] = cm->host->mtu;
 	}
+	pier__soft_add(cm->ep->counters, SOFT_COUNTER(cm_refused), 1);
 	pier__soft_cm_answer(cm, rx, pier__soft_cm_guid_port(req->guid), &mad);
 }
 
@@ -71,8 +72,15 @@ static void put_off(struct soft_cm *cm, const struct soft_mad *req,
 		pier__soft_cm_answer(cm, rx, port, &mad);
 }
 
-static struct soft_cm_listener *find_listener(const struct soft_cm *cm,
-					      uint16_t port)
+static bool overlap(const struct in6_addr *a, const struct in6_addr *b)
+{
+	return IN6_IS_ADDR_UNSPECIFIED(a) || IN6_IS_ADDR_UNSPECIFIED(b) ||
+	       IN6_ARE_ADDR_EQUAL(a, b);
+}
+
+struct soft_cm_listener *pier__soft_cm_listener(const struct soft_cm *cm,
+						uint16_t port,
+						const struct in6_addr *ip)
 {
 	struct pier__list *pos, *tmp;
 	struct soft_cm_listener *listener;
@@ -80,7 +88,8 @@ static struct soft_cm_listener *find_listener(const struct soft_cm *cm,
 	PIER__LIST_EACH(pos, tmp, &cm->listeners) {
 		listener = pier__container_of(pos, struct soft_cm_listener,
 					      link);
-		if (listener->listener.port == port)
+		if (listener->listener.port == port &&
+		    overlap(&listener->ip, ip))
 			return listener;
 	}
 	return NULL;
@@ -95,17 +104,19 @@ static bool addresses_ok(const struct soft_mad *mad, const struct soft_rx *rx)
 	       IN6_ARE_ADDR_EQUAL(&ip.dst, &rx->dst.ip);
 }
 
-/* Does @listener listen on @ip? */
+/* Does somebody listen on @ip, and on @listener's port? */
 static bool has_address(const struct soft_cm *cm,
 			const struct soft_cm_listener *listener,
 			const struct in6_addr *ip)
 {
-	return (IN6_IS_ADDR_UNSPECIFIED(&listener->ip) ||
-		IN6_ARE_ADDR_EQUAL(&listener->ip, ip)) &&
+	return pier__soft_cm_listener(cm, listener->listener.port, ip) &&
 	       cm->host->ops->gid(cm->host, ip) >= 0;
 }
 
-/* Why @mad cannot be told to @listener; 0: it can. */
+/*
+ * Why @mad cannot be told to who listens on its port, of whom @listener is
+ * one; 0: it can.
+ */
 static int objection(const struct soft_cm *cm,
 		     const struct soft_cm_listener *listener,
 		     const struct soft_mad *mad, const struct soft_rx *rx)
@@ -157,7 +168,8 @@ static void req_take(struct soft_cm *cm, struct soft_cm_conn *conn,
 	pier__soft_cm_index(cm, conn, SOFT_CM_BY_QPN);
 }
 
-static void req_new(struct soft_cm *cm, struct soft_cm_listener *listener,
+/* Returns false: no memory. */
+static bool req_new(struct soft_cm *cm, struct soft_cm_listener *listener,
 		    const struct soft_mad *mad, const struct soft_rx *rx)
 {
 	struct soft_cm_conn *conn = pier__soft_cm_conn_new(cm);
@@ -165,18 +177,19 @@ static void req_new(struct soft_cm *cm, struct soft_cm_listener *listener,
 	struct soft_cm_id *id;
 
 	if (!conn)
-		return;		/* as if it was lost */
+		return false;
 	req_take(cm, conn, mad, rx);
 	pier__soft_mad_ip_decode(mad->data, mad->len, &ip);
 	id = pier__soft_cm_id_new(cm, conn, listener->listener.port,
 				  ip.src_port);
 	if (!id) {
 		pier__soft_cm_conn_free(cm, conn);
-		return;
+		return false;
 	}
 	id->listener = listener;
 	listener->waiting++;
 	pier__soft_cm_tell(cm, id, PIER__CM_REQUEST);
+	return true;
 }
 
 /*
@@ -204,15 +217,19 @@ void pier__soft_cm_req(struct soft_cm *cm, const struct soft_mad *mad,
 
 	/* One may only ask for oneself, and not through a translator. */
 	if (memcmp(mad->primary.local_gid, &rx->src.ip, 16) ||
-	    memcmp(mad->primary.remote_gid, &rx->dst.ip, 16))
+	    memcmp(mad->primary.remote_gid, &rx->dst.ip, 16)) {
+		pier__soft_add(cm->ep->counters, SOFT_COUNTER(dropped), 1);
 		return;
+	}
 	conn = pier__soft_cm_by_peer(cm, mad->guid, mad->local_id);
 	if (conn) {
 		req_again(cm, conn, rx);
 		return;
 	}
 	if (mad->service_id >> 16 == SOFT_CM_SERVICE)
-		listener = find_listener(cm, (uint16_t)mad->service_id);
+		listener = pier__soft_cm_listener(cm,
+						  (uint16_t)mad->service_id,
+						  &in6addr_any);
 	reason = objection(cm, listener, mad, rx);
 	conn = pier__soft_cm_by_qpn(cm, mad->guid, mad->qpn);
 	if (!reason && conn)
@@ -224,10 +241,14 @@ void pier__soft_cm_req(struct soft_cm *cm, const struct soft_mad *mad,
 			pier__soft_cm_stale(cm, conn);
 		return;
 	}
-	if (listener->waiting < listener->backlog)
-		req_new(cm, listener, mad, rx);
-	else
-		put_off(cm, mad, rx);
+	listener = pier__soft_cm_listener(cm, listener->listener.port,
+					  &rx->dst.ip);
+	/* As if it was lost: it comes again. */
+	if (listener->waiting < listener->backlog &&
+	    req_new(cm, listener, mad, rx))
+		return;
+	pier__soft_add(cm->ep->counters, SOFT_COUNTER(cm_overflows), 1);
+	put_off(cm, mad, rx);
 }
 
 static void rep_build(const struct soft_cm *cm, struct soft_cm_conn *conn,

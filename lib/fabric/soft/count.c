@@ -24,6 +24,8 @@ const char *const pier__soft_counter_names[] = {
 	"stale",
 	"bad_icrc",
 	"dropped",
+	"cm_refused",
+	"cm_overflows",
 	"cq_overflows",
 	"rx_overflows",
 	"tx_refused",

@@ -25,6 +25,8 @@ struct soft_counters {
 	uint64_t stale;			/* answers that nobody waits for */
 	uint64_t bad_icrc;
 	uint64_t dropped;		/* malformed, or nobody's */
+	uint64_t cm_refused;		/* connection requests: with a REJ */
+	uint64_t cm_overflows;		/* and those beyond a backlog */
 	uint64_t cq_overflows;		/* completions lost: a fatal error */
 	uint64_t rx_overflows;		/* datagrams the socket had no room */
 					/* for; as tx_refused, of endpoints */

@@ -22,7 +22,7 @@
  * alone, and a warning says so.
  */
 #define SOFT_PAGE_MAGIC "pier page"
-#define SOFT_PAGE_VERSION 2	/* of all of this, and of soft_counters */
+#define SOFT_PAGE_VERSION 3	/* of all of this, and of soft_counters */
 #define SOFT_PAGE_EPS 256	/* rows of endpoints, then of connections */
 #define SOFT_PAGE_QPS 1024
 

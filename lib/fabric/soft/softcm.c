@@ -29,7 +29,8 @@ struct soft_chan_cm {
 
 struct soft_listener {
 	struct soft_cm_listener in;	/* first */
-	struct soft_chan_sock *sock;	/* its port's; NULL: port 4791's */
+	struct soft_chan_sock *sock;	/* its port's, shared with listeners */
+					/* of other addresses; NULL: 4791's */
 };
 
 static struct soft_chan_cm *cm_of(struct pier__cm *cm)
@@ -228,24 +229,60 @@ static int addr_take(const struct sockaddr *addr, struct soft_addr *ret)
 	return 0;
 }
 
-/* The sockets of @listener, whose port is the one that is asked for. */
-static int open_port(struct soft_chan *chan, struct soft_listener *listener)
+/* Some listener on @port, at whichever address. */
+static struct soft_listener *on_port(const struct soft_chan_cm *cm,
+				     uint16_t port)
+{
+	return (struct soft_listener *)
+		pier__soft_cm_listener(cm->machine, port, &in6addr_any);
+}
+
+/* Errors: -EADDRINUSE, with who has it; those of opening a socket. */
+static int open_sock(struct soft_chan_cm *cm, struct soft_listener *listener)
 {
 	uint16_t port = listener->in.listener.port;
+	struct soft_listener *other = on_port(cm, port);
+	int err;
+
+	if (other) {
+		listener->sock = other->sock;
+		return 0;
+	}
+	err = pier__soft_chan_sock_open(chan_of(cm), port, &listener->sock);
+	if (err == -EADDRINUSE)
+		return pier__fail(err, "cannot listen on port %u: another "
+				  "context or process has its UDP port; ss "
+				  "-ulpn sport = :%u tells which: end that or "
+				  "take another port", port, port);
+	if (!err)
+		listener->in.listener.port = listener->sock->io->port;
+	return err;
+}
+
+/* The sockets of @listener, whose port is the one that is asked for. */
+static int open_port(struct soft_chan_cm *cm, struct soft_listener *listener)
+{
+	struct soft_chan *chan = chan_of(cm);
 	int err = 0;
 
-	if (port != SOFT_STANDARD_PORT) {
-		err = pier__soft_chan_sock_open(chan, port, &listener->sock);
-		if (err)
-			return err;
-		listener->in.listener.port = listener->sock->io->port;
-	}
+	if (pier__soft_cm_listener(cm->machine, listener->in.listener.port,
+				   &listener->in.ip))
+		return pier__fail(-EADDRINUSE, "cannot listen on port %u: this"
+				  " context listens there already, on this "
+				  "address or on all", listener->in.listener
+				  .port);
+	if (listener->in.listener.port != SOFT_STANDARD_PORT)
+		err = open_sock(cm, listener);
+	if (err)
+		return err;
 	listener->in.standard = pier__soft_chan_standard_use(chan, true);
 	if (listener->in.standard)
 		return 0;
 	if (!listener->sock)
-		return pier__fail(-EADDRINUSE, "UDP port %u is taken",
-				  SOFT_STANDARD_PORT);
+		return pier__fail(-EADDRINUSE, "cannot listen on port %u: "
+				  "rdma_rxe, or another context or process, "
+				  "has this UDP port: end that or take another "
+				  "port", SOFT_STANDARD_PORT);
 	pier__log(PIER_LOG_WARNING, "soft", "listening on port %u, but only "
 		  "for soft peers: UDP port %u, where standard RDMA devices "
 		  "send to, is taken", listener->in.listener.port,
@@ -288,7 +325,7 @@ static int soft_cm_listen(struct pier__cm *pcm, const struct sockaddr *addr,
 	listener->in.backlog = backlog > 0 ? (uint32_t)backlog : 1;
 
 	begin(cm);
-	err = open_port(chan_of(cm), listener);
+	err = open_port(cm, listener);
 	if (!err)
 		pier__soft_cm_listen(cm->machine, &listener->in);
 	end(cm);
@@ -313,7 +350,7 @@ static void soft_cm_unlisten(struct pier__cm_listener *plistener)
 	chan = chan_of(cm);
 	pier__soft_chan_begin(chan);
 	pier__soft_cm_unlisten(cm->machine, &listener->in);
-	if (listener->sock)
+	if (listener->sock && !on_port(cm, plistener->port))
 		pier__soft_chan_sock_close(chan, listener->sock);
 	if (listener->in.standard)
 		pier__soft_chan_standard_use(chan, false);
