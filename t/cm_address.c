@@ -5,6 +5,7 @@
 
 #include "t/caller.h"
 #include "t/netns.h"
+#include "t/pair.h"
 #include "t/tap.h"
 
 /*
@@ -134,7 +135,7 @@ static void a_port_has_a_listener_for_each_address(void)
 		reached_by(TWO, 0, TWO);
 		if (IS(caller_try(&client, &server, ONE), 0)) {
 			OK(peer_count(&client.failures, 1));
-			IS(pier_conn_reject_reason(client.peer.conn), 8);
+			IS(pier_conn_reject_reason(client.peer.conn), 12);
 		}
 		pier_listener_destroy(server.listener);
 		server.listener = NULL;
@@ -218,6 +219,75 @@ static void a_connection_ends_with_its_address(void)
 	end();
 }
 
+/* A process that listens, tells its port, and lives on. */
+static int serve(struct pair *pair, void *arg)
+{
+	uint16_t port;
+
+	(void)arg;
+	if (!begin_on("soft_lo", 0) || !caller_listen(&server, 0))
+		return 1;
+	port = pier_listener_port(server.listener);
+	pair_send(pair, &port, sizeof(port));
+	for (;;)
+		peer_drive(1000);
+}
+
+static void keep_warning(enum pier_log_level level, const char *area,
+			 const char *message, void *arg)
+{
+	(void)area;
+	if (level == PIER_LOG_WARNING)
+		snprintf(arg, 256, "%s", message);
+}
+
+static bool join_port(uint16_t port)
+{
+	struct pier_connect_config cfg = {
+		.size = sizeof(cfg), .peer = HOME, .port = port,
+	};
+	int before = client.established;
+
+	return IS(pier_rdma_connect_to(client.peer.rdma, &cfg,
+				       &client.peer.conn), 0) &&
+	       OK(peer_count(&client.established, before + 1));
+}
+
+/* Port 4791 is the other's: soft peers are served at the listener's own. */
+static void two_processes_listen_on_one_host(void)
+{
+	struct pier_listen_config cfg = { .size = sizeof(cfg), .port = 4791 };
+	struct pier_listener *none = NULL;
+	char warning[256] = "";
+	struct pair other;
+	uint16_t port = 0;
+
+	if (!netns_ip("link set lo up"))
+		return;
+	pair_start(&other, serve, NULL);
+	IS(pair_recv(&other, &port, sizeof(port)), sizeof(port));
+	if (begin_on("soft_lo", 0)) {
+		pier_log_set_callback(keep_warning, warning);
+		OK(caller_listen(&server, 0));
+		LIKE(warning, "only for soft peers: UDP port 4791");
+		IS(pier_rdma_listen(server.peer.rdma, &cfg, &none),
+		   -EADDRINUSE);
+		LIKE(pier_last_error(), "4791");
+		LIKE(pier_last_error(), "process");
+		cfg.port = port;
+		IS(pier_rdma_listen(server.peer.rdma, &cfg, &none),
+		   -EADDRINUSE);
+		OK(!none);
+		OK(join_port(pier_listener_port(server.listener)));
+		OK(peer_count(&server.established, 1));
+		OK(join_port(port));
+		IS(client.failures, 0);
+		pier_log_set_callback(NULL, NULL);
+	}
+	end();
+	pair_kill(&other);
+}
+
 /* One up, one asked, one that asks: each is told once. */
 static void an_interface_that_goes_is_told_to_each(void)
 {
@@ -254,6 +324,7 @@ int main(void)
 {
 	if (!netns_enter())
 		return tap_skip_all("no network namespace of its own");
+	TEST(two_processes_listen_on_one_host);
 	TEST(addresses_of_every_kind_reach_the_server);
 	TEST(a_port_has_a_listener_for_each_address);
 	TEST(an_attempt_ends_with_its_own_address);

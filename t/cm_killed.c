@@ -285,6 +285,38 @@ static void clients_are_killed_during_the_handshake(void)
 	IS(round, 6);
 }
 
+/* The same from the other side: the attempt has one end. */
+static void servers_are_killed_during_the_handshake(void)
+{
+	int round, i;
+
+	for (round = 0; round < 6; round++) {
+		struct pair pair;
+		uint64_t end;
+
+		pair_start(&pair, serve, NULL);
+		if (!open_me() || !IS(connect_to(&pair), 0)) {
+			pair_kill(&pair);
+			close_me();
+			return;
+		}
+		for (i = 0; i < round * 40; i++)
+			pier_pe_progress(me.peer.pe, 0);
+		pair_kill(&pair);
+		end = pier__now() + 20000 * PIER__MS;
+		while (me.failures + me.disconnected < 1 &&
+		       pier__now() < end)
+			peer_drive(1);
+		peer_drive(20);
+		IS(me.failures + me.disconnected, 1);
+		IS(me.established, me.disconnected);
+		if (me.failures)
+			LIKE(pier_conn_error_text(me.peer.conn),
+			     "cannot connect to ");
+		close_me();
+	}
+}
+
 int main(void)
 {
 	int err = pier_dev_open(NULL, &dev);
@@ -301,5 +333,6 @@ int main(void)
 	TEST(a_client_is_killed_before_it_is_accepted);
 	TEST(a_client_is_killed_when_it_is_connected);
 	TEST(clients_are_killed_during_the_handshake);
+	TEST(servers_are_killed_during_the_handshake);
 	return tap_done();
 }

@@ -60,6 +60,7 @@ check_PROGRAMS += \
 	%D%/soft_cm.t \
 	%D%/soft_cm_end.t \
 	%D%/soft_cm_find.t \
+	%D%/soft_cm_flood.t \
 	%D%/soft_cm_hostile.t \
 	%D%/soft_cm_lossy.t \
 	%D%/soft_crafted.t \
