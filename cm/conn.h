@@ -196,6 +196,8 @@ uint64_t pier__conn_step(struct pier_conn *conn, uint64_t now);
 
 /* Move the QP; kept in qpstate.c. */
 int pier__conn_qp_init(struct pier_conn *conn);
+/* The largest MTU code of at most @bytes, which are 256 or more. */
+enum ibv_mtu pier__conn_mtu_code(uint32_t bytes);
 int pier__conn_qp_ready(struct pier_conn *conn);	/* INIT to RTS */
 int pier__conn_qp_again(struct pier_conn *conn);	/* ERR to RTS */
 void pier__conn_qp_error(struct pier_conn *conn);

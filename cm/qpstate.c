@@ -7,7 +7,7 @@
 /* The QP's moves.  Every pier QP allows remote read, write and atomics: the
  * user's rights are those of the mmap's key and the context's, see conn.h. */
 
-static enum ibv_mtu mtu_code(uint32_t bytes)
+enum ibv_mtu pier__conn_mtu_code(uint32_t bytes)
 {
 	enum ibv_mtu code = IBV_MTU_256;
 
@@ -63,7 +63,7 @@ static int to_rtr(struct pier_conn *conn)
 	struct pier__port port;
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTR,
-		.path_mtu = mtu_code(conn->path_mtu),
+		.path_mtu = pier__conn_mtu_code(conn->path_mtu),
 		.dest_qp_num = conn->them.qpn,
 		/* a hello that was taken before is one packet */
 		.rq_psn = (conn->them.psn + conn->hello_seen) & 0xffffff,

@@ -80,7 +80,8 @@ int pier__room_open(struct pier__qset *qset)
 		return pier__fail(-ENOMEM, "connection manager: no memory");
 	room->qset = qset;
 	room->fab = fab;
-	err = fab->create(qset->chan, &room->cm);
+	err = fab->create(qset->chan, pier__conn_mtu_code(qset->cfg->mtu),
+			  &room->cm);
 	if (err)
 		goto err_free;
 	room->source.poll = poll_events;

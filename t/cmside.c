@@ -165,7 +165,7 @@ static int open_far(void)
 static bool open_side(struct side *side)
 {
 	return loop_end_open(side->fdev, 16, &side->end) &&
-	       said(ops()->create(side->end.chan, &side->cm));
+	       said(ops()->create(side->end.chan, IBV_MTU_4096, &side->cm));
 }
 
 static void close_side(struct side *side)

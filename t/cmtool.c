@@ -18,7 +18,7 @@ static int print_open(void)
 	if (!err)
 		err = fdev->fabric->qp->chan_create(fdev, &chan);
 	if (!err)
-		err = ops()->create(chan, &cm);
+		err = ops()->create(chan, IBV_MTU_4096, &cm);
 	puts(err ? pier_last_error() : "opened");
 	return err ? 1 : 0;
 }
@@ -32,7 +32,7 @@ static int print_gone(void)
 
 	if (loop_device(&near.fdev) || !loop_end_open(near.fdev, 16,
 						      &near.end) ||
-	    ops()->create(near.end.chan, &near.cm) ||
+	    ops()->create(near.end.chan, IBV_MTU_4096, &near.cm) ||
 	    ops()->listen(near.cm, text_address("0.0.0.0", 0), 1, NULL,
 			  &listener) ||
 	    ops()->resolve(near.cm, NULL, address(&near, listener->port),

@@ -76,7 +76,7 @@ static bool end_open(struct end *end)
 {
 	memset(end, 0, sizeof(*end));
 	return loop_end_open(fdev, 16, &end->loop) &&
-	       said(ops->create(end->loop.chan, &end->cm));
+	       said(ops->create(end->loop.chan, IBV_MTU_4096, &end->cm));
 }
 
 static void end_close(struct end *end)

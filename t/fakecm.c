@@ -89,7 +89,8 @@ static void tell(struct fake_id *id, enum pier__cm_kind kind,
 		abort();
 }
 
-static int fake_create(struct pier__chan *chan, struct pier__cm **ret)
+static int fake_create(struct pier__chan *chan, enum ibv_mtu mtu,
+		       struct pier__cm **ret)
 {
 	struct fake *f = calloc(1, sizeof(*f));
 
@@ -97,6 +98,7 @@ static int fake_create(struct pier__chan *chan, struct pier__cm **ret)
 		free(f);
 		return broken();
 	}
+	(void)mtu;
 	f->cm.chan = chan;
 	f->cm.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	*ret = &f->cm;

@@ -480,7 +480,7 @@ static void every_allocation(int (*call)(void))
 static int create_one(void)
 {
 	struct pier__cm *cm;
-	int err = ops()->create(near.end.chan, &cm);
+	int err = ops()->create(near.end.chan, IBV_MTU_4096, &cm);
 
 	if (!err)
 		ops()->destroy(cm);

@@ -332,7 +332,12 @@ struct pier__cm_event {
  * Nothing blocks; an id is told "over" at most once.
  */
 struct pier__fabric_cm {
-	int (*create)(struct pier__chan *chan, struct pier__cm **ret);
+	/*
+	 * @mtu: the most that its connections may have.  Errors: -EOPNOTSUPP,
+	 * less than the port has, which the manager cannot agree on.
+	 */
+	int (*create)(struct pier__chan *chan, enum ibv_mtu mtu,
+		      struct pier__cm **ret);
 
 	/* No listener and no id is left. */
 	void (*destroy)(struct pier__cm *cm);

@@ -23,6 +23,7 @@ struct soft_chan_cm {
 	struct soft_cm_host host;
 	struct soft_cm *machine;	/* owned */
 	bool used;			/* by the program */
+	uint8_t mtu;			/* code, most of a connection */
 	bool rung;			/* the bell is */
 	unsigned int knocks;		/* sockets out for it */
 };
@@ -145,7 +146,8 @@ void pier__soft_chan_cm_free(struct soft_chan_cm *cm)
 	free(cm);
 }
 
-static int soft_cm_create(struct pier__chan *pchan, struct pier__cm **ret)
+static int soft_cm_create(struct pier__chan *pchan, enum ibv_mtu mtu,
+			  struct pier__cm **ret)
 {
 	struct soft_chan *chan = (struct soft_chan *)pchan;
 	int err;
@@ -158,6 +160,7 @@ static int soft_cm_create(struct pier__chan *pchan, struct pier__cm **ret)
 		return err;
 
 	chan->cm->used = true;
+	chan->cm->mtu = (uint8_t)mtu;
 	*ret = &chan->cm->cm;
 	return 0;
 }
@@ -172,10 +175,11 @@ static void soft_cm_destroy(struct pier__cm *cm)
 static void begin(struct soft_chan_cm *cm)
 {
 	struct soft_chan *chan = chan_of(cm);
+	uint8_t mtu = (uint8_t)cm->cm.chan->fdev->port.mtu;
 
 	pier__soft_chan_begin(chan);
 	pier__soft_chan_reap(chan);
-	cm->host.mtu = (uint8_t)cm->cm.chan->fdev->port.mtu;
+	cm->host.mtu = mtu < cm->mtu ? mtu : cm->mtu;
 }
 
 static void end(struct soft_chan_cm *cm)

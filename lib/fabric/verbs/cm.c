@@ -51,12 +51,22 @@ static int open_channel(const char *device, struct rdma_event_channel **ret)
 	return 0;
 }
 
-int pier__verbs_cm_create(struct pier__chan *chan, struct pier__cm **ret)
+int pier__verbs_cm_create(struct pier__chan *chan, enum ibv_mtu mtu,
+			  struct pier__cm **ret)
 {
 	const char *device = chan->fdev->port.name;
-	struct verbs_cm *cm = calloc(1, sizeof(*cm));
+	struct verbs_cm *cm;
 	int err;
 
+	/* REQ has the path's, whatever we say: the peer would not know. */
+	if (mtu < chan->fdev->port.mtu)
+		return pier__fail(-EOPNOTSUPP, "%s: an MTU of %u for "
+				  "connections by address, less than the "
+				  "port's %u: librdmacm knows the port's "
+				  "alone; set 0, lower the link's, or connect "
+				  "by descriptors", device, 128u << mtu,
+				  128u << chan->fdev->port.mtu);
+	cm = calloc(1, sizeof(*cm));
 	if (!cm)
 		return pier__fail(-ENOMEM, "%s: no memory", device);
 	err = open_channel(device, &cm->channel);

@@ -54,7 +54,8 @@ static inline struct cm_end *end_of(struct pier__cm_id *id)
 }
 
 /* Channels and events, kept in cm.c. */
-int pier__verbs_cm_create(struct pier__chan *chan, struct pier__cm **ret);
+int pier__verbs_cm_create(struct pier__chan *chan, enum ibv_mtu mtu,
+			  struct pier__cm **ret);
 void pier__verbs_cm_destroy(struct pier__cm *cm);
 int pier__verbs_cm_next(struct pier__cm *cm, struct pier__cm_event *ret);
 
