@@ -18,6 +18,7 @@ check_PROGRAMS += \
 	%D%/cm_answer.t \
 	%D%/cm_away.t \
 	%D%/cm_gone.t \
+	%D%/cm_hosts.t \
 	%D%/cm_killed.t \
 	%D%/cm_link.t \
 	%D%/cm_many.t \
