@@ -205,6 +205,25 @@ static void a_listener_that_dies_can_be_denied_again(void)
 	end();
 }
 
+static void a_listener_that_begins_late_is_one_like_any(void)
+{
+	struct cm_end *a;
+
+	begin(0);
+	pair->side[0].peer_closed = true;
+	pair->side[1].manner = CM_WAIT;
+	a = cm_ask(pair, CM_SERVICE, NULL);
+	cm_run(pair, 60);
+	cm_listen(pair, 1, 8);
+	pair->side[0].peer_closed = false;
+	cm_run(pair, 1000);
+	IS(sent(SOFT_MAD_MRA)->mad.message, SOFT_MAD_OF_REQ);
+	deny();
+	cm_run(pair, 1);
+	IS(a->over, -1);
+	end();
+}
+
 static void a_host_with_neither_port_is_not_waited_for(void)
 {
 	struct cm_end *a;
@@ -362,6 +381,7 @@ int main(void)
 	TEST(a_denial_before_that_is_known_waits_for_it);
 	TEST(a_denial_that_nothing_contradicts_is_believed);
 	TEST(a_listener_that_dies_can_be_denied_again);
+	TEST(a_listener_that_begins_late_is_one_like_any);
 	TEST(a_host_with_neither_port_is_not_waited_for);
 	TEST(a_standard_peer_without_our_port_4791_is_told_as_that);
 	TEST(a_port_4791_that_is_free_again_is_taken);
