@@ -190,6 +190,28 @@ static void that_port_4791_is_taken_here_is_told(void)
 	close(fd);
 }
 
+/* Of the two sides of a sample, either may come first. */
+static void a_sample_waits_for_its_server_all_the_same(void)
+{
+	struct pier_args args = PIER_ARGS_RENDEZVOUS;
+	uint16_t port = STANDARD_PORT, none = 0;
+	struct pier_conn *conn = NULL;
+	int fd = silent(&port);
+
+	close(silent(&none));
+	args.use_cm = 1;
+	args.server_addr = "127.0.0.1";
+	args.listen_port = none;
+	args.timeout_ms = 2000;
+	if (client_at("soft_lo")) {
+		IS(pier_rendezvous(client.peer.rdma, &args, NULL, &conn,
+				   NULL), -ETIMEDOUT);
+		LIKE(pier_last_error(), "after 2");
+	}
+	end();
+	close(fd);
+}
+
 static void so_it_is_over_ipv6(void)
 {
 	uint16_t port = STANDARD_PORT, none = 0;
@@ -248,6 +270,7 @@ int main(void)
 	TEST(a_listener_without_a_word_is_waited_for);
 	TEST(that_port_4791_is_taken_here_is_told);
 	TEST(so_it_is_over_ipv6);
+	TEST(a_sample_waits_for_its_server_all_the_same);
 	TEST(a_name_with_two_addresses_is_asked_at_both);
 	return tap_done();
 }

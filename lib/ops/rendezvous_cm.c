@@ -155,10 +155,14 @@ static enum pier_addr_type type_of(const struct pier_args *args)
 	return type[strlen(type) - 1] == '6' ? PIER_ADDR_IPV6 : PIER_ADDR_IPV4;
 }
 
-/* Might the server just not be there yet? */
+/*
+ * Might the server just not be there yet?  That UDP port 4791 is taken here is
+ * told as long as it is not.
+ */
 static bool may_come(int err)
 {
 	return err == -ECONNREFUSED || err == -ETIMEDOUT ||
+	       err == -EADDRINUSE ||
 	       err == -EHOSTUNREACH || err == -ENETUNREACH ||
 	       err == -ECONNRESET || err == -PIER_ENOHELLO ||
 	       err == -PIER_ERETRY;
