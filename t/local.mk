@@ -255,6 +255,7 @@ EXTRA_DIST += \
 	%D%/vm/guest.sh \
 	%D%/vm/init \
 	%D%/vm/judge.awk \
+	%D%/vm/native \
 	%D%/vm/net.sh \
 	%D%/vm/run \
 	%D%/vm/splats \

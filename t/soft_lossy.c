@@ -20,7 +20,7 @@
 #define INBOX (64 * SLOT)	/* slots of receives */
 #define WORD (PAIR_MEM - 64)	/* that the peer counts in */
 
-enum kind { SEND, SEND_IMM, WRITE, WRITE_IMM, READ, ADD, KINDS };
+enum kind { SEND, SEND_IMM, WRITE, WRITE_IMM, READ, ADD, SWAP, KINDS };
 
 /* What one side has asked of the other. */
 struct flow {
@@ -31,10 +31,11 @@ struct flow {
 	uint32_t expected_put, expected_got;
 	uint32_t receives_posted;
 	uint32_t receives;	/* kept posted by the peer */
-	uint64_t sum;		/* of what was added so far */
+	uint64_t word;		/* after all that was posted */
 	uint8_t kind[8192];
 	uint32_t len[8192];
 	uint64_t found[8192];	/* the word before */
+	bool silent[8192];	/* posted without IBV_SEND_SIGNALED */
 	bool bad;
 };
 
@@ -50,14 +51,26 @@ static bool fail(struct flow *f, const char *what, uint32_t op)
 	return false;
 }
 
+/* Nothing stands in the slot at @mem behind @len bytes. */
+static bool ends_there(const uint8_t *mem, uint32_t len)
+{
+	while (len < SLOT)
+		if (mem[len++])
+			return false;
+	return true;
+}
+
 static void receives_post(struct flow *f)
 {
+	uint32_t at;
+
 	/* Late, if few are to be there. */
 	if (f->receives < SLOTS && !vnet_chance(&pair->net, 0.05))
 		return;
 	while (f->receives_posted < f->expected_got + f->receives) {
-		pair_recv(f->peer, f->receives_posted,
-			  INBOX + f->receives_posted % SLOTS * SLOT, SLOT);
+		at = INBOX + f->receives_posted % SLOTS * SLOT;
+		memset(f->peer->mem + at, 0, SLOT);
+		pair_recv(f->peer, f->receives_posted, at, SLOT);
 		f->receives_posted++;
 	}
 }
@@ -78,6 +91,50 @@ static uint32_t some_length(void)
 	}
 }
 
+static bool is_atomic(enum kind kind)
+{
+	return kind == ADD || kind == SWAP;
+}
+
+/* Some are silent, never all that are in flight nor the last; some wait. */
+static unsigned int some_flags(struct flow *f, uint32_t op)
+{
+	uint64_t chance = vnet_random(&pair->net);
+	unsigned int flags = chance % 16 == 0 ? IBV_SEND_FENCE : 0;
+
+	f->silent[op] = chance / 16 % 4 == 0 && op % 8 != 7 &&
+			op + 1 != f->ops;
+	return f->silent[op] ? flags : flags | IBV_SEND_SIGNALED;
+}
+
+/* Every second swap finds what it compares with. */
+static void change_word(struct flow *f, uint32_t op, struct ibv_send_wr *wr)
+{
+	bool swap = f->kind[op] == SWAP;
+
+	f->found[op] = f->word;
+	wr->wr.atomic.remote_addr = (uintptr_t)f->peer->mem + WORD;
+	wr->wr.atomic.rkey = f->peer->mr.mr.rkey;
+	wr->wr.atomic.compare_add = swap ? f->word + op % 2 : op;
+	wr->wr.atomic.swap = f->word + 12345;
+	if (!swap)
+		f->word += op;
+	else if (op % 2 == 0)
+		f->word += 12345;
+}
+
+/* The patterns that move, zeros where they go to.  Returns where, remotely. */
+static uintptr_t prepare(struct flow *f, uint32_t op)
+{
+	uint8_t *local = f->me->mem + LOCAL + op % SLOTS * SLOT;
+	uint8_t *target = f->peer->mem + TARGET + op % SLOTS * SLOT;
+	bool read = f->kind[op] == READ;
+
+	memset(read ? local : target, 0, SLOT);
+	pair_pattern(read ? target : local, f->len[op], op);
+	return (uintptr_t)target;
+}
+
 static void post(struct flow *f)
 {
 	static const enum ibv_wr_opcode opcodes[KINDS] = {
@@ -87,49 +144,61 @@ static void post(struct flow *f)
 		[WRITE_IMM] = IBV_WR_RDMA_WRITE_WITH_IMM,
 		[READ] = IBV_WR_RDMA_READ,
 		[ADD] = IBV_WR_ATOMIC_FETCH_AND_ADD,
+		[SWAP] = IBV_WR_ATOMIC_CMP_AND_SWP,
 	};
 	uint32_t op = f->posted++, local = LOCAL + op % SLOTS * SLOT;
-	uint32_t target = TARGET + op % SLOTS * SLOT;
 	enum kind kind = vnet_random(&pair->net) % KINDS;
-	uint32_t len = kind == ADD ? 8 : some_length();
+	struct ibv_sge sge = pair_sge(f->me, local, is_atomic(kind)
+						    ? 8 : some_length());
+	struct ibv_send_wr wr = {
+		.wr_id = op, .opcode = opcodes[kind], .sg_list = &sge,
+		.num_sge = 1, .send_flags = some_flags(f, op),
+		.imm_data = op ^ 0x12345678,
+	};
 
 	f->kind[op] = kind;
-	f->len[op] = len;
-	f->found[op] = f->sum;
-	if (kind == ADD) {
-		f->sum += op;
-		target = WORD;
-	}
-	if (kind == READ) {
-		memset(f->me->mem + local, 0, SLOT);
-		pair_pattern(f->peer->mem + target, len, op);
-	} else if (kind != ADD) {
-		memset(f->peer->mem + target, 0, SLOT);
-		pair_pattern(f->me->mem + local, len, op);
+	f->len[op] = sge.length;
+	if (is_atomic(kind)) {
+		change_word(f, op, &wr);
+	} else {
+		wr.wr.rdma.remote_addr = prepare(f, op);
+		wr.wr.rdma.rkey = f->peer->mr.mr.rkey;
 	}
 	if (kind == SEND || kind == SEND_IMM || kind == WRITE_IMM)
 		f->expected[f->expected_put++] = op;
-	if (pair_send(f->me, op, opcodes[kind], local, len, f->peer, target))
+	if (pair_post(f->me->qp, &wr))
 		fail(f, "not posted", op);
 }
 
-static bool send_done(struct flow *f, const struct ibv_wc *wc)
+/* Is everything of @op where it must be, and nothing elsewhere? */
+static bool op_done(struct flow *f, uint32_t op)
 {
-	uint32_t op = f->done++, slot = op % SLOTS * SLOT;
+	const uint8_t *local = f->me->mem + LOCAL + op % SLOTS * SLOT;
+	const uint8_t *target = f->peer->mem + TARGET + op % SLOTS * SLOT;
+	uint32_t len = f->len[op];
 	uint64_t found;
 
-	if (wc->status || wc->wr_id != op)
-		return fail(f, "failed or out of order", op);
 	if (f->kind[op] == READ &&
-	    !pair_is_pattern(f->me->mem + LOCAL + slot, f->len[op], op))
+	    (!pair_is_pattern(local, len, op) || !ends_there(local, len)))
 		return fail(f, "read wrong", op);
 	if (f->kind[op] == WRITE &&
-	    !pair_is_pattern(f->peer->mem + TARGET + slot, f->len[op], op))
+	    (!pair_is_pattern(target, len, op) || !ends_there(target, len)))
 		return fail(f, "written wrong", op);
-	memcpy(&found, f->me->mem + LOCAL + slot, 8);
-	if (f->kind[op] == ADD && found != f->found[op])
-		return fail(f, "not added once", op);
+	memcpy(&found, local, 8);
+	if (is_atomic(f->kind[op]) && found != f->found[op])
+		return fail(f, "not carried out once", op);
 	return true;
+}
+
+/* The ones before it that are silent are done as well. */
+static bool send_done(struct flow *f, const struct ibv_wc *wc)
+{
+	while (f->done < f->posted && f->silent[f->done])
+		if (!op_done(f, f->done++))
+			return false;
+	if (wc->status || wc->wr_id != f->done)
+		return fail(f, "failed or out of order", f->done);
+	return op_done(f, f->done++);
 }
 
 static bool receive_done(struct flow *f, const struct ibv_wc *wc)
@@ -145,7 +214,8 @@ static bool receive_done(struct flow *f, const struct ibv_wc *wc)
 	    (f->kind[op] != SEND &&
 	     wc->imm_data != (op ^ 0x12345678)))
 		return fail(f, "received wrong length or immediate", op);
-	if (!pair_is_pattern(data, f->len[op], op))
+	if (!pair_is_pattern(data, f->len[op], op) ||
+	    !ends_there(data, f->len[op]))
 		return fail(f, "received wrong data", op);
 	return true;
 }
@@ -202,6 +272,7 @@ static void traffic(const struct pair_opts *opts,
 		    const struct vnet_faults *faults, uint32_t ops,
 		    uint32_t receives, uint64_t seed)
 {
+	uint32_t before;
 	int i;
 
 	pair = pair_open(opts, seed);
@@ -222,8 +293,11 @@ static void traffic(const struct pair_opts *opts,
 	report();
 	/* Nothing comes after that. */
 	OK(pair_idle(pair));
-	IS(pair_poll(&pair->side[0]), pair->side[0].wcs);
-	IS(pier__soft_qp_state(pair->side[0].qp), IBV_QPS_RTS);
+	for (i = 0; i < 2; i++) {
+		before = pair->side[i].wcs;
+		IS(pair_poll(&pair->side[i]), before);
+		IS(pier__soft_qp_state(pair->side[i].qp), IBV_QPS_RTS);
+	}
 	pair_close(pair);
 }
 
@@ -285,7 +359,14 @@ static void packets_may_come_twice(void)
 
 static void corrupted_packets_are_not_believed(void)
 {
-	struct vnet_faults faults = { .corrupt = 0.01, .truncate = 0.01 };
+	struct vnet_faults faults = { .corrupt = 0.01 };
+
+	lossy(&faults, 500);
+}
+
+static void truncated_packets_are_not_believed(void)
+{
+	struct vnet_faults faults = { .truncate = 0.01 };
 
 	lossy(&faults, 500);
 }
@@ -293,11 +374,16 @@ static void corrupted_packets_are_not_believed(void)
 static void everything_may_happen_together(void)
 {
 	struct vnet_faults faults = {
-		.loss = 0.05, .duplicate = 0.1, .reorder = 0.1,
-		.corrupt = 0.01, .truncate = 0.01, .refuse = 0.2,
+		.duplicate = 0.1, .reorder = 0.1, .corrupt = 0.01,
+		.truncate = 0.01, .refuse = 0.2,
 	};
+	static const double losses[] = { 0, 0.01, 0.05, 0.2 };
+	unsigned int i;
 
-	lossy(&faults, 300);
+	for (i = 0; i < sizeof(losses) / sizeof(*losses); i++) {
+		faults.loss = losses[i];
+		lossy(&faults, 150);
+	}
 }
 
 static void it_may_happen_while_receives_are_short(void)
@@ -345,6 +431,7 @@ int main(int argc, char *argv[])
 	TEST(packets_may_overtake_one_another);
 	TEST(packets_may_come_twice);
 	TEST(corrupted_packets_are_not_believed);
+	TEST(truncated_packets_are_not_believed);
 	TEST(everything_may_happen_together);
 	TEST(it_may_happen_while_receives_are_short);
 	TEST(a_small_receive_buffer_only_slows_down);

@@ -22,6 +22,24 @@ text_files="$c_files $sh_files $mk_files lib/libpier.map
 	$(find . -maxdepth 1 -name '*.md') $(find docs t/vm -type f | sort |
 	    grep -v '^t/vm/splats$')"
 
+# Everything that tests is in one of the two lists.
+each_test_is_for_the_guest_or_for_the_host_alone()
+{
+	sed -n 's|^	%D%/\(.*\.\(t\|sh\)\) \\\\$|t/\1|p' t/local.mk |
+	    grep -vxF -e t/tap.sh -e t/vm/guest.sh -e t/vm/net.sh |
+	    sort -u >"$tmp/tests"
+	grep -hv '^#' t/vm/tests t/vm/native | grep . | sort >"$tmp/lists"
+	uniq -d "$tmp/lists"
+	while read -r file; do
+		grep -qxF "$file" "$tmp/lists" ||
+			echo "$file: neither in t/vm/tests nor t/vm/native"
+	done <"$tmp/tests"
+	while read -r file; do
+		[ -e "$file" ] || [ -e "${file%.t}.c" ] ||
+			echo "$file: in a list, but there is none"
+	done <"$tmp/lists"
+}
+
 there_is_something_to_look_at()
 {
 	[ "$(echo "$c_files" | wc -l)" -gt 70 ]
@@ -221,4 +239,5 @@ none no_path_of_one_machine_is_left
 none every_file_is_in_a_list
 none every_listed_file_is_there
 none lists_are_sorted_and_end_alike
+none each_test_is_for_the_guest_or_for_the_host_alone
 tap_done

@@ -157,8 +157,3 @@ tap_done()
 	[ $tap_failed -eq 0 ]
 	exit
 }
-
-done_testing()
-{
-	tap_done
-}

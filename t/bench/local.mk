@@ -72,7 +72,12 @@ bench-soft: $(SOFT_BENCH)
 
 # Beside perftest on kernel Soft-RoCE, in one boot.
 bench-vm: all
-	$(SHELL) $(srcdir)/t/vm/run -b . -l bench-vm -t 3000 t/bench/vm.sh
-	@tr -d '\r' <bench-vm/tap.log | sed -n 's/^# \(.*: .*\)/\1/p'
+	@status=0; \
+	$(SHELL) $(srcdir)/t/vm/run -b . -l bench-vm -t 3000 t/bench/vm.sh || \
+	    status=$$?; \
+	tr -d '\r' <bench-vm/tap.log | sed -n 's/^# \(.* x perftest\)/\1/p'; \
+	tr -d '\r' <bench-vm/tap.log | sed -n 's/^# \(targets: \)/\1/p' | \
+	    grep . || { echo "targets: 0 met, 6 missed"; status=1; }; \
+	exit $$status
 
 .PHONY: bench-cm bench-overhead bench-soft bench-vm

@@ -12,6 +12,24 @@ export PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C
 tap=/dev/ttyS1
 verdict=/dev/ttyS2
 
+# What programs have made on the two devices.
+resources()
+{
+	rdma resource show | grep -E '^[0-9]+: rxe[01]:'
+}
+
+# leaves BEFORE - print what is left of a program that has ended, which the
+# kernel may need a moment to take away
+leaves()
+{
+	tries=0
+	until [ "$(resources)" = "$1" ]; do
+		tries=$((tries + 1))
+		[ $tries -lt 50 ] || { resources; return; }
+		sleep 0.1
+	done
+}
+
 # Run one test as the build does, through t/run.
 run_one()
 {
@@ -22,8 +40,17 @@ run_one()
 	[ -e "$build/$1" ] || [ "$path" != "$1" ] || path=$src/$1
 	begun=$(date +%s)
 	echo "#vm begin $1"
+	before=$(resources)
 	(cd "$build" && sh "$src/t/run" "$path") </dev/null 2>&1
 	status=$?
+	left=$(leaves "$before")
+	[ -z "$left" ] || {
+		echo "# before: $before" | tr '\n' ' '
+		echo "# left: $left" | tr '\n' ' '
+		echo
+		echo "not ok - $1 leaves something on a device"
+		status=1
+	}
 	echo "#vm end $1 $status $(($(date +%s) - begun))"
 	return $status
 }
