@@ -14,7 +14,7 @@
 #define UNDER_WAY 64
 #define ROUNDS 2
 #define STORM 512
-#define RATE 1000		/* requests a second, in a storm */
+#define RATE 2			/* of the requests of a storm, a second */
 #define STOPPED 16		/* connections of the stopped, each sort */
 
 static int size;		/* of a crowd */
@@ -56,8 +56,8 @@ static int serve(struct pair *pair, void *arg)
 	IS(crowd.requests, plan->conns * plan->rounds);
 	/* no sooner, however fast the machine; a tenth of a second is given */
 	if (plan->rate)
-		OK(crowd.last_ns - crowd.first_ns >= 1000 * PIER__MS *
-		   (uint64_t)plan->conns / plan->rate - 150 * PIER__MS);
+		OK(crowd.last_ns - crowd.first_ns >=
+		   (1000 / RATE - 150) * PIER__MS);
 	crowd_close();
 	return 0;
 }
@@ -109,6 +109,7 @@ static void storm(struct plan *plan)
 	struct pair pair;
 
 	plan->conns = size < STORM ? size : STORM;
+	plan->rate *= (uint32_t)plan->conns;
 	plan->rounds = 1;
 	pair_start(&pair, serve, plan);
 	if (crowd_open(plan->conns, false) &&
