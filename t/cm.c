@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <arpa/inet.h>
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "t/cable.h"
 #include "t/caller.h"
 #include "t/tap.h"
 
@@ -286,6 +288,34 @@ static void a_context_has_several_listeners(void)
 	end();
 }
 
+static int threads(void)
+{
+	DIR *dir = opendir("/proc/self/task");
+	int n = -2;		/* . and .. */
+
+	while (dir && readdir(dir))
+		n++;
+	if (dir)
+		closedir(dir);
+	return n;
+}
+
+static void more_connections_take_no_thread_and_no_descriptor(void)
+{
+	bool begun = begin();
+	int i, fds, tasks = threads();
+
+	if (begun && caller_listen(&server, 0) &&
+	    caller_join(&client, &server, NULL)) {
+		fds = cable_fds();
+		for (i = 0; i < 16; i++)
+			OK(caller_join(&client, &server, NULL));
+		IS(threads(), tasks);
+		IS(cable_fds(), fds);
+	}
+	end();
+}
+
 static void many_requests_are_told_at_the_rate_that_was_set(void)
 {
 	int i;
@@ -498,6 +528,7 @@ int main(void)
 	TEST(where_nobody_listens_the_connection_fails);
 	TEST(a_port_is_had_by_one_listener);
 	TEST(a_context_has_several_listeners);
+	TEST(more_connections_take_no_thread_and_no_descriptor);
 	TEST(many_requests_are_told_at_the_rate_that_was_set);
 	TEST(a_stopping_server_disconnects_its_clients);
 	TEST(a_context_stops_with_an_attempt_under_way);

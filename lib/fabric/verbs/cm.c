@@ -277,7 +277,9 @@ static bool translate(struct cm_end *end, const struct rdma_cm_event *event,
 	case RDMA_CM_EVENT_ADDR_RESOLVED:
 		return addr_resolved(end, ret);
 	case RDMA_CM_EVENT_ADDR_ERROR:
-		return fail_end(end, "no way to", err, ret);
+		if (err == -ETIMEDOUT)
+			err = pier__verbs_cm_look_again(end);
+		return err && fail_end(end, "no way to", err, ret);
 	case RDMA_CM_EVENT_ROUTE_RESOLVED:
 		end->state = END_RESOLVED;
 		take_addresses(end);

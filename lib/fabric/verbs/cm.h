@@ -41,6 +41,7 @@ struct cm_end {
 	struct rdma_cm_id *rdma;
 	enum end_state state;
 	uint64_t deadline;	/* END_RESOLVING: as pier__now() */
+	int look_ms;		/* the same: how long the kernel looks next */
 };
 
 static inline struct verbs_cm *verbs_cm(struct pier__cm *cm)
@@ -90,6 +91,12 @@ int pier__verbs_cm_resolve(struct pier__cm *cm, const struct sockaddr *src,
 			   const struct sockaddr *dst, int timeout_ms,
 			   void *owner, struct pier__cm_id **ret);
 void pier__verbs_cm_release(struct pier__cm_id *id);
+
+/*
+ * The kernel has not found @end's peer in the time it was given: look once
+ * more.  Errors: -ETIMEDOUT, there is no time left; the kernel's.
+ */
+int pier__verbs_cm_look_again(struct cm_end *end);
 
 /* The handshake, kept in cm_step.c. */
 int pier__verbs_cm_connect(struct pier__cm_id *id,

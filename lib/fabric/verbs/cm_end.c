@@ -16,6 +16,13 @@
  */
 #define ACK_TIMEOUT 14
 
+/*
+ * How long the kernel looks for the peer, milliseconds, doubled each time: an
+ * answer that comes before it has begun to wait is noticed at the end only.
+ */
+#define FIRST_LOOK 50
+#define LONGEST_LOOK 1600
+
 static const struct pier__port *port_of(const struct pier__cm *cm)
 {
 	return &cm->chan->fdev->port;
@@ -228,6 +235,27 @@ static bool own_source(const struct pier__port *port,
 	return false;
 }
 
+static int look(struct cm_end *end, const struct sockaddr *src)
+{
+	int left = pier__ms_left(pier__now(), end->deadline);
+	int ms = end->look_ms < left ? end->look_ms : left;
+
+	if (!left)
+		return -ETIMEDOUT;
+	if (end->look_ms < LONGEST_LOOK)
+		end->look_ms *= 2;
+	errno = 0;
+	if (rdma_resolve_addr(end->rdma, src ? unconst(src) : NULL,
+			      (struct sockaddr *)&end->id.peer, ms))
+		return pier__verbs_error(-1);
+	return 0;
+}
+
+int pier__verbs_cm_look_again(struct cm_end *end)
+{
+	return look(end, NULL);		/* it is bound to its source */
+}
+
 int pier__verbs_cm_resolve(struct pier__cm *cm, const struct sockaddr *src,
 			   const struct sockaddr *dst, int timeout_ms,
 			   void *owner, struct pier__cm_id **ret)
@@ -256,11 +284,10 @@ int pier__verbs_cm_resolve(struct pier__cm *cm, const struct sockaddr *src,
 	end->deadline = pier__deadline(pier__now(), timeout_ms);
 	/* Linux before 5.2 does not know it. */
 	set_option(end, RDMA_OPTION_ID_ACK_TIMEOUT, &timeout, sizeof(timeout));
-	errno = 0;
-	if (rdma_resolve_addr(end->rdma, src ? unconst(src) : NULL,
-			      unconst(dst), timeout_ms)) {
-		err = pier__verbs_cm_fail(end, "no way to",
-					  pier__verbs_error(-1));
+	end->look_ms = FIRST_LOOK;
+	err = look(end, src);
+	if (err) {
+		err = pier__verbs_cm_fail(end, "no way to", err);
 		end_destroy(end);
 		return err;
 	}
