@@ -131,15 +131,12 @@ static void one_at_a_time(int err, int *status)
 	*status = -EINPROGRESS;
 }
 
-static void a_process_that_sits_still_is_read_and_written(void)
+/* What sit_still() looks for. */
+static void read_and_write(void)
 {
 	struct pier_buf *near, *far, *old;
 	int status = -EINPROGRESS;
-	struct pair pair;
 
-	pair_start(&pair, sit_still, NULL);
-	if (!begin(&defaults) || !peer_meet(&me, &pair))
-		goto out_wait;
 	peer_fill(&me, 7);
 	near = peer_data(&me, MEGA, MEGA);
 	far = peer_far_room(&me, MEGA, MEGA);
@@ -162,12 +159,47 @@ static void a_process_that_sits_still_is_read_and_written(void)
 					  &status), &status);
 	pier_buf_put(old);
 	pier_buf_put(far);
-	say(&pair);
-	await_word(&pair);
-	pier_conn_disconnect(me.conn);
-	peer_conn(me.conn, PIER_CONN_RESET);
-out_wait:
-	IS(pair_wait(&pair), 0);
+}
+
+static void work_on(struct pair *pair)
+{
+	if (peer_meet(&me, pair)) {
+		read_and_write();
+		say(pair);
+		await_word(pair);
+		pier_conn_disconnect(me.conn);
+		peer_conn(me.conn, PIER_CONN_RESET);
+	}
+	IS(pair_wait(pair), 0);
+}
+
+static void a_process_that_sits_still_is_read_and_written(void)
+{
+	struct pair pair;
+
+	pair_start(&pair, sit_still, NULL);
+	if (begin(&defaults))
+		work_on(&pair);
+	else
+		pair_kill(&pair);
+	end();
+}
+
+/* Its parent's devices are open, and it opens one of its own. */
+static void a_child_of_a_process_at_work_sits_still_as_well(void)
+{
+	struct pair first, second;
+
+	if (begin(&defaults)) {
+		pair_start(&first, sit_still, NULL);
+		pair_start(&second, sit_still, NULL);
+		work_on(&first);
+		pier_conn_destroy(me.conn);
+		pier_mmap_destroy(me.remote);
+		me.conn = NULL;
+		me.remote = NULL;
+		work_on(&second);
+	}
 	end();
 }
 
@@ -349,6 +381,7 @@ int main(void)
 	pier_dev_close(dev);	/* peers are forked before it is opened */
 	TEST(messages_go_there_and_back);
 	TEST(a_process_that_sits_still_is_read_and_written);
+	TEST(a_child_of_a_process_at_work_sits_still_as_well);
 	TEST(a_killed_peer_is_found_by_the_keepalive);
 	TEST(a_peer_killed_in_a_transfer_fails_its_tasks_once);
 	TEST(descriptors_of_a_dead_process_connect_to_nothing);

@@ -35,6 +35,7 @@ static struct helper {
 	pthread_t thread;
 	size_t count;			/* of channels; under life */
 	bool stop;
+	uint64_t first_id;		/* smaller ones are a parent's */
 	uint64_t last_id;
 	struct pier__list chans;
 	int epoll_fd;
@@ -336,11 +337,52 @@ static int start_thread(void)
 	return -err;
 }
 
+/*
+ * Around fork(2), so that a child finds nothing half done.  It has no helper
+ * and none of its parent's channels: its first one starts a helper again.
+ */
+static void before_fork(void)
+{
+	pthread_mutex_lock(&helper.life);
+	helper_lock();
+}
+
+static void after_fork(void)
+{
+	helper_unlock();
+	pthread_mutex_unlock(&helper.life);
+}
+
+/* The descriptors are copies; those of a helper that never was are closed. */
+static void begin_anew(void)
+{
+	if (helper.count) {
+		close(helper.bell);
+		close(helper.epoll_fd);
+	}
+	helper.count = 0;
+	helper.first_id = helper.last_id + 1;
+	pier__list_init(&helper.chans);
+	pthread_mutex_init(&helper.gate, NULL);
+	after_fork();
+}
+
+static void follow_forks(void)
+{
+	int err = pthread_atfork(before_fork, after_fork, begin_anew);
+
+	if (err)
+		pier__log(PIER_LOG_WARNING, "soft", "a child process cannot "
+			  "use soft devices: %s", pier_strerror(-err));
+}
+
 static int start(void)
 {
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct epoll_event ev = { .events = EPOLLIN };
 	int err;
 
+	pthread_once(&once, follow_forks);
 	helper.stop = false;
 	helper.epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	helper.bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -404,6 +446,8 @@ void pier__soft_helper_look(struct soft_chan *chan)
 void pier__soft_helper_remove(struct soft_chan *chan)
 {
 	pthread_mutex_lock(&helper.life);
+	if (chan->id < helper.first_id)		/* its helper is elsewhere */
+		goto out_unlock;
 	helper_lock();
 	pier__list_del(&chan->link);
 	unwatch(chan);
@@ -411,5 +455,6 @@ void pier__soft_helper_remove(struct soft_chan *chan)
 	helper_unlock();
 	if (!--helper.count)
 		stop();
+out_unlock:
 	pthread_mutex_unlock(&helper.life);
 }

@@ -9,9 +9,8 @@
  * drives the endpoints whose program is not there (chan.h).  It runs while
  * there are channels, sleeps when nothing arrives, and calls nothing above.
  *
- * It does not follow a fork: a child must not use what its parent made here,
- * as with libibverbs without ibv_fork_init(3); it may open devices anew only
- * after exec.
+ * A child of fork(2) has none of its parent's channels, which it must not use,
+ * and starts a helper of its own with its first.
  */
 
 /* @chan is complete.  Errors: of pthread_create(3) and epoll_create(2). */
