@@ -34,6 +34,7 @@ check_PROGRAMS += \
 	%D%/enddesc.t \
 	%D%/error.t \
 	%D%/exchange_lies.t \
+	%D%/exchange_slow.t \
 	%D%/fabric.t \
 	%D%/fabric_cm.t \
 	%D%/file.t \
@@ -185,6 +186,7 @@ wrap_alloc = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
 
 # These take libpier-uv, whose calls into libpier need the one library.
 %C%_exchange_lies_t_LDADD = %D%/libtap.la cm/uv/libpier-uv.la lib/libpier.la
+%C%_exchange_slow_t_LDADD = %D%/libtap.la cm/uv/libpier-uv.la lib/libpier.la
 %C%_uv_t_LDADD = %D%/libtap.la cm/uv/libpier-uv.la lib/libpier.la $(LIBUV_LIBS)
 
 EXTRA_DIST += \

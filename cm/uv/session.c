@@ -75,6 +75,7 @@ static void wait_for_meeting(struct session *s)
 
 static void sign_of_life(struct session *s)
 {
+	s->trickle = 0;
 	if (!s->deaf && !s->refusing)
 		wait_for(s, (uint64_t)s->cfg->timeout_ms);
 }
@@ -110,6 +111,10 @@ static void silence(uv_timer_t *timer)
 	else if (!s->writer || is_stranger(s))
 		pier__fail(err, "exchange: no peer within %d ms",
 			   s->cfg->timeout_ms);
+	else if (s->trickle && !s->err)
+		pier__fail(err, "exchange: %zu bytes from the peer in %d ms, "
+			   "at least %d or the end of a file are due",
+			   s->trickle, s->cfg->timeout_ms, FRAME_DATA_MAX);
 	else if (!s->err)
 		pier__fail(err, "exchange: nothing from the peer for %d ms",
 			   s->cfg->timeout_ms);
@@ -233,9 +238,22 @@ static int take(struct session *s, const struct frame *frame)
 	return pier__inbox_take(&s->inbox, frame);
 }
 
+/*
+ * Who sends a byte now and then could go on for weeks.  Frames of other types
+ * than data are few; data counts by a full frame of it, or a file's end.
+ */
+static bool is_progress(struct session *s, const struct frame *frame)
+{
+	if (frame->type != FRAME_DATA || !s->inbox.open)
+		return true;
+	s->trickle += frame->len;
+	return s->trickle >= FRAME_DATA_MAX;
+}
+
 /* Take in the frames that are whole.  Returns 0 or why not. */
 static int take_all(struct session *s)
 {
+	bool progress = false;
 	size_t at = 0;
 	int len = 0, err = 0;
 
@@ -247,9 +265,10 @@ static int take_all(struct session *s)
 			break;
 		err = take(s, &frame);
 		at += (size_t)len;
+		progress = is_progress(s, &frame) || progress;
 	}
-	if (at)
-		sign_of_life(s);	/* a whole frame; bytes are none */
+	if (progress)
+		sign_of_life(s);
 	s->inlen -= at;
 	memmove(s->inbuf, s->inbuf + at, s->inlen);
 	return len < 0 ? len : err;

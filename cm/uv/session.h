@@ -42,6 +42,7 @@ struct session {
 	size_t inlen;
 	uint8_t outbuf[FRAME_MAX];
 	uv_write_t write;
+	size_t trickle;			/* bytes of data since the last sign */
 	bool writing;
 	bool stored_said;		/* we: that all is in place */
 	bool stored_heard;		/* the peer: the same */
