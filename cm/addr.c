@@ -188,7 +188,7 @@ void pier__av_build(const struct pier__av *av, struct ibv_ah_attr *ret)
 	ret->port_num = av->port;
 	ret->sl = ib ? av->service_level : 0;
 	ret->dlid = ib ? av->dlid : 0;
-	ret->is_global = !ib || memcmp(av->sgid, av->dgid, 8);
+	ret->is_global = !ib || av->grh || memcmp(av->sgid, av->dgid, 8);
 	if (!ret->is_global)
 		return;
 	memcpy(ret->grh.dgid.raw, av->dgid, 16);

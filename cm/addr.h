@@ -48,13 +48,17 @@ const char *pier__gid_text(const uint8_t raw[16], char *ret);
 /* What an address vector is made of. */
 struct pier__av {
 	uint8_t link_layer;
+	bool grh;		/* the port requires one */
 	uint8_t port, service_level, traffic_class, hop_limit;
 	uint8_t sgid_index;
 	uint16_t dlid;
 	uint8_t sgid[16], dgid[16];
 };
 
-/* The address vector: RoCE always has a GRH, InfiniBand between subnets. */
+/*
+ * The address vector: RoCE always has a GRH, InfiniBand between subnets and
+ * where the port requires one.
+ */
 void pier__av_build(const struct pier__av *av, struct ibv_ah_attr *ret);
 
 #endif

@@ -37,11 +37,13 @@ int pier__conn_qp_init(struct pier_conn *conn)
 					   IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
 }
 
-static void address(const struct pier_conn *conn, struct ibv_ah_attr *ret)
+static void address(const struct pier_conn *conn, bool grh,
+		    struct ibv_ah_attr *ret)
 {
 	const struct pier_rdma_config *cfg = conn->qset->cfg;
 	struct pier__av av = {
 		.link_layer = conn->us.link_layer,
+		.grh = grh,
 		.port = (uint8_t)conn->qset->dev->info.port.port,
 		.service_level = (uint8_t)cfg->service_level,
 		.traffic_class = (uint8_t)cfg->traffic_class,
@@ -75,7 +77,7 @@ static int to_rtr(struct pier_conn *conn)
 	if (!pier__gid_find(&port, &conn->path_us, &conn->path_us.index))
 		return pier__conn_no_address(conn);
 	conn->housed = true;
-	address(conn, &attr.ah_attr);
+	address(conn, port.grh, &attr.ah_attr);
 	return modify(conn, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU |
 					   IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
 					   IBV_QP_MAX_DEST_RD_ATOMIC |

@@ -271,6 +271,10 @@ static void broken(struct pier_conn *conn)
 	char gid[INET6_ADDRSTRLEN], why[128];
 	int err = pier__conn_trouble(conn, why, sizeof(why));
 
+	if (err == -ENODEV) {
+		pier__conn_fail(conn, pier__dev_alive(conn->qset->dev));
+		return;
+	}
 	if (!err)
 		err = -ECONNRESET;
 	pier__gid_text(conn->path_them.raw, gid);
@@ -319,6 +323,11 @@ int pier__conn_failed(struct pier_conn *conn, const char *what,
 					pier__wc_text(wc->status));
 	}
 	cause = pier__conn_trouble(conn, port, sizeof(port));
+	if (cause == -ENODEV) {		/* found out by this very failure */
+		err = pier__dev_alive(conn->qset->dev);
+		pier__conn_fail(conn, err);
+		return err;
+	}
 	/* no answer can come to an address that is gone */
 	if (cause == -EADDRNOTAVAIL && (err == -PIER_ERETRY ||
 					err == -PIER_EDEVICE)) {

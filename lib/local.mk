@@ -56,6 +56,8 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/engine/task.h \
 	%D%/fabric/fabric.c \
 	%D%/fabric/fabric.h \
+	%D%/fabric/pci.c \
+	%D%/fabric/pci.h \
 	%D%/fabric/soft/capture.c \
 	%D%/fabric/soft/capture.h \
 	%D%/fabric/soft/chan.c \

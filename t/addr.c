@@ -276,6 +276,22 @@ static void infiniband_has_one_between_subnets_only(void)
 	IS(memcmp(attr.grh.dgid.raw, av.dgid, 16), 0);
 }
 
+static void infiniband_has_one_if_the_port_requires_it(void)
+{
+	struct pier__av av = { .link_layer = IBV_LINK_LAYER_INFINIBAND,
+			       .grh = true, .port = 1, .sgid_index = 2,
+			       .dlid = 7, .hop_limit = 64 };
+	struct ibv_ah_attr attr;
+
+	set_gid(av.sgid, "fe80::1");
+	set_gid(av.dgid, "fe80::2");
+	pier__av_build(&av, &attr);
+	IS(attr.is_global, 1);
+	IS(attr.dlid, 7);
+	IS(attr.grh.sgid_index, 2);
+	IS(memcmp(attr.grh.dgid.raw, av.dgid, 16), 0);
+}
+
 static void addresses_are_written_as_people_write_them(void)
 {
 	char text[INET6_ADDRSTRLEN];
@@ -355,6 +371,7 @@ int main(void)
 	TEST(no_more_is_offered_than_a_descriptor_holds);
 	TEST(roce_always_has_a_global_route);
 	TEST(infiniband_has_one_between_subnets_only);
+	TEST(infiniband_has_one_if_the_port_requires_it);
 	TEST(addresses_are_written_as_people_write_them);
 	TEST(socket_addresses_are_written_with_their_port);
 	TEST(any_address_is_known_in_both_families);

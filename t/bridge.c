@@ -4,6 +4,7 @@
  * device without verbs it says so.
  */
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,6 +67,102 @@ static void a_region_of_verbs_and_one_of_pier_share_a_domain(void)
 	IS(ibv_dereg_mr(mr), 0);
 }
 
+#define ROUNDS 100
+#define PIECES 16		/* raw requests of each kind in a round */
+#define PIECE 64u
+#define BLOCK (PIECES * PIECE)
+#define MANY_SENDS 128		/* of raw requests and tasks together */
+
+/*
+ * Where things are in the memory of each side.  What is sent comes from the
+ * requester's first two blocks, and from the owner's third and fourth.
+ */
+enum {
+	RAW_OUT, TASK_OUT,	/* written to the same place over there */
+	RAW_IN, TASK_IN,	/* read from the same place over there */
+	BLOCKS,
+};
+
+/* Post a block in pieces, as pier_verbs(3) allows: no signal, no wr_id. */
+static void post_raw(struct peer *peer, enum ibv_wr_opcode opcode, int block)
+{
+	struct pier_buf *near = peer_data(peer, block * BLOCK, BLOCK);
+	struct pier_buf *far = peer_far_data(peer, block * BLOCK, BLOCK);
+	struct ibv_send_wr wr = { .opcode = opcode, .num_sge = 1 }, *bad;
+	struct ibv_sge sge = { .length = PIECE };
+	struct ibv_qp *qp;
+	uint32_t i;
+
+	wr.sg_list = &sge;
+	IS(pier_conn_qp(peer->conn, &qp), 0);
+	IS(pier_buf_lkey(near, peer->dev, &sge.lkey), 0);
+	IS(pier_conn_rkey(peer->conn, far, &wr.wr.rdma.rkey), 0);
+	for (i = 0; i < PIECES; i++) {
+		sge.addr = (uintptr_t)pier_buf_data(near) + i * PIECE;
+		wr.wr.rdma.remote_addr = (uintptr_t)pier_buf_data(far) +
+					 i * PIECE;
+		IS(ibv_post_send(qp, &wr, &bad), 0);
+	}
+	pier_buf_put(far);
+	pier_buf_put(near);
+}
+
+/* Both kinds in both ways at once; the last task's end is everything's. */
+static bool raw_beside_tasks(struct peer *a, struct peer *b, int round)
+{
+	struct pier_buf *out = peer_data(a, TASK_OUT * BLOCK, BLOCK);
+	struct pier_buf *far_out = peer_far_room(a, TASK_OUT * BLOCK, BLOCK);
+	struct pier_buf *in = peer_room(a, TASK_IN * BLOCK, BLOCK);
+	struct pier_buf *far_in = peer_far_data(a, TASK_IN * BLOCK, BLOCK);
+	int written = -EINPROGRESS, read = -EINPROGRESS;
+	unsigned int seed = (unsigned int)round;
+
+	peer_fill(a, 2 * seed);
+	peer_fill(b, 2 * seed + 1);
+	post_raw(a, IBV_WR_RDMA_WRITE, RAW_OUT);
+	IS(pier_rdma_write(a->conn, out, far_out, peer_done, &written), 0);
+	post_raw(a, IBV_WR_RDMA_READ, RAW_IN);
+	IS(pier_rdma_read(a->conn, far_in, in, peer_done, &read), 0);
+	IS(peer_await(&written), 0);
+	IS(peer_await(&read), 0);
+	OK(peer_holds(b, 0, RAW_IN * BLOCK, 2 * seed, 0));
+	OK(peer_holds(a, RAW_IN * BLOCK, 2 * BLOCK, 2 * seed + 1,
+		      RAW_IN * BLOCK));
+	OK(peer_holds(b, RAW_IN * BLOCK, 2 * BLOCK, 2 * seed + 1,
+		      RAW_IN * BLOCK));
+	pier_buf_put(far_in);
+	pier_buf_put(in);
+	pier_buf_put(far_out);
+	pier_buf_put(out);
+	return tap_holds();
+}
+
+/* On @on, which may be the program's own domain. */
+static void mix(struct pier_dev *on)
+{
+	const struct pier_rdma_config cfg = {
+		.size = sizeof(cfg), .conn_send_queue = MANY_SENDS,
+	};
+	struct peer a, b;
+	int i;
+
+	if (!OK(peer_pair(&a, &b, on, &cfg, BLOCKS * BLOCK)))
+		return;
+	for (i = 0; i < ROUNDS && raw_beside_tasks(&a, &b, i); i++)
+		;
+	IS(i, ROUNDS);
+	IS(pier_conn_state(a.conn), PIER_CONN_CONNECTED);
+	peer_unpair(&a, &b);
+}
+
+static void raw_requests_go_beside_tasks_on_one_queue_pair(void)
+{
+	if (pd)
+		mix(dev);
+	else
+		tap_note("%s", "no verbs: no queue pair");
+}
+
 static void a_device_opens_on_a_domain_of_the_program(void)
 {
 	struct ibv_pd *own, *told;
@@ -86,6 +183,7 @@ static void a_device_opens_on_a_domain_of_the_program(void)
 		IS(pier_mmap_map(second, memory, sizeof(memory),
 				 PIER_LOCAL_WRITE, &mmap), 0);
 		pier_mmap_destroy(mmap);
+		mix(second);
 		pier_dev_close(second);
 	}
 	IS(ibv_dealloc_pd(own), 0);
@@ -113,6 +211,7 @@ static void the_queue_pair_of_a_connection_can_be_queried(void)
 }
 
 #define TURNS 100
+#define OVERRUN 256		/* completions; a queue of few has less room */
 
 static void ended_by_hand(const struct pier_conn *conn)
 {
@@ -174,6 +273,59 @@ static void a_queue_pair_moved_to_error_ends_its_connection_only(void)
 	peer_unpair(&a, &b);
 }
 
+/* Signalled, and so against the rules: more than there is room for. */
+static void overrun(struct peer *peer)
+{
+	struct ibv_send_wr wr = {
+		.opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED,
+	}, *bad;
+	struct ibv_qp *qp;
+	int i, rc = 0;
+
+	IS(pier_conn_qp(peer->conn, &qp), 0);
+	for (i = 0; i < OVERRUN && (!rc || rc == ENOMEM); ) {
+		rc = ibv_post_send(qp, &wr, &bad);
+		if (!rc)
+			i++;
+		else
+			sched_yield();	/* it has them still to do */
+	}
+	IS(i, OVERRUN);
+}
+
+static void a_completion_queue_overrun_by_hand_ends_its_context_only(void)
+{
+	const struct pier_rdma_config cfg = {
+		.size = sizeof(cfg), .max_conns = 2, .send_queue = 8,
+		.recv_queue = 8, .conn_send_queue = 8,
+	};
+	struct peer a, b, other = { 0 };
+	int got = -EINPROGRESS;
+
+	if (!pd) {
+		tap_note("%s", "no verbs: no queue pair");
+		return;
+	}
+	if (!OK(peer_pair(&a, &b, dev, &cfg, 4096)))
+		return;
+	IS(pier_rdma_receive(a.rdma, NULL, peer_done, &got), 0);
+	overrun(&a);
+	peer_conn(a.conn, PIER_CONN_ERROR);
+	IS(pier_conn_error(a.conn), -PIER_EDEVICE);
+	LIKE(pier_conn_error_text(a.conn), "completion queue of ");
+	LIKE(pier_conn_error_text(a.conn), "has overflowed");
+	pier_conn_destroy(a.conn);
+	a.conn = NULL;
+	IS(peer_await(&got), -PIER_EDEVICE);
+	IS(pier_ctx_inflight(pier_rdma_ctx(a.rdma)), 0);
+	pier_conn_destroy(b.conn);
+	b.conn = NULL;
+	if (OK(peer_open(&other, dev, a.pe, &cfg, 4096)))
+		peer_join(&other, &b);
+	peer_close(&other);
+	peer_unpair(&a, &b);
+}
+
 int main(void)
 {
 	if (pier_dev_open(NULL, &dev))
@@ -183,9 +335,11 @@ int main(void)
 	TEST(a_device_without_verbs_says_so);
 	TEST(keys_of_a_buffer_are_told);
 	TEST(a_region_of_verbs_and_one_of_pier_share_a_domain);
+	TEST(raw_requests_go_beside_tasks_on_one_queue_pair);
 	TEST(a_device_opens_on_a_domain_of_the_program);
 	TEST(the_queue_pair_of_a_connection_can_be_queried);
 	TEST(a_queue_pair_moved_to_error_ends_its_connection_only);
+	TEST(a_completion_queue_overrun_by_hand_ends_its_context_only);
 	pier_dev_close(dev);
 	return tap_done();
 }

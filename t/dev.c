@@ -77,6 +77,48 @@ static void no_name_is_the_default(void)
 	free(saved);
 }
 
+static bool is_kind(const struct pier_devinfo *one, const char *kind)
+{
+	return one && !strcmp(pier_devinfo_kind(one), kind);
+}
+
+/* The first active port of @kind, on @netdev unless that is NULL. */
+static const struct pier_devinfo *first(const char *kind, const char *netdev)
+{
+	const struct pier_devinfo *one;
+	size_t i;
+
+	for (i = 0; (one = pier_devlist_get(list, i)); i++) {
+		if (is_kind(one, kind) && pier_devinfo_active(one) &&
+		    (!netdev || !strcmp(pier_devinfo_netdev(one), netdev)))
+			return one;
+	}
+	return NULL;
+}
+
+/* A netdev or an address that names both means it, too. */
+static void a_verbs_device_goes_before_soft_ones(void)
+{
+	const struct pier_devinfo *verbs = first("verbs", NULL), *soft;
+	const char *was = getenv("PIER_DEVICE");
+	char *saved = was ? strdup(was) : NULL;
+
+	unsetenv("PIER_DEVICE");
+	OK(is_kind(find(NULL), verbs ? "verbs" : "soft"));
+	if (saved)
+		setenv("PIER_DEVICE", saved, 1);
+	free(saved);
+	if (!verbs) {
+		tap_note("every device here is soft");
+		return;
+	}
+	soft = first("soft", pier_devinfo_netdev(verbs));
+	if (OK(soft))
+		IS_STR(pier_devinfo_pci(soft), pier_devinfo_pci(verbs));
+	OK(is_kind(find(pier_devinfo_netdev(verbs)), "verbs"));
+	OK(is_kind(find(pier_devinfo_pci(verbs)), "verbs"));
+}
+
 static void an_unknown_name_is_refused_with_what_there_is(void)
 {
 	const struct pier_devinfo *found = NULL;
@@ -85,6 +127,8 @@ static void an_unknown_name_is_refused_with_what_there_is(void)
 
 	IS(pier_devlist_find(list, "no_such_device", &found), -ENODEV);
 	LIKE(pier_last_error(), "no_such_device");
+	if (!first("verbs", NULL))	/* then why there is none */
+		LIKE(pier_last_error(), "RDMA");
 	LIKE(pier_last_error(), pier_devinfo_name(info));
 	snprintf(name, sizeof(name), "%s:%u", pier_devinfo_name(info),
 		 pier_devinfo_port(info) + 200);
@@ -96,6 +140,14 @@ static void an_unknown_name_is_refused_with_what_there_is(void)
 	OK(!found);
 	IS(pier_dev_open("no_such_device", &dev), -ENODEV);
 	OK(!dev);
+}
+
+static void who_asks_for_a_soft_device_is_told_of_no_other_kind(void)
+{
+	const struct pier_devinfo *found = NULL;
+
+	IS(pier_devlist_find(list, "soft_none", &found), -ENODEV);
+	OK(!strstr(pier_last_error(), "modprobe"));
 }
 
 static void gids_are_those_in_use(void)
@@ -139,6 +191,17 @@ static void abilities_are_told(void)
 	IS(pier_devinfo_can_import(info, PIER_EXPORT_MMAP), 0);
 	IS(pier_devinfo_can_export(info, (enum pier_export)99), -EINVAL);
 	IS(pier_devinfo_can_import(info, (enum pier_export)99), -EINVAL);
+}
+
+static void a_lid_is_told_of_infiniband_only(void)
+{
+	struct pier_devinfo port = {
+		.port = { .link_layer = IBV_LINK_LAYER_INFINIBAND, .lid = 7 },
+	};
+
+	IS(pier_devinfo_lid(&port), 7);
+	port.port.link_layer = IBV_LINK_LAYER_ETHERNET;
+	IS(pier_devinfo_lid(&port), 0);
 }
 
 static void an_open_device_tells_what_was_opened(void)
@@ -233,10 +296,13 @@ int main(void)
 	TEST(the_list_has_what_it_counts);
 	TEST(a_device_is_found_by_every_name_it_has);
 	TEST(no_name_is_the_default);
+	TEST(a_verbs_device_goes_before_soft_ones);
 	TEST(an_unknown_name_is_refused_with_what_there_is);
+	TEST(who_asks_for_a_soft_device_is_told_of_no_other_kind);
 	TEST(gids_are_those_in_use);
 	TEST(limits_are_told);
 	TEST(abilities_are_told);
+	TEST(a_lid_is_told_of_infiniband_only);
 	TEST(an_open_device_tells_what_was_opened);
 	TEST(a_device_can_be_opened_often);
 	TEST(a_device_in_use_is_not_closed);

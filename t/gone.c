@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include <pier/verbs.h>
+
 #include "t/cable.h"
 #include "t/peer.h"
 #include "t/tap.h"
@@ -204,6 +206,41 @@ static void what_is_begun_later_is_refused(void)
 	OK(recover(removal));
 }
 
+/* On a domain of the program's own, which reads the events itself. */
+static void a_device_that_the_program_has_opened_is_told_as_well(void)
+{
+	struct ibv_pd *pd, *own;
+	struct pier_dev *second;
+	int status = -EINPROGRESS;
+	struct pier_buf *near, *far;
+	struct peer c = { 0 };
+	pid_t removal;
+
+	if (!cable_is_rxe()) {
+		tap_note("%s", "no verbs: no domain");
+		return;
+	}
+	if (!begin() || !IS(pier_dev_pd(dev[0], &pd), 0))
+		return;
+	own = ibv_alloc_pd(pd->context);
+	if (!OK(own) || !IS(pier_dev_open_pd(own, 1, &second), 0) ||
+	    !peer_open(&c, second, a.pe, &config, LEN) || !peer_join(&c, &b))
+		return;
+	near = peer_room(&c, 0, 8);
+	far = peer_far_data(&c, 8, 8);
+	IS(pier_rdma_read(c.conn, far, near, peer_done, &status), 0);
+	IS(peer_await(&status), 0);
+	removal = cable_unplug(0);
+	ends_as_gone(c.conn);
+	pier_buf_put(far);
+	pier_buf_put(near);
+	peer_close(&c);
+	pier_dev_close(second);
+	IS(ibv_dealloc_pd(own), 0);
+	end();
+	OK(recover(removal));
+}
+
 static void an_interface_that_goes_takes_the_device_along(void)
 {
 	pid_t removal;
@@ -278,6 +315,7 @@ int main(void)
 	TEST(tasks_in_flight_end_once_each);
 	TEST(a_sleeping_engine_is_woken_and_its_receives_end);
 	TEST(what_is_begun_later_is_refused);
+	TEST(a_device_that_the_program_has_opened_is_told_as_well);
 	TEST(an_interface_that_goes_takes_the_device_along);
 	TEST(the_next_device_works_a_hundred_times);
 	cable_cut();

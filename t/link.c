@@ -4,6 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <pier/verbs.h>
+
+#include "dev/dev.h"
 #include "t/cable.h"
 #include "t/pair.h"
 #include "t/peer.h"
@@ -423,6 +426,71 @@ out_part:
 	part();
 }
 
+/* Until exporting from @peer says @want. */
+static bool export_becomes(struct peer *peer, int want)
+{
+	struct pier_conn *conn;
+	int i, err = 1;
+	const void *desc;
+	size_t len;
+
+	for (i = 0; i < PEER_LIMIT_MS / 50 && err != want; i++) {
+		peer_drive(50);
+		err = pier_rdma_export(peer->rdma, &desc, &len, &conn);
+		if (!err)
+			pier_conn_destroy(conn);
+	}
+	return IS(err, want);
+}
+
+static bool address_is_seen(struct pier_dev *opened)
+{
+	struct pier__port port;
+	uint32_t before, i;
+
+	pier__dev_port(opened, &port);
+	before = port.gid_count;
+	if (!OK(cable_run("ip addr add 10.9.5.77/24 dev f0")))
+		return false;
+	for (i = 0; i < 100 && port.gid_count == before; i++) {
+		peer_drive(50);
+		pier__dev_port(opened, &port);
+	}
+	return IS(port.gid_count, before + 1);
+}
+
+/* No event tells of it: the program reads them itself. */
+static void the_port_of_a_device_of_the_program_is_followed(void)
+{
+	struct pier_dev *second;
+	struct ibv_pd *pd, *own;
+
+	if (!cable_is_rxe()) {
+		tap_note("%s", "no verbs: no domain");
+		return;
+	}
+	memset(&me, 0, sizeof(me));
+	if (!cable_lay(0) || !IS(pier_dev_open(cable_device(0), &dev), 0) ||
+	    !IS(pier_dev_pd(dev, &pd), 0))
+		return;
+	own = ibv_alloc_pd(pd->context);
+	if (OK(own) && IS(pier_dev_open_pd(own, 1, &second), 0) &&
+	    peer_open(&me, second, NULL, &config, LEN)) {
+		address_is_seen(second);
+		export_becomes(&me, 0);
+		OK(cable_run("ip link set f0 down"));
+		export_becomes(&me, -ENETDOWN);
+		OK(cable_run("ip link set f0 up"));
+		export_becomes(&me, 0);
+		peer_close(&me);
+		pier_dev_close(second);
+		IS(ibv_dealloc_pd(own), 0);
+	}
+	pier_dev_close(dev);
+	dev = NULL;
+	cable_cut();
+}
+
 int main(void)
 {
 	const char *why = cable_enter();
@@ -433,6 +501,7 @@ int main(void)
 	TEST(a_link_that_stays_down_is_named);
 	TEST(an_address_that_goes_is_named);
 	TEST(frames_that_become_too_small_are_named);
+	TEST(the_port_of_a_device_of_the_program_is_followed);
 	TEST(the_context_is_usable_again_and_again);
 	TEST(lost_packets_lose_no_byte);
 	return tap_done();

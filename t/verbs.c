@@ -151,7 +151,7 @@ static void a_device_has_its_own_pci_address(void)
 	make("sys/class/infiniband/mlx5_1/device", NULL,
 	     "../../../devices/pci0000:00/0000:3b:00.1");
 	make("sys/class/net/eth9/device", NULL, "/nowhere");
-	pier__sys_pci(root, "mlx5_1", "eth9", pci, sizeof(pci));
+	pier__sys_pci(root, "mlx5_1", "eth9", pci);
 	IS_STR(pci, "0000:3b:00.1");
 }
 
@@ -162,30 +162,41 @@ static void a_software_device_has_the_pci_address_of_its_netdev(void)
 	make("sys/devices/pci0000:00/0000:05:00.0/vendor", "0x8086\n", NULL);
 	make("sys/class/net/eth5/device", NULL,
 	     "../../../devices/pci0000:00/0000:05:00.0");
-	pier__sys_pci(root, "rxe5", "eth5", pci, sizeof(pci));
+	pier__sys_pci(root, "rxe5", "eth5", pci);
 	IS_STR(pci, "0000:05:00.0");
 }
 
-static void a_netdev_on_virtio_lends_no_pci_address(void)
+static void a_netdev_on_virtio_lends_that_of_the_function_above(void)
 {
 	char pci[16];
 
 	make("sys/devices/virtual/virtio1/vendor", "0x1af4\n", NULL);
 	make("sys/class/net/eth6/device", NULL,
 	     "../../../devices/virtual/virtio1");
-	pier__sys_pci(root, "rxe6", "eth6", pci, sizeof(pci));
-	IS(strncmp(pci, "fffe:", 5), 0);
+	pier__sys_pci(root, "rxe6", "eth6", pci);
+	IS(strncmp(pci, "fffe:", 5), 0);	/* there is none */
+	make("sys/devices/pci0000:00/0000:06:00.0/virtio2/vendor", "0x1af4\n",
+	     NULL);
+	make("sys/class/net/eth7/device", NULL,
+	     "../../../devices/pci0000:00/0000:06:00.0/virtio2");
+	pier__sys_pci(root, "rxe7", "eth7", pci);
+	IS_STR(pci, "0000:06:00.0");
 }
 
 static void made_up_pci_addresses_differ_and_are_stable(void)
 {
 	char a[16], b[16], c[16];
 
-	pier__sys_pci(root, "rxe0", "v0", a, sizeof(a));
-	pier__sys_pci(root, "rxe1", "v1", b, sizeof(b));
-	pier__sys_pci(root, "rxe0", "", c, sizeof(c));
+	pier__sys_pci(root, "rxe0", "v0", a);
+	pier__sys_pci(root, "rxe1", "v1", b);
+	pier__sys_pci(root, "rxe9", "v0", c);
 	OK(strcmp(a, b));
 	IS_STR(a, c);
+	pier__pci_of_netdev(root, "v0", c);	/* as the soft device on it */
+	IS_STR(a, c);
+	pier__sys_pci(root, "rxe0", "", b);
+	pier__sys_pci(root, "rxe0", "", c);
+	IS_STR(b, c);
 	IS(strlen(a), strlen("0000:00:00.0"));
 }
 
@@ -411,40 +422,36 @@ static void what_keeps_the_connection_manager_shut_has_a_remedy(void)
 	LIKE(text, pier_strerror(-EMFILE));
 }
 
-static void the_first_reason_is_kept_until_the_next_listing(void)
+static void of_what_is_missing_the_first_that_can_be_repaired_is_told(void)
 {
-	char text[64];
+	struct pier__ports ports = { 0 };
 
-	pier__verbs_why_set(NULL);
-	pier__verbs_why_set("first");
-	pier__verbs_why_set("second");
-	pier__verbs_why(text, sizeof(text));
-	IS_STR(text, "first");
-	pier__verbs_why_set(NULL);
-	pier__verbs_why(text, sizeof(text));
-	IS_STR(text, "");
+	pier__ports_miss(&ports, &pier__verbs, false, "none");
+	OK(ports.missing == &pier__verbs && !ports.repairable);
+	pier__ports_miss(&ports, &pier__verbs, true, "first");
+	pier__ports_miss(&ports, &pier__verbs, true, "second");
+	pier__ports_miss(&ports, &pier__verbs, false, "third");
+	OK(ports.repairable);
+	IS_STR(ports.why, "first");
 }
 
 static void a_list_of_none_is_no_error_and_has_a_reason(void)
 {
 	struct pier__ports ports = { 0 };
-	char text[512];
 
 	IS(pier__verbs_list(&ports), 0);
-	pier__verbs_why(text, sizeof(text));
-	tap_note("%zu ports; %s", ports.count, text);
-	OK(ports.count || text[0]);
+	tap_note("%zu ports; %s", ports.count, ports.why);
+	OK(ports.count || ports.missing == &pier__verbs);
+	IS(ports.missing != NULL, ports.why[0] != '\0');
 	free(ports.port);
 }
 
 static int print_why(void)
 {
 	struct pier__ports ports = { 0 };
-	char text[512];
 	int err = pier__verbs_list(&ports);
 
-	pier__verbs_why(text, sizeof(text));
-	printf("%zu\n%s\n", ports.count, text);
+	printf("%zu\n%s\n", ports.count, ports.why);
 	free(ports.port);
 	return err ? 1 : 0;
 }
@@ -496,7 +503,7 @@ int main(int argc, char *argv[])
 	TEST(the_netdev_of_infiniband_is_that_of_the_same_hardware);
 	TEST(a_device_has_its_own_pci_address);
 	TEST(a_software_device_has_the_pci_address_of_its_netdev);
-	TEST(a_netdev_on_virtio_lends_no_pci_address);
+	TEST(a_netdev_on_virtio_lends_that_of_the_function_above);
 	TEST(made_up_pci_addresses_differ_and_are_stable);
 	TEST(counters_are_the_numbers_in_sysfs);
 	TEST(a_prefix_is_the_mask_of_the_interface);
@@ -513,7 +520,7 @@ int main(int argc, char *argv[])
 	TEST(the_node_of_a_device_is_found_by_its_name);
 	TEST(the_connection_manager_may_not_be_loaded_or_have_no_node);
 	TEST(what_keeps_the_connection_manager_shut_has_a_remedy);
-	TEST(the_first_reason_is_kept_until_the_next_listing);
+	TEST(of_what_is_missing_the_first_that_can_be_repaired_is_told);
 	TEST(a_list_of_none_is_no_error_and_has_a_reason);
 	remove_root();
 	return tap_done();

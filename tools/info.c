@@ -185,6 +185,8 @@ static json_t *describe(const struct pier_devinfo *info, bool is_default)
 		      json_string(pier_devinfo_active(info) ? "active" :
 							      "down"));
 	tool_json_set(dev, "link", json_string(ib ? "infiniband" : "ethernet"));
+	if (ib)
+		tool_json_set(dev, "lid", json_integer(pier_devinfo_lid(info)));
 	tool_json_set(dev, "mtu", json_integer(pier_devinfo_mtu(info)));
 	tool_json_set(dev, "gids", describe_gids(info));
 	tool_json_set(dev, "limits", describe_limits(info));
@@ -335,6 +337,8 @@ int tool_info(int argc, char *argv[])
 		err = tool_counters(pid, list, only, as_json);
 	else if (!err)
 		print_all(list, only);
+	if (!err && !only && !counters && pier_devlist_hint(list)[0])
+		fprintf(stderr, "pier info: %s\n", pier_devlist_hint(list));
 	if (err)
 		fprintf(stderr, "pier info: %s\n", pier_last_error());
 	pier_devlist_destroy(list);

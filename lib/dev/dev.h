@@ -37,7 +37,10 @@ int pier__dev_open_port(const struct pier__port *port, struct ibv_pd *pd,
  */
 void pier__dev_events(struct pier_dev *dev);
 
-/* The port as it is now, events that wait included.  Any thread. */
+/*
+ * The port as it is now, events that wait included; of a device that tells no
+ * events as it was a few ms ago.  Any thread.
+ */
 void pier__dev_port(struct pier_dev *dev, struct pier__port *ret);
 
 /* Say so if it is gone.  Errors: -ENODEV.  Any thread. */

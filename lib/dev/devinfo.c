@@ -41,6 +41,12 @@ int pier_devinfo_active(const struct pier_devinfo *info)
 	return info->port.active;
 }
 
+unsigned int pier_devinfo_lid(const struct pier_devinfo *info)
+{
+	return pier_devinfo_link(info) == PIER_LINK_INFINIBAND ?
+		       info->port.lid : 0;
+}
+
 unsigned int pier_devinfo_mtu(const struct pier_devinfo *info)
 {
 	return 128u << info->port.mtu;

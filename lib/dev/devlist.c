@@ -108,9 +108,25 @@ static bool is_pci(const struct pier__port *port, const char *name)
 				(colon && !strcasecmp(colon + 1, name)));
 }
 
-/* Say what there is, so that the next try can be right. */
+/* Does @name begin as those of a kind do in which nothing is missing? */
+static bool is_of_other_kind(const struct pier__ports *ports, const char *name)
+{
+	size_t len;
+
+	for (int i = 0; pier__fabrics[i]; i++) {
+		len = strlen(pier__fabrics[i]->name);
+		if (pier__fabrics[i] != ports->missing && name[len] == '_' &&
+		    !strncmp(name, pier__fabrics[i]->name, len))
+			return true;
+	}
+	return false;
+}
+
+/* Say what is missing and what there is, so that the next try can be right. */
 static int not_found(const struct pier_devlist *list, const char *name)
 {
+	const struct pier__ports *ports = &list->ports;
+	bool told = ports->missing && !is_of_other_kind(ports, name);
 	char names[256] = "";
 	size_t len = 0;
 
@@ -118,8 +134,15 @@ static int not_found(const struct pier_devlist *list, const char *name)
 		len += (size_t)snprintf(names + len, sizeof(names) - len,
 					"%s%s", i ? ", " : "",
 					list->ports.port[i].name);
-	return pier__fail(-ENODEV, "no device, netdev or PCI address \"%s\"; "
-			  "there are: %s", name, names[0] ? names : "none");
+	return pier__fail(-ENODEV, "no device, netdev or PCI address "
+			  "\"%.64s\"; %s%sthere are: %s", name,
+			  told ? ports->why : "", told ? "; " : "",
+			  names[0] ? names : "none");
+}
+
+const char *pier_devlist_hint(const struct pier_devlist *list)
+{
+	return list->ports.repairable ? list->ports.why : "";
 }
 
 int pier_devlist_find(const struct pier_devlist *list, const char *name,

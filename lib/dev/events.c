@@ -29,6 +29,14 @@ static void take(struct pier_dev *dev, int event)
 	case IBV_EVENT_PORT_ACTIVE:
 		pier__log(PIER_LOG_INFO, "dev", "%s: its port is up", name);
 		break;
+	case IBV_EVENT_CQ_ERR:
+	case IBV_EVENT_QP_FATAL:
+	case IBV_EVENT_SRQ_ERR:
+		pier__log(PIER_LOG_ERROR, "dev", "%s: it reports that a %s "
+			  "has failed", name, event == IBV_EVENT_CQ_ERR ?
+			  "completion queue" : event == IBV_EVENT_SRQ_ERR ?
+			  "receive queue" : "queue pair");
+		break;
 	default:	/* addresses, LID: the port is asked again */
 		pier__log(PIER_LOG_DEBUG, "dev", "%s: event %d", name, event);
 	}
@@ -68,8 +76,10 @@ void pier__dev_events(struct pier_dev *dev)
 
 void pier__dev_port(struct pier_dev *dev, struct pier__port *ret)
 {
-	pier__dev_events(dev);
 	pthread_mutex_lock(&dev->lock);
+	take_all(dev);
+	if (dev->fdev->mute && pier__now() - dev->asked > ASK_AGAIN)
+		ask(dev);
 	*ret = dev->fdev->port;
 	pthread_mutex_unlock(&dev->lock);
 }

@@ -26,6 +26,17 @@ int pier__ports_add(struct pier__ports *ports, const struct pier__port *port)
 	return 0;
 }
 
+void pier__ports_miss(struct pier__ports *ports,
+		      const struct pier__fabric *kind, bool repairable,
+		      const char *why)
+{
+	if (ports->missing && (ports->repairable || !repairable))
+		return;
+	ports->missing = kind;
+	ports->repairable = repairable;
+	snprintf(ports->why, sizeof(ports->why), "%s", why);
+}
+
 int pier__counteds_add(struct pier__counteds *list,
 		       const struct pier__counted *row)
 {

@@ -48,11 +48,12 @@ struct pier__port {
 	char name[64];		/* of the RDMA device */
 	uint32_t port;		/* from 1 */
 	char netdev[16];	/* "" none */
-	char pci[16];		/* 0000:00:00.0; soft: its netdev's or a */
-				/* made-up stable one */
+	char pci[16];		/* 0000:00:00.0; without hardware its */
+				/* netdev's or a made-up one: pci.h */
 	uint8_t link_layer;	/* IBV_LINK_LAYER_* */
 	bool active;
 	uint16_t lid;
+	bool grh;		/* whatever is sent must have one */
 	uint64_t guid;
 	enum ibv_mtu mtu;	/* active */
 	struct pier__limits limits;
@@ -62,14 +63,25 @@ struct pier__port {
 	uint32_t gid_passing;	/* bit a GID: temporary, or deprecated */
 };
 
-/* A growing list of ports. */
+/* A growing list of ports, and why one that may be expected is not in it. */
 struct pier__ports {
 	struct pier__port *port;
 	size_t count;
+	const struct pier__fabric *missing;	/* its kind; NULL: none is */
+	bool repairable;	/* the machine has it, out of reach */
+	char why[512];		/* the sentence, with what helps */
 };
 
 /* Append a copy of @port.  Errors: -ENOMEM. */
 int pier__ports_add(struct pier__ports *ports, const struct pier__port *port);
+
+/*
+ * A port of @kind is missing; @why is copied.  The first is kept, but for one
+ * that can be repaired, which goes before others.
+ */
+void pier__ports_miss(struct pier__ports *ports,
+		      const struct pier__fabric *kind, bool repairable,
+		      const char *why);
 
 /* What a process counts of one thing, in names that stay. */
 struct pier__counted {
@@ -98,6 +110,8 @@ struct pier__fdev {
 	const struct pier__fabric *fabric;
 	struct pier__port port;		/* as opened; query() refreshes it */
 	int event_fd;			/* readable when event() has one */
+	bool mute;			/* event() tells nothing of the port: */
+					/* who wants to know asks query() */
 };
 
 struct pier__mr {
@@ -131,7 +145,8 @@ struct pier__qp {
  */
 struct pier__fabric_dev {
 	/*
-	 * Append every port of every device of this kind; none is no error.
+	 * Append every port of every device of this kind; none is no error,
+	 * but what is missing is told by pier__ports_miss().
 	 * Opens nothing that outlives the call.  May block.
 	 */
 	int (*list)(struct pier__ports *ports);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "core/fail.h"
+#include "fabric/pci.h"
 #include "fabric/soft/netif.h"
 
 /* IP, UDP, BTH, the longest extended headers, ICRC, and a little room. */
@@ -47,55 +48,6 @@ enum ibv_mtu pier__soft_netif_path_mtu(unsigned int mtu)
 	while (code > IBV_MTU_256 && (128u << code) + OVERHEAD > mtu)
 		code--;
 	return code;
-}
-
-/*
- * Where interfaces without a PCI device are said to be: on the buses f0 to ff
- * of the first domain, from a hash of the name, the next free one if taken.
- */
-static void pci_make_up(const struct netifs *all, struct soft_netif *netif)
-{
-	unsigned int at = hash_name(netif->name) & 0xfff;
-	bool taken = true;
-	size_t i;
-
-	while (taken) {
-		snprintf(netif->pci, sizeof(netif->pci), "0000:f%x:%02x.%x",
-			 at >> 8 & 0xf, at >> 3 & 0x1f, at & 7);
-		at = (at + 1) & 0xfff;
-		taken = false;
-		for (i = 0; i < all->count; i++)
-			taken |= &all->item[i] != netif &&
-				 !strcmp(all->item[i].pci, netif->pci);
-	}
-}
-
-static bool is_pci(const char *text)
-{
-	unsigned int domain, bus, dev, fn;
-	int end = 0;
-
-	return strlen(text) == strlen("0000:00:00.0") &&
-	       sscanf(text, "%4x:%2x:%2x.%1x%n", &domain, &bus, &dev, &fn,
-		      &end) == 4 && !text[end];
-}
-
-/* The nearest PCI function above the device, which may be a virtio one. */
-static bool pci_find(struct soft_netif *netif)
-{
-	char link[64], path[PATH_MAX], *slash;
-
-	snprintf(link, sizeof(link), "/sys/class/net/%s/device", netif->name);
-	if (!realpath(link, path))
-		return false;
-	while ((slash = strrchr(path, '/'))) {
-		if (is_pci(slash + 1)) {
-			memcpy(netif->pci, slash + 1, strlen(slash + 1) + 1);
-			return true;
-		}
-		*slash = '\0';
-	}
-	return false;
 }
 
 static void machine_id(char *ret, int size)
@@ -132,7 +84,7 @@ static uint64_t guid_of(const struct soft_netif *netif, const struct ifreq *req)
 }
 
 /* What the kernel tells by ioctl; an interface that went away has nothing. */
-static void fill(int sock, const struct netifs *all, struct soft_netif *netif)
+static void fill(int sock, struct soft_netif *netif)
 {
 	struct ifreq req = { 0 };
 
@@ -145,8 +97,7 @@ static void fill(int sock, const struct netifs *all, struct soft_netif *netif)
 	if (ioctl(sock, SIOCGIFHWADDR, &req))
 		req.ifr_hwaddr.sa_family = ARPHRD_VOID;
 	netif->guid = guid_of(netif, &req);
-	if (!pci_find(netif))
-		pci_make_up(all, netif);
+	pier__pci_of_netdev("", netif->name, netif->pci);
 }
 
 /* The one called @name, added if new; NULL: no memory. */
@@ -403,7 +354,7 @@ int pier__soft_netif_list(struct soft_netif **ret, size_t *ret_count)
 		goto err_free;
 	}
 	for (i = 0; i < all.count; i++)
-		fill(sock, &all, &all.item[i]);
+		fill(sock, &all.item[i]);
 	close(sock);
 
 	sort(&all);

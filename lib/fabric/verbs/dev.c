@@ -44,18 +44,32 @@ static int set_nonblocking(int fd)
 	return 0;
 }
 
-int pier__verbs_open(const struct pier__port *port, struct pier__fdev **ret)
+/* A body without a device; NULL: no memory, which is said. */
+static struct verbs_dev *create(const struct pier__port *port)
 {
 	struct verbs_dev *dev = calloc(1, sizeof(*dev));
+
+	if (!dev) {
+		pier__fail(-ENOMEM, "%s: no memory", port->name);
+		return NULL;
+	}
+	dev->fdev.fabric = &pier__verbs;
+	dev->fdev.port = *port;
+	pthread_mutex_init(&dev->lock, NULL);
+	pier__list_init(&dev->cqs);
+	return dev;
+}
+
+int pier__verbs_open(const struct pier__port *port, struct pier__fdev **ret)
+{
+	struct verbs_dev *dev = create(port);
 	int err;
 
 	if (!dev)
-		return pier__fail(-ENOMEM, "%s: no memory", port->name);
+		return -ENOMEM;
 	err = open_context(port->name, &dev->ibv);
 	if (err)
 		goto err_free;
-	dev->fdev.fabric = &pier__verbs;
-	dev->fdev.port = *port;
 	err = set_nonblocking(dev->ibv->async_fd);
 	if (err) {
 		pier__fail(err, "%s: its event descriptor: %s", port->name,
@@ -93,16 +107,15 @@ err_free:
 int pier__verbs_adopt(const struct pier__port *port, struct ibv_pd *pd,
 		      struct pier__fdev **ret)
 {
-	struct verbs_dev *dev = calloc(1, sizeof(*dev));
+	struct verbs_dev *dev = create(port);
 	int err;
 
 	if (!dev)
-		return pier__fail(-ENOMEM, "%s: no memory", port->name);
+		return -ENOMEM;
 	dev->ibv = pd->context;
 	dev->pd = pd;
 	dev->adopted = true;
-	dev->fdev.fabric = &pier__verbs;
-	dev->fdev.port = *port;
+	dev->fdev.mute = true;
 	/* its asynchronous events are the program's, its removal is not one */
 	err = pier__verbs_watch_open(dev->ibv, false, &dev->watch);
 	if (err)
@@ -144,6 +157,7 @@ void pier__verbs_close(struct pier__fdev *fdev)
 	pier__verbs_cm_unhold(verbs_dev(fdev));
 	pier__verbs_watch_close(&verbs_dev(fdev)->watch);
 	close_own(verbs_dev(fdev));
+	pthread_mutex_destroy(&verbs_dev(fdev)->lock);
 	free(verbs_dev(fdev));
 }
 
@@ -179,6 +193,29 @@ static bool is_foreign(const struct ibv_async_event *event, uint32_t port)
 	}
 }
 
+/*
+ * What is about a queue is seen to here.  A completion queue, lost for good,
+ * fails when it is polled next.  A queue pair without completions is made to
+ * flush: what is in flight on it comes back.  Neither ends before its events
+ * are acknowledged.
+ */
+static void see_to_queue(struct verbs_dev *dev,
+			 const struct ibv_async_event *event)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+
+	switch (event->event_type) {
+	case IBV_EVENT_CQ_ERR:
+		pier__verbs_cq_broken(dev, event->element.cq);
+		break;
+	case IBV_EVENT_QP_FATAL:
+		ibv_modify_qp(event->element.qp, &attr, IBV_QP_STATE);
+		break;
+	default:
+		break;
+	}
+}
+
 /* The next asynchronous event about the open port.  -EAGAIN: none. */
 static int next_event(struct verbs_dev *dev, int *ret)
 {
@@ -190,6 +227,7 @@ static int next_event(struct verbs_dev *dev, int *ret)
 		if (ibv_get_async_event(dev->ibv, &event))
 			return pier__verbs_error(-1);
 		foreign = is_foreign(&event, dev->fdev.port.port);
+		see_to_queue(dev, &event);
 		/* At once: the end of what it is about waits for this. */
 		ibv_ack_async_event(&event);
 	} while (foreign);

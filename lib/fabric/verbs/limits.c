@@ -114,6 +114,16 @@ static int try_out(struct ibv_context *ctx, struct pier__limits *ret)
 	/* Providers do not agree about how to say that they have no RC. */
 	if (err == -EINVAL || err == -ENOSYS || err == -EOPNOTSUPP)
 		err = -EOPNOTSUPP;
+	/*
+	 * Who may lock no memory is told so, with what helps, when he makes
+	 * a queue: the device is there all the same.
+	 */
+	if (err == -ENOMEM) {
+		pier__log(PIER_LOG_INFO, "verbs", "%s: no memory to try its "
+			  "queues", ibv_get_device_name(ctx->device));
+		ret->inline_size = 0;
+		err = 0;
+	}
 	return err;
 }
 

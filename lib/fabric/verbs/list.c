@@ -31,15 +31,27 @@ static int add_ports(struct ibv_context *ctx, struct pier__ports *ports)
 	return err;
 }
 
+/* A device is left out, for the cause that @facts speak for. */
+static void miss(const struct verbs_facts *facts, struct pier__ports *ports)
+{
+	enum verbs_cause cause = pier__verbs_cause(facts);
+	char text[sizeof(ports->why)];
+
+	pier__verbs_sentence(facts, text, sizeof(text));
+	if (cause == VERBS_FINE)
+		return;
+	pier__ports_miss(ports, &pier__verbs, cause != VERBS_NO_DEVICE, text);
+	pier__log(PIER_LOG_INFO, "verbs", "%s", text);
+}
+
 /*
- * Add @dev, or keep why it cannot be used.  @facts has what the listing said.
+ * Add @dev, or tell why it cannot be used.  @facts has what the listing said.
  * Errors: -ENOMEM.
  */
 static int add_device(struct ibv_device *dev, struct verbs_facts *facts,
 		      struct pier__ports *ports)
 {
 	struct ibv_context *ctx;
-	char text[512];
 	int err;
 
 	errno = 0;
@@ -48,16 +60,16 @@ static int add_device(struct ibv_device *dev, struct verbs_facts *facts,
 		facts->listed = true;
 		facts->open_error = -pier__verbs_error(-1);
 		pier__verbs_look("", ibv_get_device_name(dev), facts);
-		pier__verbs_sentence(facts, text, sizeof(text));
-		pier__verbs_why_set(text);
-		pier__log(PIER_LOG_INFO, "verbs", "%s", text);
+		miss(facts, ports);
 		return 0;
 	}
 	err = add_ports(ctx, ports);
 	ibv_close_device(ctx);
 	if (!err || err == -ENOMEM)
 		return err;
-	pier__verbs_why_set(pier_last_error());
+	/* Some cannot do what pier needs: nothing can be done about it. */
+	pier__ports_miss(ports, &pier__verbs, err != -EOPNOTSUPP,
+			 pier_last_error());
 	pier__log(PIER_LOG_INFO, "verbs", "%s", pier_last_error());
 	return 0;
 }
@@ -71,23 +83,20 @@ static bool is_listed(struct ibv_device **devs, int n, const char *name)
 	return false;
 }
 
-/* Keep why @name, or with NULL any device at all, was not listed. */
-static void explain(const char *name, const struct verbs_facts *listing)
+/* Tell why @name, or with NULL any device at all, was not listed. */
+static void explain(const char *name, const struct verbs_facts *listing,
+		    struct pier__ports *ports)
 {
 	struct verbs_facts facts = *listing;
-	char text[512];
 
 	pier__verbs_look("", name, &facts);
-	pier__verbs_sentence(&facts, text, sizeof(text));
-	if (!text[0])
-		return;
-	pier__verbs_why_set(text);
-	pier__log(PIER_LOG_INFO, "verbs", "%s", text);
+	miss(&facts, ports);
 }
 
 /* Look for devices that the kernel has and libibverbs does not list. */
 static void explain_missing(struct ibv_device **devs, int n,
-			    const struct verbs_facts *listing)
+			    const struct verbs_facts *listing,
+			    struct pier__ports *ports)
 {
 	DIR *dir = opendir("/sys/class/infiniband");
 	struct dirent *entry;
@@ -98,12 +107,12 @@ static void explain_missing(struct ibv_device **devs, int n,
 			continue;
 		any = true;
 		if (!is_listed(devs, n, entry->d_name))
-			explain(entry->d_name, listing);
+			explain(entry->d_name, listing, ports);
 	}
 	if (dir)
 		closedir(dir);
 	if (!any)
-		explain(NULL, listing);
+		explain(NULL, listing, ports);
 }
 
 int pier__verbs_list(struct pier__ports *ports)
@@ -112,7 +121,6 @@ int pier__verbs_list(struct pier__ports *ports)
 	struct ibv_device **devs;
 	int n = 0, err = 0;
 
-	pier__verbs_why_set(NULL);
 	errno = 0;
 	devs = ibv_get_device_list(&n);
 	if (!devs) {
@@ -124,7 +132,7 @@ int pier__verbs_list(struct pier__ports *ports)
 
 		err = add_device(devs[i], &one, ports);
 	}
-	explain_missing(devs, n, &facts);
+	explain_missing(devs, n, &facts, ports);
 	if (devs)
 		ibv_free_device_list(devs);
 	return err;

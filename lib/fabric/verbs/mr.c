@@ -40,21 +40,20 @@ static bool is_over_limit(const struct rlimit *limit, size_t len,
 	       pinned_kib * 1024 + len + 4095 > limit->rlim_cur;
 }
 
-static int no_memory(const char *device, size_t len)
+int pier__verbs_no_memory(const char *device, size_t len, const char *what)
 {
 	struct rlimit limit = { .rlim_cur = RLIM_INFINITY };
 	uint64_t pinned = status_kib("VmPin");
 
 	getrlimit(RLIMIT_MEMLOCK, &limit);
 	if (!is_over_limit(&limit, len, pinned))
-		return pier__fail(-ENOMEM, "%s: %zu bytes cannot be "
-				  "registered: no memory; %" PRIu64 " KiB are "
-				  "pinned already", device, len, pinned);
-	return pier__fail(-ENOMEM, "%s: %zu bytes cannot be registered: the "
-			  "limit of locked memory is %" PRIu64 " KiB, of "
-			  "which %" PRIu64 " are pinned; raise it: ulimit -l "
-			  "unlimited (shell), LimitMEMLOCK=infinity (systemd), "
-			  "--ulimit memlock=-1 (container)", device, len,
+		return pier__fail(-ENOMEM, "%s: %s: no memory; %" PRIu64 " KiB "
+				  "are pinned already", device, what, pinned);
+	return pier__fail(-ENOMEM, "%s: %s: the limit of locked memory is %"
+			  PRIu64 " KiB, of which %" PRIu64 " are pinned; raise "
+			  "it: ulimit -l unlimited (shell), "
+			  "LimitMEMLOCK=infinity (systemd), --ulimit "
+			  "memlock=-1 (container)", device, what,
 			  (uint64_t)limit.rlim_cur / 1024, pinned);
 }
 
@@ -63,6 +62,7 @@ int pier__verbs_reg(struct pier__fdev *fdev, void *addr, size_t len,
 {
 	struct verbs_dev *dev = verbs_dev(fdev);
 	struct verbs_mr *mr = calloc(1, sizeof(*mr));
+	char what[64];
 	int err;
 
 	if (!mr)
@@ -72,8 +72,11 @@ int pier__verbs_reg(struct pier__fdev *fdev, void *addr, size_t len,
 	if (!mr->ibv) {
 		err = pier__verbs_error(-1);
 		free(mr);
+		snprintf(what, sizeof(what), "%zu bytes cannot be registered",
+			 len);
 		if (err == -ENOMEM)
-			return no_memory(fdev->port.name, len);
+			return pier__verbs_no_memory(fdev->port.name, len,
+						     what);
 		return pier__fail(err, "%s: %zu bytes at %p cannot be "
 				  "registered with access 0x%x: %s",
 				  fdev->port.name, len, addr, access,

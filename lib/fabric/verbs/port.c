@@ -106,6 +106,7 @@ static void take_attr(const struct ibv_context *ctx,
 		ret->link_layer = IBV_LINK_LAYER_INFINIBAND;
 	ret->active = attr->state == IBV_PORT_ACTIVE;
 	ret->lid = attr->lid;
+	ret->grh = attr->flags & IBV_QPF_GRH_REQUIRED;
 	ret->mtu = attr->active_mtu;
 	ret->guid = be64toh(ibv_get_device_guid(ctx->device));
 	ret->limits.message = attr->max_msg_sz;
@@ -137,7 +138,7 @@ int pier__verbs_port(struct ibv_context *ctx, uint32_t port,
 	take_attr(ctx, &attr, ret);
 	pier__sys_netdev("", name, port, ret->netdev, sizeof(ret->netdev));
 	add_gids(ret, gids, n);
-	pier__sys_pci("", name, ret->netdev, ret->pci, sizeof(ret->pci));
+	pier__sys_pci("", name, ret->netdev, ret->pci);
 	free(gids);
 	return 0;
 }

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "core/fail.h"
 #include "fabric/verbs/verbs.h"
+
+#define WQE_SIZE 64	/* what a send takes of pinned memory at least */
 
 static struct pier__fdev *fdev_of(const struct pier__cq *cq)
 {
@@ -49,6 +52,21 @@ static struct ibv_qp *create(struct ibv_pd *pd,
 	return qp;
 }
 
+/* None could be made with @cap. */
+static int no_qp(const struct pier__port *port, const struct ibv_qp_cap *cap,
+		 int err)
+{
+	char what[64];
+
+	snprintf(what, sizeof(what), "no queue pair with %u sends of %u "
+		 "buffers", cap->max_send_wr, cap->max_send_sge);
+	if (err == -ENOMEM)
+		return pier__verbs_no_memory(port->name, WQE_SIZE *
+					     (size_t)cap->max_send_wr, what);
+	return pier__fail(err, "%s: %s: %s", port->name, what,
+			  pier_strerror(err));
+}
+
 int pier__verbs_qp_create(struct pier__cq *cq, struct pier__srq *srq,
 			  const struct ibv_qp_cap *cap, struct pier__qp **ret)
 {
@@ -80,9 +98,7 @@ int pier__verbs_qp_create(struct pier__cq *cq, struct pier__srq *srq,
 	if (!qp->ibv) {
 		err = pier__verbs_error(-1);
 		free(qp);
-		return pier__fail(err, "%s: no queue pair with %u sends of %u "
-				  "buffers: %s", port->name, cap->max_send_wr,
-				  cap->max_send_sge, pier_strerror(err));
+		return no_qp(port, cap, err);
 	}
 	qp->qp.cq = cq;
 	qp->qp.qpn = qp->ibv->qp_num;

@@ -7,6 +7,10 @@
 #include "core/fail.h"
 #include "fabric/verbs/verbs.h"
 
+/* What an entry takes of pinned memory at least. */
+#define CQE_SIZE 64
+#define SRQ_WR_SIZE 32
+
 /* The standard port of RoCEv2; the device, not pier, listens on it. */
 #define ROCE_PORT 4791
 
@@ -74,6 +78,20 @@ void pier__verbs_chan_clear(struct pier__chan *chan)
 		ibv_ack_cq_events(cq, 1);
 }
 
+/* A queue of @count entries could not be made. */
+static int no_queue(const struct pier__chan *chan, const char *kind,
+		    uint32_t count, size_t entry, int err)
+{
+	char what[64];
+
+	snprintf(what, sizeof(what), "no %s queue of %u", kind, count);
+	if (err == -ENOMEM)
+		return pier__verbs_no_memory(name_of(chan), count * entry,
+					     what);
+	return pier__fail(err, "%s: %s: %s", name_of(chan), what,
+			  pier_strerror(err));
+}
+
 int pier__verbs_cq_create(struct pier__chan *chan, uint32_t cqe,
 			  struct pier__cq **ret)
 {
@@ -107,6 +125,9 @@ int pier__verbs_cq_create(struct pier__chan *chan, uint32_t cqe,
 		goto err_destroy;
 	}
 	cq->cq.chan = chan;
+	pthread_mutex_lock(&dev->lock);
+	pier__list_add(&dev->cqs, &cq->link);
+	pthread_mutex_unlock(&dev->lock);
 	*ret = &cq->cq;
 	return 0;
 
@@ -114,16 +135,34 @@ err_destroy:
 	ibv_destroy_cq(cq->ibv);
 err_free:
 	free(cq);
-	return pier__fail(err, "%s: no completion queue of %u: %s",
-			  name_of(chan), cqe, pier_strerror(err));
+	return no_queue(chan, "completion", cqe, CQE_SIZE, err);
+}
+
+void pier__verbs_cq_broken(struct verbs_dev *dev, const struct ibv_cq *ibv)
+{
+	struct pier__list *pos, *tmp;
+	struct verbs_cq *cq;
+
+	pthread_mutex_lock(&dev->lock);
+	PIER__LIST_EACH(pos, tmp, &dev->cqs) {
+		cq = pier__container_of(pos, struct verbs_cq, link);
+		if (cq->ibv == ibv)
+			atomic_store(&cq->broken, true);
+	}
+	pthread_mutex_unlock(&dev->lock);
 }
 
 void pier__verbs_cq_destroy(struct pier__cq *cq)
 {
+	struct verbs_dev *dev;
 	int rc;
 
 	if (!cq)
 		return;
+	dev = verbs_dev(cq->chan->fdev);
+	pthread_mutex_lock(&dev->lock);
+	pier__list_del(&verbs_cq(cq)->link);
+	pthread_mutex_unlock(&dev->lock);
 	pier__verbs_chan_clear(cq->chan);
 	rc = ibv_destroy_cq(verbs_cq(cq)->ibv);
 	if (rc)
@@ -186,6 +225,11 @@ int pier__verbs_poll(struct pier__cq *cq, struct ibv_wc *wc, int max)
 
 	if (verbs_cq(cq)->early_count)
 		return take_early(verbs_cq(cq), wc, max);
+	if (atomic_load_explicit(&verbs_cq(cq)->broken, memory_order_relaxed))
+		return pier__fail(-PIER_EDEVICE, "%s: the completion queue of "
+				  "%d entries has overflowed: more requests "
+				  "were posted by hand than completions taken",
+				  name_of(cq->chan), verbs_cq(cq)->ibv->cqe);
 	n = ibv_poll_cq(verbs_cq(cq)->ibv, max, wc);
 	if (n >= 0)
 		return n;
@@ -239,8 +283,7 @@ int pier__verbs_srq_create(struct pier__chan *chan, uint32_t max_wr,
 	if (!srq->ibv) {
 		err = pier__verbs_error(-1);
 		free(srq);
-		return pier__fail(err, "%s: no receive queue of %u: %s",
-				  name_of(chan), max_wr, pier_strerror(err));
+		return no_queue(chan, "receive", max_wr, SRQ_WR_SIZE, err);
 	}
 	srq->srq.chan = chan;
 	*ret = &srq->srq;

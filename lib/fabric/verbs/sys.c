@@ -69,50 +69,18 @@ void pier__sys_netdev(const char *root, const char *device, uint32_t port,
 		netdev_of_hardware(root, device, port, ret, size);
 }
 
-/* The last part of where @path leads to, if it is a PCI address. */
-static void pci_of_link(const char *path, char *ret, size_t size)
-{
-	char target[PATH_MAX], rest;
-	unsigned int dom, bus, slot, fn;
-	const char *last;
-
-	ret[0] = '\0';
-	if (!realpath(path, target))
-		return;
-	last = strrchr(target, '/') + 1;
-	if (sscanf(last, "%x:%x:%x.%x%c", &dom, &bus, &slot, &fn, &rest) == 4)
-		snprintf(ret, size, "%s", last);
-}
-
-/*
- * FNV-1a: names that differ in their last letter, rxe0 and rxe1, never get
- * the same 16 bits.
- */
-static void made_up_pci(const char *device, char *ret, size_t size)
-{
-	uint32_t hash = 2166136261u;
-
-	for (const char *p = device; *p; p++)
-		hash = (hash ^ (uint8_t)*p) * 16777619u;
-	snprintf(ret, size, "fffe:%02x:%02x.%x", hash >> 8 & 0xff,
-		 hash >> 3 & 0x1f, hash & 7);
-}
-
 void pier__sys_pci(const char *root, const char *device, const char *netdev,
-		   char *ret, size_t size)
+		   char ret[PIER__PCI_SIZE])
 {
 	char path[PATH_MAX];
 
 	snprintf(path, sizeof(path), "%s/sys/class/infiniband/%s/device", root,
 		 device);
-	pci_of_link(path, ret, size);
-	if (!ret[0] && netdev[0]) {
-		snprintf(path, sizeof(path), "%s/sys/class/net/%s/device",
-			 root, netdev);
-		pci_of_link(path, ret, size);
-	}
-	if (!ret[0])
-		made_up_pci(device, ret, size);
+	pier__pci_of_link(path, ret);
+	if (!ret[0] && netdev[0])
+		pier__pci_of_netdev(root, netdev, ret);
+	else if (!ret[0])
+		pier__pci_make_up(device, ret);
 }
 
 static uint8_t count_bits(const void *mask, size_t len)

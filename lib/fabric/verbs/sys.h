@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "fabric/pci.h"
+
 /*
  * What sysfs and the network interfaces say about an RDMA device.  @root is
  * put before every path: "" but in tests.  Texts are "" if nothing is known.
@@ -18,11 +20,11 @@ void pier__sys_netdev(const char *root, const char *device, uint32_t port,
 		      char *ret, size_t size);
 
 /*
- * Its PCI address; that of @netdev if it has none of its own, as rxe and siw;
- * else one made up of its name, in domain fffe, which hardware does not use.
+ * Its PCI address; that of @netdev, which may be made up, if it has none of
+ * its own, as rxe and siw; else one made up of its name.
  */
 void pier__sys_pci(const char *root, const char *device, const char *netdev,
-		   char *ret, size_t size);
+		   char ret[PIER__PCI_SIZE]);
 
 /*
  * Append what the kernel and the driver count of @port, by name within each

@@ -2,9 +2,11 @@
 #ifndef PIER_FABRIC_VERBS_VERBS_H
 #define PIER_FABRIC_VERBS_VERBS_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "core/list.h"
 #include "fabric/fabric.h"
 #include "fabric/verbs/watch.h"
 
@@ -18,6 +20,9 @@ struct verbs_dev {
 	struct ibv_pd *pd;
 	bool adopted;			/* both are the program's */
 	atomic_uint vectors;		/* completion vectors given out */
+	pthread_mutex_t lock;		/* cqs */
+	struct pier__list cqs;		/* of struct verbs_cq: a program may */
+					/* have others on the same context */
 	struct verbs_watch watch;
 	bool told_lost;			/* by event() */
 	struct verbs_hold *_Atomic hold;	/* cm_hold.c's, or NULL */
@@ -36,6 +41,8 @@ struct verbs_chan {
 struct verbs_cq {
 	struct pier__cq cq;
 	struct ibv_cq *ibv;
+	struct pier__list link;		/* the device's */
+	atomic_bool broken;		/* told by an event, in any thread */
 	/*
 	 * Completions taken out of ibv while a QP was destroyed, of others:
 	 * to be polled first.  Room for as many as ibv holds.
@@ -96,6 +103,13 @@ int pier__verbs_reg(struct pier__fdev *fdev, void *addr, size_t len,
 		    int access, struct pier__mr **ret);
 void pier__verbs_dereg(struct pier__mr *mr);
 
+/*
+ * Say that @what failed for want of memory, of which it takes about @len
+ * bytes that are pinned: as good as always it is the limit of locked memory.
+ * Returns -ENOMEM.
+ */
+int pier__verbs_no_memory(const char *device, size_t len, const char *what);
+
 /* Completion and receive queues, kept in queue.c. */
 int pier__verbs_chan_create(struct pier__fdev *fdev, struct pier__chan **ret);
 void pier__verbs_chan_destroy(struct pier__chan *chan);
@@ -103,6 +117,8 @@ void pier__verbs_chan_clear(struct pier__chan *chan);
 int pier__verbs_cq_create(struct pier__chan *chan, uint32_t cqe,
 			  struct pier__cq **ret);
 void pier__verbs_cq_destroy(struct pier__cq *cq);
+/* The device says that @ibv, which may be a program's own, has failed. */
+void pier__verbs_cq_broken(struct verbs_dev *dev, const struct ibv_cq *ibv);
 /* Purge the unread completions of the QP @qpn, which is destroyed. */
 void pier__verbs_cq_purge(struct pier__cq *cq, uint32_t qpn);
 int pier__verbs_poll(struct pier__cq *cq, struct ibv_wc *wc, int max);

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,9 +18,6 @@
 /* What libibverbs speaks; its lower bound is in no header. */
 #define ABI_MIN 3
 #define ABI_MAX IB_USER_VERBS_ABI_VERSION
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static char kept[512];	/* under lock */
 
 #define NAME_SIZE sizeof(((struct verbs_facts *)0)->device)
 
@@ -166,21 +162,4 @@ void pier__verbs_sentence(const struct verbs_facts *facts, char *ret,
 		ret[0] = '\0';
 		return;
 	}
-}
-
-void pier__verbs_why_set(const char *text)
-{
-	pthread_mutex_lock(&lock);
-	if (!text)
-		kept[0] = '\0';
-	else if (!kept[0])
-		snprintf(kept, sizeof(kept), "%s", text);
-	pthread_mutex_unlock(&lock);
-}
-
-void pier__verbs_why(char *ret, size_t size)
-{
-	pthread_mutex_lock(&lock);
-	snprintf(ret, size, "%s", kept);
-	pthread_mutex_unlock(&lock);
 }

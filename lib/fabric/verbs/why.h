@@ -42,13 +42,4 @@ enum verbs_cause pier__verbs_cause(const struct verbs_facts *facts);
 void pier__verbs_sentence(const struct verbs_facts *facts, char *ret,
 			  size_t size);
 
-/* Keep @text for pier__verbs_why(), unless one is kept; NULL: forget it. */
-void pier__verbs_why_set(const char *text);
-
-/*
- * Why the latest listing left a device out or found none; "" if it did not.
- * Any thread.
- */
-void pier__verbs_why(char *ret, size_t size);
-
 #endif

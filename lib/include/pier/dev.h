@@ -72,6 +72,12 @@ const struct pier_devinfo *pier_devlist_get(const struct pier_devlist *list,
 					    size_t i);
 
 /*
+ * Why a device that the machine has is not in @list, and what helps: no
+ * permission, no library ...  "": nothing of the kind.  Belongs to @list.
+ */
+const char *pier_devlist_hint(const struct pier_devlist *list);
+
+/*
  * The device that @name means: a device ("rxe0", "mlx5_0:2" for port 2), a
  * netdev or a PCI address; NULL or "": what PIER_DEVICE names, else the
  * default.  Belongs to @list.  Errors: -ENODEV.
@@ -89,6 +95,9 @@ enum pier_link pier_devinfo_link(const struct pier_devinfo *info);
 
 /* Non-zero if the port is active. */
 int pier_devinfo_active(const struct pier_devinfo *info);
+
+/* The port's address in an InfiniBand subnet; 0: none, or Ethernet. */
+unsigned int pier_devinfo_lid(const struct pier_devinfo *info);
 
 /* The port's largest usable path MTU, in bytes: 256 to 4096. */
 unsigned int pier_devinfo_mtu(const struct pier_devinfo *info);

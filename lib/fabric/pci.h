@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_FABRIC_PCI_H
+#define PIER_FABRIC_PCI_H
+
+#define PIER__PCI_SIZE 16	/* 0000:00:00.0 */
+
+/*
+ * PCI addresses by which devices are named, the same for every kind of
+ * device.  @root is put before every path: "" but in tests.
+ */
+
+/* Of the nearest PCI function above the link @path; "": there is none. */
+void pier__pci_of_link(const char *path, char ret[PIER__PCI_SIZE]);
+
+/* Of the network interface @name, or one made up if it has none. */
+void pier__pci_of_netdev(const char *root, const char *name,
+			 char ret[PIER__PCI_SIZE]);
+
+/*
+ * A stable one, made up of @name, in domain fffe, which hardware does not
+ * use.  Names that differ in their last letter, v0 and v1, differ.
+ */
+void pier__pci_make_up(const char *name, char ret[PIER__PCI_SIZE]);
+
+#endif
