@@ -5,6 +5,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include <infiniband/verbs.h>
@@ -13,6 +14,10 @@
 #include "fabric/verbs/watch.h"
 
 #define KERNEL_GROUP 1		/* of uevents; 2 is udevd's */
+
+/* After an announcement, again after 4 ms, 8 ms, and so on: 2 s in all. */
+#define LOOKS 9
+#define FIRST_LOOK 4
 
 /* A number is used again, an inode of sysfs is not.  0: there is none. */
 static uint64_t inode_of(const char *path)
@@ -61,6 +66,14 @@ int pier__verbs_watch_open(struct ibv_context *ctx, bool async,
 	if (watch.fd < 0)
 		return pier__fail(-errno, "%s: no descriptor for its events: "
 				  "%s", name, pier_strerror(errno));
+	watch.timer = timerfd_create(CLOCK_MONOTONIC,
+				     TFD_CLOEXEC | TFD_NONBLOCK);
+	if (watch.timer < 0) {
+		err = -errno;
+		close(watch.fd);
+		return pier__fail(err, "%s: no timer for its events: %s", name,
+				  pier_strerror(err));
+	}
 	watch.uevents = listen_to_kernel();
 	watch.inode = inode_of(watch.entry);
 	if (watch.uevents < 0 || !watch.inode)
@@ -69,6 +82,8 @@ int pier__verbs_watch_open(struct ibv_context *ctx, bool async,
 	err = add(watch.fd, watch.async);
 	if (!err)
 		err = add(watch.fd, watch.uevents);
+	if (!err)
+		err = add(watch.fd, watch.timer);
 	if (err) {
 		pier__verbs_watch_close(&watch);
 		return pier__fail(err, "%s: its events cannot be watched: %s",
@@ -82,6 +97,7 @@ void pier__verbs_watch_close(struct verbs_watch *watch)
 {
 	if (watch->uevents >= 0)
 		close(watch->uevents);
+	close(watch->timer);
 	close(watch->fd);
 }
 
@@ -107,11 +123,36 @@ static bool drain(int fd)
 	return any;
 }
 
+static void look_later(struct verbs_watch *watch)
+{
+	long ms = FIRST_LOOK << (LOOKS - watch->looks);
+	struct itimerspec at = {
+		.it_value = { ms / 1000, ms % 1000 * 1000000 },
+	};
+
+	watch->looks--;
+	watch->waiting = true;
+	timerfd_settime(watch->timer, 0, &at, NULL);
+}
+
 bool pier__verbs_watch_news(struct verbs_watch *watch)
 {
-	if (watch->uevents < 0 || !drain(watch->uevents))
-		return watch->lost;
-	return pier__verbs_watch_lost(watch);
+	uint64_t expired;
+	bool due;
+
+	if (watch->lost)
+		return true;
+	due = watch->waiting &&
+	      read(watch->timer, &expired, sizeof(expired)) > 0;
+	if (due)
+		watch->waiting = false;
+	if (watch->uevents >= 0 && drain(watch->uevents)) {
+		watch->looks = LOOKS;
+		due = true;
+	}
+	if (due && !pier__verbs_watch_lost(watch) && watch->looks)
+		look_later(watch);
+	return watch->lost;
 }
 
 void pier__verbs_watch_ended(struct verbs_watch *watch)

@@ -11,11 +11,15 @@ struct ibv_context;
  * Notice that the kernel takes an open device away.  Drivers of hardware end
  * it with a last asynchronous event.  Others, rxe and siw, wait until every
  * program has closed it and tell the programs nothing: what can be seen is
- * that its node goes, which the kernel announces to whoever listens.
+ * that its node goes, which the kernel announces to whoever listens, and does
+ * then: who looks at once may still find it.
  */
 struct verbs_watch {
 	int fd;			/* owned: readable when there is news */
 	int uevents;		/* owned; -1: the kernel is not listened to */
+	int timer;		/* owned: to look again */
+	bool waiting;		/* for it */
+	unsigned int looks;	/* still to come after that */
 	int async;		/* the context's; -1: not watched */
 	char entry[96];		/* of the node in sysfs */
 	uint64_t inode;		/* of it; 0: cannot be seen */
