@@ -280,7 +280,7 @@ void pier__conn_close(struct pier_conn *conn)
 		conn->state = PIER_CONN_RESET;
 }
 
-void pier__conn_abort(struct pier_conn *conn)
+void pier__conn_leave(struct pier_conn *conn)
 {
 	uint64_t now;
 
@@ -313,8 +313,18 @@ int pier_conn_disconnect(struct pier_conn *conn)
 		conn->deadline = pier__now() +
 				 conn->qset->cfg->drain_ms * PIER__MS;
 	} else if (conn->phase < PIER__CONN_UP) {
-		pier__conn_abort(conn);
+		pier__conn_leave(conn);
 	}
+	pier__conn_kick(conn);
+	return 0;
+}
+
+int pier_conn_abort(struct pier_conn *conn)
+{
+	if (!conn || !conn->qset || conn->phase >= PIER__CONN_FLUSHING)
+		return 0;
+	pier__conn_flush(conn);		/* to be cancelled like the rest */
+	pier__conn_cut(conn);
 	pier__conn_kick(conn);
 	return 0;
 }

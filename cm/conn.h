@@ -91,6 +91,7 @@ struct pier_conn {
 	struct pier__end us, them;
 	struct pier__gid_offer path_us, path_them;
 	uint32_t path_mtu;
+	enum pier_transport transport;
 	bool housed;			/* path_us was a GID when connected */
 	uint64_t homeless_since;	/* path_us is gone; 0: it is there */
 	struct pier__left *left;	/* file to sweep up; owned; or NULL */
@@ -180,8 +181,11 @@ int pier__conn_no_address(const struct pier_conn *conn);
 /* Fail @conn with the thread's last error as the reason. */
 void pier__conn_fail(struct pier_conn *conn, int err);
 
-/* End it now: goodbye without waiting for tasks. */
-void pier__conn_abort(struct pier_conn *conn);
+/* End it: goodbye behind what is in flight, without waiting for that. */
+void pier__conn_leave(struct pier_conn *conn);
+
+/* End it now: whatever is in flight is cancelled, the peer told by CM. */
+void pier__conn_cut(struct pier_conn *conn);
 
 /* The key of remote @mmap for this peer.  Errors: -EACCES; -ESTALE. */
 struct pier_mmap;
@@ -193,6 +197,9 @@ int pier__conn_rkey(struct pier_conn *conn, const struct pier_mmap *mmap,
  * Returns when it next has something to do.  It may free @conn.
  */
 uint64_t pier__conn_step(struct pier_conn *conn, uint64_t now);
+
+/* path_us is set: what does carry it? */
+void pier__conn_set_transport(struct pier_conn *conn);
 
 /* Move the QP; kept in qpstate.c. */
 int pier__conn_qp_init(struct pier_conn *conn);

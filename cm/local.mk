@@ -33,6 +33,7 @@ lib_libpier_core_la_SOURCES += \
 	%D%/status.c \
 	%D%/status.h \
 	%D%/step.c \
+	%D%/transport.c \
 	%D%/trouble.c \
 	%D%/why.c \
 	# end, sorted

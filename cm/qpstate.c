@@ -77,6 +77,7 @@ static int to_rtr(struct pier_conn *conn)
 	if (!pier__gid_find(&port, &conn->path_us, &conn->path_us.index))
 		return pier__conn_no_address(conn);
 	conn->housed = true;
+	pier__conn_set_transport(conn);
 	address(conn, port.grh, &attr.ah_attr);
 	return modify(conn, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU |
 					   IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |

@@ -413,7 +413,7 @@ void pier__qset_stop(struct pier__qset *qset,
 
 		if (!conn->qset)
 			continue;	/* of an earlier run */
-		pier__conn_abort(conn);
+		pier__conn_leave(conn);
 		pier__conn_kick(conn);
 	}
 	pier__qset_kick(qset);

@@ -212,6 +212,7 @@ static int to_rtr(struct pier_conn *conn)
 				(uint8_t)cfg->traffic_class;
 	}
 	keep_path(conn, &attr);
+	pier__conn_set_transport(conn);
 	return modify(conn, &attr, mask);
 }
 

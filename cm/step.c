@@ -18,6 +18,12 @@
 #define HELLO_PAUSE (20 * PIER__MS)	/* before it is said again */
 #define GOODBYE_LOOK (100 * PIER__MS)
 
+/*
+ * How long a destroyed connection's tasks may keep its goodbye back, where the
+ * peer would not hear of its end otherwise.
+ */
+#define LAST_WORD (100 * PIER__MS)
+
 /* How long its address may be away: some come back at once. */
 #define HOMELESS_MAX (300 * PIER__MS)
 
@@ -44,6 +50,11 @@ static void begin_flush(struct pier_conn *conn, uint64_t now)
 	pier__side_hang_up(conn);
 	if (conn->ready)
 		pier__conn_qp_error(conn);
+}
+
+void pier__conn_cut(struct pier_conn *conn)
+{
+	begin_flush(conn, pier__now());
 }
 
 /* Has the peer ended it, by its goodbye or by CM? */
@@ -411,6 +422,14 @@ uint64_t pier__conn_step(struct pier_conn *conn, uint64_t now)
 	return conn->due;
 }
 
+static void hurry(struct pier_conn *conn)
+{
+	uint64_t most = pier__now() + LAST_WORD;
+
+	if (conn->posted.first && conn->deadline > most)
+		conn->deadline = most;
+}
+
 void pier_conn_destroy(struct pier_conn *conn)
 {
 	if (!conn || conn->destroyed)
@@ -421,6 +440,11 @@ void pier_conn_destroy(struct pier_conn *conn)
 		retire(conn);
 		return;
 	}
-	pier__conn_abort(conn);
+	if (conn->posted.first && conn->side) {
+		pier_conn_abort(conn);
+		return;
+	}
+	pier__conn_leave(conn);
+	hurry(conn);
 	pier__conn_kick(conn);
 }

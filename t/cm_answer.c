@@ -383,6 +383,11 @@ static void addresses_and_path_are_told(void)
 		IS(path.mtu, back.mtu);
 		OK(!memcmp(path.local_gid, back.peer_gid, 16));
 		OK(!memcmp(path.peer_gid, back.local_gid, 16));
+		IS(pier_conn_transport(client.peer.conn),
+		   PIER_TRANSPORT_ROCE_V2);
+		IS(pier_conn_transport(server.peer.conn),
+		   PIER_TRANSPORT_ROCE_V2);
+		IS_STR(pier_transport_name(PIER_TRANSPORT_ROCE_V2), "RoCE v2");
 	}
 	end();
 }

@@ -14,6 +14,7 @@ check_PROGRAMS += \
 	%D%/buf.t \
 	%D%/bulk.t \
 	%D%/cm.t \
+	%D%/cm_abort.t \
 	%D%/cm_address.t \
 	%D%/cm_answer.t \
 	%D%/cm_away.t \

@@ -43,6 +43,15 @@ struct pier_conn_path {
 	uint32_t gid_index;	/* of local_gid */
 };
 
+/* What carries a connection; all are reliable ones (RC). */
+enum pier_transport {
+	PIER_TRANSPORT_NONE,	/* not known yet */
+	PIER_TRANSPORT_IB,
+	PIER_TRANSPORT_ROCE_V1,
+	PIER_TRANSPORT_ROCE_V2,
+	PIER_TRANSPORT_IWARP,
+};
+
 enum pier_conn_state pier_conn_state(const struct pier_conn *conn);
 const char *pier_conn_state_name(enum pier_conn_state state);
 
@@ -62,6 +71,12 @@ struct pier_rdma *pier_conn_rdma(const struct pier_conn *conn);
 /* Errors: -ENOTCONN, nothing is known of the peer yet. */
 int pier_conn_path(const struct pier_conn *conn, struct pier_conn_path *ret);
 
+/* Known when the path is. */
+enum pier_transport pier_conn_transport(const struct pier_conn *conn);
+
+/* "RoCE v2" and the like. */
+const char *pier_transport_name(enum pier_transport transport);
+
 /*
  * Drive the engine until @conn is connected.
  * Errors: -ETIMEDOUT; why it failed; -EBUSY, called from inside a callback.
@@ -76,9 +91,19 @@ int pier_conn_wait(struct pier_conn *conn, int timeout_ms);
 int pier_conn_disconnect(struct pier_conn *conn);
 
 /*
- * End @conn: whatever is in flight is cancelled, its memory given back, at
- * the next progress if not at once.  What is not destroyed ends with its
- * context.  NULL is fine.
+ * End it at once, from whatever state: tasks in flight are cancelled, the
+ * state callback tells the end.  A peer by CM is told; one by descriptors
+ * finds out, by its next task or keepalive.  Harmless when repeated, before
+ * or after a disconnect, or when the peer was first.  NULL is fine.
+ * Returns 0.
+ */
+int pier_conn_abort(struct pier_conn *conn);
+
+/*
+ * End @conn and give its memory back: with a goodbye, or aborted if tasks are
+ * in flight, which the next rounds of the engine cancel.  By descriptors these
+ * get a tenth of a second, with the goodbye behind them.
+ * What is not destroyed ends with its context.  NULL is fine.
  */
 void pier_conn_destroy(struct pier_conn *conn);
 

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cm/conn.h"
+
+void pier__conn_set_transport(struct pier_conn *conn)
+{
+	const struct pier__port *port = &conn->qset->dev->info.port;
+
+	if (port->limits.by_address)
+		conn->transport = PIER_TRANSPORT_IWARP;
+	else if (port->link_layer == IBV_LINK_LAYER_INFINIBAND)
+		conn->transport = PIER_TRANSPORT_IB;
+	else if (conn->path_us.type == PIER_GID_ROCE_V1)
+		conn->transport = PIER_TRANSPORT_ROCE_V1;
+	else
+		conn->transport = PIER_TRANSPORT_ROCE_V2;
+}
+
+enum pier_transport pier_conn_transport(const struct pier_conn *conn)
+{
+	return conn->transport;
+}
+
+const char *pier_transport_name(enum pier_transport transport)
+{
+	static const char *const names[] = {
+		[PIER_TRANSPORT_NONE] = "none",
+		[PIER_TRANSPORT_IB] = "InfiniBand",
+		[PIER_TRANSPORT_ROCE_V1] = "RoCE v1",
+		[PIER_TRANSPORT_ROCE_V2] = "RoCE v2",
+		[PIER_TRANSPORT_IWARP] = "iWARP",
+	};
+
+	return (unsigned int)transport <= PIER_TRANSPORT_IWARP ?
+		       names[transport] : "unknown";
+}
