@@ -40,10 +40,11 @@ void pier__passive_refuse(struct pier_conn *conn, enum pier__refusal why)
 	bury(conn);
 }
 
-/* There is no room for another connection. */
-static void turn_away(struct pier__room *room, const struct pier__cm_event *ev)
+void pier__passive_turn_away(struct pier__room *room,
+			     const struct pier__cm_event *ev,
+			     enum pier__refusal why)
 {
-	struct pier__refused refused = { .why = PIER__REFUSED_FULL };
+	struct pier__refused refused = { .why = why };
 	struct pier__frame frame;
 	int err = pier__frame_decode(ev->data, ev->len, &frame);
 
@@ -51,43 +52,10 @@ static void turn_away(struct pier__room *room, const struct pier__cm_event *ev)
 	room->fab->release(ev->id);
 }
 
-void pier__passive_request(struct pier__room *room,
-			   const struct pier__cm_event *ev)
+static void tell(struct pier_conn *conn, struct pier_listener *listener)
 {
-	struct pier__qset *qset = room->qset;
-	struct pier__side *side;
-	struct pier_conn *conn;
-	int err;
-
-	ev->id->owner = NULL;
-	if (qset->stopping || pier__side_create(qset, false, &conn)) {
-		turn_away(room, ev);
-		return;
-	}
-	side = conn->side;
-	side->id = ev->id;
-	side->id->owner = conn;
-	side->listener = ev->listener->owner;
-	pier__sockaddr_text((const void *)&ev->id->local, side->local);
-	pier__sockaddr_text((const void *)&ev->id->peer, side->peer);
-	pier__side_house(conn);
-	conn->phase = PIER__CONN_REQUEST;
-	conn->deadline = pier__pe_now(qset->pe) +
-			 qset->cfg->connect_timeout_ms * PIER__MS;
-	err = pier__handshake_hear(conn, ev);
-	if (err)
-		pier__passive_refuse(conn, err == -PIER_EVERSION ?
-					     PIER__REFUSED_VERSION :
-					     PIER__REFUSED_MALFORMED);
-	pier__conn_kick(conn);
-}
-
-static void tell(struct pier_conn *conn)
-{
-	struct pier_listener *listener = conn->side->listener;
 	pier_conn_fn *fn = conn->qset->kept->fns.request;
 
-	conn->side->told = true;
 	if (listener->request) {
 		listener->request(conn, listener->arg);
 		return;
@@ -101,6 +69,38 @@ static void tell(struct pier_conn *conn)
 	   pier_ctx_user_data(pier_rdma_ctx(conn->rdma)));
 }
 
+void pier__passive_request(struct pier__room *room,
+			   struct pier_listener *listener,
+			   const struct pier__cm_event *ev)
+{
+	struct pier__qset *qset = room->qset;
+	struct pier__side *side;
+	struct pier_conn *conn;
+	int err;
+
+	if (pier__side_create(qset, false, &conn)) {
+		pier__passive_turn_away(room, ev, PIER__REFUSED_FULL);
+		return;
+	}
+	side = conn->side;
+	side->id = ev->id;
+	side->id->owner = conn;
+	pier__sockaddr_text((const void *)&ev->id->local, side->local);
+	pier__sockaddr_text((const void *)&ev->id->peer, side->peer);
+	pier__side_house(conn);
+	conn->phase = PIER__CONN_REQUEST;
+	conn->deadline = pier__pe_now(qset->pe) +
+			 qset->cfg->connect_timeout_ms * PIER__MS;
+	pier__conn_kick(conn);
+	err = pier__handshake_hear(conn, ev);
+	if (err)
+		pier__passive_refuse(conn, err == -PIER_EVERSION ?
+					     PIER__REFUSED_VERSION :
+					     PIER__REFUSED_MALFORMED);
+	else
+		tell(conn, listener);
+}
+
 static int dead(struct pier_conn *conn, const char *stage)
 {
 	return pier__side_why(conn, -ECONNABORTED, stage, "the client has "
@@ -111,23 +111,19 @@ static int dead(struct pier_conn *conn, const char *stage)
  * The kernel's connection manager tells of a request's end only when it is
  * answered, or when its attributes are asked for: do that now and then.
  */
-static bool is_withdrawn(struct pier_conn *conn)
+bool pier__passive_is_void(struct pier__room *room, struct pier__cm_id *id)
 {
 	struct ibv_qp_attr attr;
 	uint16_t udp_port;
 	int mask;
 
-	if (conn->qset->cm->fab->qp_attr(conn->side->id, IBV_QPS_INIT, &attr,
-					 &mask, &udp_port) != -ECONNABORTED)
-		return false;
-	pier__conn_fail(conn, dead(conn, "waiting"));
-	return true;
+	return room->fab->qp_attr(id, IBV_QPS_INIT, &attr, &mask,
+				  &udp_port) == -ECONNABORTED;
 }
 
 uint64_t pier__passive_step(struct pier_conn *conn, uint64_t now)
 {
 	struct pier__side *side = conn->side;
-	uint64_t due;
 
 	if (now >= conn->deadline) {
 		int err = pier__side_why(conn, -ETIMEDOUT, "waiting",
@@ -139,27 +135,12 @@ uint64_t pier__passive_step(struct pier_conn *conn, uint64_t now)
 		pier__conn_fail(conn, err);
 		return now;
 	}
-	if (side->told && is_withdrawn(conn))
-		return now;
-	if (side->told)
-		return now + LOOK_MS * PIER__MS < conn->deadline ?
-		       now + LOOK_MS * PIER__MS : conn->deadline;
-	if (!side->listener) {
-		pier__passive_refuse(conn, PIER__REFUSED_CLOSING);
+	if (pier__passive_is_void(conn->qset->cm, side->id)) {
+		pier__conn_fail(conn, dead(conn, "waiting"));
 		return now;
 	}
-	if (!pier__listener_admits(side->listener, now, &due))
-		return due < conn->deadline ? due : conn->deadline;
-	tell(conn);
-	return now;
-}
-
-void pier__passive_over(struct pier_conn *conn, int err)
-{
-	if (conn->side->told)
-		pier__conn_fail(conn, err);
-	else
-		bury(conn);
+	return now + LOOK_MS * PIER__MS < conn->deadline ?
+	       now + LOOK_MS * PIER__MS : conn->deadline;
 }
 
 void pier__passive_event(struct pier_conn *conn,
@@ -179,7 +160,7 @@ void pier__passive_event(struct pier_conn *conn,
 		err = pier__side_why(conn, ev->error, "waiting for the peer "
 				     "to go on", "%s: is it gone?",
 				     pier_strerror(ev->error));
-	pier__passive_over(conn, err);
+	pier__conn_fail(conn, err);
 }
 
 static int check_request(const struct pier_conn *conn)

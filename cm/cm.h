@@ -31,9 +31,18 @@ struct pier__room {
 	struct pier__cm *cm;
 	struct pier__source source;
 	struct pier__lookup *lookup;	/* NULL: not needed yet */
+	struct pier__list refused;	/* requests that are to be */
 };
 
 #define PIER__REJ_CONSUMER 28	/* of IBTA's reasons */
+
+/* A request that nobody was told of: not a connection yet. */
+struct pier__waiting {
+	struct pier__list link;		/* the listener's, or room->refused */
+	struct pier__cm_event ev;	/* its data is below */
+	uint64_t deadline;
+	uint8_t data[PIER__CM_REQ_DATA];
+};
 
 /* Takes a request instead of the context's callback. */
 typedef void pier__request_fn(struct pier_conn *conn, void *arg);
@@ -42,6 +51,8 @@ struct pier_listener {
 	struct pier__qset *qset;	/* NULL: its context has stopped */
 	struct pier__cm_listener *cm;
 	struct pier__list link;		/* qset->kept->listeners */
+	struct pier__list waiting;	/* struct pier__waiting, oldest first */
+	uint32_t backlog;		/* of them, at most */
 	uint32_t rate;			/* a second; 0: no bound */
 	uint64_t next;			/* when the next may be told */
 	pier__request_fn *request;	/* pier's own; or NULL */
@@ -72,10 +83,8 @@ struct pier__attempt {
 struct pier__side {
 	struct pier__cm_id *id;		/* NULL: none yet, or no more */
 	struct pier__attempt *attempt;	/* active, until answered; owned */
-	struct pier_listener *listener;	/* passive; NULL: gone */
 	bool active;
 	bool foreign;			/* the peer sent no frame */
-	bool told;			/* the request, to the program */
 	bool answered;			/* accepted or rejected */
 	bool established;		/* RTU sent or received */
 	bool over;			/* the peer has disconnected */
@@ -103,6 +112,8 @@ int pier__room_open(struct pier__qset *qset);
 void pier__room_stop(struct pier__qset *qset);
 /* No id is left. */
 void pier__room_close(struct pier__qset *qset);
+/* Is there nothing left that is to be refused? */
+bool pier__room_idle(const struct pier__qset *qset);
 /* Tell the context's callback of what has become of @conn, was @prev. */
 void pier__room_tell(struct pier_conn *conn, enum pier_conn_state prev);
 
@@ -116,6 +127,16 @@ void pier__unlisten(struct pier_listener *listener);
 bool pier__listener_admits(struct pier_listener *listener, uint64_t now,
 			   uint64_t *ret_due);
 
+/* request.c: before the program hears of it. */
+void pier__request_came(struct pier__room *room,
+			const struct pier__cm_event *ev);
+/* Tell, or refuse, what is due.  Returns when to look again. */
+uint64_t pier__requests_step(struct pier__room *room, uint64_t now);
+/* What waits on @listener is refused in the next steps. */
+void pier__requests_doom(struct pier_listener *listener);
+/* Refuse all of that now. */
+void pier__requests_end(struct pier__room *room);
+
 /* connect.c */
 int pier__connect_to(struct pier__qset *qset,
 		     const struct pier_connect_config *cfg,
@@ -128,14 +149,20 @@ void pier__attempt_free(struct pier_conn *conn);
 void pier__active_next(struct pier_conn *conn, int err);
 
 /* accept.c */
+/* Make it a connection and tell the program. */
 void pier__passive_request(struct pier__room *room,
+			   struct pier_listener *listener,
 			   const struct pier__cm_event *ev);
+/* Refuse what is no connection. */
+void pier__passive_turn_away(struct pier__room *room,
+			     const struct pier__cm_event *ev,
+			     enum pier__refusal why);
+/* Has the client of request @id given up? */
+bool pier__passive_is_void(struct pier__room *room, struct pier__cm_id *id);
 void pier__passive_event(struct pier_conn *conn,
 			 const struct pier__cm_event *ev);
 uint64_t pier__passive_step(struct pier_conn *conn, uint64_t now);
 void pier__passive_refuse(struct pier_conn *conn, enum pier__refusal why);
-/* The request has ended, as was said; nobody is told who does not know it. */
-void pier__passive_over(struct pier_conn *conn, int err);
 
 /* handshake.c: what goes into REQ or REP, of @size bytes.  The length. */
 int pier__handshake_say(struct pier_conn *conn, uint8_t *field, size_t size);

@@ -171,6 +171,9 @@ int pier__conn_trouble(const struct pier_conn *conn, char *ret, size_t size);
 /* Say who never said hello.  Returns -PIER_ENOHELLO. */
 int pier__conn_no_hello(const struct pier_conn *conn);
 
+/* Its context's queues are dead: so is it, for the same reason. */
+void pier__conn_lost(struct pier_conn *conn);
+
 /* Does @port, its device's, still have its address?  To be seen in a step. */
 void pier__conn_look(struct pier_conn *conn, const struct pier__port *port,
 		     uint64_t now);

@@ -50,6 +50,8 @@ enum pier__refusal {
 	PIER__REFUSED_VERSION,	/* another version of the frame */
 	PIER__REFUSED_MALFORMED,
 	PIER__REFUSED_CLOSING,	/* it has just stopped listening */
+	PIER__REFUSED_BUSY,	/* more wait than its backlog holds, or for */
+				/* longer than it allows */
 };
 
 struct pier__refused {

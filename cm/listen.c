@@ -53,6 +53,8 @@ int pier__listen(struct pier__qset *qset, const struct pier_listen_config *cfg,
 	}
 	listener->qset = qset;
 	listener->rate = c.rate;
+	listener->backlog = c.backlog;
+	pier__list_init(&listener->waiting);
 	listener->request = request;
 	listener->arg = arg;
 	pier__list_add(&qset->kept->listeners, &listener->link);
@@ -60,25 +62,9 @@ int pier__listen(struct pier__qset *qset, const struct pier_listen_config *cfg,
 	return 0;
 }
 
-/* Its requests that nobody knows of are refused in their next step. */
-static void orphan(struct pier_listener *listener)
-{
-	struct pier__list *pos, *tmp;
-
-	PIER__LIST_EACH(pos, tmp, listener->qset->conns) {
-		struct pier_conn *conn =
-			pier__container_of(pos, struct pier_conn, link);
-
-		if (!conn->side || conn->side->listener != listener)
-			continue;
-		conn->side->listener = NULL;
-		pier__conn_kick(conn);
-	}
-}
-
 void pier__unlisten(struct pier_listener *listener)
 {
-	orphan(listener);
+	pier__requests_doom(listener);
 	listener->qset->cm->fab->unlisten(listener->cm);
 	listener->cm = NULL;
 	listener->qset = NULL;

@@ -28,6 +28,7 @@ lib_libpier_core_la_SOURCES += \
 	%D%/qpstate.c \
 	%D%/qset.c \
 	%D%/qset.h \
+	%D%/request.c \
 	%D%/room.c \
 	%D%/side.c \
 	%D%/status.c \

@@ -31,24 +31,22 @@ static void flush_pending(struct pier__qset *qset)
 						    pending));
 }
 
-/*
- * The queues are dead: so is every connection, each for the same reason, even
- * if ending one of them fails as well.
- */
-static void __attribute__((noinline, cold))
-fail_all(struct pier__qset *qset, int err)
+/* Have every connection looked at: the sweep does it, some in a round. */
+static void look_at_all(struct pier__qset *qset)
 {
-	struct pier__list *pos, *tmp;
-	char why[256];
+	qset->look_wanted = true;
+	pier__qset_kick(qset);
+}
 
-	snprintf(why, sizeof(why), "%s", pier_last_error());
+void __attribute__((noinline, cold))
+pier__qset_fail(struct pier__qset *qset, int err)
+{
+	if (qset->error)
+		return;
+	snprintf(qset->why, sizeof(qset->why), "%s", pier_last_error());
 	qset->error = err;
 	qset->attention = true;
-	PIER__LIST_EACH(pos, tmp, qset->conns) {
-		pier__fail_again(err, why);
-		pier__conn_fail(pier__container_of(pos, struct pier_conn, link),
-				err);
-	}
+	look_at_all(qset);
 }
 
 void pier__qset_tell(struct pier__qset *qset, int max)
@@ -116,7 +114,7 @@ static int poll_completions(struct pier__source *source, int budget)
 	if (n <= 0) {
 		qset->polled += qset->cqe;
 		if (n < 0)
-			fail_all(qset, n);
+			pier__qset_fail(qset, n);
 		return 0;
 	}
 	qset->polled += (unsigned int)n;
@@ -166,19 +164,14 @@ static void finish_stop(struct pier__qset *qset)
 }
 
 /* Addresses may have come or gone. */
-static void look_at_port(struct pier__qset *qset, uint64_t now)
+static void look_at_port(struct pier__qset *qset)
 {
 	unsigned int changes = atomic_load(&qset->dev->changes);
-	struct pier__list *pos, *tmp;
-	struct pier__port port;
 
 	if (changes == qset->changes)
 		return;
 	qset->changes = changes;
-	pier__dev_port(qset->dev, &port);
-	PIER__LIST_EACH(pos, tmp, qset->conns)
-		pier__conn_look(pier__container_of(pos, struct pier_conn,
-						   link), &port, now);
+	look_at_all(qset);
 }
 
 /*
@@ -222,23 +215,50 @@ static uint64_t step_hot(struct pier__qset *qset, uint64_t now)
 	return now;
 }
 
+/* What is the matter with all of them may be so with @conn. */
+static void look_at(struct pier__qset *qset, struct pier_conn *conn,
+		    const struct pier__port *port, uint64_t now)
+{
+	pier__conn_look(conn, port, now);
+	if (qset->error)
+		pier__conn_lost(conn);
+}
+
+/* Where the sweep is, and how far it goes in this round. */
+static uint32_t sweep_end(struct pier__qset *qset, struct pier__port *ret)
+{
+	uint32_t end = qset->sweep_at + SWEEP;
+
+	if (!qset->sweep_at)
+		qset->sweep_due = PIER__NEVER;
+	if (qset->looking)
+		pier__dev_port(qset->dev, ret);
+	return end < qset->cfg->max_conns ? end : qset->cfg->max_conns;
+}
+
 /* Look whose time has come, a part of them in one round. */
 static uint64_t sweep(struct pier__qset *qset, uint64_t now)
 {
-	uint32_t end = qset->sweep_at + SWEEP;
 	uint64_t due = PIER__NEVER, next;
+	struct pier__port port;
+	uint32_t end;
 
+	if (qset->look_wanted) {	/* from the first one on */
+		qset->look_wanted = false;
+		qset->looking = true;
+		qset->sweep_at = 0;
+		qset->sweep_due = 0;
+	}
 	if (!qset->sweep_at && now < qset->sweep_due)
 		return qset->sweep_due;
-	if (!qset->sweep_at)
-		qset->sweep_due = PIER__NEVER;
-	if (end > qset->cfg->max_conns)
-		end = qset->cfg->max_conns;
+	end = sweep_end(qset, &port);
 	for (; qset->sweep_at < end && pier__pe_room(qset->pe) > 0;
 	     qset->sweep_at++) {
 		struct pier_conn *conn = qset->slots[qset->sweep_at];
 
-		if (conn && conn->due <= now) {
+		if (conn && qset->looking)
+			look_at(qset, conn, &port, now);
+		if (conn && (conn->due <= now || qset->looking)) {
 			next = step(qset, conn, now);
 			if (next < due)
 				due = next;
@@ -249,6 +269,9 @@ static uint64_t sweep(struct pier__qset *qset, uint64_t now)
 	if (qset->sweep_at < qset->cfg->max_conns)
 		return now;
 	qset->sweep_at = 0;
+	qset->looking = false;
+	if (qset->look_wanted)
+		return now;
 	return due < qset->sweep_due ? due : qset->sweep_due;
 }
 
@@ -259,8 +282,8 @@ static void look_at_device(struct pier__qset *qset, uint64_t now)
 	qset->look_due = now + PIER__MS;
 	pier__dev_events(qset->dev);
 	if (!qset->error && pier__dev_alive(qset->dev))
-		fail_all(qset, -ENODEV);
-	look_at_port(qset, now);
+		pier__qset_fail(qset, -ENODEV);
+	look_at_port(qset);
 }
 
 static int housekeep(struct pier__source *source, int budget)
@@ -280,7 +303,8 @@ static int housekeep(struct pier__source *source, int budget)
 		due = next;
 	if (due < source->due)	/* a callback may have asked for sooner */
 		pier__pe_due(source, due);
-	if (qset->stopping && qset->stopped && !qset->conn_count)
+	if (qset->stopping && qset->stopped && !qset->conn_count &&
+	    pier__room_idle(qset))
 		finish_stop(qset);
 	return 0;
 }
@@ -322,11 +346,14 @@ static int create_tables(struct pier__qset *qset)
 
 	qset->ctl = calloc(conns, sizeof(*qset->ctl));
 	qset->slots = calloc(conns, sizeof(struct pier_conn *));
+	qset->free_slots = calloc(conns, sizeof(*qset->free_slots));
 	qset->by_qpn = calloc(size, sizeof(struct pier_conn *));
 	qset->by_qpn_mask = size - 1;
-	if (!qset->ctl || !qset->slots || !qset->by_qpn)
+	if (!qset->ctl || !qset->slots || !qset->free_slots || !qset->by_qpn)
 		return pier__fail(-ENOMEM, "no memory for %u connections",
 				  conns);
+	for (uint32_t i = 0; i < conns; i++)
+		qset->free_slots[i] = i;
 	return qset->dev->fabric->dev->reg(qset->dev->fdev, qset->ctl,
 					   conns * sizeof(*qset->ctl),
 					   IBV_ACCESS_LOCAL_WRITE |
@@ -407,6 +434,7 @@ void pier__qset_stop(struct pier__qset *qset,
 	qset->stopping = true;
 	qset->stopped = stopped;
 	pier__room_stop(qset);
+	/* at once, for nothing may be submitted from now on */
 	PIER__LIST_EACH(pos, tmp, qset->conns) {
 		struct pier_conn *conn =
 			pier__container_of(pos, struct pier_conn, link);
@@ -439,6 +467,7 @@ void pier__qset_destroy(struct pier__qset *qset)
 	if (qset->ctl_mr)
 		qset->dev->fabric->dev->dereg(qset->ctl_mr);
 	free(qset->by_qpn);
+	free(qset->free_slots);
 	free(qset->slots);
 	free(qset->ctl);
 	free(qset);
@@ -463,26 +492,27 @@ int pier__qset_post_recv(struct pier__qset *qset, struct pier__posted *posted,
 int pier__qset_add_conn(struct pier__qset *qset, struct pier_conn *conn,
 			uint32_t *ret_slot)
 {
-	for (uint32_t i = 0; i < qset->cfg->max_conns; i++) {
-		uint32_t slot = (qset->next_slot + i) % qset->cfg->max_conns;
+	uint32_t max = qset->cfg->max_conns, slot;
 
-		if (!qset->slots[slot]) {
-			qset->slots[slot] = conn;
-			qset->next_slot = slot + 1;
-			qset->conn_count++;
-			qset->ctl[slot] = (struct pier__ctl){ 0 };
-			*ret_slot = slot;
-			return 0;
-		}
-	}
-	return pier__fail(-ENOSPC, "all %u connections are in use: end one or "
-			  "raise max_conns", qset->cfg->max_conns);
+	if (qset->conn_count == max)
+		return pier__fail(-ENOSPC, "all %u connections are in use: "
+				  "end one or raise max_conns", max);
+	slot = qset->free_slots[qset->free_first];
+	qset->free_first = (qset->free_first + 1) % max;
+	qset->slots[slot] = conn;
+	qset->conn_count++;
+	qset->ctl[slot] = (struct pier__ctl){ 0 };
+	*ret_slot = slot;
+	return 0;
 }
 
 void pier__qset_remove_conn(struct pier__qset *qset, uint32_t slot)
 {
+	uint32_t max = qset->cfg->max_conns, free_count;
+
+	free_count = max - qset->conn_count--;
 	qset->slots[slot] = NULL;
-	qset->conn_count--;
+	qset->free_slots[(qset->free_first + free_count) % max] = slot;
 }
 
 static uint32_t hash(const struct pier__qset *qset, uint32_t qpn)

@@ -117,10 +117,13 @@ struct pier__qset {
 	struct pier__ctl *ctl;		/* max_conns of them */
 	struct pier__mr *ctl_mr;
 	struct pier_conn **slots;	/* who has which control word */
-	uint32_t next_slot;		/* perhaps free */
+	uint32_t *free_slots;		/* a ring of those that nobody has, */
+	uint32_t free_first;		/* the one that is free for longest */
 	struct pier__list hot;		/* connections to be stepped soon */
 	uint64_t sweep_due;		/* when the others are looked at */
 	uint32_t sweep_at;		/* slot; 0: not at it */
+	bool look_wanted;		/* that the sweep looks at everybody */
+	bool looking;			/* it does */
 	uint64_t look_due;		/* when the device's events are */
 	struct pier_conn **by_qpn;	/* open addressing */
 	uint32_t by_qpn_mask;
@@ -130,6 +133,7 @@ struct pier__qset {
 					/* for as many as there can be */
 	unsigned int changes;		/* of the device, that were seen */
 	int error;			/* the queues are dead */
+	char why[256];			/* its sentence */
 	bool stopping;
 	void (*stopped)(struct pier_rdma *rdma);	/* told once */
 };
@@ -156,6 +160,12 @@ void pier__qset_destroy(struct pier__qset *qset);
 /* Post a receive.  Errors: -EAGAIN, full; the device's. */
 int pier__qset_post_recv(struct pier__qset *qset, struct pier__posted *posted,
 			 struct ibv_recv_wr *wr);
+
+/*
+ * The queues are dead, as the thread's last error says: no connection outlives
+ * the next rounds.
+ */
+void pier__qset_fail(struct pier__qset *qset, int err);
 
 /* Tell whatever waits to be told, at most @max. */
 void pier__qset_tell(struct pier__qset *qset, int max);

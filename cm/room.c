@@ -38,6 +38,7 @@ static int poll_events(struct pier__source *source, int budget)
 		pier__container_of(source, struct pier__room, source);
 	struct pier__qset *qset = room->qset;
 	struct pier__cm_event ev;
+	uint64_t due;
 	int n, err = 0;
 
 	(void)budget;
@@ -47,16 +48,17 @@ static int poll_events(struct pier__source *source, int budget)
 		if (err)
 			break;
 		if (ev.kind == PIER__CM_REQUEST)
-			pier__passive_request(room, &ev);
+			pier__request_came(room, &ev);
 		else if (ev.id && ev.id->owner)
 			take(ev.id->owner, &ev);
 	}
+	due = pier__requests_step(room, pier__pe_now(qset->pe));
 	if (n == STEPS)
-		pier__pe_due(source, 0);	/* the others have a turn */
-	if (err && err != -EAGAIN && !qset->error) {
-		qset->error = err;
-		pier__qset_kick(qset);
-	}
+		due = 0;	/* the others have a turn */
+	if (due < source->due)	/* a callback may have asked for sooner */
+		pier__pe_due(source, due);
+	if (err && err != -EAGAIN)
+		pier__qset_fail(qset, err);
 	return n > 0;
 }
 
@@ -80,6 +82,7 @@ int pier__room_open(struct pier__qset *qset)
 		return pier__fail(-ENOMEM, "connection manager: no memory");
 	room->qset = qset;
 	room->fab = fab;
+	pier__list_init(&room->refused);
 	err = fab->create(qset->chan, pier__conn_mtu_code(qset->cfg->mtu),
 			  &room->cm);
 	if (err)
@@ -117,6 +120,11 @@ void pier__room_stop(struct pier__qset *qset)
 	}
 }
 
+bool pier__room_idle(const struct pier__qset *qset)
+{
+	return !qset->cm || pier__list_empty(&qset->cm->refused);
+}
+
 void pier__room_close(struct pier__qset *qset)
 {
 	struct pier__room *room = qset->cm;
@@ -124,6 +132,7 @@ void pier__room_close(struct pier__qset *qset)
 	if (!room)
 		return;
 	pier__room_stop(qset);
+	pier__requests_end(room);
 	pier__lookup_destroy(room->lookup);
 	pier__pe_remove(&room->source);
 	room->fab->destroy(room->cm);
@@ -136,10 +145,6 @@ void pier__room_tell(struct pier_conn *conn, enum pier_conn_state prev)
 	const struct pier__cm_fns *fns = &conn->qset->kept->fns;
 	pier_conn_fn *fn;
 
-	if (conn->side && !conn->side->active && !conn->side->told) {
-		pier_conn_destroy(conn);	/* nobody has heard of it */
-		return;
-	}
 	if (conn->state == PIER_CONN_CONNECTED)
 		fn = fns->established;
 	else if (prev == PIER_CONN_CONNECTED)

@@ -44,7 +44,6 @@ void pier__side_close(struct pier_conn *conn)
 	if (side->id)
 		conn->qset->cm->fab->release(side->id);
 	side->id = NULL;
-	side->listener = NULL;
 	pier__attempt_free(conn);
 	pier__blob_drop(conn->qset, &side->own);
 	if (side->theirs.mr)
@@ -164,7 +163,7 @@ void pier__side_homeless(struct pier_conn *conn)
 				 conn->qset->dev->info.port.netdev);
 
 	if (request)
-		pier__passive_over(conn, err);
+		pier__conn_fail(conn, err);
 	else
 		pier__active_next(conn, err);
 }

@@ -273,6 +273,20 @@ void pier__conn_fail(struct pier_conn *conn, int err)
 	pier__conn_kick(conn);
 }
 
+void pier__conn_lost(struct pier_conn *conn)
+{
+	const struct pier__qset *qset = conn->qset;
+
+	if (conn->phase >= PIER__CONN_FLUSHING)
+		return;
+	if (conn->side)
+		pier__side_why(conn, qset->error, pier__side_stage(conn),
+			       "%s", qset->why);
+	else
+		pier__fail_again(qset->error, qset->why);
+	pier__conn_fail(conn, qset->error);
+}
+
 /* The queue pair is in error, by no request of ours. */
 static void broken(struct pier_conn *conn)
 {

@@ -5,9 +5,7 @@ void pier__conn_set_transport(struct pier_conn *conn)
 {
 	const struct pier__port *port = &conn->qset->dev->info.port;
 
-	if (port->limits.by_address)
-		conn->transport = PIER_TRANSPORT_IWARP;
-	else if (port->link_layer == IBV_LINK_LAYER_INFINIBAND)
+	if (port->link_layer == IBV_LINK_LAYER_INFINIBAND)
 		conn->transport = PIER_TRANSPORT_IB;
 	else if (conn->path_us.type == PIER_GID_ROCE_V1)
 		conn->transport = PIER_TRANSPORT_ROCE_V1;
@@ -27,9 +25,8 @@ const char *pier_transport_name(enum pier_transport transport)
 		[PIER_TRANSPORT_IB] = "InfiniBand",
 		[PIER_TRANSPORT_ROCE_V1] = "RoCE v1",
 		[PIER_TRANSPORT_ROCE_V2] = "RoCE v2",
-		[PIER_TRANSPORT_IWARP] = "iWARP",
 	};
 
-	return (unsigned int)transport <= PIER_TRANSPORT_IWARP ?
+	return (unsigned int)transport <= PIER_TRANSPORT_ROCE_V2 ?
 		       names[transport] : "unknown";
 }

@@ -48,6 +48,8 @@ static const char *const refusals[] = {
 				  "handshake: use the same release on both",
 	[PIER__REFUSED_MALFORMED] = "it calls our handshake malformed",
 	[PIER__REFUSED_CLOSING] = "it has just stopped listening",
+	[PIER__REFUSED_BUSY] = "more requests wait there than it takes: try "
+			       "again later",
 };
 
 static const char *entry(const char *const *table, size_t count, size_t i)

@@ -100,6 +100,7 @@ bool caller_listen(struct caller *peer, uint16_t port)
 		.address = peer->address,
 		.port = port,
 		.rate = peer->rate,
+		.backlog = peer->backlog,
 	};
 
 	if (IS(pier_rdma_listen(peer->peer.rdma, &cfg, &peer->listener), 0))

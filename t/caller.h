@@ -24,7 +24,7 @@ struct caller {
 	const void *ask;
 	size_t ask_len;
 	bool raw;
-	uint32_t timeout_ms, rate;
+	uint32_t timeout_ms, rate, backlog;
 	const char *source;
 	const char *address;		/* to listen on; NULL: any */
 };

@@ -97,6 +97,8 @@ static int ask(struct pair *pair, void *arg)
 	}
 }
 
+static uint16_t last_port;
+
 static int connect_to(struct pair *pair)
 {
 	struct pier_connect_config cfg = { .size = sizeof(cfg) };
@@ -104,6 +106,7 @@ static int connect_to(struct pair *pair)
 
 	if (!IS(pair_recv(pair, &port, sizeof(port)), sizeof(port)))
 		return -EIO;
+	last_port = port;
 	cfg.peer = peer_address;
 	cfg.port = port;
 	return pier_rdma_connect_to(me.peer.rdma, &cfg, &me.peer.conn);
@@ -190,6 +193,35 @@ static void a_server_is_killed_when_it_is_connected(void)
 	}
 	close_me();
 	pair_kill(&other);
+}
+
+/* How many probes there are is the device's to count, and ours to say. */
+static void the_keepalive_tries_as_often_as_it_is_told(void)
+{
+	struct pier_rdma_config cfg = config();
+	struct caller patient = { 0 };
+	struct pair pair;
+
+	cfg.ack_timeout = 18;		/* seven seconds in all */
+	pair_start(&pair, serve, NULL);
+	if (open_me() && caller_open(&patient, dev, NULL, &cfg, LEN) &&
+	    IS(connect_to(&pair), 0) && OK(peer_count(&me.established, 1))) {
+		struct pier_connect_config to = {
+			.size = sizeof(to), .peer = peer_address,
+			.port = last_port,
+		};
+
+		IS(pier_rdma_connect_to(patient.peer.rdma, &to,
+					&patient.peer.conn), 0);
+		OK(peer_count(&patient.established, 1));
+		pair_kill(&pair);
+		OK(peer_count(&me.disconnected, 1));
+		/* where the system did not say goodbye in its name */
+		if (pier_conn_error(me.peer.conn))
+			IS(patient.disconnected, 0);
+	}
+	caller_close(&patient);
+	close_me();
 }
 
 static void a_client_is_killed_before_it_is_accepted(void)
@@ -330,6 +362,7 @@ int main(void)
 	pier_dev_close(dev);
 	TEST(a_server_is_killed_before_it_answers);
 	TEST(a_server_is_killed_when_it_is_connected);
+	TEST(the_keepalive_tries_as_often_as_it_is_told);
 	TEST(a_client_is_killed_before_it_is_accepted);
 	TEST(a_client_is_killed_when_it_is_connected);
 	TEST(clients_are_killed_during_the_handshake);

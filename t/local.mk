@@ -10,6 +10,7 @@ check_PROGRAMS += \
 	%D%/alloc.t \
 	%D%/args.t \
 	%D%/args_json.t \
+	%D%/bounded.t \
 	%D%/bridge.t \
 	%D%/buf.t \
 	%D%/bulk.t \
@@ -24,6 +25,7 @@ check_PROGRAMS += \
 	%D%/cm_link.t \
 	%D%/cm_many.t \
 	%D%/cm_seam.t \
+	%D%/cm_wait.t \
 	%D%/cm_why.t \
 	%D%/codec.t \
 	%D%/config.t \

@@ -286,6 +286,8 @@ struct pier__cm_listener {
 	struct pier__cm *cm;
 	void *owner;		/* the caller's */
 	uint16_t port;		/* host order, as granted */
+	uint32_t held;		/* the caller's: requests it was told and */
+				/* puts off, which still count as waiting */
 };
 
 /* An attempt to connect, then a connection; the two share nothing else. */

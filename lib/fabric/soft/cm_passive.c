@@ -244,7 +244,7 @@ void pier__soft_cm_req(struct soft_cm *cm, const struct soft_mad *mad,
 	listener = pier__soft_cm_listener(cm, listener->listener.port,
 					  &rx->dst.ip);
 	/* As if it was lost: it comes again. */
-	if (listener->waiting < listener->backlog &&
+	if (listener->waiting + listener->listener.held < listener->backlog &&
 	    req_new(cm, listener, mad, rx))
 		return;
 	pier__soft_add(cm->ep->counters, SOFT_COUNTER(cm_overflows), 1);

@@ -49,7 +49,6 @@ enum pier_transport {
 	PIER_TRANSPORT_IB,
 	PIER_TRANSPORT_ROCE_V1,
 	PIER_TRANSPORT_ROCE_V2,
-	PIER_TRANSPORT_IWARP,
 };
 
 enum pier_conn_state pier_conn_state(const struct pier_conn *conn);

@@ -56,7 +56,9 @@ struct pier_rdma_config {
 	uint32_t drain_ms;	/* bound on cleaning up; 0 means 2000 */
 	uint32_t connect_timeout_ms;	/* 0 means 60000 */
 	uint32_t keepalive_ms;	/* idle time before a peer is probed; 0 means */
-				/* 5000, PIER_ZERO: never */
+				/* 5000, PIER_ZERO: never.  How many probes */
+				/* in vain end a connection: 1 + retry_count, */
+				/* ack_timeout apart */
 	uint32_t stop_on_task_error;	/* non-zero: a failed task stops the */
 				/* whole context, as DOCA has it */
 };
