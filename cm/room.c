@@ -91,6 +91,7 @@ int pier__room_open(struct pier__qset *qset)
 	room->source.fd = room->cm->fd;
 	room->source.slow = true;
 	room->source.due = PIER__NEVER;
+	pier__list_init(&room->refused);
 	err = pier__pe_add(qset->pe, &room->source);
 	if (err)
 		goto err_destroy;

@@ -168,6 +168,12 @@ static void req_take(struct soft_cm *cm, struct soft_cm_conn *conn,
 	pier__soft_cm_index(cm, conn, SOFT_CM_BY_QPN);
 }
 
+static bool has_place(const struct soft_cm_listener *listener)
+{
+	return listener->waiting + listener->listener.held <
+	       listener->backlog;
+}
+
 /* Returns false: no memory. */
 static bool req_new(struct soft_cm *cm, struct soft_cm_listener *listener,
 		    const struct soft_mad *mad, const struct soft_rx *rx)
@@ -244,8 +250,7 @@ void pier__soft_cm_req(struct soft_cm *cm, const struct soft_mad *mad,
 	listener = pier__soft_cm_listener(cm, listener->listener.port,
 					  &rx->dst.ip);
 	/* As if it was lost: it comes again. */
-	if (listener->waiting + listener->listener.held < listener->backlog &&
-	    req_new(cm, listener, mad, rx))
+	if (has_place(listener) && req_new(cm, listener, mad, rx))
 		return;
 	pier__soft_add(cm->ep->counters, SOFT_COUNTER(cm_overflows), 1);
 	put_off(cm, mad, rx);
