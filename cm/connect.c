@@ -317,9 +317,6 @@ static const char *remedy(int err)
 		       "port 4791 here, which is taken: unload rdma_rxe, end "
 		       "the other process that has it, or use a network "
 		       "namespace of its own";
-	if (err == -ECONNREFUSED)
-		return "the host is up, and nobody is there: is the server "
-		       "running, and is the port right?";
 	return "is the host up and reachable from here, and does the server "
 	       "listen?";
 }

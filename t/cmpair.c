@@ -56,8 +56,8 @@ static bool side_knock(struct soft_cm_host *host, const struct in6_addr *src,
 	if (!*state)
 		side->knocking++;
 	*state = side;
-	return dst->port == SOFT_STANDARD_PORT ? side->peer_deserted :
-						 side->peer_closed;
+	OK(dst->port != SOFT_STANDARD_PORT);	/* that crashes some */
+	return side->peer_closed;
 }
 
 static void side_knock_end(struct soft_cm_host *host, void *state)

@@ -52,8 +52,8 @@ struct cm_side {
 	bool no_gid;			/* the address went away */
 	int standard_users, rings;
 	bool peer_closed;		/* its host says: the service's port */
-	bool peer_deserted;		/* is nobody's, nor is 4791 */
-	int knocks, knocking;		/* at either; states not ended */
+					/* is nobody's */
+	int knocks, knocking;		/* at it; states not ended */
 	uint32_t last_qpn;
 	struct cm_end *ends;		/* owned, the newest first */
 };

@@ -44,8 +44,7 @@ enum soft_cm_key {
 /* What is known of where the peer is; cm_find.c. */
 struct soft_cm_find {
 	bool alive;		/* the listener has asked for patience */
-	bool closed;		/* nobody has the service's UDP port, */
-	bool deserted;		/* nor 4791 */
+	bool closed;		/* nobody has the service's UDP port */
 	bool standard;		/* counted as user of our port 4791 */
 	bool both;		/* REQ goes to 4791 as well */
 	uint64_t refused_until;	/* somebody has no listener: wait for */

@@ -24,8 +24,10 @@
  *   and from the second repeat on, since a firewall may swallow the ICMP.
  *   Not so if the listener has said anything.  A host that proved to be a
  *   standard one is asked there from the start.
- * - If neither port is anybody's, or ours is not to be had, so that a standard
- *   peer's answers go astray, the attempt ends when that is certain.
+ * - Port 4791 itself is never knocked at: Soft-RoCE, of Linux 6.1 at least,
+ *   crashes the kernel on a datagram there that is shorter than a header.
+ * - If the service's port is closed and our port 4791 is not to be had, so that
+ *   a standard peer's answers go astray, the attempt ends when that is certain.
  * - "Nobody listens" is final if the service's port is closed, or is 4791
  *   itself.  If the listener was heard, it is another's and void.  Else one
  *   full response time passes without a sign of life before it is believed.
@@ -54,28 +56,20 @@ void pier__soft_cm_find_end(struct soft_cm *cm, struct soft_cm_find *find)
 	find->standard = false;
 }
 
-static void knock_at(struct soft_cm *cm, struct soft_cm_conn *conn,
-		     uint16_t port, bool *closed)
+/* Learn what there is to learn about the service's port. */
+static void knock(struct soft_cm *cm, struct soft_cm_conn *conn)
 {
 	const struct soft_cm_host_ops *ops = cm->host->ops;
 	struct soft_cm_find *find = &conn->shake->find;
-	struct soft_addr dst = { .ip = conn->dst, .port = port };
+	struct soft_addr dst = {
+		.ip = conn->dst, .port = conn->shake->service,
+	};
 
-	if (*closed || !ops->knock)
+	if (find->closed || !ops->knock || dst.port == SOFT_STANDARD_PORT)
 		return;
-	*closed = ops->knock(cm->host, &conn->src, &dst, &find->knock);
-	if (*closed)
+	find->closed = ops->knock(cm->host, &conn->src, &dst, &find->knock);
+	if (find->closed)
 		knock_end(cm, find);
-}
-
-/* Learn what there is to learn about the peer's ports. */
-static void knock(struct soft_cm *cm, struct soft_cm_conn *conn)
-{
-	struct soft_cm_shake *shake = conn->shake;
-
-	knock_at(cm, conn, shake->service, &shake->find.closed);
-	if (shake->find.closed)
-		knock_at(cm, conn, SOFT_STANDARD_PORT, &shake->find.deserted);
 }
 
 void pier__soft_cm_find_ask(struct soft_cm *cm, struct soft_cm_conn *conn)
@@ -117,7 +111,6 @@ void pier__soft_cm_find_alive(struct soft_cm *cm, struct soft_cm_conn *conn)
 
 	find->alive = true;
 	find->closed = false;
-	find->deserted = false;
 	find->refused_until = 0;
 	knock_end(cm, find);
 }
@@ -131,7 +124,7 @@ bool pier__soft_cm_find_over(struct soft_cm *cm, struct soft_cm_conn *conn)
 	if (find->refused_until)
 		over = find->closed ||
 		       pier__soft_cm_now(cm) >= find->refused_until;
-	else if (find->closed && (find->deserted || !find->standard))
+	else if (find->closed && !find->standard)
 		over = conn->sends >= CERTAIN;
 	else
 		over = conn->sends >= conn->max_retries;
@@ -158,8 +151,6 @@ int pier__soft_cm_find_error(const struct soft_cm_conn *conn)
 {
 	const struct soft_cm_find *find = &conn->shake->find;
 
-	if (find->closed && find->deserted)
-		return -ECONNREFUSED;
 	if (find->closed && !find->standard)
 		return -EADDRINUSE;
 	if (!find->standard)
