@@ -385,7 +385,7 @@ static void one_context_outlives_a_hundred_peers(void)
 		 i, received + i);
 	i += received;
 	IS(pier_ctx_stop_wait(pier_rdma_ctx(me.rdma), PEER_LIMIT_MS), 0);
-	IS(received, i);	/* those lost in the middle of a message too */
+	IS(received, i);
 	peer_close(&me);
 	pier_dev_close(dev);
 }

@@ -32,6 +32,7 @@ check_PROGRAMS += \
 	%D%/conn.t \
 	%D%/counters.t \
 	%D%/ctx.t \
+	%D%/cut.t \
 	%D%/dev.t \
 	%D%/driver.t \
 	%D%/enddesc.t \
