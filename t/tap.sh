@@ -32,7 +32,7 @@ tmp=$(mktemp -d "${TMPDIR:-/tmp}/pier-test.XXXXXX") || exit
 trap 'tap_reap; rm -rf "$tmp"' EXIT
 trap 'exit 1' HUP INT TERM
 
-# What runs in the background ends with the test.
+# End what runs in the background.
 tap_reap()
 {
 	jobs -p >"$tmp/tap-jobs"
@@ -73,15 +73,21 @@ tap_skipped()
 	tap_line ok "$1 # SKIP $2"
 }
 
+# Call a test; what it has left in the background ends.
+tap_call()
+{
+	(trap tap_reap EXIT; set +e; "$1") >"$tmp/tap-out" 2>&1
+}
+
 run()
 {
-	(set +e; "$1") >"$tmp/tap-out" 2>&1
+	tap_call "$1"
 	tap_judge "$1" $?
 }
 
 none()
 {
-	(set +e; "$1") >"$tmp/tap-out" 2>&1 && [ ! -s "$tmp/tap-out" ]
+	tap_call "$1" && [ ! -s "$tmp/tap-out" ]
 	tap_judge "$1" $?
 }
 
