@@ -373,6 +373,35 @@ static void what_is_no_packet_at_all_is_captured_as_it_is(void)
 	pcap_close(&pcap);
 }
 
+static void what_the_kernel_refused_is_not_captured(void)
+{
+	struct soft_tx tx[3] = { 0 };
+	int packets[2] = { -2, 1 }, i;
+	struct vnet_packet packet;
+	struct pcap pcap;
+
+	for (i = 0; i < 3; i++) {
+		memset(&tx[i].src.ip.s6_addr[10], 0xff, 2);
+		memset(&tx[i].dst.ip.s6_addr[10], 0xff, 2);
+		tx[i].hdr_len = 12;
+		tx[i].hdr[0] = (uint8_t)(0xe0 + i);
+	}
+	if (!pcap_open_path(file, &pcap))
+		return;
+	while (pcap_next(&pcap, &packet))
+		;
+	frames = pcap.frame;
+	pcap_close(&pcap);
+	pier__soft_capture_sent(tx, packets, 2);
+	if (!pcap_open_path(file, &pcap))
+		return;
+	while (pcap_next(&pcap, &packet))
+		;
+	IS(pcap.frame, frames + 1);
+	IS(packet.data[0], 0xe2);
+	pcap_close(&pcap);
+}
+
 static const char *path(const char *name)
 {
 	static char text[128];
@@ -514,6 +543,7 @@ int main(void)
 	TEST(tshark_finds_the_same_and_nothing_malformed);
 	TEST(a_wrong_icrc_stays_wrong_and_an_identification_is_found);
 	TEST(what_is_no_packet_at_all_is_captured_as_it_is);
+	TEST(what_the_kernel_refused_is_not_captured);
 	TEST(a_capture_of_another_process_is_left_to_it);
 	TEST(an_old_capture_is_overwritten);
 	TEST(what_is_no_capture_of_ours_is_left_alone);

@@ -282,9 +282,12 @@ void pier__soft_capture_tx(const struct soft_tx *tx, const int *packets,
 
 	if (!enter())
 		return;
-	for (i = 0; i < sends; i++)
+	for (i = 0; i < sends; i++) {
 		for (id = 0; id < packets[i]; id++)
 			sent_one(tx++, id);
+		if (packets[i] < 0)
+			tx -= packets[i];
+	}
 	leave();
 }
 

@@ -48,7 +48,7 @@ struct soft_udp_tx {
 	struct iovec iov[SOFT_BATCH];
 	union soft_udp_name name[SOFT_BATCH];
 	union soft_udp_control control[SOFT_BATCH];
-	int packets[SOFT_BATCH];	/* in each message */
+	int packets[SOFT_BATCH];	/* in each message; refused: < 0 */
 	struct soft_fronts fronts;
 	uint8_t stage[SOFT_UDP_PORTION + SOFT_UDP_DATAGRAM_MAX];
 };

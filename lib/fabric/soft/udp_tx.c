@@ -262,8 +262,11 @@ static int send_portion(struct soft_udp *udp, const struct soft_tx *tx,
 			break;
 		if (sent > 0)
 			accepted(udp, sent);
-		for (n = i + (sent > 0 ? sent : 1); i < n; i++)
+		for (n = i + (sent > 0 ? sent : 1); i < n; i++) {
 			taken += udp->tx.packets[i];
+			if (sent < 0)	/* for the capture */
+				udp->tx.packets[i] = -udp->tx.packets[i];
+		}
 	}
 	udp->stats.tx_packets += (uint64_t)taken;
 	pier__soft_capture_sent(tx, udp->tx.packets, i);
