@@ -329,10 +329,16 @@ int pier_conn_abort(struct pier_conn *conn)
 	return 0;
 }
 
+bool pier__conn_met(const struct pier_conn *conn)
+{
+	return conn->stood && conn->state != PIER_CONN_ERROR;
+}
+
 /* Held meanwhile: a callback may destroy it. */
 static int wait_for(struct pier_conn *conn, int timeout_ms)
 {
 	uint64_t deadline = pier__deadline(pier__now(), timeout_ms);
+	bool begun = conn->state == PIER_CONN_INIT;
 	int err = 0;
 
 	while (conn->state == PIER_CONN_INIT) {
@@ -349,12 +355,14 @@ static int wait_for(struct pier_conn *conn, int timeout_ms)
 		if (err == -EBUSY)
 			return err;
 	}
-	if (conn->state == PIER_CONN_CONNECTED)
+	/* a quick peer may have done what it came for, and left */
+	if (conn->state == PIER_CONN_CONNECTED ||
+	    (begun && pier__conn_met(conn)))
 		return 0;
 	if (conn->error)
 		return pier__fail_again(conn->error,
 					pier_conn_error_text(conn));
-	return pier__fail(-ENOTCONN, "the connection ended before it stood");
+	return pier__fail(-ENOTCONN, "the connection has ended");
 }
 
 int pier_conn_wait(struct pier_conn *conn, int timeout_ms)

@@ -76,6 +76,7 @@ struct pier_conn {
 	uint32_t holds;			/* tasks taken for it */
 	bool ready;			/* the QP has been in RTS */
 	bool hello_acked, hello_seen;
+	bool stood;			/* it has been connected */
 
 	struct pier__qp *qp;		/* NULL: closed */
 	uint32_t slot;			/* of its control words */
@@ -226,6 +227,9 @@ void pier__conn_control_init(struct pier_conn *conn);
 
 /* It is connected. */
 void pier__conn_become_up(struct pier_conn *conn, uint64_t now);
+
+/* Connected, or it was and the peer has left in good order. */
+bool pier__conn_met(const struct pier_conn *conn);
 
 /*
  * A request on the way to "connected" has failed: if only because the peer

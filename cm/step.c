@@ -162,6 +162,7 @@ void pier__conn_become_up(struct pier_conn *conn, uint64_t now)
 		pier__side_is_up(conn);
 	conn->phase = PIER__CONN_UP;
 	conn->state = PIER_CONN_CONNECTED;
+	conn->stood = true;
 	conn->next_try = now + conn->qset->cfg->keepalive_ms * PIER__MS;
 }
 

@@ -2,6 +2,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "cm/cm.h"
+#include "core/clock.h"
 #include "t/caller.h"
 #include "t/tap.h"
 
@@ -207,6 +209,46 @@ static void by_descriptors_the_peer_finds_out(void)
 	end();
 }
 
+static uint64_t limit(void)
+{
+	return pier__now() + PEER_LIMIT_MS * PIER__MS;
+}
+
+/* Until the client has said that it is ready; it has no turn from then on. */
+static bool nearly_join(void)
+{
+	uint64_t until = limit();
+
+	if (!caller_listen(&server, 0) || !caller_ask(&client, &server, NULL))
+		return false;
+	while (!client.peer.conn->side->established && pier__now() < until) {
+		pier_pe_progress(server.peer.pe, 0);
+		pier_pe_progress(client.peer.pe, 0);
+	}
+	return OK(client.peer.conn->side->established) &&
+	       IS(pier_conn_state(client.peer.conn), PIER_CONN_INIT);
+}
+
+static void a_server_that_has_come_and_gone_was_there(void)
+{
+	uint64_t until = limit();
+
+	if (!begin_with(NULL))
+		goto out_end;
+	server.hang_up = true;
+	if (!nearly_join())
+		goto out_end;
+	while (!server.disconnected && pier__now() < until)
+		pier_pe_wait(server.peer.pe, 10);
+	IS(server.disconnected, 1);
+	IS(pier_conn_wait(client.peer.conn, PEER_LIMIT_MS), 0);
+	OK(peer_count(&client.disconnected, 1));
+	IS(client.established, 1);
+	IS(client.failures, 0);
+out_end:
+	end();
+}
+
 int main(void)
 {
 	int err = pier_dev_open(NULL, &dev);
@@ -223,6 +265,7 @@ int main(void)
 	TEST(a_callback_may_abort);
 	TEST(a_request_may_be_aborted_by_either_side);
 	TEST(by_descriptors_the_peer_finds_out);
+	TEST(a_server_that_has_come_and_gone_was_there);
 	pier_dev_close(dev);
 	return tap_done();
 }

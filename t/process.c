@@ -185,12 +185,16 @@ static void a_process_that_sits_still_is_read_and_written(void)
 	end();
 }
 
+/* What a child has of its parent's, which it holds on to. */
+static struct peer inherited;
+
 /* Its parent's devices are open, and it opens one of its own. */
 static void a_child_of_a_process_at_work_sits_still_as_well(void)
 {
 	struct pair first, second;
 
 	if (begin(&defaults)) {
+		inherited = me;
 		pair_start(&first, sit_still, NULL);
 		pair_start(&second, sit_still, NULL);
 		work_on(&first);

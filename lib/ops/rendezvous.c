@@ -217,7 +217,7 @@ static int await_hello(struct meeting *m)
 		if (len < 0 && len != -EAGAIN && len != -PIER_EDESC)
 			return len;
 	}
-	return pier_conn_wait(conn, 0);
+	return pier__conn_met(conn) ? 0 : pier_conn_wait(conn, 0);
 }
 
 /* The memory must be the connected peer's, not a dead run's. */

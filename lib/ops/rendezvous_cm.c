@@ -124,7 +124,7 @@ static int serve(struct meeting *m)
 				   &listener);
 	if (err)
 		return err;
-	while (!m->conn || m->conn->state != PIER_CONN_CONNECTED) {
+	while (!m->conn || !pier__conn_met(m->conn)) {
 		uint64_t now = pier__now();
 
 		if (now >= m->deadline) {
@@ -137,7 +137,7 @@ static int serve(struct meeting *m)
 			break;
 		err = 0;
 		if (m->conn && m->conn->state != PIER_CONN_INIT &&
-		    m->conn->state != PIER_CONN_CONNECTED)
+		    !pier__conn_met(m->conn))
 			drop(m);
 	}
 	pier_listener_destroy(listener);

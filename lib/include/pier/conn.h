@@ -77,7 +77,8 @@ enum pier_transport pier_conn_transport(const struct pier_conn *conn);
 const char *pier_transport_name(enum pier_transport transport);
 
 /*
- * Drive the engine until @conn is connected.
+ * Drive the engine until @conn is connected; the peer may have left again in
+ * good order by then, which its state tells.
  * Errors: -ETIMEDOUT; why it failed; -EBUSY, called from inside a callback.
  */
 int pier_conn_wait(struct pier_conn *conn, int timeout_ms);
