@@ -129,6 +129,22 @@ static void a_full_backlog_cannot_be_denied(void)
 	end();
 }
 
+/* However long it was full. */
+static void a_full_backlog_is_asked_again_and_again(void)
+{
+	struct cm_end *a, *b;
+
+	begin(1);
+	b = cm_ask(pair, CM_SERVICE, NULL);
+	a = cm_ask(pair, CM_SERVICE, NULL);
+	vnet_run(&pair->net, 20000 * PIER__MS, NULL, NULL);
+	IS(a->over, -1);
+	cm_run(pair, 300);
+	IS(a->told[PIER__CM_RESPONSE], 1);
+	IS(b->told[PIER__CM_RESPONSE], 1);
+	end();
+}
+
 static void nobody_on_the_services_port_makes_a_denial_final(void)
 {
 	struct cm_end *a;
@@ -373,6 +389,7 @@ int main(void)
 	TEST(a_listener_that_is_stopped_for_a_while_is_waited_for);
 	TEST(a_listener_that_asked_for_patience_cannot_be_denied);
 	TEST(a_full_backlog_cannot_be_denied);
+	TEST(a_full_backlog_is_asked_again_and_again);
 	TEST(nobody_on_the_services_port_makes_a_denial_final);
 	TEST(a_denial_before_that_is_known_waits_for_it);
 	TEST(a_denial_that_nothing_contradicts_is_believed);

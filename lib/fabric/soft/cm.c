@@ -104,10 +104,13 @@ static struct soft_cm_conn *conn_given_up(const struct soft_cm *cm,
 static void mra_receive(struct soft_cm *cm, struct soft_cm_conn *conn,
 			const struct soft_mad *mad)
 {
-	if ((conn->state == SOFT_CM_REQ_SENT &&
-	     mad->message == SOFT_MAD_OF_REQ) ||
-	    (conn->state == SOFT_CM_REP_SENT &&
-	     mad->message == SOFT_MAD_OF_REP))
+	bool asked = conn->state == SOFT_CM_REQ_SENT &&
+		     mad->message == SOFT_MAD_OF_REQ;
+
+	if (asked && !mad->service_timeout)
+		pier__soft_cm_busy(cm, conn);
+	else if (asked || (conn->state == SOFT_CM_REP_SENT &&
+			   mad->message == SOFT_MAD_OF_REP))
 		pier__soft_cm_patience(cm, conn, mad->service_timeout);
 }
 

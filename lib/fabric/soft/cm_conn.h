@@ -195,6 +195,9 @@ uint64_t pier__soft_cm_time(uint8_t code);
 void pier__soft_cm_patience(struct soft_cm *cm, struct soft_cm_conn *conn,
 			    uint8_t service_timeout);
 
+/* The listener is there, and full. */
+void pier__soft_cm_busy(struct soft_cm *cm, struct soft_cm_conn *conn);
+
 /* Some listener does without port 4791: ask for it later. */
 void pier__soft_cm_want_standard(struct soft_cm *cm);
 /* In timewait: a REJ that nobody asks for is said again, then it ends. */

@@ -57,7 +57,8 @@ static void refuse(struct soft_cm *cm, const struct soft_mad *req,
 
 /*
  * The backlog is full.  A soft client is told that somebody listens, lest it
- * believe another who has our port 4791 and does not.  It asks again.
+ * believe another who has our port 4791 and does not, and to ask again soon: no
+ * time is what we ask for.
  */
 static void put_off(struct soft_cm *cm, const struct soft_mad *req,
 		    const struct soft_rx *rx)

@@ -14,6 +14,7 @@
 #define TWAIT (2000 * PIER__MS)		/* timewait */
 #define PATIENCE_MAX 24		/* code: 68.7 s, for which Linux asks */
 #define WAIT_STANDARD (1000 * PIER__MS)	/* for port 4791 */
+#define BUSY_SENDS 2		/* 200 ms: to ask a full listener again */
 #define TIMERS 64			/* in one round */
 
 /* 4.096 us * 2^code. */
@@ -63,6 +64,14 @@ void pier__soft_cm_patience(struct soft_cm *cm, struct soft_cm_conn *conn,
 		pier__soft_cm_find_alive(cm, conn);
 	if (due > conn->timer.due)
 		pier__soft_heap_set(&cm->timers, &conn->timer, due);
+}
+
+void pier__soft_cm_busy(struct soft_cm *cm, struct soft_cm_conn *conn)
+{
+	pier__soft_cm_find_alive(cm, conn);
+	if (conn->sends > BUSY_SENDS)
+		conn->sends = BUSY_SENDS;
+	wait(cm, conn);
 }
 
 void pier__soft_cm_want_standard(struct soft_cm *cm)
