@@ -186,7 +186,7 @@ static void a_process_that_sits_still_is_read_and_written(void)
 }
 
 /* What a child has of its parent's, which it holds on to. */
-static struct peer inherited;
+static volatile struct peer inherited;
 
 /* Its parent's devices are open, and it opens one of its own. */
 static void a_child_of_a_process_at_work_sits_still_as_well(void)
