@@ -122,7 +122,7 @@ a_port_in_use_is_named()
 
 wrong_words_are_named()
 {
-	ask 2 && says "$tmp/err" "give a HOST" &&
+	ask 2 && says "$tmp/err" "give one HOST" &&
 		ask 2 --listen nowhere && says "$tmp/err" '"nowhere"' &&
 		ask 2 --listen 99999 && says "$tmp/err" '"99999"' &&
 		ask 2 -i soon host && says "$tmp/err" '"soon"' &&
@@ -130,6 +130,15 @@ wrong_words_are_named()
 		ask 2 -o fly host && says "$tmp/err" '"fly"' &&
 		ask 2 -s 65537 host && says "$tmp/err" "65537" &&
 		ask 2 -c 0 host && ask 2 --listen 1 host
+}
+
+# Whoever else has that port is as good a server.
+without_a_port_both_sides_take_the_same()
+{
+	"$pier" ping -d "$device" --listen >"$tmp/serve.out" \
+	    2>"$tmp/serve.err" &
+	wait_for 20 grep -qs -e 13579 "$tmp/serve.out" "$tmp/serve.err" &&
+		ask 0 -c 1 127.0.0.1 && says "$tmp/out" " answered, 0% lost"
 }
 
 run every_operation_makes_its_round
@@ -140,4 +149,5 @@ run a_dead_peer_is_a_loss
 run nobody_there_is_told_with_the_reason
 run a_port_in_use_is_named
 run wrong_words_are_named
+run without_a_port_both_sides_take_the_same
 tap_done

@@ -86,11 +86,12 @@ static int check(struct ping *p)
 {
 	int err;
 
-	if ((p->listen != NULL) + p->args.argc != 1) {
-		fputs("pier ping: give a HOST, or --listen [ADDR:]PORT\n",
-		      stderr);
+	if (p->args.argc > 1 || (!p->listening && !p->args.argc)) {
+		fputs("pier ping: give one HOST, or --listen and at most one "
+		      "[ADDR:]PORT\n", stderr);
 		return 2;
 	}
+	p->listen = p->args.argc ? p->args.argv[0] : PING_PORT_TEXT;
 	err = choose_operations(p);
 	return err ? err : read_interval(p);
 }
@@ -140,7 +141,7 @@ static int ping(struct ping *p)
 		fprintf(stderr, "pier ping: %s\n", pier_last_error());
 		err = 1;
 	} else {
-		err = p->listen ? ping_serve(p) : ping_ask(p);
+		err = p->listening ? ping_serve(p) : ping_ask(p);
 	}
 	tear_down(p);
 	return err;
@@ -154,16 +155,16 @@ int tool_ping(int argc, char *argv[])
 			.groups = PIER_ARGS_DEVICE | PIER_ARGS_TIMEOUT,
 			.about = "Round trips of RDMA to a host that runs "
 				 "pier ping --listen.",
-			.operands = "[HOST[:PORT]]",
+			.operands = "HOST[:PORT] | --listen [[ADDR:]PORT]",
 			.gid_index = -1,
 			.timeout_ms = 5000,
 		},
 		.size = 56,
 	};
 	const struct pier_option options[] = {
-		{ .long_name = "listen", .value_name = "[ADDR:]PORT",
-		  .help = "answer those who ask there, until Ctrl-C",
-		  .type = PIER_OPTION_STRING, .value = &p.listen },
+		{ .long_name = "listen",
+		  .help = "answer those who ask, until Ctrl-C",
+		  .type = PIER_OPTION_FLAG, .value = &p.listening },
 		{ .short_name = "c", .long_name = "count", .value_name = "N",
 		  .help = "rounds; without it until Ctrl-C",
 		  .type = PIER_OPTION_INT, .min = 1, .max = INT32_MAX,

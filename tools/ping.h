@@ -19,6 +19,7 @@ enum ping_op {
 
 #define PING_SIZE_MAX 65536
 #define PING_PORT 13579		/* where none is said */
+#define PING_PORT_TEXT "13579"
 /* The served memory: what is read and written, then the word for atomics. */
 #define PING_WORD_AT PING_SIZE_MAX
 #define PING_MEMORY (PING_SIZE_MAX + 8)
@@ -31,7 +32,8 @@ struct ping_stat {
 
 struct ping {
 	struct pier_args args;
-	const char *listen;	/* [ADDR:]PORT; NULL: this is the client */
+	int listening;		/* this is the server */
+	const char *listen;	/* its [ADDR:]PORT */
 	const char *operation;	/* NULL: all */
 	const char *interval;	/* seconds, as typed; NULL: 1 */
 	int count;		/* rounds; 0: until stopped */
