@@ -15,7 +15,7 @@ verdict=/dev/ttyS2
 # What programs have made on the two devices.
 resources()
 {
-	rdma resource show | grep -E '^[0-9]+: rxe[01]:'
+	rdma resource show | sed -n 's/^[0-9]*: \(rxe[01]:\)/\1/p'
 }
 
 # leaves BEFORE - print what is left of a program that has ended, which the
