@@ -21,7 +21,7 @@
 #define LEN (4u << 20)
 #define PART (64u << 10)
 #define PARTS 24
-#define TURNS (cable_is_rxe() ? 30 : 100)	/* emulated, it is slow */
+#define TURNS 100
 #define GROWTH (64 << 10)	/* of the heap, in all turns but the first */
 
 static const struct pier_rdma_config config = {
