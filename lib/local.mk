@@ -78,6 +78,7 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/fabric/soft/count.c \
 	%D%/fabric/soft/count.h \
 	%D%/fabric/soft/cq.c \
+	%D%/fabric/soft/delay.c \
 	%D%/fabric/soft/dest.c \
 	%D%/fabric/soft/dev.c \
 	%D%/fabric/soft/done.c \

@@ -42,6 +42,7 @@ struct flow {
 static struct pair *pair;
 static struct flow flow[2];
 static uint64_t first_seed = 1;
+static bool polls;		/* see struct vnet */
 
 static bool fail(struct flow *f, const char *what, uint32_t op)
 {
@@ -277,6 +278,7 @@ static void traffic(const struct pair_opts *opts,
 
 	pair = pair_open(opts, seed);
 	pair->net.faults = *faults;
+	pair->net.polls = polls;
 	for (i = 0; i < 2; i++) {
 		memset(&flow[i], 0, sizeof(flow[i]));
 		flow[i].me = &pair->side[i];
@@ -386,6 +388,15 @@ static void everything_may_happen_together(void)
 	}
 }
 
+/* Then acknowledgements wait for the messages that follow. */
+static void it_may_happen_to_programs_that_answer_at_once(void)
+{
+	polls = true;
+	nothing_is_lost_without_loss();
+	everything_may_happen_together();
+	polls = false;
+}
+
 static void it_may_happen_while_receives_are_short(void)
 {
 	struct pair_opts opts = { .min_rnr_timer = 5 };
@@ -433,6 +444,7 @@ int main(int argc, char *argv[])
 	TEST(corrupted_packets_are_not_believed);
 	TEST(truncated_packets_are_not_believed);
 	TEST(everything_may_happen_together);
+	TEST(it_may_happen_to_programs_that_answer_at_once);
 	TEST(it_may_happen_while_receives_are_short);
 	TEST(a_small_receive_buffer_only_slows_down);
 	return tap_done();

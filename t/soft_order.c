@@ -172,6 +172,88 @@ static void a_poll_that_owes_nothing_does_not_count(void)
 	some_try(held_after_completion);
 }
 
+#define ROUNDS 40		/* of a conversation, until more is tried */
+
+/* The peer goes on by the answer.  Returns whether it was acknowledged. */
+static bool round_acknowledges(void)
+{
+	struct nic_heard heard;
+	bool asked, acked = false;
+	int i;
+
+	loop_recv(&end, 7, 64, 64);
+	nic_send(&nic, &end, SOFT_SEND_ONLY, "question");
+	asked = poll_once() == 1;
+	if (!asked || !post())
+		return true;
+	poll_once();
+	nic_hear(&nic, &heard);
+	for (i = 0; i < heard.count; i++)
+		acked = acked || heard.opcode[i] == SOFT_ACK;
+	nic_ack(&nic, &end, posted_psn++ & 0xffffff);
+	while (poll_once() > 0)
+		;
+	return acked;
+}
+
+static int left;		/* rounds without an acknowledgement */
+
+static bool some_are_left(void)
+{
+	int i;
+
+	left = 0;
+	for (i = 0; i < ROUNDS && !left; i++)
+		left += !round_acknowledges();
+	return left;
+}
+
+static void one_acknowledgement_is_for_several_messages(void)
+{
+	posted_psn = NIC_PSN;
+	some_try(some_are_left);
+}
+
+/* Hear nothing but an acknowledgement, while polling. */
+static bool acknowledged_in_the_end(void)
+{
+	uint64_t until = pier__now() + PATIENCE;
+	struct nic_heard heard = { 0 };
+
+	while (!heard.count && pier__now() < until) {
+		poll_once();
+		nic_hear(&nic, &heard);
+	}
+	return heard.count == 1 && heard.opcode[0] == SOFT_ACK;
+}
+
+static bool left_for_a_while(void)
+{
+	return some_are_left() && acknowledged_in_the_end();
+}
+
+static void what_is_not_followed_is_acknowledged_soon(void)
+{
+	posted_psn = NIC_PSN;
+	some_try(left_for_a_while);
+}
+
+static bool left_until_the_end(void)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+
+	if (!some_are_left() || !heard_nothing())
+		return false;
+	fdev->fabric->qp->qp_modify(end.qp, &attr, IBV_QP_STATE, 0);
+	return heard_only(SOFT_ACK);
+}
+
+static void a_queue_pair_that_ends_acknowledges_first(void)
+{
+	posted_psn = NIC_PSN;
+	some_try(left_until_the_end);
+}
+
 int main(void)
 {
 	if (nic_device(&fdev) || nic_open(fdev, &nic))
@@ -180,6 +262,9 @@ int main(void)
 	TEST(without_an_answer_the_next_poll_acknowledges);
 	TEST(it_waits_for_one_poll_and_no_more);
 	TEST(a_poll_that_owes_nothing_does_not_count);
+	TEST(one_acknowledgement_is_for_several_messages);
+	TEST(what_is_not_followed_is_acknowledged_soon);
+	TEST(a_queue_pair_that_ends_acknowledges_first);
 	nic_close(&nic);
 	pier__soft.dev->close(fdev);
 	return tap_done();

@@ -255,28 +255,49 @@ void vnet_attach(struct soft_io *io, struct soft_ep *ep)
 	node_of(io)->ep = ep;
 }
 
-static int drive(struct vnet_node *node)
+static int drive(struct vnet_node *node, int (*fn)(struct soft_ep *ep))
 {
 	int done;
 
 	if (!node->ep)
 		return 0;
 	pier__soft_ep_enter(node->ep);
-	done = pier__soft_ep_drive(node->ep);
+	done = fn(node->ep);
 	pier__soft_ep_leave(node->ep);
 	return done;
 }
 
-void vnet_settle(struct vnet *net)
+static int drive_all(struct vnet *net, int (*fn)(struct soft_ep *ep))
 {
 	struct vnet_node *node;
+	int done = 0;
+
+	for (node = net->nodes; node; node = node->next)
+		done += drive(node, fn);
+	return done;
+}
+
+static int receive(struct soft_ep *ep)
+{
+	return pier__soft_ep_receive(ep, true);
+}
+
+/* As programs do that poll: they post before what they owe is sent. */
+static void poll_all(struct vnet *net, bool (*post)(void *arg), void *arg)
+{
 	int done;
 
 	do {
-		done = 0;
-		for (node = net->nodes; node; node = node->next)
-			done += drive(node);
+		done = drive_all(net, receive);
+		post(arg);
+		done += drive_all(net, pier__soft_ep_send);
 	} while (done);
+}
+
+void vnet_settle(struct vnet *net)
+{
+	while (drive_all(net, pier__soft_ep_drive))
+		;
 }
 
 /* When something happens next. */
@@ -304,7 +325,10 @@ bool vnet_run(struct vnet *net, uint64_t limit, bool (*until)(void *arg),
 	uint64_t end = net->now + limit, next;
 
 	for (;;) {
-		vnet_settle(net);
+		if (net->polls && until)
+			poll_all(net, until, arg);
+		else
+			vnet_settle(net);
 		if (until && until(arg))
 			return true;
 		next = vnet_next(net);

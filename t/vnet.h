@@ -29,6 +29,8 @@ struct vnet {
 	uint64_t random;
 	uint64_t delay;		/* ns, one way */
 	uint32_t inbox;		/* packets a node holds at most; 0: any */
+	bool polls;		/* @until of a run is called as a program is */
+				/* that polls: before answers are sent */
 	struct vnet_faults faults;
 	struct vnet_node *nodes;
 	uint64_t sent;		/* packets */

@@ -36,6 +36,16 @@ EXTRA_PROGRAMS += \
 %C%_soft_load_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/t
 %C%_soft_load_LDADD = lib/libpier-core.la
 
+# UCX's headers may come later than configure.
+EXTRA_PROGRAMS += %D%/ucx_put
+%C%_ucx_put_SOURCES = \
+	%D%/sides.c \
+	%D%/sides.h \
+	%D%/ucx_put.c \
+	# end, sorted
+%C%_ucx_put_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/t
+%C%_ucx_put_LDADD = -lucp -lucs
+
 EXTRA_PROGRAMS += %D%/cm
 %C%_cm_SOURCES = \
 	%D%/cm.c \
@@ -68,6 +78,7 @@ SOFT_BENCH = \
 
 # The soft device beside bare sockets, UCX and libfabric.
 bench-soft: $(SOFT_BENCH)
+	@! $(PKG_CONFIG) --exists ucx || $(MAKE) %D%/ucx_put
 	$(SHELL) $(srcdir)/%D%/soft.sh %D%
 
 # Beside perftest on kernel Soft-RoCE, in one boot.

@@ -49,11 +49,30 @@ static int core(int n)
 	return last;
 }
 
+/* The files of @names, before what they are called changes. */
+static void enter_namespaces(char *names)
+{
+	char *name, *rest = names;
+	int fds[8], n = 0;
+
+	while (n < 8 && (name = strtok_r(rest, ",", &rest))) {
+		fds[n] = open(name, O_RDONLY | O_CLOEXEC);
+		if (fds[n++] < 0)
+			side_die("cannot open %s: %s", name, strerror(errno));
+	}
+	while (n--) {
+		if (setns(fds[n], 0))
+			side_die("cannot enter a namespace: %s",
+				 strerror(errno));
+		close(fds[n]);
+	}
+}
+
 void side_be(enum side side)
 {
 	const char *ns = of(side, "BENCH_NS_A", "BENCH_NS_B");
+	char *names;
 	cpu_set_t set;
-	int fd;
 
 	CPU_ZERO(&set);
 	CPU_SET(core(side), &set);
@@ -61,10 +80,11 @@ void side_be(enum side side)
 		side_die("sched_setaffinity: %s", strerror(errno));
 	if (!ns)
 		return;
-	fd = open(ns, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || setns(fd, CLONE_NEWNET))
-		side_die("cannot enter %s: %s", ns, strerror(errno));
-	close(fd);
+	names = strdup(ns);
+	if (!names)
+		side_die("no memory");
+	enter_namespaces(names);
+	free(names);
 }
 
 int side_fork(enum side side, side_fn *fn, void *arg)

@@ -11,7 +11,7 @@
  * the first and B on the second that the machine lets us have, and each in the
  * network namespace that the environment names, or in our own:
  *
- *	BENCH_NS_A, BENCH_NS_B	files of namespaces
+ *	BENCH_NS_A, BENCH_NS_B	files of namespaces, with commas between
  *	BENCH_IP_A, BENCH_IP_B	IPv4 addresses there, 127.0.0.1 without
  *
  * What goes wrong ends the process with a sentence.

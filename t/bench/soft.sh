@@ -58,7 +58,7 @@ wait_for()
 
 has_carrier()
 {
-	nsenter --net="$1" ip link show bench0 | grep -q 'state UP'
+	nsenter --net="/proc/$1/ns/net" ip link show bench0 | grep -q 'state UP'
 }
 
 use_loopback()
@@ -78,7 +78,8 @@ use_veth()
 	a=$holder
 	hold_namespace
 	b=$holder
-	BENCH_NS_A=/proc/$a/ns/net BENCH_NS_B=/proc/$b/ns/net
+	BENCH_NS_A=/proc/$a/ns/net,/proc/$a/ns/mnt
+	BENCH_NS_B=/proc/$b/ns/net,/proc/$b/ns/mnt
 	BENCH_IP_A=10.77.0.1 BENCH_IP_B=10.77.0.2
 	BENCH_DEVICE=soft_bench0
 	export BENCH_NS_A BENCH_NS_B BENCH_IP_A BENCH_IP_B BENCH_DEVICE
@@ -89,8 +90,7 @@ use_veth()
 	    $in_a ip addr add $BENCH_IP_A/24 dev $dev_a &&
 	    $in_b ip addr add $BENCH_IP_B/24 dev $dev_b &&
 	    $in_a ip link set $dev_a up && $in_b ip link set $dev_b up &&
-	    wait_for has_carrier $BENCH_NS_A &&
-	    wait_for has_carrier $BENCH_NS_B
+	    wait_for has_carrier $a && wait_for has_carrier $b
 }
 
 # run NAME COMMAND... - print what it says; nothing if it fails
@@ -149,6 +149,12 @@ take()
 	    >>"$tmp/$net"
 }
 
+# Submit to completion, as ours is; perftest's ucp_put_lat is one way.
+ucx_put()
+{
+	run "ucx_put" env UCX_TLS=tcp UCX_LOG_LEVEL=error "$bin/ucx_put" $count
+}
+
 load()
 {
 	run "soft $*" "$bin/soft_load" "$@"
@@ -167,7 +173,8 @@ latency_turn()
 	[ -z "$have_fi" ] || take fi libfabric
 	take alone load alone $count
 	take write load lat write $count
-	[ -z "$have_ucx" ] || take ucx_put ucx ucp_put_lat 8 $count 2
+	[ -z "$have_ucx" ] || take ucx_put ucx_put
+	[ -z "$have_ucx" ] || take ucx_one_way ucx ucp_put_lat 8 $count 2
 	take bare2 bare pingpong poll $count
 	take read load lat read $count
 	take add load lat add $count
@@ -249,9 +256,10 @@ target()
 	echo "$net: $1: $7 ($8 to $9, $figures $4), $2 $3: $verdict"
 }
 
+# note TEXT OURS UNIT [THEIRS]
 note()
 {
-	echo "# $net: $1: $(spread "$2" | awk -v unit="$3" \
+	echo "# $net: $1: $(spread "$2" ${4:-} | awk -v unit="$3" \
 	    '{ print $1, unit " (" $2 " to " $3 ")" }')"
 }
 
@@ -262,6 +270,8 @@ judge_latency()
 	target "8-byte send one way, of libfabric" "at most" 1.1 us send_avg fi
 	note "8-byte send one way, alone on the line" alone us
 	target "8-byte write, of UCX put" "at most" 0.5 us write ucx_put
+	note "8-byte write until complete, of UCX put one way" \
+	    write us ucx_one_way
 	target "8-byte write, of bare one way" "at most" 3.0 us write bare2
 	target "8-byte read, of bare one way" "at most" 3.0 us read bare2
 	target "8-byte fetch-add, of bare one way" "at most" 3.0 us add bare2
@@ -292,8 +302,11 @@ judge_fan()
 }
 
 have_ucx= have_fi=
-if command -v ucx_perftest >/dev/null; then have_ucx=1; else
-	echo "# UCX is missing: install ucx-utils (Fedora: ucx)"
+if command -v ucx_perftest >/dev/null && [ -x "$bin/ucx_put" ]; then
+	have_ucx=1
+else
+	echo "# UCX is missing: install ucx-utils and libucx-dev (Fedora: ucx" \
+	    "and ucx-devel)"
 fi
 if command -v fi_pingpong >/dev/null; then have_fi=1; else
 	echo "# libfabric is missing: install libfabric-bin (Fedora: libfabric)"

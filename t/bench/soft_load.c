@@ -39,7 +39,7 @@
 #define SENDERS_MAX 2
 #define SLOTS_MAX 64
 #define BW_SLOTS 16
-#define LAT_SLOTS 4
+#define LAT_SLOTS 16
 #define FAN_SIZE 65536
 #define FAN_SLOTS 4
 
@@ -251,13 +251,13 @@ static void sleep_on(int wire, void *arg)
 static void echo(int wire, void *arg)
 {
 	unsigned long received = 0, sent = 0, answered = 0;
-	struct slot recvs[4] = { 0 }, sends[4] = { 0 };
+	struct slot recvs[LAT_SLOTS] = { 0 }, sends[LAT_SLOTS] = { 0 };
 	int i;
 
 	(void)arg;
 	open_all();
 	meet(wire, 1);
-	for (i = 0; i < 4; i++) {
+	for (i = 0; i < LAT_SLOTS; i++) {
 		slot_make(&recvs[i], NULL, RECEIVE, 8, &received);
 		slot_make(&sends[i], conns[0], SEND, 8, &sent);
 		slot_submit(&recvs[i], 0);
@@ -265,9 +265,10 @@ static void echo(int wire, void *arg)
 	wait_connected();
 	for (;;) {
 		progress();
-		for (; answered < received && answered < sent + 4; answered++) {
-			slot_submit(&recvs[answered % 4], 0);
-			slot_submit(&sends[answered % 4], 0);
+		for (; answered < received && answered < sent + LAT_SLOTS;
+		     answered++) {
+			slot_submit(&recvs[answered % LAT_SLOTS], 0);
+			slot_submit(&sends[answered % LAT_SLOTS], 0);
 		}
 	}
 }

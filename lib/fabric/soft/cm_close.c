@@ -23,6 +23,8 @@ void pier__soft_cm_dreq_send(struct soft_cm *cm, struct soft_cm_conn *conn)
 
 static void dreq_begin(struct soft_cm *cm, struct soft_cm_conn *conn)
 {
+	/* First, what has arrived is acknowledged. */
+	pier__soft_ep_send_all(cm->ep);
 	conn->state = SOFT_CM_DREQ_SENT;
 	pier__soft_cm_repeat_begin(cm, conn);
 	pier__soft_cm_dreq_send(cm, conn);

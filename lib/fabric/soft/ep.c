@@ -12,6 +12,7 @@
 #define MANY_PACKETS 8
 #define QUIET 1024		/* looks in vain: now look only */
 #define SELDOM 32		/* once in so many rounds */
+#define CLOCK_TURNS 4		/* in vain: look at the clock */
 
 int pier__soft_ep_create(struct soft_io *io, struct soft_mr_table *keys,
 			 struct soft_ep **ret)
@@ -29,6 +30,7 @@ int pier__soft_ep_create(struct soft_io *io, struct soft_mr_table *keys,
 	pier__list_init(&ep->dests);
 	pier__list_init(&ep->ready);
 	pier__list_init(&ep->replying);
+	pier__list_init(&ep->delayed);
 	ep->user.lock = &ep->owner;
 	pier__soft_mr_join(keys, &ep->user);
 	*ret = ep;
@@ -73,10 +75,17 @@ bool pier__soft_ep_try_enter(struct soft_ep *ep)
 	return !pthread_mutex_trylock(&ep->owner);
 }
 
+void pier__soft_ep_enter_soon(struct soft_ep *ep)
+{
+	atomic_fetch_add(&ep->user.waiters, 1);
+	pthread_mutex_lock(&ep->owner);
+	atomic_fetch_sub(&ep->user.waiters, 1);
+}
+
 void pier__soft_ep_leave(struct soft_ep *ep)
 {
 	pthread_mutex_unlock(&ep->owner);
-	/* Whoever takes a key out waits for one turn: give it one. */
+	/* Whoever takes a key out, or comes seldom, waits for one turn. */
 	if (atomic_load_explicit(&ep->user.waiters, memory_order_relaxed))
 		sched_yield();
 }
@@ -175,6 +184,12 @@ static void ep_packet(struct soft_ep *ep, const struct soft_rx *rx)
 		pier__soft_resp_receive(qp, &in);
 }
 
+static void look_at_clock(struct soft_ep *ep)
+{
+	ep->now = ep->io->ops->now(ep->io);
+	ep->told = true;
+}
+
 /*
  * Where one datagram brought many packets, a few more are taken at once: they
  * are acknowledged together.
@@ -185,6 +200,8 @@ static int ep_receive(struct soft_ep *ep, struct soft_io *io)
 
 	for (turn = 0; turn < RECEIVE_TURNS; turn++) {
 		n = io->ops->recv(io, ep->rx, SOFT_BATCH);
+		if (n > 0 && !ep->told)
+			look_at_clock(ep);
 		for (i = 0; i < n; i++)
 			ep_packet(ep, &ep->rx[i]);
 		if (n > 0)
@@ -206,8 +223,9 @@ int pier__soft_ep_receive(struct soft_ep *ep, bool all)
 {
 	int done = 0, n, i;
 
-	ep->now = ep->io->ops->now(ep->io);
-	ep->turn++;
+	ep->told = false;
+	if (++ep->turn % CLOCK_TURNS == 0 || all)
+		look_at_clock(ep);
 	for (i = 0; i < ep->ears; i++) {
 		if (!all && !is_due(ep, i))
 			continue;
@@ -217,6 +235,8 @@ int pier__soft_ep_receive(struct soft_ep *ep, bool all)
 			ep->ear_hot = i;
 		done += n;
 	}
+	if (!ep->told)
+		return done;
 	done += pier__soft_timer_run(ep);
 	if (ep->cm)
 		done += pier__soft_cm_timers(ep->cm);
@@ -225,12 +245,24 @@ int pier__soft_ep_receive(struct soft_ep *ep, bool all)
 
 int pier__soft_ep_send(struct soft_ep *ep)
 {
+	bool some = !pier__list_empty(&ep->ready) || pier__soft_ep_owes(ep);
+
+	if (some && !ep->told)
+		look_at_clock(ep);
+	if (ep->told)
+		pier__soft_delay_run(ep, false);
+	return pier__soft_tx_run(ep, true);
+}
+
+int pier__soft_ep_send_all(struct soft_ep *ep)
+{
+	pier__soft_delay_run(ep, true);
 	return pier__soft_tx_run(ep, true);
 }
 
 int pier__soft_ep_send_posted(struct soft_ep *ep, bool replies)
 {
-	ep->now = ep->io->ops->now(ep->io);
+	look_at_clock(ep);
 	return pier__soft_tx_run(ep, replies);
 }
 
@@ -243,7 +275,7 @@ int pier__soft_ep_drive(struct soft_ep *ep)
 {
 	int done = pier__soft_ep_receive(ep, true);
 
-	return done + pier__soft_ep_send(ep);
+	return done + pier__soft_ep_send_all(ep);
 }
 
 uint64_t pier__soft_ep_deadline(const struct soft_ep *ep)
@@ -251,8 +283,12 @@ uint64_t pier__soft_ep_deadline(const struct soft_ep *ep)
 	uint64_t due = pier__soft_heap_due(&ep->timers);
 	uint64_t cm = ep->cm ? pier__soft_cm_deadline(ep->cm) : PIER__NEVER;
 
+	uint64_t delayed = pier__soft_delay_due(ep);
+
 	if (cm < due)
 		due = cm;
+	if (delayed < due)
+		due = delayed;
 	if (pier__list_empty(&ep->ready) && pier__list_empty(&ep->replying))
 		return due;
 	/* Something can be sent: at once, or when the socket has room. */

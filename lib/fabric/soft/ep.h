@@ -58,7 +58,8 @@ struct soft_ep {
 
 	/* The endpoint's own. */
 	struct soft_mr_user user;	/* of keys */
-	uint64_t now;			/* ns, of this round */
+	uint64_t now;			/* ns, of this round or earlier */
+	bool told;			/* of this one */
 	uint64_t completions;
 	struct soft_counters *counters;	/* own, or a place in the page */
 	struct soft_counters own;
@@ -77,6 +78,7 @@ struct soft_ep {
 	struct pier__list dests;
 	struct pier__list ready;	/* dests that may get requests */
 	struct pier__list replying;	/* QPs that owe responses */
+	struct pier__list delayed;	/* and may still wait */
 	uint64_t send_at;		/* the socket was full: not before */
 
 	struct soft_fronts fronts;	/* of what is received */
@@ -101,6 +103,8 @@ void pier__soft_ep_destroy(struct soft_ep *ep);
 
 void pier__soft_ep_enter(struct soft_ep *ep);
 bool pier__soft_ep_try_enter(struct soft_ep *ep);
+/* For who comes seldom, to one that another enters again and again. */
+void pier__soft_ep_enter_soon(struct soft_ep *ep);
 void pier__soft_ep_leave(struct soft_ep *ep);
 
 /*
@@ -118,6 +122,9 @@ int pier__soft_ep_drive(struct soft_ep *ep);
  */
 int pier__soft_ep_receive(struct soft_ep *ep, bool all);
 int pier__soft_ep_send(struct soft_ep *ep);
+
+/* Send also what could wait for more. */
+int pier__soft_ep_send_all(struct soft_ep *ep);
 
 /* Send between rounds; @replies: and not only requests. */
 int pier__soft_ep_send_posted(struct soft_ep *ep, bool replies);

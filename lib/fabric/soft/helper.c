@@ -180,7 +180,9 @@ static void look(struct soft_chan *chan, uint64_t now)
 {
 	bool there = came(chan);
 
-	if (!pier__soft_ep_try_enter(chan->ep)) {
+	if (there && chan->socks_in) {
+		pier__soft_ep_enter_soon(chan->ep);
+	} else if (!pier__soft_ep_try_enter(chan->ep)) {
 		chan->look_at = now + LOOK;
 		return;
 	}

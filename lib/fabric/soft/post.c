@@ -185,5 +185,6 @@ int pier__soft_qp_post(struct soft_qp *qp, struct ibv_send_wr *wr,
 			return err;
 		}
 	}
+	pier__soft_delay_answered(qp);
 	return 0;
 }

@@ -152,8 +152,20 @@ enum soft_within { SOFT_IDLE, SOFT_IN_SEND, SOFT_IN_WRITE };
 /* What is to be said when the responses before it are out. */
 enum soft_due { SOFT_DUE_NONE, SOFT_DUE_ACK, SOFT_DUE_NAK };
 
+/* How long an acknowledgement may wait: see delay.c. */
+struct soft_delay {
+	uint64_t until;
+	bool waiting;			/* in the endpoint's delayed */
+	uint8_t messages;		/* that were left unacknowledged */
+	uint8_t together;		/* as many at most */
+	uint8_t strikes;		/* in vain, one after the other */
+	uint8_t paid;			/* times, until it is forgotten */
+	uint16_t trial_in, pause;	/* until more is tried */
+};
+
 struct soft_resp {
-	struct pier__list link;		/* of the endpoint's replying */
+	struct pier__list link;		/* of the endpoint's replying, */
+					/* or delayed */
 	uint64_t epsn;			/* expected sequence number */
 	uint32_t msn;
 	uint8_t within;			/* enum soft_within */
@@ -170,6 +182,7 @@ struct soft_resp {
 	uint64_t va;			/* where it goes on */
 	uint32_t total, left;		/* its bytes; received of a SEND */
 	struct soft_rwqe *rwqe;		/* of the SEND within */
+	struct soft_delay delay;
 	struct soft_res res[SOFT_RD_ATOMIC];
 };
 
@@ -336,5 +349,17 @@ int pier__soft_reply_send(struct soft_qp *qp);
 void pier__soft_reply_sent(struct soft_qp *qp, const struct soft_note *note);
 void pier__soft_reply_unsend(struct soft_qp *qp,
 			     const struct soft_note *note);
+/* Acknowledge what has arrived: @qp is to end, or its connection. */
+void pier__soft_reply_last(struct soft_qp *qp);
+
+/* delay.c: acknowledgements that wait for the next message. */
+void pier__soft_delay_init(struct soft_delay *delay);
+/* The program has posted a request. */
+void pier__soft_delay_answered(struct soft_qp *qp);
+void pier__soft_delay_end(struct soft_qp *qp);
+/* Those that have waited for long enough are due; @all: every one. */
+void pier__soft_delay_run(struct soft_ep *ep, bool all);
+/* When the first will have; PIER__NEVER. */
+uint64_t pier__soft_delay_due(const struct soft_ep *ep);
 
 #endif

@@ -21,7 +21,7 @@ bool pier__soft_reply_wants(const struct soft_qp *qp)
 		return resp->res_todo || resp->due;
 	case IBV_QPS_ERR:
 		/* Last words, and the answers that go before them. */
-		return reply_fatal(resp);
+		return reply_fatal(resp) || resp->due == SOFT_DUE_ACK;
 	default:
 		return false;
 	}
@@ -29,6 +29,7 @@ bool pier__soft_reply_wants(const struct soft_qp *qp)
 
 static void reply_kick(struct soft_qp *qp)
 {
+	pier__soft_delay_end(qp);
 	if (pier__list_empty(&qp->resp.link))
 		pier__list_add(&qp->ep->replying, &qp->resp.link);
 }
@@ -178,6 +179,7 @@ static int send_ack(struct soft_qp *qp)
 	pier__soft_tx_next(qp, &note);
 	pier__soft_tx_commit(qp, &hdr);
 	resp->due = SOFT_DUE_NONE;
+	resp->delay.messages = 0;
 	return 1;
 }
 
@@ -217,4 +219,14 @@ void pier__soft_reply_unsend(struct soft_qp *qp, const struct soft_note *note)
 		res->fresh = note->fresh;
 	}
 	reply_kick(qp);
+}
+
+void pier__soft_reply_last(struct soft_qp *qp)
+{
+	struct soft_ep *ep = qp->ep;
+
+	if (qp->resp.due != SOFT_DUE_ACK)
+		return;
+	reply_kick(qp);
+	pier__soft_ep_send_posted(ep, true);
 }

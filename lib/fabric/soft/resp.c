@@ -13,6 +13,7 @@ void pier__soft_resp_init(struct soft_resp *resp, uint32_t psn)
 	resp->res_count = 0;
 	resp->res_todo = 0;
 	resp->rwqe = NULL;
+	pier__soft_delay_init(&resp->delay);
 }
 
 void pier__soft_resp_complete(struct soft_qp *qp, struct ibv_wc *wc)
