@@ -109,6 +109,9 @@ int pier__conn_control(struct pier_conn *conn, enum pier__ctl_kind kind)
 	ctl->word = kind == PIER__CTL_HELLO ? conn->them.nonce :
 					      ~conn->them.nonce;
 
+	/* or the peer would not know that we have had its last messages */
+	if (kind == PIER__CTL_GOODBYE && conn->qset->fab->acknowledge)
+		conn->qset->fab->acknowledge(conn->qp);
 	err = pier__conn_control_post(conn, &wr);
 	if (!err)
 		conn->ctl_kind = kind;

@@ -45,6 +45,7 @@ check_PROGRAMS += \
 	%D%/forge.t \
 	%D%/frame.t \
 	%D%/gone.t \
+	%D%/goodbye.t \
 	%D%/killed.t \
 	%D%/limits.t \
 	%D%/link.t \

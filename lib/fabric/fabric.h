@@ -270,6 +270,12 @@ struct pier__fabric_qp {
 	int (*post)(struct pier__qp *qp, struct ibv_send_wr *wr,
 		    struct ibv_send_wr **bad);
 
+	/*
+	 * Acknowledge all that has arrived, before what is posted next.
+	 * NULL: the device does so at once.
+	 */
+	void (*acknowledge)(struct pier__qp *qp);
+
 	/* The verbs object under it; NULL: there is none. */
 	struct ibv_qp *(*ibv)(struct pier__qp *qp);
 };

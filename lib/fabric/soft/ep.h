@@ -188,5 +188,7 @@ void pier__soft_qp_count_in(struct soft_qp *qp,
 enum ibv_qp_state pier__soft_qp_state(const struct soft_qp *qp);
 int pier__soft_qp_post(struct soft_qp *qp, struct ibv_send_wr *wr,
 		       struct ibv_send_wr **bad);
+/* Send what acknowledges all that has arrived on @qp. */
+void pier__soft_qp_acknowledge(struct soft_qp *qp);
 
 #endif

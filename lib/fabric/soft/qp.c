@@ -103,7 +103,7 @@ void pier__soft_qp_reset(struct soft_qp *qp)
 	struct soft_ep *ep = qp->ep;
 	struct soft_wqe *wqe, *next;
 
-	pier__soft_reply_last(qp);
+	pier__soft_qp_acknowledge(qp);
 	qp->state = IBV_QPS_RESET;
 	qp_quiet(qp);
 	pier__list_del(&qp->resp.link);

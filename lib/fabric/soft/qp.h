@@ -349,8 +349,6 @@ int pier__soft_reply_send(struct soft_qp *qp);
 void pier__soft_reply_sent(struct soft_qp *qp, const struct soft_note *note);
 void pier__soft_reply_unsend(struct soft_qp *qp,
 			     const struct soft_note *note);
-/* Acknowledge what has arrived: @qp is to end, or its connection. */
-void pier__soft_reply_last(struct soft_qp *qp);
 
 /* delay.c: acknowledgements that wait for the next message. */
 void pier__soft_delay_init(struct soft_delay *delay);

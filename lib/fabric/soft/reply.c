@@ -221,7 +221,7 @@ void pier__soft_reply_unsend(struct soft_qp *qp, const struct soft_note *note)
 	reply_kick(qp);
 }
 
-void pier__soft_reply_last(struct soft_qp *qp)
+void pier__soft_qp_acknowledge(struct soft_qp *qp)
 {
 	struct soft_ep *ep = qp->ep;
 

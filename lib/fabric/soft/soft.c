@@ -301,6 +301,15 @@ static int soft_post(struct pier__qp *qp, struct ibv_send_wr *wr,
 	return err;
 }
 
+static void soft_acknowledge(struct pier__qp *qp)
+{
+	struct soft_chan *chan = chan_of(qp->cq->chan);
+
+	pier__soft_chan_begin(chan);
+	pier__soft_qp_acknowledge(qp_of(qp)->queue);
+	pier__soft_chan_end(chan, 0);
+}
+
 static struct ibv_qp *soft_ibv(struct pier__qp *qp)
 {
 	(void)qp;
@@ -322,6 +331,7 @@ static const struct pier__fabric_qp soft_qp_table = {
 	.qp_modify = soft_qp_modify,
 	.qp_destroy = soft_qp_destroy,
 	.post = soft_post,
+	.acknowledge = soft_acknowledge,
 	.ibv = soft_ibv,
 };
 
