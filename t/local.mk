@@ -71,6 +71,7 @@ check_PROGRAMS += \
 	%D%/soft_cm_hostile.t \
 	%D%/soft_cm_lossy.t \
 	%D%/soft_crafted.t \
+	%D%/soft_delay.t \
 	%D%/soft_drops.t \
 	%D%/soft_errors.t \
 	%D%/soft_flood.t \

@@ -11,7 +11,7 @@
  * once, but for a trial in thousands.
  */
 #define DELAY_NS 50000		/* for the next message */
-#define TOGETHER_MAX 8		/* messages */
+#define TOGETHER_MAX 4		/* messages */
 #define PAUSE_MIN 16		/* acknowledgements, until more is tried */
 #define PAUSE_MAX 4096
 #define FORGET 128		/* after as many the pause is half as long */
@@ -63,8 +63,11 @@ void pier__soft_delay_answered(struct soft_qp *qp)
 	struct soft_resp *resp = &qp->resp;
 	struct soft_delay *delay = &resp->delay;
 
-	if (resp->due != SOFT_DUE_ACK || delay->waiting || resp->res_todo ||
-	    resp->within != SOFT_IDLE || resp->filled)
+	if (!delay->may_wait)
+		return;
+	delay->may_wait = false;	/* the first post answers it */
+	if (resp->due != SOFT_DUE_ACK || resp->res_todo ||
+	    qp->state != IBV_QPS_RTS)
 		return;
 	if (delay->messages >= delay->together) {
 		paid(delay);

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "core/clock.h"
 #include "core/fail.h"
@@ -75,11 +76,19 @@ bool pier__soft_ep_try_enter(struct soft_ep *ep)
 	return !pthread_mutex_trylock(&ep->owner);
 }
 
-void pier__soft_ep_enter_soon(struct soft_ep *ep)
+bool pier__soft_ep_enter_soon(struct soft_ep *ep, long ns)
 {
+	struct timespec until;
+	int err;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_nsec += ns;
+	until.tv_sec += until.tv_nsec / 1000000000;
+	until.tv_nsec %= 1000000000;
 	atomic_fetch_add(&ep->user.waiters, 1);
-	pthread_mutex_lock(&ep->owner);
+	err = pthread_mutex_timedlock(&ep->owner, &until);
 	atomic_fetch_sub(&ep->user.waiters, 1);
+	return !err;
 }
 
 void pier__soft_ep_leave(struct soft_ep *ep)
@@ -245,17 +254,20 @@ int pier__soft_ep_receive(struct soft_ep *ep, bool all)
 
 int pier__soft_ep_send(struct soft_ep *ep)
 {
-	bool some = !pier__list_empty(&ep->ready) || pier__soft_ep_owes(ep);
+	bool some = !pier__list_empty(&ep->ready) ||
+		    !pier__list_empty(&ep->delayed) || pier__soft_ep_owes(ep);
 
-	if (some && !ep->told)
+	if (!some)
+		return 0;
+	if (!ep->told)
 		look_at_clock(ep);
-	if (ep->told)
-		pier__soft_delay_run(ep, false);
+	pier__soft_delay_run(ep, false);
 	return pier__soft_tx_run(ep, true);
 }
 
 int pier__soft_ep_send_all(struct soft_ep *ep)
 {
+	look_at_clock(ep);
 	pier__soft_delay_run(ep, true);
 	return pier__soft_tx_run(ep, true);
 }
@@ -263,6 +275,8 @@ int pier__soft_ep_send_all(struct soft_ep *ep)
 int pier__soft_ep_send_posted(struct soft_ep *ep, bool replies)
 {
 	look_at_clock(ep);
+	if (replies)
+		pier__soft_delay_run(ep, false);
 	return pier__soft_tx_run(ep, replies);
 }
 
@@ -282,7 +296,6 @@ uint64_t pier__soft_ep_deadline(const struct soft_ep *ep)
 {
 	uint64_t due = pier__soft_heap_due(&ep->timers);
 	uint64_t cm = ep->cm ? pier__soft_cm_deadline(ep->cm) : PIER__NEVER;
-
 	uint64_t delayed = pier__soft_delay_due(ep);
 
 	if (cm < due)

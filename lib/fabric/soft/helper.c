@@ -175,14 +175,20 @@ static void drive(struct soft_chan *chan, uint64_t now)
 		watch(chan, now);
 }
 
+/* A program that is @there waits for us to let go of its sockets. */
+static bool enter(struct soft_chan *chan, bool there)
+{
+	return there && chan->socks_in ?
+		       pier__soft_ep_enter_soon(chan->ep, LOOK / 2) :
+		       pier__soft_ep_try_enter(chan->ep);
+}
+
 /* Is the program still there? */
 static void look(struct soft_chan *chan, uint64_t now)
 {
 	bool there = came(chan);
 
-	if (there && chan->socks_in) {
-		pier__soft_ep_enter_soon(chan->ep);
-	} else if (!pier__soft_ep_try_enter(chan->ep)) {
+	if (!enter(chan, there)) {
 		chan->look_at = now + LOOK;
 		return;
 	}

@@ -209,7 +209,7 @@ int pier__soft_qp_modify(struct soft_qp *qp, struct ibv_qp_attr *attr,
 		return 0;
 	}
 	if (to == IBV_QPS_ERR) {
-		pier__soft_qp_acknowledge(qp);
+		pier__soft_reply_last(qp);
 		pier__soft_qp_fail(qp, IBV_WC_WR_FLUSH_ERR);
 		return 0;
 	}

@@ -87,8 +87,7 @@ void pier__soft_qp_fail(struct soft_qp *qp, enum ibv_wc_status status)
 		return;
 	qp->state = IBV_QPS_ERR;
 	qp_quiet(qp);
-	if (qp->resp.delay.waiting)
-		pier__soft_reply_ack(qp);
+	pier__soft_reply_cut(qp);
 	/* the reason first: what is flushed with it is a consequence */
 	if (qp->req.head)
 		pier__soft_req_complete(qp, status);
@@ -103,7 +102,7 @@ void pier__soft_qp_reset(struct soft_qp *qp)
 	struct soft_ep *ep = qp->ep;
 	struct soft_wqe *wqe, *next;
 
-	pier__soft_qp_acknowledge(qp);
+	pier__soft_reply_last(qp);
 	qp->state = IBV_QPS_RESET;
 	qp_quiet(qp);
 	pier__list_del(&qp->resp.link);

@@ -155,6 +155,7 @@ enum soft_due { SOFT_DUE_NONE, SOFT_DUE_ACK, SOFT_DUE_NAK };
 /* How long an acknowledgement may wait: see delay.c. */
 struct soft_delay {
 	uint64_t until;
+	bool may_wait;			/* a message has come whole */
 	bool waiting;			/* in the endpoint's delayed */
 	uint8_t messages;		/* that were left unacknowledged */
 	uint8_t together;		/* as many at most */
@@ -292,6 +293,8 @@ struct soft_tx *pier__soft_tx_next(struct soft_qp *qp,
 				   const struct soft_note *note);
 /* The header is complete; payload and iov are set. */
 void pier__soft_tx_commit(struct soft_qp *qp, struct soft_hdr *hdr);
+/* Hand over what was built.  What is not taken is as if it never was. */
+int pier__soft_tx_flush(struct soft_ep *ep);
 /* @replies: and not only requests. */
 int pier__soft_tx_run(struct soft_ep *ep, bool replies);
 
@@ -349,6 +352,13 @@ int pier__soft_reply_send(struct soft_qp *qp);
 void pier__soft_reply_sent(struct soft_qp *qp, const struct soft_note *note);
 void pier__soft_reply_unsend(struct soft_qp *qp,
 			     const struct soft_note *note);
+/*
+ * @qp ends.  The first leaves no answer to be given but the acknowledgement
+ * of what was received before any other; the second sends it, too, and only
+ * that: between rounds.
+ */
+void pier__soft_reply_cut(struct soft_qp *qp);
+void pier__soft_reply_last(struct soft_qp *qp);
 
 /* delay.c: acknowledgements that wait for the next message. */
 void pier__soft_delay_init(struct soft_delay *delay);

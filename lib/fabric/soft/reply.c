@@ -223,10 +223,35 @@ void pier__soft_reply_unsend(struct soft_qp *qp, const struct soft_note *note)
 
 void pier__soft_qp_acknowledge(struct soft_qp *qp)
 {
-	struct soft_ep *ep = qp->ep;
-
 	if (qp->resp.due != SOFT_DUE_ACK)
 		return;
 	reply_kick(qp);
-	pier__soft_ep_send_posted(ep, true);
+	pier__soft_ep_send_posted(qp->ep, true);
+}
+
+void pier__soft_reply_cut(struct soft_qp *qp)
+{
+	struct soft_resp *resp = &qp->resp;
+	struct soft_res *res;
+	uint32_t i;
+
+	if (resp->due != SOFT_DUE_ACK)
+		return;
+	if (resp->res_todo) {
+		for (i = 0; res_at(resp, i)->at == res_at(resp, i)->end;)
+			i++;
+		res = res_at(resp, i);
+		resp->epsn = res->seq;	/* acknowledge what is before it */
+		resp->res_todo = 0;
+	}
+	reply_kick(qp);
+}
+
+void pier__soft_reply_last(struct soft_qp *qp)
+{
+	pier__soft_reply_cut(qp);
+	if (qp->resp.due == SOFT_DUE_ACK) {
+		send_ack(qp);
+		pier__soft_tx_flush(qp->ep);
+	}
 }

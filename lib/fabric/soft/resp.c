@@ -77,6 +77,7 @@ static void executed(struct soft_qp *qp, const struct soft_in *in,
 	if (in->hdr.ack_req || (resp->filled && resp->gaps >= SOFT_GAPS))
 		pier__soft_reply_ack(qp);
 	if (is_end(in->hdr.opcode)) {
+		resp->delay.may_wait = in->hdr.ack_req && !resp->filled;
 		resp->within = SOFT_IDLE;
 		resp->msn = (resp->msn + 1) & SOFT_PSN_MASK;
 		resp->gaps = 0;

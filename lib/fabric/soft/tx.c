@@ -72,8 +72,7 @@ static int tx_send(struct soft_ep *ep)
 	return count;
 }
 
-/* Hand the batch over.  What is not taken is as if it was never built. */
-static int tx_flush(struct soft_ep *ep)
+int pier__soft_tx_flush(struct soft_ep *ep)
 {
 	int count = ep->tx_count, took, i;
 
@@ -170,7 +169,7 @@ int pier__soft_tx_run(struct soft_ep *ep, bool replies)
 		fill_requests(ep, SOFT_BATCH);
 		if (!ep->tx_count)
 			break;
-		sent += tx_flush(ep);
+		sent += pier__soft_tx_flush(ep);
 	}
 	return sent;
 }
