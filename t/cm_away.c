@@ -3,7 +3,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #include "cm/cm.h"
 #include "core/clock.h"
@@ -137,16 +136,6 @@ static int other(struct pair *pair, void *arg)
 	}
 }
 
-/* It has stopped, and not ended. */
-static bool is_stopped(const struct pair *pair, bool wait)
-{
-	int status = 0;
-
-	return waitpid(pair->pid, &status,
-		       WUNTRACED | (wait ? 0 : WNOHANG)) > 0 &&
-	       WIFSTOPPED(status);
-}
-
 /*
  * While it is stopped the connection is not given up, not even when the device
  * has done so once, or where nothing is to be said, for a while.
@@ -161,7 +150,7 @@ static void outlast(struct pair *pair)
 	       pier__now() < end)
 		peer_drive(1);
 	IS(me.failures, 0);
-	kill(pair->pid, SIGCONT);
+	pair_go_on(pair);
 	OK(peer_count(&me.established, up));
 	if (!IS(me.failures, 0))
 		tap_note("%s", pier_conn_error_text(me.peer.conn));
@@ -178,7 +167,7 @@ static void a_server_is_away_when_it_has_accepted(void)
 	if (open_me(&part) &&
 	    IS(pair_recv(&pair, &port, sizeof(port)), sizeof(port)) &&
 	    connect_to(port)) {
-		while (!is_stopped(&pair, false) && !me.failures)
+		while (!pair_is_stopped(&pair, false) && !me.failures)
 			peer_drive(1);
 		outlast(&pair);
 		if (me.established)
@@ -214,7 +203,7 @@ static void away_in_the_handshake(struct part *part)
 		for (i = 0; i < 2 * round; i++)
 			pier_pe_progress(me.peer.pe, 0);
 		kill(pair.pid, SIGSTOP);
-		OK(is_stopped(&pair, true));
+		OK(pair_is_stopped(&pair, true));
 		outlast(&pair);
 		check_data(&mine);
 		talk();

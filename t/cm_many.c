@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <errno.h>
 #include <signal.h>
-#include <sys/wait.h>
 
 #include "core/clock.h"
 #include "t/crowd.h"
@@ -136,27 +134,6 @@ static void all_of_a_storm_get_in_at_the_rate_that_was_set(void)
 	storm(&plan);
 }
 
-/* @flags: WNOHANG, or 0 to wait until it is. */
-static bool is_stopped(struct pair *pair, int flags)
-{
-	siginfo_t info = { .si_pid = 0 };
-
-	while (waitid(P_PID, (id_t)pair->pid, &info,
-		      WSTOPPED | WNOWAIT | flags) && errno == EINTR)
-		;
-	return info.si_pid == pair->pid;
-}
-
-/*
- * Only what is stopped is told to go on: the signal would take away that by
- * which the leak checker of a process that ends stops its threads.
- */
-static void go_on(struct pair *pair)
-{
-	if (is_stopped(pair, WNOHANG))
-		kill(pair->pid, SIGCONT);
-}
-
 /* Of the others, who go on. */
 static int others(void)
 {
@@ -172,7 +149,7 @@ static void go_on_without(struct pair *stopped, struct pair *other)
 	if (!crowd_call_all(0, STOPPED, STOPPED, port))
 		return;
 	kill(stopped->pid, SIGSTOP);
-	OK(is_stopped(stopped, 0));
+	OK(pair_is_stopped(stopped, true));
 	for (i = STOPPED; i < first; i++)
 		crowd_call(i, port);
 	crowd_hang_up(0, STOPPED / 2, 1);
@@ -182,7 +159,7 @@ static void go_on_without(struct pair *stopped, struct pair *other)
 		crowd_await(first, count, OVER);
 	}
 	IS(crowd_count(STOPPED, STOPPED, BEGUN), STOPPED);
-	go_on(stopped);
+	pair_go_on(stopped);
 	crowd_await(STOPPED, STOPPED, UP);
 	crowd_hang_up(0, first, 1);
 	crowd_await(0, first, OVER);
@@ -199,7 +176,7 @@ static void a_stopped_server_stalls_no_other(void)
 	if (crowd_open(first.conns + second.conns, false))
 		go_on_without(&stopped, &other);
 	crowd_close();
-	go_on(&stopped);
+	pair_go_on(&stopped);
 	IS(pair_wait(&other), 0);
 	IS(pair_wait(&stopped), 0);
 }
@@ -247,16 +224,16 @@ static void a_stopped_client_stalls_no_other(void)
 	pair_start(&other, visit, &count);
 	if (crowd_open(few + count, true) && crowd_listen(0, 0) &&
 	    crowd_tell_port(&stopped)) {
-		OK(is_stopped(&stopped, 0));
+		OK(pair_is_stopped(&stopped, true));
 		crowd_tell_port(&other);
 		crowd_until(&crowd.over, count);
 		IS(crowd.up, count);
-		go_on(&stopped);
+		pair_go_on(&stopped);
 		crowd_until(&crowd.over, few + count);
 		IS(crowd.up, few + count);
 	}
 	crowd_close();
-	go_on(&stopped);
+	pair_go_on(&stopped);
 	IS(pair_wait(&other), 0);
 	IS(pair_wait(&stopped), 0);
 }

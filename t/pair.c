@@ -197,3 +197,19 @@ void pair_kill(struct pair *pair)
 	kill(pair->pid, SIGKILL);
 	pair_wait(pair);
 }
+
+bool pair_is_stopped(const struct pair *pair, bool wait)
+{
+	int flags = WSTOPPED | WNOWAIT | (wait ? 0 : WNOHANG);
+	siginfo_t info = { .si_pid = 0 };
+
+	while (waitid(P_PID, (id_t)pair->pid, &info, flags) && errno == EINTR)
+		;
+	return info.si_pid == pair->pid;
+}
+
+void pair_go_on(const struct pair *pair)
+{
+	if (pair_is_stopped(pair, false))
+		kill(pair->pid, SIGCONT);
+}

@@ -46,4 +46,13 @@ int pair_wait(struct pair *pair);
 /* End it at once, as a crash would. */
 void pair_kill(struct pair *pair);
 
+/* Is it stopped?  @wait: until it is, or has ended. */
+bool pair_is_stopped(const struct pair *pair, bool wait);
+
+/*
+ * Let it go on, if it is stopped.  No other is sent the signal: it would take
+ * away that by which the leak checker of a process that ends stops its threads.
+ */
+void pair_go_on(const struct pair *pair);
+
 #endif
