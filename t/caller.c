@@ -93,6 +93,20 @@ void caller_close(struct caller *peer)
 	peer->listener = NULL;
 }
 
+bool caller_pair(struct caller *client, struct caller *server,
+		 struct pier_dev *dev, const struct pier_rdma_config *cfg,
+		 size_t len)
+{
+	return caller_open(client, dev, NULL, NULL, len) &&
+	       caller_open(server, dev, NULL, cfg, len);
+}
+
+void caller_unpair(struct caller *client, struct caller *server)
+{
+	caller_close(server);
+	caller_close(client);
+}
+
 bool caller_listen(struct caller *peer, uint16_t port)
 {
 	struct pier_listen_config cfg = {
@@ -148,6 +162,26 @@ bool caller_join(struct caller *peer, struct caller *to, const char *address)
 		return true;
 	tap_note("%s", pier_conn_error_text(peer->peer.conn));
 	return false;
+}
+
+void caller_told(const struct caller *peer, int requests, int established,
+		 int failures, int disconnected)
+{
+	IS(peer->requests, requests);
+	IS(peer->established, established);
+	IS(peer->failures, failures);
+	IS(peer->disconnected, disconnected);
+	IS(peer->inside, 0);
+}
+
+void caller_flow(struct pier_conn *from, struct caller *to)
+{
+	int sent = -EINPROGRESS, got = -EINPROGRESS;
+
+	IS(pier_rdma_receive(to->peer.rdma, NULL, peer_done, &got), 0);
+	IS(pier_rdma_send(from, NULL, peer_done, &sent), 0);
+	IS(peer_await(&sent), 0);
+	IS(peer_await(&got), 0);
 }
 
 const char *caller_address(const struct pier_dev *dev)

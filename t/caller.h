@@ -33,6 +33,12 @@ bool caller_open(struct caller *peer, struct pier_dev *dev, struct pier_pe *pe,
 		 const struct pier_rdma_config *cfg, size_t len);
 void caller_close(struct caller *peer);
 
+/* Two, each on an engine of its own, @server with @cfg; and their end. */
+bool caller_pair(struct caller *client, struct caller *server,
+		 struct pier_dev *dev, const struct pier_rdma_config *cfg,
+		 size_t len);
+void caller_unpair(struct caller *client, struct caller *server);
+
 bool caller_listen(struct caller *peer, uint16_t port);
 
 /*
@@ -42,6 +48,13 @@ bool caller_listen(struct caller *peer, uint16_t port);
 int caller_try(struct caller *peer, struct caller *to, const char *address);
 bool caller_ask(struct caller *peer, struct caller *to, const char *address);
 bool caller_join(struct caller *peer, struct caller *to, const char *address);
+
+/* What @peer was told, in all; and nothing from inside a call of its own. */
+void caller_told(const struct caller *peer, int requests, int established,
+		 int failures, int disconnected);
+
+/* A message goes over @from, and @to gets it. */
+void caller_flow(struct pier_conn *from, struct caller *to);
 
 /* An address of @dev that is no link-local one; NULL: there is none. */
 const char *caller_address(const struct pier_dev *dev);

@@ -17,43 +17,19 @@
 static struct pier_dev *dev;
 static struct caller client, server;
 
-static bool begin_with(const struct pier_rdma_config *cfg, bool one_engine)
+static bool begin_with(const struct pier_rdma_config *cfg)
 {
-	return caller_open(&client, dev, NULL, NULL, LEN) &&
-	       caller_open(&server, dev, one_engine ? client.peer.pe : NULL,
-			   cfg, LEN);
+	return caller_pair(&client, &server, dev, cfg, LEN);
 }
 
 static bool begin(void)
 {
-	return begin_with(NULL, false);
+	return begin_with(NULL);
 }
 
 static void end(void)
 {
-	caller_close(&server);
-	caller_close(&client);
-}
-
-/* What each side was told, in all. */
-static void told(const struct caller *p, int requests, int established,
-		 int failures, int disconnected)
-{
-	IS(p->requests, requests);
-	IS(p->established, established);
-	IS(p->failures, failures);
-	IS(p->disconnected, disconnected);
-	IS(p->inside, 0);
-}
-
-static void check_flow(struct pier_conn *from, struct caller *to)
-{
-	int sent = -EINPROGRESS, got = -EINPROGRESS;
-
-	IS(pier_rdma_receive(to->peer.rdma, NULL, peer_done, &got), 0);
-	IS(pier_rdma_send(from, NULL, peer_done, &sent), 0);
-	IS(peer_await(&sent), 0);
-	IS(peer_await(&got), 0);
+	caller_unpair(&client, &server);
 }
 
 static void both_are_told_once_that_they_are_connected(void)
@@ -61,20 +37,22 @@ static void both_are_told_once_that_they_are_connected(void)
 	if (begin() && caller_listen(&server, 0) &&
 	    caller_join(&client, &server, NULL)) {
 		peer_drive(50);
-		told(&client, 0, 1, 0, 0);
-		told(&server, 1, 1, 0, 0);
-		check_flow(client.peer.conn, &server);
-		check_flow(server.peer.conn, &client);
+		caller_told(&client, 0, 1, 0, 0);
+		caller_told(&server, 1, 1, 0, 0);
+		caller_flow(client.peer.conn, &server);
+		caller_flow(server.peer.conn, &client);
 	}
 	end();
 }
 
 static void two_contexts_on_one_engine_connect(void)
 {
-	if (begin_with(NULL, true) && caller_listen(&server, 0) &&
+	if (caller_open(&client, dev, NULL, NULL, LEN) &&
+	    caller_open(&server, dev, client.peer.pe, NULL, LEN) &&
+	    caller_listen(&server, 0) &&
 	    caller_join(&client, &server, NULL)) {
-		check_flow(client.peer.conn, &server);
-		check_flow(server.peer.conn, &client);
+		caller_flow(client.peer.conn, &server);
+		caller_flow(server.peer.conn, &client);
 	}
 	end();
 }
@@ -84,7 +62,7 @@ static void a_context_connects_to_itself(void)
 	if (caller_open(&client, dev, NULL, NULL, LEN) &&
 	    caller_listen(&client, 0) && caller_ask(&client, &client, NULL) &&
 	    peer_count(&client.established, 2))
-		check_flow(client.peer.conn, &client);
+		caller_flow(client.peer.conn, &client);
 	caller_close(&client);
 }
 
@@ -107,8 +85,8 @@ static void either_side_may_disconnect_and_again(void)
 			IS(pier_conn_state(client.peer.conn), PIER_CONN_RESET);
 			IS(pier_conn_state(server.peer.conn), PIER_CONN_RESET);
 			peer_drive(50);
-			told(&client, 0, 1, 0, 1);
-			told(&server, 1, 1, 0, 1);
+			caller_told(&client, 0, 1, 0, 1);
+			caller_told(&server, 1, 1, 0, 1);
 		}
 		end();
 	}
@@ -166,8 +144,8 @@ static void the_smaller_mtu_is_used(void)
 			IS(path.mtu, 256);
 			IS(pier_conn_path(server.peer.conn, &path), 0);
 			IS(path.mtu, 256);
-			check_flow(client.peer.conn, &server);
-			check_flow(server.peer.conn, &client);
+			caller_flow(client.peer.conn, &server);
+			caller_flow(server.peer.conn, &client);
 		}
 		end();
 	}
@@ -178,7 +156,7 @@ static void an_mtu_that_cannot_be_agreed_on_is_refused(void)
 	struct pier_rdma_config small = { .size = sizeof(small), .mtu = 256 };
 	struct pier_listen_config cfg = { .size = sizeof(cfg) };
 
-	if (begin_with(&small, false)) {
+	if (begin_with(&small)) {
 		IS(pier_rdma_listen(server.peer.rdma, &cfg, &server.listener),
 		   -EOPNOTSUPP);
 		LIKE(pier_last_error(), "MTU of 256");
@@ -190,7 +168,7 @@ static void a_full_server_rejects_without_asking_its_program(void)
 {
 	struct pier_rdma_config cfg = { .size = sizeof(cfg), .max_conns = 1 };
 
-	if (begin_with(&cfg, false) && caller_listen(&server, 0) &&
+	if (begin_with(&cfg) && caller_listen(&server, 0) &&
 	    caller_join(&client, &server, NULL)) {
 		struct pier_conn *first = client.peer.conn;
 
@@ -199,9 +177,9 @@ static void a_full_server_rejects_without_asking_its_program(void)
 			IS(pier_conn_error(client.peer.conn), -ECONNREFUSED);
 			LIKE(pier_conn_error_text(client.peer.conn),
 			     "max_conns");
-			told(&server, 1, 1, 0, 0);
+			caller_told(&server, 1, 1, 0, 0);
 		}
-		check_flow(first, &server);
+		caller_flow(first, &server);
 		pier_conn_destroy(server.peer.conn);
 		server.peer.conn = NULL;
 		OK(peer_count(&client.disconnected, 1));
@@ -235,7 +213,7 @@ static void where_nobody_listens_the_connection_fails(void)
 			     "cannot connect to ");
 			LIKE(pier_conn_error_text(client.peer.conn),
 			     caller_address(dev));
-			told(&client, 0, 0, 1, 0);
+			caller_told(&client, 0, 0, 1, 0);
 		}
 	}
 	end();
@@ -270,7 +248,7 @@ static void a_context_has_several_listeners(void)
 		    caller_join(&client, &server, NULL)) {
 			pier_listener_destroy(server.listener);
 			server.listener = first;
-			check_flow(client.peer.conn, &server);
+			caller_flow(client.peer.conn, &server);
 			OK(caller_ask(&client, &server, NULL));
 			OK(peer_count(&client.established, 2));
 		} else {
@@ -319,7 +297,7 @@ static void many_requests_are_told_at_the_rate_that_was_set(void)
 				OK(caller_ask(&client, &server, NULL));
 			OK(peer_count(&client.established, 20));
 			OK(peer_count(&server.established, 20));
-			check_flow(client.peer.conn, &server);
+			caller_flow(client.peer.conn, &server);
 		}
 	}
 	end();
@@ -350,14 +328,14 @@ static void a_context_stops_with_an_attempt_under_way(void)
 		.size = sizeof(cfg), .connect_timeout_ms = 1500,
 	};
 
-	if (begin_with(&cfg, false) && caller_listen(&server, 0)) {
+	if (begin_with(&cfg) && caller_listen(&server, 0)) {
 		server.hold = true;
 		if (caller_ask(&client, &server, NULL) &&
 		    OK(peer_count(&server.requests, 1))) {
 			IS(pier_ctx_stop(pier_rdma_ctx(client.peer.rdma)),
 			   -EINPROGRESS);
 			OK(peer_ctx(&client.peer, PIER_CTX_IDLE));
-			told(&client, 0, 0, 1, 0);
+			caller_told(&client, 0, 0, 1, 0);
 			IS(pier_conn_error(client.peer.conn), 0);
 			OK(peer_count(&server.failures, 1));
 		}
@@ -479,7 +457,7 @@ static void connections_live_on_without_their_listener(void)
 			IS(pier_conn_accept(server.peer.conn, NULL, 0), 0);
 			OK(peer_count(&client.established, 1));
 			OK(peer_count(&server.established, 1));
-			check_flow(client.peer.conn, &server);
+			caller_flow(client.peer.conn, &server);
 		}
 	}
 	end();
@@ -488,8 +466,8 @@ static void connections_live_on_without_their_listener(void)
 static void connections_by_descriptor_have_the_same_callbacks(void)
 {
 	if (begin() && peer_join(&client.peer, &server.peer)) {
-		told(&client, 0, 1, 0, 0);
-		told(&server, 0, 1, 0, 0);
+		caller_told(&client, 0, 1, 0, 0);
+		caller_told(&server, 0, 1, 0, 0);
 		IS(pier_conn_disconnect(client.peer.conn), 0);
 		OK(peer_count(&client.disconnected, 1));
 		OK(peer_count(&server.disconnected, 1));

@@ -53,16 +53,6 @@ static void end(void)
 	dev = NULL;
 }
 
-static void check_flow(struct pier_conn *from, struct caller *to)
-{
-	int sent = -EINPROGRESS, got = -EINPROGRESS;
-
-	IS(pier_rdma_receive(to->peer.rdma, NULL, peer_done, &got), 0);
-	IS(pier_rdma_send(from, NULL, peer_done, &sent), 0);
-	IS(peer_await(&sent), 0);
-	IS(peer_await(&got), 0);
-}
-
 /* @format, which has the port in it or not, is where the server is. */
 static void reached_by(const char *format, uint32_t type, const char *told)
 {
@@ -87,8 +77,8 @@ static void reached_by(const char *format, uint32_t type, const char *told)
 	LIKE(pier_conn_peer_address(client.peer.conn), told);
 	LIKE(pier_conn_local_address(server.peer.conn), told);
 	OK(pier_conn_user_data(client.peer.conn) == peer);
-	check_flow(client.peer.conn, &server);
-	check_flow(server.peer.conn, &client);
+	caller_flow(client.peer.conn, &server);
+	caller_flow(server.peer.conn, &client);
 }
 
 static void addresses_of_every_kind_reach_the_server(void)
@@ -212,7 +202,7 @@ static void a_connection_ends_with_its_address(void)
 			IS(pier_conn_error(client.peer.conn), -EADDRNOTAVAIL);
 			LIKE(pier_conn_error_text(client.peer.conn), ONE);
 			IS(pier_conn_state(stays), PIER_CONN_CONNECTED);
-			check_flow(stays, &server);
+			caller_flow(stays, &server);
 			IS(client.failures, 0);
 		}
 	}

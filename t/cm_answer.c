@@ -15,43 +15,19 @@
 static struct pier_dev *dev;
 static struct caller client, server;
 
-static bool begin_with(const struct pier_rdma_config *cfg, bool one_engine)
+static bool begin_with(const struct pier_rdma_config *cfg)
 {
-	return caller_open(&client, dev, NULL, NULL, LEN) &&
-	       caller_open(&server, dev, one_engine ? client.peer.pe : NULL,
-			   cfg, LEN);
+	return caller_pair(&client, &server, dev, cfg, LEN);
 }
 
 static bool begin(void)
 {
-	return begin_with(NULL, false);
+	return begin_with(NULL);
 }
 
 static void end(void)
 {
-	caller_close(&server);
-	caller_close(&client);
-}
-
-/* What each side was told, in all. */
-static void told(const struct caller *p, int requests, int established,
-		 int failures, int disconnected)
-{
-	IS(p->requests, requests);
-	IS(p->established, established);
-	IS(p->failures, failures);
-	IS(p->disconnected, disconnected);
-	IS(p->inside, 0);
-}
-
-static void check_flow(struct pier_conn *from, struct caller *to)
-{
-	int sent = -EINPROGRESS, got = -EINPROGRESS;
-
-	IS(pier_rdma_receive(to->peer.rdma, NULL, peer_done, &got), 0);
-	IS(pier_rdma_send(from, NULL, peer_done, &sent), 0);
-	IS(peer_await(&sent), 0);
-	IS(peer_await(&got), 0);
+	caller_unpair(&client, &server);
 }
 
 /* Does @conn's private data begin with, or is it, @len bytes of pattern? */
@@ -97,7 +73,7 @@ static void private_data(size_t ask, size_t answer)
 			OK(peer_count(&server.established, 1));
 			check_data(server.peer.conn, 3, ask, true);
 			check_data(client.peer.conn, 4, answer, true);
-			check_flow(client.peer.conn, &server);
+			caller_flow(client.peer.conn, &server);
 		}
 	}
 	end();
@@ -172,8 +148,8 @@ static void raw_data_is_the_whole_field(void)
 			IS(len, 196);
 			data = at;
 			IS(data[195], 7);
-			check_flow(client.peer.conn, &server);
-			check_flow(server.peer.conn, &client);
+			caller_flow(client.peer.conn, &server);
+			caller_flow(server.peer.conn, &client);
 			IS(pier_conn_disconnect(client.peer.conn), 0);
 			OK(peer_count(&client.disconnected, 1));
 			OK(peer_count(&server.disconnected, 1));
@@ -205,8 +181,8 @@ static void a_reject_is_told_with_its_data(void)
 			LIKE(pier_conn_error_text(client.peer.conn),
 			     caller_address(dev));
 			peer_drive(20);
-			told(&client, 0, 0, 1, 0);
-			told(&server, 1, 0, 0, 0);
+			caller_told(&client, 0, 0, 1, 0);
+			caller_told(&server, 1, 0, 0, 0);
 		}
 	}
 	end();
@@ -265,7 +241,7 @@ static void answers_to_a_client_that_left_say_so(void)
 		   err ? -ECONNABORTED : -EINVAL);
 		if (err)
 			IS(pier_conn_error(server.peer.conn), -ECONNABORTED);
-		told(&server, 1, 0, 1, 0);
+		caller_told(&server, 1, 0, 1, 0);
 		end();
 	}
 	IS(turns, 3);
@@ -281,7 +257,7 @@ static void a_request_that_is_destroyed_is_rejected(void)
 			pier_conn_destroy(server.peer.conn);
 			OK(peer_count(&client.failures, 1));
 			IS(pier_conn_error(client.peer.conn), -ECONNREFUSED);
-			told(&server, 1, 0, 0, 0);
+			caller_told(&server, 1, 0, 0, 0);
 		}
 	}
 	end();
@@ -305,7 +281,7 @@ static void a_client_gives_up_when_its_time_is_over(void)
 		.size = sizeof(cfg), .connect_timeout_ms = 1500,
 	};
 
-	if (begin_with(&cfg, false) && caller_listen(&server, 0)) {
+	if (begin_with(&cfg) && caller_listen(&server, 0)) {
 		server.hold = true;
 		client.timeout_ms = 300;
 		if (caller_ask(&client, &server, NULL)) {
@@ -328,7 +304,7 @@ static void a_request_that_nobody_answers_is_rejected_in_the_end(void)
 		.size = sizeof(cfg), .connect_timeout_ms = 200,
 	};
 
-	if (begin_with(&cfg, false) && caller_listen(&server, 0)) {
+	if (begin_with(&cfg) && caller_listen(&server, 0)) {
 		server.hold = true;
 		if (caller_ask(&client, &server, NULL)) {
 			OK(peer_count(&client.failures, 1));
@@ -349,14 +325,14 @@ static void a_request_that_was_never_told_is_no_failure(void)
 	};
 	int i;
 
-	if (begin_with(&cfg, false)) {
+	if (begin_with(&cfg)) {
 		server.rate = 1;
 		if (caller_listen(&server, 0)) {
 			for (i = 0; i < 3; i++)
 				OK(caller_ask(&client, &server, NULL));
 			OK(peer_count(&client.failures, 2));
 			OK(peer_count(&client.established, 1));
-			told(&server, 1, 1, 0, 0);
+			caller_told(&server, 1, 1, 0, 0);
 		}
 	}
 	end();
