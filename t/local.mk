@@ -111,6 +111,7 @@ dist_check_SCRIPTS += \
 	%D%/rxe.sh \
 	%D%/samples.sh \
 	%D%/samples_addr.sh \
+	%D%/samples_lossy.sh \
 	%D%/samples_many.sh \
 	%D%/style.sh \
 	%D%/symbols.sh \

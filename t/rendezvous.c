@@ -352,6 +352,68 @@ static void serving_ends_when_the_peer_dies(void)
 	end();
 }
 
+/* Connection @arg of several, until it is told to leave. */
+static int one_of_several(struct pair *pair, void *arg)
+{
+	struct pier_args args = args_of(true, PEER_LIMIT_MS);
+	char local[112], remote[112], word[4];
+	struct pier_conn *conn;
+
+	snprintf(local, sizeof(local), "%s-%04d", requester, *(int *)arg);
+	snprintf(remote, sizeof(remote), "%s-%04d", responder, *(int *)arg);
+	args.local_descriptor = local;
+	args.remote_descriptor = remote;
+	if (!begin() ||
+	    !IS(pier_rendezvous(me.rdma, &args, NULL, &conn, NULL), 0))
+		return 1;
+	OK(pair_send(pair, "ok", 2));
+	OK(pair_recv(pair, word, sizeof(word)) == 2);
+	pier_conn_disconnect(conn);
+	peer_conn(conn, PIER_CONN_RESET);
+	end();
+	return 0;
+}
+
+static void let_the_other_leave(struct pier_conn *conn,
+				enum pier_conn_state prev,
+				enum pier_conn_state next, void *user_data)
+{
+	(void)conn;
+	(void)prev;
+	if (next == PIER_CONN_ERROR)
+		pair_send(user_data, "go", 2);
+}
+
+static void serving_several_goes_on_when_one_peer_dies(void)
+{
+	struct pier_rdma_config cfg = { .size = sizeof(cfg),
+					.keepalive_ms = 100 };
+	struct pier_args args = args_of(false, PEER_LIMIT_MS);
+	struct pier_conn *conns[2] = { NULL };
+	struct pair pairs[2];
+	int index[2] = { 0, 1 }, i;
+	char word[4];
+
+	for (i = 0; i < 2; i++)
+		pair_start(&pairs[i], one_of_several, &index[i]);
+	memset(&me, 0, sizeof(me));
+	if (IS(pier_dev_open(NULL, &dev), 0) &&
+	    peer_open(&me, dev, NULL, &cfg, LEN) &&
+	    IS(pier_rendezvous_many(me.rdma, &args, 2, conns), 0)) {
+		for (i = 0; i < 2; i++)
+			OK(pair_recv(&pairs[i], word, sizeof(word)) == 2);
+		pier_conn_set_user_data(conns[0], &pairs[1]);
+		pier_conn_set_state_changed(conns[0],
+					    let_the_other_leave);
+		pair_kill(&pairs[0]);
+		IS(pier_rendezvous_serve_many(conns, 2), -PIER_ERETRY);
+		LIKE(pier_last_error(), "does not answer");
+		IS(pier_conn_state(conns[1]), PIER_CONN_RESET);
+	}
+	IS(pair_wait(&pairs[1]), 0);
+	end();
+}
+
 /* Root may take anything away; a directory in its place does not yield. */
 static void a_descriptor_that_cannot_be_read_is_told(void)
 {
@@ -402,6 +464,7 @@ int main(void)
 	TEST(a_place_that_cannot_be_written_is_told);
 	TEST(a_context_that_is_not_running_meets_nobody);
 	TEST(serving_ends_when_the_peer_dies);
+	TEST(serving_several_goes_on_when_one_peer_dies);
 	TEST(the_same_path_for_both_ends_is_refused);
 	TEST(a_descriptor_that_cannot_be_read_is_told);
 	rmdir(dir);

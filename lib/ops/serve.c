@@ -57,15 +57,28 @@ static int serve_once(struct pier_conn *conn, bool *enter)
 	return n;
 }
 
-int pier_rendezvous_serve(struct pier_conn *conn)
+int pier_rendezvous_serve_many(struct pier_conn **conns, unsigned int count)
 {
+	unsigned int i = 0;
 	bool enter = false;
 	int err = 0;
 
-	while (!err && conn->state == PIER_CONN_CONNECTED && !enter)
-		err = serve_once(conn, &enter);
-	pier__conn_sweep(conn);
-	if (err || conn->state != PIER_CONN_ERROR)
-		return err;
-	return pier__fail_again(conn->error, pier_conn_error_text(conn));
+	while (!err && i < count && !enter) {
+		if (conns[i]->state != PIER_CONN_CONNECTED)
+			i++;		/* all are served meanwhile */
+		else
+			err = serve_once(conns[i], &enter);
+	}
+	for (i = 0; i < count; i++)
+		pier__conn_sweep(conns[i]);
+	for (i = 0; !err && i < count; i++)
+		if (conns[i]->state == PIER_CONN_ERROR)
+			err = pier__fail_again(conns[i]->error,
+					       pier_conn_error_text(conns[i]));
+	return err;
+}
+
+int pier_rendezvous_serve(struct pier_conn *conn)
+{
+	return pier_rendezvous_serve_many(&conn, 1);
 }

@@ -46,6 +46,13 @@ int pier_rendezvous_many(struct pier_rdma *rdma, const struct pier_args *args,
  */
 int pier_rendezvous_serve(struct pier_conn *conn);
 
+/*
+ * The same for the @count connections at @conns, of one context, until all of
+ * their peers have disconnected.  One that fails does not end it for others.
+ * Errors: why a connection failed, the first of them in @conns.
+ */
+int pier_rendezvous_serve_many(struct pier_conn **conns, unsigned int count);
+
 #ifdef __cplusplus
 }
 #endif
