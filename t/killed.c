@@ -4,11 +4,13 @@
 #include <malloc.h>
 #include <netinet/in.h>
 #include <arpa/inet.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "cm/conn.h"
 #include "t/cable.h"
 #include "t/pair.h"
 #include "t/peer.h"
@@ -32,6 +34,7 @@ static const struct pier_rdma_config config = {
 	.max_conns = 4,
 	.keepalive_ms = 50,
 	.connect_timeout_ms = 300,
+	.drain_ms = 10000,	/* never over: what is dead is found first */
 	.ack_timeout = 12,	/* 17 ms */
 };
 
@@ -50,6 +53,10 @@ enum stage {
 	READ_FROM,
 	SENDING,
 	READING,
+	LEFT,		/* our goodbye is on its way to it */
+	LEFT_AMID,	/* our goodbye is behind what it has no receive for */
+	GOODBYE_SAID,	/* its goodbye is here, but nobody has looked */
+	LEAVING,	/* its goodbye is behind what we have no receive for */
 	STAGES,
 };
 
@@ -73,6 +80,24 @@ static void again(struct pier_task *task, void *arg)
 		return;
 	pier_buf_reset(room);
 	pier_rdma_receive(me.rdma, room, again, room);
+}
+
+/* The victim is done, and told: its goodbye has arrived, or it cannot go. */
+static void leave(struct pair *pair, enum stage stage)
+{
+	struct pier_buf *near = peer_data(&me, 0, PART);
+	static int status;
+	int i;
+
+	for (i = 0; stage == LEAVING && i < TASKS; i++)
+		pier_rdma_send(me.conn, near, peer_done, &status);
+	pier_conn_disconnect(me.conn);
+	while (stage == GOODBYE_SAID && me.conn->phase < PIER__CONN_FLUSHING)
+		peer_drive(1);
+	if (stage == LEAVING)
+		peer_drive(20);
+	say(pair);
+	pause();
 }
 
 /* The victim's side, from a connection that stands. */
@@ -133,6 +158,8 @@ static int victim(enum stage stage, int fd)
 	    pier_conn_wait(me.conn, PEER_LIMIT_MS))
 		return 1;
 	say(&pair);
+	if (stage == GOODBYE_SAID || stage == LEAVING)
+		leave(&pair, stage);
 	busy(stage);
 	for (;;)
 		pier_pe_wait(me.pe, PEER_LIMIT_MS);
@@ -254,8 +281,13 @@ static void die_amid(struct suspect *it, enum stage stage)
 		if (stage == WRITTEN_TO)
 			pier_buf_put(far);
 	}
-	if (stage != STARVING)
+	if (stage == LEFT_AMID) {
+		IS(pier_conn_disconnect(me.conn), 0);
+		peer_drive(20);
+		IS(pier_conn_state(me.conn), PIER_CONN_CONNECTED);
+	} else if (stage != STARVING) {
 		OK(peer_count(&tally.calls, 1));
+	}
 	pair_kill(&it->pair);
 	OK(peer_count(&tally.calls, sent));
 	peer_conn(me.conn, PIER_CONN_ERROR);
@@ -284,7 +316,7 @@ static void back(struct pier_task *task, void *arg)
 	received++;
 }
 
-/* We are the ones that are read or sent to: only the keepalive can tell. */
+/* We have asked for nothing: only the keepalive can tell. */
 static void die_alone(struct suspect *it, enum stage stage)
 {
 	struct pier_buf *room[2] = { NULL };
@@ -298,12 +330,32 @@ static void die_alone(struct suspect *it, enum stage stage)
 		OK(peer_count(&received, before + 1));
 	else if (stage == READING)
 		peer_drive(20);
+	else if (stage == LEAVING)
+		hear(&it->pair);
 	pair_kill(&it->pair);
 	peer_conn(me.conn, PIER_CONN_ERROR);
 	IS(pier_conn_error(me.conn), -PIER_ERETRY);
 	told(me.conn, "keepalive to", SILENT);
 	for (i = 0; stage == SENDING && i < 2; i++)
 		pier_buf_put(room[i]);	/* the tasks may still hold them */
+}
+
+/* Where one of the two has gone in good order, this is no failure. */
+static void die_parted(struct suspect *it, enum stage stage)
+{
+	if (stage == LEFT) {
+		kill(it->pair.pid, SIGSTOP);
+		OK(pair_is_stopped(&it->pair, true));
+		IS(pier_conn_disconnect(me.conn), 0);
+		while (me.conn->phase < PIER__CONN_GOODBYE)
+			peer_drive(1);
+	} else {
+		hear(&it->pair);
+	}
+	pair_kill(&it->pair);
+	peer_conn(me.conn, PIER_CONN_RESET);
+	IS(pier_conn_error(me.conn), 0);
+	IS_STR(pier_conn_error_text(me.conn), "");
 }
 
 static void die_connected(struct suspect *it, enum stage stage)
@@ -322,7 +374,10 @@ static void die_connected(struct suspect *it, enum stage stage)
 	}
 	IS(pier_mmap_create_from_export(it->mem, (size_t)it->mem_len,
 					&me.remote), 0);
-	if (stage == IDLE || stage == SENDING || stage == READING)
+	if (stage == LEFT || stage == GOODBYE_SAID)
+		die_parted(it, stage);
+	else if (stage == IDLE || stage == SENDING || stage == READING ||
+		 stage == LEAVING)
 		die_alone(it, stage);
 	else
 		die_amid(it, stage);
