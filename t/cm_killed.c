@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "cm/cm.h"
 #include "core/clock.h"
+#include "t/cable.h"
 #include "t/caller.h"
 #include "t/pair.h"
 #include "t/tap.h"
@@ -13,10 +17,12 @@
 
 #define LEN 4096
 #define TIME_MS 1500	/* for what waits for a dead peer */
+#define SENDS 4		/* that a peer has no receive for */
 
 static struct pier_dev *dev;
 static struct caller me;
 static char peer_address[80];
+static uint32_t drain_ms = 200;
 
 static struct pier_rdma_config config(void)
 {
@@ -25,7 +31,7 @@ static struct pier_rdma_config config(void)
 		.max_conns = 16,
 		.connect_timeout_ms = TIME_MS,
 		.keepalive_ms = 200,
-		.drain_ms = 200,
+		.drain_ms = drain_ms,
 	};
 
 	return cfg;
@@ -109,6 +115,7 @@ static int connect_to(struct pair *pair)
 	last_port = port;
 	cfg.peer = peer_address;
 	cfg.port = port;
+	cfg.raw = me.raw;
 	return pier_rdma_connect_to(me.peer.rdma, &cfg, &me.peer.conn);
 }
 
@@ -161,15 +168,15 @@ static void a_server_is_killed_before_it_answers(void)
 	pair_kill(&other);
 }
 
-/* Who, where, at what, over what. */
-static void check_sentence(const struct pier_conn *conn)
+/* Who, where, at @what, over what. */
+static void check_sentence(const struct pier_conn *conn, const char *what)
 {
 	const char *text = pier_conn_error_text(conn);
 
-	LIKE(text, "the connection to ");
+	LIKE(text, "the connection ");
 	LIKE(text, pier_conn_peer_address(conn));
 	LIKE(text, pier_conn_local_address(conn));
-	LIKE(text, "keepalive: ");
+	LIKE(text, what);
 	LIKE(text, "MTU ");
 	LIKE(text, pier_devinfo_name(pier_dev_info(dev)));
 }
@@ -187,7 +194,7 @@ static void a_server_is_killed_when_it_is_connected(void)
 		OK(pier_conn_state(me.peer.conn) == PIER_CONN_ERROR ||
 		   pier_conn_state(me.peer.conn) == PIER_CONN_RESET);
 		if (pier_conn_state(me.peer.conn) == PIER_CONN_ERROR)
-			check_sentence(me.peer.conn);
+			check_sentence(me.peer.conn, "keepalive: ");
 		pier_conn_destroy(me.peer.conn);
 		still_usable(&other);
 	}
@@ -349,6 +356,183 @@ static void servers_are_killed_during_the_handshake(void)
 	}
 }
 
+/* How far a disconnect has come when the peer is killed. */
+enum way {
+	LEFT,		/* we have, and it does not answer */
+	LEFT_AMID,	/* we have, but it has no receive for what we sent */
+	LEAVES,		/* it has, and did not hear our answer */
+};
+
+struct part {
+	enum way way;
+	bool serves;		/* else it asks */
+	bool raw;		/* no goodbye of pier's: all is the CM's */
+};
+
+/* A peer that plays its part until it is killed. */
+static int play(struct pair *pair, void *arg)
+{
+	const struct part *part = arg;
+	uint16_t port = 0;
+
+	if (!open_me() || !caller_listen(&me, 0))
+		return 1;
+	me.raw = part->raw;
+	if (part->serves) {
+		port = pier_listener_port(me.listener);
+		pair_send(pair, &port, sizeof(port));
+	} else if (!IS(connect_to(pair), 0)) {
+		return 1;
+	}
+	peer_count(&me.established, 1);
+	pair_send(pair, "up", 2);
+	if (part->way == LEAVES) {
+		pier_conn_disconnect(me.peer.conn);
+		while (!me.peer.conn->side->disconnecting)
+			peer_drive(1);
+		pair_send(pair, "bye", 3);
+		pause();
+	}
+	for (;;)
+		peer_drive(1000);
+}
+
+struct tally {
+	int calls, retry, cancelled;
+};
+
+static void count(struct pier_task *task, void *arg)
+{
+	struct tally *tally = arg;
+
+	tally->calls++;
+	tally->retry += pier_task_status(task) == -PIER_ERETRY;
+	tally->cancelled += pier_task_status(task) == -ECANCELED;
+}
+
+/* Up to the middle of the disconnect, which is where the peer is killed. */
+static void disconnect_from(struct pair *pair, enum way way,
+			    struct tally *tally)
+{
+	struct pier_conn *conn = me.peer.conn;
+	char word[4];
+	int i;
+
+	if (way == LEAVES) {
+		IS(pair_recv(pair, word, sizeof(word)), 3);
+	} else if (way == LEFT) {
+		kill(pair->pid, SIGSTOP);
+		OK(pair_is_stopped(pair, true));
+		IS(pier_conn_disconnect(conn), 0);
+		while (!conn->side->disconnecting)
+			peer_drive(1);
+	} else {
+		for (i = 0; i < SENDS; i++)
+			IS(pier_rdma_send(conn, NULL, count, tally), 0);
+		IS(pier_conn_disconnect(conn), 0);
+		peer_drive(20);
+		IS(pier_conn_state(conn), PIER_CONN_CONNECTED);
+	}
+	pair_kill(pair);
+}
+
+static void check_end(enum way way, const struct tally *tally)
+{
+	const struct pier_conn *conn = me.peer.conn;
+
+	IS(me.failures, 0);
+	/* where the system did not say goodbye in its name */
+	if (way == LEFT_AMID && pier_conn_state(conn) == PIER_CONN_ERROR) {
+		IS(pier_conn_error(conn), -PIER_ERETRY);
+		check_sentence(conn, "send: ");
+		IS(tally->retry, 1);
+	} else {
+		IS(pier_conn_state(conn), PIER_CONN_RESET);
+		IS(pier_conn_error(conn), 0);
+		IS_STR(pier_conn_error_text(conn), "");
+		IS(tally->retry, 0);
+	}
+	IS(tally->calls, way == LEFT_AMID ? SENDS : 0);
+	IS(tally->retry + tally->cancelled, tally->calls);
+	IS(pier_ctx_inflight(pier_rdma_ctx(me.peer.rdma)), 0);
+}
+
+/* Connect, kill it on the way apart, and see that nothing is left of it. */
+static void part_from(struct pair *pair, const struct part *part)
+{
+	int up = me.established + 1, over = me.disconnected + 1;
+	uint16_t port = pier_listener_port(me.listener);
+	struct tally tally = { 0 };
+	struct pier__qset *qset;
+	uint64_t end;
+	char word[4];
+
+	me.raw = part->raw;
+	if (part->serves ? !IS(connect_to(pair), 0) :
+			   !OK(pair_send(pair, &port, sizeof(port))))
+		return;
+	OK(peer_count(&me.established, up));
+	while (pair_readable(pair) == 0)
+		peer_drive(1);
+	IS(pair_recv(pair, word, sizeof(word)), 2);
+	qset = me.peer.conn->qset;
+	disconnect_from(pair, part->way, &tally);
+	OK(peer_count(&me.disconnected, over));
+	check_end(part->way, &tally);
+	end = pier__now() + PEER_LIMIT_MS * PIER__MS;
+	while (qset->conn_count && pier__now() < end)
+		peer_drive(1);
+	IS(qset->conn_count, 0);
+	pier_conn_destroy(me.peer.conn);
+}
+
+/* Servers and clients, with a goodbye of pier's and without, in one context. */
+static void killed_in_a_disconnect(enum way way)
+{
+	struct part parts[4];
+	struct pair pairs[4], other;
+	int i, fds = 0;
+
+	pair_start(&other, serve, NULL);
+	for (i = 0; i < 4; i++) {
+		parts[i] = (struct part) {
+			.way = way, .serves = i & 1, .raw = i & 2,
+		};
+		pair_start(&pairs[i], play, &parts[i]);
+	}
+	if (OK(open_me()) && OK(caller_listen(&me, 0))) {
+		for (i = 0; i < 4 && tap_holds(); i++) {
+			part_from(&pairs[i], &parts[i]);
+			if (i < 2)
+				fds = cable_fds();
+		}
+		OK(cable_fds() <= fds);
+		me.raw = false;
+		still_usable(&other);
+	}
+	while (i < 4)
+		pair_kill(&pairs[i++]);
+	close_me();
+	pair_kill(&other);
+}
+
+static void a_peer_is_killed_when_we_have_disconnected(void)
+{
+	killed_in_a_disconnect(LEFT);
+}
+
+static void a_peer_is_killed_while_what_we_sent_keeps_us(void)
+{
+	drain_ms = 10000;	/* never over: that it is dead is found first */
+	killed_in_a_disconnect(LEFT_AMID);
+	drain_ms = 200;
+}
+
+static void a_peer_is_killed_when_it_has_disconnected(void)
+{
+	killed_in_a_disconnect(LEAVES);
+}
+
 int main(void)
 {
 	int err = pier_dev_open(NULL, &dev);
@@ -367,5 +551,8 @@ int main(void)
 	TEST(a_client_is_killed_when_it_is_connected);
 	TEST(clients_are_killed_during_the_handshake);
 	TEST(servers_are_killed_during_the_handshake);
+	TEST(a_peer_is_killed_when_we_have_disconnected);
+	TEST(a_peer_is_killed_while_what_we_sent_keeps_us);
+	TEST(a_peer_is_killed_when_it_has_disconnected);
 	return tap_done();
 }
