@@ -74,6 +74,8 @@ perf()
 samples_meet()
 {
 	for what in "send receive -s" "receive send -s" \
+	    "multi_conn_send multi_conn_receive -s" \
+	    "multi_conn_receive multi_conn_send -s" \
 	    "read_responder read_requester -r" \
 	    "write_requester write_responder -w"; do
 		# shellcheck disable=SC2086 # three words
@@ -89,7 +91,7 @@ meet()
 	*) addr=$soft_addr ;;
 	esac
 	case $3 in
-	receive) a= b="$5 over-cm" ;;
+	*receive) a= b="$5 over-cm" ;;
 	*) a="$5 over-cm" b= ;;
 	esac
 	# shellcheck disable=SC2086

@@ -9,7 +9,8 @@
 [ -f /run/vm/job ] || skip_all "only for the guest of t/vm/run"
 foreign=$build/t/cm/foreign
 peer=$build/t/cm/peer
-for program in "$foreign" "$peer"; do
+samples=$build/samples
+for program in "$foreign" "$peer" "$samples/rdma_multi_conn_send"; do
 	[ -x "$program" ] || skip_all "$program is not built"
 done
 . "$top/t/vm/net.sh"
@@ -184,6 +185,47 @@ pier_on_rxe_and_on_soft_connect_at_a_loss_of_5_percent()
 	lossy both_ways pier_connects
 }
 
+# clients COUNT SAMPLE - at once; all of them succeed
+clients()
+{
+	n=$1 pids= failed=0
+	while [ "$n" -gt 0 ]; do
+		on "$client_end" "$samples/rdma_multi_conn_$2" -cm -sa "$addr" \
+			-lp "$port" --timeout 60 &
+		pids="$pids $!"
+		n=$((n - 1))
+	done
+	for pid in $pids; do
+		wait "$pid" || failed=$?
+	done
+	return $failed
+}
+
+# texts COUNT SERVER_SAMPLE CLIENT_SAMPLE
+texts()
+{
+	serve on "$server_end" "$samples/rdma_multi_conn_$2" -cm \
+		-lp $((port + 1)) -nc "$1" --timeout 60
+	client clients "$1" "$3"
+	ended $?
+}
+
+# A standard device answers to one port of an address, so to one soft process
+# at a time: those that send take turns, those that receive would all wait.
+samples_move_texts()
+{
+	case $client_end in
+	rxe) most=3 ;;
+	*) most=1 ;;
+	esac
+	texts 3 receive send && texts $most send receive
+}
+
+samples_of_several_connections_meet_at_a_loss_of_5_percent()
+{
+	lossy both_ways samples_move_texts
+}
+
 soft_connects()
 {
 	serve timeout 150 "$peer" serve $rxe_addr $((port + 1))
@@ -222,6 +264,7 @@ run soft_client_is_rejected_for_a_server_that_was_killed
 run soft_server_is_told_of_a_client_that_was_killed
 run server_on_rxe_is_told_of_a_client_that_was_killed
 run pier_on_rxe_and_on_soft_connect_at_a_loss_of_5_percent
+run samples_of_several_connections_meet_at_a_loss_of_5_percent
 run soft_client_connects_to_librdmacm_at_a_loss_of_5_percent
 run librdmacm_connects_to_soft_server_at_a_loss_of_5_percent
 vm_peer_end
