@@ -26,7 +26,7 @@ static bool is_refused(const struct pier__qset *qset,
 		*ret_why = PIER__REFUSED_CLOSING;
 	else if (is_full(qset))
 		*ret_why = PIER__REFUSED_FULL;
-	else if (listener->cm->held >= listener->backlog)
+	else if (listener->cm->held > listener->backlog)
 		*ret_why = PIER__REFUSED_BUSY;
 	else
 		return false;
@@ -45,6 +45,7 @@ void pier__request_came(struct pier__room *room,
 	if (!is_refused(qset, listener, &why))
 		w = malloc(sizeof(*w));
 	if (!w) {
+		listener->cm->held--;
 		pier__passive_turn_away(room, ev, why);
 		return;
 	}
@@ -57,7 +58,6 @@ void pier__request_came(struct pier__room *room,
 	w->deadline = pier__pe_now(qset->pe) +
 		      qset->cfg->connect_timeout_ms * PIER__MS;
 	pier__list_add(&listener->waiting, &w->link);
-	listener->cm->held++;
 }
 
 static struct pier__waiting *waiting_of(struct pier__list *link)

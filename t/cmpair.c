@@ -272,6 +272,8 @@ void cm_events(struct cm_side *side)
 		      end_new(side, event.id) : event.id->owner;
 		end->event = event;
 		end->told[event.kind]++;
+		if (event.kind == PIER__CM_REQUEST)
+			event.listener->held--;
 		if (event.len)
 			memcpy(end->data, event.data, event.len);
 		if (event.kind >= PIER__CM_REJECTED) {

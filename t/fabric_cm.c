@@ -95,6 +95,8 @@ static bool take(struct end *end)
 		return false;
 	if (!said(err))
 		return false;
+	if (end->event.kind == PIER__CM_REQUEST)
+		end->event.listener->held--;
 	memset(end->data, 0xee, sizeof(end->data));
 	if (end->event.len)
 		memcpy(end->data, end->event.data, end->event.len);

@@ -124,6 +124,8 @@ static int fake_next(struct pier__cm *cm, struct pier__cm_event *ret)
 		return -EAGAIN;
 	}
 	*ret = f->events[f->first++ % EVENTS];
+	if (ret->kind == PIER__CM_REQUEST)
+		ret->listener->held++;
 	return 0;
 }
 

@@ -355,6 +355,31 @@ static void requests_beyond_the_backlog_are_put_off(void)
 	end();
 }
 
+/* Another thread may take requests in before its program has looked at it. */
+static void a_request_just_told_has_kept_its_place(void)
+{
+	struct pier__cm_event event;
+	struct cm_side *server;
+	struct cm_end *b;
+
+	pair = cm_open(1, false, 1);
+	server = &pair->side[1];
+	cm_ask(pair, CM_SERVICE, NULL);
+	vnet_run(&pair->net, 10 * PIER__MS, NULL, NULL);
+	if (IS(pier__soft_cm_next(server->cm, &event), 0) &&
+	    IS(event.kind, PIER__CM_REQUEST)) {
+		b = cm_ask(pair, CM_SERVICE, NULL);
+		vnet_run(&pair->net, 10 * PIER__MS, NULL, NULL);
+		IS(server->listener.waiting, 0);
+		IS(sent(SOFT_MAD_MRA)->count, 1);
+		event.listener->held--;
+		pier__soft_cm_release(server->cm, event.id);
+		cm_run(pair, 10000);
+		IS(b->told[PIER__CM_RESPONSE], 1);
+	}
+	end();
+}
+
 static void requests_not_told_are_rejected_when_the_listener_goes(void)
 {
 	struct cm_end *a;
@@ -524,6 +549,7 @@ int main(void)
 	TEST(a_lost_rejection_is_said_again_and_not_decided_again);
 	TEST(a_listener_gets_port_4791_when_it_is_free_again);
 	TEST(requests_beyond_the_backlog_are_put_off);
+	TEST(a_request_just_told_has_kept_its_place);
 	TEST(requests_not_told_are_rejected_when_the_listener_goes);
 	TEST(a_request_that_died_untold_is_never_told);
 	TEST(a_dead_request_cannot_be_accepted);

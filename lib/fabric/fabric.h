@@ -292,8 +292,9 @@ struct pier__cm_listener {
 	struct pier__cm *cm;
 	void *owner;		/* the caller's */
 	uint16_t port;		/* host order, as granted */
-	uint32_t held;		/* the caller's: requests it was told and */
-				/* puts off, which still count as waiting */
+	uint32_t held;		/* requests that still count as waiting: */
+				/* next() adds what it tells, the caller */
+				/* takes off what it puts off no longer */
 };
 
 /* An attempt to connect, then a connection; the two share nothing else. */

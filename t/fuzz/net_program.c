@@ -221,6 +221,7 @@ static void requested(struct net *net, const struct pier__cm_event *event)
 
 	MUST(i < NET_LISTENERS && net->listening[i]);
 	MUST(!event->id->owner && event->len);
+	event->listener->held--;
 	if (!end) {
 		pier__soft_cm_release(net->cm, event->id);
 		return;

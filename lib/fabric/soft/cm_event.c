@@ -119,6 +119,7 @@ static void tell_one(struct soft_cm *cm, struct soft_cm_id *id,
 	case PIER__CM_REQUEST:
 		ret->listener = &id->listener->listener;
 		id->listener->waiting--;
+		ret->listener->held++;	/* nobody gets its place yet */
 		id->listener = NULL;
 		tell_data(cm, id->conn->shake, ret);
 		tell_peer(id->conn, ret);

@@ -232,6 +232,7 @@ static bool request(struct pier__cm *cm, const struct rdma_cm_event *event,
 	take_param(cm, &event->param.conn, ret);
 	ret->kind = PIER__CM_REQUEST;
 	ret->listener = &listener->listener;
+	ret->listener->held++;
 	ret->id = &end->id;
 	return true;
 }
