@@ -87,21 +87,35 @@ static void ends_text(const struct pier_conn *conn, char *ret, size_t size)
 			 side->local);
 }
 
+/*
+ * The GID that the peer would see, or while the way is not known, which chooses
+ * it, the first that is good for more than one link.
+ */
+static void gid_text(const struct pier_conn *conn,
+		     const struct pier__port *port, char *ret)
+{
+	const struct pier__cm_id *id = conn->side->id;
+	struct pier__gid_offer offers[PIER__GIDS_MAX];
+	uint8_t raw[16];
+
+	if (id && id->local.ss_family) {
+		pier__sockaddr_to_gid((const void *)&id->local, raw);
+		pier__gid_text(raw, ret);
+	} else if (pier__gid_offers(port, PIER__GID_ANY, offers) > 0) {
+		pier__gid_text(offers[0].raw, ret);
+	} else {
+		strcpy(ret, "none");
+	}
+}
+
 static void path_text(const struct pier_conn *conn, char *ret, size_t size)
 {
 	struct pier__port port;
-	uint8_t gid[16] = { 0 };
-	char text[INET6_ADDRSTRLEN] = "none", trouble[128];
-	const struct pier__cm_id *id = conn->side->id;
+	char text[INET6_ADDRSTRLEN], trouble[128];
 
 	pier__conn_trouble(conn, trouble, sizeof(trouble));
 	pier__dev_port(conn->qset->dev, &port);
-	if (id && id->local.ss_family)
-		pier__sockaddr_to_gid((const void *)&id->local, gid);
-	else if (port.gid_count)
-		memcpy(gid, port.gids[0].raw, 16);
-	if (port.gid_count)
-		pier__gid_text(gid, text);
+	gid_text(conn, &port, text);
 	snprintf(ret, size, "over %s, GID %s, MTU %u%s", port.name, text,
 		 conn->path_mtu ? conn->path_mtu : 128u << port.mtu,
 		 trouble);

@@ -23,6 +23,7 @@ check_PROGRAMS += \
 	%D%/cm_hosts.t \
 	%D%/cm_killed.t \
 	%D%/cm_link.t \
+	%D%/cm_listen.t \
 	%D%/cm_many.t \
 	%D%/cm_seam.t \
 	%D%/cm_wait.t \
@@ -259,6 +260,7 @@ EXTRA_DIST += \
 	%D%/data/roce/rc-write.pcap \
 	%D%/data/roce/ud-v4.pcap \
 	%D%/data/roce/ud-v6.pcap \
+	%D%/device.sh \
 	%D%/metrics.awk \
 	%D%/run \
 	%D%/tap.sh \

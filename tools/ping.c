@@ -88,7 +88,7 @@ static int check(struct ping *p)
 
 	if (p->args.argc > 1 || (!p->listening && !p->args.argc)) {
 		fputs("pier ping: give one HOST, or --listen and at most one "
-		      "[ADDR:]PORT\n", stderr);
+		      "PORT, ADDR or ADDR:PORT\n", stderr);
 		return 2;
 	}
 	p->listen = p->args.argc ? p->args.argv[0] : PING_PORT_TEXT;
@@ -155,7 +155,8 @@ int tool_ping(int argc, char *argv[])
 			.groups = PIER_ARGS_DEVICE | PIER_ARGS_TIMEOUT,
 			.about = "Round trips of RDMA to a host that runs "
 				 "pier ping --listen.",
-			.operands = "HOST[:PORT] | --listen [[ADDR:]PORT]",
+			.operands = "HOST[:PORT] | --listen [PORT | "
+				    "ADDR[:PORT]]",
 			.gid_index = -1,
 			.timeout_ms = 5000,
 		},

@@ -33,7 +33,7 @@ struct ping_stat {
 struct ping {
 	struct pier_args args;
 	int listening;		/* this is the server */
-	const char *listen;	/* its [ADDR:]PORT */
+	const char *listen;	/* its PORT, ADDR or ADDR:PORT */
 	const char *operation;	/* NULL: all */
 	const char *interval;	/* seconds, as typed; NULL: 1 */
 	int count;		/* rounds; 0: until stopped */

@@ -9,6 +9,8 @@
 /* Messages that may be on their way back, all clients together. */
 #define SLOTS 64
 
+#define ADDRESS_MAX 128		/* with its NUL */
+
 /* One message: received, sent back, received again. */
 struct slot {
 	struct ping *ping;
@@ -96,32 +98,64 @@ static void ended(struct pier_conn *conn, void *user_data, void *ctx_user_data)
 	pier_conn_destroy(conn);
 }
 
+static bool is_number(const char *text)
+{
+	return text[0] && !text[strspn(text, "0123456789")];
+}
+
+/* Where the port begins in @text, "" if it has none; it may be all of it. */
+static const char *port_in(const char *text)
+{
+	const char *colon = strrchr(text, ':');
+
+	if (is_number(text))
+		return text;
+	if (text[0] == '[')
+		return colon && colon[-1] == ']' ? colon + 1 : "";
+	/* an IPv6 address has several */
+	return colon && strchr(text, ':') == colon ? colon + 1 : "";
+}
+
+/* Take --listen apart; @address holds ADDRESS_MAX bytes.  2: it cannot be. */
+static int read_listen(const char *text, char *address, uint32_t *ret_port)
+{
+	const char *digits = port_in(text);
+	size_t len = *digits ? (size_t)(digits - text) : strlen(text);
+	unsigned long port = *digits ? strtoul(digits, NULL, 10) : PING_PORT;
+
+	if (*digits && len)
+		len--;		/* the colon */
+	if (len > 1 && text[0] == '[' && text[len - 1] == ']') {
+		text++;
+		len -= 2;
+	}
+	if ((*digits && !is_number(digits)) || port > 65535 ||
+	    len >= ADDRESS_MAX)
+		return 2;
+	memcpy(address, text, len);
+	address[len] = '\0';
+	*ret_port = (uint32_t)port;
+	return 0;
+}
+
 static int listen_there(struct ping *p)
 {
 	struct pier_listen_config cfg = { .size = sizeof(cfg) };
-	const char *colon = strrchr(p->listen, ':');
-	const char *digits = colon ? colon + 1 : p->listen;
 	struct pier_listener *listener;
-	char address[128] = "", *end;
-	size_t len = colon ? (size_t)(colon - p->listen) : 0;
-	unsigned long port = strtoul(digits, &end, 10);
+	char address[ADDRESS_MAX];
 	int err;
 
-	if (end == digits || *end || port > 65535 || len >= sizeof(address)) {
-		fprintf(stderr, "pier ping: --listen \"%s\": [ADDR:]PORT, "
-			"as 10.9.0.1:13579 or [fd00::1]:13579\n", p->listen);
+	if (read_listen(p->listen, address, &cfg.port)) {
+		fprintf(stderr, "pier ping: --listen \"%s\": PORT, ADDR or "
+			"ADDR:PORT, as 10.9.0.1:13579 or [fd00::1]:13579\n",
+			p->listen);
 		return 2;
 	}
-	if (len > 1 && p->listen[0] == '[' && colon[-1] == ']')
-		memcpy(address, p->listen + 1, len - 2);
-	else
-		memcpy(address, p->listen, len);
 	cfg.address = address;
-	cfg.port = (uint32_t)port;
 	err = pier_rdma_listen(p->rdma, &cfg, &listener);
 	if (err) {
 		say_error("");
-		return 1;
+		return err == -EINVAL ? 2 : 1;	/* no address at all */
 	}
 	printf("pier ping listens on port %u, device %s\n",
 	       pier_listener_port(listener),

@@ -4,7 +4,10 @@
 #include <stdlib.h>
 
 #include "core/fail.h"
+#include "core/sockaddr.h"
 #include "fabric/fabric.h"
+
+#define ADDRESSES_TOLD 4	/* of a port, in a sentence */
 
 /* Hardware before soft: whoever has an RDMA device wants to use it. */
 const struct pier__fabric *const pier__fabrics[] = {
@@ -35,6 +38,54 @@ void pier__ports_miss(struct pier__ports *ports,
 	ports->missing = kind;
 	ports->repairable = repairable;
 	snprintf(ports->why, sizeof(ports->why), "%s", why);
+}
+
+/* An address that a user would name; the others are its, too. */
+static bool is_told(const struct pier_gid *gid)
+{
+	bool link_local = gid->raw[0] == 0xfe && (gid->raw[1] & 0xc0) == 0x80;
+
+	return gid->type == PIER_GID_ROCE_V2 && !link_local;
+}
+
+/* What @port has, as "10.9.0.1, fd00:9::1", or where its addresses are. */
+static void tell_addresses(const struct pier__port *port, char *ret,
+			   size_t size)
+{
+	char text[PIER__ADDR_TEXT];
+	union pier__sockaddr addr;
+	size_t len = 0, told = 0;
+
+	for (uint32_t i = 0; i < port->gid_count; i++) {
+		if (!is_told(&port->gids[i]))
+			continue;
+		if (told++ == ADDRESSES_TOLD) {
+			snprintf(ret + len, size - len, " and more");
+			return;
+		}
+		pier__sockaddr_from_gid(port->gids[i].raw, &addr);
+		len += (size_t)snprintf(ret + len, size - len, "%s%s",
+					told > 1 ? ", " : "",
+					pier__sockaddr_text(&addr.sa, text));
+	}
+	if (!told)
+		snprintf(ret, size, "%s", port->link_layer ==
+			 IBV_LINK_LAYER_INFINIBAND ? "those of IPoIB" :
+			 "no IP address");
+}
+
+int pier__port_lacks(const struct pier__port *port,
+		     const struct sockaddr *addr, const char *whose)
+{
+	char has[(ADDRESSES_TOLD + 1) * PIER__ADDR_TEXT];
+	char text[PIER__ADDR_TEXT];
+
+	tell_addresses(port, has, sizeof(has));
+	return pier__fail(-EADDRNOTAVAIL, "%s: cannot listen on %s, %s%s: %s "
+			  "port %u has %s; name no address to listen on all",
+			  port->name, pier__sockaddr_text(addr, text),
+			  whose ? "an address of " : "which it does not have",
+			  whose ? whose : "", port->name, port->port, has);
 }
 
 int pier__counteds_add(struct pier__counteds *list,

@@ -83,6 +83,13 @@ void pier__ports_miss(struct pier__ports *ports,
 		      const struct pier__fabric *kind, bool repairable,
 		      const char *why);
 
+/*
+ * Say that nobody can listen on @addr, which is none of @port's but, unless
+ * NULL, an address of @whose.  Returns -EADDRNOTAVAIL.
+ */
+int pier__port_lacks(const struct pier__port *port,
+		     const struct sockaddr *addr, const char *whose);
+
 /* What a process counts of one thing, in names that stay. */
 struct pier__counted {
 	struct pier_counted what;

@@ -313,9 +313,7 @@ static int soft_cm_listen(struct pier__cm *pcm, const struct sockaddr *addr,
 		return err;
 	if (!IN6_IS_ADDR_UNSPECIFIED(&name.ip) &&
 	    host_gid(&cm->host, &name.ip) < 0)
-		return pier__fail(-EADDRNOTAVAIL, "cannot listen on an address"
-				  " that %s does not have",
-				  pcm->chan->fdev->port.name);
+		return pier__port_lacks(&pcm->chan->fdev->port, addr, NULL);
 	if (port_is_ours(cm, name.port))
 		return pier__fail(-EADDRINUSE, "cannot take UDP port %u: it is"
 				  " the channel's own", name.port);

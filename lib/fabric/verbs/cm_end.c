@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <net/if.h>
 #include <netinet/in.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,12 +30,6 @@ static const struct pier__port *port_of(const struct pier__cm *cm)
 	return &cm->chan->fdev->port;
 }
 
-/* librdmacm never writes to addresses that it is given. */
-static struct sockaddr *unconst(const struct sockaddr *addr)
-{
-	return (struct sockaddr *)(uintptr_t)addr;
-}
-
 static int check_address(const struct pier__cm *cm, const char *what,
 			 const struct sockaddr *addr)
 {
@@ -43,6 +39,20 @@ static int check_address(const struct pier__cm *cm, const char *what,
 			  "%s: %s of address family %u: IPv4 or IPv6; on "
 			  "InfiniBand, that of IPoIB", port_of(cm)->name,
 			  what, addr->sa_family);
+}
+
+/* To the kernel a link-local address is none without its interface: ours. */
+static void take_address(const struct pier__cm *cm,
+			 const struct sockaddr *addr,
+			 struct sockaddr_storage *ret)
+{
+	struct sockaddr_in6 *v6 = (void *)ret;
+
+	memset(ret, 0, sizeof(*ret));
+	memcpy(ret, addr, pier__sockaddr_len(addr));
+	if (addr->sa_family == AF_INET6 && !v6->sin6_scope_id &&
+	    IN6_IS_ADDR_LINKLOCAL(&v6->sin6_addr))
+		v6->sin6_scope_id = if_nametoindex(port_of(cm)->netdev);
 }
 
 static int end_create(struct pier__cm *cm, struct cm_end **ret)
@@ -111,9 +121,7 @@ static int fail_bind(const struct pier__cm *cm, const struct sockaddr *addr,
 		return pier__fail(err, "%s: cannot listen on %s: the port is "
 				  "taken, take another", port->name, text);
 	if (err == -EADDRNOTAVAIL || err == -ENODEV)
-		return pier__fail(-EADDRNOTAVAIL, "%s: cannot listen on %s: "
-				  "no address of an RDMA device", port->name,
-				  text);
+		return pier__port_lacks(port, addr, NULL);
 	if (err == -EACCES)
 		return pier__fail(err, "%s: cannot listen on %s: ports below "
 				  "1024 are root's", port->name, text);
@@ -121,23 +129,24 @@ static int fail_bind(const struct pier__cm *cm, const struct sockaddr *addr,
 			  text, pier_strerror(err));
 }
 
-/* An address of one device is of no use to another's queue pairs. */
+/*
+ * An address of one device is of no use to another's queue pairs.  To one that
+ * is no device's at all, as 127.0.0.1, the kernel binds without any.
+ */
 static int check_bound(const struct pier__cm *cm, const struct cm_end *end,
 		       const struct sockaddr *addr)
 {
-	const struct pier__port *port = port_of(cm);
-	char text[PIER__ADDR_TEXT];
+	char whose[80];
 
 	if (pier__sockaddr_is_any(addr) ||
 	    pier__verbs_cm_is_ours(cm, end->rdma))
 		return 0;
-	pier__sockaddr_text(addr, text);
-	return pier__fail(-EADDRNOTAVAIL, "%s: cannot listen on %s: the "
-			  "address of %s port %u, not of %s port %u",
-			  port->name, text, end->rdma->verbs ?
-			  ibv_get_device_name(end->rdma->verbs->device) :
-			  "another device", end->rdma->port_num, port->name,
-			  port->port);
+	if (!end->rdma->verbs)
+		return pier__port_lacks(port_of(cm), addr, NULL);
+	snprintf(whose, sizeof(whose), "%s port %u",
+		 ibv_get_device_name(end->rdma->verbs->device),
+		 end->rdma->port_num);
+	return pier__port_lacks(port_of(cm), addr, whose);
 }
 
 /* 0.0.0.0 hears of IPv6 as well if not told otherwise; :: of both, always. */
@@ -152,6 +161,7 @@ int pier__verbs_cm_listen(struct pier__cm *cm, const struct sockaddr *addr,
 			  int backlog, void *owner,
 			  struct pier__cm_listener **ret)
 {
+	struct sockaddr_storage own;
 	struct cm_end *end;
 	int err = check_address(cm, "a listener", addr);
 
@@ -161,8 +171,9 @@ int pier__verbs_cm_listen(struct pier__cm *cm, const struct sockaddr *addr,
 		return err;
 	end->state = END_LISTENING;
 	choose_families(end, addr);
+	take_address(cm, addr, &own);
 	errno = 0;
-	if (rdma_bind_addr(end->rdma, unconst(addr))) {
+	if (rdma_bind_addr(end->rdma, (struct sockaddr *)&own)) {
 		err = fail_bind(cm, addr, pier__verbs_error(-1));
 		goto err_destroy;
 	}
@@ -235,7 +246,7 @@ static bool own_source(const struct pier__port *port,
 	return false;
 }
 
-static int look(struct cm_end *end, const struct sockaddr *src)
+static int look(struct cm_end *end, struct sockaddr *src)
 {
 	int left = pier__ms_left(pier__now(), end->deadline);
 	int ms = end->look_ms < left ? end->look_ms : left;
@@ -245,7 +256,7 @@ static int look(struct cm_end *end, const struct sockaddr *src)
 	if (end->look_ms < LONGEST_LOOK)
 		end->look_ms *= 2;
 	errno = 0;
-	if (rdma_resolve_addr(end->rdma, src ? unconst(src) : NULL,
+	if (rdma_resolve_addr(end->rdma, src,
 			      (struct sockaddr *)&end->id.peer, ms))
 		return pier__verbs_error(-1);
 	return 0;
@@ -263,6 +274,7 @@ int pier__verbs_cm_resolve(struct pier__cm *cm, const struct sockaddr *src,
 	struct sockaddr_storage own;
 	uint8_t timeout = ACK_TIMEOUT;
 	struct cm_end *end;
+	bool bound;
 	int err = check_address(cm, "a peer", dst);
 
 	if (!err && src)
@@ -275,17 +287,18 @@ int pier__verbs_cm_resolve(struct pier__cm *cm, const struct sockaddr *src,
 	if (err)
 		return err;
 
-	if (!src && own_source(port_of(cm), dst, &own))
-		src = (const void *)&own;
+	if (src)
+		take_address(cm, src, &own);
+	bound = src || own_source(port_of(cm), dst, &own);
 	end->id.cm = cm;
 	end->id.owner = owner;
-	memcpy(&end->id.peer, dst, pier__sockaddr_len(dst));
+	take_address(cm, dst, &end->id.peer);
 	end->state = END_RESOLVING;
 	end->deadline = pier__deadline(pier__now(), timeout_ms);
 	/* Linux before 5.2 does not know it. */
 	set_option(end, RDMA_OPTION_ID_ACK_TIMEOUT, &timeout, sizeof(timeout));
 	end->look_ms = FIRST_LOOK;
-	err = look(end, src);
+	err = look(end, bound ? (struct sockaddr *)&own : NULL);
 	if (err) {
 		err = pier__verbs_cm_fail(end, "no way to", err);
 		end_destroy(end);
