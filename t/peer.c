@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "t/pair.h"
 #include "t/peer.h"
@@ -17,11 +18,26 @@ static struct {
 	struct pier_pe *pe;
 	int users;
 } engines[ENGINES_MAX];
+static pid_t engines_owner;
+
+/*
+ * A child of fork(2) has its parent's list, and must not drive what is in it:
+ * the queues of a verbs device are shared memory, so that it would take the
+ * parent's completions away.
+ */
+static void forget_parents(void)
+{
+	if (engines_owner == getpid())
+		return;
+	memset(engines, 0, sizeof(engines));
+	engines_owner = getpid();
+}
 
 static void engine_add(struct pier_pe *pe)
 {
 	int i, free = -1;
 
+	forget_parents();
 	for (i = 0; i < ENGINES_MAX; i++) {
 		if (engines[i].pe == pe) {
 			engines[i].users++;

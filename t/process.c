@@ -380,16 +380,12 @@ static void a_peer_that_dies_before_its_hello_is_told(void)
 
 int main(void)
 {
-	bool soft;
-
 	if (pier_dev_open(NULL, &dev))
 		return tap_skip_all(pier_last_error());
-	soft = !strcmp(pier_devinfo_kind(pier_dev_info(dev)), "soft");
 	pier_dev_close(dev);	/* peers are forked before it is opened */
 	TEST(messages_go_there_and_back);
 	TEST(a_process_that_sits_still_is_read_and_written);
-	if (soft)	/* docs/rxe.md tells how it fails on Soft-RoCE */
-		TEST(a_child_of_a_process_at_work_sits_still_as_well);
+	TEST(a_child_of_a_process_at_work_sits_still_as_well);
 	TEST(a_killed_peer_is_found_by_the_keepalive);
 	TEST(a_peer_killed_in_a_transfer_fails_its_tasks_once);
 	TEST(descriptors_of_a_dead_process_connect_to_nothing);
