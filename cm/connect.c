@@ -427,7 +427,6 @@ static int begin(struct pier_conn *conn, const struct pier_connect_config *cfg,
 		 const struct pier__peer *peer)
 {
 	struct pier__attempt *attempt = calloc(1, sizeof(*attempt));
-	uint32_t ms = cfg->timeout_ms;
 	int err;
 
 	if (!attempt)
@@ -437,9 +436,7 @@ static int begin(struct pier_conn *conn, const struct pier_connect_config *cfg,
 	attempt->raw = cfg->raw;
 	conn->user_data = cfg->user_data;
 	conn->phase = PIER__CONN_LOOKUP;
-	if (!ms)
-		ms = conn->qset->cfg->connect_timeout_ms;
-	conn->deadline = pier__now() + ms * PIER__MS;
+	conn->deadline = pier__now() + cfg->timeout_ms * PIER__MS;
 	err = set_source(conn, cfg->source);
 	if (!err)
 		err = pier__handshake_data(conn, cfg->data, cfg->data_len,
@@ -460,6 +457,10 @@ int pier__connect_to(struct pier__qset *qset,
 	int err;
 
 	err = pier__config_copy(&c, sizeof(c), cfg, cfg->size);
+	if (!err)
+		err = pier__config_u32(&c.timeout_ms, "timeout_ms",
+				       qset->cfg->connect_timeout_ms, 1,
+				       INT32_MAX);
 	if (!err)
 		err = pier__peer_parse(c.peer, c.type, c.port, &peer);
 	if (!err)

@@ -405,6 +405,11 @@ static void what_is_no_address_is_refused(void)
 		cfg.type = 0;
 		IS(pier_rdma_connect_to(client.peer.rdma, &cfg, &conn),
 		   -EINVAL);
+		cfg.peer = "127.0.0.1";
+		cfg.timeout_ms = PIER_ZERO;
+		IS(pier_rdma_connect_to(client.peer.rdma, &cfg, &conn),
+		   -EINVAL);
+		LIKE(pier_last_error(), "timeout_ms PIER_ZERO: 1 to ");
 		OK(!conn);
 	}
 	end();
@@ -423,7 +428,13 @@ static void listening_needs_a_callback_and_a_running_context(void)
 		cfg.port = 65536;
 		IS(pier_rdma_listen(server.peer.rdma, &cfg, &listener),
 		   -EINVAL);
+		LIKE(pier_last_error(), "port 65536: 1 to 65535");
 		cfg.port = 0;
+		cfg.backlog = 65536;
+		IS(pier_rdma_listen(server.peer.rdma, &cfg, &listener),
+		   -EINVAL);
+		LIKE(pier_last_error(), "backlog 65536: 1 to 65535");
+		cfg.backlog = 0;
 		cfg.address = "no address";
 		IS(pier_rdma_listen(server.peer.rdma, &cfg, &listener),
 		   -EINVAL);

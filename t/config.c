@@ -99,6 +99,7 @@ static void a_field_out_of_range_is_named(void)
 	field = PIER_ZERO;
 	IS(pier__config_u32(&field, "ack_timeout", 14, 1, 31), -EINVAL);
 	IS(field, PIER_ZERO);
+	IS_STR(pier_last_error(), "ack_timeout PIER_ZERO: 1 to 31, 0 for 14");
 	field = 31;
 	IS(pier__config_u32(&field, "ack_timeout", 14, 1, 31), 0);
 	IS(field, 31);

@@ -29,6 +29,8 @@ static void it_goes_from_create_to_destroy_step_by_step(void)
 
 	if (!IS(pier_mmap_create(&mmap), 0))
 		return;
+	pier_mmap_get_config(mmap, &cfg);
+	IS(cfg.size, sizeof(cfg));
 	IS(pier_mmap_start(mmap), -EINVAL);	/* no range */
 	IS(configure(mmap, memory, sizeof(memory), 0), 0);
 	IS(pier_mmap_start(mmap), -EINVAL);	/* no device */
@@ -45,6 +47,7 @@ static void it_goes_from_create_to_destroy_step_by_step(void)
 	IS(pier_mmap_len(mmap), sizeof(memory));
 	IS(pier_mmap_is_remote(mmap), 0);
 	IS(pier_mmap_stop(mmap), 0);
+	IS(pier_mmap_configure(mmap, &cfg), 0);
 	IS(configure(mmap, memory, 4096, PIER_REMOTE_READ), 0);
 	IS(pier_mmap_start(mmap), 0);
 	pier_mmap_destroy(mmap);

@@ -54,6 +54,7 @@ static const struct field {
 	{ FIELD(traffic_class), 0, 1, 255, 256 },
 	{ FIELD(hop_limit), 64, 1, 255, 256 },
 	{ FIELD(service_level), 0, 1, 15, 16 },
+	{ FIELD(pkey_index), 0, 1, 65535, 65536 },
 	{ FIELD(gid_index), 0, 1, 255, 256 },
 	{ FIELD(drain_ms), 2000, 1, INT32_MAX, (1u << 31) },
 	{ FIELD(connect_timeout_ms), 60000, 1, INT32_MAX, (1u << 31) },
@@ -104,20 +105,95 @@ static void fields_take_their_range_and_no_more(void)
 	}
 }
 
+/* Which fields may be 0 though they have a default, and which may not. */
 static void zero_itself_can_be_asked_for(void)
 {
 	IS(set(offsetof(struct pier_rdma_config, access), PIER_ZERO), 0);
-	IS(get(offsetof(struct pier_rdma_config, access)), 0);
+	IS(get(offsetof(struct pier_rdma_config, access)), PIER_ZERO);
 	IS(set(offsetof(struct pier_rdma_config, rnr_retry), PIER_ZERO), 0);
-	IS(get(offsetof(struct pier_rdma_config, rnr_retry)), 0);
+	IS(get(offsetof(struct pier_rdma_config, rnr_retry)), PIER_ZERO);
 	IS(set(offsetof(struct pier_rdma_config, keepalive_ms), PIER_ZERO), 0);
-	IS(get(offsetof(struct pier_rdma_config, keepalive_ms)), 0);
+	IS(get(offsetof(struct pier_rdma_config, keepalive_ms)), PIER_ZERO);
 	IS(set(offsetof(struct pier_rdma_config, inline_size), PIER_ZERO), 0);
-	IS(get(offsetof(struct pier_rdma_config, inline_size)), 0);
+	IS(get(offsetof(struct pier_rdma_config, inline_size)), PIER_ZERO);
 	IS(set(offsetof(struct pier_rdma_config, max_conns), PIER_ZERO),
 	   -EINVAL);
+	LIKE(pier_last_error(), "max_conns PIER_ZERO: 1 to 65535, 0 for 64");
 	IS(set(offsetof(struct pier_rdma_config, hop_limit), PIER_ZERO),
 	   -EINVAL);
+	IS(set(offsetof(struct pier_rdma_config, stop_on_task_error),
+	       PIER_ZERO), 0);
+	IS(get(offsetof(struct pier_rdma_config, stop_on_task_error)), 0);
+}
+
+/* What is in force is the same when it is asked for in so many words. */
+static bool goes_round(void)
+{
+	struct pier_rdma_config first, second;
+
+	pier_rdma_get_config(rdma, &first);
+	if (!IS(pier_rdma_configure(rdma, &first), 0))
+		return false;
+	pier_rdma_get_config(rdma, &second);
+	return OK(!memcmp(&first, &second, sizeof(first)));
+}
+
+/* Returns whether @value may be, and if so, has gone round. */
+static bool may_be(size_t offset, uint32_t value, bool *held)
+{
+	if (set(offset, value))
+		return false;
+	if (!goes_round()) {
+		tap_note("the field at %zu, %u", offset, value);
+		*held = false;
+	}
+	return true;
+}
+
+/*
+ * Default, PIER_ZERO, the least, the most and what is between, of every
+ * field that the struct has or will have.
+ */
+static void what_is_got_can_be_set(void)
+{
+	size_t offset = offsetof(struct pier_rdma_config, max_conns);
+	uint32_t value;
+	bool held = true;
+	int bit, taken;
+
+	for (; offset < sizeof(struct pier_rdma_config) && held;
+	     offset += sizeof(value)) {
+		OK(may_be(offset, 0, &held));
+		taken = may_be(offset, PIER_ZERO, &held);
+		for (value = 1; value < 64; value++)
+			taken += may_be(offset, value, &held);
+		for (bit = 6; bit < 32; bit++) {
+			taken += may_be(offset, (1u << bit) - 1, &held);
+			taken += may_be(offset, 1u << bit, &held);
+		}
+		OK(taken);
+	}
+}
+
+static void nothing_at_all_goes_round(void)
+{
+	struct pier_rdma_config cfg = {
+		.size = sizeof(cfg), .inline_size = PIER_ZERO,
+		.access = PIER_ZERO, .gid_index = PIER_ZERO,
+		.rnr_retry = PIER_ZERO, .traffic_class = PIER_ZERO,
+		.keepalive_ms = PIER_ZERO, .pkey_index = PIER_ZERO,
+		.service_level = PIER_ZERO, .stop_on_task_error = PIER_ZERO,
+	};
+
+	IS(pier_rdma_configure(rdma, &cfg), 0);
+	OK(goes_round());
+	pier_rdma_get_config(rdma, &cfg);
+	IS(cfg.inline_size, PIER_ZERO);
+	IS(cfg.access, PIER_ZERO);
+	IS(cfg.gid_index, PIER_ZERO);
+	IS(cfg.rnr_retry, PIER_ZERO);
+	IS(cfg.keepalive_ms, PIER_ZERO);
+	IS(cfg.traffic_class, 0);
 }
 
 static void rights_and_mtus_are_checked(void)
@@ -205,6 +281,8 @@ int main(void)
 	TEST(defaults_are_filled_in);
 	TEST(fields_take_their_range_and_no_more);
 	TEST(zero_itself_can_be_asked_for);
+	TEST(what_is_got_can_be_set);
+	TEST(nothing_at_all_goes_round);
 	TEST(rights_and_mtus_are_checked);
 	TEST(sizes_are_clamped_to_the_device);
 	TEST(a_context_with_clamped_sizes_starts);

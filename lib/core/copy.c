@@ -34,6 +34,9 @@ int pier__config_u32(uint32_t *field, const char *name, uint32_t def,
 
 	if (!value)
 		value = def;
+	else if (value == PIER_ZERO && min)
+		return pier__fail(-EINVAL, "%s PIER_ZERO: %u to %u, 0 for %u",
+				  name, min, max, def);
 	else if (value == PIER_ZERO)
 		value = 0;
 	if (value < min || value > max)

@@ -44,7 +44,6 @@ int pier_mmap_create_remote(uint64_t addr, uint64_t len, uint32_t rkey,
 	/* A peer without pier has the device identity of zeros. */
 	mmap->remote = true;
 	mmap->started = true;
-	mmap->cfg.size = sizeof(mmap->cfg);
 	mmap->cfg.addr = (void *)(uintptr_t)addr;
 	mmap->cfg.len = len;
 	mmap->cfg.access = access;

@@ -131,7 +131,6 @@ static int read_range(const struct pier__wire_in *in, struct pier_mmap *mmap)
 				  "at 0x%llx wrap around",
 				  (unsigned long long)len,
 				  (unsigned long long)addr);
-	mmap->cfg.size = sizeof(mmap->cfg);
 	mmap->cfg.addr = (void *)(uintptr_t)addr;
 	mmap->cfg.len = len;
 	mmap->cfg.access = (uint32_t)access;

@@ -19,6 +19,7 @@ int pier_mmap_create(struct pier_mmap **ret)
 
 	if (!mmap)
 		return pier__fail(-ENOMEM, "mmap: no memory");
+	mmap->cfg.size = sizeof(mmap->cfg);
 	mmap->serial = atomic_fetch_add(&serial, 1) + 1;
 	atomic_init(&mmap->bufs, 1);
 	*ret = mmap;

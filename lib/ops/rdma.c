@@ -120,6 +120,7 @@ void pier_rdma_get_config(const struct pier_rdma *rdma,
 			  struct pier_rdma_config *ret)
 {
 	*ret = rdma->cfg;
+	pier__rdma_restate(ret);
 }
 
 static void destroy(struct pier__deferred *deferred)

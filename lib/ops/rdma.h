@@ -77,6 +77,12 @@ static inline struct pier_rdma *pier__rdma_of(struct pier_ctx *ctx)
 int pier__rdma_settle(struct pier_rdma_config *cfg,
 		      const struct pier__port *port);
 
+/*
+ * Say a settled configuration as pier__rdma_settle() takes it: PIER_ZERO for a
+ * 0 that would become a default.
+ */
+void pier__rdma_restate(struct pier_rdma_config *cfg);
+
 /* The GID index asked for, or PIER__GID_ANY. */
 int pier__rdma_gid_index(const struct pier_rdma_config *cfg);
 

@@ -141,8 +141,24 @@ int pier__rdma_settle(struct pier_rdma_config *cfg,
 	if (c.gid_index != PIER_ZERO && c.gid_index > UINT8_MAX)
 		return pier__fail(-EINVAL, "gid_index %u: 0 to 255",
 				  c.gid_index);
+	if (c.stop_on_task_error == PIER_ZERO)
+		c.stop_on_task_error = 0;
 	*cfg = c;
 	return 0;
+}
+
+static void say_zero(uint32_t *field)
+{
+	if (!*field)
+		*field = PIER_ZERO;
+}
+
+void pier__rdma_restate(struct pier_rdma_config *cfg)
+{
+	say_zero(&cfg->inline_size);
+	say_zero(&cfg->access);
+	say_zero(&cfg->rnr_retry);
+	say_zero(&cfg->keepalive_ms);
 }
 
 int pier__rdma_gid_index(const struct pier_rdma_config *cfg)

@@ -74,7 +74,11 @@ int pier_rdma_create(struct pier_dev *dev, struct pier_rdma **ret);
 int pier_rdma_configure(struct pier_rdma *rdma,
 			const struct pier_rdma_config *cfg);
 
-/* The values in force: defaults filled in, clamped to the device. */
+/*
+ * The values in force: defaults filled in, clamped to the device.  A 0 whose
+ * field would have a default instead is given as PIER_ZERO, so that
+ * pier_rdma_configure() takes *ret for the same configuration.
+ */
 void pier_rdma_get_config(const struct pier_rdma *rdma,
 			  struct pier_rdma_config *ret);
 
