@@ -67,14 +67,27 @@ struct soft_udp_rx {
 	uint8_t *bytes;			/* all slots, owned */
 };
 
+/*
+ * Destinations whose route takes no GSO (a tunnel with IPsec, an interface
+ * without checksums), each at the place of its hash, :: where there is none.
+ * One that has to give way to another is found out again.
+ */
+#define SOFT_UDP_PLAIN 64
+
+struct soft_udp_plain {
+	int count;
+	struct in6_addr *doubt;		/* in ip: but was GSO the reason? */
+	struct in6_addr ip[SOFT_UDP_PLAIN];
+};
+
 struct soft_udp {
 	struct soft_io io;		/* first */
 	int fd;
 	unsigned int ifindex;
 	bool v6;			/* the socket is for both families */
 	bool bound;			/* to rx.dst.ip alone */
-	bool gso;
-	bool gso_doubt;			/* off, but was that the reason? */
+	bool gso;			/* the kernel has it */
+	struct soft_udp_plain plain;	/* but not to these */
 	struct soft_udp_stats stats;
 	struct soft_udp_rx rx;
 	struct soft_udp_tx tx;

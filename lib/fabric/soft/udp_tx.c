@@ -5,6 +5,7 @@
 
 #include "core/crc.h"
 #include "core/fail.h"
+#include "core/sockaddr.h"
 #include "fabric/soft/capture.h"
 #include "fabric/soft/udp_sock.h"
 
@@ -117,17 +118,56 @@ static bool same_way(const struct soft_tx *a, const struct soft_tx *b)
 	       a->hop_limit == b->hop_limit;
 }
 
+static struct in6_addr *plain_slot(struct soft_udp *udp,
+				   const struct in6_addr *ip)
+{
+	uint32_t w[4];
+
+	memcpy(w, ip, sizeof(w));
+	return &udp->plain.ip[(w[0] ^ w[1] ^ w[2] ^ w[3]) * 2654435761u >> 26];
+}
+
+static bool is_plain(struct soft_udp *udp, const struct in6_addr *ip)
+{
+	return udp->plain.count &&
+	       IN6_ARE_ADDR_EQUAL(plain_slot(udp, ip), ip);
+}
+
+static void plain_add(struct soft_udp *udp, const struct in6_addr *ip)
+{
+	struct in6_addr *slot = plain_slot(udp, ip);
+
+	udp->plain.count += IN6_IS_ADDR_UNSPECIFIED(slot);
+	*slot = *ip;
+	udp->plain.doubt = slot;
+}
+
+/* Is it about @ip that there is doubt?  There is none any more. */
+static bool plain_settle(struct soft_udp *udp, const struct in6_addr *ip)
+{
+	if (!udp->plain.doubt || !IN6_ARE_ADDR_EQUAL(udp->plain.doubt, ip))
+		return false;
+	udp->plain.doubt = NULL;
+	return true;
+}
+
+static void plain_remove(struct soft_udp *udp, const struct in6_addr *ip)
+{
+	*plain_slot(udp, ip) = in6addr_any;
+	udp->plain.count--;
+}
+
 /*
  * How many of the @count packets at @tx one segmented send can hold: of one
  * size, the last may be shorter.
  */
-static int run_length(const struct soft_udp *udp, const struct soft_tx *tx,
+static int run_length(struct soft_udp *udp, const struct soft_tx *tx,
 		      int count)
 {
 	size_t segment = wire_len(tx), total = segment, len = segment;
 	int n = 1;
 
-	if (!udp->gso)
+	if (!udp->gso || is_plain(udp, &tx->dst.ip))
 		return 1;
 	for (; n < count && n < SEGMENTS && len == segment; n++) {
 		len = wire_len(&tx[n]);
@@ -172,33 +212,37 @@ static bool is_full(int err)
 }
 
 /*
- * Message @i was refused with @err for good.  Returns true: try its packets
- * one by one.  If the first is refused as well, GSO was not the reason.
+ * A message of the @n packets at @tx was refused with @err for good.  Returns
+ * true: try them one by one.  If the first is refused as well, GSO was not the
+ * reason.
  */
-static bool refused(struct soft_udp *udp, int i, int err)
+static bool refused(struct soft_udp *udp, const struct soft_tx *tx, int n,
+		    int err)
 {
-	int n = udp->tx.packets[i];
-
 	if (n > 1 && (err == EIO || err == EINVAL)) {
-		udp->gso = false;
-		udp->gso_doubt = true;
+		plain_add(udp, &tx->dst.ip);
 		return true;
 	}
-	udp->gso |= udp->gso_doubt;
-	udp->gso_doubt = false;
+	if (plain_settle(udp, &tx->dst.ip))
+		plain_remove(udp, &tx->dst.ip);
 	if (err == EMSGSIZE)
 		udp->stats.tx_too_long += (uint64_t)n;
 	udp->stats.tx_refused += (uint64_t)n;
 	return false;
 }
 
-/* Messages were sent; if one by one for once, it has to stay so. */
-static void accepted(struct soft_udp *udp, int sent)
+/* @sent messages went, the first to where @tx goes; now one by one? */
+static void accepted(struct soft_udp *udp, const struct soft_tx *tx, int sent)
 {
+	union pier__sockaddr name;
+	char text[PIER__ADDR_TEXT];
+
 	udp->stats.tx_sends += (uint64_t)sent;
-	if (udp->gso_doubt)
-		pier__log(PIER_LOG_INFO, "soft", "no UDP GSO on this route");
-	udp->gso_doubt = false;
+	if (!plain_settle(udp, &tx->dst.ip))
+		return;
+	pier__sockaddr_from_gid(tx->dst.ip.s6_addr, &name);
+	pier__log(PIER_LOG_INFO, "soft", "no UDP GSO on the way to %s",
+		  pier__sockaddr_text(&name.sa, text));
 }
 
 /* Many are one datagram with nothing to be said of it, which costs less. */
@@ -258,10 +302,11 @@ static int send_portion(struct soft_udp *udp, const struct soft_tx *tx,
 			*full = true;
 			break;
 		}
-		if (sent < 0 && refused(udp, i, -sent))
+		if (sent < 0 && refused(udp, &tx[taken], udp->tx.packets[i],
+					-sent))
 			break;
 		if (sent > 0)
-			accepted(udp, sent);
+			accepted(udp, &tx[taken], sent);
 		for (n = i + (sent > 0 ? sent : 1); i < n; i++) {
 			taken += udp->tx.packets[i];
 			if (sent < 0)	/* for the capture */
