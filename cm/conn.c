@@ -43,7 +43,9 @@ static int describe(struct pier_conn *conn, int gid_index, uint32_t valid_s)
 	struct pier__port port;
 	int n;
 
-	pier__dev_port(qset->dev, &port);
+	/* no event tells of another MTU on verbs */
+	if (pier__dev_now(qset->dev, &port))
+		return pier__dev_alive(qset->dev);
 	if (!port.active)
 		return pier__fail(-ENETDOWN, "%s port %u is down: bring %s up",
 				  port.name, port.port,
@@ -59,7 +61,9 @@ static int describe(struct pier_conn *conn, int gid_index, uint32_t valid_s)
 	us->psn = pier__random_id(0xffffff);
 	us->link_layer = port.link_layer;
 	us->lid = port.lid;
-	us->mtu = cfg->mtu ? cfg->mtu : 128u << port.mtu;
+	us->mtu = 128u << port.mtu;
+	if (cfg->mtu && cfg->mtu < us->mtu)
+		us->mtu = cfg->mtu;
 	us->udp_port = qset->chan->udp_port;
 	us->ctl_addr = (uintptr_t)&qset->ctl[conn->slot];
 	us->ctl_rkey = qset->ctl_mr->rkey;

@@ -65,6 +65,7 @@ static int poll_events(struct pier__source *source, int budget)
 int pier__room_open(struct pier__qset *qset)
 {
 	const struct pier__fabric_cm *fab = qset->dev->fabric->cm;
+	uint32_t mtu = qset->cfg->mtu;
 	struct pier__room *room;
 	int err;
 
@@ -83,8 +84,8 @@ int pier__room_open(struct pier__qset *qset)
 	room->qset = qset;
 	room->fab = fab;
 	pier__list_init(&room->refused);
-	err = fab->create(qset->chan, pier__conn_mtu_code(qset->cfg->mtu),
-			  &room->cm);
+	err = fab->create(qset->chan, mtu ? pier__conn_mtu_code(mtu) :
+					    IBV_MTU_4096, &room->cm);
 	if (err)
 		goto err_free;
 	room->source.poll = poll_events;

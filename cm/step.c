@@ -326,10 +326,10 @@ static int say_failed(const struct pier_conn *conn, int err, const char *what,
 				      pier__wc_text(wc->status),
 				      (int)wc->status, wc->vendor_err);
 	return pier__fail(err, "%s to %s QPN 0x%06x failed: %s%s (verbs status "
-			  "%d, vendor 0x%x)", what,
+			  "%d, vendor 0x%x, path MTU %u)", what,
 			  pier__gid_text(conn->path_them.raw, gid),
 			  conn->them.qpn, pier__wc_text(wc->status), port,
-			  (int)wc->status, wc->vendor_err);
+			  (int)wc->status, wc->vendor_err, conn->path_mtu);
 }
 
 int pier__conn_failed(struct pier_conn *conn, const char *what,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
 #include <linux/capability.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -8,6 +9,7 @@
 #include <unistd.h>
 
 #include "dev/dev.h"
+#include "t/cable.h"
 #include "t/peer.h"
 #include "t/tap.h"
 
@@ -16,6 +18,7 @@
  * wish, and refused with both numbers where it is an order.
  */
 #define TURNS 100
+#define GROWTH (64 << 10)	/* of the heap, in all turns but the first */
 #define LIMIT_KIB 256
 #define LARGE (1u << 20)
 #define SMALL (64u << 10)
@@ -36,46 +39,146 @@ static void names(unsigned long long asked, unsigned long long allowed)
 	LIKE(pier_last_error(), text);
 }
 
-static void a_completion_queue_beyond_the_device_is_refused(void)
+/* Each turn ends with what the device does have, and leaves nothing. */
+static void again_and_again(bool (*turn)(void))
+{
+	size_t heap = 0;
+	int i, fds = 0;
+
+	for (i = 0; i < TURNS && turn(); i++) {
+		if (i)
+			continue;
+		fds = cable_fds();
+		heap = mallinfo2().uordblks;
+	}
+	IS(i, TURNS);
+	IS(cable_fds(), fds);
+	if (!OK(mallinfo2().uordblks < heap + GROWTH))
+		tap_note("%zu bytes, %zu after the first turn",
+			 mallinfo2().uordblks, heap);
+}
+
+static bool completion_queue(void)
 {
 	uint32_t most = dev->info.port.limits.cqe;
 	struct pier__cq *cq;
 
 	IS(dev->fabric->qp->cq_create(chan, most + 1, &cq), -EINVAL);
 	names(most + 1ull, most);
+	if (!IS(dev->fabric->qp->cq_create(chan, most, &cq), 0))
+		return false;
+	dev->fabric->qp->cq_destroy(cq);
+	return tap_holds();
 }
 
-static void a_receive_queue_beyond_the_device_is_refused(void)
+static void a_completion_queue_beyond_the_device_is_refused(void)
+{
+	again_and_again(completion_queue);
+}
+
+static bool receive_queue(void)
 {
 	uint32_t most = dev->info.port.limits.srq_wr;
 	struct pier__srq *srq;
 
 	IS(dev->fabric->qp->srq_create(chan, most + 1, 1, &srq), -EINVAL);
 	names(most + 1ull, most);
+	if (IS(dev->fabric->qp->srq_create(chan, most, 1, &srq), 0))
+		dev->fabric->qp->srq_destroy(srq);
 	most = dev->info.port.limits.recv_sge;
 	IS(dev->fabric->qp->srq_create(chan, 16, most + 1, &srq), -EINVAL);
 	names(most + 1ull, most);
+	if (IS(dev->fabric->qp->srq_create(chan, 16, most, &srq), 0))
+		dev->fabric->qp->srq_destroy(srq);
+	return tap_holds();
 }
 
-static void a_context_that_wants_too_much_gets_what_there_is(void)
+static void a_receive_queue_beyond_the_device_is_refused(void)
+{
+	again_and_again(receive_queue);
+}
+
+static struct pier__cq *cq;
+static struct pier__srq *srq;
+
+/* A queue pair of @cap, of which @asked is more than the @most there is. */
+static bool queue_pair_of(struct ibv_qp_cap *cap, uint32_t *asked,
+			  uint32_t most)
+{
+	struct pier__qp *qp;
+
+	*asked = most + 1;
+	IS(dev->fabric->qp->qp_create(cq, srq, cap, &qp), -EINVAL);
+	names(most + 1ull, most);
+	*asked = 1;	/* not the most: that may be a gigabyte */
+	if (!IS(dev->fabric->qp->qp_create(cq, srq, cap, &qp), 0))
+		return false;
+	dev->fabric->qp->qp_destroy(qp);
+	return tap_holds();
+}
+
+static bool queue_pair(void)
+{
+	const struct pier__limits *limits = &dev->info.port.limits;
+	struct ibv_qp_cap cap = { .max_send_wr = 1, .max_send_sge = 1 };
+
+	return queue_pair_of(&cap, &cap.max_send_wr, limits->send_wr) &&
+	       queue_pair_of(&cap, &cap.max_send_sge, limits->send_sge);
+}
+
+static void a_queue_pair_beyond_the_device_is_refused(void)
+{
+	if (IS(dev->fabric->qp->cq_create(chan, 64, &cq), 0) &&
+	    IS(dev->fabric->qp->srq_create(chan, 16, 1, &srq), 0)) {
+		again_and_again(queue_pair);
+		dev->fabric->qp->srq_destroy(srq);
+		dev->fabric->qp->cq_destroy(cq);
+	}
+}
+
+static bool read_one(struct peer *peer)
+{
+	struct pier_buf *near = peer_room(peer, 0, 8);
+	struct pier_buf *far = peer_far_data(peer, 8, 8);
+	int status = -EINPROGRESS;
+	bool held;
+
+	held = IS(pier_rdma_read(peer->conn, far, near, peer_done, &status),
+		  0) && IS(peer_await(&status), 0);
+	pier_buf_put(far);
+	pier_buf_put(near);
+	return held;
+}
+
+/* As large as can be asked for. */
+static bool contexts(void)
 {
 	struct pier_rdma_config cfg = {
 		.size = sizeof(cfg), .max_conns = 65535,
 		.send_queue = 1 << 20, .recv_queue = 1 << 20,
 		.conn_send_queue = 1 << 20, .send_tasks = 16,
-		.recv_tasks = 16,
+		.recv_tasks = 16, .send_chain = 64, .recv_chain = 64,
+		.inline_size = 1 << 16, .max_rd_atomic = 255,
 	};
 	const struct pier__limits *limits = &dev->info.port.limits;
-	struct peer a, b;
+	struct peer a, b = { 0 };
 
-	if (peer_pair(&a, &b, dev, &cfg, 4096)) {
+	if (peer_open(&a, dev, NULL, &cfg, 4096) &&
+	    peer_open(&b, dev, a.pe, NULL, 4096) && peer_join(&a, &b)) {
 		pier_rdma_get_config(a.rdma, &cfg);
 		OK(cfg.send_queue + cfg.recv_queue <= limits->cqe);
 		OK(cfg.recv_queue <= limits->srq_wr);
 		OK(cfg.conn_send_queue <= limits->send_wr);
 		OK(cfg.max_conns <= limits->qps);
+		read_one(&a);
 	}
 	peer_unpair(&a, &b);
+	return tap_holds();
+}
+
+static void a_context_that_wants_too_much_gets_what_there_is(void)
+{
+	again_and_again(contexts);
 }
 
 /* Or root is exempt. */
@@ -162,6 +265,7 @@ int main(void)
 		return tap_done() | 1;
 	TEST(a_completion_queue_beyond_the_device_is_refused);
 	TEST(a_receive_queue_beyond_the_device_is_refused);
+	TEST(a_queue_pair_beyond_the_device_is_refused);
 	TEST(a_context_that_wants_too_much_gets_what_there_is);
 	TEST(the_limit_of_locked_memory_is_told_a_hundred_times);
 	dev->fabric->qp->chan_destroy(chan);

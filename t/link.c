@@ -119,6 +119,11 @@ static bool do_order(struct pair *pair, char order)
 		return meet(pair);
 	case 'o':
 		return echo(pair);
+	case 's':		/* small frames, large ones */
+	case 'l':
+		return cable_run("ip link set f1 mtu %d",
+				 order == 's' ? 1500 : 9000) &&
+		       pair_send(pair, "ok", 2);
 	case 'p':		/* with patience, without, and not at all */
 	case 'i':
 		end();
@@ -187,6 +192,8 @@ static bool read_one(void)
 
 	held = IS(pier_rdma_read(me.conn, data, near, peer_done, &status), 0) &&
 	       IS(peer_await(&status), 0);
+	if (!held)
+		tap_note("%s", pier_conn_error_text(me.conn));
 	pier_buf_put(data);
 	pier_buf_put(near);
 	return held;
@@ -305,41 +312,95 @@ out_part:
 	part();
 }
 
-static void frames_that_become_too_small_are_named(void)
+/* Frames of the near or of the far end. */
+static bool resize(bool near, bool large)
 {
-	struct pier_buf *near, *data;
-	int status = -EINPROGRESS;
-	char part_of[96];
+	if (near)
+		return cable_run("ip link set f0 mtu %d",
+				 large ? 9000 : 1500) && usable();
+	return tell(large ? 'l' : 's') && hear();
+}
 
-	if (!come_together(&config))
-		goto out_part;
-	snprintf(part_of, sizeof(part_of), "the path MTU is 4096, and %s has "
-		 "come down to 1024", cable_device(0));
-	OK(cable_run("ip link set f0 mtu 1500"));
-	/* a read: with a write Linux 6.1's Soft-RoCE never gives up */
-	near = peer_room(&me, 0, PART);
-	data = peer_far_data(&me, 0, PART);
-	IS(pier_rdma_read(me.conn, data, near, peer_done, &status), 0);
-	IS(peer_await(&status), -PIER_ERETRY);
-	OK(ends(-PIER_ERETRY, "read to 10.9.5.2 QPN 0x", part_of));
+/* A read: with a write Linux 6.1's Soft-RoCE never gives up. */
+static bool read_fails(const char *of)
+{
+	struct pier_buf *near = peer_room(&me, 0, PART);
+	struct pier_buf *data = peer_far_data(&me, 0, PART);
+	int status = -EINPROGRESS;
+	bool held;
+
+	held = IS(pier_rdma_read(me.conn, data, near, peer_done, &status), 0) &&
+	       IS(peer_await(&status), -PIER_ERETRY) &&
+	       ends(-PIER_ERETRY, "read to 10.9.5.2 QPN 0x", of);
 	pier_buf_put(data);
 	pier_buf_put(near);
-	OK(cable_run("ip link set f0 mtu 9000"));
-	OK(usable() && tell('m') && meet(&far) && read_one());
+	return held;
+}
+
+/* Once both devices have noticed. */
+static bool meet_with(uint32_t mtu)
+{
+	struct pier_conn_path path = { 0 };
+	int i;
+
+	for (i = 0; i < 100 && path.mtu != mtu; i++)
+		if (!tell('m') || !meet(&far) ||
+		    !IS(pier_conn_path(me.conn, &path), 0))
+			return false;
+	return IS(path.mtu, mtu);
+}
+
+/* The context was never told an MTU: it is the port's. */
+static bool says(uint32_t mtu)
+{
+	struct pier_rdma_config cfg;
+
+	pier_rdma_get_config(me.rdma, &cfg);
+	return IS(cfg.mtu, mtu);
+}
+
+/* What is connected while one end is small suits both. */
+static bool frames_too_small(bool near)
+{
+	char of[96] = ", path MTU 4096)";
+
+	if (near)
+		snprintf(of, sizeof(of), "the path MTU is 4096, and %s has "
+			 "come down to 1024", cable_device(0));
+	return read_one() && resize(near, false) && read_fails(of) &&
+	       meet_with(1024) && says(near ? 1024 : 4096) && read_one() &&
+	       resize(near, true) && meet_with(4096) && says(4096);
+}
+
+static void frames_that_become_too_small_are_named(void)
+{
+	if (!come_together(&config))
+		goto out_part;
+	OK(frames_too_small(true));
+	OK(frames_too_small(false));
+	OK(read_one());
 out_part:
 	part();
 }
 
-static void the_context_is_usable_again_and_again(void)
+static bool away_and_back(int i)
+{
+	return i % 2 ? down_and_up() : address_away_and_back();
+}
+
+static bool small_and_large(int i)
+{
+	return frames_too_small(i % 2);
+}
+
+static void again_and_again(bool (*turn)(int i))
 {
 	size_t heap = 0;
 	int i, fds = 0;
 
 	if (!come_together(&config))
 		goto out_part;
-	for (i = 0; i < TURNS; i++) {
-		if (!(i % 2 ? down_and_up() : address_away_and_back()))
-			break;
+	for (i = 0; i < TURNS && turn(i); i++) {
 		if (i != 1)
 			continue;
 		fds = cable_fds();
@@ -352,6 +413,16 @@ static void the_context_is_usable_again_and_again(void)
 			 mallinfo2().uordblks, heap);
 out_part:
 	part();
+}
+
+static void the_context_is_usable_again_and_again(void)
+{
+	again_and_again(away_and_back);
+}
+
+static void small_frames_are_survived_again_and_again(void)
+{
+	again_and_again(small_and_large);
 }
 
 /* Written there, read back, sent and sent back: every byte is the same. */
@@ -503,6 +574,7 @@ int main(void)
 	TEST(frames_that_become_too_small_are_named);
 	TEST(the_port_of_a_device_of_the_program_is_followed);
 	TEST(the_context_is_usable_again_and_again);
+	TEST(small_frames_are_survived_again_and_again);
 	TEST(lost_packets_lose_no_byte);
 	return tap_done();
 }

@@ -119,8 +119,11 @@ int pier_rdma_configure(struct pier_rdma *rdma,
 void pier_rdma_get_config(const struct pier_rdma *rdma,
 			  struct pier_rdma_config *ret)
 {
+	struct pier__port port;
+
+	pier__dev_port(rdma->dev, &port);
 	*ret = rdma->cfg;
-	pier__rdma_restate(ret);
+	pier__rdma_restate(ret, &port);
 }
 
 static void destroy(struct pier__deferred *deferred)

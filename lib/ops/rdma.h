@@ -59,7 +59,7 @@ void pier__rdma_pool_give(struct pier__rdma_task *task);
 
 struct pier_rdma {
 	struct pier_ctx ctx;		/* first: pier_rdma_ctx() */
-	struct pier_rdma_config cfg;	/* effective: no 0 means default */
+	struct pier_rdma_config cfg;	/* effective; 0 as MTU: the port's */
 	struct pier_dev *dev;		/* held */
 	struct pier__qset *qset;	/* NULL while idle */
 	struct pier__list conns;
@@ -78,10 +78,11 @@ int pier__rdma_settle(struct pier_rdma_config *cfg,
 		      const struct pier__port *port);
 
 /*
- * Say a settled configuration as pier__rdma_settle() takes it: PIER_ZERO for a
- * 0 that would become a default.
+ * Say a settled configuration as pier__rdma_settle() takes it: the MTU in
+ * force, and PIER_ZERO for a 0 that would become a default.
  */
-void pier__rdma_restate(struct pier_rdma_config *cfg);
+void pier__rdma_restate(struct pier_rdma_config *cfg,
+			const struct pier__port *port);
 
 /* The GID index asked for, or PIER__GID_ANY. */
 int pier__rdma_gid_index(const struct pier_rdma_config *cfg);

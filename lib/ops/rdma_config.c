@@ -99,6 +99,7 @@ static int settle_times(struct pier_rdma_config *c)
 	return err;
 }
 
+/* 0 stays: the port's may change. */
 static int settle_mtu(struct pier_rdma_config *c, const struct pier__port *port)
 {
 	uint32_t most = 128u << port->mtu;
@@ -107,7 +108,7 @@ static int settle_mtu(struct pier_rdma_config *c, const struct pier__port *port)
 		       (c->mtu & (c->mtu - 1))))
 		return pier__fail(-EINVAL, "mtu %u: 256, 512, 1024, 2048, 4096 "
 				  "or 0 for the port's", c->mtu);
-	c->mtu = c->mtu ? least(c->mtu, most) : most;
+	c->mtu = least(c->mtu, most);
 	return 0;
 }
 
@@ -153,8 +154,12 @@ static void say_zero(uint32_t *field)
 		*field = PIER_ZERO;
 }
 
-void pier__rdma_restate(struct pier_rdma_config *cfg)
+void pier__rdma_restate(struct pier_rdma_config *cfg,
+			const struct pier__port *port)
 {
+	uint32_t most = 128u << port->mtu;
+
+	cfg->mtu = cfg->mtu ? least(cfg->mtu, most) : most;
 	say_zero(&cfg->inline_size);
 	say_zero(&cfg->access);
 	say_zero(&cfg->rnr_retry);
