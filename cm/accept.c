@@ -243,6 +243,9 @@ int pier_conn_reject(struct pier_conn *conn, const void *data, size_t len)
 	if (len > most)
 		return pier__fail(-EMSGSIZE, "reject with %zu bytes of data: "
 				  "at most %zu", len, most);
+	if (len && !data)
+		return pier__fail(-EINVAL, "reject with %zu bytes of data, and "
+				  "nowhere: set data, or 0 bytes", len);
 	err = refuse(conn->qset->cm, conn->side->id, conn->side->foreign,
 		     &refused);
 	if (err)

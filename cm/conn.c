@@ -338,6 +338,16 @@ bool pier__conn_met(const struct pier_conn *conn)
 	return conn->stood && conn->state != PIER_CONN_ERROR;
 }
 
+/* What a connection that is not there yet waits for. */
+static const char *missing(const struct pier_conn *conn)
+{
+	if (!conn->side && !conn->them.qpn)
+		return "it was not given the peer's descriptor, as "
+		       "pier_rdma_connect() does";
+	return conn->hello_acked ? "the peer never said hello" :
+				   "the peer does not answer";
+}
+
 /* Held meanwhile: a callback may destroy it. */
 static int wait_for(struct pier_conn *conn, int timeout_ms)
 {
@@ -351,9 +361,7 @@ static int wait_for(struct pier_conn *conn, int timeout_ms)
 		if (now >= deadline)
 			return pier__fail(-ETIMEDOUT, "not connected after %d "
 					  "ms: %s", timeout_ms,
-					  conn->hello_acked ?
-						  "the peer never said hello" :
-						  "the peer does not answer");
+					  missing(conn));
 		err = pier_pe_wait(conn->qset->pe,
 				   pier__ms_left(now, deadline));
 		if (err == -EBUSY)

@@ -362,16 +362,37 @@ void pier__active_event(struct pier_conn *conn,
 	}
 }
 
+/* An address of the program's own choice, @text. */
+static int check_source(const struct pier_conn *conn, const char *text)
+{
+	const union pier__sockaddr *source = &conn->side->attempt->source;
+	struct pier__port port;
+	uint8_t gid[16];
+
+	if (pier__sockaddr_is_any(&source->sa))
+		return 0;
+	pier__dev_port(conn->qset->dev, &port);
+	pier__sockaddr_to_gid(&source->sa, gid);
+	for (uint32_t i = 0; i < port.gid_count; i++)
+		if (!memcmp(port.gids[i].raw, gid, sizeof(gid)))
+			return 0;
+	return pier__fail(-EADDRNOTAVAIL, "connect from %s: it is no address "
+			  "of %s, which has %u", text, port.name,
+			  port.gid_count);
+}
+
 /* The source address asked for, or that of the GID index asked for. */
 static int set_source(struct pier_conn *conn, const char *text)
 {
 	struct pier__attempt *attempt = conn->side->attempt;
 	uint32_t index = conn->qset->cfg->gid_index, i;
 	struct pier__port port;
+	int err;
 
 	if (text && text[0]) {
 		attempt->has_source = true;
-		return pier__own_parse(text, 0, &attempt->source);
+		err = pier__own_parse(text, 0, &attempt->source);
+		return err ? err : check_source(conn, text);
 	}
 	if (!index)
 		return 0;

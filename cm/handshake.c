@@ -47,6 +47,9 @@ int pier__handshake_data(struct pier_conn *conn, const void *data, size_t len,
 	if (len > most)
 		return pier__fail(-EMSGSIZE, "%zu bytes of private data: at "
 				  "most %zu", len, most);
+	if (len && !data)
+		return pier__fail(-EINVAL, "%zu bytes of private data, and "
+				  "nowhere: set data, or 0 bytes", len);
 	mem = malloc(len + 1);
 	if (!mem)
 		return pier__fail(-ENOMEM, "no memory for %zu bytes of private "

@@ -231,6 +231,7 @@ static void an_inventory_lives_as_long_as_its_buffers(void)
 	pier_buf_put(buf);
 	other = NULL;
 	IS(pier_buf_inventory_create(SIZE_MAX, &other), -ENOMEM);
+	LIKE(pier_last_error(), "18446744073709551615 buffers, at most ");
 	IS(pier_buf_inventory_create(SIZE_MAX / 8, &other), -ENOMEM);
 	OK(!other);
 	IS(pier_buf_inventory_create(0, &other), 0);

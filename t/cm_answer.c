@@ -117,6 +117,10 @@ static void too_much_private_data_is_refused(void)
 					    sizeof(data)), -EMSGSIZE);
 			IS(pier_conn_reject(server.peer.conn, data, 141),
 			   -EMSGSIZE);
+			IS(pier_conn_accept(server.peer.conn, NULL, 1),
+			   -EINVAL);
+			IS(pier_conn_reject(server.peer.conn, NULL, 1),
+			   -EINVAL);
 			IS(pier_conn_accept(server.peer.conn, NULL, 0), 0);
 			OK(peer_count(&client.established, 1));
 		}
@@ -406,6 +410,16 @@ static void what_is_no_address_is_refused(void)
 		IS(pier_rdma_connect_to(client.peer.rdma, &cfg, &conn),
 		   -EINVAL);
 		cfg.peer = "127.0.0.1";
+		cfg.source = "192.0.2.77";
+		IS(pier_rdma_connect_to(client.peer.rdma, &cfg, &conn),
+		   -EADDRNOTAVAIL);
+		LIKE(pier_last_error(), "connect from 192.0.2.77: it is no ");
+		cfg.source = NULL;
+		cfg.data_len = 8;
+		IS(pier_rdma_connect_to(client.peer.rdma, &cfg, &conn),
+		   -EINVAL);
+		LIKE(pier_last_error(), "8 bytes of private data, and nowhere");
+		cfg.data_len = 0;
 		cfg.timeout_ms = PIER_ZERO;
 		IS(pier_rdma_connect_to(client.peer.rdma, &cfg, &conn),
 		   -EINVAL);
@@ -441,6 +455,7 @@ static void listening_needs_a_callback_and_a_running_context(void)
 		cfg.address = "192.0.2.77";
 		IS(pier_rdma_listen(server.peer.rdma, &cfg, &listener),
 		   -EADDRNOTAVAIL);
+		LIKE(pier_last_error(), "cannot listen on 192.0.2.77");
 		cfg.address = NULL;
 		IS(pier_rdma_set_conn_callbacks(server.peer.rdma, NULL, NULL,
 						NULL, NULL), 0);

@@ -178,6 +178,7 @@ static void limits_are_told(void)
 		OK(value > 0 || limit == PIER_LIMIT_INLINE);
 	}
 	IS(pier_devinfo_limit(info, (enum pier_limit)99, &value), -EINVAL);
+	LIKE(pier_last_error(), "limit 99: 0 to 9");
 	IS(pier_devinfo_limit(info, (enum pier_limit)-1, &value), -EINVAL);
 }
 
@@ -187,9 +188,11 @@ static void abilities_are_told(void)
 	IS(pier_devinfo_can_task(info, PIER_TASK_RECEIVE), 0);
 	IS(pier_devinfo_can_task(info, PIER_TASK_READ), 0);
 	IS(pier_devinfo_can_task(info, (enum pier_task_type)99), -EINVAL);
+	LIKE(pier_last_error(), "task type 99: 0 to 7");
 	IS(pier_devinfo_can_export(info, PIER_EXPORT_MMAP), 0);
 	IS(pier_devinfo_can_import(info, PIER_EXPORT_MMAP), 0);
 	IS(pier_devinfo_can_export(info, (enum pier_export)99), -EINVAL);
+	LIKE(pier_last_error(), "export 99: 0 to 1");
 	IS(pier_devinfo_can_import(info, (enum pier_export)99), -EINVAL);
 }
 

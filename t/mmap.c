@@ -195,8 +195,11 @@ static void a_remote_mmap_is_not_registered_here(void)
 	    !IS(pier_mmap_create_from_export(desc, len, &remote), 0))
 		return;
 	IS(pier_mmap_start(remote), -EBUSY);
+	LIKE(pier_last_error(), "started, but it is a remote one");
 	IS(pier_mmap_add_dev(remote, dev), -EBUSY);
+	LIKE(pier_last_error(), "device added, but it is a remote one");
 	IS(configure(remote, memory, 1, 0), -EBUSY);
+	LIKE(pier_last_error(), "configured, but it is a remote one");
 	IS(pier_mmap_stop(remote), 0);
 	OK(pier_mmap_start(remote) < 0);
 	OK(pier_mmap_add_dev(remote, dev) < 0);

@@ -438,6 +438,11 @@ static void the_same_path_for_both_ends_is_refused(void)
 	args.remote_descriptor = args.local_descriptor;
 	IS(pier_rendezvous(me.rdma, &args, NULL, &conn, NULL), -EINVAL);
 	LIKE(pier_last_error(), args.local_descriptor);
+	args.remote_descriptor = NULL;
+	IS(pier_rendezvous(me.rdma, &args, NULL, &conn, NULL), -EINVAL);
+	LIKE(pier_last_error(), "no remote_descriptor");
+	IS(pier_rendezvous_many(me.rdma, &args, 1, &conn), -EINVAL);
+	LIKE(pier_last_error(), "no remote_descriptor");
 	end();
 }
 

@@ -370,8 +370,8 @@ static int check(const struct pier_exchange_config *cfg)
 		return pier__fail(-EINVAL, "exchange: timeout %d ms, at least "
 				  "1", cfg->timeout_ms);
 	if ((unsigned int)cfg->role > PIER_EXCHANGE_STDIO)
-		return pier__fail(-EINVAL, "exchange: no role %d",
-				  (int)cfg->role);
+		return pier__fail(-EINVAL, "exchange: role %d: 0 to %d",
+				  (int)cfg->role, PIER_EXCHANGE_STDIO);
 	if (cfg->role != PIER_EXCHANGE_STDIO && !cfg->address)
 		return pier__fail(-EINVAL, "exchange: no address");
 	if (cfg->role == PIER_EXCHANGE_STDIO)

@@ -66,7 +66,8 @@ int pier_devinfo_can_task(const struct pier_devinfo *info,
 			  enum pier_task_type type)
 {
 	if ((unsigned int)type > PIER_TASK_FETCH_ADD)
-		return pier__fail(-EINVAL, "unknown task type %d", (int)type);
+		return pier__fail(-EINVAL, "unknown task type %d: 0 to %d",
+				  (int)type, PIER_TASK_FETCH_ADD);
 	return info->port.limits.tasks & (1u << type) ? 0 : -EOPNOTSUPP;
 }
 
@@ -79,7 +80,8 @@ int pier_devinfo_can_export(const struct pier_devinfo *info,
 	case PIER_EXPORT_CONN:
 		return info->port.limits.by_address ? -EOPNOTSUPP : 0;
 	}
-	return pier__fail(-EINVAL, "unknown kind of export %d", (int)kind);
+	return pier__fail(-EINVAL, "unknown kind of export %d: 0 to %d",
+			  (int)kind, PIER_EXPORT_CONN);
 }
 
 /* Whatever a device can export it can use when a peer exports it. */
@@ -107,7 +109,8 @@ int pier_devinfo_limit(const struct pier_devinfo *info, enum pier_limit limit,
 	};
 
 	if ((unsigned int)limit > PIER_LIMIT_GIDS)
-		return pier__fail(-EINVAL, "unknown limit %d", (int)limit);
+		return pier__fail(-EINVAL, "unknown limit %d: 0 to %d",
+				  (int)limit, PIER_LIMIT_GIDS);
 	*ret = values[limit];
 	return 0;
 }

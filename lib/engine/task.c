@@ -67,7 +67,8 @@ int pier__task_refuse(const struct pier_task *task, unsigned int flags)
 		return pier__fail(-ESHUTDOWN, "task: the context is %s",
 				  pier_ctx_state_name(task->ctx->state));
 	if (flags & ~(unsigned int)PIER_SUBMIT_MORE)
-		return pier__fail(-EINVAL, "task: unknown flags 0x%x", flags);
+		return pier__fail(-EINVAL, "task: unknown flags 0x%x, known is "
+				  "0x%x", flags, PIER_SUBMIT_MORE);
 	return 0;
 }
 

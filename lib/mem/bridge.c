@@ -36,7 +36,8 @@ int pier_mmap_create_remote(uint64_t addr, uint64_t len, uint32_t rkey,
 				  PRIx64 " are no range", len, addr);
 	if (!access || access & ~(uint32_t)REMOTE_ACCESS)
 		return pier__fail(-EINVAL, "mmap: access 0x%x of remote "
-				  "memory: PIER_REMOTE_*", access);
+				  "memory: PIER_REMOTE_*, at most 0x%x",
+				  access, REMOTE_ACCESS);
 	err = pier_mmap_create(&mmap);
 	if (err)
 		return err;

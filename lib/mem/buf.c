@@ -22,7 +22,10 @@ int pier_buf_inventory_create(size_t count, struct pier_buf_inventory **ret)
 	struct pier_buf_inventory *inv;
 
 	if (count > (SIZE_MAX - sizeof(*inv)) / sizeof(inv->bufs[0]))
-		return pier__fail(-ENOMEM, "inventory: %zu buffers", count);
+		return pier__fail(-ENOMEM, "inventory: %zu buffers, at most "
+				  "%zu in any memory", count,
+				  (SIZE_MAX - sizeof(*inv)) /
+					  sizeof(inv->bufs[0]));
 	inv = calloc(1, sizeof(*inv) + count * sizeof(inv->bufs[0]));
 	if (!inv)
 		return pier__fail(-ENOMEM, "inventory: no memory for %zu "

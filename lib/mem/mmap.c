@@ -26,6 +26,15 @@ int pier_mmap_create(struct pier_mmap **ret)
 	return 0;
 }
 
+/* Of a remote one nothing can be changed. */
+static int check_local(const struct pier_mmap *mmap, const char *what)
+{
+	if (!mmap->remote)
+		return 0;
+	return pier__fail(mmap->started ? -EBUSY : -EINVAL, "mmap: %s, but it "
+			  "is a remote one: that is its owner's", what);
+}
+
 static int check_config(const struct pier_mmap_config *cfg)
 {
 	if (!cfg->len)
@@ -45,7 +54,10 @@ int pier_mmap_configure(struct pier_mmap *mmap,
 	struct pier_mmap_config new = { 0 };
 	int err;
 
-	if (mmap->started || mmap->own_memory || mmap->remote)
+	err = check_local(mmap, "configured");
+	if (err)
+		return err;
+	if (mmap->started || mmap->own_memory)
 		return pier__fail(-EBUSY, "mmap: configured after start");
 	err = pier__config_copy(&new, sizeof(new), cfg, cfg->size);
 	if (!err)
@@ -69,8 +81,11 @@ int pier_mmap_add_dev(struct pier_mmap *mmap, struct pier_dev *dev)
 {
 	struct pier__mmap_key *key = &mmap->keys[mmap->key_count];
 	uint32_t lkey;
+	int err = check_local(mmap, "device added");
 
-	if (mmap->started || mmap->remote)
+	if (err)
+		return err;
+	if (mmap->started)
 		return pier__fail(-EBUSY, "mmap: device added after start");
 	if (pier__mmap_lkey(mmap, dev, &lkey))
 		return pier__fail(-EEXIST, "mmap: has device %s already",
@@ -154,13 +169,12 @@ static int register_on(struct pier__mmap_key *key, struct pier_mmap *mmap)
 
 int pier_mmap_start(struct pier_mmap *mmap)
 {
-	int err = 0;
+	int err = check_local(mmap, "started");
 
+	if (err)
+		return err;
 	if (mmap->started)
 		return pier__fail(-EBUSY, "mmap: started twice");
-	if (mmap->remote)
-		return pier__fail(-EINVAL, "mmap: a remote one cannot be "
-				  "started again: make another");
 	if (!mmap->cfg.len)
 		return pier__fail(-EINVAL, "mmap: started without a range");
 	if (!mmap->key_count)

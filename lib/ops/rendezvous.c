@@ -280,7 +280,10 @@ int pier_rendezvous(struct pier_rdma *rdma, const struct pier_args *args,
 		return pier__rendezvous_cm(rdma, args, mmap, ret, ret_remote);
 	if (!args->local_descriptor || !args->remote_descriptor ||
 	    ((mmap || ret_remote) && !args->memory_descriptor))
-		return pier__fail(-EINVAL, "rendezvous: a path is missing");
+		return pier__fail(-EINVAL, "rendezvous: no %s_descriptor: it "
+				  "is a path", !args->local_descriptor ?
+				  "local" : !args->remote_descriptor ?
+				  "remote" : "memory");
 	if (!strcmp(args->local_descriptor, args->remote_descriptor))
 		return pier__fail(-EINVAL, "rendezvous: -ld and -re are both "
 				  "%s: each side writes its own and reads the "

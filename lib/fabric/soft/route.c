@@ -108,7 +108,7 @@ static int from(struct pier__fdev *fdev, const struct in6_addr *src,
 	int err;
 
 	if (pier__soft_gid_index(fdev, src) < 0)
-		return pier__fail(-EINVAL, "%s is no address of %s",
+		return pier__fail(-EADDRNOTAVAIL, "%s is no address of %s",
 				  text(src, a), fdev->port.name);
 	if (IN6_IS_ADDR_V4MAPPED(src) != IN6_IS_ADDR_V4MAPPED(dst))
 		return pier__fail(-EINVAL, "from %s to %s: not of one family",
