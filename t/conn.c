@@ -296,6 +296,8 @@ static void waiting_for_a_connection_ends_with_its_state(void)
 		return;
 	IS(pier_conn_wait(a.conn, PEER_LIMIT_MS), 0);
 	pier_conn_disconnect(a.conn);
+	IS(pier_rdma_send(a.conn, NULL, NULL, NULL), -ENOTCONN);
+	LIKE(pier_last_error(), "send: the connection is being closed");
 	peer_conn(a.conn, PIER_CONN_RESET);
 	IS(pier_conn_wait(a.conn, 0), -ENOTCONN);
 	peer_unpair(&a, &b);

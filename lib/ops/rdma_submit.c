@@ -96,6 +96,18 @@ post(struct pier__rdma_task *t, unsigned int flags, bool copies)
 	return copies ? post_copy(t) : post_send(t);
 }
 
+/* Where the state has not followed yet, the end has begun. */
+static int not_up(struct pier__rdma_task *t)
+{
+	enum pier_conn_state state = t->task.conn->state;
+
+	if (state == PIER_CONN_CONNECTED)
+		return pier__fail(-ENOTCONN, "%s: the connection is being "
+				  "closed", pier__rdma_name(t));
+	return pier__fail(-ENOTCONN, "%s: the connection is in state %s",
+			  pier__rdma_name(t), pier_conn_state_name(state));
+}
+
 /* Not as it was the last time, or not allowed. */
 static int __attribute__((noinline)) submit_anew(struct pier__rdma_task *t,
 						 unsigned int flags)
@@ -107,9 +119,7 @@ static int __attribute__((noinline)) submit_anew(struct pier__rdma_task *t,
 	if (err)
 		return err;
 	if (!pier__conn_is_up(conn))
-		return pier__fail(-ENOTCONN, "%s: the connection is in state "
-				  "%s", pier__rdma_name(t),
-				  pier_conn_state_name(conn->state));
+		return not_up(t);
 	if (!built(t, copies))
 		err = pier__rdma_build(t);
 	if (!err && !pier__conn_has_room(conn))
