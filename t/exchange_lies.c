@@ -546,10 +546,22 @@ static bool set_up(void)
 	return fclose(file) == 0;
 }
 
+static void a_role_that_there_is_not_is_refused(void)
+{
+	struct pier_exchange_config none = {
+		.size = sizeof(none), .role = (enum pier_exchange_role)9,
+		.timeout_ms = 1,
+	};
+
+	IS(pier_exchange(&none), -EINVAL);
+	IS_STR(pier_last_error(), "exchange: role 9: 0 to 2");
+}
+
 int main(void)
 {
 	if (!set_up())
 		return tap_skip_all("no room in /tmp");
+	TEST(a_role_that_there_is_not_is_refused);
 	TEST(an_honest_peer_is_believed);
 	TEST(a_peer_may_leave_as_soon_as_all_is_stored);
 	TEST(a_damaged_frame_is_refused);
