@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <dirent.h>
 #include <errno.h>
+#include <malloc.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -239,6 +240,13 @@ void cable_test(const char *name, void (*fn)(void))
 {
 	body = fn;
 	tap_run(name, apart);
+}
+
+size_t cable_heap(void)
+{
+	struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;	/* small and large blocks */
 }
 
 int cable_fds(void)

@@ -3,6 +3,7 @@
 #define PIER_T_CABLE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 /*
@@ -56,7 +57,8 @@ bool cable_run(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 pid_t cable_spawn(const char *command);
 int cable_reap(pid_t pid);
 
-/* Descriptors that this process has open. */
+/* Descriptors that this process has open; bytes of its heap in use. */
 int cable_fds(void);
+size_t cable_heap(void);
 
 #endif

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <malloc.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,13 +54,6 @@ int crowd_size(void)
 	pier_dev_close(dev);
 	dev = NULL;
 	return n;
-}
-
-static size_t heap(void)
-{
-	struct mallinfo2 info = mallinfo2();
-
-	return info.uordblks + info.hblkhd;
 }
 
 static void fill(struct message *message, int number, int slot, bool back)
@@ -240,7 +232,7 @@ bool crowd_open(int count, bool serves)
 	memset(&crowd, 0, sizeof(crowd));
 	memset(fates, NONE, sizeof(fates));
 	memset(missing, 0, sizeof(missing));
-	heap_before = heap();
+	heap_before = cable_heap();
 	return IS(pier_dev_open(NULL, &dev), 0) &&
 	       peer_open(&me, dev, NULL, &cfg, (ROOMS + WINDOW) * LEN) &&
 	       IS(pier_rdma_set_conn_callbacks(me.rdma, requested, established,
@@ -269,8 +261,9 @@ void crowd_close(void)
 	peer_close(&me);
 	pier_dev_close(dev);
 	dev = NULL;
-	if (!OK(heap() < heap_before + LEFT))
-		tap_note("%zu bytes, and %zu before", heap(), heap_before);
+	if (!OK(cable_heap() < heap_before + LEFT))
+		tap_note("%zu bytes, and %zu before", cable_heap(),
+			 heap_before);
 }
 
 bool crowd_listen(uint32_t backlog, uint32_t rate)

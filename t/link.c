@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
-#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -404,13 +403,13 @@ static void again_and_again(bool (*turn)(int i))
 		if (i != 1)
 			continue;
 		fds = cable_fds();
-		heap = mallinfo2().uordblks;
+		heap = cable_heap();
 	}
 	IS(i, TURNS);
 	IS(cable_fds(), fds);
-	if (!OK(mallinfo2().uordblks < heap + GROWTH))
+	if (!OK(cable_heap() < heap + GROWTH))
 		tap_note("%zu bytes, %zu after the first turns",
-			 mallinfo2().uordblks, heap);
+			 cable_heap(), heap);
 out_part:
 	part();
 }
