@@ -35,8 +35,8 @@ static const char *file(void)
 {
 	char name[64];
 
-	snprintf(name, sizeof(name), "pier.%u.%d.0123", (unsigned int)geteuid(),
-		 (int)getpid());
+	snprintf(name, sizeof(name), "pier.%u.%d.0123456789abcdef",
+		 (unsigned int)geteuid(), (int)getpid());
 	return path(name);
 }
 
@@ -230,6 +230,61 @@ static void a_number_of_another_namespace_means_nothing_here(void)
 	close(fd);
 	IS(read_pages(NULL), 0);
 	OK(!there());
+}
+
+/* Nobody holds it: is it removed? */
+static bool swept(size_t len)
+{
+	close(put_page(len, false));
+	IS(read_pages(NULL), 0);
+	return !there();
+}
+
+static void a_dead_page_of_another_version_is_removed(void)
+{
+	make_page();
+	good->version++;
+	OK(swept(sizeof(*good)));
+	make_page();
+	good->size -= 64;
+	OK(swept(sizeof(*good) - 64));
+	make_page();
+	OK(swept(sizeof(*good) + 64));
+}
+
+/* Is a page of another version that is called @name, of mode @mode, kept? */
+static void stays(const char *name, mode_t mode)
+{
+	char to[128];
+
+	make_page();
+	good->version++;
+	close(put_page(sizeof(*good), false));
+	OK(!chmod(file(), mode));
+	snprintf(to, sizeof(to), "%s", path(name));
+	OK(!rename(file(), to));
+	IS(read_pages(NULL), 0);
+	if (!IS(unlink(to), 0))
+		tap_note("%s", name);
+}
+
+static void what_is_no_page_by_name_or_mode_is_left_alone(void)
+{
+	char name[96];
+
+	stays("pier.settings", 0600);
+	stays("pier.0.1.txt", 0600);
+	snprintf(name, sizeof(name), "pier.%u.1.0123", (unsigned int)geteuid());
+	stays(name, 0600);
+	snprintf(name, sizeof(name), "pier.%u.1.0123456789abcdef.old",
+		 (unsigned int)geteuid());
+	stays(name, 0600);
+	snprintf(name, sizeof(name), "pier.%u.1.0123456789abcdef",
+		 (unsigned int)geteuid() + 1);
+	stays(name, 0600);
+	snprintf(name, sizeof(name), "pier.%u.1.0123456789abcdef",
+		 (unsigned int)geteuid());
+	stays(name, 0644);
 }
 
 static void a_dead_page_of_another_user_is_left_alone(void)
@@ -458,6 +513,8 @@ int main(void)
 	TEST(a_page_that_nobody_holds_is_removed);
 	TEST(a_page_of_an_earlier_process_of_that_number_is_removed);
 	TEST(a_number_of_another_namespace_means_nothing_here);
+	TEST(a_dead_page_of_another_version_is_removed);
+	TEST(what_is_no_page_by_name_or_mode_is_left_alone);
 	TEST(a_dead_page_of_another_user_is_left_alone);
 	TEST(only_the_process_that_was_asked_for_is_told);
 	TEST(without_a_directory_rows_are_the_processs_own);

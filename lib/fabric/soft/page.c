@@ -43,15 +43,23 @@ static int reserve(const void *at, size_t len)
 	return fallocate(own.fd, 0, offset, (off_t)len) ? -errno : 0;
 }
 
+void pier__soft_page_name(char *ret, size_t size, uid_t uid, pid_t pid,
+			  uint64_t number)
+{
+	snprintf(ret, size, "pier.%u.%u.%016" PRIx64, (unsigned int)uid,
+		 (unsigned int)pid, number);
+}
+
 /* Give the file of @fd its name: all of it is there by then. */
 static int publish(int fd)
 {
-	char link[40];
+	char link[40], name[64];
 
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	snprintf(own.path, sizeof(own.path), "%s/pier.%u.%d.%016" PRIx64,
-		 pier__soft_page_dir, (unsigned int)geteuid(), (int)own.pid,
-		 pier__random64());
+	pier__soft_page_name(name, sizeof(name), geteuid(), own.pid,
+			     pier__random64());
+	snprintf(own.path, sizeof(own.path), "%s/%s", pier__soft_page_dir,
+		 name);
 	if (linkat(AT_FDCWD, link, AT_FDCWD, own.path, AT_SYMLINK_FOLLOW))
 		return -errno;
 	return 0;

@@ -76,7 +76,11 @@ void pier__soft_page_sum(const char *device, struct soft_counters *ret);
 /* Who is this process?  Fills in what tells it from all others. */
 void pier__soft_page_self(struct soft_page *page);
 
-/* Remove what dead processes of this user have left. */
+/* The file's name, without the directory. */
+void pier__soft_page_name(char *ret, size_t size, uid_t uid, pid_t pid,
+			  uint64_t number);
+
+/* Remove what dead processes of this user have left, of any version. */
 void pier__soft_page_sweep(void);
 
 /* As the fabric's member of that name. */

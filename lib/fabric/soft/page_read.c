@@ -19,6 +19,7 @@
  * which would leave its length in the writer's hand, but copied and checked.
  */
 #define ROWS (SOFT_PAGE_EPS + SOFT_PAGE_QPS)
+#define OPEN_FLAGS (O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
 #define COUNTED_MAX 65536	/* things; beyond, something is wrong */
 
 /* When the process @pid was started, in ticks; 0: there is none. */
@@ -90,8 +91,7 @@ static int open_page(int dir, const char *name, struct soft_page *page,
 {
 	int fd;
 
-	fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY |
-			       O_CLOEXEC);
+	fd = openat(dir, name, OPEN_FLAGS);
 	if (fd < 0)
 		return -1;
 	if (fstat(fd, st) || !S_ISREG(st->st_mode) ||
@@ -209,6 +209,41 @@ static bool is_name(const char *name, int pid)
 	       (!pid || whose == pid);
 }
 
+/* One that this user's processes give, to the letter. */
+static bool is_own_name(const char *name)
+{
+	unsigned int uid, pid;
+	uint64_t number;
+	char again[64];
+
+	if (sscanf(name, "pier.%u.%u.%" SCNx64, &uid, &pid, &number) != 3)
+		return false;
+	pier__soft_page_name(again, sizeof(again), geteuid(), pid, number);
+	return !strcmp(name, again);
+}
+
+/*
+ * The page of another version of pier, whose head says nothing to us: by its
+ * name, owner and mode it is this user's.  Every version locks its page before
+ * it gives it the name, and as long as it lives.
+ */
+static void sweep_foreign(int dir, const char *name)
+{
+	struct stat st;
+	int fd;
+
+	if (!is_own_name(name))
+		return;
+	fd = openat(dir, name, OPEN_FLAGS);
+	if (fd < 0)
+		return;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) &&
+	    (st.st_mode & 07777) == 0600 && st.st_uid == geteuid() &&
+	    !flock(fd, LOCK_SH | LOCK_NB))
+		unlinkat(dir, name, 0);
+	close(fd);
+}
+
 /* Look at one file; a dead process's is removed if it is this user's. */
 static int look(int dir, const char *name, int pid, struct soft_page *page,
 		struct pier__counteds *list)
@@ -217,8 +252,10 @@ static int look(int dir, const char *name, int pid, struct soft_page *page,
 	int fd, err = 0;
 
 	fd = open_page(dir, name, page, &st);
-	if (fd < 0)
+	if (fd < 0) {
+		sweep_foreign(dir, name);
 		return 0;
+	}
 	if (!is_alive(fd, page)) {
 		if (st.st_uid == geteuid())
 			unlinkat(dir, name, 0);
