@@ -33,6 +33,34 @@ each_compiles_alone_in_cxx()
 	each_header cc g++ -std=c++11 -pedantic-errors
 }
 
+# The macros that stand for values, as a program uses them.
+macros_are_of_use()
+{
+	cat >"$tmp/macros.$1" <<-'EOF'
+	#include <pier/pier.h>
+
+	struct pier_args args = PIER_ARGS_RENDEZVOUS;
+	const char *text = PIER_ARGS_TEXT;
+	const unsigned int zero = PIER_ZERO;
+	EOF
+	shift
+	"$@" -Wall -Wextra -Wpedantic -Werror -fsyntax-only \
+	    -I"$tmp/include" "$tmp/macros".*
+	rm "$tmp/macros".*
+}
+
+macros_are_of_use_in_c()
+{
+	macros_are_of_use c "${CC:-gcc}" -std=c11
+}
+
+macros_are_of_use_in_cxx()
+{
+	command -v g++ >/dev/null || skip "there is no g++"
+	macros_are_of_use cc g++ -std=c++17
+	macros_are_of_use cc g++ -std=c++11
+}
+
 # But for those of libpier-uv, which are for programs that link it.
 pier_h_has_them_all()
 {
@@ -62,6 +90,8 @@ samples_need_nothing_else()
 
 none each_compiles_alone_in_c
 none each_compiles_alone_in_cxx
+none macros_are_of_use_in_c
+none macros_are_of_use_in_cxx
 none pier_h_has_them_all
 none there_are_no_functions_in_headers
 none samples_need_nothing_else

@@ -67,18 +67,23 @@ struct pier_args {
 	char **argv;
 };
 
-/* For programs that meet a peer: device, descriptor files or CM, timeout. */
+/*
+ * For programs that meet a peer: device, descriptor files or CM, timeout.
+ * In the order of the members, for C++ before 20 knows no names here.
+ */
 #define PIER_ARGS_RENDEZVOUS \
 	{ \
-		.size = sizeof(struct pier_args), \
-		.groups = PIER_ARGS_DEVICE | PIER_ARGS_FILES | \
-			  PIER_ARGS_TIMEOUT | PIER_ARGS_CM, \
-		.gid_index = -1, \
-		.local_descriptor = "/tmp/local_connection_desc_path.txt", \
-		.remote_descriptor = "/tmp/remote_connection_desc_path.txt", \
-		.memory_descriptor = "/tmp/remote_resource_desc_path.txt", \
-		.timeout_ms = 60000, \
-		.listen_port = 13579, \
+		sizeof(struct pier_args), \
+		PIER_ARGS_DEVICE | PIER_ARGS_FILES | PIER_ARGS_TIMEOUT | \
+			PIER_ARGS_CM, \
+		NULL, NULL, NULL, \
+		NULL, -1,		/* device, gid_index */ \
+		"/tmp/local_connection_desc_path.txt", \
+		"/tmp/remote_connection_desc_path.txt", \
+		"/tmp/remote_resource_desc_path.txt", \
+		60000,			/* timeout_ms */ \
+		0, NULL, NULL, 13579,	/* use_cm to listen_port */ \
+		0, NULL, \
 	}
 
 /* The text that the samples move where none is given. */
