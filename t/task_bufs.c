@@ -107,6 +107,84 @@ static void buffers_put_while_in_flight_go_back_at_the_end(void)
 	IS(pier_buf_inventory_free_count(a.inv), before);
 }
 
+/* A task whose buffer is put while it is in flight, and submitted again. */
+static void submit_after_put(struct pier_task *task, struct pier_buf *buf,
+			     const char *which)
+{
+	size_t free = pier_buf_inventory_free_count(a.inv);
+	int status = -EINPROGRESS, sent;
+
+	pier_task_set_done(task, peer_done, &status);
+	IS(pier_task_submit(task, 0), 0);
+	pier_buf_put(buf);
+	if (pier_task_type(task) == PIER_TASK_RECEIVE) {
+		sent = -EINPROGRESS;
+		IS(pier_rdma_send(b.conn, NULL, peer_done, &sent), 0);
+		IS(peer_await(&sent), 0);
+	}
+	IS(peer_await(&status), 0);
+	IS(pier_buf_inventory_free_count(a.inv), free + 1);
+	IS(pier_task_submit(task, 0), -EINVAL);
+	LIKE(pier_last_error(), which);
+	LIKE(pier_last_error(), "was given back by pier_buf_put()");
+	pier_task_free(task);
+}
+
+static void a_task_is_not_submitted_with_a_buffer_that_was_given_back(void)
+{
+	struct pier_buf *src = peer_data(&a, 0, 8);
+	struct pier_buf *dst = peer_far_room(&a, 0, 8);
+	struct pier_buf *word = peer_far_data(&a, 64, 8);
+	struct pier_buf *room;
+	struct pier_task *task;
+
+	if (IS(pier_rdma_task_write(a.conn, src, dst, &task), 0))
+		submit_after_put(task, dst, "write: the destination");
+	dst = peer_far_room(&a, 0, 8);
+	if (IS(pier_rdma_task_write(a.conn, src, dst, &task), 0))
+		submit_after_put(task, src, "write: the source");
+	src = peer_data(&a, 0, 0);
+	if (IS(pier_rdma_task_write(a.conn, src, dst, &task), 0))
+		submit_after_put(task, dst, "write: the destination");
+	room = peer_room(&a, 0, 8);
+	if (IS(pier_rdma_task_read(a.conn, word, room, &task), 0))
+		submit_after_put(task, word, "read: the source");
+	word = peer_far_data(&a, 64, 8);
+	pier_buf_reset(room);
+	if (IS(pier_rdma_task_fetch_add(a.conn, word, room, 1, &task), 0))
+		submit_after_put(task, room, "fetch and add: the source");
+	room = peer_room(&a, 0, 8);
+	if (IS(pier_rdma_task_receive(a.rdma, room, &task), 0))
+		submit_after_put(task, room, "receive: the destination");
+	pier_buf_put(word);
+	pier_buf_put(src);
+}
+
+static void a_chain_that_was_given_back_is_refused(void)
+{
+	struct pier_buf *room = peer_room(&a, 0, 8);
+	struct pier_task *task;
+
+	IS(pier_buf_chain(room, peer_room(&a, 64, 8)), 0);
+	if (!IS(pier_rdma_task_receive(a.rdma, room, &task), 0))
+		return;
+	pier_buf_put(room);
+	IS(pier_task_submit(task, 0), -EINVAL);
+	LIKE(pier_last_error(), "was given back by pier_buf_put()");
+	pier_task_free(task);
+}
+
+static void no_task_is_made_of_a_buffer_that_was_given_back(void)
+{
+	struct pier_buf *room = peer_room(&a, 0, 8);
+	struct pier_task *task = NULL;
+
+	pier_buf_put(room);
+	IS(pier_rdma_task_receive(a.rdma, room, &task), -EINVAL);
+	LIKE(pier_last_error(), "was given back by pier_buf_put()");
+	OK(!task);
+}
+
 int main(void)
 {
 	if (pier_dev_open(NULL, &dev))
@@ -116,6 +194,9 @@ int main(void)
 	TEST(set_bufs_changes_what_the_next_submit_uses);
 	TEST(a_task_sends_what_became_of_its_buffers);
 	TEST(buffers_put_while_in_flight_go_back_at_the_end);
+	TEST(a_task_is_not_submitted_with_a_buffer_that_was_given_back);
+	TEST(a_chain_that_was_given_back_is_refused);
+	TEST(no_task_is_made_of_a_buffer_that_was_given_back);
 	peer_unpair(&a, &b);
 	pier_dev_close(dev);
 	return tap_done();

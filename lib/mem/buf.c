@@ -156,6 +156,7 @@ static void give_back(struct pier_buf *buf)
 
 	pier__mmap_drop(buf->mmap);
 	buf->mmap = NULL;
+	pier__buf_changed(buf);		/* a task may still point here */
 	buf->next = inv->free;
 	inv->free = buf;
 	inv->free_count++;

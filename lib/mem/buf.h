@@ -7,16 +7,17 @@
 #include "mem/mmap.h"
 
 struct pier_buf {
-	struct pier_mmap *mmap;		/* held */
+	struct pier_mmap *mmap;		/* held; NULL: nobody's buffer */
 	uintptr_t head, data;		/* addresses, ours or the peer's */
 	size_t len, data_len;
 	struct pier_buf *next;		/* in the chain, or in the free list */
 	struct pier_buf *first;		/* of the chain; itself if it is */
 	struct pier_buf_inventory *inv;
 	uint32_t refs;			/* of the first only */
-	uint64_t stamp;			/* new when it is taken, moved or */
-					/* chained: with the same one only */
-					/* data_len may be another */
+	uint64_t stamp;			/* new when it is taken, moved, */
+					/* chained or given back: with the */
+					/* same one only data_len may be */
+					/* another */
 };
 
 /* Bytes behind the data. */

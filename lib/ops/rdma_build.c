@@ -9,6 +9,24 @@
 #define ATOMIC_SIZE 8u
 #define SGE_MAX (UINT32_C(1) << 31)
 
+int pier__rdma_given_back(enum pier_task_type type, const char *name)
+{
+	return pier__fail(-EINVAL, "%s: the %s was given back by "
+			  "pier_buf_put(): a task holds no buffer while it is "
+			  "not submitted, keep a reference for it",
+			  pier_task_type_name(type), name);
+}
+
+/* Are its buffers still somebody's? */
+static int check_held(const struct pier__rdma_task *t)
+{
+	if (t->src && !t->src->mmap)
+		return pier__rdma_given_back(t->task.type, "source");
+	if (t->dst && !t->dst->mmap)
+		return pier__rdma_given_back(t->task.type, "destination");
+	return 0;
+}
+
 /* One element of the list: @len bytes at @addr of @buf's mmap. */
 static int add_sge(struct pier__rdma_task *t, const struct pier_dev *dev,
 		   const struct pier_buf *buf, uintptr_t addr, size_t len,
@@ -210,8 +228,10 @@ static void remember(struct pier__rdma_built *built,
 
 int pier__rdma_build(struct pier__rdma_task *t)
 {
-	int n = build(t);
+	int n = check_held(t);
 
+	if (!n)
+		n = build(t);
 	if (n < 0)
 		return n;
 	t->wr.send.num_sge = n;
@@ -224,8 +244,10 @@ int pier__rdma_build(struct pier__rdma_task *t)
 int pier__rdma_build_recv(struct pier__rdma_task *t)
 {
 	const struct pier_rdma *rdma = pier__rdma_of(t->task.ctx);
-	int n = scatter(t, rdma->dev, t->dst, UINT64_MAX);
+	int n = check_held(t);
 
+	if (!n)
+		n = scatter(t, rdma->dev, t->dst, UINT64_MAX);
 	if (n < 0)
 		return n;
 	t->wr.recv.num_sge = n;

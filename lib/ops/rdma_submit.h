@@ -22,6 +22,13 @@ extern const struct pier__rdma_kind pier__rdma_recv;	/* a room, or none */
 int pier__rdma_build(struct pier__rdma_task *t);
 int pier__rdma_build_recv(struct pier__rdma_task *t);
 
+/*
+ * Refuse a buffer that was put before the task was submitted: say so.  @name
+ * is "source" or "destination".  Returns -EINVAL.
+ */
+int pier__rdma_given_back(enum pier_task_type type, const char *name)
+	__attribute__((cold));
+
 static inline const char *pier__rdma_name(const struct pier__rdma_task *t)
 {
 	return pier_task_type_name(t->task.type);

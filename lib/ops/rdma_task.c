@@ -35,6 +35,8 @@ static int check_buf(enum pier_task_type type, const char *name,
 	if (!buf)
 		return optional ? 0 :
 				  pier__fail(-EINVAL, "%s: no %s", what, name);
+	if (!buf->mmap)
+		return pier__rdma_given_back(type, name);
 	if (buf->first != buf)
 		return pier__fail(-EINVAL, "%s: the %s is not the first of its "
 				  "chain", what, name);

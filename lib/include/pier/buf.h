@@ -58,7 +58,10 @@ int pier_buf_empty(struct pier_buf_inventory *inv, struct pier_mmap *mmap,
 /* Take another reference.  Errors: -EOVERFLOW, beyond 65535. */
 int pier_buf_ref(struct pier_buf *buf);
 
-/* Give one back; the last one frees the whole chain.  NULL is fine. */
+/*
+ * Give one back; the last one frees the whole chain, and no task may be
+ * submitted with it any more.  NULL is fine.
+ */
 void pier_buf_put(struct pier_buf *buf);
 
 void *pier_buf_head(const struct pier_buf *buf);

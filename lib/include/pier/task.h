@@ -11,7 +11,8 @@ extern "C" {
 /*
  * A task: one operation on a context.  Taken from a context's pool by a call
  * like pier_rdma_task_read(), submitted again and again, freed.  From submit
- * until its callback the task and its buffers belong to pier.
+ * until its callback the task and its buffers belong to pier; at other times
+ * the task holds no buffer: whoever submits it again keeps a reference.
  * Calls belong to the engine's thread.
  */
 struct pier_conn;
@@ -55,7 +56,7 @@ void pier_task_set_done(struct pier_task *task, pier_task_fn *fn, void *arg);
  * Errors: -EBUSY, already submitted; -ESHUTDOWN, the context is not running;
  * -ENOTCONN; -EAGAIN, the queue is full: progress first; -EMSGSIZE, more than
  * the device's limit or the destination's room; -EACCES, the peer did not
- * grant it; -EINVAL.
+ * grant it; -EINVAL, among others for a buffer that was given back.
  */
 int pier_task_submit(struct pier_task *task, unsigned int flags);
 
