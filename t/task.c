@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/clock.h"
@@ -429,8 +430,11 @@ static void a_pool_gives_out_what_it_has(void)
 	IS(pier_rdma_task_send(c.conn, NULL, &two), 0);
 	IS(pier_rdma_task_send(c.conn, NULL, &three), -ENOBUFS);
 	OK(!three);
-	LIKE(pier_last_error(), "2 tasks");
+	LIKE(pier_last_error(), "all 2 tasks are taken");
+	LIKE(pier_last_error(), "free them, or raise send_tasks");
 	IS(pier_rdma_task_receive(c.rdma, NULL, &three), 0);
+	IS(pier_rdma_receive(c.rdma, NULL, peer_done, NULL), -ENOBUFS);
+	LIKE(pier_last_error(), "raise recv_tasks");
 	pier_task_free(three);
 	pier_task_free(two);
 	IS(pier_rdma_task_send(c.conn, NULL, &two), 0);
@@ -452,6 +456,49 @@ static void a_task_may_outlive_its_context(void)
 	peer_unpair(&c, &d);
 	pier_task_free(task);
 	pier_task_free(recv);
+}
+
+static char told[512];
+
+static void keep_critical(enum pier_log_level level, const char *area,
+			  const char *message, void *arg)
+{
+	(void)arg;
+	if (level == PIER_LOG_CRITICAL)
+		snprintf(told + strlen(told), sizeof(told) - strlen(told),
+			 "%s: %s\n", area, message);
+}
+
+static void tasks_not_freed_are_told_of_when_the_context_is_destroyed(void)
+{
+	struct pier_task *sends[3], *recv;
+	struct peer c, d;
+	int status;
+
+	pier_log_set_callback(keep_critical, NULL);
+	if (!peer_pair(&c, &d, dev, NULL, LEN))
+		return;
+	IS(pier_rdma_task_send(c.conn, NULL, &sends[0]), 0);
+	IS(pier_rdma_task_send_imm(c.conn, NULL, 1, &sends[1]), 0);
+	IS(pier_rdma_task_send(c.conn, NULL, &sends[2]), 0);
+	IS(pier_rdma_task_receive(d.rdma, NULL, &recv), 0);
+	peer_unpair(&c, &d);
+	LIKE(told, "rdma: ");
+	LIKE(told, ": 2 send, 1 send with immediate: pier_task_free() them");
+	LIKE(told, ": 1 receive: pier_task_free() them");
+	for (int i = 0; i < 3; i++)
+		pier_task_free(sends[i]);
+	pier_task_free(recv);
+
+	told[0] = '\0';
+	if (!peer_pair(&c, &d, dev, NULL, LEN))
+		return;
+	IS(pier_rdma_task_send(c.conn, NULL, &sends[0]), 0);
+	IS(pier_rdma_receive(d.rdma, NULL, peer_done, &status), 0);
+	pier_task_free(sends[0]);
+	peer_unpair(&c, &d);
+	IS_STR(told, "");
+	pier_log_set_callback(NULL, NULL);
 }
 
 static void a_retrieved_receive_keeps_its_connection(void)
@@ -503,6 +550,7 @@ int main(void)
 	TEST(a_full_receive_queue_says_again);
 	TEST(a_pool_gives_out_what_it_has);
 	TEST(a_task_may_outlive_its_context);
+	TEST(tasks_not_freed_are_told_of_when_the_context_is_destroyed);
 	TEST(a_retrieved_receive_keeps_its_connection);
 	peer_unpair(&a, &b);
 	pier_dev_close(dev);

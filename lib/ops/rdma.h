@@ -46,13 +46,14 @@ struct pier__rdma_task {
 struct pier__rdma_pool {
 	struct pier__rdma_task *free;
 	char *memory;
+	size_t size;			/* of a task with its elements */
 	uint32_t count, free_count, chain;
 	bool orphan;			/* freed with its last task */
 };
 
 int pier__rdma_pool_create(uint32_t count, uint32_t chain,
 			   struct pier__rdma_pool **ret);
-/* Tasks still held keep it alive.  NULL is fine. */
+/* Tasks still held keep it alive, and are told of.  NULL is fine. */
 void pier__rdma_pool_destroy(struct pier__rdma_pool *pool);
 struct pier__rdma_task *pier__rdma_pool_take(struct pier__rdma_pool *pool);
 void pier__rdma_pool_give(struct pier__rdma_task *task);

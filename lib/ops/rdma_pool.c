@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "core/fail.h"
 #include "ops/rdma.h"
+
+static struct pier__rdma_task *nth(const struct pier__rdma_pool *pool,
+				   uint32_t i)
+{
+	return (struct pier__rdma_task *)(pool->memory + i * pool->size);
+}
 
 int pier__rdma_pool_create(uint32_t count, uint32_t chain,
 			   struct pier__rdma_pool **ret)
@@ -22,9 +29,9 @@ int pier__rdma_pool_create(uint32_t count, uint32_t chain,
 	}
 	pool->count = pool->free_count = count;
 	pool->chain = chain;
+	pool->size = size;
 	for (uint32_t i = count; i-- > 0;) {
-		struct pier__rdma_task *task =
-			(struct pier__rdma_task *)(pool->memory + i * size);
+		struct pier__rdma_task *task = nth(pool, i);
 
 		task->pool = pool;
 		task->next = pool->free;
@@ -44,10 +51,48 @@ static void free_unused(struct pier__rdma_pool *pool)
 	free(pool);
 }
 
+/* How many tasks of each type are held.  No more can be taken. */
+static void count_held(struct pier__rdma_pool *pool,
+		       uint32_t ret[PIER_TASK_FETCH_ADD + 1])
+{
+	struct pier__rdma_task *t;
+
+	for (t = pool->free; t; t = t->next)
+		t->task.ops = NULL;	/* marks it as free */
+	for (uint32_t i = 0; i < pool->count; i++) {
+		t = nth(pool, i);
+		if (t->task.ops)
+			ret[t->task.type]++;
+	}
+}
+
+/* Nobody else would notice: what they keep is reachable through them. */
+static void tell_held(struct pier__rdma_pool *pool)
+{
+	uint32_t held[PIER_TASK_FETCH_ADD + 1] = { 0 };
+	char text[256] = "";
+	size_t len = 0;
+
+	if (pool->free_count == pool->count)
+		return;
+	count_held(pool, held);
+	for (int i = 0; i <= PIER_TASK_FETCH_ADD; i++) {
+		if (!held[i])
+			continue;
+		len += (size_t)snprintf(text + len, sizeof(text) - len,
+					"%s%u %s", len ? ", " : "", held[i],
+					pier_task_type_name(i));
+	}
+	pier__log(PIER_LOG_CRITICAL, "rdma", "a context is destroyed whose "
+		  "tasks are not all freed: %s: pier_task_free() them, they "
+		  "keep memory and connections", text);
+}
+
 void pier__rdma_pool_destroy(struct pier__rdma_pool *pool)
 {
 	if (!pool)
 		return;
+	tell_held(pool);
 	pool->orphan = true;
 	free_unused(pool);
 }

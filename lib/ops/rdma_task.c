@@ -79,6 +79,20 @@ static void set_bufs(struct pier__rdma_task *t, struct pier_buf *src,
 	t->len = 0;
 }
 
+static int all_taken(const struct pier__rdma_pool *pool,
+		     enum pier_task_type type)
+{
+	const char *what = pier_task_type_name(type);
+
+	if (!pool)
+		return pier__fail(-ENOBUFS, "%s: there are no tasks before "
+				  "the context is started", what);
+	return pier__fail(-ENOBUFS, "%s: all %u tasks are taken: let some "
+			  "finish and free them, or raise %s", what,
+			  pool->count, type == PIER_TASK_RECEIVE ?
+				  "recv_tasks" : "send_tasks");
+}
+
 /* One of the pool of @rdma with everything preformatted. */
 static int take(struct pier_rdma *rdma, struct pier_conn *conn,
 		enum pier_task_type type, struct pier_buf *src,
@@ -96,9 +110,7 @@ static int take(struct pier_rdma *rdma, struct pier_conn *conn,
 					       &pier__rdma_send;
 	t = pool ? pier__rdma_pool_take(pool) : NULL;
 	if (!t)
-		return pier__fail(-ENOBUFS, "%s: %u tasks, all taken",
-				  pier_task_type_name(type),
-				  pool ? pool->count : 0);
+		return all_taken(pool, type);
 	t->task.op.done = kind->done;
 	t->task.ops = &kind->ops;
 	t->task.ctx = &rdma->ctx;

@@ -60,7 +60,11 @@ void pier_task_set_done(struct pier_task *task, pier_task_fn *fn, void *arg);
  */
 int pier_task_submit(struct pier_task *task, unsigned int flags);
 
-/* Give @task back to its pool; its buffers stay the caller's.  NULL is fine. */
+/*
+ * Give @task back to its pool; its buffers stay the caller's.  Before the
+ * context is destroyed: a task that is not freed keeps the pool and its
+ * connection.  NULL is fine.
+ */
 void pier_task_free(struct pier_task *task);
 
 /* 0, a negative error, or -EINPROGRESS while submitted. */
