@@ -102,6 +102,7 @@ check_PROGRAMS += \
 dist_check_SCRIPTS += \
 	%D%/capture.sh \
 	%D%/docs.sh \
+	%D%/examples.sh \
 	%D%/exchange.sh \
 	%D%/headers.sh \
 	%D%/interop.sh \
