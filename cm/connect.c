@@ -10,6 +10,8 @@
 #include "core/copy.h"
 #include "core/fail.h"
 
+#define ROCE_PORT 4791	/* of standard RDMA devices */
+
 /*
  * The active side: look the name up, then for each address in turn find the
  * way, ask, and with the answer go on to the handshake.
@@ -195,15 +197,40 @@ static void give_up(struct pier_conn *conn)
 	pier__conn_fail(conn, err);
 }
 
+/* What a firewall may hold up, in @ret. */
+static const char *ports_text(const struct pier_conn *conn, char *ret,
+			      size_t size)
+{
+	const struct pier__port *port = &conn->qset->dev->info.port;
+	uint16_t own = conn->qset->chan->udp_port;
+
+	ret[0] = '\0';
+	if (port->link_layer == IBV_LINK_LAYER_INFINIBAND ||
+	    port->limits.by_address)
+		return ret;
+	if (own == ROCE_PORT)
+		snprintf(ret, size, ", and does the network let UDP port %u "
+			 "pass", own);
+	else
+		snprintf(ret, size, ", and does the network let UDP port %u "
+			 "pass there and port %u back, or %u both ways if it "
+			 "is a standard RDMA device",
+			 conn->side->attempt->peer.port, own, ROCE_PORT);
+	return ret;
+}
+
 static void too_late(struct pier_conn *conn)
 {
 	struct pier__side *side = conn->side;
 	const char *stage = "finding the way", *why = "no answer";
+	char ports[160], text[256];
 
 	if (conn->phase == PIER__CONN_ASKED) {
 		stage = "asking";
-		why = "no answer in time: does the server run its progress "
-		      "engine, and does the network let UDP port 4791 pass?";
+		snprintf(text, sizeof(text), "no answer in time: does the "
+			 "server run its progress engine%s?",
+			 ports_text(conn, ports, sizeof(ports)));
+		why = text;
 	} else if (side->attempt->query) {
 		stage = "looking the name up";
 		why = "no answer of a name server in time";

@@ -184,11 +184,33 @@ static void a_sample_waits_for_its_server_all_the_same(void)
 	args.timeout_ms = 2000;
 	if (client_at("soft_lo")) {
 		IS(pier_rendezvous(client.peer.rdma, &args, NULL, &conn,
-				   NULL), -ETIMEDOUT);
-		LIKE(pier_last_error(), "after 2");
+				   NULL), -EADDRINUSE);
+		LIKE(pier_last_error(), "after 2 s: ");
+		LIKE(pier_last_error(), "UDP port 4791 here, which is taken");
 	}
 	end();
 	close(fd);
+}
+
+/* The last of its attempts has no time to hear anything. */
+static void a_sample_without_a_server_tells_the_refusal_it_heard(void)
+{
+	struct pier_args args = PIER_ARGS_RENDEZVOUS;
+	struct pier_conn *conn = NULL;
+	uint16_t none = 0;
+	int i;
+
+	close(silent(&none));
+	args.use_cm = 1;
+	args.server_addr = "127.0.0.1";
+	args.listen_port = none;
+	for (i = 0; i < 4 && client_at("soft_lo"); i++) {
+		args.timeout_ms = 1000 + 30 * i;
+		IS(pier_rendezvous(client.peer.rdma, &args, NULL, &conn,
+				   NULL), -ECONNREFUSED);
+		LIKE(pier_last_error(), "nobody listens on that port");
+		end();
+	}
 }
 
 static void so_it_is_over_ipv6(void)
@@ -249,6 +271,7 @@ int main(void)
 	TEST(that_port_4791_is_taken_here_is_told);
 	TEST(so_it_is_over_ipv6);
 	TEST(a_sample_waits_for_its_server_all_the_same);
+	TEST(a_sample_without_a_server_tells_the_refusal_it_heard);
 	TEST(a_name_with_two_addresses_is_asked_at_both);
 	return tap_done();
 }

@@ -128,15 +128,29 @@ static void the_way_leads_over_another_device(void)
 	end();
 }
 
+/* The way there is the listener's port, the way back our own. */
+static const char *ports(void)
+{
+	const char *own = pier_conn_local_address(client.peer.conn);
+	static char text[80];
+
+	own = strstr(own, "port ");
+	snprintf(text, sizeof(text), "UDP port 9 pass there and %s back",
+		 own ? own : "?");
+	return text;
+}
+
 static void a_neighbour_does_not_answer(void)
 {
 	memset(&client, 0, sizeof(client));
 	memset(&server, 0, sizeof(server));
 	if (IS(pier_dev_open("soft_av0", &dev), 0) && open_both(NULL) &&
 	    IS(connect_to(FAR, 9, 300), 0) &&
-	    OK(peer_count(&client.failures, 1)))
+	    OK(peer_count(&client.failures, 1))) {
 		whole(client.peer.conn, -ETIMEDOUT, FAR " port 9 from 10.9.0.1",
 		      "asking", "no answer in time");
+		LIKE(pier_conn_error_text(client.peer.conn), ports());
+	}
 	end();
 }
 

@@ -83,14 +83,19 @@ static void requested(struct pier_conn *conn, void *arg)
 	m->conn = conn;
 }
 
-/* It came to nothing: keep why, and be ready for another. */
-static void drop(struct meeting *m)
+/*
+ * It came to nothing: keep why, and be ready for another.  That one which was
+ * @cut_short heard nothing is no news if something was heard before.
+ */
+static void drop(struct meeting *m, bool cut_short)
 {
-	m->error = pier_conn_error(m->conn);
-	if (!m->error)
-		m->error = -ECONNRESET;
-	snprintf(m->text, sizeof(m->text), "%s",
-		 pier_conn_error_text(m->conn));
+	int err = pier_conn_error(m->conn);
+
+	if (!cut_short || err != -ETIMEDOUT || !m->error) {
+		m->error = err ? err : -ECONNRESET;
+		snprintf(m->text, sizeof(m->text), "%s",
+			 pier_conn_error_text(m->conn));
+	}
 	pier_conn_destroy(m->conn);
 	m->conn = NULL;
 }
@@ -138,7 +143,7 @@ static int serve(struct meeting *m)
 		err = 0;
 		if (m->conn && m->conn->state != PIER_CONN_INIT &&
 		    !pier__conn_met(m->conn))
-			drop(m);
+			drop(m, false);
 	}
 	pier_listener_destroy(listener);
 	return err;
@@ -192,7 +197,7 @@ static int attempt(struct meeting *m, const char *source)
 	err = pier_conn_wait(m->conn, left + ATTEMPT_MS);
 	if (!err || !may_come(err))
 		return err;
-	drop(m);
+	drop(m, left < ATTEMPT_MS);
 	pier_pe_wait(m->rdma->ctx.pe, PAUSE_MS);
 	return -EAGAIN;
 }
