@@ -92,6 +92,7 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/fabric/soft/io.h \
 	%D%/fabric/soft/mad.c \
 	%D%/fabric/soft/mad.h \
+	%D%/fabric/soft/mapped.c \
 	%D%/fabric/soft/modify.c \
 	%D%/fabric/soft/mr.c \
 	%D%/fabric/soft/mr.h \

@@ -2,6 +2,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <pier/error.h>
 
@@ -413,6 +415,40 @@ static void a_region_without_the_right_is_refused(void)
 	fdev->fabric->dev->dereg(mr);
 }
 
+static int reg(void *addr, size_t len, int access)
+{
+	struct pier__mr *mr;
+	int err = fdev->fabric->dev->reg(fdev, addr, len, access, &mr);
+
+	if (!err)
+		fdev->fabric->dev->dereg(mr);
+	return err;
+}
+
+static void memory_that_the_process_may_not_use_is_refused(void)
+{
+	const int writes = IBV_ACCESS_LOCAL_WRITE, reads = 0;
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	uint8_t *at = mmap(NULL, 4 * page, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	/* Two to be written, one to be read, and a hole. */
+	if (!OK(at != MAP_FAILED) ||
+	    !OK(!mprotect(at + 2 * page, page, PROT_READ)) ||
+	    !OK(!munmap(at + 3 * page, page)))
+		return;
+	IS(reg(at, 2 * page, writes | IBV_ACCESS_REMOTE_WRITE), 0);
+	IS(reg(at, 2 * page + 1, writes | IBV_ACCESS_REMOTE_WRITE), -EFAULT);
+	LIKE(pier_last_error(), "bytes at 0x");
+	IS(reg(at + 2 * page, 1, writes), -EFAULT);
+	IS(reg(at + 3 * page - 1, 1, reads | IBV_ACCESS_REMOTE_READ), 0);
+	IS(reg(at + 3 * page - 1, 2, reads), -EFAULT);
+	IS(reg((void *)8, 4096, writes), -EFAULT);
+	OK(!mprotect(at, 1, PROT_NONE));
+	IS(reg(at, 2 * page, writes), -EFAULT);
+	munmap(at, 3 * page);
+}
+
 static void deregistering_ends_remote_access(void)
 {
 	static uint8_t lent[4096];
@@ -501,6 +537,7 @@ static void run(void)
 	TEST(an_unknown_key_is_refused_and_the_responder_unharmed);
 	TEST(a_write_beyond_the_end_is_refused);
 	TEST(a_region_without_the_right_is_refused);
+	TEST(memory_that_the_process_may_not_use_is_refused);
 	TEST(deregistering_ends_remote_access);
 	TEST(a_message_longer_than_its_receive_fails_on_both_sides);
 	TEST(a_peer_that_is_not_there_ends_in_retry_exceeded);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -23,6 +24,10 @@
  * The soft device's list of devices, events, memory regions and helper
  * thread, in a network namespace of its own where it may have one.
  */
+#define PAGE 65536		/* a multiple of any page size */
+#define LAZY (UINT64_C(10) << 30)
+#define LAZY_SEEN (64 << 20)
+
 static bool own_net;		/* or that of everybody */
 
 static bool needs_own_net(void)
@@ -256,6 +261,65 @@ static void a_range_that_cannot_be_is_refused(void)
 	pier__soft.dev->close(fdev);
 }
 
+static void what_cannot_be_accessed_is_named(void)
+{
+	struct pier__mr *mr = NULL;
+	struct pier__fdev *fdev;
+	char part[64];
+	char *at = mmap(NULL, 2 * PAGE, PROT_READ,
+			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	list();
+	if (!OK(at != MAP_FAILED) ||
+	    !IS(pier__soft.dev->open(find("soft_lo"), &fdev), 0))
+		return;
+	IS(pier__soft.dev->reg(fdev, at, PAGE, IBV_ACCESS_LOCAL_WRITE, &mr),
+	   -EFAULT);
+	snprintf(part, sizeof(part), "65536 bytes at %p for writing: ", at);
+	LIKE(pier_last_error(), part);
+	snprintf(part, sizeof(part), "what is at %p may not be written", at);
+	LIKE(pier_last_error(), part);
+	OK(!mprotect(at + PAGE, PAGE, PROT_NONE));
+	IS(pier__soft.dev->reg(fdev, at, 2 * PAGE, 0, &mr), -EFAULT);
+	snprintf(part, sizeof(part), "%p may not be read", at + PAGE);
+	LIKE(pier_last_error(), part);
+	OK(!munmap(at + PAGE, PAGE));
+	IS(pier__soft.dev->reg(fdev, at, 2 * PAGE, 0, &mr), -EFAULT);
+	snprintf(part, sizeof(part), "%p is not mapped", at + PAGE);
+	LIKE(pier_last_error(), part);
+	OK(!mr);
+	munmap(at, PAGE);
+	pier__soft.dev->close(fdev);
+}
+
+/* As much of it as there is room for, and no page of it comes to be. */
+static void memory_that_was_never_touched_stays_so(void)
+{
+	static unsigned char there[LAZY_SEEN / 4096];
+	struct pier__mr *mr;
+	struct pier__fdev *fdev;
+	unsigned int i, count = 0;
+	char *at = mmap(NULL, LAZY, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (at == MAP_FAILED) {
+		tap_skip("no such range of addresses");
+		return;
+	}
+	list();
+	if (IS(pier__soft.dev->open(find("soft_lo"), &fdev), 0) &&
+	    IS(pier__soft.dev->reg(fdev, at, LAZY, IBV_ACCESS_LOCAL_WRITE,
+				   &mr), 0)) {
+		IS(mincore(at, LAZY_SEEN, there), 0);
+		for (i = 0; i < sizeof(there); i++)
+			count += there[i];
+		IS(count, 0);
+		pier__soft.dev->dereg(mr);
+		pier__soft.dev->close(fdev);
+	}
+	munmap(at, LAZY);
+}
+
 /* How many threads are called "pier-soft", and what the last one blocks. */
 static int helpers(unsigned long long *ret_blocked)
 {
@@ -370,6 +434,8 @@ int main(void)
 	TEST(link_local_addresses_come_last);
 	TEST(a_change_of_the_interface_is_an_event);
 	TEST(a_range_that_cannot_be_is_refused);
+	TEST(what_cannot_be_accessed_is_named);
+	TEST(memory_that_was_never_touched_stays_so);
 	TEST(one_helper_lives_as_long_as_there_are_channels);
 	TEST(the_helper_of_a_realtime_program_goes_before_it);
 	free(ports.port);

@@ -182,7 +182,8 @@ struct pier__fabric_dev {
 
 	/*
 	 * Register @len bytes at @addr; @access is IBV_ACCESS_*.  The keys
-	 * hold for every queue of @fdev.  -ENOMEM: also locked-memory limit.
+	 * hold for every queue of @fdev.  -ENOMEM: also locked-memory limit;
+	 * -EFAULT: not mapped, or not so that it may be accessed like this.
 	 */
 	int (*reg)(struct pier__fdev *fdev, void *addr, size_t len,
 		   int access, struct pier__mr **ret);

@@ -291,6 +291,9 @@ static int soft_reg(struct pier__fdev *fdev, void *addr, size_t len,
 		return pier__fail(-EINVAL, "cannot register with access 0x%x: "
 				  "remote write and atomic need local write",
 				  access);
+	err = pier__soft_mapped(addr, len, access & IBV_ACCESS_LOCAL_WRITE);
+	if (err)
+		return err;
 	mr = calloc(1, sizeof(*mr));
 	if (!mr)
 		return pier__fail(-ENOMEM, "no memory for a memory region");

@@ -25,6 +25,13 @@ extern const struct pier__fabric_dev pier__soft_dev;
 int pier__soft_counters(struct pier__fdev *fdev, const struct pier__qp *qp,
 			struct pier_counters *ret);
 
+/*
+ * Is all of a range mapped, to be read and if it @writes to be written?  Looks
+ * at no byte of it.  Where /proc is not there nothing is known to be wrong.
+ * Errors: -EFAULT.
+ */
+int pier__soft_mapped(const void *addr, size_t len, bool writes);
+
 /* The address of GID @index of @fdev.  Errors: -EINVAL, there is none. */
 int pier__soft_gid(struct pier__fdev *fdev, unsigned int index,
 		   struct soft_addr *ret);

@@ -52,7 +52,10 @@ void pier_mmap_get_config(const struct pier_mmap *mmap,
 /* Errors: -EBUSY, started; -EEXIST; -ENOSPC, more than 8 devices. */
 int pier_mmap_add_dev(struct pier_mmap *mmap, struct pier_dev *dev);
 
-/* Register the range.  Errors: -EINVAL, no range or device; -ENOMEM; ... */
+/*
+ * Register the range.  Errors: -EINVAL, no range or device; -EFAULT, it is not
+ * mapped, or not to be written; -ENOMEM; ...
+ */
 int pier_mmap_start(struct pier_mmap *mmap);
 
 /*
