@@ -41,11 +41,12 @@ static int describe(struct pier_conn *conn, int gid_index, uint32_t valid_s)
 	const struct pier_rdma_config *cfg = qset->cfg;
 	struct pier__end *us = &conn->us;
 	struct pier__port port;
-	int n;
+	int n, err;
 
 	/* no event tells of another MTU on verbs */
-	if (pier__dev_now(qset->dev, &port))
-		return pier__dev_alive(qset->dev);
+	err = pier__dev_now(qset->dev, &port);
+	if (err)
+		return err == -ENODEV ? pier__dev_alive(qset->dev) : err;
 	if (!port.active)
 		return pier__fail(-ENETDOWN, "%s port %u is down: bring %s up",
 				  port.name, port.port,

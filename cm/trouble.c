@@ -21,7 +21,7 @@ int pier__conn_trouble(const struct pier_conn *conn, char *ret, size_t size)
 	char gid[INET6_ADDRSTRLEN];
 	struct pier__port port;
 
-	if (pier__dev_now(conn->qset->dev, &port)) {
+	if (pier__dev_now(conn->qset->dev, &port) == -ENODEV) {
 		snprintf(ret, size, "; %s is gone", port.name);
 		return -ENODEV;
 	}

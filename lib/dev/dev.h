@@ -52,7 +52,7 @@ int pier__dev_lost(struct pier_dev *dev);
 /*
  * The port as it is now, asked anew: something has failed and the reason is
  * looked for, or a connection is begun.  Returns 0; -ENODEV, without a
- * sentence, it is gone.  Any thread.
+ * sentence, it is gone; else *ret is what was known before.  Any thread.
  */
 int pier__dev_now(struct pier_dev *dev, struct pier__port *ret);
 

@@ -42,14 +42,21 @@ static void take(struct pier_dev *dev, int event)
 	}
 }
 
-/* Under the lock: what it says now, or that it is no more. */
-static void ask(struct pier_dev *dev)
+/*
+ * Under the lock: what it says now, or that it is no more.  Whoever can do
+ * with what was known before ignores the error.
+ */
+static int ask(struct pier_dev *dev)
 {
+	int err;
+
 	if (atomic_load(&dev->gone))
-		return;
-	if (dev->fabric->dev->query(dev->fdev) == -ENODEV)
+		return -ENODEV;
+	err = dev->fabric->dev->query(dev->fdev);
+	if (err == -ENODEV)
 		take(dev, IBV_EVENT_DEVICE_FATAL);
 	dev->asked = pier__now();
+	return err;
 }
 
 static void take_all(struct pier_dev *dev)
@@ -105,11 +112,13 @@ int pier__dev_lost(struct pier_dev *dev)
 
 int pier__dev_now(struct pier_dev *dev, struct pier__port *ret)
 {
+	int err = 0;
+
 	pthread_mutex_lock(&dev->lock);
 	take_all(dev);
 	if (pier__now() - dev->asked > ASK_AGAIN)
-		ask(dev);
+		err = ask(dev);
 	*ret = dev->fdev->port;
 	pthread_mutex_unlock(&dev->lock);
-	return atomic_load(&dev->gone) ? -ENODEV : 0;
+	return atomic_load(&dev->gone) ? -ENODEV : err;
 }
