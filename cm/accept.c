@@ -240,12 +240,9 @@ int pier_conn_reject(struct pier_conn *conn, const void *data, size_t len)
 	most = PIER__CM_REJ_DATA;
 	if (!conn->side->foreign)
 		most -= PIER__FRAME_REJ;
-	if (len > most)
-		return pier__fail(-EMSGSIZE, "reject with %zu bytes of data: "
-				  "at most %zu", len, most);
-	if (len && !data)
-		return pier__fail(-EINVAL, "reject with %zu bytes of data, and "
-				  "nowhere: set data, or 0 bytes", len);
+	err = pier__handshake_check(data, len, most);
+	if (err)
+		return err;
 	err = refuse(conn->qset->cm, conn->side->id, conn->side->foreign,
 		     &refused);
 	if (err)

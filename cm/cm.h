@@ -169,7 +169,9 @@ int pier__handshake_say(struct pier_conn *conn, uint8_t *field, size_t size);
 /* What came: fills conn->them in.  Errors: a malformed frame. */
 int pier__handshake_hear(struct pier_conn *conn,
 			 const struct pier__cm_event *ev);
-/* Keep a copy of our private data.  Errors: -EMSGSIZE; -ENOMEM. */
+/* May it be private data?  Errors: -EMSGSIZE; -EINVAL. */
+int pier__handshake_check(const void *data, size_t len, size_t most);
+/* Keep a copy of our private data.  Errors: the same; -ENOMEM. */
 int pier__handshake_data(struct pier_conn *conn, const void *data, size_t len,
 			 size_t most);
 uint64_t pier__handshake_step(struct pier_conn *conn, uint64_t now);

@@ -389,23 +389,37 @@ void pier__active_event(struct pier_conn *conn,
 	}
 }
 
-/* An address of the program's own choice, @text. */
-static int check_source(const struct pier_conn *conn, const char *text)
+/* May @gid be an address of @port?  Of a full list the rest is not known. */
+static bool is_own(const struct pier__port *port, const uint8_t gid[16])
 {
-	const union pier__sockaddr *source = &conn->side->attempt->source;
+	const uint32_t most = sizeof(port->gids) / sizeof(port->gids[0]);
+	uint32_t i;
+
+	for (i = 0; i < port->gid_count; i++)
+		if (!memcmp(port->gids[i].raw, gid, 16))
+			return true;
+	return port->gid_count == most;
+}
+
+static int check_source(const struct pier_conn *conn,
+			const union pier__sockaddr *addr)
+{
+	struct pier_dev *dev = conn->qset->dev;
+	char own[INET6_ADDRSTRLEN] = "none", asked[INET6_ADDRSTRLEN];
 	struct pier__port port;
 	uint8_t gid[16];
 
-	if (pier__sockaddr_is_any(&source->sa))
+	pier__sockaddr_to_gid(&addr->sa, gid);
+	pier__dev_port(dev, &port);
+	if (port.link_layer == IBV_LINK_LAYER_INFINIBAND ||
+	    pier__sockaddr_is_any(&addr->sa) || is_own(&port, gid) ||
+	    (!pier__dev_now(dev, &port) && is_own(&port, gid)))
 		return 0;
-	pier__dev_port(conn->qset->dev, &port);
-	pier__sockaddr_to_gid(&source->sa, gid);
-	for (uint32_t i = 0; i < port.gid_count; i++)
-		if (!memcmp(port.gids[i].raw, gid, sizeof(gid)))
-			return 0;
-	return pier__fail(-EADDRNOTAVAIL, "connect from %s: it is no address "
-			  "of %s, which has %u", text, port.name,
-			  port.gid_count);
+	if (port.gid_count)
+		pier__gid_text(port.gids[0].raw, own);
+	return pier__fail(-EADDRNOTAVAIL, "connect from \"%s\": it is no "
+			  "address of %s, whose first is %s",
+			  pier__gid_text(gid, asked), port.name, own);
 }
 
 /* The source address asked for, or that of the GID index asked for. */
@@ -419,7 +433,7 @@ static int set_source(struct pier_conn *conn, const char *text)
 	if (text && text[0]) {
 		attempt->has_source = true;
 		err = pier__own_parse(text, 0, &attempt->source);
-		return err ? err : check_source(conn, text);
+		return err ? err : check_source(conn, &attempt->source);
 	}
 	if (!index)
 		return 0;

@@ -38,18 +38,26 @@ static int blob_register(struct pier__qset *qset, struct pier__blob *blob,
 					   blob->len, access, &blob->mr);
 }
 
+int pier__handshake_check(const void *data, size_t len, size_t most)
+{
+	if (len > most)
+		return pier__fail(-EMSGSIZE, "%zu bytes of private data: at "
+				  "most %zu", len, most);
+	if (len && !data)
+		return pier__fail(-EINVAL, "%zu bytes of private data at NULL",
+				  len);
+	return 0;
+}
+
 int pier__handshake_data(struct pier_conn *conn, const void *data, size_t len,
 			 size_t most)
 {
 	struct pier__blob *own = &conn->side->own;
 	uint8_t *mem;
+	int err = pier__handshake_check(data, len, most);
 
-	if (len > most)
-		return pier__fail(-EMSGSIZE, "%zu bytes of private data: at "
-				  "most %zu", len, most);
-	if (len && !data)
-		return pier__fail(-EINVAL, "%zu bytes of private data, and "
-				  "nowhere: set data, or 0 bytes", len);
+	if (err)
+		return err;
 	mem = malloc(len + 1);
 	if (!mem)
 		return pier__fail(-ENOMEM, "no memory for %zu bytes of private "

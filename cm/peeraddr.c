@@ -124,6 +124,10 @@ int pier__peer_parse(const char *text, enum pier_addr_type type, uint32_t port,
 	err = split(text, peer.name, &port);
 	if (err)
 		return err;
+	if (!port && strchr(peer.name, ':'))
+		return pier__fail(-EINVAL, "connect to \"%s\": no port; behind "
+				  "an IPv6 address it is written [IPV6]:PORT",
+				  text);
 	if (port < 1 || port > UINT16_MAX)
 		return pier__fail(-EINVAL, "connect to \"%s\": port %u: 1 to "
 				  "65535", text, port);

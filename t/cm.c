@@ -397,9 +397,32 @@ static void the_source_address_is_chosen(void)
 	end();
 	if (begin() && caller_listen(&server, 0)) {
 		client.source = "192.0.2.77";
-		if (caller_try(&client, &server, NULL) == 0) {
-			OK(peer_count(&client.failures, 1));
-			OK(pier_conn_error(client.peer.conn));
+		IS(caller_try(&client, &server, NULL), -EADDRNOTAVAIL);
+		client.source = NULL;
+		OK(caller_join(&client, &server, NULL));
+	}
+	end();
+}
+
+static void private_data_from_nowhere_is_refused(void)
+{
+	struct pier_conn *request;
+
+	if (begin() && caller_listen(&server, 0)) {
+		client.ask_len = 5;
+		IS(caller_try(&client, &server, NULL), -EINVAL);
+		LIKE(pier_last_error(), "5 bytes of private data at NULL");
+		client.ask_len = 0;
+		server.hold = true;
+		if (caller_ask(&client, &server, NULL) &&
+		    OK(peer_count(&server.requests, 1))) {
+			request = server.peer.conn;
+			IS(pier_conn_reject(request, NULL, 5), -EINVAL);
+			LIKE(pier_last_error(), "5 bytes of private data");
+			IS(pier_conn_accept(request, NULL, 5), -EINVAL);
+			LIKE(pier_last_error(), "5 bytes of private data");
+			IS(pier_conn_accept(request, NULL, 0), 0);
+			OK(peer_count(&client.established, 1));
 		}
 	}
 	end();
@@ -508,6 +531,7 @@ int main(void)
 	TEST(a_context_stops_with_a_request_open);
 	TEST(an_attempt_may_be_disconnected_or_destroyed_at_any_time);
 	TEST(the_source_address_is_chosen);
+	TEST(private_data_from_nowhere_is_refused);
 	TEST(a_loopback_address_means_this_host_on_any_device);
 	TEST(a_listener_has_one_address_if_asked_to);
 	TEST(connections_live_on_without_their_listener);

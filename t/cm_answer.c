@@ -413,13 +413,8 @@ static void what_is_no_address_is_refused(void)
 		cfg.source = "192.0.2.77";
 		IS(pier_rdma_connect_to(client.peer.rdma, &cfg, &conn),
 		   -EADDRNOTAVAIL);
-		LIKE(pier_last_error(), "connect from 192.0.2.77: it is no ");
+		LIKE(pier_last_error(), "\"192.0.2.77\": it is no address");
 		cfg.source = NULL;
-		cfg.data_len = 8;
-		IS(pier_rdma_connect_to(client.peer.rdma, &cfg, &conn),
-		   -EINVAL);
-		LIKE(pier_last_error(), "8 bytes of private data, and nowhere");
-		cfg.data_len = 0;
 		cfg.timeout_ms = PIER_ZERO;
 		IS(pier_rdma_connect_to(client.peer.rdma, &cfg, &conn),
 		   -EINVAL);

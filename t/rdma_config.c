@@ -56,6 +56,7 @@ static const struct field {
 	{ FIELD(service_level), 0, 1, 15, 16 },
 	{ FIELD(pkey_index), 0, 1, 65535, 65536 },
 	{ FIELD(gid_index), 0, 1, 255, 256 },
+	{ FIELD(pkey_index), 0, 0, 0, UINT16_MAX },
 	{ FIELD(drain_ms), 2000, 1, INT32_MAX, (1u << 31) },
 	{ FIELD(connect_timeout_ms), 60000, 1, INT32_MAX, (1u << 31) },
 	{ FIELD(keepalive_ms), 5000, 1, INT32_MAX, (1u << 31) },

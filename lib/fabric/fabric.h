@@ -34,6 +34,7 @@ struct pier__limits {
 	uint32_t send_wr;	/* of one QP */
 	uint32_t srq_wr;
 	uint32_t cqe;
+	uint32_t pkeys;		/* of the port's table */
 	uint32_t rd_atomic;	/* as initiator and as responder */
 	uint32_t tasks;		/* bit per enum pier_task_type that works */
 	bool atomic_cpu;	/* atomics hold against the CPU as well */

@@ -97,6 +97,15 @@ int pier_rdma_create(struct pier_dev *dev, struct pier_rdma **ret)
 	return 0;
 }
 
+static int check_pkey(const struct pier_rdma_config *cfg,
+		      const struct pier__port *port)
+{
+	if (!cfg->pkey_index || cfg->pkey_index < port->limits.pkeys)
+		return 0;
+	return pier__fail(-EINVAL, "pkey_index %u: %s has %u P_Keys",
+			  cfg->pkey_index, port->name, port->limits.pkeys);
+}
+
 int pier_rdma_configure(struct pier_rdma *rdma,
 			const struct pier_rdma_config *cfg)
 {
@@ -109,6 +118,8 @@ int pier_rdma_configure(struct pier_rdma *rdma,
 	err = pier__config_copy(&new, sizeof(new), cfg, cfg->size);
 	if (!err)
 		err = pier__rdma_settle(&new, &rdma->dev->info.port);
+	if (!err)
+		err = check_pkey(&new, &rdma->dev->info.port);
 	if (err)
 		return err;
 	new.size = sizeof(new);

@@ -267,7 +267,8 @@ static void describe(struct pier__port *port)
 		.message = UINT64_C(1) << 31, .mmap = UINT64_MAX,
 		.inline_size = 64, .inline_free = 64,
 		.send_sge = 4, .recv_sge = 4, .qps = 64, .send_wr = 512,
-		.srq_wr = 512, .cqe = RING, .rd_atomic = 16, .tasks = ~0u,
+		.srq_wr = 512, .cqe = RING, .pkeys = 1, .rd_atomic = 16,
+		.tasks = ~0u,
 	};
 
 	port->fabric = &null_fabric;

@@ -23,6 +23,7 @@ static const struct pier__limits limits = {
 	.send_wr = 16384,
 	.srq_wr = 32768,
 	.cqe = 1 << 20,
+	.pkeys = 1,
 	.rd_atomic = SOFT_RD_ATOMIC,
 	.tasks = (UINT32_C(2) << PIER_TASK_FETCH_ADD) - 1,
 	.atomic_cpu = true,

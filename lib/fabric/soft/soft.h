@@ -41,8 +41,8 @@ int pier__soft_gid_index(struct pier__fdev *fdev, const struct in6_addr *ip);
 
 /*
  * The source address for packets to @dst, one of @fdev's; *src unless that is
- * unspecified.  Errors: -EINVAL, not an address of the device, or none that
- * can be; -EHOSTUNREACH; those of socket(2).
+ * unspecified.  Errors: -EADDRNOTAVAIL, not an address of the device; -EINVAL,
+ * none that can be; -EHOSTUNREACH; those of socket(2).
  */
 int pier__soft_route(struct pier__fdev *fdev, const struct in6_addr *src,
 		     const struct in6_addr *dst, struct in6_addr *ret);

@@ -110,6 +110,7 @@ static void take_attr(const struct ibv_context *ctx,
 	ret->mtu = attr->active_mtu;
 	ret->guid = be64toh(ibv_get_device_guid(ctx->device));
 	ret->limits.message = attr->max_msg_sz;
+	ret->limits.pkeys = attr->pkey_tbl_len;
 }
 
 int pier__verbs_port(struct ibv_context *ctx, uint32_t port,

@@ -51,7 +51,8 @@ struct pier_rdma_config {
 	uint32_t max_rd_atomic;	/* reads and atomics in flight; 0 means 16 */
 	uint32_t traffic_class;	/* 0..255 */
 	uint32_t hop_limit;	/* 1..255; 0 means 64 */
-	uint32_t pkey_index;
+	uint32_t pkey_index;	/* in the port's table, of connections by */
+				/* descriptor; by CM it has the choice */
 	uint32_t service_level;	/* 0..15, InfiniBand only */
 	uint32_t drain_ms;	/* bound on cleaning up; 0 means 2000 */
 	uint32_t connect_timeout_ms;	/* 0 means 60000 */
