@@ -100,7 +100,9 @@ static void an_engine_with_nothing_on_it_has_no_events(void)
 	IS(pier_pe_progress(pe, 0), 0);
 	IS(pier_pe_wait(pe, 0), -ETIMEDOUT);
 	IS(pier_pe_wait(pe, 1), -ETIMEDOUT);
+	LIKE(pier_last_error(), "nothing happened for 1 ms");
 	IS(pier_pe_retrieve(pe, &event), -EAGAIN);
+	LIKE(pier_last_error(), "nothing happened for 1 ms");
 	IS(pier_pe_inflight(pe), 0);
 	OK(pier_pe_fd(pe) >= 0);
 	pier_pe_destroy(pe);

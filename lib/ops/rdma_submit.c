@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <stdio.h>
 
 #include "cm/post.h"
 #include "core/fail.h"
@@ -108,6 +109,35 @@ static int not_up(struct pier__rdma_task *t)
 			  pier__rdma_name(t), pier_conn_state_name(state));
 }
 
+/*
+ * -EAGAIN: @t is one of as many as @limit, which is @most, allows @where.
+ * Nothing has failed, and busy programs are told so again and again: it is
+ * not logged.
+ */
+static int __attribute__((noinline, cold))
+full(const struct pier__rdma_task *t, const char *where, const char *limit,
+     uint32_t most)
+{
+	char text[160];
+
+	snprintf(text, sizeof(text), "%s: %u %s, as many as %s allows: "
+		 "progress first", pier__rdma_name(t), most, where, limit);
+	return pier__fail_again(-EAGAIN, text);
+}
+
+static int __attribute__((noinline, cold))
+full_send(const struct pier__rdma_task *t)
+{
+	const struct pier_conn *conn = t->task.conn;
+	const struct pier_rdma_config *cfg = conn->qset->cfg;
+
+	if (!conn->room)
+		return full(t, "in flight on this connection",
+			    "conn_send_queue", cfg->conn_send_queue);
+	return full(t, "in flight on all connections of the context",
+		    "send_queue", cfg->send_queue);
+}
+
 /* Not as it was the last time, or not allowed. */
 static int __attribute__((noinline)) submit_anew(struct pier__rdma_task *t,
 						 unsigned int flags)
@@ -123,7 +153,7 @@ static int __attribute__((noinline)) submit_anew(struct pier__rdma_task *t,
 	if (!built(t, copies))
 		err = pier__rdma_build(t);
 	if (!err && !pier__conn_has_room(conn))
-		err = -EAGAIN;
+		err = full_send(t);
 	return err ? err : post(t, flags, copies);
 }
 
@@ -294,6 +324,9 @@ static int recv_submit(struct pier_task *task, unsigned int flags)
 	if (!err)
 		err = pier__qset_post_recv(rdma->qset, &t->posted,
 					   &t->wr.recv);
+	if (err == -EAGAIN)
+		return full(t, "or more wait for messages", "recv_queue",
+			    rdma->cfg.recv_queue);
 	if (err)
 		return err;
 	if (t->dst)

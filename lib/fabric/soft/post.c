@@ -164,10 +164,12 @@ static int post_one(struct soft_qp *qp, const struct ibv_send_wr *wr)
 		return 0;
 	}
 	if (qp->req.posted == qp->send_wr)
-		return -EAGAIN;
+		return pier__fail(-EAGAIN, "QP %u: %u sends are posted, as "
+				  "many as it takes", qp->qpn, qp->send_wr);
 	wqe = pier__soft_wqe_get(qp->ep);
 	if (!wqe)
-		return -EAGAIN;
+		return pier__fail(-EAGAIN, "QP %u: no room is left for a send",
+				  qp->qpn);
 	wqe_fill(wqe, wr, length);
 	wqe_queue(qp, wqe);
 	return 0;

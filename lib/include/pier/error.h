@@ -53,7 +53,8 @@ enum pier_scope pier_error_scope(int err);
 /*
  * The sentence about the last failure in the calling thread: what failed, with
  * which value, and what to do.  "" if nothing failed yet.  It belongs to pier
- * and lives until the next failure in this thread.  Any thread.
+ * and lives until the next failure in this thread.  "Not yet" and "no", where
+ * they are answers, leave it alone: pier_error(3).  Any thread.
  */
 const char *pier_last_error(void);
 
