@@ -122,8 +122,22 @@ more_than()
 
 nobody_there_is_told_with_the_reason()
 {
-	serve && kill -KILL $server && ask 1 -c 1 "$address:$port" &&
+	serve && kill -KILL $server &&
+		ask 1 -c 1 --timeout 1 "$address:$port" &&
 		says "$tmp/err" "nobody listens on that port"
+}
+
+# It has been refused before there is anybody.
+the_client_may_be_started_first()
+{
+	serve && kill -KILL $server || return 1
+	: >"$tmp/err"
+	PIER_LOG=debug timeout 60 "$pier" ping -d "$device" -c 1 \
+	    --timeout 30 "127.0.0.1:$port" >"$tmp/out" 2>"$tmp/err" &
+	asker=$!
+	wait_for 20 grep -q "nobody listens on that port" "$tmp/err" &&
+		serve "$port" && wait $asker &&
+		says "$tmp/out" "^1 rounds, 1 answered, 0% lost"
 }
 
 a_port_in_use_is_named()
@@ -189,6 +203,7 @@ run the_report_is_json_too
 run an_interrupt_prints_the_statistics
 run a_dead_peer_is_a_loss
 run nobody_there_is_told_with_the_reason
+run the_client_may_be_started_first
 run a_port_in_use_is_named
 run nobody_listens_on_an_address_that_the_device_lacks
 run a_server_may_name_an_address_without_a_port
