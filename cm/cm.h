@@ -73,6 +73,7 @@ struct pier__attempt {
 	struct pier__query *query;	/* NULL: none under way */
 	bool has_source;
 	union pier__sockaddr source;
+	bool homed;			/* a loopback address stands for it */
 	bool raw;
 	uint64_t until;			/* of the address being tried */
 	int error;			/* of the last address */

@@ -134,9 +134,9 @@ static void put_address(union pier__sockaddr *addr,
 
 /*
  * A loopback address means this host.  A device that does not have it reaches
- * the host by its own address.
+ * the host by its own address.  Returns whether @addr is that one now.
  */
-static void set_home(const struct pier_conn *conn, union pier__sockaddr *addr)
+static bool set_home(const struct pier_conn *conn, union pier__sockaddr *addr)
 {
 	const struct pier__attempt *attempt = conn->side->attempt;
 	union pier__sockaddr own, home = { 0 };
@@ -144,7 +144,7 @@ static void set_home(const struct pier_conn *conn, union pier__sockaddr *addr)
 	uint32_t i;
 
 	if (!pier__sockaddr_is_loopback(&addr->sa))
-		return;
+		return false;
 	if (attempt->has_source)
 		home = attempt->source;
 	pier__dev_port(conn->qset->dev, &port);
@@ -154,12 +154,14 @@ static void set_home(const struct pier_conn *conn, union pier__sockaddr *addr)
 		    own.sa.sa_family != addr->sa.sa_family)
 			continue;
 		if (pier__sockaddr_is_loopback(&own.sa))
-			return;		/* the loopback device's */
+			return false;	/* the loopback device's */
 		if (!home.sa.sa_family && !is_link_local(&own))
 			home = own;
 	}
-	if (home.sa.sa_family == addr->sa.sa_family)
-		put_address(addr, &home);
+	if (home.sa.sa_family != addr->sa.sa_family)
+		return false;
+	put_address(addr, &home);
+	return true;
 }
 
 static void try_next(struct pier_conn *conn, uint64_t now)
@@ -172,7 +174,7 @@ static void try_next(struct pier_conn *conn, uint64_t now)
 		attempt->has_source ? &attempt->source : NULL;
 	int err;
 
-	set_home(conn, dst);
+	attempt->homed = set_home(conn, dst);
 	pier__sockaddr_text(&dst->sa, side->peer);
 	attempt->until = share(conn, now);
 	if (src && src->sa.sa_family != dst->sa.sa_family)

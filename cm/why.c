@@ -65,9 +65,12 @@ static void ends_text(const struct pier_conn *conn, char *ret, size_t size)
 	const struct pier__side *side = conn->side;
 	const struct pier__attempt *attempt = side->attempt;
 	const char *to = side->peer;
-	char name[PIER__HOST_MAX + 16] = "";
+	char name[PIER__HOST_MAX + 96] = "";
 
-	if (attempt && attempt->peer.is_name) {
+	if (attempt && attempt->homed) {
+		snprintf(name, sizeof(name), "%s, which on %s is ",
+			 attempt->peer.name, conn->qset->dev->info.port.name);
+	} else if (attempt && attempt->peer.is_name) {
 		if (to[0])
 			snprintf(name, sizeof(name), "%s, ",
 				 attempt->peer.name);
@@ -112,8 +115,12 @@ static void path_text(const struct pier_conn *conn, char *ret, size_t size)
 {
 	struct pier__port port;
 	char text[INET6_ADDRSTRLEN], trouble[128];
+	const struct pier__attempt *attempt = conn->side->attempt;
 
-	pier__conn_trouble(conn, trouble, sizeof(trouble));
+	if (!pier__conn_trouble(conn, trouble, sizeof(trouble)) && attempt &&
+	    attempt->homed)
+		snprintf(trouble, sizeof(trouble), "; is the server on the "
+			 "loopback device? ask from there: -d soft_lo");
 	pier__dev_port(conn->qset->dev, &port);
 	gid_text(conn, &port, text);
 	snprintf(ret, size, "over %s, GID %s, MTU %u%s", port.name, text,

@@ -154,6 +154,34 @@ static void a_neighbour_does_not_answer(void)
 	end();
 }
 
+/* A loopback address is replaced, so that the sentence names another one. */
+static void this_host_is_asked_by_the_address_of_the_device(void)
+{
+	const char *text;
+
+	memset(&client, 0, sizeof(client));
+	memset(&server, 0, sizeof(server));
+	if (IS(pier_dev_open("soft_av0", &dev), 0) &&
+	    caller_open(&client, dev, NULL, NULL, LEN) &&
+	    IS(connect_to("127.0.0.1", 9, 0), 0) &&
+	    OK(peer_count(&client.failures, 1))) {
+		text = pier_conn_error_text(client.peer.conn);
+		whole(client.peer.conn, -ECONNREFUSED,
+		      "127.0.0.1, which on soft_av0 is 10.9.0.1 port 9 from",
+		      "asking", "nobody listens");
+		LIKE(text, "on the loopback device? ask from there: "
+		     "-d soft_lo");
+	}
+	end();
+	/* The loopback device has it. */
+	if (begin(NULL) && IS(connect_to(HERE, 9, 0), 0) &&
+	    OK(peer_count(&client.failures, 1))) {
+		text = pier_conn_error_text(client.peer.conn);
+		OK(!strstr(text, "which on") && !strstr(text, "-d soft_lo"));
+	}
+	end();
+}
+
 static void the_source_is_not_ours(void)
 {
 	if (begin(NULL)) {
@@ -312,6 +340,7 @@ int main(void)
 	TEST(no_route_goes_there);
 	TEST(the_way_leads_over_another_device);
 	TEST(a_neighbour_does_not_answer);
+	TEST(this_host_is_asked_by_the_address_of_the_device);
 	TEST(the_source_is_not_ours);
 	TEST(the_name_is_not_known);
 	TEST(the_program_says_no);

@@ -133,7 +133,7 @@ the_client_may_be_started_first()
 	serve && kill -KILL $server || return 1
 	: >"$tmp/err"
 	PIER_LOG=debug timeout 60 "$pier" ping -d "$device" -c 1 \
-	    --timeout 30 "127.0.0.1:$port" >"$tmp/out" 2>"$tmp/err" &
+	    --timeout 30 "$address:$port" >"$tmp/out" 2>"$tmp/err" &
 	asker=$!
 	wait_for 20 grep -q "nobody listens on that port" "$tmp/err" &&
 		serve "$port" && wait $asker &&
