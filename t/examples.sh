@@ -14,12 +14,15 @@ port=$((32000 + $$ % 700))
 example()
 {
 	awk -v title="$2" -v n="$3" '
-	/^\.S[hs] / { on = substr($0, 5) == title }
+	/^\.S[hs] / { on = substr($0, 5) == title; seen = 0 }
 	on && /^\.Bd -literal/ { text = ++seen == n; next }
 	/^\.Ed/ { text = 0 }
 	text' "$top/docs/man/$1" | sed 's/\\e/\\/g; s/\\&//g; s/\\-/-/g'
 }
 
+example pier_args.3 DESCRIPTION 1 >"$tmp/args.h"
+example pier_args.3 "Own options" 1 >"$tmp/options.h"
+example pier_conn.3 EXAMPLES 1 >"$tmp/changed.h"
 example pier_rdma.3 Connecting 1 >"$tmp/connect.h"
 example pier_rdma.3 EXAMPLES 1 >"$tmp/receive.h"
 example pier_buf.3 EXAMPLES 1 >"$tmp/chain.h"
@@ -66,8 +69,19 @@ static int recv_from_peer(void *desc, size_t *len)
 	return got > 0 ? 0 : -EIO;
 }
 
-#include "receive.h"
+#include "changed.h"
 #include "cm.h"
+#include "options.h"
+#include "receive.h"
+
+/* What an option says. */
+static int parse(int argc, char *argv[])
+{
+	int err;
+#include "args.h"
+	printf("%s on %s\n", text, args.device);
+	return 0;
+}
 
 /* Two places of the memory, each with its text. */
 static int send_chain(struct pier_conn *conn)
@@ -96,6 +110,8 @@ static int meet(int child)
 	int err;
 
 #include "connect.h"
+	if (!err)
+		pier_conn_set_state_changed(conn, changed);
 	if (!err && child)
 		err = send_chain(conn);
 	while (!err && (child ? pier_conn_state(conn) == PIER_CONN_CONNECTED :
@@ -140,6 +156,8 @@ int main(int argc, char *argv[])
 	int err;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (!strcmp(what, "parse"))
+		return parse(argc - 1, argv + 1);
 	if (!strcmp(what, "meet")) {
 		err = socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair);
 		if (!err && !fork()) {
@@ -183,6 +201,16 @@ they_compile()
 		"$build/lib/libpier.la"
 }
 
+options_are_read()
+{
+	"$tmp/example" parse -d soft_lo -r hello >"$tmp/out" 2>&1 &&
+	    [ "$(cat "$tmp/out")" = "hello on soft_lo" ] &&
+	    "$tmp/example" parse -h | grep -q "text that the peer shall read" &&
+	    return
+	cat "$tmp/out"
+	return 1
+}
+
 # Connected as pier_rdma(3) has it, a message as in pier_buf(3) is received.
 programs_meet_and_move_a_chain()
 {
@@ -216,6 +244,7 @@ a_server_hears_on_after_messages_that_are_too_long()
 
 run they_compile
 if [ -x "$tmp/example" ]; then
+	run options_are_read
 	run programs_meet_and_move_a_chain
 	run a_server_hears_on_after_messages_that_are_too_long
 fi
