@@ -62,6 +62,7 @@ check_PROGRAMS += \
 	%D%/rdma_config.t \
 	%D%/reject.t \
 	%D%/rendezvous.t \
+	%D%/rendezvous_cm.t \
 	%D%/so.t \
 	%D%/soft.t \
 	%D%/soft_capture.t \
@@ -109,6 +110,7 @@ dist_check_SCRIPTS += \
 	%D%/interop_cm.sh \
 	%D%/interop_cm_bad.sh \
 	%D%/layers.sh \
+	%D%/perf.sh \
 	%D%/ping.sh \
 	%D%/rxe.sh \
 	%D%/samples.sh \
@@ -265,6 +267,7 @@ EXTRA_DIST += \
 	%D%/metrics.awk \
 	%D%/run \
 	%D%/tap.sh \
+	%D%/toolbox.sh \
 	%D%/vm/guest.sh \
 	%D%/vm/init \
 	%D%/vm/judge.awk \
