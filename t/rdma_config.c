@@ -54,7 +54,6 @@ static const struct field {
 	{ FIELD(traffic_class), 0, 1, 255, 256 },
 	{ FIELD(hop_limit), 64, 1, 255, 256 },
 	{ FIELD(service_level), 0, 1, 15, 16 },
-	{ FIELD(pkey_index), 0, 1, 65535, 65536 },
 	{ FIELD(gid_index), 0, 1, 255, 256 },
 	{ FIELD(pkey_index), 0, 0, 0, UINT16_MAX },
 	{ FIELD(drain_ms), 2000, 1, INT32_MAX, (1u << 31) },
