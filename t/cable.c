@@ -208,6 +208,44 @@ bool cable_lay_far(void)
 		       cable_plug(1));
 }
 
+/* Soft-RoCE's packets pass no filter; both ends are here. */
+static bool lose_by_netem(int percent)
+{
+	int i;
+
+	for (i = 0; i < 2; i++)
+		if (!cable_run("modprobe -q sch_netem; tc qdisc replace dev "
+			       "f%d root netem loss %d%% 2>&1", i, percent))
+			return false;
+	return true;
+}
+
+/* Both directions at this end: f1 is elsewhere. */
+static bool lose_by_nft(int percent)
+{
+	return cable_run("nft 'table netdev lossy; delete table netdev lossy; "
+			 "table netdev lossy { "
+			 "chain in { type filter hook ingress device f0 "
+			 "priority 0; meta l4proto udp numgen random mod 100 "
+			 "< %d counter drop; }; "
+			 "chain out { type filter hook egress device f0 "
+			 "priority 0; meta l4proto udp numgen random mod 100 "
+			 "< %d counter drop; }; }'", percent, percent);
+}
+
+bool cable_lose(int percent)
+{
+	return rxe ? lose_by_netem(percent) : lose_by_nft(percent);
+}
+
+bool cable_has_lost(void)
+{
+	return cable_run(rxe ? "tc -s qdisc show dev f0 | grep -q 'dropped "
+			       "[1-9]'" :
+			       "nft list table netdev lossy | "
+			       "grep -q 'packets [1-9]'");
+}
+
 void cable_cut(void)
 {
 	if (rxe) {

@@ -40,6 +40,13 @@ void cable_cut(void);
 #define CABLE_TEST(fn) cable_test(#fn, fn)
 void cable_test(const char *name, void (*fn)(void));
 
+/*
+ * Lose so many of a hundred packets from now on, in both directions.  Returns
+ * whether the kernel can; and whether any was lost since.
+ */
+bool cable_lose(int percent);
+bool cable_has_lost(void);
+
 /* Make, or take away without waiting, the device of end @i. */
 bool cable_plug(int i);
 pid_t cable_unplug(int i);

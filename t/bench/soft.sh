@@ -152,7 +152,8 @@ take()
 # Submit to completion, as ours is; perftest's ucp_put_lat is one way.
 ucx_put()
 {
-	run "ucx_put" env UCX_TLS=tcp UCX_LOG_LEVEL=error "$bin/ucx_put" $count
+	run "ucx_put" env UCX_TLS=tcp UCX_LOG_LEVEL=error \
+	    UCX_NET_DEVICES="$dev_a" "$bin/ucx_put" $count
 }
 
 load()
