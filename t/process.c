@@ -100,7 +100,7 @@ static void messages_go_there_and_back(void)
 	end();
 }
 
-/* Calls nothing of pier's between meeting and the end. */
+/* Calls nothing of pier's between meeting and the peer's last word. */
 static int sit_still(struct pair *pair, void *arg)
 {
 	uint64_t word;
@@ -114,6 +114,7 @@ static int sit_still(struct pair *pair, void *arg)
 		return 1;
 	if (!await_word(pair))
 		return 1;
+	pier_pe_progress(me.pe, 0);	/* all before is seen by this thread */
 	memcpy(&word, me.mem, 8);
 	IS(word, 12);
 	OK(peer_holds(&me, MEGA, MEGA, 7, MEGA));
@@ -193,6 +194,10 @@ static void a_child_of_a_process_at_work_sits_still_as_well(void)
 {
 	struct pair first, second;
 
+#ifdef __SANITIZE_THREAD__
+	tap_skip("the thread sanitizer lets a child of threads make none");
+	return;
+#endif
 	if (begin(&defaults)) {
 		inherited = me;
 		pair_start(&first, sit_still, NULL);

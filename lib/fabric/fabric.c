@@ -88,6 +88,20 @@ int pier__port_lacks(const struct pier__port *port,
 			  whose ? whose : "", port->name, port->port, has);
 }
 
+void pier__port_update(struct pier__port *port, const struct pier__port *now)
+{
+	if (strcmp(port->netdev, now->netdev))
+		memcpy(port->netdev, now->netdev, sizeof(port->netdev));
+	port->active = now->active;
+	port->lid = now->lid;
+	port->grh = now->grh;
+	port->mtu = now->mtu;
+	port->gid_count = now->gid_count;
+	memcpy(port->gids, now->gids, sizeof(port->gids));
+	memcpy(port->gid_prefix, now->gid_prefix, sizeof(port->gid_prefix));
+	port->gid_passing = now->gid_passing;
+}
+
 int pier__counteds_add(struct pier__counteds *list,
 		       const struct pier__counted *row)
 {

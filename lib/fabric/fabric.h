@@ -64,6 +64,12 @@ struct pier__port {
 	uint32_t gid_passing;	/* bit a GID: temporary, or deprecated */
 };
 
+/*
+ * Make @port what it is @now.  What cannot change, its name and limits among
+ * it, is not touched: others read that without a lock.
+ */
+void pier__port_update(struct pier__port *port, const struct pier__port *now);
+
 /* A growing list of ports, and why one that may be expected is not in it. */
 struct pier__ports {
 	struct pier__port *port;

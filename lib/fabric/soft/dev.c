@@ -175,7 +175,7 @@ static int soft_query(struct pier__fdev *fdev)
 	if (err)
 		port_empty(&fdev->port);
 	else
-		fdev->port = port;
+		pier__port_update(&fdev->port, &port);
 	pthread_mutex_unlock(&soft->lock);
 	/* an interface that is still there may get an address again */
 	if (err && !if_indextoname(soft->ifindex, name))

@@ -172,7 +172,7 @@ int pier__verbs_query(struct pier__fdev *fdev)
 	err = pier__verbs_port(verbs_dev(fdev)->ibv, fdev->port.port, &port);
 	if (err)
 		return err;
-	fdev->port = port;
+	pier__port_update(&fdev->port, &port);
 	return 0;
 }
 
