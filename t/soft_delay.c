@@ -13,7 +13,7 @@
 #define SECOND (1000 * PIER__MS)
 #define WAY 2000		/* ns */
 #define DELAY 50000		/* ns, at most */
-#define TOGETHER 4		/* messages, at most */
+#define TOGETHER 8		/* messages, at most */
 #define LAPS 1000
 #define ROOM 64			/* receives posted */
 

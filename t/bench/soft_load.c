@@ -39,7 +39,7 @@
 #define SENDERS_MAX 2
 #define SLOTS_MAX 64
 #define BW_SLOTS 16
-#define LAT_SLOTS 4
+#define LAT_SLOTS 16
 #define FAN_SIZE 65536
 #define FAN_SLOTS 4
 

@@ -11,7 +11,7 @@
  * once, but for a trial in thousands.
  */
 #define DELAY_NS 50000		/* for the next message */
-#define TOGETHER_MAX 4		/* messages */
+#define TOGETHER_MAX 8		/* messages */
 #define PAUSE_MIN 16		/* acknowledgements, until more is tried */
 #define PAUSE_MAX 4096
 #define FORGET 128		/* after as many the pause is half as long */
