@@ -4,10 +4,9 @@
 # `pier exchange`, by real processes over 127.0.0.1 and through pipes.  What a
 # peer that lies can do is in t/exchange_lies.c.
 . "${0%/*}/tap.sh"
+. "$top/t/toolbox.sh"
 
-pier=$build/tools/pier
 bin=$build/samples
-[ -x "$pier" ] || skip_all "the tool is not built"
 "$pier" exchange --help >/dev/null 2>&1 || skip_all "it has no exchange"
 
 # A new directory of each test.
@@ -53,20 +52,6 @@ ends()
 		cat left.err right.err
 		return 1
 	}
-}
-
-# says FILE TEXT... - the file has each text
-says()
-{
-	file=$1
-	shift
-	for text; do
-		grep -qF -- "$text" "$file" || {
-			echo "not in $file: $text"
-			cat "$file"
-			return 1
-		}
-	done
 }
 
 files_cross_in_both_directions()

@@ -3,6 +3,7 @@
 #
 # Every sample, by real processes, with peers good and bad.
 . "${0%/*}/tap.sh"
+. "$top/t/toolbox.sh"
 
 bin=$build/samples
 [ -x "$bin/rdma_send" ] || skip_all "the samples are not built"
@@ -32,17 +33,7 @@ fresh()
 	dir=$(mktemp -d "$tmp/pair.XXXXXX")
 }
 
-# appears FILE / vanishes FILE - within ten seconds
-appears()
-{
-	tries=0
-	until [ -e "$1" ]; do
-		tries=$((tries + 1))
-		[ $tries -le 500 ] || { echo "$1 never came"; return 1; }
-		sleep 0.02
-	done
-}
-
+# vanishes FILE - within ten seconds
 vanishes()
 {
 	tries=0

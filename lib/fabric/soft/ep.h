@@ -159,8 +159,7 @@ void pier__soft_ep_count_in(struct soft_ep *ep,
 #define SOFT_QUEUE_MAX (1 << 20)	/* entries of any queue */
 
 /*
- * Queues: as the fabric's members of the same name (fabric.h).  -EAGAIN of a
- * full queue leaves no message, as it is no failure.
+ * Queues: as the fabric's members of the same name (fabric.h).
  */
 int pier__soft_cq_create(struct soft_ep *ep, uint32_t cqe,
 			 struct soft_cq **ret);

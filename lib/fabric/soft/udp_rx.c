@@ -9,8 +9,8 @@
 #include "fabric/soft/udp_sock.h"
 
 /*
- * recvmsg(2) without a place to cancel the thread at, which costs each look
- * in vain a tenth.
+ * recvmsg(2) without a place to cancel the thread at, which each look in vain
+ * would pay for.
  */
 static ssize_t take_one(int fd, struct msghdr *msg)
 {
