@@ -8,12 +8,13 @@
 #include "t/tap.h"
 
 /*
- * When a program that polls sends what.  It must not be away for long in
- * between, else the helper acts for it: what must be seen is seen in one of
- * many tries.
+ * When a program that polls sends what, and that it is left to.  It must not be
+ * away for long in between, else the helper acts for it: what must be seen is
+ * seen in one of many tries.
  */
 #define PATIENCE (10000 * PIER__MS)
 #define TRIES 200
+#define LONG_CALL (20 * PIER__MS)	/* the helper looks meanwhile */
 
 static struct pier__fdev *fdev;
 static struct loop_end end;
@@ -238,11 +239,30 @@ static void what_is_not_followed_is_acknowledged_soon(void)
 	some_try(left_for_a_while);
 }
 
+/* The peer goes on by the answer, until that has no acknowledgement. */
+static bool answer_is_alone(void)
+{
+	int i;
+
+	for (i = 0; i < ROUNDS; i++) {
+		loop_recv(&end, 7, 64, 64);
+		nic_send(&nic, &end, SOFT_SEND_ONLY, "question");
+		if (poll_once() != 1 || !post())
+			return false;
+		poll_once();	/* what is not left for later goes now */
+		if (heard_only(SOFT_SEND_ONLY))
+			return true;
+		settle(posted_psn++ & 0xffffff);
+	}
+	return false;
+}
+
+/* No call between the answer and the end could acknowledge. */
 static bool left_until_the_end(void)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
 
-	if (!some_are_left() || !heard_nothing())
+	if (!answer_is_alone())
 		return false;
 	fdev->fabric->qp->qp_modify(end.qp, &attr, IBV_QP_STATE, 0);
 	return heard_only(SOFT_ACK);
@@ -252,6 +272,47 @@ static void a_queue_pair_that_ends_acknowledges_first(void)
 {
 	posted_psn = NIC_PSN;
 	some_try(left_until_the_end);
+}
+
+static bool kept_off(void)
+{
+	bool off;
+
+	pier__soft_ep_enter(chan()->ep);
+	off = chan()->looking && !chan()->socks_in;
+	pier__soft_ep_leave(chan()->ep);
+	return off;
+}
+
+/* A call that lasts until the helper has asked for its end, or rather long. */
+static bool call_asked(void)
+{
+	uint64_t until = pier__now() + LONG_CALL;
+	bool asked = false;
+
+	pier__soft_chan_begin(chan());
+	while (!asked && pier__now() < until) {
+		sched_yield();
+		asked = atomic_load(&chan()->ask);
+	}
+	pier__soft_chan_end(chan(), 0);
+	return asked;
+}
+
+static bool keeps_off_when_asked(void)
+{
+	uint64_t until = pier__now() + PATIENCE;
+
+	while (kept_off() && pier__now() < until)
+		sched_yield();
+	while (!call_asked() && pier__now() < until)
+		;
+	return kept_off() && pier__now() < until;
+}
+
+static void who_is_always_in_a_call_keeps_the_helper_off(void)
+{
+	some_try(keeps_off_when_asked);
 }
 
 int main(void)
@@ -265,6 +326,7 @@ int main(void)
 	TEST(one_acknowledgement_is_for_several_messages);
 	TEST(what_is_not_followed_is_acknowledged_soon);
 	TEST(a_queue_pair_that_ends_acknowledges_first);
+	TEST(who_is_always_in_a_call_keeps_the_helper_off);
 	nic_close(&nic);
 	pier__soft.dev->close(fdev);
 	return tap_done();

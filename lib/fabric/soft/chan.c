@@ -142,6 +142,8 @@ void pier__soft_chan_begin(struct soft_chan *chan)
 
 void pier__soft_chan_end(struct soft_chan *chan, int did)
 {
+	if (atomic_load_explicit(&chan->ask, memory_order_relaxed))
+		pier__soft_helper_keep_off(chan);
 	if (chan->asleep || !chan->looking)
 		settle(chan, did);
 	pier__soft_ep_leave(chan->ep);

@@ -19,8 +19,8 @@
  *
  * WHO DRIVES the endpoint is the program's thread or the helper (helper.h),
  * never both: each holds the endpoint's lock meanwhile.  The state below is
- * changed under that lock, but for @calls and @recall, which are atomic, and
- * the helper's own, which belongs to the helper's lock.
+ * changed under that lock, but for @calls, @recall and @ask, which are atomic,
+ * and the helper's own, which belongs to the helper's lock.
  *
  *   driver = PROGRAM   The program called within the last looks.  It drives
  *                      inline; the helper keeps off.
@@ -43,7 +43,10 @@
  *
  *   look, @calls grew            stay; the socket leaves the helper's set,
  *                                and if not asleep, chan.fd: packets wake
- *                                nobody, and their senders look at no set
+ *                                nobody, and their senders look at no set.
+ *                                A program that is in a call is asked to do
+ *                                that at its end: who calls again and again
+ *                                might never let the helper in
  *   look, not, asleep            -> watched, PROGRAM
  *   look, not, asleep, had fired -> HELPER, drive, -> watched
  *   look, not, awake             -> HELPER, drive, -> watched
@@ -104,6 +107,7 @@ struct soft_chan {
 
 	atomic_uint calls;		/* of the program; it alone writes */
 	atomic_bool recall;		/* the helper is to look again */
+	atomic_bool ask;		/* the program is to let it keep off */
 
 	/* Under the endpoint's lock. */
 	struct pier__list cqs;		/* of struct soft_chan_cq */
@@ -112,6 +116,7 @@ struct soft_chan {
 	bool rung;			/* the bell is */
 	bool listening;			/* chan.fd has the socket */
 	bool looking;
+	bool socks_in;			/* the helper's set has the sockets */
 	unsigned int posts;		/* since the last poll */
 	bool held;			/* the last poll sent nothing */
 	uint64_t timer_at;		/* PIER__NEVER: off */
@@ -123,7 +128,6 @@ struct soft_chan {
 	unsigned int calls_seen;
 	bool fired;			/* the watch, and nobody came */
 	bool sock_watched, timer_watched;
-	bool socks_in;			/* its set has them */
 };
 
 struct soft_chan_cq {

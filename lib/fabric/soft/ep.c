@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "core/clock.h"
 #include "core/fail.h"
@@ -76,25 +75,10 @@ bool pier__soft_ep_try_enter(struct soft_ep *ep)
 	return !pthread_mutex_trylock(&ep->owner);
 }
 
-bool pier__soft_ep_enter_soon(struct soft_ep *ep, long ns)
-{
-	struct timespec until;
-	int err;
-
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_nsec += ns;
-	until.tv_sec += until.tv_nsec / 1000000000;
-	until.tv_nsec %= 1000000000;
-	atomic_fetch_add(&ep->user.waiters, 1);
-	err = pthread_mutex_timedlock(&ep->owner, &until);
-	atomic_fetch_sub(&ep->user.waiters, 1);
-	return !err;
-}
-
 void pier__soft_ep_leave(struct soft_ep *ep)
 {
 	pthread_mutex_unlock(&ep->owner);
-	/* Whoever takes a key out, or comes seldom, waits for one turn. */
+	/* Whoever takes a key out waits for one turn. */
 	if (atomic_load_explicit(&ep->user.waiters, memory_order_relaxed))
 		sched_yield();
 }

@@ -103,11 +103,6 @@ void pier__soft_ep_destroy(struct soft_ep *ep);
 
 void pier__soft_ep_enter(struct soft_ep *ep);
 bool pier__soft_ep_try_enter(struct soft_ep *ep);
-/*
- * For who comes seldom, to one that another enters again and again; for @ns
- * at most, below a second.
- */
-bool pier__soft_ep_enter_soon(struct soft_ep *ep, long ns);
 void pier__soft_ep_leave(struct soft_ep *ep);
 
 /*

@@ -95,8 +95,20 @@ static bool watch_more(struct soft_chan *chan)
 	return true;
 }
 
+/* What was in the set before the program took it out? */
+static void forget_watches(struct soft_chan *chan)
+{
+	int i;
+
+	chan->sock_watched = false;
+	for (i = 0; i < SOFT_ALSO; i++)
+		chan->more[i].watched = 0;
+}
+
 static bool watch_all(struct soft_chan *chan)
 {
+	if (!chan->socks_in)
+		forget_watches(chan);
 	chan->socks_in = true;
 	if (!chan->sock_watched)
 		chan->sock_watched = watch_fd(chan->sock,
@@ -107,7 +119,7 @@ static bool watch_all(struct soft_chan *chan)
 	return chan->sock_watched && chan->timer_watched && watch_more(chan);
 }
 
-/* Have no socket of @chan in the set. */
+/* Have no socket of @chan in the set.  Touches nothing that is the helper's. */
 static void unwatch(struct soft_chan *chan)
 {
 	int i;
@@ -115,19 +127,28 @@ static void unwatch(struct soft_chan *chan)
 	if (!chan->socks_in)
 		return;
 	epoll_ctl(helper.epoll_fd, EPOLL_CTL_DEL, chan->sock, NULL);
-	for (i = 0; i < SOFT_ALSO; i++) {
+	for (i = 0; i < SOFT_ALSO; i++)
 		if (chan->more[i].io)
 			epoll_ctl(helper.epoll_fd, EPOLL_CTL_DEL,
 				  chan->more[i].fd, NULL);
-		chan->more[i].watched = 0;
-	}
-	chan->sock_watched = false;
 	chan->socks_in = false;
+}
+
+void pier__soft_helper_keep_off(struct soft_chan *chan)
+{
+	atomic_store_explicit(&chan->ask, false, memory_order_relaxed);
+	pier__soft_chan_publish(chan);
+	chan->looking = true;
+	unwatch(chan);
+	if (!chan->asleep)
+		pier__soft_chan_listen(chan, false);
 }
 
 /* Sleep until a socket or the timer of @chan has something. */
 static void watch(struct soft_chan *chan, uint64_t now)
 {
+	/* What was asked was not heard, and is no longer so. */
+	atomic_store_explicit(&chan->ask, false, memory_order_relaxed);
 	if (pier__soft_chan_listen(chan, true) || !watch_all(chan)) {
 		chan->looking = true;
 		chan->look_at = now + LOOK;
@@ -175,37 +196,35 @@ static void drive(struct soft_chan *chan, uint64_t now)
 		watch(chan, now);
 }
 
-/* A program that is @there waits for us to let go of its sockets. */
-static bool enter(struct soft_chan *chan, bool there)
+/* The program is there: it shall have its sockets out of the sets. */
+static void stay(struct soft_chan *chan, uint64_t now)
 {
-	return there && chan->socks_in ?
-		       pier__soft_ep_enter_soon(chan->ep, LOOK / 2) :
-		       pier__soft_ep_try_enter(chan->ep);
+	chan->fired = false;
+	chan->look_at = now + LOOK;
+	if (!pier__soft_ep_try_enter(chan->ep)) {
+		/* It is in a call, at whose end it does that itself. */
+		atomic_store(&chan->ask, true);
+		return;
+	}
+	pier__soft_helper_keep_off(chan);
+	pier__soft_ep_leave(chan->ep);
 }
 
 /* Is the program still there? */
 static void look(struct soft_chan *chan, uint64_t now)
 {
-	bool there = came(chan);
-
-	if (!enter(chan, there)) {
+	if (came(chan)) {
+		stay(chan, now);
+		return;
+	}
+	if (!pier__soft_ep_try_enter(chan->ep)) {
 		chan->look_at = now + LOOK;
 		return;
 	}
-	if (there) {
-		pier__soft_chan_publish(chan);
-		chan->fired = false;
-		chan->looking = true;
-		chan->look_at = now + LOOK;
-		unwatch(chan);
-		if (!chan->asleep)
-			pier__soft_chan_listen(chan, false);
-	} else if (chan->asleep && !chan->fired &&
-		   chan->driver == SOFT_PROGRAM) {
+	if (chan->asleep && !chan->fired && chan->driver == SOFT_PROGRAM)
 		watch(chan, now);
-	} else {
+	else
 		drive(chan, now);
-	}
 	pier__soft_ep_leave(chan->ep);
 }
 
