@@ -372,7 +372,6 @@ out_close:
 	dev = NULL;
 }
 
-/* Deprecated ones, which differ from temporary ones in a bit of the kernel. */
 static void a_passing_address_is_the_last_to_be_offered(void)
 {
 	if (!set_veth() ||
@@ -387,6 +386,79 @@ static void a_passing_address_is_the_last_to_be_offered(void)
 	while (!offers(&a, "fd09::6"))
 		peer_drive(1);
 	OK(!offers(&a, "fd09::5"));
+out_close:
+	peer_close(&a);
+	pier_dev_close(dev);
+	dev = NULL;
+	netns_ip("link del av0");
+}
+
+/* Have the kernel make temporary addresses on av0. */
+static bool use_temporary(void)
+{
+	FILE *file = fopen("/proc/sys/net/ipv6/conf/av0/use_tempaddr", "we");
+	bool put;
+
+	if (!file)
+		return false;
+	put = fputs("2", file) >= 0;
+	return !fclose(file) && put;
+}
+
+/* The index of the temporary address that goes with fd09::7; its name. */
+static uint32_t temporary(char name[INET6_ADDRSTRLEN])
+{
+	struct pier__port port = { 0 };
+	int i;
+
+	for (i = 0; i < PEER_LIMIT_MS && !port.gid_passing; i++) {
+		peer_drive(1);
+		pier__dev_port(dev, &port);
+	}
+	for (i = 0; i < (int)port.gid_count; i++)
+		if (port.gid_passing & 1u << i)
+			break;
+	if (!OK(i < (int)port.gid_count))
+		return 0;
+	pier__gid_text(port.gids[i].raw, name);
+	return (uint32_t)i;
+}
+
+static void check_temporary(uint32_t index, const char *name)
+{
+	struct pier_rdma_config cfg = at_gid(index);
+	struct peer here = { 0 };
+
+	OK(offers(&a, "fd09::7"));
+	OK(!offers(&a, name));
+	memset(&b, 0, sizeof(b));
+	if (!peer_open(&here, dev, a.pe, &cfg, LEN) ||
+	    !peer_open(&b, dev, a.pe, &cfg, LEN) || !peer_join(&here, &b))
+		goto out_close;
+	IS(pier_conn_state(here.conn), PIER_CONN_CONNECTED);
+	netns_ip("addr del %s/64 dev av0", name);
+	check_ended(here.conn, name);
+	check_ended(b.conn, name);
+	OK(offers(&a, "fd09::7"));
+out_close:
+	peer_close(&b);
+	peer_close(&here);
+}
+
+static void a_temporary_address_is_used_by_who_asks_for_it(void)
+{
+	char name[INET6_ADDRSTRLEN];
+	uint32_t index;
+
+	if (!set_veth() || !use_temporary() ||
+	    !netns_ip("addr add fd09::7/64 dev av0 nodad mngtmpaddr") ||
+	    !reopen("soft_av0") || !peer_open(&a, dev, NULL, NULL, LEN)) {
+		tap_skip("no temporary addresses here");
+		goto out_close;
+	}
+	index = temporary(name);
+	if (index)
+		check_temporary(index, name);
 out_close:
 	peer_close(&a);
 	pier_dev_close(dev);
@@ -434,6 +506,7 @@ int main(void)
 	TEST(an_interface_may_go_for_good);
 	TEST(an_address_is_offered_as_long_as_it_is_there);
 	TEST(a_passing_address_is_the_last_to_be_offered);
+	TEST(a_temporary_address_is_used_by_who_asks_for_it);
 	TEST(a_connection_ends_when_its_address_expires);
 	return tap_done();
 }

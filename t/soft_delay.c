@@ -16,6 +16,8 @@
 #define TOGETHER 8		/* messages, at most */
 #define LAPS 1000
 #define ROOM 64			/* receives posted */
+#define SELDOM 32		/* of LAPS */
+#define ASKED 9			/* wr_id; of all others 1 */
 
 static struct pair *pair;
 static struct side *a, *b;
@@ -28,7 +30,13 @@ static struct {
 	uint32_t held;			/* that did not leave at once */
 	uint32_t psn;			/* of the last one */
 	uint32_t responses;		/* to READs */
+	uint32_t left;			/* turns with one left waiting */
 } seen;
+
+/* Of a and of b: their messages are numbers, from 0 on. */
+static struct count {
+	uint64_t said, completed, heard;
+} count[2];
 
 /* How a goes on, and how b answers. */
 static struct {
@@ -36,6 +44,7 @@ static struct {
 	int answers;			/* posts to each message */
 	int laps, done;
 	bool silent;			/* a says no more */
+	bool first_only;		/* the rest of a message is lost */
 } talk;
 
 static bool is_from(const struct vnet_packet *packet, const struct side *side)
@@ -63,7 +72,7 @@ static bool watch(const struct vnet_packet *packet, void *arg)
 {
 	(void)arg;
 	if (!is_from(packet, b))
-		return true;
+		return !talk.first_only || packet->data[0] == SOFT_WRITE_FIRST;
 	if (packet->data[0] == SOFT_ACK)
 		acknowledged(packet);
 	seen.responses += packet->data[0] >= SOFT_READ_FIRST &&
@@ -71,9 +80,39 @@ static bool watch(const struct vnet_packet *packet, void *arg)
 	return true;
 }
 
+static struct count *count_of(const struct side *side)
+{
+	return &count[side == b];
+}
+
+static uint32_t place_of(uint64_t said)
+{
+	return (uint32_t)(8 * (said % ROOM));
+}
+
+static uint32_t room_of(uint64_t heard)
+{
+	return 4096 + 64 * (uint32_t)(heard % ROOM);
+}
+
 static void say(struct side *from, struct side *to)
 {
-	IS(pair_send(from, 1, IBV_WR_SEND, 0, 8, to, 0), 0);
+	uint64_t *said = &count_of(from)->said;
+	uint32_t place = place_of(*said);
+
+	memcpy(from->mem + place, said, 8);
+	IS(pair_send(from, 1, IBV_WR_SEND, place, 8, to, 0), 0);
+	++*said;
+}
+
+static void hear(struct side *side)
+{
+	uint64_t *heard = &count_of(side)->heard;
+	uint32_t room = room_of(*heard);
+
+	OK(!memcmp(side->mem + room, heard, 8));
+	IS(pair_recv(side, 1, room, 64), 0);
+	++*heard;
 }
 
 /* Returns how many of what is there are receives; posts them again. */
@@ -88,10 +127,11 @@ static int take(struct side *side, int *others)
 	for (i = 0; i < side->wcs; i++) {
 		IS(side->wc[i].status, IBV_WC_SUCCESS);
 		if (side->wc[i].opcode & IBV_WC_RECV) {
-			IS(pair_recv(side, 1, 4096, 64), 0);
+			hear(side);
 			n++;
 		} else {
 			++*others;
+			count_of(side)->completed++;
 		}
 	}
 	return n;
@@ -116,6 +156,7 @@ static bool turn(void *arg)
 	}
 	for (i = 0; i < heard * talk.answers; i++)
 		say(b, a);
+	seen.left += !pier__list_empty(&b->ep->delayed);
 	return talk.done >= talk.laps;
 }
 
@@ -126,6 +167,7 @@ static void open_pair(void)
 
 	memset(&seen, 0, sizeof(seen));
 	memset(&talk, 0, sizeof(talk));
+	memset(&count, 0, sizeof(count));
 	talk.answers = 1;
 	pair = pair_open(&opts, 1);
 	a = &pair->side[0];
@@ -134,8 +176,8 @@ static void open_pair(void)
 	pair->net.delay = WAY;
 	pair->net.tap = watch;
 	for (i = 0; i < ROOM; i++) {
-		IS(pair_recv(a, 1, 4096, 64), 0);
-		IS(pair_recv(b, 1, 4096, 64), 0);
+		IS(pair_recv(a, 1, room_of(i), 64), 0);
+		IS(pair_recv(b, 1, room_of(i), 64), 0);
 	}
 }
 
@@ -174,6 +216,44 @@ static void one_acknowledgement_is_for_several_messages(void)
 	pair_close(pair);
 }
 
+static bool all_completed(void *arg)
+{
+	turn(arg);
+	return count[0].completed == count[0].said &&
+	       count[1].completed == count[1].said;
+}
+
+static void converse_lossy(double loss)
+{
+	int i;
+
+	open_pair();
+	pair->net.faults = (struct vnet_faults){
+		.loss = loss, .duplicate = 0.1, .reorder = 0.1,
+		.corrupt = 0.01, .truncate = 0.01,
+	};
+	converse(LAPS);
+	talk.silent = true;
+	OK(vnet_run(&pair->net, 10 * SECOND, all_completed, NULL));
+	for (i = 0; i < 2; i++) {
+		IS(count[i].said, LAPS);
+		IS(count[i].heard, LAPS);
+		IS(pier__soft_qp_state(pair->side[i].qp), IBV_QPS_RTS);
+	}
+	OK(seen.left > 0);
+	tap_note("%u times left, %u acknowledgements, at a loss of %g",
+		 seen.left, seen.acks, loss);
+	pair_close(pair);
+}
+
+static void what_is_left_may_be_lost_and_come_twice(void)
+{
+	converse_lossy(0);
+	converse_lossy(0.01);
+	converse_lossy(0.05);
+	converse_lossy(0.2);
+}
+
 /* Until b has left a message unacknowledged; a does not go on then. */
 static bool leave_one(void)
 {
@@ -207,6 +287,119 @@ static void what_is_not_followed_is_acknowledged_in_time(void)
 	}
 	none_again();
 	pair_close(pair);
+}
+
+/* Returns how many times of LAPS the last answer left b's waiting. */
+static int waits(void (*before)(void))
+{
+	int i, n = 0;
+
+	for (i = 0; i < LAPS && converse(1); i++) {
+		if (pier__list_empty(&b->ep->delayed))
+			continue;
+		n++;
+		before();
+	}
+	IS(i, LAPS);
+	tap_note("%d of %d waited", n, LAPS);
+	return n;
+}
+
+static void be_away(void)
+{
+	pair->net.now += 3 * PIER__MS;
+	pier__soft_ep_drive(b->ep);	/* as the helper does */
+}
+
+static void who_is_away_after_an_answer_learns_of_it(void)
+{
+	open_pair();
+	if (leave_one())
+		OK(waits(be_away) < SELDOM);
+	pair_close(pair);
+}
+
+static void repeat(void)
+{
+	pair->net.now = pier__soft_ep_deadline(a->ep);
+	pier__soft_ep_receive(a->ep, true);
+	pier__soft_ep_send(a->ep);
+	pair->net.now += 2 * WAY;
+	pier__soft_ep_receive(b->ep, true);
+}
+
+static void a_peer_that_repeats_is_not_kept_waiting_again(void)
+{
+	open_pair();
+	if (leave_one()) {
+		OK(waits(repeat) < SELDOM);
+		OK(pier__soft_ep_counters(b->ep)->duplicates > 0);
+	}
+	pair_close(pair);
+}
+
+/* An answer is to the last whole message, whose acknowledgement is gone. */
+static void the_middle_of_a_message_is_never_left(void)
+{
+	open_pair();
+	if (!leave_one())
+		goto out_close;
+	talk.silent = true;
+	talk.laps = 1 << 30;
+	vnet_run(&pair->net, SECOND, turn, NULL);
+	talk.answers = 0;
+	say(a, b);
+	vnet_run(&pair->net, SECOND, turn, NULL);
+	OK(b->qp->resp.delay.together > 0);
+	talk.first_only = true;
+	a->qp->req.probe = true;
+	IS(pair_send(a, 1, IBV_WR_RDMA_WRITE, 0, 4096, b, 0), 0);
+	pier__soft_ep_send_posted(a->ep, true);
+	pair->net.now += 2 * WAY;
+	pier__soft_ep_receive(b->ep, true);
+	IS(b->qp->resp.due, SOFT_DUE_ACK);
+	say(b, a);
+	OK(pier__list_empty(&b->ep->delayed));
+	OK(!pier__list_empty(&b->ep->replying));
+out_close:
+	pair_close(pair);
+}
+
+/* Until the request that a numbered ASKED is complete. */
+static bool asked_completed(void *arg)
+{
+	struct ibv_wc *last = arg;
+	int sent;
+
+	take(b, &sent);
+	a->wcs = 0;
+	if (pair_poll(a))
+		*last = a->wc[a->wcs - 1];
+	return last->wr_id == ASKED;
+}
+
+/* What a asks for now has b say something that is an answer to all before. */
+static void asks(enum ibv_wr_opcode opcode, uint32_t off, int status)
+{
+	struct ibv_wc last = { 0 };
+
+	open_pair();
+	if (!leave_one())
+		goto out_close;
+	IS(pair_send(a, ASKED, opcode, 0, 8, b, off), 0);
+	OK(vnet_run(&pair->net, SECOND, asked_completed, &last));
+	IS(last.status, status);
+	OK(!b->qp->resp.delay.waiting);
+	OK(pier__list_empty(&b->ep->delayed));
+out_close:
+	pair_close(pair);
+}
+
+static void what_answers_otherwise_ends_the_waiting(void)
+{
+	asks(IBV_WR_RDMA_READ, 0, IBV_WC_SUCCESS);
+	asks(IBV_WR_ATOMIC_FETCH_AND_ADD, 0, IBV_WC_SUCCESS);
+	asks(IBV_WR_RDMA_WRITE, 1u << 30, IBV_WC_REM_ACCESS_ERR);
 }
 
 /* Each costs whoever waits for it as long as it may wait. */
@@ -372,7 +565,12 @@ static void timers_are_looked_at_while_nothing_comes(void)
 int main(void)
 {
 	TEST(one_acknowledgement_is_for_several_messages);
+	TEST(what_is_left_may_be_lost_and_come_twice);
 	TEST(what_is_not_followed_is_acknowledged_in_time);
+	TEST(who_is_away_after_an_answer_learns_of_it);
+	TEST(a_peer_that_repeats_is_not_kept_waiting_again);
+	TEST(the_middle_of_a_message_is_never_left);
+	TEST(what_answers_otherwise_ends_the_waiting);
 	TEST(a_peer_that_waits_for_each_is_seldom_kept_waiting);
 	TEST(a_queue_pair_that_ends_acknowledges_first);
 	TEST(who_drives_for_the_program_lets_nothing_wait);

@@ -388,8 +388,8 @@ static void everything_may_happen_together(void)
 	}
 }
 
-/* Then acknowledgements wait for the messages that follow. */
-static void it_may_happen_to_programs_that_answer_at_once(void)
+/* They post before what they owe is sent. */
+static void it_may_happen_to_programs_that_poll(void)
 {
 	polls = true;
 	nothing_is_lost_without_loss();
@@ -444,7 +444,7 @@ int main(int argc, char *argv[])
 	TEST(corrupted_packets_are_not_believed);
 	TEST(truncated_packets_are_not_believed);
 	TEST(everything_may_happen_together);
-	TEST(it_may_happen_to_programs_that_answer_at_once);
+	TEST(it_may_happen_to_programs_that_poll);
 	TEST(it_may_happen_while_receives_are_short);
 	TEST(a_small_receive_buffer_only_slows_down);
 	return tap_done();

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <poll.h>
 #include <sched.h>
 #include <string.h>
 
@@ -315,6 +316,45 @@ static void who_is_always_in_a_call_keeps_the_helper_off(void)
 	some_try(keeps_off_when_asked);
 }
 
+/* No call is made any more: it is the helper that acknowledges. */
+static bool gone_when_asked(void)
+{
+	uint64_t until = pier__now() + PATIENCE;
+	struct nic_heard heard = { 0 };
+
+	loop_recv(&end, 7, 64, 64);
+	if (!keeps_off_when_asked())
+		return false;
+	nic_send(&nic, &end, SOFT_SEND_ONLY, "question");
+	while (!heard.count && pier__now() < until)
+		nic_hear(&nic, &heard);
+	return heard.count == 1 && heard.opcode[0] == SOFT_ACK;
+}
+
+static void who_is_gone_after_being_asked_is_stood_in_for(void)
+{
+	some_try(gone_when_asked);
+}
+
+static bool asleep_when_asked(void)
+{
+	struct pollfd wait = { .fd = chan()->chan.fd, .events = POLLIN };
+	bool woken;
+
+	loop_recv(&end, 7, 64, 64);
+	if (!keeps_off_when_asked() || fdev->fabric->qp->arm(end.cq))
+		return false;
+	nic_send(&nic, &end, SOFT_SEND_ONLY, "question");
+	woken = poll(&wait, 1, PATIENCE / PIER__MS) == 1;
+	fdev->fabric->qp->chan_clear(end.chan);
+	return woken && poll_once() == 1;
+}
+
+static void who_sleeps_after_being_asked_is_woken(void)
+{
+	some_try(asleep_when_asked);
+}
+
 int main(void)
 {
 	if (nic_device(&fdev) || nic_open(fdev, &nic))
@@ -327,6 +367,8 @@ int main(void)
 	TEST(what_is_not_followed_is_acknowledged_soon);
 	TEST(a_queue_pair_that_ends_acknowledges_first);
 	TEST(who_is_always_in_a_call_keeps_the_helper_off);
+	TEST(who_is_gone_after_being_asked_is_stood_in_for);
+	TEST(who_sleeps_after_being_asked_is_woken);
 	nic_close(&nic);
 	pier__soft.dev->close(fdev);
 	return tap_done();

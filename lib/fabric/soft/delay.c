@@ -11,7 +11,7 @@
  * once, but for a trial in thousands.
  */
 #define DELAY_NS 50000		/* for the next message */
-#define TOGETHER_MAX 8		/* messages */
+#define TOGETHER_MAX 8		/* messages; with the next one it leaves */
 #define PAUSE_MIN 16		/* acknowledgements, until more is tried */
 #define PAUSE_MAX 4096
 #define FORGET 128		/* after as many the pause is half as long */
@@ -107,8 +107,14 @@ void pier__soft_delay_run(struct soft_ep *ep, bool all)
 		qp = first(ep);
 		if (!all && qp->resp.delay.until > ep->now)
 			break;
-		if (!all)
+		if (qp->resp.delay.until <= ep->now)
 			in_vain(&qp->resp.delay);
 		pier__soft_reply_ack(qp);
 	}
+}
+
+void pier__soft_delay_repeated(struct soft_qp *qp)
+{
+	if (qp->resp.delay.waiting)
+		in_vain(&qp->resp.delay);
 }

@@ -137,7 +137,6 @@ static void unwatch(struct soft_chan *chan)
 void pier__soft_helper_keep_off(struct soft_chan *chan)
 {
 	atomic_store_explicit(&chan->ask, false, memory_order_relaxed);
-	pier__soft_chan_publish(chan);
 	chan->looking = true;
 	unwatch(chan);
 	if (!chan->asleep)
@@ -206,6 +205,7 @@ static void stay(struct soft_chan *chan, uint64_t now)
 		atomic_store(&chan->ask, true);
 		return;
 	}
+	pier__soft_chan_publish(chan);
 	pier__soft_helper_keep_off(chan);
 	pier__soft_ep_leave(chan->ep);
 }

@@ -27,8 +27,7 @@ void pier__soft_helper_look(struct soft_chan *chan);
 
 /*
  * The program is there, and looks itself: take @chan's sockets out of the
- * sets, and count what they have lost.  Holding the endpoint; the program's
- * thread if it was asked to (@ask).
+ * sets.  Holding the endpoint; the program's thread if it was asked to (@ask).
  */
 void pier__soft_helper_keep_off(struct soft_chan *chan);
 

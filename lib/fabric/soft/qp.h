@@ -365,6 +365,8 @@ void pier__soft_delay_init(struct soft_delay *delay);
 /* The program has posted a request. */
 void pier__soft_delay_answered(struct soft_qp *qp);
 void pier__soft_delay_end(struct soft_qp *qp);
+/* The peer has sent a message again. */
+void pier__soft_delay_repeated(struct soft_qp *qp);
 /* Those that have waited for long enough are due; @all: every one. */
 void pier__soft_delay_run(struct soft_ep *ep, bool all);
 /* When the first will have; PIER__NEVER. */

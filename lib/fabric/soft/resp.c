@@ -67,17 +67,18 @@ static void executed(struct soft_qp *qp, const struct soft_in *in,
 		     enum soft_within within)
 {
 	struct soft_resp *resp = &qp->resp;
+	bool end = is_end(in->hdr.opcode);
 
 	resp->epsn++;
 	resp->within = within;
+	resp->delay.may_wait = end && in->hdr.ack_req && !resp->filled;
 	/*
 	 * rxe counts a retry for every NAK, and begins anew with an ACK only:
 	 * without one it gives up a long message that goes on, loss by loss.
 	 */
 	if (in->hdr.ack_req || (resp->filled && resp->gaps >= SOFT_GAPS))
 		pier__soft_reply_ack(qp);
-	if (is_end(in->hdr.opcode)) {
-		resp->delay.may_wait = in->hdr.ack_req && !resp->filled;
+	if (end) {
 		resp->within = SOFT_IDLE;
 		resp->msn = (resp->msn + 1) & SOFT_PSN_MASK;
 		resp->gaps = 0;
@@ -358,6 +359,7 @@ static void resp_duplicate(struct soft_qp *qp, const struct soft_in *in,
 		atomic_again(qp, seq);
 		break;
 	default:
+		pier__soft_delay_repeated(qp);
 		pier__soft_reply_ack(qp);
 	}
 }
