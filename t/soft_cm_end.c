@@ -326,58 +326,118 @@ static void datagram_services_are_refused_and_paths_stay(void)
 	end();
 }
 
-/* RTU is lost, but the client's QP sends: that is as good. */
-static void data_makes_a_connection_established(void)
+static struct soft_qp *qps[2];
+
+static void queues_make(void)
 {
 	struct ibv_qp_cap cap = {
 		.max_send_wr = 4, .max_send_sge = 1, .max_inline_data = 64,
 	};
+	struct cm_side *side;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		side = &pair->side[i];
+		IS(pier__soft_qp_create(side->cq, side->srq, &cap, &qps[i]), 0);
+		side->last_qpn = pier__soft_qp_number(qps[i]) - 101;
+	}
+}
+
+static void queue_connect(int i)
+{
 	static const enum ibv_qp_state path[3] = {
 		IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS,
 	};
-	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND }, *bad;
-	struct soft_qp *qp[2] = { NULL, NULL };
+	struct cm_side *side = &pair->side[i];
 	struct ibv_qp_attr attr;
-	struct cm_side *side;
 	uint16_t port;
-	int i, k, mask;
+	int k, mask;
 
-	pair = cm_open(2, false, 8);
-	pair->side[1].manner = CM_WAIT;
-	for (i = 0; i < 2; i++) {
-		side = &pair->side[i];
-		IS(pier__soft_qp_create(side->cq, side->srq, &cap, &qp[i]), 0);
-		side->last_qpn = pier__soft_qp_number(qp[i]) - 101;
+	for (k = 0; k < 3; k++) {
+		IS(pier__soft_cm_qp_attr(side->cm, end_of(i)->id, path[k],
+					 &attr, &mask, &port), 0);
+		IS(pier__soft_qp_modify(qps[i], &attr, mask, &side->addr,
+					port), 0);
 	}
+}
+
+/* Until the client may say RTU. */
+static void begin_with_queues(void)
+{
+	pair = cm_open(2, false, 8);
 	pair->side[0].manner = CM_WAIT;
+	pair->side[1].manner = CM_WAIT;
+	queues_make();
 	cm_ask(pair, CM_SERVICE, NULL);
 	cm_run(pair, 1);
-	for (i = 1; i >= 0; i--) {
-		side = &pair->side[i];
-		for (k = 0; k < 3; k++) {
-			IS(pier__soft_cm_qp_attr(side->cm, end_of(i)->id,
-						 path[k], &attr, &mask,
-						 &port), 0);
-			IS(pier__soft_qp_modify(qp[i], &attr, mask,
-						&side->addr, port), 0);
-		}
-		if (i)
-			IS(cm_accept(side, end_of(1), NULL), 0);
-		cm_run(pair, 1);
-	}
+	queue_connect(1);
+	IS(cm_accept(&pair->side[1], end_of(1), NULL), 0);
+	cm_run(pair, 1);
+	queue_connect(0);
+	cm_run(pair, 1);
+}
+
+static void end_with_queues(void)
+{
+	pier__soft_qp_destroy(qps[0]);
+	pier__soft_qp_destroy(qps[1]);
+	end();
+}
+
+/* RTU is lost, but the client's QP sends: that is as good. */
+static void data_makes_a_connection_established(void)
+{
+	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND }, *bad;
+
+	begin_with_queues();
 	sent(SOFT_MAD_RTU)->lose = 1000;
 	IS(cm_establish(&pair->side[0], end_of(0)), 0);
 	cm_run(pair, 1);
 	IS(end_of(1)->told[PIER__CM_ESTABLISHED], 0);
-	IS(pier__soft_qp_post(qp[0], &wr, &bad), 0);
+	IS(pier__soft_qp_post(qps[0], &wr, &bad), 0);
 	cm_run(pair, 1);
 	IS(end_of(1)->told[PIER__CM_ESTABLISHED], 1);
 	cm_run(pair, 2000);
 	IS(end_of(1)->told[PIER__CM_ESTABLISHED], 1);
 	IS(end_of(1)->over, -1);
-	pier__soft_qp_destroy(qp[0]);
-	pier__soft_qp_destroy(qp[1]);
-	end();
+	end_with_queues();
+}
+
+/* What the server says: its opcodes, and who hears them besides. */
+static struct {
+	uint8_t opcode[8];
+	size_t count;
+	bool (*tap)(const struct vnet_packet *packet, void *arg);
+} spoken;
+
+static bool listen_in(const struct vnet_packet *packet, void *arg)
+{
+	if (packet->src.port == CM_PORT1 && spoken.count < 8)
+		spoken.opcode[spoken.count++] = packet->data[0];
+	return spoken.tap(packet, arg);
+}
+
+static void what_has_come_is_acknowledged_before_the_end(void)
+{
+	struct ibv_send_wr wr = { .opcode = IBV_WR_RDMA_WRITE }, *bad;
+
+	begin_with_queues();
+	IS(cm_establish(&pair->side[0], end_of(0)), 0);
+	cm_run(pair, 1);
+	IS(pier__soft_qp_post(qps[0], &wr, &bad), 0);
+	pier__soft_ep_send_posted(pair->side[0].ep, true);
+	pair->net.now += PIER__MS;
+	pier__soft_ep_receive(pair->side[1].ep, true);
+	spoken.count = 0;
+	spoken.tap = pair->net.tap;
+	pair->net.tap = listen_in;
+	IS(disconnect(1), 0);
+	IS(spoken.count, 2);
+	IS(spoken.opcode[0], SOFT_ACK);
+	IS(sent(SOFT_MAD_DREQ)->count, 1);
+	cm_run(pair, 100);
+	both_are_told();
+	end_with_queues();
 }
 
 int main(void)
@@ -396,5 +456,6 @@ int main(void)
 	TEST(a_linux_client_is_answered_at_port_4791);
 	TEST(datagram_services_are_refused_and_paths_stay);
 	TEST(data_makes_a_connection_established);
+	TEST(what_has_come_is_acknowledged_before_the_end);
 	return tap_done();
 }
