@@ -237,12 +237,25 @@ int pier__verbs_poll(struct pier__cq *cq, struct ibv_wc *wc, int max)
 			  "%d", name_of(cq->chan), n);
 }
 
+/* Is a completion there?  It is kept; a queue that fails has one to tell. */
+static bool has_one(struct verbs_cq *cq)
+{
+	int n;
+
+	if (cq->early_count)
+		return true;
+	n = ibv_poll_cq(cq->ibv, 1, cq->early);
+	cq->early_count = n > 0 ? n : 0;
+	return n;
+}
+
+/* What came before the notification was asked for makes no event. */
 int pier__verbs_arm(struct pier__cq *cq)
 {
 	int err = ibv_req_notify_cq(verbs_cq(cq)->ibv, 0);
 
 	if (!err)
-		return 0;
+		return has_one(verbs_cq(cq)) ? -EAGAIN : 0;
 	err = pier__verbs_error(err);
 	return pier__fail(err, "%s: its completion queue cannot be armed: %s",
 			  name_of(cq->chan), pier_strerror(err));
