@@ -272,10 +272,13 @@ out_end:
 static void an_interface_that_is_down_is_named(void)
 {
 	int status = -EINPROGRESS;
+	struct pier_dev *other;
 
 	if (!set_lo() || !pair_at(0, 0) || !peer_join(&a, &b) ||
 	    !netns_ip("link set lo down"))
 		goto out_end;
+	IS(pier_dev_open("soft_lo", &other), -ENETDOWN);
+	LIKE(pier_last_error(), "soft_lo port 1 is down: bring lo up");
 	IS(pier_rdma_send(a.conn, NULL, peer_done, &status), 0);
 	IS(peer_await(&status), -PIER_ERETRY);
 	LIKE(pier_last_error(), "; soft_lo port 1 is down: bring lo up");

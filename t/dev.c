@@ -77,6 +77,26 @@ static void no_name_is_the_default(void)
 	free(saved);
 }
 
+/* An iWARP one. */
+static void a_device_without_a_way_to_connect_is_no_default(void)
+{
+	const char *was = getenv("PIER_DEVICE");
+	char *saved = was ? strdup(was) : NULL;
+	struct pier_devinfo *best;
+
+	unsetenv("PIER_DEVICE");
+	best = (struct pier_devinfo *)find(NULL);
+	if (OK(best)) {
+		best->port.limits.by_address = true;
+		OK(find(NULL) != best);
+		OK(find(pier_devinfo_name(best)) == best);
+		best->port.limits.by_address = false;
+	}
+	if (saved)
+		setenv("PIER_DEVICE", saved, 1);
+	free(saved);
+}
+
 static bool is_kind(const struct pier_devinfo *one, const char *kind)
 {
 	return one && !strcmp(pier_devinfo_kind(one), kind);
@@ -299,6 +319,7 @@ int main(void)
 	TEST(the_list_has_what_it_counts);
 	TEST(a_device_is_found_by_every_name_it_has);
 	TEST(no_name_is_the_default);
+	TEST(a_device_without_a_way_to_connect_is_no_default);
 	TEST(a_verbs_device_goes_before_soft_ones);
 	TEST(an_unknown_name_is_refused_with_what_there_is);
 	TEST(who_asks_for_a_soft_device_is_told_of_no_other_kind);

@@ -69,12 +69,17 @@ const struct pier_devinfo *pier_devlist_get(const struct pier_devlist *list,
 	return i < list->ports.count ? &list->info[i] : NULL;
 }
 
-/* The first active one: kinds and devices are listed in order of preference. */
+/*
+ * The first active one: kinds and devices are listed in order of preference.
+ * Where connections can be made by neither of our ways, nobody wants to be.
+ */
 static int find_default(const struct pier_devlist *list,
 			const struct pier_devinfo **ret)
 {
 	for (size_t i = 0; i < list->ports.count; i++) {
-		if (list->info[i].port.active) {
+		const struct pier__port *port = &list->info[i].port;
+
+		if (port->active && !port->limits.by_address) {
 			*ret = &list->info[i];
 			return 0;
 		}
