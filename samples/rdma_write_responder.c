@@ -36,8 +36,10 @@ int main(int argc, char *argv[])
 		err = pier_rendezvous(rdma, &args, mmap, &conn, NULL);
 	if (!err)
 		err = pier_rendezvous_serve(conn);
+	if (!err)
+		err = pier_mmap_stop(mmap);
 
-	/* The peer has disconnected: nobody writes while this is looked at. */
+	/* Nobody can write any more, be it that Enter ended the service. */
 	if (err) {
 		fprintf(stderr, "rdma_write_responder: %s\n",
 			pier_last_error());
