@@ -37,6 +37,7 @@ check_PROGRAMS += \
 	%D%/dev.t \
 	%D%/driver.t \
 	%D%/enddesc.t \
+	%D%/enter.t \
 	%D%/error.t \
 	%D%/exchange_lies.t \
 	%D%/exchange_slow.t \
