@@ -334,7 +334,8 @@ a_pipe_without_a_peer_is_told()
 }
 
 # The samples' three files, each where only its writer and reader see it.
-samples_meet_by_files_that_were_exchanged()
+# Each in a directory of its own, until all files are there.
+samples_begin()
 {
 	[ -x "$bin/rdma_read_responder" ] || skip "the samples are not built"
 	fresh
@@ -345,14 +346,30 @@ samples_meet_by_files_that_were_exchanged()
 		-ld b -re a -m m --timeout 40 >out 2>&1) &
 	requester=$!
 	wait_for 20 test -e left/a && wait_for 20 test -e left/m &&
-		wait_for 20 test -e right/b || return 1
-	listen --send a m --receive . || return 1
-	dial --send b --receive .
-	ends 0 0 && wait $requester && wait $responder &&
+		wait_for 20 test -e right/b
+}
+
+samples_have_met()
+{
+	wait $requester && wait $responder &&
 		says right/out 'read "over there"' || {
 		cat left/out right/out
 		return 1
 	}
+}
+
+samples_meet_by_files_that_were_copied()
+{
+	samples_begin || return 1
+	cp left/a left/m right/ && cp right/b left/ && samples_have_met
+}
+
+samples_meet_by_files_that_were_exchanged()
+{
+	samples_begin || return 1
+	listen --send a m --receive . || return 1
+	dial --send b --receive .
+	ends 0 0 && samples_have_met
 }
 
 run files_cross_in_both_directions
@@ -374,5 +391,6 @@ run it_runs_through_pipes
 run it_runs_in_a_pipeline
 run standard_input_and_output_must_lead_to_a_peer
 run a_pipe_without_a_peer_is_told
+run samples_meet_by_files_that_were_copied
 run samples_meet_by_files_that_were_exchanged
 tap_done

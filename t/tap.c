@@ -56,6 +56,8 @@ void tap_run(const char *name, void (*fn)(void))
 	if (skipped[0] && holds) {
 		refuse_skip(name, skipped);
 		printf("ok %d - %s # SKIP %s\n", count, name, skipped);
+		/* prove(1) names no skip of a single test */
+		fprintf(stderr, "# %s skipped: %s\n", name, skipped);
 		return;
 	}
 	if (!holds)

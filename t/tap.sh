@@ -71,6 +71,7 @@ tap_skipped()
 		exit 255
 	fi
 	tap_line ok "$1 # SKIP $2"
+	echo "# $1 skipped: $2" >&2	# prove(1) names no skip of one test
 }
 
 # Call a test; what it has left in the background ends.
