@@ -17,7 +17,8 @@
  * The one seam between pier and a device.  Two kinds of device stand behind
  * it, verbs and soft; nothing above asks which.  It speaks rdma-core's types
  * for what goes in and out, and opaque objects for what lives.  Every member
- * of a table is set; what a device cannot do is told by its limits.
+ * of a table is set that does not say what NULL means; what a device cannot do
+ * is told by its limits.
  *
  * Calls return 0, a count, or a negative errno value with pier__fail() said.
  * None calls back upwards.  t/fabric.c is the contract in executable form.

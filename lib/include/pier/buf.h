@@ -83,7 +83,10 @@ void pier_buf_reset(struct pier_buf *buf);
  */
 int pier_buf_chain(struct pier_buf *head, struct pier_buf *tail);
 
-/* Cut @head's chain before @tail, which is the caller's again. */
+/*
+ * Cut @head's chain before @tail, which is the caller's again.
+ * Errors: -EINVAL, @tail is not in it, or is @head.
+ */
 int pier_buf_unchain(struct pier_buf *head, struct pier_buf *tail);
 
 /* The next one in the chain or NULL; how many from @buf on. */

@@ -29,7 +29,10 @@ int pier_desc_print(const void *desc, size_t len, char *text, size_t size);
  */
 int pier_desc_read(const char *path, void *ret);
 
-/* Write a descriptor file whole, with mode 0600.  Any thread. */
+/*
+ * Write a descriptor file whole, with mode 0600; one that is there is replaced.
+ * Errors: those of open(2), write(2) and rename(2).  Any thread.
+ */
 int pier_desc_write(const char *path, const void *desc, size_t len);
 
 #ifdef __cplusplus

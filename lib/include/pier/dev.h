@@ -53,7 +53,8 @@ enum pier_limit {
 	PIER_LIMIT_SEND_SGE,	/* buffers chained in one send, write, read */
 	PIER_LIMIT_RECV_SGE,	/* buffers chained in one receive */
 	PIER_LIMIT_CONNS,	/* connections */
-	PIER_LIMIT_SEND_QUEUE,	/* tasks in flight on one connection */
+	PIER_LIMIT_SEND_QUEUE,	/* requests in flight on one connection, two */
+				/* of which are pier's */
 	PIER_LIMIT_RECV_QUEUE,	/* receives posted */
 	PIER_LIMIT_RD_ATOMIC,	/* reads and atomics in flight, a connection */
 	PIER_LIMIT_GIDS,	/* entries of the GID table in use */
@@ -61,7 +62,8 @@ enum pier_limit {
 
 /*
  * Take a snapshot of every device and port; none is not an error.
- * The caller ends it with pier_devlist_destroy().  Errors: -ENOMEM.
+ * The caller ends it with pier_devlist_destroy().  Errors: -ENOMEM; -EMFILE
+ * and others of socket(2), of which the interfaces are asked.
  */
 int pier_devlist_create(struct pier_devlist **ret);
 void pier_devlist_destroy(struct pier_devlist *list);

@@ -41,6 +41,7 @@ struct pier_mmap_config {
 	void *release_arg;
 };
 
+/* An empty one, not started; the caller's to destroy.  Errors: -ENOMEM. */
 int pier_mmap_create(struct pier_mmap **ret);
 
 /* Errors: -EBUSY, started; -EINVAL, no length, or unknown access bits. */
@@ -67,7 +68,10 @@ int pier_mmap_stop(struct pier_mmap *mmap);
 /* Ends it, stopped or not; NULL is fine.  Buffers of it keep it alive. */
 void pier_mmap_destroy(struct pier_mmap *mmap);
 
-/* Create, configure, add @dev and start in one step. */
+/*
+ * Create, configure, add @dev and start in one step; @addr stays the caller's.
+ * Errors: those of the four; nothing is left then.
+ */
 int pier_mmap_map(struct pier_dev *dev, void *addr, size_t len,
 		  uint32_t access, struct pier_mmap **ret);
 

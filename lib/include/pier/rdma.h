@@ -175,6 +175,10 @@ enum pier_recv_opcode {
 	PIER_RECV_WRITE_IMM,	/* bytes are in the mmap, not in @dst */
 };
 
+/*
+ * Of a receive that has succeeded, until it is submitted again or freed: the
+ * immediate in network order, 0 without one; the bytes of the message.
+ */
 enum pier_recv_opcode pier_recv_opcode(const struct pier_task *task);
 uint32_t pier_recv_imm(const struct pier_task *task);
 uint32_t pier_recv_len(const struct pier_task *task);

@@ -14,7 +14,8 @@ extern "C" {
  * The bridge to rdma-core, for programs that mix raw verbs with pier's
  * objects.  What it gives out belongs to pier and lives as long as the object
  * it came from.  Only devices of kind "verbs" have protection domains and
- * queue pairs; keys are told of the soft device, too.
+ * queue pairs; keys are told of the soft device, too.  Threads: as the calls
+ * of the object that is asked; what is given out, as rdma-core says.
  */
 struct pier_buf;
 struct pier_conn;
