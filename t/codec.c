@@ -127,6 +127,45 @@ static void the_icrc_of_every_packet_is_right(void)
 	each_packet(icrc_right);
 }
 
+/* How many packets of @name are refused; only acknowledgements may be. */
+static int wrong_icrcs(const char *name)
+{
+	struct vnet_packet packet;
+	struct pcap pcap;
+	struct soft_rx rx;
+	int wrong = 0;
+
+	if (!pcap_open(name, &pcap))
+		return -1;
+	while (pcap_next(&pcap, &packet)) {
+		rx = rx_of(&packet);
+		if (pier__soft_icrc_ok(&rx, UINT16_MAX))
+			continue;
+		IS(packet.data[0], SOFT_ACK);
+		wrong++;
+	}
+	OK(pcap.frame > 0);
+	pcap_close(&pcap);
+	return wrong;
+}
+
+/* What it talked with rxe; three times it got one acknowledgement wrong. */
+static void a_user_space_peers_wrong_icrcs_are_found(void)
+{
+	IS(wrong_icrcs("peer/cm-same-commid-ignored"), 0);
+	IS(wrong_icrcs("peer/cmclient"), 0);
+	IS(wrong_icrcs("peer/cmclient6"), 0);
+	IS(wrong_icrcs("peer/cmserver"), 0);
+	IS(wrong_icrcs("peer/cmserver6"), 0);
+	IS(wrong_icrcs("peer/cmstale"), 0);
+	IS(wrong_icrcs("peer/rc-atomic-cas-v4"), 0);
+	IS(wrong_icrcs("peer/rc-atomic-faa-v4"), 0);
+	IS(wrong_icrcs("peer/rc-read-v4"), 0);
+	IS(wrong_icrcs("peer/rc-send-v4"), 1);
+	IS(wrong_icrcs("peer/rc-write-v4"), 1);
+	IS(wrong_icrcs("peer/rc-mix6-v6"), 1);
+}
+
 static bool id_found(struct vnet_packet *packet)
 {
 	struct soft_rx rx = rx_of(packet);
@@ -313,6 +352,7 @@ int main(void)
 		return tap_skip_all("no captures in t/data/roce");
 	TEST(headers_decode_and_encode_to_the_same_bytes);
 	TEST(the_icrc_of_every_packet_is_right);
+	TEST(a_user_space_peers_wrong_icrcs_are_found);
 	TEST(the_identification_that_explains_a_packet_is_its_own);
 	TEST(any_identification_is_found);
 	TEST(any_corrupted_byte_is_noticed);

@@ -228,6 +228,18 @@ EXTRA_DIST += \
 	%D%/data/roce/cm-sdisc.pcap \
 	%D%/data/roce/cm-sidr-reject.pcap \
 	%D%/data/roce/cm-sidr.pcap \
+	%D%/data/roce/peer/cm-same-commid-ignored.pcap \
+	%D%/data/roce/peer/cmclient.pcap \
+	%D%/data/roce/peer/cmclient6.pcap \
+	%D%/data/roce/peer/cmserver.pcap \
+	%D%/data/roce/peer/cmserver6.pcap \
+	%D%/data/roce/peer/cmstale.pcap \
+	%D%/data/roce/peer/rc-atomic-cas-v4.pcap \
+	%D%/data/roce/peer/rc-atomic-faa-v4.pcap \
+	%D%/data/roce/peer/rc-mix6-v6.pcap \
+	%D%/data/roce/peer/rc-read-v4.pcap \
+	%D%/data/roce/peer/rc-send-v4.pcap \
+	%D%/data/roce/peer/rc-write-v4.pcap \
 	%D%/data/roce/rc-atomic-cas.pcap \
 	%D%/data/roce/rc-atomic-faa.pcap \
 	%D%/data/roce/rc-batch.pcap \
