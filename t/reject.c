@@ -203,6 +203,27 @@ static void a_gid_index_that_is_not_there_is_refused(void)
 	peer_close(&a);
 }
 
+/* Only what is moved counts: read into 8 bytes what is more than a message. */
+static void read_a_little_of(struct peer *a, struct pier_mmap *mmap)
+{
+	struct pier_mmap *remote = NULL;
+	struct pier_buf *far, *room = peer_room(a, 0, 8);
+	int status = -EINPROGRESS;
+	const void *desc;
+	size_t len;
+
+	IS(pier_mmap_export(mmap, &desc, &len), 0);
+	if (!IS(pier_mmap_create_from_export(desc, len, &remote), 0) ||
+	    !IS(pier_buf_whole(a->inv, remote, &far), 0))
+		return;
+	IS(pier_rdma_read(a->conn, far, room, peer_done, &status), 0);
+	IS(peer_await(&status), 0);
+	IS(pier_buf_data_len(room), 8);
+	pier_buf_put(far);
+	pier_buf_put(room);
+	pier_mmap_destroy(remote);
+}
+
 static void a_message_over_the_limit_is_refused(void)
 {
 	uint64_t limit = peer_limit(dev, PIER_LIMIT_MESSAGE);
@@ -216,7 +237,7 @@ static void a_message_over_the_limit_is_refused(void)
 		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (!OK(mem != MAP_FAILED) || !peer_pair(&a, &b, dev, NULL, LEN))
 		return;
-	if (pier_mmap_map(dev, mem, limit + 1, PIER_LOCAL_WRITE, &mmap)) {
+	if (pier_mmap_map(dev, mem, limit + 1, PEER_ACCESS, &mmap)) {
 		tap_skip(pier_last_error());
 		goto out_unpair;
 	}
@@ -228,6 +249,7 @@ static void a_message_over_the_limit_is_refused(void)
 		 (unsigned long long)limit + 1);
 	LIKE(pier_last_error(), number);
 	IS(pier_conn_state(a.conn), PIER_CONN_CONNECTED);
+	read_a_little_of(&a, mmap);
 	pier_buf_put(buf);
 	pier_mmap_destroy(mmap);
 out_unpair:
@@ -246,10 +268,10 @@ static void a_destination_too_small_is_refused(void)
 	near = peer_data(&a, 0, 100);
 	small = peer_room(&a, 200, 99);
 	none = peer_far_room(&a, 200, 99);
-	IS(pier_rdma_read(a.conn, far, small, NULL, NULL), -EMSGSIZE);
+	IS(pier_rdma_write(a.conn, near, none, NULL, NULL), -EMSGSIZE);
 	LIKE(pier_last_error(), "100 bytes");
 	LIKE(pier_last_error(), "99");
-	IS(pier_rdma_write(a.conn, near, none, NULL, NULL), -EMSGSIZE);
+	IS(pier_rdma_write_imm(a.conn, near, none, 1, NULL, NULL), -EMSGSIZE);
 	IS(pier_rdma_fetch_add(a.conn, far, near, 1, NULL, NULL), -EMSGSIZE);
 	pier_buf_set_data(far, (char *)pier_buf_head(far) + 4, 8);
 	IS(pier_rdma_fetch_add(a.conn, far, small, 1, NULL, NULL), -EINVAL);
@@ -280,8 +302,15 @@ static void buffers_on_the_wrong_side_are_refused(void)
 	IS(pier_rdma_task_read(a.conn, far, far, &task), -EINVAL);
 	IS(pier_rdma_task_write(a.conn, near, near, &task), -EINVAL);
 	IS(pier_rdma_task_write(a.conn, far, far, &task), -EINVAL);
-	IS(pier_rdma_task_write(a.conn, NULL, far, &task), -EINVAL);
+	IS(pier_rdma_task_write(a.conn, NULL, near, &task), -EINVAL);
+	IS(pier_rdma_task_read(a.conn, NULL, far, &task), -EINVAL);
+	IS(pier_rdma_task_write(a.conn, near, NULL, &task), -EINVAL);
+	LIKE(pier_last_error(), "write: no destination");
+	IS(pier_rdma_task_write_imm(a.conn, near, NULL, 1, &task), -EINVAL);
 	IS(pier_rdma_task_read(a.conn, far, NULL, &task), -EINVAL);
+	LIKE(pier_last_error(), "read: no destination");
+	IS(pier_rdma_task_fetch_add(a.conn, far, NULL, 1, &task), -EINVAL);
+	IS(pier_rdma_task_fetch_add(a.conn, NULL, near, 1, &task), -EINVAL);
 	IS(pier_rdma_task_fetch_add(a.conn, near, near, 1, &task), -EINVAL);
 	IS(pier_rdma_task_receive(a.rdma, far, &task), -EINVAL);
 	tail = peer_far_data(&a, 8, 8);
@@ -381,6 +410,9 @@ static void what_the_peer_did_not_grant_is_refused_here(void)
 	near = peer_room(&a, 0, 8);
 	IS(pier_rdma_read(a.conn, far, near, NULL, NULL), -EACCES);
 	LIKE(pier_last_error(), "on this connection");
+	IS(pier_rdma_read(a.conn, NULL, NULL, NULL, NULL), -EACCES);
+	LIKE(pier_last_error(), "on this connection");
+	IS(pier_rdma_write(a.conn, NULL, NULL, NULL, NULL), -EACCES);
 	pier_buf_reset(far);
 	pier_buf_set_data(near, a.mem, 8);
 	IS(pier_rdma_write(a.conn, near, far, NULL, NULL), -EACCES);

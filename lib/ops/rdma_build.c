@@ -92,6 +92,16 @@ static int scatter(struct pier__rdma_task *t, const struct pier_dev *dev,
 	return (int)n;
 }
 
+static int check_granted(struct pier__rdma_task *t, uint32_t need)
+{
+	if (!(t->task.conn->them.access & need))
+		return pier__fail(-EACCES, "%s: the peer grants access 0x%x on "
+				  "this connection, this needs 0x%x",
+				  pier__rdma_name(t),
+				  t->task.conn->them.access, need);
+	return 0;
+}
+
 static int check_access(struct pier__rdma_task *t, uint32_t need)
 {
 	const struct pier_buf *remote = need == PIER_REMOTE_READ ? t->src :
@@ -102,12 +112,13 @@ static int check_access(struct pier__rdma_task *t, uint32_t need)
 				  "with access 0x%x, this needs 0x%x",
 				  pier__rdma_name(t),
 				  remote->mmap->cfg.access, need);
-	if (!(t->task.conn->them.access & need))
-		return pier__fail(-EACCES, "%s: the peer grants access 0x%x on "
-				  "this connection, this needs 0x%x",
-				  pier__rdma_name(t),
-				  t->task.conn->them.access, need);
-	return 0;
+	return check_granted(t, need);
+}
+
+int pier__rdma_check_nothing(struct pier__rdma_task *t)
+{
+	return check_granted(t, t->task.type == PIER_TASK_READ ?
+					PIER_REMOTE_READ : PIER_REMOTE_WRITE);
 }
 
 static int room_for(struct pier__rdma_task *t, size_t room)
@@ -146,20 +157,21 @@ static int build_write(struct pier__rdma_task *t)
 	return err ? err : n;
 }
 
+/* As much as there is, or as there is room for. */
 static int build_read(struct pier__rdma_task *t)
 {
 	struct ibv_send_wr *wr = &t->wr.send;
 	uint64_t limit = message_limit(t);
+	size_t room = pier_buf_chain_tail_len(t->dst);
+	size_t len = t->src->data_len < room ? t->src->data_len : room;
 	int err;
 
-	if (t->src->data_len > limit)
+	if (len > limit)
 		return pier__fail(-EMSGSIZE, "%s: %zu bytes, at most %llu",
-				  pier__rdma_name(t), t->src->data_len,
+				  pier__rdma_name(t), len,
 				  (unsigned long long)limit);
-	t->len = (uint32_t)t->src->data_len;
-	err = room_for(t, pier_buf_chain_tail_len(t->dst));
-	if (!err)
-		err = check_access(t, PIER_REMOTE_READ);
+	t->len = (uint32_t)len;
+	err = check_access(t, PIER_REMOTE_READ);
 	if (!err)
 		err = pier__conn_rkey(t->task.conn, t->src->mmap,
 				      &wr->wr.rdma.rkey);

@@ -20,8 +20,8 @@ static inline bool same(const struct pier__rdma_built *built,
 
 /*
  * What follows is compiled for the two kinds of task apart: a copy has a
- * source and a destination, a send (@copies is false) has no destination and
- * may have no source.  Buffers stay as long as the request that uses them.
+ * source and a destination, all others (@copies is false) have no destination
+ * and may have no source.  Buffers stay as long as the request that uses them.
  */
 
 static inline bool has_src(const struct pier__rdma_task *t, bool copies)
@@ -178,6 +178,17 @@ static int send_submit(struct pier_task *task, unsigned int flags)
 static int copy_submit(struct pier_task *task, unsigned int flags)
 {
 	return submit(task, flags, true);
+}
+
+/* Not as fast as the others: nobody waits for nothing. */
+static int nothing_submit(struct pier_task *task, unsigned int flags)
+{
+	struct pier__rdma_task *t = rdma_task(task);
+	int err = 0;
+
+	if (pier__conn_is_up(task->conn))
+		err = pier__rdma_check_nothing(t);
+	return err ? err : submit_anew(t, flags);
 }
 
 static inline void drop(struct pier_buf *buf)
@@ -433,6 +444,16 @@ const struct pier__rdma_kind pier__rdma_copy = {
 	},
 	.done = copy_done,
 	.succeed = copy_succeed,
+};
+
+const struct pier__rdma_kind pier__rdma_nothing = {
+	.ops = {
+		.submit = nothing_submit,
+		.release = release_send,
+		.error = tell_error,
+	},
+	.done = send_done,
+	.succeed = send_succeed,
 };
 
 const struct pier__rdma_kind pier__rdma_recv = {

@@ -13,6 +13,7 @@ struct pier__rdma_kind {
 
 extern const struct pier__rdma_kind pier__rdma_send;	/* a source, or none */
 extern const struct pier__rdma_kind pier__rdma_copy;	/* two buffers */
+extern const struct pier__rdma_kind pier__rdma_nothing;	/* a copy of no bytes */
 extern const struct pier__rdma_kind pier__rdma_recv;	/* a room, or none */
 
 /*
@@ -21,6 +22,13 @@ extern const struct pier__rdma_kind pier__rdma_recv;	/* a room, or none */
  */
 int pier__rdma_build(struct pier__rdma_task *t);
 int pier__rdma_build_recv(struct pier__rdma_task *t);
+
+/*
+ * May a read or write of no bytes go to the peer of @t, which is up?  It
+ * answers what it does not grant with the end of the connection.
+ * Errors: -EACCES.
+ */
+int pier__rdma_check_nothing(struct pier__rdma_task *t);
 
 /*
  * Refuse a buffer that was put before the task was submitted: say so.  @name

@@ -15,6 +15,18 @@ static const enum ibv_wr_opcode opcodes[] = {
 	[PIER_TASK_FETCH_ADD] = IBV_WR_ATOMIC_FETCH_AND_ADD,
 };
 
+/* From memory to memory: nothing at all without a source. */
+static bool moves(enum pier_task_type type)
+{
+	return type == PIER_TASK_READ || type == PIER_TASK_WRITE ||
+	       type == PIER_TASK_WRITE_IMM;
+}
+
+static bool sends(enum pier_task_type type)
+{
+	return type == PIER_TASK_SEND || type == PIER_TASK_SEND_IMM;
+}
+
 /* Which side of @type is remote: of the source, of the destination. */
 static bool src_remote(enum pier_task_type type)
 {
@@ -52,28 +64,44 @@ static int check_buf(enum pier_task_type type, const char *name,
 static int check_bufs(enum pier_task_type type, const struct pier_buf *src,
 		      const struct pier_buf *dst)
 {
-	bool has_dst = type != PIER_TASK_SEND && type != PIER_TASK_SEND_IMM;
 	int err = 0;
 
 	if (type != PIER_TASK_RECEIVE)
 		err = check_buf(type, "source", src, src_remote(type),
-				type == PIER_TASK_SEND ||
-					type == PIER_TASK_SEND_IMM);
-	if (!err && has_dst)
+				sends(type) || moves(type));
+	if (!err && !sends(type))
 		err = check_buf(type, "destination", dst, dst_remote(type),
-				type == PIER_TASK_RECEIVE);
+				type == PIER_TASK_RECEIVE ||
+					(moves(type) && !src));
 	return err;
 }
 
+static const struct pier__rdma_kind *kind_of(enum pier_task_type type,
+					     const struct pier_buf *src)
+{
+	if (type == PIER_TASK_RECEIVE)
+		return &pier__rdma_recv;
+	if (sends(type))
+		return &pier__rdma_send;
+	return src ? &pier__rdma_copy : &pier__rdma_nothing;
+}
+
+/* Buffers that its kind has no use for are not kept: nobody holds them. */
 static void set_bufs(struct pier__rdma_task *t, struct pier_buf *src,
 		     struct pier_buf *dst)
 {
-	bool atomic = t->task.type == PIER_TASK_COMPARE_SWAP ||
-		      t->task.type == PIER_TASK_FETCH_ADD;
+	enum pier_task_type type = t->task.type;
+	const struct pier__rdma_kind *kind = kind_of(type, src);
+	bool atomic = type == PIER_TASK_COMPARE_SWAP ||
+		      type == PIER_TASK_FETCH_ADD;
+	bool has_dst = kind == &pier__rdma_copy || kind == &pier__rdma_recv;
 
-	t->src = src;
-	t->dst = dst;
-	t->grows = atomic ? src : dst;
+	t->task.op.done = kind->done;
+	t->task.ops = &kind->ops;
+	t->posted.succeed = kind->succeed;
+	t->src = kind == &pier__rdma_recv ? NULL : src;
+	t->dst = has_dst ? dst : NULL;
+	t->grows = atomic ? t->src : t->dst;
 	t->src_built.stamp = 0;
 	t->dst_built.stamp = 0;
 	t->len = 0;
@@ -100,24 +128,18 @@ static int take(struct pier_rdma *rdma, struct pier_conn *conn,
 {
 	bool recv = type == PIER_TASK_RECEIVE;
 	struct pier__rdma_pool *pool = recv ? rdma->recvs : rdma->sends;
-	const struct pier__rdma_kind *kind;
 	struct pier__rdma_task *t;
 	int err = check_bufs(type, src, dst);
 
 	if (err)
 		return err;
-	kind = recv ? &pier__rdma_recv : dst ? &pier__rdma_copy :
-					       &pier__rdma_send;
 	t = pool ? pier__rdma_pool_take(pool) : NULL;
 	if (!t)
 		return all_taken(pool, type);
-	t->task.op.done = kind->done;
-	t->task.ops = &kind->ops;
 	t->task.ctx = &rdma->ctx;
 	t->task.conn = conn;
 	t->task.type = type;
 	t->posted.op = &t->task.op;
-	t->posted.succeed = kind->succeed;
 	set_bufs(t, src, dst);
 	t->received = t->imm = t->vendor_error = 0;
 	t->verbs_status = -1;
@@ -239,8 +261,12 @@ int pier_rdma_task_set_bufs(struct pier_task *task, struct pier_buf *src,
 	if (err)
 		return err;
 	set_bufs(t, src, dst);
-	if (!src && task->type != PIER_TASK_RECEIVE)
-		t->wr.send.num_sge = 0;	/* nothing: it is built of nothing */
+	if (!src && task->type != PIER_TASK_RECEIVE) {
+		/* nothing: it is built of nothing */
+		t->wr.send.num_sge = 0;
+		t->wr.send.wr.rdma.remote_addr = 0;
+		t->wr.send.wr.rdma.rkey = 0;
+	}
 	return 0;
 }
 

@@ -110,7 +110,12 @@ int pier_rdma_connect(struct pier_conn *conn, const void *desc, size_t len);
  * Take a task of the preallocated ones.  Data is read from the data of @src
  * and appended to the data of @dst; see pier/buf.h.  Remote buffers come from
  * a remote mmap and are not chained.  Immediates are in network order.
- * Errors: -ENOBUFS, none left; -EINVAL, a buffer on the wrong side.
+ * A read moves as much as @dst has room for, which may be less than @src has;
+ * a write that is more than the room is refused with -EMSGSIZE by submit.
+ * @src NULL: no bytes are sent, read or written, and @dst, which may be NULL
+ * too then, is not used.
+ * Errors: -ENOBUFS, none left; -EINVAL, a buffer on the wrong side, or a read
+ * or write with a source and no destination.
  */
 int pier_rdma_task_send(struct pier_conn *conn, struct pier_buf *src,
 			struct pier_task **ret);
