@@ -88,18 +88,24 @@ static void damaged_descriptors_are_refused(void)
 	peer_unpair(&a, &b);
 }
 
-/* Write the version and a check sum that fits into a copy of @desc. */
-static void make_version(uint8_t *copy, size_t len, unsigned int version)
+/* Write the check sum that fits into the descriptor @copy. */
+static void seal(uint8_t *copy, size_t len)
 {
 	uint32_t crc;
 	int i;
 
-	copy[4] = (uint8_t)(version >> 8);
-	copy[5] = (uint8_t)version;
 	crc = pier__crc32(0, copy, 12);
 	crc = pier__crc32(crc, copy + 16, len - 16);
 	for (i = 0; i < 4; i++)
 		copy[12 + i] = (uint8_t)(crc >> (24 - 8 * i));
+}
+
+/* The same, of another version. */
+static void make_version(uint8_t *copy, size_t len, unsigned int version)
+{
+	copy[4] = (uint8_t)(version >> 8);
+	copy[5] = (uint8_t)version;
+	seal(copy, len);
 }
 
 static void other_versions_and_kinds_are_told_apart(void)
@@ -127,6 +133,73 @@ static void other_versions_and_kinds_are_told_apart(void)
 	IS(pier_rdma_connect(a.conn, copy, sizeof(copy)), -PIER_EDESC);
 	IS(pier_rdma_connect(a.conn, NULL, 0), -PIER_EDESC);
 	peer_close(&a);
+}
+
+/*
+ * Copy the descriptor @desc to @ret with one more field, of a number that
+ * nobody knows yet, that makes it @len bytes long.
+ */
+static void stretch(const void *desc, size_t desc_len, uint8_t *ret,
+		    size_t len)
+{
+	size_t body = len - PIER__WIRE_HEAD, more = len - desc_len, i;
+	uint8_t *map = ret + PIER__WIRE_HEAD, *at = ret + desc_len;
+	uint16_t fields;
+
+	memset(ret, 0, len);
+	memcpy(ret, desc, desc_len);
+	if (map[0] == 0xde) {			/* map 16 */
+		fields = (uint16_t)(map[1] << 8 | map[2]);
+		map[1] = (uint8_t)(++fields >> 8);
+		map[2] = (uint8_t)fields;
+	} else {
+		OK(map[0] >= 0x80 && map[0] < 0x8f);	/* fixmap */
+		map[0]++;
+	}
+	at[0] = 0x7f;				/* the field */
+	at[1] = 0xc5;				/* bin 16, and its length */
+	at[2] = (uint8_t)((more - 4) >> 8);
+	at[3] = (uint8_t)(more - 4);
+	for (i = 0; i < 4; i++)
+		ret[8 + i] = (uint8_t)(body >> (24 - 8 * i));
+	seal(ret, len);
+}
+
+static void a_descriptor_over_the_limit_is_refused(void)
+{
+	uint8_t copy[PIER_DESC_MAX + 1];
+	struct pier_mmap *mmap = NULL;
+	const void *desc;
+	struct peer a, b;
+	char text[64];
+	size_t len;
+
+	memset(&b, 0, sizeof(b));
+	if (!peer_open(&a, dev, NULL, NULL, LEN) ||
+	    !peer_open(&b, dev, a.pe, NULL, LEN) || !peer_export(&a) ||
+	    !peer_export(&b) || !IS(pier_mmap_export(a.mmap, &desc, &len), 0))
+		return;
+	stretch(desc, len, copy, sizeof(copy));
+	IS(pier_mmap_create_from_export(copy, sizeof(copy), &mmap),
+	   -PIER_EDESC);
+	LIKE(pier_last_error(), "memory descriptor of 4097 bytes: at most "
+	     "4096");
+	OK(!mmap);
+	stretch(desc, len, copy, PIER_DESC_MAX);
+	IS(pier_mmap_create_from_export(copy, PIER_DESC_MAX, &mmap), 0);
+	pier_mmap_destroy(mmap);
+	stretch(b.desc, b.desc_len, copy, sizeof(copy));
+	IS(pier_desc_print(copy, sizeof(copy), text, sizeof(text)),
+	   -PIER_EDESC);
+	IS(pier_rdma_connect(a.conn, copy, sizeof(copy)), -PIER_EDESC);
+	LIKE(pier_last_error(), "connection descriptor of 4097 bytes: at most "
+	     "4096");
+	stretch(b.desc, b.desc_len, copy, PIER_DESC_MAX);
+	OK(pier_desc_print(copy, PIER_DESC_MAX, text, sizeof(text)) > 0);
+	IS(pier_rdma_connect(a.conn, copy, PIER_DESC_MAX), 0);
+	IS(pier_rdma_connect(b.conn, a.desc, a.desc_len), 0);
+	peer_conn(a.conn, PIER_CONN_CONNECTED);
+	peer_unpair(&a, &b);
 }
 
 /* Connect a to b's end with one thing changed. */
@@ -433,6 +506,7 @@ int main(void)
 		return tap_skip_all(pier_last_error());
 	TEST(damaged_descriptors_are_refused);
 	TEST(other_versions_and_kinds_are_told_apart);
+	TEST(a_descriptor_over_the_limit_is_refused);
 	TEST(ends_that_do_not_fit_are_refused);
 	TEST(a_forged_control_key_fails_one_connection);
 	TEST(a_gid_index_that_is_not_there_is_refused);

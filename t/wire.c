@@ -426,11 +426,15 @@ static void depth_is_no_danger(void)
 	memset(body + 2, 0x91, depth);
 	memcpy(body + 2 + depth, "\xc0\x07\x05", 3);
 	len = envelope(buf, body, depth + 5);
+	buf[KIND_AT] = PIER__WIRE_FRAME;	/* may be long */
+	put_crc(buf, len);
 	IS(pier__wire_open(buf, len, NULL, &in), 0);
 	IS(pier__wire_get_uint(&in, 7, 0, 9, &value), 0);
 	IS(value, 5);
 	body[2 + depth] = 0x91;		/* now one item is missing */
 	len = envelope(buf, body, depth + 3);
+	buf[KIND_AT] = PIER__WIRE_FRAME;
+	put_crc(buf, len);
 	IS(pier__wire_open(buf, len, NULL, &in), -PIER_EDESC);
 out:
 	free(body);

@@ -7,6 +7,8 @@
 
 #include <msgpack.h>
 
+#include <pier/desc.h>
+
 #include "core/crc.h"
 #include "core/fail.h"
 #include "core/item.h"
@@ -218,6 +220,10 @@ int pier__wire_open(const void *data, size_t len, enum pier__wire_kind *kind,
 		return pier__fail(-PIER_EKIND, "descriptor or frame of kind "
 				  "%u, which this pier does not know",
 				  be16toh(head.kind));
+	if (be16toh(head.kind) != PIER__WIRE_FRAME && len > PIER_DESC_MAX)
+		return pier__fail(-PIER_EDESC, "%s of %zu bytes: at most %d",
+				  kind_name(be16toh(head.kind)), len,
+				  PIER_DESC_MAX);
 	body = (const uint8_t *)data + PIER__WIRE_HEAD;
 	len -= PIER__WIRE_HEAD;
 	if (check_map(body, len))

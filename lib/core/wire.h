@@ -71,8 +71,9 @@ struct pier__wire_in {
 int pier__wire_size(const void *data, size_t len, size_t max, size_t *ret);
 
 /*
- * Check the whole envelope.  @kind may be NULL.  Errors: -PIER_EDESC, damaged;
- * -PIER_EVERSION; -PIER_EKIND, a kind nobody knows.
+ * Check the whole envelope.  @kind may be NULL.  How long a frame may be is
+ * its reader's to say.  Errors: -PIER_EDESC, damaged, or a descriptor of more
+ * than PIER_DESC_MAX bytes; -PIER_EVERSION; -PIER_EKIND, a kind nobody knows.
  */
 int pier__wire_open(const void *data, size_t len, enum pier__wire_kind *kind,
 		    struct pier__wire_in *ret);
