@@ -164,6 +164,17 @@ static bool set_home(const struct pier_conn *conn, union pier__sockaddr *addr)
 	return true;
 }
 
+/* What was heard at another address is not this one's. */
+static void forget(struct pier__side *side)
+{
+	side->reason = 0;
+	side->foreign = false;
+	side->local[0] = '\0';
+	free(side->theirs.mem);
+	side->theirs = (struct pier__blob){ 0 };
+	side->seen = 0;
+}
+
 static void try_next(struct pier_conn *conn, uint64_t now)
 {
 	struct pier__side *side = conn->side;
@@ -174,6 +185,7 @@ static void try_next(struct pier_conn *conn, uint64_t now)
 		attempt->has_source ? &attempt->source : NULL;
 	int err;
 
+	forget(side);
 	attempt->homed = set_home(conn, dst);
 	pier__sockaddr_text(&dst->sa, side->peer);
 	attempt->until = share(conn, now);

@@ -228,13 +228,43 @@ static void so_it_is_over_ipv6(void)
 /* A name of both families' loopback, in a mount namespace of our own. */
 static bool name_it(void)
 {
-	if (!unshare(CLONE_NEWNS) &&
-	    cable_run("mount --make-rprivate / && f=$(mktemp) && "
-		      "printf '127.0.0.1 twice\\n::1 twice\\n' >$f && "
-		      "mount --bind $f /etc/hosts && rm $f"))
-		return true;
-	tap_skip("no hosts file of its own");
-	return false;
+	static bool named;
+
+	if (!named)
+		named = !unshare(CLONE_NEWNS) &&
+			cable_run("mount --make-rprivate / && f=$(mktemp) && "
+				  "printf '127.0.0.1 twice\\n::1 twice\\n' "
+				  ">$f && mount --bind $f /etc/hosts && "
+				  "rm $f");
+	if (!named)
+		tap_skip("no hosts file of its own");
+	return named;
+}
+
+/* What was heard at one address is not said of the other. */
+static void met_as_if_first(struct pier_conn *conn, const char *address)
+{
+	const void *data;
+	size_t len = 1;
+
+	IS(pier_conn_reject_reason(conn), 0);
+	IS(pier_conn_peer_is_pier(conn), 1);
+	IS(pier_conn_private_data(conn, &data, &len), 0);
+	IS(len, 0);
+	LIKE(pier_conn_local_address(conn), address);
+	LIKE(pier_conn_peer_address(conn), address);
+}
+
+static void ask_twice(const char *address)
+{
+	server.address = address;
+	if (!caller_listen(&server, 0) ||
+	    !ask("twice", pier_listener_port(server.listener)))
+		return;
+	if (OK(peer_count(&client.established, 1)))
+		met_as_if_first(client.peer.conn, address);
+	else
+		tap_note("%s", pier_conn_error_text(client.peer.conn));
 }
 
 /* One of which is not the listener's. */
@@ -245,17 +275,37 @@ static void a_name_with_two_addresses_is_asked_at_both(void)
 
 	for (i = 0; i < 2 && (i || name_it()); i++) {
 		if (client_at("soft_lo") &&
-		    caller_open(&server, dev, NULL, NULL, LEN)) {
-			server.address = addresses[i];
-			if (caller_listen(&server, 0) &&
-			    ask("twice",
-				pier_listener_port(server.listener)) &&
-			    !OK(peer_count(&client.established, 1)))
-				tap_note("%s", pier_conn_error_text(
-						 client.peer.conn));
-		}
+		    caller_open(&server, dev, NULL, NULL, LEN))
+			ask_twice(addresses[i]);
 		end();
 	}
+}
+
+/* ::1, which comes first, has refused; the other cannot be asked from ::1. */
+static void of_two_addresses_that_fail_the_last_is_told(void)
+{
+	struct pier_connect_config cfg = {
+		.size = sizeof(cfg), .peer = "twice", .source = "::1",
+	};
+	struct pier_conn *conn = NULL;
+	const void *data;
+	size_t len;
+
+	if (name_it() && client_at("soft_lo") &&
+	    caller_open(&server, dev, NULL, NULL, LEN)) {
+		server.address = "127.0.0.1";
+		OK(caller_listen(&server, 0));
+		cfg.port = pier_listener_port(server.listener);
+		IS(pier_rdma_connect_to(client.peer.rdma, &cfg, &conn), 0);
+		client.peer.conn = conn;
+		fails(-EHOSTUNREACH, "cannot connect to twice, 127.0.0.1 ");
+		LIKE(pier_conn_error_text(conn), "is of another family");
+		OK(!strstr(pier_conn_error_text(conn), " from ::1"));
+		IS_STR(pier_conn_local_address(conn), "");
+		IS(pier_conn_reject_reason(conn), 0);
+		IS(pier_conn_private_data(conn, &data, &len), -ENOTCONN);
+	}
+	end();
 }
 
 int main(void)
@@ -273,5 +323,6 @@ int main(void)
 	TEST(a_sample_waits_for_its_server_all_the_same);
 	TEST(a_sample_without_a_server_tells_the_refusal_it_heard);
 	TEST(a_name_with_two_addresses_is_asked_at_both);
+	TEST(of_two_addresses_that_fail_the_last_is_told);
 	return tap_done();
 }
