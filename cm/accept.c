@@ -52,6 +52,23 @@ void pier__passive_turn_away(struct pier__room *room,
 	room->fab->release(ev->id);
 }
 
+/* What the client is told where a request of its came to @err here. */
+static enum pier__refusal refusal_of(int err)
+{
+	switch (err) {
+	case -ENOSPC:
+		return PIER__REFUSED_FULL;
+	case -PIER_EVERSION:
+		return PIER__REFUSED_VERSION;
+	case -PIER_EDESC:
+		return PIER__REFUSED_MALFORMED;
+	case -ENOMEM:
+		return PIER__REFUSED_BUSY;
+	default:
+		return PIER__REFUSED_CLOSING;
+	}
+}
+
 static void tell(struct pier_conn *conn, struct pier_listener *listener)
 {
 	pier_conn_fn *fn = conn->qset->kept->fns.request;
@@ -76,10 +93,10 @@ void pier__passive_request(struct pier__room *room,
 	struct pier__qset *qset = room->qset;
 	struct pier__side *side;
 	struct pier_conn *conn;
-	int err;
+	int err = pier__side_create(qset, false, &conn);
 
-	if (pier__side_create(qset, false, &conn)) {
-		pier__passive_turn_away(room, ev, PIER__REFUSED_FULL);
+	if (err) {
+		pier__passive_turn_away(room, ev, refusal_of(err));
 		return;
 	}
 	side = conn->side;
@@ -94,9 +111,7 @@ void pier__passive_request(struct pier__room *room,
 	pier__conn_kick(conn);
 	err = pier__handshake_hear(conn, ev);
 	if (err)
-		pier__passive_refuse(conn, err == -PIER_EVERSION ?
-					     PIER__REFUSED_VERSION :
-					     PIER__REFUSED_MALFORMED);
+		pier__passive_refuse(conn, refusal_of(err));
 	else
 		tell(conn, listener);
 }
@@ -163,6 +178,16 @@ void pier__passive_event(struct pier_conn *conn,
 	pier__conn_fail(conn, err);
 }
 
+/* Why a request can no longer be answered. */
+static const char *ended(const struct pier_conn *conn)
+{
+	if (conn->error)
+		return pier_conn_error_text(conn);
+	if (conn->qset && !conn->qset->stopping)
+		return "this program has disconnected it";
+	return "the context stops";
+}
+
 static int check_request(const struct pier_conn *conn)
 {
 	const struct pier__side *side = conn->side;
@@ -177,8 +202,7 @@ static int check_request(const struct pier_conn *conn)
 		return pier__fail(-EINVAL, "accept or reject: the request is "
 				  "answered already");
 	return pier__fail(-ECONNABORTED, "accept or reject: the request has "
-			  "ended: %s", conn->error ? conn->error_text :
-						     "the context stops");
+			  "ended: %s", ended(conn));
 }
 
 /* QP, REP.  What fails leaves the QP behind. */

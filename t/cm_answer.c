@@ -267,6 +267,40 @@ static void a_request_that_is_destroyed_is_rejected(void)
 	end();
 }
 
+static void ends_request(bool stop)
+{
+	struct pier_conn *request = server.peer.conn;
+
+	if (stop)
+		pier_ctx_stop(pier_rdma_ctx(server.peer.rdma));
+	else
+		IS(pier_conn_disconnect(request), 0);
+	IS(pier_conn_accept(request, NULL, 0), -ECONNABORTED);
+	LIKE(pier_last_error(), stop ? "ended: the context stops" :
+				       "ended: this program has disconnected");
+	if (!stop) {
+		OK(peer_count(&server.failures, 1));
+		IS(pier_conn_reject(request, NULL, 0), -ECONNABORTED);
+		LIKE(pier_last_error(), "this program has disconnected it");
+	}
+	OK(peer_count(&client.failures, 1));
+}
+
+static void who_ended_a_request_is_told_to_a_late_answer(void)
+{
+	int stop;
+
+	for (stop = 0; stop < 2; stop++) {
+		if (begin() && caller_listen(&server, 0)) {
+			server.hold = true;
+			if (caller_ask(&client, &server, NULL) &&
+			    OK(peer_count(&server.requests, 1)))
+				ends_request(stop);
+		}
+		end();
+	}
+}
+
 static void only_an_open_request_can_be_answered(void)
 {
 	if (begin() && caller_listen(&server, 0) &&
@@ -513,6 +547,7 @@ int main(void)
 	TEST(a_raw_reject_holds_148_bytes);
 	TEST(answers_to_a_client_that_left_say_so);
 	TEST(a_request_that_is_destroyed_is_rejected);
+	TEST(who_ended_a_request_is_told_to_a_late_answer);
 	TEST(only_an_open_request_can_be_answered);
 	TEST(a_client_gives_up_when_its_time_is_over);
 	TEST(a_request_that_nobody_answers_is_rejected_in_the_end);
