@@ -124,7 +124,24 @@ nobody_there_is_told_with_the_reason()
 {
 	serve && kill -KILL $server &&
 		ask 1 -c 1 --timeout 1 "$address:$port" &&
-		says "$tmp/err" "nobody listens on that port"
+		says "$tmp/err" "nobody listens on that port" &&
+		says "$tmp/out" "^1 rounds, 0 answered, 100% lost" &&
+		ask 1 --json --timeout 1 "$address:$port" &&
+		says "$tmp/out" '"sent": 1' && says "$tmp/out" '"answered": 0'
+}
+
+an_interrupt_before_anybody_was_there_prints_them_too()
+{
+	serve && kill -KILL $server || return 1
+	: >"$tmp/err"
+	PIER_LOG=debug "$pier" ping -d "$device" --timeout 60 \
+	    "$address:$port" >"$tmp/out" 2>"$tmp/err" &
+	asker=$!
+	wait_for 20 grep -q "nobody listens on that port" "$tmp/err" &&
+		kill -INT $asker || return 1
+	wait $asker
+	[ $? -eq 1 ] && says "$tmp/out" "^1 rounds, 0 answered, 100% lost" &&
+		says "$tmp/err" "^pier ping: .*nobody listens on that port"
 }
 
 # It has been refused before there is anybody.
@@ -203,6 +220,7 @@ run the_report_is_json_too
 run an_interrupt_prints_the_statistics
 run a_dead_peer_is_a_loss
 run nobody_there_is_told_with_the_reason
+run an_interrupt_before_anybody_was_there_prints_them_too
 run the_client_may_be_started_first
 run a_port_in_use_is_named
 run nobody_listens_on_an_address_that_the_device_lacks

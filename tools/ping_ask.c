@@ -98,12 +98,12 @@ static int ready(struct ping *p)
 		hang_up(p);
 		err = meet(p, until);
 		/* The last one may have no time to hear anything. */
-		if (err && (err != -ETIMEDOUT || !why[0]))
+		if (err && err != -EINTR && (err != -ETIMEDOUT || !why[0]))
 			snprintf(why, sizeof(why), "%s", pier_last_error());
 	} while (may_come(p, err, until));
 	if (!err)
 		return 0;
-	if (err != -EINTR && err != -EPROTO)
+	if (why[0] && err != -EPROTO)
 		say(p, why);
 	hang_up(p);
 	return err;
@@ -296,12 +296,24 @@ static int start(struct ping *p)
 	return err;
 }
 
+/* Nobody was there, whether the time is up or it was stopped. */
+static int never_met(struct ping *p, double begun)
+{
+	p->begun = begun;
+	p->sent = 1;
+	ping_report_all(p);
+	return 1;
+}
+
 int ping_ask(struct ping *p)
 {
 	double next;
 
-	if (start(p) || ready(p))
+	if (start(p))
 		return 1;
+	next = ping_now();
+	if (ready(p))
+		return never_met(p, next);
 	if (!p->json)
 		printf("PIER PING %s (%s), %" PRIu64 " bytes, device %s\n",
 		       p->args.argv[0], pier_conn_peer_address(p->conn),
