@@ -157,6 +157,17 @@ many()
 	[ $held -eq 0 ]
 }
 
+# most_up COUNT WHO - of so many attempts three quarters and more stood, as the
+# client, or the server, has counted
+most_up()
+{
+	up=$(sed -n -e 's/^[0-9]* begun, \([0-9]*\) up,.*/\1/p' \
+		-e 's/^\([0-9]*\) of [0-9]* up$/\1/p' "$tmp/$2")
+	[ "${up:-0}" -ge $(($1 * 3 / 4)) ] && return
+	echo "up at the $2: ${up:-none} of $1"
+	return 1
+}
+
 # What fails has said why; see t/cm/many.c.
 pier_connects()
 {
@@ -164,7 +175,7 @@ pier_connects()
 	listening || return
 	many on "$client_end" "$foreign" many -P -n 40 -p "$port" "$addr" &&
 		[ $server_status -eq 0 ] &&
-		both_have "begun, [1-9][0-9]* up,"
+		most_up 40 client && most_up 40 server
 }
 
 # Both directions of the cable lose one packet in twenty.
@@ -231,7 +242,7 @@ soft_connects()
 	serve timeout 150 "$peer" serve $rxe_addr $((port + 1))
 	listening || return
 	many soft many -d soft_p1 -n 20 -p "$port" $rxe_addr &&
-		grep -q "begun, [1-9][0-9]* up," "$tmp/client"
+		most_up 20 client
 }
 
 soft_client_connects_to_librdmacm_at_a_loss_of_5_percent()
@@ -245,8 +256,7 @@ soft_is_connected_to()
 	listening || return
 	many timeout 150 "$peer" connect $soft_addr "$port" &&
 		[ $server_status -eq 0 ] &&
-		grep -q "^[1-9][0-9]* of 12 up" "$tmp/client" &&
-		grep -q "begun, [1-9][0-9]* up," "$tmp/server"
+		most_up 12 client && most_up 12 server
 }
 
 librdmacm_connects_to_soft_server_at_a_loss_of_5_percent()
