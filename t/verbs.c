@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <arpa/inet.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <ifaddrs.h>
 #include <limits.h>
@@ -340,6 +341,17 @@ static void kernel_and_library_that_do_not_fit_are_told_by_version(void)
 	says(&facts, VERBS_MISFIT, "version 6", "install the rdma-core");
 }
 
+static void a_driver_that_fits_no_provider_is_told_by_version(void)
+{
+	struct verbs_facts facts = fine;
+
+	facts.listed = false;
+	facts.providers = true;
+	facts.driver_abi = 7;
+	says(&facts, VERBS_MISFIT, "rxe0: its driver in the kernel (interface "
+	     "version 7)", "install the rdma-core");
+}
+
 static void a_missing_provider_names_the_package(void)
 {
 	struct verbs_facts facts = fine;
@@ -390,10 +402,33 @@ static void the_node_of_a_device_is_found_by_its_name(void)
 	IS_STR(facts.node, "uverbs5");
 	IS(facts.abi, 6);
 	IS(facts.node_error, ENOENT);
+	IS(facts.driver_abi, -1);
+	make("sys/class/infiniband_verbs/uverbs5/abi_version", "8\n", NULL);
 	make("dev/infiniband/uverbs5", "", NULL);
 	pier__verbs_look(root, "qed3", &facts);
 	IS(facts.node_error, 0);
+	IS(facts.driver_abi, 8);
 	IS(pier__verbs_cause(&facts), VERBS_NO_PROVIDER);
+}
+
+static void providers_are_the_libraries_below_that_of_libibverbs(void)
+{
+	char path[PATH_MAX];
+	struct verbs_facts facts = { 0 };
+	Dl_info info;
+
+	if (!OK(dladdr((void *)ibv_get_device_list, &info) != 0))
+		return;
+	snprintf(path, sizeof(path), "%.*s/libibverbs/readme",
+		 (int)(strrchr(info.dli_fname, '/') - info.dli_fname),
+		 info.dli_fname);
+	make(path + 1, "", NULL);
+	pier__verbs_look(root, "qed3", &facts);
+	OK(!facts.providers);
+	strcpy(strrchr(path, '/'), "/libqedr-rdmav22.so");
+	make(path + 1, "", NULL);
+	pier__verbs_look(root, "qed3", &facts);
+	OK(facts.providers);
 }
 
 static void the_connection_manager_may_not_be_loaded_or_have_no_node(void)
@@ -513,11 +548,13 @@ int main(int argc, char *argv[])
 	TEST(a_missing_node_is_named);
 	TEST(a_forbidden_node_is_named);
 	TEST(kernel_and_library_that_do_not_fit_are_told_by_version);
+	TEST(a_driver_that_fits_no_provider_is_told_by_version);
 	TEST(a_missing_provider_names_the_package);
 	TEST(a_device_that_fails_to_open_says_how);
 	TEST(nothing_to_be_seen_is_no_device);
 	TEST(a_device_without_the_uverbs_module_has_no_node);
 	TEST(the_node_of_a_device_is_found_by_its_name);
+	TEST(providers_are_the_libraries_below_that_of_libibverbs);
 	TEST(the_connection_manager_may_not_be_loaded_or_have_no_node);
 	TEST(what_keeps_the_connection_manager_shut_has_a_remedy);
 	TEST(of_what_is_missing_the_first_that_can_be_repaired_is_told);

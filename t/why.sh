@@ -135,6 +135,31 @@ a_missing_provider_library_is_told()
 	return $held
 }
 
+# What a driver looks like whose version no installed provider is for.
+hide_provider_of_rxe()
+{
+	hide_providers && umount "$libs" || return 1
+	mkdir -p "$tmp/libs" "$tmp/conf" &&
+	cp -L "$libs"/*-rdmav*.so "$tmp/libs" && rm "$tmp"/libs/librxe-* &&
+	cp /etc/libibverbs.d/*.driver "$tmp/conf" &&
+	rm "$tmp/conf/rxe.driver" &&
+	mount --bind "$tmp/libs" "$libs" &&
+	mount --bind "$tmp/conf" /etc/libibverbs.d
+}
+
+a_driver_that_no_provider_fits_is_told_with_its_version()
+{
+	hide_provider_of_rxe || return 1
+	version=$(cat /sys/class/infiniband_verbs/uverbs0/abi_version)
+	ls "$libs"
+	says 0 "driver in the kernel (interface version $version)" \
+		"install the rdma-core" &&
+	tells "provider libraries do not fit" "install the rdma-core"
+	held=$?
+	umount /etc/libibverbs.d "$libs"
+	return $held
+}
+
 # A kernel of another time.  libibverbs does not list its devices; where it asks
 # by netlink it looks at the drivers' versions only, which cannot be changed.
 a_kernel_that_does_not_fit_is_told()
@@ -246,6 +271,7 @@ run a_listing_prints_nothing_by_itself
 run one_without_permission_is_told_and_the_other_still_listed
 run a_container_without_the_nodes_is_told
 run a_missing_provider_library_is_told
+run a_driver_that_no_provider_fits_is_told_with_its_version
 run a_kernel_that_does_not_fit_is_told
 run a_machine_without_devices_is_told
 run a_connection_manager_without_permission_is_told

@@ -2,7 +2,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <limits.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,10 +81,62 @@ static int try_node(const char *root, const char *node)
 	return 0;
 }
 
+/* The number in the file @path, -1: there is none. */
+static int number_in(const char *path)
+{
+	char text[16];
+
+	pier__sys_line(path, text, sizeof(text));
+	return text[0] ? atoi(text) : -1;
+}
+
+/* Is a library in the directory @path a provider, of any version? */
+static bool has_provider(const char *path)
+{
+	struct dirent *entry;
+	DIR *dir = opendir(path);
+	bool found = false;
+
+	if (!dir)
+		return false;
+	while (!found && (entry = readdir(dir)))
+		found = !fnmatch("*-rdmav*.so", entry->d_name, 0);
+	closedir(dir);
+	return found;
+}
+
+/* Of the libraries that are loaded: put the path of libibverbs in @arg. */
+static int find_libibverbs(struct dl_phdr_info *lib, size_t size, void *arg)
+{
+	(void)size;
+	if (fnmatch("*/libibverbs.so*", lib->dlpi_name, 0))
+		return 0;
+	snprintf(arg, PATH_MAX, "%s", lib->dlpi_name);
+	return 1;
+}
+
+/*
+ * Providers are libraries below libibverbs' own directory, in old versions
+ * beside it.  Its configuration tells nothing: it outlives their removal.
+ */
+static bool look_for_providers(const char *root)
+{
+	char lib[PATH_MAX], path[2 * PATH_MAX];
+
+	if (!dl_iterate_phdr(find_libibverbs, lib))
+		return false;
+	*strrchr(lib, '/') = '\0';
+	snprintf(path, sizeof(path), "%s%s", root, lib);
+	if (has_provider(path))
+		return true;
+	snprintf(path, sizeof(path), "%s%s/libibverbs", root, lib);
+	return has_provider(path);
+}
+
 void pier__verbs_look(const char *root, const char *device,
 		      struct verbs_facts *ret)
 {
-	char path[PATH_MAX], text[16];
+	char path[PATH_MAX];
 
 	if (device) {
 		snprintf(ret->device, sizeof(ret->device), "%s", device);
@@ -92,17 +146,28 @@ void pier__verbs_look(const char *root, const char *device,
 	}
 	snprintf(path, sizeof(path),
 		 "%s/sys/class/infiniband_verbs/abi_version", root);
-	pier__sys_line(path, text, sizeof(text));
-	ret->abi = text[0] ? atoi(text) : -1;
+	ret->abi = number_in(path);
 	find_node(root, ret->device, ret->node);
+	snprintf(path, sizeof(path),
+		 "%s/sys/class/infiniband_verbs/%s/abi_version", root,
+		 ret->node[0] ? ret->node : "none");
+	ret->driver_abi = number_in(path);
 	ret->node_error = try_node(root, ret->node);
+	ret->providers = look_for_providers(root);
 }
 
-static bool abi_fits(int abi)
+/* Do the kernel as a whole and libibverbs itself not fit? */
+static bool is_misfit(const struct verbs_facts *facts)
 {
-	return abi < 0 || (abi >= ABI_MIN && abi <= ABI_MAX);
+	return (facts->abi >= 0 && facts->abi < ABI_MIN) ||
+	       facts->abi > ABI_MAX || facts->list_error == ENOSYS ||
+	       facts->open_error == ENOSYS || facts->open_error == EPROTO;
 }
 
+/*
+ * libibverbs leaves a device out, and says so on stderr only, if none of its
+ * providers is for the driver or for the driver's version.
+ */
 enum verbs_cause pier__verbs_cause(const struct verbs_facts *facts)
 {
 	if (!facts->device[0])
@@ -111,12 +176,26 @@ enum verbs_cause pier__verbs_cause(const struct verbs_facts *facts)
 		return VERBS_DENIED;
 	if (facts->node_error)
 		return VERBS_NO_NODE;
-	if (!abi_fits(facts->abi) || facts->list_error == ENOSYS ||
-	    facts->open_error == ENOSYS || facts->open_error == EPROTO)
+	if (is_misfit(facts))
 		return VERBS_MISFIT;
 	if (!facts->listed)
-		return VERBS_NO_PROVIDER;
+		return facts->providers ? VERBS_MISFIT : VERBS_NO_PROVIDER;
 	return facts->open_error ? VERBS_BROKEN : VERBS_FINE;
+}
+
+static void misfit_sentence(const struct verbs_facts *facts, char *ret,
+			    size_t size)
+{
+	if (is_misfit(facts))
+		snprintf(ret, size, "%s: the kernel's RDMA interface (version "
+			 "%d) and libibverbs (%d to %d) do not fit: install "
+			 "the rdma-core that goes with this kernel or driver",
+			 facts->device, facts->abi, ABI_MIN, ABI_MAX);
+	else
+		snprintf(ret, size, "%s: its driver in the kernel (interface "
+			 "version %d) and libibverbs' provider libraries do "
+			 "not fit: install the rdma-core that goes with this "
+			 "kernel or driver", facts->device, facts->driver_abi);
 }
 
 void pier__verbs_sentence(const struct verbs_facts *facts, char *ret,
@@ -144,14 +223,11 @@ void pier__verbs_sentence(const struct verbs_facts *facts, char *ret,
 			 facts->device, node, pier_strerror(facts->node_error));
 		return;
 	case VERBS_MISFIT:
-		snprintf(ret, size, "%s: the kernel's RDMA interface (version "
-			 "%d) and libibverbs (%d to %d) do not fit: install "
-			 "the rdma-core that goes with this kernel or driver",
-			 facts->device, facts->abi, ABI_MIN, ABI_MAX);
+		misfit_sentence(facts, ret, size);
 		return;
 	case VERBS_NO_PROVIDER:
-		snprintf(ret, size, "%s: libibverbs has no provider library "
-			 "for it: install ibverbs-providers (Debian, Ubuntu) "
+		snprintf(ret, size, "%s: libibverbs has no provider library: "
+			 "install ibverbs-providers (Debian, Ubuntu) "
 			 "or libibverbs (Fedora, RHEL)", facts->device);
 		return;
 	case VERBS_BROKEN:

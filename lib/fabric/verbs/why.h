@@ -14,8 +14,8 @@ enum verbs_cause {
 	VERBS_NO_DEVICE,	/* the kernel knows none */
 	VERBS_NO_NODE,		/* no /dev/infiniband/uverbsN */
 	VERBS_DENIED,		/* no permission on it */
-	VERBS_MISFIT,		/* kernel and libibverbs do not fit */
-	VERBS_NO_PROVIDER,	/* libibverbs has no library for it */
+	VERBS_MISFIT,		/* kernel and libraries do not fit */
+	VERBS_NO_PROVIDER,	/* libibverbs has no library for any */
 	VERBS_BROKEN,		/* it is listed, and fails */
 };
 
@@ -25,6 +25,8 @@ struct verbs_facts {
 	char node[64];		/* below /dev/infiniband */
 	int node_error;		/* errno of opening it, 0: it opens */
 	int abi;		/* of the kernel's uverbs; -1: unknown */
+	int driver_abi;		/* of its driver in the kernel; -1: unknown */
+	bool providers;		/* libibverbs has some, for any device */
 	bool listed;		/* by libibverbs */
 	int list_error;		/* errno of the listing, if it failed */
 	int open_error;		/* errno of opening it by libibverbs */
