@@ -96,6 +96,7 @@ check_PROGRAMS += \
 	%D%/uv.t \
 	%D%/verbs.t \
 	%D%/verbs_cm.t \
+	%D%/verbs_events.t \
 	%D%/verbs_memory.t \
 	%D%/wake.t \
 	%D%/wire.t \

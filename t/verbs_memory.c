@@ -114,6 +114,7 @@ static struct verbs_dev dev = {
 	.pd = &domain,
 	.lock = PTHREAD_MUTEX_INITIALIZER,
 	.cqs = { &dev.cqs, &dev.cqs },
+	.srqs = { &dev.srqs, &dev.srqs },
 };
 
 static struct verbs_chan chan = { .chan = { .fdev = &dev.fdev } };

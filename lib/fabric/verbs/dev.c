@@ -57,6 +57,7 @@ static struct verbs_dev *create(const struct pier__port *port)
 	dev->fdev.port = *port;
 	pthread_mutex_init(&dev->lock, NULL);
 	pier__list_init(&dev->cqs);
+	pier__list_init(&dev->srqs);
 	return dev;
 }
 
@@ -194,10 +195,10 @@ static bool is_foreign(const struct ibv_async_event *event, uint32_t port)
 }
 
 /*
- * What is about a queue is seen to here.  A completion queue, lost for good,
- * fails when it is polled next.  A queue pair without completions is made to
- * flush: what is in flight on it comes back.  Neither ends before its events
- * are acknowledged.
+ * What is about a queue is seen to here.  A completion or receive queue, lost
+ * for good, fails when completions are polled next.  A queue pair without
+ * completions is made to flush: what is in flight on it comes back.  None
+ * ends before its events are acknowledged.
  */
 static void see_to_queue(struct verbs_dev *dev,
 			 const struct ibv_async_event *event)
@@ -207,6 +208,9 @@ static void see_to_queue(struct verbs_dev *dev,
 	switch (event->event_type) {
 	case IBV_EVENT_CQ_ERR:
 		pier__verbs_cq_broken(dev, event->element.cq);
+		break;
+	case IBV_EVENT_SRQ_ERR:
+		pier__verbs_srq_broken(dev, event->element.srq);
 		break;
 	case IBV_EVENT_QP_FATAL:
 		ibv_modify_qp(event->element.qp, &attr, IBV_QP_STATE);

@@ -147,7 +147,34 @@ void pier__verbs_cq_broken(struct verbs_dev *dev, const struct ibv_cq *ibv)
 	PIER__LIST_EACH(pos, tmp, &dev->cqs) {
 		cq = pier__container_of(pos, struct verbs_cq, link);
 		if (cq->ibv == ibv)
-			atomic_store(&cq->broken, true);
+			atomic_store(&cq->broken, VERBS_CQ_BROKEN);
+	}
+	pthread_mutex_unlock(&dev->lock);
+}
+
+/* Under the lock. */
+static void break_cqs_on(struct verbs_dev *dev, const struct pier__chan *chan)
+{
+	struct pier__list *pos, *tmp;
+	struct verbs_cq *cq;
+
+	PIER__LIST_EACH(pos, tmp, &dev->cqs) {
+		cq = pier__container_of(pos, struct verbs_cq, link);
+		if (cq->cq.chan == chan)
+			atomic_store(&cq->broken, VERBS_SRQ_BROKEN);
+	}
+}
+
+void pier__verbs_srq_broken(struct verbs_dev *dev, const struct ibv_srq *ibv)
+{
+	struct pier__list *pos, *tmp;
+	struct verbs_srq *srq;
+
+	pthread_mutex_lock(&dev->lock);
+	PIER__LIST_EACH(pos, tmp, &dev->srqs) {
+		srq = pier__container_of(pos, struct verbs_srq, link);
+		if (srq->ibv == ibv)
+			break_cqs_on(dev, srq->srq.chan);
 	}
 	pthread_mutex_unlock(&dev->lock);
 }
@@ -219,17 +246,31 @@ static int take_early(struct verbs_cq *cq, struct ibv_wc *wc, int max)
 	return n;
 }
 
+static int __attribute__((noinline, cold))
+fail_broken(const struct verbs_cq *cq, int broken)
+{
+	const char *name = name_of(cq->cq.chan);
+
+	if (broken == VERBS_SRQ_BROKEN)
+		return pier__fail(-PIER_EDEVICE, "%s: the receive queue has "
+				  "failed, the device reports: what was "
+				  "posted to it is lost", name);
+	return pier__fail(-PIER_EDEVICE, "%s: the completion queue of %d "
+			  "entries has overflowed: more requests were posted "
+			  "by hand than completions taken", name,
+			  cq->ibv->cqe);
+}
+
 int pier__verbs_poll(struct pier__cq *cq, struct ibv_wc *wc, int max)
 {
-	int n;
+	int n, broken;
 
 	if (verbs_cq(cq)->early_count)
 		return take_early(verbs_cq(cq), wc, max);
-	if (atomic_load_explicit(&verbs_cq(cq)->broken, memory_order_relaxed))
-		return pier__fail(-PIER_EDEVICE, "%s: the completion queue of "
-				  "%d entries has overflowed: more requests "
-				  "were posted by hand than completions taken",
-				  name_of(cq->chan), verbs_cq(cq)->ibv->cqe);
+	broken = atomic_load_explicit(&verbs_cq(cq)->broken,
+				      memory_order_relaxed);
+	if (broken)
+		return fail_broken(verbs_cq(cq), broken);
 	n = ibv_poll_cq(verbs_cq(cq)->ibv, max, wc);
 	if (n >= 0)
 		return n;
@@ -282,6 +323,7 @@ int pier__verbs_srq_create(struct pier__chan *chan, uint32_t max_wr,
 	struct ibv_srq_init_attr attr = {
 		.attr = { .max_wr = max_wr, .max_sge = max_sge },
 	};
+	struct verbs_dev *dev = verbs_dev(chan->fdev);
 	struct verbs_srq *srq;
 	int err = check_srq(chan, max_wr, max_sge);
 
@@ -292,24 +334,33 @@ int pier__verbs_srq_create(struct pier__chan *chan, uint32_t max_wr,
 		return pier__fail(-ENOMEM, "%s: no memory", name_of(chan));
 
 	errno = 0;
-	srq->ibv = ibv_create_srq(verbs_dev(chan->fdev)->pd, &attr);
+	srq->ibv = ibv_create_srq(dev->pd, &attr);
 	if (!srq->ibv) {
 		err = pier__verbs_error(-1);
 		free(srq);
 		return no_queue(chan, "receive", max_wr, SRQ_WR_SIZE, err);
 	}
 	srq->srq.chan = chan;
+	pthread_mutex_lock(&dev->lock);
+	pier__list_add(&dev->srqs, &srq->link);
+	pthread_mutex_unlock(&dev->lock);
 	*ret = &srq->srq;
 	return 0;
 }
 
 void pier__verbs_srq_destroy(struct pier__srq *srq)
 {
+	struct verbs_srq *self = (struct verbs_srq *)srq;
+	struct verbs_dev *dev;
 	int rc;
 
 	if (!srq)
 		return;
-	rc = ibv_destroy_srq(((struct verbs_srq *)srq)->ibv);
+	dev = verbs_dev(srq->chan->fdev);
+	pthread_mutex_lock(&dev->lock);
+	pier__list_del(&self->link);
+	pthread_mutex_unlock(&dev->lock);
+	rc = ibv_destroy_srq(self->ibv);
 	if (rc)
 		pier__log(PIER_LOG_ERROR, "verbs",
 			  "%s: a receive queue is in use: %s",

@@ -20,9 +20,10 @@ struct verbs_dev {
 	struct ibv_pd *pd;
 	bool adopted;			/* both are the program's */
 	atomic_uint vectors;		/* completion vectors given out */
-	pthread_mutex_t lock;		/* cqs */
+	pthread_mutex_t lock;		/* cqs, srqs */
 	struct pier__list cqs;		/* of struct verbs_cq: a program may */
 					/* have others on the same context */
+	struct pier__list srqs;		/* of struct verbs_srq, likewise */
 	struct verbs_watch watch;
 	bool told_lost;			/* by event() */
 	struct verbs_hold *_Atomic hold;	/* cm_hold.c's, or NULL */
@@ -38,11 +39,18 @@ struct verbs_chan {
 	struct ibv_comp_channel *ibv;
 };
 
+/* What a queue is broken by, as an event told. */
+enum verbs_broken {
+	VERBS_WHOLE,
+	VERBS_CQ_BROKEN,
+	VERBS_SRQ_BROKEN,
+};
+
 struct verbs_cq {
 	struct pier__cq cq;
 	struct ibv_cq *ibv;
 	struct pier__list link;		/* the device's */
-	atomic_bool broken;		/* told by an event, in any thread */
+	atomic_int broken;		/* enum verbs_broken, in any thread */
 	/*
 	 * Completions taken out of ibv while a QP was destroyed, of others:
 	 * to be polled first.  Room for as many as ibv holds.
@@ -54,6 +62,7 @@ struct verbs_cq {
 struct verbs_srq {
 	struct pier__srq srq;
 	struct ibv_srq *ibv;
+	struct pier__list link;		/* the device's */
 };
 
 struct verbs_qp {
@@ -119,6 +128,11 @@ int pier__verbs_cq_create(struct pier__chan *chan, uint32_t cqe,
 void pier__verbs_cq_destroy(struct pier__cq *cq);
 /* The device says that @ibv, which may be a program's own, has failed. */
 void pier__verbs_cq_broken(struct verbs_dev *dev, const struct ibv_cq *ibv);
+/*
+ * The same of the receive queue @ibv: nothing comes any more out of what was
+ * posted to it, so that completion queues of its channel fail with it.
+ */
+void pier__verbs_srq_broken(struct verbs_dev *dev, const struct ibv_srq *ibv);
 /* Purge the unread completions of the QP @qpn, which is destroyed. */
 void pier__verbs_cq_purge(struct pier__cq *cq, uint32_t qpn);
 int pier__verbs_poll(struct pier__cq *cq, struct ibv_wc *wc, int max);
