@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
-#include <linux/capability.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "dev/dev.h"
 #include "t/cable.h"
 #include "t/peer.h"
+#include "t/rights.h"
 #include "t/tap.h"
 
 /*
@@ -197,20 +195,6 @@ static void a_context_that_wants_too_much_gets_what_there_is(void)
 	again_and_again(contexts);
 }
 
-/* Or root is exempt. */
-static bool drop_ipc_lock(void)
-{
-	struct __user_cap_header_struct head = {
-		.version = _LINUX_CAPABILITY_VERSION_3,
-	};
-	struct __user_cap_data_struct data[2] = { { 0 } };
-
-	if (syscall(SYS_capget, &head, data))
-		return false;
-	data[CAP_IPC_LOCK / 32].effective &= ~(1u << CAP_IPC_LOCK % 32);
-	return !syscall(SYS_capset, &head, data);
-}
-
 static unsigned long pinned_kib(void)
 {
 	FILE *file = fopen("/proc/self/status", "re");
@@ -273,7 +257,7 @@ static void the_limit_of_locked_memory_is_told_a_hundred_times(void)
 int main(void)
 {
 	/* first: the kernel wants the rights that the device was opened with */
-	subject = drop_ipc_lock();
+	subject = rights_ipc_lock(false);
 	if (pier_dev_open(NULL, &dev))
 		return tap_skip_all(pier_last_error());
 	verbs = !strcmp(pier_devinfo_kind(pier_dev_info(dev)), "verbs");

@@ -154,6 +154,8 @@ check_LTLIBRARIES += %D%/libtap.la
 	%D%/pcap.h \
 	%D%/peer.c \
 	%D%/peer.h \
+	%D%/rights.c \
+	%D%/rights.h \
 	%D%/tap.c \
 	%D%/tap.h \
 	%D%/vnet.c \

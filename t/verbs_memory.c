@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <pier/error.h>
 
 #include "fabric/verbs/verbs.h"
+#include "t/rights.h"
 #include "t/tap.h"
 
 /*
@@ -175,6 +179,46 @@ static void within_it_the_limit_is_not_blamed(void)
 	}
 }
 
+static void who_is_exempt_from_the_limit_is_not_told_to_raise_it(void)
+{
+	if (!rights_ipc_lock(true)) {
+		tap_note("%s", "not without the right to lock memory");
+		return;
+	}
+	deny = ENOMEM;
+	for (int i = 0; i < 3; i++) {
+		IS(queue[i].make(MANY), -ENOMEM);
+		LIKE(pier_last_error(), ": no memory;");
+		OK(!strstr(pier_last_error(), "ulimit"));
+	}
+	OK(rights_ipc_lock(false));
+}
+
+/* In a namespace of its own; its exit status. */
+static int be_root_of_a_container(void)
+{
+	if (unshare(CLONE_NEWUSER))
+		return 2;
+	deny = ENOMEM;
+	return make_cq(MANY) != -ENOMEM ||
+	       !strstr(pier_last_error(), "ulimit");
+}
+
+static void root_of_a_container_is_not_exempt(void)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (!pid)
+		_exit(be_root_of_a_container());
+	if (!IS(waitpid(pid, &status, 0), pid))
+		return;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 2)
+		tap_note("%s", "no user namespace can be made here");
+	else
+		IS(status, 0);
+}
+
 static void another_reason_is_told_as_it_is(void)
 {
 	deny = EINVAL;
@@ -209,8 +253,11 @@ int main(void)
 	limit.rlim_cur = LIMIT;
 	if (setrlimit(RLIMIT_MEMLOCK, &limit))
 		return tap_skip_all("the limit of locked memory stays");
+	rights_ipc_lock(false);		/* without it there was none to drop */
 	TEST(queues_beyond_the_locked_memory_are_refused_with_remedies);
 	TEST(within_it_the_limit_is_not_blamed);
+	TEST(who_is_exempt_from_the_limit_is_not_told_to_raise_it);
+	TEST(root_of_a_container_is_not_exempt);
 	TEST(another_reason_is_told_as_it_is);
 	TEST(a_device_whose_queues_cannot_be_tried_is_listed);
 	return tap_done();

@@ -1,31 +1,46 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
 #include <inttypes.h>
+#include <linux/capability.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include "core/fail.h"
 #include "fabric/verbs/verbs.h"
 
-/* KiB of the line @name of /proc/self/status; 0: there is none. */
-static uint64_t status_kib(const char *name)
+#define FIRST_USER_NAMESPACE 0xeffffffdu	/* its inode, in every kernel */
+
+/* The number of the line @name of this thread's status; 0: there is none. */
+static uint64_t status_number(const char *name, int base)
 {
-	FILE *file = fopen("/proc/self/status", "re");
+	FILE *file = fopen("/proc/thread-self/status", "re");
 	size_t len = strlen(name);
-	uint64_t kib = 0;
+	uint64_t number = 0;
 	char line[128];
 
 	if (!file)
 		return 0;
 	while (fgets(line, sizeof(line), file)) {
 		if (!strncmp(line, name, len) && line[len] == ':')
-			kib = strtoull(line + len + 1, NULL, 10);
+			number = strtoull(line + len + 1, NULL, base);
 	}
 	fclose(file);
-	return kib;
+	return number;
+}
+
+/* The right counts in the first user namespace: root of another has none. */
+static bool is_exempt(void)
+{
+	uint64_t rights = status_number("CapEff", 16);
+	struct stat ns;
+
+	return rights >> CAP_IPC_LOCK & 1 &&
+	       (stat("/proc/self/ns/user", &ns) ||
+		ns.st_ino == FIRST_USER_NAMESPACE);
 }
 
 /*
@@ -37,13 +52,14 @@ static bool is_over_limit(const struct rlimit *limit, size_t len,
 			  uint64_t pinned_kib)
 {
 	return limit->rlim_cur != RLIM_INFINITY &&
-	       pinned_kib * 1024 + len + 4095 > limit->rlim_cur;
+	       pinned_kib * 1024 + len + 4095 > limit->rlim_cur &&
+	       !is_exempt();
 }
 
 int pier__verbs_no_memory(const char *device, size_t len, const char *what)
 {
 	struct rlimit limit = { .rlim_cur = RLIM_INFINITY };
-	uint64_t pinned = status_kib("VmPin");
+	uint64_t pinned = status_number("VmPin", 10);
 
 	getrlimit(RLIMIT_MEMLOCK, &limit);
 	if (!is_over_limit(&limit, len, pinned))
