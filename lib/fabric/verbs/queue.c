@@ -283,7 +283,7 @@ static bool has_one(struct verbs_cq *cq)
 {
 	int n;
 
-	if (cq->early_count)
+	if (cq->early_count || atomic_load(&cq->broken))
 		return true;
 	n = ibv_poll_cq(cq->ibv, 1, cq->early);
 	cq->early_count = n > 0 ? n : 0;
