@@ -3,11 +3,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <pier/pier.h>
 
 #include "t/pair.h"
+#include "t/peer.h"
 #include "t/tap.h"
 
 /*
@@ -18,6 +20,8 @@
 #define LARGEST ((1 << 20) + 5)
 #define SENDS 2		/* of each size: the second one finds no receive */
 #define ADDED 5
+#define WHOLE ((size_t)1 << 31)	/* one message, and the memory for two */
+#define WHOLE_NEEDS (3 * WHOLE)
 
 static const size_t sizes[] = {
 	1, 255, 256, 1023, 1024, 1025, 2048, 4095, 4096, 4097, 12288, 65537,
@@ -295,6 +299,128 @@ static void every_byte_arrives(void)
 	rmdir(dir);
 }
 
+/* Bytes that can be had without swapping, as the kernel reckons; 0: unknown. */
+static unsigned long long memory_available(void)
+{
+	FILE *file = fopen("/proc/meminfo", "r");
+	unsigned long long kib = 0;
+	char line[128];
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "MemAvailable: %llu", &kib) == 1)
+			break;
+	if (file)
+		fclose(file);
+	return kib << 10;
+}
+
+/* Room for the largest message, all of it 0. */
+static uint8_t *whole_memory(void)
+{
+	void *mem = mmap(NULL, WHOLE, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return OK(mem != MAP_FAILED) ? mem : NULL;
+}
+
+/* Marks where no packet begins, each another; the last byte is one. */
+static void mark(uint8_t *mem, unsigned int seed)
+{
+	size_t at, i = 0;
+
+	for (at = 0; at < WHOLE - 4096; at += (1 << 20) - 4096 - 7, i++)
+		mem[at] = (uint8_t)(1 | peer_byte(seed, i));
+	mem[WHOLE - 1] = 0xff;
+}
+
+/* Move all of @from to @to by one task of @peer. */
+static void move(struct peer *peer, bool reads, struct pier_mmap *from,
+		 struct pier_mmap *to)
+{
+	struct pier_buf *src = NULL, *dst = NULL;
+	int status = -EINPROGRESS;
+
+	IS(pier_buf_whole(peer->inv, from, &src), 0);
+	IS(pier_buf_empty(peer->inv, to, &dst), 0);
+	if (reads)
+		IS(pier_rdma_read(peer->conn, src, dst, peer_done, &status),
+		   0);
+	else
+		IS(pier_rdma_write(peer->conn, src, dst, peer_done, &status),
+		   0);
+	IS(peer_await(&status), 0);
+	IS(pier_buf_data_len(dst), WHOLE);
+	pier_buf_put(dst);
+	pier_buf_put(src);
+}
+
+/* @mem as memory of @dev, and as its peer sees it. */
+static bool share(struct pier_dev *dev, uint8_t *mem, struct pier_mmap **ret,
+		  struct pier_mmap **ret_remote)
+{
+	const void *desc;
+	size_t len;
+
+	return IS(pier_mmap_map(dev, mem, WHOLE, PEER_ACCESS, ret), 0) &&
+	       IS(pier_mmap_export(*ret, &desc, &len), 0) &&
+	       IS(pier_mmap_create_from_export(desc, len, ret_remote), 0);
+}
+
+/*
+ * From @src to @dst twice: @a writes it, @b reads it.  Fresh pages cost more
+ * than the messages: @src has few of its own, and @dst is used again.
+ */
+static void move_whole(struct peer *a, struct peer *b, uint8_t *src,
+		       uint8_t *dst)
+{
+	struct pier_mmap *from[2] = { NULL, NULL }, *to[2] = { NULL, NULL };
+
+	if (share(a->dev, src, &from[0], &from[1]) &&
+	    share(b->dev, dst, &to[0], &to[1])) {
+		mark(src, 1);
+		move(a, false, from[0], to[1]);
+		OK(!memcmp(src, dst, WHOLE));
+		mark(src, 2);
+		move(b, true, from[1], to[0]);
+		OK(!memcmp(src, dst, WHOLE));
+	}
+	pier_mmap_destroy(from[1]);
+	pier_mmap_destroy(to[1]);
+	pier_mmap_destroy(from[0]);
+	pier_mmap_destroy(to[0]);
+}
+
+static void the_largest_message_arrives_whole(void)
+{
+	uint8_t *near, *far;
+	struct pier_dev *dev;
+	struct peer a, b;
+
+	if (memory_available() < WHOLE_NEEDS) {
+		tap_skip("less than 6 GiB of memory are available");
+		return;
+	}
+	if (!IS(pier_dev_open(NULL, &dev), 0))
+		return;
+	if (strcmp(pier_devinfo_kind(pier_dev_info(dev)), "soft")) {
+		tap_note("done on soft devices only");
+		goto out_close;
+	}
+	IS(peer_limit(dev, PIER_LIMIT_MESSAGE), WHOLE);
+	near = whole_memory();
+	far = whole_memory();
+	if (near && far && peer_pair(&a, &b, dev, NULL, 4096)) {
+		move_whole(&a, &b, near, far);
+		peer_unpair(&a, &b);
+	}
+	if (near)
+		munmap(near, WHOLE);
+	if (far)
+		munmap(far, WHOLE);
+out_close:
+	pier_dev_close(dev);
+}
+
 int main(int argc, char *argv[])
 {
 	struct pier_args args = PIER_ARGS_RENDEZVOUS;
@@ -311,5 +437,6 @@ int main(int argc, char *argv[])
 		return err ? pier_args_exit(err) : run(&args, responds);
 	}
 	TEST(every_byte_arrives);
+	TEST(the_largest_message_arrives_whole);
 	return tap_done();
 }
