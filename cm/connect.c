@@ -108,10 +108,8 @@ void pier__active_next(struct pier_conn *conn, int err)
 /* The device has refused at once. */
 static void refused_here(struct pier_conn *conn, const char *stage, int err)
 {
-	if (err != -ENODEV)
-		err = pier__side_why(conn, err, stage, "%s",
-				     pier_last_error());
-	pier__active_next(conn, err);
+	pier__active_next(conn, pier__side_why(conn, err, stage, "%s",
+					       pier_last_error()));
 }
 
 /* Until when the address being tried may take; the others want to as well. */
@@ -311,9 +309,8 @@ static void answered(struct pier_conn *conn, const struct pier__cm_event *ev)
 	if (!err)
 		err = conn->qset->cm->fab->establish(side->id);
 	if (err) {
-		pier__conn_fail(conn, err == -ENODEV ? err :
-				pier__side_why(conn, err, "going on", "%s",
-					       pier_last_error()));
+		pier__conn_fail(conn, pier__side_why(conn, err, "going on",
+						     "%s", pier_last_error()));
 		return;
 	}
 	side->established = true;

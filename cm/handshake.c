@@ -267,6 +267,9 @@ uint64_t pier__handshake_step(struct pier_conn *conn, uint64_t now)
 	if (conn->hello_seen)
 		side->established = true;	/* the RTU was lost */
 	err = advance(conn, now);
+	if (err < 0)
+		pier__side_why(conn, err, "handshake", "%s",
+			       pier_last_error());
 	/* who says goodbye was connected, did what it came for, and left */
 	if (err > 0 || (!side->foreign && pier__conn_goodbye_seen(conn))) {
 		pier__conn_become_up(conn, now);

@@ -191,10 +191,24 @@ void pier__conn_look(struct pier_conn *conn, const struct pier__port *port,
 	}
 }
 
+/* @err, which was told; on a connection by CM with where it happened. */
+static int with_ends(const struct pier_conn *conn, int err)
+{
+	if (conn->side)
+		pier__side_why(conn, err, pier__side_stage(conn), "%s",
+			       pier_last_error());
+	return err;
+}
+
 int pier__conn_no_address(const struct pier_conn *conn)
 {
 	char us[INET6_ADDRSTRLEN], them[INET6_ADDRSTRLEN];
 
+	if (conn->side)
+		return pier__side_why(conn, -EADDRNOTAVAIL,
+				      pier__side_stage(conn), "the address was "
+				      "taken from %s, or has expired",
+				      conn->qset->dev->info.port.netdev);
 	return pier__fail(-EADDRNOTAVAIL, "the address %s, from which the "
 			  "connection to %s QPN 0x%06x was made, is no longer "
 			  "one of %s: it was taken from it, or has expired",
@@ -258,7 +272,7 @@ bool pier__conn_again(struct pier_conn *conn, const struct ibv_wc *wc)
 	err = conn->side ? pier__side_qp_again(conn) :
 			   pier__conn_qp_again(conn);
 	if (err)
-		pier__conn_fail(conn, err);
+		pier__conn_fail(conn, with_ends(conn, err));
 	return true;
 }
 
@@ -298,7 +312,8 @@ static void broken(struct pier_conn *conn)
 	int err = pier__conn_trouble(conn, why, sizeof(why));
 
 	if (err == -ENODEV) {
-		pier__conn_fail(conn, pier__dev_alive(conn->qset->dev));
+		err = pier__dev_alive(conn->qset->dev);
+		pier__conn_fail(conn, with_ends(conn, err));
 		return;
 	}
 	if (!err)
@@ -350,7 +365,7 @@ int pier__conn_failed(struct pier_conn *conn, const char *what,
 	}
 	cause = pier__conn_trouble(conn, port, sizeof(port));
 	if (cause == -ENODEV) {		/* found out by this very failure */
-		err = pier__dev_alive(conn->qset->dev);
+		err = with_ends(conn, pier__dev_alive(conn->qset->dev));
 		pier__conn_fail(conn, err);
 		return err;
 	}

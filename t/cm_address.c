@@ -188,6 +188,19 @@ static void a_request_ends_with_the_address_that_was_asked(void)
 	end();
 }
 
+/* Lost in use: the stage, both ends, and the path. */
+static void whole(const struct pier_conn *conn)
+{
+	const char *text = pier_conn_error_text(conn);
+
+	IS(pier_conn_error(conn), -EADDRNOTAVAIL);
+	LIKE(text, ", in use: the address was taken from lo");
+	LIKE(text, "the connection to " HOME " port ");
+	LIKE(text, " from " ONE " port ");
+	LIKE(text, "GID " ONE ", MTU ");
+	LIKE(text, "has lost the address " ONE);
+}
+
 static void a_connection_ends_with_its_address(void)
 {
 	struct pier_conn *stays;
@@ -199,8 +212,7 @@ static void a_connection_ends_with_its_address(void)
 		if (caller_join(&client, &server, HOME) &&
 		    netns_ip("addr del " ONE "/32 dev lo")) {
 			OK(peer_count(&client.disconnected, 1));
-			IS(pier_conn_error(client.peer.conn), -EADDRNOTAVAIL);
-			LIKE(pier_conn_error_text(client.peer.conn), ONE);
+			whole(client.peer.conn);
 			IS(pier_conn_state(stays), PIER_CONN_CONNECTED);
 			caller_flow(stays, &server);
 			IS(client.failures, 0);

@@ -81,11 +81,19 @@ static const char *gone(void)
 	return text;
 }
 
+/* The sentence, with both ends of the connection. */
 static bool ends_as_gone(void)
 {
-	return peer_conn(near->peer.conn, PIER_CONN_ERROR) &&
-	       IS(pier_conn_error(near->peer.conn), -ENODEV) &&
-	       LIKE(pier_conn_error_text(near->peer.conn), gone());
+	const char *text;
+
+	if (!peer_conn(near->peer.conn, PIER_CONN_ERROR) ||
+	    !IS(pier_conn_error(near->peer.conn), -ENODEV))
+		return false;
+	text = pier_conn_error_text(near->peer.conn);
+	return LIKE(text, gone()) && LIKE(text, ", GID ") &&
+	       LIKE(text, ", MTU ") &&
+	       LIKE(text, pier_conn_local_address(near->peer.conn)) &&
+	       LIKE(text, pier_conn_peer_address(near->peer.conn));
 }
 
 /* What each side was told, in all. */
@@ -155,6 +163,24 @@ static void a_clients_device_ends_its_attempts(void)
 static void a_servers_device_ends_its_requests(void)
 {
 	an_attempt(true);
+}
+
+/* The engine has had no turn with it when the device is gone. */
+static void an_attempt_not_begun_yet_ends_like_the_others(void)
+{
+	if (cable_is_rxe()) {
+		tap_skip("the removal waits for the engine");
+		return;
+	}
+	if (begin(false) && caller_ask(&client, &server, address) &&
+	    IS(cable_reap(cable_unplug(0)), 0)) {
+		ends_as_gone();
+		LIKE(pier_conn_error_text(near->peer.conn), "cannot connect ");
+		OK(peer_count(&near->failures, 1));
+		told(near, 0, 1, 0);
+	}
+	end(0);
+	OK(cable_lay(0));
 }
 
 static void what_is_begun_later_is_refused(void)
@@ -265,6 +291,7 @@ int main(void)
 	CABLE_TEST(a_servers_device_ends_its_connections);
 	CABLE_TEST(a_clients_device_ends_its_attempts);
 	CABLE_TEST(a_servers_device_ends_its_requests);
+	CABLE_TEST(an_attempt_not_begun_yet_ends_like_the_others);
 	CABLE_TEST(what_is_begun_later_is_refused);
 	CABLE_TEST(at_whatever_moment_it_happens_each_end_is_told_once);
 	CABLE_TEST(the_next_device_works_again_and_again);

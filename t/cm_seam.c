@@ -159,19 +159,33 @@ static void no_way_fails_at_once(void)
 }
 
 /* Every call of the seam fails once; every time all is given back. */
-static void a_seam_that_fails_anywhere_leaves_nothing_behind(void)
+/* Of whatever has failed there the sentence is a whole one. */
+static void drive_to_an_end(void)
+{
+	const char *text;
+
+	server.may_fail = true;
+	while (!client.failures && !client.established)
+		peer_drive(1);
+	if (client.established)
+		return;
+	text = pier_conn_error_text(client.peer.conn);
+	LIKE(text, "cannot connect to ");
+	LIKE(text, " port ");
+	LIKE(text, ", GID ");
+	LIKE(text, ", MTU ");
+}
+
+static void each_call_fails_with(int error)
 {
 	int n, left = 1;
 
+	fakecm_error = error;
 	for (n = 1; left && n < 50; n++) {
 		if (begin(2000)) {
 			fakecm_fail = n;
-			if (caller_try(&client, &server, NULL) == 0) {
-				server.may_fail = true;
-				while (!client.failures &&
-				       !client.established)
-					peer_drive(1);
-			}
+			if (caller_try(&client, &server, NULL) == 0)
+				drive_to_an_end();
 			left = fakecm_fail == 0;
 			fakecm_fail = 0;
 			OK(caller_join(&client, &server, NULL));
@@ -179,6 +193,12 @@ static void a_seam_that_fails_anywhere_leaves_nothing_behind(void)
 		end();
 	}
 	OK(n > 5 && n < 50);
+}
+
+static void a_seam_that_fails_anywhere_leaves_nothing_behind(void)
+{
+	each_call_fails_with(-EIO);
+	each_call_fails_with(-ENODEV);
 }
 
 /* The server is told @field as the request's private data. */

@@ -34,6 +34,7 @@ struct fake_id {
 };
 
 bool fakecm_lose_rtu, fakecm_lose_req, fakecm_no_way;
+int fakecm_error = -EIO;
 int fakecm_fail, fakecm_ids, fakecm_listeners;
 const uint8_t *fakecm_data;
 
@@ -48,7 +49,7 @@ static bool fails(void)
 
 static int broken(void)
 {
-	return pier__fail(-EIO, "it was made to fail");
+	return pier__fail(fakecm_error, "it was made to fail");
 }
 
 static struct fake *fake(struct pier__cm *cm)

@@ -16,6 +16,7 @@ extern bool fakecm_lose_rtu;	/* ESTABLISHED is never told */
 extern bool fakecm_lose_req;	/* nobody answers */
 extern bool fakecm_no_way;	/* UNREACHABLE instead of RESOLVED */
 extern int fakecm_fail;		/* the n-th call from now on fails; 0: none */
+extern int fakecm_error;	/* with what */
 
 /* Bytes put over the private data of the next REQ or REP told; or NULL. */
 extern const uint8_t *fakecm_data;
