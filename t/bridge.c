@@ -3,6 +3,7 @@
  * The bridge to rdma-core: raw verbs and pier's objects in one program.  On a
  * device without verbs it says so.
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -11,11 +12,53 @@
 #include <pier/pier.h>
 #include <pier/verbs.h>
 
+#include "dev/dev.h"
 #include "peer.h"
 #include "tap.h"
 
 static struct pier_dev *dev;
 static struct ibv_pd *pd;
+
+/*
+ * libibverbs' calls, so that a receive queue can be reported as failed: rxe
+ * never does so.
+ */
+static struct ibv_srq *first_srq;	/* made since it was NULL */
+static struct ibv_srq *failed_srq;	/* to be reported, once */
+
+struct ibv_srq *ibv_create_srq(struct ibv_pd *in, struct ibv_srq_init_attr *at)
+{
+	struct ibv_srq *(*real)(struct ibv_pd *, struct ibv_srq_init_attr *) =
+		dlsym(RTLD_NEXT, "ibv_create_srq");
+	struct ibv_srq *srq = real(in, at);
+
+	if (!first_srq)
+		first_srq = srq;
+	return srq;
+}
+
+int ibv_get_async_event(struct ibv_context *ctx, struct ibv_async_event *event)
+{
+	int (*real)(struct ibv_context *, struct ibv_async_event *) =
+		dlsym(RTLD_NEXT, "ibv_get_async_event");
+
+	if (!failed_srq)
+		return real(ctx, event);
+	event->event_type = IBV_EVENT_SRQ_ERR;
+	event->element.srq = failed_srq;
+	failed_srq = NULL;
+	return 0;
+}
+
+/* The kernel knows of no failed receive queue and waits for none. */
+void ibv_ack_async_event(struct ibv_async_event *event)
+{
+	void (*real)(struct ibv_async_event *) =
+		dlsym(RTLD_NEXT, "ibv_ack_async_event");
+
+	if (event->event_type != IBV_EVENT_SRQ_ERR)
+		real(event);
+}
 
 static void a_device_without_verbs_says_so(void)
 {
@@ -293,13 +336,37 @@ static void overrun(struct peer *peer)
 	IS(i, OVERRUN);
 }
 
+/*
+ * @a's queues are dead: its connection ends with @text and its receive, whose
+ * status @got is, too; @b does with another context.
+ */
+static void ends_alone(struct peer *a, struct peer *b,
+		       const struct pier_rdma_config *cfg, const int *got,
+		       const char *text)
+{
+	struct peer other = { 0 };
+
+	peer_conn(a->conn, PIER_CONN_ERROR);
+	IS(pier_conn_error(a->conn), -PIER_EDEVICE);
+	LIKE(pier_conn_error_text(a->conn), text);
+	pier_conn_destroy(a->conn);
+	a->conn = NULL;
+	IS(peer_await(got), -PIER_EDEVICE);
+	IS(pier_ctx_inflight(pier_rdma_ctx(a->rdma)), 0);
+	pier_conn_destroy(b->conn);
+	b->conn = NULL;
+	if (OK(peer_open(&other, dev, a->pe, cfg, 4096)))
+		peer_join(&other, b);
+	peer_close(&other);
+}
+
 static void a_completion_queue_overrun_by_hand_ends_its_context_only(void)
 {
 	const struct pier_rdma_config cfg = {
 		.size = sizeof(cfg), .max_conns = 2, .send_queue = 8,
 		.recv_queue = 8, .conn_send_queue = 8,
 	};
-	struct peer a, b, other = { 0 };
+	struct peer a, b;
 	int got = -EINPROGRESS;
 
 	if (!pd) {
@@ -310,19 +377,27 @@ static void a_completion_queue_overrun_by_hand_ends_its_context_only(void)
 		return;
 	IS(pier_rdma_receive(a.rdma, NULL, peer_done, &got), 0);
 	overrun(&a);
-	peer_conn(a.conn, PIER_CONN_ERROR);
-	IS(pier_conn_error(a.conn), -PIER_EDEVICE);
-	LIKE(pier_conn_error_text(a.conn), "completion queue of ");
-	LIKE(pier_conn_error_text(a.conn), "has overflowed");
-	pier_conn_destroy(a.conn);
-	a.conn = NULL;
-	IS(peer_await(&got), -PIER_EDEVICE);
-	IS(pier_ctx_inflight(pier_rdma_ctx(a.rdma)), 0);
-	pier_conn_destroy(b.conn);
-	b.conn = NULL;
-	if (OK(peer_open(&other, dev, a.pe, &cfg, 4096)))
-		peer_join(&other, &b);
-	peer_close(&other);
+	ends_alone(&a, &b, &cfg, &got, "entries has overflowed");
+	peer_unpair(&a, &b);
+}
+
+static void a_receive_queue_that_fails_ends_its_context_only(void)
+{
+	struct peer a, b;
+	int got = -EINPROGRESS;
+
+	if (!pd) {
+		tap_note("%s", "no verbs: no queue of the device's");
+		return;
+	}
+	first_srq = NULL;
+	if (!OK(peer_pair(&a, &b, dev, NULL, 4096)))
+		return;
+	IS(pier_rdma_receive(a.rdma, NULL, peer_done, &got), 0);
+	failed_srq = first_srq;
+	pier__dev_events(dev);
+	OK(!failed_srq);
+	ends_alone(&a, &b, NULL, &got, "the receive queue has failed");
 	peer_unpair(&a, &b);
 }
 
@@ -340,6 +415,7 @@ int main(void)
 	TEST(the_queue_pair_of_a_connection_can_be_queried);
 	TEST(a_queue_pair_moved_to_error_ends_its_connection_only);
 	TEST(a_completion_queue_overrun_by_hand_ends_its_context_only);
+	TEST(a_receive_queue_that_fails_ends_its_context_only);
 	pier_dev_close(dev);
 	return tap_done();
 }
