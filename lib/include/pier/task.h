@@ -55,7 +55,7 @@ void pier_task_set_done(struct pier_task *task, pier_task_fn *fn, void *arg);
  * Hand @task over.  On an error it stays the caller's and nothing happened.
  * Errors: -EBUSY, already submitted; -ESHUTDOWN, the context is not running;
  * -ENOTCONN; -EAGAIN, the queue is full: progress first; -EMSGSIZE, more than
- * the device's limit or the destination's room; -EACCES, the peer did not
+ * the device's limit or to write than there is room; -EACCES, the peer did not
  * grant it; -EINVAL, among others for a buffer that was given back.
  */
 int pier_task_submit(struct pier_task *task, unsigned int flags);
