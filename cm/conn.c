@@ -7,12 +7,12 @@
 #include <pier/mmap.h>
 #include <pier/pe.h>
 
-#include "cm/cm.h"
-#include "cm/conn.h"
+#include "cm/conn_impl.h"
+#include "cm/rdmacm/rdmacm.h"
 #include "core/clock.h"
 #include "core/fail.h"
 #include "core/random.h"
-#include "mem/mmap.h"
+#include "mem/mmap_impl.h"
 
 #define CTL_WR 2	/* of pier's own on each send queue */
 

@@ -3,8 +3,8 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-#include "cm/cm.h"
-#include "cm/conn.h"
+#include "cm/conn_impl.h"
+#include "cm/rdmacm/rdmacm.h"
 #include "core/fail.h"
 
 /*

@@ -4,7 +4,7 @@
 
 #include <pier/mmap.h>
 
-#include "cm/conn.h"
+#include "cm/conn_impl.h"
 #include "core/fail.h"
 #include "core/wire.h"
 

@@ -3,38 +3,38 @@
 # The connection layer, a part of libpier.
 
 lib_libpier_core_la_SOURCES += \
-	%D%/accept.c \
 	%D%/addr.c \
 	%D%/addr.h \
-	%D%/bridge.c \
-	%D%/cm.h \
 	%D%/conn.c \
-	%D%/conn.h \
-	%D%/connect.c \
+	%D%/conn_counters.c \
+	%D%/conn_impl.h \
+	%D%/conn_verbs.c \
 	%D%/control.c \
-	%D%/counters.c \
+	%D%/desc_file.c \
 	%D%/enddesc.c \
-	%D%/frame.c \
-	%D%/frame.h \
-	%D%/handshake.c \
-	%D%/left.c \
-	%D%/listen.c \
-	%D%/lookup.c \
-	%D%/lookup.h \
-	%D%/peeraddr.c \
-	%D%/peeraddr.h \
+	%D%/port_fault.c \
 	%D%/post.c \
 	%D%/post.h \
-	%D%/qpstate.c \
-	%D%/qset.c \
-	%D%/qset.h \
-	%D%/request.c \
-	%D%/room.c \
-	%D%/side.c \
-	%D%/status.c \
-	%D%/status.h \
+	%D%/qp_state.c \
+	%D%/queues.c \
+	%D%/queues.h \
+	%D%/rdmacm/accept.c \
+	%D%/rdmacm/connect.c \
+	%D%/rdmacm/handshake.c \
+	%D%/rdmacm/listen.c \
+	%D%/rdmacm/lookup.c \
+	%D%/rdmacm/lookup.h \
+	%D%/rdmacm/peer_addr.c \
+	%D%/rdmacm/peer_addr.h \
+	%D%/rdmacm/private_data.c \
+	%D%/rdmacm/private_data.h \
+	%D%/rdmacm/rdmacm.c \
+	%D%/rdmacm/rdmacm.h \
+	%D%/rdmacm/rdmacm_conn.c \
+	%D%/rdmacm/rdmacm_error.c \
+	%D%/rdmacm/request.c \
 	%D%/step.c \
 	%D%/transport.c \
-	%D%/trouble.c \
-	%D%/why.c \
+	%D%/wc_status.c \
+	%D%/wc_status.h \
 	# end, sorted

@@ -2,7 +2,7 @@
 #ifndef PIER_CM_POST_H
 #define PIER_CM_POST_H
 
-#include "cm/conn.h"
+#include "cm/conn_impl.h"
 
 /*
  * The way of a work request from a task to the send queue and back.  On a

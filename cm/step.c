@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cm/cm.h"
-#include "cm/conn.h"
-#include "cm/status.h"
+#include "cm/conn_impl.h"
+#include "cm/rdmacm/rdmacm.h"
+#include "cm/wc_status.h"
 #include "core/clock.h"
 #include "core/fail.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "cm/conn.h"
+#include "cm/conn_impl.h"
 
 void pier__conn_set_transport(struct pier_conn *conn)
 {

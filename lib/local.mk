@@ -11,11 +11,16 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 %C%_libpier_core_la_LIBADD = $(CARES_LIBS) $(IBVERBS_LIBS) $(ISAL_LIBS) \
 	$(JANSSON_LIBS) $(MSGPACK_LIBS) $(RDMACM_LIBS)
 %C%_libpier_core_la_SOURCES = \
-	%D%/core/args.c \
-	%D%/core/args.h \
-	%D%/core/args_help.c \
-	%D%/core/args_json.c \
-	%D%/core/args_value.c \
+	%D%/app/args.c \
+	%D%/app/args_help.c \
+	%D%/app/args_impl.h \
+	%D%/app/args_json.c \
+	%D%/app/args_value.c \
+	%D%/app/rendezvous.c \
+	%D%/app/rendezvous_cm.c \
+	%D%/app/rendezvous_impl.h \
+	%D%/app/rendezvous_many.c \
+	%D%/app/serve.c \
 	%D%/core/clock.c \
 	%D%/core/clock.h \
 	%D%/core/copy.c \
@@ -40,139 +45,134 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/core/version.c \
 	%D%/core/wire.c \
 	%D%/core/wire.h \
-	%D%/dev/bridge.c \
 	%D%/dev/counters.c \
 	%D%/dev/dev.c \
-	%D%/dev/dev.h \
+	%D%/dev/dev_impl.h \
+	%D%/dev/dev_verbs.c \
 	%D%/dev/devinfo.c \
 	%D%/dev/devlist.c \
 	%D%/dev/events.c \
 	%D%/engine/ctx.c \
-	%D%/engine/ctx.h \
+	%D%/engine/ctx_impl.h \
 	%D%/engine/pe.c \
-	%D%/engine/pe.h \
+	%D%/engine/pe_impl.h \
 	%D%/engine/source.h \
 	%D%/engine/task.c \
-	%D%/engine/task.h \
+	%D%/engine/task_impl.h \
 	%D%/fabric/fabric.c \
 	%D%/fabric/fabric.h \
 	%D%/fabric/pci.c \
 	%D%/fabric/pci.h \
-	%D%/fabric/soft/capture.c \
-	%D%/fabric/soft/capture.h \
-	%D%/fabric/soft/chan.c \
-	%D%/fabric/soft/chan.h \
-	%D%/fabric/soft/cm.c \
-	%D%/fabric/soft/cm.h \
-	%D%/fabric/soft/cm_active.c \
-	%D%/fabric/soft/cm_close.c \
-	%D%/fabric/soft/cm_conn.h \
-	%D%/fabric/soft/cm_event.c \
-	%D%/fabric/soft/cm_find.c \
-	%D%/fabric/soft/cm_passive.c \
-	%D%/fabric/soft/cm_send.c \
-	%D%/fabric/soft/cm_table.c \
-	%D%/fabric/soft/cm_timer.c \
-	%D%/fabric/soft/codec.c \
-	%D%/fabric/soft/codec.h \
-	%D%/fabric/soft/count.c \
-	%D%/fabric/soft/count.h \
-	%D%/fabric/soft/cq.c \
-	%D%/fabric/soft/delay.c \
-	%D%/fabric/soft/dest.c \
-	%D%/fabric/soft/dev.c \
-	%D%/fabric/soft/done.c \
-	%D%/fabric/soft/ep.c \
-	%D%/fabric/soft/ep.h \
-	%D%/fabric/soft/heap.c \
-	%D%/fabric/soft/heap.h \
-	%D%/fabric/soft/helper.c \
-	%D%/fabric/soft/helper.h \
-	%D%/fabric/soft/icrc.c \
-	%D%/fabric/soft/io.h \
-	%D%/fabric/soft/mad.c \
-	%D%/fabric/soft/mad.h \
-	%D%/fabric/soft/mapped.c \
-	%D%/fabric/soft/modify.c \
-	%D%/fabric/soft/mr.c \
-	%D%/fabric/soft/mr.h \
-	%D%/fabric/soft/netif.c \
-	%D%/fabric/soft/netif.h \
-	%D%/fabric/soft/page.c \
-	%D%/fabric/soft/page.h \
-	%D%/fabric/soft/page_read.c \
-	%D%/fabric/soft/pcap.c \
-	%D%/fabric/soft/pcap.h \
-	%D%/fabric/soft/post.c \
-	%D%/fabric/soft/publish.c \
-	%D%/fabric/soft/qp.c \
-	%D%/fabric/soft/qp.h \
-	%D%/fabric/soft/reply.c \
-	%D%/fabric/soft/req.c \
-	%D%/fabric/soft/resp.c \
-	%D%/fabric/soft/route.c \
-	%D%/fabric/soft/sge.c \
-	%D%/fabric/soft/socks.c \
+	%D%/fabric/soft/cm/cm_active.c \
+	%D%/fabric/soft/cm/cm_close.c \
+	%D%/fabric/soft/cm/cm_conn.h \
+	%D%/fabric/soft/cm/cm_event.c \
+	%D%/fabric/soft/cm/cm_find.c \
+	%D%/fabric/soft/cm/cm_passive.c \
+	%D%/fabric/soft/cm/cm_recv.c \
+	%D%/fabric/soft/cm/cm_send.c \
+	%D%/fabric/soft/cm/cm_table.c \
+	%D%/fabric/soft/cm/cm_timer.c \
+	%D%/fabric/soft/cm/soft_cm.h \
+	%D%/fabric/soft/io/chan.c \
+	%D%/fabric/soft/io/chan.h \
+	%D%/fabric/soft/io/helper.c \
+	%D%/fabric/soft/io/helper.h \
+	%D%/fabric/soft/io/io.h \
+	%D%/fabric/soft/io/netif.c \
+	%D%/fabric/soft/io/netif.h \
+	%D%/fabric/soft/io/route.c \
+	%D%/fabric/soft/io/socks.c \
+	%D%/fabric/soft/io/udp.c \
+	%D%/fabric/soft/io/udp.h \
+	%D%/fabric/soft/io/udp_rx.c \
+	%D%/fabric/soft/io/udp_sock.h \
+	%D%/fabric/soft/io/udp_tx.c \
+	%D%/fabric/soft/rc/ack_coalesce.c \
+	%D%/fabric/soft/rc/cq.c \
+	%D%/fabric/soft/rc/cwnd.c \
+	%D%/fabric/soft/rc/ep.c \
+	%D%/fabric/soft/rc/ep.h \
+	%D%/fabric/soft/rc/mapped.c \
+	%D%/fabric/soft/rc/mr.c \
+	%D%/fabric/soft/rc/mr.h \
+	%D%/fabric/soft/rc/post_send.c \
+	%D%/fabric/soft/rc/qp.c \
+	%D%/fabric/soft/rc/qp.h \
+	%D%/fabric/soft/rc/qp_modify.c \
+	%D%/fabric/soft/rc/qp_table.c \
+	%D%/fabric/soft/rc/requester.c \
+	%D%/fabric/soft/rc/requester_ack.c \
+	%D%/fabric/soft/rc/responder.c \
+	%D%/fabric/soft/rc/responder_reply.c \
+	%D%/fabric/soft/rc/sge.c \
+	%D%/fabric/soft/rc/srq.c \
+	%D%/fabric/soft/rc/timer.c \
+	%D%/fabric/soft/rc/timer_heap.c \
+	%D%/fabric/soft/rc/timer_heap.h \
+	%D%/fabric/soft/rc/tx.c \
+	%D%/fabric/soft/rc/wqe.c \
 	%D%/fabric/soft/soft.c \
 	%D%/fabric/soft/soft.h \
-	%D%/fabric/soft/softcm.c \
-	%D%/fabric/soft/srq.c \
-	%D%/fabric/soft/table.c \
-	%D%/fabric/soft/timer.c \
-	%D%/fabric/soft/tx.c \
-	%D%/fabric/soft/udp.c \
-	%D%/fabric/soft/udp.h \
-	%D%/fabric/soft/udp_rx.c \
-	%D%/fabric/soft/udp_sock.h \
-	%D%/fabric/soft/udp_tx.c \
-	%D%/fabric/soft/wqe.c \
-	%D%/fabric/verbs/cm.c \
-	%D%/fabric/verbs/cm.h \
-	%D%/fabric/verbs/cm_end.c \
-	%D%/fabric/verbs/cm_hold.c \
-	%D%/fabric/verbs/cm_step.c \
-	%D%/fabric/verbs/cm_why.c \
-	%D%/fabric/verbs/cm_why.h \
-	%D%/fabric/verbs/dev.c \
-	%D%/fabric/verbs/error.c \
+	%D%/fabric/soft/soft_cm.c \
+	%D%/fabric/soft/soft_dev.c \
+	%D%/fabric/soft/stats/capture.c \
+	%D%/fabric/soft/stats/capture.h \
+	%D%/fabric/soft/stats/count.c \
+	%D%/fabric/soft/stats/count.h \
+	%D%/fabric/soft/stats/counters_file.c \
+	%D%/fabric/soft/stats/counters_file.h \
+	%D%/fabric/soft/stats/counters_read.c \
+	%D%/fabric/soft/stats/pcap.c \
+	%D%/fabric/soft/stats/pcap.h \
+	%D%/fabric/soft/stats/publish.c \
+	%D%/fabric/soft/wire/codec.c \
+	%D%/fabric/soft/wire/codec.h \
+	%D%/fabric/soft/wire/icrc.c \
+	%D%/fabric/soft/wire/mad.c \
+	%D%/fabric/soft/wire/mad.h \
+	%D%/fabric/verbs/cm_access.c \
+	%D%/fabric/verbs/cm_access.h \
+	%D%/fabric/verbs/diagnose.c \
+	%D%/fabric/verbs/diagnose.h \
 	%D%/fabric/verbs/limits.c \
 	%D%/fabric/verbs/list.c \
-	%D%/fabric/verbs/mr.c \
 	%D%/fabric/verbs/port.c \
-	%D%/fabric/verbs/qp.c \
 	%D%/fabric/verbs/queue.c \
 	%D%/fabric/verbs/sys.c \
 	%D%/fabric/verbs/sys.h \
 	%D%/fabric/verbs/verbs.c \
-	%D%/fabric/verbs/verbs.h \
+	%D%/fabric/verbs/verbs_cm.c \
+	%D%/fabric/verbs/verbs_cm.h \
+	%D%/fabric/verbs/verbs_cm_end.c \
+	%D%/fabric/verbs/verbs_cm_hold.c \
+	%D%/fabric/verbs/verbs_cm_step.c \
+	%D%/fabric/verbs/verbs_dev.c \
+	%D%/fabric/verbs/verbs_errno.c \
+	%D%/fabric/verbs/verbs_impl.h \
+	%D%/fabric/verbs/verbs_mr.c \
+	%D%/fabric/verbs/verbs_qp.c \
 	%D%/fabric/verbs/watch.c \
 	%D%/fabric/verbs/watch.h \
-	%D%/fabric/verbs/why.c \
-	%D%/fabric/verbs/why.h \
-	%D%/mem/bridge.c \
 	%D%/mem/buf.c \
-	%D%/mem/buf.h \
+	%D%/mem/buf_impl.h \
 	%D%/mem/chain.c \
 	%D%/mem/export.c \
+	%D%/mem/mem_verbs.c \
 	%D%/mem/mmap.c \
-	%D%/mem/mmap.h \
+	%D%/mem/mmap_impl.h \
 	%D%/ops/desc.c \
-	%D%/ops/desc.h \
+	%D%/ops/desc_impl.h \
 	%D%/ops/rdma.c \
-	%D%/ops/rdma.h \
 	%D%/ops/rdma_build.c \
 	%D%/ops/rdma_cm.c \
 	%D%/ops/rdma_config.c \
+	%D%/ops/rdma_impl.h \
 	%D%/ops/rdma_oneshot.c \
 	%D%/ops/rdma_pool.c \
 	%D%/ops/rdma_submit.c \
 	%D%/ops/rdma_submit.h \
 	%D%/ops/rdma_task.c \
-	%D%/ops/rendezvous.c \
-	%D%/ops/rendezvous.h \
-	%D%/ops/rendezvous_cm.c \
-	%D%/ops/rendezvous_many.c \
-	%D%/ops/serve.c \
 	# end, sorted
 
 lib_LTLIBRARIES += %D%/libpier.la

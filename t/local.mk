@@ -1,212 +1,212 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Tests.  A new one is t/NAME.c and one word here: automake finds NAME.c by
+# Tests.  A new one is t/ROOM/NAME.c and one line here: automake finds NAME.c by
 # itself.  `make check` runs them through automake's driver, `make prove`
 # through prove; both by t/run, which knows the time limits.
 
 check_PROGRAMS += \
-	%D%/addr.t \
-	%D%/addresses.t \
-	%D%/alloc.t \
-	%D%/args.t \
-	%D%/args_json.t \
-	%D%/bounded.t \
-	%D%/bridge.t \
-	%D%/buf.t \
-	%D%/bulk.t \
-	%D%/cm.t \
-	%D%/cm_abort.t \
-	%D%/cm_address.t \
-	%D%/cm_answer.t \
-	%D%/cm_away.t \
-	%D%/cm_gone.t \
-	%D%/cm_hosts.t \
-	%D%/cm_killed.t \
-	%D%/cm_link.t \
-	%D%/cm_listen.t \
-	%D%/cm_many.t \
-	%D%/cm_seam.t \
-	%D%/cm_wait.t \
-	%D%/cm_why.t \
-	%D%/codec.t \
-	%D%/config.t \
-	%D%/conn.t \
-	%D%/counters.t \
-	%D%/ctx.t \
-	%D%/cut.t \
-	%D%/dev.t \
-	%D%/driver.t \
-	%D%/enddesc.t \
-	%D%/enter.t \
-	%D%/error.t \
-	%D%/exchange_lies.t \
-	%D%/exchange_slow.t \
-	%D%/fabric.t \
-	%D%/fabric_cm.t \
-	%D%/file.t \
-	%D%/forge.t \
-	%D%/frame.t \
-	%D%/gone.t \
-	%D%/goodbye.t \
-	%D%/killed.t \
-	%D%/limits.t \
-	%D%/link.t \
-	%D%/log.t \
-	%D%/lookup.t \
-	%D%/mad.t \
-	%D%/mmap.t \
-	%D%/oom.t \
-	%D%/page.t \
-	%D%/pe.t \
-	%D%/process.t \
-	%D%/rdma.t \
-	%D%/rdma_config.t \
-	%D%/reject.t \
-	%D%/rendezvous.t \
-	%D%/rendezvous_cm.t \
-	%D%/so.t \
-	%D%/soft.t \
-	%D%/soft_capture.t \
-	%D%/soft_cm.t \
-	%D%/soft_cm_end.t \
-	%D%/soft_cm_find.t \
-	%D%/soft_cm_flood.t \
-	%D%/soft_cm_hostile.t \
-	%D%/soft_cm_lossy.t \
-	%D%/soft_crafted.t \
-	%D%/soft_delay.t \
-	%D%/soft_drops.t \
-	%D%/soft_errors.t \
-	%D%/soft_flood.t \
-	%D%/soft_guess.t \
-	%D%/soft_hostile.t \
-	%D%/soft_lossy.t \
-	%D%/soft_many.t \
-	%D%/soft_mr.t \
-	%D%/soft_order.t \
-	%D%/soft_replay.t \
-	%D%/soft_states.t \
-	%D%/soft_time.t \
-	%D%/soft_wire.t \
-	%D%/softdev.t \
-	%D%/softport.t \
-	%D%/softsock.t \
-	%D%/task.t \
-	%D%/task_bufs.t \
-	%D%/uv.t \
-	%D%/verbs.t \
-	%D%/verbs_cm.t \
-	%D%/verbs_events.t \
-	%D%/verbs_memory.t \
-	%D%/wake.t \
-	%D%/wire.t \
+	%D%/app/args.t \
+	%D%/app/args_json.t \
+	%D%/app/enter.t \
+	%D%/app/rendezvous.t \
+	%D%/app/rendezvous_cm.t \
+	%D%/cm/addr.t \
+	%D%/cm/bounded.t \
+	%D%/cm/conn.t \
+	%D%/cm/enddesc.t \
+	%D%/cm/goodbye.t \
+	%D%/cm/lookup.t \
+	%D%/cm/private_data.t \
+	%D%/cm/process.t \
+	%D%/cm/rdmacm.t \
+	%D%/cm/rdmacm_abort.t \
+	%D%/cm/rdmacm_address.t \
+	%D%/cm/rdmacm_answer.t \
+	%D%/cm/rdmacm_away.t \
+	%D%/cm/rdmacm_errors.t \
+	%D%/cm/rdmacm_hosts.t \
+	%D%/cm/rdmacm_listen.t \
+	%D%/cm/rdmacm_many.t \
+	%D%/cm/rdmacm_seam.t \
+	%D%/cm/rdmacm_wait.t \
+	%D%/core/config.t \
+	%D%/core/error.t \
+	%D%/core/file.t \
+	%D%/core/log.t \
+	%D%/core/wire.t \
+	%D%/dev/bridge.t \
+	%D%/dev/counters.t \
+	%D%/dev/dev.t \
+	%D%/engine/ctx.t \
+	%D%/engine/driver.t \
+	%D%/engine/pe.t \
+	%D%/fabric/fabric.t \
+	%D%/fabric/fabric_cm.t \
+	%D%/fabric/wake.t \
+	%D%/faults/addresses.t \
+	%D%/faults/cut.t \
+	%D%/faults/forge.t \
+	%D%/faults/gone.t \
+	%D%/faults/killed.t \
+	%D%/faults/limits.t \
+	%D%/faults/link.t \
+	%D%/faults/oom.t \
+	%D%/faults/rdmacm_gone.t \
+	%D%/faults/rdmacm_killed.t \
+	%D%/faults/rdmacm_link.t \
+	%D%/faults/reject.t \
+	%D%/mem/buf.t \
+	%D%/mem/mmap.t \
+	%D%/meta/so.t \
+	%D%/ops/alloc.t \
+	%D%/ops/bulk.t \
+	%D%/ops/rdma.t \
+	%D%/ops/rdma_config.t \
+	%D%/ops/task.t \
+	%D%/ops/task_bufs.t \
+	%D%/soft/ack_coalesce.t \
+	%D%/soft/capture.t \
+	%D%/soft/cm.t \
+	%D%/soft/cm_end.t \
+	%D%/soft/cm_find.t \
+	%D%/soft/cm_flood.t \
+	%D%/soft/cm_hostile.t \
+	%D%/soft/cm_lossy.t \
+	%D%/soft/codec.t \
+	%D%/soft/counters_file.t \
+	%D%/soft/crafted.t \
+	%D%/soft/dev.t \
+	%D%/soft/drops.t \
+	%D%/soft/errors.t \
+	%D%/soft/flood.t \
+	%D%/soft/guess.t \
+	%D%/soft/hostile.t \
+	%D%/soft/lossy.t \
+	%D%/soft/mad.t \
+	%D%/soft/many.t \
+	%D%/soft/mr.t \
+	%D%/soft/order.t \
+	%D%/soft/port.t \
+	%D%/soft/rc.t \
+	%D%/soft/replay.t \
+	%D%/soft/sockets.t \
+	%D%/soft/sockets_lossy.t \
+	%D%/soft/states.t \
+	%D%/soft/time.t \
+	%D%/uv/exchange_lies.t \
+	%D%/uv/exchange_slow.t \
+	%D%/uv/uv.t \
+	%D%/verbs/events.t \
+	%D%/verbs/memory.t \
+	%D%/verbs/verbs.t \
+	%D%/verbs/verbs_cm.t \
 	# end, sorted
 
 dist_check_SCRIPTS += \
-	%D%/capture.sh \
-	%D%/docs.sh \
-	%D%/examples.sh \
-	%D%/exchange.sh \
-	%D%/headers.sh \
-	%D%/interop.sh \
-	%D%/interop_cm.sh \
-	%D%/interop_cm_bad.sh \
-	%D%/layers.sh \
-	%D%/perf.sh \
-	%D%/ping.sh \
-	%D%/rxe.sh \
-	%D%/samples.sh \
-	%D%/samples_addr.sh \
-	%D%/samples_lossy.sh \
-	%D%/samples_many.sh \
-	%D%/style.sh \
-	%D%/symbols.sh \
-	%D%/tool.sh \
-	%D%/why.sh \
+	%D%/meta/docs.sh \
+	%D%/meta/examples.sh \
+	%D%/meta/headers.sh \
+	%D%/meta/layers.sh \
+	%D%/meta/style.sh \
+	%D%/meta/symbols.sh \
+	%D%/samples/samples.sh \
+	%D%/samples/samples_addr.sh \
+	%D%/samples/samples_lossy.sh \
+	%D%/samples/samples_many.sh \
+	%D%/soft/capture.sh \
+	%D%/tools/exchange.sh \
+	%D%/tools/perf.sh \
+	%D%/tools/ping.sh \
+	%D%/tools/tool.sh \
+	%D%/verbs/diagnose.sh \
+	%D%/verbs/interop.sh \
+	%D%/verbs/interop_cm.sh \
+	%D%/verbs/interop_cm_bad.sh \
+	%D%/verbs/rxe.sh \
 	# end, sorted
 
 # What tests share, and the insides of the library.
 check_LTLIBRARIES += %D%/libtap.la
 %C%_libtap_la_SOURCES = \
-	%D%/argline.c \
-	%D%/argline.h \
-	%D%/cable.c \
-	%D%/cable.h \
-	%D%/caller.c \
-	%D%/caller.h \
-	%D%/crowd.c \
-	%D%/crowd.h \
-	%D%/failing.c \
-	%D%/failing.h \
-	%D%/fakecm.c \
-	%D%/fakecm.h \
-	%D%/liar.c \
-	%D%/liar.h \
-	%D%/loop.c \
-	%D%/loop.h \
-	%D%/netns.c \
-	%D%/netns.h \
-	%D%/nic.c \
-	%D%/nic.h \
-	%D%/pair.c \
-	%D%/pair.h \
-	%D%/pcap.c \
-	%D%/pcap.h \
-	%D%/peer.c \
-	%D%/peer.h \
-	%D%/rights.c \
-	%D%/rights.h \
-	%D%/tap.c \
-	%D%/tap.h \
-	%D%/vnet.c \
-	%D%/vnet.h \
+	%D%/lib/argline.c \
+	%D%/lib/argline.h \
+	%D%/lib/cable.c \
+	%D%/lib/cable.h \
+	%D%/lib/caller.c \
+	%D%/lib/caller.h \
+	%D%/lib/crowd.c \
+	%D%/lib/crowd.h \
+	%D%/lib/failing.c \
+	%D%/lib/failing.h \
+	%D%/lib/fakecm.c \
+	%D%/lib/fakecm.h \
+	%D%/lib/liar.c \
+	%D%/lib/liar.h \
+	%D%/lib/loop.c \
+	%D%/lib/loop.h \
+	%D%/lib/netns.c \
+	%D%/lib/netns.h \
+	%D%/lib/nic.c \
+	%D%/lib/nic.h \
+	%D%/lib/pair.c \
+	%D%/lib/pair.h \
+	%D%/lib/pcap.c \
+	%D%/lib/pcap.h \
+	%D%/lib/peer.c \
+	%D%/lib/peer.h \
+	%D%/lib/rights.c \
+	%D%/lib/rights.h \
+	%D%/lib/tap.c \
+	%D%/lib/tap.h \
+	%D%/lib/vnet.c \
+	%D%/lib/vnet.h \
 	# end, sorted
 
 $(check_PROGRAMS): %D%/libtap.la lib/libpier-core.la
 $(check_PROGRAMS): private LDADD = %D%/libtap.la lib/libpier-core.la
 
-# Tests t/soft*.c have two ends of the soft device in one process, without a
+# Tests in t/soft have two ends of the soft device in one process, without a
 # network between them.
-soft_tests = $(filter %D%/soft%,$(check_PROGRAMS))
+soft_tests = $(filter %D%/soft/%,$(check_PROGRAMS))
 check_LTLIBRARIES += %D%/libsoft.la
 %C%_libsoft_la_SOURCES = \
-	%D%/cmpair.c \
-	%D%/cmpair.h \
-	%D%/softpair.c \
-	%D%/softpair.h \
+	%D%/lib/cmpair.c \
+	%D%/lib/cmpair.h \
+	%D%/lib/softpair.c \
+	%D%/lib/softpair.h \
 	# end, sorted
 $(soft_tests): %D%/libsoft.la
 $(soft_tests): private LDADD = %D%/libsoft.la %D%/libtap.la \
 	lib/libpier-core.la
 
-%C%_verbs_cm_t_SOURCES = \
-	%D%/cmside.c \
-	%D%/cmside.h \
-	%D%/cmtool.c \
-	%D%/verbs_cm.c \
+%C%_verbs_verbs_cm_t_SOURCES = \
+	%D%/lib/cmside.c \
+	%D%/lib/cmside.h \
+	%D%/verbs/cmtool.c \
+	%D%/verbs/verbs_cm.c \
 	# end, sorted
 
 # These count the library's allocations, or make them fail.
 wrap_alloc = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
 	-Wl,--wrap=strdup,--wrap=free
-%C%_alloc_t_LDFLAGS = $(AM_LDFLAGS) $(wrap_alloc)
-%C%_oom_t_LDFLAGS = $(AM_LDFLAGS) $(wrap_alloc)
-%C%_verbs_cm_t_LDFLAGS = $(AM_LDFLAGS) $(wrap_alloc)
+%C%_ops_alloc_t_LDFLAGS = $(AM_LDFLAGS) $(wrap_alloc)
+%C%_faults_oom_t_LDFLAGS = $(AM_LDFLAGS) $(wrap_alloc)
+%C%_verbs_verbs_cm_t_LDFLAGS = $(AM_LDFLAGS) $(wrap_alloc)
 
 # This one loses packets on their way to the socket.
-%C%_soft_wire_t_LDFLAGS = $(AM_LDFLAGS) \
+%C%_soft_sockets_lossy_t_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=sendmsg,--wrap=sendmmsg,--wrap=sendto,--wrap=setsockopt
 
 # This one takes the library as a program does.
-%C%_so_t_LDADD = %D%/libtap.la lib/libpier.la
+%C%_meta_so_t_LDADD = %D%/libtap.la lib/libpier.la
 
 # These take libpier-uv, whose calls into libpier need the one library.
-%C%_exchange_lies_t_LDADD = %D%/libtap.la cm/uv/libpier-uv.la lib/libpier.la
-%C%_exchange_slow_t_LDADD = %D%/libtap.la cm/uv/libpier-uv.la lib/libpier.la
-%C%_uv_t_LDADD = %D%/libtap.la cm/uv/libpier-uv.la lib/libpier.la $(LIBUV_LIBS)
+uv_ldadd = %D%/libtap.la lib/uv/libpier-uv.la lib/libpier.la
+%C%_uv_exchange_lies_t_LDADD = $(uv_ldadd)
+%C%_uv_exchange_slow_t_LDADD = $(uv_ldadd)
+%C%_uv_uv_t_LDADD = $(uv_ldadd) $(LIBUV_LIBS)
 
 EXTRA_DIST += \
-	%D%/api.sh \
 	%D%/data/fuzz/cm \
 	%D%/data/fuzz/codec \
 	%D%/data/fuzz/ep \
@@ -279,11 +279,12 @@ EXTRA_DIST += \
 	%D%/data/roce/rc-write.pcap \
 	%D%/data/roce/ud-v4.pcap \
 	%D%/data/roce/ud-v6.pcap \
-	%D%/device.sh \
-	%D%/metrics.awk \
+	%D%/lib/api.sh \
+	%D%/lib/device.sh \
+	%D%/lib/tap.sh \
+	%D%/lib/toolbox.sh \
+	%D%/meta/metrics.awk \
 	%D%/run \
-	%D%/tap.sh \
-	%D%/toolbox.sh \
 	%D%/vm/guest.sh \
 	%D%/vm/init \
 	%D%/vm/judge.awk \

@@ -3,7 +3,7 @@
 # The tool `pier`, a user of the installed library like any other program.
 
 bin_PROGRAMS += %D%/pier
-%C%_pier_LDADD = cm/uv/libpier-uv.la lib/libpier.la $(JANSSON_LIBS) -lm
+%C%_pier_LDADD = lib/uv/libpier-uv.la lib/libpier.la $(JANSSON_LIBS) -lm
 %C%_pier_SOURCES = \
 	%D%/counters.c \
 	%D%/desc.c \

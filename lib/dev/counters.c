@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/fail.h"
-#include "dev/dev.h"
+#include "dev/dev_impl.h"
 
 struct pier_counterlist {
 	struct pier__counteds all;

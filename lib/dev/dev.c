@@ -4,7 +4,7 @@
 
 #include "core/fail.h"
 #include "core/random.h"
-#include "dev/dev.h"
+#include "dev/dev_impl.h"
 
 int pier__dev_open_port(const struct pier__port *port, struct ibv_pd *pd,
 			struct pier_dev **ret)

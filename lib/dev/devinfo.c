@@ -2,7 +2,7 @@
 #include <errno.h>
 
 #include "core/fail.h"
-#include "dev/dev.h"
+#include "dev/dev_impl.h"
 
 const char *pier_devinfo_name(const struct pier_devinfo *info)
 {

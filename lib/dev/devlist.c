@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/fail.h"
-#include "dev/dev.h"
+#include "dev/dev_impl.h"
 
 struct pier_devlist {
 	struct pier__ports ports;

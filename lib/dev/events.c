@@ -3,7 +3,7 @@
 
 #include "core/clock.h"
 #include "core/fail.h"
-#include "dev/dev.h"
+#include "dev/dev_impl.h"
 
 /* A query is some system calls: many failures at once share one. */
 #define ASK_AGAIN (10 * PIER__MS)

@@ -5,8 +5,8 @@
 
 #include "core/clock.h"
 #include "core/fail.h"
-#include "engine/ctx.h"
-#include "engine/pe.h"
+#include "engine/ctx_impl.h"
+#include "engine/pe_impl.h"
 
 #define DRAIN_MS 2000		/* destroy's bound where the object has none */
 

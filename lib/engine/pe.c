@@ -8,10 +8,10 @@
 
 #include "core/clock.h"
 #include "core/fail.h"
-#include "engine/ctx.h"
-#include "engine/pe.h"
+#include "engine/ctx_impl.h"
+#include "engine/pe_impl.h"
 #include "engine/source.h"
-#include "engine/task.h"
+#include "engine/task_impl.h"
 
 #define MAX_EVENTS 64		/* default budget of a round */
 #define SLOW_ROUNDS 256		/* slow sources are due this often anyway */

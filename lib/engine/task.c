@@ -5,7 +5,7 @@
 #include <pier/task.h>
 
 #include "core/fail.h"
-#include "engine/task.h"
+#include "engine/task_impl.h"
 
 static void release(struct pier_task *task)
 {

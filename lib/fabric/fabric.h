@@ -21,7 +21,8 @@
  * is told by its limits.
  *
  * Calls return 0, a count, or a negative errno value with pier__fail() said.
- * None calls back upwards.  t/fabric.c is the contract in executable form.
+ * None calls back upwards.  t/fabric/fabric.c is the contract in executable
+ * form.
  */
 
 /* What a device can do: read it, never ask for its kind. */

@@ -5,7 +5,7 @@
 
 #include "core/fail.h"
 #include "core/random.h"
-#include "mem/buf.h"
+#include "mem/buf_impl.h"
 
 #define REFS_MAX 65535u
 

@@ -2,7 +2,7 @@
 #include <errno.h>
 
 #include "core/fail.h"
-#include "mem/buf.h"
+#include "mem/buf_impl.h"
 
 static struct pier_buf *last(struct pier_buf *buf)
 {

@@ -8,7 +8,7 @@
 #include "core/clock.h"
 #include "core/fail.h"
 #include "core/wire.h"
-#include "mem/mmap.h"
+#include "mem/mmap_impl.h"
 
 /* Fields of a memory descriptor; 1 and 2 are those of every descriptor. */
 enum {

@@ -6,7 +6,7 @@
 
 #include "core/copy.h"
 #include "core/fail.h"
-#include "mem/mmap.h"
+#include "mem/mmap_impl.h"
 
 #define ACCESS_ALL \
 	(PIER_LOCAL_READ | PIER_LOCAL_WRITE | PIER_REMOTE_READ | \

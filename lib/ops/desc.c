@@ -7,13 +7,13 @@
 #include <pier/desc.h>
 #include <pier/mmap.h>
 
-#include "cm/conn.h"
+#include "cm/conn_impl.h"
 #include "core/clock.h"
 #include "core/fail.h"
 #include "core/file.h"
 #include "core/wire.h"
-#include "mem/mmap.h"
-#include "ops/desc.h"
+#include "mem/mmap_impl.h"
+#include "ops/desc_impl.h"
 
 /* Text that goes on counting where the room ends. */
 struct text {

@@ -2,10 +2,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "cm/cm.h"
+#include "cm/rdmacm/rdmacm.h"
 #include "core/copy.h"
 #include "core/fail.h"
-#include "ops/rdma.h"
+#include "ops/rdma_impl.h"
 
 static int create_pools(struct pier_rdma *rdma)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
 
-#include "cm/cm.h"
+#include "cm/rdmacm/rdmacm.h"
 #include "core/fail.h"
-#include "ops/rdma.h"
+#include "ops/rdma_impl.h"
 
 /* What a context offers of connection management. */
 

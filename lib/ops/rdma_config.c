@@ -5,7 +5,7 @@
 
 #include "core/copy.h"
 #include "core/fail.h"
-#include "ops/rdma.h"
+#include "ops/rdma_impl.h"
 
 #define ACCESS_ALL (PIER_REMOTE_READ | PIER_REMOTE_WRITE | PIER_REMOTE_ATOMIC)
 #define CONNS_MAX 65535u

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <pier/rdma.h>
 
-#include "engine/task.h"
+#include "engine/task_impl.h"
 
 /* One shot: take, submit, free after the callback. */
 

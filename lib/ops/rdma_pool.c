@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "core/fail.h"
-#include "ops/rdma.h"
+#include "ops/rdma_impl.h"
 
 static struct pier__rdma_task *nth(const struct pier__rdma_pool *pool,
 				   uint32_t i)

@@ -2,7 +2,7 @@
 #ifndef PIER_OPS_RDMA_SUBMIT_H
 #define PIER_OPS_RDMA_SUBMIT_H
 
-#include "ops/rdma.h"
+#include "ops/rdma_impl.h"
 
 /* A way of an RDMA task to the device and back. */
 struct pier__rdma_kind {

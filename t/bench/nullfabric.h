@@ -2,7 +2,7 @@
 #ifndef PIER_T_BENCH_NULLFABRIC_H
 #define PIER_T_BENCH_NULLFABRIC_H
 
-#include "dev/dev.h"
+#include "dev/dev_impl.h"
 
 /*
  * A device that does nothing: whatever is posted has succeeded by the next

@@ -11,7 +11,7 @@
 #include <pier/pier.h>
 
 #include "bench/nullfabric.h"
-#include "cm/conn.h"
+#include "cm/conn_impl.h"
 
 #define BATCH 32
 #define SIZE 8

@@ -5,7 +5,7 @@
 # operation and size in alternation, the median of the pairs' ratios.  Under
 # emulation only ratios mean anything.
 # usage: t/vm/run -t 3000 t/bench/vm.sh
-. "${0%/*}/../tap.sh"
+. "${0%/*}/../lib/tap.sh"
 
 [ -f /run/vm/job ] || skip_all "only for the guest of t/vm/run"
 pier=$build/tools/pier

@@ -2,7 +2,7 @@
 #ifndef PIER_T_FUZZ_CM_H
 #define PIER_T_FUZZ_CM_H
 
-#include "fabric/soft/cm_conn.h"
+#include "fabric/soft/cm/cm_conn.h"
 #include "t/fuzz/fuzz.h"
 
 /*

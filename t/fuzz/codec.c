@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <string.h>
 
-#include "fabric/soft/codec.h"
-#include "fabric/soft/mad.h"
+#include "fabric/soft/wire/codec.h"
+#include "fabric/soft/wire/mad.h"
 #include "t/fuzz/fuzz.h"
 
 /*

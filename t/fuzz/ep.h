@@ -2,7 +2,7 @@
 #ifndef PIER_T_FUZZ_EP_H
 #define PIER_T_FUZZ_EP_H
 
-#include "fabric/soft/qp.h"
+#include "fabric/soft/rc/qp.h"
 #include "t/fuzz/fuzz.h"
 
 /*

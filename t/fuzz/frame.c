@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <string.h>
 
-#include "cm/uv/box.h"
-#include "cm/uv/frame.h"
 #include "core/crc.h"
 #include "core/file.h"
 #include "core/wire.h"
 #include "t/fuzz/fuzz.h"
+#include "uv/box.h"
+#include "uv/frame.h"
 
 /*
  * What an exchange reads from its peer.  Input: frames, each two bytes of

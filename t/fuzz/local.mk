@@ -40,7 +40,7 @@ check_LTLIBRARIES += %D%/libreplay.la
 
 # Of libpier-uv, what a peer's bytes go through.
 check_LTLIBRARIES += %D%/libframe.la
-%C%_libframe_la_SOURCES = cm/uv/frame.c cm/uv/inbox.c
+%C%_libframe_la_SOURCES = lib/uv/frame.c lib/uv/inbox.c
 
 $(fuzz_tests): %D%/libreplay.la
 $(fuzz_tests): private LDADD = %D%/libreplay.la t/libtap.la \

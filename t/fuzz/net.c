@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "core/clock.h"
-#include "fabric/soft/qp.h"
+#include "fabric/soft/rc/qp.h"
 #include "t/fuzz/cm.h"
 
 /* The world around connection management: time, network, and checks. */

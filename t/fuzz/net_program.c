@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "fabric/soft/qp.h"
+#include "fabric/soft/rc/qp.h"
 #include "t/fuzz/cm.h"
 
 /* What the program does, and what it may be told when. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <string.h>
 
-#include "cm/frame.h"
+#include "cm/rdmacm/private_data.h"
 #include "t/fuzz/fuzz.h"
 
 /*

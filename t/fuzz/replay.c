@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "t/fuzz/fuzz.h"
-#include "t/tap.h"
+#include "t/lib/tap.h"
 
 /*
  * A fuzz target without libFuzzer: the inputs of t/data/fuzz/NAME.

@@ -7,11 +7,11 @@
 #include <pier/desc.h>
 #include <pier/mmap.h>
 
-#include "cm/conn.h"
-#include "cm/frame.h"
+#include "cm/conn_impl.h"
+#include "cm/rdmacm/private_data.h"
 #include "core/wire.h"
-#include "fabric/soft/mad.h"
-#include "t/pcap.h"
+#include "fabric/soft/wire/mad.h"
+#include "t/lib/pcap.h"
 
 /*
  * Write inputs to begin with for fuzz targets: seed DIR makes DIR/codec,

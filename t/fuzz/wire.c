@@ -4,7 +4,7 @@
 #include <pier/desc.h>
 #include <pier/mmap.h>
 
-#include "cm/conn.h"
+#include "cm/conn_impl.h"
 #include "core/crc.h"
 #include "core/wire.h"
 #include "t/fuzz/fuzz.h"

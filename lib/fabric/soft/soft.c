@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "core/fail.h"
-#include "fabric/soft/chan.h"
-#include "fabric/soft/page.h"
+#include "fabric/soft/io/chan.h"
 #include "fabric/soft/soft.h"
+#include "fabric/soft/stats/counters_file.h"
 
 /*
  * A post is sent at once, as by a doorbell, and alone: what is owed to peers

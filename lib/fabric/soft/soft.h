@@ -6,8 +6,8 @@
 #include <stdbool.h>
 
 #include "fabric/fabric.h"
-#include "fabric/soft/io.h"
-#include "fabric/soft/mr.h"
+#include "fabric/soft/io/io.h"
+#include "fabric/soft/rc/mr.h"
 
 /* An opened soft device. */
 struct soft_fdev {

@@ -5,7 +5,7 @@
 #include <pier/task.h>
 
 #include "core/fail.h"
-#include "fabric/verbs/verbs.h"
+#include "fabric/verbs/verbs_impl.h"
 
 /* What kernel Soft-RoCE calls its vendor; it is no one's OUI. */
 #define VENDOR_RXE 0xffffff

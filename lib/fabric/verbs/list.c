@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "core/fail.h"
-#include "fabric/verbs/verbs.h"
-#include "fabric/verbs/why.h"
+#include "fabric/verbs/diagnose.h"
+#include "fabric/verbs/verbs_impl.h"
 
 /* Append the ports of @dev.  Errors: -ENOMEM; why it is of no use. */
 static int add_ports(struct ibv_context *ctx, struct pier__ports *ports)

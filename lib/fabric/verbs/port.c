@@ -9,7 +9,7 @@
 
 #include "core/fail.h"
 #include "fabric/verbs/sys.h"
-#include "fabric/verbs/verbs.h"
+#include "fabric/verbs/verbs_impl.h"
 
 #define GIDS_MAX (sizeof(((struct pier__port *)0)->gids) / \
 		  sizeof(struct pier_gid))

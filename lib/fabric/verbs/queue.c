@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/fail.h"
-#include "fabric/verbs/verbs.h"
+#include "fabric/verbs/verbs_impl.h"
 
 /* What an entry takes of pinned memory at least. */
 #define CQE_SIZE 64

@@ -2,9 +2,9 @@
 #include <errno.h>
 
 #include "core/fail.h"
-#include "fabric/verbs/cm.h"
 #include "fabric/verbs/sys.h"
-#include "fabric/verbs/verbs.h"
+#include "fabric/verbs/verbs_cm.h"
+#include "fabric/verbs/verbs_impl.h"
 
 static struct ibv_pd *verbs_pd(struct pier__fdev *fdev)
 {

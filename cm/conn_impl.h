@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_CM_CONN_IMPL_H
+#define PIER_CM_CONN_IMPL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <pier/conn.h>
+
+#include "cm/addr.h"
+#include "cm/queues.h"
+#include "core/op.h"
+
+/* What one end tells the other: the body of a connection descriptor. */
+struct pier__end {
+	uint64_t created;	/* seconds since 1970 */
+	uint64_t valid;		/* seconds from then; 0: no bound */
+	uint64_t nonce;		/* the other end says it back in its hello */
+	uint8_t dev_id[8];	/* pier_dev.id: which key of an mmap fits */
+	uint32_t qpn, psn;
+	uint8_t link_layer;
+	uint16_t lid;
+	uint32_t mtu;		/* bytes */
+	uint16_t udp_port;
+	uint64_t ctl_addr;	/* its control words */
+	uint32_t ctl_rkey;
+	uint32_t access;	/* PIER_REMOTE_* granted on this connection */
+	uint32_t rd_atomic;	/* that it serves at a time */
+	uint64_t message;	/* bytes, the most it takes */
+	unsigned int gid_count;
+	struct pier__gid_offer gids[PIER__GIDS_MAX];
+};
+
+/* A descriptor file that this end wrote and its peer may not have taken. */
+struct pier__left {
+	uint64_t dev, ino;
+	char path[];
+};
+
+/* Bytes <-> struct.  encode returns the length. */
+int pier__end_encode(const struct pier__end *end, void *buf, size_t size);
+int pier__end_decode(const void *desc, size_t len, struct pier__end *ret);
+
+/* How far a connection is; finer than enum pier_conn_state. */
+enum pier__conn_phase {
+	PIER__CONN_EXPORTED,	/* QP in INIT; nothing known of the peer */
+	PIER__CONN_LOOKUP,	/* by CM: looks for the peer */
+	PIER__CONN_ASKED,	/* by CM: has sent its request */
+	PIER__CONN_REQUEST,	/* by CM: waits to be accepted, here */
+	PIER__CONN_HELLO,	/* QP in RTS; hello not yet both ways */
+	PIER__CONN_UP,
+	PIER__CONN_DRAINING,	/* disconnect: waits for tasks in flight */
+	PIER__CONN_GOODBYE,	/* goodbye on its way */
+	PIER__CONN_FLUSHING,	/* QP in ERR; the marker on its way */
+	PIER__CONN_CLOSED,	/* no QP */
+};
+
+enum pier__ctl_kind {
+	PIER__CTL_NONE,
+	PIER__CTL_HELLO,
+	PIER__CTL_KEEPALIVE,
+	PIER__CTL_GOODBYE,
+};
+
+struct pier_conn {
+	struct pier__qset *qset;	/* NULL: its context is idle */
+	struct pier_rdma *rdma;
+	enum pier_conn_state state;
+	enum pier__conn_phase phase;
+	pier_conn_state_fn *state_changed;
+	void *user_data;
+	int error;
+	char *error_text;		/* owned; NULL: none */
+	enum pier_conn_state told;	/* what the user's callback knows */
+	bool destroyed;			/* free when closed and not held */
+	uint32_t holds;			/* tasks taken for it */
+	bool ready;			/* the QP has been in RTS */
+	bool hello_acked, hello_seen;
+	bool stood;			/* it has been connected */
+
+	struct pier__qp *qp;		/* NULL: closed */
+	uint32_t slot;			/* of its control words */
+	struct pier__posted_queue posted; /* sends in flight, in order; */
+					/* pier's own are not in it */
+	uint32_t room;			/* how many more of them */
+	uint64_t completed;		/* ever: tells idle from busy */
+	struct ibv_send_wr *chain, *chain_last;	/* to be posted together */
+	struct pier__list pending;	/* in qset->pending, or alone */
+	int post_error;			/* a chain was refused: fail */
+
+	struct pier__side *side;	/* made by CM; owned; or NULL */
+	struct pier__end us, them;
+	struct pier__gid_offer path_us, path_them;
+	uint32_t path_mtu;
+	enum pier_transport transport;
+	bool housed;			/* path_us was a GID when connected */
+	uint64_t homeless_since;	/* path_us is gone; 0: it is there */
+	struct pier__left *left;	/* file to sweep up; owned; or NULL */
+	void *desc;			/* exported; owned */
+	size_t desc_len;
+
+	uint64_t rkey_serial;		/* mmap of the cached key */
+	uint32_t rkey;
+
+	struct pier__op ctl_op;		/* hello, keepalive or goodbye */
+	enum pier__ctl_kind ctl_kind;	/* which is in flight */
+	struct pier__op marker;
+	bool marker_posted, marker_done;
+	uint64_t drained_at;		/* qset->polled by when whatever came */
+					/* before the marker is polled too */
+	uint64_t deadline;		/* of the phase */
+	uint64_t next_try;		/* of the hello, or keepalive */
+	uint64_t seen_completed;	/* for the keepalive */
+	struct pier__list link;		/* in the context's list */
+	struct pier__list hot;		/* in qset->hot, or alone */
+	uint64_t due;			/* when it wants to be stepped */
+};
+
+/*
+ * A connection with a slot but without a QP, not listed yet; and back.
+ * Errors: -ENOSPC, max_conns are in use; -ENOMEM; the queues are dead.
+ */
+int pier__conn_create(struct pier__qset *qset, struct pier_conn **ret);
+void pier__conn_uncreate(struct pier_conn *conn);
+
+/* Give it a QP, in RESET. */
+int pier__conn_create_qp(struct pier_conn *conn);
+
+/* Can connections be made on @dev at all?  Errors: -EOPNOTSUPP. */
+int pier__conn_allowed(const struct pier_dev *dev);
+
+/*
+ * @gid_index: of the address to offer, or PIER__GID_ANY.  @valid_s: seconds
+ * that the descriptor is good for; 0: no bound.
+ */
+int pier__conn_export(struct pier__qset *qset, int gid_index, uint32_t valid_s,
+		      struct pier_conn **ret);
+
+/*
+ * Connect within @timeout_ms; also again, to another descriptor, as long as
+ * nothing was heard of the first peer: its file was a dead run's.
+ */
+int pier__conn_connect(struct pier_conn *conn, const void *desc, size_t len,
+		       uint32_t timeout_ms);
+
+/* May it connect to another one now?  Not while a hello is on its way. */
+bool pier__conn_may_retarget(const struct pier_conn *conn);
+
+/* Post what waits for more. */
+void pier__conn_flush(struct pier_conn *conn);
+
+/*
+ * A request on @conn failed: keep why, fail everything else on it.  Returns
+ * the error of @wc and says its sentence; @what names the operation.
+ */
+int pier__conn_failed(struct pier_conn *conn, const char *what,
+		      const struct ibv_wc *wc);
+
+/*
+ * A message of the peer's has arrived: it knows that it is connected, and so
+ * are we, even where our own hello's completion is still to be seen.
+ */
+void pier__conn_heard(struct pier_conn *conn);
+
+/*
+ * Something has failed on @conn: is our own port the reason?  @ret gets the
+ * end of a sentence, "" if not.  Returns 0; -ENODEV, gone; -ENETDOWN;
+ * -EADDRNOTAVAIL; -EMSGSIZE, its MTU.  No sentence of its own.
+ */
+int pier__conn_trouble(const struct pier_conn *conn, char *ret, size_t size);
+
+/* Say who never said hello.  Returns -PIER_ENOHELLO. */
+int pier__conn_no_hello(const struct pier_conn *conn);
+
+/* Its context's queues are dead: so is it, for the same reason. */
+void pier__conn_lost(struct pier_conn *conn);
+
+/* Does @port, its device's, still have its address?  To be seen in a step. */
+void pier__conn_look(struct pier_conn *conn, const struct pier__port *port,
+		     uint64_t now);
+
+/* Say that path_us is gone.  Returns -EADDRNOTAVAIL. */
+int pier__conn_no_address(const struct pier_conn *conn);
+
+/* Fail @conn with the thread's last error as the reason. */
+void pier__conn_fail(struct pier_conn *conn, int err);
+
+/* End it: goodbye behind what is in flight, without waiting for that. */
+void pier__conn_leave(struct pier_conn *conn);
+
+/* End it now: whatever is in flight is cancelled, the peer told by CM. */
+void pier__conn_cut(struct pier_conn *conn);
+
+/* The key of remote @mmap for this peer.  Errors: -EACCES; -ESTALE. */
+struct pier_mmap;
+int pier__conn_rkey(struct pier_conn *conn, const struct pier_mmap *mmap,
+		    uint32_t *ret);
+
+/*
+ * One step of housekeeping at @now: hello, goodbye, keepalive, deadlines.
+ * Returns when it next has something to do.  It may free @conn.
+ */
+uint64_t pier__conn_step(struct pier_conn *conn, uint64_t now);
+
+/* path_us is set: what does carry it? */
+void pier__conn_set_transport(struct pier_conn *conn);
+
+/* Move the QP; kept in qpstate.c. */
+int pier__conn_qp_init(struct pier_conn *conn);
+/* The largest MTU code of at most @bytes, which are 256 or more. */
+enum ibv_mtu pier__conn_mtu_code(uint32_t bytes);
+int pier__conn_qp_ready(struct pier_conn *conn);	/* INIT to RTS */
+int pier__conn_qp_again(struct pier_conn *conn);	/* ERR to RTS */
+void pier__conn_qp_error(struct pier_conn *conn);
+
+/*
+ * pier's own requests, one at a time and the marker behind all; kept in
+ * control.c.  -EAGAIN: one is in flight already, or too many of all
+ * connections are.
+ */
+int pier__conn_control(struct pier_conn *conn, enum pier__ctl_kind kind);
+int pier__conn_control_post(struct pier_conn *conn, struct ibv_send_wr *wr);
+int pier__conn_mark(struct pier_conn *conn);
+bool pier__conn_hello_seen(const struct pier_conn *conn);
+bool pier__conn_goodbye_seen(const struct pier_conn *conn);
+void pier__conn_control_init(struct pier_conn *conn);
+
+/* It is connected. */
+void pier__conn_become_up(struct pier_conn *conn, uint64_t now);
+
+/* Connected, or it was and the peer has left in good order. */
+bool pier__conn_met(const struct pier_conn *conn);
+
+/*
+ * A request on the way to "connected" has failed: if only because the peer
+ * did not answer, reset the QP, so that the step says it again.  Returns
+ * whether the connection lives on or was failed here; false: @wc says why.
+ */
+bool pier__conn_again(struct pier_conn *conn, const struct ibv_wc *wc);
+
+/* Take the QP away; what is still posted is cancelled. */
+void pier__conn_close(struct pier_conn *conn);
+
+/* Tasks hold their connection: it may end, but its memory stays. */
+void pier__conn_hold(struct pier_conn *conn);
+void pier__conn_drop(struct pier_conn *conn);
+
+/* Remember @path, just written, to be swept up; and do that. */
+void pier__conn_leaves(struct pier_conn *conn, const char *path);
+void pier__conn_sweep(struct pier_conn *conn);
+
+/* Have @conn looked at in the next round. */
+void pier__conn_kick(struct pier_conn *conn);
+
+#endif

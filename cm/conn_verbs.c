@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+
+#include <pier/verbs.h>
+
+#include "cm/conn_impl.h"
+#include "core/fail.h"
+#include "mem/buf_impl.h"
+
+int pier_conn_rkey(struct pier_conn *conn, const struct pier_buf *buf,
+		   uint32_t *ret)
+{
+	if (!buf->mmap->remote)
+		return pier__fail(-EINVAL, "the buffer is local memory: its "
+				  "key is told by pier_buf_rkey()");
+	return pier__conn_rkey(conn, buf->mmap, ret);
+}
+
+int pier_conn_qp(const struct pier_conn *conn, struct ibv_qp **ret)
+{
+	struct ibv_qp *qp;
+
+	if (!conn->qp)
+		return pier__fail(-ENOTCONN, "the connection is closed");
+	qp = conn->qset->fab->ibv(conn->qp);
+	if (!qp)
+		return pier__fail(-EOPNOTSUPP, "%s has no verbs queue pair",
+				  conn->qset->dev->info.port.name);
+	*ret = qp;
+	return 0;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+
+#include "cm/conn_impl.h"
+#include "core/fail.h"
+
+/* The QP's moves.  Every pier QP allows remote read, write and atomics: the
+ * user's rights are those of the mmap's key and the context's, see conn.h. */
+
+enum ibv_mtu pier__conn_mtu_code(uint32_t bytes)
+{
+	enum ibv_mtu code = IBV_MTU_256;
+
+	while (code < IBV_MTU_4096 && 128u << (code + 1) <= bytes)
+		code++;
+	return code;
+}
+
+static int modify(struct pier_conn *conn, struct ibv_qp_attr *attr, int mask)
+{
+	return conn->qset->fab->qp_modify(conn->qp, attr, mask,
+					  conn->them.udp_port);
+}
+
+int pier__conn_qp_init(struct pier_conn *conn)
+{
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_INIT,
+		.pkey_index = (uint16_t)conn->qset->cfg->pkey_index,
+		.port_num = (uint8_t)conn->qset->dev->info.port.port,
+		.qp_access_flags = IBV_ACCESS_REMOTE_WRITE |
+				   IBV_ACCESS_REMOTE_READ |
+				   IBV_ACCESS_REMOTE_ATOMIC,
+	};
+
+	return modify(conn, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX |
+					   IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
+}
+
+static void address(const struct pier_conn *conn, bool grh,
+		    struct ibv_ah_attr *ret)
+{
+	const struct pier_rdma_config *cfg = conn->qset->cfg;
+	struct pier__av av = {
+		.link_layer = conn->us.link_layer,
+		.grh = grh,
+		.port = (uint8_t)conn->qset->dev->info.port.port,
+		.service_level = (uint8_t)cfg->service_level,
+		.traffic_class = (uint8_t)cfg->traffic_class,
+		.hop_limit = (uint8_t)cfg->hop_limit,
+		.sgid_index = (uint8_t)conn->path_us.index,
+		.dlid = conn->them.lid,
+	};
+
+	for (int i = 0; i < 16; i++) {
+		av.sgid[i] = conn->path_us.raw[i];
+		av.dgid[i] = conn->path_them.raw[i];
+	}
+	pier__av_build(&av, ret);
+}
+
+static int to_rtr(struct pier_conn *conn)
+{
+	const struct pier__limits *limits = &conn->qset->dev->info.port.limits;
+	struct pier__port port;
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_RTR,
+		.path_mtu = pier__conn_mtu_code(conn->path_mtu),
+		.dest_qp_num = conn->them.qpn,
+		/* a hello that was taken before is one packet */
+		.rq_psn = (conn->them.psn + conn->hello_seen) & 0xffffff,
+		.max_dest_rd_atomic = (uint8_t)limits->rd_atomic,
+		.min_rnr_timer = (uint8_t)conn->qset->cfg->min_rnr_timer,
+	};
+
+	pier__dev_port(conn->qset->dev, &port);
+	if (!pier__gid_find(&port, &conn->path_us, &conn->path_us.index))
+		return pier__conn_no_address(conn);
+	conn->housed = true;
+	pier__conn_set_transport(conn);
+	address(conn, port.grh, &attr.ah_attr);
+	return modify(conn, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU |
+					   IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+					   IBV_QP_MAX_DEST_RD_ATOMIC |
+					   IBV_QP_MIN_RNR_TIMER);
+}
+
+static int to_rts(struct pier_conn *conn)
+{
+	const struct pier_rdma_config *cfg = conn->qset->cfg;
+	uint32_t depth = cfg->max_rd_atomic;
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_RTS,
+		.sq_psn = conn->us.psn,
+		.timeout = (uint8_t)cfg->ack_timeout,
+		.retry_cnt = (uint8_t)cfg->retry_count,
+		.rnr_retry = (uint8_t)cfg->rnr_retry,
+	};
+
+	if (depth > conn->them.rd_atomic)
+		depth = conn->them.rd_atomic;
+	attr.max_rd_atomic = (uint8_t)depth;
+	return modify(conn, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN |
+					   IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
+					   IBV_QP_RNR_RETRY |
+					   IBV_QP_MAX_QP_RD_ATOMIC);
+}
+
+int pier__conn_qp_ready(struct pier_conn *conn)
+{
+	int err = to_rtr(conn);
+
+	if (!err)
+		err = to_rts(conn);
+	if (!err)
+		conn->ready = true;
+	return err;
+}
+
+int pier__conn_qp_again(struct pier_conn *conn)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RESET };
+	int err = modify(conn, &attr, IBV_QP_STATE);
+
+	if (!err)
+		err = pier__conn_qp_init(conn);
+	return err ? err : pier__conn_qp_ready(conn);
+}
+
+void pier__conn_qp_error(struct pier_conn *conn)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+
+	modify(conn, &attr, IBV_QP_STATE);
+}

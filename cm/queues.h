@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_CM_QUEUES_H
+#define PIER_CM_QUEUES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <pier/cm.h>
+#include <pier/rdma.h>
+
+#include "core/list.h"
+#include "core/op.h"
+#include "dev/dev_impl.h"
+#include "engine/source.h"
+#include "fabric/fabric.h"
+
+/*
+ * A posted request, embedded by whoever posts it, so that it can be found
+ * again where a device does not flush it.  Sends complete in order and are in
+ * a queue, receives do not and are in a list.
+ */
+struct pier__posted {
+	struct pier__posted *next;	/* sends */
+	struct pier__list link;		/* receives */
+	struct pier__op *op;
+	/* It has succeeded, as a later completion told; sends only. */
+	void (*succeed)(struct pier__posted *posted);
+};
+
+struct pier__posted_queue {
+	struct pier__posted *first, *last;	/* no first: empty */
+};
+
+/* Add to a queue that is not empty. */
+static inline void pier__posted_append(struct pier__posted_queue *queue,
+				       struct pier__posted *posted)
+{
+	posted->next = NULL;
+	queue->last->next = posted;
+	queue->last = posted;
+}
+
+static inline void pier__posted_add(struct pier__posted_queue *queue,
+				    struct pier__posted *posted)
+{
+	if (queue->first) {
+		pier__posted_append(queue, posted);
+		return;
+	}
+	posted->next = NULL;
+	queue->first = queue->last = posted;
+}
+
+/* Take the first one out; NULL: empty. */
+static inline struct pier__posted *
+pier__posted_pop(struct pier__posted_queue *queue)
+{
+	struct pier__posted *posted = queue->first;
+
+	if (posted)
+		queue->first = posted->next;
+	return posted;
+}
+
+/*
+ * One connection's control words.  The peer writes hello and goodbye; we
+ * write word to the peer from here.
+ */
+struct pier__ctl {
+	_Atomic uint64_t hello, goodbye;
+	uint64_t word;
+	uint64_t unused;
+};
+
+/* The program's callbacks. */
+struct pier__cm_fns {
+	pier_conn_fn *request, *established, *failure, *disconnected;
+};
+
+/* What outlives the qset: it belongs to the context. */
+struct pier__kept {
+	struct pier__cm_fns fns;	/* any may be NULL */
+	struct pier__list listeners;	/* those not destroyed */
+};
+
+/*
+ * What the connections of one context share: completion queue, receive queue,
+ * the receives posted, the control words, the cap of work in flight.  Lives
+ * while the context is not idle.  Engine's thread.
+ */
+struct pier__qset {
+	struct pier__source source;	/* completions */
+	struct pier_dev *dev;
+	const struct pier__fabric_qp *fab;	/* of dev */
+	struct pier_pe *pe;
+	struct pier_rdma *rdma;			/* for pier_conn_rdma() */
+	const struct pier_rdma_config *cfg;	/* effective */
+	struct pier__chan *chan;
+	struct pier__cq *cq;
+	struct pier__srq *srq;
+	struct pier__source slow;	/* connections' housekeeping; its fd */
+					/* tells of the device's events */
+	struct pier__list posted;	/* receives, struct pier__posted */
+	struct pier__list pending;	/* connections with a chain to post */
+	struct pier__posted_queue ready; /* succeeded, beyond the budget */
+	bool attention;			/* there may be one of pending or */
+					/* ready, or error is set */
+	int room;			/* how many may succeed in this poll */
+					/* without a completion of their own */
+	struct pier__room *cm;	/* for CM; NULL: not needed yet */
+	struct pier__kept *kept;	/* the owner's */
+	struct pier__list *conns;	/* all of them; the owner's list */
+	struct ibv_send_wr *bad;	/* of the last post; not looked at */
+	uint32_t send_room;		/* sends that still may be posted, */
+					/* on all connections together */
+	uint32_t ctl_inflight, ctl_max;	/* pier's own requests */
+	struct pier__ctl *ctl;		/* max_conns of them */
+	struct pier__mr *ctl_mr;
+	struct pier_conn **slots;	/* who has which control word */
+	uint32_t *free_slots;		/* a ring of those that nobody has, */
+	uint32_t free_first;		/* the one that is free for longest */
+	struct pier__list hot;		/* connections to be stepped soon */
+	uint64_t sweep_due;		/* when the others are looked at */
+	uint32_t sweep_at;		/* slot; 0: not at it */
+	bool look_wanted;		/* that the sweep looks at everybody */
+	bool looking;			/* it does */
+	uint64_t look_due;		/* when the device's events are */
+	struct pier_conn **by_qpn;	/* open addressing */
+	uint32_t by_qpn_mask;
+	uint32_t conn_count;
+	uint32_t cqe;			/* size of the completion queue */
+	uint64_t polled;		/* completions; finding none counts */
+					/* for as many as there can be */
+	unsigned int changes;		/* of the device, that were seen */
+	int error;			/* the queues are dead */
+	char why[256];			/* its sentence */
+	bool stopping;
+	void (*stopped)(struct pier_rdma *rdma);	/* told once */
+};
+
+/*
+ * Queues on @dev for an engine; @conns is where connections are listed.
+ * Errors: what the device says; -ENOMEM.
+ */
+int pier__qset_create(struct pier_dev *dev, struct pier_pe *pe,
+		      struct pier_rdma *rdma,
+		      const struct pier_rdma_config *cfg,
+		      struct pier__list *conns, struct pier__kept *kept,
+		      struct pier__qset **ret);
+
+/*
+ * End all connections, then the receive queue, cancel what is still posted,
+ * then call @stopped, in which pier__qset_destroy() is allowed.
+ */
+void pier__qset_stop(struct pier__qset *qset,
+		     void (*stopped)(struct pier_rdma *rdma));
+
+void pier__qset_destroy(struct pier__qset *qset);
+
+/* Post a receive.  Errors: -EAGAIN, full; the device's. */
+int pier__qset_post_recv(struct pier__qset *qset, struct pier__posted *posted,
+			 struct ibv_recv_wr *wr);
+
+/*
+ * The queues are dead, as the thread's last error says: no connection outlives
+ * the next rounds.
+ */
+void pier__qset_fail(struct pier__qset *qset, int err);
+
+/* Tell whatever waits to be told, at most @max. */
+void pier__qset_tell(struct pier__qset *qset, int max);
+
+/* Register a connection by its QPN and give it control words; and back. */
+int pier__qset_add_conn(struct pier__qset *qset, struct pier_conn *conn,
+			uint32_t *ret_slot);
+void pier__qset_map_qpn(struct pier__qset *qset, struct pier_conn *conn);
+void pier__qset_unmap_qpn(struct pier__qset *qset, uint32_t qpn);
+void pier__qset_remove_conn(struct pier__qset *qset, uint32_t slot);
+
+/* Wake the housekeeping in the next round. */
+void pier__qset_kick(struct pier__qset *qset);
+
+/* The connection of @qpn; NULL: it has ended. */
+struct pier_conn *pier__qset_conn(const struct pier__qset *qset, uint32_t qpn);
+
+#endif

@@ -1,0 +1,556 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cm/rdmacm/rdmacm.h"
+#include "core/clock.h"
+#include "core/copy.h"
+#include "core/fail.h"
+
+#define ROCE_PORT 4791	/* of standard RDMA devices */
+
+/*
+ * The active side: look the name up, then for each address in turn find the
+ * way, ask, and with the answer go on to the handshake.
+ */
+
+void pier__attempt_free(struct pier_conn *conn)
+{
+	struct pier__attempt *attempt = conn->side->attempt;
+
+	if (!attempt)
+		return;
+	pier__query_cancel(attempt->query);
+	free(attempt);
+	conn->side->attempt = NULL;
+}
+
+static bool is_link_local(const union pier__sockaddr *addr)
+{
+	return addr->sa.sa_family == AF_INET6 &&
+	       IN6_IS_ADDR_LINKLOCAL(&addr->in6.sin6_addr);
+}
+
+/* Can the device reach addresses like @addr at all? */
+static bool is_reachable(const struct pier__port *port,
+			 const union pier__sockaddr *addr)
+{
+	union pier__sockaddr own;
+	uint32_t i;
+
+	if (port->link_layer == IBV_LINK_LAYER_INFINIBAND)
+		return true;
+	for (i = 0; i < port->gid_count; i++) {
+		pier__sockaddr_from_gid(port->gids[i].raw, &own);
+		if (port->gids[i].type == PIER_GID_ROCE_V2 &&
+		    own.sa.sa_family == addr->sa.sa_family)
+			return true;
+	}
+	return false;
+}
+
+static int unknown(const struct pier_conn *conn,
+		   const struct pier__addrs *addrs, int err, const char *why,
+		   const char *device)
+{
+	const char *stage = "looking the name up";
+
+	if (addrs)
+		return pier__side_why(conn, -EHOSTUNREACH, stage, "none of its "
+				      "%u addresses is of a family that %s has",
+				      addrs->count, device);
+	return pier__side_why(conn, err, stage, "%s: is the name "
+			      "right, in /etc/hosts or known to DNS?", why);
+}
+
+/* The answer to the name: keep the addresses that make sense. */
+static void looked_up(void *arg, const struct pier__addrs *addrs,
+		      int err, const char *why)
+{
+	struct pier_conn *conn = arg;
+	struct pier__attempt *attempt = conn->side->attempt;
+	struct pier__port port;
+	unsigned int i;
+
+	attempt->query = NULL;
+	pier__dev_port(conn->qset->dev, &port);
+	for (i = 0; addrs && i < addrs->count; i++)
+		if (is_reachable(&port, &addrs->addr[i]))
+			attempt->addrs.addr[attempt->addrs.count++] =
+				addrs->addr[i];
+	if (!attempt->addrs.count) {
+		attempt->error = unknown(conn, addrs, err, why, port.name);
+		snprintf(attempt->text, sizeof(attempt->text), "%s",
+			 pier_last_error());
+	}
+	pier__conn_kick(conn);
+}
+
+/* Another address may do better: remember why this one did not. */
+void pier__active_next(struct pier_conn *conn, int err)
+{
+	struct pier__side *side = conn->side;
+
+	side->attempt->error = err;
+	snprintf(side->attempt->text, sizeof(side->attempt->text), "%s",
+		 pier_last_error());
+	if (side->id)
+		conn->qset->cm->fab->release(side->id);
+	side->id = NULL;
+	conn->housed = false;
+	conn->phase = PIER__CONN_LOOKUP;
+	pier__conn_kick(conn);
+}
+
+/* The device has refused at once. */
+static void refused_here(struct pier_conn *conn, const char *stage, int err)
+{
+	pier__active_next(conn, pier__side_why(conn, err, stage, "%s",
+					       pier_last_error()));
+}
+
+/* Until when the address being tried may take; the others want to as well. */
+static uint64_t share(const struct pier_conn *conn, uint64_t now)
+{
+	const struct pier__addrs *addrs = &conn->side->attempt->addrs;
+
+	return now + (conn->deadline - now) / (addrs->count - addrs->next + 1);
+}
+
+/* Replace the address in @addr, not its port. */
+static void put_address(union pier__sockaddr *addr,
+			const union pier__sockaddr *from)
+{
+	if (addr->sa.sa_family == AF_INET6)
+		addr->in6.sin6_addr = from->in6.sin6_addr;
+	else
+		addr->in.sin_addr = from->in.sin_addr;
+}
+
+/*
+ * A loopback address means this host.  A device that does not have it reaches
+ * the host by its own address.  Returns whether @addr is that one now.
+ */
+static bool set_home(const struct pier_conn *conn, union pier__sockaddr *addr)
+{
+	const struct pier__attempt *attempt = conn->side->attempt;
+	union pier__sockaddr own, home = { 0 };
+	struct pier__port port;
+	uint32_t i;
+
+	if (!pier__sockaddr_is_loopback(&addr->sa))
+		return false;
+	if (attempt->has_source)
+		home = attempt->source;
+	pier__dev_port(conn->qset->dev, &port);
+	for (i = 0; i < port.gid_count; i++) {
+		pier__sockaddr_from_gid(port.gids[i].raw, &own);
+		if (port.gids[i].type != PIER_GID_ROCE_V2 ||
+		    own.sa.sa_family != addr->sa.sa_family)
+			continue;
+		if (pier__sockaddr_is_loopback(&own.sa))
+			return false;	/* the loopback device's */
+		if (!home.sa.sa_family && !is_link_local(&own))
+			home = own;
+	}
+	if (home.sa.sa_family != addr->sa.sa_family)
+		return false;
+	put_address(addr, &home);
+	return true;
+}
+
+/* What was heard at another address is not this one's. */
+static void forget(struct pier__side *side)
+{
+	side->reason = 0;
+	side->foreign = false;
+	side->local[0] = '\0';
+	free(side->theirs.mem);
+	side->theirs = (struct pier__blob){ 0 };
+	side->seen = 0;
+}
+
+static void try_next(struct pier_conn *conn, uint64_t now)
+{
+	struct pier__side *side = conn->side;
+	struct pier__attempt *attempt = side->attempt;
+	union pier__sockaddr *dst =
+		&attempt->addrs.addr[attempt->addrs.next++];
+	const union pier__sockaddr *src =
+		attempt->has_source ? &attempt->source : NULL;
+	int err;
+
+	forget(side);
+	attempt->homed = set_home(conn, dst);
+	pier__sockaddr_text(&dst->sa, side->peer);
+	attempt->until = share(conn, now);
+	if (src && src->sa.sa_family != dst->sa.sa_family)
+		err = pier__fail(-EHOSTUNREACH, "the source address is of "
+				 "another family");
+	else
+		err = conn->qset->cm->fab->resolve(
+			conn->qset->cm->cm, src ? &src->sa : NULL, &dst->sa,
+			pier__ms_left(now, attempt->until), conn, &side->id);
+	if (err)
+		refused_here(conn, "finding the way", err);
+}
+
+static void give_up(struct pier_conn *conn)
+{
+	struct pier__attempt *attempt = conn->side->attempt;
+	int err = pier__fail_again(attempt->error, attempt->text);
+
+	if (attempt->addrs.count > 1)
+		err = pier__fail(err, "%s; the last of %u addresses",
+				 attempt->text, attempt->addrs.count);
+	pier__conn_fail(conn, err);
+}
+
+/* What a firewall may hold up, in @ret. */
+static const char *ports_text(const struct pier_conn *conn, char *ret,
+			      size_t size)
+{
+	const struct pier__port *port = &conn->qset->dev->info.port;
+	uint16_t own = conn->qset->chan->udp_port;
+
+	ret[0] = '\0';
+	if (port->link_layer == IBV_LINK_LAYER_INFINIBAND ||
+	    port->limits.by_address)
+		return ret;
+	if (own == ROCE_PORT)
+		snprintf(ret, size, ", and does the network let UDP port %u "
+			 "pass", own);
+	else
+		snprintf(ret, size, ", and does the network let UDP port %u "
+			 "pass there and port %u back, or %u both ways if it "
+			 "is a standard RDMA device",
+			 conn->side->attempt->peer.port, own, ROCE_PORT);
+	return ret;
+}
+
+static void too_late(struct pier_conn *conn)
+{
+	struct pier__side *side = conn->side;
+	const char *stage = "finding the way", *why = "no answer";
+	char ports[160], text[256];
+
+	if (conn->phase == PIER__CONN_ASKED) {
+		stage = "asking";
+		snprintf(text, sizeof(text), "no answer in time: does the "
+			 "server run its progress engine%s?",
+			 ports_text(conn, ports, sizeof(ports)));
+		why = text;
+	} else if (side->attempt->query) {
+		stage = "looking the name up";
+		why = "no answer of a name server in time";
+	}
+	pier__active_next(conn, pier__side_why(conn, -ETIMEDOUT, stage, "%s",
+					       why));
+}
+
+uint64_t pier__active_step(struct pier_conn *conn, uint64_t now)
+{
+	struct pier__side *side = conn->side;
+	struct pier__attempt *attempt = side->attempt;
+	bool more = attempt->addrs.next < attempt->addrs.count;
+
+	if (now >= conn->deadline || (side->id && now >= attempt->until)) {
+		too_late(conn);
+		if (now >= conn->deadline)
+			give_up(conn);
+		return now;
+	}
+	if (side->id)
+		return attempt->until;
+	if (attempt->query)
+		return conn->deadline;
+	if (more)
+		try_next(conn, now);
+	else
+		give_up(conn);
+	return side->id ? attempt->until : now;
+}
+
+/* The way is found: ask. */
+static int ask(struct pier_conn *conn)
+{
+	struct pier__side *side = conn->side;
+	uint8_t field[PIER__CM_REQ_DATA];
+	struct pier__cm_param param = { .data = field };
+	int len, err;
+
+	pier__sockaddr_text((const void *)&side->id->local, side->local);
+	pier__side_house(conn);
+	err = pier__side_qp_create(conn);
+	if (err)
+		return err;
+	len = pier__handshake_say(conn, field, sizeof(field));
+	if (len < 0)
+		return len;
+	param.len = (size_t)len;
+	pier__side_param(conn, &param);
+	err = conn->qset->cm->fab->connect(side->id, &param);
+	if (!err)
+		conn->phase = PIER__CONN_ASKED;
+	return err;
+}
+
+/* Accepted: the rest is the handshake's. */
+static void answered(struct pier_conn *conn, const struct pier__cm_event *ev)
+{
+	struct pier__side *side = conn->side;
+	int err = pier__handshake_hear(conn, ev);
+
+	if (!err)
+		err = pier__side_qp_ready(conn);
+	if (!err)
+		err = conn->qset->cm->fab->establish(side->id);
+	if (err) {
+		pier__conn_fail(conn, pier__side_why(conn, err, "going on",
+						     "%s", pier_last_error()));
+		return;
+	}
+	side->established = true;
+	conn->phase = PIER__CONN_HELLO;
+	pier__attempt_free(conn);
+}
+
+/*
+ * Has a program decided?  A connection manager says the same reason where it
+ * has no better one, and has nothing to add.
+ */
+static bool is_decided(const struct pier_conn *conn,
+		       const struct pier__cm_event *ev)
+{
+	size_t i;
+
+	if (ev->reason != PIER__REJ_CONSUMER)
+		return false;
+	for (i = 0; i < ev->len; i++)
+		if (ev->data[i])
+			return true;
+	return conn->side->attempt->addrs.next >=
+	       conn->side->attempt->addrs.count;
+}
+
+static void rejected(struct pier_conn *conn, const struct pier__cm_event *ev)
+{
+	int err = pier__side_rejected(conn, ev);
+
+	if (conn->phase != PIER__CONN_ASKED || is_decided(conn, ev))
+		pier__conn_fail(conn, err);
+	else
+		pier__active_next(conn, err);
+}
+
+/* What to do about @err, which is told of an address. */
+static const char *remedy(int err)
+{
+	if (err == -EADDRINUSE)
+		return "nobody has that UDP port there, and were the peer a "
+		       "standard RDMA device, its answers would come to UDP "
+		       "port 4791 here, which is taken: unload rdma_rxe, end "
+		       "the other process that has it, or use a network "
+		       "namespace of its own";
+	return "is the host up and reachable from here, and does the server "
+	       "listen?";
+}
+
+static void unreachable(struct pier_conn *conn, const struct pier__cm_event *ev)
+{
+	bool asked = conn->phase == PIER__CONN_ASKED;
+	int err = pier__side_why(conn, ev->error, asked ? "asking" :
+				 "finding the way", "%s: %s",
+				 pier_strerror(ev->error), remedy(ev->error));
+
+	if (conn->phase <= PIER__CONN_ASKED)
+		pier__active_next(conn, err);
+	else
+		pier__conn_fail(conn, err);
+}
+
+void pier__active_event(struct pier_conn *conn,
+			const struct pier__cm_event *ev)
+{
+	int err;
+
+	if (conn->phase > PIER__CONN_HELLO)
+		return;
+	switch (ev->kind) {
+	case PIER__CM_RESOLVED:
+		err = conn->phase == PIER__CONN_LOOKUP ? ask(conn) : 0;
+		if (err)
+			refused_here(conn, "asking", err);
+		break;
+	case PIER__CM_RESPONSE:
+		if (conn->phase == PIER__CONN_ASKED)
+			answered(conn, ev);
+		break;
+	case PIER__CM_REJECTED:
+		rejected(conn, ev);
+		break;
+	case PIER__CM_UNREACHABLE:
+		unreachable(conn, ev);
+		break;
+	default:
+		break;
+	}
+}
+
+/* May @gid be an address of @port?  Of a full list the rest is not known. */
+static bool is_own(const struct pier__port *port, const uint8_t gid[16])
+{
+	const uint32_t most = sizeof(port->gids) / sizeof(port->gids[0]);
+	uint32_t i;
+
+	for (i = 0; i < port->gid_count; i++)
+		if (!memcmp(port->gids[i].raw, gid, 16))
+			return true;
+	return port->gid_count == most;
+}
+
+static int check_source(const struct pier_conn *conn,
+			const union pier__sockaddr *addr)
+{
+	struct pier_dev *dev = conn->qset->dev;
+	char own[INET6_ADDRSTRLEN] = "none", asked[INET6_ADDRSTRLEN];
+	struct pier__port port;
+	uint8_t gid[16];
+
+	pier__sockaddr_to_gid(&addr->sa, gid);
+	pier__dev_port(dev, &port);
+	if (port.link_layer == IBV_LINK_LAYER_INFINIBAND ||
+	    pier__sockaddr_is_any(&addr->sa) || is_own(&port, gid) ||
+	    (!pier__dev_now(dev, &port) && is_own(&port, gid)))
+		return 0;
+	if (port.gid_count)
+		pier__gid_text(port.gids[0].raw, own);
+	return pier__fail(-EADDRNOTAVAIL, "connect from \"%s\": it is no "
+			  "address of %s, whose first is %s",
+			  pier__gid_text(gid, asked), port.name, own);
+}
+
+/* The source address asked for, or that of the GID index asked for. */
+static int set_source(struct pier_conn *conn, const char *text)
+{
+	struct pier__attempt *attempt = conn->side->attempt;
+	uint32_t index = conn->qset->cfg->gid_index, i;
+	struct pier__port port;
+	int err;
+
+	if (text && text[0]) {
+		attempt->has_source = true;
+		err = pier__own_parse(text, 0, &attempt->source);
+		return err ? err : check_source(conn, &attempt->source);
+	}
+	if (!index)
+		return 0;
+	index = index == PIER_ZERO ? 0 : index;
+	pier__dev_port(conn->qset->dev, &port);
+	for (i = 0; i < port.gid_count; i++) {
+		if (port.gids[i].index != index)
+			continue;
+		pier__sockaddr_from_gid(port.gids[i].raw, &attempt->source);
+		attempt->has_source = true;
+		return 0;
+	}
+	return pier__fail(-ERANGE, "%s: no GID index %u among its %u GIDs",
+			  port.name, index, port.gid_count);
+}
+
+/* A link-local address means this device's link. */
+static void set_scope(const struct pier_conn *conn,
+		      union pier__sockaddr *addr)
+{
+	if (is_link_local(addr) && !addr->in6.sin6_scope_id)
+		addr->in6.sin6_scope_id = if_nametoindex(
+			conn->qset->dev->info.port.netdev);
+}
+
+static int find_addresses(struct pier_conn *conn, enum pier_addr_type type)
+{
+	struct pier__attempt *attempt = conn->side->attempt;
+	struct pier__room *room = conn->qset->cm;
+	int family = AF_UNSPEC, err;
+
+	if (!attempt->peer.is_name) {
+		attempt->addrs.addr[0] = attempt->peer.addr;
+		attempt->addrs.count = 1;
+		set_scope(conn, &attempt->addrs.addr[0]);
+		return 0;
+	}
+	if (type == PIER_ADDR_IPV4)
+		family = AF_INET;
+	else if (type == PIER_ADDR_IPV6)
+		family = AF_INET6;
+	if (!room->lookup) {
+		err = pier__lookup_create(conn->qset->pe, &room->lookup);
+		if (err)
+			return err;
+	}
+	return pier__lookup_ask(room->lookup, attempt->peer.name, family,
+				attempt->peer.port, looked_up, conn,
+				&attempt->query);
+}
+
+static int begin(struct pier_conn *conn, const struct pier_connect_config *cfg,
+		 const struct pier__peer *peer)
+{
+	struct pier__attempt *attempt = calloc(1, sizeof(*attempt));
+	int err;
+
+	if (!attempt)
+		return pier__fail(-ENOMEM, "connect: no memory");
+	conn->side->attempt = attempt;
+	attempt->peer = *peer;
+	attempt->raw = cfg->raw;
+	conn->user_data = cfg->user_data;
+	conn->phase = PIER__CONN_LOOKUP;
+	conn->deadline = pier__now() + cfg->timeout_ms * PIER__MS;
+	err = set_source(conn, cfg->source);
+	if (!err)
+		err = pier__handshake_data(conn, cfg->data, cfg->data_len,
+					   cfg->raw ? PIER__CM_REQ_DATA :
+						      PIER_PRIVATE_DATA_MAX);
+	if (!err)
+		err = find_addresses(conn, cfg->type);
+	return err;
+}
+
+int pier__connect_to(struct pier__qset *qset,
+		     const struct pier_connect_config *cfg,
+		     struct pier_conn **ret)
+{
+	struct pier_connect_config c = { 0 };
+	struct pier__peer peer;
+	struct pier_conn *conn;
+	int err;
+
+	err = pier__config_copy(&c, sizeof(c), cfg, cfg->size);
+	if (!err)
+		err = pier__config_u32(&c.timeout_ms, "timeout_ms",
+				       qset->cfg->connect_timeout_ms, 1,
+				       INT32_MAX);
+	if (!err)
+		err = pier__peer_parse(c.peer, c.type, c.port, &peer);
+	if (!err)
+		err = pier__room_open(qset);
+	if (!err)
+		err = pier__side_create(qset, true, &conn);
+	if (err)
+		return err;
+	err = begin(conn, &c, &peer);
+	if (err) {
+		pier__list_del(&conn->link);
+		pier__side_close(conn);
+		pier__side_free(conn);
+		pier__conn_uncreate(conn);
+		return err;
+	}
+	pier__conn_kick(conn);
+	*ret = conn;
+	return 0;
+}

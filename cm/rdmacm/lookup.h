@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_CM_RDMACM_LOOKUP_H
+#define PIER_CM_RDMACM_LOOKUP_H
+
+#include "cm/rdmacm/peer_addr.h"
+#include "engine/source.h"
+
+/*
+ * Names of hosts to addresses, by /etc/hosts and DNS, without blocking and
+ * without a thread: the resolver's sockets are watched by the engine.  The
+ * one door to c-ares.  Engine's thread.
+ */
+#define PIER__ADDRS_MAX 8
+
+struct pier__addrs {
+	unsigned int count, next;
+	union pier__sockaddr addr[PIER__ADDRS_MAX];
+};
+
+struct pier__lookup;
+struct pier__query;
+
+/*
+ * @addrs, with the port asked for; or NULL and @why there is none, @err being
+ * -ENOENT if the name does not exist.
+ */
+typedef void pier__lookup_fn(void *arg, const struct pier__addrs *addrs,
+			     int err, const char *why);
+
+int pier__lookup_create(struct pier_pe *pe, struct pier__lookup **ret);
+
+/* No query is left that anybody waits for.  NULL is fine. */
+void pier__lookup_destroy(struct pier__lookup *lookup);
+
+/*
+ * Ask for the addresses of @name of @family, AF_UNSPEC: both.  @fn is called
+ * once, perhaps before this returns, which then sets *ret to NULL.
+ * Errors: -ENOMEM.
+ */
+int pier__lookup_ask(struct pier__lookup *lookup, const char *name,
+		     int family, uint16_t port, pier__lookup_fn *fn, void *arg,
+		     struct pier__query **ret);
+
+/* Nobody waits for it any more.  NULL is fine. */
+void pier__query_cancel(struct pier__query *query);
+
+#endif

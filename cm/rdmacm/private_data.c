@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <string.h>
+
+#include <pier/mmap.h>
+
+#include "cm/rdmacm/private_data.h"
+#include "core/fail.h"
+
+#define BLOB_FLAG 0x8000
+#define ACCESS_SHIFT 2	/* PIER_REMOTE_READ is 4 */
+#define ADDR_BITS 48
+
+static const uint8_t magic[4] = { 'p', 'i', 'e', 'r' };
+
+static void put(uint8_t *at, uint64_t value, int bytes)
+{
+	while (bytes--) {
+		at[bytes] = (uint8_t)value;
+		value >>= 8;
+	}
+}
+
+static uint64_t get(const uint8_t *at, int bytes)
+{
+	uint64_t value = 0;
+
+	while (bytes--)
+		value = value << 8 | *at++;
+	return value;
+}
+
+/* The largest power of two that is not above @value, as its exponent. */
+static uint8_t log2_of(uint64_t value)
+{
+	uint8_t n = 0;
+
+	while (value >>= 1)
+		n++;
+	return n < 31 ? n : 31;
+}
+
+bool pier__frame_fits(size_t size, size_t len)
+{
+	return len <= size - PIER__FRAME_HEAD;
+}
+
+int pier__frame_encode(const struct pier__frame *frame, void *buf, size_t size)
+{
+	bool blob = !pier__frame_fits(size, frame->len);
+	size_t head = PIER__FRAME_HEAD + (blob ? PIER__FRAME_BLOB : 0);
+	size_t len = blob ? size - head : frame->len;
+	uint8_t *at = buf;
+
+	if (frame->ctl_addr >> ADDR_BITS ||
+	    (blob && frame->blob_addr >> ADDR_BITS))
+		return pier__fail(-EOVERFLOW, "an address of more than %d bits "
+				  "does not fit into a CM message", ADDR_BITS);
+	memcpy(at, magic, sizeof(magic));
+	at[4] = PIER__FRAME_VERSION;
+	at[5] = (uint8_t)(log2_of(frame->message) << 3 |
+			  frame->access >> ACCESS_SHIFT);
+	put(at + 6, frame->len | (blob ? BLOB_FLAG : 0), 2);
+	memcpy(at + 8, frame->dev_id, 8);
+	put(at + 16, frame->ctl_addr, 6);
+	put(at + 22, frame->ctl_rkey, 4);
+	put(at + 26, frame->nonce, 4);
+	if (blob) {
+		put(at + 30, frame->blob_addr, 6);
+		put(at + 36, frame->blob_rkey, 4);
+	}
+	if (len)
+		memcpy(at + head, frame->data, len);
+	return (int)(head + len);
+}
+
+/* Ours, of a version that we know? */
+static int check_head(const uint8_t *at, size_t size, size_t need)
+{
+	if (size < sizeof(magic) + 1 || memcmp(at, magic, sizeof(magic)))
+		return -ENOENT;
+	if (at[4] != PIER__FRAME_VERSION)
+		return pier__fail(-PIER_EVERSION, "the peer's pier speaks "
+				  "version %u of the handshake, this one %d",
+				  at[4], PIER__FRAME_VERSION);
+	if (size < need)
+		return pier__fail(-PIER_EDESC, "a handshake of %zu bytes: "
+				  "at least %zu", size, need);
+	return 0;
+}
+
+/* Where the user's data is, once the numbers have been read. */
+static int decode_data(const uint8_t *at, size_t size,
+		       struct pier__frame *frame)
+{
+	size_t head = PIER__FRAME_HEAD;
+
+	if (frame->len > PIER__FRAME_DATA_MAX)
+		return pier__fail(-PIER_EDESC, "a handshake with %zu bytes of "
+				  "data: at most %d", frame->len,
+				  PIER__FRAME_DATA_MAX);
+	frame->data_len = frame->len;
+	if (frame->blob) {
+		head += PIER__FRAME_BLOB;
+		if (size < head)
+			return pier__fail(-PIER_EDESC, "a handshake of %zu "
+					  "bytes with a blob", size);
+		frame->blob_addr = get(at + 30, 6);
+		frame->blob_rkey = (uint32_t)get(at + 36, 4);
+		if (frame->data_len > size - head)
+			frame->data_len = size - head;
+	}
+	if (frame->data_len > size - head)
+		return pier__fail(-PIER_EDESC, "a handshake with %zu bytes of "
+				  "data in %zu", frame->len, size - head);
+	frame->data = at + head;
+	return 0;
+}
+
+int pier__frame_decode(const void *field, size_t size, struct pier__frame *ret)
+{
+	struct pier__frame frame = { 0 };
+	const uint8_t *at = field;
+	int err = check_head(at, size, PIER__FRAME_HEAD);
+
+	if (err)
+		return err;
+	frame.access = (uint32_t)(at[5] & 7) << ACCESS_SHIFT;
+	frame.message = UINT64_C(1) << (at[5] >> 3);
+	frame.len = (size_t)get(at + 6, 2);
+	frame.blob = frame.len & BLOB_FLAG;
+	frame.len &= ~(size_t)BLOB_FLAG;
+	memcpy(frame.dev_id, at + 8, 8);
+	frame.ctl_addr = get(at + 16, 6);
+	frame.ctl_rkey = (uint32_t)get(at + 22, 4);
+	frame.nonce = (uint32_t)get(at + 26, 4);
+	if (!frame.nonce)
+		return pier__fail(-PIER_EDESC, "a handshake with nonce 0");
+	err = decode_data(at, size, &frame);
+	if (!err)
+		*ret = frame;
+	return err;
+}
+
+int pier__refused_encode(const struct pier__refused *refused, void *buf,
+			 size_t size)
+{
+	uint8_t *at = buf;
+
+	if (refused->len > size - PIER__FRAME_REJ)
+		return pier__fail(-EMSGSIZE, "a reject with %zu bytes of data: "
+				  "at most %zu", refused->len,
+				  size - PIER__FRAME_REJ);
+	memcpy(at, magic, sizeof(magic));
+	at[4] = PIER__FRAME_VERSION;
+	at[5] = (uint8_t)refused->why;
+	put(at + 6, refused->len, 2);
+	if (refused->len)
+		memcpy(at + PIER__FRAME_REJ, refused->data, refused->len);
+	return (int)(PIER__FRAME_REJ + refused->len);
+}
+
+int pier__refused_decode(const void *field, size_t size,
+			 struct pier__refused *ret)
+{
+	const uint8_t *at = field;
+	int err = check_head(at, size, PIER__FRAME_REJ);
+	size_t len;
+
+	if (err)
+		return err;
+	len = (size_t)get(at + 6, 2);
+	if (len > size - PIER__FRAME_REJ)
+		return pier__fail(-PIER_EDESC, "a reject with %zu bytes of "
+				  "data in %zu", len, size - PIER__FRAME_REJ);
+	ret->why = (enum pier__refusal)at[5];
+	ret->data = at + PIER__FRAME_REJ;
+	ret->len = len;
+	return 0;
+}

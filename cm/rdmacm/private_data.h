@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_CM_RDMACM_PRIVATE_DATA_H
+#define PIER_CM_RDMACM_PRIVATE_DATA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * What pier puts into the private data of a CM message, before the user's.
+ * Of REQ and REP, numbers in network order:
+ *
+ *	0  "pier"	4  version	5  message limit's log2 * 8 + access
+ *	6  0x8000: blob; user's length	8  device	16  control word
+ *	22 its key	26 nonce	30 user's data
+ *
+ * Addresses have 48 bits.  Data that does not fit is a blob in the sender's
+ * memory: at 30 its address, at 36 its key, at 40 as much of the data as fits.
+ * Of REJ:
+ *
+ *	0  "pier"	4  version	5  enum pier__refusal
+ *	6  user's length		8  user's data
+ */
+#define PIER__FRAME_VERSION 1
+#define PIER__FRAME_HEAD 30
+#define PIER__FRAME_BLOB 10
+#define PIER__FRAME_REJ 8
+#define PIER__FRAME_DATA_MAX 4096
+
+struct pier__frame {
+	uint8_t dev_id[8];
+	uint64_t ctl_addr;
+	uint32_t ctl_rkey;
+	uint32_t nonce;		/* never 0 */
+	uint32_t access;	/* PIER_REMOTE_* */
+	uint64_t message;	/* bytes, a power of two */
+	size_t len;		/* of the user's data */
+	bool blob;		/* read it from there: */
+	uint64_t blob_addr;
+	uint32_t blob_rkey;
+	const uint8_t *data;	/* what the message has of it */
+	size_t data_len;
+};
+
+/* Why pier has rejected a request. */
+enum pier__refusal {
+	PIER__REFUSED_BY_PROGRAM = 1,
+	PIER__REFUSED_FULL,	/* max_conns are in use */
+	PIER__REFUSED_LATE,	/* the program did not decide in time */
+	PIER__REFUSED_VERSION,	/* another version of the frame */
+	PIER__REFUSED_MALFORMED,
+	PIER__REFUSED_CLOSING,	/* it has just stopped listening */
+	PIER__REFUSED_BUSY,	/* more wait than its backlog holds, or for */
+				/* longer than it allows */
+};
+
+struct pier__refused {
+	enum pier__refusal why;
+	const uint8_t *data;
+	size_t len;
+};
+
+/* Does a field of @size bytes hold @len bytes of data without a blob? */
+bool pier__frame_fits(size_t size, size_t len);
+
+/*
+ * Write @frame, of whose data all @frame->len bytes are at @frame->data, into
+ * a field of @size bytes.  Returns the length.  Errors: -EOVERFLOW, an
+ * address that does not fit.
+ */
+int pier__frame_encode(const struct pier__frame *frame, void *buf,
+		       size_t size);
+
+/*
+ * Read the whole field of a message.  ret->data points into it.
+ * Errors: -ENOENT, it has none; -PIER_EVERSION; -PIER_EDESC, malformed.
+ */
+int pier__frame_decode(const void *field, size_t size,
+		       struct pier__frame *ret);
+
+/* The same for REJ. */
+int pier__refused_encode(const struct pier__refused *refused, void *buf,
+			 size_t size);
+int pier__refused_decode(const void *field, size_t size,
+			 struct pier__refused *ret);
+
+#endif

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cm/rdmacm/rdmacm.h"
+#include "core/fail.h"
+
+/* Sentences for connections by CM that failed. */
+
+/* IBTA's reasons for a REJ, and what a user can do. */
+static const char *const reasons[] = {
+	[1] = "it has no queue pair left",
+	[2] = "it has no end-to-end context left",
+	[3] = "it has no resources left",
+	[4] = "it waited too long for an answer of ours",
+	[5] = "it calls the request unsupported",
+	[6] = "it does not know the connection's id",
+	[7] = "it has another connection of this id",
+	[8] = "nobody listens on that port: is the server running, and is the "
+	      "port right?",
+	[9] = "it wants another transport",
+	[10] = "it takes the request for one of an old connection: try again",
+	[12] = "it does not have the address that was asked for",
+	[13] = "it does not have the LID that was asked for",
+	[14] = "it refuses the service level",
+	[15] = "it refuses the traffic class",
+	[16] = "it refuses the hop limit",
+	[17] = "it refuses the packet rate",
+	[24] = "it sends us to another port",
+	[25] = "it sends us to another port",
+	[26] = "it refuses the path MTU",
+	[27] = "it cannot serve that many reads at a time",
+	[28] = "its program, or its system in its name, has said no",
+	[29] = "it refuses the RNR retry count",
+	[30] = "it has another connection of this id",
+	[31] = "it speaks another version of CM",
+	[32] = "it refuses the flow label",
+};
+
+static const char *const refusals[] = {
+	[PIER__REFUSED_BY_PROGRAM] = "its program has said no",
+	[PIER__REFUSED_FULL] = "it has as many connections as it allows "
+			       "itself: end one there, or raise its max_conns",
+	[PIER__REFUSED_LATE] = "its program did not decide in time",
+	[PIER__REFUSED_VERSION] = "its pier speaks another version of the "
+				  "handshake: use the same release on both",
+	[PIER__REFUSED_MALFORMED] = "it calls our handshake malformed",
+	[PIER__REFUSED_CLOSING] = "it has just stopped listening",
+	[PIER__REFUSED_BUSY] = "more requests wait there than it takes: try "
+			       "again later",
+};
+
+static const char *entry(const char *const *table, size_t count, size_t i)
+{
+	return i < count && table[i] ? table[i] : "its reason is not known";
+}
+
+#define ENTRY(table, i) entry(table, sizeof(table) / sizeof(table[0]), i)
+
+/* Who talks to whom, as far as known. */
+static void ends_text(const struct pier_conn *conn, char *ret, size_t size)
+{
+	const struct pier__side *side = conn->side;
+	const struct pier__attempt *attempt = side->attempt;
+	const char *to = side->peer;
+	char name[PIER__HOST_MAX + 96] = "";
+
+	if (attempt && attempt->homed) {
+		snprintf(name, sizeof(name), "%s, which on %s is ",
+			 attempt->peer.name, conn->qset->dev->info.port.name);
+	} else if (attempt && attempt->peer.is_name) {
+		if (to[0])
+			snprintf(name, sizeof(name), "%s, ",
+				 attempt->peer.name);
+		else
+			snprintf(name, sizeof(name), "%s port %u",
+				 attempt->peer.name, attempt->peer.port);
+	}
+	if (conn->phase >= PIER__CONN_UP)
+		snprintf(ret, size, "the connection %s %s%s %s %s has failed",
+			 side->active ? "to" : "of", name, to,
+			 side->active ? "from" : "to", side->local);
+	else if (side->active)
+		snprintf(ret, size, "cannot connect to %s%s%s%s", name, to,
+			 side->local[0] ? " from " : "", side->local);
+	else
+		snprintf(ret, size, "cannot connect %s, which asked %s", to,
+			 side->local);
+}
+
+/*
+ * The GID that the peer would see, or while the way is not known, which chooses
+ * it, the first that is good for more than one link.
+ */
+static void gid_text(const struct pier_conn *conn,
+		     const struct pier__port *port, char *ret)
+{
+	const struct pier__cm_id *id = conn->side->id;
+	struct pier__gid_offer offers[PIER__GIDS_MAX];
+	uint8_t raw[16];
+
+	if (id && id->local.ss_family) {
+		pier__sockaddr_to_gid((const void *)&id->local, raw);
+		pier__gid_text(raw, ret);
+	} else if (pier__gid_offers(port, PIER__GID_ANY, offers) > 0) {
+		pier__gid_text(offers[0].raw, ret);
+	} else {
+		strcpy(ret, "none");
+	}
+}
+
+static void path_text(const struct pier_conn *conn, char *ret, size_t size)
+{
+	struct pier__port port;
+	char text[INET6_ADDRSTRLEN], trouble[128];
+	const struct pier__attempt *attempt = conn->side->attempt;
+
+	if (!pier__conn_trouble(conn, trouble, sizeof(trouble)) && attempt &&
+	    attempt->homed)
+		snprintf(trouble, sizeof(trouble), "; is the server on the "
+			 "loopback device? ask from there: -d soft_lo");
+	pier__dev_port(conn->qset->dev, &port);
+	gid_text(conn, &port, text);
+	snprintf(ret, size, "over %s, GID %s, MTU %u%s", port.name, text,
+		 conn->path_mtu ? conn->path_mtu : 128u << port.mtu,
+		 trouble);
+}
+
+const char *pier__side_stage(const struct pier_conn *conn)
+{
+	switch (conn->phase) {
+	case PIER__CONN_LOOKUP:
+		return "finding the way";
+	case PIER__CONN_ASKED:
+		return "asking";
+	case PIER__CONN_REQUEST:
+		return "waiting";
+	case PIER__CONN_HELLO:
+		return "handshake";
+	default:
+		return "in use";
+	}
+}
+
+int pier__side_why(const struct pier_conn *conn, int err, const char *stage,
+		   const char *fmt, ...)
+{
+	char why[400], ends[600], path[320];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(why, sizeof(why), fmt, args);
+	va_end(args);
+	ends_text(conn, ends, sizeof(ends));
+	path_text(conn, path, sizeof(path));
+	return pier__fail(err, "%s, %s: %s (%s)", ends, stage, why, path);
+}
+
+static void keep_data(struct pier__side *side, const uint8_t *data, size_t len)
+{
+	free(side->theirs.mem);
+	side->seen = 0;
+	side->theirs.mem = malloc(len + 1);
+	if (!side->theirs.mem)
+		return;		/* the reason is told without it */
+	if (len)
+		memcpy(side->theirs.mem, data, len);
+	side->theirs.len = side->seen = len;
+}
+
+int pier__side_rejected(struct pier_conn *conn,
+			const struct pier__cm_event *ev)
+{
+	struct pier__side *side = conn->side;
+	struct pier__refused refused;
+	int err = pier__refused_decode(ev->data, ev->len, &refused);
+	const char *words = ENTRY(reasons, ev->reason);
+
+	side->reason = ev->reason;
+	if (!err) {
+		words = ENTRY(refusals, refused.why);
+		keep_data(side, refused.data, refused.len);
+	} else {
+		side->foreign = true;
+		keep_data(side, ev->data, ev->len);
+	}
+	if (ev->reason == 4)
+		return pier__side_why(conn, -ETIMEDOUT, "waiting",
+				      "the peer has given up: %s (reason 4)",
+				      words);
+	return pier__side_why(conn, -ECONNREFUSED, "asking",
+			      "the peer refuses: %s (reason %u)", words,
+			      ev->reason);
+}

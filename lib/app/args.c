@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <pier/error.h>
+#include <pier/log.h>
+#include <pier/version.h>
+
+#include "app/args_impl.h"
+#include "core/copy.h"
+#include "core/fail.h"
+
+/* What every program's options leave behind. */
+struct basics {
+	int help, version;
+	const char *level, *json;
+};
+
+/* What a text has to be, besides of the right length. */
+enum word { ANY, LEVEL, ADDR_TYPE };
+
+/* Where a row's value goes: at @offset in the basics or in struct pier_args. */
+struct row {
+	unsigned int group;	/* enum pier_args_group; 0: the basics */
+	size_t offset;
+	int scale;		/* 0: none */
+	bool line_only;
+	enum word word;
+	struct pier_option option;
+};
+
+static const char *const addr_types[] = {
+	"IPv4", "IPv6", "GID", "ip4", "ip6", NULL
+};
+
+#define PATH_LENGTH .min = 1, .max = 4095
+#define IN_ARGS(group, member) group, offsetof(struct pier_args, member)
+#define IN_BASICS(member) 0, offsetof(struct basics, member)
+
+/* In the order of the help.  An alias stands below what it is an alias of. */
+static const struct row rows[] = {
+	{ IN_ARGS(PIER_ARGS_DEVICE, device), 0, false, ANY,
+	  { "d", "device", "NAME", "RDMA device, network interface or PCI "
+	    "address", PIER_OPTION_STRING, .min = 1, .max = 255 } },
+	{ IN_ARGS(PIER_ARGS_DEVICE, gid_index), 0, false, ANY,
+	  { "g", "gid-index", "N", "index of the GID to use, 0 to 255",
+	    PIER_OPTION_INT, .min = 0, .max = 255 } },
+	{ IN_ARGS(PIER_ARGS_FILES, local_descriptor), 0, false, ANY,
+	  { "ld", "local-descriptor-path", "FILE",
+	    "where to write this side's connection", PIER_OPTION_STRING,
+	    PATH_LENGTH } },
+	{ IN_ARGS(PIER_ARGS_FILES, remote_descriptor), 0, false, ANY,
+	  { "re", "remote-descriptor-path", "FILE",
+	    "where the peer's connection is found", PIER_OPTION_STRING,
+	    PATH_LENGTH } },
+	{ IN_ARGS(PIER_ARGS_FILES, memory_descriptor), 0, false, ANY,
+	  { "m", "remote-resource-descriptor-path", "FILE",
+	    "the responder's memory", PIER_OPTION_STRING, PATH_LENGTH } },
+	{ IN_ARGS(PIER_ARGS_FILES, memory_descriptor), 0, false, ANY,
+	  { NULL, "mmap-descriptor-path", "FILE", NULL, PIER_OPTION_STRING,
+	    PATH_LENGTH } },
+	{ IN_ARGS(PIER_ARGS_CM, use_cm), 0, false, ANY,
+	  { "cm", "use-rdma-cm", NULL, "meet by RDMA CM, without files",
+	    PIER_OPTION_FLAG, .value = NULL } },
+	{ IN_ARGS(PIER_ARGS_CM, server_addr), 0, false, ANY,
+	  { "sa", "server-addr", "ADDR", "connect to the server there; else "
+	    "be the server", PIER_OPTION_STRING, .min = 1, .max = 300 } },
+	{ IN_ARGS(PIER_ARGS_CM, server_addr_type), 0, false, ADDR_TYPE,
+	  { "sat", "server-addr-type", "TYPE", "IPv4, IPv6 or GID; default: "
+	    "what it looks like", PIER_OPTION_STRING, .value = NULL } },
+	{ IN_ARGS(PIER_ARGS_CM, listen_port), 0, false, ANY,
+	  { "lp", "listen-port", "PORT", "the server's port, 1 to 65535",
+	    PIER_OPTION_INT, .min = 1, .max = 65535 } },
+	{ IN_ARGS(PIER_ARGS_TIMEOUT, timeout_ms), 1000, false, ANY,
+	  { NULL, "timeout", "SECONDS", "how long to wait for the peer",
+	    PIER_OPTION_INT, .min = 1, .max = 86400 } },
+	{ IN_BASICS(json), 0, true, ANY,
+	  { "j", "json", "FILE", "take options from a JSON object",
+	    PIER_OPTION_STRING, PATH_LENGTH } },
+	{ IN_BASICS(level), 0, false, LEVEL,
+	  { "l", "log-level", "LEVEL", "critical, error, warning, info, debug "
+	    "or trace", PIER_OPTION_STRING, .value = NULL } },
+	{ IN_BASICS(version), 0, true, ANY,
+	  { "v", "version", NULL, "print the version", PIER_OPTION_FLAG,
+	    .value = NULL } },
+	{ IN_BASICS(help), 0, true, ANY,
+	  { "h", "help", NULL, "print this help", PIER_OPTION_FLAG,
+	    .value = NULL } },
+};
+
+#define ROW_COUNT (sizeof(rows) / sizeof(rows[0]))
+
+/* What was kept for as long as the process lives, newest first. */
+struct kept {
+	struct kept *next;
+	max_align_t bytes[];
+};
+
+static struct kept *kept;
+
+void *pier__args_keep(size_t len)
+{
+	struct kept *new = calloc(1, sizeof(*new) + len);
+
+	if (!new)
+		return NULL;
+	new->next = kept;
+	kept = new;
+	return new->bytes;
+}
+
+__attribute__((destructor)) static void drop_kept(void)
+{
+	struct kept *next;
+
+	for (; kept; kept = next) {
+		next = kept->next;
+		free(kept);
+	}
+}
+
+static bool nameless(const struct pier_option *option)
+{
+	return !option->short_name && !option->long_name;
+}
+
+/* What @slot, the newest, is an alias of: the one with the same place. */
+static struct pier__slot *main_of(const struct pier__parser *parser,
+				  struct pier__slot *slot)
+{
+	struct pier__slot *other;
+
+	for (other = parser->slots; other < slot; other++)
+		if (!slot->option.help && other->main == other &&
+		    other->option.value == slot->option.value &&
+		    other->option.type == slot->option.type)
+			return other;
+	return slot;
+}
+
+static struct pier__slot *add_slot(struct pier__parser *parser,
+				   const struct pier_option *option)
+{
+	struct pier__slot *slot = &parser->slots[parser->count];
+
+	slot->option = *option;
+	slot->scale = 1;
+	return slot;
+}
+
+/* A name that the program has given to an option of its own is its own. */
+static void yield_names(const struct pier__parser *parser,
+			struct pier_option *option)
+{
+	const char *name = option->long_name;
+
+	if (name && pier__args_find(parser, name, strlen(name), true))
+		option->long_name = NULL;
+	name = option->short_name;
+	if (name && pier__args_find(parser, name, strlen(name), false))
+		option->short_name = NULL;
+	if (nameless(option))
+		option->help = NULL;
+}
+
+static void slot_added(struct pier__parser *parser)
+{
+	struct pier__slot *slot = &parser->slots[parser->count];
+
+	slot->main = main_of(parser, slot);
+	parser->count++;
+}
+
+/* One slot for each option that this program has. */
+static int make_slots(struct pier__parser *parser, struct pier_args *args,
+		      struct basics *basics)
+{
+	const struct pier_option *option;
+	struct pier__slot *slot;
+	size_t own = 0, i;
+
+	for (option = args->options; option && !nameless(option); option++)
+		own++;
+	parser->slots = calloc(own + ROW_COUNT, sizeof(*parser->slots));
+	if (!parser->slots)
+		return pier__fail(-PIER_EUSAGE, "no memory for %zu options",
+				  own + ROW_COUNT);
+	for (i = 0; i < own; i++) {
+		add_slot(parser, &args->options[i]);
+		slot_added(parser);
+	}
+	for (i = 0; i < ROW_COUNT; i++) {
+		if (rows[i].group && !(args->groups & rows[i].group))
+			continue;
+		slot = add_slot(parser, &rows[i].option);
+		slot->option.value = rows[i].group ?
+			(char *)args + rows[i].offset :
+			(char *)basics + rows[i].offset;
+		yield_names(parser, &slot->option);
+		slot->common = true;
+		slot->line_only = rows[i].line_only;
+		slot->level = rows[i].word == LEVEL;
+		slot->words = rows[i].word == ADDR_TYPE ? addr_types : NULL;
+		if (rows[i].scale)
+			slot->scale = rows[i].scale;
+		slot_added(parser);
+	}
+	return 0;
+}
+
+struct pier__slot *pier__args_find(const struct pier__parser *parser,
+				   const char *name, size_t len,
+				   bool long_name)
+{
+	const struct pier_option *option;
+	const char *own;
+	unsigned int i;
+
+	for (i = 0; i < parser->count; i++) {
+		option = &parser->slots[i].option;
+		own = long_name ? option->long_name : option->short_name;
+		if (own && strlen(own) == len && memcmp(own, name, len) == 0)
+			return &parser->slots[i];
+	}
+	return NULL;
+}
+
+/* The option that @word begins with; *@value is behind "=", or NULL. */
+static struct pier__slot *find_word(const struct pier__parser *parser,
+				    const char *word, const char **value)
+{
+	bool long_name = word[1] == '-';
+	const char *name = word + 1 + long_name;
+	size_t len = strcspn(name, "=");
+
+	*value = name[len] ? name + len + 1 : NULL;
+	return pier__args_find(parser, name, len, long_name);
+}
+
+/* A word that looks like an option; "-" alone is an operand by custom. */
+static bool is_option(const char *word)
+{
+	return word[0] == '-' && word[1];
+}
+
+/* Is @word an option that exists?  A value of such a name follows "=". */
+static bool is_known(const struct pier__parser *parser, const char *word)
+{
+	const char *value;
+
+	return is_option(word) && find_word(parser, word, &value);
+}
+
+/* Take @word and, from @next, its value.  Returns how many words, 1 or 2. */
+static int take_option(struct pier__parser *parser, const char *word,
+		       const char *next)
+{
+	struct pier__slot *slot;
+	const char *value;
+	char label[80];
+	int words = 1, err;
+
+	slot = find_word(parser, word, &value);
+	if (!slot)
+		return pier__fail(-PIER_EUSAGE, "unknown option %s: -h lists "
+				  "those there are", word);
+	snprintf(label, sizeof(label), "%.*s", (int)strcspn(word, "="), word);
+	if (slot->option.type == PIER_OPTION_FLAG) {
+		if (value)
+			return pier__fail(-PIER_EUSAGE, "%s takes no value",
+					  label);
+	} else if (!value) {
+		if (!next || is_known(parser, next))
+			return pier__fail(-PIER_EUSAGE, "%s lacks its value",
+					  label);
+		value = next;
+		words = 2;
+	}
+	err = pier__args_set(slot, PIER__ARGS_LINE, label, value);
+	return err ? err : words;
+}
+
+/* The slot whose place is @value, one of the basics: they always have one. */
+static const struct pier__slot *slot_of(const struct pier__parser *parser,
+					const void *value)
+{
+	unsigned int i = 0;
+
+	while (parser->slots[i].option.value != value)
+		i++;
+	return &parser->slots[i];
+}
+
+/* Print help or the version if they were asked for. */
+static int answer(const struct pier__parser *parser,
+		  const struct basics *basics)
+{
+	if (slot_of(parser, &basics->help)->from) {
+		pier__args_help(parser, stdout);
+		return -PIER_EHELP;
+	}
+	if (slot_of(parser, &basics->version)->from) {
+		printf("%s (pier) %s\n", parser->program, pier_version());
+		return -PIER_EHELP;
+	}
+	return 0;
+}
+
+/* Read the words; the operands go to @args. */
+static int take_line(struct pier__parser *parser, struct pier_args *args,
+		     const struct basics *basics, int argc, char *argv[])
+{
+	bool options = true;
+	int i = 1, words;
+
+	args->argc = 0;
+	args->argv = pier__args_keep(((size_t)argc + 1) * sizeof(char *));
+	if (!args->argv)
+		return pier__fail(-PIER_EUSAGE, "no memory for %d words",
+				  argc);
+	while (i < argc) {
+		if (options && strcmp(argv[i], "--") == 0) {
+			options = false;
+			i++;
+		} else if (options && is_option(argv[i])) {
+			words = take_option(parser, argv[i],
+					    i + 1 < argc ? argv[i + 1] : NULL);
+			if (words < 0)
+				return words;
+			i += words;
+			if (answer(parser, basics))
+				return -PIER_EHELP;
+		} else if (args->operands) {
+			args->argv[args->argc++] = argv[i++];
+		} else {
+			return pier__fail(-PIER_EUSAGE, "\"%s\": no operands "
+					  "are taken", argv[i]);
+		}
+	}
+	return 0;
+}
+
+/* Read the file that was asked for, if one was. */
+static int take_file(struct pier__parser *parser, const struct basics *basics)
+{
+	unsigned int i;
+
+	for (i = 0; i < parser->count; i++)
+		if (parser->slots[i].option.value == &basics->json &&
+		    parser->slots[i].from)
+			return pier__args_json(parser,
+					       parser->slots[i].is.text);
+	return 0;
+}
+
+static int check_required(const struct pier__parser *parser)
+{
+	const struct pier__slot *slot;
+	unsigned int i;
+
+	for (i = 0; i < parser->count; i++) {
+		slot = &parser->slots[i];
+		if (!slot->option.required ||
+		    slot->main->from != PIER__ARGS_NOWHERE)
+			continue;
+		if (slot->option.long_name)
+			return pier__fail(-PIER_EUSAGE, "--%s is required",
+					  slot->option.long_name);
+		return pier__fail(-PIER_EUSAGE, "-%s is required",
+				  slot->option.short_name);
+	}
+	return 0;
+}
+
+static int apply_level(const char *text)
+{
+	enum pier_log_level level;
+	int err;
+
+	err = pier_log_parse_level(text, &level);
+	if (err)
+		return err;
+	pier__log_to_stderr();
+	return pier_log_set_level(level);
+}
+
+static const char *program_name(int argc, char *argv[])
+{
+	const char *slash;
+
+	if (argc < 1 || !argv[0] || !*argv[0])
+		return "pier";
+	slash = strrchr(argv[0], '/');
+	return slash ? slash + 1 : argv[0];
+}
+
+/* Line, file, what is missing; then, as nothing can fail, all the places. */
+static int parse(struct pier__parser *parser, struct pier_args *args,
+		 struct basics *basics, int argc, char *argv[])
+{
+	int err;
+
+	err = make_slots(parser, args, basics);
+	if (err)
+		return err;
+	err = take_line(parser, args, basics, argc, argv);
+	if (err)
+		return err;
+	err = take_file(parser, basics);
+	if (!err)
+		err = check_required(parser);
+	if (err)
+		return err;
+
+	pier__args_commit(parser);
+	return basics->level ? apply_level(basics->level) : 0;
+}
+
+int pier_args_parse(struct pier_args *args, int argc, char *argv[])
+{
+	struct pier_args new = { 0 };
+	struct pier__parser parser = {
+		.program = program_name(argc, argv),
+		.args = &new,
+	};
+	struct basics basics = { 0 };
+	size_t size = args->size;
+	int err;
+
+	if (pier__config_copy(&new, sizeof(new), args, size))
+		err = -PIER_EUSAGE;
+	else
+		err = parse(&parser, &new, &basics, argc, argv);
+	free(parser.slots);
+	if (!err) {
+		new.size = size;
+		memcpy(args, &new, size < sizeof(new) ? size : sizeof(new));
+	} else if (err != -PIER_EHELP) {
+		fprintf(stderr, "%s: %s\n", parser.program, pier_last_error());
+		pier__args_usage(&parser, stderr);
+	}
+	return err;
+}
+
+int pier_args_exit(int err)
+{
+	return err == 0 || err == -PIER_EHELP ? 0 : 2;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
+
+#include "app/args_impl.h"
+
+#define HELP_COLUMN 28	/* of the text; a longer name puts it a line below */
+
+static const char *value_name(const struct pier_option *option)
+{
+	static const char *const names[] = {
+		[PIER_OPTION_FLAG] = "",
+		[PIER_OPTION_INT] = "N",
+		[PIER_OPTION_SIZE] = "SIZE",
+		[PIER_OPTION_STRING] = "TEXT",
+	};
+
+	if (option->type != PIER_OPTION_FLAG && option->value_name)
+		return option->value_name;
+	return names[option->type];
+}
+
+static void print_option(const struct pier_option *option, FILE *to)
+{
+	const char *value = value_name(option);
+	int column;
+
+	column = fprintf(to, "  ");
+	if (option->short_name)
+		column += fprintf(to, "-%s", option->short_name);
+	if (option->short_name && option->long_name)
+		column += fprintf(to, ", ");
+	if (option->long_name)
+		column += fprintf(to, "--%s", option->long_name);
+	if (*value)
+		column += fprintf(to, " %s", value);
+	if (column + 2 > HELP_COLUMN) {
+		fprintf(to, "\n");
+		column = 0;
+	}
+	fprintf(to, "%*s%s%s\n", HELP_COLUMN - column, "", option->help,
+		option->required ? " (required)" : "");
+}
+
+static void print_options(const struct pier__parser *parser, bool common,
+			  const char *title, FILE *to)
+{
+	const struct pier__slot *slot;
+	bool titled = false;
+	unsigned int i;
+
+	for (i = 0; i < parser->count; i++) {
+		slot = &parser->slots[i];
+		if (slot->common != common || !slot->option.help)
+			continue;
+		if (!titled)
+			fprintf(to, "\n%s:\n", title);
+		titled = true;
+		print_option(&slot->option, to);
+	}
+}
+
+void pier__args_usage(const struct pier__parser *parser, FILE *to)
+{
+	const char *operands = parser->args->operands;
+
+	fprintf(to, "Usage: %s [options]%s%s\n", parser->program,
+		operands ? " " : "", operands ? operands : "");
+}
+
+void pier__args_help(const struct pier__parser *parser, FILE *to)
+{
+	pier__args_usage(parser, to);
+	if (parser->args->about)
+		fprintf(to, "\n%s\n", parser->args->about);
+	print_options(parser, false, "Options", to);
+	print_options(parser, true, "Common options", to);
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <pier/pe.h>
+#include <pier/rendezvous.h>
+
+#include "app/rendezvous_impl.h"
+#include "cm/conn_impl.h"
+#include "core/clock.h"
+#include "core/fail.h"
+#include "core/random.h"
+#include "mem/mmap_impl.h"
+#include "ops/desc_impl.h"
+#include "ops/rdma_impl.h"
+
+#define LOOK_MS 5		/* how often a file is looked for */
+#define DAMAGED_MS 1000		/* a copy may be under way for so long */
+
+/* One rendezvous: who waits for what, until when. */
+struct meeting {
+	struct pier_rdma *rdma;
+	const struct pier_args *args;
+	uint64_t deadline;
+	struct pier_conn *conn;
+	struct pier_mmap *remote;	/* NULL: not asked for, or not yet */
+	bool want_remote;
+	uint8_t desc[PIER_DESC_MAX];
+	char stale[160];		/* a file that was too old; "" none */
+};
+
+static uint32_t valid_seconds(const struct pier_args *args)
+{
+	return ((uint32_t)args->timeout_ms + 999) / 1000;
+}
+
+/* Refuse what was written longer ago than its writer was going to wait. */
+static int check_age(struct meeting *m, const char *path, size_t len)
+{
+	uint64_t created, valid, now = pier__wall_seconds();
+	enum pier__wire_kind kind;
+	struct pier__wire_in in;
+	int err = pier__wire_open(m->desc, len, &kind, &in);
+
+	if (!err)
+		err = pier__desc_times(&in, &created, &valid);
+	if (err)
+		return err;
+	if (!valid || created + valid >= now)
+		return 0;
+	snprintf(m->stale, sizeof(m->stale), "%s is %llu s old and was good "
+		 "for %llu s: left by an earlier run", path,
+		 (unsigned long long)(now - created),
+		 (unsigned long long)valid);
+	return pier__fail(-ESTALE, "%s", m->stale);
+}
+
+/* Read @path and judge it.  Returns its length; -EAGAIN: not there, or old. */
+static int read_fresh(struct meeting *m, const char *path)
+{
+	int len, err;
+
+	if (access(path, F_OK))
+		return -EAGAIN;
+	len = pier_desc_read(path, m->desc);
+	if (len == -ENOENT)
+		return -EAGAIN;
+	if (len < 0)
+		return len;
+	err = check_age(m, path, (size_t)len);
+	if (err)
+		return err == -ESTALE ? -EAGAIN : err;
+	return len;
+}
+
+/*
+ * Look for a fresh descriptor in @path and consume it: it is moved away first,
+ * so that nobody else takes it and a newer one is not lost.  Returns its
+ * length; -EAGAIN, not there yet.
+ */
+static int look(struct meeting *m, const char *path)
+{
+	char *mine;
+	int len = read_fresh(m, path);
+
+	if (len < 0)
+		return len;
+	if (asprintf(&mine, "%s.%016llx", path,
+		     (unsigned long long)pier__random64()) < 0)
+		return pier__fail(-ENOMEM, "rendezvous: no memory");
+	if (rename(path, mine)) {
+		len = errno == ENOENT ? -EAGAIN :
+			pier__fail(-errno, "cannot take %s away, as whoever "
+				   "reads a descriptor must: %s", path,
+				   pier_strerror(errno));
+	} else {
+		len = read_fresh(m, mine);
+		unlink(mine);
+	}
+	free(mine);
+	return len;
+}
+
+static int too_late(const struct meeting *m, const char *path)
+{
+	static const struct pier_args defaults = PIER_ARGS_RENDEZVOUS;
+	const char *hint = "is the peer running, and does it write there?";
+
+	if (m->stale[0])
+		return pier__fail(-ETIMEDOUT, "no fresh descriptor in %s after "
+				  "%d s; %s", path,
+				  (int)valid_seconds(m->args), m->stale);
+	if (!strcmp(path, defaults.remote_descriptor))
+		hint = "is the peer running?  On one host one of the two has "
+		       "to swap the default paths: -ld and -re";
+	return pier__fail(-ETIMEDOUT, "no descriptor in %s after %d s: %s",
+			  path, (int)valid_seconds(m->args), hint);
+}
+
+/* Say which file it was; what the system says of files names them. */
+static int about(const char *path, int err)
+{
+	char why[400];
+
+	if (err != -PIER_EDESC && err != -PIER_EVERSION && err != -PIER_EKIND)
+		return err;
+	snprintf(why, sizeof(why), "%s", pier_last_error());
+	return pier__fail(err, "%s: %s", path, why);
+}
+
+/* Wait for the descriptor in @path, driving the engine.  Returns its length. */
+static int await(struct meeting *m, const char *path)
+{
+	uint64_t damaged = PIER__NEVER;
+
+	for (;;) {
+		int len = look(m, path);
+		uint64_t now = pier__now();
+
+		if (len >= 0)
+			return len;
+		if (len != -EAGAIN && len != -PIER_EDESC)
+			return about(path, len);
+		if (len == -EAGAIN)
+			damaged = PIER__NEVER;
+		else if (damaged == PIER__NEVER)
+			damaged = now + DAMAGED_MS * PIER__MS;
+		else if (now >= damaged)
+			return about(path, len);
+		if (now >= m->deadline)
+			return len == -EAGAIN ? too_late(m, path) :
+						about(path, len);
+		pier_pe_wait(m->rdma->ctx.pe, LOOK_MS);
+	}
+}
+
+static int write_memory(struct meeting *m, const struct pier_mmap *mmap)
+{
+	int len = pier__mmap_describe(mmap, valid_seconds(m->args), m->desc,
+				      sizeof(m->desc));
+
+	return len < 0 ? len : pier_desc_write(m->args->memory_descriptor,
+					       m->desc, (size_t)len);
+}
+
+/* Take the peer's memory descriptor, if it is there and of this @conn. */
+static int read_remote(struct meeting *m)
+{
+	struct pier_mmap *remote;
+	int len = await(m, m->args->memory_descriptor), err;
+
+	if (len < 0)
+		return len;
+	err = pier_mmap_create_from_export(m->desc, (size_t)len, &remote);
+	if (err)
+		return about(m->args->memory_descriptor, err);
+	pier_mmap_destroy(m->remote);
+	m->remote = remote;
+	return 0;
+}
+
+static int connect_to_file(struct meeting *m)
+{
+	int len = await(m, m->args->remote_descriptor);
+
+	if (len < 0)
+		return len;
+	return about(m->args->remote_descriptor,
+		     pier__conn_connect(m->conn, m->desc, (size_t)len,
+					(uint32_t)m->args->timeout_ms));
+}
+
+/*
+ * Until connected.  A newer file while nothing is heard of the peer means that
+ * the first one was a dead run's.
+ */
+static int await_hello(struct meeting *m)
+{
+	struct pier_conn *conn = m->conn;
+
+	while (conn->state == PIER_CONN_INIT) {
+		int len;
+
+		if (pier__now() >= m->deadline)
+			return pier__conn_no_hello(conn);
+		pier_pe_wait(m->rdma->ctx.pe, LOOK_MS);
+		if (!pier__conn_may_retarget(conn))
+			continue;	/* the file would be lost */
+		len = look(m, m->args->remote_descriptor);
+		if (len > 0)
+			len = pier__conn_connect(conn, m->desc, (size_t)len,
+						 (uint32_t)
+						 m->args->timeout_ms);
+		if (len < 0 && len != -EAGAIN && len != -PIER_EDESC)
+			return len;
+	}
+	return pier__conn_met(conn) ? 0 : pier_conn_wait(conn, 0);
+}
+
+/* The memory must be the connected peer's, not a dead run's. */
+static int match_remote(struct meeting *m)
+{
+	uint32_t rkey;
+	int err;
+
+	while ((err = pier__conn_rkey(m->conn, m->remote, &rkey))) {
+		if (pier__now() < m->deadline)
+			err = read_remote(m);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int meet(struct meeting *m, const struct pier_mmap *mmap)
+{
+	int gid_index = m->args->gid_index, err = 0;
+
+	if (gid_index < 0)
+		gid_index = pier__rdma_gid_index(&m->rdma->cfg);
+	if (mmap)
+		err = write_memory(m, mmap);
+	if (!err)
+		err = pier__conn_export(m->rdma->qset, gid_index,
+					valid_seconds(m->args), &m->conn);
+	if (!err)
+		err = pier_desc_write(m->args->local_descriptor, m->conn->desc,
+				      m->conn->desc_len);
+	if (!err && m->want_remote)
+		err = read_remote(m);
+	if (!err)
+		err = connect_to_file(m);
+	if (!err)
+		err = await_hello(m);
+	if (!err && m->want_remote)
+		err = match_remote(m);
+	return err;
+}
+
+int pier_rendezvous(struct pier_rdma *rdma, const struct pier_args *args,
+		    struct pier_mmap *mmap, struct pier_conn **ret,
+		    struct pier_mmap **ret_remote)
+{
+	struct meeting m = {
+		.rdma = rdma,
+		.args = args,
+		.deadline = pier__deadline(pier__now(), args->timeout_ms),
+		.want_remote = ret_remote != NULL,
+	};
+	char why[512];
+	int err;
+
+	if (rdma->ctx.state != PIER_CTX_RUNNING)
+		return pier__fail(-ESHUTDOWN, "rendezvous: the context is %s",
+				  pier_ctx_state_name(rdma->ctx.state));
+	if (args->use_cm || args->server_addr)
+		return pier__rendezvous_cm(rdma, args, mmap, ret, ret_remote);
+	if (!args->local_descriptor || !args->remote_descriptor ||
+	    ((mmap || ret_remote) && !args->memory_descriptor))
+		return pier__fail(-EINVAL, "rendezvous: no %s_descriptor: it "
+				  "is a path", !args->local_descriptor ?
+				  "local" : !args->remote_descriptor ?
+				  "remote" : "memory");
+	if (!strcmp(args->local_descriptor, args->remote_descriptor))
+		return pier__fail(-EINVAL, "rendezvous: -ld and -re are both "
+				  "%s: each side writes its own and reads the "
+				  "other's", args->local_descriptor);
+	err = meet(&m, mmap);
+	if (err) {
+		snprintf(why, sizeof(why), "%s", pier_last_error());
+		unlink(args->local_descriptor);
+		if (mmap)
+			unlink(args->memory_descriptor);
+		pier_mmap_destroy(m.remote);
+		pier_conn_destroy(m.conn);
+		return pier__fail_again(err, why);
+	}
+	if (mmap)
+		pier__conn_leaves(m.conn, args->memory_descriptor);
+	*ret = m.conn;
+	if (ret_remote)
+		*ret_remote = m.remote;
+	return 0;
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include <pier/desc.h>
+#include <pier/pe.h>
+
+#include "app/rendezvous_impl.h"
+#include "cm/rdmacm/rdmacm.h"
+#include "core/clock.h"
+#include "core/fail.h"
+#include "mem/mmap_impl.h"
+#include "ops/rdma_impl.h"
+
+/*
+ * A rendezvous by CM: no files, the descriptor of the memory offered is the
+ * private data of whichever side offers it.
+ */
+#define PAUSE_MS 50	/* before a refused request is made again */
+#define ATTEMPT_MS 3000	/* one request, until it is made anew */
+
+struct meeting {
+	struct pier_rdma *rdma;
+	const struct pier_args *args;
+	uint64_t deadline;
+	struct pier_conn *conn;		/* the one taken; or NULL */
+	uint8_t desc[PIER_DESC_MAX];	/* what we offer */
+	size_t desc_len;
+	int error;			/* of the last attempt */
+	char text[900];
+};
+
+static int describe(struct meeting *m, const struct pier_mmap *mmap)
+{
+	uint32_t valid_s = ((uint32_t)m->args->timeout_ms + 999) / 1000;
+	int len;
+
+	if (!mmap)
+		return 0;
+	len = pier__mmap_describe(mmap, valid_s, m->desc, sizeof(m->desc));
+	if (len < 0)
+		return len;
+	m->desc_len = (size_t)len;
+	return 0;
+}
+
+/* The address that the command line's GID index stands for; "" any. */
+static int own_address(const struct meeting *m, char *ret)
+{
+	struct pier__port port;
+	uint32_t i;
+
+	ret[0] = '\0';
+	if (m->args->gid_index < 0)
+		return 0;
+	pier__dev_port(m->rdma->dev, &port);
+	for (i = 0; i < port.gid_count; i++) {
+		if (port.gids[i].index != (uint32_t)m->args->gid_index)
+			continue;
+		pier__gid_text(port.gids[i].raw, ret);
+		return 0;
+	}
+	return pier__fail(-ERANGE, "%s: no GID index %d among its %u GIDs",
+			  port.name, m->args->gid_index, port.gid_count);
+}
+
+/* One at a time: the first that asks. */
+static void requested(struct pier_conn *conn, void *arg)
+{
+	struct meeting *m = arg;
+
+	if (m->conn || pier_conn_accept(conn, m->desc, m->desc_len)) {
+		if (!m->conn)
+			pier__log(PIER_LOG_WARNING, "rendezvous", "%s",
+				  pier_last_error());
+		if (pier_conn_reject(conn, NULL, 0))
+			pier_conn_destroy(conn);
+		return;
+	}
+	m->conn = conn;
+}
+
+/*
+ * It came to nothing: keep why, and be ready for another.  That one which was
+ * @cut_short heard nothing is no news if something was heard before.
+ */
+static void drop(struct meeting *m, bool cut_short)
+{
+	int err = pier_conn_error(m->conn);
+
+	if (!cut_short || err != -ETIMEDOUT || !m->error) {
+		m->error = err ? err : -ECONNRESET;
+		snprintf(m->text, sizeof(m->text), "%s",
+			 pier_conn_error_text(m->conn));
+	}
+	pier_conn_destroy(m->conn);
+	m->conn = NULL;
+}
+
+static int too_late(const struct meeting *m)
+{
+	int seconds = (m->args->timeout_ms + 999) / 1000;
+
+	if (m->error)
+		return pier__fail(m->args->server_addr ? m->error : -ETIMEDOUT,
+				  "not connected after %d s: %s", seconds,
+				  m->text[0] ? m->text : "the peer left");
+	return pier__fail(-ETIMEDOUT, "nobody has connected to port %d after "
+			  "%d s: is the client running, and is -sa this "
+			  "host's address?", m->args->listen_port, seconds);
+}
+
+static int serve(struct meeting *m)
+{
+	char address[INET6_ADDRSTRLEN];
+	struct pier_listen_config cfg = {
+		.size = sizeof(cfg),
+		.address = address,
+		.port = (uint32_t)m->args->listen_port,
+	};
+	struct pier_listener *listener;
+	int err = own_address(m, address);
+
+	if (!err)
+		err = pier__listen(m->rdma->qset, &cfg, requested, m,
+				   &listener);
+	if (err)
+		return err;
+	while (!m->conn || !pier__conn_met(m->conn)) {
+		uint64_t now = pier__now();
+
+		if (now >= m->deadline) {
+			err = too_late(m);
+			break;
+		}
+		err = pier_pe_wait(m->rdma->ctx.pe,
+				   pier__ms_left(now, m->deadline));
+		if (err && err != -ETIMEDOUT)
+			break;
+		err = 0;
+		if (m->conn && m->conn->state != PIER_CONN_INIT &&
+		    !pier__conn_met(m->conn))
+			drop(m, false);
+	}
+	pier_listener_destroy(listener);
+	return err;
+}
+
+static enum pier_addr_type type_of(const struct pier_args *args)
+{
+	const char *type = args->server_addr_type;
+
+	if (!type)
+		return PIER_ADDR_ANY;
+	if (!strcasecmp(type, "GID"))
+		return PIER_ADDR_GID;
+	return type[strlen(type) - 1] == '6' ? PIER_ADDR_IPV6 : PIER_ADDR_IPV4;
+}
+
+/*
+ * Might the server just not be there yet?  That UDP port 4791 is taken here is
+ * told as long as it is not.
+ */
+static bool may_come(int err)
+{
+	return err == -ECONNREFUSED || err == -ETIMEDOUT ||
+	       err == -EADDRINUSE ||
+	       err == -EHOSTUNREACH || err == -ENETUNREACH ||
+	       err == -ECONNRESET || err == -PIER_ENOHELLO ||
+	       err == -PIER_ERETRY;
+}
+
+static int attempt(struct meeting *m, const char *source)
+{
+	int left = pier__ms_left(pier__now(), m->deadline);
+	struct pier_connect_config cfg = {
+		.size = sizeof(cfg),
+		.peer = m->args->server_addr,
+		.type = type_of(m->args),
+		.port = (uint32_t)m->args->listen_port,
+		.source = source,
+		.data = m->desc,
+		.data_len = m->desc_len,
+		.timeout_ms = (uint32_t)(left < ATTEMPT_MS ? left :
+							     ATTEMPT_MS),
+	};
+	int err;
+
+	if (!left)
+		return too_late(m);
+	err = pier__connect_to(m->rdma->qset, &cfg, &m->conn);
+	if (err)
+		return err;
+	err = pier_conn_wait(m->conn, left + ATTEMPT_MS);
+	if (!err || !may_come(err))
+		return err;
+	drop(m, left < ATTEMPT_MS);
+	pier_pe_wait(m->rdma->ctx.pe, PAUSE_MS);
+	return -EAGAIN;
+}
+
+static int ask(struct meeting *m)
+{
+	char source[INET6_ADDRSTRLEN];
+	int err = own_address(m, source);
+
+	if (err)
+		return err;
+	do
+		err = attempt(m, source);
+	while (err == -EAGAIN);
+	return err;
+}
+
+static int take_remote(struct meeting *m, struct pier_mmap **ret)
+{
+	const void *desc;
+	size_t len;
+	int err = pier_conn_private_data(m->conn, &desc, &len);
+
+	if (!err && !len)
+		err = pier__fail(-PIER_EDESC, "%s offers no memory: this side "
+				 "needs a peer that does, such as a responder",
+				 pier_conn_peer_address(m->conn));
+	if (!err)
+		err = pier_mmap_create_from_export(desc, len, ret);
+	return err;
+}
+
+int pier__rendezvous_cm(struct pier_rdma *rdma, const struct pier_args *args,
+			struct pier_mmap *mmap, struct pier_conn **ret,
+			struct pier_mmap **ret_remote)
+{
+	struct meeting m = {
+		.rdma = rdma,
+		.args = args,
+		.deadline = pier__deadline(pier__now(), args->timeout_ms),
+	};
+	int err = describe(&m, mmap);
+
+	if (!err)
+		err = args->server_addr ? ask(&m) : serve(&m);
+	if (!err && ret_remote)
+		err = take_remote(&m, ret_remote);
+	if (err) {
+		snprintf(m.text, sizeof(m.text), "%s", pier_last_error());
+		pier_conn_destroy(m.conn);
+		return pier__fail_again(err, m.text);
+	}
+	*ret = m.conn;
+	return 0;
+}

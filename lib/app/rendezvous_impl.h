@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_APP_RENDEZVOUS_IMPL_H
+#define PIER_APP_RENDEZVOUS_IMPL_H
+
+#include <pier/rendezvous.h>
+
+/* pier_rendezvous() by CM, where @rdma runs. */
+int pier__rendezvous_cm(struct pier_rdma *rdma, const struct pier_args *args,
+			struct pier_mmap *mmap, struct pier_conn **ret,
+			struct pier_mmap **ret_remote);
+
+#endif

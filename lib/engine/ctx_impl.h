@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_ENGINE_CTX_IMPL_H
+#define PIER_ENGINE_CTX_IMPL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <pier/ctx.h>
+
+#include "core/list.h"
+#include "engine/source.h"
+
+/*
+ * What an object does as a context.  start: 0, -EINPROGRESS (then
+ * pier__ctx_started() tells), or an error that leaves it idle.  stop: begin to
+ * end what is in flight; pier__ctx_stopped() tells the end, not before stop
+ * has returned.
+ */
+struct pier__ctx_ops {
+	int (*start)(struct pier_ctx *ctx);
+	void (*stop)(struct pier_ctx *ctx);
+};
+
+/* The first member of every object that is a context. */
+struct pier_ctx {
+	const struct pier__ctx_ops *ops;
+	struct pier_pe *pe;		/* NULL while idle */
+	enum pier_ctx_state state;
+	pier_ctx_state_fn *state_changed;
+	void *user_data;
+	size_t inflight;		/* tasks submitted, not finished */
+	unsigned int drain_ms;		/* bound on stopping in destroy */
+	bool *idle;			/* set when idle is told: a callback */
+					/* may have destroyed the rest */
+	struct pier__list link;		/* the engine's list of contexts */
+};
+
+void pier__ctx_init(struct pier_ctx *ctx, const struct pier__ctx_ops *ops);
+
+/* A starting context is running (@err 0), or back to idle. */
+void pier__ctx_started(struct pier_ctx *ctx, int err);
+
+/* A stopping context has nothing left: the engine tells idle in its round. */
+void pier__ctx_stopped(struct pier_ctx *ctx);
+
+/* The engine's part of it: may destroy the context. */
+void pier__ctx_tell_idle(struct pier_ctx *ctx);
+
+/*
+ * For destroy outside callbacks: stop, drive the engine until idle, at most
+ * drain_ms.  Returns 0 or -ETIMEDOUT.  Inside callbacks use pier__pe_defer().
+ */
+int pier__ctx_drain(struct pier_ctx *ctx);
+
+#endif

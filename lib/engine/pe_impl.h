@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_ENGINE_PE_IMPL_H
+#define PIER_ENGINE_PE_IMPL_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <pier/pe.h>
+
+#include "core/list.h"
+#include "engine/source.h"
+
+/* What a round has to look at besides its sources. */
+enum pier__attention {
+	PIER__ATTEND_WAKE = 1,		/* pier_pe_wake(), by any thread */
+	PIER__ATTEND_STOPPED = 2,	/* pier_pe.stopped has some */
+	PIER__ATTEND_DEFERRED = 4,	/* pier_pe.deferred has some */
+	PIER__ATTEND_DESTROY = 8,	/* as soon as the engine is left */
+};
+
+/* The progress engine's body, for ctx.c, task.c and task.h. */
+struct pier_pe {
+	int busy;		/* inside callbacks */
+	int events;		/* seen by a user in this round */
+	int max;		/* of them */
+	unsigned int quiet;	/* rounds until the slow sources' turn */
+	uint64_t now;		/* of this round; 0: not read yet */
+	struct pier__source *fast;	/* sources polled in every round */
+	struct pier__source *visit;	/* next to poll; removal moves it */
+	atomic_uint attention;	/* enum pier__attention */
+
+	int epoll_fd;		/* the one pollable fd; the others are in it */
+	int wake_fd;		/* eventfd, written by pier_pe_wake() */
+	int timer_fd;		/* at timer_due, for whoever polls the fd */
+	uint64_t timer_due;	/* what timer_fd is set to */
+	uint64_t next_due;	/* earliest due of the slow sources */
+	unsigned int stride;	/* what quiet began with */
+	unsigned int rounds;	/* since all slow sources were polled */
+	int depth;		/* calls that drive it, one in another */
+	struct pier__source *slow;	/* sources polled when due */
+	struct pier__list ctxs;		/* contexts started here */
+	struct pier__list stopped;	/* those to be told idle */
+	struct pier__list finished;	/* tasks to be retrieved */
+	struct pier__list deferred;
+};
+
+/* Have the engine look at @what before it leaves this round, or the next. */
+static inline void pier__pe_attend(struct pier_pe *pe,
+				   enum pier__attention what)
+{
+	atomic_fetch_or(&pe->attention, what);
+}
+
+#endif

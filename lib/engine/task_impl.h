@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_ENGINE_TASK_IMPL_H
+#define PIER_ENGINE_TASK_IMPL_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <pier/task.h>
+
+#include "core/list.h"
+#include "core/op.h"
+#include "engine/ctx_impl.h"
+#include "engine/pe_impl.h"
+
+/* What a kind of task does; the engine knows no more of it. */
+struct pier__task_ops {
+	/*
+	 * Check, by pier__task_may_submit() too, post, and then say so by
+	 * pier__task_submitted().  0, or an error that leaves everything as
+	 * it was.
+	 */
+	int (*submit)(struct pier_task *task, unsigned int flags);
+
+	/* Back to the pool; never called while submitted. */
+	void (*release)(struct pier_task *task);
+
+	void (*error)(const struct pier_task *task,
+		      struct pier_task_error *ret);
+};
+
+/* The first member of every task. */
+struct pier_task {
+	struct pier__op op;		/* first: wr_id points here */
+	const struct pier__task_ops *ops;
+	struct pier_ctx *ctx;
+	struct pier_conn *conn;		/* NULL: none */
+	pier_task_fn *end;		/* what to call once it has finished: */
+					/* done itself, if that is all */
+	void *arg;
+	int status;			/* -EINPROGRESS while submitted */
+	enum pier_task_type type;
+	bool one_shot;			/* free it after done */
+	pier_task_fn *done;		/* NULL: retrieved */
+	struct pier__list link;		/* finished, to be retrieved */
+};
+
+static inline bool pier__task_busy(const struct pier_task *task)
+{
+	return task->status == -EINPROGRESS;
+}
+
+/* Is it free, and are the flags known?  Else pier__task_refuse(). */
+static inline bool pier__task_may_submit(const struct pier_task *task,
+					 unsigned int flags)
+{
+	return !pier__task_busy(task) &&
+	       (!flags || flags == PIER_SUBMIT_MORE);
+}
+
+/* Say why not; 0: it may be submitted, for all that the engine knows. */
+int pier__task_refuse(const struct pier_task *task, unsigned int flags);
+
+/* It is posted. */
+static inline void pier__task_submitted(struct pier_task *task)
+{
+	if (!task->done)	/* it may wait to be retrieved */
+		pier__list_del(&task->link);
+	task->status = -EINPROGRESS;
+	task->ctx->inflight++;
+}
+
+/* As new: nobody's, with nothing to be told. */
+void pier__task_reset(struct pier_task *task);
+
+/*
+ * Finish a submitted task: it is no longer in flight, its callback runs or it
+ * waits to be retrieved, a user-visible event is counted.  It may be gone when
+ * this returns.  Engine's thread, never from inside submit.
+ */
+static inline void pier__task_finish(struct pier_task *task, int status)
+{
+	struct pier_ctx *ctx = task->ctx;
+
+	task->status = status;
+	ctx->inflight--;
+	ctx->pe->events++;
+	task->end(task, task->arg);
+}
+
+/* Submit, and free after its callback.  On an error it is freed at once. */
+int pier__task_one_shot(struct pier_task *task, pier_task_fn *fn, void *arg);
+
+#endif

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <string.h>
+
+#include "core/clock.h"
+#include "core/fail.h"
+#include "fabric/soft/cm/cm_conn.h"
+
+/*
+ * The side that asks: resolve, connect, establish.
+ *
+ * The times in REQ are those of a peer that is a kernel.  What we take as
+ * ours is as long as a program may be away, and shorter than Linux has it.
+ */
+#define PEER_TIMEOUT 20		/* code: 4.3 s for the peer's answer */
+#define OUR_TIMEOUT 17		/* 537 ms for ours: how often REP comes */
+#define ACK_TIMEOUT 16		/* 268 ms, of packets */
+#define MAX_RETRIES 15
+#define HOP_LIMIT 64
+#define LID_NONE 0xffff
+
+int pier__soft_cm_resolved(struct soft_cm *cm, const struct soft_addr *src,
+			   const struct soft_addr *dst, void *owner,
+			   struct pier__cm_id **ret)
+{
+	struct soft_cm_conn *conn = pier__soft_cm_conn_new(cm);
+	struct soft_cm_id *id;
+
+	if (!conn)
+		return pier__fail(-ENOMEM, "no memory for a connection");
+	conn->src = src->ip;
+	conn->dst = dst->ip;
+	conn->tid = (uint64_t)cm->tid << 32 | conn->local_id;
+	conn->mtu = cm->host->mtu;
+	conn->ack_timeout = ACK_TIMEOUT;
+	conn->timeout = PEER_TIMEOUT;
+	conn->max_retries = MAX_RETRIES;
+	conn->shake->service = dst->port;
+	id = pier__soft_cm_id_new(cm, conn, cm->ep->io->port, dst->port);
+	if (!id) {
+		pier__soft_cm_conn_free(cm, conn);
+		return pier__fail(-ENOMEM, "no memory for a connection");
+	}
+
+	id->id.owner = owner;
+	pier__soft_cm_tell(cm, id, PIER__CM_RESOLVED);
+	*ret = &id->id;
+	return 0;
+}
+
+/* The label of both directions, as Linux makes it. */
+static uint32_t flow_label(uint16_t src_port, uint16_t dst_port)
+{
+	return (src_port * 31u + dst_port) & 0xfffff;
+}
+
+static void req_build(const struct soft_cm *cm, struct soft_cm_conn *conn,
+		      const struct pier__cm_param *param)
+{
+	struct soft_cm_shake *shake = conn->shake;
+	uint8_t data[SOFT_MAD_IP_LEN + PIER__CM_REQ_DATA];
+	struct soft_mad_ip ip = {
+		.src = conn->src, .dst = conn->dst,
+		.src_port = cm->ep->io->port,
+	};
+	struct soft_mad mad = {
+		.attr = SOFT_MAD_REQ, .tid = conn->tid,
+		.local_id = conn->local_id, .guid = cm->guid,
+		.service_id = SOFT_CM_SERVICE << 16 | shake->service,
+		.qpn = conn->qpn, .psn = conn->rq_psn, .pkey = 0xffff,
+		.responder_resources = conn->rd_serve,
+		.initiator_depth = conn->rd_ask,
+		.remote_timeout = PEER_TIMEOUT, .local_timeout = OUR_TIMEOUT,
+		.max_retries = MAX_RETRIES, .srq = 1, .mtu = conn->mtu,
+		.retry_count = conn->retry_count, .rnr_retry = param->rnr_retry,
+		.primary = {
+			.local_lid = LID_NONE, .remote_lid = LID_NONE,
+			.flow_label = flow_label(cm->ep->io->port,
+						 shake->service),
+			.hop_limit = HOP_LIMIT, .ack_timeout = ACK_TIMEOUT,
+		},
+		.data = data, .len = SOFT_MAD_IP_LEN + param->len,
+	};
+
+	memcpy(mad.primary.local_gid, &conn->src, 16);
+	memcpy(mad.primary.remote_gid, &conn->dst, 16);
+	pier__soft_mad_ip_encode(&ip, data);
+	if (param->len)
+		memcpy(data + SOFT_MAD_IP_LEN, param->data, param->len);
+	pier__soft_mad_encode(&mad, shake->mad);
+}
+
+static int param_check(const struct pier__cm_param *param, size_t max)
+{
+	if (param->len > max)
+		return pier__fail(-EINVAL, "%zu bytes of private data: at most"
+				  " %zu", param->len, max);
+	if (param->retry_count > 7 || param->rnr_retry > 7)
+		return pier__fail(-EINVAL, "retry counts %u and %u: at most 7",
+				  param->retry_count, param->rnr_retry);
+	return 0;
+}
+
+int pier__soft_cm_connect(struct soft_cm *cm, struct pier__cm_id *pid,
+			  const struct pier__cm_param *param)
+{
+	struct soft_cm_conn *conn = ((struct soft_cm_id *)pid)->conn;
+	int err = param_check(param, PIER__CM_REQ_DATA);
+
+	if (err)
+		return err;
+	if (!conn || conn->state != SOFT_CM_IDLE)
+		return pier__fail(-EINVAL, "a connection is asked for once");
+
+	conn->qpn = param->qpn;
+	conn->rd_serve = param->responder_resources;
+	conn->rd_ask = param->initiator_depth;
+	conn->retry_count = param->retry_count;
+	conn->state = SOFT_CM_REQ_SENT;
+	req_build(cm, conn, param);
+	pier__soft_cm_repeat_begin(cm, conn);
+	pier__soft_cm_find_ask(cm, conn);
+	return 0;
+}
+
+/*
+ * A soft listener says which MTU it takes, another one leaves it to be found.
+ * What it would have taken is the answer to a REQ of before.
+ */
+bool pier__soft_cm_shrink(struct soft_cm *cm, struct soft_cm_conn *conn,
+			  const struct soft_mad *rej)
+{
+	uint8_t mtu = rej->info_len ? rej->info[0] : 0;
+	uint8_t bytes[SOFT_MAD_LEN];
+	struct soft_mad mad;
+
+	if (mtu >= conn->mtu && mtu <= IBV_MTU_4096)
+		return true;
+	if (conn->mtu <= IBV_MTU_256 ||
+	    !pier__soft_mad_decode(conn->shake->mad, SOFT_MAD_LEN, &mad))
+		return false;
+	conn->mtu = mtu >= IBV_MTU_256 && mtu < conn->mtu ? mtu :
+							  conn->mtu - 1;
+	mad.mtu = conn->mtu;
+	pier__soft_mad_encode(&mad, bytes);
+	memcpy(conn->shake->mad, bytes, SOFT_MAD_LEN);
+	pier__soft_cm_repeat_begin(cm, conn);
+	pier__soft_cm_find_ask(cm, conn);
+	return true;
+}
+
+/* The peer is known: where it hears, and that it may have our port 4791. */
+static void peer_set(struct soft_cm *cm, struct soft_cm_conn *conn,
+		     const struct soft_mad *mad)
+{
+	conn->remote_id = mad->local_id;
+	conn->peer_known = true;
+	conn->guid = mad->guid;
+	conn->dest_qpn = mad->qpn;
+	conn->port = pier__soft_cm_guid_port(mad->guid);
+	pier__soft_cm_index(cm, conn, SOFT_CM_BY_QPN);
+	if (conn->port == SOFT_STANDARD_PORT)
+		cm->last_standard = conn->dst;
+	else
+		pier__soft_cm_find_end(cm, &conn->shake->find);
+}
+
+static void rep_take(struct soft_cm *cm, struct soft_cm_conn *conn,
+		     const struct soft_mad *mad)
+{
+	struct soft_cm_shake *shake = conn->shake;
+
+	peer_set(cm, conn, mad);
+	conn->sq_psn = mad->psn;
+	conn->peer_serve = mad->responder_resources;
+	conn->peer_ask = mad->initiator_depth;
+	conn->rnr_retry = mad->rnr_retry;
+	memcpy(shake->data, mad->data, mad->len);
+	shake->len = (uint16_t)mad->len;
+	conn->state = SOFT_CM_REP_RCVD;
+	pier__soft_heap_set(&cm->timers, &conn->timer, PIER__NEVER);
+	pier__soft_cm_tell(cm, conn->id, PIER__CM_RESPONSE);
+}
+
+/* Two connections of one QP: one of them is of a past that we missed. */
+static void rep_stale(struct soft_cm *cm, struct soft_cm_conn *conn,
+		      const struct soft_mad *mad)
+{
+	conn->remote_id = mad->local_id;
+	conn->peer_known = true;
+	conn->port = pier__soft_cm_guid_port(mad->guid);
+	pier__soft_cm_send_rej(cm, conn, SOFT_MAD_OF_REP, SOFT_REJ_STALE, NULL,
+			       0);
+	conn->shake->len = 0;
+	pier__soft_cm_timewait(cm, conn);
+	pier__soft_cm_over(cm, conn, PIER__CM_UNREACHABLE, -ECONNRESET, 0);
+}
+
+void pier__soft_cm_rep(struct soft_cm *cm, struct soft_cm_conn *conn,
+		       const struct soft_mad *mad)
+{
+	switch (conn->state) {
+	case SOFT_CM_REQ_SENT:
+		if (mad->qpn < 2 || mad->qpn == 0xffffff)
+			return;
+		if (pier__soft_cm_by_qpn(cm, mad->guid, mad->qpn))
+			rep_stale(cm, conn, mad);
+		else
+			rep_take(cm, conn, mad);
+		break;
+	case SOFT_CM_REP_RCVD:
+		pier__soft_cm_send_mra(cm, conn, SOFT_MAD_OF_REP);
+		break;
+	case SOFT_CM_ESTABLISHED:
+		if (!conn->passive)
+			pier__soft_cm_send_rtu(cm, conn);
+		break;
+	case SOFT_CM_TIMEWAIT:
+		/* Not wanted any more: it was said, and is said again. */
+		if (!conn->shake)
+			break;
+		if (!conn->peer_known)
+			conn->port = pier__soft_cm_guid_port(mad->guid);
+		pier__soft_cm_send(cm, conn, conn->shake->mad);
+		break;
+	default:
+		break;
+	}
+}
+
+int pier__soft_cm_establish(struct soft_cm *cm, struct pier__cm_id *pid)
+{
+	struct soft_cm_id *id = (struct soft_cm_id *)pid;
+	struct soft_cm_conn *conn = id->conn;
+
+	if (!conn)
+		return pier__fail(-ECONNABORTED, "the peer has given up");
+	if (conn->state != SOFT_CM_REP_RCVD)
+		return pier__fail(-EINVAL, "only what was accepted can be "
+				  "established, once");
+	conn->state = SOFT_CM_ESTABLISHED;
+	pier__soft_cm_shake_free(cm, conn);
+	pier__soft_cm_send_rtu(cm, conn);
+	return 0;
+}

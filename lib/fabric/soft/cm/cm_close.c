@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <string.h>
+
+#include "core/clock.h"
+#include "core/fail.h"
+#include "fabric/soft/cm/cm_conn.h"
+
+/* The ends: disconnect, release, reject, give up. */
+
+void pier__soft_cm_dreq_send(struct soft_cm *cm, struct soft_cm_conn *conn)
+{
+	struct soft_mad mad = {
+		.attr = SOFT_MAD_DREQ, .tid = ~conn->tid,
+		.local_id = conn->local_id, .remote_id = conn->remote_id,
+		.qpn = conn->dest_qpn,
+	};
+	uint8_t bytes[SOFT_MAD_LEN];
+
+	pier__soft_mad_encode(&mad, bytes);
+	pier__soft_cm_send(cm, conn, bytes);
+}
+
+static void dreq_begin(struct soft_cm *cm, struct soft_cm_conn *conn)
+{
+	/* First, what has arrived is acknowledged. */
+	pier__soft_ep_send_all(cm->ep);
+	conn->state = SOFT_CM_DREQ_SENT;
+	pier__soft_cm_repeat_begin(cm, conn);
+	pier__soft_cm_dreq_send(cm, conn);
+}
+
+static void ended(struct soft_cm *cm, struct soft_cm_conn *conn)
+{
+	pier__soft_cm_shake_free(cm, conn);
+	pier__soft_cm_timewait(cm, conn);
+	pier__soft_cm_over(cm, conn, PIER__CM_DISCONNECTED, 0, 0);
+}
+
+void pier__soft_cm_dreq(struct soft_cm *cm, struct soft_cm_conn *conn,
+			const struct soft_mad *mad)
+{
+	if (mad->qpn != conn->qpn)
+		return;
+	switch (conn->state) {
+	case SOFT_CM_REP_SENT:
+		pier__soft_cm_rtu(cm, conn);	/* it was lost */
+		break;
+	case SOFT_CM_ESTABLISHED:
+	case SOFT_CM_DREQ_SENT:
+	case SOFT_CM_TIMEWAIT:
+		break;
+	default:
+		return;
+	}
+	pier__soft_cm_send_drep(cm, conn, mad->tid);
+	if (conn->state != SOFT_CM_TIMEWAIT)
+		ended(cm, conn);
+}
+
+void pier__soft_cm_drep(struct soft_cm *cm, struct soft_cm_conn *conn)
+{
+	if (conn->state == SOFT_CM_DREQ_SENT)
+		ended(cm, conn);
+}
+
+static void rejected(struct soft_cm *cm, struct soft_cm_conn *conn,
+		     uint16_t reason)
+{
+	pier__soft_cm_over(cm, conn, PIER__CM_REJECTED, 0, reason);
+	pier__soft_cm_conn_free(cm, conn);
+}
+
+void pier__soft_cm_rej(struct soft_cm *cm, struct soft_cm_conn *conn,
+		       const struct soft_mad *mad)
+{
+	struct soft_cm_shake *shake = conn->shake;
+
+	switch (conn->state) {
+	case SOFT_CM_REQ_SENT:
+		if (mad->reason == SOFT_REJ_SERVICE_ID &&
+		    !pier__soft_cm_find_refused(cm, conn))
+			return;
+		if (mad->reason == SOFT_REJ_MTU &&
+		    pier__soft_cm_shrink(cm, conn, mad))
+			return;
+		break;
+	case SOFT_CM_REP_RCVD:
+	case SOFT_CM_REQ_RCVD:
+	case SOFT_CM_REP_SENT:
+		break;
+	case SOFT_CM_ESTABLISHED:
+	case SOFT_CM_DREQ_SENT:
+		ended(cm, conn);
+		return;
+	default:
+		return;
+	}
+	memcpy(shake->data, mad->data, mad->len);
+	shake->len = (uint16_t)mad->len;
+	rejected(cm, conn, mad->reason);
+}
+
+void pier__soft_cm_stale(struct soft_cm *cm, struct soft_cm_conn *conn)
+{
+	switch (conn->state) {
+	case SOFT_CM_REQ_RCVD:
+	case SOFT_CM_REP_SENT:
+		conn->shake->len = 0;
+		rejected(cm, conn, SOFT_REJ_STALE);
+		break;
+	case SOFT_CM_ESTABLISHED:
+		dreq_begin(cm, conn);
+		break;
+	default:
+		break;
+	}
+}
+
+void pier__soft_cm_give_up(struct soft_cm *cm, struct soft_cm_conn *conn)
+{
+	bool asked = conn->state == SOFT_CM_REQ_SENT;
+	bool refused = asked && conn->shake->find.refused_until;
+	int err;
+
+	if (conn->state == SOFT_CM_DREQ_SENT) {
+		ended(cm, conn);
+		return;
+	}
+	err = asked && !refused ? pier__soft_cm_find_error(conn) : -ETIMEDOUT;
+	conn->shake->len = 0;
+	/* Whoever was too slow is to know. */
+	pier__soft_cm_send_rej(cm, conn, SOFT_MAD_OF_NONE, SOFT_REJ_TIMEOUT,
+			       NULL, 0);
+	pier__soft_cm_timewait(cm, conn);
+	if (refused)
+		pier__soft_cm_over(cm, conn, PIER__CM_REJECTED, 0,
+				   SOFT_REJ_SERVICE_ID);
+	else
+		pier__soft_cm_over(cm, conn, PIER__CM_UNREACHABLE, err, 0);
+}
+
+void pier__soft_cm_leave(struct soft_cm *cm, struct soft_cm_conn *conn)
+{
+	enum soft_mad_message message = SOFT_MAD_OF_NONE;
+	enum soft_mad_reason reason = SOFT_REJ_CONSUMER;
+
+	conn->id = NULL;
+	switch (conn->state) {
+	case SOFT_CM_IDLE:
+		pier__soft_cm_conn_free(cm, conn);
+		return;
+	case SOFT_CM_ESTABLISHED:
+		dreq_begin(cm, conn);
+		return;
+	case SOFT_CM_REQ_SENT:
+		reason = SOFT_REJ_TIMEOUT;
+		break;
+	case SOFT_CM_REP_RCVD:
+		message = SOFT_MAD_OF_REP;
+		break;
+	case SOFT_CM_REQ_RCVD:
+		message = SOFT_MAD_OF_REQ;
+		break;
+	case SOFT_CM_REP_SENT:
+		break;
+	default:
+		return;
+	}
+	pier__soft_cm_send_rej(cm, conn, message, reason, NULL, 0);
+	pier__soft_cm_timewait(cm, conn);
+}
+
+int pier__soft_cm_disconnect(struct soft_cm *cm, struct pier__cm_id *pid)
+{
+	struct soft_cm_conn *conn = ((struct soft_cm_id *)pid)->conn;
+
+	if (!conn || conn->state == SOFT_CM_DREQ_SENT)
+		return 0;	/* it is over or about to be */
+	if (conn->state != SOFT_CM_ESTABLISHED)
+		return pier__fail(-ENOTCONN, "not connected: an attempt is "
+				  "ended by its release");
+	dreq_begin(cm, conn);
+	return 0;
+}
+
+void pier__soft_cm_release(struct soft_cm *cm, struct pier__cm_id *pid)
+{
+	struct soft_cm_id *id = (struct soft_cm_id *)pid;
+
+	if (id->conn)
+		pier__soft_cm_leave(cm, id->conn);
+	pier__soft_cm_id_free(id);
+}

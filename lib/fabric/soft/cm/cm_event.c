@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/sockaddr.h"
+#include "fabric/soft/cm/cm_conn.h"
+
+#define BIT(kind) (1u << (kind))
+#define OVER (BIT(PIER__CM_REJECTED) | BIT(PIER__CM_UNREACHABLE) | \
+	      BIT(PIER__CM_DISCONNECTED) | BIT(PIER__CM_GONE))
+
+/* IPv4 is told as such. */
+static void name_set(struct sockaddr_storage *ret, const struct in6_addr *ip,
+		     uint16_t port)
+{
+	union pier__sockaddr name;
+
+	pier__sockaddr_from_gid(ip->s6_addr, &name);
+	pier__sockaddr_set_port(&name, port);
+	memset(ret, 0, sizeof(*ret));
+	memcpy(ret, &name, sizeof(name));
+}
+
+struct soft_cm_id *pier__soft_cm_id_new(struct soft_cm *cm,
+					struct soft_cm_conn *conn,
+					uint16_t src_port, uint16_t dst_port)
+{
+	struct soft_cm_id *id = calloc(1, sizeof(*id));
+
+	if (!id)
+		return NULL;
+	pier__list_init(&id->link);
+	name_set(&id->id.local, &conn->src, src_port);
+	name_set(&id->id.peer, &conn->dst, dst_port);
+	id->id.cm = cm->owner;
+	id->conn = conn;
+	conn->id = id;
+	return id;
+}
+
+void pier__soft_cm_id_free(struct soft_cm_id *id)
+{
+	pier__list_del(&id->link);
+	free(id->heard);
+	free(id);
+}
+
+void pier__soft_cm_tell(struct soft_cm *cm, struct soft_cm_id *id,
+			enum pier__cm_kind kind)
+{
+	bool first = pier__list_empty(&cm->events);
+
+	if (!id)
+		return;
+	id->events |= BIT(kind);
+	if (pier__list_empty(&id->link))
+		pier__list_add(&cm->events, &id->link);
+	if (first)
+		cm->host->ops->ring(cm->host);
+}
+
+void pier__soft_cm_over(struct soft_cm *cm, struct soft_cm_conn *conn,
+			enum pier__cm_kind kind, int error, uint16_t reason)
+{
+	struct soft_cm_id *id = conn->id;
+
+	if (!id)
+		return;
+	conn->id = NULL;
+	id->conn = NULL;
+	if (id->listener) {		/* the program never heard of it */
+		id->listener->waiting--;
+		pier__soft_cm_id_free(id);
+		return;
+	}
+	/* It would only be in vain, but that we were connected is true. */
+	id->events &= BIT(PIER__CM_ESTABLISHED);
+	id->error = error;
+	id->reason = reason;
+	if (kind == PIER__CM_REJECTED && conn->shake && conn->shake->len) {
+		pier__soft_cm_find_end(cm, &conn->shake->find);
+		id->heard = conn->shake;
+		conn->shake = NULL;
+	}
+	pier__soft_cm_tell(cm, id, kind);
+}
+
+static void tell_data(struct soft_cm *cm, const struct soft_cm_shake *shake,
+		      struct pier__cm_event *event)
+{
+	if (!shake || !shake->len)
+		return;
+	memcpy(cm->told, shake->data, shake->len);
+	event->data = cm->told;
+	event->len = shake->len;
+}
+
+/* What is known of the peer, and what it asks for. */
+static void tell_peer(const struct soft_cm_conn *conn,
+		      struct pier__cm_event *event)
+{
+	event->qpn = conn->dest_qpn;
+	event->responder_resources = conn->peer_ask;
+	event->initiator_depth = conn->peer_serve;
+	event->retry_count = conn->retry_count;
+	event->rnr_retry = conn->rnr_retry;
+}
+
+static void tell_one(struct soft_cm *cm, struct soft_cm_id *id,
+		     struct pier__cm_event *ret)
+{
+	unsigned int kind = (unsigned int)__builtin_ctz(id->events);
+
+	id->events &= ~BIT(kind);
+	ret->kind = kind;
+	ret->id = &id->id;
+	switch (kind) {
+	case PIER__CM_REQUEST:
+		ret->listener = &id->listener->listener;
+		id->listener->waiting--;
+		ret->listener->held++;	/* nobody gets its place yet */
+		id->listener = NULL;
+		tell_data(cm, id->conn->shake, ret);
+		tell_peer(id->conn, ret);
+		break;
+	case PIER__CM_RESPONSE:
+		tell_data(cm, id->conn->shake, ret);
+		tell_peer(id->conn, ret);
+		break;
+	case PIER__CM_REJECTED:
+		ret->reason = id->reason;
+		tell_data(cm, id->heard, ret);
+		break;
+	case PIER__CM_UNREACHABLE:
+		ret->error = id->error;
+		break;
+	default:
+		break;
+	}
+}
+
+int pier__soft_cm_next(struct soft_cm *cm, struct pier__cm_event *ret)
+{
+	struct pier__cm_event event = { 0 };
+	struct pier__list *link = pier__list_pop(&cm->events);
+	struct soft_cm_id *id;
+
+	if (!link)
+		return -EAGAIN;
+	id = pier__container_of(link, struct soft_cm_id, link);
+	tell_one(cm, id, &event);
+	if (id->events)
+		pier__list_add(cm->events.next, &id->link);
+	*ret = event;
+	return 0;
+}

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <string.h>
+
+#include "core/clock.h"
+#include "core/fail.h"
+#include "fabric/soft/cm/cm_conn.h"
+#include "fabric/soft/rc/qp.h"
+
+/* The side that is asked: listen, accept, reject. */
+#define ACK_DELAY 15		/* code, as Linux: 134 ms, a program's turn */
+
+void pier__soft_cm_listen(struct soft_cm *cm,
+			  struct soft_cm_listener *listener)
+{
+	listener->waiting = 0;
+	pier__list_add(&cm->listeners, &listener->link);
+	if (!listener->standard)
+		pier__soft_cm_want_standard(cm);
+}
+
+void pier__soft_cm_unlisten(struct soft_cm *cm,
+			    struct soft_cm_listener *listener)
+{
+	struct pier__list *pos, *tmp;
+	struct soft_cm_id *id;
+
+	pier__list_del(&listener->link);
+	PIER__LIST_EACH(pos, tmp, &cm->events) {
+		id = pier__container_of(pos, struct soft_cm_id, link);
+		if (id->listener != listener)
+			continue;
+		id->listener = NULL;
+		pier__soft_cm_leave(cm, id->conn);
+		pier__soft_cm_id_free(id);
+	}
+}
+
+/* Say REJ to a REQ of which nothing is kept. */
+static void refuse(struct soft_cm *cm, const struct soft_mad *req,
+		   const struct soft_rx *rx, enum soft_mad_reason reason)
+{
+	struct soft_mad mad = {
+		.attr = SOFT_MAD_REJ, .tid = req->tid,
+		.remote_id = req->local_id, .message = SOFT_MAD_OF_REQ,
+		.reason = (uint16_t)reason,
+	};
+
+	/* Soft peers, which know this, ask again with what we can do. */
+	if (reason == SOFT_REJ_MTU) {
+		mad.info_len = 1;
+		mad.info[0] = cm->host->mtu;
+	}
+	pier__soft_add(cm->ep->counters, SOFT_COUNTER(cm_refused), 1);
+	pier__soft_cm_answer(cm, rx, pier__soft_cm_guid_port(req->guid), &mad);
+}
+
+/*
+ * The backlog is full.  A soft client is told that somebody listens, lest it
+ * believe another who has our port 4791 and does not, and to ask again soon: no
+ * time is what we ask for.
+ */
+static void put_off(struct soft_cm *cm, const struct soft_mad *req,
+		    const struct soft_rx *rx)
+{
+	uint16_t port = pier__soft_cm_guid_port(req->guid);
+	struct soft_mad mad = {
+		.attr = SOFT_MAD_MRA, .tid = req->tid,
+		.remote_id = req->local_id, .message = SOFT_MAD_OF_REQ,
+	};
+
+	if (port != SOFT_STANDARD_PORT)
+		pier__soft_cm_answer(cm, rx, port, &mad);
+}
+
+static bool overlap(const struct in6_addr *a, const struct in6_addr *b)
+{
+	return IN6_IS_ADDR_UNSPECIFIED(a) || IN6_IS_ADDR_UNSPECIFIED(b) ||
+	       IN6_ARE_ADDR_EQUAL(a, b);
+}
+
+struct soft_cm_listener *pier__soft_cm_listener(const struct soft_cm *cm,
+						uint16_t port,
+						const struct in6_addr *ip)
+{
+	struct pier__list *pos, *tmp;
+	struct soft_cm_listener *listener;
+
+	PIER__LIST_EACH(pos, tmp, &cm->listeners) {
+		listener = pier__container_of(pos, struct soft_cm_listener,
+					      link);
+		if (listener->listener.port == port &&
+		    overlap(&listener->ip, ip))
+			return listener;
+	}
+	return NULL;
+}
+
+/* Are the addresses in @mad those of the packet? */
+static bool addresses_ok(const struct soft_mad *mad, const struct soft_rx *rx)
+{
+	struct soft_mad_ip ip;
+
+	return pier__soft_mad_ip_decode(mad->data, mad->len, &ip) &&
+	       IN6_ARE_ADDR_EQUAL(&ip.dst, &rx->dst.ip);
+}
+
+/* Does somebody listen on @ip, and on @listener's port? */
+static bool has_address(const struct soft_cm *cm,
+			const struct soft_cm_listener *listener,
+			const struct in6_addr *ip)
+{
+	return pier__soft_cm_listener(cm, listener->listener.port, ip) &&
+	       cm->host->ops->gid(cm->host, ip) >= 0;
+}
+
+/*
+ * Why @mad cannot be told to who listens on its port, of whom @listener is
+ * one; 0: it can.
+ */
+static int objection(const struct soft_cm *cm,
+		     const struct soft_cm_listener *listener,
+		     const struct soft_mad *mad, const struct soft_rx *rx)
+{
+	if (!listener)
+		return SOFT_REJ_SERVICE_ID;
+	if (!addresses_ok(mad, rx))
+		return SOFT_REJ_CONSUMER;
+	if (!has_address(cm, listener, &rx->dst.ip))
+		return SOFT_REJ_GID;	/* another address may do */
+	if (mad->transport || mad->ext_transport)
+		return SOFT_REJ_TRANSPORT;
+	if (!mad->mtu || mad->mtu > cm->host->mtu)
+		return SOFT_REJ_MTU;
+	if (mad->qpn < 2 || mad->qpn == 0xffffff)
+		return SOFT_REJ_UNSUPPORTED;
+	return 0;
+}
+
+static void req_take(struct soft_cm *cm, struct soft_cm_conn *conn,
+		     const struct soft_mad *mad, const struct soft_rx *rx)
+{
+	struct soft_cm_shake *shake = conn->shake;
+
+	conn->passive = true;
+	conn->peer_known = true;
+	conn->state = SOFT_CM_REQ_RCVD;
+	conn->src = rx->dst.ip;
+	conn->dst = rx->src.ip;
+	conn->tid = mad->tid;
+	conn->remote_id = mad->local_id;
+	conn->guid = mad->guid;
+	conn->dest_qpn = mad->qpn;
+	conn->port = pier__soft_cm_guid_port(mad->guid);
+	conn->sq_psn = mad->psn;
+	conn->mtu = mad->mtu;
+	conn->ack_timeout = mad->primary.ack_timeout;
+	conn->tclass = mad->primary.tclass;
+	conn->timeout = mad->local_timeout;
+	conn->max_retries = mad->max_retries;
+	conn->retry_count = mad->retry_count;
+	conn->rnr_retry = mad->rnr_retry;
+	conn->peer_serve = mad->responder_resources;
+	conn->peer_ask = mad->initiator_depth;
+	shake->came_to = rx->dst.port;
+	shake->len = PIER__CM_REQ_DATA;
+	memcpy(shake->data, mad->data + SOFT_MAD_IP_LEN, shake->len);
+	pier__soft_cm_index(cm, conn, SOFT_CM_BY_PEER);
+	pier__soft_cm_index(cm, conn, SOFT_CM_BY_QPN);
+}
+
+static bool has_place(const struct soft_cm_listener *listener)
+{
+	return listener->waiting + listener->listener.held <
+	       listener->backlog;
+}
+
+/* Returns false: no memory. */
+static bool req_new(struct soft_cm *cm, struct soft_cm_listener *listener,
+		    const struct soft_mad *mad, const struct soft_rx *rx)
+{
+	struct soft_cm_conn *conn = pier__soft_cm_conn_new(cm);
+	struct soft_mad_ip ip = { 0 };
+	struct soft_cm_id *id;
+
+	if (!conn)
+		return false;
+	req_take(cm, conn, mad, rx);
+	pier__soft_mad_ip_decode(mad->data, mad->len, &ip);
+	id = pier__soft_cm_id_new(cm, conn, listener->listener.port,
+				  ip.src_port);
+	if (!id) {
+		pier__soft_cm_conn_free(cm, conn);
+		return false;
+	}
+	id->listener = listener;
+	listener->waiting++;
+	pier__soft_cm_tell(cm, id, PIER__CM_REQUEST);
+	return true;
+}
+
+/*
+ * The same REQ again.  What came another way than the first, by port 4791 or
+ * by the service's own, is no sign of impatience.
+ */
+static void req_again(struct soft_cm *cm, const struct soft_cm_conn *conn,
+		      const struct soft_rx *rx)
+{
+	if (!IN6_ARE_ADDR_EQUAL(&conn->dst, &rx->src.ip))
+		return;
+	if (conn->state == SOFT_CM_REQ_RCVD &&
+	    conn->shake->came_to == rx->dst.port)
+		pier__soft_cm_send_mra(cm, conn, SOFT_MAD_OF_REQ);
+	else if (conn->state == SOFT_CM_TIMEWAIT && conn->shake)
+		pier__soft_cm_send(cm, conn, conn->shake->mad);
+}
+
+void pier__soft_cm_req(struct soft_cm *cm, const struct soft_mad *mad,
+		       const struct soft_rx *rx)
+{
+	struct soft_cm_listener *listener = NULL;
+	struct soft_cm_conn *conn;
+	int reason;
+
+	/* One may only ask for oneself, and not through a translator. */
+	if (memcmp(mad->primary.local_gid, &rx->src.ip, 16) ||
+	    memcmp(mad->primary.remote_gid, &rx->dst.ip, 16)) {
+		pier__soft_add(cm->ep->counters, SOFT_COUNTER(dropped), 1);
+		return;
+	}
+	conn = pier__soft_cm_by_peer(cm, mad->guid, mad->local_id);
+	if (conn) {
+		req_again(cm, conn, rx);
+		return;
+	}
+	if (mad->service_id >> 16 == SOFT_CM_SERVICE)
+		listener = pier__soft_cm_listener(cm,
+						  (uint16_t)mad->service_id,
+						  &in6addr_any);
+	reason = objection(cm, listener, mad, rx);
+	conn = pier__soft_cm_by_qpn(cm, mad->guid, mad->qpn);
+	if (!reason && conn)
+		reason = SOFT_REJ_STALE;
+	if (reason) {
+		refuse(cm, mad, rx, (enum soft_mad_reason)reason);
+		if (reason == SOFT_REJ_STALE &&
+		    IN6_ARE_ADDR_EQUAL(&conn->dst, &rx->src.ip))
+			pier__soft_cm_stale(cm, conn);
+		return;
+	}
+	listener = pier__soft_cm_listener(cm, listener->listener.port,
+					  &rx->dst.ip);
+	/* As if it was lost: it comes again. */
+	if (has_place(listener) && req_new(cm, listener, mad, rx))
+		return;
+	pier__soft_add(cm->ep->counters, SOFT_COUNTER(cm_overflows), 1);
+	put_off(cm, mad, rx);
+}
+
+static void rep_build(const struct soft_cm *cm, struct soft_cm_conn *conn,
+		      const struct pier__cm_param *param)
+{
+	struct soft_mad mad = {
+		.attr = SOFT_MAD_REP, .tid = conn->tid,
+		.local_id = conn->local_id, .remote_id = conn->remote_id,
+		.qpn = conn->qpn, .psn = conn->rq_psn, .guid = cm->guid,
+		.responder_resources = conn->rd_serve,
+		.initiator_depth = conn->rd_ask,
+		.ack_delay = ACK_DELAY, .srq = 1,
+		.rnr_retry = param->rnr_retry,
+		.data = param->data, .len = param->len,
+	};
+
+	pier__soft_mad_encode(&mad, conn->shake->mad);
+}
+
+/* Has the program still something to decide? */
+static int undecided(const struct soft_cm_id *id)
+{
+	if (!id->conn)
+		return pier__fail(-ECONNABORTED, "the request is void: its "
+				  "sender has given up");
+	if (id->conn->state != SOFT_CM_REQ_RCVD)
+		return pier__fail(-EINVAL, "only a request can be accepted or "
+				  "rejected, once");
+	return 0;
+}
+
+int pier__soft_cm_accept(struct soft_cm *cm, struct pier__cm_id *pid,
+			 const struct pier__cm_param *param)
+{
+	struct soft_cm_id *id = (struct soft_cm_id *)pid;
+	struct soft_cm_conn *conn = id->conn;
+	struct soft_qp *qp;
+	int err = undecided(id);
+
+	if (err)
+		return err;
+	if (param->len > PIER__CM_REP_DATA || param->rnr_retry > 7)
+		return pier__fail(-EINVAL, "%zu bytes of private data, retry "
+				  "count %u: at most %u and 7", param->len,
+				  param->rnr_retry, PIER__CM_REP_DATA);
+
+	conn->qpn = param->qpn;
+	conn->rd_serve = param->responder_resources;
+	conn->rd_ask = param->initiator_depth;
+	conn->state = SOFT_CM_REP_SENT;
+	rep_build(cm, conn, param);
+	qp = pier__soft_table_find(cm->ep, conn->qpn);
+	if (qp)
+		qp->cm_id = conn->local_id;
+	pier__soft_cm_repeat_begin(cm, conn);
+	pier__soft_cm_send(cm, conn, conn->shake->mad);
+	return 0;
+}
+
+int pier__soft_cm_reject(struct soft_cm *cm, struct pier__cm_id *pid,
+			 const void *data, size_t len)
+{
+	struct soft_cm_id *id = (struct soft_cm_id *)pid;
+	struct soft_cm_conn *conn = id->conn;
+	int err = undecided(id);
+
+	if (err)
+		return err;
+	if (len > PIER__CM_REJ_DATA)
+		return pier__fail(-EINVAL, "%zu bytes of private data: at most"
+				  " %u", len, PIER__CM_REJ_DATA);
+	conn->id = NULL;
+	id->conn = NULL;
+	pier__soft_cm_send_rej(cm, conn, SOFT_MAD_OF_REQ, SOFT_REJ_CONSUMER,
+			       data, len);
+	pier__soft_cm_timewait(cm, conn);
+	return 0;
+}
+
+void pier__soft_cm_rtu(struct soft_cm *cm, struct soft_cm_conn *conn)
+{
+	if (conn->state == SOFT_CM_TIMEWAIT && conn->shake)
+		pier__soft_cm_send(cm, conn, conn->shake->mad);
+	if (conn->state != SOFT_CM_REP_SENT)
+		return;
+	conn->state = SOFT_CM_ESTABLISHED;
+	pier__soft_heap_set(&cm->timers, &conn->timer, PIER__NEVER);
+	pier__soft_cm_shake_free(cm, conn);
+	pier__soft_cm_tell(cm, conn->id, PIER__CM_ESTABLISHED);
+}
+
+void pier__soft_cm_data(struct soft_cm *cm, uint32_t local_id)
+{
+	struct soft_cm_conn *conn = pier__soft_cm_by_local(cm, local_id);
+
+	if (conn)
+		pier__soft_cm_rtu(cm, conn);
+}

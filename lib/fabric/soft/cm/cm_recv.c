@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/clock.h"
+#include "core/fail.h"
+#include "core/random.h"
+#include "fabric/soft/cm/cm_conn.h"
+
+#define GSI_QKEY 0x80010000u
+#define HOP_LIMIT 64
+#define RNR_TIMER 12		/* code: 0.64 ms */
+
+int pier__soft_cm_create(struct soft_ep *ep, struct soft_cm_host *host,
+			 struct soft_cm **ret)
+{
+	struct soft_cm *cm = calloc(1, sizeof(*cm));
+
+	if (!cm)
+		return pier__fail(-ENOMEM, "no memory for connection "
+				  "management");
+	cm->ep = ep;
+	cm->host = host;
+	cm->seed = pier__random64();
+	cm->tid = (uint32_t)pier__random64();
+	cm->guid = SOFT_CM_PREFIX << 48 | (uint64_t)ep->io->port << 32 |
+		   (uint32_t)pier__random64();
+	pier__list_init(&cm->listeners);
+	pier__list_init(&cm->events);
+	pier__list_init(&cm->twait);
+	if (pier__soft_heap_fit(&cm->timers, 1)) {
+		free(cm);
+		return -ENOMEM;
+	}
+
+	ep->cm = cm;
+	*ret = cm;
+	return 0;
+}
+
+void pier__soft_cm_destroy(struct soft_cm *cm)
+{
+	struct soft_cm_conn *conn;
+	uint32_t i;
+	int key;
+
+	if (!cm)
+		return;
+	for (i = 0; cm->table[0] && i <= cm->mask; i++)
+		while ((conn = cm->table[SOFT_CM_BY_LOCAL][i]))
+			pier__soft_cm_conn_free(cm, conn);
+	for (key = 0; key < SOFT_CM_KEYS; key++)
+		free(cm->table[key]);
+	pier__soft_heap_fini(&cm->timers);
+	cm->ep->cm = NULL;
+	free(cm);
+}
+
+void pier__soft_cm_owner(struct soft_cm *cm, struct pier__cm *owner)
+{
+	cm->owner = owner;
+}
+
+uint32_t pier__soft_cm_count(const struct soft_cm *cm)
+{
+	return cm->count;
+}
+
+/* The connection that @mad is of: its ids and addresses are right. */
+static struct soft_cm_conn *conn_of(const struct soft_cm *cm,
+				    const struct soft_mad *mad,
+				    const struct soft_rx *rx)
+{
+	struct soft_cm_conn *conn = pier__soft_cm_by_local(cm, mad->remote_id);
+
+	if (!conn || conn->state == SOFT_CM_IDLE ||
+	    !IN6_ARE_ADDR_EQUAL(&conn->dst, &rx->src.ip) ||
+	    !IN6_ARE_ADDR_EQUAL(&conn->src, &rx->dst.ip))
+		return NULL;
+	if (conn->peer_known && conn->remote_id != mad->local_id)
+		return NULL;
+	return conn;
+}
+
+/* Of an attempt that was given up before our id was heard. */
+static struct soft_cm_conn *conn_given_up(const struct soft_cm *cm,
+					  const struct soft_mad *mad,
+					  const struct soft_rx *rx)
+{
+	struct soft_cm_conn *conn;
+	uint64_t guid = 0;
+	int i;
+
+	if (mad->reason != SOFT_REJ_TIMEOUT || mad->info_len < 8)
+		return NULL;
+	for (i = 0; i < 8; i++)
+		guid = guid << 8 | mad->info[i];
+	conn = pier__soft_cm_by_peer(cm, guid, mad->local_id);
+	return conn && IN6_ARE_ADDR_EQUAL(&conn->dst, &rx->src.ip) ? conn :
+								     NULL;
+}
+
+static void mra_receive(struct soft_cm *cm, struct soft_cm_conn *conn,
+			const struct soft_mad *mad)
+{
+	bool asked = conn->state == SOFT_CM_REQ_SENT &&
+		     mad->message == SOFT_MAD_OF_REQ;
+
+	if (asked && !mad->service_timeout)
+		pier__soft_cm_busy(cm, conn);
+	else if (asked || (conn->state == SOFT_CM_REP_SENT &&
+			   mad->message == SOFT_MAD_OF_REP))
+		pier__soft_cm_patience(cm, conn, mad->service_timeout);
+}
+
+/*
+ * A message of a connection that we do not have.  Its sender has missed our
+ * end, or our port 4791 was another's when it began.
+ */
+static void unknown(struct soft_cm *cm, const struct soft_mad *mad,
+		    const struct soft_rx *rx)
+{
+	struct soft_mad answer = {
+		.tid = mad->tid,
+		.local_id = mad->remote_id, .remote_id = mad->local_id,
+	};
+	uint16_t port = pier__soft_cm_port_of(rx);
+
+	if (mad->attr == SOFT_MAD_DREQ) {
+		answer.attr = SOFT_MAD_DREP;
+		pier__soft_cm_answer(cm, rx, port, &answer);
+	} else if (mad->attr == SOFT_MAD_REP) {
+		answer.attr = SOFT_MAD_REJ;
+		answer.message = SOFT_MAD_OF_REP;
+		answer.reason = SOFT_REJ_COMM_ID;
+		pier__soft_cm_answer(cm, rx,
+				     pier__soft_cm_guid_port(mad->guid),
+				     &answer);
+	} else {
+		pier__soft_add(cm->ep->counters, SOFT_COUNTER(dropped), 1);
+	}
+}
+
+/* There are no datagram services here. */
+static void sidr_refuse(struct soft_cm *cm, const struct soft_mad *mad,
+			const struct soft_rx *rx)
+{
+	struct soft_mad answer = {
+		.attr = SOFT_MAD_SIDR_REP, .tid = mad->tid,
+		.local_id = mad->local_id, .service_id = mad->service_id,
+		.result = 1,
+	};
+
+	pier__soft_cm_answer(cm, rx, pier__soft_cm_port_of(rx), &answer);
+}
+
+static void conn_receive(struct soft_cm *cm, const struct soft_mad *mad,
+			 const struct soft_rx *rx)
+{
+	struct soft_cm_conn *conn = conn_of(cm, mad, rx);
+
+	if (!conn && mad->attr == SOFT_MAD_REJ)
+		conn = conn_given_up(cm, mad, rx);
+	if (!conn) {
+		unknown(cm, mad, rx);
+		return;
+	}
+	switch (mad->attr) {
+	case SOFT_MAD_MRA:
+		mra_receive(cm, conn, mad);
+		break;
+	case SOFT_MAD_REJ:
+		pier__soft_cm_rej(cm, conn, mad);
+		break;
+	case SOFT_MAD_REP:
+		pier__soft_cm_rep(cm, conn, mad);
+		break;
+	case SOFT_MAD_RTU:
+		pier__soft_cm_rtu(cm, conn);
+		break;
+	case SOFT_MAD_DREQ:
+		pier__soft_cm_dreq(cm, conn, mad);
+		break;
+	case SOFT_MAD_DREP:
+		pier__soft_cm_drep(cm, conn);
+		break;
+	default:
+		break;
+	}
+}
+
+void pier__soft_cm_receive(struct soft_cm *cm, const struct soft_hdr *hdr,
+			   const struct soft_rx *rx, const uint8_t *data,
+			   size_t len)
+{
+	struct soft_mad mad;
+
+	if (hdr->opcode != SOFT_UD_SEND_ONLY || hdr->qkey != GSI_QKEY ||
+	    hdr->src_qpn != SOFT_GSI_QPN || (hdr->pkey & 0x7fff) != 0x7fff ||
+	    !pier__soft_mad_decode(data, len, &mad)) {
+		pier__soft_add(cm->ep->counters, SOFT_COUNTER(dropped), 1);
+		return;
+	}
+	switch (mad.attr) {
+	case SOFT_MAD_REQ:
+		pier__soft_cm_req(cm, &mad, rx);
+		break;
+	case SOFT_MAD_SIDR_REQ:
+		sidr_refuse(cm, &mad, rx);
+		break;
+	case SOFT_MAD_SIDR_REP:
+	case SOFT_MAD_LAP:
+	case SOFT_MAD_APR:
+		break;		/* nothing that we ask for or offer */
+	default:
+		conn_receive(cm, &mad, rx);
+		break;
+	}
+}
+
+static uint8_t least(uint8_t a, uint8_t b)
+{
+	return a < b ? a : b;
+}
+
+/* What both sides agree to: as asked for by one and granted by the other. */
+static uint8_t agreed(const struct soft_cm_conn *conn, uint8_t ours,
+		      uint8_t peers)
+{
+	bool said = conn->state != SOFT_CM_REQ_RCVD;
+
+	return least(least(peers, SOFT_RD_ATOMIC), said ? ours :
+							  SOFT_RD_ATOMIC);
+}
+
+static int to_rtr(struct soft_cm *cm, const struct soft_cm_conn *conn,
+		  struct ibv_qp_attr *attr)
+{
+	int gid = cm->host->ops->gid(cm->host, &conn->src);
+
+	if (gid < 0)
+		return pier__fail(-EADDRNOTAVAIL, "the connection's own "
+				  "address is gone");
+	attr->path_mtu = (enum ibv_mtu)conn->mtu;
+	attr->dest_qp_num = conn->dest_qpn;
+	attr->rq_psn = conn->rq_psn;
+	attr->max_dest_rd_atomic = agreed(conn, conn->rd_serve,
+					  conn->peer_ask);
+	attr->min_rnr_timer = RNR_TIMER;
+	attr->ah_attr.is_global = 1;
+	attr->ah_attr.port_num = 1;
+	attr->ah_attr.grh.sgid_index = (uint8_t)gid;
+	attr->ah_attr.grh.hop_limit = HOP_LIMIT;
+	attr->ah_attr.grh.traffic_class = conn->tclass;
+	memcpy(attr->ah_attr.grh.dgid.raw, &conn->dst, 16);
+	return IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+	       IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+}
+
+static int to_rts(const struct soft_cm_conn *conn, struct ibv_qp_attr *attr)
+{
+	attr->sq_psn = conn->sq_psn;
+	attr->timeout = conn->ack_timeout;
+	attr->retry_cnt = conn->retry_count;
+	attr->rnr_retry = conn->rnr_retry;
+	attr->max_rd_atomic = agreed(conn, conn->rd_ask, conn->peer_serve);
+	return IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
+	       IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
+}
+
+static int to_init(struct ibv_qp_attr *attr)
+{
+	attr->port_num = 1;
+	attr->qp_access_flags = IBV_ACCESS_REMOTE_WRITE |
+				IBV_ACCESS_REMOTE_READ |
+				IBV_ACCESS_REMOTE_ATOMIC;
+	return IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
+}
+
+int pier__soft_cm_qp_attr(struct soft_cm *cm, struct pier__cm_id *pid,
+			  enum ibv_qp_state state, struct ibv_qp_attr *ret,
+			  int *ret_mask, uint16_t *ret_udp_port)
+{
+	struct soft_cm_conn *conn = ((struct soft_cm_id *)pid)->conn;
+	struct ibv_qp_attr attr = { .qp_state = state };
+	int mask;
+
+	if (!conn)
+		return pier__fail(-ECONNABORTED, "the connection is over");
+	if (state != IBV_QPS_INIT && !conn->peer_known)
+		return pier__fail(-EINVAL, "the peer has not answered yet");
+	if (state == IBV_QPS_INIT)
+		mask = to_init(&attr);
+	else if (state == IBV_QPS_RTR)
+		mask = to_rtr(cm, conn, &attr);
+	else if (state == IBV_QPS_RTS)
+		mask = to_rts(conn, &attr);
+	else
+		return pier__fail(-EINVAL, "attributes for state %d: INIT, RTR"
+				  " or RTS", state);
+	if (mask < 0)
+		return mask;
+
+	*ret = attr;
+	*ret_mask = mask | IBV_QP_STATE;
+	*ret_udp_port = conn->port;
+	return 0;
+}

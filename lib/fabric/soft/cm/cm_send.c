@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
+
+#include "core/random.h"
+#include "fabric/soft/cm/cm_conn.h"
+
+#define GSI_QKEY 0x80010000u
+#define HOP_LIMIT 64
+#define REJ_AGAIN 2
+#define MRA_TIMEOUT 20		/* code: 4.3 s until the next repeat */
+
+/* Lost if the socket is full, as anywhere: whoever misses it repeats. */
+static void send_to(struct soft_cm *cm, const struct in6_addr *src,
+		    const struct in6_addr *dst, uint16_t port, uint8_t tclass,
+		    const uint8_t *mad)
+{
+	struct soft_hdr hdr = {
+		.opcode = SOFT_UD_SEND_ONLY, .pkey = 0xffff,
+		.qpn = SOFT_GSI_QPN, .src_qpn = SOFT_GSI_QPN,
+		.psn = cm->psn, .qkey = GSI_QKEY,
+	};
+	struct soft_io *io = cm->ep->io;
+	struct soft_tx tx;
+
+	tx.src.ip = *src;
+	tx.src.port = io->port;
+	tx.dst.ip = *dst;
+	tx.dst.port = port;
+	tx.tclass = tclass;
+	tx.hop_limit = HOP_LIMIT;
+	tx.pad = 0;
+	tx.hdr_len = (uint8_t)pier__soft_encode(&hdr, tx.hdr);
+	tx.payload_len = SOFT_MAD_LEN;
+	tx.iov_count = 1;
+	tx.iov[0].iov_base = (void *)(uintptr_t)mad;
+	tx.iov[0].iov_len = SOFT_MAD_LEN;
+	if (io->ops->send(io, &tx, 1) != 1)
+		return;
+	cm->psn = (cm->psn + 1) & 0xffffff;
+	pier__soft_add(cm->ep->counters, SOFT_COUNTER(tx_packets), 1);
+	pier__soft_add(cm->ep->counters, SOFT_COUNTER(tx_bytes),
+		       tx.hdr_len + SOFT_MAD_LEN + 4);
+}
+
+void pier__soft_cm_send(struct soft_cm *cm, const struct soft_cm_conn *conn,
+			const uint8_t *mad)
+{
+	const struct soft_cm_shake *shake = conn->shake;
+
+	if (conn->port) {
+		send_to(cm, &conn->src, &conn->dst, conn->port, conn->tclass,
+			mad);
+		return;
+	}
+	send_to(cm, &conn->src, &conn->dst, shake->service, conn->tclass, mad);
+	if (shake->find.both && shake->service != SOFT_STANDARD_PORT)
+		send_to(cm, &conn->src, &conn->dst, SOFT_STANDARD_PORT,
+			conn->tclass, mad);
+}
+
+void pier__soft_cm_answer(struct soft_cm *cm, const struct soft_rx *rx,
+			  uint16_t port, const struct soft_mad *mad)
+{
+	uint8_t bytes[SOFT_MAD_LEN];
+
+	pier__soft_mad_encode(mad, bytes);
+	send_to(cm, &rx->dst.ip, &rx->src.ip, port, 0, bytes);
+}
+
+uint16_t pier__soft_cm_port_of(const struct soft_rx *rx)
+{
+	/* Soft peers send from the port they hear at, and to our own one. */
+	return rx->dst.port == SOFT_STANDARD_PORT ? SOFT_STANDARD_PORT :
+						    rx->src.port;
+}
+
+uint16_t pier__soft_cm_guid_port(uint64_t guid)
+{
+	uint16_t port = (uint16_t)(guid >> 32);
+
+	return guid >> 48 == SOFT_CM_PREFIX && port ? port :
+						      SOFT_STANDARD_PORT;
+}
+
+static void send_mad(struct soft_cm *cm, const struct soft_cm_conn *conn,
+		     struct soft_mad *mad)
+{
+	uint8_t bytes[SOFT_MAD_LEN];
+
+	mad->local_id = conn->local_id;
+	mad->remote_id = conn->remote_id;
+	pier__soft_mad_encode(mad, bytes);
+	pier__soft_cm_send(cm, conn, bytes);
+}
+
+void pier__soft_cm_send_mra(struct soft_cm *cm,
+			    const struct soft_cm_conn *conn,
+			    enum soft_mad_message message)
+{
+	struct soft_mad mad = {
+		.attr = SOFT_MAD_MRA, .tid = conn->tid, .message = message,
+		.service_timeout = MRA_TIMEOUT,
+	};
+
+	send_mad(cm, conn, &mad);
+}
+
+void pier__soft_cm_send_rtu(struct soft_cm *cm,
+			    const struct soft_cm_conn *conn)
+{
+	struct soft_mad mad = { .attr = SOFT_MAD_RTU, .tid = conn->tid };
+
+	send_mad(cm, conn, &mad);
+}
+
+void pier__soft_cm_send_drep(struct soft_cm *cm,
+			     const struct soft_cm_conn *conn, uint64_t tid)
+{
+	struct soft_mad mad = { .attr = SOFT_MAD_DREP, .tid = tid };
+
+	send_mad(cm, conn, &mad);
+}
+
+static void put_guid(uint8_t *to, uint64_t guid)
+{
+	int i;
+
+	for (i = 0; i < 8; i++)
+		to[i] = (uint8_t)(guid >> (56 - 8 * i));
+}
+
+void pier__soft_cm_send_rej(struct soft_cm *cm, struct soft_cm_conn *conn,
+			    enum soft_mad_message message,
+			    enum soft_mad_reason reason, const void *data,
+			    size_t len)
+{
+	struct soft_mad mad = {
+		.attr = SOFT_MAD_REJ, .tid = conn->tid, .message = message,
+		.reason = (uint16_t)reason, .data = data, .len = len,
+		.local_id = conn->local_id, .remote_id = conn->remote_id,
+	};
+
+	if (reason == SOFT_REJ_TIMEOUT) {
+		mad.info_len = 8;
+		put_guid(mad.info, cm->guid);
+	}
+	/* Who waits for nothing says nothing that this could be repeated to. */
+	conn->sends = message == SOFT_MAD_OF_NONE ? REJ_AGAIN : 0;
+	pier__soft_mad_encode(&mad, conn->shake->mad);
+	pier__soft_cm_send(cm, conn, conn->shake->mad);
+}

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "core/clock.h"
+#include "core/fail.h"
+#include "fabric/soft/io/chan.h"
+#include "fabric/soft/io/helper.h"
+#include "fabric/soft/io/udp.h"
+#include "fabric/soft/soft.h"
+#include "fabric/soft/stats/counters_file.h"
+
+#define SETTLE_ROUNDS 16
+
+static struct soft_chan *chan_of(struct pier__chan *chan)
+{
+	return (struct soft_chan *)chan;
+}
+
+static int watch_socks(struct soft_chan *chan)
+{
+	int err = pier__soft_chan_watch(chan, chan->sock), i;
+
+	for (i = 0; i < SOFT_ALSO && !err; i++)
+		if (chan->more[i].io)
+			err = pier__soft_chan_watch(chan, chan->more[i].fd);
+	return err;
+}
+
+static void unwatch_socks(struct soft_chan *chan)
+{
+	int i;
+
+	epoll_ctl(chan->chan.fd, EPOLL_CTL_DEL, chan->sock, NULL);
+	for (i = 0; i < SOFT_ALSO; i++)
+		if (chan->more[i].io)
+			epoll_ctl(chan->chan.fd, EPOLL_CTL_DEL,
+				  chan->more[i].fd, NULL);
+}
+
+int pier__soft_chan_listen(struct soft_chan *chan, bool on)
+{
+	int err = 0;
+
+	if (chan->listening == on)
+		return 0;
+	if (on)
+		err = watch_socks(chan);
+	if (err || !on)
+		unwatch_socks(chan);
+	if (!err)
+		chan->listening = on;
+	return err;
+}
+
+/* @at: PIER__NEVER for off. */
+static void timer_set(struct soft_chan *chan, uint64_t at)
+{
+	const uint64_t second = 1000 * PIER__MS;
+	struct itimerspec spec = { 0 };
+
+	if (at != PIER__NEVER) {
+		at = at ? at : 1;	/* 0 would turn it off */
+		spec.it_value.tv_sec = (time_t)(at / second);
+		spec.it_value.tv_nsec = (long)(at % second);
+	}
+	timerfd_settime(chan->timer, TFD_TIMER_ABSTIME, &spec, NULL);
+	chan->timer_at = at;
+}
+
+/*
+ * A timer that will go off early is left alone: deadlines move away with
+ * every packet.  One that went off is set anew, which makes it unreadable.
+ */
+void pier__soft_chan_set_timer(struct soft_chan *chan)
+{
+	uint64_t deadline = pier__soft_ep_deadline(chan->ep);
+
+	if (chan->timer_at == PIER__NEVER && deadline == PIER__NEVER)
+		return;
+	if (chan->timer_at <= deadline &&
+	    chan->timer_at > chan->io->ops->now(chan->io))
+		return;
+	timer_set(chan, deadline);
+}
+
+void pier__soft_chan_tell(struct soft_chan *chan)
+{
+	struct pier__list *pos, *tmp;
+	uint64_t one = 1;
+	ssize_t put;
+
+	PIER__LIST_EACH(pos, tmp, &chan->cqs) {
+		struct soft_chan_cq *cq = pier__container_of(
+			pos, struct soft_chan_cq, link);
+
+		if (!cq->armed || pier__soft_cq_empty(cq->queue))
+			continue;
+		cq->armed = false;
+		if (chan->rung)
+			continue;
+		put = write(chan->bell, &one, sizeof(one));
+		(void)put;	/* a full one is readable as well */
+		chan->rung = true;
+	}
+}
+
+/*
+ * The program may be gone after this call: leave nothing that only a call
+ * would find.
+ */
+static void settle(struct soft_chan *chan, int did)
+{
+	int i;
+
+	for (i = 0; did && i < SETTLE_ROUNDS; i++)
+		did = pier__soft_ep_drive(chan->ep);
+	if (did)
+		timer_set(chan, chan->io->ops->now(chan->io));
+	else
+		pier__soft_chan_set_timer(chan);
+	pier__soft_chan_tell(chan);
+}
+
+void pier__soft_chan_begin(struct soft_chan *chan)
+{
+	unsigned int calls = atomic_load_explicit(&chan->calls,
+						  memory_order_relaxed);
+
+	atomic_store_explicit(&chan->calls, calls + 1, memory_order_relaxed);
+	pier__soft_ep_enter(chan->ep);
+	if (chan->driver == SOFT_HELPER) {
+		chan->driver = SOFT_PROGRAM;
+		atomic_store(&chan->recall, true);
+		pier__soft_helper_wake();
+	}
+}
+
+void pier__soft_chan_end(struct soft_chan *chan, int did)
+{
+	if (atomic_load_explicit(&chan->ask, memory_order_relaxed))
+		pier__soft_helper_keep_off(chan);
+	if (chan->asleep || !chan->looking)
+		settle(chan, did);
+	pier__soft_ep_leave(chan->ep);
+}
+
+int pier__soft_chan_arm(struct pier__cq *cq)
+{
+	struct soft_chan *chan = chan_of(cq->chan);
+	int err;
+
+	pier__soft_chan_begin(chan);
+	err = pier__soft_chan_listen(chan, true);
+	if (!err) {
+		((struct soft_chan_cq *)cq)->armed = true;
+		chan->asleep = true;
+		chan->posts = 0;
+	}
+	pier__soft_chan_end(chan, 1);
+	return err;
+}
+
+void pier__soft_chan_clear(struct pier__chan *pchan)
+{
+	struct soft_chan *chan = chan_of(pchan);
+	uint64_t count;
+	ssize_t got;
+
+	pier__soft_chan_begin(chan);
+	chan->asleep = false;
+	if (chan->rung) {
+		got = read(chan->bell, &count, sizeof(count));
+		(void)got;	/* nobody else reads it */
+		chan->rung = false;
+	}
+	pier__soft_chan_set_timer(chan);
+	pier__soft_chan_end(chan, 0);
+}
+
+int pier__soft_chan_watch(struct soft_chan *chan, int fd)
+{
+	struct epoll_event ev = { .events = EPOLLIN };
+
+	if (epoll_ctl(chan->chan.fd, EPOLL_CTL_ADD, fd, &ev))
+		return pier__fail(-errno, "channel: epoll_ctl: %s",
+				  pier_strerror(errno));
+	return 0;
+}
+
+static void close_fds(struct soft_chan *chan)
+{
+	if (chan->bell >= 0)
+		close(chan->bell);
+	if (chan->timer >= 0)
+		close(chan->timer);
+	if (chan->chan.fd >= 0)
+		close(chan->chan.fd);
+}
+
+/* What wakes those who wait; close_fds() copes with half of it. */
+static int open_fds(struct soft_chan *chan)
+{
+	int err;
+
+	chan->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	chan->timer = timerfd_create(CLOCK_MONOTONIC,
+				     TFD_CLOEXEC | TFD_NONBLOCK);
+	chan->chan.fd = epoll_create1(EPOLL_CLOEXEC);
+	if (chan->bell < 0 || chan->timer < 0 || chan->chan.fd < 0)
+		return pier__fail(-errno, "channel: no file descriptor: %s",
+				  pier_strerror(errno));
+	err = pier__soft_chan_watch(chan, chan->bell);
+	if (!err)
+		err = pier__soft_chan_watch(chan, chan->timer);
+	if (!err)
+		err = pier__soft_chan_watch(chan, chan->sock);
+	chan->listening = true;
+	chan->timer_at = PIER__NEVER;
+	return err;
+}
+
+int pier__soft_chan_create(struct pier__fdev *fdev, struct pier__chan **ret)
+{
+	const struct soft_fdev *soft = (const struct soft_fdev *)fdev;
+	struct soft_chan *chan = calloc(1, sizeof(*chan));
+	int err;
+
+	if (!chan)
+		return pier__fail(-ENOMEM, "no memory for a channel");
+	pier__list_init(&chan->cqs);
+	chan->chan.fdev = fdev;
+	err = pier__soft_udp_create(0, soft->ifindex, &chan->io);
+	if (err)
+		goto err_free;
+	chan->sock = pier__soft_udp_fd(chan->io);
+	chan->chan.udp_port = chan->io->port;
+	err = open_fds(chan);
+	if (err)
+		goto err_close;
+	err = pier__soft_ep_create(chan->io, soft->keys, &chan->ep);
+	if (err)
+		goto err_close;
+	chan->row = pier__soft_page_ep(fdev->port.name, chan->io->port);
+	if (chan->row)
+		pier__soft_ep_count_in(chan->ep, &chan->row->counters);
+	err = pier__soft_helper_add(chan);
+	if (err)
+		goto err_ep_destroy;
+
+	*ret = &chan->chan;
+	return 0;
+
+err_ep_destroy:
+	pier__soft_ep_destroy(chan->ep);
+	pier__soft_page_put(chan->row);
+err_close:
+	close_fds(chan);
+	pier__soft_udp_destroy(chan->io);
+err_free:
+	free(chan);
+	return err;
+}
+
+void pier__soft_chan_destroy(struct pier__chan *pchan)
+{
+	struct soft_chan *chan = chan_of(pchan);
+	int i;
+
+	if (!chan)
+		return;
+	pier__soft_helper_remove(chan);
+	pier__soft_chan_publish(chan);
+	pier__soft_chan_cm_free(chan->cm);
+	pier__soft_ep_destroy(chan->ep);
+	pier__soft_page_put(chan->row);
+	close_fds(chan);
+	pier__soft_udp_destroy(chan->io);
+	for (i = 0; i < SOFT_ALSO; i++)
+		if (chan->more[i].io)
+			pier__soft_udp_destroy(chan->more[i].io);
+	free(chan);
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_FABRIC_SOFT_IO_IO_H
+#define PIER_FABRIC_SOFT_IO_IO_H
+
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+/*
+ * The soft device's lowest layer: time, and batches of packets.  UDP sockets
+ * (udp.c) in earnest; a seeded network in virtual time in tests (t/lib/vnet.c).
+ * A packet here is the UDP payload: BTH to ICRC.
+ */
+#define SOFT_MTU_MAX 4096
+#define SOFT_HDR_MAX 48		/* BTH and the longest extended headers */
+#define SOFT_PACKET_MAX (SOFT_HDR_MAX + SOFT_MTU_MAX + 4)
+#define SOFT_TX_IOV 8		/* pieces of user memory in one packet */
+#define SOFT_BATCH 256		/* packets: several segmented sends of most */
+#define SOFT_GSI_QPN 1		/* connection management's */
+#define SOFT_STANDARD_PORT 4791	/* RoCEv2: NICs and rxe send there alone */
+
+/* One address of an endpoint or a peer, IPv4 as ::ffff:a.b.c.d. */
+struct soft_addr {
+	struct in6_addr ip;
+	uint16_t port;		/* host order */
+};
+
+/*
+ * A packet to send: the headers by value, the payload where the user has it.
+ * pad zero bytes and the ICRC are added by the io layer, which knows the IP
+ * identification that goes into it.
+ */
+struct soft_tx {
+	struct soft_addr src, dst;
+	uint8_t tclass, hop_limit;
+	uint8_t pad;			/* 0..3 */
+	uint8_t hdr_len;
+	uint8_t hdr[SOFT_HDR_MAX];
+	uint32_t payload_len;		/* sum of iov */
+	uint32_t iov_count;
+	struct iovec iov[SOFT_TX_IOV];
+};
+
+/* A received packet, valid until the next receive. */
+struct soft_rx {
+	const uint8_t *data;
+	size_t len;
+	struct soft_addr src, dst;
+	uint16_t place;		/* in its run: likely its identification */
+};
+
+struct soft_io;
+
+struct soft_io_ops {
+	/* Nanoseconds; never goes back. */
+	uint64_t (*now)(struct soft_io *io);
+
+	/*
+	 * Send @count packets in order.  Returns how many were taken: fewer
+	 * when the socket is full (try later).  Packets that cannot be sent
+	 * for good (no route, interface down) count as taken and are told to
+	 * nobody: the protocol times out.
+	 */
+	int (*send)(struct soft_io *io, const struct soft_tx *tx, int count);
+
+	/* Take at most @max packets; 0: none.  Never blocks. */
+	int (*recv)(struct soft_io *io, struct soft_rx *rx, int max);
+};
+
+struct soft_io {
+	const struct soft_io_ops *ops;
+	uint16_t port;		/* the UDP port that peers send to */
+};
+
+#endif

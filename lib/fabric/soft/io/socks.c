@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <sys/epoll.h>
+
+#include "core/fail.h"
+#include "fabric/soft/io/chan.h"
+#include "fabric/soft/io/helper.h"
+#include "fabric/soft/io/udp.h"
+#include "fabric/soft/soft.h"
+
+/* The further sockets of a channel. */
+#define BOUND_MAX 8		/* of them, on its own port */
+
+static struct soft_chan_sock *free_place(struct soft_chan *chan)
+{
+	int i;
+
+	for (i = 0; i < SOFT_ALSO; i++)
+		if (!chan->more[i].io)
+			return &chan->more[i];
+	return NULL;
+}
+
+/* Let @io, bound to @ip unless that is unspecified, be in place @sock. */
+static int adopt(struct soft_chan *chan, struct soft_chan_sock *sock,
+		 struct soft_io *io, const struct in6_addr *ip)
+{
+	int fd = pier__soft_udp_fd(io), err;
+
+	err = chan->listening ? pier__soft_chan_watch(chan, fd) : 0;
+	if (err) {
+		pier__soft_udp_destroy(io);	/* and out of the sets */
+		return err;
+	}
+
+	pier__soft_ep_receive_also(chan->ep, io);
+	sock->seen = (struct soft_sock_seen){ 0 };
+	sock->io = io;
+	sock->ip = *ip;
+	sock->fd = fd;
+	sock->turn++;
+	pier__soft_helper_look(chan);
+	return 0;
+}
+
+int pier__soft_chan_sock_open(struct soft_chan *chan, uint16_t port,
+			      struct soft_chan_sock **ret)
+{
+	const struct soft_fdev *soft = (struct soft_fdev *)chan->chan.fdev;
+	struct soft_chan_sock *sock = free_place(chan);
+	struct soft_io *io;
+	int err;
+
+	if (!sock)
+		return pier__fail(-EMFILE, "UDP port %u besides %d others: at "
+				  "most %d", port, SOFT_ALSO, SOFT_ALSO);
+	err = pier__soft_udp_create(port, soft->ifindex, &io);
+	if (!err)
+		err = adopt(chan, sock, io, &in6addr_any);
+	if (err)
+		return err;
+	*ret = sock;
+	return 0;
+}
+
+/* Few, for listeners need the places: without one they fail. */
+int pier__soft_chan_bound(struct soft_chan *chan, const struct in6_addr *ip,
+			  struct soft_io **ret)
+{
+	struct soft_chan_sock *sock;
+	int i, bound = 0, err;
+	struct soft_io *io;
+
+	for (i = 0; i < SOFT_ALSO; i++) {
+		sock = &chan->more[i];
+		if (!sock->io || IN6_IS_ADDR_UNSPECIFIED(&sock->ip))
+			continue;
+		if (IN6_ARE_ADDR_EQUAL(&sock->ip, ip)) {
+			*ret = sock->io;
+			return 0;
+		}
+		bound++;
+	}
+	sock = free_place(chan);
+	err = -EMFILE;
+	if (sock && bound < BOUND_MAX && !IN6_IS_ADDR_LINKLOCAL(ip))
+		err = pier__soft_udp_create_bound(chan->io, ip, &io);
+	if (!err)
+		err = adopt(chan, sock, io, ip);
+	if (err == -ENOMEM)
+		return err;
+	*ret = err ? chan->io : io;
+	return 0;
+}
+
+/* Closing it takes it out of the sets. */
+void pier__soft_chan_sock_close(struct soft_chan *chan,
+				struct soft_chan_sock *sock)
+{
+	pier__soft_ep_receive_not(chan->ep, sock->io);
+	pier__soft_udp_destroy(sock->io);
+	sock->io = NULL;
+}
+
+/*
+ * Every address of this network namespace has one port 4791, and one socket
+ * has it: packets are told apart by QPN only, and two endpoints, be it of one
+ * process, give out theirs independently.
+ */
+int pier__soft_chan_standard(struct soft_chan *chan)
+{
+	int err = 0;
+
+	if (!chan->standard)
+		err = pier__soft_chan_sock_open(chan, SOFT_STANDARD_PORT,
+						&chan->standard);
+	if (err == -EADDRINUSE)
+		return pier__fail(err, "UDP port %u is taken, and the peer, a "
+				  "standard RDMA device, sends to no other: "
+				  "unload rdma_rxe, end the other process or "
+				  "context that talks to such peers, or use "
+				  "a network namespace of its own",
+				  SOFT_STANDARD_PORT);
+	if (!err)
+		chan->standard_kept = true;
+	return err;
+}
+
+bool pier__soft_chan_standard_use(struct soft_chan *chan, bool on)
+{
+	if (!on) {
+		chan->standard_users--;
+		return true;
+	}
+	if (!chan->standard &&
+	    pier__soft_chan_sock_open(chan, SOFT_STANDARD_PORT,
+				      &chan->standard))
+		return false;
+	chan->standard_users++;
+	return true;
+}
+
+void pier__soft_chan_reap(struct soft_chan *chan)
+{
+	if (!chan->standard || chan->standard_kept || chan->standard_users)
+		return;
+	pier__soft_chan_sock_close(chan, chan->standard);
+	chan->standard = NULL;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_FABRIC_SOFT_IO_UDP_H
+#define PIER_FABRIC_SOFT_IO_UDP_H
+
+#include "fabric/soft/io/io.h"
+
+/*
+ * Packets over one UDP socket, for IPv4 and IPv6 alike where there is IPv6.
+ * The source address of a packet is what its struct soft_tx says, or the one
+ * that the socket is bound to.  Belongs to whoever drives the endpoint.
+ */
+
+/* What was sent and received, since creation. */
+struct soft_udp_stats {
+	uint64_t tx_packets, tx_sends, tx_calls;
+	uint64_t rx_packets, rx_datagrams, rx_calls;
+	uint64_t tx_too_long;	/* packets longer than the link's MTU */
+	uint64_t tx_refused;	/* that could not be sent for good */
+	uint64_t rx_bad;	/* datagrams that are no packets */
+};
+
+/*
+ * Open a socket on @port, 0 for a free one.  @ifindex is where link-local
+ * addresses are.  The caller ends it with destroy.
+ * Errors: -ENOMEM; -EADDRINUSE; those of socket(2).
+ */
+int pier__soft_udp_create(uint16_t port, unsigned int ifindex,
+			  struct soft_io **ret);
+
+/*
+ * Open a socket for packets from and to @ip alone, which is not link-local,
+ * on the port of @any: what is sent there comes to it from now on, and no
+ * longer to @any.  It is cheaper, as neither the kernel nor we say the address
+ * with each datagram.  The caller ends it with destroy.
+ * Errors: -ENOMEM; -EADDRNOTAVAIL; those of socket(2).
+ */
+int pier__soft_udp_create_bound(const struct soft_io *any,
+				const struct in6_addr *ip,
+				struct soft_io **ret);
+void pier__soft_udp_destroy(struct soft_io *io);
+
+/* The socket, to wait for. */
+int pier__soft_udp_fd(const struct soft_io *io);
+
+const struct soft_udp_stats *pier__soft_udp_stats(const struct soft_io *io);
+
+#endif

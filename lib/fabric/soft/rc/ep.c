@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+
+#include "core/clock.h"
+#include "core/fail.h"
+#include "fabric/soft/cm/soft_cm.h"
+#include "fabric/soft/rc/qp.h"
+
+#define RECEIVE_TURNS 4		/* of a round */
+#define MANY_PACKETS 8
+#define QUIET 1024		/* looks in vain: now look only */
+#define SELDOM 32		/* once in so many rounds */
+#define CLOCK_TURNS 4		/* in vain: look at the clock */
+
+int pier__soft_ep_create(struct soft_io *io, struct soft_mr_table *keys,
+			 struct soft_ep **ret)
+{
+	struct soft_ep *ep = calloc(1, sizeof(*ep));
+
+	if (!ep)
+		return pier__fail(-ENOMEM, "no memory for an endpoint");
+	ep->io = io;
+	pier__soft_ep_receive_also(ep, io);
+	ep->keys = keys;
+	ep->counters = &ep->own;
+	pthread_mutex_init(&ep->owner, NULL);
+	pier__list_init(&ep->wqe_chunks);
+	pier__list_init(&ep->dests);
+	pier__list_init(&ep->ready);
+	pier__list_init(&ep->replying);
+	pier__list_init(&ep->delayed);
+	ep->user.lock = &ep->owner;
+	pier__soft_mr_join(keys, &ep->user);
+	*ret = ep;
+	return 0;
+}
+
+void pier__soft_ep_receive_also(struct soft_ep *ep, struct soft_io *io)
+{
+	ep->ear[ep->ears++] = (struct soft_ear){ .io = io };
+}
+
+void pier__soft_ep_receive_not(struct soft_ep *ep, struct soft_io *io)
+{
+	int i = 0;
+
+	while (i < ep->ears && ep->ear[i].io != io)
+		i++;
+	if (i < ep->ears)
+		ep->ear[i] = ep->ear[--ep->ears];
+	ep->ear_hot = 0;
+}
+
+void pier__soft_ep_destroy(struct soft_ep *ep)
+{
+	if (!ep)
+		return;
+	pier__soft_mr_part(ep->keys, &ep->user);
+	pier__soft_wqe_free_all(ep);
+	free(ep->qps);
+	pier__soft_heap_fini(&ep->timers);
+	pthread_mutex_destroy(&ep->owner);
+	free(ep);
+}
+
+void pier__soft_ep_enter(struct soft_ep *ep)
+{
+	pthread_mutex_lock(&ep->owner);
+}
+
+bool pier__soft_ep_try_enter(struct soft_ep *ep)
+{
+	return !pthread_mutex_trylock(&ep->owner);
+}
+
+void pier__soft_ep_leave(struct soft_ep *ep)
+{
+	pthread_mutex_unlock(&ep->owner);
+	/* Whoever takes a key out waits for one turn. */
+	if (atomic_load_explicit(&ep->user.waiters, memory_order_relaxed))
+		sched_yield();
+}
+
+static bool is_response(uint8_t opcode)
+{
+	return opcode >= SOFT_READ_FIRST && opcode <= SOFT_ATOMIC_ACK;
+}
+
+/* Does @qp take the packet?  All that can be told without its ICRC. */
+static bool qp_takes(const struct soft_qp *qp, const struct soft_hdr *hdr,
+		     const struct soft_rx *rx)
+{
+	switch (qp->state) {
+	case IBV_QPS_RTR:
+		if (is_response(hdr->opcode))
+			return false;
+		break;
+	case IBV_QPS_RTS:
+	case IBV_QPS_SQD:
+		break;
+	default:
+		return false;
+	}
+	return hdr->opcode >> 5 == 0 && (hdr->pkey & 0x7fff) == 0x7fff &&
+	       IN6_ARE_ADDR_EQUAL(&rx->src.ip, &qp->dest->addr.ip) &&
+	       IN6_ARE_ADDR_EQUAL(&rx->dst.ip, &qp->src.ip);
+}
+
+static bool icrc_ok(struct soft_qp *qp, const struct soft_rx *rx)
+{
+	bool standard = qp->dest->addr.port == SOFT_STANDARD_PORT;
+
+	return pier__soft_icrc_fits(&qp->ep->fronts, rx,
+				    standard ? UINT16_MAX : SOFT_ID_MAX);
+}
+
+/* The first packet of a peer whose RTU we have not seen. */
+static void qp_first(struct soft_qp *qp)
+{
+	if (qp->ep->cm)
+		pier__soft_cm_data(qp->ep->cm, qp->cm_id);
+	qp->cm_id = 0;
+}
+
+/* For QP 1.  Its sender may be of either kind. */
+static void ep_management(struct soft_ep *ep, const struct soft_hdr *hdr,
+			  size_t hdr_len, const struct soft_rx *rx)
+{
+	if (!ep->cm)
+		pier__soft_add(ep->counters, SOFT_COUNTER(dropped), 1);
+	else if (!pier__soft_icrc_ok(rx, UINT16_MAX))
+		pier__soft_add(ep->counters, SOFT_COUNTER(bad_icrc), 1);
+	else
+		pier__soft_cm_receive(ep->cm, hdr, rx, rx->data + hdr_len,
+				      rx->len - hdr_len - hdr->pad - 4);
+}
+
+static void ep_packet(struct soft_ep *ep, const struct soft_rx *rx)
+{
+	struct soft_in in;
+	struct soft_qp *qp;
+	size_t hdr_len;
+
+	pier__soft_add(ep->counters, SOFT_COUNTER(rx_packets), 1);
+	pier__soft_add(ep->counters, SOFT_COUNTER(rx_bytes), rx->len);
+	hdr_len = pier__soft_decode(rx->data, rx->len, &in.hdr);
+	if (hdr_len && in.hdr.opcode == SOFT_CNP)
+		return;		/* the window has its own signs */
+	if (hdr_len && in.hdr.qpn == SOFT_GSI_QPN) {
+		ep_management(ep, &in.hdr, hdr_len, rx);
+		return;
+	}
+	qp = hdr_len ? pier__soft_table_find(ep, in.hdr.qpn) : NULL;
+	if (!qp) {
+		pier__soft_add(ep->counters, SOFT_COUNTER(dropped), 1);
+		return;
+	}
+	pier__soft_add(qp->counters, SOFT_COUNTER(rx_packets), 1);
+	pier__soft_add(qp->counters, SOFT_COUNTER(rx_bytes), rx->len);
+	if (!qp_takes(qp, &in.hdr, rx)) {
+		pier__soft_count(qp, SOFT_COUNTER(dropped));
+		return;
+	}
+	if (!icrc_ok(qp, rx)) {
+		pier__soft_count(qp, SOFT_COUNTER(bad_icrc));
+		return;
+	}
+	if (qp->cm_id)
+		qp_first(qp);
+	in.data = rx->data + hdr_len;
+	in.len = rx->len - hdr_len - in.hdr.pad - 4;
+	if (is_response(in.hdr.opcode))
+		pier__soft_req_receive(qp, &in);
+	else
+		pier__soft_resp_receive(qp, &in);
+}
+
+static void look_at_clock(struct soft_ep *ep)
+{
+	ep->now = ep->io->ops->now(ep->io);
+	ep->told = true;
+}
+
+/*
+ * Where one datagram brought many packets, a few more are taken at once: they
+ * are acknowledged together.
+ */
+static int ep_receive(struct soft_ep *ep, struct soft_io *io)
+{
+	int done = 0, turn, n, i;
+
+	for (turn = 0; turn < RECEIVE_TURNS; turn++) {
+		n = io->ops->recv(io, ep->rx, SOFT_BATCH);
+		if (n > 0 && !ep->told)
+			look_at_clock(ep);
+		for (i = 0; i < n; i++)
+			ep_packet(ep, &ep->rx[i]);
+		if (n > 0)
+			done += n;
+		if (n < MANY_PACKETS)
+			break;
+	}
+	return done;
+}
+
+/* Is a look in vain at number @i due? */
+static bool is_due(const struct soft_ep *ep, int i)
+{
+	return ep->ear[i].quiet < QUIET || i == ep->ear_hot ||
+	       (ep->turn + (unsigned int)i) % SELDOM == 0;
+}
+
+int pier__soft_ep_receive(struct soft_ep *ep, bool all)
+{
+	int done = 0, n, i;
+
+	ep->told = false;
+	if (++ep->turn % CLOCK_TURNS == 0 || all)
+		look_at_clock(ep);
+	for (i = 0; i < ep->ears; i++) {
+		if (!all && !is_due(ep, i))
+			continue;
+		n = ep_receive(ep, ep->ear[i].io);
+		ep->ear[i].quiet = n ? 0 : ep->ear[i].quiet + 1;
+		if (n)
+			ep->ear_hot = i;
+		done += n;
+	}
+	if (!ep->told)
+		return done;
+	done += pier__soft_timer_run(ep);
+	if (ep->cm)
+		done += pier__soft_cm_timers(ep->cm);
+	return done;
+}
+
+int pier__soft_ep_send(struct soft_ep *ep)
+{
+	bool some = !pier__list_empty(&ep->ready) ||
+		    !pier__list_empty(&ep->delayed) || pier__soft_ep_owes(ep);
+
+	if (!some)
+		return 0;
+	if (!ep->told)
+		look_at_clock(ep);
+	pier__soft_delay_run(ep, false);
+	return pier__soft_tx_run(ep, true);
+}
+
+int pier__soft_ep_send_all(struct soft_ep *ep)
+{
+	look_at_clock(ep);
+	pier__soft_delay_run(ep, true);
+	return pier__soft_tx_run(ep, true);
+}
+
+int pier__soft_ep_send_posted(struct soft_ep *ep, bool replies)
+{
+	look_at_clock(ep);
+	if (replies)
+		pier__soft_delay_run(ep, false);
+	return pier__soft_tx_run(ep, replies);
+}
+
+bool pier__soft_ep_owes(const struct soft_ep *ep)
+{
+	return !pier__list_empty(&ep->replying);
+}
+
+int pier__soft_ep_drive(struct soft_ep *ep)
+{
+	int done = pier__soft_ep_receive(ep, true);
+
+	return done + pier__soft_ep_send_all(ep);
+}
+
+uint64_t pier__soft_ep_deadline(const struct soft_ep *ep)
+{
+	uint64_t due = pier__soft_heap_due(&ep->timers);
+	uint64_t cm = ep->cm ? pier__soft_cm_deadline(ep->cm) : PIER__NEVER;
+	uint64_t delayed = pier__soft_delay_due(ep);
+
+	if (cm < due)
+		due = cm;
+	if (delayed < due)
+		due = delayed;
+	if (pier__list_empty(&ep->ready) && pier__list_empty(&ep->replying))
+		return due;
+	/* Something can be sent: at once, or when the socket has room. */
+	return ep->send_at < due ? ep->send_at : due;
+}
+
+uint64_t pier__soft_ep_completions(const struct soft_ep *ep)
+{
+	return ep->completions;
+}
+
+const struct soft_counters *pier__soft_ep_counters(const struct soft_ep *ep)
+{
+	return ep->counters;
+}
+
+void pier__soft_ep_count_in(struct soft_ep *ep, struct soft_counters *counters)
+{
+	ep->counters = counters;
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_FABRIC_SOFT_RC_EP_H
+#define PIER_FABRIC_SOFT_RC_EP_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/list.h"
+#include "fabric/fabric.h"
+#include "fabric/soft/io/io.h"
+#include "fabric/soft/rc/mr.h"
+#include "fabric/soft/rc/timer_heap.h"
+#include "fabric/soft/stats/count.h"
+#include "fabric/soft/wire/codec.h"
+
+struct soft_cm;
+struct soft_cq;
+struct soft_srq;
+struct soft_qp;
+struct soft_wqe;
+
+#define SOFT_ALSO 32	/* sockets of an endpoint besides its own */
+
+/* What is received from. */
+struct soft_ear {
+	struct soft_io *io;		/* borrowed */
+	unsigned int quiet;		/* looks in vain since a packet */
+};
+
+/* A packet in the making: whose it is, to take it back if it is not sent. */
+struct soft_note {
+	struct soft_qp *qp;
+	struct soft_wqe *wqe;		/* of a request, else NULL */
+	uint64_t seq;
+	uint32_t cost;			/* of a request, to its window */
+	uint8_t res;			/* of a response: its place, or none */
+	uint8_t due;			/* of an acknowledgement */
+	bool again;			/* a request that was sent before */
+	bool fresh;			/* of a response: not answered yet */
+};
+
+/*
+ * An endpoint: QP table, completion and receive queues, timers, what is to be
+ * sent.  One per (engine, device).  Whoever drives it, its engine's thread or
+ * the helper, owns it meanwhile: every call but create and destroy is made
+ * between enter and leave.  It knows no socket and no thread.
+ */
+struct soft_ep {
+	struct soft_io *io;		/* borrowed; sent by unless a QP says */
+	struct soft_ear ear[1 + SOFT_ALSO];
+	int ears;
+	int ear_hot;			/* that heard the last packet */
+	unsigned int turn;		/* rounds of receiving */
+	struct soft_cm *cm;		/* QP 1's; NULL: nobody's */
+	struct soft_mr_table *keys;	/* borrowed, the device's */
+	pthread_mutex_t owner;		/* who drives it */
+
+	/* The endpoint's own. */
+	struct soft_mr_user user;	/* of keys */
+	uint64_t now;			/* ns, of this round or earlier */
+	bool told;			/* of this one */
+	uint64_t completions;
+	struct soft_counters *counters;	/* own, or a place in the page */
+	struct soft_counters own;
+
+	struct soft_qp **qps;		/* chains by QPN */
+	uint32_t qp_mask, qp_count;
+	uint32_t gone[64], gone_at;	/* QPNs not to be given out soon */
+
+	struct soft_wqe *wqes;		/* free ones */
+	struct pier__list wqe_chunks;
+	uint32_t wqe_total;
+	uint64_t cqe_sum, send_wr_sum;	/* of the queues: wqe_total is enough */
+
+	struct soft_heap timers;	/* of QPs */
+
+	struct pier__list dests;
+	struct pier__list ready;	/* dests that may get requests */
+	struct pier__list replying;	/* QPs that owe responses */
+	struct pier__list delayed;	/* and may still wait */
+	uint64_t send_at;		/* the socket was full: not before */
+
+	struct soft_fronts fronts;	/* of what is received */
+	int tx_count;
+	struct soft_tx tx[SOFT_BATCH];
+	struct soft_note note[SOFT_BATCH];
+	struct soft_rx rx[SOFT_BATCH];
+};
+
+int pier__soft_ep_create(struct soft_io *io, struct soft_mr_table *keys,
+			 struct soft_ep **ret);
+
+/*
+ * Receive from @io, too, until told otherwise; at most SOFT_ALSO.  The latter
+ * not while the endpoint is driven.
+ */
+void pier__soft_ep_receive_also(struct soft_ep *ep, struct soft_io *io);
+void pier__soft_ep_receive_not(struct soft_ep *ep, struct soft_io *io);
+
+/* Its queues must be gone. */
+void pier__soft_ep_destroy(struct soft_ep *ep);
+
+void pier__soft_ep_enter(struct soft_ep *ep);
+bool pier__soft_ep_try_enter(struct soft_ep *ep);
+void pier__soft_ep_leave(struct soft_ep *ep);
+
+/*
+ * Receive, run timers, send: one bounded round.  Returns non-zero if it did
+ * anything: then there may be more.
+ */
+int pier__soft_ep_drive(struct soft_ep *ep);
+
+/*
+ * Its halves: receive and run timers, and send.  What is left unsent in
+ * between goes with what is posted meanwhile.  Where nothing has come for
+ * long this looks only now and then, unless it is to look at @all: whoever
+ * calls it again and again, without a look in vain at every socket, finds a
+ * packet a little later there and sooner where the packets are.
+ */
+int pier__soft_ep_receive(struct soft_ep *ep, bool all);
+int pier__soft_ep_send(struct soft_ep *ep);
+
+/* Send also what could wait for more. */
+int pier__soft_ep_send_all(struct soft_ep *ep);
+
+/* Send between rounds; @replies: and not only requests. */
+int pier__soft_ep_send_posted(struct soft_ep *ep, bool replies);
+
+/* Is there an answer that was not sent yet? */
+bool pier__soft_ep_owes(const struct soft_ep *ep);
+
+/* When the next timer is due, ns of io->now; PIER__NEVER. */
+uint64_t pier__soft_ep_deadline(const struct soft_ep *ep);
+
+/* Completions pushed since creation: the driver compares to notify. */
+uint64_t pier__soft_ep_completions(const struct soft_ep *ep);
+
+const struct soft_counters *pier__soft_ep_counters(const struct soft_ep *ep);
+
+/*
+ * Count in @counters from now on, which are added to as they are and must
+ * outlive @ep.  Before anything is made on @ep.
+ */
+void pier__soft_ep_count_in(struct soft_ep *ep,
+			    struct soft_counters *counters);
+
+/* What the queues can do; beyond: -EINVAL. */
+#define SOFT_SEND_SGE SOFT_TX_IOV
+#define SOFT_RECV_SGE 32
+#define SOFT_INLINE_MAX 256
+#define SOFT_RD_ATOMIC 16	/* as initiator and as responder */
+#define SOFT_MESSAGE_MAX (UINT32_C(1) << 31)
+#define SOFT_QUEUE_MAX (1 << 20)	/* entries of any queue */
+
+/*
+ * Queues: as the fabric's members of the same name (fabric.h).
+ */
+int pier__soft_cq_create(struct soft_ep *ep, uint32_t cqe,
+			 struct soft_cq **ret);
+void pier__soft_cq_destroy(struct soft_cq *cq);
+int pier__soft_cq_poll(struct soft_cq *cq, struct ibv_wc *wc, int max);
+bool pier__soft_cq_empty(const struct soft_cq *cq);
+
+int pier__soft_srq_create(struct soft_ep *ep, uint32_t max_wr,
+			  uint32_t max_sge, struct soft_srq **ret);
+void pier__soft_srq_destroy(struct soft_srq *srq);
+int pier__soft_srq_post(struct soft_srq *srq, struct ibv_recv_wr *wr,
+			struct ibv_recv_wr **bad);
+
+int pier__soft_qp_create(struct soft_cq *cq, struct soft_srq *srq,
+			 const struct ibv_qp_cap *cap, struct soft_qp **ret);
+/* @src: the address of the GID that the attributes chose. */
+int pier__soft_qp_modify(struct soft_qp *qp, struct ibv_qp_attr *attr,
+			 int mask, const struct soft_addr *src,
+			 uint16_t udp_port);
+void pier__soft_qp_destroy(struct soft_qp *qp);
+/* Send by @io, which outlives @qp and has the port of the endpoint's own. */
+void pier__soft_qp_send_by(struct soft_qp *qp, struct soft_io *io);
+uint32_t pier__soft_qp_number(const struct soft_qp *qp);
+/* As of the endpoint; @counters must outlive @qp. */
+const struct soft_counters *pier__soft_qp_counters(const struct soft_qp *qp);
+void pier__soft_qp_count_in(struct soft_qp *qp,
+			    struct soft_counters *counters);
+enum ibv_qp_state pier__soft_qp_state(const struct soft_qp *qp);
+int pier__soft_qp_post(struct soft_qp *qp, struct ibv_send_wr *wr,
+		       struct ibv_send_wr **bad);
+/* Send what acknowledges all that has arrived on @qp. */
+void pier__soft_qp_acknowledge(struct soft_qp *qp);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_FABRIC_SOFT_RC_MR_H
+#define PIER_FABRIC_SOFT_RC_MR_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/list.h"
+#include "fabric/fabric.h"
+
+/*
+ * Memory keys of an opened soft device.  A key is 32 random bits.  Endpoints
+ * look keys up without a lock while they hold their own; dereg takes the key
+ * out and then waits until every endpoint of the device has let go once.
+ */
+struct soft_mr {
+	struct pier__mr mr;	/* first; lkey == rkey */
+	uintptr_t addr;
+	size_t len;
+	int access;		/* IBV_ACCESS_* */
+};
+
+struct soft_mr_table;
+
+/*
+ * Whoever looks keys up, under a lock of its own (an endpoint).  @waiters
+ * count those who want the lock once: let them in between two turns.
+ */
+struct soft_mr_user {
+	struct pier__list link;
+	pthread_mutex_t *lock;
+	atomic_uint waiters;
+};
+
+int pier__soft_mr_table_create(struct soft_mr_table **ret);
+void pier__soft_mr_table_destroy(struct soft_mr_table *table);
+
+/* Any thread; serialised inside. */
+void pier__soft_mr_join(struct soft_mr_table *table,
+			struct soft_mr_user *user);
+void pier__soft_mr_part(struct soft_mr_table *table,
+			struct soft_mr_user *user);
+
+/*
+ * Give @mr a key, make it known; take it out again.  @mr stays the caller's:
+ * its range is filled in before, and nothing uses it after the removal.  Any
+ * thread; serialised inside.  Whoever removes must not hold an endpoint.
+ * Errors: -ENOMEM.
+ */
+int pier__soft_mr_add(struct soft_mr_table *table, struct soft_mr *mr);
+void pier__soft_mr_remove(struct soft_mr_table *table, struct soft_mr *mr);
+
+/*
+ * The region of @key if [@addr, @addr + @len) lies inside it and @access
+ * (IBV_ACCESS_* bits, all needed; 0: local read) is granted, else NULL.
+ * Lock-free.  Valid until the caller's endpoint is left.
+ */
+const struct soft_mr *pier__soft_mr_find(const struct soft_mr_table *table,
+					 uint32_t key, uint64_t addr,
+					 size_t len, int access);
+
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "core/clock.h"
+#include "core/fail.h"
+#include "fabric/soft/rc/qp.h"
+
+static int cap_check(const struct ibv_qp_cap *cap)
+{
+	if (!cap->max_send_wr || cap->max_send_wr > SOFT_QUEUE_MAX)
+		return pier__fail(-EINVAL, "send queue of %u: 1 to %u",
+				  cap->max_send_wr, SOFT_QUEUE_MAX);
+	if (cap->max_send_sge > SOFT_SEND_SGE)
+		return pier__fail(-EINVAL, "requests in %u pieces: at most %u",
+				  cap->max_send_sge, SOFT_SEND_SGE);
+	if (cap->max_inline_data > SOFT_INLINE_MAX)
+		return pier__fail(-EINVAL, "%u bytes inline: at most %u",
+				  cap->max_inline_data, SOFT_INLINE_MAX);
+	return 0;
+}
+
+int pier__soft_qp_create(struct soft_cq *cq, struct soft_srq *srq,
+			 const struct ibv_qp_cap *cap, struct soft_qp **ret)
+{
+	struct soft_ep *ep = cq->ep;
+	struct soft_qp *qp;
+	int err;
+
+	err = cap_check(cap);
+	if (err)
+		return err;
+	qp = calloc(1, sizeof(*qp));
+	if (!qp)
+		return pier__fail(-ENOMEM, "no memory for a QP");
+	qp->ep = ep;
+	qp->io = ep->io;
+	qp->cq = cq;
+	qp->srq = srq;
+	qp->send_wr = cap->max_send_wr;
+	qp->send_sge = cap->max_send_sge;
+	qp->inline_size = cap->max_inline_data;
+	qp->state = IBV_QPS_RESET;
+	qp->counters = &qp->own;
+	pier__list_init(&qp->req.link);
+	pier__list_init(&qp->resp.link);
+	pier__soft_req_init(&qp->req, 0);
+	pier__soft_resp_init(&qp->resp, 0);
+
+	ep->send_wr_sum += qp->send_wr;
+	err = pier__soft_wqe_reserve(ep);
+	if (!err)
+		err = pier__soft_table_add(ep, qp);
+	if (err)
+		goto err_sum;
+	*ret = qp;
+	return 0;
+
+err_sum:
+	ep->send_wr_sum -= qp->send_wr;
+	free(qp);
+	return err;
+}
+
+/* Nothing is on its way any more, in either direction. */
+static void qp_quiet(struct soft_qp *qp)
+{
+	struct soft_req *req = &qp->req;
+	uint32_t cost = req->inflight;
+
+	pier__soft_timer_set(qp, PIER__NEVER);
+	pier__list_del(&req->link);
+	req->inflight = 0;
+	req->rnr_wait = false;
+	if (qp->dest)
+		pier__soft_dest_credit(qp->ep, qp->dest, cost, false);
+}
+
+void pier__soft_qp_fail(struct soft_qp *qp, enum ibv_wc_status status)
+{
+	struct ibv_wc wc = {
+		.status = IBV_WC_WR_FLUSH_ERR,
+		.opcode = IBV_WC_RECV,
+	};
+
+	if (qp->state == IBV_QPS_ERR)
+		return;
+	qp->state = IBV_QPS_ERR;
+	qp_quiet(qp);
+	pier__soft_reply_cut(qp);
+	/* the reason first: what is flushed with it is a consequence */
+	if (qp->req.head)
+		pier__soft_req_complete(qp, status);
+	pier__soft_resp_complete(qp, &wc);
+	while (qp->req.head)
+		pier__soft_req_complete(qp, IBV_WC_WR_FLUSH_ERR);
+	qp->req.cur = NULL;
+}
+
+void pier__soft_qp_reset(struct soft_qp *qp)
+{
+	struct soft_ep *ep = qp->ep;
+	struct soft_wqe *wqe, *next;
+
+	pier__soft_reply_last(qp);
+	qp->state = IBV_QPS_RESET;
+	qp_quiet(qp);
+	pier__list_del(&qp->resp.link);
+	if (qp->resp.rwqe)
+		pier__soft_srq_give(qp->srq, qp->resp.rwqe);
+	for (wqe = qp->req.head; wqe; wqe = next) {
+		next = wqe->next;
+		pier__soft_wqe_put(ep, wqe);
+	}
+	pier__soft_req_init(&qp->req, 0);
+	pier__soft_resp_init(&qp->resp, 0);
+	pier__soft_cq_purge(qp->cq, qp->qpn);
+	if (qp->dest)
+		pier__soft_dest_put(qp->dest);
+	qp->dest = NULL;
+}
+
+void pier__soft_qp_destroy(struct soft_qp *qp)
+{
+	if (!qp)
+		return;
+	pier__soft_qp_reset(qp);
+	pier__soft_table_del(qp->ep, qp);
+	qp->ep->send_wr_sum -= qp->send_wr;
+	free(qp);
+}
+
+void pier__soft_qp_send_by(struct soft_qp *qp, struct soft_io *io)
+{
+	qp->io = io;
+}
+
+uint32_t pier__soft_qp_number(const struct soft_qp *qp)
+{
+	return qp->qpn;
+}
+
+const struct soft_counters *pier__soft_qp_counters(const struct soft_qp *qp)
+{
+	return qp->counters;
+}
+
+void pier__soft_qp_count_in(struct soft_qp *qp, struct soft_counters *counters)
+{
+	qp->counters = counters;
+}
+
+enum ibv_qp_state pier__soft_qp_state(const struct soft_qp *qp)
+{
+	return qp->state;
+}

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_FABRIC_SOFT_RC_QP_H
+#define PIER_FABRIC_SOFT_RC_QP_H
+
+#include "fabric/soft/rc/ep.h"
+#include "fabric/soft/wire/codec.h"
+
+/*
+ * The RC protocol's state, shared by its files.  A packet is known inside by
+ * its 64-bit sequence number, of which the PSN is the low 24 bits.
+ */
+#define SOFT_PSN_MASK 0xffffffu
+#define SOFT_AHEAD_MAX (1u << 16)	/* packets unacknowledged, of one QP */
+#define SOFT_ACK_EVERY 64		/* packets at most; ask for an ACK */
+#define SOFT_GAPS 4			/* of a message; ACK from there on */
+#define SOFT_QUOTA 16			/* packets of one QP in a turn */
+#define SOFT_TX_RETRY_NS 50000		/* after a full socket */
+
+/* What a packet costs its window besides its bytes: buffers on the way. */
+#define SOFT_PACKET_COST 512
+
+enum soft_syndrome {
+	SOFT_SYN_ACK = 0x1f,		/* no credits told */
+	SOFT_SYN_RNR = 0x20,
+	SOFT_SYN_NAK = 0x60,
+	SOFT_NAK_SEQUENCE = 0x60,
+	SOFT_NAK_INVALID = 0x61,
+	SOFT_NAK_ACCESS = 0x62,
+	SOFT_NAK_OPERATIONAL = 0x63,
+};
+
+/* A send work request, from the endpoint's pool. */
+struct soft_wqe {
+	struct soft_wqe *next;
+	uint64_t wr_id;
+	uint64_t first;		/* sequence number of the first packet */
+	uint32_t packets;	/* sequence numbers it takes */
+	uint32_t each;		/* of them in one READ request */
+	uint32_t length;
+	uint8_t opcode;		/* enum ibv_wr_opcode */
+	uint8_t flags;		/* enum ibv_send_flags */
+	uint8_t sges;
+	uint8_t status;		/* enum ibv_wc_status: how it will fail */
+	uint32_t imm;		/* or the key to invalidate */
+	uint32_t rkey;
+	uint64_t remote;
+	uint64_t swap_add, compare;
+	union {
+		struct ibv_sge sge[SOFT_SEND_SGE];
+		uint8_t data[SOFT_INLINE_MAX];	/* IBV_SEND_INLINE */
+	};
+};
+
+static inline bool pier__soft_wqe_is_read(const struct soft_wqe *wqe)
+{
+	return wqe->opcode == IBV_WR_RDMA_READ;
+}
+
+static inline bool pier__soft_wqe_is_atomic(const struct soft_wqe *wqe)
+{
+	return wqe->opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
+	       wqe->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+}
+
+/* A posted receive, from its SRQ. */
+struct soft_rwqe {
+	struct soft_rwqe *next;
+	uint64_t wr_id;
+	uint32_t length;
+	uint32_t sges;
+	struct ibv_sge sge[];
+};
+
+struct soft_cq {
+	struct soft_ep *ep;
+	uint32_t size;
+	uint32_t head, count;
+	bool dead;
+	struct ibv_wc wc[];
+};
+
+struct soft_srq {
+	struct soft_ep *ep;
+	uint32_t max_sge;
+	struct soft_rwqe *first, **last;	/* posted */
+	struct soft_rwqe *free;
+	uint8_t *slots;
+};
+
+/*
+ * An endpoint of a peer, shared by the QPs that are connected to it: how
+ * much may be on its way there.  In bytes with SOFT_PACKET_COST.
+ */
+struct soft_dest {
+	struct pier__list link;		/* of the endpoint's dests */
+	struct pier__list active;	/* of its ready ones */
+	struct pier__list qps;		/* that have requests to send */
+	struct soft_addr addr;
+	uint32_t refs;
+	uint32_t window, threshold, inflight;
+	uint64_t rtt, rtt_var;		/* ns; 0: not measured yet */
+	uint64_t rtt_min, rtt_min_at;	/* the shortest of late, and when */
+	uint64_t shrunk_at;
+	uint32_t queued;		/* times shrunk for a queue in vain */
+	uint32_t unqueued;		/* the window before */
+};
+
+/* The requester: seq in [una, nxt) is on its way, in [nxt, end) waits. */
+struct soft_req {
+	struct pier__list link;		/* of the destination's qps */
+	struct soft_wqe *head, **tail;	/* oldest first */
+	struct soft_wqe *cur;		/* with packet nxt; NULL: none waits */
+	uint64_t una, nxt, end;
+	uint64_t max;			/* behind the last one ever sent */
+	uint64_t stop;			/* none from here on: being drained */
+	uint64_t asked;			/* the last one that asked for an ACK */
+	uint64_t gone_back;		/* una when last gone back */
+	uint64_t gone_back_at;
+	uint64_t rtt_seq, rtt_at;	/* being timed; rtt_at 0: none */
+	uint64_t progress_at;		/* when una moved, or sending began */
+	uint64_t resend_at;
+	uint64_t rnr_at, rnr_seq;	/* end of the wait, for whom */
+	uint32_t posted;
+	uint32_t inflight;		/* cost of [una, nxt) */
+	uint8_t rd_atomic, rd_max;	/* requests on their way, allowed */
+	uint8_t timeout, retry_cnt;
+	uint8_t rnr_retry, rnr_left;
+	uint8_t backoff;	/* until a round trip is measured */
+	bool rnr_wait;
+	bool moved;		/* una did, since sending began */
+	bool probe;		/* one packet at a time, until one gets there */
+};
+
+/* A READ or atomic that was served, kept to be answered again. */
+struct soft_res {
+	uint64_t seq;
+	union {
+		uint64_t va;		/* READ */
+		uint64_t original;	/* atomic */
+	};
+	uint32_t rkey;
+	uint32_t packets, len;	/* of the whole response */
+	uint32_t bytes;		/* up to the end of what is asked for now */
+	uint32_t start, at, end;	/* packets asked for, sent up to at */
+	uint32_t msn;
+	bool atomic;
+	bool fresh;		/* not answered in full yet */
+};
+
+enum soft_within { SOFT_IDLE, SOFT_IN_SEND, SOFT_IN_WRITE };
+
+/* What is to be said when the responses before it are out. */
+enum soft_due { SOFT_DUE_NONE, SOFT_DUE_ACK, SOFT_DUE_NAK };
+
+/* How long an acknowledgement may wait: see delay.c. */
+struct soft_delay {
+	uint64_t until;
+	bool may_wait;			/* a message has come whole */
+	bool waiting;			/* in the endpoint's delayed */
+	uint8_t messages;		/* that were left unacknowledged */
+	uint8_t together;		/* as many at most */
+	uint8_t strikes;		/* in vain, one after the other */
+	uint8_t paid;			/* times, until it is forgotten */
+	uint16_t trial_in, pause;	/* until more is tried */
+};
+
+struct soft_resp {
+	struct pier__list link;		/* of the endpoint's replying, */
+					/* or delayed */
+	uint64_t epsn;			/* expected sequence number */
+	uint32_t msn;
+	uint8_t within;			/* enum soft_within */
+	uint8_t due;			/* enum soft_due */
+	uint8_t syndrome;		/* of the NAK that is due */
+	bool nak_sent;			/* for epsn: silent until it comes */
+	bool filled;			/* it has come, just now */
+	uint8_t gaps;			/* filled in the message within */
+	uint8_t min_rnr_timer;
+	uint8_t rd_max;
+	uint8_t res_head, res_count;	/* res: oldest at head */
+	uint8_t res_todo;		/* of them to be answered */
+	uint32_t rkey;			/* of the WRITE within */
+	uint64_t va;			/* where it goes on */
+	uint32_t total, left;		/* its bytes; received of a SEND */
+	struct soft_rwqe *rwqe;		/* of the SEND within */
+	struct soft_delay delay;
+	struct soft_res res[SOFT_RD_ATOMIC];
+};
+
+struct soft_qp {
+	struct soft_ep *ep;
+	struct soft_cq *cq;
+	struct soft_srq *srq;		/* NULL: no receives */
+	struct soft_qp *chain;		/* of the QP table */
+	uint32_t qpn, dest_qpn;
+	uint32_t mtu;			/* bytes */
+	uint32_t cm_id;			/* connection to be told of the first */
+					/* packet; 0: none */
+	uint32_t send_wr, send_sge, inline_size;
+	enum ibv_qp_state state;
+	int access;			/* IBV_ACCESS_REMOTE_* */
+	uint8_t tclass, hop_limit;
+	struct soft_io *io;		/* borrowed; to send by */
+	struct soft_addr src;
+	struct soft_dest *dest;		/* from RTR on */
+	struct soft_timer timer;
+	struct soft_counters *counters;	/* own, or a place in the page */
+	struct soft_counters own;
+	struct soft_req req;
+	struct soft_resp resp;
+};
+
+/* Something has happened to @qp, and so to its endpoint. */
+static inline void pier__soft_count(struct soft_qp *qp, size_t counter)
+{
+	pier__soft_add(qp->counters, counter, 1);
+	pier__soft_add(qp->ep->counters, counter, 1);
+}
+
+/* A received packet, taken apart. */
+struct soft_in {
+	struct soft_hdr hdr;
+	const uint8_t *data;		/* payload */
+	uint32_t len;
+};
+
+/* The sequence number next to @base that has @psn. */
+static inline uint64_t pier__soft_seq(uint64_t base, uint32_t psn)
+{
+	int32_t diff = (int32_t)((psn - (uint32_t)base) << 8);
+
+	return base + diff / 256;
+}
+
+/* cq.c: a completion of @qp.  The caller fills in what @wc says further. */
+void pier__soft_cq_push(struct soft_qp *qp, struct ibv_wc *wc);
+void pier__soft_cq_purge(struct soft_cq *cq, uint32_t qpn);
+
+/* wqe.c: the pool of send work requests. */
+int pier__soft_wqe_reserve(struct soft_ep *ep);
+struct soft_wqe *pier__soft_wqe_get(struct soft_ep *ep);
+void pier__soft_wqe_put(struct soft_ep *ep, struct soft_wqe *wqe);
+void pier__soft_wqe_free_all(struct soft_ep *ep);
+
+/* srq.c: NULL if nothing is posted. */
+struct soft_rwqe *pier__soft_srq_take(struct soft_srq *srq);
+void pier__soft_srq_give(struct soft_srq *srq, struct soft_rwqe *rwqe);
+
+/*
+ * sge.c: [@off, @off + @len) of a list as pieces of memory with @access.
+ * Returns how many pieces, or -EACCES: a key does not cover it.
+ */
+int pier__soft_sge_map(const struct soft_ep *ep, const struct ibv_sge *sge,
+		       uint32_t sges, uint32_t off, uint32_t len, int access,
+		       struct iovec *iov);
+
+/* The same for copying @src there. */
+int pier__soft_sge_fill(const struct soft_ep *ep, const struct ibv_sge *sge,
+			uint32_t sges, uint32_t off, const void *src,
+			uint32_t len);
+
+/* A copy in which an aligned 8-byte word is never seen half done. */
+void pier__soft_copy(void *dst, const void *src, size_t len);
+
+/* dest.c */
+struct soft_dest *pier__soft_dest_get(struct soft_ep *ep,
+				      const struct soft_addr *addr);
+void pier__soft_dest_put(struct soft_dest *dest);
+bool pier__soft_dest_room(const struct soft_dest *dest, uint32_t cost);
+void pier__soft_dest_charge(struct soft_dest *dest, uint32_t cost);
+/* @acked: it got there, the window may grow. */
+void pier__soft_dest_credit(struct soft_ep *ep, struct soft_dest *dest,
+			    uint32_t cost, bool acked);
+void pier__soft_dest_shrink(struct soft_ep *ep, struct soft_dest *dest);
+void pier__soft_dest_rtt(struct soft_ep *ep, struct soft_dest *dest,
+			 uint64_t sample);
+/* How long to wait for an answer before sending again, ns. */
+uint64_t pier__soft_dest_rto(const struct soft_dest *dest);
+/* @qp has requests to send; harmless if it is known. */
+void pier__soft_dest_want(struct soft_ep *ep, struct soft_qp *qp);
+
+/* timer.c: call at @due (pier__soft_req_timer); PIER__NEVER: not at all. */
+void pier__soft_timer_set(struct soft_qp *qp, uint64_t due);
+int pier__soft_timer_run(struct soft_ep *ep);
+
+/* table.c: the QPs by number. */
+int pier__soft_table_add(struct soft_ep *ep, struct soft_qp *qp);
+void pier__soft_table_del(struct soft_ep *ep, struct soft_qp *qp);
+struct soft_qp *pier__soft_table_find(const struct soft_ep *ep, uint32_t qpn);
+
+/* tx.c: packets out. */
+struct soft_tx *pier__soft_tx_next(struct soft_qp *qp,
+				   const struct soft_note *note);
+/* The header is complete; payload and iov are set. */
+void pier__soft_tx_commit(struct soft_qp *qp, struct soft_hdr *hdr);
+/* Hand over what was built.  What is not taken is as if it never was. */
+int pier__soft_tx_flush(struct soft_ep *ep);
+/* @replies: and not only requests. */
+int pier__soft_tx_run(struct soft_ep *ep, bool replies);
+
+/*
+ * qp.c.  To ERR: the oldest request completes with @status, the rest flushes,
+ * as does a receive at hand.  Harmless in ERR.
+ */
+void pier__soft_qp_fail(struct soft_qp *qp, enum ibv_wc_status status);
+/* To RESET: nothing is completed, unread completions are gone. */
+void pier__soft_qp_reset(struct soft_qp *qp);
+
+/* req.c: the sending requester. */
+void pier__soft_req_init(struct soft_req *req, uint32_t psn);
+bool pier__soft_req_wants(const struct soft_qp *qp);
+/* One packet.  Returns 1; 0: nothing to send; -EAGAIN: the window is full. */
+int pier__soft_req_send(struct soft_qp *qp);
+void pier__soft_req_unsend(struct soft_qp *qp, const struct soft_note *note);
+/* As things are, the packets of one READ request; a long READ is several. */
+uint32_t pier__soft_read_packets(const struct soft_qp *qp);
+/* The cost of [@from, @to), which lies in @wqe. */
+uint32_t pier__soft_wqe_cost(const struct soft_qp *qp,
+			     const struct soft_wqe *wqe, uint64_t from,
+			     uint64_t to);
+/* Complete and take out the oldest. */
+void pier__soft_req_complete(struct soft_qp *qp, enum ibv_wc_status status);
+
+/* done.c: answers to requests, and their absence. */
+void pier__soft_req_receive(struct soft_qp *qp, const struct soft_in *in);
+/* What is due; nobody looked for @late ns. */
+void pier__soft_req_timer(struct soft_qp *qp, uint64_t late);
+/* The first packet after all was answered is on its way. */
+void pier__soft_req_begin(struct soft_qp *qp);
+
+/* resp.c: requests served. */
+void pier__soft_resp_init(struct soft_resp *resp, uint32_t psn);
+void pier__soft_resp_receive(struct soft_qp *qp, const struct soft_in *in);
+/* Complete the receive at hand, if there is one. */
+void pier__soft_resp_complete(struct soft_qp *qp, struct ibv_wc *wc);
+
+/* reply.c: what is answered. */
+void pier__soft_reply_ack(struct soft_qp *qp);
+/* A NAK other than sequence and RNR ends the QP. */
+void pier__soft_reply_nak(struct soft_qp *qp, uint8_t syndrome);
+/* A place for a new result; NULL: the peer has too many on their way. */
+struct soft_res *pier__soft_reply_new(struct soft_qp *qp);
+/* Answer packets [@start, @end) of @res. */
+void pier__soft_reply_start(struct soft_qp *qp, struct soft_res *res,
+			    uint32_t start, uint32_t end);
+/* The result that has @seq, or NULL. */
+struct soft_res *pier__soft_reply_find(struct soft_qp *qp, uint64_t seq);
+bool pier__soft_reply_wants(const struct soft_qp *qp);
+/* One packet.  Returns 0 if there is nothing to say. */
+int pier__soft_reply_send(struct soft_qp *qp);
+/* What was built has left, or not. */
+void pier__soft_reply_sent(struct soft_qp *qp, const struct soft_note *note);
+void pier__soft_reply_unsend(struct soft_qp *qp,
+			     const struct soft_note *note);
+/*
+ * @qp ends.  The first leaves no answer to be given but the acknowledgement
+ * of what was received before any other; the second sends it, too, and only
+ * that: between rounds.
+ */
+void pier__soft_reply_cut(struct soft_qp *qp);
+void pier__soft_reply_last(struct soft_qp *qp);
+
+/* delay.c: acknowledgements that wait for the next message. */
+void pier__soft_delay_init(struct soft_delay *delay);
+/* The program has posted a request. */
+void pier__soft_delay_answered(struct soft_qp *qp);
+void pier__soft_delay_end(struct soft_qp *qp);
+/* The peer has sent a message again. */
+void pier__soft_delay_repeated(struct soft_qp *qp);
+/* Those that have waited for long enough are due; @all: every one. */
+void pier__soft_delay_run(struct soft_ep *ep, bool all);
+/* When the first will have; PIER__NEVER. */
+uint64_t pier__soft_delay_due(const struct soft_ep *ep);
+
+#endif

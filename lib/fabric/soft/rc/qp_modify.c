@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <string.h>
+
+#include "core/fail.h"
+#include "fabric/soft/rc/qp.h"
+
+#define TO_INIT (IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS)
+#define TO_RTR (IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | \
+		IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | \
+		IBV_QP_MIN_RNR_TIMER)
+#define TO_RTS (IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | \
+		IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC)
+#define LATER (IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER)
+
+/* The moves of an RC QP; to RESET and ERR it can go from everywhere. */
+static const struct move {
+	enum ibv_qp_state from, to;
+	int must, may;
+} moves[] = {
+	{ IBV_QPS_RESET, IBV_QPS_INIT, TO_INIT, 0 },
+	{ IBV_QPS_INIT, IBV_QPS_INIT, 0, TO_INIT },
+	{ IBV_QPS_INIT, IBV_QPS_RTR, TO_RTR,
+	  IBV_QP_PKEY_INDEX | IBV_QP_ACCESS_FLAGS },
+	{ IBV_QPS_RTR, IBV_QPS_RTS, TO_RTS, LATER },
+	{ IBV_QPS_RTS, IBV_QPS_RTS, 0, LATER },
+	{ IBV_QPS_RTS, IBV_QPS_SQD, 0, IBV_QP_EN_SQD_ASYNC_NOTIFY },
+	{ IBV_QPS_SQD, IBV_QPS_SQD, 0, LATER },
+	{ IBV_QPS_SQD, IBV_QPS_RTS, 0, LATER },
+};
+
+static int move_check(const struct soft_qp *qp, enum ibv_qp_state to,
+		      int mask)
+{
+	const struct move *move;
+	size_t i;
+
+	mask &= ~(IBV_QP_STATE | IBV_QP_CUR_STATE);
+	if (to == IBV_QPS_RESET || to == IBV_QPS_ERR)
+		return 0;
+	for (i = 0; i < sizeof(moves) / sizeof(*moves); i++) {
+		move = &moves[i];
+		if (move->from != qp->state || move->to != to)
+			continue;
+		if ((mask & move->must) != move->must ||
+		    mask & ~(move->must | move->may))
+			return pier__fail(-EINVAL, "QP %u from state %d to "
+					  "%d with attributes %#x: needs %#x, "
+					  "takes %#x", qp->qpn, qp->state, to,
+					  mask, move->must, move->may);
+		return 0;
+	}
+	return pier__fail(-EINVAL, "QP %u cannot go from state %d to %d",
+			  qp->qpn, qp->state, to);
+}
+
+static int limit_check(const char *what, uint32_t value, uint32_t max)
+{
+	if (value > max)
+		return pier__fail(-EINVAL, "%s %u: at most %u", what, value,
+				  max);
+	return 0;
+}
+
+static int peer_check(const struct ibv_qp_attr *attr,
+		      const struct soft_addr *src, uint16_t udp_port)
+{
+	struct in6_addr ip;
+
+	memcpy(&ip, attr->ah_attr.grh.dgid.raw, sizeof(ip));
+	if (IN6_IS_ADDR_UNSPECIFIED(&ip) || IN6_IS_ADDR_MULTICAST(&ip))
+		return pier__fail(-EINVAL, "the peer's GID is none of a host");
+	if (!src || IN6_IS_ADDR_V4MAPPED(&ip) !=
+		    IN6_IS_ADDR_V4MAPPED(&src->ip))
+		return pier__fail(-EINVAL, "the peer's GID and the own one "
+				  "are not both of IPv4 or of IPv6");
+	if (!udp_port)
+		return pier__fail(-EINVAL, "the peer's UDP port is 0");
+	return 0;
+}
+
+static int rtr_check(const struct ibv_qp_attr *attr,
+		     const struct soft_addr *src, uint16_t udp_port)
+{
+	int err;
+
+	if (attr->path_mtu < IBV_MTU_256 || attr->path_mtu > IBV_MTU_4096)
+		return pier__fail(-EINVAL, "path MTU code %d: 1 to 5",
+				  attr->path_mtu);
+	err = limit_check("QPN", attr->dest_qp_num, SOFT_PSN_MASK);
+	if (!err)
+		err = limit_check("PSN", attr->rq_psn, SOFT_PSN_MASK);
+	if (!err)
+		err = limit_check("max_dest_rd_atomic",
+				  attr->max_dest_rd_atomic, SOFT_RD_ATOMIC);
+	return err ? err : peer_check(attr, src, udp_port);
+}
+
+static int rts_check(const struct ibv_qp_attr *attr)
+{
+	int err;
+
+	err = limit_check("PSN", attr->sq_psn, SOFT_PSN_MASK);
+	if (!err)
+		err = limit_check("timeout", attr->timeout, 31);
+	if (!err)
+		err = limit_check("retry_cnt", attr->retry_cnt, 7);
+	if (!err)
+		err = limit_check("rnr_retry", attr->rnr_retry, 7);
+	if (!err)
+		err = limit_check("max_rd_atomic", attr->max_rd_atomic,
+				  SOFT_RD_ATOMIC);
+	return err;
+}
+
+static int attr_check(const struct soft_qp *qp, const struct ibv_qp_attr *attr,
+		      int mask, enum ibv_qp_state to,
+		      const struct soft_addr *src, uint16_t udp_port)
+{
+	int err = 0;
+
+	if (mask & IBV_QP_CUR_STATE && attr->cur_qp_state != qp->state)
+		return pier__fail(-EINVAL, "QP %u is in state %d, not %d",
+				  qp->qpn, qp->state, attr->cur_qp_state);
+	if (mask & IBV_QP_PKEY_INDEX)
+		err = limit_check("P_Key index", attr->pkey_index, 0);
+	if (!err && mask & IBV_QP_MIN_RNR_TIMER)
+		err = limit_check("min_rnr_timer", attr->min_rnr_timer, 31);
+	if (!err && to == IBV_QPS_RTR)
+		err = rtr_check(attr, src, udp_port);
+	if (!err && to == IBV_QPS_RTS && qp->state == IBV_QPS_RTR)
+		err = rts_check(attr);
+	return err;
+}
+
+/* To RTR.  Errors: -ENOMEM. */
+static int connect_peer(struct soft_qp *qp, const struct ibv_qp_attr *attr,
+			const struct soft_addr *src, uint16_t udp_port)
+{
+	struct soft_addr dst = { .port = udp_port };
+	struct soft_dest *dest;
+
+	memcpy(&dst.ip, attr->ah_attr.grh.dgid.raw, sizeof(dst.ip));
+	dest = pier__soft_dest_get(qp->ep, &dst);
+	if (!dest)
+		return pier__fail(-ENOMEM, "no memory for a destination");
+	qp->dest = dest;
+	qp->src = *src;
+	if (!qp->src.port)
+		qp->src.port = qp->ep->io->port;
+	qp->tclass = attr->ah_attr.grh.traffic_class;
+	qp->hop_limit = attr->ah_attr.grh.hop_limit;
+	qp->dest_qpn = attr->dest_qp_num;
+	qp->mtu = 128u << attr->path_mtu;
+	pier__soft_resp_init(&qp->resp, attr->rq_psn);
+	qp->resp.rd_max = attr->max_dest_rd_atomic;
+	return 0;
+}
+
+static void start_requests(struct soft_qp *qp, const struct ibv_qp_attr *attr)
+{
+	struct soft_req *req = &qp->req;
+
+	pier__soft_req_init(req, attr->sq_psn);
+	req->timeout = attr->timeout;
+	req->retry_cnt = attr->retry_cnt;
+	req->rnr_retry = attr->rnr_retry;
+	req->rnr_left = attr->rnr_retry;
+	req->rd_max = attr->max_rd_atomic;
+}
+
+/* Requests that were begun are finished, others wait. */
+static void drain(struct soft_qp *qp)
+{
+	struct soft_req *req = &qp->req;
+	const struct soft_wqe *wqe;
+
+	req->stop = req->max;
+	for (wqe = req->head; wqe; wqe = wqe->next)
+		if (wqe->first < req->max)
+			req->stop = wqe->first + wqe->packets;
+}
+
+static void go_on(struct soft_qp *qp)
+{
+	qp->req.stop = UINT64_MAX;
+	if (qp->req.cur)
+		pier__soft_dest_want(qp->ep, qp);
+}
+
+int pier__soft_qp_modify(struct soft_qp *qp, struct ibv_qp_attr *attr,
+			 int mask, const struct soft_addr *src,
+			 uint16_t udp_port)
+{
+	enum ibv_qp_state from = qp->state;
+	enum ibv_qp_state to = mask & IBV_QP_STATE ? attr->qp_state : from;
+	int err;
+
+	err = move_check(qp, to, mask);
+	if (!err)
+		err = attr_check(qp, attr, mask, to, src, udp_port);
+	if (!err && from == IBV_QPS_INIT && to == IBV_QPS_RTR)
+		err = connect_peer(qp, attr, src, udp_port);
+	if (err)
+		return err;
+
+	if (to == IBV_QPS_RESET) {
+		pier__soft_qp_reset(qp);
+		return 0;
+	}
+	if (to == IBV_QPS_ERR) {
+		pier__soft_reply_last(qp);
+		pier__soft_qp_fail(qp, IBV_WC_WR_FLUSH_ERR);
+		return 0;
+	}
+	if (mask & IBV_QP_ACCESS_FLAGS)
+		qp->access = attr->qp_access_flags;
+	if (mask & IBV_QP_MIN_RNR_TIMER)
+		qp->resp.min_rnr_timer = attr->min_rnr_timer;
+	qp->state = to;
+	if (from == IBV_QPS_RTR && to == IBV_QPS_RTS)
+		start_requests(qp, attr);
+	else if (from == IBV_QPS_RTS && to == IBV_QPS_SQD)
+		drain(qp);
+	else if (from == IBV_QPS_SQD && to == IBV_QPS_RTS)
+		go_on(qp);
+	return 0;
+}

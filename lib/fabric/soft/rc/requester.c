@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <string.h>
+
+#include "fabric/soft/rc/qp.h"
+
+/*
+ * Bytes of one READ request, and packets, whichever is less; and packets if
+ * the window has room for two that long.  The first and the last packet
+ * of an answer are longer than the others and leave in sends of their own.
+ */
+#define READ_BYTES 65536
+#define READ_PACKETS 64
+#define READ_PACKETS_MAX 256
+
+void pier__soft_req_init(struct soft_req *req, uint32_t psn)
+{
+	/* Far enough from 0 for what lies behind. */
+	uint64_t seq = (UINT64_C(1) << 32) + psn;
+
+	req->head = NULL;
+	req->tail = &req->head;
+	req->cur = NULL;
+	req->una = seq;
+	req->nxt = seq;
+	req->end = seq;
+	req->max = seq;
+	req->asked = seq;
+	req->stop = UINT64_MAX;
+	req->gone_back = 0;
+	req->gone_back_at = 0;
+	req->rtt_at = 0;
+	req->posted = 0;
+	req->inflight = 0;
+	req->rd_atomic = 0;
+	req->backoff = 0;
+	req->rnr_wait = false;
+	req->probe = false;
+}
+
+uint32_t pier__soft_read_packets(const struct soft_qp *qp)
+{
+	uint32_t least = READ_BYTES / qp->mtu;
+	uint32_t n = qp->dest->window / 2 / (qp->mtu + SOFT_PACKET_COST);
+
+	if (least > READ_PACKETS)
+		least = READ_PACKETS;
+	if (n > READ_PACKETS_MAX)
+		n = READ_PACKETS_MAX;
+	return n > least ? n : least;
+}
+
+uint32_t pier__soft_wqe_cost(const struct soft_qp *qp,
+			     const struct soft_wqe *wqe, uint64_t from,
+			     uint64_t to)
+{
+	uint64_t a = (from - wqe->first) * qp->mtu;
+	uint64_t b = (to - wqe->first) * qp->mtu;
+
+	if (b > wqe->length)
+		b = wqe->length;
+	return (to - from) * SOFT_PACKET_COST + (b > a ? b - a : 0);
+}
+
+bool pier__soft_req_wants(const struct soft_qp *qp)
+{
+	const struct soft_req *req = &qp->req;
+	const struct soft_wqe *wqe = req->cur;
+
+	if (!wqe || wqe->status || req->rnr_wait || req->nxt >= req->stop ||
+	    req->nxt - req->una >= (req->probe ? 1 : SOFT_AHEAD_MAX))
+		return false;
+	if (qp->state != IBV_QPS_RTS && qp->state != IBV_QPS_SQD)
+		return false;
+	if (wqe->flags & IBV_SEND_FENCE && req->nxt == wqe->first &&
+	    req->rd_atomic)
+		return false;
+	if (pier__soft_wqe_is_read(wqe) || pier__soft_wqe_is_atomic(wqe))
+		return req->rd_atomic < req->rd_max;
+	return true;
+}
+
+static uint8_t send_opcode(const struct soft_wqe *wqe, bool first, bool last)
+{
+	static const uint8_t only[] = {
+		[IBV_WR_RDMA_WRITE] = SOFT_WRITE_ONLY,
+		[IBV_WR_RDMA_WRITE_WITH_IMM] = SOFT_WRITE_ONLY_IMM,
+		[IBV_WR_SEND] = SOFT_SEND_ONLY,
+		[IBV_WR_SEND_WITH_IMM] = SOFT_SEND_ONLY_IMM,
+		[IBV_WR_SEND_WITH_INV] = SOFT_SEND_ONLY_INV,
+	};
+	static const uint8_t at_end[] = {
+		[IBV_WR_RDMA_WRITE] = SOFT_WRITE_LAST,
+		[IBV_WR_RDMA_WRITE_WITH_IMM] = SOFT_WRITE_LAST_IMM,
+		[IBV_WR_SEND] = SOFT_SEND_LAST,
+		[IBV_WR_SEND_WITH_IMM] = SOFT_SEND_LAST_IMM,
+		[IBV_WR_SEND_WITH_INV] = SOFT_SEND_LAST_INV,
+	};
+	bool write = wqe->opcode == IBV_WR_RDMA_WRITE ||
+		     wqe->opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
+
+	if (last)
+		return first ? only[wqe->opcode] : at_end[wqe->opcode];
+	if (first)
+		return write ? SOFT_WRITE_FIRST : SOFT_SEND_FIRST;
+	return write ? SOFT_WRITE_MIDDLE : SOFT_SEND_MIDDLE;
+}
+
+/*
+ * Should the packet of @cost at nxt be acknowledged soon?  Each ACK costs both
+ * sides a system call; too few, and the window is closed before one is back.
+ */
+static bool wants_ack(const struct soft_qp *qp, uint32_t cost)
+{
+	const struct soft_req *req = &qp->req;
+	uint64_t since = req->nxt + 1 - req->asked;
+
+	return req->probe || since > SOFT_ACK_EVERY ||
+	       since * cost >= qp->dest->window / 4 ||
+	       req->nxt + 1 - req->una >= SOFT_AHEAD_MAX ||
+	       qp->dest->inflight + 2 * cost > qp->dest->window;
+}
+
+static int put_payload(struct soft_qp *qp, struct soft_wqe *wqe,
+		       uint32_t off, uint32_t len, struct soft_tx *tx)
+{
+	int n;
+
+	if (wqe->flags & IBV_SEND_INLINE) {
+		tx->iov[0].iov_base = wqe->data + off;
+		tx->iov[0].iov_len = len;
+		n = len ? 1 : 0;
+	} else {
+		n = pier__soft_sge_map(qp->ep, wqe->sge, wqe->sges, off, len,
+				       0, tx->iov);
+	}
+	if (n < 0)
+		return n;
+	tx->iov_count = n;
+	tx->payload_len = len;
+	return 0;
+}
+
+/* A packet of a SEND or WRITE. */
+static int put_data(struct soft_qp *qp, struct soft_wqe *wqe, uint32_t cost,
+		    struct soft_tx *tx, struct soft_hdr *hdr)
+{
+	uint32_t k = qp->req.nxt - wqe->first;
+	uint32_t off = k * qp->mtu, len = wqe->length - off;
+	bool last = k + 1 == wqe->packets;
+
+	hdr->opcode = send_opcode(wqe, !k, last);
+	hdr->solicited = last && wqe->flags & IBV_SEND_SOLICITED;
+	hdr->ack_req = last || wants_ack(qp, cost);
+	hdr->va = wqe->remote;
+	hdr->rkey = wqe->rkey;
+	hdr->dma_len = wqe->length;
+	hdr->imm = wqe->imm;
+	hdr->invalidate = wqe->imm;
+	return put_payload(qp, wqe, off, last ? len : qp->mtu, tx);
+}
+
+/* A READ request for @packets from nxt on. */
+static int put_read(struct soft_qp *qp, struct soft_wqe *wqe,
+		    uint32_t packets, struct soft_hdr *hdr)
+{
+	uint32_t off = (qp->req.nxt - wqe->first) * qp->mtu;
+	uint32_t len = wqe->length - off;
+	struct iovec iov[SOFT_SEND_SGE];
+	int n;
+
+	if (len > packets * qp->mtu)
+		len = packets * qp->mtu;
+	hdr->opcode = SOFT_READ_REQUEST;
+	hdr->ack_req = true;
+	hdr->va = wqe->remote + off;
+	hdr->rkey = wqe->rkey;
+	hdr->dma_len = len;
+	n = pier__soft_sge_map(qp->ep, wqe->sge, wqe->sges, off, len,
+			       IBV_ACCESS_LOCAL_WRITE, iov);
+	return n < 0 ? n : 0;
+}
+
+static int put_atomic(struct soft_qp *qp, struct soft_wqe *wqe,
+		      struct soft_hdr *hdr)
+{
+	struct iovec iov[SOFT_SEND_SGE];
+	int n;
+
+	hdr->opcode = wqe->opcode == IBV_WR_ATOMIC_CMP_AND_SWP
+			      ? SOFT_COMPARE_SWAP : SOFT_FETCH_ADD;
+	hdr->ack_req = true;
+	hdr->va = wqe->remote;
+	hdr->rkey = wqe->rkey;
+	hdr->swap_add = wqe->swap_add;
+	hdr->compare = wqe->compare;
+	n = pier__soft_sge_map(qp->ep, wqe->sge, wqe->sges, 0, 8,
+			       IBV_ACCESS_LOCAL_WRITE, iov);
+	return n < 0 ? n : 0;
+}
+
+/* The packets that the one at nxt stands for. */
+static uint32_t span(const struct soft_qp *qp, const struct soft_wqe *wqe)
+{
+	uint32_t k = qp->req.nxt - wqe->first, n;
+
+	if (!pier__soft_wqe_is_read(wqe))
+		return 1;
+	n = wqe->each - k % wqe->each;
+	return n < wqe->packets - k ? n : wqe->packets - k;
+}
+
+/* Account for the packet that was built. */
+static void req_sent(struct soft_qp *qp, const struct soft_hdr *hdr,
+		     uint32_t packets, uint32_t cost)
+{
+	struct soft_req *req = &qp->req;
+	struct soft_wqe *wqe = req->cur;
+	uint64_t now = qp->ep->now;
+	bool idle = req->una == req->max;
+
+	if (req->nxt == req->max && hdr->ack_req && !req->rtt_at) {
+		req->rtt_seq = req->nxt;
+		req->rtt_at = now;
+	}
+	if (hdr->ack_req)
+		req->asked = req->nxt;
+	if (pier__soft_wqe_is_read(wqe) || pier__soft_wqe_is_atomic(wqe))
+		req->rd_atomic++;
+	req->inflight += cost;
+	pier__soft_dest_charge(qp->dest, cost);
+	req->nxt += packets;
+	if (req->max < req->nxt)
+		req->max = req->nxt;
+	if (req->nxt == wqe->first + wqe->packets)
+		req->cur = wqe->next;
+	if (idle)
+		pier__soft_req_begin(qp);
+}
+
+int pier__soft_req_send(struct soft_qp *qp)
+{
+	struct soft_hdr hdr = { .psn = qp->req.nxt & SOFT_PSN_MASK };
+	struct soft_note note = { .qp = qp, .wqe = qp->req.cur,
+				  .seq = qp->req.nxt,
+				  .again = qp->req.nxt < qp->req.max };
+	struct soft_wqe *wqe = note.wqe;
+	struct soft_tx *tx;
+	uint32_t packets;
+	int err;
+
+	if (!pier__soft_req_wants(qp))
+		return 0;
+	packets = span(qp, wqe);
+	/* One that asks whether anybody is there takes nobody's room. */
+	if (!qp->req.probe)
+		note.cost = pier__soft_wqe_cost(qp, wqe, note.seq,
+						note.seq + packets);
+	if (!pier__soft_dest_room(qp->dest, note.cost))
+		return -EAGAIN;
+
+	tx = pier__soft_tx_next(qp, &note);
+	if (pier__soft_wqe_is_read(wqe))
+		err = put_read(qp, wqe, packets, &hdr);
+	else if (pier__soft_wqe_is_atomic(wqe))
+		err = put_atomic(qp, wqe, &hdr);
+	else
+		err = put_data(qp, wqe, note.cost, tx, &hdr);
+	if (err) {
+		/* Fails in its turn, when those before it are done. */
+		wqe->status = IBV_WC_LOC_PROT_ERR;
+		if (wqe == qp->req.head)
+			pier__soft_qp_fail(qp, IBV_WC_LOC_PROT_ERR);
+		return 0;
+	}
+	pier__soft_tx_commit(qp, &hdr);
+	req_sent(qp, &hdr, packets, note.cost);
+	return 1;
+}
+
+void pier__soft_req_unsend(struct soft_qp *qp, const struct soft_note *note)
+{
+	struct soft_req *req = &qp->req;
+
+	if (qp->state != IBV_QPS_RTS && qp->state != IBV_QPS_SQD)
+		return;		/* failed since, nothing is to be sent */
+	if (pier__soft_wqe_is_read(note->wqe) ||
+	    pier__soft_wqe_is_atomic(note->wqe))
+		req->rd_atomic--;
+	if (!note->again)
+		req->max = note->seq;
+	req->nxt = note->seq;
+	req->cur = note->wqe;
+	req->inflight -= note->cost;
+	if (req->asked > req->nxt)
+		req->asked = req->nxt;
+	req->rtt_at = 0;
+	pier__soft_dest_credit(qp->ep, qp->dest, note->cost, false);
+	pier__soft_dest_want(qp->ep, qp);
+}

@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
+
+#include "core/clock.h"
+#include "fabric/soft/rc/qp.h"
+
+#define RTO_MAX (32 * PIER__MS)	/* or half the ack time, if that is more */
+
+static enum ibv_wc_opcode wc_opcode(const struct soft_wqe *wqe)
+{
+	switch (wqe->opcode) {
+	case IBV_WR_RDMA_WRITE:
+	case IBV_WR_RDMA_WRITE_WITH_IMM:
+		return IBV_WC_RDMA_WRITE;
+	case IBV_WR_RDMA_READ:
+		return IBV_WC_RDMA_READ;
+	case IBV_WR_ATOMIC_CMP_AND_SWP:
+		return IBV_WC_COMP_SWAP;
+	case IBV_WR_ATOMIC_FETCH_AND_ADD:
+		return IBV_WC_FETCH_ADD;
+	default:
+		return IBV_WC_SEND;
+	}
+}
+
+void pier__soft_req_complete(struct soft_qp *qp, enum ibv_wc_status status)
+{
+	struct soft_req *req = &qp->req;
+	struct soft_wqe *wqe = req->head;
+	struct ibv_wc wc = {
+		.wr_id = wqe->wr_id,
+		.status = status,
+		.opcode = wc_opcode(wqe),
+		.byte_len = wqe->length,
+	};
+
+	req->head = wqe->next;
+	if (!req->head)
+		req->tail = &req->head;
+	req->posted--;
+	if (status || wqe->flags & IBV_SEND_SIGNALED)
+		pier__soft_cq_push(qp, &wc);
+	pier__soft_wqe_put(qp->ep, wqe);
+}
+
+static uint64_t ack_time(const struct soft_qp *qp)
+{
+	return UINT64_C(4096) << qp->req.timeout;
+}
+
+/* When to send again what is not answered. */
+static uint64_t resend_time(const struct soft_qp *qp)
+{
+	uint64_t rto = pier__soft_dest_rto(qp->dest) << qp->req.backoff;
+	uint64_t most = RTO_MAX;
+
+	if (qp->req.timeout && most < ack_time(qp) / 2)
+		most = ack_time(qp) / 2;
+	if (qp->req.timeout && most > ack_time(qp))
+		most = ack_time(qp);
+	return qp->ep->now + (rto < most ? rto : most);
+}
+
+/* When to give up if nothing moves. */
+static uint64_t give_up_at(const struct soft_qp *qp)
+{
+	if (!qp->req.timeout)
+		return PIER__NEVER;
+	return qp->req.progress_at + (qp->req.retry_cnt + 1) * ack_time(qp);
+}
+
+static void req_arm(struct soft_qp *qp)
+{
+	const struct soft_req *req = &qp->req;
+	uint64_t due = PIER__NEVER, give_up;
+
+	if (req->rnr_wait) {
+		due = req->rnr_at;
+	} else if (req->una < req->max) {
+		due = req->resend_at;
+		give_up = give_up_at(qp);
+		if (give_up < due)
+			due = give_up;
+	}
+	pier__soft_timer_set(qp, due);
+}
+
+static void tell_window(struct soft_qp *qp)
+{
+	pier__soft_set(qp->counters, SOFT_COUNTER(window), qp->dest->window);
+	pier__soft_set(qp->counters, SOFT_COUNTER(rtt), qp->dest->rtt);
+}
+
+/* The time begins anew. */
+static void req_wait_anew(struct soft_qp *qp)
+{
+	qp->req.progress_at = qp->ep->now;
+	qp->req.resend_at = resend_time(qp);
+}
+
+void pier__soft_req_begin(struct soft_qp *qp)
+{
+	tell_window(qp);
+	qp->req.moved = false;
+	req_wait_anew(qp);
+	req_arm(qp);
+}
+
+static bool req_alive(const struct soft_qp *qp)
+{
+	return qp->state == IBV_QPS_RTS || qp->state == IBV_QPS_SQD;
+}
+
+/* What a change may have made possible. */
+static void req_go_on(struct soft_qp *qp)
+{
+	if (!req_alive(qp))
+		return;
+	if (pier__soft_req_wants(qp))
+		pier__soft_dest_want(qp->ep, qp);
+	req_arm(qp);
+}
+
+static void req_progress(struct soft_qp *qp)
+{
+	struct soft_req *req = &qp->req;
+
+	if (req->rtt_at && req->una > req->rtt_seq) {
+		pier__soft_dest_rtt(qp->ep, qp->dest,
+				    qp->ep->now - req->rtt_at);
+		req->rtt_at = 0;
+		/*
+		 * Not before: if the timer is shorter than the round trip,
+		 * only a longer one lets it be measured.
+		 */
+		req->backoff = 0;
+	}
+	if (req->rnr_wait && req->una > req->rnr_seq)
+		req->rnr_wait = false;
+	req->rnr_left = req->rnr_retry;
+	req->moved = true;
+	req->probe = false;
+	tell_window(qp);
+	req_wait_anew(qp);
+}
+
+/* @wqe, the oldest, is done up to @to, which is at most its end. */
+static void req_advance(struct soft_qp *qp, struct soft_wqe *wqe, uint64_t to)
+{
+	struct soft_req *req = &qp->req;
+	uint64_t end = wqe->first + wqe->packets;
+	uint64_t sent = to < req->nxt ? to : req->nxt;
+	uint32_t cost;
+
+	if (sent > req->una) {
+		cost = pier__soft_wqe_cost(qp, wqe, req->una, sent);
+		if (cost > req->inflight)
+			cost = req->inflight;	/* a probe cost nothing */
+		req->inflight -= cost;
+		pier__soft_dest_credit(qp->ep, qp->dest, cost, true);
+	}
+	req->una = to;
+	if (req->nxt < to) {
+		/* It got there, although it was to be sent again. */
+		req->nxt = to;
+		req->cur = to == end ? wqe->next : wqe;
+	}
+	req_progress(qp);
+	if (to == end)
+		pier__soft_req_complete(qp, IBV_WC_SUCCESS);
+	if (req->head && req->head->status)
+		pier__soft_qp_fail(qp, req->head->status);
+}
+
+/*
+ * All before @seq is acknowledged.  Returns false if a READ or atomic stands
+ * in the way whose answer never came, or the QP is dead.
+ */
+static bool req_done_to(struct soft_qp *qp, uint64_t seq)
+{
+	struct soft_req *req = &qp->req;
+	struct soft_wqe *wqe;
+	uint64_t end;
+
+	while (req->una < seq) {
+		wqe = req->head;
+		if (pier__soft_wqe_is_read(wqe) ||
+		    pier__soft_wqe_is_atomic(wqe))
+			return false;
+		end = wqe->first + wqe->packets;
+		req_advance(qp, wqe, end < seq ? end : seq);
+		if (!req_alive(qp))
+			return false;
+	}
+	return true;
+}
+
+/* All that is not acknowledged is to be sent again. */
+static void req_rewind(struct soft_qp *qp)
+{
+	struct soft_req *req = &qp->req;
+	uint32_t cost = req->inflight;
+
+	req->inflight = 0;
+	req->nxt = req->una;
+	req->cur = req->head;
+	req->asked = req->una;
+	req->rd_atomic = 0;
+	req->rtt_at = 0;
+	req->gone_back = req->una;
+	req->gone_back_at = qp->ep->now;
+	req->resend_at = resend_time(qp);
+	tell_window(qp);
+	pier__soft_dest_credit(qp->ep, qp->dest, cost, false);
+}
+
+/* The peer misses una.  Going back once is enough; then it is the timer's. */
+static void req_lost(struct soft_qp *qp)
+{
+	if (qp->req.rnr_wait || qp->req.una == qp->req.gone_back)
+		return;
+	pier__soft_dest_shrink(qp->ep, qp->dest);
+	req_rewind(qp);
+}
+
+/*
+ * An answer came that implies that una's was lost, or is late: packets that
+ * overtake one another must not make each a reason of its own.
+ */
+static void req_lost_implied(struct soft_qp *qp)
+{
+	if (req_alive(qp) &&
+	    qp->ep->now - qp->req.gone_back_at >= qp->dest->rtt)
+		req_lost(qp);
+}
+
+static uint64_t rnr_time(uint8_t code)
+{
+	static const uint32_t us10[32] = {
+		65536, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192,
+		256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192,
+		12288, 16384, 24576, 32768, 49152,
+	};
+
+	return us10[code & 31] * UINT64_C(10000);
+}
+
+static void req_rnr(struct soft_qp *qp, uint8_t syndrome)
+{
+	struct soft_req *req = &qp->req;
+
+	pier__soft_count(qp, SOFT_COUNTER(rnr_received));
+	if (req->rnr_wait)
+		return;		/* the same one again */
+	if (req->rnr_retry != 7 && !req->rnr_left) {
+		pier__soft_qp_fail(qp, IBV_WC_RNR_RETRY_EXC_ERR);
+		return;
+	}
+	if (req->rnr_retry != 7)
+		req->rnr_left--;
+	req_rewind(qp);
+	req->rnr_wait = true;
+	req->rnr_seq = req->una;
+	req->rnr_at = qp->ep->now + rnr_time(syndrome);
+}
+
+static enum ibv_wc_status nak_status(uint8_t syndrome)
+{
+	switch (syndrome) {
+	case SOFT_NAK_INVALID:
+		return IBV_WC_REM_INV_REQ_ERR;
+	case SOFT_NAK_ACCESS:
+		return IBV_WC_REM_ACCESS_ERR;
+	case SOFT_NAK_OPERATIONAL:
+		return IBV_WC_REM_OP_ERR;
+	default:
+		return IBV_WC_BAD_RESP_ERR;
+	}
+}
+
+static void req_nak(struct soft_qp *qp, uint8_t syndrome)
+{
+	if (syndrome <= SOFT_NAK_OPERATIONAL)
+		pier__soft_count(qp, SOFT_COUNTER(naks_received[syndrome & 3]));
+	if (syndrome == SOFT_NAK_SEQUENCE)
+		req_lost(qp);
+	else
+		pier__soft_qp_fail(qp, nak_status(syndrome));
+}
+
+static void req_ack(struct soft_qp *qp, uint64_t seq, uint8_t syndrome)
+{
+	if (syndrome >> 5 == 0)
+		seq++;
+	if (syndrome >> 5 == 2 || syndrome >> 7)
+		return;		/* reserved */
+	if (!req_done_to(qp, seq)) {
+		req_lost_implied(qp);
+		return;
+	}
+	if (syndrome >> 5 == 1)
+		req_rnr(qp, syndrome);
+	else if (syndrome >> 5 == 3)
+		req_nak(qp, syndrome);
+}
+
+/* Is the READ response at @k of the oldest one as it must be? */
+static bool read_fits(const struct soft_qp *qp, uint32_t k,
+		      const struct soft_in *in)
+{
+	const struct soft_wqe *wqe = qp->req.head;
+	bool last = k + 1 == wqe->packets || (k + 1) % wqe->each == 0;
+	bool says_last = in->hdr.opcode == SOFT_READ_LAST ||
+			 in->hdr.opcode == SOFT_READ_ONLY;
+	bool acks = in->hdr.opcode != SOFT_READ_MIDDLE;
+	uint32_t len = wqe->length - k * qp->mtu;
+
+	return last == says_last && in->len == (len < qp->mtu ? len : qp->mtu)
+	       && (!acks || in->hdr.syndrome >> 5 == 0);
+}
+
+static void req_read_response(struct soft_qp *qp, const struct soft_in *in)
+{
+	struct soft_req *req = &qp->req;
+	struct soft_wqe *wqe = req->head;
+	uint32_t k = req->una - wqe->first;
+	bool counted = req->nxt > req->una;
+
+	if (!pier__soft_wqe_is_read(wqe)) {
+		pier__soft_count(qp, SOFT_COUNTER(dropped));
+		return;
+	}
+	if (!read_fits(qp, k, in)) {
+		pier__soft_qp_fail(qp, IBV_WC_BAD_RESP_ERR);
+		return;
+	}
+	if (pier__soft_sge_fill(qp->ep, wqe->sge, wqe->sges, k * qp->mtu,
+				in->data, in->len)) {
+		pier__soft_qp_fail(qp, IBV_WC_LOC_PROT_ERR);
+		return;
+	}
+	if (counted && (k + 1 == wqe->packets ||
+			(k + 1) % wqe->each == 0))
+		req->rd_atomic--;
+	req_advance(qp, wqe, req->una + 1);
+}
+
+static void req_atomic_response(struct soft_qp *qp, const struct soft_in *in)
+{
+	struct soft_req *req = &qp->req;
+	struct soft_wqe *wqe = req->head;
+	bool counted = req->nxt > req->una;
+
+	if (!pier__soft_wqe_is_atomic(wqe)) {
+		pier__soft_count(qp, SOFT_COUNTER(dropped));
+		return;
+	}
+	if (pier__soft_sge_fill(qp->ep, wqe->sge, wqe->sges, 0,
+				&in->hdr.original, 8)) {
+		pier__soft_qp_fail(qp, IBV_WC_LOC_PROT_ERR);
+		return;
+	}
+	if (counted)
+		req->rd_atomic--;
+	req_advance(qp, wqe, req->una + 1);
+}
+
+void pier__soft_req_receive(struct soft_qp *qp, const struct soft_in *in)
+{
+	struct soft_req *req = &qp->req;
+	uint64_t seq = pier__soft_seq(req->una, in->hdr.psn);
+
+	if (seq < req->una || seq >= req->max) {
+		/* a ghost: answered long ago, or never sent */
+		pier__soft_count(qp, SOFT_COUNTER(stale));
+		return;
+	}
+	if (in->hdr.opcode == SOFT_ACK)
+		req_ack(qp, seq, in->hdr.syndrome);
+	else if (!req_done_to(qp, seq))
+		req_lost_implied(qp);
+	else if (in->hdr.opcode == SOFT_ATOMIC_ACK)
+		req_atomic_response(qp, in);
+	else
+		req_read_response(qp, in);
+	req_go_on(qp);
+}
+
+void pier__soft_req_timer(struct soft_qp *qp, uint64_t late)
+{
+	struct soft_req *req = &qp->req;
+	uint64_t now = qp->ep->now;
+
+	req->progress_at += late;	/* we were away, not the peer */
+	if (req->rnr_wait) {
+		if (req->rnr_at <= now) {
+			req->rnr_wait = false;
+			req->probe = true;
+			req_wait_anew(qp);
+		}
+	} else if (req->una < req->max && give_up_at(qp) <= now) {
+		pier__soft_qp_fail(qp, IBV_WC_RETRY_EXC_ERR);
+	} else if (req->una < req->max && req->resend_at <= now) {
+		pier__soft_count(qp, SOFT_COUNTER(timeouts));
+		if (req->backoff < 16)
+			req->backoff++;
+		/* Too much at a time, or is nobody there? */
+		if (req->moved && !req->probe)
+			pier__soft_dest_shrink(qp->ep, qp->dest);
+		req_rewind(qp);
+		req->probe = true;
+	}
+	req_go_on(qp);
+}

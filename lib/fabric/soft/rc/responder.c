@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "fabric/soft/rc/qp.h"
+
+void pier__soft_resp_init(struct soft_resp *resp, uint32_t psn)
+{
+	resp->epsn = (UINT64_C(1) << 32) + psn;
+	resp->msn = 0;
+	resp->within = SOFT_IDLE;
+	resp->due = SOFT_DUE_NONE;
+	resp->nak_sent = false;
+	resp->gaps = 0;
+	resp->res_head = 0;
+	resp->res_count = 0;
+	resp->res_todo = 0;
+	resp->rwqe = NULL;
+	pier__soft_delay_init(&resp->delay);
+}
+
+void pier__soft_resp_complete(struct soft_qp *qp, struct ibv_wc *wc)
+{
+	struct soft_rwqe *rwqe = qp->resp.rwqe;
+
+	if (!rwqe)
+		return;
+	wc->wr_id = rwqe->wr_id;
+	qp->resp.rwqe = NULL;
+	pier__soft_srq_give(qp->srq, rwqe);
+	pier__soft_cq_push(qp, wc);
+}
+
+/* The receive at hand is spoilt. */
+static void receive_failed(struct soft_qp *qp, enum ibv_wc_status status,
+			   uint8_t syndrome)
+{
+	struct ibv_wc wc = { .status = status, .opcode = IBV_WC_RECV };
+
+	pier__soft_resp_complete(qp, &wc);
+	pier__soft_reply_nak(qp, syndrome);
+}
+
+static void receive_not_ready(struct soft_qp *qp)
+{
+	pier__soft_reply_nak(qp, SOFT_SYN_RNR | qp->resp.min_rnr_timer);
+}
+
+static bool has_imm(uint8_t opcode)
+{
+	return opcode == SOFT_SEND_LAST_IMM || opcode == SOFT_SEND_ONLY_IMM ||
+	       opcode == SOFT_WRITE_LAST_IMM || opcode == SOFT_WRITE_ONLY_IMM;
+}
+
+static bool is_start(uint8_t opcode)
+{
+	return opcode == SOFT_SEND_FIRST || opcode == SOFT_WRITE_FIRST ||
+	       opcode == SOFT_SEND_ONLY || opcode == SOFT_SEND_ONLY_IMM ||
+	       opcode == SOFT_WRITE_ONLY || opcode == SOFT_WRITE_ONLY_IMM;
+}
+
+static bool is_end(uint8_t opcode)
+{
+	return opcode != SOFT_SEND_FIRST && opcode != SOFT_SEND_MIDDLE &&
+	       opcode != SOFT_WRITE_FIRST && opcode != SOFT_WRITE_MIDDLE;
+}
+
+/* The packet of a SEND or WRITE is executed: @within is what goes on. */
+static void executed(struct soft_qp *qp, const struct soft_in *in,
+		     enum soft_within within)
+{
+	struct soft_resp *resp = &qp->resp;
+	bool end = is_end(in->hdr.opcode);
+
+	resp->epsn++;
+	resp->within = within;
+	resp->delay.may_wait = end && in->hdr.ack_req && !resp->filled;
+	/*
+	 * rxe counts a retry for every NAK, and begins anew with an ACK only:
+	 * without one it gives up a long message that goes on, loss by loss.
+	 */
+	if (in->hdr.ack_req || (resp->filled && resp->gaps >= SOFT_GAPS))
+		pier__soft_reply_ack(qp);
+	if (end) {
+		resp->within = SOFT_IDLE;
+		resp->msn = (resp->msn + 1) & SOFT_PSN_MASK;
+		resp->gaps = 0;
+	}
+}
+
+/* Complete the receive of a SEND or WRITE with immediate. */
+static void received(struct soft_qp *qp, const struct soft_in *in,
+		     enum ibv_wc_opcode opcode)
+{
+	struct ibv_wc wc = {
+		.status = IBV_WC_SUCCESS,
+		.opcode = opcode,
+		.byte_len = qp->resp.total,
+	};
+
+	if (has_imm(in->hdr.opcode)) {
+		wc.wc_flags = IBV_WC_WITH_IMM;
+		wc.imm_data = in->hdr.imm;
+	}
+	pier__soft_resp_complete(qp, &wc);
+}
+
+static bool send_length_ok(const struct soft_qp *qp, const struct soft_in *in)
+{
+	if (!is_end(in->hdr.opcode))
+		return in->len == qp->mtu;
+	return in->len <= qp->mtu && (in->len || is_start(in->hdr.opcode));
+}
+
+static void resp_send(struct soft_qp *qp, const struct soft_in *in)
+{
+	struct soft_resp *resp = &qp->resp;
+	bool start = is_start(in->hdr.opcode);
+
+	if (resp->within != (start ? SOFT_IDLE : SOFT_IN_SEND) ||
+	    !send_length_ok(qp, in)) {
+		pier__soft_reply_nak(qp, SOFT_NAK_INVALID);
+		return;
+	}
+	if (start) {
+		resp->rwqe = pier__soft_srq_take(qp->srq);
+		if (!resp->rwqe) {
+			receive_not_ready(qp);
+			return;
+		}
+		resp->total = 0;
+	}
+	if (in->len > resp->rwqe->length - resp->total) {
+		receive_failed(qp, IBV_WC_LOC_LEN_ERR, SOFT_NAK_INVALID);
+		return;
+	}
+	if (pier__soft_sge_fill(qp->ep, resp->rwqe->sge, resp->rwqe->sges,
+				resp->total, in->data, in->len)) {
+		receive_failed(qp, IBV_WC_LOC_PROT_ERR, SOFT_NAK_OPERATIONAL);
+		return;
+	}
+	resp->total += in->len;
+	executed(qp, in, SOFT_IN_SEND);
+	if (is_end(in->hdr.opcode))
+		received(qp, in, IBV_WC_RECV);
+}
+
+/* May the packet stand here, with this length? */
+static bool write_valid(const struct soft_qp *qp, const struct soft_in *in)
+{
+	const struct soft_resp *resp = &qp->resp;
+	bool start = is_start(in->hdr.opcode);
+	uint32_t left = start ? in->hdr.dma_len : resp->left;
+
+	if (resp->within != (start ? SOFT_IDLE : SOFT_IN_WRITE) ||
+	    !(qp->access & IBV_ACCESS_REMOTE_WRITE) || left > SOFT_MESSAGE_MAX)
+		return false;
+	if (!is_end(in->hdr.opcode))
+		return in->len == qp->mtu && left > qp->mtu;
+	return in->len == left && left <= qp->mtu;
+}
+
+static void resp_write(struct soft_qp *qp, const struct soft_in *in)
+{
+	const struct soft_mr_table *keys = qp->ep->keys;
+	struct soft_resp *resp = &qp->resp;
+	bool start = is_start(in->hdr.opcode), imm = has_imm(in->hdr.opcode);
+	uint32_t need = start ? in->hdr.dma_len : in->len;
+
+	if (!write_valid(qp, in)) {
+		pier__soft_reply_nak(qp, SOFT_NAK_INVALID);
+		return;
+	}
+	if (imm && (!qp->srq || !qp->srq->first)) {
+		receive_not_ready(qp);
+		return;
+	}
+	if (start) {
+		resp->va = in->hdr.va;
+		resp->rkey = in->hdr.rkey;
+		resp->total = in->hdr.dma_len;
+		resp->left = in->hdr.dma_len;
+	}
+	/* At the start the whole range, and again what is written now. */
+	if (need && !pier__soft_mr_find(keys, resp->rkey, resp->va, need,
+					IBV_ACCESS_REMOTE_WRITE)) {
+		pier__soft_reply_nak(qp, SOFT_NAK_ACCESS);
+		return;
+	}
+	pier__soft_copy((void *)(uintptr_t)resp->va, in->data, in->len);
+	resp->va += in->len;
+	resp->left -= in->len;
+	executed(qp, in, SOFT_IN_WRITE);
+	if (imm) {
+		resp->rwqe = pier__soft_srq_take(qp->srq);
+		received(qp, in, IBV_WC_RECV_RDMA_WITH_IMM);
+	}
+}
+
+static uint32_t read_packets(const struct soft_qp *qp, uint32_t len)
+{
+	return len ? (len - 1) / qp->mtu + 1 : 1;
+}
+
+static void resp_read(struct soft_qp *qp, const struct soft_in *in)
+{
+	struct soft_resp *resp = &qp->resp;
+	const struct soft_hdr *hdr = &in->hdr;
+	struct soft_res *res = NULL;
+
+	if (resp->within == SOFT_IDLE && !in->len && resp->rd_max &&
+	    hdr->dma_len <= SOFT_MESSAGE_MAX &&
+	    qp->access & IBV_ACCESS_REMOTE_READ)
+		res = pier__soft_reply_new(qp);
+	if (!res) {
+		pier__soft_reply_nak(qp, SOFT_NAK_INVALID);
+		return;
+	}
+	if (hdr->dma_len &&
+	    !pier__soft_mr_find(qp->ep->keys, hdr->rkey, hdr->va,
+				hdr->dma_len, IBV_ACCESS_REMOTE_READ)) {
+		resp->res_count--;	/* not even taken */
+		pier__soft_reply_nak(qp, SOFT_NAK_ACCESS);
+		return;
+	}
+	resp->msn = (resp->msn + 1) & SOFT_PSN_MASK;
+	*res = (struct soft_res) {
+		.seq = resp->epsn,
+		.va = hdr->va,
+		.rkey = hdr->rkey,
+		.packets = read_packets(qp, hdr->dma_len),
+		.len = hdr->dma_len,
+		.bytes = hdr->dma_len,
+		.msn = resp->msn,
+		.fresh = true,
+	};
+	resp->epsn += res->packets;
+	pier__soft_reply_start(qp, res, 0, res->packets);
+}
+
+static uint64_t atomic_execute(const struct soft_hdr *hdr)
+{
+	uint64_t *word = (uint64_t *)(uintptr_t)hdr->va;
+	uint64_t original = hdr->compare;
+
+	if (hdr->opcode == SOFT_FETCH_ADD)
+		return __atomic_fetch_add(word, hdr->swap_add,
+					  __ATOMIC_SEQ_CST);
+	/* On failure this makes original what was found. */
+	__atomic_compare_exchange_n(word, &original, hdr->swap_add, false,
+				    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	return original;
+}
+
+static void resp_atomic(struct soft_qp *qp, const struct soft_in *in)
+{
+	struct soft_resp *resp = &qp->resp;
+	const struct soft_hdr *hdr = &in->hdr;
+	struct soft_res *res = NULL;
+
+	if (resp->within == SOFT_IDLE && !in->len && resp->rd_max &&
+	    hdr->va % 8 == 0 && qp->access & IBV_ACCESS_REMOTE_ATOMIC)
+		res = pier__soft_reply_new(qp);
+	if (!res) {
+		pier__soft_reply_nak(qp, SOFT_NAK_INVALID);
+		return;
+	}
+	if (!pier__soft_mr_find(qp->ep->keys, hdr->rkey, hdr->va, 8,
+				IBV_ACCESS_REMOTE_ATOMIC)) {
+		resp->res_count--;
+		pier__soft_reply_nak(qp, SOFT_NAK_ACCESS);
+		return;
+	}
+	resp->msn = (resp->msn + 1) & SOFT_PSN_MASK;
+	*res = (struct soft_res) {
+		.seq = resp->epsn,
+		.original = atomic_execute(hdr),
+		.packets = 1,
+		.msn = resp->msn,
+		.atomic = true,
+		.fresh = true,
+	};
+	resp->epsn++;
+	pier__soft_reply_start(qp, res, 0, 1);
+}
+
+static void resp_expected(struct soft_qp *qp, const struct soft_in *in)
+{
+	struct soft_resp *resp = &qp->resp;
+
+	resp->filled = resp->nak_sent;
+	resp->gaps += resp->filled && resp->gaps < SOFT_GAPS;
+	resp->nak_sent = false;
+	if (resp->due == SOFT_DUE_NAK)
+		resp->due = SOFT_DUE_ACK;	/* out of date */
+	switch (in->hdr.opcode) {
+	case SOFT_SEND_FIRST:
+	case SOFT_SEND_MIDDLE:
+	case SOFT_SEND_LAST:
+	case SOFT_SEND_LAST_IMM:
+	case SOFT_SEND_ONLY:
+	case SOFT_SEND_ONLY_IMM:
+		resp_send(qp, in);
+		break;
+	case SOFT_WRITE_FIRST:
+	case SOFT_WRITE_MIDDLE:
+	case SOFT_WRITE_LAST:
+	case SOFT_WRITE_LAST_IMM:
+	case SOFT_WRITE_ONLY:
+	case SOFT_WRITE_ONLY_IMM:
+		resp_write(qp, in);
+		break;
+	case SOFT_READ_REQUEST:
+		resp_read(qp, in);
+		break;
+	case SOFT_COMPARE_SWAP:
+	case SOFT_FETCH_ADD:
+		resp_atomic(qp, in);
+		break;
+	default:
+		/* SEND with invalidate: there are no memory windows. */
+		pier__soft_reply_nak(qp, SOFT_NAK_INVALID);
+	}
+}
+
+/* A READ asked for again, in whole or in part, while its range is known. */
+static void read_again(struct soft_qp *qp, const struct soft_in *in,
+		       uint64_t seq)
+{
+	struct soft_res *res = pier__soft_reply_find(qp, seq);
+	uint32_t start, off, len = in->hdr.dma_len;
+
+	if (!res || res->atomic)
+		return;
+	start = seq - res->seq;
+	off = start * qp->mtu;
+	if (in->hdr.rkey != res->rkey || in->hdr.va != res->va + off ||
+	    len > res->len - off)
+		return;
+	res->bytes = off + len;
+	pier__soft_reply_start(qp, res, start, start + read_packets(qp, len));
+}
+
+static void atomic_again(struct soft_qp *qp, uint64_t seq)
+{
+	struct soft_res *res = pier__soft_reply_find(qp, seq);
+
+	if (res && res->atomic)
+		pier__soft_reply_start(qp, res, 0, 1);
+}
+
+static void resp_duplicate(struct soft_qp *qp, const struct soft_in *in,
+			   uint64_t seq)
+{
+	pier__soft_count(qp, SOFT_COUNTER(duplicates));
+	switch (in->hdr.opcode) {
+	case SOFT_READ_REQUEST:
+		read_again(qp, in, seq);
+		break;
+	case SOFT_COMPARE_SWAP:
+	case SOFT_FETCH_ADD:
+		atomic_again(qp, seq);
+		break;
+	default:
+		pier__soft_delay_repeated(qp);
+		pier__soft_reply_ack(qp);
+	}
+}
+
+void pier__soft_resp_receive(struct soft_qp *qp, const struct soft_in *in)
+{
+	struct soft_resp *resp = &qp->resp;
+	uint64_t seq = pier__soft_seq(resp->epsn, in->hdr.psn);
+
+	if (seq < resp->epsn) {
+		resp_duplicate(qp, in, seq);
+	} else if (seq == resp->epsn) {
+		resp_expected(qp, in);
+	} else {
+		pier__soft_count(qp, SOFT_COUNTER(out_of_order));
+		if (!resp->nak_sent)
+			pier__soft_reply_nak(qp, SOFT_NAK_SEQUENCE);
+	}
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "fabric/soft/rc/qp.h"
+
+#define NO_RES 0xff	/* struct soft_note: an acknowledgement */
+
+/* Does @qp end with the NAK that is due? */
+static bool reply_fatal(const struct soft_resp *resp)
+{
+	return resp->due == SOFT_DUE_NAK &&
+	       resp->syndrome > SOFT_NAK_SEQUENCE;
+}
+
+bool pier__soft_reply_wants(const struct soft_qp *qp)
+{
+	const struct soft_resp *resp = &qp->resp;
+
+	switch (qp->state) {
+	case IBV_QPS_RTR:
+	case IBV_QPS_RTS:
+	case IBV_QPS_SQD:
+		return resp->res_todo || resp->due;
+	case IBV_QPS_ERR:
+		/* Last words, and the answers that go before them. */
+		return reply_fatal(resp) || resp->due == SOFT_DUE_ACK;
+	default:
+		return false;
+	}
+}
+
+static void reply_kick(struct soft_qp *qp)
+{
+	pier__soft_delay_end(qp);
+	if (pier__list_empty(&qp->resp.link))
+		pier__list_add(&qp->ep->replying, &qp->resp.link);
+}
+
+void pier__soft_reply_ack(struct soft_qp *qp)
+{
+	/* A NAK says as much as an ACK of all before it. */
+	if (qp->resp.due == SOFT_DUE_NONE)
+		qp->resp.due = SOFT_DUE_ACK;
+	reply_kick(qp);
+}
+
+void pier__soft_reply_nak(struct soft_qp *qp, uint8_t syndrome)
+{
+	qp->resp.due = SOFT_DUE_NAK;
+	qp->resp.syndrome = syndrome;
+	qp->resp.nak_sent = true;
+	reply_kick(qp);
+	if (syndrome > SOFT_NAK_SEQUENCE)
+		pier__soft_qp_fail(qp, IBV_WC_WR_FLUSH_ERR);
+}
+
+static struct soft_res *res_at(struct soft_resp *resp, uint32_t i)
+{
+	return &resp->res[(resp->res_head + i) % SOFT_RD_ATOMIC];
+}
+
+struct soft_res *pier__soft_reply_new(struct soft_qp *qp)
+{
+	struct soft_resp *resp = &qp->resp;
+	struct soft_res *res = res_at(resp, 0);
+
+	if (resp->res_count < resp->rd_max)
+		return res_at(resp, resp->res_count++);
+	if (res->at < res->end) {
+		if (res->fresh)
+			return NULL;
+		resp->res_todo--;	/* asked for again in vain */
+	}
+	resp->res_head = (resp->res_head + 1) % SOFT_RD_ATOMIC;
+	return res_at(resp, resp->res_count - 1);
+}
+
+void pier__soft_reply_start(struct soft_qp *qp, struct soft_res *res,
+			    uint32_t start, uint32_t end)
+{
+	if (res->at == res->end)
+		qp->resp.res_todo++;
+	res->start = start;
+	res->at = start;
+	res->end = end;
+	reply_kick(qp);
+}
+
+struct soft_res *pier__soft_reply_find(struct soft_qp *qp, uint64_t seq)
+{
+	struct soft_res *res;
+	uint32_t i;
+
+	for (i = 0; i < qp->resp.res_count; i++) {
+		res = res_at(&qp->resp, i);
+		if (seq >= res->seq && seq - res->seq < res->packets)
+			return res;
+	}
+	return NULL;
+}
+
+static uint8_t read_opcode(const struct soft_res *res)
+{
+	bool first = res->at == res->start, last = res->at + 1 == res->end;
+
+	if (first)
+		return last ? SOFT_READ_ONLY : SOFT_READ_FIRST;
+	return last ? SOFT_READ_LAST : SOFT_READ_MIDDLE;
+}
+
+/* The payload of a READ response.  Returns 0 if the memory is gone. */
+static int put_read(struct soft_qp *qp, const struct soft_res *res,
+		    struct soft_tx *tx)
+{
+	uint32_t off = res->at * qp->mtu, len = res->bytes - off;
+
+	if (len > qp->mtu)
+		len = qp->mtu;
+	if (!len)
+		return 1;
+	if (!pier__soft_mr_find(qp->ep->keys, res->rkey, res->va + off, len,
+				IBV_ACCESS_REMOTE_READ))
+		return 0;
+	tx->iov[0].iov_base = (void *)(uintptr_t)(res->va + off);
+	tx->iov[0].iov_len = len;
+	tx->iov_count = 1;
+	tx->payload_len = len;
+	return 1;
+}
+
+static int send_result(struct soft_qp *qp)
+{
+	struct soft_resp *resp = &qp->resp;
+	struct soft_res *res = res_at(resp, 0);
+	struct soft_note note = { .qp = qp };
+	struct soft_hdr hdr = { .syndrome = SOFT_SYN_ACK };
+	struct soft_tx *tx;
+	uint32_t i;
+
+	for (i = 0; res->at == res->end; )
+		res = res_at(resp, ++i);
+	note.res = res - resp->res;
+	note.fresh = res->fresh;
+	note.seq = res->at;
+	tx = pier__soft_tx_next(qp, &note);
+	hdr.psn = (res->seq + res->at) & SOFT_PSN_MASK;
+	hdr.msn = res->fresh ? res->msn : resp->msn;
+	if (res->atomic) {
+		hdr.opcode = SOFT_ATOMIC_ACK;
+		hdr.original = res->original;
+	} else {
+		hdr.opcode = read_opcode(res);
+		if (!put_read(qp, res, tx)) {
+			resp->epsn = res->seq + res->at;
+			resp->res_todo = 0;
+			pier__soft_reply_nak(qp, SOFT_NAK_ACCESS);
+			return 0;
+		}
+	}
+	pier__soft_tx_commit(qp, &hdr);
+	if (++res->at == res->end) {
+		resp->res_todo--;
+		res->fresh = false;
+	}
+	return 1;
+}
+
+static int send_ack(struct soft_qp *qp)
+{
+	struct soft_resp *resp = &qp->resp;
+	struct soft_note note = { .qp = qp, .res = NO_RES, .due = resp->due };
+	struct soft_hdr hdr = { .opcode = SOFT_ACK, .msn = resp->msn };
+
+	if (resp->due == SOFT_DUE_ACK) {
+		hdr.psn = (resp->epsn - 1) & SOFT_PSN_MASK;
+		hdr.syndrome = SOFT_SYN_ACK;
+	} else {
+		hdr.psn = resp->epsn & SOFT_PSN_MASK;
+		hdr.syndrome = resp->syndrome;
+	}
+	pier__soft_tx_next(qp, &note);
+	pier__soft_tx_commit(qp, &hdr);
+	resp->due = SOFT_DUE_NONE;
+	resp->delay.messages = 0;
+	return 1;
+}
+
+int pier__soft_reply_send(struct soft_qp *qp)
+{
+	if (!pier__soft_reply_wants(qp))
+		return 0;
+	if (qp->resp.res_todo)
+		return send_result(qp);
+	return send_ack(qp);
+}
+
+void pier__soft_reply_sent(struct soft_qp *qp, const struct soft_note *note)
+{
+	uint8_t syndrome = qp->resp.syndrome;
+
+	if (note->res != NO_RES || note->due != SOFT_DUE_NAK)
+		return;
+	if (syndrome >= SOFT_SYN_NAK)
+		pier__soft_count(qp, SOFT_COUNTER(naks_sent[syndrome & 3]));
+	else
+		pier__soft_count(qp, SOFT_COUNTER(rnr_sent));
+}
+
+void pier__soft_reply_unsend(struct soft_qp *qp, const struct soft_note *note)
+{
+	struct soft_resp *resp = &qp->resp;
+	struct soft_res *res;
+
+	if (note->res == NO_RES) {
+		resp->due = note->due;
+	} else {
+		res = &resp->res[note->res];
+		if (res->at == res->end)
+			resp->res_todo++;
+		res->at = note->seq;
+		res->fresh = note->fresh;
+	}
+	reply_kick(qp);
+}
+
+void pier__soft_qp_acknowledge(struct soft_qp *qp)
+{
+	if (qp->resp.due != SOFT_DUE_ACK)
+		return;
+	reply_kick(qp);
+	pier__soft_ep_send_posted(qp->ep, true);
+}
+
+void pier__soft_reply_cut(struct soft_qp *qp)
+{
+	struct soft_resp *resp = &qp->resp;
+	struct soft_res *res;
+	uint32_t i;
+
+	if (resp->due != SOFT_DUE_ACK)
+		return;
+	if (resp->res_todo) {
+		for (i = 0; res_at(resp, i)->at == res_at(resp, i)->end;)
+			i++;
+		res = res_at(resp, i);
+		resp->epsn = res->seq;	/* acknowledge what is before it */
+		resp->res_todo = 0;
+	}
+	reply_kick(qp);
+}
+
+void pier__soft_reply_last(struct soft_qp *qp)
+{
+	pier__soft_reply_cut(qp);
+	if (qp->resp.due == SOFT_DUE_ACK) {
+		send_ack(qp);
+		pier__soft_tx_flush(qp->ep);
+	}
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <string.h>
+
+#include "fabric/soft/rc/qp.h"
+
+void pier__soft_copy(void *dst, const void *src, size_t len)
+{
+	uint64_t word;
+
+	if (len == sizeof(word) && (uintptr_t)dst % sizeof(word) == 0) {
+		memcpy(&word, src, sizeof(word));
+		__atomic_store_n((uint64_t *)dst, word, __ATOMIC_RELEASE);
+		return;
+	}
+	if (len)
+		memcpy(dst, src, len);
+}
+
+/* Skip @off bytes.  Returns the piece, *@off is then the offset in it. */
+static uint32_t sge_seek(const struct ibv_sge *sge, uint32_t sges,
+			 uint32_t *off)
+{
+	uint32_t i = 0;
+
+	while (i < sges && *off >= sge[i].length)
+		*off -= sge[i++].length;
+	return i;
+}
+
+int pier__soft_sge_map(const struct soft_ep *ep, const struct ibv_sge *sge,
+		       uint32_t sges, uint32_t off, uint32_t len, int access,
+		       struct iovec *iov)
+{
+	uint32_t i = sge_seek(sge, sges, &off), part;
+	uint64_t addr;
+	int n = 0;
+
+	for (; len && i < sges; i++, off = 0) {
+		part = sge[i].length - off < len ? sge[i].length - off : len;
+		if (!part)
+			continue;
+		addr = sge[i].addr + off;
+		if (!pier__soft_mr_find(ep->keys, sge[i].lkey, addr, part,
+					access))
+			return -EACCES;
+		iov[n].iov_base = (void *)(uintptr_t)addr;
+		iov[n++].iov_len = part;
+		len -= part;
+	}
+	return n;
+}
+
+int pier__soft_sge_fill(const struct soft_ep *ep, const struct ibv_sge *sge,
+			uint32_t sges, uint32_t off, const void *src,
+			uint32_t len)
+{
+	struct iovec iov[SOFT_RECV_SGE];
+	const uint8_t *from = src;
+	int i, n;
+
+	n = pier__soft_sge_map(ep, sge, sges, off, len,
+			       IBV_ACCESS_LOCAL_WRITE, iov);
+	if (n < 0)
+		return n;
+	for (i = 0; i < n; i++) {
+		pier__soft_copy(iov[i].iov_base, from, iov[i].iov_len);
+		from += iov[i].iov_len;
+	}
+	return 0;
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+
+#include "fabric/soft/rc/qp.h"
+
+#define BATCHES 2	/* in one round */
+
+struct soft_tx *pier__soft_tx_next(struct soft_qp *qp,
+				   const struct soft_note *note)
+{
+	struct soft_ep *ep = qp->ep;
+	struct soft_tx *tx = &ep->tx[ep->tx_count];
+
+	ep->note[ep->tx_count] = *note;
+	tx->src = qp->src;
+	tx->dst = qp->dest->addr;
+	tx->tclass = qp->tclass;
+	tx->hop_limit = qp->hop_limit;
+	tx->payload_len = 0;
+	tx->iov_count = 0;
+	return tx;
+}
+
+void pier__soft_tx_commit(struct soft_qp *qp, struct soft_hdr *hdr)
+{
+	struct soft_tx *tx = &qp->ep->tx[qp->ep->tx_count++];
+
+	tx->pad = -tx->payload_len & 3;
+	hdr->pad = tx->pad;
+	hdr->pkey = 0xffff;
+	hdr->qpn = qp->dest_qpn;
+	tx->hdr_len = pier__soft_encode(hdr, tx->hdr);
+}
+
+static void tx_unsend(const struct soft_note *note)
+{
+	if (note->wqe)
+		pier__soft_req_unsend(note->qp, note);
+	else
+		pier__soft_reply_unsend(note->qp, note);
+}
+
+static void tx_count(const struct soft_note *note, const struct soft_tx *tx)
+{
+	struct soft_qp *qp = note->qp;
+	size_t len = tx->hdr_len + tx->payload_len + tx->pad + 4;
+
+	pier__soft_count(qp, SOFT_COUNTER(tx_packets));
+	pier__soft_add(qp->counters, SOFT_COUNTER(tx_bytes), len);
+	pier__soft_add(qp->ep->counters, SOFT_COUNTER(tx_bytes), len);
+	if (note->again)
+		pier__soft_count(qp, SOFT_COUNTER(resent));
+	if (!note->wqe)
+		pier__soft_reply_sent(qp, note);
+}
+
+/* Send the batch, each packet by its QP's socket.  Returns how many went. */
+static int tx_send(struct soft_ep *ep)
+{
+	int i, n, took, count = ep->tx_count;
+	struct soft_io *io;
+
+	for (i = 0; i < count; i += n) {
+		io = ep->note[i].qp->io;
+		for (n = 1; i + n < count; n++)
+			if (ep->note[i + n].qp->io != io)
+				break;
+		took = io->ops->send(io, &ep->tx[i], n);
+		if (took < n)
+			return i + (took > 0 ? took : 0);
+	}
+	return count;
+}
+
+int pier__soft_tx_flush(struct soft_ep *ep)
+{
+	int count = ep->tx_count, took, i;
+
+	took = tx_send(ep);
+	for (i = 0; i < took; i++)
+		tx_count(&ep->note[i], &ep->tx[i]);
+	for (i = count; i-- > took;)
+		tx_unsend(&ep->note[i]);
+	if (took < count)
+		ep->send_at = ep->now + SOFT_TX_RETRY_NS;
+	ep->tx_count = 0;
+	return took;
+}
+
+static void fill_replies(struct soft_ep *ep, int max)
+{
+	struct pier__list *link;
+	struct soft_qp *qp;
+	int n;
+
+	while (ep->tx_count < max && (link = pier__list_pop(&ep->replying))) {
+		qp = pier__container_of(link, struct soft_qp, resp.link);
+		for (n = 0; n < SOFT_QUOTA && ep->tx_count < max; n++)
+			if (!pier__soft_reply_send(qp))
+				break;
+		/* sending may have put it back already */
+		if (pier__soft_reply_wants(qp) &&
+		    pier__list_empty(&qp->resp.link))
+			pier__list_add(&ep->replying, &qp->resp.link);
+	}
+}
+
+/* The turn of one QP.  Returns -EAGAIN if the window is full. */
+static int dest_turn(struct soft_ep *ep, struct soft_dest *dest, int max)
+{
+	struct pier__list *link = pier__list_pop(&dest->qps);
+	struct soft_qp *qp;
+	int n, sent;
+
+	qp = pier__container_of(link, struct soft_qp, req.link);
+	for (n = 0; n < SOFT_QUOTA && ep->tx_count < max; n++) {
+		sent = pier__soft_req_send(qp);
+		if (sent == -EAGAIN) {
+			/* First in turn when there is room again. */
+			pier__list_add(dest->qps.next, &qp->req.link);
+			return -EAGAIN;
+		}
+		if (!sent)
+			break;
+	}
+	if (pier__soft_req_wants(qp))
+		pier__list_add(&dest->qps, &qp->req.link);
+	return 0;
+}
+
+static void fill_requests(struct soft_ep *ep, int max)
+{
+	struct pier__list *link;
+	struct soft_dest *dest;
+	int err;
+
+	while (ep->tx_count < max && (link = pier__list_pop(&ep->ready))) {
+		dest = pier__container_of(link, struct soft_dest, active);
+		err = 0;
+		if (!pier__list_empty(&dest->qps))
+			err = dest_turn(ep, dest, max);
+		if (!err && !pier__list_empty(&dest->qps) &&
+		    pier__list_empty(&dest->active))
+			pier__list_add(&ep->ready, &dest->active);
+		else if (err)
+			pier__list_del(&dest->active);
+	}
+}
+
+int pier__soft_tx_run(struct soft_ep *ep, bool replies)
+{
+	int sent = 0, round;
+
+	if (ep->send_at > ep->now)
+		return 0;
+	ep->send_at = 0;
+	for (round = 0; round < BATCHES && !ep->send_at; round++) {
+		if (pier__list_empty(&ep->ready) &&
+		    (!replies || pier__list_empty(&ep->replying)))
+			break;
+		/*
+		 * Neither starves the other.  An acknowledgement is shorter
+		 * than most and so can end a segmented send.
+		 */
+		fill_requests(ep, !replies || pier__list_empty(&ep->replying)
+					  ? SOFT_BATCH : SOFT_BATCH * 3 / 4);
+		if (replies)
+			fill_replies(ep, SOFT_BATCH);
+		fill_requests(ep, SOFT_BATCH);
+		if (!ep->tx_count)
+			break;
+		sent += pier__soft_tx_flush(ep);
+	}
+	return sent;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "core/fail.h"
+#include "fabric/soft/rc/qp.h"
+
+struct chunk {
+	struct pier__list link;
+	struct soft_wqe wqe[];
+};
+
+/*
+ * No more requests can be posted than the send queues hold together, nor
+ * should there be more than completions find room.
+ */
+int pier__soft_wqe_reserve(struct soft_ep *ep)
+{
+	uint64_t want = ep->send_wr_sum < ep->cqe_sum ? ep->send_wr_sum
+						      : ep->cqe_sum;
+	struct chunk *chunk;
+	uint32_t n, i;
+
+	if (want <= ep->wqe_total)
+		return 0;
+	n = want - ep->wqe_total;
+	chunk = malloc(sizeof(*chunk) + n * sizeof(*chunk->wqe));
+	if (!chunk)
+		return pier__fail(-ENOMEM, "no memory for %u work requests",
+				  n);
+	pier__list_add(&ep->wqe_chunks, &chunk->link);
+	for (i = 0; i < n; i++)
+		pier__soft_wqe_put(ep, &chunk->wqe[i]);
+	ep->wqe_total += n;
+	return 0;
+}
+
+struct soft_wqe *pier__soft_wqe_get(struct soft_ep *ep)
+{
+	struct soft_wqe *wqe = ep->wqes;
+
+	if (wqe)
+		ep->wqes = wqe->next;
+	return wqe;
+}
+
+void pier__soft_wqe_put(struct soft_ep *ep, struct soft_wqe *wqe)
+{
+	wqe->next = ep->wqes;
+	ep->wqes = wqe;
+}
+
+void pier__soft_wqe_free_all(struct soft_ep *ep)
+{
+	struct pier__list *link;
+
+	while ((link = pier__list_pop(&ep->wqe_chunks)))
+		free(pier__container_of(link, struct chunk, link));
+}

@@ -1,0 +1,487 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "core/fail.h"
+#include "core/sockaddr.h"
+#include "fabric/soft/cm/soft_cm.h"
+#include "fabric/soft/io/chan.h"
+#include "fabric/soft/soft.h"
+
+/*
+ * The soft device's connection management: cm.h's machine on a channel's
+ * endpoint, with a socket for each listener.  The machine lives as long as
+ * the channel: what was released goes on, whoever drives.
+ */
+#define KNOCKS 32	/* at a time: descriptors are the program's */
+
+struct soft_chan_cm {
+	struct pier__cm cm;		/* first; fd is a bell, owned */
+	struct soft_cm_host host;
+	struct soft_cm *machine;	/* owned */
+	bool used;			/* by the program */
+	uint8_t mtu;			/* code, most of a connection */
+	bool rung;			/* the bell is */
+	unsigned int knocks;		/* sockets out for it */
+};
+
+struct soft_listener {
+	struct soft_cm_listener in;	/* first */
+	struct soft_chan_sock *sock;	/* its port's, shared with listeners */
+					/* of other addresses; NULL: 4791's */
+};
+
+static struct soft_chan_cm *cm_of(struct pier__cm *cm)
+{
+	return (struct soft_chan_cm *)cm;
+}
+
+static struct soft_chan_cm *host_cm(struct soft_cm_host *host)
+{
+	return pier__container_of(host, struct soft_chan_cm, host);
+}
+
+static struct soft_chan *chan_of(const struct soft_chan_cm *cm)
+{
+	return (struct soft_chan *)cm->cm.chan;
+}
+
+static int host_gid(struct soft_cm_host *host, const struct in6_addr *ip)
+{
+	return pier__soft_gid_index(host_cm(host)->cm.chan->fdev, ip);
+}
+
+static bool host_standard(struct soft_cm_host *host, bool on)
+{
+	return pier__soft_chan_standard_use(chan_of(host_cm(host)), on);
+}
+
+static bool host_knock(struct soft_cm_host *host, const struct in6_addr *src,
+		       const struct soft_addr *dst, void **state)
+{
+	struct soft_chan_cm *cm = host_cm(host);
+	struct soft_fdev *soft = (struct soft_fdev *)cm->cm.chan->fdev;
+	int fd;
+
+	if (!*state) {
+		if (cm->knocks == KNOCKS)
+			return false;
+		fd = pier__soft_knock_open(soft->ifindex, src, dst);
+		if (fd < 0)
+			return false;
+		*state = (void *)(intptr_t)(fd + 1);
+		cm->knocks++;
+	}
+	return pier__soft_knock((int)(intptr_t)*state - 1);
+}
+
+static void host_knock_end(struct soft_cm_host *host, void *state)
+{
+	close((int)(intptr_t)state - 1);
+	host_cm(host)->knocks--;
+}
+
+static void host_ring(struct soft_cm_host *host)
+{
+	struct soft_chan_cm *cm = host_cm(host);
+	uint64_t one = 1;
+	ssize_t put;
+
+	if (cm->rung)
+		return;
+	put = write(cm->cm.fd, &one, sizeof(one));
+	(void)put;		/* a full one is readable as well */
+	cm->rung = true;
+}
+
+static const struct soft_cm_host_ops host_ops = {
+	.gid = host_gid,
+	.standard = host_standard,
+	.knock = host_knock,
+	.knock_end = host_knock_end,
+	.ring = host_ring,
+};
+
+static int cm_new(struct soft_chan *chan)
+{
+	struct soft_chan_cm *cm = calloc(1, sizeof(*cm));
+	int err;
+
+	if (!cm)
+		return pier__fail(-ENOMEM, "no memory for connection "
+				  "management");
+	cm->cm.chan = &chan->chan;
+	cm->host.ops = &host_ops;
+	cm->cm.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (cm->cm.fd < 0) {
+		err = pier__fail(-errno, "no file descriptor for connection "
+				 "management: %s", pier_strerror(errno));
+		goto err_free;
+	}
+	pier__soft_chan_begin(chan);
+	err = pier__soft_cm_create(chan->ep, &cm->host, &cm->machine);
+	pier__soft_chan_end(chan, 0);
+	if (err)
+		goto err_close;
+	pier__soft_cm_owner(cm->machine, &cm->cm);
+	chan->cm = cm;
+	return 0;
+
+err_close:
+	close(cm->cm.fd);
+err_free:
+	free(cm);
+	return err;
+}
+
+void pier__soft_chan_cm_free(struct soft_chan_cm *cm)
+{
+	if (!cm)
+		return;
+	pier__soft_cm_destroy(cm->machine);
+	close(cm->cm.fd);
+	free(cm);
+}
+
+static int soft_cm_create(struct pier__chan *pchan, enum ibv_mtu mtu,
+			  struct pier__cm **ret)
+{
+	struct soft_chan *chan = (struct soft_chan *)pchan;
+	int err;
+
+	if (chan->cm && chan->cm->used)
+		return pier__fail(-EBUSY, "a channel has one connection "
+				  "management");
+	err = chan->cm ? 0 : cm_new(chan);
+	if (err)
+		return err;
+
+	chan->cm->used = true;
+	chan->cm->mtu = (uint8_t)mtu;
+	*ret = &chan->cm->cm;
+	return 0;
+}
+
+static void soft_cm_destroy(struct pier__cm *cm)
+{
+	if (cm)
+		cm_of(cm)->used = false;
+}
+
+/* Port 4791 is let go of here: it must not be while it is received from. */
+static void begin(struct soft_chan_cm *cm)
+{
+	struct soft_chan *chan = chan_of(cm);
+	uint8_t mtu = (uint8_t)cm->cm.chan->fdev->port.mtu;
+
+	pier__soft_chan_begin(chan);
+	pier__soft_chan_reap(chan);
+	cm->host.mtu = mtu < cm->mtu ? mtu : cm->mtu;
+}
+
+static void end(struct soft_chan_cm *cm)
+{
+	pier__soft_chan_end(chan_of(cm), 0);
+}
+
+static void unring(struct soft_chan_cm *cm)
+{
+	uint64_t count;
+	ssize_t got;
+
+	if (!cm->rung)
+		return;
+	got = read(cm->cm.fd, &count, sizeof(count));
+	(void)got;		/* nobody else reads it */
+	cm->rung = false;
+}
+
+static int soft_cm_next(struct pier__cm *pcm, struct pier__cm_event *ret)
+{
+	struct soft_chan_cm *cm = cm_of(pcm);
+	struct soft_chan *chan = chan_of(cm);
+	int did = 0, err;
+
+	begin(cm);
+	err = pier__soft_cm_next(cm->machine, ret);
+	if (err == -EAGAIN) {
+		did = pier__soft_ep_drive(chan->ep);
+		err = pier__soft_cm_next(cm->machine, ret);
+	}
+	if (err == -EAGAIN)
+		unring(cm);
+	pier__soft_chan_end(chan, did);
+	return err;
+}
+
+/* Take @addr apart; any address is the unspecified one.  Errors: -EINVAL. */
+static int addr_take(const struct sockaddr *addr, struct soft_addr *ret)
+{
+	const union pier__sockaddr *name = (const void *)addr;
+
+	if (!pier__sockaddr_len(addr))
+		return pier__fail(-EINVAL, "an address of family %d: IPv4 or "
+				  "IPv6", addr->sa_family);
+	memset(&ret->ip, 0, sizeof(ret->ip));
+	if (!pier__sockaddr_is_any(addr))
+		pier__sockaddr_to_gid(addr, ret->ip.s6_addr);
+	ret->port = ntohs(addr->sa_family == AF_INET ? name->in.sin_port :
+						       name->in6.sin6_port);
+	return 0;
+}
+
+/* Some listener on @port, at whichever address. */
+static struct soft_listener *on_port(const struct soft_chan_cm *cm,
+				     uint16_t port)
+{
+	return (struct soft_listener *)
+		pier__soft_cm_listener(cm->machine, port, &in6addr_any);
+}
+
+/* Errors: -EADDRINUSE, with who has it; those of opening a socket. */
+static int open_sock(struct soft_chan_cm *cm, struct soft_listener *listener)
+{
+	uint16_t port = listener->in.listener.port;
+	struct soft_listener *other = on_port(cm, port);
+	int err;
+
+	if (other) {
+		listener->sock = other->sock;
+		return 0;
+	}
+	err = pier__soft_chan_sock_open(chan_of(cm), port, &listener->sock);
+	if (err == -EADDRINUSE)
+		return pier__fail(err, "cannot listen on port %u: another "
+				  "context or process has its UDP port; ss "
+				  "-ulpn sport = :%u tells which: end that or "
+				  "take another port", port, port);
+	if (!err)
+		listener->in.listener.port = listener->sock->io->port;
+	return err;
+}
+
+/* The sockets of @listener, whose port is the one that is asked for. */
+static int open_port(struct soft_chan_cm *cm, struct soft_listener *listener)
+{
+	struct soft_chan *chan = chan_of(cm);
+	int err = 0;
+
+	if (pier__soft_cm_listener(cm->machine, listener->in.listener.port,
+				   &listener->in.ip))
+		return pier__fail(-EADDRINUSE, "cannot listen on port %u: this"
+				  " context listens there already, on this "
+				  "address or on all", listener->in.listener
+				  .port);
+	if (listener->in.listener.port != SOFT_STANDARD_PORT)
+		err = open_sock(cm, listener);
+	if (err)
+		return err;
+	listener->in.standard = pier__soft_chan_standard_use(chan, true);
+	if (listener->in.standard)
+		return 0;
+	if (!listener->sock)
+		return pier__fail(-EADDRINUSE, "cannot listen on port %u: "
+				  "rdma_rxe, or another context or process, "
+				  "has this UDP port: end that or take another "
+				  "port", SOFT_STANDARD_PORT);
+	pier__log(PIER_LOG_WARNING, "soft", "listening on port %u, but only "
+		  "for soft peers: UDP port %u, where standard RDMA devices "
+		  "send to, is taken", listener->in.listener.port,
+		  SOFT_STANDARD_PORT);
+	return 0;
+}
+
+static bool port_is_ours(const struct soft_chan_cm *cm, uint16_t port)
+{
+	return port && port == cm->cm.chan->udp_port;
+}
+
+static int soft_cm_listen(struct pier__cm *pcm, const struct sockaddr *addr,
+			  int backlog, void *owner,
+			  struct pier__cm_listener **ret)
+{
+	struct soft_chan_cm *cm = cm_of(pcm);
+	struct soft_listener *listener;
+	struct soft_addr name;
+	int err;
+
+	err = addr_take(addr, &name);
+	if (err)
+		return err;
+	if (!IN6_IS_ADDR_UNSPECIFIED(&name.ip) &&
+	    host_gid(&cm->host, &name.ip) < 0)
+		return pier__port_lacks(&pcm->chan->fdev->port, addr, NULL);
+	if (port_is_ours(cm, name.port))
+		return pier__fail(-EADDRINUSE, "cannot take UDP port %u: it is"
+				  " the channel's own", name.port);
+	listener = calloc(1, sizeof(*listener));
+	if (!listener)
+		return pier__fail(-ENOMEM, "no memory for a listener");
+	listener->in.listener.cm = pcm;
+	listener->in.listener.owner = owner;
+	listener->in.listener.port = name.port;
+	listener->in.ip = name.ip;
+	listener->in.backlog = backlog > 0 ? (uint32_t)backlog : 1;
+
+	begin(cm);
+	err = open_port(cm, listener);
+	if (!err)
+		pier__soft_cm_listen(cm->machine, &listener->in);
+	end(cm);
+	if (err) {
+		free(listener);
+		return err;
+	}
+
+	*ret = &listener->in.listener;
+	return 0;
+}
+
+static void soft_cm_unlisten(struct pier__cm_listener *plistener)
+{
+	struct soft_listener *listener = (struct soft_listener *)plistener;
+	struct soft_chan_cm *cm;
+	struct soft_chan *chan;
+
+	if (!plistener)
+		return;
+	cm = cm_of(plistener->cm);
+	chan = chan_of(cm);
+	pier__soft_chan_begin(chan);
+	pier__soft_cm_unlisten(cm->machine, &listener->in);
+	if (listener->sock && !on_port(cm, plistener->port))
+		pier__soft_chan_sock_close(chan, listener->sock);
+	if (listener->in.standard)
+		pier__soft_chan_standard_use(chan, false);
+	pier__soft_chan_reap(chan);
+	end(cm);
+	free(listener);
+}
+
+static int soft_cm_resolve(struct pier__cm *pcm, const struct sockaddr *src,
+			   const struct sockaddr *dst, int timeout_ms,
+			   void *owner, struct pier__cm_id **ret)
+{
+	struct soft_chan_cm *cm = cm_of(pcm);
+	struct soft_addr from = { 0 }, to;
+	int err;
+
+	(void)timeout_ms;	/* the kernel knows the way at once */
+	err = addr_take(dst, &to);
+	if (!err && src)
+		err = addr_take(src, &from);
+	if (err)
+		return err;
+	if (!to.port)
+		return pier__fail(-EINVAL, "no port to connect to");
+	err = pier__soft_route(pcm->chan->fdev, &from.ip, &to.ip, &from.ip);
+	if (err)
+		return err;
+
+	begin(cm);
+	err = pier__soft_cm_resolved(cm->machine, &from, &to, owner, ret);
+	end(cm);
+	return err;
+}
+
+static int soft_cm_connect(struct pier__cm_id *id,
+			   const struct pier__cm_param *param)
+{
+	struct soft_chan_cm *cm = cm_of(id->cm);
+	int err;
+
+	begin(cm);
+	err = pier__soft_cm_connect(cm->machine, id, param);
+	end(cm);
+	return err;
+}
+
+static int soft_cm_accept(struct pier__cm_id *id,
+			  const struct pier__cm_param *param)
+{
+	struct soft_chan_cm *cm = cm_of(id->cm);
+	int err;
+
+	begin(cm);
+	err = pier__soft_cm_accept(cm->machine, id, param);
+	end(cm);
+	return err;
+}
+
+static int soft_cm_establish(struct pier__cm_id *id)
+{
+	struct soft_chan_cm *cm = cm_of(id->cm);
+	int err;
+
+	begin(cm);
+	err = pier__soft_cm_establish(cm->machine, id);
+	end(cm);
+	return err;
+}
+
+static int soft_cm_reject(struct pier__cm_id *id, const void *data, size_t len)
+{
+	struct soft_chan_cm *cm = cm_of(id->cm);
+	int err;
+
+	begin(cm);
+	err = pier__soft_cm_reject(cm->machine, id, data, len);
+	end(cm);
+	return err;
+}
+
+static int soft_cm_disconnect(struct pier__cm_id *id)
+{
+	struct soft_chan_cm *cm = cm_of(id->cm);
+	int err;
+
+	begin(cm);
+	err = pier__soft_cm_disconnect(cm->machine, id);
+	end(cm);
+	return err;
+}
+
+static void soft_cm_release(struct pier__cm_id *id)
+{
+	struct soft_chan_cm *cm;
+
+	if (!id)
+		return;
+	cm = cm_of(id->cm);
+	begin(cm);
+	pier__soft_cm_release(cm->machine, id);
+	end(cm);
+}
+
+static int soft_cm_qp_attr(struct pier__cm_id *id, enum ibv_qp_state state,
+			   struct ibv_qp_attr *ret, int *ret_mask,
+			   uint16_t *ret_udp_port)
+{
+	struct soft_chan_cm *cm = cm_of(id->cm);
+	int err;
+
+	begin(cm);
+	err = pier__soft_cm_qp_attr(cm->machine, id, state, ret, ret_mask,
+				    ret_udp_port);
+	end(cm);
+	return err;
+}
+
+const struct pier__fabric_cm pier__soft_cm_table = {
+	.create = soft_cm_create,
+	.destroy = soft_cm_destroy,
+	.next = soft_cm_next,
+	.listen = soft_cm_listen,
+	.unlisten = soft_cm_unlisten,
+	.resolve = soft_cm_resolve,
+	.connect = soft_cm_connect,
+	.accept = soft_cm_accept,
+	.establish = soft_cm_establish,
+	.reject = soft_cm_reject,
+	.disconnect = soft_cm_disconnect,
+	.release = soft_cm_release,
+	.qp_attr = soft_cm_qp_attr,
+};

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/fail.h"
+#include "fabric/soft/io/netif.h"
+#include "fabric/soft/rc/ep.h"
+#include "fabric/soft/soft.h"
+#include "fabric/soft/stats/counters_file.h"
+
+static const struct pier__limits limits = {
+	.message = SOFT_MESSAGE_MAX,
+	.mmap = UINT64_C(1) << 47,	/* all that a process can address */
+	.inline_size = SOFT_INLINE_MAX,
+	.inline_free = SOFT_INLINE_MAX,
+	.send_sge = SOFT_SEND_SGE,
+	.recv_sge = 16,
+	.qps = 65535,
+	.send_wr = 16384,
+	.srq_wr = 32768,
+	.cqe = 1 << 20,
+	.pkeys = 1,
+	.rd_atomic = SOFT_RD_ATOMIC,
+	.tasks = (UINT32_C(2) << PIER_TASK_FETCH_ADD) - 1,
+	.atomic_cpu = true,
+	.srq_flush = false,
+	.retry_7_forever = false,
+	.by_address = false,
+};
+
+static struct soft_fdev *soft_of(struct pier__fdev *fdev)
+{
+	return (struct soft_fdev *)fdev;
+}
+
+static void port_fill(const struct soft_netif *netif, struct pier__port *port)
+{
+	memset(port, 0, sizeof(*port));
+	port->fabric = &pier__soft;
+	snprintf(port->name, sizeof(port->name), "soft_%s", netif->name);
+	port->port = 1;
+	memcpy(port->netdev, netif->name, sizeof(port->netdev));
+	memcpy(port->pci, netif->pci, sizeof(port->pci));
+	port->link_layer = IBV_LINK_LAYER_ETHERNET;
+	port->active = netif->active;
+	port->guid = netif->guid;
+	port->mtu = pier__soft_netif_path_mtu(netif->mtu);
+	port->limits = limits;
+	port->gid_count = netif->gid_count;
+	memcpy(port->gids, netif->gids, sizeof(port->gids));
+	memcpy(port->gid_prefix, netif->gid_prefix, sizeof(port->gid_prefix));
+	port->gid_passing = netif->gid_passing;
+}
+
+static int soft_list(struct pier__ports *ports)
+{
+	struct pier__port port;
+	struct soft_netif *netifs;
+	size_t count, i;
+	int err;
+
+	err = pier__soft_netif_list(&netifs, &count);
+	if (err)
+		return err;
+	for (i = 0; !err && i < count; i++) {
+		port_fill(&netifs[i], &port);
+		err = pier__ports_add(ports, &port);
+	}
+	free(netifs);
+	return err;
+}
+
+/* The port called @name as it is now. */
+static int port_now(const char *name, struct pier__port *ret,
+		    unsigned int *ret_ifindex)
+{
+	struct soft_netif *netifs;
+	struct pier__port port;
+	size_t count, i;
+	int err;
+
+	err = pier__soft_netif_list(&netifs, &count);
+	if (err)
+		return err;
+	err = -ENODEV;
+	for (i = 0; err && i < count; i++) {
+		port_fill(&netifs[i], &port);
+		if (strcmp(port.name, name))
+			continue;
+		*ret = port;
+		*ret_ifindex = netifs[i].index;
+		err = 0;
+	}
+	free(netifs);
+	return err;
+}
+
+static int gone(const char *name)
+{
+	return pier__fail(-ENODEV, "%s: its interface is gone, or has no IP "
+			  "address", name);
+}
+
+static int soft_open(const struct pier__port *port, struct pier__fdev **ret)
+{
+	struct soft_fdev *soft = calloc(1, sizeof(*soft));
+	int err;
+
+	if (!soft)
+		return pier__fail(-ENOMEM, "no memory for a device");
+	err = pier__soft_netif_watch(&soft->fdev.event_fd);
+	if (err)
+		goto err_free;
+	err = port_now(port->name, &soft->fdev.port, &soft->ifindex);
+	if (err == -ENODEV)
+		gone(port->name);
+	if (err)
+		goto err_close;
+	err = pier__soft_mr_table_create(&soft->keys);
+	if (err)
+		goto err_close;
+	soft->fdev.fabric = &pier__soft;
+	soft->told = soft->fdev.port;
+	pthread_mutex_init(&soft->lock, NULL);
+
+	*ret = &soft->fdev;
+	return 0;
+
+err_close:
+	close(soft->fdev.event_fd);
+err_free:
+	free(soft);
+	return err;
+}
+
+static void soft_close(struct pier__fdev *fdev)
+{
+	struct soft_fdev *soft = soft_of(fdev);
+
+	if (!fdev)
+		return;
+	pthread_mutex_destroy(&soft->lock);
+	pier__soft_mr_table_destroy(soft->keys);
+	close(fdev->event_fd);
+	free(soft);
+}
+
+/* What is left of a port whose interface, or whose last address, is gone. */
+static void port_empty(struct pier__port *port)
+{
+	port->active = false;
+	port->gid_count = 0;
+	port->gid_passing = 0;
+	memset(port->gids, 0, sizeof(port->gids));
+}
+
+static int soft_query(struct pier__fdev *fdev)
+{
+	struct soft_fdev *soft = soft_of(fdev);
+	struct pier__port port;
+	char name[IF_NAMESIZE];
+	unsigned int ifindex;
+	int err;
+
+	err = port_now(fdev->port.name, &port, &ifindex);
+	if (!err && ifindex != soft->ifindex)
+		err = -ENODEV;		/* another one of the same name */
+	if (err && err != -ENODEV)
+		return err;
+	pthread_mutex_lock(&soft->lock);
+	if (err)
+		port_empty(&fdev->port);
+	else
+		pier__port_update(&fdev->port, &port);
+	pthread_mutex_unlock(&soft->lock);
+	/* an interface that is still there may get an address again */
+	if (err && !if_indextoname(soft->ifindex, name))
+		return gone(fdev->port.name);
+	return 0;
+}
+
+/* What @port has become since the last event; -EAGAIN: nothing new. */
+static int news(struct pier__port *told, const struct pier__port *port,
+		int *ret)
+{
+	if (told->active != port->active) {
+		told->active = port->active;
+		*ret = port->active ? IBV_EVENT_PORT_ACTIVE :
+				      IBV_EVENT_PORT_ERR;
+		return 0;
+	}
+	if (told->gid_count != port->gid_count ||
+	    memcmp(told->gids, port->gids, sizeof(port->gids))) {
+		*told = *port;
+		*ret = IBV_EVENT_GID_CHANGE;
+		return 0;
+	}
+	return -EAGAIN;
+}
+
+/*
+ * The kernel repeats itself, so compare rather than believe.  One message can
+ * be two events: @changed stays set until there is nothing new.
+ */
+static int soft_event(struct pier__fdev *fdev, int *ret)
+{
+	struct soft_fdev *soft = soft_of(fdev);
+	struct pier__port port;
+	unsigned int ifindex;
+	int err = -EAGAIN;
+
+	pthread_mutex_lock(&soft->lock);
+	if (pier__soft_netif_changed(fdev->event_fd, soft->ifindex))
+		soft->changed = true;
+	if (!soft->changed)
+		goto out_unlock;
+	err = port_now(soft->told.name, &port, &ifindex);
+	if (err == -ENODEV || (!err && ifindex != soft->ifindex)) {
+		port = soft->told;
+		port_empty(&port);
+		err = 0;
+	}
+	if (!err)
+		err = news(&soft->told, &port, ret);
+	if (err == -EAGAIN)
+		soft->changed = false;
+out_unlock:
+	pthread_mutex_unlock(&soft->lock);
+	return err;
+}
+
+int pier__soft_gid(struct pier__fdev *fdev, unsigned int index,
+		   struct soft_addr *ret)
+{
+	struct soft_fdev *soft = soft_of(fdev);
+	int err = -EINVAL;
+
+	pthread_mutex_lock(&soft->lock);
+	if (index < fdev->port.gid_count) {
+		memcpy(&ret->ip, fdev->port.gids[index].raw, 16);
+		err = 0;
+	}
+	pthread_mutex_unlock(&soft->lock);
+	if (err)
+		pier__fail(err, "%s has no GID of index %u", fdev->port.name,
+			   index);
+	return err;
+}
+
+int pier__soft_gid_index(struct pier__fdev *fdev, const struct in6_addr *ip)
+{
+	struct soft_fdev *soft = soft_of(fdev);
+	int index = -1;
+	uint32_t i;
+
+	pthread_mutex_lock(&soft->lock);
+	for (i = 0; i < fdev->port.gid_count && index < 0; i++)
+		if (!memcmp(fdev->port.gids[i].raw, ip, 16))
+			index = (int)i;
+	pthread_mutex_unlock(&soft->lock);
+	return index;
+}
+
+/* Is the range one that can be? */
+static int range_check(const void *addr, size_t len)
+{
+	if (!addr || !len)
+		return pier__fail(-EINVAL, "cannot register %zu bytes at %p: "
+				  "at least 1, not at NULL", len, addr);
+	if (len > limits.mmap || (uintptr_t)addr > UINTPTR_MAX - len)
+		return pier__fail(-EINVAL, "cannot register %zu bytes at %p: "
+				  "the range ends beyond the last address",
+				  len, addr);
+	return 0;
+}
+
+static int soft_reg(struct pier__fdev *fdev, void *addr, size_t len,
+		    int access, struct pier__mr **ret)
+{
+	const int writes = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC;
+	struct soft_mr *mr;
+	int err;
+
+	err = range_check(addr, len);
+	if (err)
+		return err;
+	if ((access & writes) && !(access & IBV_ACCESS_LOCAL_WRITE))
+		return pier__fail(-EINVAL, "cannot register with access 0x%x: "
+				  "remote write and atomic need local write",
+				  access);
+	err = pier__soft_mapped(addr, len, access & IBV_ACCESS_LOCAL_WRITE);
+	if (err)
+		return err;
+	mr = calloc(1, sizeof(*mr));
+	if (!mr)
+		return pier__fail(-ENOMEM, "no memory for a memory region");
+	mr->mr.fdev = fdev;
+	mr->addr = (uintptr_t)addr;
+	mr->len = len;
+	mr->access = access;
+	err = pier__soft_mr_add(soft_of(fdev)->keys, mr);
+	if (err) {
+		free(mr);
+		return err;
+	}
+
+	*ret = &mr->mr;
+	return 0;
+}
+
+static void soft_dereg(struct pier__mr *mr)
+{
+	if (!mr)
+		return;
+	pier__soft_mr_remove(soft_of(mr->fdev)->keys, (struct soft_mr *)mr);
+	free(mr);
+}
+
+static struct ibv_pd *soft_pd(struct pier__fdev *fdev)
+{
+	(void)fdev;
+	return NULL;
+}
+
+static int soft_adopt(const struct pier__port *port, struct ibv_pd *pd,
+		      struct pier__fdev **ret)
+{
+	(void)pd;
+	(void)ret;
+	return pier__fail(-EOPNOTSUPP, "%s is no verbs device: it takes no "
+			  "protection domain", port->name);
+}
+
+const struct pier__fabric_dev pier__soft_dev = {
+	.list = soft_list,
+	.open = soft_open,
+	.adopt = soft_adopt,
+	.close = soft_close,
+	.query = soft_query,
+	.event = soft_event,
+	.reg = soft_reg,
+	.dereg = soft_dereg,
+	.pd = soft_pd,
+	.counters = pier__soft_counters,
+	.counted = pier__soft_page_counted,
+};

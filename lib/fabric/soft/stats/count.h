@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_FABRIC_SOFT_STATS_COUNT_H
+#define PIER_FABRIC_SOFT_STATS_COUNT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * What an endpoint and each of its connections (QPs) count.  Only whoever
+ * drives the endpoint writes; others, in other threads and, through the
+ * process's page (page.h), in other processes, may read at any time and see
+ * whole values.  A new one is a member here and
+ * a name in count.c, and another SOFT_PAGE_VERSION.
+ */
+struct soft_counters {
+	uint64_t tx_packets, tx_bytes;	/* BTH to ICRC */
+	uint64_t rx_packets, rx_bytes;	/* all that came in */
+	uint64_t resent;		/* requests sent again */
+	uint64_t timeouts;		/* resends by timer */
+	uint64_t naks_sent[4];		/* by NAK code: sequence, invalid */
+	uint64_t naks_received[4];	/* request, access, operational */
+	uint64_t rnr_sent, rnr_received;
+	uint64_t duplicates;		/* requests received again */
+	uint64_t out_of_order;		/* requests dropped ahead of a gap */
+	uint64_t stale;			/* answers that nobody waits for */
+	uint64_t bad_icrc;
+	uint64_t dropped;		/* malformed, or nobody's */
+	uint64_t cm_refused;		/* connection requests: with a REJ */
+	uint64_t cm_overflows;		/* and those beyond a backlog */
+	uint64_t cq_overflows;		/* completions lost: a fatal error */
+	uint64_t rx_overflows;		/* datagrams the socket had no room */
+					/* for; as tx_refused, of endpoints */
+	uint64_t tx_refused;		/* packets that the kernel refused */
+
+	/* Of a connection, as things are now. */
+	uint64_t window;		/* of its destination, bytes */
+	uint64_t rtt;			/* to it, ns; 0: not measured yet */
+};
+
+#define SOFT_COUNTER(name) offsetof(struct soft_counters, name)
+#define SOFT_COUNTERS (sizeof(struct soft_counters) / sizeof(uint64_t))
+#define SOFT_COUNTERS_EP (SOFT_COUNTER(window) / sizeof(uint64_t))
+
+extern const char *const pier__soft_counter_names[];	/* SOFT_COUNTERS */
+
+/* Number @i of them.  Any thread. */
+uint64_t pier__soft_counter(const struct soft_counters *counters, size_t i);
+
+/* Add all of @counters to @sum.  Any thread. */
+void pier__soft_sum(const struct soft_counters *counters,
+		    struct soft_counters *sum);
+
+/* Both are plain loads and stores: there is one writer. */
+static inline void pier__soft_add(struct soft_counters *counters,
+				  size_t counter, uint64_t n)
+{
+	uint64_t *at = (uint64_t *)((char *)counters + counter);
+
+	__atomic_store_n(at, __atomic_load_n(at, __ATOMIC_RELAXED) + n,
+			 __ATOMIC_RELAXED);
+}
+
+static inline void pier__soft_set(struct soft_counters *counters,
+				  size_t counter, uint64_t value)
+{
+	uint64_t *at = (uint64_t *)((char *)counters + counter);
+
+	__atomic_store_n(at, value, __ATOMIC_RELAXED);
+}
+
+#endif

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/fail.h"
+#include "fabric/soft/stats/counters_file.h"
+
+/*
+ * Whoever wrote a page may be hostile, to root at least: it is not mapped,
+ * which would leave its length in the writer's hand, but copied and checked.
+ */
+#define ROWS (SOFT_PAGE_EPS + SOFT_PAGE_QPS)
+#define OPEN_FLAGS (O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+#define COUNTED_MAX 65536	/* things; beyond, something is wrong */
+
+/* When the process @pid was started, in ticks; 0: there is none. */
+static uint64_t start_of(uint32_t pid)
+{
+	char path[40], text[1024], *field;
+	uint64_t start = 0;
+	FILE *file;
+	int i;
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/stat", pid);
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+	fclose(file);
+	/* The 22nd field; the second, a name, ends with the last bracket. */
+	field = strrchr(text, ')');
+	for (i = 2; field && i < 22; i++)
+		field = strchr(field + 1, ' ');
+	if (field)
+		start = strtoull(field, NULL, 10);
+	return start;
+}
+
+static uint64_t pids_here(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/ns/pid", &st) ? 0 : st.st_ino;
+}
+
+void pier__soft_page_self(struct soft_page *page)
+{
+	page->uid = geteuid();
+	page->pid = (uint32_t)getpid();
+	page->pids = pids_here();
+	page->start = start_of(page->pid);
+	snprintf(page->program, sizeof(page->program), "%s",
+		 program_invocation_short_name);
+}
+
+/*
+ * The lock is kept by the process or a child of its; where the number means
+ * something, there must be a process that was started then.
+ */
+static bool is_alive(int fd, const struct soft_page *page)
+{
+	if (!flock(fd, LOCK_SH | LOCK_NB)) {
+		flock(fd, LOCK_UN);
+		return false;
+	}
+	return page->pids != pids_here() ||
+	       page->start == start_of(page->pid);
+}
+
+static bool is_page(const struct soft_page *page, const struct stat *st)
+{
+	return !memcmp(page->magic, SOFT_PAGE_MAGIC,
+		       sizeof(SOFT_PAGE_MAGIC)) &&
+	       page->version == SOFT_PAGE_VERSION &&
+	       page->size == sizeof(*page) && page->uid == st->st_uid &&
+	       page->pid && page->pid <= INT32_MAX;
+}
+
+/* Copy the page @name in @dir to @page.  Returns its descriptor, or -1. */
+static int open_page(int dir, const char *name, struct soft_page *page,
+		     struct stat *st)
+{
+	int fd;
+
+	fd = openat(dir, name, OPEN_FLAGS);
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, st) || !S_ISREG(st->st_mode) ||
+	    st->st_size != sizeof(*page) ||
+	    pread(fd, page, sizeof(*page), 0) != sizeof(*page) ||
+	    !is_page(page, st)) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+/* Only what can be shown on a terminal. */
+static void copy_text(char *to, const char *from, size_t size)
+{
+	size_t i;
+
+	for (i = 0; i < size - 1 && from[i]; i++)
+		to[i] = isprint((unsigned char)from[i]) ? from[i] : '?';
+	to[i] = '\0';
+}
+
+static void describe(const struct soft_page *page, const struct soft_row *row,
+		     struct pier__counted *one)
+{
+	bool qp = row->kind == SOFT_ROW_QP;
+	size_t i;
+
+	memset(one, 0, sizeof(*one));
+	one->what.pid = (int)page->pid;
+	copy_text(one->what.program, page->program,
+		  sizeof(one->what.program));
+	copy_text(one->what.device, row->device, sizeof(one->what.device));
+	if (qp) {
+		one->what.qpn = row->qpn;
+		one->what.peer_qpn = row->peer_qpn;
+		one->what.local_port = row->local_port;
+		one->what.peer_port = row->peer_port;
+		memcpy(one->what.local_gid, row->local_ip, 16);
+		memcpy(one->what.peer_gid, row->peer_ip, 16);
+	}
+	one->names = pier__soft_counter_names;
+	one->count = qp ? SOFT_COUNTERS : SOFT_COUNTERS_EP;
+	for (i = 0; i < one->count; i++)
+		one->values[i] = pier__soft_counter(&row->counters, i);
+}
+
+/* Add to the device of that name, from @from on.  False: it is a new one. */
+static bool add_to_device(struct pier__counteds *list, size_t from,
+			  const struct pier__counted *one)
+{
+	struct pier__counted *row;
+	size_t i, j;
+
+	for (i = from; i < list->count; i++) {
+		row = &list->row[i];
+		if (row->what.qpn || strcmp(row->what.device,
+					    one->what.device))
+			continue;
+		for (j = 0; j < one->count; j++)
+			row->values[j] += one->values[j];
+		return true;
+	}
+	return false;
+}
+
+/* Append the connections on @device, which @from's are. */
+static int add_conns(const struct soft_page *page, const char *device,
+		     struct pier__counteds *list)
+{
+	struct pier__counted one;
+	int i, err = 0;
+
+	for (i = SOFT_PAGE_EPS; !err && i < ROWS; i++) {
+		if (page->row[i].kind != SOFT_ROW_QP || !page->row[i].qpn)
+			continue;
+		describe(page, &page->row[i], &one);
+		if (!strcmp(one.what.device, device))
+			err = pier__counteds_add(list, &one);
+	}
+	return err;
+}
+
+static int add_page(const struct soft_page *page, struct pier__counteds *list)
+{
+	struct pier__counteds devices = { 0 };
+	struct pier__counted one;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; !err && i < SOFT_PAGE_EPS; i++) {
+		if (page->row[i].kind != SOFT_ROW_EP)
+			continue;
+		describe(page, &page->row[i], &one);
+		if (!add_to_device(&devices, 0, &one))
+			err = pier__counteds_add(&devices, &one);
+	}
+	for (i = 0; !err && i < devices.count; i++) {
+		err = pier__counteds_add(list, &devices.row[i]);
+		if (!err)
+			err = add_conns(page, devices.row[i].what.device,
+					list);
+	}
+	free(devices.row);
+	return err;
+}
+
+/* A page by its name: "pier.UID.PID.", and what cannot be guessed. */
+static bool is_name(const char *name, int pid)
+{
+	int whose, at = 0;
+	unsigned int uid;
+
+	return sscanf(name, "pier.%u.%d.%n", &uid, &whose, &at) == 2 && at &&
+	       (!pid || whose == pid);
+}
+
+/* One that this user's processes give, to the letter. */
+static bool is_own_name(const char *name)
+{
+	unsigned int uid, pid;
+	uint64_t number;
+	char again[64];
+
+	if (sscanf(name, "pier.%u.%u.%" SCNx64, &uid, &pid, &number) != 3)
+		return false;
+	pier__soft_page_name(again, sizeof(again), geteuid(), pid, number);
+	return !strcmp(name, again);
+}
+
+/*
+ * The page of another version of pier, whose head says nothing to us: by its
+ * name, owner and mode it is this user's.  Every version locks its page before
+ * it gives it the name, and as long as it lives.
+ */
+static void sweep_foreign(int dir, const char *name)
+{
+	struct stat st;
+	int fd;
+
+	if (!is_own_name(name))
+		return;
+	fd = openat(dir, name, OPEN_FLAGS);
+	if (fd < 0)
+		return;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) &&
+	    (st.st_mode & 07777) == 0600 && st.st_uid == geteuid() &&
+	    !flock(fd, LOCK_SH | LOCK_NB))
+		unlinkat(dir, name, 0);
+	close(fd);
+}
+
+/* Look at one file; a dead process's is removed if it is this user's. */
+static int look(int dir, const char *name, int pid, struct soft_page *page,
+		struct pier__counteds *list)
+{
+	struct stat st;
+	int fd, err = 0;
+
+	fd = open_page(dir, name, page, &st);
+	if (fd < 0) {
+		sweep_foreign(dir, name);
+		return 0;
+	}
+	if (!is_alive(fd, page)) {
+		if (st.st_uid == geteuid())
+			unlinkat(dir, name, 0);
+	} else if (list && (!pid || (int)page->pid == pid)) {
+		err = add_page(page, list);
+	}
+	close(fd);
+	return err;
+}
+
+/* All pages; @list NULL: only to remove those of the dead. */
+static int look_at_all(int pid, struct pier__counteds *list)
+{
+	struct soft_page *page;
+	struct dirent *entry;
+	int err = 0;
+	DIR *dir;
+
+	dir = opendir(pier__soft_page_dir);
+	if (!dir)
+		return 0;	/* nobody has any */
+	page = malloc(sizeof(*page));
+	if (!page)
+		err = pier__fail(-ENOMEM, "no memory for a page of counters");
+	while (!err && (entry = readdir(dir))) {
+		if (list && list->count > COUNTED_MAX)
+			break;
+		if (is_name(entry->d_name, pid))
+			err = look(dirfd(dir), entry->d_name, pid, page, list);
+	}
+	free(page);
+	closedir(dir);
+	return err;
+}
+
+int pier__soft_page_counted(int pid, struct pier__counteds *list)
+{
+	return look_at_all(pid, list);
+}
+
+void pier__soft_page_sweep(void)
+{
+	look_at_all(0, NULL);
+}

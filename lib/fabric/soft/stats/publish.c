@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <linux/sock_diag.h>
+#include <sys/socket.h>
+
+#include "fabric/soft/io/chan.h"
+#include "fabric/soft/io/udp.h"
+
+/*
+ * What is lost before it is a packet, or after, only the sockets know.  They
+ * are asked now and then, by the helper: not on the way of a packet.
+ */
+
+/* Datagrams for which the socket had no room, since its creation. */
+static uint32_t overflows(int fd)
+{
+	uint32_t info[SK_MEMINFO_VARS] = { 0 };
+	socklen_t len = sizeof(info);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_MEMINFO, info, &len) ||
+	    len <= SK_MEMINFO_DROPS * sizeof(*info))
+		return 0;
+	return info[SK_MEMINFO_DROPS];
+}
+
+static void publish(struct soft_chan *chan, const struct soft_io *io, int fd,
+		    struct soft_sock_seen *seen)
+{
+	const struct soft_udp_stats *stats = pier__soft_udp_stats(io);
+	struct soft_sock_seen now = {
+		.refused = stats->tx_refused,
+		.bad = stats->rx_bad,
+		.overflows = overflows(fd),
+	};
+	struct soft_counters *counters = chan->ep->counters;
+
+	pier__soft_add(counters, SOFT_COUNTER(tx_refused),
+		       now.refused - seen->refused);
+	pier__soft_add(counters, SOFT_COUNTER(dropped), now.bad - seen->bad);
+	/* 32 bits that wrap */
+	pier__soft_add(counters, SOFT_COUNTER(rx_overflows),
+		       (uint32_t)(now.overflows - seen->overflows));
+	*seen = now;
+}
+
+void pier__soft_chan_publish(struct soft_chan *chan)
+{
+	struct soft_chan_sock *sock;
+	int i;
+
+	publish(chan, chan->io, chan->sock, &chan->seen);
+	for (i = 0; i < SOFT_ALSO; i++) {
+		sock = &chan->more[i];
+		if (sock->io)
+			publish(chan, sock->io, sock->fd, &sock->seen);
+	}
+}

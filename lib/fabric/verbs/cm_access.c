@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <pier/error.h>
+
+#include "fabric/verbs/cm_access.h"
+
+#define NODE "/dev/infiniband/rdma_cm"
+
+/* Only opening tells: a container's device rules show in no mode bits. */
+static int try_node(const char *root)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s" NODE, root);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	close(fd);
+	return 0;
+}
+
+static int is_loaded(const char *root)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/sys/class/misc/rdma_cm", root);
+	return !access(path, F_OK);
+}
+
+int pier__verbs_cm_look(const char *root, char *ret, size_t size)
+{
+	int err = try_node(root);
+
+	if (!err)
+		return 0;
+	if (err != -ENOENT) {
+		pier__verbs_cm_why(err, ret, size);
+		return err;
+	}
+	if (!is_loaded(root))
+		return 0;
+	snprintf(ret, size, "there is no " NODE ", though the kernel has "
+		 "rdma_ucm: a container needs --device=/dev/infiniband");
+	return -ENOENT;
+}
+
+void pier__verbs_cm_why(int err, char *ret, size_t size)
+{
+	switch (err) {
+	case -EACCES:
+	case -EPERM:
+		snprintf(ret, size, NODE " may not be opened (%s): chmod 666 "
+			 "it, as rdma-core's udev rules do; a container needs "
+			 "--device=/dev/infiniband", pier_strerror(err));
+		return;
+	case -ENOENT:
+	case -ENXIO:
+	case -ENODEV:
+		snprintf(ret, size, "there is no " NODE " (%s): modprobe "
+			 "rdma_ucm, or connect by descriptors",
+			 pier_strerror(err));
+		return;
+	default:
+		snprintf(ret, size, NODE " cannot be opened: %s",
+			 pier_strerror(err));
+		return;
+	}
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_FABRIC_VERBS_CM_ACCESS_H
+#define PIER_FABRIC_VERBS_CM_ACCESS_H
+
+#include <stddef.h>
+
+/* Room for a sentence. */
+#define PIER__CM_WHY 320
+
+/*
+ * Can the kernel's connection manager be opened, below @root ("" but in
+ * tests)?  0: yes, or it may be loaded by whoever asks for it; else the error
+ * and a sentence with the fix.
+ */
+int pier__verbs_cm_look(const char *root, char *ret, size_t size);
+
+/* The sentence for @err of opening it. */
+void pier__verbs_cm_why(int err, char *ret, size_t size);
+
+#endif

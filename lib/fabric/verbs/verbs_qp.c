@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/fail.h"
+#include "fabric/verbs/verbs_impl.h"
+
+#define WQE_SIZE 64	/* what a send takes of pinned memory at least */
+
+static struct pier__fdev *fdev_of(const struct pier__cq *cq)
+{
+	return cq->chan->fdev;
+}
+
+static int check_cap(const struct pier__port *port,
+		     const struct ibv_qp_cap *cap)
+{
+	if (!cap->max_send_wr || cap->max_send_wr > port->limits.send_wr)
+		return pier__fail(-EINVAL, "%s: send queue of %u: 1 to %u",
+				  port->name, cap->max_send_wr,
+				  port->limits.send_wr);
+	if (cap->max_send_sge > port->limits.send_sge)
+		return pier__fail(-EINVAL, "%s: sends of %u buffers: at most "
+				  "%u", port->name, cap->max_send_sge,
+				  port->limits.send_sge);
+	return 0;
+}
+
+/*
+ * What fits inline hangs on the other sizes, and only a try tells: if the
+ * size asked for is refused, half of it, down to none.
+ */
+static struct ibv_qp *create(struct ibv_pd *pd,
+			     const struct ibv_qp_init_attr *asked,
+			     uint32_t inline_size, uint32_t *ret_inline)
+{
+	struct ibv_qp_init_attr attr;
+	struct ibv_qp *qp;
+
+	for (;;) {
+		attr = *asked;
+		attr.cap.max_inline_data = inline_size;
+		errno = 0;
+		qp = ibv_create_qp(pd, &attr);
+		if (qp || !inline_size || errno == EMFILE)
+			break;
+		inline_size = inline_size > 16 ? inline_size / 2 : 0;
+	}
+	if (qp)
+		*ret_inline = attr.cap.max_inline_data;
+	return qp;
+}
+
+/* None could be made with @cap. */
+static int no_qp(const struct pier__port *port, const struct ibv_qp_cap *cap,
+		 int err)
+{
+	char what[64];
+
+	snprintf(what, sizeof(what), "no queue pair with %u sends of %u "
+		 "buffers", cap->max_send_wr, cap->max_send_sge);
+	if (err == -ENOMEM)
+		return pier__verbs_no_memory(port->name, WQE_SIZE *
+					     (size_t)cap->max_send_wr, what);
+	return pier__fail(err, "%s: %s: %s", port->name, what,
+			  pier_strerror(err));
+}
+
+int pier__verbs_qp_create(struct pier__cq *cq, struct pier__srq *srq,
+			  const struct ibv_qp_cap *cap, struct pier__qp **ret)
+{
+	struct verbs_dev *dev = verbs_dev(fdev_of(cq));
+	const struct pier__port *port = &dev->fdev.port;
+	struct ibv_qp_init_attr attr = {
+		.send_cq = verbs_cq(cq)->ibv,
+		.recv_cq = verbs_cq(cq)->ibv,
+		.srq = ((struct verbs_srq *)srq)->ibv,
+		.cap = {
+			.max_send_wr = cap->max_send_wr,
+			.max_send_sge = cap->max_send_sge,
+		},
+		.qp_type = IBV_QPT_RC,
+	};
+	uint32_t inline_size = cap->max_inline_data;
+	struct verbs_qp *qp;
+	int err = check_cap(port, cap);
+
+	if (err)
+		return err;
+	if (inline_size > port->limits.inline_size)
+		inline_size = port->limits.inline_size;
+	qp = calloc(1, sizeof(*qp));
+	if (!qp)
+		return pier__fail(-ENOMEM, "%s: no memory", port->name);
+
+	qp->ibv = create(dev->pd, &attr, inline_size, &qp->qp.inline_size);
+	if (!qp->ibv) {
+		err = pier__verbs_error(-1);
+		free(qp);
+		return no_qp(port, cap, err);
+	}
+	qp->qp.cq = cq;
+	qp->qp.qpn = qp->ibv->qp_num;
+	qp->state = IBV_QPS_RESET;
+	*ret = &qp->qp;
+	return 0;
+}
+
+static const char *state_name(enum ibv_qp_state state)
+{
+	static const char *const names[] = {
+		[IBV_QPS_RESET] = "RESET", [IBV_QPS_INIT] = "INIT",
+		[IBV_QPS_RTR] = "RTR", [IBV_QPS_RTS] = "RTS",
+		[IBV_QPS_SQD] = "SQD", [IBV_QPS_SQE] = "SQE",
+		[IBV_QPS_ERR] = "ERR",
+	};
+
+	if ((unsigned int)state >= sizeof(names) / sizeof(names[0]))
+		return "an unknown state";
+	return names[state];
+}
+
+/* The move to RTR fails on what the peer's address and path are. */
+static int fail_rtr(const struct verbs_qp *qp, const struct ibv_qp_attr *attr,
+		    int err)
+{
+	const struct pier__port *port = &fdev_of(qp->qp.cq)->port;
+
+	if (err == -ETIMEDOUT || err == -EHOSTUNREACH || err == -ENETUNREACH)
+		return pier__fail(err, "%s: QP %u: no way to the peer from "
+				  "GID index %u: %s; is its address reached "
+				  "from %s?", port->name, qp->qp.qpn,
+				  attr->ah_attr.grh.sgid_index,
+				  pier_strerror(err),
+				  port->netdev[0] ? port->netdev : "here");
+	return pier__fail(err, "%s: QP %u from %s to RTR: %s; path MTU %u of "
+			  "%u, GID index %u, LID %u, %u of %u reads served at "
+			  "a time", port->name, qp->qp.qpn,
+			  state_name(qp->state), pier_strerror(err),
+			  128u << attr->path_mtu, 128u << port->mtu,
+			  attr->ah_attr.grh.sgid_index, attr->ah_attr.dlid,
+			  attr->max_dest_rd_atomic, port->limits.rd_atomic);
+}
+
+int pier__verbs_qp_modify(struct pier__qp *qp, struct ibv_qp_attr *attr,
+			  int mask, uint16_t udp_port)
+{
+	struct verbs_qp *self = verbs_qp(qp);
+	enum ibv_qp_state to = mask & IBV_QP_STATE ? attr->qp_state :
+			       self->state;
+	int err;
+
+	(void)udp_port;		/* the device sends to 4791 and no other */
+	err = ibv_modify_qp(self->ibv, attr, mask);
+	if (!err) {
+		self->state = to;
+		return 0;
+	}
+	err = pier__verbs_error(err);
+	if (to == IBV_QPS_RTR)
+		return fail_rtr(self, attr, err);
+	return pier__fail(err, "%s: QP %u from %s to %s: %s",
+			  fdev_of(qp->cq)->port.name, qp->qpn,
+			  state_name(self->state), state_name(to),
+			  pier_strerror(err));
+}
+
+void pier__verbs_qp_destroy(struct pier__qp *qp)
+{
+	int rc;
+
+	if (!qp)
+		return;
+	rc = ibv_destroy_qp(verbs_qp(qp)->ibv);
+	if (rc)
+		pier__log(PIER_LOG_ERROR, "verbs",
+			  "%s: QP %u cannot be destroyed: %s",
+			  fdev_of(qp->cq)->port.name, qp->qpn,
+			  pier_strerror(rc));
+	pier__verbs_cq_purge(qp->cq, qp->qpn);
+	free(qp);
+}
+
+int pier__verbs_post(struct pier__qp *qp, struct ibv_send_wr *wr,
+		     struct ibv_send_wr **bad)
+{
+	int err;
+
+	*bad = wr;
+	err = ibv_post_send(verbs_qp(qp)->ibv, wr, bad);
+	if (!err)
+		return 0;
+	err = pier__verbs_error(err);
+	if (err == -ENOMEM || err == -EAGAIN)
+		return pier__fail(-EAGAIN, "%s: the send queue of QP %u is "
+				  "full", fdev_of(qp->cq)->port.name, qp->qpn);
+	return pier__fail(err, "%s: a request cannot be posted to QP %u in "
+			  "%s: %s", fdev_of(qp->cq)->port.name, qp->qpn,
+			  state_name(verbs_qp(qp)->state), pier_strerror(err));
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_MEM_BUF_IMPL_H
+#define PIER_MEM_BUF_IMPL_H
+
+#include <pier/buf.h>
+
+#include "mem/mmap_impl.h"
+
+struct pier_buf {
+	struct pier_mmap *mmap;		/* held; NULL: nobody's buffer */
+	uintptr_t head, data;		/* addresses, ours or the peer's */
+	size_t len, data_len;
+	struct pier_buf *next;		/* in the chain, or in the free list */
+	struct pier_buf *first;		/* of the chain; itself if it is */
+	struct pier_buf_inventory *inv;
+	uint32_t refs;			/* of the first only */
+	uint64_t stamp;			/* new when it is taken, moved, */
+					/* chained or given back: with the */
+					/* same one only data_len may be */
+					/* another */
+};
+
+/* Bytes behind the data. */
+static inline size_t pier__buf_tail_len(const struct pier_buf *buf)
+{
+	return buf->len - (size_t)(buf->data - buf->head) - buf->data_len;
+}
+
+/* Where they begin. */
+static inline uintptr_t pier__buf_tail(const struct pier_buf *buf)
+{
+	return buf->data + buf->data_len;
+}
+
+/* It is no longer what it was. */
+void pier__buf_changed(struct pier_buf *buf);
+
+/* The last reference to the chain @buf is gone: give all of it back. */
+void pier__buf_free_chain(struct pier_buf *buf);
+
+/* @len bytes were written to the tails of the chain @buf. */
+void pier__buf_grow(struct pier_buf *buf, size_t len);
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_MEM_MMAP_IMPL_H
+#define PIER_MEM_MMAP_IMPL_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include <pier/mmap.h>
+
+#include "dev/dev_impl.h"
+
+#define PIER__MMAP_DEVS 8
+
+/* One device's key: of our registration, or of the exporter's. */
+struct pier__mmap_key {
+	struct pier_dev *dev;		/* local only; held */
+	struct pier__mr *mr;		/* local only; NULL while stopped */
+	uint8_t dev_id[8];		/* pier_dev.id of the owner */
+	uint32_t lkey, rkey;
+};
+
+struct pier_mmap {
+	struct pier_mmap_config cfg;
+	uint64_t serial;		/* never used again in this process */
+	bool remote, started;
+	bool own_memory;		/* to be unmapped */
+	atomic_uint bufs;		/* buffers of it, and its maker's one */
+	uint32_t key_count;
+	struct pier__mmap_key keys[PIER__MMAP_DEVS];
+	void *desc;			/* export; NULL: not made yet */
+	size_t desc_len;
+};
+
+/* The local key of @mmap on @dev.  Returns false: not on this device. */
+static inline bool pier__mmap_lkey(const struct pier_mmap *mmap,
+				   const struct pier_dev *dev, uint32_t *ret)
+{
+	for (uint32_t i = 0; i < mmap->key_count; i++) {
+		if (mmap->keys[i].dev == dev) {
+			*ret = mmap->keys[i].lkey;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The key of the remote @mmap on the peer's device @dev_id. */
+bool pier__mmap_rkey(const struct pier_mmap *mmap, const uint8_t dev_id[8],
+		     uint32_t *ret);
+
+/*
+ * Describe @mmap for @valid_s seconds (0: for as long as it lives) in @buf.
+ * Returns the length.  Errors: as pier_mmap_export(); -ENOBUFS.
+ */
+int pier__mmap_describe(const struct pier_mmap *mmap, uint32_t valid_s,
+			void *buf, size_t size);
+
+/* Buffers hold their mmap. */
+void pier__mmap_hold(struct pier_mmap *mmap);
+void pier__mmap_drop(struct pier_mmap *mmap);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_OPS_RDMA_IMPL_H
+#define PIER_OPS_RDMA_IMPL_H
+
+#include <stdbool.h>
+
+#include <pier/rdma.h>
+
+#include "cm/conn_impl.h"
+#include "cm/queues.h"
+#include "engine/ctx_impl.h"
+#include "engine/task_impl.h"
+#include "mem/buf_impl.h"
+
+/*
+ * What a buffer was like when the work request was last built from it: if it
+ * is so again, so is the work request.
+ */
+struct pier__rdma_built {
+	uint64_t stamp;			/* 0: build anew */
+	size_t data_len;
+};
+
+/* One operation; the preformatted work request is part of it. */
+struct pier__rdma_task {
+	struct pier_task task;		/* first */
+	struct pier__posted posted;
+	struct pier__rdma_pool *pool;
+	struct pier__rdma_task *next;	/* in the free list */
+	struct pier_buf *src, *dst;	/* held while submitted */
+	struct pier__rdma_built src_built, dst_built;
+	struct pier_buf *grows;		/* where data is appended; NULL: none */
+	uint32_t len;			/* bytes on the wire */
+	uint32_t received, imm;		/* of a finished receive */
+	enum pier_recv_opcode opcode;
+	int verbs_status;		/* of a failure; -1: none */
+	uint32_t vendor_error;
+	union {
+		struct ibv_send_wr send;
+		struct ibv_recv_wr recv;
+	} wr;
+	struct ibv_sge sge[];
+};
+
+/* Tasks of one size; outlives the context until the last is freed. */
+struct pier__rdma_pool {
+	struct pier__rdma_task *free;
+	char *memory;
+	size_t size;			/* of a task with its elements */
+	uint32_t count, free_count, chain;
+	bool orphan;			/* freed with its last task */
+};
+
+int pier__rdma_pool_create(uint32_t count, uint32_t chain,
+			   struct pier__rdma_pool **ret);
+/* Tasks still held keep it alive, and are told of.  NULL is fine. */
+void pier__rdma_pool_destroy(struct pier__rdma_pool *pool);
+struct pier__rdma_task *pier__rdma_pool_take(struct pier__rdma_pool *pool);
+void pier__rdma_pool_give(struct pier__rdma_task *task);
+
+struct pier_rdma {
+	struct pier_ctx ctx;		/* first: pier_rdma_ctx() */
+	struct pier_rdma_config cfg;	/* effective; 0 as MTU: the port's */
+	struct pier_dev *dev;		/* held */
+	struct pier__qset *qset;	/* NULL while idle */
+	struct pier__list conns;
+	struct pier__kept kept;		/* callbacks and listeners */
+	struct pier__rdma_pool *sends, *recvs;	/* NULL before the start */
+	struct pier__deferred deferred;	/* destroy inside a callback */
+};
+
+static inline struct pier_rdma *pier__rdma_of(struct pier_ctx *ctx)
+{
+	return pier__container_of(ctx, struct pier_rdma, ctx);
+}
+
+/* Fill defaults in and clamp to the device.  Errors: -EINVAL. */
+int pier__rdma_settle(struct pier_rdma_config *cfg,
+		      const struct pier__port *port);
+
+/*
+ * Say a settled configuration as pier__rdma_settle() takes it: the MTU in
+ * force, and PIER_ZERO for a 0 that would become a default.
+ */
+void pier__rdma_restate(struct pier_rdma_config *cfg,
+			const struct pier__port *port);
+
+/* The GID index asked for, or PIER__GID_ANY. */
+int pier__rdma_gid_index(const struct pier_rdma_config *cfg);
+
+#endif

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <pier/exchange.h>
+
+#include "core/fail.h"
+#include "core/file.h"
+#include "uv/box.h"
+
+#define FIRST_ROOM 4096u
+
+bool pier__box_name_ok(const void *name, size_t len)
+{
+	const uint8_t *c = name;
+
+	if (!len || len > PIER_EXCHANGE_NAME_MAX || c[0] == '.')
+		return false;
+	for (size_t i = 0; i < len; i++) {
+		if (c[i] == '/' || c[i] < 0x20 || c[i] == 0x7f)
+			return false;
+	}
+	return true;
+}
+
+static int take_hello(struct inbox *box, const struct frame *frame)
+{
+	box->hello = true;	/* whatever it wants, it is a peer */
+	if (frame->number > PIER_EXCHANGE_FILES_MAX)
+		return pier__fail(-EPROTO, "exchange: the peer announces %llu "
+				  "files, at most %d",
+				  (unsigned long long)frame->number,
+				  PIER_EXCHANGE_FILES_MAX);
+	if (frame->number && !box->dir)
+		return pier__fail(-EPROTO, "exchange: the peer sends %llu "
+				  "files, there is no directory to receive "
+				  "into",
+				  (unsigned long long)frame->number);
+	box->announced = frame->number;
+	return 0;
+}
+
+static void forget_file(struct inbox *box)
+{
+	free(box->data);
+	box->data = NULL;
+	box->open = false;
+	box->size = box->len = box->room = 0;
+}
+
+/* Whole: into its place. */
+static int store(struct inbox *box)
+{
+	char *path;
+	int err;
+
+	if (box->len < box->size)
+		return 0;
+	if (asprintf(&path, "%s/%s", box->dir, box->names[box->stored]) < 0)
+		return pier__fail(-ENOMEM, "exchange: no memory");
+	err = pier__file_write(path, box->data, box->len, 0600);
+	free(path);
+	if (!err)
+		box->stored++;
+	forget_file(box);
+	return err;
+}
+
+/* Plain, and none that came before. */
+static int check_name(const struct inbox *box, const struct frame *frame)
+{
+	char text[FRAME_TEXT_MAX + 1];
+
+	pier__frame_text(frame, text);
+	if (!pier__box_name_ok(frame->bytes, frame->len))
+		return pier__fail(-EPROTO, "exchange: the peer names a file "
+				  "\"%s\": no plain file name of at most %d "
+				  "bytes", text, PIER_EXCHANGE_NAME_MAX);
+	for (uint64_t i = 0; i < box->stored; i++) {
+		if (strlen(box->names[i]) == frame->len &&
+		    !memcmp(box->names[i], frame->bytes, frame->len))
+			return pier__fail(-EPROTO, "exchange: the peer sends "
+					  "two files of the name \"%s\"", text);
+	}
+	return 0;
+}
+
+static int take_file(struct inbox *box, const struct frame *frame)
+{
+	char *name;
+	int err;
+
+	if (box->open || box->stored == box->announced)
+		return pier__fail(-EPROTO, "exchange: a file comes before the "
+				  "last one's end, or beyond the %llu that "
+				  "were announced",
+				  (unsigned long long)box->announced);
+	err = check_name(box, frame);
+	if (err)
+		return err;
+	if (frame->number > PIER_EXCHANGE_FILE_MAX)
+		return pier__fail(-EPROTO, "exchange: the peer sends a file of "
+				  "%llu bytes, at most %d",
+				  (unsigned long long)frame->number,
+				  PIER_EXCHANGE_FILE_MAX);
+	name = strndup((const char *)frame->bytes, frame->len);
+	if (!name)
+		return pier__fail(-ENOMEM, "exchange: no memory");
+	box->names[box->stored] = name;
+	box->open = true;
+	box->size = (size_t)frame->number;
+	return store(box);	/* an empty one is whole already */
+}
+
+/* Memory grows with what has come, not with what was announced. */
+static int make_room(struct inbox *box, size_t need)
+{
+	size_t room = box->room ? box->room : FIRST_ROOM;
+	uint8_t *data;
+
+	while (room < need)
+		room *= 2;
+	if (room == box->room)
+		return 0;
+	data = realloc(box->data, room);
+	if (!data)
+		return pier__fail(-ENOMEM, "exchange: no memory");
+	box->data = data;
+	box->room = room;
+	return 0;
+}
+
+static int take_data(struct inbox *box, const struct frame *frame)
+{
+	int err;
+
+	if (!box->open || !frame->len || frame->len > box->size - box->len)
+		return pier__fail(-EPROTO, "exchange: %zu bytes of data where "
+				  "%zu are due", frame->len,
+				  box->open ? box->size - box->len : 0);
+	err = make_room(box, box->len + frame->len);
+	if (err)
+		return err;
+	memcpy(box->data + box->len, frame->bytes, frame->len);
+	box->len += frame->len;
+	return store(box);
+}
+
+static int take_done(struct inbox *box)
+{
+	if (box->open || box->stored != box->announced)
+		return pier__fail(-EPROTO, "exchange: the peer is done after "
+				  "%llu of %llu files",
+				  (unsigned long long)box->stored,
+				  (unsigned long long)box->announced);
+	box->done = true;
+	return 0;
+}
+
+int pier__inbox_take(struct inbox *box, const struct frame *frame)
+{
+	if (box->done || box->hello == (frame->type == FRAME_HELLO))
+		return pier__fail(-EPROTO, "exchange: frame %d of the peer is "
+				  "out of turn", (int)frame->type);
+	switch (frame->type) {
+	case FRAME_HELLO:
+		return take_hello(box, frame);
+	case FRAME_FILE:
+		return take_file(box, frame);
+	case FRAME_DATA:
+		return take_data(box, frame);
+	default:
+		return take_done(box);
+	}
+}
+
+void pier__inbox_empty(struct inbox *box)
+{
+	forget_file(box);
+	for (size_t i = 0; i < PIER_EXCHANGE_FILES_MAX; i++)
+		free(box->names[i]);
+}

@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/copy.h"
+#include "core/fail.h"
+#include "uv/session.h"
+
+#define HELLO_MS 5000		/* for who connected to say hello */
+#define FAREWELL_MS 2000	/* for a last sentence to be said or heard */
+
+static void write_more(struct session *s);
+
+static void close_all(uv_handle_t *handle, void *arg)
+{
+	(void)arg;
+	if (!uv_is_closing(handle))
+		uv_close(handle, NULL);
+}
+
+static void keep_error(struct session *s, int err)
+{
+	s->err = err;
+	snprintf(s->why, sizeof(s->why), "%s", pier_last_error());
+}
+
+void pier__session_end(struct session *s, int err)
+{
+	if (s->over)
+		return;
+	s->over = true;
+	if (err && !s->err)
+		keep_error(s, err);
+	pier__session_unmeet(s);
+	uv_walk(&s->loop, close_all, NULL);
+}
+
+/* Both have everything, and both know it. */
+static void end_if_done(struct session *s)
+{
+	if (s->stored_said && s->stored_heard && !s->writing && !s->deaf)
+		pier__session_end(s, 0);
+}
+
+/* Who connected may be anybody, and is told nothing before it says hello. */
+static bool is_stranger(const struct session *s)
+{
+	return s->cfg->role == PIER_EXCHANGE_LISTEN && !s->inbox.hello;
+}
+
+static uint64_t ms_left(const struct session *s)
+{
+	uint64_t now = uv_now(&s->loop);
+
+	return now < s->deadline ? s->deadline - now : 0;
+}
+
+static void silence(uv_timer_t *timer);
+
+static void wait_for(struct session *s, uint64_t ms)
+{
+	uv_timer_start(&s->timer, silence, ms, 0);
+}
+
+static void wait_for_meeting(struct session *s)
+{
+	wait_for(s, ms_left(s));
+}
+
+static void sign_of_life(struct session *s)
+{
+	s->trickle = 0;
+	if (!s->deaf && !s->refusing)
+		wait_for(s, (uint64_t)s->cfg->timeout_ms);
+}
+
+/* It never said hello: wait for the next. */
+static void drop_stranger(struct session *s)
+{
+	pier__log(PIER_LOG_WARNING, "exchange", "somebody connected who does "
+		  "not speak the protocol; waiting on");
+	s->writer = NULL;
+	s->inlen = 0;
+	wait_for_meeting(s);
+	pier__session_meet_again(s);
+}
+
+static int peer_gone(const char *why)
+{
+	return pier__fail(-ECONNRESET, "exchange: the peer is gone before all "
+			  "was exchanged: %s", why);
+}
+
+static void silence(uv_timer_t *timer)
+{
+	struct session *s = timer->data;
+	int err = -ETIMEDOUT;
+
+	if (s->writer && is_stranger(s) && ms_left(s)) {
+		drop_stranger(s);
+		return;
+	}
+	if (s->deaf)
+		err = peer_gone("it closed the connection");
+	else if (!s->writer || is_stranger(s))
+		pier__fail(err, "exchange: no peer within %d ms",
+			   s->cfg->timeout_ms);
+	else if (s->trickle && !s->err)
+		pier__fail(err, "exchange: %zu bytes from the peer in %d ms, "
+			   "at least %d or the end of a file are due",
+			   s->trickle, s->cfg->timeout_ms, FRAME_DATA_MAX);
+	else if (!s->err)
+		pier__fail(err, "exchange: nothing from the peer for %d ms",
+			   s->cfg->timeout_ms);
+	pier__session_end(s, err);
+}
+
+static void on_written(uv_write_t *write, int status)
+{
+	struct session *s = write->data;
+
+	if (s->over)
+		return;
+	s->writing = false;
+	if (status) {
+		s->deaf = true;
+		wait_for(s, FAREWELL_MS);
+	} else if (!s->failed_said) {
+		sign_of_life(s);
+		write_more(s);
+		end_if_done(s);
+	}
+}
+
+static void write_frame(struct session *s, const struct frame *frame)
+{
+	uv_buf_t buf = { .base = (char *)s->outbuf };
+	int len = pier__frame_encode(frame, s->outbuf), err;
+
+	if (len < 0) {
+		pier__session_end(s, len);
+		return;
+	}
+	buf.len = (size_t)len;
+	s->write.data = s;
+	s->writing = true;
+	err = uv_write(&s->write, s->writer, &buf, 1, on_written);
+	if (err) {
+		pier__fail(err, "exchange: cannot write: %s", uv_strerror(err));
+		pier__session_end(s, err);
+	}
+}
+
+static void say_failed(struct session *s)
+{
+	struct frame frame = {
+		.type = FRAME_FAILED,
+		.bytes = (const uint8_t *)s->why,
+		.len = strnlen(s->why, FRAME_TEXT_MAX),
+	};
+
+	s->failed_said = true;
+	write_frame(s, &frame);
+}
+
+static void say_stored(struct session *s)
+{
+	struct frame frame = {
+		.type = FRAME_STORED,
+		.number = s->inbox.stored,
+	};
+
+	s->stored_said = true;
+	write_frame(s, &frame);
+}
+
+/* Say the next thing there is to say, one frame at a time. */
+static void write_more(struct session *s)
+{
+	struct frame frame;
+
+	if (s->over || s->writing || s->deaf || s->failed_said ||
+	    is_stranger(s))
+		return;
+	if (s->refusing)
+		say_failed(s);
+	else if (pier__outbox_next(&s->outbox, &frame))
+		write_frame(s, &frame);
+	else if (s->inbox.done && !s->stored_said)
+		say_stored(s);
+}
+
+/*
+ * What came is refused.  The peer is told, behind what is being written, and
+ * closes when it has read that; what it sends until then is thrown away, as
+ * unread data would make the system cut off what the peer has not yet read.
+ */
+static void refuse(struct session *s, int err)
+{
+	keep_error(s, err);
+	s->refusing = true;
+	wait_for(s, FAREWELL_MS);
+	write_more(s);
+}
+
+static int take_stored(struct session *s, const struct frame *frame)
+{
+	if (!s->outbox.done || !s->inbox.done || s->stored_heard ||
+	    frame->number != s->outbox.count)
+		return pier__fail(-EPROTO, "exchange: the peer has stored %llu "
+				  "files of %zu, or says so out of turn",
+				  (unsigned long long)frame->number,
+				  s->outbox.count);
+	s->stored_heard = true;
+	return 0;
+}
+
+static int take_failed(const struct frame *frame)
+{
+	char text[FRAME_TEXT_MAX + 1];
+
+	pier__frame_text(frame, text);
+	return pier__fail(-EREMOTEIO, "exchange: the peer gave up: %s", text);
+}
+
+static int take(struct session *s, const struct frame *frame)
+{
+	if (frame->type == FRAME_FAILED)
+		return take_failed(frame);
+	if (frame->type == FRAME_STORED)
+		return take_stored(s, frame);
+	return pier__inbox_take(&s->inbox, frame);
+}
+
+/*
+ * Who sends a byte now and then could go on for weeks.  Frames of other types
+ * than data are few; data counts by a full frame of it, or a file's end.
+ */
+static bool is_progress(struct session *s, const struct frame *frame)
+{
+	if (frame->type != FRAME_DATA || !s->inbox.open)
+		return true;
+	s->trickle += frame->len;
+	return s->trickle >= FRAME_DATA_MAX;
+}
+
+/* Take in the frames that are whole.  Returns 0 or why not. */
+static int take_all(struct session *s)
+{
+	bool progress = false;
+	size_t at = 0;
+	int len = 0, err = 0;
+
+	while (!err && at < s->inlen) {
+		struct frame frame;
+
+		len = pier__frame_decode(s->inbuf + at, s->inlen - at, &frame);
+		if (len <= 0)
+			break;
+		err = take(s, &frame);
+		at += (size_t)len;
+		progress = is_progress(s, &frame) || progress;
+	}
+	if (progress)
+		sign_of_life(s);
+	s->inlen -= at;
+	memmove(s->inbuf, s->inbuf + at, s->inlen);
+	return len < 0 ? len : err;
+}
+
+static void give_room(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
+{
+	struct session *s = handle->data;
+
+	(void)suggested;
+	buf->base = (char *)s->inbuf + s->inlen;
+	buf->len = sizeof(s->inbuf) - s->inlen;
+}
+
+/* No more comes from the peer. */
+static void on_end(struct session *s, int why)
+{
+	if (is_stranger(s)) {
+		drop_stranger(s);
+	} else if (!s->stored_said || !s->stored_heard || s->deaf) {
+		pier__session_end(s, peer_gone(why == UV_EOF ?
+					       "end of the stream" :
+					       uv_strerror(why)));
+	}	/* else our last word is on its way */
+}
+
+static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
+{
+	struct session *s = stream->data;
+	int err;
+
+	(void)buf;
+	if (s->over || n == 0)
+		return;
+	if (n < 0) {
+		on_end(s, (int)n);
+		return;
+	}
+	if (s->refusing)
+		return;		/* thrown away */
+	s->inlen += (size_t)n;
+	err = take_all(s);
+	if (err && is_stranger(s)) {
+		drop_stranger(s);
+	} else if (err == -EREMOTEIO) {
+		pier__session_end(s, err);
+	} else if (err) {
+		refuse(s, err);
+	} else {
+		write_more(s);
+		end_if_done(s);
+	}
+}
+
+void pier__session_met(struct session *s, uv_stream_t *writer)
+{
+	uint64_t hello_ms = ms_left(s);
+	int err;
+
+	s->writer = writer;
+	s->inlen = 0;
+	s->in.stream.data = s;
+	if (is_stranger(s))
+		wait_for(s, hello_ms < HELLO_MS ? hello_ms : HELLO_MS);
+	else
+		sign_of_life(s);
+	err = uv_read_start(&s->in.stream, give_room, on_read);
+	if (err) {
+		pier__fail(err, "exchange: cannot read: %s", uv_strerror(err));
+		pier__session_end(s, err);
+		return;
+	}
+	write_more(s);
+}
+
+static int check_dir(const char *dir)
+{
+	struct stat st;
+
+	if (!dir)
+		return 0;
+	if (mkdir(dir, 0700) && errno != EEXIST)
+		return pier__fail(-errno, "exchange: cannot make the directory "
+				  "%s: %s", dir, pier_strerror(errno));
+	if (!stat(dir, &st) && !S_ISDIR(st.st_mode))
+		return pier__fail(-ENOTDIR, "exchange: %s is no directory",
+				  dir);
+	if (access(dir, W_OK | X_OK))
+		return pier__fail(-errno, "exchange: cannot write into %s: %s",
+				  dir, pier_strerror(errno));
+	return 0;
+}
+
+static int check(const struct pier_exchange_config *cfg)
+{
+	int err = 0;
+
+	if (cfg->timeout_ms < 1)
+		return pier__fail(-EINVAL, "exchange: timeout %d ms, at least "
+				  "1", cfg->timeout_ms);
+	if ((unsigned int)cfg->role > PIER_EXCHANGE_STDIO)
+		return pier__fail(-EINVAL, "exchange: role %d: 0 to %d",
+				  (int)cfg->role, PIER_EXCHANGE_STDIO);
+	if (cfg->role != PIER_EXCHANGE_STDIO && !cfg->address)
+		return pier__fail(-EINVAL, "exchange: no address");
+	if (cfg->role == PIER_EXCHANGE_STDIO)
+		err = pier__session_check_stdio();
+	return err ? err : check_dir(cfg->receive);
+}
+
+static int run(struct session *s)
+{
+	int err = uv_loop_init(&s->loop);
+
+	if (err)
+		return pier__fail(err, "exchange: %s", uv_strerror(err));
+	uv_timer_init(&s->loop, &s->timer);
+	uv_timer_init(&s->loop, &s->retry);
+	s->timer.data = s->retry.data = s;
+	s->deadline = uv_now(&s->loop) + (uint64_t)s->cfg->timeout_ms;
+	wait_for_meeting(s);
+	err = pier__session_meet(s);
+	if (err)
+		pier__session_end(s, err);
+	uv_run(&s->loop, UV_RUN_DEFAULT);
+	uv_loop_close(&s->loop);
+	uv_freeaddrinfo(s->addrs);
+	return s->err ? pier__fail_again(s->err, s->why) : 0;
+}
+
+/* Writing to a peer that is gone must not end the program. */
+static int run_without_sigpipe(struct session *s)
+{
+	const struct timespec now = { 0 };
+	sigset_t pipe, before, pending;
+	int err;
+
+	sigemptyset(&pipe);
+	sigaddset(&pipe, SIGPIPE);
+	sigpending(&pending);
+	pthread_sigmask(SIG_BLOCK, &pipe, &before);
+	err = run(s);
+	if (!sigismember(&pending, SIGPIPE))
+		sigtimedwait(&pipe, NULL, &now);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return err;
+}
+
+int pier_exchange(const struct pier_exchange_config *cfg)
+{
+	struct pier_exchange_config copy = { 0 };
+	struct session *s;
+	int err;
+
+	err = pier__config_copy(&copy, sizeof(copy), cfg, cfg->size);
+	if (!err)
+		err = check(&copy);
+	if (err)
+		return err;
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return pier__fail(-ENOMEM, "exchange: no memory");
+	s->cfg = &copy;
+	s->inbox.dir = copy.receive;
+	err = pier__outbox_fill(&s->outbox, copy.send, copy.send_count);
+	if (!err)
+		err = run_without_sigpipe(s);
+	if (!err)
+		err = (int)s->inbox.stored;
+	pier__outbox_empty(&s->outbox);
+	pier__inbox_empty(&s->inbox);
+	free(s);
+	return err;
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/fail.h"
+#include "core/file.h"
+#include "t/lib/pair.h"
+#include "t/lib/tap.h"
+
+static char dir[] = "/tmp/pier-file.XXXXXX";
+
+static const char *in_dir(const char *name)
+{
+	static char path[2][sizeof(dir) + 32];
+	static int which;
+
+	which = !which;
+	snprintf(path[which], sizeof(path[which]), "%s/%s", dir, name);
+	return path[which];
+}
+
+/* How many files there are. */
+static int entries(void)
+{
+	struct dirent *entry;
+	DIR *d = opendir(dir);
+	int count = 0;
+
+	if (!d)
+		return -1;
+	while ((entry = readdir(d)))
+		count += entry->d_name[0] != '.';
+	closedir(d);
+	return count;
+}
+
+static void what_is_written_is_read_again(void)
+{
+	char buf[16] = "";
+
+	IS(pier__file_write(in_dir("a"), "hello", 5, 0600), 0);
+	IS(pier__file_read(in_dir("a"), buf, sizeof(buf)), 5);
+	IS_STR(buf, "hello");
+	IS(entries(), 1);
+	unlink(in_dir("a"));
+}
+
+static void an_empty_file_is_one_too(void)
+{
+	char buf[16];
+
+	IS(pier__file_write(in_dir("a"), "", 0, 0600), 0);
+	IS(pier__file_read(in_dir("a"), buf, sizeof(buf)), 0);
+	unlink(in_dir("a"));
+}
+
+static void the_mode_is_as_asked_whatever_was_there(void)
+{
+	struct stat st;
+
+	IS(pier__file_write(in_dir("a"), "open", 4, 0644), 0);
+	IS(pier__file_write(in_dir("a"), "shut", 4, 0600), 0);
+	if (IS(stat(in_dir("a"), &st), 0))
+		IS(st.st_mode & 0777, 0600);
+	unlink(in_dir("a"));
+}
+
+static void a_reader_of_the_old_file_keeps_it(void)
+{
+	char buf[8] = "";
+	FILE *old;
+
+	IS(pier__file_write(in_dir("a"), "old", 3, 0600), 0);
+	old = fopen(in_dir("a"), "r");
+	if (!OK(old))
+		return;
+	IS(pier__file_write(in_dir("a"), "newer", 5, 0600), 0);
+	IS(fread(buf, 1, sizeof(buf), old), 3);
+	IS_STR(buf, "old");
+	fclose(old);
+	unlink(in_dir("a"));
+}
+
+static void a_write_that_fails_leaves_nothing_behind(void)
+{
+	IS(mkdir(in_dir("d"), 0700), 0);
+	IS(pier__file_write(in_dir("d"), "x", 1, 0600), -EISDIR);
+	LIKE(pier_last_error(), in_dir("d"));
+	LIKE(pier_last_error(), "directory");
+	IS(entries(), 1);
+	rmdir(in_dir("d"));
+}
+
+static int write_too_much(struct pair *pair, void *arg)
+{
+	static const char data[8192];
+	struct rlimit old, limit;
+
+	(void)pair;
+	(void)arg;
+	signal(SIGXFSZ, SIG_IGN);
+	IS(getrlimit(RLIMIT_FSIZE, &old), 0);
+	limit = old;
+	limit.rlim_cur = 4096;
+	IS(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	IS(pier__file_write(in_dir("a"), data, sizeof(data), 0600), -EFBIG);
+	IS(setrlimit(RLIMIT_FSIZE, &old), 0);
+	return 0;
+}
+
+static void a_write_cut_short_leaves_the_old_file(void)
+{
+	struct pair pair;
+	char buf[8] = "";
+
+	IS(pier__file_write(in_dir("a"), "old", 3, 0600), 0);
+	pair_start(&pair, write_too_much, NULL);
+	IS(pair_wait(&pair), 0);
+	IS(entries(), 1);
+	IS(pier__file_read(in_dir("a"), buf, sizeof(buf)), 3);
+	IS_STR(buf, "old");
+	unlink(in_dir("a"));
+}
+
+static void a_directory_that_is_missing_is_told(void)
+{
+	char buf[4];
+
+	IS(pier__file_write(in_dir("no/a"), "x", 1, 0600), -ENOENT);
+	LIKE(pier_last_error(), in_dir("no/a"));
+	IS(pier__file_read(in_dir("no/a"), buf, sizeof(buf)), -ENOENT);
+	LIKE(pier_last_error(), in_dir("no/a"));
+}
+
+static void a_file_may_have_just_the_size_allowed(void)
+{
+	char buf[5] = "....";
+
+	IS(pier__file_write(in_dir("a"), "1234", 4, 0600), 0);
+	IS(pier__file_read(in_dir("a"), buf, 4), 4);
+	IS_STR(buf, "1234");
+	IS(pier__file_read(in_dir("a"), buf, 3), -EFBIG);
+	LIKE(pier_last_error(), "more than 3 bytes");
+	IS(pier__file_read(in_dir("a"), buf, 0), -EFBIG);
+	unlink(in_dir("a"));
+}
+
+static int read_fifo(struct pair *pair, void *arg)
+{
+	char buf[4];
+
+	(void)pair;
+	IS(pier__file_read(arg, buf, sizeof(buf)), -EINVAL);
+	LIKE(pier_last_error(), "not a regular file");
+	return 0;
+}
+
+/* A peer reads, so that a hang is told by its time limit. */
+static void a_fifo_without_a_writer_is_refused_at_once(void)
+{
+	char path[64];
+	struct pair pair;
+
+	snprintf(path, sizeof(path), "%s", in_dir("f"));
+	if (!IS(mkfifo(path, 0600), 0))
+		return;
+	pair_start(&pair, read_fifo, path);
+	IS(pair_wait(&pair), 0);
+	unlink(path);
+}
+
+static void directories_and_devices_are_refused(void)
+{
+	char buf[4];
+
+	IS(pier__file_read(dir, buf, sizeof(buf)), -EINVAL);
+	IS(pier__file_read("/dev/zero", buf, sizeof(buf)), -EINVAL);
+}
+
+int main(void)
+{
+	if (!mkdtemp(dir))
+		return tap_skip_all("no directory in /tmp");
+	TEST(what_is_written_is_read_again);
+	TEST(an_empty_file_is_one_too);
+	TEST(the_mode_is_as_asked_whatever_was_there);
+	TEST(a_reader_of_the_old_file_keeps_it);
+	TEST(a_write_that_fails_leaves_nothing_behind);
+	TEST(a_write_cut_short_leaves_the_old_file);
+	TEST(a_directory_that_is_missing_is_told);
+	TEST(a_file_may_have_just_the_size_allowed);
+	TEST(a_fifo_without_a_writer_is_refused_at_once);
+	TEST(directories_and_devices_are_refused);
+	rmdir(dir);
+	return tap_done();
+}

@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <malloc.h>
+#include <netinet/in.h>
+#include <arpa/inet.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cm/conn_impl.h"
+#include "t/lib/cable.h"
+#include "t/lib/pair.h"
+#include "t/lib/peer.h"
+#include "t/lib/tap.h"
+
+/*
+ * A peer is killed, at every stage of a connection, while one context here
+ * lives on: each time it is told in a sentence, every task ends once, and the
+ * next connection works.  A victim is this program, run anew, since a process
+ * that has only been forked would keep what we have open.
+ */
+#define LEN (1u << 20)
+#define PART (LEN / 4)
+#define TASKS 16
+#define TURNS 100
+#define AHEAD 2			/* victims that get ready meanwhile */
+#define GROWTH (64 << 10)	/* of the heap, in all rounds but the first */
+
+static const struct pier_rdma_config config = {
+	.size = sizeof(config),
+	.max_conns = 4,
+	.keepalive_ms = 50,
+	.connect_timeout_ms = 300,
+	.drain_ms = 10000,	/* never over: what is dead is found first */
+	.ack_timeout = 12,	/* 17 ms */
+};
+
+static struct pier_dev *dev;
+static struct peer me;
+
+/* What a victim does when it is killed. */
+enum stage {
+	EXPORTED,	/* it has only described itself */
+	SAID_HELLO,	/* it took our descriptor, we not yet its */
+	TOOK_HELLO,	/* it never said its own */
+	IDLE,
+	RECEIVING,
+	STARVING,	/* has no receive for what is sent */
+	WRITTEN_TO,
+	READ_FROM,
+	SENDING,
+	READING,
+	LEFT,		/* our goodbye is on its way to it */
+	LEFT_AMID,	/* our goodbye is behind what it has no receive for */
+	GOODBYE_SAID,	/* its goodbye is here, but nobody has looked */
+	LEAVING,	/* its goodbye is behind what we have no receive for */
+	STAGES,
+};
+
+static bool say(struct pair *pair)
+{
+	return OK(pair_send(pair, "ok", 2));
+}
+
+static bool hear(struct pair *pair)
+{
+	char word[8];
+
+	return OK(pair_recv(pair, word, sizeof(word)) == 2);
+}
+
+static void again(struct pier_task *task, void *arg)
+{
+	struct pier_buf *room = arg;
+
+	if (pier_task_status(task))
+		return;
+	pier_buf_reset(room);
+	pier_rdma_receive(me.rdma, room, again, room);
+}
+
+/* The victim is done, and told: its goodbye has arrived, or it cannot go. */
+static void leave(struct pair *pair, enum stage stage)
+{
+	struct pier_buf *near = peer_data(&me, 0, PART);
+	static int status;
+	int i;
+
+	for (i = 0; stage == LEAVING && i < TASKS; i++)
+		pier_rdma_send(me.conn, near, peer_done, &status);
+	pier_conn_disconnect(me.conn);
+	while (stage == GOODBYE_SAID && me.conn->phase < PIER__CONN_FLUSHING)
+		peer_drive(1);
+	if (stage == LEAVING)
+		peer_drive(20);
+	say(pair);
+	pause();
+}
+
+/* The victim's side, from a connection that stands. */
+static void busy(enum stage stage)
+{
+	struct pier_buf *near = NULL, *far;
+	int i, status;
+
+	for (i = 0; stage == RECEIVING && i < TASKS; i++) {
+		near = peer_room(&me, 0, PART);
+		pier_rdma_receive(me.rdma, near, again, near);
+	}
+	far = peer_far_data(&me, 3 * PART, PART);
+	near = stage == SENDING ? peer_data(&me, 0, PART) :
+				  peer_room(&me, 0, PART);
+	while (stage == SENDING || stage == READING) {
+		status = -EINPROGRESS;
+		if (stage == SENDING)
+			pier_rdma_send(me.conn, near, peer_done, &status);
+		else
+			pier_rdma_read(me.conn, far, near, peer_done, &status);
+		peer_await(&status);
+		if (stage == READING)
+			pier_buf_reset(near);
+	}
+}
+
+/* Run by exec; @fd leads to the test. */
+static int victim(enum stage stage, int fd)
+{
+	struct pair pair = { .pid = getppid(), .fd = fd };
+	uint8_t desc[PIER_DESC_MAX];
+	const void *mem;
+	size_t len;
+	int got;
+
+	if (pier_dev_open(NULL, &dev) ||
+	    !peer_open(&me, dev, NULL, &config, LEN) || !peer_export(&me) ||
+	    pier_mmap_export(me.mmap, &mem, &len) ||
+	    !pair_send(&pair, me.desc, me.desc_len) ||
+	    !pair_send(&pair, mem, len))
+		return 1;
+	got = pair_recv(&pair, desc, sizeof(desc));
+	if (got < 0 || pier_rdma_connect(me.conn, desc, (size_t)got))
+		return 1;
+	if (stage == TOOK_HELLO) {
+		say(&pair);	/* and never drive the engine */
+		pause();
+	}
+	if (stage == SAID_HELLO) {
+		peer_drive(20);
+		say(&pair);
+		pause();
+	}
+	got = pair_recv(&pair, desc, sizeof(desc));
+	if (got < 0 ||
+	    pier_mmap_create_from_export(desc, (size_t)got, &me.remote) ||
+	    pier_conn_wait(me.conn, PEER_LIMIT_MS))
+		return 1;
+	say(&pair);
+	if (stage == GOODBYE_SAID || stage == LEAVING)
+		leave(&pair, stage);
+	busy(stage);
+	for (;;)
+		pier_pe_wait(me.pe, PEER_LIMIT_MS);
+}
+
+static int become_victim(struct pair *pair, void *arg)
+{
+	char stage[16], fd[16];
+
+	snprintf(stage, sizeof(stage), "%d", *(int *)arg);
+	snprintf(fd, sizeof(fd), "%d", pair->fd);
+	fcntl(pair->fd, F_SETFD, 0);
+	execl("/proc/self/exe", "killed.t", stage, fd, (char *)NULL);
+	return 127;
+}
+
+/* Its descriptors, which it hands over when it is ready. */
+struct suspect {
+	struct pair pair;
+	uint8_t conn[PIER_DESC_MAX], mem[PIER_DESC_MAX];
+	int conn_len, mem_len;
+};
+
+/* The sentence begins so, and its middle is the address of the peer. */
+static void told(const struct pier_conn *conn, const char *before,
+		 const char *after)
+{
+	char gid[INET6_ADDRSTRLEN], want[256];
+	struct pier_conn_path path;
+	bool v4;
+
+	if (!IS(pier_conn_path(conn, &path), 0))
+		return;
+	v4 = path.peer_gid[10] == 0xff && path.peer_gid[11] == 0xff;
+	inet_ntop(v4 ? AF_INET : AF_INET6, path.peer_gid + (v4 ? 12 : 0), gid,
+		  sizeof(gid));
+	snprintf(want, sizeof(want), "%s %s QPN 0x%06x%s", before, gid,
+		 path.peer_qpn, after);
+	if (strncmp(pier_conn_error_text(conn), want, strlen(want)))
+		IS_STR(pier_conn_error_text(conn), want);
+}
+
+#define SILENT " failed: the peer does not answer: it is gone, or the " \
+	"network between is (verbs status 12, "
+
+/* Those that die before both are connected. */
+static void die_early(struct suspect *it, enum stage stage)
+{
+	if (stage == EXPORTED) {
+		pair_kill(&it->pair);
+	} else {
+		OK(pair_send(&it->pair, me.desc, me.desc_len));
+		hear(&it->pair);
+		if (stage == SAID_HELLO)
+			pair_kill(&it->pair);
+	}
+	IS(pier_rdma_connect(me.conn, it->conn, (size_t)it->conn_len), 0);
+	if (stage == TOOK_HELLO) {
+		peer_drive(100);
+		pair_kill(&it->pair);
+	}
+	peer_conn(me.conn, PIER_CONN_ERROR);
+	IS(pier_conn_error(me.conn), -PIER_ENOHELLO);
+	told(me.conn, "no hello from", stage == TOOK_HELLO ?
+	     ": it took ours but never connected to us" :
+	     ": it does not answer; is it gone, or its descriptor from an "
+	     "earlier run?");
+}
+
+struct tally {
+	int calls, ok, cancelled, retry;
+	char text[256];		/* of the one that failed by itself */
+};
+
+static void count(struct pier_task *task, void *arg)
+{
+	struct tally *tally = arg;
+	int status = pier_task_status(task);
+
+	tally->calls++;
+	tally->ok += !status;
+	tally->cancelled += status == -ECANCELED;
+	if (status != -PIER_ERETRY)
+		return;
+	tally->retry++;
+	snprintf(tally->text, sizeof(tally->text), "%s", pier_last_error());
+}
+
+static int submit(enum stage stage, struct pier_buf *near,
+		  struct pier_buf *far, struct tally *tally)
+{
+	switch (stage) {
+	case WRITTEN_TO:
+		pier_buf_reset(far);
+		return pier_rdma_write(me.conn, near, far, count, tally);
+	case READ_FROM:
+		pier_buf_reset(near);
+		return pier_rdma_read(me.conn, far, near, count, tally);
+	default:
+		return pier_rdma_send(me.conn, near, count, tally);
+	}
+}
+
+/* Keep as many as there may be on their way until it is noticed. */
+static void die_amid(struct suspect *it, enum stage stage)
+{
+	struct pier_buf *near[TASKS], *far = NULL;
+	struct tally tally = { 0 };
+	int i, sent = 0;
+
+	if (stage == READ_FROM)
+		far = peer_far_data(&me, 0, PART);
+	for (i = 0; i < TASKS; i++) {
+		near[i] = stage == READ_FROM ? peer_room(&me, 0, PART) :
+					       peer_data(&me, 0, PART);
+		if (stage == WRITTEN_TO)
+			far = peer_far_room(&me, 0, PART);
+		sent += IS(submit(stage, near[i], far, &tally), 0);
+		if (stage == WRITTEN_TO)
+			pier_buf_put(far);
+	}
+	if (stage == LEFT_AMID) {
+		IS(pier_conn_disconnect(me.conn), 0);
+		peer_drive(20);
+		IS(pier_conn_state(me.conn), PIER_CONN_CONNECTED);
+	} else if (stage != STARVING) {
+		OK(peer_count(&tally.calls, 1));
+	}
+	pair_kill(&it->pair);
+	OK(peer_count(&tally.calls, sent));
+	peer_conn(me.conn, PIER_CONN_ERROR);
+	IS(tally.calls, sent);
+	IS(tally.ok + tally.cancelled + tally.retry, sent);
+	OK(tally.retry <= 1);
+	IS(pier_conn_error(me.conn), -PIER_ERETRY);
+	if (tally.retry)
+		IS_STR(pier_conn_error_text(me.conn), tally.text);
+	if (sent > tally.ok)
+		IS(tally.retry, 1);
+	told(me.conn, !tally.retry ? "keepalive to" : stage == WRITTEN_TO ?
+	     "write to" : stage == READ_FROM ? "read to" : "send to", SILENT);
+	for (i = 0; i < TASKS; i++)
+		pier_buf_put(near[i]);
+	if (stage == READ_FROM)
+		pier_buf_put(far);
+}
+
+static int received;	/* receives that have come back */
+
+static void back(struct pier_task *task, void *arg)
+{
+	(void)task;
+	(void)arg;
+	received++;
+}
+
+/* We have asked for nothing: only the keepalive can tell. */
+static void die_alone(struct suspect *it, enum stage stage)
+{
+	struct pier_buf *room[2] = { NULL };
+	int i, before = received;
+
+	for (i = 0; stage == SENDING && i < 2; i++) {
+		room[i] = peer_room(&me, PART, PART);
+		IS(pier_rdma_receive(me.rdma, room[i], back, NULL), 0);
+	}
+	if (stage == SENDING)
+		OK(peer_count(&received, before + 1));
+	else if (stage == READING)
+		peer_drive(20);
+	else if (stage == LEAVING)
+		hear(&it->pair);
+	pair_kill(&it->pair);
+	peer_conn(me.conn, PIER_CONN_ERROR);
+	IS(pier_conn_error(me.conn), -PIER_ERETRY);
+	told(me.conn, "keepalive to", SILENT);
+	for (i = 0; stage == SENDING && i < 2; i++)
+		pier_buf_put(room[i]);	/* the tasks may still hold them */
+}
+
+/* Where one of the two has gone in good order, this is no failure. */
+static void die_parted(struct suspect *it, enum stage stage)
+{
+	if (stage == LEFT) {
+		kill(it->pair.pid, SIGSTOP);
+		OK(pair_is_stopped(&it->pair, true));
+		IS(pier_conn_disconnect(me.conn), 0);
+		while (me.conn->phase < PIER__CONN_GOODBYE)
+			peer_drive(1);
+	} else {
+		hear(&it->pair);
+	}
+	pair_kill(&it->pair);
+	peer_conn(me.conn, PIER_CONN_RESET);
+	IS(pier_conn_error(me.conn), 0);
+	IS_STR(pier_conn_error_text(me.conn), "");
+}
+
+static void die_connected(struct suspect *it, enum stage stage)
+{
+	const void *mem;
+	size_t len;
+
+	IS(pier_mmap_export(me.mmap, &mem, &len), 0);
+	if (!OK(pair_send(&it->pair, me.desc, me.desc_len)) ||
+	    !OK(pair_send(&it->pair, mem, len)) ||
+	    !IS(pier_rdma_connect(me.conn, it->conn, (size_t)it->conn_len),
+		0) ||
+	    !peer_conn(me.conn, PIER_CONN_CONNECTED) || !hear(&it->pair)) {
+		pair_kill(&it->pair);
+		return;
+	}
+	IS(pier_mmap_create_from_export(it->mem, (size_t)it->mem_len,
+					&me.remote), 0);
+	if (stage == LEFT || stage == GOODBYE_SAID)
+		die_parted(it, stage);
+	else if (stage == IDLE || stage == SENDING || stage == READING ||
+		 stage == LEAVING)
+		die_alone(it, stage);
+	else
+		die_amid(it, stage);
+	pier_mmap_destroy(me.remote);
+	me.remote = NULL;
+}
+
+static bool turn(struct suspect *it, enum stage stage)
+{
+	it->conn_len = pair_recv(&it->pair, it->conn, sizeof(it->conn));
+	it->mem_len = pair_recv(&it->pair, it->mem, sizeof(it->mem));
+	if (!OK(it->conn_len > 0 && it->mem_len > 0) || !peer_export(&me)) {
+		pair_kill(&it->pair);
+		return false;
+	}
+	if (stage <= TOOK_HELLO)
+		die_early(it, stage);
+	else
+		die_connected(it, stage);
+	pier_conn_destroy(me.conn);
+	me.conn = NULL;
+	IS(pier_ctx_state(pier_rdma_ctx(me.rdma)), PIER_CTX_RUNNING);
+	if (!tap_holds())
+		tap_note("stage %d", stage);
+	return tap_holds();
+}
+
+static void one_context_outlives_a_hundred_peers(void)
+{
+	static struct suspect suspects[AHEAD];
+	static int stages[TURNS];
+	int i, next = 0, fds = 0;
+	size_t heap = 0;
+
+	if (!IS(pier_dev_open(NULL, &dev), 0) ||
+	    !peer_open(&me, dev, NULL, &config, LEN))
+		return;
+	for (i = 0; i < TURNS; i++) {
+		for (; next < i + AHEAD && next < TURNS; next++) {
+			stages[next] = next % STAGES;
+			pair_start(&suspects[next % AHEAD].pair, become_victim,
+				   &stages[next]);
+		}
+		if (!turn(&suspects[i % AHEAD], (enum stage)stages[i]))
+			break;
+		if (i != STAGES)
+			continue;
+		fds = cable_fds();
+		heap = mallinfo2().uordblks;
+	}
+	IS(i, TURNS);
+	while (++i < next)
+		pair_kill(&suspects[i % AHEAD].pair);
+	if (!OK(mallinfo2().uordblks < heap + GROWTH))
+		tap_note("%zu bytes, %zu after the first round",
+			 mallinfo2().uordblks, heap);
+	OK(cable_fds() <= fds);
+	i = (int)pier_ctx_inflight(pier_rdma_ctx(me.rdma));
+	tap_note("%d of %d receives went no further than a message's middle",
+		 i, received + i);
+	i += received;
+	IS(pier_ctx_stop_wait(pier_rdma_ctx(me.rdma), PEER_LIMIT_MS), 0);
+	IS(received, i);
+	peer_close(&me);
+	pier_dev_close(dev);
+}
+
+int main(int argc, char *argv[])
+{
+	if (argc == 3)
+		return victim((enum stage)atoi(argv[1]), atoi(argv[2]));
+	if (pier_dev_open(NULL, &dev))
+		return tap_skip_all(pier_last_error());
+	pier_dev_close(dev);
+	TEST(one_context_outlives_a_hundred_peers);
+	return tap_done();
+}

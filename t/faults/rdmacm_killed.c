@@ -1,0 +1,558 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cm/rdmacm/rdmacm.h"
+#include "core/clock.h"
+#include "t/lib/cable.h"
+#include "t/lib/caller.h"
+#include "t/lib/pair.h"
+#include "t/lib/tap.h"
+
+/* Connections by address to processes that are killed. */
+
+#define LEN 4096
+#define TIME_MS 1500	/* for what waits for a dead peer */
+#define SENDS 4		/* that a peer has no receive for */
+
+static struct pier_dev *dev;
+static struct caller me;
+static char peer_address[80];
+static uint32_t drain_ms = 200;
+
+static struct pier_rdma_config config(void)
+{
+	struct pier_rdma_config cfg = {
+		.size = sizeof(cfg),
+		.max_conns = 16,
+		.connect_timeout_ms = TIME_MS,
+		.keepalive_ms = 200,
+		.drain_ms = drain_ms,
+	};
+
+	return cfg;
+}
+
+static bool open_me(void)
+{
+	struct pier_rdma_config cfg = config();
+
+	if (!IS(pier_dev_open(NULL, &dev), 0))
+		return false;
+	snprintf(peer_address, sizeof(peer_address), "%s",
+		 caller_address(dev));
+	return caller_open(&me, dev, NULL, &cfg, LEN);
+}
+
+static void close_me(void)
+{
+	caller_close(&me);
+	pier_dev_close(dev);
+	dev = NULL;
+}
+
+/* Has the peer said something? */
+static int pair_readable(const struct pair *pair)
+{
+	struct pollfd fd = { .fd = pair->fd, .events = POLLIN };
+
+	return poll(&fd, 1, 0);
+}
+
+/* A peer that listens, tells its port, and serves until it is killed. */
+static int serve(struct pair *pair, void *arg)
+{
+	uint16_t port;
+
+	if (!open_me())
+		return 1;
+	me.hold = arg != NULL;
+	if (!caller_listen(&me, 0))
+		return 1;
+	port = pier_listener_port(me.listener);
+	pair_send(pair, &port, sizeof(port));
+	for (;;) {
+		if (arg && peer_count(&me.requests, 1))
+			pair_send(pair, "asked", 5);
+		peer_drive(1000);
+	}
+}
+
+/* A peer that connects to the port it is told, tells, and lives on. */
+static int ask(struct pair *pair, void *arg)
+{
+	struct pier_connect_config cfg = { .size = sizeof(cfg) };
+	uint16_t port = 0;
+
+	(void)arg;
+	if (!open_me() ||
+	    pair_recv(pair, &port, sizeof(port)) != sizeof(port))
+		return 1;
+	cfg.peer = peer_address;
+	cfg.port = port;
+	if (!IS(pier_rdma_connect_to(me.peer.rdma, &cfg, &me.peer.conn), 0))
+		return 1;
+	for (;;) {
+		peer_count(&me.established, 1);
+		pair_send(pair, "up", 2);
+		peer_drive(20000);
+	}
+}
+
+static uint16_t last_port;
+
+static int connect_to(struct pair *pair)
+{
+	struct pier_connect_config cfg = { .size = sizeof(cfg) };
+	uint16_t port = 0;
+
+	if (!IS(pair_recv(pair, &port, sizeof(port)), sizeof(port)))
+		return -EIO;
+	last_port = port;
+	cfg.peer = peer_address;
+	cfg.port = port;
+	cfg.raw = me.raw;
+	return pier_rdma_connect_to(me.peer.rdma, &cfg, &me.peer.conn);
+}
+
+/*
+ * The context still works: it connects to @other, which lives.  If need be
+ * again: whoever has the standard port may refuse before a slow peer answers.
+ */
+static void still_usable(struct pair *other)
+{
+	struct pier_connect_config cfg = { .size = sizeof(cfg) };
+	int before = me.established;
+	uint64_t end = pier__now() + 15000 * PIER__MS;
+	uint16_t port = 0;
+
+	IS(pair_recv(other, &port, sizeof(port)), sizeof(port));
+	cfg.peer = peer_address;
+	cfg.port = port;
+	while (me.established == before && pier__now() < end) {
+		if (!IS(pier_rdma_connect_to(me.peer.rdma, &cfg,
+					     &me.peer.conn), 0))
+			break;
+		while (pier_conn_state(me.peer.conn) == PIER_CONN_INIT)
+			peer_drive(1);
+	}
+	if (!IS(me.established, before + 1))
+		tap_note("%s", pier_conn_error_text(me.peer.conn));
+}
+
+static void a_server_is_killed_before_it_answers(void)
+{
+	struct pair pair, other;
+	char text[8];
+
+	pair_start(&other, serve, NULL);
+	pair_start(&pair, serve, &pair);
+	if (open_me() && IS(connect_to(&pair), 0)) {
+		while (me.peer.conn && pier_conn_state(me.peer.conn) ==
+		       PIER_CONN_INIT && pair_readable(&pair) == 0)
+			peer_drive(1);
+		IS(pair_recv(&pair, text, sizeof(text)), 5);
+		pair_kill(&pair);
+		OK(peer_count(&me.failures, 1));
+		OK(pier_conn_error(me.peer.conn) < 0);
+		LIKE(pier_conn_error_text(me.peer.conn), "cannot connect to ");
+		LIKE(pier_conn_error_text(me.peer.conn), peer_address);
+		pier_conn_destroy(me.peer.conn);
+		still_usable(&other);
+	}
+	close_me();
+	pair_kill(&other);
+}
+
+/* Who, where, at @what, over what. */
+static void check_sentence(const struct pier_conn *conn, const char *what)
+{
+	const char *text = pier_conn_error_text(conn);
+
+	LIKE(text, "the connection ");
+	LIKE(text, pier_conn_peer_address(conn));
+	LIKE(text, pier_conn_local_address(conn));
+	LIKE(text, what);
+	LIKE(text, "MTU ");
+	LIKE(text, pier_devinfo_name(pier_dev_info(dev)));
+}
+
+static void a_server_is_killed_when_it_is_connected(void)
+{
+	struct pair pair, other;
+
+	pair_start(&other, serve, NULL);
+	pair_start(&pair, serve, NULL);
+	if (open_me() && IS(connect_to(&pair), 0) &&
+	    OK(peer_count(&me.established, 1))) {
+		pair_kill(&pair);
+		OK(peer_count(&me.disconnected, 1));
+		OK(pier_conn_state(me.peer.conn) == PIER_CONN_ERROR ||
+		   pier_conn_state(me.peer.conn) == PIER_CONN_RESET);
+		if (pier_conn_state(me.peer.conn) == PIER_CONN_ERROR)
+			check_sentence(me.peer.conn, "keepalive: ");
+		pier_conn_destroy(me.peer.conn);
+		still_usable(&other);
+	}
+	close_me();
+	pair_kill(&other);
+}
+
+/* How many probes there are is the device's to count, and ours to say. */
+static void the_keepalive_tries_as_often_as_it_is_told(void)
+{
+	struct pier_rdma_config cfg = config();
+	struct caller patient = { 0 };
+	struct pair pair;
+
+	cfg.ack_timeout = 18;		/* seven seconds in all */
+	pair_start(&pair, serve, NULL);
+	if (open_me() && caller_open(&patient, dev, NULL, &cfg, LEN) &&
+	    IS(connect_to(&pair), 0) && OK(peer_count(&me.established, 1))) {
+		struct pier_connect_config to = {
+			.size = sizeof(to), .peer = peer_address,
+			.port = last_port,
+		};
+
+		IS(pier_rdma_connect_to(patient.peer.rdma, &to,
+					&patient.peer.conn), 0);
+		OK(peer_count(&patient.established, 1));
+		pair_kill(&pair);
+		OK(peer_count(&me.disconnected, 1));
+		/* where the system did not say goodbye in its name */
+		if (pier_conn_error(me.peer.conn))
+			IS(patient.disconnected, 0);
+	}
+	caller_close(&patient);
+	close_me();
+}
+
+static void a_client_is_killed_before_it_is_accepted(void)
+{
+	struct pair pair, other;
+	uint16_t port;
+	int err;
+
+	pair_start(&other, serve, NULL);
+	pair_start(&pair, ask, NULL);
+	if (open_me() && caller_listen(&me, 0)) {
+		me.hold = true;
+		port = pier_listener_port(me.listener);
+		OK(pair_send(&pair, &port, sizeof(port)));
+		if (OK(peer_count(&me.requests, 1))) {
+			pair_kill(&pair);
+			err = pier_conn_accept(me.peer.conn, NULL, 0);
+			OK(!err || err == -ECONNABORTED);
+			OK(peer_count(&me.failures, 1));
+			OK(pier_conn_error(me.peer.conn) < 0);
+			LIKE(pier_conn_error_text(me.peer.conn),
+			     peer_address);
+			IS(me.established, 0);
+			pier_conn_destroy(me.peer.conn);
+			me.hold = false;
+			still_usable(&other);
+		}
+	}
+	close_me();
+	pair_kill(&other);
+}
+
+static void a_client_is_killed_when_it_is_connected(void)
+{
+	struct pair pair, other;
+	uint16_t port;
+	char text[8];
+
+	pair_start(&other, serve, NULL);
+	pair_start(&pair, ask, NULL);
+	if (open_me() && caller_listen(&me, 0)) {
+		port = pier_listener_port(me.listener);
+		OK(pair_send(&pair, &port, sizeof(port)));
+		if (OK(peer_count(&me.established, 1))) {
+			while (pair_readable(&pair) == 0)
+				peer_drive(1);
+			IS(pair_recv(&pair, text, sizeof(text)), 2);
+			pair_kill(&pair);
+			OK(peer_count(&me.disconnected, 1));
+			IS(me.failures, 0);
+			pier_conn_destroy(me.peer.conn);
+			still_usable(&other);
+		}
+	}
+	close_me();
+	pair_kill(&other);
+}
+
+/* At whatever moment it happens, every request has one end. */
+static void clients_are_killed_during_the_handshake(void)
+{
+	uint16_t port;
+	int round, i;
+
+	if (!open_me() || !caller_listen(&me, 0)) {
+		close_me();
+		return;
+	}
+	port = pier_listener_port(me.listener);
+	close_me();
+	for (round = 0; round < 6; round++) {
+		struct pair pair;
+		uint64_t end;
+
+		pair_start(&pair, ask, NULL);
+		if (!open_me() || !caller_listen(&me, port))
+			break;
+		me.may_fail = true;
+		OK(pair_send(&pair, &port, sizeof(port)));
+		end = pier__now() + 20000 * PIER__MS;
+		while (!me.requests && pier__now() < end)
+			pier_pe_progress(me.peer.pe, 0);
+		for (i = 0; i < round * 40; i++)
+			pier_pe_progress(me.peer.pe, 0);
+		pair_kill(&pair);
+		while (me.failures + me.disconnected < 1 &&
+		       pier__now() < end)
+			peer_drive(1);
+		IS(me.failures + me.disconnected, 1);
+		IS(me.established, me.disconnected);
+		close_me();
+	}
+	IS(round, 6);
+}
+
+/* The same from the other side: the attempt has one end. */
+static void servers_are_killed_during_the_handshake(void)
+{
+	int round, i;
+
+	for (round = 0; round < 6; round++) {
+		struct pair pair;
+		uint64_t end;
+
+		pair_start(&pair, serve, NULL);
+		if (!open_me() || !IS(connect_to(&pair), 0)) {
+			pair_kill(&pair);
+			close_me();
+			return;
+		}
+		for (i = 0; i < round * 40; i++)
+			pier_pe_progress(me.peer.pe, 0);
+		pair_kill(&pair);
+		end = pier__now() + 20000 * PIER__MS;
+		while (me.failures + me.disconnected < 1 &&
+		       pier__now() < end)
+			peer_drive(1);
+		peer_drive(20);
+		IS(me.failures + me.disconnected, 1);
+		IS(me.established, me.disconnected);
+		if (me.failures)
+			LIKE(pier_conn_error_text(me.peer.conn),
+			     "cannot connect to ");
+		close_me();
+	}
+}
+
+/* How far a disconnect has come when the peer is killed. */
+enum way {
+	LEFT,		/* we have, and it does not answer */
+	LEFT_AMID,	/* we have, but it has no receive for what we sent */
+	LEAVES,		/* it has, and did not hear our answer */
+};
+
+struct part {
+	enum way way;
+	bool serves;		/* else it asks */
+	bool raw;		/* no goodbye of pier's: all is the CM's */
+};
+
+/* A peer that plays its part until it is killed. */
+static int play(struct pair *pair, void *arg)
+{
+	const struct part *part = arg;
+	uint16_t port = 0;
+
+	if (!open_me() || !caller_listen(&me, 0))
+		return 1;
+	me.raw = part->raw;
+	if (part->serves) {
+		port = pier_listener_port(me.listener);
+		pair_send(pair, &port, sizeof(port));
+	} else if (!IS(connect_to(pair), 0)) {
+		return 1;
+	}
+	peer_count(&me.established, 1);
+	pair_send(pair, "up", 2);
+	if (part->way == LEAVES) {
+		pier_conn_disconnect(me.peer.conn);
+		while (!me.peer.conn->side->disconnecting)
+			peer_drive(1);
+		pair_send(pair, "bye", 3);
+		pause();
+	}
+	for (;;)
+		peer_drive(1000);
+}
+
+struct tally {
+	int calls, retry, cancelled;
+};
+
+static void count(struct pier_task *task, void *arg)
+{
+	struct tally *tally = arg;
+
+	tally->calls++;
+	tally->retry += pier_task_status(task) == -PIER_ERETRY;
+	tally->cancelled += pier_task_status(task) == -ECANCELED;
+}
+
+/* Up to the middle of the disconnect, which is where the peer is killed. */
+static void disconnect_from(struct pair *pair, enum way way,
+			    struct tally *tally)
+{
+	struct pier_conn *conn = me.peer.conn;
+	char word[4];
+	int i;
+
+	if (way == LEAVES) {
+		IS(pair_recv(pair, word, sizeof(word)), 3);
+	} else if (way == LEFT) {
+		kill(pair->pid, SIGSTOP);
+		OK(pair_is_stopped(pair, true));
+		IS(pier_conn_disconnect(conn), 0);
+		while (!conn->side->disconnecting)
+			peer_drive(1);
+	} else {
+		for (i = 0; i < SENDS; i++)
+			IS(pier_rdma_send(conn, NULL, count, tally), 0);
+		IS(pier_conn_disconnect(conn), 0);
+		peer_drive(20);
+		IS(pier_conn_state(conn), PIER_CONN_CONNECTED);
+	}
+	pair_kill(pair);
+}
+
+static void check_end(enum way way, const struct tally *tally)
+{
+	const struct pier_conn *conn = me.peer.conn;
+
+	IS(me.failures, 0);
+	/* where the system did not say goodbye in its name */
+	if (way == LEFT_AMID && pier_conn_state(conn) == PIER_CONN_ERROR) {
+		IS(pier_conn_error(conn), -PIER_ERETRY);
+		check_sentence(conn, "send: ");
+		IS(tally->retry, 1);
+	} else {
+		IS(pier_conn_state(conn), PIER_CONN_RESET);
+		IS(pier_conn_error(conn), 0);
+		IS_STR(pier_conn_error_text(conn), "");
+		IS(tally->retry, 0);
+	}
+	IS(tally->calls, way == LEFT_AMID ? SENDS : 0);
+	IS(tally->retry + tally->cancelled, tally->calls);
+	IS(pier_ctx_inflight(pier_rdma_ctx(me.peer.rdma)), 0);
+}
+
+/* Connect, kill it on the way apart, and see that nothing is left of it. */
+static void part_from(struct pair *pair, const struct part *part)
+{
+	int up = me.established + 1, over = me.disconnected + 1;
+	uint16_t port = pier_listener_port(me.listener);
+	struct tally tally = { 0 };
+	struct pier__qset *qset;
+	uint64_t end;
+	char word[4];
+
+	me.raw = part->raw;
+	if (part->serves ? !IS(connect_to(pair), 0) :
+			   !OK(pair_send(pair, &port, sizeof(port))))
+		return;
+	OK(peer_count(&me.established, up));
+	while (pair_readable(pair) == 0)
+		peer_drive(1);
+	IS(pair_recv(pair, word, sizeof(word)), 2);
+	qset = me.peer.conn->qset;
+	disconnect_from(pair, part->way, &tally);
+	OK(peer_count(&me.disconnected, over));
+	check_end(part->way, &tally);
+	end = pier__now() + PEER_LIMIT_MS * PIER__MS;
+	while (qset->conn_count && pier__now() < end)
+		peer_drive(1);
+	IS(qset->conn_count, 0);
+	pier_conn_destroy(me.peer.conn);
+}
+
+/* Servers and clients, with a goodbye of pier's and without, in one context. */
+static void killed_in_a_disconnect(enum way way)
+{
+	struct part parts[4];
+	struct pair pairs[4], other;
+	int i, fds = 0;
+
+	pair_start(&other, serve, NULL);
+	for (i = 0; i < 4; i++) {
+		parts[i] = (struct part) {
+			.way = way, .serves = i & 1, .raw = i & 2,
+		};
+		pair_start(&pairs[i], play, &parts[i]);
+	}
+	if (OK(open_me()) && OK(caller_listen(&me, 0))) {
+		for (i = 0; i < 4 && tap_holds(); i++) {
+			part_from(&pairs[i], &parts[i]);
+			if (i < 2)
+				fds = cable_fds();
+		}
+		OK(cable_fds() <= fds);
+		me.raw = false;
+		still_usable(&other);
+	}
+	while (i < 4)
+		pair_kill(&pairs[i++]);
+	close_me();
+	pair_kill(&other);
+}
+
+static void a_peer_is_killed_when_we_have_disconnected(void)
+{
+	killed_in_a_disconnect(LEFT);
+}
+
+static void a_peer_is_killed_while_what_we_sent_keeps_us(void)
+{
+	drain_ms = 10000;	/* never over: that it is dead is found first */
+	killed_in_a_disconnect(LEFT_AMID);
+	drain_ms = 200;
+}
+
+static void a_peer_is_killed_when_it_has_disconnected(void)
+{
+	killed_in_a_disconnect(LEAVES);
+}
+
+int main(void)
+{
+	int err = pier_dev_open(NULL, &dev);
+
+	if (err)
+		return tap_skip_all(pier_last_error());
+	if (!caller_address(dev)) {
+		pier_dev_close(dev);
+		return tap_skip_all("the device has no IP address");
+	}
+	pier_dev_close(dev);
+	TEST(a_server_is_killed_before_it_answers);
+	TEST(a_server_is_killed_when_it_is_connected);
+	TEST(the_keepalive_tries_as_often_as_it_is_told);
+	TEST(a_client_is_killed_before_it_is_accepted);
+	TEST(a_client_is_killed_when_it_is_connected);
+	TEST(clients_are_killed_during_the_handshake);
+	TEST(servers_are_killed_during_the_handshake);
+	TEST(a_peer_is_killed_when_we_have_disconnected);
+	TEST(a_peer_is_killed_while_what_we_sent_keeps_us);
+	TEST(a_peer_is_killed_when_it_has_disconnected);
+	return tap_done();
+}

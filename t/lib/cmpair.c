@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/clock.h"
+#include "t/lib/cmpair.h"
+#include "t/lib/tap.h"
+
+static void must(bool ok, const char *what)
+{
+	if (!ok) {
+		printf("Bail out! %s\n", what);
+		exit(1);
+	}
+}
+
+static int side_gid(struct soft_cm_host *host, const struct in6_addr *ip)
+{
+	struct cm_side *side = (struct cm_side *)host;
+
+	if (side->no_gid || !IN6_ARE_ADDR_EQUAL(ip, &side->addr.ip))
+		return -1;
+	return 3;
+}
+
+static struct soft_io *further(struct cm_side *side, uint16_t port)
+{
+	struct soft_io *io = vnet_node(&side->pair->net, side->ip, port);
+
+	pier__soft_ep_receive_also(side->ep, io);
+	vnet_attach(io, side->ep);
+	return io;
+}
+
+static bool side_standard(struct soft_cm_host *host, bool on)
+{
+	struct cm_side *side = (struct cm_side *)host;
+
+	if (on && side->standard_taken)
+		return false;
+	side->standard_users += on ? 1 : -1;
+	if (on && !side->standard_io)
+		side->standard_io = further(side, SOFT_STANDARD_PORT);
+	return true;
+}
+
+static bool side_knock(struct soft_cm_host *host, const struct in6_addr *src,
+		       const struct soft_addr *dst, void **state)
+{
+	struct cm_side *side = (struct cm_side *)host;
+
+	OK(IN6_ARE_ADDR_EQUAL(src, &side->addr.ip));
+	side->knocks++;
+	if (!*state)
+		side->knocking++;
+	*state = side;
+	OK(dst->port != SOFT_STANDARD_PORT);	/* that crashes some */
+	return side->peer_closed;
+}
+
+static void side_knock_end(struct soft_cm_host *host, void *state)
+{
+	struct cm_side *side = (struct cm_side *)host;
+
+	OK(state == side);
+	side->knocking--;
+}
+
+static void side_ring(struct soft_cm_host *host)
+{
+	((struct cm_side *)host)->rings++;
+}
+
+static const struct soft_cm_host_ops side_ops = {
+	.gid = side_gid,
+	.standard = side_standard,
+	.knock = side_knock,
+	.knock_end = side_knock_end,
+	.ring = side_ring,
+};
+
+static void side_open(struct cm_pair *pair, int i, const char *ip,
+		      uint16_t port)
+{
+	struct cm_side *side = &pair->side[i];
+
+	side->pair = pair;
+	side->ip = ip;
+	side->host.ops = &side_ops;
+	side->host.mtu = IBV_MTU_1024;
+	side->io = vnet_node(&pair->net, ip, port);
+	side->addr = vnet_addr(side->io);
+	must(!pier__soft_mr_table_create(&side->keys), "keys");
+	must(!pier__soft_ep_create(side->io, side->keys, &side->ep), "ep");
+	must(!pier__soft_cq_create(side->ep, 64, &side->cq), "cq");
+	must(!pier__soft_srq_create(side->ep, 64, 4, &side->srq), "srq");
+	must(!pier__soft_cm_create(side->ep, &side->host, &side->cm), "cm");
+	vnet_attach(side->io, side->ep);
+}
+
+static void side_close(struct cm_side *side)
+{
+	struct cm_end *end;
+
+	while ((end = side->ends)) {
+		side->ends = end->next;
+		if (end->id)
+			pier__soft_cm_release(side->cm, end->id);
+		free(end);
+	}
+	pier__soft_cm_destroy(side->cm);
+	IS(side->standard_users, 0);
+	IS(side->knocking, 0);
+	pier__soft_srq_destroy(side->srq);
+	pier__soft_cq_destroy(side->cq);
+	pier__soft_ep_destroy(side->ep);
+	pier__soft_mr_table_destroy(side->keys);
+}
+
+/* Count what is said, lose what is to be lost. */
+static bool tap(const struct vnet_packet *packet, void *arg)
+{
+	struct cm_pair *pair = arg;
+	struct soft_hdr hdr;
+	struct soft_mad mad;
+	struct cm_sent *sent;
+	size_t len = pier__soft_decode(packet->data, packet->len, &hdr);
+
+	if (!len || hdr.qpn != SOFT_GSI_QPN ||
+	    !pier__soft_mad_decode(packet->data + len, SOFT_MAD_LEN, &mad))
+		return true;
+	sent = &pair->sent[mad.attr];
+	sent->count++;
+	sent->port = packet->dst.port;
+	sent->packet = *packet;
+	sent->mad = mad;
+	sent->mad.data = NULL;
+	sent->mad.len = 0;
+	if (!sent->lose)
+		return true;
+	sent->lose--;
+	return false;
+}
+
+struct cm_pair *cm_open(uint64_t seed, bool v6, uint32_t backlog)
+{
+	struct cm_pair *pair = calloc(1, sizeof(*pair));
+
+	must(pair, "memory");
+	vnet_init(&pair->net, seed);
+	pair->net.tap = tap;
+	pair->net.tap_arg = pair;
+	side_open(pair, 0, v6 ? "2001:db8::1" : "192.0.2.1", CM_PORT0);
+	side_open(pair, 1, v6 ? "2001:db8::2" : "192.0.2.2", CM_PORT1);
+	pair->side[0].manner = CM_AGREE;
+	pair->side[1].manner = CM_AGREE;
+	if (backlog)
+		cm_listen(pair, 1, backlog);
+	return pair;
+}
+
+void cm_close(struct cm_pair *pair)
+{
+	if (pair->side[1].listener.backlog)
+		cm_unlisten(pair, 1);
+	side_close(&pair->side[0]);
+	side_close(&pair->side[1]);
+	vnet_fini(&pair->net);
+	free(pair);
+}
+
+void cm_listen(struct cm_pair *pair, int i, uint32_t backlog)
+{
+	struct cm_side *side = &pair->side[i];
+
+	if (!side->listen_io)
+		side->listen_io = further(side, CM_SERVICE);
+	memset(&side->listener, 0, sizeof(side->listener));
+	side->listener.listener.port = CM_SERVICE;
+	side->listener.backlog = backlog;
+	side->listener.standard = !side->wants_standard;
+	pier__soft_cm_listen(side->cm, &side->listener);
+}
+
+void cm_unlisten(struct cm_pair *pair, int i)
+{
+	struct cm_side *side = &pair->side[i];
+
+	pier__soft_cm_unlisten(side->cm, &side->listener);
+	if (side->wants_standard && side->listener.standard)
+		side_standard(&side->host, false);
+	side->listener.backlog = 0;
+}
+
+static struct cm_end *end_new(struct cm_side *side, struct pier__cm_id *id)
+{
+	struct cm_end *end = calloc(1, sizeof(*end));
+
+	must(end, "memory");
+	end->id = id;
+	end->over = -1;
+	end->qpn = 100 + ++side->last_qpn;
+	end->next = side->ends;
+	side->ends = end;
+	if (id)
+		id->owner = end;
+	return end;
+}
+
+static struct pier__cm_param param(const struct cm_end *end, const char *data)
+{
+	return (struct pier__cm_param) {
+		.qpn = end->qpn,
+		.responder_resources = 4, .initiator_depth = 3,
+		.retry_count = 6, .rnr_retry = 7,
+		.data = data, .len = data ? strlen(data) : 0,
+	};
+}
+
+struct cm_end *cm_ask(struct cm_pair *pair, uint16_t port, const char *data)
+{
+	struct cm_side *side = &pair->side[0];
+	struct cm_end *end = end_new(side, NULL);
+	struct soft_addr dst = pair->side[1].addr;
+	struct pier__cm_param p = param(end, data);
+
+	dst.port = port;
+	if (!IS(pier__soft_cm_resolved(side->cm, &side->addr, &dst, end,
+				       &end->id), 0))
+		return end;
+	IS(pier__soft_cm_connect(side->cm, end->id, &p), 0);
+	return end;
+}
+
+int cm_accept(struct cm_side *side, struct cm_end *end, const char *data)
+{
+	struct pier__cm_param p = param(end, data);
+
+	return pier__soft_cm_accept(side->cm, end->id, &p);
+}
+
+int cm_establish(struct cm_side *side, struct cm_end *end)
+{
+	return pier__soft_cm_establish(side->cm, end->id);
+}
+
+void cm_release(struct cm_side *side, struct cm_end *end)
+{
+	pier__soft_cm_release(side->cm, end->id);
+	end->id = NULL;
+}
+
+static void behave(struct cm_side *side, struct cm_end *end, int kind)
+{
+	if (kind == PIER__CM_REQUEST && side->manner == CM_AGREE)
+		IS(cm_accept(side, end, NULL), 0);
+	else if (kind == PIER__CM_REQUEST && side->manner == CM_REFUSE)
+		IS(pier__soft_cm_reject(side->cm, end->id, "go away", 7), 0);
+	else if (kind == PIER__CM_RESPONSE && side->manner == CM_AGREE)
+		IS(cm_establish(side, end), 0);
+}
+
+void cm_events(struct cm_side *side)
+{
+	struct pier__cm_event event;
+	struct cm_end *end;
+
+	while (!pier__soft_cm_next(side->cm, &event)) {
+		end = event.kind == PIER__CM_REQUEST ?
+		      end_new(side, event.id) : event.id->owner;
+		end->event = event;
+		end->told[event.kind]++;
+		if (event.kind == PIER__CM_REQUEST)
+			event.listener->held--;
+		if (event.len)
+			memcpy(end->data, event.data, event.len);
+		if (event.kind >= PIER__CM_REJECTED) {
+			IS(end->over, -1);
+			end->over = event.kind;
+			end->error = event.error;
+			end->reason = event.reason;
+		}
+		behave(side, end, event.kind);
+	}
+}
+
+static bool both(void *arg)
+{
+	struct cm_pair *pair = arg;
+
+	cm_events(&pair->side[0]);
+	cm_events(&pair->side[1]);
+	return false;
+}
+
+void cm_run(struct cm_pair *pair, uint64_t ms)
+{
+	vnet_run(&pair->net, ms * PIER__MS, both, pair);
+	both(pair);
+}
+
+struct cm_end *cm_last(struct cm_side *side)
+{
+	return side->ends;
+}
+
+bool cm_connected(struct cm_pair *pair)
+{
+	struct cm_end *end = cm_ask(pair, CM_SERVICE, NULL);
+
+	cm_run(pair, 10);
+	return IS(end->told[PIER__CM_RESPONSE], 1) &&
+	       OK(cm_last(&pair->side[1])) &&
+	       IS(cm_last(&pair->side[1])->told[PIER__CM_ESTABLISHED], 1);
+}
+
+void cm_say(struct cm_pair *pair, int i, const struct soft_addr *src,
+	    uint16_t port, const struct soft_mad *mad)
+{
+	struct soft_hdr hdr = {
+		.opcode = SOFT_UD_SEND_ONLY, .pkey = 0xffff,
+		.qpn = SOFT_GSI_QPN, .src_qpn = SOFT_GSI_QPN,
+		.qkey = 0x80010000, .ack_req = true,
+	};
+	uint8_t bytes[SOFT_MAD_LEN];
+	struct soft_tx tx = {
+		.src = *src, .dst = pair->side[i].addr,
+		.payload_len = SOFT_MAD_LEN, .iov_count = 1,
+		.iov = { { bytes, SOFT_MAD_LEN } },
+	};
+	struct vnet_packet packet;
+
+	tx.dst.port = port;
+	pier__soft_mad_encode(mad, bytes);
+	tx.hdr_len = (uint8_t)pier__soft_encode(&hdr, tx.hdr);
+	vnet_build(&pair->net, &tx, &packet);
+	vnet_deliver(&pair->net, &packet);
+	vnet_settle(&pair->net);
+}
+
+void cm_linux_req(struct cm_pair *pair, const struct soft_addr *src,
+		  uint32_t comm_id, uint32_t qpn, struct soft_mad *ret,
+		  uint8_t *data)
+{
+	struct soft_mad_ip ip = {
+		.src = src->ip, .dst = pair->side[1].addr.ip,
+		.src_port = 33333,
+	};
+
+	*ret = (struct soft_mad) {
+		.attr = SOFT_MAD_REQ, .tid = 0x1234500000000 | comm_id,
+		.local_id = comm_id, .guid = 0x505400fffe123456,
+		.service_id = 0x0106u << 16 | CM_SERVICE, .qpn = qpn,
+		.psn = 0x123456, .responder_resources = 8,
+		.initiator_depth = 8, .remote_timeout = 20,
+		.local_timeout = 20, .retry_count = 7, .rnr_retry = 7,
+		.max_retries = 15, .mtu = IBV_MTU_1024, .pkey = 0xffff,
+		.primary = { .local_lid = 0xffff, .remote_lid = 0xffff,
+			     .hop_limit = 64, .ack_timeout = 19 },
+		.data = data, .len = 92,
+	};
+	memcpy(ret->primary.local_gid, &src->ip, 16);
+	memcpy(ret->primary.remote_gid, &ip.dst, 16);
+	memset(data, 0, 92);
+	pier__soft_mad_ip_encode(&ip, data);
+}

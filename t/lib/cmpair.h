@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_T_LIB_CMPAIR_H
+#define PIER_T_LIB_CMPAIR_H
+
+#include "fabric/soft/cm/soft_cm.h"
+#include "fabric/soft/wire/mad.h"
+#include "t/lib/vnet.h"
+
+/*
+ * Two endpoints with connection management on a virtual network, and what
+ * they say to each other.  Side 0 asks, side 1 listens on CM_SERVICE.
+ */
+#define CM_PORT0 40000		/* UDP ports of data */
+#define CM_PORT1 40001
+#define CM_SERVICE 7471
+
+/* One end of a connection, as the program sees it. */
+struct cm_end {
+	struct pier__cm_id *id;		/* NULL: released */
+	uint32_t qpn;
+	int told[PIER__CM_GONE + 1];	/* how often, by kind */
+	int over;			/* kind that ended it, or -1 */
+	int error;
+	uint16_t reason;
+	uint8_t data[SOFT_MAD_DATA_MAX];	/* of the last event with any */
+	struct pier__cm_event event;	/* the last one */
+	struct cm_end *next;		/* of the side's */
+};
+
+/* What the program does by itself. */
+enum cm_manner {
+	CM_WAIT,		/* nothing */
+	CM_AGREE,		/* accept and establish at once */
+	CM_REFUSE,		/* reject */
+};
+
+struct cm_side {
+	struct soft_cm_host host;	/* first */
+	struct cm_pair *pair;
+	const char *ip;
+	struct soft_io *io, *listen_io, *standard_io;
+	struct soft_addr addr;
+	struct soft_mr_table *keys;
+	struct soft_ep *ep;
+	struct soft_cq *cq;
+	struct soft_srq *srq;
+	struct soft_cm *cm;
+	struct soft_cm_listener listener;
+	enum cm_manner manner;
+	bool standard_taken;		/* port 4791 is another's */
+	bool wants_standard;		/* its listener does, from now on */
+	bool no_gid;			/* the address went away */
+	int standard_users, rings;
+	bool peer_closed;		/* its host says: the service's port */
+					/* is nobody's */
+	int knocks, knocking;		/* at it; states not ended */
+	uint32_t last_qpn;
+	struct cm_end *ends;		/* owned, the newest first */
+};
+
+/* Messages sent, by attribute. */
+struct cm_sent {
+	unsigned int count, lose;	/* lose: so many more */
+	uint16_t port;			/* UDP port of the last one */
+	struct soft_mad mad;		/* the last one, without data */
+	struct vnet_packet packet;
+};
+
+struct cm_pair {
+	struct vnet net;
+	struct cm_side side[2];
+	struct cm_sent sent[SOFT_MAD_APR + 1];
+};
+
+/* Ends the program if it cannot.  A backlog of 0 is none: no listener. */
+struct cm_pair *cm_open(uint64_t seed, bool v6, uint32_t backlog);
+void cm_close(struct cm_pair *pair);
+
+/* Have side @i listen, or not. */
+void cm_listen(struct cm_pair *pair, int i, uint32_t backlog);
+void cm_unlisten(struct cm_pair *pair, int i);
+
+/* Resolve and connect from side 0 to side 1's @port. */
+struct cm_end *cm_ask(struct cm_pair *pair, uint16_t port, const char *data);
+int cm_accept(struct cm_side *side, struct cm_end *end, const char *data);
+int cm_establish(struct cm_side *side, struct cm_end *end);
+void cm_release(struct cm_side *side, struct cm_end *end);
+
+/* Take all events of @side and do what its manner is. */
+void cm_events(struct cm_side *side);
+
+/* Run @ms of virtual time, or until nothing is left to happen. */
+void cm_run(struct cm_pair *pair, uint64_t ms);
+
+/* The end that was made last; NULL: none. */
+struct cm_end *cm_last(struct cm_side *side);
+
+/* Connect the two; the ends are cm_last() of each. */
+bool cm_connected(struct cm_pair *pair);
+
+/*
+ * Have side @i hear @mad from @src, on its UDP port @port, as a standard peer
+ * or a liar would say it.
+ */
+void cm_say(struct cm_pair *pair, int i, const struct soft_addr *src,
+	    uint16_t port, const struct soft_mad *mad);
+
+/* A REQ as Linux would say it from @src to side 1. */
+void cm_linux_req(struct cm_pair *pair, const struct soft_addr *src,
+		  uint32_t comm_id, uint32_t qpn, struct soft_mad *ret,
+		  uint8_t *data);
+
+#endif

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <pier/error.h>
+
+#include "core/clock.h"
+#include "t/lib/cmside.h"
+#include "t/lib/tap.h"
+
+struct side near, far;
+
+const struct pier__fabric_cm *ops(void)
+{
+	return pier__verbs.cm;
+}
+
+bool said(int err)
+{
+	if (err)
+		tap_note("%s", pier_last_error());
+	return IS(err, 0);
+}
+
+/* The first IPv4 address of @side with @port. */
+const struct sockaddr *address(const struct side *side, uint16_t port)
+{
+	static struct sockaddr_in addrs[4];
+	static unsigned int turn;
+	struct sockaddr_in *ret = &addrs[turn++ % 4];
+	const struct pier__port *p = &side->fdev->port;
+
+	memset(ret, 0, sizeof(*ret));
+	ret->sin_family = AF_INET;
+	ret->sin_port = htons(port);
+	for (uint32_t i = 0; i < p->gid_count; i++) {
+		if (memcmp(p->gids[i].raw, "\0\0\0\0\0\0\0\0\0\0\xff\xff", 12))
+			continue;
+		memcpy(&ret->sin_addr, p->gids[i].raw + 12, 4);
+		break;
+	}
+	return (const void *)ret;
+}
+
+const struct sockaddr *text_address(const char *text, uint16_t port)
+{
+	static struct sockaddr_storage addr;
+	struct sockaddr_in6 *v6 = (void *)&addr;
+	struct sockaddr_in *v4 = (void *)&addr;
+
+	memset(&addr, 0, sizeof(addr));
+	if (inet_pton(AF_INET, text, &v4->sin_addr) == 1) {
+		v4->sin_family = AF_INET;
+		v4->sin_port = htons(port);
+	} else if (inet_pton(AF_INET6, text, &v6->sin6_addr) == 1) {
+		v6->sin6_family = AF_INET6;
+		v6->sin6_port = htons(port);
+	}
+	return (const void *)&addr;
+}
+
+/* The next event of @side; false: none within SIDE_PATIENCE_MS. */
+static bool next(struct side *side, struct pier__cm_event *ret)
+{
+	uint64_t until = pier__now() + SIDE_PATIENCE_MS * PIER__MS;
+	struct pollfd fd = { .fd = side->cm->fd, .events = POLLIN };
+	int err;
+
+	while ((err = ops()->next(side->cm, ret)) == -EAGAIN) {
+		if (pier__now() > until)
+			return OK(!"an event in time");
+		poll(&fd, 1, 100);
+	}
+	return said(err);
+}
+
+/* The next event is of @kind. */
+bool told(struct side *side, enum pier__cm_kind kind,
+		 struct pier__cm_event *ret)
+{
+	return next(side, ret) && IS(ret->kind, kind);
+}
+
+bool move(struct side *side, struct pier__cm_id *id)
+{
+	static const enum ibv_qp_state states[] = {
+		IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS,
+	};
+	struct ibv_qp_attr attr;
+	uint16_t port;
+	int mask;
+
+	for (int i = 0; i < 3; i++) {
+		if (!said(ops()->qp_attr(id, states[i], &attr, &mask, &port)))
+			return false;
+		IS(port, 4791);
+		if (!said(side->fdev->fabric->qp->
+			  qp_modify(side->end.qp, &attr, mask, port)))
+			return false;
+	}
+	return true;
+}
+
+struct pier__cm_param param_of(const struct side *side,
+				      const void *data, size_t len)
+{
+	return (struct pier__cm_param) {
+		.qpn = side->end.qp->qpn, .responder_resources = 4,
+		.initiator_depth = 3, .retry_count = 6, .rnr_retry = 5,
+		.data = data, .len = len,
+	};
+}
+
+/* Up to the request that @server hears of; its ids are the caller's. */
+bool ask(struct side *client, struct side *server,
+		struct pier__cm_listener **listener,
+		struct pier__cm_event *request, struct pier__cm_id **ret)
+{
+	struct pier__cm_param param = param_of(client, "knock", 5);
+	struct pier__cm_event event;
+
+	if (!said(ops()->listen(server->cm, text_address("0.0.0.0", 0), 8,
+				server, listener)))
+		return false;
+	if (!said(ops()->resolve(client->cm, NULL,
+				 address(server, (*listener)->port), 5000,
+				 client, ret)))
+		return false;
+	return told(client, PIER__CM_RESOLVED, &event) &&
+	       said(ops()->connect(*ret, &param)) &&
+	       told(server, PIER__CM_REQUEST, request);
+}
+
+void fresh_qp(struct side *side)
+{
+	struct ibv_qp_cap cap = { .max_send_wr = 16, .max_send_sge = 2 };
+	const struct pier__fabric_qp *qp = side->fdev->fabric->qp;
+
+	qp->qp_destroy(side->end.qp);
+	side->end.qp = NULL;
+	said(qp->qp_create(side->end.cq, side->end.srq, &cap, &side->end.qp));
+}
+
+/* The first active device that is not near's. */
+static int open_far(void)
+{
+	struct pier__ports ports = { 0 };
+	int err = pier__verbs.dev->list(&ports);
+
+	for (size_t i = 0; !err && i < ports.count; i++) {
+		if (strcmp(ports.port[i].name, near.fdev->port.name) &&
+		    ports.port[i].active) {
+			err = pier__verbs.dev->open(&ports.port[i], &far.fdev);
+			break;
+		}
+	}
+	free(ports.port);
+	return err;
+}
+
+static bool open_side(struct side *side)
+{
+	return loop_end_open(side->fdev, 16, &side->end) &&
+	       said(ops()->create(side->end.chan, IBV_MTU_4096, &side->cm));
+}
+
+static void close_side(struct side *side)
+{
+	ops()->destroy(side->cm);
+	loop_end_close(&side->end);
+	side->fdev->fabric->dev->close(side->fdev);
+}
+
+const char *sides_open(void)
+{
+	int err = loop_device(&near.fdev);
+
+	if (!err && near.fdev->fabric != &pier__verbs)
+		return "not a device of rdma-core";
+	if (!err)
+		err = open_far();
+	if (err)
+		return pier_last_error();
+	if (!far.fdev)
+		return "there is no second device";
+	if (!open_side(&near) || !open_side(&far))
+		return "the devices cannot be used";
+	return NULL;
+}
+
+void sides_close(void)
+{
+	close_side(&far);
+	close_side(&near);
+}

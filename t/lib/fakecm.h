@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_T_LIB_FAKECM_H
+#define PIER_T_LIB_FAKECM_H
+
+#include <stdbool.h>
+
+#include "fabric/fabric.h"
+
+/*
+ * A connection manager without messages: both ends are in this process, and
+ * what one does the other is told at once.  A test decides what gets lost.
+ */
+extern const struct pier__fabric_cm fakecm;
+
+extern bool fakecm_lose_rtu;	/* ESTABLISHED is never told */
+extern bool fakecm_lose_req;	/* nobody answers */
+extern bool fakecm_no_way;	/* UNREACHABLE instead of RESOLVED */
+extern int fakecm_fail;		/* the n-th call from now on fails; 0: none */
+extern int fakecm_error;	/* with what */
+
+/* Bytes put over the private data of the next REQ or REP told; or NULL. */
+extern const uint8_t *fakecm_data;
+
+/* Ids and listeners that are not gone. */
+extern int fakecm_ids, fakecm_listeners;
+
+#endif

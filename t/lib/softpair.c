@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/clock.h"
+#include "t/lib/softpair.h"
+
+#define ALL (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | \
+	     IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC)
+
+static void must(int err, const char *what)
+{
+	if (err) {
+		printf("Bail out! %s: %d\n", what, err);
+		exit(1);
+	}
+}
+
+struct soft_qp *pair_qp(struct side *side)
+{
+	struct ibv_qp_cap cap = {
+		.max_send_wr = 256,
+		.max_send_sge = SOFT_SEND_SGE,
+		.max_inline_data = SOFT_INLINE_MAX,
+	};
+	struct soft_qp *qp = NULL;
+
+	must(pier__soft_qp_create(side->cq, side->srq, &cap, &qp), "qp");
+	return qp;
+}
+
+static void side_open(struct pair *pair, int i)
+{
+	struct side *side = &pair->side[i];
+
+	side->io = vnet_node(&pair->net, pair->opts.ip[i], pair->opts.port);
+	must(pier__soft_mr_table_create(&side->keys), "keys");
+	must(pier__soft_ep_create(side->io, side->keys, &side->ep), "ep");
+	must(pier__soft_cq_create(side->ep, PAIR_WC, &side->cq), "cq");
+	must(pier__soft_srq_create(side->ep, 1024, 4, &side->srq), "srq");
+	side->mem = aligned_alloc(4096, PAIR_MEM);
+	if (!side->mem)
+		must(-1, "memory");
+	memset(side->mem, 0, PAIR_MEM);
+	side->mr.addr = (uintptr_t)side->mem;
+	side->mr.len = PAIR_MEM;
+	side->mr.access = pair->opts.mr_access;
+	must(pier__soft_mr_add(side->keys, &side->mr), "mr");
+	side->qp = pair_qp(side);
+	vnet_attach(side->io, side->ep);
+}
+
+static void defaults(struct pair_opts *opts)
+{
+	bool v6 = opts->ip[0];
+
+	if (!v6) {
+		opts->ip[0] = "192.0.2.1";
+		opts->ip[1] = "192.0.2.2";
+	}
+	if (!opts->port)
+		opts->port = 5000;
+	if (!opts->mtu)
+		opts->mtu = 1024;
+	if (!opts->timeout)
+		opts->timeout = 14;
+	if (!opts->retry_cnt && !opts->no_retry)
+		opts->retry_cnt = 7;
+	if (!opts->rnr_retry && !opts->no_rnr_retry)
+		opts->rnr_retry = 7;
+	if (!opts->min_rnr_timer)
+		opts->min_rnr_timer = 12;
+	if (!opts->rd_atomic)
+		opts->rd_atomic = 4;
+	if (!opts->dest_rd_atomic)
+		opts->dest_rd_atomic = 4;
+	if (opts->dest_rd_atomic == 0xff)
+		opts->dest_rd_atomic = 0;
+	if (!opts->access)
+		opts->access = ALL;
+	if (!opts->mr_access)
+		opts->mr_access = ALL;
+}
+
+int pair_init(struct soft_qp *qp, const struct pair_opts *opts)
+{
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_INIT,
+		.port_num = 1,
+		.qp_access_flags = opts->access,
+	};
+
+	return pier__soft_qp_modify(qp, &attr, IBV_QP_STATE |
+				    IBV_QP_PKEY_INDEX | IBV_QP_PORT |
+				    IBV_QP_ACCESS_FLAGS, NULL, 0);
+}
+
+int pair_rtr(struct pair *pair, int i, struct soft_qp *qp, uint32_t peer)
+{
+	const struct pair_opts *opts = &pair->opts;
+	struct soft_addr src = vnet_addr(pair->side[i].io);
+	struct soft_addr dst = vnet_addr(pair->side[!i].io);
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_RTR,
+		.path_mtu = IBV_MTU_256,
+		.dest_qp_num = peer,
+		.rq_psn = opts->psn[!i],
+		.max_dest_rd_atomic = opts->dest_rd_atomic,
+		.min_rnr_timer = opts->min_rnr_timer,
+		.ah_attr = { .is_global = 1, .port_num = 1,
+			     .grh = { .hop_limit = 64 } },
+	};
+
+	while (128u << attr.path_mtu < opts->mtu)
+		attr.path_mtu++;
+	memcpy(&attr.ah_attr.grh.dgid, &dst.ip, 16);
+	return pier__soft_qp_modify(qp, &attr, IBV_QP_STATE | IBV_QP_AV |
+				    IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+				    IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
+				    IBV_QP_MIN_RNR_TIMER, &src, dst.port);
+}
+
+int pair_rts(struct pair *pair, int i, struct soft_qp *qp)
+{
+	const struct pair_opts *opts = &pair->opts;
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_RTS,
+		.sq_psn = opts->psn[i],
+		.timeout = opts->timeout,
+		.retry_cnt = opts->retry_cnt,
+		.rnr_retry = opts->rnr_retry,
+		.max_rd_atomic = opts->rd_atomic,
+	};
+
+	return pier__soft_qp_modify(qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN |
+				    IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
+				    IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC,
+				    NULL, 0);
+}
+
+int pair_state(struct soft_qp *qp, enum ibv_qp_state state)
+{
+	struct ibv_qp_attr attr = { .qp_state = state };
+
+	return pier__soft_qp_modify(qp, &attr, IBV_QP_STATE, NULL, 0);
+}
+
+void pair_connect(struct pair *pair, struct soft_qp *a, struct soft_qp *b)
+{
+	must(pair_init(a, &pair->opts), "INIT");
+	must(pair_init(b, &pair->opts), "INIT");
+	must(pair_rtr(pair, 0, a, pier__soft_qp_number(b)), "RTR");
+	must(pair_rtr(pair, 1, b, pier__soft_qp_number(a)), "RTR");
+	must(pair_rts(pair, 0, a), "RTS");
+	must(pair_rts(pair, 1, b), "RTS");
+}
+
+struct pair *pair_open(const struct pair_opts *opts, uint64_t seed)
+{
+	struct pair *pair = calloc(1, sizeof(*pair));
+
+	if (!pair)
+		must(-1, "memory");
+	pair->opts = *opts;
+	defaults(&pair->opts);
+	vnet_init(&pair->net, seed);
+	side_open(pair, 0);
+	side_open(pair, 1);
+	pair_connect(pair, pair->side[0].qp, pair->side[1].qp);
+	return pair;
+}
+
+void pair_close(struct pair *pair)
+{
+	struct side *side;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		side = &pair->side[i];
+		pier__soft_mr_remove(side->keys, &side->mr);
+		pier__soft_qp_destroy(side->qp);
+		pier__soft_srq_destroy(side->srq);
+		pier__soft_cq_destroy(side->cq);
+		pier__soft_ep_destroy(side->ep);
+		pier__soft_mr_table_destroy(side->keys);
+		free(side->mem);
+	}
+	vnet_fini(&pair->net);
+	free(pair);
+}
+
+struct ibv_sge pair_sge(const struct side *side, uint32_t off, uint32_t len)
+{
+	return (struct ibv_sge) {
+		.addr = (uintptr_t)side->mem + off,
+		.length = len,
+		.lkey = side->mr.mr.lkey,
+	};
+}
+
+int pair_post(struct soft_qp *qp, struct ibv_send_wr *wr)
+{
+	struct ibv_send_wr *bad;
+
+	return pier__soft_qp_post(qp, wr, &bad);
+}
+
+int pair_send(struct side *side, uint64_t wr_id, enum ibv_wr_opcode opcode,
+	      uint32_t off, uint32_t len, const struct side *peer,
+	      uint32_t peer_off)
+{
+	struct ibv_sge sge = pair_sge(side, off, len);
+	struct ibv_send_wr wr = {
+		.wr_id = wr_id,
+		.opcode = opcode,
+		.send_flags = IBV_SEND_SIGNALED,
+		.sg_list = &sge,
+		.num_sge = 1,
+		.imm_data = (uint32_t)wr_id ^ 0x12345678,
+	};
+
+	wr.wr.rdma.remote_addr = (uintptr_t)peer->mem + peer_off;
+	wr.wr.rdma.rkey = peer->mr.mr.rkey;
+	if (opcode == IBV_WR_ATOMIC_FETCH_AND_ADD ||
+	    opcode == IBV_WR_ATOMIC_CMP_AND_SWP) {
+		wr.wr.atomic.remote_addr = (uintptr_t)peer->mem + peer_off;
+		wr.wr.atomic.rkey = peer->mr.mr.rkey;
+		wr.wr.atomic.compare_add = wr_id;
+		wr.wr.atomic.swap = wr_id + 1;
+	}
+	return pair_post(side->qp, &wr);
+}
+
+int pair_recv(struct side *side, uint64_t wr_id, uint32_t off, uint32_t len)
+{
+	struct ibv_sge sge = pair_sge(side, off, len);
+	struct ibv_recv_wr wr = {
+		.wr_id = wr_id, .sg_list = &sge, .num_sge = 1,
+	};
+	struct ibv_recv_wr *bad;
+
+	return pier__soft_srq_post(side->srq, &wr, &bad);
+}
+
+uint32_t pair_poll(struct side *side)
+{
+	int n;
+
+	while (side->wcs < PAIR_WC) {
+		n = pier__soft_cq_poll(side->cq, &side->wc[side->wcs],
+				       PAIR_WC - side->wcs);
+		if (n <= 0)
+			break;
+		side->wcs += n;
+	}
+	return side->wcs;
+}
+
+struct wait {
+	struct side *side;
+	uint32_t count;
+};
+
+static bool enough(void *arg)
+{
+	struct wait *wait = arg;
+
+	return pair_poll(wait->side) >= wait->count;
+}
+
+bool pair_wait(struct pair *pair, int i, uint32_t count, uint64_t limit)
+{
+	struct wait wait = { &pair->side[i], count };
+
+	vnet_run(&pair->net, limit, enough, &wait);
+	return pair_poll(wait.side) >= count;
+}
+
+bool pair_idle(struct pair *pair)
+{
+	bool idle = vnet_run(&pair->net, 60000 * PIER__MS, NULL, NULL);
+
+	pair_poll(&pair->side[0]);
+	pair_poll(&pair->side[1]);
+	return idle;
+}
+
+void pair_inject(struct pair *pair, int i, struct soft_hdr *hdr,
+		 const void *data, uint32_t len)
+{
+	struct soft_tx tx = {
+		.src = vnet_addr(pair->side[!i].io),
+		.dst = vnet_addr(pair->side[i].io),
+		.payload_len = len,
+		.iov_count = 1,
+		.iov = { { (void *)data, len } },
+	};
+	struct vnet_packet packet;
+
+	hdr->pad = tx.pad = -len & 3;
+	tx.hdr_len = pier__soft_encode(hdr, tx.hdr);
+	vnet_build(&pair->net, &tx, &packet);
+	vnet_deliver(&pair->net, &packet);
+	vnet_settle(&pair->net);
+}
+
+void pair_pattern(uint8_t *mem, uint32_t len, uint32_t seed)
+{
+	uint32_t i;
+
+	for (i = 0; i < len; i++)
+		mem[i] = i * 7 + seed * 13 + (i >> 8) + 1;
+}
+
+bool pair_is_pattern(const uint8_t *mem, uint32_t len, uint32_t seed)
+{
+	uint32_t i;
+
+	for (i = 0; i < len; i++)
+		if (mem[i] != (uint8_t)(i * 7 + seed * 13 + (i >> 8) + 1))
+			return false;
+	return true;
+}

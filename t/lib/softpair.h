@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_T_LIB_SOFTPAIR_H
+#define PIER_T_LIB_SOFTPAIR_H
+
+#include "fabric/soft/rc/ep.h"
+#include "t/lib/vnet.h"
+
+/*
+ * Two soft endpoints on a virtual network, connected by one QP each, each
+ * with a region of memory that its peer may use.
+ */
+#define PAIR_MEM (2u << 20)
+#define PAIR_WC 4096
+
+struct pair_opts {
+	const char *ip[2];	/* NULL: IPv4 addresses of documentation */
+	uint16_t port;		/* 0: 5000 */
+	uint32_t mtu;		/* bytes; 0: 1024 */
+	uint32_t psn[2];	/* first of each side's requests */
+	uint8_t timeout;	/* code; 0: 14 */
+	uint8_t retry_cnt;
+	uint8_t rnr_retry;
+	uint8_t min_rnr_timer;	/* code; 0: 12, 0.64 ms */
+	uint8_t rd_atomic;	/* 0: 4 */
+	uint8_t dest_rd_atomic;	/* 0: 4; 0xff: none */
+	int access;		/* of the QPs; 0: all */
+	int mr_access;		/* of the regions; 0: all */
+	bool no_retry;		/* retry_cnt 0 is meant; else 0 is 7 */
+	bool no_rnr_retry;	/* the same for rnr_retry */
+};
+
+struct side {
+	struct soft_io *io;
+	struct soft_mr_table *keys;
+	struct soft_ep *ep;
+	struct soft_cq *cq;
+	struct soft_srq *srq;
+	struct soft_qp *qp;
+	struct soft_mr mr;
+	uint8_t *mem;		/* PAIR_MEM bytes */
+	struct ibv_wc wc[PAIR_WC];	/* all that completed, oldest first */
+	uint32_t wcs;
+};
+
+struct pair {
+	struct vnet net;
+	struct side side[2];
+	struct pair_opts opts;
+};
+
+/* Returns a pair that is connected; ends the program if it cannot. */
+struct pair *pair_open(const struct pair_opts *opts, uint64_t seed);
+void pair_close(struct pair *pair);
+
+/* A QP on @side, in RESET. */
+struct soft_qp *pair_qp(struct side *side);
+
+/* Take @qp of side @i to RTR with @peer of the other, then to RTS. */
+int pair_init(struct soft_qp *qp, const struct pair_opts *opts);
+int pair_rtr(struct pair *pair, int i, struct soft_qp *qp, uint32_t peer);
+int pair_rts(struct pair *pair, int i, struct soft_qp *qp);
+int pair_state(struct soft_qp *qp, enum ibv_qp_state state);
+void pair_connect(struct pair *pair, struct soft_qp *a, struct soft_qp *b);
+
+/* Post one request of @len bytes at @off of the own region. */
+struct ibv_sge pair_sge(const struct side *side, uint32_t off, uint32_t len);
+int pair_post(struct soft_qp *qp, struct ibv_send_wr *wr);
+int pair_send(struct side *side, uint64_t wr_id, enum ibv_wr_opcode opcode,
+	      uint32_t off, uint32_t len, const struct side *peer,
+	      uint32_t peer_off);
+int pair_recv(struct side *side, uint64_t wr_id, uint32_t off, uint32_t len);
+
+/* Collect completions.  Returns how many there are in all. */
+uint32_t pair_poll(struct side *side);
+
+/* Run until side @i has @count completions.  Returns false after @limit ns. */
+bool pair_wait(struct pair *pair, int i, uint32_t count, uint64_t limit);
+
+/* Run until nothing is left to happen, at most a minute of virtual time. */
+bool pair_idle(struct pair *pair);
+
+/*
+ * Give side @i a packet that looks as if its peer had sent it: @hdr with its
+ * destination, PSN and P_Key, and @len bytes of @data.
+ */
+void pair_inject(struct pair *pair, int i, struct soft_hdr *hdr,
+		 const void *data, uint32_t len);
+
+/* Contents to tell one range from another. */
+void pair_pattern(uint8_t *mem, uint32_t len, uint32_t seed);
+bool pair_is_pattern(const uint8_t *mem, uint32_t len, uint32_t seed);
+
+#endif

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=sh
+#
+# TAP for tests in sh: . "${0%/*}/../lib/tap.sh"
+#
+# A test is a function whose name is a sentence.  `run NAME` calls it and
+# prints "ok" if it returns 0; `none NAME` also wants it to print nothing, as
+# fits a function that prints what breaks a rule.  What a failed test printed
+# follows on stderr, where prove shows it.  In a test, `skip WHY` ends it.
+# `tap_done` comes last.
+#
+# Without a function: `ok NAME COMMAND...` wants the command to succeed, `is
+# GOT WANT NAME` the same text, `like GOT PART NAME` one within the other, and
+# `skipped WHY NAME` says why a test is not carried out.  `wait_for SECONDS
+# COMMAND...` tries a command until it succeeds.
+#
+# $top is the source tree, $build the build tree: the current directory if it
+# is one, else build/.  $tmp is a directory of the test's own.
+
+top=$(cd "${0%/*}/../.." && pwd) || exit
+if [ -f config.status ]; then
+	build=$PWD
+else
+	build=$top/build
+fi
+LC_ALL=C
+export LC_ALL
+
+tap_count=0
+tap_failed=0
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/pier-test.XXXXXX") || exit
+trap 'tap_reap; rm -rf "$tmp"' EXIT
+trap 'exit 1' HUP INT TERM
+
+# End what runs in the background.
+tap_reap()
+{
+	jobs -p >"$tmp/tap-jobs"
+	while read -r pid; do
+		kill -9 "$pid" 2>/dev/null
+	done <"$tmp/tap-jobs"
+	wait
+}
+
+# tap_line OUTCOME NAME
+tap_line()
+{
+	tap_count=$((tap_count + 1))
+	echo "$1 $tap_count - $2"
+}
+
+# tap_judge NAME HELD - after a test has written $tmp/tap-out
+tap_judge()
+{
+	if [ -f "$tmp/tap-skip" ]; then
+		tap_skipped "$1" "$(cat "$tmp/tap-skip")"
+		rm -f "$tmp/tap-skip"
+	elif [ "$2" -eq 0 ]; then
+		tap_line ok "$1"
+	else
+		tap_line "not ok" "$1"
+		tap_failed=$((tap_failed + 1))
+		sed 's/^/# /' "$tmp/tap-out" >&2
+	fi
+}
+
+tap_skipped()
+{
+	if [ -n "${PIER_TEST_REQUIRE:-}" ]; then
+		echo "Bail out! $1 skipped: $2"
+		exit 255
+	fi
+	tap_line ok "$1 # SKIP $2"
+	echo "# $1 skipped: $2" >&2	# prove(1) names no skip of one test
+}
+
+# Call a test; what it has left in the background ends.
+tap_call()
+{
+	(trap tap_reap EXIT; set +e; "$1") >"$tmp/tap-out" 2>&1
+}
+
+run()
+{
+	tap_call "$1"
+	tap_judge "$1" $?
+}
+
+none()
+{
+	tap_call "$1" && [ ! -s "$tmp/tap-out" ]
+	tap_judge "$1" $?
+}
+
+# ok NAME COMMAND...
+ok()
+{
+	tap_name=$1
+	shift
+	tap_held=0
+	"$@" >"$tmp/tap-out" 2>&1 </dev/null || tap_held=$?
+	tap_judge "$tap_name" $tap_held
+}
+
+# is GOT WANT NAME
+is()
+{
+	tap_held=0
+	[ "$1" = "$2" ] || tap_held=1
+	printf 'got:  %s\nwant: %s\n' "$1" "$2" >"$tmp/tap-out"
+	tap_judge "$3" $tap_held
+}
+
+# like GOT PART NAME
+like()
+{
+	tap_held=0
+	case $1 in
+	*"$2"*) ;;
+	*) tap_held=1 ;;
+	esac
+	printf 'got:  %s\npart: %s\n' "$1" "$2" >"$tmp/tap-out"
+	tap_judge "$3" $tap_held
+}
+
+# skipped WHY NAME
+skipped()
+{
+	tap_skipped "$2" "$1"
+}
+
+# wait_for SECONDS COMMAND...
+wait_for()
+{
+	tap_tries=$(($1 * 20))
+	shift
+	until "$@"; do
+		[ $tap_tries -gt 0 ] || return 1
+		tap_tries=$((tap_tries - 1))
+		sleep 0.05
+	done
+}
+
+skip()
+{
+	echo "$*" >"$tmp/tap-skip"
+	exit 0
+}
+
+# Nothing here can be tested: before the first test.
+skip_all()
+{
+	if [ -n "${PIER_TEST_REQUIRE:-}" ]; then
+		echo "Bail out! skipped: $*"
+		exit 255
+	fi
+	echo "1..0 # SKIP $*"
+	exit 0
+}
+
+tap_done()
+{
+	echo "1..$tap_count"
+	[ $tap_failed -eq 0 ]
+	exit
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_T_LIB_VNET_H
+#define PIER_T_LIB_VNET_H
+
+#include "fabric/soft/rc/ep.h"
+#include "fabric/soft/wire/codec.h"
+
+/*
+ * A network in virtual time, for endpoints of one process.  All chance comes
+ * from one seed, so that a run can be repeated.  One thread.
+ */
+struct vnet_faults {
+	double loss, duplicate, reorder, corrupt, truncate;
+	double refuse;		/* as if full: takes a part; 1: nothing */
+};
+
+struct vnet_node;
+
+/* A packet on its way; the bytes are as a socket would give them. */
+struct vnet_packet {
+	struct soft_addr src, dst;
+	uint16_t id;		/* IPv4 identification */
+	size_t len;
+	uint8_t data[SOFT_PACKET_MAX];
+};
+
+struct vnet {
+	uint64_t now;		/* ns */
+	uint64_t random;
+	uint64_t delay;		/* ns, one way */
+	uint32_t inbox;		/* packets a node holds at most; 0: any */
+	bool polls;		/* @until of a run is called as a program is */
+				/* that polls: before answers are sent */
+	struct vnet_faults faults;
+	struct vnet_node *nodes;
+	uint64_t sent;		/* packets */
+
+	/* Sees all that is sent.  Returns false: it is lost. */
+	bool (*tap)(const struct vnet_packet *packet, void *arg);
+	void *tap_arg;
+};
+
+void vnet_init(struct vnet *net, uint64_t seed);
+void vnet_fini(struct vnet *net);
+uint64_t vnet_random(struct vnet *net);
+bool vnet_chance(struct vnet *net, double p);
+
+/* A place for an endpoint; @ip in text, IPv4 or IPv6. */
+struct soft_io *vnet_node(struct vnet *net, const char *ip, uint16_t port);
+struct soft_addr vnet_addr(const struct soft_io *io);
+
+/* The endpoint on @io, which vnet_run() drives; NULL: nobody is there. */
+void vnet_attach(struct soft_io *io, struct soft_ep *ep);
+
+/* The packet that a socket would make of @tx. */
+void vnet_build(struct vnet *net, const struct soft_tx *tx,
+		struct vnet_packet *packet);
+
+/* Bring @packet to its destination now, faults aside. */
+void vnet_deliver(struct vnet *net, const struct vnet_packet *packet);
+
+/* Drive all endpoints until none does anything without time going on. */
+void vnet_settle(struct vnet *net);
+
+/*
+ * Go on until nothing is left to happen, or @until says so, or @limit ns have
+ * passed.  Returns false at the limit.
+ */
+bool vnet_run(struct vnet *net, uint64_t limit, bool (*until)(void *arg),
+	      void *arg);
+
+#endif

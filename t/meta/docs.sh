@@ -1,0 +1,146 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# The man pages are whole and in order; what the guides name is there.
+. "${0%/*}/../lib/tap.sh"
+. "$top/t/lib/api.sh"
+cd "$top" || exit
+
+pages=$(find docs/man -name '*.[1-7]' 2>/dev/null | sort)
+[ -n "$pages" ] || skip_all "there are no man pages"
+calls=$(echo "$pages" | grep '\.3$')
+guides=$(find . -maxdepth 1 -name '*.md'; find docs -name '*.md' | sort)
+
+mandoc_finds_no_fault()
+{
+	command -v mandoc >/dev/null || skip "there is no mandoc"
+	mandoc -Tlint -Wwarning $pages
+	return 0
+}
+
+# The order that mdoc(7) has, and no section of another name.
+sections_stand_in_order()
+{
+	for page in $pages; do
+		sed -n 's/^\.Sh //p' "$page" | awk -v page="$page" '
+		BEGIN {
+			n = split("NAME:SYNOPSIS:DESCRIPTION:RETURN VALUES:" \
+				  "ENVIRONMENT:FILES:EXIT STATUS:EXAMPLES:" \
+				  "ERRORS:SEE ALSO:STANDARDS:CAVEATS:" \
+				  "SECURITY CONSIDERATIONS", order, ":")
+			for (i = 1; i <= n; i++)
+				place[order[i]] = i
+		}
+		!($0 in place) { print page ": no section is called " $0 }
+		place[$0] <= last { print page ": " $0 " is out of order" }
+		{ last = place[$0] }'
+	done
+}
+
+pages_of_calls_have_what_a_reader_needs()
+{
+	for page in $calls; do
+		for section in NAME SYNOPSIS DESCRIPTION "RETURN VALUES" \
+		    "SEE ALSO"; do
+			grep -qx "\.Sh $section" "$page" ||
+			    echo "$page: lacks $section"
+		done
+	done
+}
+
+# "TYPE NAME(PARAMETERS" of each call, words and stars alone, as the headers
+# and as the pages declare it.
+header_prototypes()
+{
+	cat lib/include/pier/*.h | awk '
+	directive || /^[ \t]*#/ { directive = /\\$/; next }
+	{ text = text " " $0 }
+	END {
+		while (match(text, /\/\*([^*]|\*+[^*\/])*\*+\//))
+			text = substr(text, 1, RSTART - 1) " " \
+				substr(text, RSTART + RLENGTH)
+		n = split(text, stmt, ";")
+		for (i = 1; i <= n; i++) {
+			sub(/.*[{}]/, "", stmt[i])
+			if (stmt[i] !~ /typedef/ &&
+			    stmt[i] ~ /pier_[a-z0-9_]+\(.*\)[ ]*$/)
+				print stmt[i]
+		}
+	}' | squeeze
+}
+
+page_prototypes()
+{
+	awk '
+	function words(i,	s) {
+		for (s = ""; i <= NF; i++)
+			s = s (s == "" ? "" : " ") $i
+		return s
+	}
+	# Quoted arguments become a list with commas.
+	function args(s) {
+		if (s ~ /"/) {
+			gsub(/" *"/, ", ", s)
+			gsub(/"/, "", s)
+		}
+		return s
+	}
+	/^\.Sh/ { on = $2 == "SYNOPSIS" }
+	!on { next }
+	$1 == ".Ft" { type = args(words(2)) }
+	$1 == ".Fn" { print type " " $2 "(" args(words(3)) ")" }
+	$1 == ".Fo" { head = type " " $2 "("; sep = "" }
+	$1 == ".Fa" {
+		head = head sep args(words(2))
+		sep = ", "
+	}
+	$1 == ".Fc" { print head ")" }' $calls | squeeze
+}
+
+squeeze()
+{
+	sed 's/[[:space:]][[:space:]]*/ /g; s/ *\([*(),]\) */\1/g;
+		s/^ //; s/ $//' | sort
+}
+
+pages_declare_calls_as_headers_do()
+{
+	header_prototypes >"$tmp/headers"
+	page_prototypes >"$tmp/pages"
+	[ "$(wc -l <"$tmp/headers")" -eq \
+	    "$(api_functions lib/include/pier/*.h | wc -l)" ] ||
+		echo "the headers were not read well"
+	diff "$tmp/headers" "$tmp/pages" | grep '^[<>]'
+	return 0
+}
+
+references_lead_somewhere()
+{
+	api_page_calls $pages | sort -u >"$tmp/names"
+	for page in $pages; do
+		awk '$1 == ".Xr" && $2 ~ /^pier/ { print FILENAME, $2, $3 }' \
+		    "$page"
+	done | while read -r page name section; do
+		[ -f "docs/man/$name.$section" ] || grep -qx "$name" \
+		    "$tmp/names" || echo "$page: $name($section)"
+	done
+}
+
+guides_name_only_files_that_exist()
+{
+	for guide in $guides; do
+		grep -oE '\<(docs|lib|cm|samples|t|tools)/[A-Za-z0-9_./-]+'\
+'\.(c|h|md|sh|map|mk|[1357])\>' "$guide" | sort -u |
+		    while read -r name; do
+			[ -e "$name" ] || echo "$guide: $name"
+		done
+	done
+}
+
+none mandoc_finds_no_fault
+none sections_stand_in_order
+none pages_of_calls_have_what_a_reader_needs
+none pages_declare_calls_as_headers_do
+none references_lead_somewhere
+none guides_name_only_files_that_exist
+tap_done

@@ -1,0 +1,98 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Programs get by with the installed headers, in C and in C++.
+. "${0%/*}/../lib/tap.sh"
+
+# Nothing else of the tree is in reach.
+mkdir "$tmp/include" && cp -R "$top/lib/include/pier" "$tmp/include/" || exit
+headers=$(cd "$tmp/include" && find pier -name '*.h' | sort)
+
+# each_header SUFFIX COMMAND...: compile a file with nothing but the header.
+each_header()
+{
+	file=$tmp/alone.$1
+	shift
+	for header in $headers; do
+		echo "#include <$header>" >"$file"
+		"$@" -Wall -Wextra -Werror -fsyntax-only -I"$tmp/include" \
+		    "$file" || echo "$header does not compile alone"
+	done
+}
+
+# libuv's own header, which pier/uv.h includes, wants POSIX by name.
+each_compiles_alone_in_c()
+{
+	each_header c "${CC:-gcc}" -std=c11 -pedantic-errors \
+	    -Wstrict-prototypes -D_POSIX_C_SOURCE=200809L
+}
+
+each_compiles_alone_in_cxx()
+{
+	command -v g++ >/dev/null || skip "there is no g++"
+	each_header cc g++ -std=c++11 -pedantic-errors
+}
+
+# The macros that stand for values, as a program uses them.
+macros_are_of_use()
+{
+	cat >"$tmp/macros.$1" <<-'EOF'
+	#include <pier/pier.h>
+
+	struct pier_args args = PIER_ARGS_RENDEZVOUS;
+	const char *text = PIER_ARGS_TEXT;
+	const unsigned int zero = PIER_ZERO;
+	EOF
+	shift
+	"$@" -Wall -Wextra -Wpedantic -Werror -fsyntax-only \
+	    -I"$tmp/include" "$tmp/macros".*
+	rm "$tmp/macros".*
+}
+
+macros_are_of_use_in_c()
+{
+	macros_are_of_use c "${CC:-gcc}" -std=c11
+}
+
+macros_are_of_use_in_cxx()
+{
+	command -v g++ >/dev/null || skip "there is no g++"
+	macros_are_of_use cc g++ -std=c++17
+	macros_are_of_use cc g++ -std=c++11
+}
+
+# But for those of libpier-uv, which are for programs that link it.
+pier_h_has_them_all()
+{
+	for header in $headers; do
+		case $header in
+		pier/exchange.h|pier/pier.h|pier/uv.h|pier/verbs.h) continue ;;
+		esac
+		grep -q "^#include <$header>" "$tmp/include/pier/pier.h" ||
+		    echo "$header"
+	done
+}
+
+# Whatever can be called is a symbol, so that any language can call it.
+there_are_no_functions_in_headers()
+{
+	(cd "$tmp/include" && grep -nE '^(static|inline)|^\{' $headers)
+	return 0
+}
+
+samples_need_nothing_else()
+{
+	for sample in "$top"/samples/*.c; do
+		"${CC:-gcc}" -std=c11 -Wall -Wextra -Werror -fsyntax-only \
+		    -I"$tmp/include" "$sample" || echo "$sample"
+	done
+}
+
+none each_compiles_alone_in_c
+none each_compiles_alone_in_cxx
+none macros_are_of_use_in_c
+none macros_are_of_use_in_cxx
+none pier_h_has_them_all
+none there_are_no_functions_in_headers
+none samples_need_nothing_else
+tap_done

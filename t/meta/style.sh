@@ -1,0 +1,243 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# How the source looks, and whether the build knows all of it.
+. "${0%/*}/../lib/tap.sh"
+cd "$top" || exit
+
+rooms="cm lib samples t tools"
+
+# What people write, of the given kinds: sources "*.[ch]" ...
+sources()
+{
+	for kind; do
+		find $rooms -name "$kind" -type f
+	done | sort
+}
+
+c_files=$(sources '*.[ch]')
+sh_files="quickstart .ci/run t/run $(find t -name '*.sh' | sort)"
+mk_files="Makefile.am configure.ac $(find $rooms docs -name local.mk | sort)"
+text_files="$c_files $sh_files $mk_files lib/libpier.map
+	$(find . -maxdepth 1 -name '*.md') $(find docs t/vm -type f | sort |
+	    grep -v '^t/vm/splats$')"
+
+# Everything that tests is in one of the two lists.
+each_test_is_for_the_guest_or_for_the_host_alone()
+{
+	sed -n 's#^	%D%/\(.*\.\(t\|sh\)\) \\$#t/\1#p' t/local.mk |
+	    grep -vx -e 't/lib/.*' -e 't/vm/.*' |
+	    sort -u >"$tmp/tests"
+	[ "$(wc -l <"$tmp/tests")" -ge 80 ] || echo "few tests were found"
+	grep -hv '^#' t/vm/tests t/vm/native | grep . | sort >"$tmp/lists"
+	uniq -d "$tmp/lists"
+	while read -r file; do
+		grep -qxF "$file" "$tmp/lists" ||
+			echo "$file: neither in t/vm/tests nor t/vm/native"
+	done <"$tmp/tests"
+	while read -r file; do
+		[ -e "$file" ] || [ -e "${file%.t}.c" ] ||
+			echo "$file: in a list, but there is none"
+	done <"$tmp/lists"
+}
+
+there_is_something_to_look_at()
+{
+	[ "$(echo "$c_files" | wc -l)" -gt 70 ]
+}
+
+lines_have_at_most_80_columns()
+{
+	for file in $c_files $sh_files $mk_files; do
+		expand -t 8 "$file" | awk -v file="$file" '
+			length > 80 { print file ":" FNR ": " length }'
+	done | grep -v '^t/vm/run:'	# an option that cannot be broken
+	return 0
+}
+
+lines_end_without_blanks()
+{
+	grep -nE '[[:space:]]$' $text_files
+	for file in $text_files; do
+		[ -z "$(tail -c 1 "$file")" ] ||
+		    echo "$file: no newline at the end"
+	done
+}
+
+indentation_is_tabs()
+{
+	grep -nE '^	* {8}|^	* +	' $c_files
+	return 0
+}
+
+# Print @files without comments and strings, as "FILE:LINE: TEXT".
+code_of()
+{
+	awk '
+	FNR == 1 { within = 0 }
+	{
+		text = ""
+		line = $0
+		gsub(/\\./, "", line)
+		gsub(/'\''"'\''/, "", line)
+		while (line != "") {
+			if (within) {
+				at = index(line, "*/")
+				if (!at)
+					break
+				line = substr(line, at + 2)
+				within = 0
+			}
+			if (!match(line, /"[^"]*"|\/\*|\/\//)) {
+				text = text line
+				break
+			}
+			text = text substr(line, 1, RSTART - 1)
+			what = substr(line, RSTART, 2)
+			if (what == "//") {
+				text = text "//"
+				break
+			}
+			line = substr(line, RSTART + RLENGTH)
+			within = what == "/*"
+		}
+		print FILENAME ":" FNR ": " text
+	}' "$@"
+}
+
+comments_are_in_slash_and_star()
+{
+	code_of $c_files | grep '//'
+	return 0
+}
+
+structs_are_spelled_out()
+{
+	code_of $c_files | grep -E ': typedef (struct|union|enum)\>'
+	return 0
+}
+
+nothing_is_switched_off()
+{
+	code_of $c_files | grep -E ': #[[:space:]]*if 0'
+	return 0
+}
+
+# Samples are one straight line down; their files are bounded instead.
+functions_have_at_most_60_lines()
+{
+	awk -v functions=60 -f t/meta/metrics.awk $(echo "$c_files" |
+	    grep -v '^samples/')
+}
+
+files_have_at_most_600_lines()
+{
+	awk -v files=600 -f t/meta/metrics.awk $c_files
+}
+
+samples_have_at_most_80_lines()
+{
+	awk -v files=80 -f t/meta/metrics.awk $(find samples -name '*.c')
+}
+
+every_source_names_its_licence()
+{
+	for file in $c_files $sh_files $mk_files; do
+		head -n 2 "$file" |
+		    grep -q 'SPDX-License-Identifier: BSD-2-Clause' ||
+		    echo "$file"
+	done
+}
+
+# The patterns must not be found in this file.
+nothing_is_left_undone()
+{
+	grep -nwE '[T]ODO|[F]IXME|[X]XX' $text_files | grep -v ':/^not ok'
+	grep -niE '[n]ot implemented|[n]ot yet implemented' $c_files
+	return 0
+}
+
+no_path_of_one_machine_is_left()
+{
+	grep -nE '(^|[^A-Za-z0-9_".])/(work|root|home)/[a-z]' $text_files
+	return 0
+}
+
+# The words of the lists in local.mk, "FILE WORD".
+listed()
+{
+	find $rooms docs -name local.mk | while read -r mk; do
+		sed -n 's|^	%D%/\([^ ]*\) \\$|\1|p' "$mk" |
+		    sed "s|^|${mk%local.mk}|"
+	done | sort
+}
+
+every_file_is_in_a_list()
+{
+	listed >"$tmp/listed"
+	{
+		find lib cm tools samples t -name '*.[ch]'
+		find docs t -type f \( -name '*.[1-7]' -o -name '*.md' -o \
+		    -name '*.sh' -o -path 't/data/*' \)
+	} | sort -u | while read -r file; do
+		case $file in
+		samples/*.c|t/vm/*) base=$file ;;
+		t/*.c)	base=${file%.c}.t ;;
+		*)	base=$file ;;
+		esac
+		grep -qx -e "$file" -e "$base" "$tmp/listed" ||
+		    echo "$file: in no list of a local.mk"
+	done
+	grep '^samples/.*\.c$' "$tmp/listed" | sed 's/\.c$//' |
+	    while read -r sample; do
+		grep -qx "$sample" "$tmp/listed" ||
+		    echo "$sample.c: is not built"
+	done
+}
+
+every_listed_file_is_there()
+{
+	listed | while read -r file; do
+		[ -e "$file" ] || [ -e "$file.c" ] || [ -e "${file%.t}.c" ] ||
+		    echo "$file"
+	done
+}
+
+lists_are_sorted_and_end_alike()
+{
+	for mk in $(find $rooms docs -name local.mk); do
+		awk '
+		/^\t# end, sorted$/ { open = 0 }
+		/= \\$/ { open = 1; last = ""; next }
+		open && /^\t%D%/ {
+			if ($1 <= last)
+				print FILENAME ":" FNR ": " $1
+			last = $1
+			next
+		}
+		open && !/\\$/ { open = 0 }
+		END {
+			if (open)
+				print FILENAME ": a list has no end"
+		}' "$mk"
+	done
+}
+
+run there_is_something_to_look_at
+none lines_have_at_most_80_columns
+none lines_end_without_blanks
+none indentation_is_tabs
+none comments_are_in_slash_and_star
+none structs_are_spelled_out
+none nothing_is_switched_off
+none functions_have_at_most_60_lines
+none files_have_at_most_600_lines
+none samples_have_at_most_80_lines
+none every_source_names_its_licence
+none nothing_is_left_undone
+none no_path_of_one_machine_is_left
+none every_file_is_in_a_list
+none every_listed_file_is_there
+none lists_are_sorted_and_end_alike
+none each_test_is_for_the_guest_or_for_the_host_alone
+tap_done

@@ -1,0 +1,629 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Every sample, by real processes, with peers good and bad.
+. "${0%/*}/../lib/tap.sh"
+. "$top/t/lib/toolbox.sh"
+
+bin=$build/samples
+[ -x "$bin/rdma_send" ] || skip_all "the samples are not built"
+
+# The passive one of a pair, and what moves the text.
+pairs="read_responder:read_requester
+write_responder:write_requester
+receive:send"
+
+# side WHICH SAMPLE OPTION... - run a sample as side a or b of $dir
+side()
+{
+	side=$1 sample=$2
+	shift 2
+	case $side in
+	a)	other=b ;;
+	*)	other=a ;;
+	esac
+	timeout 60 "$bin/rdma_$sample" -ld "$dir/$side" -re "$dir/$other" \
+		-m "$dir/m" --timeout "${limit:-20}" "$@" \
+		>"$dir/$side.out" 2>"$dir/$side.err"
+}
+
+# A new $dir for a pair.
+fresh()
+{
+	dir=$(mktemp -d "$tmp/pair.XXXXXX")
+}
+
+# vanishes FILE - within ten seconds
+vanishes()
+{
+	tries=0
+	while [ -e "$1" ]; do
+		tries=$((tries + 1))
+		[ $tries -le 500 ] || { echo "$1 never went"; return 1; }
+		sleep 0.02
+	done
+}
+
+# says FILE TEXT... - the file has each text
+says()
+{
+	file=$1
+	shift
+	for part; do
+		grep -qF -- "$part" "$file" || {
+			echo "not in $file: $part"
+			cat "$file"
+			return 1
+		}
+	done
+}
+
+# What SAMPLE says when TEXT has been moved.
+line_of()
+{
+	case $1 in
+	read_requester)		echo "read \"$2\"" ;;
+	read_responder)		echo "the peer is gone" ;;
+	write_requester)	echo "wrote \"$2\"" ;;
+	write_responder)	echo "the peer has written \"$2\"" ;;
+	send)			echo "sent \"$2\"" ;;
+	receive)		echo "received \"$2\"" ;;
+	esac
+}
+
+# The option that gives SAMPLE its text; in long form with LONG.
+text_option()
+{
+	case $1 in
+	read_responder)		echo "-r --read-string" ;;
+	write_requester)	echo "-w --write-string" ;;
+	send)			echo "-s --send-string" ;;
+	esac
+}
+
+# pair ORDER TEXT PASSIVE ACTIVE OPTION... - both succeed, and say so
+pair()
+{
+	order=$1 text=$2 passive=$3 active=$4
+	shift 4
+	fresh
+	if [ "$order" = passive_first ]; then
+		side a "$passive" "$@" &
+		appears "$dir/a" || return 1
+		side b "$active" "$@"
+		active_status=$?
+		wait $!
+		passive_status=$?
+	else
+		side b "$active" "$@" &
+		appears "$dir/b" || return 1
+		side a "$passive" "$@"
+		passive_status=$?
+		wait $!
+		active_status=$?
+	fi
+	if [ $active_status -ne 0 ] || [ $passive_status -ne 0 ]; then
+		echo "$active: exit $active_status, $passive:" \
+			"exit $passive_status"
+		cat "$dir"/*.out "$dir"/*.err
+		return 1
+	fi
+	says "$dir/a.out" "$(line_of "$passive" "$text")" &&
+		says "$dir/b.out" "$(line_of "$active" "$text")" || return 1
+	left=$(ls "$dir")
+	[ "$left" = "$(printf 'a.err\na.out\nb.err\nb.out')" ] || {
+		echo "files are left:" $left
+		return 1
+	}
+}
+
+# all_pairs ORDER OPTION...
+all_pairs()
+{
+	order=$1
+	shift
+	for names in $pairs; do
+		pair "$order" "Hi DOCA RDMA!" "${names%:*}" "${names#*:}" \
+			"$@" || return 1
+	done
+}
+
+# cm_side WHICH SAMPLE OPTION... - as side(), by address and without files
+cm_side()
+{
+	side=$1 sample=$2
+	shift 2
+	timeout 60 "$bin/rdma_$sample" -d soft_lo -cm -lp "$port" \
+		--timeout "${limit:-20}" "$@" \
+		>"$dir/$side.out" 2>"$dir/$side.err"
+}
+
+# A new $dir, and a $port that no other run is likely to have.
+fresh_port()
+{
+	fresh
+	ports=$((${ports:-0} + 1))
+	port=$((20000 + ($$ * 50 + ports) % 12000))
+}
+
+# cm_pair ORDER SERVER CLIENT OPTION... - the client's options; both succeed
+cm_pair()
+{
+	order=$1 server=$2 client=$3
+	shift 3
+	fresh_port
+	if [ "$order" = server_first ]; then
+		cm_side a "$server" &
+		cm_side b "$client" "$@"
+		client_status=$?
+		wait $!
+		server_status=$?
+	else
+		cm_side b "$client" "$@" &
+		cm_side a "$server"
+		server_status=$?
+		wait $!
+		client_status=$?
+	fi
+	if [ $client_status -ne 0 ] || [ $server_status -ne 0 ]; then
+		echo "$order: $server, the server: exit $server_status," \
+			"$client: exit $client_status"
+		cat "$dir"/*.out "$dir"/*.err
+		return 1
+	fi
+	says "$dir/a.out" "$(line_of "$server" "Hi DOCA RDMA!")" &&
+		says "$dir/b.out" "$(line_of "$client" "Hi DOCA RDMA!")"
+}
+
+# all_by_address ORDER OPTION... - each pair, with either as the server
+all_by_address()
+{
+	order=$1
+	shift
+	for names in $pairs; do
+		cm_pair "$order" "${names%:*}" "${names#*:}" "$@" &&
+			cm_pair "$order" "${names#*:}" "${names%:*}" "$@" ||
+			return 1
+	done
+}
+
+samples_have_at_most_80_lines()
+{
+	for file in "$top"/samples/*.c; do
+		lines=$(wc -l <"$file")
+		[ "$lines" -le 80 ] || echo "$file: $lines lines"
+	done
+}
+
+# Those of several connections are in t/samples/samples_many.sh.
+each_sample_is_run_here()
+{
+	for file in "$top"/samples/*.c; do
+		case $file in
+		*_multi_conn_*)	continue ;;
+		esac
+		name=${file##*/rdma_}
+		echo "$pairs" | tr : '\n' | grep -qx "${name%.c}" ||
+			echo "$file is not in the list of pairs"
+	done
+}
+
+pairs_work_on_soft_lo_with_the_passive_side_first()
+{
+	all_pairs passive_first -d soft_lo
+}
+
+pairs_work_on_soft_lo_with_the_active_side_first()
+{
+	all_pairs active_first -d soft_lo
+}
+
+pairs_work_on_the_default_device_with_the_passive_side_first()
+{
+	all_pairs passive_first
+}
+
+pairs_work_on_the_default_device_with_the_active_side_first()
+{
+	all_pairs active_first
+}
+
+pairs_meet_by_address_with_the_server_first()
+{
+	all_by_address server_first -sa 127.0.0.1
+}
+
+pairs_meet_by_address_with_the_client_first()
+{
+	all_by_address client_first -sa 127.0.0.1 -sat IPv4
+}
+
+a_server_has_a_name_a_gid_or_an_address_with_its_port()
+{
+	cm_pair server_first read_responder read_requester -sa localhost &&
+		cm_pair server_first read_responder read_requester \
+			--server-addr=::ffff:127.0.0.1 \
+			--server-addr-type gid || return 1
+	fresh_port
+	cm_side a read_responder &
+	timeout 60 "$bin/rdma_read_requester" -d soft_lo \
+		-sa "127.0.0.1:$port" >"$dir/b.out" || return 1
+	wait $! && says "$dir/b.out" 'read "Hi DOCA RDMA!"'
+}
+
+a_server_that_never_comes_is_named_when_the_time_is_up()
+{
+	fresh_port
+	limit=1 cm_side b read_requester -sa 127.0.0.1
+	fails $? "$dir/b.err" read_requester "after 1 s" \
+		"127.0.0.1 port $port" || return 1
+	limit=1 cm_side a read_responder
+	fails $? "$dir/a.err" read_responder "nobody has connected" \
+		"port $port"
+}
+
+two_requesters_have_nothing_to_read()
+{
+	fresh_port
+	cm_side a read_requester &
+	cm_side b write_requester -sa 127.0.0.1
+	fails $? "$dir/b.err" write_requester "offers no memory" || return 1
+	wait $!
+	fails $? "$dir/a.err" read_requester "offers no memory"
+}
+
+an_address_of_another_type_is_refused()
+{
+	fresh_port
+	cm_side b read_requester -sa 127.0.0.1 -sat ipv6
+	fails $? "$dir/b.err" read_requester "not an IPv6 one" || return 1
+	cm_side b read_requester -sa 127.0.0.1 -sat ipv5
+	[ $? -eq 2 ] && says "$dir/b.err" "-sat" "IPv4, IPv6, GID"
+}
+
+# with_texts TEXT - each pair with the text given, short and long
+with_texts()
+{
+	for form in 1 2; do
+		for names in $pairs; do
+			passive=${names%:*} active=${names#*:}
+			fresh
+			giver=$active
+			[ "$(text_option "$giver")" ] || giver=$passive
+			option=$(text_option "$giver" | cut -d' ' -f$form)
+			give_text "$option" "$1" || return 1
+		done
+	done
+}
+
+# As pair(), with the option for the side that has it.
+give_text()
+{
+	if [ "$giver" = "$passive" ]; then
+		side a "$passive" -d soft_lo "$1" "$2" &
+		side b "$active" -d soft_lo || { cat "$dir/b.err"; return 1; }
+	else
+		side a "$passive" -d soft_lo &
+		side b "$active" -d soft_lo "$1" "$2" ||
+			{ cat "$dir/b.err"; return 1; }
+	fi
+	wait $! || { cat "$dir/a.err"; return 1; }
+	says "$dir/a.out" "$(line_of "$passive" "$2")" &&
+		says "$dir/b.out" "$(line_of "$active" "$2")"
+}
+
+the_text_is_given_by_a_short_or_a_long_option()
+{
+	with_texts "one two \"three\""
+}
+
+# 255 characters.
+longest()
+{
+	printf '%0255d' 7
+}
+
+a_text_may_have_255_characters()
+{
+	with_texts "$(longest)"
+}
+
+a_text_of_1_character_is_enough()
+{
+	with_texts "x"
+}
+
+a_text_of_no_or_256_characters_is_a_usage_error()
+{
+	for sample in read_responder write_requester send; do
+		option=$(text_option $sample | cut -d' ' -f1)
+		for text in "" "x$(longest)"; do
+			fresh
+			side a $sample "$option" "$text"
+			[ $? -eq 2 ] || { echo "$sample"; return 1; }
+			[ -s "$dir/a.err" ] || { echo silent; return 1; }
+		done
+	done
+}
+
+options_may_be_long()
+{
+	fresh
+	timeout 60 "$bin/rdma_receive" --device soft_lo \
+		--local-descriptor-path "$dir/a" \
+		--remote-descriptor-path "$dir/b" --timeout=20 \
+		>"$dir/a.out" 2>"$dir/a.err" &
+	timeout 60 "$bin/rdma_send" --device=soft_lo \
+		--local-descriptor-path="$dir/b" \
+		--remote-descriptor-path="$dir/a" --timeout 20 \
+		--send-string="long words" || return 1
+	wait $! || { cat "$dir/a.err"; return 1; }
+	says "$dir/a.out" 'received "long words"'
+}
+
+options_may_stand_in_a_json_file()
+{
+	fresh
+	cat >"$dir/a.json" <<-END
+		{ "device": "soft_lo", "timeout": 20,
+		  "local-descriptor-path": "$dir/a",
+		  "remote-descriptor-path": "$dir/b",
+		  "remote-resource-descriptor-path": "$dir/m",
+		  "read-string": "from the file" }
+	END
+	cat >"$dir/b.json" <<-END
+		{ "device": "soft_lo", "timeout": 20,
+		  "local-descriptor-path": "$dir/b",
+		  "remote-descriptor-path": "$dir/a",
+		  "remote-resource-descriptor-path": "$dir/m" }
+	END
+	timeout 60 "$bin/rdma_read_responder" -j "$dir/a.json" \
+		>"$dir/a.out" 2>"$dir/a.err" &
+	timeout 60 "$bin/rdma_read_requester" --json "$dir/b.json" \
+		>"$dir/b.out" || return 1
+	wait $! || { cat "$dir/a.err"; return 1; }
+	says "$dir/b.out" 'read "from the file"'
+}
+
+samples()
+{
+	echo "$pairs" | tr : '\n'
+}
+
+help_is_told_and_a_bad_option_is_a_usage_error()
+{
+	for sample in $(samples); do
+		"$bin/rdma_$sample" --help >"$tmp/out" || return 1
+		says "$tmp/out" --device --local-descriptor-path --timeout \
+			|| return 1
+		"$bin/rdma_$sample" --no-such-thing 2>"$tmp/out"
+		[ $? -eq 2 ] && says "$tmp/out" --no-such-thing || return 1
+	done
+}
+
+# fails STATUS FILE SAMPLE TEXT... - exit 1 and a sentence that has each TEXT
+fails()
+{
+	status=$1 file=$2 sample=$3
+	shift 3
+	[ "$status" -eq 1 ] || {
+		echo "$sample: exit $status"
+		cat "$file"
+		return 1
+	}
+	says "$file" "rdma_$sample: " "$@"
+}
+
+a_peer_that_never_comes_is_named_when_the_time_is_up()
+{
+	for sample in $(samples); do
+		fresh
+		limit=1 side a $sample -d soft_lo
+		status=$?
+		case $sample in
+		*_requester)	missing=$dir/m ;;
+		*)		missing=$dir/b ;;
+		esac
+		fails $status "$dir/a.err" $sample "$missing" || return 1
+		[ -z "$(ls "$dir" | grep -v '^a\.')" ] || {
+			echo "$sample has left:" "$dir"/*
+			return 1
+		}
+	done
+}
+
+memory_that_never_comes_is_named_when_the_time_is_up()
+{
+	for sample in read_requester write_requester; do
+		fresh
+		limit=2 side b receive -d soft_lo &
+		limit=1 side a $sample -d soft_lo
+		fails $? "$dir/a.err" $sample "$dir/m" || return 1
+		wait
+	done
+}
+
+# save_descriptors SECONDS - leave in $dir/saved and $dir/saved-m what a read
+# responder wrote, good for so long, before it was killed
+save_descriptors()
+{
+	fresh
+	"$bin/rdma_read_responder" -d soft_lo -ld "$dir/saved" -re "$dir/b" \
+		-m "$dir/saved-m" --timeout "$1" &
+	appears "$dir/saved"
+	kill -KILL $!
+	wait $!
+	[ -e "$dir/saved" ] && [ -e "$dir/saved-m" ]
+}
+
+an_old_descriptor_is_refused_and_its_age_is_told()
+{
+	save_descriptors 1 || return 1
+	# until it is older than the second it was good for
+	while [ -z "$(find "$dir/saved" ! -newermt '-2 seconds')" ]; do
+		sleep 0.1
+	done
+	cp "$dir/saved" "$dir/a"
+	broken send "$dir/a" "old"
+}
+
+# broken SAMPLE TEXT... - it does not take what it finds, and says why
+broken()
+{
+	sample=$1
+	shift
+	limit=3 side b "$sample" -d soft_lo
+	fails $? "$dir/b.err" "$sample" "$@"
+}
+
+a_truncated_descriptor_is_refused()
+{
+	save_descriptors 20 || return 1
+	head -c 40 "$dir/saved" >"$dir/a"
+	broken send "40 bytes"
+}
+
+garbage_is_no_descriptor()
+{
+	for size in 1 100 5000; do
+		fresh
+		head -c $size /dev/urandom >"$dir/a"
+		broken send || return 1
+	done
+}
+
+an_empty_file_is_no_descriptor()
+{
+	fresh
+	: >"$dir/a"
+	broken send "$dir/a"
+}
+
+a_descriptor_of_memory_is_no_connection()
+{
+	save_descriptors 20 || return 1
+	cp "$dir/saved-m" "$dir/a"
+	broken send "memory descriptor"
+}
+
+a_descriptor_of_a_connection_is_no_memory()
+{
+	fresh
+	limit=3 side a read_responder -d soft_lo &
+	appears "$dir/a" || return 1
+	cp "$dir/a" "$dir/n"
+	timeout 60 "$bin/rdma_read_requester" -d soft_lo -ld "$dir/b" \
+		-re "$dir/a" -m "$dir/n" --timeout 2 2>"$dir/b.err"
+	fails $? "$dir/b.err" read_requester "connection descriptor" ||
+		return 1
+	wait
+}
+
+an_unknown_device_is_named()
+{
+	for sample in $(samples); do
+		fresh
+		side a $sample -d no_such0
+		fails $? "$dir/a.err" $sample no_such0 || return 1
+	done
+}
+
+a_gid_index_out_of_range_is_named()
+{
+	for sample in $(samples); do
+		fresh
+		side a $sample -d soft_lo -g 200
+		fails $? "$dir/a.err" $sample 200 || return 1
+	done
+}
+
+a_peer_that_reads_instead_of_writing_is_refused_and_told_of()
+{
+	fresh
+	side a write_responder -d soft_lo &
+	side b read_requester -d soft_lo
+	fails $? "$dir/b.err" read_requester || return 1
+	wait $!
+	fails $? "$dir/a.err" write_responder "the peer has written no text"
+}
+
+# Two receivers, which wait for each other once connected: $pid_a, $pid_b.
+connected()
+{
+	fresh
+	"$bin/rdma_receive" -d soft_lo -ld "$dir/a" -re "$dir/b" \
+		--timeout 15 >"$dir/a.out" 2>"$dir/a.err" &
+	pid_a=$!
+	appears "$dir/a" || return 1
+	"$bin/rdma_receive" -d soft_lo -ld "$dir/b" -re "$dir/a" \
+		--timeout 15 >"$dir/b.out" 2>"$dir/b.err" &
+	pid_b=$!
+	vanishes "$dir/a" && vanishes "$dir/b"	# each has read the other's
+}
+
+a_killed_peer_is_noticed()
+{
+	connected || return 1
+	kill -KILL $pid_a
+	wait $pid_a
+	wait $pid_b
+	fails $? "$dir/b.err" receive
+}
+
+a_peer_that_is_killed_while_it_waits_leaves_a_bounded_one()
+{
+	fresh
+	"$bin/rdma_read_responder" -d soft_lo -ld "$dir/a" -re "$dir/b" \
+		-m "$dir/m" 2>"$dir/a.err" >"$dir/a.out" &
+	pid_a=$!
+	appears "$dir/a" && appears "$dir/m" || return 1
+	kill -KILL $pid_a
+	wait $pid_a
+	limit=3 side b read_requester -d soft_lo
+	fails $? "$dir/b.err" read_requester
+}
+
+a_stream_of_pairs_loses_nothing()
+{
+	round=0
+	while [ $round -lt 20 ]; do
+		round=$((round + 1))
+		pair passive_first "Hi DOCA RDMA!" receive send -d soft_lo ||
+			return 1
+	done
+}
+
+none samples_have_at_most_80_lines
+none each_sample_is_run_here
+run pairs_work_on_soft_lo_with_the_passive_side_first
+run pairs_work_on_soft_lo_with_the_active_side_first
+run pairs_work_on_the_default_device_with_the_passive_side_first
+run pairs_work_on_the_default_device_with_the_active_side_first
+run pairs_meet_by_address_with_the_server_first
+run pairs_meet_by_address_with_the_client_first
+run a_server_has_a_name_a_gid_or_an_address_with_its_port
+run a_server_that_never_comes_is_named_when_the_time_is_up
+run two_requesters_have_nothing_to_read
+run an_address_of_another_type_is_refused
+run the_text_is_given_by_a_short_or_a_long_option
+run a_text_may_have_255_characters
+run a_text_of_1_character_is_enough
+run a_text_of_no_or_256_characters_is_a_usage_error
+run options_may_be_long
+run options_may_stand_in_a_json_file
+run help_is_told_and_a_bad_option_is_a_usage_error
+run a_peer_that_never_comes_is_named_when_the_time_is_up
+run memory_that_never_comes_is_named_when_the_time_is_up
+run an_old_descriptor_is_refused_and_its_age_is_told
+run a_truncated_descriptor_is_refused
+run garbage_is_no_descriptor
+run an_empty_file_is_no_descriptor
+run a_descriptor_of_memory_is_no_connection
+run a_descriptor_of_a_connection_is_no_memory
+run an_unknown_device_is_named
+run a_gid_index_out_of_range_is_named
+run a_peer_that_reads_instead_of_writing_is_refused_and_told_of
+run a_killed_peer_is_noticed
+run a_peer_that_is_killed_while_it_waits_leaves_a_bounded_one
+run a_stream_of_pairs_loses_nothing
+tap_done

@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/clock.h"
+#include "t/lib/cmpair.h"
+#include "t/lib/tap.h"
+
+/*
+ * How connections end, what is left of them, and peers that are no soft
+ * devices, in virtual time.
+ */
+static struct cm_pair *pair;
+
+static struct cm_sent *sent(enum soft_mad_attr attr)
+{
+	return &pair->sent[attr];
+}
+
+static bool begin(void)
+{
+	pair = cm_open(2, false, 8);
+	return cm_connected(pair);
+}
+
+static void end(void)
+{
+	cm_close(pair);
+}
+
+static struct cm_end *end_of(int i)
+{
+	return cm_last(&pair->side[i]);
+}
+
+static int disconnect(int i)
+{
+	return pier__soft_cm_disconnect(pair->side[i].cm, end_of(i)->id);
+}
+
+static void both_are_told(void)
+{
+	IS(end_of(0)->over, PIER__CM_DISCONNECTED);
+	IS(end_of(1)->over, PIER__CM_DISCONNECTED);
+	IS(end_of(1)->told[PIER__CM_ESTABLISHED], 1);
+}
+
+/* All is forgotten once timewait is over. */
+static void nothing_is_left(void)
+{
+	cm_run(pair, 20000);
+	IS(pier__soft_cm_count(pair->side[0].cm), 0);
+	IS(pier__soft_cm_count(pair->side[1].cm), 0);
+}
+
+static void either_side_disconnects_and_both_are_told(void)
+{
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		if (begin()) {
+			IS(disconnect(i), 0);
+			cm_run(pair, 10);
+			both_are_told();
+			IS(sent(SOFT_MAD_DREQ)->count, 1);
+			IS(sent(SOFT_MAD_DREP)->count, 1);
+			IS(disconnect(i), 0);
+			nothing_is_left();
+		}
+		end();
+	}
+}
+
+static void both_at_once_is_as_good(void)
+{
+	if (begin()) {
+		IS(disconnect(0), 0);
+		IS(disconnect(1), 0);
+		cm_run(pair, 10);
+		both_are_told();
+		nothing_is_left();
+	}
+	end();
+}
+
+static void a_lost_dreq_or_drep_is_repeated(void)
+{
+	if (begin()) {
+		sent(SOFT_MAD_DREQ)->lose = 1;
+		sent(SOFT_MAD_DREP)->lose = 1;
+		IS(disconnect(0), 0);
+		cm_run(pair, 500);
+		both_are_told();
+		IS(sent(SOFT_MAD_DREQ)->count, 3);
+		IS(sent(SOFT_MAD_DREP)->count, 2);
+	}
+	end();
+}
+
+/* RTU is lost, and DREQ shows that it was meant. */
+static void a_dreq_stands_for_a_lost_rtu(void)
+{
+	pair = cm_open(2, false, 8);
+	sent(SOFT_MAD_RTU)->lose = 1;
+	cm_ask(pair, CM_SERVICE, NULL);
+	cm_run(pair, 5);
+	IS(end_of(1)->told[PIER__CM_ESTABLISHED], 0);
+	IS(disconnect(0), 0);
+	cm_run(pair, 10);
+	both_are_told();
+	end();
+}
+
+static void a_peer_that_is_gone_is_not_waited_for_long(void)
+{
+	if (begin()) {
+		vnet_attach(pair->side[1].io, NULL);
+		IS(disconnect(0), 0);
+		cm_run(pair, 3000);
+		IS(end_of(0)->over, -1);
+		cm_run(pair, 7000);
+		IS(end_of(0)->over, PIER__CM_DISCONNECTED);
+		vnet_attach(pair->side[1].io, pair->side[1].ep);
+	}
+	end();
+}
+
+static void a_dreq_for_nobody_is_answered_with_the_ids_exchanged(void)
+{
+	struct soft_mad mad = {
+		.attr = SOFT_MAD_DREQ, .local_id = 17, .remote_id = 18,
+		.tid = 19, .qpn = 20,
+	};
+
+	pair = cm_open(2, false, 8);
+	cm_say(pair, 1, &pair->side[0].addr, CM_PORT1, &mad);
+	IS(sent(SOFT_MAD_DREP)->count, 1);
+	IS(sent(SOFT_MAD_DREP)->mad.local_id, 18);
+	IS(sent(SOFT_MAD_DREP)->mad.remote_id, 17);
+	IS(sent(SOFT_MAD_DREP)->mad.tid, 19);
+	IS(sent(SOFT_MAD_DREP)->port, CM_PORT0);
+	end();
+}
+
+static void an_end_that_is_released_disconnects_by_itself(void)
+{
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		if (begin()) {
+			sent(SOFT_MAD_DREQ)->lose = 2;
+			cm_release(&pair->side[i], end_of(i));
+			cm_run(pair, 1000);
+			IS(end_of(!i)->over, PIER__CM_DISCONNECTED);
+			IS(end_of(i)->over, -1);
+			nothing_is_left();
+		}
+		end();
+	}
+}
+
+/* Side @i lets go when things are as @before made them. */
+static void released(int i, enum cm_manner client, enum cm_manner server,
+		     int kind)
+{
+	pair = cm_open(2, false, 8);
+	pair->side[0].manner = client;
+	pair->side[1].manner = server;
+	cm_ask(pair, CM_SERVICE, NULL);
+	cm_run(pair, 5);
+	sent(SOFT_MAD_REJ)->lose = 1;
+	if (OK(end_of(i))) {
+		cm_release(&pair->side[i], end_of(i));
+		cm_run(pair, 10000);
+		if (OK(end_of(!i)))
+			IS(end_of(!i)->over, kind);
+		nothing_is_left();
+	}
+	end();
+}
+
+static void an_attempt_can_be_released_at_every_step(void)
+{
+	/* REQ is sent; the server's program has it. */
+	released(0, CM_AGREE, CM_WAIT, PIER__CM_REJECTED);
+	/* The same, seen from the server. */
+	released(1, CM_AGREE, CM_WAIT, PIER__CM_REJECTED);
+	/* REP was told to a client that does not go on. */
+	released(0, CM_WAIT, CM_AGREE, PIER__CM_REJECTED);
+	/* The same, seen from the server: it waits for RTU. */
+	released(1, CM_WAIT, CM_AGREE, PIER__CM_REJECTED);
+}
+
+static void what_was_only_resolved_is_released_without_a_word(void)
+{
+	struct pier__cm_id *id;
+	struct soft_cm *cm;
+	struct soft_addr dst;
+
+	pair = cm_open(2, false, 8);
+	cm = pair->side[0].cm;
+	dst = pair->side[1].addr;
+	IS(pier__soft_cm_resolved(cm, &pair->side[0].addr, &dst, NULL, &id),
+	   0);
+	pier__soft_cm_release(cm, id);
+	cm_run(pair, 100);
+	IS(pair->net.sent, 0);
+	IS(pier__soft_cm_count(cm), 0);
+	end();
+}
+
+static void only_what_is_connected_can_be_disconnected(void)
+{
+	struct cm_end *a;
+
+	pair = cm_open(2, false, 8);
+	pair->side[0].manner = CM_WAIT;
+	a = cm_ask(pair, CM_SERVICE, NULL);
+	IS(disconnect(0), -ENOTCONN);
+	IS(cm_establish(&pair->side[0], a), -EINVAL);
+	cm_run(pair, 5);
+	IS(disconnect(0), -ENOTCONN);
+	IS(cm_establish(&pair->side[0], a), 0);
+	IS(cm_establish(&pair->side[0], a), -EINVAL);
+	end();
+}
+
+/* A peer that knows nothing of us any more, and uses a QPN again. */
+static void a_stale_connection_ends_when_its_peer_begins_anew(void)
+{
+	struct soft_addr src;
+	struct soft_mad mad;
+	struct cm_end *b;
+	uint8_t data[92];
+
+	pair = cm_open(2, false, 8);
+	src = pair->side[0].addr;
+	src.port = 0xd872;
+	cm_linux_req(pair, &src, 1000, 77, &mad, data);
+	cm_say(pair, 1, &src, CM_SERVICE, &mad);
+	cm_run(pair, 1);
+	b = end_of(1);
+	if (!OK(b))
+		goto out;
+	mad = (struct soft_mad) {
+		.attr = SOFT_MAD_RTU, .local_id = 1000,
+		.remote_id = sent(SOFT_MAD_REP)->mad.local_id,
+	};
+	cm_say(pair, 1, &src, CM_SERVICE, &mad);
+	cm_run(pair, 1);
+	IS(b->told[PIER__CM_ESTABLISHED], 1);
+
+	cm_linux_req(pair, &src, 1001, 77, &mad, data);
+	cm_say(pair, 1, &src, CM_SERVICE, &mad);
+	IS(sent(SOFT_MAD_REJ)->mad.reason, SOFT_REJ_STALE);
+	IS(sent(SOFT_MAD_REJ)->mad.remote_id, 1001);
+	IS(sent(SOFT_MAD_DREQ)->mad.remote_id, 1000);
+	IS(sent(SOFT_MAD_DREQ)->mad.qpn, 77);
+	cm_run(pair, 20000);
+	IS(b->over, PIER__CM_DISCONNECTED);
+	/* Now it may. */
+	cm_say(pair, 1, &src, CM_SERVICE, &mad);
+	cm_run(pair, 1);
+	OK(end_of(1) != b);
+out:
+	end();
+}
+
+static void a_linux_client_is_answered_at_port_4791(void)
+{
+	struct cm_side *server;
+	struct soft_addr src;
+	struct ibv_qp_attr attr;
+	struct soft_mad mad;
+	uint8_t data[92];
+	uint16_t port;
+	int mask;
+
+	pair = cm_open(2, false, 8);
+	server = &pair->side[1];
+	server->host.ops->standard(&server->host, true);
+	src = pair->side[0].addr;
+	src.port = 0xd872;
+	cm_linux_req(pair, &src, 1000, 77, &mad, data);
+	cm_say(pair, 1, &src, SOFT_STANDARD_PORT, &mad);
+	cm_run(pair, 1);
+	if (OK(end_of(1))) {
+		IS(sent(SOFT_MAD_REP)->port, SOFT_STANDARD_PORT);
+		IS(sent(SOFT_MAD_REP)->mad.tid, mad.tid);
+		IS(sent(SOFT_MAD_REP)->mad.remote_id, 1000);
+		IS(pier__soft_cm_qp_attr(server->cm, end_of(1)->id,
+					 IBV_QPS_RTR, &attr, &mask, &port),
+		   0);
+		IS(port, SOFT_STANDARD_PORT);
+		IS(attr.dest_qp_num, 77);
+		IS(pier__soft_cm_qp_attr(server->cm, end_of(1)->id,
+					 IBV_QPS_RTS, &attr, &mask, &port),
+		   0);
+		IS(attr.timeout, 19);
+		IS(attr.sq_psn, 0x123456);
+	}
+	server->host.ops->standard(&server->host, false);
+	end();
+}
+
+static void datagram_services_are_refused_and_paths_stay(void)
+{
+	struct soft_addr src;
+	struct soft_mad mad = {
+		.attr = SOFT_MAD_SIDR_REQ, .local_id = 3, .tid = 4,
+		.service_id = 0x01111d2f, .pkey = 0xffff,
+	};
+
+	if (begin()) {
+		src = pair->side[0].addr;
+		cm_say(pair, 1, &src, CM_PORT1, &mad);
+		IS(sent(SOFT_MAD_SIDR_REP)->count, 1);
+		IS(sent(SOFT_MAD_SIDR_REP)->mad.result, 1);
+		IS(sent(SOFT_MAD_SIDR_REP)->mad.local_id, 3);
+		IS(sent(SOFT_MAD_SIDR_REP)->mad.service_id, 0x01111d2f);
+		mad.attr = SOFT_MAD_LAP;
+		cm_say(pair, 1, &src, CM_PORT1, &mad);
+		IS(sent(SOFT_MAD_APR)->count, 0);
+	}
+	end();
+}
+
+static struct soft_qp *qps[2];
+
+static void queues_make(void)
+{
+	struct ibv_qp_cap cap = {
+		.max_send_wr = 4, .max_send_sge = 1, .max_inline_data = 64,
+	};
+	struct cm_side *side;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		side = &pair->side[i];
+		IS(pier__soft_qp_create(side->cq, side->srq, &cap, &qps[i]), 0);
+		side->last_qpn = pier__soft_qp_number(qps[i]) - 101;
+	}
+}
+
+static void queue_connect(int i)
+{
+	static const enum ibv_qp_state path[3] = {
+		IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS,
+	};
+	struct cm_side *side = &pair->side[i];
+	struct ibv_qp_attr attr;
+	uint16_t port;
+	int k, mask;
+
+	for (k = 0; k < 3; k++) {
+		IS(pier__soft_cm_qp_attr(side->cm, end_of(i)->id, path[k],
+					 &attr, &mask, &port), 0);
+		IS(pier__soft_qp_modify(qps[i], &attr, mask, &side->addr,
+					port), 0);
+	}
+}
+
+/* Until the client may say RTU. */
+static void begin_with_queues(void)
+{
+	pair = cm_open(2, false, 8);
+	pair->side[0].manner = CM_WAIT;
+	pair->side[1].manner = CM_WAIT;
+	queues_make();
+	cm_ask(pair, CM_SERVICE, NULL);
+	cm_run(pair, 1);
+	queue_connect(1);
+	IS(cm_accept(&pair->side[1], end_of(1), NULL), 0);
+	cm_run(pair, 1);
+	queue_connect(0);
+	cm_run(pair, 1);
+}
+
+static void end_with_queues(void)
+{
+	pier__soft_qp_destroy(qps[0]);
+	pier__soft_qp_destroy(qps[1]);
+	end();
+}
+
+/* RTU is lost, but the client's QP sends: that is as good. */
+static void data_makes_a_connection_established(void)
+{
+	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND }, *bad;
+
+	begin_with_queues();
+	sent(SOFT_MAD_RTU)->lose = 1000;
+	IS(cm_establish(&pair->side[0], end_of(0)), 0);
+	cm_run(pair, 1);
+	IS(end_of(1)->told[PIER__CM_ESTABLISHED], 0);
+	IS(pier__soft_qp_post(qps[0], &wr, &bad), 0);
+	cm_run(pair, 1);
+	IS(end_of(1)->told[PIER__CM_ESTABLISHED], 1);
+	cm_run(pair, 2000);
+	IS(end_of(1)->told[PIER__CM_ESTABLISHED], 1);
+	IS(end_of(1)->over, -1);
+	end_with_queues();
+}
+
+/* What the server says: its opcodes, and who hears them besides. */
+static struct {
+	uint8_t opcode[8];
+	size_t count;
+	bool (*tap)(const struct vnet_packet *packet, void *arg);
+} spoken;
+
+static bool listen_in(const struct vnet_packet *packet, void *arg)
+{
+	if (packet->src.port == CM_PORT1 && spoken.count < 8)
+		spoken.opcode[spoken.count++] = packet->data[0];
+	return spoken.tap(packet, arg);
+}
+
+static void what_has_come_is_acknowledged_before_the_end(void)
+{
+	struct ibv_send_wr wr = { .opcode = IBV_WR_RDMA_WRITE }, *bad;
+
+	begin_with_queues();
+	IS(cm_establish(&pair->side[0], end_of(0)), 0);
+	cm_run(pair, 1);
+	IS(pier__soft_qp_post(qps[0], &wr, &bad), 0);
+	pier__soft_ep_send_posted(pair->side[0].ep, true);
+	pair->net.now += PIER__MS;
+	pier__soft_ep_receive(pair->side[1].ep, true);
+	spoken.count = 0;
+	spoken.tap = pair->net.tap;
+	pair->net.tap = listen_in;
+	IS(disconnect(1), 0);
+	IS(spoken.count, 2);
+	IS(spoken.opcode[0], SOFT_ACK);
+	IS(sent(SOFT_MAD_DREQ)->count, 1);
+	cm_run(pair, 100);
+	both_are_told();
+	end_with_queues();
+}
+
+int main(void)
+{
+	TEST(either_side_disconnects_and_both_are_told);
+	TEST(both_at_once_is_as_good);
+	TEST(a_lost_dreq_or_drep_is_repeated);
+	TEST(a_dreq_stands_for_a_lost_rtu);
+	TEST(a_peer_that_is_gone_is_not_waited_for_long);
+	TEST(a_dreq_for_nobody_is_answered_with_the_ids_exchanged);
+	TEST(an_end_that_is_released_disconnects_by_itself);
+	TEST(an_attempt_can_be_released_at_every_step);
+	TEST(what_was_only_resolved_is_released_without_a_word);
+	TEST(only_what_is_connected_can_be_disconnected);
+	TEST(a_stale_connection_ends_when_its_peer_begins_anew);
+	TEST(a_linux_client_is_answered_at_port_4791);
+	TEST(datagram_services_are_refused_and_paths_stay);
+	TEST(data_makes_a_connection_established);
+	TEST(what_has_come_is_acknowledged_before_the_end);
+	return tap_done();
+}

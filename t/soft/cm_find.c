@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <string.h>
+
+#include "core/clock.h"
+#include "t/lib/cmpair.h"
+#include "t/lib/tap.h"
+
+/*
+ * How a client finds out where its peer is and whether it is there at all, in
+ * virtual time.  A soft listener has the service's UDP port; port 4791 of its
+ * host may be another process's, or a standard device's.
+ */
+static struct cm_pair *pair;
+
+static struct cm_sent *sent(enum soft_mad_attr attr)
+{
+	return &pair->sent[attr];
+}
+
+static void begin(uint32_t backlog)
+{
+	pair = cm_open(3, false, backlog);
+}
+
+static void end(void)
+{
+	cm_close(pair);
+}
+
+/* What somebody else with the peer's port 4791 says: no such listener. */
+static void deny(void)
+{
+	struct soft_mad mad = {
+		.attr = SOFT_MAD_REJ, .reason = SOFT_REJ_SERVICE_ID,
+		.remote_id = sent(SOFT_MAD_REQ)->mad.local_id,
+	};
+
+	cm_say(pair, 0, &pair->side[1].addr, CM_PORT0, &mad);
+}
+
+/* The listener's process is stopped, or it goes on. */
+static void stop(bool on)
+{
+	vnet_attach(pair->side[1].listen_io, on ? NULL : pair->side[1].ep);
+}
+
+static void refused(const struct cm_end *a)
+{
+	IS(a->over, PIER__CM_REJECTED);
+	IS(a->reason, SOFT_REJ_SERVICE_ID);
+}
+
+static void no_listener_of_one_does_not_silence_the_other(void)
+{
+	struct cm_end *a;
+
+	begin(8);
+	sent(SOFT_MAD_REQ)->lose = 1;
+	a = cm_ask(pair, CM_SERVICE, NULL);
+	deny();
+	cm_run(pair, 1000);
+	IS(a->over, -1);
+	IS(a->told[PIER__CM_RESPONSE], 1);
+	end();
+}
+
+static void a_listener_that_is_stopped_for_a_while_is_waited_for(void)
+{
+	struct cm_end *a;
+	int i;
+
+	begin(8);
+	stop(true);
+	a = cm_ask(pair, CM_SERVICE, NULL);
+	for (i = 0; i < 40; i++) {
+		deny();
+		cm_run(pair, 100);
+		IS(a->over, -1);
+	}
+	stop(false);
+	cm_run(pair, 2000);
+	IS(a->told[PIER__CM_RESPONSE], 1);
+	if (OK(cm_last(&pair->side[1])))
+		IS(cm_last(&pair->side[1])->told[PIER__CM_ESTABLISHED], 1);
+	end();
+}
+
+static void a_listener_that_asked_for_patience_cannot_be_denied(void)
+{
+	struct cm_end *a, *b;
+	int i;
+
+	begin(8);
+	pair->side[1].manner = CM_WAIT;
+	a = cm_ask(pair, CM_SERVICE, NULL);
+	deny();
+	for (i = 0; i < 100; i++) {
+		cm_run(pair, 100);
+		deny();
+	}
+	IS(a->over, -1);
+	IS(pair->side[0].standard_users, 0);
+	b = cm_last(&pair->side[1]);
+	if (OK(b)) {
+		IS(cm_accept(&pair->side[1], b, NULL), 0);
+		cm_run(pair, 10);
+		IS(b->told[PIER__CM_ESTABLISHED], 1);
+	}
+	end();
+}
+
+/* It has one place, and nobody to take the request out of it. */
+static void a_full_backlog_cannot_be_denied(void)
+{
+	struct cm_end *a, *b;
+
+	begin(1);
+	b = cm_ask(pair, CM_SERVICE, NULL);
+	a = cm_ask(pair, CM_SERVICE, NULL);
+	vnet_run(&pair->net, 10 * PIER__MS, NULL, NULL);
+	deny();
+	vnet_run(&pair->net, 8000 * PIER__MS, NULL, NULL);
+	deny();
+	vnet_run(&pair->net, 8000 * PIER__MS, NULL, NULL);
+	cm_run(pair, 10000);
+	IS(a->told[PIER__CM_RESPONSE], 1);
+	IS(b->told[PIER__CM_RESPONSE], 1);
+	end();
+}
+
+/* However long it was full. */
+static void a_full_backlog_is_asked_again_and_again(void)
+{
+	struct cm_end *a, *b;
+
+	begin(1);
+	b = cm_ask(pair, CM_SERVICE, NULL);
+	a = cm_ask(pair, CM_SERVICE, NULL);
+	vnet_run(&pair->net, 20000 * PIER__MS, NULL, NULL);
+	IS(a->over, -1);
+	cm_run(pair, 300);
+	IS(a->told[PIER__CM_RESPONSE], 1);
+	IS(b->told[PIER__CM_RESPONSE], 1);
+	end();
+}
+
+static void nobody_on_the_services_port_makes_a_denial_final(void)
+{
+	struct cm_end *a;
+
+	begin(0);
+	pair->side[0].peer_closed = true;
+	a = cm_ask(pair, CM_SERVICE, NULL);
+	cm_run(pair, 40);
+	IS(pair->side[0].knocks, 0);
+	IS(pair->side[0].standard_users, 0);
+	cm_run(pair, 20);
+	IS(sent(SOFT_MAD_REQ)->port, SOFT_STANDARD_PORT);
+	IS(pair->side[0].standard_users, 1);
+	deny();
+	cm_run(pair, 1);
+	refused(a);
+	IS(pair->side[0].standard_users, 0);
+	end();
+}
+
+/* The answer about the port is on its way. */
+static void a_denial_before_that_is_known_waits_for_it(void)
+{
+	struct cm_end *a;
+
+	begin(0);
+	a = cm_ask(pair, CM_SERVICE, NULL);
+	deny();
+	cm_run(pair, 1);
+	IS(a->over, -1);
+	IS(pair->side[0].knocks, 1);
+	pair->side[0].peer_closed = true;
+	cm_run(pair, 70);
+	refused(a);
+	end();
+}
+
+/* No news of the port comes through: what is heard is believed at last. */
+static void a_denial_that_nothing_contradicts_is_believed(void)
+{
+	struct cm_end *a;
+
+	begin(0);
+	a = cm_ask(pair, CM_SERVICE, NULL);
+	deny();
+	cm_run(pair, 4000);
+	IS(a->over, -1);
+	cm_run(pair, 1000);
+	refused(a);
+	/* Was it there after all, it is not to accept what is over. */
+	IS(sent(SOFT_MAD_REJ)->mad.reason, SOFT_REJ_TIMEOUT);
+	cm_run(pair, 5000);
+	IS(pier__soft_cm_count(pair->side[0].cm), 0);
+	end();
+}
+
+static void a_listener_that_dies_can_be_denied_again(void)
+{
+	struct cm_end *a;
+
+	begin(8);
+	pair->side[1].manner = CM_WAIT;
+	a = cm_ask(pair, CM_SERVICE, NULL);
+	cm_run(pair, 100);
+	IS(sent(SOFT_MAD_MRA)->count, 1);
+	stop(true);
+	pair->side[0].peer_closed = true;
+	cm_run(pair, 5000);
+	IS(sent(SOFT_MAD_REQ)->port, SOFT_STANDARD_PORT);
+	deny();
+	cm_run(pair, 1);
+	refused(a);
+	stop(false);
+	end();
+}
+
+static void a_listener_that_begins_late_is_one_like_any(void)
+{
+	struct cm_end *a;
+
+	begin(0);
+	pair->side[0].peer_closed = true;
+	pair->side[1].manner = CM_WAIT;
+	a = cm_ask(pair, CM_SERVICE, NULL);
+	cm_run(pair, 60);
+	cm_listen(pair, 1, 8);
+	pair->side[0].peer_closed = false;
+	cm_run(pair, 1000);
+	IS(sent(SOFT_MAD_MRA)->mad.message, SOFT_MAD_OF_REQ);
+	deny();
+	cm_run(pair, 1);
+	IS(a->over, -1);
+	end();
+}
+
+/* Some kernels crash on what is no packet there; cmpair.c looks. */
+static void port_4791_is_not_knocked_at(void)
+{
+	begin(0);
+	pair->side[0].peer_closed = true;
+	cm_ask(pair, CM_SERVICE, NULL);
+	cm_ask(pair, SOFT_STANDARD_PORT, NULL);
+	cm_run(pair, 3000);
+	IS(pair->side[0].knocks, 1);
+	end();
+}
+
+/* Its answers come to our port 4791, which is not ours. */
+static void a_standard_peer_without_our_port_4791_is_told_as_that(void)
+{
+	struct cm_end *a;
+
+	begin(0);
+	pair->side[0].peer_closed = true;
+	pair->side[0].standard_taken = true;
+	a = cm_ask(pair, CM_SERVICE, NULL);
+	cm_run(pair, 1000);
+	IS(a->over, -1);	/* it may be free soon */
+	cm_run(pair, 1000);
+	IS(a->over, PIER__CM_UNREACHABLE);
+	IS(a->error, -EADDRINUSE);
+	end();
+}
+
+static void a_port_4791_that_is_free_again_is_taken(void)
+{
+	struct cm_end *a;
+
+	begin(0);
+	pair->side[0].peer_closed = true;
+	pair->side[0].standard_taken = true;
+	a = cm_ask(pair, CM_SERVICE, NULL);
+	cm_run(pair, 500);
+	pair->side[0].standard_taken = false;
+	cm_run(pair, 10000);
+	IS(a->over, -1);
+	IS(pair->side[0].standard_users, 1);
+	end();
+}
+
+static void without_news_of_its_ports_both_are_asked_soon(void)
+{
+	begin(0);
+	cm_ask(pair, CM_SERVICE, NULL);
+	cm_run(pair, 140);
+	IS(sent(SOFT_MAD_REQ)->port, CM_SERVICE);
+	IS(pair->side[0].standard_users, 0);
+	cm_run(pair, 20);
+	IS(sent(SOFT_MAD_REQ)->port, SOFT_STANDARD_PORT);
+	IS(pair->side[0].standard_users, 1);
+	end();
+}
+
+static void a_request_that_came_both_ways_is_one(void)
+{
+	struct cm_side *server;
+	struct cm_end *b;
+
+	begin(8);
+	server = &pair->side[1];
+	server->manner = CM_WAIT;
+	server->host.ops->standard(&server->host, true);
+	sent(SOFT_MAD_REQ)->lose = 2;
+	cm_ask(pair, CM_SERVICE, NULL);
+	cm_run(pair, 160);
+	IS(sent(SOFT_MAD_REQ)->count, 4);
+	b = cm_last(server);
+	OK(b && !b->next);
+	IS(sent(SOFT_MAD_MRA)->count, 0);
+	server->host.ops->standard(&server->host, false);
+	end();
+}
+
+/* Say REP as Linux would, to the REQ that was sent last. */
+static void linux_answers(struct cm_end *a)
+{
+	struct soft_addr src = pair->side[1].addr;
+	struct soft_mad mad = {
+		.attr = SOFT_MAD_REP, .local_id = 5, .qpn = 99,
+		.remote_id = sent(SOFT_MAD_REQ)->mad.local_id,
+		.tid = sent(SOFT_MAD_REQ)->mad.tid, .psn = 7,
+		.guid = 0x505400fffe123456,
+	};
+
+	src.port = 0xd872;
+	cm_say(pair, 0, &src, SOFT_STANDARD_PORT, &mad);
+	cm_run(pair, 1);
+	IS(a->told[PIER__CM_RESPONSE], 1);
+}
+
+static void a_linux_server_is_met_at_port_4791(void)
+{
+	struct cm_side *client;
+	struct cm_end *a;
+
+	begin(0);
+	client = &pair->side[0];
+	client->peer_closed = true;
+	a = cm_ask(pair, CM_SERVICE, NULL);
+	IS(sent(SOFT_MAD_REQ)->port, CM_SERVICE);
+	cm_run(pair, 55);
+	IS(sent(SOFT_MAD_REQ)->port, SOFT_STANDARD_PORT);
+	IS(client->standard_users, 1);
+	linux_answers(a);
+	IS(sent(SOFT_MAD_RTU)->port, SOFT_STANDARD_PORT);
+	IS(sent(SOFT_MAD_RTU)->mad.remote_id, 5);
+	end();
+}
+
+static void the_next_time_it_is_asked_there_at_once(void)
+{
+	begin(0);
+	pair->side[0].peer_closed = true;
+	cm_ask(pair, CM_SERVICE, NULL);
+	cm_run(pair, 55);
+	linux_answers(cm_last(&pair->side[0]));
+	cm_ask(pair, CM_SERVICE, NULL);
+	IS(sent(SOFT_MAD_REQ)->port, SOFT_STANDARD_PORT);
+	end();
+}
+
+static void an_attempt_that_is_released_knocks_no_more(void)
+{
+	struct cm_end *a;
+	int knocks;
+
+	begin(0);
+	a = cm_ask(pair, CM_SERVICE, NULL);
+	cm_run(pair, 300);
+	IS(pair->side[0].knocking, 1);
+	cm_release(&pair->side[0], a);
+	knocks = pair->side[0].knocks;
+	cm_run(pair, 5000);
+	IS(pair->side[0].knocks, knocks);
+	IS(pair->side[0].knocking, 0);
+	end();
+}
+
+int main(void)
+{
+	TEST(no_listener_of_one_does_not_silence_the_other);
+	TEST(a_listener_that_is_stopped_for_a_while_is_waited_for);
+	TEST(a_listener_that_asked_for_patience_cannot_be_denied);
+	TEST(a_full_backlog_cannot_be_denied);
+	TEST(a_full_backlog_is_asked_again_and_again);
+	TEST(nobody_on_the_services_port_makes_a_denial_final);
+	TEST(a_denial_before_that_is_known_waits_for_it);
+	TEST(a_denial_that_nothing_contradicts_is_believed);
+	TEST(a_listener_that_dies_can_be_denied_again);
+	TEST(a_listener_that_begins_late_is_one_like_any);
+	TEST(port_4791_is_not_knocked_at);
+	TEST(a_standard_peer_without_our_port_4791_is_told_as_that);
+	TEST(a_port_4791_that_is_free_again_is_taken);
+	TEST(without_news_of_its_ports_both_are_asked_soon);
+	TEST(a_request_that_came_both_ways_is_one);
+	TEST(a_linux_server_is_met_at_port_4791);
+	TEST(the_next_time_it_is_asked_there_at_once);
+	TEST(an_attempt_that_is_released_knocks_no_more);
+	return tap_done();
+}

@@ -1,0 +1,544 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/clock.h"
+#include "t/lib/softpair.h"
+#include "t/lib/tap.h"
+
+/*
+ * What the soft device refuses, what both ends are told then, and that the
+ * memory is not touched.
+ */
+#define SECOND (1000 * PIER__MS)
+#define SRC 4096
+#define DST (PAIR_MEM / 2)
+
+static struct pair *pair;
+static struct side *a, *b;
+
+static void open_pair(const struct pair_opts *opts)
+{
+	static const struct pair_opts plain;
+
+	pair = pair_open(opts ? opts : &plain, 1);
+	a = &pair->side[0];
+	b = &pair->side[1];
+}
+
+static bool untouched(const struct side *side)
+{
+	uint32_t i;
+
+	for (i = 0; i < PAIR_MEM; i++)
+		if (side->mem[i] != 0x5a)
+			return false;
+	return true;
+}
+
+/* The endpoint of @b still serves others. */
+static void others_go_on(void)
+{
+	struct soft_qp *old[2] = { a->qp, b->qp };
+	bool may = b->mr.access & IBV_ACCESS_REMOTE_WRITE;
+
+	a->qp = pair_qp(a);
+	b->qp = pair_qp(b);
+	pair_connect(pair, a->qp, b->qp);
+	a->wcs = 0;
+	IS(pair_send(a, 9, IBV_WR_RDMA_WRITE, SRC, may ? 5000 : 0, b,
+		     DST), 0);
+	OK(pair_wait(pair, 0, 1, SECOND));
+	IS(a->wc[0].status, IBV_WC_SUCCESS);
+	pier__soft_qp_destroy(a->qp);
+	pier__soft_qp_destroy(b->qp);
+	a->qp = old[0];
+	b->qp = old[1];
+}
+
+/*
+ * Post @wr and two more behind it: the first fails with @status, the others
+ * are flushed, both QPs are in error, the memory of @b is as it was.
+ */
+static void refused(struct ibv_send_wr *wr, enum ibv_wc_status status)
+{
+	uint32_t received = b->wcs;
+
+	memset(b->mem, 0x5a, PAIR_MEM);
+	memset(a->mem, 0xa5, PAIR_MEM);
+	a->wcs = 0;
+	wr->wr_id = 1;
+	wr->send_flags = IBV_SEND_SIGNALED;
+	IS(pair_post(a->qp, wr), 0);
+	IS(pair_send(a, 2, IBV_WR_RDMA_WRITE, SRC, 2000, b, DST), 0);
+	IS(pair_send(a, 3, IBV_WR_SEND, SRC, 2, b, DST), 0);
+	OK(pair_wait(pair, 0, 3, SECOND));
+	OK(pair_idle(pair));
+	IS(a->wcs, 3);
+	IS(a->wc[0].status, status);
+	IS(a->wc[1].status, IBV_WC_WR_FLUSH_ERR);
+	IS(a->wc[2].status, IBV_WC_WR_FLUSH_ERR);
+	IS(a->wc[0].wr_id + 10 * a->wc[1].wr_id + 100 * a->wc[2].wr_id, 321);
+	IS(b->wcs, received);
+	OK(untouched(b));
+	IS(pier__soft_qp_state(a->qp), IBV_QPS_ERR);
+	IS(pier__soft_qp_state(b->qp), IBV_QPS_ERR);
+	others_go_on();
+}
+
+static struct ibv_sge local;
+
+static struct ibv_send_wr request(enum ibv_wr_opcode opcode, uint32_t len,
+				  uint64_t va, uint32_t rkey)
+{
+	struct ibv_send_wr wr = { .opcode = opcode, .sg_list = &local,
+				  .num_sge = 1 };
+
+	local = pair_sge(a, SRC, len);
+	if (opcode == IBV_WR_ATOMIC_FETCH_AND_ADD ||
+	    opcode == IBV_WR_ATOMIC_CMP_AND_SWP) {
+		wr.wr.atomic.remote_addr = va;
+		wr.wr.atomic.rkey = rkey;
+	} else {
+		wr.wr.rdma.remote_addr = va;
+		wr.wr.rdma.rkey = rkey;
+	}
+	return wr;
+}
+
+static const enum ibv_wr_opcode remote[] = {
+	IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_RDMA_READ,
+	IBV_WR_ATOMIC_FETCH_AND_ADD, IBV_WR_ATOMIC_CMP_AND_SWP,
+};
+#define REMOTES (sizeof(remote) / sizeof(*remote))
+
+/* Each operation with @len, @off beyond DST, and @flip of the key. */
+static void each_refused(const struct pair_opts *opts, uint32_t len,
+			 uint64_t off, uint32_t flip,
+			 enum ibv_wc_status status)
+{
+	struct ibv_send_wr wr;
+	bool atomic;
+	size_t i;
+
+	for (i = 0; i < REMOTES; i++) {
+		open_pair(opts);
+		IS(pair_recv(b, 1, 0, 0), 0);
+		atomic = i >= 3;
+		wr = request(remote[i], atomic ? 8 : len,
+			     (uintptr_t)b->mem + DST + off,
+			     b->mr.mr.rkey ^ flip);
+		refused(&wr, status);
+		pair_close(pair);
+	}
+}
+
+static void a_wrong_key_is_an_access_error(void)
+{
+	each_refused(NULL, 7, 0, 1, IBV_WC_REM_ACCESS_ERR);
+	each_refused(NULL, 5000, 0, 0x80000000u, IBV_WC_REM_ACCESS_ERR);
+}
+
+static void a_range_beyond_the_region_is_an_access_error(void)
+{
+	uint64_t end = PAIR_MEM - DST;
+
+	each_refused(NULL, 8, end, 0, IBV_WC_REM_ACCESS_ERR);
+	each_refused(NULL, 9, end - 8 + 8, 0, IBV_WC_REM_ACCESS_ERR);
+	each_refused(NULL, 5000, end + 8, 0, IBV_WC_REM_ACCESS_ERR);
+	each_refused(NULL, 8, -(uint64_t)DST - 8, 0, IBV_WC_REM_ACCESS_ERR);
+}
+
+static void one_byte_too_much_is_an_access_error(void)
+{
+	struct ibv_send_wr wr;
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		open_pair(NULL);
+		IS(pair_recv(b, 1, 0, 0), 0);
+		wr = request(remote[i], 3001,
+			     (uintptr_t)b->mem + PAIR_MEM - 3000,
+			     b->mr.mr.rkey);
+		refused(&wr, IBV_WC_REM_ACCESS_ERR);
+		pair_close(pair);
+	}
+}
+
+static void an_address_that_wraps_is_an_access_error(void)
+{
+	struct ibv_send_wr wr;
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		open_pair(NULL);
+		IS(pair_recv(b, 1, 0, 0), 0);
+		wr = request(remote[i], 8, UINT64_MAX - 3, b->mr.mr.rkey);
+		refused(&wr, IBV_WC_REM_ACCESS_ERR);
+		pair_close(pair);
+	}
+}
+
+static void a_region_without_the_right_is_an_access_error(void)
+{
+	struct pair_opts opts = { .mr_access = IBV_ACCESS_LOCAL_WRITE };
+
+	each_refused(&opts, 8, 0, 0, IBV_WC_REM_ACCESS_ERR);
+}
+
+static void a_qp_without_the_right_is_an_invalid_request(void)
+{
+	struct pair_opts opts = { .access = IBV_ACCESS_LOCAL_WRITE };
+	struct ibv_send_wr wr;
+	size_t i;
+
+	for (i = 0; i < REMOTES; i++) {
+		open_pair(&opts);
+		IS(pair_recv(b, 1, 0, 0), 0);
+		wr = request(remote[i], 8, (uintptr_t)b->mem + DST,
+			     b->mr.mr.rkey);
+		memset(b->mem, 0x5a, PAIR_MEM);
+		IS(pair_post(a->qp, &wr), 0);
+		OK(pair_wait(pair, 0, 1, SECOND));
+		IS(a->wc[0].status, IBV_WC_REM_INV_REQ_ERR);
+		OK(untouched(b));
+		IS(pier__soft_qp_state(b->qp), IBV_QPS_ERR);
+		pair_close(pair);
+	}
+}
+
+static void reads_that_the_peer_does_not_keep_are_invalid(void)
+{
+	struct pair_opts opts = { .dest_rd_atomic = 0xff };
+	struct ibv_send_wr wr;
+	int i;
+
+	for (i = 2; i < 4; i++) {
+		open_pair(&opts);
+		wr = request(remote[i], 8, (uintptr_t)b->mem + DST,
+			     b->mr.mr.rkey);
+		refused(&wr, IBV_WC_REM_INV_REQ_ERR);
+		pair_close(pair);
+	}
+}
+
+static void a_zero_length_needs_no_key(void)
+{
+	struct ibv_send_wr wr;
+	int i;
+
+	open_pair(NULL);
+	IS(pair_recv(b, 1, 0, 0), 0);
+	for (i = 0; i < 3; i++) {
+		wr = request(remote[i], 0, 0, 0);
+		wr.send_flags = IBV_SEND_SIGNALED;
+		IS(pair_post(a->qp, &wr), 0);
+		OK(pair_wait(pair, 0, i + 1, SECOND));
+		IS(a->wc[i].status, IBV_WC_SUCCESS);
+	}
+	pair_close(pair);
+}
+
+static void invalidation_is_refused(void)
+{
+	struct ibv_send_wr wr;
+
+	open_pair(NULL);
+	IS(pair_recv(b, 1, DST, 100), 0);
+	wr = request(IBV_WR_SEND_WITH_INV, 8, 0, 0);
+	wr.invalidate_rkey = b->mr.mr.rkey;
+	refused(&wr, IBV_WC_REM_INV_REQ_ERR);
+	pair_close(pair);
+}
+
+/* A SEND of @len to a receive of @room fails at both ends. */
+static void send_fails(uint32_t len, uint32_t room, bool bad_key,
+		       enum ibv_wc_status here, enum ibv_wc_status there)
+{
+	struct ibv_sge sge;
+	struct ibv_recv_wr wr = { .wr_id = 77, .sg_list = &sge, .num_sge = 1 };
+	struct ibv_recv_wr *bad;
+
+	open_pair(NULL);
+	memset(b->mem, 0x5a, PAIR_MEM);
+	sge = pair_sge(b, DST, room);
+	sge.lkey ^= bad_key;
+	IS(pier__soft_srq_post(b->srq, &wr, &bad), 0);
+	IS(pair_recv(b, 78, DST, 100), 0);
+	IS(pair_send(a, 1, IBV_WR_SEND, SRC, len, b, 0), 0);
+	OK(pair_wait(pair, 0, 1, SECOND));
+	OK(pair_idle(pair));
+	IS(a->wc[0].status, here);
+	/* The other receive is the queue's, not the connection's. */
+	IS(b->wcs, 1);
+	IS(b->wc[0].status, there);
+	IS(b->wc[0].wr_id, 77);
+	IS(b->mem[DST + room], 0x5a);
+	IS(pier__soft_qp_state(b->qp), IBV_QPS_ERR);
+	others_go_on();
+	pair_close(pair);
+}
+
+static void a_message_too_long_fails_at_both_ends(void)
+{
+	send_fails(65, 64, false, IBV_WC_REM_INV_REQ_ERR, IBV_WC_LOC_LEN_ERR);
+	send_fails(5000, 1024, false, IBV_WC_REM_INV_REQ_ERR,
+		   IBV_WC_LOC_LEN_ERR);
+	send_fails(5000, 4999, false, IBV_WC_REM_INV_REQ_ERR,
+		   IBV_WC_LOC_LEN_ERR);
+	send_fails(1, 0, false, IBV_WC_REM_INV_REQ_ERR, IBV_WC_LOC_LEN_ERR);
+}
+
+static void a_receive_with_a_wrong_key_fails_at_both_ends(void)
+{
+	send_fails(50, 64, true, IBV_WC_REM_OP_ERR, IBV_WC_LOC_PROT_ERR);
+}
+
+static void a_wrong_local_key_fails_in_its_turn(void)
+{
+	struct ibv_send_wr wr;
+	size_t i;
+
+	for (i = 0; i < REMOTES + 1; i++) {
+		open_pair(NULL);
+		IS(pair_recv(b, 1, 0, 0), 0);
+		memset(b->mem, 0x5a, PAIR_MEM);
+		wr = request(i < REMOTES ? remote[i] : IBV_WR_SEND, 8,
+			     (uintptr_t)b->mem + DST, b->mr.mr.rkey);
+		local.lkey ^= 1;
+		wr.wr_id = 2;
+		IS(pair_send(a, 1, IBV_WR_RDMA_READ, DST, 70000, b, SRC), 0);
+		IS(pair_post(a->qp, &wr), 0);
+		IS(pair_send(a, 3, IBV_WR_RDMA_WRITE, SRC, 9, b, DST), 0);
+		OK(pair_wait(pair, 0, 3, SECOND));
+		IS(a->wc[0].status, IBV_WC_SUCCESS);
+		IS(a->wc[1].status, IBV_WC_LOC_PROT_ERR);
+		IS(a->wc[1].wr_id, 2);
+		IS(a->wc[2].status, IBV_WC_WR_FLUSH_ERR);
+		OK(untouched(b));
+		pair_close(pair);
+	}
+}
+
+static void only_local_write_is_asked_of_where_a_read_goes(void)
+{
+	struct pair_opts opts = { .mr_access = IBV_ACCESS_REMOTE_READ };
+
+	open_pair(&opts);
+	IS(pair_send(a, 1, IBV_WR_RDMA_WRITE, SRC, 8, b, DST), 0);
+	OK(pair_wait(pair, 0, 1, SECOND));
+	IS(a->wc[0].status, IBV_WC_REM_ACCESS_ERR);
+	pair_close(pair);
+	open_pair(&opts);
+	IS(pair_send(a, 1, IBV_WR_RDMA_READ, SRC, 8, b, DST), 0);
+	OK(pair_wait(pair, 0, 1, SECOND));
+	IS(a->wc[0].status, IBV_WC_LOC_PROT_ERR);
+	pair_close(pair);
+}
+
+static bool half(void *arg)
+{
+	(void)arg;
+	return pair->net.sent > 200;
+}
+
+static void a_region_taken_away_ends_a_read_in_the_middle(void)
+{
+	open_pair(NULL);
+	IS(pair_send(a, 1, IBV_WR_RDMA_READ, SRC, 1000000, b, 0), 0);
+	OK(vnet_run(&pair->net, SECOND, half, NULL));
+	IS(pair_poll(a), 0);
+	pier__soft_mr_remove(b->keys, &b->mr);
+	OK(pair_wait(pair, 0, 1, SECOND));
+	IS(a->wc[0].status, IBV_WC_REM_ACCESS_ERR);
+	IS(pier__soft_mr_add(b->keys, &b->mr), 0);
+	pair_close(pair);
+}
+
+static void a_region_taken_away_ends_a_write_in_the_middle(void)
+{
+	open_pair(NULL);
+	IS(pair_send(a, 1, IBV_WR_RDMA_WRITE, 0, 1000000, b, 0), 0);
+	OK(vnet_run(&pair->net, SECOND, half, NULL));
+	pier__soft_mr_remove(b->keys, &b->mr);
+	memset(b->mem, 0x5a, PAIR_MEM);
+	OK(pair_wait(pair, 0, 1, SECOND));
+	IS(a->wc[0].status, IBV_WC_REM_ACCESS_ERR);
+	OK(untouched(b));
+	IS(pier__soft_mr_add(b->keys, &b->mr), 0);
+	pair_close(pair);
+}
+
+/* A packet that cannot stand where it stands draws @nak. */
+static void packet_refused(int code, uint8_t opcode, uint32_t dma_len,
+			   uint32_t len)
+{
+	static const uint8_t data[SOFT_MTU_MAX];
+	struct soft_hdr hdr = { .opcode = opcode, .pkey = 0xffff,
+				.dma_len = dma_len };
+
+	hdr.qpn = pier__soft_qp_number(b->qp);
+	hdr.va = (uintptr_t)b->mem + DST;
+	hdr.rkey = b->mr.mr.rkey;
+	memset(b->mem, 0x5a, PAIR_MEM);
+	pair_inject(pair, 1, &hdr, data, len);
+	OK(untouched(b));
+	if (!IS(pier__soft_ep_counters(b->ep)->naks_sent[code], 1))
+		tap_note("opcode %#x, %u of %u", opcode, len, dma_len);
+	IS(pier__soft_qp_state(b->qp), IBV_QPS_ERR);
+}
+
+static void packets_out_of_place_are_invalid_requests(void)
+{
+	static const struct {
+		uint8_t opcode;
+		uint32_t dma_len, len;
+	} bad[] = {
+		{ SOFT_SEND_MIDDLE, 0, 1024 },
+		{ SOFT_SEND_LAST, 0, 10 },
+		{ SOFT_SEND_LAST_IMM, 0, 10 },
+		{ SOFT_WRITE_MIDDLE, 0, 1024 },
+		{ SOFT_WRITE_LAST, 0, 10 },
+		{ SOFT_WRITE_LAST_IMM, 0, 10 },
+		{ SOFT_SEND_FIRST, 0, 1023 },
+		{ SOFT_SEND_FIRST, 0, 1025 },
+		{ SOFT_SEND_FIRST, 0, 0 },
+		{ SOFT_SEND_ONLY, 0, 1025 },
+		{ SOFT_WRITE_FIRST, 1024, 1024 },
+		{ SOFT_WRITE_FIRST, 5000, 1000 },
+		{ SOFT_WRITE_FIRST, 0x80000001, 1024 },
+		{ SOFT_WRITE_ONLY, 10, 9 },
+		{ SOFT_WRITE_ONLY, 10, 11 },
+		{ SOFT_WRITE_ONLY, 2000, 1024 },
+		{ SOFT_WRITE_ONLY, 0x80000008, 8 },
+		{ SOFT_WRITE_ONLY_IMM, 4, 5 },
+		{ SOFT_READ_REQUEST, 100, 4 },
+		{ SOFT_READ_REQUEST, 0x80000001, 0 },
+		{ SOFT_FETCH_ADD, 0, 4 },
+		{ SOFT_SEND_ONLY_INV, 0, 4 },
+		{ SOFT_SEND_LAST_INV, 0, 4 },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		open_pair(NULL);
+		IS(pair_recv(b, 1, DST, 5000), 0);
+		packet_refused(1, bad[i].opcode, bad[i].dma_len, bad[i].len);
+		IS(pair_poll(b), 0);
+		pair_close(pair);
+	}
+}
+
+/* After the beginning of a message, what does not go on with it. */
+static void a_message_is_not_left_in_the_middle(void)
+{
+	static const uint8_t bad[] = {
+		SOFT_SEND_FIRST, SOFT_SEND_ONLY, SOFT_WRITE_FIRST,
+		SOFT_WRITE_ONLY, SOFT_READ_REQUEST, SOFT_FETCH_ADD,
+		SOFT_COMPARE_SWAP, SOFT_WRITE_MIDDLE, SOFT_WRITE_LAST,
+	};
+	static const uint8_t data[1024];
+	struct soft_hdr hdr;
+	size_t i;
+
+	for (i = 0; i < sizeof(bad); i++) {
+		open_pair(NULL);
+		IS(pair_recv(b, 1, DST, 5000), 0);
+		memset(&hdr, 0, sizeof(hdr));
+		hdr.opcode = SOFT_SEND_FIRST;
+		hdr.qpn = pier__soft_qp_number(b->qp);
+		hdr.pkey = 0xffff;
+		pair_inject(pair, 1, &hdr, data, 1024);
+		hdr.opcode = bad[i];
+		hdr.psn = 1;
+		hdr.va = (uintptr_t)b->mem;
+		hdr.rkey = b->mr.mr.rkey;
+		pair_inject(pair, 1, &hdr, data, 0);
+		IS(pier__soft_ep_counters(b->ep)->naks_sent[1], 1);
+		IS(pier__soft_qp_state(b->qp), IBV_QPS_ERR);
+		/* The receive that was begun comes back. */
+		IS(pair_poll(b), 1);
+		IS(b->wc[0].status, IBV_WC_WR_FLUSH_ERR);
+		pair_close(pair);
+	}
+}
+
+static void an_empty_last_packet_is_an_invalid_request(void)
+{
+	static const uint8_t data[1024];
+	struct soft_hdr hdr = { .opcode = SOFT_SEND_FIRST, .pkey = 0xffff };
+
+	open_pair(NULL);
+	IS(pair_recv(b, 1, DST, 5000), 0);
+	hdr.qpn = pier__soft_qp_number(b->qp);
+	pair_inject(pair, 1, &hdr, data, 1024);
+	hdr.opcode = SOFT_SEND_LAST;
+	hdr.psn = 1;
+	pair_inject(pair, 1, &hdr, data, 0);
+	IS(pier__soft_ep_counters(b->ep)->naks_sent[1], 1);
+	pair_close(pair);
+}
+
+static void an_atomic_on_a_crooked_address_is_invalid(void)
+{
+	struct soft_hdr hdr = { .opcode = SOFT_FETCH_ADD, .pkey = 0xffff };
+
+	open_pair(NULL);
+	hdr.qpn = pier__soft_qp_number(b->qp);
+	hdr.va = (uintptr_t)b->mem + 4;
+	hdr.rkey = b->mr.mr.rkey;
+	hdr.swap_add = 1;
+	pair_inject(pair, 1, &hdr, NULL, 0);
+	IS(pier__soft_ep_counters(b->ep)->naks_sent[1], 1);
+	IS(b->mem[4], 0);
+	pair_close(pair);
+}
+
+static void more_reads_than_agreed_are_invalid(void)
+{
+	struct soft_hdr hdr = { .opcode = SOFT_READ_REQUEST, .pkey = 0xffff };
+	struct pair_opts opts = { .dest_rd_atomic = 2 };
+	uint32_t i;
+
+	open_pair(&opts);
+	hdr.qpn = pier__soft_qp_number(b->qp);
+	hdr.va = (uintptr_t)b->mem;
+	hdr.rkey = b->mr.mr.rkey;
+	hdr.dma_len = 1 << 20;
+	/* The socket is full: no answer gets out. */
+	pair->net.faults.refuse = 1;
+	for (i = 0; i < 3; i++) {
+		IS(pier__soft_qp_state(b->qp), IBV_QPS_RTS);
+		hdr.psn = i * 1024;
+		pair_inject(pair, 1, &hdr, NULL, 0);
+	}
+	IS(pier__soft_qp_state(b->qp), IBV_QPS_ERR);
+	pair->net.faults.refuse = 0;
+	pair_close(pair);
+}
+
+int main(void)
+{
+	TEST(a_wrong_key_is_an_access_error);
+	TEST(a_range_beyond_the_region_is_an_access_error);
+	TEST(one_byte_too_much_is_an_access_error);
+	TEST(an_address_that_wraps_is_an_access_error);
+	TEST(a_region_without_the_right_is_an_access_error);
+	TEST(a_qp_without_the_right_is_an_invalid_request);
+	TEST(reads_that_the_peer_does_not_keep_are_invalid);
+	TEST(a_zero_length_needs_no_key);
+	TEST(invalidation_is_refused);
+	TEST(a_message_too_long_fails_at_both_ends);
+	TEST(a_receive_with_a_wrong_key_fails_at_both_ends);
+	TEST(a_wrong_local_key_fails_in_its_turn);
+	TEST(only_local_write_is_asked_of_where_a_read_goes);
+	TEST(a_region_taken_away_ends_a_read_in_the_middle);
+	TEST(a_region_taken_away_ends_a_write_in_the_middle);
+	TEST(packets_out_of_place_are_invalid_requests);
+	TEST(a_message_is_not_left_in_the_middle);
+	TEST(an_empty_last_packet_is_an_invalid_request);
+	TEST(an_atomic_on_a_crooked_address_is_invalid);
+	TEST(more_reads_than_agreed_are_invalid);
+	return tap_done();
+}

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "core/clock.h"
+#include "t/lib/softpair.h"
+#include "t/lib/tap.h"
+
+/*
+ * Packets that no honest peer sends: whatever comes, nothing is written but
+ * where a peer may write, every request completes once, and a connection made
+ * afterwards works.
+ */
+#define SECOND (1000 * PIER__MS)
+#define EDGE 65536		/* at both ends of the memory, not registered */
+#define ROUNDS 1500
+
+static struct pair *pair;
+static struct side *a, *b;
+static uint64_t posted[2], completed[2];
+static uint64_t hits;		/* hostile packets that reached a QP */
+
+/* Register the middle alone. */
+static void narrow(struct side *side)
+{
+	pier__soft_mr_remove(side->keys, &side->mr);
+	side->mr.addr += EDGE;
+	side->mr.len -= 2 * EDGE;
+	pier__soft_mr_add(side->keys, &side->mr);
+	memset(side->mem, 0x5a, EDGE);
+	memset(side->mem + PAIR_MEM - EDGE, 0x5a, EDGE);
+}
+
+static bool edges_whole(const struct side *side)
+{
+	uint32_t i;
+
+	for (i = 0; i < EDGE; i++)
+		if (side->mem[i] != 0x5a ||
+		    side->mem[PAIR_MEM - 1 - i] != 0x5a)
+			return false;
+	return true;
+}
+
+/* Change some bytes, or the length, and make the ICRC right again. */
+static void mutate(struct vnet_packet *packet)
+{
+	struct vnet *net = &pair->net;
+	struct soft_tx tx = { .src = packet->src, .dst = packet->dst };
+	uint32_t n = 1 + vnet_random(net) % 3, at, len = packet->len - 4;
+
+	if (vnet_chance(net, 0.2))
+		len = 12 + vnet_random(net) % (SOFT_PACKET_MAX - 16) / 4 * 4;
+	while (n--) {
+		at = vnet_random(net) % (vnet_chance(net, 0.9) ? 44 : len);
+		if (at < len && (at < 4 || at > 7))
+			packet->data[at] = vnet_random(net);
+	}
+	if (vnet_chance(net, 0.3))
+		packet->data[0] = vnet_random(net) % 0x18;
+	if (vnet_chance(net, 0.5))
+		packet->data[1] &= 0xf0;
+	packet->data[2] = 0xff;
+	packet->data[3] = 0xff;
+	tx.hdr_len = 12;
+	memcpy(tx.hdr, packet->data, 12);
+	tx.payload_len = len - 12;
+	tx.iov_count = 1;
+	tx.iov[0].iov_base = packet->data + 12;
+	tx.iov[0].iov_len = tx.payload_len;
+	vnet_build(net, &tx, packet);
+	hits++;
+}
+
+static bool meddle(const struct vnet_packet *packet, void *arg)
+{
+	struct vnet_packet *evil = arg;
+
+	if (!vnet_chance(&pair->net, 0.1))
+		return true;
+	*evil = *packet;
+	mutate(evil);
+	vnet_deliver(&pair->net, evil);
+	return vnet_chance(&pair->net, 0.5);
+}
+
+static void post_some(struct side *side, struct side *peer)
+{
+	static const enum ibv_wr_opcode opcodes[] = {
+		IBV_WR_SEND, IBV_WR_SEND_WITH_IMM, IBV_WR_RDMA_WRITE,
+		IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_RDMA_READ,
+		IBV_WR_ATOMIC_FETCH_AND_ADD, IBV_WR_ATOMIC_CMP_AND_SWP,
+	};
+	enum ibv_wr_opcode opcode;
+	uint32_t len, i;
+
+	for (i = 0; i < 4; i++) {
+		opcode = opcodes[vnet_random(&pair->net) % 7];
+		len = vnet_random(&pair->net) % 10000;
+		if (opcode == IBV_WR_ATOMIC_FETCH_AND_ADD ||
+		    opcode == IBV_WR_ATOMIC_CMP_AND_SWP)
+			len = 8;
+		if (!pair_send(side, i, opcode, EDGE, len, peer, 2 * EDGE))
+			posted[side == b]++;
+		while (!pair_recv(peer, 0, EDGE, 10000))
+			;
+	}
+}
+
+static void count(struct side *side)
+{
+	uint32_t i;
+
+	side->wcs = 0;
+	pair_poll(side);
+	for (i = 0; i < side->wcs; i++)
+		completed[side == b] += side->wc[i].status != 0 ||
+			!(side->wc[i].opcode & IBV_WC_RECV);
+}
+
+/* Both to error, so that all completes; then as new. */
+static void again(void)
+{
+	struct side *side[2] = { a, b };
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		pair_state(side[i]->qp, IBV_QPS_ERR);
+		count(side[i]);
+		pair_state(side[i]->qp, IBV_QPS_RESET);
+	}
+	pair->opts.psn[0] = vnet_random(&pair->net) & 0xffffff;
+	pair_connect(pair, a->qp, b->qp);
+}
+
+/* Receives completed in error are counted too: not fewer than was posted. */
+static void meddled_traffic_touches_only_what_it_may(void)
+{
+	struct pair_opts opts = { .timeout = 8, .min_rnr_timer = 1 };
+	struct vnet_packet *evil = malloc(sizeof(*evil));
+	uint32_t round;
+
+	for (opts.mtu = 256; evil && opts.mtu <= 4096; opts.mtu *= 4) {
+		memset(posted, 0, sizeof(posted));
+		memset(completed, 0, sizeof(completed));
+		pair = pair_open(&opts, opts.mtu);
+		a = &pair->side[0];
+		b = &pair->side[1];
+		narrow(a);
+		narrow(b);
+		pair->net.tap = meddle;
+		pair->net.tap_arg = evil;
+		for (round = 0; round < ROUNDS / 4; round++) {
+			post_some(a, b);
+			post_some(b, a);
+			vnet_run(&pair->net, SECOND, NULL, NULL);
+			if (round % 4 == 3)
+				again();
+			count(a);
+			count(b);
+		}
+		pair->net.tap = NULL;
+		again();
+		OK(completed[0] >= posted[0]);
+		OK(completed[1] >= posted[1]);
+		OK(edges_whole(a));
+		OK(edges_whole(b));
+		a->wcs = 0;
+		IS(pair_send(a, 1, IBV_WR_RDMA_WRITE, EDGE, 5000, b, EDGE), 0);
+		OK(pair_wait(pair, 0, 1, SECOND));
+		IS(a->wc[0].status, IBV_WC_SUCCESS);
+		pair_close(pair);
+	}
+	OK(hits > 1000);
+	free(evil);
+}
+
+/* Random headers for the QP of @side, with what a guesser may have right. */
+static void shoot(struct vnet *net, struct side *side, int i)
+{
+	static uint8_t data[SOFT_MTU_MAX];
+	struct soft_hdr hdr = {
+		.opcode = vnet_random(net) % 0x18,
+		.solicited = vnet_chance(net, 0.5),
+		.ack_req = vnet_chance(net, 0.5),
+		.pkey = 0xffff,
+		.qpn = pier__soft_qp_number(side->qp),
+		.psn = vnet_random(net) % 12 - 4,
+		.va = vnet_random(net),
+		.rkey = vnet_random(net),
+		.dma_len = vnet_random(net) >> vnet_random(net) % 40,
+		.swap_add = vnet_random(net),
+		.compare = vnet_random(net),
+		.syndrome = vnet_random(net),
+		.msn = vnet_random(net),
+		.imm = vnet_random(net),
+	};
+	uint32_t len = vnet_chance(net, 0.5) ? pair->opts.mtu
+		: vnet_random(net) % (SOFT_MTU_MAX + 1);
+
+	if (vnet_chance(net, 0.8))
+		hdr.rkey = side->mr.mr.rkey;
+	if (vnet_chance(net, 0.8))
+		hdr.va = (uintptr_t)side->mem + EDGE +
+			 vnet_random(net) % (PAIR_MEM - EDGE);
+	pair_inject(pair, i, &hdr, data, vnet_chance(net, 0.3) ? 0 : len);
+}
+
+static void shots_touch_only_what_they_may(void)
+{
+	uint32_t round, shot;
+
+	pair = pair_open(&(struct pair_opts) { .mtu = 512 }, 7);
+	a = &pair->side[0];
+	b = &pair->side[1];
+	narrow(a);
+	narrow(b);
+	for (round = 0; round < ROUNDS; round++) {
+		post_some(a, b);
+		for (shot = 0; shot < 6; shot++) {
+			shoot(&pair->net, a, 0);
+			shoot(&pair->net, b, 1);
+		}
+		vnet_run(&pair->net, SECOND, NULL, NULL);
+		again();
+		pair->opts.psn[0] = 0;
+		pair_state(a->qp, IBV_QPS_RESET);
+		pair_state(b->qp, IBV_QPS_RESET);
+		pair_connect(pair, a->qp, b->qp);
+	}
+	OK(edges_whole(a));
+	OK(edges_whole(b));
+	pair_close(pair);
+}
+
+static void noise_is_dropped(void)
+{
+	struct vnet_packet *noise = calloc(1, sizeof(*noise));
+	uint64_t *word = (uint64_t *)noise->data;
+	uint32_t i, k;
+
+	pair = pair_open(&(struct pair_opts) { 0 }, 9);
+	a = &pair->side[0];
+	b = &pair->side[1];
+	noise->src = vnet_addr(a->io);
+	noise->dst = vnet_addr(b->io);
+	for (i = 0; i < 20000; i++) {
+		noise->len = vnet_random(&pair->net) %
+			     (i % 2 ? 64 : SOFT_PACKET_MAX);
+		for (k = 0; k < noise->len / 8; k++)
+			word[k] = vnet_random(&pair->net);
+		noise->data[5] = pier__soft_qp_number(b->qp) >> 16;
+		noise->data[6] = pier__soft_qp_number(b->qp) >> 8;
+		noise->data[7] = pier__soft_qp_number(b->qp);
+		noise->data[0] %= 0x18;
+		noise->data[1] &= 0xf0;
+		noise->data[2] = 0xff;
+		noise->data[3] = 0xff;
+		vnet_deliver(&pair->net, noise);
+		vnet_settle(&pair->net);
+	}
+	OK(pier__soft_ep_counters(b->ep)->bad_icrc > 1000);
+	IS(pier__soft_ep_counters(b->ep)->rx_packets, 20000);
+	IS(pier__soft_ep_counters(b->ep)->tx_packets, 0);
+	IS(pier__soft_qp_state(b->qp), IBV_QPS_RTS);
+	pair_close(pair);
+	free(noise);
+}
+
+static bool enough(void *arg)
+{
+	(void)arg;
+	return pair->net.sent > 2000;
+}
+
+/* The largest message, begun: nobody counts beyond 32 bits on the way. */
+static void two_gigabytes_are_a_message(enum ibv_wr_opcode opcode,
+					const struct soft_mr *from)
+{
+	struct ibv_sge sge = { .addr = from->addr, .length = 1u << 31,
+			       .lkey = from->mr.lkey };
+	struct ibv_send_wr wr = { .opcode = opcode, .sg_list = &sge,
+				  .num_sge = 1,
+				  .send_flags = IBV_SEND_SIGNALED };
+
+	wr.wr.rdma.remote_addr = b->mr.addr;
+	wr.wr.rdma.rkey = b->mr.mr.rkey;
+	pair->net.sent = 0;
+	IS(pair_post(a->qp, &wr), 0);
+	OK(vnet_run(&pair->net, SECOND, enough, NULL));
+	IS(pier__soft_ep_counters(b->ep)->naks_sent[1], 0);
+	IS(pier__soft_ep_counters(a->ep)->resent, 0);
+}
+
+static void a_message_may_be_as_long_as_two_gigabytes(void)
+{
+	const size_t huge = (size_t)1 << 32;
+	struct soft_mr mr = { .access = IBV_ACCESS_LOCAL_WRITE };
+	struct side *side;
+	void *map[2];
+	int i;
+
+	pair = pair_open(&(struct pair_opts) { .mtu = 256 }, 7);
+	a = &pair->side[0];
+	b = &pair->side[1];
+	for (i = 0; i < 2; i++)
+		map[i] = mmap(NULL, huge, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+			      0);
+	if (!OK(map[0] != MAP_FAILED && map[1] != MAP_FAILED))
+		return;
+	side = b;
+	pier__soft_mr_remove(side->keys, &side->mr);
+	side->mr.addr = (uintptr_t)map[1];
+	side->mr.len = huge;
+	IS(pier__soft_mr_add(side->keys, &side->mr), 0);
+	mr.addr = (uintptr_t)map[0];
+	mr.len = huge;
+	IS(pier__soft_mr_add(a->keys, &mr), 0);
+
+	memset(map[0], 1, 4096);
+	two_gigabytes_are_a_message(IBV_WR_RDMA_WRITE, &mr);
+	IS(*(uint8_t *)map[1], 1);
+	again();
+	((uint8_t *)map[1])[5] = 9;
+	two_gigabytes_are_a_message(IBV_WR_RDMA_READ, &mr);
+	IS(((uint8_t *)map[0])[5], 9);
+	pier__soft_mr_remove(a->keys, &mr);
+	pair_close(pair);
+	munmap(map[0], huge);
+	munmap(map[1], huge);
+}
+
+int main(void)
+{
+	TEST(meddled_traffic_touches_only_what_it_may);
+	TEST(shots_touch_only_what_they_may);
+	TEST(noise_is_dropped);
+	TEST(a_message_may_be_as_long_as_two_gigabytes);
+	return tap_done();
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "core/clock.h"
+#include "fabric/soft/rc/qp.h"
+#include "t/lib/softpair.h"
+#include "t/lib/tap.h"
+
+/*
+ * What a requester learns of the way to its peer, and how long it waits: in
+ * virtual time, without a lost packet if nothing else is said.
+ */
+#define SECOND (1000 * PIER__MS)
+#define MIB (1u << 20)
+#define WARM 10			/* writes before the way changes */
+
+static struct pair *pair;
+static struct side *a, *b;
+
+static const struct soft_counters *counters(const struct side *side)
+{
+	return pier__soft_ep_counters(side->ep);
+}
+
+static void open_pair(const struct pair_opts *opts)
+{
+	pair = pair_open(opts, 1);
+	a = &pair->side[0];
+	b = &pair->side[1];
+}
+
+/* Write @count times, @flight at a time.  Returns whether it ended in time. */
+static bool write_all(int count, int flight, uint32_t len, uint64_t limit)
+{
+	uint64_t end = pair->net.now + limit;
+	uint32_t before = pair_poll(a);
+	int posted = 0, done = 0;
+
+	while (done < count && pair->net.now < end) {
+		while (posted < count && posted - done < flight)
+			if (pair_send(a, posted++, IBV_WR_RDMA_WRITE, 0, len, b,
+				      0))
+				return false;
+		pair_wait(pair, 0, before + done + 1, end - pair->net.now);
+		done = pair_poll(a) - before;
+	}
+	return done == count;
+}
+
+struct way {
+	uint64_t before, after;		/* ns, one way */
+	uint32_t len;
+	int flight;
+	uint8_t timeout;
+	uint64_t limit;
+};
+
+/* Sent again is at most one packet of ten, and the round trip is known. */
+static void learns(const struct way *way)
+{
+	struct pair_opts opts = { .mtu = 4096, .timeout = way->timeout };
+	uint64_t sent, again, rtt;
+
+	open_pair(&opts);
+	pair->net.delay = way->before;
+	OK(write_all(WARM, 1, way->len, 100 * SECOND));
+	pair->net.delay = way->after;
+	sent = counters(a)->tx_packets;
+	again = counters(a)->resent;
+	if (!OK(write_all(200, way->flight, way->len, way->limit)))
+		tap_note("%d writes at a time, %u bytes, %.1f ms there and "
+			 "back, window %u", way->flight, way->len,
+			 way->after / 5e5, a->qp->dest->window);
+	sent = counters(a)->tx_packets - sent;
+	again = counters(a)->resent - again;
+	rtt = a->qp->dest->rtt;
+	if (!OK(again * 10 <= sent) || !OK(rtt >= way->after * 3 / 2))
+		tap_note("%.1f ms there and back: %lu sent, %lu again, thinks "
+			 "of %.1f ms", way->after / 5e5, (unsigned long)sent,
+			 (unsigned long)again, rtt / 1e6);
+	pair_close(pair);
+}
+
+static void a_round_trip_longer_than_the_timer_is_learned(void)
+{
+	static const struct way ways[] = {
+		{ 10000, 1500000, MIB, 4, 14, 5 * SECOND },
+		{ 10000, 2500000, MIB, 4, 14, 5 * SECOND },
+		{ 10000, 10000000, MIB, 4, 14, 20 * SECOND },
+		{ 10000, 10000000, 8, 1, 14, 10 * SECOND },
+		{ 6000000, 6000000, MIB, 4, 14, 10 * SECOND },
+		{ 6000000, 6000000, 8, 1, 14, 10 * SECOND },
+		{ 50000000, 50000000, 8, 1, 16, 40 * SECOND },
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(ways) / sizeof(*ways); i++)
+		learns(&ways[i]);
+}
+
+static bool lose_the_first(const struct vnet_packet *packet, void *arg)
+{
+	(void)packet;
+	return (*(int *)arg)++ > 0;
+}
+
+/* As if the process had been stopped meanwhile. */
+static void nothing_is_given_up_before_it_was_tried_again(void)
+{
+	struct pair_opts opts = { 0 };
+	int seen = 0;
+
+	open_pair(&opts);
+	pair->net.tap = lose_the_first;
+	pair->net.tap_arg = &seen;
+	IS(pair_send(a, 1, IBV_WR_RDMA_WRITE, 0, 8, b, 0), 0);
+	vnet_settle(&pair->net);
+	IS(seen, 1);
+	pair->net.now += SECOND;
+	OK(pair_wait(pair, 0, 1, SECOND));
+	IS(a->wc[0].status, IBV_WC_SUCCESS);
+	IS(counters(a)->resent, 1);
+	pair_close(pair);
+}
+
+/* 1 Gbit/s, and all that is on its way stands in one queue. */
+static bool wait_in_line(const struct vnet_packet *packet, void *arg)
+{
+	(void)arg;
+	if (packet->data[0] != SOFT_ACK)
+		pair->net.delay = PIER__MS + 8 * a->qp->dest->inflight;
+	return true;
+}
+
+static void a_queue_that_grows_makes_the_window_smaller(void)
+{
+	struct pair_opts opts = { .mtu = 4096 };
+	uint64_t longest = 0;
+	uint32_t window;
+	int i;
+
+	open_pair(&opts);
+	pair->net.delay = PIER__MS;
+	OK(write_all(50, 4, MIB, 10 * SECOND));
+	window = a->qp->dest->window;
+	OK(write_all(50, 4, MIB, 10 * SECOND));
+	OK(a->qp->dest->window >= window);	/* long is not slow */
+	pair->net.tap = wait_in_line;
+	for (i = 0; i < 50; i++) {
+		OK(write_all(4, 4, MIB, 10 * SECOND));
+		if (a->qp->dest->rtt > longest)
+			longest = a->qp->dest->rtt;
+	}
+	OK(a->qp->dest->window < window);
+	if (!OK(longest < 9 * PIER__MS))
+		tap_note("%.1f ms", longest / 1e6);
+	pair_close(pair);
+}
+
+static void a_nak_counts_once_it_is_sent(void)
+{
+	struct pair_opts opts = { 0 };
+	uint64_t until;
+	uint32_t key;
+
+	open_pair(&opts);
+	key = b->mr.mr.rkey++;
+	IS(pair_send(a, 1, IBV_WR_RDMA_WRITE, 0, 8, b, 0), 0);
+	b->mr.mr.rkey = key;
+	pier__soft_ep_drive(a->ep);
+	pair->net.faults.refuse = 1;
+	until = pair->net.now + PIER__MS;
+	for (; pair->net.now < until; pair->net.now += PIER__MS / 20)
+		pier__soft_ep_drive(b->ep);
+	IS(counters(b)->naks_sent[2], 0);
+	pair->net.faults.refuse = 0;
+	OK(pair_idle(pair));
+	IS(counters(b)->naks_sent[2], 1);
+	IS(counters(a)->naks_received[2], 1);
+	pair_close(pair);
+}
+
+int main(void)
+{
+	TEST(a_round_trip_longer_than_the_timer_is_learned);
+	TEST(nothing_is_given_up_before_it_was_tried_again);
+	TEST(a_queue_that_grows_makes_the_window_smaller);
+	TEST(a_nak_counts_once_it_is_sent);
+	return tap_done();
+}

@@ -1,0 +1,289 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# pier perf, by real processes on the device that PIER_DEVICE names.
+. "${0%/*}/../lib/tap.sh"
+. "$top/t/lib/device.sh"
+. "$top/t/lib/toolbox.sh"
+device_known
+
+# A responder that waits for nobody leaves two descriptors to look at.
+desc_prints_both_kinds_of_descriptor()
+{
+	timeout 30 "$pier" perf lat read --respond -d "$device" \
+		-ld "$tmp/a" -re "$tmp/b" -m "$tmp/m" \
+		--timeout $((2 * ${PIER_TEST_SLOWER:-1})) \
+		>"$tmp/a.out" 2>"$tmp/a.err" &
+	appears "$tmp/a" && appears "$tmp/m" || return 1
+	status 0 "$pier" desc "$tmp/a" &&
+		says "$tmp/out" connection "$address" created &&
+		status 0 "$pier" desc "$tmp/m" &&
+		says "$tmp/out" memory length key || return 1
+	head -c 30 "$tmp/a" >"$tmp/cut"
+	wait $!
+	[ $? -eq 1 ] && says "$tmp/a.err" "pier perf: " "$tmp/b" &&
+		status 1 "$pier" desc "$tmp/cut" &&
+		says "$tmp/err" "pier desc: $tmp/cut: "
+}
+
+# perf RESPONDER REQUESTER - their options as words; sets both statuses
+perf()
+{
+	timeout 50 "$pier" perf $1 --respond -d "$device" -ld "$tmp/a" \
+		-re "$tmp/b" -m "$tmp/m" --timeout 10 \
+		>"$tmp/a.out" 2>"$tmp/a.err" &
+	timeout 50 "$pier" perf $2 -d "$device" -ld "$tmp/b" \
+		-re "$tmp/a" -m "$tmp/m" --timeout 10 \
+		>"$tmp/b.out" 2>"$tmp/b.err"
+	requester=$?
+	wait $!
+	responder=$?
+}
+
+# good RESPONDER REQUESTER - the same, and both succeed
+good()
+{
+	perf "$@"
+	[ $requester -eq 0 ] && [ $responder -eq 0 ] || {
+		echo "responder: $responder, requester: $requester"
+		cat "$tmp"/[ab].out "$tmp"/[ab].err
+		return 1
+	}
+}
+
+perf_measures_latency_of_each_operation()
+{
+	for operation in send write read; do
+		good "lat $operation" "lat $operation -n 50 --warmup 5" &&
+			says "$tmp/b.out" "$operation latency" "64 bytes" \
+				"50 iterations" min median average "99 %" \
+				"99.9 %" max || return 1
+	done
+}
+
+perf_measures_bandwidth_of_each_operation()
+{
+	for operation in send write read; do
+		good "bw $operation" "bw $operation -n 200" &&
+			says "$tmp/b.out" "$operation bandwidth" \
+				"65536 bytes" MB/s messages/s || return 1
+	done
+}
+
+perf_sleeps_if_asked_to()
+{
+	for measure in lat bw; do
+		for operation in send write read; do
+			good "$measure $operation --events" \
+				"$measure $operation -n 50 --events" ||
+				return 1
+		done
+	done
+}
+
+perf_reports_in_json()
+{
+	good "lat send --json" "lat send -n 20 --warmup 0 --json" &&
+		is_json "$tmp/a.out" && says "$tmp/json" '"received": 20' &&
+		is_json "$tmp/b.out" &&
+		says "$tmp/json" '"time": "half the round trip"' '"min"' \
+			'"median"' '"average"' '"p99"' '"p999"' '"max"' \
+			'"iterations": 20' '"size": 64' &&
+		good "bw write --json" "bw write -n 20 --json" &&
+		is_json "$tmp/a.out" && is_json "$tmp/b.out" &&
+		says "$tmp/json" '"mb_per_s"' '"messages_per_s"' '"seconds"' \
+			'"outstanding": 64'
+}
+
+perf_counts_every_message()
+{
+	good "bw send -s 3000" "bw send -s 3000 -n 300 --warmup 50" &&
+		says "$tmp/a.out" "received 350 messages of 3000 bytes"
+}
+
+perf_takes_sizes_from_one_byte_to_megabytes()
+{
+	good "lat send -s 1" "lat send -s 1 -n 20" &&
+		good "bw write -s 2M" "bw write -s 2M -n 8 --warmup 1" &&
+		says "$tmp/b.out" "2097152 bytes" &&
+		good "bw read" "bw read -s 1M -n 8 --outstanding 2"
+}
+
+perf_works_with_one_message_outstanding()
+{
+	for operation in send write read; do
+		good "bw $operation --outstanding 1" \
+			"bw $operation --outstanding 1 -n 50" || return 1
+	done
+}
+
+# met ORDER ROLE MEASURE OPTION... - by address, without files: the ROLE,
+# responder or requester, is the server; both succeed
+met()
+{
+	order=$1 role=$2
+	shift 2
+	ports=$((${ports:-0} + 1))
+	port=$((20000 + ($$ * 50 + ports) % 12000))
+	if [ "$role" = responder ]; then
+		server="--respond" client="-n 50 --warmup 5"
+	else
+		server="-n 50 --warmup 5" client="--respond"
+	fi
+	if [ "$order" = server_first ]; then
+		by_address a $server -cm "$@" &
+		by_address b $client -sa "$address" "$@"
+	else
+		by_address b $client -sa "$address" "$@" &
+		by_address a $server -cm "$@"
+	fi && wait $! || {
+		echo "$order, the server is the $role: $*"
+		cat "$tmp"/[ab].out "$tmp"/[ab].err
+		return 1
+	}
+}
+
+# by_address WHICH OPTION...
+by_address()
+{
+	which=$1
+	shift
+	timeout 50 "$pier" perf -d "$device" -lp "$port" --timeout 20 "$@" \
+		>"$tmp/$which.out" 2>"$tmp/$which.err"
+}
+
+# all_met ORDER ROLE WHICH - each measure of each operation; WHICH measures
+all_met()
+{
+	for operation in send write read; do
+		met "$1" "$2" lat "$operation" &&
+			says "$tmp/$3.out" "$operation latency" \
+				"50 iterations" median &&
+			met "$1" "$2" bw "$operation" &&
+			says "$tmp/$3.out" "$operation bandwidth" MB/s ||
+			return 1
+	done
+}
+
+perf_by_address_measures_a_server()
+{
+	all_met server_first responder b && all_met client_first responder b
+}
+
+perf_by_address_measures_from_a_server()
+{
+	all_met server_first requester a && all_met client_first requester a
+}
+
+perf_by_address_compares_what_both_were_told()
+{
+	port=$((20000 + $$ % 12000))
+	by_address a --respond -cm bw read &
+	by_address b -sa "$address" lat send
+	[ $? -eq 1 ] && says "$tmp/b.err" "pier perf: " "bw read" "lat send"
+}
+
+perf_by_address_says_who_is_missing()
+{
+	port=$((20000 + $$ % 12000))
+	by_address b -sa "$address" --timeout ${PIER_TEST_SLOWER:-1} lat send
+	[ $? -eq 1 ] && says "$tmp/b.err" "pier perf: " "$address port $port" \
+		"nobody listens" || return 1
+	by_address a -cm --timeout 1 --respond lat send
+	[ $? -eq 1 ] && says "$tmp/a.err" "pier perf: " "nobody has connected"
+}
+
+# apart RESPONDER REQUESTER TEXT... - refused, with each text
+apart()
+{
+	perf "$1" "$2"
+	shift 2
+	[ $requester -eq 1 ] || {
+		echo "requester: $requester"
+		cat "$tmp"/[ab].out "$tmp"/[ab].err
+		return 1
+	}
+	says "$tmp/b.err" "pier perf: " "$@"
+}
+
+perf_names_both_sizes_when_they_differ()
+{
+	apart "lat send -s 100" "lat send -s 200" 100 200 &&
+		[ $responder -eq 1 ] &&
+		says "$tmp/a.err" "left without sending" &&
+		apart "bw write" "bw write -s 3M" 1048576 3145728
+}
+
+perf_names_both_operations_when_they_differ()
+{
+	apart "bw send" "lat send" '"bw send"' '"lat send"' &&
+		apart "lat read" "lat send" '"lat read"' '"lat send"' &&
+		apart "lat send" "bw write" '"lat send"' '"bw write"'
+}
+
+a_read_responder_serves_writes_and_either_measure()
+{
+	good "lat read" "bw write -n 20"
+}
+
+perf_wants_a_measure_and_an_operation()
+{
+	for words in "" lat "lat jump" "run read" "bw read send"; do
+		status 2 "$pier" perf $words && says "$tmp/err" lat bw send \
+			write read || return 1
+	done
+}
+
+perf_refuses_numbers_out_of_range()
+{
+	for option in "-s 0" "-s 3G" "-n 0" "--outstanding 0" \
+	    "--outstanding 5000" "--warmup -1" "-n many"; do
+		status 2 "$pier" perf bw read $option && [ -s "$tmp/err" ] ||
+			return 1
+	done
+}
+
+# killed PID OTHER ERR - the other ends with 1 and a sentence in ERR
+killed()
+{
+	kill -KILL "$1"
+	wait "$1"
+	wait "$2"
+	[ $? -eq 1 ] && says "$3" "pier perf: " || {
+		cat "$3"
+		return 1
+	}
+}
+
+a_requester_ends_when_its_responder_is_killed()
+{
+	begin "--respond --events" "-n 10000000 --events" || return 1
+	killed $side_a $side_b "$tmp/b.err"
+}
+
+a_responder_ends_when_its_requester_is_killed()
+{
+	begin "--respond --events" "-n 10000000 --events" || return 1
+	killed $side_b $side_a "$tmp/a.err"
+}
+
+run desc_prints_both_kinds_of_descriptor
+run perf_measures_latency_of_each_operation
+run perf_measures_bandwidth_of_each_operation
+run perf_sleeps_if_asked_to
+run perf_reports_in_json
+run perf_counts_every_message
+run perf_takes_sizes_from_one_byte_to_megabytes
+run perf_works_with_one_message_outstanding
+run perf_by_address_measures_a_server
+run perf_by_address_measures_from_a_server
+run perf_by_address_compares_what_both_were_told
+run perf_by_address_says_who_is_missing
+run perf_names_both_sizes_when_they_differ
+run perf_names_both_operations_when_they_differ
+run a_read_responder_serves_writes_and_either_measure
+run perf_wants_a_measure_and_an_operation
+run perf_refuses_numbers_out_of_range
+run a_requester_ends_when_its_responder_is_killed
+run a_responder_ends_when_its_requester_is_killed
+tap_done

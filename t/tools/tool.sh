@@ -1,0 +1,162 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# The tool `pier`, by real processes on the soft device; pier perf is in
+# t/tools/perf.sh.
+. "${0%/*}/../lib/tap.sh"
+device=soft_lo
+. "$top/t/lib/toolbox.sh"
+
+help_and_version_are_told()
+{
+	status 0 "$pier" --help && says "$tmp/out" desc info perf &&
+		status 0 "$pier" --version &&
+		says "$tmp/out" "pier $(cat_version)"
+}
+
+cat_version()
+{
+	sed -n 's/.*PIER_VERSION "\(.*\)"/\1/p' \
+		"$top/lib/include/pier/version.h"
+}
+
+an_unknown_command_is_named_and_the_known_ones_are_listed()
+{
+	status 2 "$pier" no-such-thing &&
+		says "$tmp/err" no-such-thing desc info perf &&
+		status 2 "$pier" && says "$tmp/err" desc info perf
+}
+
+each_command_has_help()
+{
+	for command in desc exchange info perf ping; do
+		status 0 "$pier" $command --help &&
+			says "$tmp/out" "pier $command" || return 1
+	done
+}
+
+output_that_cannot_be_written_is_an_error()
+{
+	[ -c /dev/full ] || skip "there is no /dev/full"
+	timeout 30 "$pier" info >/dev/full 2>"$tmp/err"
+	[ $? -eq 1 ] && says "$tmp/err" "cannot write"
+}
+
+info_tells_all_about_soft_lo()
+{
+	status 0 "$pier" info &&
+		says "$tmp/out" soft_lo "one thread a process" &&
+		status 0 "$pier" info -d soft_lo &&
+		says "$tmp/out" soft_lo kind port netdev state link mtu gids \
+			127.0.0.1 roce_v2 limits message tasks fetch_add \
+			exports imports connection
+}
+
+info_is_json_too()
+{
+	status 0 "$pier" info --json && is_json "$tmp/out" &&
+		says "$tmp/json" '"devices": [' '"name": "soft_lo"' \
+			'"default": true' '"helper": "one thread a process"' \
+			'"gid": "127.0.0.1"' '"rd_atomic": ' \
+			'"compare_swap": true'
+}
+
+info_restricts_itself_to_one_device()
+{
+	status 0 "$pier" info --device=soft_lo --json &&
+		is_json "$tmp/out" &&
+		[ "$(grep -c '"kind":' "$tmp/json")" -eq 1 ]
+}
+
+info_marks_the_device_that_the_environment_names()
+{
+	PIER_DEVICE=soft_lo
+	export PIER_DEVICE
+	status 0 "$pier" info -d soft_lo --json &&
+		says "$tmp/out" '"default": true'
+}
+
+info_names_an_unknown_device()
+{
+	status 1 "$pier" info -d no_such0 &&
+		says "$tmp/err" "pier info: " no_such0
+}
+
+# A pair that would run for ever; sets $side_a and $side_b.
+info_counts_what_processes_do()
+{
+	begin "--respond --events" "-n 10000000 --events" || return 1
+	wait_for 10 counted $side_a && counted $side_b &&
+		status 0 "$pier" info --counters &&
+		says "$tmp/out" "$side_a pier soft_lo" \
+			"$side_b pier soft_lo" "  connection 0x" \
+			" 127.0.0.1:" "    window" "rtt_ns" &&
+		status 0 "$pier" info --counters -d soft_lo --json &&
+		is_json "$tmp/out" &&
+		says "$tmp/json" '"adapters": ' "\"pid\": $side_a" \
+			'"naks_sent_access": 0' '"peer": "127.0.0.1:' &&
+		status 1 "$pier" info --counters $$ &&
+		says "$tmp/err" "process $$ has no soft device"
+	held=$?
+	kill -KILL $side_a $side_b
+	wait $side_a $side_b
+	[ $held -eq 0 ] || return 1
+	status 1 "$pier" info --counters $side_a &&
+		says "$tmp/err" "process $side_a has no soft device" &&
+		status 0 "$pier" info --counters &&
+		! grep "^$side_b " "$tmp/out" &&
+		[ -z "$(find /dev/shm -name "pier.*.$side_b.*")" ] || {
+		echo "left behind: $(ls /dev/shm)"
+		return 1
+	}
+}
+
+# counted PID - it tells what it has sent
+counted()
+{
+	"$pier" info --counters "$1" >"$tmp/out" 2>&1 &&
+		grep -q '^    tx_packets  *[1-9]' "$tmp/out"
+}
+
+info_takes_one_process_and_only_for_counters()
+{
+	for words in "12" "--counters 0" "--counters x" "--counters -- -3" \
+	    "--counters 1 2" "--counters 99999999999"; do
+		status 2 "$pier" info $words &&
+			says "$tmp/err" "one process id" || return 1
+	done
+}
+
+desc_refuses_what_is_no_descriptor()
+{
+	status 1 "$pier" desc "$tmp/nowhere" &&
+		says "$tmp/err" "pier desc: " "$tmp/nowhere" || return 1
+	: >"$tmp/empty"
+	head -c 5000 /dev/zero >"$tmp/big"
+	head -c 200 /dev/urandom >"$tmp/noise"
+	for file in empty big noise; do
+		status 1 "$pier" desc "$tmp/$file" &&
+			says "$tmp/err" "pier desc: " "$tmp/$file" || return 1
+	done
+}
+
+desc_wants_one_file()
+{
+	status 2 "$pier" desc && [ -s "$tmp/err" ] &&
+		status 2 "$pier" desc a b && [ -s "$tmp/err" ]
+}
+
+run help_and_version_are_told
+run an_unknown_command_is_named_and_the_known_ones_are_listed
+run each_command_has_help
+run output_that_cannot_be_written_is_an_error
+run info_tells_all_about_soft_lo
+run info_is_json_too
+run info_restricts_itself_to_one_device
+run info_marks_the_device_that_the_environment_names
+run info_names_an_unknown_device
+run info_counts_what_processes_do
+run info_takes_one_process_and_only_for_counters
+run desc_refuses_what_is_no_descriptor
+run desc_wants_one_file
+tap_done

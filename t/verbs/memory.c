@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <pier/error.h>
+
+#include "fabric/verbs/verbs_impl.h"
+#include "t/lib/rights.h"
+#include "t/lib/tap.h"
+
+/*
+ * A device that lets itself be asked for anything and pins memory for its
+ * queues, as adapters do and rxe does not: libibverbs' calls are made here.
+ */
+#define LIMIT (64 << 10)
+#define MANY 4096		/* entries: more than the limit has room for */
+
+static int deny;		/* errno of making a queue; 0: it works */
+
+static struct ibv_device device = {
+	.transport_type = IBV_TRANSPORT_IB,
+	.name = "fake0",
+};
+
+static struct ibv_context context = {
+	.device = &device,
+	.num_comp_vectors = 1,
+};
+
+static struct ibv_pd domain = { .context = &context };
+static struct ibv_cq completions = { .context = &context, .cqe = MANY };
+static struct ibv_srq receives = { .context = &context };
+static struct ibv_qp pair = { .context = &context };
+
+static void *give(void *object)
+{
+	errno = deny;
+	return deny ? NULL : object;
+}
+
+int ibv_query_device(struct ibv_context *ctx, struct ibv_device_attr *attr)
+{
+	(void)ctx;
+	*attr = (struct ibv_device_attr){ .max_srq = 1, .max_cqe = MANY };
+	return 0;
+}
+
+struct ibv_pd *ibv_alloc_pd(struct ibv_context *ctx)
+{
+	(void)ctx;
+	return &domain;
+}
+
+int ibv_dealloc_pd(struct ibv_pd *pd)
+{
+	(void)pd;
+	return 0;
+}
+
+struct ibv_cq *ibv_create_cq(struct ibv_context *ctx, int cqe, void *arg,
+			     struct ibv_comp_channel *channel, int vector)
+{
+	(void)ctx;
+	(void)cqe;
+	(void)channel;
+	(void)vector;
+	(void)arg;
+	return give(&completions);
+}
+
+int ibv_destroy_cq(struct ibv_cq *cq)
+{
+	(void)cq;
+	return 0;
+}
+
+struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *in)
+{
+	(void)pd;
+	(void)in;
+	return give(&receives);
+}
+
+int ibv_destroy_srq(struct ibv_srq *srq)
+{
+	(void)srq;
+	return 0;
+}
+
+struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *in)
+{
+	(void)pd;
+	(void)in;
+	return give(&pair);
+}
+
+int ibv_destroy_qp(struct ibv_qp *qp)
+{
+	(void)qp;
+	return 0;
+}
+
+static struct verbs_dev dev = {
+	.fdev = {
+		.port = {
+			.name = "fake0",
+			.limits = {
+				.cqe = MANY, .srq_wr = MANY, .send_wr = MANY,
+				.send_sge = 1, .recv_sge = 1,
+			},
+		},
+	},
+	.ibv = &context,
+	.pd = &domain,
+	.lock = PTHREAD_MUTEX_INITIALIZER,
+	.cqs = { &dev.cqs, &dev.cqs },
+	.srqs = { &dev.srqs, &dev.srqs },
+};
+
+static struct verbs_chan chan = { .chan = { .fdev = &dev.fdev } };
+static struct verbs_cq cq = { .cq = { .chan = &chan.chan } };
+static struct verbs_srq srq = { .srq = { .chan = &chan.chan } };
+
+static int make_cq(uint32_t n)
+{
+	struct pier__cq *made;
+
+	return pier__verbs_cq_create(&chan.chan, n, &made);
+}
+
+static int make_srq(uint32_t n)
+{
+	struct pier__srq *made;
+
+	return pier__verbs_srq_create(&chan.chan, n, 1, &made);
+}
+
+static int make_qp(uint32_t n)
+{
+	const struct ibv_qp_cap cap = { .max_send_wr = n, .max_send_sge = 1 };
+	struct pier__qp *made;
+
+	return pier__verbs_qp_create(&cq.cq, &srq.srq, &cap, &made);
+}
+
+static const struct {
+	int (*make)(uint32_t n);
+	const char *text;
+} queue[] = {
+	{ make_cq, "fake0: no completion queue of 4096" },
+	{ make_srq, "fake0: no receive queue of 4096" },
+	{ make_qp, "fake0: no queue pair with 4096 sends" },
+};
+
+static void queues_beyond_the_locked_memory_are_refused_with_remedies(void)
+{
+	deny = ENOMEM;
+	for (int i = 0; i < 3; i++) {
+		IS(queue[i].make(MANY), -ENOMEM);
+		LIKE(pier_last_error(), queue[i].text);
+		LIKE(pier_last_error(), "limit of locked memory is 64 KiB");
+		LIKE(pier_last_error(), "ulimit -l");
+		LIKE(pier_last_error(), "LimitMEMLOCK=infinity");
+		LIKE(pier_last_error(), "--ulimit memlock=-1");
+	}
+}
+
+static void within_it_the_limit_is_not_blamed(void)
+{
+	deny = ENOMEM;
+	for (int i = 0; i < 3; i++) {
+		IS(queue[i].make(1), -ENOMEM);
+		LIKE(pier_last_error(), ": no memory;");
+		OK(!strstr(pier_last_error(), "ulimit"));
+	}
+}
+
+static void who_is_exempt_from_the_limit_is_not_told_to_raise_it(void)
+{
+	if (!rights_ipc_lock(true)) {
+		tap_note("%s", "not without the right to lock memory");
+		return;
+	}
+	deny = ENOMEM;
+	for (int i = 0; i < 3; i++) {
+		IS(queue[i].make(MANY), -ENOMEM);
+		LIKE(pier_last_error(), ": no memory;");
+		OK(!strstr(pier_last_error(), "ulimit"));
+	}
+	OK(rights_ipc_lock(false));
+}
+
+/* In a namespace of its own; its exit status. */
+static int be_root_of_a_container(void)
+{
+	if (unshare(CLONE_NEWUSER))
+		return 2;
+	deny = ENOMEM;
+	return make_cq(MANY) != -ENOMEM ||
+	       !strstr(pier_last_error(), "ulimit");
+}
+
+static void root_of_a_container_is_not_exempt(void)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (!pid)
+		_exit(be_root_of_a_container());
+	if (!IS(waitpid(pid, &status, 0), pid))
+		return;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 2)
+		tap_note("%s", "no user namespace can be made here");
+	else
+		IS(status, 0);
+}
+
+static void another_reason_is_told_as_it_is(void)
+{
+	deny = EINVAL;
+	for (int i = 0; i < 3; i++) {
+		IS(queue[i].make(MANY), -EINVAL);
+		LIKE(pier_last_error(), queue[i].text);
+		LIKE(pier_last_error(), pier_strerror(-EINVAL));
+	}
+}
+
+static void a_device_whose_queues_cannot_be_tried_is_listed(void)
+{
+	struct pier__limits limits = { .inline_size = 1 };
+
+	deny = ENOMEM;
+	IS(pier__verbs_limits(&context, &limits), 0);
+	IS(limits.inline_size, 0);
+	IS(limits.cqe, MANY);
+	deny = 0;
+	IS(pier__verbs_limits(&context, &limits), 0);
+	OK(limits.inline_size > 0);
+	deny = EINVAL;
+	IS(pier__verbs_limits(&context, &limits), -EOPNOTSUPP);
+}
+
+int main(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_MEMLOCK, &limit))
+		return tap_skip_all("no limit of locked memory");
+	limit.rlim_cur = LIMIT;
+	if (setrlimit(RLIMIT_MEMLOCK, &limit))
+		return tap_skip_all("the limit of locked memory stays");
+	rights_ipc_lock(false);		/* without it there was none to drop */
+	TEST(queues_beyond_the_locked_memory_are_refused_with_remedies);
+	TEST(within_it_the_limit_is_not_blamed);
+	TEST(who_is_exempt_from_the_limit_is_not_told_to_raise_it);
+	TEST(root_of_a_container_is_not_exempt);
+	TEST(another_reason_is_told_as_it_is);
+	TEST(a_device_whose_queues_cannot_be_tried_is_listed);
+	return tap_done();
+}
