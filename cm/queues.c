@@ -63,7 +63,7 @@ static void cancel_receives(struct pier__qset *qset)
 	struct ibv_wc wc = { .status = IBV_WC_WR_FLUSH_ERR };
 	struct pier__list *link;
 
-	while (pier__pe_room(qset->pe) > 0 &&
+	while (pier__pe_budget(qset->pe) > 0 &&
 	       (link = pier__list_pop(&qset->posted))) {
 		struct pier__op *op = pier__container_of(
 			link, struct pier__posted, link)->op;
@@ -153,7 +153,7 @@ static void finish_stop(struct pier__qset *qset)
 	if (qset->srq)
 		qset->fab->srq_destroy(qset->srq);
 	qset->srq = NULL;
-	pier__qset_tell(qset, pier__pe_room(qset->pe));
+	pier__qset_tell(qset, pier__pe_budget(qset->pe));
 	cancel_receives(qset);
 	if (qset->ready.first || !pier__list_empty(&qset->posted)) {
 		pier__qset_kick(qset);
@@ -201,7 +201,7 @@ static uint64_t step_hot(struct pier__qset *qset, uint64_t now)
 	int n;
 
 	pier__list_take_all(&qset->hot, &batch);
-	for (n = 0; n < STEPS && pier__pe_room(qset->pe) > 0; n++) {
+	for (n = 0; n < STEPS && pier__pe_budget(qset->pe) > 0; n++) {
 		link = pier__list_pop(&batch);
 		if (!link)
 			return due;
@@ -252,7 +252,7 @@ static uint64_t sweep(struct pier__qset *qset, uint64_t now)
 	if (!qset->sweep_at && now < qset->sweep_due)
 		return qset->sweep_due;
 	end = sweep_end(qset, &port);
-	for (; qset->sweep_at < end && pier__pe_room(qset->pe) > 0;
+	for (; qset->sweep_at < end && pier__pe_budget(qset->pe) > 0;
 	     qset->sweep_at++) {
 		struct pier_conn *conn = qset->slots[qset->sweep_at];
 

@@ -147,13 +147,13 @@ uint64_t pier__requests_step(struct pier__room *room, uint64_t now)
 	uint64_t due = PIER__NEVER;
 	int n;
 
-	for (n = 0; n < STEPS && pier__pe_room(qset->pe) > 0; n++) {
+	for (n = 0; n < STEPS && pier__pe_budget(qset->pe) > 0; n++) {
 		if (!refuse_one(room) && !serve_one(room, now, &due))
 			break;
 	}
 	if (qset->stopping && pier__list_empty(&room->refused))
 		pier__qset_kick(qset);		/* it waits for that */
-	return n < STEPS && pier__pe_room(qset->pe) > 0 ? due : 0;
+	return n < STEPS && pier__pe_budget(qset->pe) > 0 ? due : 0;
 }
 
 /* Move all members of @from behind those of @to. */

@@ -205,7 +205,7 @@ void pier__pe_event(struct pier_pe *pe)
 	pe->events++;
 }
 
-int pier__pe_room(const struct pier_pe *pe)
+int pier__pe_budget(const struct pier_pe *pe)
 {
 	return pe->max - pe->events;
 }
@@ -293,7 +293,7 @@ static void tell_stopped(struct pier_pe *pe)
 {
 	struct pier__list *link;
 
-	while (pier__pe_room(pe) > 0 && (link = pier__list_pop(&pe->stopped)))
+	while (pier__pe_budget(pe) > 0 && (link = pier__list_pop(&pe->stopped)))
 		pier__ctx_tell_idle(pier__container_of(link, struct pier_ctx,
 						       link));
 	if (!pier__list_empty(&pe->stopped))

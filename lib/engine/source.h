@@ -56,7 +56,7 @@ void pier__pe_due(struct pier__source *source, uint64_t due);
 void pier__pe_event(struct pier_pe *pe);
 
 /* How many more of them this round may bring; 0 or less: none. */
-int pier__pe_room(const struct pier_pe *pe);
+int pier__pe_budget(const struct pier_pe *pe);
 
 /* Non-zero inside one of the engine's callbacks. */
 int pier__pe_busy(const struct pier_pe *pe);
