@@ -63,6 +63,8 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/fabric/fabric.h \
 	%D%/fabric/pci.c \
 	%D%/fabric/pci.h \
+	%D%/fabric/registry.c \
+	%D%/fabric/registry.h \
 	%D%/fabric/soft/cm/cm_active.c \
 	%D%/fabric/soft/cm/cm_close.c \
 	%D%/fabric/soft/cm/cm_conn.h \

@@ -5,6 +5,7 @@
 
 #include "core/fail.h"
 #include "dev/dev_impl.h"
+#include "fabric/registry.h"
 
 struct pier_counterlist {
 	struct pier__counteds all;

@@ -6,6 +6,7 @@
 
 #include "core/fail.h"
 #include "dev/dev_impl.h"
+#include "fabric/registry.h"
 
 struct pier_devlist {
 	struct pier__ports ports;

@@ -9,13 +9,6 @@
 
 #define ADDRESSES_TOLD 4	/* of a port, in a sentence */
 
-/* Hardware before soft: whoever has an RDMA device wants to use it. */
-const struct pier__fabric *const pier__fabrics[] = {
-	&pier__verbs,
-	&pier__soft,
-	NULL,
-};
-
 int pier__ports_add(struct pier__ports *ports, const struct pier__port *port)
 {
 	struct pier__port *grown;

@@ -451,10 +451,4 @@ struct pier__fabric {
 	const struct pier__fabric_cm *cm;
 };
 
-/* All kinds, the preferred first; ends with NULL. */
-extern const struct pier__fabric *const pier__fabrics[];
-
-extern const struct pier__fabric pier__verbs;
-extern const struct pier__fabric pier__soft;
-
 #endif

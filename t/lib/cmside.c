@@ -9,6 +9,7 @@
 #include <pier/error.h>
 
 #include "core/clock.h"
+#include "fabric/verbs/verbs_impl.h"
 #include "t/lib/cmside.h"
 #include "t/lib/tap.h"
 

@@ -5,6 +5,7 @@
 
 #include "core/clock.h"
 #include "core/fail.h"
+#include "fabric/registry.h"
 #include "t/lib/loop.h"
 #include "t/lib/tap.h"
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "fabric/soft/io/udp.h"
+#include "fabric/soft/soft.h"
 #include "t/lib/nic.h"
 #include "t/lib/tap.h"
 

@@ -33,8 +33,8 @@ lib/core/crc.c isa-l.h
 lib/core/crc.c isa-l/
 lib/core/wire.c msgpack.h
 lib/core/wire.c msgpack/
-lib/fabric/fabric.c fabric/soft/
-lib/fabric/fabric.c fabric/verbs/
+lib/fabric/registry.c fabric/soft/
+lib/fabric/registry.c fabric/verbs/
 lib/include/pier/uv.h uv.h
 lib/include/pier/verbs.h infiniband/verbs.h
 END

@@ -16,6 +16,7 @@
 
 #include <pier/error.h>
 
+#include "fabric/soft/soft.h"
 #include "t/lib/loop.h"
 #include "t/lib/netns.h"
 #include "t/lib/tap.h"

@@ -5,6 +5,7 @@
 
 #include "core/clock.h"
 #include "fabric/soft/io/chan.h"
+#include "fabric/soft/soft.h"
 #include "t/lib/nic.h"
 #include "t/lib/tap.h"
 

@@ -12,6 +12,7 @@
 #include <pier/error.h>
 
 #include "core/clock.h"
+#include "fabric/soft/soft.h"
 #include "t/lib/nic.h"
 #include "t/lib/tap.h"
 

@@ -12,6 +12,7 @@
 #include "core/clock.h"
 #include "fabric/soft/io/chan.h"
 #include "fabric/soft/io/udp.h"
+#include "fabric/soft/soft.h"
 #include "t/lib/nic.h"
 #include "t/lib/tap.h"
 

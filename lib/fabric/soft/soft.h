@@ -9,6 +9,8 @@
 #include "fabric/soft/io/io.h"
 #include "fabric/soft/rc/mr.h"
 
+extern const struct pier__fabric pier__soft;
+
 /* An opened soft device. */
 struct soft_fdev {
 	struct pier__fdev fdev;		/* first */

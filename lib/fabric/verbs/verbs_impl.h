@@ -10,6 +10,8 @@
 #include "fabric/fabric.h"
 #include "fabric/verbs/watch.h"
 
+extern const struct pier__fabric pier__verbs;
+
 /*
  * Devices that rdma-core drives.  Each body is the seam's with libibverbs'
  * object behind it.
