@@ -16,7 +16,7 @@ int pier_conn_counters(const struct pier_conn *conn,
 
 	if (!conn->qp)
 		return pier__fail(-ENOTCONN, "the connection is closed");
-	dev = conn->qset->dev;
+	dev = conn->queues->dev;
 	err = dev->fabric->dev->counters(dev->fdev, conn->qp, &all);
 	return err ? err : pier__counters_give(&all, ret);
 }

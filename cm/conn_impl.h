@@ -25,14 +25,14 @@ struct pier__end {
 	uint64_t ctl_addr;	/* its control words */
 	uint32_t ctl_rkey;
 	uint32_t access;	/* PIER_REMOTE_* granted on this connection */
-	uint32_t rd_atomic;	/* that it serves at a time */
+	uint32_t rd_atomic;	/* reads it serves at a time */
 	uint64_t message;	/* bytes, the most it takes */
 	unsigned int gid_count;
 	struct pier__gid_offer gids[PIER__GIDS_MAX];
 };
 
 /* A descriptor file that this end wrote and its peer may not have taken. */
-struct pier__left {
+struct pier__desc_file {
 	uint64_t dev, ino;
 	char path[];
 };
@@ -63,7 +63,7 @@ enum pier__ctl_kind {
 };
 
 struct pier_conn {
-	struct pier__qset *qset;	/* NULL: its context is idle */
+	struct pier__queues *queues;	/* NULL: its context is idle */
 	struct pier_rdma *rdma;
 	enum pier_conn_state state;
 	enum pier__conn_phase phase;
@@ -71,31 +71,31 @@ struct pier_conn {
 	void *user_data;
 	int error;
 	char *error_text;		/* owned; NULL: none */
-	enum pier_conn_state told;	/* what the user's callback knows */
+	enum pier_conn_state reported;	/* what the user's callback knows */
 	bool destroyed;			/* free when closed and not held */
 	uint32_t holds;			/* tasks taken for it */
 	bool ready;			/* the QP has been in RTS */
 	bool hello_acked, hello_seen;
-	bool stood;			/* it has been connected */
+	bool was_connected;
 
 	struct pier__qp *qp;		/* NULL: closed */
 	uint32_t slot;			/* of its control words */
 	struct pier__posted_queue posted; /* sends in flight, in order; */
 					/* pier's own are not in it */
-	uint32_t room;			/* how many more of them */
+	uint32_t send_credits;		/* how many more of them */
 	uint64_t completed;		/* ever: tells idle from busy */
 	struct ibv_send_wr *chain, *chain_last;	/* to be posted together */
-	struct pier__list pending;	/* in qset->pending, or alone */
+	struct pier__list pending;	/* in queues->pending, or alone */
 	int post_error;			/* a chain was refused: fail */
 
-	struct pier__side *side;	/* made by CM; owned; or NULL */
-	struct pier__end us, them;
-	struct pier__gid_offer path_us, path_them;
+	struct pier__rdmacm_conn *cm;	/* made by CM; owned; or NULL */
+	struct pier__end local, remote;
+	struct pier__gid_offer local_gid, remote_gid;
 	uint32_t path_mtu;
 	enum pier_transport transport;
-	bool housed;			/* path_us was a GID when connected */
-	uint64_t homeless_since;	/* path_us is gone; 0: it is there */
-	struct pier__left *left;	/* file to sweep up; owned; or NULL */
+	bool gid_bound;			/* local_gid was a GID when connected */
+	uint64_t gid_lost_at;	/* 0: local_gid is there */
+	struct pier__desc_file *desc_file; /* to be removed; owned; or NULL */
 	void *desc;			/* exported; owned */
 	size_t desc_len;
 
@@ -106,13 +106,13 @@ struct pier_conn {
 	enum pier__ctl_kind ctl_kind;	/* which is in flight */
 	struct pier__op marker;
 	bool marker_posted, marker_done;
-	uint64_t drained_at;		/* qset->polled by when whatever came */
-					/* before the marker is polled too */
+	uint64_t drained_at;		/* queues->polled by when all that */
+					/* came before the marker is polled */
 	uint64_t deadline;		/* of the phase */
 	uint64_t next_try;		/* of the hello, or keepalive */
 	uint64_t seen_completed;	/* for the keepalive */
 	struct pier__list link;		/* in the context's list */
-	struct pier__list hot;		/* in qset->hot, or alone */
+	struct pier__list hot;		/* in queues->hot, or alone */
 	uint64_t due;			/* when it wants to be stepped */
 };
 
@@ -120,7 +120,7 @@ struct pier_conn {
  * A connection with a slot but without a QP, not listed yet; and back.
  * Errors: -ENOSPC, max_conns are in use; -ENOMEM; the queues are dead.
  */
-int pier__conn_create(struct pier__qset *qset, struct pier_conn **ret);
+int pier__conn_create(struct pier__queues *queues, struct pier_conn **ret);
 void pier__conn_uncreate(struct pier_conn *conn);
 
 /* Give it a QP, in RESET. */
@@ -133,8 +133,8 @@ int pier__conn_allowed(const struct pier_dev *dev);
  * @gid_index: of the address to offer, or PIER__GID_ANY.  @valid_s: seconds
  * that the descriptor is good for; 0: no bound.
  */
-int pier__conn_export(struct pier__qset *qset, int gid_index, uint32_t valid_s,
-		      struct pier_conn **ret);
+int pier__conn_export(struct pier__queues *queues, int gid_index,
+		      uint32_t valid_s, struct pier_conn **ret);
 
 /*
  * Connect within @timeout_ms; also again, to another descriptor, as long as
@@ -160,36 +160,36 @@ int pier__conn_failed(struct pier_conn *conn, const char *what,
  * A message of the peer's has arrived: it knows that it is connected, and so
  * are we, even where our own hello's completion is still to be seen.
  */
-void pier__conn_heard(struct pier_conn *conn);
+void pier__conn_peer_ready(struct pier_conn *conn);
 
 /*
  * Something has failed on @conn: is our own port the reason?  @ret gets the
  * end of a sentence, "" if not.  Returns 0; -ENODEV, gone; -ENETDOWN;
  * -EADDRNOTAVAIL; -EMSGSIZE, its MTU.  No sentence of its own.
  */
-int pier__conn_trouble(const struct pier_conn *conn, char *ret, size_t size);
+int pier__conn_port_fault(const struct pier_conn *conn, char *ret, size_t size);
 
 /* Say who never said hello.  Returns -PIER_ENOHELLO. */
 int pier__conn_no_hello(const struct pier_conn *conn);
 
 /* Its context's queues are dead: so is it, for the same reason. */
-void pier__conn_lost(struct pier_conn *conn);
+void pier__conn_queues_failed(struct pier_conn *conn);
 
 /* Does @port, its device's, still have its address?  To be seen in a step. */
-void pier__conn_look(struct pier_conn *conn, const struct pier__port *port,
+void pier__conn_check_gid(struct pier_conn *conn, const struct pier__port *port,
 		     uint64_t now);
 
-/* Say that path_us is gone.  Returns -EADDRNOTAVAIL. */
-int pier__conn_no_address(const struct pier_conn *conn);
+/* Say that local_gid is gone.  Returns -EADDRNOTAVAIL. */
+int pier__conn_gid_lost(const struct pier_conn *conn);
 
 /* Fail @conn with the thread's last error as the reason. */
 void pier__conn_fail(struct pier_conn *conn, int err);
 
 /* End it: goodbye behind what is in flight, without waiting for that. */
-void pier__conn_leave(struct pier_conn *conn);
+void pier__conn_end(struct pier_conn *conn);
 
 /* End it now: whatever is in flight is cancelled, the peer told by CM. */
-void pier__conn_cut(struct pier_conn *conn);
+void pier__conn_abort(struct pier_conn *conn);
 
 /* The key of remote @mmap for this peer.  Errors: -EACCES; -ESTALE. */
 struct pier_mmap;
@@ -202,20 +202,20 @@ int pier__conn_rkey(struct pier_conn *conn, const struct pier_mmap *mmap,
  */
 uint64_t pier__conn_step(struct pier_conn *conn, uint64_t now);
 
-/* path_us is set: what does carry it? */
+/* local_gid is set: what does carry it? */
 void pier__conn_set_transport(struct pier_conn *conn);
 
-/* Move the QP; kept in qpstate.c. */
+/* Move the QP; in qp_state.c. */
 int pier__conn_qp_init(struct pier_conn *conn);
 /* The largest MTU code of at most @bytes, which are 256 or more. */
 enum ibv_mtu pier__conn_mtu_code(uint32_t bytes);
 int pier__conn_qp_ready(struct pier_conn *conn);	/* INIT to RTS */
-int pier__conn_qp_again(struct pier_conn *conn);	/* ERR to RTS */
+int pier__conn_qp_reset(struct pier_conn *conn);	/* ERR to RTS */
 void pier__conn_qp_error(struct pier_conn *conn);
 
 /*
- * pier's own requests, one at a time and the marker behind all; kept in
- * control.c.  -EAGAIN: one is in flight already, or too many of all
+ * pier's own requests, one at a time and the marker behind all, in control.c.
+ * -EAGAIN: one is in flight already, or too many of all
  * connections are.
  */
 int pier__conn_control(struct pier_conn *conn, enum pier__ctl_kind kind);
@@ -229,14 +229,14 @@ void pier__conn_control_init(struct pier_conn *conn);
 void pier__conn_become_up(struct pier_conn *conn, uint64_t now);
 
 /* Connected, or it was and the peer has left in good order. */
-bool pier__conn_met(const struct pier_conn *conn);
+bool pier__conn_was_connected(const struct pier_conn *conn);
 
 /*
  * A request on the way to "connected" has failed: if only because the peer
  * did not answer, reset the QP, so that the step says it again.  Returns
  * whether the connection lives on or was failed here; false: @wc says why.
  */
-bool pier__conn_again(struct pier_conn *conn, const struct ibv_wc *wc);
+bool pier__conn_recover(struct pier_conn *conn, const struct ibv_wc *wc);
 
 /* Take the QP away; what is still posted is cancelled. */
 void pier__conn_close(struct pier_conn *conn);
@@ -246,10 +246,10 @@ void pier__conn_hold(struct pier_conn *conn);
 void pier__conn_drop(struct pier_conn *conn);
 
 /* Remember @path, just written, to be swept up; and do that. */
-void pier__conn_leaves(struct pier_conn *conn, const char *path);
-void pier__conn_sweep(struct pier_conn *conn);
+void pier__conn_keep_desc_file(struct pier_conn *conn, const char *path);
+void pier__conn_remove_desc_file(struct pier_conn *conn);
 
 /* Have @conn looked at in the next round. */
-void pier__conn_kick(struct pier_conn *conn);
+void pier__conn_schedule(struct pier_conn *conn);
 
 #endif

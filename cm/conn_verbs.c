@@ -22,10 +22,10 @@ int pier_conn_qp(const struct pier_conn *conn, struct ibv_qp **ret)
 
 	if (!conn->qp)
 		return pier__fail(-ENOTCONN, "the connection is closed");
-	qp = conn->qset->fab->ibv(conn->qp);
+	qp = conn->queues->fab->ibv(conn->qp);
 	if (!qp)
 		return pier__fail(-EOPNOTSUPP, "%s has no verbs queue pair",
-				  conn->qset->dev->info.port.name);
+				  conn->queues->dev->info.port.name);
 	*ret = qp;
 	return 0;
 }

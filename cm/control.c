@@ -15,19 +15,19 @@
 
 static struct pier__ctl *ctl_of(const struct pier_conn *conn)
 {
-	return &conn->qset->ctl[conn->slot];
+	return &conn->queues->ctl[conn->slot];
 }
 
 bool pier__conn_hello_seen(const struct pier_conn *conn)
 {
 	return atomic_load_explicit(&ctl_of(conn)->hello,
-				    memory_order_acquire) == conn->us.nonce;
+				    memory_order_acquire) == conn->local.nonce;
 }
 
 bool pier__conn_goodbye_seen(const struct pier_conn *conn)
 {
 	return atomic_load_explicit(&ctl_of(conn)->goodbye,
-				    memory_order_acquire) == ~conn->us.nonce;
+				    memory_order_acquire) == ~conn->local.nonce;
 }
 
 static void control_done(struct pier__op *op, const struct ibv_wc *wc)
@@ -37,14 +37,14 @@ static void control_done(struct pier__op *op, const struct ibv_wc *wc)
 	enum pier__ctl_kind kind = conn->ctl_kind;
 
 	conn->ctl_kind = PIER__CTL_NONE;
-	conn->qset->ctl_inflight--;
+	conn->queues->ctl_inflight--;
 	if (kind == PIER__CTL_HELLO && wc->status == IBV_WC_SUCCESS)
 		conn->hello_acked = true;
-	else if (kind == PIER__CTL_HELLO && !pier__conn_again(conn, wc))
+	else if (kind == PIER__CTL_HELLO && !pier__conn_recover(conn, wc))
 		pier__conn_failed(conn, "hello", wc);
 	else if (kind == PIER__CTL_KEEPALIVE && wc->status != IBV_WC_SUCCESS)
 		pier__conn_failed(conn, "keepalive", wc);
-	pier__conn_kick(conn);
+	pier__conn_schedule(conn);
 }
 
 static void marker_done(struct pier__op *op, const struct ibv_wc *wc)
@@ -53,10 +53,10 @@ static void marker_done(struct pier__op *op, const struct ibv_wc *wc)
 		pier__container_of(op, struct pier_conn, marker);
 
 	(void)wc;
-	conn->qset->ctl_inflight--;
+	conn->queues->ctl_inflight--;
 	conn->marker_done = true;
-	conn->drained_at = conn->qset->polled + conn->qset->cqe;
-	pier__conn_kick(conn);
+	conn->drained_at = conn->queues->polled + conn->queues->cqe;
+	pier__conn_schedule(conn);
 }
 
 void pier__conn_control_init(struct pier_conn *conn)
@@ -67,15 +67,15 @@ void pier__conn_control_init(struct pier_conn *conn)
 
 int pier__conn_control_post(struct pier_conn *conn, struct ibv_send_wr *wr)
 {
-	struct pier__qset *qset = conn->qset;
+	struct pier__queues *queues = conn->queues;
 	struct ibv_send_wr *bad;
 	int err;
 
-	if (qset->ctl_inflight >= qset->ctl_max)
+	if (queues->ctl_inflight >= queues->ctl_max)
 		return -EAGAIN;
-	err = qset->fab->post(conn->qp, wr, &bad);
+	err = queues->fab->post(conn->qp, wr, &bad);
 	if (!err)
-		qset->ctl_inflight++;
+		queues->ctl_inflight++;
 	return err;
 }
 
@@ -85,18 +85,18 @@ int pier__conn_control(struct pier_conn *conn, enum pier__ctl_kind kind)
 	struct ibv_sge sge = {
 		.addr = (uintptr_t)&ctl->word,
 		.length = sizeof(ctl->word),
-		.lkey = conn->qset->ctl_mr->lkey,
+		.lkey = conn->queues->ctl_mr->lkey,
 	};
 	struct ibv_send_wr wr = {
 		.wr_id = (uintptr_t)&conn->ctl_op,
 		.opcode = IBV_WR_RDMA_WRITE,
 		.send_flags = IBV_SEND_SIGNALED,
-		.wr.rdma.remote_addr = conn->them.ctl_addr,
-		.wr.rdma.rkey = conn->them.ctl_rkey,
+		.wr.rdma.remote_addr = conn->remote.ctl_addr,
+		.wr.rdma.rkey = conn->remote.ctl_rkey,
 	};
 	int err;
 
-	if (conn->side && conn->side->foreign)
+	if (conn->cm && conn->cm->foreign)
 		return -EOPNOTSUPP;	/* it has no control words */
 	if (conn->ctl_kind != PIER__CTL_NONE)
 		return -EAGAIN;
@@ -106,12 +106,12 @@ int pier__conn_control(struct pier_conn *conn, enum pier__ctl_kind kind)
 	}
 	if (kind == PIER__CTL_GOODBYE)
 		wr.wr.rdma.remote_addr += offsetof(struct pier__ctl, goodbye);
-	ctl->word = kind == PIER__CTL_HELLO ? conn->them.nonce :
-					      ~conn->them.nonce;
+	ctl->word = kind == PIER__CTL_HELLO ? conn->remote.nonce :
+					      ~conn->remote.nonce;
 
 	/* or the peer would not know that we have had its last messages */
-	if (kind == PIER__CTL_GOODBYE && conn->qset->fab->acknowledge)
-		conn->qset->fab->acknowledge(conn->qp);
+	if (kind == PIER__CTL_GOODBYE && conn->queues->fab->acknowledge)
+		conn->queues->fab->acknowledge(conn->qp);
 	err = pier__conn_control_post(conn, &wr);
 	if (!err)
 		conn->ctl_kind = kind;
@@ -124,8 +124,8 @@ int pier__conn_mark(struct pier_conn *conn)
 		.wr_id = (uintptr_t)&conn->marker,
 		.opcode = IBV_WR_RDMA_WRITE,
 		.send_flags = IBV_SEND_SIGNALED,
-		.wr.rdma.remote_addr = conn->them.ctl_addr,
-		.wr.rdma.rkey = conn->them.ctl_rkey,
+		.wr.rdma.remote_addr = conn->remote.ctl_addr,
+		.wr.rdma.rkey = conn->remote.ctl_rkey,
 	};
 	int err = pier__conn_control_post(conn, &wr);
 

@@ -8,32 +8,32 @@
 
 /* Files that nobody took are removed, if they are still the ones written. */
 
-void pier__conn_leaves(struct pier_conn *conn, const char *path)
+void pier__conn_keep_desc_file(struct pier_conn *conn, const char *path)
 {
-	struct pier__left *left;
+	struct pier__desc_file *file;
 	struct stat st;
 
-	if (conn->left || stat(path, &st))
+	if (conn->desc_file || stat(path, &st))
 		return;
-	left = malloc(sizeof(*left) + strlen(path) + 1);
-	if (!left)
+	file = malloc(sizeof(*file) + strlen(path) + 1);
+	if (!file)
 		return;		/* one file stays behind */
-	left->dev = st.st_dev;
-	left->ino = st.st_ino;
-	strcpy(left->path, path);
-	conn->left = left;
+	file->dev = st.st_dev;
+	file->ino = st.st_ino;
+	strcpy(file->path, path);
+	conn->desc_file = file;
 }
 
-void pier__conn_sweep(struct pier_conn *conn)
+void pier__conn_remove_desc_file(struct pier_conn *conn)
 {
-	struct pier__left *left = conn->left;
+	struct pier__desc_file *file = conn->desc_file;
 	struct stat st;
 
-	if (!left)
+	if (!file)
 		return;
-	if (!stat(left->path, &st) && st.st_dev == left->dev &&
-	    st.st_ino == left->ino)
-		unlink(left->path);
-	free(left);
-	conn->left = NULL;
+	if (!stat(file->path, &st) && st.st_dev == file->dev &&
+	    st.st_ino == file->ino)
+		unlink(file->path);
+	free(file);
+	conn->desc_file = NULL;
 }

@@ -13,21 +13,22 @@ static bool has_gid(const struct pier__port *port,
 {
 	uint32_t index;
 
-	return !conn->housed || pier__gid_find(port, &conn->path_us, &index);
+	return !conn->gid_bound ||
+	       pier__gid_find(port, &conn->local_gid, &index);
 }
 
-int pier__conn_trouble(const struct pier_conn *conn, char *ret, size_t size)
+int pier__conn_port_fault(const struct pier_conn *conn, char *ret, size_t size)
 {
 	char gid[INET6_ADDRSTRLEN];
 	struct pier__port port;
 
-	if (pier__dev_now(conn->qset->dev, &port) == -ENODEV) {
+	if (pier__dev_now(conn->queues->dev, &port) == -ENODEV) {
 		snprintf(ret, size, "; %s is gone", port.name);
 		return -ENODEV;
 	}
 	if (!has_gid(&port, conn)) {
 		snprintf(ret, size, "; %s has lost the address %s", port.name,
-			 pier__gid_text(conn->path_us.raw, gid));
+			 pier__gid_text(conn->local_gid.raw, gid));
 		return -EADDRNOTAVAIL;
 	}
 	if (!port.active) {

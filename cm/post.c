@@ -7,8 +7,8 @@ void pier__conn_chain_first(struct pier_conn *conn,
 {
 	wr->send_flags &= ~(unsigned int)IBV_SEND_SIGNALED;
 	conn->chain = conn->chain_last = wr;
-	pier__list_add(&conn->qset->pending, &conn->pending);
-	conn->qset->attention = true;
+	pier__list_add(&conn->queues->pending, &conn->pending);
+	conn->queues->attention = true;
 	pier__conn_posted(conn, posted);
 }
 
@@ -23,11 +23,11 @@ void pier__conn_flush(struct pier_conn *conn)
 		return;
 	last->next = NULL;
 	last->send_flags |= IBV_SEND_SIGNALED;
-	err = conn->qset->fab->post(conn->qp, wr, &bad);
+	err = conn->queues->fab->post(conn->qp, wr, &bad);
 	if (err && !conn->post_error) {
 		/* the rest was promised a completion: it ends with us */
 		conn->post_error = err;
-		pier__conn_kick(conn);
+		pier__conn_schedule(conn);
 	}
 }
 
@@ -37,34 +37,34 @@ void pier__conn_flush(struct pier_conn *conn)
  */
 static inline void succeed_first(struct pier_conn *conn)
 {
-	struct pier__qset *qset = conn->qset;
+	struct pier__queues *queues = conn->queues;
 	struct pier__posted *posted = pier__posted_pop(&conn->posted);
 
-	pier__conn_give_room(conn);
-	if (--qset->room >= 0) {
+	pier__conn_return_credit(conn);
+	if (--queues->budget >= 0) {
 		posted->succeed(posted);
 	} else {
-		pier__posted_add(&qset->ready, posted);
-		qset->attention = true;
+		pier__posted_add(&queues->ready, posted);
+		queues->attention = true;
 	}
 }
 
 bool pier__conn_done(struct pier_conn *conn, struct pier__posted *posted,
 		     const struct ibv_wc *wc)
 {
-	struct pier__qset *qset = conn->qset;
+	struct pier__queues *queues = conn->queues;
 
 	while (conn->posted.first != posted)
 		succeed_first(conn);
 	pier__posted_pop(&conn->posted);
-	pier__conn_give_room(conn);
+	pier__conn_return_credit(conn);
 	conn->completed++;
-	if (!qset->ready.first)
+	if (!queues->ready.first)
 		return true;
 	if (wc->status == IBV_WC_SUCCESS) {
-		pier__posted_add(&qset->ready, posted);
+		pier__posted_add(&queues->ready, posted);
 		return false;
 	}
-	pier__qset_tell(qset, INT32_MAX);
+	pier__queues_complete(queues, INT32_MAX);
 	return true;
 }

@@ -19,9 +19,9 @@ static inline bool pier__conn_is_up(const struct pier_conn *conn)
 }
 
 /* Neither cap of the work in flight is reached. */
-static inline bool pier__conn_has_room(const struct pier_conn *conn)
+static inline bool pier__conn_has_credit(const struct pier_conn *conn)
 {
-	return conn->room && conn->qset->send_room;
+	return conn->send_credits && conn->queues->send_credits;
 }
 
 /* Is there a chain already, so that whatever comes is part of it? */
@@ -30,16 +30,16 @@ static inline bool pier__conn_chained(const struct pier_conn *conn)
 	return conn->chain;
 }
 
-static inline void pier__conn_take_room(struct pier_conn *conn)
+static inline void pier__conn_take_credit(struct pier_conn *conn)
 {
-	conn->room--;
-	conn->qset->send_room--;
+	conn->send_credits--;
+	conn->queues->send_credits--;
 }
 
-static inline void pier__conn_give_room(struct pier_conn *conn)
+static inline void pier__conn_return_credit(struct pier_conn *conn)
 {
-	conn->room++;
-	conn->qset->send_room++;
+	conn->send_credits++;
+	conn->queues->send_credits++;
 }
 
 /*
@@ -49,18 +49,18 @@ static inline void pier__conn_give_room(struct pier_conn *conn)
 static inline int pier__conn_post(struct pier_conn *conn,
 				  struct ibv_send_wr *wr)
 {
-	struct pier__qset *qset = conn->qset;
+	struct pier__queues *queues = conn->queues;
 
 	wr->next = NULL;
 	wr->send_flags |= IBV_SEND_SIGNALED;
-	return qset->fab->post(conn->qp, wr, &qset->bad);
+	return queues->fab->post(conn->qp, wr, &queues->bad);
 }
 
 static inline void pier__conn_posted(struct pier_conn *conn,
 				     struct pier__posted *posted)
 {
 	pier__posted_add(&conn->posted, posted);
-	pier__conn_take_room(conn);
+	pier__conn_take_credit(conn);
 }
 
 /* Keep @wr back, to be posted with what follows; it counts as posted. */
@@ -77,7 +77,7 @@ static inline void pier__conn_chain(struct pier_conn *conn,
 	conn->chain_last->next = wr;
 	conn->chain_last = wr;
 	pier__posted_append(&conn->posted, posted);
-	pier__conn_take_room(conn);
+	pier__conn_take_credit(conn);
 }
 
 /*
@@ -93,10 +93,10 @@ static inline bool pier__conn_done_first(struct pier_conn *conn,
 					 const struct ibv_wc *wc)
 {
 	if (wc->status != IBV_WC_SUCCESS || conn->posted.first != posted ||
-	    conn->qset->ready.first)
+	    conn->queues->ready.first)
 		return false;
 	pier__posted_pop(&conn->posted);
-	pier__conn_give_room(conn);
+	pier__conn_return_credit(conn);
 	conn->completed++;
 	return true;
 }

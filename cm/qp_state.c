@@ -18,16 +18,16 @@ enum ibv_mtu pier__conn_mtu_code(uint32_t bytes)
 
 static int modify(struct pier_conn *conn, struct ibv_qp_attr *attr, int mask)
 {
-	return conn->qset->fab->qp_modify(conn->qp, attr, mask,
-					  conn->them.udp_port);
+	return conn->queues->fab->qp_modify(conn->qp, attr, mask,
+					  conn->remote.udp_port);
 }
 
 int pier__conn_qp_init(struct pier_conn *conn)
 {
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_INIT,
-		.pkey_index = (uint16_t)conn->qset->cfg->pkey_index,
-		.port_num = (uint8_t)conn->qset->dev->info.port.port,
+		.pkey_index = (uint16_t)conn->queues->cfg->pkey_index,
+		.port_num = (uint8_t)conn->queues->dev->info.port.port,
 		.qp_access_flags = IBV_ACCESS_REMOTE_WRITE |
 				   IBV_ACCESS_REMOTE_READ |
 				   IBV_ACCESS_REMOTE_ATOMIC,
@@ -40,43 +40,44 @@ int pier__conn_qp_init(struct pier_conn *conn)
 static void address(const struct pier_conn *conn, bool grh,
 		    struct ibv_ah_attr *ret)
 {
-	const struct pier_rdma_config *cfg = conn->qset->cfg;
+	const struct pier_rdma_config *cfg = conn->queues->cfg;
 	struct pier__av av = {
-		.link_layer = conn->us.link_layer,
+		.link_layer = conn->local.link_layer,
 		.grh = grh,
-		.port = (uint8_t)conn->qset->dev->info.port.port,
+		.port = (uint8_t)conn->queues->dev->info.port.port,
 		.service_level = (uint8_t)cfg->service_level,
 		.traffic_class = (uint8_t)cfg->traffic_class,
 		.hop_limit = (uint8_t)cfg->hop_limit,
-		.sgid_index = (uint8_t)conn->path_us.index,
-		.dlid = conn->them.lid,
+		.sgid_index = (uint8_t)conn->local_gid.index,
+		.dlid = conn->remote.lid,
 	};
 
 	for (int i = 0; i < 16; i++) {
-		av.sgid[i] = conn->path_us.raw[i];
-		av.dgid[i] = conn->path_them.raw[i];
+		av.sgid[i] = conn->local_gid.raw[i];
+		av.dgid[i] = conn->remote_gid.raw[i];
 	}
 	pier__av_build(&av, ret);
 }
 
 static int to_rtr(struct pier_conn *conn)
 {
-	const struct pier__limits *limits = &conn->qset->dev->info.port.limits;
+	const struct pier__limits *limits =
+		&conn->queues->dev->info.port.limits;
 	struct pier__port port;
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTR,
 		.path_mtu = pier__conn_mtu_code(conn->path_mtu),
-		.dest_qp_num = conn->them.qpn,
+		.dest_qp_num = conn->remote.qpn,
 		/* a hello that was taken before is one packet */
-		.rq_psn = (conn->them.psn + conn->hello_seen) & 0xffffff,
+		.rq_psn = (conn->remote.psn + conn->hello_seen) & 0xffffff,
 		.max_dest_rd_atomic = (uint8_t)limits->rd_atomic,
-		.min_rnr_timer = (uint8_t)conn->qset->cfg->min_rnr_timer,
+		.min_rnr_timer = (uint8_t)conn->queues->cfg->min_rnr_timer,
 	};
 
-	pier__dev_port(conn->qset->dev, &port);
-	if (!pier__gid_find(&port, &conn->path_us, &conn->path_us.index))
-		return pier__conn_no_address(conn);
-	conn->housed = true;
+	pier__dev_port(conn->queues->dev, &port);
+	if (!pier__gid_find(&port, &conn->local_gid, &conn->local_gid.index))
+		return pier__conn_gid_lost(conn);
+	conn->gid_bound = true;
 	pier__conn_set_transport(conn);
 	address(conn, port.grh, &attr.ah_attr);
 	return modify(conn, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU |
@@ -87,18 +88,18 @@ static int to_rtr(struct pier_conn *conn)
 
 static int to_rts(struct pier_conn *conn)
 {
-	const struct pier_rdma_config *cfg = conn->qset->cfg;
+	const struct pier_rdma_config *cfg = conn->queues->cfg;
 	uint32_t depth = cfg->max_rd_atomic;
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTS,
-		.sq_psn = conn->us.psn,
+		.sq_psn = conn->local.psn,
 		.timeout = (uint8_t)cfg->ack_timeout,
 		.retry_cnt = (uint8_t)cfg->retry_count,
 		.rnr_retry = (uint8_t)cfg->rnr_retry,
 	};
 
-	if (depth > conn->them.rd_atomic)
-		depth = conn->them.rd_atomic;
+	if (depth > conn->remote.rd_atomic)
+		depth = conn->remote.rd_atomic;
 	attr.max_rd_atomic = (uint8_t)depth;
 	return modify(conn, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN |
 					   IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
@@ -117,7 +118,7 @@ int pier__conn_qp_ready(struct pier_conn *conn)
 	return err;
 }
 
-int pier__conn_qp_again(struct pier_conn *conn)
+int pier__conn_qp_reset(struct pier_conn *conn)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RESET };
 	int err = modify(conn, &attr, IBV_QP_STATE);

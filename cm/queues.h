@@ -77,7 +77,7 @@ struct pier__cm_fns {
 	pier_conn_fn *request, *established, *failure, *disconnected;
 };
 
-/* What outlives the qset: it belongs to the context. */
+/* What outlives the queues: it belongs to the context. */
 struct pier__kept {
 	struct pier__cm_fns fns;	/* any may be NULL */
 	struct pier__list listeners;	/* those not destroyed */
@@ -88,7 +88,7 @@ struct pier__kept {
  * the receives posted, the control words, the cap of work in flight.  Lives
  * while the context is not idle.  Engine's thread.
  */
-struct pier__qset {
+struct pier__queues {
 	struct pier__source source;	/* completions */
 	struct pier_dev *dev;
 	const struct pier__fabric_qp *fab;	/* of dev */
@@ -105,13 +105,13 @@ struct pier__qset {
 	struct pier__posted_queue ready; /* succeeded, beyond the budget */
 	bool attention;			/* there may be one of pending or */
 					/* ready, or error is set */
-	int room;			/* how many may succeed in this poll */
+	int budget;			/* how many may succeed in this poll */
 					/* without a completion of their own */
-	struct pier__room *cm;	/* for CM; NULL: not needed yet */
+	struct pier__rdmacm *rdmacm;	/* for CM; NULL: not needed yet */
 	struct pier__kept *kept;	/* the owner's */
 	struct pier__list *conns;	/* all of them; the owner's list */
 	struct ibv_send_wr *bad;	/* of the last post; not looked at */
-	uint32_t send_room;		/* sends that still may be posted, */
+	uint32_t send_credits;		/* sends that still may be posted, */
 					/* on all connections together */
 	uint32_t ctl_inflight, ctl_max;	/* pier's own requests */
 	struct pier__ctl *ctl;		/* max_conns of them */
@@ -122,8 +122,8 @@ struct pier__qset {
 	struct pier__list hot;		/* connections to be stepped soon */
 	uint64_t sweep_due;		/* when the others are looked at */
 	uint32_t sweep_at;		/* slot; 0: not at it */
-	bool look_wanted;		/* that the sweep looks at everybody */
-	bool looking;			/* it does */
+	bool recheck_wanted;		/* that the sweep looks at everybody */
+	bool rechecking;			/* it does */
 	uint64_t look_due;		/* when the device's events are */
 	struct pier_conn **by_qpn;	/* open addressing */
 	uint32_t by_qpn_mask;
@@ -133,7 +133,7 @@ struct pier__qset {
 					/* for as many as there can be */
 	unsigned int changes;		/* of the device, that were seen */
 	int error;			/* the queues are dead */
-	char why[256];			/* its sentence */
+	char error_text[256];
 	bool stopping;
 	void (*stopped)(struct pier_rdma *rdma);	/* told once */
 };
@@ -142,45 +142,46 @@ struct pier__qset {
  * Queues on @dev for an engine; @conns is where connections are listed.
  * Errors: what the device says; -ENOMEM.
  */
-int pier__qset_create(struct pier_dev *dev, struct pier_pe *pe,
+int pier__queues_create(struct pier_dev *dev, struct pier_pe *pe,
 		      struct pier_rdma *rdma,
 		      const struct pier_rdma_config *cfg,
 		      struct pier__list *conns, struct pier__kept *kept,
-		      struct pier__qset **ret);
+		      struct pier__queues **ret);
 
 /*
  * End all connections, then the receive queue, cancel what is still posted,
- * then call @stopped, in which pier__qset_destroy() is allowed.
+ * then call @stopped, in which pier__queues_destroy() is allowed.
  */
-void pier__qset_stop(struct pier__qset *qset,
+void pier__queues_stop(struct pier__queues *queues,
 		     void (*stopped)(struct pier_rdma *rdma));
 
-void pier__qset_destroy(struct pier__qset *qset);
+void pier__queues_destroy(struct pier__queues *queues);
 
 /* Post a receive.  Errors: -EAGAIN, full; the device's. */
-int pier__qset_post_recv(struct pier__qset *qset, struct pier__posted *posted,
-			 struct ibv_recv_wr *wr);
+int pier__queues_post_recv(struct pier__queues *queues,
+			   struct pier__posted *posted, struct ibv_recv_wr *wr);
 
 /*
  * The queues are dead, as the thread's last error says: no connection outlives
  * the next rounds.
  */
-void pier__qset_fail(struct pier__qset *qset, int err);
+void pier__queues_fail(struct pier__queues *queues, int err);
 
 /* Tell whatever waits to be told, at most @max. */
-void pier__qset_tell(struct pier__qset *qset, int max);
+void pier__queues_complete(struct pier__queues *queues, int max);
 
 /* Register a connection by its QPN and give it control words; and back. */
-int pier__qset_add_conn(struct pier__qset *qset, struct pier_conn *conn,
+int pier__queues_add_conn(struct pier__queues *queues, struct pier_conn *conn,
 			uint32_t *ret_slot);
-void pier__qset_map_qpn(struct pier__qset *qset, struct pier_conn *conn);
-void pier__qset_unmap_qpn(struct pier__qset *qset, uint32_t qpn);
-void pier__qset_remove_conn(struct pier__qset *qset, uint32_t slot);
+void pier__queues_map_qpn(struct pier__queues *queues, struct pier_conn *conn);
+void pier__queues_unmap_qpn(struct pier__queues *queues, uint32_t qpn);
+void pier__queues_remove_conn(struct pier__queues *queues, uint32_t slot);
 
 /* Wake the housekeeping in the next round. */
-void pier__qset_kick(struct pier__qset *qset);
+void pier__queues_schedule(struct pier__queues *queues);
 
 /* The connection of @qpn; NULL: it has ended. */
-struct pier_conn *pier__qset_conn(const struct pier__qset *qset, uint32_t qpn);
+struct pier_conn *pier__queues_conn(const struct pier__queues *queues,
+				    uint32_t qpn);
 
 #endif

@@ -25,43 +25,43 @@
 #define LAST_WORD (100 * PIER__MS)
 
 /* How long its address may be away: some come back at once. */
-#define HOMELESS_MAX (300 * PIER__MS)
+#define GID_LOST_MAX (300 * PIER__MS)
 
 /* Tell the user what he does not know yet. */
 static void tell(struct pier_conn *conn)
 {
-	enum pier_conn_state prev = conn->told;
+	enum pier_conn_state prev = conn->reported;
 
 	if (prev == conn->state)
 		return;
-	conn->told = conn->state;
-	pier__pe_event(conn->qset->pe);
+	conn->reported = conn->state;
+	pier__pe_event(conn->queues->pe);
 	if (conn->state_changed)
 		conn->state_changed(conn, prev, conn->state, conn->user_data);
 	if (!conn->destroyed)
-		pier__room_tell(conn, prev);
+		pier__rdmacm_report(conn, prev);
 }
 
 /* Close without more ado: the QP to ERR, then the marker, then away. */
 static void begin_flush(struct pier_conn *conn, uint64_t now)
 {
 	conn->phase = PIER__CONN_FLUSHING;
-	conn->deadline = now + conn->qset->cfg->drain_ms * PIER__MS;
-	pier__side_hang_up(conn);
+	conn->deadline = now + conn->queues->cfg->drain_ms * PIER__MS;
+	pier__rdmacm_disconnect(conn);
 	if (conn->ready)
 		pier__conn_qp_error(conn);
 }
 
-void pier__conn_cut(struct pier_conn *conn)
+void pier__conn_abort(struct pier_conn *conn)
 {
 	begin_flush(conn, pier__now());
 }
 
 /* Has the peer ended it, by its goodbye or by CM? */
-static bool has_left(const struct pier_conn *conn)
+static bool peer_has_left(const struct pier_conn *conn)
 {
 	return pier__conn_goodbye_seen(conn) ||
-	       (conn->side && conn->side->over);
+	       (conn->cm && conn->cm->over);
 }
 
 /* Has everything that was posted come back, or is it not going to? */
@@ -69,14 +69,14 @@ static bool is_flushed(struct pier_conn *conn, uint64_t now)
 {
 	int err = 0;
 
-	if (!conn->ready || conn->qset->error || now >= conn->deadline)
+	if (!conn->ready || conn->queues->error || now >= conn->deadline)
 		return true;
 	if (!conn->marker_posted)
 		err = pier__conn_mark(conn);
 	if (err && err != -EAGAIN)
 		return true;
 	return conn->marker_done &&
-	       conn->qset->polled >= conn->drained_at;
+	       conn->queues->polled >= conn->drained_at;
 }
 
 static uint64_t step_flushing(struct pier_conn *conn, uint64_t now)
@@ -90,7 +90,7 @@ static uint64_t step_flushing(struct pier_conn *conn, uint64_t now)
 static uint64_t step_goodbye(struct pier_conn *conn, uint64_t now)
 {
 	if (conn->ctl_kind == PIER__CTL_NONE || now >= conn->deadline ||
-	    has_left(conn)) {
+	    peer_has_left(conn)) {
 		begin_flush(conn, now);
 		return now;
 	}
@@ -101,7 +101,7 @@ static uint64_t step_draining(struct pier_conn *conn, uint64_t now)
 {
 	int err;
 
-	if (has_left(conn)) {
+	if (peer_has_left(conn)) {
 		begin_flush(conn, now);
 		return now;
 	}
@@ -110,7 +110,7 @@ static uint64_t step_draining(struct pier_conn *conn, uint64_t now)
 	err = pier__conn_control(conn, PIER__CTL_GOODBYE);
 	if (!err) {
 		conn->phase = PIER__CONN_GOODBYE;
-		conn->deadline = now + conn->qset->cfg->drain_ms * PIER__MS;
+		conn->deadline = now + conn->queues->cfg->drain_ms * PIER__MS;
 	} else if (err != -EAGAIN || now >= conn->deadline) {
 		begin_flush(conn, now);
 	}
@@ -120,7 +120,7 @@ static uint64_t step_draining(struct pier_conn *conn, uint64_t now)
 /* Probe a peer of whom nothing was heard for the keepalive time. */
 static void keep_alive(struct pier_conn *conn, uint64_t now)
 {
-	uint32_t ms = conn->qset->cfg->keepalive_ms;
+	uint32_t ms = conn->queues->cfg->keepalive_ms;
 
 	if (!ms || now < conn->next_try)
 		return;
@@ -132,9 +132,9 @@ static void keep_alive(struct pier_conn *conn, uint64_t now)
 
 static uint64_t step_up(struct pier_conn *conn, uint64_t now)
 {
-	if (has_left(conn)) {
+	if (peer_has_left(conn)) {
 		pier__log(PIER_LOG_INFO, "cm", "QPN 0x%06x: the peer has "
-			  "disconnected", conn->us.qpn);
+			  "disconnected", conn->local.qpn);
 		begin_flush(conn, now);
 		return now;
 	}
@@ -146,10 +146,10 @@ int pier__conn_no_hello(const struct pier_conn *conn)
 {
 	char gid[INET6_ADDRSTRLEN], why[128];
 
-	pier__conn_trouble(conn, why, sizeof(why));
+	pier__conn_port_fault(conn, why, sizeof(why));
 	return pier__fail(-PIER_ENOHELLO, "no hello from %s QPN 0x%06x: %s%s",
-			  pier__gid_text(conn->path_them.raw, gid),
-			  conn->them.qpn,
+			  pier__gid_text(conn->remote_gid.raw, gid),
+			  conn->remote.qpn,
 			  conn->hello_acked ?
 				  "it took ours but never connected to us" :
 				  "it does not answer; is it gone, or its "
@@ -158,77 +158,80 @@ int pier__conn_no_hello(const struct pier_conn *conn)
 
 void pier__conn_become_up(struct pier_conn *conn, uint64_t now)
 {
-	if (conn->side)
-		pier__side_is_up(conn);
+	if (conn->cm)
+		pier__rdmacm_established(conn);
 	conn->phase = PIER__CONN_UP;
 	conn->state = PIER_CONN_CONNECTED;
-	conn->stood = true;
-	conn->next_try = now + conn->qset->cfg->keepalive_ms * PIER__MS;
+	conn->was_connected = true;
+	conn->next_try = now + conn->queues->cfg->keepalive_ms * PIER__MS;
 }
 
-void pier__conn_heard(struct pier_conn *conn)
+void pier__conn_peer_ready(struct pier_conn *conn)
 {
 	if (conn->phase != PIER__CONN_HELLO ||
-	    (conn->side && conn->side->seen < conn->side->theirs.len))
+	    (conn->cm && conn->cm->seen < conn->cm->theirs.len))
 		return;
 	conn->hello_acked = conn->hello_seen = true;
-	pier__conn_become_up(conn, pier__pe_now(conn->qset->pe));
-	pier__conn_kick(conn);
+	pier__conn_become_up(conn, pier__pe_now(conn->queues->pe));
+	pier__conn_schedule(conn);
 	tell(conn);
 }
 
-void pier__conn_look(struct pier_conn *conn, const struct pier__port *port,
+void pier__conn_check_gid(struct pier_conn *conn, const struct pier__port *port,
 		     uint64_t now)
 {
 	uint32_t index;
 
-	if (!conn->housed || conn->phase >= PIER__CONN_FLUSHING ||
-	    pier__gid_find(port, &conn->path_us, &index)) {
-		conn->homeless_since = 0;
-	} else if (!conn->homeless_since) {
-		conn->homeless_since = now;
-		pier__conn_kick(conn);	/* it may wait for an answer */
+	if (!conn->gid_bound || conn->phase >= PIER__CONN_FLUSHING ||
+	    pier__gid_find(port, &conn->local_gid, &index)) {
+		conn->gid_lost_at = 0;
+	} else if (!conn->gid_lost_at) {
+		conn->gid_lost_at = now;
+		pier__conn_schedule(conn);	/* it may wait for an answer */
 	}
 }
 
 /* @err, which was told; on a connection by CM with where it happened. */
 static int with_ends(const struct pier_conn *conn, int err)
 {
-	if (conn->side)
-		pier__side_why(conn, err, pier__side_stage(conn), "%s",
+	if (conn->cm)
+		pier__rdmacm_fail(conn, err, pier__rdmacm_stage(conn), "%s",
 			       pier_last_error());
 	return err;
 }
 
-int pier__conn_no_address(const struct pier_conn *conn)
+int pier__conn_gid_lost(const struct pier_conn *conn)
 {
-	char us[INET6_ADDRSTRLEN], them[INET6_ADDRSTRLEN];
+	char local[INET6_ADDRSTRLEN], remote[INET6_ADDRSTRLEN];
 
-	if (conn->side)
-		return pier__side_why(conn, -EADDRNOTAVAIL,
-				      pier__side_stage(conn), "the address was "
-				      "taken from %s, or has expired",
-				      conn->qset->dev->info.port.netdev);
-	return pier__fail(-EADDRNOTAVAIL, "the address %s, from which the "
+	if (conn->cm)
+		return pier__rdmacm_fail(conn, -EADDRNOTAVAIL,
+					 pier__rdmacm_stage(conn),
+					 "the address was "
+					 "taken from %s, or has expired",
+					 conn->queues->dev->info.port.netdev);
+	return pier__fail(-EADDRNOTAVAIL,
+			  "the address %s, from which the "
 			  "connection to %s QPN 0x%06x was made, is no longer "
 			  "one of %s: it was taken from it, or has expired",
-			  pier__gid_text(conn->path_us.raw, us),
-			  pier__gid_text(conn->path_them.raw, them),
-			  conn->them.qpn, conn->qset->dev->info.port.netdev);
+			  pier__gid_text(conn->local_gid.raw, local),
+			  pier__gid_text(conn->remote_gid.raw, remote),
+			  conn->remote.qpn,
+			  conn->queues->dev->info.port.netdev);
 }
 
 /* Returns when to look again. */
 static uint64_t step_address(struct pier_conn *conn, uint64_t now)
 {
-	if (!conn->homeless_since)
+	if (!conn->gid_lost_at)
 		return PIER__NEVER;
-	if (now - conn->homeless_since < HOMELESS_MAX)
-		return conn->homeless_since + HOMELESS_MAX;
-	conn->homeless_since = 0;
-	if (conn->phase < PIER__CONN_HELLO && conn->side)
-		pier__side_homeless(conn);
+	if (now - conn->gid_lost_at < GID_LOST_MAX)
+		return conn->gid_lost_at + GID_LOST_MAX;
+	conn->gid_lost_at = 0;
+	if (conn->phase < PIER__CONN_HELLO && conn->cm)
+		pier__rdmacm_gid_lost(conn);
 	else
-		pier__conn_fail(conn, pier__conn_no_address(conn));
+		pier__conn_fail(conn, pier__conn_gid_lost(conn));
 	return PIER__NEVER;
 }
 
@@ -255,7 +258,7 @@ static uint64_t step_hello(struct pier_conn *conn, uint64_t now)
 	return now + HELLO_LOOK;
 }
 
-bool pier__conn_again(struct pier_conn *conn, const struct ibv_wc *wc)
+bool pier__conn_recover(struct pier_conn *conn, const struct ibv_wc *wc)
 {
 	char why[128];
 	int err;
@@ -263,14 +266,14 @@ bool pier__conn_again(struct pier_conn *conn, const struct ibv_wc *wc)
 	if (conn->phase != PIER__CONN_HELLO ||
 	    wc->status != IBV_WC_RETRY_EXC_ERR)
 		return false;
-	err = pier__conn_trouble(conn, why, sizeof(why));
+	err = pier__conn_port_fault(conn, why, sizeof(why));
 	if (err == -ENODEV || err == -EADDRNOTAVAIL)
 		return false;		/* it can only be in vain */
 	/* nothing comes in any more, so this is all that did */
 	conn->hello_seen = conn->hello_seen || pier__conn_hello_seen(conn);
-	conn->next_try = pier__pe_now(conn->qset->pe) + HELLO_PAUSE;
-	err = conn->side ? pier__side_qp_again(conn) :
-			   pier__conn_qp_again(conn);
+	conn->next_try = pier__pe_now(conn->queues->pe) + HELLO_PAUSE;
+	err = conn->cm ? pier__rdmacm_qp_reset(conn) :
+			   pier__conn_qp_reset(conn);
 	if (err)
 		pier__conn_fail(conn, with_ends(conn, err));
 	return true;
@@ -284,48 +287,50 @@ void pier__conn_fail(struct pier_conn *conn, int err)
 	free(conn->error_text);
 	conn->error_text = strdup(pier_last_error());
 	conn->state = PIER_CONN_ERROR;
-	begin_flush(conn, pier__pe_now(conn->qset->pe));
-	pier__conn_kick(conn);
+	begin_flush(conn, pier__pe_now(conn->queues->pe));
+	pier__conn_schedule(conn);
 }
 
-void pier__conn_lost(struct pier_conn *conn)
+void pier__conn_queues_failed(struct pier_conn *conn)
 {
-	const struct pier__qset *qset = conn->qset;
+	const struct pier__queues *queues = conn->queues;
 
 	if (conn->phase >= PIER__CONN_FLUSHING)
 		return;
-	if (conn->side)
-		pier__side_why(conn, qset->error, pier__side_stage(conn),
-			       "%s", qset->why);
+	if (conn->cm)
+		pier__rdmacm_fail(conn, queues->error, pier__rdmacm_stage(conn),
+			       "%s", queues->error_text);
 	else
-		pier__fail_again(qset->error, qset->why);
-	pier__conn_fail(conn, qset->error);
+		pier__fail_again(queues->error, queues->error_text);
+	pier__conn_fail(conn, queues->error);
 }
 
 /* The queue pair is in error, by no request of ours. */
 static void broken(struct pier_conn *conn)
 {
-	static const char no_trouble[] = ": it refused a request of the "
+	static const char no_fault[] = ": it refused a request of the "
 					 "peer's, or the queue pair was moved "
 					 "to error by hand";
 	char gid[INET6_ADDRSTRLEN], why[128];
-	int err = pier__conn_trouble(conn, why, sizeof(why));
+	int err = pier__conn_port_fault(conn, why, sizeof(why));
 
 	if (err == -ENODEV) {
-		err = pier__dev_alive(conn->qset->dev);
+		err = pier__dev_alive(conn->queues->dev);
 		pier__conn_fail(conn, with_ends(conn, err));
 		return;
 	}
 	if (!err)
 		err = -ECONNRESET;
-	pier__gid_text(conn->path_them.raw, gid);
-	if (conn->side)
-		pier__side_why(conn, err, pier__side_stage(conn), "the device "
-			       "has ended it%s", why[0] ? "" : no_trouble);
+	pier__gid_text(conn->remote_gid.raw, gid);
+	if (conn->cm)
+		pier__rdmacm_fail(conn, err, pier__rdmacm_stage(conn),
+				  "the device "
+				  "has ended it%s",
+				  why[0] ? "" : no_fault);
 	else
 		pier__fail(err, "the device has ended the connection to %s "
-			   "QPN 0x%06x%s", gid, conn->them.qpn,
-			   why[0] ? why : no_trouble);
+			   "QPN 0x%06x%s", gid, conn->remote.qpn,
+			   why[0] ? why : no_fault);
 	pier__conn_fail(conn, err);
 }
 
@@ -335,15 +340,16 @@ static int say_failed(const struct pier_conn *conn, int err, const char *what,
 {
 	char gid[INET6_ADDRSTRLEN];
 
-	if (conn->side)
-		return pier__side_why(conn, err, what, "%s (verbs status %d, "
-				      "vendor 0x%x)",
-				      pier__wc_text(wc->status),
-				      (int)wc->status, wc->vendor_err);
+	if (conn->cm)
+		return pier__rdmacm_fail(conn, err, what,
+					 "%s (verbs status %d, "
+					 "vendor 0x%x)",
+					 pier__wc_text(wc->status),
+					 (int)wc->status, wc->vendor_err);
 	return pier__fail(err, "%s to %s QPN 0x%06x failed: %s%s (verbs status "
 			  "%d, vendor 0x%x, path MTU %u)", what,
-			  pier__gid_text(conn->path_them.raw, gid),
-			  conn->them.qpn, pier__wc_text(wc->status), port,
+			  pier__gid_text(conn->remote_gid.raw, gid),
+			  conn->remote.qpn, pier__wc_text(wc->status), port,
 			  (int)wc->status, wc->vendor_err, conn->path_mtu);
 }
 
@@ -363,16 +369,16 @@ int pier__conn_failed(struct pier_conn *conn, const char *what,
 		return pier__fail_again(err, why[0] ? why :
 					pier__wc_text(wc->status));
 	}
-	cause = pier__conn_trouble(conn, port, sizeof(port));
+	cause = pier__conn_port_fault(conn, port, sizeof(port));
 	if (cause == -ENODEV) {		/* found out by this very failure */
-		err = with_ends(conn, pier__dev_alive(conn->qset->dev));
+		err = with_ends(conn, pier__dev_alive(conn->queues->dev));
 		pier__conn_fail(conn, err);
 		return err;
 	}
 	/* no answer can come to an address that is gone */
 	if (cause == -EADDRNOTAVAIL && (err == -PIER_ERETRY ||
 					err == -PIER_EDEVICE)) {
-		err = pier__conn_no_address(conn);
+		err = pier__conn_gid_lost(conn);
 		pier__conn_fail(conn, err);
 		return err;
 	}
@@ -388,14 +394,14 @@ static void retire(struct pier_conn *conn)
 {
 	pier__list_del(&conn->link);
 	pier__list_del(&conn->hot);
-	conn->qset = NULL;
+	conn->queues = NULL;
 	conn->phase = PIER__CONN_CLOSED;
-	pier__conn_sweep(conn);
+	pier__conn_remove_desc_file(conn);
 	if (conn->holds)
 		return;
 	free(conn->error_text);
 	free(conn->desc);
-	pier__side_free(conn);
+	pier__rdmacm_conn_free(conn);
 	free(conn);
 }
 
@@ -406,7 +412,7 @@ void pier__conn_hold(struct pier_conn *conn)
 
 void pier__conn_drop(struct pier_conn *conn)
 {
-	if (--conn->holds == 0 && conn->destroyed && !conn->qset)
+	if (--conn->holds == 0 && conn->destroyed && !conn->queues)
 		retire(conn);
 }
 
@@ -414,7 +420,7 @@ static uint64_t step_phase(struct pier_conn *conn, uint64_t now)
 {
 	switch (conn->phase) {
 	case PIER__CONN_HELLO:
-		return conn->side ? pier__side_step(conn, now) :
+		return conn->cm ? pier__rdmacm_step(conn, now) :
 				    step_hello(conn, now);
 	case PIER__CONN_UP:
 		return step_up(conn, now);
@@ -427,7 +433,7 @@ static uint64_t step_phase(struct pier_conn *conn, uint64_t now)
 	case PIER__CONN_LOOKUP:
 	case PIER__CONN_ASKED:
 	case PIER__CONN_REQUEST:
-		return pier__side_step(conn, now);
+		return pier__rdmacm_step(conn, now);
 	case PIER__CONN_EXPORTED:
 	case PIER__CONN_CLOSED:
 		break;
@@ -466,15 +472,15 @@ void pier_conn_destroy(struct pier_conn *conn)
 		return;
 	conn->destroyed = true;
 	conn->state_changed = NULL;
-	if (!conn->qset) {
+	if (!conn->queues) {
 		retire(conn);
 		return;
 	}
-	if (conn->posted.first && conn->side) {
+	if (conn->posted.first && conn->cm) {
 		pier_conn_abort(conn);
 		return;
 	}
-	pier__conn_leave(conn);
+	pier__conn_end(conn);
 	hurry(conn);
-	pier__conn_kick(conn);
+	pier__conn_schedule(conn);
 }

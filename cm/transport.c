@@ -3,11 +3,11 @@
 
 void pier__conn_set_transport(struct pier_conn *conn)
 {
-	const struct pier__port *port = &conn->qset->dev->info.port;
+	const struct pier__port *port = &conn->queues->dev->info.port;
 
 	if (port->link_layer == IBV_LINK_LAYER_INFINIBAND)
 		conn->transport = PIER_TRANSPORT_IB;
-	else if (conn->path_us.type == PIER_GID_ROCE_V1)
+	else if (conn->local_gid.type == PIER_GID_ROCE_V1)
 		conn->transport = PIER_TRANSPORT_ROCE_V1;
 	else
 		conn->transport = PIER_TRANSPORT_ROCE_V2;

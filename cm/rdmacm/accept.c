@@ -12,113 +12,113 @@
 #define LOOK_MS 250
 
 /* REJ, with pier's reason if the peer reads such. */
-static int refuse(struct pier__room *room, struct pier__cm_id *id,
-		  bool foreign, const struct pier__refused *refused)
+static int refuse(struct pier__rdmacm *rdmacm, struct pier__cm_id *id,
+		  bool foreign, const struct pier__cm_reject *refused)
 {
 	uint8_t field[PIER__CM_REJ_DATA];
 	int len;
 
 	if (foreign)
-		return room->fab->reject(id, refused->data, refused->len);
-	len = pier__refused_encode(refused, field, sizeof(field));
-	return len < 0 ? len : room->fab->reject(id, field, (size_t)len);
+		return rdmacm->fab->reject(id, refused->data, refused->len);
+	len = pier__cm_reject_encode(refused, field, sizeof(field));
+	return len < 0 ? len : rdmacm->fab->reject(id, field, (size_t)len);
 }
 
 /* A request is answered with "no", and gone. */
-static void bury(struct pier_conn *conn)
+static void end_request(struct pier_conn *conn)
 {
-	conn->side->answered = true;
+	conn->cm->answered = true;
 	pier_conn_destroy(conn);
 }
 
-void pier__passive_refuse(struct pier_conn *conn, enum pier__refusal why)
+void pier__passive_reject(struct pier_conn *conn, enum pier__reject_reason why)
 {
-	struct pier__refused refused = { .why = why };
+	struct pier__cm_reject refused = { .why = why };
 
-	refuse(conn->qset->cm, conn->side->id, conn->side->foreign,
+	refuse(conn->queues->rdmacm, conn->cm->id, conn->cm->foreign,
 	       &refused);
-	bury(conn);
+	end_request(conn);
 }
 
-void pier__passive_turn_away(struct pier__room *room,
+void pier__request_reject(struct pier__rdmacm *rdmacm,
 			     const struct pier__cm_event *ev,
-			     enum pier__refusal why)
+			     enum pier__reject_reason why)
 {
-	struct pier__refused refused = { .why = why };
-	struct pier__frame frame;
-	int err = pier__frame_decode(ev->data, ev->len, &frame);
+	struct pier__cm_reject refused = { .why = why };
+	struct pier__cm_frame frame;
+	int err = pier__cm_frame_decode(ev->data, ev->len, &frame);
 
-	refuse(room, ev->id, err == -ENOENT, &refused);
-	room->fab->release(ev->id);
+	refuse(rdmacm, ev->id, err == -ENOENT, &refused);
+	rdmacm->fab->release(ev->id);
 }
 
 /* What the client is told where a request of its came to @err here. */
-static enum pier__refusal refusal_of(int err)
+static enum pier__reject_reason reject_reason_of(int err)
 {
 	switch (err) {
 	case -ENOSPC:
-		return PIER__REFUSED_FULL;
+		return PIER__REJECT_FULL;
 	case -PIER_EVERSION:
-		return PIER__REFUSED_VERSION;
+		return PIER__REJECT_VERSION;
 	case -PIER_EDESC:
-		return PIER__REFUSED_MALFORMED;
+		return PIER__REJECT_MALFORMED;
 	case -ENOMEM:
-		return PIER__REFUSED_BUSY;
+		return PIER__REJECT_BUSY;
 	default:
-		return PIER__REFUSED_CLOSING;
+		return PIER__REJECT_CLOSING;
 	}
 }
 
 static void tell(struct pier_conn *conn, struct pier_listener *listener)
 {
-	pier_conn_fn *fn = conn->qset->kept->fns.request;
+	pier_conn_fn *fn = conn->queues->kept->fns.request;
 
 	if (listener->request) {
 		listener->request(conn, listener->arg);
 		return;
 	}
 	if (!fn) {
-		pier__passive_refuse(conn, PIER__REFUSED_CLOSING);
+		pier__passive_reject(conn, PIER__REJECT_CLOSING);
 		return;
 	}
-	pier__pe_event(conn->qset->pe);
+	pier__pe_event(conn->queues->pe);
 	fn(conn, conn->user_data,
 	   pier_ctx_user_data(pier_rdma_ctx(conn->rdma)));
 }
 
-void pier__passive_request(struct pier__room *room,
+void pier__passive_request(struct pier__rdmacm *rdmacm,
 			   struct pier_listener *listener,
 			   const struct pier__cm_event *ev)
 {
-	struct pier__qset *qset = room->qset;
-	struct pier__side *side;
+	struct pier__queues *queues = rdmacm->queues;
+	struct pier__rdmacm_conn *cm;
 	struct pier_conn *conn;
-	int err = pier__side_create(qset, false, &conn);
+	int err = pier__rdmacm_conn_create(queues, false, &conn);
 
 	if (err) {
-		pier__passive_turn_away(room, ev, refusal_of(err));
+		pier__request_reject(rdmacm, ev, reject_reason_of(err));
 		return;
 	}
-	side = conn->side;
-	side->id = ev->id;
-	side->id->owner = conn;
-	pier__sockaddr_text((const void *)&ev->id->local, side->local);
-	pier__sockaddr_text((const void *)&ev->id->peer, side->peer);
-	pier__side_house(conn);
+	cm = conn->cm;
+	cm->id = ev->id;
+	cm->id->owner = conn;
+	pier__sockaddr_text((const void *)&ev->id->local, cm->local);
+	pier__sockaddr_text((const void *)&ev->id->peer, cm->peer);
+	pier__rdmacm_gid_bound(conn);
 	conn->phase = PIER__CONN_REQUEST;
-	conn->deadline = pier__pe_now(qset->pe) +
-			 qset->cfg->connect_timeout_ms * PIER__MS;
-	pier__conn_kick(conn);
-	err = pier__handshake_hear(conn, ev);
+	conn->deadline = pier__pe_now(queues->pe) +
+			 queues->cfg->connect_timeout_ms * PIER__MS;
+	pier__conn_schedule(conn);
+	err = pier__handshake_decode(conn, ev);
 	if (err)
-		pier__passive_refuse(conn, refusal_of(err));
+		pier__passive_reject(conn, reject_reason_of(err));
 	else
 		tell(conn, listener);
 }
 
 static int dead(struct pier_conn *conn, const char *stage)
 {
-	return pier__side_why(conn, -ECONNABORTED, stage, "the client has "
+	return pier__rdmacm_fail(conn, -ECONNABORTED, stage, "the client has "
 			      "given up");
 }
 
@@ -126,31 +126,32 @@ static int dead(struct pier_conn *conn, const char *stage)
  * The kernel's connection manager tells of a request's end only when it is
  * answered, or when its attributes are asked for: do that now and then.
  */
-bool pier__passive_is_void(struct pier__room *room, struct pier__cm_id *id)
+bool pier__request_is_abandoned(struct pier__rdmacm *rdmacm,
+				struct pier__cm_id *id)
 {
 	struct ibv_qp_attr attr;
 	uint16_t udp_port;
 	int mask;
 
-	return room->fab->qp_attr(id, IBV_QPS_INIT, &attr, &mask,
+	return rdmacm->fab->qp_attr(id, IBV_QPS_INIT, &attr, &mask,
 				  &udp_port) == -ECONNABORTED;
 }
 
 uint64_t pier__passive_step(struct pier_conn *conn, uint64_t now)
 {
-	struct pier__side *side = conn->side;
+	struct pier__rdmacm_conn *cm = conn->cm;
 
 	if (now >= conn->deadline) {
-		int err = pier__side_why(conn, -ETIMEDOUT, "waiting",
+		int err = pier__rdmacm_fail(conn, -ETIMEDOUT, "waiting",
 					 "the program did not accept it in "
 					 "time");
-		struct pier__refused late = { .why = PIER__REFUSED_LATE };
+		struct pier__cm_reject late = { .why = PIER__REJECT_LATE };
 
-		refuse(conn->qset->cm, side->id, side->foreign, &late);
+		refuse(conn->queues->rdmacm, cm->id, cm->foreign, &late);
 		pier__conn_fail(conn, err);
 		return now;
 	}
-	if (pier__passive_is_void(conn->qset->cm, side->id)) {
+	if (pier__request_is_abandoned(conn->queues->rdmacm, cm->id)) {
 		pier__conn_fail(conn, dead(conn, "waiting"));
 		return now;
 	}
@@ -164,15 +165,15 @@ void pier__passive_event(struct pier_conn *conn,
 	int err;
 
 	if (ev->kind == PIER__CM_ESTABLISHED) {
-		conn->side->established = true;
+		conn->cm->established = true;
 		return;
 	}
 	if (conn->phase > PIER__CONN_HELLO)
 		return;
 	if (ev->kind == PIER__CM_REJECTED)
-		err = pier__side_rejected(conn, ev);
+		err = pier__rdmacm_rejected(conn, ev);
 	else
-		err = pier__side_why(conn, ev->error, "waiting for the peer "
+		err = pier__rdmacm_fail(conn, ev->error, "waiting for the peer "
 				     "to go on", "%s: is it gone?",
 				     pier_strerror(ev->error));
 	pier__conn_fail(conn, err);
@@ -183,22 +184,22 @@ static const char *ended(const struct pier_conn *conn)
 {
 	if (conn->error)
 		return pier_conn_error_text(conn);
-	if (conn->qset && !conn->qset->stopping)
+	if (conn->queues && !conn->queues->stopping)
 		return "this program has disconnected it";
 	return "the context stops";
 }
 
 static int check_request(const struct pier_conn *conn)
 {
-	const struct pier__side *side = conn->side;
+	const struct pier__rdmacm_conn *cm = conn->cm;
 
-	if (!side || side->active)
+	if (!cm || cm->active)
 		return pier__fail(-EINVAL, "accept or reject: this is no "
 				  "request of a peer's");
-	if (conn->phase == PIER__CONN_REQUEST && !side->answered &&
+	if (conn->phase == PIER__CONN_REQUEST && !cm->answered &&
 	    !conn->destroyed)
 		return 0;
-	if (side->answered)
+	if (cm->answered)
 		return pier__fail(-EINVAL, "accept or reject: the request is "
 				  "answered already");
 	return pier__fail(-ECONNABORTED, "accept or reject: the request has "
@@ -212,47 +213,47 @@ static int answer(struct pier_conn *conn)
 	struct pier__cm_param param = { .data = field };
 	int len, err;
 
-	err = pier__side_qp_create(conn);
+	err = pier__rdmacm_qp_create(conn);
 	if (!err)
-		err = pier__side_qp_ready(conn);
+		err = pier__rdmacm_qp_ready(conn);
 	if (err)
 		return err;
-	len = pier__handshake_say(conn, field, sizeof(field));
+	len = pier__handshake_encode(conn, field, sizeof(field));
 	if (len < 0)
 		return len;
 	param.len = (size_t)len;
-	pier__side_param(conn, &param);
-	return conn->qset->cm->fab->accept(conn->side->id, &param);
+	pier__rdmacm_param(conn, &param);
+	return conn->queues->rdmacm->fab->accept(conn->cm->id, &param);
 }
 
 int pier_conn_accept(struct pier_conn *conn, const void *data, size_t len)
 {
-	struct pier__side *side = conn->side;
+	struct pier__rdmacm_conn *cm = conn->cm;
 	int err = check_request(conn);
 
 	if (err)
 		return err;
-	err = pier__handshake_data(conn, data, len, side->foreign ?
+	err = pier__handshake_data(conn, data, len, cm->foreign ?
 				   PIER__CM_REP_DATA : PIER_PRIVATE_DATA_MAX);
 	if (!err)
 		err = answer(conn);
 	if (err) {
-		pier__side_qp_destroy(conn);
-		pier__blob_drop(conn->qset, &side->own);
+		pier__rdmacm_qp_destroy(conn);
+		pier__blob_drop(conn->queues, &cm->own);
 		return err == -ECONNABORTED ? dead(conn, "accepting") : err;
 	}
-	side->answered = true;
+	cm->answered = true;
 	conn->phase = PIER__CONN_HELLO;
 	conn->deadline = pier__now() +
-			 conn->qset->cfg->connect_timeout_ms * PIER__MS;
-	pier__conn_kick(conn);
+			 conn->queues->cfg->connect_timeout_ms * PIER__MS;
+	pier__conn_schedule(conn);
 	return 0;
 }
 
 int pier_conn_reject(struct pier_conn *conn, const void *data, size_t len)
 {
-	struct pier__refused refused = {
-		.why = PIER__REFUSED_BY_PROGRAM,
+	struct pier__cm_reject refused = {
+		.why = PIER__REJECT_BY_PROGRAM,
 		.data = data,
 		.len = len,
 	};
@@ -262,15 +263,15 @@ int pier_conn_reject(struct pier_conn *conn, const void *data, size_t len)
 	if (err)
 		return err;
 	most = PIER__CM_REJ_DATA;
-	if (!conn->side->foreign)
-		most -= PIER__FRAME_REJ;
+	if (!conn->cm->foreign)
+		most -= PIER__CM_FRAME_REJ;
 	err = pier__handshake_check(data, len, most);
 	if (err)
 		return err;
-	err = refuse(conn->qset->cm, conn->side->id, conn->side->foreign,
+	err = refuse(conn->queues->rdmacm, conn->cm->id, conn->cm->foreign,
 		     &refused);
 	if (err)
 		return err == -ECONNABORTED ? dead(conn, "rejecting") : err;
-	bury(conn);
+	end_request(conn);
 	return 0;
 }

@@ -19,13 +19,13 @@
 
 void pier__attempt_free(struct pier_conn *conn)
 {
-	struct pier__attempt *attempt = conn->side->attempt;
+	struct pier__attempt *attempt = conn->cm->attempt;
 
 	if (!attempt)
 		return;
 	pier__query_cancel(attempt->query);
 	free(attempt);
-	conn->side->attempt = NULL;
+	conn->cm->attempt = NULL;
 }
 
 static bool is_link_local(const union pier__sockaddr *addr)
@@ -59,10 +59,12 @@ static int unknown(const struct pier_conn *conn,
 	const char *stage = "looking the name up";
 
 	if (addrs)
-		return pier__side_why(conn, -EHOSTUNREACH, stage, "none of its "
-				      "%u addresses is of a family that %s has",
-				      addrs->count, device);
-	return pier__side_why(conn, err, stage, "%s: is the name "
+		return pier__rdmacm_fail(
+			conn, -EHOSTUNREACH, stage,
+			"none of its "
+			"%u addresses is of a family that %s has",
+			addrs->count, device);
+	return pier__rdmacm_fail(conn, err, stage, "%s: is the name "
 			      "right, in /etc/hosts or known to DNS?", why);
 }
 
@@ -71,12 +73,12 @@ static void looked_up(void *arg, const struct pier__addrs *addrs,
 		      int err, const char *why)
 {
 	struct pier_conn *conn = arg;
-	struct pier__attempt *attempt = conn->side->attempt;
+	struct pier__attempt *attempt = conn->cm->attempt;
 	struct pier__port port;
 	unsigned int i;
 
 	attempt->query = NULL;
-	pier__dev_port(conn->qset->dev, &port);
+	pier__dev_port(conn->queues->dev, &port);
 	for (i = 0; addrs && i < addrs->count; i++)
 		if (is_reachable(&port, &addrs->addr[i]))
 			attempt->addrs.addr[attempt->addrs.count++] =
@@ -86,36 +88,36 @@ static void looked_up(void *arg, const struct pier__addrs *addrs,
 		snprintf(attempt->text, sizeof(attempt->text), "%s",
 			 pier_last_error());
 	}
-	pier__conn_kick(conn);
+	pier__conn_schedule(conn);
 }
 
 /* Another address may do better: remember why this one did not. */
 void pier__active_next(struct pier_conn *conn, int err)
 {
-	struct pier__side *side = conn->side;
+	struct pier__rdmacm_conn *cm = conn->cm;
 
-	side->attempt->error = err;
-	snprintf(side->attempt->text, sizeof(side->attempt->text), "%s",
+	cm->attempt->error = err;
+	snprintf(cm->attempt->text, sizeof(cm->attempt->text), "%s",
 		 pier_last_error());
-	if (side->id)
-		conn->qset->cm->fab->release(side->id);
-	side->id = NULL;
-	conn->housed = false;
+	if (cm->id)
+		conn->queues->rdmacm->fab->release(cm->id);
+	cm->id = NULL;
+	conn->gid_bound = false;
 	conn->phase = PIER__CONN_LOOKUP;
-	pier__conn_kick(conn);
+	pier__conn_schedule(conn);
 }
 
 /* The device has refused at once. */
-static void refused_here(struct pier_conn *conn, const char *stage, int err)
+static void failed_locally(struct pier_conn *conn, const char *stage, int err)
 {
-	pier__active_next(conn, pier__side_why(conn, err, stage, "%s",
+	pier__active_next(conn, pier__rdmacm_fail(conn, err, stage, "%s",
 					       pier_last_error()));
 }
 
 /* Until when the address being tried may take; the others want to as well. */
 static uint64_t share(const struct pier_conn *conn, uint64_t now)
 {
-	const struct pier__addrs *addrs = &conn->side->attempt->addrs;
+	const struct pier__addrs *addrs = &conn->cm->attempt->addrs;
 
 	return now + (conn->deadline - now) / (addrs->count - addrs->next + 1);
 }
@@ -134,9 +136,10 @@ static void put_address(union pier__sockaddr *addr,
  * A loopback address means this host.  A device that does not have it reaches
  * the host by its own address.  Returns whether @addr is that one now.
  */
-static bool set_home(const struct pier_conn *conn, union pier__sockaddr *addr)
+static bool set_own_address(const struct pier_conn *conn,
+			    union pier__sockaddr *addr)
 {
-	const struct pier__attempt *attempt = conn->side->attempt;
+	const struct pier__attempt *attempt = conn->cm->attempt;
 	union pier__sockaddr own, home = { 0 };
 	struct pier__port port;
 	uint32_t i;
@@ -145,7 +148,7 @@ static bool set_home(const struct pier_conn *conn, union pier__sockaddr *addr)
 		return false;
 	if (attempt->has_source)
 		home = attempt->source;
-	pier__dev_port(conn->qset->dev, &port);
+	pier__dev_port(conn->queues->dev, &port);
 	for (i = 0; i < port.gid_count; i++) {
 		pier__sockaddr_from_gid(port.gids[i].raw, &own);
 		if (port.gids[i].type != PIER_GID_ROCE_V2 ||
@@ -163,44 +166,45 @@ static bool set_home(const struct pier_conn *conn, union pier__sockaddr *addr)
 }
 
 /* What was heard at another address is not this one's. */
-static void forget(struct pier__side *side)
+static void forget(struct pier__rdmacm_conn *cm)
 {
-	side->reason = 0;
-	side->foreign = false;
-	side->local[0] = '\0';
-	free(side->theirs.mem);
-	side->theirs = (struct pier__blob){ 0 };
-	side->seen = 0;
+	cm->reason = 0;
+	cm->foreign = false;
+	cm->local[0] = '\0';
+	free(cm->theirs.mem);
+	cm->theirs = (struct pier__blob){ 0 };
+	cm->seen = 0;
 }
 
 static void try_next(struct pier_conn *conn, uint64_t now)
 {
-	struct pier__side *side = conn->side;
-	struct pier__attempt *attempt = side->attempt;
+	struct pier__rdmacm_conn *cm = conn->cm;
+	struct pier__attempt *attempt = cm->attempt;
 	union pier__sockaddr *dst =
 		&attempt->addrs.addr[attempt->addrs.next++];
 	const union pier__sockaddr *src =
 		attempt->has_source ? &attempt->source : NULL;
 	int err;
 
-	forget(side);
-	attempt->homed = set_home(conn, dst);
-	pier__sockaddr_text(&dst->sa, side->peer);
+	forget(cm);
+	attempt->dst_was_loopback = set_own_address(conn, dst);
+	pier__sockaddr_text(&dst->sa, cm->peer);
 	attempt->until = share(conn, now);
 	if (src && src->sa.sa_family != dst->sa.sa_family)
 		err = pier__fail(-EHOSTUNREACH, "the source address is of "
 				 "another family");
 	else
-		err = conn->qset->cm->fab->resolve(
-			conn->qset->cm->cm, src ? &src->sa : NULL, &dst->sa,
-			pier__ms_left(now, attempt->until), conn, &side->id);
+		err = conn->queues->rdmacm->fab->resolve(
+			conn->queues->rdmacm->cm, src ? &src->sa : NULL,
+			&dst->sa, pier__ms_left(now, attempt->until), conn,
+			&cm->id);
 	if (err)
-		refused_here(conn, "finding the way", err);
+		failed_locally(conn, "finding the way", err);
 }
 
 static void give_up(struct pier_conn *conn)
 {
-	struct pier__attempt *attempt = conn->side->attempt;
+	struct pier__attempt *attempt = conn->cm->attempt;
 	int err = pier__fail_again(attempt->error, attempt->text);
 
 	if (attempt->addrs.count > 1)
@@ -213,8 +217,8 @@ static void give_up(struct pier_conn *conn)
 static const char *ports_text(const struct pier_conn *conn, char *ret,
 			      size_t size)
 {
-	const struct pier__port *port = &conn->qset->dev->info.port;
-	uint16_t own = conn->qset->chan->udp_port;
+	const struct pier__port *port = &conn->queues->dev->info.port;
+	uint16_t own = conn->queues->chan->udp_port;
 
 	ret[0] = '\0';
 	if (port->link_layer == IBV_LINK_LAYER_INFINIBAND ||
@@ -227,13 +231,13 @@ static const char *ports_text(const struct pier_conn *conn, char *ret,
 		snprintf(ret, size, ", and does the network let UDP port %u "
 			 "pass there and port %u back, or %u both ways if it "
 			 "is a standard RDMA device",
-			 conn->side->attempt->peer.port, own, ROCE_PORT);
+			 conn->cm->attempt->peer.port, own, ROCE_PORT);
 	return ret;
 }
 
 static void too_late(struct pier_conn *conn)
 {
-	struct pier__side *side = conn->side;
+	struct pier__rdmacm_conn *cm = conn->cm;
 	const char *stage = "finding the way", *why = "no answer";
 	char ports[160], text[256];
 
@@ -243,27 +247,27 @@ static void too_late(struct pier_conn *conn)
 			 "server run its progress engine%s?",
 			 ports_text(conn, ports, sizeof(ports)));
 		why = text;
-	} else if (side->attempt->query) {
+	} else if (cm->attempt->query) {
 		stage = "looking the name up";
 		why = "no answer of a name server in time";
 	}
-	pier__active_next(conn, pier__side_why(conn, -ETIMEDOUT, stage, "%s",
+	pier__active_next(conn, pier__rdmacm_fail(conn, -ETIMEDOUT, stage, "%s",
 					       why));
 }
 
 uint64_t pier__active_step(struct pier_conn *conn, uint64_t now)
 {
-	struct pier__side *side = conn->side;
-	struct pier__attempt *attempt = side->attempt;
+	struct pier__rdmacm_conn *cm = conn->cm;
+	struct pier__attempt *attempt = cm->attempt;
 	bool more = attempt->addrs.next < attempt->addrs.count;
 
-	if (now >= conn->deadline || (side->id && now >= attempt->until)) {
+	if (now >= conn->deadline || (cm->id && now >= attempt->until)) {
 		too_late(conn);
 		if (now >= conn->deadline)
 			give_up(conn);
 		return now;
 	}
-	if (side->id)
+	if (cm->id)
 		return attempt->until;
 	if (attempt->query)
 		return conn->deadline;
@@ -271,28 +275,28 @@ uint64_t pier__active_step(struct pier_conn *conn, uint64_t now)
 		try_next(conn, now);
 	else
 		give_up(conn);
-	return side->id ? attempt->until : now;
+	return cm->id ? attempt->until : now;
 }
 
 /* The way is found: ask. */
 static int ask(struct pier_conn *conn)
 {
-	struct pier__side *side = conn->side;
+	struct pier__rdmacm_conn *cm = conn->cm;
 	uint8_t field[PIER__CM_REQ_DATA];
 	struct pier__cm_param param = { .data = field };
 	int len, err;
 
-	pier__sockaddr_text((const void *)&side->id->local, side->local);
-	pier__side_house(conn);
-	err = pier__side_qp_create(conn);
+	pier__sockaddr_text((const void *)&cm->id->local, cm->local);
+	pier__rdmacm_gid_bound(conn);
+	err = pier__rdmacm_qp_create(conn);
 	if (err)
 		return err;
-	len = pier__handshake_say(conn, field, sizeof(field));
+	len = pier__handshake_encode(conn, field, sizeof(field));
 	if (len < 0)
 		return len;
 	param.len = (size_t)len;
-	pier__side_param(conn, &param);
-	err = conn->qset->cm->fab->connect(side->id, &param);
+	pier__rdmacm_param(conn, &param);
+	err = conn->queues->rdmacm->fab->connect(cm->id, &param);
 	if (!err)
 		conn->phase = PIER__CONN_ASKED;
 	return err;
@@ -301,19 +305,19 @@ static int ask(struct pier_conn *conn)
 /* Accepted: the rest is the handshake's. */
 static void answered(struct pier_conn *conn, const struct pier__cm_event *ev)
 {
-	struct pier__side *side = conn->side;
-	int err = pier__handshake_hear(conn, ev);
+	struct pier__rdmacm_conn *cm = conn->cm;
+	int err = pier__handshake_decode(conn, ev);
 
 	if (!err)
-		err = pier__side_qp_ready(conn);
+		err = pier__rdmacm_qp_ready(conn);
 	if (!err)
-		err = conn->qset->cm->fab->establish(side->id);
+		err = conn->queues->rdmacm->fab->establish(cm->id);
 	if (err) {
-		pier__conn_fail(conn, pier__side_why(conn, err, "going on",
+		pier__conn_fail(conn, pier__rdmacm_fail(conn, err, "going on",
 						     "%s", pier_last_error()));
 		return;
 	}
-	side->established = true;
+	cm->established = true;
 	conn->phase = PIER__CONN_HELLO;
 	pier__attempt_free(conn);
 }
@@ -332,13 +336,13 @@ static bool is_decided(const struct pier_conn *conn,
 	for (i = 0; i < ev->len; i++)
 		if (ev->data[i])
 			return true;
-	return conn->side->attempt->addrs.next >=
-	       conn->side->attempt->addrs.count;
+	return conn->cm->attempt->addrs.next >=
+	       conn->cm->attempt->addrs.count;
 }
 
 static void rejected(struct pier_conn *conn, const struct pier__cm_event *ev)
 {
-	int err = pier__side_rejected(conn, ev);
+	int err = pier__rdmacm_rejected(conn, ev);
 
 	if (conn->phase != PIER__CONN_ASKED || is_decided(conn, ev))
 		pier__conn_fail(conn, err);
@@ -362,7 +366,7 @@ static const char *remedy(int err)
 static void unreachable(struct pier_conn *conn, const struct pier__cm_event *ev)
 {
 	bool asked = conn->phase == PIER__CONN_ASKED;
-	int err = pier__side_why(conn, ev->error, asked ? "asking" :
+	int err = pier__rdmacm_fail(conn, ev->error, asked ? "asking" :
 				 "finding the way", "%s: %s",
 				 pier_strerror(ev->error), remedy(ev->error));
 
@@ -383,7 +387,7 @@ void pier__active_event(struct pier_conn *conn,
 	case PIER__CM_RESOLVED:
 		err = conn->phase == PIER__CONN_LOOKUP ? ask(conn) : 0;
 		if (err)
-			refused_here(conn, "asking", err);
+			failed_locally(conn, "asking", err);
 		break;
 	case PIER__CM_RESPONSE:
 		if (conn->phase == PIER__CONN_ASKED)
@@ -415,7 +419,7 @@ static bool is_own(const struct pier__port *port, const uint8_t gid[16])
 static int check_source(const struct pier_conn *conn,
 			const union pier__sockaddr *addr)
 {
-	struct pier_dev *dev = conn->qset->dev;
+	struct pier_dev *dev = conn->queues->dev;
 	char own[INET6_ADDRSTRLEN] = "none", asked[INET6_ADDRSTRLEN];
 	struct pier__port port;
 	uint8_t gid[16];
@@ -436,8 +440,8 @@ static int check_source(const struct pier_conn *conn,
 /* The source address asked for, or that of the GID index asked for. */
 static int set_source(struct pier_conn *conn, const char *text)
 {
-	struct pier__attempt *attempt = conn->side->attempt;
-	uint32_t index = conn->qset->cfg->gid_index, i;
+	struct pier__attempt *attempt = conn->cm->attempt;
+	uint32_t index = conn->queues->cfg->gid_index, i;
 	struct pier__port port;
 	int err;
 
@@ -449,7 +453,7 @@ static int set_source(struct pier_conn *conn, const char *text)
 	if (!index)
 		return 0;
 	index = index == PIER_ZERO ? 0 : index;
-	pier__dev_port(conn->qset->dev, &port);
+	pier__dev_port(conn->queues->dev, &port);
 	for (i = 0; i < port.gid_count; i++) {
 		if (port.gids[i].index != index)
 			continue;
@@ -467,13 +471,13 @@ static void set_scope(const struct pier_conn *conn,
 {
 	if (is_link_local(addr) && !addr->in6.sin6_scope_id)
 		addr->in6.sin6_scope_id = if_nametoindex(
-			conn->qset->dev->info.port.netdev);
+			conn->queues->dev->info.port.netdev);
 }
 
 static int find_addresses(struct pier_conn *conn, enum pier_addr_type type)
 {
-	struct pier__attempt *attempt = conn->side->attempt;
-	struct pier__room *room = conn->qset->cm;
+	struct pier__attempt *attempt = conn->cm->attempt;
+	struct pier__rdmacm *rdmacm = conn->queues->rdmacm;
 	int family = AF_UNSPEC, err;
 
 	if (!attempt->peer.is_name) {
@@ -486,12 +490,12 @@ static int find_addresses(struct pier_conn *conn, enum pier_addr_type type)
 		family = AF_INET;
 	else if (type == PIER_ADDR_IPV6)
 		family = AF_INET6;
-	if (!room->lookup) {
-		err = pier__lookup_create(conn->qset->pe, &room->lookup);
+	if (!rdmacm->lookup) {
+		err = pier__lookup_create(conn->queues->pe, &rdmacm->lookup);
 		if (err)
 			return err;
 	}
-	return pier__lookup_ask(room->lookup, attempt->peer.name, family,
+	return pier__lookup_ask(rdmacm->lookup, attempt->peer.name, family,
 				attempt->peer.port, looked_up, conn,
 				&attempt->query);
 }
@@ -504,7 +508,7 @@ static int begin(struct pier_conn *conn, const struct pier_connect_config *cfg,
 
 	if (!attempt)
 		return pier__fail(-ENOMEM, "connect: no memory");
-	conn->side->attempt = attempt;
+	conn->cm->attempt = attempt;
 	attempt->peer = *peer;
 	attempt->raw = cfg->raw;
 	conn->user_data = cfg->user_data;
@@ -520,7 +524,7 @@ static int begin(struct pier_conn *conn, const struct pier_connect_config *cfg,
 	return err;
 }
 
-int pier__connect_to(struct pier__qset *qset,
+int pier__connect_to(struct pier__queues *queues,
 		     const struct pier_connect_config *cfg,
 		     struct pier_conn **ret)
 {
@@ -532,25 +536,25 @@ int pier__connect_to(struct pier__qset *qset,
 	err = pier__config_copy(&c, sizeof(c), cfg, cfg->size);
 	if (!err)
 		err = pier__config_u32(&c.timeout_ms, "timeout_ms",
-				       qset->cfg->connect_timeout_ms, 1,
+				       queues->cfg->connect_timeout_ms, 1,
 				       INT32_MAX);
 	if (!err)
 		err = pier__peer_parse(c.peer, c.type, c.port, &peer);
 	if (!err)
-		err = pier__room_open(qset);
+		err = pier__rdmacm_open(queues);
 	if (!err)
-		err = pier__side_create(qset, true, &conn);
+		err = pier__rdmacm_conn_create(queues, true, &conn);
 	if (err)
 		return err;
 	err = begin(conn, &c, &peer);
 	if (err) {
 		pier__list_del(&conn->link);
-		pier__side_close(conn);
-		pier__side_free(conn);
+		pier__rdmacm_conn_close(conn);
+		pier__rdmacm_conn_free(conn);
 		pier__conn_uncreate(conn);
 		return err;
 	}
-	pier__conn_kick(conn);
+	pier__conn_schedule(conn);
 	*ret = conn;
 	return 0;
 }

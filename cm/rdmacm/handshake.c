@@ -21,20 +21,20 @@
 #define LOOK_SOON (PIER__MS)	/* for one that must */
 #define ACCESS_ALL (PIER_REMOTE_READ | PIER_REMOTE_WRITE | PIER_REMOTE_ATOMIC)
 
-void pier__blob_drop(struct pier__qset *qset, struct pier__blob *blob)
+void pier__blob_drop(struct pier__queues *queues, struct pier__blob *blob)
 {
 	if (blob->mr)
-		qset->dev->fabric->dev->dereg(blob->mr);
+		queues->dev->fabric->dev->dereg(blob->mr);
 	free(blob->mem);
 	*blob = (struct pier__blob){ 0 };
 }
 
-static int blob_register(struct pier__qset *qset, struct pier__blob *blob,
+static int blob_register(struct pier__queues *queues, struct pier__blob *blob,
 			 int access)
 {
 	if (blob->mr)
 		return 0;
-	return qset->dev->fabric->dev->reg(qset->dev->fdev, blob->mem,
+	return queues->dev->fabric->dev->reg(queues->dev->fdev, blob->mem,
 					   blob->len, access, &blob->mr);
 }
 
@@ -52,7 +52,7 @@ int pier__handshake_check(const void *data, size_t len, size_t most)
 int pier__handshake_data(struct pier_conn *conn, const void *data, size_t len,
 			 size_t most)
 {
-	struct pier__blob *own = &conn->side->own;
+	struct pier__blob *own = &conn->cm->own;
 	uint8_t *mem;
 	int err = pier__handshake_check(data, len, most);
 
@@ -64,52 +64,52 @@ int pier__handshake_data(struct pier_conn *conn, const void *data, size_t len,
 				  "data", len);
 	if (len)
 		memcpy(mem, data, len);
-	pier__blob_drop(conn->qset, own);
+	pier__blob_drop(conn->queues, own);
 	own->mem = mem;
 	own->len = len;
 	return 0;
 }
 
-static int say_frame(struct pier_conn *conn, uint8_t *field, size_t size)
+static int encode_frame(struct pier_conn *conn, uint8_t *field, size_t size)
 {
-	struct pier__qset *qset = conn->qset;
-	struct pier__blob *own = &conn->side->own;
-	struct pier__frame frame = {
-		.ctl_addr = conn->us.ctl_addr,
-		.ctl_rkey = conn->us.ctl_rkey,
-		.nonce = (uint32_t)conn->us.nonce,
-		.access = qset->cfg->access,
-		.message = qset->dev->info.port.limits.message,
+	struct pier__queues *queues = conn->queues;
+	struct pier__blob *own = &conn->cm->own;
+	struct pier__cm_frame frame = {
+		.ctl_addr = conn->local.ctl_addr,
+		.ctl_rkey = conn->local.ctl_rkey,
+		.nonce = (uint32_t)conn->local.nonce,
+		.access = queues->cfg->access,
+		.message = queues->dev->info.port.limits.message,
 		.len = own->len,
 		.data = own->mem,
 		.blob_addr = (uintptr_t)own->mem,
 	};
 
-	memcpy(frame.dev_id, qset->dev->id, sizeof(frame.dev_id));
-	if (!pier__frame_fits(size, own->len)) {
-		int err = blob_register(qset, own, IBV_ACCESS_LOCAL_WRITE |
+	memcpy(frame.dev_id, queues->dev->id, sizeof(frame.dev_id));
+	if (!pier__cm_frame_fits(size, own->len)) {
+		int err = blob_register(queues, own, IBV_ACCESS_LOCAL_WRITE |
 						   IBV_ACCESS_REMOTE_READ);
 
 		if (err)
 			return err;
 		frame.blob_rkey = own->mr->rkey;
 	}
-	return pier__frame_encode(&frame, field, size);
+	return pier__cm_frame_encode(&frame, field, size);
 }
 
-int pier__handshake_say(struct pier_conn *conn, uint8_t *field, size_t size)
+int pier__handshake_encode(struct pier_conn *conn, uint8_t *field, size_t size)
 {
-	const struct pier__side *side = conn->side;
-	bool raw = side->active ? side->attempt->raw : side->foreign;
+	const struct pier__rdmacm_conn *cm = conn->cm;
+	bool raw = cm->active ? cm->attempt->raw : cm->foreign;
 
 	if (!raw)
-		return say_frame(conn, field, size);
-	if (side->own.len)
-		memcpy(field, side->own.mem, side->own.len);
-	return (int)side->own.len;
+		return encode_frame(conn, field, size);
+	if (cm->own.len)
+		memcpy(field, cm->own.mem, cm->own.len);
+	return (int)cm->own.len;
 }
 
-static int keep_theirs(struct pier__side *side, const uint8_t *data,
+static int keep_theirs(struct pier__rdmacm_conn *cm, const uint8_t *data,
 		       size_t seen, size_t len)
 {
 	uint8_t *mem = malloc(len + 1);
@@ -119,105 +119,106 @@ static int keep_theirs(struct pier__side *side, const uint8_t *data,
 				  "data", len);
 	if (seen)
 		memcpy(mem, data, seen);
-	free(side->theirs.mem);
-	side->theirs.mem = mem;
-	side->theirs.len = len;
-	side->seen = seen;
+	free(cm->theirs.mem);
+	cm->theirs.mem = mem;
+	cm->theirs.len = len;
+	cm->seen = seen;
 	return 0;
 }
 
-static int hear_foreign(struct pier_conn *conn,
+static int decode_foreign(struct pier_conn *conn,
 			const struct pier__cm_event *ev)
 {
-	conn->side->foreign = true;
-	conn->them.access = ACCESS_ALL;		/* its keys say what not */
-	conn->them.message = conn->qset->dev->info.port.limits.message;
-	return keep_theirs(conn->side, ev->data, ev->len, ev->len);
+	conn->cm->foreign = true;
+	conn->remote.access = ACCESS_ALL;	/* its keys say what not */
+	conn->remote.message = conn->queues->dev->info.port.limits.message;
+	return keep_theirs(conn->cm, ev->data, ev->len, ev->len);
 }
 
-static int hear_frame(struct pier_conn *conn, const struct pier__frame *frame)
+static int decode_frame(struct pier_conn *conn,
+			const struct pier__cm_frame *frame)
 {
-	struct pier__side *side = conn->side;
-	struct pier__end *them = &conn->them;
+	struct pier__rdmacm_conn *cm = conn->cm;
+	struct pier__end *remote = &conn->remote;
 
-	memcpy(them->dev_id, frame->dev_id, sizeof(them->dev_id));
-	them->nonce = frame->nonce;
-	them->ctl_addr = frame->ctl_addr;
-	them->ctl_rkey = frame->ctl_rkey;
-	them->access = frame->access;
-	them->message = frame->message;
-	side->foreign = false;
-	side->to_read = frame->blob ? frame->len : 0;
-	side->blob_addr = frame->blob_addr;
-	side->blob_rkey = frame->blob_rkey;
-	return keep_theirs(side, frame->data, frame->data_len, frame->len);
+	memcpy(remote->dev_id, frame->dev_id, sizeof(remote->dev_id));
+	remote->nonce = frame->nonce;
+	remote->ctl_addr = frame->ctl_addr;
+	remote->ctl_rkey = frame->ctl_rkey;
+	remote->access = frame->access;
+	remote->message = frame->message;
+	cm->foreign = false;
+	cm->to_read = frame->blob ? frame->len : 0;
+	cm->blob_addr = frame->blob_addr;
+	cm->blob_rkey = frame->blob_rkey;
+	return keep_theirs(cm, frame->data, frame->data_len, frame->len);
 }
 
-int pier__handshake_hear(struct pier_conn *conn,
+int pier__handshake_decode(struct pier_conn *conn,
 			 const struct pier__cm_event *ev)
 {
-	struct pier__side *side = conn->side;
-	struct pier__frame frame;
-	int err = pier__frame_decode(ev->data, ev->len, &frame);
+	struct pier__rdmacm_conn *cm = conn->cm;
+	struct pier__cm_frame frame;
+	int err = pier__cm_frame_decode(ev->data, ev->len, &frame);
 
-	conn->them.qpn = ev->qpn;
-	conn->them.rd_atomic = ev->initiator_depth;
-	side->serves = ev->initiator_depth;
-	side->wants = ev->responder_resources;
+	conn->remote.qpn = ev->qpn;
+	conn->remote.rd_atomic = ev->initiator_depth;
+	cm->initiator_depth = ev->initiator_depth;
+	cm->responder_resources = ev->responder_resources;
 	if (err == -ENOENT)
-		return hear_foreign(conn, ev);
-	return err ? err : hear_frame(conn, &frame);
+		return decode_foreign(conn, ev);
+	return err ? err : decode_frame(conn, &frame);
 }
 
 static void read_done(struct pier__op *op, const struct ibv_wc *wc)
 {
-	struct pier__side *side =
-		pier__container_of(op, struct pier__side, read_op);
-	struct pier_conn *conn = side->conn;
+	struct pier__rdmacm_conn *cm =
+		pier__container_of(op, struct pier__rdmacm_conn, read_op);
+	struct pier_conn *conn = cm->conn;
 
-	conn->qset->ctl_inflight--;
-	side->reading = false;
-	conn->qset->dev->fabric->dev->dereg(side->theirs.mr);
-	side->theirs.mr = NULL;
+	conn->queues->ctl_inflight--;
+	cm->reading = false;
+	conn->queues->dev->fabric->dev->dereg(cm->theirs.mr);
+	cm->theirs.mr = NULL;
 	if (wc->status == IBV_WC_SUCCESS) {
-		side->said += pier__side_packets(conn, side->to_read);
-		side->seen = side->theirs.len;
-		side->to_read = 0;
-		side->was_read = true;
-	} else if (!pier__conn_again(conn, wc)) {
+		cm->packets_acked += pier__rdmacm_packets(conn, cm->to_read);
+		cm->seen = cm->theirs.len;
+		cm->to_read = 0;
+		cm->was_read = true;
+	} else if (!pier__conn_recover(conn, wc)) {
 		pier__conn_failed(conn, "the read of its private data", wc);
 	}
-	pier__conn_kick(conn);
+	pier__conn_schedule(conn);
 }
 
 /* Read the peer's blob over what its message had of it. */
 static int read_blob(struct pier_conn *conn)
 {
-	struct pier__side *side = conn->side;
+	struct pier__rdmacm_conn *cm = conn->cm;
 	struct ibv_sge sge = {
-		.addr = (uintptr_t)side->theirs.mem,
-		.length = (uint32_t)side->to_read,
+		.addr = (uintptr_t)cm->theirs.mem,
+		.length = (uint32_t)cm->to_read,
 	};
 	struct ibv_send_wr wr = {
-		.wr_id = (uintptr_t)&side->read_op,
+		.wr_id = (uintptr_t)&cm->read_op,
 		.opcode = IBV_WR_RDMA_READ,
 		.send_flags = IBV_SEND_SIGNALED,
 		.sg_list = &sge,
 		.num_sge = 1,
-		.wr.rdma.remote_addr = side->blob_addr,
-		.wr.rdma.rkey = side->blob_rkey,
+		.wr.rdma.remote_addr = cm->blob_addr,
+		.wr.rdma.rkey = cm->blob_rkey,
 	};
-	int err = blob_register(conn->qset, &side->theirs,
+	int err = blob_register(conn->queues, &cm->theirs,
 				IBV_ACCESS_LOCAL_WRITE);
 
 	if (err)
 		return err;
-	sge.lkey = side->theirs.mr->lkey;
-	side->conn = conn;
-	side->read_op.done = read_done;
+	sge.lkey = cm->theirs.mr->lkey;
+	cm->conn = conn;
+	cm->read_op.done = read_done;
 	err = pier__conn_control_post(conn, &wr);
 	if (!err)
-		side->reading = true;
+		cm->reading = true;
 	return err;
 }
 
@@ -230,28 +231,28 @@ static int say_hello(struct pier_conn *conn)
 /* One step on the way.  1: connected; 0: not yet. */
 static int advance(struct pier_conn *conn, uint64_t now)
 {
-	struct pier__side *side = conn->side;
+	struct pier__rdmacm_conn *cm = conn->cm;
 	int err = 0;
 
-	if (!side->established || now < conn->next_try)
+	if (!cm->established || now < conn->next_try)
 		return 0;
-	if (side->foreign)
+	if (cm->foreign)
 		return 1;
-	if (side->to_read)
-		err = side->reading ? 0 : read_blob(conn);
-	else if ((side->active || side->was_read) && !conn->hello_acked)
+	if (cm->to_read)
+		err = cm->reading ? 0 : read_blob(conn);
+	else if ((cm->active || cm->was_read) && !conn->hello_acked)
 		err = say_hello(conn);
 	else
-		return !side->own.mr || conn->hello_seen;
+		return !cm->own.mr || conn->hello_seen;
 	return err == -EAGAIN ? 0 : err;
 }
 
 /* What a peer is lacking in that did not get us there in time. */
 static const char *missing(const struct pier_conn *conn)
 {
-	if (!conn->side->established)
+	if (!conn->cm->established)
 		return "the peer never said that it is ready";
-	if (conn->side->agains)
+	if (conn->cm->qp_resets)
 		return "the peer does not answer: is it gone or stopped, or "
 		       "the network between?";
 	return "the peer never said hello";
@@ -259,31 +260,32 @@ static const char *missing(const struct pier_conn *conn)
 
 uint64_t pier__handshake_step(struct pier_conn *conn, uint64_t now)
 {
-	struct pier__side *side = conn->side;
+	struct pier__rdmacm_conn *cm = conn->cm;
 	int err;
 
-	if (!side->foreign && !conn->hello_seen)
+	if (!cm->foreign && !conn->hello_seen)
 		conn->hello_seen = pier__conn_hello_seen(conn);
 	if (conn->hello_seen)
-		side->established = true;	/* the RTU was lost */
+		cm->established = true;	/* the RTU was lost */
 	err = advance(conn, now);
 	if (err < 0)
-		pier__side_why(conn, err, "handshake", "%s",
+		pier__rdmacm_fail(conn, err, "handshake", "%s",
 			       pier_last_error());
 	/* who says goodbye was connected, did what it came for, and left */
-	if (err > 0 || (!side->foreign && pier__conn_goodbye_seen(conn))) {
+	if (err > 0 || (!cm->foreign && pier__conn_goodbye_seen(conn))) {
 		pier__conn_become_up(conn, now);
 		return now;
 	}
-	if (!err && side->over)
-		err = pier__side_why(conn, -ECONNRESET, "handshake", "the peer "
-				     "has disconnected");
+	if (!err && cm->over)
+		err = pier__rdmacm_fail(conn, -ECONNRESET, "handshake",
+					"the peer "
+					"has disconnected");
 	if (!err && now >= conn->deadline)
-		err = pier__side_why(conn, -PIER_ENOHELLO, "handshake", "%s",
+		err = pier__rdmacm_fail(conn, -PIER_ENOHELLO, "handshake", "%s",
 				     missing(conn));
 	if (err)
 		pier__conn_fail(conn, err);
 	if (err)
 		return now;
-	return now + (side->own.mr ? LOOK_SOON : LOOK);
+	return now + (cm->own.mr ? LOOK_SOON : LOOK);
 }

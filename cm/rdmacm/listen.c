@@ -22,7 +22,8 @@ static int settle(struct pier_listen_config *cfg)
 	return err;
 }
 
-int pier__listen(struct pier__qset *qset, const struct pier_listen_config *cfg,
+int pier__listen(struct pier__queues *queues,
+		 const struct pier_listen_config *cfg,
 		 pier__request_fn *request, void *arg,
 		 struct pier_listener **ret)
 {
@@ -37,37 +38,37 @@ int pier__listen(struct pier__qset *qset, const struct pier_listen_config *cfg,
 	if (!err)
 		err = pier__own_parse(c.address, (uint16_t)c.port, &addr);
 	if (!err)
-		err = pier__dev_alive(qset->dev);
+		err = pier__dev_alive(queues->dev);
 	if (!err)
-		err = pier__room_open(qset);
+		err = pier__rdmacm_open(queues);
 	if (err)
 		return err;
 	listener = calloc(1, sizeof(*listener));
 	if (!listener)
 		return pier__fail(-ENOMEM, "listen: no memory");
-	err = qset->cm->fab->listen(qset->cm->cm, &addr.sa,
+	err = queues->rdmacm->fab->listen(queues->rdmacm->cm, &addr.sa,
 				      (int)c.backlog, listener, &listener->cm);
 	if (err) {
 		free(listener);
 		return err;
 	}
-	listener->qset = qset;
+	listener->queues = queues;
 	listener->rate = c.rate;
 	listener->backlog = c.backlog;
 	pier__list_init(&listener->waiting);
 	listener->request = request;
 	listener->arg = arg;
-	pier__list_add(&qset->kept->listeners, &listener->link);
+	pier__list_add(&queues->kept->listeners, &listener->link);
 	*ret = listener;
 	return 0;
 }
 
 void pier__unlisten(struct pier_listener *listener)
 {
-	pier__requests_doom(listener);
-	listener->qset->cm->fab->unlisten(listener->cm);
+	pier__requests_reject_all(listener);
+	listener->queues->rdmacm->fab->unlisten(listener->cm);
 	listener->cm = NULL;
-	listener->qset = NULL;
+	listener->queues = NULL;
 }
 
 bool pier__listener_admits(struct pier_listener *listener, uint64_t now,
@@ -98,7 +99,7 @@ void pier_listener_destroy(struct pier_listener *listener)
 {
 	if (!listener)
 		return;
-	if (listener->qset)
+	if (listener->queues)
 		pier__unlisten(listener);
 	pier__list_del(&listener->link);
 	free(listener);

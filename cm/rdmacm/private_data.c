@@ -40,15 +40,16 @@ static uint8_t log2_of(uint64_t value)
 	return n < 31 ? n : 31;
 }
 
-bool pier__frame_fits(size_t size, size_t len)
+bool pier__cm_frame_fits(size_t size, size_t len)
 {
-	return len <= size - PIER__FRAME_HEAD;
+	return len <= size - PIER__CM_FRAME_HEAD;
 }
 
-int pier__frame_encode(const struct pier__frame *frame, void *buf, size_t size)
+int pier__cm_frame_encode(const struct pier__cm_frame *frame, void *buf,
+			  size_t size)
 {
-	bool blob = !pier__frame_fits(size, frame->len);
-	size_t head = PIER__FRAME_HEAD + (blob ? PIER__FRAME_BLOB : 0);
+	bool blob = !pier__cm_frame_fits(size, frame->len);
+	size_t head = PIER__CM_FRAME_HEAD + (blob ? PIER__CM_FRAME_BLOB : 0);
 	size_t len = blob ? size - head : frame->len;
 	uint8_t *at = buf;
 
@@ -57,7 +58,7 @@ int pier__frame_encode(const struct pier__frame *frame, void *buf, size_t size)
 		return pier__fail(-EOVERFLOW, "an address of more than %d bits "
 				  "does not fit into a CM message", ADDR_BITS);
 	memcpy(at, magic, sizeof(magic));
-	at[4] = PIER__FRAME_VERSION;
+	at[4] = PIER__CM_FRAME_VERSION;
 	at[5] = (uint8_t)(log2_of(frame->message) << 3 |
 			  frame->access >> ACCESS_SHIFT);
 	put(at + 6, frame->len | (blob ? BLOB_FLAG : 0), 2);
@@ -79,10 +80,10 @@ static int check_head(const uint8_t *at, size_t size, size_t need)
 {
 	if (size < sizeof(magic) + 1 || memcmp(at, magic, sizeof(magic)))
 		return -ENOENT;
-	if (at[4] != PIER__FRAME_VERSION)
+	if (at[4] != PIER__CM_FRAME_VERSION)
 		return pier__fail(-PIER_EVERSION, "the peer's pier speaks "
 				  "version %u of the handshake, this one %d",
-				  at[4], PIER__FRAME_VERSION);
+				  at[4], PIER__CM_FRAME_VERSION);
 	if (size < need)
 		return pier__fail(-PIER_EDESC, "a handshake of %zu bytes: "
 				  "at least %zu", size, need);
@@ -91,17 +92,17 @@ static int check_head(const uint8_t *at, size_t size, size_t need)
 
 /* Where the user's data is, once the numbers have been read. */
 static int decode_data(const uint8_t *at, size_t size,
-		       struct pier__frame *frame)
+		       struct pier__cm_frame *frame)
 {
-	size_t head = PIER__FRAME_HEAD;
+	size_t head = PIER__CM_FRAME_HEAD;
 
-	if (frame->len > PIER__FRAME_DATA_MAX)
+	if (frame->len > PIER__CM_FRAME_DATA_MAX)
 		return pier__fail(-PIER_EDESC, "a handshake with %zu bytes of "
 				  "data: at most %d", frame->len,
-				  PIER__FRAME_DATA_MAX);
+				  PIER__CM_FRAME_DATA_MAX);
 	frame->data_len = frame->len;
 	if (frame->blob) {
-		head += PIER__FRAME_BLOB;
+		head += PIER__CM_FRAME_BLOB;
 		if (size < head)
 			return pier__fail(-PIER_EDESC, "a handshake of %zu "
 					  "bytes with a blob", size);
@@ -117,11 +118,12 @@ static int decode_data(const uint8_t *at, size_t size,
 	return 0;
 }
 
-int pier__frame_decode(const void *field, size_t size, struct pier__frame *ret)
+int pier__cm_frame_decode(const void *field, size_t size,
+			  struct pier__cm_frame *ret)
 {
-	struct pier__frame frame = { 0 };
+	struct pier__cm_frame frame = { 0 };
 	const uint8_t *at = field;
-	int err = check_head(at, size, PIER__FRAME_HEAD);
+	int err = check_head(at, size, PIER__CM_FRAME_HEAD);
 
 	if (err)
 		return err;
@@ -142,39 +144,41 @@ int pier__frame_decode(const void *field, size_t size, struct pier__frame *ret)
 	return err;
 }
 
-int pier__refused_encode(const struct pier__refused *refused, void *buf,
+int pier__cm_reject_encode(const struct pier__cm_reject *refused, void *buf,
 			 size_t size)
 {
 	uint8_t *at = buf;
 
-	if (refused->len > size - PIER__FRAME_REJ)
+	if (refused->len > size - PIER__CM_FRAME_REJ)
 		return pier__fail(-EMSGSIZE, "a reject with %zu bytes of data: "
 				  "at most %zu", refused->len,
-				  size - PIER__FRAME_REJ);
+				  size - PIER__CM_FRAME_REJ);
 	memcpy(at, magic, sizeof(magic));
-	at[4] = PIER__FRAME_VERSION;
+	at[4] = PIER__CM_FRAME_VERSION;
 	at[5] = (uint8_t)refused->why;
 	put(at + 6, refused->len, 2);
 	if (refused->len)
-		memcpy(at + PIER__FRAME_REJ, refused->data, refused->len);
-	return (int)(PIER__FRAME_REJ + refused->len);
+		memcpy(at + PIER__CM_FRAME_REJ, refused->data, refused->len);
+	return (int)(PIER__CM_FRAME_REJ + refused->len);
 }
 
-int pier__refused_decode(const void *field, size_t size,
-			 struct pier__refused *ret)
+int pier__cm_reject_decode(const void *field, size_t size,
+			 struct pier__cm_reject *ret)
 {
 	const uint8_t *at = field;
-	int err = check_head(at, size, PIER__FRAME_REJ);
+	int err = check_head(at, size, PIER__CM_FRAME_REJ);
 	size_t len;
 
 	if (err)
 		return err;
 	len = (size_t)get(at + 6, 2);
-	if (len > size - PIER__FRAME_REJ)
-		return pier__fail(-PIER_EDESC, "a reject with %zu bytes of "
-				  "data in %zu", len, size - PIER__FRAME_REJ);
-	ret->why = (enum pier__refusal)at[5];
-	ret->data = at + PIER__FRAME_REJ;
+	if (len > size - PIER__CM_FRAME_REJ)
+		return pier__fail(-PIER_EDESC,
+				  "a reject with %zu bytes of "
+				  "data in %zu",
+				  len, size - PIER__CM_FRAME_REJ);
+	ret->why = (enum pier__reject_reason)at[5];
+	ret->data = at + PIER__CM_FRAME_REJ;
 	ret->len = len;
 	return 0;
 }

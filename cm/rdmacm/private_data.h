@@ -18,16 +18,16 @@
  * memory: at 30 its address, at 36 its key, at 40 as much of the data as fits.
  * Of REJ:
  *
- *	0  "pier"	4  version	5  enum pier__refusal
+ *	0  "pier"	4  version	5  enum pier__reject_reason
  *	6  user's length		8  user's data
  */
-#define PIER__FRAME_VERSION 1
-#define PIER__FRAME_HEAD 30
-#define PIER__FRAME_BLOB 10
-#define PIER__FRAME_REJ 8
-#define PIER__FRAME_DATA_MAX 4096
+#define PIER__CM_FRAME_VERSION 1
+#define PIER__CM_FRAME_HEAD 30
+#define PIER__CM_FRAME_BLOB 10
+#define PIER__CM_FRAME_REJ 8
+#define PIER__CM_FRAME_DATA_MAX 4096
 
-struct pier__frame {
+struct pier__cm_frame {
 	uint8_t dev_id[8];
 	uint64_t ctl_addr;
 	uint32_t ctl_rkey;
@@ -43,45 +43,45 @@ struct pier__frame {
 };
 
 /* Why pier has rejected a request. */
-enum pier__refusal {
-	PIER__REFUSED_BY_PROGRAM = 1,
-	PIER__REFUSED_FULL,	/* max_conns are in use */
-	PIER__REFUSED_LATE,	/* the program did not decide in time */
-	PIER__REFUSED_VERSION,	/* another version of the frame */
-	PIER__REFUSED_MALFORMED,
-	PIER__REFUSED_CLOSING,	/* it has just stopped listening */
-	PIER__REFUSED_BUSY,	/* more wait than its backlog holds, or for */
+enum pier__reject_reason {
+	PIER__REJECT_BY_PROGRAM = 1,
+	PIER__REJECT_FULL,	/* max_conns are in use */
+	PIER__REJECT_LATE,	/* the program did not decide in time */
+	PIER__REJECT_VERSION,	/* another version of the frame */
+	PIER__REJECT_MALFORMED,
+	PIER__REJECT_CLOSING,	/* it has just stopped listening */
+	PIER__REJECT_BUSY,	/* more wait than its backlog holds, or for */
 				/* longer than it allows */
 };
 
-struct pier__refused {
-	enum pier__refusal why;
+struct pier__cm_reject {
+	enum pier__reject_reason why;
 	const uint8_t *data;
 	size_t len;
 };
 
 /* Does a field of @size bytes hold @len bytes of data without a blob? */
-bool pier__frame_fits(size_t size, size_t len);
+bool pier__cm_frame_fits(size_t size, size_t len);
 
 /*
  * Write @frame, of whose data all @frame->len bytes are at @frame->data, into
  * a field of @size bytes.  Returns the length.  Errors: -EOVERFLOW, an
  * address that does not fit.
  */
-int pier__frame_encode(const struct pier__frame *frame, void *buf,
+int pier__cm_frame_encode(const struct pier__cm_frame *frame, void *buf,
 		       size_t size);
 
 /*
  * Read the whole field of a message.  ret->data points into it.
  * Errors: -ENOENT, it has none; -PIER_EVERSION; -PIER_EDESC, malformed.
  */
-int pier__frame_decode(const void *field, size_t size,
-		       struct pier__frame *ret);
+int pier__cm_frame_decode(const void *field, size_t size,
+		       struct pier__cm_frame *ret);
 
 /* The same for REJ. */
-int pier__refused_encode(const struct pier__refused *refused, void *buf,
+int pier__cm_reject_encode(const struct pier__cm_reject *refused, void *buf,
 			 size_t size);
-int pier__refused_decode(const void *field, size_t size,
-			 struct pier__refused *ret);
+int pier__cm_reject_decode(const void *field, size_t size,
+			 struct pier__cm_reject *ret);
 
 #endif

@@ -10,10 +10,11 @@
 
 static void gone(struct pier_conn *conn)
 {
-	int err = pier__dev_lost(conn->qset->dev);
+	int err = pier__dev_lost(conn->queues->dev);
 
-	pier__conn_fail(conn, pier__side_why(conn, err, pier__side_stage(conn),
-					     "%s", pier_last_error()));
+	pier__conn_fail(conn,
+			pier__rdmacm_fail(conn, err, pier__rdmacm_stage(conn),
+					  "%s", pier_last_error()));
 }
 
 /* Told of a connection; it may be at its end already. */
@@ -22,21 +23,21 @@ static void take(struct pier_conn *conn, const struct pier__cm_event *ev)
 	if (conn->phase >= PIER__CONN_CLOSED)
 		return;
 	if (ev->kind == PIER__CM_DISCONNECTED)
-		conn->side->over = true;
+		conn->cm->over = true;
 	else if (ev->kind == PIER__CM_GONE)
 		gone(conn);
-	else if (conn->side->active)
+	else if (conn->cm->active)
 		pier__active_event(conn, ev);
 	else
 		pier__passive_event(conn, ev);
-	pier__conn_kick(conn);
+	pier__conn_schedule(conn);
 }
 
 static int poll_events(struct pier__source *source, int budget)
 {
-	struct pier__room *room =
-		pier__container_of(source, struct pier__room, source);
-	struct pier__qset *qset = room->qset;
+	struct pier__rdmacm *rdmacm =
+		pier__container_of(source, struct pier__rdmacm, source);
+	struct pier__queues *queues = rdmacm->queues;
 	struct pier__cm_event ev;
 	uint64_t due;
 	int n, err = 0;
@@ -44,107 +45,107 @@ static int poll_events(struct pier__source *source, int budget)
 	(void)budget;
 	source->due = PIER__NEVER;
 	for (n = 0; n < STEPS && !err; n++) {
-		err = room->fab->next(room->cm, &ev);
+		err = rdmacm->fab->next(rdmacm->cm, &ev);
 		if (err)
 			break;
 		if (ev.kind == PIER__CM_REQUEST)
-			pier__request_came(room, &ev);
+			pier__request_came(rdmacm, &ev);
 		else if (ev.id && ev.id->owner)
 			take(ev.id->owner, &ev);
 	}
-	due = pier__requests_step(room, pier__pe_now(qset->pe));
+	due = pier__requests_step(rdmacm, pier__pe_now(queues->pe));
 	if (n == STEPS)
 		due = 0;	/* the others have a turn */
 	if (due < source->due)	/* a callback may have asked for sooner */
 		pier__pe_due(source, due);
 	if (err && err != -EAGAIN)
-		pier__qset_fail(qset, err);
+		pier__queues_fail(queues, err);
 	return n > 0;
 }
 
-int pier__room_open(struct pier__qset *qset)
+int pier__rdmacm_open(struct pier__queues *queues)
 {
-	const struct pier__fabric_cm *fab = qset->dev->fabric->cm;
-	uint32_t mtu = qset->cfg->mtu;
-	struct pier__room *room;
+	const struct pier__fabric_cm *fab = queues->dev->fabric->cm;
+	uint32_t mtu = queues->cfg->mtu;
+	struct pier__rdmacm *rdmacm;
 	int err;
 
-	if (qset->cm)
+	if (queues->rdmacm)
 		return 0;
 	if (!fab)
 		return pier__fail(-EOPNOTSUPP, "%s has no connection manager: "
 				  "connect by descriptors",
-				  qset->dev->info.port.name);
-	err = pier__conn_allowed(qset->dev);
+				  queues->dev->info.port.name);
+	err = pier__conn_allowed(queues->dev);
 	if (err)
 		return err;
-	room = calloc(1, sizeof(*room));
-	if (!room)
+	rdmacm = calloc(1, sizeof(*rdmacm));
+	if (!rdmacm)
 		return pier__fail(-ENOMEM, "connection manager: no memory");
-	room->qset = qset;
-	room->fab = fab;
-	pier__list_init(&room->refused);
-	err = fab->create(qset->chan, mtu ? pier__conn_mtu_code(mtu) :
-					    IBV_MTU_4096, &room->cm);
+	rdmacm->queues = queues;
+	rdmacm->fab = fab;
+	pier__list_init(&rdmacm->refused);
+	err = fab->create(queues->chan, mtu ? pier__conn_mtu_code(mtu) :
+					    IBV_MTU_4096, &rdmacm->cm);
 	if (err)
 		goto err_free;
-	room->source.poll = poll_events;
-	room->source.fd = room->cm->fd;
-	room->source.slow = true;
-	room->source.due = PIER__NEVER;
-	pier__list_init(&room->refused);
-	err = pier__pe_add(qset->pe, &room->source);
+	rdmacm->source.poll = poll_events;
+	rdmacm->source.fd = rdmacm->cm->fd;
+	rdmacm->source.slow = true;
+	rdmacm->source.due = PIER__NEVER;
+	pier__list_init(&rdmacm->refused);
+	err = pier__pe_add(queues->pe, &rdmacm->source);
 	if (err)
 		goto err_destroy;
 
-	qset->cm = room;
+	queues->rdmacm = rdmacm;
 	return 0;
 
 err_destroy:
-	fab->destroy(room->cm);
+	fab->destroy(rdmacm->cm);
 err_free:
-	free(room);
+	free(rdmacm);
 	return err;
 }
 
-void pier__room_stop(struct pier__qset *qset)
+void pier__rdmacm_stop(struct pier__queues *queues)
 {
 	struct pier__list *pos, *tmp;
 
-	if (!qset->cm)
+	if (!queues->rdmacm)
 		return;
-	PIER__LIST_EACH(pos, tmp, &qset->kept->listeners) {
+	PIER__LIST_EACH(pos, tmp, &queues->kept->listeners) {
 		struct pier_listener *listener = pier__container_of(
 			pos, struct pier_listener, link);
 
-		if (listener->qset)
+		if (listener->queues)
 			pier__unlisten(listener);
 	}
 }
 
-bool pier__room_idle(const struct pier__qset *qset)
+bool pier__rdmacm_idle(const struct pier__queues *queues)
 {
-	return !qset->cm || pier__list_empty(&qset->cm->refused);
+	return !queues->rdmacm || pier__list_empty(&queues->rdmacm->refused);
 }
 
-void pier__room_close(struct pier__qset *qset)
+void pier__rdmacm_close(struct pier__queues *queues)
 {
-	struct pier__room *room = qset->cm;
+	struct pier__rdmacm *rdmacm = queues->rdmacm;
 
-	if (!room)
+	if (!rdmacm)
 		return;
-	pier__room_stop(qset);
-	pier__requests_end(room);
-	pier__lookup_destroy(room->lookup);
-	pier__pe_remove(&room->source);
-	room->fab->destroy(room->cm);
-	free(room);
-	qset->cm = NULL;
+	pier__rdmacm_stop(queues);
+	pier__requests_end(rdmacm);
+	pier__lookup_destroy(rdmacm->lookup);
+	pier__pe_remove(&rdmacm->source);
+	rdmacm->fab->destroy(rdmacm->cm);
+	free(rdmacm);
+	queues->rdmacm = NULL;
 }
 
-void pier__room_tell(struct pier_conn *conn, enum pier_conn_state prev)
+void pier__rdmacm_report(struct pier_conn *conn, enum pier_conn_state prev)
 {
-	const struct pier__cm_fns *fns = &conn->qset->kept->fns;
+	const struct pier__cm_fns *fns = &conn->queues->kept->fns;
 	pier_conn_fn *fn;
 
 	if (conn->state == PIER_CONN_CONNECTED)

@@ -16,7 +16,7 @@
 #include "fabric/fabric.h"
 
 /*
- * Connections made by CM.  The seam's events (room.c) drive an active side
+ * Connections made by CM.  The seam's events (rdmacm.c) drive an active side
  * (connect.c) and a passive one (accept.c, listen.c); both end in the same
  * handshake (handshake.c), behind which a connection is like any other.
  *
@@ -25,8 +25,8 @@
  */
 
 /* The connection manager of a context, made when first needed. */
-struct pier__room {
-	struct pier__qset *qset;
+struct pier__rdmacm {
+	struct pier__queues *queues;
 	const struct pier__fabric_cm *fab;
 	struct pier__cm *cm;
 	struct pier__source source;
@@ -37,8 +37,8 @@ struct pier__room {
 #define PIER__REJ_CONSUMER 28	/* of IBTA's reasons */
 
 /* A request that nobody was told of: not a connection yet. */
-struct pier__waiting {
-	struct pier__list link;		/* the listener's, or room->refused */
+struct pier__pending_request {
+	struct pier__list link;		/* the listener's, or rdmacm->refused */
 	struct pier__cm_event ev;	/* its data is below */
 	uint64_t deadline;
 	uint8_t data[PIER__CM_REQ_DATA];
@@ -48,10 +48,10 @@ struct pier__waiting {
 typedef void pier__request_fn(struct pier_conn *conn, void *arg);
 
 struct pier_listener {
-	struct pier__qset *qset;	/* NULL: its context has stopped */
+	struct pier__queues *queues;	/* NULL: its context has stopped */
 	struct pier__cm_listener *cm;
-	struct pier__list link;		/* qset->kept->listeners */
-	struct pier__list waiting;	/* struct pier__waiting, oldest first */
+	struct pier__list link;		/* queues->kept->listeners */
+	struct pier__list waiting;	/* struct pier__pending_request */
 	uint32_t backlog;		/* of them, at most */
 	uint32_t rate;			/* a second; 0: no bound */
 	uint64_t next;			/* when the next may be told */
@@ -73,7 +73,7 @@ struct pier__attempt {
 	struct pier__query *query;	/* NULL: none under way */
 	bool has_source;
 	union pier__sockaddr source;
-	bool homed;			/* a loopback address stands for it */
+	bool dst_was_loopback;		/* and was replaced by our own */
 	bool raw;
 	uint64_t until;			/* of the address being tried */
 	int error;			/* of the last address */
@@ -81,7 +81,7 @@ struct pier__attempt {
 };
 
 /* How a connection was made, if by CM. */
-struct pier__side {
+struct pier__rdmacm_conn {
 	struct pier__cm_id *id;		/* NULL: none yet, or no more */
 	struct pier__attempt *attempt;	/* active, until answered; owned */
 	bool active;
@@ -91,13 +91,14 @@ struct pier__side {
 	bool over;			/* the peer has disconnected */
 	bool disconnecting;
 	uint16_t reason;		/* of a reject */
-	uint8_t serves, wants;		/* reads in flight: peer, we to serve */
+	/* reads in flight: of ours at the peer, of the peer's here */
+	uint8_t initiator_depth, responder_resources;
 	struct pier__op read_op;	/* of the peer's blob */
 	struct pier_conn *conn;		/* whose op it is */
 	bool reading, was_read;
-	int agains;			/* how often the QP was reset */
-	uint32_t said;			/* packets of ours that were taken, */
-	uint32_t heard;			/* and of the peer's, before that */
+	int qp_resets;			/* how often the QP was reset */
+	uint32_t packets_acked;		/* of ours, before the last reset */
+	uint32_t packets_received;	/* of the peer's, before that */
 	uint64_t blob_addr;		/* the peer's, to be read */
 	uint32_t blob_rkey;
 	size_t to_read;			/* bytes of it; 0: nothing */
@@ -107,19 +108,19 @@ struct pier__side {
 	char local[PIER__ADDR_TEXT], peer[PIER__ADDR_TEXT];
 };
 
-/* room.c: what a context has of it; -EOPNOTSUPP. */
-int pier__room_open(struct pier__qset *qset);
+/* rdmacm.c: what a context has of it; -EOPNOTSUPP. */
+int pier__rdmacm_open(struct pier__queues *queues);
 /* Take no more requests, look nothing up; ids may be left. */
-void pier__room_stop(struct pier__qset *qset);
+void pier__rdmacm_stop(struct pier__queues *queues);
 /* No id is left. */
-void pier__room_close(struct pier__qset *qset);
+void pier__rdmacm_close(struct pier__queues *queues);
 /* Is there nothing left that is to be refused? */
-bool pier__room_idle(const struct pier__qset *qset);
+bool pier__rdmacm_idle(const struct pier__queues *queues);
 /* Tell the context's callback of what has become of @conn, was @prev. */
-void pier__room_tell(struct pier_conn *conn, enum pier_conn_state prev);
+void pier__rdmacm_report(struct pier_conn *conn, enum pier_conn_state prev);
 
 /* listen.c */
-int pier__listen(struct pier__qset *qset,
+int pier__listen(struct pier__queues *queues,
 		 const struct pier_listen_config *cfg,
 		 pier__request_fn *request, void *arg,
 		 struct pier_listener **ret);
@@ -129,17 +130,17 @@ bool pier__listener_admits(struct pier_listener *listener, uint64_t now,
 			   uint64_t *ret_due);
 
 /* request.c: before the program hears of it. */
-void pier__request_came(struct pier__room *room,
+void pier__request_came(struct pier__rdmacm *rdmacm,
 			const struct pier__cm_event *ev);
 /* Tell, or refuse, what is due.  Returns when to look again. */
-uint64_t pier__requests_step(struct pier__room *room, uint64_t now);
+uint64_t pier__requests_step(struct pier__rdmacm *rdmacm, uint64_t now);
 /* What waits on @listener is refused in the next steps. */
-void pier__requests_doom(struct pier_listener *listener);
+void pier__requests_reject_all(struct pier_listener *listener);
 /* Refuse all of that now. */
-void pier__requests_end(struct pier__room *room);
+void pier__requests_end(struct pier__rdmacm *rdmacm);
 
 /* connect.c */
-int pier__connect_to(struct pier__qset *qset,
+int pier__connect_to(struct pier__queues *queues,
 		     const struct pier_connect_config *cfg,
 		     struct pier_conn **ret);
 void pier__active_event(struct pier_conn *conn,
@@ -151,24 +152,25 @@ void pier__active_next(struct pier_conn *conn, int err);
 
 /* accept.c */
 /* Make it a connection and tell the program. */
-void pier__passive_request(struct pier__room *room,
+void pier__passive_request(struct pier__rdmacm *rdmacm,
 			   struct pier_listener *listener,
 			   const struct pier__cm_event *ev);
 /* Refuse what is no connection. */
-void pier__passive_turn_away(struct pier__room *room,
+void pier__request_reject(struct pier__rdmacm *rdmacm,
 			     const struct pier__cm_event *ev,
-			     enum pier__refusal why);
+			     enum pier__reject_reason why);
 /* Has the client of request @id given up? */
-bool pier__passive_is_void(struct pier__room *room, struct pier__cm_id *id);
+bool pier__request_is_abandoned(struct pier__rdmacm *rdmacm,
+				struct pier__cm_id *id);
 void pier__passive_event(struct pier_conn *conn,
 			 const struct pier__cm_event *ev);
 uint64_t pier__passive_step(struct pier_conn *conn, uint64_t now);
-void pier__passive_refuse(struct pier_conn *conn, enum pier__refusal why);
+void pier__passive_reject(struct pier_conn *conn, enum pier__reject_reason why);
 
 /* handshake.c: what goes into REQ or REP, of @size bytes.  The length. */
-int pier__handshake_say(struct pier_conn *conn, uint8_t *field, size_t size);
-/* What came: fills conn->them in.  Errors: a malformed frame. */
-int pier__handshake_hear(struct pier_conn *conn,
+int pier__handshake_encode(struct pier_conn *conn, uint8_t *field, size_t size);
+/* What came: fills conn->remote in.  Errors: a malformed frame. */
+int pier__handshake_decode(struct pier_conn *conn,
 			 const struct pier__cm_event *ev);
 /* May it be private data?  Errors: -EMSGSIZE; -EINVAL. */
 int pier__handshake_check(const void *data, size_t len, size_t most);
@@ -176,41 +178,41 @@ int pier__handshake_check(const void *data, size_t len, size_t most);
 int pier__handshake_data(struct pier_conn *conn, const void *data, size_t len,
 			 size_t most);
 uint64_t pier__handshake_step(struct pier_conn *conn, uint64_t now);
-void pier__blob_drop(struct pier__qset *qset, struct pier__blob *blob);
+void pier__blob_drop(struct pier__queues *queues, struct pier__blob *blob);
 
-/* side.c: one, for a new connection that has no QP yet. */
-int pier__side_create(struct pier__qset *qset, bool active,
+/* rdmacm_conn.c: one, for a new connection that has no QP yet. */
+int pier__rdmacm_conn_create(struct pier__queues *queues, bool active,
 		      struct pier_conn **ret);
 /* What goes when the connection closes, and what when it is freed. */
-void pier__side_close(struct pier_conn *conn);
-void pier__side_free(struct pier_conn *conn);
+void pier__rdmacm_conn_close(struct pier_conn *conn);
+void pier__rdmacm_conn_free(struct pier_conn *conn);
 /* Send DREQ, if that is due. */
-void pier__side_hang_up(struct pier_conn *conn);
-uint64_t pier__side_step(struct pier_conn *conn, uint64_t now);
+void pier__rdmacm_disconnect(struct pier_conn *conn);
+uint64_t pier__rdmacm_step(struct pier_conn *conn, uint64_t now);
 /* Our end's address is known: its loss is noticed from now on. */
-void pier__side_house(struct pier_conn *conn);
+void pier__rdmacm_gid_bound(struct pier_conn *conn);
 /* It is lost: an attempt tries another way, a request is void. */
-void pier__side_homeless(struct pier_conn *conn);
+void pier__rdmacm_gid_lost(struct pier_conn *conn);
 /* The QP: made and in INIT; then in RTS, as the event asks for. */
-int pier__side_qp_create(struct pier_conn *conn);
-int pier__side_qp_ready(struct pier_conn *conn);
-int pier__side_qp_again(struct pier_conn *conn);	/* ERR to RTS */
-void pier__side_qp_destroy(struct pier_conn *conn);
+int pier__rdmacm_qp_create(struct pier_conn *conn);
+int pier__rdmacm_qp_ready(struct pier_conn *conn);
+int pier__rdmacm_qp_reset(struct pier_conn *conn);	/* ERR to RTS */
+void pier__rdmacm_qp_destroy(struct pier_conn *conn);
 /* The packets that @len bytes are, read by either of the two. */
-uint32_t pier__side_packets(const struct pier_conn *conn, size_t len);
+uint32_t pier__rdmacm_packets(const struct pier_conn *conn, size_t len);
 /* It is connected: what was for the handshake goes. */
-void pier__side_is_up(struct pier_conn *conn);
-void pier__side_param(const struct pier_conn *conn,
+void pier__rdmacm_established(struct pier_conn *conn);
+void pier__rdmacm_param(const struct pier_conn *conn,
 		      struct pier__cm_param *ret);
 
-/* why.c: how far it is, as a stage. */
-const char *pier__side_stage(const struct pier_conn *conn);
+/* rdmacm_error.c: how far it is, as a stage. */
+const char *pier__rdmacm_stage(const struct pier_conn *conn);
 /* A sentence for what has failed at @stage.  Returns @err. */
-int pier__side_why(const struct pier_conn *conn, int err, const char *stage,
+int pier__rdmacm_fail(const struct pier_conn *conn, int err, const char *stage,
 		   const char *fmt, ...)
 	__attribute__((format(printf, 4, 5), cold));
 /* For a REJ: sets reason, private data, and says why.  Returns the error. */
-int pier__side_rejected(struct pier_conn *conn,
+int pier__rdmacm_rejected(struct pier_conn *conn,
 			const struct pier__cm_event *ev);
 
 #endif

@@ -39,16 +39,16 @@ static const char *const reasons[] = {
 	[32] = "it refuses the flow label",
 };
 
-static const char *const refusals[] = {
-	[PIER__REFUSED_BY_PROGRAM] = "its program has said no",
-	[PIER__REFUSED_FULL] = "it has as many connections as it allows "
+static const char *const pier_reasons[] = {
+	[PIER__REJECT_BY_PROGRAM] = "its program has said no",
+	[PIER__REJECT_FULL] = "it has as many connections as it allows "
 			       "itself: end one there, or raise its max_conns",
-	[PIER__REFUSED_LATE] = "its program did not decide in time",
-	[PIER__REFUSED_VERSION] = "its pier speaks another version of the "
+	[PIER__REJECT_LATE] = "its program did not decide in time",
+	[PIER__REJECT_VERSION] = "its pier speaks another version of the "
 				  "handshake: use the same release on both",
-	[PIER__REFUSED_MALFORMED] = "it calls our handshake malformed",
-	[PIER__REFUSED_CLOSING] = "it has just stopped listening",
-	[PIER__REFUSED_BUSY] = "more requests wait there than it takes: try "
+	[PIER__REJECT_MALFORMED] = "it calls our handshake malformed",
+	[PIER__REJECT_CLOSING] = "it has just stopped listening",
+	[PIER__REJECT_BUSY] = "more requests wait there than it takes: try "
 			       "again later",
 };
 
@@ -62,14 +62,14 @@ static const char *entry(const char *const *table, size_t count, size_t i)
 /* Who talks to whom, as far as known. */
 static void ends_text(const struct pier_conn *conn, char *ret, size_t size)
 {
-	const struct pier__side *side = conn->side;
-	const struct pier__attempt *attempt = side->attempt;
-	const char *to = side->peer;
+	const struct pier__rdmacm_conn *cm = conn->cm;
+	const struct pier__attempt *attempt = cm->attempt;
+	const char *to = cm->peer;
 	char name[PIER__HOST_MAX + 96] = "";
 
-	if (attempt && attempt->homed) {
+	if (attempt && attempt->dst_was_loopback) {
 		snprintf(name, sizeof(name), "%s, which on %s is ",
-			 attempt->peer.name, conn->qset->dev->info.port.name);
+			 attempt->peer.name, conn->queues->dev->info.port.name);
 	} else if (attempt && attempt->peer.is_name) {
 		if (to[0])
 			snprintf(name, sizeof(name), "%s, ",
@@ -80,14 +80,14 @@ static void ends_text(const struct pier_conn *conn, char *ret, size_t size)
 	}
 	if (conn->phase >= PIER__CONN_UP)
 		snprintf(ret, size, "the connection %s %s%s %s %s has failed",
-			 side->active ? "to" : "of", name, to,
-			 side->active ? "from" : "to", side->local);
-	else if (side->active)
+			 cm->active ? "to" : "of", name, to,
+			 cm->active ? "from" : "to", cm->local);
+	else if (cm->active)
 		snprintf(ret, size, "cannot connect to %s%s%s%s", name, to,
-			 side->local[0] ? " from " : "", side->local);
+			 cm->local[0] ? " from " : "", cm->local);
 	else
 		snprintf(ret, size, "cannot connect %s, which asked %s", to,
-			 side->local);
+			 cm->local);
 }
 
 /*
@@ -97,7 +97,7 @@ static void ends_text(const struct pier_conn *conn, char *ret, size_t size)
 static void gid_text(const struct pier_conn *conn,
 		     const struct pier__port *port, char *ret)
 {
-	const struct pier__cm_id *id = conn->side->id;
+	const struct pier__cm_id *id = conn->cm->id;
 	struct pier__gid_offer offers[PIER__GIDS_MAX];
 	uint8_t raw[16];
 
@@ -114,21 +114,21 @@ static void gid_text(const struct pier_conn *conn,
 static void path_text(const struct pier_conn *conn, char *ret, size_t size)
 {
 	struct pier__port port;
-	char text[INET6_ADDRSTRLEN], trouble[128];
-	const struct pier__attempt *attempt = conn->side->attempt;
+	char text[INET6_ADDRSTRLEN], fault[128];
+	const struct pier__attempt *attempt = conn->cm->attempt;
 
-	if (!pier__conn_trouble(conn, trouble, sizeof(trouble)) && attempt &&
-	    attempt->homed)
-		snprintf(trouble, sizeof(trouble), "; is the server on the "
+	if (!pier__conn_port_fault(conn, fault, sizeof(fault)) && attempt &&
+	    attempt->dst_was_loopback)
+		snprintf(fault, sizeof(fault), "; is the server on the "
 			 "loopback device? ask from there: -d soft_lo");
-	pier__dev_port(conn->qset->dev, &port);
+	pier__dev_port(conn->queues->dev, &port);
 	gid_text(conn, &port, text);
 	snprintf(ret, size, "over %s, GID %s, MTU %u%s", port.name, text,
 		 conn->path_mtu ? conn->path_mtu : 128u << port.mtu,
-		 trouble);
+		 fault);
 }
 
-const char *pier__side_stage(const struct pier_conn *conn)
+const char *pier__rdmacm_stage(const struct pier_conn *conn)
 {
 	switch (conn->phase) {
 	case PIER__CONN_LOOKUP:
@@ -144,7 +144,7 @@ const char *pier__side_stage(const struct pier_conn *conn)
 	}
 }
 
-int pier__side_why(const struct pier_conn *conn, int err, const char *stage,
+int pier__rdmacm_fail(const struct pier_conn *conn, int err, const char *stage,
 		   const char *fmt, ...)
 {
 	char why[400], ends[600], path[320];
@@ -158,39 +158,40 @@ int pier__side_why(const struct pier_conn *conn, int err, const char *stage,
 	return pier__fail(err, "%s, %s: %s (%s)", ends, stage, why, path);
 }
 
-static void keep_data(struct pier__side *side, const uint8_t *data, size_t len)
+static void keep_data(struct pier__rdmacm_conn *cm, const uint8_t *data,
+		      size_t len)
 {
-	free(side->theirs.mem);
-	side->seen = 0;
-	side->theirs.mem = malloc(len + 1);
-	if (!side->theirs.mem)
+	free(cm->theirs.mem);
+	cm->seen = 0;
+	cm->theirs.mem = malloc(len + 1);
+	if (!cm->theirs.mem)
 		return;		/* the reason is told without it */
 	if (len)
-		memcpy(side->theirs.mem, data, len);
-	side->theirs.len = side->seen = len;
+		memcpy(cm->theirs.mem, data, len);
+	cm->theirs.len = cm->seen = len;
 }
 
-int pier__side_rejected(struct pier_conn *conn,
+int pier__rdmacm_rejected(struct pier_conn *conn,
 			const struct pier__cm_event *ev)
 {
-	struct pier__side *side = conn->side;
-	struct pier__refused refused;
-	int err = pier__refused_decode(ev->data, ev->len, &refused);
+	struct pier__rdmacm_conn *cm = conn->cm;
+	struct pier__cm_reject refused;
+	int err = pier__cm_reject_decode(ev->data, ev->len, &refused);
 	const char *words = ENTRY(reasons, ev->reason);
 
-	side->reason = ev->reason;
+	cm->reason = ev->reason;
 	if (!err) {
-		words = ENTRY(refusals, refused.why);
-		keep_data(side, refused.data, refused.len);
+		words = ENTRY(pier_reasons, refused.why);
+		keep_data(cm, refused.data, refused.len);
 	} else {
-		side->foreign = true;
-		keep_data(side, ev->data, ev->len);
+		cm->foreign = true;
+		keep_data(cm, ev->data, ev->len);
 	}
 	if (ev->reason == 4)
-		return pier__side_why(conn, -ETIMEDOUT, "waiting",
+		return pier__rdmacm_fail(conn, -ETIMEDOUT, "waiting",
 				      "the peer has given up: %s (reason 4)",
 				      words);
-	return pier__side_why(conn, -ECONNREFUSED, "asking",
+	return pier__rdmacm_fail(conn, -ECONNREFUSED, "asking",
 			      "the peer refuses: %s (reason %u)", words,
 			      ev->reason);
 }

@@ -12,41 +12,41 @@
  */
 #define STEPS 16	/* in one round */
 
-static bool is_full(const struct pier__qset *qset)
+static bool is_full(const struct pier__queues *queues)
 {
-	return qset->conn_count >= qset->cfg->max_conns;
+	return queues->conn_count >= queues->cfg->max_conns;
 }
 
 /* Is it to be refused at once?  Then sets *ret_why. */
-static bool is_refused(const struct pier__qset *qset,
+static bool is_refused(const struct pier__queues *queues,
 		       const struct pier_listener *listener,
-		       enum pier__refusal *ret_why)
+		       enum pier__reject_reason *ret_why)
 {
-	if (qset->stopping || qset->error)
-		*ret_why = PIER__REFUSED_CLOSING;
-	else if (is_full(qset))
-		*ret_why = PIER__REFUSED_FULL;
+	if (queues->stopping || queues->error)
+		*ret_why = PIER__REJECT_CLOSING;
+	else if (is_full(queues))
+		*ret_why = PIER__REJECT_FULL;
 	else if (listener->cm->held > listener->backlog)
-		*ret_why = PIER__REFUSED_BUSY;
+		*ret_why = PIER__REJECT_BUSY;
 	else
 		return false;
 	return true;
 }
 
-void pier__request_came(struct pier__room *room,
+void pier__request_came(struct pier__rdmacm *rdmacm,
 			const struct pier__cm_event *ev)
 {
 	struct pier_listener *listener = ev->listener->owner;
-	struct pier__qset *qset = room->qset;
-	enum pier__refusal why = PIER__REFUSED_BUSY;
-	struct pier__waiting *w = NULL;
+	struct pier__queues *queues = rdmacm->queues;
+	enum pier__reject_reason why = PIER__REJECT_BUSY;
+	struct pier__pending_request *w = NULL;
 
 	ev->id->owner = NULL;
-	if (!is_refused(qset, listener, &why))
+	if (!is_refused(queues, listener, &why))
 		w = malloc(sizeof(*w));
 	if (!w) {
 		listener->cm->held--;
-		pier__passive_turn_away(room, ev, why);
+		pier__request_reject(rdmacm, ev, why);
 		return;
 	}
 	w->ev = *ev;
@@ -55,34 +55,35 @@ void pier__request_came(struct pier__room *room,
 		w->ev.len = sizeof(w->data);
 	if (w->ev.len)
 		memcpy(w->data, ev->data, w->ev.len);
-	w->deadline = pier__pe_now(qset->pe) +
-		      qset->cfg->connect_timeout_ms * PIER__MS;
+	w->deadline = pier__pe_now(queues->pe) +
+		      queues->cfg->connect_timeout_ms * PIER__MS;
 	pier__list_add(&listener->waiting, &w->link);
 }
 
-static struct pier__waiting *waiting_of(struct pier__list *link)
+static struct pier__pending_request *waiting_of(struct pier__list *link)
 {
-	return pier__container_of(link, struct pier__waiting, link);
+	return pier__container_of(link, struct pier__pending_request, link);
 }
 
-static void turn_away(struct pier__room *room, struct pier__waiting *w,
-		      enum pier__refusal why)
+static void reject_request(struct pier__rdmacm *rdmacm,
+			   struct pier__pending_request *w,
+			   enum pier__reject_reason why)
 {
-	pier__passive_turn_away(room, &w->ev, why);
+	pier__request_reject(rdmacm, &w->ev, why);
 	free(w);
 }
 
-static bool refuse_one(struct pier__room *room)
+static bool refuse_one(struct pier__rdmacm *rdmacm)
 {
-	struct pier__list *link = pier__list_pop(&room->refused);
+	struct pier__list *link = pier__list_pop(&rdmacm->refused);
 
 	if (link)
-		turn_away(room, waiting_of(link), PIER__REFUSED_CLOSING);
+		reject_request(rdmacm, waiting_of(link), PIER__REJECT_CLOSING);
 	return link;
 }
 
 /* The listener's first one, which is its no more. */
-static struct pier__waiting *take(struct pier_listener *listener)
+static struct pier__pending_request *take(struct pier_listener *listener)
 {
 	listener->cm->held--;
 	return waiting_of(pier__list_pop(&listener->waiting));
@@ -92,24 +93,25 @@ static struct pier__waiting *take(struct pier_listener *listener)
  * What has become of the first one that waits with @listener.  Returns
  * whether anything has; if not, *ret_due is when to look again.
  */
-static bool serve(struct pier__room *room, struct pier_listener *listener,
+static bool serve(struct pier__rdmacm *rdmacm, struct pier_listener *listener,
 		  uint64_t now, uint64_t *ret_due)
 {
-	struct pier__waiting *w = waiting_of(listener->waiting.next);
+	struct pier__pending_request *w = waiting_of(listener->waiting.next);
 
-	if (listener->rate && pier__passive_is_void(room, w->ev.id)) {
+	if (listener->rate && pier__request_is_abandoned(rdmacm, w->ev.id)) {
 		w = take(listener);
-		room->fab->release(w->ev.id);
+		rdmacm->fab->release(w->ev.id);
 		free(w);
 	} else if (now >= w->deadline) {
-		turn_away(room, take(listener), PIER__REFUSED_BUSY);
-	} else if (is_full(room->qset)) {
-		turn_away(room, take(listener), PIER__REFUSED_FULL);
+		reject_request(rdmacm, take(listener), PIER__REJECT_BUSY);
+	} else if (is_full(rdmacm->queues)) {
+		reject_request(rdmacm, take(listener), PIER__REJECT_FULL);
 	} else if (pier__listener_admits(listener, now, ret_due)) {
 		w = take(listener);
 		pier__list_del(&listener->link);	/* others' turn */
-		pier__list_add(&room->qset->kept->listeners, &listener->link);
-		pier__passive_request(room, listener, &w->ev);
+		pier__list_add(&rdmacm->queues->kept->listeners,
+			       &listener->link);
+		pier__passive_request(rdmacm, listener, &w->ev);
 		free(w);
 	} else {
 		if (*ret_due > w->deadline)
@@ -120,9 +122,10 @@ static bool serve(struct pier__room *room, struct pier_listener *listener,
 }
 
 /* One of one listener, which may be gone when it was told. */
-static bool serve_one(struct pier__room *room, uint64_t now, uint64_t *ret_due)
+static bool serve_one(struct pier__rdmacm *rdmacm, uint64_t now,
+		      uint64_t *ret_due)
 {
-	struct pier__list *listeners = &room->qset->kept->listeners;
+	struct pier__list *listeners = &rdmacm->queues->kept->listeners;
 	struct pier__list *pos, *tmp;
 	uint64_t due;
 
@@ -130,10 +133,10 @@ static bool serve_one(struct pier__room *room, uint64_t now, uint64_t *ret_due)
 		struct pier_listener *listener = pier__container_of(
 			pos, struct pier_listener, link);
 
-		if (!listener->qset || pier__list_empty(&listener->waiting))
+		if (!listener->queues || pier__list_empty(&listener->waiting))
 			continue;
 		due = now;
-		if (serve(room, listener, now, &due))
+		if (serve(rdmacm, listener, now, &due))
 			return true;
 		if (due < *ret_due)
 			*ret_due = due;
@@ -141,19 +144,19 @@ static bool serve_one(struct pier__room *room, uint64_t now, uint64_t *ret_due)
 	return false;
 }
 
-uint64_t pier__requests_step(struct pier__room *room, uint64_t now)
+uint64_t pier__requests_step(struct pier__rdmacm *rdmacm, uint64_t now)
 {
-	struct pier__qset *qset = room->qset;
+	struct pier__queues *queues = rdmacm->queues;
 	uint64_t due = PIER__NEVER;
 	int n;
 
-	for (n = 0; n < STEPS && pier__pe_budget(qset->pe) > 0; n++) {
-		if (!refuse_one(room) && !serve_one(room, now, &due))
+	for (n = 0; n < STEPS && pier__pe_budget(queues->pe) > 0; n++) {
+		if (!refuse_one(rdmacm) && !serve_one(rdmacm, now, &due))
 			break;
 	}
-	if (qset->stopping && pier__list_empty(&room->refused))
-		pier__qset_kick(qset);		/* it waits for that */
-	return n < STEPS && pier__pe_budget(qset->pe) > 0 ? due : 0;
+	if (queues->stopping && pier__list_empty(&rdmacm->refused))
+		pier__queues_schedule(queues);		/* it waits for that */
+	return n < STEPS && pier__pe_budget(queues->pe) > 0 ? due : 0;
 }
 
 /* Move all members of @from behind those of @to. */
@@ -168,16 +171,16 @@ static void join(struct pier__list *from, struct pier__list *to)
 	pier__list_init(from);
 }
 
-void pier__requests_doom(struct pier_listener *listener)
+void pier__requests_reject_all(struct pier_listener *listener)
 {
-	struct pier__room *room = listener->qset->cm;
+	struct pier__rdmacm *rdmacm = listener->queues->rdmacm;
 
-	join(&listener->waiting, &room->refused);
-	pier__pe_due(&room->source, 0);
+	join(&listener->waiting, &rdmacm->refused);
+	pier__pe_due(&rdmacm->source, 0);
 }
 
-void pier__requests_end(struct pier__room *room)
+void pier__requests_end(struct pier__rdmacm *rdmacm)
 {
-	while (refuse_one(room))
+	while (refuse_one(rdmacm))
 		;
 }

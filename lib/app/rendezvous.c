@@ -217,7 +217,7 @@ static int await_hello(struct meeting *m)
 		if (len < 0 && len != -EAGAIN && len != -PIER_EDESC)
 			return len;
 	}
-	return pier__conn_met(conn) ? 0 : pier_conn_wait(conn, 0);
+	return pier__conn_was_connected(conn) ? 0 : pier_conn_wait(conn, 0);
 }
 
 /* The memory must be the connected peer's, not a dead run's. */
@@ -244,7 +244,7 @@ static int meet(struct meeting *m, const struct pier_mmap *mmap)
 	if (mmap)
 		err = write_memory(m, mmap);
 	if (!err)
-		err = pier__conn_export(m->rdma->qset, gid_index,
+		err = pier__conn_export(m->rdma->queues, gid_index,
 					valid_seconds(m->args), &m->conn);
 	if (!err)
 		err = pier_desc_write(m->args->local_descriptor, m->conn->desc,
@@ -299,7 +299,7 @@ int pier_rendezvous(struct pier_rdma *rdma, const struct pier_args *args,
 		return pier__fail_again(err, why);
 	}
 	if (mmap)
-		pier__conn_leaves(m.conn, args->memory_descriptor);
+		pier__conn_keep_desc_file(m.conn, args->memory_descriptor);
 	*ret = m.conn;
 	if (ret_remote)
 		*ret_remote = m.remote;

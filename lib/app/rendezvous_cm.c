@@ -125,11 +125,11 @@ static int serve(struct meeting *m)
 	int err = own_address(m, address);
 
 	if (!err)
-		err = pier__listen(m->rdma->qset, &cfg, requested, m,
+		err = pier__listen(m->rdma->queues, &cfg, requested, m,
 				   &listener);
 	if (err)
 		return err;
-	while (!m->conn || !pier__conn_met(m->conn)) {
+	while (!m->conn || !pier__conn_was_connected(m->conn)) {
 		uint64_t now = pier__now();
 
 		if (now >= m->deadline) {
@@ -142,7 +142,7 @@ static int serve(struct meeting *m)
 			break;
 		err = 0;
 		if (m->conn && m->conn->state != PIER_CONN_INIT &&
-		    !pier__conn_met(m->conn))
+		    !pier__conn_was_connected(m->conn))
 			drop(m, false);
 	}
 	pier_listener_destroy(listener);
@@ -191,7 +191,7 @@ static int attempt(struct meeting *m, const char *source)
 
 	if (!left)
 		return too_late(m);
-	err = pier__connect_to(m->rdma->qset, &cfg, &m->conn);
+	err = pier__connect_to(m->rdma->queues, &cfg, &m->conn);
 	if (err)
 		return err;
 	err = pier_conn_wait(m->conn, left + ATTEMPT_MS);

@@ -43,7 +43,7 @@ static bool nap(struct pier_pe *pe)
 /* One round; *enter tells of the terminal. */
 static int serve_once(struct pier_conn *conn, bool *enter)
 {
-	struct pier_pe *pe = conn->qset->pe;
+	struct pier_pe *pe = conn->queues->pe;
 	int n = pier_pe_progress(pe, 0);
 
 	if (n || conn->state != PIER_CONN_CONNECTED)
@@ -70,7 +70,7 @@ int pier_rendezvous_serve_many(struct pier_conn **conns, unsigned int count)
 			err = serve_once(conns[i], &enter);
 	}
 	for (i = 0; i < count; i++)
-		pier__conn_sweep(conns[i]);
+		pier__conn_remove_desc_file(conns[i]);
 	for (i = 0; !err && i < count; i++)
 		if (conns[i]->state == PIER_CONN_ERROR)
 			err = pier__fail_again(conns[i]->error,

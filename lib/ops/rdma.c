@@ -44,8 +44,8 @@ static int start(struct pier_ctx *ctx)
 	if (err)
 		return err;
 	ctx->drain_ms = 2 * rdma->cfg.drain_ms + 1000;
-	return pier__qset_create(rdma->dev, ctx->pe, rdma, &rdma->cfg,
-				 &rdma->conns, &rdma->kept, &rdma->qset);
+	return pier__queues_create(rdma->dev, ctx->pe, rdma, &rdma->cfg,
+				 &rdma->conns, &rdma->kept, &rdma->queues);
 }
 
 /* Nothing is in flight any more. */
@@ -54,15 +54,15 @@ static void stopped(struct pier_rdma *rdma)
 	struct pier__list *pos, *tmp;
 
 	PIER__LIST_EACH(pos, tmp, &rdma->conns)
-		pier__container_of(pos, struct pier_conn, link)->qset = NULL;
-	pier__qset_destroy(rdma->qset);
-	rdma->qset = NULL;
+		pier__container_of(pos, struct pier_conn, link)->queues = NULL;
+	pier__queues_destroy(rdma->queues);
+	rdma->queues = NULL;
 	pier__ctx_stopped(&rdma->ctx);
 }
 
 static void stop(struct pier_ctx *ctx)
 {
-	pier__qset_stop(pier__rdma_of(ctx)->qset, stopped);
+	pier__queues_stop(pier__rdma_of(ctx)->queues, stopped);
 }
 
 static const struct pier__ctx_ops ctx_ops = {
@@ -190,7 +190,7 @@ int pier_rdma_export(struct pier_rdma *rdma, const void **ret_desc,
 	if (rdma->ctx.state != PIER_CTX_RUNNING)
 		return pier__fail(-ESHUTDOWN, "rdma: exported while %s",
 				  pier_ctx_state_name(rdma->ctx.state));
-	err = pier__conn_export(rdma->qset, pier__rdma_gid_index(&rdma->cfg),
+	err = pier__conn_export(rdma->queues, pier__rdma_gid_index(&rdma->cfg),
 				0, &conn);
 	if (err)
 		return err;

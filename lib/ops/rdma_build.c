@@ -94,11 +94,11 @@ static int scatter(struct pier__rdma_task *t, const struct pier_dev *dev,
 
 static int check_granted(struct pier__rdma_task *t, uint32_t need)
 {
-	if (!(t->task.conn->them.access & need))
+	if (!(t->task.conn->remote.access & need))
 		return pier__fail(-EACCES, "%s: the peer grants access 0x%x on "
 				  "this connection, this needs 0x%x",
 				  pier__rdma_name(t),
-				  t->task.conn->them.access, need);
+				  t->task.conn->remote.access, need);
 	return 0;
 }
 
@@ -131,21 +131,21 @@ static int room_for(struct pier__rdma_task *t, size_t room)
 
 static uint64_t message_limit(const struct pier__rdma_task *t)
 {
-	uint64_t ours = t->task.conn->qset->dev->info.port.limits.message;
-	uint64_t theirs = t->task.conn->them.message;
+	uint64_t ours = t->task.conn->queues->dev->info.port.limits.message;
+	uint64_t theirs = t->task.conn->remote.message;
 
 	return ours < theirs ? ours : theirs;
 }
 
 static int build_send(struct pier__rdma_task *t)
 {
-	return gather(t, t->task.conn->qset->dev, t->src, message_limit(t));
+	return gather(t, t->task.conn->queues->dev, t->src, message_limit(t));
 }
 
 static int build_write(struct pier__rdma_task *t)
 {
 	struct ibv_send_wr *wr = &t->wr.send;
-	int n = gather(t, t->task.conn->qset->dev, t->src, message_limit(t));
+	int n = gather(t, t->task.conn->queues->dev, t->src, message_limit(t));
 	int err = n < 0 ? n : room_for(t, pier__buf_tail_len(t->dst));
 
 	if (!err)
@@ -178,7 +178,7 @@ static int build_read(struct pier__rdma_task *t)
 	if (err)
 		return err;
 	wr->wr.rdma.remote_addr = t->src->data;
-	return scatter(t, t->task.conn->qset->dev, t->dst, t->len);
+	return scatter(t, t->task.conn->queues->dev, t->dst, t->len);
 }
 
 /* @src is where the old value goes, @dst the remote word. */
@@ -203,7 +203,7 @@ static int build_atomic(struct pier__rdma_task *t)
 	if (err)
 		return err;
 	t->wr.send.wr.atomic.remote_addr = dst->data;
-	return scatter(t, t->task.conn->qset->dev, t->src, ATOMIC_SIZE);
+	return scatter(t, t->task.conn->queues->dev, t->src, ATOMIC_SIZE);
 }
 
 static int build(struct pier__rdma_task *t)

@@ -40,7 +40,7 @@ int pier_rdma_listen(struct pier_rdma *rdma,
 	if (!rdma->kept.fns.request)
 		return pier__fail(-EINVAL, "rdma: listen, and nobody would be "
 				  "told of requests: set the callbacks first");
-	return pier__listen(rdma->qset, cfg, NULL, NULL, ret);
+	return pier__listen(rdma->queues, cfg, NULL, NULL, ret);
 }
 
 int pier_rdma_connect_to(struct pier_rdma *rdma,
@@ -49,5 +49,5 @@ int pier_rdma_connect_to(struct pier_rdma *rdma,
 {
 	int err = check_running(rdma, "connect");
 
-	return err ? err : pier__connect_to(rdma->qset, cfg, ret);
+	return err ? err : pier__connect_to(rdma->queues, cfg, ret);
 }

@@ -62,7 +62,7 @@ struct pier_rdma {
 	struct pier_ctx ctx;		/* first: pier_rdma_ctx() */
 	struct pier_rdma_config cfg;	/* effective; 0 as MTU: the port's */
 	struct pier_dev *dev;		/* held */
-	struct pier__qset *qset;	/* NULL while idle */
+	struct pier__queues *queues;	/* NULL while idle */
 	struct pier__list conns;
 	struct pier__kept kept;		/* callbacks and listeners */
 	struct pier__rdma_pool *sends, *recvs;	/* NULL before the start */

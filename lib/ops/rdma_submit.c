@@ -129,9 +129,9 @@ static int __attribute__((noinline, cold))
 full_send(const struct pier__rdma_task *t)
 {
 	const struct pier_conn *conn = t->task.conn;
-	const struct pier_rdma_config *cfg = conn->qset->cfg;
+	const struct pier_rdma_config *cfg = conn->queues->cfg;
 
-	if (!conn->room)
+	if (!conn->send_credits)
 		return full(t, "in flight on this connection",
 			    "conn_send_queue", cfg->conn_send_queue);
 	return full(t, "in flight on all connections of the context",
@@ -152,7 +152,7 @@ static int __attribute__((noinline)) submit_anew(struct pier__rdma_task *t,
 		return not_up(t);
 	if (!built(t, copies))
 		err = pier__rdma_build(t);
-	if (!err && !pier__conn_has_room(conn))
+	if (!err && !pier__conn_has_credit(conn))
 		err = full_send(t);
 	return err ? err : post(t, flags, copies);
 }
@@ -165,7 +165,7 @@ static inline int submit(struct pier_task *task, unsigned int flags,
 
 	if (!pier__task_may_submit(task, flags) ||
 	    !pier__conn_is_up(task->conn) ||
-	    !pier__conn_has_room(task->conn) || !built(t, copies))
+	    !pier__conn_has_credit(task->conn) || !built(t, copies))
 		return submit_anew(t, flags);
 	return post(t, flags, copies);
 }
@@ -333,7 +333,7 @@ static int recv_submit(struct pier_task *task, unsigned int flags)
 	if (!err)
 		err = pier__rdma_build_recv(t);
 	if (!err)
-		err = pier__qset_post_recv(rdma->qset, &t->posted,
+		err = pier__queues_post_recv(rdma->queues, &t->posted,
 					   &t->wr.recv);
 	if (err == -EAGAIN)
 		return full(t, "or more wait for messages", "recv_queue",
@@ -362,15 +362,15 @@ static void took(struct pier__rdma_task *t, const struct ibv_wc *wc)
 }
 
 /* No connection is to blame. */
-static int cancelled(struct pier__qset *qset)
+static int cancelled(struct pier__queues *queues)
 {
-	int err = qset->error ? pier__dev_alive(qset->dev) : 0;
+	int err = queues->error ? pier__dev_alive(queues->dev) : 0;
 
 	if (err)
 		return err;
-	if (qset->error)
-		return pier__fail(qset->error, "receive cancelled: %s no "
-				  "longer works", qset->dev->info.port.name);
+	if (queues->error)
+		return pier__fail(queues->error, "receive cancelled: %s no "
+				  "longer works", queues->dev->info.port.name);
 	return pier__fail(-ECANCELED, "receive cancelled: the context stops");
 }
 
@@ -381,18 +381,18 @@ static void recv_done(struct pier__op *op, const struct ibv_wc *wc)
 	struct pier_rdma *rdma = pier__rdma_of(t->task.ctx);
 
 	pier__list_del(&t->posted.link);
-	t->task.conn = pier__qset_conn(rdma->qset, wc->qp_num);
+	t->task.conn = pier__queues_conn(rdma->queues, wc->qp_num);
 	if (t->task.conn)
 		pier__conn_hold(t->task.conn);
 	if (wc->status == IBV_WC_SUCCESS) {
 		took(t, wc);
 		if (t->task.conn)
-			pier__conn_heard(t->task.conn);
+			pier__conn_peer_ready(t->task.conn);
 		finish(t, 0);
 	} else if (t->task.conn) {
 		finish_failed(t, failed(t, wc));
 	} else {
-		finish_failed(t, cancelled(rdma->qset));
+		finish_failed(t, cancelled(rdma->queues));
 	}
 }
 
@@ -422,8 +422,8 @@ static void tell_error(const struct pier_task *task,
 	if (!task->conn)
 		return;
 	for (int i = 0; i < 16; i++)
-		ret->peer_gid[i] = task->conn->path_them.raw[i];
-	ret->peer_qpn = task->conn->them.qpn;
+		ret->peer_gid[i] = task->conn->remote_gid.raw[i];
+	ret->peer_qpn = task->conn->remote.qpn;
 }
 
 const struct pier__rdma_kind pier__rdma_send = {

@@ -73,7 +73,7 @@ static void connect_nobody(struct pier_rdma *rdma)
 	must(pier_rdma_export(rdma, &desc, &len, &conn));
 	must(pier_rdma_export(rdma, &desc, &len, &nobody));
 	must(pier_rdma_connect(conn, desc, len));
-	atomic_store(&conn->qset->ctl[conn->slot].hello, conn->us.nonce);
+	atomic_store(&conn->queues->ctl[conn->slot].hello, conn->local.nonce);
 	must(pier_conn_wait(conn, 1000));
 }
 

@@ -74,7 +74,7 @@ static void leave(struct pier_task *task, void *arg)
 
 static bool is_trusted(const struct peer *peer)
 {
-	struct soft_chan *chan = (struct soft_chan *)peer->conn->qset->chan;
+	struct soft_chan *chan = (struct soft_chan *)peer->conn->queues->chan;
 	bool ret;
 
 	pier__soft_ep_enter(chan->ep);

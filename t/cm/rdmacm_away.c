@@ -142,11 +142,11 @@ static int other(struct pair *pair, void *arg)
  */
 static void outlast(struct pair *pair)
 {
-	const struct pier__side *side = me.peer.conn->side;
+	const struct pier__rdmacm_conn *side = me.peer.conn->cm;
 	uint64_t end = pier__now() + AWAY_MS * PIER__MS;
 	int up = me.disconnected + 1;	/* the others have ended */
 
-	while (!side->agains && me.established < up && !me.failures &&
+	while (!side->qp_resets && me.established < up && !me.failures &&
 	       pier__now() < end)
 		peer_drive(1);
 	IS(me.failures, 0);

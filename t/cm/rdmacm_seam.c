@@ -245,7 +245,7 @@ static void a_malformed_answer_is_refused(void)
 /* A blob at an address that is not there, or of a key that is none. */
 static void a_blob_that_cannot_be_read_fails_the_connection(void)
 {
-	struct pier__frame frame = {
+	struct pier__cm_frame frame = {
 		.ctl_addr = 4096, .ctl_rkey = 1, .nonce = 5, .len = 4096,
 		.access = PIER_REMOTE_READ, .message = 4096,
 		.blob_addr = 0x1000, .blob_rkey = 12345,
@@ -253,7 +253,7 @@ static void a_blob_that_cannot_be_read_fails_the_connection(void)
 	};
 	uint8_t field[56] = { 0 };
 
-	OK(pier__frame_encode(&frame, field, sizeof(field)) > 0);
+	OK(pier__cm_frame_encode(&frame, field, sizeof(field)) > 0);
 	if (begin(3000)) {
 		fakecm_data = field;
 		if (caller_ask(&client, &server, NULL)) {
@@ -293,7 +293,7 @@ static void a_reject_without_a_word_is_one_of_that_address(void)
 		server.hold = client.raw = true;
 		if (caller_ask(&client, &server, "localhost") &&
 		    OK(peer_count(&server.requests, 1))) {
-			count = client.peer.conn->side->attempt->addrs.count;
+			count = client.peer.conn->cm->attempt->addrs.count;
 			IS(pier_conn_reject(server.peer.conn, NULL, 0), 0);
 			OK(count < 2 || peer_count(&server.requests, 2));
 			if (count > 1)

@@ -388,7 +388,7 @@ static int play(struct pair *pair, void *arg)
 	pair_send(pair, "up", 2);
 	if (part->way == LEAVES) {
 		pier_conn_disconnect(me.peer.conn);
-		while (!me.peer.conn->side->disconnecting)
+		while (!me.peer.conn->cm->disconnecting)
 			peer_drive(1);
 		pair_send(pair, "bye", 3);
 		pause();
@@ -424,7 +424,7 @@ static void disconnect_from(struct pair *pair, enum way way,
 		kill(pair->pid, SIGSTOP);
 		OK(pair_is_stopped(pair, true));
 		IS(pier_conn_disconnect(conn), 0);
-		while (!conn->side->disconnecting)
+		while (!conn->cm->disconnecting)
 			peer_drive(1);
 	} else {
 		for (i = 0; i < SENDS; i++)
@@ -463,7 +463,7 @@ static void part_from(struct pair *pair, const struct part *part)
 	int up = me.established + 1, over = me.disconnected + 1;
 	uint16_t port = pier_listener_port(me.listener);
 	struct tally tally = { 0 };
-	struct pier__qset *qset;
+	struct pier__queues *queues;
 	uint64_t end;
 	char word[4];
 
@@ -475,14 +475,14 @@ static void part_from(struct pair *pair, const struct part *part)
 	while (pair_readable(pair) == 0)
 		peer_drive(1);
 	IS(pair_recv(pair, word, sizeof(word)), 2);
-	qset = me.peer.conn->qset;
+	queues = me.peer.conn->queues;
 	disconnect_from(pair, part->way, &tally);
 	OK(peer_count(&me.disconnected, over));
 	check_end(part->way, &tally);
 	end = pier__now() + PEER_LIMIT_MS * PIER__MS;
-	while (qset->conn_count && pier__now() < end)
+	while (queues->conn_count && pier__now() < end)
 		peer_drive(1);
-	IS(qset->conn_count, 0);
+	IS(queues->conn_count, 0);
 	pier_conn_destroy(me.peer.conn);
 }
 

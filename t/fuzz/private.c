@@ -12,13 +12,13 @@
 
 static void check_frame(const uint8_t *field, size_t size)
 {
-	uint8_t again[FIELD_MAX], whole[PIER__FRAME_DATA_MAX] = { 0 };
-	struct pier__frame frame, same;
+	uint8_t again[FIELD_MAX], whole[PIER__CM_FRAME_DATA_MAX] = { 0 };
+	struct pier__cm_frame frame, same;
 	int len;
 
-	if (pier__frame_decode(field, size, &frame))
+	if (pier__cm_frame_decode(field, size, &frame))
 		return;
-	MUST(frame.nonce && frame.len <= PIER__FRAME_DATA_MAX);
+	MUST(frame.nonce && frame.len <= PIER__CM_FRAME_DATA_MAX);
 	MUST(frame.data_len <= frame.len);
 	MUST(frame.blob || frame.data_len == frame.len);
 	MUST(frame.data >= field &&
@@ -28,9 +28,9 @@ static void check_frame(const uint8_t *field, size_t size)
 	memcpy(whole, frame.data, frame.data_len);
 	same = frame;
 	same.data = whole;
-	len = pier__frame_encode(&same, again, size);
+	len = pier__cm_frame_encode(&same, again, size);
 	MUST(len > 0 && (size_t)len <= size);
-	MUST(!pier__frame_decode(again, size, &same));
+	MUST(!pier__cm_frame_decode(again, size, &same));
 	MUST(same.nonce == frame.nonce && same.len == frame.len);
 	MUST(same.ctl_addr == frame.ctl_addr &&
 	     same.message == frame.message && same.access == frame.access);
@@ -38,9 +38,9 @@ static void check_frame(const uint8_t *field, size_t size)
 
 static void check_refused(const uint8_t *field, size_t size)
 {
-	struct pier__refused refused;
+	struct pier__cm_reject refused;
 
-	if (pier__refused_decode(field, size, &refused))
+	if (pier__cm_reject_decode(field, size, &refused))
 		return;
 	MUST(refused.data >= field &&
 	     refused.data + refused.len <= field + size);

@@ -159,25 +159,25 @@ static void seed_capture(const char *name)
 
 static void seed_private(size_t data, size_t size)
 {
-	static const uint8_t some[PIER__FRAME_DATA_MAX] = { 1, 2, 3 };
-	struct pier__frame frame = {
+	static const uint8_t some[PIER__CM_FRAME_DATA_MAX] = { 1, 2, 3 };
+	struct pier__cm_frame frame = {
 		.dev_id = "device", .ctl_addr = 0x7f0011223344,
 		.ctl_rkey = 0x11223344, .nonce = 77,
 		.access = PIER_REMOTE_READ, .message = 1u << 30,
 		.len = data, .data = some, .blob_addr = 0x7f0011220000,
 	};
-	struct pier__refused refused = {
-		.why = PIER__REFUSED_FULL, .data = some, .len = data % 100,
+	struct pier__cm_reject refused = {
+		.why = PIER__REJECT_FULL, .data = some, .len = data % 100,
 	};
 	uint8_t field[256] = { 0 };
 	FILE *file = begin("private");
 
-	pier__frame_encode(&frame, field, size);
+	pier__cm_frame_encode(&frame, field, size);
 	putc(0, file);
 	put(file, field, size);
 	fclose(file);
 	file = begin("private");
-	pier__refused_encode(&refused, field, size);
+	pier__cm_reject_encode(&refused, field, size);
 	putc(1, file);
 	put(file, field, size);
 	fclose(file);
