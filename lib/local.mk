@@ -9,7 +9,7 @@
 
 noinst_LTLIBRARIES += %D%/libpier-core.la
 %C%_libpier_core_la_LIBADD = $(CARES_LIBS) $(IBVERBS_LIBS) $(ISAL_LIBS) \
-	$(JANSSON_LIBS) $(MSGPACK_LIBS) $(RDMACM_LIBS)
+	$(JANSSON_LIBS) $(LIBMNL_LIBS) $(MSGPACK_LIBS) $(RDMACM_LIBS)
 %C%_libpier_core_la_SOURCES = \
 	%D%/app/args.c \
 	%D%/app/args_help.c \

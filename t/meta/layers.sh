@@ -35,6 +35,7 @@ lib/core/wire.c msgpack.h
 lib/core/wire.c msgpack/
 lib/fabric/registry.c fabric/soft/
 lib/fabric/registry.c fabric/verbs/
+lib/fabric/soft/io/netif.c libmnl/
 lib/include/pier/uv.h uv.h
 lib/include/pier/verbs.h infiniband/verbs.h
 END
@@ -142,6 +143,7 @@ cm/conn.c < ares.h
 lib/engine/pe.c " fabric/fabric.h
 lib/fabric/soft/rc/qp.c " fabric/verbs/qp.h
 lib/fabric/soft/rc/qp.c < rdma/rdma_cma.h
+lib/fabric/soft/soft_dev.c < libmnl/libmnl.h
 lib/fabric/verbs/verbs_qp.c " dev/dev.h
 lib/include/pier/rdma.h < infiniband/verbs.h
 lib/include/pier/rdma.h " core/op.h

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
-#include <ifaddrs.h>
-#include <limits.h>
-#include <linux/netlink.h>
+#include <fcntl.h>
+#include <libmnl/libmnl.h>
 #include <linux/rtnetlink.h>
 #include <net/if_arp.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "core/fail.h"
 #include "fabric/pci.h"
@@ -20,25 +17,18 @@
 /* IP, UDP, BTH, the longest extended headers, ICRC, and a little room. */
 #define OVERHEAD 96
 
+#define DUMP_SIZE 32768		/* bytes: the kernel sends no more at once */
+#define LO_IFINDEX 1		/* in every network namespace */
+#define DUMPS_MAX 16		/* of tables that change while they are read */
+
 #define GIDS (sizeof(((struct soft_netif *)0)->gids) / sizeof(struct pier_gid))
 
-/* A growing list. */
-struct netifs {
-	struct soft_netif *item;
-	size_t count;
-};
-
 /* FNV-1a, continued from @hash. */
-static uint64_t hash_more(uint64_t hash, const char *text)
+static uint64_t fnv1a(uint64_t hash, const char *text)
 {
 	for (; *text; text++)
 		hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
 	return hash;
-}
-
-static uint64_t hash_name(const char *name)
-{
-	return hash_more(UINT64_C(0xcbf29ce484222325), name);
 }
 
 enum ibv_mtu pier__soft_netif_path_mtu(unsigned int mtu)
@@ -60,377 +50,396 @@ static void machine_id(char *ret, int size)
 		fclose(file);
 }
 
-/* An EUI-64: of the Ethernet address, else from the machine and the name. */
-static uint64_t guid_of(const struct soft_netif *netif, const struct ifreq *req)
+/* An EUI-64: of the Ethernet address @mac, else of the machine and @name. */
+static uint64_t guid_of(const uint8_t *mac, const char *name)
 {
-	const uint8_t *mac = (const uint8_t *)req->ifr_hwaddr.sa_data;
 	uint8_t eui[8] = { 0, 0, 0, 0xff, 0xfe, 0, 0, 0 };
 	char id[64];
 	uint64_t guid = 0;
 	int i;
 
+	if (!mac || !memcmp(mac, "\0\0\0\0\0", 6)) {
+		machine_id(id, sizeof(id));
+		guid = fnv1a(fnv1a(UINT64_C(0xcbf29ce484222325), id), name);
+		return guid & ~(UINT64_C(3) << 56);	/* not universal */
+	}
 	memcpy(eui, mac, 3);
 	memcpy(eui + 5, mac + 3, 3);
 	eui[0] ^= 2;		/* the bit means "universal" in an EUI-64 */
 	for (i = 0; i < 8; i++)
 		guid = guid << 8 | eui[i];
-	if (req->ifr_hwaddr.sa_family == ARPHRD_ETHER &&
-	    memcmp(mac, "\0\0\0\0\0", 6))
-		return guid;
-
-	machine_id(id, sizeof(id));
-	guid = hash_more(hash_name(id), netif->name);
-	return guid & ~(UINT64_C(3) << 56);	/* made here, for one */
+	return guid;
 }
 
-/* What the kernel tells by ioctl; an interface that went away has nothing. */
-static void fill(int sock, struct soft_netif *netif)
+/* The attributes of @msg after a header of @size bytes; @ret has @max + 1. */
+static void attributes(const struct nlmsghdr *msg, unsigned int size,
+		       const struct nlattr **ret, uint16_t max)
 {
-	struct ifreq req = { 0 };
+	const struct nlattr *attr;
 
-	memcpy(req.ifr_name, netif->name, sizeof(req.ifr_name));
-	if (!ioctl(sock, SIOCGIFINDEX, &req))
-		netif->index = (unsigned int)req.ifr_ifindex;
-	if (!ioctl(sock, SIOCGIFMTU, &req))
-		netif->mtu = (unsigned int)req.ifr_mtu;
-	memset(&req.ifr_ifru, 0, sizeof(req.ifr_ifru));
-	if (ioctl(sock, SIOCGIFHWADDR, &req))
-		req.ifr_hwaddr.sa_family = ARPHRD_VOID;
-	netif->guid = guid_of(netif, &req);
+	mnl_attr_for_each(attr, msg, size)
+		if (mnl_attr_get_type(attr) <= max)
+			ret[mnl_attr_get_type(attr)] = attr;
+}
+
+/* Preference among the addresses of an interface: the order of its GIDs. */
+enum rank { PERMANENT, PASSING, LINK_LOCAL, UNUSABLE };
+
+struct address {
+	unsigned int ifindex;
+	enum rank rank;
+	uint8_t prefix;
+	struct pier_gid gid;
+};
+
+/* What the kernel reports. */
+struct tables {
+	struct soft_netif *netif;	/* by index */
+	size_t netifs;
+	struct address *address;
+	size_t addresses;
+	unsigned int default_ifindex;	/* of the default route; 0: none */
+	uint64_t default_metric;	/* IPv6 after IPv4 */
+};
+
+static int add_link(const struct nlmsghdr *msg, void *arg)
+{
+	const struct ifinfomsg *link = mnl_nlmsg_get_payload(msg);
+	const struct nlattr *attr[IFLA_MTU + 1] = { NULL };
+	const unsigned int up = IFF_UP | IFF_RUNNING;
+	struct tables *all = arg;
+	struct soft_netif *netif;
+	const uint8_t *mac = NULL;
+	unsigned int index = (unsigned int)link->ifi_index;
+	size_t i;
+
+	attributes(msg, sizeof(*link), attr, IFLA_MTU);
+	if (!attr[IFLA_IFNAME] || !attr[IFLA_MTU])
+		return MNL_CB_OK;
+	netif = realloc(all->netif, (all->netifs + 1) * sizeof(*netif));
+	if (!netif)
+		return MNL_CB_ERROR;
+	all->netif = netif;
+	for (i = all->netifs++; i && netif[i - 1].index > index; i--)
+		netif[i] = netif[i - 1];
+	netif += i;
+	memset(netif, 0, sizeof(*netif));
+	snprintf(netif->name, sizeof(netif->name), "%s",
+		 mnl_attr_get_str(attr[IFLA_IFNAME]));
+	netif->index = index;
+	netif->active = (link->ifi_flags & up) == up;
+	netif->mtu = mnl_attr_get_u32(attr[IFLA_MTU]);
+	if (link->ifi_type == ARPHRD_ETHER && attr[IFLA_ADDRESS] &&
+	    mnl_attr_get_payload_len(attr[IFLA_ADDRESS]) == 6)
+		mac = mnl_attr_get_payload(attr[IFLA_ADDRESS]);
+	netif->guid = guid_of(mac, netif->name);
 	pier__pci_of_netdev("", netif->name, netif->pci);
+	return MNL_CB_OK;
 }
 
-/* The one called @name, added if new; NULL: no memory. */
-static struct soft_netif *find(struct netifs *all, const char *name)
+static enum rank rank_of(const struct pier_gid *gid, unsigned int flags)
 {
-	size_t len = strcspn(name, ":");	/* "eth0:1" is eth0 */
-	struct soft_netif *grown;
-	size_t i;
-
-	for (i = 0; i < all->count; i++) {
-		if (strlen(all->item[i].name) == len &&
-		    !memcmp(all->item[i].name, name, len))
-			return &all->item[i];
-	}
-	grown = realloc(all->item, (all->count + 1) * sizeof(*grown));
-	if (!grown)
-		return NULL;
-	all->item = grown;
-	memset(&grown[i], 0, sizeof(*grown));
-	memcpy(grown[i].name, name, len < IFNAMSIZ ? len : IFNAMSIZ - 1);
-	all->count++;
-	return &grown[i];
+	/* An address that may be in use elsewhere cannot be sent from. */
+	if (flags & (IFA_F_TENTATIVE | IFA_F_DADFAILED) &&
+	    !(flags & IFA_F_OPTIMISTIC))
+		return UNUSABLE;
+	if (IN6_IS_ADDR_LINKLOCAL((const struct in6_addr *)gid->raw))
+		return LINK_LOCAL;
+	return flags & (IFA_F_TEMPORARY | IFA_F_DEPRECATED) ? PASSING :
+							      PERMANENT;
 }
 
-static uint8_t prefix_of(const uint8_t *mask, size_t len)
+/* In the form of a GID.  Returns false if it is no IP address. */
+static bool gid_of(const struct nlattr *attr, int family, struct pier_gid *gid)
 {
-	uint8_t bits = 0;
-	size_t i;
-
-	for (i = 0; mask && i < len; i++)
-		bits += (uint8_t)__builtin_popcount(mask[i]);
-	return bits;
-}
-
-/* Address and prefix in the form of a GID. */
-static void gid_of(const struct ifaddrs *ifa, struct pier_gid *gid,
-		   uint8_t *prefix)
-{
-	const struct sockaddr_in6 *mask6 = (const void *)ifa->ifa_netmask;
-	const struct sockaddr_in *mask4 = (const void *)ifa->ifa_netmask;
-	const struct sockaddr_in6 *a6 = (const void *)ifa->ifa_addr;
-	const struct sockaddr_in *a4 = (const void *)ifa->ifa_addr;
-
 	memset(gid, 0, sizeof(*gid));
 	gid->type = PIER_GID_ROCE_V2;
-	if (ifa->ifa_addr->sa_family == AF_INET6) {
-		memcpy(gid->raw, &a6->sin6_addr, 16);
-		*prefix = prefix_of(mask6 ? mask6->sin6_addr.s6_addr : NULL,
-				    16);
-		return;
+	if (!attr || (family != AF_INET && family != AF_INET6))
+		return false;
+	if (family == AF_INET6) {
+		memcpy(gid->raw, mnl_attr_get_payload(attr), 16);
+		return true;
 	}
 	gid->raw[10] = 0xff;
 	gid->raw[11] = 0xff;
-	memcpy(gid->raw + 12, &a4->sin_addr, 4);
-	*prefix = prefix_of(mask4 ? (const void *)&mask4->sin_addr : NULL, 4);
-}
-
-/* What the kernel says of an IPv6 address, which getifaddrs(3) does not. */
-struct v6_flags {
-	struct in6_addr ip;
-	unsigned int flags;	/* IFA_F_* */
-	char name[IFNAMSIZ];
-};
-
-struct v6_list {
-	struct v6_flags *item;	/* owned */
-	size_t count;
-};
-
-/* Without IPv6 there are none. */
-static int v6_read(struct v6_list *all)
-{
-	FILE *file = fopen("/proc/thread-self/net/if_inet6", "re");
-	struct v6_flags *grown, one;
-	char hex[33], line[128];
-	int err = 0, i;
-
-	while (file && !err && fgets(line, sizeof(line), file)) {
-		if (sscanf(line, "%32s %*x %*x %*x %x %15s", hex, &one.flags,
-			   one.name) != 3)
-			continue;
-		for (i = 0; i < 16; i++)
-			sscanf(hex + 2 * i, "%2hhx", &one.ip.s6_addr[i]);
-		grown = realloc(all->item, (all->count + 1) * sizeof(one));
-		if (grown) {
-			all->item = grown;
-			all->item[all->count++] = one;
-		} else {
-			err = pier__fail(-ENOMEM, "no memory for %zu IPv6 "
-					 "addresses", all->count + 1);
-		}
-	}
-	if (file)
-		fclose(file);
-	return err;
-}
-
-/* How good an address is to be reached at: the order in which they stand. */
-enum rank { STAYS, PASSES, LINK_LOCAL, USELESS };
-
-static enum rank rank_of(const struct ifaddrs *ifa,
-			 const struct v6_list *v6)
-{
-	const struct sockaddr_in6 *a6 = (const void *)ifa->ifa_addr;
-	unsigned int flags = 0;
-	size_t i;
-
-	if (!ifa->ifa_addr || (ifa->ifa_addr->sa_family != AF_INET &&
-			       ifa->ifa_addr->sa_family != AF_INET6))
-		return USELESS;
-	if (ifa->ifa_addr->sa_family == AF_INET)
-		return STAYS;
-	for (i = 0; i < v6->count; i++)
-		if (IN6_ARE_ADDR_EQUAL(&v6->item[i].ip, &a6->sin6_addr) &&
-		    !strcmp(v6->item[i].name, ifa->ifa_name))
-			flags = v6->item[i].flags;
-	/* Nobody can send from it before it is known to be nobody else's. */
-	if (flags & (IFA_F_TENTATIVE | IFA_F_DADFAILED) &&
-	    !(flags & IFA_F_OPTIMISTIC))
-		return USELESS;
-	if (IN6_IS_ADDR_LINKLOCAL(&a6->sin6_addr))
-		return LINK_LOCAL;
-	return flags & (IFA_F_TEMPORARY | IFA_F_DEPRECATED) ? PASSES : STAYS;
-}
-
-/* Add the addresses of @rank. */
-static int add_addresses(struct netifs *all, const struct ifaddrs *ifa,
-			 const struct v6_list *v6, enum rank rank)
-{
-	for (; ifa; ifa = ifa->ifa_next) {
-		struct soft_netif *netif;
-		uint32_t i;
-
-		if (rank_of(ifa, v6) != rank)
-			continue;
-		netif = find(all, ifa->ifa_name);
-		if (!netif)
-			return pier__fail(-ENOMEM, "no memory for %zu network "
-					  "interfaces", all->count + 1);
-		netif->active = (ifa->ifa_flags & IFF_UP) &&
-				(ifa->ifa_flags & IFF_RUNNING);
-		i = netif->gid_count;
-		if (i == GIDS)
-			continue;
-		gid_of(ifa, &netif->gids[i], &netif->gid_prefix[i]);
-		netif->gids[i].index = i;
-		netif->gid_passing |= (uint32_t)(rank == PASSES) << i;
-		netif->gid_count++;
-	}
-	return 0;
-}
-
-/* Of the lines of /proc/net/route: the default one of the lowest metric. */
-static void default_ipv4(char *ret)
-{
-	FILE *file = fopen("/proc/thread-self/net/route", "re");
-	unsigned int dst, gw, flags, metric, mask, best = UINT_MAX;
-	char line[256], name[IFNAMSIZ];
-
-	while (file && fgets(line, sizeof(line), file)) {
-		if (sscanf(line, "%15s %x %x %x %*d %*d %u %x", name, &dst,
-			   &gw, &flags, &metric, &mask) == 6 &&
-		    !dst && !mask && flags & 1 && metric < best) {
-			best = metric;
-			memcpy(ret, name, sizeof(name));
-		}
-	}
-	if (file)
-		fclose(file);
-}
-
-static void default_ipv6(char *ret)
-{
-	FILE *file = fopen("/proc/thread-self/net/ipv6_route", "re");
-	unsigned int prefix, metric, flags, best = UINT_MAX;
-	char line[256], dst[33], name[IFNAMSIZ];
-
-	while (file && fgets(line, sizeof(line), file)) {
-		if (sscanf(line, "%32s %x %*s %*x %*s %x %*x %*x %x %15s",
-			   dst, &prefix, &metric, &flags, name) == 5 &&
-		    !prefix && strspn(dst, "0") == 32 && flags & 1 &&
-		    strcmp(name, "lo") && metric < best) {
-			best = metric;
-			memcpy(ret, name, sizeof(name));
-		}
-	}
-	if (file)
-		fclose(file);
-}
-
-static int by_index(const void *a, const void *b)
-{
-	const struct soft_netif *left = a, *right = b;
-
-	return left->index < right->index ? -1 : left->index > right->index;
-}
-
-/* Returns false if there is none called @name. */
-static bool move_first(struct netifs *all, const char *name)
-{
-	struct soft_netif netif;
-	size_t i = 0;
-
-	while (i < all->count && strcmp(all->item[i].name, name))
-		i++;
-	if (i == all->count)
-		return false;
-	netif = all->item[i];
-	memmove(all->item + 1, all->item, i * sizeof(netif));
-	all->item[0] = netif;
+	memcpy(gid->raw + 12, mnl_attr_get_payload(attr), 4);
 	return true;
 }
 
-/* By index, but the default one first. */
-static void sort(struct netifs *all)
+static int add_address(const struct nlmsghdr *msg, void *arg)
 {
-	char first[IFNAMSIZ] = "";
+	const struct ifaddrmsg *addr = mnl_nlmsg_get_payload(msg);
+	const struct nlattr *attr[IFA_FLAGS + 1] = { NULL };
+	struct address *item, one = {
+		.ifindex = addr->ifa_index,
+		.prefix = addr->ifa_prefixlen,
+		.rank = PERMANENT,
+	};
+	unsigned int flags = addr->ifa_flags;
+	struct tables *all = arg;
 
-	if (!all->count)
+	attributes(msg, sizeof(*addr), attr, IFA_FLAGS);
+	/* IFA_ADDRESS is the peer's on a link that has one peer. */
+	if (!gid_of(attr[IFA_LOCAL] ? attr[IFA_LOCAL] : attr[IFA_ADDRESS],
+		    addr->ifa_family, &one.gid))
+		return MNL_CB_OK;
+	if (attr[IFA_FLAGS])
+		flags = mnl_attr_get_u32(attr[IFA_FLAGS]);
+	if (addr->ifa_family == AF_INET6)
+		one.rank = rank_of(&one.gid, flags);
+	item = realloc(all->address, (all->addresses + 1) * sizeof(*item));
+	if (!item)
+		return MNL_CB_ERROR;
+	all->address = item;
+	item[all->addresses++] = one;
+	return MNL_CB_OK;
+}
+
+/* Of several paths the first. */
+static unsigned int route_ifindex(const struct nlattr *const *attr)
+{
+	const struct rtnexthop *hop;
+
+	if (attr[RTA_OIF])
+		return mnl_attr_get_u32(attr[RTA_OIF]);
+	if (!attr[RTA_MULTIPATH])
+		return 0;
+	hop = mnl_attr_get_payload(attr[RTA_MULTIPATH]);
+	return (unsigned int)hop->rtnh_ifindex;
+}
+
+static int add_route(const struct nlmsghdr *msg, void *arg)
+{
+	const struct rtmsg *route = mnl_nlmsg_get_payload(msg);
+	const struct nlattr *attr[RTA_MULTIPATH + 1] = { NULL };
+	struct tables *all = arg;
+	unsigned int ifindex;
+	uint64_t metric;
+
+	if (route->rtm_dst_len || route->rtm_type != RTN_UNICAST ||
+	    route->rtm_table != RT_TABLE_MAIN ||
+	    (route->rtm_family != AF_INET && route->rtm_family != AF_INET6))
+		return MNL_CB_OK;
+	attributes(msg, sizeof(*route), attr, RTA_MULTIPATH);
+	ifindex = route_ifindex(attr);
+	metric = (uint64_t)(route->rtm_family == AF_INET6) << 32;
+	if (attr[RTA_PRIORITY])
+		metric |= mnl_attr_get_u32(attr[RTA_PRIORITY]);
+	if (ifindex && metric < all->default_metric) {
+		all->default_ifindex = ifindex;
+		all->default_metric = metric;
+	}
+	return MNL_CB_OK;
+}
+
+/* Give @fn each object of a kind.  Errors: -EINTR, they changed meanwhile. */
+static int dump(struct mnl_socket *sock, uint16_t type, mnl_cb_t fn,
+		struct tables *all)
+{
+	char buf[DUMP_SIZE] __attribute__((aligned(NLMSG_ALIGNTO)));
+	struct nlmsghdr *msg = mnl_nlmsg_put_header(buf);
+	struct rtgenmsg *gen;
+	ssize_t len;
+	int more;
+
+	msg->nlmsg_type = type;
+	msg->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+	msg->nlmsg_seq = type;
+	gen = mnl_nlmsg_put_extra_header(msg, sizeof(*gen));
+	gen->rtgen_family = AF_UNSPEC;
+	if (mnl_socket_sendto(sock, msg, msg->nlmsg_len) < 0)
+		return -errno;
+	do {
+		len = mnl_socket_recvfrom(sock, buf, sizeof(buf));
+		if (len < 0)
+			return -errno;
+		more = mnl_cb_run(buf, (size_t)len, type,
+				  mnl_socket_get_portid(sock), fn, all);
+	} while (more > 0);
+	return more < 0 ? -errno : 0;
+}
+
+static struct mnl_socket *open_socket(int flags, unsigned int groups)
+{
+	struct mnl_socket *sock;
+	int err;
+
+	sock = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC | flags);
+	if (!sock || !mnl_socket_bind(sock, groups, MNL_SOCKET_AUTOPID))
+		return sock;
+	err = errno;
+	mnl_socket_close(sock);
+	errno = err;
+	return NULL;
+}
+
+static void free_tables(struct tables *all)
+{
+	free(all->netif);
+	free(all->address);
+	*all = (struct tables){ .default_metric = UINT64_MAX };
+}
+
+static int read_tables(struct tables *all)
+{
+	struct mnl_socket *sock = open_socket(0, 0);
+	int err;
+
+	if (!sock)
+		return -errno;
+	err = dump(sock, RTM_GETLINK, add_link, all);
+	if (!err)
+		err = dump(sock, RTM_GETADDR, add_address, all);
+	if (!err)
+		err = dump(sock, RTM_GETROUTE, add_route, all);
+	mnl_socket_close(sock);
+	return err;
+}
+
+static struct soft_netif *find(const struct tables *all, unsigned int ifindex)
+{
+	size_t i;
+
+	for (i = 0; i < all->netifs; i++)
+		if (all->netif[i].index == ifindex)
+			return &all->netif[i];
+	return NULL;
+}
+
+static void add_gid(struct soft_netif *netif, const struct address *address)
+{
+	uint32_t i = netif->gid_count;
+
+	if (i == GIDS)
 		return;
-	qsort(all->item, all->count, sizeof(*all->item), by_index);
-	default_ipv4(first);
-	if (!first[0])
-		default_ipv6(first);
-	if (!move_first(all, first))
-		move_first(all, "lo");
+	netif->gids[i] = address->gid;
+	netif->gids[i].index = i;
+	netif->gid_prefix[i] = address->prefix;
+	netif->gid_passing |= (uint32_t)(address->rank == PASSING) << i;
+	netif->gid_count++;
+}
+
+/* Each interface gets its addresses, by rank. */
+static void add_gids(struct tables *all)
+{
+	struct soft_netif *netif;
+	enum rank rank;
+	size_t i;
+
+	for (rank = PERMANENT; rank < UNUSABLE; rank++) {
+		for (i = 0; i < all->addresses; i++) {
+			netif = find(all, all->address[i].ifindex);
+			if (netif && all->address[i].rank == rank)
+				add_gid(netif, &all->address[i]);
+		}
+	}
+}
+
+static void drop_without_gids(struct tables *all)
+{
+	size_t i, kept = 0;
+
+	for (i = 0; i < all->netifs; i++)
+		if (all->netif[i].gid_count)
+			all->netif[kept++] = all->netif[i];
+	all->netifs = kept;
+}
+
+static void move_first(struct tables *all)
+{
+	struct soft_netif *first = find(all, all->default_ifindex), netif;
+
+	if (!first)
+		first = find(all, LO_IFINDEX);
+	if (!first)
+		return;
+	netif = *first;
+	memmove(all->netif + 1, all->netif,
+		(size_t)(first - all->netif) * sizeof(netif));
+	all->netif[0] = netif;
 }
 
 int pier__soft_netif_list(struct soft_netif **ret, size_t *ret_count)
 {
-	struct netifs all = { 0 };
-	struct v6_list v6 = { 0 };
-	struct ifaddrs *ifa;
-	enum rank rank;
-	int err, sock;
-	size_t i;
+	struct tables all = { .default_metric = UINT64_MAX };
+	int err, tries = 0;
 
-	if (getifaddrs(&ifa))
-		return pier__fail(-errno, "cannot list network interfaces: %s",
-				  pier_strerror(errno));
-	err = v6_read(&v6);
-	for (rank = STAYS; !err && rank < USELESS; rank++)
-		err = add_addresses(&all, ifa, &v6, rank);
-	free(v6.item);
-	freeifaddrs(ifa);
-	if (err)
-		goto err_free;
-	sock = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (sock < 0)
-		sock = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (sock < 0) {
-		err = pier__fail(-errno, "cannot open a socket: %s",
-				 pier_strerror(errno));
-		goto err_free;
+	do {
+		free_tables(&all);
+		err = read_tables(&all);
+	} while (err == -EINTR && ++tries < DUMPS_MAX);
+	if (err) {
+		free_tables(&all);
+		return pier__fail(err, "cannot list network interfaces: %s",
+				  pier_strerror(err));
 	}
-	for (i = 0; i < all.count; i++)
-		fill(sock, &all.item[i]);
-	close(sock);
+	add_gids(&all);
+	drop_without_gids(&all);
+	move_first(&all);
+	free(all.address);
 
-	sort(&all);
-	*ret = all.item;
-	*ret_count = all.count;
+	*ret = all.netif;
+	*ret_count = all.netifs;
 	return 0;
-
-err_free:
-	free(all.item);
-	return err;
 }
 
 int pier__soft_netif_watch(int *ret)
 {
-	struct sockaddr_nl addr = {
-		.nl_family = AF_NETLINK,
-		.nl_groups = RTMGRP_LINK | RTMGRP_IPV4_IFADDR |
-			     RTMGRP_IPV6_IFADDR,
-	};
-	int err, fd;
+	struct mnl_socket *sock;
+	int fd = -1, err = 0;
 
-	fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK,
-		    NETLINK_ROUTE);
+	sock = open_socket(SOCK_NONBLOCK, RTMGRP_LINK | RTMGRP_IPV4_IFADDR |
+			   RTMGRP_IPV6_IFADDR);
+	if (sock)
+		fd = fcntl(mnl_socket_get_fd(sock), F_DUPFD_CLOEXEC, 0);
 	if (fd < 0)
-		return pier__fail(-errno, "cannot watch network interfaces: "
-				  "socket: %s", pier_strerror(errno));
-	if (bind(fd, (struct sockaddr *)&addr, sizeof(addr))) {
-		err = pier__fail(-errno, "cannot watch network interfaces: "
-				 "bind: %s", pier_strerror(errno));
-		close(fd);
-		return err;
-	}
-	*ret = fd;
-	return 0;
+		err = pier__fail(-errno, "cannot watch network interfaces: %s",
+				 pier_strerror(errno));
+	if (sock)
+		mnl_socket_close(sock);
+	if (!err)
+		*ret = fd;
+	return err;
 }
 
-/* Does one of the messages speak of @index? */
-static bool mentions(const struct nlmsghdr *msg, size_t len,
-		     unsigned int index)
-{
-	const struct ifinfomsg *link;
-	const struct ifaddrmsg *addr;
+struct change {
+	unsigned int ifindex;
+	bool found;
+};
 
-	for (; NLMSG_OK(msg, len); msg = NLMSG_NEXT(msg, len)) {
-		link = NLMSG_DATA(msg);
-		addr = NLMSG_DATA(msg);
-		if ((msg->nlmsg_type == RTM_NEWLINK ||
-		     msg->nlmsg_type == RTM_DELLINK) &&
-		    msg->nlmsg_len >= NLMSG_LENGTH(sizeof(*link)) &&
-		    link->ifi_index == (int)index)
-			return true;
-		if ((msg->nlmsg_type == RTM_NEWADDR ||
-		     msg->nlmsg_type == RTM_DELADDR) &&
-		    msg->nlmsg_len >= NLMSG_LENGTH(sizeof(*addr)) &&
-		    addr->ifa_index == index)
-			return true;
+static int find_change(const struct nlmsghdr *msg, void *arg)
+{
+	const struct ifinfomsg *link = mnl_nlmsg_get_payload(msg);
+	const struct ifaddrmsg *addr = mnl_nlmsg_get_payload(msg);
+	struct change *change = arg;
+
+	switch (msg->nlmsg_type) {
+	case RTM_NEWLINK:
+	case RTM_DELLINK:
+		change->found |= link->ifi_index == (int)change->ifindex;
+		break;
+	case RTM_NEWADDR:
+	case RTM_DELADDR:
+		change->found |= addr->ifa_index == change->ifindex;
+		break;
 	}
-	return false;
+	return MNL_CB_OK;
 }
 
 bool pier__soft_netif_changed(int fd, unsigned int index)
 {
-	union {
-		struct nlmsghdr msg;
-		char bytes[8192];
-	} buf;
-	bool changed = false;
+	char buf[DUMP_SIZE] __attribute__((aligned(NLMSG_ALIGNTO)));
+	struct change change = { .ifindex = index };
 	ssize_t len;
 
 	for (;;) {
-		len = recv(fd, &buf, sizeof(buf), 0);
+		len = recv(fd, buf, sizeof(buf), 0);
 		if (len > 0)
-			changed |= mentions(&buf.msg, (size_t)len, index);
+			mnl_cb_run(buf, (size_t)len, 0, 0, find_change,
+				   &change);
 		else if (len < 0 && errno == ENOBUFS)
-			changed = true;		/* some were lost */
+			change.found = true;	/* some were lost */
 		else if (len == 0 || errno != EINTR)
-			return changed;
+			return change.found;
 	}
 }
