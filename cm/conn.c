@@ -19,7 +19,7 @@
 int pier__conn_create_qp(struct pier_conn *conn)
 {
 	struct pier__queues *queues = conn->queues;
-	const struct pier_rdma_config *cfg = queues->cfg;
+	const struct pier__queues_config *cfg = queues->cfg;
 	struct ibv_qp_cap cap = {
 		.max_send_wr = cfg->conn_send_queue + CTL_WR,
 		.max_send_sge = cfg->send_chain,
@@ -39,7 +39,7 @@ int pier__conn_create_qp(struct pier_conn *conn)
 static int describe(struct pier_conn *conn, int gid_index, uint32_t valid_s)
 {
 	struct pier__queues *queues = conn->queues;
-	const struct pier_rdma_config *cfg = queues->cfg;
+	const struct pier__queues_config *cfg = queues->cfg;
 	struct pier__end *local = &conn->local;
 	struct pier__port port;
 	int n, err;

@@ -40,7 +40,7 @@ int pier__conn_qp_init(struct pier_conn *conn)
 static void address(const struct pier_conn *conn, bool grh,
 		    struct ibv_ah_attr *ret)
 {
-	const struct pier_rdma_config *cfg = conn->queues->cfg;
+	const struct pier__queues_config *cfg = conn->queues->cfg;
 	struct pier__av av = {
 		.link_layer = conn->local.link_layer,
 		.grh = grh,
@@ -88,7 +88,7 @@ static int to_rtr(struct pier_conn *conn)
 
 static int to_rts(struct pier_conn *conn)
 {
-	const struct pier_rdma_config *cfg = conn->queues->cfg;
+	const struct pier__queues_config *cfg = conn->queues->cfg;
 	uint32_t depth = cfg->max_rd_atomic;
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTS,

@@ -312,7 +312,7 @@ static int housekeep(struct pier__source *source, int budget)
 
 static int create_queues(struct pier__queues *queues)
 {
-	const struct pier_rdma_config *cfg = queues->cfg;
+	const struct pier__queues_config *cfg = queues->cfg;
 	const struct pier__limits *limits = &queues->dev->info.port.limits;
 	uint32_t user = cfg->send_queue + cfg->recv_queue;
 	uint32_t cqe = user + CTL_PER_CONN * cfg->max_conns;
@@ -389,7 +389,7 @@ static int add_sources(struct pier__queues *queues)
 
 int pier__queues_create(struct pier_dev *dev, struct pier_pe *pe,
 		      struct pier_rdma *rdma,
-		      const struct pier_rdma_config *cfg,
+		      const struct pier__queues_config *cfg,
 		      struct pier__list *conns, struct pier__kept *kept,
 		      struct pier__queues **ret)
 {

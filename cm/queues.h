@@ -6,7 +6,6 @@
 #include <stdint.h>
 
 #include <pier/cm.h>
-#include <pier/rdma.h>
 
 #include "core/list.h"
 #include "core/op.h"
@@ -84,6 +83,31 @@ struct pier__kept {
 };
 
 /*
+ * The settled configuration of one context's connections: no value stands for
+ * a default.  It belongs to the owner and is constant while the queues live.
+ */
+struct pier__queues_config {
+	uint32_t max_conns;
+	uint32_t send_queue;		/* sends in flight, all connections */
+	uint32_t conn_send_queue;	/* the same, one connection */
+	uint32_t recv_queue;		/* receives posted */
+	uint32_t send_chain, recv_chain; /* SGEs in one request */
+	uint32_t inline_size;		/* bytes */
+	uint32_t access;		/* PIER_REMOTE_*, what peers may do */
+	int gid_index;			/* or PIER__GID_ANY */
+	uint32_t mtu;			/* most, bytes; 0: the port's */
+	uint32_t drain_ms;		/* bound on cleaning up */
+	uint32_t connect_timeout_ms;
+	uint32_t keepalive_ms;		/* 0: never */
+	uint16_t pkey_index;
+	uint8_t ack_timeout;		/* 4.096 us * 2^n */
+	uint8_t retry_count, rnr_retry;
+	uint8_t min_rnr_timer;		/* verbs code */
+	uint8_t max_rd_atomic;		/* reads and atomics in flight */
+	uint8_t traffic_class, hop_limit, service_level;
+};
+
+/*
  * What the connections of one context share: completion queue, receive queue,
  * the receives posted, the control words, the cap of work in flight.  Lives
  * while the context is not idle.  Engine's thread.
@@ -94,7 +118,7 @@ struct pier__queues {
 	const struct pier__fabric_qp *fab;	/* of dev */
 	struct pier_pe *pe;
 	struct pier_rdma *rdma;			/* for pier_conn_rdma() */
-	const struct pier_rdma_config *cfg;	/* effective */
+	const struct pier__queues_config *cfg;
 	struct pier__chan *chan;
 	struct pier__cq *cq;
 	struct pier__srq *srq;
@@ -144,7 +168,7 @@ struct pier__queues {
  */
 int pier__queues_create(struct pier_dev *dev, struct pier_pe *pe,
 		      struct pier_rdma *rdma,
-		      const struct pier_rdma_config *cfg,
+		      const struct pier__queues_config *cfg,
 		      struct pier__list *conns, struct pier__kept *kept,
 		      struct pier__queues **ret);
 

@@ -441,7 +441,7 @@ static int check_source(const struct pier_conn *conn,
 static int set_source(struct pier_conn *conn, const char *text)
 {
 	struct pier__attempt *attempt = conn->cm->attempt;
-	uint32_t index = conn->queues->cfg->gid_index, i;
+	int index = conn->queues->cfg->gid_index;
 	struct pier__port port;
 	int err;
 
@@ -450,18 +450,17 @@ static int set_source(struct pier_conn *conn, const char *text)
 		err = pier__own_parse(text, 0, &attempt->source);
 		return err ? err : check_source(conn, &attempt->source);
 	}
-	if (!index)
+	if (index == PIER__GID_ANY)
 		return 0;
-	index = index == PIER_ZERO ? 0 : index;
 	pier__dev_port(conn->queues->dev, &port);
-	for (i = 0; i < port.gid_count; i++) {
-		if (port.gids[i].index != index)
+	for (uint32_t i = 0; i < port.gid_count; i++) {
+		if (port.gids[i].index != (uint32_t)index)
 			continue;
 		pier__sockaddr_from_gid(port.gids[i].raw, &attempt->source);
 		attempt->has_source = true;
 		return 0;
 	}
-	return pier__fail(-ERANGE, "%s: no GID index %u among its %u GIDs",
+	return pier__fail(-ERANGE, "%s: no GID index %d among its %u GIDs",
 			  port.name, index, port.gid_count);
 }
 

@@ -196,7 +196,7 @@ static void keep_path(struct pier_conn *conn, const struct ibv_qp_attr *attr)
 
 static int to_rtr(struct pier_conn *conn)
 {
-	const struct pier_rdma_config *cfg = conn->queues->cfg;
+	const struct pier__queues_config *cfg = conn->queues->cfg;
 	struct ibv_qp_attr attr;
 	int mask, err = ask_attr(conn, IBV_QPS_RTR, &attr, &mask);
 
@@ -217,7 +217,7 @@ static int to_rtr(struct pier_conn *conn)
 
 static int to_rts(struct pier_conn *conn)
 {
-	const struct pier_rdma_config *cfg = conn->queues->cfg;
+	const struct pier__queues_config *cfg = conn->queues->cfg;
 	struct ibv_qp_attr attr;
 	int mask, err = ask_attr(conn, IBV_QPS_RTS, &attr, &mask);
 
@@ -303,7 +303,7 @@ static uint8_t least(uint32_t a, uint32_t b)
 void pier__rdmacm_param(const struct pier_conn *conn,
 		      struct pier__cm_param *ret)
 {
-	const struct pier_rdma_config *cfg = conn->queues->cfg;
+	const struct pier__queues_config *cfg = conn->queues->cfg;
 	const struct pier__rdmacm_conn *cm = conn->cm;
 	uint32_t serve = conn->queues->dev->info.port.limits.rd_atomic;
 

@@ -240,7 +240,7 @@ static int meet(struct meeting *m, const struct pier_mmap *mmap)
 	int gid_index = m->args->gid_index, err = 0;
 
 	if (gid_index < 0)
-		gid_index = pier__rdma_gid_index(&m->rdma->cfg);
+		gid_index = m->rdma->conn_cfg.gid_index;
 	if (mmap)
 		err = write_memory(m, mmap);
 	if (!err)

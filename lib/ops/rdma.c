@@ -44,7 +44,7 @@ static int start(struct pier_ctx *ctx)
 	if (err)
 		return err;
 	ctx->drain_ms = 2 * rdma->cfg.drain_ms + 1000;
-	return pier__queues_create(rdma->dev, ctx->pe, rdma, &rdma->cfg,
+	return pier__queues_create(rdma->dev, ctx->pe, rdma, &rdma->conn_cfg,
 				 &rdma->conns, &rdma->kept, &rdma->queues);
 }
 
@@ -88,6 +88,7 @@ int pier_rdma_create(struct pier_dev *dev, struct pier_rdma **ret)
 		free(rdma);
 		return err;
 	}
+	pier__rdma_conn_config(&rdma->cfg, &rdma->conn_cfg);
 	rdma->dev = dev;
 	pier__dev_hold(dev);
 	pier__list_init(&rdma->conns);
@@ -95,15 +96,6 @@ int pier_rdma_create(struct pier_dev *dev, struct pier_rdma **ret)
 	pier__ctx_init(&rdma->ctx, &ctx_ops);
 	*ret = rdma;
 	return 0;
-}
-
-static int check_pkey(const struct pier_rdma_config *cfg,
-		      const struct pier__port *port)
-{
-	if (!cfg->pkey_index || cfg->pkey_index < port->limits.pkeys)
-		return 0;
-	return pier__fail(-EINVAL, "pkey_index %u: %s has %u P_Keys",
-			  cfg->pkey_index, port->name, port->limits.pkeys);
 }
 
 int pier_rdma_configure(struct pier_rdma *rdma,
@@ -118,12 +110,10 @@ int pier_rdma_configure(struct pier_rdma *rdma,
 	err = pier__config_copy(&new, sizeof(new), cfg, cfg->size);
 	if (!err)
 		err = pier__rdma_settle(&new, &rdma->dev->info.port);
-	if (!err)
-		err = check_pkey(&new, &rdma->dev->info.port);
 	if (err)
 		return err;
-	new.size = sizeof(new);
 	rdma->cfg = new;
+	pier__rdma_conn_config(&rdma->cfg, &rdma->conn_cfg);
 	return 0;
 }
 
@@ -190,8 +180,8 @@ int pier_rdma_export(struct pier_rdma *rdma, const void **ret_desc,
 	if (rdma->ctx.state != PIER_CTX_RUNNING)
 		return pier__fail(-ESHUTDOWN, "rdma: exported while %s",
 				  pier_ctx_state_name(rdma->ctx.state));
-	err = pier__conn_export(rdma->queues, pier__rdma_gid_index(&rdma->cfg),
-				0, &conn);
+	err = pier__conn_export(rdma->queues, rdma->conn_cfg.gid_index, 0,
+				&conn);
 	if (err)
 		return err;
 	*ret_desc = conn->desc;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <stddef.h>
 
 #include <pier/mmap.h>
 
@@ -16,31 +17,49 @@ static uint32_t least(uint64_t a, uint64_t b)
 	return (uint32_t)(a < b ? a : b);
 }
 
-static int settle_sizes(struct pier_rdma_config *c,
-			const struct pier__limits *l)
+#define FIELD(name) #name, offsetof(struct pier_rdma_config, name)
+
+/* Fields whose default and range are the same on every device. */
+static const struct field {
+	const char *name;
+	size_t offset;
+	uint32_t def, min, max;
+} fields[] = {
+	{ FIELD(max_conns), 64, 1, CONNS_MAX },
+	{ FIELD(send_queue), 256, 1, QUEUE_MAX },
+	{ FIELD(recv_queue), 256, 1, QUEUE_MAX },
+	{ FIELD(conn_send_queue), 64, 1, QUEUE_MAX },
+	{ FIELD(send_chain), 4, 1, 64 },
+	{ FIELD(recv_chain), 4, 1, 64 },
+	{ FIELD(ack_timeout), 14, 1, 31 },
+	{ FIELD(retry_count), 6, 1, 6 },
+	{ FIELD(rnr_retry), 7, 0, 7 },
+	{ FIELD(min_rnr_timer), 12, 1, 31 },
+	{ FIELD(max_rd_atomic), 16, 1, 255 },
+	{ FIELD(traffic_class), 0, 0, 255 },
+	{ FIELD(hop_limit), 64, 1, 255 },
+	{ FIELD(pkey_index), 0, 0, UINT16_MAX },
+	{ FIELD(service_level), 0, 0, 15 },
+	{ FIELD(drain_ms), 2000, 1, INT32_MAX },
+	{ FIELD(connect_timeout_ms), 60000, 1, INT32_MAX },
+	{ FIELD(keepalive_ms), 5000, 0, INT32_MAX },
+	{ FIELD(access), ACCESS_ALL, 0, ACCESS_ALL },
+};
+
+static int settle_fields(struct pier_rdma_config *c)
 {
-	int err;
+	int err = 0;
 
-	err = pier__config_u32(&c->max_conns, "max_conns", 64, 1, CONNS_MAX);
-	if (!err)
-		err = pier__config_u32(&c->send_queue, "send_queue", 256, 1,
-				       QUEUE_MAX);
-	if (!err)
-		err = pier__config_u32(&c->recv_queue, "recv_queue", 256, 1,
-				       QUEUE_MAX);
-	if (!err)
-		err = pier__config_u32(&c->conn_send_queue, "conn_send_queue",
-				       64, 1, QUEUE_MAX);
-	if (!err)
-		err = pier__config_u32(&c->send_chain, "send_chain", 4, 1, 64);
-	if (!err)
-		err = pier__config_u32(&c->recv_chain, "recv_chain", 4, 1, 64);
-	if (!err)
-		err = pier__config_u32(&c->inline_size, "inline_size",
-				       l->inline_free, 0, 1u << 16);
-	if (err)
-		return err;
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]) && !err; i++)
+		err = pier__config_u32((uint32_t *)((char *)c +
+						    fields[i].offset),
+				       fields[i].name, fields[i].def,
+				       fields[i].min, fields[i].max);
+	return err;
+}
 
+static void clamp(struct pier_rdma_config *c, const struct pier__limits *l)
+{
 	c->max_conns = least(c->max_conns, l->qps);
 	c->recv_queue = least(c->recv_queue, l->srq_wr);
 	c->recv_queue = least(c->recv_queue, l->cqe / 4);
@@ -50,53 +69,7 @@ static int settle_sizes(struct pier_rdma_config *c,
 	c->send_chain = least(c->send_chain, l->send_sge);
 	c->recv_chain = least(c->recv_chain, l->recv_sge);
 	c->inline_size = least(c->inline_size, l->inline_size);
-	return 0;
-}
-
-static int settle_transport(struct pier_rdma_config *c,
-			    const struct pier__limits *l)
-{
-	int err;
-
-	err = pier__config_u32(&c->ack_timeout, "ack_timeout", 14, 1, 31);
-	if (!err)
-		err = pier__config_u32(&c->retry_count, "retry_count", 6, 1, 6);
-	if (!err)
-		err = pier__config_u32(&c->rnr_retry, "rnr_retry", 7, 0, 7);
-	if (!err)
-		err = pier__config_u32(&c->min_rnr_timer, "min_rnr_timer", 12,
-				       1, 31);
-	if (!err)
-		err = pier__config_u32(&c->max_rd_atomic, "max_rd_atomic", 16,
-				       1, 255);
-	if (!err)
-		err = pier__config_u32(&c->traffic_class, "traffic_class", 0,
-				       0, 255);
-	if (!err)
-		err = pier__config_u32(&c->hop_limit, "hop_limit", 64, 1, 255);
-	if (!err)
-		err = pier__config_u32(&c->pkey_index, "pkey_index", 0, 0,
-				       UINT16_MAX);
-	if (!err)
-		err = pier__config_u32(&c->service_level, "service_level", 0,
-				       0, 15);
 	c->max_rd_atomic = least(c->max_rd_atomic, l->rd_atomic);
-	return err;
-}
-
-static int settle_times(struct pier_rdma_config *c)
-{
-	int err;
-
-	err = pier__config_u32(&c->drain_ms, "drain_ms", 2000, 1, INT32_MAX);
-	if (!err)
-		err = pier__config_u32(&c->connect_timeout_ms,
-				       "connect_timeout_ms", 60000, 1,
-				       INT32_MAX);
-	if (!err)
-		err = pier__config_u32(&c->keepalive_ms, "keepalive_ms", 5000,
-				       0, INT32_MAX);
-	return err;
 }
 
 /* 0 stays: the port's may change. */
@@ -112,43 +85,53 @@ static int settle_mtu(struct pier_rdma_config *c, const struct pier__port *port)
 	return 0;
 }
 
+static int check(const struct pier_rdma_config *c,
+		 const struct pier__port *port)
+{
+	if (c->access & ~(uint32_t)ACCESS_ALL)
+		return pier__fail(-EINVAL, "access 0x%x: PIER_REMOTE_* only, "
+				  "0x%x", c->access, ACCESS_ALL);
+	if (c->gid_index != PIER_ZERO && c->gid_index > UINT8_MAX)
+		return pier__fail(-EINVAL, "gid_index %u: 0 to 255",
+				  c->gid_index);
+	if (c->pkey_index && c->pkey_index >= port->limits.pkeys)
+		return pier__fail(-EINVAL, "pkey_index %u: %s has %u P_Keys",
+				  c->pkey_index, port->name,
+				  port->limits.pkeys);
+	return 0;
+}
+
 int pier__rdma_settle(struct pier_rdma_config *cfg,
 		      const struct pier__port *port)
 {
 	struct pier_rdma_config c = *cfg;
 	int err;
 
-	err = settle_sizes(&c, &port->limits);
+	err = settle_fields(&c);
 	if (!err)
-		err = settle_transport(&c, &port->limits);
-	if (!err)
-		err = settle_times(&c);
+		err = pier__config_u32(&c.inline_size, "inline_size",
+				       port->limits.inline_free, 0, 1u << 16);
 	if (!err)
 		err = settle_mtu(&c, port);
-	if (!err)
-		err = pier__config_u32(&c.access, "access", ACCESS_ALL, 0,
-				       ACCESS_ALL);
-	if (!err)
-		err = pier__config_u32(&c.send_tasks, "send_tasks",
-				       c.send_queue, 1, QUEUE_MAX);
+	if (err)
+		return err;
+	clamp(&c, &port->limits);
+	err = pier__config_u32(&c.send_tasks, "send_tasks", c.send_queue, 1,
+			       QUEUE_MAX);
 	if (!err)
 		err = pier__config_u32(&c.recv_tasks, "recv_tasks",
 				       c.recv_queue, 1, QUEUE_MAX);
+	if (!err)
+		err = check(&c, port);
 	if (err)
 		return err;
-	if (c.access & ~(uint32_t)ACCESS_ALL)
-		return pier__fail(-EINVAL, "access 0x%x: PIER_REMOTE_* only, "
-				  "0x%x", c.access, ACCESS_ALL);
-	if (c.gid_index != PIER_ZERO && c.gid_index > UINT8_MAX)
-		return pier__fail(-EINVAL, "gid_index %u: 0 to 255",
-				  c.gid_index);
 	if (c.stop_on_task_error == PIER_ZERO)
 		c.stop_on_task_error = 0;
 	*cfg = c;
 	return 0;
 }
 
-static void say_zero(uint32_t *field)
+static void state_zero(uint32_t *field)
 {
 	if (!*field)
 		*field = PIER_ZERO;
@@ -160,15 +143,45 @@ void pier__rdma_restate(struct pier_rdma_config *cfg,
 	uint32_t most = 128u << port->mtu;
 
 	cfg->mtu = cfg->mtu ? least(cfg->mtu, most) : most;
-	say_zero(&cfg->inline_size);
-	say_zero(&cfg->access);
-	say_zero(&cfg->rnr_retry);
-	say_zero(&cfg->keepalive_ms);
+	state_zero(&cfg->inline_size);
+	state_zero(&cfg->access);
+	state_zero(&cfg->rnr_retry);
+	state_zero(&cfg->keepalive_ms);
 }
 
-int pier__rdma_gid_index(const struct pier_rdma_config *cfg)
+/* The GID index asked for, or PIER__GID_ANY. */
+static int gid_index(const struct pier_rdma_config *cfg)
 {
 	if (!cfg->gid_index)
 		return PIER__GID_ANY;
 	return cfg->gid_index == PIER_ZERO ? 0 : (int)cfg->gid_index;
+}
+
+void pier__rdma_conn_config(const struct pier_rdma_config *cfg,
+			    struct pier__queues_config *ret)
+{
+	*ret = (struct pier__queues_config){
+		.max_conns = cfg->max_conns,
+		.send_queue = cfg->send_queue,
+		.conn_send_queue = cfg->conn_send_queue,
+		.recv_queue = cfg->recv_queue,
+		.send_chain = cfg->send_chain,
+		.recv_chain = cfg->recv_chain,
+		.inline_size = cfg->inline_size,
+		.access = cfg->access,
+		.gid_index = gid_index(cfg),
+		.mtu = cfg->mtu,
+		.drain_ms = cfg->drain_ms,
+		.connect_timeout_ms = cfg->connect_timeout_ms,
+		.keepalive_ms = cfg->keepalive_ms,
+		.pkey_index = (uint16_t)cfg->pkey_index,
+		.ack_timeout = (uint8_t)cfg->ack_timeout,
+		.retry_count = (uint8_t)cfg->retry_count,
+		.rnr_retry = (uint8_t)cfg->rnr_retry,
+		.min_rnr_timer = (uint8_t)cfg->min_rnr_timer,
+		.max_rd_atomic = (uint8_t)cfg->max_rd_atomic,
+		.traffic_class = (uint8_t)cfg->traffic_class,
+		.hop_limit = (uint8_t)cfg->hop_limit,
+		.service_level = (uint8_t)cfg->service_level,
+	};
 }

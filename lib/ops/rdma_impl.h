@@ -60,7 +60,8 @@ void pier__rdma_pool_give(struct pier__rdma_task *task);
 
 struct pier_rdma {
 	struct pier_ctx ctx;		/* first: pier_rdma_ctx() */
-	struct pier_rdma_config cfg;	/* effective; 0 as MTU: the port's */
+	struct pier_rdma_config cfg;	/* settled; 0 as MTU: the port's */
+	struct pier__queues_config conn_cfg;	/* of cfg */
 	struct pier_dev *dev;		/* held */
 	struct pier__queues *queues;	/* NULL while idle */
 	struct pier__list conns;
@@ -74,18 +75,19 @@ static inline struct pier_rdma *pier__rdma_of(struct pier_ctx *ctx)
 	return pier__container_of(ctx, struct pier_rdma, ctx);
 }
 
-/* Fill defaults in and clamp to the device.  Errors: -EINVAL. */
+/* Fill defaults in and clamp to the device at @port.  Errors: -EINVAL. */
 int pier__rdma_settle(struct pier_rdma_config *cfg,
 		      const struct pier__port *port);
 
 /*
- * Say a settled configuration as pier__rdma_settle() takes it: the MTU in
- * force, and PIER_ZERO for a 0 that would become a default.
+ * Convert a settled configuration back to what pier__rdma_settle() takes: the
+ * MTU in force, and PIER_ZERO for a 0 that would become a default.
  */
 void pier__rdma_restate(struct pier_rdma_config *cfg,
 			const struct pier__port *port);
 
-/* The GID index asked for, or PIER__GID_ANY. */
-int pier__rdma_gid_index(const struct pier_rdma_config *cfg);
+/* What connections take from the settled configuration @cfg. */
+void pier__rdma_conn_config(const struct pier_rdma_config *cfg,
+			    struct pier__queues_config *ret);
 
 #endif

@@ -129,7 +129,7 @@ static int __attribute__((noinline, cold))
 full_send(const struct pier__rdma_task *t)
 {
 	const struct pier_conn *conn = t->task.conn;
-	const struct pier_rdma_config *cfg = conn->queues->cfg;
+	const struct pier__queues_config *cfg = conn->queues->cfg;
 
 	if (!conn->send_credits)
 		return full(t, "in flight on this connection",
