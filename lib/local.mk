@@ -166,15 +166,22 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/ops/desc.c \
 	%D%/ops/desc_impl.h \
 	%D%/ops/rdma.c \
+	%D%/ops/rdma_atomic.c \
 	%D%/ops/rdma_build.c \
+	%D%/ops/rdma_build.h \
 	%D%/ops/rdma_cm.c \
 	%D%/ops/rdma_config.c \
 	%D%/ops/rdma_impl.h \
-	%D%/ops/rdma_oneshot.c \
 	%D%/ops/rdma_pool.c \
+	%D%/ops/rdma_read.c \
+	%D%/ops/rdma_recv.c \
+	%D%/ops/rdma_send.c \
 	%D%/ops/rdma_submit.c \
-	%D%/ops/rdma_submit.h \
 	%D%/ops/rdma_task.c \
+	%D%/ops/rdma_task.h \
+	%D%/ops/rdma_write.c \
+	%D%/ops/task_type.c \
+	%D%/ops/task_type.h \
 	# end, sorted
 
 lib_LTLIBRARIES += %D%/libpier.la

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -9,6 +10,7 @@
 #include <pier/args.h>
 #include <pier/dev.h>
 #include <pier/error.h>
+#include <pier/task.h>
 #include <pier/version.h>
 
 #include "tool.h"
@@ -55,20 +57,6 @@ static const struct {
 	{ PIER_LIMIT_RECV_QUEUE, "recv_queue" },
 	{ PIER_LIMIT_RD_ATOMIC, "rd_atomic" },
 	{ PIER_LIMIT_GIDS, "gids" },
-};
-
-static const struct {
-	enum pier_task_type type;
-	const char *name;
-} tasks[] = {
-	{ PIER_TASK_SEND, "send" },
-	{ PIER_TASK_SEND_IMM, "send_imm" },
-	{ PIER_TASK_RECEIVE, "receive" },
-	{ PIER_TASK_READ, "read" },
-	{ PIER_TASK_WRITE, "write" },
-	{ PIER_TASK_WRITE_IMM, "write_imm" },
-	{ PIER_TASK_COMPARE_SWAP, "compare_swap" },
-	{ PIER_TASK_FETCH_ADD, "fetch_add" },
 };
 
 static const struct {
@@ -140,16 +128,19 @@ static json_t *describe_limits(const struct pier_devinfo *info)
 	return object;
 }
 
+/* Every type that this version of the library knows. */
 static json_t *describe_tasks(const struct pier_devinfo *info)
 {
 	json_t *object = json_object();
-	size_t i;
+	int type, err;
 
-	for (i = 0; i < COUNT(tasks); i++)
-		tool_json_set(object, tasks[i].name,
-			      json_boolean(!pier_devinfo_can_task(
-				      info, tasks[i].type)));
-	return object;
+	for (type = 0; ; type++) {
+		err = pier_devinfo_can_task(info, type);
+		if (err == -EINVAL)
+			return object;
+		tool_json_set(object, pier_task_type_key(type),
+			      json_boolean(!err));
+	}
 }
 
 static json_t *describe_exports(const struct pier_devinfo *info,

@@ -62,15 +62,6 @@ int pier_devinfo_gid(const struct pier_devinfo *info, size_t i,
 	return 0;
 }
 
-int pier_devinfo_can_task(const struct pier_devinfo *info,
-			  enum pier_task_type type)
-{
-	if ((unsigned int)type > PIER_TASK_FETCH_ADD)
-		return pier__fail(-EINVAL, "unknown task type %d: 0 to %d",
-				  (int)type, PIER_TASK_FETCH_ADD);
-	return info->port.limits.tasks & (1u << type) ? 0 : -EOPNOTSUPP;
-}
-
 int pier_devinfo_can_export(const struct pier_devinfo *info,
 			    enum pier_export kind)
 {

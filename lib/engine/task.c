@@ -111,23 +111,6 @@ enum pier_task_type pier_task_type(const struct pier_task *task)
 	return task->type;
 }
 
-const char *pier_task_type_name(enum pier_task_type type)
-{
-	static const char *const names[] = {
-		[PIER_TASK_SEND] = "send",
-		[PIER_TASK_SEND_IMM] = "send with immediate",
-		[PIER_TASK_RECEIVE] = "receive",
-		[PIER_TASK_READ] = "read",
-		[PIER_TASK_WRITE] = "write",
-		[PIER_TASK_WRITE_IMM] = "write with immediate",
-		[PIER_TASK_COMPARE_SWAP] = "compare and swap",
-		[PIER_TASK_FETCH_ADD] = "fetch and add",
-	};
-
-	return (unsigned int)type <= PIER_TASK_FETCH_ADD ? names[type] :
-							   "unknown";
-}
-
 struct pier_ctx *pier_task_ctx(const struct pier_task *task)
 {
 	return task->ctx;

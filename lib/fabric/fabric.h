@@ -38,7 +38,7 @@ struct pier__limits {
 	uint32_t cqe;
 	uint32_t pkeys;		/* of the port's table */
 	uint32_t rd_atomic;	/* as initiator and as responder */
-	uint32_t tasks;		/* bit per enum pier_task_type that works */
+	uint32_t opcodes;	/* bit per enum ibv_wr_opcode that works */
 	bool atomic_cpu;	/* atomics hold against the CPU as well */
 	bool srq_flush;		/* receives of an SRQ are flushed */
 	bool retry_7_forever;	/* retry count 7 never gives up */

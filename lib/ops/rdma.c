@@ -76,7 +76,7 @@ int pier_rdma_create(struct pier_dev *dev, struct pier_rdma **ret)
 	struct pier_rdma *rdma;
 	int err;
 
-	if (!(port->limits.tasks & (1u << PIER_TASK_SEND)))
+	if (!(port->limits.opcodes & 1u << IBV_WR_SEND))
 		return pier__fail(-EOPNOTSUPP, "%s has no reliable connections",
 				  port->name);
 	rdma = calloc(1, sizeof(*rdma));

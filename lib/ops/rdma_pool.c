@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "core/fail.h"
-#include "ops/rdma_impl.h"
+#include "ops/task_type.h"
 
 static struct pier__rdma_task *nth(const struct pier__rdma_pool *pool,
 				   uint32_t i)
@@ -51,37 +51,37 @@ static void free_unused(struct pier__rdma_pool *pool)
 	free(pool);
 }
 
-/* How many tasks of each type are held.  No more can be taken. */
-static void count_held(struct pier__rdma_pool *pool,
-		       uint32_t ret[PIER_TASK_FETCH_ADD + 1])
+/* How many tasks of @type are held; those that are free are marked. */
+static uint32_t count_held(const struct pier__rdma_pool *pool,
+			   enum pier_task_type type)
 {
-	struct pier__rdma_task *t;
+	uint32_t n = 0;
 
-	for (t = pool->free; t; t = t->next)
-		t->task.ops = NULL;	/* marks it as free */
 	for (uint32_t i = 0; i < pool->count; i++) {
-		t = nth(pool, i);
-		if (t->task.ops)
-			ret[t->task.type]++;
+		const struct pier_task *task = &nth(pool, i)->task;
+
+		n += task->ops && task->type == type;
 	}
+	return n;
 }
 
-/* Nobody else would notice: what they keep is reachable through them. */
-static void tell_held(struct pier__rdma_pool *pool)
+/* Held tasks keep memory and connections, which nothing else reports. */
+static void report_held(struct pier__rdma_pool *pool)
 {
-	uint32_t held[PIER_TASK_FETCH_ADD + 1] = { 0 };
 	char text[256] = "";
 	size_t len = 0;
 
 	if (pool->free_count == pool->count)
 		return;
-	count_held(pool, held);
-	for (int i = 0; i <= PIER_TASK_FETCH_ADD; i++) {
-		if (!held[i])
-			continue;
-		len += (size_t)snprintf(text + len, sizeof(text) - len,
-					"%s%u %s", len ? ", " : "", held[i],
-					pier_task_type_name(i));
+	for (struct pier__rdma_task *t = pool->free; t; t = t->next)
+		t->task.ops = NULL;	/* none is taken again */
+	for (unsigned int i = 0; i < pier__task_type_count; i++) {
+		uint32_t held = count_held(pool, i);
+
+		if (held && len < sizeof(text))
+			len += (size_t)snprintf(text + len, sizeof(text) - len,
+						"%s%u %s", len ? ", " : "",
+						held, pier_task_type_name(i));
 	}
 	pier__log(PIER_LOG_CRITICAL, "rdma", "a context is destroyed whose "
 		  "tasks are not all freed: %s: pier_task_free() them, they "
@@ -92,7 +92,7 @@ void pier__rdma_pool_destroy(struct pier__rdma_pool *pool)
 {
 	if (!pool)
 		return;
-	tell_held(pool);
+	report_held(pool);
 	pool->orphan = true;
 	free_unused(pool);
 }

@@ -4,7 +4,7 @@
 
 #include "cm/post.h"
 #include "core/fail.h"
-#include "ops/rdma_submit.h"
+#include "ops/rdma_build.h"
 
 static struct pier__rdma_task *rdma_task(struct pier_task *task)
 {
@@ -187,7 +187,7 @@ static int nothing_submit(struct pier_task *task, unsigned int flags)
 	int err = 0;
 
 	if (pier__conn_is_up(task->conn))
-		err = pier__rdma_check_nothing(t);
+		err = pier__rdma_granted(t);
 	return err ? err : submit_anew(t, flags);
 }
 
@@ -208,8 +208,7 @@ static int failed(struct pier__rdma_task *t, const struct ibv_wc *wc)
 	 * Soft-RoCE says "local operation" of a message that is too long for
 	 * its receive, whose memory was checked when it was posted.
 	 */
-	if (t->task.type == PIER_TASK_RECEIVE &&
-	    wc->status == IBV_WC_LOC_QP_OP_ERR)
+	if (pier__rdma_type(t)->receives && wc->status == IBV_WC_LOC_QP_OP_ERR)
 		means.status = IBV_WC_LOC_LEN_ERR;
 	return pier__conn_failed(t->task.conn, pier__rdma_name(t), &means);
 }
@@ -331,7 +330,7 @@ static int recv_submit(struct pier_task *task, unsigned int flags)
 	int err = pier__task_refuse(task, flags);
 
 	if (!err)
-		err = pier__rdma_build_recv(t);
+		err = pier__rdma_build(t);
 	if (!err)
 		err = pier__queues_post_recv(rdma->queues, &t->posted,
 					   &t->wr.recv);

@@ -268,7 +268,7 @@ static void describe(struct pier__port *port)
 		.inline_size = 64, .inline_free = 64,
 		.send_sge = 4, .recv_sge = 4, .qps = 64, .send_wr = 512,
 		.srq_wr = 512, .cqe = RING, .pkeys = 1, .rd_atomic = 16,
-		.tasks = ~0u,
+		.opcodes = ~0u,
 	};
 
 	port->fabric = &null_fabric;

@@ -84,8 +84,6 @@ static void states_have_names(void)
 	IS_STR(pier_ctx_state_name((enum pier_ctx_state)99), "unknown");
 	IS_STR(pier_conn_state_name(PIER_CONN_CONNECTED), "connected");
 	IS_STR(pier_conn_state_name((enum pier_conn_state)99), "unknown");
-	IS_STR(pier_task_type_name(PIER_TASK_SEND), "send");
-	IS_STR(pier_task_type_name((enum pier_task_type)99), "unknown");
 }
 
 /* Sends that wait for receives, and receives that wait for sends. */

@@ -22,9 +22,9 @@ static const struct pier__limits *limits(void)
 	return &fdev->port.limits;
 }
 
-static bool can(enum pier_task_type type)
+static bool can(enum ibv_wr_opcode opcode)
 {
-	if (limits()->tasks & UINT32_C(1) << type)
+	if (limits()->opcodes & UINT32_C(1) << opcode)
 		return true;
 	tap_skip("the device cannot do it");
 	return false;
@@ -167,7 +167,7 @@ static void an_immediate_arrives_as_given(void)
 				  .imm_data = 0x12345678 };
 	struct ibv_wc wc;
 
-	if (!can(PIER_TASK_SEND_IMM) || !loop_recv(&loop.b, 1, 0, 64) ||
+	if (!can(IBV_WR_SEND_WITH_IMM) || !loop_recv(&loop.b, 1, 0, 64) ||
 	    !IS(outcome(&wr, 0, 64), IBV_WC_SUCCESS) ||
 	    !loop_wait(&loop, &loop.b, &wc))
 		return;
@@ -235,7 +235,7 @@ static void a_write_with_an_immediate_takes_a_receive(void)
 				       2048);
 	struct ibv_wc wc;
 
-	if (!can(PIER_TASK_WRITE_IMM))
+	if (!can(IBV_WR_RDMA_WRITE_WITH_IMM))
 		return;
 	wr.imm_data = 0xfeed;
 	fill(loop.a.buf, 2000, 1);
@@ -266,7 +266,7 @@ static void atomics_return_what_was_there(void)
 	uint64_t *word = (uint64_t *)(loop.b.buf + 64);
 	const uint64_t *was = (const uint64_t *)loop.a.buf;
 
-	if (!can(PIER_TASK_FETCH_ADD))
+	if (!can(IBV_WR_ATOMIC_FETCH_AND_ADD))
 		return;
 	*word = 1000;
 	wr.wr.atomic.remote_addr = (uintptr_t)word;

@@ -534,12 +534,40 @@ static void a_retrieved_receive_keeps_its_connection(void)
 	peer_unpair(&c, &d);
 }
 
+/* A type without its row in the table has no words; nor has one beyond it. */
+static void every_type_has_a_name_and_a_key_of_its_own(void)
+{
+	const struct pier_devinfo *info = pier_dev_info(dev);
+	int last = 0, type, before;
+	char range[64];
+
+	while (pier_devinfo_can_task(info, last) != -EINVAL)
+		last++;
+	OK(last > PIER_TASK_FETCH_ADD);
+	snprintf(range, sizeof(range), "task type %d: 0 to %d", last, last - 1);
+	LIKE(pier_last_error(), range);
+	for (type = 0; type < last; type++) {
+		const char *key = pier_task_type_key(type);
+
+		if (!OK(pier_task_type_name(type) && key))
+			continue;
+		OK(!strchr(key, ' ') && strcmp(key, "unknown"));
+		for (before = 0; before < type; before++)
+			OK(strcmp(key, pier_task_type_key(before)));
+	}
+	IS_STR(pier_task_type_name(PIER_TASK_SEND_IMM), "send with immediate");
+	IS_STR(pier_task_type_key(PIER_TASK_SEND_IMM), "send_imm");
+	IS_STR(pier_task_type_name(last), "unknown");
+	IS_STR(pier_task_type_key(last), "unknown");
+}
+
 int main(void)
 {
 	if (pier_dev_open(NULL, &dev))
 		return tap_skip_all(pier_last_error());
 	if (!peer_pair(&a, &b, dev, NULL, LEN))
 		return tap_done();
+	TEST(every_type_has_a_name_and_a_key_of_its_own);
 	TEST(a_task_is_submitted_again_and_again);
 	TEST(a_submitted_task_is_refused_a_second_time);
 	TEST(a_task_without_a_callback_is_retrieved);

@@ -25,7 +25,11 @@ static const struct pier__limits limits = {
 	.cqe = 1 << 20,
 	.pkeys = 1,
 	.rd_atomic = SOFT_RD_ATOMIC,
-	.tasks = (UINT32_C(2) << PIER_TASK_FETCH_ADD) - 1,
+	.opcodes = 1u << IBV_WR_SEND | 1u << IBV_WR_SEND_WITH_IMM |
+		   1u << IBV_WR_RDMA_READ | 1u << IBV_WR_RDMA_WRITE |
+		   1u << IBV_WR_RDMA_WRITE_WITH_IMM |
+		   1u << IBV_WR_ATOMIC_CMP_AND_SWP |
+		   1u << IBV_WR_ATOMIC_FETCH_AND_ADD,
 	.atomic_cpu = true,
 	.srq_flush = false,
 	.retry_7_forever = false,

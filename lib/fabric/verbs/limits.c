@@ -2,8 +2,6 @@
 #include <errno.h>
 #include <stdint.h>
 
-#include <pier/task.h>
-
 #include "core/fail.h"
 #include "fabric/verbs/verbs_impl.h"
 
@@ -127,17 +125,18 @@ static int try_out(struct ibv_context *ctx, struct pier__limits *ret)
 	return err;
 }
 
-static uint32_t tasks_of(const struct ibv_device_attr *attr, bool iwarp)
+static uint32_t opcodes_of(const struct ibv_device_attr *attr, bool iwarp)
 {
-	uint32_t tasks = 1u << PIER_TASK_SEND | 1u << PIER_TASK_RECEIVE |
-			 1u << PIER_TASK_READ | 1u << PIER_TASK_WRITE;
+	uint32_t opcodes = 1u << IBV_WR_SEND | 1u << IBV_WR_RDMA_READ |
+			   1u << IBV_WR_RDMA_WRITE;
 
 	if (!iwarp)	/* its wire has no immediates */
-		tasks |= 1u << PIER_TASK_SEND_IMM | 1u << PIER_TASK_WRITE_IMM;
+		opcodes |= 1u << IBV_WR_SEND_WITH_IMM |
+			   1u << IBV_WR_RDMA_WRITE_WITH_IMM;
 	if (attr->atomic_cap != IBV_ATOMIC_NONE)
-		tasks |= 1u << PIER_TASK_COMPARE_SWAP |
-			 1u << PIER_TASK_FETCH_ADD;
-	return tasks;
+		opcodes |= 1u << IBV_WR_ATOMIC_CMP_AND_SWP |
+			   1u << IBV_WR_ATOMIC_FETCH_AND_ADD;
+	return opcodes;
 }
 
 static void take_attr(const struct ibv_device_attr *attr, bool iwarp,
@@ -155,7 +154,7 @@ static void take_attr(const struct ibv_device_attr *attr, bool iwarp,
 	ret->cqe = (uint32_t)attr->max_cqe;
 	ret->rd_atomic = min_u32((uint32_t)attr->max_qp_rd_atom,
 				 (uint32_t)attr->max_qp_init_rd_atom);
-	ret->tasks = tasks_of(attr, iwarp);
+	ret->opcodes = opcodes_of(attr, iwarp);
 	ret->atomic_cpu = attr->atomic_cap == IBV_ATOMIC_GLOB;
 	ret->by_address = iwarp;
 	/*

@@ -70,7 +70,11 @@ void pier_task_free(struct pier_task *task);
 /* 0, a negative error, or -EINPROGRESS while submitted. */
 int pier_task_status(const struct pier_task *task);
 enum pier_task_type pier_task_type(const struct pier_task *task);
+
+/* "send with immediate", for people; "send_imm", for programs, as in JSON. */
 const char *pier_task_type_name(enum pier_task_type type);
+const char *pier_task_type_key(enum pier_task_type type);
+
 struct pier_ctx *pier_task_ctx(const struct pier_task *task);
 void *pier_task_arg(const struct pier_task *task);
 

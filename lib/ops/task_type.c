@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+
+#include "core/fail.h"
+#include "dev/dev_impl.h"
+#include "ops/task_type.h"
+
+const struct pier__task_type pier__task_types[] = {
+	[PIER_TASK_SEND] = {
+		.name = "send",
+		.key = "send",
+		.opcode = IBV_WR_SEND,
+		.src = PIER__BUF_LOCAL,
+		.build = pier__rdma_build_send,
+		.kind = &pier__rdma_send,
+		.empty = &pier__rdma_send,
+		.may_inline = true,
+	},
+	[PIER_TASK_SEND_IMM] = {
+		.name = "send with immediate",
+		.key = "send_imm",
+		.opcode = IBV_WR_SEND_WITH_IMM,
+		.src = PIER__BUF_LOCAL,
+		.build = pier__rdma_build_send,
+		.kind = &pier__rdma_send,
+		.empty = &pier__rdma_send,
+		.may_inline = true,
+	},
+	[PIER_TASK_RECEIVE] = {
+		.name = "receive",
+		.key = "receive",
+		.opcode = IBV_WR_SEND,
+		.dst = PIER__BUF_LOCAL,
+		.build = pier__rdma_build_recv,
+		.kind = &pier__rdma_recv,
+		.empty = &pier__rdma_recv,
+		.receives = true,
+	},
+	[PIER_TASK_READ] = {
+		.name = "read",
+		.key = "read",
+		.opcode = IBV_WR_RDMA_READ,
+		.src = PIER__BUF_REMOTE,
+		.dst = PIER__BUF_LOCAL,
+		.access = PIER_REMOTE_READ,
+		.build = pier__rdma_build_read,
+		.kind = &pier__rdma_copy,
+		.empty = &pier__rdma_nothing,
+	},
+	[PIER_TASK_WRITE] = {
+		.name = "write",
+		.key = "write",
+		.opcode = IBV_WR_RDMA_WRITE,
+		.src = PIER__BUF_LOCAL,
+		.dst = PIER__BUF_REMOTE,
+		.access = PIER_REMOTE_WRITE,
+		.build = pier__rdma_build_write,
+		.kind = &pier__rdma_copy,
+		.empty = &pier__rdma_nothing,
+		.may_inline = true,
+	},
+	[PIER_TASK_WRITE_IMM] = {
+		.name = "write with immediate",
+		.key = "write_imm",
+		.opcode = IBV_WR_RDMA_WRITE_WITH_IMM,
+		.src = PIER__BUF_LOCAL,
+		.dst = PIER__BUF_REMOTE,
+		.access = PIER_REMOTE_WRITE,
+		.build = pier__rdma_build_write,
+		.kind = &pier__rdma_copy,
+		.empty = &pier__rdma_nothing,
+		.may_inline = true,
+	},
+	[PIER_TASK_COMPARE_SWAP] = {
+		.name = "compare and swap",
+		.key = "compare_swap",
+		.opcode = IBV_WR_ATOMIC_CMP_AND_SWP,
+		.src = PIER__BUF_LOCAL,
+		.dst = PIER__BUF_REMOTE,
+		.access = PIER_REMOTE_ATOMIC,
+		.build = pier__rdma_build_atomic,
+		.kind = &pier__rdma_copy,
+		.src_grows = true,
+	},
+	[PIER_TASK_FETCH_ADD] = {
+		.name = "fetch and add",
+		.key = "fetch_add",
+		.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
+		.src = PIER__BUF_LOCAL,
+		.dst = PIER__BUF_REMOTE,
+		.access = PIER_REMOTE_ATOMIC,
+		.build = pier__rdma_build_atomic,
+		.kind = &pier__rdma_copy,
+		.src_grows = true,
+	},
+};
+
+const unsigned int pier__task_type_count =
+	sizeof(pier__task_types) / sizeof(pier__task_types[0]);
+
+static bool is_known(enum pier_task_type type)
+{
+	return (unsigned int)type < pier__task_type_count;
+}
+
+const char *pier_task_type_name(enum pier_task_type type)
+{
+	return is_known(type) ? pier__task_types[type].name : "unknown";
+}
+
+const char *pier_task_type_key(enum pier_task_type type)
+{
+	return is_known(type) ? pier__task_types[type].key : "unknown";
+}
+
+int pier_devinfo_can_task(const struct pier_devinfo *info,
+			  enum pier_task_type type)
+{
+	uint32_t bit;
+
+	if (!is_known(type))
+		return pier__fail(-EINVAL, "unknown task type %d: 0 to %u",
+				  (int)type, pier__task_type_count - 1);
+	bit = UINT32_C(1) << pier__task_types[type].opcode;
+	return info->port.limits.opcodes & bit ? 0 : -EOPNOTSUPP;
+}
