@@ -40,6 +40,7 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/core/op.h \
 	%D%/core/random.c \
 	%D%/core/random.h \
+	%D%/core/roce.h \
 	%D%/core/sockaddr.c \
 	%D%/core/sockaddr.h \
 	%D%/core/version.c \

@@ -9,8 +9,8 @@
 #include "core/clock.h"
 #include "core/copy.h"
 #include "core/fail.h"
+#include "core/roce.h"
 
-#define ROCE_PORT 4791	/* of standard RDMA devices */
 
 /*
  * The active side: look the name up, then for each address in turn find the
@@ -224,14 +224,14 @@ static const char *ports_text(const struct pier_conn *conn, char *ret,
 	if (port->link_layer == IBV_LINK_LAYER_INFINIBAND ||
 	    port->limits.by_address)
 		return ret;
-	if (own == ROCE_PORT)
+	if (own == ROCE_UDP_PORT)
 		snprintf(ret, size, ", and does the network let UDP port %u "
 			 "pass", own);
 	else
 		snprintf(ret, size, ", and does the network let UDP port %u "
 			 "pass there and port %u back, or %u both ways if it "
-			 "is a standard RDMA device",
-			 conn->cm->attempt->peer.port, own, ROCE_PORT);
+			 "is a RoCE device",
+			 conn->cm->attempt->peer.port, own, ROCE_UDP_PORT);
 	return ret;
 }
 
@@ -331,7 +331,7 @@ static bool is_decided(const struct pier_conn *conn,
 {
 	size_t i;
 
-	if (ev->reason != PIER__REJ_CONSUMER)
+	if (ev->reason != ROCE_REJ_CONSUMER)
 		return false;
 	for (i = 0; i < ev->len; i++)
 		if (ev->data[i])
@@ -355,7 +355,7 @@ static const char *remedy(int err)
 {
 	if (err == -EADDRINUSE)
 		return "nobody has that UDP port there, and were the peer a "
-		       "standard RDMA device, its answers would come to UDP "
+		       "RoCE device, its answers would come to UDP "
 		       "port 4791 here, which is taken: unload rdma_rxe, end "
 		       "the other process that has it, or use a network "
 		       "namespace of its own";

@@ -34,7 +34,6 @@ struct pier__rdmacm {
 	struct pier__list refused;	/* requests that are to be */
 };
 
-#define PIER__REJ_CONSUMER 28	/* of IBTA's reasons */
 
 /* A request that nobody was told of: not a connection yet. */
 struct pier__pending_request {

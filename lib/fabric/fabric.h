@@ -269,8 +269,8 @@ struct pier__fabric_qp {
 
 	/*
 	 * As ibv_modify_qp(3).  @udp_port: where the peer listens, for the
-	 * move to RTR; 4791 for standard peers.  Errors: -EADDRINUSE, such a
-	 * peer sends to our port 4791, which somebody else has.
+	 * move to RTR; 4791 for RoCE devices.  Errors: -EADDRINUSE, such a
+	 * device sends to our port 4791, which somebody else has.
 	 */
 	int (*qp_modify)(struct pier__qp *qp, struct ibv_qp_attr *attr,
 			 int mask, uint16_t udp_port);

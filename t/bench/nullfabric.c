@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "bench/nullfabric.h"
+#include "core/roce.h"
 
 #define RING 1024u
 
@@ -95,7 +96,7 @@ static int null_chan_create(struct pier__fdev *fdev, struct pier__chan **ret)
 		return -ENOMEM;
 	chan->fdev = fdev;
 	chan->fd = eventfd(0, EFD_CLOEXEC);
-	chan->udp_port = 4791;
+	chan->udp_port = ROCE_UDP_PORT;
 	*ret = chan;
 	return 0;
 }

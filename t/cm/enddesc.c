@@ -9,6 +9,7 @@
 
 #include "cm/conn_impl.h"
 #include "core/crc.h"
+#include "core/roce.h"
 #include "core/wire.h"
 #include "t/lib/tap.h"
 
@@ -20,7 +21,7 @@ static struct pier__end some_end(unsigned int gids)
 		.created = 1700000000, .valid = 60, .nonce = UINT64_MAX,
 		.dev_id = { 1, 2, 3, 4, 5, 6, 7, 8 },
 		.qpn = 0xabcdef, .psn = 0xffffff, .link_layer = 2, .lid = 9,
-		.mtu = 4096, .udp_port = 4791,
+		.mtu = 4096, .udp_port = ROCE_UDP_PORT,
 		.ctl_addr = UINT64_C(0x7fff12345678), .ctl_rkey = 0xdeadbeef,
 		.access = PIER_REMOTE_READ | PIER_REMOTE_WRITE,
 		.rd_atomic = 16, .message = UINT64_C(1) << 31,

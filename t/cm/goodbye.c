@@ -32,7 +32,7 @@ static bool owes(struct pier__qp *qp)
 	bool ret;
 
 	pier__soft_ep_enter(ep);
-	ret = pier__soft_ep_owes(ep);
+	ret = pier__soft_ep_replies_pending(ep);
 	pier__soft_ep_leave(ep);
 	return ret;
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/roce.h"
 #include "t/lib/caller.h"
 #include "t/lib/netns.h"
 #include "t/lib/pair.h"
@@ -258,7 +259,8 @@ static bool join_port(uint16_t port)
 /* Port 4791 is the other's: soft peers are served at the listener's own. */
 static void two_processes_listen_on_one_host(void)
 {
-	struct pier_listen_config cfg = { .size = sizeof(cfg), .port = 4791 };
+	struct pier_listen_config cfg = { .size = sizeof(cfg),
+					  .port = ROCE_UDP_PORT };
 	struct pier_listener *none = NULL;
 	char warning[256] = "";
 	struct pair other;

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "core/roce.h"
 #include "t/lib/cable.h"
 #include "t/lib/caller.h"
 #include "t/lib/pair.h"
@@ -18,7 +19,6 @@
  */
 #define LEN 4096
 #define FAR "10.9.5.2"
-#define STANDARD_PORT 4791
 
 static struct pier_dev *dev;
 static struct caller client, server;
@@ -159,7 +159,7 @@ static void a_listener_without_a_word_is_waited_for(void)
 
 static void that_port_4791_is_taken_here_is_told(void)
 {
-	uint16_t port = STANDARD_PORT, none = 0;
+	uint16_t port = ROCE_UDP_PORT, none = 0;
 	int fd = silent(&port);
 
 	close(silent(&none));
@@ -173,7 +173,7 @@ static void that_port_4791_is_taken_here_is_told(void)
 static void a_sample_waits_for_its_server_all_the_same(void)
 {
 	struct pier_args args = PIER_ARGS_RENDEZVOUS;
-	uint16_t port = STANDARD_PORT, none = 0;
+	uint16_t port = ROCE_UDP_PORT, none = 0;
 	struct pier_conn *conn = NULL;
 	int fd = silent(&port);
 
@@ -215,7 +215,7 @@ static void a_sample_without_a_server_tells_the_refusal_it_heard(void)
 
 static void so_it_is_over_ipv6(void)
 {
-	uint16_t port = STANDARD_PORT, none = 0;
+	uint16_t port = ROCE_UDP_PORT, none = 0;
 	int fd = silent(&port);
 
 	close(silent(&none));

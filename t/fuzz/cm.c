@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <string.h>
 
+#include "core/roce.h"
 #include "t/fuzz/cm.h"
 
 /*
@@ -23,7 +24,6 @@ enum message_flags {
 #define HEADER_LEN 24
 #define BODY_MAX (SOFT_MAD_LEN - HEADER_LEN)
 #define LINUX_GUID UINT64_C(0x505400fffe123456)
-#define GSI_QKEY 0x80010000u
 
 static uint64_t guid_of(uint32_t flags)
 {
@@ -91,8 +91,11 @@ static uint32_t take_bytes(struct fuzz_in *in, uint8_t *ret, uint32_t len)
 }
 
 static const struct soft_hdr for_qp1 = {
-	.opcode = SOFT_UD_SEND_ONLY, .pkey = 0xffff, .qpn = SOFT_GSI_QPN,
-	.src_qpn = SOFT_GSI_QPN, .qkey = GSI_QKEY,
+	.opcode = SOFT_UD_SEND_ONLY,
+	.pkey = ROCE_PKEY_DEFAULT,
+	.qpn = ROCE_GSI_QPN,
+	.src_qpn = ROCE_GSI_QPN,
+	.qkey = ROCE_GSI_QKEY,
 };
 
 static void message(struct net *net, struct fuzz_in *in)
@@ -110,7 +113,7 @@ static void message(struct net *net, struct fuzz_in *in)
 	MUST(pier__soft_mad_decode(bytes, sizeof(bytes), &mad));
 	if (flags & OTHER_SOURCE)
 		rx.src = net->other;
-	rx.dst.port = flags & LINUX ? SOFT_STANDARD_PORT : NET_SERVICE;
+	rx.dst.port = flags & LINUX ? ROCE_UDP_PORT : NET_SERVICE;
 	memcpy(data, mad.data, mad.len);
 	mad.data = data;
 	aim(net, &rx, &mad, data, flags, which);
@@ -155,7 +158,7 @@ static void toggle(struct net *net, struct fuzz_in *in)
 		net->no_gid = !net->no_gid;
 		break;
 	case 1:
-		net->standard_taken = !net->standard_taken;
+		net->roce_port_taken = !net->roce_port_taken;
 		break;
 	case 2:
 		net->room = net->room == UINT32_MAX ? what >> 4 : UINT32_MAX;

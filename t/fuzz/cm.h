@@ -43,8 +43,8 @@ struct net {
 	uint32_t room;		/* packets that can be sent until more is */
 	uint32_t sent;		/* since the last step began */
 	struct soft_addr here, peer, other;
-	bool no_gid, standard_taken;
-	int standard_users;
+	bool no_gid, roce_port_taken;
+	int roce_port_users;
 	struct soft_mr_table *keys;
 	struct soft_ep *ep;
 	struct soft_cq *cq;

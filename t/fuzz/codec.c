@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <string.h>
 
+#include "core/roce.h"
 #include "fabric/soft/wire/codec.h"
 #include "fabric/soft/wire/mad.h"
 #include "t/fuzz/fuzz.h"
@@ -20,7 +21,7 @@ static void address(struct soft_addr *addr, bool v6, uint8_t last)
 		memset(&addr->ip.s6_addr[10], 0xff, 2);
 	addr->ip.s6_addr[12] = 10;
 	addr->ip.s6_addr[15] = last;
-	addr->port = 4791;
+	addr->port = ROCE_UDP_PORT;
 }
 
 /* Its ICRC made right, for identification @id. */

@@ -79,7 +79,7 @@ static void put_icrc(struct world *world)
 	tx.payload_len = (uint32_t)rx->len - 16;
 	tx.iov[0].iov_base = world->bytes + 12;
 	tx.iov[0].iov_len = tx.payload_len;
-	icrc = pier__soft_icrc(&tx, world->standard ? 4711 : 7);
+	icrc = pier__soft_icrc(&tx, world->roce_peer ? 4711 : 7);
 	for (i = 0; i < 4; i++)
 		world->bytes[rx->len - 4 + (size_t)i] =
 			(uint8_t)(icrc >> 8 * i);

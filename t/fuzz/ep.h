@@ -34,7 +34,7 @@ struct world {
 	uint8_t bytes[SOFT_PACKET_MAX + 64];
 
 	struct soft_addr here, peer;
-	bool standard;		/* the peer is on port 4791 */
+	bool roce_peer;		/* the peer is on port 4791 */
 	uint32_t mtu;
 	uint8_t rd_atomic;
 	struct soft_mr_table *keys;

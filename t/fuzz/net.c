@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/clock.h"
+#include "core/roce.h"
 #include "fabric/soft/rc/qp.h"
 #include "t/fuzz/cm.h"
 
@@ -37,7 +38,7 @@ static void check_sent(const struct net *net, const struct soft_tx *tx)
 	memcpy(bytes + tx->hdr_len, tx->iov[0].iov_base, SOFT_MAD_LEN);
 	MUST(pier__soft_decode(bytes, tx->hdr_len + SOFT_MAD_LEN + 4u, &hdr) ==
 	     tx->hdr_len);
-	MUST(hdr.qpn == SOFT_GSI_QPN && hdr.opcode == SOFT_UD_SEND_ONLY);
+	MUST(hdr.qpn == ROCE_GSI_QPN && hdr.opcode == SOFT_UD_SEND_ONLY);
 	MUST(pier__soft_mad_decode(bytes + tx->hdr_len, SOFT_MAD_LEN, &mad));
 	MUST(IN6_ARE_ADDR_EQUAL(&tx->src.ip, &net->here.ip));
 	MUST(IN6_ARE_ADDR_EQUAL(&tx->dst.ip, &net->peer.ip) ||
@@ -80,26 +81,26 @@ static int host_gid(struct soft_cm_host *host, const struct in6_addr *ip)
 	return net->no_gid || !IN6_ARE_ADDR_EQUAL(ip, &net->here.ip) ? -1 : 1;
 }
 
-static bool host_standard(struct soft_cm_host *host, bool on)
+static bool host_roce_port(struct soft_cm_host *host, bool on)
 {
 	struct net *net = host_net(host);
 
-	if (on && net->standard_taken)
+	if (on && net->roce_port_taken)
 		return false;
-	net->standard_users += on ? 1 : -1;
-	MUST(net->standard_users >= 0);
+	net->roce_port_users += on ? 1 : -1;
+	MUST(net->roce_port_users >= 0);
 	return true;
 }
 
-static void host_ring(struct soft_cm_host *host)
+static void host_notify(struct soft_cm_host *host)
 {
 	(void)host;
 }
 
 static const struct soft_cm_host_ops host_ops = {
 	.gid = host_gid,
-	.standard = host_standard,
-	.ring = host_ring,
+	.roce_port = host_roce_port,
+	.notify = host_notify,
 };
 
 static void address(struct soft_addr *addr, bool v6, uint8_t last,
@@ -128,7 +129,7 @@ void net_open(struct net *net, struct fuzz_in *in)
 	net->host.mtu = 2 + (setup >> 3 & 3);
 	net->now = 1000 * PIER__MS;
 	net->room = UINT32_MAX;
-	net->standard_taken = setup & 2;
+	net->roce_port_taken = setup & 2;
 	address(&net->here, setup & 1, 1, NET_PORT);
 	address(&net->peer, setup & 1, 2, NET_PEER_PORT);
 	address(&net->other, setup & 1, 3, NET_PEER_PORT);
@@ -186,18 +187,18 @@ static void check_conn(const struct soft_cm_conn *conn)
 	switch (conn->state) {
 	case SOFT_CM_REQ_SENT:
 	case SOFT_CM_REP_SENT:
-		MUST(timed && conn->shake && conn->id);
+		MUST(timed && conn->handshake && conn->id);
 		break;
 	case SOFT_CM_IDLE:
 	case SOFT_CM_REQ_RCVD:
 	case SOFT_CM_REP_RCVD:
-		MUST(!timed && conn->shake && conn->id);
+		MUST(!timed && conn->handshake && conn->id);
 		break;
 	case SOFT_CM_ESTABLISHED:
-		MUST(!timed && !conn->shake && conn->id);
+		MUST(!timed && !conn->handshake && conn->id);
 		break;
 	case SOFT_CM_DREQ_SENT:
-		MUST(timed && !conn->shake);
+		MUST(timed && !conn->handshake);
 		break;
 	case SOFT_CM_TIMEWAIT:
 		MUST(timed && !conn->id);
@@ -233,7 +234,7 @@ void net_check(struct net *net)
 	}
 	MUST(count == cm->count);
 	MUST(cm->timers.len <= count + 1);
-	MUST(cm->twait_count <= SOFT_CM_TWAIT_MAX);
+	MUST(cm->timewait_count <= SOFT_CM_TIMEWAIT_MAX);
 	for (i = 0; i < NET_LISTENERS; i++) {
 		if (!net->listening[i])
 			continue;
@@ -255,7 +256,7 @@ void net_close(struct net *net)
 	net_check(net);
 	net_wait(net, 600 * 1000 * PIER__MS);
 	MUST(!pier__soft_cm_count(net->cm));
-	MUST(!net->standard_users && !net->cm->twait_count);
+	MUST(!net->roce_port_users && !net->cm->timewait_count);
 	MUST(!net->cm->timers.len && pier__list_empty(&net->cm->events));
 	pier__soft_cm_destroy(net->cm);
 	pier__soft_qp_destroy(net->qp);

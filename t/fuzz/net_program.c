@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "core/roce.h"
 #include "fabric/soft/rc/qp.h"
 #include "t/fuzz/cm.h"
 
@@ -48,13 +49,14 @@ void net_listen(struct net *net, unsigned int i, bool on)
 		return;
 	net->listening[i] = on;
 	if (on) {
-		listener->standard = net->host.ops->standard(&net->host, true);
+		listener->roce_port =
+			net->host.ops->roce_port(&net->host, true);
 		pier__soft_cm_listen(net->cm, listener);
 		return;
 	}
 	pier__soft_cm_unlisten(net->cm, listener);
-	if (listener->standard)
-		net->host.ops->standard(&net->host, false);
+	if (listener->roce_port)
+		net->host.ops->roce_port(&net->host, false);
 }
 
 static struct pier__cm_param param(const struct net_end *end, size_t len)
@@ -75,7 +77,7 @@ void net_connect(struct net *net, size_t len)
 	if (!end)
 		return;
 	p = param(end, len);
-	dst.port = len & 1 ? NET_SERVICE : SOFT_STANDARD_PORT;
+	dst.port = len & 1 ? NET_SERVICE : ROCE_UDP_PORT;
 	MUST(!pier__soft_cm_resolved(net->cm, &net->here, &dst, end,
 				     &end->id));
 	end->step = NET_RESOLVED;

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "core/clock.h"
+#include "core/roce.h"
 #include "t/fuzz/ep.h"
 
 #define GAP 0x5a		/* the pattern where nobody may write */
@@ -153,11 +154,11 @@ void world_open(struct world *world, struct fuzz_in *in)
 	world->now = 1000 * PIER__MS;
 	world->room = UINT32_MAX;
 	world->mtu = 256u << (setup & 3);
-	world->standard = setup & 4;
+	world->roce_peer = setup & 4;
 	world->rd_atomic = setup & 8 ? 1 : 4;
 	address(&world->here, setup & 16, 1, 5000);
 	address(&world->peer, setup & 16, 2,
-		world->standard ? SOFT_STANDARD_PORT : 5000);
+		world->roce_peer ? ROCE_UDP_PORT : 5000);
 	MUST(!pier__soft_mr_table_create(&world->keys));
 	regions_open(world);
 	MUST(!pier__soft_ep_create(&world->io, world->keys, &world->ep));
@@ -282,7 +283,7 @@ static void check_quiet(const struct world *world)
 		MUST(world->fate[i] != FATE_POSTED);
 	for (i = 0; i < WORLD_QPS; i++)
 		MUST(!world->qp[i]->req.inflight &&
-		     !world->qp[i]->dest->inflight);
+		     !world->qp[i]->cwnd->inflight);
 	MUST(c->rx_packets == world->received);
 	MUST(c->tx_packets == world->sent);
 	MUST(c->dropped + c->bad_icrc <= c->rx_packets);
@@ -303,7 +304,7 @@ void world_close(struct world *world)
 	check_memory(world);
 	for (i = 0; i < WORLD_QPS; i++)
 		pier__soft_qp_destroy(world->qp[i]);
-	MUST(pier__list_empty(&world->ep->dests));
+	MUST(pier__list_empty(&world->ep->cwnds));
 	pier__soft_srq_destroy(world->srq);
 	pier__soft_cq_destroy(world->cq);
 	pier__soft_ep_destroy(world->ep);

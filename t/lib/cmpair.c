@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/clock.h"
+#include "core/roce.h"
 #include "t/lib/cmpair.h"
 #include "t/lib/tap.h"
 
@@ -29,56 +30,57 @@ static struct soft_io *further(struct cm_side *side, uint16_t port)
 {
 	struct soft_io *io = vnet_node(&side->pair->net, side->ip, port);
 
-	pier__soft_ep_receive_also(side->ep, io);
+	pier__soft_ep_add_io(side->ep, io);
 	vnet_attach(io, side->ep);
 	return io;
 }
 
-static bool side_standard(struct soft_cm_host *host, bool on)
+static bool side_roce_port(struct soft_cm_host *host, bool on)
 {
 	struct cm_side *side = (struct cm_side *)host;
 
-	if (on && side->standard_taken)
+	if (on && side->roce_port_taken)
 		return false;
-	side->standard_users += on ? 1 : -1;
-	if (on && !side->standard_io)
-		side->standard_io = further(side, SOFT_STANDARD_PORT);
+	side->roce_port_users += on ? 1 : -1;
+	if (on && !side->roce_io)
+		side->roce_io = further(side, ROCE_UDP_PORT);
 	return true;
 }
 
-static bool side_knock(struct soft_cm_host *host, const struct in6_addr *src,
-		       const struct soft_addr *dst, void **state)
+static bool side_port_probe(struct soft_cm_host *host,
+			    const struct in6_addr *src,
+			    const struct soft_addr *dst, void **state)
 {
 	struct cm_side *side = (struct cm_side *)host;
 
 	OK(IN6_ARE_ADDR_EQUAL(src, &side->addr.ip));
-	side->knocks++;
+	side->port_probes++;
 	if (!*state)
-		side->knocking++;
+		side->port_probes_open++;
 	*state = side;
-	OK(dst->port != SOFT_STANDARD_PORT);	/* that crashes some */
+	OK(dst->port != ROCE_UDP_PORT);	/* that crashes some */
 	return side->peer_closed;
 }
 
-static void side_knock_end(struct soft_cm_host *host, void *state)
+static void side_port_probe_end(struct soft_cm_host *host, void *state)
 {
 	struct cm_side *side = (struct cm_side *)host;
 
 	OK(state == side);
-	side->knocking--;
+	side->port_probes_open--;
 }
 
-static void side_ring(struct soft_cm_host *host)
+static void side_notify(struct soft_cm_host *host)
 {
 	((struct cm_side *)host)->rings++;
 }
 
 static const struct soft_cm_host_ops side_ops = {
 	.gid = side_gid,
-	.standard = side_standard,
-	.knock = side_knock,
-	.knock_end = side_knock_end,
-	.ring = side_ring,
+	.roce_port = side_roce_port,
+	.port_probe = side_port_probe,
+	.port_probe_end = side_port_probe_end,
+	.notify = side_notify,
 };
 
 static void side_open(struct cm_pair *pair, int i, const char *ip,
@@ -111,8 +113,8 @@ static void side_close(struct cm_side *side)
 		free(end);
 	}
 	pier__soft_cm_destroy(side->cm);
-	IS(side->standard_users, 0);
-	IS(side->knocking, 0);
+	IS(side->roce_port_users, 0);
+	IS(side->port_probes_open, 0);
 	pier__soft_srq_destroy(side->srq);
 	pier__soft_cq_destroy(side->cq);
 	pier__soft_ep_destroy(side->ep);
@@ -128,7 +130,7 @@ static bool tap(const struct vnet_packet *packet, void *arg)
 	struct cm_sent *sent;
 	size_t len = pier__soft_decode(packet->data, packet->len, &hdr);
 
-	if (!len || hdr.qpn != SOFT_GSI_QPN ||
+	if (!len || hdr.qpn != ROCE_GSI_QPN ||
 	    !pier__soft_mad_decode(packet->data + len, SOFT_MAD_LEN, &mad))
 		return true;
 	sent = &pair->sent[mad.attr];
@@ -180,7 +182,7 @@ void cm_listen(struct cm_pair *pair, int i, uint32_t backlog)
 	memset(&side->listener, 0, sizeof(side->listener));
 	side->listener.listener.port = CM_SERVICE;
 	side->listener.backlog = backlog;
-	side->listener.standard = !side->wants_standard;
+	side->listener.roce_port = !side->wants_roce_port;
 	pier__soft_cm_listen(side->cm, &side->listener);
 }
 
@@ -189,8 +191,8 @@ void cm_unlisten(struct cm_pair *pair, int i)
 	struct cm_side *side = &pair->side[i];
 
 	pier__soft_cm_unlisten(side->cm, &side->listener);
-	if (side->wants_standard && side->listener.standard)
-		side_standard(&side->host, false);
+	if (side->wants_roce_port && side->listener.roce_port)
+		side_roce_port(&side->host, false);
 	side->listener.backlog = 0;
 }
 
@@ -271,7 +273,7 @@ void cm_events(struct cm_side *side)
 		end = event.kind == PIER__CM_REQUEST ?
 		      end_new(side, event.id) : event.id->owner;
 		end->event = event;
-		end->told[event.kind]++;
+		end->events[event.kind]++;
 		if (event.kind == PIER__CM_REQUEST)
 			event.listener->held--;
 		if (event.len)
@@ -311,18 +313,18 @@ bool cm_connected(struct cm_pair *pair)
 	struct cm_end *end = cm_ask(pair, CM_SERVICE, NULL);
 
 	cm_run(pair, 10);
-	return IS(end->told[PIER__CM_RESPONSE], 1) &&
+	return IS(end->events[PIER__CM_RESPONSE], 1) &&
 	       OK(cm_last(&pair->side[1])) &&
-	       IS(cm_last(&pair->side[1])->told[PIER__CM_ESTABLISHED], 1);
+	       IS(cm_last(&pair->side[1])->events[PIER__CM_ESTABLISHED], 1);
 }
 
 void cm_say(struct cm_pair *pair, int i, const struct soft_addr *src,
 	    uint16_t port, const struct soft_mad *mad)
 {
 	struct soft_hdr hdr = {
-		.opcode = SOFT_UD_SEND_ONLY, .pkey = 0xffff,
-		.qpn = SOFT_GSI_QPN, .src_qpn = SOFT_GSI_QPN,
-		.qkey = 0x80010000, .ack_req = true,
+		.opcode = SOFT_UD_SEND_ONLY, .pkey = ROCE_PKEY_DEFAULT,
+		.qpn = ROCE_GSI_QPN, .src_qpn = ROCE_GSI_QPN,
+		.qkey = ROCE_GSI_QKEY, .ack_req = true,
 	};
 	uint8_t bytes[SOFT_MAD_LEN];
 	struct soft_tx tx = {
@@ -349,17 +351,29 @@ void cm_linux_req(struct cm_pair *pair, const struct soft_addr *src,
 		.src_port = 33333,
 	};
 
-	*ret = (struct soft_mad) {
-		.attr = SOFT_MAD_REQ, .tid = 0x1234500000000 | comm_id,
-		.local_id = comm_id, .guid = 0x505400fffe123456,
-		.service_id = 0x0106u << 16 | CM_SERVICE, .qpn = qpn,
-		.psn = 0x123456, .responder_resources = 8,
-		.initiator_depth = 8, .remote_timeout = 20,
-		.local_timeout = 20, .retry_count = 7, .rnr_retry = 7,
-		.max_retries = 15, .mtu = IBV_MTU_1024, .pkey = 0xffff,
-		.primary = { .local_lid = 0xffff, .remote_lid = 0xffff,
-			     .hop_limit = 64, .ack_timeout = 19 },
-		.data = data, .len = 92,
+	*ret = (struct soft_mad){
+		.attr = SOFT_MAD_REQ,
+		.tid = 0x1234500000000 | comm_id,
+		.local_id = comm_id,
+		.guid = 0x505400fffe123456,
+		.service_id = 0x0106u << 16 | CM_SERVICE,
+		.qpn = qpn,
+		.psn = 0x123456,
+		.responder_resources = 8,
+		.initiator_depth = 8,
+		.remote_timeout = 20,
+		.local_timeout = 20,
+		.retry_count = 7,
+		.rnr_retry = 7,
+		.max_retries = 15,
+		.mtu = IBV_MTU_1024,
+		.pkey = ROCE_PKEY_DEFAULT,
+		.primary = { .local_lid = 0xffff,
+			     .remote_lid = 0xffff,
+			     .hop_limit = 64,
+			     .ack_timeout = 19 },
+		.data = data,
+		.len = 92,
 	};
 	memcpy(ret->primary.local_gid, &src->ip, 16);
 	memcpy(ret->primary.remote_gid, &ip.dst, 16);

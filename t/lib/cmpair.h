@@ -18,7 +18,7 @@
 struct cm_end {
 	struct pier__cm_id *id;		/* NULL: released */
 	uint32_t qpn;
-	int told[PIER__CM_GONE + 1];	/* how often, by kind */
+	int events[PIER__CM_GONE + 1];	/* how many, by kind */
 	int over;			/* kind that ended it, or -1 */
 	int error;
 	uint16_t reason;
@@ -38,7 +38,7 @@ struct cm_side {
 	struct soft_cm_host host;	/* first */
 	struct cm_pair *pair;
 	const char *ip;
-	struct soft_io *io, *listen_io, *standard_io;
+	struct soft_io *io, *listen_io, *roce_io;
 	struct soft_addr addr;
 	struct soft_mr_table *keys;
 	struct soft_ep *ep;
@@ -47,13 +47,13 @@ struct cm_side {
 	struct soft_cm *cm;
 	struct soft_cm_listener listener;
 	enum cm_manner manner;
-	bool standard_taken;		/* port 4791 is another's */
-	bool wants_standard;		/* its listener does, from now on */
+	bool roce_port_taken;		/* port 4791 is another's */
+	bool wants_roce_port;		/* its listener does, from now on */
 	bool no_gid;			/* the address went away */
-	int standard_users, rings;
+	int roce_port_users, rings;
 	bool peer_closed;		/* its host says: the service's port */
 					/* is nobody's */
-	int knocks, knocking;		/* at it; states not ended */
+	int port_probes, port_probes_open;	/* of it; states not freed */
 	uint32_t last_qpn;
 	struct cm_end *ends;		/* owned, the newest first */
 };
@@ -99,7 +99,7 @@ struct cm_end *cm_last(struct cm_side *side);
 bool cm_connected(struct cm_pair *pair);
 
 /*
- * Have side @i hear @mad from @src, on its UDP port @port, as a standard peer
+ * Have side @i hear @mad from @src, on its UDP port @port, as a RoCE device
  * or a liar would say it.
  */
 void cm_say(struct cm_pair *pair, int i, const struct soft_addr *src,

@@ -9,6 +9,7 @@
 #include <pier/error.h>
 
 #include "core/clock.h"
+#include "core/roce.h"
 #include "fabric/verbs/verbs_impl.h"
 #include "t/lib/cmside.h"
 #include "t/lib/tap.h"
@@ -98,7 +99,7 @@ bool move(struct side *side, struct pier__cm_id *id)
 	for (int i = 0; i < 3; i++) {
 		if (!said(ops()->qp_attr(id, states[i], &attr, &mask, &port)))
 			return false;
-		IS(port, 4791);
+		IS(port, ROCE_UDP_PORT);
 		if (!said(side->fdev->fabric->qp->
 			  qp_modify(side->end.qp, &attr, mask, port)))
 			return false;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/roce.h"
 #include "fabric/soft/io/udp.h"
 #include "fabric/soft/soft.h"
 #include "t/lib/nic.h"
@@ -62,7 +63,7 @@ static void put(struct nic *nic, struct soft_hdr *hdr, const void *data,
 			    .iov_len = len },
 	};
 
-	hdr->pkey = 0xffff;
+	hdr->pkey = ROCE_PKEY_DEFAULT;
 	hdr->pad = tx.pad;
 	tx.hdr_len = (uint8_t)pier__soft_encode(hdr, tx.hdr);
 	IS(nic->io->ops->send(nic->io, &tx, 1), 1);
@@ -91,7 +92,7 @@ void nic_ack(struct nic *nic, const struct loop_end *end, uint32_t psn)
 	put(nic, &hdr, "", 0);
 }
 
-void nic_hear(struct nic *nic, struct nic_heard *ret)
+void nic_receive(struct nic *nic, struct nic_packets *ret)
 {
 	struct soft_rx rx[NIC_BATCH];
 	struct soft_hdr hdr;

@@ -21,7 +21,7 @@ struct nic {
 };
 
 /* What it was sent: opcodes in their order. */
-struct nic_heard {
+struct nic_packets {
 	int count;
 	uint8_t opcode[NIC_BATCH];
 	uint32_t psn[NIC_BATCH];
@@ -45,6 +45,6 @@ void nic_send(struct nic *nic, const struct loop_end *end, uint8_t opcode,
 void nic_ack(struct nic *nic, const struct loop_end *end, uint32_t psn);
 
 /* What has arrived since it was last asked. */
-void nic_hear(struct nic *nic, struct nic_heard *ret);
+void nic_receive(struct nic *nic, struct nic_packets *ret);
 
 #endif

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/roce.h"
 #include "t/lib/pcap.h"
 #include "t/lib/tap.h"
 
-#define ROCE_PORT 4791
 #define UDP_LEN 8
 
 const char *pcap_path(const char *name, const char *suffix)
@@ -119,7 +119,7 @@ bool pcap_next(struct pcap *pcap, struct vnet_packet *ret)
 		if (caplen < link + 44 || (link && !is_ip(record + 16)))
 			continue;
 		udp = parse_ip(pcap->ip, pcap->ip_len, ret);
-		if (!udp || get16(udp + 2) != ROCE_PORT)
+		if (!udp || get16(udp + 2) != ROCE_UDP_PORT)
 			continue;
 		ret->src.port = get16(udp);
 		ret->dst.port = get16(udp + 2);

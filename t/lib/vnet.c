@@ -5,6 +5,7 @@
 
 #include "core/clock.h"
 #include "core/list.h"
+#include "core/roce.h"
 #include "t/lib/vnet.h"
 
 struct event {
@@ -151,7 +152,8 @@ void vnet_build(struct vnet *net, const struct soft_tx *tx,
 
 	packet->src = tx->src;
 	packet->dst = tx->dst;
-	packet->id = vnet_random(net) % (tx->dst.port == 4791 ? 65536 : 64);
+	packet->id =
+		vnet_random(net) % (tx->dst.port == ROCE_UDP_PORT ? 65536 : 64);
 	icrc = pier__soft_icrc(tx, packet->id);
 	memcpy(p, tx->hdr, tx->hdr_len);
 	p += tx->hdr_len;

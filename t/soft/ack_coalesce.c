@@ -156,7 +156,7 @@ static bool turn(void *arg)
 	}
 	for (i = 0; i < heard * talk.answers; i++)
 		say(b, a);
-	seen.left += !pier__list_empty(&b->ep->delayed);
+	seen.left += !pier__list_empty(&b->ep->coalesced);
 	return talk.done >= talk.laps;
 }
 
@@ -266,7 +266,7 @@ static bool leave_one(void)
 		before = seen.acks;
 		if (!converse(1))
 			return false;
-		if (seen.acks == before && !pier__list_empty(&b->ep->delayed))
+		if (seen.acks == before && !pier__list_empty(&b->ep->coalesced))
 			return true;
 	}
 	return OK(false);
@@ -295,7 +295,7 @@ static int waits(void (*before)(void))
 	int i, n = 0;
 
 	for (i = 0; i < LAPS && converse(1); i++) {
-		if (pier__list_empty(&b->ep->delayed))
+		if (pier__list_empty(&b->ep->coalesced))
 			continue;
 		n++;
 		before();
@@ -350,7 +350,7 @@ static void the_middle_of_a_message_is_never_left(void)
 	talk.answers = 0;
 	say(a, b);
 	vnet_run(&pair->net, SECOND, turn, NULL);
-	OK(b->qp->resp.delay.together > 0);
+	OK(b->qp->resp.coalesce.limit > 0);
 	talk.first_only = true;
 	a->qp->req.probe = true;
 	IS(pair_send(a, 1, IBV_WR_RDMA_WRITE, 0, 4096, b, 0), 0);
@@ -359,7 +359,7 @@ static void the_middle_of_a_message_is_never_left(void)
 	pier__soft_ep_receive(b->ep, true);
 	IS(b->qp->resp.due, SOFT_DUE_ACK);
 	say(b, a);
-	OK(pier__list_empty(&b->ep->delayed));
+	OK(pier__list_empty(&b->ep->coalesced));
 	OK(!pier__list_empty(&b->ep->replying));
 out_close:
 	pair_close(pair);
@@ -389,8 +389,8 @@ static void asks(enum ibv_wr_opcode opcode, uint32_t off, int status)
 	IS(pair_send(a, ASKED, opcode, 0, 8, b, off), 0);
 	OK(vnet_run(&pair->net, SECOND, asked_completed, &last));
 	IS(last.status, status);
-	OK(!b->qp->resp.delay.waiting);
-	OK(pier__list_empty(&b->ep->delayed));
+	OK(!b->qp->resp.coalesce.waiting);
+	OK(pier__list_empty(&b->ep->coalesced));
 out_close:
 	pair_close(pair);
 }
@@ -426,7 +426,7 @@ static void check_last(uint32_t acks)
 {
 	IS(seen.acks, acks + 1);
 	IS(seen.acked, pair->net.now);
-	OK(pier__list_empty(&b->ep->delayed));
+	OK(pier__list_empty(&b->ep->coalesced));
 }
 
 static void by_error(void)

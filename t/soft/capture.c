@@ -11,6 +11,7 @@
 #include <pier/error.h>
 
 #include "core/clock.h"
+#include "core/roce.h"
 #include "fabric/soft/rc/qp.h"
 #include "fabric/soft/stats/capture.h"
 #include "fabric/soft/stats/pcap.h"
@@ -315,7 +316,7 @@ static bool there_and_back(const struct soft_rx *rx, struct vnet_packet *ret)
 
 static void a_wrong_icrc_stays_wrong_and_an_identification_is_found(void)
 {
-	struct soft_hdr hdr = { .opcode = SOFT_ACK, .pkey = 0xffff };
+	struct soft_hdr hdr = { .opcode = SOFT_ACK, .pkey = ROCE_PKEY_DEFAULT };
 	struct vnet_packet packet, back;
 	struct soft_tx tx = { .src.port = 5000, .dst.port = 6000 };
 	struct soft_rx rx;

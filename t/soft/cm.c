@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/clock.h"
+#include "core/roce.h"
 #include "t/lib/cmpair.h"
 #include "t/lib/tap.h"
 
@@ -37,7 +38,7 @@ static void two_soft_peers_need_three_messages(void)
 		IS(sent(SOFT_MAD_REP)->port, CM_PORT0);
 		IS(sent(SOFT_MAD_RTU)->count, 1);
 		IS(sent(SOFT_MAD_RTU)->port, CM_PORT1);
-		IS(pair->side[0].standard_users, 0);
+		IS(pair->side[0].roce_port_users, 0);
 	}
 	end();
 }
@@ -104,13 +105,13 @@ static void private_data_is_told_whole(void)
 	a = cm_ask(pair, CM_SERVICE, "may I");
 	cm_run(pair, 1);
 	b = cm_last(&pair->side[1]);
-	if (OK(b) && IS(b->told[PIER__CM_REQUEST], 1)) {
+	if (OK(b) && IS(b->events[PIER__CM_REQUEST], 1)) {
 		IS(b->event.len, PIER__CM_REQ_DATA);
 		IS_STR((char *)b->data, "may I");
 		OK(b->event.listener == &pair->side[1].listener.listener);
 		IS(cm_accept(&pair->side[1], b, "yes"), 0);
 		cm_run(pair, 1);
-		IS(a->told[PIER__CM_RESPONSE], 1);
+		IS(a->events[PIER__CM_RESPONSE], 1);
 		IS(a->event.len, PIER__CM_REP_DATA);
 		IS_STR((char *)a->data, "yes");
 	}
@@ -136,7 +137,7 @@ static void what_does_not_fit_is_refused_and_changes_nothing(void)
 		IS(sent(SOFT_MAD_REP)->count, 0);
 		IS(cm_accept(&pair->side[1], b, "fits"), 0);
 		cm_run(pair, 5);
-		IS(b->told[PIER__CM_ESTABLISHED], 1);
+		IS(b->events[PIER__CM_ESTABLISHED], 1);
 		IS(cm_accept(&pair->side[1], b, "again"), -EINVAL);
 		IS(pier__soft_cm_reject(pair->side[1].cm, b->id, "", 0),
 		   -EINVAL);
@@ -151,12 +152,12 @@ static void a_lost_request_is_repeated_soon(void)
 	sent(SOFT_MAD_REQ)->lose = 1;
 	cm_ask(pair, CM_SERVICE, NULL);
 	cm_run(pair, 90);
-	IS(pair->side[0].standard_users, 0);
+	IS(pair->side[0].roce_port_users, 0);
 	IS(cm_establish(&pair->side[0], cm_last(&pair->side[0])), 0);
 	cm_run(pair, 10);
-	IS(cm_last(&pair->side[0])->told[PIER__CM_RESPONSE], 1);
+	IS(cm_last(&pair->side[0])->events[PIER__CM_RESPONSE], 1);
 	IS(sent(SOFT_MAD_REQ)->count, 2);
-	IS(cm_last(&pair->side[1])->told[PIER__CM_ESTABLISHED], 1);
+	IS(cm_last(&pair->side[1])->events[PIER__CM_ESTABLISHED], 1);
 	end();
 }
 
@@ -166,9 +167,9 @@ static void a_lost_response_is_repeated_soon(void)
 	sent(SOFT_MAD_REP)->lose = 2;
 	cm_ask(pair, CM_SERVICE, NULL);
 	cm_run(pair, 300);
-	IS(cm_last(&pair->side[0])->told[PIER__CM_RESPONSE], 1);
-	IS(cm_last(&pair->side[1])->told[PIER__CM_ESTABLISHED], 1);
-	IS(cm_last(&pair->side[1])->told[PIER__CM_REQUEST], 1);
+	IS(cm_last(&pair->side[0])->events[PIER__CM_RESPONSE], 1);
+	IS(cm_last(&pair->side[1])->events[PIER__CM_ESTABLISHED], 1);
+	IS(cm_last(&pair->side[1])->events[PIER__CM_REQUEST], 1);
 	end();
 }
 
@@ -178,12 +179,12 @@ static void a_lost_rtu_is_said_again_when_the_response_comes_again(void)
 	sent(SOFT_MAD_RTU)->lose = 1;
 	cm_ask(pair, CM_SERVICE, NULL);
 	cm_run(pair, 30);
-	IS(cm_last(&pair->side[1])->told[PIER__CM_ESTABLISHED], 0);
+	IS(cm_last(&pair->side[1])->events[PIER__CM_ESTABLISHED], 0);
 	cm_run(pair, 100);
-	IS(cm_last(&pair->side[1])->told[PIER__CM_ESTABLISHED], 1);
+	IS(cm_last(&pair->side[1])->events[PIER__CM_ESTABLISHED], 1);
 	IS(sent(SOFT_MAD_REP)->count, 2);
 	IS(sent(SOFT_MAD_RTU)->count, 2);
-	IS(cm_last(&pair->side[0])->told[PIER__CM_RESPONSE], 1);
+	IS(cm_last(&pair->side[0])->events[PIER__CM_RESPONSE], 1);
 	end();
 }
 
@@ -196,26 +197,26 @@ static void nobody_there_is_told_in_the_end(void)
 	a = cm_ask(pair, CM_SERVICE, NULL);
 	cm_run(pair, 20000);
 	IS(a->over, -1);
-	IS(pair->side[0].standard_users, 1);
+	IS(pair->side[0].roce_port_users, 1);
 	cm_run(pair, 60000);
 	IS(a->over, PIER__CM_UNREACHABLE);
 	IS(a->error, -ETIMEDOUT);
 	OK(sent(SOFT_MAD_REQ)->count >= 16 && sent(SOFT_MAD_REQ)->count <= 32);
-	IS(sent(SOFT_MAD_REJ)->mad.reason, SOFT_REJ_TIMEOUT);
+	IS(sent(SOFT_MAD_REJ)->mad.reason, ROCE_REJ_TIMEOUT);
 	cm_run(pair, 60000);
 	IS(pier__soft_cm_count(pair->side[0].cm), 0);
-	IS(pair->side[0].standard_users, 0);
+	IS(pair->side[0].roce_port_users, 0);
 	end();
 }
 
 static void a_port_that_is_taken_does_not_keep_a_client_from_soft_peers(void)
 {
 	begin();
-	pair->side[0].standard_taken = true;
+	pair->side[0].roce_port_taken = true;
 	sent(SOFT_MAD_REQ)->lose = 5;
 	cm_ask(pair, CM_SERVICE, NULL);
 	cm_run(pair, 2000);
-	IS(cm_last(&pair->side[0])->told[PIER__CM_RESPONSE], 1);
+	IS(cm_last(&pair->side[0])->events[PIER__CM_RESPONSE], 1);
 	end();
 }
 
@@ -238,8 +239,8 @@ static void a_program_that_decides_slowly_is_waited_for(void)
 	b = cm_last(&pair->side[1]);
 	IS(cm_accept(&pair->side[1], b, NULL), 0);
 	cm_run(pair, 10);
-	IS(b->told[PIER__CM_REQUEST], 1);
-	IS(b->told[PIER__CM_ESTABLISHED], 1);
+	IS(b->events[PIER__CM_REQUEST], 1);
+	IS(b->events[PIER__CM_ESTABLISHED], 1);
 	end();
 }
 
@@ -253,12 +254,12 @@ static void a_client_that_moves_its_qp_slowly_is_waited_for(void)
 	cm_run(pair, 3000);
 	OK(sent(SOFT_MAD_REP)->count >= 2);
 	IS(sent(SOFT_MAD_MRA)->mad.message, SOFT_MAD_OF_REP);
-	IS(a->told[PIER__CM_RESPONSE], 1);
+	IS(a->events[PIER__CM_RESPONSE], 1);
 	b = cm_last(&pair->side[1]);
-	IS(b->told[PIER__CM_ESTABLISHED], 0);
+	IS(b->events[PIER__CM_ESTABLISHED], 0);
 	IS(cm_establish(&pair->side[0], a), 0);
 	cm_run(pair, 10);
-	IS(b->told[PIER__CM_ESTABLISHED], 1);
+	IS(b->events[PIER__CM_ESTABLISHED], 1);
 	end();
 }
 
@@ -288,7 +289,7 @@ static void a_rejection_is_told_with_its_reason_and_data(void)
 	a = cm_ask(pair, CM_SERVICE, NULL);
 	cm_run(pair, 10);
 	IS(a->over, PIER__CM_REJECTED);
-	IS(a->reason, SOFT_REJ_CONSUMER);
+	IS(a->reason, ROCE_REJ_CONSUMER);
 	IS(a->event.len, PIER__CM_REJ_DATA);
 	IS_STR((char *)a->data, "go away");
 	IS(cm_last(&pair->side[1])->over, -1);
@@ -318,16 +319,16 @@ static void a_listener_gets_port_4791_when_it_is_free_again(void)
 
 	pair = cm_open(1, false, 0);
 	server = &pair->side[1];
-	server->wants_standard = true;
-	server->standard_taken = true;
+	server->wants_roce_port = true;
+	server->roce_port_taken = true;
 	cm_listen(pair, 1, 8);
 	cm_run(pair, 3500);
-	IS(server->standard_users, 0);
-	OK(!server->listener.standard);
-	server->standard_taken = false;
+	IS(server->roce_port_users, 0);
+	OK(!server->listener.roce_port);
+	server->roce_port_taken = false;
 	cm_run(pair, 1500);
-	IS(server->standard_users, 1);
-	OK(server->listener.standard);
+	IS(server->roce_port_users, 1);
+	OK(server->listener.roce_port);
 	end();
 }
 
@@ -350,7 +351,7 @@ static void requests_beyond_the_backlog_are_put_off(void)
 	/* They try again, and get their turn. */
 	cm_run(pair, 10000);
 	for (b = cm_last(server); b; b = b->next)
-		n += b->told[PIER__CM_ESTABLISHED];
+		n += b->events[PIER__CM_ESTABLISHED];
 	IS(n, 10);
 	end();
 }
@@ -375,7 +376,7 @@ static void a_request_just_told_has_kept_its_place(void)
 		event.listener->held--;
 		pier__soft_cm_release(server->cm, event.id);
 		cm_run(pair, 10000);
-		IS(b->told[PIER__CM_RESPONSE], 1);
+		IS(b->events[PIER__CM_RESPONSE], 1);
 	}
 	end();
 }
@@ -392,7 +393,7 @@ static void requests_not_told_are_rejected_when_the_listener_goes(void)
 	cm_run(pair, 10);
 	OK(!cm_last(&pair->side[1]));
 	IS(a->over, PIER__CM_REJECTED);
-	IS(a->reason, SOFT_REJ_CONSUMER);
+	IS(a->reason, ROCE_REJ_CONSUMER);
 	end();
 }
 
@@ -428,7 +429,7 @@ static void a_dead_request_cannot_be_accepted(void)
 	   -ECONNABORTED);
 	cm_run(pair, 1);
 	IS(b->over, PIER__CM_REJECTED);
-	IS(b->reason, SOFT_REJ_TIMEOUT);
+	IS(b->reason, ROCE_REJ_TIMEOUT);
 	end();
 }
 
@@ -459,7 +460,7 @@ static void peers_take_the_smaller_of_their_mtus(void)
 		IS(path_mtu(0), IBV_MTU_1024);
 		IS(path_mtu(1), IBV_MTU_1024);
 		IS(sent(SOFT_MAD_REQ)->count, 2);
-		IS(cm_last(&pair->side[1])->told[PIER__CM_REQUEST], 1);
+		IS(cm_last(&pair->side[1])->events[PIER__CM_REQUEST], 1);
 	}
 	end();
 	mtus(IBV_MTU_256, IBV_MTU_4096);
@@ -489,10 +490,10 @@ static void a_request_with_another_mtu_says_the_same(void)
 }
 
 /* One that does not say what it takes, and takes nothing in the end. */
-static void a_standard_peers_mtu_is_found_by_trying(void)
+static void a_roce_devices_mtu_is_found_by_trying(void)
 {
 	struct soft_mad mad = {
-		.attr = SOFT_MAD_REJ, .reason = SOFT_REJ_MTU,
+		.attr = SOFT_MAD_REJ, .reason = ROCE_REJ_MTU,
 	};
 	struct cm_end *a;
 	uint8_t mtu;
@@ -508,14 +509,14 @@ static void a_standard_peers_mtu_is_found_by_trying(void)
 		cm_run(pair, 1);
 	}
 	IS(a->over, PIER__CM_REJECTED);
-	IS(a->reason, SOFT_REJ_MTU);
+	IS(a->reason, ROCE_REJ_MTU);
 	end();
 }
 
 static void a_rejection_of_an_mtu_that_comes_twice_is_heard_once(void)
 {
 	struct soft_mad mad = {
-		.attr = SOFT_MAD_REJ, .reason = SOFT_REJ_MTU,
+		.attr = SOFT_MAD_REJ, .reason = ROCE_REJ_MTU,
 		.info_len = 1, .info = { IBV_MTU_1024 },
 	};
 
@@ -555,7 +556,7 @@ int main(void)
 	TEST(a_dead_request_cannot_be_accepted);
 	TEST(peers_take_the_smaller_of_their_mtus);
 	TEST(a_request_with_another_mtu_says_the_same);
-	TEST(a_standard_peers_mtu_is_found_by_trying);
+	TEST(a_roce_devices_mtu_is_found_by_trying);
 	TEST(a_rejection_of_an_mtu_that_comes_twice_is_heard_once);
 	return tap_done();
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/clock.h"
+#include "core/roce.h"
 #include "t/lib/cmpair.h"
 #include "t/lib/tap.h"
 
@@ -43,7 +44,7 @@ static void both_are_told(void)
 {
 	IS(end_of(0)->over, PIER__CM_DISCONNECTED);
 	IS(end_of(1)->over, PIER__CM_DISCONNECTED);
-	IS(end_of(1)->told[PIER__CM_ESTABLISHED], 1);
+	IS(end_of(1)->events[PIER__CM_ESTABLISHED], 1);
 }
 
 /* All is forgotten once timewait is over. */
@@ -105,7 +106,7 @@ static void a_dreq_stands_for_a_lost_rtu(void)
 	sent(SOFT_MAD_RTU)->lose = 1;
 	cm_ask(pair, CM_SERVICE, NULL);
 	cm_run(pair, 5);
-	IS(end_of(1)->told[PIER__CM_ESTABLISHED], 0);
+	IS(end_of(1)->events[PIER__CM_ESTABLISHED], 0);
 	IS(disconnect(0), 0);
 	cm_run(pair, 10);
 	both_are_told();
@@ -249,11 +250,11 @@ static void a_stale_connection_ends_when_its_peer_begins_anew(void)
 	};
 	cm_say(pair, 1, &src, CM_SERVICE, &mad);
 	cm_run(pair, 1);
-	IS(b->told[PIER__CM_ESTABLISHED], 1);
+	IS(b->events[PIER__CM_ESTABLISHED], 1);
 
 	cm_linux_req(pair, &src, 1001, 77, &mad, data);
 	cm_say(pair, 1, &src, CM_SERVICE, &mad);
-	IS(sent(SOFT_MAD_REJ)->mad.reason, SOFT_REJ_STALE);
+	IS(sent(SOFT_MAD_REJ)->mad.reason, ROCE_REJ_STALE);
 	IS(sent(SOFT_MAD_REJ)->mad.remote_id, 1001);
 	IS(sent(SOFT_MAD_DREQ)->mad.remote_id, 1000);
 	IS(sent(SOFT_MAD_DREQ)->mad.qpn, 77);
@@ -279,20 +280,20 @@ static void a_linux_client_is_answered_at_port_4791(void)
 
 	pair = cm_open(2, false, 8);
 	server = &pair->side[1];
-	server->host.ops->standard(&server->host, true);
+	server->host.ops->roce_port(&server->host, true);
 	src = pair->side[0].addr;
 	src.port = 0xd872;
 	cm_linux_req(pair, &src, 1000, 77, &mad, data);
-	cm_say(pair, 1, &src, SOFT_STANDARD_PORT, &mad);
+	cm_say(pair, 1, &src, ROCE_UDP_PORT, &mad);
 	cm_run(pair, 1);
 	if (OK(end_of(1))) {
-		IS(sent(SOFT_MAD_REP)->port, SOFT_STANDARD_PORT);
+		IS(sent(SOFT_MAD_REP)->port, ROCE_UDP_PORT);
 		IS(sent(SOFT_MAD_REP)->mad.tid, mad.tid);
 		IS(sent(SOFT_MAD_REP)->mad.remote_id, 1000);
 		IS(pier__soft_cm_qp_attr(server->cm, end_of(1)->id,
 					 IBV_QPS_RTR, &attr, &mask, &port),
 		   0);
-		IS(port, SOFT_STANDARD_PORT);
+		IS(port, ROCE_UDP_PORT);
 		IS(attr.dest_qp_num, 77);
 		IS(pier__soft_cm_qp_attr(server->cm, end_of(1)->id,
 					 IBV_QPS_RTS, &attr, &mask, &port),
@@ -300,7 +301,7 @@ static void a_linux_client_is_answered_at_port_4791(void)
 		IS(attr.timeout, 19);
 		IS(attr.sq_psn, 0x123456);
 	}
-	server->host.ops->standard(&server->host, false);
+	server->host.ops->roce_port(&server->host, false);
 	end();
 }
 
@@ -309,7 +310,7 @@ static void datagram_services_are_refused_and_paths_stay(void)
 	struct soft_addr src;
 	struct soft_mad mad = {
 		.attr = SOFT_MAD_SIDR_REQ, .local_id = 3, .tid = 4,
-		.service_id = 0x01111d2f, .pkey = 0xffff,
+		.service_id = 0x01111d2f, .pkey = ROCE_PKEY_DEFAULT,
 	};
 
 	if (begin()) {
@@ -393,12 +394,12 @@ static void data_makes_a_connection_established(void)
 	sent(SOFT_MAD_RTU)->lose = 1000;
 	IS(cm_establish(&pair->side[0], end_of(0)), 0);
 	cm_run(pair, 1);
-	IS(end_of(1)->told[PIER__CM_ESTABLISHED], 0);
+	IS(end_of(1)->events[PIER__CM_ESTABLISHED], 0);
 	IS(pier__soft_qp_post(qps[0], &wr, &bad), 0);
 	cm_run(pair, 1);
-	IS(end_of(1)->told[PIER__CM_ESTABLISHED], 1);
+	IS(end_of(1)->events[PIER__CM_ESTABLISHED], 1);
 	cm_run(pair, 2000);
-	IS(end_of(1)->told[PIER__CM_ESTABLISHED], 1);
+	IS(end_of(1)->events[PIER__CM_ESTABLISHED], 1);
 	IS(end_of(1)->over, -1);
 	end_with_queues();
 }

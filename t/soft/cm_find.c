@@ -3,13 +3,14 @@
 #include <string.h>
 
 #include "core/clock.h"
+#include "core/roce.h"
 #include "t/lib/cmpair.h"
 #include "t/lib/tap.h"
 
 /*
  * How a client finds out where its peer is and whether it is there at all, in
  * virtual time.  A soft listener has the service's UDP port; port 4791 of its
- * host may be another process's, or a standard device's.
+ * host may be another process's, or a RoCE device's.
  */
 static struct cm_pair *pair;
 
@@ -32,7 +33,7 @@ static void end(void)
 static void deny(void)
 {
 	struct soft_mad mad = {
-		.attr = SOFT_MAD_REJ, .reason = SOFT_REJ_SERVICE_ID,
+		.attr = SOFT_MAD_REJ, .reason = ROCE_REJ_SERVICE_ID,
 		.remote_id = sent(SOFT_MAD_REQ)->mad.local_id,
 	};
 
@@ -48,7 +49,7 @@ static void stop(bool on)
 static void refused(const struct cm_end *a)
 {
 	IS(a->over, PIER__CM_REJECTED);
-	IS(a->reason, SOFT_REJ_SERVICE_ID);
+	IS(a->reason, ROCE_REJ_SERVICE_ID);
 }
 
 static void no_listener_of_one_does_not_silence_the_other(void)
@@ -61,7 +62,7 @@ static void no_listener_of_one_does_not_silence_the_other(void)
 	deny();
 	cm_run(pair, 1000);
 	IS(a->over, -1);
-	IS(a->told[PIER__CM_RESPONSE], 1);
+	IS(a->events[PIER__CM_RESPONSE], 1);
 	end();
 }
 
@@ -80,9 +81,9 @@ static void a_listener_that_is_stopped_for_a_while_is_waited_for(void)
 	}
 	stop(false);
 	cm_run(pair, 2000);
-	IS(a->told[PIER__CM_RESPONSE], 1);
+	IS(a->events[PIER__CM_RESPONSE], 1);
 	if (OK(cm_last(&pair->side[1])))
-		IS(cm_last(&pair->side[1])->told[PIER__CM_ESTABLISHED], 1);
+		IS(cm_last(&pair->side[1])->events[PIER__CM_ESTABLISHED], 1);
 	end();
 }
 
@@ -100,12 +101,12 @@ static void a_listener_that_asked_for_patience_cannot_be_denied(void)
 		deny();
 	}
 	IS(a->over, -1);
-	IS(pair->side[0].standard_users, 0);
+	IS(pair->side[0].roce_port_users, 0);
 	b = cm_last(&pair->side[1]);
 	if (OK(b)) {
 		IS(cm_accept(&pair->side[1], b, NULL), 0);
 		cm_run(pair, 10);
-		IS(b->told[PIER__CM_ESTABLISHED], 1);
+		IS(b->events[PIER__CM_ESTABLISHED], 1);
 	}
 	end();
 }
@@ -124,8 +125,8 @@ static void a_full_backlog_cannot_be_denied(void)
 	deny();
 	vnet_run(&pair->net, 8000 * PIER__MS, NULL, NULL);
 	cm_run(pair, 10000);
-	IS(a->told[PIER__CM_RESPONSE], 1);
-	IS(b->told[PIER__CM_RESPONSE], 1);
+	IS(a->events[PIER__CM_RESPONSE], 1);
+	IS(b->events[PIER__CM_RESPONSE], 1);
 	end();
 }
 
@@ -140,8 +141,8 @@ static void a_full_backlog_is_asked_again_and_again(void)
 	vnet_run(&pair->net, 20000 * PIER__MS, NULL, NULL);
 	IS(a->over, -1);
 	cm_run(pair, 300);
-	IS(a->told[PIER__CM_RESPONSE], 1);
-	IS(b->told[PIER__CM_RESPONSE], 1);
+	IS(a->events[PIER__CM_RESPONSE], 1);
+	IS(b->events[PIER__CM_RESPONSE], 1);
 	end();
 }
 
@@ -153,15 +154,15 @@ static void nobody_on_the_services_port_makes_a_denial_final(void)
 	pair->side[0].peer_closed = true;
 	a = cm_ask(pair, CM_SERVICE, NULL);
 	cm_run(pair, 40);
-	IS(pair->side[0].knocks, 0);
-	IS(pair->side[0].standard_users, 0);
+	IS(pair->side[0].port_probes, 0);
+	IS(pair->side[0].roce_port_users, 0);
 	cm_run(pair, 20);
-	IS(sent(SOFT_MAD_REQ)->port, SOFT_STANDARD_PORT);
-	IS(pair->side[0].standard_users, 1);
+	IS(sent(SOFT_MAD_REQ)->port, ROCE_UDP_PORT);
+	IS(pair->side[0].roce_port_users, 1);
 	deny();
 	cm_run(pair, 1);
 	refused(a);
-	IS(pair->side[0].standard_users, 0);
+	IS(pair->side[0].roce_port_users, 0);
 	end();
 }
 
@@ -175,7 +176,7 @@ static void a_denial_before_that_is_known_waits_for_it(void)
 	deny();
 	cm_run(pair, 1);
 	IS(a->over, -1);
-	IS(pair->side[0].knocks, 1);
+	IS(pair->side[0].port_probes, 1);
 	pair->side[0].peer_closed = true;
 	cm_run(pair, 70);
 	refused(a);
@@ -195,7 +196,7 @@ static void a_denial_that_nothing_contradicts_is_believed(void)
 	cm_run(pair, 1000);
 	refused(a);
 	/* Was it there after all, it is not to accept what is over. */
-	IS(sent(SOFT_MAD_REJ)->mad.reason, SOFT_REJ_TIMEOUT);
+	IS(sent(SOFT_MAD_REJ)->mad.reason, ROCE_REJ_TIMEOUT);
 	cm_run(pair, 5000);
 	IS(pier__soft_cm_count(pair->side[0].cm), 0);
 	end();
@@ -213,7 +214,7 @@ static void a_listener_that_dies_can_be_denied_again(void)
 	stop(true);
 	pair->side[0].peer_closed = true;
 	cm_run(pair, 5000);
-	IS(sent(SOFT_MAD_REQ)->port, SOFT_STANDARD_PORT);
+	IS(sent(SOFT_MAD_REQ)->port, ROCE_UDP_PORT);
 	deny();
 	cm_run(pair, 1);
 	refused(a);
@@ -241,25 +242,25 @@ static void a_listener_that_begins_late_is_one_like_any(void)
 }
 
 /* Some kernels crash on what is no packet there; cmpair.c looks. */
-static void port_4791_is_not_knocked_at(void)
+static void port_4791_is_not_probed(void)
 {
 	begin(0);
 	pair->side[0].peer_closed = true;
 	cm_ask(pair, CM_SERVICE, NULL);
-	cm_ask(pair, SOFT_STANDARD_PORT, NULL);
+	cm_ask(pair, ROCE_UDP_PORT, NULL);
 	cm_run(pair, 3000);
-	IS(pair->side[0].knocks, 1);
+	IS(pair->side[0].port_probes, 1);
 	end();
 }
 
 /* Its answers come to our port 4791, which is not ours. */
-static void a_standard_peer_without_our_port_4791_is_told_as_that(void)
+static void a_roce_device_without_our_port_4791_is_told_as_that(void)
 {
 	struct cm_end *a;
 
 	begin(0);
 	pair->side[0].peer_closed = true;
-	pair->side[0].standard_taken = true;
+	pair->side[0].roce_port_taken = true;
 	a = cm_ask(pair, CM_SERVICE, NULL);
 	cm_run(pair, 1000);
 	IS(a->over, -1);	/* it may be free soon */
@@ -275,13 +276,13 @@ static void a_port_4791_that_is_free_again_is_taken(void)
 
 	begin(0);
 	pair->side[0].peer_closed = true;
-	pair->side[0].standard_taken = true;
+	pair->side[0].roce_port_taken = true;
 	a = cm_ask(pair, CM_SERVICE, NULL);
 	cm_run(pair, 500);
-	pair->side[0].standard_taken = false;
+	pair->side[0].roce_port_taken = false;
 	cm_run(pair, 10000);
 	IS(a->over, -1);
-	IS(pair->side[0].standard_users, 1);
+	IS(pair->side[0].roce_port_users, 1);
 	end();
 }
 
@@ -291,10 +292,10 @@ static void without_news_of_its_ports_both_are_asked_soon(void)
 	cm_ask(pair, CM_SERVICE, NULL);
 	cm_run(pair, 140);
 	IS(sent(SOFT_MAD_REQ)->port, CM_SERVICE);
-	IS(pair->side[0].standard_users, 0);
+	IS(pair->side[0].roce_port_users, 0);
 	cm_run(pair, 20);
-	IS(sent(SOFT_MAD_REQ)->port, SOFT_STANDARD_PORT);
-	IS(pair->side[0].standard_users, 1);
+	IS(sent(SOFT_MAD_REQ)->port, ROCE_UDP_PORT);
+	IS(pair->side[0].roce_port_users, 1);
 	end();
 }
 
@@ -306,7 +307,7 @@ static void a_request_that_came_both_ways_is_one(void)
 	begin(8);
 	server = &pair->side[1];
 	server->manner = CM_WAIT;
-	server->host.ops->standard(&server->host, true);
+	server->host.ops->roce_port(&server->host, true);
 	sent(SOFT_MAD_REQ)->lose = 2;
 	cm_ask(pair, CM_SERVICE, NULL);
 	cm_run(pair, 160);
@@ -314,7 +315,7 @@ static void a_request_that_came_both_ways_is_one(void)
 	b = cm_last(server);
 	OK(b && !b->next);
 	IS(sent(SOFT_MAD_MRA)->count, 0);
-	server->host.ops->standard(&server->host, false);
+	server->host.ops->roce_port(&server->host, false);
 	end();
 }
 
@@ -330,9 +331,9 @@ static void linux_answers(struct cm_end *a)
 	};
 
 	src.port = 0xd872;
-	cm_say(pair, 0, &src, SOFT_STANDARD_PORT, &mad);
+	cm_say(pair, 0, &src, ROCE_UDP_PORT, &mad);
 	cm_run(pair, 1);
-	IS(a->told[PIER__CM_RESPONSE], 1);
+	IS(a->events[PIER__CM_RESPONSE], 1);
 }
 
 static void a_linux_server_is_met_at_port_4791(void)
@@ -346,10 +347,10 @@ static void a_linux_server_is_met_at_port_4791(void)
 	a = cm_ask(pair, CM_SERVICE, NULL);
 	IS(sent(SOFT_MAD_REQ)->port, CM_SERVICE);
 	cm_run(pair, 55);
-	IS(sent(SOFT_MAD_REQ)->port, SOFT_STANDARD_PORT);
-	IS(client->standard_users, 1);
+	IS(sent(SOFT_MAD_REQ)->port, ROCE_UDP_PORT);
+	IS(client->roce_port_users, 1);
 	linux_answers(a);
-	IS(sent(SOFT_MAD_RTU)->port, SOFT_STANDARD_PORT);
+	IS(sent(SOFT_MAD_RTU)->port, ROCE_UDP_PORT);
 	IS(sent(SOFT_MAD_RTU)->mad.remote_id, 5);
 	end();
 }
@@ -362,24 +363,24 @@ static void the_next_time_it_is_asked_there_at_once(void)
 	cm_run(pair, 55);
 	linux_answers(cm_last(&pair->side[0]));
 	cm_ask(pair, CM_SERVICE, NULL);
-	IS(sent(SOFT_MAD_REQ)->port, SOFT_STANDARD_PORT);
+	IS(sent(SOFT_MAD_REQ)->port, ROCE_UDP_PORT);
 	end();
 }
 
-static void an_attempt_that_is_released_knocks_no_more(void)
+static void an_attempt_that_is_released_sends_no_more_probes(void)
 {
 	struct cm_end *a;
-	int knocks;
+	int port_probes;
 
 	begin(0);
 	a = cm_ask(pair, CM_SERVICE, NULL);
 	cm_run(pair, 300);
-	IS(pair->side[0].knocking, 1);
+	IS(pair->side[0].port_probes_open, 1);
 	cm_release(&pair->side[0], a);
-	knocks = pair->side[0].knocks;
+	port_probes = pair->side[0].port_probes;
 	cm_run(pair, 5000);
-	IS(pair->side[0].knocks, knocks);
-	IS(pair->side[0].knocking, 0);
+	IS(pair->side[0].port_probes, port_probes);
+	IS(pair->side[0].port_probes_open, 0);
 	end();
 }
 
@@ -395,13 +396,13 @@ int main(void)
 	TEST(a_denial_that_nothing_contradicts_is_believed);
 	TEST(a_listener_that_dies_can_be_denied_again);
 	TEST(a_listener_that_begins_late_is_one_like_any);
-	TEST(port_4791_is_not_knocked_at);
-	TEST(a_standard_peer_without_our_port_4791_is_told_as_that);
+	TEST(port_4791_is_not_probed);
+	TEST(a_roce_device_without_our_port_4791_is_told_as_that);
 	TEST(a_port_4791_that_is_free_again_is_taken);
 	TEST(without_news_of_its_ports_both_are_asked_soon);
 	TEST(a_request_that_came_both_ways_is_one);
 	TEST(a_linux_server_is_met_at_port_4791);
 	TEST(the_next_time_it_is_asked_there_at_once);
-	TEST(an_attempt_that_is_released_knocks_no_more);
+	TEST(an_attempt_that_is_released_sends_no_more_probes);
 	return tap_done();
 }

@@ -6,6 +6,7 @@
 #include <pier/counters.h>
 
 #include "core/clock.h"
+#include "core/roce.h"
 #include "fabric/soft/io/udp.h"
 #include "fabric/soft/wire/mad.h"
 #include "t/lib/caller.h"
@@ -22,7 +23,6 @@
 #define ROUNDS 200
 #define BURST 150		/* more than the backlog */
 #define GROWTH (16 << 20)	/* of the heap */
-#define GSI_QKEY 0x80010000u
 #define PATIENCE (30000 * PIER__MS)
 
 static struct pier_dev *dev;
@@ -71,13 +71,13 @@ static void ask_as_stranger(uint16_t port)
 		.responder_resources = 4, .initiator_depth = 4,
 		.remote_timeout = 20, .local_timeout = 20, .retry_count = 7,
 		.rnr_retry = 7, .max_retries = 15, .mtu = IBV_MTU_1024,
-		.pkey = 0xffff, .primary = { .ack_timeout = 16 },
+		.pkey = ROCE_PKEY_DEFAULT, .primary = { .ack_timeout = 16 },
 		.data = data, .len = sizeof(data),
 	};
 	struct soft_hdr hdr = {
-		.opcode = SOFT_UD_SEND_ONLY, .pkey = 0xffff,
-		.qpn = SOFT_GSI_QPN, .src_qpn = SOFT_GSI_QPN,
-		.qkey = GSI_QKEY,
+		.opcode = SOFT_UD_SEND_ONLY, .pkey = ROCE_PKEY_DEFAULT,
+		.qpn = ROCE_GSI_QPN, .src_qpn = ROCE_GSI_QPN,
+		.qkey = ROCE_GSI_QKEY,
 	};
 	struct soft_tx tx = {
 		.dst.port = port, .hop_limit = 64,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/clock.h"
+#include "core/roce.h"
 #include "t/lib/cmpair.h"
 #include "t/lib/pcap.h"
 #include "t/lib/tap.h"
@@ -41,7 +42,7 @@ static struct soft_mad to_server(enum soft_mad_attr attr)
 		.remote_id = sent(SOFT_MAD_REP)->mad.local_id,
 		.qpn = sent(SOFT_MAD_REP)->mad.qpn,
 		.guid = sent(SOFT_MAD_REQ)->mad.guid,
-		.reason = SOFT_REJ_CONSUMER,
+		.reason = ROCE_REJ_CONSUMER,
 	};
 }
 
@@ -119,12 +120,12 @@ static void a_response_with_wrong_ids_is_no_response(void)
 	mad.remote_id = sent(SOFT_MAD_REQ)->mad.local_id + 1;
 	cm_say(pair, 0, &src, CM_PORT0, &mad);
 	/* Its sender hears that nobody waits for it. */
-	IS(sent(SOFT_MAD_REJ)->mad.reason, SOFT_REJ_COMM_ID);
+	IS(sent(SOFT_MAD_REJ)->mad.reason, ROCE_REJ_COMM_ID);
 	mad.remote_id--;
 	mad.qpn = 1;
 	cm_say(pair, 0, &src, CM_PORT0, &mad);
 	cm_run(pair, 1);
-	IS(a->told[PIER__CM_RESPONSE], 0);
+	IS(a->events[PIER__CM_RESPONSE], 0);
 	cm_close(pair);
 }
 
@@ -225,15 +226,15 @@ static void spoil_qpn(struct soft_mad *mad, uint8_t *data)
 
 static void a_request_that_cannot_be_is_rejected_with_a_reason(void)
 {
-	IS(reason_for(spoil_port), SOFT_REJ_SERVICE_ID);
-	IS(reason_for(spoil_space), SOFT_REJ_SERVICE_ID);
-	IS(reason_for(spoil_version), SOFT_REJ_CONSUMER);
-	IS(reason_for(spoil_address), SOFT_REJ_CONSUMER);
-	IS(reason_for(spoil_transport), SOFT_REJ_TRANSPORT);
-	IS(reason_for(spoil_xrc), SOFT_REJ_TRANSPORT);
-	IS(reason_for(spoil_mtu), SOFT_REJ_MTU);
-	IS(reason_for(spoil_no_mtu), SOFT_REJ_MTU);
-	IS(reason_for(spoil_qpn), SOFT_REJ_UNSUPPORTED);
+	IS(reason_for(spoil_port), ROCE_REJ_SERVICE_ID);
+	IS(reason_for(spoil_space), ROCE_REJ_SERVICE_ID);
+	IS(reason_for(spoil_version), ROCE_REJ_CONSUMER);
+	IS(reason_for(spoil_address), ROCE_REJ_CONSUMER);
+	IS(reason_for(spoil_transport), ROCE_REJ_TRANSPORT);
+	IS(reason_for(spoil_xrc), ROCE_REJ_TRANSPORT);
+	IS(reason_for(spoil_mtu), ROCE_REJ_MTU);
+	IS(reason_for(spoil_no_mtu), ROCE_REJ_MTU);
+	IS(reason_for(spoil_qpn), ROCE_REJ_UNSUPPORTED);
 }
 
 static struct in6_addr listen_ip;
@@ -256,8 +257,8 @@ static void lost_address(struct soft_mad *mad, uint8_t *data)
 static void an_address_where_nobody_listens_is_named(void)
 {
 	inet_pton(AF_INET6, "::ffff:192.0.2.3", &listen_ip);
-	IS(reason_for(other_address), SOFT_REJ_GID);
-	IS(reason_for(lost_address), SOFT_REJ_GID);
+	IS(reason_for(other_address), ROCE_REJ_GID);
+	IS(reason_for(lost_address), ROCE_REJ_GID);
 }
 
 static void a_flood_of_requests_takes_the_backlog_and_no_more(void)
@@ -307,11 +308,11 @@ static void an_honest_client_is_served_in_a_flood(void)
 	a = cm_ask(pair, CM_SERVICE, NULL);
 	vnet_run(&pair->net, 10 * PIER__MS, NULL, NULL);
 	IS(counters->cm_overflows, 5);
-	for (i = 1; i < 500 && !a->told[PIER__CM_RESPONSE]; i++) {
+	for (i = 1; i < 500 && !a->events[PIER__CM_RESPONSE]; i++) {
 		flood(20 * i, 20);
 		cm_run(pair, 1);
 	}
-	IS(a->told[PIER__CM_RESPONSE], 1);
+	IS(a->events[PIER__CM_RESPONSE], 1);
 	cm_close(pair);
 }
 
@@ -358,7 +359,7 @@ static void a_replayed_request_makes_no_second_connection(void)
 			cm_run(pair, 1);
 		}
 		OK(!cm_last(&pair->side[1])->next);
-		IS(cm_last(&pair->side[1])->told[PIER__CM_REQUEST], 1);
+		IS(cm_last(&pair->side[1])->events[PIER__CM_REQUEST], 1);
 		IS(sent(SOFT_MAD_REP)->count, 1);
 		/* After timewait it is a request, that comes to nothing. */
 		cm_run(pair, 20000);
@@ -366,10 +367,10 @@ static void a_replayed_request_makes_no_second_connection(void)
 		vnet_deliver(&pair->net, &req);
 		cm_run(pair, 100000);
 		OK(cm_last(&pair->side[1])->next);
-		IS(cm_last(&pair->side[1])->told[PIER__CM_REQUEST], 1);
-		IS(cm_last(&pair->side[1])->told[PIER__CM_ESTABLISHED], 0);
+		IS(cm_last(&pair->side[1])->events[PIER__CM_REQUEST], 1);
+		IS(cm_last(&pair->side[1])->events[PIER__CM_ESTABLISHED], 0);
 		IS(cm_last(&pair->side[1])->over, PIER__CM_REJECTED);
-		IS(cm_last(&pair->side[0])->told[PIER__CM_RESPONSE], 1);
+		IS(cm_last(&pair->side[0])->events[PIER__CM_RESPONSE], 1);
 		IS(pier__soft_cm_count(pair->side[1].cm), 0);
 	}
 	cm_close(pair);
@@ -420,7 +421,7 @@ static void corpus_load(void)
 			break;
 		while (corpus_len < CORPUS_MAX && pcap_next(&pcap, &packet)) {
 			len = pier__soft_decode(packet.data, packet.len, &hdr);
-			if (len && hdr.qpn == SOFT_GSI_QPN)
+			if (len && hdr.qpn == ROCE_GSI_QPN)
 				memcpy(corpus[corpus_len++], packet.data + len,
 				       SOFT_MAD_LEN);
 		}

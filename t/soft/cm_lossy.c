@@ -24,15 +24,15 @@ static struct census count(int i)
 	struct cm_end *end;
 
 	for (end = pair->side[i].ends; end; end = end->next) {
-		census.up += end->told[PIER__CM_RESPONSE] |
-			     end->told[PIER__CM_ESTABLISHED];
+		census.up += end->events[PIER__CM_RESPONSE] |
+			     end->events[PIER__CM_ESTABLISHED];
 		census.down += end->over == PIER__CM_DISCONNECTED;
 		census.refused += end->over == PIER__CM_REJECTED;
 		census.other += end->over == PIER__CM_UNREACHABLE;
-		if (end->told[PIER__CM_RESPONSE] > 1 ||
-		    end->told[PIER__CM_ESTABLISHED] > 1 ||
-		    end->told[PIER__CM_REQUEST] > 1)
-			IS(end->told[PIER__CM_ESTABLISHED], 1);
+		if (end->events[PIER__CM_RESPONSE] > 1 ||
+		    end->events[PIER__CM_ESTABLISHED] > 1 ||
+		    end->events[PIER__CM_REQUEST] > 1)
+			IS(end->events[PIER__CM_ESTABLISHED], 1);
 	}
 	return census;
 }
@@ -173,7 +173,7 @@ static void releases_at_any_time_leave_nothing_behind(void)
 		cm_run(pair, 100000);
 		IS(pier__soft_cm_count(pair->side[0].cm), 0);
 		IS(pier__soft_cm_count(pair->side[1].cm), 0);
-		IS(pair->side[0].standard_users, 0);
+		IS(pair->side[0].roce_port_users, 0);
 		cm_close(pair);
 	}
 }

@@ -2,6 +2,7 @@
 #include <glob.h>
 #include <string.h>
 
+#include "core/roce.h"
 #include "fabric/soft/wire/codec.h"
 #include "t/lib/pcap.h"
 #include "t/lib/tap.h"
@@ -290,11 +291,14 @@ static void the_known_packet_is_built(void)
 					   0x44 };
 	static const uint8_t want[] = { 0x04, 0x10, 0xff, 0xff, 0, 0, 0, 0xa1,
 					0x80, 0x0a, 0x1b, 0x2e };
-	struct soft_hdr hdr = { .opcode = SOFT_SEND_ONLY, .ack_req = true,
-				.pad = 1, .pkey = 0xffff, .qpn = 0xa1,
+	struct soft_hdr hdr = { .opcode = SOFT_SEND_ONLY,
+				.ack_req = true,
+				.pad = 1,
+				.pkey = ROCE_PKEY_DEFAULT,
+				.qpn = 0xa1,
 				.psn = 0x0a1b2e };
 	struct soft_tx tx = {
-		.src = { .port = 0xcab1 }, .dst = { .port = 4791 },
+		.src = { .port = 0xcab1 }, .dst = { .port = ROCE_UDP_PORT },
 		.pad = 1, .payload_len = 7, .iov_count = 1,
 		.iov = { { (void *)payload, 7 } },
 	};

@@ -21,7 +21,7 @@
  * have no place for honest ones.
  */
 static char dir[] = "/tmp/pier-page.XXXXXX";
-static struct soft_page pages[2], *const good = pages;
+static struct soft_counters_file pages[2], *const good = pages;
 
 static const char *path(const char *name)
 {
@@ -51,16 +51,16 @@ static void make_page(void)
 	struct soft_row *row = good->row;
 
 	memset(good, 0, sizeof(*good));
-	memcpy(good->magic, SOFT_PAGE_MAGIC, sizeof(SOFT_PAGE_MAGIC));
-	good->version = SOFT_PAGE_VERSION;
+	memcpy(good->magic, SOFT_COUNTERS_MAGIC, sizeof(SOFT_COUNTERS_MAGIC));
+	good->version = SOFT_COUNTERS_VERSION;
 	good->size = sizeof(*good);
-	pier__soft_page_self(good);
+	pier__soft_counters_file_self(good);
 	row[0].kind = SOFT_ROW_EP;
 	strcpy(row[0].device, "soft_x");
 	row[0].counters.tx_packets = 7;
-	row[SOFT_PAGE_EPS].kind = SOFT_ROW_QP;
-	row[SOFT_PAGE_EPS].qpn = 5;
-	strcpy(row[SOFT_PAGE_EPS].device, "soft_x");
+	row[SOFT_ROWS_EP].kind = SOFT_ROW_QP;
+	row[SOFT_ROWS_EP].qpn = 5;
+	strcpy(row[SOFT_ROWS_EP].device, "soft_x");
 }
 
 /* Write it, @len bytes; its descriptor, which a living process has locked. */
@@ -81,7 +81,7 @@ static size_t read_pages(struct pier__counted ret[2])
 	struct pier__counteds list = { 0 };
 	size_t i;
 
-	IS(pier__soft_page_counted(0, &list), 0);
+	IS(pier__soft_counters_file_list(0, &list), 0);
 	for (i = 0; ret && i < 2 && i < list.count; i++)
 		ret[i] = list.row[i];
 	free(list.row);
@@ -186,12 +186,12 @@ static void endpoints_of_one_device_are_one(void)
 	int fd, i;
 
 	make_page();
-	for (i = 1; i < SOFT_PAGE_EPS; i++)
+	for (i = 1; i < SOFT_ROWS_EP; i++)
 		good->row[i] = good->row[0];
 	strcpy(good->row[9].device, "soft_y");
 	fd = put_page(sizeof(*good), true);
 	if (IS(read_pages(one), 3))
-		IS(one[0].values[0], 7 * (SOFT_PAGE_EPS - 1));
+		IS(one[0].values[0], 7 * (SOFT_ROWS_EP - 1));
 	close(fd);
 }
 
@@ -309,9 +309,9 @@ static void only_the_process_that_was_asked_for_is_told(void)
 
 	make_page();
 	fd = put_page(sizeof(*good), true);
-	IS(pier__soft_page_counted(getpid() + 1, &list), 0);
+	IS(pier__soft_counters_file_list(getpid() + 1, &list), 0);
 	IS(list.count, 0);
-	IS(pier__soft_page_counted(getpid(), &list), 0);
+	IS(pier__soft_counters_file_list(getpid(), &list), 0);
 	IS(list.count, 2);
 	free(list.row);
 	close(fd);
@@ -353,17 +353,17 @@ static void rows_are_private(void)
 	struct soft_counters sum;
 
 	pier_log_set_callback(warned, NULL);
-	row = pier__soft_page_ep("soft_x", 5000);
+	row = pier__soft_row_get_ep("soft_x", 5000);
 	if (!OK(row))
 		return;
 	IS(warnings, 1);
 	row->counters.resent = 3;
-	again = pier__soft_page_ep("soft_x", 5001);
+	again = pier__soft_row_get_ep("soft_x", 5001);
 	if (OK(again && again != row))
 		again->counters.resent = 4;
-	pier__soft_page_sum("soft_x", &sum);
+	pier__soft_rows_sum("soft_x", &sum);
 	IS(sum.resent, 7);
-	pier__soft_page_sum("soft_xy", &sum);
+	pier__soft_rows_sum("soft_xy", &sum);
 	IS(sum.resent, 0);
 	IS(read_pages(NULL), 0);
 	IS(warnings, 1);
@@ -371,7 +371,7 @@ static void rows_are_private(void)
 
 static void no_directory(void)
 {
-	pier__soft_page_dir = "/nowhere/at/all";
+	pier__soft_counters_dir = "/nowhere/at/all";
 	rows_are_private();
 }
 
@@ -415,8 +415,8 @@ static void on_16k(void)
 
 	if (!mount_small(16))
 		return;
-	for (i = 0; i < SOFT_PAGE_QPS; i++) {
-		row = pier__soft_page_qp("soft_x", (uint32_t)i + 1);
+	for (i = 0; i < SOFT_ROWS_QP; i++) {
+		row = pier__soft_row_get_qp("soft_x", (uint32_t)i + 1);
 		if (!row)
 			break;
 		memset(&row->counters, 0xff, sizeof(row->counters));
@@ -436,28 +436,28 @@ static void a_full_file_system_kills_nobody(void)
 
 static void rows_taken_and_given_back(void)
 {
-	struct soft_row *row[SOFT_PAGE_QPS + 1], *ep;
+	struct soft_row *row[SOFT_ROWS_QP + 1], *ep;
 	int i;
 
-	for (i = 0; i <= SOFT_PAGE_QPS; i++)
-		row[i] = pier__soft_page_qp("soft_x", 9);
-	OK(row[SOFT_PAGE_QPS - 1]);
-	OK(!row[SOFT_PAGE_QPS]);
+	for (i = 0; i <= SOFT_ROWS_QP; i++)
+		row[i] = pier__soft_row_get_qp("soft_x", 9);
+	OK(row[SOFT_ROWS_QP - 1]);
+	OK(!row[SOFT_ROWS_QP]);
 	row[3]->counters.tx_bytes = 1;
-	pier__soft_page_put(row[3]);
-	row[4] = pier__soft_page_qp("soft_y", 10);
+	pier__soft_row_put(row[3]);
+	row[4] = pier__soft_row_get_qp("soft_y", 10);
 	OK(row[4] == row[3]);
 	IS(row[4]->counters.tx_bytes, 0);
 	IS(row[4]->peer_qpn, 0);
 
-	ep = pier__soft_page_ep("soft_x", 1);
+	ep = pier__soft_row_get_ep("soft_x", 1);
 	ep->counters.tx_bytes = 5;
-	pier__soft_page_put(ep);
-	OK(pier__soft_page_ep("soft_y", 2) != ep);
-	OK(pier__soft_page_ep("soft_x", 3) == ep);
+	pier__soft_row_put(ep);
+	OK(pier__soft_row_get_ep("soft_y", 2) != ep);
+	OK(pier__soft_row_get_ep("soft_x", 3) == ep);
 	IS(ep->counters.tx_bytes, 5);
 	IS(ep->local_port, 3);
-	pier__soft_page_put(NULL);
+	pier__soft_row_put(NULL);
 }
 
 static void a_row_is_used_again_when_it_was_given_back(void)
@@ -469,15 +469,15 @@ static struct soft_row *parents;
 
 static void begin_anew(void)
 {
-	struct soft_row *row = pier__soft_page_ep("soft_x", 2);
+	struct soft_row *row = pier__soft_row_get_ep("soft_x", 2);
 	struct pier__counted one[2];
 
 	if (!OK(row))
 		return;
 	IS(row->counters.resent, 0);
 	row->counters.resent = 2;
-	pier__soft_page_put(parents);	/* does nothing */
-	OK(pier__soft_page_ep("soft_x", 3) != parents);
+	pier__soft_row_put(parents);	/* does nothing */
+	OK(pier__soft_row_get_ep("soft_x", 3) != parents);
 	IS(parents->counters.resent, 1);
 	if (IS(read_pages(one), 2))
 		OK(one[0].what.pid != one[1].what.pid);
@@ -485,7 +485,7 @@ static void begin_anew(void)
 
 static void fork_once_more(void)
 {
-	parents = pier__soft_page_ep("soft_x", 1);
+	parents = pier__soft_row_get_ep("soft_x", 1);
 	if (OK(parents)) {
 		parents->counters.resent = 1;
 		in_a_child(begin_anew);
@@ -504,7 +504,7 @@ int main(void)
 
 	if (!mkdtemp(dir))
 		return 99;
-	pier__soft_page_dir = dir;
+	pier__soft_counters_dir = dir;
 	TEST(a_good_page_is_read);
 	TEST(what_is_no_page_is_passed_over);
 	TEST(what_is_no_file_is_not_followed);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "core/clock.h"
+#include "core/roce.h"
 #include "t/lib/softpair.h"
 #include "t/lib/tap.h"
 
@@ -51,9 +52,14 @@ static void ask(uint8_t opcode, uint32_t psn, uint32_t off, uint32_t len)
 {
 	static const uint8_t data[SOFT_MTU_MAX] = "data";
 	struct soft_hdr hdr = {
-		.opcode = opcode, .psn = psn, .ack_req = true, .pkey = 0xffff,
-		.qpn = pier__soft_qp_number(b->qp), .rkey = b->mr.mr.rkey,
-		.va = (uintptr_t)b->mem + off, .dma_len = len,
+		.opcode = opcode,
+		.psn = psn,
+		.ack_req = true,
+		.pkey = ROCE_PKEY_DEFAULT,
+		.qpn = pier__soft_qp_number(b->qp),
+		.rkey = b->mr.mr.rkey,
+		.va = (uintptr_t)b->mem + off,
+		.dma_len = len,
 		.swap_add = 5,
 	};
 	bool data_too = opcode < SOFT_READ_REQUEST;
@@ -67,7 +73,7 @@ static void answer(uint8_t opcode, uint32_t psn, uint8_t syndrome,
 {
 	static const uint8_t data[SOFT_MTU_MAX] = "answer";
 	struct soft_hdr hdr = {
-		.opcode = opcode, .psn = psn, .pkey = 0xffff,
+		.opcode = opcode, .psn = psn, .pkey = ROCE_PKEY_DEFAULT,
 		.qpn = pier__soft_qp_number(a->qp), .syndrome = syndrome,
 		.original = 77,
 	};
@@ -77,7 +83,8 @@ static void answer(uint8_t opcode, uint32_t psn, uint8_t syndrome,
 
 static void a_repeated_read_stays_in_the_range_of_the_first(void)
 {
-	struct soft_hdr hdr = { .opcode = SOFT_READ_REQUEST, .pkey = 0xffff };
+	struct soft_hdr hdr = { .opcode = SOFT_READ_REQUEST,
+				.pkey = ROCE_PKEY_DEFAULT };
 	uint32_t before;
 
 	open_pair(NULL);
@@ -194,10 +201,12 @@ static void a_message_with_many_gaps_is_acknowledged_on_the_way(void)
 
 	open_pair(NULL);
 	for (psn = 0; psn < 60; psn++) {
-		hdr = (struct soft_hdr) {
+		hdr = (struct soft_hdr){
 			.opcode = psn ? SOFT_WRITE_MIDDLE : SOFT_WRITE_FIRST,
-			.pkey = 0xffff, .qpn = pier__soft_qp_number(b->qp),
-			.rkey = b->mr.mr.rkey, .va = (uintptr_t)b->mem + DST,
+			.pkey = ROCE_PKEY_DEFAULT,
+			.qpn = pier__soft_qp_number(b->qp),
+			.rkey = b->mr.mr.rkey,
+			.va = (uintptr_t)b->mem + DST,
 			.dma_len = 100 * 1024,
 		};
 		if (psn % 5 == 0) {
@@ -383,7 +392,7 @@ static void the_same_rnr_nak_twice_is_one(void)
 
 static void a_congestion_notification_does_no_harm(void)
 {
-	struct soft_hdr hdr = { .opcode = SOFT_CNP, .pkey = 0xffff };
+	struct soft_hdr hdr = { .opcode = SOFT_CNP, .pkey = ROCE_PKEY_DEFAULT };
 	static const uint8_t zero[16];
 
 	open_pair(NULL);
@@ -411,7 +420,8 @@ static void a_migrated_packet_with_marks_is_as_good(void)
 
 static void a_soft_peer_has_a_small_identification(void)
 {
-	struct soft_hdr hdr = { .opcode = SOFT_WRITE_ONLY, .pkey = 0xffff,
+	struct soft_hdr hdr = { .opcode = SOFT_WRITE_ONLY,
+				.pkey = ROCE_PKEY_DEFAULT,
 				.dma_len = 4 };
 	struct soft_tx tx = { .payload_len = 4, .iov_count = 1,
 			      .iov = { { (char *)"word", 4 } } };

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/clock.h"
+#include "core/roce.h"
 #include "t/lib/softpair.h"
 #include "t/lib/tap.h"
 
@@ -375,7 +376,7 @@ static void packet_refused(int code, uint8_t opcode, uint32_t dma_len,
 			   uint32_t len)
 {
 	static const uint8_t data[SOFT_MTU_MAX];
-	struct soft_hdr hdr = { .opcode = opcode, .pkey = 0xffff,
+	struct soft_hdr hdr = { .opcode = opcode, .pkey = ROCE_PKEY_DEFAULT,
 				.dma_len = dma_len };
 
 	hdr.qpn = pier__soft_qp_number(b->qp);
@@ -448,7 +449,7 @@ static void a_message_is_not_left_in_the_middle(void)
 		memset(&hdr, 0, sizeof(hdr));
 		hdr.opcode = SOFT_SEND_FIRST;
 		hdr.qpn = pier__soft_qp_number(b->qp);
-		hdr.pkey = 0xffff;
+		hdr.pkey = ROCE_PKEY_DEFAULT;
 		pair_inject(pair, 1, &hdr, data, 1024);
 		hdr.opcode = bad[i];
 		hdr.psn = 1;
@@ -467,7 +468,8 @@ static void a_message_is_not_left_in_the_middle(void)
 static void an_empty_last_packet_is_an_invalid_request(void)
 {
 	static const uint8_t data[1024];
-	struct soft_hdr hdr = { .opcode = SOFT_SEND_FIRST, .pkey = 0xffff };
+	struct soft_hdr hdr = { .opcode = SOFT_SEND_FIRST,
+				.pkey = ROCE_PKEY_DEFAULT };
 
 	open_pair(NULL);
 	IS(pair_recv(b, 1, DST, 5000), 0);
@@ -482,7 +484,8 @@ static void an_empty_last_packet_is_an_invalid_request(void)
 
 static void an_atomic_on_a_crooked_address_is_invalid(void)
 {
-	struct soft_hdr hdr = { .opcode = SOFT_FETCH_ADD, .pkey = 0xffff };
+	struct soft_hdr hdr = { .opcode = SOFT_FETCH_ADD,
+				.pkey = ROCE_PKEY_DEFAULT };
 
 	open_pair(NULL);
 	hdr.qpn = pier__soft_qp_number(b->qp);
@@ -497,7 +500,8 @@ static void an_atomic_on_a_crooked_address_is_invalid(void)
 
 static void more_reads_than_agreed_are_invalid(void)
 {
-	struct soft_hdr hdr = { .opcode = SOFT_READ_REQUEST, .pkey = 0xffff };
+	struct soft_hdr hdr = { .opcode = SOFT_READ_REQUEST,
+				.pkey = ROCE_PKEY_DEFAULT };
 	struct pair_opts opts = { .dest_rd_atomic = 2 };
 	uint32_t i;
 

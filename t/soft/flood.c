@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "core/clock.h"
+#include "core/roce.h"
 #include "t/lib/peer.h"
 #include "t/lib/softpair.h"
 #include "t/lib/tap.h"
@@ -36,10 +37,14 @@ static const struct soft_counters *counters(const struct side *side)
 /* A WRITE that would hit, but for what the caller changes. */
 static struct soft_hdr hit(void)
 {
-	return (struct soft_hdr) {
-		.opcode = SOFT_WRITE_ONLY, .pkey = 0xffff, .ack_req = true,
-		.qpn = pier__soft_qp_number(b->qp), .dma_len = 8,
-		.va = (uintptr_t)b->mem, .rkey = b->mr.mr.rkey,
+	return (struct soft_hdr){
+		.opcode = SOFT_WRITE_ONLY,
+		.pkey = ROCE_PKEY_DEFAULT,
+		.ack_req = true,
+		.qpn = pier__soft_qp_number(b->qp),
+		.dma_len = 8,
+		.va = (uintptr_t)b->mem,
+		.rkey = b->mr.mr.rkey,
 	};
 }
 

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include "core/clock.h"
+#include "core/roce.h"
 #include "t/lib/softpair.h"
 #include "t/lib/tap.h"
 
@@ -184,7 +185,7 @@ static void shoot(struct vnet *net, struct side *side, int i)
 		.opcode = vnet_random(net) % 0x18,
 		.solicited = vnet_chance(net, 0.5),
 		.ack_req = vnet_chance(net, 0.5),
-		.pkey = 0xffff,
+		.pkey = ROCE_PKEY_DEFAULT,
 		.qpn = pier__soft_qp_number(side->qp),
 		.psn = vnet_random(net) % 12 - 4,
 		.va = vnet_random(net),

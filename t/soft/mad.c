@@ -2,6 +2,7 @@
 #include <glob.h>
 #include <string.h>
 
+#include "core/roce.h"
 #include "fabric/soft/wire/codec.h"
 #include "fabric/soft/wire/mad.h"
 #include "t/lib/pcap.h"
@@ -17,7 +18,7 @@ static const uint8_t *mad_of(const struct vnet_packet *packet)
 	struct soft_hdr hdr;
 	size_t len = pier__soft_decode(packet->data, packet->len, &hdr);
 
-	if (!len || hdr.qpn != SOFT_GSI_QPN)
+	if (!len || hdr.qpn != ROCE_GSI_QPN)
 		return NULL;
 	IS(packet->len - len - 4, SOFT_MAD_LEN);
 	return packet->data + len;

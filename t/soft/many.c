@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/clock.h"
+#include "core/roce.h"
 #include "fabric/soft/rc/qp.h"
 #include "t/lib/softpair.h"
 #include "t/lib/tap.h"
@@ -203,13 +204,13 @@ static void loss_makes_the_window_smaller(void)
 	pair->net.tap = only_the_first_forty;
 	IS(write_on(a->qp, 1, 90 * 1024), 0);
 	while (!pier__soft_ep_counters(a->ep)->timeouts) {
-		before = a->qp->dest->window;
+		before = a->qp->cwnd->window;
 		sent = pair->net.sent;
 		vnet_run(&pair->net, PIER__MS / 10, NULL, NULL);
 	}
 	/* One packet asks; and there is half the room when it gets there. */
 	IS(pair->net.sent, sent + 1);
-	IS(a->qp->dest->window, before / 2);
+	IS(a->qp->cwnd->window, before / 2);
 	pair->net.tap = NULL;
 	OK(pair_wait(pair, 0, 1, SECOND));
 	pair_close(pair);
@@ -253,7 +254,8 @@ static void a_reset_gives_all_requests_back(void)
 
 static void a_reset_gives_the_receive_at_hand_back(void)
 {
-	struct soft_hdr hdr = { .opcode = SOFT_SEND_FIRST, .pkey = 0xffff };
+	struct soft_hdr hdr = { .opcode = SOFT_SEND_FIRST,
+				.pkey = ROCE_PKEY_DEFAULT };
 	static const uint8_t data[1024];
 	int round, i;
 

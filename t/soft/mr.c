@@ -142,7 +142,7 @@ static void a_key_is_gone_when_it_is_removed(void)
 	atomic_store(&stop, true);
 	for (i = 0; i < 2; i++) {
 		pthread_join(reader[i].thread, NULL);
-		pier__soft_mr_part(table, &reader[i].user);
+		pier__soft_mr_leave(table, &reader[i].user);
 		tap_note("found %llu times",
 			 (unsigned long long)reader[i].found);
 		IS(reader[i].wrong, 0);

@@ -68,17 +68,17 @@ static void some_try(bool (*sees)(void))
 
 static bool heard_only(uint8_t opcode)
 {
-	struct nic_heard heard;
+	struct nic_packets heard;
 
-	nic_hear(&nic, &heard);
+	nic_receive(&nic, &heard);
 	return heard.count == 1 && heard.opcode[0] == opcode;
 }
 
 static bool heard_nothing(void)
 {
-	struct nic_heard heard;
+	struct nic_packets heard;
 
-	nic_hear(&nic, &heard);
+	nic_receive(&nic, &heard);
 	return !heard.count;
 }
 
@@ -180,7 +180,7 @@ static void a_poll_that_owes_nothing_does_not_count(void)
 /* The peer goes on by the answer.  Returns whether it was acknowledged. */
 static bool round_acknowledges(void)
 {
-	struct nic_heard heard;
+	struct nic_packets heard;
 	bool asked, acked = false;
 	int i;
 
@@ -190,7 +190,7 @@ static bool round_acknowledges(void)
 	if (!asked || !post())
 		return true;
 	poll_once();
-	nic_hear(&nic, &heard);
+	nic_receive(&nic, &heard);
 	for (i = 0; i < heard.count; i++)
 		acked = acked || heard.opcode[i] == SOFT_ACK;
 	nic_ack(&nic, &end, posted_psn++ & 0xffffff);
@@ -221,11 +221,11 @@ static void one_acknowledgement_is_for_several_messages(void)
 static bool acknowledged_in_the_end(void)
 {
 	uint64_t until = pier__now() + PATIENCE;
-	struct nic_heard heard = { 0 };
+	struct nic_packets heard = { 0 };
 
 	while (!heard.count && pier__now() < until) {
 		poll_once();
-		nic_hear(&nic, &heard);
+		nic_receive(&nic, &heard);
 	}
 	return heard.count == 1 && heard.opcode[0] == SOFT_ACK;
 }
@@ -321,14 +321,14 @@ static void who_is_always_in_a_call_keeps_the_helper_off(void)
 static bool gone_when_asked(void)
 {
 	uint64_t until = pier__now() + PATIENCE;
-	struct nic_heard heard = { 0 };
+	struct nic_packets heard = { 0 };
 
 	loop_recv(&end, 7, 64, 64);
 	if (!keeps_off_when_asked())
 		return false;
 	nic_send(&nic, &end, SOFT_SEND_ONLY, "question");
 	while (!heard.count && pier__now() < until)
-		nic_hear(&nic, &heard);
+		nic_receive(&nic, &heard);
 	return heard.count == 1 && heard.opcode[0] == SOFT_ACK;
 }
 

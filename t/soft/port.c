@@ -12,12 +12,13 @@
 #include <pier/error.h>
 
 #include "core/clock.h"
+#include "core/roce.h"
 #include "fabric/soft/soft.h"
 #include "t/lib/nic.h"
 #include "t/lib/tap.h"
 
 /*
- * UDP port 4791, where standard peers send to.  One of them is played here:
+ * UDP port 4791, where RoCE devices send to.  One of them is played here:
  * packets to that port from another one.  In a network namespace of its own
  * where it may have one, else where the port is free.
  */
@@ -35,7 +36,7 @@ static bool open_end(struct loop_end *ret)
 static bool meet(void)
 {
 	nic.psn = NIC_PSN;
-	return loop_connect(&end, NIC_QPN, SOFT_STANDARD_PORT);
+	return loop_connect(&end, NIC_QPN, ROCE_UDP_PORT);
 }
 
 /* Nobody calls; the helper puts @data there. */
@@ -58,7 +59,7 @@ static int bind_it(void)
 {
 	struct sockaddr_in6 name = {
 		.sin6_family = AF_INET6,
-		.sin6_port = htons(SOFT_STANDARD_PORT),
+		.sin6_port = htons(ROCE_UDP_PORT),
 	};
 	int fd = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
@@ -69,7 +70,7 @@ static int bind_it(void)
 	return fd;
 }
 
-static void a_standard_peer_is_heard_by_a_program_that_polls(void)
+static void a_roce_device_is_heard_by_a_program_that_polls(void)
 {
 	struct ibv_wc wc;
 
@@ -151,7 +152,7 @@ static void a_port_that_another_socket_has_is_named(void)
 	int fd = bind_it();
 
 	if (OK(fd >= 0) && open_end(&end)) {
-		IS(loop_try(&end, NIC_QPN, SOFT_STANDARD_PORT), -EADDRINUSE);
+		IS(loop_try(&end, NIC_QPN, ROCE_UDP_PORT), -EADDRINUSE);
 		LIKE(pier_last_error(), "UDP port 4791 is taken");
 		LIKE(pier_last_error(), "unload rdma_rxe");
 		close(fd);
@@ -165,8 +166,7 @@ static void one_endpoint_at_a_time_has_it(void)
 	struct loop_end other = { 0 };
 
 	if (open_end(&end) && open_end(&other) && meet()) {
-		IS(loop_try(&other, NIC_QPN, SOFT_STANDARD_PORT),
-		   -EADDRINUSE);
+		IS(loop_try(&other, NIC_QPN, ROCE_UDP_PORT), -EADDRINUSE);
 		LIKE(pier_last_error(), "UDP port 4791 is taken");
 		/* Soft peers have ports of their own. */
 		OK(loop_connect(&other, end.qp->qpn, end.chan->udp_port));
@@ -197,9 +197,9 @@ int main(void)
 	close(fd);
 	if (nic_device(&fdev) || nic_open(fdev, &nic))
 		return tap_skip_all("lo cannot be had");
-	nic.to.port = SOFT_STANDARD_PORT;
+	nic.to.port = ROCE_UDP_PORT;
 
-	TEST(a_standard_peer_is_heard_by_a_program_that_polls);
+	TEST(a_roce_device_is_heard_by_a_program_that_polls);
 	TEST(it_wakes_a_program_that_sleeps);
 	TEST(it_is_served_while_the_program_does_nothing);
 	TEST(it_is_served_while_the_program_sleeps_on);

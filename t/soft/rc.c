@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/clock.h"
+#include "core/roce.h"
 #include "t/lib/softpair.h"
 #include "t/lib/tap.h"
 
@@ -160,9 +161,9 @@ static void psns_wrap(void)
 	pair_close(pair);
 }
 
-static void a_standard_peer_may_have_any_identification(void)
+static void a_roce_device_may_have_any_identification(void)
 {
-	struct pair_opts opts = { .port = 4791 };
+	struct pair_opts opts = { .port = ROCE_UDP_PORT };
 
 	open_pair(&opts);
 	OK(moves(5000));
@@ -580,7 +581,7 @@ int main(void)
 	TEST(data_moves_at_every_mtu_and_size_over_ipv4);
 	TEST(data_moves_at_every_mtu_and_size_over_ipv6);
 	TEST(psns_wrap);
-	TEST(a_standard_peer_may_have_any_identification);
+	TEST(a_roce_device_may_have_any_identification);
 	TEST(atomics_act_once_and_return_what_was);
 	TEST(a_request_in_pieces_is_one_message);
 	TEST(inline_data_needs_no_key_and_is_taken_at_once);

@@ -7,6 +7,7 @@
 #include <arpa/inet.h>
 
 #include "core/clock.h"
+#include "core/roce.h"
 #include "t/lib/pcap.h"
 #include "t/lib/tap.h"
 #include "t/lib/vnet.h"
@@ -85,7 +86,7 @@ static void qp_open(const struct conn *conn, const struct vnet_packet *first)
 	IS(pier__soft_qp_modify(qp, &attr, IBV_QP_STATE | IBV_QP_AV |
 				IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
 				IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
-				IBV_QP_MIN_RNR_TIMER, &src, 4791), 0);
+				IBV_QP_MIN_RNR_TIMER, &src, ROCE_UDP_PORT), 0);
 }
 
 static void receives_post(uint32_t len, bool bad_key)
@@ -107,7 +108,7 @@ static void responder_open(const struct conn *conn,
 	vnet_init(&net, 1);
 	net.tap = catch;
 	inet_ntop(AF_INET6, &first->dst.ip, ip, sizeof(ip));
-	io = vnet_node(&net, ip, 4791);
+	io = vnet_node(&net, ip, ROCE_UDP_PORT);
 	IS(pier__soft_mr_table_create(&keys), 0);
 	IS(pier__soft_ep_create(io, keys, &ep), 0);
 	vnet_attach(io, ep);

@@ -67,22 +67,22 @@ static void elsewhere(void)
 
 static void begin(void)
 {
-	struct nic_heard heard;
+	struct nic_packets heard;
 
-	nic_hear(&nic, &heard);		/* what another test was told */
+	nic_receive(&nic, &heard);		/* what another test was told */
 	nic.to.ip = nic.local.ip;
 }
 
 static void packets_of_a_connection_have_a_socket_of_its_address(void)
 {
 	const struct soft_chan_sock *sock;
-	struct nic_heard heard;
+	struct nic_packets heard;
 	struct soft_io *io;
 
 	begin();
 	if (!open_end())
 		return;
-	sock = &chan()->more[0];
+	sock = &chan()->extra[0];
 	OK(!sock->io);
 	if (!nic_meet(&nic, &end) || !OK(sock->io))
 		goto out_close;
@@ -92,13 +92,13 @@ static void packets_of_a_connection_have_a_socket_of_its_address(void)
 	receives(sock->io, 1);
 	IS(received(chan()->io), 0);
 	IS_STR((char *)end.buf, "here");
-	nic_hear(&nic, &heard);		/* that the port is the same is why */
+	nic_receive(&nic, &heard);		/* as the port is the same */
 	IS(pier__soft_udp_stats(sock->io)->tx_packets, 1);
 	IS(heard.count, 1);
 	/* A second connection shares it. */
 	IS(pier__soft_chan_bound(chan(), &nic.local.ip, &io), 0);
 	OK(io == sock->io);
-	OK(!chan()->more[1].io);
+	OK(!chan()->extra[1].io);
 out_close:
 	loop_end_close(&end);
 }
@@ -133,7 +133,7 @@ static void a_socket_that_was_silent_for_long_is_still_heard(void)
 	if (!open_end() || !nic_meet(&nic, &end))
 		goto out_close;
 	nic_send(&nic, &end, SOFT_WRITE_ONLY, "not silent");
-	receives(chan()->more[0].io, 1);
+	receives(chan()->extra[0].io, 1);
 	for (i = 0; i < LONG_SILENCE; i++)
 		fdev->fabric->qp->poll(end.cq, &wc, 1);
 	elsewhere();
@@ -143,7 +143,7 @@ static void a_socket_that_was_silent_for_long_is_still_heard(void)
 	IS(received(chan()->io), 1);
 	begin();
 	nic_send(&nic, &end, SOFT_WRITE_ONLY, "repeated");
-	receives(chan()->more[0].io, 2);
+	receives(chan()->extra[0].io, 2);
 	IS_STR((char *)end.buf, "not silent");	/* one is missing */
 out_close:
 	loop_end_close(&end);
@@ -165,7 +165,7 @@ static void each_of_them_wakes_a_program_that_sleeps(void)
 		nic_send(&nic, &end, SOFT_WRITE_ONLY, "wake up");
 		IS(poll(&pfd, 1, 10000), 1);
 		fdev->fabric->qp->chan_clear(end.chan);
-		receives(i ? chan()->io : chan()->more[0].io, 1);
+		receives(i ? chan()->io : chan()->extra[0].io, 1);
 		elsewhere();
 	}
 out_close:
@@ -208,7 +208,7 @@ static void they_are_in_no_set_while_the_program_polls(void)
 	if (!open_end() || !nic_meet(&nic, &end))
 		goto out_close;
 	own = chan()->sock;
-	bound = chan()->more[0].fd;
+	bound = chan()->extra[0].fd;
 	while (sets_with(bound) < 2 && pier__now() < until)
 		sched_yield();	/* the program's, and the helper's */
 	IS(sets_with(own), 2);
@@ -228,14 +228,14 @@ out_close:
 static void without_one_a_connection_works_as_well(void)
 {
 	struct soft_chan_sock *sock;
-	struct nic_heard heard;
+	struct nic_packets heard;
 	int i, err = 0;
 
 	begin();
 	if (!open_end())
 		return;
 	pier__soft_chan_begin(chan());
-	for (i = 0; i < SOFT_ALSO && !err; i++)
+	for (i = 0; i < SOFT_EXTRA_SOCKS && !err; i++)
 		err = pier__soft_chan_sock_open(chan(), 0, &sock);
 	pier__soft_chan_end(chan(), 0);
 	if (!IS(err, 0) || !nic_meet(&nic, &end))
@@ -243,7 +243,7 @@ static void without_one_a_connection_works_as_well(void)
 	nic_send(&nic, &end, SOFT_WRITE_ONLY, "as well");
 	receives(chan()->io, 1);
 	IS_STR((char *)end.buf, "as well");
-	nic_hear(&nic, &heard);
+	nic_receive(&nic, &heard);
 	IS(heard.count, 1);
 out_close:
 	loop_end_close(&end);

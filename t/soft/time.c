@@ -68,10 +68,10 @@ static void learns(const struct way *way)
 	if (!OK(write_all(200, way->flight, way->len, way->limit)))
 		tap_note("%d writes at a time, %u bytes, %.1f ms there and "
 			 "back, window %u", way->flight, way->len,
-			 way->after / 5e5, a->qp->dest->window);
+			 way->after / 5e5, a->qp->cwnd->window);
 	sent = counters(a)->tx_packets - sent;
 	again = counters(a)->resent - again;
-	rtt = a->qp->dest->rtt;
+	rtt = a->qp->cwnd->rtt;
 	if (!OK(again * 10 <= sent) || !OK(rtt >= way->after * 3 / 2))
 		tap_note("%.1f ms there and back: %lu sent, %lu again, thinks "
 			 "of %.1f ms", way->after / 5e5, (unsigned long)sent,
@@ -126,7 +126,7 @@ static bool wait_in_line(const struct vnet_packet *packet, void *arg)
 {
 	(void)arg;
 	if (packet->data[0] != SOFT_ACK)
-		pair->net.delay = PIER__MS + 8 * a->qp->dest->inflight;
+		pair->net.delay = PIER__MS + 8 * a->qp->cwnd->inflight;
 	return true;
 }
 
@@ -140,16 +140,16 @@ static void a_queue_that_grows_makes_the_window_smaller(void)
 	open_pair(&opts);
 	pair->net.delay = PIER__MS;
 	OK(write_all(50, 4, MIB, 10 * SECOND));
-	window = a->qp->dest->window;
+	window = a->qp->cwnd->window;
 	OK(write_all(50, 4, MIB, 10 * SECOND));
-	OK(a->qp->dest->window >= window);	/* long is not slow */
+	OK(a->qp->cwnd->window >= window);	/* long is not slow */
 	pair->net.tap = wait_in_line;
 	for (i = 0; i < 50; i++) {
 		OK(write_all(4, 4, MIB, 10 * SECOND));
-		if (a->qp->dest->rtt > longest)
-			longest = a->qp->dest->rtt;
+		if (a->qp->cwnd->rtt > longest)
+			longest = a->qp->cwnd->rtt;
 	}
-	OK(a->qp->dest->window < window);
+	OK(a->qp->cwnd->window < window);
 	if (!OK(longest < 9 * PIER__MS))
 		tap_note("%.1f ms", longest / 1e6);
 	pair_close(pair);

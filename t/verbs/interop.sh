@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The soft device and a standard one, the kernel's Soft-RoCE, with a cable
+# The soft device and a RoCE device, the kernel's Soft-RoCE, with a cable
 # between them: rxe2 on p0 here, soft_p1 in the namespace "peer".  Needs what
 # t/vm/run makes.
 . "${0%/*}/../lib/tap.sh"

@@ -221,7 +221,7 @@ texts()
 	ended $?
 }
 
-# A standard device answers to one port of an address, so to one soft process
+# A RoCE device answers to one port of an address, so to one soft process
 # at a time: those that send take turns, those that receive would all wait.
 samples_move_texts()
 {

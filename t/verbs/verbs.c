@@ -373,7 +373,7 @@ static void nothing_to_be_seen_is_no_device(void)
 {
 	struct verbs_facts facts = { 0 };
 
-	pier__verbs_look("/proc/self/fd", NULL, &facts);
+	pier__verbs_inspect("/proc/self/fd", NULL, &facts);
 	IS_STR(facts.device, "");
 	IS(facts.abi, -1);
 	IS(pier__verbs_cause(&facts), VERBS_NO_DEVICE);
@@ -384,7 +384,7 @@ static void a_device_without_the_uverbs_module_has_no_node(void)
 	struct verbs_facts facts = { 0 };
 
 	make("sys/class/infiniband/siw7/node_type", "4: RNIC\n", NULL);
-	pier__verbs_look(root, "siw7", &facts);
+	pier__verbs_inspect(root, "siw7", &facts);
 	IS_STR(facts.node, "");
 	IS(facts.node_error, ENOENT);
 	IS(pier__verbs_cause(&facts), VERBS_NO_NODE);
@@ -398,14 +398,14 @@ static void the_node_of_a_device_is_found_by_its_name(void)
 	make("sys/class/infiniband_verbs/abi_version", "6\n", NULL);
 	make("sys/class/infiniband_verbs/uverbs4/ibdev", "qed2\n", NULL);
 	make("sys/class/infiniband_verbs/uverbs5/ibdev", "qed3\n", NULL);
-	pier__verbs_look(root, "qed3", &facts);
+	pier__verbs_inspect(root, "qed3", &facts);
 	IS_STR(facts.node, "uverbs5");
 	IS(facts.abi, 6);
 	IS(facts.node_error, ENOENT);
 	IS(facts.driver_abi, -1);
 	make("sys/class/infiniband_verbs/uverbs5/abi_version", "8\n", NULL);
 	make("dev/infiniband/uverbs5", "", NULL);
-	pier__verbs_look(root, "qed3", &facts);
+	pier__verbs_inspect(root, "qed3", &facts);
 	IS(facts.node_error, 0);
 	IS(facts.driver_abi, 8);
 	IS(pier__verbs_cause(&facts), VERBS_NO_PROVIDER);
@@ -423,37 +423,37 @@ static void providers_are_the_libraries_below_that_of_libibverbs(void)
 		 (int)(strrchr(info.dli_fname, '/') - info.dli_fname),
 		 info.dli_fname);
 	make(path + 1, "", NULL);
-	pier__verbs_look(root, "qed3", &facts);
+	pier__verbs_inspect(root, "qed3", &facts);
 	OK(!facts.providers);
 	strcpy(strrchr(path, '/'), "/libqedr-rdmav22.so");
 	make(path + 1, "", NULL);
-	pier__verbs_look(root, "qed3", &facts);
+	pier__verbs_inspect(root, "qed3", &facts);
 	OK(facts.providers);
 }
 
 static void the_connection_manager_may_not_be_loaded_or_have_no_node(void)
 {
-	char text[PIER__CM_WHY] = "";
+	char text[PIER__CM_REASON_MAX] = "";
 
 	/* Not loaded: whoever opens it loads it, if that can be. */
-	IS(pier__verbs_cm_look(root, text, sizeof(text)), 0);
+	IS(pier__verbs_cm_check(root, text, sizeof(text)), 0);
 	make("sys/class/misc/rdma_cm/abi_version", "4\n", NULL);
-	IS(pier__verbs_cm_look(root, text, sizeof(text)), -ENOENT);
+	IS(pier__verbs_cm_check(root, text, sizeof(text)), -ENOENT);
 	LIKE(text, "--device=/dev/infiniband");
 	make("dev/infiniband/rdma_cm", "", NULL);
-	IS(pier__verbs_cm_look(root, text, sizeof(text)), 0);
+	IS(pier__verbs_cm_check(root, text, sizeof(text)), 0);
 }
 
 static void what_keeps_the_connection_manager_shut_has_a_remedy(void)
 {
-	char text[PIER__CM_WHY];
+	char text[PIER__CM_REASON_MAX];
 
-	pier__verbs_cm_why(-ENOENT, text, sizeof(text));
+	pier__verbs_cm_reason(-ENOENT, text, sizeof(text));
 	LIKE(text, "modprobe rdma_ucm");
-	pier__verbs_cm_why(-EACCES, text, sizeof(text));
+	pier__verbs_cm_reason(-EACCES, text, sizeof(text));
 	LIKE(text, "chmod 666");
 	LIKE(text, "/dev/infiniband/rdma_cm");
-	pier__verbs_cm_why(-EMFILE, text, sizeof(text));
+	pier__verbs_cm_reason(-EMFILE, text, sizeof(text));
 	LIKE(text, pier_strerror(-EMFILE));
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/fail.h"
+#include "core/roce.h"
 #include "fabric/soft/io/chan.h"
 #include "fabric/soft/soft.h"
 #include "fabric/soft/stats/counters_file.h"
@@ -25,7 +26,7 @@ struct fabric_srq {
 struct fabric_qp {
 	struct pier__qp qp;		/* first */
 	struct soft_qp *queue;		/* owned */
-	struct soft_row *row;		/* of the page; NULL: none left */
+	struct soft_row *row;		/* of the counters file, or NULL */
 };
 
 static struct soft_chan *chan_of(struct pier__chan *chan)
@@ -101,7 +102,7 @@ static void soft_cq_destroy(struct pier__cq *pcq)
 static bool may_hold(const struct soft_chan *chan, int n)
 {
 	return n > 0 && !chan->held && !chan->asleep && chan->looking &&
-	       pier__soft_ep_owes(chan->ep);
+	       pier__soft_ep_replies_pending(chan->ep);
 }
 
 /* Drives the endpoint unless the caller has enough to do already. */
@@ -181,12 +182,12 @@ static int soft_srq_post(struct pier__srq *srq, struct ibv_recv_wr *wr,
 	return err;
 }
 
-static void count_in_page(struct fabric_qp *qp)
+static void count_in_row(struct fabric_qp *qp)
 {
 	const struct pier__fdev *fdev = qp->qp.cq->chan->fdev;
 
 	qp->qp.qpn = pier__soft_qp_number(qp->queue);
-	qp->row = pier__soft_page_qp(fdev->port.name, qp->qp.qpn);
+	qp->row = pier__soft_row_get_qp(fdev->port.name, qp->qp.qpn);
 	if (qp->row)
 		pier__soft_qp_count_in(qp->queue, &qp->row->counters);
 }
@@ -218,7 +219,7 @@ static int soft_qp_create(struct pier__cq *pcq, struct pier__srq *srq,
 	err = pier__soft_qp_create(cq_of(pcq)->queue, srq_of(srq)->queue,
 				   &granted, &qp->queue);
 	if (!err)
-		count_in_page(qp);
+		count_in_row(qp);
 	pier__soft_chan_end(chan, 0);
 	if (err) {
 		free(qp);
@@ -235,7 +236,7 @@ static void tell_peer(struct fabric_qp *qp, const struct soft_addr *src,
 	struct soft_addr peer = { .port = udp_port };
 
 	memcpy(&peer.ip, attr->ah_attr.grh.dgid.raw, sizeof(peer.ip));
-	pier__soft_page_peer(qp->row, src, &peer, attr->dest_qp_num);
+	pier__soft_row_peer(qp->row, src, &peer, attr->dest_qp_num);
 }
 
 /*
@@ -257,8 +258,8 @@ static int soft_qp_modify(struct pier__qp *qp, struct ibv_qp_attr *attr,
 			return err;
 	}
 	pier__soft_chan_begin(chan);
-	err = mask & IBV_QP_AV && udp_port == SOFT_STANDARD_PORT
-		      ? pier__soft_chan_standard(chan) : 0;
+	err = mask & IBV_QP_AV && udp_port == ROCE_UDP_PORT
+		      ? pier__soft_chan_roce_port_hold(chan) : 0;
 	if (!err && mask & IBV_QP_AV)
 		err = pier__soft_chan_bound(chan, &src.ip, &io);
 	if (!err)
@@ -282,7 +283,7 @@ static void soft_qp_destroy(struct pier__qp *qp)
 	pier__soft_chan_begin(chan);
 	pier__soft_qp_destroy(qp_of(qp)->queue);
 	pier__soft_chan_end(chan, 0);
-	pier__soft_page_put(qp_of(qp)->row);
+	pier__soft_row_put(qp_of(qp)->row);
 	free(qp);
 }
 
@@ -346,7 +347,7 @@ int pier__soft_counters(struct pier__fdev *fdev, const struct pier__qp *pqp,
 		counters = pier__soft_qp_counters(
 			((const struct fabric_qp *)pqp)->queue);
 	} else {
-		pier__soft_page_sum(fdev->port.name, &sum);
+		pier__soft_rows_sum(fdev->port.name, &sum);
 		counters = &sum;
 	}
 	for (i = 0; i < (pqp ? SOFT_COUNTERS : SOFT_COUNTERS_EP); i++)

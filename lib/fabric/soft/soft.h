@@ -17,8 +17,8 @@ struct soft_fdev {
 	unsigned int ifindex;
 	struct soft_mr_table *keys;	/* owned */
 	pthread_mutex_t lock;		/* fdev.port and what follows */
-	struct pier__port told;		/* as known from events */
-	bool changed;			/* it may no longer be so */
+	struct pier__port reported;	/* as known from events */
+	bool changed;			/* the port may differ from it */
 };
 
 extern const struct pier__fabric_dev pier__soft_dev;
@@ -50,17 +50,17 @@ int pier__soft_route(struct pier__fdev *fdev, const struct in6_addr *src,
 		     const struct in6_addr *dst, struct in6_addr *ret);
 
 /*
- * A socket from @src, to learn whether UDP port @dst is anybody's.  The caller
- * closes it.  Returns it; errors: those of socket(2), bind(2), connect(2).
+ * Open a socket from @src to find out whether UDP port @dst has a socket.  The
+ * caller closes it.  Errors: those of socket(2), bind(2), connect(2).
  */
-int pier__soft_knock_open(unsigned int ifindex, const struct in6_addr *src,
-			  const struct soft_addr *dst);
+int pier__soft_port_probe_open(unsigned int ifindex, const struct in6_addr *src,
+			       const struct soft_addr *dst);
 
 /*
- * Send an empty datagram, and tell whether the peer's host has said of one of
- * them that the port is nobody's.  That answer comes at once over loopback.
+ * Send an empty datagram.  Returns whether an ICMP message has said that the
+ * port has no socket.  Over loopback it comes at once.
  */
-bool pier__soft_knock(int fd);
+bool pier__soft_port_probe(int fd);
 
 extern const struct pier__fabric_cm pier__soft_cm_table;
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "core/fail.h"
+#include "core/roce.h"
 #include "core/sockaddr.h"
 #include "fabric/soft/cm/soft_cm.h"
 #include "fabric/soft/io/chan.h"
@@ -16,7 +17,7 @@
  * endpoint, with a socket for each listener.  The machine lives as long as
  * the channel: what was released goes on, whoever drives.
  */
-#define KNOCKS 32	/* at a time: descriptors are the program's */
+#define PORT_PROBES_MAX 32	/* at a time: descriptors are the program's */
 
 struct soft_chan_cm {
 	struct pier__cm cm;		/* first; fd is a bell, owned */
@@ -25,7 +26,7 @@ struct soft_chan_cm {
 	bool used;			/* by the program */
 	uint8_t mtu;			/* code, most of a connection */
 	bool rung;			/* the bell is */
-	unsigned int knocks;		/* sockets out for it */
+	unsigned int port_probes;		/* sockets out for it */
 };
 
 struct soft_listener {
@@ -54,37 +55,38 @@ static int host_gid(struct soft_cm_host *host, const struct in6_addr *ip)
 	return pier__soft_gid_index(host_cm(host)->cm.chan->fdev, ip);
 }
 
-static bool host_standard(struct soft_cm_host *host, bool on)
+static bool host_roce_port(struct soft_cm_host *host, bool on)
 {
-	return pier__soft_chan_standard_use(chan_of(host_cm(host)), on);
+	return pier__soft_chan_roce_port_use(chan_of(host_cm(host)), on);
 }
 
-static bool host_knock(struct soft_cm_host *host, const struct in6_addr *src,
-		       const struct soft_addr *dst, void **state)
+static bool host_port_probe(struct soft_cm_host *host,
+			    const struct in6_addr *src,
+			    const struct soft_addr *dst, void **state)
 {
 	struct soft_chan_cm *cm = host_cm(host);
 	struct soft_fdev *soft = (struct soft_fdev *)cm->cm.chan->fdev;
 	int fd;
 
 	if (!*state) {
-		if (cm->knocks == KNOCKS)
+		if (cm->port_probes == PORT_PROBES_MAX)
 			return false;
-		fd = pier__soft_knock_open(soft->ifindex, src, dst);
+		fd = pier__soft_port_probe_open(soft->ifindex, src, dst);
 		if (fd < 0)
 			return false;
 		*state = (void *)(intptr_t)(fd + 1);
-		cm->knocks++;
+		cm->port_probes++;
 	}
-	return pier__soft_knock((int)(intptr_t)*state - 1);
+	return pier__soft_port_probe((int)(intptr_t)*state - 1);
 }
 
-static void host_knock_end(struct soft_cm_host *host, void *state)
+static void host_port_probe_end(struct soft_cm_host *host, void *state)
 {
 	close((int)(intptr_t)state - 1);
-	host_cm(host)->knocks--;
+	host_cm(host)->port_probes--;
 }
 
-static void host_ring(struct soft_cm_host *host)
+static void host_notify(struct soft_cm_host *host)
 {
 	struct soft_chan_cm *cm = host_cm(host);
 	uint64_t one = 1;
@@ -99,10 +101,10 @@ static void host_ring(struct soft_cm_host *host)
 
 static const struct soft_cm_host_ops host_ops = {
 	.gid = host_gid,
-	.standard = host_standard,
-	.knock = host_knock,
-	.knock_end = host_knock_end,
-	.ring = host_ring,
+	.roce_port = host_roce_port,
+	.port_probe = host_port_probe,
+	.port_probe_end = host_port_probe_end,
+	.notify = host_notify,
 };
 
 static int cm_new(struct soft_chan *chan)
@@ -178,7 +180,7 @@ static void begin(struct soft_chan_cm *cm)
 	uint8_t mtu = (uint8_t)cm->cm.chan->fdev->port.mtu;
 
 	pier__soft_chan_begin(chan);
-	pier__soft_chan_reap(chan);
+	pier__soft_chan_roce_port_close(chan);
 	cm->host.mtu = mtu < cm->mtu ? mtu : cm->mtu;
 }
 
@@ -275,22 +277,22 @@ static int open_port(struct soft_chan_cm *cm, struct soft_listener *listener)
 				  " context listens there already, on this "
 				  "address or on all", listener->in.listener
 				  .port);
-	if (listener->in.listener.port != SOFT_STANDARD_PORT)
+	if (listener->in.listener.port != ROCE_UDP_PORT)
 		err = open_sock(cm, listener);
 	if (err)
 		return err;
-	listener->in.standard = pier__soft_chan_standard_use(chan, true);
-	if (listener->in.standard)
+	listener->in.roce_port = pier__soft_chan_roce_port_use(chan, true);
+	if (listener->in.roce_port)
 		return 0;
 	if (!listener->sock)
 		return pier__fail(-EADDRINUSE, "cannot listen on port %u: "
 				  "rdma_rxe, or another context or process, "
 				  "has this UDP port: end that or take another "
-				  "port", SOFT_STANDARD_PORT);
+				  "port", ROCE_UDP_PORT);
 	pier__log(PIER_LOG_WARNING, "soft", "listening on port %u, but only "
-		  "for soft peers: UDP port %u, where standard RDMA devices "
+		  "for soft peers: UDP port %u, where RoCE devices "
 		  "send to, is taken", listener->in.listener.port,
-		  SOFT_STANDARD_PORT);
+		  ROCE_UDP_PORT);
 	return 0;
 }
 
@@ -354,9 +356,9 @@ static void soft_cm_unlisten(struct pier__cm_listener *plistener)
 	pier__soft_cm_unlisten(cm->machine, &listener->in);
 	if (listener->sock && !on_port(cm, plistener->port))
 		pier__soft_chan_sock_close(chan, listener->sock);
-	if (listener->in.standard)
-		pier__soft_chan_standard_use(chan, false);
-	pier__soft_chan_reap(chan);
+	if (listener->in.roce_port)
+		pier__soft_chan_roce_port_use(chan, false);
+	pier__soft_chan_roce_port_close(chan);
 	end(cm);
 	free(listener);
 }

@@ -128,7 +128,7 @@ static int soft_open(const struct pier__port *port, struct pier__fdev **ret)
 	if (err)
 		goto err_close;
 	soft->fdev.fabric = &pier__soft;
-	soft->told = soft->fdev.port;
+	soft->reported = soft->fdev.port;
 	pthread_mutex_init(&soft->lock, NULL);
 
 	*ret = &soft->fdev;
@@ -222,14 +222,14 @@ static int soft_event(struct pier__fdev *fdev, int *ret)
 		soft->changed = true;
 	if (!soft->changed)
 		goto out_unlock;
-	err = port_now(soft->told.name, &port, &ifindex);
+	err = port_now(soft->reported.name, &port, &ifindex);
 	if (err == -ENODEV || (!err && ifindex != soft->ifindex)) {
-		port = soft->told;
+		port = soft->reported;
 		port_empty(&port);
 		err = 0;
 	}
 	if (!err)
-		err = news(&soft->told, &port, ret);
+		err = news(&soft->reported, &port, ret);
 	if (err == -EAGAIN)
 		soft->changed = false;
 out_unlock:
@@ -350,5 +350,5 @@ const struct pier__fabric_dev pier__soft_dev = {
 	.dereg = soft_dereg,
 	.pd = soft_pd,
 	.counters = pier__soft_counters,
-	.counted = pier__soft_page_counted,
+	.counted = pier__soft_counters_file_list,
 };

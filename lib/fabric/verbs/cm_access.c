@@ -33,14 +33,14 @@ static int is_loaded(const char *root)
 	return !access(path, F_OK);
 }
 
-int pier__verbs_cm_look(const char *root, char *ret, size_t size)
+int pier__verbs_cm_check(const char *root, char *ret, size_t size)
 {
 	int err = try_node(root);
 
 	if (!err)
 		return 0;
 	if (err != -ENOENT) {
-		pier__verbs_cm_why(err, ret, size);
+		pier__verbs_cm_reason(err, ret, size);
 		return err;
 	}
 	if (!is_loaded(root))
@@ -50,7 +50,7 @@ int pier__verbs_cm_look(const char *root, char *ret, size_t size)
 	return -ENOENT;
 }
 
-void pier__verbs_cm_why(int err, char *ret, size_t size)
+void pier__verbs_cm_reason(int err, char *ret, size_t size)
 {
 	switch (err) {
 	case -EACCES:

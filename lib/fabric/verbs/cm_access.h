@@ -5,16 +5,16 @@
 #include <stddef.h>
 
 /* Room for a sentence. */
-#define PIER__CM_WHY 320
+#define PIER__CM_REASON_MAX 320
 
 /*
  * Can the kernel's connection manager be opened, below @root ("" but in
  * tests)?  0: yes, or it may be loaded by whoever asks for it; else the error
  * and a sentence with the fix.
  */
-int pier__verbs_cm_look(const char *root, char *ret, size_t size);
+int pier__verbs_cm_check(const char *root, char *ret, size_t size);
 
 /* The sentence for @err of opening it. */
-void pier__verbs_cm_why(int err, char *ret, size_t size);
+void pier__verbs_cm_reason(int err, char *ret, size_t size);
 
 #endif

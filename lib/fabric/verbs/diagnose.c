@@ -133,8 +133,8 @@ static bool look_for_providers(const char *root)
 	return has_provider(path);
 }
 
-void pier__verbs_look(const char *root, const char *device,
-		      struct verbs_facts *ret)
+void pier__verbs_inspect(const char *root, const char *device,
+			 struct verbs_facts *ret)
 {
 	char path[PATH_MAX];
 

@@ -36,8 +36,8 @@ struct verbs_facts {
  * Look at @device, or at the first the kernel has if it is NULL, below @root
  * ("" but in tests): all facts but the last three, which are left alone.
  */
-void pier__verbs_look(const char *root, const char *device,
-		      struct verbs_facts *ret);
+void pier__verbs_inspect(const char *root, const char *device,
+			 struct verbs_facts *ret);
 
 /* The cause that the facts speak for, and the sentence with its fix. */
 enum verbs_cause pier__verbs_cause(const struct verbs_facts *facts);

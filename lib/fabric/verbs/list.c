@@ -59,7 +59,7 @@ static int add_device(struct ibv_device *dev, struct verbs_facts *facts,
 	if (!ctx) {
 		facts->listed = true;
 		facts->open_error = -pier__verbs_error(-1);
-		pier__verbs_look("", ibv_get_device_name(dev), facts);
+		pier__verbs_inspect("", ibv_get_device_name(dev), facts);
 		miss(facts, ports);
 		return 0;
 	}
@@ -89,7 +89,7 @@ static void explain(const char *name, const struct verbs_facts *listing,
 {
 	struct verbs_facts facts = *listing;
 
-	pier__verbs_look("", name, &facts);
+	pier__verbs_inspect("", name, &facts);
 	miss(&facts, ports);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/fail.h"
+#include "core/roce.h"
 #include "fabric/verbs/verbs_impl.h"
 
 /* What an entry takes of pinned memory at least. */
@@ -12,7 +13,6 @@
 #define SRQ_WR_SIZE 32
 
 /* The standard port of RoCEv2; the device, not pier, listens on it. */
-#define ROCE_PORT 4791
 
 static const char *name_of(const struct pier__chan *chan)
 {
@@ -39,7 +39,7 @@ int pier__verbs_chan_create(struct pier__fdev *fdev, struct pier__chan **ret)
 
 	chan->chan.fdev = fdev;
 	chan->chan.fd = chan->ibv->fd;
-	chan->chan.udp_port = ROCE_PORT;
+	chan->chan.udp_port = ROCE_UDP_PORT;
 	*ret = &chan->chan;
 	return 0;
 

@@ -6,6 +6,7 @@
 
 #include "core/clock.h"
 #include "core/fail.h"
+#include "core/roce.h"
 #include "core/sockaddr.h"
 #include "fabric/verbs/cm_access.h"
 #include "fabric/verbs/verbs_cm.h"
@@ -15,30 +16,29 @@
 #define STEPS 32
 
 /* IBTA's reason of a reject by whoever was asked. */
-#define REJ_CONSUMER 28
 
 static const struct pier__port *port_of(const struct pier__cm *cm)
 {
 	return &cm->chan->fdev->port;
 }
 
-/* The kernel's side of it, or why there is none. */
+/* Open the kernel's connection manager, or say why it cannot be opened. */
 static int open_channel(const char *device, struct rdma_event_channel **ret)
 {
 	struct rdma_event_channel *channel;
-	char why[PIER__CM_WHY];
+	char reason[PIER__CM_REASON_MAX];
 	int err;
 
 	/* Where it may not open the node librdmacm waits 5 s for udev. */
-	err = pier__verbs_cm_look("", why, sizeof(why));
+	err = pier__verbs_cm_check("", reason, sizeof(reason));
 	if (err)
-		return pier__fail(err, "%s: %s", device, why);
+		return pier__fail(err, "%s: %s", device, reason);
 	errno = 0;
 	channel = rdma_create_event_channel();
 	if (!channel) {
 		err = pier__verbs_error(-1);
-		pier__verbs_cm_why(err, why, sizeof(why));
-		return pier__fail(err, "%s: %s", device, why);
+		pier__verbs_cm_reason(err, reason, sizeof(reason));
+		return pier__fail(err, "%s: %s", device, reason);
 	}
 	if (fcntl(channel->fd, F_SETFL, O_NONBLOCK) < 0) {
 		err = -errno;
@@ -244,7 +244,7 @@ static bool rejected(struct cm_end *end, const struct rdma_cm_event *event,
 	ret->kind = PIER__CM_REJECTED;
 	/* Of iWARP it is an errno value, and always the consumer's. */
 	ret->reason = event->status > 0 ? (uint16_t)event->status :
-		      REJ_CONSUMER;
+		      ROCE_REJ_CONSUMER;
 	return true;
 }
 
@@ -279,7 +279,7 @@ static bool translate(struct cm_end *end, const struct rdma_cm_event *event,
 		return addr_resolved(end, ret);
 	case RDMA_CM_EVENT_ADDR_ERROR:
 		if (err == -ETIMEDOUT)
-			err = pier__verbs_cm_look_again(end);
+			err = pier__verbs_cm_resolve_again(end);
 		return err && fail_end(end, "no way to", err, ret);
 	case RDMA_CM_EVENT_ROUTE_RESOLVED:
 		end->state = END_RESOLVED;

@@ -96,7 +96,7 @@ void pier__verbs_cm_release(struct pier__cm_id *id);
  * The kernel has not found @end's peer in the time it was given: look once
  * more.  Errors: -ETIMEDOUT, there is no time left; the kernel's.
  */
-int pier__verbs_cm_look_again(struct cm_end *end);
+int pier__verbs_cm_resolve_again(struct cm_end *end);
 
 /* The handshake, kept in cm_step.c. */
 int pier__verbs_cm_connect(struct pier__cm_id *id,

@@ -262,7 +262,7 @@ static int look(struct cm_end *end, struct sockaddr *src)
 	return 0;
 }
 
-int pier__verbs_cm_look_again(struct cm_end *end)
+int pier__verbs_cm_resolve_again(struct cm_end *end)
 {
 	return look(end, NULL);		/* it is bound to its source */
 }

@@ -3,11 +3,11 @@
 #include <string.h>
 
 #include "core/fail.h"
+#include "core/roce.h"
 #include "fabric/verbs/verbs_cm.h"
 #include "fabric/verbs/verbs_impl.h"
 
 /* The standard port of RoCEv2; the device, not pier, listens on it. */
-#define ROCE_PORT 4791
 
 /* What the kernel fills in of a RoCE path, unknown to InfiniBand. */
 #define MASK_ROCE 0xe00000
@@ -209,6 +209,6 @@ int pier__verbs_cm_qp_attr(struct pier__cm_id *id, enum ibv_qp_state state,
 		mask &= ~MASK_ROCE;
 	*ret = attr;
 	*ret_mask = mask;
-	*ret_udp_port = ROCE_PORT;
+	*ret_udp_port = ROCE_UDP_PORT;
 	return 0;
 }

@@ -251,9 +251,9 @@ int pier__verbs_event(struct pier__fdev *fdev, int *ret)
 		return 0;
 	if (err != -EAGAIN && err != -EINTR)	/* unplugged: it says EIO */
 		pier__verbs_watch_ended(&dev->watch);
-	if (!pier__verbs_watch_news(&dev->watch) || dev->told_lost)
+	if (!pier__verbs_watch_check(&dev->watch) || dev->lost_reported)
 		return -EAGAIN;
-	dev->told_lost = true;
+	dev->lost_reported = true;
 	*ret = IBV_EVENT_DEVICE_FATAL;
 	return 0;
 }

@@ -27,7 +27,7 @@ struct verbs_dev {
 					/* have others on the same context */
 	struct pier__list srqs;		/* of struct verbs_srq, likewise */
 	struct verbs_watch watch;
-	bool told_lost;			/* by event() */
+	bool lost_reported;			/* by event() */
 	struct verbs_hold *_Atomic hold;	/* cm_hold.c's, or NULL */
 };
 

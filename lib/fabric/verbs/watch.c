@@ -135,7 +135,7 @@ static void look_later(struct verbs_watch *watch)
 	timerfd_settime(watch->timer, 0, &at, NULL);
 }
 
-bool pier__verbs_watch_news(struct verbs_watch *watch)
+bool pier__verbs_watch_check(struct verbs_watch *watch)
 {
 	uint64_t expired;
 	bool due;

@@ -38,7 +38,7 @@ void pier__verbs_watch_close(struct verbs_watch *watch);
 bool pier__verbs_watch_lost(struct verbs_watch *watch);
 
 /* The same, but look only if there is news, which is taken. */
-bool pier__verbs_watch_news(struct verbs_watch *watch);
+bool pier__verbs_watch_check(struct verbs_watch *watch);
 
 /* The asynchronous events have ended: the device is gone. */
 void pier__verbs_watch_ended(struct verbs_watch *watch);

@@ -102,7 +102,7 @@ int pier_rdma_export(struct pier_rdma *rdma, const void **ret_desc,
  * before it is connected: the state callback or pier_conn_wait() tells.
  * Errors: -EISCONN; -PIER_EDESC, -PIER_EVERSION, -PIER_EKIND;
  * -EHOSTUNREACH, no GID of a common family; -EPROTOTYPE, other link layer;
- * -EINVAL, it is its own; -EADDRINUSE, soft to a standard peer needs port 4791.
+ * -EINVAL, it is its own; -EADDRINUSE, soft to a RoCE device needs port 4791.
  */
 int pier_rdma_connect(struct pier_conn *conn, const void *desc, size_t len);
 

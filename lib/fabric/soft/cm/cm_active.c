@@ -4,6 +4,7 @@
 
 #include "core/clock.h"
 #include "core/fail.h"
+#include "core/roce.h"
 #include "fabric/soft/cm/cm_conn.h"
 
 /*
@@ -35,7 +36,7 @@ int pier__soft_cm_resolved(struct soft_cm *cm, const struct soft_addr *src,
 	conn->ack_timeout = ACK_TIMEOUT;
 	conn->timeout = PEER_TIMEOUT;
 	conn->max_retries = MAX_RETRIES;
-	conn->shake->service = dst->port;
+	conn->handshake->service_port = dst->port;
 	id = pier__soft_cm_id_new(cm, conn, cm->ep->io->port, dst->port);
 	if (!id) {
 		pier__soft_cm_conn_free(cm, conn);
@@ -43,7 +44,7 @@ int pier__soft_cm_resolved(struct soft_cm *cm, const struct soft_addr *src,
 	}
 
 	id->id.owner = owner;
-	pier__soft_cm_tell(cm, id, PIER__CM_RESOLVED);
+	pier__soft_cm_notify(cm, id, PIER__CM_RESOLVED);
 	*ret = &id->id;
 	return 0;
 }
@@ -57,7 +58,7 @@ static uint32_t flow_label(uint16_t src_port, uint16_t dst_port)
 static void req_build(const struct soft_cm *cm, struct soft_cm_conn *conn,
 		      const struct pier__cm_param *param)
 {
-	struct soft_cm_shake *shake = conn->shake;
+	struct soft_cm_handshake *handshake = conn->handshake;
 	uint8_t data[SOFT_MAD_IP_LEN + PIER__CM_REQ_DATA];
 	struct soft_mad_ip ip = {
 		.src = conn->src, .dst = conn->dst,
@@ -66,17 +67,18 @@ static void req_build(const struct soft_cm *cm, struct soft_cm_conn *conn,
 	struct soft_mad mad = {
 		.attr = SOFT_MAD_REQ, .tid = conn->tid,
 		.local_id = conn->local_id, .guid = cm->guid,
-		.service_id = SOFT_CM_SERVICE << 16 | shake->service,
-		.qpn = conn->qpn, .psn = conn->rq_psn, .pkey = 0xffff,
-		.responder_resources = conn->rd_serve,
-		.initiator_depth = conn->rd_ask,
+		.service_id = SOFT_CM_SERVICE << 16 | handshake->service_port,
+		.qpn = conn->qpn, .psn = conn->rq_psn,
+		.pkey = ROCE_PKEY_DEFAULT,
+		.responder_resources = conn->responder_resources,
+		.initiator_depth = conn->initiator_depth,
 		.remote_timeout = PEER_TIMEOUT, .local_timeout = OUR_TIMEOUT,
 		.max_retries = MAX_RETRIES, .srq = 1, .mtu = conn->mtu,
 		.retry_count = conn->retry_count, .rnr_retry = param->rnr_retry,
 		.primary = {
 			.local_lid = LID_NONE, .remote_lid = LID_NONE,
 			.flow_label = flow_label(cm->ep->io->port,
-						 shake->service),
+						 handshake->service_port),
 			.hop_limit = HOP_LIMIT, .ack_timeout = ACK_TIMEOUT,
 		},
 		.data = data, .len = SOFT_MAD_IP_LEN + param->len,
@@ -87,7 +89,7 @@ static void req_build(const struct soft_cm *cm, struct soft_cm_conn *conn,
 	pier__soft_mad_ip_encode(&ip, data);
 	if (param->len)
 		memcpy(data + SOFT_MAD_IP_LEN, param->data, param->len);
-	pier__soft_mad_encode(&mad, shake->mad);
+	pier__soft_mad_encode(&mad, handshake->mad);
 }
 
 static int param_check(const struct pier__cm_param *param, size_t max)
@@ -113,13 +115,13 @@ int pier__soft_cm_connect(struct soft_cm *cm, struct pier__cm_id *pid,
 		return pier__fail(-EINVAL, "a connection is asked for once");
 
 	conn->qpn = param->qpn;
-	conn->rd_serve = param->responder_resources;
-	conn->rd_ask = param->initiator_depth;
+	conn->responder_resources = param->responder_resources;
+	conn->initiator_depth = param->initiator_depth;
 	conn->retry_count = param->retry_count;
 	conn->state = SOFT_CM_REQ_SENT;
 	req_build(cm, conn, param);
-	pier__soft_cm_repeat_begin(cm, conn);
-	pier__soft_cm_find_ask(cm, conn);
+	pier__soft_cm_retry_start(cm, conn);
+	pier__soft_cm_find_send(cm, conn);
 	return 0;
 }
 
@@ -137,15 +139,15 @@ bool pier__soft_cm_shrink(struct soft_cm *cm, struct soft_cm_conn *conn,
 	if (mtu >= conn->mtu && mtu <= IBV_MTU_4096)
 		return true;
 	if (conn->mtu <= IBV_MTU_256 ||
-	    !pier__soft_mad_decode(conn->shake->mad, SOFT_MAD_LEN, &mad))
+	    !pier__soft_mad_decode(conn->handshake->mad, SOFT_MAD_LEN, &mad))
 		return false;
 	conn->mtu = mtu >= IBV_MTU_256 && mtu < conn->mtu ? mtu :
 							  conn->mtu - 1;
 	mad.mtu = conn->mtu;
 	pier__soft_mad_encode(&mad, bytes);
-	memcpy(conn->shake->mad, bytes, SOFT_MAD_LEN);
-	pier__soft_cm_repeat_begin(cm, conn);
-	pier__soft_cm_find_ask(cm, conn);
+	memcpy(conn->handshake->mad, bytes, SOFT_MAD_LEN);
+	pier__soft_cm_retry_start(cm, conn);
+	pier__soft_cm_find_send(cm, conn);
 	return true;
 }
 
@@ -159,27 +161,27 @@ static void peer_set(struct soft_cm *cm, struct soft_cm_conn *conn,
 	conn->dest_qpn = mad->qpn;
 	conn->port = pier__soft_cm_guid_port(mad->guid);
 	pier__soft_cm_index(cm, conn, SOFT_CM_BY_QPN);
-	if (conn->port == SOFT_STANDARD_PORT)
-		cm->last_standard = conn->dst;
+	if (conn->port == ROCE_UDP_PORT)
+		cm->last_roce_peer = conn->dst;
 	else
-		pier__soft_cm_find_end(cm, &conn->shake->find);
+		pier__soft_cm_find_end(cm, &conn->handshake->find);
 }
 
 static void rep_take(struct soft_cm *cm, struct soft_cm_conn *conn,
 		     const struct soft_mad *mad)
 {
-	struct soft_cm_shake *shake = conn->shake;
+	struct soft_cm_handshake *handshake = conn->handshake;
 
 	peer_set(cm, conn, mad);
 	conn->sq_psn = mad->psn;
-	conn->peer_serve = mad->responder_resources;
-	conn->peer_ask = mad->initiator_depth;
+	conn->peer_responder_resources = mad->responder_resources;
+	conn->peer_initiator_depth = mad->initiator_depth;
 	conn->rnr_retry = mad->rnr_retry;
-	memcpy(shake->data, mad->data, mad->len);
-	shake->len = (uint16_t)mad->len;
+	memcpy(handshake->data, mad->data, mad->len);
+	handshake->len = (uint16_t)mad->len;
 	conn->state = SOFT_CM_REP_RCVD;
 	pier__soft_heap_set(&cm->timers, &conn->timer, PIER__NEVER);
-	pier__soft_cm_tell(cm, conn->id, PIER__CM_RESPONSE);
+	pier__soft_cm_notify(cm, conn->id, PIER__CM_RESPONSE);
 }
 
 /* Two connections of one QP: one of them is of a past that we missed. */
@@ -189,11 +191,11 @@ static void rep_stale(struct soft_cm *cm, struct soft_cm_conn *conn,
 	conn->remote_id = mad->local_id;
 	conn->peer_known = true;
 	conn->port = pier__soft_cm_guid_port(mad->guid);
-	pier__soft_cm_send_rej(cm, conn, SOFT_MAD_OF_REP, SOFT_REJ_STALE, NULL,
+	pier__soft_cm_send_rej(cm, conn, SOFT_MAD_OF_REP, ROCE_REJ_STALE, NULL,
 			       0);
-	conn->shake->len = 0;
+	conn->handshake->len = 0;
 	pier__soft_cm_timewait(cm, conn);
-	pier__soft_cm_over(cm, conn, PIER__CM_UNREACHABLE, -ECONNRESET, 0);
+	pier__soft_cm_finish(cm, conn, PIER__CM_UNREACHABLE, -ECONNRESET, 0);
 }
 
 void pier__soft_cm_rep(struct soft_cm *cm, struct soft_cm_conn *conn,
@@ -201,7 +203,7 @@ void pier__soft_cm_rep(struct soft_cm *cm, struct soft_cm_conn *conn,
 {
 	switch (conn->state) {
 	case SOFT_CM_REQ_SENT:
-		if (mad->qpn < 2 || mad->qpn == 0xffffff)
+		if (!pier__roce_qpn_is_rc(mad->qpn))
 			return;
 		if (pier__soft_cm_by_qpn(cm, mad->guid, mad->qpn))
 			rep_stale(cm, conn, mad);
@@ -217,11 +219,11 @@ void pier__soft_cm_rep(struct soft_cm *cm, struct soft_cm_conn *conn,
 		break;
 	case SOFT_CM_TIMEWAIT:
 		/* Not wanted any more: it was said, and is said again. */
-		if (!conn->shake)
+		if (!conn->handshake)
 			break;
 		if (!conn->peer_known)
 			conn->port = pier__soft_cm_guid_port(mad->guid);
-		pier__soft_cm_send(cm, conn, conn->shake->mad);
+		pier__soft_cm_send(cm, conn, conn->handshake->mad);
 		break;
 	default:
 		break;
@@ -239,7 +241,7 @@ int pier__soft_cm_establish(struct soft_cm *cm, struct pier__cm_id *pid)
 		return pier__fail(-EINVAL, "only what was accepted can be "
 				  "established, once");
 	conn->state = SOFT_CM_ESTABLISHED;
-	pier__soft_cm_shake_free(cm, conn);
+	pier__soft_cm_handshake_free(cm, conn);
 	pier__soft_cm_send_rtu(cm, conn);
 	return 0;
 }

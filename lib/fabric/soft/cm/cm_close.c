@@ -4,6 +4,7 @@
 
 #include "core/clock.h"
 #include "core/fail.h"
+#include "core/roce.h"
 #include "fabric/soft/cm/cm_conn.h"
 
 /* The ends: disconnect, release, reject, give up. */
@@ -26,15 +27,15 @@ static void dreq_begin(struct soft_cm *cm, struct soft_cm_conn *conn)
 	/* First, what has arrived is acknowledged. */
 	pier__soft_ep_send_all(cm->ep);
 	conn->state = SOFT_CM_DREQ_SENT;
-	pier__soft_cm_repeat_begin(cm, conn);
+	pier__soft_cm_retry_start(cm, conn);
 	pier__soft_cm_dreq_send(cm, conn);
 }
 
 static void ended(struct soft_cm *cm, struct soft_cm_conn *conn)
 {
-	pier__soft_cm_shake_free(cm, conn);
+	pier__soft_cm_handshake_free(cm, conn);
 	pier__soft_cm_timewait(cm, conn);
-	pier__soft_cm_over(cm, conn, PIER__CM_DISCONNECTED, 0, 0);
+	pier__soft_cm_finish(cm, conn, PIER__CM_DISCONNECTED, 0, 0);
 }
 
 void pier__soft_cm_dreq(struct soft_cm *cm, struct soft_cm_conn *conn,
@@ -67,21 +68,21 @@ void pier__soft_cm_drep(struct soft_cm *cm, struct soft_cm_conn *conn)
 static void rejected(struct soft_cm *cm, struct soft_cm_conn *conn,
 		     uint16_t reason)
 {
-	pier__soft_cm_over(cm, conn, PIER__CM_REJECTED, 0, reason);
+	pier__soft_cm_finish(cm, conn, PIER__CM_REJECTED, 0, reason);
 	pier__soft_cm_conn_free(cm, conn);
 }
 
 void pier__soft_cm_rej(struct soft_cm *cm, struct soft_cm_conn *conn,
 		       const struct soft_mad *mad)
 {
-	struct soft_cm_shake *shake = conn->shake;
+	struct soft_cm_handshake *handshake = conn->handshake;
 
 	switch (conn->state) {
 	case SOFT_CM_REQ_SENT:
-		if (mad->reason == SOFT_REJ_SERVICE_ID &&
+		if (mad->reason == ROCE_REJ_SERVICE_ID &&
 		    !pier__soft_cm_find_refused(cm, conn))
 			return;
-		if (mad->reason == SOFT_REJ_MTU &&
+		if (mad->reason == ROCE_REJ_MTU &&
 		    pier__soft_cm_shrink(cm, conn, mad))
 			return;
 		break;
@@ -96,8 +97,8 @@ void pier__soft_cm_rej(struct soft_cm *cm, struct soft_cm_conn *conn,
 	default:
 		return;
 	}
-	memcpy(shake->data, mad->data, mad->len);
-	shake->len = (uint16_t)mad->len;
+	memcpy(handshake->data, mad->data, mad->len);
+	handshake->len = (uint16_t)mad->len;
 	rejected(cm, conn, mad->reason);
 }
 
@@ -106,8 +107,8 @@ void pier__soft_cm_stale(struct soft_cm *cm, struct soft_cm_conn *conn)
 	switch (conn->state) {
 	case SOFT_CM_REQ_RCVD:
 	case SOFT_CM_REP_SENT:
-		conn->shake->len = 0;
-		rejected(cm, conn, SOFT_REJ_STALE);
+		conn->handshake->len = 0;
+		rejected(cm, conn, ROCE_REJ_STALE);
 		break;
 	case SOFT_CM_ESTABLISHED:
 		dreq_begin(cm, conn);
@@ -117,10 +118,10 @@ void pier__soft_cm_stale(struct soft_cm *cm, struct soft_cm_conn *conn)
 	}
 }
 
-void pier__soft_cm_give_up(struct soft_cm *cm, struct soft_cm_conn *conn)
+void pier__soft_cm_timed_out(struct soft_cm *cm, struct soft_cm_conn *conn)
 {
 	bool asked = conn->state == SOFT_CM_REQ_SENT;
-	bool refused = asked && conn->shake->find.refused_until;
+	bool refused = asked && conn->handshake->find.refused_until;
 	int err;
 
 	if (conn->state == SOFT_CM_DREQ_SENT) {
@@ -128,22 +129,22 @@ void pier__soft_cm_give_up(struct soft_cm *cm, struct soft_cm_conn *conn)
 		return;
 	}
 	err = asked && !refused ? pier__soft_cm_find_error(conn) : -ETIMEDOUT;
-	conn->shake->len = 0;
+	conn->handshake->len = 0;
 	/* Whoever was too slow is to know. */
-	pier__soft_cm_send_rej(cm, conn, SOFT_MAD_OF_NONE, SOFT_REJ_TIMEOUT,
+	pier__soft_cm_send_rej(cm, conn, SOFT_MAD_OF_NONE, ROCE_REJ_TIMEOUT,
 			       NULL, 0);
 	pier__soft_cm_timewait(cm, conn);
 	if (refused)
-		pier__soft_cm_over(cm, conn, PIER__CM_REJECTED, 0,
-				   SOFT_REJ_SERVICE_ID);
+		pier__soft_cm_finish(cm, conn, PIER__CM_REJECTED, 0,
+				     ROCE_REJ_SERVICE_ID);
 	else
-		pier__soft_cm_over(cm, conn, PIER__CM_UNREACHABLE, err, 0);
+		pier__soft_cm_finish(cm, conn, PIER__CM_UNREACHABLE, err, 0);
 }
 
-void pier__soft_cm_leave(struct soft_cm *cm, struct soft_cm_conn *conn)
+void pier__soft_cm_abandon(struct soft_cm *cm, struct soft_cm_conn *conn)
 {
 	enum soft_mad_message message = SOFT_MAD_OF_NONE;
-	enum soft_mad_reason reason = SOFT_REJ_CONSUMER;
+	enum roce_rej_reason reason = ROCE_REJ_CONSUMER;
 
 	conn->id = NULL;
 	switch (conn->state) {
@@ -154,7 +155,7 @@ void pier__soft_cm_leave(struct soft_cm *cm, struct soft_cm_conn *conn)
 		dreq_begin(cm, conn);
 		return;
 	case SOFT_CM_REQ_SENT:
-		reason = SOFT_REJ_TIMEOUT;
+		reason = ROCE_REJ_TIMEOUT;
 		break;
 	case SOFT_CM_REP_RCVD:
 		message = SOFT_MAD_OF_REP;
@@ -189,6 +190,6 @@ void pier__soft_cm_release(struct soft_cm *cm, struct pier__cm_id *pid)
 	struct soft_cm_id *id = (struct soft_cm_id *)pid;
 
 	if (id->conn)
-		pier__soft_cm_leave(cm, id->conn);
+		pier__soft_cm_abandon(cm, id->conn);
 	pier__soft_cm_id_free(id);
 }

@@ -42,12 +42,12 @@ struct soft_cm_id *pier__soft_cm_id_new(struct soft_cm *cm,
 void pier__soft_cm_id_free(struct soft_cm_id *id)
 {
 	pier__list_del(&id->link);
-	free(id->heard);
+	free(id->rej);
 	free(id);
 }
 
-void pier__soft_cm_tell(struct soft_cm *cm, struct soft_cm_id *id,
-			enum pier__cm_kind kind)
+void pier__soft_cm_notify(struct soft_cm *cm, struct soft_cm_id *id,
+			  enum pier__cm_kind kind)
 {
 	bool first = pier__list_empty(&cm->events);
 
@@ -57,11 +57,11 @@ void pier__soft_cm_tell(struct soft_cm *cm, struct soft_cm_id *id,
 	if (pier__list_empty(&id->link))
 		pier__list_add(&cm->events, &id->link);
 	if (first)
-		cm->host->ops->ring(cm->host);
+		cm->host->ops->notify(cm->host);
 }
 
-void pier__soft_cm_over(struct soft_cm *cm, struct soft_cm_conn *conn,
-			enum pier__cm_kind kind, int error, uint16_t reason)
+void pier__soft_cm_finish(struct soft_cm *cm, struct soft_cm_conn *conn,
+			  enum pier__cm_kind kind, int error, uint16_t reason)
 {
 	struct soft_cm_id *id = conn->id;
 
@@ -78,22 +78,24 @@ void pier__soft_cm_over(struct soft_cm *cm, struct soft_cm_conn *conn,
 	id->events &= BIT(PIER__CM_ESTABLISHED);
 	id->error = error;
 	id->reason = reason;
-	if (kind == PIER__CM_REJECTED && conn->shake && conn->shake->len) {
-		pier__soft_cm_find_end(cm, &conn->shake->find);
-		id->heard = conn->shake;
-		conn->shake = NULL;
+	if (kind == PIER__CM_REJECTED && conn->handshake &&
+	    conn->handshake->len) {
+		pier__soft_cm_find_end(cm, &conn->handshake->find);
+		id->rej = conn->handshake;
+		conn->handshake = NULL;
 	}
-	pier__soft_cm_tell(cm, id, kind);
+	pier__soft_cm_notify(cm, id, kind);
 }
 
-static void tell_data(struct soft_cm *cm, const struct soft_cm_shake *shake,
+static void tell_data(struct soft_cm *cm,
+		      const struct soft_cm_handshake *handshake,
 		      struct pier__cm_event *event)
 {
-	if (!shake || !shake->len)
+	if (!handshake || !handshake->len)
 		return;
-	memcpy(cm->told, shake->data, shake->len);
-	event->data = cm->told;
-	event->len = shake->len;
+	memcpy(cm->event_data, handshake->data, handshake->len);
+	event->data = cm->event_data;
+	event->len = handshake->len;
 }
 
 /* What is known of the peer, and what it asks for. */
@@ -101,8 +103,8 @@ static void tell_peer(const struct soft_cm_conn *conn,
 		      struct pier__cm_event *event)
 {
 	event->qpn = conn->dest_qpn;
-	event->responder_resources = conn->peer_ask;
-	event->initiator_depth = conn->peer_serve;
+	event->responder_resources = conn->peer_initiator_depth;
+	event->initiator_depth = conn->peer_responder_resources;
 	event->retry_count = conn->retry_count;
 	event->rnr_retry = conn->rnr_retry;
 }
@@ -121,16 +123,16 @@ static void tell_one(struct soft_cm *cm, struct soft_cm_id *id,
 		id->listener->waiting--;
 		ret->listener->held++;	/* nobody gets its place yet */
 		id->listener = NULL;
-		tell_data(cm, id->conn->shake, ret);
+		tell_data(cm, id->conn->handshake, ret);
 		tell_peer(id->conn, ret);
 		break;
 	case PIER__CM_RESPONSE:
-		tell_data(cm, id->conn->shake, ret);
+		tell_data(cm, id->conn->handshake, ret);
 		tell_peer(id->conn, ret);
 		break;
 	case PIER__CM_REJECTED:
 		ret->reason = id->reason;
-		tell_data(cm, id->heard, ret);
+		tell_data(cm, id->rej, ret);
 		break;
 	case PIER__CM_UNREACHABLE:
 		ret->error = id->error;

@@ -3,133 +3,138 @@
 
 #include "core/clock.h"
 #include "core/fail.h"
+#include "core/roce.h"
 #include "fabric/soft/cm/cm_conn.h"
 
 /*
- * Finding the peer of an attempt: where REQ goes, and what a "nobody listens"
- * is worth.
+ * The search for the listener's UDP port: where REQ goes, and when a REJ with
+ * "no listener" is final.
  *
- * The listener may be a soft one, on the service's own UDP port, or that of a
- * standard device, on port 4791.  The host's port 4791 may also be held by a
- * soft process that knows nothing of the service: what it says is no news of
- * the listener.  The one who has the service's port may take its time, being
- * stopped or starved; the time it takes is no news either.  What tells is
- * whether anybody has that port at all, and the peer's kernel knows: a
- * datagram to a port of nobody's is answered by ICMP.  So:
+ * The listener may be a soft device, on the service's own UDP port, or a RoCE
+ * device, on port 4791.  On the listener's host, port 4791 may also belong to a
+ * soft process without this service, and its REJ says nothing about the
+ * listener.  The process that has the service's port may be stopped or slow,
+ * and the time that it takes says nothing either.  What is certain is whether
+ * the service's port has a socket: to a datagram for a port without one the
+ * peer's kernel replies by ICMP.  So:
  *
- * - REQ goes to the service's port.  If it is not answered by the first
- *   repeat, the port is knocked at, with every repeat.  Loopback answers at
- *   once, a network by the repeat after.
- * - Port 4791 is asked as well when the service's port is known to be closed,
- *   and from the second repeat on, since a firewall may swallow the ICMP.
- *   Not so if the listener has said anything.  A host that proved to be a
- *   standard one is asked there from the start.
- * - Port 4791 itself is never knocked at: Soft-RoCE, of Linux 6.1 at least,
+ * - REQ goes to the service's port.  If there is no response by the first
+ *   retransmission, the port is probed with an empty datagram, then and with
+ *   each further one.  On loopback the ICMP message comes at once, over a
+ *   network by the next retransmission.
+ * - REQ goes to port 4791 as well when the service's port is known to be
+ *   closed, and from the second retransmission on, as a firewall may drop the
+ *   ICMP messages; not if the listener has sent an MRA.  To a host that proved
+ *   to have a RoCE device it goes there from the start.
+ * - Port 4791 itself is never probed: Soft-RoCE, at least that of Linux 6.1,
  *   crashes the kernel on a datagram there that is shorter than a header.
- * - If the service's port is closed and our port 4791 is not to be had, so that
- *   a standard peer's answers go astray, the attempt ends when that is certain.
- * - "Nobody listens" is final if the service's port is closed, or is 4791
- *   itself.  If the listener was heard, it is another's and void.  Else one
- *   full response time passes without a sign of life before it is believed.
+ * - If the service's port is closed and our port 4791 cannot be bound, so that
+ *   responses of a RoCE device do not arrive, the attempt ends when that is
+ *   certain.
+ * - "No listener" is final if the service's port is closed, or is 4791 itself.
+ *   If the listener has sent an MRA, the REJ is ignored.  Otherwise it is final
+ *   after one full response time without a message from the listener.
  *
- * So a listener that is there is missed only if it is silent for that long on
- * a host whose port 4791 is another's; and that nobody listens is known within
- * a repeat or two wherever ICMP gets through.
+ * So a listener is missed only if it is silent for that long on a host whose
+ * port 4791 belongs to another process, and a service without a listener is
+ * noticed within a retransmission or two wherever ICMP passes.
  */
-#define ASK_BOTH 2		/* repeats */
-#define CERTAIN 4		/* repeats: 1.6 s, long for who is there */
-#define WAIT_KNOCK (60 * PIER__MS)	/* for the ICMP message */
+#define ASK_BOTH 2		/* retransmissions */
+#define CERTAIN 4		/* retransmissions: 1.6 s */
+#define WAIT_ICMP (60 * PIER__MS)	/* for the ICMP message */
 #define WAIT_DENIED (500 * PIER__MS)	/* longest, for a sign of life */
 
-static void knock_end(struct soft_cm *cm, struct soft_cm_find *find)
+static void port_probe_end(struct soft_cm *cm, struct soft_cm_find *find)
 {
-	if (find->knock)
-		cm->host->ops->knock_end(cm->host, find->knock);
-	find->knock = NULL;
+	if (find->probe)
+		cm->host->ops->port_probe_end(cm->host, find->probe);
+	find->probe = NULL;
 }
 
 void pier__soft_cm_find_end(struct soft_cm *cm, struct soft_cm_find *find)
 {
-	knock_end(cm, find);
-	if (find->standard)
-		cm->host->ops->standard(cm->host, false);
-	find->standard = false;
+	port_probe_end(cm, find);
+	if (find->has_roce_port)
+		cm->host->ops->roce_port(cm->host, false);
+	find->has_roce_port = false;
 }
 
-/* Learn what there is to learn about the service's port. */
-static void knock(struct soft_cm *cm, struct soft_cm_conn *conn)
+/* Find out whether the service's port is closed. */
+static void probe_service_port(struct soft_cm *cm, struct soft_cm_conn *conn)
 {
 	const struct soft_cm_host_ops *ops = cm->host->ops;
-	struct soft_cm_find *find = &conn->shake->find;
+	struct soft_cm_find *find = &conn->handshake->find;
 	struct soft_addr dst = {
-		.ip = conn->dst, .port = conn->shake->service,
+		.ip = conn->dst, .port = conn->handshake->service_port,
 	};
 
-	if (find->closed || !ops->knock || dst.port == SOFT_STANDARD_PORT)
+	if (find->port_closed || !ops->port_probe || dst.port == ROCE_UDP_PORT)
 		return;
-	find->closed = ops->knock(cm->host, &conn->src, &dst, &find->knock);
-	if (find->closed)
-		knock_end(cm, find);
+	find->port_closed =
+		ops->port_probe(cm->host, &conn->src, &dst, &find->probe);
+	if (find->port_closed)
+		port_probe_end(cm, find);
 }
 
-void pier__soft_cm_find_ask(struct soft_cm *cm, struct soft_cm_conn *conn)
+void pier__soft_cm_find_send(struct soft_cm *cm, struct soft_cm_conn *conn)
 {
-	struct soft_cm_shake *shake = conn->shake;
-	struct soft_cm_find *find = &shake->find;
+	struct soft_cm_handshake *handshake = conn->handshake;
+	struct soft_cm_find *find = &handshake->find;
 
-	find->both = find->closed ||
-		     (conn->sends >= ASK_BOTH && !find->alive) ||
-		     (conn->sends && shake->service == SOFT_STANDARD_PORT) ||
-		     IN6_ARE_ADDR_EQUAL(&cm->last_standard, &conn->dst);
-	if (find->both && !find->standard)
-		find->standard = cm->host->ops->standard(cm->host, true);
-	pier__soft_cm_send(cm, conn, shake->mad);
+	find->both_ports =
+		find->port_closed ||
+		(conn->sends >= ASK_BOTH && !find->listener_seen) ||
+		(conn->sends && handshake->service_port == ROCE_UDP_PORT) ||
+		IN6_ARE_ADDR_EQUAL(&cm->last_roce_peer, &conn->dst);
+	if (find->both_ports && !find->has_roce_port)
+		find->has_roce_port = cm->host->ops->roce_port(cm->host, true);
+	pier__soft_cm_send(cm, conn, handshake->mad);
 }
 
 bool pier__soft_cm_find_refused(struct soft_cm *cm, struct soft_cm_conn *conn)
 {
-	struct soft_cm_find *find = &conn->shake->find;
+	struct soft_cm_find *find = &conn->handshake->find;
 	uint64_t now = pier__soft_cm_now(cm);
 
-	if (conn->shake->service == SOFT_STANDARD_PORT)
+	if (conn->handshake->service_port == ROCE_UDP_PORT)
 		return true;
-	knock(cm, conn);
-	if (find->closed)
+	probe_service_port(cm, conn);
+	if (find->port_closed)
 		return true;
-	if (find->alive || find->refused_until)
+	if (find->listener_seen || find->refused_until)
 		return false;
 	find->refused_until = now + pier__soft_cm_time(conn->timeout);
-	if (conn->timer.due > now + WAIT_KNOCK)
-		pier__soft_heap_set(&cm->timers, &conn->timer,
-				    now + WAIT_KNOCK);
+	if (conn->timer.due > now + WAIT_ICMP)
+		pier__soft_heap_set(&cm->timers, &conn->timer, now + WAIT_ICMP);
 	return false;
 }
 
-void pier__soft_cm_find_alive(struct soft_cm *cm, struct soft_cm_conn *conn)
+void pier__soft_cm_find_listener_seen(struct soft_cm *cm,
+				      struct soft_cm_conn *conn)
 {
-	struct soft_cm_find *find = &conn->shake->find;
+	struct soft_cm_find *find = &conn->handshake->find;
 
-	find->alive = true;
-	find->closed = false;
+	find->listener_seen = true;
+	find->port_closed = false;
 	find->refused_until = 0;
-	knock_end(cm, find);
+	port_probe_end(cm, find);
 }
 
-bool pier__soft_cm_find_over(struct soft_cm *cm, struct soft_cm_conn *conn)
+bool pier__soft_cm_find_expired(struct soft_cm *cm, struct soft_cm_conn *conn)
 {
-	struct soft_cm_find *find = &conn->shake->find;
+	struct soft_cm_find *find = &conn->handshake->find;
 	bool over;
 
-	knock(cm, conn);
+	probe_service_port(cm, conn);
 	if (find->refused_until)
-		over = find->closed ||
+		over = find->port_closed ||
 		       pier__soft_cm_now(cm) >= find->refused_until;
-	else if (find->closed && !find->standard)
+	else if (find->port_closed && !find->has_roce_port)
 		over = conn->sends >= CERTAIN;
 	else
 		over = conn->sends >= conn->max_retries;
 	if (over)
-		knock_end(cm, find);
+		port_probe_end(cm, find);
 	return over;
 }
 
@@ -137,7 +142,7 @@ uint64_t pier__soft_cm_find_wait(const struct soft_cm *cm,
 				 const struct soft_cm_conn *conn,
 				 uint64_t wait)
 {
-	uint64_t until = conn->shake->find.refused_until;
+	uint64_t until = conn->handshake->find.refused_until;
 	uint64_t now = pier__soft_cm_now(cm);
 
 	if (until <= now)
@@ -149,14 +154,14 @@ uint64_t pier__soft_cm_find_wait(const struct soft_cm *cm,
 
 int pier__soft_cm_find_error(const struct soft_cm_conn *conn)
 {
-	const struct soft_cm_find *find = &conn->shake->find;
+	const struct soft_cm_find *find = &conn->handshake->find;
 
-	if (find->closed && !find->standard)
+	if (find->port_closed && !find->has_roce_port)
 		return -EADDRINUSE;
-	if (!find->standard)
-		pier__log(PIER_LOG_WARNING, "soft", "no answer; had the peer "
-			  "been a standard RDMA device, it could not: UDP port"
-			  " %u, where it sends to, is taken",
-			  SOFT_STANDARD_PORT);
+	if (!find->has_roce_port)
+		pier__log(PIER_LOG_WARNING, "soft", "no answer; if the peer "
+			  "is a RoCE device, it could not answer: UDP port %u,"
+			  " where it sends to, is taken",
+			  ROCE_UDP_PORT);
 	return -ETIMEDOUT;
 }

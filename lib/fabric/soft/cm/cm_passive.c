@@ -4,6 +4,7 @@
 
 #include "core/clock.h"
 #include "core/fail.h"
+#include "core/roce.h"
 #include "fabric/soft/cm/cm_conn.h"
 #include "fabric/soft/rc/qp.h"
 
@@ -15,8 +16,8 @@ void pier__soft_cm_listen(struct soft_cm *cm,
 {
 	listener->waiting = 0;
 	pier__list_add(&cm->listeners, &listener->link);
-	if (!listener->standard)
-		pier__soft_cm_want_standard(cm);
+	if (!listener->roce_port)
+		pier__soft_cm_want_roce_port(cm);
 }
 
 void pier__soft_cm_unlisten(struct soft_cm *cm,
@@ -31,14 +32,14 @@ void pier__soft_cm_unlisten(struct soft_cm *cm,
 		if (id->listener != listener)
 			continue;
 		id->listener = NULL;
-		pier__soft_cm_leave(cm, id->conn);
+		pier__soft_cm_abandon(cm, id->conn);
 		pier__soft_cm_id_free(id);
 	}
 }
 
 /* Say REJ to a REQ of which nothing is kept. */
 static void refuse(struct soft_cm *cm, const struct soft_mad *req,
-		   const struct soft_rx *rx, enum soft_mad_reason reason)
+		   const struct soft_rx *rx, enum roce_rej_reason reason)
 {
 	struct soft_mad mad = {
 		.attr = SOFT_MAD_REJ, .tid = req->tid,
@@ -47,7 +48,7 @@ static void refuse(struct soft_cm *cm, const struct soft_mad *req,
 	};
 
 	/* Soft peers, which know this, ask again with what we can do. */
-	if (reason == SOFT_REJ_MTU) {
+	if (reason == ROCE_REJ_MTU) {
 		mad.info_len = 1;
 		mad.info[0] = cm->host->mtu;
 	}
@@ -69,7 +70,7 @@ static void put_off(struct soft_cm *cm, const struct soft_mad *req,
 		.remote_id = req->local_id, .message = SOFT_MAD_OF_REQ,
 	};
 
-	if (port != SOFT_STANDARD_PORT)
+	if (port != ROCE_UDP_PORT)
 		pier__soft_cm_answer(cm, rx, port, &mad);
 }
 
@@ -123,24 +124,24 @@ static int objection(const struct soft_cm *cm,
 		     const struct soft_mad *mad, const struct soft_rx *rx)
 {
 	if (!listener)
-		return SOFT_REJ_SERVICE_ID;
+		return ROCE_REJ_SERVICE_ID;
 	if (!addresses_ok(mad, rx))
-		return SOFT_REJ_CONSUMER;
+		return ROCE_REJ_CONSUMER;
 	if (!has_address(cm, listener, &rx->dst.ip))
-		return SOFT_REJ_GID;	/* another address may do */
+		return ROCE_REJ_GID;	/* another address may do */
 	if (mad->transport || mad->ext_transport)
-		return SOFT_REJ_TRANSPORT;
+		return ROCE_REJ_TRANSPORT;
 	if (!mad->mtu || mad->mtu > cm->host->mtu)
-		return SOFT_REJ_MTU;
-	if (mad->qpn < 2 || mad->qpn == 0xffffff)
-		return SOFT_REJ_UNSUPPORTED;
+		return ROCE_REJ_MTU;
+	if (!pier__roce_qpn_is_rc(mad->qpn))
+		return ROCE_REJ_UNSUPPORTED;
 	return 0;
 }
 
 static void req_take(struct soft_cm *cm, struct soft_cm_conn *conn,
 		     const struct soft_mad *mad, const struct soft_rx *rx)
 {
-	struct soft_cm_shake *shake = conn->shake;
+	struct soft_cm_handshake *handshake = conn->handshake;
 
 	conn->passive = true;
 	conn->peer_known = true;
@@ -160,11 +161,11 @@ static void req_take(struct soft_cm *cm, struct soft_cm_conn *conn,
 	conn->max_retries = mad->max_retries;
 	conn->retry_count = mad->retry_count;
 	conn->rnr_retry = mad->rnr_retry;
-	conn->peer_serve = mad->responder_resources;
-	conn->peer_ask = mad->initiator_depth;
-	shake->came_to = rx->dst.port;
-	shake->len = PIER__CM_REQ_DATA;
-	memcpy(shake->data, mad->data + SOFT_MAD_IP_LEN, shake->len);
+	conn->peer_responder_resources = mad->responder_resources;
+	conn->peer_initiator_depth = mad->initiator_depth;
+	handshake->req_port = rx->dst.port;
+	handshake->len = PIER__CM_REQ_DATA;
+	memcpy(handshake->data, mad->data + SOFT_MAD_IP_LEN, handshake->len);
 	pier__soft_cm_index(cm, conn, SOFT_CM_BY_PEER);
 	pier__soft_cm_index(cm, conn, SOFT_CM_BY_QPN);
 }
@@ -195,7 +196,7 @@ static bool req_new(struct soft_cm *cm, struct soft_cm_listener *listener,
 	}
 	id->listener = listener;
 	listener->waiting++;
-	pier__soft_cm_tell(cm, id, PIER__CM_REQUEST);
+	pier__soft_cm_notify(cm, id, PIER__CM_REQUEST);
 	return true;
 }
 
@@ -209,10 +210,10 @@ static void req_again(struct soft_cm *cm, const struct soft_cm_conn *conn,
 	if (!IN6_ARE_ADDR_EQUAL(&conn->dst, &rx->src.ip))
 		return;
 	if (conn->state == SOFT_CM_REQ_RCVD &&
-	    conn->shake->came_to == rx->dst.port)
+	    conn->handshake->req_port == rx->dst.port)
 		pier__soft_cm_send_mra(cm, conn, SOFT_MAD_OF_REQ);
-	else if (conn->state == SOFT_CM_TIMEWAIT && conn->shake)
-		pier__soft_cm_send(cm, conn, conn->shake->mad);
+	else if (conn->state == SOFT_CM_TIMEWAIT && conn->handshake)
+		pier__soft_cm_send(cm, conn, conn->handshake->mad);
 }
 
 void pier__soft_cm_req(struct soft_cm *cm, const struct soft_mad *mad,
@@ -240,10 +241,10 @@ void pier__soft_cm_req(struct soft_cm *cm, const struct soft_mad *mad,
 	reason = objection(cm, listener, mad, rx);
 	conn = pier__soft_cm_by_qpn(cm, mad->guid, mad->qpn);
 	if (!reason && conn)
-		reason = SOFT_REJ_STALE;
+		reason = ROCE_REJ_STALE;
 	if (reason) {
-		refuse(cm, mad, rx, (enum soft_mad_reason)reason);
-		if (reason == SOFT_REJ_STALE &&
+		refuse(cm, mad, rx, (enum roce_rej_reason)reason);
+		if (reason == ROCE_REJ_STALE &&
 		    IN6_ARE_ADDR_EQUAL(&conn->dst, &rx->src.ip))
 			pier__soft_cm_stale(cm, conn);
 		return;
@@ -264,14 +265,14 @@ static void rep_build(const struct soft_cm *cm, struct soft_cm_conn *conn,
 		.attr = SOFT_MAD_REP, .tid = conn->tid,
 		.local_id = conn->local_id, .remote_id = conn->remote_id,
 		.qpn = conn->qpn, .psn = conn->rq_psn, .guid = cm->guid,
-		.responder_resources = conn->rd_serve,
-		.initiator_depth = conn->rd_ask,
+		.responder_resources = conn->responder_resources,
+		.initiator_depth = conn->initiator_depth,
 		.ack_delay = ACK_DELAY, .srq = 1,
 		.rnr_retry = param->rnr_retry,
 		.data = param->data, .len = param->len,
 	};
 
-	pier__soft_mad_encode(&mad, conn->shake->mad);
+	pier__soft_mad_encode(&mad, conn->handshake->mad);
 }
 
 /* Has the program still something to decide? */
@@ -302,15 +303,15 @@ int pier__soft_cm_accept(struct soft_cm *cm, struct pier__cm_id *pid,
 				  param->rnr_retry, PIER__CM_REP_DATA);
 
 	conn->qpn = param->qpn;
-	conn->rd_serve = param->responder_resources;
-	conn->rd_ask = param->initiator_depth;
+	conn->responder_resources = param->responder_resources;
+	conn->initiator_depth = param->initiator_depth;
 	conn->state = SOFT_CM_REP_SENT;
 	rep_build(cm, conn, param);
 	qp = pier__soft_table_find(cm->ep, conn->qpn);
 	if (qp)
 		qp->cm_id = conn->local_id;
-	pier__soft_cm_repeat_begin(cm, conn);
-	pier__soft_cm_send(cm, conn, conn->shake->mad);
+	pier__soft_cm_retry_start(cm, conn);
+	pier__soft_cm_send(cm, conn, conn->handshake->mad);
 	return 0;
 }
 
@@ -328,7 +329,7 @@ int pier__soft_cm_reject(struct soft_cm *cm, struct pier__cm_id *pid,
 				  " %u", len, PIER__CM_REJ_DATA);
 	conn->id = NULL;
 	id->conn = NULL;
-	pier__soft_cm_send_rej(cm, conn, SOFT_MAD_OF_REQ, SOFT_REJ_CONSUMER,
+	pier__soft_cm_send_rej(cm, conn, SOFT_MAD_OF_REQ, ROCE_REJ_CONSUMER,
 			       data, len);
 	pier__soft_cm_timewait(cm, conn);
 	return 0;
@@ -336,14 +337,14 @@ int pier__soft_cm_reject(struct soft_cm *cm, struct pier__cm_id *pid,
 
 void pier__soft_cm_rtu(struct soft_cm *cm, struct soft_cm_conn *conn)
 {
-	if (conn->state == SOFT_CM_TIMEWAIT && conn->shake)
-		pier__soft_cm_send(cm, conn, conn->shake->mad);
+	if (conn->state == SOFT_CM_TIMEWAIT && conn->handshake)
+		pier__soft_cm_send(cm, conn, conn->handshake->mad);
 	if (conn->state != SOFT_CM_REP_SENT)
 		return;
 	conn->state = SOFT_CM_ESTABLISHED;
 	pier__soft_heap_set(&cm->timers, &conn->timer, PIER__NEVER);
-	pier__soft_cm_shake_free(cm, conn);
-	pier__soft_cm_tell(cm, conn->id, PIER__CM_ESTABLISHED);
+	pier__soft_cm_handshake_free(cm, conn);
+	pier__soft_cm_notify(cm, conn->id, PIER__CM_ESTABLISHED);
 }
 
 void pier__soft_cm_data(struct soft_cm *cm, uint32_t local_id)

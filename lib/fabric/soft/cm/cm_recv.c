@@ -6,9 +6,9 @@
 #include "core/clock.h"
 #include "core/fail.h"
 #include "core/random.h"
+#include "core/roce.h"
 #include "fabric/soft/cm/cm_conn.h"
 
-#define GSI_QKEY 0x80010000u
 #define HOP_LIMIT 64
 #define RNR_TIMER 12		/* code: 0.64 ms */
 
@@ -28,7 +28,7 @@ int pier__soft_cm_create(struct soft_ep *ep, struct soft_cm_host *host,
 		   (uint32_t)pier__random64();
 	pier__list_init(&cm->listeners);
 	pier__list_init(&cm->events);
-	pier__list_init(&cm->twait);
+	pier__list_init(&cm->timewait);
 	if (pier__soft_heap_fit(&cm->timers, 1)) {
 		free(cm);
 		return -ENOMEM;
@@ -92,7 +92,7 @@ static struct soft_cm_conn *conn_given_up(const struct soft_cm *cm,
 	uint64_t guid = 0;
 	int i;
 
-	if (mad->reason != SOFT_REJ_TIMEOUT || mad->info_len < 8)
+	if (mad->reason != ROCE_REJ_TIMEOUT || mad->info_len < 8)
 		return NULL;
 	for (i = 0; i < 8; i++)
 		guid = guid << 8 | mad->info[i];
@@ -108,10 +108,10 @@ static void mra_receive(struct soft_cm *cm, struct soft_cm_conn *conn,
 		     mad->message == SOFT_MAD_OF_REQ;
 
 	if (asked && !mad->service_timeout)
-		pier__soft_cm_busy(cm, conn);
+		pier__soft_cm_backlog_full(cm, conn);
 	else if (asked || (conn->state == SOFT_CM_REP_SENT &&
 			   mad->message == SOFT_MAD_OF_REP))
-		pier__soft_cm_patience(cm, conn, mad->service_timeout);
+		pier__soft_cm_mra_wait(cm, conn, mad->service_timeout);
 }
 
 /*
@@ -133,7 +133,7 @@ static void unknown(struct soft_cm *cm, const struct soft_mad *mad,
 	} else if (mad->attr == SOFT_MAD_REP) {
 		answer.attr = SOFT_MAD_REJ;
 		answer.message = SOFT_MAD_OF_REP;
-		answer.reason = SOFT_REJ_COMM_ID;
+		answer.reason = ROCE_REJ_COMM_ID;
 		pier__soft_cm_answer(cm, rx,
 				     pier__soft_cm_guid_port(mad->guid),
 				     &answer);
@@ -196,8 +196,9 @@ void pier__soft_cm_receive(struct soft_cm *cm, const struct soft_hdr *hdr,
 {
 	struct soft_mad mad;
 
-	if (hdr->opcode != SOFT_UD_SEND_ONLY || hdr->qkey != GSI_QKEY ||
-	    hdr->src_qpn != SOFT_GSI_QPN || (hdr->pkey & 0x7fff) != 0x7fff ||
+	if (hdr->opcode != SOFT_UD_SEND_ONLY || hdr->qkey != ROCE_GSI_QKEY ||
+	    hdr->src_qpn != ROCE_GSI_QPN ||
+	    !pier__roce_pkey_is_default(hdr->pkey) ||
 	    !pier__soft_mad_decode(data, len, &mad)) {
 		pier__soft_add(cm->ep->counters, SOFT_COUNTER(dropped), 1);
 		return;
@@ -245,8 +246,8 @@ static int to_rtr(struct soft_cm *cm, const struct soft_cm_conn *conn,
 	attr->path_mtu = (enum ibv_mtu)conn->mtu;
 	attr->dest_qp_num = conn->dest_qpn;
 	attr->rq_psn = conn->rq_psn;
-	attr->max_dest_rd_atomic = agreed(conn, conn->rd_serve,
-					  conn->peer_ask);
+	attr->max_dest_rd_atomic = agreed(conn, conn->responder_resources,
+					  conn->peer_initiator_depth);
 	attr->min_rnr_timer = RNR_TIMER;
 	attr->ah_attr.is_global = 1;
 	attr->ah_attr.port_num = 1;
@@ -264,7 +265,8 @@ static int to_rts(const struct soft_cm_conn *conn, struct ibv_qp_attr *attr)
 	attr->timeout = conn->ack_timeout;
 	attr->retry_cnt = conn->retry_count;
 	attr->rnr_retry = conn->rnr_retry;
-	attr->max_rd_atomic = agreed(conn, conn->rd_ask, conn->peer_serve);
+	attr->max_rd_atomic = agreed(conn, conn->initiator_depth,
+				     conn->peer_responder_resources);
 	return IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
 	       IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
 }

@@ -2,9 +2,9 @@
 #include <string.h>
 
 #include "core/random.h"
+#include "core/roce.h"
 #include "fabric/soft/cm/cm_conn.h"
 
-#define GSI_QKEY 0x80010000u
 #define HOP_LIMIT 64
 #define REJ_AGAIN 2
 #define MRA_TIMEOUT 20		/* code: 4.3 s until the next repeat */
@@ -15,9 +15,9 @@ static void send_to(struct soft_cm *cm, const struct in6_addr *src,
 		    const uint8_t *mad)
 {
 	struct soft_hdr hdr = {
-		.opcode = SOFT_UD_SEND_ONLY, .pkey = 0xffff,
-		.qpn = SOFT_GSI_QPN, .src_qpn = SOFT_GSI_QPN,
-		.psn = cm->psn, .qkey = GSI_QKEY,
+		.opcode = SOFT_UD_SEND_ONLY, .pkey = ROCE_PKEY_DEFAULT,
+		.qpn = ROCE_GSI_QPN, .src_qpn = ROCE_GSI_QPN,
+		.psn = cm->psn, .qkey = ROCE_GSI_QKEY,
 	};
 	struct soft_io *io = cm->ep->io;
 	struct soft_tx tx;
@@ -45,17 +45,19 @@ static void send_to(struct soft_cm *cm, const struct in6_addr *src,
 void pier__soft_cm_send(struct soft_cm *cm, const struct soft_cm_conn *conn,
 			const uint8_t *mad)
 {
-	const struct soft_cm_shake *shake = conn->shake;
+	const struct soft_cm_handshake *handshake = conn->handshake;
 
 	if (conn->port) {
 		send_to(cm, &conn->src, &conn->dst, conn->port, conn->tclass,
 			mad);
 		return;
 	}
-	send_to(cm, &conn->src, &conn->dst, shake->service, conn->tclass, mad);
-	if (shake->find.both && shake->service != SOFT_STANDARD_PORT)
-		send_to(cm, &conn->src, &conn->dst, SOFT_STANDARD_PORT,
-			conn->tclass, mad);
+	send_to(cm, &conn->src, &conn->dst, handshake->service_port,
+		conn->tclass, mad);
+	if (handshake->find.both_ports &&
+	    handshake->service_port != ROCE_UDP_PORT)
+		send_to(cm, &conn->src, &conn->dst, ROCE_UDP_PORT, conn->tclass,
+			mad);
 }
 
 void pier__soft_cm_answer(struct soft_cm *cm, const struct soft_rx *rx,
@@ -70,7 +72,7 @@ void pier__soft_cm_answer(struct soft_cm *cm, const struct soft_rx *rx,
 uint16_t pier__soft_cm_port_of(const struct soft_rx *rx)
 {
 	/* Soft peers send from the port they hear at, and to our own one. */
-	return rx->dst.port == SOFT_STANDARD_PORT ? SOFT_STANDARD_PORT :
+	return rx->dst.port == ROCE_UDP_PORT ? ROCE_UDP_PORT :
 						    rx->src.port;
 }
 
@@ -79,7 +81,7 @@ uint16_t pier__soft_cm_guid_port(uint64_t guid)
 	uint16_t port = (uint16_t)(guid >> 32);
 
 	return guid >> 48 == SOFT_CM_PREFIX && port ? port :
-						      SOFT_STANDARD_PORT;
+						      ROCE_UDP_PORT;
 }
 
 static void send_mad(struct soft_cm *cm, const struct soft_cm_conn *conn,
@@ -131,7 +133,7 @@ static void put_guid(uint8_t *to, uint64_t guid)
 
 void pier__soft_cm_send_rej(struct soft_cm *cm, struct soft_cm_conn *conn,
 			    enum soft_mad_message message,
-			    enum soft_mad_reason reason, const void *data,
+			    enum roce_rej_reason reason, const void *data,
 			    size_t len)
 {
 	struct soft_mad mad = {
@@ -140,12 +142,12 @@ void pier__soft_cm_send_rej(struct soft_cm *cm, struct soft_cm_conn *conn,
 		.local_id = conn->local_id, .remote_id = conn->remote_id,
 	};
 
-	if (reason == SOFT_REJ_TIMEOUT) {
+	if (reason == ROCE_REJ_TIMEOUT) {
 		mad.info_len = 8;
 		put_guid(mad.info, cm->guid);
 	}
 	/* Who waits for nothing says nothing that this could be repeated to. */
 	conn->sends = message == SOFT_MAD_OF_NONE ? REJ_AGAIN : 0;
-	pier__soft_mad_encode(&mad, conn->shake->mad);
-	pier__soft_cm_send(cm, conn, conn->shake->mad);
+	pier__soft_mad_encode(&mad, conn->handshake->mad);
+	pier__soft_cm_send(cm, conn, conn->handshake->mad);
 }

@@ -102,8 +102,8 @@ struct soft_cm_conn *pier__soft_cm_conn_new(struct soft_cm *cm)
 	conn = calloc(1, sizeof(*conn));
 	if (!conn)
 		return NULL;
-	conn->shake = calloc(1, sizeof(*conn->shake));
-	if (!conn->shake) {
+	conn->handshake = calloc(1, sizeof(*conn->handshake));
+	if (!conn->handshake) {
 		free(conn);
 		return NULL;
 	}
@@ -117,12 +117,12 @@ struct soft_cm_conn *pier__soft_cm_conn_new(struct soft_cm *cm)
 	return conn;
 }
 
-void pier__soft_cm_shake_free(struct soft_cm *cm, struct soft_cm_conn *conn)
+void pier__soft_cm_handshake_free(struct soft_cm *cm, struct soft_cm_conn *conn)
 {
-	if (conn->shake)
-		pier__soft_cm_find_end(cm, &conn->shake->find);
-	free(conn->shake);
-	conn->shake = NULL;
+	if (conn->handshake)
+		pier__soft_cm_find_end(cm, &conn->handshake->find);
+	free(conn->handshake);
+	conn->handshake = NULL;
 }
 
 void pier__soft_cm_conn_free(struct soft_cm *cm, struct soft_cm_conn *conn)
@@ -133,10 +133,10 @@ void pier__soft_cm_conn_free(struct soft_cm *cm, struct soft_cm_conn *conn)
 		if (conn->keys & 1 << key)
 			chain_out(cm, conn, key);
 	if (!pier__list_empty(&conn->wait))
-		cm->twait_count--;
+		cm->timewait_count--;
 	pier__list_del(&conn->wait);
 	pier__soft_heap_set(&cm->timers, &conn->timer, PIER__NEVER);
-	pier__soft_cm_shake_free(cm, conn);
+	pier__soft_cm_handshake_free(cm, conn);
 	free(conn);
 	cm->count--;
 }
@@ -184,7 +184,7 @@ struct soft_cm_conn *pier__soft_cm_by_qpn(const struct soft_cm *cm,
 
 static struct soft_cm_conn *oldest(struct soft_cm *cm)
 {
-	return pier__container_of(cm->twait.next, struct soft_cm_conn, wait);
+	return pier__container_of(cm->timewait.next, struct soft_cm_conn, wait);
 }
 
 void pier__soft_cm_timewait(struct soft_cm *cm, struct soft_cm_conn *conn)
@@ -192,8 +192,8 @@ void pier__soft_cm_timewait(struct soft_cm *cm, struct soft_cm_conn *conn)
 	if (conn->state == SOFT_CM_TIMEWAIT)
 		return;
 	conn->state = SOFT_CM_TIMEWAIT;
-	pier__list_add(&cm->twait, &conn->wait);
-	pier__soft_cm_twait_timer(cm, conn);
-	if (++cm->twait_count > SOFT_CM_TWAIT_MAX)
+	pier__list_add(&cm->timewait, &conn->wait);
+	pier__soft_cm_timewait_timer(cm, conn);
+	if (++cm->timewait_count > SOFT_CM_TIMEWAIT_MAX)
 		pier__soft_cm_conn_free(cm, oldest(cm));
 }

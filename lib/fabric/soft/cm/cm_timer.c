@@ -3,18 +3,19 @@
 #include "fabric/soft/cm/cm_conn.h"
 
 /*
- * Repeats.  The first comes soon and each wait is twice as long, up to what
- * the handshake says of its sender's patience: a message lost is a matter of
- * milliseconds, a peer away gets the time that standard peers get.
+ * Retransmission of CM messages.  The first one is early and each wait is
+ * twice as long, up to the response time in REQ: a lost message costs
+ * milliseconds, and a peer that is stopped gets the time that RoCE devices
+ * get.
  */
 #define WAIT_FIRST (50 * PIER__MS)
 #define WAIT_DREQ (1000 * PIER__MS)	/* longest */
 #define DREQ_SENDS 8
 #define WAIT_REJ (100 * PIER__MS)
 #define TWAIT (2000 * PIER__MS)		/* timewait */
-#define PATIENCE_MAX 24		/* code: 68.7 s, for which Linux asks */
-#define WAIT_STANDARD (1000 * PIER__MS)	/* for port 4791 */
-#define BUSY_SENDS 2		/* 200 ms: to ask a full listener again */
+#define MRA_TIMEOUT_MAX 24		/* code: 68.7 s, for which Linux asks */
+#define WAIT_ROCE_PORT (1000 * PIER__MS)	/* for port 4791 */
+#define BACKLOG_FULL_SENDS 2	/* 200 ms until REQ is sent again */
 #define TIMERS 64			/* in one round */
 
 /* 4.096 us * 2^code. */
@@ -45,60 +46,61 @@ static void wait(struct soft_cm *cm, struct soft_cm_conn *conn)
 			    pier__soft_cm_now(cm) + wait);
 }
 
-void pier__soft_cm_repeat_begin(struct soft_cm *cm, struct soft_cm_conn *conn)
+void pier__soft_cm_retry_start(struct soft_cm *cm, struct soft_cm_conn *conn)
 {
 	conn->sends = 0;
 	wait(cm, conn);
 }
 
-void pier__soft_cm_patience(struct soft_cm *cm, struct soft_cm_conn *conn,
+void pier__soft_cm_mra_wait(struct soft_cm *cm, struct soft_cm_conn *conn,
 			    uint8_t service_timeout)
 {
-	uint8_t code = service_timeout < PATIENCE_MAX ? service_timeout :
-							PATIENCE_MAX;
+	uint8_t code = service_timeout < MRA_TIMEOUT_MAX ? service_timeout :
+							MRA_TIMEOUT_MAX;
 	uint64_t due = pier__soft_cm_now(cm) + pier__soft_cm_time(code) +
-		       pier__soft_cm_time(conn->ack_timeout < PATIENCE_MAX ?
-					  conn->ack_timeout : PATIENCE_MAX);
+		       pier__soft_cm_time(conn->ack_timeout < MRA_TIMEOUT_MAX ?
+						  conn->ack_timeout :
+						  MRA_TIMEOUT_MAX);
 
 	if (conn->state == SOFT_CM_REQ_SENT)
-		pier__soft_cm_find_alive(cm, conn);
+		pier__soft_cm_find_listener_seen(cm, conn);
 	if (due > conn->timer.due)
 		pier__soft_heap_set(&cm->timers, &conn->timer, due);
 }
 
-void pier__soft_cm_busy(struct soft_cm *cm, struct soft_cm_conn *conn)
+void pier__soft_cm_backlog_full(struct soft_cm *cm, struct soft_cm_conn *conn)
 {
-	pier__soft_cm_find_alive(cm, conn);
-	if (conn->sends > BUSY_SENDS)
-		conn->sends = BUSY_SENDS;
+	pier__soft_cm_find_listener_seen(cm, conn);
+	if (conn->sends > BACKLOG_FULL_SENDS)
+		conn->sends = BACKLOG_FULL_SENDS;
 	wait(cm, conn);
 }
 
-void pier__soft_cm_want_standard(struct soft_cm *cm)
+void pier__soft_cm_want_roce_port(struct soft_cm *cm)
 {
-	if (!cm->wanting.at)
-		pier__soft_heap_set(&cm->timers, &cm->wanting,
-				    pier__soft_cm_now(cm) + WAIT_STANDARD);
+	if (!cm->roce_port_timer.at)
+		pier__soft_heap_set(&cm->timers, &cm->roce_port_timer,
+				    pier__soft_cm_now(cm) + WAIT_ROCE_PORT);
 }
 
 /* Ask for port 4791 on behalf of those who listen without it. */
-static void wanting_run(struct soft_cm *cm)
+static void roce_port_run(struct soft_cm *cm)
 {
 	struct pier__list *pos, *tmp;
 	struct soft_cm_listener *listener;
 	bool missing = false;
 
-	pier__soft_heap_set(&cm->timers, &cm->wanting, PIER__NEVER);
+	pier__soft_heap_set(&cm->timers, &cm->roce_port_timer, PIER__NEVER);
 	PIER__LIST_EACH(pos, tmp, &cm->listeners) {
 		listener = pier__container_of(pos, struct soft_cm_listener,
 					      link);
-		if (!listener->standard)
-			listener->standard =
-				cm->host->ops->standard(cm->host, true);
-		missing |= !listener->standard;
+		if (!listener->roce_port)
+			listener->roce_port =
+				cm->host->ops->roce_port(cm->host, true);
+		missing |= !listener->roce_port;
 	}
 	if (missing)
-		pier__soft_cm_want_standard(cm);
+		pier__soft_cm_want_roce_port(cm);
 }
 
 static bool is_last(struct soft_cm *cm, struct soft_cm_conn *conn)
@@ -106,47 +108,47 @@ static bool is_last(struct soft_cm *cm, struct soft_cm_conn *conn)
 	if (conn->state == SOFT_CM_DREQ_SENT)
 		return conn->sends + 1 >= DREQ_SENDS;
 	if (conn->state == SOFT_CM_REQ_SENT)
-		return pier__soft_cm_find_over(cm, conn);
+		return pier__soft_cm_find_expired(cm, conn);
 	return conn->sends >= conn->max_retries;
 }
 
-void pier__soft_cm_twait_timer(struct soft_cm *cm, struct soft_cm_conn *conn)
+void pier__soft_cm_timewait_timer(struct soft_cm *cm, struct soft_cm_conn *conn)
 {
-	bool again = conn->shake && conn->sends;
+	bool again = conn->handshake && conn->sends;
 
 	pier__soft_heap_set(&cm->timers, &conn->timer, pier__soft_cm_now(cm) +
 			    (again ? WAIT_REJ : TWAIT));
 }
 
-static void twait_run(struct soft_cm *cm, struct soft_cm_conn *conn)
+static void timewait_run(struct soft_cm *cm, struct soft_cm_conn *conn)
 {
-	if (!conn->shake || !conn->sends) {
+	if (!conn->handshake || !conn->sends) {
 		pier__soft_cm_conn_free(cm, conn);
 		return;
 	}
-	pier__soft_cm_send(cm, conn, conn->shake->mad);
+	pier__soft_cm_send(cm, conn, conn->handshake->mad);
 	conn->sends--;
-	pier__soft_cm_twait_timer(cm, conn);
+	pier__soft_cm_timewait_timer(cm, conn);
 }
 
 static void timer_run(struct soft_cm *cm, struct soft_cm_conn *conn)
 {
 	pier__soft_heap_set(&cm->timers, &conn->timer, PIER__NEVER);
 	if (conn->state == SOFT_CM_TIMEWAIT) {
-		twait_run(cm, conn);
+		timewait_run(cm, conn);
 		return;
 	}
 	if (is_last(cm, conn)) {
-		pier__soft_cm_give_up(cm, conn);
+		pier__soft_cm_timed_out(cm, conn);
 		return;
 	}
 	conn->sends++;
 	if (conn->state == SOFT_CM_REQ_SENT)
-		pier__soft_cm_find_ask(cm, conn);
+		pier__soft_cm_find_send(cm, conn);
 	else if (conn->state == SOFT_CM_DREQ_SENT)
 		pier__soft_cm_dreq_send(cm, conn);
 	else
-		pier__soft_cm_send(cm, conn, conn->shake->mad);
+		pier__soft_cm_send(cm, conn, conn->handshake->mad);
 	wait(cm, conn);
 }
 
@@ -161,8 +163,8 @@ int pier__soft_cm_timers(struct soft_cm *cm)
 	int n = 0;
 
 	while (n < TIMERS && pier__soft_heap_due(&cm->timers) <= now) {
-		if (cm->timers.timer[0] == &cm->wanting)
-			wanting_run(cm);
+		if (cm->timers.timer[0] == &cm->roce_port_timer)
+			roce_port_run(cm);
 		else
 			timer_run(cm, first(cm));
 		n++;

@@ -8,50 +8,51 @@
 
 /*
  * Connection management: the messages to and from QP 1 of an endpoint, and
- * what they make of connections.  Like the endpoint it knows no socket and no
- * thread: who drives the endpoint drives this too, so that a peer is answered
- * while the program is away, and it runs in virtual time.  Calls are made
- * between the endpoint's enter and leave.
+ * the states of its connections.  Like the endpoint it knows no socket and no
+ * thread: the thread that drives the endpoint drives it too.  A peer is
+ * answered while the program computes, and tests run it in virtual time.
+ * Calls are made between the endpoint's enter and leave.
  *
- * WHO IS REACHED WHERE.  Soft peers tell their UDP port in the CA GUID of REQ
- * and REP, `prefix | port | random`; messages and data go there.  The random
- * part makes the GUID this endpoint's alone, so that no peer takes a QPN or a
- * communication ID of it for one of another.  A peer with any other GUID is
- * standard: all goes to its port 4791, and all it says comes to ours.
+ * UDP PORTS.  A soft peer tells its UDP port in the CA GUID of REQ and REP,
+ * `prefix | port | random`; messages and data go there.  The random part makes
+ * the GUID unique to the endpoint, so that no peer takes a QPN or a
+ * communication ID of it for one of another endpoint.  A peer with any other
+ * GUID is a RoCE device: messages go to its port 4791 and come to ours.
  *
- * A client does not know what its peer is.  It sends REQ to the service's own
- * UDP port, where a soft listener receives, and if that does not answer to
- * port 4791 as well, having taken ours if it was free: it is the client's for
- * as long as the attempt lasts, and stays so if the peer proves standard.  A
- * listener may receive one request twice then, the second is a duplicate.
- * When which is asked, and whose "no listener" counts, is in cm_find.c.
+ * A client does not know the kind of its peer.  It sends REQ to the service's
+ * own UDP port, where a soft listener receives, and if it gets no response to
+ * port 4791 as well.  Before that it takes our port 4791 if it is free, and
+ * keeps it for the attempt, or for good if the peer is a RoCE device.  A
+ * listener may then receive the REQ twice, and drops the second one.
+ * cm_find.c has when which port is used, and which "no listener" counts.
  */
 struct soft_cm;
 struct soft_cm_host;
 
-/* What is around it. */
+/* The calls of connection management to the channel. */
 struct soft_cm_host_ops {
 	/* The index of the device's GID @ip; negative: it is none. */
 	int (*gid)(struct soft_cm_host *host, const struct in6_addr *ip);
 
 	/*
-	 * Receive on UDP port 4791, or do without again; counted.  Returns
-	 * false if the port is taken.
+	 * Receive on UDP port 4791, or stop; counted.  Returns false if the
+	 * port is taken.
 	 */
-	bool (*standard)(struct soft_cm_host *host, bool on);
+	bool (*roce_port)(struct soft_cm_host *host, bool on);
 
 	/*
-	 * Send something to UDP port @dst from @src, and tell if @dst's host
-	 * has said since the last time that the port is nobody's.  *state is
-	 * NULL at first, and what the host likes from then on: knock_end ends
-	 * it.  Both may be NULL: it is never said.
+	 * Send an empty datagram to UDP port @dst from @src.  Returns true if
+	 * an ICMP message has said since the last call that the port has no
+	 * socket.  *state is NULL at first and then the channel's, freed by
+	 * port_probe_end.  Both may be NULL: no port is known to be closed.
 	 */
-	bool (*knock)(struct soft_cm_host *host, const struct in6_addr *src,
-		      const struct soft_addr *dst, void **state);
-	void (*knock_end)(struct soft_cm_host *host, void *state);
+	bool (*port_probe)(struct soft_cm_host *host,
+			   const struct in6_addr *src,
+			   const struct soft_addr *dst, void **state);
+	void (*port_probe_end)(struct soft_cm_host *host, void *state);
 
 	/* There is an event to take, and there was none. */
-	void (*ring)(struct soft_cm_host *host);
+	void (*notify)(struct soft_cm_host *host);
 };
 
 struct soft_cm_host {
@@ -63,18 +64,18 @@ struct soft_cm_listener {
 	struct pier__cm_listener listener;	/* first */
 	struct pier__list link;
 	struct in6_addr ip;		/* unspecified: any */
-	uint32_t backlog, waiting;	/* requests not told yet */
-	bool standard;			/* counted as user of port 4791 */
+	uint32_t backlog, waiting;	/* requests not reported yet */
+	bool roce_port;			/* counted as user of port 4791 */
 };
 
 /* On @ep, of which it becomes a part.  @host must outlive it. */
 int pier__soft_cm_create(struct soft_ep *ep, struct soft_cm_host *host,
 			 struct soft_cm **ret);
 
-/* Forget what is still going on.  Its ids and listeners are gone. */
+/* Free all records.  Its ids and listeners are freed before. */
 void pier__soft_cm_destroy(struct soft_cm *cm);
 
-/* What its ids and listeners have as theirs. */
+/* The cm of its ids. */
 void pier__soft_cm_owner(struct soft_cm *cm, struct pier__cm *owner);
 
 /* The endpoint's: a packet for QP 1, what is due, and when. */
@@ -88,9 +89,9 @@ uint64_t pier__soft_cm_deadline(const struct soft_cm *cm);
 void pier__soft_cm_data(struct soft_cm *cm, uint32_t local_id);
 
 /*
- * Listen on a port whose packets reach the endpoint.  If port 4791 is not
- * held, it is asked for again and again: it may be a client's that is about
- * to find out that it does not need it.
+ * Listen on a port whose packets reach the endpoint.  While @listener is
+ * without port 4791, it is retried each second: a client may have it only for
+ * its attempt.
  */
 void pier__soft_cm_listen(struct soft_cm *cm,
 			  struct soft_cm_listener *listener);
@@ -98,14 +99,14 @@ void pier__soft_cm_unlisten(struct soft_cm *cm,
 			    struct soft_cm_listener *listener);
 
 /*
- * Who listens on @port of @ip.  The unspecified one: of any address; there
- * may be several then.  NULL: nobody.
+ * The listener on @port of @ip; unspecified: one of those on any address.
+ * NULL: there is none.
  */
 struct soft_cm_listener *pier__soft_cm_listener(const struct soft_cm *cm,
 						uint16_t port,
 						const struct in6_addr *ip);
 
-/* An id for connecting @src and @dst, both with a port; told RESOLVED. */
+/* An id for connecting @src and @dst, both with a port; reports RESOLVED. */
 int pier__soft_cm_resolved(struct soft_cm *cm, const struct soft_addr *src,
 			   const struct soft_addr *dst, void *owner,
 			   struct pier__cm_id **ret);

@@ -25,9 +25,9 @@ static int watch_socks(struct soft_chan *chan)
 {
 	int err = pier__soft_chan_watch(chan, chan->sock), i;
 
-	for (i = 0; i < SOFT_ALSO && !err; i++)
-		if (chan->more[i].io)
-			err = pier__soft_chan_watch(chan, chan->more[i].fd);
+	for (i = 0; i < SOFT_EXTRA_SOCKS && !err; i++)
+		if (chan->extra[i].io)
+			err = pier__soft_chan_watch(chan, chan->extra[i].fd);
 	return err;
 }
 
@@ -36,10 +36,10 @@ static void unwatch_socks(struct soft_chan *chan)
 	int i;
 
 	epoll_ctl(chan->chan.fd, EPOLL_CTL_DEL, chan->sock, NULL);
-	for (i = 0; i < SOFT_ALSO; i++)
-		if (chan->more[i].io)
+	for (i = 0; i < SOFT_EXTRA_SOCKS; i++)
+		if (chan->extra[i].io)
 			epoll_ctl(chan->chan.fd, EPOLL_CTL_DEL,
-				  chan->more[i].fd, NULL);
+				  chan->extra[i].fd, NULL);
 }
 
 int pier__soft_chan_listen(struct soft_chan *chan, bool on)
@@ -245,7 +245,7 @@ int pier__soft_chan_create(struct pier__fdev *fdev, struct pier__chan **ret)
 	err = pier__soft_ep_create(chan->io, soft->keys, &chan->ep);
 	if (err)
 		goto err_close;
-	chan->row = pier__soft_page_ep(fdev->port.name, chan->io->port);
+	chan->row = pier__soft_row_get_ep(fdev->port.name, chan->io->port);
 	if (chan->row)
 		pier__soft_ep_count_in(chan->ep, &chan->row->counters);
 	err = pier__soft_helper_add(chan);
@@ -257,7 +257,7 @@ int pier__soft_chan_create(struct pier__fdev *fdev, struct pier__chan **ret)
 
 err_ep_destroy:
 	pier__soft_ep_destroy(chan->ep);
-	pier__soft_page_put(chan->row);
+	pier__soft_row_put(chan->row);
 err_close:
 	close_fds(chan);
 	pier__soft_udp_destroy(chan->io);
@@ -277,11 +277,11 @@ void pier__soft_chan_destroy(struct pier__chan *pchan)
 	pier__soft_chan_publish(chan);
 	pier__soft_chan_cm_free(chan->cm);
 	pier__soft_ep_destroy(chan->ep);
-	pier__soft_page_put(chan->row);
+	pier__soft_row_put(chan->row);
 	close_fds(chan);
 	pier__soft_udp_destroy(chan->io);
-	for (i = 0; i < SOFT_ALSO; i++)
-		if (chan->more[i].io)
-			pier__soft_udp_destroy(chan->more[i].io);
+	for (i = 0; i < SOFT_EXTRA_SOCKS; i++)
+		if (chan->extra[i].io)
+			pier__soft_udp_destroy(chan->extra[i].io);
 	free(chan);
 }

@@ -14,7 +14,7 @@
 /*
  * A channel: an endpoint, its socket, and what wakes those who wait for it.
  * It may have further sockets: on its port, but bound to an address that its
- * connections use; and on further ports, 4791, where standard peers send to,
+ * connections use; and on further ports, 4791, where RoCE devices send to,
  * and those of its listeners.  What is said of the socket below holds for all.
  *
  * WHO DRIVES the endpoint is the program's thread or the helper (helper.h),
@@ -85,8 +85,8 @@ struct soft_chan_sock {
 	struct in6_addr ip;		/* that it is bound to, or none */
 	struct soft_io *io;		/* owned; NULL: the place is free */
 	int fd;				/* io's */
-	unsigned int turn;		/* of the place, from 1 */
-	unsigned int watched;		/* the helper's: turn, or 0 */
+	unsigned int generation;	/* of the place, from 1 */
+	unsigned int watched;		/* the helper's: generation, or 0 */
 };
 
 struct soft_chan_cm;
@@ -95,13 +95,13 @@ struct soft_chan {
 	struct pier__chan chan;		/* first; fd is an epoll set */
 	struct soft_io *io;		/* owned */
 	struct soft_ep *ep;		/* owned */
-	struct soft_row *row;		/* of the page; NULL: none left */
+	struct soft_row *row;		/* of the counters file, or NULL */
 	int sock;			/* io's */
 	struct soft_sock_seen seen;	/* of it */
-	struct soft_chan_sock more[SOFT_ALSO];
-	struct soft_chan_sock *standard;	/* port 4791's, or NULL */
-	unsigned int standard_users;	/* who can do without it one day */
-	bool standard_kept;		/* others cannot */
+	struct soft_chan_sock extra[SOFT_EXTRA_SOCKS];
+	struct soft_chan_sock *roce_sock;	/* of port 4791, or NULL */
+	unsigned int roce_port_users;	/* counted, temporary */
+	bool roce_port_held;		/* until the channel's end */
 	struct soft_chan_cm *cm;	/* owned; NULL: none was made yet */
 	int timer, bell;		/* owned */
 
@@ -170,14 +170,14 @@ void pier__soft_chan_set_timer(struct soft_chan *chan);
  * The program's thread, between begin and end.
  * Errors: -EADDRINUSE, the port is taken; -ENOMEM; those of socket(2).
  */
-int pier__soft_chan_standard(struct soft_chan *chan);
+int pier__soft_chan_roce_port_hold(struct soft_chan *chan);
 
 /*
  * The same, counted and not for ever: returns false if the port is taken.
  * It is given up by reap, when nobody uses it any more.  Also the helper.
  */
-bool pier__soft_chan_standard_use(struct soft_chan *chan, bool on);
-void pier__soft_chan_reap(struct soft_chan *chan);
+bool pier__soft_chan_roce_port_use(struct soft_chan *chan, bool on);
+void pier__soft_chan_roce_port_close(struct soft_chan *chan);
 
 /*
  * Receive on @port, 0 for a free one, as well.

@@ -19,7 +19,7 @@
 /* In an event's data: the channel's id, and which of its descriptors. */
 #define ON_SOCK 0
 #define ON_TIMER 1
-#define ON_MORE 2		/* and up: a further socket */
+#define ON_EXTRA 2		/* and up: a further socket */
 #define DATA(id, which) ((id) << 8 | (which))
 #define WHICH(data) ((data) & 0xff)
 #define ID(data) ((data) >> 8)
@@ -80,17 +80,17 @@ static bool watch_fd(int fd, uint64_t data)
 	       !epoll_ctl(helper.epoll_fd, EPOLL_CTL_ADD, fd, &ev);
 }
 
-static bool watch_more(struct soft_chan *chan)
+static bool watch_extra(struct soft_chan *chan)
 {
 	struct soft_chan_sock *sock;
 	unsigned int i;
 
-	for (i = 0; i < SOFT_ALSO; i++) {
-		sock = &chan->more[i];
-		if (sock->io && sock->watched != sock->turn &&
-		    !watch_fd(sock->fd, DATA(chan->id, ON_MORE + i)))
+	for (i = 0; i < SOFT_EXTRA_SOCKS; i++) {
+		sock = &chan->extra[i];
+		if (sock->io && sock->watched != sock->generation &&
+		    !watch_fd(sock->fd, DATA(chan->id, ON_EXTRA + i)))
 			return false;
-		sock->watched = sock->io ? sock->turn : 0;
+		sock->watched = sock->io ? sock->generation : 0;
 	}
 	return true;
 }
@@ -101,8 +101,8 @@ static void forget_watches(struct soft_chan *chan)
 	int i;
 
 	chan->sock_watched = false;
-	for (i = 0; i < SOFT_ALSO; i++)
-		chan->more[i].watched = 0;
+	for (i = 0; i < SOFT_EXTRA_SOCKS; i++)
+		chan->extra[i].watched = 0;
 }
 
 static bool watch_all(struct soft_chan *chan)
@@ -116,7 +116,7 @@ static bool watch_all(struct soft_chan *chan)
 	if (!chan->timer_watched)
 		chan->timer_watched = watch_fd(chan->timer,
 					       DATA(chan->id, ON_TIMER));
-	return chan->sock_watched && chan->timer_watched && watch_more(chan);
+	return chan->sock_watched && chan->timer_watched && watch_extra(chan);
 }
 
 /* Have no socket of @chan in the set.  Touches nothing that is the helper's. */
@@ -127,10 +127,10 @@ static void unwatch(struct soft_chan *chan)
 	if (!chan->socks_in)
 		return;
 	epoll_ctl(helper.epoll_fd, EPOLL_CTL_DEL, chan->sock, NULL);
-	for (i = 0; i < SOFT_ALSO; i++)
-		if (chan->more[i].io)
+	for (i = 0; i < SOFT_EXTRA_SOCKS; i++)
+		if (chan->extra[i].io)
 			epoll_ctl(helper.epoll_fd, EPOLL_CTL_DEL,
-				  chan->more[i].fd, NULL);
+				  chan->extra[i].fd, NULL);
 	chan->socks_in = false;
 }
 
@@ -235,8 +235,8 @@ static void fire(struct soft_chan *chan, uint64_t data, uint64_t now)
 
 	if (WHICH(data) == ON_TIMER)
 		chan->timer_watched = false;
-	else if (WHICH(data) >= ON_MORE)
-		chan->more[WHICH(data) - ON_MORE].watched = 0;
+	else if (WHICH(data) >= ON_EXTRA)
+		chan->extra[WHICH(data) - ON_EXTRA].watched = 0;
 	else
 		chan->sock_watched = false;
 	if (there || !pier__soft_ep_try_enter(chan->ep)) {

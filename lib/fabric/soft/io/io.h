@@ -18,8 +18,6 @@
 #define SOFT_PACKET_MAX (SOFT_HDR_MAX + SOFT_MTU_MAX + 4)
 #define SOFT_TX_IOV 8		/* pieces of user memory in one packet */
 #define SOFT_BATCH 256		/* packets: several segmented sends of most */
-#define SOFT_GSI_QPN 1		/* connection management's */
-#define SOFT_STANDARD_PORT 4791	/* RoCEv2: NICs and rxe send there alone */
 
 /* One address of an endpoint or a peer, IPv4 as ::ffff:a.b.c.d. */
 struct soft_addr {

@@ -154,8 +154,8 @@ int pier__soft_route(struct pier__fdev *fdev, const struct in6_addr *src,
 			  text(dst, a), text(&found, b), fdev->port.name);
 }
 
-int pier__soft_knock_open(unsigned int ifindex, const struct in6_addr *src,
-			  const struct soft_addr *dst)
+int pier__soft_port_probe_open(unsigned int ifindex, const struct in6_addr *src,
+			       const struct soft_addr *dst)
 {
 	return connected(ifindex, src, &dst->ip, dst->port);
 }
@@ -168,7 +168,7 @@ static bool is_closed(int fd)
 	return recv(fd, &byte, 1, MSG_DONTWAIT) < 0 && errno == ECONNREFUSED;
 }
 
-bool pier__soft_knock(int fd)
+bool pier__soft_port_probe(int fd)
 {
 	/* What has come of the last one; else of this, on loopback at once. */
 	if (is_closed(fd))

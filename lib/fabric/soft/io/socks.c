@@ -3,6 +3,7 @@
 #include <sys/epoll.h>
 
 #include "core/fail.h"
+#include "core/roce.h"
 #include "fabric/soft/io/chan.h"
 #include "fabric/soft/io/helper.h"
 #include "fabric/soft/io/udp.h"
@@ -15,9 +16,9 @@ static struct soft_chan_sock *free_place(struct soft_chan *chan)
 {
 	int i;
 
-	for (i = 0; i < SOFT_ALSO; i++)
-		if (!chan->more[i].io)
-			return &chan->more[i];
+	for (i = 0; i < SOFT_EXTRA_SOCKS; i++)
+		if (!chan->extra[i].io)
+			return &chan->extra[i];
 	return NULL;
 }
 
@@ -33,12 +34,12 @@ static int adopt(struct soft_chan *chan, struct soft_chan_sock *sock,
 		return err;
 	}
 
-	pier__soft_ep_receive_also(chan->ep, io);
+	pier__soft_ep_add_io(chan->ep, io);
 	sock->seen = (struct soft_sock_seen){ 0 };
 	sock->io = io;
 	sock->ip = *ip;
 	sock->fd = fd;
-	sock->turn++;
+	sock->generation++;
 	pier__soft_helper_look(chan);
 	return 0;
 }
@@ -52,8 +53,10 @@ int pier__soft_chan_sock_open(struct soft_chan *chan, uint16_t port,
 	int err;
 
 	if (!sock)
-		return pier__fail(-EMFILE, "UDP port %u besides %d others: at "
-				  "most %d", port, SOFT_ALSO, SOFT_ALSO);
+		return pier__fail(-EMFILE,
+				  "UDP port %u besides %d others: at "
+				  "most %d",
+				  port, SOFT_EXTRA_SOCKS, SOFT_EXTRA_SOCKS);
 	err = pier__soft_udp_create(port, soft->ifindex, &io);
 	if (!err)
 		err = adopt(chan, sock, io, &in6addr_any);
@@ -71,8 +74,8 @@ int pier__soft_chan_bound(struct soft_chan *chan, const struct in6_addr *ip,
 	int i, bound = 0, err;
 	struct soft_io *io;
 
-	for (i = 0; i < SOFT_ALSO; i++) {
-		sock = &chan->more[i];
+	for (i = 0; i < SOFT_EXTRA_SOCKS; i++) {
+		sock = &chan->extra[i];
 		if (!sock->io || IN6_IS_ADDR_UNSPECIFIED(&sock->ip))
 			continue;
 		if (IN6_ARE_ADDR_EQUAL(&sock->ip, ip)) {
@@ -97,7 +100,7 @@ int pier__soft_chan_bound(struct soft_chan *chan, const struct in6_addr *ip,
 void pier__soft_chan_sock_close(struct soft_chan *chan,
 				struct soft_chan_sock *sock)
 {
-	pier__soft_ep_receive_not(chan->ep, sock->io);
+	pier__soft_ep_remove_io(chan->ep, sock->io);
 	pier__soft_udp_destroy(sock->io);
 	sock->io = NULL;
 }
@@ -107,43 +110,42 @@ void pier__soft_chan_sock_close(struct soft_chan *chan,
  * has it: packets are told apart by QPN only, and two endpoints, be it of one
  * process, give out theirs independently.
  */
-int pier__soft_chan_standard(struct soft_chan *chan)
+int pier__soft_chan_roce_port_hold(struct soft_chan *chan)
 {
 	int err = 0;
 
-	if (!chan->standard)
-		err = pier__soft_chan_sock_open(chan, SOFT_STANDARD_PORT,
-						&chan->standard);
+	if (!chan->roce_sock)
+		err = pier__soft_chan_sock_open(chan, ROCE_UDP_PORT,
+						&chan->roce_sock);
 	if (err == -EADDRINUSE)
 		return pier__fail(err, "UDP port %u is taken, and the peer, a "
-				  "standard RDMA device, sends to no other: "
+				  "RoCE device, sends to no other: "
 				  "unload rdma_rxe, end the other process or "
 				  "context that talks to such peers, or use "
 				  "a network namespace of its own",
-				  SOFT_STANDARD_PORT);
+				  ROCE_UDP_PORT);
 	if (!err)
-		chan->standard_kept = true;
+		chan->roce_port_held = true;
 	return err;
 }
 
-bool pier__soft_chan_standard_use(struct soft_chan *chan, bool on)
+bool pier__soft_chan_roce_port_use(struct soft_chan *chan, bool on)
 {
 	if (!on) {
-		chan->standard_users--;
+		chan->roce_port_users--;
 		return true;
 	}
-	if (!chan->standard &&
-	    pier__soft_chan_sock_open(chan, SOFT_STANDARD_PORT,
-				      &chan->standard))
+	if (!chan->roce_sock &&
+	    pier__soft_chan_sock_open(chan, ROCE_UDP_PORT, &chan->roce_sock))
 		return false;
-	chan->standard_users++;
+	chan->roce_port_users++;
 	return true;
 }
 
-void pier__soft_chan_reap(struct soft_chan *chan)
+void pier__soft_chan_roce_port_close(struct soft_chan *chan)
 {
-	if (!chan->standard || chan->standard_kept || chan->standard_users)
+	if (!chan->roce_sock || chan->roce_port_held || chan->roce_port_users)
 		return;
-	pier__soft_chan_sock_close(chan, chan->standard);
-	chan->standard = NULL;
+	pier__soft_chan_sock_close(chan, chan->roce_sock);
+	chan->roce_sock = NULL;
 }

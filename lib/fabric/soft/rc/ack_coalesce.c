@@ -11,110 +11,112 @@
  * once, but for a trial in thousands.
  */
 #define DELAY_NS 50000		/* for the next message */
-#define TOGETHER_MAX 8		/* messages; with the next one it leaves */
+#define LIMIT_MAX 8		/* messages; with the next one it leaves */
 #define PAUSE_MIN 16		/* acknowledgements, until more is tried */
 #define PAUSE_MAX 4096
-#define FORGET 128		/* after as many the pause is half as long */
-#define STRIKES 3		/* either side is held up now and then */
+#define HITS 128		/* after as many the pause is half as long */
+#define MISSES 3		/* either side is held up now and then */
 
-void pier__soft_delay_init(struct soft_delay *delay)
+void pier__soft_ack_coalesce_init(struct soft_ack_coalesce *coalesce)
 {
-	*delay = (struct soft_delay){
+	*coalesce = (struct soft_ack_coalesce){
 		.pause = PAUSE_MIN,
 		.trial_in = PAUSE_MIN,
 	};
 }
 
-static void try_more(struct soft_delay *delay)
+static void try_more(struct soft_ack_coalesce *coalesce)
 {
-	delay->together = delay->together ? 2 * delay->together : 1;
-	if (delay->together > TOGETHER_MAX)
-		delay->together = TOGETHER_MAX;
-	delay->trial_in = delay->pause;
-	delay->strikes = STRIKES - 1;
+	coalesce->limit = coalesce->limit ? 2 * coalesce->limit : 1;
+	if (coalesce->limit > LIMIT_MAX)
+		coalesce->limit = LIMIT_MAX;
+	coalesce->trial_in = coalesce->pause;
+	coalesce->misses = MISSES - 1;
 }
 
 /* All came that was waited for. */
-static void paid(struct soft_delay *delay)
+static void hit(struct soft_ack_coalesce *coalesce)
 {
-	delay->strikes = 0;
-	if (delay->together && ++delay->paid == FORGET) {
-		delay->paid = 0;
-		if (delay->pause > PAUSE_MIN)
-			delay->pause /= 2;
+	coalesce->misses = 0;
+	if (coalesce->limit && ++coalesce->hits == HITS) {
+		coalesce->hits = 0;
+		if (coalesce->pause > PAUSE_MIN)
+			coalesce->pause /= 2;
 	}
-	if (delay->together < TOGETHER_MAX && !--delay->trial_in)
-		try_more(delay);
+	if (coalesce->limit < LIMIT_MAX && !--coalesce->trial_in)
+		try_more(coalesce);
 }
 
-static void in_vain(struct soft_delay *delay)
+static void miss(struct soft_ack_coalesce *coalesce)
 {
-	if (++delay->strikes < STRIKES)
+	if (++coalesce->misses < MISSES)
 		return;
-	delay->strikes = 0;
-	delay->together = (uint8_t)(delay->messages - 1);
-	delay->trial_in = delay->pause;
-	if (delay->pause < PAUSE_MAX)
-		delay->pause *= 2;
+	coalesce->misses = 0;
+	coalesce->limit = (uint8_t)(coalesce->unacked - 1);
+	coalesce->trial_in = coalesce->pause;
+	if (coalesce->pause < PAUSE_MAX)
+		coalesce->pause *= 2;
 }
 
-void pier__soft_delay_answered(struct soft_qp *qp)
+void pier__soft_ack_coalesce_posted(struct soft_qp *qp)
 {
 	struct soft_resp *resp = &qp->resp;
-	struct soft_delay *delay = &resp->delay;
+	struct soft_ack_coalesce *coalesce = &resp->coalesce;
 
-	if (!delay->may_wait)
+	if (!coalesce->may_coalesce)
 		return;
-	delay->may_wait = false;	/* the first post answers it */
+	coalesce->may_coalesce = false;	/* the first post answers it */
 	if (resp->due != SOFT_DUE_ACK || resp->res_todo ||
 	    qp->state != IBV_QPS_RTS)
 		return;
-	if (delay->messages >= delay->together) {
-		paid(delay);
+	if (coalesce->unacked >= coalesce->limit) {
+		hit(coalesce);
 		return;
 	}
-	delay->messages++;
-	delay->until = qp->ep->now + DELAY_NS;
-	delay->waiting = true;
+	coalesce->unacked++;
+	coalesce->deadline = qp->ep->now + DELAY_NS;
+	coalesce->waiting = true;
 	pier__list_del(&resp->link);
-	pier__list_add(&qp->ep->delayed, &resp->link);
+	pier__list_add(&qp->ep->coalesced, &resp->link);
 }
 
-void pier__soft_delay_end(struct soft_qp *qp)
+void pier__soft_ack_coalesce_cancel(struct soft_qp *qp)
 {
-	if (!qp->resp.delay.waiting)
+	if (!qp->resp.coalesce.waiting)
 		return;
-	qp->resp.delay.waiting = false;
+	qp->resp.coalesce.waiting = false;
 	pier__list_del(&qp->resp.link);
 }
 
 static struct soft_qp *first(const struct soft_ep *ep)
 {
-	return pier__container_of(ep->delayed.next, struct soft_qp, resp.link);
+	return pier__container_of(ep->coalesced.next, struct soft_qp,
+				  resp.link);
 }
 
-uint64_t pier__soft_delay_due(const struct soft_ep *ep)
+uint64_t pier__soft_ack_coalesce_due(const struct soft_ep *ep)
 {
-	return pier__list_empty(&ep->delayed) ? PIER__NEVER :
-						first(ep)->resp.delay.until;
+	return pier__list_empty(&ep->coalesced) ?
+		       PIER__NEVER :
+		       first(ep)->resp.coalesce.deadline;
 }
 
-void pier__soft_delay_run(struct soft_ep *ep, bool all)
+void pier__soft_ack_coalesce_run(struct soft_ep *ep, bool all)
 {
 	struct soft_qp *qp;
 
-	while (!pier__list_empty(&ep->delayed)) {
+	while (!pier__list_empty(&ep->coalesced)) {
 		qp = first(ep);
-		if (!all && qp->resp.delay.until > ep->now)
+		if (!all && qp->resp.coalesce.deadline > ep->now)
 			break;
-		if (qp->resp.delay.until <= ep->now)
-			in_vain(&qp->resp.delay);
+		if (qp->resp.coalesce.deadline <= ep->now)
+			miss(&qp->resp.coalesce);
 		pier__soft_reply_ack(qp);
 	}
 }
 
-void pier__soft_delay_repeated(struct soft_qp *qp)
+void pier__soft_ack_coalesce_duplicate(struct soft_qp *qp)
 {
-	if (qp->resp.delay.waiting)
-		in_vain(&qp->resp.delay);
+	if (qp->resp.coalesce.waiting)
+		miss(&qp->resp.coalesce);
 }

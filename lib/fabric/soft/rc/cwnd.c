@@ -26,155 +26,155 @@ static bool addr_same(const struct soft_addr *a, const struct soft_addr *b)
 	return a->port == b->port && IN6_ARE_ADDR_EQUAL(&a->ip, &b->ip);
 }
 
-struct soft_dest *pier__soft_dest_get(struct soft_ep *ep,
+struct soft_cwnd *pier__soft_cwnd_get(struct soft_ep *ep,
 				      const struct soft_addr *addr)
 {
 	struct pier__list *pos, *tmp;
-	struct soft_dest *dest;
+	struct soft_cwnd *cwnd;
 
-	PIER__LIST_EACH(pos, tmp, &ep->dests) {
-		dest = pier__container_of(pos, struct soft_dest, link);
-		if (addr_same(&dest->addr, addr)) {
-			dest->refs++;
-			return dest;
+	PIER__LIST_EACH(pos, tmp, &ep->cwnds) {
+		cwnd = pier__container_of(pos, struct soft_cwnd, link);
+		if (addr_same(&cwnd->addr, addr)) {
+			cwnd->refs++;
+			return cwnd;
 		}
 	}
-	dest = calloc(1, sizeof(*dest));
-	if (!dest)
+	cwnd = calloc(1, sizeof(*cwnd));
+	if (!cwnd)
 		return NULL;
-	pier__list_init(&dest->active);
-	pier__list_init(&dest->qps);
-	dest->addr = *addr;
-	dest->refs = 1;
-	dest->window = WINDOW_START;
-	dest->threshold = WINDOW_MAX;
-	pier__list_add(&ep->dests, &dest->link);
-	return dest;
+	pier__list_init(&cwnd->active);
+	pier__list_init(&cwnd->qps);
+	cwnd->addr = *addr;
+	cwnd->refs = 1;
+	cwnd->window = WINDOW_START;
+	cwnd->ssthresh = WINDOW_MAX;
+	pier__list_add(&ep->cwnds, &cwnd->link);
+	return cwnd;
 }
 
-void pier__soft_dest_put(struct soft_dest *dest)
+void pier__soft_cwnd_put(struct soft_cwnd *cwnd)
 {
-	if (--dest->refs)
+	if (--cwnd->refs)
 		return;
-	pier__list_del(&dest->active);
-	pier__list_del(&dest->link);
-	free(dest);
+	pier__list_del(&cwnd->active);
+	pier__list_del(&cwnd->link);
+	free(cwnd);
 }
 
-bool pier__soft_dest_room(const struct soft_dest *dest, uint32_t cost)
+bool pier__soft_cwnd_fits(const struct soft_cwnd *cwnd, uint32_t cost)
 {
 	/* One is always let through, however large it is. */
-	return !cost || !dest->inflight ||
-	       dest->inflight + cost <= dest->window;
+	return !cost || !cwnd->inflight ||
+	       cwnd->inflight + cost <= cwnd->window;
 }
 
-void pier__soft_dest_charge(struct soft_dest *dest, uint32_t cost)
+void pier__soft_cwnd_charge(struct soft_cwnd *cwnd, uint32_t cost)
 {
-	dest->inflight += cost;
+	cwnd->inflight += cost;
 }
 
 /* Twice as much a round trip at first, then a packet more a round trip. */
-static void dest_grow(struct soft_dest *dest, uint32_t acked)
+static void cwnd_grow(struct soft_cwnd *cwnd, uint32_t acked)
 {
-	if (dest->inflight < dest->window / 2)
+	if (cwnd->inflight < cwnd->window / 2)
 		return;		/* the window did not hold anyone up */
-	if (dest->window < dest->threshold)
-		dest->window += acked;
+	if (cwnd->window < cwnd->ssthresh)
+		cwnd->window += acked;
 	else
-		dest->window += (uint64_t)acked * PACKET / dest->window;
-	if (dest->window > WINDOW_MAX)
-		dest->window = WINDOW_MAX;
+		cwnd->window += (uint64_t)acked * PACKET / cwnd->window;
+	if (cwnd->window > WINDOW_MAX)
+		cwnd->window = WINDOW_MAX;
 }
 
-static void dest_activate(struct soft_ep *ep, struct soft_dest *dest)
+static void cwnd_activate(struct soft_ep *ep, struct soft_cwnd *cwnd)
 {
-	if (!pier__list_empty(&dest->qps) && pier__list_empty(&dest->active))
-		pier__list_add(&ep->ready, &dest->active);
+	if (!pier__list_empty(&cwnd->qps) && pier__list_empty(&cwnd->active))
+		pier__list_add(&ep->ready, &cwnd->active);
 }
 
-void pier__soft_dest_credit(struct soft_ep *ep, struct soft_dest *dest,
-			    uint32_t cost, bool acked)
+void pier__soft_cwnd_release(struct soft_ep *ep, struct soft_cwnd *cwnd,
+			     uint32_t cost, bool acked)
 {
 	if (acked)
-		dest_grow(dest, cost);
-	dest->inflight -= cost;
-	dest_activate(ep, dest);
+		cwnd_grow(cwnd, cost);
+	cwnd->inflight -= cost;
+	cwnd_activate(ep, cwnd);
 }
 
-void pier__soft_dest_shrink(struct soft_ep *ep, struct soft_dest *dest)
+void pier__soft_cwnd_reduce(struct soft_ep *ep, struct soft_cwnd *cwnd)
 {
 	/* What was lost in one round trip is one loss. */
-	if (dest->shrunk_at && ep->now - dest->shrunk_at < dest->rtt)
+	if (cwnd->reduced_at && ep->now - cwnd->reduced_at < cwnd->rtt)
 		return;
-	dest->shrunk_at = ep->now;
-	dest->window /= 2;
-	if (dest->window < WINDOW_MIN)
-		dest->window = WINDOW_MIN;
-	dest->threshold = dest->window;
+	cwnd->reduced_at = ep->now;
+	cwnd->window /= 2;
+	if (cwnd->window < WINDOW_MIN)
+		cwnd->window = WINDOW_MIN;
+	cwnd->ssthresh = cwnd->window;
 }
 
-static void dest_shortest(struct soft_ep *ep, struct soft_dest *dest,
-			  uint64_t sample)
+static void cwnd_shortest_rtt(struct soft_ep *ep, struct soft_cwnd *cwnd,
+			      uint64_t sample)
 {
-	dest->rtt_min = sample;
-	dest->rtt_min_at = ep->now;
-	dest->queued = 0;
+	cwnd->rtt_min = sample;
+	cwnd->rtt_min_at = ep->now;
+	cwnd->queue_cuts = 0;
 }
 
 /*
  * A queue that grows is a sign that comes before the loss.  But a round trip
  * that stays as long whatever the window is that of another route.
  */
-static void dest_queue(struct soft_ep *ep, struct soft_dest *dest,
-		       uint64_t sample)
+static void cwnd_check_queue(struct soft_ep *ep, struct soft_cwnd *cwnd,
+			     uint64_t sample)
 {
-	if (!dest->rtt_min_at || sample <= dest->rtt_min ||
-	    ep->now - dest->rtt_min_at > RTT_MIN_AGE) {
-		dest_shortest(ep, dest, sample);
-	} else if (sample <= 2 * dest->rtt_min + QUEUE_MAX) {
-		dest->queued = 0;
-	} else if (dest->queued == QUEUE_TRIES) {
-		dest_shortest(ep, dest, sample);
-		dest->window = dest->threshold = dest->unqueued;
+	if (!cwnd->rtt_min_at || sample <= cwnd->rtt_min ||
+	    ep->now - cwnd->rtt_min_at > RTT_MIN_AGE) {
+		cwnd_shortest_rtt(ep, cwnd, sample);
+	} else if (sample <= 2 * cwnd->rtt_min + QUEUE_MAX) {
+		cwnd->queue_cuts = 0;
+	} else if (cwnd->queue_cuts == QUEUE_TRIES) {
+		cwnd_shortest_rtt(ep, cwnd, sample);
+		cwnd->window = cwnd->ssthresh = cwnd->uncut_window;
 	} else {
-		if (!dest->queued++)
-			dest->unqueued = dest->window;
-		pier__soft_dest_shrink(ep, dest);
+		if (!cwnd->queue_cuts++)
+			cwnd->uncut_window = cwnd->window;
+		pier__soft_cwnd_reduce(ep, cwnd);
 	}
 }
 
-void pier__soft_dest_rtt(struct soft_ep *ep, struct soft_dest *dest,
+void pier__soft_cwnd_rtt(struct soft_ep *ep, struct soft_cwnd *cwnd,
 			 uint64_t sample)
 {
 	uint64_t off;
 
-	dest_queue(ep, dest, sample);
-	if (!dest->rtt) {
-		dest->rtt = sample ? sample : 1;
-		dest->rtt_var = sample / 2;
+	cwnd_check_queue(ep, cwnd, sample);
+	if (!cwnd->rtt) {
+		cwnd->rtt = sample ? sample : 1;
+		cwnd->rtt_var = sample / 2;
 		return;
 	}
-	off = sample > dest->rtt ? sample - dest->rtt : dest->rtt - sample;
-	dest->rtt_var = (3 * dest->rtt_var + off) / 4;
-	dest->rtt = (7 * dest->rtt + sample) / 8;
-	if (!dest->rtt)
-		dest->rtt = 1;
+	off = sample > cwnd->rtt ? sample - cwnd->rtt : cwnd->rtt - sample;
+	cwnd->rtt_var = (3 * cwnd->rtt_var + off) / 4;
+	cwnd->rtt = (7 * cwnd->rtt + sample) / 8;
+	if (!cwnd->rtt)
+		cwnd->rtt = 1;
 }
 
-uint64_t pier__soft_dest_rto(const struct soft_dest *dest)
+uint64_t pier__soft_cwnd_rto(const struct soft_cwnd *cwnd)
 {
-	uint64_t rto = dest->rtt + 4 * dest->rtt_var;
+	uint64_t rto = cwnd->rtt + 4 * cwnd->rtt_var;
 
-	if (!dest->rtt)
+	if (!cwnd->rtt)
 		return RTO_START;
 	return rto < RTO_MIN ? RTO_MIN : rto;
 }
 
-void pier__soft_dest_want(struct soft_ep *ep, struct soft_qp *qp)
+void pier__soft_cwnd_schedule(struct soft_ep *ep, struct soft_qp *qp)
 {
-	struct soft_dest *dest = qp->dest;
+	struct soft_cwnd *cwnd = qp->cwnd;
 
 	if (pier__list_empty(&qp->req.link))
-		pier__list_add(&dest->qps, &qp->req.link);
-	dest_activate(ep, dest);
+		pier__list_add(&cwnd->qps, &qp->req.link);
+	cwnd_activate(ep, cwnd);
 }

@@ -5,14 +5,15 @@
 
 #include "core/clock.h"
 #include "core/fail.h"
+#include "core/roce.h"
 #include "fabric/soft/cm/soft_cm.h"
 #include "fabric/soft/rc/qp.h"
 
-#define RECEIVE_TURNS 4		/* of a round */
+#define RECEIVE_BATCHES 4	/* in one round */
 #define MANY_PACKETS 8
-#define QUIET 1024		/* looks in vain: now look only */
-#define SELDOM 32		/* once in so many rounds */
-#define CLOCK_TURNS 4		/* in vain: look at the clock */
+#define IDLE_POLLS 1024		/* empty receives: the socket is idle */
+#define IDLE_ROUNDS 32		/* an idle one is read once in so many */
+#define CLOCK_ROUNDS 4		/* without packets: read the clock */
 
 int pier__soft_ep_create(struct soft_io *io, struct soft_mr_table *keys,
 			 struct soft_ep **ret)
@@ -22,42 +23,42 @@ int pier__soft_ep_create(struct soft_io *io, struct soft_mr_table *keys,
 	if (!ep)
 		return pier__fail(-ENOMEM, "no memory for an endpoint");
 	ep->io = io;
-	pier__soft_ep_receive_also(ep, io);
+	pier__soft_ep_add_io(ep, io);
 	ep->keys = keys;
 	ep->counters = &ep->own;
 	pthread_mutex_init(&ep->owner, NULL);
 	pier__list_init(&ep->wqe_chunks);
-	pier__list_init(&ep->dests);
+	pier__list_init(&ep->cwnds);
 	pier__list_init(&ep->ready);
 	pier__list_init(&ep->replying);
-	pier__list_init(&ep->delayed);
+	pier__list_init(&ep->coalesced);
 	ep->user.lock = &ep->owner;
 	pier__soft_mr_join(keys, &ep->user);
 	*ret = ep;
 	return 0;
 }
 
-void pier__soft_ep_receive_also(struct soft_ep *ep, struct soft_io *io)
+void pier__soft_ep_add_io(struct soft_ep *ep, struct soft_io *io)
 {
-	ep->ear[ep->ears++] = (struct soft_ear){ .io = io };
+	ep->rx_io[ep->rx_io_count++] = (struct soft_rx_io){ .io = io };
 }
 
-void pier__soft_ep_receive_not(struct soft_ep *ep, struct soft_io *io)
+void pier__soft_ep_remove_io(struct soft_ep *ep, struct soft_io *io)
 {
 	int i = 0;
 
-	while (i < ep->ears && ep->ear[i].io != io)
+	while (i < ep->rx_io_count && ep->rx_io[i].io != io)
 		i++;
-	if (i < ep->ears)
-		ep->ear[i] = ep->ear[--ep->ears];
-	ep->ear_hot = 0;
+	if (i < ep->rx_io_count)
+		ep->rx_io[i] = ep->rx_io[--ep->rx_io_count];
+	ep->rx_io_last = 0;
 }
 
 void pier__soft_ep_destroy(struct soft_ep *ep)
 {
 	if (!ep)
 		return;
-	pier__soft_mr_part(ep->keys, &ep->user);
+	pier__soft_mr_leave(ep->keys, &ep->user);
 	pier__soft_wqe_free_all(ep);
 	free(ep->qps);
 	pier__soft_heap_fini(&ep->timers);
@@ -78,7 +79,7 @@ bool pier__soft_ep_try_enter(struct soft_ep *ep)
 void pier__soft_ep_leave(struct soft_ep *ep)
 {
 	pthread_mutex_unlock(&ep->owner);
-	/* Whoever takes a key out waits for one turn. */
+	/* A thread that removes a memory key waits for this lock once. */
 	if (atomic_load_explicit(&ep->user.waiters, memory_order_relaxed))
 		sched_yield();
 }
@@ -103,17 +104,17 @@ static bool qp_takes(const struct soft_qp *qp, const struct soft_hdr *hdr,
 	default:
 		return false;
 	}
-	return hdr->opcode >> 5 == 0 && (hdr->pkey & 0x7fff) == 0x7fff &&
-	       IN6_ARE_ADDR_EQUAL(&rx->src.ip, &qp->dest->addr.ip) &&
+	return hdr->opcode >> 5 == 0 && pier__roce_pkey_is_default(hdr->pkey) &&
+	       IN6_ARE_ADDR_EQUAL(&rx->src.ip, &qp->cwnd->addr.ip) &&
 	       IN6_ARE_ADDR_EQUAL(&rx->dst.ip, &qp->src.ip);
 }
 
 static bool icrc_ok(struct soft_qp *qp, const struct soft_rx *rx)
 {
-	bool standard = qp->dest->addr.port == SOFT_STANDARD_PORT;
+	bool roce = qp->cwnd->addr.port == ROCE_UDP_PORT;
 
 	return pier__soft_icrc_fits(&qp->ep->fronts, rx,
-				    standard ? UINT16_MAX : SOFT_ID_MAX);
+				    roce ? UINT16_MAX : SOFT_ID_MAX);
 }
 
 /* The first packet of a peer whose RTU we have not seen. */
@@ -139,7 +140,7 @@ static void ep_management(struct soft_ep *ep, const struct soft_hdr *hdr,
 
 static void ep_packet(struct soft_ep *ep, const struct soft_rx *rx)
 {
-	struct soft_in in;
+	struct soft_packet in;
 	struct soft_qp *qp;
 	size_t hdr_len;
 
@@ -148,7 +149,7 @@ static void ep_packet(struct soft_ep *ep, const struct soft_rx *rx)
 	hdr_len = pier__soft_decode(rx->data, rx->len, &in.hdr);
 	if (hdr_len && in.hdr.opcode == SOFT_CNP)
 		return;		/* the window has its own signs */
-	if (hdr_len && in.hdr.qpn == SOFT_GSI_QPN) {
+	if (hdr_len && in.hdr.qpn == ROCE_GSI_QPN) {
 		ep_management(ep, &in.hdr, hdr_len, rx);
 		return;
 	}
@@ -177,10 +178,10 @@ static void ep_packet(struct soft_ep *ep, const struct soft_rx *rx)
 		pier__soft_resp_receive(qp, &in);
 }
 
-static void look_at_clock(struct soft_ep *ep)
+static void read_clock(struct soft_ep *ep)
 {
 	ep->now = ep->io->ops->now(ep->io);
-	ep->told = true;
+	ep->clock_read = true;
 }
 
 /*
@@ -189,12 +190,12 @@ static void look_at_clock(struct soft_ep *ep)
  */
 static int ep_receive(struct soft_ep *ep, struct soft_io *io)
 {
-	int done = 0, turn, n, i;
+	int done = 0, batch, n, i;
 
-	for (turn = 0; turn < RECEIVE_TURNS; turn++) {
+	for (batch = 0; batch < RECEIVE_BATCHES; batch++) {
 		n = io->ops->recv(io, ep->rx, SOFT_BATCH);
-		if (n > 0 && !ep->told)
-			look_at_clock(ep);
+		if (n > 0 && !ep->clock_read)
+			read_clock(ep);
 		for (i = 0; i < n; i++)
 			ep_packet(ep, &ep->rx[i]);
 		if (n > 0)
@@ -208,27 +209,27 @@ static int ep_receive(struct soft_ep *ep, struct soft_io *io)
 /* Is a look in vain at number @i due? */
 static bool is_due(const struct soft_ep *ep, int i)
 {
-	return ep->ear[i].quiet < QUIET || i == ep->ear_hot ||
-	       (ep->turn + (unsigned int)i) % SELDOM == 0;
+	return ep->rx_io[i].idle_polls < IDLE_POLLS || i == ep->rx_io_last ||
+	       (ep->rounds + (unsigned int)i) % IDLE_ROUNDS == 0;
 }
 
 int pier__soft_ep_receive(struct soft_ep *ep, bool all)
 {
 	int done = 0, n, i;
 
-	ep->told = false;
-	if (++ep->turn % CLOCK_TURNS == 0 || all)
-		look_at_clock(ep);
-	for (i = 0; i < ep->ears; i++) {
+	ep->clock_read = false;
+	if (++ep->rounds % CLOCK_ROUNDS == 0 || all)
+		read_clock(ep);
+	for (i = 0; i < ep->rx_io_count; i++) {
 		if (!all && !is_due(ep, i))
 			continue;
-		n = ep_receive(ep, ep->ear[i].io);
-		ep->ear[i].quiet = n ? 0 : ep->ear[i].quiet + 1;
+		n = ep_receive(ep, ep->rx_io[i].io);
+		ep->rx_io[i].idle_polls = n ? 0 : ep->rx_io[i].idle_polls + 1;
 		if (n)
-			ep->ear_hot = i;
+			ep->rx_io_last = i;
 		done += n;
 	}
-	if (!ep->told)
+	if (!ep->clock_read)
 		return done;
 	done += pier__soft_timer_run(ep);
 	if (ep->cm)
@@ -239,32 +240,33 @@ int pier__soft_ep_receive(struct soft_ep *ep, bool all)
 int pier__soft_ep_send(struct soft_ep *ep)
 {
 	bool some = !pier__list_empty(&ep->ready) ||
-		    !pier__list_empty(&ep->delayed) || pier__soft_ep_owes(ep);
+		    !pier__list_empty(&ep->coalesced) ||
+		    pier__soft_ep_replies_pending(ep);
 
 	if (!some)
 		return 0;
-	if (!ep->told)
-		look_at_clock(ep);
-	pier__soft_delay_run(ep, false);
+	if (!ep->clock_read)
+		read_clock(ep);
+	pier__soft_ack_coalesce_run(ep, false);
 	return pier__soft_tx_run(ep, true);
 }
 
 int pier__soft_ep_send_all(struct soft_ep *ep)
 {
-	look_at_clock(ep);
-	pier__soft_delay_run(ep, true);
+	read_clock(ep);
+	pier__soft_ack_coalesce_run(ep, true);
 	return pier__soft_tx_run(ep, true);
 }
 
 int pier__soft_ep_send_posted(struct soft_ep *ep, bool replies)
 {
-	look_at_clock(ep);
+	read_clock(ep);
 	if (replies)
-		pier__soft_delay_run(ep, false);
+		pier__soft_ack_coalesce_run(ep, false);
 	return pier__soft_tx_run(ep, replies);
 }
 
-bool pier__soft_ep_owes(const struct soft_ep *ep)
+bool pier__soft_ep_replies_pending(const struct soft_ep *ep)
 {
 	return !pier__list_empty(&ep->replying);
 }
@@ -280,12 +282,12 @@ uint64_t pier__soft_ep_deadline(const struct soft_ep *ep)
 {
 	uint64_t due = pier__soft_heap_due(&ep->timers);
 	uint64_t cm = ep->cm ? pier__soft_cm_deadline(ep->cm) : PIER__NEVER;
-	uint64_t delayed = pier__soft_delay_due(ep);
+	uint64_t acks = pier__soft_ack_coalesce_due(ep);
 
 	if (cm < due)
 		due = cm;
-	if (delayed < due)
-		due = delayed;
+	if (acks < due)
+		due = acks;
 	if (pier__list_empty(&ep->ready) && pier__list_empty(&ep->replying))
 		return due;
 	/* Something can be sent: at once, or when the socket has room. */

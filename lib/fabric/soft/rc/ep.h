@@ -20,53 +20,53 @@ struct soft_srq;
 struct soft_qp;
 struct soft_wqe;
 
-#define SOFT_ALSO 32	/* sockets of an endpoint besides its own */
+#define SOFT_EXTRA_SOCKS 32	/* of an endpoint besides its own socket */
 
-/* What is received from. */
-struct soft_ear {
+/* A socket that the endpoint receives from. */
+struct soft_rx_io {
 	struct soft_io *io;		/* borrowed */
-	unsigned int quiet;		/* looks in vain since a packet */
+	unsigned int idle_polls;	/* without a packet, in a row */
 };
 
-/* A packet in the making: whose it is, to take it back if it is not sent. */
-struct soft_note {
+/* What a packet of the batch belongs to: to undo it if it is not sent. */
+struct soft_tx_note {
 	struct soft_qp *qp;
 	struct soft_wqe *wqe;		/* of a request, else NULL */
 	uint64_t seq;
 	uint32_t cost;			/* of a request, to its window */
 	uint8_t res;			/* of a response: its place, or none */
 	uint8_t due;			/* of an acknowledgement */
-	bool again;			/* a request that was sent before */
+	bool retransmit;		/* a request that was sent before */
 	bool fresh;			/* of a response: not answered yet */
 };
 
 /*
- * An endpoint: QP table, completion and receive queues, timers, what is to be
- * sent.  One per (engine, device).  Whoever drives it, its engine's thread or
- * the helper, owns it meanwhile: every call but create and destroy is made
+ * An endpoint: QP table, completion and receive queues, timers, packets to
+ * send.  One per (engine, device).  Its engine's thread or the helper drives
+ * it and holds its lock meanwhile: every call but create and destroy is made
  * between enter and leave.  It knows no socket and no thread.
  */
 struct soft_ep {
-	struct soft_io *io;		/* borrowed; sent by unless a QP says */
-	struct soft_ear ear[1 + SOFT_ALSO];
-	int ears;
-	int ear_hot;			/* that heard the last packet */
-	unsigned int turn;		/* rounds of receiving */
+	struct soft_io *io;		/* borrowed; a QP may send by another */
+	struct soft_rx_io rx_io[1 + SOFT_EXTRA_SOCKS];
+	int rx_io_count;
+	int rx_io_last;			/* where the last packet came from */
+	unsigned int rounds;		/* of receiving */
 	struct soft_cm *cm;		/* QP 1's; NULL: nobody's */
 	struct soft_mr_table *keys;	/* borrowed, the device's */
-	pthread_mutex_t owner;		/* who drives it */
+	pthread_mutex_t owner;		/* held by the thread that drives it */
 
 	/* The endpoint's own. */
 	struct soft_mr_user user;	/* of keys */
 	uint64_t now;			/* ns, of this round or earlier */
-	bool told;			/* of this one */
+	bool clock_read;		/* in this round */
 	uint64_t completions;
-	struct soft_counters *counters;	/* own, or a place in the page */
+	struct soft_counters *counters;	/* own, or of a row of the file */
 	struct soft_counters own;
 
 	struct soft_qp **qps;		/* chains by QPN */
 	uint32_t qp_mask, qp_count;
-	uint32_t gone[64], gone_at;	/* QPNs not to be given out soon */
+	uint32_t freed_qpns[64], freed_next;	/* not to be reused soon */
 
 	struct soft_wqe *wqes;		/* free ones */
 	struct pier__list wqe_chunks;
@@ -75,16 +75,16 @@ struct soft_ep {
 
 	struct soft_heap timers;	/* of QPs */
 
-	struct pier__list dests;
-	struct pier__list ready;	/* dests that may get requests */
-	struct pier__list replying;	/* QPs that owe responses */
-	struct pier__list delayed;	/* and may still wait */
-	uint64_t send_at;		/* the socket was full: not before */
+	struct pier__list cwnds;
+	struct pier__list ready;	/* cwnds that may send requests */
+	struct pier__list replying;	/* QPs with responses to send */
+	struct pier__list coalesced;	/* with an ACK that may wait */
+	uint64_t send_at;		/* the socket was full: retry then */
 
 	struct soft_fronts fronts;	/* of what is received */
 	int tx_count;
 	struct soft_tx tx[SOFT_BATCH];
-	struct soft_note note[SOFT_BATCH];
+	struct soft_tx_note note[SOFT_BATCH];	/* one a packet of tx */
 	struct soft_rx rx[SOFT_BATCH];
 };
 
@@ -92,11 +92,11 @@ int pier__soft_ep_create(struct soft_io *io, struct soft_mr_table *keys,
 			 struct soft_ep **ret);
 
 /*
- * Receive from @io, too, until told otherwise; at most SOFT_ALSO.  The latter
- * not while the endpoint is driven.
+ * Receive from @io as well, from at most SOFT_EXTRA_SOCKS of them.  An @io is
+ * not removed while the endpoint is driven.
  */
-void pier__soft_ep_receive_also(struct soft_ep *ep, struct soft_io *io);
-void pier__soft_ep_receive_not(struct soft_ep *ep, struct soft_io *io);
+void pier__soft_ep_add_io(struct soft_ep *ep, struct soft_io *io);
+void pier__soft_ep_remove_io(struct soft_ep *ep, struct soft_io *io);
 
 /* Its queues must be gone. */
 void pier__soft_ep_destroy(struct soft_ep *ep);
@@ -112,40 +112,39 @@ void pier__soft_ep_leave(struct soft_ep *ep);
 int pier__soft_ep_drive(struct soft_ep *ep);
 
 /*
- * Its halves: receive and run timers, and send.  What is left unsent in
- * between goes with what is posted meanwhile.  Where nothing has come for
- * long this looks only now and then, unless it is to look at @all: whoever
- * calls it again and again, without a look in vain at every socket, finds a
- * packet a little later there and sooner where the packets are.
+ * The two halves of a round: receive and run timers, and send.  Packets that
+ * were not sent in between leave with the requests posted meanwhile.  A socket
+ * that has been idle for long is read only in some rounds, unless @all is set:
+ * a caller that polls saves the system calls that would return nothing.
  */
 int pier__soft_ep_receive(struct soft_ep *ep, bool all);
 int pier__soft_ep_send(struct soft_ep *ep);
 
-/* Send also what could wait for more. */
+/* Send the acknowledgements that are coalesced, too. */
 int pier__soft_ep_send_all(struct soft_ep *ep);
 
-/* Send between rounds; @replies: and not only requests. */
+/* Send between rounds: requests, and with @replies responses too. */
 int pier__soft_ep_send_posted(struct soft_ep *ep, bool replies);
 
-/* Is there an answer that was not sent yet? */
-bool pier__soft_ep_owes(const struct soft_ep *ep);
+/* Are there responses or acknowledgements to send? */
+bool pier__soft_ep_replies_pending(const struct soft_ep *ep);
 
 /* When the next timer is due, ns of io->now; PIER__NEVER. */
 uint64_t pier__soft_ep_deadline(const struct soft_ep *ep);
 
-/* Completions pushed since creation: the driver compares to notify. */
+/* Completions pushed since creation. */
 uint64_t pier__soft_ep_completions(const struct soft_ep *ep);
 
 const struct soft_counters *pier__soft_ep_counters(const struct soft_ep *ep);
 
 /*
- * Count in @counters from now on, which are added to as they are and must
- * outlive @ep.  Before anything is made on @ep.
+ * Count in @counters, which keep their values and must outlive @ep.  Called
+ * before anything is created on @ep.
  */
 void pier__soft_ep_count_in(struct soft_ep *ep,
 			    struct soft_counters *counters);
 
-/* What the queues can do; beyond: -EINVAL. */
+/* Limits of the queues; beyond them calls return -EINVAL. */
 #define SOFT_SEND_SGE SOFT_TX_IOV
 #define SOFT_RECV_SGE 32
 #define SOFT_INLINE_MAX 256
@@ -175,7 +174,7 @@ int pier__soft_qp_modify(struct soft_qp *qp, struct ibv_qp_attr *attr,
 			 int mask, const struct soft_addr *src,
 			 uint16_t udp_port);
 void pier__soft_qp_destroy(struct soft_qp *qp);
-/* Send by @io, which outlives @qp and has the port of the endpoint's own. */
+/* Send by @io, which outlives @qp and has the endpoint's UDP port. */
 void pier__soft_qp_send_by(struct soft_qp *qp, struct soft_io *io);
 uint32_t pier__soft_qp_number(const struct soft_qp *qp);
 /* As of the endpoint; @counters must outlive @qp. */
@@ -185,7 +184,7 @@ void pier__soft_qp_count_in(struct soft_qp *qp,
 enum ibv_qp_state pier__soft_qp_state(const struct soft_qp *qp);
 int pier__soft_qp_post(struct soft_qp *qp, struct ibv_send_wr *wr,
 		       struct ibv_send_wr **bad);
-/* Send what acknowledges all that has arrived on @qp. */
+/* Send the acknowledgement of all that has arrived on @qp. */
 void pier__soft_qp_acknowledge(struct soft_qp *qp);
 
 #endif

@@ -88,7 +88,7 @@ void pier__soft_mr_join(struct soft_mr_table *table, struct soft_mr_user *user)
 	pthread_mutex_unlock(&table->users_lock);
 }
 
-void pier__soft_mr_part(struct soft_mr_table *table, struct soft_mr_user *user)
+void pier__soft_mr_leave(struct soft_mr_table *table, struct soft_mr_user *user)
 {
 	pthread_mutex_lock(&table->users_lock);
 	pier__list_del(&user->link);

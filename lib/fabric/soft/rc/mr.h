@@ -41,8 +41,8 @@ void pier__soft_mr_table_destroy(struct soft_mr_table *table);
 /* Any thread; serialised inside. */
 void pier__soft_mr_join(struct soft_mr_table *table,
 			struct soft_mr_user *user);
-void pier__soft_mr_part(struct soft_mr_table *table,
-			struct soft_mr_user *user);
+void pier__soft_mr_leave(struct soft_mr_table *table,
+			 struct soft_mr_user *user);
 
 /*
  * Give @mr a key, make it known; take it out again.  @mr stays the caller's:

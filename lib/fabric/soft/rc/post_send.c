@@ -139,15 +139,15 @@ static void wqe_queue(struct soft_qp *qp, struct soft_wqe *wqe)
 	wqe->first = req->end;
 	wqe->packets = wqe->length ? (wqe->length - 1) / qp->mtu + 1 : 1;
 	/* For good: what is asked for again must end where it did before. */
-	wqe->each = pier__soft_read_packets(qp);
+	wqe->read_packets = pier__soft_read_packets(qp);
 	req->end += wqe->packets;
 	req->posted++;
 	*req->tail = wqe;
 	req->tail = &wqe->next;
 	if (!req->cur)
 		req->cur = wqe;
-	if (pier__soft_req_wants(qp))
-		pier__soft_dest_want(qp->ep, qp);
+	if (pier__soft_req_can_send(qp))
+		pier__soft_cwnd_schedule(qp->ep, qp);
 }
 
 static int post_one(struct soft_qp *qp, const struct ibv_send_wr *wr)
@@ -187,6 +187,6 @@ int pier__soft_qp_post(struct soft_qp *qp, struct ibv_send_wr *wr,
 			return err;
 		}
 	}
-	pier__soft_delay_answered(qp);
+	pier__soft_ack_coalesce_posted(qp);
 	return 0;
 }

@@ -72,8 +72,8 @@ static void qp_quiet(struct soft_qp *qp)
 	pier__list_del(&req->link);
 	req->inflight = 0;
 	req->rnr_wait = false;
-	if (qp->dest)
-		pier__soft_dest_credit(qp->ep, qp->dest, cost, false);
+	if (qp->cwnd)
+		pier__soft_cwnd_release(qp->ep, qp->cwnd, cost, false);
 }
 
 void pier__soft_qp_fail(struct soft_qp *qp, enum ibv_wc_status status)
@@ -87,7 +87,7 @@ void pier__soft_qp_fail(struct soft_qp *qp, enum ibv_wc_status status)
 		return;
 	qp->state = IBV_QPS_ERR;
 	qp_quiet(qp);
-	pier__soft_reply_cut(qp);
+	pier__soft_reply_drop_results(qp);
 	/* the reason first: what is flushed with it is a consequence */
 	if (qp->req.head)
 		pier__soft_req_complete(qp, status);
@@ -102,7 +102,7 @@ void pier__soft_qp_reset(struct soft_qp *qp)
 	struct soft_ep *ep = qp->ep;
 	struct soft_wqe *wqe, *next;
 
-	pier__soft_reply_last(qp);
+	pier__soft_reply_final_ack(qp);
 	qp->state = IBV_QPS_RESET;
 	qp_quiet(qp);
 	pier__list_del(&qp->resp.link);
@@ -115,9 +115,9 @@ void pier__soft_qp_reset(struct soft_qp *qp)
 	pier__soft_req_init(&qp->req, 0);
 	pier__soft_resp_init(&qp->resp, 0);
 	pier__soft_cq_purge(qp->cq, qp->qpn);
-	if (qp->dest)
-		pier__soft_dest_put(qp->dest);
-	qp->dest = NULL;
+	if (qp->cwnd)
+		pier__soft_cwnd_put(qp->cwnd);
+	qp->cwnd = NULL;
 }
 
 void pier__soft_qp_destroy(struct soft_qp *qp)

@@ -13,14 +13,14 @@
 #define SOFT_AHEAD_MAX (1u << 16)	/* packets unacknowledged, of one QP */
 #define SOFT_ACK_EVERY 64		/* packets at most; ask for an ACK */
 #define SOFT_GAPS 4			/* of a message; ACK from there on */
-#define SOFT_QUOTA 16			/* packets of one QP in a turn */
+#define SOFT_QUOTA 16			/* packets of a QP before the next QP */
 #define SOFT_TX_RETRY_NS 50000		/* after a full socket */
 
-/* What a packet costs its window besides its bytes: buffers on the way. */
+/* Added to the bytes of a packet in its window: buffers on the path. */
 #define SOFT_PACKET_COST 512
 
 enum soft_syndrome {
-	SOFT_SYN_ACK = 0x1f,		/* no credits told */
+	SOFT_SYN_ACK = 0x1f,		/* without credits */
 	SOFT_SYN_RNR = 0x20,
 	SOFT_SYN_NAK = 0x60,
 	SOFT_NAK_SEQUENCE = 0x60,
@@ -35,7 +35,7 @@ struct soft_wqe {
 	uint64_t wr_id;
 	uint64_t first;		/* sequence number of the first packet */
 	uint32_t packets;	/* sequence numbers it takes */
-	uint32_t each;		/* of them in one READ request */
+	uint32_t read_packets;	/* of them in one READ request */
 	uint32_t length;
 	uint8_t opcode;		/* enum ibv_wr_opcode */
 	uint8_t flags;		/* enum ibv_send_flags */
@@ -88,50 +88,50 @@ struct soft_srq {
 };
 
 /*
- * An endpoint of a peer, shared by the QPs that are connected to it: how
- * much may be on its way there.  In bytes with SOFT_PACKET_COST.
+ * The congestion window of a destination, that is a peer's endpoint, shared by
+ * the QPs that are connected to it.  In bytes, SOFT_PACKET_COST included.
  */
-struct soft_dest {
-	struct pier__list link;		/* of the endpoint's dests */
+struct soft_cwnd {
+	struct pier__list link;		/* of the endpoint's cwnds */
 	struct pier__list active;	/* of its ready ones */
 	struct pier__list qps;		/* that have requests to send */
 	struct soft_addr addr;
 	uint32_t refs;
-	uint32_t window, threshold, inflight;
+	uint32_t window, ssthresh, inflight;
 	uint64_t rtt, rtt_var;		/* ns; 0: not measured yet */
-	uint64_t rtt_min, rtt_min_at;	/* the shortest of late, and when */
-	uint64_t shrunk_at;
-	uint32_t queued;		/* times shrunk for a queue in vain */
-	uint32_t unqueued;		/* the window before */
+	uint64_t rtt_min, rtt_min_at;	/* recent minimum, and when */
+	uint64_t reduced_at;
+	uint32_t queue_cuts;		/* reductions for a queue, in a row */
+	uint32_t uncut_window;		/* the window before the first */
 };
 
-/* The requester: seq in [una, nxt) is on its way, in [nxt, end) waits. */
+/* The requester: seq in [una, nxt) is in flight, in [nxt, end) waits. */
 struct soft_req {
-	struct pier__list link;		/* of the destination's qps */
+	struct pier__list link;		/* of the window's qps */
 	struct soft_wqe *head, **tail;	/* oldest first */
 	struct soft_wqe *cur;		/* with packet nxt; NULL: none waits */
 	uint64_t una, nxt, end;
-	uint64_t max;			/* behind the last one ever sent */
-	uint64_t stop;			/* none from here on: being drained */
-	uint64_t asked;			/* the last one that asked for an ACK */
-	uint64_t gone_back;		/* una when last gone back */
-	uint64_t gone_back_at;
+	uint64_t max;			/* one past the highest ever sent */
+	uint64_t drain_end;		/* nothing is sent from here on: SQD */
+	uint64_t ack_req_seq;		/* the last one with AckReq */
+	uint64_t go_back_una;		/* una at the last retransmission */
+	uint64_t go_back_at;
 	uint64_t rtt_seq, rtt_at;	/* being timed; rtt_at 0: none */
 	uint64_t progress_at;		/* when una moved, or sending began */
-	uint64_t resend_at;
-	uint64_t rnr_at, rnr_seq;	/* end of the wait, for whom */
+	uint64_t retransmit_at;
+	uint64_t rnr_at, rnr_seq;	/* end of the RNR wait, for which */
 	uint32_t posted;
 	uint32_t inflight;		/* cost of [una, nxt) */
-	uint8_t rd_atomic, rd_max;	/* requests on their way, allowed */
+	uint8_t rd_atomic, rd_max;	/* requests in flight, allowed */
 	uint8_t timeout, retry_cnt;
 	uint8_t rnr_retry, rnr_left;
-	uint8_t backoff;	/* until a round trip is measured */
+	uint8_t backoff;	/* of the timer, until an RTT is measured */
 	bool rnr_wait;
-	bool moved;		/* una did, since sending began */
-	bool probe;		/* one packet at a time, until one gets there */
+	bool progressed;	/* una moved since sending began */
+	bool probe;		/* one packet at a time, until an ACK */
 };
 
-/* A READ or atomic that was served, kept to be answered again. */
+/* A READ or atomic that was executed, kept for duplicate requests. */
 struct soft_res {
 	uint64_t seq;
 	union {
@@ -140,50 +140,50 @@ struct soft_res {
 	};
 	uint32_t rkey;
 	uint32_t packets, len;	/* of the whole response */
-	uint32_t bytes;		/* up to the end of what is asked for now */
-	uint32_t start, at, end;	/* packets asked for, sent up to at */
+	uint32_t bytes;		/* up to the end of this request */
+	uint32_t start, at, end;	/* packets requested, sent up to at */
 	uint32_t msn;
 	bool atomic;
-	bool fresh;		/* not answered in full yet */
+	bool fresh;		/* not sent in full yet */
 };
 
 enum soft_within { SOFT_IDLE, SOFT_IN_SEND, SOFT_IN_WRITE };
 
-/* What is to be said when the responses before it are out. */
+/* What to send when the responses before it are sent. */
 enum soft_due { SOFT_DUE_NONE, SOFT_DUE_ACK, SOFT_DUE_NAK };
 
-/* How long an acknowledgement may wait: see delay.c. */
-struct soft_delay {
-	uint64_t until;
-	bool may_wait;			/* a message has come whole */
-	bool waiting;			/* in the endpoint's delayed */
-	uint8_t messages;		/* that were left unacknowledged */
-	uint8_t together;		/* as many at most */
-	uint8_t strikes;		/* in vain, one after the other */
-	uint8_t paid;			/* times, until it is forgotten */
-	uint16_t trial_in, pause;	/* until more is tried */
+/* How long an acknowledgement may wait: ack_coalesce.c. */
+struct soft_ack_coalesce {
+	uint64_t deadline;
+	bool may_coalesce;		/* a message is complete */
+	bool waiting;			/* in the endpoint's coalesced */
+	uint8_t unacked;		/* messages */
+	uint8_t limit;			/* of them */
+	uint8_t misses;			/* waits without effect, in a row */
+	uint8_t hits;			/* waits that saved an ACK */
+	uint16_t trial_in, pause;	/* ACKs until the limit is raised */
 };
 
 struct soft_resp {
 	struct pier__list link;		/* of the endpoint's replying, */
-					/* or delayed */
+					/* or coalesced */
 	uint64_t epsn;			/* expected sequence number */
 	uint32_t msn;
 	uint8_t within;			/* enum soft_within */
 	uint8_t due;			/* enum soft_due */
 	uint8_t syndrome;		/* of the NAK that is due */
-	bool nak_sent;			/* for epsn: silent until it comes */
-	bool filled;			/* it has come, just now */
-	uint8_t gaps;			/* filled in the message within */
+	bool nak_sent;			/* for epsn: none until it arrives */
+	bool filled;			/* it has just arrived */
+	uint8_t gaps;			/* filled in the current message */
 	uint8_t min_rnr_timer;
 	uint8_t rd_max;
 	uint8_t res_head, res_count;	/* res: oldest at head */
-	uint8_t res_todo;		/* of them to be answered */
-	uint32_t rkey;			/* of the WRITE within */
-	uint64_t va;			/* where it goes on */
-	uint32_t total, left;		/* its bytes; received of a SEND */
-	struct soft_rwqe *rwqe;		/* of the SEND within */
-	struct soft_delay delay;
+	uint8_t res_todo;		/* of them to be sent */
+	uint32_t rkey;			/* of the current WRITE */
+	uint64_t va;			/* of its next byte */
+	uint32_t total, remaining;	/* its bytes; total: also of a SEND */
+	struct soft_rwqe *rwqe;		/* of the current SEND */
+	struct soft_ack_coalesce coalesce;
 	struct soft_res res[SOFT_RD_ATOMIC];
 };
 
@@ -194,31 +194,31 @@ struct soft_qp {
 	struct soft_qp *chain;		/* of the QP table */
 	uint32_t qpn, dest_qpn;
 	uint32_t mtu;			/* bytes */
-	uint32_t cm_id;			/* connection to be told of the first */
-					/* packet; 0: none */
+	uint32_t cm_id;			/* connection that the first packet */
+					/* establishes; 0: none */
 	uint32_t send_wr, send_sge, inline_size;
 	enum ibv_qp_state state;
 	int access;			/* IBV_ACCESS_REMOTE_* */
 	uint8_t tclass, hop_limit;
 	struct soft_io *io;		/* borrowed; to send by */
 	struct soft_addr src;
-	struct soft_dest *dest;		/* from RTR on */
+	struct soft_cwnd *cwnd;		/* from RTR on */
 	struct soft_timer timer;
-	struct soft_counters *counters;	/* own, or a place in the page */
+	struct soft_counters *counters;	/* own, or of a row of the file */
 	struct soft_counters own;
 	struct soft_req req;
 	struct soft_resp resp;
 };
 
-/* Something has happened to @qp, and so to its endpoint. */
+/* Count an event of @qp, and of its endpoint. */
 static inline void pier__soft_count(struct soft_qp *qp, size_t counter)
 {
 	pier__soft_add(qp->counters, counter, 1);
 	pier__soft_add(qp->ep->counters, counter, 1);
 }
 
-/* A received packet, taken apart. */
-struct soft_in {
+/* A received packet, decoded. */
+struct soft_packet {
 	struct soft_hdr hdr;
 	const uint8_t *data;		/* payload */
 	uint32_t len;
@@ -232,7 +232,7 @@ static inline uint64_t pier__soft_seq(uint64_t base, uint32_t psn)
 	return base + diff / 256;
 }
 
-/* cq.c: a completion of @qp.  The caller fills in what @wc says further. */
+/* cq.c: a completion of @qp.  The caller fills in the rest of @wc. */
 void pier__soft_cq_push(struct soft_qp *qp, struct ibv_wc *wc);
 void pier__soft_cq_purge(struct soft_cq *cq, uint32_t qpn);
 
@@ -262,114 +262,113 @@ int pier__soft_sge_fill(const struct soft_ep *ep, const struct ibv_sge *sge,
 /* A copy in which an aligned 8-byte word is never seen half done. */
 void pier__soft_copy(void *dst, const void *src, size_t len);
 
-/* dest.c */
-struct soft_dest *pier__soft_dest_get(struct soft_ep *ep,
+/* cwnd.c: what may be in flight to a destination. */
+struct soft_cwnd *pier__soft_cwnd_get(struct soft_ep *ep,
 				      const struct soft_addr *addr);
-void pier__soft_dest_put(struct soft_dest *dest);
-bool pier__soft_dest_room(const struct soft_dest *dest, uint32_t cost);
-void pier__soft_dest_charge(struct soft_dest *dest, uint32_t cost);
-/* @acked: it got there, the window may grow. */
-void pier__soft_dest_credit(struct soft_ep *ep, struct soft_dest *dest,
-			    uint32_t cost, bool acked);
-void pier__soft_dest_shrink(struct soft_ep *ep, struct soft_dest *dest);
-void pier__soft_dest_rtt(struct soft_ep *ep, struct soft_dest *dest,
+void pier__soft_cwnd_put(struct soft_cwnd *cwnd);
+bool pier__soft_cwnd_fits(const struct soft_cwnd *cwnd, uint32_t cost);
+void pier__soft_cwnd_charge(struct soft_cwnd *cwnd, uint32_t cost);
+/* @acked: it was acknowledged, the window may grow. */
+void pier__soft_cwnd_release(struct soft_ep *ep, struct soft_cwnd *cwnd,
+			     uint32_t cost, bool acked);
+void pier__soft_cwnd_reduce(struct soft_ep *ep, struct soft_cwnd *cwnd);
+void pier__soft_cwnd_rtt(struct soft_ep *ep, struct soft_cwnd *cwnd,
 			 uint64_t sample);
-/* How long to wait for an answer before sending again, ns. */
-uint64_t pier__soft_dest_rto(const struct soft_dest *dest);
-/* @qp has requests to send; harmless if it is known. */
-void pier__soft_dest_want(struct soft_ep *ep, struct soft_qp *qp);
+/* The retransmission timeout, ns. */
+uint64_t pier__soft_cwnd_rto(const struct soft_cwnd *cwnd);
+/* @qp has requests to send; no effect if it is scheduled. */
+void pier__soft_cwnd_schedule(struct soft_ep *ep, struct soft_qp *qp);
 
 /* timer.c: call at @due (pier__soft_req_timer); PIER__NEVER: not at all. */
 void pier__soft_timer_set(struct soft_qp *qp, uint64_t due);
 int pier__soft_timer_run(struct soft_ep *ep);
 
-/* table.c: the QPs by number. */
+/* qp_table.c: the QPs by number. */
 int pier__soft_table_add(struct soft_ep *ep, struct soft_qp *qp);
 void pier__soft_table_del(struct soft_ep *ep, struct soft_qp *qp);
 struct soft_qp *pier__soft_table_find(const struct soft_ep *ep, uint32_t qpn);
 
-/* tx.c: packets out. */
+/* tx.c: the batch of packets to send. */
 struct soft_tx *pier__soft_tx_next(struct soft_qp *qp,
-				   const struct soft_note *note);
+				   const struct soft_tx_note *note);
 /* The header is complete; payload and iov are set. */
 void pier__soft_tx_commit(struct soft_qp *qp, struct soft_hdr *hdr);
-/* Hand over what was built.  What is not taken is as if it never was. */
+/* Send the batch.  Packets that the socket does not take are undone. */
 int pier__soft_tx_flush(struct soft_ep *ep);
-/* @replies: and not only requests. */
+/* Send requests, and with @replies responses too. */
 int pier__soft_tx_run(struct soft_ep *ep, bool replies);
 
 /*
  * qp.c.  To ERR: the oldest request completes with @status, the rest flushes,
- * as does a receive at hand.  Harmless in ERR.
+ * as does the current receive.  No effect in ERR.
  */
 void pier__soft_qp_fail(struct soft_qp *qp, enum ibv_wc_status status);
-/* To RESET: nothing is completed, unread completions are gone. */
+/* To RESET: nothing is completed, unread completions are dropped. */
 void pier__soft_qp_reset(struct soft_qp *qp);
 
-/* req.c: the sending requester. */
+/* requester.c: requests sent. */
 void pier__soft_req_init(struct soft_req *req, uint32_t psn);
-bool pier__soft_req_wants(const struct soft_qp *qp);
+bool pier__soft_req_can_send(const struct soft_qp *qp);
 /* One packet.  Returns 1; 0: nothing to send; -EAGAIN: the window is full. */
 int pier__soft_req_send(struct soft_qp *qp);
-void pier__soft_req_unsend(struct soft_qp *qp, const struct soft_note *note);
-/* As things are, the packets of one READ request; a long READ is several. */
+void pier__soft_req_undo(struct soft_qp *qp, const struct soft_tx_note *note);
+/* The packets of one READ request now; a long READ is several requests. */
 uint32_t pier__soft_read_packets(const struct soft_qp *qp);
 /* The cost of [@from, @to), which lies in @wqe. */
 uint32_t pier__soft_wqe_cost(const struct soft_qp *qp,
 			     const struct soft_wqe *wqe, uint64_t from,
 			     uint64_t to);
-/* Complete and take out the oldest. */
+/* Complete and remove the oldest. */
 void pier__soft_req_complete(struct soft_qp *qp, enum ibv_wc_status status);
 
-/* done.c: answers to requests, and their absence. */
-void pier__soft_req_receive(struct soft_qp *qp, const struct soft_in *in);
-/* What is due; nobody looked for @late ns. */
+/* requester_ack.c: acknowledgements of requests, and their timeouts. */
+void pier__soft_req_receive(struct soft_qp *qp, const struct soft_packet *in);
+/* The timer of @qp, which runs @late ns after it was due. */
 void pier__soft_req_timer(struct soft_qp *qp, uint64_t late);
-/* The first packet after all was answered is on its way. */
-void pier__soft_req_begin(struct soft_qp *qp);
+/* A packet was sent when nothing was unacknowledged. */
+void pier__soft_req_start_timer(struct soft_qp *qp);
 
-/* resp.c: requests served. */
+/* responder.c: requests executed. */
 void pier__soft_resp_init(struct soft_resp *resp, uint32_t psn);
-void pier__soft_resp_receive(struct soft_qp *qp, const struct soft_in *in);
-/* Complete the receive at hand, if there is one. */
+void pier__soft_resp_receive(struct soft_qp *qp, const struct soft_packet *in);
+/* Complete the current receive, if there is one. */
 void pier__soft_resp_complete(struct soft_qp *qp, struct ibv_wc *wc);
 
-/* reply.c: what is answered. */
+/* responder_reply.c: responses and acknowledgements. */
 void pier__soft_reply_ack(struct soft_qp *qp);
 /* A NAK other than sequence and RNR ends the QP. */
 void pier__soft_reply_nak(struct soft_qp *qp, uint8_t syndrome);
-/* A place for a new result; NULL: the peer has too many on their way. */
+/* A place for a new result; NULL: the peer has too many in flight. */
 struct soft_res *pier__soft_reply_new(struct soft_qp *qp);
-/* Answer packets [@start, @end) of @res. */
+/* Send packets [@start, @end) of @res. */
 void pier__soft_reply_start(struct soft_qp *qp, struct soft_res *res,
 			    uint32_t start, uint32_t end);
 /* The result that has @seq, or NULL. */
 struct soft_res *pier__soft_reply_find(struct soft_qp *qp, uint64_t seq);
-bool pier__soft_reply_wants(const struct soft_qp *qp);
-/* One packet.  Returns 0 if there is nothing to say. */
+bool pier__soft_reply_pending(const struct soft_qp *qp);
+/* One packet.  Returns 0 if there is none to send. */
 int pier__soft_reply_send(struct soft_qp *qp);
-/* What was built has left, or not. */
-void pier__soft_reply_sent(struct soft_qp *qp, const struct soft_note *note);
-void pier__soft_reply_unsend(struct soft_qp *qp,
-			     const struct soft_note *note);
+/* The packet of @note was sent; it was not. */
+void pier__soft_reply_sent(struct soft_qp *qp, const struct soft_tx_note *note);
+void pier__soft_reply_undo(struct soft_qp *qp, const struct soft_tx_note *note);
 /*
- * @qp ends.  The first leaves no answer to be given but the acknowledgement
- * of what was received before any other; the second sends it, too, and only
- * that: between rounds.
+ * @qp ends.  The first drops the results not sent yet and keeps an
+ * acknowledgement of what was received before them; the second sends that
+ * acknowledgement as well, between rounds.
  */
-void pier__soft_reply_cut(struct soft_qp *qp);
-void pier__soft_reply_last(struct soft_qp *qp);
+void pier__soft_reply_drop_results(struct soft_qp *qp);
+void pier__soft_reply_final_ack(struct soft_qp *qp);
 
-/* delay.c: acknowledgements that wait for the next message. */
-void pier__soft_delay_init(struct soft_delay *delay);
+/* ack_coalesce.c: acknowledgements that wait for the next message. */
+void pier__soft_ack_coalesce_init(struct soft_ack_coalesce *coalesce);
 /* The program has posted a request. */
-void pier__soft_delay_answered(struct soft_qp *qp);
-void pier__soft_delay_end(struct soft_qp *qp);
-/* The peer has sent a message again. */
-void pier__soft_delay_repeated(struct soft_qp *qp);
-/* Those that have waited for long enough are due; @all: every one. */
-void pier__soft_delay_run(struct soft_ep *ep, bool all);
-/* When the first will have; PIER__NEVER. */
-uint64_t pier__soft_delay_due(const struct soft_ep *ep);
+void pier__soft_ack_coalesce_posted(struct soft_qp *qp);
+void pier__soft_ack_coalesce_cancel(struct soft_qp *qp);
+/* The peer has retransmitted a message. */
+void pier__soft_ack_coalesce_duplicate(struct soft_qp *qp);
+/* Schedule those whose wait is over; @all: every one. */
+void pier__soft_ack_coalesce_run(struct soft_ep *ep, bool all);
+/* When the first wait ends; PIER__NEVER. */
+uint64_t pier__soft_ack_coalesce_due(const struct soft_ep *ep);
 
 #endif

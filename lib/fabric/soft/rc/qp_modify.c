@@ -138,13 +138,13 @@ static int connect_peer(struct soft_qp *qp, const struct ibv_qp_attr *attr,
 			const struct soft_addr *src, uint16_t udp_port)
 {
 	struct soft_addr dst = { .port = udp_port };
-	struct soft_dest *dest;
+	struct soft_cwnd *cwnd;
 
 	memcpy(&dst.ip, attr->ah_attr.grh.dgid.raw, sizeof(dst.ip));
-	dest = pier__soft_dest_get(qp->ep, &dst);
-	if (!dest)
+	cwnd = pier__soft_cwnd_get(qp->ep, &dst);
+	if (!cwnd)
 		return pier__fail(-ENOMEM, "no memory for a destination");
-	qp->dest = dest;
+	qp->cwnd = cwnd;
 	qp->src = *src;
 	if (!qp->src.port)
 		qp->src.port = qp->ep->io->port;
@@ -175,17 +175,17 @@ static void drain(struct soft_qp *qp)
 	struct soft_req *req = &qp->req;
 	const struct soft_wqe *wqe;
 
-	req->stop = req->max;
+	req->drain_end = req->max;
 	for (wqe = req->head; wqe; wqe = wqe->next)
 		if (wqe->first < req->max)
-			req->stop = wqe->first + wqe->packets;
+			req->drain_end = wqe->first + wqe->packets;
 }
 
 static void go_on(struct soft_qp *qp)
 {
-	qp->req.stop = UINT64_MAX;
+	qp->req.drain_end = UINT64_MAX;
 	if (qp->req.cur)
-		pier__soft_dest_want(qp->ep, qp);
+		pier__soft_cwnd_schedule(qp->ep, qp);
 }
 
 int pier__soft_qp_modify(struct soft_qp *qp, struct ibv_qp_attr *attr,
@@ -209,7 +209,7 @@ int pier__soft_qp_modify(struct soft_qp *qp, struct ibv_qp_attr *attr,
 		return 0;
 	}
 	if (to == IBV_QPS_ERR) {
-		pier__soft_reply_last(qp);
+		pier__soft_reply_final_ack(qp);
 		pier__soft_qp_fail(qp, IBV_WC_WR_FLUSH_ERR);
 		return 0;
 	}

@@ -54,12 +54,12 @@ struct soft_qp *pier__soft_table_find(const struct soft_ep *ep, uint32_t qpn)
 	return qp;
 }
 
-static bool gone_lately(const struct soft_ep *ep, uint32_t qpn)
+static bool freed_recently(const struct soft_ep *ep, uint32_t qpn)
 {
 	size_t i;
 
-	for (i = 0; i < sizeof(ep->gone) / sizeof(*ep->gone); i++)
-		if (ep->gone[i] == qpn)
+	for (i = 0; i < sizeof(ep->freed_qpns) / sizeof(*ep->freed_qpns); i++)
+		if (ep->freed_qpns[i] == qpn)
 			return true;
 	return false;
 }
@@ -74,7 +74,7 @@ int pier__soft_table_add(struct soft_ep *ep, struct soft_qp *qp)
 		return err;
 	do
 		qpn = QPN_MIN - 1 + pier__random_id(QPN_MAX - QPN_MIN + 1);
-	while (pier__soft_table_find(ep, qpn) || gone_lately(ep, qpn));
+	while (pier__soft_table_find(ep, qpn) || freed_recently(ep, qpn));
 
 	qp->qpn = qpn;
 	qp->chain = *chain_of(ep, qpn);
@@ -91,6 +91,6 @@ void pier__soft_table_del(struct soft_ep *ep, struct soft_qp *qp)
 		pos = &(*pos)->chain;
 	*pos = qp->chain;
 	ep->qp_count--;
-	ep->gone[ep->gone_at++ % (sizeof(ep->gone) / sizeof(*ep->gone))] =
-		qp->qpn;
+	ep->freed_qpns[ep->freed_next++ % (sizeof(ep->freed_qpns) /
+					   sizeof(*ep->freed_qpns))] = qp->qpn;
 }

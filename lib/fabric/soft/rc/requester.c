@@ -25,10 +25,10 @@ void pier__soft_req_init(struct soft_req *req, uint32_t psn)
 	req->nxt = seq;
 	req->end = seq;
 	req->max = seq;
-	req->asked = seq;
-	req->stop = UINT64_MAX;
-	req->gone_back = 0;
-	req->gone_back_at = 0;
+	req->ack_req_seq = seq;
+	req->drain_end = UINT64_MAX;
+	req->go_back_una = 0;
+	req->go_back_at = 0;
 	req->rtt_at = 0;
 	req->posted = 0;
 	req->inflight = 0;
@@ -41,7 +41,7 @@ void pier__soft_req_init(struct soft_req *req, uint32_t psn)
 uint32_t pier__soft_read_packets(const struct soft_qp *qp)
 {
 	uint32_t least = READ_BYTES / qp->mtu;
-	uint32_t n = qp->dest->window / 2 / (qp->mtu + SOFT_PACKET_COST);
+	uint32_t n = qp->cwnd->window / 2 / (qp->mtu + SOFT_PACKET_COST);
 
 	if (least > READ_PACKETS)
 		least = READ_PACKETS;
@@ -62,12 +62,13 @@ uint32_t pier__soft_wqe_cost(const struct soft_qp *qp,
 	return (to - from) * SOFT_PACKET_COST + (b > a ? b - a : 0);
 }
 
-bool pier__soft_req_wants(const struct soft_qp *qp)
+bool pier__soft_req_can_send(const struct soft_qp *qp)
 {
 	const struct soft_req *req = &qp->req;
 	const struct soft_wqe *wqe = req->cur;
 
-	if (!wqe || wqe->status || req->rnr_wait || req->nxt >= req->stop ||
+	if (!wqe || wqe->status || req->rnr_wait ||
+	    req->nxt >= req->drain_end ||
 	    req->nxt - req->una >= (req->probe ? 1 : SOFT_AHEAD_MAX))
 		return false;
 	if (qp->state != IBV_QPS_RTS && qp->state != IBV_QPS_SQD)
@@ -113,12 +114,12 @@ static uint8_t send_opcode(const struct soft_wqe *wqe, bool first, bool last)
 static bool wants_ack(const struct soft_qp *qp, uint32_t cost)
 {
 	const struct soft_req *req = &qp->req;
-	uint64_t since = req->nxt + 1 - req->asked;
+	uint64_t since = req->nxt + 1 - req->ack_req_seq;
 
 	return req->probe || since > SOFT_ACK_EVERY ||
-	       since * cost >= qp->dest->window / 4 ||
+	       since * cost >= qp->cwnd->window / 4 ||
 	       req->nxt + 1 - req->una >= SOFT_AHEAD_MAX ||
-	       qp->dest->inflight + 2 * cost > qp->dest->window;
+	       qp->cwnd->inflight + 2 * cost > qp->cwnd->window;
 }
 
 static int put_payload(struct soft_qp *qp, struct soft_wqe *wqe,
@@ -206,7 +207,7 @@ static uint32_t span(const struct soft_qp *qp, const struct soft_wqe *wqe)
 
 	if (!pier__soft_wqe_is_read(wqe))
 		return 1;
-	n = wqe->each - k % wqe->each;
+	n = wqe->read_packets - k % wqe->read_packets;
 	return n < wqe->packets - k ? n : wqe->packets - k;
 }
 
@@ -224,39 +225,39 @@ static void req_sent(struct soft_qp *qp, const struct soft_hdr *hdr,
 		req->rtt_at = now;
 	}
 	if (hdr->ack_req)
-		req->asked = req->nxt;
+		req->ack_req_seq = req->nxt;
 	if (pier__soft_wqe_is_read(wqe) || pier__soft_wqe_is_atomic(wqe))
 		req->rd_atomic++;
 	req->inflight += cost;
-	pier__soft_dest_charge(qp->dest, cost);
+	pier__soft_cwnd_charge(qp->cwnd, cost);
 	req->nxt += packets;
 	if (req->max < req->nxt)
 		req->max = req->nxt;
 	if (req->nxt == wqe->first + wqe->packets)
 		req->cur = wqe->next;
 	if (idle)
-		pier__soft_req_begin(qp);
+		pier__soft_req_start_timer(qp);
 }
 
 int pier__soft_req_send(struct soft_qp *qp)
 {
 	struct soft_hdr hdr = { .psn = qp->req.nxt & SOFT_PSN_MASK };
-	struct soft_note note = { .qp = qp, .wqe = qp->req.cur,
+	struct soft_tx_note note = { .qp = qp, .wqe = qp->req.cur,
 				  .seq = qp->req.nxt,
-				  .again = qp->req.nxt < qp->req.max };
+				  .retransmit = qp->req.nxt < qp->req.max };
 	struct soft_wqe *wqe = note.wqe;
 	struct soft_tx *tx;
 	uint32_t packets;
 	int err;
 
-	if (!pier__soft_req_wants(qp))
+	if (!pier__soft_req_can_send(qp))
 		return 0;
 	packets = span(qp, wqe);
 	/* One that asks whether anybody is there takes nobody's room. */
 	if (!qp->req.probe)
 		note.cost = pier__soft_wqe_cost(qp, wqe, note.seq,
 						note.seq + packets);
-	if (!pier__soft_dest_room(qp->dest, note.cost))
+	if (!pier__soft_cwnd_fits(qp->cwnd, note.cost))
 		return -EAGAIN;
 
 	tx = pier__soft_tx_next(qp, &note);
@@ -278,7 +279,7 @@ int pier__soft_req_send(struct soft_qp *qp)
 	return 1;
 }
 
-void pier__soft_req_unsend(struct soft_qp *qp, const struct soft_note *note)
+void pier__soft_req_undo(struct soft_qp *qp, const struct soft_tx_note *note)
 {
 	struct soft_req *req = &qp->req;
 
@@ -287,14 +288,14 @@ void pier__soft_req_unsend(struct soft_qp *qp, const struct soft_note *note)
 	if (pier__soft_wqe_is_read(note->wqe) ||
 	    pier__soft_wqe_is_atomic(note->wqe))
 		req->rd_atomic--;
-	if (!note->again)
+	if (!note->retransmit)
 		req->max = note->seq;
 	req->nxt = note->seq;
 	req->cur = note->wqe;
 	req->inflight -= note->cost;
-	if (req->asked > req->nxt)
-		req->asked = req->nxt;
+	if (req->ack_req_seq > req->nxt)
+		req->ack_req_seq = req->nxt;
 	req->rtt_at = 0;
-	pier__soft_dest_credit(qp->ep, qp->dest, note->cost, false);
-	pier__soft_dest_want(qp->ep, qp);
+	pier__soft_cwnd_release(qp->ep, qp->cwnd, note->cost, false);
+	pier__soft_cwnd_schedule(qp->ep, qp);
 }

@@ -49,9 +49,9 @@ static uint64_t ack_time(const struct soft_qp *qp)
 }
 
 /* When to send again what is not answered. */
-static uint64_t resend_time(const struct soft_qp *qp)
+static uint64_t retransmit_time(const struct soft_qp *qp)
 {
-	uint64_t rto = pier__soft_dest_rto(qp->dest) << qp->req.backoff;
+	uint64_t rto = pier__soft_cwnd_rto(qp->cwnd) << qp->req.backoff;
 	uint64_t most = RTO_MAX;
 
 	if (qp->req.timeout && most < ack_time(qp) / 2)
@@ -77,7 +77,7 @@ static void req_arm(struct soft_qp *qp)
 	if (req->rnr_wait) {
 		due = req->rnr_at;
 	} else if (req->una < req->max) {
-		due = req->resend_at;
+		due = req->retransmit_at;
 		give_up = give_up_at(qp);
 		if (give_up < due)
 			due = give_up;
@@ -85,24 +85,24 @@ static void req_arm(struct soft_qp *qp)
 	pier__soft_timer_set(qp, due);
 }
 
-static void tell_window(struct soft_qp *qp)
+static void publish_window(struct soft_qp *qp)
 {
-	pier__soft_set(qp->counters, SOFT_COUNTER(window), qp->dest->window);
-	pier__soft_set(qp->counters, SOFT_COUNTER(rtt), qp->dest->rtt);
+	pier__soft_set(qp->counters, SOFT_COUNTER(window), qp->cwnd->window);
+	pier__soft_set(qp->counters, SOFT_COUNTER(rtt), qp->cwnd->rtt);
 }
 
 /* The time begins anew. */
-static void req_wait_anew(struct soft_qp *qp)
+static void req_restart_timer(struct soft_qp *qp)
 {
 	qp->req.progress_at = qp->ep->now;
-	qp->req.resend_at = resend_time(qp);
+	qp->req.retransmit_at = retransmit_time(qp);
 }
 
-void pier__soft_req_begin(struct soft_qp *qp)
+void pier__soft_req_start_timer(struct soft_qp *qp)
 {
-	tell_window(qp);
-	qp->req.moved = false;
-	req_wait_anew(qp);
+	publish_window(qp);
+	qp->req.progressed = false;
+	req_restart_timer(qp);
 	req_arm(qp);
 }
 
@@ -112,12 +112,12 @@ static bool req_alive(const struct soft_qp *qp)
 }
 
 /* What a change may have made possible. */
-static void req_go_on(struct soft_qp *qp)
+static void req_resume(struct soft_qp *qp)
 {
 	if (!req_alive(qp))
 		return;
-	if (pier__soft_req_wants(qp))
-		pier__soft_dest_want(qp->ep, qp);
+	if (pier__soft_req_can_send(qp))
+		pier__soft_cwnd_schedule(qp->ep, qp);
 	req_arm(qp);
 }
 
@@ -126,7 +126,7 @@ static void req_progress(struct soft_qp *qp)
 	struct soft_req *req = &qp->req;
 
 	if (req->rtt_at && req->una > req->rtt_seq) {
-		pier__soft_dest_rtt(qp->ep, qp->dest,
+		pier__soft_cwnd_rtt(qp->ep, qp->cwnd,
 				    qp->ep->now - req->rtt_at);
 		req->rtt_at = 0;
 		/*
@@ -138,10 +138,10 @@ static void req_progress(struct soft_qp *qp)
 	if (req->rnr_wait && req->una > req->rnr_seq)
 		req->rnr_wait = false;
 	req->rnr_left = req->rnr_retry;
-	req->moved = true;
+	req->progressed = true;
 	req->probe = false;
-	tell_window(qp);
-	req_wait_anew(qp);
+	publish_window(qp);
+	req_restart_timer(qp);
 }
 
 /* @wqe, the oldest, is done up to @to, which is at most its end. */
@@ -157,7 +157,7 @@ static void req_advance(struct soft_qp *qp, struct soft_wqe *wqe, uint64_t to)
 		if (cost > req->inflight)
 			cost = req->inflight;	/* a probe cost nothing */
 		req->inflight -= cost;
-		pier__soft_dest_credit(qp->ep, qp->dest, cost, true);
+		pier__soft_cwnd_release(qp->ep, qp->cwnd, cost, true);
 	}
 	req->una = to;
 	if (req->nxt < to) {
@@ -176,7 +176,7 @@ static void req_advance(struct soft_qp *qp, struct soft_wqe *wqe, uint64_t to)
  * All before @seq is acknowledged.  Returns false if a READ or atomic stands
  * in the way whose answer never came, or the QP is dead.
  */
-static bool req_done_to(struct soft_qp *qp, uint64_t seq)
+static bool req_ack_up_to(struct soft_qp *qp, uint64_t seq)
 {
 	struct soft_req *req = &qp->req;
 	struct soft_wqe *wqe;
@@ -196,7 +196,7 @@ static bool req_done_to(struct soft_qp *qp, uint64_t seq)
 }
 
 /* All that is not acknowledged is to be sent again. */
-static void req_rewind(struct soft_qp *qp)
+static void req_go_back(struct soft_qp *qp)
 {
 	struct soft_req *req = &qp->req;
 	uint32_t cost = req->inflight;
@@ -204,33 +204,32 @@ static void req_rewind(struct soft_qp *qp)
 	req->inflight = 0;
 	req->nxt = req->una;
 	req->cur = req->head;
-	req->asked = req->una;
+	req->ack_req_seq = req->una;
 	req->rd_atomic = 0;
 	req->rtt_at = 0;
-	req->gone_back = req->una;
-	req->gone_back_at = qp->ep->now;
-	req->resend_at = resend_time(qp);
-	tell_window(qp);
-	pier__soft_dest_credit(qp->ep, qp->dest, cost, false);
+	req->go_back_una = req->una;
+	req->go_back_at = qp->ep->now;
+	req->retransmit_at = retransmit_time(qp);
+	publish_window(qp);
+	pier__soft_cwnd_release(qp->ep, qp->cwnd, cost, false);
 }
 
 /* The peer misses una.  Going back once is enough; then it is the timer's. */
 static void req_lost(struct soft_qp *qp)
 {
-	if (qp->req.rnr_wait || qp->req.una == qp->req.gone_back)
+	if (qp->req.rnr_wait || qp->req.una == qp->req.go_back_una)
 		return;
-	pier__soft_dest_shrink(qp->ep, qp->dest);
-	req_rewind(qp);
+	pier__soft_cwnd_reduce(qp->ep, qp->cwnd);
+	req_go_back(qp);
 }
 
 /*
  * An answer came that implies that una's was lost, or is late: packets that
  * overtake one another must not make each a reason of its own.
  */
-static void req_lost_implied(struct soft_qp *qp)
+static void req_lost_implicit(struct soft_qp *qp)
 {
-	if (req_alive(qp) &&
-	    qp->ep->now - qp->req.gone_back_at >= qp->dest->rtt)
+	if (req_alive(qp) && qp->ep->now - qp->req.go_back_at >= qp->cwnd->rtt)
 		req_lost(qp);
 }
 
@@ -258,7 +257,7 @@ static void req_rnr(struct soft_qp *qp, uint8_t syndrome)
 	}
 	if (req->rnr_retry != 7)
 		req->rnr_left--;
-	req_rewind(qp);
+	req_go_back(qp);
 	req->rnr_wait = true;
 	req->rnr_seq = req->una;
 	req->rnr_at = qp->ep->now + rnr_time(syndrome);
@@ -294,8 +293,8 @@ static void req_ack(struct soft_qp *qp, uint64_t seq, uint8_t syndrome)
 		seq++;
 	if (syndrome >> 5 == 2 || syndrome >> 7)
 		return;		/* reserved */
-	if (!req_done_to(qp, seq)) {
-		req_lost_implied(qp);
+	if (!req_ack_up_to(qp, seq)) {
+		req_lost_implicit(qp);
 		return;
 	}
 	if (syndrome >> 5 == 1)
@@ -306,10 +305,10 @@ static void req_ack(struct soft_qp *qp, uint64_t seq, uint8_t syndrome)
 
 /* Is the READ response at @k of the oldest one as it must be? */
 static bool read_fits(const struct soft_qp *qp, uint32_t k,
-		      const struct soft_in *in)
+		      const struct soft_packet *in)
 {
 	const struct soft_wqe *wqe = qp->req.head;
-	bool last = k + 1 == wqe->packets || (k + 1) % wqe->each == 0;
+	bool last = k + 1 == wqe->packets || (k + 1) % wqe->read_packets == 0;
 	bool says_last = in->hdr.opcode == SOFT_READ_LAST ||
 			 in->hdr.opcode == SOFT_READ_ONLY;
 	bool acks = in->hdr.opcode != SOFT_READ_MIDDLE;
@@ -319,7 +318,7 @@ static bool read_fits(const struct soft_qp *qp, uint32_t k,
 	       && (!acks || in->hdr.syndrome >> 5 == 0);
 }
 
-static void req_read_response(struct soft_qp *qp, const struct soft_in *in)
+static void req_read_response(struct soft_qp *qp, const struct soft_packet *in)
 {
 	struct soft_req *req = &qp->req;
 	struct soft_wqe *wqe = req->head;
@@ -339,13 +338,14 @@ static void req_read_response(struct soft_qp *qp, const struct soft_in *in)
 		pier__soft_qp_fail(qp, IBV_WC_LOC_PROT_ERR);
 		return;
 	}
-	if (counted && (k + 1 == wqe->packets ||
-			(k + 1) % wqe->each == 0))
+	if (counted &&
+	    (k + 1 == wqe->packets || (k + 1) % wqe->read_packets == 0))
 		req->rd_atomic--;
 	req_advance(qp, wqe, req->una + 1);
 }
 
-static void req_atomic_response(struct soft_qp *qp, const struct soft_in *in)
+static void req_atomic_response(struct soft_qp *qp,
+				const struct soft_packet *in)
 {
 	struct soft_req *req = &qp->req;
 	struct soft_wqe *wqe = req->head;
@@ -365,7 +365,7 @@ static void req_atomic_response(struct soft_qp *qp, const struct soft_in *in)
 	req_advance(qp, wqe, req->una + 1);
 }
 
-void pier__soft_req_receive(struct soft_qp *qp, const struct soft_in *in)
+void pier__soft_req_receive(struct soft_qp *qp, const struct soft_packet *in)
 {
 	struct soft_req *req = &qp->req;
 	uint64_t seq = pier__soft_seq(req->una, in->hdr.psn);
@@ -377,13 +377,13 @@ void pier__soft_req_receive(struct soft_qp *qp, const struct soft_in *in)
 	}
 	if (in->hdr.opcode == SOFT_ACK)
 		req_ack(qp, seq, in->hdr.syndrome);
-	else if (!req_done_to(qp, seq))
-		req_lost_implied(qp);
+	else if (!req_ack_up_to(qp, seq))
+		req_lost_implicit(qp);
 	else if (in->hdr.opcode == SOFT_ATOMIC_ACK)
 		req_atomic_response(qp, in);
 	else
 		req_read_response(qp, in);
-	req_go_on(qp);
+	req_resume(qp);
 }
 
 void pier__soft_req_timer(struct soft_qp *qp, uint64_t late)
@@ -396,19 +396,19 @@ void pier__soft_req_timer(struct soft_qp *qp, uint64_t late)
 		if (req->rnr_at <= now) {
 			req->rnr_wait = false;
 			req->probe = true;
-			req_wait_anew(qp);
+			req_restart_timer(qp);
 		}
 	} else if (req->una < req->max && give_up_at(qp) <= now) {
 		pier__soft_qp_fail(qp, IBV_WC_RETRY_EXC_ERR);
-	} else if (req->una < req->max && req->resend_at <= now) {
+	} else if (req->una < req->max && req->retransmit_at <= now) {
 		pier__soft_count(qp, SOFT_COUNTER(timeouts));
 		if (req->backoff < 16)
 			req->backoff++;
 		/* Too much at a time, or is nobody there? */
-		if (req->moved && !req->probe)
-			pier__soft_dest_shrink(qp->ep, qp->dest);
-		req_rewind(qp);
+		if (req->progressed && !req->probe)
+			pier__soft_cwnd_reduce(qp->ep, qp->cwnd);
+		req_go_back(qp);
 		req->probe = true;
 	}
-	req_go_on(qp);
+	req_resume(qp);
 }

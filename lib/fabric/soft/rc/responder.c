@@ -13,7 +13,7 @@ void pier__soft_resp_init(struct soft_resp *resp, uint32_t psn)
 	resp->res_count = 0;
 	resp->res_todo = 0;
 	resp->rwqe = NULL;
-	pier__soft_delay_init(&resp->delay);
+	pier__soft_ack_coalesce_init(&resp->coalesce);
 }
 
 void pier__soft_resp_complete(struct soft_qp *qp, struct ibv_wc *wc)
@@ -63,7 +63,7 @@ static bool is_end(uint8_t opcode)
 }
 
 /* The packet of a SEND or WRITE is executed: @within is what goes on. */
-static void executed(struct soft_qp *qp, const struct soft_in *in,
+static void executed(struct soft_qp *qp, const struct soft_packet *in,
 		     enum soft_within within)
 {
 	struct soft_resp *resp = &qp->resp;
@@ -71,7 +71,7 @@ static void executed(struct soft_qp *qp, const struct soft_in *in,
 
 	resp->epsn++;
 	resp->within = within;
-	resp->delay.may_wait = end && in->hdr.ack_req && !resp->filled;
+	resp->coalesce.may_coalesce = end && in->hdr.ack_req && !resp->filled;
 	/*
 	 * rxe counts a retry for every NAK, and begins anew with an ACK only:
 	 * without one it gives up a long message that goes on, loss by loss.
@@ -86,7 +86,7 @@ static void executed(struct soft_qp *qp, const struct soft_in *in,
 }
 
 /* Complete the receive of a SEND or WRITE with immediate. */
-static void received(struct soft_qp *qp, const struct soft_in *in,
+static void received(struct soft_qp *qp, const struct soft_packet *in,
 		     enum ibv_wc_opcode opcode)
 {
 	struct ibv_wc wc = {
@@ -102,14 +102,15 @@ static void received(struct soft_qp *qp, const struct soft_in *in,
 	pier__soft_resp_complete(qp, &wc);
 }
 
-static bool send_length_ok(const struct soft_qp *qp, const struct soft_in *in)
+static bool send_length_ok(const struct soft_qp *qp,
+			   const struct soft_packet *in)
 {
 	if (!is_end(in->hdr.opcode))
 		return in->len == qp->mtu;
 	return in->len <= qp->mtu && (in->len || is_start(in->hdr.opcode));
 }
 
-static void resp_send(struct soft_qp *qp, const struct soft_in *in)
+static void resp_send(struct soft_qp *qp, const struct soft_packet *in)
 {
 	struct soft_resp *resp = &qp->resp;
 	bool start = is_start(in->hdr.opcode);
@@ -143,21 +144,22 @@ static void resp_send(struct soft_qp *qp, const struct soft_in *in)
 }
 
 /* May the packet stand here, with this length? */
-static bool write_valid(const struct soft_qp *qp, const struct soft_in *in)
+static bool write_valid(const struct soft_qp *qp, const struct soft_packet *in)
 {
 	const struct soft_resp *resp = &qp->resp;
 	bool start = is_start(in->hdr.opcode);
-	uint32_t left = start ? in->hdr.dma_len : resp->left;
+	uint32_t remaining = start ? in->hdr.dma_len : resp->remaining;
 
 	if (resp->within != (start ? SOFT_IDLE : SOFT_IN_WRITE) ||
-	    !(qp->access & IBV_ACCESS_REMOTE_WRITE) || left > SOFT_MESSAGE_MAX)
+	    !(qp->access & IBV_ACCESS_REMOTE_WRITE) ||
+	    remaining > SOFT_MESSAGE_MAX)
 		return false;
 	if (!is_end(in->hdr.opcode))
-		return in->len == qp->mtu && left > qp->mtu;
-	return in->len == left && left <= qp->mtu;
+		return in->len == qp->mtu && remaining > qp->mtu;
+	return in->len == remaining && remaining <= qp->mtu;
 }
 
-static void resp_write(struct soft_qp *qp, const struct soft_in *in)
+static void resp_write(struct soft_qp *qp, const struct soft_packet *in)
 {
 	const struct soft_mr_table *keys = qp->ep->keys;
 	struct soft_resp *resp = &qp->resp;
@@ -176,7 +178,7 @@ static void resp_write(struct soft_qp *qp, const struct soft_in *in)
 		resp->va = in->hdr.va;
 		resp->rkey = in->hdr.rkey;
 		resp->total = in->hdr.dma_len;
-		resp->left = in->hdr.dma_len;
+		resp->remaining = in->hdr.dma_len;
 	}
 	/* At the start the whole range, and again what is written now. */
 	if (need && !pier__soft_mr_find(keys, resp->rkey, resp->va, need,
@@ -186,7 +188,7 @@ static void resp_write(struct soft_qp *qp, const struct soft_in *in)
 	}
 	pier__soft_copy((void *)(uintptr_t)resp->va, in->data, in->len);
 	resp->va += in->len;
-	resp->left -= in->len;
+	resp->remaining -= in->len;
 	executed(qp, in, SOFT_IN_WRITE);
 	if (imm) {
 		resp->rwqe = pier__soft_srq_take(qp->srq);
@@ -199,7 +201,7 @@ static uint32_t read_packets(const struct soft_qp *qp, uint32_t len)
 	return len ? (len - 1) / qp->mtu + 1 : 1;
 }
 
-static void resp_read(struct soft_qp *qp, const struct soft_in *in)
+static void resp_read(struct soft_qp *qp, const struct soft_packet *in)
 {
 	struct soft_resp *resp = &qp->resp;
 	const struct soft_hdr *hdr = &in->hdr;
@@ -249,7 +251,7 @@ static uint64_t atomic_execute(const struct soft_hdr *hdr)
 	return original;
 }
 
-static void resp_atomic(struct soft_qp *qp, const struct soft_in *in)
+static void resp_atomic(struct soft_qp *qp, const struct soft_packet *in)
 {
 	struct soft_resp *resp = &qp->resp;
 	const struct soft_hdr *hdr = &in->hdr;
@@ -281,7 +283,7 @@ static void resp_atomic(struct soft_qp *qp, const struct soft_in *in)
 	pier__soft_reply_start(qp, res, 0, 1);
 }
 
-static void resp_expected(struct soft_qp *qp, const struct soft_in *in)
+static void resp_expected(struct soft_qp *qp, const struct soft_packet *in)
 {
 	struct soft_resp *resp = &qp->resp;
 
@@ -321,7 +323,7 @@ static void resp_expected(struct soft_qp *qp, const struct soft_in *in)
 }
 
 /* A READ asked for again, in whole or in part, while its range is known. */
-static void read_again(struct soft_qp *qp, const struct soft_in *in,
+static void read_again(struct soft_qp *qp, const struct soft_packet *in,
 		       uint64_t seq)
 {
 	struct soft_res *res = pier__soft_reply_find(qp, seq);
@@ -346,7 +348,7 @@ static void atomic_again(struct soft_qp *qp, uint64_t seq)
 		pier__soft_reply_start(qp, res, 0, 1);
 }
 
-static void resp_duplicate(struct soft_qp *qp, const struct soft_in *in,
+static void resp_duplicate(struct soft_qp *qp, const struct soft_packet *in,
 			   uint64_t seq)
 {
 	pier__soft_count(qp, SOFT_COUNTER(duplicates));
@@ -359,12 +361,12 @@ static void resp_duplicate(struct soft_qp *qp, const struct soft_in *in,
 		atomic_again(qp, seq);
 		break;
 	default:
-		pier__soft_delay_repeated(qp);
+		pier__soft_ack_coalesce_duplicate(qp);
 		pier__soft_reply_ack(qp);
 	}
 }
 
-void pier__soft_resp_receive(struct soft_qp *qp, const struct soft_in *in)
+void pier__soft_resp_receive(struct soft_qp *qp, const struct soft_packet *in)
 {
 	struct soft_resp *resp = &qp->resp;
 	uint64_t seq = pier__soft_seq(resp->epsn, in->hdr.psn);

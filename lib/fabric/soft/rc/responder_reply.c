@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fabric/soft/rc/qp.h"
 
-#define NO_RES 0xff	/* struct soft_note: an acknowledgement */
+#define NO_RES 0xff	/* struct soft_tx_note: an acknowledgement */
 
 /* Does @qp end with the NAK that is due? */
 static bool reply_fatal(const struct soft_resp *resp)
@@ -10,7 +10,7 @@ static bool reply_fatal(const struct soft_resp *resp)
 	       resp->syndrome > SOFT_NAK_SEQUENCE;
 }
 
-bool pier__soft_reply_wants(const struct soft_qp *qp)
+bool pier__soft_reply_pending(const struct soft_qp *qp)
 {
 	const struct soft_resp *resp = &qp->resp;
 
@@ -27,9 +27,9 @@ bool pier__soft_reply_wants(const struct soft_qp *qp)
 	}
 }
 
-static void reply_kick(struct soft_qp *qp)
+static void reply_schedule(struct soft_qp *qp)
 {
-	pier__soft_delay_end(qp);
+	pier__soft_ack_coalesce_cancel(qp);
 	if (pier__list_empty(&qp->resp.link))
 		pier__list_add(&qp->ep->replying, &qp->resp.link);
 }
@@ -39,7 +39,7 @@ void pier__soft_reply_ack(struct soft_qp *qp)
 	/* A NAK says as much as an ACK of all before it. */
 	if (qp->resp.due == SOFT_DUE_NONE)
 		qp->resp.due = SOFT_DUE_ACK;
-	reply_kick(qp);
+	reply_schedule(qp);
 }
 
 void pier__soft_reply_nak(struct soft_qp *qp, uint8_t syndrome)
@@ -47,7 +47,7 @@ void pier__soft_reply_nak(struct soft_qp *qp, uint8_t syndrome)
 	qp->resp.due = SOFT_DUE_NAK;
 	qp->resp.syndrome = syndrome;
 	qp->resp.nak_sent = true;
-	reply_kick(qp);
+	reply_schedule(qp);
 	if (syndrome > SOFT_NAK_SEQUENCE)
 		pier__soft_qp_fail(qp, IBV_WC_WR_FLUSH_ERR);
 }
@@ -81,7 +81,7 @@ void pier__soft_reply_start(struct soft_qp *qp, struct soft_res *res,
 	res->start = start;
 	res->at = start;
 	res->end = end;
-	reply_kick(qp);
+	reply_schedule(qp);
 }
 
 struct soft_res *pier__soft_reply_find(struct soft_qp *qp, uint64_t seq)
@@ -130,7 +130,7 @@ static int send_result(struct soft_qp *qp)
 {
 	struct soft_resp *resp = &qp->resp;
 	struct soft_res *res = res_at(resp, 0);
-	struct soft_note note = { .qp = qp };
+	struct soft_tx_note note = { .qp = qp };
 	struct soft_hdr hdr = { .syndrome = SOFT_SYN_ACK };
 	struct soft_tx *tx;
 	uint32_t i;
@@ -166,7 +166,9 @@ static int send_result(struct soft_qp *qp)
 static int send_ack(struct soft_qp *qp)
 {
 	struct soft_resp *resp = &qp->resp;
-	struct soft_note note = { .qp = qp, .res = NO_RES, .due = resp->due };
+	struct soft_tx_note note = { .qp = qp,
+				     .res = NO_RES,
+				     .due = resp->due };
 	struct soft_hdr hdr = { .opcode = SOFT_ACK, .msn = resp->msn };
 
 	if (resp->due == SOFT_DUE_ACK) {
@@ -179,20 +181,20 @@ static int send_ack(struct soft_qp *qp)
 	pier__soft_tx_next(qp, &note);
 	pier__soft_tx_commit(qp, &hdr);
 	resp->due = SOFT_DUE_NONE;
-	resp->delay.messages = 0;
+	resp->coalesce.unacked = 0;
 	return 1;
 }
 
 int pier__soft_reply_send(struct soft_qp *qp)
 {
-	if (!pier__soft_reply_wants(qp))
+	if (!pier__soft_reply_pending(qp))
 		return 0;
 	if (qp->resp.res_todo)
 		return send_result(qp);
 	return send_ack(qp);
 }
 
-void pier__soft_reply_sent(struct soft_qp *qp, const struct soft_note *note)
+void pier__soft_reply_sent(struct soft_qp *qp, const struct soft_tx_note *note)
 {
 	uint8_t syndrome = qp->resp.syndrome;
 
@@ -204,7 +206,7 @@ void pier__soft_reply_sent(struct soft_qp *qp, const struct soft_note *note)
 		pier__soft_count(qp, SOFT_COUNTER(rnr_sent));
 }
 
-void pier__soft_reply_unsend(struct soft_qp *qp, const struct soft_note *note)
+void pier__soft_reply_undo(struct soft_qp *qp, const struct soft_tx_note *note)
 {
 	struct soft_resp *resp = &qp->resp;
 	struct soft_res *res;
@@ -218,18 +220,18 @@ void pier__soft_reply_unsend(struct soft_qp *qp, const struct soft_note *note)
 		res->at = note->seq;
 		res->fresh = note->fresh;
 	}
-	reply_kick(qp);
+	reply_schedule(qp);
 }
 
 void pier__soft_qp_acknowledge(struct soft_qp *qp)
 {
 	if (qp->resp.due != SOFT_DUE_ACK)
 		return;
-	reply_kick(qp);
+	reply_schedule(qp);
 	pier__soft_ep_send_posted(qp->ep, true);
 }
 
-void pier__soft_reply_cut(struct soft_qp *qp)
+void pier__soft_reply_drop_results(struct soft_qp *qp)
 {
 	struct soft_resp *resp = &qp->resp;
 	struct soft_res *res;
@@ -244,12 +246,12 @@ void pier__soft_reply_cut(struct soft_qp *qp)
 		resp->epsn = res->seq;	/* acknowledge what is before it */
 		resp->res_todo = 0;
 	}
-	reply_kick(qp);
+	reply_schedule(qp);
 }
 
-void pier__soft_reply_last(struct soft_qp *qp)
+void pier__soft_reply_final_ack(struct soft_qp *qp)
 {
-	pier__soft_reply_cut(qp);
+	pier__soft_reply_drop_results(qp);
 	if (qp->resp.due == SOFT_DUE_ACK) {
 		send_ack(qp);
 		pier__soft_tx_flush(qp->ep);

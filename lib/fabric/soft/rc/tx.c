@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
 
+#include "core/roce.h"
 #include "fabric/soft/rc/qp.h"
 
 #define BATCHES 2	/* in one round */
 
 struct soft_tx *pier__soft_tx_next(struct soft_qp *qp,
-				   const struct soft_note *note)
+				   const struct soft_tx_note *note)
 {
 	struct soft_ep *ep = qp->ep;
 	struct soft_tx *tx = &ep->tx[ep->tx_count];
 
 	ep->note[ep->tx_count] = *note;
 	tx->src = qp->src;
-	tx->dst = qp->dest->addr;
+	tx->dst = qp->cwnd->addr;
 	tx->tclass = qp->tclass;
 	tx->hop_limit = qp->hop_limit;
 	tx->payload_len = 0;
@@ -27,20 +28,20 @@ void pier__soft_tx_commit(struct soft_qp *qp, struct soft_hdr *hdr)
 
 	tx->pad = -tx->payload_len & 3;
 	hdr->pad = tx->pad;
-	hdr->pkey = 0xffff;
+	hdr->pkey = ROCE_PKEY_DEFAULT;
 	hdr->qpn = qp->dest_qpn;
 	tx->hdr_len = pier__soft_encode(hdr, tx->hdr);
 }
 
-static void tx_unsend(const struct soft_note *note)
+static void tx_undo(const struct soft_tx_note *note)
 {
 	if (note->wqe)
-		pier__soft_req_unsend(note->qp, note);
+		pier__soft_req_undo(note->qp, note);
 	else
-		pier__soft_reply_unsend(note->qp, note);
+		pier__soft_reply_undo(note->qp, note);
 }
 
-static void tx_count(const struct soft_note *note, const struct soft_tx *tx)
+static void tx_count(const struct soft_tx_note *note, const struct soft_tx *tx)
 {
 	struct soft_qp *qp = note->qp;
 	size_t len = tx->hdr_len + tx->payload_len + tx->pad + 4;
@@ -48,7 +49,7 @@ static void tx_count(const struct soft_note *note, const struct soft_tx *tx)
 	pier__soft_count(qp, SOFT_COUNTER(tx_packets));
 	pier__soft_add(qp->counters, SOFT_COUNTER(tx_bytes), len);
 	pier__soft_add(qp->ep->counters, SOFT_COUNTER(tx_bytes), len);
-	if (note->again)
+	if (note->retransmit)
 		pier__soft_count(qp, SOFT_COUNTER(resent));
 	if (!note->wqe)
 		pier__soft_reply_sent(qp, note);
@@ -80,7 +81,7 @@ int pier__soft_tx_flush(struct soft_ep *ep)
 	for (i = 0; i < took; i++)
 		tx_count(&ep->note[i], &ep->tx[i]);
 	for (i = count; i-- > took;)
-		tx_unsend(&ep->note[i]);
+		tx_undo(&ep->note[i]);
 	if (took < count)
 		ep->send_at = ep->now + SOFT_TX_RETRY_NS;
 	ep->tx_count = 0;
@@ -99,16 +100,16 @@ static void fill_replies(struct soft_ep *ep, int max)
 			if (!pier__soft_reply_send(qp))
 				break;
 		/* sending may have put it back already */
-		if (pier__soft_reply_wants(qp) &&
+		if (pier__soft_reply_pending(qp) &&
 		    pier__list_empty(&qp->resp.link))
 			pier__list_add(&ep->replying, &qp->resp.link);
 	}
 }
 
 /* The turn of one QP.  Returns -EAGAIN if the window is full. */
-static int dest_turn(struct soft_ep *ep, struct soft_dest *dest, int max)
+static int send_requests_of(struct soft_ep *ep, struct soft_cwnd *cwnd, int max)
 {
-	struct pier__list *link = pier__list_pop(&dest->qps);
+	struct pier__list *link = pier__list_pop(&cwnd->qps);
 	struct soft_qp *qp;
 	int n, sent;
 
@@ -117,33 +118,33 @@ static int dest_turn(struct soft_ep *ep, struct soft_dest *dest, int max)
 		sent = pier__soft_req_send(qp);
 		if (sent == -EAGAIN) {
 			/* First in turn when there is room again. */
-			pier__list_add(dest->qps.next, &qp->req.link);
+			pier__list_add(cwnd->qps.next, &qp->req.link);
 			return -EAGAIN;
 		}
 		if (!sent)
 			break;
 	}
-	if (pier__soft_req_wants(qp))
-		pier__list_add(&dest->qps, &qp->req.link);
+	if (pier__soft_req_can_send(qp))
+		pier__list_add(&cwnd->qps, &qp->req.link);
 	return 0;
 }
 
 static void fill_requests(struct soft_ep *ep, int max)
 {
 	struct pier__list *link;
-	struct soft_dest *dest;
+	struct soft_cwnd *cwnd;
 	int err;
 
 	while (ep->tx_count < max && (link = pier__list_pop(&ep->ready))) {
-		dest = pier__container_of(link, struct soft_dest, active);
+		cwnd = pier__container_of(link, struct soft_cwnd, active);
 		err = 0;
-		if (!pier__list_empty(&dest->qps))
-			err = dest_turn(ep, dest, max);
-		if (!err && !pier__list_empty(&dest->qps) &&
-		    pier__list_empty(&dest->active))
-			pier__list_add(&ep->ready, &dest->active);
+		if (!pier__list_empty(&cwnd->qps))
+			err = send_requests_of(ep, cwnd, max);
+		if (!err && !pier__list_empty(&cwnd->qps) &&
+		    pier__list_empty(&cwnd->active))
+			pier__list_add(&ep->ready, &cwnd->active);
 		else if (err)
-			pier__list_del(&dest->active);
+			pier__list_del(&cwnd->active);
 	}
 }
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "core/fail.h"
+#include "core/roce.h"
 #include "fabric/soft/stats/capture.h"
 #include "fabric/soft/stats/pcap.h"
 #include "fabric/soft/wire/codec.h"
@@ -202,7 +203,7 @@ static void commit(struct packet *packet)
 	bool v4 = is_ipv4(packet);
 	size_t len = front_len(v4) + packet->len;
 
-	packet->dst.port = SOFT_STANDARD_PORT;
+	packet->dst.port = ROCE_UDP_PORT;
 	if (packet->len >= BTH_LEN + ICRC_LEN)
 		put_icrc(packet);
 	p = pier__pcap_record(p, &capture.now, len);

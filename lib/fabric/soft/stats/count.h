@@ -6,11 +6,11 @@
 #include <stdint.h>
 
 /*
- * What an endpoint and each of its connections (QPs) count.  Only whoever
- * drives the endpoint writes; others, in other threads and, through the
- * process's page (page.h), in other processes, may read at any time and see
- * whole values.  A new one is a member here and
- * a name in count.c, and another SOFT_PAGE_VERSION.
+ * The counters of an endpoint and of each of its connections (QPs).  Only the
+ * thread that drives the endpoint writes them.  Other threads and, through the
+ * counters file (counters_file.h), other processes may read them at any time
+ * and see whole values.  A new one is a member here, a name in count.c, and
+ * another SOFT_COUNTERS_VERSION.
  */
 struct soft_counters {
 	uint64_t tx_packets, tx_bytes;	/* BTH to ICRC */

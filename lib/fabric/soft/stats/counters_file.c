@@ -14,7 +14,7 @@
 #include "core/random.h"
 #include "fabric/soft/stats/counters_file.h"
 
-#define ROWS (SOFT_PAGE_EPS + SOFT_PAGE_QPS)
+#define ROWS (SOFT_ROWS_EP + SOFT_ROWS_QP)
 
 /* What the process itself knows: it takes nothing back out of the page. */
 enum use { FREE, USED, ENDED };
@@ -24,11 +24,11 @@ static struct {
 	pid_t pid;			/* whose it is: not a child's */
 	int fd;				/* -1: others do not see it */
 	char path[128];
-	struct soft_page *page;		/* NULL: none yet */
+	struct soft_counters_file *file;		/* NULL: none yet */
 	uint8_t use[ROWS];
 } own = { .lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1 };
 
-const char *pier__soft_page_dir = "/dev/shm";
+const char *pier__soft_counters_dir = "/dev/shm";
 
 /*
  * Memory for [@at, @at + @len) of the file: a write to what the file system
@@ -36,15 +36,15 @@ const char *pier__soft_page_dir = "/dev/shm";
  */
 static int reserve(const void *at, size_t len)
 {
-	off_t offset = (const char *)at - (const char *)own.page;
+	off_t offset = (const char *)at - (const char *)own.file;
 
 	if (own.fd < 0)
 		return 0;
 	return fallocate(own.fd, 0, offset, (off_t)len) ? -errno : 0;
 }
 
-void pier__soft_page_name(char *ret, size_t size, uid_t uid, pid_t pid,
-			  uint64_t number)
+void pier__soft_counters_file_name(char *ret, size_t size, uid_t uid, pid_t pid,
+				   uint64_t number)
 {
 	snprintf(ret, size, "pier.%u.%u.%016" PRIx64, (unsigned int)uid,
 		 (unsigned int)pid, number);
@@ -56,9 +56,9 @@ static int publish(int fd)
 	char link[40], name[64];
 
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	pier__soft_page_name(name, sizeof(name), geteuid(), own.pid,
-			     pier__random64());
-	snprintf(own.path, sizeof(own.path), "%s/%s", pier__soft_page_dir,
+	pier__soft_counters_file_name(name, sizeof(name), geteuid(), own.pid,
+				      pier__random64());
+	snprintf(own.path, sizeof(own.path), "%s/%s", pier__soft_counters_dir,
 		 name);
 	if (linkat(AT_FDCWD, link, AT_FDCWD, own.path, AT_SYMLINK_FOLLOW))
 		return -errno;
@@ -67,21 +67,22 @@ static int publish(int fd)
 
 static int fill(int fd)
 {
-	const size_t head = offsetof(struct soft_page, row);
+	const size_t head = offsetof(struct soft_counters_file, row);
 
-	own.page = mmap(NULL, sizeof(*own.page), PROT_READ | PROT_WRITE,
+	own.file = mmap(NULL, sizeof(*own.file), PROT_READ | PROT_WRITE,
 			MAP_SHARED, fd, 0);
-	if (own.page == MAP_FAILED) {
-		own.page = NULL;
+	if (own.file == MAP_FAILED) {
+		own.file = NULL;
 		return -errno;
 	}
 	own.fd = fd;
-	if (reserve(own.page, head) || flock(fd, LOCK_EX | LOCK_NB))
+	if (reserve(own.file, head) || flock(fd, LOCK_EX | LOCK_NB))
 		return -errno;
-	memcpy(own.page->magic, SOFT_PAGE_MAGIC, sizeof(SOFT_PAGE_MAGIC));
-	own.page->version = SOFT_PAGE_VERSION;
-	own.page->size = sizeof(*own.page);
-	pier__soft_page_self(own.page);
+	memcpy(own.file->magic, SOFT_COUNTERS_MAGIC,
+	       sizeof(SOFT_COUNTERS_MAGIC));
+	own.file->version = SOFT_COUNTERS_VERSION;
+	own.file->size = sizeof(*own.file);
+	pier__soft_counters_file_self(own.file);
 	return publish(fd);
 }
 
@@ -89,47 +90,49 @@ static int share(void)
 {
 	int fd, err;
 
-	fd = open(pier__soft_page_dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	fd = open(pier__soft_counters_dir, O_TMPFILE | O_RDWR | O_CLOEXEC,
+		  0600);
 	if (fd < 0)
 		return -errno;
-	err = ftruncate(fd, sizeof(*own.page)) ? -errno : fill(fd);
+	err = ftruncate(fd, sizeof(*own.file)) ? -errno : fill(fd);
 	if (!err)
 		return 0;
 	own.fd = -1;
-	if (own.page)
-		munmap(own.page, sizeof(*own.page));
-	own.page = NULL;
+	if (own.file)
+		munmap(own.file, sizeof(*own.file));
+	own.file = NULL;
 	own.path[0] = '\0';
 	close(fd);
 	return err;
 }
 
 /* Under the lock.  Errors: -ENOMEM. */
-static int have_page(void)
+static int have_file(void)
 {
-	void *page;
+	void *file;
 	int err;
 
-	if (own.page && own.pid == getpid())
+	if (own.file && own.pid == getpid())
 		return 0;
 	/* A child has its parent's: leave it, and the file, to the parent. */
-	own.page = NULL;
+	own.file = NULL;
 	own.fd = -1;
 	own.path[0] = '\0';
 	own.pid = getpid();
 	memset(own.use, FREE, sizeof(own.use));
-	pier__soft_page_sweep();
+	pier__soft_counters_file_sweep();
 	err = share();
 	if (!err)
 		return 0;
-	pier__log(PIER_LOG_WARNING, "soft", "counters are not shown to other "
-		  "processes: no file in %s: %s", pier__soft_page_dir,
-		  pier_strerror(err));
-	page = mmap(NULL, sizeof(*own.page), PROT_READ | PROT_WRITE,
+	pier__log(PIER_LOG_WARNING, "soft",
+		  "counters are not shown to other "
+		  "processes: no file in %s: %s",
+		  pier__soft_counters_dir, pier_strerror(err));
+	file = mmap(NULL, sizeof(*own.file), PROT_READ | PROT_WRITE,
 		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (page == MAP_FAILED)
+	if (file == MAP_FAILED)
 		return -errno;
-	own.page = page;
+	own.file = file;
 	return 0;
 }
 
@@ -141,8 +144,8 @@ static void set_kind(struct soft_row *row, enum soft_row_kind kind)
 /* A child may have one of its parent's. */
 static bool is_own(const struct soft_row *row)
 {
-	return own.pid == getpid() && row >= own.page->row &&
-	       row < own.page->row + ROWS;
+	return own.pid == getpid() && row >= own.file->row &&
+	       row < own.file->row + ROWS;
 }
 
 static bool is_on(const struct soft_row *row, const char *device)
@@ -158,9 +161,9 @@ static struct soft_row *take(size_t from, size_t to, const char *device)
 
 	while (i < to && own.use[i] != FREE)
 		i++;
-	if (i == to || reserve(&own.page->row[i], sizeof(*row)))
+	if (i == to || reserve(&own.file->row[i], sizeof(*row)))
 		return NULL;
-	row = &own.page->row[i];
+	row = &own.file->row[i];
 	memset(row, 0, sizeof(*row));
 	snprintf(row->device, sizeof(row->device), "%s", device);
 	own.use[i] = USED;
@@ -171,24 +174,24 @@ static struct soft_row *take_ended(const char *device)
 {
 	size_t i;
 
-	for (i = 0; i < SOFT_PAGE_EPS; i++) {
-		if (own.use[i] == ENDED && is_on(&own.page->row[i], device)) {
+	for (i = 0; i < SOFT_ROWS_EP; i++) {
+		if (own.use[i] == ENDED && is_on(&own.file->row[i], device)) {
 			own.use[i] = USED;
-			return &own.page->row[i];
+			return &own.file->row[i];
 		}
 	}
 	return NULL;
 }
 
-struct soft_row *pier__soft_page_ep(const char *device, uint16_t port)
+struct soft_row *pier__soft_row_get_ep(const char *device, uint16_t port)
 {
 	struct soft_row *row = NULL;
 
 	pthread_mutex_lock(&own.lock);
-	if (!have_page()) {
+	if (!have_file()) {
 		row = take_ended(device);
 		if (!row)
-			row = take(0, SOFT_PAGE_EPS, device);
+			row = take(0, SOFT_ROWS_EP, device);
 	}
 	if (row) {
 		row->local_port = port;
@@ -198,13 +201,13 @@ struct soft_row *pier__soft_page_ep(const char *device, uint16_t port)
 	return row;
 }
 
-struct soft_row *pier__soft_page_qp(const char *device, uint32_t qpn)
+struct soft_row *pier__soft_row_get_qp(const char *device, uint32_t qpn)
 {
 	struct soft_row *row = NULL;
 
 	pthread_mutex_lock(&own.lock);
-	if (!have_page())
-		row = take(SOFT_PAGE_EPS, ROWS, device);
+	if (!have_file())
+		row = take(SOFT_ROWS_EP, ROWS, device);
 	if (row) {
 		row->qpn = qpn;
 		set_kind(row, SOFT_ROW_QP);
@@ -213,24 +216,24 @@ struct soft_row *pier__soft_page_qp(const char *device, uint32_t qpn)
 	return row;
 }
 
-void pier__soft_page_put(struct soft_row *row)
+void pier__soft_row_put(struct soft_row *row)
 {
 	if (!row)
 		return;
 	pthread_mutex_lock(&own.lock);
 	if (is_own(row)) {
-		if (row < &own.page->row[SOFT_PAGE_EPS]) {
-			own.use[row - own.page->row] = ENDED;
+		if (row < &own.file->row[SOFT_ROWS_EP]) {
+			own.use[row - own.file->row] = ENDED;
 		} else {
-			own.use[row - own.page->row] = FREE;
+			own.use[row - own.file->row] = FREE;
 			set_kind(row, SOFT_ROW_FREE);
 		}
 	}
 	pthread_mutex_unlock(&own.lock);
 }
 
-void pier__soft_page_peer(struct soft_row *row, const struct soft_addr *local,
-			  const struct soft_addr *peer, uint32_t peer_qpn)
+void pier__soft_row_peer(struct soft_row *row, const struct soft_addr *local,
+			 const struct soft_addr *peer, uint32_t peer_qpn)
 {
 	if (!row)
 		return;
@@ -241,15 +244,15 @@ void pier__soft_page_peer(struct soft_row *row, const struct soft_addr *local,
 	row->peer_qpn = peer_qpn;
 }
 
-void pier__soft_page_sum(const char *device, struct soft_counters *ret)
+void pier__soft_rows_sum(const char *device, struct soft_counters *ret)
 {
 	const struct soft_row *row;
 	size_t i;
 
 	memset(ret, 0, sizeof(*ret));
 	pthread_mutex_lock(&own.lock);
-	for (i = 0; own.page && i < SOFT_PAGE_EPS; i++) {
-		row = &own.page->row[i];
+	for (i = 0; own.file && i < SOFT_ROWS_EP; i++) {
+		row = &own.file->row[i];
 		if (own.use[i] != FREE && is_on(row, device))
 			pier__soft_sum(&row->counters, ret);
 	}

@@ -21,10 +21,10 @@
  * If there is no such file system, or it is full, rows are the process's
  * alone, and a warning says so.
  */
-#define SOFT_PAGE_MAGIC "pier page"
-#define SOFT_PAGE_VERSION 3	/* of all of this, and of soft_counters */
-#define SOFT_PAGE_EPS 256	/* rows of endpoints, then of connections */
-#define SOFT_PAGE_QPS 1024
+#define SOFT_COUNTERS_MAGIC "pier page"
+#define SOFT_COUNTERS_VERSION 3	/* of all of this, and of soft_counters */
+#define SOFT_ROWS_EP 256	/* rows of endpoints, then of connections */
+#define SOFT_ROWS_QP 1024
 
 enum soft_row_kind {
 	SOFT_ROW_FREE,
@@ -42,7 +42,7 @@ struct soft_row {
 	struct soft_counters counters;
 } __attribute__((aligned(64)));
 
-struct soft_page {
+struct soft_counters_file {
 	char magic[16];
 	uint32_t version;
 	uint32_t size;			/* of all of it */
@@ -50,40 +50,40 @@ struct soft_page {
 	uint64_t pids;			/* the namespace that @pid is of */
 	uint64_t start;			/* of the process, in clock ticks */
 	char program[16];
-	struct soft_row row[SOFT_PAGE_EPS + SOFT_PAGE_QPS];
+	struct soft_row row[SOFT_ROWS_EP + SOFT_ROWS_QP];
 };
 
 /* Where pages are: /dev/shm; tests may set another directory. */
-extern const char *pier__soft_page_dir;
+extern const char *pier__soft_counters_dir;
 
 /*
  * A row for an endpoint on @device, which goes on from one that ended; or for
  * a connection.  NULL: there is none left, count elsewhere.  Any thread.
  */
-struct soft_row *pier__soft_page_ep(const char *device, uint16_t port);
-struct soft_row *pier__soft_page_qp(const char *device, uint32_t qpn);
+struct soft_row *pier__soft_row_get_ep(const char *device, uint16_t port);
+struct soft_row *pier__soft_row_get_qp(const char *device, uint32_t qpn);
 
 /* Nobody writes to @row any more; NULL is fine.  Any thread. */
-void pier__soft_page_put(struct soft_row *row);
+void pier__soft_row_put(struct soft_row *row);
 
 /* Tell whom the connection of @row is with; NULL is fine. */
-void pier__soft_page_peer(struct soft_row *row, const struct soft_addr *local,
-			  const struct soft_addr *peer, uint32_t peer_qpn);
+void pier__soft_row_peer(struct soft_row *row, const struct soft_addr *local,
+			 const struct soft_addr *peer, uint32_t peer_qpn);
 
 /* What all endpoints on @device have counted.  Any thread. */
-void pier__soft_page_sum(const char *device, struct soft_counters *ret);
+void pier__soft_rows_sum(const char *device, struct soft_counters *ret);
 
 /* Who is this process?  Fills in what tells it from all others. */
-void pier__soft_page_self(struct soft_page *page);
+void pier__soft_counters_file_self(struct soft_counters_file *file);
 
 /* The file's name, without the directory. */
-void pier__soft_page_name(char *ret, size_t size, uid_t uid, pid_t pid,
-			  uint64_t number);
+void pier__soft_counters_file_name(char *ret, size_t size, uid_t uid, pid_t pid,
+				   uint64_t number);
 
 /* Remove what dead processes of this user have left, of any version. */
-void pier__soft_page_sweep(void);
+void pier__soft_counters_file_sweep(void);
 
 /* As the fabric's member of that name. */
-int pier__soft_page_counted(int pid, struct pier__counteds *list);
+int pier__soft_counters_file_list(int pid, struct pier__counteds *list);
 
 #endif

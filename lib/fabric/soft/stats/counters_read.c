@@ -18,7 +18,7 @@
  * Whoever wrote a page may be hostile, to root at least: it is not mapped,
  * which would leave its length in the writer's hand, but copied and checked.
  */
-#define ROWS (SOFT_PAGE_EPS + SOFT_PAGE_QPS)
+#define ROWS (SOFT_ROWS_EP + SOFT_ROWS_QP)
 #define OPEN_FLAGS (O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
 #define COUNTED_MAX 65536	/* things; beyond, something is wrong */
 
@@ -52,13 +52,13 @@ static uint64_t pids_here(void)
 	return stat("/proc/self/ns/pid", &st) ? 0 : st.st_ino;
 }
 
-void pier__soft_page_self(struct soft_page *page)
+void pier__soft_counters_file_self(struct soft_counters_file *file)
 {
-	page->uid = geteuid();
-	page->pid = (uint32_t)getpid();
-	page->pids = pids_here();
-	page->start = start_of(page->pid);
-	snprintf(page->program, sizeof(page->program), "%s",
+	file->uid = geteuid();
+	file->pid = (uint32_t)getpid();
+	file->pids = pids_here();
+	file->start = start_of(file->pid);
+	snprintf(file->program, sizeof(file->program), "%s",
 		 program_invocation_short_name);
 }
 
@@ -66,27 +66,28 @@ void pier__soft_page_self(struct soft_page *page)
  * The lock is kept by the process or a child of its; where the number means
  * something, there must be a process that was started then.
  */
-static bool is_alive(int fd, const struct soft_page *page)
+static bool is_alive(int fd, const struct soft_counters_file *file)
 {
 	if (!flock(fd, LOCK_SH | LOCK_NB)) {
 		flock(fd, LOCK_UN);
 		return false;
 	}
-	return page->pids != pids_here() ||
-	       page->start == start_of(page->pid);
+	return file->pids != pids_here() ||
+	       file->start == start_of(file->pid);
 }
 
-static bool is_page(const struct soft_page *page, const struct stat *st)
+static bool is_counters_file(const struct soft_counters_file *file,
+			     const struct stat *st)
 {
-	return !memcmp(page->magic, SOFT_PAGE_MAGIC,
-		       sizeof(SOFT_PAGE_MAGIC)) &&
-	       page->version == SOFT_PAGE_VERSION &&
-	       page->size == sizeof(*page) && page->uid == st->st_uid &&
-	       page->pid && page->pid <= INT32_MAX;
+	return !memcmp(file->magic, SOFT_COUNTERS_MAGIC,
+		       sizeof(SOFT_COUNTERS_MAGIC)) &&
+	       file->version == SOFT_COUNTERS_VERSION &&
+	       file->size == sizeof(*file) && file->uid == st->st_uid &&
+	       file->pid && file->pid <= INT32_MAX;
 }
 
 /* Copy the page @name in @dir to @page.  Returns its descriptor, or -1. */
-static int open_page(int dir, const char *name, struct soft_page *page,
+static int open_file(int dir, const char *name, struct soft_counters_file *file,
 		     struct stat *st)
 {
 	int fd;
@@ -95,9 +96,9 @@ static int open_page(int dir, const char *name, struct soft_page *page,
 	if (fd < 0)
 		return -1;
 	if (fstat(fd, st) || !S_ISREG(st->st_mode) ||
-	    st->st_size != sizeof(*page) ||
-	    pread(fd, page, sizeof(*page), 0) != sizeof(*page) ||
-	    !is_page(page, st)) {
+	    st->st_size != sizeof(*file) ||
+	    pread(fd, file, sizeof(*file), 0) != sizeof(*file) ||
+	    !is_counters_file(file, st)) {
 		close(fd);
 		return -1;
 	}
@@ -114,16 +115,15 @@ static void copy_text(char *to, const char *from, size_t size)
 	to[i] = '\0';
 }
 
-static void describe(const struct soft_page *page, const struct soft_row *row,
-		     struct pier__counted *one)
+static void describe(const struct soft_counters_file *file,
+		     const struct soft_row *row, struct pier__counted *one)
 {
 	bool qp = row->kind == SOFT_ROW_QP;
 	size_t i;
 
 	memset(one, 0, sizeof(*one));
-	one->what.pid = (int)page->pid;
-	copy_text(one->what.program, page->program,
-		  sizeof(one->what.program));
+	one->what.pid = (int)file->pid;
+	copy_text(one->what.program, file->program, sizeof(one->what.program));
 	copy_text(one->what.device, row->device, sizeof(one->what.device));
 	if (qp) {
 		one->what.qpn = row->qpn;
@@ -159,41 +159,41 @@ static bool add_to_device(struct pier__counteds *list, size_t from,
 }
 
 /* Append the connections on @device, which @from's are. */
-static int add_conns(const struct soft_page *page, const char *device,
+static int add_conns(const struct soft_counters_file *file, const char *device,
 		     struct pier__counteds *list)
 {
 	struct pier__counted one;
 	int i, err = 0;
 
-	for (i = SOFT_PAGE_EPS; !err && i < ROWS; i++) {
-		if (page->row[i].kind != SOFT_ROW_QP || !page->row[i].qpn)
+	for (i = SOFT_ROWS_EP; !err && i < ROWS; i++) {
+		if (file->row[i].kind != SOFT_ROW_QP || !file->row[i].qpn)
 			continue;
-		describe(page, &page->row[i], &one);
+		describe(file, &file->row[i], &one);
 		if (!strcmp(one.what.device, device))
 			err = pier__counteds_add(list, &one);
 	}
 	return err;
 }
 
-static int add_page(const struct soft_page *page, struct pier__counteds *list)
+static int add_file(const struct soft_counters_file *file,
+		    struct pier__counteds *list)
 {
 	struct pier__counteds devices = { 0 };
 	struct pier__counted one;
 	size_t i;
 	int err = 0;
 
-	for (i = 0; !err && i < SOFT_PAGE_EPS; i++) {
-		if (page->row[i].kind != SOFT_ROW_EP)
+	for (i = 0; !err && i < SOFT_ROWS_EP; i++) {
+		if (file->row[i].kind != SOFT_ROW_EP)
 			continue;
-		describe(page, &page->row[i], &one);
+		describe(file, &file->row[i], &one);
 		if (!add_to_device(&devices, 0, &one))
 			err = pier__counteds_add(&devices, &one);
 	}
 	for (i = 0; !err && i < devices.count; i++) {
 		err = pier__counteds_add(list, &devices.row[i]);
 		if (!err)
-			err = add_conns(page, devices.row[i].what.device,
-					list);
+			err = add_conns(file, devices.row[i].what.device, list);
 	}
 	free(devices.row);
 	return err;
@@ -218,7 +218,8 @@ static bool is_own_name(const char *name)
 
 	if (sscanf(name, "pier.%u.%u.%" SCNx64, &uid, &pid, &number) != 3)
 		return false;
-	pier__soft_page_name(again, sizeof(again), geteuid(), pid, number);
+	pier__soft_counters_file_name(again, sizeof(again), geteuid(), pid,
+				      number);
 	return !strcmp(name, again);
 }
 
@@ -245,22 +246,22 @@ static void sweep_foreign(int dir, const char *name)
 }
 
 /* Look at one file; a dead process's is removed if it is this user's. */
-static int look(int dir, const char *name, int pid, struct soft_page *page,
-		struct pier__counteds *list)
+static int look(int dir, const char *name, int pid,
+		struct soft_counters_file *file, struct pier__counteds *list)
 {
 	struct stat st;
 	int fd, err = 0;
 
-	fd = open_page(dir, name, page, &st);
+	fd = open_file(dir, name, file, &st);
 	if (fd < 0) {
 		sweep_foreign(dir, name);
 		return 0;
 	}
-	if (!is_alive(fd, page)) {
+	if (!is_alive(fd, file)) {
 		if (st.st_uid == geteuid())
 			unlinkat(dir, name, 0);
-	} else if (list && (!pid || (int)page->pid == pid)) {
-		err = add_page(page, list);
+	} else if (list && (!pid || (int)file->pid == pid)) {
+		err = add_file(file, list);
 	}
 	close(fd);
 	return err;
@@ -269,34 +270,34 @@ static int look(int dir, const char *name, int pid, struct soft_page *page,
 /* All pages; @list NULL: only to remove those of the dead. */
 static int look_at_all(int pid, struct pier__counteds *list)
 {
-	struct soft_page *page;
+	struct soft_counters_file *file;
 	struct dirent *entry;
 	int err = 0;
 	DIR *dir;
 
-	dir = opendir(pier__soft_page_dir);
+	dir = opendir(pier__soft_counters_dir);
 	if (!dir)
 		return 0;	/* nobody has any */
-	page = malloc(sizeof(*page));
-	if (!page)
+	file = malloc(sizeof(*file));
+	if (!file)
 		err = pier__fail(-ENOMEM, "no memory for a page of counters");
 	while (!err && (entry = readdir(dir))) {
 		if (list && list->count > COUNTED_MAX)
 			break;
 		if (is_name(entry->d_name, pid))
-			err = look(dirfd(dir), entry->d_name, pid, page, list);
+			err = look(dirfd(dir), entry->d_name, pid, file, list);
 	}
-	free(page);
+	free(file);
 	closedir(dir);
 	return err;
 }
 
-int pier__soft_page_counted(int pid, struct pier__counteds *list)
+int pier__soft_counters_file_list(int pid, struct pier__counteds *list)
 {
 	return look_at_all(pid, list);
 }
 
-void pier__soft_page_sweep(void)
+void pier__soft_counters_file_sweep(void)
 {
 	look_at_all(0, NULL);
 }

@@ -48,8 +48,8 @@ void pier__soft_chan_publish(struct soft_chan *chan)
 	int i;
 
 	publish(chan, chan->io, chan->sock, &chan->seen);
-	for (i = 0; i < SOFT_ALSO; i++) {
-		sock = &chan->more[i];
+	for (i = 0; i < SOFT_EXTRA_SOCKS; i++) {
+		sock = &chan->extra[i];
 		if (sock->io)
 			publish(chan, sock->io, sock->fd, &sock->seen);
 	}

@@ -37,20 +37,6 @@ enum soft_mad_message {
 	SOFT_MAD_OF_NONE = 2,
 };
 
-/* Reject reasons, those that are said here. */
-enum soft_mad_reason {
-	SOFT_REJ_NO_RESOURCES = 3,
-	SOFT_REJ_TIMEOUT = 4,
-	SOFT_REJ_UNSUPPORTED = 5,
-	SOFT_REJ_COMM_ID = 6,
-	SOFT_REJ_SERVICE_ID = 8,
-	SOFT_REJ_TRANSPORT = 9,
-	SOFT_REJ_STALE = 10,
-	SOFT_REJ_GID = 12,
-	SOFT_REJ_MTU = 26,
-	SOFT_REJ_CONSUMER = 28,
-};
-
 /* A path in a REQ, an alternate one in a LAP. */
 struct soft_mad_path {
 	uint16_t local_lid, remote_lid;
