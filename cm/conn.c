@@ -3,18 +3,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <pier/desc.h>
 #include <pier/mmap.h>
 #include <pier/pe.h>
 
 #include "cm/conn_impl.h"
-#include "cm/rdmacm/rdmacm.h"
 #include "core/clock.h"
 #include "core/fail.h"
-#include "core/random.h"
 #include "mem/mmap_impl.h"
 
 #define CTL_WR 2	/* of pier's own on each send queue */
+
+/*
+ * How long a destroyed connection's tasks may delay its goodbye: the peer
+ * learns of the end by nothing else.
+ */
+#define DESTROY_DRAIN (100 * PIER__MS)
 
 int pier__conn_create_qp(struct pier_conn *conn)
 {
@@ -35,59 +38,21 @@ int pier__conn_create_qp(struct pier_conn *conn)
 	return 0;
 }
 
-/* What we tell the peer; the QP exists. */
-static int describe(struct pier_conn *conn, int gid_index, uint32_t valid_s)
+enum ibv_mtu pier__conn_mtu_code(uint32_t bytes)
 {
-	struct pier__queues *queues = conn->queues;
-	const struct pier__queues_config *cfg = queues->cfg;
-	struct pier__end *local = &conn->local;
-	struct pier__port port;
-	int n, err;
+	enum ibv_mtu code = IBV_MTU_256;
 
-	/* no event tells of another MTU on verbs */
-	err = pier__dev_now(queues->dev, &port);
-	if (err)
-		return err == -ENODEV ? pier__dev_alive(queues->dev) : err;
-	if (!port.active)
-		return pier__fail(-ENETDOWN, "%s port %u is down: bring %s up",
-				  port.name, port.port,
-				  port.netdev[0] ? port.netdev : "its link");
-	n = pier__gid_offers(&port, gid_index, local->gids);
-	if (n < 0)
-		return n;
-	local->gid_count = (unsigned int)n;
-	local->created = pier__wall_seconds();
-	local->valid = valid_s;
-	local->nonce = pier__random64() | 1;
-	memcpy(local->dev_id, queues->dev->id, sizeof(local->dev_id));
-	local->psn = pier__random_id(0xffffff);
-	local->link_layer = port.link_layer;
-	local->lid = port.lid;
-	local->mtu = 128u << port.mtu;
-	if (cfg->mtu && cfg->mtu < local->mtu)
-		local->mtu = cfg->mtu;
-	local->udp_port = queues->chan->udp_port;
-	local->ctl_addr = (uintptr_t)&queues->ctl[conn->slot];
-	local->ctl_rkey = queues->ctl_mr->rkey;
-	local->access = cfg->access;
-	local->rd_atomic = port.limits.rd_atomic;
-	local->message = port.limits.message;
-	return 0;
+	while (code < IBV_MTU_4096 && 128u << (code + 1) <= bytes)
+		code++;
+	return code;
 }
 
-static int keep_desc(struct pier_conn *conn)
+void pier__conn_qp_error(struct pier_conn *conn)
 {
-	uint8_t buf[PIER_DESC_MAX];
-	int len = pier__end_encode(&conn->local, buf, sizeof(buf));
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
 
-	if (len < 0)
-		return len;
-	conn->desc = malloc((size_t)len);
-	if (!conn->desc)
-		return pier__fail(-ENOMEM, "connection: no memory");
-	memcpy(conn->desc, buf, (size_t)len);
-	conn->desc_len = (size_t)len;
-	return 0;
+	conn->queues->fab->qp_modify(conn->qp, &attr, IBV_QP_STATE,
+				     conn->remote.udp_port);
 }
 
 int pier__conn_allowed(const struct pier_dev *dev)
@@ -98,7 +63,9 @@ int pier__conn_allowed(const struct pier_dev *dev)
 			  "as InfiniBand and RoCE do", dev->info.port.name);
 }
 
-int pier__conn_create(struct pier__queues *queues, struct pier_conn **ret)
+int pier__conn_create(struct pier__queues *queues,
+		      const struct pier__conn_flow *flow,
+		      struct pier_conn **ret)
 {
 	struct pier_conn *conn;
 	int err;
@@ -115,7 +82,8 @@ int pier__conn_create(struct pier__queues *queues, struct pier_conn **ret)
 		return pier__fail(-ENOMEM, "connection: no memory");
 	conn->queues = queues;
 	conn->rdma = queues->rdma;
-	conn->state = conn->reported = PIER_CONN_INIT;
+	conn->flow = flow;
+	conn->reported = PIER_CONN_INIT;
 	conn->send_credits = queues->cfg->conn_send_queue;
 	pier__list_init(&conn->pending);
 	pier__list_init(&conn->hot);
@@ -138,107 +106,8 @@ void pier__conn_uncreate(struct pier_conn *conn)
 	}
 	pier__list_del(&conn->hot);
 	pier__queues_remove_conn(conn->queues, conn->slot);
-	free(conn->desc);
+	conn->flow->free(conn);
 	free(conn);
-}
-
-int pier__conn_export(struct pier__queues *queues, int gid_index,
-		      uint32_t valid_s, struct pier_conn **ret)
-{
-	struct pier_conn *conn;
-	int err = pier__conn_allowed(queues->dev);
-
-	if (!err)
-		err = pier__conn_create(queues, &conn);
-	if (err)
-		return err;
-	err = pier__conn_create_qp(conn);
-	if (!err)
-		err = pier__conn_qp_init(conn);
-	if (!err)
-		err = describe(conn, gid_index, valid_s);
-	if (!err)
-		err = keep_desc(conn);
-	if (err) {
-		pier__conn_uncreate(conn);
-		return err;
-	}
-	pier__list_add(queues->conns, &conn->link);
-	*ret = conn;
-	return 0;
-}
-
-/* Is what the peer tells something we can meet?  Fills the path in. */
-static int match(struct pier_conn *conn, const struct pier__end *remote)
-{
-	const struct pier__end *local = &conn->local;
-	unsigned int i, j;
-	int err;
-
-	if (remote->nonce == local->nonce)
-		return pier__fail(-EINVAL, "the descriptor is this end's own: "
-				  "are the local and the remote path the same, "
-				  "or swapped?");
-	if (remote->link_layer != local->link_layer)
-		return pier__fail(-EPROTOTYPE, "the peer's link layer is %u, "
-				  "ours %u (1 InfiniBand, 2 Ethernet)",
-				  remote->link_layer, local->link_layer);
-	err = pier__gid_choose(local->gids, local->gid_count, remote->gids,
-			       remote->gid_count, &i, &j);
-	if (err)
-		return err;
-	conn->remote = *remote;
-	conn->local_gid = local->gids[i];
-	conn->remote_gid = remote->gids[j];
-	conn->path_mtu = local->mtu < remote->mtu ? local->mtu : remote->mtu;
-	return 0;
-}
-
-bool pier__conn_may_retarget(const struct pier_conn *conn)
-{
-	return conn->queues && conn->phase == PIER__CONN_HELLO && !conn->cm &&
-	       !conn->hello_acked && !conn->hello_seen &&
-	       !pier__conn_hello_seen(conn) &&
-	       conn->ctl_kind == PIER__CTL_NONE;
-}
-
-int pier__conn_connect(struct pier_conn *conn, const void *desc, size_t len,
-		       uint32_t timeout_ms)
-{
-	bool again = pier__conn_may_retarget(conn);
-	uint64_t now = pier__now();
-	struct pier__end remote;
-	int err;
-
-	if ((conn->phase != PIER__CONN_EXPORTED && !again) ||
-	    conn->destroyed || !conn->queues)
-		return pier__fail(-EISCONN, "connected twice: this connection "
-				  "is in state %s",
-				  pier_conn_state_name(conn->state));
-	err = pier__end_decode(desc, len, &remote);
-	if (!err)
-		err = match(conn, &remote);
-	if (!err)
-		err = again ? pier__conn_qp_reset(conn) :
-			      pier__conn_qp_ready(conn);
-	if (err)
-		return err;
-
-	conn->phase = PIER__CONN_HELLO;
-	conn->next_try = now;
-	conn->deadline = now + timeout_ms * PIER__MS;
-	pier__conn_schedule(conn);
-	return 0;
-}
-
-int pier_rdma_connect(struct pier_conn *conn, const void *desc, size_t len)
-{
-	if (conn->phase != PIER__CONN_EXPORTED || !conn->queues)
-		return pier__fail(-EISCONN, "connected twice: this connection "
-				  "is in state %s",
-				  pier_conn_state_name(conn->state));
-	return pier__conn_connect(conn, desc, len,
-				  conn->queues->cfg->connect_timeout_ms);
 }
 
 void pier__conn_schedule(struct pier_conn *conn)
@@ -269,7 +138,7 @@ void pier__conn_close(struct pier_conn *conn)
 
 	if (conn->ctl_kind != PIER__CTL_NONE)
 		queues->ctl_inflight--;
-	if (conn->marker_posted && !conn->marker_done)
+	if (conn->drained_at == PIER__NEVER)
 		queues->ctl_inflight--;
 	conn->ctl_kind = PIER__CTL_NONE;
 	if (conn->qp) {
@@ -278,72 +147,60 @@ void pier__conn_close(struct pier_conn *conn)
 		cancel_posted(conn);
 		pier__queues_unmap_qpn(queues, conn->local.qpn);
 	}
-	if (conn->cm)
-		pier__rdmacm_conn_close(conn);
 	pier__queues_remove_conn(queues, conn->slot);
-	conn->phase = PIER__CONN_CLOSED;
-	if (conn->state != PIER_CONN_ERROR)
-		conn->state = PIER_CONN_RESET;
 }
 
-void pier__conn_end(struct pier_conn *conn)
+void pier__conn_retire(struct pier_conn *conn)
 {
-	uint64_t now;
-
-	if (conn->phase >= PIER__CONN_GOODBYE)
+	pier__list_del(&conn->link);
+	pier__list_del(&conn->hot);
+	conn->queues = NULL;
+	pier__conn_remove_desc_file(conn);
+	if (conn->holds)
 		return;
-	now = pier__now();
-	if (conn->phase == PIER__CONN_UP ||
-	    conn->phase == PIER__CONN_DRAINING) {
-		conn->phase = PIER__CONN_DRAINING;
-		conn->deadline = now;	/* goodbye behind what is in flight */
-		if (pier__conn_control(conn, PIER__CTL_GOODBYE) == 0) {
-			conn->phase = PIER__CONN_GOODBYE;
-			conn->deadline =
-				now + conn->queues->cfg->drain_ms * PIER__MS;
-		}
+	conn->flow->free(conn);
+	free(conn->error_text);
+	free(conn);
+}
+
+void pier__conn_hold(struct pier_conn *conn)
+{
+	conn->holds++;
+}
+
+void pier__conn_drop(struct pier_conn *conn)
+{
+	if (--conn->holds == 0 && conn->destroyed && !conn->queues)
+		pier__conn_retire(conn);
+}
+
+void pier_conn_destroy(struct pier_conn *conn)
+{
+	uint64_t most;
+
+	if (!conn || conn->destroyed)
+		return;
+	conn->destroyed = true;
+	conn->state_changed = NULL;
+	if (!conn->queues) {
+		pier__conn_retire(conn);
 		return;
 	}
-	conn->phase = PIER__CONN_FLUSHING;
-	conn->deadline = now + conn->queues->cfg->drain_ms * PIER__MS;
-	if (conn->ready)
-		pier__conn_qp_error(conn);
-}
-
-int pier_conn_disconnect(struct pier_conn *conn)
-{
-	if (!conn || !conn->queues)
-		return 0;
-	if (conn->phase == PIER__CONN_UP) {
-		conn->phase = PIER__CONN_DRAINING;
-		conn->deadline = pier__now() +
-				 conn->queues->cfg->drain_ms * PIER__MS;
-	} else if (conn->phase < PIER__CONN_UP) {
-		pier__conn_end(conn);
+	if (conn->posted.first && conn->flow->has_disconnect) {
+		pier_conn_abort(conn);
+		return;
 	}
+	pier__conn_end(conn);
+	most = pier__now() + DESTROY_DRAIN;
+	if (conn->posted.first && conn->deadline > most)
+		conn->deadline = most;
 	pier__conn_schedule(conn);
-	return 0;
-}
-
-int pier_conn_abort(struct pier_conn *conn)
-{
-	if (!conn || !conn->queues || conn->phase >= PIER__CONN_FLUSHING)
-		return 0;
-	pier__conn_flush(conn);		/* to be cancelled like the rest */
-	pier__conn_abort(conn);
-	pier__conn_schedule(conn);
-	return 0;
-}
-
-bool pier__conn_was_connected(const struct pier_conn *conn)
-{
-	return conn->was_connected && conn->state != PIER_CONN_ERROR;
 }
 
 /* What a connection that is not there yet waits for. */
 static const char *missing(const struct pier_conn *conn)
 {
-	if (!conn->cm && !conn->remote.qpn)
+	if (conn->phase == PIER__CONN_CREATED)
 		return "it was not given the peer's descriptor, as "
 		       "pier_rdma_connect() does";
 	return conn->hello_acked ? "the peer never said hello" :
@@ -354,10 +211,10 @@ static const char *missing(const struct pier_conn *conn)
 static int wait_for(struct pier_conn *conn, int timeout_ms)
 {
 	uint64_t deadline = pier__deadline(pier__now(), timeout_ms);
-	bool begun = conn->state == PIER_CONN_INIT;
+	bool begun = pier_conn_state(conn) == PIER_CONN_INIT;
 	int err = 0;
 
-	while (conn->state == PIER_CONN_INIT) {
+	while (pier_conn_state(conn) == PIER_CONN_INIT) {
 		uint64_t now = pier__now();
 
 		if (now >= deadline)
@@ -370,7 +227,7 @@ static int wait_for(struct pier_conn *conn, int timeout_ms)
 			return err;
 	}
 	/* a quick peer may have done what it came for, and left */
-	if (conn->state == PIER_CONN_CONNECTED ||
+	if (pier_conn_state(conn) == PIER_CONN_CONNECTED ||
 	    (begun && pier__conn_was_connected(conn)))
 		return 0;
 	if (conn->error)
@@ -405,11 +262,6 @@ int pier__conn_rkey(struct pier_conn *conn, const struct pier_mmap *mmap,
 	}
 	*ret = conn->rkey;
 	return 0;
-}
-
-enum pier_conn_state pier_conn_state(const struct pier_conn *conn)
-{
-	return conn->state;
 }
 
 const char *pier_conn_state_name(enum pier_conn_state state)
@@ -467,4 +319,34 @@ int pier_conn_path(const struct pier_conn *conn, struct pier_conn_path *ret)
 	ret->mtu = conn->path_mtu;
 	ret->gid_index = conn->local_gid.index;
 	return 0;
+}
+
+void pier__conn_set_transport(struct pier_conn *conn)
+{
+	const struct pier__port *port = &conn->queues->dev->info.port;
+
+	if (port->link_layer == IBV_LINK_LAYER_INFINIBAND)
+		conn->transport = PIER_TRANSPORT_IB;
+	else if (conn->local_gid.type == PIER_GID_ROCE_V1)
+		conn->transport = PIER_TRANSPORT_ROCE_V1;
+	else
+		conn->transport = PIER_TRANSPORT_ROCE_V2;
+}
+
+enum pier_transport pier_conn_transport(const struct pier_conn *conn)
+{
+	return conn->transport;
+}
+
+const char *pier_transport_name(enum pier_transport transport)
+{
+	static const char *const names[] = {
+		[PIER_TRANSPORT_NONE] = "none",
+		[PIER_TRANSPORT_IB] = "InfiniBand",
+		[PIER_TRANSPORT_ROCE_V1] = "RoCE v1",
+		[PIER_TRANSPORT_ROCE_V2] = "RoCE v2",
+	};
+
+	return (unsigned int)transport <= PIER_TRANSPORT_ROCE_V2 ?
+		       names[transport] : "unknown";
 }

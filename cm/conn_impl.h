@@ -8,6 +8,7 @@
 #include <pier/conn.h>
 
 #include "cm/addr.h"
+#include "cm/conn_state.h"
 #include "cm/queues.h"
 #include "core/op.h"
 
@@ -41,60 +42,47 @@ struct pier__desc_file {
 int pier__end_encode(const struct pier__end *end, void *buf, size_t size);
 int pier__end_decode(const void *desc, size_t len, struct pier__end *ret);
 
-/* How far a connection is; finer than enum pier_conn_state. */
-enum pier__conn_phase {
-	PIER__CONN_EXPORTED,	/* QP in INIT; nothing known of the peer */
-	PIER__CONN_LOOKUP,	/* by CM: looks for the peer */
-	PIER__CONN_ASKED,	/* by CM: has sent its request */
-	PIER__CONN_REQUEST,	/* by CM: waits to be accepted, here */
-	PIER__CONN_HELLO,	/* QP in RTS; hello not yet both ways */
-	PIER__CONN_UP,
-	PIER__CONN_DRAINING,	/* disconnect: waits for tasks in flight */
-	PIER__CONN_GOODBYE,	/* goodbye on its way */
-	PIER__CONN_FLUSHING,	/* QP in ERR; the marker on its way */
-	PIER__CONN_CLOSED,	/* no QP */
-};
-
 enum pier__ctl_kind {
 	PIER__CTL_NONE,
 	PIER__CTL_HELLO,
 	PIER__CTL_KEEPALIVE,
 	PIER__CTL_GOODBYE,
+	PIER__CTL_READ,		/* of the peer's private data */
 };
 
 struct pier_conn {
 	struct pier__queues *queues;	/* NULL: its context is idle */
 	struct pier_rdma *rdma;
-	enum pier_conn_state state;
-	enum pier__conn_phase phase;
+	const struct pier__conn_flow *flow;
+	enum pier__conn_phase phase;	/* by pier__conn_transition() alone */
+	enum pier_conn_state reported;	/* what the user's callback knows */
 	pier_conn_state_fn *state_changed;
 	void *user_data;
-	int error;
 	char *error_text;		/* owned; NULL: none */
-	enum pier_conn_state reported;	/* what the user's callback knows */
-	bool destroyed;			/* free when closed and not held */
+	int error;
 	uint32_t holds;			/* tasks taken for it */
-	bool ready;			/* the QP has been in RTS */
+	bool destroyed;			/* free when closed and not held */
+	/* What has passed on the wire. */
 	bool hello_acked, hello_seen;
-	bool was_connected;
+	bool peer_disconnected;		/* by CM */
 
-	struct pier__qp *qp;		/* NULL: closed */
 	uint32_t slot;			/* of its control words */
+	struct pier__qp *qp;		/* NULL: closed */
 	struct pier__posted_queue posted; /* sends in flight, in order; */
 					/* pier's own are not in it */
-	uint32_t send_credits;		/* how many more of them */
 	uint64_t completed;		/* ever: tells idle from busy */
 	struct ibv_send_wr *chain, *chain_last;	/* to be posted together */
 	struct pier__list pending;	/* in queues->pending, or alone */
+	uint32_t send_credits;		/* how many more sends */
 	int post_error;			/* a chain was refused: fail */
 
-	struct pier__rdmacm_conn *cm;	/* made by CM; owned; or NULL */
+	struct pier__rdmacm_conn *cm;	/* of the flow by address; owned */
 	struct pier__end local, remote;
 	struct pier__gid_offer local_gid, remote_gid;
 	uint32_t path_mtu;
 	enum pier_transport transport;
-	bool gid_bound;			/* local_gid was a GID when connected */
-	uint64_t gid_lost_at;	/* 0: local_gid is there */
+	uint64_t gid_lost_at;		/* PIER__NEVER: local_gid is there; */
+					/* 0: it is not to be watched */
 	struct pier__desc_file *desc_file; /* to be removed; owned; or NULL */
 	void *desc;			/* exported; owned */
 	size_t desc_len;
@@ -102,13 +90,13 @@ struct pier_conn {
 	uint64_t rkey_serial;		/* mmap of the cached key */
 	uint32_t rkey;
 
-	struct pier__op ctl_op;		/* hello, keepalive or goodbye */
 	enum pier__ctl_kind ctl_kind;	/* which is in flight */
+	struct pier__op ctl_op;
 	struct pier__op marker;
-	bool marker_posted, marker_done;
 	uint64_t drained_at;		/* queues->polled by when all that */
-					/* came before the marker is polled */
-	uint64_t deadline;		/* of the phase */
+					/* came before the marker is polled; */
+					/* NEVER: in flight; 0: not posted */
+	uint64_t deadline;		/* of the state */
 	uint64_t next_try;		/* of the hello, or keepalive */
 	uint64_t seen_completed;	/* for the keepalive */
 	struct pier__list link;		/* in the context's list */
@@ -120,7 +108,9 @@ struct pier_conn {
  * A connection with a slot but without a QP, not listed yet; and back.
  * Errors: -ENOSPC, max_conns are in use; -ENOMEM; the queues are dead.
  */
-int pier__conn_create(struct pier__queues *queues, struct pier_conn **ret);
+int pier__conn_create(struct pier__queues *queues,
+		      const struct pier__conn_flow *flow,
+		      struct pier_conn **ret);
 void pier__conn_uncreate(struct pier_conn *conn);
 
 /* Give it a QP, in RESET. */
@@ -157,12 +147,6 @@ int pier__conn_failed(struct pier_conn *conn, const char *what,
 		      const struct ibv_wc *wc);
 
 /*
- * A message of the peer's has arrived: it knows that it is connected, and so
- * are we, even where our own hello's completion is still to be seen.
- */
-void pier__conn_peer_ready(struct pier_conn *conn);
-
-/*
  * Something has failed on @conn: is our own port the reason?  @ret gets the
  * end of a sentence, "" if not.  Returns 0; -ENODEV, gone; -ENETDOWN;
  * -EADDRNOTAVAIL; -EMSGSIZE, its MTU.  No sentence of its own.
@@ -175,42 +159,22 @@ int pier__conn_no_hello(const struct pier_conn *conn);
 /* Its context's queues are dead: so is it, for the same reason. */
 void pier__conn_queues_failed(struct pier_conn *conn);
 
-/* Does @port, its device's, still have its address?  To be seen in a step. */
-void pier__conn_check_gid(struct pier_conn *conn, const struct pier__port *port,
-		     uint64_t now);
-
 /* Say that local_gid is gone.  Returns -EADDRNOTAVAIL. */
 int pier__conn_gid_lost(const struct pier_conn *conn);
 
 /* Fail @conn with the thread's last error as the reason. */
 void pier__conn_fail(struct pier_conn *conn, int err);
 
-/* End it: goodbye behind what is in flight, without waiting for that. */
-void pier__conn_end(struct pier_conn *conn);
-
-/* End it now: whatever is in flight is cancelled, the peer told by CM. */
-void pier__conn_abort(struct pier_conn *conn);
-
 /* The key of remote @mmap for this peer.  Errors: -EACCES; -ESTALE. */
 struct pier_mmap;
 int pier__conn_rkey(struct pier_conn *conn, const struct pier_mmap *mmap,
 		    uint32_t *ret);
 
-/*
- * One step of housekeeping at @now: hello, goodbye, keepalive, deadlines.
- * Returns when it next has something to do.  It may free @conn.
- */
-uint64_t pier__conn_step(struct pier_conn *conn, uint64_t now);
-
 /* local_gid is set: what does carry it? */
 void pier__conn_set_transport(struct pier_conn *conn);
 
-/* Move the QP; in qp_state.c. */
-int pier__conn_qp_init(struct pier_conn *conn);
 /* The largest MTU code of at most @bytes, which are 256 or more. */
 enum ibv_mtu pier__conn_mtu_code(uint32_t bytes);
-int pier__conn_qp_ready(struct pier_conn *conn);	/* INIT to RTS */
-int pier__conn_qp_reset(struct pier_conn *conn);	/* ERR to RTS */
 void pier__conn_qp_error(struct pier_conn *conn);
 
 /*
@@ -219,17 +183,12 @@ void pier__conn_qp_error(struct pier_conn *conn);
  * connections are.
  */
 int pier__conn_control(struct pier_conn *conn, enum pier__ctl_kind kind);
-int pier__conn_control_post(struct pier_conn *conn, struct ibv_send_wr *wr);
+int pier__conn_control_post(struct pier_conn *conn, enum pier__ctl_kind kind,
+			    struct ibv_send_wr *wr);
 int pier__conn_mark(struct pier_conn *conn);
 bool pier__conn_hello_seen(const struct pier_conn *conn);
 bool pier__conn_goodbye_seen(const struct pier_conn *conn);
 void pier__conn_control_init(struct pier_conn *conn);
-
-/* It is connected. */
-void pier__conn_become_up(struct pier_conn *conn, uint64_t now);
-
-/* Connected, or it was and the peer has left in good order. */
-bool pier__conn_was_connected(const struct pier_conn *conn);
 
 /*
  * A request on the way to "connected" has failed: if only because the peer
@@ -240,6 +199,9 @@ bool pier__conn_recover(struct pier_conn *conn, const struct ibv_wc *wc);
 
 /* Take the QP away; what is still posted is cancelled. */
 void pier__conn_close(struct pier_conn *conn);
+
+/* Out of the context's sight; freed once no task holds it. */
+void pier__conn_retire(struct pier_conn *conn);
 
 /* Tasks hold their connection: it may end, but its memory stays. */
 void pier__conn_hold(struct pier_conn *conn);

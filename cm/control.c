@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 #include "cm/conn_impl.h"
-#include "cm/rdmacm/rdmacm.h"
+#include "core/clock.h"
 #include "core/fail.h"
 
 /*
@@ -54,7 +54,6 @@ static void marker_done(struct pier__op *op, const struct ibv_wc *wc)
 
 	(void)wc;
 	conn->queues->ctl_inflight--;
-	conn->marker_done = true;
 	conn->drained_at = conn->queues->polled + conn->queues->cqe;
 	pier__conn_schedule(conn);
 }
@@ -65,7 +64,7 @@ void pier__conn_control_init(struct pier_conn *conn)
 	conn->marker.done = marker_done;
 }
 
-int pier__conn_control_post(struct pier_conn *conn, struct ibv_send_wr *wr)
+static int post(struct pier_conn *conn, struct ibv_send_wr *wr)
 {
 	struct pier__queues *queues = conn->queues;
 	struct ibv_send_wr *bad;
@@ -76,6 +75,16 @@ int pier__conn_control_post(struct pier_conn *conn, struct ibv_send_wr *wr)
 	err = queues->fab->post(conn->qp, wr, &bad);
 	if (!err)
 		queues->ctl_inflight++;
+	return err;
+}
+
+int pier__conn_control_post(struct pier_conn *conn, enum pier__ctl_kind kind,
+			    struct ibv_send_wr *wr)
+{
+	int err = conn->ctl_kind == PIER__CTL_NONE ? post(conn, wr) : -EAGAIN;
+
+	if (!err)
+		conn->ctl_kind = kind;
 	return err;
 }
 
@@ -94,10 +103,9 @@ int pier__conn_control(struct pier_conn *conn, enum pier__ctl_kind kind)
 		.wr.rdma.remote_addr = conn->remote.ctl_addr,
 		.wr.rdma.rkey = conn->remote.ctl_rkey,
 	};
-	int err;
 
-	if (conn->cm && conn->cm->foreign)
-		return -EOPNOTSUPP;	/* it has no control words */
+	if (!conn->remote.nonce)
+		return -EOPNOTSUPP;	/* not pier: no control words */
 	if (conn->ctl_kind != PIER__CTL_NONE)
 		return -EAGAIN;
 	if (kind != PIER__CTL_KEEPALIVE) {
@@ -112,10 +120,7 @@ int pier__conn_control(struct pier_conn *conn, enum pier__ctl_kind kind)
 	/* or the peer would not know that we have had its last messages */
 	if (kind == PIER__CTL_GOODBYE && conn->queues->fab->acknowledge)
 		conn->queues->fab->acknowledge(conn->qp);
-	err = pier__conn_control_post(conn, &wr);
-	if (!err)
-		conn->ctl_kind = kind;
-	return err;
+	return pier__conn_control_post(conn, kind, &wr);
 }
 
 int pier__conn_mark(struct pier_conn *conn)
@@ -127,9 +132,9 @@ int pier__conn_mark(struct pier_conn *conn)
 		.wr.rdma.remote_addr = conn->remote.ctl_addr,
 		.wr.rdma.rkey = conn->remote.ctl_rkey,
 	};
-	int err = pier__conn_control_post(conn, &wr);
+	int err = post(conn, &wr);
 
 	if (!err)
-		conn->marker_posted = true;
+		conn->drained_at = PIER__NEVER;
 	return err;
 }

@@ -7,15 +7,17 @@ lib_libpier_core_la_SOURCES += \
 	%D%/addr.h \
 	%D%/conn.c \
 	%D%/conn_counters.c \
+	%D%/conn_error.c \
 	%D%/conn_impl.h \
+	%D%/conn_state.c \
+	%D%/conn_state.h \
 	%D%/conn_verbs.c \
 	%D%/control.c \
 	%D%/desc_file.c \
+	%D%/descriptor.c \
 	%D%/enddesc.c \
-	%D%/port_fault.c \
 	%D%/post.c \
 	%D%/post.h \
-	%D%/qp_state.c \
 	%D%/queues.c \
 	%D%/queues.h \
 	%D%/rdmacm/accept.c \
@@ -33,8 +35,4 @@ lib_libpier_core_la_SOURCES += \
 	%D%/rdmacm/rdmacm_conn.c \
 	%D%/rdmacm/rdmacm_error.c \
 	%D%/rdmacm/request.c \
-	%D%/step.c \
-	%D%/transport.c \
-	%D%/wc_status.c \
-	%D%/wc_status.h \
 	# end, sorted

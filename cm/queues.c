@@ -7,7 +7,6 @@
 
 #include "cm/conn_impl.h"
 #include "cm/queues.h"
-#include "cm/rdmacm/rdmacm.h"
 #include "core/clock.h"
 #include "core/fail.h"
 
@@ -305,7 +304,7 @@ static int housekeep(struct pier__source *source, int budget)
 	if (due < source->due)	/* a callback may have asked for sooner */
 		pier__pe_due(source, due);
 	if (queues->stopping && queues->stopped && !queues->conn_count &&
-	    pier__rdmacm_idle(queues))
+	    (!queues->rdmacm || queues->rdmacm_ops->idle(queues)))
 		finish_stop(queues);
 	return 0;
 }
@@ -435,7 +434,8 @@ void pier__queues_stop(struct pier__queues *queues,
 
 	queues->stopping = true;
 	queues->stopped = stopped;
-	pier__rdmacm_stop(queues);
+	if (queues->rdmacm)
+		queues->rdmacm_ops->stop(queues);
 	/* at once, for nothing may be submitted from now on */
 	PIER__LIST_EACH(pos, tmp, queues->conns) {
 		struct pier_conn *conn =
@@ -455,7 +455,8 @@ void pier__queues_destroy(struct pier__queues *queues)
 		return;
 	while (pier__list_pop(&queues->hot))
 		;
-	pier__rdmacm_close(queues);
+	if (queues->rdmacm)
+		queues->rdmacm_ops->close(queues);
 	pier__pe_remove(&queues->source);
 	pier__pe_remove(&queues->slow);
 	if (queues->slow.fd >= 0)

@@ -82,6 +82,17 @@ struct pier__kept {
 	struct pier__list listeners;	/* those not destroyed */
 };
 
+/* What the flow by address does as its queues end; see rdmacm/rdmacm.c. */
+struct pier__queues;
+struct pier__rdmacm_ops {
+	/* Is there nothing left that is to be refused? */
+	bool (*idle)(const struct pier__queues *queues);
+	/* Take no more requests, look nothing up; ids may be left. */
+	void (*stop)(struct pier__queues *queues);
+	/* No id is left: free it. */
+	void (*close)(struct pier__queues *queues);
+};
+
 /*
  * The settled configuration of one context's connections: no value stands for
  * a default.  It belongs to the owner and is constant while the queues live.
@@ -131,7 +142,8 @@ struct pier__queues {
 					/* ready, or error is set */
 	int budget;			/* how many may succeed in this poll */
 					/* without a completion of their own */
-	struct pier__rdmacm *rdmacm;	/* for CM; NULL: not needed yet */
+	struct pier__rdmacm *rdmacm;	/* by address; NULL: not needed yet */
+	const struct pier__rdmacm_ops *rdmacm_ops;
 	struct pier__kept *kept;	/* the owner's */
 	struct pier__list *conns;	/* all of them; the owner's list */
 	struct ibv_send_wr *bad;	/* of the last post; not looked at */

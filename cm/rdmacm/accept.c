@@ -27,7 +27,6 @@ static int refuse(struct pier__rdmacm *rdmacm, struct pier__cm_id *id,
 /* A request is answered with "no", and gone. */
 static void end_request(struct pier_conn *conn)
 {
-	conn->cm->answered = true;
 	pier_conn_destroy(conn);
 }
 
@@ -93,7 +92,7 @@ void pier__passive_request(struct pier__rdmacm *rdmacm,
 	struct pier__queues *queues = rdmacm->queues;
 	struct pier__rdmacm_conn *cm;
 	struct pier_conn *conn;
-	int err = pier__rdmacm_conn_create(queues, false, &conn);
+	int err = pier__rdmacm_conn_create(queues, &pier__flow_passive, &conn);
 
 	if (err) {
 		pier__request_reject(rdmacm, ev, reject_reason_of(err));
@@ -105,10 +104,9 @@ void pier__passive_request(struct pier__rdmacm *rdmacm,
 	pier__sockaddr_text((const void *)&ev->id->local, cm->local);
 	pier__sockaddr_text((const void *)&ev->id->peer, cm->peer);
 	pier__rdmacm_gid_bound(conn);
-	conn->phase = PIER__CONN_REQUEST;
+	pier__conn_transition(conn, PIER__CONN_REQUEST);
 	conn->deadline = pier__pe_now(queues->pe) +
 			 queues->cfg->connect_timeout_ms * PIER__MS;
-	pier__conn_schedule(conn);
 	err = pier__handshake_decode(conn, ev);
 	if (err)
 		pier__passive_reject(conn, reject_reason_of(err));
@@ -165,7 +163,8 @@ void pier__passive_event(struct pier_conn *conn,
 	int err;
 
 	if (ev->kind == PIER__CM_ESTABLISHED) {
-		conn->cm->established = true;
+		if (conn->phase == PIER__CONN_ACCEPTED)
+			pier__conn_transition(conn, PIER__CONN_HELLO);
 		return;
 	}
 	if (conn->phase > PIER__CONN_HELLO)
@@ -191,15 +190,12 @@ static const char *ended(const struct pier_conn *conn)
 
 static int check_request(const struct pier_conn *conn)
 {
-	const struct pier__rdmacm_conn *cm = conn->cm;
-
-	if (!cm || cm->active)
+	if (conn->flow != &pier__flow_passive)
 		return pier__fail(-EINVAL, "accept or reject: this is no "
 				  "request of a peer's");
-	if (conn->phase == PIER__CONN_REQUEST && !cm->answered &&
-	    !conn->destroyed)
+	if (conn->phase == PIER__CONN_REQUEST)
 		return 0;
-	if (cm->answered)
+	if (conn->local.qpn)
 		return pier__fail(-EINVAL, "accept or reject: the request is "
 				  "answered already");
 	return pier__fail(-ECONNABORTED, "accept or reject: the request has "
@@ -242,11 +238,9 @@ int pier_conn_accept(struct pier_conn *conn, const void *data, size_t len)
 		pier__blob_drop(conn->queues, &cm->own);
 		return err == -ECONNABORTED ? dead(conn, "accepting") : err;
 	}
-	cm->answered = true;
-	conn->phase = PIER__CONN_HELLO;
+	pier__conn_transition(conn, PIER__CONN_ACCEPTED);
 	conn->deadline = pier__now() +
 			 conn->queues->cfg->connect_timeout_ms * PIER__MS;
-	pier__conn_schedule(conn);
 	return 0;
 }
 

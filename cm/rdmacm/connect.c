@@ -102,9 +102,8 @@ void pier__active_next(struct pier_conn *conn, int err)
 	if (cm->id)
 		conn->queues->rdmacm->fab->release(cm->id);
 	cm->id = NULL;
-	conn->gid_bound = false;
-	conn->phase = PIER__CONN_LOOKUP;
-	pier__conn_schedule(conn);
+	conn->gid_lost_at = 0;
+	pier__conn_transition(conn, PIER__CONN_LOOKUP);
 }
 
 /* The device has refused at once. */
@@ -298,27 +297,27 @@ static int ask(struct pier_conn *conn)
 	pier__rdmacm_param(conn, &param);
 	err = conn->queues->rdmacm->fab->connect(cm->id, &param);
 	if (!err)
-		conn->phase = PIER__CONN_ASKED;
+		pier__conn_transition(conn, PIER__CONN_ASKED);
 	return err;
 }
 
 /* Accepted: the rest is the handshake's. */
 static void answered(struct pier_conn *conn, const struct pier__cm_event *ev)
 {
-	struct pier__rdmacm_conn *cm = conn->cm;
 	int err = pier__handshake_decode(conn, ev);
 
 	if (!err)
 		err = pier__rdmacm_qp_ready(conn);
-	if (!err)
-		err = conn->queues->rdmacm->fab->establish(cm->id);
+	if (!err) {
+		pier__conn_transition(conn, PIER__CONN_ACCEPTED);
+		err = conn->queues->rdmacm->fab->establish(conn->cm->id);
+	}
 	if (err) {
 		pier__conn_fail(conn, pier__rdmacm_fail(conn, err, "going on",
 						     "%s", pier_last_error()));
 		return;
 	}
-	cm->established = true;
-	conn->phase = PIER__CONN_HELLO;
+	pier__conn_transition(conn, PIER__CONN_HELLO);
 	pier__attempt_free(conn);
 }
 
@@ -511,7 +510,7 @@ static int begin(struct pier_conn *conn, const struct pier_connect_config *cfg,
 	attempt->peer = *peer;
 	attempt->raw = cfg->raw;
 	conn->user_data = cfg->user_data;
-	conn->phase = PIER__CONN_LOOKUP;
+	pier__conn_transition(conn, PIER__CONN_LOOKUP);
 	conn->deadline = pier__now() + cfg->timeout_ms * PIER__MS;
 	err = set_source(conn, cfg->source);
 	if (!err)
@@ -542,18 +541,15 @@ int pier__connect_to(struct pier__queues *queues,
 	if (!err)
 		err = pier__rdmacm_open(queues);
 	if (!err)
-		err = pier__rdmacm_conn_create(queues, true, &conn);
+		err = pier__rdmacm_conn_create(queues, &pier__flow_active,
+					       &conn);
 	if (err)
 		return err;
 	err = begin(conn, &c, &peer);
 	if (err) {
-		pier__list_del(&conn->link);
-		pier__rdmacm_conn_close(conn);
-		pier__rdmacm_conn_free(conn);
-		pier__conn_uncreate(conn);
+		pier__rdmacm_conn_uncreate(conn);
 		return err;
 	}
-	pier__conn_schedule(conn);
 	*ret = conn;
 	return 0;
 }

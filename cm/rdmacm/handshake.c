@@ -6,7 +6,6 @@
 #include <pier/mmap.h>
 
 #include "cm/rdmacm/rdmacm.h"
-#include "cm/wc_status.h"
 #include "core/clock.h"
 #include "core/fail.h"
 
@@ -100,7 +99,8 @@ static int encode_frame(struct pier_conn *conn, uint8_t *field, size_t size)
 int pier__handshake_encode(struct pier_conn *conn, uint8_t *field, size_t size)
 {
 	const struct pier__rdmacm_conn *cm = conn->cm;
-	bool raw = cm->active ? cm->attempt->raw : cm->foreign;
+	bool raw = pier__rdmacm_is_active(conn) ? cm->attempt->raw :
+						  cm->foreign;
 
 	if (!raw)
 		return encode_frame(conn, field, size);
@@ -177,14 +177,13 @@ static void read_done(struct pier__op *op, const struct ibv_wc *wc)
 	struct pier_conn *conn = cm->conn;
 
 	conn->queues->ctl_inflight--;
-	cm->reading = false;
+	conn->ctl_kind = PIER__CTL_NONE;
 	conn->queues->dev->fabric->dev->dereg(cm->theirs.mr);
 	cm->theirs.mr = NULL;
 	if (wc->status == IBV_WC_SUCCESS) {
 		cm->packets_acked += pier__rdmacm_packets(conn, cm->to_read);
 		cm->seen = cm->theirs.len;
 		cm->to_read = 0;
-		cm->was_read = true;
 	} else if (!pier__conn_recover(conn, wc)) {
 		pier__conn_failed(conn, "the read of its private data", wc);
 	}
@@ -216,16 +215,12 @@ static int read_blob(struct pier_conn *conn)
 	sge.lkey = cm->theirs.mr->lkey;
 	cm->conn = conn;
 	cm->read_op.done = read_done;
-	err = pier__conn_control_post(conn, &wr);
-	if (!err)
-		cm->reading = true;
-	return err;
+	return pier__conn_control_post(conn, PIER__CTL_READ, &wr);
 }
 
-static int say_hello(struct pier_conn *conn)
+bool pier__was_read(const struct pier__rdmacm_conn *cm)
 {
-	return conn->ctl_kind == PIER__CTL_NONE ?
-		       pier__conn_control(conn, PIER__CTL_HELLO) : 0;
+	return cm->blob_addr && !cm->to_read;
 }
 
 /* One step on the way.  1: connected; 0: not yet. */
@@ -234,14 +229,15 @@ static int advance(struct pier_conn *conn, uint64_t now)
 	struct pier__rdmacm_conn *cm = conn->cm;
 	int err = 0;
 
-	if (!cm->established || now < conn->next_try)
+	if (conn->phase != PIER__CONN_HELLO || now < conn->next_try)
 		return 0;
 	if (cm->foreign)
 		return 1;
 	if (cm->to_read)
-		err = cm->reading ? 0 : read_blob(conn);
-	else if ((cm->active || cm->was_read) && !conn->hello_acked)
-		err = say_hello(conn);
+		err = read_blob(conn);
+	else if ((pier__rdmacm_is_active(conn) || pier__was_read(cm)) &&
+		 !conn->hello_acked)
+		err = pier__conn_control(conn, PIER__CTL_HELLO);
 	else
 		return !cm->own.mr || conn->hello_seen;
 	return err == -EAGAIN ? 0 : err;
@@ -250,7 +246,7 @@ static int advance(struct pier_conn *conn, uint64_t now)
 /* What a peer is lacking in that did not get us there in time. */
 static const char *missing(const struct pier_conn *conn)
 {
-	if (!conn->cm->established)
+	if (conn->phase == PIER__CONN_ACCEPTED)
 		return "the peer never said that it is ready";
 	if (conn->cm->qp_resets)
 		return "the peer does not answer: is it gone or stopped, or "
@@ -265,18 +261,18 @@ uint64_t pier__handshake_step(struct pier_conn *conn, uint64_t now)
 
 	if (!cm->foreign && !conn->hello_seen)
 		conn->hello_seen = pier__conn_hello_seen(conn);
-	if (conn->hello_seen)
-		cm->established = true;	/* the RTU was lost */
+	if (conn->hello_seen && conn->phase == PIER__CONN_ACCEPTED)
+		pier__conn_transition(conn, PIER__CONN_HELLO);	/* RTU lost */
 	err = advance(conn, now);
 	if (err < 0)
 		pier__rdmacm_fail(conn, err, "handshake", "%s",
 			       pier_last_error());
 	/* who says goodbye was connected, did what it came for, and left */
 	if (err > 0 || (!cm->foreign && pier__conn_goodbye_seen(conn))) {
-		pier__conn_become_up(conn, now);
+		pier__conn_transition(conn, PIER__CONN_UP);
 		return now;
 	}
-	if (!err && cm->over)
+	if (!err && conn->peer_disconnected)
 		err = pier__rdmacm_fail(conn, -ECONNRESET, "handshake",
 					"the peer "
 					"has disconnected");

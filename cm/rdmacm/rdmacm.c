@@ -13,7 +13,7 @@ static void gone(struct pier_conn *conn)
 	int err = pier__dev_lost(conn->queues->dev);
 
 	pier__conn_fail(conn,
-			pier__rdmacm_fail(conn, err, pier__rdmacm_stage(conn),
+			pier__rdmacm_fail(conn, err, pier__conn_stage(conn),
 					  "%s", pier_last_error()));
 }
 
@@ -23,10 +23,10 @@ static void take(struct pier_conn *conn, const struct pier__cm_event *ev)
 	if (conn->phase >= PIER__CONN_CLOSED)
 		return;
 	if (ev->kind == PIER__CM_DISCONNECTED)
-		conn->cm->over = true;
+		conn->peer_disconnected = true;
 	else if (ev->kind == PIER__CM_GONE)
 		gone(conn);
-	else if (conn->cm->active)
+	else if (pier__rdmacm_is_active(conn))
 		pier__active_event(conn, ev);
 	else
 		pier__passive_event(conn, ev);
@@ -62,6 +62,43 @@ static int poll_events(struct pier__source *source, int budget)
 		pier__queues_fail(queues, err);
 	return n > 0;
 }
+
+static void stop(struct pier__queues *queues)
+{
+	struct pier__list *pos, *tmp;
+
+	PIER__LIST_EACH(pos, tmp, &queues->kept->listeners) {
+		struct pier_listener *listener = pier__container_of(
+			pos, struct pier_listener, link);
+
+		if (listener->queues)
+			pier__unlisten(listener);
+	}
+}
+
+static bool is_idle(const struct pier__queues *queues)
+{
+	return pier__list_empty(&queues->rdmacm->refused);
+}
+
+static void close_all(struct pier__queues *queues)
+{
+	struct pier__rdmacm *rdmacm = queues->rdmacm;
+
+	stop(queues);
+	pier__requests_end(rdmacm);
+	pier__lookup_destroy(rdmacm->lookup);
+	pier__pe_remove(&rdmacm->source);
+	rdmacm->fab->destroy(rdmacm->cm);
+	free(rdmacm);
+	queues->rdmacm = NULL;
+}
+
+static const struct pier__rdmacm_ops ops = {
+	.idle = is_idle,
+	.stop = stop,
+	.close = close_all,
+};
 
 int pier__rdmacm_open(struct pier__queues *queues)
 {
@@ -99,6 +136,7 @@ int pier__rdmacm_open(struct pier__queues *queues)
 		goto err_destroy;
 
 	queues->rdmacm = rdmacm;
+	queues->rdmacm_ops = &ops;
 	return 0;
 
 err_destroy:
@@ -106,55 +144,4 @@ err_destroy:
 err_free:
 	free(rdmacm);
 	return err;
-}
-
-void pier__rdmacm_stop(struct pier__queues *queues)
-{
-	struct pier__list *pos, *tmp;
-
-	if (!queues->rdmacm)
-		return;
-	PIER__LIST_EACH(pos, tmp, &queues->kept->listeners) {
-		struct pier_listener *listener = pier__container_of(
-			pos, struct pier_listener, link);
-
-		if (listener->queues)
-			pier__unlisten(listener);
-	}
-}
-
-bool pier__rdmacm_idle(const struct pier__queues *queues)
-{
-	return !queues->rdmacm || pier__list_empty(&queues->rdmacm->refused);
-}
-
-void pier__rdmacm_close(struct pier__queues *queues)
-{
-	struct pier__rdmacm *rdmacm = queues->rdmacm;
-
-	if (!rdmacm)
-		return;
-	pier__rdmacm_stop(queues);
-	pier__requests_end(rdmacm);
-	pier__lookup_destroy(rdmacm->lookup);
-	pier__pe_remove(&rdmacm->source);
-	rdmacm->fab->destroy(rdmacm->cm);
-	free(rdmacm);
-	queues->rdmacm = NULL;
-}
-
-void pier__rdmacm_report(struct pier_conn *conn, enum pier_conn_state prev)
-{
-	const struct pier__cm_fns *fns = &conn->queues->kept->fns;
-	pier_conn_fn *fn;
-
-	if (conn->state == PIER_CONN_CONNECTED)
-		fn = fns->established;
-	else if (prev == PIER_CONN_CONNECTED)
-		fn = fns->disconnected;
-	else
-		fn = fns->failure;
-	if (fn)
-		fn(conn, conn->user_data,
-		   pier_ctx_user_data(pier_rdma_ctx(conn->rdma)));
 }

@@ -20,8 +20,8 @@
  * (connect.c) and a passive one (accept.c, listen.c); both end in the same
  * handshake (handshake.c), behind which a connection is like any other.
  *
- *	active	LOOKUP -> ASKED ---> HELLO -> UP
- *	passive	REQUEST -----------> HELLO -> UP
+ *	active	LOOKUP -> ASKED -> ACCEPTED -> HELLO -> UP
+ *	passive	REQUEST ---------> ACCEPTED -> HELLO -> UP
  */
 
 /* The connection manager of a context, made when first needed. */
@@ -83,18 +83,12 @@ struct pier__attempt {
 struct pier__rdmacm_conn {
 	struct pier__cm_id *id;		/* NULL: none yet, or no more */
 	struct pier__attempt *attempt;	/* active, until answered; owned */
-	bool active;
 	bool foreign;			/* the peer sent no frame */
-	bool answered;			/* accepted or rejected */
-	bool established;		/* RTU sent or received */
-	bool over;			/* the peer has disconnected */
-	bool disconnecting;
 	uint16_t reason;		/* of a reject */
 	/* reads in flight: of ours at the peer, of the peer's here */
 	uint8_t initiator_depth, responder_resources;
 	struct pier__op read_op;	/* of the peer's blob */
 	struct pier_conn *conn;		/* whose op it is */
-	bool reading, was_read;
 	int qp_resets;			/* how often the QP was reset */
 	uint32_t packets_acked;		/* of ours, before the last reset */
 	uint32_t packets_received;	/* of the peer's, before that */
@@ -109,14 +103,6 @@ struct pier__rdmacm_conn {
 
 /* rdmacm.c: what a context has of it; -EOPNOTSUPP. */
 int pier__rdmacm_open(struct pier__queues *queues);
-/* Take no more requests, look nothing up; ids may be left. */
-void pier__rdmacm_stop(struct pier__queues *queues);
-/* No id is left. */
-void pier__rdmacm_close(struct pier__queues *queues);
-/* Is there nothing left that is to be refused? */
-bool pier__rdmacm_idle(const struct pier__queues *queues);
-/* Tell the context's callback of what has become of @conn, was @prev. */
-void pier__rdmacm_report(struct pier_conn *conn, enum pier_conn_state prev);
 
 /* listen.c */
 int pier__listen(struct pier__queues *queues,
@@ -177,36 +163,29 @@ int pier__handshake_check(const void *data, size_t len, size_t most);
 int pier__handshake_data(struct pier_conn *conn, const void *data, size_t len,
 			 size_t most);
 uint64_t pier__handshake_step(struct pier_conn *conn, uint64_t now);
+/* Had it a blob, and has it been read? */
+bool pier__was_read(const struct pier__rdmacm_conn *cm);
 void pier__blob_drop(struct pier__queues *queues, struct pier__blob *blob);
 
-/* rdmacm_conn.c: one, for a new connection that has no QP yet. */
-int pier__rdmacm_conn_create(struct pier__queues *queues, bool active,
-		      struct pier_conn **ret);
-/* What goes when the connection closes, and what when it is freed. */
-void pier__rdmacm_conn_close(struct pier_conn *conn);
-void pier__rdmacm_conn_free(struct pier_conn *conn);
-/* Send DREQ, if that is due. */
-void pier__rdmacm_disconnect(struct pier_conn *conn);
-uint64_t pier__rdmacm_step(struct pier_conn *conn, uint64_t now);
+/* rdmacm_conn.c: a connection without a QP; and back. */
+int pier__rdmacm_conn_create(struct pier__queues *queues,
+			     const struct pier__conn_flow *flow,
+			     struct pier_conn **ret);
+void pier__rdmacm_conn_uncreate(struct pier_conn *conn);
+extern const struct pier__conn_flow pier__flow_active, pier__flow_passive;
+bool pier__rdmacm_is_active(const struct pier_conn *conn);
 /* Our end's address is known: its loss is noticed from now on. */
 void pier__rdmacm_gid_bound(struct pier_conn *conn);
-/* It is lost: an attempt tries another way, a request is void. */
-void pier__rdmacm_gid_lost(struct pier_conn *conn);
 /* The QP: made and in INIT; then in RTS, as the event asks for. */
 int pier__rdmacm_qp_create(struct pier_conn *conn);
 int pier__rdmacm_qp_ready(struct pier_conn *conn);
-int pier__rdmacm_qp_reset(struct pier_conn *conn);	/* ERR to RTS */
 void pier__rdmacm_qp_destroy(struct pier_conn *conn);
 /* The packets that @len bytes are, read by either of the two. */
 uint32_t pier__rdmacm_packets(const struct pier_conn *conn, size_t len);
-/* It is connected: what was for the handshake goes. */
-void pier__rdmacm_established(struct pier_conn *conn);
 void pier__rdmacm_param(const struct pier_conn *conn,
 		      struct pier__cm_param *ret);
 
-/* rdmacm_error.c: how far it is, as a stage. */
-const char *pier__rdmacm_stage(const struct pier_conn *conn);
-/* A sentence for what has failed at @stage.  Returns @err. */
+/* rdmacm_error.c: a sentence for what has failed at @stage.  Returns @err. */
 int pier__rdmacm_fail(const struct pier_conn *conn, int err, const char *stage,
 		   const char *fmt, ...)
 	__attribute__((format(printf, 4, 5), cold));

@@ -10,12 +10,13 @@
 
 /* A connection made by CM, whichever side it is on; and its QP's moves. */
 
-int pier__rdmacm_conn_create(struct pier__queues *queues, bool active,
-		      struct pier_conn **ret)
+int pier__rdmacm_conn_create(struct pier__queues *queues,
+			     const struct pier__conn_flow *flow,
+			     struct pier_conn **ret)
 {
 	struct pier__end *local;
 	struct pier_conn *conn;
-	int err = pier__conn_create(queues, &conn);
+	int err = pier__conn_create(queues, flow, &conn);
 
 	if (err)
 		return err;
@@ -24,7 +25,6 @@ int pier__rdmacm_conn_create(struct pier__queues *queues, bool active,
 		pier__conn_uncreate(conn);
 		return pier__fail(-ENOMEM, "connection: no memory");
 	}
-	conn->cm->active = active;
 	local = &conn->local;
 	local->nonce = pier__random_id(UINT32_MAX);
 	local->ctl_addr = (uintptr_t)&queues->ctl[conn->slot];
@@ -34,13 +34,11 @@ int pier__rdmacm_conn_create(struct pier__queues *queues, bool active,
 	return 0;
 }
 
-void pier__rdmacm_conn_close(struct pier_conn *conn)
+/* What a closed connection has no use for. */
+static void release(struct pier_conn *conn)
 {
 	struct pier__rdmacm_conn *cm = conn->cm;
 
-	if (cm->reading)
-		conn->queues->ctl_inflight--;
-	cm->reading = false;
 	if (cm->id)
 		conn->queues->rdmacm->fab->release(cm->id);
 	cm->id = NULL;
@@ -51,36 +49,37 @@ void pier__rdmacm_conn_close(struct pier_conn *conn)
 	cm->theirs.mr = NULL;
 }
 
-void pier__rdmacm_conn_free(struct pier_conn *conn)
+void pier__rdmacm_conn_uncreate(struct pier_conn *conn)
 {
-	if (!conn->cm)
-		return;
-	free(conn->cm->theirs.mem);
+	pier__list_del(&conn->link);
+	release(conn);
+	pier__conn_uncreate(conn);
+}
+
+static void free_cm(struct pier_conn *conn)
+{
+	if (conn->cm)
+		free(conn->cm->theirs.mem);
 	free(conn->cm);
 }
 
-void pier__rdmacm_disconnect(struct pier_conn *conn)
+/* Send DREQ where there was an RTU and the peer has not been first. */
+static void entered(struct pier_conn *conn, enum pier__conn_phase prev)
 {
 	struct pier__rdmacm_conn *cm = conn->cm;
 
-	if (!cm || !cm->id || !cm->established || cm->over ||
-	    cm->disconnecting)
-		return;
-	cm->disconnecting = true;
-	conn->queues->rdmacm->fab->disconnect(cm->id);
+	if (conn->phase == PIER__CONN_UP)
+		pier__blob_drop(conn->queues, &cm->own);
+	else if (conn->phase >= PIER__CONN_CLOSED)
+		release(conn);
+	else if (pier__conn_is_ending(conn) && prev >= PIER__CONN_HELLO &&
+		 cm->id && !conn->peer_disconnected)
+		conn->queues->rdmacm->fab->disconnect(cm->id);
 }
 
-uint64_t pier__rdmacm_step(struct pier_conn *conn, uint64_t now)
+static bool may_connect(const struct pier_conn *conn)
 {
-	switch (conn->phase) {
-	case PIER__CONN_LOOKUP:
-	case PIER__CONN_ASKED:
-		return pier__active_step(conn, now);
-	case PIER__CONN_REQUEST:
-		return pier__passive_step(conn, now);
-	default:
-		return pier__handshake_step(conn, now);
-	}
+	return conn->cm->seen >= conn->cm->theirs.len;
 }
 
 static int modify(struct pier_conn *conn, struct ibv_qp_attr *attr, int mask)
@@ -138,7 +137,7 @@ void pier__rdmacm_qp_destroy(struct pier_conn *conn)
 	pier__queues_unmap_qpn(conn->queues, conn->local.qpn);
 	conn->queues->fab->qp_destroy(conn->qp);
 	conn->qp = NULL;
-	conn->ready = false;
+	conn->local.qpn = 0;
 }
 
 void pier__rdmacm_gid_bound(struct pier_conn *conn)
@@ -149,23 +148,9 @@ void pier__rdmacm_gid_bound(struct pier_conn *conn)
 	pier__sockaddr_to_gid(local, conn->local_gid.raw);
 	conn->local_gid.type = PIER_GID_ROCE_V2;
 	pier__dev_port(conn->queues->dev, &port);
-	conn->gid_bound = pier__gid_find(&port, &conn->local_gid,
-				      &conn->local_gid.index);
-	conn->gid_lost_at = 0;
-}
-
-void pier__rdmacm_gid_lost(struct pier_conn *conn)
-{
-	bool request = conn->phase == PIER__CONN_REQUEST;
-	int err = pier__rdmacm_fail(conn, -EADDRNOTAVAIL, request ? "waiting" :
-				 "asking", "the address was taken from %s, or "
-				 "has expired",
-				 conn->queues->dev->info.port.netdev);
-
-	if (request)
-		pier__conn_fail(conn, err);
-	else
-		pier__active_next(conn, err);
+	conn->gid_lost_at = pier__gid_find(&port, &conn->local_gid,
+					   &conn->local_gid.index) ?
+				    PIER__NEVER : 0;
 }
 
 /* Remember where both ends are. */
@@ -190,7 +175,7 @@ static void keep_path(struct pier_conn *conn, const struct ibv_qp_attr *attr)
 			continue;
 		memcpy(conn->local_gid.raw, port.gids[i].raw, 16);
 		conn->local_gid.type = (uint8_t)port.gids[i].type;
-		conn->gid_bound = true;
+		conn->gid_lost_at = PIER__NEVER;
 	}
 }
 
@@ -203,12 +188,12 @@ static int to_rtr(struct pier_conn *conn)
 	if (err)
 		return err;
 	attr.rq_psn = (attr.rq_psn + conn->cm->packets_received) & 0xffffff;
-	attr.min_rnr_timer = (uint8_t)cfg->min_rnr_timer;
+	attr.min_rnr_timer = cfg->min_rnr_timer;
 	if (attr.ah_attr.is_global) {
-		attr.ah_attr.grh.hop_limit = (uint8_t)cfg->hop_limit;
+		attr.ah_attr.grh.hop_limit = cfg->hop_limit;
 		if (cfg->traffic_class)
 			attr.ah_attr.grh.traffic_class =
-				(uint8_t)cfg->traffic_class;
+				cfg->traffic_class;
 	}
 	keep_path(conn, &attr);
 	pier__conn_set_transport(conn);
@@ -225,11 +210,11 @@ static int to_rts(struct pier_conn *conn)
 		return err;
 	attr.sq_psn = (attr.sq_psn + conn->cm->packets_acked) & 0xffffff;
 	/* the CM's idea of these is seconds of silence */
-	attr.timeout = (uint8_t)cfg->ack_timeout;
-	attr.retry_cnt = (uint8_t)cfg->retry_count;
-	attr.rnr_retry = (uint8_t)cfg->rnr_retry;
+	attr.timeout = cfg->ack_timeout;
+	attr.retry_cnt = cfg->retry_count;
+	attr.rnr_retry = cfg->rnr_retry;
 	if (attr.max_rd_atomic > cfg->max_rd_atomic)
-		attr.max_rd_atomic = (uint8_t)cfg->max_rd_atomic;
+		attr.max_rd_atomic = cfg->max_rd_atomic;
 	return modify(conn, &attr, mask);
 }
 
@@ -237,11 +222,7 @@ int pier__rdmacm_qp_ready(struct pier_conn *conn)
 {
 	int err = to_rtr(conn);
 
-	if (!err)
-		err = to_rts(conn);
-	if (!err)
-		conn->ready = true;
-	return err;
+	return err ? err : to_rts(conn);
 }
 
 uint32_t pier__rdmacm_packets(const struct pier_conn *conn, size_t len)
@@ -269,13 +250,13 @@ static uint32_t packets_received(const struct pier_conn *conn)
  */
 static void rewind_said(struct pier__rdmacm_conn *cm)
 {
-	if (++cm->qp_resets % 2 || !cm->was_read)
+	if (++cm->qp_resets % 2 || !pier__was_read(cm))
 		return;
 	cm->packets_acked = 0;
 	cm->to_read = cm->theirs.len;
 }
 
-int pier__rdmacm_qp_reset(struct pier_conn *conn)
+static int qp_reset(struct pier_conn *conn)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RESET };
 	int err = modify(conn, &attr, IBV_QP_STATE);
@@ -287,10 +268,45 @@ int pier__rdmacm_qp_reset(struct pier_conn *conn)
 	return err ? err : pier__rdmacm_qp_ready(conn);
 }
 
-void pier__rdmacm_established(struct pier_conn *conn)
+static uint64_t step_active(struct pier_conn *conn, uint64_t now)
 {
-	conn->cm->established = true;
-	pier__blob_drop(conn->queues, &conn->cm->own);
+	return conn->phase < PIER__CONN_ACCEPTED ?
+		       pier__active_step(conn, now) :
+		       pier__handshake_step(conn, now);
+}
+
+static uint64_t step_passive(struct pier_conn *conn, uint64_t now)
+{
+	return conn->phase == PIER__CONN_REQUEST ?
+		       pier__passive_step(conn, now) :
+		       pier__handshake_step(conn, now);
+}
+
+const struct pier__conn_flow pier__flow_active = {
+	.has_disconnect = true,
+	.step = step_active,
+	.entered = entered,
+	.may_connect = may_connect,
+	.attempt_failed = pier__active_next,
+	.qp_reset = qp_reset,
+	.fail = pier__rdmacm_fail,
+	.free = free_cm,
+};
+
+const struct pier__conn_flow pier__flow_passive = {
+	.has_disconnect = true,
+	.step = step_passive,
+	.entered = entered,
+	.may_connect = may_connect,
+	.attempt_failed = pier__conn_fail,
+	.qp_reset = qp_reset,
+	.fail = pier__rdmacm_fail,
+	.free = free_cm,
+};
+
+bool pier__rdmacm_is_active(const struct pier_conn *conn)
+{
+	return conn->flow == &pier__flow_active;
 }
 
 static uint8_t least(uint32_t a, uint32_t b)
@@ -310,14 +326,14 @@ void pier__rdmacm_param(const struct pier_conn *conn,
 	ret->qpn = conn->local.qpn;
 	ret->responder_resources = least(serve, UINT8_MAX);
 	ret->initiator_depth = least(cfg->max_rd_atomic, UINT8_MAX);
-	if (!cm->active) {
+	if (!pier__rdmacm_is_active(conn)) {
 		ret->responder_resources =
 			least(serve, cm->responder_resources);
 		ret->initiator_depth = least(cfg->max_rd_atomic,
 					     cm->initiator_depth);
 	}
-	ret->retry_count = (uint8_t)cfg->retry_count;
-	ret->rnr_retry = (uint8_t)cfg->rnr_retry;
+	ret->retry_count = cfg->retry_count;
+	ret->rnr_retry = cfg->rnr_retry;
 }
 
 int pier_conn_private_data(struct pier_conn *conn, const void **ret,

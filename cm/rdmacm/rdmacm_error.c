@@ -64,6 +64,7 @@ static void ends_text(const struct pier_conn *conn, char *ret, size_t size)
 {
 	const struct pier__rdmacm_conn *cm = conn->cm;
 	const struct pier__attempt *attempt = cm->attempt;
+	bool active = pier__rdmacm_is_active(conn);
 	const char *to = cm->peer;
 	char name[PIER__HOST_MAX + 96] = "";
 
@@ -80,9 +81,9 @@ static void ends_text(const struct pier_conn *conn, char *ret, size_t size)
 	}
 	if (conn->phase >= PIER__CONN_UP)
 		snprintf(ret, size, "the connection %s %s%s %s %s has failed",
-			 cm->active ? "to" : "of", name, to,
-			 cm->active ? "from" : "to", cm->local);
-	else if (cm->active)
+			 active ? "to" : "of", name, to,
+			 active ? "from" : "to", cm->local);
+	else if (active)
 		snprintf(ret, size, "cannot connect to %s%s%s%s", name, to,
 			 cm->local[0] ? " from " : "", cm->local);
 	else
@@ -126,22 +127,6 @@ static void path_text(const struct pier_conn *conn, char *ret, size_t size)
 	snprintf(ret, size, "over %s, GID %s, MTU %u%s", port.name, text,
 		 conn->path_mtu ? conn->path_mtu : 128u << port.mtu,
 		 fault);
-}
-
-const char *pier__rdmacm_stage(const struct pier_conn *conn)
-{
-	switch (conn->phase) {
-	case PIER__CONN_LOOKUP:
-		return "finding the way";
-	case PIER__CONN_ASKED:
-		return "asking";
-	case PIER__CONN_REQUEST:
-		return "waiting";
-	case PIER__CONN_HELLO:
-		return "handshake";
-	default:
-		return "in use";
-	}
 }
 
 int pier__rdmacm_fail(const struct pier_conn *conn, int err, const char *stage,

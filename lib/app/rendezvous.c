@@ -201,7 +201,7 @@ static int await_hello(struct meeting *m)
 {
 	struct pier_conn *conn = m->conn;
 
-	while (conn->state == PIER_CONN_INIT) {
+	while (pier_conn_state(conn) == PIER_CONN_INIT) {
 		int len;
 
 		if (pier__now() >= m->deadline)

@@ -141,7 +141,7 @@ static int serve(struct meeting *m)
 		if (err && err != -ETIMEDOUT)
 			break;
 		err = 0;
-		if (m->conn && m->conn->state != PIER_CONN_INIT &&
+		if (m->conn && pier_conn_state(m->conn) != PIER_CONN_INIT &&
 		    !pier__conn_was_connected(m->conn))
 			drop(m, false);
 	}

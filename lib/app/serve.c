@@ -46,7 +46,7 @@ static int serve_once(struct pier_conn *conn, bool *enter)
 	struct pier_pe *pe = conn->queues->pe;
 	int n = pier_pe_progress(pe, 0);
 
-	if (n || conn->state != PIER_CONN_CONNECTED)
+	if (n || pier_conn_state(conn) != PIER_CONN_CONNECTED)
 		return n < 0 ? n : 0;
 	n = pier_pe_arm(pe);
 	if (n == -EAGAIN)
@@ -64,7 +64,7 @@ int pier_rendezvous_serve_many(struct pier_conn **conns, unsigned int count)
 	int err = 0;
 
 	while (!err && i < count && !enter) {
-		if (conns[i]->state != PIER_CONN_CONNECTED)
+		if (pier_conn_state(conns[i]) != PIER_CONN_CONNECTED)
 			i++;		/* all are served meanwhile */
 		else
 			err = serve_once(conns[i], &enter);
@@ -72,7 +72,7 @@ int pier_rendezvous_serve_many(struct pier_conn **conns, unsigned int count)
 	for (i = 0; i < count; i++)
 		pier__conn_remove_desc_file(conns[i]);
 	for (i = 0; !err && i < count; i++)
-		if (conns[i]->state == PIER_CONN_ERROR)
+		if (pier_conn_state(conns[i]) == PIER_CONN_ERROR)
 			err = pier__fail_again(conns[i]->error,
 					       pier_conn_error_text(conns[i]));
 	return err;

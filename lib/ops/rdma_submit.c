@@ -100,7 +100,7 @@ post(struct pier__rdma_task *t, unsigned int flags, bool copies)
 /* Where the state has not followed yet, the end has begun. */
 static int not_up(struct pier__rdma_task *t)
 {
-	enum pier_conn_state state = t->task.conn->state;
+	enum pier_conn_state state = pier_conn_state(t->task.conn);
 
 	if (state == PIER_CONN_CONNECTED)
 		return pier__fail(-ENOTCONN, "%s: the connection is being "

@@ -388,7 +388,7 @@ static int play(struct pair *pair, void *arg)
 	pair_send(pair, "up", 2);
 	if (part->way == LEAVES) {
 		pier_conn_disconnect(me.peer.conn);
-		while (!me.peer.conn->cm->disconnecting)
+		while (me.peer.conn->phase < PIER__CONN_FLUSHING)
 			peer_drive(1);
 		pair_send(pair, "bye", 3);
 		pause();
@@ -424,7 +424,7 @@ static void disconnect_from(struct pair *pair, enum way way,
 		kill(pair->pid, SIGSTOP);
 		OK(pair_is_stopped(pair, true));
 		IS(pier_conn_disconnect(conn), 0);
-		while (!conn->cm->disconnecting)
+		while (conn->phase < PIER__CONN_FLUSHING)
 			peer_drive(1);
 	} else {
 		for (i = 0; i < SENDS; i++)

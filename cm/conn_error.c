@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cm/conn_impl.h"
+#include "core/clock.h"
+#include "core/fail.h"
+
+/*
+ * A connection fails: why, in a sentence that names both ends, and whether our
+ * own port is the reason.
+ */
+#define HELLO_PAUSE (20 * PIER__MS)	/* before it is said again */
+
+static const struct {
+	int err;
+	const char *text;
+} meanings[] = {
+	[IBV_WC_SUCCESS] = { 0, "success" },
+	[IBV_WC_LOC_LEN_ERR] = { -EMSGSIZE,
+		"the message is longer than the receive buffer" },
+	[IBV_WC_LOC_QP_OP_ERR] = { -PIER_EDEVICE,
+		"the device could not carry out the request here" },
+	[IBV_WC_LOC_PROT_ERR] = { -EFAULT,
+		"local memory is not registered or not long enough" },
+	[IBV_WC_WR_FLUSH_ERR] = { -ECANCELED,
+		"cancelled: the connection ended first" },
+	[IBV_WC_BAD_RESP_ERR] = { -PIER_EREMOP,
+		"the peer answered what was not asked" },
+	[IBV_WC_LOC_ACCESS_ERR] = { -EFAULT,
+		"local memory may not be written" },
+	[IBV_WC_REM_INV_REQ_ERR] = { -PIER_EREMINVAL,
+		"the peer calls it invalid: too long for its receive, or not "
+		"allowed on this connection" },
+	[IBV_WC_REM_ACCESS_ERR] = { -PIER_EREMACCESS,
+		"the peer refused access: a wrong key, outside the exported "
+		"range, or no such permission" },
+	[IBV_WC_REM_OP_ERR] = { -PIER_EREMOP,
+		"the peer failed to carry it out" },
+	[IBV_WC_RETRY_EXC_ERR] = { -PIER_ERETRY,
+		"the peer does not answer: it is gone, or the network between "
+		"is" },
+	[IBV_WC_RNR_RETRY_EXC_ERR] = { -PIER_ERNR,
+		"the peer has no receive posted" },
+	[IBV_WC_REM_ABORT_ERR] = { -PIER_EREMOP, "the peer aborted it" },
+	[IBV_WC_FATAL_ERR] = { -PIER_EDEVICE, "the device failed" },
+	[IBV_WC_RESP_TIMEOUT_ERR] = { -PIER_ERETRY, "no answer in time" },
+	[IBV_WC_GENERAL_ERR] = { -PIER_EDEVICE, "the device failed" },
+};
+
+#define COUNT (sizeof(meanings) / sizeof(meanings[0]))
+
+static int wc_error(enum ibv_wc_status status)
+{
+	if (status == IBV_WC_SUCCESS)
+		return 0;
+	if ((unsigned int)status < COUNT && meanings[status].err)
+		return meanings[status].err;
+	return -PIER_EDEVICE;
+}
+
+static const char *wc_text(enum ibv_wc_status status)
+{
+	if ((unsigned int)status < COUNT && meanings[status].text)
+		return meanings[status].text;
+	return "a failure that only the device understands";
+}
+
+/* Of a path that never was one of the port's, nothing is said. */
+static bool has_gid(const struct pier__port *port,
+		    const struct pier_conn *conn)
+{
+	uint32_t index;
+
+	return !conn->gid_lost_at ||
+	       pier__gid_find(port, &conn->local_gid, &index);
+}
+
+int pier__conn_port_fault(const struct pier_conn *conn, char *ret, size_t size)
+{
+	char gid[INET6_ADDRSTRLEN];
+	struct pier__port port;
+
+	if (pier__dev_now(conn->queues->dev, &port) == -ENODEV) {
+		snprintf(ret, size, "; %s is gone", port.name);
+		return -ENODEV;
+	}
+	if (!has_gid(&port, conn)) {
+		snprintf(ret, size, "; %s has lost the address %s", port.name,
+			 pier__gid_text(conn->local_gid.raw, gid));
+		return -EADDRNOTAVAIL;
+	}
+	if (!port.active) {
+		snprintf(ret, size, "; %s port %u is down: bring %s up",
+			 port.name, port.port,
+			 port.netdev[0] ? port.netdev : "its link");
+		return -ENETDOWN;
+	}
+	if (conn->path_mtu > 128u << port.mtu) {
+		snprintf(ret, size, "; the path MTU is %u, and %s has come "
+			 "down to %u", conn->path_mtu, port.name,
+			 128u << port.mtu);
+		return -EMSGSIZE;
+	}
+	ret[0] = '\0';
+	return 0;
+}
+
+/* @err, the last error; with both ends and the stage, if it lacks them. */
+static int with_ends(const struct pier_conn *conn, int err)
+{
+	if (conn->flow->fail)
+		conn->flow->fail(conn, err, pier__conn_stage(conn), "%s",
+				 pier_last_error());
+	return err;
+}
+
+int pier__conn_gid_lost(const struct pier_conn *conn)
+{
+	const char *netdev = conn->queues->dev->info.port.netdev;
+	char local[INET6_ADDRSTRLEN], remote[INET6_ADDRSTRLEN];
+
+	if (conn->flow->fail)
+		return conn->flow->fail(conn, -EADDRNOTAVAIL,
+					pier__conn_stage(conn), "the address "
+					"was taken from %s, or has expired",
+					netdev);
+	return pier__fail(-EADDRNOTAVAIL,
+			  "the address %s, from which the "
+			  "connection to %s QPN 0x%06x was made, is no longer "
+			  "one of %s: it was taken from it, or has expired",
+			  pier__gid_text(conn->local_gid.raw, local),
+			  pier__gid_text(conn->remote_gid.raw, remote),
+			  conn->remote.qpn, netdev);
+}
+
+void pier__conn_fail(struct pier_conn *conn, int err)
+{
+	if (pier__conn_is_ending(conn))
+		return;
+	conn->error = err;
+	free(conn->error_text);
+	conn->error_text = strdup(pier_last_error());
+	pier__conn_transition(conn, PIER__CONN_FAILING);
+}
+
+void pier__conn_queues_failed(struct pier_conn *conn)
+{
+	const struct pier__queues *queues = conn->queues;
+
+	if (pier__conn_is_ending(conn))
+		return;
+	pier__fail_again(queues->error, queues->error_text);
+	pier__conn_fail(conn, with_ends(conn, queues->error));
+}
+
+/* The queue pair is in error, by no request of ours. */
+static void broken(struct pier_conn *conn)
+{
+	static const char no_fault[] = ": it refused a request of the "
+					 "peer's, or the queue pair was moved "
+					 "to error by hand";
+	char gid[INET6_ADDRSTRLEN], why[128];
+	int err = pier__conn_port_fault(conn, why, sizeof(why));
+
+	if (err == -ENODEV) {
+		err = pier__dev_alive(conn->queues->dev);
+		pier__conn_fail(conn, with_ends(conn, err));
+		return;
+	}
+	if (!err)
+		err = -ECONNRESET;
+	pier__gid_text(conn->remote_gid.raw, gid);
+	if (conn->flow->fail)
+		conn->flow->fail(conn, err, pier__conn_stage(conn),
+				 "the device has ended it%s",
+				 why[0] ? "" : no_fault);
+	else
+		pier__fail(err, "the device has ended the connection to %s "
+			   "QPN 0x%06x%s", gid, conn->remote.qpn,
+			   why[0] ? why : no_fault);
+	pier__conn_fail(conn, err);
+}
+
+/* Say that @what failed; @port is the end of a sentence about ours. */
+static int say_failed(const struct pier_conn *conn, int err, const char *what,
+		      const struct ibv_wc *wc, const char *port)
+{
+	char gid[INET6_ADDRSTRLEN];
+
+	if (conn->flow->fail)
+		return conn->flow->fail(conn, err, what, "%s (verbs status %d, "
+					"vendor 0x%x)", wc_text(wc->status),
+					(int)wc->status, wc->vendor_err);
+	return pier__fail(err, "%s to %s QPN 0x%06x failed: %s%s (verbs status "
+			  "%d, vendor 0x%x, path MTU %u)", what,
+			  pier__gid_text(conn->remote_gid.raw, gid),
+			  conn->remote.qpn, wc_text(wc->status), port,
+			  (int)wc->status, wc->vendor_err, conn->path_mtu);
+}
+
+int pier__conn_failed(struct pier_conn *conn, const char *what,
+		      const struct ibv_wc *wc)
+{
+	char port[128];
+	int err = wc_error(wc->status), cause;
+
+	if (wc->status == IBV_WC_WR_FLUSH_ERR) {
+		const char *why;
+
+		if (!pier__conn_is_ending(conn))
+			broken(conn);
+		why = pier_conn_error_text(conn);
+
+		return pier__fail_again(err, why[0] ? why :
+					wc_text(wc->status));
+	}
+	cause = pier__conn_port_fault(conn, port, sizeof(port));
+	if (cause == -ENODEV) {		/* found out by this very failure */
+		err = with_ends(conn, pier__dev_alive(conn->queues->dev));
+		pier__conn_fail(conn, err);
+		return err;
+	}
+	/* no answer can come to an address that is gone */
+	if (cause == -EADDRNOTAVAIL && (err == -PIER_ERETRY ||
+					err == -PIER_EDEVICE)) {
+		err = pier__conn_gid_lost(conn);
+		pier__conn_fail(conn, err);
+		return err;
+	}
+	if (cause && err == -PIER_EDEVICE)	/* its port failed, not it */
+		err = cause;
+	say_failed(conn, err, what, wc, port);
+	pier__conn_fail(conn, err);
+	return err;
+}
+
+bool pier__conn_recover(struct pier_conn *conn, const struct ibv_wc *wc)
+{
+	char why[128];
+	int err;
+
+	if (conn->phase != PIER__CONN_HELLO ||
+	    wc->status != IBV_WC_RETRY_EXC_ERR)
+		return false;
+	err = pier__conn_port_fault(conn, why, sizeof(why));
+	if (err == -ENODEV || err == -EADDRNOTAVAIL)
+		return false;		/* it can only be in vain */
+	/* nothing comes in any more, so this is all that did */
+	conn->hello_seen = conn->hello_seen || pier__conn_hello_seen(conn);
+	conn->next_try = pier__pe_now(conn->queues->pe) + HELLO_PAUSE;
+	err = conn->flow->qp_reset(conn);
+	if (err)
+		pier__conn_fail(conn, with_ends(conn, err));
+	return true;
+}

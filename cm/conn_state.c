@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+
+#include "cm/conn_impl.h"
+#include "core/clock.h"
+#include "core/fail.h"
+
+/*
+ * The state machine of a connection.  Each state has a step, which runs in the
+ * engine's rounds only, so that callbacks never come from inside what caused
+ * them.
+ */
+#define GOODBYE_LOOK (100 * PIER__MS)
+
+/* How long its address may be away: some come back at once. */
+#define GID_LOST_MAX (300 * PIER__MS)
+
+/* What becomes of conn->deadline on entry into a state. */
+enum deadline {
+	DEADLINE_KEPT,		/* the caller's business */
+	DEADLINE_NONE,
+	DEADLINE_DRAIN,		/* drain_ms from now */
+	DEADLINE_FLUSH,		/* the same, if there is something to flush */
+};
+
+struct state {
+	const char *name;
+	enum pier_conn_state public;
+	const char *stage;	/* in sentences */
+	uint64_t (*step)(struct pier_conn *conn, uint64_t now);
+	enum deadline deadline;
+	bool ready;		/* the QP is in RTS */
+	uint32_t next;		/* the states that may follow, TO() each */
+};
+
+#define TO(state) (1u << PIER__CONN_##state)
+
+/* Tell the program what it does not know yet. */
+static void report(struct pier_conn *conn)
+{
+	const struct pier__cm_fns *fns = &conn->queues->kept->fns;
+	enum pier_conn_state prev = conn->reported;
+	enum pier_conn_state next = pier_conn_state(conn);
+	pier_conn_fn *fn = fns->failure;
+
+	if (prev == next)
+		return;
+	conn->reported = next;
+	pier__pe_event(conn->queues->pe);
+	if (conn->state_changed)
+		conn->state_changed(conn, prev, next, conn->user_data);
+	if (conn->destroyed)
+		return;
+	if (next == PIER_CONN_CONNECTED)
+		fn = fns->established;
+	else if (prev == PIER_CONN_CONNECTED)
+		fn = fns->disconnected;
+	if (fn)
+		fn(conn, conn->user_data,
+		   pier_ctx_user_data(pier_rdma_ctx(conn->rdma)));
+}
+
+/* Has the peer ended it, by its goodbye or by CM? */
+static bool peer_has_left(const struct pier_conn *conn)
+{
+	return conn->peer_disconnected || pier__conn_goodbye_seen(conn);
+}
+
+static void flush(struct pier_conn *conn)
+{
+	bool connected = pier_conn_state(conn) == PIER_CONN_CONNECTED;
+
+	pier__conn_transition(conn, connected ? PIER__CONN_FLUSHING :
+						PIER__CONN_CANCELLING);
+}
+
+static uint64_t step_connecting(struct pier_conn *conn, uint64_t now)
+{
+	return conn->flow->step(conn, now);
+}
+
+/* Probe a peer of whom nothing was heard for the keepalive time. */
+static void keep_alive(struct pier_conn *conn, uint64_t now)
+{
+	uint32_t ms = conn->queues->cfg->keepalive_ms;
+
+	if (!ms || now < conn->next_try)
+		return;
+	conn->next_try = now + ms * PIER__MS;
+	if (conn->completed == conn->seen_completed && !conn->posted.first)
+		pier__conn_control(conn, PIER__CTL_KEEPALIVE);
+	conn->seen_completed = conn->completed;
+}
+
+static uint64_t step_up(struct pier_conn *conn, uint64_t now)
+{
+	if (peer_has_left(conn)) {
+		pier__log(PIER_LOG_INFO, "cm", "QPN 0x%06x: the peer has "
+			  "disconnected", conn->local.qpn);
+		flush(conn);
+		return now;
+	}
+	keep_alive(conn, now);
+	return now + GOODBYE_LOOK;
+}
+
+static uint64_t step_draining(struct pier_conn *conn, uint64_t now)
+{
+	int err;
+
+	if (peer_has_left(conn)) {
+		flush(conn);
+		return now;
+	}
+	if (conn->posted.first && now < conn->deadline)
+		return now + PIER__MS;
+	err = pier__conn_control(conn, PIER__CTL_GOODBYE);
+	if (!err)
+		pier__conn_transition(conn, PIER__CONN_GOODBYE);
+	else if (err != -EAGAIN || now >= conn->deadline)
+		flush(conn);
+	return now + PIER__MS;
+}
+
+static uint64_t step_goodbye(struct pier_conn *conn, uint64_t now)
+{
+	if (conn->ctl_kind != PIER__CTL_NONE && now < conn->deadline &&
+	    !peer_has_left(conn))
+		return now + PIER__MS;
+	flush(conn);
+	return now;
+}
+
+/* Has everything that was posted come back, or is it not going to? */
+static bool is_flushed(struct pier_conn *conn, uint64_t now)
+{
+	int err = 0;
+
+	if (conn->queues->error || now >= conn->deadline)
+		return true;
+	if (!conn->drained_at)
+		err = pier__conn_mark(conn);
+	if (err)
+		return err != -EAGAIN;
+	return conn->queues->polled >= conn->drained_at;
+}
+
+static uint64_t step_ending(struct pier_conn *conn, uint64_t now)
+{
+	if (!is_flushed(conn, now))
+		return now + PIER__MS;
+	pier__conn_close(conn);
+	pier__conn_transition(conn, conn->phase == PIER__CONN_FLUSHING ?
+					    PIER__CONN_CLOSED :
+				    conn->phase == PIER__CONN_CANCELLING ?
+					    PIER__CONN_CANCELLED :
+					    PIER__CONN_FAILED);
+	return now;
+}
+
+static const struct state states[] = {
+	[PIER__CONN_CREATED] = {
+		.name = "created", .public = PIER_CONN_INIT,
+		.stage = "in use",
+		.next = TO(LOOKUP) | TO(REQUEST) | TO(HELLO) |
+			TO(CANCELLING) | TO(FAILING),
+	},
+	[PIER__CONN_LOOKUP] = {
+		.name = "lookup", .public = PIER_CONN_INIT,
+		.stage = "finding the way", .step = step_connecting,
+		.next = TO(LOOKUP) | TO(ASKED) | TO(CANCELLING) | TO(FAILING),
+	},
+	[PIER__CONN_ASKED] = {
+		.name = "asked", .public = PIER_CONN_INIT,
+		.stage = "asking", .step = step_connecting,
+		.next = TO(LOOKUP) | TO(ACCEPTED) | TO(CANCELLING) |
+			TO(FAILING),
+	},
+	[PIER__CONN_REQUEST] = {
+		.name = "request", .public = PIER_CONN_INIT,
+		.stage = "waiting", .step = step_connecting,
+		.next = TO(ACCEPTED) | TO(CANCELLING) | TO(FAILING),
+	},
+	[PIER__CONN_ACCEPTED] = {
+		.name = "accepted", .public = PIER_CONN_INIT,
+		.stage = "handshake", .step = step_connecting, .ready = true,
+		.next = TO(HELLO) | TO(UP) | TO(CANCELLING) | TO(FAILING),
+	},
+	[PIER__CONN_HELLO] = {
+		.name = "hello", .public = PIER_CONN_INIT,
+		.stage = "handshake", .step = step_connecting, .ready = true,
+		.next = TO(HELLO) | TO(UP) | TO(CANCELLING) | TO(FAILING),
+	},
+	[PIER__CONN_UP] = {
+		.name = "up", .public = PIER_CONN_CONNECTED,
+		.stage = "in use", .step = step_up, .ready = true,
+		.deadline = DEADLINE_NONE,
+		.next = TO(DRAINING) | TO(FLUSHING) | TO(FAILING),
+	},
+	[PIER__CONN_DRAINING] = {
+		.name = "draining", .public = PIER_CONN_CONNECTED,
+		.stage = "in use", .step = step_draining, .ready = true,
+		.deadline = DEADLINE_DRAIN,
+		.next = TO(GOODBYE) | TO(FLUSHING) | TO(FAILING),
+	},
+	[PIER__CONN_GOODBYE] = {
+		.name = "goodbye", .public = PIER_CONN_CONNECTED,
+		.stage = "in use", .step = step_goodbye, .ready = true,
+		.deadline = DEADLINE_DRAIN,
+		.next = TO(FLUSHING) | TO(FAILING),
+	},
+	[PIER__CONN_FLUSHING] = {
+		.name = "flushing", .public = PIER_CONN_CONNECTED,
+		.stage = "in use", .step = step_ending,
+		.deadline = DEADLINE_FLUSH,
+		.next = TO(CLOSED),
+	},
+	[PIER__CONN_CANCELLING] = {
+		.name = "cancelling", .public = PIER_CONN_INIT,
+		.stage = "in use", .step = step_ending,
+		.deadline = DEADLINE_FLUSH,
+		.next = TO(CANCELLED),
+	},
+	[PIER__CONN_FAILING] = {
+		.name = "failing", .public = PIER_CONN_ERROR,
+		.stage = "in use", .step = step_ending,
+		.deadline = DEADLINE_FLUSH,
+		.next = TO(FAILED),
+	},
+	[PIER__CONN_CLOSED] = {
+		.name = "closed", .public = PIER_CONN_RESET,
+		.stage = "in use",
+	},
+	[PIER__CONN_CANCELLED] = {
+		.name = "cancelled", .public = PIER_CONN_RESET,
+		.stage = "in use",
+	},
+	[PIER__CONN_FAILED] = {
+		.name = "failed", .public = PIER_CONN_ERROR,
+		.stage = "in use",
+	},
+};
+
+enum pier_conn_state pier_conn_state(const struct pier_conn *conn)
+{
+	return states[conn->phase].public;
+}
+
+const char *pier__conn_stage(const struct pier_conn *conn)
+{
+	return states[conn->phase].stage;
+}
+
+bool pier__conn_is_ending(const struct pier_conn *conn)
+{
+	return conn->phase >= PIER__CONN_FLUSHING;
+}
+
+bool pier__conn_was_connected(const struct pier_conn *conn)
+{
+	return pier_conn_state(conn) == PIER_CONN_CONNECTED ||
+	       conn->phase == PIER__CONN_CLOSED;
+}
+
+static void refuse(struct pier_conn *conn, const struct state *next)
+{
+	const struct state *state = &states[conn->phase];
+	int err = pier__fail(-ENOTRECOVERABLE, "connection QPN 0x%06x: no "
+			     "transition from state %s to %s",
+			     conn->local.qpn, state->name, next->name);
+
+	pier__log(PIER_LOG_CRITICAL, "cm", "%s", pier_last_error());
+	if (state->next & TO(FAILING))
+		pier__conn_fail(conn, err);
+}
+
+void pier__conn_transition(struct pier_conn *conn, enum pier__conn_phase next)
+{
+	const struct state *from = &states[conn->phase], *to = &states[next];
+	uint64_t drain = conn->queues->cfg->drain_ms * PIER__MS;
+	enum pier__conn_phase prev = conn->phase;
+	uint64_t now = pier__now();
+
+	if (!(from->next & 1u << next)) {
+		refuse(conn, to);
+		return;
+	}
+	conn->phase = next;
+	if (to->deadline == DEADLINE_DRAIN)
+		conn->deadline = now + drain;
+	else if (to->deadline == DEADLINE_FLUSH)
+		conn->deadline = from->ready ? now + drain : 0;
+	conn->flow->entered(conn, prev);
+	if (to->deadline == DEADLINE_FLUSH && from->ready)
+		pier__conn_qp_error(conn);
+	if (next == PIER__CONN_UP)
+		conn->next_try = now +
+				 conn->queues->cfg->keepalive_ms * PIER__MS;
+	if (to->step)
+		pier__conn_schedule(conn);
+}
+
+void pier__conn_end(struct pier_conn *conn)
+{
+	if (conn->phase >= PIER__CONN_GOODBYE)
+		return;
+	if (pier_conn_state(conn) != PIER_CONN_CONNECTED) {
+		pier__conn_transition(conn, PIER__CONN_CANCELLING);
+		return;
+	}
+	if (conn->phase == PIER__CONN_UP)
+		pier__conn_transition(conn, PIER__CONN_DRAINING);
+	conn->deadline = pier__now();	/* goodbye behind what is in flight */
+	if (!pier__conn_control(conn, PIER__CTL_GOODBYE))
+		pier__conn_transition(conn, PIER__CONN_GOODBYE);
+}
+
+int pier_conn_disconnect(struct pier_conn *conn)
+{
+	if (!conn || !conn->queues)
+		return 0;
+	if (conn->phase == PIER__CONN_UP)
+		pier__conn_transition(conn, PIER__CONN_DRAINING);
+	else if (conn->phase < PIER__CONN_UP)
+		pier__conn_end(conn);
+	return 0;
+}
+
+int pier_conn_abort(struct pier_conn *conn)
+{
+	if (!conn || !conn->queues || pier__conn_is_ending(conn))
+		return 0;
+	pier__conn_flush(conn);		/* to be cancelled like the rest */
+	flush(conn);
+	return 0;
+}
+
+void pier__conn_peer_ready(struct pier_conn *conn)
+{
+	if ((conn->phase != PIER__CONN_ACCEPTED &&
+	     conn->phase != PIER__CONN_HELLO) || !conn->flow->may_connect(conn))
+		return;
+	conn->hello_acked = conn->hello_seen = true;
+	pier__conn_transition(conn, PIER__CONN_UP);
+	report(conn);
+}
+
+void pier__conn_check_gid(struct pier_conn *conn, const struct pier__port *port,
+			  uint64_t now)
+{
+	uint32_t index;
+
+	if (!conn->gid_lost_at)
+		return;
+	if (pier__gid_find(port, &conn->local_gid, &index)) {
+		conn->gid_lost_at = PIER__NEVER;
+	} else if (conn->gid_lost_at == PIER__NEVER) {
+		conn->gid_lost_at = now;
+		pier__conn_schedule(conn);	/* it may wait for an answer */
+	}
+}
+
+/* Returns when to look again. */
+static uint64_t step_address(struct pier_conn *conn, uint64_t now)
+{
+	if (!conn->gid_lost_at || conn->gid_lost_at == PIER__NEVER ||
+	    pier__conn_is_ending(conn))
+		return PIER__NEVER;
+	if (now - conn->gid_lost_at < GID_LOST_MAX)
+		return conn->gid_lost_at + GID_LOST_MAX;
+	conn->gid_lost_at = PIER__NEVER;
+	if (conn->phase < PIER__CONN_ACCEPTED)
+		conn->flow->attempt_failed(conn, pier__conn_gid_lost(conn));
+	else
+		pier__conn_fail(conn, pier__conn_gid_lost(conn));
+	return PIER__NEVER;
+}
+
+uint64_t pier__conn_step(struct pier_conn *conn, uint64_t now)
+{
+	uint64_t due = PIER__NEVER, look;
+
+	if (conn->post_error)
+		pier__conn_fail(conn, conn->post_error);
+	look = step_address(conn, now);
+	if (states[conn->phase].step)
+		due = states[conn->phase].step(conn, now);
+	report(conn);
+	if (conn->phase >= PIER__CONN_CLOSED && conn->destroyed) {
+		pier__conn_retire(conn);
+		return PIER__NEVER;
+	}
+	conn->due = look < due ? look : due;
+	return conn->due;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_CM_CONN_STATE_H
+#define PIER_CM_CONN_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <pier/conn.h>
+
+/*
+ * The states of a connection, finer than enum pier_conn_state, in the order of
+ * its life.  The table in conn_state.c has what each of them means and which
+ * may follow it; docs/connections.md draws it.
+ */
+enum pier__conn_phase {
+	PIER__CONN_CREATED,	/* nothing is known of the peer */
+	PIER__CONN_LOOKUP,	/* active: resolves name, address and route */
+	PIER__CONN_ASKED,	/* active: has sent its REQ */
+	PIER__CONN_REQUEST,	/* passive: has received a REQ */
+	PIER__CONN_ACCEPTED,	/* by address: QP in RTS; no RTU yet */
+	PIER__CONN_HELLO,	/* QP in RTS; hello not yet both ways */
+	PIER__CONN_UP,
+	PIER__CONN_DRAINING,	/* disconnect: waits for tasks in flight */
+	PIER__CONN_GOODBYE,	/* its goodbye is in flight */
+	PIER__CONN_FLUSHING,	/* was connected; QP in ERR, marker in flight */
+	PIER__CONN_CANCELLING,	/* the same, was not connected */
+	PIER__CONN_FAILING,	/* the same, has failed */
+	PIER__CONN_CLOSED,	/* no QP any more; was FLUSHING */
+	PIER__CONN_CANCELLED,	/* was CANCELLING */
+	PIER__CONN_FAILED,	/* was FAILING */
+};
+
+/*
+ * How a connection is made: by descriptor (descriptor.c), or by address as its
+ * active or its passive side (rdmacm/rdmacm_conn.c).  One constant table each.
+ */
+struct pier__conn_flow {
+	bool has_disconnect;	/* the peer is told of an abort */
+	/* A step in a state before UP; returns when the next is due. */
+	uint64_t (*step)(struct pier_conn *conn, uint64_t now);
+	/* It has changed its state from @prev. */
+	void (*entered)(struct pier_conn *conn, enum pier__conn_phase prev);
+	/* May it be connected as soon as the peer is? */
+	bool (*may_connect)(const struct pier_conn *conn);
+	/* What was tried so far has failed, as the last error says. */
+	void (*attempt_failed)(struct pier_conn *conn, int err);
+	/* Move the QP from ERR to RTS, in HELLO. */
+	int (*qp_reset)(struct pier_conn *conn);
+	/*
+	 * Say @fmt with both ends, what they were at, and the path; returns
+	 * @err.  NULL: the caller names the peer itself.
+	 */
+	int (*fail)(const struct pier_conn *conn, int err, const char *stage,
+		    const char *fmt, ...)
+		__attribute__((format(printf, 4, 5)));
+	/* Free what the flow has added. */
+	void (*free)(struct pier_conn *conn);
+};
+
+/*
+ * Change the state: the only place that does.  A change that the table lacks
+ * is a programming error: it is logged and fails the connection.
+ */
+void pier__conn_transition(struct pier_conn *conn, enum pier__conn_phase next);
+
+/* Its state's part in sentences: "handshake" and the like. */
+const char *pier__conn_stage(const struct pier_conn *conn);
+
+/* Is it on its way out, or closed? */
+bool pier__conn_is_ending(const struct pier_conn *conn);
+
+/* Connected, or it was and the peer has left in good order. */
+bool pier__conn_was_connected(const struct pier_conn *conn);
+
+/*
+ * One step of housekeeping at @now: hello, goodbye, keepalive, deadlines.
+ * Returns when it next has something to do.  It may free @conn.
+ */
+uint64_t pier__conn_step(struct pier_conn *conn, uint64_t now);
+
+/* End it: goodbye behind what is in flight, without waiting for that. */
+void pier__conn_end(struct pier_conn *conn);
+
+/*
+ * A message of the peer's has arrived: it knows that it is connected, and so
+ * are we, even where our own hello's completion is still to be seen.
+ */
+void pier__conn_peer_ready(struct pier_conn *conn);
+
+/* Does @port, its device's, still have its address?  To be seen in a step. */
+struct pier__port;
+void pier__conn_check_gid(struct pier_conn *conn, const struct pier__port *port,
+			  uint64_t now);
+
+#endif
