@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* rdma_multi_conn_receive - a text from each of several connections. */
+/* rdma_multi_conn_receive - receive a text on each of several connections. */
 #include <stdio.h>
 
 #include <pier/pier.h>
@@ -8,7 +8,7 @@
 
 static int count = 1;
 static const struct pier_option options[] = {
-	{ "nc", "num-connections", "N", "connections to make, 1 without it",
+	{ "nc", "num-connections", "N", "connections to make; default 1",
 	  PIER_OPTION_INT, 0, 1, CONNS_MAX, &count },
 	{ 0 },
 };
@@ -57,7 +57,7 @@ int main(int argc, char *argv[])
 	}
 	err = err ? err : pier_rendezvous_many(rdma, &args,
 					       (unsigned int)count, conns);
-	/* who sends leaves first: an acknowledgement may still be lost */
+	/* senders disconnect first: an acknowledgement can be lost */
 	err = err ? err : pier_rendezvous_serve_many(conns,
 						     (unsigned int)count);
 	if (err)

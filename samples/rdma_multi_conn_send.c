@@ -11,11 +11,11 @@ static int count = 1;
 static const struct pier_option options[] = {
 	{ "s", "send-string", "TEXT", "the text to send", PIER_OPTION_STRING,
 	  0, 1, 255, &text },
-	{ "nc", "num-connections", "N", "connections to make, 1 without it",
+	{ "nc", "num-connections", "N", "connections to make; default 1",
 	  PIER_OPTION_INT, 0, 1, CONNS_MAX, &count },
 	{ 0 },
 };
-static int sent, status;	/* how many are done; 0 or the last failure */
+static int sent, status;	/* completed sends; 0 or the last failure */
 
 static void send_done(struct pier_task *task, void *arg)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* rdma_read_requester - read what rdma_read_responder offers, and print it. */
+/* rdma_read_requester - read the text that rdma_read_responder exports. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

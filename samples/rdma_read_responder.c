@@ -30,7 +30,7 @@ int main(int argc, char *argv[])
 	if (err)
 		return pier_args_exit(err);	/* help, or a usage error */
 
-	/* The text and its NUL are all that the peer gets to see. */
+	/* The peer can read the text and its NUL, and nothing else. */
 	len = (size_t)snprintf(memory, sizeof(memory), "%s", text) + 1;
 
 	err = pier_dev_open(args.device, &dev);

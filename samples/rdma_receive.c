@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* rdma_receive - take in the text that rdma_send sends, and print it. */
+/* rdma_receive - receive a text from rdma_send, and print it. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -51,7 +51,7 @@ int main(int argc, char *argv[])
 		err = pier_buf_inventory_create(1, &inv);
 	if (!err)
 		err = pier_buf_empty(inv, mmap, &dst);
-	if (!err)	/* before there is a peer that could send */
+	if (!err)	/* before a peer can send */
 		err = pier_rdma_receive(rdma, dst, receive_done, &result);
 	if (!err)
 		err = pier_rendezvous(rdma, &args, NULL, &conn, NULL);

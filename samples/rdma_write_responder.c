@@ -39,7 +39,7 @@ int main(int argc, char *argv[])
 	if (!err)
 		err = pier_mmap_stop(mmap);
 
-	/* Nobody can write any more, be it that Enter ended the service. */
+	/* No peer can write any more, also if Enter ended the service. */
 	if (err) {
 		fprintf(stderr, "rdma_write_responder: %s\n",
 			pier_last_error());

@@ -10,11 +10,11 @@ extern "C" {
 #endif
 
 /*
- * Command lines.  Short names may have several letters ("-ld"), values follow
- * as the next word or after "=" ("--device=soft_lo").  Every program has -h,
+ * Command lines.  Short names can have several letters ("-ld"); a value is the
+ * next word, or follows after "=" ("--device=soft_lo").  Every program has -h,
  * -v, -l/--log-level LEVEL and -j/--json FILE, whose keys are long names; the
- * command line wins over the file.  A name that a program gives to an option
- * of its own means that one.  One thread.
+ * command line takes precedence over the file.  An option of the program takes
+ * precedence over a common option of the same name.  One thread.
  */
 enum pier_option_type {
 	PIER_OPTION_FLAG,	/* no value; int, set to 1 */
@@ -32,7 +32,7 @@ struct pier_option {
 	int required;		/* non-zero: must be given */
 	int64_t min, max;	/* of a number, or of a string's length; */
 				/* both 0: any */
-	void *value;		/* where it goes; keeps its default */
+	void *value;		/* gets the value; keeps its default */
 };
 
 /* Groups of options that programs share; see struct pier_args. */
@@ -68,8 +68,9 @@ struct pier_args {
 };
 
 /*
- * For programs that meet a peer: device, descriptor files or CM, timeout.
- * In the order of the members, for C++ before 20 knows no names here.
+ * For programs that connect to a peer: device, descriptor files or CM, timeout.
+ * In the order of the members, because C++ before 20 has no designated
+ * initialisers.
  */
 #define PIER_ARGS_RENDEZVOUS \
 	{ \
@@ -86,13 +87,13 @@ struct pier_args {
 		0, NULL, \
 	}
 
-/* The text that the samples move where none is given. */
+/* The text that the samples send if none is given. */
 #define PIER_ARGS_TEXT "Hi DOCA RDMA!"
 
 /*
  * Fill @args from the command line.  Strings live as long as the process.
- * Errors: -PIER_EHELP, help or version went to stdout; -PIER_EUSAGE, the
- * sentence and the usage went to stderr.
+ * Errors: -PIER_EHELP, help or version was printed to stdout; -PIER_EUSAGE, the
+ * error message and the usage were printed to stderr.
  */
 int pier_args_parse(struct pier_args *args, int argc, char *argv[]);
 

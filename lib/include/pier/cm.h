@@ -13,18 +13,18 @@ extern "C" {
 #endif
 
 /*
- * Connection management: a server listens on a port, a client connects to an
- * address, and what they make is a struct pier_conn like any other.
+ * Connection management: a server listens on a port and a client connects to
+ * its address.  The result is a struct pier_conn like any other.
  *
- * Nothing here blocks or calls back: the engine does, later.  Calls belong to
- * the engine's thread.
+ * No call blocks or runs a callback; the engine runs callbacks later.  Calls
+ * belong to the engine's thread.
  */
 struct pier_listener;
 
-/* Most private data between two programs that use pier, bytes. */
+/* Maximum private data between two programs that use pier, in bytes. */
 #define PIER_PRIVATE_DATA_MAX 4096
 
-/* What a text may be. */
+/* The type of an address. */
 enum pier_addr_type {
 	PIER_ADDR_ANY,	/* any of these, or a host's name */
 	PIER_ADDR_IPV4,	/* 10.9.0.1, or a name that has such an address */
@@ -33,20 +33,21 @@ enum pier_addr_type {
 };
 
 /*
- * Told by the engine; @user_data is the connection's, @ctx_user_data its
+ * Called by the engine; @user_data is the connection's, @ctx_user_data its
  * context's.  pier_conn_destroy() is allowed.
  */
 typedef void pier_conn_fn(struct pier_conn *conn, void *user_data,
 			  void *ctx_user_data);
 
 /*
- * Who is told, of all connections of @rdma; any may be NULL.
- * @request: a client asks: accept, reject or destroy, now or later.
- * Then exactly one of
- * @established: connected; and at its end, once,
- *	@disconnected: by whichever side, or failed: pier_conn_error().
- * @failure: it never stood; pier_conn_error(), 0 if this side ended it.
- * What is destroyed is told no more.  Allowed at any time; returns 0.
+ * Callbacks for all connections of @rdma; each may be NULL.
+ * @request: a client requests a connection: accept, reject or destroy it, now
+ * or later.  Then exactly one of
+ * @established: the connection is established; and at its end, once,
+ *	@disconnected: ended by either side, or failed: pier_conn_error().
+ * @failure: never established; pier_conn_error(), 0 if this side ended it.
+ *
+ * A destroyed connection is not reported.  Allowed at any time; returns 0.
  */
 int pier_rdma_set_conn_callbacks(struct pier_rdma *rdma, pier_conn_fn *request,
 				 pier_conn_fn *established,
@@ -58,42 +59,42 @@ struct pier_listen_config {
 	const char *address;	/* IPv4, IPv6 or GID; NULL, "": any of the */
 				/* device's */
 	uint32_t port;		/* 1..65535; 0: a free one */
-	uint32_t backlog;	/* requests not looked at yet; 0 means 128; */
-				/* beyond it clients have to repeat theirs */
-	uint32_t rate;		/* requests told a second; 0: no bound */
+	uint32_t backlog;	/* requests not processed yet; 0 means 128; */
+				/* clients repeat requests beyond it */
+	uint32_t rate;		/* requests reported per second; 0: no limit */
 };
 
 /*
- * Take requests on @cfg->port.  Several listeners are fine.
+ * Accept requests on @cfg->port.  A context can have several listeners.
  * Errors: -ESHUTDOWN, not running; -EADDRINUSE; -EADDRNOTAVAIL; -EINVAL, no
- * such address, or nobody would be told; -EOPNOTSUPP; -ENOMEM.
+ * such address, or no request callback; -EOPNOTSUPP; -ENOMEM.
  */
 int pier_rdma_listen(struct pier_rdma *rdma,
 		     const struct pier_listen_config *cfg,
 		     struct pier_listener **ret);
 
-/* The port that it has; 0: its context has stopped. */
+/* The port in use; 0: its context has stopped. */
 uint16_t pier_listener_port(const struct pier_listener *listener);
 
 /*
- * Take no more requests; those not told yet are rejected, those told live on.
- * What is not destroyed ends with its context.  NULL is fine.
+ * Accept no more requests; those not reported yet are rejected, those reported
+ * stay valid.  A listener that is not destroyed ends with its context.  NULL is
+ * allowed.
  */
 void pier_listener_destroy(struct pier_listener *listener);
 
 /*
- * Answer the request @conn with @len bytes of @data, at most
+ * Accept the request @conn with @len bytes of @data, at most
  * PIER_PRIVATE_DATA_MAX, 196 if the client does not use pier.
- * Errors: -EINVAL, no request, or answered; -ECONNABORTED, the client has
- * given up, which is told as a failure, too; -EMSGSIZE: the request is as it
- * was.
+ * Errors: -EINVAL, not an open request; -ECONNABORTED, the client has given up,
+ * which is reported as a failure, too; -EMSGSIZE, the request stays open.
  */
 int pier_conn_accept(struct pier_conn *conn, const void *data, size_t len);
 
 /*
- * Refuse it with @len bytes of @data, at most 140, 148 if the client does not
- * use pier; @conn is gone.
- * Errors: -EINVAL, -ECONNABORTED, -EMSGSIZE as above; then it is not.
+ * Reject it with @len bytes of @data, at most 140, 148 if the client does not
+ * use pier; @conn is no longer valid.
+ * Errors: -EINVAL, -ECONNABORTED, -EMSGSIZE as above; then it is still valid.
  */
 int pier_conn_reject(struct pier_conn *conn, const void *data, size_t len);
 
@@ -101,8 +102,8 @@ struct pier_connect_config {
 	size_t size;		/* sizeof(struct pier_connect_config), always */
 	const char *peer;	/* HOST, HOST:PORT, ADDRESS, [IPV6]:PORT */
 	uint32_t type;		/* enum pier_addr_type, of peer */
-	uint32_t port;		/* where peer says none */
-	const char *source;	/* our address; NULL: chosen by the route */
+	uint32_t port;		/* if peer contains none */
+	const char *source;	/* local address; NULL: chosen by route */
 	const void *data;	/* private data, copied */
 	size_t data_len;	/* 0..PIER_PRIVATE_DATA_MAX; raw: 56 */
 	uint32_t timeout_ms;	/* 0: the context's connect_timeout_ms */
@@ -112,9 +113,9 @@ struct pier_connect_config {
 };
 
 /*
- * Connect to a listener.  A name is looked up, its addresses are tried in
- * turn.  @cfg is not needed after the call.  The callbacks or
- * pier_conn_wait() tell how it went.
+ * Connect to a listener.  A name is looked up, and its addresses are tried in
+ * turn.  @cfg is not needed after the call.  The callbacks or pier_conn_wait()
+ * report the result.
  * Errors: -ESHUTDOWN, not running; -ENOSPC, max_conns are in use; -EINVAL;
  * -EMSGSIZE; -EADDRNOTAVAIL; -EHOSTUNREACH; -EOPNOTSUPP; -ENOMEM.
  */
@@ -123,25 +124,26 @@ int pier_rdma_connect_to(struct pier_rdma *rdma,
 			 struct pier_conn **ret);
 
 /*
- * The peer's private data: of a request what its message holds, at least 16
- * bytes of what there is; all of it once connected.  A peer that does not use
- * pier has the message's whole field, filled up with zeros.  *ret belongs to
- * @conn and lives until the next call.  Errors: -ENOTCONN, nothing was heard.
+ * The peer's private data: of a request the part in its message, at least the
+ * first 16 bytes; all of it once connected.  From a peer that does not use pier
+ * it is the message's whole field, padded with zeros.  *ret belongs to @conn
+ * and lives until the next call.
+ * Errors: -ENOTCONN, no message has arrived.
  */
 int pier_conn_private_data(struct pier_conn *conn, const void **ret,
 			   size_t *ret_len);
 
 /*
- * Why the peer refused: IBTA's number of the reason, 8 no listener, 28 the
- * program or pier in its name; 0: it did not.
+ * The IBTA reason code of the peer's rejection, 8 no listener, 28 rejected by
+ * the program or by pier on its behalf; 0: the peer did not reject.
  */
 unsigned int pier_conn_reject_reason(const struct pier_conn *conn);
 
-/* Both ends as "ADDRESS" or "ADDRESS port N"; "" not known.  @conn's own. */
+/* Both ends, "ADDRESS" or "ADDRESS port N"; "": not known.  @conn's own. */
 const char *pier_conn_local_address(const struct pier_conn *conn);
 const char *pier_conn_peer_address(const struct pier_conn *conn);
 
-/* Does the peer use pier?  Of a request and from there on; else 0. */
+/* Whether the peer uses pier.  Known from the request on; else 0. */
 int pier_conn_peer_is_pier(const struct pier_conn *conn);
 
 #ifdef __cplusplus

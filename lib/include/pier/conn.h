@@ -10,30 +10,30 @@ extern "C" {
 #endif
 
 /*
- * A connection of an RDMA context to one peer.  Connected is told only when a
- * hello has passed both ways, so whoever is told may send.
+ * A connection of an RDMA context to one peer.  It becomes connected when a
+ * hello has passed in both directions, so both sides may send from then on.
  *
  *	reset -> init -> connected -> reset (disconnected) or error
  *
- * A failed connection fails its own tasks and nobody else's.
- * Calls belong to the engine's thread.
+ * When a connection fails, only its own tasks fail.  Calls belong to the
+ * engine's thread.
  */
 struct pier_conn;
 struct pier_rdma;
 
 enum pier_conn_state {
-	PIER_CONN_RESET,	/* none yet, or ended in good order */
+	PIER_CONN_RESET,	/* none yet, or ended without a failure */
 	PIER_CONN_INIT,		/* exported or connecting */
 	PIER_CONN_CONNECTED,
-	PIER_CONN_ERROR,	/* failed; pier_conn_error() says why */
+	PIER_CONN_ERROR,	/* failed; see pier_conn_error() */
 };
 
-/* The state is already @next; never called from inside what caused it. */
+/* The state is already @next; never called inside the call that caused it. */
 typedef void pier_conn_state_fn(struct pier_conn *conn,
 				enum pier_conn_state prev,
 				enum pier_conn_state next, void *user_data);
 
-/* Where both ends are. */
+/* The addresses of both ends. */
 struct pier_conn_path {
 	uint8_t local_gid[16];
 	uint8_t peer_gid[16];
@@ -43,7 +43,7 @@ struct pier_conn_path {
 	uint32_t gid_index;	/* of local_gid */
 };
 
-/* What carries a connection; all are reliable ones (RC). */
+/* The transport of a connection; all are reliable (RC). */
 enum pier_transport {
 	PIER_TRANSPORT_NONE,	/* not known yet */
 	PIER_TRANSPORT_IB,
@@ -54,10 +54,10 @@ enum pier_transport {
 enum pier_conn_state pier_conn_state(const struct pier_conn *conn);
 const char *pier_conn_state_name(enum pier_conn_state state);
 
-/* Why it is in error, a negative error; 0: it is not. */
+/* The negative error of a connection in the error state; otherwise 0. */
 int pier_conn_error(const struct pier_conn *conn);
 
-/* The sentence to pier_conn_error(), "" without one; belongs to @conn. */
+/* The message of pier_conn_error(), "" without one; belongs to @conn. */
 const char *pier_conn_error_text(const struct pier_conn *conn);
 
 void pier_conn_set_state_changed(struct pier_conn *conn,
@@ -67,43 +67,44 @@ void *pier_conn_user_data(const struct pier_conn *conn);
 
 struct pier_rdma *pier_conn_rdma(const struct pier_conn *conn);
 
-/* Errors: -ENOTCONN, nothing is known of the peer yet. */
+/* Errors: -ENOTCONN, the peer is not known yet. */
 int pier_conn_path(const struct pier_conn *conn, struct pier_conn_path *ret);
 
-/* Known when the path is. */
+/* Known as soon as the path is. */
 enum pier_transport pier_conn_transport(const struct pier_conn *conn);
 
 /* "RoCE v2" and the like. */
 const char *pier_transport_name(enum pier_transport transport);
 
 /*
- * Drive the engine until @conn is connected; the peer may have left again in
- * good order by then, which its state tells.
- * Errors: -ETIMEDOUT; why it failed; -EBUSY, called from inside a callback.
+ * Drive the engine until @conn is connected; the peer may have disconnected
+ * again by then: check the state.
+ * Errors: -ETIMEDOUT; the error of the connection; -EBUSY, called from inside a
+ * callback.
  */
 int pier_conn_wait(struct pier_conn *conn, int timeout_ms);
 
 /*
- * Say goodbye and close: tasks in flight are given the drain time, then
- * cancelled; the state callback tells the end.  Harmless when repeated or
- * when the peer was first.  NULL is fine.  Returns 0.
+ * Send goodbye and close: tasks in flight have the drain time to complete and
+ * are then cancelled; the state callback reports the end.  It may be repeated,
+ * or called after the peer disconnected.  NULL is allowed.  Returns 0.
  */
 int pier_conn_disconnect(struct pier_conn *conn);
 
 /*
- * End it at once, from whatever state: tasks in flight are cancelled, the
- * state callback tells the end.  A peer by CM is told; one by descriptors
- * finds out, by its next task or keepalive.  Harmless when repeated, before
- * or after a disconnect, or when the peer was first.  NULL is fine.
- * Returns 0.
+ * End the connection at once, in any state: tasks in flight are cancelled, the
+ * state callback reports the end.  By CM the peer gets a message; by
+ * descriptors it detects the end by its next task or keepalive.  It may be
+ * repeated, before or after a disconnect, or called after the peer
+ * disconnected.  NULL is allowed.  Returns 0.
  */
 int pier_conn_abort(struct pier_conn *conn);
 
 /*
- * End @conn and give its memory back: with a goodbye, or aborted if tasks are
- * in flight, which the next rounds of the engine cancel.  By descriptors these
- * get a tenth of a second, with the goodbye behind them.
- * What is not destroyed ends with its context.  NULL is fine.
+ * End @conn and free its memory: with a goodbye, or aborted if tasks are in
+ * flight, which the next rounds of the engine cancel.  By descriptors these
+ * tasks have a tenth of a second first, and then the goodbye is sent.  A
+ * connection that is not destroyed ends with its context.  NULL is allowed.
  */
 void pier_conn_destroy(struct pier_conn *conn);
 

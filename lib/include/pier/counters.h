@@ -10,12 +10,12 @@ extern "C" {
 #endif
 
 /*
- * Counters, as names and values.  Soft devices count themselves, by device
- * and by connection, from the process's start; adapters count for all of the
- * host, by port, under the names of their drivers.
+ * Counters, as names and values.  Soft devices count by device and by
+ * connection, from the start of the process; adapters count for the whole host,
+ * by port, under the names of their drivers.
  *
- * What soft devices count is kept where other processes of the same user can
- * read it: struct pier_counterlist is a snapshot of that.
+ * Other processes of the same user can read the counters of soft devices:
+ * struct pier_counterlist is a snapshot of them.
  */
 struct pier_dev;
 struct pier_conn;
@@ -28,11 +28,11 @@ struct pier_counter {
 
 struct pier_counters {
 	size_t size;		/* sizeof(struct pier_counters), always */
-	uint32_t count;		/* of those below */
+	uint32_t count;		/* entries in use */
 	struct pier_counter counter[96];
 };
 
-/* What is counted: a device of a process, or one of its connections. */
+/* The object of a set of counters: a device of a process, or a connection. */
 struct pier_counted {
 	int pid;
 	char program[16];
@@ -46,15 +46,16 @@ struct pier_counted {
 };
 
 /*
- * What @dev has counted; ret->size is to be set.  A soft device: all that
- * this process did on it.  Any thread.
- * Errors: -EINVAL, the size; -EOPNOTSUPP, it does not tell.
+ * The counters of @dev; set ret->size first.  Of a soft device: those of this
+ * process.  Any thread.
+ * Errors: -EINVAL, the size; -EOPNOTSUPP, it has no counters.
  */
 int pier_dev_counters(struct pier_dev *dev, struct pier_counters *ret);
 
 /*
- * What @conn has counted, and how large its window is.  The engine's thread.
- * Errors: -EINVAL; -ENOTCONN, it is closed; -EOPNOTSUPP, adapters do not tell.
+ * The counters of @conn, and the size of its window.  The engine's thread.
+ * Errors: -EINVAL; -ENOTCONN, it is closed; -EOPNOTSUPP, adapters do not count
+ * by connection.
  */
 int pier_conn_counters(const struct pier_conn *conn,
 		       struct pier_counters *ret);
@@ -64,22 +65,23 @@ int pier_counters_find(const struct pier_counters *counters, const char *name,
 		       uint64_t *ret);
 
 /*
- * What process @pid counts, 0: every process whose counters this user may
- * read.  Any thread.  The caller ends it with pier_counterlist_destroy().
- * Errors: -ENOENT, @pid has no soft device, or is another user's; -ENOMEM.
+ * The counters of process @pid, 0: of every process whose counters this user
+ * can read.  Any thread.  The caller destroys it by pier_counterlist_destroy().
+ * Errors: -ENOENT, @pid has no soft device, or belongs to another user;
+ * -ENOMEM.
  */
 int pier_counterlist_create(int pid, struct pier_counterlist **ret);
 void pier_counterlist_destroy(struct pier_counterlist *list);
 
 /*
- * How many things are counted: of each process its devices, each of them
- * before its connections.  Number @i belongs to @list; NULL: there is none.
+ * The number of entries: for each process its devices, each followed by its
+ * connections.  Entry @i belongs to @list; NULL: there is none.
  */
 size_t pier_counterlist_count(const struct pier_counterlist *list);
 const struct pier_counted *
 pier_counterlist_get(const struct pier_counterlist *list, size_t i);
 
-/* The counters of number @i.  Errors: -EINVAL; -ERANGE. */
+/* The counters of entry @i.  Errors: -EINVAL; -ERANGE. */
 int pier_counterlist_counters(const struct pier_counterlist *list, size_t i,
 			      struct pier_counters *ret);
 

@@ -9,8 +9,8 @@ extern "C" {
 #endif
 
 /*
- * A context: what can be started on a progress engine and runs tasks.
- * Objects that are contexts say so by a call like pier_rdma_ctx().
+ * A context: an object that is started on a progress engine and runs tasks.  A
+ * call like pier_rdma_ctx() returns the context of an object.
  *
  *	idle -> starting -> running -> stopping -> idle
  *
@@ -31,15 +31,15 @@ typedef void pier_ctx_state_fn(struct pier_ctx *ctx, enum pier_ctx_state prev,
 			       enum pier_ctx_state next, void *user_data);
 
 /*
- * Start the idle @ctx on @pe, which must outlive it.  0: running;
- * -EINPROGRESS: starting, the state callback tells the rest.
- * Errors: -EBUSY, not idle; what the object says.
+ * Start the idle @ctx on @pe, which must outlive it. 0: running; -EINPROGRESS:
+ * starting, the state callback reports the result.
+ * Errors: -EBUSY, not idle; those of the object.
  */
 int pier_ctx_start(struct pier_ctx *ctx, struct pier_pe *pe);
 
 /*
  * Refuse new tasks, cancel those in flight, then go idle, which the state
- * callback tells.  -EINPROGRESS, also when repeated; 0: was idle.
+ * callback reports. -EINPROGRESS, also when repeated; 0: it was idle.
  */
 int pier_ctx_stop(struct pier_ctx *ctx);
 
@@ -52,7 +52,7 @@ int pier_ctx_stop_wait(struct pier_ctx *ctx, int timeout_ms);
 enum pier_ctx_state pier_ctx_state(const struct pier_ctx *ctx);
 const char *pier_ctx_state_name(enum pier_ctx_state state);
 
-/* Set any time; NULL: no callback. */
+/* May be set at any time; NULL: no callback. */
 void pier_ctx_set_state_changed(struct pier_ctx *ctx, pier_ctx_state_fn *fn);
 void pier_ctx_set_user_data(struct pier_ctx *ctx, void *user_data);
 void *pier_ctx_user_data(const struct pier_ctx *ctx);
@@ -60,7 +60,7 @@ void *pier_ctx_user_data(const struct pier_ctx *ctx);
 /* The engine it was started on; NULL while idle. */
 struct pier_pe *pier_ctx_pe(const struct pier_ctx *ctx);
 
-/* Tasks submitted and not yet finished. */
+/* Tasks submitted and not yet completed. */
 size_t pier_ctx_inflight(const struct pier_ctx *ctx);
 
 #ifdef __cplusplus

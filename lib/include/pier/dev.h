@@ -12,12 +12,12 @@ extern "C" {
 #endif
 
 /*
- * Devices.  A device is an RDMA device and one of its ports.  What it is and
- * can do is read from a snapshot (struct pier_devinfo), without opening it;
- * memory, contexts and engines use it open (struct pier_dev).
+ * A device is an RDMA device and one of its ports.  A snapshot (struct
+ * pier_devinfo) describes it without opening it; memory, contexts and engines
+ * use an open device (struct pier_dev).
  *
- * Any thread may list; an open device may be shared by threads, and must
- * outlive what was made on it.
+ * Any thread may list devices; threads may share an open device, which must
+ * outlive the objects on it.
  */
 struct pier_devlist;
 struct pier_devinfo;
@@ -36,11 +36,11 @@ enum pier_gid_type {
 
 struct pier_gid {
 	uint8_t raw[16];	/* IPv4 is ::ffff:a.b.c.d */
-	uint32_t index;		/* in the port's table: what -g takes */
+	uint32_t index;		/* in the port's table: the argument of -g */
 	enum pier_gid_type type;
 };
 
-/* Descriptors that can be made and read. */
+/* The kinds of descriptors. */
 enum pier_export {
 	PIER_EXPORT_MMAP,	/* memory, for RDMA */
 	PIER_EXPORT_CONN,	/* one end of a connection */
@@ -56,33 +56,35 @@ enum pier_limit {
 	PIER_LIMIT_SEND_QUEUE,	/* requests in flight on one connection, two */
 				/* of which are pier's */
 	PIER_LIMIT_RECV_QUEUE,	/* receives posted */
-	PIER_LIMIT_RD_ATOMIC,	/* reads and atomics in flight, a connection */
+	PIER_LIMIT_RD_ATOMIC,	/* reads and atomics in flight, per */
+				/* connection */
 	PIER_LIMIT_GIDS,	/* entries of the GID table in use */
 };
 
 /*
- * Take a snapshot of every device and port; none is not an error.
- * The caller ends it with pier_devlist_destroy().  Errors: -ENOMEM; -EMFILE
- * and others of socket(2), of which the interfaces are asked.
+ * Take a snapshot of every device and port; an empty one is not an error.  The
+ * caller destroys it by pier_devlist_destroy().
+ * Errors: -ENOMEM; -EMFILE and others of socket(2), which is used to list the
+ * interfaces.
  */
 int pier_devlist_create(struct pier_devlist **ret);
 void pier_devlist_destroy(struct pier_devlist *list);
 
-/* How many there are, and number @i, which belongs to @list; else NULL. */
+/* The number of devices; device @i, which belongs to @list, or NULL. */
 size_t pier_devlist_count(const struct pier_devlist *list);
 const struct pier_devinfo *pier_devlist_get(const struct pier_devlist *list,
 					    size_t i);
 
 /*
- * Why a device that the machine has is not in @list, and what helps: no
- * permission, no library ...  "": nothing of the kind.  Belongs to @list.
+ * The reason why a device of the machine is not in @list, and the remedy: no
+ * permission, no library ... "": there is none.  Belongs to @list.
  */
 const char *pier_devlist_hint(const struct pier_devlist *list);
 
 /*
- * The device that @name means: a device ("rxe0", "mlx5_0:2" for port 2), a
- * netdev or a PCI address; NULL or "": what PIER_DEVICE names, else the
- * default.  Belongs to @list.  Errors: -ENODEV.
+ * Find a device by @name: a device ("rxe0", "mlx5_0:2" for port 2), a netdev or
+ * a PCI address; NULL or "": the one in PIER_DEVICE, else the default.  Belongs
+ * to @list.  Errors: -ENODEV.
  */
 int pier_devlist_find(const struct pier_devlist *list, const char *name,
 		      const struct pier_devinfo **ret);
@@ -104,11 +106,11 @@ unsigned int pier_devinfo_lid(const struct pier_devinfo *info);
 /* The port's largest usable path MTU, in bytes: 256 to 4096. */
 unsigned int pier_devinfo_mtu(const struct pier_devinfo *info);
 
-/* GID number @i, not necessarily of index @i.  Errors: -ERANGE. */
+/* Entry @i of the GIDs, whose index may differ from @i.  Errors: -ERANGE. */
 int pier_devinfo_gid(const struct pier_devinfo *info, size_t i,
 		     struct pier_gid *ret);
 
-/* What it can do: 0, or -EOPNOTSUPP, or -EINVAL for an unknown @type. */
+/* Whether the device supports it: 0 or -EOPNOTSUPP; -EINVAL, unknown @type. */
 int pier_devinfo_can_task(const struct pier_devinfo *info,
 			  enum pier_task_type type);
 int pier_devinfo_can_export(const struct pier_devinfo *info,
@@ -116,21 +118,21 @@ int pier_devinfo_can_export(const struct pier_devinfo *info,
 int pier_devinfo_can_import(const struct pier_devinfo *info,
 			    enum pier_export kind);
 
-/* How much it can do.  Errors: -EINVAL, unknown @limit. */
+/* The value of @limit.  Errors: -EINVAL, unknown @limit. */
 int pier_devinfo_limit(const struct pier_devinfo *info, enum pier_limit limit,
 		       uint64_t *ret);
 
 /*
- * Open what pier_devlist_find() finds for @name.
- * The caller ends it with pier_dev_close().
- * Errors: -ENODEV; -ENETDOWN, its port is down; -ENOMEM; the system's own.
+ * Open the device that pier_devlist_find() finds for @name.  The caller closes
+ * it by pier_dev_close().
+ * Errors: -ENODEV; -ENETDOWN, its port is down; -ENOMEM; those of the system.
  */
 int pier_dev_open(const char *name, struct pier_dev **ret);
 
-/* Close @dev, on which nothing may be left; NULL is fine. */
+/* Close @dev; all objects on it must have been destroyed.  NULL is allowed. */
 void pier_dev_close(struct pier_dev *dev);
 
-/* What was opened, as it was then; belongs to @dev. */
+/* The description of @dev when it was opened; belongs to @dev. */
 const struct pier_devinfo *pier_dev_info(const struct pier_dev *dev);
 
 #ifdef __cplusplus

@@ -7,32 +7,32 @@ extern "C" {
 #endif
 
 /*
- * Errors.  Every call returns 0, a count, or a negative errno value; what
- * errno lacks is listed here and is negative in the same way: -PIER_ERNR.
+ * Every call returns 0, a count, or a negative errno value.  Errors that errno
+ * does not have are listed here and are negative in the same way: -PIER_ERNR.
  */
 
-/* What an error costs the caller; pier(7) files every error under one. */
+/* The object that an error affects; pier(7) lists every error under one. */
 enum pier_scope {
-	PIER_SCOPE_RETRY,	/* nothing happened: try again */
-	PIER_SCOPE_TASK,	/* this call or task failed, all else goes on */
-	PIER_SCOPE_CONN,	/* this connection is gone */
-	PIER_SCOPE_CTX,		/* this context or device is gone */
+	PIER_SCOPE_RETRY,	/* nothing was done: try again */
+	PIER_SCOPE_TASK,	/* only this call or task failed */
+	PIER_SCOPE_CONN,	/* this connection has ended */
+	PIER_SCOPE_CTX,		/* this context or device is unusable */
 };
 
-/* X(name, number, scope, text): names, numbers and texts, once. */
+/* X(name, number, scope, text): the one list of them. */
 #define PIER_ERRORS(X) \
 	X(PIER_EHELP, 5001, TASK, "help or version was printed") \
-	X(PIER_EUSAGE, 5002, TASK, "bad command line") \
+	X(PIER_EUSAGE, 5002, TASK, "invalid command line") \
 	X(PIER_EDESC, 5003, TASK, "not a descriptor, or a damaged one") \
 	X(PIER_EVERSION, 5004, TASK, "descriptor of another version") \
 	X(PIER_EKIND, 5005, TASK, "descriptor of another kind") \
-	X(PIER_ENOHELLO, 5006, CONN, "the peer never said hello") \
+	X(PIER_ENOHELLO, 5006, CONN, "no hello arrived from the peer") \
 	X(PIER_ERETRY, 5007, CONN, "the peer does not answer") \
 	X(PIER_ERNR, 5008, CONN, "the peer has no receive posted") \
 	X(PIER_EREMACCESS, 5009, CONN, \
 	  "the peer refused access to its memory") \
-	X(PIER_EREMINVAL, 5010, CONN, "the peer calls the request invalid") \
-	X(PIER_EREMOP, 5011, CONN, "the peer failed to carry out the request") \
+	X(PIER_EREMINVAL, 5010, CONN, "the peer reports an invalid request") \
+	X(PIER_EREMOP, 5011, CONN, "the peer failed to execute the request") \
 	X(PIER_EDEVICE, 5012, CTX, "the device reports a failure")
 
 enum pier_error {
@@ -47,14 +47,14 @@ const char *pier_strerror(int err);
 /* The name of @err, as "EINVAL" or "PIER_ERNR"; static storage.  Any thread. */
 const char *pier_error_name(int err);
 
-/* What @err, of either sign, costs the caller.  Any thread. */
+/* The scope of @err, of either sign.  Any thread. */
 enum pier_scope pier_error_scope(int err);
 
 /*
- * The sentence about the last failure in the calling thread: what failed, with
- * which value, and what to do.  "" if nothing failed yet.  It belongs to pier
- * and lives until the next failure in this thread.  "Not yet" and "no", where
- * they are answers, leave it alone: pier_error(3).  Any thread.
+ * The error message of the last failure in the calling thread: what failed,
+ * with which value, and the remedy.  "" if nothing failed yet.  It belongs to
+ * pier and lives until the next failure in this thread.  Results such as
+ * -EAGAIN that are not failures do not change it: pier_error(3).  Any thread.
  */
 const char *pier_last_error(void);
 

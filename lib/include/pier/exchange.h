@@ -9,9 +9,9 @@ extern "C" {
 #endif
 
 /*
- * Swap files, descriptors mostly, with a peer over TCP or any pair of pipes.
- * In libpier-uv.  Nothing is authenticated or encrypted: on a network that is
- * not yours let it run through ssh, with PIER_EXCHANGE_STDIO.
+ * Exchange files, mostly descriptors, with a peer over TCP or any pair of
+ * pipes.  In libpier-uv.  There is neither authentication nor encryption: on a
+ * shared network use it through ssh, with PIER_EXCHANGE_STDIO.
  */
 #define PIER_EXCHANGE_FILES_MAX 64		/* in each direction */
 #define PIER_EXCHANGE_FILE_MAX (16 * 1024 * 1024)	/* bytes of one */
@@ -29,20 +29,20 @@ struct pier_exchange_config {
 	const char *address;
 	const char *const *send;	/* paths; the peer gets base names */
 	size_t send_count;
-	const char *receive;	/* directory, made if need be; NULL: refuse */
-				/* files */
-	int timeout_ms;		/* to meet, and between two signs of life */
-	/* the listener's port is known, it may be 0 in address; or NULL */
+	const char *receive;	/* directory, created if missing; NULL: */
+				/* files are refused */
+	int timeout_ms;		/* to connect, and for progress */
+	/* called with the port when the listener is ready; or NULL */
 	void (*listening)(unsigned int port, void *arg);
 	void *arg;
 };
 
 /*
- * Exchange and return when both sides have everything, in its place and
- * whole.  Returns how many files were received.  One thread; it sleeps.
- * Errors: -EINVAL; -ETIMEDOUT; -ECONNREFUSED, until the time was up;
- * -EHOSTUNREACH, no such host; -ECONNRESET, the peer is gone; -EPROTO, it
- * does not keep to the protocol; -EREMOTEIO, what it says failed there; those
+ * Exchange, and return when both sides have all files, complete and in place.
+ * Returns the number of received files.  One thread; the call sleeps.
+ * Errors: -EINVAL; -ETIMEDOUT; -ECONNREFUSED, until the time limit;
+ * -EHOSTUNREACH, no such host; -ECONNRESET, the peer closed the connection;
+ * -EPROTO, it violates the protocol; -EREMOTEIO, it reported a failure; those
  * of reading and writing files.
  */
 int pier_exchange(const struct pier_exchange_config *cfg);

@@ -9,9 +9,9 @@ extern "C" {
 #endif
 
 /*
- * Logging.  Silent unless asked: by a callback or a file, or by PIER_LOG in
- * the environment (a level's name or number), which sends to stderr.
- * Every call may be made from any thread.
+ * Logging.  Off by default; enabled by a callback, by a file, or by PIER_LOG in
+ * the environment (a level's name or number), which sends messages to stderr.
+ * Any thread may make every call.
  */
 enum pier_log_level {
 	PIER_LOG_DISABLE = 10,
@@ -24,25 +24,25 @@ enum pier_log_level {
 };
 
 /*
- * One finished message; @area is the part of pier it comes from.  Called in
- * whatever thread logs, one call at a time; must not call pier.
+ * One complete message; @area is the part of pier that logs it.  Called in the
+ * thread that logs, one call at a time; must not call pier.
  */
 typedef void pier_log_fn(enum pier_log_level level, const char *area,
 			 const char *message, void *arg);
 
-/* Log what is at most @level.  Errors: -EINVAL, not a level. */
+/* Log messages up to @level.  Errors: -EINVAL, not a level. */
 int pier_log_set_level(enum pier_log_level level);
 
-/* The level in force. */
+/* The current level. */
 enum pier_log_level pier_log_level(void);
 
 /* The level that @text names ("debug", "60").  Errors: -EINVAL. */
 int pier_log_parse_level(const char *text, enum pier_log_level *ret);
 
-/* Send messages to @fn with @arg; NULL: to nobody.  Replaces a file. */
+/* Send messages to @fn with @arg; NULL: discard them.  Replaces a file. */
 void pier_log_set_callback(pier_log_fn *fn, void *arg);
 
-/* Send messages to @file, which the caller keeps open; NULL: to nobody. */
+/* Send messages to @file, which the caller keeps open; NULL: discard them. */
 void pier_log_set_file(FILE *file);
 
 #ifdef __cplusplus

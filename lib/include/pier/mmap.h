@@ -11,17 +11,17 @@ extern "C" {
 
 /*
  * Memory: one range, registered on one or more devices (a local mmap), or one
- * that a peer has exported (a remote mmap).  Configure, add devices, start;
- * then make buffers in it and export it.
+ * that a peer has exported (a remote mmap).  Configure it, add devices, start
+ * it; then take buffers of it and export it.
  *
  * One thread at a time; once started it may be used by contexts of several
- * threads.  Calls return 0 or a negative errno value and leave *ret alone on
+ * threads.  Calls return 0 or a negative errno value and do not write *ret on
  * failure.
  */
 struct pier_dev;
 struct pier_mmap;
 
-/* What may be done to the memory; no bit means PIER_LOCAL_WRITE. */
+/* Access to the memory; no bit means PIER_LOCAL_WRITE. */
 enum pier_access {
 	PIER_LOCAL_READ = 1,
 	PIER_LOCAL_WRITE = 2,	/* and read */
@@ -36,12 +36,14 @@ struct pier_mmap_config {
 				/* page-aligned and zeroed */
 	size_t len;		/* bytes; at least 1 */
 	uint32_t access;	/* enum pier_access, or-ed */
-	/* called by destroy or by the last one using the range; or NULL */
+	/* called when the range is no longer in use; or NULL */
 	void (*release)(void *addr, size_t len, void *arg);
 	void *release_arg;
 };
 
-/* An empty one, not started; the caller's to destroy.  Errors: -ENOMEM. */
+/*
+ * Create an empty mmap, not started; the caller destroys it.  Errors: -ENOMEM.
+ */
 int pier_mmap_create(struct pier_mmap **ret);
 
 /* Errors: -EBUSY, started; -EINVAL, no length, or unknown access bits. */
@@ -54,43 +56,47 @@ void pier_mmap_get_config(const struct pier_mmap *mmap,
 int pier_mmap_add_dev(struct pier_mmap *mmap, struct pier_dev *dev);
 
 /*
- * Register the range.  Errors: -EINVAL, no range or device; -EFAULT, it is not
- * mapped, or not to be written; -ENOMEM; ...
+ * Register the range.
+ * Errors: -EINVAL, no range or device; -EFAULT, it is not mapped, or is
+ * read-only; -ENOMEM; ...
  */
 int pier_mmap_start(struct pier_mmap *mmap);
 
 /*
- * Take the registration back: peers lose access before this returns, exported
- * descriptors are void.  Errors: -EBUSY, buffers of it are still held.
+ * Revoke the registration: peers lose access before this returns, exported
+ * descriptors become invalid.  Errors: -EBUSY, buffers of it still exist.
  */
 int pier_mmap_stop(struct pier_mmap *mmap);
 
-/* Ends it, stopped or not; NULL is fine.  Buffers of it keep it alive. */
+/*
+ * Destroy it, stopped or not.  Buffers of it keep it alive.  NULL is allowed.
+ */
 void pier_mmap_destroy(struct pier_mmap *mmap);
 
 /*
  * Create, configure, add @dev and start in one step; @addr stays the caller's.
- * Errors: those of the four; nothing is left then.
+ * Errors: those of the four; then nothing was created.
  */
 int pier_mmap_map(struct pier_dev *dev, void *addr, size_t len,
 		  uint32_t access, struct pier_mmap **ret);
 
 /*
- * Describe the started @mmap for peers, all its devices included.  *ret stays
- * @mmap's and lives until it is stopped; whoever reads it may use the memory.
- * Errors: -EACCES, no remote access was asked for; -EINVAL, not started.
+ * Describe the started @mmap, with all its devices, for peers.  *ret belongs to
+ * @mmap and lives until it is stopped; every peer that reads it may use the
+ * memory.
+ * Errors: -EACCES, no remote access was requested; -EINVAL, not started.
  */
 int pier_mmap_export(struct pier_mmap *mmap, const void **ret,
 		     size_t *ret_len);
 
 /*
- * Make the remote mmap that @desc describes; it is started.  @desc is copied.
+ * Create the remote mmap that @desc describes; it is started.  @desc is copied.
  * Errors: -PIER_EDESC, -PIER_EVERSION, -PIER_EKIND; -ENOMEM.
  */
 int pier_mmap_create_from_export(const void *desc, size_t len,
 				 struct pier_mmap **ret);
 
-/* The range, in the address space of whoever owns the memory. */
+/* The range, in the address space of the owner of the memory. */
 void *pier_mmap_addr(const struct pier_mmap *mmap);
 size_t pier_mmap_len(const struct pier_mmap *mmap);
 

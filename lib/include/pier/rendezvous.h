@@ -12,16 +12,16 @@ extern "C" {
 #endif
 
 /*
- * Meet the peer that the command line names, in straight-line programs: by CM,
- * or each side writes its descriptor file and waits for the other's.  Files are
- * written whole with mode 0600, and removed by whoever reads them; one that is
- * older than its writer's timeout is refused, and the wait goes on.
- * Calls belong to the engine's thread.
+ * Connect to the peer that the command line names, in straight-line programs:
+ * by CM, or each side writes its descriptor file and waits for the other's.
+ * Files are written atomically with mode 0600, and removed by their reader; a
+ * file that is older than its writer's timeout is refused, and the wait
+ * continues.  Calls belong to the engine's thread.
  */
 
 /*
- * Connect the running @rdma as @args say; give the peer @mmap unless NULL;
- * take the peer's unless @ret_remote is NULL.  Returns when data can flow.
+ * Connect the running @rdma according to @args; export @mmap unless NULL; get
+ * the peer's unless @ret_remote is NULL.  Returns when data can flow.
  * Errors: -ETIMEDOUT, with what was missing; those of pier_rdma_connect().
  */
 int pier_rendezvous(struct pier_rdma *rdma, const struct pier_args *args,
@@ -32,24 +32,24 @@ int pier_rendezvous(struct pier_rdma *rdma, const struct pier_args *args,
  * Make @count connections into the array @ret, one after the other, as
  * pier_rendezvous() makes one without memory: with files whose names end in
  * -0000, -0001 and so on, or as a server by CM; a client makes one only.
- * Errors: -EINVAL, not 1 to 10000, or a client; as pier_rendezvous(), and
- * then none is left.
+ * Errors: -EINVAL, not 1 to 10000, or a client; as pier_rendezvous(), and then
+ * no connection is left.
  */
 int pier_rendezvous_many(struct pier_rdma *rdma, const struct pier_args *args,
 			 unsigned int count, struct pier_conn **ret);
 
 /*
- * Serve until the peer disconnects; Enter ends it too, read only while this
- * process is the terminal's foreground process group.
- * A peer that dies is found by the keepalive.
- * Errors: why the connection failed.
+ * Drive the engine until the peer disconnects; Enter ends it too, and is read
+ * only while this process is the terminal's foreground process group.
+ * Keepalive detects a peer that dies.
+ * Errors: that of the connection.
  */
 int pier_rendezvous_serve(struct pier_conn *conn);
 
 /*
  * The same for the @count connections at @conns, of one context, until all of
- * their peers have disconnected.  One that fails does not end it for others.
- * Errors: why a connection failed, the first of them in @conns.
+ * their peers have disconnected.  A connection that fails does not end it.
+ * Errors: that of the first connection in @conns that failed.
  */
 int pier_rendezvous_serve_many(struct pier_conn **conns, unsigned int count);
 

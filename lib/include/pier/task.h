@@ -10,9 +10,9 @@ extern "C" {
 
 /*
  * A task: one operation on a context.  Taken from a context's pool by a call
- * like pier_rdma_task_read(), submitted again and again, freed.  From submit
- * until its callback the task and its buffers belong to pier; at other times
- * the task holds no buffer: whoever submits it again keeps a reference.
+ * like pier_rdma_task_read(), submitted any number of times, freed.  From
+ * submit until its callback the task and its buffers belong to pier; at other
+ * times the task holds no reference to a buffer: to submit it again, keep one.
  * Calls belong to the engine's thread.
  */
 struct pier_conn;
@@ -44,7 +44,7 @@ struct pier_task_error {
 	int status;		/* as pier_task_status() */
 	int verbs_status;	/* enum ibv_wc_status; -1: no completion */
 	uint32_t vendor_error;	/* as the device gave it */
-	uint8_t peer_gid[16];	/* zero where there is no peer */
+	uint8_t peer_gid[16];	/* zero without a peer */
 	uint32_t peer_qpn;
 };
 
@@ -52,18 +52,18 @@ struct pier_task_error {
 void pier_task_set_done(struct pier_task *task, pier_task_fn *fn, void *arg);
 
 /*
- * Hand @task over.  On an error it stays the caller's and nothing happened.
+ * Submit @task.  On an error it belongs to the caller and nothing was done.
  * Errors: -EBUSY, already submitted; -ESHUTDOWN, the context is not running;
  * -ENOTCONN; -EAGAIN, the queue is full: progress first; -EMSGSIZE, more than
- * the device's limit or to write than there is room; -EACCES, the peer did not
- * grant it; -EINVAL, among others for a buffer that was given back.
+ * the device's limit or the tail space of a write; -EACCES, the peer does not
+ * permit it; -EINVAL, among others for a buffer that was put.
  */
 int pier_task_submit(struct pier_task *task, unsigned int flags);
 
 /*
- * Give @task back to its pool; its buffers stay the caller's.  Before the
+ * Return @task to its pool; its buffers stay the caller's.  Call it before the
  * context is destroyed: a task that is not freed keeps the pool and its
- * connection.  NULL is fine.
+ * connection.  NULL is allowed.
  */
 void pier_task_free(struct pier_task *task);
 
@@ -81,7 +81,7 @@ void *pier_task_arg(const struct pier_task *task);
 /* The connection it runs on or was received from; NULL: none. */
 struct pier_conn *pier_task_conn(const struct pier_task *task);
 
-/* What is known of the failure; all zero after success. */
+/* Details of the failure; all zero after success. */
 void pier_task_error(const struct pier_task *task,
 		     struct pier_task_error *ret);
 

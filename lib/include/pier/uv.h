@@ -9,8 +9,8 @@ extern "C" {
 #endif
 
 /*
- * Drive a progress engine by a libuv loop: while the loop runs, callbacks of
- * the engine run in its thread.  In libpier-uv.
+ * Drive a progress engine by a libuv loop: the callbacks of the engine run in
+ * the loop's thread.  In libpier-uv.
  */
 struct pier_pe;
 struct pier_uv;
@@ -21,7 +21,7 @@ struct pier_uv;
  */
 int pier_uv_create(uv_loop_t *loop, struct pier_pe *pe, struct pier_uv **ret);
 
-/* Detach; freed in a later round of the loop.  NULL is fine. */
+/* Detach; it is freed in a later iteration of the loop.  NULL is allowed. */
 void pier_uv_destroy(struct pier_uv *uv);
 
 #ifdef __cplusplus

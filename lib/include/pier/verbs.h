@@ -11,11 +11,11 @@ extern "C" {
 #endif
 
 /*
- * The bridge to rdma-core, for programs that mix raw verbs with pier's
- * objects.  What it gives out belongs to pier and lives as long as the object
- * it came from.  Only devices of kind "verbs" have protection domains and
- * queue pairs; keys are told of the soft device, too.  Threads: as the calls
- * of the object that is asked; what is given out, as rdma-core says.
+ * The bridge to rdma-core, for programs that use raw verbs beside pier's
+ * objects.  Returned objects belong to pier and live as long as the object that
+ * they come from.  Only devices of kind "verbs" have protection domains and
+ * queue pairs; the soft device has keys, too.  Threads: as the calls of the
+ * object that is passed; for the returned object, as rdma-core says.
  */
 struct pier_buf;
 struct pier_conn;
@@ -23,8 +23,8 @@ struct pier_dev;
 struct pier_mmap;
 
 /*
- * Open the device of @pd, port @port from 1, on that protection domain; keys
- * of either are then good for both.  @pd and its context stay the caller's,
+ * Open the device of @pd, port @port from 1, on that protection domain; keys of
+ * either are then valid for both.  @pd and its context stay the caller's,
  * asynchronous events included, and must outlive *ret.
  * Errors: as pier_dev_open(); -ENODEV, pier does not list the device.
  */
@@ -34,8 +34,8 @@ int pier_dev_open_pd(struct ibv_pd *pd, uint32_t port, struct pier_dev **ret);
 int pier_dev_pd(const struct pier_dev *dev, struct ibv_pd **ret);
 
 /*
- * The keys of the memory under @buf on @dev; of a remote buffer only rkey, for
- * the device of @conn's peer.  Errors: -EINVAL, not registered there.
+ * The keys of the memory of @buf on @dev; of a remote buffer only rkey, for the
+ * device of @conn's peer.  Errors: -EINVAL, not registered there.
  */
 int pier_buf_lkey(const struct pier_buf *buf, const struct pier_dev *dev,
 		  uint32_t *ret);
@@ -45,18 +45,18 @@ int pier_conn_rkey(struct pier_conn *conn, const struct pier_buf *buf,
 		   uint32_t *ret);
 
 /*
- * Make a remote mmap of what a peer that does not use pier has told by its own
- * means: @len bytes at @addr under @rkey, for @access of PIER_REMOTE_*.  It is
- * good on connections to such peers only, of any device; the peer refuses
- * what is wrong.  End it with pier_mmap_destroy().
+ * Create a remote mmap of memory of a peer that does not use pier: @len bytes
+ * at @addr under @rkey, for @access of PIER_REMOTE_*.  It is valid only on
+ * connections to such peers, of any device; the peer refuses requests if the
+ * values are wrong.  Destroy it by pier_mmap_destroy().
  * Errors: -EINVAL, an empty range, one that wraps, other access; -ENOMEM.
  */
 int pier_mmap_create_remote(uint64_t addr, uint64_t len, uint32_t rkey,
 			    uint32_t access, struct pier_mmap **ret);
 
 /*
- * The queue pair under @conn, to be queried, or posted to: sends only, with
- * wr_id 0 and unsignalled, since pier reaps the completions.
+ * The queue pair of @conn, to be queried, or posted to: sends only, with wr_id
+ * 0 and unsignalled, since pier reaps the completions.
  * Errors: -EOPNOTSUPP; -ENOTCONN, it is closed.
  */
 int pier_conn_qp(const struct pier_conn *conn, struct ibv_qp **ret);
