@@ -3,48 +3,34 @@
 #include "fabric/soft/rc/qp.h"
 
 /*
- * Acknowledgements that wait.  In a conversation the peer goes on by the
- * answer: its next message comes soon, and one acknowledgement can be for
- * both.  So the one for a message that the program answers at once waits for
- * that.  How many messages a peer sends without one is tried: more now and
- * then, and fewer when it falls silent.  Whoever waits for each has it at
- * once, but for a trial in thousands.
+ * Acknowledgements that wait.  In a request and response pattern the peer's
+ * next message follows our answer, and one ACK can be for both.  So the ACK
+ * of a message that the program answers at once waits for the next message.
+ *
+ * The requester may also be waiting for this ACK.  Then the wait ends by its
+ * deadline: a miss.  After MISSES of them in a row the limit is what the peer
+ * did send without an ACK.  The maximum is tried again every TRIAL_ACKS; there
+ * the first miss is enough.  docs/decisions.md has the measurements.
  */
-#define DELAY_NS 50000		/* for the next message */
-#define LIMIT_MAX 8		/* messages; with the next one it leaves */
-#define PAUSE_MIN 16		/* acknowledgements, until more is tried */
-#define PAUSE_MAX 4096
-#define HITS 128		/* after as many the pause is half as long */
-#define MISSES 3		/* either side is held up now and then */
+#define DEADLINE_NS 50000	/* for the next message */
+#define LIMIT_MAX 8		/* messages; the next one sends the ACK */
+#define TRIAL_FIRST 16
+#define TRIAL_ACKS 1024
+#define MISSES 3		/* either process may be preempted */
 
 void pier__soft_ack_coalesce_init(struct soft_ack_coalesce *coalesce)
 {
-	*coalesce = (struct soft_ack_coalesce){
-		.pause = PAUSE_MIN,
-		.trial_in = PAUSE_MIN,
-	};
+	*coalesce = (struct soft_ack_coalesce){ .trial_in = TRIAL_FIRST };
 }
 
-static void try_more(struct soft_ack_coalesce *coalesce)
-{
-	coalesce->limit = coalesce->limit ? 2 * coalesce->limit : 1;
-	if (coalesce->limit > LIMIT_MAX)
-		coalesce->limit = LIMIT_MAX;
-	coalesce->trial_in = coalesce->pause;
-	coalesce->misses = MISSES - 1;
-}
-
-/* All came that was waited for. */
+/* All messages that the ACK waited for have come. */
 static void hit(struct soft_ack_coalesce *coalesce)
 {
 	coalesce->misses = 0;
-	if (coalesce->limit && ++coalesce->hits == HITS) {
-		coalesce->hits = 0;
-		if (coalesce->pause > PAUSE_MIN)
-			coalesce->pause /= 2;
+	if (coalesce->limit < LIMIT_MAX && !--coalesce->trial_in) {
+		coalesce->limit = LIMIT_MAX;
+		coalesce->misses = MISSES - 1;
 	}
-	if (coalesce->limit < LIMIT_MAX && !--coalesce->trial_in)
-		try_more(coalesce);
 }
 
 static void miss(struct soft_ack_coalesce *coalesce)
@@ -53,9 +39,7 @@ static void miss(struct soft_ack_coalesce *coalesce)
 		return;
 	coalesce->misses = 0;
 	coalesce->limit = (uint8_t)(coalesce->unacked - 1);
-	coalesce->trial_in = coalesce->pause;
-	if (coalesce->pause < PAUSE_MAX)
-		coalesce->pause *= 2;
+	coalesce->trial_in = TRIAL_ACKS;
 }
 
 void pier__soft_ack_coalesce_posted(struct soft_qp *qp)
@@ -74,7 +58,7 @@ void pier__soft_ack_coalesce_posted(struct soft_qp *qp)
 		return;
 	}
 	coalesce->unacked++;
-	coalesce->deadline = qp->ep->now + DELAY_NS;
+	coalesce->deadline = qp->ep->now + DEADLINE_NS;
 	coalesce->waiting = true;
 	pier__list_del(&resp->link);
 	pier__list_add(&qp->ep->coalesced, &resp->link);

@@ -160,8 +160,7 @@ struct soft_ack_coalesce {
 	uint8_t unacked;		/* messages */
 	uint8_t limit;			/* of them */
 	uint8_t misses;			/* waits without effect, in a row */
-	uint8_t hits;			/* waits that saved an ACK */
-	uint16_t trial_in, pause;	/* ACKs until the limit is raised */
+	uint16_t trial_in;		/* ACKs until the limit is raised */
 };
 
 struct soft_resp {
