@@ -4,9 +4,9 @@
 #include "core/crc.h"
 
 /*
- * isa-l's code for AVX-512 leaves the upper halves of the vector registers
- * in use, which makes every SSE instruction after it, as in any copy of a
- * struct, wait for what it does not need.
+ * isa-l's AVX-512 code leaves the upper halves of the vector registers dirty.
+ * Until they are cleared each SSE instruction, as in the copy of a struct, has
+ * a false dependency on them.
  */
 #ifdef __x86_64__
 static void __attribute__((target("avx"))) clear_upper(void)

@@ -4,15 +4,15 @@
 #include "core/crc.h"
 
 /*
- * A copy waits for memory, so a CRC of what passes is nearly free.  isa-l has
- * none for this polynomial; here is one for processors that multiply four
- * pairs of polynomials at a time.  Others copy, and then look again.
+ * A copy waits for memory, so a CRC computed in the same pass costs little.
+ * isa-l has no copy with this polynomial.  This one is for processors with
+ * AVX-512 and VPCLMULQDQ; others copy first and compute the CRC afterwards.
+ * docs/decisions.md has the measurements.
  */
 #ifdef __x86_64__
 #include <immintrin.h>
 
 #define STRIDE 256		/* bytes of a round of the loop */
-#define HEAD_MAX 64
 #define VECTOR __attribute__((target("avx512f,pclmul,vpclmulqdq")))
 
 /*
@@ -75,32 +75,14 @@ static inline __m512i VECTOR pass(uint8_t *dst, const uint8_t *src)
 	return bytes;
 }
 
-/* The first 64 bytes copied, @first, with what stands before them. */
-static inline __m512i VECTOR begin(uint32_t crc, const uint8_t *dst,
-				   size_t before, __m512i first)
-{
-	unsigned int at = (unsigned int)(HEAD_MAX - before) / 4;
-	__m512i head;
-
-	if (!before)
-		return _mm512_xor_si512(first, _mm512_maskz_set1_epi32(
-						       1, (int)~crc));
-	head = _mm512_maskz_loadu_epi32((__mmask16)(0xffffu << at),
-					dst - HEAD_MAX);
-	head = _mm512_xor_si512(head, _mm512_maskz_set1_epi32(
-					      (__mmask16)(1u << at),
-					      (int)~crc));
-	return move4(head, _mm512_broadcast_i32x4(_mm_set_epi64x(OVER_512)),
-		     first);
-}
-
 /* @len is a multiple of STRIDE, and not 0. */
-static uint32_t VECTOR copy(uint32_t crc, uint8_t *dst, size_t before,
-			    const uint8_t *src, size_t len)
+static uint32_t VECTOR copy(uint32_t crc, uint8_t *dst, const uint8_t *src,
+			    size_t len)
 {
 	const __m512i far = _mm512_broadcast_i32x4(_mm_set_epi64x(OVER_2048));
 	const __m512i near = _mm512_broadcast_i32x4(_mm_set_epi64x(OVER_512));
-	__m512i a = begin(crc, dst, before, pass(dst, src));
+	__m512i a = _mm512_xor_si512(pass(dst, src), _mm512_maskz_set1_epi32(
+							     1, (int)~crc));
 	__m512i b = pass(dst + 64, src + 64);
 	__m512i c = pass(dst + 128, src + 128);
 	__m512i d = pass(dst + 192, src + 192);
@@ -118,25 +100,24 @@ static uint32_t VECTOR copy(uint32_t crc, uint8_t *dst, size_t before,
 	return ~reduce(join(move4(c, near, d)));
 }
 
-static size_t copied_fast(size_t before, size_t len)
+/* Returns how many of @len bytes copy() takes. */
+static size_t vector_len(size_t len)
 {
-	if (before > HEAD_MAX || before % 4 ||
-	    !__builtin_cpu_supports("avx512f") ||
+	if (!__builtin_cpu_supports("avx512f") ||
 	    !__builtin_cpu_supports("vpclmulqdq"))
 		return 0;
 	return len / STRIDE * STRIDE;
 }
 #else
-static uint32_t copy(uint32_t crc, uint8_t *dst, size_t before,
-		     const uint8_t *src, size_t len)
+static uint32_t copy(uint32_t crc, uint8_t *dst, const uint8_t *src,
+		     size_t len)
 {
 	memcpy(dst, src, len);
-	return pier__crc32(crc, dst - before, before + len);
+	return pier__crc32(crc, dst, len);
 }
 
-static size_t copied_fast(size_t before, size_t len)
+static size_t vector_len(size_t len)
 {
-	(void)before;
 	(void)len;
 	return 0;
 }
@@ -145,11 +126,12 @@ static size_t copied_fast(size_t before, size_t len)
 uint32_t pier__crc32_copy(uint32_t crc, void *dst, size_t before,
 			  const void *src, size_t len)
 {
-	size_t fast = copied_fast(before, len);
+	size_t fast = vector_len(len);
 	uint8_t *to = dst;
 
 	if (fast) {
-		crc = copy(crc, to, before, src, fast);
+		crc = pier__crc32(crc, to - before, before);
+		crc = copy(crc, to, src, fast);
 		before = 0;
 		if (fast == len)
 			return crc;
