@@ -78,7 +78,7 @@ static bool is_trusted(const struct peer *peer)
 	bool ret;
 
 	pier__soft_ep_enter(chan->ep);
-	ret = chan->looking;
+	ret = chan->checking;
 	pier__soft_ep_leave(chan->ep);
 	return ret;
 }

@@ -38,16 +38,16 @@ static int poll_once(void)
 static bool be_trusted(void)
 {
 	uint64_t until = pier__now() + PATIENCE;
-	bool looking = false;
+	bool checking = false;
 
-	while (!looking && pier__now() < until) {
+	while (!checking && pier__now() < until) {
 		poll_once();
 		sched_yield();
 		pier__soft_ep_enter(chan()->ep);
-		looking = chan()->looking;
+		checking = chan()->checking;
 		pier__soft_ep_leave(chan()->ep);
 	}
-	return OK(looking);
+	return OK(checking);
 }
 
 /* @sees: what a try has to see to pass. */
@@ -276,55 +276,43 @@ static void a_queue_pair_that_ends_acknowledges_first(void)
 	some_try(left_until_the_end);
 }
 
-static bool kept_off(void)
-{
-	bool off;
-
-	pier__soft_ep_enter(chan()->ep);
-	off = chan()->looking && !chan()->socks_in;
-	pier__soft_ep_leave(chan()->ep);
-	return off;
-}
-
-/* A call that lasts until the helper has asked for its end, or rather long. */
-static bool call_asked(void)
+/* A call that lasts until the helper has checked, or rather long. */
+static bool call_checked(void)
 {
 	uint64_t until = pier__now() + LONG_CALL;
-	bool asked = false;
 
 	pier__soft_chan_begin(chan());
-	while (!asked && pier__now() < until) {
+	while (!chan()->checking && pier__now() < until)
 		sched_yield();
-		asked = atomic_load(&chan()->ask);
-	}
 	pier__soft_chan_end(chan(), 0);
-	return asked;
+	return chan()->checking;
 }
 
-static bool keeps_off_when_asked(void)
+/* No call until the helper watches the socket; then long ones. */
+static bool drives_from_within_a_call(void)
 {
 	uint64_t until = pier__now() + PATIENCE;
 
-	while (kept_off() && pier__now() < until)
+	while (chan()->checking && pier__now() < until)
 		sched_yield();
-	while (!call_asked() && pier__now() < until)
+	while (!call_checked() && pier__now() < until)
 		;
-	return kept_off() && pier__now() < until;
+	return chan()->checking && pier__now() < until;
 }
 
-static void who_is_always_in_a_call_keeps_the_helper_off(void)
+static void a_program_always_in_a_call_drives(void)
 {
-	some_try(keeps_off_when_asked);
+	some_try(drives_from_within_a_call);
 }
 
 /* No call is made any more: it is the helper that acknowledges. */
-static bool gone_when_asked(void)
+static bool absent_after_the_call(void)
 {
 	uint64_t until = pier__now() + PATIENCE;
 	struct nic_packets heard = { 0 };
 
 	loop_recv(&end, 7, 64, 64);
-	if (!keeps_off_when_asked())
+	if (!drives_from_within_a_call())
 		return false;
 	nic_send(&nic, &end, SOFT_SEND_ONLY, "question");
 	while (!heard.count && pier__now() < until)
@@ -332,18 +320,18 @@ static bool gone_when_asked(void)
 	return heard.count == 1 && heard.opcode[0] == SOFT_ACK;
 }
 
-static void who_is_gone_after_being_asked_is_stood_in_for(void)
+static void the_helper_drives_for_a_program_that_is_absent_after_that(void)
 {
-	some_try(gone_when_asked);
+	some_try(absent_after_the_call);
 }
 
-static bool asleep_when_asked(void)
+static bool asleep_after_the_call(void)
 {
 	struct pollfd wait = { .fd = chan()->chan.fd, .events = POLLIN };
 	bool woken;
 
 	loop_recv(&end, 7, 64, 64);
-	if (!keeps_off_when_asked() || fdev->fabric->qp->arm(end.cq))
+	if (!drives_from_within_a_call() || fdev->fabric->qp->arm(end.cq))
 		return false;
 	nic_send(&nic, &end, SOFT_SEND_ONLY, "question");
 	woken = poll(&wait, 1, PATIENCE / PIER__MS) == 1;
@@ -351,9 +339,9 @@ static bool asleep_when_asked(void)
 	return woken && poll_once() == 1;
 }
 
-static void who_sleeps_after_being_asked_is_woken(void)
+static void a_program_that_sleeps_after_that_is_woken(void)
 {
-	some_try(asleep_when_asked);
+	some_try(asleep_after_the_call);
 }
 
 int main(void)
@@ -367,9 +355,9 @@ int main(void)
 	TEST(one_acknowledgement_is_for_several_messages);
 	TEST(what_is_not_followed_is_acknowledged_soon);
 	TEST(a_queue_pair_that_ends_acknowledges_first);
-	TEST(who_is_always_in_a_call_keeps_the_helper_off);
-	TEST(who_is_gone_after_being_asked_is_stood_in_for);
-	TEST(who_sleeps_after_being_asked_is_woken);
+	TEST(a_program_always_in_a_call_drives);
+	TEST(the_helper_drives_for_a_program_that_is_absent_after_that);
+	TEST(a_program_that_sleeps_after_that_is_woken);
 	nic_close(&nic);
 	pier__soft.dev->close(fdev);
 	return tap_done();

@@ -101,7 +101,7 @@ static void soft_cq_destroy(struct pier__cq *pcq)
  */
 static bool may_hold(const struct soft_chan *chan, int n)
 {
-	return n > 0 && !chan->held && !chan->asleep && chan->looking &&
+	return n > 0 && !chan->held && !chan->armed && chan->checking &&
 	       pier__soft_ep_replies_pending(chan->ep);
 }
 

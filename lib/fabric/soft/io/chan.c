@@ -42,21 +42,6 @@ static void unwatch_socks(struct soft_chan *chan)
 				  chan->extra[i].fd, NULL);
 }
 
-int pier__soft_chan_listen(struct soft_chan *chan, bool on)
-{
-	int err = 0;
-
-	if (chan->listening == on)
-		return 0;
-	if (on)
-		err = watch_socks(chan);
-	if (err || !on)
-		unwatch_socks(chan);
-	if (!err)
-		chan->listening = on;
-	return err;
-}
-
 /* @at: PIER__NEVER for off. */
 static void timer_set(struct soft_chan *chan, uint64_t at)
 {
@@ -88,7 +73,7 @@ void pier__soft_chan_set_timer(struct soft_chan *chan)
 	timer_set(chan, deadline);
 }
 
-void pier__soft_chan_tell(struct soft_chan *chan)
+void pier__soft_chan_notify(struct soft_chan *chan)
 {
 	struct pier__list *pos, *tmp;
 	uint64_t one = 1;
@@ -101,17 +86,17 @@ void pier__soft_chan_tell(struct soft_chan *chan)
 		if (!cq->armed || pier__soft_cq_empty(cq->queue))
 			continue;
 		cq->armed = false;
-		if (chan->rung)
+		if (chan->woken)
 			continue;
-		put = write(chan->bell, &one, sizeof(one));
+		put = write(chan->wake_fd, &one, sizeof(one));
 		(void)put;	/* a full one is readable as well */
-		chan->rung = true;
+		chan->woken = true;
 	}
 }
 
 /*
- * The program may be gone after this call: leave nothing that only a call
- * would find.
+ * The program may make no call for long after this one: leave nothing that
+ * only a call would find.
  */
 static void settle(struct soft_chan *chan, int did)
 {
@@ -123,7 +108,7 @@ static void settle(struct soft_chan *chan, int did)
 		timer_set(chan, chan->io->ops->now(chan->io));
 	else
 		pier__soft_chan_set_timer(chan);
-	pier__soft_chan_tell(chan);
+	pier__soft_chan_notify(chan);
 }
 
 void pier__soft_chan_begin(struct soft_chan *chan)
@@ -133,18 +118,14 @@ void pier__soft_chan_begin(struct soft_chan *chan)
 
 	atomic_store_explicit(&chan->calls, calls + 1, memory_order_relaxed);
 	pier__soft_ep_enter(chan->ep);
-	if (chan->driver == SOFT_HELPER) {
-		chan->driver = SOFT_PROGRAM;
-		atomic_store(&chan->recall, true);
-		pier__soft_helper_wake();
-	}
+	if (chan->driver == SOFT_HELPER)
+		pier__soft_helper_check(chan);
+	chan->driver = SOFT_PROGRAM;
 }
 
 void pier__soft_chan_end(struct soft_chan *chan, int did)
 {
-	if (atomic_load_explicit(&chan->ask, memory_order_relaxed))
-		pier__soft_helper_keep_off(chan);
-	if (chan->asleep || !chan->looking)
+	if (chan->armed || !chan->checking)
 		settle(chan, did);
 	pier__soft_ep_leave(chan->ep);
 }
@@ -152,13 +133,16 @@ void pier__soft_chan_end(struct soft_chan *chan, int did)
 int pier__soft_chan_arm(struct pier__cq *cq)
 {
 	struct soft_chan *chan = chan_of(cq->chan);
-	int err;
+	int err = 0;
 
 	pier__soft_chan_begin(chan);
-	err = pier__soft_chan_listen(chan, true);
-	if (!err) {
+	if (!chan->armed)
+		err = watch_socks(chan);
+	if (err) {
+		unwatch_socks(chan);
+	} else {
 		((struct soft_chan_cq *)cq)->armed = true;
-		chan->asleep = true;
+		chan->armed = true;
 		chan->posts = 0;
 	}
 	pier__soft_chan_end(chan, 1);
@@ -172,11 +156,13 @@ void pier__soft_chan_clear(struct pier__chan *pchan)
 	ssize_t got;
 
 	pier__soft_chan_begin(chan);
-	chan->asleep = false;
-	if (chan->rung) {
-		got = read(chan->bell, &count, sizeof(count));
+	if (chan->armed)
+		unwatch_socks(chan);
+	chan->armed = false;
+	if (chan->woken) {
+		got = read(chan->wake_fd, &count, sizeof(count));
 		(void)got;	/* nobody else reads it */
-		chan->rung = false;
+		chan->woken = false;
 	}
 	pier__soft_chan_set_timer(chan);
 	pier__soft_chan_end(chan, 0);
@@ -194,8 +180,8 @@ int pier__soft_chan_watch(struct soft_chan *chan, int fd)
 
 static void close_fds(struct soft_chan *chan)
 {
-	if (chan->bell >= 0)
-		close(chan->bell);
+	if (chan->wake_fd >= 0)
+		close(chan->wake_fd);
 	if (chan->timer >= 0)
 		close(chan->timer);
 	if (chan->chan.fd >= 0)
@@ -207,19 +193,16 @@ static int open_fds(struct soft_chan *chan)
 {
 	int err;
 
-	chan->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	chan->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	chan->timer = timerfd_create(CLOCK_MONOTONIC,
 				     TFD_CLOEXEC | TFD_NONBLOCK);
 	chan->chan.fd = epoll_create1(EPOLL_CLOEXEC);
-	if (chan->bell < 0 || chan->timer < 0 || chan->chan.fd < 0)
+	if (chan->wake_fd < 0 || chan->timer < 0 || chan->chan.fd < 0)
 		return pier__fail(-errno, "channel: no file descriptor: %s",
 				  pier_strerror(errno));
-	err = pier__soft_chan_watch(chan, chan->bell);
+	err = pier__soft_chan_watch(chan, chan->wake_fd);
 	if (!err)
 		err = pier__soft_chan_watch(chan, chan->timer);
-	if (!err)
-		err = pier__soft_chan_watch(chan, chan->sock);
-	chan->listening = true;
 	chan->timer_at = PIER__NEVER;
 	return err;
 }

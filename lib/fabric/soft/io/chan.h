@@ -12,64 +12,62 @@
 #include "fabric/soft/rc/ep.h"
 
 /*
- * A channel: an endpoint, its socket, and what wakes those who wait for it.
- * It may have further sockets: on its port, but bound to an address that its
- * connections use; and on further ports, 4791, where RoCE devices send to,
+ * A channel: an endpoint, its socket, and what wakes a thread that waits for
+ * it.  It may have further sockets: on its port, but bound to an address that
+ * its connections use; and on further ports, 4791, where RoCE devices send to,
  * and those of its listeners.  What is said of the socket below holds for all.
  *
  * WHO DRIVES the endpoint is the program's thread or the helper (helper.h),
  * never both: each holds the endpoint's lock meanwhile.  The state below is
- * changed under that lock, but for @calls, @recall and @ask, which are atomic,
- * and the helper's own, which belongs to the helper's lock.
+ * changed under that lock, but for @calls, @recall and @checking, which are
+ * atomic, and the helper's own, which belongs to the helper's lock.
  *
- *   driver = PROGRAM   The program called within the last looks.  It drives
- *                      inline; the helper keeps off.
- *   driver = HELPER    The program did not: the helper drives on every packet
- *                      and deadline.  Set by the helper, ended by the
- *                      program's next call.
+ *   PROGRAM            The program has called within the last checks.  It
+ *                      drives in its calls.
+ *   PROGRAM_WOKEN      The program armed the channel, and something came,
+ *                      which has made chan.fd readable.  It has CHECK_NS to
+ *                      make a call.
+ *   HELPER             The program makes no calls: the helper drives on every
+ *                      packet and deadline.
  *
- *   asleep             From arm to clear: the program may wait for chan.fd.
+ *   armed              From arm to clear: the program may wait for chan.fd.
  *                      The socket and the timer make it readable, and if the
- *                      helper produces completions, the bell does.
+ *                      helper produces completions, the eventfd does.  Only
+ *                      then is the socket in chan.fd: each packet to a socket
+ *                      in an epoll set costs its sender time.
  *
  * The helper notices a change in one of two ways, and one of them is in force
  * at any time:
  *
- *   looking            It looks every few ms whether @calls grew.
- *   watched            Its epoll set has the socket and the timer, for one
+ *   checking           It checks every CHECK_NS whether @calls grew.
+ *   watching           Its epoll set has the socket and the timer, for one
  *                      event.  Who drives must keep the timer on the
- *                      endpoint's deadline.  If memory fails it is looking
- *                      instead.
+ *                      endpoint's deadline.  If memory fails it checks
+ *                      instead.  An event that was reported stays in the set,
+ *                      disabled, which costs senders nothing.
  *
- *   look, @calls grew            stay; the socket leaves the helper's set,
- *                                and if not asleep, chan.fd: packets wake
- *                                nobody, and their senders look at no set.
- *                                A program that is in a call is asked to do
- *                                that at its end: who calls again and again
- *                                might never let the helper in
- *   look, not, asleep            -> watched, PROGRAM
- *   look, not, asleep, had fired -> HELPER, drive, -> watched
- *   look, not, awake             -> HELPER, drive, -> watched
- *   watch fires, @calls grew     -> looking
- *   watch fires, PROGRAM         had fired; -> looking (a look of grace for
- *                                the program, which chan.fd has woken too)
- *   watch fires, HELPER          drive, -> watched
- *   call, HELPER                 -> PROGRAM; recall wakes the helper, which
- *                                is -> looking
+ *   check: @calls grew                 -> checking
+ *   check: not, armed, PROGRAM         -> watching
+ *   check: not, otherwise              -> HELPER, drive, watching
+ *   event: @calls grew                 -> checking
+ *   event: not, HELPER                 drive, -> watching
+ *   event: not, otherwise              -> PROGRAM_WOKEN, checking
+ *   call                               -> PROGRAM; if it was HELPER, @recall
+ *                                      wakes the helper, which is -> checking
  *
- * Nothing is lost at a change.  Socket and timer are level triggered and stay
- * in their sets or are put back in with epoll_ctl(2), which tells of what is
- * there already.  Packets that were taken from the socket and not yet handled
- * count as work: who stops driving, and is not sure to be back within a look,
- * goes on until nothing is left, or sets the timer to now.  A program that
- * polls may be given completions before their acknowledgements are sent
- * (@held): at the next call, or the helper's look.
+ * Nothing is lost at a change.  Socket and timer are level triggered; what was
+ * there before epoll_ctl(2) is reported as well.  Packets that were taken from
+ * the socket and not yet handled count as work: a thread that stops driving,
+ * while the helper is not checking, goes on until nothing is left, or sets the
+ * timer to now.  A program that polls may be given completions before their
+ * acknowledgements are sent (@held): at the next call, or the helper's check.
  *
- * A call counts in @calls before it waits for the lock, and the helper lets
- * go when it sees that: the program never waits for more than one round.
+ * A call counts in @calls before it waits for the lock, and the helper stops
+ * driving when it sees that: the program waits for at most one round.
  */
 enum soft_driver {
 	SOFT_PROGRAM,
+	SOFT_PROGRAM_WOKEN,
 	SOFT_HELPER,
 };
 
@@ -85,8 +83,6 @@ struct soft_chan_sock {
 	struct in6_addr ip;		/* that it is bound to, or none */
 	struct soft_io *io;		/* owned; NULL: the place is free */
 	int fd;				/* io's */
-	unsigned int generation;	/* of the place, from 1 */
-	unsigned int watched;		/* the helper's: generation, or 0 */
 };
 
 struct soft_chan_cm;
@@ -103,20 +99,17 @@ struct soft_chan {
 	unsigned int roce_port_users;	/* counted, temporary */
 	bool roce_port_held;		/* until the channel's end */
 	struct soft_chan_cm *cm;	/* owned; NULL: none was made yet */
-	int timer, bell;		/* owned */
+	int timer, wake_fd;		/* owned */
 
 	atomic_uint calls;		/* of the program; it alone writes */
-	atomic_bool recall;		/* the helper is to look again */
-	atomic_bool ask;		/* the program is to let it keep off */
+	atomic_bool recall;		/* the helper is to check at once */
+	atomic_bool checking;		/* the helper alone writes */
 
 	/* Under the endpoint's lock. */
 	struct pier__list cqs;		/* of struct soft_chan_cq */
 	enum soft_driver driver;
-	bool asleep;
-	bool rung;			/* the bell is */
-	bool listening;			/* chan.fd has the socket */
-	bool looking;
-	bool socks_in;			/* the helper's set has the sockets */
+	bool armed;
+	bool woken;			/* wake_fd is readable */
 	unsigned int posts;		/* since the last poll */
 	bool held;			/* the last poll sent nothing */
 	uint64_t timer_at;		/* PIER__NEVER: off */
@@ -124,10 +117,8 @@ struct soft_chan {
 	/* The helper's. */
 	struct pier__list link;
 	uint64_t id;			/* never 0, never used again */
-	uint64_t look_at;		/* PIER__NEVER: not looking */
+	uint64_t check_at;		/* PIER__NEVER: not checking */
 	unsigned int calls_seen;
-	bool fired;			/* the watch, and nobody came */
-	bool sock_watched, timer_watched;
 };
 
 struct soft_chan_cq {
@@ -155,12 +146,6 @@ void pier__soft_chan_end(struct soft_chan *chan, int did);
 
 /* Count what the sockets have lost since this was last called. */
 void pier__soft_chan_publish(struct soft_chan *chan);
-
-/*
- * Have the socket in chan.fd, or not: whoever sends to a socket that is in any
- * set pays for it.  Errors: those of epoll_ctl(2).
- */
-int pier__soft_chan_listen(struct soft_chan *chan, bool on);
 
 /* Set the timer to the endpoint's deadline, or earlier. */
 void pier__soft_chan_set_timer(struct soft_chan *chan);
@@ -203,6 +188,6 @@ int pier__soft_chan_watch(struct soft_chan *chan, int fd);
 void pier__soft_chan_cm_free(struct soft_chan_cm *cm);
 
 /* Make chan.fd readable if a completion waits that was asked for. */
-void pier__soft_chan_tell(struct soft_chan *chan);
+void pier__soft_chan_notify(struct soft_chan *chan);
 
 #endif

@@ -12,17 +12,9 @@
 #include "core/fail.h"
 #include "fabric/soft/io/helper.h"
 
-#define LOOK (2 * PIER__MS)	/* and the grace when a watch fires */
-#define ROUNDS 16		/* of driving, before others have their turn */
+#define CHECK_NS (2 * PIER__MS)	/* between checks of a program that drives */
+#define ROUNDS 16		/* of driving, before the next channel */
 #define EVENTS 32
-
-/* In an event's data: the channel's id, and which of its descriptors. */
-#define ON_SOCK 0
-#define ON_TIMER 1
-#define ON_EXTRA 2		/* and up: a further socket */
-#define DATA(id, which) ((id) << 8 | (which))
-#define WHICH(data) ((data) & 0xff)
-#define ID(data) ((data) >> 8)
 
 /*
  * @life serialises the first channel's start and the last one's end.  @lock
@@ -39,7 +31,7 @@ static struct helper {
 	uint64_t last_id;
 	struct pier__list chans;
 	int epoll_fd;
-	int bell;			/* wakes the helper */
+	int wake_fd;			/* ends the helper's sleep */
 } helper = {
 	.life = PTHREAD_MUTEX_INITIALIZER,
 	.gate = PTHREAD_MUTEX_INITIALIZER,
@@ -59,107 +51,64 @@ static void helper_unlock(void)
 	pthread_mutex_unlock(&helper.lock);
 }
 
-void pier__soft_helper_wake(void)
+static void wake(void)
 {
 	uint64_t one = 1;
 	ssize_t put;
 
-	put = write(helper.bell, &one, sizeof(one));
+	put = write(helper.wake_fd, &one, sizeof(one));
 	(void)put;		/* a full one is readable as well */
 }
 
-/* For one event on @fd.  Returns false if there is no memory for it. */
-static bool watch_fd(int fd, uint64_t data)
+/* Report one event on @fd.  Returns false if there is no memory for it. */
+static bool watch_fd(const struct soft_chan *chan, int fd)
 {
 	struct epoll_event ev = {
 		.events = EPOLLIN | EPOLLONESHOT,
-		.data.u64 = data,
+		.data.u64 = chan->id,
 	};
 
 	return !epoll_ctl(helper.epoll_fd, EPOLL_CTL_MOD, fd, &ev) ||
 	       !epoll_ctl(helper.epoll_fd, EPOLL_CTL_ADD, fd, &ev);
 }
 
-static bool watch_extra(struct soft_chan *chan)
+static bool watch_fds(const struct soft_chan *chan)
 {
-	struct soft_chan_sock *sock;
-	unsigned int i;
+	bool all = watch_fd(chan, chan->sock) && watch_fd(chan, chan->timer);
+	int i;
 
-	for (i = 0; i < SOFT_EXTRA_SOCKS; i++) {
-		sock = &chan->extra[i];
-		if (sock->io && sock->watched != sock->generation &&
-		    !watch_fd(sock->fd, DATA(chan->id, ON_EXTRA + i)))
-			return false;
-		sock->watched = sock->io ? sock->generation : 0;
-	}
-	return true;
+	for (i = 0; all && i < SOFT_EXTRA_SOCKS; i++)
+		if (chan->extra[i].io)
+			all = watch_fd(chan, chan->extra[i].fd);
+	return all;
 }
 
-/* What was in the set before the program took it out? */
-static void forget_watches(struct soft_chan *chan)
+static void unwatch_fds(const struct soft_chan *chan)
 {
 	int i;
 
-	chan->sock_watched = false;
-	for (i = 0; i < SOFT_EXTRA_SOCKS; i++)
-		chan->extra[i].watched = 0;
-}
-
-static bool watch_all(struct soft_chan *chan)
-{
-	if (!chan->socks_in)
-		forget_watches(chan);
-	chan->socks_in = true;
-	if (!chan->sock_watched)
-		chan->sock_watched = watch_fd(chan->sock,
-					      DATA(chan->id, ON_SOCK));
-	if (!chan->timer_watched)
-		chan->timer_watched = watch_fd(chan->timer,
-					       DATA(chan->id, ON_TIMER));
-	return chan->sock_watched && chan->timer_watched && watch_extra(chan);
-}
-
-/* Have no socket of @chan in the set.  Touches nothing that is the helper's. */
-static void unwatch(struct soft_chan *chan)
-{
-	int i;
-
-	if (!chan->socks_in)
-		return;
 	epoll_ctl(helper.epoll_fd, EPOLL_CTL_DEL, chan->sock, NULL);
+	epoll_ctl(helper.epoll_fd, EPOLL_CTL_DEL, chan->timer, NULL);
 	for (i = 0; i < SOFT_EXTRA_SOCKS; i++)
 		if (chan->extra[i].io)
 			epoll_ctl(helper.epoll_fd, EPOLL_CTL_DEL,
 				  chan->extra[i].fd, NULL);
-	chan->socks_in = false;
-}
-
-void pier__soft_helper_keep_off(struct soft_chan *chan)
-{
-	atomic_store_explicit(&chan->ask, false, memory_order_relaxed);
-	chan->looking = true;
-	unwatch(chan);
-	if (!chan->asleep)
-		pier__soft_chan_listen(chan, false);
 }
 
 /* Sleep until a socket or the timer of @chan has something. */
 static void watch(struct soft_chan *chan, uint64_t now)
 {
-	/* What was asked was not heard, and is no longer so. */
-	atomic_store_explicit(&chan->ask, false, memory_order_relaxed);
-	if (pier__soft_chan_listen(chan, true) || !watch_all(chan)) {
-		chan->looking = true;
-		chan->look_at = now + LOOK;
+	chan->checking = !watch_fds(chan);
+	if (chan->checking) {
+		chan->check_at = now + CHECK_NS;
 		return;
 	}
-	chan->looking = false;
-	chan->look_at = PIER__NEVER;
+	chan->check_at = PIER__NEVER;
 	pier__soft_chan_set_timer(chan);
 }
 
-/* Has the program called since this was last asked? */
-static bool came(struct soft_chan *chan)
+/* Has the program made a call since the last has_called()? */
+static bool has_called(struct soft_chan *chan)
 {
 	unsigned int calls = atomic_load_explicit(&chan->calls,
 						  memory_order_relaxed);
@@ -169,13 +118,13 @@ static bool came(struct soft_chan *chan)
 	return more;
 }
 
-static void look_later(struct soft_chan *chan, uint64_t now)
+static void check_soon(struct soft_chan *chan, uint64_t now)
 {
-	if (chan->look_at == PIER__NEVER || chan->look_at <= now)
-		chan->look_at = now + LOOK;
+	if (chan->check_at == PIER__NEVER || chan->check_at <= now)
+		chan->check_at = now + CHECK_NS;
 }
 
-/* The endpoint is ours: drive it until it is dry or wanted back. */
+/* Drive until there is nothing to do or the program makes a call. */
 static void drive(struct soft_chan *chan, uint64_t now)
 {
 	int i, did = 1;
@@ -187,41 +136,37 @@ static void drive(struct soft_chan *chan, uint64_t now)
 			break;
 		did = pier__soft_ep_drive(chan->ep);
 	}
-	pier__soft_chan_tell(chan);
+	pier__soft_chan_notify(chan);
 	pier__soft_chan_publish(chan);
 	if (did)
-		chan->look_at = now;	/* at once, after the others */
+		chan->check_at = now;	/* at once, after other channels */
 	else
 		watch(chan, now);
 }
 
-/* The program is there: it shall have its sockets out of the sets. */
-static void stay(struct soft_chan *chan, uint64_t now)
+/* The program drives.  It may be in a call, which is not waited for. */
+static void leave_to_program(struct soft_chan *chan, uint64_t now)
 {
-	chan->fired = false;
-	chan->look_at = now + LOOK;
-	if (!pier__soft_ep_try_enter(chan->ep)) {
-		/* It is in a call, at whose end it does that itself. */
-		atomic_store(&chan->ask, true);
+	chan->check_at = now + CHECK_NS;
+	chan->checking = true;
+	if (!pier__soft_ep_try_enter(chan->ep))
 		return;
-	}
 	pier__soft_chan_publish(chan);
-	pier__soft_helper_keep_off(chan);
 	pier__soft_ep_leave(chan->ep);
 }
 
-/* Is the program still there? */
-static void look(struct soft_chan *chan, uint64_t now)
+/* Does the program still drive? */
+static void check(struct soft_chan *chan, uint64_t now)
 {
-	if (came(chan)) {
-		stay(chan, now);
+	if (has_called(chan)) {
+		leave_to_program(chan, now);
 		return;
 	}
 	if (!pier__soft_ep_try_enter(chan->ep)) {
-		chan->look_at = now + LOOK;
+		chan->check_at = now + CHECK_NS;
 		return;
 	}
-	if (chan->asleep && !chan->fired && chan->driver == SOFT_PROGRAM)
+	if (chan->armed && chan->driver == SOFT_PROGRAM)
 		watch(chan, now);
 	else
 		drive(chan, now);
@@ -229,44 +174,35 @@ static void look(struct soft_chan *chan, uint64_t now)
 }
 
 /* A socket or the timer of @chan has something. */
-static void fire(struct soft_chan *chan, uint64_t data, uint64_t now)
+static void on_event(struct soft_chan *chan, uint64_t now)
 {
-	bool there = came(chan);
-
-	if (WHICH(data) == ON_TIMER)
-		chan->timer_watched = false;
-	else if (WHICH(data) >= ON_EXTRA)
-		chan->extra[WHICH(data) - ON_EXTRA].watched = 0;
-	else
-		chan->sock_watched = false;
-	if (there || !pier__soft_ep_try_enter(chan->ep)) {
-		look_later(chan, now);
+	if (has_called(chan) || !pier__soft_ep_try_enter(chan->ep)) {
+		check_soon(chan, now);
 		return;
 	}
 	if (chan->driver == SOFT_HELPER) {
 		drive(chan, now);
 	} else {
-		chan->fired = true;
-		look_later(chan, now);
+		chan->driver = SOFT_PROGRAM_WOKEN;
+		check_soon(chan, now);
 	}
 	pier__soft_ep_leave(chan->ep);
 }
 
-/* Programs are back that had left us to drive. */
+/* Check channels whose program has taken over from the helper. */
 static void take_recalls(uint64_t now)
 {
 	struct pier__list *pos, *tmp;
 	struct soft_chan *chan;
 	uint64_t count;
-	ssize_t got = read(helper.bell, &count, sizeof(count));
+	ssize_t got = read(helper.wake_fd, &count, sizeof(count));
 
 	(void)got;
 	PIER__LIST_EACH(pos, tmp, &helper.chans) {
 		chan = pier__container_of(pos, struct soft_chan, link);
 		if (atomic_exchange(&chan->recall, false)) {
-			came(chan);
-			chan->fired = false;
-			look_later(chan, now);
+			has_called(chan);
+			check_soon(chan, now);
 		}
 	}
 }
@@ -284,8 +220,8 @@ static struct soft_chan *find(uint64_t id)
 	return NULL;
 }
 
-/* Look at the channels that are due.  Returns when the next one is. */
-static uint64_t look_all(uint64_t now)
+/* Check the channels that are due.  Returns when the next one is. */
+static uint64_t check_all(uint64_t now)
 {
 	struct pier__list *pos, *tmp;
 	uint64_t next = PIER__NEVER;
@@ -293,10 +229,10 @@ static uint64_t look_all(uint64_t now)
 
 	PIER__LIST_EACH(pos, tmp, &helper.chans) {
 		chan = pier__container_of(pos, struct soft_chan, link);
-		if (chan->look_at <= now)
-			look(chan, now);
-		if (chan->look_at < next)
-			next = chan->look_at;
+		if (chan->check_at <= now)
+			check(chan, now);
+		if (chan->check_at < next)
+			next = chan->check_at;
 	}
 	return next;
 }
@@ -317,14 +253,14 @@ static void *helper_main(void *arg)
 			break;
 		now = pier__now();
 		for (i = 0; i < n; i++) {
-			struct soft_chan *chan = find(ID(ev[i].data.u64));
+			struct soft_chan *chan = find(ev[i].data.u64);
 
 			if (!ev[i].data.u64)
 				take_recalls(now);
 			else if (chan)	/* else destroyed meanwhile */
-				fire(chan, ev[i].data.u64, now);
+				on_event(chan, now);
 		}
-		next = look_all(now);
+		next = check_all(now);
 		helper_unlock();
 	}
 	helper_unlock();
@@ -336,7 +272,7 @@ static void *helper_main(void *arg)
  * priority: the helper, which is seldom awake, goes before it, as a NIC does.
  * Whoever may not do that has to give it a core.
  */
-static void go_first(void)
+static void raise_priority(void)
 {
 	struct sched_param param;
 	int policy;
@@ -360,7 +296,7 @@ static int start_thread(void)
 	err = pthread_create(&helper.thread, NULL, helper_main, NULL);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (!err)
-		go_first();
+		raise_priority();
 	return -err;
 }
 
@@ -381,10 +317,10 @@ static void after_fork(void)
 }
 
 /* The descriptors are copies; those of a helper that never was are closed. */
-static void begin_anew(void)
+static void reset_in_child(void)
 {
 	if (helper.count) {
-		close(helper.bell);
+		close(helper.wake_fd);
 		close(helper.epoll_fd);
 	}
 	helper.count = 0;
@@ -396,7 +332,7 @@ static void begin_anew(void)
 
 static void follow_forks(void)
 {
-	int err = pthread_atfork(before_fork, after_fork, begin_anew);
+	int err = pthread_atfork(before_fork, after_fork, reset_in_child);
 
 	if (err)
 		pier__log(PIER_LOG_WARNING, "soft", "a child process cannot "
@@ -412,9 +348,9 @@ static int start(void)
 	pthread_once(&once, follow_forks);
 	helper.stop = false;
 	helper.epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	helper.bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (helper.epoll_fd < 0 || helper.bell < 0 ||
-	    epoll_ctl(helper.epoll_fd, EPOLL_CTL_ADD, helper.bell, &ev))
+	helper.wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (helper.epoll_fd < 0 || helper.wake_fd < 0 ||
+	    epoll_ctl(helper.epoll_fd, EPOLL_CTL_ADD, helper.wake_fd, &ev))
 		err = -errno;
 	else
 		err = start_thread();
@@ -423,8 +359,8 @@ static int start(void)
 
 	pier__fail(err, "cannot start the soft device's helper thread: %s",
 		   pier_strerror(err));
-	if (helper.bell >= 0)
-		close(helper.bell);
+	if (helper.wake_fd >= 0)
+		close(helper.wake_fd);
 	if (helper.epoll_fd >= 0)
 		close(helper.epoll_fd);
 	return err;
@@ -435,9 +371,9 @@ static void stop(void)
 	helper_lock();
 	helper.stop = true;
 	helper_unlock();
-	pier__soft_helper_wake();
+	wake();
 	pthread_join(helper.thread, NULL);
-	close(helper.bell);
+	close(helper.wake_fd);
 	close(helper.epoll_fd);
 }
 
@@ -453,21 +389,20 @@ int pier__soft_helper_add(struct soft_chan *chan)
 	helper.count++;
 	helper_lock();
 	chan->id = ++helper.last_id;
-	chan->look_at = 0;
-	chan->calls_seen = ~0u;		/* a program is there: it called us */
+	chan->check_at = 0;
+	chan->calls_seen = ~0u;		/* the program is in a call: this one */
 	pier__list_add(&helper.chans, &chan->link);
 	helper_unlock();
-	pier__soft_helper_wake();
+	wake();
 out_unlock:
 	pthread_mutex_unlock(&helper.life);
 	return err;
 }
 
-/* Being called back, it looks, and then watches all there is. */
-void pier__soft_helper_look(struct soft_chan *chan)
+void pier__soft_helper_check(struct soft_chan *chan)
 {
 	atomic_store(&chan->recall, true);
-	pier__soft_helper_wake();
+	wake();
 }
 
 void pier__soft_helper_remove(struct soft_chan *chan)
@@ -477,8 +412,7 @@ void pier__soft_helper_remove(struct soft_chan *chan)
 		goto out_unlock;
 	helper_lock();
 	pier__list_del(&chan->link);
-	unwatch(chan);
-	epoll_ctl(helper.epoll_fd, EPOLL_CTL_DEL, chan->timer, NULL);
+	unwatch_fds(chan);
 	helper_unlock();
 	if (!--helper.count)
 		stop();

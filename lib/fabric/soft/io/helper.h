@@ -20,18 +20,9 @@ int pier__soft_helper_add(struct soft_chan *chan);
 void pier__soft_helper_remove(struct soft_chan *chan);
 
 /*
- * @chan has one more socket: watch it as well from now on, until it is
- * closed.  Between begin and end.
+ * Check @chan at once: its program makes calls again, or it has one more
+ * socket.  Between begin and end.
  */
-void pier__soft_helper_look(struct soft_chan *chan);
-
-/*
- * The program is there, and looks itself: take @chan's sockets out of the
- * sets.  Holding the endpoint; the program's thread if it was asked to (@ask).
- */
-void pier__soft_helper_keep_off(struct soft_chan *chan);
-
-/* Look for channels with @recall set.  Any thread. */
-void pier__soft_helper_wake(void);
+void pier__soft_helper_check(struct soft_chan *chan);
 
 #endif

@@ -28,7 +28,7 @@ static int adopt(struct soft_chan *chan, struct soft_chan_sock *sock,
 {
 	int fd = pier__soft_udp_fd(io), err;
 
-	err = chan->listening ? pier__soft_chan_watch(chan, fd) : 0;
+	err = chan->armed ? pier__soft_chan_watch(chan, fd) : 0;
 	if (err) {
 		pier__soft_udp_destroy(io);	/* and out of the sets */
 		return err;
@@ -39,8 +39,7 @@ static int adopt(struct soft_chan *chan, struct soft_chan_sock *sock,
 	sock->io = io;
 	sock->ip = *ip;
 	sock->fd = fd;
-	sock->generation++;
-	pier__soft_helper_look(chan);
+	pier__soft_helper_check(chan);
 	return 0;
 }
 
