@@ -33,6 +33,8 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/core/fail.h \
 	%D%/core/file.c \
 	%D%/core/file.h \
+	%D%/core/hash.c \
+	%D%/core/hash.h \
 	%D%/core/item.c \
 	%D%/core/item.h \
 	%D%/core/list.h \

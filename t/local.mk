@@ -32,6 +32,7 @@ check_PROGRAMS += \
 	%D%/core/config.t \
 	%D%/core/error.t \
 	%D%/core/file.t \
+	%D%/core/hash.t \
 	%D%/core/log.t \
 	%D%/core/wire.t \
 	%D%/dev/bridge.t \
