@@ -101,7 +101,7 @@ int pier__conn_create(struct pier__queues *queues,
 void pier__conn_uncreate(struct pier_conn *conn)
 {
 	if (conn->qp) {
-		pier__queues_unmap_qpn(conn->queues, conn->local.qpn);
+		pier__queues_unmap_qpn(conn->queues, conn);
 		conn->queues->fab->qp_destroy(conn->qp);
 	}
 	pier__list_del(&conn->hot);
@@ -145,7 +145,7 @@ void pier__conn_close(struct pier_conn *conn)
 		queues->fab->qp_destroy(conn->qp);
 		conn->qp = NULL;
 		cancel_posted(conn);
-		pier__queues_unmap_qpn(queues, conn->local.qpn);
+		pier__queues_unmap_qpn(queues, conn);
 	}
 	pier__queues_remove_conn(queues, conn->slot);
 }

@@ -68,6 +68,7 @@ struct pier_conn {
 
 	uint32_t slot;			/* of its control words */
 	struct pier__qp *qp;		/* NULL: closed */
+	struct pier__hash_link by_qpn;	/* in queues->by_qpn, with qp */
 	struct pier__posted_queue posted; /* sends in flight, in order; */
 					/* pier's own are not in it */
 	uint64_t completed;		/* ever: tells idle from busy */

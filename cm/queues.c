@@ -331,26 +331,17 @@ static int create_queues(struct pier__queues *queues)
 	return err;
 }
 
-static uint32_t table_size(uint32_t conns)
-{
-	uint32_t size = 4;
-
-	while (size < 2 * conns)
-		size *= 2;
-	return size;
-}
-
 static int create_tables(struct pier__queues *queues)
 {
-	uint32_t conns = queues->cfg->max_conns, size = table_size(conns);
+	uint32_t conns = queues->cfg->max_conns;
+	int err = pier__hash_reserve(&queues->by_qpn, conns);
 
+	if (err)
+		return err;
 	queues->ctl = calloc(conns, sizeof(*queues->ctl));
 	queues->slots = calloc(conns, sizeof(struct pier_conn *));
 	queues->free_slots = calloc(conns, sizeof(*queues->free_slots));
-	queues->by_qpn = calloc(size, sizeof(struct pier_conn *));
-	queues->by_qpn_mask = size - 1;
-	if (!queues->ctl || !queues->slots || !queues->free_slots ||
-	    !queues->by_qpn)
+	if (!queues->ctl || !queues->slots || !queues->free_slots)
 		return pier__fail(-ENOMEM, "no memory for %u connections",
 				  conns);
 	for (uint32_t i = 0; i < conns; i++)
@@ -413,6 +404,7 @@ int pier__queues_create(struct pier_dev *dev, struct pier_pe *pe,
 	pier__list_init(&queues->pending);
 	pier__list_init(&queues->hot);
 	queues->sweep_due = PIER__NEVER;
+	pier__hash_init(&queues->by_qpn);
 
 	err = create_tables(queues);
 	if (!err)
@@ -469,7 +461,7 @@ void pier__queues_destroy(struct pier__queues *queues)
 		queues->fab->chan_destroy(queues->chan);
 	if (queues->ctl_mr)
 		queues->dev->fabric->dev->dereg(queues->ctl_mr);
-	free(queues->by_qpn);
+	pier__hash_fini(&queues->by_qpn);
 	free(queues->free_slots);
 	free(queues->slots);
 	free(queues->ctl);
@@ -518,46 +510,22 @@ void pier__queues_remove_conn(struct pier__queues *queues, uint32_t slot)
 	queues->free_slots[(queues->free_first + free_count) % max] = slot;
 }
 
-static uint32_t hash(const struct pier__queues *queues, uint32_t qpn)
-{
-	return (qpn * 2654435761u >> 8) & queues->by_qpn_mask;
-}
-
 void pier__queues_map_qpn(struct pier__queues *queues, struct pier_conn *conn)
 {
-	uint32_t i = hash(queues, conn->qp->qpn);
-
-	while (queues->by_qpn[i])
-		i = (i + 1) & queues->by_qpn_mask;
-	queues->by_qpn[i] = conn;
+	pier__hash_add(&queues->by_qpn, &conn->by_qpn, conn->local.qpn);
 }
 
 struct pier_conn *pier__queues_conn(const struct pier__queues *queues,
 				    uint32_t qpn)
 {
-	uint32_t i = hash(queues, qpn);
+	struct pier__hash_link *link = pier__hash_find(&queues->by_qpn, qpn);
 
-	while (queues->by_qpn[i] && queues->by_qpn[i]->local.qpn != qpn)
-		i = (i + 1) & queues->by_qpn_mask;
-	return queues->by_qpn[i];
+	return link ? pier__container_of(link, struct pier_conn, by_qpn) :
+		      NULL;
 }
 
-/* Take one out and move up whoever stands behind it for lack of room. */
-void pier__queues_unmap_qpn(struct pier__queues *queues, uint32_t qpn)
+void pier__queues_unmap_qpn(struct pier__queues *queues,
+			    struct pier_conn *conn)
 {
-	uint32_t mask = queues->by_qpn_mask, i = hash(queues, qpn), j;
-
-	while (queues->by_qpn[i] && queues->by_qpn[i]->local.qpn != qpn)
-		i = (i + 1) & mask;
-	for (j = i; queues->by_qpn[i]; ) {
-		queues->by_qpn[i] = NULL;
-		do {
-			j = (j + 1) & mask;
-			if (!queues->by_qpn[j])
-				return;
-		} while (((j - hash(queues, queues->by_qpn[j]->local.qpn)) &
-			  mask) < ((j - i) & mask));
-		queues->by_qpn[i] = queues->by_qpn[j];
-		i = j;
-	}
+	pier__hash_del(&queues->by_qpn, &conn->by_qpn);
 }

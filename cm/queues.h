@@ -7,6 +7,7 @@
 
 #include <pier/cm.h>
 
+#include "core/hash.h"
 #include "core/list.h"
 #include "core/op.h"
 #include "dev/dev_impl.h"
@@ -161,8 +162,8 @@ struct pier__queues {
 	bool recheck_wanted;		/* that the sweep looks at everybody */
 	bool rechecking;			/* it does */
 	uint64_t look_due;		/* when the device's events are */
-	struct pier_conn **by_qpn;	/* open addressing */
-	uint32_t by_qpn_mask;
+	struct pier__hash by_qpn;	/* of connections; the code is the */
+					/* QPN */
 	uint32_t conn_count;
 	uint32_t cqe;			/* size of the completion queue */
 	uint64_t polled;		/* completions; finding none counts */
@@ -210,7 +211,8 @@ void pier__queues_complete(struct pier__queues *queues, int max);
 int pier__queues_add_conn(struct pier__queues *queues, struct pier_conn *conn,
 			uint32_t *ret_slot);
 void pier__queues_map_qpn(struct pier__queues *queues, struct pier_conn *conn);
-void pier__queues_unmap_qpn(struct pier__queues *queues, uint32_t qpn);
+void pier__queues_unmap_qpn(struct pier__queues *queues,
+			    struct pier_conn *conn);
 void pier__queues_remove_conn(struct pier__queues *queues, uint32_t slot);
 
 /* Wake the housekeeping in the next round. */

@@ -134,7 +134,7 @@ void pier__rdmacm_qp_destroy(struct pier_conn *conn)
 {
 	if (!conn->qp)
 		return;
-	pier__queues_unmap_qpn(conn->queues, conn->local.qpn);
+	pier__queues_unmap_qpn(conn->queues, conn);
 	conn->queues->fab->qp_destroy(conn->qp);
 	conn->qp = NULL;
 	conn->local.qpn = 0;
