@@ -224,15 +224,17 @@ static uint32_t untold(const struct soft_cm *cm,
 void net_check(struct net *net)
 {
 	const struct soft_cm *cm = net->cm;
-	const struct soft_cm_conn *conn;
+	const struct pier__hash *all = &cm->table[SOFT_CM_BY_LOCAL];
+	struct pier__hash_link *link;
 	uint32_t i, count = 0;
 
-	for (i = 0; cm->table[0] && i <= cm->mask; i++) {
-		for (conn = cm->table[SOFT_CM_BY_LOCAL][i]; conn;
-		     conn = conn->chain[SOFT_CM_BY_LOCAL], count++)
-			check_conn(conn);
+	for (i = 0; i <= all->mask; i++) {
+		for (link = all->chains[i]; link; link = link->next, count++)
+			check_conn(pier__container_of(
+				link, struct soft_cm_conn,
+				link[SOFT_CM_BY_LOCAL]));
 	}
-	MUST(count == cm->count);
+	MUST(count == pier__soft_cm_count(cm));
 	MUST(cm->timers.len <= count + 1);
 	MUST(cm->timewait_count <= SOFT_CM_TIMEWAIT_MAX);
 	for (i = 0; i < NET_LISTENERS; i++) {

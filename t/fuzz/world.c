@@ -304,7 +304,7 @@ void world_close(struct world *world)
 	check_memory(world);
 	for (i = 0; i < WORLD_QPS; i++)
 		pier__soft_qp_destroy(world->qp[i]);
-	MUST(pier__list_empty(&world->ep->cwnds));
+	MUST(!world->ep->cwnds.count);
 	pier__soft_srq_destroy(world->srq);
 	pier__soft_cq_destroy(world->cq);
 	pier__soft_ep_destroy(world->ep);

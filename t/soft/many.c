@@ -73,7 +73,7 @@ static void each_connection_has_a_number_of_its_own(void)
 	IS(found, 0);
 	for (i = 0; i < MANY; i++)
 		pier__soft_qp_destroy(qp[i]);
-	IS(a->ep->qp_count, 1);
+	IS(a->ep->qps.count, 1);
 	pair_close(pair);
 	free(qp);
 	free(seen);

@@ -67,7 +67,7 @@ struct soft_cm_handshake {
 
 struct soft_cm_conn {
 	struct soft_timer timer;	/* first */
-	struct soft_cm_conn *chain[SOFT_CM_KEYS];
+	struct pier__hash_link link[SOFT_CM_KEYS];
 	struct pier__list wait;		/* of the cm's timewait */
 	struct soft_cm_id *id;		/* NULL: the program has none */
 	struct soft_cm_handshake *handshake;	/* owned; NULL: not needed */
@@ -108,12 +108,10 @@ struct soft_cm {
 	struct soft_cm_host *host;
 	struct pier__cm *owner;
 	uint64_t guid;			/* ours */
-	uint64_t seed;			/* of the tables */
 	uint32_t tid;			/* upper half of transaction IDs */
 	uint32_t psn;
 	struct in6_addr last_roce_peer;	/* unspecified: none yet */
-	struct soft_cm_conn **table[SOFT_CM_KEYS];
-	uint32_t mask, count;
+	struct pier__hash table[SOFT_CM_KEYS];	/* of records */
 	struct soft_heap timers;
 	struct pier__list listeners;
 	struct soft_timer roce_port_timer;	/* to retry port 4791 */
@@ -129,6 +127,9 @@ static inline uint64_t pier__soft_cm_now(const struct soft_cm *cm)
 }
 
 /* cm_table.c: records. */
+void pier__soft_cm_table_init(struct soft_cm *cm);
+/* Free all records. */
+void pier__soft_cm_table_fini(struct soft_cm *cm);
 struct soft_cm_conn *pier__soft_cm_conn_new(struct soft_cm *cm);
 void pier__soft_cm_conn_free(struct soft_cm *cm, struct soft_cm_conn *conn);
 /* Add it to the table of @key, whose fields do not change from now on. */

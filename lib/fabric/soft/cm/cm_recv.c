@@ -22,7 +22,6 @@ int pier__soft_cm_create(struct soft_ep *ep, struct soft_cm_host *host,
 				  "management");
 	cm->ep = ep;
 	cm->host = host;
-	cm->seed = pier__random64();
 	cm->tid = (uint32_t)pier__random64();
 	cm->guid = SOFT_CM_PREFIX << 48 | (uint64_t)ep->io->port << 32 |
 		   (uint32_t)pier__random64();
@@ -34,6 +33,7 @@ int pier__soft_cm_create(struct soft_ep *ep, struct soft_cm_host *host,
 		return -ENOMEM;
 	}
 
+	pier__soft_cm_table_init(cm);
 	ep->cm = cm;
 	*ret = cm;
 	return 0;
@@ -41,17 +41,9 @@ int pier__soft_cm_create(struct soft_ep *ep, struct soft_cm_host *host,
 
 void pier__soft_cm_destroy(struct soft_cm *cm)
 {
-	struct soft_cm_conn *conn;
-	uint32_t i;
-	int key;
-
 	if (!cm)
 		return;
-	for (i = 0; cm->table[0] && i <= cm->mask; i++)
-		while ((conn = cm->table[SOFT_CM_BY_LOCAL][i]))
-			pier__soft_cm_conn_free(cm, conn);
-	for (key = 0; key < SOFT_CM_KEYS; key++)
-		free(cm->table[key]);
+	pier__soft_cm_table_fini(cm);
 	pier__soft_heap_fini(&cm->timers);
 	cm->ep->cm = NULL;
 	free(cm);
@@ -60,11 +52,6 @@ void pier__soft_cm_destroy(struct soft_cm *cm)
 void pier__soft_cm_owner(struct soft_cm *cm, struct pier__cm *owner)
 {
 	cm->owner = owner;
-}
-
-uint32_t pier__soft_cm_count(const struct soft_cm *cm)
-{
-	return cm->count;
 }
 
 /* The connection that @mad is of: its ids and addresses are right. */

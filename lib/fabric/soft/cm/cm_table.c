@@ -5,99 +5,68 @@
 #include "core/random.h"
 #include "fabric/soft/cm/cm_conn.h"
 
-#define CHAINS_MIN 16
-
-/* Keyed: whoever chooses ids and GUIDs does not choose the chain. */
-static uint64_t mix(const struct soft_cm *cm, uint64_t guid, uint32_t number)
+/* Peers choose the keys of the tables other than the one of our own IDs. */
+static uint32_t code(const struct soft_cm *cm, enum soft_cm_key key,
+		     uint64_t guid, uint32_t number)
 {
-	uint64_t h = guid ^ cm->seed;
-
-	h ^= h >> 32;
-	h *= 0x9fb21c651e98df25;
-	h ^= (h >> 28) ^ number;
-	h *= 0xd6e8feb86659fd93;
-	h ^= cm->seed >> 7;
-	h *= 0x9fb21c651e98df25;
-	return h ^ h >> 32;
+	return key == SOFT_CM_BY_LOCAL ? number :
+		pier__hash_code(&cm->table[key], guid, number);
 }
 
-static uint64_t hash(const struct soft_cm *cm,
-		     const struct soft_cm_conn *conn, enum soft_cm_key key)
+/* The record of @link, a link of the table @key. */
+static struct soft_cm_conn *conn_of(struct pier__hash_link *link,
+				    enum soft_cm_key key)
 {
-	if (key == SOFT_CM_BY_LOCAL)
-		return mix(cm, 0, conn->local_id);
-	return mix(cm, conn->guid, key == SOFT_CM_BY_PEER ? conn->remote_id :
-							   conn->dest_qpn);
+	return link ? pier__container_of(link - key, struct soft_cm_conn,
+					 link) : NULL;
 }
 
 static struct soft_cm_conn *first(const struct soft_cm *cm,
-				  enum soft_cm_key key, uint64_t hash)
+				  enum soft_cm_key key, uint32_t code)
 {
-	return cm->table[key] ? cm->table[key][hash & cm->mask] : NULL;
+	return conn_of(pier__hash_find(&cm->table[key], code), key);
 }
 
-static void chain_in(struct soft_cm *cm, struct soft_cm_conn *conn,
-		     enum soft_cm_key key)
+static struct soft_cm_conn *next(const struct soft_cm_conn *conn,
+				 enum soft_cm_key key)
 {
-	uint64_t at = hash(cm, conn, key) & cm->mask;
+	const struct pier__hash_link *link = &conn->link[key];
 
-	conn->chain[key] = cm->table[key][at];
-	cm->table[key][at] = conn;
+	return conn_of(pier__hash_match(link->next, link->code), key);
 }
 
-static void chain_out(struct soft_cm *cm, struct soft_cm_conn *conn,
-		      enum soft_cm_key key)
+void pier__soft_cm_table_init(struct soft_cm *cm)
 {
-	struct soft_cm_conn **pos =
-		&cm->table[key][hash(cm, conn, key) & cm->mask];
-
-	while (*pos != conn)
-		pos = &(*pos)->chain[key];
-	*pos = conn->chain[key];
-}
-
-/* Twice as many chains, or the first ones.  Returns false: no memory. */
-static bool table_grow(struct soft_cm *cm)
-{
-	uint32_t old = cm->table[0] ? cm->mask + 1 : 0, i;
-	uint32_t size = old ? 2 * old : CHAINS_MIN;
-	struct soft_cm_conn **table[SOFT_CM_KEYS] = { 0 }, *conn, *next;
-	struct soft_cm_conn **tmp;
 	int key;
 
-	for (key = 0; key < SOFT_CM_KEYS; key++) {
-		table[key] = calloc(size, sizeof(struct soft_cm_conn *));
-		if (!table[key])
-			goto err_free;
-	}
-	cm->mask = size - 1;
-	for (key = 0; key < SOFT_CM_KEYS; key++) {
-		tmp = cm->table[key];
-		cm->table[key] = table[key];
-		for (i = 0; i < old; i++) {
-			for (conn = tmp[i]; conn; conn = next) {
-				next = conn->chain[key];
-				chain_in(cm, conn, key);
-			}
-		}
-		free(tmp);
-	}
-	return true;
+	for (key = 0; key < SOFT_CM_KEYS; key++)
+		pier__hash_init(&cm->table[key]);
+}
 
-err_free:
-	while (key--)
-		free(table[key]);
-	return false;
+void pier__soft_cm_table_fini(struct soft_cm *cm)
+{
+	struct pier__hash *all = &cm->table[SOFT_CM_BY_LOCAL];
+	uint32_t i;
+	int key;
+
+	for (i = 0; i <= all->mask; i++)
+		while (all->chains[i])
+			pier__soft_cm_conn_free(cm, conn_of(all->chains[i],
+							    SOFT_CM_BY_LOCAL));
+	for (key = 0; key < SOFT_CM_KEYS; key++)
+		pier__hash_fini(&cm->table[key]);
 }
 
 struct soft_cm_conn *pier__soft_cm_conn_new(struct soft_cm *cm)
 {
+	uint32_t count = pier__soft_cm_count(cm);
 	struct soft_cm_conn *conn;
+	int key;
 
-	if (cm->count > cm->mask || !cm->table[0])
-		if (!table_grow(cm))
+	for (key = 0; key < SOFT_CM_KEYS; key++)
+		if (pier__hash_reserve(&cm->table[key], count + 1))
 			return NULL;
-	if (pier__soft_heap_fit(&cm->timers, cm->count + 2))
+	if (pier__soft_heap_fit(&cm->timers, count + 2))
 		return NULL;
 	conn = calloc(1, sizeof(*conn));
 	if (!conn)
@@ -113,7 +82,6 @@ struct soft_cm_conn *pier__soft_cm_conn_new(struct soft_cm *cm)
 	while (pier__soft_cm_by_local(cm, conn->local_id));
 	conn->rq_psn = (uint32_t)pier__random64() & 0xffffff;
 	pier__soft_cm_index(cm, conn, SOFT_CM_BY_LOCAL);
-	cm->count++;
 	return conn;
 }
 
@@ -131,55 +99,61 @@ void pier__soft_cm_conn_free(struct soft_cm *cm, struct soft_cm_conn *conn)
 
 	for (key = 0; key < SOFT_CM_KEYS; key++)
 		if (conn->keys & 1 << key)
-			chain_out(cm, conn, key);
+			pier__hash_del(&cm->table[key], &conn->link[key]);
 	if (!pier__list_empty(&conn->wait))
 		cm->timewait_count--;
 	pier__list_del(&conn->wait);
 	pier__soft_heap_set(&cm->timers, &conn->timer, PIER__NEVER);
 	pier__soft_cm_handshake_free(cm, conn);
 	free(conn);
-	cm->count--;
 }
 
 void pier__soft_cm_index(struct soft_cm *cm, struct soft_cm_conn *conn,
 			 enum soft_cm_key key)
 {
-	chain_in(cm, conn, key);
+	const uint32_t number[SOFT_CM_KEYS] = {
+		conn->local_id, conn->remote_id, conn->dest_qpn,
+	};
+
+	pier__hash_add(&cm->table[key], &conn->link[key],
+		       code(cm, key, conn->guid, number[key]));
 	conn->keys |= 1 << key;
 }
 
 struct soft_cm_conn *pier__soft_cm_by_local(const struct soft_cm *cm,
 					    uint32_t local_id)
 {
-	struct soft_cm_conn *conn;
-
-	conn = first(cm, SOFT_CM_BY_LOCAL, mix(cm, 0, local_id));
-	while (conn && conn->local_id != local_id)
-		conn = conn->chain[SOFT_CM_BY_LOCAL];
-	return conn;
+	return first(cm, SOFT_CM_BY_LOCAL, local_id);
 }
 
 struct soft_cm_conn *pier__soft_cm_by_peer(const struct soft_cm *cm,
 					   uint64_t guid, uint32_t remote_id)
 {
+	const enum soft_cm_key key = SOFT_CM_BY_PEER;
 	struct soft_cm_conn *conn;
 
-	conn = first(cm, SOFT_CM_BY_PEER, mix(cm, guid, remote_id));
+	conn = first(cm, key, code(cm, key, guid, remote_id));
 	while (conn && (conn->guid != guid || conn->remote_id != remote_id))
-		conn = conn->chain[SOFT_CM_BY_PEER];
+		conn = next(conn, key);
 	return conn;
 }
 
 struct soft_cm_conn *pier__soft_cm_by_qpn(const struct soft_cm *cm,
 					  uint64_t guid, uint32_t qpn)
 {
+	const enum soft_cm_key key = SOFT_CM_BY_QPN;
 	struct soft_cm_conn *conn;
 
-	conn = first(cm, SOFT_CM_BY_QPN, mix(cm, guid, qpn));
+	conn = first(cm, key, code(cm, key, guid, qpn));
 	while (conn && (conn->guid != guid || conn->dest_qpn != qpn ||
 			conn->state == SOFT_CM_TIMEWAIT))
-		conn = conn->chain[SOFT_CM_BY_QPN];
+		conn = next(conn, key);
 	return conn;
+}
+
+uint32_t pier__soft_cm_count(const struct soft_cm *cm)
+{
+	return cm->table[SOFT_CM_BY_LOCAL].count;
 }
 
 static struct soft_cm_conn *oldest(struct soft_cm *cm)

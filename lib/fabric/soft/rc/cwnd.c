@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/clock.h"
 #include "fabric/soft/rc/qp.h"
@@ -26,19 +27,42 @@ static bool addr_same(const struct soft_addr *a, const struct soft_addr *b)
 	return a->port == b->port && IN6_ARE_ADDR_EQUAL(&a->ip, &b->ip);
 }
 
+static uint32_t addr_code(const struct pier__hash *hash,
+			  const struct soft_addr *addr)
+{
+	uint64_t half[2];
+
+	memcpy(half, &addr->ip, sizeof(half));
+	return pier__hash_code(hash, pier__hash_code(hash, half[0], half[1]),
+			       addr->port);
+}
+
+static struct soft_cwnd *find(const struct soft_ep *ep, uint32_t code,
+			      const struct soft_addr *addr)
+{
+	struct pier__hash_link *link = pier__hash_find(&ep->cwnds, code);
+	struct soft_cwnd *cwnd;
+
+	for (; link; link = pier__hash_match(link->next, code)) {
+		cwnd = pier__container_of(link, struct soft_cwnd, link);
+		if (addr_same(&cwnd->addr, addr))
+			return cwnd;
+	}
+	return NULL;
+}
+
 struct soft_cwnd *pier__soft_cwnd_get(struct soft_ep *ep,
 				      const struct soft_addr *addr)
 {
-	struct pier__list *pos, *tmp;
-	struct soft_cwnd *cwnd;
+	uint32_t code = addr_code(&ep->cwnds, addr);
+	struct soft_cwnd *cwnd = find(ep, code, addr);
 
-	PIER__LIST_EACH(pos, tmp, &ep->cwnds) {
-		cwnd = pier__container_of(pos, struct soft_cwnd, link);
-		if (addr_same(&cwnd->addr, addr)) {
-			cwnd->refs++;
-			return cwnd;
-		}
+	if (cwnd) {
+		cwnd->refs++;
+		return cwnd;
 	}
+	if (pier__hash_reserve(&ep->cwnds, ep->cwnds.count + 1))
+		return NULL;
 	cwnd = calloc(1, sizeof(*cwnd));
 	if (!cwnd)
 		return NULL;
@@ -48,16 +72,16 @@ struct soft_cwnd *pier__soft_cwnd_get(struct soft_ep *ep,
 	cwnd->refs = 1;
 	cwnd->window = WINDOW_START;
 	cwnd->ssthresh = WINDOW_MAX;
-	pier__list_add(&ep->cwnds, &cwnd->link);
+	pier__hash_add(&ep->cwnds, &cwnd->link, code);
 	return cwnd;
 }
 
-void pier__soft_cwnd_put(struct soft_cwnd *cwnd)
+void pier__soft_cwnd_put(struct soft_ep *ep, struct soft_cwnd *cwnd)
 {
 	if (--cwnd->refs)
 		return;
 	pier__list_del(&cwnd->active);
-	pier__list_del(&cwnd->link);
+	pier__hash_del(&ep->cwnds, &cwnd->link);
 	free(cwnd);
 }
 

@@ -28,7 +28,8 @@ int pier__soft_ep_create(struct soft_io *io, struct soft_mr_table *keys,
 	ep->counters = &ep->own;
 	pthread_mutex_init(&ep->owner, NULL);
 	pier__list_init(&ep->wqe_chunks);
-	pier__list_init(&ep->cwnds);
+	pier__hash_init(&ep->qps);
+	pier__hash_init(&ep->cwnds);
 	pier__list_init(&ep->ready);
 	pier__list_init(&ep->replying);
 	pier__list_init(&ep->coalesced);
@@ -60,7 +61,8 @@ void pier__soft_ep_destroy(struct soft_ep *ep)
 		return;
 	pier__soft_mr_leave(ep->keys, &ep->user);
 	pier__soft_wqe_free_all(ep);
-	free(ep->qps);
+	pier__hash_fini(&ep->cwnds);
+	pier__hash_fini(&ep->qps);
 	pier__soft_heap_fini(&ep->timers);
 	pthread_mutex_destroy(&ep->owner);
 	free(ep);

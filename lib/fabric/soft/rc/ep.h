@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/hash.h"
 #include "core/list.h"
 #include "fabric/fabric.h"
 #include "fabric/soft/io/io.h"
@@ -64,8 +65,7 @@ struct soft_ep {
 	struct soft_counters *counters;	/* own, or of a row of the file */
 	struct soft_counters own;
 
-	struct soft_qp **qps;		/* chains by QPN */
-	uint32_t qp_mask, qp_count;
+	struct pier__hash qps;		/* the code is the QPN */
 	uint32_t freed_qpns[64], freed_next;	/* not to be reused soon */
 
 	struct soft_wqe *wqes;		/* free ones */
@@ -75,7 +75,7 @@ struct soft_ep {
 
 	struct soft_heap timers;	/* of QPs */
 
-	struct pier__list cwnds;
+	struct pier__hash cwnds;	/* by address */
 	struct pier__list ready;	/* cwnds that may send requests */
 	struct pier__list replying;	/* QPs with responses to send */
 	struct pier__list coalesced;	/* with an ACK that may wait */

@@ -116,7 +116,7 @@ void pier__soft_qp_reset(struct soft_qp *qp)
 	pier__soft_resp_init(&qp->resp, 0);
 	pier__soft_cq_purge(qp->cq, qp->qpn);
 	if (qp->cwnd)
-		pier__soft_cwnd_put(qp->cwnd);
+		pier__soft_cwnd_put(ep, qp->cwnd);
 	qp->cwnd = NULL;
 }
 

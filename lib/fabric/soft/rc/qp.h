@@ -92,7 +92,7 @@ struct soft_srq {
  * the QPs that are connected to it.  In bytes, SOFT_PACKET_COST included.
  */
 struct soft_cwnd {
-	struct pier__list link;		/* of the endpoint's cwnds */
+	struct pier__hash_link link;	/* of the endpoint's cwnds */
 	struct pier__list active;	/* of its ready ones */
 	struct pier__list qps;		/* that have requests to send */
 	struct soft_addr addr;
@@ -190,7 +190,7 @@ struct soft_qp {
 	struct soft_ep *ep;
 	struct soft_cq *cq;
 	struct soft_srq *srq;		/* NULL: no receives */
-	struct soft_qp *chain;		/* of the QP table */
+	struct pier__hash_link link;	/* of the endpoint's qps */
 	uint32_t qpn, dest_qpn;
 	uint32_t mtu;			/* bytes */
 	uint32_t cm_id;			/* connection that the first packet */
@@ -264,7 +264,7 @@ void pier__soft_copy(void *dst, const void *src, size_t len);
 /* cwnd.c: what may be in flight to a destination. */
 struct soft_cwnd *pier__soft_cwnd_get(struct soft_ep *ep,
 				      const struct soft_addr *addr);
-void pier__soft_cwnd_put(struct soft_cwnd *cwnd);
+void pier__soft_cwnd_put(struct soft_ep *ep, struct soft_cwnd *cwnd);
 bool pier__soft_cwnd_fits(const struct soft_cwnd *cwnd, uint32_t cost);
 void pier__soft_cwnd_charge(struct soft_cwnd *cwnd, uint32_t cost);
 /* @acked: it was acknowledged, the window may grow. */
