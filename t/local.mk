@@ -143,6 +143,8 @@ check_LTLIBRARIES += %D%/libtap.la
 	%D%/lib/fakecm.h \
 	%D%/lib/liar.c \
 	%D%/lib/liar.h \
+	%D%/lib/limit.c \
+	%D%/lib/limit.h \
 	%D%/lib/loop.c \
 	%D%/lib/loop.h \
 	%D%/lib/netns.c \
@@ -157,6 +159,8 @@ check_LTLIBRARIES += %D%/libtap.la
 	%D%/lib/peer.h \
 	%D%/lib/rights.c \
 	%D%/lib/rights.h \
+	%D%/lib/stage.c \
+	%D%/lib/stage.h \
 	%D%/lib/tap.c \
 	%D%/lib/tap.h \
 	%D%/lib/vnet.c \

@@ -126,8 +126,10 @@ static void two_programs_meet_and_leave_no_file(void)
 /* From a thread: the main one waits in the rendezvous. */
 static void *let_go(void *arg)
 {
-	while (!is_there(requester))
-		usleep(1000);
+	long long limit = limit_from_now();
+
+	while (!is_there(requester) && limit_nap(limit))
+		;
 	pair_send(arg, "go", 2);
 	return NULL;
 }
@@ -169,12 +171,14 @@ static void a_peer_that_does_not_come_is_told_with_its_file(void)
 static void files_are_for_their_owner_only(void)
 {
 	struct pier_args args = args_of(false, 20000);
+	long long limit = limit_from_now();
 	struct stat st;
 	struct pair pair;
 
 	pair_start(&pair, respond, NULL);
-	while (!is_there(args.local_descriptor) || !is_there(memory))
-		usleep(1000);
+	while ((!is_there(args.local_descriptor) || !is_there(memory)) &&
+	       limit_nap(limit))
+		;
 	IS(stat(args.local_descriptor, &st), 0);
 	IS(st.st_mode & 0777, 0600);
 	IS(stat(memory, &st), 0);
@@ -233,12 +237,14 @@ static void a_fresh_file_takes_the_place_of_an_old_one(void)
 /* The files of a run that died within its time look good. */
 static void a_newer_file_takes_the_place_of_a_dead_run_s(void)
 {
+	long long limit = limit_from_now();
 	struct pair dead, pair;
 	pthread_t thread;
 
 	pair_start(&dead, respond, NULL);
-	while (!is_there(responder) || !is_there(memory))
-		usleep(1000);
+	while ((!is_there(responder) || !is_there(memory)) &&
+	       limit_nap(limit))
+		;
 	pair_kill(&dead);
 	pair_start(&pair, respond, "later");
 	if (begin() &&
@@ -326,8 +332,7 @@ static int die(struct pair *pair, void *arg)
 	    !IS(pier_rendezvous(me.rdma, &args, NULL, &conn, NULL), 0))
 		return 1;
 	OK(pair_send(pair, "ok", 2));
-	peer_drive(PEER_LIMIT_MS);
-	return 1;
+	peer_serve();
 }
 
 static void serving_ends_when_the_peer_dies(void)

@@ -4,6 +4,7 @@
 
 #include "t/lib/pair.h"
 #include "t/lib/peer.h"
+#include "t/lib/stage.h"
 #include "t/lib/tap.h"
 
 /* Peers in processes of their own: those that live, and those that die. */
@@ -276,7 +277,7 @@ static void kill_in_the_middle(struct pair *pair)
 	OK(peer_count(&tally.calls, 2));
 	pair_kill(pair);
 	OK(peer_count(&tally.calls, WRITES));
-	peer_drive(50);
+	peer_drive_quietly(20);
 	IS(tally.calls, WRITES);
 	IS(tally.other, 0);
 	OK(tally.retry <= 1);
@@ -373,7 +374,7 @@ static void a_peer_that_dies_before_its_hello_is_told(void)
 	len = pair_recv(&pair, desc, sizeof(desc));
 	if (OK(len > 0) && begin(&watchful) && peer_export(&me)) {
 		IS(pier_rdma_connect(me.conn, desc, (size_t)len), 0);
-		peer_drive(50);
+		stage_hello_sent(me.conn);
 		pair_kill(&pair);
 		peer_conn(me.conn, PIER_CONN_ERROR);
 		IS(pier_conn_error(me.conn), -PIER_ENOHELLO);

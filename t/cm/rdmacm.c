@@ -36,7 +36,7 @@ static void both_are_told_once_that_they_are_connected(void)
 {
 	if (begin() && caller_listen(&server, 0) &&
 	    caller_join(&client, &server, NULL)) {
-		peer_drive(50);
+		peer_drive_quietly(20);
 		caller_told(&client, 0, 1, 0, 0);
 		caller_told(&server, 1, 1, 0, 0);
 		caller_flow(client.peer.conn, &server);
@@ -84,7 +84,7 @@ static void either_side_may_disconnect_and_again(void)
 			IS(pier_conn_disconnect(second->peer.conn), 0);
 			IS(pier_conn_state(client.peer.conn), PIER_CONN_RESET);
 			IS(pier_conn_state(server.peer.conn), PIER_CONN_RESET);
-			peer_drive(50);
+			peer_drive_quietly(20);
 			caller_told(&client, 0, 1, 0, 1);
 			caller_told(&server, 1, 1, 0, 1);
 		}
@@ -381,7 +381,6 @@ static void an_attempt_may_be_disconnected_or_destroyed_at_any_time(void)
 				client.peer.conn = NULL;
 			}
 		}
-		peer_drive(50);
 		OK(caller_ask(&client, &server, NULL));
 		OK(peer_conn(client.peer.conn, PIER_CONN_CONNECTED));
 	}

@@ -232,8 +232,7 @@ static int serve(struct pair *pair, void *arg)
 		return 1;
 	port = pier_listener_port(server.listener);
 	pair_send(pair, &port, sizeof(port));
-	for (;;)
-		peer_drive(1000);
+	peer_serve();
 }
 
 static void keep_warning(enum pier_log_level level, const char *area,
@@ -316,7 +315,7 @@ static void an_interface_that_goes_is_told_to_each(void)
 			IS(pier_conn_accept(server.peer.conn, NULL, 0),
 			   -ECONNABORTED);
 			IS(caller_try(&client, &server, "10.9.0.1"), -ENODEV);
-			peer_drive(20);
+			peer_drive_quietly(20);
 			IS(client.failures + client.disconnected, 2);
 			IS(server.failures + server.disconnected, 2);
 		}

@@ -184,7 +184,7 @@ static void a_reject_is_told_with_its_data(void)
 			     "its program has said no");
 			LIKE(pier_conn_error_text(client.peer.conn),
 			     caller_address(dev));
-			peer_drive(20);
+			peer_drive_quietly(20);
 			caller_told(&client, 0, 0, 1, 0);
 			caller_told(&server, 1, 0, 0, 0);
 		}

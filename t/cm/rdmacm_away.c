@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "cm/rdmacm/rdmacm.h"
-#include "core/clock.h"
 #include "t/lib/caller.h"
 #include "t/lib/pair.h"
+#include "t/lib/stage.h"
 #include "t/lib/tap.h"
 
 /*
@@ -114,12 +114,14 @@ static int other(struct pair *pair, void *arg)
 		return 1;
 	me.hold = part->stops;
 	for (;;) {
+		long long limit = limit_from_now();
+
 		if (!part->server &&
 		    (pair_recv(pair, &port, sizeof(port)) != sizeof(port) ||
 		     !connect_to(port)))
 			return 1;
-		while (me.hold && !me.requests)
-			peer_drive(1);
+		while (me.hold && !me.requests && peer_step(limit))
+			;
 		if (me.hold) {
 			pier_conn_accept(me.peer.conn, me.answer,
 					 me.answer_len);
@@ -127,7 +129,8 @@ static int other(struct pair *pair, void *arg)
 			me.hold = false;
 		}
 		while (me.established == me.disconnected + me.failures)
-			peer_drive(1);
+			if (!peer_step(limit))
+				return 1;
 		if (pair_recv(pair, &port, sizeof(port)) < 0)
 			return 1;
 		check_data(part);
@@ -143,12 +146,12 @@ static int other(struct pair *pair, void *arg)
 static void outlast(struct pair *pair)
 {
 	const struct pier__rdmacm_conn *side = me.peer.conn->cm;
-	uint64_t end = pier__now() + AWAY_MS * PIER__MS;
+	long long end = limit_now_ms() + AWAY_MS;
 	int up = me.disconnected + 1;	/* the others have ended */
 
 	while (!side->qp_resets && me.established < up && !me.failures &&
-	       pier__now() < end)
-		peer_drive(1);
+	       limit_now_ms() < end)
+		peer_drive_quietly(1);
 	IS(me.failures, 0);
 	pair_go_on(pair);
 	OK(peer_count(&me.established, up));
@@ -160,6 +163,7 @@ static void outlast(struct pair *pair)
 static void a_server_is_away_when_it_has_accepted(void)
 {
 	struct part part = { .server = true, .stops = true };
+	long long limit = limit_from_now();
 	struct pair pair;
 	uint16_t port = 0;
 
@@ -167,8 +171,9 @@ static void a_server_is_away_when_it_has_accepted(void)
 	if (open_me(&part) &&
 	    IS(pair_recv(&pair, &port, sizeof(port)), sizeof(port)) &&
 	    connect_to(port)) {
-		while (!pair_is_stopped(&pair, false) && !me.failures)
-			peer_drive(1);
+		while (!pair_is_stopped(&pair, false) && !me.failures &&
+		       peer_step(limit))
+			;
 		outlast(&pair);
 		if (me.established)
 			talk();
@@ -196,10 +201,9 @@ static void away_in_the_handshake(struct part *part)
 		if (mine.server ? !pair_send(&pair, &port, sizeof(port)) :
 				  !connect_to(port))
 			break;
-		while (me.requests == round && mine.server)
-			peer_drive(1);
-		while (me.peer.conn->phase < PIER__CONN_HELLO)
-			pier_pe_progress(me.peer.pe, 0);
+		if (mine.server)
+			OK(peer_count(&me.requests, round + 1));
+		stage_handshake(me.peer.conn, me.peer.pe);
 		for (i = 0; i < 2 * round; i++)
 			pier_pe_progress(me.peer.pe, 0);
 		kill(pair.pid, SIGSTOP);

@@ -162,11 +162,12 @@ static void no_way_fails_at_once(void)
 /* Of whatever has failed there the sentence is a whole one. */
 static void drive_to_an_end(void)
 {
+	long long limit = limit_from_now();
 	const char *text;
 
 	server.may_fail = true;
-	while (!client.failures && !client.established)
-		peer_drive(1);
+	while (!client.failures && !client.established && peer_step(limit))
+		;
 	if (client.established)
 		return;
 	text = pier_conn_error_text(client.peer.conn);

@@ -31,20 +31,6 @@ static void end(void)
 	dev = NULL;
 }
 
-/* Writes all of a's memory to b's. */
-static void write_all(void)
-{
-	struct pier_buf *src = peer_data(&a, 0, LEN);
-	struct pier_buf *dst = peer_far_room(&a, 0, LEN);
-	int status = -EINPROGRESS;
-
-	IS(pier_rdma_write(a.conn, src, dst, peer_done, &status), 0);
-	IS(peer_await(&status), 0);
-	pier_buf_put(src);
-	pier_buf_put(dst);
-	peer_drive(5);
-}
-
 static uint64_t of(const struct pier_counters *counters, const char *name)
 {
 	uint64_t value = 0;
@@ -60,6 +46,31 @@ static struct pier_counters of_conn(const struct peer *peer)
 
 	IS(pier_conn_counters(peer->conn, &counters), 0);
 	return counters;
+}
+
+/* Has all that either side sent arrived at the other? */
+static bool settled(void)
+{
+	struct pier_counters one = of_conn(&a), two = of_conn(&b);
+
+	return of(&one, "tx_packets") == of(&two, "rx_packets") &&
+	       of(&two, "tx_packets") == of(&one, "rx_packets");
+}
+
+/* Writes all of a's memory to b's. */
+static void write_all(void)
+{
+	struct pier_buf *src = peer_data(&a, 0, LEN);
+	struct pier_buf *dst = peer_far_room(&a, 0, LEN);
+	long long limit = limit_from_now();
+	int status = -EINPROGRESS;
+
+	IS(pier_rdma_write(a.conn, src, dst, peer_done, &status), 0);
+	IS(peer_await(&status), 0);
+	pier_buf_put(src);
+	pier_buf_put(dst);
+	while (!settled() && peer_step(limit))
+		;
 }
 
 static struct pier_counters of_dev(void)

@@ -37,7 +37,7 @@ static uint32_t roll(uint32_t sides)
 /* Elsewhere for some ms, from not at all to longer than a helper's look. */
 static void be_elsewhere(void)
 {
-	poll(NULL, 0, (int)roll(7));
+	limit_be_elsewhere((int)roll(7));
 }
 
 /* Drive the engine in one of the ways in which programs do. */
@@ -149,21 +149,13 @@ static void side_close(void)
 	}
 }
 
-static long long now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000LL + ts.tv_nsec / 1000000;
-}
-
 /* Until all came and went; @ahead: so many before the first answer. */
 static bool play(uint32_t ahead)
 {
-	long long limit = now_ms() + PEER_LIMIT_MS;
+	long long limit = limit_from_now();
 
 	while (side.received < LAPS || side.done < LAPS) {
-		if (now_ms() > limit)
+		if (!limit_holds(limit))
 			return false;
 		while (side.sent < LAPS && side.sent < side.received + ahead &&
 		       side.sent < side.done + WINDOW) {
@@ -284,21 +276,25 @@ static void rested(const struct rusage *from, long long ms)
 static void an_idle_process_with_100_connections_sleeps(void)
 {
 	struct pair pair;
+	long long limit = limit_from_now();
 	struct rusage from;
 	long long start;
 
 	pair_start(&pair, idle, NULL);
 	if (begin(4) && meet_often(&pair)) {
-		peer_drive(50);		/* the last words of the hellos */
+		/* until the hellos of all are over */
+		while (pier_pe_wait(me.pe, 20) != -ETIMEDOUT &&
+		       limit_holds(limit))
+			;
 		getrusage(RUSAGE_SELF, &from);
-		start = now_ms();
+		start = limit_now_ms();
 		IS(pier_pe_wait(me.pe, 1500), -ETIMEDOUT);
-		rested(&from, now_ms() - start);
+		rested(&from, limit_now_ms() - start);
 
 		getrusage(RUSAGE_SELF, &from);
-		start = now_ms();
-		poll(NULL, 0, 1000);	/* elsewhere */
-		rested(&from, now_ms() - start);
+		start = limit_now_ms();
+		limit_be_elsewhere(1000);
+		rested(&from, limit_now_ms() - start);
 		both_done(&pair);
 	}
 	IS(pair_wait(&pair), 0);

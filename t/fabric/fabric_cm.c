@@ -8,6 +8,7 @@
 #include <pier/error.h>
 
 #include "core/clock.h"
+#include "t/lib/limit.h"
 #include "t/lib/loop.h"
 #include "t/lib/tap.h"
 
@@ -453,16 +454,16 @@ static int attr_of_request(void)
 
 static void a_request_whose_sender_left_was_aborted(void)
 {
-	uint64_t until = pier__now() + PATIENCE;
+	long long limit = limit_from_now();
 	struct pier__cm_param p;
 
 	if (open_ends() && request(NULL, 0)) {
 		ops->release(asked);
 		asked = NULL;
 		/* The end may be told, or found out only. */
-		while (!attr_of_request() && pier__now() < until)
-			if (!take(&server))
-				poll(NULL, 0, 1);
+		while (!attr_of_request())
+			if (!take(&server) && !limit_nap(limit))
+				break;
 		IS(attr_of_request(), -ECONNABORTED);
 		p = param(&server, NULL, 0);
 		IS(ops->accept(told, &p), -ECONNABORTED);

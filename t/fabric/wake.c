@@ -9,6 +9,7 @@
 #include <pier/error.h>
 
 #include "core/clock.h"
+#include "t/lib/limit.h"
 #include "t/lib/loop.h"
 #include "t/lib/tap.h"
 
@@ -266,10 +267,11 @@ static void *read_on(void *arg)
 static void be_away(int count)
 {
 	int until = atomic_load(&reads_done) + count;
-	struct timespec nap = { .tv_nsec = 50000 };
+	long long limit = limit_from_now();
 
 	while (!atomic_load(&reads_over) && atomic_load(&reads_done) < until)
-		nanosleep(&nap, NULL);
+		if (!limit_nap(limit))
+			break;
 }
 
 static void a_peer_that_comes_and_goes_serves_all_the_time(void)

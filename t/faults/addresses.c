@@ -162,6 +162,7 @@ static void post_writes(struct stream *stream)
 static void a_transfer_ends_when_its_address_goes(void)
 {
 	struct stream stream = { 0 };
+	long long limit = limit_from_now();
 	int i;
 
 	if (!set_lo() || !pair_at(1, 0) || !peer_join(&a, &b))
@@ -171,13 +172,13 @@ static void a_transfer_ends_when_its_address_goes(void)
 		stream.to[i] = peer_far_room(&a, i * PART, PART);
 	while (tap_holds() && stream.done < 100) {
 		post_writes(&stream);
-		peer_drive(0);
+		peer_step(limit);
 	}
 	IS(stream.failed, 0);
 	if (netns_ip("addr del " ONE "/32 dev lo")) {
 		while (tap_holds() && !stream.failed) {
 			post_writes(&stream);
-			peer_drive(0);
+			peer_step(limit);
 		}
 		check_ended(a.conn, ONE);
 		OK(peer_count(&stream.done, stream.posted));
@@ -377,6 +378,8 @@ out_close:
 
 static void a_passing_address_is_the_last_to_be_offered(void)
 {
+	long long limit = limit_from_now();
+
 	if (!set_veth() ||
 	    !netns_ip("addr add fd09::5/64 dev av0 nodad valid_lft 1000 "
 		      "preferred_lft 0") ||
@@ -386,8 +389,8 @@ static void a_passing_address_is_the_last_to_be_offered(void)
 	if (!netns_ip("addr add fd09::6/64 dev av0 nodad"))
 		goto out_close;
 	/* the kernel may take it for tentative for a moment all the same */
-	while (!offers(&a, "fd09::6"))
-		peer_drive(1);
+	while (!offers(&a, "fd09::6") && peer_step(limit))
+		;
 	OK(!offers(&a, "fd09::5"));
 out_close:
 	peer_close(&a);
@@ -412,12 +415,11 @@ static bool use_temporary(void)
 static uint32_t temporary(char name[INET6_ADDRSTRLEN])
 {
 	struct pier__port port = { 0 };
+	long long limit = limit_from_now();
 	int i;
 
-	for (i = 0; i < PEER_LIMIT_MS && !port.gid_passing; i++) {
-		peer_drive(1);
+	while (!port.gid_passing && peer_step(limit))
 		pier__dev_port(dev, &port);
-	}
 	for (i = 0; i < (int)port.gid_count; i++)
 		if (port.gid_passing & 1u << i)
 			break;

@@ -52,13 +52,14 @@ static bool turn(struct pair *pair)
 {
 	struct pier_buf *room = peer_room(&me, 0, LEN);
 	const volatile uint8_t *first = me.mem;
+	long long limit = limit_from_now();
 	int got = -EINPROGRESS;
 
 	memset(me.mem, 0, LEN);
 	IS(pier_rdma_receive(me.rdma, room, peer_done, &got), 0);
 	if (peer_meet(&me, pair)) {
-		while (!*first && got == -EINPROGRESS)
-			pier_pe_wait(me.pe, 1);
+		while (!*first && got == -EINPROGRESS && peer_step(limit))
+			;
 		pair_kill(pair);
 		peer_conn(me.conn, PIER_CONN_ERROR);
 		IS(peer_await(&got), -ECANCELED);

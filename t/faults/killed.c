@@ -10,10 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cm/conn_impl.h"
 #include "t/lib/cable.h"
 #include "t/lib/pair.h"
 #include "t/lib/peer.h"
+#include "t/lib/stage.h"
 #include "t/lib/tap.h"
 
 /*
@@ -29,13 +29,12 @@
 #define AHEAD 2			/* victims that get ready meanwhile */
 #define GROWTH (64 << 10)	/* of the heap, in all rounds but the first */
 
-static const struct pier_rdma_config config = {
+static struct pier_rdma_config config = {
 	.size = sizeof(config),
 	.max_conns = 4,
 	.keepalive_ms = 50,
 	.connect_timeout_ms = 300,
 	.drain_ms = 10000,	/* never over: what is dead is found first */
-	.ack_timeout = 12,	/* 17 ms */
 };
 
 static struct pier_dev *dev;
@@ -92,18 +91,17 @@ static void leave(struct pair *pair, enum stage stage)
 	for (i = 0; stage == LEAVING && i < TASKS; i++)
 		pier_rdma_send(me.conn, near, peer_done, &status);
 	pier_conn_disconnect(me.conn);
-	while (stage == GOODBYE_SAID && me.conn->phase < PIER__CONN_FLUSHING)
-		peer_drive(1);
-	if (stage == LEAVING)
-		peer_drive(20);
-	say(pair);
+	if (stage == GOODBYE_SAID ? stage_goodbye_over(me.conn) :
+				    stage_draining(me.conn))
+		say(pair);
 	pause();
 }
 
 /* The victim's side, from a connection that stands. */
-static void busy(enum stage stage)
+static void busy(struct pair *pair, enum stage stage)
 {
 	struct pier_buf *near = NULL, *far;
+	bool told = false;
 	int i, status;
 
 	for (i = 0; stage == RECEIVING && i < TASKS; i++) {
@@ -120,8 +118,11 @@ static void busy(enum stage stage)
 		else
 			pier_rdma_read(me.conn, far, near, peer_done, &status);
 		peer_await(&status);
-		if (stage == READING)
-			pier_buf_reset(near);
+		if (stage != READING)
+			continue;
+		pier_buf_reset(near);
+		if (!told && !status)
+			told = say(pair);
 	}
 }
 
@@ -148,8 +149,8 @@ static int victim(enum stage stage, int fd)
 		pause();
 	}
 	if (stage == SAID_HELLO) {
-		peer_drive(20);
-		say(&pair);
+		if (stage_hello_sent(me.conn))
+			say(&pair);
 		pause();
 	}
 	got = pair_recv(&pair, desc, sizeof(desc));
@@ -160,7 +161,7 @@ static int victim(enum stage stage, int fd)
 	say(&pair);
 	if (stage == GOODBYE_SAID || stage == LEAVING)
 		leave(&pair, stage);
-	busy(stage);
+	busy(&pair, stage);
 	for (;;)
 		pier_pe_wait(me.pe, PEER_LIMIT_MS);
 }
@@ -218,7 +219,7 @@ static void die_early(struct suspect *it, enum stage stage)
 	}
 	IS(pier_rdma_connect(me.conn, it->conn, (size_t)it->conn_len), 0);
 	if (stage == TOOK_HELLO) {
-		peer_drive(100);
+		stage_hello_acked(me.conn);
 		pair_kill(&it->pair);
 	}
 	peer_conn(me.conn, PIER_CONN_ERROR);
@@ -283,7 +284,7 @@ static void die_amid(struct suspect *it, enum stage stage)
 	}
 	if (stage == LEFT_AMID) {
 		IS(pier_conn_disconnect(me.conn), 0);
-		peer_drive(20);
+		stage_draining(me.conn);
 		IS(pier_conn_state(me.conn), PIER_CONN_CONNECTED);
 	} else if (stage != STARVING) {
 		OK(peer_count(&tally.calls, 1));
@@ -328,10 +329,8 @@ static void die_alone(struct suspect *it, enum stage stage)
 	}
 	if (stage == SENDING)
 		OK(peer_count(&received, before + 1));
-	else if (stage == READING)
-		peer_drive(20);
-	else if (stage == LEAVING)
-		hear(&it->pair);
+	else if (stage == READING || stage == LEAVING)
+		OK(stage_reported(&it->pair) && hear(&it->pair));
 	pair_kill(&it->pair);
 	peer_conn(me.conn, PIER_CONN_ERROR);
 	IS(pier_conn_error(me.conn), -PIER_ERETRY);
@@ -347,8 +346,7 @@ static void die_parted(struct suspect *it, enum stage stage)
 		kill(it->pair.pid, SIGSTOP);
 		OK(pair_is_stopped(&it->pair, true));
 		IS(pier_conn_disconnect(me.conn), 0);
-		while (me.conn->phase < PIER__CONN_GOODBYE)
-			peer_drive(1);
+		stage_goodbye(me.conn);
 	} else {
 		hear(&it->pair);
 	}
@@ -447,6 +445,7 @@ static void one_context_outlives_a_hundred_peers(void)
 
 int main(int argc, char *argv[])
 {
+	config.ack_timeout = limit_ack_timeout(12);	/* 17 ms */
 	if (argc == 3)
 		return victim((enum stage)atoi(argv[1]), atoi(argv[2]));
 	if (pier_dev_open(NULL, &dev))

@@ -116,7 +116,7 @@ static void a_connection(bool server_goes)
 		ends_as_gone();
 		OK(peer_count(&near->disconnected, 1));
 		OK(peer_count(&far->disconnected, 1));
-		peer_drive(50);
+		peer_drive_quietly(20);
 		told(near, 1, 0, 1);
 		told(far, 1, 0, 1);
 	}
@@ -147,7 +147,7 @@ static void an_attempt(bool server_goes)
 			OK(peer_count(&far->failures, 1));
 			OK(pier_conn_error(far->peer.conn) < 0);
 			tap_note("%s", pier_conn_error_text(far->peer.conn));
-			peer_drive(50);
+			peer_drive_quietly(20);
 			told(near, 0, 1, 0);
 			told(far, 0, 1, 0);
 		}
@@ -231,7 +231,7 @@ static void at_whatever_moment(bool server_goes)
 		while (come_and_go(&tries))
 			;
 		OK(peer_count(&server.over, server.requests));
-		peer_drive(50);
+		peer_drive_quietly(20);
 		tap_note("after %d", tries);
 		IS(client.over, tries);
 		IS(client.established, client.disconnected);

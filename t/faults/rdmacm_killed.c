@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cm/rdmacm/rdmacm.h"
-#include "core/clock.h"
 #include "t/lib/cable.h"
 #include "t/lib/caller.h"
 #include "t/lib/pair.h"
+#include "t/lib/stage.h"
 #include "t/lib/tap.h"
 
 /* Connections by address to processes that are killed. */
@@ -55,14 +54,6 @@ static void close_me(void)
 	dev = NULL;
 }
 
-/* Has the peer said something? */
-static int pair_readable(const struct pair *pair)
-{
-	struct pollfd fd = { .fd = pair->fd, .events = POLLIN };
-
-	return poll(&fd, 1, 0);
-}
-
 /* A peer that listens, tells its port, and serves until it is killed. */
 static int serve(struct pair *pair, void *arg)
 {
@@ -75,11 +66,9 @@ static int serve(struct pair *pair, void *arg)
 		return 1;
 	port = pier_listener_port(me.listener);
 	pair_send(pair, &port, sizeof(port));
-	for (;;) {
-		if (arg && peer_count(&me.requests, 1))
-			pair_send(pair, "asked", 5);
-		peer_drive(1000);
-	}
+	if (arg && OK(peer_count(&me.requests, 1)))
+		pair_send(pair, "asked", 5);
+	peer_serve();
 }
 
 /* A peer that connects to the port it is told, tells, and lives on. */
@@ -96,11 +85,9 @@ static int ask(struct pair *pair, void *arg)
 	cfg.port = port;
 	if (!IS(pier_rdma_connect_to(me.peer.rdma, &cfg, &me.peer.conn), 0))
 		return 1;
-	for (;;) {
-		peer_count(&me.established, 1);
+	if (peer_count(&me.established, 1))
 		pair_send(pair, "up", 2);
-		peer_drive(20000);
-	}
+	peer_serve();
 }
 
 static uint16_t last_port;
@@ -127,18 +114,19 @@ static void still_usable(struct pair *other)
 {
 	struct pier_connect_config cfg = { .size = sizeof(cfg) };
 	int before = me.established;
-	uint64_t end = pier__now() + 15000 * PIER__MS;
+	long long limit = limit_from_now();
 	uint16_t port = 0;
 
 	IS(pair_recv(other, &port, sizeof(port)), sizeof(port));
 	cfg.peer = peer_address;
 	cfg.port = port;
-	while (me.established == before && pier__now() < end) {
+	while (me.established == before && limit_holds(limit)) {
 		if (!IS(pier_rdma_connect_to(me.peer.rdma, &cfg,
 					     &me.peer.conn), 0))
 			break;
-		while (pier_conn_state(me.peer.conn) == PIER_CONN_INIT)
-			peer_drive(1);
+		while (pier_conn_state(me.peer.conn) == PIER_CONN_INIT &&
+		       peer_step(limit))
+			;
 	}
 	if (!IS(me.established, before + 1))
 		tap_note("%s", pier_conn_error_text(me.peer.conn));
@@ -152,10 +140,9 @@ static void a_server_is_killed_before_it_answers(void)
 	pair_start(&other, serve, NULL);
 	pair_start(&pair, serve, &pair);
 	if (open_me() && IS(connect_to(&pair), 0)) {
-		while (me.peer.conn && pier_conn_state(me.peer.conn) ==
-		       PIER_CONN_INIT && pair_readable(&pair) == 0)
-			peer_drive(1);
+		OK(stage_reported(&pair));
 		IS(pair_recv(&pair, text, sizeof(text)), 5);
+		IS(pier_conn_state(me.peer.conn), PIER_CONN_INIT);
 		pair_kill(&pair);
 		OK(peer_count(&me.failures, 1));
 		OK(pier_conn_error(me.peer.conn) < 0);
@@ -273,8 +260,7 @@ static void a_client_is_killed_when_it_is_connected(void)
 		port = pier_listener_port(me.listener);
 		OK(pair_send(&pair, &port, sizeof(port)));
 		if (OK(peer_count(&me.established, 1))) {
-			while (pair_readable(&pair) == 0)
-				peer_drive(1);
+			OK(stage_reported(&pair));
 			IS(pair_recv(&pair, text, sizeof(text)), 2);
 			pair_kill(&pair);
 			OK(peer_count(&me.disconnected, 1));
@@ -301,22 +287,20 @@ static void clients_are_killed_during_the_handshake(void)
 	close_me();
 	for (round = 0; round < 6; round++) {
 		struct pair pair;
-		uint64_t end;
+		long long limit;
 
 		pair_start(&pair, ask, NULL);
 		if (!open_me() || !caller_listen(&me, port))
 			break;
 		me.may_fail = true;
 		OK(pair_send(&pair, &port, sizeof(port)));
-		end = pier__now() + 20000 * PIER__MS;
-		while (!me.requests && pier__now() < end)
+		limit = limit_from_now();
+		while (!me.requests && limit_holds(limit))
 			pier_pe_progress(me.peer.pe, 0);
 		for (i = 0; i < round * 40; i++)
 			pier_pe_progress(me.peer.pe, 0);
 		pair_kill(&pair);
-		while (me.failures + me.disconnected < 1 &&
-		       pier__now() < end)
-			peer_drive(1);
+		OK(peer_count(&me.over, 1));
 		IS(me.failures + me.disconnected, 1);
 		IS(me.established, me.disconnected);
 		close_me();
@@ -331,7 +315,6 @@ static void servers_are_killed_during_the_handshake(void)
 
 	for (round = 0; round < 6; round++) {
 		struct pair pair;
-		uint64_t end;
 
 		pair_start(&pair, serve, NULL);
 		if (!open_me() || !IS(connect_to(&pair), 0)) {
@@ -342,11 +325,8 @@ static void servers_are_killed_during_the_handshake(void)
 		for (i = 0; i < round * 40; i++)
 			pier_pe_progress(me.peer.pe, 0);
 		pair_kill(&pair);
-		end = pier__now() + 20000 * PIER__MS;
-		while (me.failures + me.disconnected < 1 &&
-		       pier__now() < end)
-			peer_drive(1);
-		peer_drive(20);
+		OK(peer_count(&me.over, 1));
+		peer_drive_quietly(20);
 		IS(me.failures + me.disconnected, 1);
 		IS(me.established, me.disconnected);
 		if (me.failures)
@@ -384,17 +364,15 @@ static int play(struct pair *pair, void *arg)
 	} else if (!IS(connect_to(pair), 0)) {
 		return 1;
 	}
-	peer_count(&me.established, 1);
-	pair_send(pair, "up", 2);
+	if (peer_count(&me.established, 1))
+		pair_send(pair, "up", 2);
 	if (part->way == LEAVES) {
 		pier_conn_disconnect(me.peer.conn);
-		while (me.peer.conn->phase < PIER__CONN_FLUSHING)
-			peer_drive(1);
-		pair_send(pair, "bye", 3);
+		if (stage_goodbye_over(me.peer.conn))
+			pair_send(pair, "bye", 3);
 		pause();
 	}
-	for (;;)
-		peer_drive(1000);
+	peer_serve();
 }
 
 struct tally {
@@ -424,13 +402,12 @@ static void disconnect_from(struct pair *pair, enum way way,
 		kill(pair->pid, SIGSTOP);
 		OK(pair_is_stopped(pair, true));
 		IS(pier_conn_disconnect(conn), 0);
-		while (conn->phase < PIER__CONN_FLUSHING)
-			peer_drive(1);
+		stage_goodbye_over(conn);
 	} else {
 		for (i = 0; i < SENDS; i++)
 			IS(pier_rdma_send(conn, NULL, count, tally), 0);
 		IS(pier_conn_disconnect(conn), 0);
-		peer_drive(20);
+		stage_draining(conn);
 		IS(pier_conn_state(conn), PIER_CONN_CONNECTED);
 	}
 	pair_kill(pair);
@@ -464,7 +441,7 @@ static void part_from(struct pair *pair, const struct part *part)
 	uint16_t port = pier_listener_port(me.listener);
 	struct tally tally = { 0 };
 	struct pier__queues *queues;
-	uint64_t end;
+	long long limit;
 	char word[4];
 
 	me.raw = part->raw;
@@ -472,16 +449,15 @@ static void part_from(struct pair *pair, const struct part *part)
 			   !OK(pair_send(pair, &port, sizeof(port))))
 		return;
 	OK(peer_count(&me.established, up));
-	while (pair_readable(pair) == 0)
-		peer_drive(1);
+	OK(stage_reported(pair));
 	IS(pair_recv(pair, word, sizeof(word)), 2);
 	queues = me.peer.conn->queues;
 	disconnect_from(pair, part->way, &tally);
 	OK(peer_count(&me.disconnected, over));
 	check_end(part->way, &tally);
-	end = pier__now() + PEER_LIMIT_MS * PIER__MS;
-	while (queues->conn_count && pier__now() < end)
-		peer_drive(1);
+	limit = limit_from_now();
+	while (queues->conn_count && peer_step(limit))
+		;
 	IS(queues->conn_count, 0);
 	pier_conn_destroy(me.peer.conn);
 }

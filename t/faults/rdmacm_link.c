@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
 #include <malloc.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "t/lib/cable.h"
 #include "t/lib/caller.h"
 #include "t/lib/pair.h"
+#include "t/lib/stage.h"
 #include "t/lib/tap.h"
 
 /*
@@ -21,13 +21,12 @@
 #define GROWTH (64 << 10)	/* of the heap, in all turns but the first */
 #define SERVER "10.9.5.2"
 
-static const struct pier_rdma_config config = {
+static struct pier_rdma_config config = {
 	.size = sizeof(config),
 	.max_conns = 16,
 	.keepalive_ms = 50,
 	.connect_timeout_ms = 1500,
 	.drain_ms = 100,
-	.ack_timeout = 12,	/* 17 ms */
 };
 
 static struct pier_dev *dev;
@@ -84,15 +83,6 @@ static bool do_order(struct pair *pair, char order)
 	}
 }
 
-/* Has the other process said something?  Drives what there is meanwhile. */
-static bool spoken_to(const struct pair *pair)
-{
-	struct pollfd fd = { .fd = pair->fd, .events = POLLIN };
-
-	peer_drive(1);
-	return poll(&fd, 1, 0);
-}
-
 static int serve(struct pair *pair, void *arg)
 {
 	char order;
@@ -107,7 +97,8 @@ static int serve(struct pair *pair, void *arg)
 	port = pier_listener_port(me.listener);
 	pair_send(pair, &port, sizeof(port));
 	while (len == 1) {
-		if (!spoken_to(pair))
+		peer_drive_quietly(0);
+		if (!pair_readable(pair))
 			continue;
 		len = pair_recv(pair, &order, 1);
 		if (len == 1 && !do_order(pair, order))
@@ -123,9 +114,8 @@ static bool tell(char order)
 
 	if (!OK(pair_send(&far, &order, 1)))
 		return false;
-	while (!spoken_to(&far))
-		;
-	return OK(pair_recv(&far, word, sizeof(word)) == 2);
+	return stage_reported(&far) &&
+	       OK(pair_recv(&far, word, sizeof(word)) == 2);
 }
 
 /* A cable, a server at its end and a client at this one. */
@@ -179,12 +169,14 @@ static bool ask(uint32_t timeout_ms)
 static bool connects(void)
 {
 	int failures = me.failures, up = me.established;
+	long long limit = limit_from_now();
 
 	if (!ask(PEER_LIMIT_MS))
 		return false;
-	while (pier_conn_state(me.peer.conn) == PIER_CONN_INIT)
-		peer_drive(1);
-	peer_drive(20);
+	while (me.failures == failures && me.established == up &&
+	       peer_step(limit))
+		;
+	peer_drive_quietly(20);
 	if (IS(me.failures, failures) && IS(me.established, up + 1))
 		return true;
 	tap_note("%s", pier_conn_error_text(me.peer.conn));
@@ -203,13 +195,13 @@ static const char *down(void)
 static bool link_up(void)
 {
 	const struct pier_devinfo *info = pier_dev_info(dev);
-	int i;
+	long long limit = limit_from_now();
 
 	if (!cable_run("ip link set f0 up"))
 		return false;
-	for (i = 0; !pier_devinfo_active(info) && i < 1000; i++)
-		peer_drive(10);
-	return OK(pier_devinfo_active(info));
+	while (!pier_devinfo_active(info) && peer_step(limit))
+		;
+	return pier_devinfo_active(info);
 }
 
 /* Until the device's removal is noticed. */
@@ -217,14 +209,14 @@ static bool is_gone(void)
 {
 	struct pier_conn *conn;
 	const void *desc;
-	int i, err = 0;
+	long long limit = limit_from_now();
+	int err = 0;
 	size_t len;
 
-	for (i = 0; !err && i < 1000; i++) {
+	while (!err && peer_step(limit)) {
 		err = pier_rdma_export(me.peer.rdma, &desc, &len, &conn);
 		if (!err)
 			pier_conn_destroy(conn);
-		peer_drive(10);
 	}
 	return IS(err, -ENODEV);
 }
@@ -252,7 +244,7 @@ static bool fails(const int *count, const char *part)
 
 	if (!OK(peer_count(count, before + 1)))
 		return false;
-	peer_drive(20);
+	peer_drive_quietly(20);
 	return IS(*count, before + 1) &&
 	       IS(pier_conn_state(me.peer.conn), PIER_CONN_ERROR) &&
 	       OK(pier_conn_error(me.peer.conn) < 0) &&
@@ -322,6 +314,7 @@ int main(void)
 {
 	const char *why = cable_enter();
 
+	config.ack_timeout = limit_ack_timeout(13);	/* 34 ms */
 	if (why)
 		return tap_skip_all(why);
 	CABLE_TEST(a_connection_ends_once_and_can_be_made_again);

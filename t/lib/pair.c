@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -175,6 +176,13 @@ int pair_recv(struct pair *pair, void *ret, size_t size)
 	return (int)head;
 }
 
+bool pair_readable(const struct pair *pair)
+{
+	struct pollfd fd = { .fd = pair->fd, .events = POLLIN };
+
+	return poll(&fd, 1, 0) > 0;
+}
+
 int pair_wait(struct pair *pair)
 {
 	int status;
@@ -195,7 +203,7 @@ int pair_wait(struct pair *pair)
 void pair_kill(struct pair *pair)
 {
 	kill(pair->pid, SIGKILL);
-	pair_wait(pair);
+	IS(pair_wait(pair), 128 + SIGKILL);
 }
 
 bool pair_is_stopped(const struct pair *pair, bool wait)

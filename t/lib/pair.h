@@ -40,10 +40,16 @@ bool pair_send(struct pair *pair, const void *data, size_t len);
  */
 int pair_recv(struct pair *pair, void *ret, size_t size);
 
+/* Has it sent something that was not received yet, or ended? */
+bool pair_readable(const struct pair *pair);
+
 /* Wait for its end.  Returns its exit status, or 128 + the signal. */
 int pair_wait(struct pair *pair);
 
-/* End it at once, as a crash would. */
+/*
+ * End it at once, as a crash would.  A failed check: it had already ended, and
+ * was not where the test wanted it to be.
+ */
 void pair_kill(struct pair *pair);
 
 /* Is it stopped?  @wait: until it is, or has ended. */

@@ -3,7 +3,6 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "t/lib/pair.h"
@@ -61,14 +60,6 @@ static void engine_drop(struct pier_pe *pe)
 			engines[i].pe = NULL;
 }
 
-static long long now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000LL + ts.tv_nsec / 1000000;
-}
-
 /* One sleep until one of several engines has work. */
 static void sleep_all(void)
 {
@@ -114,63 +105,80 @@ static void drive(void)
 		sleep_all();
 }
 
+bool peer_step(long long limit)
+{
+	drive();
+	return limit_holds(limit);
+}
+
+/* The same, where it is not this file's to fail. */
+static bool step(long long limit)
+{
+	drive();
+	return limit_now_ms() <= limit;
+}
+
 int peer_await(const int *status)
 {
-	long long end = now_ms() + PEER_LIMIT_MS;
+	long long limit = limit_from_now();
 
-	while (*status == -EINPROGRESS) {
-		if (now_ms() > end)
+	while (*status == -EINPROGRESS)
+		if (!step(limit))
 			return -ETIMEDOUT;
-		drive();
-	}
 	return *status;
 }
 
 bool peer_count(const int *count, int want)
 {
-	long long end = now_ms() + PEER_LIMIT_MS;
+	long long limit = limit_from_now();
 
-	while (*count < want && now_ms() <= end)
-		drive();
+	while (*count < want && step(limit))
+		;
 	return *count >= want;
 }
 
 bool peer_conn(const struct pier_conn *conn, enum pier_conn_state state)
 {
-	long long end = now_ms() + PEER_LIMIT_MS;
+	long long limit = limit_from_now();
 
-	while (pier_conn_state(conn) != state && now_ms() <= end)
-		drive();
+	while (pier_conn_state(conn) != state && step(limit))
+		;
 	return IS(pier_conn_state(conn), state);
 }
 
 bool peer_ctx(const struct peer *peer, enum pier_ctx_state state)
 {
 	struct pier_ctx *ctx = pier_rdma_ctx(peer->rdma);
-	long long end = now_ms() + PEER_LIMIT_MS;
+	long long limit = limit_from_now();
 
-	while (pier_ctx_state(ctx) != state && now_ms() <= end)
-		drive();
+	while (pier_ctx_state(ctx) != state && step(limit))
+		;
 	return IS(pier_ctx_state(ctx), state);
 }
 
 bool peer_quiet(const struct peer *peer)
 {
 	const struct pier_ctx *ctx = pier_rdma_ctx(peer->rdma);
-	long long end = now_ms() + PEER_LIMIT_MS;
+	long long limit = limit_from_now();
 
-	while (pier_ctx_inflight(ctx) && now_ms() <= end)
-		drive();
+	while (pier_ctx_inflight(ctx) && step(limit))
+		;
 	return pier_ctx_inflight(ctx) == 0;
 }
 
-void peer_drive(int ms)
+void peer_serve(void)
 {
-	long long end = now_ms() + ms;
+	for (;;)
+		drive();
+}
+
+void peer_drive_quietly(int ms)
+{
+	long long end = limit_now_ms() + ms;
 
 	do
 		drive();
-	while (now_ms() < end);
+	while (limit_now_ms() < end);
 }
 
 void peer_done(struct pier_task *task, void *arg)
@@ -234,6 +242,17 @@ bool peer_export(struct peer *peer)
 		return true;
 	tap_note("%s", pier_last_error());
 	return false;
+}
+
+bool peer_export_later(struct peer *peer)
+{
+	long long limit = limit_from_now();
+
+	while (pier_rdma_export(peer->rdma, &peer->desc, &peer->desc_len,
+				&peer->conn) == -ENOSPC)
+		if (!peer_step(limit))
+			return false;
+	return OK(peer->conn);
 }
 
 /* Take the memory of @from over to @to. */

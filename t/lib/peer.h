@@ -8,14 +8,17 @@
 
 #include <pier/pier.h>
 
+#include "t/lib/limit.h"
+
 struct pair;
 
 /*
  * A peer: an RDMA context with memory, buffers and a connection, on an engine
  * of its own or on another peer's.  Whatever a test waits for is bounded by
- * PEER_LIMIT_MS; nothing sleeps where an engine has work.
+ * PEER_LIMIT_MS, which PIER_TEST_SLOWER stretches; nothing sleeps where an
+ * engine has work.
  */
-#define PEER_LIMIT_MS 20000
+#define PEER_LIMIT_MS LIMIT_MS
 #define PEER_BUFS 128
 #define PEER_ACCESS (PIER_LOCAL_WRITE | PIER_REMOTE_READ | \
 		     PIER_REMOTE_WRITE | PIER_REMOTE_ATOMIC)
@@ -52,6 +55,9 @@ void peer_close(struct peer *peer);
 /* Export a connection, which becomes peer->conn. */
 bool peer_export(struct peer *peer);
 
+/* The same; one that was just destroyed may have its place for a while. */
+bool peer_export_later(struct peer *peer);
+
 /* Connect two running peers by their descriptors, and swap their memory. */
 bool peer_join(struct peer *a, struct peer *b);
 
@@ -76,8 +82,25 @@ bool peer_ctx(const struct peer *peer, enum pier_ctx_state state);
 /* Until no task of @peer is in flight. */
 bool peer_quiet(const struct peer *peer);
 
-/* Drive them for @ms milliseconds, as in "and nothing else comes". */
-void peer_drive(int ms);
+/*
+ * One round of the engines, for any other condition that a test waits for:
+ *
+ *	limit = limit_from_now();
+ *	while (!condition && peer_step(limit))
+ *		;
+ *
+ * False, and a failed check, when @limit has passed.
+ */
+bool peer_step(long long limit);
+
+/* Drive them until this process is killed. */
+void peer_serve(void) __attribute__((noreturn));
+
+/*
+ * Drive them for @ms milliseconds to see that nothing more happens; never to
+ * wait for something to happen.
+ */
+void peer_drive_quietly(int ms);
 
 /* For a pier_task_fn: @arg is an int, the status. */
 void peer_done(struct pier_task *task, void *arg);

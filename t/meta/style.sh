@@ -163,6 +163,27 @@ no_path_of_one_machine_is_left()
 	return 0
 }
 
+# A test waits for a condition, by t/lib/limit.h, t/lib/peer.h, t/lib/stage.h
+# or a loop of a script that looks for one, and never for a time.
+no_test_waits_for_a_time()
+{
+	code_of $(echo "$c_files" | grep '^t/' |
+	    grep -vE '^t/(bench|foreign|fuzz)/|^t/lib/(limit|cable)\.') |
+	    grep -E -e '\<(u|nano|clock_nano|)sleep\(|\<peer_drive\(' \
+		-e '\<p?poll\(NULL|\<select\(0'
+	code_of $(echo "$c_files" | grep '^t/') |
+	    grep -E '\<[a-z_]*(drive|nap|pause|step)[a-z_]*\((int|long) ms\)' |
+	    grep -v '\<peer_drive_quietly('
+	awk '
+	/^[[:space:]]*(until|while) / { within = 1 }
+	/^[[:space:]]*done/ { within = 0 }
+	/(^|[^_[:alnum:]])sleep [0-9.]+/ && !within {
+		print FILENAME ":" FNR ": " $0
+	}' $(echo "$sh_files" | tr ' ' '\n' | grep -E '^t/' |
+	    grep -v '^t/bench/')
+	return 0
+}
+
 # The words of the lists in local.mk, "FILE WORD".
 listed()
 {
@@ -236,6 +257,7 @@ none samples_have_at_most_80_lines
 none every_source_names_its_licence
 none nothing_is_left_undone
 none no_path_of_one_machine_is_left
+none no_test_waits_for_a_time
 none every_file_is_in_a_list
 none every_listed_file_is_there
 none lists_are_sorted_and_end_alike

@@ -154,13 +154,14 @@ static void connect_at_last(void)
 	int tries, were = client.established;
 
 	for (tries = 0; client.established == were && tap_holds(); tries++) {
+		long long limit = limit_from_now();
 		int failures = client.failures;
 
 		if (!caller_ask(&client, &server, NULL))
 			return;
 		while (client.established == were &&
-		       client.failures == failures)
-			peer_drive(1);
+		       client.failures == failures && peer_step(limit))
+			;
 		if (client.failures > failures)
 			pier_conn_destroy(client.peer.conn);
 		if (!OK(pier__now() < until))

@@ -17,6 +17,7 @@
 #include <pier/error.h>
 
 #include "fabric/soft/soft.h"
+#include "t/lib/limit.h"
 #include "t/lib/loop.h"
 #include "t/lib/netns.h"
 #include "t/lib/tap.h"
@@ -117,15 +118,16 @@ static void lo_is_a_device(void)
 /* The kernel tells of a carrier a little after the link is up. */
 static bool comes_up(const char *name)
 {
-	for (int i = 0; i < 2000; i++) {
+	long long limit = limit_from_now();
+
+	do {
 		const struct pier__port *port;
 
 		list();
 		port = find(name);
 		if (port && port->active)
 			return true;
-		poll(NULL, 0, 5);
-	}
+	} while (limit_nap(limit));
 	return false;
 }
 

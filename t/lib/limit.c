@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <poll.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "t/lib/limit.h"
+#include "t/lib/tap.h"
+
+long long limit_now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000LL + ts.tv_nsec / 1000000;
+}
+
+static int slower(void)
+{
+	const char *set = getenv("PIER_TEST_SLOWER");
+	int times = set ? atoi(set) : 1;
+
+	return times > 0 ? times : 1;
+}
+
+long long limit_from_now(void)
+{
+	return limit_now_ms() + (long long)LIMIT_MS * slower();
+}
+
+int limit_ack_timeout(int base)
+{
+	int times;
+
+	for (times = slower(); times > 1; times /= 2)
+		base++;		/* twice the time */
+	return base;
+}
+
+bool limit_holds(long long limit)
+{
+	if (limit_now_ms() <= limit)
+		return true;
+	return tap_ok(false, "what is waited for comes in time", __FILE__,
+		      __LINE__);
+}
+
+bool limit_nap(long long limit)
+{
+	poll(NULL, 0, 1);
+	return limit_holds(limit);
+}
+
+void limit_be_elsewhere(int ms)
+{
+	poll(NULL, 0, ms);
+}
