@@ -20,8 +20,8 @@
 #define LEN (4u << 20)
 #define PART (64u << 10)
 #define PARTS 24
-#define TURNS (cable_is_rxe() ? 10 : 100)	/* emulated, it is slow */
-#define GROWTH (TURNS * 640)	/* of the heap, in all turns but the first */
+#define TURNS (cable_is_rxe() ? 20 : 100)	/* emulated, it is slow */
+#define GROWTH (TURNS * 655u)	/* of the heap, in all turns but the first */
 
 static struct pier_rdma_config config = {
 	.size = sizeof(config),

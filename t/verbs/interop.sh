@@ -142,15 +142,22 @@ samples_work_at_a_path_mtu_of_4096_over_ipv6()
 	pairs
 }
 
+# Their messages are shorter than either path MTU: some of the pairs will do.
+some_pairs()
+{
+	pair rxe soft send receive -s &&
+		pair soft rxe read_responder read_requester -r
+}
+
 samples_work_at_a_path_mtu_of_1024_over_ipv4()
 {
-	cable 1500 1024 && pairs
+	cable 1500 1024 && some_pairs
 }
 
 samples_work_at_a_path_mtu_of_1024_over_ipv6()
 {
 	family=6
-	pairs
+	some_pairs
 }
 
 large_messages_arrive_whole_at_a_path_mtu_of_1024()
@@ -190,7 +197,7 @@ lossy()
 	modprobe sch_netem || return 1
 	tc qdisc add dev p0 root netem loss "$1%" &&
 	vm_in_peer tc qdisc add dev p1 root netem loss "$1%" || return 1
-	pairs && arrives_whole
+	some_pairs && arrives_whole
 	held=$?
 	tc qdisc del dev p0 root
 	vm_in_peer tc qdisc del dev p1 root
