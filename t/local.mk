@@ -13,6 +13,7 @@ check_PROGRAMS += \
 	%D%/cm/addr.t \
 	%D%/cm/bounded.t \
 	%D%/cm/conn.t \
+	%D%/cm/conn_state.t \
 	%D%/cm/enddesc.t \
 	%D%/cm/goodbye.t \
 	%D%/cm/lookup.t \
@@ -104,6 +105,7 @@ check_PROGRAMS += \
 	# end, sorted
 
 dist_check_SCRIPTS += \
+	%D%/meta/connections.sh \
 	%D%/meta/docs.sh \
 	%D%/meta/examples.sh \
 	%D%/meta/headers.sh \
