@@ -150,12 +150,20 @@ void pier__conn_close(struct pier_conn *conn)
 	pier__queues_remove_conn(queues, conn->slot);
 }
 
+void pier__conn_at_end(struct pier_conn *conn, void (*fn)(void *arg), void *arg)
+{
+	if (conn->at_end)
+		conn->at_end(conn->at_end_arg);
+	conn->at_end = fn;
+	conn->at_end_arg = arg;
+}
+
 void pier__conn_retire(struct pier_conn *conn)
 {
 	pier__list_del(&conn->link);
 	pier__list_del(&conn->hot);
 	conn->queues = NULL;
-	pier__conn_remove_desc_file(conn);
+	pier__conn_at_end(conn, NULL, NULL);
 	if (conn->holds)
 		return;
 	conn->flow->free(conn);

@@ -13,7 +13,7 @@
  * A connection fails: why, in a sentence that names both ends, and whether our
  * own port is the reason.
  */
-#define HELLO_PAUSE (20 * PIER__MS)	/* before it is said again */
+#define HELLO_PAUSE (20 * PIER__MS)	/* before it is sent again */
 
 static const struct {
 	int err;
@@ -69,7 +69,7 @@ static const char *wc_text(enum ibv_wc_status status)
 	return "a failure that only the device understands";
 }
 
-/* Of a path that never was one of the port's, nothing is said. */
+/* An address that never was one of the port's cannot be lost. */
 static bool has_gid(const struct pier__port *port,
 		    const struct pier_conn *conn)
 {
@@ -157,7 +157,7 @@ void pier__conn_queues_failed(struct pier_conn *conn)
 	pier__conn_fail(conn, with_ends(conn, queues->error));
 }
 
-/* The queue pair is in error, by no request of ours. */
+/* The queue pair is in error, but no request of ours has failed. */
 static void broken(struct pier_conn *conn)
 {
 	static const char no_fault[] = ": it refused a request of the "
@@ -185,9 +185,10 @@ static void broken(struct pier_conn *conn)
 	pier__conn_fail(conn, err);
 }
 
-/* Say that @what failed; @port is the end of a sentence about ours. */
-static int say_failed(const struct pier_conn *conn, int err, const char *what,
-		      const struct ibv_wc *wc, const char *port)
+/* Fail for @what; @port is the part of the sentence about our own port. */
+static int request_failed(const struct pier_conn *conn, int err,
+			  const char *what, const struct ibv_wc *wc,
+			  const char *port)
 {
 	char gid[INET6_ADDRSTRLEN];
 
@@ -219,12 +220,12 @@ int pier__conn_failed(struct pier_conn *conn, const char *what,
 					wc_text(wc->status));
 	}
 	cause = pier__conn_port_fault(conn, port, sizeof(port));
-	if (cause == -ENODEV) {		/* found out by this very failure */
+	if (cause == -ENODEV) {		/* this failure is the first sign */
 		err = with_ends(conn, pier__dev_alive(conn->queues->dev));
 		pier__conn_fail(conn, err);
 		return err;
 	}
-	/* no answer can come to an address that is gone */
+	/* no answer can arrive at an address that was removed */
 	if (cause == -EADDRNOTAVAIL && (err == -PIER_ERETRY ||
 					err == -PIER_EDEVICE)) {
 		err = pier__conn_gid_lost(conn);
@@ -233,7 +234,7 @@ int pier__conn_failed(struct pier_conn *conn, const char *what,
 	}
 	if (cause && err == -PIER_EDEVICE)	/* its port failed, not it */
 		err = cause;
-	say_failed(conn, err, what, wc, port);
+	request_failed(conn, err, what, wc, port);
 	pier__conn_fail(conn, err);
 	return err;
 }

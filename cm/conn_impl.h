@@ -12,11 +12,11 @@
 #include "cm/queues.h"
 #include "core/op.h"
 
-/* What one end tells the other: the body of a connection descriptor. */
+/* What one end has to know of the other: the body of a descriptor. */
 struct pier__end {
 	uint64_t created;	/* seconds since 1970 */
 	uint64_t valid;		/* seconds from then; 0: no bound */
-	uint64_t nonce;		/* the other end says it back in its hello */
+	uint64_t nonce;		/* the value of the other end's hello */
 	uint8_t dev_id[8];	/* pier_dev.id: which key of an mmap fits */
 	uint32_t qpn, psn;
 	uint8_t link_layer;
@@ -30,12 +30,6 @@ struct pier__end {
 	uint64_t message;	/* bytes, the most it takes */
 	unsigned int gid_count;
 	struct pier__gid_offer gids[PIER__GIDS_MAX];
-};
-
-/* A descriptor file that this end wrote and its peer may not have taken. */
-struct pier__desc_file {
-	uint64_t dev, ino;
-	char path[];
 };
 
 /* Bytes <-> struct.  encode returns the length. */
@@ -55,7 +49,7 @@ struct pier_conn {
 	struct pier_rdma *rdma;
 	const struct pier__conn_flow *flow;
 	enum pier__conn_phase phase;	/* by pier__conn_transition() alone */
-	enum pier_conn_state reported;	/* what the user's callback knows */
+	enum pier_conn_state reported;	/* what the callback was last given */
 	pier_conn_state_fn *state_changed;
 	void *user_data;
 	char *error_text;		/* owned; NULL: none */
@@ -84,7 +78,8 @@ struct pier_conn {
 	enum pier_transport transport;
 	uint64_t gid_lost_at;		/* PIER__NEVER: local_gid is there; */
 					/* 0: it is not to be watched */
-	struct pier__desc_file *desc_file; /* to be removed; owned; or NULL */
+	void (*at_end)(void *arg);	/* called once, when destroyed; NULL */
+	void *at_end_arg;
 	void *desc;			/* exported; owned */
 	size_t desc_len;
 
@@ -102,12 +97,12 @@ struct pier_conn {
 	uint64_t seen_completed;	/* for the keepalive */
 	struct pier__list link;		/* in the context's list */
 	struct pier__list hot;		/* in queues->hot, or alone */
-	uint64_t due;			/* when it wants to be stepped */
+	uint64_t due;			/* when its next step is */
 };
 
 /*
  * A connection with a slot but without a QP, not listed yet; and back.
- * Errors: -ENOSPC, max_conns are in use; -ENOMEM; the queues are dead.
+ * Errors: -ENOSPC, max_conns are in use; -ENOMEM; the queues have failed.
  */
 int pier__conn_create(struct pier__queues *queues,
 		      const struct pier__conn_flow *flow,
@@ -129,20 +124,20 @@ int pier__conn_export(struct pier__queues *queues, int gid_index,
 
 /*
  * Connect within @timeout_ms; also again, to another descriptor, as long as
- * nothing was heard of the first peer: its file was a dead run's.
+ * nothing has arrived from the first peer: its file may be an earlier run's.
  */
 int pier__conn_connect(struct pier_conn *conn, const void *desc, size_t len,
 		       uint32_t timeout_ms);
 
-/* May it connect to another one now?  Not while a hello is on its way. */
+/* May it connect to another one now?  Not while a hello is in flight. */
 bool pier__conn_may_retarget(const struct pier_conn *conn);
 
 /* Post what waits for more. */
 void pier__conn_flush(struct pier_conn *conn);
 
 /*
- * A request on @conn failed: keep why, fail everything else on it.  Returns
- * the error of @wc and says its sentence; @what names the operation.
+ * A request on @conn failed: keep the reason, fail all others on it.  Returns
+ * the error of @wc, with its sentence; @what names the operation.
  */
 int pier__conn_failed(struct pier_conn *conn, const char *what,
 		      const struct ibv_wc *wc);
@@ -154,13 +149,13 @@ int pier__conn_failed(struct pier_conn *conn, const char *what,
  */
 int pier__conn_port_fault(const struct pier_conn *conn, char *ret, size_t size);
 
-/* Say who never said hello.  Returns -PIER_ENOHELLO. */
+/* Fail for want of a hello, naming the peer.  Returns -PIER_ENOHELLO. */
 int pier__conn_no_hello(const struct pier_conn *conn);
 
-/* Its context's queues are dead: so is it, for the same reason. */
+/* Its context's queues have failed: fail it for the same reason. */
 void pier__conn_queues_failed(struct pier_conn *conn);
 
-/* Say that local_gid is gone.  Returns -EADDRNOTAVAIL. */
+/* Fail for the loss of local_gid.  Returns -EADDRNOTAVAIL. */
 int pier__conn_gid_lost(const struct pier_conn *conn);
 
 /* Fail @conn with the thread's last error as the reason. */
@@ -171,7 +166,7 @@ struct pier_mmap;
 int pier__conn_rkey(struct pier_conn *conn, const struct pier_mmap *mmap,
 		    uint32_t *ret);
 
-/* local_gid is set: what does carry it? */
+/* Set the transport; local_gid is set. */
 void pier__conn_set_transport(struct pier_conn *conn);
 
 /* The largest MTU code of at most @bytes, which are 256 or more. */
@@ -193,26 +188,29 @@ void pier__conn_control_init(struct pier_conn *conn);
 
 /*
  * A request on the way to "connected" has failed: if only because the peer
- * did not answer, reset the QP, so that the step says it again.  Returns
- * whether the connection lives on or was failed here; false: @wc says why.
+ * did not answer, reset the QP, so that the step sends it again.  False: the
+ * caller is to fail the connection, for the reason in @wc.
  */
 bool pier__conn_recover(struct pier_conn *conn, const struct ibv_wc *wc);
 
 /* Take the QP away; what is still posted is cancelled. */
 void pier__conn_close(struct pier_conn *conn);
 
-/* Out of the context's sight; freed once no task holds it. */
+/* Take it from its context; it is freed once no task holds it. */
 void pier__conn_retire(struct pier_conn *conn);
 
 /* Tasks hold their connection: it may end, but its memory stays. */
 void pier__conn_hold(struct pier_conn *conn);
 void pier__conn_drop(struct pier_conn *conn);
 
-/* Remember @path, just written, to be swept up; and do that. */
-void pier__conn_keep_desc_file(struct pier_conn *conn, const char *path);
-void pier__conn_remove_desc_file(struct pier_conn *conn);
+/*
+ * Have @fn called with @arg when @conn is destroyed, once.  One that was set
+ * before is called now; NULL: none is called later.
+ */
+void pier__conn_at_end(struct pier_conn *conn, void (*fn)(void *arg),
+		       void *arg);
 
-/* Have @conn looked at in the next round. */
+/* Step @conn in the next round. */
 void pier__conn_schedule(struct pier_conn *conn);
 
 #endif

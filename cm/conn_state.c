@@ -35,7 +35,7 @@ struct state {
 
 #define TO(state) (1u << PIER__CONN_##state)
 
-/* Tell the program what it does not know yet. */
+/* Call the program's callbacks for a change they were not given yet. */
 static void report(struct pier_conn *conn)
 {
 	const struct pier__cm_fns *fns = &conn->queues->kept->fns;
@@ -79,7 +79,7 @@ static uint64_t step_connecting(struct pier_conn *conn, uint64_t now)
 	return conn->flow->step(conn, now);
 }
 
-/* Probe a peer of whom nothing was heard for the keepalive time. */
+/* Probe a peer if nothing has completed for the keepalive time. */
 static void keep_alive(struct pier_conn *conn, uint64_t now)
 {
 	uint32_t ms = conn->queues->cfg->keepalive_ms;
@@ -131,7 +131,7 @@ static uint64_t step_goodbye(struct pier_conn *conn, uint64_t now)
 	return now;
 }
 
-/* Has everything that was posted come back, or is it not going to? */
+/* Has everything that was posted completed, or will it never? */
 static bool is_flushed(struct pier_conn *conn, uint64_t now)
 {
 	int err = 0;

@@ -35,20 +35,20 @@ enum pier__conn_phase {
  * active or its passive side (rdmacm/rdmacm_conn.c).  One constant table each.
  */
 struct pier__conn_flow {
-	bool has_disconnect;	/* the peer is told of an abort */
+	bool has_disconnect;	/* an abort sends the peer a DREQ */
 	/* A step in a state before UP; returns when the next is due. */
 	uint64_t (*step)(struct pier_conn *conn, uint64_t now);
 	/* It has changed its state from @prev. */
 	void (*entered)(struct pier_conn *conn, enum pier__conn_phase prev);
 	/* May it be connected as soon as the peer is? */
 	bool (*may_connect)(const struct pier_conn *conn);
-	/* What was tried so far has failed, as the last error says. */
+	/* What was tried so far has failed; the last error is the reason. */
 	void (*attempt_failed)(struct pier_conn *conn, int err);
 	/* Move the QP from ERR to RTS, in HELLO. */
 	int (*qp_reset)(struct pier_conn *conn);
 	/*
-	 * Say @fmt with both ends, what they were at, and the path; returns
-	 * @err.  NULL: the caller names the peer itself.
+	 * Fail with @fmt, both ends, the stage and the path in the sentence;
+	 * returns @err.  NULL: the caller names the peer itself.
 	 */
 	int (*fail)(const struct pier_conn *conn, int err, const char *stage,
 		    const char *fmt, ...)
@@ -63,10 +63,10 @@ struct pier__conn_flow {
  */
 void pier__conn_transition(struct pier_conn *conn, enum pier__conn_phase next);
 
-/* Its state's part in sentences: "handshake" and the like. */
+/* The stage of its state, for sentences: "handshake" and the like. */
 const char *pier__conn_stage(const struct pier_conn *conn);
 
-/* Is it on its way out, or closed? */
+/* Is it flushing, cancelling, failing, or closed? */
 bool pier__conn_is_ending(const struct pier_conn *conn);
 
 /* Connected, or it was and the peer has left in good order. */
@@ -82,12 +82,12 @@ uint64_t pier__conn_step(struct pier_conn *conn, uint64_t now);
 void pier__conn_end(struct pier_conn *conn);
 
 /*
- * A message of the peer's has arrived: it knows that it is connected, and so
- * are we, even where our own hello's completion is still to be seen.
+ * A message of the peer's has arrived, so that both ends are connected, even
+ * if the completion of our own hello has not been polled.
  */
 void pier__conn_peer_ready(struct pier_conn *conn);
 
-/* Does @port, its device's, still have its address?  To be seen in a step. */
+/* Note whether @port, its device's, has its address; a step acts on it. */
 struct pier__port;
 void pier__conn_check_gid(struct pier_conn *conn, const struct pier__port *port,
 			  uint64_t now);

@@ -143,7 +143,7 @@ static uint64_t step_hello(struct pier_conn *conn, uint64_t now)
 {
 	conn->hello_seen = conn->hello_seen || pier__conn_hello_seen(conn);
 	if (conn->hello_seen && pier__conn_goodbye_seen(conn))
-		conn->hello_acked = true;	/* it took ours, and is done */
+		conn->hello_acked = true;	/* it was connected */
 	if (conn->hello_acked && conn->hello_seen) {
 		pier__conn_transition(conn, PIER__CONN_UP);
 		return now;
@@ -188,7 +188,7 @@ static const struct pier__conn_flow by_descriptor = {
 	.free = free_desc,
 };
 
-/* What we tell the peer; the QP exists. */
+/* Fill in what the peer has to know of us; the QP exists. */
 static int describe(struct pier_conn *conn, int gid_index, uint32_t valid_s)
 {
 	struct pier__queues *queues = conn->queues;
@@ -197,7 +197,7 @@ static int describe(struct pier_conn *conn, int gid_index, uint32_t valid_s)
 	struct pier__port port;
 	int n, err;
 
-	/* no event tells of another MTU on verbs */
+	/* verbs has no event for a change of the MTU */
 	err = pier__dev_now(queues->dev, &port);
 	if (err)
 		return err == -ENODEV ? pier__dev_alive(queues->dev) : err;
@@ -269,7 +269,7 @@ int pier__conn_export(struct pier__queues *queues, int gid_index,
 	return 0;
 }
 
-/* Is what the peer tells something we can meet?  Fills the path in. */
+/* Can we connect to the peer so described?  Fills the path in. */
 static int match(struct pier_conn *conn, const struct pier__end *remote)
 {
 	const struct pier__end *local = &conn->local;

@@ -13,7 +13,6 @@ lib_libpier_core_la_SOURCES += \
 	%D%/conn_state.h \
 	%D%/conn_verbs.c \
 	%D%/control.c \
-	%D%/desc_file.c \
 	%D%/descriptor.c \
 	%D%/enddesc.c \
 	%D%/post.c \
@@ -34,5 +33,4 @@ lib_libpier_core_la_SOURCES += \
 	%D%/rdmacm/rdmacm.h \
 	%D%/rdmacm/rdmacm_conn.c \
 	%D%/rdmacm/rdmacm_error.c \
-	%D%/rdmacm/request.c \
 	# end, sorted

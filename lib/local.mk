@@ -16,6 +16,7 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/app/args_impl.h \
 	%D%/app/args_json.c \
 	%D%/app/args_value.c \
+	%D%/app/desc_file.c \
 	%D%/app/rendezvous.c \
 	%D%/app/rendezvous_cm.c \
 	%D%/app/rendezvous_impl.h \

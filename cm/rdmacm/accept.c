@@ -6,7 +6,7 @@
 #include "core/clock.h"
 #include "core/fail.h"
 
-/* The passive side: a request is told, then accepted or rejected. */
+/* The passive side: a request is presented, then accepted or rejected. */
 
 /* How often an open request is looked at, whether it is still one. */
 #define LOOK_MS 250
@@ -24,7 +24,7 @@ static int refuse(struct pier__rdmacm *rdmacm, struct pier__cm_id *id,
 	return len < 0 ? len : rdmacm->fab->reject(id, field, (size_t)len);
 }
 
-/* A request is answered with "no", and gone. */
+/* A request is rejected: destroy its connection. */
 static void end_request(struct pier_conn *conn)
 {
 	pier_conn_destroy(conn);
@@ -51,7 +51,7 @@ void pier__request_reject(struct pier__rdmacm *rdmacm,
 	rdmacm->fab->release(ev->id);
 }
 
-/* What the client is told where a request of its came to @err here. */
+/* The reason in the REJ where creating the connection failed with @err. */
 static enum pier__reject_reason reject_reason_of(int err)
 {
 	switch (err) {
@@ -68,7 +68,7 @@ static enum pier__reject_reason reject_reason_of(int err)
 	}
 }
 
-static void tell(struct pier_conn *conn, struct pier_listener *listener)
+static void present(struct pier_conn *conn, struct pier_listener *listener)
 {
 	pier_conn_fn *fn = conn->queues->kept->fns.request;
 
@@ -111,17 +111,17 @@ void pier__passive_request(struct pier__rdmacm *rdmacm,
 	if (err)
 		pier__passive_reject(conn, reject_reason_of(err));
 	else
-		tell(conn, listener);
+		present(conn, listener);
 }
 
-static int dead(struct pier_conn *conn, const char *stage)
+static int abandoned(struct pier_conn *conn, const char *stage)
 {
 	return pier__rdmacm_fail(conn, -ECONNABORTED, stage, "the client has "
 			      "given up");
 }
 
 /*
- * The kernel's connection manager tells of a request's end only when it is
+ * The kernel's connection manager reports a request's end only when it is
  * answered, or when its attributes are asked for: do that now and then.
  */
 bool pier__request_is_abandoned(struct pier__rdmacm *rdmacm,
@@ -150,7 +150,7 @@ uint64_t pier__passive_step(struct pier_conn *conn, uint64_t now)
 		return now;
 	}
 	if (pier__request_is_abandoned(conn->queues->rdmacm, cm->id)) {
-		pier__conn_fail(conn, dead(conn, "waiting"));
+		pier__conn_fail(conn, abandoned(conn, "waiting"));
 		return now;
 	}
 	return now + LOOK_MS * PIER__MS < conn->deadline ?
@@ -236,7 +236,8 @@ int pier_conn_accept(struct pier_conn *conn, const void *data, size_t len)
 	if (err) {
 		pier__rdmacm_qp_destroy(conn);
 		pier__blob_drop(conn->queues, &cm->own);
-		return err == -ECONNABORTED ? dead(conn, "accepting") : err;
+		return err == -ECONNABORTED ?
+			       abandoned(conn, "accepting") : err;
 	}
 	pier__conn_transition(conn, PIER__CONN_ACCEPTED);
 	conn->deadline = pier__now() +
@@ -265,7 +266,8 @@ int pier_conn_reject(struct pier_conn *conn, const void *data, size_t len)
 	err = refuse(conn->queues->rdmacm, conn->cm->id, conn->cm->foreign,
 		     &refused);
 	if (err)
-		return err == -ECONNABORTED ? dead(conn, "rejecting") : err;
+		return err == -ECONNABORTED ?
+			       abandoned(conn, "rejecting") : err;
 	end_request(conn);
 	return 0;
 }

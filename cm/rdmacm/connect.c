@@ -113,7 +113,7 @@ static void failed_locally(struct pier_conn *conn, const char *stage, int err)
 					       pier_last_error()));
 }
 
-/* Until when the address being tried may take; the others want to as well. */
+/* Until when this address is tried: an equal share of the time for each. */
 static uint64_t share(const struct pier_conn *conn, uint64_t now)
 {
 	const struct pier__addrs *addrs = &conn->cm->attempt->addrs;
@@ -164,7 +164,7 @@ static bool set_own_address(const struct pier_conn *conn,
 	return true;
 }
 
-/* What was heard at another address is not this one's. */
+/* Forget what another address has answered. */
 static void forget(struct pier__rdmacm_conn *cm)
 {
 	cm->reason = 0;
@@ -322,7 +322,7 @@ static void answered(struct pier_conn *conn, const struct pier__cm_event *ev)
 }
 
 /*
- * Has a program decided?  A connection manager says the same reason where it
+ * Has a program decided?  A connection manager gives the same reason if it
  * has no better one, and has nothing to add.
  */
 static bool is_decided(const struct pier_conn *conn,
@@ -349,7 +349,7 @@ static void rejected(struct pier_conn *conn, const struct pier__cm_event *ev)
 		pier__active_next(conn, err);
 }
 
-/* What to do about @err, which is told of an address. */
+/* What to do about @err, of one address. */
 static const char *remedy(int err)
 {
 	if (err == -EADDRINUSE)

@@ -10,10 +10,10 @@
 #include "core/fail.h"
 
 /*
- * From the first word to "connected".  Between two piers: whoever has
- * something to read of the other's memory reads it; the client then says
- * hello, which also tells a server that lost the RTU; a server says it if it
- * had something to read.  Whoever has a blob waits for the other's hello
+ * From REQ and REP to "connected".  Between two piers: an end first reads the
+ * other's private data if it did not fit the message.  The client then sends
+ * hello, which also stands for an RTU that was lost; the server sends it if it
+ * had something to read.  An end with a blob waits for the other's hello
  * before it goes on, for only then has it been read.
  */
 #define LOOK (20 * PIER__MS)	/* for a hello that may not come, and */
@@ -267,7 +267,7 @@ uint64_t pier__handshake_step(struct pier_conn *conn, uint64_t now)
 	if (err < 0)
 		pier__rdmacm_fail(conn, err, "handshake", "%s",
 			       pier_last_error());
-	/* who says goodbye was connected, did what it came for, and left */
+	/* a peer that sends a goodbye was connected */
 	if (err > 0 || (!cm->foreign && pier__conn_goodbye_seen(conn))) {
 		pier__conn_transition(conn, PIER__CONN_UP);
 		return now;

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cm/rdmacm/rdmacm.h"
 #include "core/clock.h"
 #include "core/copy.h"
 #include "core/fail.h"
 
+/*
+ * A listener and its requests.  They wait for their turn here before they take
+ * a connection and are presented to the program.
+ */
+#define STEPS 16	/* requests in one round */
 #define BACKLOG 128
 #define BACKLOG_MAX 65535
 #define SECOND (1000 * PIER__MS)
@@ -71,8 +77,101 @@ void pier__unlisten(struct pier_listener *listener)
 	listener->queues = NULL;
 }
 
-bool pier__listener_admits(struct pier_listener *listener, uint64_t now,
-			   uint64_t *ret_due)
+uint16_t pier_listener_port(const struct pier_listener *listener)
+{
+	return listener->cm ? listener->cm->port : 0;
+}
+
+void pier_listener_destroy(struct pier_listener *listener)
+{
+	if (!listener)
+		return;
+	if (listener->queues)
+		pier__unlisten(listener);
+	pier__list_del(&listener->link);
+	free(listener);
+}
+
+static bool is_full(const struct pier__queues *queues)
+{
+	return queues->conn_count >= queues->cfg->max_conns;
+}
+
+/* Is it to be refused at once?  Then sets *ret_why. */
+static bool is_refused(const struct pier__queues *queues,
+		       const struct pier_listener *listener,
+		       enum pier__reject_reason *ret_why)
+{
+	if (queues->stopping || queues->error)
+		*ret_why = PIER__REJECT_CLOSING;
+	else if (is_full(queues))
+		*ret_why = PIER__REJECT_FULL;
+	else if (listener->cm->held > listener->backlog)
+		*ret_why = PIER__REJECT_BUSY;
+	else
+		return false;
+	return true;
+}
+
+void pier__request_arrived(struct pier__rdmacm *rdmacm,
+			const struct pier__cm_event *ev)
+{
+	struct pier_listener *listener = ev->listener->owner;
+	struct pier__queues *queues = rdmacm->queues;
+	enum pier__reject_reason why = PIER__REJECT_BUSY;
+	struct pier__pending_request *w = NULL;
+
+	ev->id->owner = NULL;
+	if (!is_refused(queues, listener, &why))
+		w = malloc(sizeof(*w));
+	if (!w) {
+		listener->cm->held--;
+		pier__request_reject(rdmacm, ev, why);
+		return;
+	}
+	w->ev = *ev;
+	w->ev.data = w->data;
+	if (w->ev.len > sizeof(w->data))
+		w->ev.len = sizeof(w->data);
+	if (w->ev.len)
+		memcpy(w->data, ev->data, w->ev.len);
+	w->deadline = pier__pe_now(queues->pe) +
+		      queues->cfg->connect_timeout_ms * PIER__MS;
+	pier__list_add(&listener->waiting, &w->link);
+}
+
+static struct pier__pending_request *waiting_of(struct pier__list *link)
+{
+	return pier__container_of(link, struct pier__pending_request, link);
+}
+
+static void reject_request(struct pier__rdmacm *rdmacm,
+			   struct pier__pending_request *w,
+			   enum pier__reject_reason why)
+{
+	pier__request_reject(rdmacm, &w->ev, why);
+	free(w);
+}
+
+static bool refuse_one(struct pier__rdmacm *rdmacm)
+{
+	struct pier__list *link = pier__list_pop(&rdmacm->refused);
+
+	if (link)
+		reject_request(rdmacm, waiting_of(link), PIER__REJECT_CLOSING);
+	return link;
+}
+
+/* The listener's first one, which is its no more. */
+static struct pier__pending_request *take(struct pier_listener *listener)
+{
+	listener->cm->held--;
+	return waiting_of(pier__list_pop(&listener->waiting));
+}
+
+/* May a request be presented at @now?  If not, *ret_due is when. */
+static bool admits(struct pier_listener *listener, uint64_t now,
+		   uint64_t *ret_due)
 {
 	uint64_t gap;
 
@@ -90,17 +189,98 @@ bool pier__listener_admits(struct pier_listener *listener, uint64_t now,
 	return true;
 }
 
-uint16_t pier_listener_port(const struct pier_listener *listener)
+/*
+ * What has become of the first one that waits with @listener.  Returns
+ * whether anything has; if not, *ret_due is when to look again.
+ */
+static bool serve(struct pier__rdmacm *rdmacm, struct pier_listener *listener,
+		  uint64_t now, uint64_t *ret_due)
 {
-	return listener->cm ? listener->cm->port : 0;
+	struct pier__pending_request *w = waiting_of(listener->waiting.next);
+
+	if (listener->rate && pier__request_is_abandoned(rdmacm, w->ev.id)) {
+		w = take(listener);
+		rdmacm->fab->release(w->ev.id);
+		free(w);
+	} else if (now >= w->deadline) {
+		reject_request(rdmacm, take(listener), PIER__REJECT_BUSY);
+	} else if (is_full(rdmacm->queues)) {
+		reject_request(rdmacm, take(listener), PIER__REJECT_FULL);
+	} else if (admits(listener, now, ret_due)) {
+		w = take(listener);
+		pier__list_del(&listener->link);	/* others' turn */
+		pier__list_add(&rdmacm->queues->kept->listeners,
+			       &listener->link);
+		pier__passive_request(rdmacm, listener, &w->ev);
+		free(w);
+	} else {
+		if (*ret_due > w->deadline)
+			*ret_due = w->deadline;
+		return false;
+	}
+	return true;
 }
 
-void pier_listener_destroy(struct pier_listener *listener)
+/* Of one listener, which its request callback may have destroyed. */
+static bool serve_one(struct pier__rdmacm *rdmacm, uint64_t now,
+		      uint64_t *ret_due)
 {
-	if (!listener)
+	struct pier__list *listeners = &rdmacm->queues->kept->listeners;
+	struct pier__list *pos, *tmp;
+	uint64_t due;
+
+	PIER__LIST_EACH(pos, tmp, listeners) {
+		struct pier_listener *listener = pier__container_of(
+			pos, struct pier_listener, link);
+
+		if (!listener->queues || pier__list_empty(&listener->waiting))
+			continue;
+		due = now;
+		if (serve(rdmacm, listener, now, &due))
+			return true;
+		if (due < *ret_due)
+			*ret_due = due;
+	}
+	return false;
+}
+
+uint64_t pier__requests_step(struct pier__rdmacm *rdmacm, uint64_t now)
+{
+	struct pier__queues *queues = rdmacm->queues;
+	uint64_t due = PIER__NEVER;
+	int n;
+
+	for (n = 0; n < STEPS && pier__pe_budget(queues->pe) > 0; n++) {
+		if (!refuse_one(rdmacm) && !serve_one(rdmacm, now, &due))
+			break;
+	}
+	if (queues->stopping && pier__list_empty(&rdmacm->refused))
+		pier__queues_schedule(queues);		/* it waits for that */
+	return n < STEPS && pier__pe_budget(queues->pe) > 0 ? due : 0;
+}
+
+/* Move all members of @from behind those of @to. */
+static void join(struct pier__list *from, struct pier__list *to)
+{
+	if (pier__list_empty(from))
 		return;
-	if (listener->queues)
-		pier__unlisten(listener);
-	pier__list_del(&listener->link);
-	free(listener);
+	from->next->prev = to->prev;
+	from->prev->next = to;
+	to->prev->next = from->next;
+	to->prev = from->prev;
+	pier__list_init(from);
+}
+
+void pier__requests_reject_all(struct pier_listener *listener)
+{
+	struct pier__rdmacm *rdmacm = listener->queues->rdmacm;
+
+	join(&listener->waiting, &rdmacm->refused);
+	pier__pe_due(&rdmacm->source, 0);
+}
+
+void pier__requests_end(struct pier__rdmacm *rdmacm)
+{
+	while (refuse_one(rdmacm))
+		;
 }

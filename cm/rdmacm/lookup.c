@@ -45,7 +45,7 @@ static void watch(void *arg, ares_socket_t fd, int readable, int writable)
 		epoll_ctl(lookup->epoll_fd, EPOLL_CTL_ADD, fd, &ev);
 }
 
-/* When the resolver next wants to look at its own clock. */
+/* When the resolver's next timer is due. */
 static void set_due(struct pier__lookup *lookup)
 {
 	struct timeval tv, *next = NULL;

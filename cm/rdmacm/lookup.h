@@ -29,7 +29,7 @@ typedef void pier__lookup_fn(void *arg, const struct pier__addrs *addrs,
 
 int pier__lookup_create(struct pier_pe *pe, struct pier__lookup **ret);
 
-/* No query is left that anybody waits for.  NULL is fine. */
+/* All queries are finished or cancelled.  NULL is fine. */
 void pier__lookup_destroy(struct pier__lookup *lookup);
 
 /*
@@ -41,7 +41,7 @@ int pier__lookup_ask(struct pier__lookup *lookup, const char *name,
 		     int family, uint16_t port, pier__lookup_fn *fn, void *arg,
 		     struct pier__query **ret);
 
-/* Nobody waits for it any more.  NULL is fine. */
+/* Its callback is not called any more.  NULL is fine. */
 void pier__query_cancel(struct pier__query *query);
 
 #endif

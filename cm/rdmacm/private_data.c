@@ -75,7 +75,7 @@ int pier__cm_frame_encode(const struct pier__cm_frame *frame, void *buf,
 	return (int)(head + len);
 }
 
-/* Ours, of a version that we know? */
+/* Is it pier's, of a version that is known here? */
 static int check_head(const uint8_t *at, size_t size, size_t need)
 {
 	if (size < sizeof(magic) + 1 || memcmp(at, magic, sizeof(magic)))

@@ -17,7 +17,7 @@ static void gone(struct pier_conn *conn)
 					  "%s", pier_last_error()));
 }
 
-/* Told of a connection; it may be at its end already. */
+/* An event of a connection, which may be closed already. */
 static void take(struct pier_conn *conn, const struct pier__cm_event *ev)
 {
 	if (conn->phase >= PIER__CONN_CLOSED)
@@ -49,7 +49,7 @@ static int poll_events(struct pier__source *source, int budget)
 		if (err)
 			break;
 		if (ev.kind == PIER__CM_REQUEST)
-			pier__request_came(rdmacm, &ev);
+			pier__request_arrived(rdmacm, &ev);
 		else if (ev.id && ev.id->owner)
 			take(ev.id->owner, &ev);
 	}

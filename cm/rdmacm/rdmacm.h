@@ -17,7 +17,7 @@
 
 /*
  * Connections made by CM.  The seam's events (rdmacm.c) drive an active side
- * (connect.c) and a passive one (accept.c, listen.c); both end in the same
+ * (connect.c) and a passive one (listen.c, accept.c); both end in the same
  * handshake (handshake.c), behind which a connection is like any other.
  *
  *	active	LOOKUP -> ASKED -> ACCEPTED -> HELLO -> UP
@@ -35,7 +35,7 @@ struct pier__rdmacm {
 };
 
 
-/* A request that nobody was told of: not a connection yet. */
+/* A request before it is presented to the program: not a connection yet. */
 struct pier__pending_request {
 	struct pier__list link;		/* the listener's, or rdmacm->refused */
 	struct pier__cm_event ev;	/* its data is below */
@@ -53,7 +53,7 @@ struct pier_listener {
 	struct pier__list waiting;	/* struct pier__pending_request */
 	uint32_t backlog;		/* of them, at most */
 	uint32_t rate;			/* a second; 0: no bound */
-	uint64_t next;			/* when the next may be told */
+	uint64_t next;			/* when the next may be presented */
 	pier__request_fn *request;	/* pier's own; or NULL */
 	void *arg;
 };
@@ -110,14 +110,10 @@ int pier__listen(struct pier__queues *queues,
 		 pier__request_fn *request, void *arg,
 		 struct pier_listener **ret);
 void pier__unlisten(struct pier_listener *listener);
-/* May a request be told at @now?  If not, *ret_due tells when. */
-bool pier__listener_admits(struct pier_listener *listener, uint64_t now,
-			   uint64_t *ret_due);
-
-/* request.c: before the program hears of it. */
-void pier__request_came(struct pier__rdmacm *rdmacm,
+/* A REQ has arrived: add it to its listener's, or reject it. */
+void pier__request_arrived(struct pier__rdmacm *rdmacm,
 			const struct pier__cm_event *ev);
-/* Tell, or refuse, what is due.  Returns when to look again. */
+/* Present, or reject, what is due.  Returns when to look again. */
 uint64_t pier__requests_step(struct pier__rdmacm *rdmacm, uint64_t now);
 /* What waits on @listener is refused in the next steps. */
 void pier__requests_reject_all(struct pier_listener *listener);
@@ -132,15 +128,15 @@ void pier__active_event(struct pier_conn *conn,
 			const struct pier__cm_event *ev);
 uint64_t pier__active_step(struct pier_conn *conn, uint64_t now);
 void pier__attempt_free(struct pier_conn *conn);
-/* This address has failed, as was said: try the next one. */
+/* This address has failed with the last error: try the next one. */
 void pier__active_next(struct pier_conn *conn, int err);
 
 /* accept.c */
-/* Make it a connection and tell the program. */
+/* Make it a connection and present it to the program. */
 void pier__passive_request(struct pier__rdmacm *rdmacm,
 			   struct pier_listener *listener,
 			   const struct pier__cm_event *ev);
-/* Refuse what is no connection. */
+/* Reject what is no connection. */
 void pier__request_reject(struct pier__rdmacm *rdmacm,
 			     const struct pier__cm_event *ev,
 			     enum pier__reject_reason why);
@@ -189,7 +185,7 @@ void pier__rdmacm_param(const struct pier_conn *conn,
 int pier__rdmacm_fail(const struct pier_conn *conn, int err, const char *stage,
 		   const char *fmt, ...)
 	__attribute__((format(printf, 4, 5), cold));
-/* For a REJ: sets reason, private data, and says why.  Returns the error. */
+/* For a REJ: sets the reason and private data.  Returns the error. */
 int pier__rdmacm_rejected(struct pier_conn *conn,
 			const struct pier__cm_event *ev);
 

@@ -232,8 +232,8 @@ uint32_t pier__rdmacm_packets(const struct pier_conn *conn, size_t len)
 
 /*
  * What the peer has sent so far, as packets, so that its next one is the one
- * expected: it reads our blob, then says hello.  Whether it has read nobody
- * tells until the hello is there; if so, it has to do it again.
+ * expected: it reads our blob, then sends hello.  Before the hello is here its
+ * read cannot be noticed; if there was one, it has to be repeated.
  */
 static uint32_t packets_received(const struct pier_conn *conn)
 {

@@ -59,7 +59,7 @@ static const char *entry(const char *const *table, size_t count, size_t i)
 
 #define ENTRY(table, i) entry(table, sizeof(table) / sizeof(table[0]), i)
 
-/* Who talks to whom, as far as known. */
+/* Both ends, as far as known. */
 static void ends_text(const struct pier_conn *conn, char *ret, size_t size)
 {
 	const struct pier__rdmacm_conn *cm = conn->cm;
@@ -150,7 +150,7 @@ static void keep_data(struct pier__rdmacm_conn *cm, const uint8_t *data,
 	cm->seen = 0;
 	cm->theirs.mem = malloc(len + 1);
 	if (!cm->theirs.mem)
-		return;		/* the reason is told without it */
+		return;		/* the sentence does without it */
 	if (len)
 		memcpy(cm->theirs.mem, data, len);
 	cm->theirs.len = cm->seen = len;

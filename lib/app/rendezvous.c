@@ -299,7 +299,7 @@ int pier_rendezvous(struct pier_rdma *rdma, const struct pier_args *args,
 		return pier__fail_again(err, why);
 	}
 	if (mmap)
-		pier__conn_keep_desc_file(m.conn, args->memory_descriptor);
+		pier__desc_file_keep(m.conn, args->memory_descriptor);
 	*ret = m.conn;
 	if (ret_remote)
 		*ret_remote = m.remote;

@@ -9,4 +9,7 @@ int pier__rendezvous_cm(struct pier_rdma *rdma, const struct pier_args *args,
 			struct pier_mmap *mmap, struct pier_conn **ret,
 			struct pier_mmap **ret_remote);
 
+/* Have the file @path, just written, removed at the end of @conn. */
+void pier__desc_file_keep(struct pier_conn *conn, const char *path);
+
 #endif

@@ -70,7 +70,7 @@ int pier_rendezvous_serve_many(struct pier_conn **conns, unsigned int count)
 			err = serve_once(conns[i], &enter);
 	}
 	for (i = 0; i < count; i++)
-		pier__conn_remove_desc_file(conns[i]);
+		pier__conn_at_end(conns[i], NULL, NULL);
 	for (i = 0; !err && i < count; i++)
 		if (pier_conn_state(conns[i]) == PIER_CONN_ERROR)
 			err = pier__fail_again(conns[i]->error,
