@@ -81,7 +81,7 @@ int pier__conn_create(struct pier__queues *queues,
 	if (!conn)
 		return pier__fail(-ENOMEM, "connection: no memory");
 	conn->queues = queues;
-	conn->rdma = queues->rdma;
+	conn->owner = queues->owner;
 	conn->flow = flow;
 	conn->reported = PIER_CONN_INIT;
 	conn->send_credits = queues->cfg->conn_send_queue;
@@ -309,11 +309,6 @@ void pier_conn_set_user_data(struct pier_conn *conn, void *user_data)
 void *pier_conn_user_data(const struct pier_conn *conn)
 {
 	return conn->user_data;
-}
-
-struct pier_rdma *pier_conn_rdma(const struct pier_conn *conn)
-{
-	return conn->rdma;
 }
 
 int pier_conn_path(const struct pier_conn *conn, struct pier_conn_path *ret)

@@ -46,7 +46,7 @@ enum pier__ctl_kind {
 
 struct pier_conn {
 	struct pier__queues *queues;	/* NULL: its context is idle */
-	struct pier_rdma *rdma;
+	struct pier__conn_owner *owner;
 	const struct pier__conn_flow *flow;
 	enum pier__conn_phase phase;	/* by pier__conn_transition() alone */
 	enum pier_conn_state reported;	/* what the callback was last given */

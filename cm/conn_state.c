@@ -38,7 +38,7 @@ struct state {
 /* Call the program's callbacks for a change they were not given yet. */
 static void report(struct pier_conn *conn)
 {
-	const struct pier__cm_fns *fns = &conn->queues->kept->fns;
+	const struct pier__conn_callbacks *fns = &conn->owner->callbacks;
 	enum pier_conn_state prev = conn->reported;
 	enum pier_conn_state next = pier_conn_state(conn);
 	pier_conn_fn *fn = fns->failure;
@@ -57,7 +57,7 @@ static void report(struct pier_conn *conn)
 		fn = fns->disconnected;
 	if (fn)
 		fn(conn, conn->user_data,
-		   pier_ctx_user_data(pier_rdma_ctx(conn->rdma)));
+		   pier_ctx_user_data(conn->owner->ctx));
 }
 
 /* Has the peer ended it, by its goodbye or by CM? */

@@ -264,7 +264,7 @@ int pier__conn_export(struct pier__queues *queues, int gid_index,
 		pier__conn_uncreate(conn);
 		return err;
 	}
-	pier__list_add(queues->conns, &conn->link);
+	pier__list_add(&queues->owner->conns, &conn->link);
 	*ret = conn;
 	return 0;
 }
@@ -330,14 +330,4 @@ int pier__conn_connect(struct pier_conn *conn, const void *desc, size_t len,
 	conn->deadline = now + timeout_ms * PIER__MS;
 	pier__conn_transition(conn, PIER__CONN_HELLO);
 	return 0;
-}
-
-int pier_rdma_connect(struct pier_conn *conn, const void *desc, size_t len)
-{
-	if (conn->phase != PIER__CONN_CREATED || !conn->queues)
-		return pier__fail(-EISCONN, "connected twice: this connection "
-				  "is in state %s",
-				  pier_conn_state_name(pier_conn_state(conn)));
-	return pier__conn_connect(conn, desc, len,
-				  conn->queues->cfg->connect_timeout_ms);
 }

@@ -15,6 +15,8 @@ lib_libpier_core_la_SOURCES += \
 	%D%/control.c \
 	%D%/descriptor.c \
 	%D%/enddesc.c \
+	%D%/owner.c \
+	%D%/owner.h \
 	%D%/post.c \
 	%D%/post.h \
 	%D%/queues.c \

@@ -145,10 +145,39 @@ static void clear(struct pier__source *source)
 	queues->fab->chan_clear(queues->chan);
 }
 
-/* No connection is left; as many rounds as the budget makes of it. */
+static void destroy(struct pier__queues *queues)
+{
+	while (pier__list_pop(&queues->hot))
+		;
+	if (queues->rdmacm)
+		queues->rdmacm_ops->close(queues);
+	pier__pe_remove(&queues->source);
+	pier__pe_remove(&queues->slow);
+	if (queues->slow.fd >= 0)
+		close(queues->slow.fd);
+	if (queues->srq)
+		queues->fab->srq_destroy(queues->srq);
+	if (queues->cq)
+		queues->fab->cq_destroy(queues->cq);
+	if (queues->chan)
+		queues->fab->chan_destroy(queues->chan);
+	if (queues->ctl_mr)
+		queues->dev->fabric->dev->dereg(queues->ctl_mr);
+	pier__hash_fini(&queues->by_qpn);
+	free(queues->free_slots);
+	free(queues->slots);
+	free(queues->ctl);
+	free(queues);
+}
+
+/*
+ * No connection is left: give back what is posted, as much in a round as the
+ * budget allows, then tell the owner.
+ */
 static void finish_stop(struct pier__queues *queues)
 {
-	void (*stopped)(struct pier_rdma *rdma) = queues->stopped;
+	struct pier__conn_owner *owner = queues->owner;
+	struct pier__list *pos, *tmp;
 
 	if (queues->srq)
 		queues->fab->srq_destroy(queues->srq);
@@ -159,8 +188,11 @@ static void finish_stop(struct pier__queues *queues)
 		pier__queues_schedule(queues);
 		return;
 	}
-	queues->stopped = NULL;
-	stopped(queues->rdma);
+	PIER__LIST_EACH(pos, tmp, &owner->conns)
+		pier__container_of(pos, struct pier_conn, link)->queues = NULL;
+	destroy(queues);
+	owner->queues = NULL;
+	owner->stopped(owner->ctx);
 }
 
 /* Addresses may have come or gone. */
@@ -303,7 +335,7 @@ static int housekeep(struct pier__source *source, int budget)
 		due = next;
 	if (due < source->due)	/* a callback may have asked for sooner */
 		pier__pe_due(source, due);
-	if (queues->stopping && queues->stopped && !queues->conn_count &&
+	if (queues->stopping && !queues->conn_count &&
 	    (!queues->rdmacm || queues->rdmacm_ops->idle(queues)))
 		finish_stop(queues);
 	return 0;
@@ -377,11 +409,8 @@ static int add_sources(struct pier__queues *queues)
 	return err ? err : pier__pe_add(queues->pe, &queues->slow);
 }
 
-int pier__queues_create(struct pier_dev *dev, struct pier_pe *pe,
-		      struct pier_rdma *rdma,
-		      const struct pier__queues_config *cfg,
-		      struct pier__list *conns, struct pier__kept *kept,
-		      struct pier__queues **ret)
+int pier__queues_create(struct pier__conn_owner *owner, struct pier_dev *dev,
+			const struct pier__queues_config *cfg)
 {
 	int err = pier__dev_alive(dev);
 	struct pier__queues *queues;
@@ -391,13 +420,11 @@ int pier__queues_create(struct pier_dev *dev, struct pier_pe *pe,
 	queues = calloc(1, sizeof(*queues));
 	if (!queues)
 		return pier__fail(-ENOMEM, "queues: no memory");
+	queues->owner = owner;
 	queues->dev = dev;
 	queues->fab = dev->fabric->qp;
-	queues->pe = pe;
-	queues->rdma = rdma;
+	queues->pe = owner->ctx->pe;
 	queues->cfg = cfg;
-	queues->conns = conns;
-	queues->kept = kept;
 	queues->slow.fd = -1;
 	queues->send_credits = cfg->send_queue;
 	pier__list_init(&queues->posted);
@@ -411,25 +438,22 @@ int pier__queues_create(struct pier_dev *dev, struct pier_pe *pe,
 		err = create_queues(queues);
 	if (!err)
 		err = add_sources(queues);
-	if (err) {
-		pier__queues_destroy(queues);
-		return err;
-	}
-	*ret = queues;
-	return 0;
+	if (err)
+		destroy(queues);
+	else
+		owner->queues = queues;
+	return err;
 }
 
-void pier__queues_stop(struct pier__queues *queues,
-		     void (*stopped)(struct pier_rdma *rdma))
+void pier__queues_stop(struct pier__queues *queues)
 {
 	struct pier__list *pos, *tmp;
 
 	queues->stopping = true;
-	queues->stopped = stopped;
 	if (queues->rdmacm)
 		queues->rdmacm_ops->stop(queues);
 	/* at once, for nothing may be submitted from now on */
-	PIER__LIST_EACH(pos, tmp, queues->conns) {
+	PIER__LIST_EACH(pos, tmp, &queues->owner->conns) {
 		struct pier_conn *conn =
 			pier__container_of(pos, struct pier_conn, link);
 
@@ -439,33 +463,6 @@ void pier__queues_stop(struct pier__queues *queues,
 		pier__conn_schedule(conn);
 	}
 	pier__queues_schedule(queues);
-}
-
-void pier__queues_destroy(struct pier__queues *queues)
-{
-	if (!queues)
-		return;
-	while (pier__list_pop(&queues->hot))
-		;
-	if (queues->rdmacm)
-		queues->rdmacm_ops->close(queues);
-	pier__pe_remove(&queues->source);
-	pier__pe_remove(&queues->slow);
-	if (queues->slow.fd >= 0)
-		close(queues->slow.fd);
-	if (queues->srq)
-		queues->fab->srq_destroy(queues->srq);
-	if (queues->cq)
-		queues->fab->cq_destroy(queues->cq);
-	if (queues->chan)
-		queues->fab->chan_destroy(queues->chan);
-	if (queues->ctl_mr)
-		queues->dev->fabric->dev->dereg(queues->ctl_mr);
-	pier__hash_fini(&queues->by_qpn);
-	free(queues->free_slots);
-	free(queues->slots);
-	free(queues->ctl);
-	free(queues);
 }
 
 void pier__queues_schedule(struct pier__queues *queues)

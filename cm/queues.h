@@ -5,8 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <pier/cm.h>
-
+#include "cm/owner.h"
 #include "core/hash.h"
 #include "core/list.h"
 #include "core/op.h"
@@ -72,17 +71,6 @@ struct pier__ctl {
 	uint64_t unused;
 };
 
-/* The program's callbacks. */
-struct pier__cm_fns {
-	pier_conn_fn *request, *established, *failure, *disconnected;
-};
-
-/* What outlives the queues: it belongs to the context. */
-struct pier__kept {
-	struct pier__cm_fns fns;	/* any may be NULL */
-	struct pier__list listeners;	/* those not destroyed */
-};
-
 /* What the flow by address does as its queues end; see rdmacm/rdmacm.c. */
 struct pier__queues;
 struct pier__rdmacm_ops {
@@ -129,7 +117,7 @@ struct pier__queues {
 	struct pier_dev *dev;
 	const struct pier__fabric_qp *fab;	/* of dev */
 	struct pier_pe *pe;
-	struct pier_rdma *rdma;			/* for pier_conn_rdma() */
+	struct pier__conn_owner *owner;
 	const struct pier__queues_config *cfg;
 	struct pier__chan *chan;
 	struct pier__cq *cq;
@@ -145,8 +133,6 @@ struct pier__queues {
 					/* without a completion of their own */
 	struct pier__rdmacm *rdmacm;	/* by address; NULL: not needed yet */
 	const struct pier__rdmacm_ops *rdmacm_ops;
-	struct pier__kept *kept;	/* the owner's */
-	struct pier__list *conns;	/* all of them; the owner's list */
 	struct ibv_send_wr *bad;	/* of the last post; not looked at */
 	uint32_t send_credits;		/* sends that still may be posted, */
 					/* on all connections together */
@@ -172,27 +158,21 @@ struct pier__queues {
 	int error;			/* the queues are dead */
 	char error_text[256];
 	bool stopping;
-	void (*stopped)(struct pier_rdma *rdma);	/* told once */
 };
 
 /*
- * Queues on @dev for an engine; @conns is where connections are listed.
- * Errors: what the device says; -ENOMEM.
+ * Create the queues of @owner on @dev and its context's engine; @cfg outlives
+ * them.  Errors: the device's; -ENOMEM.
  */
-int pier__queues_create(struct pier_dev *dev, struct pier_pe *pe,
-		      struct pier_rdma *rdma,
-		      const struct pier__queues_config *cfg,
-		      struct pier__list *conns, struct pier__kept *kept,
-		      struct pier__queues **ret);
+int pier__queues_create(struct pier__conn_owner *owner, struct pier_dev *dev,
+			const struct pier__queues_config *cfg);
 
 /*
- * End all connections, then the receive queue, cancel what is still posted,
- * then call @stopped, in which pier__queues_destroy() is allowed.
+ * End all connections, destroy the receive queue, cancel what is still posted.
+ * Then, in a round of the engine, destroy @queues and call the owner's
+ * stopped().
  */
-void pier__queues_stop(struct pier__queues *queues,
-		     void (*stopped)(struct pier_rdma *rdma));
-
-void pier__queues_destroy(struct pier__queues *queues);
+void pier__queues_stop(struct pier__queues *queues);
 
 /* Post a receive.  Errors: -EAGAIN, full; the device's. */
 int pier__queues_post_recv(struct pier__queues *queues,

@@ -70,7 +70,7 @@ static enum pier__reject_reason reject_reason_of(int err)
 
 static void present(struct pier_conn *conn, struct pier_listener *listener)
 {
-	pier_conn_fn *fn = conn->queues->kept->fns.request;
+	pier_conn_fn *fn = conn->owner->callbacks.request;
 
 	if (listener->request) {
 		listener->request(conn, listener->arg);
@@ -82,7 +82,7 @@ static void present(struct pier_conn *conn, struct pier_listener *listener)
 	}
 	pier__pe_event(conn->queues->pe);
 	fn(conn, conn->user_data,
-	   pier_ctx_user_data(pier_rdma_ctx(conn->rdma)));
+	   pier_ctx_user_data(conn->owner->ctx));
 }
 
 void pier__passive_request(struct pier__rdmacm *rdmacm,

@@ -64,7 +64,7 @@ int pier__listen(struct pier__queues *queues,
 	pier__list_init(&listener->waiting);
 	listener->request = request;
 	listener->arg = arg;
-	pier__list_add(&queues->kept->listeners, &listener->link);
+	pier__list_add(&queues->owner->listeners, &listener->link);
 	*ret = listener;
 	return 0;
 }
@@ -209,7 +209,7 @@ static bool serve(struct pier__rdmacm *rdmacm, struct pier_listener *listener,
 	} else if (admits(listener, now, ret_due)) {
 		w = take(listener);
 		pier__list_del(&listener->link);	/* others' turn */
-		pier__list_add(&rdmacm->queues->kept->listeners,
+		pier__list_add(&rdmacm->queues->owner->listeners,
 			       &listener->link);
 		pier__passive_request(rdmacm, listener, &w->ev);
 		free(w);
@@ -225,7 +225,7 @@ static bool serve(struct pier__rdmacm *rdmacm, struct pier_listener *listener,
 static bool serve_one(struct pier__rdmacm *rdmacm, uint64_t now,
 		      uint64_t *ret_due)
 {
-	struct pier__list *listeners = &rdmacm->queues->kept->listeners;
+	struct pier__list *listeners = &rdmacm->queues->owner->listeners;
 	struct pier__list *pos, *tmp;
 	uint64_t due;
 
@@ -283,4 +283,13 @@ void pier__requests_end(struct pier__rdmacm *rdmacm)
 {
 	while (refuse_one(rdmacm))
 		;
+}
+
+void pier__listeners_destroy(struct pier__conn_owner *owner)
+{
+	struct pier__list *pos, *tmp;
+
+	PIER__LIST_EACH(pos, tmp, &owner->listeners)
+		pier_listener_destroy(pier__container_of(
+			pos, struct pier_listener, link));
 }

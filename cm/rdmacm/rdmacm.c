@@ -67,7 +67,7 @@ static void stop(struct pier__queues *queues)
 {
 	struct pier__list *pos, *tmp;
 
-	PIER__LIST_EACH(pos, tmp, &queues->kept->listeners) {
+	PIER__LIST_EACH(pos, tmp, &queues->owner->listeners) {
 		struct pier_listener *listener = pier__container_of(
 			pos, struct pier_listener, link);
 

@@ -49,7 +49,7 @@ typedef void pier__request_fn(struct pier_conn *conn, void *arg);
 struct pier_listener {
 	struct pier__queues *queues;	/* NULL: its context has stopped */
 	struct pier__cm_listener *cm;
-	struct pier__list link;		/* queues->kept->listeners */
+	struct pier__list link;		/* owner->listeners */
 	struct pier__list waiting;	/* struct pier__pending_request */
 	uint32_t backlog;		/* of them, at most */
 	uint32_t rate;			/* a second; 0: no bound */
@@ -110,6 +110,8 @@ int pier__listen(struct pier__queues *queues,
 		 pier__request_fn *request, void *arg,
 		 struct pier_listener **ret);
 void pier__unlisten(struct pier_listener *listener);
+/* Destroy those of @owner, whose context is idle. */
+void pier__listeners_destroy(struct pier__conn_owner *owner);
 /* A REQ has arrived: add it to its listener's, or reject it. */
 void pier__request_arrived(struct pier__rdmacm *rdmacm,
 			const struct pier__cm_event *ev);

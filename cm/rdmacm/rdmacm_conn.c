@@ -29,7 +29,7 @@ int pier__rdmacm_conn_create(struct pier__queues *queues,
 	local->nonce = pier__random_id(UINT32_MAX);
 	local->ctl_addr = (uintptr_t)&queues->ctl[conn->slot];
 	local->ctl_rkey = queues->ctl_mr->rkey;
-	pier__list_add(queues->conns, &conn->link);
+	pier__list_add(&queues->owner->conns, &conn->link);
 	*ret = conn;
 	return 0;
 }

@@ -244,7 +244,7 @@ static int meet(struct meeting *m, const struct pier_mmap *mmap)
 	if (mmap)
 		err = write_memory(m, mmap);
 	if (!err)
-		err = pier__conn_export(m->rdma->queues, gid_index,
+		err = pier__conn_export(m->rdma->owner.queues, gid_index,
 					valid_seconds(m->args), &m->conn);
 	if (!err)
 		err = pier_desc_write(m->args->local_descriptor, m->conn->desc,

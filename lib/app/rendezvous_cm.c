@@ -125,7 +125,7 @@ static int serve(struct meeting *m)
 	int err = own_address(m, address);
 
 	if (!err)
-		err = pier__listen(m->rdma->queues, &cfg, requested, m,
+		err = pier__listen(m->rdma->owner.queues, &cfg, requested, m,
 				   &listener);
 	if (err)
 		return err;
@@ -191,7 +191,7 @@ static int attempt(struct meeting *m, const char *source)
 
 	if (!left)
 		return too_late(m);
-	err = pier__connect_to(m->rdma->queues, &cfg, &m->conn);
+	err = pier__connect_to(m->rdma->owner.queues, &cfg, &m->conn);
 	if (err)
 		return err;
 	err = pier_conn_wait(m->conn, left + ATTEMPT_MS);

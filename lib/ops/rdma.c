@@ -44,25 +44,12 @@ static int start(struct pier_ctx *ctx)
 	if (err)
 		return err;
 	ctx->drain_ms = 2 * rdma->cfg.drain_ms + 1000;
-	return pier__queues_create(rdma->dev, ctx->pe, rdma, &rdma->conn_cfg,
-				 &rdma->conns, &rdma->kept, &rdma->queues);
-}
-
-/* Nothing is in flight any more. */
-static void stopped(struct pier_rdma *rdma)
-{
-	struct pier__list *pos, *tmp;
-
-	PIER__LIST_EACH(pos, tmp, &rdma->conns)
-		pier__container_of(pos, struct pier_conn, link)->queues = NULL;
-	pier__queues_destroy(rdma->queues);
-	rdma->queues = NULL;
-	pier__ctx_stopped(&rdma->ctx);
+	return pier__queues_create(&rdma->owner, rdma->dev, &rdma->conn_cfg);
 }
 
 static void stop(struct pier_ctx *ctx)
 {
-	pier__queues_stop(pier__rdma_of(ctx)->queues, stopped);
+	pier__queues_stop(pier__rdma_of(ctx)->owner.queues);
 }
 
 static const struct pier__ctx_ops ctx_ops = {
@@ -91,9 +78,8 @@ int pier_rdma_create(struct pier_dev *dev, struct pier_rdma **ret)
 	pier__rdma_conn_config(&rdma->cfg, &rdma->conn_cfg);
 	rdma->dev = dev;
 	pier__dev_hold(dev);
-	pier__list_init(&rdma->conns);
-	pier__list_init(&rdma->kept.listeners);
 	pier__ctx_init(&rdma->ctx, &ctx_ops);
+	pier__conn_owner_init(&rdma->owner, &rdma->ctx, pier__ctx_stopped);
 	*ret = rdma;
 	return 0;
 }
@@ -131,19 +117,14 @@ static void destroy(struct pier__deferred *deferred)
 {
 	struct pier_rdma *rdma =
 		pier__container_of(deferred, struct pier_rdma, deferred);
-	struct pier__list *pos, *tmp;
 
 	if (rdma->ctx.state != PIER_CTX_IDLE && pier__ctx_drain(&rdma->ctx)) {
 		pier__log(PIER_LOG_CRITICAL, "rdma", "a context does not stop: "
 			  "its memory is left alone");
 		return;
 	}
-	PIER__LIST_EACH(pos, tmp, &rdma->conns)
-		pier_conn_destroy(pier__container_of(pos, struct pier_conn,
-						     link));
-	PIER__LIST_EACH(pos, tmp, &rdma->kept.listeners)
-		pier_listener_destroy(pier__container_of(
-			pos, struct pier_listener, link));
+	pier__conn_owner_destroy(&rdma->owner);
+	pier__listeners_destroy(&rdma->owner);
 	pier__rdma_pool_destroy(rdma->sends);
 	pier__rdma_pool_destroy(rdma->recvs);
 	pier__dev_drop(rdma->dev);
@@ -159,6 +140,13 @@ void pier_rdma_destroy(struct pier_rdma *rdma)
 		destroy(&rdma->deferred);
 	else
 		pier__pe_defer(rdma->ctx.pe, &rdma->deferred);
+}
+
+struct pier_rdma *pier_conn_rdma(const struct pier_conn *conn)
+{
+	struct pier_ctx *ctx = conn->owner->ctx;
+
+	return ctx->ops == &ctx_ops ? pier__rdma_of(ctx) : NULL;
 }
 
 struct pier_ctx *pier_rdma_ctx(struct pier_rdma *rdma)
@@ -180,7 +168,7 @@ int pier_rdma_export(struct pier_rdma *rdma, const void **ret_desc,
 	if (rdma->ctx.state != PIER_CTX_RUNNING)
 		return pier__fail(-ESHUTDOWN, "rdma: exported while %s",
 				  pier_ctx_state_name(rdma->ctx.state));
-	err = pier__conn_export(rdma->queues, rdma->conn_cfg.gid_index, 0,
+	err = pier__conn_export(rdma->owner.queues, rdma->conn_cfg.gid_index, 0,
 				&conn);
 	if (err)
 		return err;
@@ -188,4 +176,14 @@ int pier_rdma_export(struct pier_rdma *rdma, const void **ret_desc,
 	*ret_len = conn->desc_len;
 	*ret = conn;
 	return 0;
+}
+
+int pier_rdma_connect(struct pier_conn *conn, const void *desc, size_t len)
+{
+	if (!conn->queues || pier__conn_may_retarget(conn))
+		return pier__fail(-EISCONN, "connected twice: this connection "
+				  "is in state %s",
+				  pier_conn_state_name(pier_conn_state(conn)));
+	return pier__conn_connect(conn, desc, len,
+				  conn->queues->cfg->connect_timeout_ms);
 }

@@ -20,7 +20,7 @@ int pier_rdma_set_conn_callbacks(struct pier_rdma *rdma, pier_conn_fn *request,
 				 pier_conn_fn *failure,
 				 pier_conn_fn *disconnected)
 {
-	rdma->kept.fns = (struct pier__cm_fns){
+	rdma->owner.callbacks = (struct pier__conn_callbacks){
 		.request = request,
 		.established = established,
 		.failure = failure,
@@ -37,10 +37,10 @@ int pier_rdma_listen(struct pier_rdma *rdma,
 
 	if (err)
 		return err;
-	if (!rdma->kept.fns.request)
+	if (!rdma->owner.callbacks.request)
 		return pier__fail(-EINVAL, "rdma: listen, and nobody would be "
 				  "told of requests: set the callbacks first");
-	return pier__listen(rdma->queues, cfg, NULL, NULL, ret);
+	return pier__listen(rdma->owner.queues, cfg, NULL, NULL, ret);
 }
 
 int pier_rdma_connect_to(struct pier_rdma *rdma,
@@ -49,5 +49,5 @@ int pier_rdma_connect_to(struct pier_rdma *rdma,
 {
 	int err = check_running(rdma, "connect");
 
-	return err ? err : pier__connect_to(rdma->queues, cfg, ret);
+	return err ? err : pier__connect_to(rdma->owner.queues, cfg, ret);
 }

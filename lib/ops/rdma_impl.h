@@ -7,6 +7,7 @@
 #include <pier/rdma.h>
 
 #include "cm/conn_impl.h"
+#include "cm/owner.h"
 #include "cm/queues.h"
 #include "engine/ctx_impl.h"
 #include "engine/task_impl.h"
@@ -63,9 +64,7 @@ struct pier_rdma {
 	struct pier_rdma_config cfg;	/* settled; 0 as MTU: the port's */
 	struct pier__queues_config conn_cfg;	/* of cfg */
 	struct pier_dev *dev;		/* held */
-	struct pier__queues *queues;	/* NULL while idle */
-	struct pier__list conns;
-	struct pier__kept kept;		/* callbacks and listeners */
+	struct pier__conn_owner owner;	/* of its connections */
 	struct pier__rdma_pool *sends, *recvs;	/* NULL before the start */
 	struct pier__deferred deferred;	/* destroy inside a callback */
 };

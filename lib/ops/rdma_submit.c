@@ -332,7 +332,7 @@ static int recv_submit(struct pier_task *task, unsigned int flags)
 	if (!err)
 		err = pier__rdma_build(t);
 	if (!err)
-		err = pier__queues_post_recv(rdma->queues, &t->posted,
+		err = pier__queues_post_recv(rdma->owner.queues, &t->posted,
 					   &t->wr.recv);
 	if (err == -EAGAIN)
 		return full(t, "or more wait for messages", "recv_queue",
@@ -380,7 +380,7 @@ static void recv_done(struct pier__op *op, const struct ibv_wc *wc)
 	struct pier_rdma *rdma = pier__rdma_of(t->task.ctx);
 
 	pier__list_del(&t->posted.link);
-	t->task.conn = pier__queues_conn(rdma->queues, wc->qp_num);
+	t->task.conn = pier__queues_conn(rdma->owner.queues, wc->qp_num);
 	if (t->task.conn)
 		pier__conn_hold(t->task.conn);
 	if (wc->status == IBV_WC_SUCCESS) {
@@ -391,7 +391,7 @@ static void recv_done(struct pier__op *op, const struct ibv_wc *wc)
 	} else if (t->task.conn) {
 		finish_failed(t, failed(t, wc));
 	} else {
-		finish_failed(t, cancelled(rdma->queues));
+		finish_failed(t, cancelled(rdma->owner.queues));
 	}
 }
 

@@ -80,13 +80,16 @@ int pier__rdma_take(struct pier_rdma *rdma, struct pier_conn *conn,
 		    struct pier_buf *dst, struct pier__rdma_task **ret)
 {
 	const struct pier__task_type *type = &pier__task_types[id];
-	struct pier__rdma_pool *pool = type->receives ? rdma->recvs :
-							rdma->sends;
+	struct pier__rdma_pool *pool;
 	struct pier__rdma_task *t;
 	int err = check_bufs(type, src, dst);
 
 	if (err)
 		return err;
+	if (!rdma)
+		return pier__fail(-EINVAL, "%s: the connection is not one of "
+				  "an RDMA context", type->name);
+	pool = type->receives ? rdma->recvs : rdma->sends;
 	t = pool ? pier__rdma_pool_take(pool) : NULL;
 	if (!t)
 		return all_taken(pool, type);
@@ -108,7 +111,8 @@ int pier__rdma_take_send(struct pier_conn *conn, enum pier_task_type type,
 			 uint32_t imm, struct pier_task **ret)
 {
 	struct pier__rdma_task *t;
-	int err = pier__rdma_take(conn->rdma, conn, type, src, dst, &t);
+	int err = pier__rdma_take(pier_conn_rdma(conn), conn, type, src, dst,
+				  &t);
 
 	if (err)
 		return err;

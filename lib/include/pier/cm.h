@@ -6,7 +6,6 @@
 #include <stdint.h>
 
 #include <pier/conn.h>
-#include <pier/rdma.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -20,6 +19,7 @@ extern "C" {
  * belong to the engine's thread.
  */
 struct pier_listener;
+struct pier_rdma;
 
 /* Maximum private data between two programs that use pier, in bytes. */
 #define PIER_PRIVATE_DATA_MAX 4096
