@@ -12,6 +12,11 @@ void pier__conn_owner_init(struct pier__conn_owner *owner,
 	pier__list_init(&owner->listeners);
 }
 
+struct pier_ctx *pier_conn_ctx(const struct pier_conn *conn)
+{
+	return conn->owner->ctx;
+}
+
 void pier__conn_owner_destroy(struct pier__conn_owner *owner)
 {
 	struct pier__list *pos, *tmp;

@@ -10,8 +10,8 @@ extern "C" {
 #endif
 
 /*
- * A connection of an RDMA context to one peer.  It becomes connected when a
- * hello has passed in both directions, so both sides may send from then on.
+ * A connection of a context to one peer.  It becomes connected when a hello
+ * has passed in both directions, so both sides may send from then on.
  *
  *	reset -> init -> connected -> reset (disconnected) or error
  *
@@ -19,6 +19,7 @@ extern "C" {
  * engine's thread.
  */
 struct pier_conn;
+struct pier_ctx;
 struct pier_rdma;
 
 enum pier_conn_state {
@@ -65,6 +66,10 @@ void pier_conn_set_state_changed(struct pier_conn *conn,
 void pier_conn_set_user_data(struct pier_conn *conn, void *user_data);
 void *pier_conn_user_data(const struct pier_conn *conn);
 
+/* The context that @conn belongs to. */
+struct pier_ctx *pier_conn_ctx(const struct pier_conn *conn);
+
+/* The same as an RDMA context; NULL: it is a context of another kind. */
 struct pier_rdma *pier_conn_rdma(const struct pier_conn *conn);
 
 /* Errors: -ENOTCONN, the peer is not known yet. */
