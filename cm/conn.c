@@ -113,8 +113,8 @@ void pier__conn_uncreate(struct pier_conn *conn)
 void pier__conn_schedule(struct pier_conn *conn)
 {
 	if (pier__list_empty(&conn->hot))
-		pier__list_add(&conn->queues->hot, &conn->hot);
-	pier__queues_schedule(conn->queues);
+		pier__list_add(&conn->queues->scheduler.hot, &conn->hot);
+	pier__scheduler_wake(conn->queues);
 }
 
 /* Complete as cancelled what a device has kept to itself. */

@@ -96,7 +96,7 @@ struct pier_conn {
 	uint64_t next_try;		/* of the hello, or keepalive */
 	uint64_t seen_completed;	/* for the keepalive */
 	struct pier__list link;		/* in the context's list */
-	struct pier__list hot;		/* in queues->hot, or alone */
+	struct pier__list hot;		/* in scheduler.hot, or alone */
 	uint64_t due;			/* when its next step is */
 };
 

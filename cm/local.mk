@@ -35,4 +35,6 @@ lib_libpier_core_la_SOURCES += \
 	%D%/rdmacm/rdmacm.h \
 	%D%/rdmacm/rdmacm_conn.c \
 	%D%/rdmacm/rdmacm_error.c \
+	%D%/scheduler.c \
+	%D%/scheduler.h \
 	# end, sorted

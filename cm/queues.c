@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "cm/conn_impl.h"
 #include "cm/queues.h"
@@ -11,9 +9,6 @@
 #include "core/fail.h"
 
 #define BATCH 32		/* completions reaped at once */
-#define STEPS 64		/* connections that are looked at in a round, */
-#define SWEEP 256		/* and whose time is */
-#define SOON (5 * PIER__MS)	/* to be looked at again without a sweep */
 #define CTL_PER_CONN 2		/* a control request and the marker */
 
 static struct pier__queues *queues_of(struct pier__source *source)
@@ -30,13 +25,6 @@ static void flush_pending(struct pier__queues *queues)
 						    pending));
 }
 
-/* Have every connection looked at: the sweep does it, some in a round. */
-static void recheck_all(struct pier__queues *queues)
-{
-	queues->recheck_wanted = true;
-	pier__queues_schedule(queues);
-}
-
 void __attribute__((noinline, cold))
 pier__queues_fail(struct pier__queues *queues, int err)
 {
@@ -46,7 +34,7 @@ pier__queues_fail(struct pier__queues *queues, int err)
 		 pier_last_error());
 	queues->error = err;
 	queues->attention = true;
-	recheck_all(queues);
+	pier__scheduler_recheck(queues);
 }
 
 void pier__queues_complete(struct pier__queues *queues, int max)
@@ -147,14 +135,10 @@ static void clear(struct pier__source *source)
 
 static void destroy(struct pier__queues *queues)
 {
-	while (pier__list_pop(&queues->hot))
-		;
 	if (queues->rdmacm)
 		queues->rdmacm_ops->close(queues);
 	pier__pe_remove(&queues->source);
-	pier__pe_remove(&queues->slow);
-	if (queues->slow.fd >= 0)
-		close(queues->slow.fd);
+	pier__scheduler_stop(queues);
 	if (queues->srq)
 		queues->fab->srq_destroy(queues->srq);
 	if (queues->cq)
@@ -170,22 +154,21 @@ static void destroy(struct pier__queues *queues)
 	free(queues);
 }
 
-/*
- * No connection is left: give back what is posted, as much in a round as the
- * budget allows, then tell the owner.
- */
-static void finish_stop(struct pier__queues *queues)
+void pier__queues_finish(struct pier__queues *queues)
 {
 	struct pier__conn_owner *owner = queues->owner;
 	struct pier__list *pos, *tmp;
 
+	if (!queues->stopping || queues->conn_count ||
+	    (queues->rdmacm && !queues->rdmacm_ops->idle(queues)))
+		return;
 	if (queues->srq)
 		queues->fab->srq_destroy(queues->srq);
 	queues->srq = NULL;
 	pier__queues_complete(queues, pier__pe_budget(queues->pe));
 	cancel_receives(queues);
 	if (queues->ready.first || !pier__list_empty(&queues->posted)) {
-		pier__queues_schedule(queues);
+		pier__scheduler_wake(queues);
 		return;
 	}
 	PIER__LIST_EACH(pos, tmp, &owner->conns)
@@ -193,152 +176,6 @@ static void finish_stop(struct pier__queues *queues)
 	destroy(queues);
 	owner->queues = NULL;
 	owner->stopped(owner->ctx);
-}
-
-/* Addresses may have come or gone. */
-static void check_port(struct pier__queues *queues)
-{
-	unsigned int changes = atomic_load(&queues->dev->changes);
-
-	if (changes == queues->changes)
-		return;
-	queues->changes = changes;
-	recheck_all(queues);
-}
-
-/*
- * Let @conn do what is due.  A connection whose next step is due soon is hot,
- * the others are found when all are swept through.
- */
-static uint64_t step(struct pier__queues *queues, struct pier_conn *conn,
-		     uint64_t now)
-{
-	uint64_t next = pier__conn_step(conn, now);
-
-	if (next == PIER__NEVER)
-		return next;	/* it may be gone */
-	if (next <= now + SOON) {
-		if (pier__list_empty(&conn->hot))
-			pier__list_add(&queues->hot, &conn->hot);
-	} else if (next < queues->sweep_due) {
-		queues->sweep_due = next;
-	}
-	return next;
-}
-
-static uint64_t step_hot(struct pier__queues *queues, uint64_t now)
-{
-	struct pier__list batch, *link;
-	uint64_t due = PIER__NEVER, next;
-	int n;
-
-	pier__list_take_all(&queues->hot, &batch);
-	for (n = 0; n < STEPS && pier__pe_budget(queues->pe) > 0; n++) {
-		link = pier__list_pop(&batch);
-		if (!link)
-			return due;
-		next = step(queues, pier__container_of(link, struct pier_conn,
-						     hot), now);
-		if (next < due)
-			due = next;
-	}
-	while ((link = pier__list_pop(&batch)))
-		pier__list_add(&queues->hot, link);
-	return now;
-}
-
-/* What is the matter with all of them may be so with @conn. */
-static void recheck(struct pier__queues *queues, struct pier_conn *conn,
-		    const struct pier__port *port, uint64_t now)
-{
-	pier__conn_check_gid(conn, port, now);
-	if (queues->error)
-		pier__conn_queues_failed(conn);
-}
-
-/* Where the sweep is, and how far it goes in this round. */
-static uint32_t sweep_end(struct pier__queues *queues, struct pier__port *ret)
-{
-	uint32_t end = queues->sweep_at + SWEEP;
-
-	if (!queues->sweep_at)
-		queues->sweep_due = PIER__NEVER;
-	if (queues->rechecking)
-		pier__dev_port(queues->dev, ret);
-	return end < queues->cfg->max_conns ? end : queues->cfg->max_conns;
-}
-
-/* Look whose time has come, a part of them in one round. */
-static uint64_t sweep(struct pier__queues *queues, uint64_t now)
-{
-	uint64_t due = PIER__NEVER, next;
-	struct pier__port port;
-	uint32_t end;
-
-	if (queues->recheck_wanted) {	/* from the first one on */
-		queues->recheck_wanted = false;
-		queues->rechecking = true;
-		queues->sweep_at = 0;
-		queues->sweep_due = 0;
-	}
-	if (!queues->sweep_at && now < queues->sweep_due)
-		return queues->sweep_due;
-	end = sweep_end(queues, &port);
-	for (; queues->sweep_at < end && pier__pe_budget(queues->pe) > 0;
-	     queues->sweep_at++) {
-		struct pier_conn *conn = queues->slots[queues->sweep_at];
-
-		if (conn && queues->rechecking)
-			recheck(queues, conn, &port, now);
-		if (conn && (conn->due <= now || queues->rechecking)) {
-			next = step(queues, conn, now);
-			if (next < due)
-				due = next;
-		} else if (conn && conn->due < queues->sweep_due) {
-			queues->sweep_due = conn->due;
-		}
-	}
-	if (queues->sweep_at < queues->cfg->max_conns)
-		return now;
-	queues->sweep_at = 0;
-	queues->rechecking = false;
-	if (queues->recheck_wanted)
-		return now;
-	return due < queues->sweep_due ? due : queues->sweep_due;
-}
-
-static void check_device(struct pier__queues *queues, uint64_t now)
-{
-	if (now < queues->look_due)
-		return;
-	queues->look_due = now + PIER__MS;
-	pier__dev_events(queues->dev);
-	if (!queues->error && pier__dev_alive(queues->dev))
-		pier__queues_fail(queues, -ENODEV);
-	check_port(queues);
-}
-
-static int housekeep(struct pier__source *source, int budget)
-{
-	struct pier__queues *queues =
-		pier__container_of(source, struct pier__queues, slow);
-	uint64_t now = pier__pe_now(queues->pe), due, next;
-
-	(void)budget;
-	if (now < source->due)
-		return 0;
-	check_device(queues, now);
-	source->due = PIER__NEVER;
-	due = step_hot(queues, now);
-	next = sweep(queues, now);
-	if (next < due)
-		due = next;
-	if (due < source->due)	/* a callback may have asked for sooner */
-		pier__pe_due(source, due);
-	if (queues->stopping && !queues->conn_count &&
-	    (!queues->rdmacm || queues->rdmacm_ops->idle(queues)))
-		finish_stop(queues);
-	return 0;
 }
 
 static int create_queues(struct pier__queues *queues)
@@ -393,20 +230,8 @@ static int add_sources(struct pier__queues *queues)
 	queues->source.arm = arm;
 	queues->source.clear = clear;
 	queues->source.fd = queues->chan->fd;
-	queues->slow.poll = housekeep;
-	queues->slow.fd = -1;
-	if (queues->dev->fdev->event_fd >= 0) {
-		/* an own one: contexts on one engine share the device's */
-		queues->slow.fd = fcntl(queues->dev->fdev->event_fd,
-				      F_DUPFD_CLOEXEC, 0);
-		if (queues->slow.fd < 0)
-			return pier__fail(-errno, "no file descriptor: %s",
-					  pier_strerror(errno));
-	}
-	queues->slow.slow = true;
-	queues->slow.due = PIER__NEVER;
 	err = pier__pe_add(queues->pe, &queues->source);
-	return err ? err : pier__pe_add(queues->pe, &queues->slow);
+	return err ? err : pier__scheduler_start(queues);
 }
 
 int pier__queues_create(struct pier__conn_owner *owner, struct pier_dev *dev,
@@ -425,12 +250,10 @@ int pier__queues_create(struct pier__conn_owner *owner, struct pier_dev *dev,
 	queues->fab = dev->fabric->qp;
 	queues->pe = owner->ctx->pe;
 	queues->cfg = cfg;
-	queues->slow.fd = -1;
 	queues->send_credits = cfg->send_queue;
 	pier__list_init(&queues->posted);
 	pier__list_init(&queues->pending);
-	pier__list_init(&queues->hot);
-	queues->sweep_due = PIER__NEVER;
+	pier__scheduler_init(&queues->scheduler);
 	pier__hash_init(&queues->by_qpn);
 
 	err = create_tables(queues);
@@ -452,7 +275,7 @@ void pier__queues_stop(struct pier__queues *queues)
 	queues->stopping = true;
 	if (queues->rdmacm)
 		queues->rdmacm_ops->stop(queues);
-	/* at once, for nothing may be submitted from now on */
+	/* at once: nothing may be submitted from now on */
 	PIER__LIST_EACH(pos, tmp, &queues->owner->conns) {
 		struct pier_conn *conn =
 			pier__container_of(pos, struct pier_conn, link);
@@ -462,12 +285,7 @@ void pier__queues_stop(struct pier__queues *queues)
 		pier__conn_end(conn);
 		pier__conn_schedule(conn);
 	}
-	pier__queues_schedule(queues);
-}
-
-void pier__queues_schedule(struct pier__queues *queues)
-{
-	pier__pe_due(&queues->slow, 0);
+	pier__scheduler_wake(queues);
 }
 
 int pier__queues_post_recv(struct pier__queues *queues,

@@ -6,23 +6,23 @@
 #include <stdint.h>
 
 #include "cm/owner.h"
+#include "cm/scheduler.h"
 #include "core/hash.h"
 #include "core/list.h"
 #include "core/op.h"
 #include "dev/dev_impl.h"
-#include "engine/source.h"
 #include "fabric/fabric.h"
 
 /*
- * A posted request, embedded by whoever posts it, so that it can be found
- * again where a device does not flush it.  Sends complete in order and are in
- * a queue, receives do not and are in a list.
+ * A posted request, embedded in a task, so that requests that a device does
+ * not flush can be found.  Sends complete in order and are in a queue,
+ * receives do not and are in a list.
  */
 struct pier__posted {
 	struct pier__posted *next;	/* sends */
 	struct pier__list link;		/* receives */
 	struct pier__op *op;
-	/* It has succeeded, as a later completion told; sends only. */
+	/* It has succeeded, by a later one's completion; sends only. */
 	void (*succeed)(struct pier__posted *posted);
 };
 
@@ -122,8 +122,6 @@ struct pier__queues {
 	struct pier__chan *chan;
 	struct pier__cq *cq;
 	struct pier__srq *srq;
-	struct pier__source slow;	/* connections' housekeeping; its fd */
-					/* tells of the device's events */
 	struct pier__list posted;	/* receives, struct pier__posted */
 	struct pier__list pending;	/* connections with a chain to post */
 	struct pier__posted_queue ready; /* succeeded, beyond the budget */
@@ -133,31 +131,25 @@ struct pier__queues {
 					/* without a completion of their own */
 	struct pier__rdmacm *rdmacm;	/* by address; NULL: not needed yet */
 	const struct pier__rdmacm_ops *rdmacm_ops;
-	struct ibv_send_wr *bad;	/* of the last post; not looked at */
+	struct ibv_send_wr *bad;	/* of the last post; not used */
 	uint32_t send_credits;		/* sends that still may be posted, */
 					/* on all connections together */
 	uint32_t ctl_inflight, ctl_max;	/* pier's own requests */
 	struct pier__ctl *ctl;		/* max_conns of them */
 	struct pier__mr *ctl_mr;
-	struct pier_conn **slots;	/* who has which control word */
-	uint32_t *free_slots;		/* a ring of those that nobody has, */
+	struct pier_conn **slots;	/* whose each control word is; NULL */
+	uint32_t *free_slots;		/* a ring of the free ones; */
 	uint32_t free_first;		/* the one that is free for longest */
-	struct pier__list hot;		/* connections to be stepped soon */
-	uint64_t sweep_due;		/* when the others are looked at */
-	uint32_t sweep_at;		/* slot; 0: not at it */
-	bool recheck_wanted;		/* that the sweep looks at everybody */
-	bool rechecking;			/* it does */
-	uint64_t look_due;		/* when the device's events are */
 	struct pier__hash by_qpn;	/* of connections; the code is the */
 					/* QPN */
 	uint32_t conn_count;
 	uint32_t cqe;			/* size of the completion queue */
 	uint64_t polled;		/* completions; finding none counts */
 					/* for as many as there can be */
-	unsigned int changes;		/* of the device, that were seen */
-	int error;			/* the queues are dead */
+	int error;			/* they have failed for good */
 	char error_text[256];
 	bool stopping;
+	struct pier__scheduler scheduler;	/* of the connections' steps */
 };
 
 /*
@@ -174,17 +166,20 @@ int pier__queues_create(struct pier__conn_owner *owner, struct pier_dev *dev,
  */
 void pier__queues_stop(struct pier__queues *queues);
 
+/* If they stop and no connection is left: the rest of that. */
+void pier__queues_finish(struct pier__queues *queues);
+
 /* Post a receive.  Errors: -EAGAIN, full; the device's. */
 int pier__queues_post_recv(struct pier__queues *queues,
 			   struct pier__posted *posted, struct ibv_recv_wr *wr);
 
 /*
- * The queues are dead, as the thread's last error says: no connection outlives
- * the next rounds.
+ * The queues have failed for good, as the thread's last error says: their
+ * connections fail in the next rounds.
  */
 void pier__queues_fail(struct pier__queues *queues, int err);
 
-/* Tell whatever waits to be told, at most @max. */
+/* Complete sends in ready, at most @max. */
 void pier__queues_complete(struct pier__queues *queues, int max);
 
 /* Register a connection by its QPN and give it control words; and back. */
@@ -195,10 +190,7 @@ void pier__queues_unmap_qpn(struct pier__queues *queues,
 			    struct pier_conn *conn);
 void pier__queues_remove_conn(struct pier__queues *queues, uint32_t slot);
 
-/* Wake the housekeeping in the next round. */
-void pier__queues_schedule(struct pier__queues *queues);
-
-/* The connection of @qpn; NULL: it has ended. */
+/* The connection whose QPN is @qpn; NULL: it has ended. */
 struct pier_conn *pier__queues_conn(const struct pier__queues *queues,
 				    uint32_t qpn);
 

@@ -255,7 +255,7 @@ uint64_t pier__requests_step(struct pier__rdmacm *rdmacm, uint64_t now)
 			break;
 	}
 	if (queues->stopping && pier__list_empty(&rdmacm->refused))
-		pier__queues_schedule(queues);		/* it waits for that */
+		pier__scheduler_wake(queues);		/* it waits for that */
 	return n < STEPS && pier__pe_budget(queues->pe) > 0 ? due : 0;
 }
 
