@@ -82,12 +82,14 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/fabric/soft/cm/soft_cm.h \
 	%D%/fabric/soft/io/chan.c \
 	%D%/fabric/soft/io/chan.h \
+	%D%/fabric/soft/io/fdev.c \
+	%D%/fabric/soft/io/fdev.h \
 	%D%/fabric/soft/io/helper.c \
 	%D%/fabric/soft/io/helper.h \
-	%D%/fabric/soft/io/io.h \
 	%D%/fabric/soft/io/netif.c \
 	%D%/fabric/soft/io/netif.h \
 	%D%/fabric/soft/io/route.c \
+	%D%/fabric/soft/io/sock_stats.c \
 	%D%/fabric/soft/io/socks.c \
 	%D%/fabric/soft/io/udp.c \
 	%D%/fabric/soft/io/udp.h \
@@ -131,12 +133,12 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/fabric/soft/stats/counters_read.c \
 	%D%/fabric/soft/stats/pcap.c \
 	%D%/fabric/soft/stats/pcap.h \
-	%D%/fabric/soft/stats/publish.c \
 	%D%/fabric/soft/wire/codec.c \
 	%D%/fabric/soft/wire/codec.h \
 	%D%/fabric/soft/wire/icrc.c \
 	%D%/fabric/soft/wire/mad.c \
 	%D%/fabric/soft/wire/mad.h \
+	%D%/fabric/soft/wire/packet.h \
 	%D%/fabric/verbs/cm_access.c \
 	%D%/fabric/verbs/cm_access.h \
 	%D%/fabric/verbs/diagnose.c \

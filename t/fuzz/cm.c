@@ -145,7 +145,7 @@ static void data(struct net *net, struct fuzz_in *in)
 {
 	uint32_t which = fuzz_take(in, 1);
 
-	pier__soft_cm_data(net->cm, net->end[which % NET_ENDS].local_id);
+	pier__soft_cm_data(&net->cm->gsi, net->end[which % NET_ENDS].local_id);
 }
 
 /* Once this, once that. */

@@ -157,7 +157,7 @@ void net_hear(struct net *net, const struct soft_hdr *hdr,
 		abort();
 	memcpy(copy, data, len);
 	net->sent = 0;
-	pier__soft_cm_receive(net->cm, hdr, rx, copy, len);
+	pier__soft_cm_receive(&net->cm->gsi, hdr, rx, copy, len);
 	MUST(net->sent <= ANSWERS_MAX);
 	free(copy);
 }
@@ -168,11 +168,11 @@ void net_wait(struct net *net, uint64_t ns)
 	int i;
 
 	for (i = 0; i < 20000; i++) {
-		due = pier__soft_cm_deadline(net->cm);
+		due = pier__soft_cm_deadline(&net->cm->gsi);
 		if (due > end)
 			break;
 		net->now = due > net->now ? due : net->now;
-		MUST(pier__soft_cm_timers(net->cm));
+		MUST(pier__soft_cm_timers(&net->cm->gsi));
 	}
 	MUST(i < 20000);
 	net->now = end;

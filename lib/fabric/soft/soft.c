@@ -6,6 +6,7 @@
 #include "core/fail.h"
 #include "core/roce.h"
 #include "fabric/soft/io/chan.h"
+#include "fabric/soft/io/fdev.h"
 #include "fabric/soft/soft.h"
 #include "fabric/soft/stats/counters_file.h"
 

@@ -2,65 +2,15 @@
 #ifndef PIER_FABRIC_SOFT_SOFT_H
 #define PIER_FABRIC_SOFT_SOFT_H
 
-#include <pthread.h>
-#include <stdbool.h>
-
 #include "fabric/fabric.h"
-#include "fabric/soft/io/io.h"
-#include "fabric/soft/rc/mr.h"
 
 extern const struct pier__fabric pier__soft;
-
-/* An opened soft device. */
-struct soft_fdev {
-	struct pier__fdev fdev;		/* first */
-	unsigned int ifindex;
-	struct soft_mr_table *keys;	/* owned */
-	pthread_mutex_t lock;		/* fdev.port and what follows */
-	struct pier__port reported;	/* as known from events */
-	bool changed;			/* the port may differ from it */
-};
 
 extern const struct pier__fabric_dev pier__soft_dev;
 
 /* As the fabric's member counters; where the QP's body is known. */
 int pier__soft_counters(struct pier__fdev *fdev, const struct pier__qp *qp,
 			struct pier_counters *ret);
-
-/*
- * Is all of a range mapped, to be read and if it @writes to be written?  Looks
- * at no byte of it.  Where /proc is not there nothing is known to be wrong.
- * Errors: -EFAULT.
- */
-int pier__soft_mapped(const void *addr, size_t len, bool writes);
-
-/* The address of GID @index of @fdev.  Errors: -EINVAL, there is none. */
-int pier__soft_gid(struct pier__fdev *fdev, unsigned int index,
-		   struct soft_addr *ret);
-
-/* The index of the GID @ip of @fdev; negative: it has none such. */
-int pier__soft_gid_index(struct pier__fdev *fdev, const struct in6_addr *ip);
-
-/*
- * The source address for packets to @dst, one of @fdev's; *src unless that is
- * unspecified.  Errors: -EADDRNOTAVAIL, not an address of the device; -EINVAL,
- * none that can be; -EHOSTUNREACH; those of socket(2).
- */
-int pier__soft_route(struct pier__fdev *fdev, const struct in6_addr *src,
-		     const struct in6_addr *dst, struct in6_addr *ret);
-
-/*
- * Open a socket from @src to find out whether UDP port @dst has a socket.  The
- * caller closes it.  Errors: those of socket(2), bind(2), connect(2).
- */
-int pier__soft_port_probe_open(unsigned int ifindex, const struct in6_addr *src,
-			       const struct soft_addr *dst);
-
-/*
- * Send an empty datagram.  Returns whether an ICMP message has said that the
- * port has no socket.  Over loopback it comes at once.
- */
-bool pier__soft_port_probe(int fd);
 
 extern const struct pier__fabric_cm pier__soft_cm_table;
 

@@ -10,6 +10,7 @@
 #include "core/sockaddr.h"
 #include "fabric/soft/cm/soft_cm.h"
 #include "fabric/soft/io/chan.h"
+#include "fabric/soft/io/fdev.h"
 #include "fabric/soft/soft.h"
 
 /*
@@ -107,6 +108,14 @@ static const struct soft_cm_host_ops host_ops = {
 	.notify = host_notify,
 };
 
+/* With the channel, when nothing drives it any more. */
+static void cm_free(struct soft_chan_cm *cm)
+{
+	pier__soft_cm_destroy(cm->machine);
+	close(cm->cm.fd);
+	free(cm);
+}
+
 static int cm_new(struct soft_chan *chan)
 {
 	struct soft_chan_cm *cm = calloc(1, sizeof(*cm));
@@ -130,6 +139,7 @@ static int cm_new(struct soft_chan *chan)
 		goto err_close;
 	pier__soft_cm_owner(cm->machine, &cm->cm);
 	chan->cm = cm;
+	chan->cm_free = cm_free;
 	return 0;
 
 err_close:
@@ -137,15 +147,6 @@ err_close:
 err_free:
 	free(cm);
 	return err;
-}
-
-void pier__soft_chan_cm_free(struct soft_chan_cm *cm)
-{
-	if (!cm)
-		return;
-	pier__soft_cm_destroy(cm->machine);
-	close(cm->cm.fd);
-	free(cm);
 }
 
 static int soft_cm_create(struct pier__chan *pchan, enum ibv_mtu mtu,

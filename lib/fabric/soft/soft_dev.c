@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "core/fail.h"
+#include "fabric/soft/io/fdev.h"
 #include "fabric/soft/io/netif.h"
 #include "fabric/soft/rc/ep.h"
 #include "fabric/soft/soft.h"
@@ -235,38 +236,6 @@ static int soft_event(struct pier__fdev *fdev, int *ret)
 out_unlock:
 	pthread_mutex_unlock(&soft->lock);
 	return err;
-}
-
-int pier__soft_gid(struct pier__fdev *fdev, unsigned int index,
-		   struct soft_addr *ret)
-{
-	struct soft_fdev *soft = soft_of(fdev);
-	int err = -EINVAL;
-
-	pthread_mutex_lock(&soft->lock);
-	if (index < fdev->port.gid_count) {
-		memcpy(&ret->ip, fdev->port.gids[index].raw, 16);
-		err = 0;
-	}
-	pthread_mutex_unlock(&soft->lock);
-	if (err)
-		pier__fail(err, "%s has no GID of index %u", fdev->port.name,
-			   index);
-	return err;
-}
-
-int pier__soft_gid_index(struct pier__fdev *fdev, const struct in6_addr *ip)
-{
-	struct soft_fdev *soft = soft_of(fdev);
-	int index = -1;
-	uint32_t i;
-
-	pthread_mutex_lock(&soft->lock);
-	for (i = 0; i < fdev->port.gid_count && index < 0; i++)
-		if (!memcmp(fdev->port.gids[i].raw, ip, 16))
-			index = (int)i;
-	pthread_mutex_unlock(&soft->lock);
-	return index;
 }
 
 /* Is the range one that can be? */

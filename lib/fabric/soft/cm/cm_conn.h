@@ -104,6 +104,7 @@ struct soft_cm_id {
 };
 
 struct soft_cm {
+	struct soft_gsi gsi;		/* first */
 	struct soft_ep *ep;
 	struct soft_cm_host *host;
 	struct pier__cm *owner;
@@ -125,6 +126,14 @@ static inline uint64_t pier__soft_cm_now(const struct soft_cm *cm)
 {
 	return cm->ep->io->ops->now(cm->ep->io);
 }
+
+/* The endpoint's hook (rc/ep.h): cm_recv.c, cm_timer.c, cm_passive.c. */
+void pier__soft_cm_receive(struct soft_gsi *gsi, const struct soft_hdr *hdr,
+			   const struct soft_rx *rx, const uint8_t *data,
+			   size_t len);
+int pier__soft_cm_timers(struct soft_gsi *gsi);
+uint64_t pier__soft_cm_deadline(const struct soft_gsi *gsi);
+void pier__soft_cm_data(struct soft_gsi *gsi, uint32_t local_id);
 
 /* cm_table.c: records. */
 void pier__soft_cm_table_init(struct soft_cm *cm);

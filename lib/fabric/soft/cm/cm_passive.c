@@ -347,8 +347,9 @@ void pier__soft_cm_rtu(struct soft_cm *cm, struct soft_cm_conn *conn)
 	pier__soft_cm_notify(cm, conn->id, PIER__CM_ESTABLISHED);
 }
 
-void pier__soft_cm_data(struct soft_cm *cm, uint32_t local_id)
+void pier__soft_cm_data(struct soft_gsi *gsi, uint32_t local_id)
 {
+	struct soft_cm *cm = (struct soft_cm *)gsi;
 	struct soft_cm_conn *conn = pier__soft_cm_by_local(cm, local_id);
 
 	if (conn)

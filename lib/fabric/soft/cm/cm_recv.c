@@ -12,6 +12,13 @@
 #define HOP_LIMIT 64
 #define RNR_TIMER 12		/* code: 0.64 ms */
 
+static const struct soft_gsi_ops gsi_ops = {
+	.receive = pier__soft_cm_receive,
+	.timers = pier__soft_cm_timers,
+	.deadline = pier__soft_cm_deadline,
+	.data = pier__soft_cm_data,
+};
+
 int pier__soft_cm_create(struct soft_ep *ep, struct soft_cm_host *host,
 			 struct soft_cm **ret)
 {
@@ -34,7 +41,8 @@ int pier__soft_cm_create(struct soft_ep *ep, struct soft_cm_host *host,
 	}
 
 	pier__soft_cm_table_init(cm);
-	ep->cm = cm;
+	cm->gsi.ops = &gsi_ops;
+	ep->gsi = &cm->gsi;
 	*ret = cm;
 	return 0;
 }
@@ -45,7 +53,7 @@ void pier__soft_cm_destroy(struct soft_cm *cm)
 		return;
 	pier__soft_cm_table_fini(cm);
 	pier__soft_heap_fini(&cm->timers);
-	cm->ep->cm = NULL;
+	cm->ep->gsi = NULL;
 	free(cm);
 }
 
@@ -177,10 +185,11 @@ static void conn_receive(struct soft_cm *cm, const struct soft_mad *mad,
 	}
 }
 
-void pier__soft_cm_receive(struct soft_cm *cm, const struct soft_hdr *hdr,
+void pier__soft_cm_receive(struct soft_gsi *gsi, const struct soft_hdr *hdr,
 			   const struct soft_rx *rx, const uint8_t *data,
 			   size_t len)
 {
+	struct soft_cm *cm = (struct soft_cm *)gsi;
 	struct soft_mad mad;
 
 	if (hdr->opcode != SOFT_UD_SEND_ONLY || hdr->qkey != ROCE_GSI_QKEY ||

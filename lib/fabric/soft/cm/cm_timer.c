@@ -157,8 +157,9 @@ static struct soft_cm_conn *first(const struct soft_cm *cm)
 	return (struct soft_cm_conn *)cm->timers.timer[0];
 }
 
-int pier__soft_cm_timers(struct soft_cm *cm)
+int pier__soft_cm_timers(struct soft_gsi *gsi)
 {
+	struct soft_cm *cm = (struct soft_cm *)gsi;
 	uint64_t now = pier__soft_cm_now(cm);
 	int n = 0;
 
@@ -172,7 +173,9 @@ int pier__soft_cm_timers(struct soft_cm *cm)
 	return n;
 }
 
-uint64_t pier__soft_cm_deadline(const struct soft_cm *cm)
+uint64_t pier__soft_cm_deadline(const struct soft_gsi *gsi)
 {
+	const struct soft_cm *cm = (const struct soft_cm *)gsi;
+
 	return pier__soft_heap_due(&cm->timers);
 }

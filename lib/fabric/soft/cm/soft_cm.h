@@ -78,16 +78,6 @@ void pier__soft_cm_destroy(struct soft_cm *cm);
 /* The cm of its ids. */
 void pier__soft_cm_owner(struct soft_cm *cm, struct pier__cm *owner);
 
-/* The endpoint's: a packet for QP 1, what is due, and when. */
-void pier__soft_cm_receive(struct soft_cm *cm, const struct soft_hdr *hdr,
-			   const struct soft_rx *rx, const uint8_t *data,
-			   size_t len);
-int pier__soft_cm_timers(struct soft_cm *cm);
-uint64_t pier__soft_cm_deadline(const struct soft_cm *cm);
-
-/* The QP of connection @local_id has received its peer's first packet. */
-void pier__soft_cm_data(struct soft_cm *cm, uint32_t local_id);
-
 /*
  * Listen on a port whose packets reach the endpoint.  While @listener is
  * without port 4791, it is retried each second: a client may have it only for

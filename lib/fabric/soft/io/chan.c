@@ -9,9 +9,9 @@
 #include "core/clock.h"
 #include "core/fail.h"
 #include "fabric/soft/io/chan.h"
+#include "fabric/soft/io/fdev.h"
 #include "fabric/soft/io/helper.h"
 #include "fabric/soft/io/udp.h"
-#include "fabric/soft/soft.h"
 #include "fabric/soft/stats/counters_file.h"
 
 #define SETTLE_ROUNDS 16
@@ -258,7 +258,8 @@ void pier__soft_chan_destroy(struct pier__chan *pchan)
 		return;
 	pier__soft_helper_remove(chan);
 	pier__soft_chan_publish(chan);
-	pier__soft_chan_cm_free(chan->cm);
+	if (chan->cm)
+		chan->cm_free(chan->cm);
 	pier__soft_ep_destroy(chan->ep);
 	pier__soft_row_put(chan->row);
 	close_fds(chan);

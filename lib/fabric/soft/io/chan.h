@@ -8,8 +8,8 @@
 
 #include "core/list.h"
 #include "fabric/fabric.h"
-#include "fabric/soft/io/io.h"
 #include "fabric/soft/rc/ep.h"
+#include "fabric/soft/wire/packet.h"
 
 /*
  * A channel: an endpoint, its socket, and what wakes a thread that waits for
@@ -98,7 +98,8 @@ struct soft_chan {
 	struct soft_chan_sock *roce_sock;	/* of port 4791, or NULL */
 	unsigned int roce_port_users;	/* counted, temporary */
 	bool roce_port_held;		/* until the channel's end */
-	struct soft_chan_cm *cm;	/* owned; NULL: none was made yet */
+	struct soft_chan_cm *cm;	/* owned; NULL: not created yet */
+	void (*cm_free)(struct soft_chan_cm *cm);	/* set with it */
 	int timer, wake_fd;		/* owned */
 
 	atomic_uint calls;		/* of the program; it alone writes */
@@ -183,9 +184,6 @@ int pier__soft_chan_bound(struct soft_chan *chan, const struct in6_addr *ip,
 
 /* Have @fd in chan.fd.  Errors: those of epoll_ctl(2). */
 int pier__soft_chan_watch(struct soft_chan *chan, int fd);
-
-/* With the channel, when nothing drives it any more.  NULL is harmless. */
-void pier__soft_chan_cm_free(struct soft_chan_cm *cm);
 
 /* Make chan.fd readable if a completion waits that was asked for. */
 void pier__soft_chan_notify(struct soft_chan *chan);

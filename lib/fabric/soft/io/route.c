@@ -6,7 +6,7 @@
 
 #include "core/fail.h"
 #include "core/sockaddr.h"
-#include "fabric/soft/soft.h"
+#include "fabric/soft/io/fdev.h"
 
 /* The way to a peer, which is the kernel's to choose, and its ports. */
 #define DISCARD 9	/* any port: nothing is sent */

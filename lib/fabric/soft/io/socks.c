@@ -5,9 +5,9 @@
 #include "core/fail.h"
 #include "core/roce.h"
 #include "fabric/soft/io/chan.h"
+#include "fabric/soft/io/fdev.h"
 #include "fabric/soft/io/helper.h"
 #include "fabric/soft/io/udp.h"
-#include "fabric/soft/soft.h"
 
 /* The further sockets of a channel. */
 #define BOUND_MAX 8		/* of them, on its own port */

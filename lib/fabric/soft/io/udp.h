@@ -2,7 +2,7 @@
 #ifndef PIER_FABRIC_SOFT_IO_UDP_H
 #define PIER_FABRIC_SOFT_IO_UDP_H
 
-#include "fabric/soft/io/io.h"
+#include "fabric/soft/wire/packet.h"
 
 /*
  * Packets over one UDP socket, for IPv4 and IPv6 alike where there is IPv6.

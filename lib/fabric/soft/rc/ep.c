@@ -6,7 +6,6 @@
 #include "core/clock.h"
 #include "core/fail.h"
 #include "core/roce.h"
-#include "fabric/soft/cm/soft_cm.h"
 #include "fabric/soft/rc/qp.h"
 
 #define RECEIVE_BATCHES 4	/* in one round */
@@ -119,24 +118,26 @@ static bool icrc_ok(struct soft_qp *qp, const struct soft_rx *rx)
 				    roce ? UINT16_MAX : SOFT_ID_MAX);
 }
 
-/* The first packet of a peer whose RTU we have not seen. */
+/* The first packet of a peer, which may overtake its RTU. */
 static void qp_first(struct soft_qp *qp)
 {
-	if (qp->ep->cm)
-		pier__soft_cm_data(qp->ep->cm, qp->cm_id);
+	struct soft_gsi *gsi = qp->ep->gsi;
+
+	if (gsi)
+		gsi->ops->data(gsi, qp->cm_id);
 	qp->cm_id = 0;
 }
 
-/* For QP 1.  Its sender may be of either kind. */
+/* A packet for QP 1, from a soft peer or a RoCE device. */
 static void ep_management(struct soft_ep *ep, const struct soft_hdr *hdr,
 			  size_t hdr_len, const struct soft_rx *rx)
 {
-	if (!ep->cm)
+	if (!ep->gsi)
 		pier__soft_add(ep->counters, SOFT_COUNTER(dropped), 1);
 	else if (!pier__soft_icrc_ok(rx, UINT16_MAX))
 		pier__soft_add(ep->counters, SOFT_COUNTER(bad_icrc), 1);
 	else
-		pier__soft_cm_receive(ep->cm, hdr, rx, rx->data + hdr_len,
+		ep->gsi->ops->receive(ep->gsi, hdr, rx, rx->data + hdr_len,
 				      rx->len - hdr_len - hdr->pad - 4);
 }
 
@@ -234,8 +235,8 @@ int pier__soft_ep_receive(struct soft_ep *ep, bool all)
 	if (!ep->clock_read)
 		return done;
 	done += pier__soft_timer_run(ep);
-	if (ep->cm)
-		done += pier__soft_cm_timers(ep->cm);
+	if (ep->gsi)
+		done += ep->gsi->ops->timers(ep->gsi);
 	return done;
 }
 
@@ -283,7 +284,7 @@ int pier__soft_ep_drive(struct soft_ep *ep)
 uint64_t pier__soft_ep_deadline(const struct soft_ep *ep)
 {
 	uint64_t due = pier__soft_heap_due(&ep->timers);
-	uint64_t cm = ep->cm ? pier__soft_cm_deadline(ep->cm) : PIER__NEVER;
+	uint64_t cm = ep->gsi ? ep->gsi->ops->deadline(ep->gsi) : PIER__NEVER;
 	uint64_t acks = pier__soft_ack_coalesce_due(ep);
 
 	if (cm < due)

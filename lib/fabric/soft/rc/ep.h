@@ -9,13 +9,12 @@
 #include "core/hash.h"
 #include "core/list.h"
 #include "fabric/fabric.h"
-#include "fabric/soft/io/io.h"
 #include "fabric/soft/rc/mr.h"
 #include "fabric/soft/rc/timer_heap.h"
 #include "fabric/soft/stats/count.h"
 #include "fabric/soft/wire/codec.h"
+#include "fabric/soft/wire/packet.h"
 
-struct soft_cm;
 struct soft_cq;
 struct soft_srq;
 struct soft_qp;
@@ -27,6 +26,30 @@ struct soft_wqe;
 struct soft_rx_io {
 	struct soft_io *io;		/* borrowed */
 	unsigned int idle_polls;	/* without a packet, in a row */
+};
+
+/*
+ * The hook of connection management, QP 1 of an endpoint.  Its calls are made
+ * by the thread that drives the endpoint.
+ */
+struct soft_gsi {
+	const struct soft_gsi_ops *ops;
+};
+
+struct soft_gsi_ops {
+	/* A packet for QP 1 with a good ICRC: headers, and its @len bytes. */
+	void (*receive)(struct soft_gsi *gsi, const struct soft_hdr *hdr,
+			const struct soft_rx *rx, const uint8_t *data,
+			size_t len);
+
+	/* Run the timers that are due.  Returns how many. */
+	int (*timers)(struct soft_gsi *gsi);
+
+	/* When the next one is due, ns; PIER__NEVER. */
+	uint64_t (*deadline)(const struct soft_gsi *gsi);
+
+	/* The QP of connection @cm_id has received its first packet. */
+	void (*data)(struct soft_gsi *gsi, uint32_t cm_id);
 };
 
 /* What a packet of the batch belongs to: to undo it if it is not sent. */
@@ -53,7 +76,7 @@ struct soft_ep {
 	int rx_io_count;
 	int rx_io_last;			/* where the last packet came from */
 	unsigned int rounds;		/* of receiving */
-	struct soft_cm *cm;		/* QP 1's; NULL: nobody's */
+	struct soft_gsi *gsi;		/* borrowed; NULL: no QP 1 */
 	struct soft_mr_table *keys;	/* borrowed, the device's */
 	pthread_mutex_t owner;		/* held by the thread that drives it */
 

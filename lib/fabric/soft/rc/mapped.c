@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/fail.h"
-#include "fabric/soft/soft.h"
+#include "fabric/soft/rc/mr.h"
 
 /*
  * May this process use the memory that it registers?  An adapter's driver

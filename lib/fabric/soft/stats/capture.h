@@ -4,7 +4,7 @@
 
 #include <stdatomic.h>
 
-#include "fabric/soft/io/io.h"
+#include "fabric/soft/wire/packet.h"
 
 /*
  * A capture of what the process's soft devices send and receive: one pcap

@@ -3,8 +3,8 @@
 #define PIER_FABRIC_SOFT_STATS_COUNTERS_FILE_H
 
 #include "fabric/fabric.h"
-#include "fabric/soft/io/io.h"
 #include "fabric/soft/stats/count.h"
+#include "fabric/soft/wire/packet.h"
 
 /*
  * The page: where a process keeps what its soft devices count, so that others

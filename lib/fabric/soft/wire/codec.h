@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "fabric/soft/io/io.h"
+#include "fabric/soft/wire/packet.h"
 
 /*
  * Bytes <-> headers, and the ICRC.  Pure.  Fields are in host order.

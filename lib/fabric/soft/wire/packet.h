@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef PIER_FABRIC_SOFT_IO_IO_H
-#define PIER_FABRIC_SOFT_IO_IO_H
+#ifndef PIER_FABRIC_SOFT_WIRE_PACKET_H
+#define PIER_FABRIC_SOFT_WIRE_PACKET_H
 
 #include <netinet/in.h>
 #include <stdbool.h>
@@ -9,8 +9,9 @@
 #include <sys/uio.h>
 
 /*
- * The soft device's lowest layer: time, and batches of packets.  UDP sockets
- * (udp.c) in earnest; a seeded network in virtual time in tests (t/lib/vnet.c).
+ * What the soft device sends and receives: batches of packets, and time.  The
+ * calls are those of UDP sockets (io/udp.c), in tests those of a seeded network
+ * in virtual time (t/lib/vnet.c).
  * A packet here is the UDP payload: BTH to ICRC.
  */
 #define SOFT_MTU_MAX 4096

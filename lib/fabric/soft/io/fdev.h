@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_FABRIC_SOFT_IO_FDEV_H
+#define PIER_FABRIC_SOFT_IO_FDEV_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "fabric/fabric.h"
+#include "fabric/soft/rc/mr.h"
+#include "fabric/soft/wire/packet.h"
+
+/* An opened soft device. */
+struct soft_fdev {
+	struct pier__fdev fdev;		/* first */
+	unsigned int ifindex;
+	struct soft_mr_table *keys;	/* owned */
+	pthread_mutex_t lock;		/* fdev.port and what follows */
+	struct pier__port reported;	/* as known from events */
+	bool changed;			/* the port may differ from it */
+};
+
+/* The address of GID @index of @fdev.  Errors: -EINVAL, there is none. */
+int pier__soft_gid(struct pier__fdev *fdev, unsigned int index,
+		   struct soft_addr *ret);
+
+/* The index of the GID @ip of @fdev; negative: it has none such. */
+int pier__soft_gid_index(struct pier__fdev *fdev, const struct in6_addr *ip);
+
+/*
+ * The source address for packets to @dst, one of @fdev's; *src unless that is
+ * unspecified.  Errors: -EADDRNOTAVAIL, not an address of the device; -EINVAL,
+ * none that can be; -EHOSTUNREACH; those of socket(2).
+ */
+int pier__soft_route(struct pier__fdev *fdev, const struct in6_addr *src,
+		     const struct in6_addr *dst, struct in6_addr *ret);
+
+/*
+ * Open a socket from @src to find out whether UDP port @dst has a socket.  The
+ * caller closes it.  Errors: those of socket(2), bind(2), connect(2).
+ */
+int pier__soft_port_probe_open(unsigned int ifindex, const struct in6_addr *src,
+			       const struct soft_addr *dst);
+
+/*
+ * Send an empty datagram.  Returns whether an ICMP message has said that the
+ * port has no socket.  Over loopback it comes at once.
+ */
+bool pier__soft_port_probe(int fd);
+
+#endif
