@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Queues of the soft device, as the fabric's table of calls has them. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,11 +12,11 @@
 #include "fabric/soft/stats/counters_file.h"
 
 /*
- * A post is sent at once, as by a doorbell, and alone: what is owed to peers
- * would make it later, and goes with the next poll.  Of the posts that follow
- * before that only every so many'th takes the others along: whoever posts in
- * a loop polls soon, and packets that leave together are cheaper.  If no poll
- * comes, the helper does.
+ * A post is sent at once, as by a doorbell, and without the responses that are
+ * pending, which would delay it: they are sent by the next poll.  Of further
+ * posts before that poll only each POSTS_TOGETHER'th sends, with all before it:
+ * a program that posts in a loop polls soon, and packets cost less in a batch.
+ * If no poll follows, the helper sends them.
  */
 #define POSTS_TOGETHER 16
 
@@ -96,9 +97,9 @@ static void soft_cq_destroy(struct pier__cq *pcq)
 }
 
 /*
- * May what is to be sent wait for the program's next call?  Whoever has just
- * been given completions often posts something, which is more urgent than
- * what acknowledges them; the next poll sends that, or the helper.
+ * May responses wait for the program's next call?  After completions a program
+ * often posts a request, which is more urgent than the acknowledgements.  The
+ * next poll sends those, or the helper.
  */
 static bool may_hold(const struct soft_chan *chan, int n)
 {
@@ -241,8 +242,8 @@ static void tell_peer(struct fabric_qp *qp, const struct soft_addr *src,
 }
 
 /*
- * May flush: then there is something to tell.  Sockets, once opened, are kept
- * even if the move fails: the next try wants them again.
+ * The move may flush requests, which makes completions.  Sockets that were
+ * opened stay open if the move fails: the next try needs them.
  */
 static int soft_qp_modify(struct pier__qp *qp, struct ibv_qp_attr *attr,
 			  int mask, uint16_t udp_port)

@@ -14,20 +14,20 @@
 #include "fabric/soft/soft.h"
 
 /*
- * The soft device's connection management: cm.h's machine on a channel's
- * endpoint, with a socket for each listener.  The machine lives as long as
- * the channel: what was released goes on, whoever drives.
+ * The fabric's calls of connection management: the one of cm/soft_cm.h on a
+ * channel's endpoint, with a socket for each listener.  It exists as long as
+ * the channel: DREQ of a released id is retransmitted after the release.
  */
-#define PORT_PROBES_MAX 32	/* at a time: descriptors are the program's */
+#define PORT_PROBES_MAX 32	/* open sockets for them */
 
 struct soft_chan_cm {
-	struct pier__cm cm;		/* first; fd is a bell, owned */
+	struct pier__cm cm;		/* first; fd is an eventfd, owned */
 	struct soft_cm_host host;
 	struct soft_cm *machine;	/* owned */
 	bool used;			/* by the program */
 	uint8_t mtu;			/* code, most of a connection */
-	bool rung;			/* the bell is */
-	unsigned int port_probes;		/* sockets out for it */
+	bool rung;			/* fd is readable */
+	unsigned int port_probes;	/* open sockets */
 };
 
 struct soft_listener {
@@ -174,7 +174,7 @@ static void soft_cm_destroy(struct pier__cm *cm)
 		cm_of(cm)->used = false;
 }
 
-/* Port 4791 is let go of here: it must not be while it is received from. */
+/* Unused port 4791 is closed here, where nothing receives from it. */
 static void begin(struct soft_chan_cm *cm)
 {
 	struct soft_chan *chan = chan_of(cm);
@@ -236,7 +236,7 @@ static int addr_take(const struct sockaddr *addr, struct soft_addr *ret)
 	return 0;
 }
 
-/* Some listener on @port, at whichever address. */
+/* A listener on @port, on any address. */
 static struct soft_listener *on_port(const struct soft_chan_cm *cm,
 				     uint16_t port)
 {
@@ -372,7 +372,7 @@ static int soft_cm_resolve(struct pier__cm *pcm, const struct sockaddr *src,
 	struct soft_addr from = { 0 }, to;
 	int err;
 
-	(void)timeout_ms;	/* the kernel knows the way at once */
+	(void)timeout_ms;	/* the kernel finds the route at once */
 	err = addr_take(dst, &to);
 	if (!err && src)
 		err = addr_take(src, &from);

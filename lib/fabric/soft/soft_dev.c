@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* The soft device: list, open, events, memory regions. */
 #include <errno.h>
 #include <net/if.h>
 #include <stdio.h>
@@ -154,7 +155,7 @@ static void soft_close(struct pier__fdev *fdev)
 	free(soft);
 }
 
-/* What is left of a port whose interface, or whose last address, is gone. */
+/* A port whose interface, or whose last address, is gone. */
 static void port_empty(struct pier__port *port)
 {
 	port->active = false;
@@ -188,7 +189,7 @@ static int soft_query(struct pier__fdev *fdev)
 	return 0;
 }
 
-/* What @port has become since the last event; -EAGAIN: nothing new. */
+/* The next event that makes @told equal @port; -EAGAIN: none. */
 static int news(struct pier__port *told, const struct pier__port *port,
 		int *ret)
 {
@@ -208,8 +209,8 @@ static int news(struct pier__port *told, const struct pier__port *port,
 }
 
 /*
- * The kernel repeats itself, so compare rather than believe.  One message can
- * be two events: @changed stays set until there is nothing new.
+ * The kernel sends the same message more than once, so the ports are compared.
+ * One message can be two events: @changed stays set until there is none.
  */
 static int soft_event(struct pier__fdev *fdev, int *ret)
 {
@@ -238,7 +239,7 @@ out_unlock:
 	return err;
 }
 
-/* Is the range one that can be? */
+/* Is the range a valid one? */
 static int range_check(const void *addr, size_t len)
 {
 	if (!addr || !len)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Whether the kernel's connection manager can be opened. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

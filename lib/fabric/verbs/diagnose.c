@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Why an RDMA device cannot be used: facts, cause, sentence. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* The limits of a device, some of them found by trial. */
 #include <errno.h>
 #include <stdint.h>
 
@@ -113,8 +114,8 @@ static int try_out(struct ibv_context *ctx, struct pier__limits *ret)
 	if (err == -EINVAL || err == -ENOSYS || err == -EOPNOTSUPP)
 		err = -EOPNOTSUPP;
 	/*
-	 * Who may lock no memory is told so, with what helps, when he makes
-	 * a queue: the device is there all the same.
+	 * Without permission to lock memory the device is listed all the same;
+	 * creating a queue then fails, with a hint.
 	 */
 	if (err == -ENOMEM) {
 		pier__log(PIER_LOG_INFO, "verbs", "%s: no memory to try its "
@@ -159,12 +160,12 @@ static void take_attr(const struct ibv_device_attr *attr, bool iwarp,
 	ret->by_address = iwarp;
 	/*
 	 * Whether a device flushes a shared receive queue cannot be asked;
-	 * rxe does not.  Who takes it for granted waits for ever.
+	 * rxe does not.  A program that relies on it may wait for ever.
 	 */
 	ret->srq_flush = false;
 	/*
-	 * rxe takes the retry count 7 for "always", as the standard has it
-	 * for RNR only.  Nothing else here depends on the kind of device.
+	 * rxe takes the retry count 7 for "always", as IBTA has it for
+	 * RNR only.  Nothing else here depends on the kind of device.
 	 */
 	ret->retry_7_forever = attr->vendor_id == VENDOR_RXE;
 }

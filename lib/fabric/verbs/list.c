@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* The list of devices, and the reason why one is missing. */
 #include <dirent.h>
 #include <errno.h>
 #include <string.h>
@@ -7,7 +8,7 @@
 #include "fabric/verbs/diagnose.h"
 #include "fabric/verbs/verbs_impl.h"
 
-/* Append the ports of @dev.  Errors: -ENOMEM; why it is of no use. */
+/* Append the ports of @dev.  Errors: -ENOMEM; those of the device. */
 static int add_ports(struct ibv_context *ctx, struct pier__ports *ports)
 {
 	struct pier__port port = { .fabric = &pier__verbs };
@@ -67,7 +68,7 @@ static int add_device(struct ibv_device *dev, struct verbs_facts *facts,
 	ibv_close_device(ctx);
 	if (!err || err == -ENOMEM)
 		return err;
-	/* Some cannot do what pier needs: nothing can be done about it. */
+	/* -EOPNOTSUPP: the device lacks what pier needs, no repair helps. */
 	pier__ports_miss(ports, &pier__verbs, err != -EOPNOTSUPP,
 			 pier_last_error());
 	pier__log(PIER_LOG_INFO, "verbs", "%s", pier_last_error());

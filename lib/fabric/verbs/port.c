@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Attributes and GIDs of a port. */
 #include <endian.h>
 #include <errno.h>
 #include <ifaddrs.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Completion channels, completion queues, shared receive queues. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -11,8 +12,6 @@
 /* What an entry takes of pinned memory at least. */
 #define CQE_SIZE 64
 #define SRQ_WR_SIZE 32
-
-/* The standard port of RoCEv2; the device, not pier, listens on it. */
 
 static const char *name_of(const struct pier__chan *chan)
 {
@@ -66,8 +65,8 @@ void pier__verbs_chan_destroy(struct pier__chan *chan)
 }
 
 /*
- * Each is acknowledged here, so that none is open when its queue ends, which
- * would wait for it.
+ * Each event is acknowledged here: ibv_destroy_cq(3) waits for those that are
+ * not.
  */
 void pier__verbs_chan_clear(struct pier__chan *chan)
 {
@@ -78,7 +77,7 @@ void pier__verbs_chan_clear(struct pier__chan *chan)
 		ibv_ack_cq_events(cq, 1);
 }
 
-/* A queue of @count entries could not be made. */
+/* Fail: a queue of @count entries could not be created. */
 static int no_queue(const struct pier__chan *chan, const char *kind,
 		    uint32_t count, size_t entry, int err)
 {
@@ -108,7 +107,7 @@ int pier__verbs_cq_create(struct pier__chan *chan, uint32_t cqe,
 	if (!cq)
 		return pier__fail(-ENOMEM, "%s: no memory", name_of(chan));
 
-	/* Each vector has an interrupt of its own: engines share none. */
+	/* A vector, and so an interrupt, for each engine. */
 	vector = atomic_fetch_add(&dev->vectors, 1);
 	vector %= (unsigned int)(dev->ibv->num_comp_vectors > 0 ?
 				 dev->ibv->num_comp_vectors : 1);
@@ -210,8 +209,8 @@ static void keep_others(struct verbs_cq *cq, int from, int count, uint32_t qpn)
 }
 
 /*
- * Some providers do so in ibv_destroy_qp(), that of rxe does not.  Whoever
- * destroys a QP frees what its requests' wr_id point at.
+ * Some providers purge in ibv_destroy_qp(), that of rxe does not, and the
+ * caller frees what the wr_id of the QP's requests point at.
  */
 void pier__verbs_cq_purge(struct pier__cq *cq, uint32_t qpn)
 {
@@ -278,7 +277,7 @@ int pier__verbs_poll(struct pier__cq *cq, struct ibv_wc *wc, int max)
 			  "%d", name_of(cq->chan), n);
 }
 
-/* Is a completion there?  It is kept; a queue that fails has one to tell. */
+/* Is there a completion, which is kept?  A failed queue has an error. */
 static bool has_one(struct verbs_cq *cq)
 {
 	int n;
@@ -290,7 +289,7 @@ static bool has_one(struct verbs_cq *cq)
 	return n;
 }
 
-/* What came before the notification was asked for makes no event. */
+/* A completion from before the request for notification makes no event. */
 int pier__verbs_arm(struct pier__cq *cq)
 {
 	int err = ibv_req_notify_cq(verbs_cq(cq)->ibv, 0);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* The fabric's tables of the verbs device, and its counters. */
 #include <errno.h>
 
 #include "core/fail.h"

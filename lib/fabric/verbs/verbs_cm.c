@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Connection management by librdmacm: channels and events. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -12,10 +13,9 @@
 #include "fabric/verbs/verbs_cm.h"
 #include "fabric/verbs/verbs_impl.h"
 
-/* Events taken in one call that tell the caller nothing. */
+/* Events taken in one call that are not for the caller. */
 #define STEPS 32
 
-/* IBTA's reason of a reject by whoever was asked. */
 
 static const struct pier__port *port_of(const struct pier__cm *cm)
 {
@@ -58,7 +58,7 @@ int pier__verbs_cm_create(struct pier__chan *chan, enum ibv_mtu mtu,
 	struct verbs_cm *cm;
 	int err;
 
-	/* REQ has the path's, whatever we say: the peer would not know. */
+	/* REQ has the MTU of the path; another one is not negotiated. */
 	if (mtu < chan->fdev->port.mtu)
 		return pier__fail(-EOPNOTSUPP, "%s: an MTU of %u for "
 				  "connections by address, less than the "
@@ -146,7 +146,7 @@ int pier__verbs_cm_error(int err)
 	}
 }
 
-/* It is over: @ret tells so, and the sentence is said. */
+/* @end is over: fill in @ret, and set the error text. */
 static bool fail_end(struct cm_end *end, const char *what, int err,
 		     struct pier__cm_event *ret)
 {
@@ -186,7 +186,7 @@ static bool addr_resolved(struct cm_end *end, struct pier__cm_event *ret)
 	return false;
 }
 
-/* The private data, and what else a REQ or REP says. */
+/* The private data and the parameters of a REQ or REP. */
 static void take_param(struct pier__cm *cm, const struct rdma_conn_param *conn,
 		       struct pier__cm_event *ret)
 {
@@ -204,8 +204,8 @@ static void take_param(struct pier__cm *cm, const struct rdma_conn_param *conn,
 }
 
 /*
- * A listener on any address hears of requests to every device; who is not
- * ours gets a reject without a reason of ours.
+ * A listener on any address gets requests to every device; those to another
+ * device are rejected without private data.
  */
 static bool request(struct pier__cm *cm, const struct rdma_cm_event *event,
 		    struct pier__cm_event *ret)
@@ -249,8 +249,8 @@ static bool rejected(struct cm_end *end, const struct rdma_cm_event *event,
 }
 
 /*
- * The peer's DREQ is answered at once, whatever our caller does next; if the
- * event is about a DREQ of ours, the kernel knows better and refuses.
+ * The peer's DREQ is answered at once, whatever the caller does next; if the
+ * event is about a DREQ of ours, the kernel refuses it.
  */
 static bool disconnected(struct cm_end *end, struct pier__cm_event *ret)
 {
@@ -260,7 +260,7 @@ static bool disconnected(struct cm_end *end, struct pier__cm_event *ret)
 	return true;
 }
 
-/* Translate what is about @end; false: the caller need not know. */
+/* Translate an event of @end; false: it is not for the caller. */
 static bool translate(struct cm_end *end, const struct rdma_cm_event *event,
 		      struct pier__cm_event *ret)
 {
@@ -306,7 +306,7 @@ static bool translate(struct cm_end *end, const struct rdma_cm_event *event,
 		return true;
 	case RDMA_CM_EVENT_DISCONNECTED:
 		return disconnected(end, ret);
-	default:	/* addresses that move, the end of timewait */
+	default:	/* address changes, the end of timewait */
 		return false;
 	}
 }
@@ -339,7 +339,7 @@ static int take(struct pier__cm *cm, struct pier__cm_event *ret,
 		if (!*ret_told)
 			unwanted = event->id;
 	} else if (end->state == END_LISTENING) {
-		*ret_told = false;	/* the device itself tells of its end */
+		*ret_told = false;	/* the device reports its removal */
 	} else {
 		*ret_told = translate(end, event, ret);
 	}
@@ -354,7 +354,7 @@ int pier__verbs_cm_next(struct pier__cm *cm, struct pier__cm_event *ret)
 	bool told = false;
 	int err = 0;
 
-	/* What is left after that keeps the descriptor readable. */
+	/* Events left after that keep the descriptor readable. */
 	for (int i = 0; !err && !told && i < STEPS; i++)
 		err = take(cm, ret, &told);
 	if (err)

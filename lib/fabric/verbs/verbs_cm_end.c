@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Listeners and ids of librdmacm: listen, resolve, release. */
 #include <errno.h>
 #include <net/if.h>
 #include <netinet/in.h>
@@ -19,8 +20,8 @@
 #define ACK_TIMEOUT 14
 
 /*
- * How long the kernel looks for the peer, milliseconds, doubled each time: an
- * answer that comes before it has begun to wait is noticed at the end only.
+ * How long the kernel resolves the peer's address, milliseconds, doubled each
+ * time: it notices an answer from before its wait only at the end of it.
  */
 #define FIRST_LOOK 50
 #define LONGEST_LOOK 1600
@@ -41,7 +42,7 @@ static int check_address(const struct pier__cm *cm, const char *what,
 			  what, addr->sa_family);
 }
 
-/* To the kernel a link-local address is none without its interface: ours. */
+/* The kernel takes a link-local address only with an interface: ours. */
 static void take_address(const struct pier__cm *cm,
 			 const struct sockaddr *addr,
 			 struct sockaddr_storage *ret)
@@ -74,7 +75,7 @@ static int end_create(struct pier__cm *cm, struct cm_end **ret)
 	return 0;
 }
 
-/* Nothing is unacknowledged, so that this waits for nobody. */
+/* Every event is acknowledged, so that this does not block. */
 static void end_destroy(struct cm_end *end)
 {
 	if (rdma_destroy_id(end->rdma))
@@ -104,8 +105,8 @@ static bool has_address(const struct pier__port *port,
 }
 
 /*
- * For an address that somebody listens on already, or everywhere on that
- * port, the kernel says the one or the other.
+ * The kernel returns either error for a port that is taken on this address or
+ * on all addresses.
  */
 static int fail_bind(const struct pier__cm *cm, const struct sockaddr *addr,
 		     int err)
@@ -149,7 +150,7 @@ static int check_bound(const struct pier__cm *cm, const struct cm_end *end,
 	return pier__port_lacks(port_of(cm), addr, whose);
 }
 
-/* 0.0.0.0 hears of IPv6 as well if not told otherwise; :: of both, always. */
+/* 0.0.0.0 gets IPv6 requests too unless this is set; :: gets both. */
 static void choose_families(struct cm_end *end, const struct sockaddr *addr)
 {
 	int only = addr->sa_family == AF_INET;
@@ -214,8 +215,8 @@ static bool same_subnet(const uint8_t a[16], const uint8_t b[16],
 }
 
 /*
- * The kernel goes by routes, which may lead over another device. With a
- * source address of ours it takes ours: one in the peer's subnet.
+ * The kernel follows its routes, which may lead to another device.  With one of
+ * our addresses as the source it takes ours: the one in the peer's subnet.
  */
 static bool own_source(const struct pier__port *port,
 		       const struct sockaddr *dst,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* References to the device contexts that librdmacm opens. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -12,18 +13,18 @@
 #include "fabric/verbs/verbs_impl.h"
 
 /*
- * librdmacm opens each device that an id has to do with, and keeps it open
- * until the process ends.  The removal of a device whose driver cannot take
- * it from its users, as Soft-RoCE's, waits for that.  So an id of our own
- * keeps that context from being freed as long as our device is open, and if
- * the device is gone by then, the context's descriptors are let go of.
+ * librdmacm opens the device of each id, and keeps it open until the process
+ * ends.  If the driver cannot disconnect its users, as that of Soft-RoCE, the
+ * removal of the device waits for that.  So an id of our own holds a reference
+ * to that context while our device is open.  If the device is gone by then,
+ * the context's descriptors are replaced by /dev/null.
  */
 struct verbs_hold {
 	struct rdma_event_channel *channel;
 	struct rdma_cm_id *id;
 };
 
-/* Any port of @like's address, in the space that nobody connects in. */
+/* A free port of @like's address, in a port space without connections. */
 static int bind_as(struct verbs_hold *hold, const struct rdma_cm_id *like)
 {
 	union pier__sockaddr addr;
@@ -86,7 +87,7 @@ void pier__verbs_cm_hold(struct verbs_dev *dev, const struct rdma_cm_id *like)
 		hold_destroy(hold);
 }
 
-/* Its owner closes the number some day, which shall be no one else's then. */
+/* librdmacm will close this number: it must not be reused meanwhile. */
 static void let_go(int fd, int null_fd)
 {
 	if (fd >= 0 && dup3(null_fd, fd, O_CLOEXEC) < 0)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* The handshake by librdmacm: connect, accept, establish, disconnect. */
 #include <errno.h>
 #include <string.h>
 
@@ -7,7 +8,6 @@
 #include "fabric/verbs/verbs_cm.h"
 #include "fabric/verbs/verbs_impl.h"
 
-/* The standard port of RoCEv2; the device, not pier, listens on it. */
 
 /* What the kernel fills in of a RoCE path, unknown to InfiniBand. */
 #define MASK_ROCE 0xe00000
@@ -24,8 +24,9 @@ static int fail_over(const struct pier__cm_id *id, const char *what)
 }
 
 /*
- * The kernel tells of a request's end only after it was answered; until then
- * the answer finds it invalid, since all else about it has been checked.
+ * The kernel reports that a request has ended only after the response to it.
+ * Until then the response fails with EINVAL, for which there is no other
+ * reason, as its parameters have been checked.
  */
 static int fail_answer(const struct pier__cm_id *id, const char *what)
 {
@@ -112,8 +113,8 @@ int pier__verbs_cm_connect(struct pier__cm_id *id,
 }
 
 /*
- * The kernel rejects the request if it finds fault with the answer; what can
- * be checked is, before.
+ * The kernel rejects the request if the response has an error: the parameters
+ * are checked before.
  */
 int pier__verbs_cm_accept(struct pier__cm_id *id,
 			  const struct pier__cm_param *param)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Open verbs devices, and their asynchronous events. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -195,10 +196,10 @@ static bool is_foreign(const struct ibv_async_event *event, uint32_t port)
 }
 
 /*
- * What is about a queue is seen to here.  A completion or receive queue, lost
- * for good, fails when completions are polled next.  A queue pair without
- * completions is made to flush: what is in flight on it comes back.  None
- * ends before its events are acknowledged.
+ * Events of queues are handled here.  A failed completion or receive queue
+ * makes the next poll fail.  A queue pair that completes nothing any more is
+ * moved to ERR, which flushes its requests.  No object is destroyed before
+ * its events are acknowledged.
  */
 static void see_to_queue(struct verbs_dev *dev,
 			 const struct ibv_async_event *event)
@@ -232,14 +233,14 @@ static int next_event(struct verbs_dev *dev, int *ret)
 			return pier__verbs_error(-1);
 		foreign = is_foreign(&event, dev->fdev.port.port);
 		see_to_queue(dev, &event);
-		/* At once: the end of what it is about waits for this. */
+		/* At once: the destruction of its object waits for this. */
 		ibv_ack_async_event(&event);
 	} while (foreign);
 	*ret = (int)event.event_type;
 	return 0;
 }
 
-/* Whichever way the end of the device shows, it is told once. */
+/* The removal of the device is reported once, by either sign of it. */
 int pier__verbs_event(struct pier__fdev *fdev, int *ret)
 {
 	struct verbs_dev *dev = verbs_dev(fdev);

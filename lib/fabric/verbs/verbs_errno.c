@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* The error of a verbs call. */
 #include <errno.h>
 
 #include "fabric/verbs/verbs_impl.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Memory regions, and the limit of locked memory. */
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/capability.h>

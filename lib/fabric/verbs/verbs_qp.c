@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Queue pairs: creation, state transitions, post. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

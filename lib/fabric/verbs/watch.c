@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Removal of an open device, noticed by its sysfs entry. */
 #include <errno.h>
 #include <linux/netlink.h>
 #include <stdio.h>
@@ -15,11 +16,11 @@
 
 #define KERNEL_GROUP 1		/* of uevents; 2 is udevd's */
 
-/* After an announcement, again after 4 ms, 8 ms, and so on: 2 s in all. */
+/* After a uevent check again after 4 ms, 8 ms, and so on: 2 s in all. */
 #define LOOKS 9
 #define FIRST_LOOK 4
 
-/* A number is used again, an inode of sysfs is not.  0: there is none. */
+/* Device numbers are reused, inodes of sysfs are not.  0: there is none. */
 static uint64_t inode_of(const char *path)
 {
 	struct stat st;
@@ -27,7 +28,7 @@ static uint64_t inode_of(const char *path)
 	return stat(path, &st) ? 0 : (uint64_t)st.st_ino;
 }
 
-/* The kernel's announcements; -1: it does not let us. */
+/* The kernel's uevents; -1: not permitted. */
 static int listen_to_kernel(void)
 {
 	struct sockaddr_nl addr = {
@@ -109,8 +110,8 @@ bool pier__verbs_watch_lost(struct verbs_watch *watch)
 }
 
 /*
- * They may speak of any device in the machine, and anybody's in a test: what
- * they say is not looked at, only that something has changed.
+ * Uevents may be of any device in the machine: their text is not read, only
+ * that one has come.
  */
 static bool drain(int fd)
 {

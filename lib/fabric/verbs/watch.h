@@ -8,11 +8,10 @@
 struct ibv_context;
 
 /*
- * Notice that the kernel takes an open device away.  Drivers of hardware end
- * it with a last asynchronous event.  Others, rxe and siw, wait until every
- * program has closed it and tell the programs nothing: what can be seen is
- * that its node goes, which the kernel announces to whoever listens, and does
- * then: who looks at once may still find it.
+ * Notice that the kernel removes an open device.  Drivers of hardware send a
+ * last asynchronous event.  Others, rxe and siw, wait until every program has
+ * closed the device and send nothing: its node disappears, which the kernel
+ * announces by a uevent shortly before.
  */
 struct verbs_watch {
 	int fd;			/* owned: readable when there is news */

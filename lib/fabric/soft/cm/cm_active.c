@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* The active side of a connection: resolve, REQ, REP, establish. */
 #include <errno.h>
 #include <string.h>
 
@@ -8,10 +9,9 @@
 #include "fabric/soft/cm/cm_conn.h"
 
 /*
- * The side that asks: resolve, connect, establish.
- *
- * The times in REQ are those of a peer that is a kernel.  What we take as
- * ours is as long as a program may be away, and shorter than Linux has it.
+ * The times in REQ.  The peer's response may take as long as that of a kernel;
+ * ours is longer than a program computes between two calls, and shorter than
+ * that of Linux.
  */
 #define PEER_TIMEOUT 20		/* code: 4.3 s for the peer's answer */
 #define OUR_TIMEOUT 17		/* 537 ms for ours: how often REP comes */
@@ -49,7 +49,7 @@ int pier__soft_cm_resolved(struct soft_cm *cm, const struct soft_addr *src,
 	return 0;
 }
 
-/* The label of both directions, as Linux makes it. */
+/* The flow label of both directions, as Linux computes it. */
 static uint32_t flow_label(uint16_t src_port, uint16_t dst_port)
 {
 	return (src_port * 31u + dst_port) & 0xfffff;
@@ -126,8 +126,8 @@ int pier__soft_cm_connect(struct soft_cm *cm, struct pier__cm_id *pid,
 }
 
 /*
- * A soft listener says which MTU it takes, another one leaves it to be found.
- * What it would have taken is the answer to a REQ of before.
+ * A soft listener names the MTU that it accepts; with another one smaller MTUs
+ * are tried.  A REJ with an MTU not below ours answers an earlier REQ.
  */
 bool pier__soft_cm_shrink(struct soft_cm *cm, struct soft_cm_conn *conn,
 			  const struct soft_mad *rej)
@@ -151,7 +151,7 @@ bool pier__soft_cm_shrink(struct soft_cm *cm, struct soft_cm_conn *conn,
 	return true;
 }
 
-/* The peer is known: where it hears, and that it may have our port 4791. */
+/* REP has come: the peer's port is known, and whether it needs our 4791. */
 static void peer_set(struct soft_cm *cm, struct soft_cm_conn *conn,
 		     const struct soft_mad *mad)
 {
@@ -184,7 +184,7 @@ static void rep_take(struct soft_cm *cm, struct soft_cm_conn *conn,
 	pier__soft_cm_notify(cm, conn->id, PIER__CM_RESPONSE);
 }
 
-/* Two connections of one QP: one of them is of a past that we missed. */
+/* The QPN is that of another connection, which the peer has lost. */
 static void rep_stale(struct soft_cm *cm, struct soft_cm_conn *conn,
 		      const struct soft_mad *mad)
 {
@@ -218,7 +218,7 @@ void pier__soft_cm_rep(struct soft_cm *cm, struct soft_cm_conn *conn,
 			pier__soft_cm_send_rtu(cm, conn);
 		break;
 	case SOFT_CM_TIMEWAIT:
-		/* Not wanted any more: it was said, and is said again. */
+		/* The attempt is over: send REJ again. */
 		if (!conn->handshake)
 			break;
 		if (!conn->peer_known)

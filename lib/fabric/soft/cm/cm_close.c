@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* The end of a connection: DREQ, DREP, REJ, release, timeout. */
 #include <errno.h>
 #include <string.h>
 
@@ -6,8 +7,6 @@
 #include "core/fail.h"
 #include "core/roce.h"
 #include "fabric/soft/cm/cm_conn.h"
-
-/* The ends: disconnect, release, reject, give up. */
 
 void pier__soft_cm_dreq_send(struct soft_cm *cm, struct soft_cm_conn *conn)
 {
@@ -24,7 +23,7 @@ void pier__soft_cm_dreq_send(struct soft_cm *cm, struct soft_cm_conn *conn)
 
 static void dreq_begin(struct soft_cm *cm, struct soft_cm_conn *conn)
 {
-	/* First, what has arrived is acknowledged. */
+	/* Acknowledge all that has arrived first. */
 	pier__soft_ep_send_all(cm->ep);
 	conn->state = SOFT_CM_DREQ_SENT;
 	pier__soft_cm_retry_start(cm, conn);
@@ -130,7 +129,7 @@ void pier__soft_cm_timed_out(struct soft_cm *cm, struct soft_cm_conn *conn)
 	}
 	err = asked && !refused ? pier__soft_cm_find_error(conn) : -ETIMEDOUT;
 	conn->handshake->len = 0;
-	/* Whoever was too slow is to know. */
+	/* Tell a peer that was too slow. */
 	pier__soft_cm_send_rej(cm, conn, SOFT_MAD_OF_NONE, ROCE_REJ_TIMEOUT,
 			       NULL, 0);
 	pier__soft_cm_timewait(cm, conn);
@@ -177,7 +176,7 @@ int pier__soft_cm_disconnect(struct soft_cm *cm, struct pier__cm_id *pid)
 	struct soft_cm_conn *conn = ((struct soft_cm_id *)pid)->conn;
 
 	if (!conn || conn->state == SOFT_CM_DREQ_SENT)
-		return 0;	/* it is over or about to be */
+		return 0;	/* it is over or ending */
 	if (conn->state != SOFT_CM_ESTABLISHED)
 		return pier__fail(-ENOTCONN, "not connected: an attempt is "
 				  "ended by its release");

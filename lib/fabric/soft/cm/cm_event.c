@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Events that the program takes, and its ids. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 #define OVER (BIT(PIER__CM_REJECTED) | BIT(PIER__CM_UNREACHABLE) | \
 	      BIT(PIER__CM_DISCONNECTED) | BIT(PIER__CM_GONE))
 
-/* IPv4 is told as such. */
+/* IPv4 addresses are reported as IPv4. */
 static void name_set(struct sockaddr_storage *ret, const struct in6_addr *ip,
 		     uint16_t port)
 {
@@ -69,12 +70,12 @@ void pier__soft_cm_finish(struct soft_cm *cm, struct soft_cm_conn *conn,
 		return;
 	conn->id = NULL;
 	id->conn = NULL;
-	if (id->listener) {		/* the program never heard of it */
+	if (id->listener) {		/* it was not reported yet */
 		id->listener->waiting--;
 		pier__soft_cm_id_free(id);
 		return;
 	}
-	/* It would only be in vain, but that we were connected is true. */
+	/* Of earlier events only ESTABLISHED is still reported. */
 	id->events &= BIT(PIER__CM_ESTABLISHED);
 	id->error = error;
 	id->reason = reason;
@@ -121,7 +122,7 @@ static void tell_one(struct soft_cm *cm, struct soft_cm_id *id,
 	case PIER__CM_REQUEST:
 		ret->listener = &id->listener->listener;
 		id->listener->waiting--;
-		ret->listener->held++;	/* nobody gets its place yet */
+		ret->listener->held++;	/* it still counts in the backlog */
 		id->listener = NULL;
 		tell_data(cm, id->conn->handshake, ret);
 		tell_peer(id->conn, ret);

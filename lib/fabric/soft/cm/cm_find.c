@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Which UDP port the listener of an attempt has. */
 #include <errno.h>
 
 #include "core/clock.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* The passive side of a connection: listeners, REQ, accept, reject, RTU. */
 #include <errno.h>
 #include <string.h>
 
@@ -8,8 +9,7 @@
 #include "fabric/soft/cm/cm_conn.h"
 #include "fabric/soft/rc/qp.h"
 
-/* The side that is asked: listen, accept, reject. */
-#define ACK_DELAY 15		/* code, as Linux: 134 ms, a program's turn */
+#define ACK_DELAY 15		/* code, as Linux: 134 ms */
 
 void pier__soft_cm_listen(struct soft_cm *cm,
 			  struct soft_cm_listener *listener)
@@ -37,7 +37,7 @@ void pier__soft_cm_unlisten(struct soft_cm *cm,
 	}
 }
 
-/* Say REJ to a REQ of which nothing is kept. */
+/* Send REJ for a REQ without a record. */
 static void refuse(struct soft_cm *cm, const struct soft_mad *req,
 		   const struct soft_rx *rx, enum roce_rej_reason reason)
 {
@@ -47,7 +47,7 @@ static void refuse(struct soft_cm *cm, const struct soft_mad *req,
 		.reason = (uint16_t)reason,
 	};
 
-	/* Soft peers, which know this, ask again with what we can do. */
+	/* Soft peers read this and send REQ with our MTU. */
 	if (reason == ROCE_REJ_MTU) {
 		mad.info_len = 1;
 		mad.info[0] = cm->host->mtu;
@@ -57,9 +57,9 @@ static void refuse(struct soft_cm *cm, const struct soft_mad *req,
 }
 
 /*
- * The backlog is full.  A soft client is told that somebody listens, lest it
- * believe another who has our port 4791 and does not, and to ask again soon: no
- * time is what we ask for.
+ * The backlog is full.  A soft client gets an MRA without a delay: it knows
+ * then that there is a listener, whatever a REJ from our port 4791 says, and
+ * sends REQ again soon.
  */
 static void put_off(struct soft_cm *cm, const struct soft_mad *req,
 		    const struct soft_rx *rx)
@@ -106,7 +106,7 @@ static bool addresses_ok(const struct soft_mad *mad, const struct soft_rx *rx)
 	       IN6_ARE_ADDR_EQUAL(&ip.dst, &rx->dst.ip);
 }
 
-/* Does somebody listen on @ip, and on @listener's port? */
+/* Is there a listener on @ip and @listener's port? */
 static bool has_address(const struct soft_cm *cm,
 			const struct soft_cm_listener *listener,
 			const struct in6_addr *ip)
@@ -116,8 +116,8 @@ static bool has_address(const struct soft_cm *cm,
 }
 
 /*
- * Why @mad cannot be told to who listens on its port, of whom @listener is
- * one; 0: it can.
+ * The reason to reject @mad, of which @listener is a listener on its port; 0:
+ * none.
  */
 static int objection(const struct soft_cm *cm,
 		     const struct soft_cm_listener *listener,
@@ -201,8 +201,8 @@ static bool req_new(struct soft_cm *cm, struct soft_cm_listener *listener,
 }
 
 /*
- * The same REQ again.  What came another way than the first, by port 4791 or
- * by the service's own, is no sign of impatience.
+ * A duplicate REQ.  One that came to the other port than the first, 4791 or the
+ * service's, is no retransmission.
  */
 static void req_again(struct soft_cm *cm, const struct soft_cm_conn *conn,
 		      const struct soft_rx *rx)
@@ -223,7 +223,7 @@ void pier__soft_cm_req(struct soft_cm *cm, const struct soft_mad *mad,
 	struct soft_cm_conn *conn;
 	int reason;
 
-	/* One may only ask for oneself, and not through a translator. */
+	/* The GIDs must be those of the packet: no NAT. */
 	if (memcmp(mad->primary.local_gid, &rx->src.ip, 16) ||
 	    memcmp(mad->primary.remote_gid, &rx->dst.ip, 16)) {
 		pier__soft_add(cm->ep->counters, SOFT_COUNTER(dropped), 1);

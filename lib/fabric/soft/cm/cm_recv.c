@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Messages received: to which connection each belongs; QP attributes. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +63,7 @@ void pier__soft_cm_owner(struct soft_cm *cm, struct pier__cm *owner)
 	cm->owner = owner;
 }
 
-/* The connection that @mad is of: its ids and addresses are right. */
+/* The connection of @mad, with matching ids and addresses. */
 static struct soft_cm_conn *conn_of(const struct soft_cm *cm,
 				    const struct soft_mad *mad,
 				    const struct soft_rx *rx)
@@ -78,7 +79,7 @@ static struct soft_cm_conn *conn_of(const struct soft_cm *cm,
 	return conn;
 }
 
-/* Of an attempt that was given up before our id was heard. */
+/* An attempt that timed out at the peer before it knew our id. */
 static struct soft_cm_conn *conn_given_up(const struct soft_cm *cm,
 					  const struct soft_mad *mad,
 					  const struct soft_rx *rx)
@@ -110,8 +111,8 @@ static void mra_receive(struct soft_cm *cm, struct soft_cm_conn *conn,
 }
 
 /*
- * A message of a connection that we do not have.  Its sender has missed our
- * end, or our port 4791 was another's when it began.
+ * A message of an unknown connection.  Its sender has missed our DREQ, or our
+ * port 4791 belonged to another process when it started.
  */
 static void unknown(struct soft_cm *cm, const struct soft_mad *mad,
 		    const struct soft_rx *rx)
@@ -137,7 +138,7 @@ static void unknown(struct soft_cm *cm, const struct soft_mad *mad,
 	}
 }
 
-/* There are no datagram services here. */
+/* Datagram services (SIDR) are not supported. */
 static void sidr_refuse(struct soft_cm *cm, const struct soft_mad *mad,
 			const struct soft_rx *rx)
 {
@@ -209,7 +210,7 @@ void pier__soft_cm_receive(struct soft_gsi *gsi, const struct soft_hdr *hdr,
 	case SOFT_MAD_SIDR_REP:
 	case SOFT_MAD_LAP:
 	case SOFT_MAD_APR:
-		break;		/* nothing that we ask for or offer */
+		break;		/* not supported, never requested */
 	default:
 		conn_receive(cm, &mad, rx);
 		break;
@@ -221,7 +222,7 @@ static uint8_t least(uint8_t a, uint8_t b)
 	return a < b ? a : b;
 }
 
-/* What both sides agree to: as asked for by one and granted by the other. */
+/* The lesser of what one side requests and the other one grants. */
 static uint8_t agreed(const struct soft_cm_conn *conn, uint8_t ours,
 		      uint8_t peers)
 {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Messages sent: MRA, RTU, DREP, REJ, and the packet of each message. */
 #include <string.h>
 
 #include "core/random.h"
@@ -9,7 +10,7 @@
 #define REJ_AGAIN 2
 #define MRA_TIMEOUT 20		/* code: 4.3 s until the next repeat */
 
-/* Lost if the socket is full, as anywhere: whoever misses it repeats. */
+/* If the socket is full the message is lost, and retransmitted. */
 static void send_to(struct soft_cm *cm, const struct in6_addr *src,
 		    const struct in6_addr *dst, uint16_t port, uint8_t tclass,
 		    const uint8_t *mad)
@@ -71,7 +72,7 @@ void pier__soft_cm_answer(struct soft_cm *cm, const struct soft_rx *rx,
 
 uint16_t pier__soft_cm_port_of(const struct soft_rx *rx)
 {
-	/* Soft peers send from the port they hear at, and to our own one. */
+	/* Soft peers send from their own port, to our own port. */
 	return rx->dst.port == ROCE_UDP_PORT ? ROCE_UDP_PORT :
 						    rx->src.port;
 }
@@ -146,7 +147,7 @@ void pier__soft_cm_send_rej(struct soft_cm *cm, struct soft_cm_conn *conn,
 		mad.info_len = 8;
 		put_guid(mad.info, cm->guid);
 	}
-	/* Who waits for nothing says nothing that this could be repeated to. */
+	/* With OF_NONE no message comes that a copy of this would answer. */
 	conn->sends = message == SOFT_MAD_OF_NONE ? REJ_AGAIN : 0;
 	pier__soft_mad_encode(&mad, conn->handshake->mad);
 	pier__soft_cm_send(cm, conn, conn->handshake->mad);

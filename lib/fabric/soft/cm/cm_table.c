@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Records of connections, found by ID and by the peer's QPN; timewait. */
 #include <stdlib.h>
 
 #include "core/clock.h"

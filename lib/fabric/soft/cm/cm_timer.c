@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Retransmission of every CM message, REP among them, and its timeouts. */
 #include "core/clock.h"
 #include "fabric/soft/cm/cm_conn.h"
 
@@ -83,7 +84,7 @@ void pier__soft_cm_want_roce_port(struct soft_cm *cm)
 				    pier__soft_cm_now(cm) + WAIT_ROCE_PORT);
 }
 
-/* Ask for port 4791 on behalf of those who listen without it. */
+/* Retry port 4791 for the listeners without it. */
 static void roce_port_run(struct soft_cm *cm)
 {
 	struct pier__list *pos, *tmp;

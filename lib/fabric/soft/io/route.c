@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* The source address for a peer, and probes of its UDP ports. */
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -8,7 +9,6 @@
 #include "core/sockaddr.h"
 #include "fabric/soft/io/fdev.h"
 
-/* The way to a peer, which is the kernel's to choose, and its ports. */
 #define DISCARD 9	/* any port: nothing is sent */
 
 static socklen_t name_put(union pier__sockaddr *name,

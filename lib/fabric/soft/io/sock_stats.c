@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Counters of datagrams that the sockets lost. */
 #include <linux/sock_diag.h>
 #include <sys/socket.h>
 
@@ -6,8 +7,8 @@
 #include "fabric/soft/io/udp.h"
 
 /*
- * What is lost before it is a packet, or after, only the sockets know.  They
- * are asked now and then, by the helper: not on the way of a packet.
+ * Only the sockets know about datagrams lost before receive and after send.
+ * The helper reads their statistics from time to time, not for each packet.
  */
 
 /* Datagrams for which the socket had no room, since its creation. */

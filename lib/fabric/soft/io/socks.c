@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Further sockets of a channel: bound ones, listeners', UDP port 4791. */
 #include <errno.h>
 #include <sys/epoll.h>
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* UDP sockets: creation, options, and the calls of struct soft_io. */
 #include <errno.h>
 #include <netinet/udp.h>
 #include <stdlib.h>
@@ -34,7 +35,7 @@ static int set(int fd, int level, int name, int value)
 	return setsockopt(fd, level, name, &value, sizeof(value));
 }
 
-/* As large as we may. */
+/* As large as this process may set them. */
 static void set_buffers(int fd)
 {
 	if (set(fd, SOL_SOCKET, SO_RCVBUFFORCE, BUFFER_SIZE))
@@ -43,7 +44,7 @@ static void set_buffers(int fd)
 		set(fd, SOL_SOCKET, SO_SNDBUF, BUFFER_SIZE);
 }
 
-/* Whatever has to work; what only makes things faster may fail. */
+/* GSO and GRO may be missing; every other option must be set. */
 static int set_options(struct soft_udp *udp)
 {
 	int fd = udp->fd;

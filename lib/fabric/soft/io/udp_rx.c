@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Datagrams received, and split into packets (GRO). */
 #include <errno.h>
 #include <netinet/udp.h>
 #include <string.h>

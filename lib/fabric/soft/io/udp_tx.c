@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Packets staged with their ICRC, and sent as segmented datagrams (GSO). */
 #include <errno.h>
 #include <netinet/udp.h>
 #include <string.h>

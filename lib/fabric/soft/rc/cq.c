@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Completion queues. */
 #include <errno.h>
 #include <stdlib.h>
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* The congestion window of each destination: the limit of packets in flight. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,13 +12,13 @@
 #define WINDOW_MAX (256 * PACKET)
 
 /*
- * A peer that has no thread for it may be away for a scheduler's turn, which
- * is no loss.
+ * The timeout is longer than a scheduler's time slice: a peer that does not
+ * run for so long has lost no packet.
  */
 #define RTO_START (10 * PIER__MS)	/* while nothing is measured */
 #define RTO_MIN (4 * PIER__MS)
 
-/* Beyond twice the shortest round trip: so long it has stood in a queue. */
+/* An RTT this much above twice the minimum is taken for queueing. */
 #define QUEUE_MAX RTO_MIN
 #define QUEUE_TRIES 4
 #define RTT_MIN_AGE (10000 * PIER__MS)	/* routes change */
@@ -87,7 +88,7 @@ void pier__soft_cwnd_put(struct soft_ep *ep, struct soft_cwnd *cwnd)
 
 bool pier__soft_cwnd_fits(const struct soft_cwnd *cwnd, uint32_t cost)
 {
-	/* One is always let through, however large it is. */
+	/* One packet may always be sent, however large it is. */
 	return !cost || !cwnd->inflight ||
 	       cwnd->inflight + cost <= cwnd->window;
 }
@@ -97,11 +98,11 @@ void pier__soft_cwnd_charge(struct soft_cwnd *cwnd, uint32_t cost)
 	cwnd->inflight += cost;
 }
 
-/* Twice as much a round trip at first, then a packet more a round trip. */
+/* Slow start doubles it each round trip; then it grows by a packet. */
 static void cwnd_grow(struct soft_cwnd *cwnd, uint32_t acked)
 {
 	if (cwnd->inflight < cwnd->window / 2)
-		return;		/* the window did not hold anyone up */
+		return;		/* the window was not the limit */
 	if (cwnd->window < cwnd->ssthresh)
 		cwnd->window += acked;
 	else
@@ -127,7 +128,7 @@ void pier__soft_cwnd_release(struct soft_ep *ep, struct soft_cwnd *cwnd,
 
 void pier__soft_cwnd_reduce(struct soft_ep *ep, struct soft_cwnd *cwnd)
 {
-	/* What was lost in one round trip is one loss. */
+	/* Losses within one round trip count as one. */
 	if (cwnd->reduced_at && ep->now - cwnd->reduced_at < cwnd->rtt)
 		return;
 	cwnd->reduced_at = ep->now;

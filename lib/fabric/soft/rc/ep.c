@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Endpoints: rounds of receive, timers and send; packets given to their QPs. */
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -90,7 +91,7 @@ static bool is_response(uint8_t opcode)
 	return opcode >= SOFT_READ_FIRST && opcode <= SOFT_ATOMIC_ACK;
 }
 
-/* Does @qp take the packet?  All that can be told without its ICRC. */
+/* Is the packet valid for @qp?  Every check but that of the ICRC. */
 static bool qp_takes(const struct soft_qp *qp, const struct soft_hdr *hdr,
 		     const struct soft_rx *rx)
 {
@@ -151,7 +152,7 @@ static void ep_packet(struct soft_ep *ep, const struct soft_rx *rx)
 	pier__soft_add(ep->counters, SOFT_COUNTER(rx_bytes), rx->len);
 	hdr_len = pier__soft_decode(rx->data, rx->len, &in.hdr);
 	if (hdr_len && in.hdr.opcode == SOFT_CNP)
-		return;		/* the window has its own signs */
+		return;		/* congestion is noticed by loss and RTT */
 	if (hdr_len && in.hdr.qpn == ROCE_GSI_QPN) {
 		ep_management(ep, &in.hdr, hdr_len, rx);
 		return;
@@ -188,8 +189,8 @@ static void read_clock(struct soft_ep *ep)
 }
 
 /*
- * Where one datagram brought many packets, a few more are taken at once: they
- * are acknowledged together.
+ * After many packets receive a few times more at once: one ACK is then for all
+ * of them.
  */
 static int ep_receive(struct soft_ep *ep, struct soft_io *io)
 {
@@ -209,7 +210,7 @@ static int ep_receive(struct soft_ep *ep, struct soft_io *io)
 	return done;
 }
 
-/* Is a look in vain at number @i due? */
+/* Is socket @i read in this round? */
 static bool is_due(const struct soft_ep *ep, int i)
 {
 	return ep->rx_io[i].idle_polls < IDLE_POLLS || i == ep->rx_io_last ||
@@ -293,7 +294,7 @@ uint64_t pier__soft_ep_deadline(const struct soft_ep *ep)
 		due = acks;
 	if (pier__list_empty(&ep->ready) && pier__list_empty(&ep->replying))
 		return due;
-	/* Something can be sent: at once, or when the socket has room. */
+	/* There are packets to send, at once or when the socket has room. */
 	return ep->send_at < due ? ep->send_at : due;
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Whether memory that is registered is mapped in this process. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,10 +9,10 @@
 #include "fabric/soft/rc/mr.h"
 
 /*
- * May this process use the memory that it registers?  An adapter's driver
- * finds that out when it pins the pages; here a peer's packet would, by a
- * signal.  The kernel's list of what is mapped tells without a page being
- * touched, whose data may be others' to write just now, or not there yet.
+ * May this process access the memory that it registers?  The driver of an
+ * adapter checks it when it pins the pages; without a check a peer's packet
+ * would raise a signal here.  The kernel's list of mappings is read instead of
+ * the pages, which another thread may be writing, or which are not there yet.
  */
 struct area {
 	uintptr_t begin, end;
@@ -34,7 +35,7 @@ static bool area_next(FILE *maps, struct area *ret)
 	return true;
 }
 
-/* What is wrong with @area for @writes; NULL: nothing. */
+/* The error of @area for @writes; NULL: none. */
 static const char *flaw(const struct area *area, bool writes)
 {
 	if (!area->reads)
@@ -43,8 +44,8 @@ static const char *flaw(const struct area *area, bool writes)
 }
 
 /*
- * Look for what is wrong from @at to @end.  NULL: nothing, or the kernel does
- * not tell.  *@ret is where it begins.
+ * The first error from @at to @end, which is at *@ret.  NULL: there is none, or
+ * the kernel's list cannot be read.
  */
 static const char *look(FILE *maps, uintptr_t at, uintptr_t end, bool writes,
 			uintptr_t *ret)

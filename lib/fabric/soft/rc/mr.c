@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Memory keys: the lock-free table, and the check of key, bounds and access. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -8,8 +9,8 @@
 
 /*
  * Open addressing, a power of two of slots.  A slot is empty, or holds a
- * region, or once did (GONE).  A full array is replaced by a new one; the old
- * one lives on until all users let go once, as those may be reading it.
+ * region, or did (GONE).  A full array is replaced by a new one.  The old one
+ * is freed when every user has released its lock once, as it may be reading.
  */
 #define SLOTS_MIN 64
 

@@ -13,8 +13,8 @@
 
 /*
  * Memory keys of an opened soft device.  A key is 32 random bits.  Endpoints
- * look keys up without a lock while they hold their own; dereg takes the key
- * out and then waits until every endpoint of the device has let go once.
+ * look keys up without a lock while they hold their own; dereg removes the key
+ * and then waits until every endpoint of the device has released its lock.
  */
 struct soft_mr {
 	struct pier__mr mr;	/* first; lkey == rkey */
@@ -26,8 +26,8 @@ struct soft_mr {
 struct soft_mr_table;
 
 /*
- * Whoever looks keys up, under a lock of its own (an endpoint).  @waiters
- * count those who want the lock once: let them in between two turns.
+ * A user of the keys (an endpoint), which looks them up under its lock.
+ * @waiters counts threads that wait for that lock in dereg.
  */
 struct soft_mr_user {
 	struct pier__list link;
@@ -45,9 +45,9 @@ void pier__soft_mr_leave(struct soft_mr_table *table,
 			 struct soft_mr_user *user);
 
 /*
- * Give @mr a key, make it known; take it out again.  @mr stays the caller's:
- * its range is filled in before, and nothing uses it after the removal.  Any
- * thread; serialised inside.  Whoever removes must not hold an endpoint.
+ * Add @mr with a new key; remove it.  @mr stays the caller's: its range is
+ * filled in before, and nothing uses it after the removal.  Any
+ * thread; serialised inside.  A thread that removes holds no endpoint.
  * Errors: -ENOMEM.
  */
 int pier__soft_mr_add(struct soft_mr_table *table, struct soft_mr *mr);

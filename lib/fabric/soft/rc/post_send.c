@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Send requests posted: checks, and the send queue. */
 #include <errno.h>
 #include <string.h>
 
@@ -85,7 +86,7 @@ static int wr_check(const struct soft_qp *qp, const struct ibv_send_wr *wr,
 	return err;
 }
 
-/* In ERR a request fails at once. */
+/* In ERR a request is flushed at once. */
 static void post_flushed(struct soft_qp *qp, const struct ibv_send_wr *wr)
 {
 	struct ibv_wc wc = {
@@ -138,7 +139,7 @@ static void wqe_queue(struct soft_qp *qp, struct soft_wqe *wqe)
 
 	wqe->first = req->end;
 	wqe->packets = wqe->length ? (wqe->length - 1) / qp->mtu + 1 : 1;
-	/* For good: what is asked for again must end where it did before. */
+	/* Fixed: a retransmitted READ request must have the same end. */
 	wqe->read_packets = pier__soft_read_packets(qp);
 	req->end += wqe->packets;
 	req->posted++;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Queue pairs: creation, the error state, reset. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -62,7 +63,7 @@ err_sum:
 	return err;
 }
 
-/* Nothing is on its way any more, in either direction. */
+/* Cancel all that is in flight. */
 static void qp_quiet(struct soft_qp *qp)
 {
 	struct soft_req *req = &qp->req;
@@ -88,7 +89,7 @@ void pier__soft_qp_fail(struct soft_qp *qp, enum ibv_wc_status status)
 	qp->state = IBV_QPS_ERR;
 	qp_quiet(qp);
 	pier__soft_reply_drop_results(qp);
-	/* the reason first: what is flushed with it is a consequence */
+	/* the failed request first, then those that are flushed */
 	if (qp->req.head)
 		pier__soft_req_complete(qp, status);
 	pier__soft_resp_complete(qp, &wc);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* State transitions of queue pairs, as ibv_modify_qp(3). */
 #include <errno.h>
 #include <string.h>
 
@@ -13,7 +14,7 @@
 		IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC)
 #define LATER (IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER)
 
-/* The moves of an RC QP; to RESET and ERR it can go from everywhere. */
+/* The transitions of an RC QP; RESET and ERR are reached from all states. */
 static const struct move {
 	enum ibv_qp_state from, to;
 	int must, may;
@@ -69,11 +70,12 @@ static int peer_check(const struct ibv_qp_attr *attr,
 
 	memcpy(&ip, attr->ah_attr.grh.dgid.raw, sizeof(ip));
 	if (IN6_IS_ADDR_UNSPECIFIED(&ip) || IN6_IS_ADDR_MULTICAST(&ip))
-		return pier__fail(-EINVAL, "the peer's GID is none of a host");
+		return pier__fail(-EINVAL, "the peer's GID is not that of "
+				  "a host");
 	if (!src || IN6_IS_ADDR_V4MAPPED(&ip) !=
 		    IN6_IS_ADDR_V4MAPPED(&src->ip))
-		return pier__fail(-EINVAL, "the peer's GID and the own one "
-				  "are not both of IPv4 or of IPv6");
+		return pier__fail(-EINVAL, "the peer's GID and ours are "
+				  "not both of IPv4 or both of IPv6");
 	if (!udp_port)
 		return pier__fail(-EINVAL, "the peer's UDP port is 0");
 	return 0;
@@ -169,7 +171,7 @@ static void start_requests(struct soft_qp *qp, const struct ibv_qp_attr *attr)
 	req->rd_max = attr->max_rd_atomic;
 }
 
-/* Requests that were begun are finished, others wait. */
+/* SQD: requests that were partly sent are completed, others wait. */
 static void drain(struct soft_qp *qp)
 {
 	struct soft_req *req = &qp->req;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Queue pairs by number. */
 #include "core/random.h"
 #include "fabric/soft/rc/qp.h"
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* The requester: packets of SEND, WRITE, READ and atomic requests. */
 #include <errno.h>
 #include <string.h>
 
 #include "fabric/soft/rc/qp.h"
 
 /*
- * Bytes of one READ request, and packets, whichever is less; and packets if
- * the window has room for two that long.  The first and the last packet
- * of an answer are longer than the others and leave in sends of their own.
+ * Bytes and packets of one READ request: the lesser of the two, or up to
+ * READ_PACKETS_MAX if the window holds two of that length.  The first and the
+ * last packet of a response have a longer header than the others, and so are
+ * not in the same segmented send.
  */
 #define READ_BYTES 65536
 #define READ_PACKETS 64
@@ -15,7 +17,7 @@
 
 void pier__soft_req_init(struct soft_req *req, uint32_t psn)
 {
-	/* Far enough from 0 for what lies behind. */
+	/* Above 0, so that earlier sequence numbers are positive. */
 	uint64_t seq = (UINT64_C(1) << 32) + psn;
 
 	req->head = NULL;
@@ -108,8 +110,8 @@ static uint8_t send_opcode(const struct soft_wqe *wqe, bool first, bool last)
 }
 
 /*
- * Should the packet of @cost at nxt be acknowledged soon?  Each ACK costs both
- * sides a system call; too few, and the window is closed before one is back.
+ * Should the packet of @cost at nxt request an ACK?  Each ACK costs both sides
+ * a system call; with too few the window is full before the next one.
  */
 static bool wants_ack(const struct soft_qp *qp, uint32_t cost)
 {
@@ -200,7 +202,7 @@ static int put_atomic(struct soft_qp *qp, struct soft_wqe *wqe,
 	return n < 0 ? n : 0;
 }
 
-/* The packets that the one at nxt stands for. */
+/* How many sequence numbers the packet at nxt takes. */
 static uint32_t span(const struct soft_qp *qp, const struct soft_wqe *wqe)
 {
 	uint32_t k = qp->req.nxt - wqe->first, n;
@@ -253,7 +255,7 @@ int pier__soft_req_send(struct soft_qp *qp)
 	if (!pier__soft_req_can_send(qp))
 		return 0;
 	packets = span(qp, wqe);
-	/* One that asks whether anybody is there takes nobody's room. */
+	/* A probe is not limited by the window. */
 	if (!qp->req.probe)
 		note.cost = pier__soft_wqe_cost(qp, wqe, note.seq,
 						note.seq + packets);
@@ -268,7 +270,7 @@ int pier__soft_req_send(struct soft_qp *qp)
 	else
 		err = put_data(qp, wqe, note.cost, tx, &hdr);
 	if (err) {
-		/* Fails in its turn, when those before it are done. */
+		/* It fails when the requests before it are complete. */
 		wqe->status = IBV_WC_LOC_PROT_ERR;
 		if (wqe == qp->req.head)
 			pier__soft_qp_fail(qp, IBV_WC_LOC_PROT_ERR);
@@ -284,7 +286,7 @@ void pier__soft_req_undo(struct soft_qp *qp, const struct soft_tx_note *note)
 	struct soft_req *req = &qp->req;
 
 	if (qp->state != IBV_QPS_RTS && qp->state != IBV_QPS_SQD)
-		return;		/* failed since, nothing is to be sent */
+		return;		/* it has failed meanwhile */
 	if (pier__soft_wqe_is_read(note->wqe) ||
 	    pier__soft_wqe_is_atomic(note->wqe))
 		req->rd_atomic--;

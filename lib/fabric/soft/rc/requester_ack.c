@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* The requester: ACK, NAK, RNR NAK, responses and timeouts; go-back-N. */
 #include <string.h>
 
 #include "core/clock.h"
@@ -48,7 +49,7 @@ static uint64_t ack_time(const struct soft_qp *qp)
 	return UINT64_C(4096) << qp->req.timeout;
 }
 
-/* When to send again what is not answered. */
+/* When to retransmit what is not acknowledged. */
 static uint64_t retransmit_time(const struct soft_qp *qp)
 {
 	uint64_t rto = pier__soft_cwnd_rto(qp->cwnd) << qp->req.backoff;
@@ -61,7 +62,7 @@ static uint64_t retransmit_time(const struct soft_qp *qp)
 	return qp->ep->now + (rto < most ? rto : most);
 }
 
-/* When to give up if nothing moves. */
+/* When the QP fails if nothing is acknowledged. */
 static uint64_t give_up_at(const struct soft_qp *qp)
 {
 	if (!qp->req.timeout)
@@ -91,7 +92,7 @@ static void publish_window(struct soft_qp *qp)
 	pier__soft_set(qp->counters, SOFT_COUNTER(rtt), qp->cwnd->rtt);
 }
 
-/* The time begins anew. */
+/* Something was acknowledged: restart both timeouts. */
 static void req_restart_timer(struct soft_qp *qp)
 {
 	qp->req.progress_at = qp->ep->now;
@@ -111,7 +112,7 @@ static bool req_alive(const struct soft_qp *qp)
 	return qp->state == IBV_QPS_RTS || qp->state == IBV_QPS_SQD;
 }
 
-/* What a change may have made possible. */
+/* Schedule @qp if it can send now, and set its timer. */
 static void req_resume(struct soft_qp *qp)
 {
 	if (!req_alive(qp))
@@ -130,8 +131,8 @@ static void req_progress(struct soft_qp *qp)
 				    qp->ep->now - req->rtt_at);
 		req->rtt_at = 0;
 		/*
-		 * Not before: if the timer is shorter than the round trip,
-		 * only a longer one lets it be measured.
+		 * Only now: while the timer is shorter than the round trip,
+		 * each packet is retransmitted and none can be timed.
 		 */
 		req->backoff = 0;
 	}
@@ -144,7 +145,7 @@ static void req_progress(struct soft_qp *qp)
 	req_restart_timer(qp);
 }
 
-/* @wqe, the oldest, is done up to @to, which is at most its end. */
+/* @wqe, the oldest, is acknowledged up to @to, at most its end. */
 static void req_advance(struct soft_qp *qp, struct soft_wqe *wqe, uint64_t to)
 {
 	struct soft_req *req = &qp->req;
@@ -155,13 +156,13 @@ static void req_advance(struct soft_qp *qp, struct soft_wqe *wqe, uint64_t to)
 	if (sent > req->una) {
 		cost = pier__soft_wqe_cost(qp, wqe, req->una, sent);
 		if (cost > req->inflight)
-			cost = req->inflight;	/* a probe cost nothing */
+			cost = req->inflight;	/* a probe has no cost */
 		req->inflight -= cost;
 		pier__soft_cwnd_release(qp->ep, qp->cwnd, cost, true);
 	}
 	req->una = to;
 	if (req->nxt < to) {
-		/* It got there, although it was to be sent again. */
+		/* The original arrived before it was retransmitted. */
 		req->nxt = to;
 		req->cur = to == end ? wqe->next : wqe;
 	}
@@ -173,8 +174,8 @@ static void req_advance(struct soft_qp *qp, struct soft_wqe *wqe, uint64_t to)
 }
 
 /*
- * All before @seq is acknowledged.  Returns false if a READ or atomic stands
- * in the way whose answer never came, or the QP is dead.
+ * All before @seq is acknowledged.  Returns false if the response of a READ or
+ * atomic before it is missing, or the QP has failed.
  */
 static bool req_ack_up_to(struct soft_qp *qp, uint64_t seq)
 {
@@ -195,7 +196,7 @@ static bool req_ack_up_to(struct soft_qp *qp, uint64_t seq)
 	return true;
 }
 
-/* All that is not acknowledged is to be sent again. */
+/* Go back N: retransmit all that is not acknowledged. */
 static void req_go_back(struct soft_qp *qp)
 {
 	struct soft_req *req = &qp->req;
@@ -214,7 +215,7 @@ static void req_go_back(struct soft_qp *qp)
 	pier__soft_cwnd_release(qp->ep, qp->cwnd, cost, false);
 }
 
-/* The peer misses una.  Going back once is enough; then it is the timer's. */
+/* The packet una is lost.  Go back for it once; after that by the timer. */
 static void req_lost(struct soft_qp *qp)
 {
 	if (qp->req.rnr_wait || qp->req.una == qp->req.go_back_una)
@@ -224,8 +225,8 @@ static void req_lost(struct soft_qp *qp)
 }
 
 /*
- * An answer came that implies that una's was lost, or is late: packets that
- * overtake one another must not make each a reason of its own.
+ * A later response arrived: that of una is lost or reordered.  Go back at most
+ * once a round trip, as several reordered packets are one loss.
  */
 static void req_lost_implicit(struct soft_qp *qp)
 {
@@ -250,7 +251,7 @@ static void req_rnr(struct soft_qp *qp, uint8_t syndrome)
 
 	pier__soft_count(qp, SOFT_COUNTER(rnr_received));
 	if (req->rnr_wait)
-		return;		/* the same one again */
+		return;		/* a duplicate */
 	if (req->rnr_retry != 7 && !req->rnr_left) {
 		pier__soft_qp_fail(qp, IBV_WC_RNR_RETRY_EXC_ERR);
 		return;
@@ -303,7 +304,7 @@ static void req_ack(struct soft_qp *qp, uint64_t seq, uint8_t syndrome)
 		req_nak(qp, syndrome);
 }
 
-/* Is the READ response at @k of the oldest one as it must be? */
+/* Is @in a valid response packet @k of the READ that is the oldest? */
 static bool read_fits(const struct soft_qp *qp, uint32_t k,
 		      const struct soft_packet *in)
 {
@@ -371,7 +372,7 @@ void pier__soft_req_receive(struct soft_qp *qp, const struct soft_packet *in)
 	uint64_t seq = pier__soft_seq(req->una, in->hdr.psn);
 
 	if (seq < req->una || seq >= req->max) {
-		/* a ghost: answered long ago, or never sent */
+		/* acknowledged before, or never sent */
 		pier__soft_count(qp, SOFT_COUNTER(stale));
 		return;
 	}
@@ -391,7 +392,7 @@ void pier__soft_req_timer(struct soft_qp *qp, uint64_t late)
 	struct soft_req *req = &qp->req;
 	uint64_t now = qp->ep->now;
 
-	req->progress_at += late;	/* we were away, not the peer */
+	req->progress_at += late;	/* we were late, not the peer */
 	if (req->rnr_wait) {
 		if (req->rnr_at <= now) {
 			req->rnr_wait = false;
@@ -404,7 +405,7 @@ void pier__soft_req_timer(struct soft_qp *qp, uint64_t late)
 		pier__soft_count(qp, SOFT_COUNTER(timeouts));
 		if (req->backoff < 16)
 			req->backoff++;
-		/* Too much at a time, or is nobody there? */
+		/* With progress before it is congestion, else a dead peer. */
 		if (req->progressed && !req->probe)
 			pier__soft_cwnd_reduce(qp->ep, qp->cwnd);
 		req_go_back(qp);

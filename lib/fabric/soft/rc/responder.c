@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* The responder: requests executed, and duplicates. */
 #include "fabric/soft/rc/qp.h"
 
 void pier__soft_resp_init(struct soft_resp *resp, uint32_t psn)
@@ -28,7 +29,7 @@ void pier__soft_resp_complete(struct soft_qp *qp, struct ibv_wc *wc)
 	pier__soft_cq_push(qp, wc);
 }
 
-/* The receive at hand is spoilt. */
+/* The current receive fails. */
 static void receive_failed(struct soft_qp *qp, enum ibv_wc_status status,
 			   uint8_t syndrome)
 {
@@ -62,7 +63,7 @@ static bool is_end(uint8_t opcode)
 	       opcode != SOFT_WRITE_FIRST && opcode != SOFT_WRITE_MIDDLE;
 }
 
-/* The packet of a SEND or WRITE is executed: @within is what goes on. */
+/* A packet of a SEND or WRITE is executed: @within is the message's kind. */
 static void executed(struct soft_qp *qp, const struct soft_packet *in,
 		     enum soft_within within)
 {
@@ -73,8 +74,8 @@ static void executed(struct soft_qp *qp, const struct soft_packet *in,
 	resp->within = within;
 	resp->coalesce.may_coalesce = end && in->hdr.ack_req && !resp->filled;
 	/*
-	 * rxe counts a retry for every NAK, and begins anew with an ACK only:
-	 * without one it gives up a long message that goes on, loss by loss.
+	 * rxe counts a retry for every NAK, and resets the count by an ACK
+	 * only: without one it fails a long message with several losses.
 	 */
 	if (in->hdr.ack_req || (resp->filled && resp->gaps >= SOFT_GAPS))
 		pier__soft_reply_ack(qp);
@@ -143,7 +144,7 @@ static void resp_send(struct soft_qp *qp, const struct soft_packet *in)
 		received(qp, in, IBV_WC_RECV);
 }
 
-/* May the packet stand here, with this length? */
+/* Is the packet valid at this place, with this length? */
 static bool write_valid(const struct soft_qp *qp, const struct soft_packet *in)
 {
 	const struct soft_resp *resp = &qp->resp;
@@ -180,7 +181,7 @@ static void resp_write(struct soft_qp *qp, const struct soft_packet *in)
 		resp->total = in->hdr.dma_len;
 		resp->remaining = in->hdr.dma_len;
 	}
-	/* At the start the whole range, and again what is written now. */
+	/* At the start check the whole range, then each packet's part. */
 	if (need && !pier__soft_mr_find(keys, resp->rkey, resp->va, need,
 					IBV_ACCESS_REMOTE_WRITE)) {
 		pier__soft_reply_nak(qp, SOFT_NAK_ACCESS);
@@ -218,7 +219,7 @@ static void resp_read(struct soft_qp *qp, const struct soft_packet *in)
 	if (hdr->dma_len &&
 	    !pier__soft_mr_find(qp->ep->keys, hdr->rkey, hdr->va,
 				hdr->dma_len, IBV_ACCESS_REMOTE_READ)) {
-		resp->res_count--;	/* not even taken */
+		resp->res_count--;	/* the place is not used */
 		pier__soft_reply_nak(qp, SOFT_NAK_ACCESS);
 		return;
 	}

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* The responder: READ and atomic responses, ACK and NAK sent. */
 #include "fabric/soft/rc/qp.h"
 
 #define NO_RES 0xff	/* struct soft_tx_note: an acknowledgement */
 
-/* Does @qp end with the NAK that is due? */
+/* Is the NAK that is due one that ends the QP? */
 static bool reply_fatal(const struct soft_resp *resp)
 {
 	return resp->due == SOFT_DUE_NAK &&
@@ -20,7 +21,7 @@ bool pier__soft_reply_pending(const struct soft_qp *qp)
 	case IBV_QPS_SQD:
 		return resp->res_todo || resp->due;
 	case IBV_QPS_ERR:
-		/* Last words, and the answers that go before them. */
+		/* The NAK or ACK that ends it, and the results before. */
 		return reply_fatal(resp) || resp->due == SOFT_DUE_ACK;
 	default:
 		return false;
@@ -36,7 +37,7 @@ static void reply_schedule(struct soft_qp *qp)
 
 void pier__soft_reply_ack(struct soft_qp *qp)
 {
-	/* A NAK says as much as an ACK of all before it. */
+	/* A NAK acknowledges all before it as well. */
 	if (qp->resp.due == SOFT_DUE_NONE)
 		qp->resp.due = SOFT_DUE_ACK;
 	reply_schedule(qp);
@@ -67,7 +68,7 @@ struct soft_res *pier__soft_reply_new(struct soft_qp *qp)
 	if (res->at < res->end) {
 		if (res->fresh)
 			return NULL;
-		resp->res_todo--;	/* asked for again in vain */
+		resp->res_todo--;	/* a duplicate request, dropped */
 	}
 	resp->res_head = (resp->res_head + 1) % SOFT_RD_ATOMIC;
 	return res_at(resp, resp->res_count - 1);
@@ -106,7 +107,7 @@ static uint8_t read_opcode(const struct soft_res *res)
 	return last ? SOFT_READ_LAST : SOFT_READ_MIDDLE;
 }
 
-/* The payload of a READ response.  Returns 0 if the memory is gone. */
+/* The payload of a READ response.  Returns 0 if the key is not valid. */
 static int put_read(struct soft_qp *qp, const struct soft_res *res,
 		    struct soft_tx *tx)
 {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Scatter/gather lists: lists of keys and addresses as memory. */
 #include <errno.h>
 #include <string.h>
 
@@ -17,7 +18,7 @@ void pier__soft_copy(void *dst, const void *src, size_t len)
 		memcpy(dst, src, len);
 }
 
-/* Skip @off bytes.  Returns the piece, *@off is then the offset in it. */
+/* Skip @off bytes.  Returns the entry; *@off is then the offset in it. */
 static uint32_t sge_seek(const struct ibv_sge *sge, uint32_t sges,
 			 uint32_t *off)
 {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* The timers of queue pairs. */
 #include "core/clock.h"
 #include "fabric/soft/rc/qp.h"
 

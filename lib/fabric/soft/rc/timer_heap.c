@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* A heap of timers. */
 #include <errno.h>
 #include <stdlib.h>
 

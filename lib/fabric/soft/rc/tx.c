@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* The batch of packets to send: which QP sends next, and how many packets. */
 #include <errno.h>
 
 #include "core/roce.h"
@@ -55,7 +56,7 @@ static void tx_count(const struct soft_tx_note *note, const struct soft_tx *tx)
 		pier__soft_reply_sent(qp, note);
 }
 
-/* Send the batch, each packet by its QP's socket.  Returns how many went. */
+/* Send the batch, each packet by its QP's socket.  Returns how many. */
 static int tx_send(struct soft_ep *ep)
 {
 	int i, n, took, count = ep->tx_count;
@@ -99,14 +100,14 @@ static void fill_replies(struct soft_ep *ep, int max)
 		for (n = 0; n < SOFT_QUOTA && ep->tx_count < max; n++)
 			if (!pier__soft_reply_send(qp))
 				break;
-		/* sending may have put it back already */
+		/* sending may have scheduled it already */
 		if (pier__soft_reply_pending(qp) &&
 		    pier__list_empty(&qp->resp.link))
 			pier__list_add(&ep->replying, &qp->resp.link);
 	}
 }
 
-/* The turn of one QP.  Returns -EAGAIN if the window is full. */
+/* Packets of the first QP.  Returns -EAGAIN if the window is full. */
 static int send_requests_of(struct soft_ep *ep, struct soft_cwnd *cwnd, int max)
 {
 	struct pier__list *link = pier__list_pop(&cwnd->qps);
@@ -117,7 +118,7 @@ static int send_requests_of(struct soft_ep *ep, struct soft_cwnd *cwnd, int max)
 	for (n = 0; n < SOFT_QUOTA && ep->tx_count < max; n++) {
 		sent = pier__soft_req_send(qp);
 		if (sent == -EAGAIN) {
-			/* First in turn when there is room again. */
+			/* It is the first one when the window opens. */
 			pier__list_add(cwnd->qps.next, &qp->req.link);
 			return -EAGAIN;
 		}
@@ -160,8 +161,9 @@ int pier__soft_tx_run(struct soft_ep *ep, bool replies)
 		    (!replies || pier__list_empty(&ep->replying)))
 			break;
 		/*
-		 * Neither starves the other.  An acknowledgement is shorter
-		 * than most and so can end a segmented send.
+		 * Requests and responses each have a share.  Responses are
+		 * last: an acknowledgement is shorter than most packets and
+		 * so can end a segmented send.
 		 */
 		fill_requests(ep, !replies || pier__list_empty(&ep->replying)
 					  ? SOFT_BATCH : SOFT_BATCH * 3 / 4);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* The pool of send work requests of an endpoint. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -11,8 +12,8 @@ struct chunk {
 };
 
 /*
- * No more requests can be posted than the send queues hold together, nor
- * should there be more than completions find room.
+ * The pool has as many requests as all send queues hold together, and no more
+ * than the completion queues have entries.
  */
 int pier__soft_wqe_reserve(struct soft_ep *ep)
 {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* BTH and extended headers to bytes, and back. */
 #include <string.h>
 
 #include "fabric/soft/wire/codec.h"

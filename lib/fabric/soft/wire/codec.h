@@ -11,7 +11,7 @@
 /*
  * Bytes <-> headers, and the ICRC.  Pure.  Fields are in host order.
  */
-#define SOFT_ID_MAX 63		/* IPv4 identification that our kind sends */
+#define SOFT_ID_MAX 63		/* the largest IPv4 ID of soft */
 
 enum soft_opcode {
 	SOFT_SEND_FIRST = 0x00,
@@ -76,8 +76,8 @@ size_t pier__soft_decode(const uint8_t *bytes, size_t len,
 			 struct soft_hdr *ret);
 
 /*
- * How the ICRC of packets begins that differ in nothing but what follows the
- * UDP header; kept from one to the next by whoever sends or receives.  All
+ * A cache of the CRC up to the UDP header, by addresses and length, for packets
+ * that differ only behind it.  The sender and the receiver have one each.  All
  * zero: empty.
  */
 #define SOFT_FRONTS 4

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* The ICRC, and the IPv4 identification that it was computed with. */
 #include <pthread.h>
 #include <string.h>
 
@@ -6,9 +7,9 @@
 #include "fabric/soft/wire/codec.h"
 
 /*
- * The CRC covers a pretended packet: eight ones for the link header that is
- * not there, the IP and UDP headers with what routers change set to ones,
- * and the packet with the congestion byte of the BTH set to ones.
+ * The ICRC covers a masked packet: eight bytes of ones in place of the link
+ * header, the IP and UDP headers with the fields that routers change set to
+ * ones, and the packet with the congestion byte of the BTH set to ones.
  */
 #define LRH_LEN 8
 #define IPV4_LEN 20
@@ -21,9 +22,9 @@
 #define POLYNOMIAL 0xedb88320u	/* reflected */
 
 /*
- * By how much to change the CRC of what is before the BTH, to count a
- * congestion byte of zero as one of ones: 0xff by x^32, for the four bytes
- * between.  So the packet can be gone over in one go, as it is.
+ * The change of the CRC before the BTH that makes a congestion byte of zero
+ * count as one of ones: 0xff times x^32, for the four bytes between.  So the
+ * CRC is computed over the packet as it is.
  */
 #define AS_ONES 0x0f6a70d9u
 
@@ -245,7 +246,7 @@ static bool length_ok(const struct soft_rx *rx)
 	return rx->len >= 16 && rx->len <= SOFT_PACKET_MAX && rx->len % 4 == 0;
 }
 
-/* What is stored and what @id would have made of it. */
+/* The stored ICRC XOR that for @id. */
 static uint32_t icrc_diff(struct soft_fronts *fronts, const struct soft_rx *rx,
 			  uint16_t id)
 {

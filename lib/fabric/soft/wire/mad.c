@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* CM messages to bytes, and back. */
 #include <string.h>
 
 #include "fabric/soft/wire/mad.h"
