@@ -21,7 +21,7 @@
 #define DAMAGED_MS 1000		/* a copy may be under way for so long */
 
 /* One rendezvous: who waits for what, until when. */
-struct meeting {
+struct rendezvous {
 	struct pier_rdma *rdma;
 	const struct pier_args *args;
 	uint64_t deadline;
@@ -38,7 +38,7 @@ static uint32_t valid_seconds(const struct pier_args *args)
 }
 
 /* Refuse what was written longer ago than its writer was going to wait. */
-static int check_age(struct meeting *m, const char *path, size_t len)
+static int check_age(struct rendezvous *m, const char *path, size_t len)
 {
 	uint64_t created, valid, now = pier__wall_seconds();
 	enum pier__wire_kind kind;
@@ -59,7 +59,7 @@ static int check_age(struct meeting *m, const char *path, size_t len)
 }
 
 /* Read @path and judge it.  Returns its length; -EAGAIN: not there, or old. */
-static int read_fresh(struct meeting *m, const char *path)
+static int read_fresh(struct rendezvous *m, const char *path)
 {
 	int len, err;
 
@@ -81,7 +81,7 @@ static int read_fresh(struct meeting *m, const char *path)
  * so that nobody else takes it and a newer one is not lost.  Returns its
  * length; -EAGAIN, not there yet.
  */
-static int look(struct meeting *m, const char *path)
+static int look(struct rendezvous *m, const char *path)
 {
 	char *mine;
 	int len = read_fresh(m, path);
@@ -104,7 +104,7 @@ static int look(struct meeting *m, const char *path)
 	return len;
 }
 
-static int too_late(const struct meeting *m, const char *path)
+static int too_late(const struct rendezvous *m, const char *path)
 {
 	static const struct pier_args defaults = PIER_ARGS_RENDEZVOUS;
 	const char *hint = "is the peer running, and does it write there?";
@@ -132,7 +132,7 @@ static int about(const char *path, int err)
 }
 
 /* Wait for the descriptor in @path, driving the engine.  Returns its length. */
-static int await(struct meeting *m, const char *path)
+static int await(struct rendezvous *m, const char *path)
 {
 	uint64_t damaged = PIER__NEVER;
 
@@ -157,7 +157,7 @@ static int await(struct meeting *m, const char *path)
 	}
 }
 
-static int write_memory(struct meeting *m, const struct pier_mmap *mmap)
+static int write_memory(struct rendezvous *m, const struct pier_mmap *mmap)
 {
 	int len = pier__mmap_describe(mmap, valid_seconds(m->args), m->desc,
 				      sizeof(m->desc));
@@ -167,7 +167,7 @@ static int write_memory(struct meeting *m, const struct pier_mmap *mmap)
 }
 
 /* Take the peer's memory descriptor, if it is there and of this @conn. */
-static int read_remote(struct meeting *m)
+static int read_remote(struct rendezvous *m)
 {
 	struct pier_mmap *remote;
 	int len = await(m, m->args->memory_descriptor), err;
@@ -182,7 +182,7 @@ static int read_remote(struct meeting *m)
 	return 0;
 }
 
-static int connect_to_file(struct meeting *m)
+static int connect_to_file(struct rendezvous *m)
 {
 	int len = await(m, m->args->remote_descriptor);
 
@@ -197,7 +197,7 @@ static int connect_to_file(struct meeting *m)
  * Until connected.  A newer file while nothing is heard of the peer means that
  * the first one was a dead run's.
  */
-static int await_hello(struct meeting *m)
+static int await_hello(struct rendezvous *m)
 {
 	struct pier_conn *conn = m->conn;
 
@@ -221,7 +221,7 @@ static int await_hello(struct meeting *m)
 }
 
 /* The memory must be the connected peer's, not a dead run's. */
-static int match_remote(struct meeting *m)
+static int match_remote(struct rendezvous *m)
 {
 	uint32_t rkey;
 	int err;
@@ -235,7 +235,7 @@ static int match_remote(struct meeting *m)
 	return 0;
 }
 
-static int meet(struct meeting *m, const struct pier_mmap *mmap)
+static int meet(struct rendezvous *m, const struct pier_mmap *mmap)
 {
 	int gid_index = m->args->gid_index, err = 0;
 
@@ -264,7 +264,7 @@ int pier_rendezvous(struct pier_rdma *rdma, const struct pier_args *args,
 		    struct pier_mmap *mmap, struct pier_conn **ret,
 		    struct pier_mmap **ret_remote)
 {
-	struct meeting m = {
+	struct rendezvous m = {
 		.rdma = rdma,
 		.args = args,
 		.deadline = pier__deadline(pier__now(), args->timeout_ms),

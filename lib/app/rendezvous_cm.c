@@ -22,7 +22,7 @@
 #define PAUSE_MS 50	/* before a refused request is made again */
 #define ATTEMPT_MS 3000	/* one request, until it is made anew */
 
-struct meeting {
+struct rendezvous_cm {
 	struct pier_rdma *rdma;
 	const struct pier_args *args;
 	uint64_t deadline;
@@ -33,7 +33,7 @@ struct meeting {
 	char text[900];
 };
 
-static int describe(struct meeting *m, const struct pier_mmap *mmap)
+static int describe(struct rendezvous_cm *m, const struct pier_mmap *mmap)
 {
 	uint32_t valid_s = ((uint32_t)m->args->timeout_ms + 999) / 1000;
 	int len;
@@ -48,7 +48,7 @@ static int describe(struct meeting *m, const struct pier_mmap *mmap)
 }
 
 /* The address that the command line's GID index stands for; "" any. */
-static int own_address(const struct meeting *m, char *ret)
+static int own_address(const struct rendezvous_cm *m, char *ret)
 {
 	struct pier__port port;
 	uint32_t i;
@@ -70,7 +70,7 @@ static int own_address(const struct meeting *m, char *ret)
 /* One at a time: the first that asks. */
 static void requested(struct pier_conn *conn, void *arg)
 {
-	struct meeting *m = arg;
+	struct rendezvous_cm *m = arg;
 
 	if (m->conn || pier_conn_accept(conn, m->desc, m->desc_len)) {
 		if (!m->conn)
@@ -87,7 +87,7 @@ static void requested(struct pier_conn *conn, void *arg)
  * It came to nothing: keep why, and be ready for another.  That one which was
  * @cut_short heard nothing is no news if something was heard before.
  */
-static void drop(struct meeting *m, bool cut_short)
+static void drop(struct rendezvous_cm *m, bool cut_short)
 {
 	int err = pier_conn_error(m->conn);
 
@@ -100,7 +100,7 @@ static void drop(struct meeting *m, bool cut_short)
 	m->conn = NULL;
 }
 
-static int too_late(const struct meeting *m)
+static int too_late(const struct rendezvous_cm *m)
 {
 	int seconds = (m->args->timeout_ms + 999) / 1000;
 
@@ -113,7 +113,7 @@ static int too_late(const struct meeting *m)
 			  "host's address?", m->args->listen_port, seconds);
 }
 
-static int serve(struct meeting *m)
+static int serve(struct rendezvous_cm *m)
 {
 	char address[INET6_ADDRSTRLEN];
 	struct pier_listen_config cfg = {
@@ -173,7 +173,7 @@ static bool may_come(int err)
 	       err == -PIER_ERETRY;
 }
 
-static int attempt(struct meeting *m, const char *source)
+static int attempt(struct rendezvous_cm *m, const char *source)
 {
 	int left = pier__ms_left(pier__now(), m->deadline);
 	struct pier_connect_config cfg = {
@@ -202,7 +202,7 @@ static int attempt(struct meeting *m, const char *source)
 	return -EAGAIN;
 }
 
-static int ask(struct meeting *m)
+static int ask(struct rendezvous_cm *m)
 {
 	char source[INET6_ADDRSTRLEN];
 	int err = own_address(m, source);
@@ -215,7 +215,7 @@ static int ask(struct meeting *m)
 	return err;
 }
 
-static int take_remote(struct meeting *m, struct pier_mmap **ret)
+static int take_remote(struct rendezvous_cm *m, struct pier_mmap **ret)
 {
 	const void *desc;
 	size_t len;
@@ -234,7 +234,7 @@ int pier__rendezvous_cm(struct pier_rdma *rdma, const struct pier_args *args,
 			struct pier_mmap *mmap, struct pier_conn **ret,
 			struct pier_mmap **ret_remote)
 {
-	struct meeting m = {
+	struct rendezvous_cm m = {
 		.rdma = rdma,
 		.args = args,
 		.deadline = pier__deadline(pier__now(), args->timeout_ms),

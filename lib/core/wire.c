@@ -21,7 +21,7 @@
 
 static const char magic[4] = { 'p', 'i', 'e', 'r' };
 
-struct head {
+struct wire_head {
 	char magic[4];
 	uint16_t version;
 	uint16_t kind;
@@ -29,7 +29,7 @@ struct head {
 	uint32_t crc;
 };
 
-_Static_assert(sizeof(struct head) == PIER__WIRE_HEAD, "no padding");
+_Static_assert(sizeof(struct wire_head) == PIER__WIRE_HEAD, "no padding");
 
 static const char *kind_name(unsigned int kind)
 {
@@ -47,7 +47,7 @@ static const char *kind_name(unsigned int kind)
 /* Over the head without its CRC, then the body. */
 static uint32_t envelope_crc(const void *data, size_t len)
 {
-	uint32_t crc = pier__crc32(0, data, offsetof(struct head, crc));
+	uint32_t crc = pier__crc32(0, data, offsetof(struct wire_head, crc));
 
 	return pier__crc32(crc, (const uint8_t *)data + PIER__WIRE_HEAD,
 			   len - PIER__WIRE_HEAD);
@@ -80,7 +80,7 @@ static msgpack_packer out_packer(struct pier__wire_out *out)
 void pier__wire_begin(struct pier__wire_out *out, void *buf, size_t size,
 		      enum pier__wire_kind kind, unsigned int fields)
 {
-	struct head head = {
+	struct wire_head head = {
 		.version = htobe16(PIER__WIRE_VERSION),
 		.kind = htobe16((uint16_t)kind),
 	};
@@ -155,7 +155,7 @@ static int check_map(const uint8_t *body, size_t len)
 
 int pier__wire_end(struct pier__wire_out *out)
 {
-	struct head head;
+	struct wire_head head;
 	size_t body;
 
 	if (out->err || out->len > INT_MAX)
@@ -176,7 +176,7 @@ int pier__wire_end(struct pier__wire_out *out)
 
 int pier__wire_size(const void *data, size_t len, size_t max, size_t *ret)
 {
-	struct head head;
+	struct wire_head head;
 	uint64_t total;
 
 	if (len < sizeof(head))
@@ -198,7 +198,7 @@ int pier__wire_open(const void *data, size_t len, enum pier__wire_kind *kind,
 		    struct pier__wire_in *ret)
 {
 	const uint8_t *body;
-	struct head head;
+	struct wire_head head;
 	size_t total;
 	int err;
 

@@ -20,7 +20,7 @@ static uint32_t least(uint64_t a, uint64_t b)
 #define FIELD(name) #name, offsetof(struct pier_rdma_config, name)
 
 /* Fields whose default and range are the same on every device. */
-static const struct field {
+static const struct config_field {
 	const char *name;
 	size_t offset;
 	uint32_t def, min, max;

@@ -33,7 +33,7 @@ static struct end server, client;
 static struct pier__cm_listener *listener;
 static struct pier__cm_id *asked, *told;	/* client's, server's */
 
-static bool said(int err)
+static bool succeeded(int err)
 {
 	if (err)
 		tap_note("%s", pier_last_error());
@@ -77,7 +77,7 @@ static bool end_open(struct end *end)
 {
 	memset(end, 0, sizeof(*end));
 	return loop_end_open(fdev, 16, &end->loop) &&
-	       said(ops->create(end->loop.chan, IBV_MTU_4096, &end->cm));
+	       succeeded(ops->create(end->loop.chan, IBV_MTU_4096, &end->cm));
 }
 
 static void end_close(struct end *end)
@@ -94,7 +94,7 @@ static bool take(struct end *end)
 
 	if (err == -EAGAIN)
 		return false;
-	if (!said(err))
+	if (!succeeded(err))
 		return false;
 	if (end->event.kind == PIER__CM_REQUEST)
 		end->event.listener->held--;
@@ -136,9 +136,9 @@ static bool move(struct end *end, struct pier__cm_id *id,
 	uint16_t udp_port = 0;
 	int mask;
 
-	return said(ops->qp_attr(id, state, &attr, &mask, &udp_port)) &&
-	       said(fdev->fabric->qp->qp_modify(end->loop.qp, &attr, mask,
-						udp_port));
+	return succeeded(ops->qp_attr(id, state, &attr, &mask, &udp_port)) &&
+	       succeeded(fdev->fabric->qp->qp_modify(end->loop.qp, &attr, mask,
+						     udp_port));
 }
 
 static bool ready(struct end *end, struct pier__cm_id *id)
@@ -181,8 +181,9 @@ static void close_ends(void)
 
 static bool listen_any(int backlog)
 {
-	return said(ops->listen(server.cm, any_address(0), backlog, &server,
-				&listener)) && OK(listener->port);
+	return succeeded(ops->listen(server.cm, any_address(0), backlog,
+				     &server, &listener)) &&
+	       OK(listener->port);
 }
 
 /* The client asks for @port with @len bytes of private data. */
@@ -190,11 +191,11 @@ static bool ask(uint16_t port, const void *data, size_t len)
 {
 	struct pier__cm_param p = param(&client, data, len);
 
-	return said(ops->resolve(client.cm, NULL, own_address(port), 2000,
-				 &client, &asked)) &&
+	return succeeded(ops->resolve(client.cm, NULL, own_address(port), 2000,
+				      &client, &asked)) &&
 	       wait_for(&client, PIER__CM_RESOLVED) &&
 	       OK(client.event.id == asked) &&
-	       said(ops->connect(asked, &p));
+	       succeeded(ops->connect(asked, &p));
 }
 
 static bool request(const void *data, size_t len)
@@ -210,14 +211,14 @@ static bool accept_it(const void *data, size_t len)
 {
 	struct pier__cm_param p = param(&server, data, len);
 
-	return ready(&server, told) && said(ops->accept(told, &p));
+	return ready(&server, told) && succeeded(ops->accept(told, &p));
 }
 
 static bool connect_both(void)
 {
 	return request("hello", 5) && accept_it("welcome", 7) &&
-	       wait_for(&client, PIER__CM_RESPONSE) &&
-	       ready(&client, asked) && said(ops->establish(asked)) &&
+	       wait_for(&client, PIER__CM_RESPONSE) && ready(&client, asked) &&
+	       succeeded(ops->establish(asked)) &&
 	       wait_for(&server, PIER__CM_ESTABLISHED);
 }
 
@@ -256,7 +257,7 @@ static void either_end_can_disconnect(void)
 
 	for (i = 0; i < 2; i++) {
 		if (open_ends() && connect_both()) {
-			said(ops->disconnect(i ? asked : told));
+			succeeded(ops->disconnect(i ? asked : told));
 			/* The other's manager answers when it is asked. */
 			wait_for(i ? &server : &client,
 				 PIER__CM_DISCONNECTED);
@@ -322,7 +323,7 @@ static void both_ends_know_their_addresses(void)
 static void a_rejection_says_its_reason_and_data(void)
 {
 	if (open_ends() && request(NULL, 0)) {
-		said(ops->reject(told, "full", 5));
+		succeeded(ops->reject(told, "full", 5));
 		if (wait_for(&client, PIER__CM_REJECTED)) {
 			IS(client.event.reason, 28);
 			OK(client.event.len >= PIER__CM_REJ_DATA);
@@ -388,9 +389,9 @@ static void several_listeners_hear_what_is_theirs(void)
 	struct pier__cm_listener *second = NULL;
 
 	if (open_ends() && listen_any(4) &&
-	    said(ops->listen(server.cm, any_address(0), 4, NULL, &second)) &&
-	    ask(second->port, NULL, 0) &&
-	    wait_for(&server, PIER__CM_REQUEST)) {
+	    succeeded(
+		    ops->listen(server.cm, any_address(0), 4, NULL, &second)) &&
+	    ask(second->port, NULL, 0) && wait_for(&server, PIER__CM_REQUEST)) {
 		told = server.event.id;
 		OK(server.event.listener == second);
 	}
@@ -405,13 +406,13 @@ static void what_no_message_holds_is_refused(void)
 	struct pier__cm_param p;
 
 	if (open_ends() && listen_any(4) &&
-	    said(ops->resolve(client.cm, NULL, own_address(listener->port),
-			      2000, &client, &asked)) &&
+	    succeeded(ops->resolve(client.cm, NULL, own_address(listener->port),
+				   2000, &client, &asked)) &&
 	    wait_for(&client, PIER__CM_RESOLVED)) {
 		p = param(&client, big, PIER__CM_REQ_DATA + 1);
 		OK(ops->connect(asked, &p) < 0);
 		p = param(&client, big, PIER__CM_REQ_DATA);
-		said(ops->connect(asked, &p));
+		succeeded(ops->connect(asked, &p));
 		if (wait_for(&server, PIER__CM_REQUEST)) {
 			told = server.event.id;
 			OK(ops->reject(told, big, PIER__CM_REJ_DATA + 1) < 0);
@@ -482,9 +483,9 @@ static bool go_to(enum step step)
 	if (!open_ends() || !listen_any(4))
 		return false;
 	if (step == RESOLVED)
-		return said(ops->resolve(client.cm, NULL,
-					 own_address(listener->port), 2000,
-					 &client, &asked)) &&
+		return succeeded(ops->resolve(client.cm, NULL,
+					      own_address(listener->port), 2000,
+					      &client, &asked)) &&
 		       wait_for(&client, PIER__CM_RESOLVED);
 	if (!ask(listener->port, NULL, 0))
 		return false;
@@ -499,10 +500,10 @@ static bool go_to(enum step step)
 		return false;
 	if (step == ACCEPTED)
 		return true;
-	if (!ready(&client, asked) || !said(ops->establish(asked)) ||
+	if (!ready(&client, asked) || !succeeded(ops->establish(asked)) ||
 	    !wait_for(&server, PIER__CM_ESTABLISHED))
 		return false;
-	return step == CONNECTED || said(ops->disconnect(asked));
+	return step == CONNECTED || succeeded(ops->disconnect(asked));
 }
 
 static void the_client_may_let_go_at_every_step(void)
@@ -547,11 +548,11 @@ static void a_listener_may_go_with_a_request_untold(void)
 static void disconnecting_twice_is_as_good_as_once(void)
 {
 	if (open_ends() && connect_both()) {
-		said(ops->disconnect(asked));
-		said(ops->disconnect(asked));
+		succeeded(ops->disconnect(asked));
+		succeeded(ops->disconnect(asked));
 		wait_for(&server, PIER__CM_DISCONNECTED);
 		wait_for(&client, PIER__CM_DISCONNECTED);
-		said(ops->disconnect(asked));
+		succeeded(ops->disconnect(asked));
 		OK(quiet(&client) && quiet(&server));
 	}
 	close_ends();

@@ -104,7 +104,7 @@ static void side_open(struct cm_pair *pair, int i, const char *ip,
 
 static void side_close(struct cm_side *side)
 {
-	struct cm_end *end;
+	struct cmpair_end *end;
 
 	while ((end = side->ends)) {
 		side->ends = end->next;
@@ -196,9 +196,9 @@ void cm_unlisten(struct cm_pair *pair, int i)
 	side->listener.backlog = 0;
 }
 
-static struct cm_end *end_new(struct cm_side *side, struct pier__cm_id *id)
+static struct cmpair_end *end_new(struct cm_side *side, struct pier__cm_id *id)
 {
-	struct cm_end *end = calloc(1, sizeof(*end));
+	struct cmpair_end *end = calloc(1, sizeof(*end));
 
 	must(end, "memory");
 	end->id = id;
@@ -211,7 +211,8 @@ static struct cm_end *end_new(struct cm_side *side, struct pier__cm_id *id)
 	return end;
 }
 
-static struct pier__cm_param param(const struct cm_end *end, const char *data)
+static struct pier__cm_param param(const struct cmpair_end *end,
+				   const char *data)
 {
 	return (struct pier__cm_param) {
 		.qpn = end->qpn,
@@ -221,10 +222,10 @@ static struct pier__cm_param param(const struct cm_end *end, const char *data)
 	};
 }
 
-struct cm_end *cm_ask(struct cm_pair *pair, uint16_t port, const char *data)
+struct cmpair_end *cm_ask(struct cm_pair *pair, uint16_t port, const char *data)
 {
 	struct cm_side *side = &pair->side[0];
-	struct cm_end *end = end_new(side, NULL);
+	struct cmpair_end *end = end_new(side, NULL);
 	struct soft_addr dst = pair->side[1].addr;
 	struct pier__cm_param p = param(end, data);
 
@@ -236,25 +237,25 @@ struct cm_end *cm_ask(struct cm_pair *pair, uint16_t port, const char *data)
 	return end;
 }
 
-int cm_accept(struct cm_side *side, struct cm_end *end, const char *data)
+int cm_accept(struct cm_side *side, struct cmpair_end *end, const char *data)
 {
 	struct pier__cm_param p = param(end, data);
 
 	return pier__soft_cm_accept(side->cm, end->id, &p);
 }
 
-int cm_establish(struct cm_side *side, struct cm_end *end)
+int cm_establish(struct cm_side *side, struct cmpair_end *end)
 {
 	return pier__soft_cm_establish(side->cm, end->id);
 }
 
-void cm_release(struct cm_side *side, struct cm_end *end)
+void cm_release(struct cm_side *side, struct cmpair_end *end)
 {
 	pier__soft_cm_release(side->cm, end->id);
 	end->id = NULL;
 }
 
-static void behave(struct cm_side *side, struct cm_end *end, int kind)
+static void behave(struct cm_side *side, struct cmpair_end *end, int kind)
 {
 	if (kind == PIER__CM_REQUEST && side->manner == CM_AGREE)
 		IS(cm_accept(side, end, NULL), 0);
@@ -267,7 +268,7 @@ static void behave(struct cm_side *side, struct cm_end *end, int kind)
 void cm_events(struct cm_side *side)
 {
 	struct pier__cm_event event;
-	struct cm_end *end;
+	struct cmpair_end *end;
 
 	while (!pier__soft_cm_next(side->cm, &event)) {
 		end = event.kind == PIER__CM_REQUEST ?
@@ -303,14 +304,14 @@ void cm_run(struct cm_pair *pair, uint64_t ms)
 	both(pair);
 }
 
-struct cm_end *cm_last(struct cm_side *side)
+struct cmpair_end *cm_last(struct cm_side *side)
 {
 	return side->ends;
 }
 
 bool cm_connected(struct cm_pair *pair)
 {
-	struct cm_end *end = cm_ask(pair, CM_SERVICE, NULL);
+	struct cmpair_end *end = cm_ask(pair, CM_SERVICE, NULL);
 
 	cm_run(pair, 10);
 	return IS(end->events[PIER__CM_RESPONSE], 1) &&

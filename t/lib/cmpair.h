@@ -15,7 +15,7 @@
 #define CM_SERVICE 7471
 
 /* One end of a connection, as the program sees it. */
-struct cm_end {
+struct cmpair_end {
 	struct pier__cm_id *id;		/* NULL: released */
 	uint32_t qpn;
 	int events[PIER__CM_GONE + 1];	/* how many, by kind */
@@ -24,7 +24,7 @@ struct cm_end {
 	uint16_t reason;
 	uint8_t data[SOFT_MAD_DATA_MAX];	/* of the last event with any */
 	struct pier__cm_event event;	/* the last one */
-	struct cm_end *next;		/* of the side's */
+	struct cmpair_end *next; /* of the side's */
 };
 
 /* What the program does by itself. */
@@ -55,7 +55,7 @@ struct cm_side {
 					/* is nobody's */
 	int port_probes, port_probes_open;	/* of it; states not freed */
 	uint32_t last_qpn;
-	struct cm_end *ends;		/* owned, the newest first */
+	struct cmpair_end *ends; /* owned, the newest first */
 };
 
 /* Messages sent, by attribute. */
@@ -81,10 +81,11 @@ void cm_listen(struct cm_pair *pair, int i, uint32_t backlog);
 void cm_unlisten(struct cm_pair *pair, int i);
 
 /* Resolve and connect from side 0 to side 1's @port. */
-struct cm_end *cm_ask(struct cm_pair *pair, uint16_t port, const char *data);
-int cm_accept(struct cm_side *side, struct cm_end *end, const char *data);
-int cm_establish(struct cm_side *side, struct cm_end *end);
-void cm_release(struct cm_side *side, struct cm_end *end);
+struct cmpair_end *cm_ask(struct cm_pair *pair, uint16_t port,
+			  const char *data);
+int cm_accept(struct cm_side *side, struct cmpair_end *end, const char *data);
+int cm_establish(struct cm_side *side, struct cmpair_end *end);
+void cm_release(struct cm_side *side, struct cmpair_end *end);
 
 /* Take all events of @side and do what its manner is. */
 void cm_events(struct cm_side *side);
@@ -93,7 +94,7 @@ void cm_events(struct cm_side *side);
 void cm_run(struct cm_pair *pair, uint64_t ms);
 
 /* The end that was made last; NULL: none. */
-struct cm_end *cm_last(struct cm_side *side);
+struct cmpair_end *cm_last(struct cm_side *side);
 
 /* Connect the two; the ends are cm_last() of each. */
 bool cm_connected(struct cm_pair *pair);

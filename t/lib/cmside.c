@@ -21,7 +21,7 @@ const struct pier__fabric_cm *ops(void)
 	return pier__verbs.cm;
 }
 
-bool said(int err)
+bool succeeded(int err)
 {
 	if (err)
 		tap_note("%s", pier_last_error());
@@ -77,7 +77,7 @@ static bool next(struct side *side, struct pier__cm_event *ret)
 			return OK(!"an event in time");
 		poll(&fd, 1, 100);
 	}
-	return said(err);
+	return succeeded(err);
 }
 
 /* The next event is of @kind. */
@@ -97,11 +97,12 @@ bool move(struct side *side, struct pier__cm_id *id)
 	int mask;
 
 	for (int i = 0; i < 3; i++) {
-		if (!said(ops()->qp_attr(id, states[i], &attr, &mask, &port)))
+		if (!succeeded(
+			    ops()->qp_attr(id, states[i], &attr, &mask, &port)))
 			return false;
 		IS(port, ROCE_UDP_PORT);
-		if (!said(side->fdev->fabric->qp->
-			  qp_modify(side->end.qp, &attr, mask, port)))
+		if (!succeeded(side->fdev->fabric->qp->qp_modify(
+			    side->end.qp, &attr, mask, port)))
 			return false;
 	}
 	return true;
@@ -125,15 +126,15 @@ bool ask(struct side *client, struct side *server,
 	struct pier__cm_param param = param_of(client, "knock", 5);
 	struct pier__cm_event event;
 
-	if (!said(ops()->listen(server->cm, text_address("0.0.0.0", 0), 8,
-				server, listener)))
+	if (!succeeded(ops()->listen(server->cm, text_address("0.0.0.0", 0), 8,
+				     server, listener)))
 		return false;
-	if (!said(ops()->resolve(client->cm, NULL,
-				 address(server, (*listener)->port), 5000,
-				 client, ret)))
+	if (!succeeded(ops()->resolve(client->cm, NULL,
+				      address(server, (*listener)->port), 5000,
+				      client, ret)))
 		return false;
 	return told(client, PIER__CM_RESOLVED, &event) &&
-	       said(ops()->connect(*ret, &param)) &&
+	       succeeded(ops()->connect(*ret, &param)) &&
 	       told(server, PIER__CM_REQUEST, request);
 }
 
@@ -144,7 +145,8 @@ void fresh_qp(struct side *side)
 
 	qp->qp_destroy(side->end.qp);
 	side->end.qp = NULL;
-	said(qp->qp_create(side->end.cq, side->end.srq, &cap, &side->end.qp));
+	succeeded(qp->qp_create(side->end.cq, side->end.srq, &cap,
+				&side->end.qp));
 }
 
 /* The first active device that is not near's. */
@@ -167,7 +169,8 @@ static int open_far(void)
 static bool open_side(struct side *side)
 {
 	return loop_end_open(side->fdev, 16, &side->end) &&
-	       said(ops()->create(side->end.chan, IBV_MTU_4096, &side->cm));
+	       succeeded(
+		       ops()->create(side->end.chan, IBV_MTU_4096, &side->cm));
 }
 
 static void close_side(struct side *side)

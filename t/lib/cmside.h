@@ -21,7 +21,7 @@ extern struct side near, far;
 /* The calls under test. */
 const struct pier__fabric_cm *ops(void);
 
-bool said(int err);
+bool succeeded(int err);
 
 /* The first IPv4 address of @side with @port; static, four in turn. */
 const struct sockaddr *address(const struct side *side, uint16_t port);

@@ -11,7 +11,7 @@
 
 #define PATIENCE (10000 * PIER__MS)
 
-static bool said(int err)
+static bool succeeded(int err)
 {
 	if (err)
 		tap_note("%s", pier_last_error());
@@ -73,13 +73,15 @@ bool loop_end_open(struct pier__fdev *fdev, uint32_t send_wr,
 	if (!OK(ret->buf))
 		return false;
 	memset(ret->buf, 0, LOOP_BUF);
-	return said(fabric->dev->reg(fdev, ret->buf, LOOP_BUF, all,
-				     &ret->mr)) &&
-	       said(fabric->qp->chan_create(fdev, &ret->chan)) &&
-	       said(fabric->qp->cq_create(ret->chan, LOOP_CQE, &ret->cq)) &&
-	       said(fabric->qp->srq_create(ret->chan, LOOP_SRQ, 2,
-					   &ret->srq)) &&
-	       said(fabric->qp->qp_create(ret->cq, ret->srq, &cap, &ret->qp));
+	return succeeded(fabric->dev->reg(fdev, ret->buf, LOOP_BUF, all,
+					  &ret->mr)) &&
+	       succeeded(fabric->qp->chan_create(fdev, &ret->chan)) &&
+	       succeeded(
+		       fabric->qp->cq_create(ret->chan, LOOP_CQE, &ret->cq)) &&
+	       succeeded(fabric->qp->srq_create(ret->chan, LOOP_SRQ, 2,
+						&ret->srq)) &&
+	       succeeded(fabric->qp->qp_create(ret->cq, ret->srq, &cap,
+					       &ret->qp));
 }
 
 void loop_end_close(struct loop_end *end)
@@ -196,7 +198,7 @@ int loop_try(struct loop_end *end, uint32_t qpn, uint16_t udp_port)
 
 bool loop_connect(struct loop_end *end, uint32_t qpn, uint16_t udp_port)
 {
-	return said(loop_try(end, qpn, udp_port));
+	return succeeded(loop_try(end, qpn, udp_port));
 }
 
 static bool connect_both(struct loop *loop)
@@ -229,7 +231,8 @@ static bool qp_anew(struct loop_end *end)
 	ops_of(end)->qp_destroy(end->qp);
 	end->qp = NULL;
 	end->count = 0;
-	return said(ops_of(end)->qp_create(end->cq, end->srq, &cap, &end->qp));
+	return succeeded(
+		ops_of(end)->qp_create(end->cq, end->srq, &cap, &end->qp));
 }
 
 bool loop_again(struct loop *loop)
@@ -243,7 +246,7 @@ bool loop_poll(struct loop_end *end)
 				  LOOP_CQE - end->count);
 
 	if (n < 0)
-		return said(n);
+		return succeeded(n);
 	end->count += n;
 	return true;
 }
@@ -295,7 +298,7 @@ bool loop_post(struct loop_end *end, struct ibv_send_wr *wr, size_t at,
 	wr->send_flags |= IBV_SEND_SIGNALED;
 	wr->sg_list = &sge;
 	wr->num_sge = 1;
-	return said(ops_of(end)->post(end->qp, wr, &bad));
+	return succeeded(ops_of(end)->post(end->qp, wr, &bad));
 }
 
 bool loop_recv(struct loop_end *end, uint64_t wr_id, size_t at, uint32_t len)
@@ -308,5 +311,5 @@ bool loop_recv(struct loop_end *end, uint64_t wr_id, size_t at, uint32_t len)
 	struct ibv_recv_wr wr = { .wr_id = wr_id, .sg_list = &sge,
 				  .num_sge = 1 }, *bad;
 
-	return said(ops_of(end)->srq_post(end->srq, &wr, &bad));
+	return succeeded(ops_of(end)->srq_post(end->srq, &wr, &bad));
 }

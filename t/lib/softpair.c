@@ -17,7 +17,7 @@ static void must(int err, const char *what)
 	}
 }
 
-struct soft_qp *pair_qp(struct side *side)
+struct soft_qp *softpair_qp(struct softpair_end *side)
 {
 	struct ibv_qp_cap cap = {
 		.max_send_wr = 256,
@@ -30,9 +30,9 @@ struct soft_qp *pair_qp(struct side *side)
 	return qp;
 }
 
-static void side_open(struct pair *pair, int i)
+static void side_open(struct softpair *pair, int i)
 {
-	struct side *side = &pair->side[i];
+	struct softpair_end *side = &pair->side[i];
 
 	side->io = vnet_node(&pair->net, pair->opts.ip[i], pair->opts.port);
 	must(pier__soft_mr_table_create(&side->keys), "keys");
@@ -47,11 +47,11 @@ static void side_open(struct pair *pair, int i)
 	side->mr.len = PAIR_MEM;
 	side->mr.access = pair->opts.mr_access;
 	must(pier__soft_mr_add(side->keys, &side->mr), "mr");
-	side->qp = pair_qp(side);
+	side->qp = softpair_qp(side);
 	vnet_attach(side->io, side->ep);
 }
 
-static void defaults(struct pair_opts *opts)
+static void defaults(struct softpair_opts *opts)
 {
 	bool v6 = opts->ip[0];
 
@@ -83,7 +83,7 @@ static void defaults(struct pair_opts *opts)
 		opts->mr_access = ALL;
 }
 
-int pair_init(struct soft_qp *qp, const struct pair_opts *opts)
+int softpair_init(struct soft_qp *qp, const struct softpair_opts *opts)
 {
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_INIT,
@@ -96,9 +96,10 @@ int pair_init(struct soft_qp *qp, const struct pair_opts *opts)
 				    IBV_QP_ACCESS_FLAGS, NULL, 0);
 }
 
-int pair_rtr(struct pair *pair, int i, struct soft_qp *qp, uint32_t peer)
+int softpair_rtr(struct softpair *pair, int i, struct soft_qp *qp,
+		 uint32_t peer)
 {
-	const struct pair_opts *opts = &pair->opts;
+	const struct softpair_opts *opts = &pair->opts;
 	struct soft_addr src = vnet_addr(pair->side[i].io);
 	struct soft_addr dst = vnet_addr(pair->side[!i].io);
 	struct ibv_qp_attr attr = {
@@ -121,9 +122,9 @@ int pair_rtr(struct pair *pair, int i, struct soft_qp *qp, uint32_t peer)
 				    IBV_QP_MIN_RNR_TIMER, &src, dst.port);
 }
 
-int pair_rts(struct pair *pair, int i, struct soft_qp *qp)
+int softpair_rts(struct softpair *pair, int i, struct soft_qp *qp)
 {
-	const struct pair_opts *opts = &pair->opts;
+	const struct softpair_opts *opts = &pair->opts;
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTS,
 		.sq_psn = opts->psn[i],
@@ -139,26 +140,27 @@ int pair_rts(struct pair *pair, int i, struct soft_qp *qp)
 				    NULL, 0);
 }
 
-int pair_state(struct soft_qp *qp, enum ibv_qp_state state)
+int softpair_state(struct soft_qp *qp, enum ibv_qp_state state)
 {
 	struct ibv_qp_attr attr = { .qp_state = state };
 
 	return pier__soft_qp_modify(qp, &attr, IBV_QP_STATE, NULL, 0);
 }
 
-void pair_connect(struct pair *pair, struct soft_qp *a, struct soft_qp *b)
+void softpair_connect(struct softpair *pair, struct soft_qp *a,
+		      struct soft_qp *b)
 {
-	must(pair_init(a, &pair->opts), "INIT");
-	must(pair_init(b, &pair->opts), "INIT");
-	must(pair_rtr(pair, 0, a, pier__soft_qp_number(b)), "RTR");
-	must(pair_rtr(pair, 1, b, pier__soft_qp_number(a)), "RTR");
-	must(pair_rts(pair, 0, a), "RTS");
-	must(pair_rts(pair, 1, b), "RTS");
+	must(softpair_init(a, &pair->opts), "INIT");
+	must(softpair_init(b, &pair->opts), "INIT");
+	must(softpair_rtr(pair, 0, a, pier__soft_qp_number(b)), "RTR");
+	must(softpair_rtr(pair, 1, b, pier__soft_qp_number(a)), "RTR");
+	must(softpair_rts(pair, 0, a), "RTS");
+	must(softpair_rts(pair, 1, b), "RTS");
 }
 
-struct pair *pair_open(const struct pair_opts *opts, uint64_t seed)
+struct softpair *softpair_open(const struct softpair_opts *opts, uint64_t seed)
 {
-	struct pair *pair = calloc(1, sizeof(*pair));
+	struct softpair *pair = calloc(1, sizeof(*pair));
 
 	if (!pair)
 		must(-1, "memory");
@@ -167,13 +169,13 @@ struct pair *pair_open(const struct pair_opts *opts, uint64_t seed)
 	vnet_init(&pair->net, seed);
 	side_open(pair, 0);
 	side_open(pair, 1);
-	pair_connect(pair, pair->side[0].qp, pair->side[1].qp);
+	softpair_connect(pair, pair->side[0].qp, pair->side[1].qp);
 	return pair;
 }
 
-void pair_close(struct pair *pair)
+void softpair_close(struct softpair *pair)
 {
-	struct side *side;
+	struct softpair_end *side;
 	int i;
 
 	for (i = 0; i < 2; i++) {
@@ -190,7 +192,8 @@ void pair_close(struct pair *pair)
 	free(pair);
 }
 
-struct ibv_sge pair_sge(const struct side *side, uint32_t off, uint32_t len)
+struct ibv_sge softpair_sge(const struct softpair_end *side, uint32_t off,
+			    uint32_t len)
 {
 	return (struct ibv_sge) {
 		.addr = (uintptr_t)side->mem + off,
@@ -199,18 +202,18 @@ struct ibv_sge pair_sge(const struct side *side, uint32_t off, uint32_t len)
 	};
 }
 
-int pair_post(struct soft_qp *qp, struct ibv_send_wr *wr)
+int softpair_post(struct soft_qp *qp, struct ibv_send_wr *wr)
 {
 	struct ibv_send_wr *bad;
 
 	return pier__soft_qp_post(qp, wr, &bad);
 }
 
-int pair_send(struct side *side, uint64_t wr_id, enum ibv_wr_opcode opcode,
-	      uint32_t off, uint32_t len, const struct side *peer,
-	      uint32_t peer_off)
+int softpair_send(struct softpair_end *side, uint64_t wr_id,
+		  enum ibv_wr_opcode opcode, uint32_t off, uint32_t len,
+		  const struct softpair_end *peer, uint32_t peer_off)
 {
-	struct ibv_sge sge = pair_sge(side, off, len);
+	struct ibv_sge sge = softpair_sge(side, off, len);
 	struct ibv_send_wr wr = {
 		.wr_id = wr_id,
 		.opcode = opcode,
@@ -229,12 +232,13 @@ int pair_send(struct side *side, uint64_t wr_id, enum ibv_wr_opcode opcode,
 		wr.wr.atomic.compare_add = wr_id;
 		wr.wr.atomic.swap = wr_id + 1;
 	}
-	return pair_post(side->qp, &wr);
+	return softpair_post(side->qp, &wr);
 }
 
-int pair_recv(struct side *side, uint64_t wr_id, uint32_t off, uint32_t len)
+int softpair_recv(struct softpair_end *side, uint64_t wr_id, uint32_t off,
+		  uint32_t len)
 {
-	struct ibv_sge sge = pair_sge(side, off, len);
+	struct ibv_sge sge = softpair_sge(side, off, len);
 	struct ibv_recv_wr wr = {
 		.wr_id = wr_id, .sg_list = &sge, .num_sge = 1,
 	};
@@ -243,7 +247,7 @@ int pair_recv(struct side *side, uint64_t wr_id, uint32_t off, uint32_t len)
 	return pier__soft_srq_post(side->srq, &wr, &bad);
 }
 
-uint32_t pair_poll(struct side *side)
+uint32_t softpair_poll(struct softpair_end *side)
 {
 	int n;
 
@@ -258,7 +262,7 @@ uint32_t pair_poll(struct side *side)
 }
 
 struct wait {
-	struct side *side;
+	struct softpair_end *side;
 	uint32_t count;
 };
 
@@ -266,28 +270,28 @@ static bool enough(void *arg)
 {
 	struct wait *wait = arg;
 
-	return pair_poll(wait->side) >= wait->count;
+	return softpair_poll(wait->side) >= wait->count;
 }
 
-bool pair_wait(struct pair *pair, int i, uint32_t count, uint64_t limit)
+bool softpair_wait(struct softpair *pair, int i, uint32_t count, uint64_t limit)
 {
 	struct wait wait = { &pair->side[i], count };
 
 	vnet_run(&pair->net, limit, enough, &wait);
-	return pair_poll(wait.side) >= count;
+	return softpair_poll(wait.side) >= count;
 }
 
-bool pair_idle(struct pair *pair)
+bool softpair_idle(struct softpair *pair)
 {
 	bool idle = vnet_run(&pair->net, 60000 * PIER__MS, NULL, NULL);
 
-	pair_poll(&pair->side[0]);
-	pair_poll(&pair->side[1]);
+	softpair_poll(&pair->side[0]);
+	softpair_poll(&pair->side[1]);
 	return idle;
 }
 
-void pair_inject(struct pair *pair, int i, struct soft_hdr *hdr,
-		 const void *data, uint32_t len)
+void softpair_inject(struct softpair *pair, int i, struct soft_hdr *hdr,
+		     const void *data, uint32_t len)
 {
 	struct soft_tx tx = {
 		.src = vnet_addr(pair->side[!i].io),
@@ -305,7 +309,7 @@ void pair_inject(struct pair *pair, int i, struct soft_hdr *hdr,
 	vnet_settle(&pair->net);
 }
 
-void pair_pattern(uint8_t *mem, uint32_t len, uint32_t seed)
+void softpair_pattern(uint8_t *mem, uint32_t len, uint32_t seed)
 {
 	uint32_t i;
 
@@ -313,7 +317,7 @@ void pair_pattern(uint8_t *mem, uint32_t len, uint32_t seed)
 		mem[i] = i * 7 + seed * 13 + (i >> 8) + 1;
 }
 
-bool pair_is_pattern(const uint8_t *mem, uint32_t len, uint32_t seed)
+bool softpair_is_pattern(const uint8_t *mem, uint32_t len, uint32_t seed)
 {
 	uint32_t i;
 

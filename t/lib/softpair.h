@@ -12,7 +12,7 @@
 #define PAIR_MEM (2u << 20)
 #define PAIR_WC 4096
 
-struct pair_opts {
+struct softpair_opts {
 	const char *ip[2];	/* NULL: IPv4 addresses of documentation */
 	uint16_t port;		/* 0: 5000 */
 	uint32_t mtu;		/* bytes; 0: 1024 */
@@ -29,7 +29,7 @@ struct pair_opts {
 	bool no_rnr_retry;	/* the same for rnr_retry */
 };
 
-struct side {
+struct softpair_end {
 	struct soft_io *io;
 	struct soft_mr_table *keys;
 	struct soft_ep *ep;
@@ -42,52 +42,57 @@ struct side {
 	uint32_t wcs;
 };
 
-struct pair {
+struct softpair {
 	struct vnet net;
-	struct side side[2];
-	struct pair_opts opts;
+	struct softpair_end side[2];
+	struct softpair_opts opts;
 };
 
 /* Returns a pair that is connected; ends the program if it cannot. */
-struct pair *pair_open(const struct pair_opts *opts, uint64_t seed);
-void pair_close(struct pair *pair);
+struct softpair *softpair_open(const struct softpair_opts *opts, uint64_t seed);
+void softpair_close(struct softpair *pair);
 
 /* A QP on @side, in RESET. */
-struct soft_qp *pair_qp(struct side *side);
+struct soft_qp *softpair_qp(struct softpair_end *side);
 
 /* Take @qp of side @i to RTR with @peer of the other, then to RTS. */
-int pair_init(struct soft_qp *qp, const struct pair_opts *opts);
-int pair_rtr(struct pair *pair, int i, struct soft_qp *qp, uint32_t peer);
-int pair_rts(struct pair *pair, int i, struct soft_qp *qp);
-int pair_state(struct soft_qp *qp, enum ibv_qp_state state);
-void pair_connect(struct pair *pair, struct soft_qp *a, struct soft_qp *b);
+int softpair_init(struct soft_qp *qp, const struct softpair_opts *opts);
+int softpair_rtr(struct softpair *pair, int i, struct soft_qp *qp,
+		 uint32_t peer);
+int softpair_rts(struct softpair *pair, int i, struct soft_qp *qp);
+int softpair_state(struct soft_qp *qp, enum ibv_qp_state state);
+void softpair_connect(struct softpair *pair, struct soft_qp *a,
+		      struct soft_qp *b);
 
 /* Post one request of @len bytes at @off of the own region. */
-struct ibv_sge pair_sge(const struct side *side, uint32_t off, uint32_t len);
-int pair_post(struct soft_qp *qp, struct ibv_send_wr *wr);
-int pair_send(struct side *side, uint64_t wr_id, enum ibv_wr_opcode opcode,
-	      uint32_t off, uint32_t len, const struct side *peer,
-	      uint32_t peer_off);
-int pair_recv(struct side *side, uint64_t wr_id, uint32_t off, uint32_t len);
+struct ibv_sge softpair_sge(const struct softpair_end *side, uint32_t off,
+			    uint32_t len);
+int softpair_post(struct soft_qp *qp, struct ibv_send_wr *wr);
+int softpair_send(struct softpair_end *side, uint64_t wr_id,
+		  enum ibv_wr_opcode opcode, uint32_t off, uint32_t len,
+		  const struct softpair_end *peer, uint32_t peer_off);
+int softpair_recv(struct softpair_end *side, uint64_t wr_id, uint32_t off,
+		  uint32_t len);
 
 /* Collect completions.  Returns how many there are in all. */
-uint32_t pair_poll(struct side *side);
+uint32_t softpair_poll(struct softpair_end *side);
 
 /* Run until side @i has @count completions.  Returns false after @limit ns. */
-bool pair_wait(struct pair *pair, int i, uint32_t count, uint64_t limit);
+bool softpair_wait(struct softpair *pair, int i, uint32_t count,
+		   uint64_t limit);
 
 /* Run until nothing is left to happen, at most a minute of virtual time. */
-bool pair_idle(struct pair *pair);
+bool softpair_idle(struct softpair *pair);
 
 /*
  * Give side @i a packet that looks as if its peer had sent it: @hdr with its
  * destination, PSN and P_Key, and @len bytes of @data.
  */
-void pair_inject(struct pair *pair, int i, struct soft_hdr *hdr,
-		 const void *data, uint32_t len);
+void softpair_inject(struct softpair *pair, int i, struct soft_hdr *hdr,
+		     const void *data, uint32_t len);
 
 /* Contents to tell one range from another. */
-void pair_pattern(uint8_t *mem, uint32_t len, uint32_t seed);
-bool pair_is_pattern(const uint8_t *mem, uint32_t len, uint32_t seed);
+void softpair_pattern(uint8_t *mem, uint32_t len, uint32_t seed);
+bool softpair_is_pattern(const uint8_t *mem, uint32_t len, uint32_t seed);
 
 #endif

@@ -1,31 +1,64 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Who may include whom.
+# Which layer may include and call which, and that a name means one thing.
 . "${0%/*}/../lib/tap.sh"
 cd "$top" || exit
 
-# Room, the rooms it may include, the foreign headers it may include.  The
-# installed headers, those of the system, and <infiniband/verbs.h> for its
-# types are open to every room of the library.
-cat >"$tmp/rooms" <<'END'
+# A layer is a folder, or the files of one name in it, without what has a row
+# of its own.  The columns: the layer, the layers that it may include and call
+# besides itself, the foreign headers that it may include.  A layer stands
+# below those it uses.  Open to every layer of the library are the installed
+# headers, those of the system, and <infiniband/verbs.h> for its types.
+rc="core fabric fabric/soft/io/io fabric/soft/wire fabric/soft/stats/count"
+above_rc="$rc fabric/soft/rc"
+below_cm="core fabric dev mem engine"
+cat >"$tmp/layers" <<END
 lib/include/pier : :
-lib/core : core :
-lib/fabric : core fabric :
-lib/fabric/verbs : core fabric fabric/verbs : infiniband/ rdma/
-lib/fabric/soft : core fabric fabric/soft :
-lib/dev : core fabric dev :
-lib/mem : core fabric dev mem :
-lib/engine : core engine :
-cm : core fabric dev mem engine cm :
-lib/ops : core fabric dev mem engine cm ops :
-lib/app : core fabric dev mem engine cm ops app :
-lib/uv : uv : uv.h
-tools : tools : jansson.h uv.h
+lib/core : :
+lib/engine : core :
+lib/fabric : core :
+lib/fabric/verbs : core fabric : infiniband/ rdma/
+lib/fabric/soft/io/io : :
+lib/fabric/soft/wire : core fabric/soft/io/io :
+lib/fabric/soft/stats/count : :
+lib/fabric/soft/rc : $rc :
+lib/fabric/soft/cm : $above_rc :
+lib/fabric/soft/stats : $above_rc :
+lib/fabric/soft/io : $above_rc fabric/soft/stats :
+lib/fabric/soft : $above_rc fabric/soft/cm fabric/soft/stats fabric/soft/io :
+lib/fabric/registry : fabric fabric/verbs fabric/soft :
+lib/dev : core fabric fabric/registry :
+lib/mem : core fabric dev :
+cm : $below_cm :
+cm/rdmacm : $below_cm cm :
+lib/ops : $below_cm cm cm/rdmacm :
+lib/app : $below_cm cm cm/rdmacm ops :
+lib/uv : : uv.h
+tools : : jansson.h uv.h
 samples : :
 END
 
-# File, the foreign or internal header that it alone may include.
+# Uses that break the table: the user, what it uses.
+cat >"$tmp/known" <<'END'
+cm/conn_state.c lib/ops/rdma.c
+cm/rdmacm/accept.c lib/ops/rdma.c
+lib/fabric/soft/io/chan.c fabric/soft/soft.h
+lib/fabric/soft/io/chan.c lib/fabric/soft/soft_cm.c
+lib/fabric/soft/io/route.c fabric/soft/soft.h
+lib/fabric/soft/io/route.c lib/fabric/soft/soft_dev.c
+lib/fabric/soft/io/socks.c fabric/soft/soft.h
+lib/fabric/soft/rc/ep.c fabric/soft/cm/soft_cm.h
+lib/fabric/soft/rc/ep.c lib/fabric/soft/cm/cm_passive.c
+lib/fabric/soft/rc/ep.c lib/fabric/soft/cm/cm_recv.c
+lib/fabric/soft/rc/ep.c lib/fabric/soft/cm/cm_timer.c
+lib/fabric/soft/rc/mapped.c fabric/soft/soft.h
+lib/fabric/soft/stats/publish.c fabric/soft/io/chan.h
+lib/fabric/soft/stats/publish.c fabric/soft/io/udp.h
+lib/fabric/soft/stats/publish.c lib/fabric/soft/io/udp.c
+END
+
+# File, the foreign header that it alone may include.
 cat >"$tmp/files" <<'END'
 cm/rdmacm/lookup.c ares.h
 lib/app/args_json.c jansson.h
@@ -33,8 +66,6 @@ lib/core/crc.c isa-l.h
 lib/core/crc.c isa-l/
 lib/core/wire.c msgpack.h
 lib/core/wire.c msgpack/
-lib/fabric/registry.c fabric/soft/
-lib/fabric/registry.c fabric/verbs/
 lib/fabric/soft/io/netif.c libmnl/
 lib/include/pier/uv.h uv.h
 lib/include/pier/verbs.h infiniband/verbs.h
@@ -44,6 +75,7 @@ END
 # in the PIER_PRIVATE node of lib/libpier.map.
 uv_extra="core/copy.h core/fail.h core/file.h core/wire.h"
 
+# FILE QUOTE HEADER of every include.
 includes()
 {
 	find lib cm tools samples -name '*.[ch]' | sort | while read -r file; do
@@ -52,26 +84,52 @@ includes()
 	done
 }
 
+# The objects below the folders $@ of the build tree whose sources are here.
+objects()
+{
+	for dir; do
+		(cd "$dir" && find . -name '*.c') | sed "s|^\.|$dir|;s|\.c\$||"
+	done | while read -r base; do
+		for obj in "${base%/*}/.libs/${base##*/}.o" "$base.o"; do
+			[ -f "$build/$obj" ] && echo "$obj" && break
+		done
+	done
+}
+
+# SOURCE TYPE SYMBOL of what the objects below $@ define and want.
+symbols()
+{
+	(cd "$build" && nm -A -g $(cd "$top" && objects "$@")) |
+	    sed -n 's|/\.libs/|/|
+s|^\([^:]*\)\.o:[0-9a-f ]* \([A-Za-z]\) \([^ ]*\)$|\1.c \2 \3|p'
+}
+
+# CALLER () SOURCE SYMBOL of every call, and use of data, between sources.
+calls()
+{
+	symbols lib cm | awk '
+	$2 == "U" { wants[++n] = $1; what[n] = $3; next }
+	{ source[$3] = $1 }
+	END {
+		for (i = 1; i <= n; i++)
+			if (what[i] in source)
+				print wants[i], "()", source[what[i]], what[i]
+	}'
+}
+
 judge()
 {
-	awk -v uv_extra="$uv_extra" \
-	    -v rooms='^(core|fabric|dev|mem|engine|ops|app|uv|cm)' '
-	# The longest room that @path is below.
-	function room_of(path,	r, best) {
+	awk -v uv_extra="$uv_extra" '
+	# The layer of @path, as other rows name it.
+	function layer_of(path,	l, best) {
 		best = ""
-		for (r in may)
-			if (index(path, r "/") == 1 && length(r) > length(best))
-				best = r
+		for (l in may)
+			if (index(path, l) == 1 &&
+			    substr(path, length(l) + 1, 1) ~ /[\/.]/ &&
+			    length(l) > length(best))
+				best = l
+		sub(/^lib\//, "", best)
 		return best
-	}
-	# The room that the internal header @inc is in, as the table says it.
-	function target(inc,	n, part) {
-		n = split(inc, part, "/")
-		if (n == 1)
-			return ""
-		if (n > 2 && part[1] == "fabric")
-			return part[1] "/" part[2]
-		return part[1]
 	}
 	function listed(list, word) {
 		return index(" " list " ", " " word " ") > 0
@@ -89,47 +147,100 @@ judge()
 		return inc ~ /^(infiniband|rdma|isa-l|msgpack|libmnl)\// ||
 			inc ~ /^(ares|isa-l|msgpack|jansson|uv|zlib|crc)\.h$/
 	}
-	function refuse(why) {
-		print $1 ": " $3 ": " why
+	# The source that the include @inc names.
+	function source_of(inc) {
+		return inc ~ /^cm\// ? inc : "lib/" inc
 	}
-	FILENAME ~ /rooms$/ {
+	function refuse(sentence) {
+		print $1 ": " $3 ": " sentence
+	}
+	function judge_use(layer, target) {
+		if (layer != target && !listed(use[layer], target) &&
+		    !(($1, $3) in known))
+			refuse(layer " may not use " target)
+	}
+	function judge_call(layer) {
+		if (layer == "uv" && ($4 !~ /^pier__/ || $3 ~ /^lib\/core\//))
+			return
+		judge_use(layer, layer_of($3))
+	}
+	function judge_bracket(layer) {
+		if ($3 ~ /\// && layer_of(source_of($3)))
+			refuse("internal headers stand in quotes")
+		else if (index($3, "pier/") == 1 || !foreign($3))
+			return
+		else if ($3 == "infiniband/verbs.h" && $1 ~ /^(lib|cm)/ &&
+			 layer != "include/pier")
+			return
+		else if (!open_to(ext[layer], $3))
+			refuse("not open to " layer)
+	}
+	function judge_quote(layer) {
+		if (layer == "tools" && $3 !~ /\//)
+			return
+		if (layer == "uv" && listed(uv_extra, $3))
+			return
+		if ($3 !~ /\//)
+			refuse("internal headers are named as layer/name.h")
+		else
+			judge_use(layer, layer_of(source_of($3)))
+	}
+	FILENAME ~ /layers$/ {
 		split($0, col, " *: *")
-		may[col[1]] = col[2]
+		may[col[1]]
+		sub(/^lib\//, "", col[1])
+		use[col[1]] = col[2]
 		ext[col[1]] = col[3]
 		next
 	}
+	FILENAME ~ /known$/ { known[$1, $2]; next }
 	FILENAME ~ /files$/ { own[$1] = own[$1] " " $2; next }
 	{
-		room = room_of($1)
-		inside = room ~ /^(lib|cm)/ && room != "lib/include/pier"
-		if (room == "") {
-			refuse("the file is in no room of the table")
-		} else if (open_to(own[$1], $3)) {
+		layer = layer_of($1)
+		if (layer == "")
+			refuse("the file is in no layer of the table")
+		else if (open_to(own[$1], $3))
 			next
-		} else if ($2 == "<" && target($3) ~ rooms) {
-			refuse("internal headers stand in quotes")
-		} else if ($2 == "<") {
-			if (index($3, "pier/") == 1 || !foreign($3))
-				next
-			if ($3 == "infiniband/verbs.h" && inside)
-				next
-			if (!open_to(ext[room], $3))
-				refuse("not open to " room)
-		} else if (room == "tools" && target($3) == "") {
-			next
-		} else if (room == "lib/uv" && listed(uv_extra, $3)) {
-			next
-		} else if (target($3) == "") {
-			refuse("internal headers are named as room/name.h")
-		} else if (!listed(may[room], target($3))) {
-			refuse(room " may not include " target($3))
-		}
-	}' "$tmp/rooms" "$tmp/files" -
+		else if ($2 == "()")
+			judge_call(layer)
+		else if ($2 == "<")
+			judge_bracket(layer)
+		else
+			judge_quote(layer)
+	}' "$tmp/layers" "$tmp/known" "$tmp/files" -
 }
 
-rooms_include_only_what_the_table_allows()
+# So that there is no cycle.
+layers_use_only_what_stands_above_them_in_the_table()
 {
-	includes | judge
+	awk -F ' *: *' '{
+		n = split($2, word, " ")
+		for (i = 1; i <= n; i++)
+			if (!(word[i] in seen))
+				print $1 ": " word[i]
+		sub(/^lib\//, "", $1)
+		seen[$1]
+	}' "$tmp/layers"
+}
+
+layers_include_only_what_the_table_allows()
+{
+	includes >"$tmp/includes"
+	[ "$(wc -l <"$tmp/includes")" -gt 100 ] || echo "few includes"
+	judge <"$tmp/includes"
+}
+
+need_objects()
+{
+	[ -n "$(objects lib)" ] || skip "nothing is built"
+}
+
+layers_call_only_what_the_table_allows()
+{
+	need_objects
+	calls >"$tmp/calls"
+	[ "$(wc -l <"$tmp/calls")" -gt 500 ] || echo "few calls"
+	judge <"$tmp/calls"
 }
 
 # The judge itself: each of these lines breaks a rule.
@@ -143,8 +254,15 @@ cm/conn.c < ares.h
 lib/engine/pe.c " fabric/fabric.h
 lib/fabric/soft/rc/qp.c " fabric/verbs/qp.h
 lib/fabric/soft/rc/qp.c < rdma/rdma_cma.h
+lib/fabric/soft/rc/qp.c " fabric/soft/io/chan.h
 lib/fabric/soft/soft_dev.c < libmnl/libmnl.h
+lib/fabric/soft/wire/mad.c () lib/fabric/soft/rc/qp.c pier__soft_qp
+lib/fabric/fabric.c () lib/fabric/registry.c pier__fabrics
+lib/fabric/soft/soft.c () lib/fabric/registry.c pier__fabrics
 lib/fabric/verbs/verbs_qp.c " dev/dev.h
+lib/dev/dev.c " fabric/soft/soft.h
+lib/dev/dev.c () lib/fabric/soft/soft.c pier__soft
+lib/engine/task.c () lib/ops/task_type.c pier_task_type_name
 lib/include/pier/rdma.h < infiniband/verbs.h
 lib/include/pier/rdma.h " core/op.h
 lib/mem/mmap.c " cm/conn_impl.h
@@ -152,8 +270,10 @@ lib/ops/rdma.c " fabric/soft/ep.h
 lib/ops/rdma.c " rdma.h
 lib/new/rdma.c " core/op.h
 cm/conn.c " ops/rdma.h
+cm/conn.c () lib/ops/rdma.c pier_rdma_ctx
 lib/uv/adapter.c " cm/conn_impl.h
 lib/uv/adapter.c " core/log.h
+lib/uv/adapter.c () cm/conn.c pier__conn_drop
 samples/rdma_read_requester.c " core/fail.h
 samples/rdma_read_requester.c < core/fail.h
 samples/rdma_read_requester.c < jansson.h
@@ -161,17 +281,58 @@ tools/info.c " core/fail.h
 tools/info.c < infiniband/verbs.h
 END
 	judge <"$tmp/bad" >"$tmp/judged"
-	sed 's/^\([^ ]*\) . /\1: /' "$tmp/bad" | while read -r line; do
+	cut -d ' ' -f 1,3 "$tmp/bad" | sed 's/ /: /' | while read -r line; do
 		grep -q "^$line: " "$tmp/judged" || echo "let pass: $line"
 	done
 }
 
-there_is_something_to_judge()
+# Helpers of tests are linked with libpier.
+a_symbol_is_defined_once()
 {
-	[ "$(includes | wc -l)" -gt 100 ]
+	need_objects
+	symbols lib cm t/lib | awk '
+	$2 == "U" || $3 ~ /^__odr_asan/ { next }
+	$3 in source { print $3 ": " source[$3] " and " $1 }
+	{ source[$3] = $1 }'
 }
 
-none rooms_include_only_what_the_table_allows
+# A tag is defined twice where two bodies differ.
+structs_of()
+{
+	awk '
+	match($0, /^(static |const )*struct [a-z0-9_]+ \{$/) {
+		tag = $(NF - 1)
+		body = ""
+	}
+	tag && /^}/ {
+		if (tag in seen && seen[tag] != body)
+			print "struct " tag ": " file[tag] " and " FILENAME
+		seen[tag] = body
+		file[tag] = FILENAME
+		tag = ""
+	}
+	tag { body = body $0 }' "$@"
+}
+
+a_struct_has_one_body()
+{
+	structs_of $(find lib cm t/lib -name '*.[ch]' | sort)
+	printf 'struct one {\n\tint a;\n};\n' >"$tmp/a.h"
+	printf 'struct one {\n\tint b;\n};\n' >"$tmp/b.h"
+	[ -n "$(structs_of "$tmp/a.h" "$tmp/b.h")" ] || echo "let pass: two"
+}
+
+no_two_sources_of_the_library_share_a_name()
+{
+	find lib cm -name '*.[ch]' ! -path 'lib/include/*' |
+	    sed 's|.*/||' | sort | uniq -d
+}
+
+none layers_use_only_what_stands_above_them_in_the_table
+none layers_include_only_what_the_table_allows
+none layers_call_only_what_the_table_allows
 none the_table_refuses_what_it_should
-run there_is_something_to_judge
+none a_symbol_is_defined_once
+none a_struct_has_one_body
+none no_two_sources_of_the_library_share_a_name
 tap_done

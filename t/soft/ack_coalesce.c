@@ -19,8 +19,8 @@
 #define SELDOM 32		/* of LAPS */
 #define ASKED 9			/* wr_id; of all others 1 */
 
-static struct pair *pair;
-static struct side *a, *b;
+static struct softpair *pair;
+static struct softpair_end *a, *b;
 
 /* What b has said of a's messages. */
 static struct {
@@ -47,7 +47,8 @@ static struct {
 	bool first_only;		/* the rest of a message is lost */
 } talk;
 
-static bool is_from(const struct vnet_packet *packet, const struct side *side)
+static bool is_from(const struct vnet_packet *packet,
+		    const struct softpair_end *side)
 {
 	struct soft_addr addr = vnet_addr(side->io);
 
@@ -80,7 +81,7 @@ static bool watch(const struct vnet_packet *packet, void *arg)
 	return true;
 }
 
-static struct count *count_of(const struct side *side)
+static struct count *count_of(const struct softpair_end *side)
 {
 	return &count[side == b];
 }
@@ -95,35 +96,35 @@ static uint32_t room_of(uint64_t heard)
 	return 4096 + 64 * (uint32_t)(heard % ROOM);
 }
 
-static void say(struct side *from, struct side *to)
+static void say(struct softpair_end *from, struct softpair_end *to)
 {
 	uint64_t *said = &count_of(from)->said;
 	uint32_t place = place_of(*said);
 
 	memcpy(from->mem + place, said, 8);
-	IS(pair_send(from, 1, IBV_WR_SEND, place, 8, to, 0), 0);
+	IS(softpair_send(from, 1, IBV_WR_SEND, place, 8, to, 0), 0);
 	++*said;
 }
 
-static void hear(struct side *side)
+static void hear(struct softpair_end *side)
 {
 	uint64_t *heard = &count_of(side)->heard;
 	uint32_t room = room_of(*heard);
 
 	OK(!memcmp(side->mem + room, heard, 8));
-	IS(pair_recv(side, 1, room, 64), 0);
+	IS(softpair_recv(side, 1, room, 64), 0);
 	++*heard;
 }
 
 /* Returns how many of what is there are receives; posts them again. */
-static int take(struct side *side, int *others)
+static int take(struct softpair_end *side, int *others)
 {
 	uint32_t i;
 	int n = 0;
 
 	*others = 0;
 	side->wcs = 0;
-	pair_poll(side);
+	softpair_poll(side);
 	for (i = 0; i < side->wcs; i++) {
 		IS(side->wc[i].status, IBV_WC_SUCCESS);
 		if (side->wc[i].opcode & IBV_WC_RECV) {
@@ -162,22 +163,22 @@ static bool turn(void *arg)
 
 static void open_pair(void)
 {
-	struct pair_opts opts = { .mtu = 1024 };
+	struct softpair_opts opts = { .mtu = 1024 };
 	int i;
 
 	memset(&seen, 0, sizeof(seen));
 	memset(&talk, 0, sizeof(talk));
 	memset(&count, 0, sizeof(count));
 	talk.answers = 1;
-	pair = pair_open(&opts, 1);
+	pair = softpair_open(&opts, 1);
 	a = &pair->side[0];
 	b = &pair->side[1];
 	pair->net.polls = true;
 	pair->net.delay = WAY;
 	pair->net.tap = watch;
 	for (i = 0; i < ROOM; i++) {
-		IS(pair_recv(a, 1, room_of(i), 64), 0);
-		IS(pair_recv(b, 1, room_of(i), 64), 0);
+		IS(softpair_recv(a, 1, room_of(i), 64), 0);
+		IS(softpair_recv(b, 1, room_of(i), 64), 0);
 	}
 }
 
@@ -213,7 +214,7 @@ static void one_acknowledgement_is_for_several_messages(void)
 	OK(seen.acks >= LAPS / (2 * TOGETHER));
 	tap_note("%u of %u", seen.acks, seen.messages);
 	none_again();
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static bool all_completed(void *arg)
@@ -243,7 +244,7 @@ static void converse_lossy(double loss)
 	OK(seen.left > 0);
 	tap_note("%u times left, %u acknowledgements, at a loss of %g",
 		 seen.left, seen.acks, loss);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static void what_is_left_may_be_lost_and_come_twice(void)
@@ -286,7 +287,7 @@ static void what_is_not_followed_is_acknowledged_in_time(void)
 		IS(seen.acked, came + DELAY);
 	}
 	none_again();
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 /* Returns how many times of LAPS the last answer left b's waiting. */
@@ -316,7 +317,7 @@ static void who_is_away_after_an_answer_learns_of_it(void)
 	open_pair();
 	if (leave_one())
 		OK(waits(be_away) < SELDOM);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static void repeat(void)
@@ -335,7 +336,7 @@ static void a_peer_that_repeats_is_not_kept_waiting_again(void)
 		OK(waits(repeat) < SELDOM);
 		OK(pier__soft_ep_counters(b->ep)->duplicates > 0);
 	}
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 /* An answer is to the last whole message, whose acknowledgement is gone. */
@@ -353,7 +354,7 @@ static void the_middle_of_a_message_is_never_left(void)
 	OK(b->qp->resp.coalesce.limit > 0);
 	talk.first_only = true;
 	a->qp->req.probe = true;
-	IS(pair_send(a, 1, IBV_WR_RDMA_WRITE, 0, 4096, b, 0), 0);
+	IS(softpair_send(a, 1, IBV_WR_RDMA_WRITE, 0, 4096, b, 0), 0);
 	pier__soft_ep_send_posted(a->ep, true);
 	pair->net.now += 2 * WAY;
 	pier__soft_ep_receive(b->ep, true);
@@ -362,7 +363,7 @@ static void the_middle_of_a_message_is_never_left(void)
 	OK(pier__list_empty(&b->ep->coalesced));
 	OK(!pier__list_empty(&b->ep->replying));
 out_close:
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 /* Until the request that a numbered ASKED is complete. */
@@ -373,7 +374,7 @@ static bool asked_completed(void *arg)
 
 	take(b, &sent);
 	a->wcs = 0;
-	if (pair_poll(a))
+	if (softpair_poll(a))
 		*last = a->wc[a->wcs - 1];
 	return last->wr_id == ASKED;
 }
@@ -386,13 +387,13 @@ static void asks(enum ibv_wr_opcode opcode, uint32_t off, int status)
 	open_pair();
 	if (!leave_one())
 		goto out_close;
-	IS(pair_send(a, ASKED, opcode, 0, 8, b, off), 0);
+	IS(softpair_send(a, ASKED, opcode, 0, 8, b, off), 0);
 	OK(vnet_run(&pair->net, SECOND, asked_completed, &last));
 	IS(last.status, status);
 	OK(!b->qp->resp.coalesce.waiting);
 	OK(pier__list_empty(&b->ep->coalesced));
 out_close:
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static void what_answers_otherwise_ends_the_waiting(void)
@@ -418,7 +419,7 @@ static void a_peer_that_waits_for_each_is_seldom_kept_waiting(void)
 		tap_note("%u of %u waited, %llu ns at most", seen.held,
 			 seen.acks, (unsigned long long)seen.longest);
 		none_again();
-		pair_close(pair);
+		softpair_close(pair);
 	}
 }
 
@@ -431,12 +432,12 @@ static void check_last(uint32_t acks)
 
 static void by_error(void)
 {
-	IS(pair_state(b->qp, IBV_QPS_ERR), 0);
+	IS(softpair_state(b->qp, IBV_QPS_ERR), 0);
 }
 
 static void by_reset(void)
 {
-	IS(pair_state(b->qp, IBV_QPS_RESET), 0);
+	IS(softpair_state(b->qp, IBV_QPS_RESET), 0);
 }
 
 static void by_destruction(void)
@@ -448,7 +449,7 @@ static void by_destruction(void)
 /* Of itself: what is to be sent is not registered. */
 static void by_failure(void)
 {
-	struct ibv_sge sge = pair_sge(b, 0, 8);
+	struct ibv_sge sge = softpair_sge(b, 0, 8);
 	struct ibv_send_wr wr = {
 		.opcode = IBV_WR_SEND, .sg_list = &sge, .num_sge = 1,
 	};
@@ -457,7 +458,7 @@ static void by_failure(void)
 	pair->net.now += 2 * WAY;
 	pier__soft_ep_receive(b->ep, true);
 	sge.lkey++;
-	IS(pair_post(b->qp, &wr), 0);
+	IS(softpair_post(b->qp, &wr), 0);
 	pier__soft_ep_send_posted(b->ep, true);
 	IS(pier__soft_qp_state(b->qp), IBV_QPS_ERR);
 }
@@ -477,7 +478,7 @@ static void check_end(void (*end)(void))
 		end();
 		check_last(acks);
 	}
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static void a_queue_pair_that_ends_acknowledges_first(void)
@@ -508,7 +509,7 @@ static void posts_take_along_what_has_waited_for_long(void)
 		pier__soft_ep_send_posted(b->ep, true);
 		check_last(acks);
 	}
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 /* Before the answers to what came first, and those are not given any more. */
@@ -517,7 +518,7 @@ static void end_amid_reads(void (*end)(void))
 	uint32_t before = a->qp->req.nxt & SOFT_PSN_MASK;
 
 	say(a, b);
-	IS(pair_send(a, 1, IBV_WR_RDMA_READ, 0, 64 * 1024, b, 0), 0);
+	IS(softpair_send(a, 1, IBV_WR_RDMA_READ, 0, 64 * 1024, b, 0), 0);
 	say(a, b);
 	pier__soft_ep_send_posted(a->ep, true);
 	pair->net.now += 2 * WAY;
@@ -535,10 +536,10 @@ static void the_last_acknowledgement_is_for_what_was_answered(void)
 {
 	open_pair();
 	end_amid_reads(by_error);
-	pair_close(pair);
+	softpair_close(pair);
 	open_pair();
 	end_amid_reads(by_failure);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 /* Nobody hears the request; whoever polls looks at the clock often enough. */
@@ -559,7 +560,7 @@ static void timers_are_looked_at_while_nothing_comes(void)
 	c = pier__soft_ep_counters(a->ep);
 	IS(c->timeouts, 1);
 	IS(c->resent, 1);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 int main(void)

@@ -28,8 +28,8 @@
 #define FRAMES 4096
 
 static char dir[] = "/tmp/pier-capture.XXXXXX", file[128];
-static struct pair *pair;
-static struct side *a, *b;
+static struct softpair *pair;
+static struct softpair_end *a, *b;
 static const struct soft_io_ops *below;
 static unsigned int sent, received;
 
@@ -61,9 +61,9 @@ static const struct soft_io_ops tap_ops = {
 	.recv = tap_recv,
 };
 
-static void open_pair(const struct pair_opts *opts)
+static void open_pair(const struct softpair_opts *opts)
 {
-	pair = pair_open(opts, 1);
+	pair = softpair_open(opts, 1);
 	a = &pair->side[0];
 	b = &pair->side[1];
 	below = a->io->ops;
@@ -76,19 +76,19 @@ static void fresh(void)
 {
 	pier__soft_qp_destroy(a->qp);
 	pier__soft_qp_destroy(b->qp);
-	a->qp = pair_qp(a);
-	b->qp = pair_qp(b);
-	pair_connect(pair, a->qp, b->qp);
+	a->qp = softpair_qp(a);
+	b->qp = softpair_qp(b);
+	softpair_connect(pair, a->qp, b->qp);
 	a->wcs = 0;
 }
 
 static void done(enum ibv_wr_opcode opcode, uint32_t len,
 		 enum ibv_wc_status status)
 {
-	uint32_t count = pair_poll(a) + 1;
+	uint32_t count = softpair_poll(a) + 1;
 
-	IS(pair_send(a, 1, opcode, 4096, len, b, 65536), 0);
-	OK(pair_wait(pair, 0, count, SECOND));
+	IS(softpair_send(a, 1, opcode, 4096, len, b, 65536), 0);
+	OK(softpair_wait(pair, 0, count, SECOND));
 	if (!IS(a->wc[count - 1].status, status))
 		tap_note("opcode %d, %u bytes", (int)opcode, len);
 }
@@ -104,7 +104,7 @@ static void operations(void)
 
 	for (i = 0; i < sizeof(all) / sizeof(*all); i++) {
 		for (j = 0; j < sizeof(len) / sizeof(*len); j++) {
-			IS(pair_recv(b, 1, 0, 4 * MTU), 0);
+			IS(softpair_recv(b, 1, 0, 4 * MTU), 0);
 			done(all[i], len[j], IBV_WC_SUCCESS);
 		}
 	}
@@ -142,14 +142,14 @@ static void naks(void)
 	/* the receives that writes left over, then none */
 	while (b->srq->first)
 		done(IBV_WR_SEND, 1, IBV_WC_SUCCESS);
-	IS(pair_send(a, 1, IBV_WR_SEND, 0, 10, b, 0), 0);
+	IS(softpair_send(a, 1, IBV_WR_SEND, 0, 10, b, 0), 0);
 	OK(vnet_run(&pair->net, SECOND, was_not_ready, NULL));
-	IS(pair_recv(b, 1, 0, MTU), 0);
-	OK(pair_idle(pair));
+	IS(softpair_recv(b, 1, 0, MTU), 0);
+	OK(softpair_idle(pair));
 
 	done(IBV_WR_SEND_WITH_INV, 10, IBV_WC_REM_INV_REQ_ERR);
 	fresh();
-	IS(pair_recv(b, 1, 0, 4 * MTU), 0);	/* for its first packet */
+	IS(softpair_recv(b, 1, 0, 4 * MTU), 0); /* for its first packet */
 	done(IBV_WR_SEND_WITH_INV, 2 * MTU, IBV_WC_REM_INV_REQ_ERR);
 	fresh();
 	key = b->mr.mr.rkey++;
@@ -157,20 +157,20 @@ static void naks(void)
 	b->mr.mr.rkey = key;
 	fresh();
 	key = b->mr.mr.lkey++;
-	IS(pair_recv(b, 1, 0, MTU), 0);
+	IS(softpair_recv(b, 1, 0, MTU), 0);
 	b->mr.mr.lkey = key;
 	done(IBV_WR_SEND, 10, IBV_WC_REM_OP_ERR);
 }
 
 static void everything(const char *left, const char *right)
 {
-	struct pair_opts opts = { .ip = { left, right }, .mtu = MTU };
+	struct softpair_opts opts = { .ip = { left, right }, .mtu = MTU };
 
 	open_pair(&opts);
 	operations();
 	naks();
-	OK(pair_idle(pair));
-	pair_close(pair);
+	OK(softpair_idle(pair));
+	softpair_close(pair);
 }
 
 /* The Internet checksum of whole bytes, which is 0 if it is in them. */

@@ -54,7 +54,7 @@ static void what_is_asked_for_is_told_and_granted(void)
 {
 	struct soft_cm *cm;
 	struct ibv_qp_attr attr;
-	struct cm_end *a, *b;
+	struct cmpair_end *a, *b;
 	uint16_t port;
 	int mask;
 
@@ -97,7 +97,7 @@ out:
 
 static void private_data_is_told_whole(void)
 {
-	struct cm_end *a, *b;
+	struct cmpair_end *a, *b;
 
 	begin();
 	pair->side[0].manner = CM_WAIT;
@@ -121,7 +121,7 @@ static void private_data_is_told_whole(void)
 static void what_does_not_fit_is_refused_and_changes_nothing(void)
 {
 	char big[PIER__CM_REP_DATA + 2];
-	struct cm_end *b;
+	struct cmpair_end *b;
 
 	memset(big, 'x', sizeof(big));
 	big[PIER__CM_REP_DATA + 1] = 0;
@@ -191,7 +191,7 @@ static void a_lost_rtu_is_said_again_when_the_response_comes_again(void)
 /* Nobody says anything for ever. */
 static void nobody_there_is_told_in_the_end(void)
 {
-	struct cm_end *a;
+	struct cmpair_end *a;
 
 	pair = cm_open(1, false, 0);
 	a = cm_ask(pair, CM_SERVICE, NULL);
@@ -223,7 +223,7 @@ static void a_port_that_is_taken_does_not_keep_a_client_from_soft_peers(void)
 /* The one who asks for patience gets it. */
 static void a_program_that_decides_slowly_is_waited_for(void)
 {
-	struct cm_end *b;
+	struct cmpair_end *b;
 
 	begin();
 	pair->side[1].manner = CM_WAIT;
@@ -246,7 +246,7 @@ static void a_program_that_decides_slowly_is_waited_for(void)
 
 static void a_client_that_moves_its_qp_slowly_is_waited_for(void)
 {
-	struct cm_end *a, *b;
+	struct cmpair_end *a, *b;
 
 	begin();
 	pair->side[0].manner = CM_WAIT;
@@ -265,7 +265,7 @@ static void a_client_that_moves_its_qp_slowly_is_waited_for(void)
 
 static void a_client_that_dies_is_given_up(void)
 {
-	struct cm_end *b;
+	struct cmpair_end *b;
 
 	begin();
 	cm_ask(pair, CM_SERVICE, NULL);
@@ -282,7 +282,7 @@ static void a_client_that_dies_is_given_up(void)
 
 static void a_rejection_is_told_with_its_reason_and_data(void)
 {
-	struct cm_end *a;
+	struct cmpair_end *a;
 
 	begin();
 	pair->side[1].manner = CM_REFUSE;
@@ -298,7 +298,7 @@ static void a_rejection_is_told_with_its_reason_and_data(void)
 
 static void a_lost_rejection_is_said_again_and_not_decided_again(void)
 {
-	struct cm_end *a, *b;
+	struct cmpair_end *a, *b;
 
 	begin();
 	pair->side[1].manner = CM_REFUSE;
@@ -335,7 +335,7 @@ static void a_listener_gets_port_4791_when_it_is_free_again(void)
 static void requests_beyond_the_backlog_are_put_off(void)
 {
 	struct cm_side *server;
-	struct cm_end *b;
+	struct cmpair_end *b;
 	int i, n = 0;
 
 	pair = cm_open(1, false, 3);
@@ -361,7 +361,7 @@ static void a_request_just_told_has_kept_its_place(void)
 {
 	struct pier__cm_event event;
 	struct cm_side *server;
-	struct cm_end *b;
+	struct cmpair_end *b;
 
 	pair = cm_open(1, false, 1);
 	server = &pair->side[1];
@@ -383,7 +383,7 @@ static void a_request_just_told_has_kept_its_place(void)
 
 static void requests_not_told_are_rejected_when_the_listener_goes(void)
 {
-	struct cm_end *a;
+	struct cmpair_end *a;
 
 	begin();
 	a = cm_ask(pair, CM_SERVICE, NULL);
@@ -399,7 +399,7 @@ static void requests_not_told_are_rejected_when_the_listener_goes(void)
 
 static void a_request_that_died_untold_is_never_told(void)
 {
-	struct cm_end *a;
+	struct cmpair_end *a;
 
 	begin();
 	a = cm_ask(pair, CM_SERVICE, NULL);
@@ -415,7 +415,7 @@ static void a_request_that_died_untold_is_never_told(void)
 
 static void a_dead_request_cannot_be_accepted(void)
 {
-	struct cm_end *a, *b;
+	struct cmpair_end *a, *b;
 
 	begin();
 	pair->side[1].manner = CM_WAIT;
@@ -443,7 +443,7 @@ static void mtus(uint8_t client, uint8_t server)
 /* The path MTU that side @i's QP is to have. */
 static int path_mtu(int i)
 {
-	struct cm_end *end = cm_last(&pair->side[i]);
+	struct cmpair_end *end = cm_last(&pair->side[i]);
 	struct ibv_qp_attr attr = { 0 };
 	uint16_t port;
 	int mask;
@@ -474,7 +474,7 @@ static void peers_take_the_smaller_of_their_mtus(void)
 /* Other private data is in it than the addresses: it must stay. */
 static void a_request_with_another_mtu_says_the_same(void)
 {
-	struct cm_end *a, *b;
+	struct cmpair_end *a, *b;
 
 	mtus(IBV_MTU_2048, IBV_MTU_512);
 	pair->side[1].manner = CM_WAIT;
@@ -495,7 +495,7 @@ static void a_roce_devices_mtu_is_found_by_trying(void)
 	struct soft_mad mad = {
 		.attr = SOFT_MAD_REJ, .reason = ROCE_REJ_MTU,
 	};
-	struct cm_end *a;
+	struct cmpair_end *a;
 	uint8_t mtu;
 
 	pair = cm_open(1, false, 0);

@@ -30,7 +30,7 @@ static void end(void)
 	cm_close(pair);
 }
 
-static struct cm_end *end_of(int i)
+static struct cmpair_end *end_of(int i)
 {
 	return cm_last(&pair->side[i]);
 }
@@ -202,8 +202,7 @@ static void what_was_only_resolved_is_released_without_a_word(void)
 	pair = cm_open(2, false, 8);
 	cm = pair->side[0].cm;
 	dst = pair->side[1].addr;
-	IS(pier__soft_cm_resolved(cm, &pair->side[0].addr, &dst, NULL, &id),
-	   0);
+	IS(pier__soft_cm_resolved(cm, &pair->side[0].addr, &dst, NULL, &id), 0);
 	pier__soft_cm_release(cm, id);
 	cm_run(pair, 100);
 	IS(pair->net.sent, 0);
@@ -213,7 +212,7 @@ static void what_was_only_resolved_is_released_without_a_word(void)
 
 static void only_what_is_connected_can_be_disconnected(void)
 {
-	struct cm_end *a;
+	struct cmpair_end *a;
 
 	pair = cm_open(2, false, 8);
 	pair->side[0].manner = CM_WAIT;
@@ -232,7 +231,7 @@ static void a_stale_connection_ends_when_its_peer_begins_anew(void)
 {
 	struct soft_addr src;
 	struct soft_mad mad;
-	struct cm_end *b;
+	struct cmpair_end *b;
 	uint8_t data[92];
 
 	pair = cm_open(2, false, 8);
@@ -291,13 +290,11 @@ static void a_linux_client_is_answered_at_port_4791(void)
 		IS(sent(SOFT_MAD_REP)->mad.tid, mad.tid);
 		IS(sent(SOFT_MAD_REP)->mad.remote_id, 1000);
 		IS(pier__soft_cm_qp_attr(server->cm, end_of(1)->id,
-					 IBV_QPS_RTR, &attr, &mask, &port),
-		   0);
+					 IBV_QPS_RTR, &attr, &mask, &port), 0);
 		IS(port, ROCE_UDP_PORT);
 		IS(attr.dest_qp_num, 77);
 		IS(pier__soft_cm_qp_attr(server->cm, end_of(1)->id,
-					 IBV_QPS_RTS, &attr, &mask, &port),
-		   0);
+					 IBV_QPS_RTS, &attr, &mask, &port), 0);
 		IS(attr.timeout, 19);
 		IS(attr.sq_psn, 0x123456);
 	}

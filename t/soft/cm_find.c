@@ -46,7 +46,7 @@ static void stop(bool on)
 	vnet_attach(pair->side[1].listen_io, on ? NULL : pair->side[1].ep);
 }
 
-static void refused(const struct cm_end *a)
+static void refused(const struct cmpair_end *a)
 {
 	IS(a->over, PIER__CM_REJECTED);
 	IS(a->reason, ROCE_REJ_SERVICE_ID);
@@ -54,7 +54,7 @@ static void refused(const struct cm_end *a)
 
 static void no_listener_of_one_does_not_silence_the_other(void)
 {
-	struct cm_end *a;
+	struct cmpair_end *a;
 
 	begin(8);
 	sent(SOFT_MAD_REQ)->lose = 1;
@@ -68,7 +68,7 @@ static void no_listener_of_one_does_not_silence_the_other(void)
 
 static void a_listener_that_is_stopped_for_a_while_is_waited_for(void)
 {
-	struct cm_end *a;
+	struct cmpair_end *a;
 	int i;
 
 	begin(8);
@@ -89,7 +89,7 @@ static void a_listener_that_is_stopped_for_a_while_is_waited_for(void)
 
 static void a_listener_that_asked_for_patience_cannot_be_denied(void)
 {
-	struct cm_end *a, *b;
+	struct cmpair_end *a, *b;
 	int i;
 
 	begin(8);
@@ -114,7 +114,7 @@ static void a_listener_that_asked_for_patience_cannot_be_denied(void)
 /* It has one place, and nobody to take the request out of it. */
 static void a_full_backlog_cannot_be_denied(void)
 {
-	struct cm_end *a, *b;
+	struct cmpair_end *a, *b;
 
 	begin(1);
 	b = cm_ask(pair, CM_SERVICE, NULL);
@@ -133,7 +133,7 @@ static void a_full_backlog_cannot_be_denied(void)
 /* However long it was full. */
 static void a_full_backlog_is_asked_again_and_again(void)
 {
-	struct cm_end *a, *b;
+	struct cmpair_end *a, *b;
 
 	begin(1);
 	b = cm_ask(pair, CM_SERVICE, NULL);
@@ -148,7 +148,7 @@ static void a_full_backlog_is_asked_again_and_again(void)
 
 static void nobody_on_the_services_port_makes_a_denial_final(void)
 {
-	struct cm_end *a;
+	struct cmpair_end *a;
 
 	begin(0);
 	pair->side[0].peer_closed = true;
@@ -169,7 +169,7 @@ static void nobody_on_the_services_port_makes_a_denial_final(void)
 /* The answer about the port is on its way. */
 static void a_denial_before_that_is_known_waits_for_it(void)
 {
-	struct cm_end *a;
+	struct cmpair_end *a;
 
 	begin(0);
 	a = cm_ask(pair, CM_SERVICE, NULL);
@@ -186,7 +186,7 @@ static void a_denial_before_that_is_known_waits_for_it(void)
 /* No news of the port comes through: what is heard is believed at last. */
 static void a_denial_that_nothing_contradicts_is_believed(void)
 {
-	struct cm_end *a;
+	struct cmpair_end *a;
 
 	begin(0);
 	a = cm_ask(pair, CM_SERVICE, NULL);
@@ -204,7 +204,7 @@ static void a_denial_that_nothing_contradicts_is_believed(void)
 
 static void a_listener_that_dies_can_be_denied_again(void)
 {
-	struct cm_end *a;
+	struct cmpair_end *a;
 
 	begin(8);
 	pair->side[1].manner = CM_WAIT;
@@ -224,7 +224,7 @@ static void a_listener_that_dies_can_be_denied_again(void)
 
 static void a_listener_that_begins_late_is_one_like_any(void)
 {
-	struct cm_end *a;
+	struct cmpair_end *a;
 
 	begin(0);
 	pair->side[0].peer_closed = true;
@@ -256,7 +256,7 @@ static void port_4791_is_not_probed(void)
 /* Its answers come to our port 4791, which is not ours. */
 static void a_roce_device_without_our_port_4791_is_told_as_that(void)
 {
-	struct cm_end *a;
+	struct cmpair_end *a;
 
 	begin(0);
 	pair->side[0].peer_closed = true;
@@ -272,7 +272,7 @@ static void a_roce_device_without_our_port_4791_is_told_as_that(void)
 
 static void a_port_4791_that_is_free_again_is_taken(void)
 {
-	struct cm_end *a;
+	struct cmpair_end *a;
 
 	begin(0);
 	pair->side[0].peer_closed = true;
@@ -302,7 +302,7 @@ static void without_news_of_its_ports_both_are_asked_soon(void)
 static void a_request_that_came_both_ways_is_one(void)
 {
 	struct cm_side *server;
-	struct cm_end *b;
+	struct cmpair_end *b;
 
 	begin(8);
 	server = &pair->side[1];
@@ -320,7 +320,7 @@ static void a_request_that_came_both_ways_is_one(void)
 }
 
 /* Say REP as Linux would, to the REQ that was sent last. */
-static void linux_answers(struct cm_end *a)
+static void linux_answers(struct cmpair_end *a)
 {
 	struct soft_addr src = pair->side[1].addr;
 	struct soft_mad mad = {
@@ -339,7 +339,7 @@ static void linux_answers(struct cm_end *a)
 static void a_linux_server_is_met_at_port_4791(void)
 {
 	struct cm_side *client;
-	struct cm_end *a;
+	struct cmpair_end *a;
 
 	begin(0);
 	client = &pair->side[0];
@@ -369,7 +369,7 @@ static void the_next_time_it_is_asked_there_at_once(void)
 
 static void an_attempt_that_is_released_sends_no_more_probes(void)
 {
-	struct cm_end *a;
+	struct cmpair_end *a;
 	int port_probes;
 
 	begin(0);

@@ -112,7 +112,7 @@ static void a_response_with_wrong_ids_is_no_response(void)
 		.guid = 0x505400fffe123456,
 	};
 	struct soft_addr src;
-	struct cm_end *a;
+	struct cmpair_end *a;
 
 	pair = cm_open(3, false, 0);
 	src = pair->side[1].addr;
@@ -299,7 +299,7 @@ static void flood(uint32_t from, uint32_t count)
 static void an_honest_client_is_served_in_a_flood(void)
 {
 	const struct soft_counters *counters;
-	struct cm_end *a;
+	struct cmpair_end *a;
 	uint32_t i;
 
 	pair = cm_open(3, false, 16);
@@ -476,7 +476,7 @@ static void noise(uint64_t seed, int messages)
 	struct cm_side *side;
 	uint8_t bytes[SOFT_MAD_LEN];
 	struct soft_mad mad;
-	struct cm_end *end;
+	struct cmpair_end *end;
 	int i, to;
 
 	pair = cm_open(seed, seed % 2, 8);

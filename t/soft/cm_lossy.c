@@ -21,7 +21,7 @@ struct census {
 static struct census count(int i)
 {
 	struct census census = { 0 };
-	struct cm_end *end;
+	struct cmpair_end *end;
 
 	for (end = pair->side[i].ends; end; end = end->next) {
 		census.up += end->events[PIER__CM_RESPONSE] |
@@ -39,7 +39,7 @@ static struct census count(int i)
 
 static void disconnect_all(int i)
 {
-	struct cm_end *end;
+	struct cmpair_end *end;
 
 	for (end = pair->side[i].ends; end; end = end->next)
 		if (end->over < 0)
@@ -49,7 +49,7 @@ static void disconnect_all(int i)
 
 static void release_all(int i)
 {
-	struct cm_end *end;
+	struct cmpair_end *end;
 
 	for (end = pair->side[i].ends; end; end = end->next)
 		if (end->id)
@@ -146,7 +146,7 @@ static void rejections_arrive_as_well(void)
 /* Both sides let go at any time, whatever is on its way. */
 static void releases_at_any_time_leave_nothing_behind(void)
 {
-	struct cm_end *end;
+	struct cmpair_end *end;
 	uint64_t seed;
 	int i, k;
 

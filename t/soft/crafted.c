@@ -14,8 +14,8 @@
 #define SRC 4096
 #define DST (PAIR_MEM / 2)
 
-static struct pair *pair;
-static struct side *a, *b;
+static struct softpair *pair;
+static struct softpair_end *a, *b;
 static struct soft_hdr last;		/* of the packet sent last */
 static uint8_t last_data[SOFT_MTU_MAX];
 static uint32_t sent;
@@ -31,18 +31,18 @@ static bool catch(const struct vnet_packet *packet, void *arg)
 	return false;
 }
 
-static void open_pair(const struct pair_opts *opts)
+static void open_pair(const struct softpair_opts *opts)
 {
-	static const struct pair_opts plain;
+	static const struct softpair_opts plain;
 
-	pair = pair_open(opts ? opts : &plain, 1);
+	pair = softpair_open(opts ? opts : &plain, 1);
 	a = &pair->side[0];
 	b = &pair->side[1];
 	pair->net.tap = catch;
 	sent = 0;
 }
 
-static const struct soft_counters *counters(const struct side *side)
+static const struct soft_counters *counters(const struct softpair_end *side)
 {
 	return pier__soft_ep_counters(side->ep);
 }
@@ -64,7 +64,7 @@ static void ask(uint8_t opcode, uint32_t psn, uint32_t off, uint32_t len)
 	};
 	bool data_too = opcode < SOFT_READ_REQUEST;
 
-	pair_inject(pair, 1, &hdr, data, data_too ? len : 0);
+	softpair_inject(pair, 1, &hdr, data, data_too ? len : 0);
 }
 
 /* An answer to @a. */
@@ -78,7 +78,7 @@ static void answer(uint8_t opcode, uint32_t psn, uint8_t syndrome,
 		.original = 77,
 	};
 
-	pair_inject(pair, 0, &hdr, data, len);
+	softpair_inject(pair, 0, &hdr, data, len);
 }
 
 static void a_repeated_read_stays_in_the_range_of_the_first(void)
@@ -111,10 +111,10 @@ static void a_repeated_read_stays_in_the_range_of_the_first(void)
 	hdr.rkey = b->mr.mr.rkey ^ 1;
 	hdr.va = (uintptr_t)b->mem + 8192;
 	hdr.dma_len = 3000;
-	pair_inject(pair, 1, &hdr, NULL, 0);
+	softpair_inject(pair, 1, &hdr, NULL, 0);
 	IS(sent, before);
 	IS(pier__soft_qp_state(b->qp), IBV_QPS_RTS);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static void a_repeated_read_reads_anew(void)
@@ -126,7 +126,7 @@ static void a_repeated_read_reads_anew(void)
 	b->mem[SRC] = 2;
 	ask(SOFT_READ_REQUEST, 0, SRC, 10);
 	IS(last_data[0], 2);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static void a_repeated_atomic_is_answered_and_not_done(void)
@@ -149,7 +149,7 @@ static void a_repeated_atomic_is_answered_and_not_done(void)
 	ask(SOFT_FETCH_ADD, 1, SRC, 0);
 	IS(last.original, 8);
 	IS(b->mem[SRC], 28);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static void memory_taken_away_is_not_read_for_an_answer(void)
@@ -168,7 +168,7 @@ static void memory_taken_away_is_not_read_for_an_answer(void)
 	IS(last.psn, 0);
 	IS(pier__soft_qp_state(b->qp), IBV_QPS_ERR);
 	IS(pier__soft_mr_add(b->keys, &b->mr), 0);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static void a_gap_is_told_once(void)
@@ -190,7 +190,7 @@ static void a_gap_is_told_once(void)
 	IS(last.psn, 1);
 	IS(counters(b)->naks_sent[0], 2);
 	IS(counters(b)->out_of_order, 4);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 /* A requester may take each NAK for a retry, and an ACK for a new start. */
@@ -211,13 +211,13 @@ static void a_message_with_many_gaps_is_acknowledged_on_the_way(void)
 		};
 		if (psn % 5 == 0) {
 			hdr.psn = psn + 1;
-			pair_inject(pair, 1, &hdr, last_data, 1024);
+			softpair_inject(pair, 1, &hdr, last_data, 1024);
 			IS(last.syndrome, 0x60);
 			IS(last.psn, psn);
 		}
 		sent = 0;
 		hdr.psn = psn;
-		pair_inject(pair, 1, &hdr, last_data, 1024);
+		softpair_inject(pair, 1, &hdr, last_data, 1024);
 		if (!sent)
 			continue;
 		IS(last.syndrome, 0x1f);
@@ -226,7 +226,7 @@ static void a_message_with_many_gaps_is_acknowledged_on_the_way(void)
 	}
 	IS(counters(b)->naks_sent[0], 12);
 	IS(acks, 9);	/* of the fourth gap, and those behind it */
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static void a_gap_that_is_filled_is_not_told(void)
@@ -240,7 +240,7 @@ static void a_gap_that_is_filled_is_not_told(void)
 	IS(sent, 1);
 	IS(last.syndrome, 0x1f);
 	IS(last.psn, 0);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static void a_gap_is_told_in_spite_of_a_duplicate(void)
@@ -254,7 +254,7 @@ static void a_gap_is_told_in_spite_of_a_duplicate(void)
 	vnet_run(&pair->net, PIER__MS, NULL, NULL);
 	IS(last.syndrome, 0x60);
 	IS(last.psn, 1);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static void a_duplicate_is_acknowledged_and_not_written(void)
@@ -269,7 +269,7 @@ static void a_duplicate_is_acknowledged_and_not_written(void)
 	IS(last.psn, 1);
 	IS(last.msn, 2);
 	IS(counters(b)->duplicates, 1);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static void a_read_answer_that_does_not_fit_is_an_error(void)
@@ -286,13 +286,13 @@ static void a_read_answer_that_does_not_fit_is_an_error(void)
 
 	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		open_pair(NULL);
-		pair_send(a, 1, IBV_WR_RDMA_READ, DST, 2048 + 900, b, 0);
+		softpair_send(a, 1, IBV_WR_RDMA_READ, DST, 2048 + 900, b, 0);
 		vnet_settle(&pair->net);
 		answer(bad[i].opcode, 0, 0x1f, bad[i].len);
-		IS(pair_poll(a), 1);
+		IS(softpair_poll(a), 1);
 		IS(a->wc[0].status, IBV_WC_BAD_RESP_ERR);
 		IS(a->mem[DST], 0);
-		pair_close(pair);
+		softpair_close(pair);
 	}
 }
 
@@ -303,7 +303,7 @@ static void answers_to_nothing_are_ghosts(void)
 	answer(SOFT_ACK, 0, 0x62, 0);
 	answer(SOFT_READ_ONLY, 0, 0x1f, 8);
 	answer(SOFT_ATOMIC_ACK, 0, 0x1f, 0);
-	pair_send(a, 1, IBV_WR_RDMA_WRITE, SRC, 8, b, DST);
+	softpair_send(a, 1, IBV_WR_RDMA_WRITE, SRC, 8, b, DST);
 	vnet_settle(&pair->net);
 	answer(SOFT_ACK, -1, 0x62, 0);
 	answer(SOFT_ACK, 1, 0x1f, 0);
@@ -312,11 +312,11 @@ static void answers_to_nothing_are_ghosts(void)
 	answer(SOFT_ATOMIC_ACK, 0, 0x1f, 0);
 	answer(SOFT_ACK, 0, 0x5f, 0);
 	answer(SOFT_ACK, 0, 0x9f, 0);
-	IS(pair_poll(a), 0);
+	IS(softpair_poll(a), 0);
 	answer(SOFT_ACK, 0, 0x1f, 0);
-	IS(pair_poll(a), 1);
+	IS(softpair_poll(a), 1);
 	IS(a->wc[0].status, IBV_WC_SUCCESS);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static void an_acknowledgement_is_of_all_before_it(void)
@@ -325,29 +325,29 @@ static void an_acknowledgement_is_of_all_before_it(void)
 
 	open_pair(NULL);
 	for (i = 0; i < 3; i++)
-		pair_send(a, i, IBV_WR_RDMA_WRITE, SRC, 2000, b, DST);
+		softpair_send(a, i, IBV_WR_RDMA_WRITE, SRC, 2000, b, DST);
 	vnet_settle(&pair->net);
 	answer(SOFT_ACK, 2, 0x1f, 0);
-	IS(pair_poll(a), 1);
+	IS(softpair_poll(a), 1);
 	answer(SOFT_ACK, 5, 0x05, 0);
-	IS(pair_poll(a), 3);
+	IS(softpair_poll(a), 3);
 	/* A refusal acknowledges what was before. */
 	for (i = 0; i < 3; i++)
-		pair_send(a, i, IBV_WR_RDMA_WRITE, SRC, 2000, b, DST);
+		softpair_send(a, i, IBV_WR_RDMA_WRITE, SRC, 2000, b, DST);
 	vnet_settle(&pair->net);
 	answer(SOFT_ACK, 8, 0x62, 0);
-	IS(pair_poll(a), 6);
+	IS(softpair_poll(a), 6);
 	IS(a->wc[3].status, IBV_WC_SUCCESS);
 	IS(a->wc[4].status, IBV_WC_REM_ACCESS_ERR);
 	IS(a->wc[5].status, IBV_WC_WR_FLUSH_ERR);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static void an_answer_behind_a_read_means_that_the_read_was_lost(void)
 {
 	open_pair(NULL);
-	pair_send(a, 1, IBV_WR_RDMA_READ, DST, 3000, b, SRC);
-	pair_send(a, 2, IBV_WR_RDMA_WRITE, SRC, 8, b, DST);
+	softpair_send(a, 1, IBV_WR_RDMA_READ, DST, 3000, b, SRC);
+	softpair_send(a, 2, IBV_WR_RDMA_WRITE, SRC, 8, b, DST);
 	vnet_settle(&pair->net);
 	answer(SOFT_READ_FIRST, 0, 0x1f, 1024);
 	pair->net.now += PIER__MS / 2;
@@ -357,26 +357,26 @@ static void an_answer_behind_a_read_means_that_the_read_was_lost(void)
 	IS(sent, 2);
 	IS(counters(a)->resent, 2);
 	IS(counters(a)->timeouts, 0);
-	IS(pair_poll(a), 0);
+	IS(softpair_poll(a), 0);
 	answer(SOFT_READ_FIRST, 1, 0x1f, 1024);
 	answer(SOFT_READ_LAST, 2, 0x1f, 952);
 	answer(SOFT_ACK, 3, 0x1f, 0);
-	IS(pair_poll(a), 2);
-	pair_close(pair);
+	IS(softpair_poll(a), 2);
+	softpair_close(pair);
 }
 
 static void the_same_rnr_nak_twice_is_one(void)
 {
-	struct pair_opts opts = { .rnr_retry = 1 };
+	struct softpair_opts opts = { .rnr_retry = 1 };
 
 	open_pair(&opts);
-	pair_send(a, 1, IBV_WR_SEND, SRC, 3000, b, DST);
+	softpair_send(a, 1, IBV_WR_SEND, SRC, 3000, b, DST);
 	vnet_settle(&pair->net);
 	answer(SOFT_ACK, 0, 0x2c, 0);
 	answer(SOFT_ACK, 0, 0x2c, 0);
 	/* As harmless is what the peer misses meanwhile. */
 	answer(SOFT_ACK, 0, 0x60, 0);
-	IS(pair_poll(a), 0);
+	IS(softpair_poll(a), 0);
 	sent = 0;
 	vnet_run(&pair->net, 639000, NULL, NULL);
 	IS(sent, 0);
@@ -385,9 +385,9 @@ static void the_same_rnr_nak_twice_is_one(void)
 	IS(sent, 1);
 	OK(last.ack_req);
 	answer(SOFT_ACK, 0, 0x2c, 0);
-	IS(pair_poll(a), 1);
+	IS(softpair_poll(a), 1);
 	IS(a->wc[0].status, IBV_WC_RNR_RETRY_EXC_ERR);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static void a_congestion_notification_does_no_harm(void)
@@ -397,11 +397,11 @@ static void a_congestion_notification_does_no_harm(void)
 
 	open_pair(NULL);
 	hdr.qpn = pier__soft_qp_number(b->qp);
-	pair_inject(pair, 1, &hdr, zero, 16);
+	softpair_inject(pair, 1, &hdr, zero, 16);
 	IS(counters(b)->dropped, 0);
 	IS(sent, 0);
 	IS(pier__soft_qp_state(b->qp), IBV_QPS_RTS);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static void a_migrated_packet_with_marks_is_as_good(void)
@@ -413,9 +413,9 @@ static void a_migrated_packet_with_marks_is_as_good(void)
 	hdr.qpn = pier__soft_qp_number(b->qp);
 	hdr.va = (uintptr_t)b->mem + DST;
 	hdr.rkey = b->mr.mr.rkey;
-	pair_inject(pair, 1, &hdr, "word", 4);
+	softpair_inject(pair, 1, &hdr, "word", 4);
 	OK(!memcmp(b->mem + DST, "word", 5));
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static void a_soft_peer_has_a_small_identification(void)
@@ -444,7 +444,7 @@ static void a_soft_peer_has_a_small_identification(void)
 	vnet_settle(&pair->net);
 	IS(counters(b)->bad_icrc, 1);
 	IS(b->mem[DST], 0);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static void a_packet_for_another_address_is_not_taken(void)
@@ -452,41 +452,41 @@ static void a_packet_for_another_address_is_not_taken(void)
 	struct soft_io *io;
 
 	open_pair(NULL);
-	pair_state(b->qp, IBV_QPS_RESET);
-	pair_init(b->qp, &pair->opts);
+	softpair_state(b->qp, IBV_QPS_RESET);
+	softpair_init(b->qp, &pair->opts);
 	io = b->io;
 	b->io = vnet_node(&pair->net, "192.0.2.8", 5000);
-	IS(pair_rtr(pair, 1, b->qp, pier__soft_qp_number(a->qp)), 0);
+	IS(softpair_rtr(pair, 1, b->qp, pier__soft_qp_number(a->qp)), 0);
 	b->io = io;
 	ask(SOFT_WRITE_ONLY, 0, DST, 8);
 	IS(counters(b)->dropped, 1);
 	IS(b->mem[DST], 0);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static void in_rtr_answers_are_dropped(void)
 {
 	open_pair(NULL);
-	pair_state(a->qp, IBV_QPS_RESET);
-	pair_init(a->qp, &pair->opts);
-	IS(pair_rtr(pair, 0, a->qp, pier__soft_qp_number(b->qp)), 0);
+	softpair_state(a->qp, IBV_QPS_RESET);
+	softpair_init(a->qp, &pair->opts);
+	IS(softpair_rtr(pair, 0, a->qp, pier__soft_qp_number(b->qp)), 0);
 	answer(SOFT_ACK, 0, 0x1f, 0);
 	IS(counters(a)->dropped, 1);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static void a_receive_needs_the_right_to_write(void)
 {
-	struct pair_opts opts = { .mr_access = IBV_ACCESS_REMOTE_READ };
+	struct softpair_opts opts = { .mr_access = IBV_ACCESS_REMOTE_READ };
 
 	open_pair(&opts);
-	IS(pair_recv(b, 1, DST, 100), 0);
+	IS(softpair_recv(b, 1, DST, 100), 0);
 	ask(SOFT_SEND_ONLY, 0, 0, 8);
 	IS(last.syndrome, 0x63);
-	IS(pair_poll(b), 1);
+	IS(softpair_poll(b), 1);
 	IS(b->wc[0].status, IBV_WC_LOC_PROT_ERR);
 	IS(b->mem[DST], 0);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 int main(void)

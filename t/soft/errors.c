@@ -16,19 +16,19 @@
 #define SRC 4096
 #define DST (PAIR_MEM / 2)
 
-static struct pair *pair;
-static struct side *a, *b;
+static struct softpair *pair;
+static struct softpair_end *a, *b;
 
-static void open_pair(const struct pair_opts *opts)
+static void open_pair(const struct softpair_opts *opts)
 {
-	static const struct pair_opts plain;
+	static const struct softpair_opts plain;
 
-	pair = pair_open(opts ? opts : &plain, 1);
+	pair = softpair_open(opts ? opts : &plain, 1);
 	a = &pair->side[0];
 	b = &pair->side[1];
 }
 
-static bool untouched(const struct side *side)
+static bool untouched(const struct softpair_end *side)
 {
 	uint32_t i;
 
@@ -44,13 +44,13 @@ static void others_go_on(void)
 	struct soft_qp *old[2] = { a->qp, b->qp };
 	bool may = b->mr.access & IBV_ACCESS_REMOTE_WRITE;
 
-	a->qp = pair_qp(a);
-	b->qp = pair_qp(b);
-	pair_connect(pair, a->qp, b->qp);
+	a->qp = softpair_qp(a);
+	b->qp = softpair_qp(b);
+	softpair_connect(pair, a->qp, b->qp);
 	a->wcs = 0;
-	IS(pair_send(a, 9, IBV_WR_RDMA_WRITE, SRC, may ? 5000 : 0, b,
-		     DST), 0);
-	OK(pair_wait(pair, 0, 1, SECOND));
+	IS(softpair_send(a, 9, IBV_WR_RDMA_WRITE, SRC, may ? 5000 : 0, b, DST),
+	   0);
+	OK(softpair_wait(pair, 0, 1, SECOND));
 	IS(a->wc[0].status, IBV_WC_SUCCESS);
 	pier__soft_qp_destroy(a->qp);
 	pier__soft_qp_destroy(b->qp);
@@ -71,11 +71,11 @@ static void refused(struct ibv_send_wr *wr, enum ibv_wc_status status)
 	a->wcs = 0;
 	wr->wr_id = 1;
 	wr->send_flags = IBV_SEND_SIGNALED;
-	IS(pair_post(a->qp, wr), 0);
-	IS(pair_send(a, 2, IBV_WR_RDMA_WRITE, SRC, 2000, b, DST), 0);
-	IS(pair_send(a, 3, IBV_WR_SEND, SRC, 2, b, DST), 0);
-	OK(pair_wait(pair, 0, 3, SECOND));
-	OK(pair_idle(pair));
+	IS(softpair_post(a->qp, wr), 0);
+	IS(softpair_send(a, 2, IBV_WR_RDMA_WRITE, SRC, 2000, b, DST), 0);
+	IS(softpair_send(a, 3, IBV_WR_SEND, SRC, 2, b, DST), 0);
+	OK(softpair_wait(pair, 0, 3, SECOND));
+	OK(softpair_idle(pair));
 	IS(a->wcs, 3);
 	IS(a->wc[0].status, status);
 	IS(a->wc[1].status, IBV_WC_WR_FLUSH_ERR);
@@ -96,7 +96,7 @@ static struct ibv_send_wr request(enum ibv_wr_opcode opcode, uint32_t len,
 	struct ibv_send_wr wr = { .opcode = opcode, .sg_list = &local,
 				  .num_sge = 1 };
 
-	local = pair_sge(a, SRC, len);
+	local = softpair_sge(a, SRC, len);
 	if (opcode == IBV_WR_ATOMIC_FETCH_AND_ADD ||
 	    opcode == IBV_WR_ATOMIC_CMP_AND_SWP) {
 		wr.wr.atomic.remote_addr = va;
@@ -115,9 +115,8 @@ static const enum ibv_wr_opcode remote[] = {
 #define REMOTES (sizeof(remote) / sizeof(*remote))
 
 /* Each operation with @len, @off beyond DST, and @flip of the key. */
-static void each_refused(const struct pair_opts *opts, uint32_t len,
-			 uint64_t off, uint32_t flip,
-			 enum ibv_wc_status status)
+static void each_refused(const struct softpair_opts *opts, uint32_t len,
+			 uint64_t off, uint32_t flip, enum ibv_wc_status status)
 {
 	struct ibv_send_wr wr;
 	bool atomic;
@@ -125,13 +124,13 @@ static void each_refused(const struct pair_opts *opts, uint32_t len,
 
 	for (i = 0; i < REMOTES; i++) {
 		open_pair(opts);
-		IS(pair_recv(b, 1, 0, 0), 0);
+		IS(softpair_recv(b, 1, 0, 0), 0);
 		atomic = i >= 3;
 		wr = request(remote[i], atomic ? 8 : len,
 			     (uintptr_t)b->mem + DST + off,
 			     b->mr.mr.rkey ^ flip);
 		refused(&wr, status);
-		pair_close(pair);
+		softpair_close(pair);
 	}
 }
 
@@ -158,12 +157,12 @@ static void one_byte_too_much_is_an_access_error(void)
 
 	for (i = 0; i < 3; i++) {
 		open_pair(NULL);
-		IS(pair_recv(b, 1, 0, 0), 0);
+		IS(softpair_recv(b, 1, 0, 0), 0);
 		wr = request(remote[i], 3001,
 			     (uintptr_t)b->mem + PAIR_MEM - 3000,
 			     b->mr.mr.rkey);
 		refused(&wr, IBV_WC_REM_ACCESS_ERR);
-		pair_close(pair);
+		softpair_close(pair);
 	}
 }
 
@@ -174,44 +173,44 @@ static void an_address_that_wraps_is_an_access_error(void)
 
 	for (i = 0; i < 3; i++) {
 		open_pair(NULL);
-		IS(pair_recv(b, 1, 0, 0), 0);
+		IS(softpair_recv(b, 1, 0, 0), 0);
 		wr = request(remote[i], 8, UINT64_MAX - 3, b->mr.mr.rkey);
 		refused(&wr, IBV_WC_REM_ACCESS_ERR);
-		pair_close(pair);
+		softpair_close(pair);
 	}
 }
 
 static void a_region_without_the_right_is_an_access_error(void)
 {
-	struct pair_opts opts = { .mr_access = IBV_ACCESS_LOCAL_WRITE };
+	struct softpair_opts opts = { .mr_access = IBV_ACCESS_LOCAL_WRITE };
 
 	each_refused(&opts, 8, 0, 0, IBV_WC_REM_ACCESS_ERR);
 }
 
 static void a_qp_without_the_right_is_an_invalid_request(void)
 {
-	struct pair_opts opts = { .access = IBV_ACCESS_LOCAL_WRITE };
+	struct softpair_opts opts = { .access = IBV_ACCESS_LOCAL_WRITE };
 	struct ibv_send_wr wr;
 	size_t i;
 
 	for (i = 0; i < REMOTES; i++) {
 		open_pair(&opts);
-		IS(pair_recv(b, 1, 0, 0), 0);
+		IS(softpair_recv(b, 1, 0, 0), 0);
 		wr = request(remote[i], 8, (uintptr_t)b->mem + DST,
 			     b->mr.mr.rkey);
 		memset(b->mem, 0x5a, PAIR_MEM);
-		IS(pair_post(a->qp, &wr), 0);
-		OK(pair_wait(pair, 0, 1, SECOND));
+		IS(softpair_post(a->qp, &wr), 0);
+		OK(softpair_wait(pair, 0, 1, SECOND));
 		IS(a->wc[0].status, IBV_WC_REM_INV_REQ_ERR);
 		OK(untouched(b));
 		IS(pier__soft_qp_state(b->qp), IBV_QPS_ERR);
-		pair_close(pair);
+		softpair_close(pair);
 	}
 }
 
 static void reads_that_the_peer_does_not_keep_are_invalid(void)
 {
-	struct pair_opts opts = { .dest_rd_atomic = 0xff };
+	struct softpair_opts opts = { .dest_rd_atomic = 0xff };
 	struct ibv_send_wr wr;
 	int i;
 
@@ -220,7 +219,7 @@ static void reads_that_the_peer_does_not_keep_are_invalid(void)
 		wr = request(remote[i], 8, (uintptr_t)b->mem + DST,
 			     b->mr.mr.rkey);
 		refused(&wr, IBV_WC_REM_INV_REQ_ERR);
-		pair_close(pair);
+		softpair_close(pair);
 	}
 }
 
@@ -230,15 +229,15 @@ static void a_zero_length_needs_no_key(void)
 	int i;
 
 	open_pair(NULL);
-	IS(pair_recv(b, 1, 0, 0), 0);
+	IS(softpair_recv(b, 1, 0, 0), 0);
 	for (i = 0; i < 3; i++) {
 		wr = request(remote[i], 0, 0, 0);
 		wr.send_flags = IBV_SEND_SIGNALED;
-		IS(pair_post(a->qp, &wr), 0);
-		OK(pair_wait(pair, 0, i + 1, SECOND));
+		IS(softpair_post(a->qp, &wr), 0);
+		OK(softpair_wait(pair, 0, i + 1, SECOND));
 		IS(a->wc[i].status, IBV_WC_SUCCESS);
 	}
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static void invalidation_is_refused(void)
@@ -246,11 +245,11 @@ static void invalidation_is_refused(void)
 	struct ibv_send_wr wr;
 
 	open_pair(NULL);
-	IS(pair_recv(b, 1, DST, 100), 0);
+	IS(softpair_recv(b, 1, DST, 100), 0);
 	wr = request(IBV_WR_SEND_WITH_INV, 8, 0, 0);
 	wr.invalidate_rkey = b->mr.mr.rkey;
 	refused(&wr, IBV_WC_REM_INV_REQ_ERR);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 /* A SEND of @len to a receive of @room fails at both ends. */
@@ -263,13 +262,13 @@ static void send_fails(uint32_t len, uint32_t room, bool bad_key,
 
 	open_pair(NULL);
 	memset(b->mem, 0x5a, PAIR_MEM);
-	sge = pair_sge(b, DST, room);
+	sge = softpair_sge(b, DST, room);
 	sge.lkey ^= bad_key;
 	IS(pier__soft_srq_post(b->srq, &wr, &bad), 0);
-	IS(pair_recv(b, 78, DST, 100), 0);
-	IS(pair_send(a, 1, IBV_WR_SEND, SRC, len, b, 0), 0);
-	OK(pair_wait(pair, 0, 1, SECOND));
-	OK(pair_idle(pair));
+	IS(softpair_recv(b, 78, DST, 100), 0);
+	IS(softpair_send(a, 1, IBV_WR_SEND, SRC, len, b, 0), 0);
+	OK(softpair_wait(pair, 0, 1, SECOND));
+	OK(softpair_idle(pair));
 	IS(a->wc[0].status, here);
 	/* The other receive is the queue's, not the connection's. */
 	IS(b->wcs, 1);
@@ -278,7 +277,7 @@ static void send_fails(uint32_t len, uint32_t room, bool bad_key,
 	IS(b->mem[DST + room], 0x5a);
 	IS(pier__soft_qp_state(b->qp), IBV_QPS_ERR);
 	others_go_on();
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static void a_message_too_long_fails_at_both_ends(void)
@@ -303,39 +302,40 @@ static void a_wrong_local_key_fails_in_its_turn(void)
 
 	for (i = 0; i < REMOTES + 1; i++) {
 		open_pair(NULL);
-		IS(pair_recv(b, 1, 0, 0), 0);
+		IS(softpair_recv(b, 1, 0, 0), 0);
 		memset(b->mem, 0x5a, PAIR_MEM);
 		wr = request(i < REMOTES ? remote[i] : IBV_WR_SEND, 8,
 			     (uintptr_t)b->mem + DST, b->mr.mr.rkey);
 		local.lkey ^= 1;
 		wr.wr_id = 2;
-		IS(pair_send(a, 1, IBV_WR_RDMA_READ, DST, 70000, b, SRC), 0);
-		IS(pair_post(a->qp, &wr), 0);
-		IS(pair_send(a, 3, IBV_WR_RDMA_WRITE, SRC, 9, b, DST), 0);
-		OK(pair_wait(pair, 0, 3, SECOND));
+		IS(softpair_send(a, 1, IBV_WR_RDMA_READ, DST, 70000, b, SRC),
+		   0);
+		IS(softpair_post(a->qp, &wr), 0);
+		IS(softpair_send(a, 3, IBV_WR_RDMA_WRITE, SRC, 9, b, DST), 0);
+		OK(softpair_wait(pair, 0, 3, SECOND));
 		IS(a->wc[0].status, IBV_WC_SUCCESS);
 		IS(a->wc[1].status, IBV_WC_LOC_PROT_ERR);
 		IS(a->wc[1].wr_id, 2);
 		IS(a->wc[2].status, IBV_WC_WR_FLUSH_ERR);
 		OK(untouched(b));
-		pair_close(pair);
+		softpair_close(pair);
 	}
 }
 
 static void only_local_write_is_asked_of_where_a_read_goes(void)
 {
-	struct pair_opts opts = { .mr_access = IBV_ACCESS_REMOTE_READ };
+	struct softpair_opts opts = { .mr_access = IBV_ACCESS_REMOTE_READ };
 
 	open_pair(&opts);
-	IS(pair_send(a, 1, IBV_WR_RDMA_WRITE, SRC, 8, b, DST), 0);
-	OK(pair_wait(pair, 0, 1, SECOND));
+	IS(softpair_send(a, 1, IBV_WR_RDMA_WRITE, SRC, 8, b, DST), 0);
+	OK(softpair_wait(pair, 0, 1, SECOND));
 	IS(a->wc[0].status, IBV_WC_REM_ACCESS_ERR);
-	pair_close(pair);
+	softpair_close(pair);
 	open_pair(&opts);
-	IS(pair_send(a, 1, IBV_WR_RDMA_READ, SRC, 8, b, DST), 0);
-	OK(pair_wait(pair, 0, 1, SECOND));
+	IS(softpair_send(a, 1, IBV_WR_RDMA_READ, SRC, 8, b, DST), 0);
+	OK(softpair_wait(pair, 0, 1, SECOND));
 	IS(a->wc[0].status, IBV_WC_LOC_PROT_ERR);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static bool half(void *arg)
@@ -347,28 +347,28 @@ static bool half(void *arg)
 static void a_region_taken_away_ends_a_read_in_the_middle(void)
 {
 	open_pair(NULL);
-	IS(pair_send(a, 1, IBV_WR_RDMA_READ, SRC, 1000000, b, 0), 0);
+	IS(softpair_send(a, 1, IBV_WR_RDMA_READ, SRC, 1000000, b, 0), 0);
 	OK(vnet_run(&pair->net, SECOND, half, NULL));
-	IS(pair_poll(a), 0);
+	IS(softpair_poll(a), 0);
 	pier__soft_mr_remove(b->keys, &b->mr);
-	OK(pair_wait(pair, 0, 1, SECOND));
+	OK(softpair_wait(pair, 0, 1, SECOND));
 	IS(a->wc[0].status, IBV_WC_REM_ACCESS_ERR);
 	IS(pier__soft_mr_add(b->keys, &b->mr), 0);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static void a_region_taken_away_ends_a_write_in_the_middle(void)
 {
 	open_pair(NULL);
-	IS(pair_send(a, 1, IBV_WR_RDMA_WRITE, 0, 1000000, b, 0), 0);
+	IS(softpair_send(a, 1, IBV_WR_RDMA_WRITE, 0, 1000000, b, 0), 0);
 	OK(vnet_run(&pair->net, SECOND, half, NULL));
 	pier__soft_mr_remove(b->keys, &b->mr);
 	memset(b->mem, 0x5a, PAIR_MEM);
-	OK(pair_wait(pair, 0, 1, SECOND));
+	OK(softpair_wait(pair, 0, 1, SECOND));
 	IS(a->wc[0].status, IBV_WC_REM_ACCESS_ERR);
 	OK(untouched(b));
 	IS(pier__soft_mr_add(b->keys, &b->mr), 0);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 /* A packet that cannot stand where it stands draws @nak. */
@@ -383,7 +383,7 @@ static void packet_refused(int code, uint8_t opcode, uint32_t dma_len,
 	hdr.va = (uintptr_t)b->mem + DST;
 	hdr.rkey = b->mr.mr.rkey;
 	memset(b->mem, 0x5a, PAIR_MEM);
-	pair_inject(pair, 1, &hdr, data, len);
+	softpair_inject(pair, 1, &hdr, data, len);
 	OK(untouched(b));
 	if (!IS(pier__soft_ep_counters(b->ep)->naks_sent[code], 1))
 		tap_note("opcode %#x, %u of %u", opcode, len, dma_len);
@@ -424,10 +424,10 @@ static void packets_out_of_place_are_invalid_requests(void)
 
 	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		open_pair(NULL);
-		IS(pair_recv(b, 1, DST, 5000), 0);
+		IS(softpair_recv(b, 1, DST, 5000), 0);
 		packet_refused(1, bad[i].opcode, bad[i].dma_len, bad[i].len);
-		IS(pair_poll(b), 0);
-		pair_close(pair);
+		IS(softpair_poll(b), 0);
+		softpair_close(pair);
 	}
 }
 
@@ -445,23 +445,23 @@ static void a_message_is_not_left_in_the_middle(void)
 
 	for (i = 0; i < sizeof(bad); i++) {
 		open_pair(NULL);
-		IS(pair_recv(b, 1, DST, 5000), 0);
+		IS(softpair_recv(b, 1, DST, 5000), 0);
 		memset(&hdr, 0, sizeof(hdr));
 		hdr.opcode = SOFT_SEND_FIRST;
 		hdr.qpn = pier__soft_qp_number(b->qp);
 		hdr.pkey = ROCE_PKEY_DEFAULT;
-		pair_inject(pair, 1, &hdr, data, 1024);
+		softpair_inject(pair, 1, &hdr, data, 1024);
 		hdr.opcode = bad[i];
 		hdr.psn = 1;
 		hdr.va = (uintptr_t)b->mem;
 		hdr.rkey = b->mr.mr.rkey;
-		pair_inject(pair, 1, &hdr, data, 0);
+		softpair_inject(pair, 1, &hdr, data, 0);
 		IS(pier__soft_ep_counters(b->ep)->naks_sent[1], 1);
 		IS(pier__soft_qp_state(b->qp), IBV_QPS_ERR);
 		/* The receive that was begun comes back. */
-		IS(pair_poll(b), 1);
+		IS(softpair_poll(b), 1);
 		IS(b->wc[0].status, IBV_WC_WR_FLUSH_ERR);
-		pair_close(pair);
+		softpair_close(pair);
 	}
 }
 
@@ -472,14 +472,14 @@ static void an_empty_last_packet_is_an_invalid_request(void)
 				.pkey = ROCE_PKEY_DEFAULT };
 
 	open_pair(NULL);
-	IS(pair_recv(b, 1, DST, 5000), 0);
+	IS(softpair_recv(b, 1, DST, 5000), 0);
 	hdr.qpn = pier__soft_qp_number(b->qp);
-	pair_inject(pair, 1, &hdr, data, 1024);
+	softpair_inject(pair, 1, &hdr, data, 1024);
 	hdr.opcode = SOFT_SEND_LAST;
 	hdr.psn = 1;
-	pair_inject(pair, 1, &hdr, data, 0);
+	softpair_inject(pair, 1, &hdr, data, 0);
 	IS(pier__soft_ep_counters(b->ep)->naks_sent[1], 1);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static void an_atomic_on_a_crooked_address_is_invalid(void)
@@ -492,17 +492,17 @@ static void an_atomic_on_a_crooked_address_is_invalid(void)
 	hdr.va = (uintptr_t)b->mem + 4;
 	hdr.rkey = b->mr.mr.rkey;
 	hdr.swap_add = 1;
-	pair_inject(pair, 1, &hdr, NULL, 0);
+	softpair_inject(pair, 1, &hdr, NULL, 0);
 	IS(pier__soft_ep_counters(b->ep)->naks_sent[1], 1);
 	IS(b->mem[4], 0);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static void more_reads_than_agreed_are_invalid(void)
 {
 	struct soft_hdr hdr = { .opcode = SOFT_READ_REQUEST,
 				.pkey = ROCE_PKEY_DEFAULT };
-	struct pair_opts opts = { .dest_rd_atomic = 2 };
+	struct softpair_opts opts = { .dest_rd_atomic = 2 };
 	uint32_t i;
 
 	open_pair(&opts);
@@ -515,11 +515,11 @@ static void more_reads_than_agreed_are_invalid(void)
 	for (i = 0; i < 3; i++) {
 		IS(pier__soft_qp_state(b->qp), IBV_QPS_RTS);
 		hdr.psn = i * 1024;
-		pair_inject(pair, 1, &hdr, NULL, 0);
+		softpair_inject(pair, 1, &hdr, NULL, 0);
 	}
 	IS(pier__soft_qp_state(b->qp), IBV_QPS_ERR);
 	pair->net.faults.refuse = 0;
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 int main(void)

@@ -19,17 +19,17 @@
  */
 #define FLOOD 50000
 
-static struct pair *pair;
-static struct side *a, *b;
+static struct softpair *pair;
+static struct softpair_end *a, *b;
 
 static void open_pair(void)
 {
-	pair = pair_open(&(struct pair_opts) { .mtu = 1024 }, 5);
+	pair = softpair_open(&(struct softpair_opts){ .mtu = 1024 }, 5);
 	a = &pair->side[0];
 	b = &pair->side[1];
 }
 
-static const struct soft_counters *counters(const struct side *side)
+static const struct soft_counters *counters(const struct softpair_end *side)
 {
 	return pier__soft_ep_counters(side->ep);
 }
@@ -62,8 +62,8 @@ static bool still_works(void)
 {
 	memset(a->mem, 7, 8);
 	a->wcs = 0;
-	return IS(pair_send(a, 1, IBV_WR_RDMA_WRITE, 0, 8, b, 64), 0) &&
-	       OK(pair_wait(pair, 0, 1, 1000 * PIER__MS)) &&
+	return IS(softpair_send(a, 1, IBV_WR_RDMA_WRITE, 0, 8, b, 64), 0) &&
+	       OK(softpair_wait(pair, 0, 1, 1000 * PIER__MS)) &&
 	       IS(a->wc[0].status, IBV_WC_SUCCESS) && IS(b->mem[64], 7);
 }
 
@@ -82,7 +82,7 @@ static void unknown_queue_pairs_cost_no_memory_and_no_answer(void)
 		hdr.qpn = vnet_random(&pair->net) & 0xffffff;
 		if (hdr.qpn == pier__soft_qp_number(b->qp))
 			hdr.qpn ^= 1;
-		pair_inject(pair, 1, &hdr, "hostile!", 8);
+		softpair_inject(pair, 1, &hdr, "hostile!", 8);
 	}
 	/* The virtual network keeps the last packets that were taken. */
 	OK(mallinfo2().uordblks < before + 2 * SOFT_PACKET_MAX);
@@ -90,7 +90,7 @@ static void unknown_queue_pairs_cost_no_memory_and_no_answer(void)
 	IS(counters(b)->tx_packets, 1);
 	OK(untouched());
 	still_works();
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 /* A stranger who knows all but the sequence number. */
@@ -105,21 +105,21 @@ static void stale_sequence_numbers_write_nothing(void)
 
 	open_pair();
 	for (i = 0; i < 64; i++)
-		pair_recv(b, i, 4096, 1024);
+		softpair_recv(b, i, 4096, 1024);
 	for (i = 0; i < FLOOD; i++) {
 		hdr = hit();
 		hdr.opcode = opcodes[i % sizeof(opcodes)];
 		hdr.swap_add = 1;
 		hdr.psn = 1 + vnet_random(&pair->net) % 0xffffff;
-		pair_inject(pair, 1, &hdr, "hostile!", 8);
+		softpair_inject(pair, 1, &hdr, "hostile!", 8);
 	}
 	OK(untouched());
-	IS(pair_poll(b), 0);
+	IS(softpair_poll(b), 0);
 	counted = counters(b)->duplicates + counters(b)->out_of_order;
 	IS(counted, FLOOD);
 	IS(pier__soft_qp_state(b->qp), IBV_QPS_RTS);
 	still_works();
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static void a_strange_source_does_not_even_cost_an_answer(void)
@@ -134,14 +134,14 @@ static void a_strange_source_does_not_even_cost_an_answer(void)
 	for (i = 0; i < FLOOD; i++) {
 		hdr = hit();
 		hdr.opcode = i % 0x18;
-		pair_inject(pair, 1, &hdr, "hostile!", 8);
+		softpair_inject(pair, 1, &hdr, "hostile!", 8);
 	}
 	IS(counters(b)->dropped, FLOOD);
 	IS(counters(b)->tx_packets, 0);
 	OK(untouched());
 	pair->side[0].io = io;
 	still_works();
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 /* One wrong key ends the connection: a search takes one for each guess. */
@@ -157,18 +157,18 @@ static void a_forged_key_is_tried_once_a_connection(void)
 		if (hdr.rkey == b->mr.mr.rkey)
 			hdr.rkey++;
 		hdr.psn = pair->opts.psn[0];
-		pair_inject(pair, 1, &hdr, "hostile!", 8);
+		softpair_inject(pair, 1, &hdr, "hostile!", 8);
 		if (!IS(pier__soft_qp_state(b->qp), IBV_QPS_ERR) ||
 		    !IS(counters(b)->naks_sent[2], i + 1))
 			break;
-		pair_idle(pair);	/* the NAK is on its way */
-		pair_state(a->qp, IBV_QPS_RESET);
-		pair_state(b->qp, IBV_QPS_RESET);
-		pair_connect(pair, a->qp, b->qp);
+		softpair_idle(pair); /* the NAK is on its way */
+		softpair_state(a->qp, IBV_QPS_RESET);
+		softpair_state(b->qp, IBV_QPS_RESET);
+		softpair_connect(pair, a->qp, b->qp);
 	}
 	OK(untouched());
 	still_works();
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static uint64_t dice = 1;

@@ -100,7 +100,7 @@ static void a_key_is_another_one_when_made_again(void)
 
 static void queue_pairs_have_numbers_not_to_be_guessed(void)
 {
-	struct pair *pair = pair_open(&(struct pair_opts) { 0 }, 1);
+	struct softpair *pair = softpair_open(&(struct softpair_opts){ 0 }, 1);
 	struct ibv_qp_cap cap = { .max_send_wr = 1, .max_send_sge = 1 };
 	static struct soft_qp *qp[MANY];
 	int i;
@@ -115,7 +115,7 @@ static void queue_pairs_have_numbers_not_to_be_guessed(void)
 	OK(sample[0] > 1 && sample[MANY - 1] < 0xffffff);
 	for (i = 0; i < MANY; i++)
 		pier__soft_qp_destroy(qp[i]);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 /* What a descriptor tells of a connection that nobody else may know. */

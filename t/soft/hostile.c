@@ -17,13 +17,13 @@
 #define EDGE 65536		/* at both ends of the memory, not registered */
 #define ROUNDS 1500
 
-static struct pair *pair;
-static struct side *a, *b;
+static struct softpair *pair;
+static struct softpair_end *a, *b;
 static uint64_t posted[2], completed[2];
 static uint64_t hits;		/* hostile packets that reached a QP */
 
 /* Register the middle alone. */
-static void narrow(struct side *side)
+static void narrow(struct softpair_end *side)
 {
 	pier__soft_mr_remove(side->keys, &side->mr);
 	side->mr.addr += EDGE;
@@ -33,7 +33,7 @@ static void narrow(struct side *side)
 	memset(side->mem + PAIR_MEM - EDGE, 0x5a, EDGE);
 }
 
-static bool edges_whole(const struct side *side)
+static bool edges_whole(const struct softpair_end *side)
 {
 	uint32_t i;
 
@@ -86,7 +86,7 @@ static bool meddle(const struct vnet_packet *packet, void *arg)
 	return vnet_chance(&pair->net, 0.5);
 }
 
-static void post_some(struct side *side, struct side *peer)
+static void post_some(struct softpair_end *side, struct softpair_end *peer)
 {
 	static const enum ibv_wr_opcode opcodes[] = {
 		IBV_WR_SEND, IBV_WR_SEND_WITH_IMM, IBV_WR_RDMA_WRITE,
@@ -102,19 +102,19 @@ static void post_some(struct side *side, struct side *peer)
 		if (opcode == IBV_WR_ATOMIC_FETCH_AND_ADD ||
 		    opcode == IBV_WR_ATOMIC_CMP_AND_SWP)
 			len = 8;
-		if (!pair_send(side, i, opcode, EDGE, len, peer, 2 * EDGE))
+		if (!softpair_send(side, i, opcode, EDGE, len, peer, 2 * EDGE))
 			posted[side == b]++;
-		while (!pair_recv(peer, 0, EDGE, 10000))
+		while (!softpair_recv(peer, 0, EDGE, 10000))
 			;
 	}
 }
 
-static void count(struct side *side)
+static void count(struct softpair_end *side)
 {
 	uint32_t i;
 
 	side->wcs = 0;
-	pair_poll(side);
+	softpair_poll(side);
 	for (i = 0; i < side->wcs; i++)
 		completed[side == b] += side->wc[i].status != 0 ||
 			!(side->wc[i].opcode & IBV_WC_RECV);
@@ -123,29 +123,29 @@ static void count(struct side *side)
 /* Both to error, so that all completes; then as new. */
 static void again(void)
 {
-	struct side *side[2] = { a, b };
+	struct softpair_end *side[2] = { a, b };
 	int i;
 
 	for (i = 0; i < 2; i++) {
-		pair_state(side[i]->qp, IBV_QPS_ERR);
+		softpair_state(side[i]->qp, IBV_QPS_ERR);
 		count(side[i]);
-		pair_state(side[i]->qp, IBV_QPS_RESET);
+		softpair_state(side[i]->qp, IBV_QPS_RESET);
 	}
 	pair->opts.psn[0] = vnet_random(&pair->net) & 0xffffff;
-	pair_connect(pair, a->qp, b->qp);
+	softpair_connect(pair, a->qp, b->qp);
 }
 
 /* Receives completed in error are counted too: not fewer than was posted. */
 static void meddled_traffic_touches_only_what_it_may(void)
 {
-	struct pair_opts opts = { .timeout = 8, .min_rnr_timer = 1 };
+	struct softpair_opts opts = { .timeout = 8, .min_rnr_timer = 1 };
 	struct vnet_packet *evil = malloc(sizeof(*evil));
 	uint32_t round;
 
 	for (opts.mtu = 256; evil && opts.mtu <= 4096; opts.mtu *= 4) {
 		memset(posted, 0, sizeof(posted));
 		memset(completed, 0, sizeof(completed));
-		pair = pair_open(&opts, opts.mtu);
+		pair = softpair_open(&opts, opts.mtu);
 		a = &pair->side[0];
 		b = &pair->side[1];
 		narrow(a);
@@ -168,17 +168,18 @@ static void meddled_traffic_touches_only_what_it_may(void)
 		OK(edges_whole(a));
 		OK(edges_whole(b));
 		a->wcs = 0;
-		IS(pair_send(a, 1, IBV_WR_RDMA_WRITE, EDGE, 5000, b, EDGE), 0);
-		OK(pair_wait(pair, 0, 1, SECOND));
+		IS(softpair_send(a, 1, IBV_WR_RDMA_WRITE, EDGE, 5000, b, EDGE),
+		   0);
+		OK(softpair_wait(pair, 0, 1, SECOND));
 		IS(a->wc[0].status, IBV_WC_SUCCESS);
-		pair_close(pair);
+		softpair_close(pair);
 	}
 	OK(hits > 1000);
 	free(evil);
 }
 
 /* Random headers for the QP of @side, with what a guesser may have right. */
-static void shoot(struct vnet *net, struct side *side, int i)
+static void shoot(struct vnet *net, struct softpair_end *side, int i)
 {
 	static uint8_t data[SOFT_MTU_MAX];
 	struct soft_hdr hdr = {
@@ -205,14 +206,14 @@ static void shoot(struct vnet *net, struct side *side, int i)
 	if (vnet_chance(net, 0.8))
 		hdr.va = (uintptr_t)side->mem + EDGE +
 			 vnet_random(net) % (PAIR_MEM - EDGE);
-	pair_inject(pair, i, &hdr, data, vnet_chance(net, 0.3) ? 0 : len);
+	softpair_inject(pair, i, &hdr, data, vnet_chance(net, 0.3) ? 0 : len);
 }
 
 static void shots_touch_only_what_they_may(void)
 {
 	uint32_t round, shot;
 
-	pair = pair_open(&(struct pair_opts) { .mtu = 512 }, 7);
+	pair = softpair_open(&(struct softpair_opts){ .mtu = 512 }, 7);
 	a = &pair->side[0];
 	b = &pair->side[1];
 	narrow(a);
@@ -226,13 +227,13 @@ static void shots_touch_only_what_they_may(void)
 		vnet_run(&pair->net, SECOND, NULL, NULL);
 		again();
 		pair->opts.psn[0] = 0;
-		pair_state(a->qp, IBV_QPS_RESET);
-		pair_state(b->qp, IBV_QPS_RESET);
-		pair_connect(pair, a->qp, b->qp);
+		softpair_state(a->qp, IBV_QPS_RESET);
+		softpair_state(b->qp, IBV_QPS_RESET);
+		softpair_connect(pair, a->qp, b->qp);
 	}
 	OK(edges_whole(a));
 	OK(edges_whole(b));
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static void noise_is_dropped(void)
@@ -241,7 +242,7 @@ static void noise_is_dropped(void)
 	uint64_t *word = (uint64_t *)noise->data;
 	uint32_t i, k;
 
-	pair = pair_open(&(struct pair_opts) { 0 }, 9);
+	pair = softpair_open(&(struct softpair_opts){ 0 }, 9);
 	a = &pair->side[0];
 	b = &pair->side[1];
 	noise->src = vnet_addr(a->io);
@@ -265,7 +266,7 @@ static void noise_is_dropped(void)
 	IS(pier__soft_ep_counters(b->ep)->rx_packets, 20000);
 	IS(pier__soft_ep_counters(b->ep)->tx_packets, 0);
 	IS(pier__soft_qp_state(b->qp), IBV_QPS_RTS);
-	pair_close(pair);
+	softpair_close(pair);
 	free(noise);
 }
 
@@ -288,7 +289,7 @@ static void two_gigabytes_are_a_message(enum ibv_wr_opcode opcode,
 	wr.wr.rdma.remote_addr = b->mr.addr;
 	wr.wr.rdma.rkey = b->mr.mr.rkey;
 	pair->net.sent = 0;
-	IS(pair_post(a->qp, &wr), 0);
+	IS(softpair_post(a->qp, &wr), 0);
 	OK(vnet_run(&pair->net, SECOND, enough, NULL));
 	IS(pier__soft_ep_counters(b->ep)->naks_sent[1], 0);
 	IS(pier__soft_ep_counters(a->ep)->resent, 0);
@@ -298,11 +299,11 @@ static void a_message_may_be_as_long_as_two_gigabytes(void)
 {
 	const size_t huge = (size_t)1 << 32;
 	struct soft_mr mr = { .access = IBV_ACCESS_LOCAL_WRITE };
-	struct side *side;
+	struct softpair_end *side;
 	void *map[2];
 	int i;
 
-	pair = pair_open(&(struct pair_opts) { .mtu = 256 }, 7);
+	pair = softpair_open(&(struct softpair_opts){ .mtu = 256 }, 7);
 	a = &pair->side[0];
 	b = &pair->side[1];
 	for (i = 0; i < 2; i++)
@@ -328,7 +329,7 @@ static void a_message_may_be_as_long_as_two_gigabytes(void)
 	two_gigabytes_are_a_message(IBV_WR_RDMA_READ, &mr);
 	IS(((uint8_t *)map[0])[5], 9);
 	pier__soft_mr_remove(a->keys, &mr);
-	pair_close(pair);
+	softpair_close(pair);
 	munmap(map[0], huge);
 	munmap(map[1], huge);
 }

@@ -24,7 +24,7 @@ enum kind { SEND, SEND_IMM, WRITE, WRITE_IMM, READ, ADD, SWAP, KINDS };
 
 /* What one side has asked of the other. */
 struct flow {
-	struct side *me, *peer;
+	struct softpair_end *me, *peer;
 	uint32_t ops;		/* to do */
 	uint32_t posted, done;
 	uint32_t expected[8192];	/* operations that take a receive */
@@ -39,7 +39,7 @@ struct flow {
 	bool bad;
 };
 
-static struct pair *pair;
+static struct softpair *pair;
 static struct flow flow[2];
 static uint64_t first_seed = 1;
 static bool polls;		/* see struct vnet */
@@ -71,7 +71,7 @@ static void receives_post(struct flow *f)
 	while (f->receives_posted < f->expected_got + f->receives) {
 		at = INBOX + f->receives_posted % SLOTS * SLOT;
 		memset(f->peer->mem + at, 0, SLOT);
-		pair_recv(f->peer, f->receives_posted, at, SLOT);
+		softpair_recv(f->peer, f->receives_posted, at, SLOT);
 		f->receives_posted++;
 	}
 }
@@ -132,7 +132,7 @@ static uintptr_t prepare(struct flow *f, uint32_t op)
 	bool read = f->kind[op] == READ;
 
 	memset(read ? local : target, 0, SLOT);
-	pair_pattern(read ? target : local, f->len[op], op);
+	softpair_pattern(read ? target : local, f->len[op], op);
 	return (uintptr_t)target;
 }
 
@@ -149,8 +149,8 @@ static void post(struct flow *f)
 	};
 	uint32_t op = f->posted++, local = LOCAL + op % SLOTS * SLOT;
 	enum kind kind = vnet_random(&pair->net) % KINDS;
-	struct ibv_sge sge = pair_sge(f->me, local, is_atomic(kind)
-						    ? 8 : some_length());
+	struct ibv_sge sge =
+		softpair_sge(f->me, local, is_atomic(kind) ? 8 : some_length());
 	struct ibv_send_wr wr = {
 		.wr_id = op, .opcode = opcodes[kind], .sg_list = &sge,
 		.num_sge = 1, .send_flags = some_flags(f, op),
@@ -167,7 +167,7 @@ static void post(struct flow *f)
 	}
 	if (kind == SEND || kind == SEND_IMM || kind == WRITE_IMM)
 		f->expected[f->expected_put++] = op;
-	if (pair_post(f->me->qp, &wr))
+	if (softpair_post(f->me->qp, &wr))
 		fail(f, "not posted", op);
 }
 
@@ -180,10 +180,10 @@ static bool op_done(struct flow *f, uint32_t op)
 	uint64_t found;
 
 	if (f->kind[op] == READ &&
-	    (!pair_is_pattern(local, len, op) || !ends_there(local, len)))
+	    (!softpair_is_pattern(local, len, op) || !ends_there(local, len)))
 		return fail(f, "read wrong", op);
 	if (f->kind[op] == WRITE &&
-	    (!pair_is_pattern(target, len, op) || !ends_there(target, len)))
+	    (!softpair_is_pattern(target, len, op) || !ends_there(target, len)))
 		return fail(f, "written wrong", op);
 	memcpy(&found, local, 8);
 	if (is_atomic(f->kind[op]) && found != f->found[op])
@@ -215,7 +215,7 @@ static bool receive_done(struct flow *f, const struct ibv_wc *wc)
 	    (f->kind[op] != SEND &&
 	     wc->imm_data != (op ^ 0x12345678)))
 		return fail(f, "received wrong length or immediate", op);
-	if (!pair_is_pattern(data, f->len[op], op) ||
+	if (!softpair_is_pattern(data, f->len[op], op) ||
 	    !ends_there(data, f->len[op]))
 		return fail(f, "received wrong data", op);
 	return true;
@@ -225,11 +225,11 @@ static bool receive_done(struct flow *f, const struct ibv_wc *wc)
 static void flow_turn(int i)
 {
 	struct flow *mine = &flow[i], *other = &flow[!i];
-	struct side *side = mine->me;
+	struct softpair_end *side = mine->me;
 	uint32_t k;
 
 	side->wcs = 0;
-	pair_poll(side);
+	softpair_poll(side);
 	for (k = 0; k < side->wcs; k++) {
 		if (side->wc[k].opcode & IBV_WC_RECV)
 			receive_done(other, &side->wc[k]);
@@ -269,14 +269,14 @@ static void report(void)
 		 (unsigned long long)c->rnr_received);
 }
 
-static void traffic(const struct pair_opts *opts,
+static void traffic(const struct softpair_opts *opts,
 		    const struct vnet_faults *faults, uint32_t ops,
 		    uint32_t receives, uint64_t seed)
 {
 	uint32_t before;
 	int i;
 
-	pair = pair_open(opts, seed);
+	pair = softpair_open(opts, seed);
 	pair->net.faults = *faults;
 	pair->net.polls = polls;
 	for (i = 0; i < 2; i++) {
@@ -294,19 +294,19 @@ static void traffic(const struct pair_opts *opts,
 	OK(!flow[0].bad && !flow[1].bad);
 	report();
 	/* Nothing comes after that. */
-	OK(pair_idle(pair));
+	OK(softpair_idle(pair));
 	for (i = 0; i < 2; i++) {
 		before = pair->side[i].wcs;
-		IS(pair_poll(&pair->side[i]), before);
+		IS(softpair_poll(&pair->side[i]), before);
 		IS(pier__soft_qp_state(pair->side[i].qp), IBV_QPS_RTS);
 	}
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 /* With each MTU, from PSNs that wrap on the way. */
 static void lossy(const struct vnet_faults *faults, uint32_t ops)
 {
-	struct pair_opts opts = { .psn = { 0xffff80, 77 } };
+	struct softpair_opts opts = { .psn = { 0xffff80, 77 } };
 	uint64_t seed = first_seed;
 
 	for (opts.mtu = 256; opts.mtu <= 4096; opts.mtu *= 2)
@@ -399,7 +399,7 @@ static void it_may_happen_to_programs_that_poll(void)
 
 static void it_may_happen_while_receives_are_short(void)
 {
-	struct pair_opts opts = { .min_rnr_timer = 5 };
+	struct softpair_opts opts = { .min_rnr_timer = 5 };
 	struct vnet_faults faults = { .loss = 0.05, .reorder = 0.05 };
 	uint32_t receives;
 
@@ -410,25 +410,25 @@ static void it_may_happen_while_receives_are_short(void)
 
 static void a_small_receive_buffer_only_slows_down(void)
 {
-	struct pair_opts opts = { .mtu = 4096 };
+	struct softpair_opts opts = { .mtu = 4096 };
 	int i;
 
-	pair = pair_open(&opts, 5);
+	pair = softpair_open(&opts, 5);
 	pair->net.inbox = 10;
 	pair->side[0].wcs = 0;
 	for (i = 0; i < 50; i++)
-		pair_send(&pair->side[0], i, IBV_WR_RDMA_WRITE, 0, SLOT * 10,
-			  &pair->side[1], TARGET);
+		softpair_send(&pair->side[0], i, IBV_WR_RDMA_WRITE, 0,
+			      SLOT * 10, &pair->side[1], TARGET);
 	for (i = 0; i < 50; i++)
-		pair_send(&pair->side[0], i, IBV_WR_RDMA_READ, 0, SLOT * 10,
-			  &pair->side[1], TARGET);
-	OK(pair_wait(pair, 0, 100, 10 * SECOND));
+		softpair_send(&pair->side[0], i, IBV_WR_RDMA_READ, 0, SLOT * 10,
+			      &pair->side[1], TARGET);
+	OK(softpair_wait(pair, 0, 100, 10 * SECOND));
 	report();
 	for (i = 0; i < 100; i++)
 		if (pair->side[0].wc[i].status)
 			break;
 	IS(i, 100);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 int main(int argc, char *argv[])

@@ -14,21 +14,21 @@
 #define SRC 4096
 #define DST (PAIR_MEM / 2)
 
-static struct pair *pair;
-static struct side *a, *b;
+static struct softpair *pair;
+static struct softpair_end *a, *b;
 
-static void open_pair(const struct pair_opts *opts)
+static void open_pair(const struct softpair_opts *opts)
 {
-	static const struct pair_opts plain;
+	static const struct softpair_opts plain;
 
-	pair = pair_open(opts ? opts : &plain, 1);
+	pair = softpair_open(opts ? opts : &plain, 1);
 	a = &pair->side[0];
 	b = &pair->side[1];
 }
 
 static int write_on(struct soft_qp *qp, uint64_t wr_id, uint32_t len)
 {
-	struct ibv_sge sge = pair_sge(a, SRC, len);
+	struct ibv_sge sge = softpair_sge(a, SRC, len);
 	struct ibv_send_wr wr = {
 		.wr_id = wr_id, .opcode = IBV_WR_RDMA_WRITE, .sg_list = &sge,
 		.num_sge = 1, .send_flags = IBV_SEND_SIGNALED,
@@ -36,7 +36,7 @@ static int write_on(struct soft_qp *qp, uint64_t wr_id, uint32_t len)
 
 	wr.wr.rdma.remote_addr = (uintptr_t)b->mem + DST;
 	wr.wr.rdma.rkey = b->mr.mr.rkey;
-	return pair_post(qp, &wr);
+	return softpair_post(qp, &wr);
 }
 
 static void an_idle_connection_costs_little(void)
@@ -74,7 +74,7 @@ static void each_connection_has_a_number_of_its_own(void)
 	for (i = 0; i < MANY; i++)
 		pier__soft_qp_destroy(qp[i]);
 	IS(a->ep->qps.count, 1);
-	pair_close(pair);
+	softpair_close(pair);
 	free(qp);
 	free(seen);
 }
@@ -95,35 +95,35 @@ static void their_timers_go_off_each_at_its_time(void)
 
 	open_pair(NULL);
 	for (i = 0; i < MANY; i++) {
-		qp[i] = pair_qp(a);
+		qp[i] = softpair_qp(a);
 		pair->opts.timeout = 8 + vnet_random(&pair->net) % 8;
 		pair->opts.retry_cnt = vnet_random(&pair->net) % 8;
-		IS(pair_init(qp[i], &pair->opts), 0);
-		IS(pair_rtr(pair, 0, qp[i], 5), 0);
-		IS(pair_rts(pair, 0, qp[i]), 0);
+		IS(softpair_init(qp[i], &pair->opts), 0);
+		IS(softpair_rtr(pair, 0, qp[i], 5), 0);
+		IS(softpair_rts(pair, 0, qp[i]), 0);
 		/* Timers that go off late would give their peers more time. */
-		pair_wait(pair, 0, MANY, vnet_random(&pair->net) % 100000);
+		softpair_wait(pair, 0, MANY, vnet_random(&pair->net) % 100000);
 		IS(write_on(qp[i], i, 8), 0);
 		due[i] = give_up_time();
 		vnet_settle(&pair->net);
 	}
 	/* Some are called off. */
 	for (i = 0; i < MANY; i += 7)
-		pair_state(qp[i], IBV_QPS_RESET);
+		softpair_state(qp[i], IBV_QPS_RESET);
 	for (i = 0; i < MANY; i++)
 		early += i % 7 && due[i] < pair->net.now;
 	while (seen < MANY - (MANY + 6) / 7 &&
-	       pair_wait(pair, 0, seen + 1, 10 * SECOND)) {
+	       softpair_wait(pair, 0, seen + 1, 10 * SECOND)) {
 		if (!OK(seen < early ||
 			due[a->wc[seen].wr_id] == pair->net.now))
 			break;
-		seen = pair_poll(a);
+		seen = softpair_poll(a);
 	}
 	IS(seen, MANY - (MANY + 6) / 7);
 	OK(pier__soft_ep_deadline(a->ep) == PIER__NEVER);
 	for (i = 0; i < MANY; i++)
 		pier__soft_qp_destroy(qp[i]);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static void room_that_one_leaves_is_for_the_other(void)
@@ -131,18 +131,18 @@ static void room_that_one_leaves_is_for_the_other(void)
 	struct soft_qp *qp[2];
 
 	open_pair(NULL);
-	qp[0] = pair_qp(a);
-	qp[1] = pair_qp(b);
-	pair_connect(pair, qp[0], qp[1]);
+	qp[0] = softpair_qp(a);
+	qp[1] = softpair_qp(b);
+	softpair_connect(pair, qp[0], qp[1]);
 	/* The first fills the window, and wants no more. */
 	IS(write_on(a->qp, 1, 96 * 1024), 0);
 	vnet_settle(&pair->net);
 	IS(write_on(qp[0], 2, 50 * 1024), 0);
-	OK(pair_wait(pair, 0, 2, PIER__MS));
+	OK(softpair_wait(pair, 0, 2, PIER__MS));
 	IS(pier__soft_ep_counters(a->ep)->timeouts, 0);
 	pier__soft_qp_destroy(qp[0]);
 	pier__soft_qp_destroy(qp[1]);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static void one_that_dies_leaves_its_room(void)
@@ -152,17 +152,17 @@ static void one_that_dies_leaves_its_room(void)
 
 	open_pair(NULL);
 	for (i = 0; i < 50; i++) {
-		qp = pair_qp(a);
-		IS(pair_init(qp, &pair->opts), 0);
-		IS(pair_rtr(pair, 0, qp, 5), 0);
-		IS(pair_rts(pair, 0, qp), 0);
+		qp = softpair_qp(a);
+		IS(softpair_init(qp, &pair->opts), 0);
+		IS(softpair_rtr(pair, 0, qp, 5), 0);
+		IS(softpair_rts(pair, 0, qp), 0);
 		IS(write_on(qp, 1, 90 * 1024), 0);
 		vnet_settle(&pair->net);
 		pier__soft_qp_destroy(qp);
 	}
 	IS(write_on(a->qp, 2, 50 * 1024), 0);
-	OK(pair_wait(pair, 0, 1, PIER__MS));
-	pair_close(pair);
+	OK(softpair_wait(pair, 0, 1, PIER__MS));
+	softpair_close(pair);
 }
 
 static void those_without_an_answer_hold_nobody_up(void)
@@ -173,20 +173,20 @@ static void those_without_an_answer_hold_nobody_up(void)
 
 	open_pair(NULL);
 	for (i = 0; i < MANY; i++) {
-		qp[i] = pair_qp(a);
-		IS(pair_init(qp[i], &pair->opts), 0);
-		IS(pair_rtr(pair, 0, qp[i], 5), 0);
-		IS(pair_rts(pair, 0, qp[i]), 0);
+		qp[i] = softpair_qp(a);
+		IS(softpair_init(qp[i], &pair->opts), 0);
+		IS(softpair_rtr(pair, 0, qp[i], 5), 0);
+		IS(softpair_rts(pair, 0, qp[i]), 0);
 		IS(write_on(qp[i], 1, 20000), 0);
 	}
-	OK(!pair_wait(pair, 0, 1, 400 * PIER__MS));
+	OK(!softpair_wait(pair, 0, 1, 400 * PIER__MS));
 	IS(write_on(a->qp, 2, 50 * 1024), 0);
-	OK(pair_wait(pair, 0, 1, PIER__MS));
+	OK(softpair_wait(pair, 0, 1, PIER__MS));
 	IS(a->wc[0].wr_id, 2);
 	IS(a->wc[0].status, IBV_WC_SUCCESS);
 	for (i = 0; i < MANY; i++)
 		pier__soft_qp_destroy(qp[i]);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static bool only_the_first_forty(const struct vnet_packet *packet, void *arg)
@@ -212,8 +212,8 @@ static void loss_makes_the_window_smaller(void)
 	IS(pair->net.sent, sent + 1);
 	IS(a->qp->cwnd->window, before / 2);
 	pair->net.tap = NULL;
-	OK(pair_wait(pair, 0, 1, SECOND));
-	pair_close(pair);
+	OK(softpair_wait(pair, 0, 1, SECOND));
+	softpair_close(pair);
 }
 
 static void a_full_socket_is_tried_again_later(void)
@@ -230,8 +230,8 @@ static void a_full_socket_is_tried_again_later(void)
 	IS(pier__soft_ep_drive(a->ep), 0);
 	pair->net.now = due;
 	OK(pier__soft_ep_drive(a->ep) > 0);
-	OK(pair_wait(pair, 0, 1, PIER__MS));
-	pair_close(pair);
+	OK(softpair_wait(pair, 0, 1, PIER__MS));
+	softpair_close(pair);
 }
 
 static void a_reset_gives_all_requests_back(void)
@@ -245,11 +245,11 @@ static void a_reset_gives_all_requests_back(void)
 				break;
 		IS(i, 256);
 		IS(write_on(a->qp, i, 8), -EAGAIN);
-		pair_state(a->qp, IBV_QPS_RESET);
-		pair_state(b->qp, IBV_QPS_RESET);
-		pair_connect(pair, a->qp, b->qp);
+		softpair_state(a->qp, IBV_QPS_RESET);
+		softpair_state(b->qp, IBV_QPS_RESET);
+		softpair_connect(pair, a->qp, b->qp);
 	}
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static void a_reset_gives_the_receive_at_hand_back(void)
@@ -262,18 +262,18 @@ static void a_reset_gives_the_receive_at_hand_back(void)
 	open_pair(NULL);
 	hdr.qpn = pier__soft_qp_number(b->qp);
 	for (round = 0; round < 1025; round++) {
-		if (pair_recv(b, 1, DST, 5000))
+		if (softpair_recv(b, 1, DST, 5000))
 			break;
-		pair_inject(pair, 1, &hdr, data, 1024);
-		pair_state(a->qp, IBV_QPS_RESET);
-		pair_state(b->qp, IBV_QPS_RESET);
-		pair_connect(pair, a->qp, b->qp);
+		softpair_inject(pair, 1, &hdr, data, 1024);
+		softpair_state(a->qp, IBV_QPS_RESET);
+		softpair_state(b->qp, IBV_QPS_RESET);
+		softpair_connect(pair, a->qp, b->qp);
 	}
 	IS(round, 1025);
-	for (i = 0; !pair_recv(b, 1, DST, 8); i++)
+	for (i = 0; !softpair_recv(b, 1, DST, 8); i++)
 		;
 	IS(i, 1024);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static void one_may_not_post_more_than_its_own_queue_holds(void)
@@ -282,12 +282,12 @@ static void one_may_not_post_more_than_its_own_queue_holds(void)
 	int i;
 
 	open_pair(NULL);
-	other = pair_qp(a);
+	other = softpair_qp(a);
 	for (i = 0; !write_on(a->qp, i, 8); i++)
 		;
 	IS(i, 256);
 	pier__soft_qp_destroy(other);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 int main(void)

@@ -16,28 +16,28 @@
 #define DST (PAIR_MEM / 2)
 #define ROOM 300000		/* the largest message here */
 
-static struct pair *pair;
-static struct side *a, *b;
+static struct softpair *pair;
+static struct softpair_end *a, *b;
 
-static void open_pair(const struct pair_opts *opts)
+static void open_pair(const struct softpair_opts *opts)
 {
-	static const struct pair_opts plain;
+	static const struct softpair_opts plain;
 
-	pair = pair_open(opts ? opts : &plain, 1);
+	pair = softpair_open(opts ? opts : &plain, 1);
 	a = &pair->side[0];
 	b = &pair->side[1];
 }
 
-static const struct soft_counters *counters(const struct side *side)
+static const struct soft_counters *counters(const struct softpair_end *side)
 {
 	return pier__soft_ep_counters(side->ep);
 }
 
-/* Is [DST, DST + len) of @side the pattern, and nothing beside it touched? */
-static bool arrived(const struct side *side, uint32_t len, uint32_t seed)
+/* Is [DST, DST + len) of @end the pattern, and nothing beside it touched? */
+static bool arrived(struct softpair_end *end, uint32_t len, uint32_t seed)
 {
-	return OK(pair_is_pattern(side->mem + DST, len, seed)) &&
-	       IS(side->mem[DST - 1], 0) && IS(side->mem[DST + len], 0);
+	return OK(softpair_is_pattern(end->mem + DST, len, seed)) &&
+	       IS(end->mem[DST - 1], 0) && IS(end->mem[DST + len], 0);
 }
 
 static bool is_wc(const struct ibv_wc *wc, uint64_t wr_id, int opcode,
@@ -60,15 +60,15 @@ static bool message_ok(enum ibv_wr_opcode opcode, uint32_t len, uint64_t id)
 	a->wcs = 0;
 	b->wcs = 0;
 	memset(b->mem + DST - 8, 0, len + 16);
-	pair_pattern(a->mem + SRC, len, id);
-	if (received && !IS(pair_recv(b, id + 1, write ? 0 : DST,
-				      write ? 0 : len), 0))
+	softpair_pattern(a->mem + SRC, len, id);
+	if (received &&
+	    !IS(softpair_recv(b, id + 1, write ? 0 : DST, write ? 0 : len), 0))
 		return false;
-	good = IS(pair_send(a, id, opcode, SRC, len, b, DST), 0) &&
-	       OK(pair_wait(pair, 0, 1, SECOND)) && IS(a->wcs, 1) &&
+	good = IS(softpair_send(a, id, opcode, SRC, len, b, DST), 0) &&
+	       OK(softpair_wait(pair, 0, 1, SECOND)) && IS(a->wcs, 1) &&
 	       is_wc(&a->wc[0], id, write ? IBV_WC_RDMA_WRITE : IBV_WC_SEND,
 		     len) &&
-	       IS(pair_poll(b), received) && arrived(b, len, id);
+	       IS(softpair_poll(b), received) && arrived(b, len, id);
 	if (good && received)
 		good = is_wc(&b->wc[0], id + 1,
 			     write ? IBV_WC_RECV_RDMA_WITH_IMM : IBV_WC_RECV,
@@ -85,9 +85,9 @@ static bool read_ok(uint32_t len, uint64_t id)
 {
 	a->wcs = 0;
 	memset(a->mem + DST - 8, 0, len + 16);
-	pair_pattern(b->mem + SRC, len, id);
-	return IS(pair_send(a, id, IBV_WR_RDMA_READ, DST, len, b, SRC), 0) &&
-	       OK(pair_wait(pair, 0, 1, SECOND)) && IS(a->wcs, 1) &&
+	softpair_pattern(b->mem + SRC, len, id);
+	return OK(!softpair_send(a, id, IBV_WR_RDMA_READ, DST, len, b, SRC)) &&
+	       OK(softpair_wait(pair, 0, 1, SECOND)) && IS(a->wcs, 1) &&
 	       is_wc(&a->wc[0], id, IBV_WC_RDMA_READ, len) &&
 	       arrived(a, len, id);
 }
@@ -106,7 +106,7 @@ static bool moves(uint32_t len)
 	return good;
 }
 
-static void moves_at_all_borders(struct pair_opts *opts)
+static void moves_at_all_borders(struct softpair_opts *opts)
 {
 	uint32_t mtu = opts->mtu, i;
 	const uint32_t len[] = {
@@ -121,13 +121,13 @@ static void moves_at_all_borders(struct pair_opts *opts)
 			break;
 	IS(counters(a)->resent, 0);
 	IS(counters(a)->dropped + counters(b)->dropped, 0);
-	OK(pair_idle(pair));
-	pair_close(pair);
+	OK(softpair_idle(pair));
+	softpair_close(pair);
 }
 
 static void data_moves_at_every_mtu_and_size_over_ipv4(void)
 {
-	struct pair_opts opts = { 0 };
+	struct softpair_opts opts = { 0 };
 
 	for (opts.mtu = 256; opts.mtu <= 4096; opts.mtu *= 2)
 		moves_at_all_borders(&opts);
@@ -135,7 +135,7 @@ static void data_moves_at_every_mtu_and_size_over_ipv4(void)
 
 static void data_moves_at_every_mtu_and_size_over_ipv6(void)
 {
-	struct pair_opts opts = { .ip = { "2001:db8::1", "2001:db8::2" } };
+	struct softpair_opts opts = { .ip = { "2001:db8::1", "2001:db8::2" } };
 
 	for (opts.mtu = 256; opts.mtu <= 4096; opts.mtu *= 2)
 		moves_at_all_borders(&opts);
@@ -143,14 +143,14 @@ static void data_moves_at_every_mtu_and_size_over_ipv6(void)
 
 static void psns_wrap(void)
 {
-	struct pair_opts opts = { .mtu = 256, .psn = { 0xfffffe, 0xffffff } };
+	struct softpair_opts opts = { .mtu = 256, .psn[1] = 0xffffff };
 	uint32_t back;
 
 	for (back = 1; back < 12; back++) {
 		opts.psn[0] = 0x1000000 - back;
 		open_pair(&opts);
 		OK(moves(700));
-		pair_close(pair);
+		softpair_close(pair);
 	}
 	/* In the middle of a READ, and of one that is several requests. */
 	opts.psn[0] = 0x1000000 - 100;
@@ -158,17 +158,17 @@ static void psns_wrap(void)
 	OK(read_ok(ROOM, 3));
 	OK(message_ok(IBV_WR_SEND, ROOM, 4));
 	IS(counters(a)->resent, 0);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static void a_roce_device_may_have_any_identification(void)
 {
-	struct pair_opts opts = { .port = ROCE_UDP_PORT };
+	struct softpair_opts opts = { .port = ROCE_UDP_PORT };
 
 	open_pair(&opts);
 	OK(moves(5000));
 	IS(counters(a)->bad_icrc + counters(b)->bad_icrc, 0);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static bool atomic_ok(enum ibv_wr_opcode opcode, uint64_t arg, uint64_t want,
@@ -178,8 +178,8 @@ static bool atomic_ok(enum ibv_wr_opcode opcode, uint64_t arg, uint64_t want,
 
 	a->wcs = 0;
 	memset(a->mem + DST, 0xee, 8);
-	if (!IS(pair_send(a, arg, opcode, DST, 8, b, SRC), 0) ||
-	    !OK(pair_wait(pair, 0, 1, SECOND)))
+	if (!IS(softpair_send(a, arg, opcode, DST, 8, b, SRC), 0) ||
+	    !OK(softpair_wait(pair, 0, 1, SECOND)))
 		return false;
 	memcpy(&found, a->mem + DST, 8);
 	memcpy(&word, b->mem + SRC, 8);
@@ -199,7 +199,7 @@ static void atomics_act_once_and_return_what_was(void)
 	/* Compares with the request's number, swaps in the next. */
 	OK(atomic_ok(IBV_WR_ATOMIC_CMP_AND_SWP, 5, word, word));
 	OK(atomic_ok(IBV_WR_ATOMIC_CMP_AND_SWP, word, word, word + 1));
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static void a_request_in_pieces_is_one_message(void)
@@ -214,25 +214,25 @@ static void a_request_in_pieces_is_one_message(void)
 
 	open_pair(NULL);
 	for (i = 0; i < SOFT_SEND_SGE; i++) {
-		sge[i] = pair_sge(a, at, len[i]);
+		sge[i] = softpair_sge(a, at, len[i]);
 		at += len[i];
 	}
-	pair_pattern(a->mem + SRC, at - SRC, 5);
-	into[0] = pair_sge(b, DST, 3);
-	into[1] = pair_sge(b, DST + 3, 0);
-	into[2] = pair_sge(b, DST + 3, 1500);
-	into[3] = pair_sge(b, DST + 1503, 100000);
+	softpair_pattern(a->mem + SRC, at - SRC, 5);
+	into[0] = softpair_sge(b, DST, 3);
+	into[1] = softpair_sge(b, DST + 3, 0);
+	into[2] = softpair_sge(b, DST + 3, 1500);
+	into[3] = softpair_sge(b, DST + 1503, 100000);
 	wr.sg_list = sge;
 	wr.num_sge = SOFT_SEND_SGE;
 	IS(pier__soft_srq_post(b->srq, &recv, &bad), 0);
-	IS(pair_post(a->qp, &wr), 0);
-	OK(pair_wait(pair, 0, 1, SECOND));
+	IS(softpair_post(a->qp, &wr), 0);
+	OK(softpair_wait(pair, 0, 1, SECOND));
 	arrived(b, at - SRC, 5);
-	IS(pair_poll(b), 1);
+	IS(softpair_poll(b), 1);
 	IS(b->wc[0].byte_len, at - SRC);
 	wr.num_sge++;
-	IS(pair_post(a->qp, &wr), -EINVAL);
-	pair_close(pair);
+	IS(softpair_post(a->qp, &wr), -EINVAL);
+	softpair_close(pair);
 }
 
 static void inline_data_needs_no_key_and_is_taken_at_once(void)
@@ -247,18 +247,18 @@ static void inline_data_needs_no_key_and_is_taken_at_once(void)
 	open_pair(NULL);
 	wr.wr.rdma.remote_addr = (uintptr_t)b->mem + DST;
 	wr.wr.rdma.rkey = b->mr.mr.rkey;
-	pair_pattern(bytes, SOFT_INLINE_MAX, 6);
-	IS(pair_post(a->qp, &wr), 0);
+	softpair_pattern(bytes, SOFT_INLINE_MAX, 6);
+	IS(softpair_post(a->qp, &wr), 0);
 	memset(bytes, 0, sizeof(bytes));
-	OK(pair_wait(pair, 0, 1, SECOND));
+	OK(softpair_wait(pair, 0, 1, SECOND));
 	IS(a->wc[0].status, IBV_WC_SUCCESS);
 	arrived(b, SOFT_INLINE_MAX, 6);
 	sge.length++;
-	IS(pair_post(a->qp, &wr), -EINVAL);
+	IS(softpair_post(a->qp, &wr), -EINVAL);
 	wr.opcode = IBV_WR_RDMA_READ;
 	sge.length = 8;
-	IS(pair_post(a->qp, &wr), -EINVAL);
-	pair_close(pair);
+	IS(softpair_post(a->qp, &wr), -EINVAL);
+	softpair_close(pair);
 }
 
 static void an_unsignalled_request_completes_silently(void)
@@ -268,7 +268,7 @@ static void an_unsignalled_request_completes_silently(void)
 	uint32_t i;
 
 	open_pair(NULL);
-	sge = pair_sge(a, SRC, 100);
+	sge = softpair_sge(a, SRC, 100);
 	for (i = 0; i < 3; i++) {
 		wr[i].wr_id = i;
 		wr[i].opcode = IBV_WR_RDMA_WRITE;
@@ -280,10 +280,10 @@ static void an_unsignalled_request_completes_silently(void)
 	}
 	wr[2].send_flags = IBV_SEND_SIGNALED;
 	IS(pier__soft_qp_post(a->qp, wr, &bad), 0);
-	OK(pair_idle(pair));
+	OK(softpair_idle(pair));
 	IS(a->wcs, 1);
 	is_wc(&a->wc[0], 2, IBV_WC_RDMA_WRITE, 100);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static void a_full_queue_takes_what_fits_and_no_more(void)
@@ -293,7 +293,7 @@ static void a_full_queue_takes_what_fits_and_no_more(void)
 	uint32_t i;
 
 	open_pair(NULL);
-	sge = pair_sge(a, SRC, 8);
+	sge = softpair_sge(a, SRC, 8);
 	for (i = 0; i < 300; i++) {
 		wr[i].wr_id = i;
 		wr[i].opcode = IBV_WR_RDMA_WRITE;
@@ -306,16 +306,16 @@ static void a_full_queue_takes_what_fits_and_no_more(void)
 	}
 	IS(pier__soft_qp_post(a->qp, wr, &bad), -EAGAIN);
 	IS(bad - wr, 256);
-	OK(pair_idle(pair));
+	OK(softpair_idle(pair));
 	IS(a->wcs, 256);
 	for (i = 0; i < 256; i++)
 		if (a->wc[i].wr_id != i)
 			break;
 	IS(i, 256);
 	IS(pier__soft_qp_post(a->qp, bad, &bad), 0);
-	OK(pair_idle(pair));
+	OK(softpair_idle(pair));
 	IS(a->wcs, 300);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 /* A request with every check of post wrong in its turn. */
@@ -326,25 +326,25 @@ static void bad_requests_are_refused_at_once(void)
 	struct ibv_send_wr *bad = NULL;
 
 	open_pair(NULL);
-	sge[0] = pair_sge(a, SRC, 8);
+	sge[0] = softpair_sge(a, SRC, 8);
 	IS(pier__soft_qp_post(a->qp, &wr, &bad), -EINVAL);
 	OK(bad == &wr);
 	wr.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD;
 	wr.wr.atomic.remote_addr = 4;
-	IS(pair_post(a->qp, &wr), -EINVAL);
+	IS(softpair_post(a->qp, &wr), -EINVAL);
 	wr.wr.atomic.remote_addr = 8;
 	sge[0].length = 4;
-	IS(pair_post(a->qp, &wr), -EINVAL);
+	IS(softpair_post(a->qp, &wr), -EINVAL);
 	wr.opcode = IBV_WR_SEND;
 	wr.num_sge = 2;
 	sge[0].length = 0x80000000u;
-	sge[1] = pair_sge(a, SRC, 1);
-	IS(pair_post(a->qp, &wr), -EINVAL);
+	sge[1] = softpair_sge(a, SRC, 1);
+	IS(softpair_post(a->qp, &wr), -EINVAL);
 	wr.num_sge = -1;
-	IS(pair_post(a->qp, &wr), -EINVAL);
-	OK(pair_idle(pair));
+	IS(softpair_post(a->qp, &wr), -EINVAL);
+	OK(softpair_idle(pair));
 	IS(a->wcs, 0);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 /* What the tap counts. */
@@ -397,13 +397,13 @@ static void solicited_marks_the_last_packet_alone(void)
 
 	open_pair(NULL);
 	watch(&seen);
-	sge = pair_sge(a, SRC, 5000);
-	pair_recv(b, 1, DST, 5000);
-	IS(pair_post(a->qp, &wr), 0);
-	OK(pair_wait(pair, 0, 1, SECOND));
+	sge = softpair_sge(a, SRC, 5000);
+	softpair_recv(b, 1, DST, 5000);
+	IS(softpair_post(a->qp, &wr), 0);
+	OK(softpair_wait(pair, 0, 1, SECOND));
 	IS(seen.solicited, 1);
 	IS(seen.requests, 5);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static void acknowledgements_are_asked_for_and_gathered(void)
@@ -431,34 +431,34 @@ static void acknowledgements_are_asked_for_and_gathered(void)
 	a->wcs = 0;
 	watch(&seen);
 	for (i = 0; i < 20; i++)
-		pair_send(a, i, IBV_WR_RDMA_WRITE, SRC, 8, b, DST);
+		softpair_send(a, i, IBV_WR_RDMA_WRITE, SRC, 8, b, DST);
 	vnet_settle(&pair->net);
 	pair->net.now += PIER__MS / 2;
 	vnet_settle(&pair->net);
 	IS(seen.ack_req, 20);
 	IS(seen.acks, 1);
-	OK(pair_wait(pair, 0, 20, SECOND));
-	pair_close(pair);
+	OK(softpair_wait(pair, 0, 20, SECOND));
+	softpair_close(pair);
 }
 
 static void no_more_reads_are_on_their_way_than_agreed(void)
 {
-	struct pair_opts opts = { .rd_atomic = 3 };
+	struct softpair_opts opts = { .rd_atomic = 3 };
 	struct seen seen;
 	uint32_t i;
 
 	open_pair(&opts);
 	watch(&seen);
 	for (i = 0; i < 20; i++)
-		IS(pair_send(a, i, i % 3 ? IBV_WR_RDMA_READ
-			     : IBV_WR_ATOMIC_FETCH_AND_ADD, DST + 4096 * i,
-			     i % 3 ? 3000 : 8, b, SRC), 0);
-	OK(pair_wait(pair, 0, 20, SECOND));
+		IS(softpair_send(a, i, i % 3 ? IBV_WR_RDMA_READ :
+				 IBV_WR_ATOMIC_FETCH_AND_ADD, DST + 4096 * i,
+				 i % 3 ? 3000 : 8, b, SRC), 0);
+	OK(softpair_wait(pair, 0, 20, SECOND));
 	IS(seen.reads, 20);
 	IS(seen.reading_max, 3);
 	for (i = 0; i < 20; i++)
 		IS(a->wc[i].wr_id, i);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 /* How many requests a READ of 256 packets is, after @count others. */
@@ -483,7 +483,7 @@ static void a_wide_window_makes_reads_of_fewer_requests(void)
 	/* Those on their way keep their borders when the window shrinks. */
 	pair->net.faults.loss = 0.05;
 	IS(requests_after(20), 4);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static void a_fence_waits_for_reads(void)
@@ -496,22 +496,22 @@ static void a_fence_waits_for_reads(void)
 
 	open_pair(NULL);
 	watch(&seen);
-	sge = pair_sge(a, SRC, 8);
-	pair_recv(b, 1, DST, 100);
-	pair_send(a, 1, IBV_WR_RDMA_READ, DST, 50000, b, SRC);
-	IS(pair_post(a->qp, &wr), 0);
-	OK(pair_wait(pair, 0, 2, SECOND));
+	sge = softpair_sge(a, SRC, 8);
+	softpair_recv(b, 1, DST, 100);
+	softpair_send(a, 1, IBV_WR_RDMA_READ, DST, 50000, b, SRC);
+	IS(softpair_post(a->qp, &wr), 0);
+	OK(softpair_wait(pair, 0, 2, SECOND));
 	OK(!seen.fence_broken);
 	IS(seen.reads, 1);
 
 	/* Without the fence it does not wait: the check above can fail. */
 	wr.send_flags = IBV_SEND_SIGNALED;
-	pair_recv(b, 1, DST, 100);
-	pair_send(a, 1, IBV_WR_RDMA_READ, DST, 50000, b, SRC);
-	IS(pair_post(a->qp, &wr), 0);
-	OK(pair_wait(pair, 0, 4, SECOND));
+	softpair_recv(b, 1, DST, 100);
+	softpair_send(a, 1, IBV_WR_RDMA_READ, DST, 50000, b, SRC);
+	IS(softpair_post(a->qp, &wr), 0);
+	OK(softpair_wait(pair, 0, 4, SECOND));
 	OK(seen.fence_broken);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static void two_connections_share_the_window_fairly(void)
@@ -524,40 +524,40 @@ static void two_connections_share_the_window_fairly(void)
 	uint32_t i;
 
 	open_pair(NULL);
-	qp[0] = pair_qp(a);
-	qp[1] = pair_qp(b);
-	pair_connect(pair, qp[0], qp[1]);
-	sge = pair_sge(a, SRC, ROOM);
+	qp[0] = softpair_qp(a);
+	qp[1] = softpair_qp(b);
+	softpair_connect(pair, qp[0], qp[1]);
+	sge = softpair_sge(a, SRC, ROOM);
 	wr.wr.rdma.remote_addr = (uintptr_t)b->mem + DST;
 	wr.wr.rdma.rkey = b->mr.mr.rkey;
 	for (i = 0; i < 8; i++) {
 		wr.wr_id = i;
-		IS(pair_post(a->qp, &wr), 0);
+		IS(softpair_post(a->qp, &wr), 0);
 		wr.wr_id = 100 + i;
-		IS(pair_post(qp[0], &wr), 0);
+		IS(softpair_post(qp[0], &wr), 0);
 	}
-	OK(pair_wait(pair, 0, 16, SECOND));
+	OK(softpair_wait(pair, 0, 16, SECOND));
 	/* Each pair of neighbours is of both. */
 	for (i = 0; i < 16; i += 2)
 		OK((a->wc[i].wr_id < 100) != (a->wc[i + 1].wr_id < 100));
 	pier__soft_qp_destroy(qp[0]);
 	pier__soft_qp_destroy(qp[1]);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static void what_is_on_its_way_is_bounded(void)
 {
 	open_pair(NULL);
-	pair_send(a, 1, IBV_WR_RDMA_WRITE, SRC, ROOM, b, DST);
-	pair_send(a, 2, IBV_WR_RDMA_WRITE, SRC, ROOM, b, DST);
+	softpair_send(a, 1, IBV_WR_RDMA_WRITE, SRC, ROOM, b, DST);
+	softpair_send(a, 2, IBV_WR_RDMA_WRITE, SRC, ROOM, b, DST);
 	vnet_attach(b->io, NULL);
 	vnet_settle(&pair->net);
 	/* 32 packets of the largest MTU with their overhead. */
 	OK(pair->net.sent > 60);
 	OK(pair->net.sent <= 32 * (4096 + 512) / (1024 + 512));
 	vnet_attach(b->io, b->ep);
-	OK(pair_wait(pair, 0, 2, SECOND));
-	pair_close(pair);
+	OK(softpair_wait(pair, 0, 2, SECOND));
+	softpair_close(pair);
 }
 
 static void a_full_socket_loses_nothing(void)
@@ -573,7 +573,7 @@ static void a_full_socket_loses_nothing(void)
 	}
 	IS(counters(a)->timeouts + counters(b)->timeouts, 0);
 	IS(counters(a)->resent + counters(b)->duplicates, 0);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 int main(void)

@@ -14,26 +14,26 @@
 #define SRC 4096
 #define DST (PAIR_MEM / 2)
 
-static struct pair *pair;
-static struct side *a, *b;
+static struct softpair *pair;
+static struct softpair_end *a, *b;
 
-static void open_pair(const struct pair_opts *opts)
+static void open_pair(const struct softpair_opts *opts)
 {
-	static const struct pair_opts plain;
+	static const struct softpair_opts plain;
 
-	pair = pair_open(opts ? opts : &plain, 1);
+	pair = softpair_open(opts ? opts : &plain, 1);
 	a = &pair->side[0];
 	b = &pair->side[1];
 }
 
-static const struct soft_counters *counters(const struct side *side)
+static const struct soft_counters *counters(const struct softpair_end *side)
 {
 	return pier__soft_ep_counters(side->ep);
 }
 
 static void write_one(uint64_t wr_id)
 {
-	IS(pair_send(a, wr_id, IBV_WR_RDMA_WRITE, SRC, 3000, b, DST), 0);
+	IS(softpair_send(a, wr_id, IBV_WR_RDMA_WRITE, SRC, 3000, b, DST), 0);
 }
 
 static void an_error_flushes_all_in_order(void)
@@ -42,11 +42,11 @@ static void an_error_flushes_all_in_order(void)
 
 	open_pair(NULL);
 	for (i = 0; i < 5; i++)
-		IS(pair_recv(a, 100 + i, DST, 1000), 0);
+		IS(softpair_recv(a, 100 + i, DST, 1000), 0);
 	for (i = 0; i < 10; i++)
 		write_one(i);
-	IS(pair_state(a->qp, IBV_QPS_ERR), 0);
-	IS(pair_poll(a), 10);
+	IS(softpair_state(a->qp, IBV_QPS_ERR), 0);
+	IS(softpair_poll(a), 10);
 	for (i = 0; i < 10; i++) {
 		IS(a->wc[i].wr_id, i);
 		IS(a->wc[i].status, IBV_WC_WR_FLUSH_ERR);
@@ -54,12 +54,12 @@ static void an_error_flushes_all_in_order(void)
 	}
 	/* Later ones at once; the shared receives stay. */
 	write_one(10);
-	IS(pair_poll(a), 11);
+	IS(softpair_poll(a), 11);
 	IS(a->wc[10].status, IBV_WC_WR_FLUSH_ERR);
-	OK(pair_idle(pair));
+	OK(softpair_idle(pair));
 	IS(a->wcs, 11);
 	IS(pier__soft_qp_state(b->qp), IBV_QPS_RTS);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static void unsignalled_requests_are_flushed_too(void)
@@ -69,12 +69,12 @@ static void unsignalled_requests_are_flushed_too(void)
 				  .sg_list = &sge, .num_sge = 1 };
 
 	open_pair(NULL);
-	sge = pair_sge(a, SRC, 8);
-	IS(pair_post(a->qp, &wr), 0);
-	IS(pair_state(a->qp, IBV_QPS_ERR), 0);
-	IS(pair_poll(a), 1);
+	sge = softpair_sge(a, SRC, 8);
+	IS(softpair_post(a->qp, &wr), 0);
+	IS(softpair_state(a->qp, IBV_QPS_ERR), 0);
+	IS(softpair_poll(a), 1);
 	IS(a->wc[0].status, IBV_WC_WR_FLUSH_ERR);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static bool some_sent(void *arg)
@@ -92,18 +92,18 @@ static bool only_the_first(const struct vnet_packet *packet, void *arg)
 static void a_receive_at_hand_is_flushed_with_its_qp(void)
 {
 	open_pair(NULL);
-	IS(pair_recv(b, 7, DST, 100000), 0);
-	IS(pair_recv(b, 8, DST, 100000), 0);
+	IS(softpair_recv(b, 7, DST, 100000), 0);
+	IS(softpair_recv(b, 8, DST, 100000), 0);
 	pair->net.tap = only_the_first;
 	a->mem[SRC] = 1;
-	IS(pair_send(a, 1, IBV_WR_SEND, SRC, 100000, b, 0), 0);
+	IS(softpair_send(a, 1, IBV_WR_SEND, SRC, 100000, b, 0), 0);
 	vnet_run(&pair->net, PIER__MS, NULL, NULL);
 	IS(b->mem[DST], 1);
-	IS(pair_state(b->qp, IBV_QPS_ERR), 0);
-	IS(pair_poll(b), 1);
+	IS(softpair_state(b->qp, IBV_QPS_ERR), 0);
+	IS(softpair_poll(b), 1);
 	IS(b->wc[0].wr_id, 7);
 	IS(b->wc[0].status, IBV_WC_WR_FLUSH_ERR);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static void a_qp_is_as_new_after_reset(void)
@@ -114,33 +114,33 @@ static void a_qp_is_as_new_after_reset(void)
 	for (i = 0; i < 10; i++)
 		write_one(i);
 	vnet_run(&pair->net, SECOND, some_sent, NULL);
-	IS(pair_state(a->qp, IBV_QPS_RESET), 0);
-	IS(pair_state(b->qp, IBV_QPS_RESET), 0);
+	IS(softpair_state(a->qp, IBV_QPS_RESET), 0);
+	IS(softpair_state(b->qp, IBV_QPS_RESET), 0);
 	pair->opts.psn[0] = 99;
-	pair_connect(pair, a->qp, b->qp);
+	softpair_connect(pair, a->qp, b->qp);
 	a->wcs = 0;
 	/* What was posted is gone without a word. */
 	write_one(50);
-	OK(pair_wait(pair, 0, 1, SECOND));
-	OK(pair_idle(pair));
+	OK(softpair_wait(pair, 0, 1, SECOND));
+	OK(softpair_idle(pair));
 	IS(a->wcs, 1);
 	IS(a->wc[0].wr_id, 50);
 	IS(a->wc[0].status, IBV_WC_SUCCESS);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static void an_errored_qp_lives_again_after_reset(void)
 {
 	open_pair(NULL);
-	IS(pair_state(a->qp, IBV_QPS_ERR), 0);
-	IS(pair_state(b->qp, IBV_QPS_ERR), 0);
-	IS(pair_state(a->qp, IBV_QPS_RESET), 0);
-	IS(pair_state(b->qp, IBV_QPS_RESET), 0);
-	pair_connect(pair, a->qp, b->qp);
+	IS(softpair_state(a->qp, IBV_QPS_ERR), 0);
+	IS(softpair_state(b->qp, IBV_QPS_ERR), 0);
+	IS(softpair_state(a->qp, IBV_QPS_RESET), 0);
+	IS(softpair_state(b->qp, IBV_QPS_RESET), 0);
+	softpair_connect(pair, a->qp, b->qp);
 	write_one(1);
-	OK(pair_wait(pair, 0, 1, SECOND));
+	OK(softpair_wait(pair, 0, 1, SECOND));
 	IS(a->wc[0].status, IBV_WC_SUCCESS);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static void destroying_a_qp_purges_what_is_unread(void)
@@ -148,37 +148,38 @@ static void destroying_a_qp_purges_what_is_unread(void)
 	struct soft_qp *qp[2];
 
 	open_pair(NULL);
-	qp[0] = pair_qp(a);
-	qp[1] = pair_qp(b);
-	pair_connect(pair, qp[0], qp[1]);
+	qp[0] = softpair_qp(a);
+	qp[1] = softpair_qp(b);
+	softpair_connect(pair, qp[0], qp[1]);
 	write_one(1);
-	IS(pair_state(qp[0], IBV_QPS_ERR), 0);
-	IS(pair_post(qp[0], &(struct ibv_send_wr) { .wr_id = 9,
-		     .opcode = IBV_WR_SEND }), 0);
+	IS(softpair_state(qp[0], IBV_QPS_ERR), 0);
+	IS(softpair_post(qp[0], &(struct ibv_send_wr){
+		     .wr_id = 9, .opcode = IBV_WR_SEND }), 0);
 	vnet_run(&pair->net, SECOND, NULL, NULL);
 	pier__soft_qp_destroy(qp[0]);
 	pier__soft_qp_destroy(qp[1]);
-	IS(pair_poll(a), 1);
+	IS(softpair_poll(a), 1);
 	IS(a->wc[0].wr_id, 1);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 /* The peer is in @state: nothing comes back. */
 static void silent(enum ibv_qp_state state)
 {
-	struct pair_opts opts = { .timeout = 10, .retry_cnt = 2 };
+	struct softpair_opts opts = { .timeout = 10, .retry_cnt = 2 };
 
 	open_pair(&opts);
-	IS(pair_state(b->qp, state == IBV_QPS_ERR ? state : IBV_QPS_RESET), 0);
+	IS(softpair_state(b->qp, state == IBV_QPS_ERR ? state : IBV_QPS_RESET),
+	   0);
 	if (state == IBV_QPS_INIT)
-		IS(pair_init(b->qp, &pair->opts), 0);
+		IS(softpair_init(b->qp, &pair->opts), 0);
 	write_one(1);
-	OK(pair_wait(pair, 0, 1, SECOND));
+	OK(softpair_wait(pair, 0, 1, SECOND));
 	IS(a->wc[0].status, IBV_WC_RETRY_EXC_ERR);
 	IS(pier__soft_qp_state(a->qp), IBV_QPS_ERR);
 	IS(counters(b)->tx_packets, 0);
 	OK(counters(b)->dropped > 0);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static void a_qp_in_reset_init_or_error_is_silent(void)
@@ -191,34 +192,35 @@ static void a_qp_in_reset_init_or_error_is_silent(void)
 static void the_peer_may_still_be_in_rtr(void)
 {
 	open_pair(NULL);
-	IS(pair_state(b->qp, IBV_QPS_RESET), 0);
-	IS(pair_init(b->qp, &pair->opts), 0);
-	IS(pair_rtr(pair, 1, b->qp, pier__soft_qp_number(a->qp)), 0);
+	IS(softpair_state(b->qp, IBV_QPS_RESET), 0);
+	IS(softpair_init(b->qp, &pair->opts), 0);
+	IS(softpair_rtr(pair, 1, b->qp, pier__soft_qp_number(a->qp)), 0);
 	write_one(1);
-	OK(pair_wait(pair, 0, 1, SECOND));
+	OK(softpair_wait(pair, 0, 1, SECOND));
 	IS(a->wc[0].status, IBV_WC_SUCCESS);
-	IS(pair_send(b, 1, IBV_WR_RDMA_WRITE, 0, 1, a, 0), -EINVAL);
-	pair_close(pair);
+	IS(softpair_send(b, 1, IBV_WR_RDMA_WRITE, 0, 1, a, 0), -EINVAL);
+	softpair_close(pair);
 }
 
 static void a_peer_that_comes_late_is_reached(void)
 {
 	open_pair(NULL);
-	IS(pair_state(b->qp, IBV_QPS_RESET), 0);
+	IS(softpair_state(b->qp, IBV_QPS_RESET), 0);
 	write_one(1);
-	OK(!pair_wait(pair, 0, 1, 400 * PIER__MS));
-	IS(pair_init(b->qp, &pair->opts), 0);
-	IS(pair_rtr(pair, 1, b->qp, pier__soft_qp_number(a->qp)), 0);
-	OK(pair_wait(pair, 0, 1, SECOND));
+	OK(!softpair_wait(pair, 0, 1, 400 * PIER__MS));
+	IS(softpair_init(b->qp, &pair->opts), 0);
+	IS(softpair_rtr(pair, 1, b->qp, pier__soft_qp_number(a->qp)), 0);
+	OK(softpair_wait(pair, 0, 1, SECOND));
 	IS(a->wc[0].status, IBV_WC_SUCCESS);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 /* Given up exactly when the time without progress is over. */
 static void gives_up(uint8_t timeout, uint8_t retry_cnt)
 {
-	struct pair_opts opts = { .timeout = timeout, .retry_cnt = retry_cnt,
-				  .no_retry = true };
+	struct softpair_opts opts = { .timeout = timeout,
+				      .retry_cnt = retry_cnt,
+				      .no_retry = true };
 	uint64_t budget = (UINT64_C(4096) << timeout) * (retry_cnt + 1);
 	uint64_t start;
 
@@ -228,12 +230,12 @@ static void gives_up(uint8_t timeout, uint8_t retry_cnt)
 	start = pair->net.now;
 	write_one(1);
 	write_one(2);
-	OK(pair_wait(pair, 0, 2, 100000 * SECOND));
+	OK(softpair_wait(pair, 0, 2, 100000 * SECOND));
 	IS(pair->net.now - start, budget);
 	IS(a->wc[0].status, IBV_WC_RETRY_EXC_ERR);
 	IS(a->wc[1].status, IBV_WC_WR_FLUSH_ERR);
 	OK(counters(a)->timeouts >= retry_cnt);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static void a_peer_that_is_gone_is_given_up_in_time(void)
@@ -254,55 +256,55 @@ static void time_that_we_were_away_is_not_the_peers(void)
 	vnet_attach(b->io, NULL);
 	write_one(1);
 	for (i = 0; i < 3; i++) {
-		OK(!pair_wait(pair, 0, 1, 100 * PIER__MS));
+		OK(!softpair_wait(pair, 0, 1, 100 * PIER__MS));
 		pair->net.now += SECOND;
 		pier__soft_ep_drive(a->ep);
 	}
 	vnet_attach(b->io, b->ep);
-	OK(pair_wait(pair, 0, 1, SECOND));
+	OK(softpair_wait(pair, 0, 1, SECOND));
 	IS(a->wc[0].status, IBV_WC_SUCCESS);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static void progress_gives_new_time(void)
 {
-	struct pair_opts opts = { .timeout = 10, .no_retry = true };
+	struct softpair_opts opts = { .timeout = 10, .no_retry = true };
 	uint64_t start;
 
 	/* 4.2 ms without an answer would be the end. */
 	open_pair(&opts);
 	pair->net.delay = 2 * PIER__MS;
-	IS(pair_send(a, 1, IBV_WR_RDMA_WRITE, 0, 1000000, b, 0), 0);
-	IS(pair_send(a, 2, IBV_WR_RDMA_READ, 0, 1000000, b, 0), 0);
+	IS(softpair_send(a, 1, IBV_WR_RDMA_WRITE, 0, 1000000, b, 0), 0);
+	IS(softpair_send(a, 2, IBV_WR_RDMA_READ, 0, 1000000, b, 0), 0);
 	start = pair->net.now;
-	OK(pair_wait(pair, 0, 2, 10 * SECOND));
+	OK(softpair_wait(pair, 0, 2, 10 * SECOND));
 	OK(pair->net.now - start > 10 * PIER__MS);
 	IS(a->wc[0].status, IBV_WC_SUCCESS);
 	IS(a->wc[1].status, IBV_WC_SUCCESS);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static void without_a_timeout_nothing_is_given_up(void)
 {
-	struct pair_opts opts = { .timeout = 14 };
+	struct softpair_opts opts = { .timeout = 14 };
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS, .timeout = 0,
 				    .max_rd_atomic = 1 };
 
 	open_pair(&opts);
-	IS(pair_state(a->qp, IBV_QPS_RESET), 0);
-	IS(pair_init(a->qp, &pair->opts), 0);
-	IS(pair_rtr(pair, 0, a->qp, pier__soft_qp_number(b->qp)), 0);
+	IS(softpair_state(a->qp, IBV_QPS_RESET), 0);
+	IS(softpair_init(a->qp, &pair->opts), 0);
+	IS(softpair_rtr(pair, 0, a->qp, pier__soft_qp_number(b->qp)), 0);
 	IS(pier__soft_qp_modify(a->qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN |
 				IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
 				IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC,
 				NULL, 0), 0);
 	vnet_attach(b->io, NULL);
 	write_one(1);
-	OK(!pair_wait(pair, 0, 1, 100 * SECOND));
+	OK(!softpair_wait(pair, 0, 1, 100 * SECOND));
 	vnet_attach(b->io, b->ep);
-	OK(pair_wait(pair, 0, 1, SECOND));
+	OK(softpair_wait(pair, 0, 1, SECOND));
 	IS(a->wc[0].status, IBV_WC_SUCCESS);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static void the_deadline_is_when_something_happens(void)
@@ -324,30 +326,30 @@ static void the_deadline_is_when_something_happens(void)
 		pair->net.now = due;
 		OK(pier__soft_ep_drive(a->ep) > 0);
 	}
-	IS(pair_state(a->qp, IBV_QPS_ERR), 0);
+	IS(softpair_state(a->qp, IBV_QPS_ERR), 0);
 	OK(pier__soft_ep_deadline(a->ep) == PIER__NEVER);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 /* The time that RNR timer code @code asks for, from the wire's table. */
 static void rnr_waits(uint8_t code, uint64_t us)
 {
-	struct pair_opts opts = { .min_rnr_timer = code };
+	struct softpair_opts opts = { .min_rnr_timer = code };
 	uint64_t start;
 
 	open_pair(&opts);
 	pair->net.delay = 1000;
-	IS(pair_send(a, 1, IBV_WR_SEND, SRC, 100, b, 0), 0);
+	IS(softpair_send(a, 1, IBV_WR_SEND, SRC, 100, b, 0), 0);
 	start = pair->net.now;
 	while (!counters(a)->rnr_received)
 		vnet_run(&pair->net, 1000, NULL, NULL);
-	IS(pair_recv(b, 5, DST, 100), 0);
-	OK(pair_wait(pair, 0, 1, 2 * SECOND));
+	IS(softpair_recv(b, 5, DST, 100), 0);
+	OK(softpair_wait(pair, 0, 1, 2 * SECOND));
 	IS(a->wc[0].status, IBV_WC_SUCCESS);
 	OK(pair->net.now - start >= us * 1000);
 	OK(pair->net.now - start < us * 1000 + 10000);
 	IS(counters(b)->rnr_sent, 1);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static void a_receiver_not_ready_is_waited_for(void)
@@ -372,75 +374,75 @@ static void the_longest_wait_has_code_0(void)
 	open_pair(NULL);
 	IS(pier__soft_qp_modify(b->qp, &attr, IBV_QP_MIN_RNR_TIMER, NULL, 0),
 	   0);
-	IS(pair_send(a, 1, IBV_WR_SEND, SRC, 100, b, 0), 0);
+	IS(softpair_send(a, 1, IBV_WR_SEND, SRC, 100, b, 0), 0);
 	start = pair->net.now;
-	OK(!pair_wait(pair, 0, 1, 100 * PIER__MS));
-	IS(pair_recv(b, 5, DST, 100), 0);
-	OK(pair_wait(pair, 0, 1, SECOND));
+	OK(!softpair_wait(pair, 0, 1, 100 * PIER__MS));
+	IS(softpair_recv(b, 5, DST, 100), 0);
+	OK(softpair_wait(pair, 0, 1, SECOND));
 	OK(pair->net.now - start >= 655360000);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static void waiting_for_receives_ends_after_the_retries(void)
 {
-	struct pair_opts opts = { .rnr_retry = 3 };
+	struct softpair_opts opts = { .rnr_retry = 3 };
 	int i;
 
 	open_pair(&opts);
-	IS(pair_send(a, 1, IBV_WR_SEND, SRC, 100, b, 0), 0);
+	IS(softpair_send(a, 1, IBV_WR_SEND, SRC, 100, b, 0), 0);
 	write_one(2);
-	OK(pair_wait(pair, 0, 2, SECOND));
+	OK(softpair_wait(pair, 0, 2, SECOND));
 	IS(a->wc[0].status, IBV_WC_RNR_RETRY_EXC_ERR);
 	IS(a->wc[1].status, IBV_WC_WR_FLUSH_ERR);
 	IS(counters(b)->rnr_sent, 4);
 	IS(pier__soft_qp_state(b->qp), IBV_QPS_RTS);
-	pair_close(pair);
+	softpair_close(pair);
 
 	/* For a write with immediate the same; 0 retries is none. */
 	opts.rnr_retry = 0;
 	opts.no_rnr_retry = true;
 	for (i = 0; i < 2; i++) {
 		open_pair(&opts);
-		IS(pair_send(a, 1, IBV_WR_RDMA_WRITE_WITH_IMM, SRC,
-			     i ? 0 : 5000, b, DST), 0);
-		OK(pair_wait(pair, 0, 1, SECOND));
+		IS(softpair_send(a, 1, IBV_WR_RDMA_WRITE_WITH_IMM, SRC,
+				 i ? 0 : 5000, b, DST), 0);
+		OK(softpair_wait(pair, 0, 1, SECOND));
 		IS(a->wc[0].status, IBV_WC_RNR_RETRY_EXC_ERR);
 		IS(counters(b)->rnr_sent, 1);
-		pair_close(pair);
+		softpair_close(pair);
 	}
 }
 
 static void seven_rnr_retries_are_for_ever(void)
 {
 	open_pair(NULL);
-	IS(pair_send(a, 1, IBV_WR_SEND, SRC, 100000, b, 0), 0);
-	OK(!pair_wait(pair, 0, 1, 10 * SECOND));
+	IS(softpair_send(a, 1, IBV_WR_SEND, SRC, 100000, b, 0), 0);
+	OK(!softpair_wait(pair, 0, 1, 10 * SECOND));
 	OK(counters(b)->rnr_sent > 1000);
 	/* It is asked with one packet, not with all of the message. */
 	OK(counters(a)->tx_packets < 2 * counters(b)->rnr_sent);
 	/* What is behind is not said to be missing. */
 	IS(counters(b)->naks_sent[0], 0);
-	IS(pair_recv(b, 1, DST, 100000), 0);
-	OK(pair_wait(pair, 0, 1, SECOND));
+	IS(softpair_recv(b, 1, DST, 100000), 0);
+	OK(softpair_wait(pair, 0, 1, SECOND));
 	IS(a->wc[0].status, IBV_WC_SUCCESS);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static void each_message_has_its_own_rnr_retries(void)
 {
-	struct pair_opts opts = { .rnr_retry = 2 };
+	struct softpair_opts opts = { .rnr_retry = 2 };
 	uint32_t i;
 
 	open_pair(&opts);
 	for (i = 0; i < 5; i++)
-		IS(pair_send(a, i, IBV_WR_SEND, SRC, 100, b, 0), 0);
+		IS(softpair_send(a, i, IBV_WR_SEND, SRC, 100, b, 0), 0);
 	for (i = 0; i < 5; i++) {
-		OK(!pair_wait(pair, 0, i + 1, 1300000));
-		IS(pair_recv(b, i, DST, 100), 0);
-		OK(pair_wait(pair, 0, i + 1, SECOND));
+		OK(!softpair_wait(pair, 0, i + 1, 1300000));
+		IS(softpair_recv(b, i, DST, 100), 0);
+		OK(softpair_wait(pair, 0, i + 1, SECOND));
 		IS(a->wc[i].status, IBV_WC_SUCCESS);
 	}
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static void what_is_not_for_a_qp_is_dropped(void)
@@ -463,15 +465,15 @@ static void what_is_not_for_a_qp_is_dropped(void)
 						     5000);
 		if (i == 5) {
 			pair->side[0].io = a->io;
-			pair_state(b->qp, IBV_QPS_ERR);
+			softpair_state(b->qp, IBV_QPS_ERR);
 		}
-		pair_inject(pair, 1, &hdr, "abcd", 4);
+		softpair_inject(pair, 1, &hdr, "abcd", 4);
 		if (!IS(counters(b)->dropped, dropped + 1))
 			tap_note("case %d", i);
 	}
 	IS(counters(b)->tx_packets, 0);
 	IS(b->mem[0], 0);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static void a_drained_queue_finishes_what_was_begun(void)
@@ -481,16 +483,17 @@ static void a_drained_queue_finishes_what_was_begun(void)
 
 	open_pair(NULL);
 	for (i = 0; i < 4; i++)
-		IS(pair_send(a, i, IBV_WR_RDMA_WRITE, SRC, 500000, b, DST), 0);
+		IS(softpair_send(a, i, IBV_WR_RDMA_WRITE, SRC, 500000, b, DST),
+		   0);
 	vnet_run(&pair->net, SECOND, some_sent, NULL);
 	IS(pier__soft_qp_modify(a->qp, &attr, IBV_QP_STATE, NULL, 0), 0);
-	OK(pair_idle(pair));
+	OK(softpair_idle(pair));
 	IS(a->wcs, 1);
 	attr.qp_state = IBV_QPS_RTS;
 	IS(pier__soft_qp_modify(a->qp, &attr, IBV_QP_STATE, NULL, 0), 0);
-	OK(pair_wait(pair, 0, 4, SECOND));
+	OK(softpair_wait(pair, 0, 4, SECOND));
 	IS(a->wc[3].status, IBV_WC_SUCCESS);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static void moves_that_are_not_allowed_change_nothing(void)
@@ -499,27 +502,27 @@ static void moves_that_are_not_allowed_change_nothing(void)
 	struct soft_qp *qp;
 
 	open_pair(NULL);
-	qp = pair_qp(a);
-	IS(pair_rts(pair, 0, qp), -EINVAL);
-	IS(pair_rtr(pair, 0, qp, 5), -EINVAL);
+	qp = softpair_qp(a);
+	IS(softpair_rts(pair, 0, qp), -EINVAL);
+	IS(softpair_rtr(pair, 0, qp, 5), -EINVAL);
 	attr.qp_state = IBV_QPS_INIT;
 	IS(pier__soft_qp_modify(qp, &attr, IBV_QP_STATE, NULL, 0), -EINVAL);
 	attr.qp_state = IBV_QPS_RTR;
-	IS(pair_init(qp, &pair->opts), 0);
+	IS(softpair_init(qp, &pair->opts), 0);
 	IS(pier__soft_qp_modify(qp, &attr, IBV_QP_STATE, NULL, 0), -EINVAL);
 	pair->opts.dest_rd_atomic = SOFT_RD_ATOMIC + 1;
-	IS(pair_rtr(pair, 0, qp, 5), -EINVAL);
+	IS(softpair_rtr(pair, 0, qp, 5), -EINVAL);
 	pair->opts.dest_rd_atomic = SOFT_RD_ATOMIC;
-	IS(pair_rtr(pair, 0, qp, 0x1000000), -EINVAL);
+	IS(softpair_rtr(pair, 0, qp, 0x1000000), -EINVAL);
 	IS(pier__soft_qp_state(qp), IBV_QPS_INIT);
-	IS(pair_rtr(pair, 0, qp, 5), 0);
+	IS(softpair_rtr(pair, 0, qp, 5), 0);
 	pair->opts.timeout = 32;
-	IS(pair_rts(pair, 0, qp), -EINVAL);
+	IS(softpair_rts(pair, 0, qp), -EINVAL);
 	IS(pier__soft_qp_state(qp), IBV_QPS_RTR);
 	pair->opts.timeout = 14;
-	IS(pair_rts(pair, 0, qp), 0);
+	IS(softpair_rts(pair, 0, qp), 0);
 	pier__soft_qp_destroy(qp);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static void an_overrun_completion_queue_is_dead(void)
@@ -533,17 +536,18 @@ static void an_overrun_completion_queue_is_dead(void)
 	open_pair(NULL);
 	IS(pier__soft_cq_create(a->ep, 4, &cq), 0);
 	IS(pier__soft_qp_create(cq, a->srq, &cap, &qp), 0);
-	IS(pair_init(qp, &pair->opts), 0);
-	IS(pair_state(qp, IBV_QPS_ERR), 0);
+	IS(softpair_init(qp, &pair->opts), 0);
+	IS(softpair_state(qp, IBV_QPS_ERR), 0);
 	for (i = 0; i < 5; i++)
-		IS(pair_post(qp, &(struct ibv_send_wr) {
-			     .opcode = IBV_WR_SEND }), 0);
+		IS(softpair_post(
+			   qp, &(struct ibv_send_wr){ .opcode = IBV_WR_SEND }),
+		   0);
 	IS(pier__soft_cq_poll(cq, wc, 8), 4);
 	IS(pier__soft_cq_poll(cq, wc, 8), -EOVERFLOW);
 	IS(counters(a)->cq_overflows, 1);
 	pier__soft_qp_destroy(qp);
 	pier__soft_cq_destroy(cq);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static void limits_are_told(void)
@@ -563,7 +567,7 @@ static void limits_are_told(void)
 	cap.max_send_sge = 1;
 	cap.max_inline_data = SOFT_INLINE_MAX + 1;
 	IS(pier__soft_qp_create(a->cq, a->srq, &cap, &qp), -EINVAL);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 int main(void)

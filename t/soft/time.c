@@ -12,17 +12,17 @@
 #define MIB (1u << 20)
 #define WARM 10			/* writes before the way changes */
 
-static struct pair *pair;
-static struct side *a, *b;
+static struct softpair *pair;
+static struct softpair_end *a, *b;
 
-static const struct soft_counters *counters(const struct side *side)
+static const struct soft_counters *counters(const struct softpair_end *side)
 {
 	return pier__soft_ep_counters(side->ep);
 }
 
-static void open_pair(const struct pair_opts *opts)
+static void open_pair(const struct softpair_opts *opts)
 {
-	pair = pair_open(opts, 1);
+	pair = softpair_open(opts, 1);
 	a = &pair->side[0];
 	b = &pair->side[1];
 }
@@ -31,16 +31,16 @@ static void open_pair(const struct pair_opts *opts)
 static bool write_all(int count, int flight, uint32_t len, uint64_t limit)
 {
 	uint64_t end = pair->net.now + limit;
-	uint32_t before = pair_poll(a);
+	uint32_t before = softpair_poll(a);
 	int posted = 0, done = 0;
 
 	while (done < count && pair->net.now < end) {
 		while (posted < count && posted - done < flight)
-			if (pair_send(a, posted++, IBV_WR_RDMA_WRITE, 0, len, b,
-				      0))
+			if (softpair_send(a, posted++, IBV_WR_RDMA_WRITE, 0,
+					  len, b, 0))
 				return false;
-		pair_wait(pair, 0, before + done + 1, end - pair->net.now);
-		done = pair_poll(a) - before;
+		softpair_wait(pair, 0, before + done + 1, end - pair->net.now);
+		done = softpair_poll(a) - before;
 	}
 	return done == count;
 }
@@ -56,7 +56,7 @@ struct way {
 /* Sent again is at most one packet of ten, and the round trip is known. */
 static void learns(const struct way *way)
 {
-	struct pair_opts opts = { .mtu = 4096, .timeout = way->timeout };
+	struct softpair_opts opts = { .mtu = 4096, .timeout = way->timeout };
 	uint64_t sent, again, rtt;
 
 	open_pair(&opts);
@@ -76,7 +76,7 @@ static void learns(const struct way *way)
 		tap_note("%.1f ms there and back: %lu sent, %lu again, thinks "
 			 "of %.1f ms", way->after / 5e5, (unsigned long)sent,
 			 (unsigned long)again, rtt / 1e6);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static void a_round_trip_longer_than_the_timer_is_learned(void)
@@ -105,20 +105,20 @@ static bool lose_the_first(const struct vnet_packet *packet, void *arg)
 /* As if the process had been stopped meanwhile. */
 static void nothing_is_given_up_before_it_was_tried_again(void)
 {
-	struct pair_opts opts = { 0 };
+	struct softpair_opts opts = { 0 };
 	int seen = 0;
 
 	open_pair(&opts);
 	pair->net.tap = lose_the_first;
 	pair->net.tap_arg = &seen;
-	IS(pair_send(a, 1, IBV_WR_RDMA_WRITE, 0, 8, b, 0), 0);
+	IS(softpair_send(a, 1, IBV_WR_RDMA_WRITE, 0, 8, b, 0), 0);
 	vnet_settle(&pair->net);
 	IS(seen, 1);
 	pair->net.now += SECOND;
-	OK(pair_wait(pair, 0, 1, SECOND));
+	OK(softpair_wait(pair, 0, 1, SECOND));
 	IS(a->wc[0].status, IBV_WC_SUCCESS);
 	IS(counters(a)->resent, 1);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 /* 1 Gbit/s, and all that is on its way stands in one queue. */
@@ -132,7 +132,7 @@ static bool wait_in_line(const struct vnet_packet *packet, void *arg)
 
 static void a_queue_that_grows_makes_the_window_smaller(void)
 {
-	struct pair_opts opts = { .mtu = 4096 };
+	struct softpair_opts opts = { .mtu = 4096 };
 	uint64_t longest = 0;
 	uint32_t window;
 	int i;
@@ -152,18 +152,18 @@ static void a_queue_that_grows_makes_the_window_smaller(void)
 	OK(a->qp->cwnd->window < window);
 	if (!OK(longest < 9 * PIER__MS))
 		tap_note("%.1f ms", longest / 1e6);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 static void a_nak_counts_once_it_is_sent(void)
 {
-	struct pair_opts opts = { 0 };
+	struct softpair_opts opts = { 0 };
 	uint64_t until;
 	uint32_t key;
 
 	open_pair(&opts);
 	key = b->mr.mr.rkey++;
-	IS(pair_send(a, 1, IBV_WR_RDMA_WRITE, 0, 8, b, 0), 0);
+	IS(softpair_send(a, 1, IBV_WR_RDMA_WRITE, 0, 8, b, 0), 0);
 	b->mr.mr.rkey = key;
 	pier__soft_ep_drive(a->ep);
 	pair->net.faults.refuse = 1;
@@ -172,10 +172,10 @@ static void a_nak_counts_once_it_is_sent(void)
 		pier__soft_ep_drive(b->ep);
 	IS(counters(b)->naks_sent[2], 0);
 	pair->net.faults.refuse = 0;
-	OK(pair_idle(pair));
+	OK(softpair_idle(pair));
 	IS(counters(b)->naks_sent[2], 1);
 	IS(counters(a)->naks_received[2], 1);
-	pair_close(pair);
+	softpair_close(pair);
 }
 
 int main(void)

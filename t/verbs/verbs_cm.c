@@ -73,18 +73,18 @@ static bool connect_to(const struct sockaddr *addr,
 	uint8_t data[196];
 
 	memcpy(&dst, addr, pier__sockaddr_len(addr));
-	if (!said(ops()->listen(far.cm, text_address("::", 0), 8, &far,
-				listener)))
+	if (!succeeded(ops()->listen(far.cm, text_address("::", 0), 8, &far,
+				     listener)))
 		return false;
 	((struct sockaddr_in *)&dst)->sin_port = htons((*listener)->port);
-	if (!said(ops()->resolve(near.cm, NULL, (void *)&dst, 5000, &near,
-				 ret)) ||
+	if (!succeeded(ops()->resolve(near.cm, NULL, (void *)&dst, 5000, &near,
+				      ret)) ||
 	    !told(&near, PIER__CM_RESOLVED, &event))
 		return false;
 	OK(event.id == *ret && (*ret)->owner == &near);
 	fill(data, 56, 1);
 	param = param_of(&near, data, 56);
-	if (!said(ops()->connect(*ret, &param)) ||
+	if (!succeeded(ops()->connect(*ret, &param)) ||
 	    !told(&far, PIER__CM_REQUEST, &event))
 		return false;
 	OK(event.listener == *listener && event.listener->owner == &far);
@@ -94,11 +94,12 @@ static bool connect_to(const struct sockaddr *addr,
 	*ret_far = event.id;
 	fill(data, 196, 50);
 	param = param_of(&far, data, 196);
-	if (!move(&far, *ret_far) || !said(ops()->accept(*ret_far, &param)) ||
+	if (!move(&far, *ret_far) ||
+	    !succeeded(ops()->accept(*ret_far, &param)) ||
 	    !told(&near, PIER__CM_RESPONSE, &event))
 		return false;
 	has_data(&event, &far, 196, 50);
-	return move(&near, *ret) && said(ops()->establish(*ret)) &&
+	return move(&near, *ret) && succeeded(ops()->establish(*ret)) &&
 	       told(&far, PIER__CM_ESTABLISHED, &event) &&
 	       OK(event.id == *ret_far);
 }
@@ -119,14 +120,14 @@ static void part(struct side *first, struct pier__cm_id *first_id,
 {
 	struct pier__cm_event event;
 
-	said(ops()->disconnect(first_id));
-	said(ops()->disconnect(first_id));
+	succeeded(ops()->disconnect(first_id));
+	succeeded(ops()->disconnect(first_id));
 	if (told(second, PIER__CM_DISCONNECTED, &event))
 		OK(event.id == second_id);
 	if (told(first, PIER__CM_DISCONNECTED, &event))
 		OK(event.id == first_id);
-	said(ops()->disconnect(second_id));
-	said(ops()->disconnect(first_id));
+	succeeded(ops()->disconnect(second_id));
+	succeeded(ops()->disconnect(first_id));
 	IS(ops()->next(first->cm, &event), -EAGAIN);
 	IS(ops()->next(second->cm, &event), -EAGAIN);
 }
@@ -184,11 +185,11 @@ static void nobody_listening_is_told_by_its_reason(void)
 	struct pier__cm_event event;
 	struct pier__cm_id *id;
 
-	if (!said(ops()->resolve(near.cm, NULL, address(&far, 18502), 5000,
-				 NULL, &id)))
+	if (!succeeded(ops()->resolve(near.cm, NULL, address(&far, 18502), 5000,
+				      NULL, &id)))
 		return;
 	if (told(&near, PIER__CM_RESOLVED, &event) &&
-	    said(ops()->connect(id, &param)) &&
+	    succeeded(ops()->connect(id, &param)) &&
 	    told(&near, PIER__CM_REJECTED, &event))
 		IS(event.reason, 8);
 	ops()->release(id);
@@ -200,8 +201,9 @@ static void address_that_nobody_has_is_unreachable(void)
 	struct pier__cm_id *id;
 
 	/* In the subnet: nobody answers for it. */
-	if (said(ops()->resolve(near.cm, NULL, text_address("10.9.0.99", 7),
-				1500, NULL, &id))) {
+	if (succeeded(ops()->resolve(near.cm, NULL,
+				     text_address("10.9.0.99", 7), 1500, NULL,
+				     &id))) {
 		if (told(&near, PIER__CM_UNREACHABLE, &event)) {
 			OK(event.error == -EHOSTUNREACH ||
 			   event.error == -ETIMEDOUT);
@@ -254,8 +256,8 @@ static void way_leads_over_the_device_and_no_other(void)
 	struct pier__cm_event event;
 	struct pier__cm_id *id;
 
-	if (!said(ops()->resolve(near.cm, address(&far, 0),
-				 address(&near, 7), 5000, NULL, &id)))
+	if (!succeeded(ops()->resolve(near.cm, address(&far, 0),
+				      address(&near, 7), 5000, NULL, &id)))
 		return;
 	if (told(&near, PIER__CM_UNREACHABLE, &event)) {
 		IS(event.error, -EHOSTUNREACH);
@@ -272,8 +274,8 @@ static void source_in_the_subnet_is_chosen_of_the_device(void)
 	struct pier__cm_id *id;
 
 	/* By its routes the kernel would take the one that has the address. */
-	if (!said(ops()->resolve(near.cm, NULL, address(&far, 7), 5000, NULL,
-				 &id)))
+	if (!succeeded(ops()->resolve(near.cm, NULL, address(&far, 7), 5000,
+				      NULL, &id)))
 		return;
 	if (told(&near, PIER__CM_RESOLVED, &event))
 		OK(!memcmp(&((struct sockaddr_in *)&id->local)->sin_addr,
@@ -302,7 +304,7 @@ static void is_taken(const struct sockaddr *first,
 {
 	struct pier__cm_listener *listener, *none = NULL;
 
-	if (!said(ops()->listen(near.cm, first, 1, NULL, &listener)))
+	if (!succeeded(ops()->listen(near.cm, first, 1, NULL, &listener)))
 		return;
 	IS(ops()->listen(near.cm, second, 1, NULL, &none), -EADDRINUSE);
 	LIKE(pier_last_error(), "port is taken");
@@ -330,12 +332,13 @@ static void port_is_free_once_its_listener_is_gone(void)
 
 	if (!ask(&near, &far, &listener, &request, &id))
 		return;
-	if (move(&far, request.id) && said(ops()->accept(request.id, &param)))
+	if (move(&far, request.id) &&
+	    succeeded(ops()->accept(request.id, &param)))
 		told(&near, PIER__CM_RESPONSE, &event);
 	port = listener->port;
 	ops()->unlisten(listener);
 	/* The connection that came by it lives on. */
-	if (said(ops()->listen(far.cm, any(port), 1, NULL, &again)))
+	if (succeeded(ops()->listen(far.cm, any(port), 1, NULL, &again)))
 		ops()->unlisten(again);
 	ops()->release(id);
 	ops()->release(request.id);
@@ -349,12 +352,13 @@ static void listener_on_any_address_hears_its_own_device_only(void)
 	struct pier__cm_event event;
 	struct pier__cm_id *id;
 
-	if (!said(ops()->listen(near.cm, any(0), 8, NULL, &listener)))
+	if (!succeeded(ops()->listen(near.cm, any(0), 8, NULL, &listener)))
 		return;
-	if (said(ops()->resolve(far.cm, NULL, address(&far, listener->port),
-				5000, NULL, &id))) {
+	if (succeeded(ops()->resolve(far.cm, NULL,
+				     address(&far, listener->port), 5000, NULL,
+				     &id))) {
 		if (told(&far, PIER__CM_RESOLVED, &event) &&
-		    said(ops()->connect(id, &param))) {
+		    succeeded(ops()->connect(id, &param))) {
 			struct pollfd fd = { near.cm->fd, POLLIN, 0 };
 
 			IS(poll(&fd, 1, SIDE_PATIENCE_MS), 1);
@@ -375,15 +379,15 @@ static void requests_beyond_the_backlog_are_told_later(void)
 	struct pier__cm_event event, request;
 	struct pier__cm_id *ids[2];
 
-	if (!said(ops()->listen(far.cm, any(0), 1, NULL, &listener)))
+	if (!succeeded(ops()->listen(far.cm, any(0), 1, NULL, &listener)))
 		return;
 	for (int i = 0; i < 2; i++) {
 		param.qpn ^= 1;		/* the same one twice is stale */
-		if (!said(ops()->resolve(near.cm, NULL,
-					 address(&far, listener->port), 5000,
-					 NULL, &ids[i])) ||
+		if (!succeeded(ops()->resolve(near.cm, NULL,
+					      address(&far, listener->port),
+					      5000, NULL, &ids[i])) ||
 		    !told(&near, PIER__CM_RESOLVED, &event) ||
-		    !said(ops()->connect(ids[i], &param)))
+		    !succeeded(ops()->connect(ids[i], &param)))
 			return;
 	}
 	if (told(&far, PIER__CM_REQUEST, &event)) {
@@ -403,14 +407,14 @@ static void ipv4_listener_leaves_ipv6_to_another(void)
 {
 	struct pier__cm_listener *four, *six = NULL;
 
-	if (!said(ops()->listen(near.cm, any(18501), 1, NULL, &four)))
+	if (!succeeded(ops()->listen(near.cm, any(18501), 1, NULL, &four)))
 		return;
 	/* :: stands for both families, as with sockets. */
 	IS(ops()->listen(near.cm, text_address("::", 18501), 1, NULL, &six),
 	   -EADDRINUSE);
 	ops()->unlisten(four);
-	if (said(ops()->listen(near.cm, text_address("::", 18501), 1, NULL,
-			       &six)))
+	if (succeeded(ops()->listen(near.cm, text_address("::", 18501), 1, NULL,
+				    &six)))
 		ops()->unlisten(six);
 }
 
@@ -526,12 +530,13 @@ static void request_that_there_is_no_memory_for_is_rejected(void)
 	struct pollfd fd = { far.cm->fd, POLLIN, 0 };
 	struct pier__cm_id *id;
 
-	if (!said(ops()->listen(far.cm, any(0), 8, NULL, &listener)))
+	if (!succeeded(ops()->listen(far.cm, any(0), 8, NULL, &listener)))
 		return;
-	if (said(ops()->resolve(near.cm, NULL, address(&far, listener->port),
-				5000, NULL, &id))) {
+	if (succeeded(ops()->resolve(near.cm, NULL,
+				     address(&far, listener->port), 5000, NULL,
+				     &id))) {
 		if (told(&near, PIER__CM_RESOLVED, &event) &&
-		    said(ops()->connect(id, &param))) {
+		    succeeded(ops()->connect(id, &param))) {
 			IS(poll(&fd, 1, SIDE_PATIENCE_MS), 1);
 			failing_at(0);
 			IS(ops()->next(far.cm, &event), -EAGAIN);
