@@ -12,7 +12,7 @@ int pier_conn_rkey(struct pier_conn *conn, const struct pier_buf *buf,
 {
 	if (!buf->mmap->remote)
 		return pier__fail(-EINVAL, "the buffer is local memory: its "
-				  "key is told by pier_buf_rkey()");
+				  "key is that of pier_buf_rkey()");
 	return pier__conn_rkey(conn, buf->mmap, ret);
 }
 

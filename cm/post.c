@@ -25,15 +25,16 @@ void pier__conn_flush(struct pier_conn *conn)
 	last->send_flags |= IBV_SEND_SIGNALED;
 	err = conn->queues->fab->post(conn->qp, wr, &bad);
 	if (err && !conn->post_error) {
-		/* the rest was promised a completion: it ends with us */
+		/* requests already accepted from tasks: they fail with it */
 		conn->post_error = err;
 		pier__conn_schedule(conn);
 	}
 }
 
 /*
- * The first in flight has succeeded: tell now, or
- * later in this order.  Where some wait to be told there is no room either.
+ * The first in flight has succeeded: complete it now, or, beyond the budget,
+ * in a later round by way of ready, which keeps the order: it is not empty
+ * only if the budget is used up.
  */
 static inline void succeed_first(struct pier_conn *conn)
 {

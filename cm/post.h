@@ -5,11 +5,11 @@
 #include "cm/conn_impl.h"
 
 /*
- * The way of a work request from a task to the send queue and back.  On a
- * connection that is up and has room: pier__conn_post(), or, if it is one of
- * several, pier__conn_chain_first() or pier__conn_chain(), and behind the last
- * pier__conn_flush().  Of a chain only the last request is signalled: its
- * completion stands for those before it, while a failure always comes with a
+ * Posting of work requests, and their completion.  The connection is up and
+ * has a credit.  A single request is posted by pier__conn_post(), several by
+ * pier__conn_chain_first(), pier__conn_chain() for each of the others, and
+ * pier__conn_flush().  Only the last request of a chain is signalled: its
+ * success completes those before it; a request that fails always has a
  * completion of its own.
  */
 
@@ -18,13 +18,13 @@ static inline bool pier__conn_is_up(const struct pier_conn *conn)
 	return conn->phase == PIER__CONN_UP;
 }
 
-/* Neither cap of the work in flight is reached. */
+/* Neither limit of the sends in flight is reached. */
 static inline bool pier__conn_has_credit(const struct pier_conn *conn)
 {
 	return conn->send_credits && conn->queues->send_credits;
 }
 
-/* Is there a chain already, so that whatever comes is part of it? */
+/* Is there a chain, so that the next request has to be part of it? */
 static inline bool pier__conn_chained(const struct pier_conn *conn)
 {
 	return conn->chain;
@@ -43,8 +43,8 @@ static inline void pier__conn_return_credit(struct pier_conn *conn)
 }
 
 /*
- * Post @wr, whose wr_id is the op of a posted one; if that goes well it is
- * in flight, as pier__conn_posted() tells.  Errors: the device's.
+ * Post @wr, whose wr_id is the op of a struct pier__posted; the caller calls
+ * pier__conn_posted() on success.  Errors: the device's.
  */
 static inline int pier__conn_post(struct pier_conn *conn,
 				  struct ibv_send_wr *wr)
@@ -63,12 +63,12 @@ static inline void pier__conn_posted(struct pier_conn *conn,
 	pier__conn_take_credit(conn);
 }
 
-/* Keep @wr back, to be posted with what follows; it counts as posted. */
+/* Begin a chain with @wr, which is posted by the flush; it takes a credit. */
 void pier__conn_chain_first(struct pier_conn *conn,
 			    struct pier__posted *posted,
 			    struct ibv_send_wr *wr);
 
-/* And this one with it; the connection is chained. */
+/* Add @wr to the chain, which is not empty. */
 static inline void pier__conn_chain(struct pier_conn *conn,
 				    struct pier__posted *posted,
 				    struct ibv_send_wr *wr)
@@ -81,13 +81,13 @@ static inline void pier__conn_chain(struct pier_conn *conn,
 }
 
 /*
- * A posted send has completed as @wc says, and those before it with success.
- * Returns whether its task is to be finished now; else succeed() will.
+ * @posted, a send, has completed as @wc says, and those before it with success.
+ * Returns whether the caller finishes its task; else succeed() does, later.
  */
 bool pier__conn_done(struct pier_conn *conn, struct pier__posted *posted,
 		     const struct ibv_wc *wc);
 
-/* The same where it is the first in flight, a success, and none waits. */
+/* The same if it is the first in flight, a success, and ready is empty. */
 static inline bool pier__conn_done_first(struct pier_conn *conn,
 					 const struct pier__posted *posted,
 					 const struct ibv_wc *wc)

@@ -61,14 +61,17 @@ static void cancel_receives(struct pier__queues *queues)
 	}
 }
 
-/* Nothing will come any more for receives on dead queues. */
+/* Failed queues complete no receive any more. */
 static bool has_orphans(const struct pier__queues *queues)
 {
 	return queues->error && !queues->conn_count &&
 	       !pier__list_empty(&queues->posted);
 }
 
-/* Chains to post, successes to tell, a dead queue.  Whether there was any. */
+/*
+ * Post chains, complete what is in ready, and cancel receives of failed
+ * queues.  Returns whether a task was completed.
+ */
 static int __attribute__((noinline))
 do_other_work(struct pier__queues *queues)
 {
@@ -106,7 +109,7 @@ static int poll_completions(struct pier__source *source, int budget)
 		return 0;
 	}
 	queues->polled += (unsigned int)n;
-	queues->budget -= n;	/* each of them is one event */
+	queues->budget -= n;	/* one event each */
 	for (; n; n--, w++) {
 		struct pier__op *op = (struct pier__op *)(uintptr_t)w->wr_id;
 

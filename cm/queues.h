@@ -62,8 +62,8 @@ pier__posted_pop(struct pier__posted_queue *queue)
 }
 
 /*
- * One connection's control words.  The peer writes hello and goodbye; we
- * write word to the peer from here.
+ * One connection's control words.  The peer writes hello and goodbye; word is
+ * the source of this end's writes to the peer.
  */
 struct pier__ctl {
 	_Atomic uint64_t hello, goodbye;
@@ -125,16 +125,16 @@ struct pier__queues {
 	struct pier__list posted;	/* receives, struct pier__posted */
 	struct pier__list pending;	/* connections with a chain to post */
 	struct pier__posted_queue ready; /* succeeded, beyond the budget */
-	bool attention;			/* there may be one of pending or */
-					/* ready, or error is set */
-	int budget;			/* how many may succeed in this poll */
-					/* without a completion of their own */
+	bool attention;			/* pending or ready may have one, or */
+					/* error is set */
+	int budget;			/* events that this poll may still */
+					/* cause */
 	struct pier__rdmacm *rdmacm;	/* by address; NULL: not needed yet */
 	const struct pier__rdmacm_ops *rdmacm_ops;
 	struct ibv_send_wr *bad;	/* of the last post; not used */
 	uint32_t send_credits;		/* sends that still may be posted, */
 					/* on all connections together */
-	uint32_t ctl_inflight, ctl_max;	/* pier's own requests */
+	uint32_t ctl_inflight, ctl_max;	/* control requests and markers */
 	struct pier__ctl *ctl;		/* max_conns of them */
 	struct pier__mr *ctl_mr;
 	struct pier_conn **slots;	/* whose each control word is; NULL */
@@ -144,8 +144,8 @@ struct pier__queues {
 					/* QPN */
 	uint32_t conn_count;
 	uint32_t cqe;			/* size of the completion queue */
-	uint64_t polled;		/* completions; finding none counts */
-					/* for as many as there can be */
+	uint64_t polled;		/* completions; a poll without any */
+					/* counts for cqe of them */
 	int error;			/* they have failed for good */
 	char error_text[256];
 	bool stopping;
@@ -166,7 +166,7 @@ int pier__queues_create(struct pier__conn_owner *owner, struct pier_dev *dev,
  */
 void pier__queues_stop(struct pier__queues *queues);
 
-/* If they stop and no connection is left: the rest of that. */
+/* Finish a stop, if one is under way and no connection is left. */
 void pier__queues_finish(struct pier__queues *queues);
 
 /* Post a receive.  Errors: -EAGAIN, full; the device's. */
@@ -182,7 +182,7 @@ void pier__queues_fail(struct pier__queues *queues, int err);
 /* Complete sends in ready, at most @max. */
 void pier__queues_complete(struct pier__queues *queues, int max);
 
-/* Register a connection by its QPN and give it control words; and back. */
+/* Give a connection its control words, find it by its QPN; and back. */
 int pier__queues_add_conn(struct pier__queues *queues, struct pier_conn *conn,
 			uint32_t *ret_slot);
 void pier__queues_map_qpn(struct pier__queues *queues, struct pier_conn *conn);

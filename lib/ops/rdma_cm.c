@@ -5,7 +5,7 @@
 #include "core/fail.h"
 #include "ops/rdma_impl.h"
 
-/* What a context offers of connection management. */
+/* Connection management: an RDMA context's calls. */
 
 static int check_running(const struct pier_rdma *rdma, const char *what)
 {
@@ -38,8 +38,8 @@ int pier_rdma_listen(struct pier_rdma *rdma,
 	if (err)
 		return err;
 	if (!rdma->owner.callbacks.request)
-		return pier__fail(-EINVAL, "rdma: listen, and nobody would be "
-				  "told of requests: set the callbacks first");
+		return pier__fail(-EINVAL, "rdma: listen without a request "
+				  "callback: set the callbacks first");
 	return pier__listen(rdma->owner.queues, cfg, NULL, NULL, ret);
 }
 

@@ -14,8 +14,8 @@
 #include "mem/buf_impl.h"
 
 /*
- * What a buffer was like when the work request was last built from it: if it
- * is so again, so is the work request.
+ * The state of a buffer when the work request was built from it: as long as it
+ * is the same, the work request need not be built again.
  */
 struct pier__rdma_built {
 	uint64_t stamp;			/* 0: build anew */
@@ -54,7 +54,7 @@ struct pier__rdma_pool {
 
 int pier__rdma_pool_create(uint32_t count, uint32_t chain,
 			   struct pier__rdma_pool **ret);
-/* Tasks still held keep it alive, and are told of.  NULL is fine. */
+/* Tasks that are not freed keep it alive; that is logged.  NULL is fine. */
 void pier__rdma_pool_destroy(struct pier__rdma_pool *pool);
 struct pier__rdma_task *pier__rdma_pool_take(struct pier__rdma_pool *pool);
 void pier__rdma_pool_give(struct pier__rdma_task *task);
