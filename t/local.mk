@@ -156,8 +156,6 @@ check_LTLIBRARIES += %D%/libtap.la
 	%D%/lib/nic.h \
 	%D%/lib/pair.c \
 	%D%/lib/pair.h \
-	%D%/lib/pcap.c \
-	%D%/lib/pcap.h \
 	%D%/lib/peer.c \
 	%D%/lib/peer.h \
 	%D%/lib/rights.c \
@@ -177,7 +175,10 @@ $(check_PROGRAMS): private LDADD = %D%/libtap.la lib/libpier-core.la
 # network between them.
 soft_tests = $(filter %D%/soft/%,$(check_PROGRAMS))
 check_LTLIBRARIES += %D%/libsoft.la
+%C%_libsoft_la_LIBADD = $(LIBPCAP_LIBS)
 %C%_libsoft_la_SOURCES = \
+	%D%/lib/capture.c \
+	%D%/lib/capture.h \
 	%D%/lib/cmpair.c \
 	%D%/lib/cmpair.h \
 	%D%/lib/softpair.c \

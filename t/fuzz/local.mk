@@ -53,7 +53,7 @@ EXTRA_PROGRAMS += %D%/seed
 %C%_seed_SOURCES = \
 	%D%/seed.c \
 	# end, sorted
-%C%_seed_LDADD = t/libtap.la lib/libpier-core.la
+%C%_seed_LDADD = t/libsoft.la t/libtap.la lib/libpier-core.la
 
 EXTRA_DIST += \
 	%D%/run.sh \

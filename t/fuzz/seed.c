@@ -11,7 +11,7 @@
 #include "cm/rdmacm/private_data.h"
 #include "core/wire.h"
 #include "fabric/soft/wire/mad.h"
-#include "t/lib/pcap.h"
+#include "t/lib/capture.h"
 
 /*
  * Write inputs to begin with for fuzz targets: seed DIR makes DIR/codec,
@@ -111,17 +111,17 @@ static void seed_cm(const char *name, bool active)
 {
 	struct vnet_packet packet;
 	const uint8_t *mad = packet.data + 20;
-	struct pcap pcap;
+	struct capture capture;
 	FILE *file;
 	size_t len;
 
-	if (!pcap_open(name, &pcap))
+	if (!capture_open(name, &capture))
 		exit(1);
 	file = begin("cm");
 	putc(24, file);
 	if (active)
 		put(file, "\5\13\13", 3);
-	while (pcap_next(&pcap, &packet)) {
+	while (capture_next(&capture, &packet)) {
 		if (packet.data[0] != SOFT_UD_SEND_ONLY || packet.len != 280)
 			continue;
 		for (len = 256; len > HEADER_LEN && !mad[len - 1]; len--)
@@ -133,18 +133,18 @@ static void seed_cm(const char *name, bool active)
 		put_turn(file, mad[17]);
 	}
 	fclose(file);
-	pcap_close(&pcap);
+	capture_close(&capture);
 }
 
 static void seed_capture(const char *name)
 {
 	static struct vnet_packet packets[8];
-	struct pcap pcap;
+	struct capture capture;
 	size_t n = 0;
 
-	if (!pcap_open(name, &pcap))
+	if (!capture_open(name, &capture))
 		exit(1);
-	while (pcap_next(&pcap, &packets[n])) {
+	while (capture_next(&capture, &packets[n])) {
 		if (packets[n].len < 600)
 			seed_codec(&packets[n]);
 		if (++n == 8) {
@@ -154,7 +154,7 @@ static void seed_capture(const char *name)
 	}
 	if (n)
 		seed_ep(packets, n);
-	pcap_close(&pcap);
+	capture_close(&capture);
 }
 
 static void seed_private(size_t data, size_t size)
@@ -256,7 +256,7 @@ int main(int argc, char *argv[])
 	char name[64];
 	size_t i;
 
-	if (argc != 2 || glob(pcap_path("*", ".pcap"), 0, NULL, &captures)) {
+	if (argc != 2 || glob(capture_path("*", ".pcap"), 0, NULL, &captures)) {
 		fprintf(stderr, "usage: srcdir=... seed DIR\n");
 		return 2;
 	}

@@ -15,7 +15,7 @@
 #include "fabric/soft/rc/qp.h"
 #include "fabric/soft/stats/capture.h"
 #include "fabric/soft/stats/pcap.h"
-#include "t/lib/pcap.h"
+#include "t/lib/capture.h"
 #include "t/lib/softpair.h"
 #include "t/lib/tap.h"
 
@@ -190,15 +190,15 @@ static bool folds_to_none(uint32_t sum)
 	return sum == 0xffff;
 }
 
-static bool checksums_hold(const struct pcap *pcap)
+static bool checksums_hold(const struct capture *capture)
 {
-	bool v4 = pcap->ip[0] >> 4 == 4;
-	size_t head = v4 ? 20 : 40, len = pcap->ip_len - head;
-	uint32_t sum = sum16(17 + (uint32_t)len, pcap->ip + (v4 ? 12 : 8),
+	bool v4 = capture->ip[0] >> 4 == 4;
+	size_t head = v4 ? 20 : 40, len = capture->ip_len - head;
+	uint32_t sum = sum16(17 + (uint32_t)len, capture->ip + (v4 ? 12 : 8),
 			     v4 ? 8 : 32);
 
-	return (!v4 || folds_to_none(sum16(0, pcap->ip, head))) &&
-	       folds_to_none(sum16(sum, pcap->ip + head, len));
+	return (!v4 || folds_to_none(sum16(0, capture->ip, head))) &&
+	       folds_to_none(sum16(sum, capture->ip + head, len));
 }
 
 /* Is the ICRC that of the header as it stands there? */
@@ -223,14 +223,14 @@ static void read_all(bool seen[256], bool syndrome[256])
 {
 	struct vnet_packet packet;
 	struct soft_hdr hdr;
-	struct pcap pcap;
+	struct capture capture;
 	unsigned int wrong = 0;
 
 	frames = 0;
-	if (!pcap_open_path(file, &pcap))
+	if (!capture_open_path(file, &capture))
 		return;
-	while (frames < FRAMES && pcap_next(&pcap, &packet)) {
-		wrong += !icrc_holds(&packet) || !checksums_hold(&pcap) ||
+	while (frames < FRAMES && capture_next(&capture, &packet)) {
+		wrong += !icrc_holds(&packet) || !checksums_hold(&capture) ||
 			 !pier__soft_decode(packet.data, packet.len, &hdr);
 		seen[hdr.opcode] = true;
 		if (hdr.opcode == SOFT_ACK)
@@ -238,8 +238,8 @@ static void read_all(bool seen[256], bool syndrome[256])
 		opcode[frames++] = hdr.opcode;
 	}
 	IS(wrong, 0);
-	IS(pcap.frame, frames);
-	pcap_close(&pcap);
+	IS(capture.frame, frames);
+	capture_close(&capture);
 }
 
 static void what_is_captured_is_right_to_the_last_bit(void)
@@ -299,18 +299,18 @@ static void tshark_finds_the_same_and_nothing_malformed(void)
 /* Give @rx to the capture, and get it back. */
 static bool there_and_back(const struct soft_rx *rx, struct vnet_packet *ret)
 {
-	struct pcap pcap;
+	struct capture capture;
 	unsigned int n = 0;
 
 	pier__soft_capture_received(rx, 1);
-	if (!pcap_open_path(file, &pcap))
+	if (!capture_open_path(file, &capture))
 		return false;
-	while (n < frames && pcap_next(&pcap, ret))
+	while (n < frames && capture_next(&capture, ret))
 		n++;
-	if (!OK(pcap_next(&pcap, ret)))
+	if (!OK(capture_next(&capture, ret)))
 		n = 0;
 	frames = n + 1;
-	pcap_close(&pcap);
+	capture_close(&capture);
 	return n > 0;
 }
 
@@ -353,7 +353,7 @@ static void what_is_no_packet_at_all_is_captured_as_it_is(void)
 		{ .data = junk, .len = 65507 },
 		{ .data = junk, .len = 65535 },	/* cannot be */
 	};
-	struct pcap pcap;
+	struct capture capture;
 	struct vnet_packet packet;
 	unsigned int before = frames, i;
 
@@ -363,15 +363,15 @@ static void what_is_no_packet_at_all_is_captured_as_it_is(void)
 	}
 	memset(junk, 0x55, sizeof(junk));
 	pier__soft_capture_received(rx, 3);
-	if (!pcap_open_path(file, &pcap))
+	if (!capture_open_path(file, &capture))
 		return;
-	while (pcap_next(&pcap, &packet))
+	while (capture_next(&capture, &packet))
 		;
-	IS(pcap.frame, before + 2);
-	IS(pcap.ip_len, 65535);
-	IS(pcap.at, pcap.len);
-	IS(memcmp(pcap.ip + 28, junk, 1000), 0);
-	pcap_close(&pcap);
+	IS(capture.frame, before + 2);
+	IS(capture.ip_len, 65535);
+	OK(capture.whole);
+	IS(memcmp(capture.ip + 28, junk, 1000), 0);
+	capture_close(&capture);
 }
 
 static void what_the_kernel_refused_is_not_captured(void)
@@ -379,7 +379,7 @@ static void what_the_kernel_refused_is_not_captured(void)
 	struct soft_tx tx[3] = { 0 };
 	int packets[2] = { -2, 1 }, i;
 	struct vnet_packet packet;
-	struct pcap pcap;
+	struct capture capture;
 
 	for (i = 0; i < 3; i++) {
 		memset(&tx[i].src.ip.s6_addr[10], 0xff, 2);
@@ -387,20 +387,20 @@ static void what_the_kernel_refused_is_not_captured(void)
 		tx[i].hdr_len = 12;
 		tx[i].hdr[0] = (uint8_t)(0xe0 + i);
 	}
-	if (!pcap_open_path(file, &pcap))
+	if (!capture_open_path(file, &capture))
 		return;
-	while (pcap_next(&pcap, &packet))
+	while (capture_next(&capture, &packet))
 		;
-	frames = pcap.frame;
-	pcap_close(&pcap);
+	frames = capture.frame;
+	capture_close(&capture);
 	pier__soft_capture_sent(tx, packets, 2);
-	if (!pcap_open_path(file, &pcap))
+	if (!capture_open_path(file, &capture))
 		return;
-	while (pcap_next(&pcap, &packet))
+	while (capture_next(&capture, &packet))
 		;
-	IS(pcap.frame, frames + 1);
+	IS(capture.frame, frames + 1);
 	IS(packet.data[0], 0xe2);
-	pcap_close(&pcap);
+	capture_close(&capture);
 }
 
 static const char *path(const char *name)

@@ -8,7 +8,7 @@
 #include "core/clock.h"
 #include "core/roce.h"
 #include "t/lib/cmpair.h"
-#include "t/lib/pcap.h"
+#include "t/lib/capture.h"
 #include "t/lib/tap.h"
 
 /*
@@ -404,28 +404,29 @@ static void what_is_not_for_qp_1_in_its_form_is_dropped(void)
 static void corpus_load(void)
 {
 	struct vnet_packet packet;
-	struct pcap pcap;
+	struct capture capture;
 	struct soft_hdr hdr;
 	glob_t captures;
 	char plain[64];
 	const char *name;
 	size_t i, len;
 
-	if (glob(pcap_path("cm-*", ".pcap"), 0, NULL, &captures))
+	if (glob(capture_path("cm-*", ".pcap"), 0, NULL, &captures))
 		return;
 	for (i = 0; i < captures.gl_pathc; i++) {
 		name = strrchr(captures.gl_pathv[i], '/') + 1;
 		memset(plain, 0, sizeof(plain));
 		memcpy(plain, name, strlen(name) - strlen(".pcap"));
-		if (!pcap_open(plain, &pcap))
+		if (!capture_open(plain, &capture))
 			break;
-		while (corpus_len < CORPUS_MAX && pcap_next(&pcap, &packet)) {
+		while (corpus_len < CORPUS_MAX &&
+		       capture_next(&capture, &packet)) {
 			len = pier__soft_decode(packet.data, packet.len, &hdr);
 			if (len && hdr.qpn == ROCE_GSI_QPN)
 				memcpy(corpus[corpus_len++], packet.data + len,
 				       SOFT_MAD_LEN);
 		}
-		pcap_close(&pcap);
+		capture_close(&capture);
 	}
 	globfree(&captures);
 }

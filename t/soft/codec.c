@@ -4,7 +4,7 @@
 
 #include "core/roce.h"
 #include "fabric/soft/wire/codec.h"
-#include "t/lib/pcap.h"
+#include "t/lib/capture.h"
 #include "t/lib/tap.h"
 #include "t/lib/vnet.h"
 
@@ -16,7 +16,7 @@ static unsigned int packets, ipv6;
 static void each_packet(bool (*fn)(struct vnet_packet *packet))
 {
 	struct vnet_packet packet;
-	struct pcap pcap;
+	struct capture capture;
 	const char *name;
 	char plain[64];
 	bool good = true;
@@ -28,16 +28,16 @@ static void each_packet(bool (*fn)(struct vnet_packet *packet))
 		name = strrchr(captures.gl_pathv[i], '/') + 1;
 		memset(plain, 0, sizeof(plain));
 		memcpy(plain, name, strlen(name) - strlen(".pcap"));
-		if (!pcap_open(plain, &pcap))
+		if (!capture_open(plain, &capture))
 			return;
-		while (good && pcap_next(&pcap, &packet)) {
+		while (good && capture_next(&capture, &packet)) {
 			packets++;
 			ipv6 += !IN6_IS_ADDR_V4MAPPED(&packet.dst.ip);
 			good = fn(&packet);
 			if (!good)
-				tap_note("%s, frame %u", plain, pcap.frame);
+				tap_note("%s, frame %u", plain, capture.frame);
 		}
-		pcap_close(&pcap);
+		capture_close(&capture);
 	}
 	OK(packets >= 860);
 	OK(ipv6 >= 54);
@@ -132,21 +132,21 @@ static void the_icrc_of_every_packet_is_right(void)
 static int wrong_icrcs(const char *name)
 {
 	struct vnet_packet packet;
-	struct pcap pcap;
+	struct capture capture;
 	struct soft_rx rx;
 	int wrong = 0;
 
-	if (!pcap_open(name, &pcap))
+	if (!capture_open(name, &capture))
 		return -1;
-	while (pcap_next(&pcap, &packet)) {
+	while (capture_next(&capture, &packet)) {
 		rx = rx_of(&packet);
 		if (pier__soft_icrc_ok(&rx, UINT16_MAX))
 			continue;
 		IS(packet.data[0], SOFT_ACK);
 		wrong++;
 	}
-	OK(pcap.frame > 0);
-	pcap_close(&pcap);
+	OK(capture.frame > 0);
+	capture_close(&capture);
 	return wrong;
 }
 
@@ -240,13 +240,13 @@ static void any_identification_is_found(void)
 {
 	struct vnet_packet packet;
 	struct soft_rx rx;
-	struct pcap pcap;
+	struct capture capture;
 	uint32_t id;
 	bool good = true;
 
-	if (!pcap_open("rc-send", &pcap))
+	if (!capture_open("rc-send", &capture))
 		return;
-	OK(pcap_next(&pcap, &packet));
+	OK(capture_next(&capture, &packet));
 	for (id = 0; good && id <= UINT16_MAX; id++) {
 		seal(&packet, id);
 		rx = rx_of(&packet);
@@ -255,7 +255,7 @@ static void any_identification_is_found(void)
 	}
 	IS(id, UINT16_MAX + 1);
 	OK(good);
-	pcap_close(&pcap);
+	capture_close(&capture);
 }
 
 /* If any identification will do, sixteen bits of check are left. */
@@ -266,12 +266,12 @@ static void chance_is_believed_once_in_65536_times(void)
 	uint32_t i, icrc, any = 0, small = 0;
 	struct soft_rx rx;
 	struct vnet net;
-	struct pcap pcap;
+	struct capture capture;
 
 	vnet_init(&net, 1);
-	if (!pcap_open("rc-send", &pcap))
+	if (!capture_open("rc-send", &capture))
 		return;
-	OK(pcap_next(&pcap, &packet));
+	OK(capture_next(&capture, &packet));
 	for (i = 0; i < times; i++) {
 		icrc = vnet_random(&net);
 		memcpy(packet.data + packet.len - 4, &icrc, 4);
@@ -281,7 +281,7 @@ static void chance_is_believed_once_in_65536_times(void)
 	}
 	OK(any > 2 && any < 64);
 	IS(small, 0);
-	pcap_close(&pcap);
+	capture_close(&capture);
 }
 
 /* From the specification's worked example. */
@@ -352,7 +352,7 @@ static void a_congestion_notification_is_known(void)
 
 int main(void)
 {
-	if (glob(pcap_path("*", ".pcap"), 0, NULL, &captures))
+	if (glob(capture_path("*", ".pcap"), 0, NULL, &captures))
 		return tap_skip_all("no captures in t/data/roce");
 	TEST(headers_decode_and_encode_to_the_same_bytes);
 	TEST(the_icrc_of_every_packet_is_right);

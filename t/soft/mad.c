@@ -5,7 +5,7 @@
 #include "core/roce.h"
 #include "fabric/soft/wire/codec.h"
 #include "fabric/soft/wire/mad.h"
-#include "t/lib/pcap.h"
+#include "t/lib/capture.h"
 #include "t/lib/tap.h"
 
 /* Messages of connection management, as a kernel said them. */
@@ -28,7 +28,7 @@ static const uint8_t *mad_of(const struct vnet_packet *packet)
 static void each_mad(bool (*fn)(const uint8_t *bytes))
 {
 	struct vnet_packet packet;
-	struct pcap pcap;
+	struct capture capture;
 	const uint8_t *bytes;
 	const char *name;
 	char plain[64];
@@ -41,18 +41,18 @@ static void each_mad(bool (*fn)(const uint8_t *bytes))
 		name = strrchr(captures.gl_pathv[i], '/') + 1;
 		memset(plain, 0, sizeof(plain));
 		memcpy(plain, name, strlen(name) - strlen(".pcap"));
-		if (!pcap_open(plain, &pcap))
+		if (!capture_open(plain, &capture))
 			return;
-		while (good && pcap_next(&pcap, &packet)) {
+		while (good && capture_next(&capture, &packet)) {
 			bytes = mad_of(&packet);
 			if (!bytes)
 				continue;
 			count++;
 			good = fn(bytes);
 			if (!good)
-				tap_note("%s, frame %u", plain, pcap.frame);
+				tap_note("%s, frame %u", plain, capture.frame);
 		}
-		pcap_close(&pcap);
+		capture_close(&capture);
 	}
 	if (!OK(count >= 90))
 		tap_note("%u messages", count);
@@ -211,7 +211,7 @@ static void private_data_beyond_the_field_is_cut_off(void)
 
 int main(void)
 {
-	if (glob(pcap_path("cm-*", ".pcap"), 0, NULL, &captures))
+	if (glob(capture_path("cm-*", ".pcap"), 0, NULL, &captures))
 		return tap_skip_all("no captures");
 	TEST(every_message_decodes_and_encodes_to_the_same_bytes);
 	TEST(a_request_has_its_fields_where_they_belong);

@@ -8,7 +8,7 @@
 
 #include "core/clock.h"
 #include "core/roce.h"
-#include "t/lib/pcap.h"
+#include "t/lib/capture.h"
 #include "t/lib/tap.h"
 #include "t/lib/vnet.h"
 
@@ -168,20 +168,20 @@ static bool play(const char *name, const struct conn *conn, unsigned int lost,
 {
 	struct vnet_packet packet;
 	struct soft_hdr hdr;
-	struct pcap pcap;
+	struct capture capture;
 	bool open = false;
 
-	if (!pcap_open(name, &pcap))
+	if (!capture_open(name, &capture))
 		return false;
 	wants = 0;
 	gots = 0;
-	while (pcap_next(&pcap, &packet)) {
+	while (capture_next(&capture, &packet)) {
 		pier__soft_decode(packet.data, packet.len, &hdr);
 		if (hdr.qpn == conn->requester) {
-			frames[wants] = pcap.frame;
+			frames[wants] = capture.frame;
 			want[wants++] = packet;
 		}
-		if (hdr.qpn != conn->responder || pcap.frame == lost)
+		if (hdr.qpn != conn->responder || capture.frame == lost)
 			continue;
 		if (!open) {
 			responder_open(conn, &packet);
@@ -192,7 +192,7 @@ static bool play(const char *name, const struct conn *conn, unsigned int lost,
 		vnet_deliver(&net, &packet);
 		vnet_settle(&net);
 	}
-	pcap_close(&pcap);
+	capture_close(&capture);
 	if (open)
 		responder_close();
 	return OK(open);
@@ -275,7 +275,7 @@ static bool next_conn(FILE *file, const char *name, struct conn *ret)
 
 static void replay(const char *name, unsigned int lost, bool gaps)
 {
-	FILE *file = fopen(pcap_path("cases", ""), "r");
+	FILE *file = fopen(capture_path("cases", ""), "r");
 	struct conn conn;
 	int conns = 0;
 
@@ -345,7 +345,7 @@ static void access_errors_are_answered_like_the_kernel(void)
 static void invalid_requests_are_answered_by_the_specification(void)
 {
 	static const uint32_t room[] = { 64, 1024, RECV, RECV, RECV };
-	FILE *file = fopen(pcap_path("cases", ""), "r");
+	FILE *file = fopen(capture_path("cases", ""), "r");
 	struct conn conn;
 	uint32_t i;
 
@@ -365,7 +365,7 @@ static void invalid_requests_are_answered_by_the_specification(void)
 
 static void a_broken_receive_is_answered_like_the_kernel(void)
 {
-	FILE *file = fopen(pcap_path("cases", ""), "r");
+	FILE *file = fopen(capture_path("cases", ""), "r");
 	struct conn conn;
 
 	if (!OK(file))
