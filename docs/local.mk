@@ -36,6 +36,7 @@ dist_man_MANS += \
 EXTRA_DIST += \
 	%D%/benchmarks.md \
 	%D%/connections.md \
+	%D%/decisions.md \
 	%D%/hardware.md \
 	%D%/rxe.md \
 	%D%/security.md \

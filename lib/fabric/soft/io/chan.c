@@ -58,8 +58,8 @@ static void timer_set(struct soft_chan *chan, uint64_t at)
 }
 
 /*
- * A timer that will go off early is left alone: deadlines move away with
- * every packet.  One that went off is set anew, which makes it unreadable.
+ * A timer that expires too early is left alone: each packet moves deadlines.
+ * One that has expired is set again, which makes it unreadable.
  */
 void pier__soft_chan_set_timer(struct soft_chan *chan)
 {
@@ -161,7 +161,7 @@ void pier__soft_chan_clear(struct pier__chan *pchan)
 	chan->armed = false;
 	if (chan->woken) {
 		got = read(chan->wake_fd, &count, sizeof(count));
-		(void)got;	/* nobody else reads it */
+		(void)got;	/* this thread alone reads it */
 		chan->woken = false;
 	}
 	pier__soft_chan_set_timer(chan);
@@ -188,7 +188,7 @@ static void close_fds(struct soft_chan *chan)
 		close(chan->chan.fd);
 }
 
-/* What wakes those who wait; close_fds() copes with half of it. */
+/* close_fds() copes with those that failed. */
 static int open_fds(struct soft_chan *chan)
 {
 	int err;

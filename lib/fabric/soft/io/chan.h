@@ -15,7 +15,7 @@
  * A channel: an endpoint, its socket, and what wakes a thread that waits for
  * it.  It may have further sockets: on its port, but bound to an address that
  * its connections use; and on further ports, 4791, where RoCE devices send to,
- * and those of its listeners.  What is said of the socket below holds for all.
+ * and those of its listeners.  "The socket" below stands for all of them.
  *
  * WHO DRIVES the endpoint is the program's thread or the helper (helper.h),
  * never both: each holds the endpoint's lock meanwhile.  The state below is
@@ -71,7 +71,7 @@ enum soft_driver {
 	SOFT_HELPER,
 };
 
-/* What a socket had lost when it was last asked. */
+/* The losses of a socket that are counted already. */
 struct soft_sock_seen {
 	uint64_t refused, bad;
 	uint32_t overflows;
@@ -98,7 +98,7 @@ struct soft_chan {
 	struct soft_chan_sock *roce_sock;	/* of port 4791, or NULL */
 	unsigned int roce_port_users;	/* counted, temporary */
 	bool roce_port_held;		/* until the channel's end */
-	struct soft_chan_cm *cm;	/* owned; NULL: not created yet */
+	struct soft_chan_cm *cm;	/* owned, or NULL */
 	void (*cm_free)(struct soft_chan_cm *cm);	/* set with it */
 	int timer, wake_fd;		/* owned */
 
@@ -125,7 +125,7 @@ struct soft_chan {
 struct soft_chan_cq {
 	struct pier__cq cq;		/* first */
 	struct soft_cq *queue;		/* owned */
-	bool armed;			/* its next completion is to be told */
+	bool armed;			/* the next completion wakes */
 	struct pier__list link;
 };
 
@@ -145,22 +145,22 @@ void pier__soft_chan_end(struct soft_chan *chan, int did);
 
 /* Between begin and end; or the helper, holding the endpoint. */
 
-/* Count what the sockets have lost since this was last called. */
+/* Count what the sockets have lost since the last call. */
 void pier__soft_chan_publish(struct soft_chan *chan);
 
 /* Set the timer to the endpoint's deadline, or earlier. */
 void pier__soft_chan_set_timer(struct soft_chan *chan);
 
 /*
- * Be there for peers that send to UDP port 4791, until the channel's end.
+ * Receive on UDP port 4791 as well, until the channel's end.
  * The program's thread, between begin and end.
  * Errors: -EADDRINUSE, the port is taken; -ENOMEM; those of socket(2).
  */
 int pier__soft_chan_roce_port_hold(struct soft_chan *chan);
 
 /*
- * The same, counted and not for ever: returns false if the port is taken.
- * It is given up by reap, when nobody uses it any more.  Also the helper.
+ * The same, counted: returns false if the port is taken.  The port is closed
+ * by pier__soft_chan_roce_port_close() if its count is 0.  Also the helper.
  */
 bool pier__soft_chan_roce_port_use(struct soft_chan *chan, bool on);
 void pier__soft_chan_roce_port_close(struct soft_chan *chan);
@@ -175,7 +175,7 @@ void pier__soft_chan_sock_close(struct soft_chan *chan,
 				struct soft_chan_sock *sock);
 
 /*
- * What to send by from @ip, whose packets come there as well.  Where @ip
+ * The socket to send from @ip with, which also receives for @ip.  If @ip
  * cannot have a socket of its own it is the channel's.  Between begin and end.
  * Errors: -ENOMEM.
  */
@@ -185,7 +185,7 @@ int pier__soft_chan_bound(struct soft_chan *chan, const struct in6_addr *ip,
 /* Have @fd in chan.fd.  Errors: those of epoll_ctl(2). */
 int pier__soft_chan_watch(struct soft_chan *chan, int fd);
 
-/* Make chan.fd readable if a completion waits that was asked for. */
+/* Make chan.fd readable if an armed queue has a completion. */
 void pier__soft_chan_notify(struct soft_chan *chan);
 
 #endif

@@ -19,8 +19,8 @@
 /*
  * @life serialises the first channel's start and the last one's end.  @lock
  * is held by the helper except while it sleeps, and protects the list.  @gate
- * is passed on the way to @lock, so that the helper, who takes it again and
- * again, cannot keep others out.  Order: life, gate, lock, an endpoint's.
+ * is taken for the time of locking @lock, so that the helper, which locks it
+ * again and again, cannot starve others.  Order: life, gate, lock, endpoint.
  */
 static struct helper {
 	pthread_mutex_t life, gate, lock;
@@ -268,9 +268,9 @@ static void *helper_main(void *arg)
 }
 
 /*
- * A real-time program that polls leaves its core to nobody of its own
- * priority: the helper, which is seldom awake, goes before it, as a NIC does.
- * Whoever may not do that has to give it a core.
+ * A real-time program that polls leaves its core to no thread of its own
+ * priority, so the helper, which is seldom awake, gets a higher one.  Without
+ * the right to that, the helper needs a core of its own.
  */
 static void raise_priority(void)
 {
@@ -285,7 +285,7 @@ static void raise_priority(void)
 	pthread_setschedparam(helper.thread, policy, &param);
 }
 
-/* Signals are the program's business. */
+/* Signals are for the program's threads. */
 static int start_thread(void)
 {
 	sigset_t all, old;
@@ -301,8 +301,8 @@ static int start_thread(void)
 }
 
 /*
- * Around fork(2), so that a child finds nothing half done.  It has no helper
- * and none of its parent's channels: its first one starts a helper again.
+ * Around fork(2), so that the child's copy is consistent.  The child has no
+ * helper and no channels: its first channel starts a helper.
  */
 static void before_fork(void)
 {
@@ -316,7 +316,7 @@ static void after_fork(void)
 	pthread_mutex_unlock(&helper.life);
 }
 
-/* The descriptors are copies; those of a helper that never was are closed. */
+/* The child has copies of the parent's descriptors, if there are any. */
 static void reset_in_child(void)
 {
 	if (helper.count) {
@@ -408,7 +408,7 @@ void pier__soft_helper_check(struct soft_chan *chan)
 void pier__soft_helper_remove(struct soft_chan *chan)
 {
 	pthread_mutex_lock(&helper.life);
-	if (chan->id < helper.first_id)		/* its helper is elsewhere */
+	if (chan->id < helper.first_id)		/* of the parent */
 		goto out_unlock;
 	helper_lock();
 	pier__list_del(&chan->link);

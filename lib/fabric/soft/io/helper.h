@@ -5,18 +5,18 @@
 #include "fabric/soft/io/chan.h"
 
 /*
- * The one helper thread of a process, "pier-soft": it stands for the NIC and
- * drives the endpoints whose program is not there (chan.h).  It runs while
- * there are channels, sleeps when nothing arrives, and calls nothing above.
+ * The one helper thread of a process, "pier-soft": it drives the endpoints
+ * whose program makes no calls (chan.h), as a NIC would.  It runs while there
+ * are channels, sleeps when nothing arrives, and calls nothing above.
  *
- * A child of fork(2) has none of its parent's channels, which it must not use,
- * and starts a helper of its own with its first.
+ * A child of fork(2) must not use the channels of its parent; it starts a
+ * helper of its own with its first channel.
  */
 
 /* @chan is complete.  Errors: of pthread_create(3) and epoll_create(2). */
 int pier__soft_helper_add(struct soft_chan *chan);
 
-/* The helper is out of @chan, and stays out, on return. */
+/* On return the helper does not use @chan any more. */
 void pier__soft_helper_remove(struct soft_chan *chan);
 
 /*

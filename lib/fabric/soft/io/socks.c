@@ -23,7 +23,7 @@ static struct soft_chan_sock *free_place(struct soft_chan *chan)
 	return NULL;
 }
 
-/* Let @io, bound to @ip unless that is unspecified, be in place @sock. */
+/* @sock becomes @io, which is bound to @ip unless that is unspecified. */
 static int adopt(struct soft_chan *chan, struct soft_chan_sock *sock,
 		 struct soft_io *io, const struct in6_addr *ip)
 {
@@ -66,7 +66,7 @@ int pier__soft_chan_sock_open(struct soft_chan *chan, uint16_t port,
 	return 0;
 }
 
-/* Few, for listeners need the places: without one they fail. */
+/* Few: listeners fail without a free place. */
 int pier__soft_chan_bound(struct soft_chan *chan, const struct in6_addr *ip,
 			  struct soft_io **ret)
 {
@@ -106,9 +106,8 @@ void pier__soft_chan_sock_close(struct soft_chan *chan,
 }
 
 /*
- * Every address of this network namespace has one port 4791, and one socket
- * has it: packets are told apart by QPN only, and two endpoints, be it of one
- * process, give out theirs independently.
+ * One socket of a network namespace has port 4791: its packets are told apart
+ * by QPN only, and endpoints, also of one process, choose QPNs independently.
  */
 int pier__soft_chan_roce_port_hold(struct soft_chan *chan)
 {

@@ -18,11 +18,11 @@
 #define UDP_LEN 8
 #define BTH_LEN 12
 #define ICRC_LEN 4
-#define TTL 64			/* of received ones: it is not known */
+#define TTL 64			/* of received ones, which is unknown */
 #define DATAGRAM_MAX 65535
 #define BUFFER_SIZE (512 << 10)	/* a batch, mostly */
 
-/* A packet as it is to be written. */
+/* A packet to write. */
 struct packet {
 	struct soft_addr src, dst;
 	uint8_t tclass, ttl;
@@ -35,7 +35,7 @@ struct packet {
 /* Under the lock; packets of one call are written at once. */
 static struct capture {
 	pthread_mutex_t lock;
-	pid_t pid;		/* whose it is: not a child's; 0: none's */
+	pid_t pid;		/* that writes: not a child; 0: none */
 	int fd;
 	uint64_t size;		/* of the file: whole packets */
 	struct timespec now;	/* of this call */
@@ -134,7 +134,7 @@ static void put_udp(uint8_t *p, const struct packet *packet)
 	put16(p + 6, check ? check : 0xffff);	/* 0 would mean none */
 }
 
-/* The ICRC to the destination port that is shown, or one that is not it. */
+/* The ICRC with the destination port that is shown, or a wrong one. */
 static void put_icrc(const struct packet *packet)
 {
 	struct soft_tx tx = {
@@ -182,8 +182,8 @@ static void flush(void)
 }
 
 /*
- * Room for a packet of @len bytes; NULL: there is none, and no capture any
- * more.
+ * Room for a packet of @len bytes; NULL: the packet is too long, or the
+ * capture has ended.
  */
 static uint8_t *reserve(bool v4, size_t len)
 {
@@ -196,7 +196,7 @@ static uint8_t *reserve(bool v4, size_t len)
 	return capture.fd < 0 ? NULL : capture.buffer + capture.used + front;
 }
 
-/* The data of @packet stands where reserve() said: put the rest around it. */
+/* Add the headers of @packet, whose data is where reserve() returned. */
 static void commit(struct packet *packet)
 {
 	uint8_t *p = capture.buffer + capture.used;
@@ -256,7 +256,7 @@ static void received_one(const struct soft_rx *rx)
 	commit(&packet);
 }
 
-/* Returns whether there is a capture, and it is ours; then leave it. */
+/* Lock the capture.  Returns false if this process has none. */
 static bool enter(void)
 {
 	pthread_mutex_lock(&capture.lock);
@@ -264,7 +264,7 @@ static bool enter(void)
 		clock_gettime(CLOCK_REALTIME, &capture.now);
 		return true;
 	}
-	/* of a parent, who goes on with it */
+	/* the parent's, which continues it */
 	atomic_store(&pier__soft_capturing, false);
 	pthread_mutex_unlock(&capture.lock);
 	return false;
@@ -303,7 +303,7 @@ void pier__soft_capture_rx(const struct soft_rx *rx, int count)
 	leave();
 }
 
-/* Once a process, whether or not it works out. */
+/* Once in a process, also if it fails. */
 static void open_new(void)
 {
 	const char *path = secure_getenv("PIER_PCAP");

@@ -8,21 +8,21 @@
 
 /*
  * A capture of what the process's soft devices send and receive: one pcap
- * file of raw IP packets, asked for by PIER_PCAP=FILE.  IP and UDP headers
- * are made up as far as a socket does not show them, the destination port is
- * that of RoCEv2, by which dissectors know it, and the ICRC is the one that
- * goes with that; what came with a wrong one keeps a wrong one.
+ * file of raw IP packets, requested by PIER_PCAP=FILE.  Fields of the IP
+ * and UDP headers that a socket does not show are made up.  The destination
+ * port is that of RoCEv2, by which dissectors recognise it, and the ICRC fits
+ * it; a packet that came with a wrong ICRC has a wrong one.
  *
- * The file has mode 0600.  One that is there already is overwritten if it is
- * a capture of this user's that nobody is writing to; if somebody is, this
- * process writes FILE.PID; anything else, links included, is left alone, and
- * nothing is captured.  What cannot be done costs a warning and no more.
+ * The file has mode 0600.  An existing capture of this user is overwritten,
+ * unless another process is writing it: then this process writes FILE.PID.
+ * Any other file, links included, is left alone, and nothing is captured.  A
+ * failure is logged as a warning and has no other effect.
  */
 
-/* Is there one?  All that packets pay if not. */
+/* Is there a capture?  The only cost to a packet if not. */
 extern atomic_bool pier__soft_capturing;
 
-/* Open the capture if one is wanted and there is none.  Any thread. */
+/* Open the capture if PIER_PCAP is set and there is none.  Any thread. */
 void pier__soft_capture_open(void);
 
 /*

@@ -22,9 +22,9 @@ struct soft_counters {
 	uint64_t rnr_sent, rnr_received;
 	uint64_t duplicates;		/* requests received again */
 	uint64_t out_of_order;		/* requests dropped ahead of a gap */
-	uint64_t stale;			/* answers that nobody waits for */
+	uint64_t stale;			/* responses to no request */
 	uint64_t bad_icrc;
-	uint64_t dropped;		/* malformed, or nobody's */
+	uint64_t dropped;		/* malformed, or for no queue pair */
 	uint64_t cm_refused;		/* connection requests: with a REJ */
 	uint64_t cm_overflows;		/* and those beyond a backlog */
 	uint64_t cq_overflows;		/* completions lost: a fatal error */

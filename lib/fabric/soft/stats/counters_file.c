@@ -16,13 +16,13 @@
 
 #define ROWS (SOFT_ROWS_EP + SOFT_ROWS_QP)
 
-/* What the process itself knows: it takes nothing back out of the page. */
+/* The process reads nothing back from the file, which others may write. */
 enum use { FREE, USED, ENDED };
 
 static struct {
 	pthread_mutex_t lock;
-	pid_t pid;			/* whose it is: not a child's */
-	int fd;				/* -1: others do not see it */
+	pid_t pid;			/* its process; a child makes its own */
+	int fd;				/* -1: no other process sees the rows */
 	char path[128];
 	struct soft_counters_file *file;		/* NULL: none yet */
 	uint8_t use[ROWS];
@@ -31,8 +31,8 @@ static struct {
 const char *pier__soft_counters_dir = "/dev/shm";
 
 /*
- * Memory for [@at, @at + @len) of the file: a write to what the file system
- * has no room for would be a SIGBUS.
+ * Allocate [@at, @at + @len) of the file: a write to a page for which the file
+ * system has no room would raise SIGBUS.
  */
 static int reserve(const void *at, size_t len)
 {
@@ -50,7 +50,7 @@ void pier__soft_counters_file_name(char *ret, size_t size, uid_t uid, pid_t pid,
 		 (unsigned int)pid, number);
 }
 
-/* Give the file of @fd its name: all of it is there by then. */
+/* Give the file of @fd, which is complete, its name. */
 static int publish(int fd)
 {
 	char link[40], name[64];
@@ -114,7 +114,7 @@ static int have_file(void)
 
 	if (own.file && own.pid == getpid())
 		return 0;
-	/* A child has its parent's: leave it, and the file, to the parent. */
+	/* After fork(2) the file is the parent's: the child makes its own. */
 	own.file = NULL;
 	own.fd = -1;
 	own.path[0] = '\0';
@@ -141,7 +141,7 @@ static void set_kind(struct soft_row *row, enum soft_row_kind kind)
 	__atomic_store_n(&row->kind, kind, __ATOMIC_RELEASE);
 }
 
-/* A child may have one of its parent's. */
+/* After fork(2) a row may be the parent's. */
 static bool is_own(const struct soft_row *row)
 {
 	return own.pid == getpid() && row >= own.file->row &&
@@ -153,7 +153,7 @@ static bool is_on(const struct soft_row *row, const char *device)
 	return strncmp(row->device, device, sizeof(row->device)) == 0;
 }
 
-/* A free row among [@from, @to), made anew. */
+/* Initialise a free row among [@from, @to). */
 static struct soft_row *take(size_t from, size_t to, const char *device)
 {
 	struct soft_row *row;
@@ -259,7 +259,7 @@ void pier__soft_rows_sum(const char *device, struct soft_counters *ret)
 	pthread_mutex_unlock(&own.lock);
 }
 
-/* The helper may still be running: the memory stays. */
+/* The helper may still be running: the file stays mapped. */
 __attribute__((destructor)) static void leave(void)
 {
 	if (own.path[0] && own.pid == getpid())

@@ -7,19 +7,19 @@
 #include "fabric/soft/wire/packet.h"
 
 /*
- * The page: where a process keeps what its soft devices count, so that others
- * of the same user, and root, can read it.  A file of mode 0600 on a file
- * system in memory, made with the first endpoint under a name that nobody can
- * guess, complete when it appears, locked (flock(2)) as long as the process
- * lives, removed when it exits.  What a process that was killed leaves behind
- * is removed by the next one that makes or reads pages.
+ * The counters file: a process keeps the counters of its soft devices in it,
+ * for other processes of the same user, and root, to read.  It has mode 0600
+ * and is on a file system in memory.  The first endpoint makes it, under a
+ * random name, which appears when the file is complete.  The process holds a
+ * lock on it (flock(2)) and removes it at exit.  The file of a process that
+ * was killed is removed by the next process that makes or reads such files.
  *
- * A row has what one endpoint or connection counts; its one writer is whoever
- * drives the endpoint.  Readers of other processes take a copy, check all of
- * it, and see each value whole, but not all values of one moment.
+ * A row has the counters of one endpoint or connection; only the thread that
+ * drives the endpoint writes it.  Readers in other processes copy the file and
+ * check all of it.  They see each value whole, but not all of one moment.
  *
- * If there is no such file system, or it is full, rows are the process's
- * alone, and a warning says so.
+ * Without such a file system, or if it is full, only the process itself sees
+ * the rows, and it logs a warning.
  */
 #define SOFT_COUNTERS_MAGIC "pier page"
 #define SOFT_COUNTERS_VERSION 3	/* of all of this, and of soft_counters */
@@ -28,7 +28,7 @@
 
 enum soft_row_kind {
 	SOFT_ROW_FREE,
-	SOFT_ROW_EP,		/* also one that ended: it still counts */
+	SOFT_ROW_EP,		/* kept when the endpoint ends */
 	SOFT_ROW_QP,
 };
 
@@ -53,34 +53,34 @@ struct soft_counters_file {
 	struct soft_row row[SOFT_ROWS_EP + SOFT_ROWS_QP];
 };
 
-/* Where pages are: /dev/shm; tests may set another directory. */
+/* The directory: /dev/shm; tests may set another. */
 extern const char *pier__soft_counters_dir;
 
 /*
- * A row for an endpoint on @device, which goes on from one that ended; or for
- * a connection.  NULL: there is none left, count elsewhere.  Any thread.
+ * A row for an endpoint on @device, with the counts of one that ended; or for
+ * a connection.  NULL: none is free, count elsewhere.  Any thread.
  */
 struct soft_row *pier__soft_row_get_ep(const char *device, uint16_t port);
 struct soft_row *pier__soft_row_get_qp(const char *device, uint32_t qpn);
 
-/* Nobody writes to @row any more; NULL is fine.  Any thread. */
+/* Release @row, which is not written any more; or NULL.  Any thread. */
 void pier__soft_row_put(struct soft_row *row);
 
-/* Tell whom the connection of @row is with; NULL is fine. */
+/* Set the addresses of the connection of @row; or NULL. */
 void pier__soft_row_peer(struct soft_row *row, const struct soft_addr *local,
 			 const struct soft_addr *peer, uint32_t peer_qpn);
 
-/* What all endpoints on @device have counted.  Any thread. */
+/* The sum over all endpoints on @device.  Any thread. */
 void pier__soft_rows_sum(const char *device, struct soft_counters *ret);
 
-/* Who is this process?  Fills in what tells it from all others. */
+/* Fill in what identifies this process. */
 void pier__soft_counters_file_self(struct soft_counters_file *file);
 
 /* The file's name, without the directory. */
 void pier__soft_counters_file_name(char *ret, size_t size, uid_t uid, pid_t pid,
 				   uint64_t number);
 
-/* Remove what dead processes of this user have left, of any version. */
+/* Remove files of this user's dead processes, of any version. */
 void pier__soft_counters_file_sweep(void);
 
 /* As the fabric's member of that name. */

@@ -15,12 +15,12 @@
 #include "fabric/soft/stats/counters_file.h"
 
 /*
- * Whoever wrote a page may be hostile, to root at least: it is not mapped,
- * which would leave its length in the writer's hand, but copied and checked.
+ * The writer of a file may be hostile, to root at least.  A mapped file could
+ * be truncated meanwhile, so it is copied and then checked.
  */
 #define ROWS (SOFT_ROWS_EP + SOFT_ROWS_QP)
 #define OPEN_FLAGS (O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
-#define COUNTED_MAX 65536	/* things; beyond, something is wrong */
+#define COUNTED_MAX 65536	/* devices and connections in all */
 
 /* When the process @pid was started, in ticks; 0: there is none. */
 static uint64_t start_of(uint32_t pid)
@@ -36,7 +36,7 @@ static uint64_t start_of(uint32_t pid)
 		return 0;
 	text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
 	fclose(file);
-	/* The 22nd field; the second, a name, ends with the last bracket. */
+	/* The 22nd field; the second, the name, ends with the last bracket. */
 	field = strrchr(text, ')');
 	for (i = 2; field && i < 22; i++)
 		field = strchr(field + 1, ' ');
@@ -63,8 +63,8 @@ void pier__soft_counters_file_self(struct soft_counters_file *file)
 }
 
 /*
- * The lock is kept by the process or a child of its; where the number means
- * something, there must be a process that was started then.
+ * The lock is held by the process or by its children.  In our namespace of
+ * process numbers the process itself must also run, with the same start time.
  */
 static bool is_alive(int fd, const struct soft_counters_file *file)
 {
@@ -86,7 +86,7 @@ static bool is_counters_file(const struct soft_counters_file *file,
 	       file->pid && file->pid <= INT32_MAX;
 }
 
-/* Copy the page @name in @dir to @page.  Returns its descriptor, or -1. */
+/* Copy the file @name in @dir.  Returns its descriptor, or -1. */
 static int open_file(int dir, const char *name, struct soft_counters_file *file,
 		     struct stat *st)
 {
@@ -105,7 +105,7 @@ static int open_file(int dir, const char *name, struct soft_counters_file *file,
 	return fd;
 }
 
-/* Only what can be shown on a terminal. */
+/* Printable characters only: the text is shown on a terminal. */
 static void copy_text(char *to, const char *from, size_t size)
 {
 	size_t i;
@@ -139,7 +139,7 @@ static void describe(const struct soft_counters_file *file,
 		one->values[i] = pier__soft_counter(&row->counters, i);
 }
 
-/* Add to the device of that name, from @from on.  False: it is a new one. */
+/* Add to the device of that name, from @from on.  False: there is none. */
 static bool add_to_device(struct pier__counteds *list, size_t from,
 			  const struct pier__counted *one)
 {
@@ -158,7 +158,7 @@ static bool add_to_device(struct pier__counteds *list, size_t from,
 	return false;
 }
 
-/* Append the connections on @device, which @from's are. */
+/* Append the connections on @device. */
 static int add_conns(const struct soft_counters_file *file, const char *device,
 		     struct pier__counteds *list)
 {
@@ -199,7 +199,7 @@ static int add_file(const struct soft_counters_file *file,
 	return err;
 }
 
-/* A page by its name: "pier.UID.PID.", and what cannot be guessed. */
+/* Is @name "pier.UID.PID." and a random number? */
 static bool is_name(const char *name, int pid)
 {
 	int whose, at = 0;
@@ -209,7 +209,7 @@ static bool is_name(const char *name, int pid)
 	       (!pid || whose == pid);
 }
 
-/* One that this user's processes give, to the letter. */
+/* Is @name exactly what a process of this user would choose? */
 static bool is_own_name(const char *name)
 {
 	unsigned int uid, pid;
@@ -224,9 +224,9 @@ static bool is_own_name(const char *name)
 }
 
 /*
- * The page of another version of pier, whose head says nothing to us: by its
- * name, owner and mode it is this user's.  Every version locks its page before
- * it gives it the name, and as long as it lives.
+ * Remove the file of a dead process of another version of pier, whose contents
+ * are unknown: name, owner and mode tell that it is this user's.  Each version
+ * locks its file before it names it, for the life of the process.
  */
 static void sweep_foreign(int dir, const char *name)
 {
@@ -245,7 +245,7 @@ static void sweep_foreign(int dir, const char *name)
 	close(fd);
 }
 
-/* Look at one file; a dead process's is removed if it is this user's. */
+/* Read one file, or remove it if its process is dead and this user's. */
 static int look(int dir, const char *name, int pid,
 		struct soft_counters_file *file, struct pier__counteds *list)
 {
@@ -267,7 +267,7 @@ static int look(int dir, const char *name, int pid,
 	return err;
 }
 
-/* All pages; @list NULL: only to remove those of the dead. */
+/* All files; @list NULL: only remove those of dead processes. */
 static int look_at_all(int pid, struct pier__counteds *list)
 {
 	struct soft_counters_file *file;
@@ -277,10 +277,10 @@ static int look_at_all(int pid, struct pier__counteds *list)
 
 	dir = opendir(pier__soft_counters_dir);
 	if (!dir)
-		return 0;	/* nobody has any */
+		return 0;	/* there are no files */
 	file = malloc(sizeof(*file));
 	if (!file)
-		err = pier__fail(-ENOMEM, "no memory for a page of counters");
+		err = pier__fail(-ENOMEM, "no memory for a counters file");
 	while (!err && (entry = readdir(dir))) {
 		if (list && list->count > COUNTED_MAX)
 			break;

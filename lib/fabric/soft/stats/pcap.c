@@ -12,7 +12,7 @@
 #include "core/fail.h"
 #include "fabric/soft/stats/pcap.h"
 
-/* In the byte order of the machine; readers tell by the first word. */
+/* In the byte order of the machine; readers detect it by the magic. */
 struct head {
 	uint32_t magic;		/* with nanoseconds */
 	uint16_t major, minor;
@@ -36,7 +36,7 @@ struct record {
 
 _Static_assert(sizeof(struct record) == PIER__PCAP_RECORD, "as the format");
 
-/* Is @fd, which is locked, a file that may be overwritten? */
+/* Only a capture of this user may be overwritten.  @fd is locked. */
 static int may_overwrite(int fd, const char *path)
 {
 	struct head head;

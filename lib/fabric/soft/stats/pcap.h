@@ -13,9 +13,9 @@
 
 /*
  * Open @path for a new capture, or @path.PID if another process is writing
- * to it.  The caller closes *ret, and keeps it open meanwhile: that is what
- * tells others.  Errors: -EEXIST, something is there that is no capture of
- * this user's; the system's own.
+ * to it.  *ret holds the lock that other processes see; the caller closes it.
+ * Errors: -EEXIST, the file exists and is no capture of this user's; those of
+ * open(2).
  */
 int pier__pcap_open(const char *path, uint64_t *size, int *ret);
 
