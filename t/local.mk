@@ -188,6 +188,18 @@ $(soft_tests): %D%/libsoft.la
 $(soft_tests): private LDADD = %D%/libsoft.la %D%/libtap.la \
 	lib/libpier-core.la
 
+%C%_verbs_events_t_SOURCES = \
+	%D%/verbs/events.c \
+	%D%/verbs/fakeibv.c \
+	%D%/verbs/fakeibv.h \
+	# end, sorted
+
+%C%_verbs_memory_t_SOURCES = \
+	%D%/verbs/fakeibv.c \
+	%D%/verbs/fakeibv.h \
+	%D%/verbs/memory.c \
+	# end, sorted
+
 %C%_verbs_verbs_cm_t_SOURCES = \
 	%D%/lib/cmside.c \
 	%D%/lib/cmside.h \

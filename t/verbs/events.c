@@ -4,12 +4,12 @@
 
 #include <pier/error.h>
 
-#include "fabric/verbs/verbs_impl.h"
 #include "t/lib/tap.h"
+#include "t/verbs/fakeibv.h"
 
 /*
  * A device that reports failures of its queues when told to: no rxe does so of
- * a receive queue.  libibverbs' calls are made here.
+ * a receive queue.
  */
 #define ENTRIES 16
 
@@ -17,24 +17,7 @@ static struct ibv_async_event pending;
 static bool is_pending;
 static int acknowledged;
 
-static int poll_none(struct ibv_cq *cq, int max, struct ibv_wc *wc)
-{
-	(void)cq;
-	(void)max;
-	(void)wc;
-	return 0;
-}
-
-static struct ibv_context context = {
-	.num_comp_vectors = 1,
-	.ops = { .poll_cq = poll_none },
-	.async_fd = -1,
-};
-
-static struct ibv_pd domain = { .context = &context };
-static struct ibv_cq cqs[2];
-static struct ibv_srq srqs[2], foreign;
-static int cqs_made, srqs_made;
+static struct ibv_srq foreign;
 
 int ibv_get_async_event(struct ibv_context *ctx, struct ibv_async_event *event)
 {
@@ -54,25 +37,6 @@ void ibv_ack_async_event(struct ibv_async_event *event)
 	acknowledged++;
 }
 
-struct ibv_cq *ibv_create_cq(struct ibv_context *ctx, int cqe, void *arg,
-			     struct ibv_comp_channel *channel, int vector)
-{
-	struct ibv_cq *cq = &cqs[cqs_made++];
-
-	(void)arg;
-	(void)channel;
-	(void)vector;
-	cq->context = ctx;
-	cq->cqe = cqe;
-	return cq;
-}
-
-int ibv_destroy_cq(struct ibv_cq *cq)
-{
-	(void)cq;
-	return 0;
-}
-
 int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq,
 		     void **arg)
 {
@@ -81,36 +45,6 @@ int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq,
 	(void)arg;
 	return -1;
 }
-
-struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *in)
-{
-	(void)pd;
-	(void)in;
-	return &srqs[srqs_made++];
-}
-
-int ibv_destroy_srq(struct ibv_srq *srq)
-{
-	(void)srq;
-	return 0;
-}
-
-static struct verbs_dev dev = {
-	.fdev = {
-		.port = {
-			.name = "fake0",
-			.limits = {
-				.cqe = ENTRIES, .srq_wr = ENTRIES,
-				.recv_sge = 1,
-			},
-		},
-	},
-	.ibv = &context,
-	.pd = &domain,
-	.lock = PTHREAD_MUTEX_INITIALIZER,
-	.cqs = { &dev.cqs, &dev.cqs },
-	.srqs = { &dev.srqs, &dev.srqs },
-};
 
 /* Two sets of queues, each of a channel of its own. */
 static struct verbs_chan chan[2];
@@ -121,9 +55,9 @@ static bool make_queues(void)
 {
 	bool made = true;
 
-	cqs_made = srqs_made = acknowledged = 0;
+	acknowledged = 0;
 	for (int i = 0; i < 2; i++) {
-		chan[i].chan.fdev = &dev.fdev;
+		chan[i].chan.fdev = &fake_dev.fdev;
 		made = made &&
 		       IS(pier__verbs_cq_create(&chan[i].chan, ENTRIES,
 						&cq[i]), 0) &&
@@ -139,8 +73,8 @@ static void destroy_queues(void)
 		pier__verbs_srq_destroy(srq[i]);
 		pier__verbs_cq_destroy(cq[i]);
 	}
-	OK(pier__list_empty(&dev.cqs));
-	OK(pier__list_empty(&dev.srqs));
+	OK(pier__list_empty(&fake_dev.cqs));
+	OK(pier__list_empty(&fake_dev.srqs));
 }
 
 /* The device reports @pending, which goes on to who reads events. */
@@ -150,7 +84,7 @@ static void report(enum ibv_event_type type)
 
 	pending.event_type = type;
 	is_pending = true;
-	IS(pier__verbs_event(&dev.fdev, &event), 0);
+	IS(pier__verbs_event(&fake_dev.fdev, &event), 0);
 	IS(event, (int)type);
 	IS(acknowledged, 1);
 }
@@ -166,7 +100,7 @@ static void a_receive_queue_that_fails_ends_its_set_of_queues_only(void)
 {
 	if (!make_queues())
 		return;
-	pending.element.srq = &srqs[1];
+	pending.element.srq = &fake_srqs[1];
 	report(IBV_EVENT_SRQ_ERR);
 	IS(poll(0), 0);
 	IS(poll(1), -PIER_EDEVICE);
@@ -179,7 +113,7 @@ static void a_completion_queue_that_fails_ends_its_set_of_queues_only(void)
 {
 	if (!make_queues())
 		return;
-	pending.element.cq = &cqs[0];
+	pending.element.cq = &fake_cqs[0];
 	report(IBV_EVENT_CQ_ERR);
 	IS(poll(1), 0);
 	IS(poll(0), -PIER_EDEVICE);
@@ -202,7 +136,7 @@ static void a_receive_queue_that_ran_low_has_not_failed(void)
 {
 	if (!make_queues())
 		return;
-	pending.element.srq = &srqs[0];
+	pending.element.srq = &fake_srqs[0];
 	report(IBV_EVENT_SRQ_LIMIT_REACHED);
 	IS(poll(0), 0);
 	destroy_queues();
@@ -210,6 +144,9 @@ static void a_receive_queue_that_ran_low_has_not_failed(void)
 
 int main(void)
 {
+	fake_dev.fdev.port.limits = (struct pier__limits){
+		.cqe = ENTRIES, .srq_wr = ENTRIES, .recv_sge = 1,
+	};
 	TEST(a_receive_queue_that_fails_ends_its_set_of_queues_only);
 	TEST(a_completion_queue_that_fails_ends_its_set_of_queues_only);
 	TEST(a_receive_queue_of_the_program_harms_no_other);

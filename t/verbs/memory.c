@@ -8,39 +8,18 @@
 
 #include <pier/error.h>
 
-#include "fabric/verbs/verbs_impl.h"
 #include "t/lib/rights.h"
 #include "t/lib/tap.h"
+#include "t/verbs/fakeibv.h"
 
 /*
  * A device that lets itself be asked for anything and pins memory for its
- * queues, as adapters do and rxe does not: libibverbs' calls are made here.
+ * queues, as adapters do and rxe does not.
  */
 #define LIMIT (64 << 10)
 #define MANY 4096		/* entries: more than the limit has room for */
 
-static int deny;		/* errno of making a queue; 0: it works */
-
-static struct ibv_device device = {
-	.transport_type = IBV_TRANSPORT_IB,
-	.name = "fake0",
-};
-
-static struct ibv_context context = {
-	.device = &device,
-	.num_comp_vectors = 1,
-};
-
-static struct ibv_pd domain = { .context = &context };
-static struct ibv_cq completions = { .context = &context, .cqe = MANY };
-static struct ibv_srq receives = { .context = &context };
-static struct ibv_qp pair = { .context = &context };
-
-static void *give(void *object)
-{
-	errno = deny;
-	return deny ? NULL : object;
-}
+static struct ibv_qp pair = { .context = &fake_context };
 
 int ibv_query_device(struct ibv_context *ctx, struct ibv_device_attr *attr)
 {
@@ -52,7 +31,7 @@ int ibv_query_device(struct ibv_context *ctx, struct ibv_device_attr *attr)
 struct ibv_pd *ibv_alloc_pd(struct ibv_context *ctx)
 {
 	(void)ctx;
-	return &domain;
+	return &fake_pd;
 }
 
 int ibv_dealloc_pd(struct ibv_pd *pd)
@@ -61,41 +40,11 @@ int ibv_dealloc_pd(struct ibv_pd *pd)
 	return 0;
 }
 
-struct ibv_cq *ibv_create_cq(struct ibv_context *ctx, int cqe, void *arg,
-			     struct ibv_comp_channel *channel, int vector)
-{
-	(void)ctx;
-	(void)cqe;
-	(void)channel;
-	(void)vector;
-	(void)arg;
-	return give(&completions);
-}
-
-int ibv_destroy_cq(struct ibv_cq *cq)
-{
-	(void)cq;
-	return 0;
-}
-
-struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *in)
-{
-	(void)pd;
-	(void)in;
-	return give(&receives);
-}
-
-int ibv_destroy_srq(struct ibv_srq *srq)
-{
-	(void)srq;
-	return 0;
-}
-
 struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *in)
 {
 	(void)pd;
 	(void)in;
-	return give(&pair);
+	return fake_give(&pair);
 }
 
 int ibv_destroy_qp(struct ibv_qp *qp)
@@ -104,24 +53,7 @@ int ibv_destroy_qp(struct ibv_qp *qp)
 	return 0;
 }
 
-static struct verbs_dev dev = {
-	.fdev = {
-		.port = {
-			.name = "fake0",
-			.limits = {
-				.cqe = MANY, .srq_wr = MANY, .send_wr = MANY,
-				.send_sge = 1, .recv_sge = 1,
-			},
-		},
-	},
-	.ibv = &context,
-	.pd = &domain,
-	.lock = PTHREAD_MUTEX_INITIALIZER,
-	.cqs = { &dev.cqs, &dev.cqs },
-	.srqs = { &dev.srqs, &dev.srqs },
-};
-
-static struct verbs_chan chan = { .chan = { .fdev = &dev.fdev } };
+static struct verbs_chan chan = { .chan = { .fdev = &fake_dev.fdev } };
 static struct verbs_cq cq = { .cq = { .chan = &chan.chan } };
 static struct verbs_srq srq = { .srq = { .chan = &chan.chan } };
 
@@ -158,7 +90,7 @@ static const struct {
 
 static void queues_beyond_the_locked_memory_are_refused_with_remedies(void)
 {
-	deny = ENOMEM;
+	fake_deny = ENOMEM;
 	for (int i = 0; i < 3; i++) {
 		IS(queue[i].make(MANY), -ENOMEM);
 		LIKE(pier_last_error(), queue[i].text);
@@ -171,7 +103,7 @@ static void queues_beyond_the_locked_memory_are_refused_with_remedies(void)
 
 static void within_it_the_limit_is_not_blamed(void)
 {
-	deny = ENOMEM;
+	fake_deny = ENOMEM;
 	for (int i = 0; i < 3; i++) {
 		IS(queue[i].make(1), -ENOMEM);
 		LIKE(pier_last_error(), ": no memory;");
@@ -185,7 +117,7 @@ static void who_is_exempt_from_the_limit_is_not_told_to_raise_it(void)
 		tap_note("%s", "not without the right to lock memory");
 		return;
 	}
-	deny = ENOMEM;
+	fake_deny = ENOMEM;
 	for (int i = 0; i < 3; i++) {
 		IS(queue[i].make(MANY), -ENOMEM);
 		LIKE(pier_last_error(), ": no memory;");
@@ -199,7 +131,7 @@ static int be_root_of_a_container(void)
 {
 	if (unshare(CLONE_NEWUSER))
 		return 2;
-	deny = ENOMEM;
+	fake_deny = ENOMEM;
 	return make_cq(MANY) != -ENOMEM ||
 	       !strstr(pier_last_error(), "ulimit");
 }
@@ -221,7 +153,7 @@ static void root_of_a_container_is_not_exempt(void)
 
 static void another_reason_is_told_as_it_is(void)
 {
-	deny = EINVAL;
+	fake_deny = EINVAL;
 	for (int i = 0; i < 3; i++) {
 		IS(queue[i].make(MANY), -EINVAL);
 		LIKE(pier_last_error(), queue[i].text);
@@ -233,15 +165,15 @@ static void a_device_whose_queues_cannot_be_tried_is_listed(void)
 {
 	struct pier__limits limits = { .inline_size = 1 };
 
-	deny = ENOMEM;
-	IS(pier__verbs_limits(&context, &limits), 0);
+	fake_deny = ENOMEM;
+	IS(pier__verbs_limits(&fake_context, &limits), 0);
 	IS(limits.inline_size, 0);
 	IS(limits.cqe, MANY);
-	deny = 0;
-	IS(pier__verbs_limits(&context, &limits), 0);
+	fake_deny = 0;
+	IS(pier__verbs_limits(&fake_context, &limits), 0);
 	OK(limits.inline_size > 0);
-	deny = EINVAL;
-	IS(pier__verbs_limits(&context, &limits), -EOPNOTSUPP);
+	fake_deny = EINVAL;
+	IS(pier__verbs_limits(&fake_context, &limits), -EOPNOTSUPP);
 }
 
 int main(void)
@@ -250,6 +182,10 @@ int main(void)
 
 	if (getrlimit(RLIMIT_MEMLOCK, &limit))
 		return tap_skip_all("no limit of locked memory");
+	fake_dev.fdev.port.limits = (struct pier__limits){
+		.cqe = MANY, .srq_wr = MANY, .send_wr = MANY,
+		.send_sge = 1, .recv_sge = 1,
+	};
 	limit.rlim_cur = LIMIT;
 	if (setrlimit(RLIMIT_MEMLOCK, &limit))
 		return tap_skip_all("the limit of locked memory stays");
