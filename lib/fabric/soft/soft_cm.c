@@ -198,7 +198,7 @@ static void unring(struct soft_chan_cm *cm)
 	if (!cm->rung)
 		return;
 	got = read(cm->cm.fd, &count, sizeof(count));
-	(void)got;		/* nobody else reads it */
+	(void)got;		/* it has no other reader */
 	cm->rung = false;
 }
 

@@ -189,19 +189,19 @@ static int soft_query(struct pier__fdev *fdev)
 	return 0;
 }
 
-/* The next event that makes @told equal @port; -EAGAIN: none. */
-static int news(struct pier__port *told, const struct pier__port *port,
-		int *ret)
+/* The next event that makes @known equal @port; -EAGAIN: none. */
+static int next_event(struct pier__port *known, const struct pier__port *port,
+		      int *ret)
 {
-	if (told->active != port->active) {
-		told->active = port->active;
+	if (known->active != port->active) {
+		known->active = port->active;
 		*ret = port->active ? IBV_EVENT_PORT_ACTIVE :
 				      IBV_EVENT_PORT_ERR;
 		return 0;
 	}
-	if (told->gid_count != port->gid_count ||
-	    memcmp(told->gids, port->gids, sizeof(port->gids))) {
-		*told = *port;
+	if (known->gid_count != port->gid_count ||
+	    memcmp(known->gids, port->gids, sizeof(port->gids))) {
+		*known = *port;
 		*ret = IBV_EVENT_GID_CHANGE;
 		return 0;
 	}
@@ -231,7 +231,7 @@ static int soft_event(struct pier__fdev *fdev, int *ret)
 		err = 0;
 	}
 	if (!err)
-		err = news(&soft->reported, &port, ret);
+		err = next_event(&soft->reported, &port, ret);
 	if (err == -EAGAIN)
 		soft->changed = false;
 out_unlock:

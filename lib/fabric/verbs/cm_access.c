@@ -12,7 +12,7 @@
 
 #define NODE "/dev/infiniband/rdma_cm"
 
-/* Only opening tells: a container's device rules show in no mode bits. */
+/* By opening it: mode bits do not show the device rules of a container. */
 static int try_node(const char *root)
 {
 	char path[PATH_MAX];

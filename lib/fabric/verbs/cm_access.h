@@ -9,7 +9,7 @@
 
 /*
  * Can the kernel's connection manager be opened, below @root ("" but in
- * tests)?  0: yes, or it may be loaded by whoever asks for it; else the error
+ * tests)?  0: yes, or its module may be loaded on demand; else the error
  * and a sentence with the fix.
  */
 int pier__verbs_cm_check(const char *root, char *ret, size_t size);

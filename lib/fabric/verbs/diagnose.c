@@ -66,7 +66,7 @@ static void find_node(const char *root, const char *device,
 	closedir(dir);
 }
 
-/* Only opening tells: a container's device rules show in no mode bits. */
+/* By opening it: mode bits do not show the device rules of a container. */
 static int try_node(const char *root, const char *node)
 {
 	char path[PATH_MAX];
@@ -118,7 +118,7 @@ static int find_libibverbs(struct dl_phdr_info *lib, size_t size, void *arg)
 
 /*
  * Providers are libraries below libibverbs' own directory, in old versions
- * beside it.  Its configuration tells nothing: it outlives their removal.
+ * beside it.  Its configuration is not used: it outlives their removal.
  */
 static bool look_for_providers(const char *root)
 {

@@ -78,7 +78,7 @@ static int trial_qp(const struct trial *trial, uint32_t inline_size)
 }
 
 /*
- * The largest inline size that a QP can be made with; verbs do not tell it.
+ * The largest inline size that a QP can be made with; verbs do not have it.
  * In steps of 4 bytes, up to 1024: beyond that a copy is no gain.
  */
 static int find_inline(const struct trial *trial, uint32_t *ret)
@@ -110,7 +110,7 @@ static int try_out(struct ibv_context *ctx, struct pier__limits *ret)
 	if (!err)
 		err = find_inline(&trial, &ret->inline_size);
 	trial_end(&trial);
-	/* Providers do not agree about how to say that they have no RC. */
+	/* Providers without RC differ in their error. */
 	if (err == -EINVAL || err == -ENOSYS || err == -EOPNOTSUPP)
 		err = -EOPNOTSUPP;
 	/*

@@ -8,7 +8,7 @@
 #include "fabric/pci.h"
 
 /*
- * What sysfs and the network interfaces say about an RDMA device.  @root is
+ * What sysfs and the network interfaces have about an RDMA device.  @root is
  * put before every path: "" but in tests.  Texts are "" if nothing is known.
  */
 

@@ -33,7 +33,7 @@ static int verbs_counters(struct pier__fdev *fdev, const struct pier__qp *qp,
 	return 0;
 }
 
-/* Whoever may can read sysfs: there is nothing to share. */
+/* Other processes read the counters of a port in sysfs. */
 static int verbs_counted(int pid, struct pier__counteds *list)
 {
 	(void)pid;

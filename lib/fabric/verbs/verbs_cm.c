@@ -313,10 +313,10 @@ static bool translate(struct cm_end *end, const struct rdma_cm_event *event,
 
 /*
  * Take one event, which is acknowledged before this returns: nothing may be
- * open when an id ends.  *ret_told: there is something in @ret.
+ * open when an id ends.  *ret_found: @ret is filled in.
  */
 static int take(struct pier__cm *cm, struct pier__cm_event *ret,
-		bool *ret_told)
+		bool *ret_found)
 {
 	struct rdma_cm_id *unwanted = NULL;
 	struct rdma_cm_event *event;
@@ -335,13 +335,13 @@ static int take(struct pier__cm *cm, struct pier__cm_event *ret,
 	memset(ret, 0, sizeof(*ret));
 	end = event->id->context;
 	if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST) {
-		*ret_told = request(cm, event, ret);
-		if (!*ret_told)
+		*ret_found = request(cm, event, ret);
+		if (!*ret_found)
 			unwanted = event->id;
 	} else if (end->state == END_LISTENING) {
-		*ret_told = false;	/* the device reports its removal */
+		*ret_found = false;	/* the device reports its removal */
 	} else {
-		*ret_told = translate(end, event, ret);
+		*ret_found = translate(end, event, ret);
 	}
 	rdma_ack_cm_event(event);
 	if (unwanted)
@@ -351,13 +351,13 @@ static int take(struct pier__cm *cm, struct pier__cm_event *ret,
 
 int pier__verbs_cm_next(struct pier__cm *cm, struct pier__cm_event *ret)
 {
-	bool told = false;
+	bool found = false;
 	int err = 0;
 
 	/* Events left after that keep the descriptor readable. */
-	for (int i = 0; !err && !told && i < STEPS; i++)
-		err = take(cm, ret, &told);
+	for (int i = 0; !err && !found && i < STEPS; i++)
+		err = take(cm, ret, &found);
 	if (err)
 		return err;
-	return told ? 0 : -EAGAIN;
+	return found ? 0 : -EAGAIN;
 }

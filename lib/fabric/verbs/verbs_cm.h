@@ -9,9 +9,9 @@
 struct verbs_dev;
 
 /*
- * Connection management by librdmacm.  Its ids have no QP, so that it tells
- * what is to be done to one, and pier does that.  The kernel carries out what
- * is asked for while we go on: with an event channel no call waits for a peer.
+ * Connection management by librdmacm.  Its ids have no QP: it returns the QP's
+ * attributes, and pier modifies the QP.  With an event channel no call waits
+ * for a peer.
  */
 struct verbs_cm {
 	struct pier__cm cm;		/* first, so that casts are sound */
@@ -41,7 +41,7 @@ struct cm_end {
 	struct rdma_cm_id *rdma;
 	enum end_state state;
 	uint64_t deadline;	/* END_RESOLVING: as pier__now() */
-	int look_ms;		/* the same: how long the kernel looks next */
+	int resolve_ms;		/* the same: the kernel's next time limit */
 };
 
 static inline struct verbs_cm *verbs_cm(struct pier__cm *cm)
@@ -54,35 +54,35 @@ static inline struct cm_end *end_of(struct pier__cm_id *id)
 	return (struct cm_end *)id;
 }
 
-/* Channels and events, kept in cm.c. */
+/* Channels and events, in verbs_cm.c. */
 int pier__verbs_cm_create(struct pier__chan *chan, enum ibv_mtu mtu,
 			  struct pier__cm **ret);
 void pier__verbs_cm_destroy(struct pier__cm *cm);
 int pier__verbs_cm_next(struct pier__cm *cm, struct pier__cm_event *ret);
 
 /*
- * @rdma was bound to a device by the kernel, which goes by addresses and
- * routes: is it the channel's device and port?
+ * The kernel has bound @rdma to a device by address or route: is it the
+ * channel's device and port?
  */
 bool pier__verbs_cm_is_ours(const struct pier__cm *cm,
 			    const struct rdma_cm_id *rdma);
 
 /*
- * Have librdmacm's context of the device, which @like, an id that is ours, is
- * bound to, in hand until the device is closed.  Any thread.
+ * Hold librdmacm's context of the device, to which our id @like is bound, until
+ * the device is closed.  Any thread.
  */
 void pier__verbs_cm_hold(struct verbs_dev *dev, const struct rdma_cm_id *like);
 
-/* The device is being closed: give it back, dead if it is gone. */
+/* The device is being closed: release the context. */
 void pier__verbs_cm_unhold(struct verbs_dev *dev);
 
-/* @err of a call about addresses: what means "no way there" is one. */
+/* @err of a call about addresses; all that mean "no route" become one. */
 int pier__verbs_cm_error(int err);
 
-/* Say that @what failed with @end's peer; returns pier__verbs_cm_error(). */
+/* Fail: @what failed with @end's peer.  Returns pier__verbs_cm_error(). */
 int pier__verbs_cm_fail(const struct cm_end *end, const char *what, int err);
 
-/* Ends, kept in cm_end.c. */
+/* Ends, in verbs_cm_end.c. */
 int pier__verbs_cm_listen(struct pier__cm *cm, const struct sockaddr *addr,
 			  int backlog, void *owner,
 			  struct pier__cm_listener **ret);
@@ -93,12 +93,12 @@ int pier__verbs_cm_resolve(struct pier__cm *cm, const struct sockaddr *src,
 void pier__verbs_cm_release(struct pier__cm_id *id);
 
 /*
- * The kernel has not found @end's peer in the time it was given: look once
- * more.  Errors: -ETIMEDOUT, there is no time left; the kernel's.
+ * The kernel has not resolved @end's peer in its time: resolve again.
+ * Errors: -ETIMEDOUT, there is no time left; the kernel's.
  */
 int pier__verbs_cm_resolve_again(struct cm_end *end);
 
-/* The handshake, kept in cm_step.c. */
+/* The handshake, in verbs_cm_step.c. */
 int pier__verbs_cm_connect(struct pier__cm_id *id,
 			   const struct pier__cm_param *param);
 int pier__verbs_cm_accept(struct pier__cm_id *id,

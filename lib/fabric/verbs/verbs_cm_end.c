@@ -250,12 +250,12 @@ static bool own_source(const struct pier__port *port,
 static int look(struct cm_end *end, struct sockaddr *src)
 {
 	int left = pier__ms_left(pier__now(), end->deadline);
-	int ms = end->look_ms < left ? end->look_ms : left;
+	int ms = end->resolve_ms < left ? end->resolve_ms : left;
 
 	if (!left)
 		return -ETIMEDOUT;
-	if (end->look_ms < LONGEST_LOOK)
-		end->look_ms *= 2;
+	if (end->resolve_ms < LONGEST_LOOK)
+		end->resolve_ms *= 2;
 	errno = 0;
 	if (rdma_resolve_addr(end->rdma, src,
 			      (struct sockaddr *)&end->id.peer, ms))
@@ -298,7 +298,7 @@ int pier__verbs_cm_resolve(struct pier__cm *cm, const struct sockaddr *src,
 	end->deadline = pier__deadline(pier__now(), timeout_ms);
 	/* Linux before 5.2 does not know it. */
 	set_option(end, RDMA_OPTION_ID_ACK_TIMEOUT, &timeout, sizeof(timeout));
-	end->look_ms = FIRST_LOOK;
+	end->resolve_ms = FIRST_LOOK;
 	err = look(end, bound ? (struct sockaddr *)&own : NULL);
 	if (err) {
 		err = pier__verbs_cm_fail(end, "no way to", err);

@@ -45,7 +45,7 @@ static int set_nonblocking(int fd)
 	return 0;
 }
 
-/* A body without a device; NULL: no memory, which is said. */
+/* A body without a device; NULL: no memory, with an error text. */
 static struct verbs_dev *create(const struct pier__port *port)
 {
 	struct verbs_dev *dev = calloc(1, sizeof(*dev));
@@ -143,7 +143,7 @@ static void close_own(struct verbs_dev *dev)
 
 	if (dev->adopted)
 		return;
-	/* EBUSY: something is left on it, and the context will take it all. */
+	/* EBUSY: an object is left; closing the context frees it. */
 	rc = ibv_dealloc_pd(dev->pd);
 	if (rc)
 		pier__log(PIER_LOG_ERROR, "verbs",

@@ -28,7 +28,7 @@ struct verbs_dev {
 	struct pier__list srqs;		/* of struct verbs_srq, likewise */
 	struct verbs_watch watch;
 	bool lost_reported;			/* by event() */
-	struct verbs_hold *_Atomic hold;	/* cm_hold.c's, or NULL */
+	struct verbs_hold *_Atomic hold;	/* verbs_cm_hold.c's */
 };
 
 struct verbs_mr {
@@ -41,7 +41,7 @@ struct verbs_chan {
 	struct ibv_comp_channel *ibv;
 };
 
-/* What a queue is broken by, as an event told. */
+/* Which queue has failed, by an asynchronous event. */
 enum verbs_broken {
 	VERBS_WHOLE,
 	VERBS_CQ_BROKEN,
@@ -100,7 +100,7 @@ static inline struct verbs_qp *verbs_qp(struct pier__qp *qp)
  */
 int pier__verbs_error(int rc);
 
-/* Devices, kept in dev.c and list.c. */
+/* Devices, in verbs_dev.c and list.c. */
 int pier__verbs_list(struct pier__ports *ports);
 int pier__verbs_open(const struct pier__port *port, struct pier__fdev **ret);
 int pier__verbs_adopt(const struct pier__port *port, struct ibv_pd *pd,
@@ -109,30 +109,30 @@ void pier__verbs_close(struct pier__fdev *fdev);
 int pier__verbs_query(struct pier__fdev *fdev);
 int pier__verbs_event(struct pier__fdev *fdev, int *ret);
 
-/* Memory, kept in mr.c. */
+/* Memory, in verbs_mr.c. */
 int pier__verbs_reg(struct pier__fdev *fdev, void *addr, size_t len,
 		    int access, struct pier__mr **ret);
 void pier__verbs_dereg(struct pier__mr *mr);
 
 /*
- * Say that @what failed for want of memory, of which it takes about @len
- * bytes that are pinned: as good as always it is the limit of locked memory.
+ * Fail: @what got no memory, of which it pins about @len bytes.  The reason is
+ * nearly always the limit of locked memory.
  * Returns -ENOMEM.
  */
 int pier__verbs_no_memory(const char *device, size_t len, const char *what);
 
-/* Completion and receive queues, kept in queue.c. */
+/* Completion and receive queues, in queue.c. */
 int pier__verbs_chan_create(struct pier__fdev *fdev, struct pier__chan **ret);
 void pier__verbs_chan_destroy(struct pier__chan *chan);
 void pier__verbs_chan_clear(struct pier__chan *chan);
 int pier__verbs_cq_create(struct pier__chan *chan, uint32_t cqe,
 			  struct pier__cq **ret);
 void pier__verbs_cq_destroy(struct pier__cq *cq);
-/* The device says that @ibv, which may be a program's own, has failed. */
+/* An event: @ibv, which may be the program's own, has failed. */
 void pier__verbs_cq_broken(struct verbs_dev *dev, const struct ibv_cq *ibv);
 /*
- * The same of the receive queue @ibv: nothing comes any more out of what was
- * posted to it, so that completion queues of its channel fail with it.
+ * The same of the receive queue @ibv.  Its receives complete no more: the
+ * completion queues of its channel fail with it.
  */
 void pier__verbs_srq_broken(struct verbs_dev *dev, const struct ibv_srq *ibv);
 /* Purge the unread completions of the QP @qpn, which is destroyed. */
@@ -145,7 +145,7 @@ void pier__verbs_srq_destroy(struct pier__srq *srq);
 int pier__verbs_srq_post(struct pier__srq *srq, struct ibv_recv_wr *wr,
 			 struct ibv_recv_wr **bad);
 
-/* Queue pairs, kept in qp.c. */
+/* Queue pairs, in verbs_qp.c. */
 int pier__verbs_qp_create(struct pier__cq *cq, struct pier__srq *srq,
 			  const struct ibv_qp_cap *cap, struct pier__qp **ret);
 int pier__verbs_qp_modify(struct pier__qp *qp, struct ibv_qp_attr *attr,

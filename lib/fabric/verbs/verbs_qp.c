@@ -29,8 +29,8 @@ static int check_cap(const struct pier__port *port,
 }
 
 /*
- * What fits inline hangs on the other sizes, and only a try tells: if the
- * size asked for is refused, half of it, down to none.
+ * The inline size that works depends on the other sizes and is found by trial:
+ * if the requested one is refused, half of it, down to none.
  */
 static struct ibv_qp *create(struct ibv_pd *pd,
 			     const struct ibv_qp_init_attr *asked,

@@ -226,9 +226,9 @@ static uint8_t least(uint8_t a, uint8_t b)
 static uint8_t agreed(const struct soft_cm_conn *conn, uint8_t ours,
 		      uint8_t peers)
 {
-	bool said = conn->state != SOFT_CM_REQ_RCVD;
+	bool known = conn->state != SOFT_CM_REQ_RCVD;
 
-	return least(least(peers, SOFT_RD_ATOMIC), said ? ours :
+	return least(least(peers, SOFT_RD_ATOMIC), known ? ours :
 							  SOFT_RD_ATOMIC);
 }
 

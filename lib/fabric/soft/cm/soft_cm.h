@@ -116,7 +116,7 @@ int pier__soft_cm_qp_attr(struct soft_cm *cm, struct pier__cm_id *id,
 			  enum ibv_qp_state state, struct ibv_qp_attr *ret,
 			  int *ret_mask, uint16_t *ret_udp_port);
 
-/* How many connections there are, those included that nobody has an id of. */
+/* How many records there are, those without an id included. */
 uint32_t pier__soft_cm_count(const struct soft_cm *cm);
 
 #endif

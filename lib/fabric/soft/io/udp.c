@@ -165,8 +165,8 @@ int pier__soft_udp_create(uint16_t port, unsigned int ifindex,
 }
 
 /*
- * The kernel lets two sockets have one port if both say that they share it.
- * They do so only now: no third one is to join them later.
+ * The kernel lets two sockets have one port if both have SO_REUSEPORT.  They
+ * have it only during bind, so that no third socket can join them later.
  */
 int pier__soft_udp_create_bound(const struct soft_io *any,
 				const struct in6_addr *ip,

@@ -7,7 +7,7 @@
 /*
  * Packets over one UDP socket, for IPv4 and IPv6 alike where there is IPv6.
  * The source address of a packet is what its struct soft_tx says, or the one
- * that the socket is bound to.  Belongs to whoever drives the endpoint.
+ * that the socket is bound to.  Belongs to the thread that drives the endpoint.
  */
 
 /* What was sent and received, since creation. */
@@ -30,8 +30,8 @@ int pier__soft_udp_create(uint16_t port, unsigned int ifindex,
 /*
  * Open a socket for packets from and to @ip alone, which is not link-local,
  * on the port of @any: what is sent there comes to it from now on, and no
- * longer to @any.  It is cheaper, as neither the kernel nor we say the address
- * with each datagram.  The caller ends it with destroy.
+ * longer to @any.  It is cheaper, as datagrams need no ancillary data for the
+ * address.  The caller ends it with destroy.
  * Errors: -ENOMEM; -EADDRNOTAVAIL; those of socket(2).
  */
 int pier__soft_udp_create_bound(const struct soft_io *any,

@@ -10,8 +10,8 @@
 #include "fabric/soft/stats/capture.h"
 
 /*
- * recvmsg(2) without a place to cancel the thread at, which each look in vain
- * would pay for.
+ * recvmsg(2) without a cancellation point, which would cost in each call that
+ * returns nothing.
  */
 static ssize_t take_one(int fd, struct msghdr *msg)
 {
@@ -38,8 +38,8 @@ static int take(struct soft_udp *udp, int want)
 }
 
 /*
- * How many to ask for next: one, for whoever waits for one or gets long ones;
- * more if there are more, up to a portion.
+ * How many to ask for next: one if there was none or if they are long, else
+ * more, up to a portion.
  */
 static void adapt(struct soft_udp_rx *rx)
 {
@@ -74,7 +74,7 @@ static bool fill(struct soft_udp *udp)
 	rx->slot = 0;
 	rx->at = 0;
 	do
-		/* What an ICMP message left behind is told once. */
+		/* The error of an ICMP message is returned once. */
 		n = take(udp, rx->want);
 	while (n == -EINTR || n == -ECONNREFUSED);
 	rx->count = n > 0 ? n : 0;
@@ -91,7 +91,7 @@ static void addr_from_v4(struct soft_addr *addr, const struct in_addr *from)
 	memcpy(&addr->ip.s6_addr[12], from, 4);
 }
 
-/* Read @cmsg.  Returns whether it tells the destination. */
+/* Read @cmsg.  Returns whether it has the destination. */
 static bool take_control(struct soft_udp_rx *rx, struct cmsghdr *cmsg)
 {
 	struct in6_pktinfo v6;

@@ -246,7 +246,7 @@ static void accepted(struct soft_udp *udp, const struct soft_tx *tx, int sent)
 		  pier__sockaddr_text(&name.sa, text));
 }
 
-/* Many are one datagram with nothing to be said of it, which costs less. */
+/* Without ancillary data sendto(2) is the cheaper call. */
 static ssize_t send_one(const struct soft_udp *udp, const struct msghdr *msg)
 {
 	if (msg->msg_controllen)
@@ -288,7 +288,7 @@ static int build_portion(struct soft_udp *udp, const struct soft_tx *tx,
 
 /*
  * Send some of up to SOFT_BATCH packets.  Returns how many were taken; fewer:
- * *@full tells whether the socket is, else the others can be tried now.
+ * *@full is whether the socket is full, else the others can be tried now.
  */
 static int send_portion(struct soft_udp *udp, const struct soft_tx *tx,
 			int count, bool *full)

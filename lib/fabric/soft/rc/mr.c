@@ -175,7 +175,7 @@ int pier__soft_mr_add(struct soft_mr_table *table, struct soft_mr *mr)
 	return err;
 }
 
-/* Take @mr out.  Returns the arrays that nobody finds any more. */
+/* Remove @mr.  Returns the retired arrays, no longer reachable. */
 static struct slots *slots_remove(struct soft_mr_table *table,
 				  struct soft_mr *mr)
 {

@@ -7,22 +7,22 @@
 #include "core/fail.h"
 #include "fabric/soft/rc/timer_heap.h"
 
-#define ROOM_MIN 16
+#define SIZE_MIN 16
 
 int pier__soft_heap_fit(struct soft_heap *heap, uint32_t count)
 {
-	uint32_t room = heap->room ? heap->room : ROOM_MIN;
+	uint32_t size = heap->size ? heap->size : SIZE_MIN;
 	struct soft_timer **timer;
 
-	if (count <= heap->room)
+	if (count <= heap->size)
 		return 0;
-	while (room < count)
-		room *= 2;
-	timer = realloc(heap->timer, room * sizeof(struct soft_timer *));
+	while (size < count)
+		size *= 2;
+	timer = realloc(heap->timer, size * sizeof(struct soft_timer *));
 	if (!timer)
-		return pier__fail(-ENOMEM, "no memory for %u timers", room);
+		return pier__fail(-ENOMEM, "no memory for %u timers", size);
 	heap->timer = timer;
-	heap->room = room;
+	heap->size = size;
 	return 0;
 }
 

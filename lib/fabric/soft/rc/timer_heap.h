@@ -12,14 +12,14 @@ struct soft_timer {
 
 struct soft_heap {
 	struct soft_timer **timer;	/* owned */
-	uint32_t len, room;
+	uint32_t len, size;
 };
 
-/* Make room for @count timers in all.  Errors: -ENOMEM. */
+/* Have memory for @count timers in all.  Errors: -ENOMEM. */
 int pier__soft_heap_fit(struct soft_heap *heap, uint32_t count);
 void pier__soft_heap_fini(struct soft_heap *heap);
 
-/* Set @timer, for which there is room, to @due; PIER__NEVER takes it out. */
+/* Set @timer, for which there is memory, to @due; PIER__NEVER removes it. */
 void pier__soft_heap_set(struct soft_heap *heap, struct soft_timer *timer,
 			 uint64_t due);
 

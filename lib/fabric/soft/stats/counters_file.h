@@ -21,7 +21,7 @@
  * Without such a file system, or if it is full, only the process itself sees
  * the rows, and it logs a warning.
  */
-#define SOFT_COUNTERS_MAGIC "pier page"
+#define SOFT_COUNTERS_MAGIC "pier counters"
 #define SOFT_COUNTERS_VERSION 3	/* of all of this, and of soft_counters */
 #define SOFT_ROWS_EP 256	/* rows of endpoints, then of connections */
 #define SOFT_ROWS_QP 1024

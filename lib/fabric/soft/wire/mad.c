@@ -312,7 +312,7 @@ void pier__soft_mad_encode(const struct soft_mad *mad, uint8_t *bytes)
 {
 	const struct layout *layout = layout_of(mad->attr);
 	const uint8_t *vendor = vendor_of(mad->attr);
-	size_t room = pier__soft_mad_data_len(mad->attr);
+	size_t size = pier__soft_mad_data_len(mad->attr);
 	uint8_t *body = bytes + HEADER_LEN;
 	int i;
 
@@ -327,7 +327,7 @@ void pier__soft_mad_encode(const struct soft_mad *mad, uint8_t *bytes)
 		body[vendor[i]] = (uint8_t)(mad->ece_vendor >> (16 - 8 * i));
 	if (mad->len)
 		memcpy(body + layout->data, mad->data,
-		       mad->len < room ? mad->len : room);
+		       mad->len < size ? mad->len : size);
 }
 
 bool pier__soft_mad_decode(const uint8_t *bytes, size_t len,

@@ -46,7 +46,7 @@ struct soft_mad_path {
 	uint8_t subnet_local, ack_timeout, sap;
 };
 
-/* Any message: which fields it has is said by its attribute. */
+/* Any message: its attribute determines its fields. */
 struct soft_mad {
 	uint16_t attr;			/* enum soft_mad_attr */
 	uint16_t status, specific;

@@ -59,8 +59,8 @@ struct soft_io_ops {
 	/*
 	 * Send @count packets in order.  Returns how many were taken: fewer
 	 * when the socket is full (try later).  Packets that cannot be sent
-	 * for good (no route, interface down) count as taken and are told to
-	 * nobody: the protocol times out.
+	 * for good (no route, interface down) count as taken without an
+	 * error: the protocol times out.
 	 */
 	int (*send)(struct soft_io *io, const struct soft_tx *tx, int count);
 
