@@ -326,8 +326,20 @@ SH_LOG_COMPILER = $(T_LOG_COMPILER)
 
 tests: $(check_LTLIBRARIES) $(check_PROGRAMS)
 
+# Those that wait longest begin first; those that fill the machine, or measure
+# what it does, run alone.
+prove_first = %D%/faults/link.t %D%/faults/rdmacm_link.t \
+	%D%/faults/killed.t %D%/faults/rdmacm_gone.t
+prove_alone = %D%/cm/rdmacm_many.t %D%/engine/driver.t %D%/ops/bulk.t
+prove_rest = $(filter-out $(prove_first) $(prove_alone),$(check_PROGRAMS))
+prove_by_run = prove --timer --exec '$(SHELL) $(srcdir)/%D%/run'
+
 prove: all tests
-	prove -j2 --timer --exec '$(SHELL) $(srcdir)/%D%/run' \
-		$(check_PROGRAMS) $(addprefix $(srcdir)/,$(dist_check_SCRIPTS))
+	status=0; \
+	$(prove_by_run) -j4 $(prove_first) \
+		$(addprefix $(srcdir)/,$(dist_check_SCRIPTS)) \
+		$(prove_rest) || status=1; \
+	$(prove_by_run) $(prove_alone) || status=1; \
+	exit $$status
 
 .PHONY: prove tests
