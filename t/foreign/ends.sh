@@ -14,7 +14,7 @@ over_ipv6()
 	soft_addr=fd00:9:1::2
 }
 
-# soft PROGRAM WHAT... - t/cm/foreign, or the like, at the soft end
+# soft PROGRAM WHAT... - t/foreign/foreign, or the like, at the soft end
 soft()
 {
 	vm_in_peer timeout 150 "$foreign" "$@"

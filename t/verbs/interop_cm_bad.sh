@@ -7,8 +7,8 @@
 . "${0%/*}/../lib/tap.sh"
 
 [ -f /run/vm/job ] || skip_all "only for the guest of t/vm/run"
-foreign=$build/t/cm/foreign
-peer=$build/t/cm/peer
+foreign=$build/t/foreign/foreign
+peer=$build/t/foreign/peer
 samples=$build/samples
 for program in "$foreign" "$peer" "$samples/rdma_multi_conn_send"; do
 	[ -x "$program" ] || skip_all "$program is not built"
