@@ -6,7 +6,7 @@
 #include "t/foreign/pattern.h"
 
 /*
- * Private data at its maximum, and reasons: with t/cm/peer at the other end,
+ * Private data at its maximum, and reasons: with t/foreign/peer at the other end,
  * or with this very program.
  */
 static size_t limit(const struct foreign_args *args, size_t raw)

@@ -13,7 +13,7 @@ static int usage(void)
 	      "               [-P] [-d DEVICE] [-b ADDRESS] [-p PORT]\n"
 	      "               [-n COUNT] [-s SIZE] [PEER]\n"
 	      "\n"
-	      "Speak with t/cm/peer, with rping, or with ib_send_lat,\n"
+	      "Speak with t/foreign/peer, with rping, or with ib_send_lat,\n"
 	      "ib_write_lat and ib_read_lat -R of perftest; with -P, with\n"
 	      "this very program.  Without PEER as the server.\n",
 	      stderr);
