@@ -28,7 +28,7 @@ static struct pier_rdma_config config(void)
 	struct pier_rdma_config cfg = {
 		.size = sizeof(cfg),
 		.max_conns = 16,
-		.connect_timeout_ms = TIME_MS,
+		.connect_timeout_ms = TIME_MS * (1 + (limit_slower() > 1)),
 		.keepalive_ms = 200,
 		.drain_ms = drain_ms,
 	};
@@ -448,8 +448,8 @@ static void part_from(struct pair *pair, const struct part *part)
 	if (part->serves ? !IS(connect_to(pair), 0) :
 			   !OK(pair_send(pair, &port, sizeof(port))))
 		return;
-	OK(peer_count(&me.established, up));
-	OK(stage_reported(pair));
+	if (!OK(peer_count(&me.established, up)) || !OK(stage_reported(pair)))
+		return;
 	IS(pair_recv(pair, word, sizeof(word)), 2);
 	queues = me.peer.conn->queues;
 	disconnect_from(pair, part->way, &tally);

@@ -6,8 +6,8 @@
 #include "t/foreign/pattern.h"
 
 /*
- * Private data at its maximum, and reasons: with t/foreign/peer at the other end,
- * or with this very program.
+ * Private data at its maximum, and reasons: with t/foreign/peer at the other
+ * end, or with this very program.
  */
 static size_t limit(const struct foreign_args *args, size_t raw)
 {

@@ -14,7 +14,7 @@ long long limit_now_ms(void)
 	return ts.tv_sec * 1000LL + ts.tv_nsec / 1000000;
 }
 
-static int slower(void)
+int limit_slower(void)
 {
 	const char *set = getenv("PIER_TEST_SLOWER");
 	int times = set ? atoi(set) : 1;
@@ -24,14 +24,14 @@ static int slower(void)
 
 long long limit_from_now(void)
 {
-	return limit_now_ms() + (long long)LIMIT_MS * slower();
+	return limit_now_ms() + (long long)LIMIT_MS * limit_slower();
 }
 
 int limit_ack_timeout(int base)
 {
 	int times;
 
-	for (times = slower(); times > 1; times /= 2)
+	for (times = limit_slower(); times > 1; times /= 2)
 		base++;		/* twice the time */
 	return base;
 }
