@@ -137,10 +137,34 @@ guides_name_only_files_that_exist()
 	done
 }
 
+# The rows of README's map: each file is there, and each function is defined in
+# the file that is named before it.
+the_map_leads_to_files_and_functions()
+{
+	grep '^| .*`.*[a-z]\.[ch]`' README.md >"$tmp/map"
+	[ "$(grep -c '()`' "$tmp/map")" -ge 12 ] || echo "few rows were found"
+	grep -oE '`[A-Za-z0-9_./]+(\(\))?`' "$tmp/map" | tr -d '`' |
+	    while read -r name; do
+		case $name in
+		*/*.[ch]|[A-Z]*.md)
+			file=$name
+			[ -f "$file" ] || echo "README.md: $file"
+			;;
+		pier_pe_wait*)	# part of a question
+			;;
+		*"()")
+			grep -qE "^([a-z].*[ *])?${name%??}\(" "$file" ||
+				echo "README.md: $file has no $name"
+			;;
+		esac
+	done
+}
+
 none mandoc_finds_no_fault
 none sections_stand_in_order
 none pages_of_calls_have_what_a_reader_needs
 none pages_declare_calls_as_headers_do
 none references_lead_somewhere
 none guides_name_only_files_that_exist
+none the_map_leads_to_files_and_functions
 tap_done
