@@ -33,7 +33,7 @@ int tool_desc(int argc, char *argv[])
 	static unsigned char desc[PIER_DESC_MAX];
 	struct pier_args args = {
 		.size = sizeof(args),
-		.about = "Print what a descriptor file says.",
+		.about = "Print the contents of a descriptor file.",
 		.operands = "FILE",
 	};
 	int err;

@@ -11,7 +11,7 @@
 
 #include "tool.h"
 
-/* pier exchange: swap descriptor files with a peer. */
+/* pier exchange: exchange descriptor files with a peer. */
 
 struct options {
 	const char *listen;
@@ -131,23 +131,23 @@ int tool_exchange(int argc, char *argv[])
 	struct options o = { 0 };
 	const struct pier_option options[] = {
 		{ .long_name = "listen", .value_name = "[ADDR:]PORT",
-		  .help = "wait for the peer there",
+		  .help = "listen for the peer",
 		  .type = PIER_OPTION_STRING, .value = &o.listen },
 		{ .long_name = "stdio",
-		  .help = "talk through standard input and output",
+		  .help = "use standard input and output",
 		  .type = PIER_OPTION_FLAG, .value = &o.stdio },
 		{ .long_name = "receive", .value_name = "DIR",
-		  .help = "where the peer's files go; made if need be",
+		  .help = "directory for the peer's files; created if missing",
 		  .type = PIER_OPTION_STRING, .value = &o.receive },
 		{ .long_name = "send", .value_name = "FILE...",
-		  .help = "files for the peer",
+		  .help = "files to send",
 		  .type = PIER_OPTION_STRING, .value = &o.files[0] },
 		{ 0 },
 	};
 	struct pier_args args = {
 		.size = sizeof(args),
 		.groups = PIER_ARGS_TIMEOUT,
-		.about = "Swap files with a peer: descriptors, mostly.",
+		.about = "Exchange files, mostly descriptors, with a peer.",
 		.operands = "[HOST:PORT]",
 		.options = options,
 		.timeout_ms = 60000,

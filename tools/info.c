@@ -24,13 +24,13 @@ static const struct pier_option options[] = {
 		.short_name = "d",
 		.long_name = "device",
 		.value_name = "DEVICE",
-		.help = "only this one: device, netdev or PCI address",
+		.help = "show this device only: name, netdev or PCI address",
 		.type = PIER_OPTION_STRING,
 		.value = &device,
 	},
 	{
 		.long_name = "counters",
-		.help = "what a process counts, or every one of yours",
+		.help = "print counters, of PID or of all your processes",
 		.type = PIER_OPTION_FLAG,
 		.value = &counters,
 	},
@@ -305,8 +305,8 @@ int tool_info(int argc, char *argv[])
 {
 	struct pier_args args = {
 		.size = sizeof(args),
-		.about = "List the devices and what they can do, or have "
-			 "counted.",
+		.about = "List the devices, their limits and operations, or "
+			 "their counters.",
 		.operands = "[PID]",
 		.options = options,
 	};

@@ -19,7 +19,7 @@ static struct perf perf = {
 static const struct pier_option options[] = {
 	{
 		.long_name = "respond",
-		.help = "be the passive side, which the other one measures",
+		.help = "be the responder, which does not measure",
 		.type = PIER_OPTION_FLAG,
 		.value = &perf.ask.respond,
 	},
@@ -27,7 +27,7 @@ static const struct pier_option options[] = {
 		.short_name = "s",
 		.long_name = "size",
 		.value_name = "BYTES",
-		.help = "of a message; without it 64 for lat, 64K for bw",
+		.help = "size of a message; default 64 for lat, 64K for bw",
 		.type = PIER_OPTION_SIZE,
 		.min = 1,
 		.max = INT64_C(1) << 31,
@@ -37,7 +37,7 @@ static const struct pier_option options[] = {
 		.short_name = "n",
 		.long_name = "iterations",
 		.value_name = "N",
-		.help = "messages to measure, 10000 without it",
+		.help = "messages to measure; default 10000",
 		.type = PIER_OPTION_INT,
 		.min = 1,
 		.max = 10000000,
@@ -46,7 +46,7 @@ static const struct pier_option options[] = {
 	{
 		.long_name = "warmup",
 		.value_name = "N",
-		.help = "messages before the measured ones, 100 without it",
+		.help = "messages before the measured ones; default 100",
 		.type = PIER_OPTION_INT,
 		.min = 0,
 		.max = 10000000,
@@ -55,7 +55,7 @@ static const struct pier_option options[] = {
 	{
 		.long_name = "outstanding",
 		.value_name = "N",
-		.help = "messages in flight for bw, 64 without it",
+		.help = "messages in flight for bw; default 64",
 		.type = PIER_OPTION_INT,
 		.min = 1,
 		.max = 4096,
@@ -63,7 +63,7 @@ static const struct pier_option options[] = {
 	},
 	{
 		.long_name = "events",
-		.help = "sleep until something happens instead of polling",
+		.help = "sleep until an event instead of polling",
 		.type = PIER_OPTION_FLAG,
 		.value = &perf.ask.events,
 	},
@@ -118,7 +118,7 @@ int perf_say(struct perf *p, int err, const char *fmt, ...)
 	if (p->err)
 		return err;
 	va_start(ap, fmt);
-	vsnprintf(p->why, sizeof(p->why), fmt, ap);
+	vsnprintf(p->reason, sizeof(p->reason), fmt, ap);
 	va_end(ap);
 	p->err = err;
 	return err;
@@ -154,7 +154,7 @@ int tool_perf(int argc, char *argv[])
 {
 	int err;
 
-	perf.args.about = "Measure latency or bandwidth; the other side is "
+	perf.args.about = "Measure latency or bandwidth to a peer that is "
 			  "run with --respond.";
 	perf.args.operands = "lat|bw send|write|read";
 	perf.args.options = options;
@@ -162,7 +162,7 @@ int tool_perf(int argc, char *argv[])
 	if (err)
 		return pier_args_exit(err);
 	if (parse_operands()) {
-		fputs("pier perf: say \"lat\" or \"bw\", then \"send\", "
+		fputs("pier perf: give \"lat\" or \"bw\", then \"send\", "
 		      "\"write\" or \"read\"\n", stderr);
 		return 2;
 	}
@@ -174,7 +174,7 @@ int tool_perf(int argc, char *argv[])
 	if (!err)
 		perf_report(&perf);
 	else
-		fprintf(stderr, "pier perf: %s\n", perf.why);
+		fprintf(stderr, "pier perf: %s\n", perf.reason);
 	perf_teardown(&perf);
 	return err ? 1 : 0;
 }

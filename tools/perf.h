@@ -52,7 +52,7 @@ struct perf {
 	/* as it runs */
 	int note_status;	/* of reading what the responder was told */
 	int err;			/* the first failure */
-	char why[512];			/* its sentence */
+	char reason[512];		/* its error message */
 	int wanted, submitted, done;	/* messages of this run */
 	uint64_t finish;		/* when the last of a lap was done */
 	uint64_t idle_rounds, idle_since;

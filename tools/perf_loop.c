@@ -51,8 +51,8 @@ static int drive(struct perf *perf)
 	if (pier_conn_error(perf->conn))
 		return perf_say(perf, pier_conn_error(perf->conn), "%s",
 				pier_conn_error_text(perf->conn));
-	return perf_say(perf, -ENOTCONN, "the peer has left after %d of %d "
-			"messages", perf->done, perf->wanted);
+	return perf_say(perf, -ENOTCONN, "the peer disconnected after %d of "
+			"%d messages", perf->done, perf->wanted);
 }
 
 static void submit(struct perf_slot *slot, unsigned int flags)

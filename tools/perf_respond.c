@@ -47,7 +47,7 @@ static void message_done(struct pier_task *task, void *arg)
 		return;
 	if (pier_recv_len(task) != perf->ask.size) {
 		perf_say(perf, -EPROTO, "the peer sends %" PRIu32 " bytes, "
-			 "this side was told -s %" PRIu64,
+			 "this side was given -s %" PRIu64,
 			 pier_recv_len(task), perf->ask.size);
 		return;
 	}
@@ -82,7 +82,7 @@ static int serve_sends(struct perf *perf)
 		return perf_say(perf, pier_conn_error(perf->conn), "%s",
 				pier_conn_error_text(perf->conn));
 	if (!perf->received)
-		return perf_say(perf, -ENOMSG, "the peer has left without "
+		return perf_say(perf, -ENOMSG, "the peer disconnected without "
 				"sending");
 	return 0;
 }

@@ -17,7 +17,7 @@
 #define NOTE_MAX 64
 
 /* So much is offered at least: the usual sizes need no -s of the responder. */
-#define ROOM_MIN (1 << 20)
+#define SHARED_MIN (1 << 20)
 
 /*
  * Receives for bandwidth: messages are acknowledged before they are looked
@@ -25,11 +25,11 @@
  */
 #define RECVS 4096
 
-static uint64_t room_of(const struct perf *perf)
+static uint64_t shared_size(const struct perf *perf)
 {
-	if (perf->ask.operation == PERF_SEND || perf->ask.size > ROOM_MIN)
+	if (perf->ask.operation == PERF_SEND || perf->ask.size > SHARED_MIN)
 		return perf->ask.size;
-	return ROOM_MIN;
+	return SHARED_MIN;
 }
 
 static void *local_at(const struct perf *perf, uint64_t offset)
@@ -82,7 +82,7 @@ static int start(struct perf *perf)
 
 static int map(struct perf *perf)
 {
-	size_t len = NOTE_SIZE + 2 * (size_t)room_of(perf);
+	size_t len = NOTE_SIZE + 2 * (size_t)shared_size(perf);
 	uint32_t access = PIER_LOCAL_WRITE;
 	int err;
 
@@ -94,7 +94,7 @@ static int map(struct perf *perf)
 	memset(local_at(perf, 0), 0x5a, len - NOTE_SIZE);	/* fault in */
 	snprintf(pier_mmap_addr(perf->local), NOTE_MAX, NOTE_FORMAT,
 		 perf_measure_name(perf), perf_operation_name(perf),
-		 room_of(perf));
+		 shared_size(perf));
 	return 0;
 }
 
@@ -137,7 +137,7 @@ static int agree(struct perf *perf)
 	char measure[8], operation[8];
 	char *note = pier_mmap_addr(perf->local);
 	bool send = perf->ask.operation == PERF_SEND;
-	uint64_t room;
+	uint64_t size;
 	int err;
 
 	if (pier_mmap_len(perf->remote) < NOTE_SIZE)
@@ -148,24 +148,24 @@ static int agree(struct perf *perf)
 		return err;
 	note[NOTE_MAX - 1] = '\0';
 	if (sscanf(note, "pier-perf 1 %7s %7s %" SCNu64, measure, operation,
-		   &room) != 3)
+		   &size) != 3)
 		return perf_say(perf, -EPROTO, "the peer is not pier perf "
 				"--respond of this version");
 	if (send == !!strcmp(operation, "send") ||
 	    (send && strcmp(measure, perf_measure_name(perf))))
-		return perf_say(perf, -EPROTO, "the responder was told \"%s "
+		return perf_say(perf, -EPROTO, "the responder was given \"%s "
 				"%s\", this side \"%s %s\"", measure,
 				operation, perf_measure_name(perf),
 				perf_operation_name(perf));
-	if (send && room != perf->ask.size)
-		return perf_say(perf, -EPROTO, "the responder was told -s "
-				"%" PRIu64 ", this side -s %" PRIu64, room,
+	if (send && size != perf->ask.size)
+		return perf_say(perf, -EPROTO, "the responder was given -s "
+				"%" PRIu64 ", this side -s %" PRIu64, size,
 				perf->ask.size);
-	if (room < perf->ask.size ||
+	if (size < perf->ask.size ||
 	    pier_mmap_len(perf->remote) - NOTE_SIZE < perf->ask.size)
 		return perf_say(perf, -EMSGSIZE, "the responder's memory has "
 				"%" PRIu64 " bytes, -s %" PRIu64 " needs more; "
-				"give it the same -s", room, perf->ask.size);
+				"give it the same -s", size, perf->ask.size);
 	return 0;
 }
 
@@ -207,7 +207,8 @@ static int make_recv(struct perf *perf, struct perf_slot *slot)
 	int err;
 
 	err = pier_buf_by_addr(perf->inv, perf->local,
-			       local_at(perf, room_of(perf)), perf->ask.size,
+			       local_at(perf, shared_size(perf)),
+			       perf->ask.size,
 			       &slot->dst);
 	if (!err)
 		err = pier_rdma_task_receive(perf->rdma, slot->dst,

@@ -14,10 +14,10 @@ static const struct {
 } commands[] = {
 	{ "desc", "pier desc", tool_desc, "print a descriptor file" },
 	{ "exchange", "pier exchange", tool_exchange,
-	  "swap descriptor files with a peer" },
-	{ "info", "pier info", tool_info, "list devices and what they can do" },
+	  "exchange descriptor files with a peer" },
+	{ "info", "pier info", tool_info, "list devices, limits and counters" },
 	{ "perf", "pier perf", tool_perf, "measure latency and bandwidth" },
-	{ "ping", "pier ping", tool_ping, "round trips to a host" },
+	{ "ping", "pier ping", tool_ping, "measure round trips to a host" },
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -29,7 +29,7 @@ static void usage(FILE *out)
 	fputs("usage: pier COMMAND [OPTION...]\n\n", out);
 	for (i = 0; i < COMMANDS; i++)
 		fprintf(out, "  %-10s%s\n", commands[i].name, commands[i].help);
-	fputs("\n\"pier COMMAND --help\" tells its options.\n", out);
+	fputs("\n\"pier COMMAND --help\" prints its options.\n", out);
 }
 
 static int run(int argc, char *argv[])

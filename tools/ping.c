@@ -153,7 +153,7 @@ int tool_ping(int argc, char *argv[])
 		.args = {
 			.size = sizeof(p.args),
 			.groups = PIER_ARGS_DEVICE | PIER_ARGS_TIMEOUT,
-			.about = "Round trips of RDMA to a host that runs "
+			.about = "Measure RDMA round trips to a host that runs "
 				 "pier ping --listen.",
 			.operands = "HOST[:PORT] | --listen [PORT | "
 				    "ADDR[:PORT]]",
@@ -164,18 +164,18 @@ int tool_ping(int argc, char *argv[])
 	};
 	const struct pier_option options[] = {
 		{ .long_name = "listen",
-		  .help = "answer those who ask, until Ctrl-C",
+		  .help = "answer requests until Ctrl-C",
 		  .type = PIER_OPTION_FLAG, .value = &p.listening },
 		{ .short_name = "c", .long_name = "count", .value_name = "N",
-		  .help = "rounds; without it until Ctrl-C",
+		  .help = "rounds; default: until Ctrl-C",
 		  .type = PIER_OPTION_INT, .min = 1, .max = INT32_MAX,
 		  .value = &p.count },
 		{ .short_name = "i", .long_name = "interval",
 		  .value_name = "SECONDS",
-		  .help = "from round to round, 1 without it",
+		  .help = "time between rounds; default 1",
 		  .type = PIER_OPTION_STRING, .value = &p.interval },
 		{ .short_name = "s", .long_name = "size", .value_name = "BYTES",
-		  .help = "of a message, 56 without it",
+		  .help = "size of a message; default 56",
 		  .type = PIER_OPTION_SIZE, .min = 1, .max = PING_SIZE_MAX,
 		  .value = &p.size },
 		{ .short_name = "o", .long_name = "operation",

@@ -89,7 +89,7 @@ static bool may_come(struct ping *p, int err, double until)
 static int ready(struct ping *p)
 {
 	double until = deadline(p);
-	char why[512] = "";
+	char reason[512] = "";
 	int err;
 
 	if (p->conn && pier_conn_state(p->conn) == PIER_CONN_CONNECTED)
@@ -98,13 +98,14 @@ static int ready(struct ping *p)
 		hang_up(p);
 		err = meet(p, until);
 		/* The last one may have no time to hear anything. */
-		if (err && err != -EINTR && (err != -ETIMEDOUT || !why[0]))
-			snprintf(why, sizeof(why), "%s", pier_last_error());
+		if (err && err != -EINTR && (err != -ETIMEDOUT || !reason[0]))
+			snprintf(reason, sizeof(reason), "%s",
+				 pier_last_error());
 	} while (may_come(p, err, until));
 	if (!err)
 		return 0;
-	if (why[0] && err != -EPROTO)
-		say(p, why);
+	if (reason[0] && err != -EPROTO)
+		say(p, reason);
 	hang_up(p);
 	return err;
 }
@@ -200,13 +201,13 @@ static bool pending(const struct ping *p, enum ping_op op)
 /* Let what is in flight end; the connection is given up for that. */
 static int give_up(struct ping *p)
 {
-	char why[512];
+	char reason[512];
 	bool failed = pier_conn_error(p->conn) != 0;
 
-	snprintf(why, sizeof(why), "%s", failed ?
+	snprintf(reason, sizeof(reason), "%s", failed ?
 		 pier_conn_error_text(p->conn) : "no answer in time");
 	if (!ping_stopped)
-		say(p, why);
+		say(p, reason);
 	hang_up(p);
 	while (p->status == -EINPROGRESS)
 		pier_pe_wait(p->pe, 100);

@@ -93,7 +93,7 @@ static void ended(struct pier_conn *conn, void *user_data, void *ctx_user_data)
 	if (pier_conn_error(conn))
 		fprintf(stderr, "pier ping: %s\n", pier_conn_error_text(conn));
 	else
-		printf("%s has left\n", pier_conn_peer_address(conn));
+		printf("%s disconnected\n", pier_conn_peer_address(conn));
 	fflush(stdout);
 	pier_conn_destroy(conn);
 }

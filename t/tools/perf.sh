@@ -210,7 +210,7 @@ perf_names_both_sizes_when_they_differ()
 {
 	apart "lat send -s 100" "lat send -s 200" 100 200 &&
 		[ $responder -eq 1 ] &&
-		says "$tmp/a.err" "left without sending" &&
+		says "$tmp/a.err" "disconnected without sending" &&
 		apart "bw write" "bw write -s 3M" 1048576 3145728
 }
 

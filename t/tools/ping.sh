@@ -67,7 +67,7 @@ every_operation_makes_its_round()
 		says "$tmp/out" "^3 rounds, 3 answered, 0% lost" &&
 		says "$tmp/out" "^send   min/avg/max/mdev = " &&
 		says "$tmp/out" "^atomic min/avg/max/mdev = " &&
-		wait_for 20 grep -q 'has left' "$tmp/serve.out" &&
+		wait_for 20 grep -q 'disconnected' "$tmp/serve.out" &&
 		kill -TERM $server && wait $server
 }
 
