@@ -113,6 +113,7 @@ dist_check_SCRIPTS += \
 	%D%/meta/layers.sh \
 	%D%/meta/style.sh \
 	%D%/meta/symbols.sh \
+	%D%/meta/words.sh \
 	%D%/samples/samples.sh \
 	%D%/samples/samples_addr.sh \
 	%D%/samples/samples_lossy.sh \

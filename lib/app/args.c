@@ -91,32 +91,32 @@ static const struct row rows[] = {
 
 #define ROW_COUNT (sizeof(rows) / sizeof(rows[0]))
 
-/* What was kept for as long as the process lives, newest first. */
-struct kept {
-	struct kept *next;
+/* Strings that live as long as the process, newest first. */
+struct string {
+	struct string *next;
 	max_align_t bytes[];
 };
 
-static struct kept *kept;
+static struct string *strings;
 
 void *pier__args_keep(size_t len)
 {
-	struct kept *new = calloc(1, sizeof(*new) + len);
+	struct string *new = calloc(1, sizeof(*new) + len);
 
 	if (!new)
 		return NULL;
-	new->next = kept;
-	kept = new;
+	new->next = strings;
+	strings = new;
 	return new->bytes;
 }
 
-__attribute__((destructor)) static void drop_kept(void)
+__attribute__((destructor)) static void free_strings(void)
 {
-	struct kept *next;
+	struct string *next;
 
-	for (; kept; kept = next) {
-		next = kept->next;
-		free(kept);
+	for (; strings; strings = next) {
+		next = strings->next;
+		free(strings);
 	}
 }
 

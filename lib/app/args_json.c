@@ -42,12 +42,12 @@ static int set_number(const struct key *key, const json_t *value)
 
 static int set_string(const struct key *key, const char *text)
 {
-	char *kept = pier__args_keep(strlen(text) + 1);
+	char *copy = pier__args_keep(strlen(text) + 1);
 
-	if (!kept)
+	if (!copy)
 		return pier__fail(-PIER_EUSAGE, "%s: no memory", key->label);
-	strcpy(kept, text);
-	return pier__args_set(key->slot, PIER__ARGS_FILE, key->label, kept);
+	strcpy(copy, text);
+	return pier__args_set(key->slot, PIER__ARGS_FILE, key->label, copy);
 }
 
 static int set_level(const struct key *key, const json_t *value)

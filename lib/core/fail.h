@@ -24,7 +24,7 @@ void pier__log(enum pier_log_level level, const char *area, const char *fmt,
 	       ...) __attribute__((format(printf, 3, 4), cold));
 
 /* Would a message of @level go anywhere?  Any thread. */
-int pier__log_wants(enum pier_log_level level);
+int pier__log_enabled(enum pier_log_level level);
 
 /* Log to stderr unless there is a callback or a file already.  Any thread. */
 void pier__log_to_stderr(void);

@@ -39,7 +39,7 @@ static struct {
 static pthread_once_t env_once = PTHREAD_ONCE_INIT;
 static atomic_int level_set = PIER_LOG_INFO;
 
-/* The highest level that goes anywhere: all that wants() has to read. */
+/* The highest level that is written: all that pier__log_enabled() reads. */
 #define UNKNOWN (-1)		/* the environment was not read yet */
 #define NOTHING 0
 static atomic_int threshold = UNKNOWN;
@@ -103,7 +103,7 @@ static void read_env(void)
 	pthread_mutex_unlock(&sink.lock);
 }
 
-int pier__log_wants(enum pier_log_level level)
+int pier__log_enabled(enum pier_log_level level)
 {
 	int most = atomic_load_explicit(&threshold, memory_order_relaxed);
 
@@ -129,7 +129,7 @@ void pier__log(enum pier_log_level level, const char *area, const char *fmt,
 	int saved = errno;
 	va_list ap;
 
-	if (inside || !pier__log_wants(level))
+	if (inside || !pier__log_enabled(level))
 		return;
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);

@@ -15,13 +15,13 @@ int pier__counters_give(const struct pier_counters *all,
 			struct pier_counters *ret)
 {
 	const size_t head = offsetof(struct pier_counters, counter);
-	uint32_t room;
+	uint32_t max;
 
 	if (ret->size < head + sizeof(ret->counter[0]))
 		return pier__fail(-EINVAL, "counters of size %zu: set it to "
 				  "%zu", ret->size, sizeof(*ret));
-	room = (uint32_t)((ret->size - head) / sizeof(ret->counter[0]));
-	ret->count = all->count < room ? all->count : room;
+	max = (uint32_t)((ret->size - head) / sizeof(ret->counter[0]));
+	ret->count = all->count < max ? all->count : max;
 	memcpy(ret->counter, all->counter,
 	       ret->count * sizeof(ret->counter[0]));
 	return 0;

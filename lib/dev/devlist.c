@@ -142,13 +142,13 @@ static int not_found(const struct pier_devlist *list, const char *name)
 					list->ports.port[i].name);
 	return pier__fail(-ENODEV, "no device, netdev or PCI address "
 			  "\"%.64s\"; %s%sthere are: %s", name,
-			  told ? ports->why : "", told ? "; " : "",
+			  told ? ports->reason : "", told ? "; " : "",
 			  names[0] ? names : "none");
 }
 
 const char *pier_devlist_hint(const struct pier_devlist *list)
 {
-	return list->ports.repairable ? list->ports.why : "";
+	return list->ports.repairable ? list->ports.reason : "";
 }
 
 int pier_devlist_find(const struct pier_devlist *list, const char *name,

@@ -24,13 +24,13 @@ int pier__ports_add(struct pier__ports *ports, const struct pier__port *port)
 
 void pier__ports_miss(struct pier__ports *ports,
 		      const struct pier__fabric *kind, bool repairable,
-		      const char *why)
+		      const char *reason)
 {
 	if (ports->missing && (ports->repairable || !repairable))
 		return;
 	ports->missing = kind;
 	ports->repairable = repairable;
-	snprintf(ports->why, sizeof(ports->why), "%s", why);
+	snprintf(ports->reason, sizeof(ports->reason), "%s", reason);
 }
 
 /* An address that a user would name; the others are its, too. */

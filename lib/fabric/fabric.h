@@ -78,19 +78,19 @@ struct pier__ports {
 	size_t count;
 	const struct pier__fabric *missing;	/* its kind; NULL: none is */
 	bool repairable;	/* the machine has it, out of reach */
-	char why[512];		/* the sentence, with what helps */
+	char reason[512];	/* the error message, with the remedy */
 };
 
 /* Append a copy of @port.  Errors: -ENOMEM. */
 int pier__ports_add(struct pier__ports *ports, const struct pier__port *port);
 
 /*
- * A port of @kind is missing; @why is copied.  The first is kept, but for one
- * that can be repaired, which goes before others.
+ * A port of @kind is missing; @reason is copied.  Of several the first one that
+ * can be repaired is stored, else the first.
  */
 void pier__ports_miss(struct pier__ports *ports,
 		      const struct pier__fabric *kind, bool repairable,
-		      const char *why);
+		      const char *reason);
 
 /*
  * Say that nobody can listen on @addr, which is none of @port's but, unless

@@ -81,8 +81,8 @@ size_t pier_buf_chain_tail_len(const struct pier_buf *buf)
 void pier__buf_grow(struct pier_buf *buf, size_t len)
 {
 	for (; buf && len; buf = buf->next) {
-		size_t room = pier__buf_tail_len(buf);
-		size_t part = len < room ? len : room;
+		size_t tail = pier__buf_tail_len(buf);
+		size_t part = len < tail ? len : tail;
 
 		buf->data_len += part;
 		len -= part;

@@ -44,7 +44,7 @@ struct inbox {
 	char *names[PIER_EXCHANGE_FILES_MAX];	/* as they came; no two alike */
 	bool open;		/* the file names[stored] comes in */
 	uint8_t *data;		/* of it */
-	size_t size, len, room;
+	size_t size, len, capacity;
 };
 
 /* Take in a frame.  Errors: -EPROTO, with what is wrong; of writing. */

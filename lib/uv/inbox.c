@@ -10,7 +10,7 @@
 #include "core/file.h"
 #include "uv/box.h"
 
-#define FIRST_ROOM 4096u
+#define CAPACITY_MIN 4096u
 
 bool pier__box_name_ok(const void *name, size_t len)
 {
@@ -47,7 +47,7 @@ static void forget_file(struct inbox *box)
 	free(box->data);
 	box->data = NULL;
 	box->open = false;
-	box->size = box->len = box->room = 0;
+	box->size = box->len = box->capacity = 0;
 }
 
 /* Whole: into its place. */
@@ -115,20 +115,20 @@ static int take_file(struct inbox *box, const struct frame *frame)
 }
 
 /* Memory grows with what has come, not with what was announced. */
-static int make_room(struct inbox *box, size_t need)
+static int reserve(struct inbox *box, size_t need)
 {
-	size_t room = box->room ? box->room : FIRST_ROOM;
+	size_t capacity = box->capacity ? box->capacity : CAPACITY_MIN;
 	uint8_t *data;
 
-	while (room < need)
-		room *= 2;
-	if (room == box->room)
+	while (capacity < need)
+		capacity *= 2;
+	if (capacity == box->capacity)
 		return 0;
-	data = realloc(box->data, room);
+	data = realloc(box->data, capacity);
 	if (!data)
 		return pier__fail(-ENOMEM, "exchange: no memory");
 	box->data = data;
-	box->room = room;
+	box->capacity = capacity;
 	return 0;
 }
 
@@ -140,7 +140,7 @@ static int take_data(struct inbox *box, const struct frame *frame)
 		return pier__fail(-EPROTO, "exchange: %zu bytes of data where "
 				  "%zu are due", frame->len,
 				  box->open ? box->size - box->len : 0);
-	err = make_room(box, box->len + frame->len);
+	err = reserve(box, box->len + frame->len);
 	if (err)
 		return err;
 	memcpy(box->data + box->len, frame->bytes, frame->len);

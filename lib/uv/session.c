@@ -27,7 +27,7 @@ static void close_all(uv_handle_t *handle, void *arg)
 static void keep_error(struct session *s, int err)
 {
 	s->err = err;
-	snprintf(s->why, sizeof(s->why), "%s", pier_last_error());
+	snprintf(s->reason, sizeof(s->reason), "%s", pier_last_error());
 }
 
 void pier__session_end(struct session *s, int err)
@@ -44,7 +44,7 @@ void pier__session_end(struct session *s, int err)
 /* Both have everything, and both know it. */
 static void end_if_done(struct session *s)
 {
-	if (s->stored_said && s->stored_heard && !s->writing && !s->deaf)
+	if (s->stored_sent && s->stored_received && !s->writing && !s->deaf)
 		pier__session_end(s, 0);
 }
 
@@ -91,10 +91,10 @@ static void drop_stranger(struct session *s)
 	pier__session_meet_again(s);
 }
 
-static int peer_gone(const char *why)
+static int peer_gone(const char *reason)
 {
 	return pier__fail(-ECONNRESET, "exchange: the peer is gone before all "
-			  "was exchanged: %s", why);
+			  "was exchanged: %s", reason);
 }
 
 static void silence(uv_timer_t *timer)
@@ -131,7 +131,7 @@ static void on_written(uv_write_t *write, int status)
 	if (status) {
 		s->deaf = true;
 		wait_for(s, FAREWELL_MS);
-	} else if (!s->failed_said) {
+	} else if (!s->failed_sent) {
 		sign_of_life(s);
 		write_more(s);
 		end_if_done(s);
@@ -161,11 +161,11 @@ static void say_failed(struct session *s)
 {
 	struct frame frame = {
 		.type = FRAME_FAILED,
-		.bytes = (const uint8_t *)s->why,
-		.len = strnlen(s->why, FRAME_TEXT_MAX),
+		.bytes = (const uint8_t *)s->reason,
+		.len = strnlen(s->reason, FRAME_TEXT_MAX),
 	};
 
-	s->failed_said = true;
+	s->failed_sent = true;
 	write_frame(s, &frame);
 }
 
@@ -176,7 +176,7 @@ static void say_stored(struct session *s)
 		.number = s->inbox.stored,
 	};
 
-	s->stored_said = true;
+	s->stored_sent = true;
 	write_frame(s, &frame);
 }
 
@@ -185,14 +185,14 @@ static void write_more(struct session *s)
 {
 	struct frame frame;
 
-	if (s->over || s->writing || s->deaf || s->failed_said ||
+	if (s->over || s->writing || s->deaf || s->failed_sent ||
 	    is_stranger(s))
 		return;
 	if (s->refusing)
 		say_failed(s);
 	else if (pier__outbox_next(&s->outbox, &frame))
 		write_frame(s, &frame);
-	else if (s->inbox.done && !s->stored_said)
+	else if (s->inbox.done && !s->stored_sent)
 		say_stored(s);
 }
 
@@ -211,13 +211,13 @@ static void refuse(struct session *s, int err)
 
 static int take_stored(struct session *s, const struct frame *frame)
 {
-	if (!s->outbox.done || !s->inbox.done || s->stored_heard ||
+	if (!s->outbox.done || !s->inbox.done || s->stored_received ||
 	    frame->number != s->outbox.count)
 		return pier__fail(-EPROTO, "exchange: the peer has stored %llu "
 				  "files of %zu, or says so out of turn",
 				  (unsigned long long)frame->number,
 				  s->outbox.count);
-	s->stored_heard = true;
+	s->stored_received = true;
 	return 0;
 }
 
@@ -274,7 +274,7 @@ static int take_all(struct session *s)
 	return len < 0 ? len : err;
 }
 
-static void give_room(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
+static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
 {
 	struct session *s = handle->data;
 
@@ -284,14 +284,14 @@ static void give_room(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
 }
 
 /* No more comes from the peer. */
-static void on_end(struct session *s, int why)
+static void on_end(struct session *s, int reason)
 {
 	if (is_stranger(s)) {
 		drop_stranger(s);
-	} else if (!s->stored_said || !s->stored_heard || s->deaf) {
-		pier__session_end(s, peer_gone(why == UV_EOF ?
+	} else if (!s->stored_sent || !s->stored_received || s->deaf) {
+		pier__session_end(s, peer_gone(reason == UV_EOF ?
 					       "end of the stream" :
-					       uv_strerror(why)));
+					       uv_strerror(reason)));
 	}	/* else our last word is on its way */
 }
 
@@ -335,7 +335,7 @@ void pier__session_met(struct session *s, uv_stream_t *writer)
 		wait_for(s, hello_ms < HELLO_MS ? hello_ms : HELLO_MS);
 	else
 		sign_of_life(s);
-	err = uv_read_start(&s->in.stream, give_room, on_read);
+	err = uv_read_start(&s->in.stream, on_alloc, on_read);
 	if (err) {
 		pier__fail(err, "exchange: cannot read: %s", uv_strerror(err));
 		pier__session_end(s, err);
@@ -396,7 +396,7 @@ static int run(struct session *s)
 	uv_run(&s->loop, UV_RUN_DEFAULT);
 	uv_loop_close(&s->loop);
 	uv_freeaddrinfo(s->addrs);
-	return s->err ? pier__fail_again(s->err, s->why) : 0;
+	return s->err ? pier__fail_again(s->err, s->reason) : 0;
 }
 
 /* Writing to a peer that is gone must not end the program. */

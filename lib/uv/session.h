@@ -44,15 +44,15 @@ struct session {
 	uv_write_t write;
 	size_t trickle;			/* bytes of data since the last sign */
 	bool writing;
-	bool stored_said;		/* we: that all is in place */
-	bool stored_heard;		/* the peer: the same */
+	bool stored_sent;		/* we: that all is in place */
+	bool stored_received;		/* the peer: the same */
 	bool refusing;			/* tell the peer why, then end */
-	bool failed_said;
+	bool failed_sent;
 	bool deaf;			/* it takes nothing more; what it */
 					/* said before may tell why */
 	bool over;
 	int err;			/* how it ended, or will */
-	char why[512];			/* the sentence */
+	char reason[512];		/* the error message */
 };
 
 /*

@@ -34,9 +34,9 @@ static void tell(enum pier_log_level level, const char *area,
 
 static void nothing_is_wanted_unless_asked_for(void)
 {
-	IS(pier__log_wants(PIER_LOG_CRITICAL), 0);
+	IS(pier__log_enabled(PIER_LOG_CRITICAL), 0);
 	pier_log_set_level(PIER_LOG_TRACE);
-	IS(pier__log_wants(PIER_LOG_CRITICAL), 0);
+	IS(pier__log_enabled(PIER_LOG_CRITICAL), 0);
 	pier_log_set_level(PIER_LOG_INFO);
 }
 
@@ -61,8 +61,8 @@ static void messages_above_the_level_are_dropped(void)
 	pier_log_set_callback(tell, &told);
 	IS(pier_log_set_level(PIER_LOG_WARNING), 0);
 	IS(pier_log_level(), PIER_LOG_WARNING);
-	IS(pier__log_wants(PIER_LOG_WARNING), 1);
-	IS(pier__log_wants(PIER_LOG_INFO), 0);
+	IS(pier__log_enabled(PIER_LOG_WARNING), 1);
+	IS(pier__log_enabled(PIER_LOG_INFO), 0);
 	pier__log(PIER_LOG_INFO, "t", "dropped");
 	IS(told.count, 0);
 	pier__log(PIER_LOG_WARNING, "t", "kept");
@@ -70,7 +70,7 @@ static void messages_above_the_level_are_dropped(void)
 	pier_log_set_level(PIER_LOG_DISABLE);
 	pier__log(PIER_LOG_CRITICAL, "t", "dropped");
 	IS(told.count, 1);
-	IS(pier__log_wants(PIER_LOG_DISABLE), 0);
+	IS(pier__log_enabled(PIER_LOG_DISABLE), 0);
 	pier_log_set_level(PIER_LOG_INFO);
 	pier_log_set_callback(NULL, NULL);
 }

@@ -48,10 +48,10 @@ static void check(const struct inbox *box)
 {
 	MUST(box->stored <= box->announced);
 	MUST(box->announced <= PIER_EXCHANGE_FILES_MAX);
-	MUST(box->len <= box->size && box->len <= box->room + !box->len);
+	MUST(box->len <= box->size && box->len <= box->capacity + !box->len);
 	MUST(box->size <= PIER_EXCHANGE_FILE_MAX);
 	/* Memory is paid for by bytes that came. */
-	MUST(box->room <= 4096 + 2 * box->len);
+	MUST(box->capacity <= 4096 + 2 * box->len);
 }
 
 static bool take(struct inbox *box, const uint8_t *bytes, size_t len)

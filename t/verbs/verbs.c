@@ -467,7 +467,7 @@ static void of_what_is_missing_the_first_that_can_be_repaired_is_told(void)
 	pier__ports_miss(&ports, &pier__verbs, true, "second");
 	pier__ports_miss(&ports, &pier__verbs, false, "third");
 	OK(ports.repairable);
-	IS_STR(ports.why, "first");
+	IS_STR(ports.reason, "first");
 }
 
 static void a_list_of_none_is_no_error_and_has_a_reason(void)
@@ -475,9 +475,9 @@ static void a_list_of_none_is_no_error_and_has_a_reason(void)
 	struct pier__ports ports = { 0 };
 
 	IS(pier__verbs_list(&ports), 0);
-	tap_note("%zu ports; %s", ports.count, ports.why);
+	tap_note("%zu ports; %s", ports.count, ports.reason);
 	OK(ports.count || ports.missing == &pier__verbs);
-	IS(ports.missing != NULL, ports.why[0] != '\0');
+	IS(ports.missing != NULL, ports.reason[0] != '\0');
 	free(ports.port);
 }
 
@@ -486,7 +486,7 @@ static int print_why(void)
 	struct pier__ports ports = { 0 };
 	int err = pier__verbs_list(&ports);
 
-	printf("%zu\n%s\n", ports.count, ports.why);
+	printf("%zu\n%s\n", ports.count, ports.reason);
 	free(ports.port);
 	return err ? 1 : 0;
 }

@@ -36,7 +36,7 @@ static int add_ports(struct ibv_context *ctx, struct pier__ports *ports)
 static void miss(const struct verbs_facts *facts, struct pier__ports *ports)
 {
 	enum verbs_cause cause = pier__verbs_cause(facts);
-	char text[sizeof(ports->why)];
+	char text[sizeof(ports->reason)];
 
 	pier__verbs_sentence(facts, text, sizeof(text));
 	if (cause == VERBS_FINE)

@@ -337,12 +337,12 @@ static void add_gids(struct tables *all)
 
 static void drop_without_gids(struct tables *all)
 {
-	size_t i, kept = 0;
+	size_t i, left = 0;
 
 	for (i = 0; i < all->netifs; i++)
 		if (all->netif[i].gid_count)
-			all->netif[kept++] = all->netif[i];
-	all->netifs = kept;
+			all->netif[left++] = all->netif[i];
+	all->netifs = left;
 }
 
 static void move_first(struct tables *all)

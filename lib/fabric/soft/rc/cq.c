@@ -83,10 +83,10 @@ void pier__soft_cq_push(struct soft_qp *qp, struct ibv_wc *wc)
 
 void pier__soft_cq_purge(struct soft_cq *cq, uint32_t qpn)
 {
-	uint32_t i, kept = 0;
+	uint32_t i, left = 0;
 
 	for (i = 0; i < cq->count; i++)
 		if (cq_at(cq, i)->qp_num != qpn)
-			*cq_at(cq, kept++) = *cq_at(cq, i);
-	cq->count = kept;
+			*cq_at(cq, left++) = *cq_at(cq, i);
+	cq->count = left;
 }

@@ -113,7 +113,7 @@ static uint8_t send_opcode(const struct soft_wqe *wqe, bool first, bool last)
  * Should the packet of @cost at nxt request an ACK?  Each ACK costs both sides
  * a system call; with too few the window is full before the next one.
  */
-static bool wants_ack(const struct soft_qp *qp, uint32_t cost)
+static bool needs_ack(const struct soft_qp *qp, uint32_t cost)
 {
 	const struct soft_req *req = &qp->req;
 	uint64_t since = req->nxt + 1 - req->ack_req_seq;
@@ -154,7 +154,7 @@ static int put_data(struct soft_qp *qp, struct soft_wqe *wqe, uint32_t cost,
 
 	hdr->opcode = send_opcode(wqe, !k, last);
 	hdr->solicited = last && wqe->flags & IBV_SEND_SOLICITED;
-	hdr->ack_req = last || wants_ack(qp, cost);
+	hdr->ack_req = last || needs_ack(qp, cost);
 	hdr->va = wqe->remote;
 	hdr->rkey = wqe->rkey;
 	hdr->dma_len = wqe->length;
