@@ -47,12 +47,27 @@ enum ibv_mtu pier__conn_mtu_code(uint32_t bytes)
 	return code;
 }
 
+void pier__conn_destroy_qp(struct pier_conn *conn)
+{
+	if (!conn->qp)
+		return;
+	pier__queues_unmap_qpn(conn->queues, conn);
+	conn->queues->fab->qp_destroy(conn->qp);
+	conn->qp = NULL;
+}
+
+int pier__conn_qp_modify(struct pier_conn *conn, struct ibv_qp_attr *attr,
+			 int mask)
+{
+	return conn->queues->fab->qp_modify(conn->qp, attr, mask,
+					    conn->remote.udp_port);
+}
+
 void pier__conn_qp_error(struct pier_conn *conn)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
 
-	conn->queues->fab->qp_modify(conn->qp, &attr, IBV_QP_STATE,
-				     conn->remote.udp_port);
+	pier__conn_qp_modify(conn, &attr, IBV_QP_STATE);
 }
 
 int pier__conn_allowed(const struct pier_dev *dev)
@@ -100,10 +115,7 @@ int pier__conn_create(struct pier__queues *queues,
 
 void pier__conn_uncreate(struct pier_conn *conn)
 {
-	if (conn->qp) {
-		pier__queues_unmap_qpn(conn->queues, conn);
-		conn->queues->fab->qp_destroy(conn->qp);
-	}
+	pier__conn_destroy_qp(conn);
 	pier__list_del(&conn->hot);
 	pier__queues_remove_conn(conn->queues, conn->slot);
 	conn->flow->free(conn);
@@ -141,12 +153,8 @@ void pier__conn_close(struct pier_conn *conn)
 	if (conn->drained_at == PIER__NEVER)
 		queues->ctl_inflight--;
 	conn->ctl_kind = PIER__CTL_NONE;
-	if (conn->qp) {
-		queues->fab->qp_destroy(conn->qp);
-		conn->qp = NULL;
-		cancel_posted(conn);
-		pier__queues_unmap_qpn(queues, conn);
-	}
+	pier__conn_destroy_qp(conn);
+	cancel_posted(conn);
 	pier__queues_remove_conn(queues, conn->slot);
 }
 
@@ -208,7 +216,7 @@ void pier_conn_destroy(struct pier_conn *conn)
 /* What a connection that is not there yet waits for. */
 static const char *missing(const struct pier_conn *conn)
 {
-	if (conn->phase == PIER__CONN_CREATED)
+	if (conn->state == PIER__CONN_CREATED)
 		return "it was not given the peer's descriptor, as "
 		       "pier_rdma_connect() does";
 	return conn->hello_acked ? "the peer never said hello" :

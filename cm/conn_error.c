@@ -244,7 +244,7 @@ bool pier__conn_recover(struct pier_conn *conn, const struct ibv_wc *wc)
 	char why[128];
 	int err;
 
-	if (conn->phase != PIER__CONN_HELLO ||
+	if (conn->state != PIER__CONN_HELLO ||
 	    wc->status != IBV_WC_RETRY_EXC_ERR)
 		return false;
 	err = pier__conn_port_fault(conn, why, sizeof(why));

@@ -48,7 +48,7 @@ struct pier_conn {
 	struct pier__queues *queues;	/* NULL: its context is idle */
 	struct pier__conn_owner *owner;
 	const struct pier__conn_flow *flow;
-	enum pier__conn_phase phase;	/* by pier__conn_transition() alone */
+	enum pier__conn_state state;	/* by pier__conn_transition() alone */
 	enum pier_conn_state reported;	/* what the callback was last given */
 	pier_conn_state_fn *state_changed;
 	void *user_data;
@@ -109,8 +109,13 @@ int pier__conn_create(struct pier__queues *queues,
 		      struct pier_conn **ret);
 void pier__conn_uncreate(struct pier_conn *conn);
 
-/* Give it a QP, in RESET. */
+/* Every QP allows these: a peer's rights are those of key and context. */
+#define PIER__QP_ACCESS (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | \
+			 IBV_ACCESS_REMOTE_ATOMIC)
+
+/* Give it a QP, in RESET; and back, if it has one. */
 int pier__conn_create_qp(struct pier_conn *conn);
+void pier__conn_destroy_qp(struct pier_conn *conn);
 
 /* Can connections be made on @dev at all?  Errors: -EOPNOTSUPP. */
 int pier__conn_allowed(const struct pier_dev *dev);
@@ -171,6 +176,8 @@ void pier__conn_set_transport(struct pier_conn *conn);
 
 /* The largest MTU code of at most @bytes, which are 256 or more. */
 enum ibv_mtu pier__conn_mtu_code(uint32_t bytes);
+int pier__conn_qp_modify(struct pier_conn *conn, struct ibv_qp_attr *attr,
+			 int mask);
 void pier__conn_qp_error(struct pier_conn *conn);
 
 /*

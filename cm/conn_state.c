@@ -15,20 +15,12 @@
 /* How long its address may be away: some come back at once. */
 #define GID_LOST_MAX (300 * PIER__MS)
 
-/* What becomes of conn->deadline on entry into a state. */
-enum deadline {
-	DEADLINE_KEPT,		/* the caller's business */
-	DEADLINE_NONE,
-	DEADLINE_DRAIN,		/* drain_ms from now */
-	DEADLINE_FLUSH,		/* the same, if there is something to flush */
-};
-
 struct state {
 	const char *name;
 	enum pier_conn_state public;
-	const char *stage;	/* in sentences */
+	const char *stage;	/* in sentences; NULL: "in use" */
 	uint64_t (*step)(struct pier_conn *conn, uint64_t now);
-	enum deadline deadline;
+	bool drains;		/* its deadline is drain_ms after entry */
 	bool ready;		/* the QP is in RTS */
 	uint32_t next;		/* the states that may follow, TO() each */
 };
@@ -150,18 +142,14 @@ static uint64_t step_ending(struct pier_conn *conn, uint64_t now)
 	if (!is_flushed(conn, now))
 		return now + PIER__MS;
 	pier__conn_close(conn);
-	pier__conn_transition(conn, conn->phase == PIER__CONN_FLUSHING ?
-					    PIER__CONN_CLOSED :
-				    conn->phase == PIER__CONN_CANCELLING ?
-					    PIER__CONN_CANCELLED :
-					    PIER__CONN_FAILED);
+	pier__conn_transition(conn, conn->state + PIER__CONN_CLOSED -
+				    PIER__CONN_FLUSHING);
 	return now;
 }
 
 static const struct state states[] = {
 	[PIER__CONN_CREATED] = {
 		.name = "created", .public = PIER_CONN_INIT,
-		.stage = "in use",
 		.next = TO(LOOKUP) | TO(REQUEST) | TO(HELLO) |
 			TO(CANCELLING) | TO(FAILING),
 	},
@@ -193,78 +181,68 @@ static const struct state states[] = {
 	},
 	[PIER__CONN_UP] = {
 		.name = "up", .public = PIER_CONN_CONNECTED,
-		.stage = "in use", .step = step_up, .ready = true,
-		.deadline = DEADLINE_NONE,
+		.step = step_up, .ready = true,
 		.next = TO(DRAINING) | TO(FLUSHING) | TO(FAILING),
 	},
 	[PIER__CONN_DRAINING] = {
 		.name = "draining", .public = PIER_CONN_CONNECTED,
-		.stage = "in use", .step = step_draining, .ready = true,
-		.deadline = DEADLINE_DRAIN,
+		.step = step_draining, .drains = true, .ready = true,
 		.next = TO(GOODBYE) | TO(FLUSHING) | TO(FAILING),
 	},
 	[PIER__CONN_GOODBYE] = {
 		.name = "goodbye", .public = PIER_CONN_CONNECTED,
-		.stage = "in use", .step = step_goodbye, .ready = true,
-		.deadline = DEADLINE_DRAIN,
+		.step = step_goodbye, .drains = true, .ready = true,
 		.next = TO(FLUSHING) | TO(FAILING),
 	},
 	[PIER__CONN_FLUSHING] = {
 		.name = "flushing", .public = PIER_CONN_CONNECTED,
-		.stage = "in use", .step = step_ending,
-		.deadline = DEADLINE_FLUSH,
-		.next = TO(CLOSED),
+		.step = step_ending, .drains = true, .next = TO(CLOSED),
 	},
 	[PIER__CONN_CANCELLING] = {
 		.name = "cancelling", .public = PIER_CONN_INIT,
-		.stage = "in use", .step = step_ending,
-		.deadline = DEADLINE_FLUSH,
-		.next = TO(CANCELLED),
+		.step = step_ending, .drains = true, .next = TO(CANCELLED),
 	},
 	[PIER__CONN_FAILING] = {
 		.name = "failing", .public = PIER_CONN_ERROR,
-		.stage = "in use", .step = step_ending,
-		.deadline = DEADLINE_FLUSH,
-		.next = TO(FAILED),
+		.step = step_ending, .drains = true, .next = TO(FAILED),
 	},
 	[PIER__CONN_CLOSED] = {
 		.name = "closed", .public = PIER_CONN_RESET,
-		.stage = "in use",
 	},
 	[PIER__CONN_CANCELLED] = {
 		.name = "cancelled", .public = PIER_CONN_RESET,
-		.stage = "in use",
 	},
 	[PIER__CONN_FAILED] = {
 		.name = "failed", .public = PIER_CONN_ERROR,
-		.stage = "in use",
 	},
 };
 
 enum pier_conn_state pier_conn_state(const struct pier_conn *conn)
 {
-	return states[conn->phase].public;
+	return states[conn->state].public;
 }
 
 const char *pier__conn_stage(const struct pier_conn *conn)
 {
-	return states[conn->phase].stage;
+	const char *stage = states[conn->state].stage;
+
+	return stage ? stage : "in use";
 }
 
 bool pier__conn_is_ending(const struct pier_conn *conn)
 {
-	return conn->phase >= PIER__CONN_FLUSHING;
+	return conn->state >= PIER__CONN_FLUSHING;
 }
 
 bool pier__conn_was_connected(const struct pier_conn *conn)
 {
 	return pier_conn_state(conn) == PIER_CONN_CONNECTED ||
-	       conn->phase == PIER__CONN_CLOSED;
+	       conn->state == PIER__CONN_CLOSED;
 }
 
 static void refuse(struct pier_conn *conn, const struct state *next)
 {
-	const struct state *state = &states[conn->phase];
+	const struct state *state = &states[conn->state];
 	int err = pier__fail(-ENOTRECOVERABLE, "connection QPN 0x%06x: no "
 			     "transition from state %s to %s",
 			     conn->local.qpn, state->name, next->name);
@@ -274,41 +252,40 @@ static void refuse(struct pier_conn *conn, const struct state *next)
 		pier__conn_fail(conn, err);
 }
 
-void pier__conn_transition(struct pier_conn *conn, enum pier__conn_phase next)
+void pier__conn_transition(struct pier_conn *conn, enum pier__conn_state next)
 {
-	const struct state *from = &states[conn->phase], *to = &states[next];
-	uint64_t drain = conn->queues->cfg->drain_ms * PIER__MS;
-	enum pier__conn_phase prev = conn->phase;
+	const struct state *from = &states[conn->state], *to = &states[next];
+	const struct pier__queues_config *cfg = conn->queues->cfg;
+	enum pier__conn_state prev = conn->state;
 	uint64_t now = pier__now();
 
 	if (!(from->next & 1u << next)) {
 		refuse(conn, to);
 		return;
 	}
-	conn->phase = next;
-	if (to->deadline == DEADLINE_DRAIN)
-		conn->deadline = now + drain;
-	else if (to->deadline == DEADLINE_FLUSH)
-		conn->deadline = from->ready ? now + drain : 0;
-	conn->flow->entered(conn, prev);
-	if (to->deadline == DEADLINE_FLUSH && from->ready)
+	conn->state = next;
+	if (to->drains)		/* without a QP in RTS there is nothing to */
+		conn->deadline = from->ready ? now + cfg->drain_ms * PIER__MS :
+					       0;
+	if (conn->flow->entered)
+		conn->flow->entered(conn, prev);
+	if (to->step == step_ending && from->ready)
 		pier__conn_qp_error(conn);
 	if (next == PIER__CONN_UP)
-		conn->next_try = now +
-				 conn->queues->cfg->keepalive_ms * PIER__MS;
+		conn->next_try = now + cfg->keepalive_ms * PIER__MS;
 	if (to->step)
 		pier__conn_schedule(conn);
 }
 
 void pier__conn_end(struct pier_conn *conn)
 {
-	if (conn->phase >= PIER__CONN_GOODBYE)
+	if (conn->state >= PIER__CONN_GOODBYE)
 		return;
 	if (pier_conn_state(conn) != PIER_CONN_CONNECTED) {
 		pier__conn_transition(conn, PIER__CONN_CANCELLING);
 		return;
 	}
-	if (conn->phase == PIER__CONN_UP)
+	if (conn->state == PIER__CONN_UP)
 		pier__conn_transition(conn, PIER__CONN_DRAINING);
 	conn->deadline = pier__now();	/* goodbye behind what is in flight */
 	if (!pier__conn_control(conn, PIER__CTL_GOODBYE))
@@ -319,9 +296,9 @@ int pier_conn_disconnect(struct pier_conn *conn)
 {
 	if (!conn || !conn->queues)
 		return 0;
-	if (conn->phase == PIER__CONN_UP)
+	if (conn->state == PIER__CONN_UP)
 		pier__conn_transition(conn, PIER__CONN_DRAINING);
-	else if (conn->phase < PIER__CONN_UP)
+	else if (conn->state < PIER__CONN_UP)
 		pier__conn_end(conn);
 	return 0;
 }
@@ -337,8 +314,9 @@ int pier_conn_abort(struct pier_conn *conn)
 
 void pier__conn_peer_ready(struct pier_conn *conn)
 {
-	if ((conn->phase != PIER__CONN_ACCEPTED &&
-	     conn->phase != PIER__CONN_HELLO) || !conn->flow->may_connect(conn))
+	if ((conn->state != PIER__CONN_ACCEPTED &&
+	     conn->state != PIER__CONN_HELLO) ||
+	    (conn->flow->may_connect && !conn->flow->may_connect(conn)))
 		return;
 	conn->hello_acked = conn->hello_seen = true;
 	pier__conn_transition(conn, PIER__CONN_UP);
@@ -369,7 +347,7 @@ static uint64_t step_address(struct pier_conn *conn, uint64_t now)
 	if (now - conn->gid_lost_at < GID_LOST_MAX)
 		return conn->gid_lost_at + GID_LOST_MAX;
 	conn->gid_lost_at = PIER__NEVER;
-	if (conn->phase < PIER__CONN_ACCEPTED)
+	if (conn->state < PIER__CONN_ACCEPTED)
 		conn->flow->attempt_failed(conn, pier__conn_gid_lost(conn));
 	else
 		pier__conn_fail(conn, pier__conn_gid_lost(conn));
@@ -383,10 +361,10 @@ uint64_t pier__conn_step(struct pier_conn *conn, uint64_t now)
 	if (conn->post_error)
 		pier__conn_fail(conn, conn->post_error);
 	look = step_address(conn, now);
-	if (states[conn->phase].step)
-		due = states[conn->phase].step(conn, now);
+	if (states[conn->state].step)
+		due = states[conn->state].step(conn, now);
 	report(conn);
-	if (conn->phase >= PIER__CONN_CLOSED && conn->destroyed) {
+	if (conn->state >= PIER__CONN_CLOSED && conn->destroyed) {
 		pier__conn_retire(conn);
 		return PIER__NEVER;
 	}

@@ -12,7 +12,7 @@
  * its life.  The table in conn_state.c has what each of them means and which
  * may follow it; docs/connections.md draws it.
  */
-enum pier__conn_phase {
+enum pier__conn_state {
 	PIER__CONN_CREATED,	/* nothing is known of the peer */
 	PIER__CONN_LOOKUP,	/* active: resolves name, address and route */
 	PIER__CONN_ASKED,	/* active: has sent its REQ */
@@ -25,8 +25,8 @@ enum pier__conn_phase {
 	PIER__CONN_FLUSHING,	/* was connected; QP in ERR, marker in flight */
 	PIER__CONN_CANCELLING,	/* the same, was not connected */
 	PIER__CONN_FAILING,	/* the same, has failed */
-	PIER__CONN_CLOSED,	/* no QP any more; was FLUSHING */
-	PIER__CONN_CANCELLED,	/* was CANCELLING */
+	PIER__CONN_CLOSED,	/* no QP any more; was FLUSHING; and in the */
+	PIER__CONN_CANCELLED,	/* same order, was CANCELLING */
 	PIER__CONN_FAILED,	/* was FAILING */
 };
 
@@ -38,9 +38,9 @@ struct pier__conn_flow {
 	bool has_disconnect;	/* an abort sends the peer a DREQ */
 	/* A step in a state before UP; returns when the next is due. */
 	uint64_t (*step)(struct pier_conn *conn, uint64_t now);
-	/* It has changed its state from @prev. */
-	void (*entered)(struct pier_conn *conn, enum pier__conn_phase prev);
-	/* May it be connected as soon as the peer is? */
+	/* It has changed its state from @prev.  NULL: nothing is to be done. */
+	void (*entered)(struct pier_conn *conn, enum pier__conn_state prev);
+	/* May it be connected as soon as the peer is?  NULL: yes. */
 	bool (*may_connect)(const struct pier_conn *conn);
 	/* What was tried so far has failed; the last error is the reason. */
 	void (*attempt_failed)(struct pier_conn *conn, int err);
@@ -61,7 +61,7 @@ struct pier__conn_flow {
  * Change the state: the only place that does.  A change that the table lacks
  * is a programming error: it is logged and fails the connection.
  */
-void pier__conn_transition(struct pier_conn *conn, enum pier__conn_phase next);
+void pier__conn_transition(struct pier_conn *conn, enum pier__conn_state next);
 
 /* The stage of its state, for sentences: "handshake" and the like. */
 const char *pier__conn_stage(const struct pier_conn *conn);

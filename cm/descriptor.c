@@ -17,25 +17,18 @@
  */
 #define HELLO_LOOK (PIER__MS)		/* how often to look for the hello */
 
-static int modify(struct pier_conn *conn, struct ibv_qp_attr *attr, int mask)
-{
-	return conn->queues->fab->qp_modify(conn->qp, attr, mask,
-					  conn->remote.udp_port);
-}
-
 static int qp_init(struct pier_conn *conn)
 {
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_INIT,
 		.pkey_index = conn->queues->cfg->pkey_index,
 		.port_num = (uint8_t)conn->queues->dev->info.port.port,
-		.qp_access_flags = IBV_ACCESS_REMOTE_WRITE |
-				   IBV_ACCESS_REMOTE_READ |
-				   IBV_ACCESS_REMOTE_ATOMIC,
+		.qp_access_flags = PIER__QP_ACCESS,
 	};
 
-	return modify(conn, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX |
-					   IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
+	return pier__conn_qp_modify(conn, &attr, IBV_QP_STATE |
+				    IBV_QP_PKEY_INDEX | IBV_QP_PORT |
+				    IBV_QP_ACCESS_FLAGS);
 }
 
 static void address(const struct pier_conn *conn, bool grh,
@@ -81,10 +74,10 @@ static int to_rtr(struct pier_conn *conn)
 	conn->gid_lost_at = PIER__NEVER;
 	pier__conn_set_transport(conn);
 	address(conn, port.grh, &attr.ah_attr);
-	return modify(conn, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU |
-					   IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-					   IBV_QP_MAX_DEST_RD_ATOMIC |
-					   IBV_QP_MIN_RNR_TIMER);
+	return pier__conn_qp_modify(conn, &attr, IBV_QP_STATE | IBV_QP_AV |
+				    IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+				    IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
+				    IBV_QP_MIN_RNR_TIMER);
 }
 
 static int to_rts(struct pier_conn *conn)
@@ -102,10 +95,10 @@ static int to_rts(struct pier_conn *conn)
 	if (depth > conn->remote.rd_atomic)
 		depth = conn->remote.rd_atomic;
 	attr.max_rd_atomic = (uint8_t)depth;
-	return modify(conn, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN |
-					   IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
-					   IBV_QP_RNR_RETRY |
-					   IBV_QP_MAX_QP_RD_ATOMIC);
+	return pier__conn_qp_modify(conn, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN |
+				    IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
+				    IBV_QP_RNR_RETRY |
+				    IBV_QP_MAX_QP_RD_ATOMIC);
 }
 
 static int qp_ready(struct pier_conn *conn)
@@ -118,7 +111,7 @@ static int qp_ready(struct pier_conn *conn)
 static int qp_reset(struct pier_conn *conn)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RESET };
-	int err = modify(conn, &attr, IBV_QP_STATE);
+	int err = pier__conn_qp_modify(conn, &attr, IBV_QP_STATE);
 
 	if (!err)
 		err = qp_init(conn);
@@ -162,18 +155,6 @@ static uint64_t step_hello(struct pier_conn *conn, uint64_t now)
 	return now + HELLO_LOOK;
 }
 
-static void entered(struct pier_conn *conn, enum pier__conn_phase prev)
-{
-	(void)conn;
-	(void)prev;
-}
-
-static bool may_connect(const struct pier_conn *conn)
-{
-	(void)conn;
-	return true;
-}
-
 static void free_desc(struct pier_conn *conn)
 {
 	free(conn->desc);
@@ -181,8 +162,6 @@ static void free_desc(struct pier_conn *conn)
 
 static const struct pier__conn_flow by_descriptor = {
 	.step = step_hello,
-	.entered = entered,
-	.may_connect = may_connect,
 	.attempt_failed = pier__conn_fail,
 	.qp_reset = qp_reset,
 	.free = free_desc,
@@ -297,7 +276,7 @@ static int match(struct pier_conn *conn, const struct pier__end *remote)
 
 bool pier__conn_may_retarget(const struct pier_conn *conn)
 {
-	return conn->queues && conn->phase == PIER__CONN_HELLO &&
+	return conn->queues && conn->state == PIER__CONN_HELLO &&
 	       conn->flow == &by_descriptor &&
 	       !conn->hello_acked && !conn->hello_seen &&
 	       !pier__conn_hello_seen(conn) &&
@@ -312,7 +291,7 @@ int pier__conn_connect(struct pier_conn *conn, const void *desc, size_t len,
 	struct pier__end remote;
 	int err;
 
-	if ((conn->phase != PIER__CONN_CREATED && !again) ||
+	if ((conn->state != PIER__CONN_CREATED && !again) ||
 	    conn->destroyed || !conn->queues)
 		return pier__fail(-EISCONN, "connected twice: this connection "
 				  "is in state %s",

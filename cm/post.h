@@ -15,7 +15,7 @@
 
 static inline bool pier__conn_is_up(const struct pier_conn *conn)
 {
-	return conn->phase == PIER__CONN_UP;
+	return conn->state == PIER__CONN_UP;
 }
 
 /* Neither limit of the sends in flight is reached. */

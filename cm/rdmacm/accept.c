@@ -163,11 +163,11 @@ void pier__passive_event(struct pier_conn *conn,
 	int err;
 
 	if (ev->kind == PIER__CM_ESTABLISHED) {
-		if (conn->phase == PIER__CONN_ACCEPTED)
+		if (conn->state == PIER__CONN_ACCEPTED)
 			pier__conn_transition(conn, PIER__CONN_HELLO);
 		return;
 	}
-	if (conn->phase > PIER__CONN_HELLO)
+	if (conn->state > PIER__CONN_HELLO)
 		return;
 	if (ev->kind == PIER__CM_REJECTED)
 		err = pier__rdmacm_rejected(conn, ev);
@@ -193,7 +193,7 @@ static int check_request(const struct pier_conn *conn)
 	if (conn->flow != &pier__flow_passive)
 		return pier__fail(-EINVAL, "accept or reject: this is no "
 				  "request of a peer's");
-	if (conn->phase == PIER__CONN_REQUEST)
+	if (conn->state == PIER__CONN_REQUEST)
 		return 0;
 	if (conn->local.qpn)
 		return pier__fail(-EINVAL, "accept or reject: the request is "
@@ -234,7 +234,8 @@ int pier_conn_accept(struct pier_conn *conn, const void *data, size_t len)
 	if (!err)
 		err = answer(conn);
 	if (err) {
-		pier__rdmacm_qp_destroy(conn);
+		pier__conn_destroy_qp(conn);
+		conn->local.qpn = 0;	/* it is not answered */
 		pier__blob_drop(conn->queues, &cm->own);
 		return err == -ECONNABORTED ?
 			       abandoned(conn, "accepting") : err;

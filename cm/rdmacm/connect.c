@@ -240,7 +240,7 @@ static void too_late(struct pier_conn *conn)
 	const char *stage = "finding the way", *why = "no answer";
 	char ports[160], text[256];
 
-	if (conn->phase == PIER__CONN_ASKED) {
+	if (conn->state == PIER__CONN_ASKED) {
 		stage = "asking";
 		snprintf(text, sizeof(text), "no answer in time: does the "
 			 "server run its progress engine%s?",
@@ -343,7 +343,7 @@ static void rejected(struct pier_conn *conn, const struct pier__cm_event *ev)
 {
 	int err = pier__rdmacm_rejected(conn, ev);
 
-	if (conn->phase != PIER__CONN_ASKED || is_decided(conn, ev))
+	if (conn->state != PIER__CONN_ASKED || is_decided(conn, ev))
 		pier__conn_fail(conn, err);
 	else
 		pier__active_next(conn, err);
@@ -364,12 +364,12 @@ static const char *remedy(int err)
 
 static void unreachable(struct pier_conn *conn, const struct pier__cm_event *ev)
 {
-	bool asked = conn->phase == PIER__CONN_ASKED;
+	bool asked = conn->state == PIER__CONN_ASKED;
 	int err = pier__rdmacm_fail(conn, ev->error, asked ? "asking" :
 				 "finding the way", "%s: %s",
 				 pier_strerror(ev->error), remedy(ev->error));
 
-	if (conn->phase <= PIER__CONN_ASKED)
+	if (conn->state <= PIER__CONN_ASKED)
 		pier__active_next(conn, err);
 	else
 		pier__conn_fail(conn, err);
@@ -380,16 +380,16 @@ void pier__active_event(struct pier_conn *conn,
 {
 	int err;
 
-	if (conn->phase > PIER__CONN_HELLO)
+	if (conn->state > PIER__CONN_HELLO)
 		return;
 	switch (ev->kind) {
 	case PIER__CM_RESOLVED:
-		err = conn->phase == PIER__CONN_LOOKUP ? ask(conn) : 0;
+		err = conn->state == PIER__CONN_LOOKUP ? ask(conn) : 0;
 		if (err)
 			failed_locally(conn, "asking", err);
 		break;
 	case PIER__CM_RESPONSE:
-		if (conn->phase == PIER__CONN_ASKED)
+		if (conn->state == PIER__CONN_ASKED)
 			answered(conn, ev);
 		break;
 	case PIER__CM_REJECTED:

@@ -229,7 +229,7 @@ static int advance(struct pier_conn *conn, uint64_t now)
 	struct pier__rdmacm_conn *cm = conn->cm;
 	int err = 0;
 
-	if (conn->phase != PIER__CONN_HELLO || now < conn->next_try)
+	if (conn->state != PIER__CONN_HELLO || now < conn->next_try)
 		return 0;
 	if (cm->foreign)
 		return 1;
@@ -246,7 +246,7 @@ static int advance(struct pier_conn *conn, uint64_t now)
 /* What a peer is lacking in that did not get us there in time. */
 static const char *missing(const struct pier_conn *conn)
 {
-	if (conn->phase == PIER__CONN_ACCEPTED)
+	if (conn->state == PIER__CONN_ACCEPTED)
 		return "the peer never said that it is ready";
 	if (conn->cm->qp_resets)
 		return "the peer does not answer: is it gone or stopped, or "
@@ -261,7 +261,7 @@ uint64_t pier__handshake_step(struct pier_conn *conn, uint64_t now)
 
 	if (!cm->foreign && !conn->hello_seen)
 		conn->hello_seen = pier__conn_hello_seen(conn);
-	if (conn->hello_seen && conn->phase == PIER__CONN_ACCEPTED)
+	if (conn->hello_seen && conn->state == PIER__CONN_ACCEPTED)
 		pier__conn_transition(conn, PIER__CONN_HELLO);	/* RTU lost */
 	err = advance(conn, now);
 	if (err < 0)

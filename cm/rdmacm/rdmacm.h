@@ -177,7 +177,6 @@ void pier__rdmacm_gid_bound(struct pier_conn *conn);
 /* The QP: made and in INIT; then in RTS, as the event asks for. */
 int pier__rdmacm_qp_create(struct pier_conn *conn);
 int pier__rdmacm_qp_ready(struct pier_conn *conn);
-void pier__rdmacm_qp_destroy(struct pier_conn *conn);
 /* The packets that @len bytes are, read by either of the two. */
 uint32_t pier__rdmacm_packets(const struct pier_conn *conn, size_t len);
 void pier__rdmacm_param(const struct pier_conn *conn,

@@ -64,13 +64,13 @@ static void free_cm(struct pier_conn *conn)
 }
 
 /* Send DREQ where there was an RTU and the peer has not been first. */
-static void entered(struct pier_conn *conn, enum pier__conn_phase prev)
+static void entered(struct pier_conn *conn, enum pier__conn_state prev)
 {
 	struct pier__rdmacm_conn *cm = conn->cm;
 
-	if (conn->phase == PIER__CONN_UP)
+	if (conn->state == PIER__CONN_UP)
 		pier__blob_drop(conn->queues, &cm->own);
-	else if (conn->phase >= PIER__CONN_CLOSED)
+	else if (conn->state >= PIER__CONN_CLOSED)
 		release(conn);
 	else if (pier__conn_is_ending(conn) && prev >= PIER__CONN_HELLO &&
 		 cm->id && !conn->peer_disconnected)
@@ -80,12 +80,6 @@ static void entered(struct pier_conn *conn, enum pier__conn_phase prev)
 static bool may_connect(const struct pier_conn *conn)
 {
 	return conn->cm->seen >= conn->cm->theirs.len;
-}
-
-static int modify(struct pier_conn *conn, struct ibv_qp_attr *attr, int mask)
-{
-	return conn->queues->fab->qp_modify(conn->qp, attr, mask,
-					  conn->remote.udp_port);
 }
 
 static int ask_attr(struct pier_conn *conn, enum ibv_qp_state state,
@@ -109,10 +103,8 @@ static int to_init(struct pier_conn *conn)
 
 	if (err)
 		return err;
-	attr.qp_access_flags = IBV_ACCESS_REMOTE_WRITE |
-			       IBV_ACCESS_REMOTE_READ |
-			       IBV_ACCESS_REMOTE_ATOMIC;
-	return modify(conn, &attr, mask);
+	attr.qp_access_flags = PIER__QP_ACCESS;
+	return pier__conn_qp_modify(conn, &attr, mask);
 }
 
 int pier__rdmacm_qp_create(struct pier_conn *conn)
@@ -126,18 +118,8 @@ int pier__rdmacm_qp_create(struct pier_conn *conn)
 		return err;
 	err = to_init(conn);
 	if (err)
-		pier__rdmacm_qp_destroy(conn);
+		pier__conn_destroy_qp(conn);
 	return err;
-}
-
-void pier__rdmacm_qp_destroy(struct pier_conn *conn)
-{
-	if (!conn->qp)
-		return;
-	pier__queues_unmap_qpn(conn->queues, conn);
-	conn->queues->fab->qp_destroy(conn->qp);
-	conn->qp = NULL;
-	conn->local.qpn = 0;
 }
 
 void pier__rdmacm_gid_bound(struct pier_conn *conn)
@@ -197,7 +179,7 @@ static int to_rtr(struct pier_conn *conn)
 	}
 	keep_path(conn, &attr);
 	pier__conn_set_transport(conn);
-	return modify(conn, &attr, mask);
+	return pier__conn_qp_modify(conn, &attr, mask);
 }
 
 static int to_rts(struct pier_conn *conn)
@@ -215,7 +197,7 @@ static int to_rts(struct pier_conn *conn)
 	attr.rnr_retry = cfg->rnr_retry;
 	if (attr.max_rd_atomic > cfg->max_rd_atomic)
 		attr.max_rd_atomic = cfg->max_rd_atomic;
-	return modify(conn, &attr, mask);
+	return pier__conn_qp_modify(conn, &attr, mask);
 }
 
 int pier__rdmacm_qp_ready(struct pier_conn *conn)
@@ -259,7 +241,7 @@ static void rewind_said(struct pier__rdmacm_conn *cm)
 static int qp_reset(struct pier_conn *conn)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RESET };
-	int err = modify(conn, &attr, IBV_QP_STATE);
+	int err = pier__conn_qp_modify(conn, &attr, IBV_QP_STATE);
 
 	rewind_said(conn->cm);
 	conn->cm->packets_received = packets_received(conn);
@@ -268,23 +250,18 @@ static int qp_reset(struct pier_conn *conn)
 	return err ? err : pier__rdmacm_qp_ready(conn);
 }
 
-static uint64_t step_active(struct pier_conn *conn, uint64_t now)
+static uint64_t step(struct pier_conn *conn, uint64_t now)
 {
-	return conn->phase < PIER__CONN_ACCEPTED ?
-		       pier__active_step(conn, now) :
-		       pier__handshake_step(conn, now);
-}
-
-static uint64_t step_passive(struct pier_conn *conn, uint64_t now)
-{
-	return conn->phase == PIER__CONN_REQUEST ?
+	if (conn->state >= PIER__CONN_ACCEPTED)
+		return pier__handshake_step(conn, now);
+	return conn->state == PIER__CONN_REQUEST ?
 		       pier__passive_step(conn, now) :
-		       pier__handshake_step(conn, now);
+		       pier__active_step(conn, now);
 }
 
 const struct pier__conn_flow pier__flow_active = {
 	.has_disconnect = true,
-	.step = step_active,
+	.step = step,
 	.entered = entered,
 	.may_connect = may_connect,
 	.attempt_failed = pier__active_next,
@@ -295,7 +272,7 @@ const struct pier__conn_flow pier__flow_active = {
 
 const struct pier__conn_flow pier__flow_passive = {
 	.has_disconnect = true,
-	.step = step_passive,
+	.step = step,
 	.entered = entered,
 	.may_connect = may_connect,
 	.attempt_failed = pier__conn_fail,

@@ -32,7 +32,7 @@ static const char *const reasons[] = {
 	[25] = "it sends us to another port",
 	[26] = "it refuses the path MTU",
 	[27] = "it cannot serve that many reads at a time",
-	[28] = "its program, or its system in its name, has said no",
+	[28] = "its program, or its system for it, has rejected the request",
 	[29] = "it refuses the RNR retry count",
 	[30] = "it has another connection of this id",
 	[31] = "it speaks another version of CM",
@@ -40,7 +40,7 @@ static const char *const reasons[] = {
 };
 
 static const char *const pier_reasons[] = {
-	[PIER__REJECT_BY_PROGRAM] = "its program has said no",
+	[PIER__REJECT_BY_PROGRAM] = "its program has rejected the request",
 	[PIER__REJECT_FULL] = "it has as many connections as it allows "
 			       "itself: end one there, or raise its max_conns",
 	[PIER__REJECT_LATE] = "its program did not decide in time",
@@ -79,7 +79,7 @@ static void ends_text(const struct pier_conn *conn, char *ret, size_t size)
 			snprintf(name, sizeof(name), "%s port %u",
 				 attempt->peer.name, attempt->peer.port);
 	}
-	if (conn->phase >= PIER__CONN_UP)
+	if (conn->state >= PIER__CONN_UP)
 		snprintf(ret, size, "the connection %s %s%s %s %s has failed",
 			 active ? "to" : "of", name, to,
 			 active ? "from" : "to", cm->local);

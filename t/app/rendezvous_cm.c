@@ -68,7 +68,7 @@ static void why_the_last_whole_attempt_failed_is_told(void)
 		   -ECONNREFUSED);
 		tap_note("%s", pier_last_error());
 		LIKE(pier_last_error(), "not connected after 2 s: ");
-		LIKE(pier_last_error(), "its program has said no");
+		LIKE(pier_last_error(), "its program has rejected the request");
 		IS(asked, 2);
 	}
 	end();

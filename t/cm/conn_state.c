@@ -42,9 +42,9 @@ static void a_connection_that_ends_goes_on_ending(void)
 	if (!peer_pair(&a, &b, dev, NULL, LEN))
 		return;
 	IS(pier_conn_abort(a.conn), 0);
-	IS(a.conn->phase, PIER__CONN_FLUSHING);
+	IS(a.conn->state, PIER__CONN_FLUSHING);
 	pier__conn_transition(a.conn, PIER__CONN_UP);
-	IS(a.conn->phase, PIER__CONN_FLUSHING);
+	IS(a.conn->state, PIER__CONN_FLUSHING);
 	OK(peer_conn(a.conn, PIER_CONN_RESET));
 	IS(pier_conn_error(a.conn), 0);
 	peer_unpair(&a, &b);

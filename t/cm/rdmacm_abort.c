@@ -223,12 +223,12 @@ static bool nearly_join(void)
 
 	if (!caller_listen(&server, 0) || !caller_ask(&client, &server, NULL))
 		return false;
-	while (client.peer.conn->phase < PIER__CONN_HELLO &&
+	while (client.peer.conn->state < PIER__CONN_HELLO &&
 	       pier__now() < until) {
 		pier_pe_progress(server.peer.pe, 0);
 		pier_pe_progress(client.peer.pe, 0);
 	}
-	return OK(client.peer.conn->phase >= PIER__CONN_HELLO) &&
+	return OK(client.peer.conn->state >= PIER__CONN_HELLO) &&
 	       IS(pier_conn_state(client.peer.conn), PIER_CONN_INIT);
 }
 

@@ -181,7 +181,7 @@ static void a_reject_is_told_with_its_data(void)
 						  &len), 0);
 			OK(len == 7 && !memcmp(data, "not you", 7));
 			LIKE(pier_conn_error_text(client.peer.conn),
-			     "its program has said no");
+			     "its program has rejected the request");
 			LIKE(pier_conn_error_text(client.peer.conn),
 			     caller_address(dev));
 			peer_drive_quietly(20);

@@ -220,7 +220,8 @@ static void the_program_says_no(void)
 		    OK(peer_count(&server.requests, 1))) {
 			IS(pier_conn_reject(server.peer.conn, "no", 2), 0);
 			fails(-ECONNREFUSED, HERE, "asking",
-			      "its program has said no (reason 28)");
+			      "its program has rejected the "
+			      "request (reason 28)");
 		}
 	}
 	end();

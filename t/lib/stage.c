@@ -4,22 +4,22 @@
 #include "t/lib/peer.h"
 #include "t/lib/stage.h"
 
-static bool phase(const struct pier_conn *conn, enum pier__conn_phase phase)
+static bool reaches(const struct pier_conn *conn, enum pier__conn_state state)
 {
 	long long limit = limit_from_now();
 
-	while (conn->phase < phase && peer_step(limit))
+	while (conn->state < state && peer_step(limit))
 		;
-	return conn->phase >= phase;
+	return conn->state >= state;
 }
 
 bool stage_handshake(const struct pier_conn *conn, struct pier_pe *pe)
 {
 	long long limit = limit_from_now();
 
-	while (conn->phase < PIER__CONN_ACCEPTED && limit_holds(limit))
+	while (conn->state < PIER__CONN_ACCEPTED && limit_holds(limit))
 		pier_pe_progress(pe, 0);
-	return conn->phase >= PIER__CONN_ACCEPTED;
+	return conn->state >= PIER__CONN_ACCEPTED;
 }
 
 bool stage_hello_sent(const struct pier_conn *conn)
@@ -42,17 +42,17 @@ bool stage_hello_acked(const struct pier_conn *conn)
 
 bool stage_draining(const struct pier_conn *conn)
 {
-	return phase(conn, PIER__CONN_DRAINING);
+	return reaches(conn, PIER__CONN_DRAINING);
 }
 
 bool stage_goodbye(const struct pier_conn *conn)
 {
-	return phase(conn, PIER__CONN_GOODBYE);
+	return reaches(conn, PIER__CONN_GOODBYE);
 }
 
 bool stage_goodbye_over(const struct pier_conn *conn)
 {
-	return phase(conn, PIER__CONN_FLUSHING);
+	return reaches(conn, PIER__CONN_FLUSHING);
 }
 
 bool stage_reported(const struct pair *pair)

@@ -22,8 +22,10 @@ table()
 		gsub(/.*\.name = "|",.*/, "", name)
 		sub(/.*\.name = "/, "", text)
 		gsub(/.*\.public = PIER_CONN_|,.*/, "", public)
-		gsub(/.*\.stage = "|",.*/, "", stage)
+		if (!sub(/.*\.stage = "/, "", stage))
+			stage = "in use"
 		sub(/".*/, "", name)
+		sub(/".*/, "", stage)
 		if (name != state)
 			print "name " state " " name
 		print "state " state " " tolower(public) " " stage
@@ -125,7 +127,8 @@ calls_are_where_the_page_says()
 
 one_place_assigns_the_state()
 {
-	grep -rnE --include='*.[ch]' '(->|\.)phase = ' cm lib >"$tmp/places"
+	grep -rnE --include='*.[ch]' 'conn->state = ' cm lib/ops lib/app \
+	    >"$tmp/places"
 	[ "$(wc -l <"$tmp/places")" -eq 1 ] || cat "$tmp/places"
 }
 

@@ -51,7 +51,7 @@ rejects()
 	pier reject
 	[ $? -eq 3 ] && ended 0 &&
 		grep -q "^reject reason: 28" "$tmp/client" &&
-		grep -q "its program has said no" "$tmp/client" &&
+		grep -q "its program has rejected the request" "$tmp/client" &&
 		grep -q "^private data: 140 as sent" "$tmp/client"
 }
 
@@ -109,7 +109,7 @@ soft_client_is_rejected_for_a_server_that_was_killed()
 	wait $server
 	cat "$tmp/client"
 	[ $held -eq 3 ] && grep -q "^reject reason: 28" "$tmp/client" &&
-		grep -q "or its system in its name" "$tmp/client"
+		grep -q "or its system for it" "$tmp/client"
 }
 
 # It gives up with reason 4, "timeout".
