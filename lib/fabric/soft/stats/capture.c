@@ -33,7 +33,7 @@ struct packet {
 };
 
 /* Under the lock; packets of one call are written at once. */
-static struct capture {
+static struct {
 	pthread_mutex_t lock;
 	pid_t pid;		/* that writes: not a child; 0: none */
 	int fd;
