@@ -34,7 +34,6 @@ static struct pier_rdma_config config = {
 	.size = sizeof(config),
 	.max_conns = 4,
 	.keepalive_ms = 50,
-	.connect_timeout_ms = 300,
 	.drain_ms = 10000,	/* never over: what is dead is found first */
 };
 
@@ -448,6 +447,7 @@ static void one_context_outlives_a_hundred_peers(void)
 
 int main(int argc, char *argv[])
 {
+	config.connect_timeout_ms = 300u * limit_slower();
 	config.ack_timeout = limit_ack_timeout(12);	/* 17 ms */
 	if (argc == 3)
 		return victim((enum stage)atoi(argv[1]), atoi(argv[2]));

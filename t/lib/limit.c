@@ -14,12 +14,12 @@ long long limit_now_ms(void)
 	return ts.tv_sec * 1000LL + ts.tv_nsec / 1000000;
 }
 
-int limit_slower(void)
+unsigned int limit_slower(void)
 {
 	const char *set = getenv("PIER_TEST_SLOWER");
 	int times = set ? atoi(set) : 1;
 
-	return times > 0 ? times : 1;
+	return times > 0 ? (unsigned int)times : 1;
 }
 
 long long limit_from_now(void)
@@ -29,7 +29,7 @@ long long limit_from_now(void)
 
 int limit_ack_timeout(int base)
 {
-	int times;
+	unsigned int times;
 
 	for (times = limit_slower(); times > 1; times /= 2)
 		base++;		/* twice the time */

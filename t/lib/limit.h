@@ -16,7 +16,7 @@
  */
 #define LIMIT_MS 20000
 
-int limit_slower(void);		/* PIER_TEST_SLOWER, or 1 */
+unsigned int limit_slower(void);	/* PIER_TEST_SLOWER, or 1 */
 long long limit_now_ms(void);		/* CLOCK_MONOTONIC */
 long long limit_from_now(void);
 
