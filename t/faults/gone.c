@@ -17,8 +17,9 @@
  */
 #define LEN (1u << 20)
 #define READS 16
-#define TURNS 100
-#define GROWTH (64 << 10)	/* of the heap, in all turns but the first */
+#define TURNS (cable_is_rxe() ? 20 : 100)	/* emulated, it is slow */
+/* Of the heap, in all turns but the first. */
+#define GROWTH ((cable_is_rxe() ? 24u : 64u) << 10)
 
 static const struct pier_rdma_config config = {
 	.size = sizeof(config),
@@ -280,7 +281,7 @@ static bool turn(void)
 	return recover(removal) && held;
 }
 
-static void the_next_device_works_a_hundred_times(void)
+static void the_next_device_works_again_and_again(void)
 {
 	size_t heap = 0;
 	int i, fds = 0;
@@ -317,7 +318,7 @@ int main(void)
 	TEST(what_is_begun_later_is_refused);
 	TEST(a_device_that_the_program_has_opened_is_told_as_well);
 	TEST(an_interface_that_goes_takes_the_device_along);
-	TEST(the_next_device_works_a_hundred_times);
+	TEST(the_next_device_works_again_and_again);
 	cable_cut();
 	return tap_done();
 }
