@@ -44,8 +44,8 @@ static void offer(const struct pier__port *port, uint32_t i,
 	ret->index = port->gids[i].index;
 }
 
-static int offer_index(const struct pier__port *port, int gid_index,
-		       struct pier__gid_offer *ret)
+int pier__gid_at(const struct pier__port *port, int gid_index,
+		 struct pier__gid_offer *ret)
 {
 	for (uint32_t i = 0; i < port->gid_count; i++) {
 		if (port->gids[i].index == (uint32_t)gid_index) {
@@ -77,7 +77,7 @@ int pier__gid_offers(const struct pier__port *port, int gid_index,
 	int n;
 
 	if (gid_index != PIER__GID_ANY)
-		return offer_index(port, gid_index, ret);
+		return pier__gid_at(port, gid_index, ret);
 	n = offer_usable(port, false, ret);
 	if (!n)
 		n = offer_usable(port, true, ret);

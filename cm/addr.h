@@ -29,6 +29,10 @@ struct pier__gid_offer {
 int pier__gid_offers(const struct pier__port *port, int gid_index,
 		     struct pier__gid_offer *ret);
 
+/* That of @gid_index alone.  Returns 1.  Errors: -ERANGE, no such index. */
+int pier__gid_at(const struct pier__port *port, int gid_index,
+		 struct pier__gid_offer *ret);
+
 /*
  * The pair that both ends choose, given the same two lists: of one family, on
  * one subnet if there is such a pair.  Errors: -EHOSTUNREACH.

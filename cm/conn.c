@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <pier/mmap.h>
 #include <pier/pe.h>
 
 #include "cm/conn_impl.h"
@@ -34,7 +33,7 @@ int pier__conn_create_qp(struct pier_conn *conn)
 	if (err)
 		return err;
 	conn->local.qpn = conn->qp->qpn;
-	pier__queues_map_qpn(queues, conn);
+	pier__hash_add(&queues->by_qpn, &conn->by_qpn, conn->local.qpn);
 	return 0;
 }
 
@@ -51,7 +50,7 @@ void pier__conn_destroy_qp(struct pier_conn *conn)
 {
 	if (!conn->qp)
 		return;
-	pier__queues_unmap_qpn(conn->queues, conn);
+	pier__hash_del(&conn->queues->by_qpn, &conn->by_qpn);
 	conn->queues->fab->qp_destroy(conn->qp);
 	conn->qp = NULL;
 }
@@ -235,8 +234,7 @@ static int wait_for(struct pier_conn *conn, int timeout_ms)
 
 		if (now >= deadline)
 			return pier__fail(-ETIMEDOUT, "not connected after %d "
-					  "ms: %s", timeout_ms,
-					  missing(conn));
+					  "ms: %s", timeout_ms, missing(conn));
 		err = pier_pe_wait(conn->queues->pe,
 				   pier__ms_left(now, deadline));
 		if (err == -EBUSY)
@@ -303,8 +301,7 @@ const char *pier_conn_error_text(const struct pier_conn *conn)
 	return conn->error_text ? conn->error_text : "";
 }
 
-void pier_conn_set_state_changed(struct pier_conn *conn,
-				 pier_conn_state_fn *fn)
+void pier_conn_set_state_changed(struct pier_conn *conn, pier_conn_state_fn *fn)
 {
 	conn->state_changed = fn;
 }

@@ -7,8 +7,7 @@
 #include "core/fail.h"
 #include "dev/dev_impl.h"
 
-int pier_conn_counters(const struct pier_conn *conn,
-		       struct pier_counters *ret)
+int pier_conn_counters(const struct pier_conn *conn, struct pier_counters *ret)
 {
 	struct pier_counters all = { .size = sizeof(all) };
 	const struct pier_dev *dev;

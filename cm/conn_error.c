@@ -70,8 +70,7 @@ static const char *wc_text(enum ibv_wc_status status)
 }
 
 /* An address that never was one of the port's cannot be lost. */
-static bool has_gid(const struct pier__port *port,
-		    const struct pier_conn *conn)
+static bool has_gid(const struct pier__port *port, const struct pier_conn *conn)
 {
 	uint32_t index;
 
@@ -128,8 +127,7 @@ int pier__conn_gid_lost(const struct pier_conn *conn)
 					pier__conn_stage(conn), "the address "
 					"was taken from %s, or has expired",
 					netdev);
-	return pier__fail(-EADDRNOTAVAIL,
-			  "the address %s, from which the "
+	return pier__fail(-EADDRNOTAVAIL, "the address %s, from which the "
 			  "connection to %s QPN 0x%06x was made, is no longer "
 			  "one of %s: it was taken from it, or has expired",
 			  pier__gid_text(conn->local_gid.raw, local),

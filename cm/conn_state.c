@@ -48,8 +48,7 @@ static void report(struct pier_conn *conn)
 	else if (prev == PIER_CONN_CONNECTED)
 		fn = fns->disconnected;
 	if (fn)
-		fn(conn, conn->user_data,
-		   pier_ctx_user_data(conn->owner->ctx));
+		fn(conn, conn->user_data, pier_ctx_user_data(conn->owner->ctx));
 }
 
 /* Has the peer ended it, by its goodbye or by CM? */

@@ -5,7 +5,6 @@
 
 #include "cm/conn_impl.h"
 #include "core/clock.h"
-#include "core/fail.h"
 
 /*
  * pier's own requests: hello and goodbye are 8-byte writes into the peer's

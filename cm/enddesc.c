@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <errno.h>
 #include <string.h>
 
 #include <pier/mmap.h>
@@ -64,15 +63,13 @@ int pier__end_encode(const struct pier__end *end, void *buf, size_t size)
 	return pier__wire_end(&out);
 }
 
-static int decode_gid(const struct pier__wire_in *in,
-		      struct pier__gid_offer *ret)
+static int read_gid(const struct pier__wire_in *in, struct pier__gid_offer *ret)
 {
 	const uint8_t *raw;
 	uint64_t type, prefix;
 	size_t len;
-	int err;
+	int err = pier__wire_get_bytes(in, GID_RAW, 16, 16, &raw, &len);
 
-	err = pier__wire_get_bytes(in, GID_RAW, 16, 16, &raw, &len);
 	if (!err)
 		err = pier__wire_get_uint(in, GID_TYPE, 0, PIER_GID_ROCE_V2,
 					  &type);
@@ -90,21 +87,19 @@ static int decode_gid(const struct pier__wire_in *in,
 static int decode_gids(const struct pier__wire_in *in, struct pier__end *ret)
 {
 	struct pier__wire_in map;
-	int err;
+	int err = pier__wire_get_array(in, FIELD_GIDS, PIER__GIDS_MAX,
+				       &ret->gid_count);
 
-	err = pier__wire_get_array(in, FIELD_GIDS, PIER__GIDS_MAX,
-				   &ret->gid_count);
 	for (unsigned int i = 0; !err && i < ret->gid_count; i++) {
 		err = pier__wire_get_map(in, FIELD_GIDS, i, &map);
 		if (!err)
-			err = decode_gid(&map, &ret->gids[i]);
+			err = read_gid(&map, &ret->gids[i]);
 	}
 	return err;
 }
 
 /* The numbers: field, least, most, where to; in the order of the fields. */
-static int decode_numbers(const struct pier__wire_in *in,
-			  struct pier__end *ret)
+static int decode_numbers(const struct pier__wire_in *in, struct pier__end *ret)
 {
 	static const struct {
 		unsigned int field;
@@ -156,9 +151,8 @@ int pier__end_decode(const void *desc, size_t len, struct pier__end *ret)
 	struct pier__wire_in in;
 	const uint8_t *dev_id;
 	size_t dev_id_len;
-	int err;
+	int err = pier__wire_expect(desc, len, PIER__WIRE_CONN, &in);
 
-	err = pier__wire_expect(desc, len, PIER__WIRE_CONN, &in);
 	if (!err)
 		err = decode_numbers(&in, &end);
 	if (!err)

@@ -2,8 +2,7 @@
 #include "cm/conn_impl.h"
 #include "cm/owner.h"
 
-void pier__conn_owner_init(struct pier__conn_owner *owner,
-			   struct pier_ctx *ctx,
+void pier__conn_owner_init(struct pier__conn_owner *owner, struct pier_ctx *ctx,
 			   void (*stopped)(struct pier_ctx *ctx))
 {
 	owner->ctx = ctx;

@@ -25,8 +25,7 @@ struct pier__conn_owner {
 	struct pier__list conns, listeners;	/* those not destroyed */
 };
 
-void pier__conn_owner_init(struct pier__conn_owner *owner,
-			   struct pier_ctx *ctx,
+void pier__conn_owner_init(struct pier__conn_owner *owner, struct pier_ctx *ctx,
 			   void (*stopped)(struct pier_ctx *ctx));
 
 /* Destroy its connections.  The context is idle. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cm/post.h"
 
-void pier__conn_chain_first(struct pier_conn *conn,
-			    struct pier__posted *posted,
+void pier__conn_chain_first(struct pier_conn *conn, struct pier__posted *posted,
 			    struct ibv_send_wr *wr)
 {
 	wr->send_flags &= ~(unsigned int)IBV_SEND_SIGNALED;

@@ -64,8 +64,7 @@ static inline void pier__conn_posted(struct pier_conn *conn,
 }
 
 /* Begin a chain with @wr, which is posted by the flush; it takes a credit. */
-void pier__conn_chain_first(struct pier_conn *conn,
-			    struct pier__posted *posted,
+void pier__conn_chain_first(struct pier_conn *conn, struct pier__posted *posted,
 			    struct ibv_send_wr *wr);
 
 /* Add @wr to the chain, which is not empty. */

@@ -5,7 +5,6 @@
 
 #include "cm/conn_impl.h"
 #include "cm/queues.h"
-#include "core/clock.h"
 #include "core/fail.h"
 
 #define BATCH 32		/* completions reaped at once */
@@ -100,8 +99,7 @@ static int poll_completions(struct pier__source *source, int budget)
 		if (n || queues->error)
 			return n;
 	}
-	n = queues->fab->poll(queues->cq, wc,
-			    budget < BATCH ? budget : BATCH);
+	n = queues->fab->poll(queues->cq, wc, budget < BATCH ? budget : BATCH);
 	if (n <= 0) {
 		queues->polled += queues->cqe;
 		if (n < 0)
@@ -328,11 +326,6 @@ void pier__queues_remove_conn(struct pier__queues *queues, uint32_t slot)
 	queues->free_slots[(queues->free_first + free_count) % max] = slot;
 }
 
-void pier__queues_map_qpn(struct pier__queues *queues, struct pier_conn *conn)
-{
-	pier__hash_add(&queues->by_qpn, &conn->by_qpn, conn->local.qpn);
-}
-
 struct pier_conn *pier__queues_conn(const struct pier__queues *queues,
 				    uint32_t qpn)
 {
@@ -340,10 +333,4 @@ struct pier_conn *pier__queues_conn(const struct pier__queues *queues,
 
 	return link ? pier__container_of(link, struct pier_conn, by_qpn) :
 		      NULL;
-}
-
-void pier__queues_unmap_qpn(struct pier__queues *queues,
-			    struct pier_conn *conn)
-{
-	pier__hash_del(&queues->by_qpn, &conn->by_qpn);
 }

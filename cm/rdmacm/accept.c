@@ -24,19 +24,12 @@ static int refuse(struct pier__rdmacm *rdmacm, struct pier__cm_id *id,
 	return len < 0 ? len : rdmacm->fab->reject(id, field, (size_t)len);
 }
 
-/* A request is rejected: destroy its connection. */
-static void end_request(struct pier_conn *conn)
-{
-	pier_conn_destroy(conn);
-}
-
 void pier__passive_reject(struct pier_conn *conn, enum pier__reject_reason why)
 {
 	struct pier__cm_reject refused = { .why = why };
 
-	refuse(conn->queues->rdmacm, conn->cm->id, conn->cm->foreign,
-	       &refused);
-	end_request(conn);
+	refuse(conn->queues->rdmacm, conn->cm->id, conn->cm->foreign, &refused);
+	pier_conn_destroy(conn);
 }
 
 void pier__request_reject(struct pier__rdmacm *rdmacm,
@@ -81,8 +74,7 @@ static void present(struct pier_conn *conn, struct pier_listener *listener)
 		return;
 	}
 	pier__pe_event(conn->queues->pe);
-	fn(conn, conn->user_data,
-	   pier_ctx_user_data(conn->owner->ctx));
+	fn(conn, conn->user_data, pier_ctx_user_data(conn->owner->ctx));
 }
 
 void pier__passive_request(struct pier__rdmacm *rdmacm,
@@ -269,6 +261,6 @@ int pier_conn_reject(struct pier_conn *conn, const void *data, size_t len)
 	if (err)
 		return err == -ECONNABORTED ?
 			       abandoned(conn, "rejecting") : err;
-	end_request(conn);
+	pier_conn_destroy(conn);
 	return 0;
 }

@@ -11,7 +11,6 @@
 #include "core/fail.h"
 #include "core/roce.h"
 
-
 /*
  * The active side: look the name up, then for each address in turn find the
  * way, ask, and with the answer go on to the handshake.
@@ -39,11 +38,10 @@ static bool is_reachable(const struct pier__port *port,
 			 const union pier__sockaddr *addr)
 {
 	union pier__sockaddr own;
-	uint32_t i;
 
 	if (port->link_layer == IBV_LINK_LAYER_INFINIBAND)
 		return true;
-	for (i = 0; i < port->gid_count; i++) {
+	for (uint32_t i = 0; i < port->gid_count; i++) {
 		pier__sockaddr_from_gid(port->gids[i].raw, &own);
 		if (port->gids[i].type == PIER_GID_ROCE_V2 &&
 		    own.sa.sa_family == addr->sa.sa_family)
@@ -59,11 +57,9 @@ static int unknown(const struct pier_conn *conn,
 	const char *stage = "looking the name up";
 
 	if (addrs)
-		return pier__rdmacm_fail(
-			conn, -EHOSTUNREACH, stage,
-			"none of its "
-			"%u addresses is of a family that %s has",
-			addrs->count, device);
+		return pier__rdmacm_fail(conn, -EHOSTUNREACH, stage, "none of "
+					 "its %u addresses is of a family that "
+					 "%s has", addrs->count, device);
 	return pier__rdmacm_fail(conn, err, stage, "%s: is the name "
 			      "right, in /etc/hosts or known to DNS?", why);
 }
@@ -75,11 +71,10 @@ static void looked_up(void *arg, const struct pier__addrs *addrs,
 	struct pier_conn *conn = arg;
 	struct pier__attempt *attempt = conn->cm->attempt;
 	struct pier__port port;
-	unsigned int i;
 
 	attempt->query = NULL;
 	pier__dev_port(conn->queues->dev, &port);
-	for (i = 0; addrs && i < addrs->count; i++)
+	for (unsigned int i = 0; addrs && i < addrs->count; i++)
 		if (is_reachable(&port, &addrs->addr[i]))
 			attempt->addrs.addr[attempt->addrs.count++] =
 				addrs->addr[i];
@@ -141,14 +136,13 @@ static bool set_own_address(const struct pier_conn *conn,
 	const struct pier__attempt *attempt = conn->cm->attempt;
 	union pier__sockaddr own, home = { 0 };
 	struct pier__port port;
-	uint32_t i;
 
 	if (!pier__sockaddr_is_loopback(&addr->sa))
 		return false;
 	if (attempt->has_source)
 		home = attempt->source;
 	pier__dev_port(conn->queues->dev, &port);
-	for (i = 0; i < port.gid_count; i++) {
+	for (uint32_t i = 0; i < port.gid_count; i++) {
 		pier__sockaddr_from_gid(port.gids[i].raw, &own);
 		if (port.gids[i].type != PIER_GID_ROCE_V2 ||
 		    own.sa.sa_family != addr->sa.sa_family)
@@ -179,8 +173,7 @@ static void try_next(struct pier_conn *conn, uint64_t now)
 {
 	struct pier__rdmacm_conn *cm = conn->cm;
 	struct pier__attempt *attempt = cm->attempt;
-	union pier__sockaddr *dst =
-		&attempt->addrs.addr[attempt->addrs.next++];
+	union pier__sockaddr *dst = &attempt->addrs.addr[attempt->addrs.next++];
 	const union pier__sockaddr *src =
 		attempt->has_source ? &attempt->source : NULL;
 	int err;
@@ -213,8 +206,7 @@ static void give_up(struct pier_conn *conn)
 }
 
 /* What a firewall may hold up, in @ret. */
-static const char *ports_text(const struct pier_conn *conn, char *ret,
-			      size_t size)
+static const char *ports(const struct pier_conn *conn, char *ret, size_t size)
 {
 	const struct pier__port *port = &conn->queues->dev->info.port;
 	uint16_t own = conn->queues->chan->udp_port;
@@ -238,13 +230,13 @@ static void too_late(struct pier_conn *conn)
 {
 	struct pier__rdmacm_conn *cm = conn->cm;
 	const char *stage = "finding the way", *why = "no answer";
-	char ports[160], text[256];
+	char list[160], text[256];
 
 	if (conn->state == PIER__CONN_ASKED) {
 		stage = "asking";
 		snprintf(text, sizeof(text), "no answer in time: does the "
 			 "server run its progress engine%s?",
-			 ports_text(conn, ports, sizeof(ports)));
+			 ports(conn, list, sizeof(list)));
 		why = text;
 	} else if (cm->attempt->query) {
 		stage = "looking the name up";
@@ -328,15 +320,12 @@ static void answered(struct pier_conn *conn, const struct pier__cm_event *ev)
 static bool is_decided(const struct pier_conn *conn,
 		       const struct pier__cm_event *ev)
 {
-	size_t i;
-
 	if (ev->reason != ROCE_REJ_CONSUMER)
 		return false;
-	for (i = 0; i < ev->len; i++)
+	for (size_t i = 0; i < ev->len; i++)
 		if (ev->data[i])
 			return true;
-	return conn->cm->attempt->addrs.next >=
-	       conn->cm->attempt->addrs.count;
+	return conn->cm->attempt->addrs.next >= conn->cm->attempt->addrs.count;
 }
 
 static void rejected(struct pier_conn *conn, const struct pier__cm_event *ev)
@@ -375,8 +364,7 @@ static void unreachable(struct pier_conn *conn, const struct pier__cm_event *ev)
 		pier__conn_fail(conn, err);
 }
 
-void pier__active_event(struct pier_conn *conn,
-			const struct pier__cm_event *ev)
+void pier__active_event(struct pier_conn *conn, const struct pier__cm_event *ev)
 {
 	int err;
 
@@ -407,9 +395,8 @@ void pier__active_event(struct pier_conn *conn,
 static bool is_own(const struct pier__port *port, const uint8_t gid[16])
 {
 	const uint32_t most = sizeof(port->gids) / sizeof(port->gids[0]);
-	uint32_t i;
 
-	for (i = 0; i < port->gid_count; i++)
+	for (uint32_t i = 0; i < port->gid_count; i++)
 		if (!memcmp(port->gids[i].raw, gid, 16))
 			return true;
 	return port->gid_count == most;
@@ -441,6 +428,7 @@ static int set_source(struct pier_conn *conn, const char *text)
 {
 	struct pier__attempt *attempt = conn->cm->attempt;
 	int index = conn->queues->cfg->gid_index;
+	struct pier__gid_offer gid;
 	struct pier__port port;
 	int err;
 
@@ -452,20 +440,16 @@ static int set_source(struct pier_conn *conn, const char *text)
 	if (index == PIER__GID_ANY)
 		return 0;
 	pier__dev_port(conn->queues->dev, &port);
-	for (uint32_t i = 0; i < port.gid_count; i++) {
-		if (port.gids[i].index != (uint32_t)index)
-			continue;
-		pier__sockaddr_from_gid(port.gids[i].raw, &attempt->source);
-		attempt->has_source = true;
-		return 0;
-	}
-	return pier__fail(-ERANGE, "%s: no GID index %d among its %u GIDs",
-			  port.name, index, port.gid_count);
+	err = pier__gid_at(&port, index, &gid);
+	if (err < 0)
+		return err;
+	pier__sockaddr_from_gid(gid.raw, &attempt->source);
+	attempt->has_source = true;
+	return 0;
 }
 
 /* A link-local address means this device's link. */
-static void set_scope(const struct pier_conn *conn,
-		      union pier__sockaddr *addr)
+static void set_scope(const struct pier_conn *conn, union pier__sockaddr *addr)
 {
 	if (is_link_local(addr) && !addr->in6.sin6_scope_id)
 		addr->in6.sin6_scope_id = if_nametoindex(
@@ -529,9 +513,8 @@ int pier__connect_to(struct pier__queues *queues,
 	struct pier_connect_config c = { 0 };
 	struct pier__peer peer;
 	struct pier_conn *conn;
-	int err;
+	int err = pier__config_copy(&c, sizeof(c), cfg, cfg->size);
 
-	err = pier__config_copy(&c, sizeof(c), cfg, cfg->size);
 	if (!err)
 		err = pier__config_u32(&c.timeout_ms, "timeout_ms",
 				       queues->cfg->connect_timeout_ms, 1,

@@ -126,8 +126,7 @@ static int keep_theirs(struct pier__rdmacm_conn *cm, const uint8_t *data,
 	return 0;
 }
 
-static int decode_foreign(struct pier_conn *conn,
-			const struct pier__cm_event *ev)
+static int keep_foreign(struct pier_conn *conn, const struct pier__cm_event *ev)
 {
 	conn->cm->foreign = true;
 	conn->remote.access = ACCESS_ALL;	/* its keys say what not */
@@ -166,7 +165,7 @@ int pier__handshake_decode(struct pier_conn *conn,
 	cm->initiator_depth = ev->initiator_depth;
 	cm->responder_resources = ev->responder_resources;
 	if (err == -ENOENT)
-		return decode_foreign(conn, ev);
+		return keep_foreign(conn, ev);
 	return err ? err : decode_frame(conn, &frame);
 }
 
@@ -274,8 +273,7 @@ uint64_t pier__handshake_step(struct pier_conn *conn, uint64_t now)
 	}
 	if (!err && conn->peer_disconnected)
 		err = pier__rdmacm_fail(conn, -ECONNRESET, "handshake",
-					"the peer "
-					"has disconnected");
+					"the peer has disconnected");
 	if (!err && now >= conn->deadline)
 		err = pier__rdmacm_fail(conn, -PIER_ENOHELLO, "handshake", "%s",
 				     missing(conn));

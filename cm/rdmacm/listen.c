@@ -36,9 +36,8 @@ int pier__listen(struct pier__queues *queues,
 	struct pier_listen_config c = { 0 };
 	struct pier_listener *listener;
 	union pier__sockaddr addr;
-	int err;
+	int err = pier__config_copy(&c, sizeof(c), cfg, cfg->size);
 
-	err = pier__config_copy(&c, sizeof(c), cfg, cfg->size);
 	if (!err)
 		err = settle(&c);
 	if (!err)
@@ -259,23 +258,13 @@ uint64_t pier__requests_step(struct pier__rdmacm *rdmacm, uint64_t now)
 	return n < STEPS && pier__pe_budget(queues->pe) > 0 ? due : 0;
 }
 
-/* Move all members of @from behind those of @to. */
-static void join(struct pier__list *from, struct pier__list *to)
-{
-	if (pier__list_empty(from))
-		return;
-	from->next->prev = to->prev;
-	from->prev->next = to;
-	to->prev->next = from->next;
-	to->prev = from->prev;
-	pier__list_init(from);
-}
-
 void pier__requests_reject_all(struct pier_listener *listener)
 {
 	struct pier__rdmacm *rdmacm = listener->queues->rdmacm;
+	struct pier__list *link;
 
-	join(&listener->waiting, &rdmacm->refused);
+	while ((link = pier__list_pop(&listener->waiting)))
+		pier__list_add(&rdmacm->refused, link);
 	pier__pe_due(&rdmacm->source, 0);
 }
 

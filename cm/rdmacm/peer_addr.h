@@ -27,7 +27,6 @@ int pier__peer_parse(const char *text, enum pier_addr_type type, uint32_t port,
 		     struct pier__peer *ret);
 
 /* An address of ours: numeric, "" or NULL for any (IPv6's any: both). */
-int pier__own_parse(const char *text, uint16_t port,
-		    union pier__sockaddr *ret);
+int pier__own_parse(const char *text, uint16_t port, union pier__sockaddr *ret);
 
 #endif

@@ -173,10 +173,9 @@ int pier__cm_reject_decode(const void *field, size_t size,
 		return err;
 	len = (size_t)get(at + 6, 2);
 	if (len > size - PIER__CM_FRAME_REJ)
-		return pier__fail(-PIER_EDESC,
-				  "a reject with %zu bytes of "
-				  "data in %zu",
-				  len, size - PIER__CM_FRAME_REJ);
+		return pier__fail(-PIER_EDESC, "a reject with %zu bytes of "
+				  "data in %zu", len,
+				  size - PIER__CM_FRAME_REJ);
 	ret->why = (enum pier__reject_reason)at[5];
 	ret->data = at + PIER__CM_FRAME_REJ;
 	ret->len = len;

@@ -141,7 +141,6 @@ static void keep_path(struct pier_conn *conn, const struct ibv_qp_attr *attr)
 	const struct pier__rdmacm_conn *cm = conn->cm;
 	const struct sockaddr *local = (const void *)&cm->id->local;
 	struct pier__port port;
-	uint32_t i;
 
 	conn->path_mtu = 128u << attr->path_mtu;
 	pier__sockaddr_to_gid((const void *)&cm->id->peer,
@@ -152,7 +151,7 @@ static void keep_path(struct pier_conn *conn, const struct ibv_qp_attr *attr)
 	memcpy(conn->remote_gid.raw, attr->ah_attr.grh.dgid.raw, 16);
 	conn->local_gid.index = attr->ah_attr.grh.sgid_index;
 	pier__dev_port(conn->queues->dev, &port);
-	for (i = 0; i < port.gid_count; i++) {
+	for (uint32_t i = 0; i < port.gid_count; i++) {
 		if (port.gids[i].index != conn->local_gid.index)
 			continue;
 		memcpy(conn->local_gid.raw, port.gids[i].raw, 16);
@@ -174,8 +173,7 @@ static int to_rtr(struct pier_conn *conn)
 	if (attr.ah_attr.is_global) {
 		attr.ah_attr.grh.hop_limit = cfg->hop_limit;
 		if (cfg->traffic_class)
-			attr.ah_attr.grh.traffic_class =
-				cfg->traffic_class;
+			attr.ah_attr.grh.traffic_class = cfg->traffic_class;
 	}
 	keep_path(conn, &attr);
 	pier__conn_set_transport(conn);

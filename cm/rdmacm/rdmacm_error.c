@@ -143,8 +143,7 @@ int pier__rdmacm_fail(const struct pier_conn *conn, int err, const char *stage,
 	return pier__fail(err, "%s, %s: %s (%s)", ends, stage, why, path);
 }
 
-static void keep_data(struct pier__rdmacm_conn *cm, const uint8_t *data,
-		      size_t len)
+static void keep(struct pier__rdmacm_conn *cm, const uint8_t *data, size_t len)
 {
 	free(cm->theirs.mem);
 	cm->seen = 0;
@@ -167,10 +166,10 @@ int pier__rdmacm_rejected(struct pier_conn *conn,
 	cm->reason = ev->reason;
 	if (!err) {
 		words = ENTRY(pier_reasons, refused.why);
-		keep_data(cm, refused.data, refused.len);
+		keep(cm, refused.data, refused.len);
 	} else {
 		cm->foreign = true;
-		keep_data(cm, ev->data, ev->len);
+		keep(cm, ev->data, ev->len);
 	}
 	if (ev->reason == 4)
 		return pier__rdmacm_fail(conn, -ETIMEDOUT, "waiting",

@@ -178,7 +178,7 @@ static int make_slots(struct pier__parser *parser, struct pier_args *args,
 {
 	const struct pier_option *option;
 	struct pier__slot *slot;
-	size_t own = 0, i;
+	size_t own = 0;
 
 	for (option = args->options; option && !nameless(option); option++)
 		own++;
@@ -186,11 +186,11 @@ static int make_slots(struct pier__parser *parser, struct pier_args *args,
 	if (!parser->slots)
 		return pier__fail(-PIER_EUSAGE, "no memory for %zu options",
 				  own + ROW_COUNT);
-	for (i = 0; i < own; i++) {
+	for (size_t i = 0; i < own; i++) {
 		add_slot(parser, &args->options[i]);
 		slot_added(parser);
 	}
-	for (i = 0; i < ROW_COUNT; i++) {
+	for (size_t i = 0; i < ROW_COUNT; i++) {
 		if (rows[i].group && !(args->groups & rows[i].group))
 			continue;
 		slot = add_slot(parser, &rows[i].option);
@@ -210,14 +210,12 @@ static int make_slots(struct pier__parser *parser, struct pier_args *args,
 }
 
 struct pier__slot *pier__args_find(const struct pier__parser *parser,
-				   const char *name, size_t len,
-				   bool long_name)
+				   const char *name, size_t len, bool long_name)
 {
 	const struct pier_option *option;
 	const char *own;
-	unsigned int i;
 
-	for (i = 0; i < parser->count; i++) {
+	for (unsigned int i = 0; i < parser->count; i++) {
 		option = &parser->slots[i].option;
 		own = long_name ? option->long_name : option->short_name;
 		if (own && strlen(own) == len && memcmp(own, name, len) == 0)
@@ -256,12 +254,11 @@ static bool is_known(const struct pier__parser *parser, const char *word)
 static int take_option(struct pier__parser *parser, const char *word,
 		       const char *next)
 {
-	struct pier__slot *slot;
 	const char *value;
 	char label[80];
 	int words = 1, err;
+	struct pier__slot *slot = find_word(parser, word, &value);
 
-	slot = find_word(parser, word, &value);
 	if (!slot)
 		return pier__fail(-PIER_EUSAGE, "unknown option %s: -h lists "
 				  "those there are", word);
@@ -293,8 +290,7 @@ static const struct pier__slot *slot_of(const struct pier__parser *parser,
 }
 
 /* Print help or the version if they were asked for. */
-static int answer(const struct pier__parser *parser,
-		  const struct basics *basics)
+static int reply(const struct pier__parser *parser, const struct basics *basics)
 {
 	if (slot_of(parser, &basics->help)->from) {
 		pier__args_help(parser, stdout);
@@ -317,8 +313,7 @@ static int take_line(struct pier__parser *parser, struct pier_args *args,
 	args->argc = 0;
 	args->argv = pier__args_keep(((size_t)argc + 1) * sizeof(char *));
 	if (!args->argv)
-		return pier__fail(-PIER_EUSAGE, "no memory for %d words",
-				  argc);
+		return pier__fail(-PIER_EUSAGE, "no memory for %d words", argc);
 	while (i < argc) {
 		if (options && strcmp(argv[i], "--") == 0) {
 			options = false;
@@ -329,7 +324,7 @@ static int take_line(struct pier__parser *parser, struct pier_args *args,
 			if (words < 0)
 				return words;
 			i += words;
-			if (answer(parser, basics))
+			if (reply(parser, basics))
 				return -PIER_EHELP;
 		} else if (args->operands) {
 			args->argv[args->argc++] = argv[i++];
@@ -344,9 +339,7 @@ static int take_line(struct pier__parser *parser, struct pier_args *args,
 /* Read the file that was asked for, if one was. */
 static int take_file(struct pier__parser *parser, const struct basics *basics)
 {
-	unsigned int i;
-
-	for (i = 0; i < parser->count; i++)
+	for (unsigned int i = 0; i < parser->count; i++)
 		if (parser->slots[i].option.value == &basics->json &&
 		    parser->slots[i].from)
 			return pier__args_json(parser,
@@ -357,9 +350,8 @@ static int take_file(struct pier__parser *parser, const struct basics *basics)
 static int check_required(const struct pier__parser *parser)
 {
 	const struct pier__slot *slot;
-	unsigned int i;
 
-	for (i = 0; i < parser->count; i++) {
+	for (unsigned int i = 0; i < parser->count; i++) {
 		slot = &parser->slots[i];
 		if (!slot->option.required ||
 		    slot->main->from != PIER__ARGS_NOWHERE)
@@ -376,9 +368,8 @@ static int check_required(const struct pier__parser *parser)
 static int apply_level(const char *text)
 {
 	enum pier_log_level level;
-	int err;
+	int err = pier_log_parse_level(text, &level);
 
-	err = pier_log_parse_level(text, &level);
 	if (err)
 		return err;
 	pier__log_to_stderr();
@@ -399,9 +390,8 @@ static const char *program_name(int argc, char *argv[])
 static int parse(struct pier__parser *parser, struct pier_args *args,
 		 struct basics *basics, int argc, char *argv[])
 {
-	int err;
+	int err = make_slots(parser, args, basics);
 
-	err = make_slots(parser, args, basics);
 	if (err)
 		return err;
 	err = take_line(parser, args, basics, argc, argv);

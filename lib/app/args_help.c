@@ -22,9 +22,8 @@ static const char *value_name(const struct pier_option *option)
 static void print_option(const struct pier_option *option, FILE *to)
 {
 	const char *value = value_name(option);
-	int column;
+	int column = fprintf(to, "  ");
 
-	column = fprintf(to, "  ");
 	if (option->short_name)
 		column += fprintf(to, "-%s", option->short_name);
 	if (option->short_name && option->long_name)
@@ -46,9 +45,8 @@ static void print_options(const struct pier__parser *parser, bool common,
 {
 	const struct pier__slot *slot;
 	bool titled = false;
-	unsigned int i;
 
-	for (i = 0; i < parser->count; i++) {
+	for (unsigned int i = 0; i < parser->count; i++) {
 		slot = &parser->slots[i];
 		if (slot->common != common || !slot->option.help)
 			continue;

@@ -118,10 +118,9 @@ static int load(const char *path, json_t **ret)
 {
 	json_error_t error;
 	json_t *root;
-	char *buf;
 	int len;
+	char *buf = malloc(JSON_SIZE_MAX);
 
-	buf = malloc(JSON_SIZE_MAX);
 	if (!buf)
 		return pier__fail(-PIER_EUSAGE, "no memory to read %s", path);
 	len = pier__file_read(path, buf, JSON_SIZE_MAX);
@@ -141,9 +140,8 @@ static int load(const char *path, json_t **ret)
 int pier__args_json(struct pier__parser *parser, const char *path)
 {
 	json_t *root;
-	int err;
+	int err = load(path, &root);
 
-	err = load(path, &root);
 	if (err)
 		return err;
 	if (json_is_object(root))

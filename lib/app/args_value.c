@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -43,28 +44,18 @@ static bool parse_int(const char *text, int64_t *ret)
 /* A number and K, M or G, in powers of 1024. */
 static bool parse_size(const char *text, uint64_t *ret)
 {
+	static const char units[] = "KMG";
 	unsigned int shift = 0;
+	const char *unit;
 	uint64_t value;
 	char *end;
 
 	if (!parse_digits(text, &value, &end))
 		return false;
-	switch (*end) {
-	case 'k':
-	case 'K':
-		shift = 10;
+	unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
+	if (unit) {
+		shift = 10 * (unsigned int)(unit - units + 1);
 		end++;
-		break;
-	case 'm':
-	case 'M':
-		shift = 20;
-		end++;
-		break;
-	case 'g':
-	case 'G':
-		shift = 30;
-		end++;
-		break;
 	}
 	if (*end || value > UINT64_MAX >> shift)
 		return false;
@@ -77,8 +68,7 @@ static bool any_range(const struct pier_option *option)
 	return !option->min && !option->max;
 }
 
-static int set_int(struct pier__slot *slot, const char *label,
-		   const char *text)
+static int set_int(struct pier__slot *slot, const char *label, const char *text)
 {
 	bool any = any_range(&slot->option);
 	int64_t min = any ? INT_MIN : slot->option.min;
@@ -87,8 +77,7 @@ static int set_int(struct pier__slot *slot, const char *label,
 
 	if (!parse_int(text, &value) || value < min || value > max)
 		return pier__fail(-PIER_EUSAGE, "%s \"%s\": a number from %"
-				  PRId64 " to %" PRId64, label, text, min,
-				  max);
+				  PRId64 " to %" PRId64, label, text, min, max);
 	slot->is.number = value;
 	return 0;
 }
@@ -185,9 +174,8 @@ int pier__args_set(struct pier__slot *slot, enum pier__args_from from,
 void pier__args_commit(const struct pier__parser *parser)
 {
 	struct pier__slot *slot;
-	unsigned int i;
 
-	for (i = 0; i < parser->count; i++) {
+	for (unsigned int i = 0; i < parser->count; i++) {
 		slot = &parser->slots[i];
 		if (slot->from == PIER__ARGS_NOWHERE)
 			continue;

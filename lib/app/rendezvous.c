@@ -41,9 +41,8 @@ static uint32_t valid_seconds(const struct pier_args *args)
 static int check_age(struct rendezvous *m, const char *path, size_t len)
 {
 	uint64_t created, valid, now = pier__wall_seconds();
-	enum pier__wire_kind kind;
 	struct pier__wire_in in;
-	int err = pier__wire_open(m->desc, len, &kind, &in);
+	int err = pier__wire_open(m->desc, len, &in);
 
 	if (!err)
 		err = pier__desc_times(&in, &created, &valid);

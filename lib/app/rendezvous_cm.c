@@ -50,21 +50,19 @@ static int describe(struct rendezvous_cm *m, const struct pier_mmap *mmap)
 /* The address that the command line's GID index stands for; "" any. */
 static int own_address(const struct rendezvous_cm *m, char *ret)
 {
+	struct pier__gid_offer gid;
 	struct pier__port port;
-	uint32_t i;
+	int err;
 
 	ret[0] = '\0';
 	if (m->args->gid_index < 0)
 		return 0;
 	pier__dev_port(m->rdma->dev, &port);
-	for (i = 0; i < port.gid_count; i++) {
-		if (port.gids[i].index != (uint32_t)m->args->gid_index)
-			continue;
-		pier__gid_text(port.gids[i].raw, ret);
-		return 0;
-	}
-	return pier__fail(-ERANGE, "%s: no GID index %d among its %u GIDs",
-			  port.name, m->args->gid_index, port.gid_count);
+	err = pier__gid_at(&port, m->args->gid_index, &gid);
+	if (err < 0)
+		return err;
+	pier__gid_text(gid.raw, ret);
+	return 0;
 }
 
 /* One at a time: the first that asks. */
@@ -184,8 +182,7 @@ static int attempt(struct rendezvous_cm *m, const char *source)
 		.source = source,
 		.data = m->desc,
 		.data_len = m->desc_len,
-		.timeout_ms = (uint32_t)(left < ATTEMPT_MS ? left :
-							     ATTEMPT_MS),
+		.timeout_ms = (uint32_t)(left < ATTEMPT_MS ? left : ATTEMPT_MS),
 	};
 	int err;
 

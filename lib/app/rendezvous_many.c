@@ -23,9 +23,8 @@ static int by_files(struct pier_rdma *rdma, const struct pier_args *args,
 {
 	struct pier_args one = *args;
 	char *local = NULL, *remote = NULL;
-	int err;
+	int err = numbered(args->local_descriptor, index, &local);
 
-	err = numbered(args->local_descriptor, index, &local);
 	if (!err)
 		err = numbered(args->remote_descriptor, index, &remote);
 	one.local_descriptor = local;

@@ -10,12 +10,11 @@
 int pier__config_copy(void *dst, size_t size, const void *src, size_t src_size)
 {
 	const unsigned char *bytes = src;
-	size_t i;
 
 	if (src_size < sizeof(size_t))
 		return pier__fail(-EINVAL, "configuration of size %zu: set "
 				  "its first member to its sizeof", src_size);
-	for (i = size; i < src_size; i++)
+	for (size_t i = size; i < src_size; i++)
 		if (bytes[i])
 			return pier__fail(-EINVAL, "configuration of %zu "
 					  "bytes: byte %zu is set, but this "

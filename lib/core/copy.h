@@ -11,8 +11,7 @@
  * newer header and must be zero behind @size.
  * Errors: -EINVAL, no size at all, or an unknown field is set.
  */
-int pier__config_copy(void *dst, size_t size, const void *src,
-		      size_t src_size);
+int pier__config_copy(void *dst, size_t size, const void *src, size_t src_size);
 
 /*
  * Settle *@field, a uint32_t where 0 means @def and PIER_ZERO means 0, within

@@ -109,8 +109,7 @@ static size_t vector_len(size_t len)
 	return len / STRIDE * STRIDE;
 }
 #else
-static uint32_t copy(uint32_t crc, uint8_t *dst, const uint8_t *src,
-		     size_t len)
+static uint32_t copy(uint32_t crc, uint8_t *dst, const uint8_t *src, size_t len)
 {
 	memcpy(dst, src, len);
 	return pier__crc32(crc, dst, len);

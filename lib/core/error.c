@@ -27,9 +27,7 @@ static unsigned int number_of(int err)
 
 static const struct error *find(unsigned int number)
 {
-	size_t i;
-
-	for (i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
+	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
 		if (ours[i].number == number)
 			return &ours[i];
 	return NULL;

@@ -30,8 +30,7 @@ static int write_all(int fd, const void *data, size_t len)
 }
 
 /* Close tells of writes that failed late, on a network's file system. */
-static int fill_new(const char *path, const void *data, size_t len,
-		    mode_t mode)
+static int fill_new(const char *path, const void *data, size_t len, mode_t mode)
 {
 	int fd, err;
 
@@ -115,9 +114,8 @@ static int open_regular(const char *path)
 int pier__file_read(const char *path, void *ret, size_t size)
 {
 	ssize_t len;
-	int fd;
+	int fd = open_regular(path);
 
-	fd = open_regular(path);
 	if (fd < 0)
 		return fd;
 	if (size >= INT_MAX)

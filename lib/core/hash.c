@@ -28,8 +28,7 @@ void pier__hash_fini(struct pier__hash *hash)
 
 static void put(struct pier__hash *hash, struct pier__hash_link *link)
 {
-	struct pier__hash_link **chain =
-		&hash->chains[link->code & hash->mask];
+	struct pier__hash_link **chain = &hash->chains[link->code & hash->mask];
 
 	link->next = *chain;
 	*chain = link;
@@ -39,7 +38,7 @@ int pier__hash_reserve(struct pier__hash *hash, uint32_t count)
 {
 	struct pier__hash old = *hash;
 	struct pier__hash_link **chains, *link, *next;
-	uint32_t size = CHAINS_MIN, i;
+	uint32_t size = CHAINS_MIN;
 
 	if (old.chains != &no_chain && count <= old.mask + 1)
 		return 0;
@@ -47,12 +46,11 @@ int pier__hash_reserve(struct pier__hash *hash, uint32_t count)
 		size *= 2;
 	chains = calloc(size, sizeof(struct pier__hash_link *));
 	if (!chains)
-		return pier__fail(-ENOMEM, "no memory for a table of %u",
-				  size);
+		return pier__fail(-ENOMEM, "no memory for a table of %u", size);
 
 	hash->chains = chains;
 	hash->mask = size - 1;
-	for (i = 0; i <= old.mask; i++) {
+	for (uint32_t i = 0; i <= old.mask; i++) {
 		for (link = old.chains[i]; link; link = next) {
 			next = link->next;
 			put(hash, link);

@@ -38,8 +38,7 @@ void pier__hash_add(struct pier__hash *hash, struct pier__hash_link *link,
 void pier__hash_del(struct pier__hash *hash, struct pier__hash_link *link);
 
 /* A code of @a and @b by a secret seed: for keys that a peer may choose. */
-uint32_t pier__hash_code(const struct pier__hash *hash, uint64_t a,
-			 uint64_t b);
+uint32_t pier__hash_code(const struct pier__hash *hash, uint64_t a, uint64_t b);
 
 /* From @link on, the first of its chain with @code; NULL: none. */
 static inline struct pier__hash_link *

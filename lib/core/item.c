@@ -22,11 +22,10 @@ const char *pier__item_name(enum pier__item_type type)
 static int read_number(struct pier__cursor *cur, size_t len, uint64_t *ret)
 {
 	uint64_t value = 0;
-	size_t i;
 
 	if (len > (size_t)(cur->end - cur->at))
 		return -PIER_EDESC;
-	for (i = 0; i < len; i++)
+	for (size_t i = 0; i < len; i++)
 		value = value << 8 | cur->at[i];
 	cur->at += len;
 	*ret = value;

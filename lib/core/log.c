@@ -49,9 +49,7 @@ static _Thread_local bool inside;
 
 static const char *level_name(enum pier_log_level level)
 {
-	size_t i;
-
-	for (i = 0; i < LEVEL_COUNT; i++)
+	for (size_t i = 0; i < LEVEL_COUNT; i++)
 		if (levels[i].level == level)
 			return levels[i].name;
 	return NULL;
@@ -61,9 +59,8 @@ static const char *level_name(enum pier_log_level level)
 static bool find_level(const char *text, enum pier_log_level *ret)
 {
 	char number[8];
-	size_t i;
 
-	for (i = 0; i < LEVEL_COUNT; i++) {
+	for (size_t i = 0; i < LEVEL_COUNT; i++) {
 		snprintf(number, sizeof(number), "%d", (int)levels[i].level);
 		if (strcasecmp(text, levels[i].name) == 0 ||
 		    strcmp(text, number) == 0) {

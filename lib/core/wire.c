@@ -139,11 +139,11 @@ static int check_map(const uint8_t *body, size_t len)
 {
 	struct pier__cursor cur = { body, body + len };
 	struct pier__item map, key;
-	uint64_t i, least = 0;
+	uint64_t least = 0;
 
 	if (pier__item_read(&cur, &map) || map.type != PIER__ITEM_MAP)
 		return -PIER_EDESC;
-	for (i = 0; i < map.value; i++) {
+	for (uint64_t i = 0; i < map.value; i++) {
 		if (pier__item_read(&cur, &key) ||
 		    key.type != PIER__ITEM_UINT || key.value < least ||
 		    key.value > UINT_MAX || pier__item_skip(&cur))
@@ -194,15 +194,13 @@ int pier__wire_size(const void *data, size_t len, size_t max, size_t *ret)
 	return 0;
 }
 
-int pier__wire_open(const void *data, size_t len, enum pier__wire_kind *kind,
-		    struct pier__wire_in *ret)
+int pier__wire_open(const void *data, size_t len, struct pier__wire_in *ret)
 {
 	const uint8_t *body;
 	struct wire_head head;
 	size_t total;
-	int err;
+	int err = pier__wire_size(data, len, SIZE_MAX, &total);
 
-	err = pier__wire_size(data, len, SIZE_MAX, &total);
 	if (err)
 		return err;
 	if (total != len)
@@ -234,8 +232,6 @@ int pier__wire_open(const void *data, size_t len, enum pier__wire_kind *kind,
 	ret->body = body;
 	ret->len = len;
 	ret->kind = be16toh(head.kind);
-	if (kind)
-		*kind = ret->kind;
 	return 0;
 }
 
@@ -243,9 +239,8 @@ int pier__wire_expect(const void *data, size_t len, enum pier__wire_kind kind,
 		      struct pier__wire_in *ret)
 {
 	struct pier__wire_in in;
-	int err;
+	int err = pier__wire_open(data, len, &in);
 
-	err = pier__wire_open(data, len, NULL, &in);
 	if (err)
 		return err;
 	if (in.kind != kind)
@@ -260,13 +255,12 @@ static bool find(const struct pier__wire_in *in, unsigned int field,
 		 struct pier__cursor *cur)
 {
 	struct pier__item map, key;
-	uint64_t i;
 
 	cur->at = in->body;
 	cur->end = in->body + in->len;
 	if (pier__item_read(cur, &map))
 		return false;
-	for (i = 0; i < map.value; i++) {
+	for (uint64_t i = 0; i < map.value; i++) {
 		if (pier__item_read(cur, &key) || key.value > field)
 			return false;
 		if (key.value == field)
@@ -293,21 +287,13 @@ static int get_item(const struct pier__wire_in *in, unsigned int field,
 	return 0;
 }
 
-bool pier__wire_has(const struct pier__wire_in *in, unsigned int field)
-{
-	struct pier__cursor cur;
-
-	return find(in, field, &cur);
-}
-
 int pier__wire_get_uint(const struct pier__wire_in *in, unsigned int field,
 			uint64_t min, uint64_t max, uint64_t *ret)
 {
 	struct pier__cursor cur;
 	struct pier__item item;
-	int err;
+	int err = get_item(in, field, PIER__ITEM_UINT, &cur, &item);
 
-	err = get_item(in, field, PIER__ITEM_UINT, &cur, &item);
 	if (err)
 		return err;
 	if (item.value < min || item.value > max)
@@ -325,9 +311,8 @@ int pier__wire_get_bytes(const struct pier__wire_in *in, unsigned int field,
 {
 	struct pier__cursor cur;
 	struct pier__item item;
-	int err;
+	int err = get_item(in, field, PIER__ITEM_BYTES, &cur, &item);
 
-	err = get_item(in, field, PIER__ITEM_BYTES, &cur, &item);
 	if (err)
 		return err;
 	if (item.value < min || item.value > max)
@@ -345,9 +330,8 @@ int pier__wire_get_array(const struct pier__wire_in *in, unsigned int field,
 {
 	struct pier__cursor cur;
 	struct pier__item item;
-	int err;
+	int err = get_item(in, field, PIER__ITEM_ARRAY, &cur, &item);
 
-	err = get_item(in, field, PIER__ITEM_ARRAY, &cur, &item);
 	if (err)
 		return err;
 	if (item.value > max)
@@ -364,10 +348,8 @@ int pier__wire_get_map(const struct pier__wire_in *in, unsigned int field,
 	const uint8_t *body;
 	struct pier__cursor cur;
 	struct pier__item item;
-	unsigned int n;
-	int err;
+	int err = get_item(in, field, PIER__ITEM_ARRAY, &cur, &item);
 
-	err = get_item(in, field, PIER__ITEM_ARRAY, &cur, &item);
 	if (err)
 		return err;
 	if (i >= item.value)
@@ -375,7 +357,7 @@ int pier__wire_get_map(const struct pier__wire_in *in, unsigned int field,
 				  " in field %u", kind_name(in->kind), i,
 				  item.value, field);
 	body = cur.at;
-	for (n = 0; n <= i; n++) {
+	for (unsigned int n = 0; n <= i; n++) {
 		body = cur.at;
 		if (pier__item_skip(&cur))
 			return pier__fail(-PIER_EDESC, "%s: field %u ends "

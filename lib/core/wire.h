@@ -71,19 +71,15 @@ struct pier__wire_in {
 int pier__wire_size(const void *data, size_t len, size_t max, size_t *ret);
 
 /*
- * Check the whole envelope.  @kind may be NULL.  How long a frame may be is
- * its reader's to say.  Errors: -PIER_EDESC, damaged, or a descriptor of more
- * than PIER_DESC_MAX bytes; -PIER_EVERSION; -PIER_EKIND, a kind nobody knows.
+ * Check the whole envelope.  How long a frame may be is its reader's to say.
+ * Errors: -PIER_EDESC, damaged, or a descriptor of more than PIER_DESC_MAX
+ * bytes; -PIER_EVERSION; -PIER_EKIND, a kind nobody knows.
  */
-int pier__wire_open(const void *data, size_t len, enum pier__wire_kind *kind,
-		    struct pier__wire_in *ret);
+int pier__wire_open(const void *data, size_t len, struct pier__wire_in *ret);
 
 /* open, and -PIER_EKIND if it is not of @kind, naming both. */
 int pier__wire_expect(const void *data, size_t len, enum pier__wire_kind kind,
 		      struct pier__wire_in *ret);
-
-/* Is there a field of this number, of whatever type? */
-bool pier__wire_has(const struct pier__wire_in *in, unsigned int field);
 
 /*
  * Read a field.  Errors: -PIER_EDESC, missing, of another type, below @min,

@@ -30,18 +30,15 @@ int pier__counters_give(const struct pier_counters *all,
 int pier_dev_counters(struct pier_dev *dev, struct pier_counters *ret)
 {
 	struct pier_counters all = { .size = sizeof(all) };
-	int err;
+	int err = dev->fabric->dev->counters(dev->fdev, NULL, &all);
 
-	err = dev->fabric->dev->counters(dev->fdev, NULL, &all);
 	return err ? err : pier__counters_give(&all, ret);
 }
 
 int pier_counters_find(const struct pier_counters *counters, const char *name,
 		       uint64_t *ret)
 {
-	uint32_t i;
-
-	for (i = 0; i < counters->count; i++) {
+	for (uint32_t i = 0; i < counters->count; i++) {
 		if (strcmp(counters->counter[i].name, name) == 0) {
 			*ret = counters->counter[i].value;
 			return 0;
@@ -96,13 +93,12 @@ int pier_counterlist_counters(const struct pier_counterlist *list, size_t i,
 {
 	struct pier_counters all = { .size = sizeof(all) };
 	const struct pier__counted *row;
-	uint32_t j;
 
 	if (i >= list->all.count)
 		return pier__fail(-ERANGE, "no number %zu of %zu counted "
 				  "things", i, list->all.count);
 	row = &list->all.row[i];
-	for (j = 0; j < row->count; j++)
+	for (uint32_t j = 0; j < row->count; j++)
 		pier__counters_put(&all, row->names[j], row->values[j]);
 	return pier__counters_give(&all, ret);
 }

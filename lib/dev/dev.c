@@ -40,9 +40,8 @@ int pier_dev_open(const char *name, struct pier_dev **ret)
 {
 	const struct pier_devinfo *info;
 	struct pier_devlist *list;
-	int err;
+	int err = pier_devlist_create(&list);
 
-	err = pier_devlist_create(&list);
 	if (err)
 		return err;
 	err = pier_devlist_find(list, name, &info);

@@ -44,22 +44,14 @@ int pier_ctx_start(struct pier_ctx *ctx, struct pier_pe *pe)
 
 	ctx->pe = pe;
 	err = ctx->ops->start(ctx);
-	if (err && err != -EINPROGRESS) {
+	if (err) {
 		ctx->pe = NULL;
 		return err;
 	}
 
 	pier__list_add(&pe->ctxs, &ctx->link);
-	set_state(ctx, err ? PIER_CTX_STARTING : PIER_CTX_RUNNING);
-	return err;
-}
-
-void pier__ctx_started(struct pier_ctx *ctx, int err)
-{
-	if (!err)
-		set_state(ctx, PIER_CTX_RUNNING);
-	else
-		pier__ctx_stopped(ctx);
+	set_state(ctx, PIER_CTX_RUNNING);
+	return 0;
 }
 
 void pier__ctx_stopped(struct pier_ctx *ctx)
@@ -94,8 +86,7 @@ int pier_ctx_stop(struct pier_ctx *ctx)
 }
 
 /* Drive @pe until *@idle. */
-static int drive_until_idle(struct pier_pe *pe, const bool *idle,
-			    uint64_t deadline)
+static int drive(struct pier_pe *pe, const bool *idle, uint64_t deadline)
 {
 	while (!*idle) {
 		uint64_t now = pier__now();
@@ -122,7 +113,7 @@ int pier_ctx_stop_wait(struct pier_ctx *ctx, int timeout_ms)
 
 	ctx->idle = &idle;
 	pier_ctx_stop(ctx);
-	if (drive_until_idle(pe, &idle, deadline)) {
+	if (drive(pe, &idle, deadline)) {
 		ctx->idle = outer;
 		return pier__fail(-ETIMEDOUT,
 				  "ctx: still stopping after %d ms, %zu tasks",

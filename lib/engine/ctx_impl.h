@@ -11,10 +11,9 @@
 #include "engine/source.h"
 
 /*
- * What an object does as a context.  start: 0, -EINPROGRESS (then
- * pier__ctx_started() tells), or an error that leaves it idle.  stop: begin to
- * end what is in flight; pier__ctx_stopped() tells the end, not before stop
- * has returned.
+ * What an object does as a context.  start: 0, or an error that leaves
+ * it idle.  stop: begin to end what is in flight; pier__ctx_stopped() tells the
+ * end, not before stop has returned.
  */
 struct pier__ctx_ops {
 	int (*start)(struct pier_ctx *ctx);
@@ -36,9 +35,6 @@ struct pier_ctx {
 };
 
 void pier__ctx_init(struct pier_ctx *ctx, const struct pier__ctx_ops *ops);
-
-/* A starting context is running (@err 0), or back to idle. */
-void pier__ctx_started(struct pier_ctx *ctx, int err);
 
 /* A stopping context has nothing left: the engine tells idle in its round. */
 void pier__ctx_stopped(struct pier_ctx *ctx);

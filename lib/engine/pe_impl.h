@@ -3,8 +3,6 @@
 #define PIER_ENGINE_PE_IMPL_H
 
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include <pier/pe.h>

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <stdbool.h>
-#include <stddef.h>
 
 #include <pier/task.h>
 

@@ -79,9 +79,8 @@ static int read_key(const struct pier__wire_in *in, struct pier__mmap_key *ret)
 	const uint8_t *dev_id;
 	uint64_t rkey;
 	size_t len;
-	int err;
+	int err = pier__wire_get_bytes(in, KEY_DEV, 8, 8, &dev_id, &len);
 
-	err = pier__wire_get_bytes(in, KEY_DEV, 8, 8, &dev_id, &len);
 	if (!err)
 		err = pier__wire_get_uint(in, KEY_RKEY, 0, UINT32_MAX, &rkey);
 	if (err)
@@ -95,9 +94,8 @@ static int read_keys(const struct pier__wire_in *in, struct pier_mmap *mmap)
 {
 	struct pier__wire_in map;
 	unsigned int count;
-	int err;
+	int err = pier__wire_get_array(in, FIELD_KEYS, PIER__MMAP_DEVS, &count);
 
-	err = pier__wire_get_array(in, FIELD_KEYS, PIER__MMAP_DEVS, &count);
 	if (err)
 		return err;
 	if (!count)
@@ -116,9 +114,8 @@ static int read_keys(const struct pier__wire_in *in, struct pier_mmap *mmap)
 static int read_range(const struct pier__wire_in *in, struct pier_mmap *mmap)
 {
 	uint64_t addr, len, access;
-	int err;
+	int err = pier__wire_get_uint(in, FIELD_ADDR, 0, UINTPTR_MAX, &addr);
 
-	err = pier__wire_get_uint(in, FIELD_ADDR, 0, UINTPTR_MAX, &addr);
 	if (!err)
 		err = pier__wire_get_uint(in, FIELD_LEN, 1, SIZE_MAX, &len);
 	if (!err)
@@ -142,9 +139,8 @@ int pier_mmap_create_from_export(const void *desc, size_t len,
 {
 	struct pier__wire_in in;
 	struct pier_mmap *mmap;
-	int err;
+	int err = pier__wire_expect(desc, len, PIER__WIRE_MMAP, &in);
 
-	err = pier__wire_expect(desc, len, PIER__WIRE_MMAP, &in);
 	if (err)
 		return err;
 	err = pier_mmap_create(&mmap);

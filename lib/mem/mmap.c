@@ -52,9 +52,8 @@ int pier_mmap_configure(struct pier_mmap *mmap,
 			const struct pier_mmap_config *cfg)
 {
 	struct pier_mmap_config new = { 0 };
-	int err;
+	int err = check_local(mmap, "configured");
 
-	err = check_local(mmap, "configured");
 	if (err)
 		return err;
 	if (mmap->started || mmap->own_memory)
@@ -254,9 +253,8 @@ int pier_mmap_map(struct pier_dev *dev, void *addr, size_t len,
 	struct pier_mmap_config cfg = { .size = sizeof(cfg), .addr = addr,
 					.len = len, .access = access };
 	struct pier_mmap *mmap;
-	int err;
+	int err = pier_mmap_create(&mmap);
 
-	err = pier_mmap_create(&mmap);
 	if (err)
 		return err;
 	err = pier_mmap_configure(mmap, &cfg);

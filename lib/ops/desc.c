@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <errno.h>
 #include <netinet/in.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -122,18 +121,18 @@ static int print_mmap(const void *desc, size_t len, struct text *text)
 int pier_desc_print(const void *desc, size_t len, char *text, size_t size)
 {
 	struct text out = { .buf = text, .size = size };
-	enum pier__wire_kind kind;
 	struct pier__wire_in in;
-	int err = pier__wire_open(desc, len, &kind, &in);
+	int err = pier__wire_open(desc, len, &in);
 
-	if (!err && kind == PIER__WIRE_CONN)
+	if (!err && in.kind == PIER__WIRE_CONN)
 		err = print_conn(desc, len, &out);
-	else if (!err && kind == PIER__WIRE_MMAP)
+	else if (!err && in.kind == PIER__WIRE_MMAP)
 		err = print_mmap(desc, len, &out);
 	else if (!err)
 		err = pier__fail(-PIER_EKIND, "descriptor of kind %d, known "
 				 "are %d, a connection, and %d, memory",
-				 (int)kind, PIER__WIRE_CONN, PIER__WIRE_MMAP);
+				 (int)in.kind, PIER__WIRE_CONN,
+				 PIER__WIRE_MMAP);
 	return err ? err : (int)out.len;
 }
 

@@ -59,8 +59,7 @@ int pier_rdma_task_fetch_add(struct pier_conn *conn, struct pier_buf *dst,
 			     struct pier_buf *result, uint64_t add,
 			     struct pier_task **ret)
 {
-	return take_atomic(conn, PIER_TASK_FETCH_ADD, dst, result, add, 0,
-			   ret);
+	return take_atomic(conn, PIER_TASK_FETCH_ADD, dst, result, add, 0, ret);
 }
 
 int pier_rdma_compare_swap(struct pier_conn *conn, struct pier_buf *dst,

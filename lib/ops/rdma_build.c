@@ -116,8 +116,7 @@ int pier__rdma_remote_key(struct pier__rdma_task *t, uint32_t *ret)
 	return err ? err : pier__conn_rkey(t->task.conn, mmap, ret);
 }
 
-int pier__rdma_fits(const struct pier__rdma_task *t,
-		    const struct pier_buf *dst)
+int pier__rdma_fits(const struct pier__rdma_task *t, const struct pier_buf *dst)
 {
 	size_t tail = pier__buf_tail_len(dst);
 
@@ -135,8 +134,7 @@ uint64_t pier__rdma_message_limit(const struct pier__rdma_task *t)
 	return ours < theirs ? ours : theirs;
 }
 
-static void remember(struct pier__rdma_built *built,
-		     const struct pier_buf *buf)
+static void remember(struct pier__rdma_built *built, const struct pier_buf *buf)
 {
 	built->stamp = buf && !buf->next ? buf->stamp : 0;
 	built->data_len = buf ? buf->data_len : 0;

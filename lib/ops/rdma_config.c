@@ -105,9 +105,8 @@ int pier__rdma_settle(struct pier_rdma_config *cfg,
 		      const struct pier__port *port)
 {
 	struct pier_rdma_config c = *cfg;
-	int err;
+	int err = settle_fields(&c);
 
-	err = settle_fields(&c);
 	if (!err)
 		err = pier__config_u32(&c.inline_size, "inline_size",
 				       port->limits.inline_free, 0, 1u << 16);

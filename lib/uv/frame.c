@@ -25,10 +25,9 @@ int pier__frame_encode(const struct frame *frame, void *buf)
 static int read_fields(const struct pier__wire_in *in, struct frame *ret)
 {
 	uint64_t type;
-	int err;
+	int err = pier__wire_get_uint(in, FIELD_TYPE, FRAME_HELLO, FRAME_FAILED,
+				      &type);
 
-	err = pier__wire_get_uint(in, FIELD_TYPE, FRAME_HELLO, FRAME_FAILED,
-				  &type);
 	if (!err)
 		err = pier__wire_get_uint(in, FIELD_NUMBER, 0, UINT64_MAX,
 					  &ret->number);

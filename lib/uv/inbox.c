@@ -36,8 +36,7 @@ static int take_hello(struct inbox *box, const struct frame *frame)
 	if (frame->number && !box->dir)
 		return pier__fail(-EPROTO, "exchange: the peer sends %llu "
 				  "files, there is no directory to receive "
-				  "into",
-				  (unsigned long long)frame->number);
+				  "into", (unsigned long long)frame->number);
 	box->announced = frame->number;
 	return 0;
 }

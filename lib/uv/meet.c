@@ -159,8 +159,7 @@ static int listen_at(struct session *s, const char *host, const char *port)
 }
 
 /* Without an address: at all, of IPv4 too; a host may have no IPv6. */
-static int listen_for_peer(struct session *s, const char *host,
-			   const char *port)
+static int await_peer(struct session *s, const char *host, const char *port)
 {
 	if (host[0])
 		return listen_at(s, host, port);
@@ -326,7 +325,7 @@ int pier__session_meet(struct session *s)
 	if (err)
 		return err;
 	if (s->cfg->role == PIER_EXCHANGE_LISTEN)
-		return listen_for_peer(s, host, port);
+		return await_peer(s, host, port);
 	if (!host[0] || !strtoul(port, NULL, 10))
 		return pier__fail(-EINVAL, "exchange: \"%s\" is no HOST:PORT",
 				  s->cfg->address);

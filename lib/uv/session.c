@@ -421,9 +421,8 @@ int pier_exchange(const struct pier_exchange_config *cfg)
 {
 	struct pier_exchange_config copy = { 0 };
 	struct session *s;
-	int err;
+	int err = pier__config_copy(&copy, sizeof(copy), cfg, cfg->size);
 
-	err = pier__config_copy(&copy, sizeof(copy), cfg, cfg->size);
 	if (!err)
 		err = check(&copy);
 	if (err)
