@@ -10,8 +10,8 @@ cd "$top" || exit
 # besides itself, the foreign headers that it may include.  A layer stands
 # below those it uses.  Open to every layer of the library are the installed
 # headers, those of the system, and <infiniband/verbs.h> for its types.
-rc="core fabric fabric/soft/io/io fabric/soft/wire fabric/soft/stats/count"
-above_rc="$rc fabric/soft/rc"
+soft=fabric/soft
+rc="core fabric $soft/wire $soft/stats"
 below_cm="core fabric dev mem engine"
 cat >"$tmp/layers" <<END
 lib/include/pier : :
@@ -19,14 +19,12 @@ lib/core : :
 lib/engine : core :
 lib/fabric : core :
 lib/fabric/verbs : core fabric : infiniband/ rdma/
-lib/fabric/soft/io/io : :
-lib/fabric/soft/wire : core fabric/soft/io/io :
-lib/fabric/soft/stats/count : :
+lib/fabric/soft/wire : core :
+lib/fabric/soft/stats : core fabric $soft/wire :
 lib/fabric/soft/rc : $rc :
-lib/fabric/soft/cm : $above_rc :
-lib/fabric/soft/stats : $above_rc :
-lib/fabric/soft/io : $above_rc fabric/soft/stats :
-lib/fabric/soft : $above_rc fabric/soft/cm fabric/soft/stats fabric/soft/io :
+lib/fabric/soft/cm : $rc $soft/rc :
+lib/fabric/soft/io : $rc $soft/rc $soft/cm :
+lib/fabric/soft : $rc $soft/rc $soft/cm $soft/io :
 lib/fabric/registry : fabric fabric/verbs fabric/soft :
 lib/dev : core fabric fabric/registry :
 lib/mem : core fabric dev :
@@ -37,25 +35,6 @@ lib/app : $below_cm cm cm/rdmacm ops :
 lib/uv : : uv.h
 tools : : jansson.h uv.h
 samples : :
-END
-
-# Uses that break the table: the user, what it uses.
-cat >"$tmp/known" <<'END'
-cm/conn_state.c lib/ops/rdma.c
-cm/rdmacm/accept.c lib/ops/rdma.c
-lib/fabric/soft/io/chan.c fabric/soft/soft.h
-lib/fabric/soft/io/chan.c lib/fabric/soft/soft_cm.c
-lib/fabric/soft/io/route.c fabric/soft/soft.h
-lib/fabric/soft/io/route.c lib/fabric/soft/soft_dev.c
-lib/fabric/soft/io/socks.c fabric/soft/soft.h
-lib/fabric/soft/rc/ep.c fabric/soft/cm/soft_cm.h
-lib/fabric/soft/rc/ep.c lib/fabric/soft/cm/cm_passive.c
-lib/fabric/soft/rc/ep.c lib/fabric/soft/cm/cm_recv.c
-lib/fabric/soft/rc/ep.c lib/fabric/soft/cm/cm_timer.c
-lib/fabric/soft/rc/mapped.c fabric/soft/soft.h
-lib/fabric/soft/stats/publish.c fabric/soft/io/chan.h
-lib/fabric/soft/stats/publish.c fabric/soft/io/udp.h
-lib/fabric/soft/stats/publish.c lib/fabric/soft/io/udp.c
 END
 
 # File, the foreign header that it alone may include.
@@ -155,8 +134,7 @@ judge()
 		print $1 ": " $3 ": " sentence
 	}
 	function judge_use(layer, target) {
-		if (layer != target && !listed(use[layer], target) &&
-		    !(($1, $3) in known))
+		if (layer != target && !listed(use[layer], target))
 			refuse(layer " may not use " target)
 	}
 	function judge_call(layer) {
@@ -193,7 +171,6 @@ judge()
 		ext[col[1]] = col[3]
 		next
 	}
-	FILENAME ~ /known$/ { known[$1, $2]; next }
 	FILENAME ~ /files$/ { own[$1] = own[$1] " " $2; next }
 	{
 		layer = layer_of($1)
@@ -207,7 +184,7 @@ judge()
 			judge_bracket(layer)
 		else
 			judge_quote(layer)
-	}' "$tmp/layers" "$tmp/known" "$tmp/files" -
+	}' "$tmp/layers" "$tmp/files" -
 }
 
 # So that there is no cycle.
