@@ -107,6 +107,7 @@ check_PROGRAMS += \
 
 dist_check_SCRIPTS += \
 	%D%/meta/connections.sh \
+	%D%/meta/contributing.sh \
 	%D%/meta/docs.sh \
 	%D%/meta/examples.sh \
 	%D%/meta/headers.sh \

@@ -130,7 +130,7 @@ guides_name_only_files_that_exist()
 {
 	for guide in $guides; do
 		grep -oE '\<(docs|lib|cm|samples|t|tools)/[A-Za-z0-9_./-]+'\
-'\.(c|h|md|sh|map|mk|[1357])\>' "$guide" | sort -u |
+'\.(c|h|md|sh|map|mk|[1357])\>' "$guide" | grep -v NAME | sort -u |
 		    while read -r name; do
 			[ -e "$name" ] || echo "$guide: $name"
 		done
