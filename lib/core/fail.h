@@ -8,7 +8,7 @@
 #include <pier/log.h>
 
 /*
- * Say a failure once, where it is first detected: keep the sentence for
+ * Report a failure once, where it is first detected: keep the sentence for
  * pier_last_error(), log it at DEBUG, return @err (negative).  Callers pass
  * the code on.  The sentence starts with what failed, names the value and
  * what is allowed, ends without a full stop.  Any thread.
@@ -16,7 +16,7 @@
 int pier__fail(int err, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3), cold));
 
-/* Make @text the thread's last error again, as when a stored one is told. */
+/* Make @text, a stored sentence, the thread's last error again. */
 int pier__fail_again(int err, const char *text);
 
 /* Log; @area is the directory ("soft", "cm").  Any thread. */

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Numbers that nobody can guess, from the kernel.  Any thread. */
+/* Unpredictable numbers, from the kernel.  Any thread. */
 void pier__random(void *ret, size_t len);
 uint64_t pier__random64(void);
 

@@ -159,7 +159,7 @@ int pier__wire_end(struct pier__wire_out *out)
 	size_t body;
 
 	if (out->err || out->len > INT_MAX)
-		return pier__fail(-ENOBUFS, "no room for a descriptor or frame"
+		return pier__fail(-ENOBUFS, "no space for a descriptor or frame"
 				  " in %zu bytes", out->size);
 	body = out->len - PIER__WIRE_HEAD;
 	if (check_map(out->buf + PIER__WIRE_HEAD, body))

@@ -22,7 +22,7 @@ struct pier_dev {
 				/* keys made on it carry it to importers */
 	atomic_uint users;	/* contexts and mmaps on it */
 	pthread_mutex_t lock;	/* events, and fdev->port after the open */
-	uint64_t asked;		/* ns; when fdev->port was last queried */
+	uint64_t queried;	/* ns; when fdev->port was last queried */
 	atomic_bool gone;	/* for good */
 	atomic_uint changes;	/* of the port, so far */
 };
@@ -38,20 +38,20 @@ int pier__dev_open_port(const struct pier__port *port, struct ibv_pd *pd,
 void pier__dev_events(struct pier_dev *dev);
 
 /*
- * The port as it is now, events that wait included; of a device that tells no
- * events as it was a few ms ago.  Any thread.
+ * The port as it is now, events that wait included; of a device that reports
+ * no events as it was a few ms ago.  Any thread.
  */
 void pier__dev_port(struct pier_dev *dev, struct pier__port *ret);
 
-/* Say so if it is gone.  Errors: -ENODEV.  Any thread. */
+/* Errors: -ENODEV, it is gone.  Any thread. */
 int pier__dev_alive(struct pier_dev *dev);
 
-/* It is gone: the caller was told.  Says so, -ENODEV.  Any thread. */
+/* Note that the device is gone.  Returns -ENODEV.  Any thread. */
 int pier__dev_lost(struct pier_dev *dev);
 
 /*
- * The port as it is now, asked anew: something has failed and the reason is
- * looked for, or a connection is begun.  Returns 0; -ENODEV, without a
+ * The port as it is now, queried again: to find the reason of a failure, or
+ * to begin a connection.  Returns 0; -ENODEV, without a
  * sentence, it is gone; else *ret is what was known before.  Any thread.
  */
 int pier__dev_now(struct pier_dev *dev, struct pier__port *ret);

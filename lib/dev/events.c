@@ -6,7 +6,7 @@
 #include "dev/dev_impl.h"
 
 /* A query is some system calls: many failures at once share one. */
-#define ASK_AGAIN (10 * PIER__MS)
+#define QUERY_AGAIN (10 * PIER__MS)
 
 /*
  * Asynchronous events.  Whoever sees the descriptor readable first takes them
@@ -37,7 +37,7 @@ static void take(struct pier_dev *dev, int event)
 			  "completion queue" : event == IBV_EVENT_SRQ_ERR ?
 			  "receive queue" : "queue pair");
 		break;
-	default:	/* addresses, LID: the port is asked again */
+	default:	/* addresses, LID: the port is queried again */
 		pier__log(PIER_LOG_DEBUG, "dev", "%s: event %d", name, event);
 	}
 }
@@ -46,7 +46,7 @@ static void take(struct pier_dev *dev, int event)
  * Under the lock: what it says now, or that it is no more.  Whoever can do
  * with what was known before ignores the error.
  */
-static int ask(struct pier_dev *dev)
+static int query(struct pier_dev *dev)
 {
 	int err;
 
@@ -55,7 +55,7 @@ static int ask(struct pier_dev *dev)
 	err = dev->fabric->dev->query(dev->fdev);
 	if (err == -ENODEV)
 		take(dev, IBV_EVENT_DEVICE_FATAL);
-	dev->asked = pier__now();
+	dev->queried = pier__now();
 	return err;
 }
 
@@ -70,7 +70,7 @@ static void take_all(struct pier_dev *dev)
 	}
 	if (!any)
 		return;
-	ask(dev);
+	query(dev);
 	atomic_fetch_add(&dev->changes, 1);
 }
 
@@ -85,8 +85,8 @@ void pier__dev_port(struct pier_dev *dev, struct pier__port *ret)
 {
 	pthread_mutex_lock(&dev->lock);
 	take_all(dev);
-	if (dev->fdev->mute && pier__now() - dev->asked > ASK_AGAIN)
-		ask(dev);
+	if (dev->fdev->mute && pier__now() - dev->queried > QUERY_AGAIN)
+		query(dev);
 	*ret = dev->fdev->port;
 	pthread_mutex_unlock(&dev->lock);
 }
@@ -116,8 +116,8 @@ int pier__dev_now(struct pier_dev *dev, struct pier__port *ret)
 
 	pthread_mutex_lock(&dev->lock);
 	take_all(dev);
-	if (pier__now() - dev->asked > ASK_AGAIN)
-		err = ask(dev);
+	if (pier__now() - dev->queried > QUERY_AGAIN)
+		err = query(dev);
 	*ret = dev->fdev->port;
 	pthread_mutex_unlock(&dev->lock);
 	return atomic_load(&dev->gone) ? -ENODEV : err;

@@ -10,8 +10,8 @@
 
 #define DRAIN_MS 2000		/* destroy's bound where the object has none */
 
-/* Tell the user: who may destroy @ctx in his callback. */
-static void tell(struct pier_ctx *ctx, enum pier_ctx_state prev)
+/* Call the user's callback, which may destroy @ctx. */
+static void notify(struct pier_ctx *ctx, enum pier_ctx_state prev)
 {
 	if (ctx->pe)
 		pier__pe_event(ctx->pe);
@@ -24,7 +24,7 @@ static void set_state(struct pier_ctx *ctx, enum pier_ctx_state next)
 	enum pier_ctx_state prev = ctx->state;
 
 	ctx->state = next;
-	tell(ctx, prev);
+	notify(ctx, prev);
 }
 
 void pier__ctx_init(struct pier_ctx *ctx, const struct pier__ctx_ops *ops)
@@ -80,7 +80,7 @@ int pier_ctx_stop(struct pier_ctx *ctx)
 
 		ctx->state = PIER_CTX_STOPPING;
 		ctx->ops->stop(ctx);
-		tell(ctx, prev);
+		notify(ctx, prev);
 	}
 	return -EINPROGRESS;
 }

@@ -100,7 +100,7 @@ err_close_fds:
 	return err;
 }
 
-/* Nobody will retrieve them; one-shot tasks were nobody's yet. */
+/* They will not be retrieved; one-shot tasks have no owner yet. */
 static void drop_finished(struct pier_pe *pe)
 {
 	struct pier__list *link;
@@ -289,7 +289,7 @@ static int poll_slow(struct pier_pe *pe, bool all)
 	return did;
 }
 
-static void tell_stopped(struct pier_pe *pe)
+static void report_stopped(struct pier_pe *pe)
 {
 	struct pier__list *link;
 
@@ -338,12 +338,12 @@ static void attend(struct pier_pe *pe)
 
 	atomic_fetch_and(&pe->attention, ~done);
 	pe->busy = 1;
-	tell_stopped(pe);
+	report_stopped(pe);
 	pe->busy = 0;
 	run_deferred(pe);
 }
 
-/* Was pier_pe_wake() called since this was last asked? */
+/* Was pier_pe_wake() called since the last call of this? */
 static bool take_wake(struct pier_pe *pe)
 {
 	return attention(pe) & PIER__ATTEND_WAKE &&
@@ -451,7 +451,7 @@ int pier_pe_arm(struct pier_pe *pe)
 	return err;
 }
 
-/* What woke us, if it is the engine's own or a slow source. */
+/* Clear what ended the sleep: the engine's own event, or a slow source. */
 static void clear_event(struct pier_pe *pe, void *ptr)
 {
 	struct pier__source *source = ptr;
@@ -460,7 +460,7 @@ static void clear_event(struct pier_pe *pe, void *ptr)
 
 	if (ptr == &pe->wake_fd) {
 		got = read(pe->wake_fd, &count, sizeof(count));
-		(void)got;	/* another reader cannot be: nothing lost */
+		(void)got;	/* there is no other reader */
 	} else if (ptr == &pe->timer_fd) {
 		set_timer(pe, PIER__NEVER);
 	} else if (source->slow) {
@@ -497,7 +497,7 @@ void pier_pe_wake(struct pier_pe *pe)
 }
 
 /* Sleep until there may be work, or @deadline. */
-static void nap(struct pier_pe *pe, uint64_t deadline)
+static void sleep_until(struct pier_pe *pe, uint64_t deadline)
 {
 	uint64_t until = pe->next_due < deadline ? pe->next_due : deadline;
 
@@ -524,7 +524,7 @@ static int wait_until(struct pier_pe *pe, uint64_t deadline)
 		if (did || !spin)
 			spin = pe->now + SPIN_NS;
 		else if (pe->now >= spin)
-			nap(pe, deadline);
+			sleep_until(pe, deadline);
 	}
 }
 

@@ -31,7 +31,7 @@ struct pier_pe {
 
 	int epoll_fd;		/* the one pollable fd; the others are in it */
 	int wake_fd;		/* eventfd, written by pier_pe_wake() */
-	int timer_fd;		/* at timer_due, for whoever polls the fd */
+	int timer_fd;		/* at timer_due, for a polled fd */
 	uint64_t timer_due;	/* what timer_fd is set to */
 	uint64_t next_due;	/* earliest due of the slow sources */
 	unsigned int stride;	/* what quiet began with */
@@ -39,7 +39,7 @@ struct pier_pe {
 	int depth;		/* calls that drive it, one in another */
 	struct pier__source *slow;	/* sources polled when due */
 	struct pier__list ctxs;		/* contexts started here */
-	struct pier__list stopped;	/* those to be told idle */
+	struct pier__list stopped;	/* those whose end is to be reported */
 	struct pier__list finished;	/* tasks to be retrieved */
 	struct pier__list deferred;
 };

@@ -15,7 +15,7 @@ struct pier_pe;
  */
 struct pier__source {
 	/*
-	 * Do work; at most @budget user-visible events, told one by one
+	 * Do work; at most @budget user-visible events, each counted
 	 * with pier__pe_event().  Returns non-zero if anything was done.
 	 */
 	int (*poll)(struct pier__source *source, int budget);
@@ -27,7 +27,7 @@ struct pier__source {
 	int (*arm)(struct pier__source *source);
 
 	/*
-	 * The sleep that it was armed for is over, whoever woke us: take
+	 * The sleep that it was armed for is over, whatever ended it: take
 	 * notifications out of fd.  May be NULL.
 	 */
 	void (*clear)(struct pier__source *source);

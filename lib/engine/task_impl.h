@@ -12,10 +12,10 @@
 #include "engine/ctx_impl.h"
 #include "engine/pe_impl.h"
 
-/* What a kind of task does; the engine knows no more of it. */
+/* What the engine needs of a kind of task. */
 struct pier__task_ops {
 	/*
-	 * Check, by pier__task_may_submit() too, post, and then say so by
+	 * Check, by pier__task_may_submit() too, post, and then call
 	 * pier__task_submitted().  0, or an error that leaves everything as
 	 * it was.
 	 */
@@ -57,7 +57,7 @@ static inline bool pier__task_may_submit(const struct pier_task *task,
 	       (!flags || flags == PIER_SUBMIT_MORE);
 }
 
-/* Say why not; 0: it may be submitted, for all that the engine knows. */
+/* Errors: -EBUSY; -ESHUTDOWN; -EINVAL.  0: the engine has no objection. */
 int pier__task_refuse(const struct pier_task *task, unsigned int flags);
 
 /* It is posted. */
@@ -69,7 +69,7 @@ static inline void pier__task_submitted(struct pier_task *task)
 	task->ctx->inflight++;
 }
 
-/* As new: nobody's, with nothing to be told. */
+/* Make it as new: without a callback, a status, or an owner. */
 void pier__task_reset(struct pier_task *task);
 
 /*

@@ -7,7 +7,7 @@
 #include "core/sockaddr.h"
 #include "fabric/fabric.h"
 
-#define ADDRESSES_TOLD 4	/* of a port, in a sentence */
+#define ADDRESSES_MAX 4	/* of a port, in a sentence */
 
 int pier__ports_add(struct pier__ports *ports, const struct pier__port *port)
 {
@@ -33,8 +33,8 @@ void pier__ports_miss(struct pier__ports *ports,
 	snprintf(ports->reason, sizeof(ports->reason), "%s", reason);
 }
 
-/* An address that a user would name; the others are its, too. */
-static bool is_told(const struct pier_gid *gid)
+/* Is it an address that a user would name? */
+static bool is_listed(const struct pier_gid *gid)
 {
 	bool link_local = gid->raw[0] == 0xfe && (gid->raw[1] & 0xc0) == 0x80;
 
@@ -42,26 +42,26 @@ static bool is_told(const struct pier_gid *gid)
 }
 
 /* What @port has, as "10.9.0.1, fd00:9::1", or where its addresses are. */
-static void tell_addresses(const struct pier__port *port, char *ret,
+static void list_addresses(const struct pier__port *port, char *ret,
 			   size_t size)
 {
 	char text[PIER__ADDR_TEXT];
 	union pier__sockaddr addr;
-	size_t len = 0, told = 0;
+	size_t len = 0, count = 0;
 
 	for (uint32_t i = 0; i < port->gid_count; i++) {
-		if (!is_told(&port->gids[i]))
+		if (!is_listed(&port->gids[i]))
 			continue;
-		if (told++ == ADDRESSES_TOLD) {
+		if (count++ == ADDRESSES_MAX) {
 			snprintf(ret + len, size - len, " and more");
 			return;
 		}
 		pier__sockaddr_from_gid(port->gids[i].raw, &addr);
 		len += (size_t)snprintf(ret + len, size - len, "%s%s",
-					told > 1 ? ", " : "",
+					count > 1 ? ", " : "",
 					pier__sockaddr_text(&addr.sa, text));
 	}
-	if (!told)
+	if (!count)
 		snprintf(ret, size, "%s", port->link_layer ==
 			 IBV_LINK_LAYER_INFINIBAND ? "those of IPoIB" :
 			 "no IP address");
@@ -70,10 +70,10 @@ static void tell_addresses(const struct pier__port *port, char *ret,
 int pier__port_lacks(const struct pier__port *port,
 		     const struct sockaddr *addr, const char *whose)
 {
-	char has[(ADDRESSES_TOLD + 1) * PIER__ADDR_TEXT];
+	char has[(ADDRESSES_MAX + 1) * PIER__ADDR_TEXT];
 	char text[PIER__ADDR_TEXT];
 
-	tell_addresses(port, has, sizeof(has));
+	list_addresses(port, has, sizeof(has));
 	return pier__fail(-EADDRNOTAVAIL, "%s: cannot listen on %s, %s%s: %s "
 			  "port %u has %s; name no address to listen on all",
 			  port->name, pier__sockaddr_text(addr, text),

@@ -15,17 +15,16 @@
 
 /*
  * The one seam between pier and a device.  Two kinds of device stand behind
- * it, verbs and soft; nothing above asks which.  It speaks rdma-core's types
- * for what goes in and out, and opaque objects for what lives.  Every member
- * of a table is set that does not say what NULL means; what a device cannot do
- * is told by its limits.
+ * it, verbs and soft; nothing above depends on which.  Arguments and results
+ * are of rdma-core's types, objects are opaque.  Every member of a table is set
+ * that does not say what NULL means; what a device cannot do is in its limits.
  *
- * Calls return 0, a count, or a negative errno value with pier__fail() said.
+ * Calls return 0, a count, or a negative errno value after pier__fail().
  * None calls back upwards.  t/fabric/fabric.c is the contract in executable
  * form.
  */
 
-/* What a device can do: read it, never ask for its kind. */
+/* What a device can do.  Its kind says nothing about that. */
 struct pier__limits {
 	uint64_t message;	/* bytes */
 	uint64_t mmap;		/* bytes in one region */
@@ -93,8 +92,8 @@ void pier__ports_miss(struct pier__ports *ports,
 		      const char *reason);
 
 /*
- * Say that nobody can listen on @addr, which is none of @port's but, unless
- * NULL, an address of @whose.  Returns -EADDRNOTAVAIL.
+ * Refuse to listen on @addr, which is not an address of @port but, unless
+ * NULL, of @whose.  Returns -EADDRNOTAVAIL.
  */
 int pier__port_lacks(const struct pier__port *port,
 		     const struct sockaddr *addr, const char *whose);
@@ -117,7 +116,7 @@ struct pier__counteds {
 int pier__counteds_add(struct pier__counteds *list,
 		       const struct pier__counted *row);
 
-/* Append to @counters, of full size; what has no room is left out. */
+/* Append to @counters, of full size; what does not fit is left out. */
 void pier__counters_put(struct pier_counters *counters, const char *name,
 			uint64_t value);
 
@@ -126,8 +125,8 @@ struct pier__fdev {
 	const struct pier__fabric *fabric;
 	struct pier__port port;		/* as opened; query() refreshes it */
 	int event_fd;			/* readable when event() has one */
-	bool mute;			/* event() tells nothing of the port: */
-					/* who wants to know asks query() */
+	bool mute;			/* event() reports no changes of the */
+					/* port: query() shows them */
 };
 
 struct pier__mr {
@@ -162,7 +161,7 @@ struct pier__qp {
 struct pier__fabric_dev {
 	/*
 	 * Append every port of every device of this kind; none is no error,
-	 * but what is missing is told by pier__ports_miss().
+	 * but what is missing is noted by pier__ports_miss().
 	 * Opens nothing that outlives the call.  May block.
 	 */
 	int (*list)(struct pier__ports *ports);
@@ -206,7 +205,7 @@ struct pier__fabric_dev {
 	/*
 	 * Append what is counted on @fdev, or on @qp alone, from the thread
 	 * that @qp belongs to; NULL: on all of @fdev.
-	 * -EOPNOTSUPP: the device does not tell.
+	 * -EOPNOTSUPP: the device does not count.
 	 */
 	int (*counters)(struct pier__fdev *fdev, const struct pier__qp *qp,
 			struct pier_counters *ret);
@@ -322,7 +321,7 @@ struct pier__cm_id {
 	struct sockaddr_storage peer;
 };
 
-/* What REQ and REP tell of our end. */
+/* The parameters of our end in REQ and REP. */
 struct pier__cm_param {
 	uint32_t qpn;
 	uint8_t responder_resources;	/* reads and atomics that we serve */

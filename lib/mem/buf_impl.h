@@ -7,7 +7,7 @@
 #include "mem/mmap_impl.h"
 
 struct pier_buf {
-	struct pier_mmap *mmap;		/* held; NULL: nobody's buffer */
+	struct pier_mmap *mmap;		/* held; NULL: the buffer is free */
 	uintptr_t head, data;		/* addresses, ours or the peer's */
 	size_t len, data_len;
 	struct pier_buf *next;		/* in the chain, or in the free list */

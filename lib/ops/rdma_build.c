@@ -15,7 +15,7 @@ int pier__rdma_given_back(const struct pier__task_type *type, const char *name)
 			  type->name, name);
 }
 
-/* Are its buffers still somebody's? */
+/* Have its buffers an owner still? */
 static int check_held(const struct pier__rdma_task *t)
 {
 	if (t->src && !t->src->mmap)

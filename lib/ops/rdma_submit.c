@@ -59,7 +59,7 @@ static int __attribute__((noinline)) chain_last(struct pier_conn *conn)
 	return 0;
 }
 
-/* One that stands alone. */
+/* Post one task that is not part of a chain. */
 static inline int __attribute__((always_inline))
 post_alone(struct pier__rdma_task *t, bool copies)
 {
@@ -81,7 +81,7 @@ static int __attribute__((noinline)) post_copy(struct pier__rdma_task *t)
 	return post_alone(t, true);
 }
 
-/* Its work request is built, and there is room: put it on the queue. */
+/* The work request is built, and the queue has space for it. */
 static inline int __attribute__((always_inline))
 post(struct pier__rdma_task *t, unsigned int flags, bool copies)
 {
@@ -97,7 +97,7 @@ post(struct pier__rdma_task *t, unsigned int flags, bool copies)
 	return copies ? post_copy(t) : post_send(t);
 }
 
-/* Where the state has not followed yet, the end has begun. */
+/* A connection that is still CONNECTED here is being closed. */
 static int not_up(struct pier__rdma_task *t)
 {
 	enum pier_conn_state state = pier_conn_state(t->task.conn);
@@ -111,8 +111,7 @@ static int not_up(struct pier__rdma_task *t)
 
 /*
  * -EAGAIN: @t is one of as many as @limit, which is @most, allows @where.
- * Nothing has failed, and busy programs are told so again and again: it is
- * not logged.
+ * Nothing has failed, and busy programs see it often: it is not logged.
  */
 static int __attribute__((noinline, cold))
 full(const struct pier__rdma_task *t, const char *where, const char *limit,
@@ -138,7 +137,7 @@ full_send(const struct pier__rdma_task *t)
 		    "send_queue", cfg->send_queue);
 }
 
-/* Not as it was the last time, or not allowed. */
+/* The buffers have changed, or the task may not be submitted. */
 static int __attribute__((noinline)) submit_anew(struct pier__rdma_task *t,
 						 unsigned int flags)
 {
@@ -180,7 +179,7 @@ static int copy_submit(struct pier_task *task, unsigned int flags)
 	return submit(task, flags, true);
 }
 
-/* Not as fast as the others: nobody waits for nothing. */
+/* A copy of no bytes is not on the fast path. */
 static int nothing_submit(struct pier_task *task, unsigned int flags)
 {
 	struct pier__rdma_task *t = rdma_task(task);
@@ -197,7 +196,7 @@ static inline void drop(struct pier_buf *buf)
 		pier__buf_free_chain(buf);
 }
 
-/* Keep what the device said of a failure. */
+/* Store the details of a failure that the device gave. */
 static int failed(struct pier__rdma_task *t, const struct ibv_wc *wc)
 {
 	struct ibv_wc means = *wc;
@@ -205,7 +204,7 @@ static int failed(struct pier__rdma_task *t, const struct ibv_wc *wc)
 	t->verbs_status = (int)wc->status;
 	t->vendor_error = wc->vendor_err;
 	/*
-	 * Soft-RoCE says "local operation" of a message that is too long for
+	 * Soft-RoCE reports "local operation" for a message too long for
 	 * its receive, whose memory was checked when it was posted.
 	 */
 	if (pier__rdma_type(t)->receives && wc->status == IBV_WC_LOC_QP_OP_ERR)
@@ -238,8 +237,8 @@ static void __attribute__((noinline)) succeed_slowly(struct pier__rdma_task *t)
 	finish(t, 0);
 }
 
-/* It is no longer held by us, unless nobody else holds it. */
-static inline bool let_go(struct pier_buf *buf)
+/* Drop the reference of the task, unless it is the last. */
+static inline bool drop_unless_last(struct pier_buf *buf)
 {
 	if (--buf->refs)
 		return true;
@@ -247,11 +246,11 @@ static inline bool let_go(struct pier_buf *buf)
 	return false;
 }
 
-static inline bool let_bufs_go(struct pier__rdma_task *t, bool copies)
+static inline bool drop_bufs(struct pier__rdma_task *t, bool copies)
 {
-	if (has_src(t, copies) && !let_go(t->src))
+	if (has_src(t, copies) && !drop_unless_last(t->src))
 		return false;
-	if (!copies || let_go(t->dst))
+	if (!copies || drop_unless_last(t->dst))
 		return true;
 	t->src->refs++;
 	return false;
@@ -260,7 +259,7 @@ static inline bool let_bufs_go(struct pier__rdma_task *t, bool copies)
 /* The usual case here: no chain, no buffer that is to be given back. */
 static inline void succeed(struct pier__rdma_task *t, bool copies)
 {
-	if ((copies && t->grows->next) || !let_bufs_go(t, copies)) {
+	if ((copies && t->grows->next) || !drop_bufs(t, copies)) {
 		succeed_slowly(t);
 		return;
 	}
@@ -315,8 +314,8 @@ static void copy_done(struct pier__op *op, const struct ibv_wc *wc)
 		done_late(t, wc);
 }
 
-/* A finished receive holds the connection that it tells of. */
-static void forget_conn(struct pier_task *task)
+/* A finished receive holds the connection that its message came on. */
+static void drop_conn(struct pier_task *task)
 {
 	if (task->conn)
 		pier__conn_drop(task->conn);
@@ -341,12 +340,12 @@ static int recv_submit(struct pier_task *task, unsigned int flags)
 		return err;
 	if (t->dst)
 		t->dst->refs++;
-	forget_conn(task);
+	drop_conn(task);
 	pier__task_submitted(task);
 	return 0;
 }
 
-static void took(struct pier__rdma_task *t, const struct ibv_wc *wc)
+static void set_received(struct pier__rdma_task *t, const struct ibv_wc *wc)
 {
 	t->received = wc->byte_len;
 	t->imm = wc->wc_flags & IBV_WC_WITH_IMM ? wc->imm_data : 0;
@@ -360,7 +359,7 @@ static void took(struct pier__rdma_task *t, const struct ibv_wc *wc)
 		pier__buf_grow(t->dst, wc->byte_len);
 }
 
-/* No connection is to blame. */
+/* The error of a receive that ends without a connection. */
 static int cancelled(struct pier__queues *queues)
 {
 	int err = queues->error ? pier__dev_alive(queues->dev) : 0;
@@ -384,7 +383,7 @@ static void recv_done(struct pier__op *op, const struct ibv_wc *wc)
 	if (t->task.conn)
 		pier__conn_hold(t->task.conn);
 	if (wc->status == IBV_WC_SUCCESS) {
-		took(t, wc);
+		set_received(t, wc);
 		if (t->task.conn)
 			pier__conn_peer_ready(t->task.conn);
 		finish(t, 0);
@@ -405,11 +404,11 @@ static void release_send(struct pier_task *task)
 
 static void release_recv(struct pier_task *task)
 {
-	forget_conn(task);
+	drop_conn(task);
 	pier__rdma_pool_give(rdma_task(task));
 }
 
-static void tell_error(const struct pier_task *task,
+static void get_error(const struct pier_task *task,
 		       struct pier_task_error *ret)
 {
 	const struct pier__rdma_task *t = pier__container_of(
@@ -429,7 +428,7 @@ const struct pier__rdma_kind pier__rdma_send = {
 	.ops = {
 		.submit = send_submit,
 		.release = release_send,
-		.error = tell_error,
+		.error = get_error,
 	},
 	.done = send_done,
 	.succeed = send_succeed,
@@ -439,7 +438,7 @@ const struct pier__rdma_kind pier__rdma_copy = {
 	.ops = {
 		.submit = copy_submit,
 		.release = release_send,
-		.error = tell_error,
+		.error = get_error,
 	},
 	.done = copy_done,
 	.succeed = copy_succeed,
@@ -449,7 +448,7 @@ const struct pier__rdma_kind pier__rdma_nothing = {
 	.ops = {
 		.submit = nothing_submit,
 		.release = release_send,
-		.error = tell_error,
+		.error = get_error,
 	},
 	.done = send_done,
 	.succeed = send_succeed,
@@ -459,7 +458,7 @@ const struct pier__rdma_kind pier__rdma_recv = {
 	.ops = {
 		.submit = recv_submit,
 		.release = release_recv,
-		.error = tell_error,
+		.error = get_error,
 	},
 	.done = recv_done,
 };
