@@ -177,16 +177,16 @@ static void program(struct net *net, struct fuzz_in *in, uint32_t what)
 		net_accept(net, end, fuzz_take(in, 1));
 		break;
 	case 1:
-		net_reject(net, end, fuzz_take(in, 1));
+		net_reject(end, fuzz_take(in, 1));
 		break;
 	case 2:
 		net_establish(net, end);
 		break;
 	case 3:
-		net_disconnect(net, end);
+		net_disconnect(end);
 		break;
 	default:
-		net_release(net, end);
+		net_release(end);
 	}
 }
 

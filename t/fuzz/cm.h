@@ -71,10 +71,10 @@ void net_hear(struct net *net, const struct soft_hdr *hdr,
 void net_listen(struct net *net, unsigned int i, bool on);
 void net_connect(struct net *net, size_t len);
 void net_accept(struct net *net, struct net_end *end, size_t len);
-void net_reject(struct net *net, struct net_end *end, size_t len);
+void net_reject(struct net_end *end, size_t len);
 void net_establish(struct net *net, struct net_end *end);
-void net_disconnect(struct net *net, struct net_end *end);
-void net_release(struct net *net, struct net_end *end);
+void net_disconnect(struct net_end *end);
+void net_release(struct net_end *end);
 /* Take at most @max events. */
 void net_events(struct net *net, int max);
 

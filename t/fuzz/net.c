@@ -252,7 +252,7 @@ void net_close(struct net *net)
 	net->room = UINT32_MAX;
 	net_events(net, 1000);
 	for (i = 0; i < NET_ENDS; i++)
-		net_release(net, &net->end[i]);
+		net_release(&net->end[i]);
 	for (i = 0; i < NET_LISTENERS; i++)
 		net_listen(net, i, false);
 	net_check(net);

@@ -83,7 +83,7 @@ void net_connect(struct net *net, size_t len)
 	end->step = NET_RESOLVED;
 	if (len <= PIER__CM_REQ_DATA)
 		end->step = NET_ASKED;
-	MUST(pier__soft_cm_connect(net->cm, end->id, &p) ==
+	MUST(pier__soft_cm_connect(end->id, &p) ==
 	     (len <= PIER__CM_REQ_DATA ? 0 : -EINVAL));
 	overhear(end);
 }
@@ -100,8 +100,8 @@ static void move(struct net *net, const struct net_end *end)
 
 	MUST(!pier__soft_qp_modify(net->qp, &attr, IBV_QP_STATE, NULL, 0));
 	for (i = 0; i < 3; i++) {
-		err = pier__soft_cm_qp_attr(net->cm, end->id, path[i], &attr,
-					    &mask, &port);
+		err = pier__soft_cm_qp_attr(end->id, path[i], &attr, &mask,
+					    &port);
 		if (err) {
 			MUST(err == -ECONNABORTED ||
 			     (err == -EADDRNOTAVAIL && net->no_gid));
@@ -130,7 +130,7 @@ void net_accept(struct net *net, struct net_end *end, size_t len)
 		return;
 	if (end->step == NET_REQUESTED)
 		move(net, end);
-	err = pier__soft_cm_accept(net->cm, end->id, &p);
+	err = pier__soft_cm_accept(end->id, &p);
 	if (!lives(end))
 		MUST(err == -ECONNABORTED);
 	else if (end->step != NET_REQUESTED || len > PIER__CM_REP_DATA)
@@ -141,7 +141,7 @@ void net_accept(struct net *net, struct net_end *end, size_t len)
 		end->step = NET_ACCEPTED;
 }
 
-void net_reject(struct net *net, struct net_end *end, size_t len)
+void net_reject(struct net_end *end, size_t len)
 {
 	bool alive;
 	int err;
@@ -149,7 +149,7 @@ void net_reject(struct net *net, struct net_end *end, size_t len)
 	if (!end->id)
 		return;
 	alive = lives(end);
-	err = pier__soft_cm_reject(net->cm, end->id, some, len);
+	err = pier__soft_cm_reject(end->id, some, len);
 	if (!alive)
 		MUST(err == -ECONNABORTED);
 	else if (end->step != NET_REQUESTED || len > PIER__CM_REJ_DATA)
@@ -168,7 +168,7 @@ void net_establish(struct net *net, struct net_end *end)
 		return;		/* RESPONSE may be there, not told yet */
 	if (end->step == NET_ANSWERED)
 		move(net, end);
-	err = pier__soft_cm_establish(net->cm, end->id);
+	err = pier__soft_cm_establish(end->id);
 	if (!lives(end))
 		MUST(err == -ECONNABORTED);
 	else
@@ -177,24 +177,24 @@ void net_establish(struct net *net, struct net_end *end)
 		end->step = NET_UP;
 }
 
-void net_disconnect(struct net *net, struct net_end *end)
+void net_disconnect(struct net_end *end)
 {
 	int err;
 
 	if (!end->id)
 		return;
-	err = pier__soft_cm_disconnect(net->cm, end->id);
+	err = pier__soft_cm_disconnect(end->id);
 	MUST(!err || err == -ENOTCONN);
 	if (!lives(end) || end->step == NET_UP)
 		MUST(!err);
 }
 
-void net_release(struct net *net, struct net_end *end)
+void net_release(struct net_end *end)
 {
 	if (!end->id)
 		return;
 	overhear(end);
-	pier__soft_cm_release(net->cm, end->id);
+	pier__soft_cm_release(end->id);
 	end->id = NULL;
 	end->step = NET_OVER;
 }
@@ -225,7 +225,7 @@ static void requested(struct net *net, const struct pier__cm_event *event)
 	MUST(!event->id->owner && event->len);
 	event->listener->held--;
 	if (!end) {
-		pier__soft_cm_release(net->cm, event->id);
+		pier__soft_cm_release(event->id);
 		return;
 	}
 	event->id->owner = end;

@@ -109,7 +109,7 @@ static void side_close(struct cm_side *side)
 	while ((end = side->ends)) {
 		side->ends = end->next;
 		if (end->id)
-			pier__soft_cm_release(side->cm, end->id);
+			pier__soft_cm_release(end->id);
 		free(end);
 	}
 	pier__soft_cm_destroy(side->cm);
@@ -233,36 +233,36 @@ struct cmpair_end *cm_ask(struct cm_pair *pair, uint16_t port, const char *data)
 	if (!IS(pier__soft_cm_resolved(side->cm, &side->addr, &dst, end,
 				       &end->id), 0))
 		return end;
-	IS(pier__soft_cm_connect(side->cm, end->id, &p), 0);
+	IS(pier__soft_cm_connect(end->id, &p), 0);
 	return end;
 }
 
-int cm_accept(struct cm_side *side, struct cmpair_end *end, const char *data)
+int cm_accept(struct cmpair_end *end, const char *data)
 {
 	struct pier__cm_param p = param(end, data);
 
-	return pier__soft_cm_accept(side->cm, end->id, &p);
+	return pier__soft_cm_accept(end->id, &p);
 }
 
-int cm_establish(struct cm_side *side, struct cmpair_end *end)
+int cm_establish(struct cmpair_end *end)
 {
-	return pier__soft_cm_establish(side->cm, end->id);
+	return pier__soft_cm_establish(end->id);
 }
 
-void cm_release(struct cm_side *side, struct cmpair_end *end)
+void cm_release(struct cmpair_end *end)
 {
-	pier__soft_cm_release(side->cm, end->id);
+	pier__soft_cm_release(end->id);
 	end->id = NULL;
 }
 
 static void behave(struct cm_side *side, struct cmpair_end *end, int kind)
 {
 	if (kind == PIER__CM_REQUEST && side->manner == CM_AGREE)
-		IS(cm_accept(side, end, NULL), 0);
+		IS(cm_accept(end, NULL), 0);
 	else if (kind == PIER__CM_REQUEST && side->manner == CM_REFUSE)
-		IS(pier__soft_cm_reject(side->cm, end->id, "go away", 7), 0);
+		IS(pier__soft_cm_reject(end->id, "go away", 7), 0);
 	else if (kind == PIER__CM_RESPONSE && side->manner == CM_AGREE)
-		IS(cm_establish(side, end), 0);
+		IS(cm_establish(end), 0);
 }
 
 void cm_events(struct cm_side *side)

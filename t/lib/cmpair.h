@@ -83,9 +83,9 @@ void cm_unlisten(struct cm_pair *pair, int i);
 /* Resolve and connect from side 0 to side 1's @port. */
 struct cmpair_end *cm_ask(struct cm_pair *pair, uint16_t port,
 			  const char *data);
-int cm_accept(struct cm_side *side, struct cmpair_end *end, const char *data);
-int cm_establish(struct cm_side *side, struct cmpair_end *end);
-void cm_release(struct cm_side *side, struct cmpair_end *end);
+int cm_accept(struct cmpair_end *end, const char *data);
+int cm_establish(struct cmpair_end *end);
+void cm_release(struct cmpair_end *end);
 
 /* Take all events of @side and do what its manner is. */
 void cm_events(struct cm_side *side);

@@ -52,7 +52,6 @@ static void so_do_they_over_ipv6(void)
 
 static void what_is_asked_for_is_told_and_granted(void)
 {
-	struct soft_cm *cm;
 	struct ibv_qp_attr attr;
 	struct cmpair_end *a, *b;
 	uint16_t port;
@@ -67,29 +66,24 @@ static void what_is_asked_for_is_told_and_granted(void)
 	IS(sent(SOFT_MAD_REQ)->mad.responder_resources, 4);
 	IS(sent(SOFT_MAD_REQ)->mad.initiator_depth, 3);
 	IS(sent(SOFT_MAD_REQ)->mad.retry_count, 6);
-	cm = pair->side[0].cm;
-	IS(pier__soft_cm_qp_attr(cm, a->id, IBV_QPS_RTR, &attr, &mask, &port),
-	   0);
+	IS(pier__soft_cm_qp_attr(a->id, IBV_QPS_RTR, &attr, &mask, &port), 0);
 	IS(port, CM_PORT1);
 	IS(attr.dest_qp_num, b->qpn);
 	IS(attr.path_mtu, IBV_MTU_1024);
 	IS(attr.rq_psn, sent(SOFT_MAD_REQ)->mad.psn);
 	IS(attr.max_dest_rd_atomic, 3);
 	IS(attr.ah_attr.grh.sgid_index, 3);
-	IS(pier__soft_cm_qp_attr(cm, a->id, IBV_QPS_RTS, &attr, &mask, &port),
-	   0);
+	IS(pier__soft_cm_qp_attr(a->id, IBV_QPS_RTS, &attr, &mask, &port), 0);
 	IS(attr.sq_psn, sent(SOFT_MAD_REP)->mad.psn);
 	IS(attr.max_rd_atomic, 3);
 	IS(attr.retry_cnt, 6);
 	IS(attr.rnr_retry, 7);
-	cm = pair->side[1].cm;
-	IS(pier__soft_cm_qp_attr(cm, b->id, IBV_QPS_RTR, &attr, &mask, &port),
-	   0);
+	IS(pier__soft_cm_qp_attr(b->id, IBV_QPS_RTR, &attr, &mask, &port), 0);
 	IS(port, CM_PORT0);
 	IS(attr.dest_qp_num, a->qpn);
 	IS(attr.rq_psn, sent(SOFT_MAD_REP)->mad.psn);
 	pair->side[1].no_gid = true;
-	IS(pier__soft_cm_qp_attr(cm, b->id, IBV_QPS_RTR, &attr, &mask, &port),
+	IS(pier__soft_cm_qp_attr(b->id, IBV_QPS_RTR, &attr, &mask, &port),
 	   -EADDRNOTAVAIL);
 out:
 	end();
@@ -109,7 +103,7 @@ static void private_data_is_told_whole(void)
 		IS(b->event.len, PIER__CM_REQ_DATA);
 		IS_STR((char *)b->data, "may I");
 		OK(b->event.listener == &pair->side[1].listener.listener);
-		IS(cm_accept(&pair->side[1], b, "yes"), 0);
+		IS(cm_accept(b, "yes"), 0);
 		cm_run(pair, 1);
 		IS(a->events[PIER__CM_RESPONSE], 1);
 		IS(a->event.len, PIER__CM_REP_DATA);
@@ -131,16 +125,15 @@ static void what_does_not_fit_is_refused_and_changes_nothing(void)
 	cm_run(pair, 1);
 	b = cm_last(&pair->side[1]);
 	if (OK(b)) {
-		IS(cm_accept(&pair->side[1], b, big), -EINVAL);
-		IS(pier__soft_cm_reject(pair->side[1].cm, b->id, big,
-					PIER__CM_REJ_DATA + 1), -EINVAL);
+		IS(cm_accept(b, big), -EINVAL);
+		IS(pier__soft_cm_reject(b->id, big, PIER__CM_REJ_DATA + 1),
+		   -EINVAL);
 		IS(sent(SOFT_MAD_REP)->count, 0);
-		IS(cm_accept(&pair->side[1], b, "fits"), 0);
+		IS(cm_accept(b, "fits"), 0);
 		cm_run(pair, 5);
 		IS(b->events[PIER__CM_ESTABLISHED], 1);
-		IS(cm_accept(&pair->side[1], b, "again"), -EINVAL);
-		IS(pier__soft_cm_reject(pair->side[1].cm, b->id, "", 0),
-		   -EINVAL);
+		IS(cm_accept(b, "again"), -EINVAL);
+		IS(pier__soft_cm_reject(b->id, "", 0), -EINVAL);
 	}
 	end();
 }
@@ -153,7 +146,7 @@ static void a_lost_request_is_repeated_soon(void)
 	cm_ask(pair, CM_SERVICE, NULL);
 	cm_run(pair, 90);
 	IS(pair->side[0].roce_port_users, 0);
-	IS(cm_establish(&pair->side[0], cm_last(&pair->side[0])), 0);
+	IS(cm_establish(cm_last(&pair->side[0])), 0);
 	cm_run(pair, 10);
 	IS(cm_last(&pair->side[0])->events[PIER__CM_RESPONSE], 1);
 	IS(sent(SOFT_MAD_REQ)->count, 2);
@@ -237,7 +230,7 @@ static void a_program_that_decides_slowly_is_waited_for(void)
 	cm_run(pair, 1000);
 	OK(sent(SOFT_MAD_REQ)->count > 2);
 	b = cm_last(&pair->side[1]);
-	IS(cm_accept(&pair->side[1], b, NULL), 0);
+	IS(cm_accept(b, NULL), 0);
 	cm_run(pair, 10);
 	IS(b->events[PIER__CM_REQUEST], 1);
 	IS(b->events[PIER__CM_ESTABLISHED], 1);
@@ -257,7 +250,7 @@ static void a_client_that_moves_its_qp_slowly_is_waited_for(void)
 	IS(a->events[PIER__CM_RESPONSE], 1);
 	b = cm_last(&pair->side[1]);
 	IS(b->events[PIER__CM_ESTABLISHED], 0);
-	IS(cm_establish(&pair->side[0], a), 0);
+	IS(cm_establish(a), 0);
 	cm_run(pair, 10);
 	IS(b->events[PIER__CM_ESTABLISHED], 1);
 	end();
@@ -374,7 +367,7 @@ static void a_request_just_told_has_kept_its_place(void)
 		IS(server->listener.waiting, 0);
 		IS(sent(SOFT_MAD_MRA)->count, 1);
 		event.listener->held--;
-		pier__soft_cm_release(server->cm, event.id);
+		pier__soft_cm_release(event.id);
 		cm_run(pair, 10000);
 		IS(b->events[PIER__CM_RESPONSE], 1);
 	}
@@ -404,7 +397,7 @@ static void a_request_that_died_untold_is_never_told(void)
 	begin();
 	a = cm_ask(pair, CM_SERVICE, NULL);
 	vnet_run(&pair->net, 10 * PIER__MS, NULL, NULL);
-	cm_release(&pair->side[0], a);
+	cm_release(a);
 	vnet_run(&pair->net, 10 * PIER__MS, NULL, NULL);
 	cm_run(pair, 10);
 	OK(!cm_last(&pair->side[1]));
@@ -422,11 +415,10 @@ static void a_dead_request_cannot_be_accepted(void)
 	a = cm_ask(pair, CM_SERVICE, NULL);
 	cm_run(pair, 1);
 	b = cm_last(&pair->side[1]);
-	cm_release(&pair->side[0], a);
+	cm_release(a);
 	vnet_run(&pair->net, PIER__MS, NULL, NULL);
-	IS(cm_accept(&pair->side[1], b, NULL), -ECONNABORTED);
-	IS(pier__soft_cm_reject(pair->side[1].cm, b->id, NULL, 0),
-	   -ECONNABORTED);
+	IS(cm_accept(b, NULL), -ECONNABORTED);
+	IS(pier__soft_cm_reject(b->id, NULL, 0), -ECONNABORTED);
 	cm_run(pair, 1);
 	IS(b->over, PIER__CM_REJECTED);
 	IS(b->reason, ROCE_REJ_TIMEOUT);
@@ -448,8 +440,7 @@ static int path_mtu(int i)
 	uint16_t port;
 	int mask;
 
-	pier__soft_cm_qp_attr(pair->side[i].cm, end->id, IBV_QPS_RTR, &attr,
-			      &mask, &port);
+	pier__soft_cm_qp_attr(end->id, IBV_QPS_RTR, &attr, &mask, &port);
 	return attr.path_mtu;
 }
 

@@ -37,7 +37,7 @@ static struct cmpair_end *end_of(int i)
 
 static int disconnect(int i)
 {
-	return pier__soft_cm_disconnect(pair->side[i].cm, end_of(i)->id);
+	return pier__soft_cm_disconnect(end_of(i)->id);
 }
 
 static void both_are_told(void)
@@ -151,7 +151,7 @@ static void an_end_that_is_released_disconnects_by_itself(void)
 	for (i = 0; i < 2; i++) {
 		if (begin()) {
 			sent(SOFT_MAD_DREQ)->lose = 2;
-			cm_release(&pair->side[i], end_of(i));
+			cm_release(end_of(i));
 			cm_run(pair, 1000);
 			IS(end_of(!i)->over, PIER__CM_DISCONNECTED);
 			IS(end_of(i)->over, -1);
@@ -172,7 +172,7 @@ static void released(int i, enum cm_manner client, enum cm_manner server,
 	cm_run(pair, 5);
 	sent(SOFT_MAD_REJ)->lose = 1;
 	if (OK(end_of(i))) {
-		cm_release(&pair->side[i], end_of(i));
+		cm_release(end_of(i));
 		cm_run(pair, 10000);
 		if (OK(end_of(!i)))
 			IS(end_of(!i)->over, kind);
@@ -203,7 +203,7 @@ static void what_was_only_resolved_is_released_without_a_word(void)
 	cm = pair->side[0].cm;
 	dst = pair->side[1].addr;
 	IS(pier__soft_cm_resolved(cm, &pair->side[0].addr, &dst, NULL, &id), 0);
-	pier__soft_cm_release(cm, id);
+	pier__soft_cm_release(id);
 	cm_run(pair, 100);
 	IS(pair->net.sent, 0);
 	IS(pier__soft_cm_count(cm), 0);
@@ -218,11 +218,11 @@ static void only_what_is_connected_can_be_disconnected(void)
 	pair->side[0].manner = CM_WAIT;
 	a = cm_ask(pair, CM_SERVICE, NULL);
 	IS(disconnect(0), -ENOTCONN);
-	IS(cm_establish(&pair->side[0], a), -EINVAL);
+	IS(cm_establish(a), -EINVAL);
 	cm_run(pair, 5);
 	IS(disconnect(0), -ENOTCONN);
-	IS(cm_establish(&pair->side[0], a), 0);
-	IS(cm_establish(&pair->side[0], a), -EINVAL);
+	IS(cm_establish(a), 0);
+	IS(cm_establish(a), -EINVAL);
 	end();
 }
 
@@ -289,12 +289,14 @@ static void a_linux_client_is_answered_at_port_4791(void)
 		IS(sent(SOFT_MAD_REP)->port, ROCE_UDP_PORT);
 		IS(sent(SOFT_MAD_REP)->mad.tid, mad.tid);
 		IS(sent(SOFT_MAD_REP)->mad.remote_id, 1000);
-		IS(pier__soft_cm_qp_attr(server->cm, end_of(1)->id,
-					 IBV_QPS_RTR, &attr, &mask, &port), 0);
+		IS(pier__soft_cm_qp_attr(end_of(1)->id, IBV_QPS_RTR, &attr,
+					 &mask, &port),
+		   0);
 		IS(port, ROCE_UDP_PORT);
 		IS(attr.dest_qp_num, 77);
-		IS(pier__soft_cm_qp_attr(server->cm, end_of(1)->id,
-					 IBV_QPS_RTS, &attr, &mask, &port), 0);
+		IS(pier__soft_cm_qp_attr(end_of(1)->id, IBV_QPS_RTS, &attr,
+					 &mask, &port),
+		   0);
 		IS(attr.timeout, 19);
 		IS(attr.sq_psn, 0x123456);
 	}
@@ -352,8 +354,9 @@ static void queue_connect(int i)
 	int k, mask;
 
 	for (k = 0; k < 3; k++) {
-		IS(pier__soft_cm_qp_attr(side->cm, end_of(i)->id, path[k],
-					 &attr, &mask, &port), 0);
+		IS(pier__soft_cm_qp_attr(end_of(i)->id, path[k], &attr, &mask,
+					 &port),
+		   0);
 		IS(pier__soft_qp_modify(qps[i], &attr, mask, &side->addr,
 					port), 0);
 	}
@@ -369,7 +372,7 @@ static void begin_with_queues(void)
 	cm_ask(pair, CM_SERVICE, NULL);
 	cm_run(pair, 1);
 	queue_connect(1);
-	IS(cm_accept(&pair->side[1], end_of(1), NULL), 0);
+	IS(cm_accept(end_of(1), NULL), 0);
 	cm_run(pair, 1);
 	queue_connect(0);
 	cm_run(pair, 1);
@@ -389,7 +392,7 @@ static void data_makes_a_connection_established(void)
 
 	begin_with_queues();
 	sent(SOFT_MAD_RTU)->lose = 1000;
-	IS(cm_establish(&pair->side[0], end_of(0)), 0);
+	IS(cm_establish(end_of(0)), 0);
 	cm_run(pair, 1);
 	IS(end_of(1)->events[PIER__CM_ESTABLISHED], 0);
 	IS(pier__soft_qp_post(qps[0], &wr, &bad), 0);
@@ -420,7 +423,7 @@ static void what_has_come_is_acknowledged_before_the_end(void)
 	struct ibv_send_wr wr = { .opcode = IBV_WR_RDMA_WRITE }, *bad;
 
 	begin_with_queues();
-	IS(cm_establish(&pair->side[0], end_of(0)), 0);
+	IS(cm_establish(end_of(0)), 0);
 	cm_run(pair, 1);
 	IS(pier__soft_qp_post(qps[0], &wr, &bad), 0);
 	pier__soft_ep_send_posted(pair->side[0].ep, true);

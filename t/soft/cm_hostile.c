@@ -330,7 +330,7 @@ static void a_flood_of_rejected_requests_leaves_a_bounded_trace(void)
 		cm_linux_req(pair, &src, 1000 + i, 100 + i, &mad, data);
 		cm_say(pair, 1, &src, CM_SERVICE, &mad);
 		cm_events(&pair->side[1]);
-		cm_release(&pair->side[1], cm_last(&pair->side[1]));
+		cm_release(cm_last(&pair->side[1]));
 	}
 	IS(pier__soft_cm_count(pair->side[1].cm), 4096);
 	cm_run(pair, 10000);
@@ -351,8 +351,7 @@ static void a_replayed_request_makes_no_second_connection(void)
 			vnet_deliver(&pair->net, &req);
 			cm_run(pair, 1);
 		}
-		IS(pier__soft_cm_disconnect(pair->side[1].cm,
-					    cm_last(&pair->side[1])->id), 0);
+		IS(pier__soft_cm_disconnect(cm_last(&pair->side[1])->id), 0);
 		cm_run(pair, 10);
 		for (i = 0; i < 10; i++) {
 			vnet_deliver(&pair->net, &req);
@@ -497,14 +496,14 @@ static void noise(uint64_t seed, int messages)
 			cm_run(pair, 1 + chance(200));
 		end = cm_last(side);
 		if (end && end->id && !chance(8))
-			cm_release(side, end);
+			cm_release(end);
 		OK(pair->side[1].listener.waiting <= 8);
 	}
 	cm_run(pair, 100000);
 	for (i = 0; i < 2; i++)
 		for (end = pair->side[i].ends; end; end = end->next)
 			if (end->id)
-				cm_release(&pair->side[i], end);
+				cm_release(end);
 	cm_run(pair, 400000);
 	IS(pier__soft_cm_count(pair->side[0].cm), 0);
 	IS(pier__soft_cm_count(pair->side[1].cm), 0);

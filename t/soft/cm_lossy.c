@@ -43,8 +43,7 @@ static void disconnect_all(int i)
 
 	for (end = pair->side[i].ends; end; end = end->next)
 		if (end->over < 0)
-			IS(pier__soft_cm_disconnect(pair->side[i].cm, end->id),
-			   0);
+			IS(pier__soft_cm_disconnect(end->id), 0);
 }
 
 static void release_all(int i)
@@ -53,7 +52,7 @@ static void release_all(int i)
 
 	for (end = pair->side[i].ends; end; end = end->next)
 		if (end->id)
-			cm_release(&pair->side[i], end);
+			cm_release(end);
 }
 
 static void traffic(uint64_t seed, const struct vnet_faults *faults, int conns)
@@ -164,7 +163,7 @@ static void releases_at_any_time_leave_nothing_behind(void)
 				end = cm_last(&pair->side[k]);
 				if (end && end->id &&
 				    vnet_chance(&pair->net, 0.5))
-					cm_release(&pair->side[k], end);
+					cm_release(end);
 			}
 		}
 		cm_run(pair, 100000);

@@ -175,8 +175,9 @@ static void soft_cm_destroy(struct pier__cm *cm)
 }
 
 /* Unused port 4791 is closed here, where nothing receives from it. */
-static void begin(struct soft_chan_cm *cm)
+static void begin(struct pier__cm *pcm)
 {
+	struct soft_chan_cm *cm = cm_of(pcm);
 	struct soft_chan *chan = chan_of(cm);
 	uint8_t mtu = (uint8_t)cm->cm.chan->fdev->port.mtu;
 
@@ -185,9 +186,11 @@ static void begin(struct soft_chan_cm *cm)
 	cm->host.mtu = mtu < cm->mtu ? mtu : cm->mtu;
 }
 
-static void end(struct soft_chan_cm *cm)
+/* Returns @err. */
+static int end(struct pier__cm *cm, int err)
 {
-	pier__soft_chan_end(chan_of(cm), 0);
+	pier__soft_chan_end((struct soft_chan *)cm->chan, 0);
+	return err;
 }
 
 static void unring(struct soft_chan_cm *cm)
@@ -208,7 +211,7 @@ static int soft_cm_next(struct pier__cm *pcm, struct pier__cm_event *ret)
 	struct soft_chan *chan = chan_of(cm);
 	int did = 0, err;
 
-	begin(cm);
+	begin(pcm);
 	err = pier__soft_cm_next(cm->machine, ret);
 	if (err == -EAGAIN) {
 		did = pier__soft_ep_drive(chan->ep);
@@ -237,8 +240,7 @@ static int addr_take(const struct sockaddr *addr, struct soft_addr *ret)
 }
 
 /* A listener on @port, on any address. */
-static struct soft_listener *on_port(const struct soft_chan_cm *cm,
-				     uint16_t port)
+static struct soft_listener *on_port(struct soft_chan_cm *cm, uint16_t port)
 {
 	return (struct soft_listener *)
 		pier__soft_cm_listener(cm->machine, port, &in6addr_any);
@@ -329,12 +331,11 @@ static int soft_cm_listen(struct pier__cm *pcm, const struct sockaddr *addr,
 	listener->in.ip = name.ip;
 	listener->in.backlog = backlog > 0 ? (uint32_t)backlog : 1;
 
-	begin(cm);
+	begin(pcm);
 	err = open_port(cm, listener);
 	if (!err)
 		pier__soft_cm_listen(cm->machine, &listener->in);
-	end(cm);
-	if (err) {
+	if (end(pcm, err)) {
 		free(listener);
 		return err;
 	}
@@ -360,7 +361,7 @@ static void soft_cm_unlisten(struct pier__cm_listener *plistener)
 	if (listener->in.roce_port)
 		pier__soft_chan_roce_port_use(chan, false);
 	pier__soft_chan_roce_port_close(chan);
-	end(cm);
+	end(plistener->cm, 0);
 	free(listener);
 }
 
@@ -368,7 +369,6 @@ static int soft_cm_resolve(struct pier__cm *pcm, const struct sockaddr *src,
 			   const struct sockaddr *dst, int timeout_ms,
 			   void *owner, struct pier__cm_id **ret)
 {
-	struct soft_chan_cm *cm = cm_of(pcm);
 	struct soft_addr from = { 0 }, to;
 	int err;
 
@@ -384,93 +384,63 @@ static int soft_cm_resolve(struct pier__cm *pcm, const struct sockaddr *src,
 	if (err)
 		return err;
 
-	begin(cm);
-	err = pier__soft_cm_resolved(cm->machine, &from, &to, owner, ret);
-	end(cm);
-	return err;
+	begin(pcm);
+	err = pier__soft_cm_resolved(cm_of(pcm)->machine, &from, &to, owner,
+				     ret);
+	return end(pcm, err);
 }
 
 static int soft_cm_connect(struct pier__cm_id *id,
 			   const struct pier__cm_param *param)
 {
-	struct soft_chan_cm *cm = cm_of(id->cm);
-	int err;
-
-	begin(cm);
-	err = pier__soft_cm_connect(cm->machine, id, param);
-	end(cm);
-	return err;
+	begin(id->cm);
+	return end(id->cm, pier__soft_cm_connect(id, param));
 }
 
 static int soft_cm_accept(struct pier__cm_id *id,
 			  const struct pier__cm_param *param)
 {
-	struct soft_chan_cm *cm = cm_of(id->cm);
-	int err;
-
-	begin(cm);
-	err = pier__soft_cm_accept(cm->machine, id, param);
-	end(cm);
-	return err;
+	begin(id->cm);
+	return end(id->cm, pier__soft_cm_accept(id, param));
 }
 
 static int soft_cm_establish(struct pier__cm_id *id)
 {
-	struct soft_chan_cm *cm = cm_of(id->cm);
-	int err;
-
-	begin(cm);
-	err = pier__soft_cm_establish(cm->machine, id);
-	end(cm);
-	return err;
+	begin(id->cm);
+	return end(id->cm, pier__soft_cm_establish(id));
 }
 
 static int soft_cm_reject(struct pier__cm_id *id, const void *data, size_t len)
 {
-	struct soft_chan_cm *cm = cm_of(id->cm);
-	int err;
-
-	begin(cm);
-	err = pier__soft_cm_reject(cm->machine, id, data, len);
-	end(cm);
-	return err;
+	begin(id->cm);
+	return end(id->cm, pier__soft_cm_reject(id, data, len));
 }
 
 static int soft_cm_disconnect(struct pier__cm_id *id)
 {
-	struct soft_chan_cm *cm = cm_of(id->cm);
-	int err;
-
-	begin(cm);
-	err = pier__soft_cm_disconnect(cm->machine, id);
-	end(cm);
-	return err;
+	begin(id->cm);
+	return end(id->cm, pier__soft_cm_disconnect(id));
 }
 
 static void soft_cm_release(struct pier__cm_id *id)
 {
-	struct soft_chan_cm *cm;
+	struct pier__cm *cm;
 
 	if (!id)
 		return;
-	cm = cm_of(id->cm);
+	cm = id->cm;
 	begin(cm);
-	pier__soft_cm_release(cm->machine, id);
-	end(cm);
+	pier__soft_cm_release(id);
+	end(cm, 0);
 }
 
 static int soft_cm_qp_attr(struct pier__cm_id *id, enum ibv_qp_state state,
 			   struct ibv_qp_attr *ret, int *ret_mask,
 			   uint16_t *ret_udp_port)
 {
-	struct soft_chan_cm *cm = cm_of(id->cm);
-	int err;
-
-	begin(cm);
-	err = pier__soft_cm_qp_attr(cm->machine, id, state, ret, ret_mask,
-				    ret_udp_port);
-	end(cm);
-	return err;
+	begin(id->cm);
+	return end(id->cm, pier__soft_cm_qp_attr(id, state, ret, ret_mask,
+						 ret_udp_port));
 }
 
 const struct pier__fabric_cm pier__soft_cm_table = {

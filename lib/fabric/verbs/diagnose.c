@@ -43,8 +43,7 @@ static void first_entry(const char *path, char ret[NAME_SIZE])
 }
 
 /* The uverbsN whose file ibdev names @device; "" if there is none. */
-static void find_node(const char *root, const char *device,
-		      char ret[NAME_SIZE])
+static void find_node(const char *root, const char *device, char ret[NAME_SIZE])
 {
 	char path[PATH_MAX], name[64];
 	struct dirent *entry;

@@ -104,8 +104,7 @@ int pier__verbs_cm_connect(struct pier__cm_id *id,
 int pier__verbs_cm_accept(struct pier__cm_id *id,
 			  const struct pier__cm_param *param);
 int pier__verbs_cm_establish(struct pier__cm_id *id);
-int pier__verbs_cm_reject(struct pier__cm_id *id, const void *data,
-			  size_t len);
+int pier__verbs_cm_reject(struct pier__cm_id *id, const void *data, size_t len);
 int pier__verbs_cm_disconnect(struct pier__cm_id *id);
 int pier__verbs_cm_qp_attr(struct pier__cm_id *id, enum ibv_qp_state state,
 			   struct ibv_qp_attr *ret, int *ret_mask,

@@ -43,8 +43,7 @@ static int check_address(const struct pier__cm *cm, const char *what,
 }
 
 /* The kernel takes a link-local address only with an interface: ours. */
-static void take_address(const struct pier__cm *cm,
-			 const struct sockaddr *addr,
+static void take_address(const struct pier__cm *cm, const struct sockaddr *addr,
 			 struct sockaddr_storage *ret)
 {
 	struct sockaddr_in6 *v6 = (void *)ret;
@@ -219,8 +218,7 @@ static bool same_subnet(const uint8_t a[16], const uint8_t b[16],
  * our addresses as the source it takes ours: the one in the peer's subnet.
  */
 static bool own_source(const struct pier__port *port,
-		       const struct sockaddr *dst,
-		       struct sockaddr_storage *ret)
+		       const struct sockaddr *dst, struct sockaddr_storage *ret)
 {
 	struct sockaddr_in6 *v6 = (void *)ret;
 	struct sockaddr_in *v4 = (void *)ret;

@@ -37,9 +37,9 @@ int pier__soft_cm_resolved(struct soft_cm *cm, const struct soft_addr *src,
 	conn->timeout = PEER_TIMEOUT;
 	conn->max_retries = MAX_RETRIES;
 	conn->handshake->service_port = dst->port;
-	id = pier__soft_cm_id_new(cm, conn, cm->ep->io->port, dst->port);
+	id = pier__soft_cm_id_new(conn, cm->ep->io->port, dst->port);
 	if (!id) {
-		pier__soft_cm_conn_free(cm, conn);
+		pier__soft_cm_conn_free(conn);
 		return pier__fail(-ENOMEM, "no memory for a connection");
 	}
 
@@ -55,18 +55,18 @@ static uint32_t flow_label(uint16_t src_port, uint16_t dst_port)
 	return (src_port * 31u + dst_port) & 0xfffff;
 }
 
-static void req_build(const struct soft_cm *cm, struct soft_cm_conn *conn,
+static void req_build(struct soft_cm_conn *conn,
 		      const struct pier__cm_param *param)
 {
 	struct soft_cm_handshake *handshake = conn->handshake;
 	uint8_t data[SOFT_MAD_IP_LEN + PIER__CM_REQ_DATA];
 	struct soft_mad_ip ip = {
 		.src = conn->src, .dst = conn->dst,
-		.src_port = cm->ep->io->port,
+		.src_port = conn->cm->ep->io->port,
 	};
 	struct soft_mad mad = {
 		.attr = SOFT_MAD_REQ, .tid = conn->tid,
-		.local_id = conn->local_id, .guid = cm->guid,
+		.local_id = conn->local_id, .guid = conn->cm->guid,
 		.service_id = SOFT_CM_SERVICE << 16 | handshake->service_port,
 		.qpn = conn->qpn, .psn = conn->rq_psn,
 		.pkey = ROCE_PKEY_DEFAULT,
@@ -77,7 +77,7 @@ static void req_build(const struct soft_cm *cm, struct soft_cm_conn *conn,
 		.retry_count = conn->retry_count, .rnr_retry = param->rnr_retry,
 		.primary = {
 			.local_lid = LID_NONE, .remote_lid = LID_NONE,
-			.flow_label = flow_label(cm->ep->io->port,
+			.flow_label = flow_label(conn->cm->ep->io->port,
 						 handshake->service_port),
 			.hop_limit = HOP_LIMIT, .ack_timeout = ACK_TIMEOUT,
 		},
@@ -103,7 +103,7 @@ static int param_check(const struct pier__cm_param *param, size_t max)
 	return 0;
 }
 
-int pier__soft_cm_connect(struct soft_cm *cm, struct pier__cm_id *pid,
+int pier__soft_cm_connect(struct pier__cm_id *pid,
 			  const struct pier__cm_param *param)
 {
 	struct soft_cm_conn *conn = ((struct soft_cm_id *)pid)->conn;
@@ -119,9 +119,9 @@ int pier__soft_cm_connect(struct soft_cm *cm, struct pier__cm_id *pid,
 	conn->initiator_depth = param->initiator_depth;
 	conn->retry_count = param->retry_count;
 	conn->state = SOFT_CM_REQ_SENT;
-	req_build(cm, conn, param);
-	pier__soft_cm_retry_start(cm, conn);
-	pier__soft_cm_find_send(cm, conn);
+	req_build(conn, param);
+	pier__soft_cm_retry_start(conn);
+	pier__soft_cm_find_send(conn);
 	return 0;
 }
 
@@ -129,8 +129,7 @@ int pier__soft_cm_connect(struct soft_cm *cm, struct pier__cm_id *pid,
  * A soft listener names the MTU that it accepts; with another one smaller MTUs
  * are tried.  A REJ with an MTU not below ours answers an earlier REQ.
  */
-bool pier__soft_cm_shrink(struct soft_cm *cm, struct soft_cm_conn *conn,
-			  const struct soft_mad *rej)
+bool pier__soft_cm_shrink(struct soft_cm_conn *conn, const struct soft_mad *rej)
 {
 	uint8_t mtu = rej->info_len ? rej->info[0] : 0;
 	uint8_t bytes[SOFT_MAD_LEN];
@@ -146,33 +145,31 @@ bool pier__soft_cm_shrink(struct soft_cm *cm, struct soft_cm_conn *conn,
 	mad.mtu = conn->mtu;
 	pier__soft_mad_encode(&mad, bytes);
 	memcpy(conn->handshake->mad, bytes, SOFT_MAD_LEN);
-	pier__soft_cm_retry_start(cm, conn);
-	pier__soft_cm_find_send(cm, conn);
+	pier__soft_cm_retry_start(conn);
+	pier__soft_cm_find_send(conn);
 	return true;
 }
 
 /* REP has come: the peer's port is known, and whether it needs our 4791. */
-static void peer_set(struct soft_cm *cm, struct soft_cm_conn *conn,
-		     const struct soft_mad *mad)
+static void peer_set(struct soft_cm_conn *conn, const struct soft_mad *mad)
 {
 	conn->remote_id = mad->local_id;
 	conn->peer_known = true;
 	conn->guid = mad->guid;
 	conn->dest_qpn = mad->qpn;
 	conn->port = pier__soft_cm_guid_port(mad->guid);
-	pier__soft_cm_index(cm, conn, SOFT_CM_BY_QPN);
+	pier__soft_cm_index(conn, SOFT_CM_BY_QPN);
 	if (conn->port == ROCE_UDP_PORT)
-		cm->last_roce_peer = conn->dst;
+		conn->cm->last_roce_peer = conn->dst;
 	else
-		pier__soft_cm_find_end(cm, &conn->handshake->find);
+		pier__soft_cm_find_end(conn);
 }
 
-static void rep_take(struct soft_cm *cm, struct soft_cm_conn *conn,
-		     const struct soft_mad *mad)
+static void rep_take(struct soft_cm_conn *conn, const struct soft_mad *mad)
 {
 	struct soft_cm_handshake *handshake = conn->handshake;
 
-	peer_set(cm, conn, mad);
+	peer_set(conn, mad);
 	conn->sq_psn = mad->psn;
 	conn->peer_responder_resources = mad->responder_resources;
 	conn->peer_initiator_depth = mad->initiator_depth;
@@ -180,42 +177,39 @@ static void rep_take(struct soft_cm *cm, struct soft_cm_conn *conn,
 	memcpy(handshake->data, mad->data, mad->len);
 	handshake->len = (uint16_t)mad->len;
 	conn->state = SOFT_CM_REP_RCVD;
-	pier__soft_heap_set(&cm->timers, &conn->timer, PIER__NEVER);
-	pier__soft_cm_notify(cm, conn->id, PIER__CM_RESPONSE);
+	pier__soft_cm_timer_set(conn, PIER__NEVER);
+	pier__soft_cm_notify(conn->cm, conn->id, PIER__CM_RESPONSE);
 }
 
 /* The QPN is that of another connection, which the peer has lost. */
-static void rep_stale(struct soft_cm *cm, struct soft_cm_conn *conn,
-		      const struct soft_mad *mad)
+static void rep_stale(struct soft_cm_conn *conn, const struct soft_mad *mad)
 {
 	conn->remote_id = mad->local_id;
 	conn->peer_known = true;
 	conn->port = pier__soft_cm_guid_port(mad->guid);
-	pier__soft_cm_send_rej(cm, conn, SOFT_MAD_OF_REP, ROCE_REJ_STALE, NULL,
-			       0);
+	pier__soft_cm_send_rej(conn, SOFT_MAD_OF_REP, ROCE_REJ_STALE, NULL, 0);
 	conn->handshake->len = 0;
-	pier__soft_cm_timewait(cm, conn);
-	pier__soft_cm_finish(cm, conn, PIER__CM_UNREACHABLE, -ECONNRESET, 0);
+	pier__soft_cm_timewait(conn);
+	pier__soft_cm_finish(conn, PIER__CM_UNREACHABLE, -ECONNRESET, 0);
 }
 
-void pier__soft_cm_rep(struct soft_cm *cm, struct soft_cm_conn *conn,
-		       const struct soft_mad *mad)
+void pier__soft_cm_rep(struct soft_cm_conn *conn, const struct soft_mad *mad)
 {
 	switch (conn->state) {
 	case SOFT_CM_REQ_SENT:
 		if (!pier__roce_qpn_is_rc(mad->qpn))
 			return;
-		if (pier__soft_cm_by_qpn(cm, mad->guid, mad->qpn))
-			rep_stale(cm, conn, mad);
+		if (pier__soft_cm_by_qpn(conn->cm, mad->guid, mad->qpn))
+			rep_stale(conn, mad);
 		else
-			rep_take(cm, conn, mad);
+			rep_take(conn, mad);
 		break;
 	case SOFT_CM_REP_RCVD:
-		pier__soft_cm_send_mra(cm, conn, SOFT_MAD_OF_REP);
+		pier__soft_cm_send_mra(conn, SOFT_MAD_OF_REP);
 		break;
 	case SOFT_CM_ESTABLISHED:
 		if (!conn->passive)
-			pier__soft_cm_send_rtu(cm, conn);
+			pier__soft_cm_send_rtu(conn);
 		break;
 	case SOFT_CM_TIMEWAIT:
 		/* The attempt is over: send REJ again. */
@@ -223,17 +217,16 @@ void pier__soft_cm_rep(struct soft_cm *cm, struct soft_cm_conn *conn,
 			break;
 		if (!conn->peer_known)
 			conn->port = pier__soft_cm_guid_port(mad->guid);
-		pier__soft_cm_send(cm, conn, conn->handshake->mad);
+		pier__soft_cm_send(conn, conn->handshake->mad);
 		break;
 	default:
 		break;
 	}
 }
 
-int pier__soft_cm_establish(struct soft_cm *cm, struct pier__cm_id *pid)
+int pier__soft_cm_establish(struct pier__cm_id *pid)
 {
-	struct soft_cm_id *id = (struct soft_cm_id *)pid;
-	struct soft_cm_conn *conn = id->conn;
+	struct soft_cm_conn *conn = ((struct soft_cm_id *)pid)->conn;
 
 	if (!conn)
 		return pier__fail(-ECONNABORTED, "the peer has given up");
@@ -241,7 +234,7 @@ int pier__soft_cm_establish(struct soft_cm *cm, struct pier__cm_id *pid)
 		return pier__fail(-EINVAL, "only what was accepted can be "
 				  "established, once");
 	conn->state = SOFT_CM_ESTABLISHED;
-	pier__soft_cm_handshake_free(cm, conn);
-	pier__soft_cm_send_rtu(cm, conn);
+	pier__soft_cm_handshake_free(conn);
+	pier__soft_cm_send_rtu(conn);
 	return 0;
 }

@@ -8,7 +8,7 @@
 #include "core/roce.h"
 #include "fabric/soft/cm/cm_conn.h"
 
-void pier__soft_cm_dreq_send(struct soft_cm *cm, struct soft_cm_conn *conn)
+void pier__soft_cm_dreq_send(struct soft_cm_conn *conn)
 {
 	struct soft_mad mad = {
 		.attr = SOFT_MAD_DREQ, .tid = ~conn->tid,
@@ -18,33 +18,32 @@ void pier__soft_cm_dreq_send(struct soft_cm *cm, struct soft_cm_conn *conn)
 	uint8_t bytes[SOFT_MAD_LEN];
 
 	pier__soft_mad_encode(&mad, bytes);
-	pier__soft_cm_send(cm, conn, bytes);
+	pier__soft_cm_send(conn, bytes);
 }
 
-static void dreq_begin(struct soft_cm *cm, struct soft_cm_conn *conn)
+static void dreq_begin(struct soft_cm_conn *conn)
 {
 	/* Acknowledge all that has arrived first. */
-	pier__soft_ep_send_all(cm->ep);
+	pier__soft_ep_send_all(conn->cm->ep);
 	conn->state = SOFT_CM_DREQ_SENT;
-	pier__soft_cm_retry_start(cm, conn);
-	pier__soft_cm_dreq_send(cm, conn);
+	pier__soft_cm_retry_start(conn);
+	pier__soft_cm_dreq_send(conn);
 }
 
-static void ended(struct soft_cm *cm, struct soft_cm_conn *conn)
+static void ended(struct soft_cm_conn *conn)
 {
-	pier__soft_cm_handshake_free(cm, conn);
-	pier__soft_cm_timewait(cm, conn);
-	pier__soft_cm_finish(cm, conn, PIER__CM_DISCONNECTED, 0, 0);
+	pier__soft_cm_handshake_free(conn);
+	pier__soft_cm_timewait(conn);
+	pier__soft_cm_finish(conn, PIER__CM_DISCONNECTED, 0, 0);
 }
 
-void pier__soft_cm_dreq(struct soft_cm *cm, struct soft_cm_conn *conn,
-			const struct soft_mad *mad)
+void pier__soft_cm_dreq(struct soft_cm_conn *conn, const struct soft_mad *mad)
 {
 	if (mad->qpn != conn->qpn)
 		return;
 	switch (conn->state) {
 	case SOFT_CM_REP_SENT:
-		pier__soft_cm_rtu(cm, conn);	/* it was lost */
+		pier__soft_cm_rtu(conn);	/* it was lost */
 		break;
 	case SOFT_CM_ESTABLISHED:
 	case SOFT_CM_DREQ_SENT:
@@ -53,36 +52,34 @@ void pier__soft_cm_dreq(struct soft_cm *cm, struct soft_cm_conn *conn,
 	default:
 		return;
 	}
-	pier__soft_cm_send_drep(cm, conn, mad->tid);
+	pier__soft_cm_send_drep(conn, mad->tid);
 	if (conn->state != SOFT_CM_TIMEWAIT)
-		ended(cm, conn);
+		ended(conn);
 }
 
-void pier__soft_cm_drep(struct soft_cm *cm, struct soft_cm_conn *conn)
+void pier__soft_cm_drep(struct soft_cm_conn *conn)
 {
 	if (conn->state == SOFT_CM_DREQ_SENT)
-		ended(cm, conn);
+		ended(conn);
 }
 
-static void rejected(struct soft_cm *cm, struct soft_cm_conn *conn,
-		     uint16_t reason)
+static void rejected(struct soft_cm_conn *conn, uint16_t reason)
 {
-	pier__soft_cm_finish(cm, conn, PIER__CM_REJECTED, 0, reason);
-	pier__soft_cm_conn_free(cm, conn);
+	pier__soft_cm_finish(conn, PIER__CM_REJECTED, 0, reason);
+	pier__soft_cm_conn_free(conn);
 }
 
-void pier__soft_cm_rej(struct soft_cm *cm, struct soft_cm_conn *conn,
-		       const struct soft_mad *mad)
+void pier__soft_cm_rej(struct soft_cm_conn *conn, const struct soft_mad *mad)
 {
 	struct soft_cm_handshake *handshake = conn->handshake;
 
 	switch (conn->state) {
 	case SOFT_CM_REQ_SENT:
 		if (mad->reason == ROCE_REJ_SERVICE_ID &&
-		    !pier__soft_cm_find_refused(cm, conn))
+		    !pier__soft_cm_find_refused(conn))
 			return;
 		if (mad->reason == ROCE_REJ_MTU &&
-		    pier__soft_cm_shrink(cm, conn, mad))
+		    pier__soft_cm_shrink(conn, mad))
 			return;
 		break;
 	case SOFT_CM_REP_RCVD:
@@ -91,56 +88,56 @@ void pier__soft_cm_rej(struct soft_cm *cm, struct soft_cm_conn *conn,
 		break;
 	case SOFT_CM_ESTABLISHED:
 	case SOFT_CM_DREQ_SENT:
-		ended(cm, conn);
+		ended(conn);
 		return;
 	default:
 		return;
 	}
 	memcpy(handshake->data, mad->data, mad->len);
 	handshake->len = (uint16_t)mad->len;
-	rejected(cm, conn, mad->reason);
+	rejected(conn, mad->reason);
 }
 
-void pier__soft_cm_stale(struct soft_cm *cm, struct soft_cm_conn *conn)
+void pier__soft_cm_stale(struct soft_cm_conn *conn)
 {
 	switch (conn->state) {
 	case SOFT_CM_REQ_RCVD:
 	case SOFT_CM_REP_SENT:
 		conn->handshake->len = 0;
-		rejected(cm, conn, ROCE_REJ_STALE);
+		rejected(conn, ROCE_REJ_STALE);
 		break;
 	case SOFT_CM_ESTABLISHED:
-		dreq_begin(cm, conn);
+		dreq_begin(conn);
 		break;
 	default:
 		break;
 	}
 }
 
-void pier__soft_cm_timed_out(struct soft_cm *cm, struct soft_cm_conn *conn)
+void pier__soft_cm_timed_out(struct soft_cm_conn *conn)
 {
 	bool asked = conn->state == SOFT_CM_REQ_SENT;
 	bool refused = asked && conn->handshake->find.refused_until;
 	int err;
 
 	if (conn->state == SOFT_CM_DREQ_SENT) {
-		ended(cm, conn);
+		ended(conn);
 		return;
 	}
 	err = asked && !refused ? pier__soft_cm_find_error(conn) : -ETIMEDOUT;
 	conn->handshake->len = 0;
 	/* Tell a peer that was too slow. */
-	pier__soft_cm_send_rej(cm, conn, SOFT_MAD_OF_NONE, ROCE_REJ_TIMEOUT,
-			       NULL, 0);
-	pier__soft_cm_timewait(cm, conn);
+	pier__soft_cm_send_rej(conn, SOFT_MAD_OF_NONE, ROCE_REJ_TIMEOUT, NULL,
+			       0);
+	pier__soft_cm_timewait(conn);
 	if (refused)
-		pier__soft_cm_finish(cm, conn, PIER__CM_REJECTED, 0,
+		pier__soft_cm_finish(conn, PIER__CM_REJECTED, 0,
 				     ROCE_REJ_SERVICE_ID);
 	else
-		pier__soft_cm_finish(cm, conn, PIER__CM_UNREACHABLE, err, 0);
+		pier__soft_cm_finish(conn, PIER__CM_UNREACHABLE, err, 0);
 }
 
-void pier__soft_cm_abandon(struct soft_cm *cm, struct soft_cm_conn *conn)
+void pier__soft_cm_abandon(struct soft_cm_conn *conn)
 {
 	enum soft_mad_message message = SOFT_MAD_OF_NONE;
 	enum roce_rej_reason reason = ROCE_REJ_CONSUMER;
@@ -148,10 +145,10 @@ void pier__soft_cm_abandon(struct soft_cm *cm, struct soft_cm_conn *conn)
 	conn->id = NULL;
 	switch (conn->state) {
 	case SOFT_CM_IDLE:
-		pier__soft_cm_conn_free(cm, conn);
+		pier__soft_cm_conn_free(conn);
 		return;
 	case SOFT_CM_ESTABLISHED:
-		dreq_begin(cm, conn);
+		dreq_begin(conn);
 		return;
 	case SOFT_CM_REQ_SENT:
 		reason = ROCE_REJ_TIMEOUT;
@@ -167,11 +164,11 @@ void pier__soft_cm_abandon(struct soft_cm *cm, struct soft_cm_conn *conn)
 	default:
 		return;
 	}
-	pier__soft_cm_send_rej(cm, conn, message, reason, NULL, 0);
-	pier__soft_cm_timewait(cm, conn);
+	pier__soft_cm_send_rej(conn, message, reason, NULL, 0);
+	pier__soft_cm_timewait(conn);
 }
 
-int pier__soft_cm_disconnect(struct soft_cm *cm, struct pier__cm_id *pid)
+int pier__soft_cm_disconnect(struct pier__cm_id *pid)
 {
 	struct soft_cm_conn *conn = ((struct soft_cm_id *)pid)->conn;
 
@@ -180,15 +177,15 @@ int pier__soft_cm_disconnect(struct soft_cm *cm, struct pier__cm_id *pid)
 	if (conn->state != SOFT_CM_ESTABLISHED)
 		return pier__fail(-ENOTCONN, "not connected: an attempt is "
 				  "ended by its release");
-	dreq_begin(cm, conn);
+	dreq_begin(conn);
 	return 0;
 }
 
-void pier__soft_cm_release(struct soft_cm *cm, struct pier__cm_id *pid)
+void pier__soft_cm_release(struct pier__cm_id *pid)
 {
 	struct soft_cm_id *id = (struct soft_cm_id *)pid;
 
 	if (id->conn)
-		pier__soft_cm_abandon(cm, id->conn);
+		pier__soft_cm_abandon(id->conn);
 	pier__soft_cm_id_free(id);
 }

@@ -67,6 +67,7 @@ struct soft_cm_handshake {
 
 struct soft_cm_conn {
 	struct soft_timer timer;	/* first */
+	struct soft_cm *cm;
 	struct pier__hash_link link[SOFT_CM_KEYS];
 	struct pier__list wait;		/* of the cm's timewait */
 	struct soft_cm_id *id;		/* NULL: the program has none */
@@ -140,10 +141,9 @@ void pier__soft_cm_table_init(struct soft_cm *cm);
 /* Free all records. */
 void pier__soft_cm_table_fini(struct soft_cm *cm);
 struct soft_cm_conn *pier__soft_cm_conn_new(struct soft_cm *cm);
-void pier__soft_cm_conn_free(struct soft_cm *cm, struct soft_cm_conn *conn);
+void pier__soft_cm_conn_free(struct soft_cm_conn *conn);
 /* Add it to the table of @key, whose fields do not change from now on. */
-void pier__soft_cm_index(struct soft_cm *cm, struct soft_cm_conn *conn,
-			 enum soft_cm_key key);
+void pier__soft_cm_index(struct soft_cm_conn *conn, enum soft_cm_key key);
 struct soft_cm_conn *pier__soft_cm_by_local(const struct soft_cm *cm,
 					    uint32_t local_id);
 struct soft_cm_conn *pier__soft_cm_by_peer(const struct soft_cm *cm,
@@ -152,10 +152,9 @@ struct soft_cm_conn *pier__soft_cm_by_peer(const struct soft_cm *cm,
 struct soft_cm_conn *pier__soft_cm_by_qpn(const struct soft_cm *cm,
 					  uint64_t guid, uint32_t qpn);
 /* The handshake is complete, or none of its messages is sent again. */
-void pier__soft_cm_handshake_free(struct soft_cm *cm,
-				  struct soft_cm_conn *conn);
+void pier__soft_cm_handshake_free(struct soft_cm_conn *conn);
 /* Answer only retransmitted messages from now on, then free it. */
-void pier__soft_cm_timewait(struct soft_cm *cm, struct soft_cm_conn *conn);
+void pier__soft_cm_timewait(struct soft_cm_conn *conn);
 
 /* cm_event.c: events for the program. */
 void pier__soft_cm_notify(struct soft_cm *cm, struct soft_cm_id *id,
@@ -164,18 +163,16 @@ void pier__soft_cm_notify(struct soft_cm *cm, struct soft_cm_id *id,
  * Report that @conn is over; its id, if there is one, is separated from it.
  * @error of UNREACHABLE; @reason of REJECTED, with the data in the handshake.
  */
-void pier__soft_cm_finish(struct soft_cm *cm, struct soft_cm_conn *conn,
-			  enum pier__cm_kind kind, int error, uint16_t reason);
+void pier__soft_cm_finish(struct soft_cm_conn *conn, enum pier__cm_kind kind,
+			  int error, uint16_t reason);
 /* An id of @conn; NULL: no memory. */
-struct soft_cm_id *pier__soft_cm_id_new(struct soft_cm *cm,
-					struct soft_cm_conn *conn,
+struct soft_cm_id *pier__soft_cm_id_new(struct soft_cm_conn *conn,
 					uint16_t src_port, uint16_t dst_port);
 void pier__soft_cm_id_free(struct soft_cm_id *id);
 
 /* cm_send.c: messages sent. */
 /* To the peer of @conn, at each port where it may be. */
-void pier__soft_cm_send(struct soft_cm *cm, const struct soft_cm_conn *conn,
-			const uint8_t *mad);
+void pier__soft_cm_send(const struct soft_cm_conn *conn, const uint8_t *mad);
 /* Answer @rx at @port, without a record. */
 void pier__soft_cm_answer(struct soft_cm *cm, const struct soft_rx *rx,
 			  uint16_t port, const struct soft_mad *mad);
@@ -183,79 +180,71 @@ void pier__soft_cm_answer(struct soft_cm *cm, const struct soft_rx *rx,
 uint16_t pier__soft_cm_port_of(const struct soft_rx *rx);
 /* The UDP port in a soft GUID; 4791 of any other GUID. */
 uint16_t pier__soft_cm_guid_port(uint64_t guid);
-void pier__soft_cm_send_mra(struct soft_cm *cm,
-			    const struct soft_cm_conn *conn,
+void pier__soft_cm_send_mra(const struct soft_cm_conn *conn,
 			    enum soft_mad_message message);
-void pier__soft_cm_send_rtu(struct soft_cm *cm,
-			    const struct soft_cm_conn *conn);
-void pier__soft_cm_send_drep(struct soft_cm *cm,
-			     const struct soft_cm_conn *conn, uint64_t tid);
+void pier__soft_cm_send_rtu(const struct soft_cm_conn *conn);
+void pier__soft_cm_send_drep(const struct soft_cm_conn *conn, uint64_t tid);
 /*
  * Send REJ and keep it in the handshake, to send it again in timewait.
  * With ROCE_REJ_TIMEOUT it has our GUID.
  */
-void pier__soft_cm_send_rej(struct soft_cm *cm, struct soft_cm_conn *conn,
+void pier__soft_cm_send_rej(struct soft_cm_conn *conn,
 			    enum soft_mad_message message,
 			    enum roce_rej_reason reason, const void *data,
 			    size_t len);
 
 /* cm_timer.c: retransmission. */
+/* The timer of @conn is due then; PIER__NEVER: not at all. */
+void pier__soft_cm_timer_set(struct soft_cm_conn *conn, uint64_t due);
 /* @conn sends its message for the first time: start the timer. */
-void pier__soft_cm_retry_start(struct soft_cm *cm, struct soft_cm_conn *conn);
+void pier__soft_cm_retry_start(struct soft_cm_conn *conn);
 /* ns of a 5-bit time. */
 uint64_t pier__soft_cm_time(uint8_t code);
 /* The peer has sent MRA: wait longer. */
-void pier__soft_cm_mra_wait(struct soft_cm *cm, struct soft_cm_conn *conn,
-			    uint8_t service_timeout);
+void pier__soft_cm_mra_wait(struct soft_cm_conn *conn, uint8_t service_timeout);
 
 /* The listener has a full backlog: ask again soon. */
-void pier__soft_cm_backlog_full(struct soft_cm *cm, struct soft_cm_conn *conn);
+void pier__soft_cm_backlog_full(struct soft_cm_conn *conn);
 
 /* A listener is without port 4791: try to get it later. */
 void pier__soft_cm_want_roce_port(struct soft_cm *cm);
 /* In timewait: when REJ is sent again, then when the record is freed. */
-void pier__soft_cm_timewait_timer(struct soft_cm *cm,
-				  struct soft_cm_conn *conn);
+void pier__soft_cm_timewait_timer(struct soft_cm_conn *conn);
 
 /* cm_find.c: the peer's UDP port.  Of attempts in REQ_SENT. */
 /* Send REQ to each port where the listener may be. */
-void pier__soft_cm_find_send(struct soft_cm *cm, struct soft_cm_conn *conn);
+void pier__soft_cm_find_send(struct soft_cm_conn *conn);
 /* One port has no listener.  Returns whether the attempt is rejected. */
-bool pier__soft_cm_find_refused(struct soft_cm *cm, struct soft_cm_conn *conn);
+bool pier__soft_cm_find_refused(struct soft_cm_conn *conn);
 /* The listener has answered. */
-void pier__soft_cm_find_listener_seen(struct soft_cm *cm,
-				      struct soft_cm_conn *conn);
+void pier__soft_cm_find_listener_seen(struct soft_cm_conn *conn);
 /* REQ is due again.  Returns true if the attempt has failed instead. */
-bool pier__soft_cm_find_expired(struct soft_cm *cm, struct soft_cm_conn *conn);
+bool pier__soft_cm_find_expired(struct soft_cm_conn *conn);
 /* How long to wait before REQ is sent again, at most @wait ns. */
-uint64_t pier__soft_cm_find_wait(const struct soft_cm *cm,
-				 const struct soft_cm_conn *conn,
+uint64_t pier__soft_cm_find_wait(const struct soft_cm_conn *conn,
 				 uint64_t wait);
 /* The error of an attempt without a response. */
 int pier__soft_cm_find_error(const struct soft_cm_conn *conn);
 /* The search is over; any state. */
-void pier__soft_cm_find_end(struct soft_cm *cm, struct soft_cm_find *find);
+void pier__soft_cm_find_end(struct soft_cm_conn *conn);
 
 /* cm_active.c, cm_passive.c, cm_close.c: by message. */
 /* Send REQ with a smaller MTU, for REJ @mad.  Returns false: there is none. */
-bool pier__soft_cm_shrink(struct soft_cm *cm, struct soft_cm_conn *conn,
+bool pier__soft_cm_shrink(struct soft_cm_conn *conn,
 			  const struct soft_mad *mad);
-void pier__soft_cm_rep(struct soft_cm *cm, struct soft_cm_conn *conn,
-		       const struct soft_mad *mad);
+void pier__soft_cm_rep(struct soft_cm_conn *conn, const struct soft_mad *mad);
 void pier__soft_cm_req(struct soft_cm *cm, const struct soft_mad *mad,
 		       const struct soft_rx *rx);
-void pier__soft_cm_rtu(struct soft_cm *cm, struct soft_cm_conn *conn);
-void pier__soft_cm_dreq_send(struct soft_cm *cm, struct soft_cm_conn *conn);
-void pier__soft_cm_dreq(struct soft_cm *cm, struct soft_cm_conn *conn,
-			const struct soft_mad *mad);
-void pier__soft_cm_drep(struct soft_cm *cm, struct soft_cm_conn *conn);
-void pier__soft_cm_rej(struct soft_cm *cm, struct soft_cm_conn *conn,
-		       const struct soft_mad *mad);
+void pier__soft_cm_rtu(struct soft_cm_conn *conn);
+void pier__soft_cm_dreq_send(struct soft_cm_conn *conn);
+void pier__soft_cm_dreq(struct soft_cm_conn *conn, const struct soft_mad *mad);
+void pier__soft_cm_drep(struct soft_cm_conn *conn);
+void pier__soft_cm_rej(struct soft_cm_conn *conn, const struct soft_mad *mad);
 /* The peer has restarted and does not know @conn. */
-void pier__soft_cm_stale(struct soft_cm *cm, struct soft_cm_conn *conn);
+void pier__soft_cm_stale(struct soft_cm_conn *conn);
 /* The last retransmission was not answered. */
-void pier__soft_cm_timed_out(struct soft_cm *cm, struct soft_cm_conn *conn);
+void pier__soft_cm_timed_out(struct soft_cm_conn *conn);
 /* Our end drops @conn: REJ or DREQ, by its state. */
-void pier__soft_cm_abandon(struct soft_cm *cm, struct soft_cm_conn *conn);
+void pier__soft_cm_abandon(struct soft_cm_conn *conn);
 
 #endif

@@ -23,8 +23,7 @@ static void name_set(struct sockaddr_storage *ret, const struct in6_addr *ip,
 	memcpy(ret, &name, sizeof(name));
 }
 
-struct soft_cm_id *pier__soft_cm_id_new(struct soft_cm *cm,
-					struct soft_cm_conn *conn,
+struct soft_cm_id *pier__soft_cm_id_new(struct soft_cm_conn *conn,
 					uint16_t src_port, uint16_t dst_port)
 {
 	struct soft_cm_id *id = calloc(1, sizeof(*id));
@@ -34,7 +33,7 @@ struct soft_cm_id *pier__soft_cm_id_new(struct soft_cm *cm,
 	pier__list_init(&id->link);
 	name_set(&id->id.local, &conn->src, src_port);
 	name_set(&id->id.peer, &conn->dst, dst_port);
-	id->id.cm = cm->owner;
+	id->id.cm = conn->cm->owner;
 	id->conn = conn;
 	conn->id = id;
 	return id;
@@ -61,8 +60,8 @@ void pier__soft_cm_notify(struct soft_cm *cm, struct soft_cm_id *id,
 		cm->host->ops->notify(cm->host);
 }
 
-void pier__soft_cm_finish(struct soft_cm *cm, struct soft_cm_conn *conn,
-			  enum pier__cm_kind kind, int error, uint16_t reason)
+void pier__soft_cm_finish(struct soft_cm_conn *conn, enum pier__cm_kind kind,
+			  int error, uint16_t reason)
 {
 	struct soft_cm_id *id = conn->id;
 
@@ -81,11 +80,11 @@ void pier__soft_cm_finish(struct soft_cm *cm, struct soft_cm_conn *conn,
 	id->reason = reason;
 	if (kind == PIER__CM_REJECTED && conn->handshake &&
 	    conn->handshake->len) {
-		pier__soft_cm_find_end(cm, &conn->handshake->find);
+		pier__soft_cm_find_end(conn);
 		id->rej = conn->handshake;
 		conn->handshake = NULL;
 	}
-	pier__soft_cm_notify(cm, id, kind);
+	pier__soft_cm_notify(conn->cm, id, kind);
 }
 
 static void tell_data(struct soft_cm *cm,

@@ -45,42 +45,49 @@
 #define WAIT_ICMP (60 * PIER__MS)	/* for the ICMP message */
 #define WAIT_DENIED (500 * PIER__MS)	/* longest, for a sign of life */
 
-static void port_probe_end(struct soft_cm *cm, struct soft_cm_find *find)
+static void port_probe_end(struct soft_cm_conn *conn)
 {
+	struct soft_cm_find *find = &conn->handshake->find;
+	struct soft_cm_host *host = conn->cm->host;
+
 	if (find->probe)
-		cm->host->ops->port_probe_end(cm->host, find->probe);
+		host->ops->port_probe_end(host, find->probe);
 	find->probe = NULL;
 }
 
-void pier__soft_cm_find_end(struct soft_cm *cm, struct soft_cm_find *find)
+void pier__soft_cm_find_end(struct soft_cm_conn *conn)
 {
-	port_probe_end(cm, find);
+	struct soft_cm_find *find = &conn->handshake->find;
+
+	port_probe_end(conn);
 	if (find->has_roce_port)
-		cm->host->ops->roce_port(cm->host, false);
+		conn->cm->host->ops->roce_port(conn->cm->host, false);
 	find->has_roce_port = false;
 }
 
 /* Find out whether the service's port is closed. */
-static void probe_service_port(struct soft_cm *cm, struct soft_cm_conn *conn)
+static void probe_service_port(struct soft_cm_conn *conn)
 {
-	const struct soft_cm_host_ops *ops = cm->host->ops;
+	struct soft_cm_host *host = conn->cm->host;
 	struct soft_cm_find *find = &conn->handshake->find;
 	struct soft_addr dst = {
 		.ip = conn->dst, .port = conn->handshake->service_port,
 	};
 
-	if (find->port_closed || !ops->port_probe || dst.port == ROCE_UDP_PORT)
+	if (find->port_closed || !host->ops->port_probe ||
+	    dst.port == ROCE_UDP_PORT)
 		return;
-	find->port_closed =
-		ops->port_probe(cm->host, &conn->src, &dst, &find->probe);
+	find->port_closed = host->ops->port_probe(host, &conn->src, &dst,
+						  &find->probe);
 	if (find->port_closed)
-		port_probe_end(cm, find);
+		port_probe_end(conn);
 }
 
-void pier__soft_cm_find_send(struct soft_cm *cm, struct soft_cm_conn *conn)
+void pier__soft_cm_find_send(struct soft_cm_conn *conn)
 {
 	struct soft_cm_handshake *handshake = conn->handshake;
 	struct soft_cm_find *find = &handshake->find;
+	struct soft_cm *cm = conn->cm;
 
 	find->both_ports =
 		find->port_closed ||
@@ -89,62 +96,59 @@ void pier__soft_cm_find_send(struct soft_cm *cm, struct soft_cm_conn *conn)
 		IN6_ARE_ADDR_EQUAL(&cm->last_roce_peer, &conn->dst);
 	if (find->both_ports && !find->has_roce_port)
 		find->has_roce_port = cm->host->ops->roce_port(cm->host, true);
-	pier__soft_cm_send(cm, conn, handshake->mad);
+	pier__soft_cm_send(conn, handshake->mad);
 }
 
-bool pier__soft_cm_find_refused(struct soft_cm *cm, struct soft_cm_conn *conn)
+bool pier__soft_cm_find_refused(struct soft_cm_conn *conn)
 {
 	struct soft_cm_find *find = &conn->handshake->find;
-	uint64_t now = pier__soft_cm_now(cm);
+	uint64_t now = pier__soft_cm_now(conn->cm);
 
 	if (conn->handshake->service_port == ROCE_UDP_PORT)
 		return true;
-	probe_service_port(cm, conn);
+	probe_service_port(conn);
 	if (find->port_closed)
 		return true;
 	if (find->listener_seen || find->refused_until)
 		return false;
 	find->refused_until = now + pier__soft_cm_time(conn->timeout);
 	if (conn->timer.due > now + WAIT_ICMP)
-		pier__soft_heap_set(&cm->timers, &conn->timer, now + WAIT_ICMP);
+		pier__soft_cm_timer_set(conn, now + WAIT_ICMP);
 	return false;
 }
 
-void pier__soft_cm_find_listener_seen(struct soft_cm *cm,
-				      struct soft_cm_conn *conn)
+void pier__soft_cm_find_listener_seen(struct soft_cm_conn *conn)
 {
 	struct soft_cm_find *find = &conn->handshake->find;
 
 	find->listener_seen = true;
 	find->port_closed = false;
 	find->refused_until = 0;
-	port_probe_end(cm, find);
+	port_probe_end(conn);
 }
 
-bool pier__soft_cm_find_expired(struct soft_cm *cm, struct soft_cm_conn *conn)
+bool pier__soft_cm_find_expired(struct soft_cm_conn *conn)
 {
 	struct soft_cm_find *find = &conn->handshake->find;
 	bool over;
 
-	probe_service_port(cm, conn);
+	probe_service_port(conn);
 	if (find->refused_until)
 		over = find->port_closed ||
-		       pier__soft_cm_now(cm) >= find->refused_until;
+		       pier__soft_cm_now(conn->cm) >= find->refused_until;
 	else if (find->port_closed && !find->has_roce_port)
 		over = conn->sends >= CERTAIN;
 	else
 		over = conn->sends >= conn->max_retries;
 	if (over)
-		port_probe_end(cm, find);
+		port_probe_end(conn);
 	return over;
 }
 
-uint64_t pier__soft_cm_find_wait(const struct soft_cm *cm,
-				 const struct soft_cm_conn *conn,
-				 uint64_t wait)
+uint64_t pier__soft_cm_find_wait(const struct soft_cm_conn *conn, uint64_t wait)
 {
 	uint64_t until = conn->handshake->find.refused_until;
-	uint64_t now = pier__soft_cm_now(cm);
+	uint64_t now = pier__soft_cm_now(conn->cm);
 
 	if (until <= now)
 		return wait;

@@ -11,8 +11,7 @@
 
 #define ACK_DELAY 15		/* code, as Linux: 134 ms */
 
-void pier__soft_cm_listen(struct soft_cm *cm,
-			  struct soft_cm_listener *listener)
+void pier__soft_cm_listen(struct soft_cm *cm, struct soft_cm_listener *listener)
 {
 	listener->waiting = 0;
 	pier__list_add(&cm->listeners, &listener->link);
@@ -32,7 +31,7 @@ void pier__soft_cm_unlisten(struct soft_cm *cm,
 		if (id->listener != listener)
 			continue;
 		id->listener = NULL;
-		pier__soft_cm_abandon(cm, id->conn);
+		pier__soft_cm_abandon(id->conn);
 		pier__soft_cm_id_free(id);
 	}
 }
@@ -138,8 +137,8 @@ static int objection(const struct soft_cm *cm,
 	return 0;
 }
 
-static void req_take(struct soft_cm *cm, struct soft_cm_conn *conn,
-		     const struct soft_mad *mad, const struct soft_rx *rx)
+static void req_take(struct soft_cm_conn *conn, const struct soft_mad *mad,
+		     const struct soft_rx *rx)
 {
 	struct soft_cm_handshake *handshake = conn->handshake;
 
@@ -166,8 +165,8 @@ static void req_take(struct soft_cm *cm, struct soft_cm_conn *conn,
 	handshake->req_port = rx->dst.port;
 	handshake->len = PIER__CM_REQ_DATA;
 	memcpy(handshake->data, mad->data + SOFT_MAD_IP_LEN, handshake->len);
-	pier__soft_cm_index(cm, conn, SOFT_CM_BY_PEER);
-	pier__soft_cm_index(cm, conn, SOFT_CM_BY_QPN);
+	pier__soft_cm_index(conn, SOFT_CM_BY_PEER);
+	pier__soft_cm_index(conn, SOFT_CM_BY_QPN);
 }
 
 static bool has_place(const struct soft_cm_listener *listener)
@@ -186,12 +185,11 @@ static bool req_new(struct soft_cm *cm, struct soft_cm_listener *listener,
 
 	if (!conn)
 		return false;
-	req_take(cm, conn, mad, rx);
+	req_take(conn, mad, rx);
 	pier__soft_mad_ip_decode(mad->data, mad->len, &ip);
-	id = pier__soft_cm_id_new(cm, conn, listener->listener.port,
-				  ip.src_port);
+	id = pier__soft_cm_id_new(conn, listener->listener.port, ip.src_port);
 	if (!id) {
-		pier__soft_cm_conn_free(cm, conn);
+		pier__soft_cm_conn_free(conn);
 		return false;
 	}
 	id->listener = listener;
@@ -204,16 +202,15 @@ static bool req_new(struct soft_cm *cm, struct soft_cm_listener *listener,
  * A duplicate REQ.  One that came to the other port than the first, 4791 or the
  * service's, is no retransmission.
  */
-static void req_again(struct soft_cm *cm, const struct soft_cm_conn *conn,
-		      const struct soft_rx *rx)
+static void req_again(const struct soft_cm_conn *conn, const struct soft_rx *rx)
 {
 	if (!IN6_ARE_ADDR_EQUAL(&conn->dst, &rx->src.ip))
 		return;
 	if (conn->state == SOFT_CM_REQ_RCVD &&
 	    conn->handshake->req_port == rx->dst.port)
-		pier__soft_cm_send_mra(cm, conn, SOFT_MAD_OF_REQ);
+		pier__soft_cm_send_mra(conn, SOFT_MAD_OF_REQ);
 	else if (conn->state == SOFT_CM_TIMEWAIT && conn->handshake)
-		pier__soft_cm_send(cm, conn, conn->handshake->mad);
+		pier__soft_cm_send(conn, conn->handshake->mad);
 }
 
 void pier__soft_cm_req(struct soft_cm *cm, const struct soft_mad *mad,
@@ -231,7 +228,7 @@ void pier__soft_cm_req(struct soft_cm *cm, const struct soft_mad *mad,
 	}
 	conn = pier__soft_cm_by_peer(cm, mad->guid, mad->local_id);
 	if (conn) {
-		req_again(cm, conn, rx);
+		req_again(conn, rx);
 		return;
 	}
 	if (mad->service_id >> 16 == SOFT_CM_SERVICE)
@@ -246,7 +243,7 @@ void pier__soft_cm_req(struct soft_cm *cm, const struct soft_mad *mad,
 		refuse(cm, mad, rx, (enum roce_rej_reason)reason);
 		if (reason == ROCE_REJ_STALE &&
 		    IN6_ARE_ADDR_EQUAL(&conn->dst, &rx->src.ip))
-			pier__soft_cm_stale(cm, conn);
+			pier__soft_cm_stale(conn);
 		return;
 	}
 	listener = pier__soft_cm_listener(cm, listener->listener.port,
@@ -258,13 +255,13 @@ void pier__soft_cm_req(struct soft_cm *cm, const struct soft_mad *mad,
 	put_off(cm, mad, rx);
 }
 
-static void rep_build(const struct soft_cm *cm, struct soft_cm_conn *conn,
+static void rep_build(struct soft_cm_conn *conn,
 		      const struct pier__cm_param *param)
 {
 	struct soft_mad mad = {
-		.attr = SOFT_MAD_REP, .tid = conn->tid,
+		.attr = SOFT_MAD_REP, .tid = conn->tid, .guid = conn->cm->guid,
 		.local_id = conn->local_id, .remote_id = conn->remote_id,
-		.qpn = conn->qpn, .psn = conn->rq_psn, .guid = cm->guid,
+		.qpn = conn->qpn, .psn = conn->rq_psn,
 		.responder_resources = conn->responder_resources,
 		.initiator_depth = conn->initiator_depth,
 		.ack_delay = ACK_DELAY, .srq = 1,
@@ -287,7 +284,7 @@ static int undecided(const struct soft_cm_id *id)
 	return 0;
 }
 
-int pier__soft_cm_accept(struct soft_cm *cm, struct pier__cm_id *pid,
+int pier__soft_cm_accept(struct pier__cm_id *pid,
 			 const struct pier__cm_param *param)
 {
 	struct soft_cm_id *id = (struct soft_cm_id *)pid;
@@ -306,17 +303,16 @@ int pier__soft_cm_accept(struct soft_cm *cm, struct pier__cm_id *pid,
 	conn->responder_resources = param->responder_resources;
 	conn->initiator_depth = param->initiator_depth;
 	conn->state = SOFT_CM_REP_SENT;
-	rep_build(cm, conn, param);
-	qp = pier__soft_table_find(cm->ep, conn->qpn);
+	rep_build(conn, param);
+	qp = pier__soft_table_find(conn->cm->ep, conn->qpn);
 	if (qp)
 		qp->cm_id = conn->local_id;
-	pier__soft_cm_retry_start(cm, conn);
-	pier__soft_cm_send(cm, conn, conn->handshake->mad);
+	pier__soft_cm_retry_start(conn);
+	pier__soft_cm_send(conn, conn->handshake->mad);
 	return 0;
 }
 
-int pier__soft_cm_reject(struct soft_cm *cm, struct pier__cm_id *pid,
-			 const void *data, size_t len)
+int pier__soft_cm_reject(struct pier__cm_id *pid, const void *data, size_t len)
 {
 	struct soft_cm_id *id = (struct soft_cm_id *)pid;
 	struct soft_cm_conn *conn = id->conn;
@@ -329,22 +325,22 @@ int pier__soft_cm_reject(struct soft_cm *cm, struct pier__cm_id *pid,
 				  " %u", len, PIER__CM_REJ_DATA);
 	conn->id = NULL;
 	id->conn = NULL;
-	pier__soft_cm_send_rej(cm, conn, SOFT_MAD_OF_REQ, ROCE_REJ_CONSUMER,
-			       data, len);
-	pier__soft_cm_timewait(cm, conn);
+	pier__soft_cm_send_rej(conn, SOFT_MAD_OF_REQ, ROCE_REJ_CONSUMER, data,
+			       len);
+	pier__soft_cm_timewait(conn);
 	return 0;
 }
 
-void pier__soft_cm_rtu(struct soft_cm *cm, struct soft_cm_conn *conn)
+void pier__soft_cm_rtu(struct soft_cm_conn *conn)
 {
 	if (conn->state == SOFT_CM_TIMEWAIT && conn->handshake)
-		pier__soft_cm_send(cm, conn, conn->handshake->mad);
+		pier__soft_cm_send(conn, conn->handshake->mad);
 	if (conn->state != SOFT_CM_REP_SENT)
 		return;
 	conn->state = SOFT_CM_ESTABLISHED;
-	pier__soft_heap_set(&cm->timers, &conn->timer, PIER__NEVER);
-	pier__soft_cm_handshake_free(cm, conn);
-	pier__soft_cm_notify(cm, conn->id, PIER__CM_ESTABLISHED);
+	pier__soft_cm_timer_set(conn, PIER__NEVER);
+	pier__soft_cm_handshake_free(conn);
+	pier__soft_cm_notify(conn->cm, conn->id, PIER__CM_ESTABLISHED);
 }
 
 void pier__soft_cm_data(struct soft_gsi *gsi, uint32_t local_id)
@@ -353,5 +349,5 @@ void pier__soft_cm_data(struct soft_gsi *gsi, uint32_t local_id)
 	struct soft_cm_conn *conn = pier__soft_cm_by_local(cm, local_id);
 
 	if (conn)
-		pier__soft_cm_rtu(cm, conn);
+		pier__soft_cm_rtu(conn);
 }

@@ -97,17 +97,16 @@ static struct soft_cm_conn *conn_given_up(const struct soft_cm *cm,
 								     NULL;
 }
 
-static void mra_receive(struct soft_cm *cm, struct soft_cm_conn *conn,
-			const struct soft_mad *mad)
+static void mra_receive(struct soft_cm_conn *conn, const struct soft_mad *mad)
 {
 	bool asked = conn->state == SOFT_CM_REQ_SENT &&
 		     mad->message == SOFT_MAD_OF_REQ;
 
 	if (asked && !mad->service_timeout)
-		pier__soft_cm_backlog_full(cm, conn);
+		pier__soft_cm_backlog_full(conn);
 	else if (asked || (conn->state == SOFT_CM_REP_SENT &&
 			   mad->message == SOFT_MAD_OF_REP))
-		pier__soft_cm_mra_wait(cm, conn, mad->service_timeout);
+		pier__soft_cm_mra_wait(conn, mad->service_timeout);
 }
 
 /*
@@ -164,22 +163,22 @@ static void conn_receive(struct soft_cm *cm, const struct soft_mad *mad,
 	}
 	switch (mad->attr) {
 	case SOFT_MAD_MRA:
-		mra_receive(cm, conn, mad);
+		mra_receive(conn, mad);
 		break;
 	case SOFT_MAD_REJ:
-		pier__soft_cm_rej(cm, conn, mad);
+		pier__soft_cm_rej(conn, mad);
 		break;
 	case SOFT_MAD_REP:
-		pier__soft_cm_rep(cm, conn, mad);
+		pier__soft_cm_rep(conn, mad);
 		break;
 	case SOFT_MAD_RTU:
-		pier__soft_cm_rtu(cm, conn);
+		pier__soft_cm_rtu(conn);
 		break;
 	case SOFT_MAD_DREQ:
-		pier__soft_cm_dreq(cm, conn, mad);
+		pier__soft_cm_dreq(conn, mad);
 		break;
 	case SOFT_MAD_DREP:
-		pier__soft_cm_drep(cm, conn);
+		pier__soft_cm_drep(conn);
 		break;
 	default:
 		break;
@@ -232,10 +231,9 @@ static uint8_t agreed(const struct soft_cm_conn *conn, uint8_t ours,
 							  SOFT_RD_ATOMIC);
 }
 
-static int to_rtr(struct soft_cm *cm, const struct soft_cm_conn *conn,
-		  struct ibv_qp_attr *attr)
+static int to_rtr(const struct soft_cm_conn *conn, struct ibv_qp_attr *attr)
 {
-	int gid = cm->host->ops->gid(cm->host, &conn->src);
+	int gid = conn->cm->host->ops->gid(conn->cm->host, &conn->src);
 
 	if (gid < 0)
 		return pier__fail(-EADDRNOTAVAIL, "the connection's own "
@@ -277,7 +275,7 @@ static int to_init(struct ibv_qp_attr *attr)
 	return IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
 }
 
-int pier__soft_cm_qp_attr(struct soft_cm *cm, struct pier__cm_id *pid,
+int pier__soft_cm_qp_attr(struct pier__cm_id *pid,
 			  enum ibv_qp_state state, struct ibv_qp_attr *ret,
 			  int *ret_mask, uint16_t *ret_udp_port)
 {
@@ -292,7 +290,7 @@ int pier__soft_cm_qp_attr(struct soft_cm *cm, struct pier__cm_id *pid,
 	if (state == IBV_QPS_INIT)
 		mask = to_init(&attr);
 	else if (state == IBV_QPS_RTR)
-		mask = to_rtr(cm, conn, &attr);
+		mask = to_rtr(conn, &attr);
 	else if (state == IBV_QPS_RTS)
 		mask = to_rts(conn, &attr);
 	else

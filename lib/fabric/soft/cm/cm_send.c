@@ -43,22 +43,15 @@ static void send_to(struct soft_cm *cm, const struct in6_addr *src,
 		       tx.hdr_len + SOFT_MAD_LEN + 4);
 }
 
-void pier__soft_cm_send(struct soft_cm *cm, const struct soft_cm_conn *conn,
-			const uint8_t *mad)
+void pier__soft_cm_send(const struct soft_cm_conn *conn, const uint8_t *mad)
 {
-	const struct soft_cm_handshake *handshake = conn->handshake;
+	uint16_t port = conn->port ? conn->port : conn->handshake->service_port;
 
-	if (conn->port) {
-		send_to(cm, &conn->src, &conn->dst, conn->port, conn->tclass,
-			mad);
-		return;
-	}
-	send_to(cm, &conn->src, &conn->dst, handshake->service_port,
-		conn->tclass, mad);
-	if (handshake->find.both_ports &&
-	    handshake->service_port != ROCE_UDP_PORT)
-		send_to(cm, &conn->src, &conn->dst, ROCE_UDP_PORT, conn->tclass,
-			mad);
+	send_to(conn->cm, &conn->src, &conn->dst, port, conn->tclass, mad);
+	if (!conn->port && conn->handshake->find.both_ports &&
+	    port != ROCE_UDP_PORT)
+		send_to(conn->cm, &conn->src, &conn->dst, ROCE_UDP_PORT,
+			conn->tclass, mad);
 }
 
 void pier__soft_cm_answer(struct soft_cm *cm, const struct soft_rx *rx,
@@ -73,31 +66,27 @@ void pier__soft_cm_answer(struct soft_cm *cm, const struct soft_rx *rx,
 uint16_t pier__soft_cm_port_of(const struct soft_rx *rx)
 {
 	/* Soft peers send from their own port, to our own port. */
-	return rx->dst.port == ROCE_UDP_PORT ? ROCE_UDP_PORT :
-						    rx->src.port;
+	return rx->dst.port == ROCE_UDP_PORT ? ROCE_UDP_PORT : rx->src.port;
 }
 
 uint16_t pier__soft_cm_guid_port(uint64_t guid)
 {
 	uint16_t port = (uint16_t)(guid >> 32);
 
-	return guid >> 48 == SOFT_CM_PREFIX && port ? port :
-						      ROCE_UDP_PORT;
+	return guid >> 48 == SOFT_CM_PREFIX && port ? port : ROCE_UDP_PORT;
 }
 
-static void send_mad(struct soft_cm *cm, const struct soft_cm_conn *conn,
-		     struct soft_mad *mad)
+static void send_mad(const struct soft_cm_conn *conn, struct soft_mad *mad)
 {
 	uint8_t bytes[SOFT_MAD_LEN];
 
 	mad->local_id = conn->local_id;
 	mad->remote_id = conn->remote_id;
 	pier__soft_mad_encode(mad, bytes);
-	pier__soft_cm_send(cm, conn, bytes);
+	pier__soft_cm_send(conn, bytes);
 }
 
-void pier__soft_cm_send_mra(struct soft_cm *cm,
-			    const struct soft_cm_conn *conn,
+void pier__soft_cm_send_mra(const struct soft_cm_conn *conn,
 			    enum soft_mad_message message)
 {
 	struct soft_mad mad = {
@@ -105,23 +94,21 @@ void pier__soft_cm_send_mra(struct soft_cm *cm,
 		.service_timeout = MRA_TIMEOUT,
 	};
 
-	send_mad(cm, conn, &mad);
+	send_mad(conn, &mad);
 }
 
-void pier__soft_cm_send_rtu(struct soft_cm *cm,
-			    const struct soft_cm_conn *conn)
+void pier__soft_cm_send_rtu(const struct soft_cm_conn *conn)
 {
 	struct soft_mad mad = { .attr = SOFT_MAD_RTU, .tid = conn->tid };
 
-	send_mad(cm, conn, &mad);
+	send_mad(conn, &mad);
 }
 
-void pier__soft_cm_send_drep(struct soft_cm *cm,
-			     const struct soft_cm_conn *conn, uint64_t tid)
+void pier__soft_cm_send_drep(const struct soft_cm_conn *conn, uint64_t tid)
 {
 	struct soft_mad mad = { .attr = SOFT_MAD_DREP, .tid = tid };
 
-	send_mad(cm, conn, &mad);
+	send_mad(conn, &mad);
 }
 
 static void put_guid(uint8_t *to, uint64_t guid)
@@ -132,7 +119,7 @@ static void put_guid(uint8_t *to, uint64_t guid)
 		to[i] = (uint8_t)(guid >> (56 - 8 * i));
 }
 
-void pier__soft_cm_send_rej(struct soft_cm *cm, struct soft_cm_conn *conn,
+void pier__soft_cm_send_rej(struct soft_cm_conn *conn,
 			    enum soft_mad_message message,
 			    enum roce_rej_reason reason, const void *data,
 			    size_t len)
@@ -145,10 +132,10 @@ void pier__soft_cm_send_rej(struct soft_cm *cm, struct soft_cm_conn *conn,
 
 	if (reason == ROCE_REJ_TIMEOUT) {
 		mad.info_len = 8;
-		put_guid(mad.info, cm->guid);
+		put_guid(mad.info, conn->cm->guid);
 	}
 	/* With OF_NONE no message comes that a copy of this would answer. */
 	conn->sends = message == SOFT_MAD_OF_NONE ? REJ_AGAIN : 0;
 	pier__soft_mad_encode(&mad, conn->handshake->mad);
-	pier__soft_cm_send(cm, conn, conn->handshake->mad);
+	pier__soft_cm_send(conn, conn->handshake->mad);
 }

@@ -52,8 +52,8 @@ void pier__soft_cm_table_fini(struct soft_cm *cm)
 
 	for (i = 0; i <= all->mask; i++)
 		while (all->chains[i])
-			pier__soft_cm_conn_free(cm, conn_of(all->chains[i],
-							    SOFT_CM_BY_LOCAL));
+			pier__soft_cm_conn_free(conn_of(all->chains[i],
+							SOFT_CM_BY_LOCAL));
 	for (key = 0; key < SOFT_CM_KEYS; key++)
 		pier__hash_fini(&cm->table[key]);
 }
@@ -77,47 +77,47 @@ struct soft_cm_conn *pier__soft_cm_conn_new(struct soft_cm *cm)
 		free(conn);
 		return NULL;
 	}
+	conn->cm = cm;
 	pier__list_init(&conn->wait);
 	do
 		conn->local_id = pier__random_id(UINT32_MAX);
 	while (pier__soft_cm_by_local(cm, conn->local_id));
 	conn->rq_psn = (uint32_t)pier__random64() & 0xffffff;
-	pier__soft_cm_index(cm, conn, SOFT_CM_BY_LOCAL);
+	pier__soft_cm_index(conn, SOFT_CM_BY_LOCAL);
 	return conn;
 }
 
-void pier__soft_cm_handshake_free(struct soft_cm *cm, struct soft_cm_conn *conn)
+void pier__soft_cm_handshake_free(struct soft_cm_conn *conn)
 {
 	if (conn->handshake)
-		pier__soft_cm_find_end(cm, &conn->handshake->find);
+		pier__soft_cm_find_end(conn);
 	free(conn->handshake);
 	conn->handshake = NULL;
 }
 
-void pier__soft_cm_conn_free(struct soft_cm *cm, struct soft_cm_conn *conn)
+void pier__soft_cm_conn_free(struct soft_cm_conn *conn)
 {
 	int key;
 
 	for (key = 0; key < SOFT_CM_KEYS; key++)
 		if (conn->keys & 1 << key)
-			pier__hash_del(&cm->table[key], &conn->link[key]);
+			pier__hash_del(&conn->cm->table[key], &conn->link[key]);
 	if (!pier__list_empty(&conn->wait))
-		cm->timewait_count--;
+		conn->cm->timewait_count--;
 	pier__list_del(&conn->wait);
-	pier__soft_heap_set(&cm->timers, &conn->timer, PIER__NEVER);
-	pier__soft_cm_handshake_free(cm, conn);
+	pier__soft_cm_timer_set(conn, PIER__NEVER);
+	pier__soft_cm_handshake_free(conn);
 	free(conn);
 }
 
-void pier__soft_cm_index(struct soft_cm *cm, struct soft_cm_conn *conn,
-			 enum soft_cm_key key)
+void pier__soft_cm_index(struct soft_cm_conn *conn, enum soft_cm_key key)
 {
 	const uint32_t number[SOFT_CM_KEYS] = {
 		conn->local_id, conn->remote_id, conn->dest_qpn,
 	};
 
-	pier__hash_add(&cm->table[key], &conn->link[key],
-		       code(cm, key, conn->guid, number[key]));
+	pier__hash_add(&conn->cm->table[key], &conn->link[key],
+		       code(conn->cm, key, conn->guid, number[key]));
 	conn->keys |= 1 << key;
 }
 
@@ -162,13 +162,13 @@ static struct soft_cm_conn *oldest(struct soft_cm *cm)
 	return pier__container_of(cm->timewait.next, struct soft_cm_conn, wait);
 }
 
-void pier__soft_cm_timewait(struct soft_cm *cm, struct soft_cm_conn *conn)
+void pier__soft_cm_timewait(struct soft_cm_conn *conn)
 {
 	if (conn->state == SOFT_CM_TIMEWAIT)
 		return;
 	conn->state = SOFT_CM_TIMEWAIT;
-	pier__list_add(&cm->timewait, &conn->wait);
-	pier__soft_cm_timewait_timer(cm, conn);
-	if (++cm->timewait_count > SOFT_CM_TIMEWAIT_MAX)
-		pier__soft_cm_conn_free(cm, oldest(cm));
+	pier__list_add(&conn->cm->timewait, &conn->wait);
+	pier__soft_cm_timewait_timer(conn);
+	if (++conn->cm->timewait_count > SOFT_CM_TIMEWAIT_MAX)
+		pier__soft_cm_conn_free(oldest(conn->cm));
 }

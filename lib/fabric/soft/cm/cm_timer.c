@@ -37,44 +37,49 @@ static uint64_t wait_of(const struct soft_cm_conn *conn)
 	return wait < max ? wait : max;
 }
 
-static void wait(struct soft_cm *cm, struct soft_cm_conn *conn)
+void pier__soft_cm_timer_set(struct soft_cm_conn *conn, uint64_t due)
+{
+	pier__soft_heap_set(&conn->cm->timers, &conn->timer, due);
+}
+
+static void wait(struct soft_cm_conn *conn)
 {
 	uint64_t wait = wait_of(conn);
 
 	if (conn->state == SOFT_CM_REQ_SENT)
-		wait = pier__soft_cm_find_wait(cm, conn, wait);
-	pier__soft_heap_set(&cm->timers, &conn->timer,
-			    pier__soft_cm_now(cm) + wait);
+		wait = pier__soft_cm_find_wait(conn, wait);
+	pier__soft_cm_timer_set(conn, pier__soft_cm_now(conn->cm) + wait);
 }
 
-void pier__soft_cm_retry_start(struct soft_cm *cm, struct soft_cm_conn *conn)
+void pier__soft_cm_retry_start(struct soft_cm_conn *conn)
 {
 	conn->sends = 0;
-	wait(cm, conn);
+	wait(conn);
 }
 
-void pier__soft_cm_mra_wait(struct soft_cm *cm, struct soft_cm_conn *conn,
-			    uint8_t service_timeout)
+static uint64_t mra_time(uint8_t code)
 {
-	uint8_t code = service_timeout < MRA_TIMEOUT_MAX ? service_timeout :
-							MRA_TIMEOUT_MAX;
-	uint64_t due = pier__soft_cm_now(cm) + pier__soft_cm_time(code) +
-		       pier__soft_cm_time(conn->ack_timeout < MRA_TIMEOUT_MAX ?
-						  conn->ack_timeout :
-						  MRA_TIMEOUT_MAX);
+	return pier__soft_cm_time(code < MRA_TIMEOUT_MAX ? code :
+							   MRA_TIMEOUT_MAX);
+}
+
+void pier__soft_cm_mra_wait(struct soft_cm_conn *conn, uint8_t service_timeout)
+{
+	uint64_t due = pier__soft_cm_now(conn->cm) + mra_time(service_timeout) +
+		       mra_time(conn->ack_timeout);
 
 	if (conn->state == SOFT_CM_REQ_SENT)
-		pier__soft_cm_find_listener_seen(cm, conn);
+		pier__soft_cm_find_listener_seen(conn);
 	if (due > conn->timer.due)
-		pier__soft_heap_set(&cm->timers, &conn->timer, due);
+		pier__soft_cm_timer_set(conn, due);
 }
 
-void pier__soft_cm_backlog_full(struct soft_cm *cm, struct soft_cm_conn *conn)
+void pier__soft_cm_backlog_full(struct soft_cm_conn *conn)
 {
-	pier__soft_cm_find_listener_seen(cm, conn);
+	pier__soft_cm_find_listener_seen(conn);
 	if (conn->sends > BACKLOG_FULL_SENDS)
 		conn->sends = BACKLOG_FULL_SENDS;
-	wait(cm, conn);
+	wait(conn);
 }
 
 void pier__soft_cm_want_roce_port(struct soft_cm *cm)
@@ -104,53 +109,52 @@ static void roce_port_run(struct soft_cm *cm)
 		pier__soft_cm_want_roce_port(cm);
 }
 
-static bool is_last(struct soft_cm *cm, struct soft_cm_conn *conn)
+static bool is_last(struct soft_cm_conn *conn)
 {
 	if (conn->state == SOFT_CM_DREQ_SENT)
 		return conn->sends + 1 >= DREQ_SENDS;
 	if (conn->state == SOFT_CM_REQ_SENT)
-		return pier__soft_cm_find_expired(cm, conn);
+		return pier__soft_cm_find_expired(conn);
 	return conn->sends >= conn->max_retries;
 }
 
-void pier__soft_cm_timewait_timer(struct soft_cm *cm, struct soft_cm_conn *conn)
+void pier__soft_cm_timewait_timer(struct soft_cm_conn *conn)
 {
-	bool again = conn->handshake && conn->sends;
+	uint64_t wait = conn->handshake && conn->sends ? WAIT_REJ : TWAIT;
 
-	pier__soft_heap_set(&cm->timers, &conn->timer, pier__soft_cm_now(cm) +
-			    (again ? WAIT_REJ : TWAIT));
+	pier__soft_cm_timer_set(conn, pier__soft_cm_now(conn->cm) + wait);
 }
 
-static void timewait_run(struct soft_cm *cm, struct soft_cm_conn *conn)
+static void timewait_run(struct soft_cm_conn *conn)
 {
 	if (!conn->handshake || !conn->sends) {
-		pier__soft_cm_conn_free(cm, conn);
+		pier__soft_cm_conn_free(conn);
 		return;
 	}
-	pier__soft_cm_send(cm, conn, conn->handshake->mad);
+	pier__soft_cm_send(conn, conn->handshake->mad);
 	conn->sends--;
-	pier__soft_cm_timewait_timer(cm, conn);
+	pier__soft_cm_timewait_timer(conn);
 }
 
-static void timer_run(struct soft_cm *cm, struct soft_cm_conn *conn)
+static void timer_run(struct soft_cm_conn *conn)
 {
-	pier__soft_heap_set(&cm->timers, &conn->timer, PIER__NEVER);
+	pier__soft_cm_timer_set(conn, PIER__NEVER);
 	if (conn->state == SOFT_CM_TIMEWAIT) {
-		timewait_run(cm, conn);
+		timewait_run(conn);
 		return;
 	}
-	if (is_last(cm, conn)) {
-		pier__soft_cm_timed_out(cm, conn);
+	if (is_last(conn)) {
+		pier__soft_cm_timed_out(conn);
 		return;
 	}
 	conn->sends++;
 	if (conn->state == SOFT_CM_REQ_SENT)
-		pier__soft_cm_find_send(cm, conn);
+		pier__soft_cm_find_send(conn);
 	else if (conn->state == SOFT_CM_DREQ_SENT)
-		pier__soft_cm_dreq_send(cm, conn);
+		pier__soft_cm_dreq_send(conn);
 	else
-		pier__soft_cm_send(cm, conn, conn->handshake->mad);
-	wait(cm, conn);
+		pier__soft_cm_send(conn, conn->handshake->mad);
+	wait(conn);
 }
 
 static struct soft_cm_conn *first(const struct soft_cm *cm)
@@ -168,7 +172,7 @@ int pier__soft_cm_timers(struct soft_gsi *gsi)
 		if (cm->timers.timer[0] == &cm->roce_port_timer)
 			roce_port_run(cm);
 		else
-			timer_run(cm, first(cm));
+			timer_run(first(cm));
 		n++;
 	}
 	return n;

@@ -103,16 +103,15 @@ int pier__soft_cm_resolved(struct soft_cm *cm, const struct soft_addr *src,
 
 /* As the fabric's members of the same names. */
 int pier__soft_cm_next(struct soft_cm *cm, struct pier__cm_event *ret);
-int pier__soft_cm_connect(struct soft_cm *cm, struct pier__cm_id *id,
+int pier__soft_cm_connect(struct pier__cm_id *id,
 			  const struct pier__cm_param *param);
-int pier__soft_cm_accept(struct soft_cm *cm, struct pier__cm_id *id,
+int pier__soft_cm_accept(struct pier__cm_id *id,
 			 const struct pier__cm_param *param);
-int pier__soft_cm_establish(struct soft_cm *cm, struct pier__cm_id *id);
-int pier__soft_cm_reject(struct soft_cm *cm, struct pier__cm_id *id,
-			 const void *data, size_t len);
-int pier__soft_cm_disconnect(struct soft_cm *cm, struct pier__cm_id *id);
-void pier__soft_cm_release(struct soft_cm *cm, struct pier__cm_id *id);
-int pier__soft_cm_qp_attr(struct soft_cm *cm, struct pier__cm_id *id,
+int pier__soft_cm_establish(struct pier__cm_id *id);
+int pier__soft_cm_reject(struct pier__cm_id *id, const void *data, size_t len);
+int pier__soft_cm_disconnect(struct pier__cm_id *id);
+void pier__soft_cm_release(struct pier__cm_id *id);
+int pier__soft_cm_qp_attr(struct pier__cm_id *id,
 			  enum ibv_qp_state state, struct ibv_qp_attr *ret,
 			  int *ret_mask, uint16_t *ret_udp_port);
 

@@ -11,9 +11,8 @@
 
 #define DISCARD 9	/* any port: nothing is sent */
 
-static socklen_t name_put(union pier__sockaddr *name,
-			  const struct in6_addr *ip, unsigned int ifindex,
-			  uint16_t port)
+static socklen_t name_put(union pier__sockaddr *name, const struct in6_addr *ip,
+			  unsigned int ifindex, uint16_t port)
 {
 	pier__sockaddr_from_gid(ip->s6_addr, name);
 	pier__sockaddr_set_port(name, port);

@@ -169,8 +169,7 @@ int pier__soft_udp_create(uint16_t port, unsigned int ifindex,
  * have it only during bind, so that no third socket can join them later.
  */
 int pier__soft_udp_create_bound(const struct soft_io *any,
-				const struct in6_addr *ip,
-				struct soft_io **ret)
+				const struct in6_addr *ip, struct soft_io **ret)
 {
 	const struct soft_udp *wide = (const struct soft_udp *)any;
 	struct soft_udp *udp;

@@ -162,8 +162,7 @@ static void plain_remove(struct soft_udp *udp, const struct in6_addr *ip)
  * How many of the @count packets at @tx one segmented send can hold: of one
  * size, the last may be shorter.
  */
-static int run_length(struct soft_udp *udp, const struct soft_tx *tx,
-		      int count)
+static int run_length(struct soft_udp *udp, const struct soft_tx *tx, int count)
 {
 	size_t segment = wire_len(tx), total = segment, len = segment;
 	int n = 1;
@@ -319,8 +318,7 @@ static int send_portion(struct soft_udp *udp, const struct soft_tx *tx,
 	return taken;
 }
 
-int pier__soft_udp_send(struct soft_io *io, const struct soft_tx *tx,
-			int count)
+int pier__soft_udp_send(struct soft_io *io, const struct soft_tx *tx, int count)
 {
 	struct soft_udp *udp = pier__soft_udp_of(io);
 	bool full = false;

@@ -6,8 +6,7 @@
 #include "core/fail.h"
 #include "fabric/soft/rc/qp.h"
 
-int pier__soft_cq_create(struct soft_ep *ep, uint32_t cqe,
-			 struct soft_cq **ret)
+int pier__soft_cq_create(struct soft_ep *ep, uint32_t cqe, struct soft_cq **ret)
 {
 	struct soft_cq *cq;
 	int err;

@@ -164,8 +164,7 @@ const struct soft_counters *pier__soft_ep_counters(const struct soft_ep *ep);
  * Count in @counters, which keep their values and must outlive @ep.  Called
  * before anything is created on @ep.
  */
-void pier__soft_ep_count_in(struct soft_ep *ep,
-			    struct soft_counters *counters);
+void pier__soft_ep_count_in(struct soft_ep *ep, struct soft_counters *counters);
 
 /* Limits of the queues; beyond them calls return -EINVAL. */
 #define SOFT_SEND_SGE SOFT_TX_IOV
@@ -193,17 +192,15 @@ int pier__soft_srq_post(struct soft_srq *srq, struct ibv_recv_wr *wr,
 int pier__soft_qp_create(struct soft_cq *cq, struct soft_srq *srq,
 			 const struct ibv_qp_cap *cap, struct soft_qp **ret);
 /* @src: the address of the GID that the attributes chose. */
-int pier__soft_qp_modify(struct soft_qp *qp, struct ibv_qp_attr *attr,
-			 int mask, const struct soft_addr *src,
-			 uint16_t udp_port);
+int pier__soft_qp_modify(struct soft_qp *qp, struct ibv_qp_attr *attr, int mask,
+			 const struct soft_addr *src, uint16_t udp_port);
 void pier__soft_qp_destroy(struct soft_qp *qp);
 /* Send by @io, which outlives @qp and has the endpoint's UDP port. */
 void pier__soft_qp_send_by(struct soft_qp *qp, struct soft_io *io);
 uint32_t pier__soft_qp_number(const struct soft_qp *qp);
 /* As of the endpoint; @counters must outlive @qp. */
 const struct soft_counters *pier__soft_qp_counters(const struct soft_qp *qp);
-void pier__soft_qp_count_in(struct soft_qp *qp,
-			    struct soft_counters *counters);
+void pier__soft_qp_count_in(struct soft_qp *qp, struct soft_counters *counters);
 enum ibv_qp_state pier__soft_qp_state(const struct soft_qp *qp);
 int pier__soft_qp_post(struct soft_qp *qp, struct ibv_send_wr *wr,
 		       struct ibv_send_wr **bad);

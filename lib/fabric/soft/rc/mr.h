@@ -39,8 +39,7 @@ int pier__soft_mr_table_create(struct soft_mr_table **ret);
 void pier__soft_mr_table_destroy(struct soft_mr_table *table);
 
 /* Any thread; serialised inside. */
-void pier__soft_mr_join(struct soft_mr_table *table,
-			struct soft_mr_user *user);
+void pier__soft_mr_join(struct soft_mr_table *table, struct soft_mr_user *user);
 void pier__soft_mr_leave(struct soft_mr_table *table,
 			 struct soft_mr_user *user);
 

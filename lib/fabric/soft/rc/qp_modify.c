@@ -30,8 +30,7 @@ static const struct move {
 	{ IBV_QPS_SQD, IBV_QPS_RTS, 0, LATER },
 };
 
-static int move_check(const struct soft_qp *qp, enum ibv_qp_state to,
-		      int mask)
+static int move_check(const struct soft_qp *qp, enum ibv_qp_state to, int mask)
 {
 	const struct move *move;
 	size_t i;
@@ -190,9 +189,8 @@ static void go_on(struct soft_qp *qp)
 		pier__soft_cwnd_schedule(qp->ep, qp);
 }
 
-int pier__soft_qp_modify(struct soft_qp *qp, struct ibv_qp_attr *attr,
-			 int mask, const struct soft_addr *src,
-			 uint16_t udp_port)
+int pier__soft_qp_modify(struct soft_qp *qp, struct ibv_qp_attr *attr, int mask,
+			 const struct soft_addr *src, uint16_t udp_port)
 {
 	enum ibv_qp_state from = qp->state;
 	enum ibv_qp_state to = mask & IBV_QP_STATE ? attr->qp_state : from;

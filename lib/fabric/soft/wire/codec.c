@@ -180,8 +180,7 @@ static void decode_parts(const uint8_t *p, struct soft_hdr *hdr)
 		hdr->invalidate = get32(p);
 }
 
-size_t pier__soft_decode(const uint8_t *bytes, size_t len,
-			 struct soft_hdr *ret)
+size_t pier__soft_decode(const uint8_t *bytes, size_t len, struct soft_hdr *ret)
 {
 	struct soft_hdr hdr = { 0 };
 	size_t hdr_len;
