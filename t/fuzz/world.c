@@ -3,6 +3,7 @@
 
 #include "core/clock.h"
 #include "core/roce.h"
+#include "fabric/soft/rc/qp.h"
 #include "t/fuzz/ep.h"
 
 #define GAP 0x5a		/* the pattern where nobody may write */
@@ -276,7 +277,7 @@ static void check_memory(const struct world *world)
 
 static void check_quiet(const struct world *world)
 {
-	const struct soft_counters *c = pier__soft_ep_counters(world->ep);
+	const struct soft_counters *c = world->ep->counters;
 	uint32_t i;
 
 	for (i = 0; i < world->requests; i++)
@@ -295,7 +296,7 @@ void world_close(struct world *world)
 	int i;
 
 	for (i = 0; i < WORLD_QPS; i++)
-		if (pier__soft_qp_state(world->qp[i]) == IBV_QPS_RESET)
+		if (world->qp[i]->state == IBV_QPS_RESET)
 			world_connect(world, i);
 	for (i = 0; i < WORLD_QPS; i++)
 		world_state(world, i, IBV_QPS_ERR);

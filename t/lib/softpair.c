@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/clock.h"
+#include "fabric/soft/rc/qp.h"
 #include "t/lib/softpair.h"
 
 #define ALL (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | \
@@ -152,8 +153,8 @@ void softpair_connect(struct softpair *pair, struct soft_qp *a,
 {
 	must(softpair_init(a, &pair->opts), "INIT");
 	must(softpair_init(b, &pair->opts), "INIT");
-	must(softpair_rtr(pair, 0, a, pier__soft_qp_number(b)), "RTR");
-	must(softpair_rtr(pair, 1, b, pier__soft_qp_number(a)), "RTR");
+	must(softpair_rtr(pair, 0, a, b->qpn), "RTR");
+	must(softpair_rtr(pair, 1, b, a->qpn), "RTR");
 	must(softpair_rts(pair, 0, a), "RTS");
 	must(softpair_rts(pair, 1, b), "RTS");
 }

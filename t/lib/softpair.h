@@ -2,7 +2,7 @@
 #ifndef PIER_T_LIB_SOFTPAIR_H
 #define PIER_T_LIB_SOFTPAIR_H
 
-#include "fabric/soft/rc/ep.h"
+#include "fabric/soft/rc/qp.h"
 #include "t/lib/vnet.h"
 
 /*

@@ -199,7 +199,7 @@ static void none_again(void)
 	int i;
 
 	for (i = 0; i < 2; i++) {
-		c = pier__soft_ep_counters(pair->side[i].ep);
+		c = pair->side[i].ep->counters;
 		IS(c->resent, 0);
 		IS(c->timeouts, 0);
 		IS(c->duplicates, 0);
@@ -239,7 +239,7 @@ static void converse_lossy(double loss)
 	for (i = 0; i < 2; i++) {
 		IS(count[i].said, LAPS);
 		IS(count[i].heard, LAPS);
-		IS(pier__soft_qp_state(pair->side[i].qp), IBV_QPS_RTS);
+		IS(pair->side[i].qp->state, IBV_QPS_RTS);
 	}
 	OK(seen.left > 0);
 	tap_note("%u times left, %u acknowledgements, at a loss of %g",
@@ -334,7 +334,7 @@ static void a_peer_that_repeats_is_not_kept_waiting_again(void)
 	open_pair();
 	if (leave_one()) {
 		OK(waits(repeat) < SELDOM);
-		OK(pier__soft_ep_counters(b->ep)->duplicates > 0);
+		OK(b->ep->counters->duplicates > 0);
 	}
 	softpair_close(pair);
 }
@@ -460,7 +460,7 @@ static void by_failure(void)
 	sge.lkey++;
 	IS(softpair_post(b->qp, &wr), 0);
 	pier__soft_ep_send_posted(b->ep, true);
-	IS(pier__soft_qp_state(b->qp), IBV_QPS_ERR);
+	IS(b->qp->state, IBV_QPS_ERR);
 }
 
 static void by_driver(void)
@@ -557,7 +557,7 @@ static void timers_are_looked_at_while_nothing_comes(void)
 		pier__soft_ep_receive(a->ep, false);
 		pier__soft_ep_send(a->ep);
 	}
-	c = pier__soft_ep_counters(a->ep);
+	c = a->ep->counters;
 	IS(c->timeouts, 1);
 	IS(c->resent, 1);
 	softpair_close(pair);

@@ -126,7 +126,7 @@ static bool lose_one(const struct vnet_packet *packet, void *arg)
 static bool was_not_ready(void *arg)
 {
 	(void)arg;
-	return pier__soft_ep_counters(a->ep)->rnr_received > 0;
+	return a->ep->counters->rnr_received > 0;
 }
 
 static void naks(void)

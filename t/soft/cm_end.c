@@ -5,6 +5,7 @@
 
 #include "core/clock.h"
 #include "core/roce.h"
+#include "fabric/soft/rc/qp.h"
 #include "t/lib/cmpair.h"
 #include "t/lib/tap.h"
 
@@ -339,7 +340,7 @@ static void queues_make(void)
 	for (i = 0; i < 2; i++) {
 		side = &pair->side[i];
 		IS(pier__soft_qp_create(side->cq, side->srq, &cap, &qps[i]), 0);
-		side->last_qpn = pier__soft_qp_number(qps[i]) - 101;
+		side->last_qpn = qps[i]->qpn - 101;
 	}
 }
 

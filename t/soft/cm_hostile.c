@@ -164,7 +164,7 @@ static uint16_t reason_for(void (*spoil)(struct soft_mad *, uint8_t *))
 	OK(!cm_last(&pair->side[1]));
 	reason = sent(SOFT_MAD_REJ)->count ? sent(SOFT_MAD_REJ)->mad.reason :
 					     0;
-	IS(pier__soft_ep_counters(pair->side[1].ep)->cm_refused, 1);
+	IS(pair->side[1].ep->counters->cm_refused, 1);
 	IS(pier__soft_cm_count(pair->side[1].cm), 0);
 	cm_close(pair);
 	return reason;
@@ -278,7 +278,7 @@ static void a_flood_of_requests_takes_the_backlog_and_no_more(void)
 	IS(pair->side[1].listener.waiting, 16);
 	IS(pier__soft_cm_count(pair->side[1].cm), 16);
 	IS(pair->net.sent, 0);
-	IS(pier__soft_ep_counters(pair->side[1].ep)->cm_overflows, 5000 - 16);
+	IS(pair->side[1].ep->counters->cm_overflows, 5000 - 16);
 	cm_close(pair);
 }
 
@@ -303,7 +303,7 @@ static void an_honest_client_is_served_in_a_flood(void)
 	uint32_t i;
 
 	pair = cm_open(3, false, 16);
-	counters = pier__soft_ep_counters(pair->side[1].ep);
+	counters = pair->side[1].ep->counters;
 	flood(0, 20);
 	a = cm_ask(pair, CM_SERVICE, NULL);
 	vnet_run(&pair->net, 10 * PIER__MS, NULL, NULL);
@@ -383,7 +383,7 @@ static void what_is_not_for_qp_1_in_its_form_is_dropped(void)
 	int i;
 
 	pair = cm_open(3, false, 8);
-	counters = pier__soft_ep_counters(pair->side[1].ep);
+	counters = pair->side[1].ep->counters;
 	cm_ask(pair, CM_SERVICE, NULL);
 	packet = sent(SOFT_MAD_REQ)->packet;
 	cm_run(pair, 1);

@@ -3,6 +3,7 @@
 
 #include "core/clock.h"
 #include "core/roce.h"
+#include "fabric/soft/rc/qp.h"
 #include "t/lib/softpair.h"
 #include "t/lib/tap.h"
 
@@ -44,7 +45,7 @@ static void open_pair(const struct softpair_opts *opts)
 
 static const struct soft_counters *counters(const struct softpair_end *side)
 {
-	return pier__soft_ep_counters(side->ep);
+	return side->ep->counters;
 }
 
 /* A request to @b. */
@@ -56,7 +57,7 @@ static void ask(uint8_t opcode, uint32_t psn, uint32_t off, uint32_t len)
 		.psn = psn,
 		.ack_req = true,
 		.pkey = ROCE_PKEY_DEFAULT,
-		.qpn = pier__soft_qp_number(b->qp),
+		.qpn = b->qp->qpn,
 		.rkey = b->mr.mr.rkey,
 		.va = (uintptr_t)b->mem + off,
 		.dma_len = len,
@@ -74,7 +75,7 @@ static void answer(uint8_t opcode, uint32_t psn, uint8_t syndrome,
 	static const uint8_t data[SOFT_MTU_MAX] = "answer";
 	struct soft_hdr hdr = {
 		.opcode = opcode, .psn = psn, .pkey = ROCE_PKEY_DEFAULT,
-		.qpn = pier__soft_qp_number(a->qp), .syndrome = syndrome,
+		.qpn = a->qp->qpn, .syndrome = syndrome,
 		.original = 77,
 	};
 
@@ -107,13 +108,13 @@ static void a_repeated_read_stays_in_the_range_of_the_first(void)
 	ask(SOFT_READ_REQUEST, 1, 8192, 1024);
 	ask(SOFT_READ_REQUEST, 0, 4096, 1024);
 	ask(SOFT_READ_REQUEST, -1, 8192, 1024);
-	hdr.qpn = pier__soft_qp_number(b->qp);
+	hdr.qpn = b->qp->qpn;
 	hdr.rkey = b->mr.mr.rkey ^ 1;
 	hdr.va = (uintptr_t)b->mem + 8192;
 	hdr.dma_len = 3000;
 	softpair_inject(pair, 1, &hdr, NULL, 0);
 	IS(sent, before);
-	IS(pier__soft_qp_state(b->qp), IBV_QPS_RTS);
+	IS(b->qp->state, IBV_QPS_RTS);
 	softpair_close(pair);
 }
 
@@ -166,7 +167,7 @@ static void memory_taken_away_is_not_read_for_an_answer(void)
 	IS(last.opcode, SOFT_ACK);
 	IS(last.syndrome, 0x62);
 	IS(last.psn, 0);
-	IS(pier__soft_qp_state(b->qp), IBV_QPS_ERR);
+	IS(b->qp->state, IBV_QPS_ERR);
 	IS(pier__soft_mr_add(b->keys, &b->mr), 0);
 	softpair_close(pair);
 }
@@ -204,7 +205,7 @@ static void a_message_with_many_gaps_is_acknowledged_on_the_way(void)
 		hdr = (struct soft_hdr){
 			.opcode = psn ? SOFT_WRITE_MIDDLE : SOFT_WRITE_FIRST,
 			.pkey = ROCE_PKEY_DEFAULT,
-			.qpn = pier__soft_qp_number(b->qp),
+			.qpn = b->qp->qpn,
 			.rkey = b->mr.mr.rkey,
 			.va = (uintptr_t)b->mem + DST,
 			.dma_len = 100 * 1024,
@@ -396,11 +397,11 @@ static void a_congestion_notification_does_no_harm(void)
 	static const uint8_t zero[16];
 
 	open_pair(NULL);
-	hdr.qpn = pier__soft_qp_number(b->qp);
+	hdr.qpn = b->qp->qpn;
 	softpair_inject(pair, 1, &hdr, zero, 16);
 	IS(counters(b)->dropped, 0);
 	IS(sent, 0);
-	IS(pier__soft_qp_state(b->qp), IBV_QPS_RTS);
+	IS(b->qp->state, IBV_QPS_RTS);
 	softpair_close(pair);
 }
 
@@ -410,7 +411,7 @@ static void a_migrated_packet_with_marks_is_as_good(void)
 				.dma_len = 4 };
 
 	open_pair(NULL);
-	hdr.qpn = pier__soft_qp_number(b->qp);
+	hdr.qpn = b->qp->qpn;
 	hdr.va = (uintptr_t)b->mem + DST;
 	hdr.rkey = b->mr.mr.rkey;
 	softpair_inject(pair, 1, &hdr, "word", 4);
@@ -432,7 +433,7 @@ static void a_soft_peer_has_a_small_identification(void)
 	open_pair(NULL);
 	tx.src = vnet_addr(a->io);
 	tx.dst = vnet_addr(b->io);
-	hdr.qpn = pier__soft_qp_number(b->qp);
+	hdr.qpn = b->qp->qpn;
 	hdr.va = (uintptr_t)b->mem + DST;
 	hdr.rkey = b->mr.mr.rkey;
 	tx.hdr_len = pier__soft_encode(&hdr, tx.hdr);
@@ -456,7 +457,7 @@ static void a_packet_for_another_address_is_not_taken(void)
 	softpair_init(b->qp, &pair->opts);
 	io = b->io;
 	b->io = vnet_node(&pair->net, "192.0.2.8", 5000);
-	IS(softpair_rtr(pair, 1, b->qp, pier__soft_qp_number(a->qp)), 0);
+	IS(softpair_rtr(pair, 1, b->qp, a->qp->qpn), 0);
 	b->io = io;
 	ask(SOFT_WRITE_ONLY, 0, DST, 8);
 	IS(counters(b)->dropped, 1);
@@ -469,7 +470,7 @@ static void in_rtr_answers_are_dropped(void)
 	open_pair(NULL);
 	softpair_state(a->qp, IBV_QPS_RESET);
 	softpair_init(a->qp, &pair->opts);
-	IS(softpair_rtr(pair, 0, a->qp, pier__soft_qp_number(b->qp)), 0);
+	IS(softpair_rtr(pair, 0, a->qp, b->qp->qpn), 0);
 	answer(SOFT_ACK, 0, 0x1f, 0);
 	IS(counters(a)->dropped, 1);
 	softpair_close(pair);

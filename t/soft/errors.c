@@ -5,6 +5,7 @@
 
 #include "core/clock.h"
 #include "core/roce.h"
+#include "fabric/soft/rc/qp.h"
 #include "t/lib/softpair.h"
 #include "t/lib/tap.h"
 
@@ -83,8 +84,8 @@ static void refused(struct ibv_send_wr *wr, enum ibv_wc_status status)
 	IS(a->wc[0].wr_id + 10 * a->wc[1].wr_id + 100 * a->wc[2].wr_id, 321);
 	IS(b->wcs, received);
 	OK(untouched(b));
-	IS(pier__soft_qp_state(a->qp), IBV_QPS_ERR);
-	IS(pier__soft_qp_state(b->qp), IBV_QPS_ERR);
+	IS(a->qp->state, IBV_QPS_ERR);
+	IS(b->qp->state, IBV_QPS_ERR);
 	others_go_on();
 }
 
@@ -203,7 +204,7 @@ static void a_qp_without_the_right_is_an_invalid_request(void)
 		OK(softpair_wait(pair, 0, 1, SECOND));
 		IS(a->wc[0].status, IBV_WC_REM_INV_REQ_ERR);
 		OK(untouched(b));
-		IS(pier__soft_qp_state(b->qp), IBV_QPS_ERR);
+		IS(b->qp->state, IBV_QPS_ERR);
 		softpair_close(pair);
 	}
 }
@@ -275,7 +276,7 @@ static void send_fails(uint32_t len, uint32_t room, bool bad_key,
 	IS(b->wc[0].status, there);
 	IS(b->wc[0].wr_id, 77);
 	IS(b->mem[DST + room], 0x5a);
-	IS(pier__soft_qp_state(b->qp), IBV_QPS_ERR);
+	IS(b->qp->state, IBV_QPS_ERR);
 	others_go_on();
 	softpair_close(pair);
 }
@@ -379,15 +380,15 @@ static void packet_refused(int code, uint8_t opcode, uint32_t dma_len,
 	struct soft_hdr hdr = { .opcode = opcode, .pkey = ROCE_PKEY_DEFAULT,
 				.dma_len = dma_len };
 
-	hdr.qpn = pier__soft_qp_number(b->qp);
+	hdr.qpn = b->qp->qpn;
 	hdr.va = (uintptr_t)b->mem + DST;
 	hdr.rkey = b->mr.mr.rkey;
 	memset(b->mem, 0x5a, PAIR_MEM);
 	softpair_inject(pair, 1, &hdr, data, len);
 	OK(untouched(b));
-	if (!IS(pier__soft_ep_counters(b->ep)->naks_sent[code], 1))
+	if (!IS(b->ep->counters->naks_sent[code], 1))
 		tap_note("opcode %#x, %u of %u", opcode, len, dma_len);
-	IS(pier__soft_qp_state(b->qp), IBV_QPS_ERR);
+	IS(b->qp->state, IBV_QPS_ERR);
 }
 
 static void packets_out_of_place_are_invalid_requests(void)
@@ -448,7 +449,7 @@ static void a_message_is_not_left_in_the_middle(void)
 		IS(softpair_recv(b, 1, DST, 5000), 0);
 		memset(&hdr, 0, sizeof(hdr));
 		hdr.opcode = SOFT_SEND_FIRST;
-		hdr.qpn = pier__soft_qp_number(b->qp);
+		hdr.qpn = b->qp->qpn;
 		hdr.pkey = ROCE_PKEY_DEFAULT;
 		softpair_inject(pair, 1, &hdr, data, 1024);
 		hdr.opcode = bad[i];
@@ -456,8 +457,8 @@ static void a_message_is_not_left_in_the_middle(void)
 		hdr.va = (uintptr_t)b->mem;
 		hdr.rkey = b->mr.mr.rkey;
 		softpair_inject(pair, 1, &hdr, data, 0);
-		IS(pier__soft_ep_counters(b->ep)->naks_sent[1], 1);
-		IS(pier__soft_qp_state(b->qp), IBV_QPS_ERR);
+		IS(b->ep->counters->naks_sent[1], 1);
+		IS(b->qp->state, IBV_QPS_ERR);
 		/* The receive that was begun comes back. */
 		IS(softpair_poll(b), 1);
 		IS(b->wc[0].status, IBV_WC_WR_FLUSH_ERR);
@@ -473,12 +474,12 @@ static void an_empty_last_packet_is_an_invalid_request(void)
 
 	open_pair(NULL);
 	IS(softpair_recv(b, 1, DST, 5000), 0);
-	hdr.qpn = pier__soft_qp_number(b->qp);
+	hdr.qpn = b->qp->qpn;
 	softpair_inject(pair, 1, &hdr, data, 1024);
 	hdr.opcode = SOFT_SEND_LAST;
 	hdr.psn = 1;
 	softpair_inject(pair, 1, &hdr, data, 0);
-	IS(pier__soft_ep_counters(b->ep)->naks_sent[1], 1);
+	IS(b->ep->counters->naks_sent[1], 1);
 	softpair_close(pair);
 }
 
@@ -488,12 +489,12 @@ static void an_atomic_on_a_crooked_address_is_invalid(void)
 				.pkey = ROCE_PKEY_DEFAULT };
 
 	open_pair(NULL);
-	hdr.qpn = pier__soft_qp_number(b->qp);
+	hdr.qpn = b->qp->qpn;
 	hdr.va = (uintptr_t)b->mem + 4;
 	hdr.rkey = b->mr.mr.rkey;
 	hdr.swap_add = 1;
 	softpair_inject(pair, 1, &hdr, NULL, 0);
-	IS(pier__soft_ep_counters(b->ep)->naks_sent[1], 1);
+	IS(b->ep->counters->naks_sent[1], 1);
 	IS(b->mem[4], 0);
 	softpair_close(pair);
 }
@@ -506,18 +507,18 @@ static void more_reads_than_agreed_are_invalid(void)
 	uint32_t i;
 
 	open_pair(&opts);
-	hdr.qpn = pier__soft_qp_number(b->qp);
+	hdr.qpn = b->qp->qpn;
 	hdr.va = (uintptr_t)b->mem;
 	hdr.rkey = b->mr.mr.rkey;
 	hdr.dma_len = 1 << 20;
 	/* The socket is full: no answer gets out. */
 	pair->net.faults.refuse = 1;
 	for (i = 0; i < 3; i++) {
-		IS(pier__soft_qp_state(b->qp), IBV_QPS_RTS);
+		IS(b->qp->state, IBV_QPS_RTS);
 		hdr.psn = i * 1024;
 		softpair_inject(pair, 1, &hdr, NULL, 0);
 	}
-	IS(pier__soft_qp_state(b->qp), IBV_QPS_ERR);
+	IS(b->qp->state, IBV_QPS_ERR);
 	pair->net.faults.refuse = 0;
 	softpair_close(pair);
 }

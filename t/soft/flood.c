@@ -9,6 +9,7 @@
 
 #include "core/clock.h"
 #include "core/roce.h"
+#include "fabric/soft/rc/qp.h"
 #include "t/lib/peer.h"
 #include "t/lib/softpair.h"
 #include "t/lib/tap.h"
@@ -31,7 +32,7 @@ static void open_pair(void)
 
 static const struct soft_counters *counters(const struct softpair_end *side)
 {
-	return pier__soft_ep_counters(side->ep);
+	return side->ep->counters;
 }
 
 /* A WRITE that would hit, but for what the caller changes. */
@@ -41,7 +42,7 @@ static struct soft_hdr hit(void)
 		.opcode = SOFT_WRITE_ONLY,
 		.pkey = ROCE_PKEY_DEFAULT,
 		.ack_req = true,
-		.qpn = pier__soft_qp_number(b->qp),
+		.qpn = b->qp->qpn,
 		.dma_len = 8,
 		.va = (uintptr_t)b->mem,
 		.rkey = b->mr.mr.rkey,
@@ -80,7 +81,7 @@ static void unknown_queue_pairs_cost_no_memory_and_no_answer(void)
 	for (i = 0; i < FLOOD; i++) {
 		hdr = hit();
 		hdr.qpn = vnet_random(&pair->net) & 0xffffff;
-		if (hdr.qpn == pier__soft_qp_number(b->qp))
+		if (hdr.qpn == b->qp->qpn)
 			hdr.qpn ^= 1;
 		softpair_inject(pair, 1, &hdr, "hostile!", 8);
 	}
@@ -117,7 +118,7 @@ static void stale_sequence_numbers_write_nothing(void)
 	IS(softpair_poll(b), 0);
 	counted = counters(b)->duplicates + counters(b)->out_of_order;
 	IS(counted, FLOOD);
-	IS(pier__soft_qp_state(b->qp), IBV_QPS_RTS);
+	IS(b->qp->state, IBV_QPS_RTS);
 	still_works();
 	softpair_close(pair);
 }
@@ -158,7 +159,7 @@ static void a_forged_key_is_tried_once_a_connection(void)
 			hdr.rkey++;
 		hdr.psn = pair->opts.psn[0];
 		softpair_inject(pair, 1, &hdr, "hostile!", 8);
-		if (!IS(pier__soft_qp_state(b->qp), IBV_QPS_ERR) ||
+		if (!IS(b->qp->state, IBV_QPS_ERR) ||
 		    !IS(counters(b)->naks_sent[2], i + 1))
 			break;
 		softpair_idle(pair); /* the NAK is on its way */

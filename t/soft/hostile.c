@@ -5,6 +5,7 @@
 
 #include "core/clock.h"
 #include "core/roce.h"
+#include "fabric/soft/rc/qp.h"
 #include "t/lib/softpair.h"
 #include "t/lib/tap.h"
 
@@ -187,7 +188,7 @@ static void shoot(struct vnet *net, struct softpair_end *side, int i)
 		.solicited = vnet_chance(net, 0.5),
 		.ack_req = vnet_chance(net, 0.5),
 		.pkey = ROCE_PKEY_DEFAULT,
-		.qpn = pier__soft_qp_number(side->qp),
+		.qpn = side->qp->qpn,
 		.psn = vnet_random(net) % 12 - 4,
 		.va = vnet_random(net),
 		.rkey = vnet_random(net),
@@ -252,9 +253,9 @@ static void noise_is_dropped(void)
 			     (i % 2 ? 64 : SOFT_PACKET_MAX);
 		for (k = 0; k < noise->len / 8; k++)
 			word[k] = vnet_random(&pair->net);
-		noise->data[5] = pier__soft_qp_number(b->qp) >> 16;
-		noise->data[6] = pier__soft_qp_number(b->qp) >> 8;
-		noise->data[7] = pier__soft_qp_number(b->qp);
+		noise->data[5] = b->qp->qpn >> 16;
+		noise->data[6] = b->qp->qpn >> 8;
+		noise->data[7] = b->qp->qpn;
 		noise->data[0] %= 0x18;
 		noise->data[1] &= 0xf0;
 		noise->data[2] = 0xff;
@@ -262,10 +263,10 @@ static void noise_is_dropped(void)
 		vnet_deliver(&pair->net, noise);
 		vnet_settle(&pair->net);
 	}
-	OK(pier__soft_ep_counters(b->ep)->bad_icrc > 1000);
-	IS(pier__soft_ep_counters(b->ep)->rx_packets, 20000);
-	IS(pier__soft_ep_counters(b->ep)->tx_packets, 0);
-	IS(pier__soft_qp_state(b->qp), IBV_QPS_RTS);
+	OK(b->ep->counters->bad_icrc > 1000);
+	IS(b->ep->counters->rx_packets, 20000);
+	IS(b->ep->counters->tx_packets, 0);
+	IS(b->qp->state, IBV_QPS_RTS);
 	softpair_close(pair);
 	free(noise);
 }
@@ -291,8 +292,8 @@ static void two_gigabytes_are_a_message(enum ibv_wr_opcode opcode,
 	pair->net.sent = 0;
 	IS(softpair_post(a->qp, &wr), 0);
 	OK(vnet_run(&pair->net, SECOND, enough, NULL));
-	IS(pier__soft_ep_counters(b->ep)->naks_sent[1], 0);
-	IS(pier__soft_ep_counters(a->ep)->resent, 0);
+	IS(b->ep->counters->naks_sent[1], 0);
+	IS(a->ep->counters->resent, 0);
 }
 
 static void a_message_may_be_as_long_as_two_gigabytes(void)

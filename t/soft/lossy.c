@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/clock.h"
+#include "fabric/soft/rc/qp.h"
 #include "t/lib/softpair.h"
 #include "t/lib/tap.h"
 
@@ -254,8 +255,7 @@ static bool turn(void *arg)
 
 static void report(void)
 {
-	const struct soft_counters *c = pier__soft_ep_counters(
-		pair->side[0].ep);
+	const struct soft_counters *c = pair->side[0].ep->counters;
 
 	tap_note("%llu ms, %llu packets of one side, %llu again, %llu "
 		 "timeouts, %llu duplicates, %llu ahead, %llu bad, %llu rnr",
@@ -298,7 +298,7 @@ static void traffic(const struct softpair_opts *opts,
 	for (i = 0; i < 2; i++) {
 		before = pair->side[i].wcs;
 		IS(softpair_poll(&pair->side[i]), before);
-		IS(pier__soft_qp_state(pair->side[i].qp), IBV_QPS_RTS);
+		IS(pair->side[i].qp->state, IBV_QPS_RTS);
 	}
 	softpair_close(pair);
 }

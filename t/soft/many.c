@@ -60,7 +60,7 @@ static void each_connection_has_a_number_of_its_own(void)
 	for (i = 0; i < MANY; i++) {
 		if (pier__soft_qp_create(a->cq, a->srq, &cap, &qp[i]))
 			break;
-		qpn = pier__soft_qp_number(qp[i]);
+		qpn = qp[i]->qpn;
 		twice += qpn < 2 || qpn > 0xfffffe || seen[qpn]++;
 		found += pier__soft_table_find(a->ep, qpn) == qp[i];
 	}
@@ -68,8 +68,7 @@ static void each_connection_has_a_number_of_its_own(void)
 	IS(twice, 0);
 	IS(found, MANY);
 	for (i = 0; i < MANY; i++)
-		found -= pier__soft_table_find(a->ep, pier__soft_qp_number(
-					       qp[i])) == qp[i];
+		found -= pier__soft_table_find(a->ep, qp[i]->qpn) == qp[i];
 	IS(found, 0);
 	for (i = 0; i < MANY; i++)
 		pier__soft_qp_destroy(qp[i]);
@@ -139,7 +138,7 @@ static void room_that_one_leaves_is_for_the_other(void)
 	vnet_settle(&pair->net);
 	IS(write_on(qp[0], 2, 50 * 1024), 0);
 	OK(softpair_wait(pair, 0, 2, PIER__MS));
-	IS(pier__soft_ep_counters(a->ep)->timeouts, 0);
+	IS(a->ep->counters->timeouts, 0);
 	pier__soft_qp_destroy(qp[0]);
 	pier__soft_qp_destroy(qp[1]);
 	softpair_close(pair);
@@ -203,7 +202,7 @@ static void loss_makes_the_window_smaller(void)
 	open_pair(NULL);
 	pair->net.tap = only_the_first_forty;
 	IS(write_on(a->qp, 1, 90 * 1024), 0);
-	while (!pier__soft_ep_counters(a->ep)->timeouts) {
+	while (!a->ep->counters->timeouts) {
 		before = a->qp->cwnd->window;
 		sent = pair->net.sent;
 		vnet_run(&pair->net, PIER__MS / 10, NULL, NULL);
@@ -260,7 +259,7 @@ static void a_reset_gives_the_receive_at_hand_back(void)
 	int round, i;
 
 	open_pair(NULL);
-	hdr.qpn = pier__soft_qp_number(b->qp);
+	hdr.qpn = b->qp->qpn;
 	for (round = 0; round < 1025; round++) {
 		if (softpair_recv(b, 1, DST, 5000))
 			break;

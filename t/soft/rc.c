@@ -30,7 +30,7 @@ static void open_pair(const struct softpair_opts *opts)
 
 static const struct soft_counters *counters(const struct softpair_end *side)
 {
-	return pier__soft_ep_counters(side->ep);
+	return side->ep->counters;
 }
 
 /* Is [DST, DST + len) of @end the pattern, and nothing beside it touched? */
@@ -76,8 +76,8 @@ static bool message_ok(enum ibv_wr_opcode opcode, uint32_t len, uint64_t id)
 		       IS(b->wc[0].wc_flags, imm ? IBV_WC_WITH_IMM : 0) &&
 		       IS(b->wc[0].imm_data,
 			  imm ? (uint32_t)id ^ 0x12345678 : 0) &&
-		       IS(b->wc[0].qp_num, pier__soft_qp_number(b->qp)) &&
-		       IS(b->wc[0].src_qp, pier__soft_qp_number(a->qp));
+		       IS(b->wc[0].qp_num, b->qp->qpn) &&
+		       IS(b->wc[0].src_qp, a->qp->qpn);
 	return good;
 }
 

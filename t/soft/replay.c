@@ -8,6 +8,7 @@
 
 #include "core/clock.h"
 #include "core/roce.h"
+#include "fabric/soft/rc/qp.h"
 #include "t/lib/capture.h"
 #include "t/lib/tap.h"
 #include "t/lib/vnet.h"
@@ -147,7 +148,7 @@ static void translate(const struct conn *conn, struct vnet_packet *packet)
 	size_t len = pier__soft_decode(packet->data, packet->len, &hdr);
 	struct vnet_packet out;
 
-	hdr.qpn = pier__soft_qp_number(qp);
+	hdr.qpn = qp->qpn;
 	if (hdr.rkey)
 		hdr.rkey ^= conn->rkey ^ mr[0].mr.rkey;
 	if (hdr.va)

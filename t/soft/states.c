@@ -28,7 +28,7 @@ static void open_pair(const struct softpair_opts *opts)
 
 static const struct soft_counters *counters(const struct softpair_end *side)
 {
-	return pier__soft_ep_counters(side->ep);
+	return side->ep->counters;
 }
 
 static void write_one(uint64_t wr_id)
@@ -50,7 +50,7 @@ static void an_error_flushes_all_in_order(void)
 	for (i = 0; i < 10; i++) {
 		IS(a->wc[i].wr_id, i);
 		IS(a->wc[i].status, IBV_WC_WR_FLUSH_ERR);
-		IS(a->wc[i].qp_num, pier__soft_qp_number(a->qp));
+		IS(a->wc[i].qp_num, a->qp->qpn);
 	}
 	/* Later ones at once; the shared receives stay. */
 	write_one(10);
@@ -58,7 +58,7 @@ static void an_error_flushes_all_in_order(void)
 	IS(a->wc[10].status, IBV_WC_WR_FLUSH_ERR);
 	OK(softpair_idle(pair));
 	IS(a->wcs, 11);
-	IS(pier__soft_qp_state(b->qp), IBV_QPS_RTS);
+	IS(b->qp->state, IBV_QPS_RTS);
 	softpair_close(pair);
 }
 
@@ -176,7 +176,7 @@ static void silent(enum ibv_qp_state state)
 	write_one(1);
 	OK(softpair_wait(pair, 0, 1, SECOND));
 	IS(a->wc[0].status, IBV_WC_RETRY_EXC_ERR);
-	IS(pier__soft_qp_state(a->qp), IBV_QPS_ERR);
+	IS(a->qp->state, IBV_QPS_ERR);
 	IS(counters(b)->tx_packets, 0);
 	OK(counters(b)->dropped > 0);
 	softpair_close(pair);
@@ -194,7 +194,7 @@ static void the_peer_may_still_be_in_rtr(void)
 	open_pair(NULL);
 	IS(softpair_state(b->qp, IBV_QPS_RESET), 0);
 	IS(softpair_init(b->qp, &pair->opts), 0);
-	IS(softpair_rtr(pair, 1, b->qp, pier__soft_qp_number(a->qp)), 0);
+	IS(softpair_rtr(pair, 1, b->qp, a->qp->qpn), 0);
 	write_one(1);
 	OK(softpair_wait(pair, 0, 1, SECOND));
 	IS(a->wc[0].status, IBV_WC_SUCCESS);
@@ -209,7 +209,7 @@ static void a_peer_that_comes_late_is_reached(void)
 	write_one(1);
 	OK(!softpair_wait(pair, 0, 1, 400 * PIER__MS));
 	IS(softpair_init(b->qp, &pair->opts), 0);
-	IS(softpair_rtr(pair, 1, b->qp, pier__soft_qp_number(a->qp)), 0);
+	IS(softpair_rtr(pair, 1, b->qp, a->qp->qpn), 0);
 	OK(softpair_wait(pair, 0, 1, SECOND));
 	IS(a->wc[0].status, IBV_WC_SUCCESS);
 	softpair_close(pair);
@@ -293,7 +293,7 @@ static void without_a_timeout_nothing_is_given_up(void)
 	open_pair(&opts);
 	IS(softpair_state(a->qp, IBV_QPS_RESET), 0);
 	IS(softpair_init(a->qp, &pair->opts), 0);
-	IS(softpair_rtr(pair, 0, a->qp, pier__soft_qp_number(b->qp)), 0);
+	IS(softpair_rtr(pair, 0, a->qp, b->qp->qpn), 0);
 	IS(pier__soft_qp_modify(a->qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN |
 				IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
 				IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC,
@@ -395,7 +395,7 @@ static void waiting_for_receives_ends_after_the_retries(void)
 	IS(a->wc[0].status, IBV_WC_RNR_RETRY_EXC_ERR);
 	IS(a->wc[1].status, IBV_WC_WR_FLUSH_ERR);
 	IS(counters(b)->rnr_sent, 4);
-	IS(pier__soft_qp_state(b->qp), IBV_QPS_RTS);
+	IS(b->qp->state, IBV_QPS_RTS);
 	softpair_close(pair);
 
 	/* For a write with immediate the same; 0 retries is none. */
@@ -455,7 +455,7 @@ static void what_is_not_for_a_qp_is_dropped(void)
 	hdr.va = (uintptr_t)b->mem;
 	hdr.rkey = b->mr.mr.rkey;
 	for (i = 0; i < 7; i++) {
-		hdr.qpn = pier__soft_qp_number(b->qp) ^ (i == 0);
+		hdr.qpn = b->qp->qpn ^ (i == 0);
 		hdr.pkey = i == 1 ? 0xfffe : 0xffff;
 		hdr.opcode = i == 2 ? SOFT_UD_SEND_ONLY
 			   : i == 3 ? 0x18 : SOFT_WRITE_ONLY;
@@ -514,11 +514,11 @@ static void moves_that_are_not_allowed_change_nothing(void)
 	IS(softpair_rtr(pair, 0, qp, 5), -EINVAL);
 	pair->opts.dest_rd_atomic = SOFT_RD_ATOMIC;
 	IS(softpair_rtr(pair, 0, qp, 0x1000000), -EINVAL);
-	IS(pier__soft_qp_state(qp), IBV_QPS_INIT);
+	IS(qp->state, IBV_QPS_INIT);
 	IS(softpair_rtr(pair, 0, qp, 5), 0);
 	pair->opts.timeout = 32;
 	IS(softpair_rts(pair, 0, qp), -EINVAL);
-	IS(pier__soft_qp_state(qp), IBV_QPS_RTR);
+	IS(qp->state, IBV_QPS_RTR);
 	pair->opts.timeout = 14;
 	IS(softpair_rts(pair, 0, qp), 0);
 	pier__soft_qp_destroy(qp);

@@ -17,7 +17,7 @@ static struct softpair_end *a, *b;
 
 static const struct soft_counters *counters(const struct softpair_end *side)
 {
-	return pier__soft_ep_counters(side->ep);
+	return side->ep->counters;
 }
 
 static void open_pair(const struct softpair_opts *opts)

@@ -8,6 +8,7 @@
 #include "core/roce.h"
 #include "fabric/soft/io/chan.h"
 #include "fabric/soft/io/fdev.h"
+#include "fabric/soft/rc/qp.h"
 #include "fabric/soft/soft.h"
 #include "fabric/soft/stats/counters_file.h"
 
@@ -30,11 +31,6 @@ struct fabric_qp {
 	struct soft_qp *queue;		/* owned */
 	struct soft_row *row;		/* of the counters file, or NULL */
 };
-
-static struct soft_chan *chan_of(struct pier__chan *chan)
-{
-	return (struct soft_chan *)chan;
-}
 
 static struct soft_chan_cq *cq_of(struct pier__cq *cq)
 {
@@ -188,7 +184,7 @@ static void count_in_row(struct fabric_qp *qp)
 {
 	const struct pier__fdev *fdev = qp->qp.cq->chan->fdev;
 
-	qp->qp.qpn = pier__soft_qp_number(qp->queue);
+	qp->qp.qpn = qp->queue->qpn;
 	qp->row = pier__soft_row_get_qp(fdev->port.name, qp->qp.qpn);
 	if (qp->row)
 		pier__soft_qp_count_in(qp->queue, &qp->row->counters);
@@ -346,8 +342,7 @@ int pier__soft_counters(struct pier__fdev *fdev, const struct pier__qp *pqp,
 	size_t i;
 
 	if (pqp) {
-		counters = pier__soft_qp_counters(
-			((const struct fabric_qp *)pqp)->queue);
+		counters = ((const struct fabric_qp *)pqp)->queue->counters;
 	} else {
 		pier__soft_rows_sum(fdev->port.name, &sum);
 		counters = &sum;

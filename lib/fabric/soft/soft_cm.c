@@ -46,11 +46,6 @@ static struct soft_chan_cm *host_cm(struct soft_cm_host *host)
 	return pier__container_of(host, struct soft_chan_cm, host);
 }
 
-static struct soft_chan *chan_of(const struct soft_chan_cm *cm)
-{
-	return (struct soft_chan *)cm->cm.chan;
-}
-
 static int host_gid(struct soft_cm_host *host, const struct in6_addr *ip)
 {
 	return pier__soft_gid_index(host_cm(host)->cm.chan->fdev, ip);
@@ -58,7 +53,9 @@ static int host_gid(struct soft_cm_host *host, const struct in6_addr *ip)
 
 static bool host_roce_port(struct soft_cm_host *host, bool on)
 {
-	return pier__soft_chan_roce_port_use(chan_of(host_cm(host)), on);
+	struct soft_chan *chan = chan_of(host_cm(host)->cm.chan);
+
+	return pier__soft_chan_roce_port_use(chan, on);
 }
 
 static bool host_port_probe(struct soft_cm_host *host,
@@ -90,13 +87,10 @@ static void host_port_probe_end(struct soft_cm_host *host, void *state)
 static void host_notify(struct soft_cm_host *host)
 {
 	struct soft_chan_cm *cm = host_cm(host);
-	uint64_t one = 1;
-	ssize_t put;
 
 	if (cm->rung)
 		return;
-	put = write(cm->cm.fd, &one, sizeof(one));
-	(void)put;		/* a full one is readable as well */
+	eventfd_write(cm->cm.fd, 1);	/* a full one is readable as well */
 	cm->rung = true;
 }
 
@@ -152,7 +146,7 @@ err_free:
 static int soft_cm_create(struct pier__chan *pchan, enum ibv_mtu mtu,
 			  struct pier__cm **ret)
 {
-	struct soft_chan *chan = (struct soft_chan *)pchan;
+	struct soft_chan *chan = chan_of(pchan);
 	int err;
 
 	if (chan->cm && chan->cm->used)
@@ -178,7 +172,7 @@ static void soft_cm_destroy(struct pier__cm *cm)
 static void begin(struct pier__cm *pcm)
 {
 	struct soft_chan_cm *cm = cm_of(pcm);
-	struct soft_chan *chan = chan_of(cm);
+	struct soft_chan *chan = chan_of(cm->cm.chan);
 	uint8_t mtu = (uint8_t)cm->cm.chan->fdev->port.mtu;
 
 	pier__soft_chan_begin(chan);
@@ -189,26 +183,24 @@ static void begin(struct pier__cm *pcm)
 /* Returns @err. */
 static int end(struct pier__cm *cm, int err)
 {
-	pier__soft_chan_end((struct soft_chan *)cm->chan, 0);
+	pier__soft_chan_end(chan_of(cm->chan), 0);
 	return err;
 }
 
 static void unring(struct soft_chan_cm *cm)
 {
-	uint64_t count;
-	ssize_t got;
+	eventfd_t count;
 
 	if (!cm->rung)
 		return;
-	got = read(cm->cm.fd, &count, sizeof(count));
-	(void)got;		/* it has no other reader */
+	eventfd_read(cm->cm.fd, &count);	/* it has no other reader */
 	cm->rung = false;
 }
 
 static int soft_cm_next(struct pier__cm *pcm, struct pier__cm_event *ret)
 {
 	struct soft_chan_cm *cm = cm_of(pcm);
-	struct soft_chan *chan = chan_of(cm);
+	struct soft_chan *chan = chan_of(cm->cm.chan);
 	int did = 0, err;
 
 	begin(pcm);
@@ -251,13 +243,14 @@ static int open_sock(struct soft_chan_cm *cm, struct soft_listener *listener)
 {
 	uint16_t port = listener->in.listener.port;
 	struct soft_listener *other = on_port(cm, port);
+	struct soft_chan *chan = chan_of(cm->cm.chan);
 	int err;
 
 	if (other) {
 		listener->sock = other->sock;
 		return 0;
 	}
-	err = pier__soft_chan_sock_open(chan_of(cm), port, &listener->sock);
+	err = pier__soft_chan_sock_open(chan, port, &listener->sock);
 	if (err == -EADDRINUSE)
 		return pier__fail(err, "cannot listen on port %u: another "
 				  "context or process has its UDP port; ss "
@@ -271,7 +264,7 @@ static int open_sock(struct soft_chan_cm *cm, struct soft_listener *listener)
 /* The sockets of @listener, whose port is the one that is asked for. */
 static int open_port(struct soft_chan_cm *cm, struct soft_listener *listener)
 {
-	struct soft_chan *chan = chan_of(cm);
+	struct soft_chan *chan = chan_of(cm->cm.chan);
 	int err = 0;
 
 	if (pier__soft_cm_listener(cm->machine, listener->in.listener.port,
@@ -353,7 +346,7 @@ static void soft_cm_unlisten(struct pier__cm_listener *plistener)
 	if (!plistener)
 		return;
 	cm = cm_of(plistener->cm);
-	chan = chan_of(cm);
+	chan = chan_of(cm->cm.chan);
 	pier__soft_chan_begin(chan);
 	pier__soft_cm_unlisten(cm->machine, &listener->in);
 	if (listener->sock && !on_port(cm, plistener->port))

@@ -52,15 +52,11 @@ err_free:
 
 void pier__verbs_chan_destroy(struct pier__chan *chan)
 {
-	int rc;
-
 	if (!chan)
 		return;
-	rc = ibv_destroy_comp_channel(verbs_chan(chan)->ibv);
-	if (rc)
-		pier__log(PIER_LOG_ERROR, "verbs",
-			  "%s: a completion channel is in use: %s",
-			  name_of(chan), pier_strerror(rc));
+	pier__verbs_log_end(name_of(chan),
+			    ibv_destroy_comp_channel(verbs_chan(chan)->ibv),
+			    "a completion channel is in use");
 	free(chan);
 }
 
@@ -181,7 +177,6 @@ void pier__verbs_srq_broken(struct verbs_dev *dev, const struct ibv_srq *ibv)
 void pier__verbs_cq_destroy(struct pier__cq *cq)
 {
 	struct verbs_dev *dev;
-	int rc;
 
 	if (!cq)
 		return;
@@ -190,11 +185,9 @@ void pier__verbs_cq_destroy(struct pier__cq *cq)
 	pier__list_del(&verbs_cq(cq)->link);
 	pthread_mutex_unlock(&dev->lock);
 	pier__verbs_chan_clear(cq->chan);
-	rc = ibv_destroy_cq(verbs_cq(cq)->ibv);
-	if (rc)
-		pier__log(PIER_LOG_ERROR, "verbs",
-			  "%s: a completion queue is in use: %s",
-			  name_of(cq->chan), pier_strerror(rc));
+	pier__verbs_log_end(name_of(cq->chan),
+			    ibv_destroy_cq(verbs_cq(cq)->ibv),
+			    "a completion queue is in use");
 	free(verbs_cq(cq)->early);
 	free(cq);
 }
@@ -351,7 +344,6 @@ void pier__verbs_srq_destroy(struct pier__srq *srq)
 {
 	struct verbs_srq *self = (struct verbs_srq *)srq;
 	struct verbs_dev *dev;
-	int rc;
 
 	if (!srq)
 		return;
@@ -359,11 +351,8 @@ void pier__verbs_srq_destroy(struct pier__srq *srq)
 	pthread_mutex_lock(&dev->lock);
 	pier__list_del(&self->link);
 	pthread_mutex_unlock(&dev->lock);
-	rc = ibv_destroy_srq(self->ibv);
-	if (rc)
-		pier__log(PIER_LOG_ERROR, "verbs",
-			  "%s: a receive queue is in use: %s",
-			  name_of(srq->chan), pier_strerror(rc));
+	pier__verbs_log_end(name_of(srq->chan), ibv_destroy_srq(self->ibv),
+			    "a receive queue is in use");
 	free(srq);
 }
 

@@ -17,11 +17,6 @@
 #define STEPS 32
 
 
-static const struct pier__port *port_of(const struct pier__cm *cm)
-{
-	return &cm->chan->fdev->port;
-}
-
 /* Open the kernel's connection manager, or say why it cannot be opened. */
 static int open_channel(const char *device, struct rdma_event_channel **ret)
 {

@@ -49,6 +49,11 @@ static inline struct verbs_cm *verbs_cm(struct pier__cm *cm)
 	return (struct verbs_cm *)cm;
 }
 
+static inline const struct pier__port *port_of(const struct pier__cm *cm)
+{
+	return &cm->chan->fdev->port;
+}
+
 static inline struct cm_end *end_of(struct pier__cm_id *id)
 {
 	return (struct cm_end *)id;

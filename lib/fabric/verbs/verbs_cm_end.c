@@ -26,11 +26,6 @@
 #define FIRST_LOOK 50
 #define LONGEST_LOOK 1600
 
-static const struct pier__port *port_of(const struct pier__cm *cm)
-{
-	return &cm->chan->fdev->port;
-}
-
 static int check_address(const struct pier__cm *cm, const char *what,
 			 const struct sockaddr *addr)
 {

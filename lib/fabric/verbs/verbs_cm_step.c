@@ -12,15 +12,10 @@
 /* What the kernel fills in of a RoCE path, unknown to InfiniBand. */
 #define MASK_ROCE 0xe00000
 
-static const struct pier__port *port_of(const struct pier__cm_id *id)
-{
-	return &id->cm->chan->fdev->port;
-}
-
 static int fail_over(const struct pier__cm_id *id, const char *what)
 {
 	return pier__fail(-ECONNABORTED, "%s: cannot %s: the peer has given up",
-			  port_of(id)->name, what);
+			  port_of(id->cm)->name, what);
 }
 
 /*
@@ -47,7 +42,7 @@ static int check_state(const struct pier__cm_id *id, const char *what,
 		return 0;
 	if (is == END_OVER)
 		return fail_over(id, what);
-	return pier__fail(-EINVAL, "%s: cannot %s now", port_of(id)->name,
+	return pier__fail(-EINVAL, "%s: cannot %s now", port_of(id->cm)->name,
 			  what);
 }
 
@@ -57,22 +52,22 @@ static int check_data(const struct pier__cm_id *id, const char *what,
 	if (len <= max)
 		return 0;
 	return pier__fail(-EINVAL, "%s: %zu bytes of private data in a %s: at "
-			  "most %zu", port_of(id)->name, len, what, max);
+			  "most %zu", port_of(id->cm)->name, len, what, max);
 }
 
 static int check_param(const struct pier__cm_id *id,
 		       const struct pier__cm_param *param)
 {
-	uint32_t max = port_of(id)->limits.rd_atomic;
+	uint32_t max = port_of(id->cm)->limits.rd_atomic;
 
 	if (param->responder_resources > max || param->initiator_depth > max)
 		return pier__fail(-EINVAL, "%s: %u reads served and %u in "
-				  "flight: at most %u", port_of(id)->name,
+				  "flight: at most %u", port_of(id->cm)->name,
 				  param->responder_resources,
 				  param->initiator_depth, max);
 	if (param->retry_count > 7 || param->rnr_retry > 7)
 		return pier__fail(-EINVAL, "%s: %u retries, %u of RNR: at "
-				  "most 7", port_of(id)->name,
+				  "most 7", port_of(id->cm)->name,
 				  param->retry_count, param->rnr_retry);
 	return 0;
 }
@@ -206,7 +201,7 @@ int pier__verbs_cm_qp_attr(struct pier__cm_id *id, enum ibv_qp_state state,
 					   "no queue pair's attributes for",
 					   pier__verbs_error(-1));
 	}
-	if (port_of(id)->link_layer == IBV_LINK_LAYER_INFINIBAND)
+	if (port_of(id->cm)->link_layer == IBV_LINK_LAYER_INFINIBAND)
 		mask &= ~MASK_ROCE;
 	*ret = attr;
 	*ret_mask = mask;

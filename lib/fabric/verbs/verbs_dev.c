@@ -139,16 +139,11 @@ err_free:
 /* The context and its protection domain, unless they are the program's. */
 static void close_own(struct verbs_dev *dev)
 {
-	int rc;
-
 	if (dev->adopted)
 		return;
 	/* EBUSY: an object is left; closing the context frees it. */
-	rc = ibv_dealloc_pd(dev->pd);
-	if (rc)
-		pier__log(PIER_LOG_ERROR, "verbs",
-			  "%s: its protection domain is in use: %s",
-			  dev->fdev.port.name, pier_strerror(rc));
+	pier__verbs_log_end(dev->fdev.port.name, ibv_dealloc_pd(dev->pd),
+			    "its protection domain is in use");
 	ibv_close_device(dev->ibv);
 }
 

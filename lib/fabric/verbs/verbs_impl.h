@@ -100,6 +100,9 @@ static inline struct verbs_qp *verbs_qp(struct pier__qp *qp)
  */
 int pier__verbs_error(int rc);
 
+/* Log that destroying an object of @device failed with @rc, unless it is 0. */
+void pier__verbs_log_end(const char *device, int rc, const char *what);
+
 /* Devices, in verbs_dev.c and list.c. */
 int pier__verbs_list(struct pier__ports *ports);
 int pier__verbs_open(const struct pier__port *port, struct pier__fdev **ret);

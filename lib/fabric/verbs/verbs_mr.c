@@ -110,14 +110,10 @@ int pier__verbs_reg(struct pier__fdev *fdev, void *addr, size_t len,
 void pier__verbs_dereg(struct pier__mr *mr)
 {
 	struct verbs_mr *self = (struct verbs_mr *)mr;
-	int rc;
 
 	if (!mr)
 		return;
-	rc = ibv_dereg_mr(self->ibv);
-	if (rc)
-		pier__log(PIER_LOG_ERROR, "verbs",
-			  "%s: a region stays registered: %s",
-			  mr->fdev->port.name, pier_strerror(rc));
+	pier__verbs_log_end(mr->fdev->port.name, ibv_dereg_mr(self->ibv),
+			    "a region stays registered");
 	free(self);
 }

@@ -140,8 +140,7 @@ bool pier__soft_cm_shrink(struct soft_cm_conn *conn, const struct soft_mad *rej)
 	if (conn->mtu <= IBV_MTU_256 ||
 	    !pier__soft_mad_decode(conn->handshake->mad, SOFT_MAD_LEN, &mad))
 		return false;
-	conn->mtu = mtu >= IBV_MTU_256 && mtu < conn->mtu ? mtu :
-							  conn->mtu - 1;
+	conn->mtu = mtu >= IBV_MTU_256 && mtu < conn->mtu ? mtu : conn->mtu - 1;
 	mad.mtu = conn->mtu;
 	pier__soft_mad_encode(&mad, bytes);
 	memcpy(conn->handshake->mad, bytes, SOFT_MAD_LEN);

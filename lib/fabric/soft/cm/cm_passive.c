@@ -232,8 +232,7 @@ void pier__soft_cm_req(struct soft_cm *cm, const struct soft_mad *mad,
 		return;
 	}
 	if (mad->service_id >> 16 == SOFT_CM_SERVICE)
-		listener = pier__soft_cm_listener(cm,
-						  (uint16_t)mad->service_id,
+		listener = pier__soft_cm_listener(cm, (uint16_t)mad->service_id,
 						  &in6addr_any);
 	reason = objection(cm, listener, mad, rx);
 	conn = pier__soft_cm_by_qpn(cm, mad->guid, mad->qpn);

@@ -129,8 +129,7 @@ static void unknown(struct soft_cm *cm, const struct soft_mad *mad,
 		answer.attr = SOFT_MAD_REJ;
 		answer.message = SOFT_MAD_OF_REP;
 		answer.reason = ROCE_REJ_COMM_ID;
-		pier__soft_cm_answer(cm, rx,
-				     pier__soft_cm_guid_port(mad->guid),
+		pier__soft_cm_answer(cm, rx, pier__soft_cm_guid_port(mad->guid),
 				     &answer);
 	} else {
 		pier__soft_add(cm->ep->counters, SOFT_COUNTER(dropped), 1);

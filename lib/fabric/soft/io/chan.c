@@ -16,11 +16,6 @@
 
 #define SETTLE_ROUNDS 16
 
-static struct soft_chan *chan_of(struct pier__chan *chan)
-{
-	return (struct soft_chan *)chan;
-}
-
 static int watch_socks(struct soft_chan *chan)
 {
 	int err = pier__soft_chan_watch(chan, chan->sock), i;
@@ -76,8 +71,6 @@ void pier__soft_chan_set_timer(struct soft_chan *chan)
 void pier__soft_chan_notify(struct soft_chan *chan)
 {
 	struct pier__list *pos, *tmp;
-	uint64_t one = 1;
-	ssize_t put;
 
 	PIER__LIST_EACH(pos, tmp, &chan->cqs) {
 		struct soft_chan_cq *cq = pier__container_of(
@@ -88,8 +81,8 @@ void pier__soft_chan_notify(struct soft_chan *chan)
 		cq->armed = false;
 		if (chan->woken)
 			continue;
-		put = write(chan->wake_fd, &one, sizeof(one));
-		(void)put;	/* a full one is readable as well */
+		/* A full one is readable as well. */
+		eventfd_write(chan->wake_fd, 1);
 		chan->woken = true;
 	}
 }
@@ -152,16 +145,15 @@ int pier__soft_chan_arm(struct pier__cq *cq)
 void pier__soft_chan_clear(struct pier__chan *pchan)
 {
 	struct soft_chan *chan = chan_of(pchan);
-	uint64_t count;
-	ssize_t got;
+	eventfd_t count;
 
 	pier__soft_chan_begin(chan);
 	if (chan->armed)
 		unwatch_socks(chan);
 	chan->armed = false;
 	if (chan->woken) {
-		got = read(chan->wake_fd, &count, sizeof(count));
-		(void)got;	/* this thread alone reads it */
+		/* This thread alone reads it. */
+		eventfd_read(chan->wake_fd, &count);
 		chan->woken = false;
 	}
 	pier__soft_chan_set_timer(chan);

@@ -129,6 +129,11 @@ struct soft_chan_cq {
 	struct pier__list link;
 };
 
+static inline struct soft_chan *chan_of(struct pier__chan *chan)
+{
+	return (struct soft_chan *)chan;
+}
+
 int pier__soft_chan_create(struct pier__fdev *fdev, struct pier__chan **ret);
 void pier__soft_chan_destroy(struct pier__chan *chan);
 

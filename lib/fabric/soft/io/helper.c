@@ -53,11 +53,7 @@ static void helper_unlock(void)
 
 static void wake(void)
 {
-	uint64_t one = 1;
-	ssize_t put;
-
-	put = write(helper.wake_fd, &one, sizeof(one));
-	(void)put;		/* a full one is readable as well */
+	eventfd_write(helper.wake_fd, 1); /* a full one is readable as well */
 }
 
 /* Report one event on @fd.  Returns false if there is no memory for it. */
@@ -194,10 +190,9 @@ static void take_recalls(uint64_t now)
 {
 	struct pier__list *pos, *tmp;
 	struct soft_chan *chan;
-	uint64_t count;
-	ssize_t got = read(helper.wake_fd, &count, sizeof(count));
+	eventfd_t count;
 
-	(void)got;
+	eventfd_read(helper.wake_fd, &count);
 	PIER__LIST_EACH(pos, tmp, &helper.chans) {
 		chan = pier__container_of(pos, struct soft_chan, link);
 		if (atomic_exchange(&chan->recall, false)) {

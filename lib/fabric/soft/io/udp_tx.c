@@ -130,8 +130,7 @@ static struct in6_addr *plain_slot(struct soft_udp *udp,
 
 static bool is_plain(struct soft_udp *udp, const struct in6_addr *ip)
 {
-	return udp->plain.count &&
-	       IN6_ARE_ADDR_EQUAL(plain_slot(udp, ip), ip);
+	return udp->plain.count && IN6_ARE_ADDR_EQUAL(plain_slot(udp, ip), ip);
 }
 
 static void plain_add(struct soft_udp *udp, const struct in6_addr *ip)
@@ -194,8 +193,7 @@ static uint8_t *build(struct soft_udp *udp, int i, const struct soft_tx *tx,
 	udp->tx.iov[i].iov_base = to;
 	udp->tx.iov[i].iov_len = (size_t)(end - to);
 
-	msg->msg_namelen = pier__soft_udp_name(udp, &udp->tx.name[i],
-					       &tx->dst);
+	msg->msg_namelen = pier__soft_udp_name(udp, &udp->tx.name[i], &tx->dst);
 	msg->msg_controllen = 0;
 	if (!udp->bound)
 		put_source(udp, msg, &tx->src);

@@ -69,7 +69,6 @@ void pier__soft_cq_push(struct soft_qp *qp, struct ibv_wc *wc)
 {
 	struct soft_cq *cq = qp->cq;
 
-	qp->ep->completions++;
 	if (cq->count == cq->size) {
 		cq->dead = true;
 		pier__soft_count(qp, SOFT_COUNTER(cq_overflows));

@@ -298,16 +298,6 @@ uint64_t pier__soft_ep_deadline(const struct soft_ep *ep)
 	return ep->send_at < due ? ep->send_at : due;
 }
 
-uint64_t pier__soft_ep_completions(const struct soft_ep *ep)
-{
-	return ep->completions;
-}
-
-const struct soft_counters *pier__soft_ep_counters(const struct soft_ep *ep)
-{
-	return ep->counters;
-}
-
 void pier__soft_ep_count_in(struct soft_ep *ep, struct soft_counters *counters)
 {
 	ep->counters = counters;

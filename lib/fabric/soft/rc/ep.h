@@ -84,7 +84,6 @@ struct soft_ep {
 	struct soft_mr_user user;	/* of keys */
 	uint64_t now;			/* ns, of this round or earlier */
 	bool clock_read;		/* in this round */
-	uint64_t completions;
 	struct soft_counters *counters;	/* own, or of a row of the file */
 	struct soft_counters own;
 
@@ -155,11 +154,6 @@ bool pier__soft_ep_replies_pending(const struct soft_ep *ep);
 /* When the next timer is due, ns of io->now; PIER__NEVER. */
 uint64_t pier__soft_ep_deadline(const struct soft_ep *ep);
 
-/* Completions pushed since creation. */
-uint64_t pier__soft_ep_completions(const struct soft_ep *ep);
-
-const struct soft_counters *pier__soft_ep_counters(const struct soft_ep *ep);
-
 /*
  * Count in @counters, which keep their values and must outlive @ep.  Called
  * before anything is created on @ep.
@@ -197,11 +191,8 @@ int pier__soft_qp_modify(struct soft_qp *qp, struct ibv_qp_attr *attr, int mask,
 void pier__soft_qp_destroy(struct soft_qp *qp);
 /* Send by @io, which outlives @qp and has the endpoint's UDP port. */
 void pier__soft_qp_send_by(struct soft_qp *qp, struct soft_io *io);
-uint32_t pier__soft_qp_number(const struct soft_qp *qp);
 /* As of the endpoint; @counters must outlive @qp. */
-const struct soft_counters *pier__soft_qp_counters(const struct soft_qp *qp);
 void pier__soft_qp_count_in(struct soft_qp *qp, struct soft_counters *counters);
-enum ibv_qp_state pier__soft_qp_state(const struct soft_qp *qp);
 int pier__soft_qp_post(struct soft_qp *qp, struct ibv_send_wr *wr,
 		       struct ibv_send_wr **bad);
 /* Send the acknowledgement of all that has arrived on @qp. */

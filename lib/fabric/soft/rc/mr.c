@@ -222,8 +222,7 @@ const struct soft_mr *pier__soft_mr_find(const struct soft_mr_table *table,
 
 	if (!mr || (mr->access & access) != access)
 		return NULL;
-	if (addr < mr->addr || len > mr->len ||
-	    addr - mr->addr > mr->len - len)
+	if (addr < mr->addr || len > mr->len || addr - mr->addr > mr->len - len)
 		return NULL;
 	return mr;
 }

@@ -136,22 +136,7 @@ void pier__soft_qp_send_by(struct soft_qp *qp, struct soft_io *io)
 	qp->io = io;
 }
 
-uint32_t pier__soft_qp_number(const struct soft_qp *qp)
-{
-	return qp->qpn;
-}
-
-const struct soft_counters *pier__soft_qp_counters(const struct soft_qp *qp)
-{
-	return qp->counters;
-}
-
 void pier__soft_qp_count_in(struct soft_qp *qp, struct soft_counters *counters)
 {
 	qp->counters = counters;
-}
-
-enum ibv_qp_state pier__soft_qp_state(const struct soft_qp *qp)
-{
-	return qp->state;
 }

@@ -71,8 +71,7 @@ static int peer_check(const struct ibv_qp_attr *attr,
 	if (IN6_IS_ADDR_UNSPECIFIED(&ip) || IN6_IS_ADDR_MULTICAST(&ip))
 		return pier__fail(-EINVAL, "the peer's GID is not that of "
 				  "a host");
-	if (!src || IN6_IS_ADDR_V4MAPPED(&ip) !=
-		    IN6_IS_ADDR_V4MAPPED(&src->ip))
+	if (!src || IN6_IS_ADDR_V4MAPPED(&ip) != IN6_IS_ADDR_V4MAPPED(&src->ip))
 		return pier__fail(-EINVAL, "the peer's GID and ours are "
 				  "not both of IPv4 or both of IPv6");
 	if (!udp_port)

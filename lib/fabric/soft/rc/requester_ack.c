@@ -7,22 +7,15 @@
 
 #define RTO_MAX (32 * PIER__MS)	/* or half the ack time, if that is more */
 
-static enum ibv_wc_opcode wc_opcode(const struct soft_wqe *wqe)
-{
-	switch (wqe->opcode) {
-	case IBV_WR_RDMA_WRITE:
-	case IBV_WR_RDMA_WRITE_WITH_IMM:
-		return IBV_WC_RDMA_WRITE;
-	case IBV_WR_RDMA_READ:
-		return IBV_WC_RDMA_READ;
-	case IBV_WR_ATOMIC_CMP_AND_SWP:
-		return IBV_WC_COMP_SWAP;
-	case IBV_WR_ATOMIC_FETCH_AND_ADD:
-		return IBV_WC_FETCH_ADD;
-	default:
-		return IBV_WC_SEND;
-	}
-}
+/* By enum ibv_wr_opcode; each that post_send.c takes. */
+static const enum ibv_wc_opcode wc_opcodes[] = {
+	[IBV_WR_RDMA_WRITE] = IBV_WC_RDMA_WRITE,
+	[IBV_WR_RDMA_WRITE_WITH_IMM] = IBV_WC_RDMA_WRITE,
+	[IBV_WR_RDMA_READ] = IBV_WC_RDMA_READ,
+	[IBV_WR_ATOMIC_CMP_AND_SWP] = IBV_WC_COMP_SWAP,
+	[IBV_WR_ATOMIC_FETCH_AND_ADD] = IBV_WC_FETCH_ADD,
+	[IBV_WR_SEND_WITH_INV] = IBV_WC_SEND,
+};
 
 void pier__soft_req_complete(struct soft_qp *qp, enum ibv_wc_status status)
 {
@@ -31,7 +24,7 @@ void pier__soft_req_complete(struct soft_qp *qp, enum ibv_wc_status status)
 	struct ibv_wc wc = {
 		.wr_id = wqe->wr_id,
 		.status = status,
-		.opcode = wc_opcode(wqe),
+		.opcode = wc_opcodes[wqe->opcode],
 		.byte_len = wqe->length,
 	};
 

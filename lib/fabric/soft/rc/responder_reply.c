@@ -7,8 +7,7 @@
 /* Is the NAK that is due one that ends the QP? */
 static bool reply_fatal(const struct soft_resp *resp)
 {
-	return resp->due == SOFT_DUE_NAK &&
-	       resp->syndrome > SOFT_NAK_SEQUENCE;
+	return resp->due == SOFT_DUE_NAK && resp->syndrome > SOFT_NAK_SEQUENCE;
 }
 
 bool pier__soft_reply_pending(const struct soft_qp *qp)

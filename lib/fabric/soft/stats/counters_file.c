@@ -120,7 +120,7 @@ static int have_file(void)
 	own.path[0] = '\0';
 	own.pid = getpid();
 	memset(own.use, FREE, sizeof(own.use));
-	pier__soft_counters_file_sweep();
+	pier__soft_counters_file_list(0, NULL);
 	err = share();
 	if (!err)
 		return 0;

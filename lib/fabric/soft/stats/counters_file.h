@@ -80,10 +80,10 @@ void pier__soft_counters_file_self(struct soft_counters_file *file);
 void pier__soft_counters_file_name(char *ret, size_t size, uid_t uid, pid_t pid,
 				   uint64_t number);
 
-/* Remove files of this user's dead processes, of any version. */
-void pier__soft_counters_file_sweep(void);
-
-/* As the fabric's member of that name. */
+/*
+ * As the fabric's member of that name.  Removes files of this user's dead
+ * processes, of any version; with NULL for @list it does no more.
+ */
 int pier__soft_counters_file_list(int pid, struct pier__counteds *list);
 
 #endif

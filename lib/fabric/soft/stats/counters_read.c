@@ -72,8 +72,7 @@ static bool is_alive(int fd, const struct soft_counters_file *file)
 		flock(fd, LOCK_UN);
 		return false;
 	}
-	return file->pids != pids_here() ||
-	       file->start == start_of(file->pid);
+	return file->pids != pids_here() || file->start == start_of(file->pid);
 }
 
 static bool is_counters_file(const struct soft_counters_file *file,
@@ -148,8 +147,7 @@ static bool add_to_device(struct pier__counteds *list, size_t from,
 
 	for (i = from; i < list->count; i++) {
 		row = &list->row[i];
-		if (row->what.qpn || strcmp(row->what.device,
-					    one->what.device))
+		if (row->what.qpn || strcmp(row->what.device, one->what.device))
 			continue;
 		for (j = 0; j < one->count; j++)
 			row->values[j] += one->values[j];
@@ -267,8 +265,7 @@ static int look(int dir, const char *name, int pid,
 	return err;
 }
 
-/* All files; @list NULL: only remove those of dead processes. */
-static int look_at_all(int pid, struct pier__counteds *list)
+int pier__soft_counters_file_list(int pid, struct pier__counteds *list)
 {
 	struct soft_counters_file *file;
 	struct dirent *entry;
@@ -290,14 +287,4 @@ static int look_at_all(int pid, struct pier__counteds *list)
 	free(file);
 	closedir(dir);
 	return err;
-}
-
-int pier__soft_counters_file_list(int pid, struct pier__counteds *list)
-{
-	return look_at_all(pid, list);
-}
-
-void pier__soft_counters_file_sweep(void)
-{
-	look_at_all(0, NULL);
 }

@@ -101,8 +101,7 @@ uint32_t pier__soft_icrc(const struct soft_tx *tx, uint16_t id)
 	front[at + BTH_CONGESTION] = 0xff;
 	crc = pier__crc32(0, front, at + tx->hdr_len);
 	for (i = 0; i < tx->iov_count; i++)
-		crc = pier__crc32(crc, tx->iov[i].iov_base,
-				  tx->iov[i].iov_len);
+		crc = pier__crc32(crc, tx->iov[i].iov_base, tx->iov[i].iov_len);
 	return tx->pad ? pier__crc32(crc, zero, tx->pad) : crc;
 }
 
@@ -225,8 +224,7 @@ static uint32_t rest_crc(uint32_t crc, const struct soft_rx *rx)
 	uint8_t begin[BTH_CONGESTION + 1];
 
 	if (!rx->data[BTH_CONGESTION])
-		return pier__crc32(crc ^ AS_ONES, rx->data,
-				   rx->len - ICRC_LEN);
+		return pier__crc32(crc ^ AS_ONES, rx->data, rx->len - ICRC_LEN);
 	memcpy(begin, rx->data, BTH_CONGESTION);
 	begin[BTH_CONGESTION] = 0xff;
 	crc = pier__crc32(crc, begin, sizeof(begin));
