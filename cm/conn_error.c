@@ -161,8 +161,8 @@ static void broken(struct pier_conn *conn)
 	static const char no_fault[] = ": it refused a request of the "
 					 "peer's, or the queue pair was moved "
 					 "to error by hand";
-	char gid[INET6_ADDRSTRLEN], why[128];
-	int err = pier__conn_port_fault(conn, why, sizeof(why));
+	char gid[INET6_ADDRSTRLEN], reason[128];
+	int err = pier__conn_port_fault(conn, reason, sizeof(reason));
 
 	if (err == -ENODEV) {
 		err = pier__dev_alive(conn->queues->dev);
@@ -175,11 +175,11 @@ static void broken(struct pier_conn *conn)
 	if (conn->flow->fail)
 		conn->flow->fail(conn, err, pier__conn_stage(conn),
 				 "the device has ended it%s",
-				 why[0] ? "" : no_fault);
+				 reason[0] ? "" : no_fault);
 	else
 		pier__fail(err, "the device has ended the connection to %s "
 			   "QPN 0x%06x%s", gid, conn->remote.qpn,
-			   why[0] ? why : no_fault);
+			   reason[0] ? reason : no_fault);
 	pier__conn_fail(conn, err);
 }
 
@@ -208,13 +208,13 @@ int pier__conn_failed(struct pier_conn *conn, const char *what,
 	int err = wc_error(wc->status), cause;
 
 	if (wc->status == IBV_WC_WR_FLUSH_ERR) {
-		const char *why;
+		const char *reason;
 
 		if (!pier__conn_is_ending(conn))
 			broken(conn);
-		why = pier_conn_error_text(conn);
+		reason = pier_conn_error_text(conn);
 
-		return pier__fail_again(err, why[0] ? why :
+		return pier__fail_again(err, reason[0] ? reason :
 					wc_text(wc->status));
 	}
 	cause = pier__conn_port_fault(conn, port, sizeof(port));
@@ -239,13 +239,13 @@ int pier__conn_failed(struct pier_conn *conn, const char *what,
 
 bool pier__conn_recover(struct pier_conn *conn, const struct ibv_wc *wc)
 {
-	char why[128];
+	char reason[128];
 	int err;
 
 	if (conn->state != PIER__CONN_HELLO ||
 	    wc->status != IBV_WC_RETRY_EXC_ERR)
 		return false;
-	err = pier__conn_port_fault(conn, why, sizeof(why));
+	err = pier__conn_port_fault(conn, reason, sizeof(reason));
 	if (err == -ENODEV || err == -EADDRNOTAVAIL)
 		return false;		/* it can only be in vain */
 	/* nothing comes in any more, so this is all that did */

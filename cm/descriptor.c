@@ -120,16 +120,16 @@ static int qp_reset(struct pier_conn *conn)
 
 int pier__conn_no_hello(const struct pier_conn *conn)
 {
-	char gid[INET6_ADDRSTRLEN], why[128];
+	char gid[INET6_ADDRSTRLEN], reason[128];
 
-	pier__conn_port_fault(conn, why, sizeof(why));
+	pier__conn_port_fault(conn, reason, sizeof(reason));
 	return pier__fail(-PIER_ENOHELLO, "no hello from %s QPN 0x%06x: %s%s",
 			  pier__gid_text(conn->remote_gid.raw, gid),
 			  conn->remote.qpn,
 			  conn->hello_acked ?
 				  "it took ours but never connected to us" :
 				  "it does not answer; is it gone, or its "
-				  "descriptor from an earlier run?", why);
+				  "descriptor from an earlier run?", reason);
 }
 
 static uint64_t step_hello(struct pier_conn *conn, uint64_t now)

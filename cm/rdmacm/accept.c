@@ -24,9 +24,10 @@ static int refuse(struct pier__rdmacm *rdmacm, struct pier__cm_id *id,
 	return len < 0 ? len : rdmacm->fab->reject(id, field, (size_t)len);
 }
 
-void pier__passive_reject(struct pier_conn *conn, enum pier__reject_reason why)
+void pier__passive_reject(struct pier_conn *conn,
+			  enum pier__reject_reason reason)
 {
-	struct pier__cm_reject refused = { .why = why };
+	struct pier__cm_reject refused = { .reason = reason };
 
 	refuse(conn->queues->rdmacm, conn->cm->id, conn->cm->foreign, &refused);
 	pier_conn_destroy(conn);
@@ -34,9 +35,9 @@ void pier__passive_reject(struct pier_conn *conn, enum pier__reject_reason why)
 
 void pier__request_reject(struct pier__rdmacm *rdmacm,
 			     const struct pier__cm_event *ev,
-			     enum pier__reject_reason why)
+			     enum pier__reject_reason reason)
 {
-	struct pier__cm_reject refused = { .why = why };
+	struct pier__cm_reject refused = { .reason = reason };
 	struct pier__cm_frame frame;
 	int err = pier__cm_frame_decode(ev->data, ev->len, &frame);
 
@@ -135,7 +136,7 @@ uint64_t pier__passive_step(struct pier_conn *conn, uint64_t now)
 		int err = pier__rdmacm_fail(conn, -ETIMEDOUT, "waiting",
 					 "the program did not accept it in "
 					 "time");
-		struct pier__cm_reject late = { .why = PIER__REJECT_LATE };
+		struct pier__cm_reject late = { .reason = PIER__REJECT_LATE };
 
 		refuse(conn->queues->rdmacm, cm->id, cm->foreign, &late);
 		pier__conn_fail(conn, err);
@@ -241,7 +242,7 @@ int pier_conn_accept(struct pier_conn *conn, const void *data, size_t len)
 int pier_conn_reject(struct pier_conn *conn, const void *data, size_t len)
 {
 	struct pier__cm_reject refused = {
-		.why = PIER__REJECT_BY_PROGRAM,
+		.reason = PIER__REJECT_BY_PROGRAM,
 		.data = data,
 		.len = len,
 	};

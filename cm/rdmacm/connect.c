@@ -51,7 +51,7 @@ static bool is_reachable(const struct pier__port *port,
 }
 
 static int unknown(const struct pier_conn *conn,
-		   const struct pier__addrs *addrs, int err, const char *why,
+		   const struct pier__addrs *addrs, int err, const char *reason,
 		   const char *device)
 {
 	const char *stage = "looking the name up";
@@ -61,12 +61,12 @@ static int unknown(const struct pier_conn *conn,
 					 "its %u addresses is of a family that "
 					 "%s has", addrs->count, device);
 	return pier__rdmacm_fail(conn, err, stage, "%s: is the name "
-			      "right, in /etc/hosts or known to DNS?", why);
+			      "right, in /etc/hosts or known to DNS?", reason);
 }
 
 /* The answer to the name: keep the addresses that make sense. */
 static void looked_up(void *arg, const struct pier__addrs *addrs,
-		      int err, const char *why)
+		      int err, const char *reason)
 {
 	struct pier_conn *conn = arg;
 	struct pier__attempt *attempt = conn->cm->attempt;
@@ -79,7 +79,7 @@ static void looked_up(void *arg, const struct pier__addrs *addrs,
 			attempt->addrs.addr[attempt->addrs.count++] =
 				addrs->addr[i];
 	if (!attempt->addrs.count) {
-		attempt->error = unknown(conn, addrs, err, why, port.name);
+		attempt->error = unknown(conn, addrs, err, reason, port.name);
 		snprintf(attempt->text, sizeof(attempt->text), "%s",
 			 pier_last_error());
 	}
@@ -229,7 +229,7 @@ static const char *ports(const struct pier_conn *conn, char *ret, size_t size)
 static void too_late(struct pier_conn *conn)
 {
 	struct pier__rdmacm_conn *cm = conn->cm;
-	const char *stage = "finding the way", *why = "no answer";
+	const char *stage = "finding the way", *reason = "no answer";
 	char list[160], text[256];
 
 	if (conn->state == PIER__CONN_ASKED) {
@@ -237,13 +237,13 @@ static void too_late(struct pier_conn *conn)
 		snprintf(text, sizeof(text), "no answer in time: does the "
 			 "server run its progress engine%s?",
 			 ports(conn, list, sizeof(list)));
-		why = text;
+		reason = text;
 	} else if (cm->attempt->query) {
 		stage = "looking the name up";
-		why = "no answer of a name server in time";
+		reason = "no answer of a name server in time";
 	}
 	pier__active_next(conn, pier__rdmacm_fail(conn, -ETIMEDOUT, stage, "%s",
-					       why));
+					       reason));
 }
 
 uint64_t pier__active_step(struct pier_conn *conn, uint64_t now)

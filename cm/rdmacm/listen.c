@@ -99,14 +99,14 @@ static bool is_full(const struct pier__queues *queues)
 /* Is it to be refused at once?  Then sets *ret_why. */
 static bool is_refused(const struct pier__queues *queues,
 		       const struct pier_listener *listener,
-		       enum pier__reject_reason *ret_why)
+		       enum pier__reject_reason *ret_reason)
 {
 	if (queues->stopping || queues->error)
-		*ret_why = PIER__REJECT_CLOSING;
+		*ret_reason = PIER__REJECT_CLOSING;
 	else if (is_full(queues))
-		*ret_why = PIER__REJECT_FULL;
+		*ret_reason = PIER__REJECT_FULL;
 	else if (listener->cm->held > listener->backlog)
-		*ret_why = PIER__REJECT_BUSY;
+		*ret_reason = PIER__REJECT_BUSY;
 	else
 		return false;
 	return true;
@@ -117,15 +117,15 @@ void pier__request_arrived(struct pier__rdmacm *rdmacm,
 {
 	struct pier_listener *listener = ev->listener->owner;
 	struct pier__queues *queues = rdmacm->queues;
-	enum pier__reject_reason why = PIER__REJECT_BUSY;
+	enum pier__reject_reason reason = PIER__REJECT_BUSY;
 	struct pier__pending_request *w = NULL;
 
 	ev->id->owner = NULL;
-	if (!is_refused(queues, listener, &why))
+	if (!is_refused(queues, listener, &reason))
 		w = malloc(sizeof(*w));
 	if (!w) {
 		listener->cm->held--;
-		pier__request_reject(rdmacm, ev, why);
+		pier__request_reject(rdmacm, ev, reason);
 		return;
 	}
 	w->ev = *ev;
@@ -146,9 +146,9 @@ static struct pier__pending_request *waiting_of(struct pier__list *link)
 
 static void reject_request(struct pier__rdmacm *rdmacm,
 			   struct pier__pending_request *w,
-			   enum pier__reject_reason why)
+			   enum pier__reject_reason reason)
 {
-	pier__request_reject(rdmacm, &w->ev, why);
+	pier__request_reject(rdmacm, &w->ev, reason);
 	free(w);
 }
 

@@ -21,11 +21,11 @@ struct pier__lookup;
 struct pier__query;
 
 /*
- * @addrs, with the port asked for; or NULL and @why there is none, @err being
- * -ENOENT if the name does not exist.
+ * @addrs, with the port asked for; or NULL and the @reason, @err
+ * being -ENOENT if the name does not exist.
  */
 typedef void pier__lookup_fn(void *arg, const struct pier__addrs *addrs,
-			     int err, const char *why);
+			     int err, const char *reason);
 
 int pier__lookup_create(struct pier_pe *pe, struct pier__lookup **ret);
 

@@ -155,7 +155,7 @@ int pier__cm_reject_encode(const struct pier__cm_reject *refused, void *buf,
 				  size - PIER__CM_FRAME_REJ);
 	memcpy(at, magic, sizeof(magic));
 	at[4] = PIER__CM_FRAME_VERSION;
-	at[5] = (uint8_t)refused->why;
+	at[5] = (uint8_t)refused->reason;
 	put(at + 6, refused->len, 2);
 	if (refused->len)
 		memcpy(at + PIER__CM_FRAME_REJ, refused->data, refused->len);
@@ -176,7 +176,7 @@ int pier__cm_reject_decode(const void *field, size_t size,
 		return pier__fail(-PIER_EDESC, "a reject with %zu bytes of "
 				  "data in %zu", len,
 				  size - PIER__CM_FRAME_REJ);
-	ret->why = (enum pier__reject_reason)at[5];
+	ret->reason = (enum pier__reject_reason)at[5];
 	ret->data = at + PIER__CM_FRAME_REJ;
 	ret->len = len;
 	return 0;

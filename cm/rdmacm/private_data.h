@@ -55,7 +55,7 @@ enum pier__reject_reason {
 };
 
 struct pier__cm_reject {
-	enum pier__reject_reason why;
+	enum pier__reject_reason reason;
 	const uint8_t *data;
 	size_t len;
 };

@@ -141,14 +141,15 @@ void pier__passive_request(struct pier__rdmacm *rdmacm,
 /* Reject what is no connection. */
 void pier__request_reject(struct pier__rdmacm *rdmacm,
 			     const struct pier__cm_event *ev,
-			     enum pier__reject_reason why);
+			     enum pier__reject_reason reason);
 /* Has the client of request @id given up? */
 bool pier__request_is_abandoned(struct pier__rdmacm *rdmacm,
 				struct pier__cm_id *id);
 void pier__passive_event(struct pier_conn *conn,
 			 const struct pier__cm_event *ev);
 uint64_t pier__passive_step(struct pier_conn *conn, uint64_t now);
-void pier__passive_reject(struct pier_conn *conn, enum pier__reject_reason why);
+void pier__passive_reject(struct pier_conn *conn,
+			  enum pier__reject_reason reason);
 
 /* handshake.c: what goes into REQ or REP, of @size bytes.  The length. */
 int pier__handshake_encode(struct pier_conn *conn, uint8_t *field, size_t size);

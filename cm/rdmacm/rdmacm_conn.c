@@ -228,7 +228,7 @@ static uint32_t packets_received(const struct pier_conn *conn)
  * Go on where the peer was, or, every other time, where it is if it had to
  * reset its QP as well: begin with the blob that it had us read.
  */
-static void rewind_said(struct pier__rdmacm_conn *cm)
+static void rewind_sent(struct pier__rdmacm_conn *cm)
 {
 	if (++cm->qp_resets % 2 || !pier__was_read(cm))
 		return;
@@ -241,7 +241,7 @@ static int qp_reset(struct pier_conn *conn)
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RESET };
 	int err = pier__conn_qp_modify(conn, &attr, IBV_QP_STATE);
 
-	rewind_said(conn->cm);
+	rewind_sent(conn->cm);
 	conn->cm->packets_received = packets_received(conn);
 	if (!err)
 		err = to_init(conn);

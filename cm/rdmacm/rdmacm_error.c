@@ -132,15 +132,15 @@ static void path_text(const struct pier_conn *conn, char *ret, size_t size)
 int pier__rdmacm_fail(const struct pier_conn *conn, int err, const char *stage,
 		   const char *fmt, ...)
 {
-	char why[400], ends[600], path[320];
+	char reason[400], ends[600], path[320];
 	va_list args;
 
 	va_start(args, fmt);
-	vsnprintf(why, sizeof(why), fmt, args);
+	vsnprintf(reason, sizeof(reason), fmt, args);
 	va_end(args);
 	ends_text(conn, ends, sizeof(ends));
 	path_text(conn, path, sizeof(path));
-	return pier__fail(err, "%s, %s: %s (%s)", ends, stage, why, path);
+	return pier__fail(err, "%s, %s: %s (%s)", ends, stage, reason, path);
 }
 
 static void keep(struct pier__rdmacm_conn *cm, const uint8_t *data, size_t len)
@@ -165,7 +165,7 @@ int pier__rdmacm_rejected(struct pier_conn *conn,
 
 	cm->reason = ev->reason;
 	if (!err) {
-		words = ENTRY(pier_reasons, refused.why);
+		words = ENTRY(pier_reasons, refused.reason);
 		keep(cm, refused.data, refused.len);
 	} else {
 		cm->foreign = true;

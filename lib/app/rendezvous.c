@@ -122,12 +122,12 @@ static int too_late(const struct rendezvous *m, const char *path)
 /* Say which file it was; what the system says of files names them. */
 static int about(const char *path, int err)
 {
-	char why[400];
+	char reason[400];
 
 	if (err != -PIER_EDESC && err != -PIER_EVERSION && err != -PIER_EKIND)
 		return err;
-	snprintf(why, sizeof(why), "%s", pier_last_error());
-	return pier__fail(err, "%s: %s", path, why);
+	snprintf(reason, sizeof(reason), "%s", pier_last_error());
+	return pier__fail(err, "%s: %s", path, reason);
 }
 
 /* Wait for the descriptor in @path, driving the engine.  Returns its length. */
@@ -269,7 +269,7 @@ int pier_rendezvous(struct pier_rdma *rdma, const struct pier_args *args,
 		.deadline = pier__deadline(pier__now(), args->timeout_ms),
 		.want_remote = ret_remote != NULL,
 	};
-	char why[512];
+	char reason[512];
 	int err;
 
 	if (rdma->ctx.state != PIER_CTX_RUNNING)
@@ -289,13 +289,13 @@ int pier_rendezvous(struct pier_rdma *rdma, const struct pier_args *args,
 				  "other's", args->local_descriptor);
 	err = meet(&m, mmap);
 	if (err) {
-		snprintf(why, sizeof(why), "%s", pier_last_error());
+		snprintf(reason, sizeof(reason), "%s", pier_last_error());
 		unlink(args->local_descriptor);
 		if (mmap)
 			unlink(args->memory_descriptor);
 		pier_mmap_destroy(m.remote);
 		pier_conn_destroy(m.conn);
-		return pier__fail_again(err, why);
+		return pier__fail_again(err, reason);
 	}
 	if (mmap)
 		pier__desc_file_keep(m.conn, args->memory_descriptor);

@@ -176,13 +176,13 @@ static void random_bytes_do_no_harm(void)
 static void a_refusal_is_read_as_it_was_written(void)
 {
 	struct pier__cm_reject refused = {
-		.why = PIER__REJECT_FULL, .data = data, .len = 140,
+		.reason = PIER__REJECT_FULL, .data = data, .len = 140,
 	}, got;
 	uint8_t field[REJ] = { 0 };
 
 	IS(pier__cm_reject_encode(&refused, field, REJ), REJ);
 	IS(pier__cm_reject_decode(field, REJ, &got), 0);
-	IS(got.why, PIER__REJECT_FULL);
+	IS(got.reason, PIER__REJECT_FULL);
 	IS(got.len, 140);
 	OK(!memcmp(got.data, data, 140));
 	refused.len = 141;

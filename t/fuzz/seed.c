@@ -167,7 +167,7 @@ static void seed_private(size_t data, size_t size)
 		.len = data, .data = some, .blob_addr = 0x7f0011220000,
 	};
 	struct pier__cm_reject refused = {
-		.why = PIER__REJECT_FULL, .data = some, .len = data % 100,
+		.reason = PIER__REJECT_FULL, .data = some, .len = data % 100,
 	};
 	uint8_t field[256] = { 0 };
 	FILE *file = begin("private");

@@ -8,7 +8,7 @@ cd "$top" || exit
 
 words="room side housed homed homeless kick stood trouble bury buried
 	doom doomed heard serves wants ear knock standard delay dest
-	gone_back page qset also"
+	gone_back page qset also why kept said"
 
 # Names of verbs and of IBTA.
 allowed="ack_delay dest_qp_num dest_qpn max_dest_rd_atomic IBV_QP_DEST_QPN
