@@ -260,7 +260,7 @@ int pier_conn_wait(struct pier_conn *conn, int timeout_ms)
 	return err;
 }
 
-/* Register key lookups are cached: most programs use one remote mmap. */
+/* The last rkey found is cached: most programs use one remote mmap. */
 int pier__conn_rkey(struct pier_conn *conn, const struct pier_mmap *mmap,
 		    uint32_t *ret)
 {

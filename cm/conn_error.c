@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Failures of a connection: error messages that name both ends, and whether our
+ * own port is the cause.
+ */
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -9,10 +13,6 @@
 #include "core/clock.h"
 #include "core/fail.h"
 
-/*
- * A connection fails: why, in a sentence that names both ends, and whether our
- * own port is the reason.
- */
 #define HELLO_PAUSE (20 * PIER__MS)	/* before it is sent again */
 
 static const struct {

@@ -263,7 +263,7 @@ void pier__conn_transition(struct pier_conn *conn, enum pier__conn_state next)
 		return;
 	}
 	conn->state = next;
-	if (to->drains)		/* without a QP in RTS there is nothing to */
+	if (to->drains)		/* without a QP in RTS nothing is in flight */
 		conn->deadline = from->ready ? now + cfg->drain_ms * PIER__MS :
 					       0;
 	if (conn->flow->entered)

@@ -61,7 +61,7 @@ static void submit(struct perf_slot *slot, unsigned int flags)
 	int err;
 
 	if (slot->dst)
-		pier_buf_reset(slot->dst);	/* all of it is room again */
+		pier_buf_reset(slot->dst);	/* all of it is tail again */
 	err = pier_task_submit(slot->task, flags);
 	if (err)
 		perf_fail(perf, err);

@@ -8,7 +8,7 @@
 
 /* The passive side: a request is presented, then accepted or rejected. */
 
-/* How often an open request is looked at, whether it is still one. */
+/* How often to check whether the client has given up a request. */
 #define LOOK_MS 250
 
 /* REJ, with pier's reason if the peer reads such. */

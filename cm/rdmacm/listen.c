@@ -96,7 +96,7 @@ static bool is_full(const struct pier__queues *queues)
 	return queues->conn_count >= queues->cfg->max_conns;
 }
 
-/* Is it to be refused at once?  Then sets *ret_why. */
+/* Is it to be refused at once?  Then sets *ret_reason. */
 static bool is_refused(const struct pier__queues *queues,
 		       const struct pier_listener *listener,
 		       enum pier__reject_reason *ret_reason)
@@ -161,7 +161,7 @@ static bool refuse_one(struct pier__rdmacm *rdmacm)
 	return link;
 }
 
-/* The listener's first one, which is its no more. */
+/* Remove and return the listener's first pending request. */
 static struct pier__pending_request *take(struct pier_listener *listener)
 {
 	listener->cm->held--;
@@ -189,8 +189,8 @@ static bool admits(struct pier_listener *listener, uint64_t now,
 }
 
 /*
- * What has become of the first one that waits with @listener.  Returns
- * whether anything has; if not, *ret_due is when to look again.
+ * Present, reject or drop the first pending request of @listener.  Returns
+ * whether it did; if not, *ret_due is when to try again.
  */
 static bool serve(struct pier__rdmacm *rdmacm, struct pier_listener *listener,
 		  uint64_t now, uint64_t *ret_due)

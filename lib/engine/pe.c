@@ -242,7 +242,7 @@ void pier__pe_defer(struct pier_pe *pe, struct pier__deferred *deferred)
 	pier__pe_attend(pe, PIER__ATTEND_DEFERRED);
 }
 
-/* The first that was polled when the budget ran out is last next time. */
+/* The budget ran out: the next round begins with another source. */
 static void __attribute__((noinline)) rotate(struct pier_pe *pe)
 {
 	struct pier__source *first = pe->fast;

@@ -16,8 +16,9 @@
 /*
  * The one seam between pier and a device.  Two kinds of device stand behind
  * it, verbs and soft; nothing above depends on which.  Arguments and results
- * are of rdma-core's types, objects are opaque.  Every member of a table is set
- * that does not say what NULL means; what a device cannot do is in its limits.
+ * are of rdma-core's types, objects are opaque.  A member of a table may be
+ * NULL only if its comment says what NULL means; what a device cannot do is in
+ * its limits.
  *
  * Calls return 0, a count, or a negative errno value after pier__fail().
  * None calls back upwards.  t/fabric/fabric.c is the contract in executable
@@ -308,9 +309,9 @@ struct pier__cm_listener {
 	struct pier__cm *cm;
 	void *owner;		/* the caller's */
 	uint16_t port;		/* host order, as granted */
-	uint32_t held;		/* requests that still count as waiting: */
-				/* next() adds what it tells, the caller */
-				/* takes off what it puts off no longer */
+	uint32_t held;		/* requests that count for the backlog: */
+				/* next() adds each that it reports, the */
+				/* caller subtracts each it has answered */
 };
 
 /* An attempt to connect, then a connection; the two share nothing else. */
@@ -337,7 +338,7 @@ struct pier__cm_param {
 #define PIER__CM_REP_DATA 196
 #define PIER__CM_REJ_DATA 148
 
-/* In brackets: what it is told after. */
+/* In brackets: the call after which the event can arrive. */
 enum pier__cm_kind {
 	PIER__CM_RESOLVED,	/* (resolve) now connect() */
 	PIER__CM_REQUEST,	/* (listen) id is new and the caller's */
@@ -355,8 +356,8 @@ struct pier__cm_event {
 	enum pier__cm_kind kind;
 	struct pier__cm_id *id;
 	struct pier__cm_listener *listener;	/* of REQUEST, else NULL */
-	int error;		/* of UNREACHABLE: negative errno value, */
-				/* whose sentence is said */
+	int error;		/* of UNREACHABLE: negative errno value; */
+				/* pier__fail() has its message */
 	uint16_t reason;	/* of REJECTED: IBTA reject reason */
 	uint32_t qpn;		/* the peer's, of REQUEST and RESPONSE; and: */
 	uint8_t responder_resources;	/* most that we are asked to serve */

@@ -14,7 +14,7 @@
 #include "mem/mmap_impl.h"
 #include "ops/desc_impl.h"
 
-/* Text that goes on counting where the room ends. */
+/* Text whose length is counted beyond the end of the buffer. */
 struct text {
 	char *buf;
 	size_t size, len;

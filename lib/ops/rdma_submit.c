@@ -110,7 +110,7 @@ static int not_up(struct pier__rdma_task *t)
 }
 
 /*
- * -EAGAIN: @t is one of as many as @limit, which is @most, allows @where.
+ * -EAGAIN: as many tasks as the option @limit allows @where are in flight.
  * Nothing has failed, and busy programs see it often: it is not logged.
  */
 static int __attribute__((noinline, cold))

@@ -199,8 +199,8 @@ static bool req_new(struct soft_cm *cm, struct soft_cm_listener *listener,
 }
 
 /*
- * A duplicate REQ.  One that came to the other port than the first, 4791 or the
- * service's, is no retransmission.
+ * A duplicate REQ.  The active side may send the same REQ to port 4791 and to
+ * the service's port: a copy on the other port is no retransmission.
  */
 static void req_again(const struct soft_cm_conn *conn, const struct soft_rx *rx)
 {
@@ -247,7 +247,7 @@ void pier__soft_cm_req(struct soft_cm *cm, const struct soft_mad *mad,
 	}
 	listener = pier__soft_cm_listener(cm, listener->listener.port,
 					  &rx->dst.ip);
-	/* As if it was lost: it comes again. */
+	/* Without space the REQ is dropped: the client sends it again. */
 	if (has_place(listener) && req_new(cm, listener, mad, rx))
 		return;
 	pier__soft_add(cm->ep->counters, SOFT_COUNTER(cm_overflows), 1);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Retransmission of every CM message, REP among them, and its timeouts. */
+/* Retransmission of REQ, REP, REJ and DREQ, and their timeouts. */
 #include "core/clock.h"
 #include "fabric/soft/cm/cm_conn.h"
 
 /*
- * Retransmission of CM messages.  The first one is early and each wait is
- * twice as long, up to the response time in REQ: a lost message costs
- * milliseconds, and a peer that is stopped gets the time that RoCE devices
- * get.
+ * The first retransmission is early and each wait is twice as long, up to the
+ * response time in REQ: a lost message costs milliseconds, and a peer that is
+ * stopped gets the time that RoCE devices get.
  */
 #define WAIT_FIRST (50 * PIER__MS)
 #define WAIT_DREQ (1000 * PIER__MS)	/* longest */

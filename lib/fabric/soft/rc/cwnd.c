@@ -12,8 +12,8 @@
 #define WINDOW_MAX (256 * PACKET)
 
 /*
- * The timeout is longer than a scheduler's time slice: a peer that does not
- * run for so long has lost no packet.
+ * The timeout is longer than a scheduler's time slice: a peer process that is
+ * not scheduled for that long answers late, but has lost no packet.
  */
 #define RTO_START (10 * PIER__MS)	/* while nothing is measured */
 #define RTO_MIN (4 * PIER__MS)
@@ -147,8 +147,8 @@ static void cwnd_shortest_rtt(struct soft_ep *ep, struct soft_cwnd *cwnd,
 }
 
 /*
- * A queue that grows is a sign that comes before the loss.  But a round trip
- * that stays as long whatever the window is that of another route.
+ * A queue that grows is a sign of congestion before a loss.  But if the round
+ * trip stays long although the window was reduced, the route has changed.
  */
 static void cwnd_check_queue(struct soft_ep *ep, struct soft_cwnd *cwnd,
 			     uint64_t sample)

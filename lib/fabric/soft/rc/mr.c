@@ -8,9 +8,10 @@
 #include "fabric/soft/rc/mr.h"
 
 /*
- * Open addressing, a power of two of slots.  A slot is empty, or holds a
- * region, or did (GONE).  A full array is replaced by a new one.  The old one
- * is freed when every user has released its lock once, as it may be reading.
+ * Open addressing, a power of two of slots.  A slot is empty, holds a region,
+ * or held one that was removed (GONE).  A full array is replaced by a new one.
+ * A user may still read the old array: it is freed after the lock of each user
+ * was taken and released once.
  */
 #define SLOTS_MIN 64
 

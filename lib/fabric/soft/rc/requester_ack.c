@@ -7,7 +7,7 @@
 
 #define RTO_MAX (32 * PIER__MS)	/* or half the ack time, if that is more */
 
-/* By enum ibv_wr_opcode; each that post_send.c takes. */
+/* By enum ibv_wr_opcode, for each that post_send.c accepts; SEND is 0. */
 static const enum ibv_wc_opcode wc_opcodes[] = {
 	[IBV_WR_RDMA_WRITE] = IBV_WC_RDMA_WRITE,
 	[IBV_WR_RDMA_WRITE_WITH_IMM] = IBV_WC_RDMA_WRITE,
@@ -398,7 +398,7 @@ void pier__soft_req_timer(struct soft_qp *qp, uint64_t late)
 		pier__soft_count(qp, SOFT_COUNTER(timeouts));
 		if (req->backoff < 16)
 			req->backoff++;
-		/* With progress before it is congestion, else a dead peer. */
+		/* Congestion if acknowledgements came; else a dead peer. */
 		if (req->progressed && !req->probe)
 			pier__soft_cwnd_reduce(qp->ep, qp->cwnd);
 		req_go_back(qp);
