@@ -435,8 +435,9 @@ the_header_is_installed_and_its_call_linked()
 		return pier_twice() != 2;
 	}
 	END
+	sanitize=$(sed -n 's/^SANITIZE_FLAGS = *//p' "$copied/Makefile")
 	(cd "$copied" && ./libtool --quiet --tag=CC --mode=link \
-	    "${CC:-gcc}" -I"$tmp/dest/include" -o "$tmp/twice" \
+	    "${CC:-gcc}" $sanitize -I"$tmp/dest/include" -o "$tmp/twice" \
 	    "$tmp/twice.c" lib/libpier.la) && "$tmp/twice"
 }
 
