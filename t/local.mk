@@ -306,6 +306,7 @@ EXTRA_DIST += \
 	%D%/lib/device.sh \
 	%D%/lib/tap.sh \
 	%D%/lib/toolbox.sh \
+	%D%/lib/tsan.supp \
 	%D%/meta/metrics.awk \
 	%D%/run \
 	%D%/vm/guest.sh \

@@ -309,9 +309,12 @@ struct pier__cm_listener {
 	struct pier__cm *cm;
 	void *owner;		/* the caller's */
 	uint16_t port;		/* host order, as granted */
-	uint32_t held;		/* requests that count for the backlog: */
-				/* next() adds each that it reports, the */
-				/* caller subtracts each it has answered */
+	/*
+	 * Requests that count for the backlog: next() adds each that it
+	 * reports, the caller subtracts each that it has answered, while
+	 * another thread may receive more.
+	 */
+	_Atomic uint32_t held;
 };
 
 /* An attempt to connect, then a connection; the two share nothing else. */

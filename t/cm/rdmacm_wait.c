@@ -44,7 +44,7 @@ static void end(void)
 /* Have so many wait at the server. */
 static bool ask(uint32_t clients)
 {
-	const uint32_t *held = &server.listener->cm->held;
+	const _Atomic uint32_t *held = &server.listener->cm->held;
 	uint32_t want = clients < BACKLOG ? clients : BACKLOG, i;
 	long long limit = limit_from_now();
 
