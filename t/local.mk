@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Tests.  A new one is t/ROOM/NAME.c and one line here: automake finds NAME.c by
-# itself.  `make check` runs them through automake's driver, `make prove`
+# Tests.  A new one is t/LAYER/NAME.c and one line here: automake finds NAME.c
+# by itself.  `make check` runs them through automake's driver, `make prove`
 # through prove; both by t/run, which knows the time limits.
 
 check_PROGRAMS += \

@@ -24,8 +24,8 @@ static int refuse(struct pier__rdmacm *rdmacm, struct pier__cm_id *id,
 	return len < 0 ? len : rdmacm->fab->reject(id, field, (size_t)len);
 }
 
-void pier__passive_reject(struct pier_conn *conn,
-			  enum pier__reject_reason reason)
+static void reject_request(struct pier_conn *conn,
+			   enum pier__reject_reason reason)
 {
 	struct pier__cm_reject refused = { .reason = reason };
 
@@ -71,7 +71,7 @@ static void present(struct pier_conn *conn, struct pier_listener *listener)
 		return;
 	}
 	if (!fn) {
-		pier__passive_reject(conn, PIER__REJECT_CLOSING);
+		reject_request(conn, PIER__REJECT_CLOSING);
 		return;
 	}
 	pier__pe_event(conn->queues->pe);
@@ -102,7 +102,7 @@ void pier__passive_request(struct pier__rdmacm *rdmacm,
 			 queues->cfg->connect_timeout_ms * PIER__MS;
 	err = pier__handshake_decode(conn, ev);
 	if (err)
-		pier__passive_reject(conn, reject_reason_of(err));
+		reject_request(conn, reject_reason_of(err));
 	else
 		present(conn, listener);
 }

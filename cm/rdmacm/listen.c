@@ -68,9 +68,20 @@ int pier__listen(struct pier__queues *queues,
 	return 0;
 }
 
+/* Have the requests that wait on @listener rejected in the next steps. */
+static void reject_pending(struct pier_listener *listener)
+{
+	struct pier__rdmacm *rdmacm = listener->queues->rdmacm;
+	struct pier__list *link;
+
+	while ((link = pier__list_pop(&listener->waiting)))
+		pier__list_add(&rdmacm->refused, link);
+	pier__pe_due(&rdmacm->source, 0);
+}
+
 void pier__unlisten(struct pier_listener *listener)
 {
-	pier__requests_reject_all(listener);
+	reject_pending(listener);
 	listener->queues->rdmacm->fab->unlisten(listener->cm);
 	listener->cm = NULL;
 	listener->queues = NULL;
@@ -113,7 +124,7 @@ static bool is_refused(const struct pier__queues *queues,
 }
 
 void pier__request_arrived(struct pier__rdmacm *rdmacm,
-			const struct pier__cm_event *ev)
+			   const struct pier__cm_event *ev)
 {
 	struct pier_listener *listener = ev->listener->owner;
 	struct pier__queues *queues = rdmacm->queues;
@@ -256,16 +267,6 @@ uint64_t pier__requests_step(struct pier__rdmacm *rdmacm, uint64_t now)
 	if (queues->stopping && pier__list_empty(&rdmacm->refused))
 		pier__scheduler_wake(queues);		/* it waits for that */
 	return n < STEPS && pier__pe_budget(queues->pe) > 0 ? due : 0;
-}
-
-void pier__requests_reject_all(struct pier_listener *listener)
-{
-	struct pier__rdmacm *rdmacm = listener->queues->rdmacm;
-	struct pier__list *link;
-
-	while ((link = pier__list_pop(&listener->waiting)))
-		pier__list_add(&rdmacm->refused, link);
-	pier__pe_due(&rdmacm->source, 0);
 }
 
 void pier__requests_end(struct pier__rdmacm *rdmacm)

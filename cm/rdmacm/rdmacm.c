@@ -130,7 +130,6 @@ int pier__rdmacm_open(struct pier__queues *queues)
 	rdmacm->source.fd = rdmacm->cm->fd;
 	rdmacm->source.slow = true;
 	rdmacm->source.due = PIER__NEVER;
-	pier__list_init(&rdmacm->refused);
 	err = pier__pe_add(queues->pe, &rdmacm->source);
 	if (err)
 		goto err_destroy;

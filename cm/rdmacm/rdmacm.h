@@ -19,9 +19,7 @@
  * Connections made by CM.  The seam's events (rdmacm.c) drive an active side
  * (connect.c) and a passive one (listen.c, accept.c); both end in the same
  * handshake (handshake.c), behind which a connection is like any other.
- *
- *	active	LOOKUP -> ASKED -> ACCEPTED -> HELLO -> UP
- *	passive	REQUEST ---------> ACCEPTED -> HELLO -> UP
+ * docs/connections.md has the states of both.
  */
 
 /* The connection manager of a context, made when first needed. */
@@ -33,7 +31,6 @@ struct pier__rdmacm {
 	struct pier__lookup *lookup;	/* NULL: not needed yet */
 	struct pier__list refused;	/* requests that are to be */
 };
-
 
 /* A request before it is presented to the program: not a connection yet. */
 struct pier__pending_request {
@@ -114,12 +111,10 @@ void pier__unlisten(struct pier_listener *listener);
 void pier__listeners_destroy(struct pier__conn_owner *owner);
 /* A REQ has arrived: add it to its listener's, or reject it. */
 void pier__request_arrived(struct pier__rdmacm *rdmacm,
-			const struct pier__cm_event *ev);
+			   const struct pier__cm_event *ev);
 /* Present, or reject, what is due.  Returns when to look again. */
 uint64_t pier__requests_step(struct pier__rdmacm *rdmacm, uint64_t now);
-/* What waits on @listener is refused in the next steps. */
-void pier__requests_reject_all(struct pier_listener *listener);
-/* Refuse all of that now. */
+/* Reject all pending requests now. */
 void pier__requests_end(struct pier__rdmacm *rdmacm);
 
 /* connect.c */
@@ -148,8 +143,6 @@ bool pier__request_is_abandoned(struct pier__rdmacm *rdmacm,
 void pier__passive_event(struct pier_conn *conn,
 			 const struct pier__cm_event *ev);
 uint64_t pier__passive_step(struct pier_conn *conn, uint64_t now);
-void pier__passive_reject(struct pier_conn *conn,
-			  enum pier__reject_reason reason);
 
 /* handshake.c: what goes into REQ or REP, of @size bytes.  The length. */
 int pier__handshake_encode(struct pier_conn *conn, uint8_t *field, size_t size);

@@ -6,6 +6,7 @@
 
 #include "cm/rdmacm/rdmacm.h"
 #include "core/fail.h"
+#include "core/roce.h"
 
 /* Sentences for connections by CM that failed. */
 
@@ -171,7 +172,7 @@ int pier__rdmacm_rejected(struct pier_conn *conn,
 		cm->foreign = true;
 		keep(cm, ev->data, ev->len);
 	}
-	if (ev->reason == 4)
+	if (ev->reason == ROCE_REJ_TIMEOUT)
 		return pier__rdmacm_fail(conn, -ETIMEDOUT, "waiting",
 				      "the peer has given up: %s (reason 4)",
 				      words);

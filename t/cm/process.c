@@ -373,7 +373,7 @@ static void a_peer_that_dies_before_its_hello_is_told(void)
 	len = pair_recv(&pair, desc, sizeof(desc));
 	if (OK(len > 0) && begin(&watchful) && peer_export(&me)) {
 		IS(pier_rdma_connect(me.conn, desc, (size_t)len), 0);
-		stage_hello_sent(me.conn);
+		OK(stage_hello_sent(me.conn));
 		pair_kill(&pair);
 		peer_conn(me.conn, PIER_CONN_ERROR);
 		IS(pier_conn_error(me.conn), -PIER_ENOHELLO);

@@ -109,7 +109,7 @@ static void an_abort_ends_the_wait_of_a_disconnect(void)
 	if (begin()) {
 		send_in_vain(&client, &status);
 		IS(pier_conn_disconnect(client.peer.conn), 0);
-		stage_draining(client.peer.conn);
+		OK(stage_draining(client.peer.conn));
 		peer_drive_quietly(20);
 		IS(status, -EINPROGRESS);
 		IS(client.disconnected, 0);

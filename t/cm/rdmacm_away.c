@@ -145,11 +145,11 @@ static int other(struct pair *pair, void *arg)
  */
 static void outlast(struct pair *pair)
 {
-	const struct pier__rdmacm_conn *side = me.peer.conn->cm;
+	const struct pier__rdmacm_conn *cm = me.peer.conn->cm;
 	long long end = limit_now_ms() + AWAY_MS;
 	int up = me.disconnected + 1;	/* the others have ended */
 
-	while (!side->qp_resets && me.established < up && !me.failures &&
+	while (!cm->qp_resets && me.established < up && !me.failures &&
 	       limit_now_ms() < end)
 		peer_drive_quietly(1);
 	IS(me.failures, 0);
@@ -203,7 +203,7 @@ static void away_in_the_handshake(struct part *part)
 			break;
 		if (mine.server)
 			OK(peer_count(&me.requests, round + 1));
-		stage_handshake(me.peer.conn, me.peer.pe);
+		OK(stage_handshake(me.peer.conn, me.peer.pe));
 		for (i = 0; i < 2 * round; i++)
 			pier_pe_progress(me.peer.pe, 0);
 		kill(pair.pid, SIGSTOP);

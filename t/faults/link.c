@@ -284,7 +284,7 @@ out_part:
 	part();
 }
 
-/* Once: the loop below does it a hundred times. */
+/* Once: the loop below does it many times. */
 static bool down_and_up(void)
 {
 	if (!read_one() || !cable_run("ip link set f0 down") ||

@@ -402,12 +402,12 @@ static void disconnect_from(struct pair *pair, enum way way,
 		kill(pair->pid, SIGSTOP);
 		OK(pair_is_stopped(pair, true));
 		IS(pier_conn_disconnect(conn), 0);
-		stage_goodbye_over(conn);
+		OK(stage_goodbye_over(conn));
 	} else {
 		for (i = 0; i < SENDS; i++)
 			IS(pier_rdma_send(conn, NULL, count, tally), 0);
 		IS(pier_conn_disconnect(conn), 0);
-		stage_draining(conn);
+		OK(stage_draining(conn));
 		IS(pier_conn_state(conn), PIER_CONN_CONNECTED);
 	}
 	pair_kill(pair);

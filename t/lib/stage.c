@@ -4,13 +4,23 @@
 #include "t/lib/peer.h"
 #include "t/lib/stage.h"
 
+/* Has @conn come to @state, or beyond, without failing on its way? */
+static bool has_reached(const struct pier_conn *conn,
+			enum pier__conn_state state)
+{
+	return conn->state >= state &&
+	       conn->state != PIER__CONN_CANCELLING &&
+	       conn->state != PIER__CONN_CANCELLED &&
+	       pier_conn_state(conn) != PIER_CONN_ERROR;
+}
+
 static bool reaches(const struct pier_conn *conn, enum pier__conn_state state)
 {
 	long long limit = limit_from_now();
 
 	while (conn->state < state && peer_step(limit))
 		;
-	return conn->state >= state;
+	return has_reached(conn, state);
 }
 
 bool stage_handshake(const struct pier_conn *conn, struct pier_pe *pe)
@@ -19,7 +29,7 @@ bool stage_handshake(const struct pier_conn *conn, struct pier_pe *pe)
 
 	while (conn->state < PIER__CONN_ACCEPTED && limit_holds(limit))
 		pier_pe_progress(pe, 0);
-	return conn->state >= PIER__CONN_ACCEPTED;
+	return has_reached(conn, PIER__CONN_ACCEPTED);
 }
 
 bool stage_hello_sent(const struct pier_conn *conn)
@@ -42,7 +52,8 @@ bool stage_hello_acked(const struct pier_conn *conn)
 
 bool stage_draining(const struct pier_conn *conn)
 {
-	return reaches(conn, PIER__CONN_DRAINING);
+	return peer_step(limit_from_now()) &&
+	       conn->state == PIER__CONN_DRAINING;
 }
 
 bool stage_goodbye(const struct pier_conn *conn)

@@ -11,11 +11,12 @@ struct pier_pe;
 /*
  * How far a connection has come, finer than its public state, for tests that
  * act at one stage.  Each of these drives the engines until @conn has reached
- * the stage; beyond the limit it is false, and a failed check.
+ * the stage; beyond the limit it is false, and a failed check.  It is false too
+ * if the connection has failed instead.
  */
 bool stage_hello_sent(const struct pier_conn *conn);	/* is in flight */
 bool stage_hello_acked(const struct pier_conn *conn);	/* the peer has ours */
-bool stage_draining(const struct pier_conn *conn);	/* disconnects, but */
+bool stage_draining(const struct pier_conn *conn);	/* after a round it */
 							/* waits for tasks */
 bool stage_goodbye(const struct pier_conn *conn);	/* ours was posted */
 bool stage_goodbye_over(const struct pier_conn *conn);	/* and has ended, */

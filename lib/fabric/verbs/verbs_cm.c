@@ -114,21 +114,8 @@ static int error_of(int status)
 	return status > 0 ? -status : status;
 }
 
-int pier__verbs_cm_fail(const struct cm_end *end, const char *what, int err)
-{
-	const struct rdma_addr *addr = &end->rdma->route.addr;
-	char local[PIER__ADDR_TEXT], peer[PIER__ADDR_TEXT];
-	bool bound = pier__sockaddr_len(&addr->src_addr) > 0;
-
-	pier__sockaddr_text((const void *)&end->id.peer, peer);
-	pier__sockaddr_text(&addr->src_addr, local);
-	return pier__fail(pier__verbs_cm_error(err), "%s: %s %s%s%s: %s",
-			  port_of(end->id.cm)->name, what, peer,
-			  bound ? " from " : "", bound ? local : "",
-			  pier_strerror(err));
-}
-
-int pier__verbs_cm_error(int err)
+/* @err of a call about addresses; all that mean "no route" become one. */
+static int route_error(int err)
 {
 	switch (err) {
 	case -ENETUNREACH:
@@ -139,6 +126,20 @@ int pier__verbs_cm_error(int err)
 	default:
 		return err;
 	}
+}
+
+int pier__verbs_cm_fail(const struct cm_end *end, const char *what, int err)
+{
+	const struct rdma_addr *addr = &end->rdma->route.addr;
+	char local[PIER__ADDR_TEXT], peer[PIER__ADDR_TEXT];
+	bool bound = pier__sockaddr_len(&addr->src_addr) > 0;
+
+	pier__sockaddr_text((const void *)&end->id.peer, peer);
+	pier__sockaddr_text(&addr->src_addr, local);
+	return pier__fail(route_error(err), "%s: %s %s%s%s: %s",
+			  port_of(end->id.cm)->name, what, peer,
+			  bound ? " from " : "", bound ? local : "",
+			  pier_strerror(err));
 }
 
 /* @end is over: fill in @ret, and set the error text. */

@@ -81,10 +81,7 @@ void pier__verbs_cm_hold(struct verbs_dev *dev, const struct rdma_cm_id *like);
 /* The device is being closed: release the context. */
 void pier__verbs_cm_unhold(struct verbs_dev *dev);
 
-/* @err of a call about addresses; all that mean "no route" become one. */
-int pier__verbs_cm_error(int err);
-
-/* Fail: @what failed with @end's peer.  Returns pier__verbs_cm_error(). */
+/* Fail: @what failed with @end's peer.  Returns the error. */
 int pier__verbs_cm_fail(const struct cm_end *end, const char *what, int err);
 
 /* Ends, in verbs_cm_end.c. */

@@ -169,8 +169,8 @@ static int post_one(struct soft_qp *qp, const struct ibv_send_wr *wr)
 				  "many as it takes", qp->qpn, qp->send_wr);
 	wqe = pier__soft_wqe_get(qp->ep);
 	if (!wqe)
-		return pier__fail(-EAGAIN, "QP %u: no room is left for a send",
-				  qp->qpn);
+		return pier__fail(-EAGAIN, "QP %u: all send requests of the "
+				  "endpoint are in use", qp->qpn);
 	wqe_fill(wqe, wr, length);
 	wqe_queue(qp, wqe);
 	return 0;
