@@ -166,7 +166,7 @@ static json_t *describe(const struct pier_devinfo *info, bool is_default)
 	tool_json_set(dev, "name", json_string(pier_devinfo_name(info)));
 	tool_json_set(dev, "default", json_boolean(is_default));
 	tool_json_set(dev, "kind", json_string(pier_devinfo_kind(info)));
-	/* What stands for the NIC costs a thread; the user is to know. */
+	/* The helper, which acts as the NIC, is a thread: report it. */
 	tool_json_set(dev, "helper",
 		      json_string(soft ? "one thread a process" : ""));
 	tool_json_set(dev, "port", json_integer(pier_devinfo_port(info)));

@@ -71,8 +71,8 @@ static int meet(struct ping *p, double until)
 }
 
 /*
- * Is a failure that the peer was not there, who may come until @until?  Later
- * on its absence is what is measured.
+ * Does the failure mean that the peer has not started yet?  It may start until
+ * @until; later its absence is what is measured.
  */
 static bool may_come(struct ping *p, int err, double until)
 {

@@ -129,7 +129,7 @@ static int keep_theirs(struct pier__rdmacm_conn *cm, const uint8_t *data,
 static int keep_foreign(struct pier_conn *conn, const struct pier__cm_event *ev)
 {
 	conn->cm->foreign = true;
-	conn->remote.access = ACCESS_ALL;	/* its keys say what not */
+	conn->remote.access = ACCESS_ALL;	/* its rkeys have the limits */
 	conn->remote.message = conn->queues->dev->info.port.limits.message;
 	return keep_theirs(conn->cm, ev->data, ev->len, ev->len);
 }

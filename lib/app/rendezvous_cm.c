@@ -82,8 +82,8 @@ static void requested(struct pier_conn *conn, void *arg)
 }
 
 /*
- * It came to nothing: keep why, and be ready for another.  That one which was
- * @cut_short heard nothing is no news if something was heard before.
+ * The attempt has failed: keep its error, and prepare the next one.  A timeout
+ * of an attempt that was @cut_short does not replace an earlier error.
  */
 static void drop(struct rendezvous_cm *m, bool cut_short)
 {
@@ -159,8 +159,8 @@ static enum pier_addr_type type_of(const struct pier_args *args)
 }
 
 /*
- * Might the server just not be there yet?  That UDP port 4791 is taken here is
- * told as long as it is not.
+ * Can it be that the server has not started yet?  The error that UDP port 4791
+ * is in use here is reported until it is free.
  */
 static bool may_come(int err)
 {

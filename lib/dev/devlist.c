@@ -72,7 +72,7 @@ const struct pier_devinfo *pier_devlist_get(const struct pier_devlist *list,
 
 /*
  * The first active one: kinds and devices are listed in order of preference.
- * Where connections can be made by neither of our ways, nobody wants to be.
+ * A device on which pier cannot make connections is no default.
  */
 static int find_default(const struct pier_devlist *list,
 			const struct pier_devinfo **ret)
@@ -128,11 +128,11 @@ static bool is_of_other_kind(const struct pier__ports *ports, const char *name)
 	return false;
 }
 
-/* Say what is missing and what there is, so that the next try can be right. */
+/* The error message lists what is missing and which devices there are. */
 static int not_found(const struct pier_devlist *list, const char *name)
 {
 	const struct pier__ports *ports = &list->ports;
-	bool told = ports->missing && !is_of_other_kind(ports, name);
+	bool named = ports->missing && !is_of_other_kind(ports, name);
 	char names[256] = "";
 	size_t len = 0;
 
@@ -142,7 +142,7 @@ static int not_found(const struct pier_devlist *list, const char *name)
 					list->ports.port[i].name);
 	return pier__fail(-ENODEV, "no device, netdev or PCI address "
 			  "\"%.64s\"; %s%sthere are: %s", name,
-			  told ? ports->reason : "", told ? "; " : "",
+			  named ? ports->reason : "", named ? "; " : "",
 			  names[0] ? names : "none");
 }
 

@@ -167,12 +167,12 @@ struct pier__fabric_dev {
 	 */
 	int (*list)(struct pier__ports *ports);
 
-	/* Open @port; the caller ends it with close.  -ENODEV: it is gone. */
+	/* Open @port; the caller ends it with close.  -ENODEV: removed. */
 	int (*open)(const struct pier__port *port, struct pier__fdev **ret);
 
 	/*
-	 * Open @port on the caller's @pd, which stays his like its context
-	 * and its events.  -EOPNOTSUPP: not a verbs device.
+	 * Open @port on the caller's @pd, which remains the caller's, as do
+	 * its context and its events.  -EOPNOTSUPP: not a verbs device.
 	 */
 	int (*adopt)(const struct pier__port *port, struct ibv_pd *pd,
 		     struct pier__fdev **ret);
@@ -270,7 +270,7 @@ struct pier__fabric_qp {
 	/*
 	 * As ibv_modify_qp(3).  @udp_port: where the peer listens, for the
 	 * move to RTR; 4791 for RoCE devices.  Errors: -EADDRINUSE, such a
-	 * device sends to our port 4791, which somebody else has.
+	 * device sends to our port 4791, which another process has.
 	 */
 	int (*qp_modify)(struct pier__qp *qp, struct ibv_qp_attr *attr,
 			 int mask, uint16_t udp_port);

@@ -338,7 +338,7 @@ void pier__session_unmeet(struct session *s)
 	uv_timer_stop(&s->timer);
 	if (s->resolving)
 		uv_cancel((uv_req_t *)&s->resolve);
-	/* Others who have them do not expect them not to block. */
+	/* Other users of these descriptors expect them to block. */
 	for (int fd = 0; s->stdio && fd < 2; fd++)
 		fcntl(fd, F_SETFL, s->flags[fd]);
 }

@@ -12,8 +12,8 @@
 #include "core/fail.h"
 #include "uv/session.h"
 
-#define HELLO_MS 5000		/* for who connected to say hello */
-#define FAREWELL_MS 2000	/* for a last sentence to be said or heard */
+#define HELLO_MS 5000		/* until a client has sent hello */
+#define FAREWELL_MS 2000	/* for the last message in either direction */
 
 static void write_more(struct session *s);
 
@@ -48,7 +48,7 @@ static void end_if_done(struct session *s)
 		pier__session_end(s, 0);
 }
 
-/* Who connected may be anybody, and is told nothing before it says hello. */
+/* A client is unknown, and gets no data, until it has sent hello. */
 static bool is_stranger(const struct session *s)
 {
 	return s->cfg->role == PIER_EXCHANGE_LISTEN && !s->inbox.hello;
@@ -80,7 +80,7 @@ static void sign_of_life(struct session *s)
 		wait_for(s, (uint64_t)s->cfg->timeout_ms);
 }
 
-/* It never said hello: wait for the next. */
+/* The client sent no hello: wait for the next one. */
 static void drop_stranger(struct session *s)
 {
 	pier__log(PIER_LOG_WARNING, "exchange", "somebody connected who does "

@@ -11,7 +11,7 @@
 
 /*
  * A scatter/gather entry takes 16 bytes of a work request, and so do 16 bytes
- * inline: with the 4 entries that pier asks for, 64 bytes cost no room.
+ * inline: with the 4 entries that pier asks for, 64 bytes cost no space.
  */
 #define INLINE_FREE 64
 
