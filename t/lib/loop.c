@@ -51,6 +51,11 @@ int loop_device(struct pier__fdev **ret)
 				 name : "with an active port");
 	if (!err)
 		err = port->fabric->dev->open(port, ret);
+	if (!err && (*ret)->fabric != port->fabric) {
+		err = pier__fail(-EINVAL, "%s opens as a device of kind %s",
+				 port->name, (*ret)->fabric->name);
+		(*ret)->fabric->dev->close(*ret);
+	}
 	free(ports.port);
 	return err;
 }

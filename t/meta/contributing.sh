@@ -139,6 +139,11 @@ END
 	%D%/again.c \
 END
 	page pier-again 1 ""
+	insert docs/man/pier.1 '.It Ic desc' <<'END'
+.It Ic again
+is an example; see
+.Xr pier-again 1 .
+END
 	insert docs/local.mk '	%D%/man/pier-desc.1' <<'END'
 	%D%/man/pier-again.1 \
 END
@@ -232,10 +237,16 @@ static int echo_list(struct pier__ports *ports)
 static int echo_open(const struct pier__port *port, struct pier__fdev **ret)
 {
 	struct pier__port soft = *port;
+	int err;
 
 	soft.fabric = &pier__soft;
 	memcpy(soft.name, "soft", 4);
-	return pier__soft.dev->open(&soft, ret);
+	err = pier__soft.dev->open(&soft, ret);
+	if (err)
+		return err;
+	(*ret)->fabric = &pier__echo;
+	(*ret)->port.fabric = &pier__echo;
+	return 0;
 }
 
 static void __attribute__((constructor)) fill_tables(void)

@@ -126,6 +126,18 @@ references_lead_somewhere()
 	done
 }
 
+every_command_has_a_line_in_the_page_of_the_tool()
+{
+	sed -n 's/^	{ "\([a-z]*\)", "pier [a-z]*", tool_.*/\1/p' \
+	    tools/pier.c >"$tmp/commands"
+	[ "$(wc -l <"$tmp/commands")" -ge 5 ] || echo "few commands were found"
+	while read -r name; do
+		grep -qx "\.It Ic $name" docs/man/pier.1 &&
+		    grep -qx "\.Xr pier-$name 1 \." docs/man/pier.1 ||
+		    echo "pier $name: no line in docs/man/pier.1"
+	done <"$tmp/commands"
+}
+
 guides_name_only_files_that_exist()
 {
 	for guide in $guides; do
@@ -165,6 +177,7 @@ none sections_stand_in_order
 none pages_of_calls_have_what_a_reader_needs
 none pages_declare_calls_as_headers_do
 none references_lead_somewhere
+none every_command_has_a_line_in_the_page_of_the_tool
 none guides_name_only_files_that_exist
 none the_map_leads_to_files_and_functions
 tap_done
