@@ -27,7 +27,7 @@ const char *pier__gid_text(const uint8_t raw[16], char *ret)
 	return ret;
 }
 
-/* May @gid be chosen without being asked for by its index? */
+/* May @gid be chosen if no index was given? */
 static bool usable(const struct pier__port *port, const struct pier_gid *gid)
 {
 	if (port->link_layer == IBV_LINK_LAYER_INFINIBAND)
@@ -57,7 +57,7 @@ int pier__gid_at(const struct pier__port *port, int gid_index,
 			  port->name, gid_index, port->gid_count);
 }
 
-/* Those that stay, or those that pass. */
+/* The permanent addresses, or the temporary ones. */
 static int offer_usable(const struct pier__port *port, bool passing,
 			struct pier__gid_offer *ret)
 {
@@ -129,7 +129,7 @@ static unsigned int score(const struct pier__gid_offer *a,
 	       (need && bits >= base + need ? 512 : 0);
 }
 
-/* A tie is broken the same way whichever end asks. */
+/* Both ends break a tie the same way. */
 static int order(const struct pier__gid_offer *a,
 		 const struct pier__gid_offer *b,
 		 const struct pier__gid_offer *c,

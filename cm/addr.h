@@ -16,7 +16,7 @@ struct pier__gid_offer {
 	uint8_t raw[16];
 	uint8_t type;		/* enum pier_gid_type */
 	uint8_t prefix;		/* bits of its subnet; 0: unknown */
-	uint32_t index;		/* in our table; of a peer's: not known */
+	uint32_t index;		/* in the local table; unknown for a peer's */
 };
 
 /*
@@ -42,7 +42,7 @@ int pier__gid_choose(const struct pier__gid_offer *ours, unsigned int n_ours,
 		     unsigned int n_theirs, unsigned int *ret_ours,
 		     unsigned int *ret_theirs);
 
-/* Look for @gid, as GIDs move up when one before them goes.  False: gone. */
+/* Find the index of @gid, which changes when another is removed. */
 bool pier__gid_find(const struct pier__port *port,
 		    const struct pier__gid_offer *gid, uint32_t *ret_index);
 

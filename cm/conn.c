@@ -128,7 +128,7 @@ void pier__conn_schedule(struct pier_conn *conn)
 	pier__scheduler_wake(conn->queues);
 }
 
-/* Complete as cancelled what a device has kept to itself. */
+/* Complete as cancelled what a device has not flushed. */
 static void cancel_posted(struct pier_conn *conn)
 {
 	struct ibv_wc wc = { .status = IBV_WC_WR_FLUSH_ERR,
@@ -212,17 +212,17 @@ void pier_conn_destroy(struct pier_conn *conn)
 	pier__conn_schedule(conn);
 }
 
-/* What a connection that is not there yet waits for. */
+/* What a connection that is not established yet waits for. */
 static const char *missing(const struct pier_conn *conn)
 {
 	if (conn->state == PIER__CONN_CREATED)
-		return "it was not given the peer's descriptor, as "
-		       "pier_rdma_connect() does";
-	return conn->hello_acked ? "the peer never said hello" :
+		return "it has no descriptor of the peer: call "
+		       "pier_rdma_connect()";
+	return conn->hello_acked ? "the peer never sent hello" :
 				   "the peer does not answer";
 }
 
-/* Held meanwhile: a callback may destroy it. */
+/* The caller holds @conn, as a callback may destroy it. */
 static int wait_for(struct pier_conn *conn, int timeout_ms)
 {
 	uint64_t deadline = pier__deadline(pier__now(), timeout_ms);
@@ -240,7 +240,7 @@ static int wait_for(struct pier_conn *conn, int timeout_ms)
 		if (err == -EBUSY)
 			return err;
 	}
-	/* a quick peer may have done what it came for, and left */
+	/* the peer may have finished and disconnected already */
 	if (pier_conn_state(conn) == PIER_CONN_CONNECTED ||
 	    (begun && pier__conn_was_connected(conn)))
 		return 0;
@@ -319,7 +319,7 @@ void *pier_conn_user_data(const struct pier_conn *conn)
 int pier_conn_path(const struct pier_conn *conn, struct pier_conn_path *ret)
 {
 	if (!conn->remote.qpn)
-		return pier__fail(-ENOTCONN, "nothing is known of the peer");
+		return pier__fail(-ENOTCONN, "the peer is not known yet");
 	memcpy(ret->local_gid, conn->local_gid.raw, 16);
 	memcpy(ret->peer_gid, conn->remote_gid.raw, 16);
 	ret->local_qpn = conn->local.qpn;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Failures of a connection: error messages that name both ends, and whether our
- * own port is the cause.
+ * Failures of a connection: error messages that name both ends, and whether the
+ * local port is the cause.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -23,13 +23,13 @@ static const struct {
 	[IBV_WC_LOC_LEN_ERR] = { -EMSGSIZE,
 		"the message is longer than the receive buffer" },
 	[IBV_WC_LOC_QP_OP_ERR] = { -PIER_EDEVICE,
-		"the device could not carry out the request here" },
+		"the local device could not execute the request" },
 	[IBV_WC_LOC_PROT_ERR] = { -EFAULT,
 		"local memory is not registered or not long enough" },
 	[IBV_WC_WR_FLUSH_ERR] = { -ECANCELED,
 		"cancelled: the connection ended first" },
 	[IBV_WC_BAD_RESP_ERR] = { -PIER_EREMOP,
-		"the peer answered what was not asked" },
+		"the peer's response matches no request" },
 	[IBV_WC_LOC_ACCESS_ERR] = { -EFAULT,
 		"local memory may not be written" },
 	[IBV_WC_REM_INV_REQ_ERR] = { -PIER_EREMINVAL,
@@ -41,8 +41,8 @@ static const struct {
 	[IBV_WC_REM_OP_ERR] = { -PIER_EREMOP,
 		"the peer failed to carry it out" },
 	[IBV_WC_RETRY_EXC_ERR] = { -PIER_ERETRY,
-		"the peer does not answer: it is gone, or the network between "
-		"is" },
+		"the peer does not answer: it has died, or the network is "
+		"down" },
 	[IBV_WC_RNR_RETRY_EXC_ERR] = { -PIER_ERNR,
 		"the peer has no receive posted" },
 	[IBV_WC_REM_ABORT_ERR] = { -PIER_EREMOP, "the peer aborted it" },
@@ -66,10 +66,10 @@ static const char *wc_text(enum ibv_wc_status status)
 {
 	if ((unsigned int)status < COUNT && meanings[status].text)
 		return meanings[status].text;
-	return "a failure that only the device understands";
+	return "a failure specific to the device";
 }
 
-/* An address that never was one of the port's cannot be lost. */
+/* An address that the port never had cannot be lost. */
 static bool has_gid(const struct pier__port *port, const struct pier_conn *conn)
 {
 	uint32_t index;
@@ -84,7 +84,7 @@ int pier__conn_port_fault(const struct pier_conn *conn, char *ret, size_t size)
 	struct pier__port port;
 
 	if (pier__dev_now(conn->queues->dev, &port) == -ENODEV) {
-		snprintf(ret, size, "; %s is gone", port.name);
+		snprintf(ret, size, "; %s was removed", port.name);
 		return -ENODEV;
 	}
 	if (!has_gid(&port, conn)) {
@@ -99,8 +99,8 @@ int pier__conn_port_fault(const struct pier_conn *conn, char *ret, size_t size)
 		return -ENETDOWN;
 	}
 	if (conn->path_mtu > 128u << port.mtu) {
-		snprintf(ret, size, "; the path MTU is %u, and %s has come "
-			 "down to %u", conn->path_mtu, port.name,
+		snprintf(ret, size, "; the path MTU is %u, but that of %s is "
+			 "now %u", conn->path_mtu, port.name,
 			 128u << port.mtu);
 		return -EMSGSIZE;
 	}
@@ -108,7 +108,7 @@ int pier__conn_port_fault(const struct pier_conn *conn, char *ret, size_t size)
 	return 0;
 }
 
-/* @err, the last error; with both ends and the stage, if it lacks them. */
+/* Add both ends and the stage to the last error, @err, if it lacks them. */
 static int with_ends(const struct pier_conn *conn, int err)
 {
 	if (conn->flow->fail)
@@ -125,11 +125,11 @@ int pier__conn_gid_lost(const struct pier_conn *conn)
 	if (conn->flow->fail)
 		return conn->flow->fail(conn, -EADDRNOTAVAIL,
 					pier__conn_stage(conn), "the address "
-					"was taken from %s, or has expired",
+					"was removed from %s or has expired",
 					netdev);
 	return pier__fail(-EADDRNOTAVAIL, "the address %s, from which the "
 			  "connection to %s QPN 0x%06x was made, is no longer "
-			  "one of %s: it was taken from it, or has expired",
+			  "one of %s: it was removed or has expired",
 			  pier__gid_text(conn->local_gid.raw, local),
 			  pier__gid_text(conn->remote_gid.raw, remote),
 			  conn->remote.qpn, netdev);
@@ -159,8 +159,8 @@ void pier__conn_queues_failed(struct pier_conn *conn)
 static void broken(struct pier_conn *conn)
 {
 	static const char no_fault[] = ": it refused a request of the "
-					 "peer's, or the queue pair was moved "
-					 "to error by hand";
+					 "peer's, or the program moved the "
+					 "queue pair to error";
 	char gid[INET6_ADDRSTRLEN], reason[128];
 	int err = pier__conn_port_fault(conn, reason, sizeof(reason));
 
@@ -183,7 +183,7 @@ static void broken(struct pier_conn *conn)
 	pier__conn_fail(conn, err);
 }
 
-/* Fail for @what; @port is the part of the sentence about our own port. */
+/* Fail for @what; @port is the part of the message about the local port. */
 static int request_failed(const struct pier_conn *conn, int err,
 			  const char *what, const struct ibv_wc *wc,
 			  const char *port)
@@ -247,8 +247,8 @@ bool pier__conn_recover(struct pier_conn *conn, const struct ibv_wc *wc)
 		return false;
 	err = pier__conn_port_fault(conn, reason, sizeof(reason));
 	if (err == -ENODEV || err == -EADDRNOTAVAIL)
-		return false;		/* it can only be in vain */
-	/* nothing comes in any more, so this is all that did */
+		return false;		/* another attempt would fail, too */
+	/* the QP receives nothing any more: store what has arrived */
 	conn->hello_seen = conn->hello_seen || pier__conn_hello_seen(conn);
 	conn->next_try = pier__pe_now(conn->queues->pe) + HELLO_PAUSE;
 	err = conn->flow->qp_reset(conn);

@@ -12,7 +12,7 @@
 #include "cm/queues.h"
 #include "core/op.h"
 
-/* What one end has to know of the other: the body of a descriptor. */
+/* What one end needs of the other: the body of a descriptor. */
 struct pier__end {
 	uint64_t created;	/* seconds since 1970 */
 	uint64_t valid;		/* seconds from then; 0: no bound */
@@ -49,7 +49,7 @@ struct pier_conn {
 	struct pier__conn_owner *owner;
 	const struct pier__conn_flow *flow;
 	enum pier__conn_state state;	/* by pier__conn_transition() alone */
-	enum pier_conn_state reported;	/* what the callback was last given */
+	enum pier_conn_state reported;	/* as the callback last got it */
 	pier_conn_state_fn *state_changed;
 	void *user_data;
 	char *error_text;		/* owned; NULL: none */
@@ -65,19 +65,19 @@ struct pier_conn {
 	struct pier__hash_link by_qpn;	/* in queues->by_qpn, with qp */
 	struct pier__posted_queue posted; /* sends in flight, in order; */
 					/* pier's own are not in it */
-	uint64_t completed;		/* ever: tells idle from busy */
+	uint64_t completed;		/* in all: constant while idle */
 	struct ibv_send_wr *chain, *chain_last;	/* to be posted together */
 	struct pier__list pending;	/* in queues->pending, or alone */
 	uint32_t send_credits;		/* how many more sends */
-	int post_error;			/* a chain was refused: fail */
+	int post_error;			/* posting a chain failed: fail */
 
 	struct pier__rdmacm_conn *cm;	/* of the flow by address; owned */
 	struct pier__end local, remote;
 	struct pier__gid_offer local_gid, remote_gid;
 	uint32_t path_mtu;
 	enum pier_transport transport;
-	uint64_t gid_lost_at;		/* PIER__NEVER: local_gid is there; */
-					/* 0: it is not to be watched */
+	uint64_t gid_lost_at;		/* NEVER: local_gid is present; */
+					/* 0: it is not watched */
 	void (*at_end)(void *arg);	/* called once, when destroyed; NULL */
 	void *at_end_arg;
 	void *desc;			/* exported; owned */
@@ -122,7 +122,7 @@ int pier__conn_allowed(const struct pier_dev *dev);
 
 /*
  * @gid_index: of the address to offer, or PIER__GID_ANY.  @valid_s: seconds
- * that the descriptor is good for; 0: no bound.
+ * that the descriptor is valid; 0: no bound.
  */
 int pier__conn_export(struct pier__queues *queues, int gid_index,
 		      uint32_t valid_s, struct pier_conn **ret);
@@ -137,24 +137,24 @@ int pier__conn_connect(struct pier_conn *conn, const void *desc, size_t len,
 /* May it connect to another one now?  Not while a hello is in flight. */
 bool pier__conn_may_retarget(const struct pier_conn *conn);
 
-/* Post what waits for more. */
+/* Post the pending chain. */
 void pier__conn_flush(struct pier_conn *conn);
 
 /*
- * A request on @conn failed: keep the reason, fail all others on it.  Returns
- * the error of @wc, with its sentence; @what names the operation.
+ * A request on @conn failed: store the reason, fail all others on it.  Returns
+ * the error of @wc, with its message; @what names the operation.
  */
 int pier__conn_failed(struct pier_conn *conn, const char *what,
 		      const struct ibv_wc *wc);
 
 /*
- * Something has failed on @conn: is our own port the reason?  @ret gets the
- * end of a sentence, "" if not.  Returns 0; -ENODEV, gone; -ENETDOWN;
- * -EADDRNOTAVAIL; -EMSGSIZE, its MTU.  No sentence of its own.
+ * Something has failed on @conn: is the local port the reason?  @ret gets the
+ * end of a message, "" if not.  Returns 0; -ENODEV, removed; -ENETDOWN;
+ * -EADDRNOTAVAIL; -EMSGSIZE, its MTU.  Sets no last error.
  */
 int pier__conn_port_fault(const struct pier_conn *conn, char *ret, size_t size);
 
-/* Fail for want of a hello, naming the peer.  Returns -PIER_ENOHELLO. */
+/* Fail because no hello arrived, naming the peer.  Returns -PIER_ENOHELLO. */
 int pier__conn_no_hello(const struct pier_conn *conn);
 
 /* Its context's queues have failed: fail it for the same reason. */
@@ -200,13 +200,13 @@ void pier__conn_control_init(struct pier_conn *conn);
  */
 bool pier__conn_recover(struct pier_conn *conn, const struct ibv_wc *wc);
 
-/* Take the QP away; what is still posted is cancelled. */
+/* Destroy the QP; what is still posted is cancelled. */
 void pier__conn_close(struct pier_conn *conn);
 
-/* Take it from its context; it is freed once no task holds it. */
+/* Remove it from its context; it is freed once no task holds it. */
 void pier__conn_retire(struct pier_conn *conn);
 
-/* Tasks hold their connection: it may end, but its memory stays. */
+/* Tasks hold their connection: it may end, but its memory remains. */
 void pier__conn_hold(struct pier_conn *conn);
 void pier__conn_drop(struct pier_conn *conn);
 

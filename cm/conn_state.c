@@ -7,18 +7,18 @@
 
 /*
  * The state machine of a connection.  Each state has a step, which runs in the
- * engine's rounds only, so that callbacks never come from inside what caused
- * them.
+ * engine's rounds only, so that no callback is called from inside the call that
+ * caused it.
  */
 #define GOODBYE_LOOK (100 * PIER__MS)
 
-/* How long its address may be away: some come back at once. */
+/* How long its address may be missing: some return at once. */
 #define GID_LOST_MAX (300 * PIER__MS)
 
 struct state {
 	const char *name;
 	enum pier_conn_state public;
-	const char *stage;	/* in sentences; NULL: "in use" */
+	const char *stage;	/* in messages; NULL: "in use" */
 	uint64_t (*step)(struct pier_conn *conn, uint64_t now);
 	bool drains;		/* its deadline is drain_ms after entry */
 	bool ready;		/* the QP is in RTS */
@@ -27,7 +27,7 @@ struct state {
 
 #define TO(state) (1u << PIER__CONN_##state)
 
-/* Call the program's callbacks for a change they were not given yet. */
+/* Call the program's callbacks for a change that was not reported yet. */
 static void report(struct pier_conn *conn)
 {
 	const struct pier__conn_callbacks *fns = &conn->owner->callbacks;
@@ -51,8 +51,8 @@ static void report(struct pier_conn *conn)
 		fn(conn, conn->user_data, pier_ctx_user_data(conn->owner->ctx));
 }
 
-/* Has the peer ended it, by its goodbye or by CM? */
-static bool peer_has_left(const struct pier_conn *conn)
+/* Has the peer ended the connection, by goodbye or by CM? */
+static bool peer_disconnected(const struct pier_conn *conn)
 {
 	return conn->peer_disconnected || pier__conn_goodbye_seen(conn);
 }
@@ -70,7 +70,7 @@ static uint64_t step_connecting(struct pier_conn *conn, uint64_t now)
 	return conn->flow->step(conn, now);
 }
 
-/* Probe a peer if nothing has completed for the keepalive time. */
+/* Probe the peer if nothing has completed for the keepalive time. */
 static void keep_alive(struct pier_conn *conn, uint64_t now)
 {
 	uint32_t ms = conn->queues->cfg->keepalive_ms;
@@ -85,7 +85,7 @@ static void keep_alive(struct pier_conn *conn, uint64_t now)
 
 static uint64_t step_up(struct pier_conn *conn, uint64_t now)
 {
-	if (peer_has_left(conn)) {
+	if (peer_disconnected(conn)) {
 		pier__log(PIER_LOG_INFO, "cm", "QPN 0x%06x: the peer has "
 			  "disconnected", conn->local.qpn);
 		flush(conn);
@@ -99,7 +99,7 @@ static uint64_t step_draining(struct pier_conn *conn, uint64_t now)
 {
 	int err;
 
-	if (peer_has_left(conn)) {
+	if (peer_disconnected(conn)) {
 		flush(conn);
 		return now;
 	}
@@ -116,13 +116,13 @@ static uint64_t step_draining(struct pier_conn *conn, uint64_t now)
 static uint64_t step_goodbye(struct pier_conn *conn, uint64_t now)
 {
 	if (conn->ctl_kind != PIER__CTL_NONE && now < conn->deadline &&
-	    !peer_has_left(conn))
+	    !peer_disconnected(conn))
 		return now + PIER__MS;
 	flush(conn);
 	return now;
 }
 
-/* Has everything that was posted completed, or will it never? */
+/* Has all that was posted completed, or can no more of it complete? */
 static bool is_flushed(struct pier_conn *conn, uint64_t now)
 {
 	int err = 0;
@@ -149,23 +149,24 @@ static uint64_t step_ending(struct pier_conn *conn, uint64_t now)
 static const struct state states[] = {
 	[PIER__CONN_CREATED] = {
 		.name = "created", .public = PIER_CONN_INIT,
-		.next = TO(LOOKUP) | TO(REQUEST) | TO(HELLO) |
+		.next = TO(LOOKUP) | TO(REQ_RCVD) | TO(HELLO) |
 			TO(CANCELLING) | TO(FAILING),
 	},
 	[PIER__CONN_LOOKUP] = {
 		.name = "lookup", .public = PIER_CONN_INIT,
-		.stage = "finding the way", .step = step_connecting,
-		.next = TO(LOOKUP) | TO(ASKED) | TO(CANCELLING) | TO(FAILING),
+		.stage = "address resolution", .step = step_connecting,
+		.next = TO(LOOKUP) | TO(REQ_SENT) | TO(CANCELLING) |
+			TO(FAILING),
 	},
-	[PIER__CONN_ASKED] = {
-		.name = "asked", .public = PIER_CONN_INIT,
-		.stage = "asking", .step = step_connecting,
+	[PIER__CONN_REQ_SENT] = {
+		.name = "req_sent", .public = PIER_CONN_INIT,
+		.stage = "connection request", .step = step_connecting,
 		.next = TO(LOOKUP) | TO(ACCEPTED) | TO(CANCELLING) |
 			TO(FAILING),
 	},
-	[PIER__CONN_REQUEST] = {
-		.name = "request", .public = PIER_CONN_INIT,
-		.stage = "waiting", .step = step_connecting,
+	[PIER__CONN_REQ_RCVD] = {
+		.name = "req_rcvd", .public = PIER_CONN_INIT,
+		.stage = "connection request", .step = step_connecting,
 		.next = TO(ACCEPTED) | TO(CANCELLING) | TO(FAILING),
 	},
 	[PIER__CONN_ACCEPTED] = {
@@ -239,7 +240,8 @@ bool pier__conn_was_connected(const struct pier_conn *conn)
 	       conn->state == PIER__CONN_CLOSED;
 }
 
-static void refuse(struct pier_conn *conn, const struct state *next)
+static void invalid_transition(struct pier_conn *conn,
+			       const struct state *next)
 {
 	const struct state *state = &states[conn->state];
 	int err = pier__fail(-ENOTRECOVERABLE, "connection QPN 0x%06x: no "
@@ -259,7 +261,7 @@ void pier__conn_transition(struct pier_conn *conn, enum pier__conn_state next)
 	uint64_t now = pier__now();
 
 	if (!(from->next & 1u << next)) {
-		refuse(conn, to);
+		invalid_transition(conn, to);
 		return;
 	}
 	conn->state = next;
@@ -286,7 +288,7 @@ void pier__conn_end(struct pier_conn *conn)
 	}
 	if (conn->state == PIER__CONN_UP)
 		pier__conn_transition(conn, PIER__CONN_DRAINING);
-	conn->deadline = pier__now();	/* goodbye behind what is in flight */
+	conn->deadline = pier__now();	/* goodbye follows what is in flight */
 	if (!pier__conn_control(conn, PIER__CTL_GOODBYE))
 		pier__conn_transition(conn, PIER__CONN_GOODBYE);
 }
@@ -306,7 +308,7 @@ int pier_conn_abort(struct pier_conn *conn)
 {
 	if (!conn || !conn->queues || pier__conn_is_ending(conn))
 		return 0;
-	pier__conn_flush(conn);		/* to be cancelled like the rest */
+	pier__conn_flush(conn);		/* its requests are cancelled, too */
 	flush(conn);
 	return 0;
 }
@@ -333,11 +335,11 @@ void pier__conn_check_gid(struct pier_conn *conn, const struct pier__port *port,
 		conn->gid_lost_at = PIER__NEVER;
 	} else if (conn->gid_lost_at == PIER__NEVER) {
 		conn->gid_lost_at = now;
-		pier__conn_schedule(conn);	/* it may wait for an answer */
+		pier__conn_schedule(conn);	/* it may wait for a reply */
 	}
 }
 
-/* Returns when to look again. */
+/* Returns when to check again. */
 static uint64_t step_address(struct pier_conn *conn, uint64_t now)
 {
 	if (!conn->gid_lost_at || conn->gid_lost_at == PIER__NEVER ||

@@ -13,10 +13,10 @@
  * may follow it; docs/connections.md draws it.
  */
 enum pier__conn_state {
-	PIER__CONN_CREATED,	/* nothing is known of the peer */
+	PIER__CONN_CREATED,	/* the peer is not known */
 	PIER__CONN_LOOKUP,	/* active: resolves name, address and route */
-	PIER__CONN_ASKED,	/* active: has sent its REQ */
-	PIER__CONN_REQUEST,	/* passive: has received a REQ */
+	PIER__CONN_REQ_SENT,	/* active: has sent its REQ */
+	PIER__CONN_REQ_RCVD,	/* passive: has received a REQ */
 	PIER__CONN_ACCEPTED,	/* by address: QP in RTS; no RTU yet */
 	PIER__CONN_HELLO,	/* QP in RTS; hello not yet both ways */
 	PIER__CONN_UP,
@@ -25,30 +25,30 @@ enum pier__conn_state {
 	PIER__CONN_FLUSHING,	/* was connected; QP in ERR, marker in flight */
 	PIER__CONN_CANCELLING,	/* the same, was not connected */
 	PIER__CONN_FAILING,	/* the same, has failed */
-	PIER__CONN_CLOSED,	/* no QP any more; was FLUSHING; and in the */
-	PIER__CONN_CANCELLED,	/* same order, was CANCELLING */
-	PIER__CONN_FAILED,	/* was FAILING */
+	PIER__CONN_CLOSED,	/* was FLUSHING; has no QP any more */
+	PIER__CONN_CANCELLED,	/* the same, was CANCELLING */
+	PIER__CONN_FAILED,	/* the same, was FAILING; in this order */
 };
 
 /*
- * How a connection is made: by descriptor (descriptor.c), or by address as its
- * active or its passive side (rdmacm/rdmacm_conn.c).  One constant table each.
+ * How a connection is made: by descriptor (descriptor.c), or by address, as the
+ * active or the passive side (rdmacm/rdmacm_conn.c).  One constant table each.
  */
 struct pier__conn_flow {
 	bool has_disconnect;	/* an abort sends the peer a DREQ */
 	/* A step in a state before UP; returns when the next is due. */
 	uint64_t (*step)(struct pier_conn *conn, uint64_t now);
-	/* It has changed its state from @prev.  NULL: nothing is to be done. */
+	/* The state has changed from @prev.  NULL: nothing to do. */
 	void (*entered)(struct pier_conn *conn, enum pier__conn_state prev);
 	/* May it be connected as soon as the peer is?  NULL: yes. */
 	bool (*may_connect)(const struct pier_conn *conn);
-	/* What was tried so far has failed; the last error is the reason. */
+	/* The current attempt has failed; the last error is the reason. */
 	void (*attempt_failed)(struct pier_conn *conn, int err);
 	/* Move the QP from ERR to RTS, in HELLO. */
 	int (*qp_reset)(struct pier_conn *conn);
 	/*
-	 * Fail with @fmt, both ends, the stage and the path in the sentence;
-	 * returns @err.  NULL: the caller names the peer itself.
+	 * Fail with @fmt, both ends, the stage and the path in the message.
+	 * Returns @err.  NULL: the caller names the peer itself.
 	 */
 	int (*fail)(const struct pier_conn *conn, int err, const char *stage,
 		    const char *fmt, ...)
@@ -63,13 +63,13 @@ struct pier__conn_flow {
  */
 void pier__conn_transition(struct pier_conn *conn, enum pier__conn_state next);
 
-/* The stage of its state, for sentences: "handshake" and the like. */
+/* The stage of its state, for messages: "handshake" and the like. */
 const char *pier__conn_stage(const struct pier_conn *conn);
 
 /* Is it flushing, cancelling, failing, or closed? */
 bool pier__conn_is_ending(const struct pier_conn *conn);
 
-/* Connected, or it was and the peer has left in good order. */
+/* Connected, or it was and has been closed without an error. */
 bool pier__conn_was_connected(const struct pier_conn *conn);
 
 /*
@@ -78,7 +78,7 @@ bool pier__conn_was_connected(const struct pier_conn *conn);
  */
 uint64_t pier__conn_step(struct pier_conn *conn, uint64_t now);
 
-/* End it: goodbye behind what is in flight, without waiting for that. */
+/* End it: post the goodbye now, behind what is in flight. */
 void pier__conn_end(struct pier_conn *conn);
 
 /*
@@ -87,7 +87,7 @@ void pier__conn_end(struct pier_conn *conn);
  */
 void pier__conn_peer_ready(struct pier_conn *conn);
 
-/* Note whether @port, its device's, has its address; a step acts on it. */
+/* Record whether its device's @port has its address; a step acts on that. */
 struct pier__port;
 void pier__conn_check_gid(struct pier_conn *conn, const struct pier__port *port,
 			  uint64_t now);

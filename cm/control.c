@@ -104,7 +104,7 @@ int pier__conn_control(struct pier_conn *conn, enum pier__ctl_kind kind)
 	};
 
 	if (!conn->remote.nonce)
-		return -EOPNOTSUPP;	/* not pier: no control words */
+		return -EOPNOTSUPP;	/* no pier, no control words */
 	if (conn->ctl_kind != PIER__CTL_NONE)
 		return -EAGAIN;
 	if (kind != PIER__CTL_KEEPALIVE) {
@@ -116,7 +116,7 @@ int pier__conn_control(struct pier_conn *conn, enum pier__ctl_kind kind)
 	ctl->word = kind == PIER__CTL_HELLO ? conn->remote.nonce :
 					      ~conn->remote.nonce;
 
-	/* or the peer would not know that we have had its last messages */
+	/* else the peer's last messages would never be acknowledged */
 	if (kind == PIER__CTL_GOODBYE && conn->queues->fab->acknowledge)
 		conn->queues->fab->acknowledge(conn->qp);
 	return pier__conn_control_post(conn, kind, &wr);

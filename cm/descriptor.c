@@ -15,7 +15,7 @@
  * Connections by descriptor: each end writes down what the other needs, the
  * program carries it, and a hello in both directions makes them connected.
  */
-#define HELLO_LOOK (PIER__MS)		/* how often to look for the hello */
+#define HELLO_LOOK (PIER__MS)		/* how often to check for the hello */
 
 static int qp_init(struct pier_conn *conn)
 {
@@ -127,8 +127,9 @@ int pier__conn_no_hello(const struct pier_conn *conn)
 			  pier__gid_text(conn->remote_gid.raw, gid),
 			  conn->remote.qpn,
 			  conn->hello_acked ?
-				  "it took ours but never connected to us" :
-				  "it does not answer; is it gone, or its "
+				  "it acknowledged ours but never sent its "
+				  "own" :
+				  "it does not answer: has it ended, or is its "
 				  "descriptor from an earlier run?", reason);
 }
 
@@ -167,7 +168,7 @@ static const struct pier__conn_flow by_descriptor = {
 	.free = free_desc,
 };
 
-/* Fill in what the peer has to know of us; the QP exists. */
+/* Fill in what the peer needs to connect; the QP exists. */
 static int describe(struct pier_conn *conn, int gid_index, uint32_t valid_s)
 {
 	struct pier__queues *queues = conn->queues;
@@ -248,7 +249,7 @@ int pier__conn_export(struct pier__queues *queues, int gid_index,
 	return 0;
 }
 
-/* Can we connect to the peer so described?  Fills the path in. */
+/* Can this end connect to the described peer?  Fills the path in. */
 static int match(struct pier_conn *conn, const struct pier__end *remote)
 {
 	const struct pier__end *local = &conn->local;

@@ -24,7 +24,7 @@ void pier__conn_flush(struct pier_conn *conn)
 	last->send_flags |= IBV_SEND_SIGNALED;
 	err = conn->queues->fab->post(conn->qp, wr, &bad);
 	if (err && !conn->post_error) {
-		/* requests already accepted from tasks: they fail with it */
+		/* tasks were submitted already: they fail with the chain */
 		conn->post_error = err;
 		pier__conn_schedule(conn);
 	}

@@ -44,7 +44,7 @@ void pier__queues_complete(struct pier__queues *queues, int max)
 		posted->succeed(posted);
 }
 
-/* Complete what the device will never complete. */
+/* Complete what the device never completes. */
 static void cancel_receives(struct pier__queues *queues)
 {
 	struct ibv_wc wc = { .status = IBV_WC_WR_FLUSH_ERR };
@@ -60,7 +60,7 @@ static void cancel_receives(struct pier__queues *queues)
 	}
 }
 
-/* Failed queues complete no receive any more. */
+/* Failed queues complete no more receives. */
 static bool has_orphans(const struct pier__queues *queues)
 {
 	return queues->error && !queues->conn_count &&
@@ -276,7 +276,7 @@ void pier__queues_stop(struct pier__queues *queues)
 	queues->stopping = true;
 	if (queues->rdmacm)
 		queues->rdmacm_ops->stop(queues);
-	/* at once: nothing may be submitted from now on */
+	/* at once: nothing may be submitted after this */
 	PIER__LIST_EACH(pos, tmp, &queues->owner->conns) {
 		struct pier_conn *conn =
 			pier__container_of(pos, struct pier_conn, link);

@@ -74,11 +74,11 @@ struct pier__ctl {
 /* What the flow by address does as its queues end; see rdmacm/rdmacm.c. */
 struct pier__queues;
 struct pier__rdmacm_ops {
-	/* Is there nothing left that is to be refused? */
+	/* Are no requests left to reject? */
 	bool (*idle)(const struct pier__queues *queues);
-	/* Take no more requests, look nothing up; ids may be left. */
+	/* Accept no requests, resolve no names; ids may remain. */
 	void (*stop)(struct pier__queues *queues);
-	/* No id is left: free it. */
+	/* No id remains: free it. */
 	void (*close)(struct pier__queues *queues);
 };
 
@@ -137,7 +137,7 @@ struct pier__queues {
 	uint32_t ctl_inflight, ctl_max;	/* control requests and markers */
 	struct pier__ctl *ctl;		/* max_conns of them */
 	struct pier__mr *ctl_mr;
-	struct pier_conn **slots;	/* whose each control word is; NULL */
+	struct pier_conn **slots;	/* the owner of each control word */
 	uint32_t *free_slots;		/* a ring of the free ones; */
 	uint32_t free_first;		/* the one that is free for longest */
 	struct pier__hash by_qpn;	/* of connections; the code is the */
@@ -174,7 +174,7 @@ int pier__queues_post_recv(struct pier__queues *queues,
 			   struct pier__posted *posted, struct ibv_recv_wr *wr);
 
 /*
- * The queues have failed for good, as the thread's last error says: their
+ * The queues have failed for good, the thread's last error is the reason: their
  * connections fail in the next rounds.
  */
 void pier__queues_fail(struct pier__queues *queues, int err);

@@ -63,7 +63,7 @@ static uint64_t step_hot(struct pier__scheduler *s, struct pier_pe *pe,
 	return now;
 }
 
-/* What has changed for all connections may concern @conn. */
+/* Check @conn for a change that concerns all connections. */
 static void recheck(struct pier__queues *queues, struct pier_conn *conn,
 		    const struct pier__port *port, uint64_t now)
 {
@@ -177,7 +177,7 @@ int pier__scheduler_start(struct pier__queues *queues)
 	int fd = queues->dev->fdev->event_fd;
 
 	if (fd >= 0) {
-		/* an own one: contexts on one engine share the device's */
+		/* its own: contexts on one engine share the device's */
 		source->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 		if (source->fd < 0)
 			return pier__fail(-errno, "no file descriptor: %s",

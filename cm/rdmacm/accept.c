@@ -11,25 +11,26 @@
 /* How often to check whether the client has given up a request. */
 #define LOOK_MS 250
 
-/* REJ, with pier's reason if the peer reads such. */
-static int refuse(struct pier__rdmacm *rdmacm, struct pier__cm_id *id,
-		  bool foreign, const struct pier__cm_reject *refused)
+/* Send a REJ, with pier's reason if the peer is pier. */
+static int send_rej(struct pier__rdmacm *rdmacm, struct pier__cm_id *id,
+		  bool foreign, const struct pier__cm_reject *reject)
 {
 	uint8_t field[PIER__CM_REJ_DATA];
 	int len;
 
 	if (foreign)
-		return rdmacm->fab->reject(id, refused->data, refused->len);
-	len = pier__cm_reject_encode(refused, field, sizeof(field));
+		return rdmacm->fab->reject(id, reject->data, reject->len);
+	len = pier__cm_reject_encode(reject, field, sizeof(field));
 	return len < 0 ? len : rdmacm->fab->reject(id, field, (size_t)len);
 }
 
 static void reject_request(struct pier_conn *conn,
 			   enum pier__reject_reason reason)
 {
-	struct pier__cm_reject refused = { .reason = reason };
+	struct pier__cm_reject reject = { .reason = reason };
 
-	refuse(conn->queues->rdmacm, conn->cm->id, conn->cm->foreign, &refused);
+	send_rej(conn->queues->rdmacm, conn->cm->id, conn->cm->foreign,
+		 &reject);
 	pier_conn_destroy(conn);
 }
 
@@ -37,15 +38,15 @@ void pier__request_reject(struct pier__rdmacm *rdmacm,
 			     const struct pier__cm_event *ev,
 			     enum pier__reject_reason reason)
 {
-	struct pier__cm_reject refused = { .reason = reason };
+	struct pier__cm_reject reject = { .reason = reason };
 	struct pier__cm_frame frame;
 	int err = pier__cm_frame_decode(ev->data, ev->len, &frame);
 
-	refuse(rdmacm, ev->id, err == -ENOENT, &refused);
+	send_rej(rdmacm, ev->id, err == -ENOENT, &reject);
 	rdmacm->fab->release(ev->id);
 }
 
-/* The reason in the REJ where creating the connection failed with @err. */
+/* The reason in the REJ if creating the connection failed with @err. */
 static enum pier__reject_reason reject_reason_of(int err)
 {
 	switch (err) {
@@ -97,7 +98,7 @@ void pier__passive_request(struct pier__rdmacm *rdmacm,
 	pier__sockaddr_text((const void *)&ev->id->local, cm->local);
 	pier__sockaddr_text((const void *)&ev->id->peer, cm->peer);
 	pier__rdmacm_gid_bound(conn);
-	pier__conn_transition(conn, PIER__CONN_REQUEST);
+	pier__conn_transition(conn, PIER__CONN_REQ_RCVD);
 	conn->deadline = pier__pe_now(queues->pe) +
 			 queues->cfg->connect_timeout_ms * PIER__MS;
 	err = pier__handshake_decode(conn, ev);
@@ -114,8 +115,8 @@ static int abandoned(struct pier_conn *conn, const char *stage)
 }
 
 /*
- * The kernel's connection manager reports a request's end only when it is
- * answered, or when its attributes are asked for: do that now and then.
+ * The kernel's connection manager reports the end of a request only to the
+ * call that answers it or queries its attributes: query them now and then.
  */
 bool pier__request_is_abandoned(struct pier__rdmacm *rdmacm,
 				struct pier__cm_id *id)
@@ -133,17 +134,18 @@ uint64_t pier__passive_step(struct pier_conn *conn, uint64_t now)
 	struct pier__rdmacm_conn *cm = conn->cm;
 
 	if (now >= conn->deadline) {
-		int err = pier__rdmacm_fail(conn, -ETIMEDOUT, "waiting",
-					 "the program did not accept it in "
-					 "time");
+		int err = pier__rdmacm_fail(conn, -ETIMEDOUT,
+					    "connection request",
+					    "the program did not accept it in "
+					    "time");
 		struct pier__cm_reject late = { .reason = PIER__REJECT_LATE };
 
-		refuse(conn->queues->rdmacm, cm->id, cm->foreign, &late);
+		send_rej(conn->queues->rdmacm, cm->id, cm->foreign, &late);
 		pier__conn_fail(conn, err);
 		return now;
 	}
 	if (pier__request_is_abandoned(conn->queues->rdmacm, cm->id)) {
-		pier__conn_fail(conn, abandoned(conn, "waiting"));
+		pier__conn_fail(conn, abandoned(conn, "connection request"));
 		return now;
 	}
 	return now + LOOK_MS * PIER__MS < conn->deadline ?
@@ -165,9 +167,9 @@ void pier__passive_event(struct pier_conn *conn,
 	if (ev->kind == PIER__CM_REJECTED)
 		err = pier__rdmacm_rejected(conn, ev);
 	else
-		err = pier__rdmacm_fail(conn, ev->error, "waiting for the peer "
-				     "to go on", "%s: is it gone?",
-				     pier_strerror(ev->error));
+		err = pier__rdmacm_fail(conn, ev->error, "handshake",
+					"%s: has the peer ended?",
+					pier_strerror(ev->error));
 	pier__conn_fail(conn, err);
 }
 
@@ -184,9 +186,9 @@ static const char *ended(const struct pier_conn *conn)
 static int check_request(const struct pier_conn *conn)
 {
 	if (conn->flow != &pier__flow_passive)
-		return pier__fail(-EINVAL, "accept or reject: this is no "
-				  "request of a peer's");
-	if (conn->state == PIER__CONN_REQUEST)
+		return pier__fail(-EINVAL, "accept or reject: this is "
+				  "not a request from a peer");
+	if (conn->state == PIER__CONN_REQ_RCVD)
 		return 0;
 	if (conn->local.qpn)
 		return pier__fail(-EINVAL, "accept or reject: the request is "
@@ -195,8 +197,8 @@ static int check_request(const struct pier_conn *conn)
 			  "ended: %s", ended(conn));
 }
 
-/* QP, REP.  What fails leaves the QP behind. */
-static int answer(struct pier_conn *conn)
+/* Create the QP, send a REP.  After an error the QP may remain. */
+static int send_rep(struct pier_conn *conn)
 {
 	uint8_t field[PIER__CM_REP_DATA];
 	struct pier__cm_param param = { .data = field };
@@ -225,7 +227,7 @@ int pier_conn_accept(struct pier_conn *conn, const void *data, size_t len)
 	err = pier__handshake_data(conn, data, len, cm->foreign ?
 				   PIER__CM_REP_DATA : PIER_PRIVATE_DATA_MAX);
 	if (!err)
-		err = answer(conn);
+		err = send_rep(conn);
 	if (err) {
 		pier__conn_destroy_qp(conn);
 		conn->local.qpn = 0;	/* it is not answered */
@@ -241,7 +243,7 @@ int pier_conn_accept(struct pier_conn *conn, const void *data, size_t len)
 
 int pier_conn_reject(struct pier_conn *conn, const void *data, size_t len)
 {
-	struct pier__cm_reject refused = {
+	struct pier__cm_reject reject = {
 		.reason = PIER__REJECT_BY_PROGRAM,
 		.data = data,
 		.len = len,
@@ -257,8 +259,8 @@ int pier_conn_reject(struct pier_conn *conn, const void *data, size_t len)
 	err = pier__handshake_check(data, len, most);
 	if (err)
 		return err;
-	err = refuse(conn->queues->rdmacm, conn->cm->id, conn->cm->foreign,
-		     &refused);
+	err = send_rej(conn->queues->rdmacm, conn->cm->id, conn->cm->foreign,
+		     &reject);
 	if (err)
 		return err == -ECONNABORTED ?
 			       abandoned(conn, "rejecting") : err;

@@ -12,8 +12,8 @@
 #include "core/roce.h"
 
 /*
- * The active side: look the name up, then for each address in turn find the
- * way, ask, and with the answer go on to the handshake.
+ * The active side: resolve the name, then for each address in turn resolve the
+ * route and send a REQ; with the REP the handshake begins.
  */
 
 void pier__attempt_free(struct pier_conn *conn)
@@ -33,7 +33,7 @@ static bool is_link_local(const union pier__sockaddr *addr)
 	       IN6_IS_ADDR_LINKLOCAL(&addr->in6.sin6_addr);
 }
 
-/* Can the device reach addresses like @addr at all? */
+/* Can the device reach addresses of @addr's family? */
 static bool is_reachable(const struct pier__port *port,
 			 const union pier__sockaddr *addr)
 {
@@ -54,7 +54,7 @@ static int unknown(const struct pier_conn *conn,
 		   const struct pier__addrs *addrs, int err, const char *reason,
 		   const char *device)
 {
-	const char *stage = "looking the name up";
+	const char *stage = "name resolution";
 
 	if (addrs)
 		return pier__rdmacm_fail(conn, -EHOSTUNREACH, stage, "none of "
@@ -64,8 +64,8 @@ static int unknown(const struct pier_conn *conn,
 			      "right, in /etc/hosts or known to DNS?", reason);
 }
 
-/* The answer to the name: keep the addresses that make sense. */
-static void looked_up(void *arg, const struct pier__addrs *addrs,
+/* The name is resolved: store the addresses that the device can reach. */
+static void name_resolved(void *arg, const struct pier__addrs *addrs,
 		      int err, const char *reason)
 {
 	struct pier_conn *conn = arg;
@@ -86,7 +86,7 @@ static void looked_up(void *arg, const struct pier__addrs *addrs,
 	pier__conn_schedule(conn);
 }
 
-/* Another address may do better: remember why this one did not. */
+/* Try another address: store the error of this one. */
 void pier__active_next(struct pier_conn *conn, int err)
 {
 	struct pier__rdmacm_conn *cm = conn->cm;
@@ -101,14 +101,14 @@ void pier__active_next(struct pier_conn *conn, int err)
 	pier__conn_transition(conn, PIER__CONN_LOOKUP);
 }
 
-/* The device has refused at once. */
+/* A call of the device has failed. */
 static void failed_locally(struct pier_conn *conn, const char *stage, int err)
 {
 	pier__active_next(conn, pier__rdmacm_fail(conn, err, stage, "%s",
 					       pier_last_error()));
 }
 
-/* Until when this address is tried: an equal share of the time for each. */
+/* When to try the next address: each has an equal share of the time. */
 static uint64_t share(const struct pier_conn *conn, uint64_t now)
 {
 	const struct pier__addrs *addrs = &conn->cm->attempt->addrs;
@@ -158,7 +158,7 @@ static bool set_own_address(const struct pier_conn *conn,
 	return true;
 }
 
-/* Forget what another address has answered. */
+/* Clear what a previous address has replied. */
 static void forget(struct pier__rdmacm_conn *cm)
 {
 	cm->reason = 0;
@@ -191,7 +191,7 @@ static void try_next(struct pier_conn *conn, uint64_t now)
 			&dst->sa, pier__ms_left(now, attempt->until), conn,
 			&cm->id);
 	if (err)
-		failed_locally(conn, "finding the way", err);
+		failed_locally(conn, "address resolution", err);
 }
 
 static void give_up(struct pier_conn *conn)
@@ -205,7 +205,7 @@ static void give_up(struct pier_conn *conn)
 	pier__conn_fail(conn, err);
 }
 
-/* What a firewall may hold up, in @ret. */
+/* Which ports a firewall may block, in @ret. */
 static const char *ports(const struct pier_conn *conn, char *ret, size_t size)
 {
 	const struct pier__port *port = &conn->queues->dev->info.port;
@@ -226,21 +226,21 @@ static const char *ports(const struct pier_conn *conn, char *ret, size_t size)
 	return ret;
 }
 
-static void too_late(struct pier_conn *conn)
+static void timed_out(struct pier_conn *conn)
 {
 	struct pier__rdmacm_conn *cm = conn->cm;
-	const char *stage = "finding the way", *reason = "no answer";
+	const char *stage = "address resolution", *reason = "no answer";
 	char list[160], text[256];
 
-	if (conn->state == PIER__CONN_ASKED) {
-		stage = "asking";
+	if (conn->state == PIER__CONN_REQ_SENT) {
+		stage = "connection request";
 		snprintf(text, sizeof(text), "no answer in time: does the "
 			 "server run its progress engine%s?",
 			 ports(conn, list, sizeof(list)));
 		reason = text;
 	} else if (cm->attempt->query) {
-		stage = "looking the name up";
-		reason = "no answer of a name server in time";
+		stage = "name resolution";
+		reason = "no name server answered in time";
 	}
 	pier__active_next(conn, pier__rdmacm_fail(conn, -ETIMEDOUT, stage, "%s",
 					       reason));
@@ -253,7 +253,7 @@ uint64_t pier__active_step(struct pier_conn *conn, uint64_t now)
 	bool more = attempt->addrs.next < attempt->addrs.count;
 
 	if (now >= conn->deadline || (cm->id && now >= attempt->until)) {
-		too_late(conn);
+		timed_out(conn);
 		if (now >= conn->deadline)
 			give_up(conn);
 		return now;
@@ -269,8 +269,8 @@ uint64_t pier__active_step(struct pier_conn *conn, uint64_t now)
 	return cm->id ? attempt->until : now;
 }
 
-/* The way is found: ask. */
-static int ask(struct pier_conn *conn)
+/* The route is resolved: send a REQ. */
+static int send_req(struct pier_conn *conn)
 {
 	struct pier__rdmacm_conn *cm = conn->cm;
 	uint8_t field[PIER__CM_REQ_DATA];
@@ -289,12 +289,13 @@ static int ask(struct pier_conn *conn)
 	pier__rdmacm_param(conn, &param);
 	err = conn->queues->rdmacm->fab->connect(cm->id, &param);
 	if (!err)
-		pier__conn_transition(conn, PIER__CONN_ASKED);
+		pier__conn_transition(conn, PIER__CONN_REQ_SENT);
 	return err;
 }
 
-/* Accepted: the rest is the handshake's. */
-static void answered(struct pier_conn *conn, const struct pier__cm_event *ev)
+/* A REP has arrived: the handshake follows. */
+static void rep_received(struct pier_conn *conn,
+			 const struct pier__cm_event *ev)
 {
 	int err = pier__handshake_decode(conn, ev);
 
@@ -305,7 +306,7 @@ static void answered(struct pier_conn *conn, const struct pier__cm_event *ev)
 		err = conn->queues->rdmacm->fab->establish(conn->cm->id);
 	}
 	if (err) {
-		pier__conn_fail(conn, pier__rdmacm_fail(conn, err, "going on",
+		pier__conn_fail(conn, pier__rdmacm_fail(conn, err, "handshake",
 						     "%s", pier_last_error()));
 		return;
 	}
@@ -314,8 +315,8 @@ static void answered(struct pier_conn *conn, const struct pier__cm_event *ev)
 }
 
 /*
- * Has a program decided?  A connection manager gives the same reason if it
- * has no better one, and has nothing to add.
+ * Has a program rejected it?  A connection manager sends the same reason if it
+ * has no better one, but without data.
  */
 static bool is_decided(const struct pier_conn *conn,
 		       const struct pier__cm_event *ev)
@@ -332,33 +333,33 @@ static void rejected(struct pier_conn *conn, const struct pier__cm_event *ev)
 {
 	int err = pier__rdmacm_rejected(conn, ev);
 
-	if (conn->state != PIER__CONN_ASKED || is_decided(conn, ev))
+	if (conn->state != PIER__CONN_REQ_SENT || is_decided(conn, ev))
 		pier__conn_fail(conn, err);
 	else
 		pier__active_next(conn, err);
 }
 
-/* What to do about @err, of one address. */
+/* What the user can do about @err, of one address. */
 static const char *remedy(int err)
 {
 	if (err == -EADDRINUSE)
-		return "nobody has that UDP port there, and were the peer a "
-		       "RoCE device, its answers would come to UDP "
-		       "port 4791 here, which is taken: unload rdma_rxe, end "
-		       "the other process that has it, or use a network "
-		       "namespace of its own";
+		return "no process there has that UDP port; a RoCE device "
+		       "would respond to UDP port 4791 here, which is in "
+		       "use: unload rdma_rxe, end the process that has it, "
+		       "or use another network namespace";
 	return "is the host up and reachable from here, and does the server "
 	       "listen?";
 }
 
 static void unreachable(struct pier_conn *conn, const struct pier__cm_event *ev)
 {
-	bool asked = conn->state == PIER__CONN_ASKED;
-	int err = pier__rdmacm_fail(conn, ev->error, asked ? "asking" :
-				 "finding the way", "%s: %s",
-				 pier_strerror(ev->error), remedy(ev->error));
+	const char *stage = conn->state == PIER__CONN_REQ_SENT ?
+				    "connection request" : "address resolution";
+	int err = pier__rdmacm_fail(conn, ev->error, stage, "%s: %s",
+				    pier_strerror(ev->error),
+				    remedy(ev->error));
 
-	if (conn->state <= PIER__CONN_ASKED)
+	if (conn->state <= PIER__CONN_REQ_SENT)
 		pier__active_next(conn, err);
 	else
 		pier__conn_fail(conn, err);
@@ -372,13 +373,13 @@ void pier__active_event(struct pier_conn *conn, const struct pier__cm_event *ev)
 		return;
 	switch (ev->kind) {
 	case PIER__CM_RESOLVED:
-		err = conn->state == PIER__CONN_LOOKUP ? ask(conn) : 0;
+		err = conn->state == PIER__CONN_LOOKUP ? send_req(conn) : 0;
 		if (err)
-			failed_locally(conn, "asking", err);
+			failed_locally(conn, "connection request", err);
 		break;
 	case PIER__CM_RESPONSE:
-		if (conn->state == PIER__CONN_ASKED)
-			answered(conn, ev);
+		if (conn->state == PIER__CONN_REQ_SENT)
+			rep_received(conn, ev);
 		break;
 	case PIER__CM_REJECTED:
 		rejected(conn, ev);
@@ -391,7 +392,7 @@ void pier__active_event(struct pier_conn *conn, const struct pier__cm_event *ev)
 	}
 }
 
-/* May @gid be an address of @port?  Of a full list the rest is not known. */
+/* May @gid be an address of @port?  A full list may be incomplete. */
 static bool is_own(const struct pier__port *port, const uint8_t gid[16])
 {
 	const uint32_t most = sizeof(port->gids) / sizeof(port->gids[0]);
@@ -418,12 +419,12 @@ static int check_source(const struct pier_conn *conn,
 		return 0;
 	if (port.gid_count)
 		pier__gid_text(port.gids[0].raw, own);
-	return pier__fail(-EADDRNOTAVAIL, "connect from \"%s\": it is no "
-			  "address of %s, whose first is %s",
+	return pier__fail(-EADDRNOTAVAIL, "connect from \"%s\": it is "
+			  "not an address of %s, whose first is %s",
 			  pier__gid_text(gid, asked), port.name, own);
 }
 
-/* The source address asked for, or that of the GID index asked for. */
+/* The requested source address, or that of the requested GID index. */
 static int set_source(struct pier_conn *conn, const char *text)
 {
 	struct pier__attempt *attempt = conn->cm->attempt;
@@ -478,7 +479,7 @@ static int find_addresses(struct pier_conn *conn, enum pier_addr_type type)
 			return err;
 	}
 	return pier__lookup_ask(rdmacm->lookup, attempt->peer.name, family,
-				attempt->peer.port, looked_up, conn,
+				attempt->peer.port, name_resolved, conn,
 				&attempt->query);
 }
 

@@ -10,14 +10,14 @@
 #include "core/fail.h"
 
 /*
- * From REQ and REP to "connected".  Between two piers: an end first reads the
- * other's private data if it did not fit the message.  The client then sends
- * hello, which also stands for an RTU that was lost; the server sends it if it
- * had something to read.  An end with a blob waits for the other's hello
- * before it goes on, for only then has it been read.
+ * From REQ and REP to "connected".  If both peers are pier, an end first
+ * reads the other's private data if that did not fit into the message.  The
+ * client then sends hello, which also replaces a lost RTU; the server sends it
+ * if it had a blob to read.  An end with a blob waits for the other's hello,
+ * which means that the blob has been read.
  */
-#define LOOK (20 * PIER__MS)	/* for a hello that may not come, and */
-#define LOOK_SOON (PIER__MS)	/* for one that must */
+#define LOOK (20 * PIER__MS)	/* for a hello that may never arrive */
+#define LOOK_SOON (PIER__MS)	/* for one that must arrive */
 #define ACCESS_ALL (PIER_REMOTE_READ | PIER_REMOTE_WRITE | PIER_REMOTE_ATOMIC)
 
 void pier__blob_drop(struct pier__queues *queues, struct pier__blob *blob)
@@ -189,7 +189,7 @@ static void read_done(struct pier__op *op, const struct ibv_wc *wc)
 	pier__conn_schedule(conn);
 }
 
-/* Read the peer's blob over what its message had of it. */
+/* Read the peer's blob over the part that its message had. */
 static int read_blob(struct pier_conn *conn)
 {
 	struct pier__rdmacm_conn *cm = conn->cm;
@@ -222,7 +222,7 @@ bool pier__was_read(const struct pier__rdmacm_conn *cm)
 	return cm->blob_addr && !cm->to_read;
 }
 
-/* One step on the way.  1: connected; 0: not yet. */
+/* One step of the handshake.  1: connected; 0: not yet. */
 static int advance(struct pier_conn *conn, uint64_t now)
 {
 	struct pier__rdmacm_conn *cm = conn->cm;
@@ -242,15 +242,15 @@ static int advance(struct pier_conn *conn, uint64_t now)
 	return err == -EAGAIN ? 0 : err;
 }
 
-/* What a peer is lacking in that did not get us there in time. */
+/* What the peer did not send in time. */
 static const char *missing(const struct pier_conn *conn)
 {
 	if (conn->state == PIER__CONN_ACCEPTED)
-		return "the peer never said that it is ready";
+		return "the peer never sent RTU";
 	if (conn->cm->qp_resets)
-		return "the peer does not answer: is it gone or stopped, or "
-		       "the network between?";
-	return "the peer never said hello";
+		return "the peer does not answer: has it ended or stopped, "
+		       "or is the network down?";
+	return "the peer never sent hello";
 }
 
 uint64_t pier__handshake_step(struct pier_conn *conn, uint64_t now)

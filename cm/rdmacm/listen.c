@@ -9,8 +9,8 @@
 #include "core/fail.h"
 
 /*
- * A listener and its requests.  They wait for their turn here before they take
- * a connection and are presented to the program.
+ * A listener and its requests.  They are pending here before they take a
+ * connection and are presented to the program.
  */
 #define STEPS 16	/* requests in one round */
 #define BACKLOG 128
@@ -75,7 +75,7 @@ static void reject_pending(struct pier_listener *listener)
 	struct pier__list *link;
 
 	while ((link = pier__list_pop(&listener->waiting)))
-		pier__list_add(&rdmacm->refused, link);
+		pier__list_add(&rdmacm->to_reject, link);
 	pier__pe_due(&rdmacm->source, 0);
 }
 
@@ -107,8 +107,8 @@ static bool is_full(const struct pier__queues *queues)
 	return queues->conn_count >= queues->cfg->max_conns;
 }
 
-/* Is it to be refused at once?  Then sets *ret_reason. */
-static bool is_refused(const struct pier__queues *queues,
+/* Must a request be rejected at once?  Then sets *ret_reason. */
+static bool must_reject(const struct pier__queues *queues,
 		       const struct pier_listener *listener,
 		       enum pier__reject_reason *ret_reason)
 {
@@ -132,7 +132,7 @@ void pier__request_arrived(struct pier__rdmacm *rdmacm,
 	struct pier__pending_request *w = NULL;
 
 	ev->id->owner = NULL;
-	if (!is_refused(queues, listener, &reason))
+	if (!must_reject(queues, listener, &reason))
 		w = malloc(sizeof(*w));
 	if (!w) {
 		listener->cm->held--;
@@ -163,9 +163,9 @@ static void reject_request(struct pier__rdmacm *rdmacm,
 	free(w);
 }
 
-static bool refuse_one(struct pier__rdmacm *rdmacm)
+static bool reject_first(struct pier__rdmacm *rdmacm)
 {
-	struct pier__list *link = pier__list_pop(&rdmacm->refused);
+	struct pier__list *link = pier__list_pop(&rdmacm->to_reject);
 
 	if (link)
 		reject_request(rdmacm, waiting_of(link), PIER__REJECT_CLOSING);
@@ -192,7 +192,7 @@ static bool admits(struct pier_listener *listener, uint64_t now,
 		return false;
 	}
 	gap = SECOND / listener->rate;
-	/* what was not used in the last tenth of a second is not lost */
+	/* the rate unused in the last tenth of a second is not lost */
 	if (listener->next + SECOND / 10 < now)
 		listener->next = now - SECOND / 10;
 	listener->next += gap ? gap : 1;
@@ -218,7 +218,7 @@ static bool serve(struct pier__rdmacm *rdmacm, struct pier_listener *listener,
 		reject_request(rdmacm, take(listener), PIER__REJECT_FULL);
 	} else if (admits(listener, now, ret_due)) {
 		w = take(listener);
-		pier__list_del(&listener->link);	/* others' turn */
+		pier__list_del(&listener->link);	/* behind the others */
 		pier__list_add(&rdmacm->queues->owner->listeners,
 			       &listener->link);
 		pier__passive_request(rdmacm, listener, &w->ev);
@@ -231,7 +231,7 @@ static bool serve(struct pier__rdmacm *rdmacm, struct pier_listener *listener,
 	return true;
 }
 
-/* Of one listener, which its request callback may have destroyed. */
+/* Serve one listener, which its request callback may destroy. */
 static bool serve_one(struct pier__rdmacm *rdmacm, uint64_t now,
 		      uint64_t *ret_due)
 {
@@ -261,17 +261,17 @@ uint64_t pier__requests_step(struct pier__rdmacm *rdmacm, uint64_t now)
 	int n;
 
 	for (n = 0; n < STEPS && pier__pe_budget(queues->pe) > 0; n++) {
-		if (!refuse_one(rdmacm) && !serve_one(rdmacm, now, &due))
+		if (!reject_first(rdmacm) && !serve_one(rdmacm, now, &due))
 			break;
 	}
-	if (queues->stopping && pier__list_empty(&rdmacm->refused))
+	if (queues->stopping && pier__list_empty(&rdmacm->to_reject))
 		pier__scheduler_wake(queues);		/* it waits for that */
 	return n < STEPS && pier__pe_budget(queues->pe) > 0 ? due : 0;
 }
 
 void pier__requests_end(struct pier__rdmacm *rdmacm)
 {
-	while (refuse_one(rdmacm))
+	while (reject_first(rdmacm))
 		;
 }
 

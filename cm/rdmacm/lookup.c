@@ -101,7 +101,7 @@ static int open_channel(struct pier__lookup *lookup)
 	status = ares_init_options(&lookup->channel, &options,
 				   ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES |
 					   ARES_OPT_SOCK_STATE_CB);
-	return status ? pier__fail(-ENOMEM, "cannot look names up: %s",
+	return status ? pier__fail(-ENOMEM, "cannot resolve names: %s",
 				   ares_strerror(status)) : 0;
 }
 
@@ -111,10 +111,10 @@ int pier__lookup_create(struct pier_pe *pe, struct pier__lookup **ret)
 	int err;
 
 	if (!lookup)
-		return pier__fail(-ENOMEM, "cannot look names up: no memory");
+		return pier__fail(-ENOMEM, "cannot resolve names: no memory");
 	lookup->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (lookup->epoll_fd < 0) {
-		err = pier__fail(-errno, "cannot look names up: %s",
+		err = pier__fail(-errno, "cannot resolve names: %s",
 				 pier_strerror(errno));
 		goto err_free;
 	}
@@ -216,7 +216,7 @@ int pier__lookup_ask(struct pier__lookup *lookup, const char *name, int family,
 	struct pier__query *query = calloc(1, sizeof(*query));
 
 	if (!query)
-		return pier__fail(-ENOMEM, "cannot look %s up: no memory",
+		return pier__fail(-ENOMEM, "cannot resolve %s: no memory",
 				  name);
 	query->lookup = lookup;
 	query->fn = fn;

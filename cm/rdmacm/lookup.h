@@ -7,8 +7,8 @@
 
 /*
  * Names of hosts to addresses, by /etc/hosts and DNS, without blocking and
- * without a thread: the resolver's sockets are watched by the engine.  The
- * one door to c-ares.  Engine's thread.
+ * without a thread: the resolver's sockets are watched by the engine.  Only
+ * lookup.c uses c-ares.  Engine's thread.
  */
 #define PIER__ADDRS_MAX 8
 
@@ -21,7 +21,7 @@ struct pier__lookup;
 struct pier__query;
 
 /*
- * @addrs, with the port asked for; or NULL and the @reason, @err
+ * @addrs, with the requested port; or NULL and the @reason, @err
  * being -ENOENT if the name does not exist.
  */
 typedef void pier__lookup_fn(void *arg, const struct pier__addrs *addrs,
@@ -33,7 +33,7 @@ int pier__lookup_create(struct pier_pe *pe, struct pier__lookup **ret);
 void pier__lookup_destroy(struct pier__lookup *lookup);
 
 /*
- * Ask for the addresses of @name of @family, AF_UNSPEC: both.  @fn is called
+ * Resolve @name to addresses of @family, AF_UNSPEC: both.  @fn is called
  * once, perhaps before this returns, which then sets *ret to NULL.
  * Errors: -ENOMEM.
  */

@@ -8,7 +8,7 @@
 #include "cm/rdmacm/peer_addr.h"
 #include "core/fail.h"
 
-/* IPv6, perhaps with "%eth0" behind.  Returns whether it is one. */
+/* IPv6, perhaps followed by "%eth0".  Returns whether it is one. */
 static bool read_v6(const char *text, union pier__sockaddr *ret)
 {
 	char buf[INET6_ADDRSTRLEN];
@@ -91,21 +91,21 @@ static int split(const char *text, char *host, uint32_t *port)
 	return colon ? read_port(text, colon + 1, port) : 0;
 }
 
-/* Is the numeric @peer what @type asks for? */
+/* Is the numeric @peer of @type? */
 static int check_type(const char *text, enum pier_addr_type type,
 		      const struct pier__peer *peer)
 {
 	bool v6 = peer->addr.sa.sa_family == AF_INET6;
 
 	if (type == PIER_ADDR_IPV4 && (v6 || strchr(peer->name, ':')))
-		return pier__fail(-EINVAL, "\"%s\" is an IPv6 address, not an "
-				  "IPv4 one as was said", text);
+		return pier__fail(-EINVAL, "\"%s\" is an IPv6 address, but the "
+				  "address type is IPv4", text);
 	if (type == PIER_ADDR_IPV6 && !v6)
-		return pier__fail(-EINVAL, "\"%s\" is an IPv4 address, not an "
-				  "IPv6 one as was said", text);
+		return pier__fail(-EINVAL, "\"%s\" is an IPv4 address, but the "
+				  "address type is IPv6", text);
 	if (type == PIER_ADDR_GID && !strchr(peer->name, ':'))
-		return pier__fail(-EINVAL, "\"%s\" is no GID, which is written "
-				  "like fd00::1 or ::ffff:10.9.0.1", text);
+		return pier__fail(-EINVAL, "\"%s\" is not a GID, such as "
+				  "fd00::1 or ::ffff:10.9.0.1", text);
 	return 0;
 }
 
@@ -116,7 +116,7 @@ int pier__peer_parse(const char *text, enum pier_addr_type type, uint32_t port,
 	int err;
 
 	if (!text || !text[0])
-		return pier__fail(-EINVAL, "connect: no peer is named");
+		return pier__fail(-EINVAL, "connect: no peer is given");
 	if ((unsigned int)type > PIER_ADDR_GID)
 		return pier__fail(-EINVAL, "connect: address type %u: 0 to %d",
 				  type, PIER_ADDR_GID);
@@ -124,19 +124,18 @@ int pier__peer_parse(const char *text, enum pier_addr_type type, uint32_t port,
 	if (err)
 		return err;
 	if (!port && strchr(peer.name, ':'))
-		return pier__fail(-EINVAL, "connect to \"%s\": no port; behind "
-				  "an IPv6 address it is written [IPV6]:PORT",
-				  text);
+		return pier__fail(-EINVAL, "connect to \"%s\": no port; with "
+				  "an IPv6 address, write [IPV6]:PORT", text);
 	if (port < 1 || port > UINT16_MAX)
 		return pier__fail(-EINVAL, "connect to \"%s\": port %u: 1 to "
 				  "65535", text, port);
 	peer.port = (uint16_t)port;
 	peer.is_name = !read_numeric(peer.name, &peer.addr);
 	if (peer.is_name && (type == PIER_ADDR_GID || !is_name(peer.name)))
-		return pier__fail(-EINVAL, "\"%s\" is no %s", text,
+		return pier__fail(-EINVAL, "\"%s\" is not %s", text,
 				  type == PIER_ADDR_GID ?
-					  "GID, which is written like fd00::1" :
-					  "address or name of a host");
+					  "a GID, such as fd00::1" :
+					  "an address or name of a host");
 	if (!peer.is_name) {
 		err = check_type(text, type, &peer);
 		if (err)
@@ -152,8 +151,8 @@ int pier__own_parse(const char *text, uint16_t port, union pier__sockaddr *ret)
 	union pier__sockaddr addr = { .in6.sin6_family = AF_INET6 };
 
 	if (text && text[0] && !read_numeric(text, &addr))
-		return pier__fail(-EINVAL, "\"%s\" is no IPv4 or IPv6 address "
-				  "or GID of this host", text);
+		return pier__fail(-EINVAL, "\"%s\" is not an IPv4 or IPv6 "
+				  "address or GID of this host", text);
 	pier__sockaddr_set_port(&addr, port);
 	*ret = addr;
 	return 0;

@@ -11,9 +11,9 @@
 
 #define PIER__HOST_MAX 254	/* with its NUL */
 
-/* Where to connect to, as the user has written it. */
+/* The peer to connect to, as the user typed it. */
 struct pier__peer {
-	bool is_name;		/* to be looked up; else addr is it */
+	bool is_name;		/* to be resolved; else addr is set */
 	char name[PIER__HOST_MAX];
 	uint16_t port;
 	union pier__sockaddr addr;
@@ -21,7 +21,7 @@ struct pier__peer {
 
 /*
  * Read @text: HOST, HOST:PORT, IPV4, IPV4:PORT, IPV6, [IPV6]:PORT or a GID;
- * @port where it says none.  Errors: -EINVAL, with what was expected.
+ * @port if it has none.  Errors: -EINVAL, with what was expected.
  */
 int pier__peer_parse(const char *text, enum pier_addr_type type, uint32_t port,
 		     struct pier__peer *ret);

@@ -75,14 +75,14 @@ int pier__cm_frame_encode(const struct pier__cm_frame *frame, void *buf,
 	return (int)(head + len);
 }
 
-/* Is it pier's, of a version that is known here? */
+/* Is it pier's, of a supported version? */
 static int check_head(const uint8_t *at, size_t size, size_t need)
 {
 	if (size < sizeof(magic) + 1 || memcmp(at, magic, sizeof(magic)))
 		return -ENOENT;
 	if (at[4] != PIER__CM_FRAME_VERSION)
-		return pier__fail(-PIER_EVERSION, "the peer's pier speaks "
-				  "version %u of the handshake, this one %d",
+		return pier__fail(-PIER_EVERSION, "the peer's pier has version "
+				  "%u of the handshake, this one %d",
 				  at[4], PIER__CM_FRAME_VERSION);
 	if (size < need)
 		return pier__fail(-PIER_EDESC, "a handshake of %zu bytes: "
@@ -144,22 +144,22 @@ int pier__cm_frame_decode(const void *field, size_t size,
 	return err;
 }
 
-int pier__cm_reject_encode(const struct pier__cm_reject *refused, void *buf,
+int pier__cm_reject_encode(const struct pier__cm_reject *reject, void *buf,
 			 size_t size)
 {
 	uint8_t *at = buf;
 
-	if (refused->len > size - PIER__CM_FRAME_REJ)
+	if (reject->len > size - PIER__CM_FRAME_REJ)
 		return pier__fail(-EMSGSIZE, "a reject with %zu bytes of data: "
-				  "at most %zu", refused->len,
+				  "at most %zu", reject->len,
 				  size - PIER__CM_FRAME_REJ);
 	memcpy(at, magic, sizeof(magic));
 	at[4] = PIER__CM_FRAME_VERSION;
-	at[5] = (uint8_t)refused->reason;
-	put(at + 6, refused->len, 2);
-	if (refused->len)
-		memcpy(at + PIER__CM_FRAME_REJ, refused->data, refused->len);
-	return (int)(PIER__CM_FRAME_REJ + refused->len);
+	at[5] = (uint8_t)reject->reason;
+	put(at + 6, reject->len, 2);
+	if (reject->len)
+		memcpy(at + PIER__CM_FRAME_REJ, reject->data, reject->len);
+	return (int)(PIER__CM_FRAME_REJ + reject->len);
 }
 
 int pier__cm_reject_decode(const void *field, size_t size,

@@ -38,7 +38,7 @@ struct pier__cm_frame {
 	bool blob;		/* read it from there: */
 	uint64_t blob_addr;
 	uint32_t blob_rkey;
-	const uint8_t *data;	/* what the message has of it */
+	const uint8_t *data;	/* as much of it as the message has */
 	size_t data_len;
 };
 
@@ -50,8 +50,8 @@ enum pier__reject_reason {
 	PIER__REJECT_VERSION,	/* another version of the frame */
 	PIER__REJECT_MALFORMED,
 	PIER__REJECT_CLOSING,	/* it has just stopped listening */
-	PIER__REJECT_BUSY,	/* more wait than its backlog holds, or for */
-				/* longer than it allows */
+	PIER__REJECT_BUSY,	/* more are pending than its backlog, or */
+				/* this one for too long */
 };
 
 struct pier__cm_reject {
@@ -79,7 +79,7 @@ int pier__cm_frame_decode(const void *field, size_t size,
 		       struct pier__cm_frame *ret);
 
 /* The same for REJ. */
-int pier__cm_reject_encode(const struct pier__cm_reject *refused, void *buf,
+int pier__cm_reject_encode(const struct pier__cm_reject *reject, void *buf,
 			 size_t size);
 int pier__cm_reject_decode(const void *field, size_t size,
 			 struct pier__cm_reject *ret);

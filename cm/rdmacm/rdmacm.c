@@ -55,7 +55,7 @@ static int poll_events(struct pier__source *source, int budget)
 	}
 	due = pier__requests_step(rdmacm, pier__pe_now(queues->pe));
 	if (n == STEPS)
-		due = 0;	/* the others have a turn */
+		due = 0;	/* other sources are polled meanwhile */
 	if (due < source->due)	/* a callback may have asked for sooner */
 		pier__pe_due(source, due);
 	if (err && err != -EAGAIN)
@@ -78,7 +78,7 @@ static void stop(struct pier__queues *queues)
 
 static bool is_idle(const struct pier__queues *queues)
 {
-	return pier__list_empty(&queues->rdmacm->refused);
+	return pier__list_empty(&queues->rdmacm->to_reject);
 }
 
 static void close_all(struct pier__queues *queues)
@@ -121,7 +121,7 @@ int pier__rdmacm_open(struct pier__queues *queues)
 		return pier__fail(-ENOMEM, "connection manager: no memory");
 	rdmacm->queues = queues;
 	rdmacm->fab = fab;
-	pier__list_init(&rdmacm->refused);
+	pier__list_init(&rdmacm->to_reject);
 	err = fab->create(queues->chan, mtu ? pier__conn_mtu_code(mtu) :
 					    IBV_MTU_4096, &rdmacm->cm);
 	if (err)

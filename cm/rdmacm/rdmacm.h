@@ -16,10 +16,10 @@
 #include "fabric/fabric.h"
 
 /*
- * Connections made by CM.  The seam's events (rdmacm.c) drive an active side
- * (connect.c) and a passive one (listen.c, accept.c); both end in the same
- * handshake (handshake.c), behind which a connection is like any other.
- * docs/connections.md has the states of both.
+ * Connections made by CM.  Events of the device's connection manager (rdmacm.c)
+ * drive the active side (connect.c) and the passive side (listen.c, accept.c).
+ * Both end in the same handshake (handshake.c); after it the connection is like
+ * any other.  docs/connections.md has the states of both.
  */
 
 /* The connection manager of a context, made when first needed. */
@@ -29,12 +29,12 @@ struct pier__rdmacm {
 	struct pier__cm *cm;
 	struct pier__source source;
 	struct pier__lookup *lookup;	/* NULL: not needed yet */
-	struct pier__list refused;	/* requests that are to be */
+	struct pier__list to_reject;	/* pending requests */
 };
 
 /* A request before it is presented to the program: not a connection yet. */
 struct pier__pending_request {
-	struct pier__list link;		/* the listener's, or rdmacm->refused */
+	struct pier__list link;		/* listener's, or rdmacm->to_reject */
 	struct pier__cm_event ev;	/* its data is below */
 	uint64_t deadline;
 	uint8_t data[PIER__CM_REQ_DATA];
@@ -62,7 +62,7 @@ struct pier__blob {
 	struct pier__mr *mr;		/* NULL: not registered */
 };
 
-/* What an attempt needs until it is answered. */
+/* What an attempt needs until the reply. */
 struct pier__attempt {
 	struct pier__peer peer;
 	struct pier__addrs addrs;
@@ -73,13 +73,13 @@ struct pier__attempt {
 	bool raw;
 	uint64_t until;			/* of the address being tried */
 	int error;			/* of the last address */
-	char text[900];			/* its sentence */
+	char text[900];			/* its message */
 };
 
 /* How a connection was made, if by CM. */
 struct pier__rdmacm_conn {
 	struct pier__cm_id *id;		/* NULL: none yet, or no more */
-	struct pier__attempt *attempt;	/* active, until answered; owned */
+	struct pier__attempt *attempt;	/* active, until the reply; owned */
 	bool foreign;			/* the peer sent no frame */
 	uint16_t reason;		/* of a reject */
 	/* reads in flight: of ours at the peer, of the peer's here */
@@ -93,12 +93,12 @@ struct pier__rdmacm_conn {
 	uint32_t blob_rkey;
 	size_t to_read;			/* bytes of it; 0: nothing */
 	struct pier__blob own;		/* our private data */
-	struct pier__blob theirs;	/* the peer's, as far as known */
+	struct pier__blob theirs;	/* the peer's, as much as was read */
 	size_t seen;			/* bytes of it */
 	char local[PIER__ADDR_TEXT], peer[PIER__ADDR_TEXT];
 };
 
-/* rdmacm.c: what a context has of it; -EOPNOTSUPP. */
+/* rdmacm.c: the connection manager of a context; -EOPNOTSUPP. */
 int pier__rdmacm_open(struct pier__queues *queues);
 
 /* listen.c */
@@ -112,7 +112,7 @@ void pier__listeners_destroy(struct pier__conn_owner *owner);
 /* A REQ has arrived: add it to its listener's, or reject it. */
 void pier__request_arrived(struct pier__rdmacm *rdmacm,
 			   const struct pier__cm_event *ev);
-/* Present, or reject, what is due.  Returns when to look again. */
+/* Present, or reject, what is due.  Returns when to call it again. */
 uint64_t pier__requests_step(struct pier__rdmacm *rdmacm, uint64_t now);
 /* Reject all pending requests now. */
 void pier__requests_end(struct pier__rdmacm *rdmacm);
@@ -133,7 +133,7 @@ void pier__active_next(struct pier_conn *conn, int err);
 void pier__passive_request(struct pier__rdmacm *rdmacm,
 			   struct pier_listener *listener,
 			   const struct pier__cm_event *ev);
-/* Reject what is no connection. */
+/* Reject a request that is no connection yet. */
 void pier__request_reject(struct pier__rdmacm *rdmacm,
 			     const struct pier__cm_event *ev,
 			     enum pier__reject_reason reason);
@@ -146,16 +146,16 @@ uint64_t pier__passive_step(struct pier_conn *conn, uint64_t now);
 
 /* handshake.c: what goes into REQ or REP, of @size bytes.  The length. */
 int pier__handshake_encode(struct pier_conn *conn, uint8_t *field, size_t size);
-/* What came: fills conn->remote in.  Errors: a malformed frame. */
+/* What was received: fills conn->remote in.  Errors: a malformed frame. */
 int pier__handshake_decode(struct pier_conn *conn,
 			 const struct pier__cm_event *ev);
 /* May it be private data?  Errors: -EMSGSIZE; -EINVAL. */
 int pier__handshake_check(const void *data, size_t len, size_t most);
-/* Keep a copy of our private data.  Errors: the same; -ENOMEM. */
+/* Store a copy of our private data.  Errors: the same; -ENOMEM. */
 int pier__handshake_data(struct pier_conn *conn, const void *data, size_t len,
 			 size_t most);
 uint64_t pier__handshake_step(struct pier_conn *conn, uint64_t now);
-/* Had it a blob, and has it been read? */
+/* Did the peer have a blob, and has it been read? */
 bool pier__was_read(const struct pier__rdmacm_conn *cm);
 void pier__blob_drop(struct pier__queues *queues, struct pier__blob *blob);
 
@@ -166,17 +166,17 @@ int pier__rdmacm_conn_create(struct pier__queues *queues,
 void pier__rdmacm_conn_uncreate(struct pier_conn *conn);
 extern const struct pier__conn_flow pier__flow_active, pier__flow_passive;
 bool pier__rdmacm_is_active(const struct pier_conn *conn);
-/* Our end's address is known: its loss is noticed from now on. */
+/* The local address is known: check from now on whether it is lost. */
 void pier__rdmacm_gid_bound(struct pier_conn *conn);
-/* The QP: made and in INIT; then in RTS, as the event asks for. */
+/* Create the QP, in INIT; then move it to RTS, as the event requires. */
 int pier__rdmacm_qp_create(struct pier_conn *conn);
 int pier__rdmacm_qp_ready(struct pier_conn *conn);
-/* The packets that @len bytes are, read by either of the two. */
+/* How many packets a read of @len bytes has, in either direction. */
 uint32_t pier__rdmacm_packets(const struct pier_conn *conn, size_t len);
 void pier__rdmacm_param(const struct pier_conn *conn,
 		      struct pier__cm_param *ret);
 
-/* rdmacm_error.c: a sentence for what has failed at @stage.  Returns @err. */
+/* rdmacm_error.c: a message for what has failed at @stage.  Returns @err. */
 int pier__rdmacm_fail(const struct pier_conn *conn, int err, const char *stage,
 		   const char *fmt, ...)
 	__attribute__((format(printf, 4, 5), cold));

@@ -8,7 +8,7 @@
 #include "core/fail.h"
 #include "core/random.h"
 
-/* A connection made by CM, whichever side it is on; and its QP's moves. */
+/* A connection made by CM, active or passive, and its QP's states. */
 
 int pier__rdmacm_conn_create(struct pier__queues *queues,
 			     const struct pier__conn_flow *flow,
@@ -34,7 +34,7 @@ int pier__rdmacm_conn_create(struct pier__queues *queues,
 	return 0;
 }
 
-/* What a closed connection has no use for. */
+/* Free what a closed connection does not need. */
 static void release(struct pier_conn *conn)
 {
 	struct pier__rdmacm_conn *cm = conn->cm;
@@ -63,7 +63,7 @@ static void free_cm(struct pier_conn *conn)
 	free(conn->cm);
 }
 
-/* Send DREQ where there was an RTU and the peer has not been first. */
+/* Send DREQ if there was an RTU and the peer has not sent a DREQ. */
 static void entered(struct pier_conn *conn, enum pier__conn_state prev)
 {
 	struct pier__rdmacm_conn *cm = conn->cm;
@@ -135,7 +135,7 @@ void pier__rdmacm_gid_bound(struct pier_conn *conn)
 				    PIER__NEVER : 0;
 }
 
-/* Remember where both ends are. */
+/* Store the addresses of both ends. */
 static void keep_path(struct pier_conn *conn, const struct ibv_qp_attr *attr)
 {
 	const struct pier__rdmacm_conn *cm = conn->cm;
@@ -211,9 +211,9 @@ uint32_t pier__rdmacm_packets(const struct pier_conn *conn, size_t len)
 }
 
 /*
- * What the peer has sent so far, as packets, so that its next one is the one
- * expected: it reads our blob, then sends hello.  Before the hello is here its
- * read cannot be noticed; if there was one, it has to be repeated.
+ * How many packets the peer has sent, so that its next one has the expected
+ * PSN: it reads our blob, then sends hello.  Before the hello arrives, its read
+ * cannot be noticed; if there was one, it has to be repeated.
  */
 static uint32_t packets_received(const struct pier_conn *conn)
 {
@@ -225,8 +225,8 @@ static uint32_t packets_received(const struct pier_conn *conn)
 }
 
 /*
- * Go on where the peer was, or, every other time, where it is if it had to
- * reset its QP as well: begin with the blob that it had us read.
+ * Continue where the peer was, or, every other time, where it is if it has
+ * reset its QP as well: begin with reading its blob.
  */
 static void rewind_sent(struct pier__rdmacm_conn *cm)
 {
@@ -252,7 +252,7 @@ static uint64_t step(struct pier_conn *conn, uint64_t now)
 {
 	if (conn->state >= PIER__CONN_ACCEPTED)
 		return pier__handshake_step(conn, now);
-	return conn->state == PIER__CONN_REQUEST ?
+	return conn->state == PIER__CONN_REQ_RCVD ?
 		       pier__passive_step(conn, now) :
 		       pier__active_step(conn, now);
 }
@@ -316,8 +316,9 @@ int pier_conn_private_data(struct pier_conn *conn, const void **ret,
 {
 	if (!conn->cm || !conn->cm->theirs.mem)
 		return pier__fail(-ENOTCONN, "no private data: %s",
-				  conn->cm ? "nothing was heard of the peer" :
-					       "connected by descriptors");
+				  conn->cm ? "nothing was received from the "
+					     "peer" :
+					     "connected by descriptors");
 	*ret = conn->cm->theirs.mem;
 	*ret_len = conn->cm->seen;
 	return 0;

@@ -8,54 +8,54 @@
 #include "core/fail.h"
 #include "core/roce.h"
 
-/* Sentences for connections by CM that failed. */
+/* Error messages of connections by CM. */
 
 /* IBTA's reasons for a REJ, and what a user can do. */
 static const char *const reasons[] = {
 	[1] = "it has no queue pair left",
 	[2] = "it has no end-to-end context left",
 	[3] = "it has no resources left",
-	[4] = "it waited too long for an answer of ours",
-	[5] = "it calls the request unsupported",
-	[6] = "it does not know the connection's id",
+	[4] = "it received no reply from us in time",
+	[5] = "it does not support the request",
+	[6] = "it has no connection of this id",
 	[7] = "it has another connection of this id",
-	[8] = "nobody listens on that port: is the server running, and is the "
-	      "port right?",
-	[9] = "it wants another transport",
-	[10] = "it takes the request for one of an old connection: try again",
-	[12] = "it does not have the address that was asked for",
-	[13] = "it does not have the LID that was asked for",
-	[14] = "it refuses the service level",
-	[15] = "it refuses the traffic class",
-	[16] = "it refuses the hop limit",
-	[17] = "it refuses the packet rate",
+	[8] = "no program listens on that port: is the server running, and is "
+	      "the port right?",
+	[9] = "it requires another transport",
+	[10] = "the request seems to be of an old connection: try again",
+	[12] = "it does not have the requested address",
+	[13] = "it does not have the requested LID",
+	[14] = "it rejects the service level",
+	[15] = "it rejects the traffic class",
+	[16] = "it rejects the hop limit",
+	[17] = "it rejects the packet rate",
 	[24] = "it sends us to another port",
 	[25] = "it sends us to another port",
-	[26] = "it refuses the path MTU",
-	[27] = "it cannot serve that many reads at a time",
-	[28] = "its program, or its system for it, has rejected the request",
-	[29] = "it refuses the RNR retry count",
+	[26] = "it rejects the path MTU",
+	[27] = "it does not support that many reads at a time",
+	[28] = "its program or system has rejected the request",
+	[29] = "it rejects the RNR retry count",
 	[30] = "it has another connection of this id",
-	[31] = "it speaks another version of CM",
-	[32] = "it refuses the flow label",
+	[31] = "it uses another version of CM",
+	[32] = "it rejects the flow label",
 };
 
 static const char *const pier_reasons[] = {
 	[PIER__REJECT_BY_PROGRAM] = "its program has rejected the request",
-	[PIER__REJECT_FULL] = "it has as many connections as it allows "
-			       "itself: end one there, or raise its max_conns",
+	[PIER__REJECT_FULL] = "it has max_conns connections already: end "
+			       "one there, or raise its max_conns",
 	[PIER__REJECT_LATE] = "its program did not decide in time",
-	[PIER__REJECT_VERSION] = "its pier speaks another version of the "
+	[PIER__REJECT_VERSION] = "its pier has another version of the "
 				  "handshake: use the same release on both",
-	[PIER__REJECT_MALFORMED] = "it calls our handshake malformed",
+	[PIER__REJECT_MALFORMED] = "our handshake is malformed",
 	[PIER__REJECT_CLOSING] = "it has just stopped listening",
-	[PIER__REJECT_BUSY] = "more requests wait there than it takes: try "
+	[PIER__REJECT_BUSY] = "too many requests are pending there: try "
 			       "again later",
 };
 
 static const char *entry(const char *const *table, size_t count, size_t i)
 {
-	return i < count && table[i] ? table[i] : "its reason is not known";
+	return i < count && table[i] ? table[i] : "its reason is unknown";
 }
 
 #define ENTRY(table, i) entry(table, sizeof(table) / sizeof(table[0]), i)
@@ -88,13 +88,13 @@ static void ends_text(const struct pier_conn *conn, char *ret, size_t size)
 		snprintf(ret, size, "cannot connect to %s%s%s%s", name, to,
 			 cm->local[0] ? " from " : "", cm->local);
 	else
-		snprintf(ret, size, "cannot connect %s, which asked %s", to,
+		snprintf(ret, size, "cannot connect to client %s from %s", to,
 			 cm->local);
 }
 
 /*
- * The GID that the peer would see, or while the way is not known, which chooses
- * it, the first that is good for more than one link.
+ * The GID that the peer sees, or, before the route chooses it, the first that
+ * is valid beyond its link.
  */
 static void gid_text(const struct pier_conn *conn,
 		     const struct pier__port *port, char *ret)
@@ -122,7 +122,7 @@ static void path_text(const struct pier_conn *conn, char *ret, size_t size)
 	if (!pier__conn_port_fault(conn, fault, sizeof(fault)) && attempt &&
 	    attempt->dst_was_loopback)
 		snprintf(fault, sizeof(fault), "; is the server on the "
-			 "loopback device? ask from there: -d soft_lo");
+			 "loopback device? connect from there: -d soft_lo");
 	pier__dev_port(conn->queues->dev, &port);
 	gid_text(conn, &port, text);
 	snprintf(ret, size, "over %s, GID %s, MTU %u%s", port.name, text,
@@ -150,7 +150,7 @@ static void keep(struct pier__rdmacm_conn *cm, const uint8_t *data, size_t len)
 	cm->seen = 0;
 	cm->theirs.mem = malloc(len + 1);
 	if (!cm->theirs.mem)
-		return;		/* the sentence does without it */
+		return;		/* the message does not need it */
 	if (len)
 		memcpy(cm->theirs.mem, data, len);
 	cm->theirs.len = cm->seen = len;
@@ -160,23 +160,23 @@ int pier__rdmacm_rejected(struct pier_conn *conn,
 			const struct pier__cm_event *ev)
 {
 	struct pier__rdmacm_conn *cm = conn->cm;
-	struct pier__cm_reject refused;
-	int err = pier__cm_reject_decode(ev->data, ev->len, &refused);
+	struct pier__cm_reject reject;
+	int err = pier__cm_reject_decode(ev->data, ev->len, &reject);
 	const char *words = ENTRY(reasons, ev->reason);
 
 	cm->reason = ev->reason;
 	if (!err) {
-		words = ENTRY(pier_reasons, refused.reason);
-		keep(cm, refused.data, refused.len);
+		words = ENTRY(pier_reasons, reject.reason);
+		keep(cm, reject.data, reject.len);
 	} else {
 		cm->foreign = true;
 		keep(cm, ev->data, ev->len);
 	}
 	if (ev->reason == ROCE_REJ_TIMEOUT)
-		return pier__rdmacm_fail(conn, -ETIMEDOUT, "waiting",
+		return pier__rdmacm_fail(conn, -ETIMEDOUT, "handshake",
 				      "the peer has given up: %s (reason 4)",
 				      words);
-	return pier__rdmacm_fail(conn, -ECONNREFUSED, "asking",
-			      "the peer refuses: %s (reason %u)", words,
+	return pier__rdmacm_fail(conn, -ECONNREFUSED, "connection request",
+			      "rejected by the peer: %s (reason %u)", words,
 			      ev->reason);
 }

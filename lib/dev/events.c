@@ -9,9 +9,9 @@
 #define QUERY_AGAIN (10 * PIER__MS)
 
 /*
- * Asynchronous events.  Whoever sees the descriptor readable first takes them
- * all and leaves what they mean in the device, where its contexts in every
- * thread look for it.
+ * Asynchronous events.  The first thread that finds the descriptor readable
+ * reads them all and stores the result in the device, for the contexts of all
+ * threads.
  */
 static void take(struct pier_dev *dev, int event)
 {
@@ -19,7 +19,7 @@ static void take(struct pier_dev *dev, int event)
 
 	switch (event) {
 	case IBV_EVENT_DEVICE_FATAL:
-		pier__log(PIER_LOG_ERROR, "dev", "%s is gone", name);
+		pier__log(PIER_LOG_ERROR, "dev", "%s was removed", name);
 		atomic_store(&dev->gone, true);
 		break;
 	case IBV_EVENT_PORT_ERR:
@@ -43,8 +43,8 @@ static void take(struct pier_dev *dev, int event)
 }
 
 /*
- * Under the lock: what it says now, or that it is no more.  Whoever can do
- * with what was known before ignores the error.
+ * Query the port, under the lock.  Errors: -ENODEV, removed; a caller that can
+ * use the earlier state ignores others.
  */
 static int query(struct pier_dev *dev)
 {
@@ -95,8 +95,9 @@ int pier__dev_alive(struct pier_dev *dev)
 {
 	if (!atomic_load(&dev->gone))
 		return 0;
-	return pier__fail(-ENODEV, "%s is gone: close it, for which its "
-			  "removal may wait, and open another device",
+	return pier__fail(-ENODEV, "%s was removed: close it, as the "
+			  "removal may wait for that, and open another "
+			  "device",
 			  dev->info.port.name);
 }
 

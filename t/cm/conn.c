@@ -283,7 +283,7 @@ static void waiting_for_a_connection_ends_with_its_state(void)
 	if (!open_two(&a, &b, true, &cfg) || !peer_export(&a))
 		return;
 	IS(pier_conn_wait(a.conn, 0), -ETIMEDOUT);
-	LIKE(pier_last_error(), "0 ms: it was not given the peer's descriptor");
+	LIKE(pier_last_error(), "0 ms: it has no descriptor of the peer");
 	pier_conn_destroy(a.conn);
 	if (!begin(&a, &b))
 		return;

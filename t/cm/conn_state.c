@@ -28,12 +28,12 @@ static void a_transition_that_the_table_lacks_fails_the_connection(void)
 		return;
 	logged[0] = '\0';
 	pier_log_set_callback(keep, NULL);
-	pier__conn_transition(a.conn, PIER__CONN_ASKED);
+	pier__conn_transition(a.conn, PIER__CONN_REQ_SENT);
 	pier_log_set_callback(NULL, NULL);
-	LIKE(logged, "no transition from state up to asked");
+	LIKE(logged, "no transition from state up to req_sent");
 	IS(pier_conn_state(a.conn), PIER_CONN_ERROR);
 	IS(pier_conn_error(a.conn), -ENOTRECOVERABLE);
-	LIKE(pier_conn_error_text(a.conn), "from state up to asked");
+	LIKE(pier_conn_error_text(a.conn), "from state up to req_sent");
 	peer_unpair(&a, &b);
 }
 

@@ -156,7 +156,7 @@ static void an_attempt_ends_with_its_own_address(void)
 		    OK(peer_count(&server.requests, 1)) &&
 		    netns_ip("addr del " ONE "/32 dev lo")) {
 			OK(peer_count(&client.failures, 1));
-			lost(client.peer.conn, "asking");
+			lost(client.peer.conn, "connection request");
 			client.source = NULL;
 			server.hold = false;
 			pier_conn_destroy(server.peer.conn);
@@ -179,7 +179,7 @@ static void a_request_ends_with_the_address_that_was_asked(void)
 		    netns_ip("addr del " ONE "/32 dev lo")) {
 			request = server.peer.conn;
 			OK(peer_count(&server.failures, 1));
-			lost(request, "waiting");
+			lost(request, "connection request");
 			IS(pier_conn_accept(request, NULL, 0), -ECONNABORTED);
 			server.hold = false;
 			OK(caller_join(&client, &server, HOME));
@@ -195,7 +195,7 @@ static void whole(const struct pier_conn *conn)
 	const char *text = pier_conn_error_text(conn);
 
 	IS(pier_conn_error(conn), -EADDRNOTAVAIL);
-	LIKE(text, ", in use: the address was taken from lo");
+	LIKE(text, ", in use: the address was removed from lo");
 	LIKE(text, "the connection to " HOME " port ");
 	LIKE(text, " from " ONE " port ");
 	LIKE(text, "GID " ONE ", MTU ");
@@ -310,7 +310,7 @@ static void an_interface_that_goes_is_told_to_each(void)
 			OK(peer_count(&server.failures, 1));
 			IS(pier_conn_error(client.peer.conn), -ENODEV);
 			LIKE(pier_conn_error_text(client.peer.conn),
-			     "soft_av0 is gone");
+			     "soft_av0 was removed");
 			IS(pier_conn_error(server.peer.conn), -ENODEV);
 			IS(pier_conn_accept(server.peer.conn, NULL, 0),
 			   -ECONNABORTED);

@@ -326,7 +326,7 @@ static void a_client_gives_up_when_its_time_is_over(void)
 			OK(peer_count(&client.failures, 1));
 			IS(pier_conn_error(client.peer.conn), -ETIMEDOUT);
 			LIKE(pier_conn_error_text(client.peer.conn),
-			     "asking: no answer in time");
+			     "connection request: no answer in time");
 			IS(server.requests, 1);
 			OK(peer_count(&server.failures, 1));
 			IS(pier_conn_accept(server.peer.conn, NULL, 0),
@@ -447,7 +447,7 @@ static void what_is_no_address_is_refused(void)
 		cfg.source = "192.0.2.77";
 		IS(pier_rdma_connect_to(client.peer.rdma, &cfg, &conn),
 		   -EADDRNOTAVAIL);
-		LIKE(pier_last_error(), "\"192.0.2.77\": it is no address");
+		LIKE(pier_last_error(), "\"192.0.2.77\": it is not an address");
 		cfg.source = NULL;
 		cfg.timeout_ms = PIER_ZERO;
 		IS(pier_rdma_connect_to(client.peer.rdma, &cfg, &conn),

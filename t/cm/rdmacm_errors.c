@@ -97,8 +97,8 @@ static int connect_to(const char *peer, uint32_t port, uint32_t timeout_ms)
 static void nobody_listens_on_the_port(void)
 {
 	if (begin(NULL) && IS(connect_to(HERE, 9, 0), 0)) {
-		fails(-ECONNREFUSED, HERE " port 9", "asking",
-		      "nobody listens on that port");
+		fails(-ECONNREFUSED, HERE " port 9", "connection request",
+		      "no program listens on that port");
 		LIKE(pier_conn_local_address(client.peer.conn), HERE);
 	}
 	end();
@@ -115,15 +115,15 @@ static void nobody_listens_on_the_port(void)
 static void no_route_goes_there(void)
 {
 	if (begin(NULL) && IS(connect_to(NO_WAY, 9, 0), 0))
-		fails(-EHOSTUNREACH, NO_WAY " port 9", "finding the way",
-		      "no way to " NO_WAY);
+		fails(-EHOSTUNREACH, NO_WAY " port 9", "address resolution",
+		      "no route to " NO_WAY);
 	end();
 }
 
 static void the_way_leads_over_another_device(void)
 {
 	if (begin(NULL) && IS(connect_to(FAR, 9, 0), 0))
-		fails(-EHOSTUNREACH, FAR " port 9", "finding the way",
+		fails(-EHOSTUNREACH, FAR " port 9", "address resolution",
 		      "take the device that has it");
 	end();
 }
@@ -148,7 +148,7 @@ static void a_neighbour_does_not_answer(void)
 	    IS(connect_to(FAR, 9, 300), 0) &&
 	    OK(peer_count(&client.failures, 1))) {
 		whole(client.peer.conn, -ETIMEDOUT, FAR " port 9 from 10.9.0.1",
-		      "asking", "no answer in time");
+		      "connection request", "no answer in time");
 		LIKE(pier_conn_error_text(client.peer.conn), ports());
 	}
 	end();
@@ -168,8 +168,8 @@ static void this_host_is_asked_by_the_address_of_the_device(void)
 		text = pier_conn_error_text(client.peer.conn);
 		whole(client.peer.conn, -ECONNREFUSED,
 		      "127.0.0.1, which on soft_av0 is 10.9.0.1 port 9 from",
-		      "asking", "nobody listens");
-		LIKE(text, "on the loopback device? ask from there: "
+		      "connection request", "no program listens");
+		LIKE(text, "on the loopback device? connect from there: "
 		     "-d soft_lo");
 	}
 	end();
@@ -187,7 +187,7 @@ static void the_source_is_not_ours(void)
 	if (begin(NULL)) {
 		client.source = "10.9.0.1";
 		IS(caller_try(&client, &server, HERE), -EADDRNOTAVAIL);
-		LIKE(pier_last_error(), "\"10.9.0.1\": it is no address of "
+		LIKE(pier_last_error(), "\"10.9.0.1\": it is not an address of "
 		     "soft_lo, whose first is 127.0.0.1");
 		IS(client.failures, 0);
 		client.source = "0.0.0.0";
@@ -197,7 +197,7 @@ static void the_source_is_not_ours(void)
 	if (begin(NULL)) {
 		client.source = "::1";
 		if (IS(caller_try(&client, &server, HERE), 0))
-			fails(-EHOSTUNREACH, HERE, "finding the way",
+			fails(-EHOSTUNREACH, HERE, "address resolution",
 			      "of another family");
 	}
 	end();
@@ -208,7 +208,7 @@ static void the_name_is_not_known(void)
 	if (begin(NULL) && IS(connect_to("no-such-host.invalid", 9, 0), 0) &&
 	    OK(peer_count(&client.failures, 1)))
 		whole(client.peer.conn, pier_conn_error(client.peer.conn),
-		      "no-such-host.invalid port 9", "looking the name up", "");
+		      "no-such-host.invalid port 9", "name resolution", "");
 	end();
 }
 
@@ -219,7 +219,7 @@ static void the_program_says_no(void)
 		if (caller_ask(&client, &server, HERE) &&
 		    OK(peer_count(&server.requests, 1))) {
 			IS(pier_conn_reject(server.peer.conn, "no", 2), 0);
-			fails(-ECONNREFUSED, HERE, "asking",
+			fails(-ECONNREFUSED, HERE, "connection request",
 			      "its program has rejected the "
 			      "request (reason 28)");
 		}
@@ -236,7 +236,8 @@ static void the_server_is_full(void)
 		first = server.peer.conn;
 		if (caller_ask(&client, &server, HERE) &&
 		    OK(peer_count(&client.failures, 1)))
-			whole(client.peer.conn, -ECONNREFUSED, HERE, "asking",
+			whole(client.peer.conn, -ECONNREFUSED, HERE,
+			      "connection request",
 			      "raise its max_conns (reason 28)");
 		IS(server.requests, 1);
 		IS(pier_conn_state(first), PIER_CONN_CONNECTED);
@@ -254,10 +255,12 @@ static void the_program_is_too_slow(void)
 		server.hold = true;
 		if (caller_ask(&client, &server, HERE) &&
 		    OK(peer_count(&server.failures, 1))) {
-			whole(server.peer.conn, -ETIMEDOUT, HERE, "waiting",
+			whole(server.peer.conn, -ETIMEDOUT, HERE,
+			      "connection request",
 			      "the program did not accept it in time");
 			OK(peer_count(&client.failures, 1));
-			whole(client.peer.conn, -ECONNREFUSED, HERE, "asking",
+			whole(client.peer.conn, -ECONNREFUSED, HERE,
+			      "connection request",
 			      "its program did not decide in time");
 		}
 	}
@@ -276,9 +279,11 @@ static void the_client_has_given_up(void)
 			pier_conn_destroy(client.peer.conn);
 			client.peer.conn = NULL;
 			OK(peer_count(&server.failures, 1));
-			whole(request, -ECONNABORTED, HERE, "waiting",
+			whole(request, -ECONNABORTED, HERE,
+			      "connection request",
 			      "the client has given up");
-			LIKE(pier_conn_error_text(request), ", which asked ");
+			LIKE(pier_conn_error_text(request),
+			     "connect to client ");
 			IS(pier_conn_accept(request, NULL, 0), -ECONNABORTED);
 			LIKE(pier_last_error(), "the client has given up");
 			server.hold = false;
@@ -305,7 +310,7 @@ static void the_peer_leaves_in_the_handshake(void)
 			       -ECONNRESET;
 			whole(client.peer.conn, seen ? -ECONNRESET :
 						       -ECONNREFUSED, HERE,
-			      seen ? "handshake" : "asking",
+			      seen ? "handshake" : "connection request",
 			      seen ? "the peer has disconnected" :
 				     "(reason 28)");
 		}
@@ -322,7 +327,8 @@ static void the_link_is_down(void)
 		    OK(peer_count(&server.requests, 1)) &&
 		    netns_ip("link set lo down")) {
 			OK(peer_count(&client.failures, 1));
-			whole(client.peer.conn, -ETIMEDOUT, HERE, "asking",
+			whole(client.peer.conn, -ETIMEDOUT, HERE,
+			      "connection request",
 			      "soft_lo port 1 is down: bring lo up");
 		}
 		netns_ip("link set lo up");

@@ -149,7 +149,7 @@ static void a_listener_without_a_word_is_waited_for(void)
 		IS(client.failures, 0);
 		close(fd);
 		fd = -1;
-		fails(-ECONNREFUSED, "nobody listens");
+		fails(-ECONNREFUSED, "no program listens");
 		IS(pier_conn_reject_reason(client.peer.conn), 8);
 	}
 	end();
@@ -208,7 +208,7 @@ static void a_sample_without_a_server_tells_the_refusal_it_heard(void)
 		args.timeout_ms = 1000 + 30 * i;
 		IS(pier_rendezvous(client.peer.rdma, &args, NULL, &conn,
 				   NULL), -ECONNREFUSED);
-		LIKE(pier_last_error(), "nobody listens on that port");
+		LIKE(pier_last_error(), "no program listens on that port");
 		end();
 	}
 }

@@ -124,7 +124,7 @@ static void a_lost_rtu_and_a_dead_client_end_in_time(void)
 			OK(peer_count(&server.failures, 1));
 			IS(pier_conn_error(server.peer.conn), -PIER_ENOHELLO);
 			LIKE(pier_conn_error_text(server.peer.conn),
-			     "handshake: the peer never said that it is ready");
+			     "handshake: the peer never sent RTU");
 		}
 	}
 	end();
@@ -152,7 +152,7 @@ static void no_way_fails_at_once(void)
 			OK(peer_count(&client.failures, 1));
 			IS(pier_conn_error(client.peer.conn), -EHOSTUNREACH);
 			LIKE(pier_conn_error_text(client.peer.conn),
-			     "finding the way");
+			     "address resolution");
 		}
 	}
 	end();
@@ -277,7 +277,7 @@ static void names_are_looked_up_and_each_address_tried(void)
 		if (caller_ask(&client, &server, "no-such-host.invalid")) {
 			OK(peer_count(&client.failures, 1));
 			LIKE(pier_conn_error_text(client.peer.conn),
-			     "looking the name up");
+			     "name resolution");
 			LIKE(pier_conn_error_text(client.peer.conn),
 			     "no-such-host.invalid");
 		}

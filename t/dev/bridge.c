@@ -260,8 +260,8 @@ static void ended_by_hand(const struct pier_conn *conn)
 {
 	static const char *const ends[] = {
 		"the device has ended the connection to ",
-		": it refused a request of the peer's, or the queue pair was "
-		"moved to error by hand",
+		": it refused a request of the peer's, or the program "
+		"moved the queue pair to error",
 	};
 
 	peer_conn(conn, PIER_CONN_ERROR);

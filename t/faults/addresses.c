@@ -330,9 +330,9 @@ static void an_interface_may_go_for_good(void)
 	peer_conn(b.conn, PIER_CONN_ERROR);
 	IS(pier_conn_error(a.conn), -ENODEV);
 	IS(pier_conn_error(b.conn), -ENODEV);
-	LIKE(pier_conn_error_text(b.conn), "soft_av0 is gone");
+	LIKE(pier_conn_error_text(b.conn), "soft_av0 was removed");
 	IS(pier_rdma_export(a.rdma, &a.desc, &a.desc_len, &a.conn), -ENODEV);
-	LIKE(pier_last_error(), "soft_av0 is gone");
+	LIKE(pier_last_error(), "soft_av0 was removed");
 out_end:
 	end();
 	return;

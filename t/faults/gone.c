@@ -69,8 +69,9 @@ static const char *gone(void)
 {
 	static char text[128];
 
-	snprintf(text, sizeof(text), "%s is gone: close it, for which its "
-		 "removal may wait, and open another device", cable_device(0));
+	snprintf(text, sizeof(text), "%s was removed: close it, as the "
+		 "removal may wait for that, and open another device",
+		 cable_device(0));
 	return text;
 }
 
@@ -87,7 +88,7 @@ static bool ends_as_gone(const struct pier_conn *conn)
 {
 	char part[64];
 
-	snprintf(part, sizeof(part), "%s is gone", cable_device(0));
+	snprintf(part, sizeof(part), "%s was removed", cable_device(0));
 	return peer_conn(conn, PIER_CONN_ERROR) &&
 	       IS(pier_conn_error(conn), -ENODEV) &&
 	       LIKE(pier_conn_error_text(conn), part);

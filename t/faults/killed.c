@@ -203,8 +203,8 @@ static void told(const struct pier_conn *conn, const char *before,
 		IS_STR(pier_conn_error_text(conn), want);
 }
 
-#define SILENT " failed: the peer does not answer: it is gone, or the " \
-	"network between is (verbs status 12, "
+#define SILENT " failed: the peer does not answer: it has died, or the " \
+	"network is down (verbs status 12, "
 
 /* Those that die before both are connected. */
 static void die_early(struct suspect *it, enum stage stage)
@@ -225,8 +225,8 @@ static void die_early(struct suspect *it, enum stage stage)
 	peer_conn(me.conn, PIER_CONN_ERROR);
 	IS(pier_conn_error(me.conn), -PIER_ENOHELLO);
 	told(me.conn, "no hello from", stage == TOOK_HELLO ?
-	     ": it took ours but never connected to us" :
-	     ": it does not answer; is it gone, or its descriptor from an "
+	     ": it acknowledged ours but never sent its own" :
+	     ": it does not answer: has it ended, or is its descriptor from an "
 	     "earlier run?");
 }
 

@@ -212,11 +212,11 @@ static bool ends_mute(int err, const char *other)
 {
 	if (cable_is_rxe())
 		return ends(err, "keepalive to 10.9.5.2 QPN 0x", other) &&
-		       LIKE(pier_conn_error_text(me.conn), "the device could "
-			    "not carry out the request here; ");
+		       LIKE(pier_conn_error_text(me.conn), "the local device "
+			    "could not execute the request; ");
 	return ends(-PIER_ERETRY, "keepalive to 10.9.5.2 QPN 0x", other) &&
 	       LIKE(pier_conn_error_text(me.conn), "the peer does not answer: "
-		    "it is gone, or the network between is; ");
+		    "it has died, or the network is down; ");
 }
 
 static bool refuses(int err, const char *part)
@@ -309,7 +309,7 @@ static bool address_away_and_back(void)
 	return read_one() && cable_run("ip addr del 10.9.5.1/24 dev f0") &&
 	       ends(-EADDRNOTAVAIL, "the address 10.9.5.1, from which the "
 		    "connection to 10.9.5.2 QPN 0x", " was made, is no longer "
-		    "one of f0: it was taken from it, or has expired") &&
+		    "one of f0: it was removed or has expired") &&
 	       cable_run("ip addr add 10.9.5.1/24 dev f0") && usable() &&
 	       tell('m') && meet(&far);
 }
@@ -377,8 +377,8 @@ static bool frames_too_small(bool near)
 	char of[96] = ", path MTU 4096)";
 
 	if (near)
-		snprintf(of, sizeof(of), "the path MTU is 4096, and %s has "
-			 "come down to 1024", cable_device(0));
+		snprintf(of, sizeof(of), "the path MTU is 4096, but that "
+			 "of %s is now 1024", cable_device(0));
 	return read_one() && resize(near, false) && read_fails(of) &&
 	       meet_with(1024) && says(near ? 1024 : 4096) && read_one() &&
 	       resize(near, true) && meet_with(4096) && says(4096);

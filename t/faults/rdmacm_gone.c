@@ -76,8 +76,9 @@ static const char *gone(void)
 {
 	static char text[128];
 
-	snprintf(text, sizeof(text), "%s is gone: close it, for which its "
-		 "removal may wait, and open another device", cable_device(0));
+	snprintf(text, sizeof(text), "%s was removed: close it, as the "
+		 "removal may wait for that, and open another device",
+		 cable_device(0));
 	return text;
 }
 

@@ -11,7 +11,7 @@ page=docs/connections.md
 table()
 {
 	awk '
-	/^\t\[PIER__CONN_[A-Z]+\] = \{/ {
+	/^\t\[PIER__CONN_[A-Z_]+\] = \{/ {
 		state = tolower($0)
 		gsub(/.*pier__conn_|\].*/, "", state)
 	}
@@ -29,7 +29,7 @@ table()
 		if (name != state)
 			print "name " state " " name
 		print "state " state " " tolower(public) " " stage
-		while (match(text, /TO\([A-Z]+\)/)) {
+		while (match(text, /TO\([A-Z_]+\)/)) {
 			print "edge " state " " tolower(substr(text,
 				RSTART + 3, RLENGTH - 4))
 			text = substr(text, RSTART + RLENGTH)
@@ -144,7 +144,7 @@ a_table_that_differs_is_noticed()
 	} | sort >"$tmp/rows"
 	differ "$tmp/table" "$tmp/rows" "the table" "the page" >"$tmp/found"
 	grep -q 'the page: state lookup' "$tmp/found" &&
-	    grep -q 'the page: edge lookup asked' "$tmp/found" &&
+	    grep -q 'the page: edge lookup req_sent' "$tmp/found" &&
 	    grep -q 'the page: edge up draining' "$tmp/found"
 }
 

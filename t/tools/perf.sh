@@ -188,7 +188,7 @@ perf_by_address_says_who_is_missing()
 	port=$((20000 + $$ % 12000))
 	by_address b -sa "$address" --timeout ${PIER_TEST_SLOWER:-1} lat send
 	[ $? -eq 1 ] && says "$tmp/b.err" "pier perf: " "$address port $port" \
-		"nobody listens" || return 1
+		"no program listens" || return 1
 	by_address a -cm --timeout 1 --respond lat send
 	[ $? -eq 1 ] && says "$tmp/a.err" "pier perf: " "nobody has connected"
 }

@@ -124,7 +124,7 @@ nobody_there_is_told_with_the_reason()
 {
 	serve && kill -KILL $server &&
 		ask 1 -c 1 --timeout 1 "$address:$port" &&
-		says "$tmp/err" "nobody listens on that port" &&
+		says "$tmp/err" "no program listens on that port" &&
 		says "$tmp/out" "^1 rounds, 0 answered, 100% lost" &&
 		ask 1 --json --timeout 1 "$address:$port" &&
 		says "$tmp/out" '"sent": 1' && says "$tmp/out" '"answered": 0'
@@ -137,11 +137,11 @@ an_interrupt_before_anybody_was_there_prints_them_too()
 	PIER_LOG=debug "$pier" ping -d "$device" --timeout 60 \
 	    "$address:$port" >"$tmp/out" 2>"$tmp/err" &
 	asker=$!
-	wait_for 20 grep -q "nobody listens on that port" "$tmp/err" &&
+	wait_for 20 grep -q "no program listens on that port" "$tmp/err" &&
 		kill -INT $asker || return 1
 	wait $asker
 	[ $? -eq 1 ] && says "$tmp/out" "^1 rounds, 0 answered, 100% lost" &&
-		says "$tmp/err" "^pier ping: .*nobody listens on that port"
+		says "$tmp/err" "^pier ping: .*no program listens on that port"
 }
 
 # It has been refused before there is anybody.
@@ -152,7 +152,7 @@ the_client_may_be_started_first()
 	PIER_LOG=debug timeout 60 "$pier" ping -d "$device" -c 1 \
 	    --timeout 30 "$address:$port" >"$tmp/out" 2>"$tmp/err" &
 	asker=$!
-	wait_for 20 grep -q "nobody listens on that port" "$tmp/err" &&
+	wait_for 20 grep -q "no program listens on that port" "$tmp/err" &&
 		serve "$port" && wait $asker &&
 		says "$tmp/out" "^1 rounds, 1 answered, 0% lost"
 }

@@ -65,7 +65,7 @@ has_no_listener()
 	leave
 	cat "$tmp/client"
 	[ $held -eq 3 ] && grep -q "^reject reason: 8" "$tmp/client" &&
-		grep -q "from .*nobody listens on that port" "$tmp/client"
+		grep -q "from .*no program listens on that port" "$tmp/client"
 }
 
 pier_on_rxe_and_on_soft_give_each_other_4096_bytes()

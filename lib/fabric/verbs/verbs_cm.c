@@ -276,7 +276,7 @@ static bool translate(struct cm_end *end, const struct rdma_cm_event *event,
 	case RDMA_CM_EVENT_ADDR_ERROR:
 		if (err == -ETIMEDOUT)
 			err = pier__verbs_cm_resolve_again(end);
-		return err && fail_end(end, "no way to", err, ret);
+		return err && fail_end(end, "no route to", err, ret);
 	case RDMA_CM_EVENT_ROUTE_RESOLVED:
 		end->state = END_RESOLVED;
 		take_addresses(end);

@@ -294,7 +294,7 @@ int pier__verbs_cm_resolve(struct pier__cm *cm, const struct sockaddr *src,
 	end->resolve_ms = FIRST_LOOK;
 	err = look(end, bound ? (struct sockaddr *)&own : NULL);
 	if (err) {
-		err = pier__verbs_cm_fail(end, "no way to", err);
+		err = pier__verbs_cm_fail(end, "no route to", err);
 		end_destroy(end);
 		return err;
 	}

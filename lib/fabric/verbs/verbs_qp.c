@@ -129,7 +129,7 @@ static int fail_rtr(const struct verbs_qp *qp, const struct ibv_qp_attr *attr,
 	const struct pier__port *port = &fdev_of(qp->qp.cq)->port;
 
 	if (err == -ETIMEDOUT || err == -EHOSTUNREACH || err == -ENETUNREACH)
-		return pier__fail(err, "%s: QP %u: no way to the peer from "
+		return pier__fail(err, "%s: QP %u: no route to the peer from "
 				  "GID index %u: %s; is its address reached "
 				  "from %s?", port->name, qp->qp.qpn,
 				  attr->ah_attr.grh.sgid_index,

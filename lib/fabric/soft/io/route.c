@@ -140,7 +140,7 @@ int pier__soft_route(struct pier__fdev *fdev, const struct in6_addr *src,
 		return pier__fail(err, "cannot ask for the way to %s: %s",
 				  text(dst, a), pier_strerror(err));
 	if (err)
-		return pier__fail(-EHOSTUNREACH, "no way to %s: %s",
+		return pier__fail(-EHOSTUNREACH, "no route to %s: %s",
 				  text(dst, a), pier_strerror(err));
 	if (pier__soft_gid_index(fdev, &found) >= 0) {
 		*ret = found;
