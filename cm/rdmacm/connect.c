@@ -16,6 +16,8 @@
  * route and send a REQ; with the REP the handshake begins.
  */
 
+#define STALE_MAX 8	/* REQs sent again with another QPN, one attempt */
+
 void pier__attempt_free(struct pier_conn *conn)
 {
 	struct pier__attempt *attempt = conn->cm->attempt;
@@ -329,14 +331,28 @@ static bool is_decided(const struct pier_conn *conn,
 	return conn->cm->attempt->addrs.next >= conn->cm->attempt->addrs.count;
 }
 
+/*
+ * The peer still has a connection to this QPN, of a device or a process that
+ * has ended: the same address is tried again, with another QPN.
+ */
+static void renew_qp(struct pier_conn *conn)
+{
+	pier__conn_destroy_qp(conn);
+	conn->cm->attempt->addrs.next--;
+}
+
 static void rejected(struct pier_conn *conn, const struct pier__cm_event *ev)
 {
 	int err = pier__rdmacm_rejected(conn, ev);
 
-	if (conn->state != PIER__CONN_REQ_SENT || is_decided(conn, ev))
+	if (conn->state != PIER__CONN_REQ_SENT || is_decided(conn, ev)) {
 		pier__conn_fail(conn, err);
-	else
-		pier__active_next(conn, err);
+		return;
+	}
+	if (ev->reason == ROCE_REJ_STALE &&
+	    conn->cm->attempt->stale++ < STALE_MAX)
+		renew_qp(conn);
+	pier__active_next(conn, err);
 }
 
 /* What the user can do about @err, of one address. */

@@ -71,6 +71,8 @@ struct pier__attempt {
 	union pier__sockaddr source;
 	bool dst_was_loopback;		/* and was replaced by our own */
 	bool raw;
+	unsigned int stale;		/* REQs that the peer took for an */
+					/* earlier connection's */
 	uint64_t until;			/* of the address being tried */
 	int error;			/* of the last address */
 	char text[900];			/* its message */

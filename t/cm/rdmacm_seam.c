@@ -45,7 +45,7 @@ static bool begin(uint32_t timeout_ms)
 	};
 
 	fakecm_lose_rtu = fakecm_lose_req = fakecm_no_way = false;
-	fakecm_fail = 0;
+	fakecm_fail = fakecm_stale = 0;
 	fakecm_data = NULL;
 	return caller_open(&client, dev, NULL, &cfg, LEN) &&
 	       caller_open(&server, dev, NULL, &cfg, LEN) &&
@@ -308,6 +308,31 @@ static void a_reject_without_a_word_is_one_of_that_address(void)
 	end();
 }
 
+static void a_stale_queue_pair_number_is_replaced(void)
+{
+	if (begin(5000)) {
+		fakecm_stale = 4;
+		OK(caller_join(&client, &server, NULL));
+		IS(fakecm_stale, 0);
+	}
+	end();
+}
+
+static void a_peer_to_which_all_is_stale_is_given_up(void)
+{
+	if (begin(5000)) {
+		fakecm_stale = 1000;
+		if (caller_ask(&client, &server, NULL)) {
+			OK(peer_count(&client.failures, 1));
+			IS(pier_conn_error(client.peer.conn), -ECONNREFUSED);
+			LIKE(pier_conn_error_text(client.peer.conn),
+			     "reason 10");
+			IS(server.requests, 0);
+		}
+	}
+	end();
+}
+
 static void a_context_stops_while_a_name_is_looked_up(void)
 {
 	if (begin(0)) {
@@ -396,6 +421,8 @@ int main(void)
 	TEST(a_blob_that_cannot_be_read_fails_the_connection);
 	TEST(names_are_looked_up_and_each_address_tried);
 	TEST(a_reject_without_a_word_is_one_of_that_address);
+	TEST(a_stale_queue_pair_number_is_replaced);
+	TEST(a_peer_to_which_all_is_stale_is_given_up);
 	TEST(a_context_stops_while_a_name_is_looked_up);
 	TEST(requests_not_told_go_with_their_listener);
 	TEST(iwarp_is_refused_by_its_name);

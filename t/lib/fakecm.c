@@ -9,6 +9,7 @@
 #include "cm/rdmacm/peer_addr.h"
 #include "core/fail.h"
 #include "core/list.h"
+#include "core/roce.h"
 #include "t/lib/fakecm.h"
 
 #define EVENTS 512
@@ -35,7 +36,8 @@ struct fake_id {
 
 bool fakecm_lose_rtu, fakecm_lose_req, fakecm_no_way;
 int fakecm_error = -EIO;
-int fakecm_fail, fakecm_ids, fakecm_listeners;
+int fakecm_fail, fakecm_ids, fakecm_listeners, fakecm_stale;
+static uint32_t stale_qpn;	/* of the last such REQ */
 const uint8_t *fakecm_data;
 
 static struct pier__list listeners = { &listeners, &listeners };
@@ -249,6 +251,17 @@ static int fake_resolve(struct pier__cm *cm, const struct sockaddr *src,
 	return 0;
 }
 
+/* A QPN that was stale once remains so. */
+static bool is_stale(uint32_t qpn)
+{
+	if (!fakecm_stale)
+		return false;
+	if (qpn != stale_qpn)
+		fakecm_stale--;
+	stale_qpn = qpn;
+	return true;
+}
+
 static int fake_connect(struct pier__cm_id *cm_id,
 		   const struct pier__cm_param *param)
 {
@@ -262,8 +275,9 @@ static int fake_connect(struct pier__cm_id *cm_id,
 	id->asked = true;
 	if (fakecm_lose_req)
 		return 0;
-	if (!l) {
-		tell(id, PIER__CM_REJECTED, NULL, 8, NULL, 0,
+	if (!l || is_stale(param->qpn)) {
+		tell(id, PIER__CM_REJECTED, NULL,
+		     l ? ROCE_REJ_STALE : ROCE_REJ_SERVICE_ID, NULL, 0,
 		     PIER__CM_REJ_DATA);
 		return 0;
 	}

@@ -14,6 +14,7 @@ extern const struct pier__fabric_cm fakecm;
 
 extern bool fakecm_lose_rtu;	/* ESTABLISHED is never told */
 extern bool fakecm_lose_req;	/* nobody answers */
+extern int fakecm_stale;	/* so many QPNs are rejected as stale */
 extern bool fakecm_no_way;	/* UNREACHABLE instead of RESOLVED */
 extern int fakecm_fail;		/* the n-th call from now on fails; 0: none */
 extern int fakecm_error;	/* with what */
