@@ -12,8 +12,8 @@
 
 /*
  * What an object does as a context.  start: 0, or an error that leaves
- * it idle.  stop: begin to end what is in flight; pier__ctx_stopped() tells the
- * end, not before stop has returned.
+ * it idle.  stop: begin to end what is in flight; pier__ctx_stopped() reports
+ * the end, in stop itself if nothing is in flight.
  */
 struct pier__ctx_ops {
 	int (*start)(struct pier_ctx *ctx);
@@ -29,6 +29,7 @@ struct pier_ctx {
 	void *user_data;
 	size_t inflight;		/* tasks submitted, not finished */
 	unsigned int drain_ms;		/* bound on stopping in destroy */
+	bool stop_on_task_error;	/* a task that fails stops it */
 	bool *idle;			/* set when idle is told: a callback */
 					/* may have destroyed the rest */
 	struct pier__list link;		/* the engine's list of contexts */

@@ -14,7 +14,8 @@
 #include "engine/task_impl.h"
 
 #define MAX_EVENTS 64		/* default budget of a round */
-#define SLOW_ROUNDS 256		/* slow sources are due this often anyway */
+#define SLOW_ROUNDS 256		/* slow sources are due this often anyway, */
+#define SLOW_NS PIER__MS	/* or after this time if it is shorter */
 #define HOT_ROUNDS 16		/* with events between looks at the clock */
 #define SPIN_NS UINT64_C(20000)	/* wait polls this long before it sleeps */
 
@@ -86,6 +87,7 @@ int pier_pe_create(struct pier_pe **ret)
 	pe->next_due = PIER__NEVER;
 	pe->timer_due = PIER__NEVER;
 	pe->quiet = pe->stride = 1;
+	pe->looked = pier__now();
 
 	err = open_fds(pe);
 	if (err)
@@ -289,15 +291,15 @@ static int poll_slow(struct pier_pe *pe, bool all)
 	return did;
 }
 
+/* Whatever the budget is: the end of a context is not put off. */
 static void report_stopped(struct pier_pe *pe)
 {
-	struct pier__list *link;
+	struct pier__list batch, *link;
 
-	while (pier__pe_budget(pe) > 0 && (link = pier__list_pop(&pe->stopped)))
+	pier__list_take_all(&pe->stopped, &batch);
+	while ((link = pier__list_pop(&batch)))
 		pier__ctx_tell_idle(pier__container_of(link, struct pier_ctx,
 						       link));
-	if (!pier__list_empty(&pe->stopped))
-		pier__pe_attend(pe, PIER__ATTEND_STOPPED);
 }
 
 /* Slow sources, now and then; while there is much to do, rarely. */
@@ -306,11 +308,13 @@ static int __attribute__((noinline)) look_around(struct pier_pe *pe)
 	bool all;
 
 	pe->rounds += pe->stride;
-	all = pe->rounds >= SLOW_ROUNDS;
-	if (all)
-		pe->rounds = 0;
 	pe->quiet = pe->stride = HOT_ROUNDS;
 	pe->now = pier__now();
+	all = pe->rounds >= SLOW_ROUNDS || pe->now - pe->looked >= SLOW_NS;
+	if (all) {
+		pe->rounds = 0;
+		pe->looked = pe->now;
+	}
 	return all || pe->now >= pe->next_due ? poll_slow(pe, all) : 0;
 }
 

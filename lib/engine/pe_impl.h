@@ -35,7 +35,8 @@ struct pier_pe {
 	uint64_t timer_due;	/* what timer_fd is set to */
 	uint64_t next_due;	/* earliest due of the slow sources */
 	unsigned int stride;	/* what quiet began with */
-	unsigned int rounds;	/* since all slow sources were polled */
+	unsigned int rounds;	/* since all slow sources were polled, */
+	uint64_t looked;	/* which was then */
 	int depth;		/* calls that drive it, one in another */
 	struct pier__source *slow;	/* sources polled when due */
 	struct pier__list ctxs;		/* contexts started here */

@@ -72,6 +72,16 @@ int pier__task_refuse(const struct pier_task *task, unsigned int flags)
 	return 0;
 }
 
+void pier__task_finish_failed(struct pier_task *task, int status)
+{
+	struct pier_ctx *ctx = task->ctx;
+	bool stop = status != -ECANCELED && ctx->stop_on_task_error;
+
+	pier__task_finish(task, status);
+	if (stop && ctx->state == PIER_CTX_RUNNING)
+		pier_ctx_stop(ctx);
+}
+
 int pier_task_submit(struct pier_task *task, unsigned int flags)
 {
 	return task->ops->submit(task, flags);

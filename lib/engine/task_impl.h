@@ -87,6 +87,9 @@ static inline void pier__task_finish(struct pier_task *task, int status)
 	task->end(task, task->arg);
 }
 
+/* The same with an error, which may stop the context: its config decides. */
+void pier__task_finish_failed(struct pier_task *task, int status);
+
 /* Submit, and free after its callback.  On an error it is freed at once. */
 int pier__task_one_shot(struct pier_task *task, pier_task_fn *fn, void *arg);
 

@@ -44,6 +44,7 @@ static int start(struct pier_ctx *ctx)
 	if (err)
 		return err;
 	ctx->drain_ms = 2 * rdma->cfg.drain_ms + 1000;
+	ctx->stop_on_task_error = rdma->cfg.stop_on_task_error;
 	return pier__queues_create(&rdma->owner, rdma->dev, &rdma->conn_cfg);
 }
 

@@ -212,29 +212,29 @@ static int failed(struct pier__rdma_task *t, const struct ibv_wc *wc)
 	return pier__conn_failed(t->task.conn, pier__rdma_name(t), &means);
 }
 
-static void __attribute__((noinline)) finish(struct pier__rdma_task *t,
-					     int status)
+static void drop_all(struct pier__rdma_task *t)
 {
 	drop(t->src);
 	drop(t->dst);
-	pier__task_finish(&t->task, status);
+}
+
+static void __attribute__((noinline)) finish(struct pier__rdma_task *t)
+{
+	drop_all(t);
+	pier__task_finish(&t->task, 0);
 }
 
 static void finish_failed(struct pier__rdma_task *t, int status)
 {
-	struct pier_rdma *rdma = pier__rdma_of(t->task.ctx);
-	bool stop = status != -ECANCELED && rdma->cfg.stop_on_task_error;
-
-	finish(t, status);
-	if (stop && rdma->ctx.state == PIER_CTX_RUNNING)
-		pier_ctx_stop(&rdma->ctx);
+	drop_all(t);
+	pier__task_finish_failed(&t->task, status);
 }
 
 static void __attribute__((noinline)) succeed_slowly(struct pier__rdma_task *t)
 {
 	if (t->grows)
 		pier__buf_grow(t->grows, t->len);
-	finish(t, 0);
+	finish(t);
 }
 
 /* Drop the reference of the task, unless it is the last. */
@@ -386,7 +386,7 @@ static void recv_done(struct pier__op *op, const struct ibv_wc *wc)
 		set_received(t, wc);
 		if (t->task.conn)
 			pier__conn_peer_ready(t->task.conn);
-		finish(t, 0);
+		finish(t);
 	} else if (t->task.conn) {
 		finish_failed(t, failed(t, wc));
 	} else {

@@ -500,6 +500,42 @@ static void connections_by_descriptor_have_the_same_callbacks(void)
 	end();
 }
 
+/*
+ * Progress @slow once every 20 ms, which stands for a second, while @fast is
+ * always driven, until @slow is told that it is connected.  Returns how often.
+ */
+static int calls_needed(struct caller *slow, struct caller *fast)
+{
+	long long limit = limit_from_now(), next = limit_now_ms();
+	int calls = 0;
+
+	while (!slow->established && limit_holds(limit)) {
+		pier_pe_progress(fast->peer.pe, 0);
+		if (limit_now_ms() < next)
+			continue;
+		pier_pe_progress(slow->peer.pe, 1);
+		calls++;
+		next = limit_now_ms() + 20 * limit_slower();
+	}
+	return calls;
+}
+
+static void eight_calls_of_progress_connect_a_client(void)
+{
+	if (begin() && caller_listen(&server, 0) &&
+	    IS(caller_try(&client, &server, NULL), 0))
+		OK(calls_needed(&client, &server) <= 8);
+	end();
+}
+
+static void eight_calls_of_progress_connect_a_server(void)
+{
+	if (begin() && caller_listen(&server, 0) &&
+	    IS(caller_try(&client, &server, NULL), 0))
+		OK(calls_needed(&server, &client) <= 8);
+	end();
+}
+
 int main(void)
 {
 	int err = pier_dev_open(NULL, &dev);
@@ -509,6 +545,8 @@ int main(void)
 	if (!caller_address(dev))
 		return tap_skip_all("the device has no IP address");
 	TEST(both_are_told_once_that_they_are_connected);
+	TEST(eight_calls_of_progress_connect_a_client);
+	TEST(eight_calls_of_progress_connect_a_server);
 	TEST(two_contexts_on_one_engine_connect);
 	TEST(a_context_connects_to_itself);
 	TEST(either_side_may_disconnect_and_again);

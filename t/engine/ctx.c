@@ -75,6 +75,58 @@ static void every_state_is_told_once(void)
 	IS(told.calls, 3);
 }
 
+/* With nothing in flight, whatever else has used the budget up. */
+static void a_stop_of_nothing_is_idle_after_one_progress(void)
+{
+	struct pier_ctx *first, *second;
+	struct peer a, b;
+
+	memset(&b, 0, sizeof(b));
+	if (!peer_open(&a, dev, NULL, NULL, LEN) ||
+	    !peer_open(&b, dev, a.pe, NULL, LEN))
+		return;
+	first = pier_rdma_ctx(a.rdma);
+	second = pier_rdma_ctx(b.rdma);
+	IS(pier_ctx_stop(first), -EINPROGRESS);
+	IS(pier_ctx_stop(second), -EINPROGRESS);
+	IS(pier_ctx_state(first), PIER_CTX_STOPPING);
+	OK(pier_pe_progress(a.pe, 1) > 0);
+	IS(pier_ctx_state(first), PIER_CTX_IDLE);
+	IS(pier_ctx_state(second), PIER_CTX_IDLE);
+	peer_unpair(&a, &b);
+}
+
+/* A callback that begins anew has the engine's next round, not this one. */
+static void restart(struct pier_ctx *ctx, enum pier_ctx_state prev,
+		    enum pier_ctx_state next, void *user_data)
+{
+	struct peer *peer = user_data;
+
+	(void)prev;
+	if (next != PIER_CTX_IDLE)
+		return;
+	IS(pier_ctx_start(ctx, peer->pe), 0);
+	IS(pier_ctx_stop(ctx), -EINPROGRESS);
+}
+
+static void a_callback_that_starts_and_stops_does_not_hold_progress(void)
+{
+	struct pier_ctx *ctx;
+	struct peer a;
+
+	if (!peer_open(&a, dev, NULL, NULL, LEN))
+		return;
+	ctx = pier_rdma_ctx(a.rdma);
+	pier_ctx_set_user_data(ctx, &a);
+	pier_ctx_set_state_changed(ctx, restart);
+	IS(pier_ctx_stop(ctx), -EINPROGRESS);
+	for (int i = 0; i < 3; i++)
+		pier_pe_progress(a.pe, 1);
+	IS(pier_ctx_state(ctx), PIER_CTX_STOPPING);
+	pier_ctx_set_state_changed(ctx, NULL);
+	peer_close(&a);
+}
+
 static void states_have_names(void)
 {
 	IS_STR(pier_ctx_state_name(PIER_CTX_IDLE), "idle");
@@ -495,6 +547,8 @@ int main(void)
 	if (pier_dev_open(NULL, &dev))
 		return tap_skip_all(pier_last_error());
 	TEST(every_state_is_told_once);
+	TEST(a_stop_of_nothing_is_idle_after_one_progress);
+	TEST(a_callback_that_starts_and_stops_does_not_hold_progress);
 	TEST(states_have_names);
 	TEST(a_stop_finishes_every_task_once);
 	TEST(destroying_a_running_context_finishes_every_task_once);

@@ -35,7 +35,8 @@ void pier_pe_destroy(struct pier_pe *pe);
 /*
  * Process pending work, at most @max user-visible events (0: 64), without
  * sleeping; a first message and the connection's change to connected count as
- * one.  Returns the number of events that a user can see, 0 for none.
+ * one, contexts that become idle come on top.  Returns the number of events,
+ * 0 for none.
  * Errors: -EBUSY, called from inside a callback.
  */
 int pier_pe_progress(struct pier_pe *pe, int max);
