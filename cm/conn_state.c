@@ -27,7 +27,10 @@ struct state {
 
 #define TO(state) (1u << PIER__CONN_##state)
 
-/* Call the program's callbacks for a change that was not reported yet. */
+/*
+ * Call the program's callbacks for a change that was not reported yet.  The
+ * change is an event of the engine, unless the connection is internal.
+ */
 static void report(struct pier_conn *conn)
 {
 	const struct pier__conn_callbacks *fns = &conn->owner->callbacks;
@@ -38,7 +41,8 @@ static void report(struct pier_conn *conn)
 	if (prev == next)
 		return;
 	conn->reported = next;
-	pier__pe_event(conn->queues->pe);
+	if (!conn->owner->quiet)
+		pier__pe_event(conn->queues->pe);
 	if (conn->state_changed)
 		conn->state_changed(conn, prev, next, conn->user_data);
 	if (conn->destroyed)
@@ -91,7 +95,8 @@ static uint64_t step_up(struct pier_conn *conn, uint64_t now)
 		flush(conn);
 		return now;
 	}
-	keep_alive(conn, now);
+	if (!conn->flow->step_up || conn->flow->step_up(conn))
+		keep_alive(conn, now);
 	return now + GOODBYE_LOOK;
 }
 
@@ -149,7 +154,7 @@ static uint64_t step_ending(struct pier_conn *conn, uint64_t now)
 static const struct state states[] = {
 	[PIER__CONN_CREATED] = {
 		.name = "created", .public = PIER_CONN_INIT,
-		.next = TO(LOOKUP) | TO(REQ_RCVD) | TO(HELLO) |
+		.next = TO(LOOKUP) | TO(REQ_RCVD) | TO(HELLO) | TO(UP) |
 			TO(CANCELLING) | TO(FAILING),
 	},
 	[PIER__CONN_LOOKUP] = {
@@ -315,6 +320,8 @@ int pier_conn_abort(struct pier_conn *conn)
 
 void pier__conn_peer_ready(struct pier_conn *conn)
 {
+	if (conn->state == PIER__CONN_UP)
+		conn->hello_seen = true;
 	if ((conn->state != PIER__CONN_ACCEPTED &&
 	     conn->state != PIER__CONN_HELLO) ||
 	    (conn->flow->may_connect && !conn->flow->may_connect(conn)))

@@ -38,6 +38,11 @@ struct pier__conn_flow {
 	bool has_disconnect;	/* an abort sends the peer a DREQ */
 	/* A step in a state before UP; returns when the next is due. */
 	uint64_t (*step)(struct pier_conn *conn, uint64_t now);
+	/*
+	 * A step in UP.  Has the peer answered yet, so that keepalives may
+	 * begin?  NULL: it has.
+	 */
+	bool (*step_up)(struct pier_conn *conn);
 	/* The state has changed from @prev.  NULL: nothing to do. */
 	void (*entered)(struct pier_conn *conn, enum pier__conn_state prev);
 	/* May it be connected as soon as the peer is?  NULL: yes. */

@@ -156,6 +156,19 @@ static uint64_t step_hello(struct pier_conn *conn, uint64_t now)
 	return now + HELLO_LOOK;
 }
 
+/* A connection without a hello of its own answers the peer's. */
+static bool step_up(struct pier_conn *conn)
+{
+	int err = 0;
+
+	conn->hello_seen = conn->hello_seen || pier__conn_hello_seen(conn);
+	if (conn->hello_seen && !conn->hello_acked)
+		err = pier__conn_control(conn, PIER__CTL_HELLO);
+	if (err && err != -EAGAIN)
+		pier__conn_fail(conn, err);
+	return !err && (conn->hello_seen || conn->completed);
+}
+
 static void free_desc(struct pier_conn *conn)
 {
 	free(conn->desc);
@@ -163,6 +176,7 @@ static void free_desc(struct pier_conn *conn)
 
 static const struct pier__conn_flow by_descriptor = {
 	.step = step_hello,
+	.step_up = step_up,
 	.attempt_failed = pier__conn_fail,
 	.qp_reset = qp_reset,
 	.free = free_desc,
@@ -306,6 +320,11 @@ int pier__conn_connect(struct pier_conn *conn, const void *desc, size_t len,
 	if (err)
 		return err;
 
+	if (conn->queues->cfg->no_hello) {
+		conn->reported = PIER_CONN_CONNECTED;
+		pier__conn_transition(conn, PIER__CONN_UP);
+		return 0;
+	}
 	conn->next_try = now;
 	conn->deadline = now + timeout_ms * PIER__MS;
 	pier__conn_transition(conn, PIER__CONN_HELLO);

@@ -105,6 +105,7 @@ struct pier__queues_config {
 	uint8_t min_rnr_timer;		/* verbs code */
 	uint8_t max_rd_atomic;		/* reads and atomics in flight */
 	uint8_t traffic_class, hop_limit, service_level;
+	bool no_hello;			/* by descriptor: up without one */
 };
 
 /*

@@ -17,6 +17,7 @@ check_PROGRAMS += \
 	%D%/cm/enddesc.t \
 	%D%/cm/goodbye.t \
 	%D%/cm/lookup.t \
+	%D%/cm/no_hello.t \
 	%D%/cm/owner.t \
 	%D%/cm/private_data.t \
 	%D%/cm/process.t \

@@ -101,6 +101,12 @@ static int check(const struct pier_rdma_config *c,
 	return 0;
 }
 
+static void settle_flag(uint32_t *flag)
+{
+	if (*flag == PIER_ZERO)
+		*flag = 0;
+}
+
 int pier__rdma_settle(struct pier_rdma_config *cfg,
 		      const struct pier__port *port)
 {
@@ -124,8 +130,8 @@ int pier__rdma_settle(struct pier_rdma_config *cfg,
 		err = check(&c, port);
 	if (err)
 		return err;
-	if (c.stop_on_task_error == PIER_ZERO)
-		c.stop_on_task_error = 0;
+	settle_flag(&c.stop_on_task_error);
+	settle_flag(&c.no_hello);
 	*cfg = c;
 	return 0;
 }
@@ -182,5 +188,6 @@ void pier__rdma_conn_config(const struct pier_rdma_config *cfg,
 		.traffic_class = (uint8_t)cfg->traffic_class,
 		.hop_limit = (uint8_t)cfg->hop_limit,
 		.service_level = (uint8_t)cfg->service_level,
+		.no_hello = cfg->no_hello,
 	};
 }

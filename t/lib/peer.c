@@ -267,6 +267,11 @@ static bool import(struct peer *to, struct peer *from)
 	       IS(pier_mmap_create_from_export(desc, len, &to->remote), 0);
 }
 
+bool peer_swap(struct peer *a, struct peer *b)
+{
+	return import(a, b) && import(b, a);
+}
+
 bool peer_join(struct peer *a, struct peer *b)
 {
 	if (!peer_export(a) || !peer_export(b) ||
@@ -274,8 +279,7 @@ bool peer_join(struct peer *a, struct peer *b)
 	    !IS(pier_rdma_connect(b->conn, a->desc, a->desc_len), 0))
 		return false;
 	return peer_conn(a->conn, PIER_CONN_CONNECTED) &&
-	       peer_conn(b->conn, PIER_CONN_CONNECTED) &&
-	       import(a, b) && import(b, a);
+	       peer_conn(b->conn, PIER_CONN_CONNECTED) && peer_swap(a, b);
 }
 
 bool peer_meet(struct peer *peer, struct pair *pair)

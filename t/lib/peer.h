@@ -58,6 +58,9 @@ bool peer_export(struct peer *peer);
 /* The same; one that was just destroyed may have its place for a while. */
 bool peer_export_later(struct peer *peer);
 
+/* Let two peers import each other's memory. */
+bool peer_swap(struct peer *a, struct peer *b);
+
 /* Connect two running peers by their descriptors, and swap their memory. */
 bool peer_join(struct peer *a, struct peer *b);
 

@@ -85,6 +85,7 @@ static void defaults_are_filled_in(void)
 		       PIER_REMOTE_ATOMIC);
 	IS(cfg.mtu, pier_devinfo_mtu(pier_dev_info(dev)));
 	IS(cfg.stop_on_task_error, 0);
+	IS(cfg.no_hello, 0);
 }
 
 static void fields_take_their_range_and_no_more(void)
@@ -124,6 +125,8 @@ static void zero_itself_can_be_asked_for(void)
 	IS(set(offsetof(struct pier_rdma_config, stop_on_task_error),
 	       PIER_ZERO), 0);
 	IS(get(offsetof(struct pier_rdma_config, stop_on_task_error)), 0);
+	IS(set(offsetof(struct pier_rdma_config, no_hello), PIER_ZERO), 0);
+	IS(get(offsetof(struct pier_rdma_config, no_hello)), 0);
 }
 
 /* What is in force is the same when it is asked for in so many words. */

@@ -62,6 +62,8 @@ struct pier_rdma_config {
 				/* ack_timeout apart */
 	uint32_t stop_on_task_error;	/* non-zero: a failed task stops the */
 				/* whole context, as DOCA has it */
+	uint32_t no_hello;	/* non-zero: pier_rdma_connect() connects at */
+				/* once, without a word from the peer */
 };
 
 /*
@@ -103,6 +105,7 @@ int pier_rdma_export(struct pier_rdma *rdma, const void **ret_desc,
 /*
  * Connect @conn to the peer whose pier_rdma_export() made @desc.  Returns
  * before it is connected: the state callback or pier_conn_wait() reports that.
+ * With no_hello the state is CONNECTED on return and no callback runs.
  * Errors: -EISCONN; -PIER_EDESC, -PIER_EVERSION, -PIER_EKIND; -EHOSTUNREACH, no
  * GID of a common family; -EPROTOTYPE, other link layer; -EINVAL, the
  * descriptor is its own; -EADDRINUSE, soft to a RoCE device needs port 4791.
