@@ -13,7 +13,7 @@
 /*
  * What an object does as a context.  start: 0, or an error that leaves
  * it idle.  stop: begin to end what is in flight; pier__ctx_stopped() reports
- * the end, in stop itself if nothing is in flight.
+ * the end, in stop itself or later.
  */
 struct pier__ctx_ops {
 	int (*start)(struct pier_ctx *ctx);

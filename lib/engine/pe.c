@@ -197,9 +197,14 @@ void pier__pe_remove(struct pier__source *source)
 
 void pier__pe_due(struct pier__source *source, uint64_t due)
 {
+	struct pier_pe *pe = source->pe;
+
 	source->due = due;
-	if (source->pe && due < source->pe->next_due)
-		source->pe->next_due = due;
+	if (!pe || due >= pe->next_due)
+		return;
+	pe->next_due = due;
+	if (!due)		/* in the next round, however much there is */
+		pe->quiet = 1;
 }
 
 void pier__pe_event(struct pier_pe *pe)
