@@ -66,28 +66,30 @@ static void a_context_connects_to_itself(void)
 	caller_close(&client);
 }
 
+static void disconnect_twice(struct caller *first, struct caller *second)
+{
+	IS(pier_conn_disconnect(first->peer.conn), 0);
+	IS(pier_conn_disconnect(first->peer.conn), 0);
+	IS(first->disconnected, 0);
+	OK(peer_count(&first->disconnected, 1));
+	OK(peer_count(&second->disconnected, 1));
+	IS(pier_conn_disconnect(second->peer.conn), 0);
+	IS(pier_conn_state(client.peer.conn), PIER_CONN_RESET);
+	IS(pier_conn_state(server.peer.conn), PIER_CONN_RESET);
+	peer_drive_quietly(20);
+	caller_told(&client, 0, 1, 0, 1);
+	caller_told(&server, 1, 1, 0, 1);
+}
+
 static void either_side_may_disconnect_and_again(void)
 {
 	int who;
 
 	for (who = 0; who < 2; who++) {
-		struct caller *first = who ? &client : &server;
-		struct caller *second = who ? &server : &client;
-
 		if (begin() && caller_listen(&server, 0) &&
-		    caller_join(&client, &server, NULL)) {
-			IS(pier_conn_disconnect(first->peer.conn), 0);
-			IS(pier_conn_disconnect(first->peer.conn), 0);
-			IS(first->disconnected, 0);
-			OK(peer_count(&first->disconnected, 1));
-			OK(peer_count(&second->disconnected, 1));
-			IS(pier_conn_disconnect(second->peer.conn), 0);
-			IS(pier_conn_state(client.peer.conn), PIER_CONN_RESET);
-			IS(pier_conn_state(server.peer.conn), PIER_CONN_RESET);
-			peer_drive_quietly(20);
-			caller_told(&client, 0, 1, 0, 1);
-			caller_told(&server, 1, 1, 0, 1);
-		}
+		    caller_join(&client, &server, NULL))
+			disconnect_twice(who ? &client : &server,
+					 who ? &server : &client);
 		end();
 	}
 }

@@ -44,7 +44,7 @@ static void send_in_vain(struct caller *from, int *ret)
 {
 	*ret = -EINPROGRESS;
 	IS(pier_rdma_send(from->peer.conn, NULL, peer_done, ret), 0);
-	peer_drive_quietly(5);
+	OK(stage_rnr(from->peer.conn));
 	IS(*ret, -EINPROGRESS);
 }
 

@@ -17,11 +17,13 @@
 #define LEN 4096
 #define TIME_MS 1500	/* for what waits for a dead peer */
 #define SENDS 4		/* that a peer has no receive for */
+#define BLOB 4000	/* of private data: read from the other's memory */
 
 static struct pier_dev *dev;
 static struct caller me;
 static char peer_address[80];
 static uint32_t drain_ms = 200;
+static size_t data_len;		/* of private data, each way */
 
 static struct pier_rdma_config config(void)
 {
@@ -44,7 +46,11 @@ static bool open_me(void)
 		return false;
 	snprintf(peer_address, sizeof(peer_address), "%s",
 		 caller_address(dev));
-	return caller_open(&me, dev, NULL, &cfg, LEN);
+	if (!caller_open(&me, dev, NULL, &cfg, LEN))
+		return false;
+	me.ask = me.answer;
+	me.ask_len = me.answer_len = data_len;
+	return true;
 }
 
 static void close_me(void)
@@ -83,6 +89,8 @@ static int ask(struct pair *pair, void *arg)
 		return 1;
 	cfg.peer = peer_address;
 	cfg.port = port;
+	cfg.data = me.ask;
+	cfg.data_len = me.ask_len;
 	if (!IS(pier_rdma_connect_to(me.peer.rdma, &cfg, &me.peer.conn), 0))
 		return 1;
 	if (peer_count(&me.established, 1))
@@ -103,6 +111,8 @@ static int connect_to(struct pair *pair)
 	cfg.peer = peer_address;
 	cfg.port = port;
 	cfg.raw = me.raw;
+	cfg.data = me.ask;
+	cfg.data_len = me.ask_len;
 	return pier_rdma_connect_to(me.peer.rdma, &cfg, &me.peer.conn);
 }
 
@@ -273,67 +283,89 @@ static void a_client_is_killed_when_it_is_connected(void)
 	pair_kill(&other);
 }
 
-/* At whatever moment it happens, every request has one end. */
-static void clients_are_killed_during_the_handshake(void)
+/* A stage of the handshake, with so much private data. */
+struct moment {
+	enum handshake_stage stage;
+	size_t len;
+};
+
+/* Kill @pair at @stage of our connection, which has one end. */
+static void kill_at(struct pair *pair, enum handshake_stage stage)
 {
-	uint16_t port;
-	int round, i;
-
-	if (!open_me() || !caller_listen(&me, 0)) {
-		close_me();
-		return;
-	}
-	port = pier_listener_port(me.listener);
-	close_me();
-	for (round = 0; round < 6; round++) {
-		struct pair pair;
-		long long limit;
-
-		pair_start(&pair, ask, NULL);
-		if (!open_me() || !caller_listen(&me, port))
-			break;
-		me.may_fail = true;
-		OK(pair_send(&pair, &port, sizeof(port)));
-		limit = limit_from_now();
-		while (!me.requests && limit_holds(limit))
-			pier_pe_progress(me.peer.pe, 0);
-		for (i = 0; i < round * 40; i++)
-			pier_pe_progress(me.peer.pe, 0);
-		pair_kill(&pair);
-		OK(peer_count(&me.over, 1));
-		IS(me.failures + me.disconnected, 1);
-		IS(me.established, me.disconnected);
-		close_me();
-	}
-	IS(round, 6);
+	OK(stage_handshake(me.peer.conn, me.peer.pe, stage));
+	pair_kill(pair);
+	OK(peer_count(&me.over, 1));
+	peer_drive_quietly(20);
+	IS(me.over, 1);
+	IS(me.failures + me.disconnected, 1);
+	IS(me.established, me.disconnected);
 }
 
-/* The same from the other side: the attempt has one end. */
-static void servers_are_killed_during_the_handshake(void)
+static void kill_client_at(const struct moment *at)
 {
-	int round, i;
+	struct pair pair;
+	uint16_t port;
 
-	for (round = 0; round < 6; round++) {
-		struct pair pair;
-
-		pair_start(&pair, serve, NULL);
-		if (!open_me() || !IS(connect_to(&pair), 0)) {
+	data_len = at->len;
+	pair_start(&pair, ask, NULL);
+	if (open_me() && caller_listen(&me, 0)) {
+		me.hold = true;
+		port = pier_listener_port(me.listener);
+		OK(pair_send(&pair, &port, sizeof(port)));
+		if (OK(peer_count(&me.requests, 1)) &&
+		    IS(pier_conn_accept(me.peer.conn, me.answer,
+					me.answer_len), 0))
+			kill_at(&pair, at->stage);
+		else
 			pair_kill(&pair);
-			close_me();
-			return;
-		}
-		for (i = 0; i < round * 40; i++)
-			pier_pe_progress(me.peer.pe, 0);
-		pair_kill(&pair);
-		OK(peer_count(&me.over, 1));
-		peer_drive_quietly(20);
-		IS(me.failures + me.disconnected, 1);
-		IS(me.established, me.disconnected);
+	}
+	close_me();
+	data_len = 0;
+}
+
+static void clients_are_killed_during_the_handshake(void)
+{
+	static const struct moment moments[] = {
+		{ STAGE_ACCEPTED, 0 }, { STAGE_UP, 0 },
+		{ STAGE_ACCEPTED, BLOB }, { STAGE_READ, BLOB },
+		{ STAGE_HELLO, BLOB }, { STAGE_UP, BLOB },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(moments) / sizeof(*moments); i++)
+		kill_client_at(&moments[i]);
+}
+
+static void kill_server_at(const struct moment *at)
+{
+	struct pair pair;
+
+	data_len = at->len;
+	pair_start(&pair, serve, NULL);
+	if (open_me() && IS(connect_to(&pair), 0)) {
+		kill_at(&pair, at->stage);
 		if (me.failures)
 			LIKE(pier_conn_error_text(me.peer.conn),
 			     "cannot connect to ");
-		close_me();
+	} else {
+		pair_kill(&pair);
 	}
+	close_me();
+	data_len = 0;
+}
+
+static void servers_are_killed_during_the_handshake(void)
+{
+	static const struct moment moments[] = {
+		{ STAGE_LOOKUP, 0 }, { STAGE_REQ_SENT, 0 },
+		{ STAGE_ACCEPTED, 0 }, { STAGE_HELLO, 0 }, { STAGE_UP, 0 },
+		{ STAGE_READ, BLOB }, { STAGE_HELLO, BLOB },
+		{ STAGE_UP, BLOB },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(moments) / sizeof(*moments); i++)
+		kill_server_at(&moments[i]);
 }
 
 /* How far a disconnect has come when the peer is killed. */
@@ -439,11 +471,12 @@ static void part_from(struct pair *pair, const struct part *part)
 {
 	int up = me.established + 1, over = me.disconnected + 1;
 	uint16_t port = pier_listener_port(me.listener);
-	struct tally tally = { 0 };
+	static struct tally tally;	/* of tasks that may be late */
 	struct pier__queues *queues;
 	long long limit;
 	char word[4];
 
+	tally = (struct tally){ 0 };
 	me.raw = part->raw;
 	if (part->serves ? !IS(connect_to(pair), 0) :
 			   !OK(pair_send(pair, &port, sizeof(port))))

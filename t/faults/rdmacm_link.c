@@ -97,7 +97,7 @@ static int serve(struct pair *pair, void *arg)
 	port = pier_listener_port(me.listener);
 	pair_send(pair, &port, sizeof(port));
 	while (len == 1) {
-		peer_drive_quietly(0);
+		peer_step(limit_from_now());
 		if (!pair_readable(pair))
 			continue;
 		len = pair_recv(pair, &order, 1);

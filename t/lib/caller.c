@@ -176,8 +176,9 @@ void caller_told(const struct caller *peer, int requests, int established,
 
 void caller_flow(struct pier_conn *from, struct caller *to)
 {
-	int sent = -EINPROGRESS, got = -EINPROGRESS;
+	static int sent, got;	/* tasks that are late outlive this call */
 
+	sent = got = -EINPROGRESS;
 	IS(pier_rdma_receive(to->peer.rdma, NULL, peer_done, &got), 0);
 	IS(pier_rdma_send(from, NULL, peer_done, &sent), 0);
 	IS(peer_await(&sent), 0);

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+
+#include <pier/counters.h>
+
 #include "cm/conn_impl.h"
+#include "cm/rdmacm/rdmacm.h"
 #include "t/lib/pair.h"
 #include "t/lib/peer.h"
 #include "t/lib/stage.h"
@@ -23,13 +28,78 @@ static bool reaches(const struct pier_conn *conn, enum pier__conn_state state)
 	return has_reached(conn, state);
 }
 
-bool stage_handshake(const struct pier_conn *conn, struct pier_pe *pe)
+static bool has_passed(const struct pier_conn *conn, enum handshake_stage stage)
+{
+	switch (stage) {
+	case STAGE_LOOKUP:
+		return conn->state >= PIER__CONN_LOOKUP;
+	case STAGE_REQ_SENT:
+		return conn->state >= PIER__CONN_REQ_SENT;
+	case STAGE_ACCEPTED:
+		return conn->state >= PIER__CONN_ACCEPTED;
+	case STAGE_READ:
+		return conn->ctl_kind == PIER__CTL_READ ||
+		       pier__was_read(conn->cm);
+	case STAGE_HELLO:
+		return conn->ctl_kind == PIER__CTL_HELLO || conn->hello_acked;
+	case STAGE_UP:
+		return conn->state >= PIER__CONN_UP;
+	}
+	return false;
+}
+
+bool stage_handshake(const struct pier_conn *conn, struct pier_pe *pe,
+		     enum handshake_stage stage)
 {
 	long long limit = limit_from_now();
 
-	while (conn->state < PIER__CONN_ACCEPTED && limit_holds(limit))
+	while (!has_passed(conn, stage) && conn->state < PIER__CONN_UP &&
+	       limit_nap(limit))
 		pier_pe_progress(pe, 0);
-	return has_reached(conn, PIER__CONN_ACCEPTED);
+	return has_passed(conn, stage) &&
+	       has_reached(conn, PIER__CONN_LOOKUP);
+}
+
+static bool is_peers_turn(const struct pier_conn *conn)
+{
+	const struct pier__rdmacm_conn *cm = conn->cm;
+
+	if (conn->state < PIER__CONN_HELLO)
+		return conn->state == PIER__CONN_ACCEPTED;
+	if (conn->state > PIER__CONN_HELLO || cm->qp_resets)
+		return true;
+	return conn->ctl_kind == PIER__CTL_NONE && !cm->to_read &&
+	       (conn->hello_acked || !(pier__rdmacm_is_active(conn) ||
+				       pier__was_read(cm)));
+}
+
+bool stage_peers_turn(const struct pier_conn *conn)
+{
+	long long limit = limit_from_now();
+
+	while (!is_peers_turn(conn) && peer_step(limit))
+		;
+	return is_peers_turn(conn) && has_reached(conn, PIER__CONN_ACCEPTED);
+}
+
+static bool has_rnr(const struct pier_conn *conn)
+{
+	struct pier_counters counters = { .size = sizeof(counters) };
+	uint64_t rnr = 0;
+
+	if (pier_conn_counters(conn, &counters) == -EOPNOTSUPP)
+		return conn->posted.first;
+	pier_counters_find(&counters, "rnr_received", &rnr);
+	return rnr > 0;
+}
+
+bool stage_rnr(const struct pier_conn *conn)
+{
+	long long limit = limit_from_now();
+
+	while (!has_rnr(conn) && peer_step(limit))
+		;
+	return has_rnr(conn);
 }
 
 bool stage_hello_sent(const struct pier_conn *conn)

@@ -23,10 +23,33 @@ bool stage_goodbye_over(const struct pier_conn *conn);	/* and has ended, */
 							/* or there is none */
 
 /*
- * By address: its QP can send, so that the hellos begin.  Does not sleep, so
- * that no more than one round of @pe lies between the stage and the return.
+ * A send has reached the peer, which has no receive for it; on a device that
+ * does not count by connection, it is posted.
  */
-bool stage_handshake(const struct pier_conn *conn, struct pier_pe *pe);
+bool stage_rnr(const struct pier_conn *conn);
+
+/* The stages of a connection by address, in the order of the handshake. */
+enum handshake_stage {
+	STAGE_LOOKUP,	/* active: the address is being resolved */
+	STAGE_REQ_SENT,	/* active: the REQ is sent */
+	STAGE_ACCEPTED,	/* active: the RTU is sent; passive: the REP is */
+	STAGE_READ,	/* a read of the peer's private data was posted */
+	STAGE_HELLO,	/* its own hello was posted */
+	STAGE_UP,
+};
+
+/*
+ * Until @conn has reached @stage, or is beyond it: it is looked at after each
+ * single round of @pe, so that it is beyond only if one round takes it there.
+ */
+bool stage_handshake(const struct pier_conn *conn, struct pier_pe *pe,
+		     enum handshake_stage stage);
+
+/*
+ * Until only the program of its peer can take @conn further in the handshake;
+ * or the peer's device did not answer, so that the QP was reset; or it is up.
+ */
+bool stage_peers_turn(const struct pier_conn *conn);
 
 /* The process of @pair has sent something, or has ended. */
 bool stage_reported(const struct pair *pair);

@@ -184,6 +184,43 @@ no_test_waits_for_a_time()
 	return 0
 }
 
+# Print the lines of code_of within loops, by their indentation.
+looped()
+{
+	awk '{
+		text = $0
+		sub(/^[^:]*:[0-9]*: /, "", text)
+		if (text ~ /^[ \t]*$/)
+			next
+		match(text, /^\t*/)
+		if (within && RLENGTH <= depth)
+			within = 0
+		if (!within && text ~ /^\t+(for|while|do)([ (]|$)/) {
+			within = 1
+			depth = RLENGTH
+		}
+		if (within)
+			print
+	}'
+}
+
+# To see that nothing happens is not to wait until something has.
+nothing_is_watched_for_a_time_in_a_loop()
+{
+	code_of $(echo "$c_files" | grep '^t/') | looped |
+	    grep '\<peer_drive_quietly('
+	return 0
+}
+
+# One test is of a program that leaves the engine alone now and then.
+only_the_test_of_the_driver_is_elsewhere()
+{
+	code_of $(echo "$c_files" | grep -vE \
+	    '^t/(lib/limit\.[ch]|engine/driver\.c)$') |
+	    grep '\<limit_be_elsewhere\>'
+	return 0
+}
+
 # The words of the lists in local.mk, "FILE WORD".
 listed()
 {
@@ -258,6 +295,8 @@ none every_source_names_its_licence
 none nothing_is_left_undone
 none no_path_of_one_machine_is_left
 none no_test_waits_for_a_time
+none nothing_is_watched_for_a_time_in_a_loop
+none only_the_test_of_the_driver_is_elsewhere
 none every_file_is_in_a_list
 none every_listed_file_is_there
 none lists_are_sorted_and_end_alike
