@@ -23,9 +23,12 @@ struct state {
 	bool drains;		/* its deadline is drain_ms after entry */
 	bool ready;		/* the QP is in RTS */
 	uint32_t next;		/* the states that may follow, TO() each */
+	enum pier__conn_state closed;	/* of step_ending(): what it ends in */
 };
 
 #define TO(state) (1u << PIER__CONN_##state)
+
+static const struct state *state_of(const struct pier_conn *conn);
 
 /*
  * Call the program's callbacks for a change that was not reported yet.  The
@@ -146,8 +149,7 @@ static uint64_t step_ending(struct pier_conn *conn, uint64_t now)
 	if (!is_flushed(conn, now))
 		return now + PIER__MS;
 	pier__conn_close(conn);
-	pier__conn_transition(conn, conn->state + PIER__CONN_CLOSED -
-				    PIER__CONN_FLUSHING);
+	pier__conn_transition(conn, state_of(conn)->closed);
 	return now;
 }
 
@@ -202,14 +204,17 @@ static const struct state states[] = {
 	[PIER__CONN_FLUSHING] = {
 		.name = "flushing", .public = PIER_CONN_CONNECTED,
 		.step = step_ending, .drains = true, .next = TO(CLOSED),
+		.closed = PIER__CONN_CLOSED,
 	},
 	[PIER__CONN_CANCELLING] = {
 		.name = "cancelling", .public = PIER_CONN_INIT,
 		.step = step_ending, .drains = true, .next = TO(CANCELLED),
+		.closed = PIER__CONN_CANCELLED,
 	},
 	[PIER__CONN_FAILING] = {
 		.name = "failing", .public = PIER_CONN_ERROR,
 		.step = step_ending, .drains = true, .next = TO(FAILED),
+		.closed = PIER__CONN_FAILED,
 	},
 	[PIER__CONN_CLOSED] = {
 		.name = "closed", .public = PIER_CONN_RESET,
@@ -222,14 +227,19 @@ static const struct state states[] = {
 	},
 };
 
+static const struct state *state_of(const struct pier_conn *conn)
+{
+	return &states[conn->state];
+}
+
 enum pier_conn_state pier_conn_state(const struct pier_conn *conn)
 {
-	return states[conn->state].public;
+	return state_of(conn)->public;
 }
 
 const char *pier__conn_stage(const struct pier_conn *conn)
 {
-	const char *stage = states[conn->state].stage;
+	const char *stage = state_of(conn)->stage;
 
 	return stage ? stage : "in use";
 }
@@ -248,7 +258,7 @@ bool pier__conn_was_connected(const struct pier_conn *conn)
 static void invalid_transition(struct pier_conn *conn,
 			       const struct state *next)
 {
-	const struct state *state = &states[conn->state];
+	const struct state *state = state_of(conn);
 	int err = pier__fail(-ENOTRECOVERABLE, "connection QPN 0x%06x: no "
 			     "transition from state %s to %s",
 			     conn->local.qpn, state->name, next->name);
@@ -260,7 +270,7 @@ static void invalid_transition(struct pier_conn *conn,
 
 void pier__conn_transition(struct pier_conn *conn, enum pier__conn_state next)
 {
-	const struct state *from = &states[conn->state], *to = &states[next];
+	const struct state *from = state_of(conn), *to = &states[next];
 	const struct pier__queues_config *cfg = conn->queues->cfg;
 	enum pier__conn_state prev = conn->state;
 	uint64_t now = pier__now();
@@ -369,8 +379,8 @@ uint64_t pier__conn_step(struct pier_conn *conn, uint64_t now)
 	if (conn->post_error)
 		pier__conn_fail(conn, conn->post_error);
 	look = step_address(conn, now);
-	if (states[conn->state].step)
-		due = states[conn->state].step(conn, now);
+	if (state_of(conn)->step)
+		due = state_of(conn)->step(conn, now);
 	report(conn);
 	if (conn->state >= PIER__CONN_CLOSED && conn->destroyed) {
 		pier__conn_retire(conn);

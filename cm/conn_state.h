@@ -27,7 +27,7 @@ enum pier__conn_state {
 	PIER__CONN_FAILING,	/* the same, has failed */
 	PIER__CONN_CLOSED,	/* was FLUSHING; has no QP any more */
 	PIER__CONN_CANCELLED,	/* the same, was CANCELLING */
-	PIER__CONN_FAILED,	/* the same, was FAILING; in this order */
+	PIER__CONN_FAILED,	/* the same, was FAILING */
 };
 
 /*

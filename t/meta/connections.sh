@@ -101,35 +101,97 @@ every_transition_is_drawn()
 	differ "$tmp/table" "$tmp/arrows" "the table" "the drawing"
 }
 
-# Each `FILE`: `CALL()`, `CALL()` of the page.
+# "FILE CALL" of each `FILE`: `CALL()`, `CALL()` in a row of the page, and of
+# each `CALL()` or `CALL()` of `FILE` in its text.
+places()
+{
+	awk '
+	function row(line,	n, i, part, file) {
+		n = split(line, part, "`")
+		for (i = 2; i <= n; i += 2)
+			if (part[i] ~ /\.[ch]$/)
+				file = part[i]
+			else if (file && sub(/\(\)$/, "", part[i]))
+				print file, part[i]
+	}
+	function sentence(s,	n, i, part) {
+		n = split(s, part, "`")
+		for (i = 2; i < n - 1; i += 2)
+			if (sub(/\(\)$/, "", part[i]))
+				print part[n - 1], part[i]
+	}
+	/^```/ { within = !within; next }
+	within { next }
+	/^\|/ { row($0); next }
+	{ sub(/^ */, ""); text = text $0 " " }
+	END {
+		call = "`[a-z0-9_]+[(][)]`"
+		of = call "( or " call ")* of `[^`]*[.][ch]`"
+		while (match(text, of)) {
+			sentence(substr(text, RSTART, RLENGTH))
+			text = substr(text, RSTART + RLENGTH)
+		}
+	}' "$page"
+}
+
+# A function's name stands at its definition in a line that is not indented.
 calls_are_where_the_page_says()
 {
-	grep -o '`[^`]*`' "$page" | tr -d '`' | while read -r word; do
+	grep -o '`[^`]*`' "$page" | tr -d '`' | sort -u | while read -r word; do
+		name=${word%??}
 		case $word in
 		*/*.[ch])
-			file=$word
-			[ -e "$file" ] || echo "$file: is not there" ;;
+			[ -e "$word" ] || echo "$word: is not there" ;;
 		*'()')
-			grep -rqE "(^|[ *])${word%??}\(" cm lib ||
+			grep -rqE --include='*.c' "^[a-z].*[ *]$name\(" \
+				cm lib ||
+			    grep -rqE "\(\*$name\)\(" cm lib ||
 			    echo "$word: is not there" ;;
 		esac
 	done
-	grep '^|.*`cm/' "$page" | grep -o '`[^`]*`' | tr -d '`' |
-	    while read -r word; do
-		case $word in
-		cm/*)	file=$word ;;
-		pier__*'()'|step_*'()')
-			grep -qE "(^|[ *])${word%??}\(" "$file" ||
-			    echo "$word: not in $file" ;;
-		esac
-	done
+	places | sort -u >"$tmp/places"
+	[ "$(wc -l <"$tmp/places")" -ge 30 ] || echo "few places were found"
+	while read -r file name; do
+		grep -qE "^[a-z].*[ *]$name\(" "$file" ||
+		    echo "$name(): not in $file"
+	done <"$tmp/places"
+}
+
+# "FILE: FUNCTION: LINE" of each line of $@ that sets the state of a connection,
+# or could.  A connection is allocated as zeros, in "created".
+assignments()
+{
+	awk '
+	function report() {
+		print FILENAME ": " name ": " $0
+	}
+	BEGIN {
+		set = "([-+*/%&|^]|<<|>>)?=([^=]|$)"
+	}
+	FNR == 1 { name = "" }
+	/^[a-z].*\(/ {
+		name = $0
+		sub(/\(.*/, "", name)
+		sub(/.*[ *]/, "", name)
+	}
+	$0 ~ "(->|[.])state *" set { report(); next }
+	/(->|[.])state *(\+\+|--)|(\+\+|--)[a-z_.>-]*(->|[.])state/ {
+		report()
+	}
+	/&[a-z_.>-]*(->|[.])state([^a-z_]|$)/ { report() }
+	/enum pier__conn_state \*/ { report() }
+	/offsetof\(struct pier_conn, state/ { report() }
+	/mem(set|cpy|move)\((\(void \*\))?conn,/ { report() }
+	/^[ \t]+(struct pier_conn )?[*]conn = \*?[({*]/ { report() }
+	/(^|[ \t])struct pier_conn [a-z_]+( =|;|,|\[)/ { report() }' "$@"
 }
 
 one_place_assigns_the_state()
 {
-	grep -rnE --include='*.[ch]' 'conn->state = ' cm lib/ops lib/app \
+	assignments $(find cm lib/ops lib/app lib/uv -name '*.[ch]') \
 	    >"$tmp/places"
-	[ "$(wc -l <"$tmp/places")" -eq 1 ] || cat "$tmp/places"
+	printf '%s: \tconn->state = next;\n' \
+	    "cm/conn_state.c: pier__conn_transition" | diff - "$tmp/places"
 }
 
 # The judges themselves: a table that has lost a state and a transition.
@@ -148,6 +210,33 @@ a_table_that_differs_is_noticed()
 	    grep -q 'the page: edge up draining' "$tmp/found"
 }
 
+# The same: each line of a file that does what it may not.
+another_assignment_is_noticed()
+{
+	cat >"$tmp/bad.c" <<'END'
+	conn->state = PIER__CONN_UP;
+	cm->conn->state= next;
+	conn.state |= 1;
+	conn->state <<= 1;
+	conn->state++;
+	--conn->state;
+	struct pier_conn conn = { .state = PIER__CONN_UP };
+	enum pier__conn_state *state = where;
+	set(&conn->state, PIER__CONN_UP);
+	memset(conn, 0, sizeof(*conn));
+	*conn = (struct pier_conn){ 0 };
+	*conn = *other;
+	struct pier_conn other;
+END
+	assignments "$tmp/bad.c" | sed 's/^[^:]*: [^:]*: //' >"$tmp/found"
+	while read -r line; do
+		grep -qF -e "$line" "$tmp/found" || echo "let pass: $line"
+	done <"$tmp/bad.c"
+	printf '\tif (conn->state == next)\n\tx = &states[conn->state];\n' \
+	    >"$tmp/good.c"
+	assignments "$tmp/good.c"
+}
+
 run the_table_was_found
 none every_state_is_on_the_page_and_in_the_table
 none every_transition_is_on_the_page_and_in_the_table
@@ -155,4 +244,5 @@ none every_transition_is_drawn
 none calls_are_where_the_page_says
 none one_place_assigns_the_state
 run a_table_that_differs_is_noticed
+none another_assignment_is_noticed
 tap_done
