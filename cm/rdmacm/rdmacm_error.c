@@ -12,32 +12,33 @@
 
 /* IBTA's reasons for a REJ, and what a user can do. */
 static const char *const reasons[] = {
-	[1] = "it has no queue pair left",
-	[2] = "it has no end-to-end context left",
-	[3] = "it has no resources left",
-	[4] = "it received no reply from us in time",
-	[5] = "it does not support the request",
-	[6] = "it has no connection of this id",
-	[7] = "it has another connection of this id",
-	[8] = "no program listens on that port: is the server running, and is "
-	      "the port right?",
-	[9] = "it requires another transport",
-	[10] = "the request seems to be of an old connection: try again",
-	[12] = "it does not have the requested address",
-	[13] = "it does not have the requested LID",
-	[14] = "it rejects the service level",
-	[15] = "it rejects the traffic class",
-	[16] = "it rejects the hop limit",
-	[17] = "it rejects the packet rate",
-	[24] = "it sends us to another port",
-	[25] = "it sends us to another port",
-	[26] = "it rejects the path MTU",
-	[27] = "it does not support that many reads at a time",
-	[28] = "its program or system has rejected the request",
-	[29] = "it rejects the RNR retry count",
-	[30] = "it has another connection of this id",
-	[31] = "it uses another version of CM",
-	[32] = "it rejects the flow label",
+	[ROCE_REJ_NO_QP] = "it has no queue pair left",
+	[ROCE_REJ_NO_EEC] = "it has no end-to-end context left",
+	[ROCE_REJ_NO_RESOURCES] = "it has no resources left",
+	[ROCE_REJ_TIMEOUT] = "it received no reply from us in time",
+	[ROCE_REJ_UNSUPPORTED] = "it does not support the request",
+	[ROCE_REJ_COMM_ID] = "it has no connection of this id",
+	[ROCE_REJ_COMM_INSTANCE] = "it has another connection of this id",
+	[ROCE_REJ_SERVICE_ID] = "no program listens on that port: is the "
+				"server running, and is the port right?",
+	[ROCE_REJ_TRANSPORT] = "it requires another transport",
+	[ROCE_REJ_STALE] = "the request seems to be of an old connection: "
+			   "try again",
+	[ROCE_REJ_GID] = "it does not have the requested address",
+	[ROCE_REJ_LID] = "it does not have the requested LID",
+	[ROCE_REJ_SL] = "it rejects the service level",
+	[ROCE_REJ_TRAFFIC_CLASS] = "it rejects the traffic class",
+	[ROCE_REJ_HOP_LIMIT] = "it rejects the hop limit",
+	[ROCE_REJ_PACKET_RATE] = "it rejects the packet rate",
+	[ROCE_REJ_CM_REDIRECT] = "it sends us to another port",
+	[ROCE_REJ_REDIRECT] = "it sends us to another port",
+	[ROCE_REJ_MTU] = "it rejects the path MTU",
+	[ROCE_REJ_READS] = "it does not support that many reads at a time",
+	[ROCE_REJ_CONSUMER] = "its program or system has rejected the request",
+	[ROCE_REJ_RNR_RETRY] = "it rejects the RNR retry count",
+	[ROCE_REJ_DUPLICATE_ID] = "it has another connection of this id",
+	[ROCE_REJ_VERSION] = "it uses another version of CM",
+	[ROCE_REJ_FLOW_LABEL] = "it rejects the flow label",
 };
 
 static const char *const pier_reasons[] = {
@@ -174,8 +175,8 @@ int pier__rdmacm_rejected(struct pier_conn *conn,
 	}
 	if (ev->reason == ROCE_REJ_TIMEOUT)
 		return pier__rdmacm_fail(conn, -ETIMEDOUT, "handshake",
-				      "the peer has given up: %s (reason 4)",
-				      words);
+				      "the peer has given up: %s (reason %u)",
+				      words, ev->reason);
 	return pier__rdmacm_fail(conn, -ECONNREFUSED, "connection request",
 			      "rejected by the peer: %s (reason %u)", words,
 			      ev->reason);
