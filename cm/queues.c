@@ -197,7 +197,7 @@ static int create_queues(struct pier__queues *queues)
 		err = queues->fab->cq_create(queues->chan, cqe, &queues->cq);
 	if (!err)
 		err = queues->fab->srq_create(queues->chan, cfg->recv_queue,
-					    cfg->recv_chain, &queues->srq);
+					      cfg->recv_chain, &queues->srq);
 	return err;
 }
 
@@ -217,10 +217,10 @@ static int create_tables(struct pier__queues *queues)
 	for (uint32_t i = 0; i < conns; i++)
 		queues->free_slots[i] = i;
 	return queues->dev->fabric->dev->reg(queues->dev->fdev, queues->ctl,
-					   conns * sizeof(*queues->ctl),
-					   IBV_ACCESS_LOCAL_WRITE |
-						   IBV_ACCESS_REMOTE_WRITE,
-					   &queues->ctl_mr);
+					     conns * sizeof(*queues->ctl),
+					     IBV_ACCESS_LOCAL_WRITE |
+						     IBV_ACCESS_REMOTE_WRITE,
+					     &queues->ctl_mr);
 }
 
 static int add_sources(struct pier__queues *queues)
@@ -301,7 +301,7 @@ int pier__queues_post_recv(struct pier__queues *queues,
 }
 
 int pier__queues_add_conn(struct pier__queues *queues, struct pier_conn *conn,
-			uint32_t *ret_slot)
+			  uint32_t *ret_slot)
 {
 	uint32_t max = queues->cfg->max_conns, slot;
 

@@ -185,7 +185,7 @@ void pier__queues_complete(struct pier__queues *queues, int max);
 
 /* Give a connection its control words; and back. */
 int pier__queues_add_conn(struct pier__queues *queues, struct pier_conn *conn,
-			uint32_t *ret_slot);
+			  uint32_t *ret_slot);
 void pier__queues_remove_conn(struct pier__queues *queues, uint32_t slot);
 
 /* The connection whose QPN is @qpn; NULL: it has ended. */

@@ -13,7 +13,7 @@
 
 /* Send a REJ, with pier's reason if the peer is pier. */
 static int send_rej(struct pier__rdmacm *rdmacm, struct pier__cm_id *id,
-		  bool foreign, const struct pier__cm_reject *reject)
+		    bool foreign, const struct pier__cm_reject *reject)
 {
 	uint8_t field[PIER__CM_REJ_DATA];
 	int len;
@@ -35,8 +35,8 @@ static void reject_request(struct pier_conn *conn,
 }
 
 void pier__request_reject(struct pier__rdmacm *rdmacm,
-			     const struct pier__cm_event *ev,
-			     enum pier__reject_reason reason)
+			  const struct pier__cm_event *ev,
+			  enum pier__reject_reason reason)
 {
 	struct pier__cm_reject reject = { .reason = reason };
 	struct pier__cm_frame frame;
@@ -111,7 +111,7 @@ void pier__passive_request(struct pier__rdmacm *rdmacm,
 static int abandoned(struct pier_conn *conn, const char *stage)
 {
 	return pier__rdmacm_fail(conn, -ECONNABORTED, stage, "the client has "
-			      "given up");
+				 "given up");
 }
 
 /*
@@ -126,7 +126,7 @@ bool pier__request_is_abandoned(struct pier__rdmacm *rdmacm,
 	int mask;
 
 	return rdmacm->fab->qp_attr(id, IBV_QPS_INIT, &attr, &mask,
-				  &udp_port) == -ECONNABORTED;
+				    &udp_port) == -ECONNABORTED;
 }
 
 uint64_t pier__passive_step(struct pier_conn *conn, uint64_t now)
@@ -260,7 +260,7 @@ int pier_conn_reject(struct pier_conn *conn, const void *data, size_t len)
 	if (err)
 		return err;
 	err = send_rej(conn->queues->rdmacm, conn->cm->id, conn->cm->foreign,
-		     &reject);
+		       &reject);
 	if (err)
 		return err == -ECONNABORTED ?
 			       abandoned(conn, "rejecting") : err;

@@ -63,12 +63,13 @@ static int unknown(const struct pier_conn *conn,
 					 "its %u addresses is of a family that "
 					 "%s has", addrs->count, device);
 	return pier__rdmacm_fail(conn, err, stage, "%s: is the name "
-			      "right, in /etc/hosts or known to DNS?", reason);
+				 "right, in /etc/hosts or known to DNS?",
+				 reason);
 }
 
 /* The name is resolved: store the addresses that the device can reach. */
 static void name_resolved(void *arg, const struct pier__addrs *addrs,
-		      int err, const char *reason)
+			  int err, const char *reason)
 {
 	struct pier_conn *conn = arg;
 	struct pier__attempt *attempt = conn->cm->attempt;
@@ -107,7 +108,7 @@ void pier__active_next(struct pier_conn *conn, int err)
 static void failed_locally(struct pier_conn *conn, const char *stage, int err)
 {
 	pier__active_next(conn, pier__rdmacm_fail(conn, err, stage, "%s",
-					       pier_last_error()));
+						  pier_last_error()));
 }
 
 /* When to try the next address: each has an equal share of the time. */
@@ -245,7 +246,7 @@ static void timed_out(struct pier_conn *conn)
 		reason = "no name server answered in time";
 	}
 	pier__active_next(conn, pier__rdmacm_fail(conn, -ETIMEDOUT, stage, "%s",
-					       reason));
+						  reason));
 }
 
 uint64_t pier__active_step(struct pier_conn *conn, uint64_t now)
@@ -309,7 +310,8 @@ static void rep_received(struct pier_conn *conn,
 	}
 	if (err) {
 		pier__conn_fail(conn, pier__rdmacm_fail(conn, err, "handshake",
-						     "%s", pier_last_error()));
+							"%s",
+							pier_last_error()));
 		return;
 	}
 	pier__conn_transition(conn, PIER__CONN_HELLO);

@@ -34,7 +34,7 @@ static int blob_register(struct pier__queues *queues, struct pier__blob *blob,
 	if (blob->mr)
 		return 0;
 	return queues->dev->fabric->dev->reg(queues->dev->fdev, blob->mem,
-					   blob->len, access, &blob->mr);
+					     blob->len, access, &blob->mr);
 }
 
 int pier__handshake_check(const void *data, size_t len, size_t most)
@@ -154,7 +154,7 @@ static int decode_frame(struct pier_conn *conn,
 }
 
 int pier__handshake_decode(struct pier_conn *conn,
-			 const struct pier__cm_event *ev)
+			   const struct pier__cm_event *ev)
 {
 	struct pier__rdmacm_conn *cm = conn->cm;
 	struct pier__cm_frame frame;
@@ -265,7 +265,7 @@ uint64_t pier__handshake_step(struct pier_conn *conn, uint64_t now)
 	err = advance(conn, now);
 	if (err < 0)
 		pier__rdmacm_fail(conn, err, "handshake", "%s",
-			       pier_last_error());
+				  pier_last_error());
 	/* a peer that sends a goodbye was connected */
 	if (err > 0 || (!cm->foreign && pier__conn_goodbye_seen(conn))) {
 		pier__conn_transition(conn, PIER__CONN_UP);
@@ -276,7 +276,7 @@ uint64_t pier__handshake_step(struct pier_conn *conn, uint64_t now)
 					"the peer has disconnected");
 	if (!err && now >= conn->deadline)
 		err = pier__rdmacm_fail(conn, -PIER_ENOHELLO, "handshake", "%s",
-				     missing(conn));
+					missing(conn));
 	if (err)
 		pier__conn_fail(conn, err);
 	if (err)

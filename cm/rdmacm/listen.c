@@ -52,7 +52,8 @@ int pier__listen(struct pier__queues *queues,
 	if (!listener)
 		return pier__fail(-ENOMEM, "listen: no memory");
 	err = queues->rdmacm->fab->listen(queues->rdmacm->cm, &addr.sa,
-				      (int)c.backlog, listener, &listener->cm);
+					  (int)c.backlog, listener,
+					  &listener->cm);
 	if (err) {
 		free(listener);
 		return err;
@@ -109,8 +110,8 @@ static bool is_full(const struct pier__queues *queues)
 
 /* Must a request be rejected at once?  Then sets *ret_reason. */
 static bool must_reject(const struct pier__queues *queues,
-		       const struct pier_listener *listener,
-		       enum pier__reject_reason *ret_reason)
+			const struct pier_listener *listener,
+			enum pier__reject_reason *ret_reason)
 {
 	if (queues->stopping || queues->error)
 		*ret_reason = PIER__REJECT_CLOSING;

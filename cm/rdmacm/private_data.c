@@ -145,7 +145,7 @@ int pier__cm_frame_decode(const void *field, size_t size,
 }
 
 int pier__cm_reject_encode(const struct pier__cm_reject *reject, void *buf,
-			 size_t size)
+			   size_t size)
 {
 	uint8_t *at = buf;
 
@@ -163,7 +163,7 @@ int pier__cm_reject_encode(const struct pier__cm_reject *reject, void *buf,
 }
 
 int pier__cm_reject_decode(const void *field, size_t size,
-			 struct pier__cm_reject *ret)
+			   struct pier__cm_reject *ret)
 {
 	const uint8_t *at = field;
 	int err = check_head(at, size, PIER__CM_FRAME_REJ);

@@ -69,19 +69,19 @@ bool pier__cm_frame_fits(size_t size, size_t len);
  * address that does not fit.
  */
 int pier__cm_frame_encode(const struct pier__cm_frame *frame, void *buf,
-		       size_t size);
+			  size_t size);
 
 /*
  * Read the whole field of a message.  ret->data points into it.
  * Errors: -ENOENT, it has none; -PIER_EVERSION; -PIER_EDESC, malformed.
  */
 int pier__cm_frame_decode(const void *field, size_t size,
-		       struct pier__cm_frame *ret);
+			  struct pier__cm_frame *ret);
 
 /* The same for REJ. */
 int pier__cm_reject_encode(const struct pier__cm_reject *reject, void *buf,
-			 size_t size);
+			   size_t size);
 int pier__cm_reject_decode(const void *field, size_t size,
-			 struct pier__cm_reject *ret);
+			   struct pier__cm_reject *ret);
 
 #endif

@@ -137,8 +137,8 @@ void pier__passive_request(struct pier__rdmacm *rdmacm,
 			   const struct pier__cm_event *ev);
 /* Reject a request that is no connection yet. */
 void pier__request_reject(struct pier__rdmacm *rdmacm,
-			     const struct pier__cm_event *ev,
-			     enum pier__reject_reason reason);
+			  const struct pier__cm_event *ev,
+			  enum pier__reject_reason reason);
 /* Has the client of request @id given up? */
 bool pier__request_is_abandoned(struct pier__rdmacm *rdmacm,
 				struct pier__cm_id *id);
@@ -150,7 +150,7 @@ uint64_t pier__passive_step(struct pier_conn *conn, uint64_t now);
 int pier__handshake_encode(struct pier_conn *conn, uint8_t *field, size_t size);
 /* What was received: fills conn->remote in.  Errors: a malformed frame. */
 int pier__handshake_decode(struct pier_conn *conn,
-			 const struct pier__cm_event *ev);
+			   const struct pier__cm_event *ev);
 /* May it be private data?  Errors: -EMSGSIZE; -EINVAL. */
 int pier__handshake_check(const void *data, size_t len, size_t most);
 /* Store a copy of our private data.  Errors: the same; -ENOMEM. */
@@ -176,14 +176,14 @@ int pier__rdmacm_qp_ready(struct pier_conn *conn);
 /* How many packets a read of @len bytes has, in either direction. */
 uint32_t pier__rdmacm_packets(const struct pier_conn *conn, size_t len);
 void pier__rdmacm_param(const struct pier_conn *conn,
-		      struct pier__cm_param *ret);
+			struct pier__cm_param *ret);
 
 /* rdmacm_error.c: a message for what has failed at @stage.  Returns @err. */
 int pier__rdmacm_fail(const struct pier_conn *conn, int err, const char *stage,
-		   const char *fmt, ...)
+		      const char *fmt, ...)
 	__attribute__((format(printf, 4, 5), cold));
 /* For a REJ: sets the reason and private data.  Returns the error. */
 int pier__rdmacm_rejected(struct pier_conn *conn,
-			const struct pier__cm_event *ev);
+			  const struct pier__cm_event *ev);
 
 #endif

@@ -90,7 +90,7 @@ static int ask_attr(struct pier_conn *conn, enum ibv_qp_state state,
 
 	memset(ret, 0, sizeof(*ret));
 	err = conn->queues->rdmacm->fab->qp_attr(conn->cm->id, state, ret,
-					     ret_mask, &port);
+						 ret_mask, &port);
 	if (!err)
 		conn->remote.udp_port = port;
 	return err;
@@ -292,7 +292,7 @@ static uint8_t least(uint32_t a, uint32_t b)
 }
 
 void pier__rdmacm_param(const struct pier_conn *conn,
-		      struct pier__cm_param *ret)
+			struct pier__cm_param *ret)
 {
 	const struct pier__queues_config *cfg = conn->queues->cfg;
 	const struct pier__rdmacm_conn *cm = conn->cm;

@@ -132,7 +132,7 @@ static void path_text(const struct pier_conn *conn, char *ret, size_t size)
 }
 
 int pier__rdmacm_fail(const struct pier_conn *conn, int err, const char *stage,
-		   const char *fmt, ...)
+		      const char *fmt, ...)
 {
 	char reason[400], ends[600], path[320];
 	va_list args;
@@ -158,7 +158,7 @@ static void keep(struct pier__rdmacm_conn *cm, const uint8_t *data, size_t len)
 }
 
 int pier__rdmacm_rejected(struct pier_conn *conn,
-			const struct pier__cm_event *ev)
+			  const struct pier__cm_event *ev)
 {
 	struct pier__rdmacm_conn *cm = conn->cm;
 	struct pier__cm_reject reject;
@@ -175,9 +175,9 @@ int pier__rdmacm_rejected(struct pier_conn *conn,
 	}
 	if (ev->reason == ROCE_REJ_TIMEOUT)
 		return pier__rdmacm_fail(conn, -ETIMEDOUT, "handshake",
-				      "the peer has given up: %s (reason %u)",
-				      words, ev->reason);
+					 "the peer has given up: %s "
+					 "(reason %u)", words, ev->reason);
 	return pier__rdmacm_fail(conn, -ECONNREFUSED, "connection request",
-			      "rejected by the peer: %s (reason %u)", words,
-			      ev->reason);
+				 "rejected by the peer: %s (reason %u)", words,
+				 ev->reason);
 }

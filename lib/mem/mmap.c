@@ -121,7 +121,7 @@ static int verbs_access(uint32_t access)
 static int own_memory(struct pier_mmap *mmap)
 {
 	void *addr = mmap64(NULL, mmap->cfg.len, PROT_READ | PROT_WRITE,
-			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (addr == MAP_FAILED)
 		return pier__fail(-errno, "mmap: no %zu bytes of memory: %s",

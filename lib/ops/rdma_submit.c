@@ -332,7 +332,7 @@ static int recv_submit(struct pier_task *task, unsigned int flags)
 		err = pier__rdma_build(t);
 	if (!err)
 		err = pier__queues_post_recv(rdma->owner.queues, &t->posted,
-					   &t->wr.recv);
+					     &t->wr.recv);
 	if (err == -EAGAIN)
 		return full(t, "or more wait for messages", "recv_queue",
 			    rdma->cfg.recv_queue);
@@ -409,7 +409,7 @@ static void release_recv(struct pier_task *task)
 }
 
 static void get_error(const struct pier_task *task,
-		       struct pier_task_error *ret)
+		      struct pier_task_error *ret)
 {
 	const struct pier__rdma_task *t = pier__container_of(
 		(struct pier_task *)(uintptr_t)task, struct pier__rdma_task,

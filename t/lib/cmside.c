@@ -82,7 +82,7 @@ static bool next(struct side *side, struct pier__cm_event *ret)
 
 /* The next event is of @kind. */
 bool told(struct side *side, enum pier__cm_kind kind,
-		 struct pier__cm_event *ret)
+	  struct pier__cm_event *ret)
 {
 	return next(side, ret) && IS(ret->kind, kind);
 }
@@ -109,7 +109,7 @@ bool move(struct side *side, struct pier__cm_id *id)
 }
 
 struct pier__cm_param param_of(const struct side *side,
-				      const void *data, size_t len)
+			       const void *data, size_t len)
 {
 	return (struct pier__cm_param) {
 		.qpn = side->end.qp->qpn, .responder_resources = 4,
@@ -120,8 +120,8 @@ struct pier__cm_param param_of(const struct side *side,
 
 /* Up to the request that @server hears of; its ids are the caller's. */
 bool ask(struct side *client, struct side *server,
-		struct pier__cm_listener **listener,
-		struct pier__cm_event *request, struct pier__cm_id **ret)
+	 struct pier__cm_listener **listener,
+	 struct pier__cm_event *request, struct pier__cm_id **ret)
 {
 	struct pier__cm_param param = param_of(client, "knock", 5);
 	struct pier__cm_event event;

@@ -227,8 +227,8 @@ static struct fake_id *new_id(struct pier__cm *cm, void *owner)
 }
 
 static int fake_resolve(struct pier__cm *cm, const struct sockaddr *src,
-		   const struct sockaddr *dst, int timeout_ms, void *owner,
-		   struct pier__cm_id **ret)
+			const struct sockaddr *dst, int timeout_ms, void *owner,
+			struct pier__cm_id **ret)
 {
 	socklen_t len = dst->sa_family == AF_INET6 ?
 				sizeof(struct sockaddr_in6) :
@@ -263,7 +263,7 @@ static bool is_stale(uint32_t qpn)
 }
 
 static int fake_connect(struct pier__cm_id *cm_id,
-		   const struct pier__cm_param *param)
+			const struct pier__cm_param *param)
 {
 	struct fake_id *id = (struct fake_id *)cm_id, *other;
 	struct sockaddr_in *dst = (void *)&cm_id->peer;
@@ -294,7 +294,7 @@ static int fake_connect(struct pier__cm_id *cm_id,
 }
 
 static int fake_accept(struct pier__cm_id *cm_id,
-		  const struct pier__cm_param *param)
+		       const struct pier__cm_param *param)
 {
 	struct fake_id *id = (struct fake_id *)cm_id;
 
@@ -364,8 +364,8 @@ static void fake_release(struct pier__cm_id *cm_id)
 }
 
 static int fake_qp_attr(struct pier__cm_id *cm_id, enum ibv_qp_state state,
-		   struct ibv_qp_attr *ret, int *ret_mask,
-		   uint16_t *ret_udp_port)
+			struct ibv_qp_attr *ret, int *ret_mask,
+			uint16_t *ret_udp_port)
 {
 	struct fake_id *id = (struct fake_id *)cm_id, *other = id->other;
 	struct pier__port *port = &cm_id->cm->chan->fdev->port;

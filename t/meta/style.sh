@@ -70,6 +70,84 @@ indentation_is_tabs()
 	return 0
 }
 
+# What continues a list in parentheses begins below the list, unless the list
+# begins on a line of its own.
+misaligned()
+{
+	awk '
+	function expanded(s,	i) {
+		while ((i = index(s, "\t")))
+			s = substr(s, 1, i - 1) substr("        ",
+				(i - 1) % 8 + 1) substr(s, i + 1)
+		return s
+	}
+	function bracket(c, i) {
+		if (c ~ /[({[]/) {
+			opener[++depth] = c
+			column[depth] = i
+		} else if (c ~ /[])}]/ && depth) {
+			depth--
+		}
+	}
+	# A comment or string may have brackets that do not count.
+	function scan(line,	quote, i, c) {
+		for (i = 1; i <= length(line); i++) {
+			c = substr(line, i, 1)
+			if (comment) {
+				comment = substr(line, i - 1, 2) != "*/"
+			} else if (quote) {
+				i += c == "\\"
+				if (c == quote)
+					quote = ""
+			} else if (substr(line, i, 2) == "/*") {
+				comment = 1
+				i += 2
+			} else if (c != " ") {
+				if (c ~ /["\047]/)
+					quote = c
+				bracket(c, i)
+				last = c
+			}
+		}
+		if (last == "(")
+			column[depth] = 0
+	}
+	FNR == 1 || /^}/ { depth = comment = 0 }
+	directive || /^#/ { directive = /\\$/; next }
+	{
+		line = expanded($0)
+		match(line, /^ */)
+		if (depth && opener[depth] == "(" && column[depth] &&
+		    !comment && RLENGTH < length(line) &&
+		    (RLENGTH < column[depth] ||
+		     RLENGTH > column[depth] && last ~ /[,;]/))
+			print FILENAME ":" FNR ": begins in column " \
+				RLENGTH + 1 ", not " column[depth] + 1
+		scan(line)
+	}' "$@"
+}
+
+continued_lists_are_aligned()
+{
+	misaligned $c_files
+	cat >"$tmp/bad.c" <<'END'
+int f(int a,
+	int b);
+int g(int a, /* ( */
+      const char *b, ...);
+int h(int a,
+	int b);
+	f(g("(", '(',
+	    "d" "e"), 1,
+	     2);
+	f(
+		3,
+		4);
+END
+	[ "$(misaligned "$tmp/bad.c" | cut -d : -f 2 | tr '\n' ' ')" = \
+	    "2 6 9 " ] || echo "found: $(misaligned "$tmp/bad.c")"
+}
+
 # Print @files without comments and strings, as "FILE:LINE: TEXT".
 code_of()
 {
@@ -285,6 +363,7 @@ run there_is_something_to_look_at
 none lines_have_at_most_80_columns
 none lines_end_without_blanks
 none indentation_is_tabs
+none continued_lists_are_aligned
 none comments_are_in_slash_and_star
 none structs_are_spelled_out
 none nothing_is_switched_off

@@ -225,7 +225,7 @@ static void frames_out_of_turn_are_refused(void)
 		meet(20000, true, false);
 		liar_say(LIAR_HELLO, 1, NULL, 0);
 		liar_say(rows[i].type, rows[i].number, "x",
-		    rows[i].type == LIAR_DATA);
+			 rows[i].type == LIAR_DATA);
 		is_refused(rows[i].part);
 	}
 }
