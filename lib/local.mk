@@ -63,6 +63,8 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/engine/source.h \
 	%D%/engine/task.c \
 	%D%/engine/task_impl.h \
+	%D%/engine/task_pool.c \
+	%D%/engine/task_pool.h \
 	%D%/fabric/fabric.c \
 	%D%/fabric/fabric.h \
 	%D%/fabric/pci.c \
@@ -178,7 +180,6 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/ops/rdma_cm.c \
 	%D%/ops/rdma_config.c \
 	%D%/ops/rdma_impl.h \
-	%D%/ops/rdma_pool.c \
 	%D%/ops/rdma_read.c \
 	%D%/ops/rdma_recv.c \
 	%D%/ops/rdma_send.c \

@@ -28,6 +28,8 @@ struct pier__task_ops {
 		      struct pier_task_error *ret);
 };
 
+struct pier__task_pool;
+
 /* The first member of every task. */
 struct pier_task {
 	struct pier__op op;		/* first: wr_id points here */
@@ -42,6 +44,8 @@ struct pier_task {
 	bool one_shot;			/* free it after done */
 	pier_task_fn *done;		/* NULL: retrieved */
 	struct pier__list link;		/* finished, to be retrieved */
+	struct pier__task_pool *pool;	/* where it came from */
+	struct pier_task *next;		/* free in it */
 };
 
 static inline bool pier__task_busy(const struct pier_task *task)

@@ -7,32 +7,37 @@
 #include "core/fail.h"
 #include "ops/rdma_impl.h"
 
+static int create_pool(uint32_t count, uint32_t chain,
+		       struct pier__task_pool **ret)
+{
+	return pier__task_pool_create(count, sizeof(struct pier__rdma_task) +
+				      chain * sizeof(struct ibv_sge), ret);
+}
+
+static void destroy_pools(struct pier_rdma *rdma)
+{
+	pier__task_pool_destroy(rdma->sends, "rdma", pier_task_type_name);
+	pier__task_pool_destroy(rdma->recvs, "rdma", pier_task_type_name);
+	rdma->sends = rdma->recvs = NULL;
+}
+
 static int create_pools(struct pier_rdma *rdma)
 {
 	const struct pier_rdma_config *cfg = &rdma->cfg;
-	uint32_t held = 0;
+	uint32_t held = pier__task_pool_held(rdma->sends) +
+			pier__task_pool_held(rdma->recvs);
 	int err;
 
-	if (rdma->sends)
-		held = rdma->sends->count - rdma->sends->free_count +
-		       rdma->recvs->count - rdma->recvs->free_count;
 	if (held)
 		return pier__fail(-EBUSY, "rdma: %u tasks of the last run are "
 				  "not freed", held);
-	pier__rdma_pool_destroy(rdma->sends);
-	pier__rdma_pool_destroy(rdma->recvs);
-	rdma->sends = rdma->recvs = NULL;
-
-	err = pier__rdma_pool_create(cfg->send_tasks, cfg->send_chain,
-				     &rdma->sends);
+	destroy_pools(rdma);
+	err = create_pool(cfg->send_tasks, cfg->send_chain, &rdma->sends);
+	if (!err)
+		err = create_pool(cfg->recv_tasks, cfg->recv_chain,
+				  &rdma->recvs);
 	if (err)
-		return err;
-	err = pier__rdma_pool_create(cfg->recv_tasks, cfg->recv_chain,
-				     &rdma->recvs);
-	if (err) {
-		pier__rdma_pool_destroy(rdma->sends);
-		rdma->sends = NULL;
-	}
+		destroy_pools(rdma);
 	return err;
 }
 
@@ -126,8 +131,7 @@ static void destroy(struct pier__deferred *deferred)
 	}
 	pier__conn_owner_destroy(&rdma->owner);
 	pier__listeners_destroy(&rdma->owner);
-	pier__rdma_pool_destroy(rdma->sends);
-	pier__rdma_pool_destroy(rdma->recvs);
+	destroy_pools(rdma);
 	pier__dev_drop(rdma->dev);
 	free(rdma);
 }

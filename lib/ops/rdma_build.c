@@ -31,9 +31,9 @@ static int add_sge(struct pier__rdma_task *t, const struct pier_buf *buf,
 {
 	const struct pier_dev *dev = pier__rdma_of(t->task.ctx)->dev;
 
-	if (n == t->pool->chain)
+	if (n == t->chain)
 		return pier__fail(-EINVAL, "%s: more than %u buffers in the "
-				  "chain", pier__rdma_name(t), t->pool->chain);
+				  "chain", pier__rdma_name(t), t->chain);
 	if (!pier__mmap_lkey(buf->mmap, dev, &t->sge[n].lkey))
 		return pier__fail(-EINVAL, "%s: the buffer's memory is not "
 				  "registered on %s", pier__rdma_name(t),

@@ -10,7 +10,7 @@
 #include "cm/owner.h"
 #include "cm/queues.h"
 #include "engine/ctx_impl.h"
-#include "engine/task_impl.h"
+#include "engine/task_pool.h"
 #include "mem/buf_impl.h"
 
 /*
@@ -26,11 +26,10 @@ struct pier__rdma_built {
 struct pier__rdma_task {
 	struct pier_task task;		/* first */
 	struct pier__posted posted;
-	struct pier__rdma_pool *pool;
-	struct pier__rdma_task *next;	/* in the free list */
 	struct pier_buf *src, *dst;	/* held while submitted */
 	struct pier__rdma_built src_built, dst_built;
 	struct pier_buf *grows;		/* where data is appended; NULL: none */
+	uint32_t chain;			/* elements of sge */
 	uint32_t len;			/* bytes on the wire */
 	uint32_t received, imm;		/* of a finished receive */
 	enum pier_recv_opcode opcode;
@@ -43,29 +42,13 @@ struct pier__rdma_task {
 	struct ibv_sge sge[];
 };
 
-/* Tasks of one size; outlives the context until the last is freed. */
-struct pier__rdma_pool {
-	struct pier__rdma_task *free;
-	char *memory;
-	size_t size;			/* of a task with its elements */
-	uint32_t count, free_count, chain;
-	bool orphan;			/* freed with its last task */
-};
-
-int pier__rdma_pool_create(uint32_t count, uint32_t chain,
-			   struct pier__rdma_pool **ret);
-/* Tasks that are not freed keep it alive; that is logged.  NULL is fine. */
-void pier__rdma_pool_destroy(struct pier__rdma_pool *pool);
-struct pier__rdma_task *pier__rdma_pool_take(struct pier__rdma_pool *pool);
-void pier__rdma_pool_give(struct pier__rdma_task *task);
-
 struct pier_rdma {
 	struct pier_ctx ctx;		/* first: pier_rdma_ctx() */
 	struct pier_rdma_config cfg;	/* settled; 0 as MTU: the port's */
 	struct pier__queues_config conn_cfg;	/* of cfg */
 	struct pier_dev *dev;		/* held */
 	struct pier__conn_owner owner;	/* of its connections */
-	struct pier__rdma_pool *sends, *recvs;	/* NULL before the start */
+	struct pier__task_pool *sends, *recvs;	/* NULL before the start */
 	struct pier__deferred deferred;	/* destroy inside a callback */
 };
 

@@ -398,14 +398,14 @@ static void release_send(struct pier_task *task)
 {
 	struct pier_conn *conn = task->conn;
 
-	pier__rdma_pool_give(rdma_task(task));
+	pier__task_pool_give(task);
 	pier__conn_drop(conn);
 }
 
 static void release_recv(struct pier_task *task)
 {
 	drop_conn(task);
-	pier__rdma_pool_give(rdma_task(task));
+	pier__task_pool_give(task);
 }
 
 static void get_error(const struct pier_task *task,

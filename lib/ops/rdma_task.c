@@ -63,7 +63,7 @@ static void set_bufs(struct pier__rdma_task *t, struct pier_buf *src,
 	t->len = 0;
 }
 
-static int all_taken(const struct pier__rdma_pool *pool,
+static int all_taken(const struct pier__task_pool *pool,
 		     const struct pier__task_type *type)
 {
 	if (!pool)
@@ -80,8 +80,9 @@ int pier__rdma_take(struct pier_rdma *rdma, struct pier_conn *conn,
 		    struct pier_buf *dst, struct pier__rdma_task **ret)
 {
 	const struct pier__task_type *type = &pier__task_types[id];
-	struct pier__rdma_pool *pool;
+	struct pier__task_pool *pool;
 	struct pier__rdma_task *t;
+	struct pier_task *task;
 	int err = check_bufs(type, src, dst);
 
 	if (err)
@@ -90,9 +91,13 @@ int pier__rdma_take(struct pier_rdma *rdma, struct pier_conn *conn,
 		return pier__fail(-EINVAL, "%s: the connection is not one of "
 				  "an RDMA context", type->name);
 	pool = type->receives ? rdma->recvs : rdma->sends;
-	t = pool ? pier__rdma_pool_take(pool) : NULL;
-	if (!t)
+	task = pool ? pier__task_pool_take(pool) : NULL;
+	if (!task)
 		return all_taken(pool, type);
+	t = pier__container_of(task, struct pier__rdma_task, task);
+	pier__list_init(&t->posted.link);
+	t->chain = type->receives ? rdma->cfg.recv_chain :
+				    rdma->cfg.send_chain;
 	t->task.ctx = &rdma->ctx;
 	t->task.conn = conn;
 	t->task.type = id;

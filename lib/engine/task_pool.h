@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_ENGINE_TASK_POOL_H
+#define PIER_ENGINE_TASK_POOL_H
+
+#include "engine/task_impl.h"
+
+/* Tasks of one size; outlives the context until the last is freed. */
+struct pier__task_pool {
+	struct pier_task *free;
+	char *memory;
+	size_t size;			/* of a task, what surrounds it too */
+	uint32_t count, free_count;
+	bool orphan;			/* freed with its last task */
+};
+
+/*
+ * Allocate @count tasks of @size bytes each; struct pier_task is the first
+ * member, the rest is zeroed.  Errors: -ENOMEM.
+ */
+int pier__task_pool_create(uint32_t count, size_t size,
+			   struct pier__task_pool **ret);
+
+/*
+ * Tasks that are not freed keep it alive; that is logged, in the name of
+ * @object, with the @name of their types.  NULL is allowed.
+ */
+void pier__task_pool_destroy(struct pier__task_pool *pool, const char *object,
+			     const char *(*name)(enum pier_task_type type));
+
+/* How many are not freed.  NULL: none. */
+uint32_t pier__task_pool_held(const struct pier__task_pool *pool);
+
+/* Take a task, as new; NULL: all are taken.  And give it back. */
+struct pier_task *pier__task_pool_take(struct pier__task_pool *pool);
+void pier__task_pool_give(struct pier_task *task);
+
+#endif
