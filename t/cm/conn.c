@@ -12,7 +12,7 @@
 static struct pier_dev *dev;
 
 /* What a connection's state callback was told. */
-struct told {
+struct conn_told {
 	int calls;
 	enum pier_conn_state prev[4], next[4];
 };
@@ -20,7 +20,7 @@ struct told {
 static void tell(struct pier_conn *conn, enum pier_conn_state prev,
 		 enum pier_conn_state next, void *user_data)
 {
-	struct told *told = user_data;
+	struct conn_told *told = user_data;
 
 	IS(pier_conn_state(conn), next);
 	if (told->calls < 4) {
@@ -30,7 +30,7 @@ static void tell(struct pier_conn *conn, enum pier_conn_state prev,
 	told->calls++;
 }
 
-static void listen_to(struct pier_conn *conn, struct told *told)
+static void listen_to(struct pier_conn *conn, struct conn_told *told)
 {
 	memset(told, 0, sizeof(*told));
 	pier_conn_set_user_data(conn, told);
@@ -39,8 +39,8 @@ static void listen_to(struct pier_conn *conn, struct told *told)
 }
 
 /* Was change number @i from @prev to @next? */
-static bool changed(const struct told *told, int i, enum pier_conn_state prev,
-		    enum pier_conn_state next)
+static bool changed(const struct conn_told *told, int i,
+		    enum pier_conn_state prev, enum pier_conn_state next)
 {
 	return OK(told->calls > i) && IS(told->prev[i], prev) &&
 	       IS(told->next[i], next);
@@ -82,7 +82,7 @@ static void check_flow(struct peer *a, struct peer *b)
 
 static void check_connecting(bool one_engine)
 {
-	struct told at_a, at_b;
+	struct conn_told at_a, at_b;
 	struct peer a, b;
 
 	if (!open_two(&a, &b, one_engine, NULL) || !begin(&a, &b))
@@ -194,7 +194,7 @@ static void send_and_count(struct pier_conn *conn, enum pier_conn_state prev,
 static void connected_is_told_before_the_first_message(void)
 {
 	int answered = 0, sends = 0, got = -EINPROGRESS, tries;
-	struct told told;
+	struct conn_told told;
 	struct peer a, b;
 
 	if (!open_two(&a, &b, false, NULL) || !peer_export(&a) ||
@@ -307,7 +307,7 @@ static void a_peer_that_never_connects_is_told_as_an_error(void)
 {
 	struct pier_rdma_config cfg = { .size = sizeof(cfg),
 					.connect_timeout_ms = 100 };
-	struct told told;
+	struct conn_told told;
 	struct peer a, b;
 
 	if (!open_two(&a, &b, true, &cfg) || !begin(&a, &b))
@@ -328,7 +328,7 @@ static void a_peer_that_never_connects_is_told_as_an_error(void)
 /* @who: 1, a disconnects; 2, b; 3, both. */
 static void check_disconnect(bool one_engine, int who)
 {
-	struct told at_a, at_b;
+	struct conn_told at_a, at_b;
 	struct peer a, b;
 
 	if (!open_two(&a, &b, one_engine, NULL) || !begin(&a, &b) ||
@@ -374,7 +374,7 @@ static void both_sides_may_disconnect_at_once(void)
 
 static void disconnecting_what_never_connected_resets_it(void)
 {
-	struct told at_a, at_b;
+	struct conn_told at_a, at_b;
 	struct peer a, b;
 
 	if (!open_two(&a, &b, true, NULL) || !begin(&a, &b))

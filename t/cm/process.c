@@ -243,13 +243,13 @@ static void a_killed_peer_is_found_by_the_keepalive(void)
 	end();
 }
 
-struct tally {
+struct process_tally {
 	int calls, ok, cancelled, retry, other;
 };
 
 static void count(struct pier_task *task, void *arg)
 {
-	struct tally *tally = arg;
+	struct process_tally *tally = arg;
 	int status = pier_task_status(task);
 
 	tally->calls++;
@@ -266,7 +266,7 @@ static void count(struct pier_task *task, void *arg)
 static void kill_in_the_middle(struct pair *pair)
 {
 	struct pier_buf *near = peer_data(&me, 0, MEGA), *far[WRITES];
-	struct tally tally = { 0 };
+	struct process_tally tally = { 0 };
 	int i;
 
 	for (i = 0; i < WRITES; i++) {

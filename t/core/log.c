@@ -15,7 +15,7 @@
 #define MESSAGES 500
 
 /* What a callback was told. */
-struct told {
+struct log_told {
 	int count;
 	enum pier_log_level level;
 	char area[16], message[2048];
@@ -24,7 +24,7 @@ struct told {
 static void tell(enum pier_log_level level, const char *area,
 		 const char *message, void *arg)
 {
-	struct told *told = arg;
+	struct log_told *told = arg;
 
 	told->count++;
 	told->level = level;
@@ -42,7 +42,7 @@ static void nothing_is_wanted_unless_asked_for(void)
 
 static void a_callback_gets_level_area_and_message(void)
 {
-	struct told told = { 0 };
+	struct log_told told = { 0 };
 
 	pier_log_set_callback(tell, &told);
 	pier__log(PIER_LOG_ERROR, "soft", "port %d is down", 3);
@@ -56,7 +56,7 @@ static void a_callback_gets_level_area_and_message(void)
 
 static void messages_above_the_level_are_dropped(void)
 {
-	struct told told = { 0 };
+	struct log_told told = { 0 };
 
 	pier_log_set_callback(tell, &told);
 	IS(pier_log_set_level(PIER_LOG_WARNING), 0);
@@ -77,7 +77,7 @@ static void messages_above_the_level_are_dropped(void)
 
 static void a_failure_is_logged_for_debuggers(void)
 {
-	struct told told = { 0 };
+	struct log_told told = { 0 };
 
 	pier_log_set_callback(tell, &told);
 	pier__fail(-EINVAL, "quiet");
@@ -110,7 +110,7 @@ static void a_file_gets_lines(void)
 
 static void a_callback_replaces_the_file(void)
 {
-	struct told told = { 0 };
+	struct log_told told = { 0 };
 	char *text = NULL;
 	size_t len;
 	FILE *file = open_memstream(&text, &len);
@@ -163,7 +163,7 @@ static void what_is_no_level_is_refused(void)
 
 static void a_long_message_is_cut(void)
 {
-	struct told told = { 0 };
+	struct log_told told = { 0 };
 
 	pier_log_set_callback(tell, &told);
 	pier__log(PIER_LOG_INFO, "t", "%2000d", 1);
@@ -191,7 +191,7 @@ static void logging_from_a_callback_is_dropped(void)
 
 static atomic_int in_callback;
 
-struct crowd {
+struct log_crowd {
 	int count;		/* not atomic: calls are one at a time */
 	int crossed;
 };
@@ -199,7 +199,7 @@ struct crowd {
 static void count_crowd(enum pier_log_level level, const char *area,
 			const char *message, void *arg)
 {
-	struct crowd *crowd = arg;
+	struct log_crowd *crowd = arg;
 
 	(void)level;
 	(void)area;
@@ -222,7 +222,7 @@ static void *log_much(void *arg)
 
 static void threads_log_one_at_a_time(void)
 {
-	struct crowd crowd = { 0 };
+	struct log_crowd crowd = { 0 };
 	pthread_t threads[THREADS];
 	int i;
 
@@ -240,7 +240,7 @@ static void threads_log_one_at_a_time(void)
 
 static void errno_survives_logging(void)
 {
-	struct told told = { 0 };
+	struct log_told told = { 0 };
 
 	pier_log_set_callback(tell, &told);
 	errno = EDOM;

@@ -12,7 +12,7 @@
 
 static struct pier_dev *dev;
 
-struct told {
+struct ctx_told {
 	int calls, idle;
 	enum pier_ctx_state next[8];
 };
@@ -20,7 +20,7 @@ struct told {
 static void tell(struct pier_ctx *ctx, enum pier_ctx_state prev,
 		 enum pier_ctx_state next, void *user_data)
 {
-	struct told *told = user_data;
+	struct ctx_told *told = user_data;
 
 	IS(pier_ctx_state(ctx), next);
 	IS(prev, told->calls ? told->next[told->calls - 1] : PIER_CTX_IDLE);
@@ -44,7 +44,7 @@ static void count(struct pier_task *task, void *arg)
 
 static void every_state_is_told_once(void)
 {
-	struct told told = { 0 };
+	struct ctx_told told = { 0 };
 	struct pier_ctx *ctx;
 	struct peer a;
 

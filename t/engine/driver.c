@@ -82,7 +82,7 @@ static void end(void)
 }
 
 /* One number there, the same number back, many at a time, in their order. */
-static struct side {
+static struct driver_end {
 	struct pier_task *send[WINDOW], *recv[WINDOW];
 	struct pier_buf *from[WINDOW], *to[WINDOW];
 	uint32_t sent, done, received, wrong;

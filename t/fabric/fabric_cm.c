@@ -20,7 +20,7 @@
  */
 #define PATIENCE (30000 * PIER__MS)
 
-struct end {
+struct fabric_end {
 	struct loop_end loop;
 	struct pier__cm *cm;
 	struct pier__cm_event event;	/* the last one */
@@ -29,7 +29,7 @@ struct end {
 
 static struct pier__fdev *fdev;
 static const struct pier__fabric_cm *ops;
-static struct end server, client;
+static struct fabric_end server, client;
 static struct pier__cm_listener *listener;
 static struct pier__cm_id *asked, *told;	/* client's, server's */
 
@@ -73,14 +73,14 @@ static const struct sockaddr *any_address(uint16_t port)
 	return (struct sockaddr *)&any;
 }
 
-static bool end_open(struct end *end)
+static bool end_open(struct fabric_end *end)
 {
 	memset(end, 0, sizeof(*end));
 	return loop_end_open(fdev, 16, &end->loop) &&
 	       succeeded(ops->create(end->loop.chan, IBV_MTU_4096, &end->cm));
 }
 
-static void end_close(struct end *end)
+static void end_close(struct fabric_end *end)
 {
 	if (end->cm)
 		ops->destroy(end->cm);
@@ -88,7 +88,7 @@ static void end_close(struct end *end)
 }
 
 /* Take an event of @end, if there is one; its data is kept. */
-static bool take(struct end *end)
+static bool take(struct fabric_end *end)
 {
 	int err = ops->next(end->cm, &end->event);
 
@@ -105,7 +105,7 @@ static bool take(struct end *end)
 }
 
 /* Wait for the next event of @end, both being driven; it is of @kind. */
-static bool wait_for(struct end *end, enum pier__cm_kind kind)
+static bool wait_for(struct fabric_end *end, enum pier__cm_kind kind)
 {
 	struct pollfd fds[4] = {
 		{ .fd = server.cm ? server.cm->fd : -1, .events = POLLIN },
@@ -121,7 +121,7 @@ static bool wait_for(struct end *end, enum pier__cm_kind kind)
 	return IS(end->event.kind, kind);
 }
 
-static bool quiet(struct end *end)
+static bool quiet(struct fabric_end *end)
 {
 	if (!take(end))
 		return true;
@@ -129,7 +129,7 @@ static bool quiet(struct end *end)
 	return OK(!"nothing to tell");
 }
 
-static bool move(struct end *end, struct pier__cm_id *id,
+static bool move(struct fabric_end *end, struct pier__cm_id *id,
 		 enum ibv_qp_state state)
 {
 	struct ibv_qp_attr attr;
@@ -141,14 +141,14 @@ static bool move(struct end *end, struct pier__cm_id *id,
 						     udp_port));
 }
 
-static bool ready(struct end *end, struct pier__cm_id *id)
+static bool ready(struct fabric_end *end, struct pier__cm_id *id)
 {
 	return move(end, id, IBV_QPS_INIT) && move(end, id, IBV_QPS_RTR) &&
 	       move(end, id, IBV_QPS_RTS);
 }
 
-static struct pier__cm_param param(const struct end *end, const void *data,
-				   size_t len)
+static struct pier__cm_param param(const struct fabric_end *end,
+				   const void *data, size_t len)
 {
 	return (struct pier__cm_param) {
 		.qpn = end->loop.qp->qpn,
@@ -223,7 +223,7 @@ static bool connect_both(void)
 }
 
 /* Bytes of @from get to @to. */
-static bool works(struct end *from, struct end *to)
+static bool works(struct fabric_end *from, struct fabric_end *to)
 {
 	struct ibv_send_wr wr = { .wr_id = 1, .opcode = IBV_WR_RDMA_WRITE };
 	struct ibv_wc wc;
@@ -289,7 +289,7 @@ static void private_data_arrives_with_zeros_behind(void)
 }
 
 /* Is @end told that it is over, whatever the kind? */
-static bool over(struct end *end)
+static bool over(struct fabric_end *end)
 {
 	struct pollfd pfd = { .fd = end->cm->fd, .events = POLLIN };
 	uint64_t until = pier__now() + PATIENCE;

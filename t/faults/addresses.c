@@ -124,7 +124,7 @@ out_end:
 #define IN_FLIGHT 8
 #define PART (LEN / IN_FLIGHT)
 
-struct stream {
+struct write_stream {
 	struct pier_buf *from, *to[IN_FLIGHT];
 	int posted, done, failed;
 	bool named;		/* the first to fail said which address */
@@ -132,7 +132,7 @@ struct stream {
 
 static void written(struct pier_task *task, void *arg)
 {
-	struct stream *stream = arg;
+	struct write_stream *stream = arg;
 
 	stream->done++;
 	if (!pier_task_status(task) || stream->failed++)
@@ -145,7 +145,7 @@ static void written(struct pier_task *task, void *arg)
 }
 
 /* They complete in order: the place of the oldest is free. */
-static void post_writes(struct stream *stream)
+static void post_writes(struct write_stream *stream)
 {
 	struct pier_buf *to;
 
@@ -161,7 +161,7 @@ static void post_writes(struct stream *stream)
 
 static void a_transfer_ends_when_its_address_goes(void)
 {
-	struct stream stream = { 0 };
+	struct write_stream stream = { 0 };
 	long long limit = limit_from_now();
 	int i;
 

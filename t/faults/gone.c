@@ -109,13 +109,13 @@ static void idle_connections_are_told(void)
 	OK(recover(removal));
 }
 
-struct tally {
+struct gone_tally {
 	int calls, ok, gone, cancelled;
 };
 
 static void count(struct pier_task *task, void *arg)
 {
-	struct tally *tally = arg;
+	struct gone_tally *tally = arg;
 	int status = pier_task_status(task);
 
 	tally->calls++;
@@ -127,7 +127,7 @@ static void count(struct pier_task *task, void *arg)
 static void tasks_in_flight_end_once_each(void)
 {
 	struct pier_buf *near[READS], *far;
-	struct tally tally = { 0 };
+	struct gone_tally tally = { 0 };
 	pid_t removal;
 	int i;
 

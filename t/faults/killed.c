@@ -230,14 +230,14 @@ static void die_early(struct suspect *it, enum stage stage)
 	     "earlier run?");
 }
 
-struct tally {
+struct killed_tally {
 	int calls, ok, cancelled, retry;
 	char text[256];		/* of the one that failed by itself */
 };
 
 static void count(struct pier_task *task, void *arg)
 {
-	struct tally *tally = arg;
+	struct killed_tally *tally = arg;
 	int status = pier_task_status(task);
 
 	tally->calls++;
@@ -250,7 +250,7 @@ static void count(struct pier_task *task, void *arg)
 }
 
 static int submit(enum stage stage, struct pier_buf *near,
-		  struct pier_buf *far, struct tally *tally)
+		  struct pier_buf *far, struct killed_tally *tally)
 {
 	switch (stage) {
 	case WRITTEN_TO:
@@ -268,7 +268,7 @@ static int submit(enum stage stage, struct pier_buf *near,
 static void die_amid(struct suspect *it, enum stage stage)
 {
 	struct pier_buf *near[TASKS], *far = NULL;
-	struct tally tally = { 0 };
+	struct killed_tally tally = { 0 };
 	int i, sent = 0;
 
 	if (stage == READ_FROM)

@@ -375,7 +375,7 @@ enum way {
 	LEAVES,		/* it has, and did not hear our answer */
 };
 
-struct part {
+struct killed_part {
 	enum way way;
 	bool serves;		/* else it asks */
 	bool raw;		/* no goodbye of pier's: all is the CM's */
@@ -384,7 +384,7 @@ struct part {
 /* A peer that plays its part until it is killed. */
 static int play(struct pair *pair, void *arg)
 {
-	const struct part *part = arg;
+	const struct killed_part *part = arg;
 	uint16_t port = 0;
 
 	if (!open_me() || !caller_listen(&me, 0))
@@ -407,13 +407,13 @@ static int play(struct pair *pair, void *arg)
 	peer_serve();
 }
 
-struct tally {
+struct cm_tally {
 	int calls, retry, cancelled;
 };
 
 static void count(struct pier_task *task, void *arg)
 {
-	struct tally *tally = arg;
+	struct cm_tally *tally = arg;
 
 	tally->calls++;
 	tally->retry += pier_task_status(task) == -PIER_ERETRY;
@@ -422,7 +422,7 @@ static void count(struct pier_task *task, void *arg)
 
 /* Up to the middle of the disconnect, which is where the peer is killed. */
 static void disconnect_from(struct pair *pair, enum way way,
-			    struct tally *tally)
+			    struct cm_tally *tally)
 {
 	struct pier_conn *conn = me.peer.conn;
 	char word[4];
@@ -445,7 +445,7 @@ static void disconnect_from(struct pair *pair, enum way way,
 	pair_kill(pair);
 }
 
-static void check_end(enum way way, const struct tally *tally)
+static void check_end(enum way way, const struct cm_tally *tally)
 {
 	const struct pier_conn *conn = me.peer.conn;
 
@@ -467,16 +467,16 @@ static void check_end(enum way way, const struct tally *tally)
 }
 
 /* Connect, kill it on the way apart, and see that nothing is left of it. */
-static void part_from(struct pair *pair, const struct part *part)
+static void part_from(struct pair *pair, const struct killed_part *part)
 {
 	int up = me.established + 1, over = me.disconnected + 1;
 	uint16_t port = pier_listener_port(me.listener);
-	static struct tally tally;	/* of tasks that may be late */
+	static struct cm_tally tally;	/* of tasks that may be late */
 	struct pier__queues *queues;
 	long long limit;
 	char word[4];
 
-	tally = (struct tally){ 0 };
+	tally = (struct cm_tally){ 0 };
 	me.raw = part->raw;
 	if (part->serves ? !IS(connect_to(pair), 0) :
 			   !OK(pair_send(pair, &port, sizeof(port))))
@@ -498,13 +498,13 @@ static void part_from(struct pair *pair, const struct part *part)
 /* Servers and clients, with a goodbye of pier's and without, in one context. */
 static void killed_in_a_disconnect(enum way way)
 {
-	struct part parts[4];
+	struct killed_part parts[4];
 	struct pair pairs[4], other;
 	int i, fds = 0;
 
 	pair_start(&other, serve, NULL);
 	for (i = 0; i < 4; i++) {
-		parts[i] = (struct part) {
+		parts[i] = (struct killed_part) {
 			.way = way, .serves = i & 1, .raw = i & 2,
 		};
 		pair_start(&pairs[i], play, &parts[i]);

@@ -19,13 +19,13 @@ static struct peer a, b;
 static struct pier_buf *src, *dst, *far, *room;	/* of the length under test */
 static struct pier_task *tasks[BATCH];
 
-struct tally {
+struct alloc_tally {
 	int calls, failed;
 };
 
 static void count(struct pier_task *task, void *arg)
 {
-	struct tally *tally = arg;
+	struct alloc_tally *tally = arg;
 
 	tally->calls++;
 	tally->failed += pier_task_status(task) != 0;
@@ -33,7 +33,7 @@ static void count(struct pier_task *task, void *arg)
 
 static void send_and_receive(void)
 {
-	struct tally tally = { 0 };
+	struct alloc_tally tally = { 0 };
 
 	pier_buf_reset(dst);
 	IS(pier_rdma_receive(b.rdma, dst, count, &tally), 0);
@@ -44,7 +44,7 @@ static void send_and_receive(void)
 
 static void read_it(void)
 {
-	struct tally tally = { 0 };
+	struct alloc_tally tally = { 0 };
 
 	pier_buf_reset(room);
 	IS(pier_rdma_read(a.conn, far, room, count, &tally), 0);
@@ -54,7 +54,7 @@ static void read_it(void)
 
 static void write_it(void)
 {
-	struct tally tally = { 0 };
+	struct alloc_tally tally = { 0 };
 	size_t len = pier_buf_data_len(far);
 
 	pier_buf_reset(far);
@@ -69,7 +69,7 @@ static void batch_of(int (*take)(struct pier_conn *, struct pier_buf *,
 				 struct pier_buf *, struct pier_task **),
 		     struct pier_buf *from, struct pier_buf *to)
 {
-	struct tally tally = { 0 };
+	struct alloc_tally tally = { 0 };
 	int i;
 
 	for (i = 0; i < BATCH; i++) {
@@ -95,7 +95,7 @@ static int take_send(struct pier_conn *conn, struct pier_buf *from,
 
 static void batches(void)
 {
-	struct tally tally = { 0 };
+	struct alloc_tally tally = { 0 };
 	size_t len = pier_buf_data_len(far);
 	int i;
 

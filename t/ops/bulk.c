@@ -37,7 +37,7 @@ static const size_t sizes[] = {
 /* What leaves and what arrives; of the responder the peer's, and receives. */
 static _Alignas(8) uint8_t mine[LARGEST], got[LARGEST];
 
-struct end {
+struct bulk_end {
 	const struct pier_args *args;
 	struct pier_dev *dev;
 	struct pier_pe *pe;
@@ -47,7 +47,7 @@ struct end {
 	struct pier_conn *conn;
 };
 
-struct result {
+struct bulk_result {
 	int status;
 	size_t len;		/* of a receive */
 };
@@ -78,7 +78,7 @@ static void done(struct pier_task *task, void *arg)
 	*(int *)arg = pier_task_status(task);
 }
 
-static int finish(struct end *end, int err, const int *status)
+static int finish(struct bulk_end *end, int err, const int *status)
 {
 	while (!err && *status == -EINPROGRESS)
 		err = pier_pe_wait(end->pe, end->args->timeout_ms);
@@ -86,7 +86,7 @@ static int finish(struct end *end, int err, const int *status)
 }
 
 /* Bytes of @mmap, as data or as room. */
-static struct pier_buf *full(struct end *end, struct pier_mmap *mmap,
+static struct pier_buf *full(struct bulk_end *end, struct pier_mmap *mmap,
 			     size_t len)
 {
 	struct pier_buf *buf = NULL;
@@ -95,7 +95,7 @@ static struct pier_buf *full(struct end *end, struct pier_mmap *mmap,
 	return buf;
 }
 
-static struct pier_buf *room(struct end *end, struct pier_mmap *mmap,
+static struct pier_buf *room(struct bulk_end *end, struct pier_mmap *mmap,
 			     size_t len)
 {
 	struct pier_buf *buf = NULL;
@@ -105,7 +105,7 @@ static struct pier_buf *room(struct end *end, struct pier_mmap *mmap,
 }
 
 /* Write to the peer's memory, and read it back. */
-static int there_and_back(struct end *end, size_t size)
+static int there_and_back(struct bulk_end *end, size_t size)
 {
 	struct pier_buf *from = full(end, end->mine, size);
 	struct pier_buf *to = room(end, end->remote, size);
@@ -127,7 +127,7 @@ static int there_and_back(struct end *end, size_t size)
 	return err ? err : check("write and read", size);
 }
 
-static int send_all(struct end *end, size_t size)
+static int send_all(struct bulk_end *end, size_t size)
 {
 	struct pier_buf *from = full(end, end->mine, size);
 	int status[SENDS], err = 0, i, end_err;
@@ -147,7 +147,7 @@ static int send_all(struct end *end, size_t size)
 }
 
 /* Twice: the second time the word has grown by what was added. */
-static int add(struct end *end)
+static int add(struct bulk_end *end)
 {
 	struct pier_buf *word = full(end, end->remote, sizeof(uint64_t));
 	struct pier_buf *old;
@@ -172,7 +172,7 @@ static int add(struct end *end)
 	return err;
 }
 
-static int request(struct end *end)
+static int request(struct bulk_end *end)
 {
 	size_t i, at;
 	int err;
@@ -191,13 +191,13 @@ static int request(struct end *end)
 
 static void received(struct pier_task *task, void *arg)
 {
-	struct result *result = arg;
+	struct bulk_result *result = arg;
 
 	result->status = pier_task_status(task);
 	result->len = result->status ? 0 : pier_recv_len(task);
 }
 
-static int respond(struct end *end)
+static int respond(struct bulk_end *end)
 {
 	size_t i, size;
 	int err;
@@ -205,7 +205,7 @@ static int respond(struct end *end)
 	err = pier_rendezvous(end->rdma, end->args, end->mine, &end->conn,
 			      NULL);
 	for (i = 0; i < SENDS * SIZES && !err; i++) {
-		struct result result = { .status = -EINPROGRESS };
+		struct bulk_result result = { .status = -EINPROGRESS };
 		struct pier_buf *to = room(end, end->got, LARGEST);
 
 		size = sizes[i / SENDS];
@@ -221,7 +221,7 @@ static int respond(struct end *end)
 	return err ? err : pier_rendezvous_serve(end->conn);
 }
 
-static int open_end(struct end *end)
+static int open_end(struct bulk_end *end)
 {
 	const uint32_t all = PIER_REMOTE_READ | PIER_REMOTE_WRITE |
 			     PIER_REMOTE_ATOMIC;
@@ -247,7 +247,7 @@ static int open_end(struct end *end)
 /* Returns an exit status. */
 static int run(const struct pier_args *args, int responds)
 {
-	struct end end = { .args = args };
+	struct bulk_end end = { .args = args };
 	int err;
 
 	err = open_end(&end);

@@ -33,7 +33,7 @@ static uint32_t get(size_t offset)
 #define FIELD(name) #name, offsetof(struct pier_rdma_config, name)
 
 /* What a field may be; nothing here is beyond what any device can do. */
-static const struct field {
+static const struct tested_field {
 	const char *name;
 	size_t offset;
 	uint32_t def, min, max, beyond;	/* 0: not checked */
@@ -93,7 +93,7 @@ static void fields_take_their_range_and_no_more(void)
 	size_t i;
 
 	for (i = 0; i < FIELDS; i++) {
-		const struct field *f = &fields[i];
+		const struct tested_field *f = &fields[i];
 
 		if (IS(set(f->offset, f->min), 0))
 			IS(get(f->offset), f->min);

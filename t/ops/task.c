@@ -16,14 +16,14 @@ static struct pier_dev *dev;
 static struct peer a, b;
 
 /* Counts what ended how. */
-struct tally {
+struct task_tally {
 	int calls, ok, cancelled, failed;
 	struct pier_task *order[4 * MANY];	/* as they finished */
 };
 
 static void count(struct pier_task *task, void *arg)
 {
-	struct tally *tally = arg;
+	struct task_tally *tally = arg;
 	int status = pier_task_status(task);
 
 	if (tally->calls < 4 * MANY)
@@ -210,7 +210,7 @@ static void a_callback_may_free_its_task(void)
 }
 
 /* MANY writes of 8 bytes, each to its own place; with @flags all but last. */
-static void submit_writes(struct tally *tally, struct pier_task **tasks,
+static void submit_writes(struct task_tally *tally, struct pier_task **tasks,
 			  struct pier_buf **bufs, unsigned int last_flags)
 {
 	unsigned int i;
@@ -230,7 +230,7 @@ static void submit_writes(struct tally *tally, struct pier_task **tasks,
 	}
 }
 
-static void check_writes(struct tally *tally, struct pier_task **tasks,
+static void check_writes(struct task_tally *tally, struct pier_task **tasks,
 			 struct pier_buf **bufs)
 {
 	unsigned int i;
@@ -253,7 +253,7 @@ static void a_batch_goes_out_with_its_last_task(void)
 {
 	struct pier_task *tasks[MANY];
 	struct pier_buf *bufs[2 * MANY];
-	struct tally tally;
+	struct task_tally tally;
 
 	peer_fill(&a, 3);
 	memset(b.mem, 0, b.len);
@@ -266,7 +266,7 @@ static void a_batch_without_an_end_goes_out_with_the_next_progress(void)
 {
 	struct pier_task *tasks[MANY];
 	struct pier_buf *bufs[2 * MANY];
-	struct tally tally;
+	struct task_tally tally;
 
 	peer_fill(&a, 3);
 	memset(b.mem, 0, b.len);
@@ -279,7 +279,7 @@ static void a_round_tells_of_no_more_than_it_was_allowed(void)
 {
 	struct pier_task *tasks[MANY];
 	struct pier_buf *bufs[2 * MANY];
-	struct tally tally;
+	struct task_tally tally;
 	uint64_t end = pier__now() + PEER_LIMIT_MS * PIER__MS;
 	int before, n;
 
@@ -300,7 +300,7 @@ static void tasks_finish_in_the_order_of_their_submission(void)
 	struct pier_buf *far = peer_far_data(&a, 0, 40000);
 	struct pier_buf *near = peer_room(&a, 0, 60000);
 	struct pier_task *tasks[3 * MANY];
-	struct tally tally = { 0 };
+	struct task_tally tally = { 0 };
 	int i;
 
 	for (i = 0; i < 3 * MANY; i += 3) {
@@ -342,7 +342,7 @@ static void a_full_connection_says_again_and_goes_on_later(void)
 	struct pier_rdma_config cfg = { .size = sizeof(cfg),
 					.conn_send_queue = 4 };
 	struct peer c, d;
-	struct tally sent = { 0 }, got = { 0 };
+	struct task_tally sent = { 0 }, got = { 0 };
 	int i;
 
 	if (!peer_pair(&c, &d, dev, &cfg, LEN))
@@ -369,7 +369,7 @@ static void the_send_queue_bounds_all_connections_together(void)
 	struct pier_rdma_config cfg = { .size = sizeof(cfg), .send_queue = 3,
 					.send_tasks = 8 };
 	struct pier_conn *first, *second;
-	struct tally sent = { 0 }, got = { 0 };
+	struct task_tally sent = { 0 }, got = { 0 };
 	struct peer c, d;
 	int i;
 
@@ -400,7 +400,7 @@ static void a_full_receive_queue_says_again(void)
 {
 	struct pier_rdma_config cfg = { .size = sizeof(cfg), .recv_queue = 4,
 					.recv_tasks = 2 * MANY };
-	struct tally got = { 0 };
+	struct task_tally got = { 0 };
 	struct pier_task *task;
 	struct peer c;
 	int n = 0, err = 0;

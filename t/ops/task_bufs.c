@@ -281,7 +281,7 @@ static void without_a_source_nothing_is_moved(void)
 	pier_buf_put(room);
 }
 
-struct got {
+struct bufs_got {
 	int status;
 	uint32_t len, imm;
 	enum pier_recv_opcode opcode;
@@ -289,7 +289,7 @@ struct got {
 
 static void received(struct pier_task *task, void *arg)
 {
-	struct got *got = arg;
+	struct bufs_got *got = arg;
 
 	got->status = pier_task_status(task);
 	got->len = pier_recv_len(task);
@@ -304,7 +304,7 @@ static void an_immediate_is_written_alone_without_a_source(void)
 	int i;
 
 	for (i = 0; i < 2; i++) {
-		struct got got = { .status = -EINPROGRESS };
+		struct bufs_got got = { .status = -EINPROGRESS };
 		int status = -EINPROGRESS;
 
 		IS(pier_rdma_receive(b.rdma, NULL, received, &got), 0);
