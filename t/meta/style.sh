@@ -41,6 +41,18 @@ each_test_is_for_the_guest_or_for_the_host_alone()
 	done <"$tmp/lists"
 }
 
+# Of t/vm/native each part, below a comment.
+lists_of_the_guest_are_sorted()
+{
+	awk '
+	/^(#.*)?$/ { last = "" }
+	/^t\// {
+		if ($0 <= last)
+			print FILENAME ":" FNR ": " $0 " behind " last
+		last = $0
+	}' t/vm/tests t/vm/native
+}
+
 there_is_something_to_look_at()
 {
 	[ "$(echo "$c_files" | wc -l)" -gt 70 ]
@@ -380,4 +392,5 @@ none every_file_is_in_a_list
 none every_listed_file_is_there
 none lists_are_sorted_and_end_alike
 none each_test_is_for_the_guest_or_for_the_host_alone
+none lists_of_the_guest_are_sorted
 tap_done
