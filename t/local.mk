@@ -204,8 +204,8 @@ $(soft_tests): private LDADD = %D%/libsoft.la %D%/libtap.la \
 	# end, sorted
 
 %C%_verbs_verbs_cm_t_SOURCES = \
-	%D%/lib/cmside.c \
-	%D%/lib/cmside.h \
+	%D%/lib/cmnode.c \
+	%D%/lib/cmnode.h \
 	%D%/verbs/cmtool.c \
 	%D%/verbs/verbs_cm.c \
 	# end, sorted

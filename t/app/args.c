@@ -22,7 +22,7 @@ static void defaults_stay_when_nothing_is_given(void)
 	IS(args.argc, 0);
 	IS_STR(args.argv[0], NULL);
 	IS(args.size, sizeof(args));
-	IS_STR(said, "");
+	IS_STR(printed, "");
 	IS_STR(complained, "");
 }
 
@@ -129,7 +129,7 @@ static void numbers_are_whole_decimal_or_hexadecimal(void)
 	IS(own.number, -10);
 }
 
-static void a_value_out_of_range_is_told_with_the_range(void)
+static void a_value_out_of_range_is_reported_with_the_range(void)
 {
 	struct pier_args args = PIER_ARGS_RENDEZVOUS;
 
@@ -164,14 +164,14 @@ static void an_unknown_option_is_named(void)
 	LIKE(pier_last_error(), "--nubmer");
 	LIKE(complained, "prog: unknown option --nubmer");
 	LIKE(complained, "Usage: prog [options]\n");
-	IS_STR(said, "");
+	IS_STR(printed, "");
 	IS(parse_own("prog --n 3"), -PIER_EUSAGE);
 	IS(parse_own("prog -number 3"), -PIER_EUSAGE);
 	IS(parse_own("prog -d x"), -PIER_EUSAGE);
 	LIKE(pier_last_error(), "-d");
 }
 
-static void a_missing_value_is_told(void)
+static void a_missing_value_is_reported(void)
 {
 	IS(parse_own("prog -n"), -PIER_EUSAGE);
 	IS_STR(pier_last_error(), "-n lacks its value");
@@ -197,7 +197,7 @@ static void a_required_option_must_be_given(void)
 	IS(parse(&args, "prog --count 4"), 0);
 	IS(own.number, 4);
 	IS(parse(&args, "prog -h"), -PIER_EHELP);
-	LIKE(said, "(required)");
+	LIKE(printed, "(required)");
 }
 
 static void operands_are_collected_in_order(void)
@@ -248,7 +248,7 @@ static void help_lists_own_options_then_common_ones(void)
 	args.operands = "FILE...";
 	args.options = options;
 	IS(parse(&args, "/usr/bin/prog -h"), -PIER_EHELP);
-	LIKE(said, "Usage: prog [options] FILE...\n\nTests the help.\n\n"
+	LIKE(printed, "Usage: prog [options] FILE...\n\nTests the help.\n\n"
 	     "Options:\n"
 	     "  -f, --flag                a flag\n"
 	     "  -n, --number COUNT        a number\n"
@@ -258,8 +258,8 @@ static void help_lists_own_options_then_common_ones(void)
 	     "                            a short text\n"
 	     "\nCommon options:\n"
 	     "  -d, --device NAME         RDMA device");
-	LIKE(said, "\n  -h, --help                print this help\n");
-	OK(!strstr(said, "mmap-descriptor-path"));
+	LIKE(printed, "\n  -h, --help                print this help\n");
+	OK(!strstr(printed, "mmap-descriptor-path"));
 	IS_STR(complained, "");
 	IS(pier_args_exit(-PIER_EHELP), 0);
 }
@@ -267,16 +267,16 @@ static void help_lists_own_options_then_common_ones(void)
 static void help_shows_only_the_groups_that_apply(void)
 {
 	IS(parse_own("prog --help --unknown"), -PIER_EHELP);
-	OK(!strstr(said, "--device"));
-	OK(!strstr(said, "--timeout"));
-	LIKE(said, "--log-level LEVEL");
-	LIKE(said, "--json FILE");
+	OK(!strstr(printed, "--device"));
+	OK(!strstr(printed, "--timeout"));
+	LIKE(printed, "--log-level LEVEL");
+	LIKE(printed, "--json FILE");
 }
 
 static void the_version_is_printed(void)
 {
 	IS(parse_own("prog -v"), -PIER_EHELP);
-	IS_STR(said, "prog (pier) " PIER_VERSION "\n");
+	IS_STR(printed, "prog (pier) " PIER_VERSION "\n");
 }
 
 static void the_exit_status_is_2_for_bad_usage(void)
@@ -342,10 +342,10 @@ int main(void)
 	TEST(own_options_are_read);
 	TEST(sizes_have_suffixes);
 	TEST(numbers_are_whole_decimal_or_hexadecimal);
-	TEST(a_value_out_of_range_is_told_with_the_range);
+	TEST(a_value_out_of_range_is_reported_with_the_range);
 	TEST(the_length_of_text_is_checked);
 	TEST(an_unknown_option_is_named);
-	TEST(a_missing_value_is_told);
+	TEST(a_missing_value_is_reported);
 	TEST(a_flag_takes_no_value);
 	TEST(a_required_option_must_be_given);
 	TEST(operands_are_collected_in_order);

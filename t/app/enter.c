@@ -77,19 +77,19 @@ static bool take_stdin(enum stdin_kind kind)
 static bool serve(struct pair *pair)
 {
 	struct pollfd unread = { .fd = STDIN_FILENO, .events = POLLIN };
-	char said[2];
+	char seen[2];
 
 	if (!begin() || !peer_meet(&me, pair) || !pair_send(pair, "ok", 2))
 		return false;
 	IS(pier_rendezvous_serve(me.conn), 0);
-	said[0] = pier_conn_state(me.conn) == PIER_CONN_CONNECTED ? 'c' : 'd';
-	said[1] = poll(&unread, 1, 0) == 1 ? 'u' : 'r';
-	OK(pair_send(pair, said, 2));
+	seen[0] = pier_conn_state(me.conn) == PIER_CONN_CONNECTED ? 'c' : 'd';
+	seen[1] = poll(&unread, 1, 0) == 1 ? 'u' : 'r';
+	OK(pair_send(pair, seen, 2));
 	end();
 	return tap_holds();
 }
 
-static int far_side(struct pair *pair, void *arg)
+static int far_peer(struct pair *pair, void *arg)
 {
 	enum stdin_kind kind = *(const enum stdin_kind *)arg;
 	int status = 1;
@@ -110,21 +110,21 @@ static int far_side(struct pair *pair, void *arg)
 static void enter_is(enum stdin_kind kind, const char *want)
 {
 	struct pair pair;
-	char said[4] = "";
+	char seen[4] = "";
 
 	if (!open_keys(kind))
 		return;
-	pair_start(&pair, far_side, &kind);
+	pair_start(&pair, far_peer, &kind);
 	if (!begin() || !peer_meet(&me, &pair) ||
-	    !OK(pair_recv(&pair, said, sizeof(said)) == 2))
+	    !OK(pair_recv(&pair, seen, sizeof(seen)) == 2))
 		goto out_end;
 	OK(write(keys, "\n", 1) == 1);
 	if (want[0] == 'd') {
 		pier_conn_disconnect(me.conn);
 		peer_conn(me.conn, PIER_CONN_RESET);
 	}
-	OK(pair_recv(&pair, said, sizeof(said)) == 2);
-	OK(!memcmp(said, want, 2));
+	OK(pair_recv(&pair, seen, sizeof(seen)) == 2);
+	OK(!memcmp(seen, want, 2));
 out_end:
 	IS(pair_wait(&pair), 0);
 	end();

@@ -99,7 +99,7 @@ static void meet_and_read(int timeout_ms)
 		return;
 	}
 	far = peer_far_data(&me, 0, LEN);
-	near = peer_room(&me, 0, LEN);
+	near = peer_tail(&me, 0, LEN);
 	IS(pier_rdma_read(conn, far, near, peer_done, &status), 0);
 	IS(peer_await(&status), 0);
 	IS(me.mem[0], 's');
@@ -149,7 +149,7 @@ static void the_requester_may_be_first(void)
 	end();
 }
 
-static void a_peer_that_does_not_come_is_told_with_its_file(void)
+static void a_peer_that_does_not_come_is_reported_with_its_file(void)
 {
 	struct pier_args args = args_of(true, 50);
 	struct pier_mmap *remote = NULL;
@@ -266,7 +266,7 @@ static bool write_file(const char *path, const char *text)
 	return IS(fclose(file), 0);
 }
 
-static void damaged_files_are_told_as_such(void)
+static void damaged_files_are_reported_as_such(void)
 {
 	struct pier_args args = args_of(true, 3000);
 	struct pier_conn *conn = NULL;
@@ -279,7 +279,7 @@ static void damaged_files_are_told_as_such(void)
 	end();
 }
 
-static void a_file_of_another_kind_is_told_as_such(void)
+static void a_file_of_another_kind_is_reported_as_such(void)
 {
 	struct pier_args args = args_of(true, 3000);
 	struct pier_conn *conn = NULL;
@@ -295,7 +295,7 @@ static void a_file_of_another_kind_is_told_as_such(void)
 	end();
 }
 
-static void a_place_that_cannot_be_written_is_told(void)
+static void a_place_that_cannot_be_written_is_reported(void)
 {
 	struct pier_args args = args_of(true, 3000);
 	struct pier_conn *conn = NULL;
@@ -308,7 +308,7 @@ static void a_place_that_cannot_be_written_is_told(void)
 	end();
 }
 
-static void a_context_that_is_not_running_meets_nobody(void)
+static void a_context_that_is_not_running_meets_no_peer(void)
 {
 	struct pier_args args = args_of(true, 50);
 	struct pier_conn *conn = NULL;
@@ -420,7 +420,7 @@ static void serving_several_goes_on_when_one_peer_dies(void)
 }
 
 /* Root may take anything away; a directory in its place does not yield. */
-static void a_descriptor_that_cannot_be_read_is_told(void)
+static void a_descriptor_that_cannot_be_read_is_reported(void)
 {
 	struct pier_args args = args_of(true, 2000);
 	struct pier_conn *conn;
@@ -464,19 +464,19 @@ int main(void)
 	snprintf(memory, sizeof(memory), "%s/memory", dir);
 	TEST(two_programs_meet_and_leave_no_file);
 	TEST(the_requester_may_be_first);
-	TEST(a_peer_that_does_not_come_is_told_with_its_file);
+	TEST(a_peer_that_does_not_come_is_reported_with_its_file);
 	TEST(files_are_for_their_owner_only);
 	TEST(a_file_older_than_its_writer_s_patience_is_refused);
 	TEST(a_fresh_file_takes_the_place_of_an_old_one);
 	TEST(a_newer_file_takes_the_place_of_a_dead_run_s);
-	TEST(damaged_files_are_told_as_such);
-	TEST(a_file_of_another_kind_is_told_as_such);
-	TEST(a_place_that_cannot_be_written_is_told);
-	TEST(a_context_that_is_not_running_meets_nobody);
+	TEST(damaged_files_are_reported_as_such);
+	TEST(a_file_of_another_kind_is_reported_as_such);
+	TEST(a_place_that_cannot_be_written_is_reported);
+	TEST(a_context_that_is_not_running_meets_no_peer);
 	TEST(serving_ends_when_the_peer_dies);
 	TEST(serving_several_goes_on_when_one_peer_dies);
 	TEST(the_same_path_for_both_ends_is_refused);
-	TEST(a_descriptor_that_cannot_be_read_is_told);
+	TEST(a_descriptor_that_cannot_be_read_is_reported);
 	rmdir(dir);
 	return tap_done();
 }

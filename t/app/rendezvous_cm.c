@@ -55,7 +55,7 @@ static void end(void)
 }
 
 /* An attempt that the end of the time cuts off has nothing to say. */
-static void why_the_last_whole_attempt_failed_is_told(void)
+static void the_reason_of_the_last_whole_attempt_is_reported(void)
 {
 	struct pier_args args = PIER_ARGS_RENDEZVOUS;
 	struct pier_conn *conn = NULL;
@@ -79,6 +79,6 @@ int main(void)
 	if (pier_dev_open(NULL, &dev))
 		return tap_skip_all(pier_last_error());
 	pier_dev_close(dev);
-	TEST(why_the_last_whole_attempt_failed_is_told);
+	TEST(the_reason_of_the_last_whole_attempt_is_reported);
 	return tap_done();
 }

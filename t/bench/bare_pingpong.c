@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "bench/sides.h"
+#include "bench/procs.h"
 
 #define WARMUP 1000
 
@@ -26,7 +26,7 @@ static void take(int fd)
 		n = recv(fd, bytes, sizeof(bytes), flags);
 	while (n < 0 && errno == EAGAIN);
 	if (n != 8)
-		side_die("recv: %s", strerror(errno));
+		proc_die("recv: %s", strerror(errno));
 }
 
 static void give(int fd, const struct sockaddr_in *to)
@@ -35,17 +35,17 @@ static void give(int fd, const struct sockaddr_in *to)
 
 	if (sendto(fd, bytes, sizeof(bytes), 0, (const struct sockaddr *)to,
 		   sizeof(*to)) != sizeof(bytes))
-		side_die("sendto: %s", strerror(errno));
+		proc_die("sendto: %s", strerror(errno));
 }
 
 static void echo(int wire, void *arg)
 {
 	struct sockaddr_in us, them;
-	int fd = side_udp(SIDE_B, &us);
+	int fd = proc_udp(PROC_B, &us);
 
 	(void)arg;
-	side_put(wire, &us, sizeof(us));
-	side_get(wire, &them, sizeof(them));
+	proc_put(wire, &us, sizeof(us));
+	proc_get(wire, &them, sizeof(them));
 	for (;;) {
 		take(fd);
 		give(fd, &them);
@@ -59,25 +59,25 @@ int main(int argc, char *argv[])
 	double *laps, start, end;
 
 	if (count < 1)
-		side_die("usage: bare_pingpong poll|block COUNT");
+		proc_die("usage: bare_pingpong poll|block COUNT");
 	flags = strcmp(argv[1], "poll") ? 0 : MSG_DONTWAIT;
 	laps = calloc((size_t)count, sizeof(*laps));
 	if (!laps)
-		side_die("no memory");
-	wire = side_fork(SIDE_B, echo, NULL);
-	side_be(SIDE_A);
-	fd = side_udp(SIDE_A, &us);
-	side_get(wire, &them, sizeof(them));
-	side_put(wire, &us, sizeof(us));
-	start = side_now();
+		proc_die("no memory");
+	wire = proc_fork(PROC_B, echo, NULL);
+	proc_be(PROC_A);
+	fd = proc_udp(PROC_A, &us);
+	proc_get(wire, &them, sizeof(them));
+	proc_put(wire, &us, sizeof(us));
+	start = proc_now();
 	for (i = -WARMUP; i < count; i++) {
 		give(fd, &them);
 		take(fd);
-		end = side_now();
+		end = proc_now();
 		if (i >= 0)
 			laps[i] = (end - start) / (flags ? 2 : 1);
 		start = end;
 	}
-	side_print(laps, (size_t)count);
+	proc_print(laps, (size_t)count);
 	return 0;
 }

@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 
-#include "bench/sides.h"
+#include "bench/procs.h"
 
 #define BUFFER (8 << 20)
 #define MEMORY (1u << 20)	/* what is sent from, again and again */
@@ -28,7 +28,7 @@ static void set(int fd, int level, int name, int alternative, int value)
 {
 	if (setsockopt(fd, level, name, &value, sizeof(value)) &&
 	    setsockopt(fd, level, alternative, &value, sizeof(value)))
-		side_die("setsockopt: %s", strerror(errno));
+		proc_die("setsockopt: %s", strerror(errno));
 }
 
 /* Take what there is.  Returns the bytes; *@end is whether one was empty. */
@@ -50,32 +50,32 @@ static void receiver(int wire, void *arg)
 	static struct mmsghdr msg[BATCH];
 	struct result result = { 0 };
 	struct sockaddr_in us;
-	int fd = side_udp(SIDE_B, &us), end = 0, i;
-	char *room = mmap(NULL, BATCH * SLOT, PROT_READ | PROT_WRITE,
-			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int fd = proc_udp(PROC_B, &us), end = 0, i;
+	char *slots = mmap(NULL, BATCH * SLOT, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	double start = 0, got;
 
 	(void)arg;
 	set(fd, SOL_SOCKET, SO_RCVBUFFORCE, SO_RCVBUF, BUFFER);
 	set(fd, SOL_UDP, UDP_GRO, UDP_GRO, 1);
 	for (i = 0; i < BATCH; i++) {
-		iov[i].iov_base = room + i * SLOT;
+		iov[i].iov_base = slots + i * SLOT;
 		iov[i].iov_len = SLOT;
 		msg[i].msg_hdr.msg_iov = &iov[i];
 		msg[i].msg_hdr.msg_iovlen = 1;
 	}
-	side_put(wire, &us, sizeof(us));
+	proc_put(wire, &us, sizeof(us));
 	while (!end) {
 		got = take(fd, msg, &end);
 		if (!got)
 			continue;
 		if (!start)
-			start = side_now();	/* the first is not counted */
+			start = proc_now();	/* the first is not counted */
 		else
 			result.bytes += got;
-		result.us = side_now() - start;
+		result.us = proc_now() - start;
 	}
-	side_put(wire, &result, sizeof(result));
+	proc_put(wire, &result, sizeof(result));
 }
 
 int main(int argc, char *argv[])
@@ -88,25 +88,25 @@ int main(int argc, char *argv[])
 	size_t at = 0;
 
 	if (size < 1 || ms <= 0)
-		side_die("usage: bare_stream PACKET_BYTES MILLISECONDS");
+		proc_die("usage: bare_stream PACKET_BYTES MILLISECONDS");
 	run = 65000 / size * size;
 	if (run > 64 * size)
 		run = 64 * size;
-	wire = side_fork(SIDE_B, receiver, NULL);
-	side_be(SIDE_A);
+	wire = proc_fork(PROC_B, receiver, NULL);
+	proc_be(PROC_A);
 	memset(memory, 0x5a, sizeof(memory));
-	fd = side_udp(SIDE_A, &us);
+	fd = proc_udp(PROC_A, &us);
 	set(fd, SOL_SOCKET, SO_SNDBUFFORCE, SO_SNDBUF, BUFFER);
 	set(fd, SOL_UDP, UDP_SEGMENT, UDP_SEGMENT, size);
-	side_get(wire, &to, sizeof(to));
+	proc_get(wire, &to, sizeof(to));
 	if (connect(fd, (struct sockaddr *)&to, sizeof(to)))
-		side_die("connect: %s", strerror(errno));
-	for (start = side_now(); side_now() - start < ms * 1e3;) {
+		proc_die("connect: %s", strerror(errno));
+	for (start = proc_now(); proc_now() - start < ms * 1e3;) {
 		sent += (double)send(fd, memory + at, (size_t)run, 0);
 		at = at + 2 * (size_t)run > MEMORY ? 0 : at + (size_t)run;
 	}
 	/* The end may be lost, too. */
-	for (start = side_now(); side_now() - start < 20e3;)
+	for (start = proc_now(); proc_now() - start < 20e3;)
 		;
 	while (recv(wire, &result, sizeof(result), MSG_DONTWAIT) < 0)
 		send(fd, memory, 0, 0);

@@ -13,7 +13,7 @@
 
 #include <pier/pier.h>
 
-#include "bench/sides.h"
+#include "bench/procs.h"
 
 #define UNDER_WAY 64
 #define WAIT_MS 10000
@@ -28,7 +28,7 @@ static unsigned int up;
 static void must(int err)
 {
 	if (err < 0)
-		side_die("cm: %s", pier_last_error());
+		proc_die("cm: %s", pier_last_error());
 }
 
 /* Bytes of memory that are this process's own. */
@@ -38,7 +38,7 @@ static double private_bytes(void)
 	FILE *file = fopen("/proc/self/statm", "r");
 
 	if (!file || fscanf(file, "%*u %lu %lu", &resident, &shared) != 2)
-		side_die("cm: /proc/self/statm is not to be read");
+		proc_die("cm: /proc/self/statm is not to be read");
 	fclose(file);
 	return (double)(resident - shared) * (double)sysconf(_SC_PAGESIZE);
 }
@@ -56,7 +56,7 @@ static void ended(struct pier_conn *conn, void *user_data, void *ctx_user_data)
 {
 	(void)user_data;
 	(void)ctx_user_data;
-	side_die("cm: connection %u failed: %s", up,
+	proc_die("cm: connection %u failed: %s", up,
 		 pier_conn_error_text(conn));
 }
 
@@ -104,12 +104,12 @@ static void serve(int wire, void *arg)
 	start();
 	must(pier_rdma_listen(rdma, &cfg, &listener));
 	port = pier_listener_port(listener);
-	side_put(wire, &port, sizeof(port));
+	proc_put(wire, &port, sizeof(port));
 	while (up < wanted)
 		must(pier_pe_wait(pe, WAIT_MS));
 	each = growth(before);
-	side_put(wire, &each, sizeof(each));
-	side_get(wire, &each, sizeof(each));
+	proc_put(wire, &each, sizeof(each));
+	proc_get(wire, &each, sizeof(each));
 	_exit(0);
 }
 
@@ -128,7 +128,7 @@ static void connect_one(const char *host, uint16_t port)
 static double connect_all(const char *host, uint16_t port)
 {
 	unsigned int begun = 0;
-	double start_us = side_now();
+	double start_us = proc_now();
 
 	while (up < wanted) {
 		while (begun < wanted && begun - up < UNDER_WAY) {
@@ -137,7 +137,7 @@ static double connect_all(const char *host, uint16_t port)
 		}
 		must(pier_pe_wait(pe, WAIT_MS));
 	}
-	return wanted / (side_now() - start_us) * 1e6;
+	return wanted / (proc_now() - start_us) * 1e6;
 }
 
 int main(int argc, char *argv[])
@@ -149,18 +149,18 @@ int main(int argc, char *argv[])
 
 	wanted = argc == 2 ? (unsigned int)strtoul(argv[1], NULL, 10) : 0;
 	if (!wanted || wanted > 65535)
-		side_die("usage: cm CONNS, 1 to 65535");
-	wire = side_fork(SIDE_B, serve, NULL);
-	side_be(SIDE_A);
+		proc_die("usage: cm CONNS, 1 to 65535");
+	wire = proc_fork(PROC_B, serve, NULL);
+	proc_be(PROC_A);
 	must(pier_dev_open(getenv("BENCH_DEVICE"), &dev));
 	must(pier_pe_create(&pe));
 	before = private_bytes();
 	start();
-	side_get(wire, &port, sizeof(port));
+	proc_get(wire, &port, sizeof(port));
 	rate = connect_all(host ? host : "127.0.0.1", port);
-	side_get(wire, &theirs, sizeof(theirs));
+	proc_get(wire, &theirs, sizeof(theirs));
 	ours = growth(before);
 	printf("%.0f %.0f\n", rate, ours > theirs ? ours : theirs);
-	side_put(wire, &ours, sizeof(ours));
+	proc_put(wire, &ours, sizeof(ours));
 	return 0;
 }

@@ -18,19 +18,19 @@ EXTRA_PROGRAMS += \
 	# end, sorted
 %C%_bare_pingpong_SOURCES = \
 	%D%/bare_pingpong.c \
-	%D%/sides.c \
-	%D%/sides.h \
+	%D%/procs.c \
+	%D%/procs.h \
 	# end, sorted
 %C%_bare_pingpong_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/t
 %C%_bare_stream_SOURCES = \
 	%D%/bare_stream.c \
-	%D%/sides.c \
-	%D%/sides.h \
+	%D%/procs.c \
+	%D%/procs.h \
 	# end, sorted
 %C%_bare_stream_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/t
 %C%_soft_load_SOURCES = \
-	%D%/sides.c \
-	%D%/sides.h \
+	%D%/procs.c \
+	%D%/procs.h \
 	%D%/soft_load.c \
 	# end, sorted
 %C%_soft_load_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/t
@@ -39,8 +39,8 @@ EXTRA_PROGRAMS += \
 # UCX's headers may come later than configure.
 EXTRA_PROGRAMS += %D%/ucx_put
 %C%_ucx_put_SOURCES = \
-	%D%/sides.c \
-	%D%/sides.h \
+	%D%/procs.c \
+	%D%/procs.h \
 	%D%/ucx_put.c \
 	# end, sorted
 %C%_ucx_put_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/t
@@ -49,8 +49,8 @@ EXTRA_PROGRAMS += %D%/ucx_put
 EXTRA_PROGRAMS += %D%/cm
 %C%_cm_SOURCES = \
 	%D%/cm.c \
-	%D%/sides.c \
-	%D%/sides.h \
+	%D%/procs.c \
+	%D%/procs.h \
 	# end, sorted
 %C%_cm_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/t
 %C%_cm_LDADD = lib/libpier-core.la

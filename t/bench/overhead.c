@@ -64,14 +64,14 @@ void bench_batched(long n)
 }
 
 /* Connected to one that does nothing: its hello is written by hand. */
-static void connect_nobody(struct pier_rdma *rdma)
+static void connect_none(struct pier_rdma *rdma)
 {
-	struct pier_conn *nobody;
+	struct pier_conn *none;
 	const void *desc;
 	size_t len;
 
 	must(pier_rdma_export(rdma, &desc, &len, &conn));
-	must(pier_rdma_export(rdma, &desc, &len, &nobody));
+	must(pier_rdma_export(rdma, &desc, &len, &none));
 	must(pier_rdma_connect(conn, desc, len));
 	atomic_store(&conn->queues->ctl[conn->slot].hello, conn->local.nonce);
 	must(pier_conn_wait(conn, 1000));
@@ -117,7 +117,7 @@ int main(int argc, char *argv[])
 	must(pier_pe_create(&pe));
 	must(pier_rdma_create(dev, &rdma));
 	must(pier_ctx_start(pier_rdma_ctx(rdma), pe));
-	connect_nobody(rdma);
+	connect_none(rdma);
 	make_tasks(dev, !strcmp(argv[1], "read"));
 	if (!strcmp(argv[2], "single"))
 		bench_single(n);

@@ -314,7 +314,7 @@ fi
 if command -v fi_pingpong >/dev/null; then have_fi=1; else
 	echo "# libfabric is missing: install libfabric-bin (Fedora: libfabric)"
 fi
-echo "# $(uname -r), $(nproc) cores, sides on $core_a and $core_b;" \
+echo "# $(uname -r), $(nproc) cores, processes on $core_a and $core_b;" \
     "$pairs turns; veth MTU $veth_mtu"
 for where in ${BENCH_NETS:-loopback veth}; do
 	"use_$where" || { echo "# no $where"; continue; }

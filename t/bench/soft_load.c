@@ -29,7 +29,7 @@
 
 #include <pier/pier.h>
 
-#include "bench/sides.h"
+#include "bench/procs.h"
 
 #define MEMORY (2u << 20)
 #define MEGA (1u << 20)
@@ -81,7 +81,7 @@ int setsockopt(int fd, int level, int name, const void *value, socklen_t len)
 static void must(int err)
 {
 	if (err < 0)
-		side_die("soft_load: %s", pier_last_error());
+		proc_die("soft_load: %s", pier_last_error());
 }
 
 static void open_all(void)
@@ -117,14 +117,14 @@ static void meet(int wire, int count)
 		struct pier_conn *conn;
 
 		must(pier_rdma_export(rdma, &desc, &len, &conn));
-		side_put(wire, desc, len);
-		len = side_get(wire, bytes, sizeof(bytes));
+		proc_put(wire, desc, len);
+		len = proc_get(wire, bytes, sizeof(bytes));
 		must(pier_rdma_connect(conn, bytes, len));
 		conns[conn_count++] = conn;
 	}
 	must(pier_mmap_export(local, &desc, &len));
-	side_put(wire, desc, len);
-	len = side_get(wire, bytes, sizeof(bytes));
+	proc_put(wire, desc, len);
+	len = proc_get(wire, bytes, sizeof(bytes));
 	if (remote)
 		return;
 	must(pier_mmap_create_from_export(bytes, len, &remote));
@@ -147,7 +147,7 @@ static struct pier_buf *data(struct pier_mmap *mmap, size_t off, size_t len)
 	return buf;
 }
 
-static struct pier_buf *room(struct pier_mmap *mmap, size_t off, size_t len)
+static struct pier_buf *tail(struct pier_mmap *mmap, size_t off, size_t len)
 {
 	struct pier_buf *buf = data(mmap, off, len);
 
@@ -163,21 +163,21 @@ static int slot_task(struct slot *slot, struct pier_conn *conn, size_t size)
 		return pier_rdma_task_send(conn, slot->src, &slot->task);
 	case WRITE:
 		slot->src = data(local, 0, size);
-		slot->dst = room(remote, 0, size);
+		slot->dst = tail(remote, 0, size);
 		return pier_rdma_task_write(conn, slot->src, slot->dst,
 					    &slot->task);
 	case READ:
 		slot->src = data(remote, 0, size);
-		slot->dst = room(local, 0, size);
+		slot->dst = tail(local, 0, size);
 		return pier_rdma_task_read(conn, slot->src, slot->dst,
 					   &slot->task);
 	case ADD:
 		slot->src = data(remote, 0, size);
-		slot->dst = room(local, 0, size);
+		slot->dst = tail(local, 0, size);
 		return pier_rdma_task_fetch_add(conn, slot->src, slot->dst, 1,
 						&slot->task);
 	default:
-		slot->dst = room(local, MEGA, size);
+		slot->dst = tail(local, MEGA, size);
 		return pier_rdma_task_receive(rdma, slot->dst, &slot->task);
 	}
 }
@@ -195,7 +195,7 @@ static void slot_done(struct pier_task *task, void *arg)
 	int status = pier_task_status(task);
 
 	if (status)
-		side_die("soft_load: %s failed: %s", names[slot->op],
+		proc_die("soft_load: %s failed: %s", names[slot->op],
 			 pier_strerror(status));
 	++*slot->done;
 	if (slot->again)
@@ -223,11 +223,11 @@ static void open_b(int wire)
 	wait_connected();
 }
 
-static void open_a(side_fn *fn)
+static void open_a(proc_fn *fn)
 {
-	int wire = side_fork(SIDE_B, fn, NULL);
+	int wire = proc_fork(PROC_B, fn, NULL);
 
-	side_be(SIDE_A);
+	proc_be(PROC_A);
 	open_b(wire);
 }
 
@@ -286,39 +286,39 @@ static void lat(enum operation op, size_t count, bool passive, bool alone)
 	size_t i, ahead = op == SEND && !alone ? LAT_SLOTS : 1;
 
 	if (!laps)
-		side_die("no memory");
+		proc_die("no memory");
 	open_a(passive ? sleep_on : op == SEND ? echo : serve);
 	for (i = 0; i < ahead; i++)
 		slot_make(&there[i], conns[0], op, 8, &done);
 	if (op == SEND)
 		slot_make(&back, NULL, RECEIVE, 8, &echoed);
-	start = side_now();
+	start = proc_now();
 	for (i = 0; i < WARMUP + count; i++) {
 		if (op == SEND)
 			slot_submit(&back, 0);
 		slot_submit(&there[i % ahead], 0);
 		while (op == SEND && echoed <= i)
 			progress();
-		end = side_now();
+		end = proc_now();
 		while (done + ahead <= i + 1)
 			progress();
 		if (!alone)
-			end = side_now();
+			end = proc_now();
 		if (i >= WARMUP)
 			laps[i - WARMUP] = (end - start) / (op == SEND ? 2 : 1);
-		start = alone ? side_now() : end;
+		start = alone ? proc_now() : end;
 	}
-	side_print(laps, count);
+	proc_print(laps, count);
 }
 
 /* Drive for @ms.  Returns the microseconds that it took. */
 static double progress_for(double ms)
 {
-	double start = side_now(), now;
+	double start = proc_now(), now;
 
 	do {
 		progress();
-		now = side_now();
+		now = proc_now();
 	} while (now - start < ms * 1e3);
 	return now - start;
 }
@@ -363,14 +363,14 @@ static void sender(int wire, void *arg)
 			slot_submit(&slots[i][j], PIER_SUBMIT_MORE);
 		}
 	}
-	side_put(wire, "r", 1);
+	proc_put(wire, "r", 1);
 	while (recv(wire, &go, 1, MSG_DONTWAIT) != 1)
 		progress();
 	memcpy(before, done, sizeof(done));
 	us = progress_for(*ms);
 	for (i = 0; i < CONNS; i++)
 		rates[i] = (double)(done[i] - before[i]) * FAN_SIZE / us;
-	side_put(wire, rates, sizeof(rates));
+	proc_put(wire, rates, sizeof(rates));
 	/* The other one is to be measured under the same load. */
 	for (;;)
 		progress();
@@ -383,8 +383,8 @@ static void fan(int senders, double ms)
 	char ready;
 
 	for (i = 0; i < senders; i++)
-		wires[i] = side_fork(SIDE_A, sender, &ms);
-	side_be(SIDE_B);
+		wires[i] = proc_fork(PROC_A, sender, &ms);
+	proc_be(PROC_B);
 	open_all();
 	for (i = 0; i < senders; i++)
 		meet(wires[i], CONNS);
@@ -393,7 +393,7 @@ static void fan(int senders, double ms)
 		while (recv(wires[i], &ready, 1, MSG_DONTWAIT) != 1)
 			progress();
 	for (i = 0; i < senders; i++)
-		side_put(wires[i], "g", 1);
+		proc_put(wires[i], "g", 1);
 	for (i = 0; i < senders; i++)
 		while (recv(wires[i], &rates[i * CONNS], sizeof(rates) / 2,
 			    MSG_DONTWAIT) < 0)
@@ -412,7 +412,7 @@ static enum operation operation_of(const char *name)
 	while (op < RECEIVE && strcmp(names[op], name))
 		op++;
 	if (op == RECEIVE)
-		side_die("soft_load: no operation %s", name);
+		proc_die("soft_load: no operation %s", name);
 	return op;
 }
 
@@ -437,7 +437,7 @@ int main(int argc, char *argv[])
 	} else if (!strcmp(what, "fan") && argc == 4) {
 		fan(argv[2][0] == '1' ? 1 : 2, last);
 	} else {
-		side_die("usage: see soft_load.c");
+		proc_die("usage: see soft_load.c");
 	}
 	fflush(stdout);
 	_exit(0);	/* with its processes, as it stands */

@@ -11,7 +11,7 @@
 
 #include <ucp/api/ucp.h>
 
-#include "bench/sides.h"
+#include "bench/procs.h"
 
 #define WARMUP 1000
 #define SIZE 8
@@ -28,7 +28,7 @@ static void *remote;
 static void must(const char *what, ucs_status_t status)
 {
 	if (status != UCS_OK)
-		side_die("ucx_put: %s: %s", what, ucs_status_string(status));
+		proc_die("ucx_put: %s: %s", what, ucs_status_string(status));
 }
 
 static void open_worker(void)
@@ -64,13 +64,13 @@ static void tell(int wire)
 	must("ucp_mem_map", ucp_mem_map(context, &params, &mapped));
 	must("ucp_worker_get_address",
 	     ucp_worker_get_address(worker, &address, &len));
-	side_put(wire, address, len);
+	proc_put(wire, address, len);
 	must("ucp_rkey_pack", ucp_rkey_pack(context, mapped, &key, &len));
-	side_put(wire, key, len);
-	side_put(wire, &base, sizeof(base));
+	proc_put(wire, key, len);
+	proc_put(wire, &base, sizeof(base));
 }
 
-static void hear(int wire)
+static void await_peer(int wire)
 {
 	static char address[BLOB_MAX], key[BLOB_MAX];
 	ucp_ep_params_t params = {
@@ -78,9 +78,9 @@ static void hear(int wire)
 		.address = (const ucp_address_t *)address,
 	};
 
-	side_get(wire, address, sizeof(address));
-	side_get(wire, key, sizeof(key));
-	side_get(wire, &remote, sizeof(remote));
+	proc_get(wire, address, sizeof(address));
+	proc_get(wire, key, sizeof(key));
+	proc_get(wire, &remote, sizeof(remote));
 	must("ucp_ep_create", ucp_ep_create(worker, &params, &ep));
 	must("ucp_ep_rkey_unpack", ucp_ep_rkey_unpack(ep, key, &rkey));
 }
@@ -89,7 +89,7 @@ static void meet(int wire)
 {
 	open_worker();
 	tell(wire);
-	hear(wire);
+	await_peer(wire);
 }
 
 static void serve(int wire, void *arg)
@@ -130,19 +130,19 @@ int main(int argc, char *argv[])
 	double *laps, start;
 
 	if (count < 1)
-		side_die("usage: ucx_put COUNT");
+		proc_die("usage: ucx_put COUNT");
 	laps = calloc((size_t)count, sizeof(*laps));
 	if (!laps)
-		side_die("no memory");
-	wire = side_fork(SIDE_B, serve, NULL);
-	side_be(SIDE_A);
+		proc_die("no memory");
+	wire = proc_fork(PROC_B, serve, NULL);
+	proc_be(PROC_A);
 	meet(wire);
 	for (i = -WARMUP; i < count; i++) {
-		start = side_now();
+		start = proc_now();
 		put();
 		if (i >= 0)
-			laps[i] = side_now() - start;
+			laps[i] = proc_now() - start;
 	}
-	side_print(laps, (size_t)count);
+	proc_print(laps, (size_t)count);
 	return 0;
 }

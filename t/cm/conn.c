@@ -12,7 +12,7 @@
 static struct pier_dev *dev;
 
 /* What a connection's state callback was told. */
-struct conn_told {
+struct conn_changes {
 	int calls;
 	enum pier_conn_state prev[4], next[4];
 };
@@ -20,30 +20,30 @@ struct conn_told {
 static void tell(struct pier_conn *conn, enum pier_conn_state prev,
 		 enum pier_conn_state next, void *user_data)
 {
-	struct conn_told *told = user_data;
+	struct conn_changes *changes = user_data;
 
 	IS(pier_conn_state(conn), next);
-	if (told->calls < 4) {
-		told->prev[told->calls] = prev;
-		told->next[told->calls] = next;
+	if (changes->calls < 4) {
+		changes->prev[changes->calls] = prev;
+		changes->next[changes->calls] = next;
 	}
-	told->calls++;
+	changes->calls++;
 }
 
-static void listen_to(struct pier_conn *conn, struct conn_told *told)
+static void listen_to(struct pier_conn *conn, struct conn_changes *changes)
 {
-	memset(told, 0, sizeof(*told));
-	pier_conn_set_user_data(conn, told);
-	OK(pier_conn_user_data(conn) == told);
+	memset(changes, 0, sizeof(*changes));
+	pier_conn_set_user_data(conn, changes);
+	OK(pier_conn_user_data(conn) == changes);
 	pier_conn_set_state_changed(conn, tell);
 }
 
 /* Was change number @i from @prev to @next? */
-static bool changed(const struct conn_told *told, int i,
+static bool changed(const struct conn_changes *changes, int i,
 		    enum pier_conn_state prev, enum pier_conn_state next)
 {
-	return OK(told->calls > i) && IS(told->prev[i], prev) &&
-	       IS(told->next[i], next);
+	return OK(changes->calls > i) && IS(changes->prev[i], prev) &&
+	       IS(changes->next[i], next);
 }
 
 /* Both export; a connects to b, and b to a later. */
@@ -82,7 +82,7 @@ static void check_flow(struct peer *a, struct peer *b)
 
 static void check_connecting(bool one_engine)
 {
-	struct conn_told at_a, at_b;
+	struct conn_changes at_a, at_b;
 	struct peer a, b;
 
 	if (!open_two(&a, &b, one_engine, NULL) || !begin(&a, &b))
@@ -104,12 +104,12 @@ static void check_connecting(bool one_engine)
 	peer_unpair(&a, &b);
 }
 
-static void connected_is_told_once_on_one_engine(void)
+static void connected_is_reported_once_on_one_engine(void)
 {
 	check_connecting(true);
 }
 
-static void connected_is_told_once_on_two_engines(void)
+static void connected_is_reported_once_on_two_engines(void)
 {
 	check_connecting(false);
 }
@@ -168,7 +168,7 @@ static void check_at_once(bool one_engine, bool a_first)
 	peer_unpair(&a, &b);
 }
 
-static void whoever_is_told_may_send_and_be_answered(void)
+static void a_program_that_is_notified_may_send_and_be_answered(void)
 {
 	int i;
 
@@ -191,10 +191,10 @@ static void send_and_count(struct pier_conn *conn, enum pier_conn_state prev,
 }
 
 /* b's engine sleeps while its hello is answered and a's message comes in. */
-static void connected_is_told_before_the_first_message(void)
+static void connected_is_reported_before_the_first_message(void)
 {
 	int answered = 0, sends = 0, got = -EINPROGRESS, tries;
-	struct conn_told told;
+	struct conn_changes changes;
 	struct peer a, b;
 
 	if (!open_two(&a, &b, false, NULL) || !peer_export(&a) ||
@@ -202,7 +202,7 @@ static void connected_is_told_before_the_first_message(void)
 		return;
 	IS(pier_rdma_receive(b.rdma, NULL, answer, &answered), 0);
 	IS(pier_rdma_receive(a.rdma, NULL, peer_done, &got), 0);
-	listen_to(b.conn, &told);
+	listen_to(b.conn, &changes);
 	pier_conn_set_state_changed(a.conn, send_and_count);
 	pier_conn_set_user_data(a.conn, &sends);
 	IS(pier_rdma_connect(b.conn, a.desc, a.desc_len), 0);
@@ -211,10 +211,10 @@ static void connected_is_told_before_the_first_message(void)
 	for (tries = 0; !sends && tries < 1000; tries++)
 		pier_pe_wait(a.pe, 5);
 	IS(sends, 1);
-	IS(told.calls, 0);
+	IS(changes.calls, 0);
 	IS(peer_await(&got), 0);
 	IS(answered, 1);
-	IS(told.calls, 1);
+	IS(changes.calls, 1);
 	retrieve_all(a.pe);
 	retrieve_all(b.pe);
 	peer_unpair(&a, &b);
@@ -303,20 +303,20 @@ static void waiting_for_a_connection_ends_with_its_state(void)
 	peer_unpair(&a, &b);
 }
 
-static void a_peer_that_never_connects_is_told_as_an_error(void)
+static void a_peer_that_never_connects_is_reported_as_an_error(void)
 {
 	struct pier_rdma_config cfg = { .size = sizeof(cfg),
 					.connect_timeout_ms = 100 };
-	struct conn_told told;
+	struct conn_changes changes;
 	struct peer a, b;
 
 	if (!open_two(&a, &b, true, &cfg) || !begin(&a, &b))
 		return;
-	listen_to(a.conn, &told);
+	listen_to(a.conn, &changes);
 	peer_conn(a.conn, PIER_CONN_ERROR);
 	peer_drive_quietly(20);
-	IS(told.calls, 1);
-	changed(&told, 0, PIER_CONN_INIT, PIER_CONN_ERROR);
+	IS(changes.calls, 1);
+	changed(&changes, 0, PIER_CONN_INIT, PIER_CONN_ERROR);
 	IS(pier_conn_error(a.conn), -PIER_ENOHELLO);
 	LIKE(pier_conn_error_text(a.conn), "no hello from");
 	IS(pier_conn_state(b.conn), PIER_CONN_INIT);
@@ -328,7 +328,7 @@ static void a_peer_that_never_connects_is_told_as_an_error(void)
 /* @who: 1, a disconnects; 2, b; 3, both. */
 static void check_disconnect(bool one_engine, int who)
 {
-	struct conn_told at_a, at_b;
+	struct conn_changes at_a, at_b;
 	struct peer a, b;
 
 	if (!open_two(&a, &b, one_engine, NULL) || !begin(&a, &b) ||
@@ -359,14 +359,14 @@ static void check_disconnect(bool one_engine, int who)
 	peer_unpair(&a, &b);
 }
 
-static void a_disconnect_is_told_once_on_both_sides(void)
+static void a_disconnect_is_reported_once_at_both_ends(void)
 {
 	check_disconnect(true, 1);
 	check_disconnect(true, 2);
 	check_disconnect(false, 1);
 }
 
-static void both_sides_may_disconnect_at_once(void)
+static void both_ends_may_disconnect_at_once(void)
 {
 	check_disconnect(true, 3);
 	check_disconnect(false, 3);
@@ -374,7 +374,7 @@ static void both_sides_may_disconnect_at_once(void)
 
 static void disconnecting_what_never_connected_resets_it(void)
 {
-	struct conn_told at_a, at_b;
+	struct conn_changes at_a, at_b;
 	struct peer a, b;
 
 	if (!open_two(&a, &b, true, NULL) || !begin(&a, &b))
@@ -420,7 +420,7 @@ static void check_cancelled(bool from_peer)
 {
 	struct pier_rdma_config cfg = { .size = sizeof(cfg), .drain_ms = 50,
 					.keepalive_ms = 100 };
-	struct pier_conn *doomed, *far;
+	struct pier_conn *ending, *far;
 	struct tally tally = { 0 };
 	struct peer a, b;
 	long long limit;
@@ -428,15 +428,15 @@ static void check_cancelled(bool from_peer)
 
 	if (!peer_pair(&a, &b, dev, &cfg, LEN))
 		return;
-	doomed = a.conn;
+	ending = a.conn;
 	far = b.conn;
 	if (!peer_join(&a, &b))
 		return;
 	for (i = 0; i < 3; i++)
-		IS(pier_rdma_send(doomed, NULL, count, &tally), 0);
-	pier_conn_disconnect(from_peer ? far : doomed);
+		IS(pier_rdma_send(ending, NULL, count, &tally), 0);
+	pier_conn_disconnect(from_peer ? far : ending);
 	OK(peer_count(&tally.calls, 3));
-	peer_conn(doomed, PIER_CONN_RESET);
+	peer_conn(ending, PIER_CONN_RESET);
 	limit = limit_from_now();
 	while (!ended(far) && peer_step(limit))
 		;
@@ -445,7 +445,7 @@ static void check_cancelled(bool from_peer)
 	IS(pier_conn_state(a.conn), PIER_CONN_CONNECTED);
 	check_flow(&a, &b);
 	check_flow(&b, &a);
-	IS(pier_rdma_send(doomed, NULL, count, &tally), -ENOTCONN);
+	IS(pier_rdma_send(ending, NULL, count, &tally), -ENOTCONN);
 	peer_unpair(&a, &b);
 }
 
@@ -468,7 +468,7 @@ static void tasks_in_flight_are_let_finish_by_a_disconnect(void)
 	if (!peer_pair(&a, &b, dev, NULL, LEN))
 		return;
 	src = peer_data(&a, 0, LEN);
-	dst = peer_room(&b, 0, LEN);
+	dst = peer_tail(&b, 0, LEN);
 	peer_fill(&a, 8);
 	IS(pier_rdma_receive(b.rdma, dst, count, &got), 0);
 	IS(pier_rdma_send(a.conn, src, count, &sent), 0);
@@ -573,17 +573,17 @@ int main(void)
 {
 	if (pier_dev_open(NULL, &dev))
 		return tap_skip_all(pier_last_error());
-	TEST(connected_is_told_once_on_one_engine);
-	TEST(connected_is_told_once_on_two_engines);
-	TEST(whoever_is_told_may_send_and_be_answered);
-	TEST(connected_is_told_before_the_first_message);
+	TEST(connected_is_reported_once_on_one_engine);
+	TEST(connected_is_reported_once_on_two_engines);
+	TEST(a_program_that_is_notified_may_send_and_be_answered);
+	TEST(connected_is_reported_before_the_first_message);
 	TEST(the_path_is_known_after_connect);
 	TEST(the_smaller_mtu_is_used);
 	TEST(a_connection_is_connected_only_once);
 	TEST(waiting_for_a_connection_ends_with_its_state);
-	TEST(a_peer_that_never_connects_is_told_as_an_error);
-	TEST(a_disconnect_is_told_once_on_both_sides);
-	TEST(both_sides_may_disconnect_at_once);
+	TEST(a_peer_that_never_connects_is_reported_as_an_error);
+	TEST(a_disconnect_is_reported_once_at_both_ends);
+	TEST(both_ends_may_disconnect_at_once);
 	TEST(disconnecting_what_never_connected_resets_it);
 	TEST(a_disconnect_cancels_its_own_tasks_once);
 	TEST(the_peer_s_disconnect_cancels_its_own_tasks_once);

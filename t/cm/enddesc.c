@@ -76,7 +76,7 @@ static void what_is_written_is_what_is_read(void)
 	}
 }
 
-static void a_buffer_too_small_is_told(void)
+static void a_buffer_too_small_is_reported(void)
 {
 	struct pier__end end = some_end(PIER__GIDS_MAX);
 	uint8_t buf[PIER_DESC_MAX];
@@ -253,7 +253,7 @@ static void a_printed_descriptor_says_where_the_end_is(void)
 int main(void)
 {
 	TEST(what_is_written_is_what_is_read);
-	TEST(a_buffer_too_small_is_told);
+	TEST(a_buffer_too_small_is_reported);
 	TEST(fields_out_of_range_are_refused);
 	TEST(more_addresses_than_allowed_are_refused);
 	TEST(missing_fields_are_refused);

@@ -16,11 +16,11 @@ static struct pier__lookup *lookup;
 struct answer {
 	int calls, err;
 	struct pier__addrs addrs;
-	char why[100];
+	char reason[100];
 };
 
 static void take(void *arg, const struct pier__addrs *addrs, int err,
-		 const char *why)
+		 const char *reason)
 {
 	struct answer *answer = arg;
 
@@ -28,8 +28,8 @@ static void take(void *arg, const struct pier__addrs *addrs, int err,
 	answer->err = err;
 	if (addrs)
 		answer->addrs = *addrs;
-	if (why)
-		strncpy(answer->why, why, sizeof(answer->why) - 1);
+	if (reason)
+		strncpy(answer->reason, reason, sizeof(answer->reason) - 1);
 }
 
 static struct answer ask(const char *name, int family)
@@ -65,12 +65,12 @@ static void a_family_can_be_asked_for(void)
 		IS(answer.addrs.addr[0].sa.sa_family, AF_INET);
 }
 
-static void a_name_that_is_none_is_told(void)
+static void a_name_that_is_none_is_reported(void)
 {
 	struct answer answer = ask("no-such-host.invalid", AF_UNSPEC);
 
 	OK(answer.err < 0);
-	OK(answer.why[0]);
+	OK(answer.reason[0]);
 	IS(answer.addrs.count, 0);
 }
 
@@ -134,7 +134,7 @@ int main(void)
 	IS(pier__lookup_create(pe, &lookup), 0);
 	TEST(the_own_host_has_an_address);
 	TEST(a_family_can_be_asked_for);
-	TEST(a_name_that_is_none_is_told);
+	TEST(a_name_that_is_none_is_reported);
 	TEST(a_query_may_be_cancelled);
 	TEST(peers_are_written_in_many_ways);
 	pier__lookup_destroy(lookup);

@@ -85,7 +85,7 @@ static void a_responder_that_sleeps_is_read(void)
 	    peer_swap(&a, &b)) {
 		peer_fill(&b, 1);
 		src = peer_far_data(&a, 0, LEN);
-		dst = peer_room(&a, 0, LEN);
+		dst = peer_tail(&a, 0, LEN);
 		IS(pier_rdma_read(a.conn, src, dst, peer_done, &status), 0);
 		IS(await_alone(&a, &status), 0);
 		OK(peer_holds(&a, 0, LEN, 1, 0));
@@ -97,7 +97,7 @@ static void a_responder_that_sleeps_is_read(void)
 
 static void send_to_b(void)
 {
-	struct pier_buf *src = peer_data(&a, 0, 8), *dst = peer_room(&b, 0, 8);
+	struct pier_buf *src = peer_data(&a, 0, 8), *dst = peer_tail(&b, 0, 8);
 	int sent = -EINPROGRESS, received = -EINPROGRESS;
 
 	IS(pier_rdma_receive(b.rdma, dst, peer_done, &received), 0);

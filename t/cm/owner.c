@@ -210,7 +210,7 @@ static void a_stop_ends_connections_and_keeps_what_is_not_destroyed(void)
 	end();
 }
 
-static void a_failure_is_told_to_the_owner(void)
+static void a_failure_is_reported_to_the_owner(void)
 {
 	if (begin() && export() && peer_export(&peer.peer) &&
 	    IS(pier__conn_connect(bare.conn, peer.peer.desc,
@@ -259,7 +259,7 @@ int main(void)
 	TEST(rdma_tasks_want_a_connection_of_an_rdma_context);
 	TEST(either_context_may_disconnect);
 	TEST(a_stop_ends_connections_and_keeps_what_is_not_destroyed);
-	TEST(a_failure_is_told_to_the_owner);
+	TEST(a_failure_is_reported_to_the_owner);
 	TEST(requests_by_address_come_to_the_owner);
 	pier_dev_close(dev);
 	return tap_done();

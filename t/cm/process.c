@@ -47,7 +47,7 @@ static bool await_word(struct pair *pair)
 	return OK(pair_recv(pair, word, sizeof(word)) == 2);
 }
 
-static void say(struct pair *pair)
+static void report(struct pair *pair)
 {
 	OK(pair_send(pair, "ok", 2));
 }
@@ -61,7 +61,7 @@ static int echo(struct pair *pair, void *arg)
 	(void)arg;
 	if (!begin(&defaults))
 		return 1;
-	dst = peer_room(&me, 0, MEGA);
+	dst = peer_tail(&me, 0, MEGA);
 	IS(pier_rdma_receive(me.rdma, dst, peer_done, &got), 0);
 	if (!peer_meet(&me, pair))
 		return 1;
@@ -85,7 +85,7 @@ static void messages_go_there_and_back(void)
 	if (begin(&defaults) && peer_meet(&me, &pair)) {
 		peer_fill(&me, 3);
 		src = peer_data(&me, 0, MEGA);
-		dst = peer_room(&me, 2 * MEGA, MEGA);
+		dst = peer_tail(&me, 2 * MEGA, MEGA);
 		IS(pier_rdma_receive(me.rdma, dst, peer_done, &got), 0);
 		IS(pier_rdma_send(me.conn, src, peer_done, &sent), 0);
 		IS(peer_await(&sent), 0);
@@ -119,7 +119,7 @@ static int sit_still(struct pair *pair, void *arg)
 	IS(word, 12);
 	OK(peer_holds(&me, MEGA, MEGA, 7, MEGA));
 	OK(peer_holds(&me, 2 * MEGA, 64, 5, 2 * MEGA));
-	say(pair);
+	report(pair);
 	peer_conn(me.conn, PIER_CONN_RESET);
 	end();
 	return 0;
@@ -140,12 +140,12 @@ static void read_and_write(void)
 
 	peer_fill(&me, 7);
 	near = peer_data(&me, MEGA, MEGA);
-	far = peer_far_room(&me, MEGA, MEGA);
+	far = peer_far_tail(&me, MEGA, MEGA);
 	one_at_a_time(pier_rdma_write(me.conn, near, far, peer_done, &status),
 		      &status);
 	pier_buf_put(near);
 	pier_buf_put(far);
-	near = peer_room(&me, 0, MEGA);
+	near = peer_tail(&me, 0, MEGA);
 	far = peer_far_data(&me, 2 * MEGA, MEGA);
 	one_at_a_time(pier_rdma_read(me.conn, far, near, peer_done, &status),
 		      &status);
@@ -153,7 +153,7 @@ static void read_and_write(void)
 	pier_buf_put(near);
 	pier_buf_put(far);
 	far = peer_far_data(&me, 0, 8);
-	old = peer_room(&me, 0, 16);
+	old = peer_tail(&me, 0, 16);
 	one_at_a_time(pier_rdma_fetch_add(me.conn, far, old, 7, peer_done,
 					  &status), &status);
 	one_at_a_time(pier_rdma_fetch_add(me.conn, far, old, 5, peer_done,
@@ -166,7 +166,7 @@ static void work_on(struct pair *pair)
 {
 	if (peer_meet(&me, pair)) {
 		read_and_write();
-		say(pair);
+		report(pair);
 		await_word(pair);
 		pier_conn_disconnect(me.conn);
 		peer_conn(me.conn, PIER_CONN_RESET);
@@ -221,7 +221,7 @@ static int victim(struct pair *pair, void *arg)
 	if (!begin(&defaults) || !peer_meet(&me, pair))
 		return 1;
 	IS(pier_rdma_receive(me.rdma, NULL, peer_done, &got), 0);
-	say(pair);
+	report(pair);
 	peer_conn(me.conn, PIER_CONN_RESET);
 	return 1;
 }
@@ -270,7 +270,7 @@ static void kill_in_the_middle(struct pair *pair)
 	int i;
 
 	for (i = 0; i < WRITES; i++) {
-		far[i] = peer_far_room(&me, MEGA, MEGA);
+		far[i] = peer_far_tail(&me, MEGA, MEGA);
 		IS(pier_rdma_write(me.conn, near, far[i], count, &tally), 0);
 	}
 	OK(peer_count(&tally.calls, 2));
@@ -363,7 +363,7 @@ out_kill:
 }
 
 /* Dies while it still waits for our hello. */
-static void a_peer_that_dies_before_its_hello_is_told(void)
+static void a_peer_that_dies_before_its_hello_is_reported(void)
 {
 	uint8_t desc[PIER_DESC_MAX];
 	struct pair pair;
@@ -395,6 +395,6 @@ int main(void)
 	TEST(a_killed_peer_is_found_by_the_keepalive);
 	TEST(a_peer_killed_in_a_transfer_fails_its_tasks_once);
 	TEST(descriptors_of_a_dead_process_connect_to_nothing);
-	TEST(a_peer_that_dies_before_its_hello_is_told);
+	TEST(a_peer_that_dies_before_its_hello_is_reported);
 	return tap_done();
 }

@@ -32,13 +32,13 @@ static void end(void)
 	caller_unpair(&client, &server);
 }
 
-static void both_are_told_once_that_they_are_connected(void)
+static void both_are_notified_once_that_they_are_connected(void)
 {
 	if (begin() && caller_listen(&server, 0) &&
 	    caller_join(&client, &server, NULL)) {
 		peer_drive_quietly(20);
-		caller_told(&client, 0, 1, 0, 0);
-		caller_told(&server, 1, 1, 0, 0);
+		caller_counts(&client, 0, 1, 0, 0);
+		caller_counts(&server, 1, 1, 0, 0);
 		caller_flow(client.peer.conn, &server);
 		caller_flow(server.peer.conn, &client);
 	}
@@ -77,11 +77,11 @@ static void disconnect_twice(struct caller *first, struct caller *second)
 	IS(pier_conn_state(client.peer.conn), PIER_CONN_RESET);
 	IS(pier_conn_state(server.peer.conn), PIER_CONN_RESET);
 	peer_drive_quietly(20);
-	caller_told(&client, 0, 1, 0, 1);
-	caller_told(&server, 1, 1, 0, 1);
+	caller_counts(&client, 0, 1, 0, 1);
+	caller_counts(&server, 1, 1, 0, 1);
 }
 
-static void either_side_may_disconnect_and_again(void)
+static void either_end_may_disconnect_and_again(void)
 {
 	int who;
 
@@ -179,7 +179,7 @@ static void a_full_server_rejects_without_asking_its_program(void)
 			IS(pier_conn_error(client.peer.conn), -ECONNREFUSED);
 			LIKE(pier_conn_error_text(client.peer.conn),
 			     "max_conns");
-			caller_told(&server, 1, 1, 0, 0);
+			caller_counts(&server, 1, 1, 0, 0);
 		}
 		caller_flow(first, &server);
 		pier_conn_destroy(server.peer.conn);
@@ -190,7 +190,7 @@ static void a_full_server_rejects_without_asking_its_program(void)
 	end();
 }
 
-static void where_nobody_listens_the_connection_fails(void)
+static void where_no_process_listens_the_connection_fails(void)
 {
 	struct pier_listener *listener;
 	int err;
@@ -215,7 +215,7 @@ static void where_nobody_listens_the_connection_fails(void)
 			     "cannot connect to ");
 			LIKE(pier_conn_error_text(client.peer.conn),
 			     caller_address(dev));
-			caller_told(&client, 0, 0, 1, 0);
+			caller_counts(&client, 0, 0, 1, 0);
 		}
 	}
 	end();
@@ -288,7 +288,7 @@ static void more_connections_take_no_thread_and_no_descriptor(void)
 	end();
 }
 
-static void many_requests_are_told_at_the_rate_that_was_set(void)
+static void many_requests_are_reported_at_the_rate_that_was_set(void)
 {
 	int i;
 
@@ -337,7 +337,7 @@ static void a_context_stops_with_an_attempt_under_way(void)
 			IS(pier_ctx_stop(pier_rdma_ctx(client.peer.rdma)),
 			   -EINPROGRESS);
 			OK(peer_ctx(&client.peer, PIER_CTX_IDLE));
-			caller_told(&client, 0, 0, 1, 0);
+			caller_counts(&client, 0, 0, 1, 0);
 			IS(pier_conn_error(client.peer.conn), 0);
 			OK(peer_count(&server.failures, 1));
 		}
@@ -490,8 +490,8 @@ static void connections_live_on_without_their_listener(void)
 static void connections_by_descriptor_have_the_same_callbacks(void)
 {
 	if (begin() && peer_join(&client.peer, &server.peer)) {
-		caller_told(&client, 0, 1, 0, 0);
-		caller_told(&server, 0, 1, 0, 0);
+		caller_counts(&client, 0, 1, 0, 0);
+		caller_counts(&server, 0, 1, 0, 0);
 		IS(pier_conn_disconnect(client.peer.conn), 0);
 		OK(peer_count(&client.disconnected, 1));
 		OK(peer_count(&server.disconnected, 1));
@@ -546,12 +546,12 @@ int main(void)
 		return tap_skip_all(pier_last_error());
 	if (!caller_address(dev))
 		return tap_skip_all("the device has no IP address");
-	TEST(both_are_told_once_that_they_are_connected);
+	TEST(both_are_notified_once_that_they_are_connected);
 	TEST(eight_calls_of_progress_connect_a_client);
 	TEST(eight_calls_of_progress_connect_a_server);
 	TEST(two_contexts_on_one_engine_connect);
 	TEST(a_context_connects_to_itself);
-	TEST(either_side_may_disconnect_and_again);
+	TEST(either_end_may_disconnect_and_again);
 	TEST(both_may_disconnect_at_once);
 	TEST(what_is_in_flight_is_drained_first);
 	/* librdmacm knows the port's MTU alone */
@@ -560,11 +560,11 @@ int main(void)
 	else
 		TEST(an_mtu_that_cannot_be_agreed_on_is_refused);
 	TEST(a_full_server_rejects_without_asking_its_program);
-	TEST(where_nobody_listens_the_connection_fails);
+	TEST(where_no_process_listens_the_connection_fails);
 	TEST(a_port_is_had_by_one_listener);
 	TEST(a_context_has_several_listeners);
 	TEST(more_connections_take_no_thread_and_no_descriptor);
-	TEST(many_requests_are_told_at_the_rate_that_was_set);
+	TEST(many_requests_are_reported_at_the_rate_that_was_set);
 	TEST(a_stopping_server_disconnects_its_clients);
 	TEST(a_context_stops_with_an_attempt_under_way);
 	TEST(a_context_stops_with_a_request_open);

@@ -49,7 +49,7 @@ static void send_in_vain(struct caller *from, int *ret)
 }
 
 /* Both were told once, and neither of an error. */
-static void told_once(void)
+static void disconnected_once(void)
 {
 	OK(peer_count(&client.disconnected, 1));
 	OK(peer_count(&server.disconnected, 1));
@@ -59,7 +59,7 @@ static void told_once(void)
 	IS(client.inside + server.inside, 0);
 }
 
-static void either_side_may_abort_what_is_in_flight(void)
+static void either_end_may_abort_what_is_in_flight(void)
 {
 	int who, status, theirs;
 
@@ -77,7 +77,7 @@ static void either_side_may_abort_what_is_in_flight(void)
 			first->calling = false;
 			IS(first->disconnected, 0);
 			IS(peer_await(&status), -ECANCELED);
-			told_once();
+			disconnected_once();
 			IS(peer_await(&theirs), -ECANCELED);
 			IS(pier_conn_state(first->peer.conn),
 			   PIER_CONN_RESET);
@@ -86,7 +86,7 @@ static void either_side_may_abort_what_is_in_flight(void)
 			IS(pier_conn_error(second->peer.conn), 0);
 			IS(pier_conn_abort(second->peer.conn), 0);
 			IS(pier_conn_abort(first->peer.conn), 0);
-			told_once();
+			disconnected_once();
 		}
 		end();
 	}
@@ -97,7 +97,7 @@ static void both_may_abort_at_once(void)
 	if (begin()) {
 		IS(pier_conn_abort(client.peer.conn), 0);
 		IS(pier_conn_abort(server.peer.conn), 0);
-		told_once();
+		disconnected_once();
 	}
 	end();
 }
@@ -115,7 +115,7 @@ static void an_abort_ends_the_wait_of_a_disconnect(void)
 		IS(client.disconnected, 0);
 		IS(pier_conn_abort(client.peer.conn), 0);
 		IS(peer_await(&status), -ECANCELED);
-		told_once();
+		disconnected_once();
 	}
 	end();
 }
@@ -165,12 +165,12 @@ static void a_callback_may_abort(void)
 		IS(pier_rdma_send(client.peer.conn, NULL, aborted, &sent), 0);
 		IS(peer_await(&sent), 0);
 		IS(peer_await(&got), 0);
-		told_once();
+		disconnected_once();
 	}
 	end();
 }
 
-static void a_request_may_be_aborted_by_either_side(void)
+static void a_request_may_be_aborted_by_either_end(void)
 {
 	int who;
 
@@ -260,13 +260,13 @@ int main(void)
 		return tap_skip_all(pier_last_error());
 	if (!caller_address(dev))
 		return tap_skip_all("the device has no IP address");
-	TEST(either_side_may_abort_what_is_in_flight);
+	TEST(either_end_may_abort_what_is_in_flight);
 	TEST(both_may_abort_at_once);
 	TEST(an_abort_ends_the_wait_of_a_disconnect);
 	TEST(destroying_cancels_what_is_in_flight);
 	TEST(by_descriptors_what_is_in_flight_is_cancelled_soon);
 	TEST(a_callback_may_abort);
-	TEST(a_request_may_be_aborted_by_either_side);
+	TEST(a_request_may_be_aborted_by_either_end);
 	TEST(by_descriptors_the_peer_finds_out);
 	TEST(a_server_that_has_come_and_gone_was_there);
 	pier_dev_close(dev);

@@ -55,7 +55,7 @@ static void end(void)
 }
 
 /* @format, which has the port in it or not, is where the server is. */
-static void reached_by(const char *format, uint32_t type, const char *told)
+static void reached_by(const char *format, uint32_t type, const char *shown)
 {
 	char peer[80];
 	struct pier_connect_config cfg = {
@@ -75,8 +75,8 @@ static void reached_by(const char *format, uint32_t type, const char *told)
 		tap_note("%s: %s", peer, pier_last_error());
 		return;
 	}
-	LIKE(pier_conn_peer_address(client.peer.conn), told);
-	LIKE(pier_conn_local_address(server.peer.conn), told);
+	LIKE(pier_conn_peer_address(client.peer.conn), shown);
+	LIKE(pier_conn_local_address(server.peer.conn), shown);
 	OK(pier_conn_user_data(client.peer.conn) == peer);
 	caller_flow(client.peer.conn, &server);
 	caller_flow(server.peer.conn, &client);
@@ -292,7 +292,7 @@ static void two_processes_listen_on_one_host(void)
 }
 
 /* One up, one asked, one that asks: each is told once. */
-static void an_interface_that_goes_is_told_to_each(void)
+static void an_interface_that_goes_is_reported_to_each(void)
 {
 	if (!netns_ip("link add av0 type veth peer name av1") ||
 	    !netns_ip("link set av1 up") || !netns_ip("link set av0 up") ||
@@ -333,6 +333,6 @@ int main(void)
 	TEST(an_attempt_ends_with_its_own_address);
 	TEST(a_request_ends_with_the_address_that_was_asked);
 	TEST(a_connection_ends_with_its_address);
-	TEST(an_interface_that_goes_is_told_to_each);
+	TEST(an_interface_that_goes_is_reported_to_each);
 	return tap_done();
 }

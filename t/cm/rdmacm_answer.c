@@ -163,7 +163,7 @@ static void raw_data_is_the_whole_field(void)
 	end();
 }
 
-static void a_reject_is_told_with_its_data(void)
+static void a_reject_is_reported_with_its_data(void)
 {
 	const void *data;
 	size_t len = 0;
@@ -185,8 +185,8 @@ static void a_reject_is_told_with_its_data(void)
 			LIKE(pier_conn_error_text(client.peer.conn),
 			     caller_address(dev));
 			peer_drive_quietly(20);
-			caller_told(&client, 0, 0, 1, 0);
-			caller_told(&server, 1, 0, 0, 0);
+			caller_counts(&client, 0, 0, 1, 0);
+			caller_counts(&server, 1, 0, 0, 0);
 		}
 	}
 	end();
@@ -219,7 +219,7 @@ static void a_raw_reject_holds_148_bytes(void)
 }
 
 /* Whoever looks first, the answer or the engine: it is the same error. */
-static void answers_to_a_client_that_left_say_so(void)
+static void answers_to_a_client_that_gave_up_fail_for_that(void)
 {
 	int turns, err;
 
@@ -245,7 +245,7 @@ static void answers_to_a_client_that_left_say_so(void)
 		   err ? -ECONNABORTED : -EINVAL);
 		if (err)
 			IS(pier_conn_error(server.peer.conn), -ECONNABORTED);
-		caller_told(&server, 1, 0, 1, 0);
+		caller_counts(&server, 1, 0, 1, 0);
 		end();
 	}
 	IS(turns, 3);
@@ -261,7 +261,7 @@ static void a_request_that_is_destroyed_is_rejected(void)
 			pier_conn_destroy(server.peer.conn);
 			OK(peer_count(&client.failures, 1));
 			IS(pier_conn_error(client.peer.conn), -ECONNREFUSED);
-			caller_told(&server, 1, 0, 0, 0);
+			caller_counts(&server, 1, 0, 0, 0);
 		}
 	}
 	end();
@@ -286,7 +286,7 @@ static void ends_request(bool stop)
 	OK(peer_count(&client.failures, 1));
 }
 
-static void who_ended_a_request_is_told_to_a_late_answer(void)
+static void who_ended_a_request_is_reported_to_a_late_answer(void)
 {
 	int stop;
 
@@ -336,7 +336,7 @@ static void a_client_gives_up_when_its_time_is_over(void)
 	end();
 }
 
-static void a_request_that_nobody_answers_is_rejected_in_the_end(void)
+static void a_request_that_is_not_answered_is_rejected_in_the_end(void)
 {
 	struct pier_rdma_config cfg = {
 		.size = sizeof(cfg), .connect_timeout_ms = 200,
@@ -356,7 +356,7 @@ static void a_request_that_nobody_answers_is_rejected_in_the_end(void)
 }
 
 /* One is told in a second, which is too late for the others. */
-static void a_request_that_was_never_told_is_no_failure(void)
+static void a_request_that_was_never_reported_is_no_failure(void)
 {
 	struct pier_rdma_config cfg = {
 		.size = sizeof(cfg), .connect_timeout_ms = 300,
@@ -370,13 +370,13 @@ static void a_request_that_was_never_told_is_no_failure(void)
 				OK(caller_ask(&client, &server, NULL));
 			OK(peer_count(&client.failures, 2));
 			OK(peer_count(&client.established, 1));
-			caller_told(&server, 1, 1, 0, 0);
+			caller_counts(&server, 1, 1, 0, 0);
 		}
 	}
 	end();
 }
 
-static void addresses_and_path_are_told(void)
+static void addresses_and_path_are_reported(void)
 {
 	struct pier_conn_path path, back;
 
@@ -520,7 +520,7 @@ static void memory_is_read_by_a_descriptor_in_private_data(void)
 						    &client.peer.remote),
 		       0)) {
 			src = peer_far_data(&client.peer, 0, LEN);
-			dst = peer_room(&client.peer, 0, LEN);
+			dst = peer_tail(&client.peer, 0, LEN);
 			IS(pier_rdma_read(client.peer.conn, src, dst,
 					  peer_done, &status), 0);
 			IS(peer_await(&status), 0);
@@ -543,16 +543,16 @@ int main(void)
 	TEST(private_data_of_any_length_arrives);
 	TEST(too_much_private_data_is_refused);
 	TEST(raw_data_is_the_whole_field);
-	TEST(a_reject_is_told_with_its_data);
+	TEST(a_reject_is_reported_with_its_data);
 	TEST(a_raw_reject_holds_148_bytes);
-	TEST(answers_to_a_client_that_left_say_so);
+	TEST(answers_to_a_client_that_gave_up_fail_for_that);
 	TEST(a_request_that_is_destroyed_is_rejected);
-	TEST(who_ended_a_request_is_told_to_a_late_answer);
+	TEST(who_ended_a_request_is_reported_to_a_late_answer);
 	TEST(only_an_open_request_can_be_answered);
 	TEST(a_client_gives_up_when_its_time_is_over);
-	TEST(a_request_that_nobody_answers_is_rejected_in_the_end);
-	TEST(a_request_that_was_never_told_is_no_failure);
-	TEST(addresses_and_path_are_told);
+	TEST(a_request_that_is_not_answered_is_rejected_in_the_end);
+	TEST(a_request_that_was_never_reported_is_no_failure);
+	TEST(addresses_and_path_are_reported);
 	TEST(what_is_no_address_is_refused);
 	TEST(listening_needs_a_callback_and_a_running_context);
 	TEST(memory_is_read_by_a_descriptor_in_private_data);

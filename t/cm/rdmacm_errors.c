@@ -45,7 +45,7 @@ static void end(void)
 
 /* What @conn has failed with, and the parts that every such sentence has. */
 static void whole(const struct pier_conn *conn, int error, const char *to,
-		  const char *stage, const char *why)
+		  const char *stage, const char *reason)
 {
 	const char *text = pier_conn_error_text(conn);
 	char part[128];
@@ -55,7 +55,7 @@ static void whole(const struct pier_conn *conn, int error, const char *to,
 	LIKE(text, to);
 	snprintf(part, sizeof(part), ", %s: ", stage);
 	LIKE(text, part);
-	LIKE(text, why);
+	LIKE(text, reason);
 	LIKE(text, "(over soft_");
 	LIKE(text, ", GID ");
 	LIKE(text, ", MTU ");
@@ -64,13 +64,13 @@ static void whole(const struct pier_conn *conn, int error, const char *to,
 
 /* The same, from this side's address. */
 static void fails(int error, const char *to, const char *stage,
-		  const char *why)
+		  const char *reason)
 {
 	char from[80];
 
 	if (!OK(peer_count(&client.failures, 1)))
 		return;
-	whole(client.peer.conn, error, to, stage, why);
+	whole(client.peer.conn, error, to, stage, reason);
 	snprintf(from, sizeof(from), " from %s",
 		 pier_conn_local_address(client.peer.conn));
 	if (strlen(from) > strlen(" from "))
@@ -94,7 +94,7 @@ static int connect_to(const char *peer, uint32_t port, uint32_t timeout_ms)
 				    &client.peer.conn);
 }
 
-static void nobody_listens_on_the_port(void)
+static void no_process_listens_on_the_port(void)
 {
 	if (begin(NULL) && IS(connect_to(HERE, 9, 0), 0)) {
 		fails(-ECONNREFUSED, HERE " port 9", "connection request",
@@ -343,7 +343,7 @@ int main(void)
 	    !netns_ip("link set av1 up") || !netns_ip("link set av0 up") ||
 	    !netns_ip("addr add 10.9.0.1/24 dev av0"))
 		return tap_skip_all("no network namespace of its own");
-	TEST(nobody_listens_on_the_port);
+	TEST(no_process_listens_on_the_port);
 	TEST(no_route_goes_there);
 	TEST(the_way_leads_over_another_device);
 	TEST(a_neighbour_does_not_answer);

@@ -157,7 +157,7 @@ static void a_listener_without_a_word_is_waited_for(void)
 		close(fd);
 }
 
-static void that_port_4791_is_taken_here_is_told(void)
+static void that_port_4791_is_taken_here_is_reported(void)
 {
 	uint16_t port = ROCE_UDP_PORT, none = 0;
 	int fd = silent(&port);
@@ -193,7 +193,7 @@ static void a_sample_waits_for_its_server_all_the_same(void)
 }
 
 /* The last of its attempts has no time to hear anything. */
-static void a_sample_without_a_server_tells_the_refusal_it_heard(void)
+static void a_sample_without_a_server_reports_the_refusal(void)
 {
 	struct pier_args args = PIER_ARGS_RENDEZVOUS;
 	struct pier_conn *conn = NULL;
@@ -282,7 +282,7 @@ static void a_name_with_two_addresses_is_asked_at_both(void)
 }
 
 /* ::1, which comes first, has refused; the other cannot be asked from ::1. */
-static void of_two_addresses_that_fail_the_last_is_told(void)
+static void of_two_addresses_that_fail_the_last_is_reported(void)
 {
 	struct pier_connect_config cfg = {
 		.size = sizeof(cfg), .peer = "twice", .source = "::1",
@@ -310,19 +310,19 @@ static void of_two_addresses_that_fail_the_last_is_told(void)
 
 int main(void)
 {
-	const char *why = cable_enter();
+	const char *reason = cable_enter();
 
-	if (!why && cable_is_rxe())
-		why = "of soft devices";
-	if (why)
-		return tap_skip_all(why);
+	if (!reason && cable_is_rxe())
+		reason = "of soft devices";
+	if (reason)
+		return tap_skip_all(reason);
 	TEST(hosts_with_different_mtus_take_the_smaller);
 	TEST(a_listener_without_a_word_is_waited_for);
-	TEST(that_port_4791_is_taken_here_is_told);
+	TEST(that_port_4791_is_taken_here_is_reported);
 	TEST(so_it_is_over_ipv6);
 	TEST(a_sample_waits_for_its_server_all_the_same);
-	TEST(a_sample_without_a_server_tells_the_refusal_it_heard);
+	TEST(a_sample_without_a_server_reports_the_refusal);
 	TEST(a_name_with_two_addresses_is_asked_at_both);
-	TEST(of_two_addresses_that_fail_the_last_is_told);
+	TEST(of_two_addresses_that_fail_the_last_is_reported);
 	return tap_done();
 }

@@ -47,7 +47,7 @@ static int serve(struct pair *pair, void *arg)
 	int round;
 
 	if (crowd_open(plan->conns, true) &&
-	    crowd_listen(plan->backlog, plan->rate) && crowd_tell_port(pair))
+	    crowd_listen(plan->backlog, plan->rate) && crowd_send_port(pair))
 		for (round = 0; round < plan->rounds; round++)
 			if (!serve_round(pair, plan, round))
 				break;
@@ -90,7 +90,7 @@ static void all_that_a_server_has_exchange_messages_and_end(void)
 
 	pair_start(&pair, serve, &plan);
 	if (crowd_open(size, false)) {
-		port = crowd_hear_port(&pair);
+		port = crowd_recv_port(&pair);
 		while (i < ROUNDS && is_next(&pair, i) &&
 		       one_round(size, port))
 			i++;
@@ -112,7 +112,7 @@ static void storm(struct plan *plan)
 	pair_start(&pair, serve, plan);
 	if (crowd_open(plan->conns, false) &&
 	    crowd_call_all(0, plan->conns, plan->conns,
-			   crowd_hear_port(&pair))) {
+			   crowd_recv_port(&pair))) {
 		crowd_hang_up(0, plan->conns, 1);
 		crowd_await(0, plan->conns, OVER);
 	}
@@ -144,7 +144,7 @@ static int others(void)
 static void go_on_without(struct pair *stopped, struct pair *other)
 {
 	int first = 2 * STOPPED, count = others(), i;
-	uint16_t port = crowd_hear_port(stopped);
+	uint16_t port = crowd_recv_port(stopped);
 
 	if (!crowd_call_all(0, STOPPED, STOPPED, port))
 		return;
@@ -153,7 +153,7 @@ static void go_on_without(struct pair *stopped, struct pair *other)
 	for (i = STOPPED; i < first; i++)
 		crowd_call(i, port);
 	crowd_hang_up(0, STOPPED / 2, 1);
-	if (crowd_call_all(first, count, UNDER_WAY, crowd_hear_port(other)) &&
+	if (crowd_call_all(first, count, UNDER_WAY, crowd_recv_port(other)) &&
 	    crowd_exchange(first, count)) {
 		crowd_hang_up(first, count, 1);
 		crowd_await(first, count, OVER);
@@ -188,7 +188,7 @@ static int visit_late(struct pair *pair, void *arg)
 	uint16_t port;
 
 	if (crowd_open(count, false)) {
-		port = crowd_hear_port(pair);
+		port = crowd_recv_port(pair);
 		for (i = 0; i < count; i++)
 			crowd_call(i, port);
 		crowd_turn();
@@ -206,7 +206,7 @@ static int visit(struct pair *pair, void *arg)
 	int count = *(int *)arg;
 
 	if (crowd_open(count, false) &&
-	    crowd_call_all(0, count, UNDER_WAY, crowd_hear_port(pair)) &&
+	    crowd_call_all(0, count, UNDER_WAY, crowd_recv_port(pair)) &&
 	    crowd_exchange(0, count)) {
 		crowd_hang_up(0, count, 1);
 		crowd_await(0, count, OVER);
@@ -223,9 +223,9 @@ static void a_stopped_client_stalls_no_other(void)
 	pair_start(&stopped, visit_late, &few);
 	pair_start(&other, visit, &count);
 	if (crowd_open(few + count, true) && crowd_listen(0, 0) &&
-	    crowd_tell_port(&stopped)) {
+	    crowd_send_port(&stopped)) {
 		OK(pair_is_stopped(&stopped, true));
-		crowd_tell_port(&other);
+		crowd_send_port(&other);
 		crowd_until(&crowd.over, count);
 		IS(crowd.up, count);
 		pair_go_on(&stopped);

@@ -216,7 +216,7 @@ static void with_field(const uint8_t *field, const char *want)
 	end();
 }
 
-static void a_malformed_request_is_rejected_and_not_told(void)
+static void a_malformed_request_is_rejected_and_not_reported(void)
 {
 	uint8_t field[56] = "pier\1";
 
@@ -344,7 +344,7 @@ static void a_context_stops_while_a_name_is_looked_up(void)
 	end();
 }
 
-static void requests_not_told_go_with_their_listener(void)
+static void requests_not_reported_go_with_their_listener(void)
 {
 	if (begin(0) && caller_ask(&client, &server, NULL)) {
 		pier_pe_wait(client.peer.pe, 20);
@@ -416,7 +416,7 @@ int main(void)
 	TEST(no_answer_fails_in_time);
 	TEST(no_way_fails_at_once);
 	TEST(a_seam_that_fails_anywhere_leaves_nothing_behind);
-	TEST(a_malformed_request_is_rejected_and_not_told);
+	TEST(a_malformed_request_is_rejected_and_not_reported);
 	TEST(a_malformed_answer_is_refused);
 	TEST(a_blob_that_cannot_be_read_fails_the_connection);
 	TEST(names_are_looked_up_and_each_address_tried);
@@ -424,7 +424,7 @@ int main(void)
 	TEST(a_stale_queue_pair_number_is_replaced);
 	TEST(a_peer_to_which_all_is_stale_is_given_up);
 	TEST(a_context_stops_while_a_name_is_looked_up);
-	TEST(requests_not_told_go_with_their_listener);
+	TEST(requests_not_reported_go_with_their_listener);
 	TEST(iwarp_is_refused_by_its_name);
 	TEST(a_device_without_it_says_so);
 	dev->fabric = real;

@@ -57,7 +57,7 @@ static bool ask(uint32_t clients)
 }
 
 /* The server's program knows nothing of them. */
-static void nobody_was_told(void)
+static void no_request_was_reported(void)
 {
 	IS(server.requests, 0);
 	IS(server.established, 0);
@@ -78,12 +78,12 @@ static void what_waits_takes_no_connection(void)
 		for (i = 0; i < 2; i++)
 			IS(pier_rdma_export(server.peer.rdma, &desc, &len,
 					    &conn), 0);
-		nobody_was_told();
+		no_request_was_reported();
 	}
 	end();
 }
 
-static void what_waits_is_told_in_its_turn(void)
+static void what_waits_is_reported_in_its_turn(void)
 {
 	if (begin(0) && ask(1)) {
 		server.listener->next = 0;
@@ -95,16 +95,16 @@ static void what_waits_is_told_in_its_turn(void)
 	end();
 }
 
-static void what_waits_is_refused_with_its_listener_and_not_told(void)
+static void what_waits_is_refused_with_its_listener_and_not_reported(void)
 {
 	if (begin(0) && ask(CLIENTS)) {
 		pier_listener_destroy(server.listener);
 		server.listener = NULL;
 		OK(peer_count(&client.failures, CLIENTS));
-		nobody_was_told();
+		no_request_was_reported();
 		IS(pier_ctx_stop_wait(pier_rdma_ctx(server.peer.rdma), 5000),
 		   0);
-		nobody_was_told();
+		no_request_was_reported();
 	}
 	end();
 }
@@ -118,7 +118,7 @@ static void what_waits_is_refused_when_its_context_stops(void)
 		OK(peer_count(&client.failures, 1));
 		LIKE(pier_conn_error_text(client.peer.conn),
 		     "stopped listening");
-		nobody_was_told();
+		no_request_was_reported();
 	}
 	end();
 }
@@ -130,7 +130,7 @@ static void what_waits_too_long_is_refused(void)
 		IS(pier_conn_error(client.peer.conn), -ECONNREFUSED);
 		LIKE(pier_conn_error_text(client.peer.conn), "try again");
 		IS(server.listener->cm->held, 0);
-		nobody_was_told();
+		no_request_was_reported();
 	}
 	end();
 }
@@ -148,7 +148,7 @@ static bool gave_up(void)
 					  w->ev.id);
 }
 
-static void a_client_that_gave_up_is_not_told_of(void)
+static void a_client_that_gave_up_is_not_reported(void)
 {
 	long long limit;
 
@@ -163,7 +163,7 @@ static void a_client_that_gave_up_is_not_told_of(void)
 			while (server.listener->cm->held && peer_step(limit))
 				;
 			IS(server.listener->cm->held, 0);
-			nobody_was_told();
+			no_request_was_reported();
 		}
 	}
 	end();
@@ -178,11 +178,11 @@ int main(void)
 	if (!caller_address(dev))
 		return tap_skip_all("the device has no IP address");
 	TEST(what_waits_takes_no_connection);
-	TEST(what_waits_is_told_in_its_turn);
-	TEST(what_waits_is_refused_with_its_listener_and_not_told);
+	TEST(what_waits_is_reported_in_its_turn);
+	TEST(what_waits_is_refused_with_its_listener_and_not_reported);
 	TEST(what_waits_is_refused_when_its_context_stops);
 	TEST(what_waits_too_long_is_refused);
-	TEST(a_client_that_gave_up_is_not_told_of);
+	TEST(a_client_that_gave_up_is_not_reported);
 	pier_dev_close(dev);
 	return tap_done();
 }

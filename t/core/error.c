@@ -56,7 +56,7 @@ static void unknown_numbers_are_called_unknown(void)
 	IS(pier_error_scope(INT_MIN), PIER_SCOPE_TASK);
 }
 
-static void nothing_wrong_is_said_so(void)
+static void nothing_wrong_is_described_so(void)
 {
 	IS_STR(pier_strerror(0), "success");
 	IS_STR(pier_error_name(0), "OK");
@@ -78,7 +78,7 @@ static void the_last_error_is_empty_at_first(void)
 	IS_STR(pier_last_error(), "");
 }
 
-static void a_failure_leaves_its_code_and_sentence(void)
+static void a_failure_leaves_its_code_and_message(void)
 {
 	errno = EDOM;
 	IS(pier__fail(-ERANGE, "port %d: 1 to %d", 9, 2), -ERANGE);
@@ -93,7 +93,7 @@ static void the_last_error_may_be_part_of_the_next(void)
 	IS_STR(pier_last_error(), "outer: inner");
 }
 
-static void a_long_sentence_is_cut(void)
+static void a_long_message_is_cut(void)
 {
 	char text[1024];
 
@@ -106,7 +106,7 @@ static void a_long_sentence_is_cut(void)
 	IS(strlen(pier_last_error()), 511);
 }
 
-static void a_stored_sentence_is_told_again(void)
+static void a_stored_message_is_reported_again(void)
 {
 	pier__fail(-EINVAL, "another");
 	IS(pier__fail_again(-EIO, "stored"), -EIO);
@@ -147,12 +147,12 @@ int main(void)
 	TEST(the_sign_does_not_matter);
 	TEST(errno_values_keep_their_names);
 	TEST(unknown_numbers_are_called_unknown);
-	TEST(nothing_wrong_is_said_so);
+	TEST(nothing_wrong_is_described_so);
 	TEST(the_scope_says_what_an_error_costs);
-	TEST(a_failure_leaves_its_code_and_sentence);
+	TEST(a_failure_leaves_its_code_and_message);
 	TEST(the_last_error_may_be_part_of_the_next);
-	TEST(a_long_sentence_is_cut);
-	TEST(a_stored_sentence_is_told_again);
+	TEST(a_long_message_is_cut);
+	TEST(a_stored_message_is_reported_again);
 	TEST(threads_have_their_own_last_error);
 	TEST(the_library_is_of_the_version_of_its_headers);
 	return tap_done();

@@ -128,7 +128,7 @@ static void a_write_cut_short_leaves_the_old_file(void)
 	unlink(in_dir("a"));
 }
 
-static void a_directory_that_is_missing_is_told(void)
+static void a_directory_that_is_missing_is_reported(void)
 {
 	char buf[4];
 
@@ -193,7 +193,7 @@ int main(void)
 	TEST(a_reader_of_the_old_file_keeps_it);
 	TEST(a_write_that_fails_leaves_nothing_behind);
 	TEST(a_write_cut_short_leaves_the_old_file);
-	TEST(a_directory_that_is_missing_is_told);
+	TEST(a_directory_that_is_missing_is_reported);
 	TEST(a_file_may_have_just_the_size_allowed);
 	TEST(a_fifo_without_a_writer_is_refused_at_once);
 	TEST(directories_and_devices_are_refused);

@@ -86,7 +86,7 @@ static void what_was_removed_is_not_found_and_all_else_is(void)
 }
 
 /* All keys are multiples of what the number of chains divides. */
-static void entries_of_one_chain_are_told_apart(void)
+static void entries_of_one_chain_are_distinguished(void)
 {
 	struct pier__hash hash;
 	uint32_t i, wrong = 0;
@@ -164,7 +164,7 @@ int main(void)
 	TEST(an_empty_table_has_nothing_and_no_memory);
 	TEST(what_was_added_is_found_while_the_table_grows);
 	TEST(what_was_removed_is_not_found_and_all_else_is);
-	TEST(entries_of_one_chain_are_told_apart);
+	TEST(entries_of_one_chain_are_distinguished);
 	TEST(entries_with_one_code_are_visited_in_turn);
 	TEST(codes_differ_from_table_to_table);
 	TEST(codes_spread_regular_keys_over_the_chains);

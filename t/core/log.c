@@ -15,7 +15,7 @@
 #define MESSAGES 500
 
 /* What a callback was told. */
-struct log_told {
+struct log_record {
 	int count;
 	enum pier_log_level level;
 	char area[16], message[2048];
@@ -24,12 +24,12 @@ struct log_told {
 static void tell(enum pier_log_level level, const char *area,
 		 const char *message, void *arg)
 {
-	struct log_told *told = arg;
+	struct log_record *logged = arg;
 
-	told->count++;
-	told->level = level;
-	snprintf(told->area, sizeof(told->area), "%s", area);
-	snprintf(told->message, sizeof(told->message), "%s", message);
+	logged->count++;
+	logged->level = level;
+	snprintf(logged->area, sizeof(logged->area), "%s", area);
+	snprintf(logged->message, sizeof(logged->message), "%s", message);
 }
 
 static void nothing_is_wanted_unless_asked_for(void)
@@ -42,34 +42,34 @@ static void nothing_is_wanted_unless_asked_for(void)
 
 static void a_callback_gets_level_area_and_message(void)
 {
-	struct log_told told = { 0 };
+	struct log_record logged = { 0 };
 
-	pier_log_set_callback(tell, &told);
+	pier_log_set_callback(tell, &logged);
 	pier__log(PIER_LOG_ERROR, "soft", "port %d is down", 3);
 	pier_log_set_callback(NULL, NULL);
 	pier__log(PIER_LOG_ERROR, "soft", "nobody hears this");
-	IS(told.count, 1);
-	IS(told.level, PIER_LOG_ERROR);
-	IS_STR(told.area, "soft");
-	IS_STR(told.message, "port 3 is down");
+	IS(logged.count, 1);
+	IS(logged.level, PIER_LOG_ERROR);
+	IS_STR(logged.area, "soft");
+	IS_STR(logged.message, "port 3 is down");
 }
 
 static void messages_above_the_level_are_dropped(void)
 {
-	struct log_told told = { 0 };
+	struct log_record logged = { 0 };
 
-	pier_log_set_callback(tell, &told);
+	pier_log_set_callback(tell, &logged);
 	IS(pier_log_set_level(PIER_LOG_WARNING), 0);
 	IS(pier_log_level(), PIER_LOG_WARNING);
 	IS(pier__log_enabled(PIER_LOG_WARNING), 1);
 	IS(pier__log_enabled(PIER_LOG_INFO), 0);
 	pier__log(PIER_LOG_INFO, "t", "dropped");
-	IS(told.count, 0);
+	IS(logged.count, 0);
 	pier__log(PIER_LOG_WARNING, "t", "kept");
-	IS(told.count, 1);
+	IS(logged.count, 1);
 	pier_log_set_level(PIER_LOG_DISABLE);
 	pier__log(PIER_LOG_CRITICAL, "t", "dropped");
-	IS(told.count, 1);
+	IS(logged.count, 1);
 	IS(pier__log_enabled(PIER_LOG_DISABLE), 0);
 	pier_log_set_level(PIER_LOG_INFO);
 	pier_log_set_callback(NULL, NULL);
@@ -77,18 +77,18 @@ static void messages_above_the_level_are_dropped(void)
 
 static void a_failure_is_logged_for_debuggers(void)
 {
-	struct log_told told = { 0 };
+	struct log_record logged = { 0 };
 
-	pier_log_set_callback(tell, &told);
+	pier_log_set_callback(tell, &logged);
 	pier__fail(-EINVAL, "quiet");
-	IS(told.count, 0);
+	IS(logged.count, 0);
 	pier_log_set_level(PIER_LOG_DEBUG);
 	pier__fail(-EINVAL, "mtu 7");
 	pier_log_set_level(PIER_LOG_INFO);
 	pier_log_set_callback(NULL, NULL);
-	IS(told.count, 1);
-	IS(told.level, PIER_LOG_DEBUG);
-	IS_STR(told.message, "mtu 7 (EINVAL)");
+	IS(logged.count, 1);
+	IS(logged.level, PIER_LOG_DEBUG);
+	IS_STR(logged.message, "mtu 7 (EINVAL)");
 }
 
 static void a_file_gets_lines(void)
@@ -110,7 +110,7 @@ static void a_file_gets_lines(void)
 
 static void a_callback_replaces_the_file(void)
 {
-	struct log_told told = { 0 };
+	struct log_record logged = { 0 };
 	char *text = NULL;
 	size_t len;
 	FILE *file = open_memstream(&text, &len);
@@ -118,11 +118,11 @@ static void a_callback_replaces_the_file(void)
 	if (!OK(file))
 		return;
 	pier_log_set_file(file);
-	pier_log_set_callback(tell, &told);
+	pier_log_set_callback(tell, &logged);
 	pier__log(PIER_LOG_INFO, "t", "x");
 	pier_log_set_callback(NULL, NULL);
 	fclose(file);
-	IS(told.count, 1);
+	IS(logged.count, 1);
 	IS(len, 0);
 	free(text);
 }
@@ -163,12 +163,12 @@ static void what_is_no_level_is_refused(void)
 
 static void a_long_message_is_cut(void)
 {
-	struct log_told told = { 0 };
+	struct log_record logged = { 0 };
 
-	pier_log_set_callback(tell, &told);
+	pier_log_set_callback(tell, &logged);
 	pier__log(PIER_LOG_INFO, "t", "%2000d", 1);
 	pier_log_set_callback(NULL, NULL);
-	IS(strlen(told.message), 1023);
+	IS(strlen(logged.message), 1023);
 }
 
 static void log_again(enum pier_log_level level, const char *area,
@@ -240,9 +240,9 @@ static void threads_log_one_at_a_time(void)
 
 static void errno_survives_logging(void)
 {
-	struct log_told told = { 0 };
+	struct log_record logged = { 0 };
 
-	pier_log_set_callback(tell, &told);
+	pier_log_set_callback(tell, &logged);
 	errno = EDOM;
 	pier__log(PIER_LOG_INFO, "t", "x");
 	IS(errno, EDOM);
@@ -301,7 +301,7 @@ static void the_environment_sends_to_stderr(void)
 	IS(stderr_with("error", text, sizeof(text)), 0);
 }
 
-static void a_wrong_environment_is_told_once(void)
+static void a_wrong_environment_is_reported_once(void)
 {
 	char text[512];
 
@@ -328,6 +328,6 @@ int main(int argc, char *argv[])
 	TEST(threads_log_one_at_a_time);
 	TEST(errno_survives_logging);
 	TEST(the_environment_sends_to_stderr);
-	TEST(a_wrong_environment_is_told_once);
+	TEST(a_wrong_environment_is_reported_once);
 	return tap_done();
 }

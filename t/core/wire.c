@@ -130,7 +130,7 @@ static void the_bytes_are_those_documented(void)
 	OK(memcmp(buf, copy, len) == 0);
 }
 
-static void a_buffer_too_small_is_told_at_the_end(void)
+static void a_buffer_too_small_is_reported_at_the_end(void)
 {
 	uint8_t *small;
 	uint8_t buf[SIZE];
@@ -579,7 +579,7 @@ int main(void)
 {
 	TEST(what_is_written_is_read_in_any_order);
 	TEST(the_bytes_are_those_documented);
-	TEST(a_buffer_too_small_is_told_at_the_end);
+	TEST(a_buffer_too_small_is_reported_at_the_end);
 	TEST(fields_must_be_as_announced);
 	TEST(another_kind_is_refused_by_name);
 	TEST(another_version_is_refused_by_number);

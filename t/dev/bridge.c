@@ -74,7 +74,7 @@ static void a_device_without_verbs_says_so(void)
 	IS(pier_dev_open_pd(NULL, 1, &other), -EINVAL);
 }
 
-static void keys_of_a_buffer_are_told(void)
+static void keys_of_a_buffer_are_reported(void)
 {
 	static char memory[64];
 	struct pier_buf_inventory *inv;
@@ -154,8 +154,8 @@ static void post_raw(struct peer *peer, enum ibv_wr_opcode opcode, int block)
 static bool raw_beside_tasks(struct peer *a, struct peer *b, int round)
 {
 	struct pier_buf *out = peer_data(a, TASK_OUT * BLOCK, BLOCK);
-	struct pier_buf *far_out = peer_far_room(a, TASK_OUT * BLOCK, BLOCK);
-	struct pier_buf *in = peer_room(a, TASK_IN * BLOCK, BLOCK);
+	struct pier_buf *far_out = peer_far_tail(a, TASK_OUT * BLOCK, BLOCK);
+	struct pier_buf *in = peer_tail(a, TASK_IN * BLOCK, BLOCK);
 	struct pier_buf *far_in = peer_far_data(a, TASK_IN * BLOCK, BLOCK);
 	int written = -EINPROGRESS, read = -EINPROGRESS;
 	unsigned int seed = (unsigned int)round;
@@ -208,7 +208,7 @@ static void raw_requests_go_beside_tasks_on_one_queue_pair(void)
 
 static void a_device_opens_on_a_domain_of_the_program(void)
 {
-	struct ibv_pd *own, *told;
+	struct ibv_pd *own, *given;
 	struct pier_dev *second;
 	struct pier_mmap *mmap;
 	static char memory[4096];
@@ -221,8 +221,8 @@ static void a_device_opens_on_a_domain_of_the_program(void)
 	if (!OK(own != NULL))
 		return;
 	if (IS(pier_dev_open_pd(own, 1, &second), 0)) {
-		IS(pier_dev_pd(second, &told), 0);
-		OK(told == own);
+		IS(pier_dev_pd(second, &given), 0);
+		OK(given == own);
 		IS(pier_mmap_map(second, memory, sizeof(memory),
 				 PIER_LOCAL_WRITE, &mmap), 0);
 		pier_mmap_destroy(mmap);
@@ -274,7 +274,7 @@ static void ended_by_hand(const struct pier_conn *conn)
 static bool move_to_error(struct peer *a, bool busy)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
-	struct pier_buf *near = peer_room(a, 0, 4096);
+	struct pier_buf *near = peer_tail(a, 0, 4096);
 	struct pier_buf *far = peer_far_data(a, 0, 4096);
 	int status = -EINPROGRESS;
 	struct ibv_qp *qp;
@@ -408,7 +408,7 @@ int main(void)
 	if (pier_dev_pd(dev, &pd))
 		pd = NULL;
 	TEST(a_device_without_verbs_says_so);
-	TEST(keys_of_a_buffer_are_told);
+	TEST(keys_of_a_buffer_are_reported);
 	TEST(a_region_of_verbs_and_one_of_pier_share_a_domain);
 	TEST(raw_requests_go_beside_tasks_on_one_queue_pair);
 	TEST(a_device_opens_on_a_domain_of_the_program);

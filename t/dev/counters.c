@@ -64,7 +64,7 @@ static bool settled(void)
 static void write_all(void)
 {
 	struct pier_buf *src = peer_data(&a, 0, LEN);
-	struct pier_buf *dst = peer_far_room(&a, 0, LEN);
+	struct pier_buf *dst = peer_far_tail(&a, 0, LEN);
 	long long limit = limit_from_now();
 	int status = -EINPROGRESS;
 
@@ -84,7 +84,7 @@ static struct pier_counters of_dev(void)
 	return counters;
 }
 
-static void what_one_side_sends_the_other_receives(void)
+static void what_one_end_sends_the_other_receives(void)
 {
 	struct pier_counters one, two;
 
@@ -155,7 +155,7 @@ static void a_new_connection_counts_from_zero(void)
 	end();
 }
 
-static void as_much_is_told_as_there_is_room_for(void)
+static void as_much_is_reported_as_fits(void)
 {
 	struct pier_counters all = { .size = sizeof(all) }, some = { 0 };
 	struct pier_counters untouched = { .count = 77 };
@@ -201,7 +201,7 @@ static bool can_show(void)
 }
 
 /* The path of the page of @pid, or "": it has none. */
-static const char *page_of(int pid)
+static const char *values_of(int pid)
 {
 	static char path[256];
 	glob_t found;
@@ -279,7 +279,7 @@ static void another_process_can_be_watched_until_it_ends(void)
 	pair_start(&pair, watched, NULL);
 	if (IS(pair_recv(&pair, &sent, sizeof(sent)), sizeof(sent))) {
 		look_at(pair.pid, sent);
-		OK(!stat(page_of(pair.pid), &st));
+		OK(!stat(values_of(pair.pid), &st));
 		IS(st.st_mode & 07777, 0600);
 		pair_send(&pair, "ok", 2);
 	}
@@ -287,7 +287,7 @@ static void another_process_can_be_watched_until_it_ends(void)
 	IS(pier_counterlist_create(pair.pid, &list), -ENOENT);
 	LIKE(pier_last_error(), "no soft device");
 	OK(!list);
-	IS_STR(page_of(pair.pid), "");
+	IS_STR(values_of(pair.pid), "");
 }
 
 static bool list_has(int pid)
@@ -315,14 +315,14 @@ static void what_a_killed_process_leaves_is_removed(void)
 	pair_start(&pair, watched, NULL);
 	if (IS(pair_recv(&pair, &sent, sizeof(sent)), sizeof(sent)))
 		OK(list_has(pair.pid));
-	OK(*page_of(pair.pid));
+	OK(*values_of(pair.pid));
 	pair_kill(&pair);
-	OK(*page_of(pair.pid));
+	OK(*values_of(pair.pid));
 	OK(!list_has(pair.pid));
-	IS_STR(page_of(pair.pid), "");
+	IS_STR(values_of(pair.pid), "");
 }
 
-static void a_child_leaves_its_parents_page_alone(void)
+static void a_child_does_not_touch_its_parents_counters_file(void)
 {
 	uint64_t before, after;
 	struct pier_counters counters;
@@ -341,14 +341,14 @@ static void a_child_leaves_its_parents_page_alone(void)
 	}
 	waitpid(pid, &status, 0);
 	IS(status, 0);
-	OK(*page_of(getpid()));
+	OK(*values_of(getpid()));
 	OK(list_has(getpid()));
 	OK(!list_has(pid));
 	counters = of_conn(&a);
 	after = of(&counters, "tx_bytes");
 	OK(after >= before);
 	end();
-	OK(*page_of(getpid()));
+	OK(*values_of(getpid()));
 }
 
 /* The default device, of whatever kind. */
@@ -388,11 +388,11 @@ int main(void)
 	TEST(another_process_can_be_watched_until_it_ends);
 	TEST(what_a_killed_process_leaves_is_removed);
 	TEST(every_device_tells_what_it_counts);
-	TEST(what_one_side_sends_the_other_receives);
+	TEST(what_one_end_sends_the_other_receives);
 	TEST(a_device_counts_its_connections_and_those_that_ended);
 	TEST(a_new_connection_counts_from_zero);
-	TEST(as_much_is_told_as_there_is_room_for);
+	TEST(as_much_is_reported_as_fits);
 	TEST(a_closed_connection_has_nothing_to_tell);
-	TEST(a_child_leaves_its_parents_page_alone);
+	TEST(a_child_does_not_touch_its_parents_counters_file);
 	return tap_done();
 }

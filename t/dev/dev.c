@@ -162,7 +162,7 @@ static void an_unknown_name_is_refused_with_what_there_is(void)
 	OK(!dev);
 }
 
-static void who_asks_for_a_soft_device_is_told_of_no_other_kind(void)
+static void who_asks_for_a_soft_device_gets_no_other_kind(void)
 {
 	const struct pier_devinfo *found = NULL;
 
@@ -186,7 +186,7 @@ static void gids_are_those_in_use(void)
 	IS(pier_devinfo_gid(info, n, &gid), -ERANGE);
 }
 
-static void limits_are_told(void)
+static void limits_are_reported(void)
 {
 	uint64_t value;
 	int limit;
@@ -202,7 +202,7 @@ static void limits_are_told(void)
 	IS(pier_devinfo_limit(info, (enum pier_limit)-1, &value), -EINVAL);
 }
 
-static void abilities_are_told(void)
+static void abilities_are_reported(void)
 {
 	IS(pier_devinfo_can_task(info, PIER_TASK_SEND), 0);
 	IS(pier_devinfo_can_task(info, PIER_TASK_RECEIVE), 0);
@@ -215,7 +215,7 @@ static void abilities_are_told(void)
 	IS(pier_devinfo_can_import(info, (enum pier_export)99), -EINVAL);
 }
 
-static void a_lid_is_told_of_infiniband_only(void)
+static void a_lid_is_reported_of_infiniband_only(void)
 {
 	struct pier_devinfo port = {
 		.port = { .link_layer = IBV_LINK_LAYER_INFINIBAND, .lid = 7 },
@@ -321,11 +321,11 @@ int main(void)
 	TEST(a_device_without_a_way_to_connect_is_no_default);
 	TEST(a_verbs_device_goes_before_soft_ones);
 	TEST(an_unknown_name_is_refused_with_what_there_is);
-	TEST(who_asks_for_a_soft_device_is_told_of_no_other_kind);
+	TEST(who_asks_for_a_soft_device_gets_no_other_kind);
 	TEST(gids_are_those_in_use);
-	TEST(limits_are_told);
-	TEST(abilities_are_told);
-	TEST(a_lid_is_told_of_infiniband_only);
+	TEST(limits_are_reported);
+	TEST(abilities_are_reported);
+	TEST(a_lid_is_reported_of_infiniband_only);
 	TEST(an_open_device_tells_what_was_opened);
 	TEST(a_device_can_be_opened_often);
 	TEST(a_device_in_use_is_not_closed);

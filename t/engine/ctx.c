@@ -12,7 +12,7 @@
 
 static struct pier_dev *dev;
 
-struct ctx_told {
+struct ctx_changes {
 	int calls, idle;
 	enum pier_ctx_state next[8];
 };
@@ -20,13 +20,14 @@ struct ctx_told {
 static void tell(struct pier_ctx *ctx, enum pier_ctx_state prev,
 		 enum pier_ctx_state next, void *user_data)
 {
-	struct ctx_told *told = user_data;
+	struct ctx_changes *changes = user_data;
 
 	IS(pier_ctx_state(ctx), next);
-	IS(prev, told->calls ? told->next[told->calls - 1] : PIER_CTX_IDLE);
-	if (told->calls < 7)
-		told->next[told->calls++] = next;
-	told->idle += next == PIER_CTX_IDLE;
+	IS(prev, changes->calls ? changes->next[changes->calls - 1] :
+				  PIER_CTX_IDLE);
+	if (changes->calls < 7)
+		changes->next[changes->calls++] = next;
+	changes->idle += next == PIER_CTX_IDLE;
 }
 
 struct tally {
@@ -42,9 +43,9 @@ static void count(struct pier_task *task, void *arg)
 	tally->cancelled += pier_task_status(task) == -ECANCELED;
 }
 
-static void every_state_is_told_once(void)
+static void every_state_is_reported_once(void)
 {
-	struct ctx_told told = { 0 };
+	struct ctx_changes changes = { 0 };
 	struct pier_ctx *ctx;
 	struct peer a;
 
@@ -52,13 +53,13 @@ static void every_state_is_told_once(void)
 		return;
 	ctx = pier_rdma_ctx(a.rdma);
 	pier_ctx_set_state_changed(ctx, tell);
-	pier_ctx_set_user_data(ctx, &told);
-	OK(pier_ctx_user_data(ctx) == &told);
+	pier_ctx_set_user_data(ctx, &changes);
+	OK(pier_ctx_user_data(ctx) == &changes);
 	OK(!pier_ctx_pe(ctx));
 	IS(pier_ctx_state(ctx), PIER_CTX_IDLE);
 	IS(pier_ctx_stop(ctx), 0);
 	IS(pier_ctx_stop_wait(ctx, 0), 0);
-	IS(told.calls, 0);
+	IS(changes.calls, 0);
 	IS(pier_ctx_start(ctx, a.pe), 0);
 	OK(pier_ctx_pe(ctx) == a.pe);
 	IS(pier_ctx_start(ctx, a.pe), -EBUSY);
@@ -66,13 +67,13 @@ static void every_state_is_told_once(void)
 	IS(pier_ctx_stop(ctx), -EINPROGRESS);
 	IS(pier_ctx_start(ctx, a.pe), -EBUSY);
 	peer_ctx(&a, PIER_CTX_IDLE);
-	IS(told.calls, 3);
-	IS(told.next[0], PIER_CTX_RUNNING);
-	IS(told.next[1], PIER_CTX_STOPPING);
-	IS(told.next[2], PIER_CTX_IDLE);
+	IS(changes.calls, 3);
+	IS(changes.next[0], PIER_CTX_RUNNING);
+	IS(changes.next[1], PIER_CTX_STOPPING);
+	IS(changes.next[2], PIER_CTX_IDLE);
 	OK(!pier_ctx_pe(ctx));
 	peer_close(&a);
-	IS(told.calls, 3);
+	IS(changes.calls, 3);
 }
 
 /* With nothing in flight, whatever else has used the budget up. */
@@ -320,13 +321,13 @@ static void check_destroy_at(enum pier_ctx_state when, bool wait)
 	peer_unpair(&a, &b);
 }
 
-static void a_context_may_be_destroyed_when_told_idle(void)
+static void a_context_may_be_destroyed_when_reported_idle(void)
 {
 	check_destroy_at(PIER_CTX_IDLE, false);
 	check_destroy_at(PIER_CTX_IDLE, true);
 }
 
-static void a_context_may_be_destroyed_when_told_stopping(void)
+static void a_context_may_be_destroyed_when_reported_stopping(void)
 {
 	check_destroy_at(PIER_CTX_STOPPING, false);
 	check_destroy_at(PIER_CTX_STOPPING, true);
@@ -413,7 +414,7 @@ static void waiting_in_a_callback_is_refused_but_stops_all_the_same(void)
 static void send_too_much(struct peer *a, struct peer *b, struct tally *tally)
 {
 	struct pier_buf *src = peer_data(a, 0, 16);
-	struct pier_buf *dst = peer_room(b, 0, 8);
+	struct pier_buf *dst = peer_tail(b, 0, 8);
 
 	IS(pier_rdma_receive(b->rdma, dst, count, tally), 0);
 	IS(pier_rdma_receive(b->rdma, NULL, count, tally), 0);
@@ -546,7 +547,7 @@ int main(void)
 {
 	if (pier_dev_open(NULL, &dev))
 		return tap_skip_all(pier_last_error());
-	TEST(every_state_is_told_once);
+	TEST(every_state_is_reported_once);
 	TEST(a_stop_of_nothing_is_idle_after_one_progress);
 	TEST(a_callback_that_starts_and_stops_does_not_hold_progress);
 	TEST(states_have_names);
@@ -556,8 +557,8 @@ int main(void)
 	TEST(a_context_can_be_started_again);
 	TEST(a_restart_waits_for_the_tasks_of_the_last_run);
 	TEST(nothing_works_before_the_start);
-	TEST(a_context_may_be_destroyed_when_told_idle);
-	TEST(a_context_may_be_destroyed_when_told_stopping);
+	TEST(a_context_may_be_destroyed_when_reported_idle);
+	TEST(a_context_may_be_destroyed_when_reported_stopping);
 	TEST(a_stopping_context_may_be_destroyed);
 	TEST(a_context_may_be_destroyed_in_a_completion);
 	TEST(waiting_in_a_callback_is_refused_but_stops_all_the_same);

@@ -28,10 +28,10 @@ static struct pier_dev *dev;
 static struct peer me;
 static uint32_t dice;
 
-static uint32_t roll(uint32_t sides)
+static uint32_t roll(uint32_t count)
 {
 	dice = dice * 1664525u + 1013904223u;
-	return (dice >> 16) % sides;
+	return (dice >> 16) % count;
 }
 
 /* Elsewhere for some ms, from not at all to longer than a helper's look. */
@@ -82,11 +82,11 @@ static void end(void)
 }
 
 /* One number there, the same number back, many at a time, in their order. */
-static struct driver_end {
+static struct driver_flow {
 	struct pier_task *send[WINDOW], *recv[WINDOW];
 	struct pier_buf *from[WINDOW], *to[WINDOW];
 	uint32_t sent, done, received, wrong;
-} side;
+} flow;
 
 static uint32_t *cell(size_t of, uint32_t i)
 {
@@ -96,56 +96,56 @@ static uint32_t *cell(size_t of, uint32_t i)
 static void sent(struct pier_task *task, void *arg)
 {
 	(void)arg;
-	side.wrong += pier_task_status(task) != 0;
-	side.done++;
+	flow.wrong += pier_task_status(task) != 0;
+	flow.done++;
 }
 
 /* Whoever is told of one takes the next into the same place. */
 static void received(struct pier_task *task, void *arg)
 {
-	uint32_t i = side.received % WINDOW;
+	uint32_t i = flow.received % WINDOW;
 
 	(void)arg;
 	if (pier_task_status(task) == -ECANCELED)
 		return;
-	side.wrong += pier_task_status(task) != 0 || task != side.recv[i] ||
-		      *cell(4096, i) != side.received;
-	side.received++;
-	pier_buf_reset(side.to[i]);
-	side.wrong += pier_task_submit(task, 0) != 0;
+	flow.wrong += pier_task_status(task) != 0 || task != flow.recv[i] ||
+		      *cell(4096, i) != flow.received;
+	flow.received++;
+	pier_buf_reset(flow.to[i]);
+	flow.wrong += pier_task_submit(task, 0) != 0;
 }
 
-static bool side_open(void)
+static bool flow_open(void)
 {
 	uint32_t i;
 
-	memset(&side, 0, sizeof(side));
+	memset(&flow, 0, sizeof(flow));
 	for (i = 0; i < WINDOW; i++) {
-		side.from[i] = peer_data(&me, 64 * i, 4);
-		side.to[i] = peer_room(&me, 4096 + 64 * i, 4);
-		if (!IS(pier_rdma_task_send(me.conn, side.from[i],
-					    &side.send[i]), 0) ||
-		    !IS(pier_rdma_task_receive(me.rdma, side.to[i],
-					       &side.recv[i]), 0))
+		flow.from[i] = peer_data(&me, 64 * i, 4);
+		flow.to[i] = peer_tail(&me, 4096 + 64 * i, 4);
+		if (!IS(pier_rdma_task_send(me.conn, flow.from[i],
+					    &flow.send[i]), 0) ||
+		    !IS(pier_rdma_task_receive(me.rdma, flow.to[i],
+					       &flow.recv[i]), 0))
 			return false;
-		pier_task_set_done(side.send[i], sent, NULL);
-		pier_task_set_done(side.recv[i], received, NULL);
-		if (!IS(pier_task_submit(side.recv[i], 0), 0))
+		pier_task_set_done(flow.send[i], sent, NULL);
+		pier_task_set_done(flow.recv[i], received, NULL);
+		if (!IS(pier_task_submit(flow.recv[i], 0), 0))
 			return false;
 	}
 	return true;
 }
 
-static void side_close(void)
+static void flow_close(void)
 {
 	uint32_t i;
 
 	IS(pier_ctx_stop_wait(pier_rdma_ctx(me.rdma), 5000), 0);
 	for (i = 0; i < WINDOW; i++) {
-		pier_task_free(side.send[i]);
-		pier_task_free(side.recv[i]);
-		pier_buf_put(side.from[i]);
-		pier_buf_put(side.to[i]);
+		pier_task_free(flow.send[i]);
+		pier_task_free(flow.recv[i]);
+		pier_buf_put(flow.from[i]);
+		pier_buf_put(flow.to[i]);
 	}
 }
 
@@ -154,16 +154,16 @@ static bool play(uint32_t ahead)
 {
 	long long limit = limit_from_now();
 
-	while (side.received < LAPS || side.done < LAPS) {
+	while (flow.received < LAPS || flow.done < LAPS) {
 		if (!limit_holds(limit))
 			return false;
-		while (side.sent < LAPS && side.sent < side.received + ahead &&
-		       side.sent < side.done + WINDOW) {
-			*cell(0, side.sent) = side.sent;
-			if (!IS(pier_task_submit(side.send[side.sent % WINDOW],
+		while (flow.sent < LAPS && flow.sent < flow.received + ahead &&
+		       flow.sent < flow.done + WINDOW) {
+			*cell(0, flow.sent) = flow.sent;
+			if (!IS(pier_task_submit(flow.send[flow.sent % WINDOW],
 						 0), 0))
 				return false;
-			side.sent++;
+			flow.sent++;
 		}
 		drive_somehow();
 	}
@@ -185,13 +185,13 @@ static void both_done(struct pair *pair)
 static int echo(struct pair *pair, void *arg)
 {
 	(void)arg;
-	if (!begin(7) || !peer_meet(&me, pair) || !side_open())
+	if (!begin(7) || !peer_meet(&me, pair) || !flow_open())
 		return 1;
 	OK(play(0));
-	IS(side.wrong, 0);
-	IS(side.received, LAPS);
+	IS(flow.wrong, 0);
+	IS(flow.received, LAPS);
 	both_done(pair);
-	side_close();
+	flow_close();
 	end();
 	return 0;
 }
@@ -201,12 +201,12 @@ static void a_change_of_driver_loses_nothing(void)
 	struct pair pair;
 
 	pair_start(&pair, echo, NULL);
-	if (begin(3) && peer_meet(&me, &pair) && side_open()) {
+	if (begin(3) && peer_meet(&me, &pair) && flow_open()) {
 		OK(play(WINDOW));
-		IS(side.wrong, 0);
-		IS(side.received, LAPS);
+		IS(flow.wrong, 0);
+		IS(flow.received, LAPS);
 		both_done(&pair);
-		side_close();
+		flow_close();
 	}
 	IS(pair_wait(&pair), 0);
 	end();

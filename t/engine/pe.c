@@ -406,7 +406,7 @@ static void one_event_at_a_time_is_one_callback_at_a_time(void)
 	struct pier_dev *dev;
 	struct peer a, b;
 	uint64_t end;
-	int i, n, idle, told;
+	int i, n, idle, events;
 
 	if (pier_dev_open(NULL, &dev)) {
 		tap_skip(pier_last_error());
@@ -422,11 +422,12 @@ static void one_event_at_a_time_is_one_callback_at_a_time(void)
 		n = pier_pe_progress(a.pe, 1);
 		idle = !pier_ctx_pe(pier_rdma_ctx(a.rdma));
 		OK(n <= 1 + idle);
-		for (told = 0; pier_pe_retrieve(a.pe, &event) == 0; told++) {
+		for (events = 0; pier_pe_retrieve(a.pe, &event) == 0;
+		     events++) {
 			IS(event.status, -ECANCELED);
 			pier_task_free(event.task);
 		}
-		OK(told <= 1);
+		OK(events <= 1);
 	}
 	peer_ctx(&a, PIER_CTX_IDLE);
 	peer_unpair(&a, &b);

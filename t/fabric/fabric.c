@@ -347,7 +347,7 @@ static void an_error_flushes_every_send_once_and_the_marker_last(void)
 		pair_works();
 }
 
-static void receives_of_a_shared_queue_survive_the_QP_unless_told(void)
+static void receives_of_a_shared_queue_survive_the_QP_by_default(void)
 {
 	struct ibv_send_wr marker = { .wr_id = 9, .opcode = IBV_WR_SEND };
 	struct ibv_wc wc;
@@ -428,25 +428,26 @@ static int reg(void *addr, size_t len, int access)
 static void memory_that_the_process_may_not_use_is_refused(void)
 {
 	const int writes = IBV_ACCESS_LOCAL_WRITE, reads = 0;
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	uint8_t *at = mmap(NULL, 4 * page, PROT_READ | PROT_WRITE,
+	size_t pagesize = (size_t)sysconf(_SC_PAGESIZE);
+	uint8_t *at = mmap(NULL, 4 * pagesize, PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	/* Two to be written, one to be read, and a hole. */
 	if (!OK(at != MAP_FAILED) ||
-	    !OK(!mprotect(at + 2 * page, page, PROT_READ)) ||
-	    !OK(!munmap(at + 3 * page, page)))
+	    !OK(!mprotect(at + 2 * pagesize, pagesize, PROT_READ)) ||
+	    !OK(!munmap(at + 3 * pagesize, pagesize)))
 		return;
-	IS(reg(at, 2 * page, writes | IBV_ACCESS_REMOTE_WRITE), 0);
-	IS(reg(at, 2 * page + 1, writes | IBV_ACCESS_REMOTE_WRITE), -EFAULT);
+	IS(reg(at, 2 * pagesize, writes | IBV_ACCESS_REMOTE_WRITE), 0);
+	IS(reg(at, 2 * pagesize + 1, writes | IBV_ACCESS_REMOTE_WRITE),
+	   -EFAULT);
 	LIKE(pier_last_error(), "bytes at 0x");
-	IS(reg(at + 2 * page, 1, writes), -EFAULT);
-	IS(reg(at + 3 * page - 1, 1, reads | IBV_ACCESS_REMOTE_READ), 0);
-	IS(reg(at + 3 * page - 1, 2, reads), -EFAULT);
+	IS(reg(at + 2 * pagesize, 1, writes), -EFAULT);
+	IS(reg(at + 3 * pagesize - 1, 1, reads | IBV_ACCESS_REMOTE_READ), 0);
+	IS(reg(at + 3 * pagesize - 1, 2, reads), -EFAULT);
 	IS(reg((void *)8, 4096, writes), -EFAULT);
 	OK(!mprotect(at, 1, PROT_NONE));
-	IS(reg(at, 2 * page, writes), -EFAULT);
-	munmap(at, 3 * page);
+	IS(reg(at, 2 * pagesize, writes), -EFAULT);
+	munmap(at, 3 * pagesize);
 }
 
 static void deregistering_ends_remote_access(void)
@@ -468,7 +469,7 @@ static void deregistering_ends_remote_access(void)
 		pair_works();
 }
 
-static void a_message_longer_than_its_receive_fails_on_both_sides(void)
+static void a_message_longer_than_its_receive_fails_at_both_ends(void)
 {
 	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND };
 	struct ibv_wc wc;
@@ -533,13 +534,13 @@ static void run(void)
 	TEST(atomics_return_what_was_there);
 	TEST(a_full_send_queue_says_from_where_on);
 	TEST(an_error_flushes_every_send_once_and_the_marker_last);
-	TEST(receives_of_a_shared_queue_survive_the_QP_unless_told);
+	TEST(receives_of_a_shared_queue_survive_the_QP_by_default);
 	TEST(an_unknown_key_is_refused_and_the_responder_unharmed);
 	TEST(a_write_beyond_the_end_is_refused);
 	TEST(a_region_without_the_right_is_refused);
 	TEST(memory_that_the_process_may_not_use_is_refused);
 	TEST(deregistering_ends_remote_access);
-	TEST(a_message_longer_than_its_receive_fails_on_both_sides);
+	TEST(a_message_longer_than_its_receive_fails_at_both_ends);
 	TEST(a_peer_that_is_not_there_ends_in_retry_exceeded);
 	TEST(destroying_a_QP_purges_its_completions);
 }

@@ -31,7 +31,7 @@ static struct pier__fdev *fdev;
 static const struct pier__fabric_cm *ops;
 static struct fabric_end server, client;
 static struct pier__cm_listener *listener;
-static struct pier__cm_id *asked, *told;	/* client's, server's */
+static struct pier__cm_id *active, *passive;	/* client's, server's */
 
 static bool succeeded(int err)
 {
@@ -45,9 +45,8 @@ static const struct sockaddr *own_address(uint16_t port)
 {
 	static struct sockaddr_in6 v6;
 	static struct sockaddr_in v4;
-	uint32_t i;
 
-	for (i = 0; i < fdev->port.gid_count; i++) {
+	for (uint32_t i = 0; i < fdev->port.gid_count; i++) {
 		const uint8_t *raw = fdev->port.gids[i].raw;
 
 		if (memcmp(raw, "\0\0\0\0\0\0\0\0\0\0\xff\xff", 12))
@@ -160,8 +159,8 @@ static struct pier__cm_param param(const struct fabric_end *end,
 
 static bool open_ends(void)
 {
-	asked = NULL;
-	told = NULL;
+	active = NULL;
+	passive = NULL;
 	listener = NULL;
 	memset(&client, 0, sizeof(client));
 	return end_open(&server) && end_open(&client);
@@ -169,10 +168,10 @@ static bool open_ends(void)
 
 static void close_ends(void)
 {
-	if (asked)
-		ops->release(asked);
-	if (told)
-		ops->release(told);
+	if (active)
+		ops->release(active);
+	if (passive)
+		ops->release(passive);
 	if (listener)
 		ops->unlisten(listener);
 	end_close(&client);
@@ -192,10 +191,10 @@ static bool ask(uint16_t port, const void *data, size_t len)
 	struct pier__cm_param p = param(&client, data, len);
 
 	return succeeded(ops->resolve(client.cm, NULL, own_address(port), 2000,
-				      &client, &asked)) &&
+				      &client, &active)) &&
 	       wait_for(&client, PIER__CM_RESOLVED) &&
-	       OK(client.event.id == asked) &&
-	       succeeded(ops->connect(asked, &p));
+	       OK(client.event.id == active) &&
+	       succeeded(ops->connect(active, &p));
 }
 
 static bool request(const void *data, size_t len)
@@ -203,7 +202,7 @@ static bool request(const void *data, size_t len)
 	if (!listen_any(8) || !ask(listener->port, data, len) ||
 	    !wait_for(&server, PIER__CM_REQUEST))
 		return false;
-	told = server.event.id;
+	passive = server.event.id;
 	return true;
 }
 
@@ -211,14 +210,14 @@ static bool accept_it(const void *data, size_t len)
 {
 	struct pier__cm_param p = param(&server, data, len);
 
-	return ready(&server, told) && succeeded(ops->accept(told, &p));
+	return ready(&server, passive) && succeeded(ops->accept(passive, &p));
 }
 
 static bool connect_both(void)
 {
 	return request("hello", 5) && accept_it("welcome", 7) &&
-	       wait_for(&client, PIER__CM_RESPONSE) && ready(&client, asked) &&
-	       succeeded(ops->establish(asked)) &&
+	       wait_for(&client, PIER__CM_RESPONSE) && ready(&client, active) &&
+	       succeeded(ops->establish(active)) &&
 	       wait_for(&server, PIER__CM_ESTABLISHED);
 }
 
@@ -257,7 +256,7 @@ static void either_end_can_disconnect(void)
 
 	for (i = 0; i < 2; i++) {
 		if (open_ends() && connect_both()) {
-			succeeded(ops->disconnect(i ? asked : told));
+			succeeded(ops->disconnect(i ? active : passive));
 			/* The other's manager answers when it is asked. */
 			wait_for(i ? &server : &client,
 				 PIER__CM_DISCONNECTED);
@@ -308,14 +307,14 @@ static void both_ends_know_their_addresses(void)
 	const struct sockaddr_in *at;
 
 	if (open_ends() && connect_both()) {
-		at = (struct sockaddr_in *)&asked->peer;
+		at = (struct sockaddr_in *)&active->peer;
 		IS(at->sin_family, own_address(0)->sa_family);
 		if (at->sin_family == AF_INET)
 			IS(ntohs(at->sin_port), listener->port);
-		at = (struct sockaddr_in *)&told->local;
+		at = (struct sockaddr_in *)&passive->local;
 		if (at->sin_family == AF_INET)
 			IS(ntohs(at->sin_port), listener->port);
-		OK(told->peer.ss_family == asked->local.ss_family);
+		OK(passive->peer.ss_family == active->local.ss_family);
 	}
 	close_ends();
 }
@@ -323,7 +322,7 @@ static void both_ends_know_their_addresses(void)
 static void a_rejection_says_its_reason_and_data(void)
 {
 	if (open_ends() && request(NULL, 0)) {
-		succeeded(ops->reject(told, "full", 5));
+		succeeded(ops->reject(passive, "full", 5));
 		if (wait_for(&client, PIER__CM_REJECTED)) {
 			IS(client.event.reason, 28);
 			OK(client.event.len >= PIER__CM_REJ_DATA);
@@ -384,7 +383,7 @@ static void a_listener_on_an_address_that_is_not_ours_is_refused(void)
 	close_ends();
 }
 
-static void several_listeners_hear_what_is_theirs(void)
+static void several_listeners_get_what_is_theirs(void)
 {
 	struct pier__cm_listener *second = NULL;
 
@@ -392,7 +391,7 @@ static void several_listeners_hear_what_is_theirs(void)
 	    succeeded(
 		    ops->listen(server.cm, any_address(0), 4, NULL, &second)) &&
 	    ask(second->port, NULL, 0) && wait_for(&server, PIER__CM_REQUEST)) {
-		told = server.event.id;
+		passive = server.event.id;
 		OK(server.event.listener == second);
 	}
 	if (second)
@@ -407,17 +406,18 @@ static void what_no_message_holds_is_refused(void)
 
 	if (open_ends() && listen_any(4) &&
 	    succeeded(ops->resolve(client.cm, NULL, own_address(listener->port),
-				   2000, &client, &asked)) &&
+				   2000, &client, &active)) &&
 	    wait_for(&client, PIER__CM_RESOLVED)) {
 		p = param(&client, big, PIER__CM_REQ_DATA + 1);
-		OK(ops->connect(asked, &p) < 0);
+		OK(ops->connect(active, &p) < 0);
 		p = param(&client, big, PIER__CM_REQ_DATA);
-		succeeded(ops->connect(asked, &p));
+		succeeded(ops->connect(active, &p));
 		if (wait_for(&server, PIER__CM_REQUEST)) {
-			told = server.event.id;
-			OK(ops->reject(told, big, PIER__CM_REJ_DATA + 1) < 0);
+			passive = server.event.id;
+			OK(ops->reject(passive, big,
+				       PIER__CM_REJ_DATA + 1) < 0);
 			p = param(&server, big, PIER__CM_REP_DATA + 1);
-			OK(ops->accept(told, &p) < 0);
+			OK(ops->accept(passive, &p) < 0);
 			OK(accept_it(big, PIER__CM_REP_DATA));
 			wait_for(&client, PIER__CM_RESPONSE);
 		}
@@ -425,7 +425,7 @@ static void what_no_message_holds_is_refused(void)
 	close_ends();
 }
 
-static void an_address_that_cannot_be_reached_is_told(void)
+static void an_address_that_cannot_be_reached_is_reported(void)
 {
 	struct sockaddr_in name = {
 		.sin_family = AF_INET, .sin_port = htons(7471),
@@ -435,7 +435,7 @@ static void an_address_that_cannot_be_reached_is_told(void)
 	name.sin_addr.s_addr = htonl(0xf0000001);	/* 240.0.0.1 */
 	if (open_ends()) {
 		err = ops->resolve(client.cm, NULL, (struct sockaddr *)&name,
-				   1000, NULL, &asked);
+				   1000, NULL, &active);
 		if (err)
 			OK(err == -EHOSTUNREACH || err == -EINVAL);
 		else if (wait_for(&client, PIER__CM_UNREACHABLE))
@@ -450,26 +450,26 @@ static int attr_of_request(void)
 	uint16_t udp_port;
 	int mask;
 
-	return ops->qp_attr(told, IBV_QPS_INIT, &attr, &mask, &udp_port);
+	return ops->qp_attr(passive, IBV_QPS_INIT, &attr, &mask, &udp_port);
 }
 
-static void a_request_whose_sender_left_was_aborted(void)
+static void a_request_whose_sender_disconnected_was_aborted(void)
 {
 	long long limit = limit_from_now();
 	struct pier__cm_param p;
 
 	if (open_ends() && request(NULL, 0)) {
-		ops->release(asked);
-		asked = NULL;
+		ops->release(active);
+		active = NULL;
 		/* The end may be told, or found out only. */
 		while (!attr_of_request())
 			if (!take(&server) && !limit_nap(limit))
 				break;
 		IS(attr_of_request(), -ECONNABORTED);
 		p = param(&server, NULL, 0);
-		IS(ops->accept(told, &p), -ECONNABORTED);
+		IS(ops->accept(passive, &p), -ECONNABORTED);
 		LIKE(pier_last_error(), "given up");
-		IS(ops->reject(told, NULL, 0), -ECONNABORTED);
+		IS(ops->reject(passive, NULL, 0), -ECONNABORTED);
 		LIKE(pier_last_error(), "given up");
 	}
 	close_ends();
@@ -485,7 +485,7 @@ static bool go_to(enum step step)
 	if (step == RESOLVED)
 		return succeeded(ops->resolve(client.cm, NULL,
 					      own_address(listener->port), 2000,
-					      &client, &asked)) &&
+					      &client, &active)) &&
 		       wait_for(&client, PIER__CM_RESOLVED);
 	if (!ask(listener->port, NULL, 0))
 		return false;
@@ -493,17 +493,17 @@ static bool go_to(enum step step)
 		return true;
 	if (!wait_for(&server, PIER__CM_REQUEST))
 		return false;
-	told = server.event.id;
+	passive = server.event.id;
 	if (step == REQUESTED)
 		return true;
 	if (!accept_it(NULL, 0) || !wait_for(&client, PIER__CM_RESPONSE))
 		return false;
 	if (step == ACCEPTED)
 		return true;
-	if (!ready(&client, asked) || !succeeded(ops->establish(asked)) ||
+	if (!ready(&client, active) || !succeeded(ops->establish(active)) ||
 	    !wait_for(&server, PIER__CM_ESTABLISHED))
 		return false;
-	return step == CONNECTED || succeeded(ops->disconnect(asked));
+	return step == CONNECTED || succeeded(ops->disconnect(active));
 }
 
 static void the_client_may_let_go_at_every_step(void)
@@ -512,8 +512,8 @@ static void the_client_may_let_go_at_every_step(void)
 
 	for (step = RESOLVED; step < STEPS; step++) {
 		if (go_to(step)) {
-			ops->release(asked);
-			asked = NULL;
+			ops->release(active);
+			active = NULL;
 			if (step >= ACCEPTED)
 				OK(over(&server));
 		}
@@ -527,8 +527,8 @@ static void the_server_may_let_go_at_every_step(void)
 
 	for (step = REQUESTED; step < STEPS; step++) {
 		if (go_to(step)) {
-			ops->release(told);
-			told = NULL;
+			ops->release(passive);
+			passive = NULL;
 			OK(over(&client));
 		}
 		close_ends();
@@ -548,11 +548,11 @@ static void a_listener_may_go_with_a_request_untold(void)
 static void disconnecting_twice_is_as_good_as_once(void)
 {
 	if (open_ends() && connect_both()) {
-		succeeded(ops->disconnect(asked));
-		succeeded(ops->disconnect(asked));
+		succeeded(ops->disconnect(active));
+		succeeded(ops->disconnect(active));
 		wait_for(&server, PIER__CM_DISCONNECTED);
 		wait_for(&client, PIER__CM_DISCONNECTED);
-		succeeded(ops->disconnect(asked));
+		succeeded(ops->disconnect(active));
 		OK(quiet(&client) && quiet(&server));
 	}
 	close_ends();
@@ -586,10 +586,10 @@ int main(void)
 	TEST(no_listener_is_a_rejection);
 	TEST(a_port_has_one_listener);
 	TEST(a_listener_on_an_address_that_is_not_ours_is_refused);
-	TEST(several_listeners_hear_what_is_theirs);
+	TEST(several_listeners_get_what_is_theirs);
 	TEST(what_no_message_holds_is_refused);
-	TEST(an_address_that_cannot_be_reached_is_told);
-	TEST(a_request_whose_sender_left_was_aborted);
+	TEST(an_address_that_cannot_be_reached_is_reported);
+	TEST(a_request_whose_sender_disconnected_was_aborted);
 	TEST(the_client_may_let_go_at_every_step);
 	TEST(the_server_may_let_go_at_every_step);
 	TEST(a_listener_may_go_with_a_request_untold);

@@ -63,7 +63,7 @@ static bool finish_asleep(struct loop_end *end)
 }
 
 /* It was there before: no event of it comes any more. */
-static void a_completion_that_is_there_is_told_by_arm(void)
+static void a_completion_that_is_there_is_reported_by_arm(void)
 {
 	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND };
 	int err;
@@ -93,7 +93,7 @@ static void an_armed_channel_wakes_at_a_completion(void)
 	loop_wait(&loop, &loop.a, &wc);
 }
 
-static void a_completion_made_while_nobody_looked_wakes_as_well(void)
+static void a_completion_made_while_no_thread_looked_wakes_as_well(void)
 {
 	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND };
 	struct ibv_wc wc;
@@ -178,7 +178,7 @@ static void a_peer_is_served_while_its_thread_does_nothing(void)
 struct player {
 	struct loop_end *end;
 	bool (*wait)(struct loop_end *end);
-	bool serves;
+	bool starts;
 	int rounds;
 	bool won;
 };
@@ -204,7 +204,7 @@ static void *play(void *arg)
 	for (i = 0; i < player->rounds; i++) {
 		if (!loop_recv(player->end, 2, 64, 8))
 			return NULL;
-		if (player->serves ? !strike(player) || !catch(player) :
+		if (player->starts ? !strike(player) || !catch(player) :
 		    !catch(player) || !strike(player))
 			return NULL;
 	}
@@ -215,7 +215,7 @@ static void *play(void *arg)
 static void ping_pong(bool (*a)(struct loop_end *end),
 		      bool (*b)(struct loop_end *end), int rounds)
 {
-	struct player one = { .end = &loop.a, .wait = a, .serves = true,
+	struct player one = { .end = &loop.a, .wait = a, .starts = true,
 			      .rounds = rounds };
 	struct player two = { .end = &loop.b, .wait = b, .rounds = rounds };
 	pthread_t thread;
@@ -274,7 +274,7 @@ static void be_away(int count)
 			break;
 }
 
-static void a_peer_that_comes_and_goes_serves_all_the_time(void)
+static void a_peer_that_comes_and_goes_answers_all_the_time(void)
 {
 	pthread_t thread;
 	int turn, until;
@@ -380,16 +380,16 @@ int main(void)
 		return tap_skip_all(pier_last_error());
 	if (!loop_open(fdev, 16, &loop))
 		return tap_done() | 1;
-	TEST(a_completion_that_is_there_is_told_by_arm);
+	TEST(a_completion_that_is_there_is_reported_by_arm);
 	TEST(an_armed_channel_wakes_at_a_completion);
-	TEST(a_completion_made_while_nobody_looked_wakes_as_well);
+	TEST(a_completion_made_while_no_thread_looked_wakes_as_well);
 	TEST(a_flush_wakes_an_armed_channel);
 	TEST(a_timeout_is_noticed_asleep);
 	TEST(a_peer_is_served_while_its_thread_does_nothing);
 	TEST(two_threads_that_poll_play_ping_pong);
 	TEST(two_threads_that_sleep_play_ping_pong);
 	TEST(a_thread_that_sleeps_plays_one_that_polls);
-	TEST(a_peer_that_comes_and_goes_serves_all_the_time);
+	TEST(a_peer_that_comes_and_goes_answers_all_the_time);
 	TEST(channels_come_and_go_under_load);
 	TEST(memory_is_taken_back_while_it_is_read);
 	loop_close(&loop);

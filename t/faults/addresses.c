@@ -169,7 +169,7 @@ static void a_transfer_ends_when_its_address_goes(void)
 		goto out_end;
 	stream.from = peer_data(&a, 0, PART);
 	for (i = 0; i < IN_FLIGHT; i++)
-		stream.to[i] = peer_far_room(&a, i * PART, PART);
+		stream.to[i] = peer_far_tail(&a, i * PART, PART);
 	while (tap_holds() && stream.done < 100) {
 		post_writes(&stream);
 		peer_step(limit);
@@ -345,15 +345,15 @@ out_close:
 static bool offers(struct peer *peer, const char *address)
 {
 	char text[INET6_ADDRSTRLEN];
-	struct pier__end said;
+	struct pier__end decoded;
 	unsigned int i;
 	bool found = false;
 
 	if (!peer_export(peer) ||
-	    !IS(pier__end_decode(peer->desc, peer->desc_len, &said), 0))
+	    !IS(pier__end_decode(peer->desc, peer->desc_len, &decoded), 0))
 		return false;
-	for (i = 0; i < said.gid_count; i++)
-		found |= !strcmp(pier__gid_text(said.gids[i].raw, text),
+	for (i = 0; i < decoded.gid_count; i++)
+		found |= !strcmp(pier__gid_text(decoded.gids[i].raw, text),
 				 address);
 	pier_conn_destroy(peer->conn);
 	return found;

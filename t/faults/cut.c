@@ -50,13 +50,13 @@ static int victim(struct pair *pair, void *arg)
 /* Its context lives on. */
 static bool turn(struct pair *pair)
 {
-	struct pier_buf *room = peer_room(&me, 0, LEN);
+	struct pier_buf *tail = peer_tail(&me, 0, LEN);
 	const volatile uint8_t *first = me.mem;
 	long long limit = limit_from_now();
 	int got = -EINPROGRESS;
 
 	memset(me.mem, 0, LEN);
-	IS(pier_rdma_receive(me.rdma, room, peer_done, &got), 0);
+	IS(pier_rdma_receive(me.rdma, tail, peer_done, &got), 0);
 	if (peer_meet(&me, pair)) {
 		while (!*first && got == -EINPROGRESS && peer_step(limit))
 			;
@@ -67,7 +67,7 @@ static bool turn(struct pair *pair)
 		IS(me.mem[LEN - 1], 0);
 	}
 	IS(pier_ctx_inflight(pier_rdma_ctx(me.rdma)), 0);
-	pier_buf_put(room);
+	pier_buf_put(tail);
 	pier_conn_destroy(me.conn);
 	me.conn = NULL;
 	pier_mmap_destroy(me.remote);

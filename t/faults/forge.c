@@ -120,7 +120,7 @@ static void try(enum how how, uint32_t access, size_t more, uint32_t key_bits,
 	if (!remote)
 		return;
 	at = (char *)pier_mmap_addr(remote) + off;
-	near = how == WRITE ? peer_data(&a, 0, len) : peer_room(&a, 0, len);
+	near = how == WRITE ? peer_data(&a, 0, len) : peer_tail(&a, 0, len);
 	if (how == WRITE)
 		IS(pier_buf_by_addr(a.inv, remote, at, len, &far), 0);
 	else
@@ -219,7 +219,7 @@ static void a_receive_too_small_fails_with_its_sender(void)
 		return;
 	IS(pier_conn_path(a.conn, &path), 0);
 	src = peer_data(&a, 0, 101);
-	dst = peer_room(&b, 0, 100);
+	dst = peer_tail(&b, 0, 100);
 	IS(pier_rdma_receive(b.rdma, dst, keep_error, &got), 0);
 	IS(pier_rdma_send(a.conn, src, keep_error, &sent), 0);
 	IS(peer_await(&got), -EMSGSIZE);

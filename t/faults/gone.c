@@ -94,7 +94,7 @@ static bool ends_as_gone(const struct pier_conn *conn)
 	       LIKE(pier_conn_error_text(conn), part);
 }
 
-static void idle_connections_are_told(void)
+static void idle_connections_are_reported(void)
 {
 	pid_t removal;
 
@@ -135,7 +135,7 @@ static void tasks_in_flight_end_once_each(void)
 		return;
 	far = peer_far_data(&a, 0, LEN / 2);
 	for (i = 0; i < READS; i++)
-		near[i] = peer_room(&a, LEN / 2, LEN / 2);
+		near[i] = peer_tail(&a, LEN / 2, LEN / 2);
 	removal = cable_unplug(0);
 	/* as much as there can be, until it happens */
 	while (pier_conn_state(a.conn) == PIER_CONN_CONNECTED) {
@@ -209,7 +209,7 @@ static void what_is_begun_later_is_refused(void)
 }
 
 /* On a domain of the program's own, which reads the events itself. */
-static void a_device_that_the_program_has_opened_is_told_as_well(void)
+static void a_device_that_the_program_has_opened_is_reported_as_well(void)
 {
 	struct ibv_pd *pd, *own;
 	struct pier_dev *second;
@@ -228,7 +228,7 @@ static void a_device_that_the_program_has_opened_is_told_as_well(void)
 	if (!OK(own) || !IS(pier_dev_open_pd(own, 1, &second), 0) ||
 	    !peer_open(&c, second, a.pe, &config, LEN) || !peer_join(&c, &b))
 		return;
-	near = peer_room(&c, 0, 8);
+	near = peer_tail(&c, 0, 8);
 	far = peer_far_data(&c, 8, 8);
 	IS(pier_rdma_read(c.conn, far, near, peer_done, &status), 0);
 	IS(peer_await(&status), 0);
@@ -268,7 +268,7 @@ static bool turn(void)
 
 	if (!begin() || !peer_join(&a, &b))
 		return false;
-	near = peer_room(&a, 0, 8);
+	near = peer_tail(&a, 0, 8);
 	far = peer_far_data(&a, 8, 8);
 	held = IS(pier_rdma_read(a.conn, far, near, peer_done, &status), 0) &&
 	       IS(peer_await(&status), 0);
@@ -307,17 +307,17 @@ static void the_next_device_works_again_and_again(void)
 
 int main(void)
 {
-	const char *why = cable_enter();
+	const char *reason = cable_enter();
 
-	if (why)
-		return tap_skip_all(why);
+	if (reason)
+		return tap_skip_all(reason);
 	if (!cable_lay(0))
 		return tap_done() | 1;
-	TEST(idle_connections_are_told);
+	TEST(idle_connections_are_reported);
 	TEST(tasks_in_flight_end_once_each);
 	TEST(a_sleeping_engine_is_woken_and_its_receives_end);
 	TEST(what_is_begun_later_is_refused);
-	TEST(a_device_that_the_program_has_opened_is_told_as_well);
+	TEST(a_device_that_the_program_has_opened_is_reported_as_well);
 	TEST(an_interface_that_goes_takes_the_device_along);
 	TEST(the_next_device_works_again_and_again);
 	cable_cut();

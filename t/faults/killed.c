@@ -43,8 +43,8 @@ static struct peer me;
 /* What a victim does when it is killed. */
 enum stage {
 	EXPORTED,	/* it has only described itself */
-	SAID_HELLO,	/* it took our descriptor, we not yet its */
-	TOOK_HELLO,	/* it never said its own */
+	SENT_HELLO,	/* it took our descriptor, we not yet its */
+	TOOK_HELLO,	/* it never sent its own */
 	IDLE,
 	RECEIVING,
 	STARVING,	/* has no receive for what is sent */
@@ -52,19 +52,19 @@ enum stage {
 	READ_FROM,
 	SENDING,
 	READING,
-	LEFT,		/* our goodbye is on its way to it */
-	LEFT_AMID,	/* our goodbye is behind what it has no receive for */
-	GOODBYE_SAID,	/* its goodbye is here, but nobody has looked */
-	LEAVING,	/* its goodbye is behind what we have no receive for */
+	GOODBYE,	/* our goodbye is on its way to it */
+	DRAINING,	/* our goodbye is behind what it has no receive for */
+	PEER_GOODBYE,	/* its goodbye is here, but was not read */
+	PEER_DRAINING,	/* its goodbye is behind what we have no receive for */
 	STAGES,
 };
 
-static bool say(struct pair *pair)
+static bool report(struct pair *pair)
 {
 	return OK(pair_send(pair, "ok", 2));
 }
 
-static bool hear(struct pair *pair)
+static bool await_report(struct pair *pair)
 {
 	char word[8];
 
@@ -73,12 +73,12 @@ static bool hear(struct pair *pair)
 
 static void again(struct pier_task *task, void *arg)
 {
-	struct pier_buf *room = arg;
+	struct pier_buf *tail = arg;
 
 	if (pier_task_status(task))
 		return;
-	pier_buf_reset(room);
-	pier_rdma_receive(me.rdma, room, again, room);
+	pier_buf_reset(tail);
+	pier_rdma_receive(me.rdma, tail, again, tail);
 }
 
 /* The victim is done, and told: its goodbye has arrived, or it cannot go. */
@@ -88,12 +88,12 @@ static void leave(struct pair *pair, enum stage stage)
 	static int status;
 	int i;
 
-	for (i = 0; stage == LEAVING && i < TASKS; i++)
+	for (i = 0; stage == PEER_DRAINING && i < TASKS; i++)
 		pier_rdma_send(me.conn, near, peer_done, &status);
 	pier_conn_disconnect(me.conn);
-	if (stage == GOODBYE_SAID ? stage_goodbye_over(me.conn) :
+	if (stage == PEER_GOODBYE ? stage_goodbye_over(me.conn) :
 				    stage_draining(me.conn))
-		say(pair);
+		report(pair);
 	pause();
 }
 
@@ -101,16 +101,16 @@ static void leave(struct pair *pair, enum stage stage)
 static void busy(struct pair *pair, enum stage stage)
 {
 	struct pier_buf *near = NULL, *far;
-	bool told = false;
+	bool reports = false;
 	int i, status;
 
 	for (i = 0; stage == RECEIVING && i < TASKS; i++) {
-		near = peer_room(&me, 0, PART);
+		near = peer_tail(&me, 0, PART);
 		pier_rdma_receive(me.rdma, near, again, near);
 	}
 	far = peer_far_data(&me, 3 * PART, PART);
 	near = stage == SENDING ? peer_data(&me, 0, PART) :
-				  peer_room(&me, 0, PART);
+				  peer_tail(&me, 0, PART);
 	while (stage == SENDING || stage == READING) {
 		status = -EINPROGRESS;
 		if (stage == SENDING)
@@ -121,8 +121,8 @@ static void busy(struct pair *pair, enum stage stage)
 		if (stage != READING)
 			continue;
 		pier_buf_reset(near);
-		if (!told && !status)
-			told = say(pair);
+		if (!reports && !status)
+			reports = report(pair);
 	}
 }
 
@@ -145,12 +145,12 @@ static int victim(enum stage stage, int fd)
 	if (got < 0 || pier_rdma_connect(me.conn, desc, (size_t)got))
 		return 1;
 	if (stage == TOOK_HELLO) {
-		say(&pair);	/* and never drive the engine */
+		report(&pair);	/* and never drive the engine */
 		pause();
 	}
-	if (stage == SAID_HELLO) {
+	if (stage == SENT_HELLO) {
 		if (stage_hello_sent(me.conn))
-			say(&pair);
+			report(&pair);
 		pause();
 	}
 	got = pair_recv(&pair, desc, sizeof(desc));
@@ -158,8 +158,8 @@ static int victim(enum stage stage, int fd)
 	    pier_mmap_create_from_export(desc, (size_t)got, &me.remote) ||
 	    pier_conn_wait(me.conn, PEER_LIMIT_MS))
 		return 1;
-	say(&pair);
-	if (stage == GOODBYE_SAID || stage == LEAVING)
+	report(&pair);
+	if (stage == PEER_GOODBYE || stage == PEER_DRAINING)
 		leave(&pair, stage);
 	busy(&pair, stage);
 	for (;;)
@@ -185,8 +185,8 @@ struct suspect {
 };
 
 /* The sentence begins so, and its middle is the address of the peer. */
-static void told(const struct pier_conn *conn, const char *before,
-		 const char *after)
+static void reports(const struct pier_conn *conn, const char *before,
+		    const char *after)
 {
 	char gid[INET6_ADDRSTRLEN], want[256];
 	struct pier_conn_path path;
@@ -213,8 +213,8 @@ static void die_early(struct suspect *it, enum stage stage)
 		pair_kill(&it->pair);
 	} else {
 		OK(pair_send(&it->pair, me.desc, me.desc_len));
-		hear(&it->pair);
-		if (stage == SAID_HELLO)
+		await_report(&it->pair);
+		if (stage == SENT_HELLO)
 			pair_kill(&it->pair);
 	}
 	IS(pier_rdma_connect(me.conn, it->conn, (size_t)it->conn_len), 0);
@@ -224,10 +224,10 @@ static void die_early(struct suspect *it, enum stage stage)
 	}
 	peer_conn(me.conn, PIER_CONN_ERROR);
 	IS(pier_conn_error(me.conn), -PIER_ENOHELLO);
-	told(me.conn, "no hello from", stage == TOOK_HELLO ?
-	     ": it acknowledged ours but never sent its own" :
-	     ": it does not answer: has it ended, or is its descriptor from an "
-	     "earlier run?");
+	reports(me.conn, "no hello from", stage == TOOK_HELLO ?
+		": it acknowledged ours but never sent its own" :
+		": it does not answer: has it ended, or is its descriptor "
+		"from an earlier run?");
 }
 
 struct killed_tally {
@@ -274,15 +274,15 @@ static void die_amid(struct suspect *it, enum stage stage)
 	if (stage == READ_FROM)
 		far = peer_far_data(&me, 0, PART);
 	for (i = 0; i < TASKS; i++) {
-		near[i] = stage == READ_FROM ? peer_room(&me, 0, PART) :
+		near[i] = stage == READ_FROM ? peer_tail(&me, 0, PART) :
 					       peer_data(&me, 0, PART);
 		if (stage == WRITTEN_TO)
-			far = peer_far_room(&me, 0, PART);
+			far = peer_far_tail(&me, 0, PART);
 		sent += IS(submit(stage, near[i], far, &tally), 0);
 		if (stage == WRITTEN_TO)
 			pier_buf_put(far);
 	}
-	if (stage == LEFT_AMID) {
+	if (stage == DRAINING) {
 		IS(pier_conn_disconnect(me.conn), 0);
 		OK(stage_draining(me.conn));
 		IS(pier_conn_state(me.conn), PIER_CONN_CONNECTED);
@@ -300,8 +300,9 @@ static void die_amid(struct suspect *it, enum stage stage)
 		IS_STR(pier_conn_error_text(me.conn), tally.text);
 	if (sent > tally.ok)
 		IS(tally.retry, 1);
-	told(me.conn, !tally.retry ? "keepalive to" : stage == WRITTEN_TO ?
-	     "write to" : stage == READ_FROM ? "read to" : "send to", SILENT);
+	reports(me.conn, !tally.retry ? "keepalive to" : stage == WRITTEN_TO ?
+		"write to" : stage == READ_FROM ? "read to" : "send to",
+		SILENT);
 	for (i = 0; i < TASKS; i++)
 		pier_buf_put(near[i]);
 	if (stage == READ_FROM)
@@ -320,35 +321,35 @@ static void back(struct pier_task *task, void *arg)
 /* We have asked for nothing: only the keepalive can tell. */
 static void die_alone(struct suspect *it, enum stage stage)
 {
-	struct pier_buf *room[2] = { NULL };
+	struct pier_buf *tail[2] = { NULL };
 	int i, before = received;
 
 	for (i = 0; stage == SENDING && i < 2; i++) {
-		room[i] = peer_room(&me, PART, PART);
-		IS(pier_rdma_receive(me.rdma, room[i], back, NULL), 0);
+		tail[i] = peer_tail(&me, PART, PART);
+		IS(pier_rdma_receive(me.rdma, tail[i], back, NULL), 0);
 	}
 	if (stage == SENDING)
 		OK(peer_count(&received, before + 1));
-	else if (stage == READING || stage == LEAVING)
-		OK(stage_reported(&it->pair) && hear(&it->pair));
+	else if (stage == READING || stage == PEER_DRAINING)
+		OK(stage_reported(&it->pair) && await_report(&it->pair));
 	pair_kill(&it->pair);
 	peer_conn(me.conn, PIER_CONN_ERROR);
 	IS(pier_conn_error(me.conn), -PIER_ERETRY);
-	told(me.conn, "keepalive to", SILENT);
+	reports(me.conn, "keepalive to", SILENT);
 	for (i = 0; stage == SENDING && i < 2; i++)
-		pier_buf_put(room[i]);	/* the tasks may still hold them */
+		pier_buf_put(tail[i]);	/* the tasks may still hold them */
 }
 
 /* Where one of the two has gone in good order, this is no failure. */
 static void die_parted(struct suspect *it, enum stage stage)
 {
-	if (stage == LEFT) {
+	if (stage == GOODBYE) {
 		kill(it->pair.pid, SIGSTOP);
 		OK(pair_is_stopped(&it->pair, true));
 		IS(pier_conn_disconnect(me.conn), 0);
 		OK(stage_goodbye(me.conn));
 	} else {
-		hear(&it->pair);
+		await_report(&it->pair);
 	}
 	pair_kill(&it->pair);
 	peer_conn(me.conn, PIER_CONN_RESET);
@@ -366,16 +367,17 @@ static void die_connected(struct suspect *it, enum stage stage)
 	    !OK(pair_send(&it->pair, mem, len)) ||
 	    !IS(pier_rdma_connect(me.conn, it->conn, (size_t)it->conn_len),
 		0) ||
-	    !peer_conn(me.conn, PIER_CONN_CONNECTED) || !hear(&it->pair)) {
+	    !peer_conn(me.conn, PIER_CONN_CONNECTED) ||
+	    !await_report(&it->pair)) {
 		pair_kill(&it->pair);
 		return;
 	}
 	IS(pier_mmap_create_from_export(it->mem, (size_t)it->mem_len,
 					&me.remote), 0);
-	if (stage == LEFT || stage == GOODBYE_SAID)
+	if (stage == GOODBYE || stage == PEER_GOODBYE)
 		die_parted(it, stage);
 	else if (stage == IDLE || stage == SENDING || stage == READING ||
-		 stage == LEAVING)
+		 stage == PEER_DRAINING)
 		die_alone(it, stage);
 	else
 		die_amid(it, stage);

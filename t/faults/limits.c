@@ -152,7 +152,7 @@ static void a_queue_pair_beyond_the_device_is_refused(void)
 
 static bool read_one(struct peer *peer)
 {
-	struct pier_buf *near = peer_room(peer, 0, 8);
+	struct pier_buf *near = peer_tail(peer, 0, 8);
 	struct pier_buf *far = peer_far_data(peer, 8, 8);
 	int status = -EINPROGRESS;
 	bool held;
@@ -190,7 +190,7 @@ static bool contexts(void)
 	return tap_holds();
 }
 
-static void a_context_that_wants_too_much_gets_what_there_is(void)
+static void a_context_that_requests_too_much_gets_what_there_is(void)
 {
 	again_and_again(contexts);
 }
@@ -229,7 +229,7 @@ static bool register_both(char *memory, const char *device)
 	return true;
 }
 
-static void the_limit_of_locked_memory_is_told_a_hundred_times(void)
+static void the_limit_of_locked_memory_is_reported_a_hundred_times(void)
 {
 	const struct rlimit limit = { LIMIT_KIB << 10, LIMIT_KIB << 10 };
 	static char memory[LARGE];
@@ -266,8 +266,8 @@ int main(void)
 	TEST(a_completion_queue_beyond_the_device_is_refused);
 	TEST(a_receive_queue_beyond_the_device_is_refused);
 	TEST(a_queue_pair_beyond_the_device_is_refused);
-	TEST(a_context_that_wants_too_much_gets_what_there_is);
-	TEST(the_limit_of_locked_memory_is_told_a_hundred_times);
+	TEST(a_context_that_requests_too_much_gets_what_there_is);
+	TEST(the_limit_of_locked_memory_is_reported_a_hundred_times);
 	dev->fabric->qp->chan_destroy(chan);
 	pier_dev_close(dev);
 	return tap_done();

@@ -67,14 +67,14 @@ static bool meet(struct pair *pair)
 	return peer_meet(&me, pair);
 }
 
-static bool take_all(struct pier_buf *room[PARTS], int status[PARTS])
+static bool take_all(struct pier_buf *tail[PARTS], int status[PARTS])
 {
 	int i;
 
 	for (i = 0; i < PARTS; i++) {
 		status[i] = -EINPROGRESS;
-		room[i] = peer_room(&me, i * PART, PART);
-		if (!IS(pier_rdma_receive(me.rdma, room[i], peer_done,
+		tail[i] = peer_tail(&me, i * PART, PART);
+		if (!IS(pier_rdma_receive(me.rdma, tail[i], peer_done,
 					  &status[i]), 0))
 			return false;
 	}
@@ -99,15 +99,15 @@ static bool send_all(struct pier_buf *data[PARTS])
 /* Take as many messages as there are, and send them back. */
 static bool echo(struct pair *pair)
 {
-	struct pier_buf *room[PARTS];
+	struct pier_buf *tail[PARTS];
 	int status[PARTS], i;
-	bool held = take_all(room, status) && pair_send(pair, "ok", 2);
+	bool held = take_all(tail, status) && pair_send(pair, "ok", 2);
 
 	for (i = 0; i < PARTS && held; i++)
 		held = IS(peer_await(&status[i]), 0);
-	held = held && send_all(room);
+	held = held && send_all(tail);
 	for (i = 0; i < PARTS; i++)
-		pier_buf_put(room[i]);
+		pier_buf_put(tail[i]);
 	return held;
 }
 
@@ -157,7 +157,7 @@ static bool tell(char order)
 	return OK(pair_send(&far, &order, 1));
 }
 
-static bool hear(void)
+static bool reply(void)
 {
 	char word[4];
 
@@ -168,7 +168,7 @@ static bool hear(void)
 static bool come_together(const struct pier_rdma_config *cfg)
 {
 	pair_start(&far, obey, NULL);
-	return hear() && cable_lay(far.pid) && tell('l') && hear() &&
+	return reply() && cable_lay(far.pid) && tell('l') && reply() &&
 	       (cable_is_rxe() || cable_plug(0)) &&
 	       tell(cfg == &patient ? 'p' : 'i') && begin(0, cfg) &&
 	       tell('m') && meet(&far);
@@ -184,7 +184,7 @@ static void part(void)
 
 static bool read_one(void)
 {
-	struct pier_buf *near = peer_room(&me, 0, PART);
+	struct pier_buf *near = peer_tail(&me, 0, PART);
 	struct pier_buf *data = peer_far_data(&me, 0, PART);
 	int status = -EINPROGRESS;
 	bool held;
@@ -330,13 +330,13 @@ static bool resize(bool near, bool large)
 	if (near)
 		return cable_run("ip link set f0 mtu %d",
 				 large ? 9000 : 1500) && usable();
-	return tell(large ? 'l' : 's') && hear();
+	return tell(large ? 'l' : 's') && reply();
 }
 
 /* A read: with a write Linux 6.1's Soft-RoCE never gives up. */
 static bool read_fails(const char *of)
 {
-	struct pier_buf *near = peer_room(&me, 0, PART);
+	struct pier_buf *near = peer_tail(&me, 0, PART);
 	struct pier_buf *data = peer_far_data(&me, 0, PART);
 	int status = -EINPROGRESS;
 	bool held;
@@ -363,7 +363,7 @@ static bool meet_with(uint32_t mtu)
 }
 
 /* The context was never told an MTU: it is the port's. */
-static bool says(uint32_t mtu)
+static bool has_mtu(uint32_t mtu)
 {
 	struct pier_rdma_config cfg;
 
@@ -380,8 +380,8 @@ static bool frames_too_small(bool near)
 		snprintf(of, sizeof(of), "the path MTU is 4096, but that "
 			 "of %s is now 1024", cable_device(0));
 	return read_one() && resize(near, false) && read_fails(of) &&
-	       meet_with(1024) && says(near ? 1024 : 4096) && read_one() &&
-	       resize(near, true) && meet_with(4096) && says(4096);
+	       meet_with(1024) && has_mtu(near ? 1024 : 4096) && read_one() &&
+	       resize(near, true) && meet_with(4096) && has_mtu(4096);
 }
 
 static void frames_that_become_too_small_are_named(void)
@@ -440,45 +440,45 @@ static void small_frames_are_survived_again_and_again(void)
 /* Written there, read back, sent and sent back: every byte is the same. */
 static bool all_ways(unsigned int seed)
 {
-	struct pier_buf *near, *room[PARTS], *data[PARTS];
+	struct pier_buf *near, *tail[PARTS], *data[PARTS];
 	int status[PARTS], i;
 	bool held = true;
 
 	peer_fill(&me, seed);
 	for (i = 0; i < PARTS; i++) {
 		near = peer_data(&me, i * PART, PART);
-		room[i] = peer_far_room(&me, i * PART, PART);
+		tail[i] = peer_far_tail(&me, i * PART, PART);
 		status[i] = -EINPROGRESS;
-		held &= IS(pier_rdma_write(me.conn, near, room[i], peer_done,
+		held &= IS(pier_rdma_write(me.conn, near, tail[i], peer_done,
 					   &status[i]), 0);
 		pier_buf_put(near);
-		pier_buf_put(room[i]);
+		pier_buf_put(tail[i]);
 	}
 	for (i = 0; i < PARTS; i++)
 		held &= IS(peer_await(&status[i]), 0);
 	memset(me.mem, 0, LEN);
 	for (i = 0; i < PARTS; i++) {
 		near = peer_far_data(&me, i * PART, PART);
-		room[i] = peer_room(&me, i * PART, PART);
+		tail[i] = peer_tail(&me, i * PART, PART);
 		status[i] = -EINPROGRESS;
-		held &= IS(pier_rdma_read(me.conn, near, room[i], peer_done,
+		held &= IS(pier_rdma_read(me.conn, near, tail[i], peer_done,
 					  &status[i]), 0);
 		pier_buf_put(near);
-		pier_buf_put(room[i]);
+		pier_buf_put(tail[i]);
 	}
 	for (i = 0; i < PARTS; i++)
 		held &= IS(peer_await(&status[i]), 0);
 	if (!held || !peer_holds(&me, 0, PARTS * PART, seed, 0) ||
-	    !tell('o') || !hear())
+	    !tell('o') || !reply())
 		return false;
 	for (i = 0; i < PARTS; i++)
 		data[i] = peer_data(&me, i * PART, PART);
 	held = send_all(data);
 	memset(me.mem, 0, LEN);
-	held = held && take_all(room, status);
+	held = held && take_all(tail, status);
 	for (i = 0; i < PARTS; i++) {
 		held &= IS(peer_await(&status[i]), 0);
-		pier_buf_put(room[i]);
+		pier_buf_put(tail[i]);
 		pier_buf_put(data[i]);
 	}
 	return held && peer_holds(&me, 0, PARTS * PART, seed, 0);
@@ -569,11 +569,11 @@ static void the_port_of_a_device_of_the_program_is_followed(void)
 
 int main(void)
 {
-	const char *why = cable_enter();
+	const char *reason = cable_enter();
 
 	config.ack_timeout = limit_ack_timeout(13);	/* 34 ms */
-	if (why)
-		return tap_skip_all(why);
+	if (reason)
+		return tap_skip_all(reason);
 	TEST(a_link_down_for_a_moment_ends_nothing_idle);
 	TEST(a_link_that_stays_down_is_named);
 	TEST(an_address_that_goes_is_named);

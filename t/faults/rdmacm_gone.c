@@ -98,8 +98,8 @@ static bool ends_as_gone(void)
 }
 
 /* What each side was told, in all. */
-static void told(const struct caller *p, int established, int failures,
-		 int disconnected)
+static void reported(const struct caller *p, int established, int failures,
+		     int disconnected)
 {
 	IS(p->established, established);
 	IS(p->failures, failures);
@@ -118,8 +118,8 @@ static void a_connection(bool server_goes)
 		OK(peer_count(&near->disconnected, 1));
 		OK(peer_count(&far->disconnected, 1));
 		peer_drive_quietly(20);
-		told(near, 1, 0, 1);
-		told(far, 1, 0, 1);
+		reported(near, 1, 0, 1);
+		reported(far, 1, 0, 1);
 	}
 	end(removal);
 }
@@ -149,8 +149,8 @@ static void an_attempt(bool server_goes)
 			OK(pier_conn_error(far->peer.conn) < 0);
 			tap_note("%s", pier_conn_error_text(far->peer.conn));
 			peer_drive_quietly(20);
-			told(near, 0, 1, 0);
-			told(far, 0, 1, 0);
+			reported(near, 0, 1, 0);
+			reported(far, 0, 1, 0);
 		}
 	}
 	end(removal);
@@ -178,7 +178,7 @@ static void an_attempt_not_begun_yet_ends_like_the_others(void)
 		ends_as_gone();
 		LIKE(pier_conn_error_text(near->peer.conn), "cannot connect ");
 		OK(peer_count(&near->failures, 1));
-		told(near, 0, 1, 0);
+		reported(near, 0, 1, 0);
 	}
 	end(0);
 	OK(cable_lay(0));
@@ -242,7 +242,7 @@ static void at_whatever_moment(bool server_goes)
 	end(removal);
 }
 
-static void at_whatever_moment_it_happens_each_end_is_told_once(void)
+static void at_whatever_moment_it_happens_each_end_is_reported_once(void)
 {
 	int i;
 
@@ -284,17 +284,17 @@ static void the_next_device_works_again_and_again(void)
 
 int main(void)
 {
-	const char *why = cable_enter();
+	const char *reason = cable_enter();
 
-	if (why)
-		return tap_skip_all(why);
+	if (reason)
+		return tap_skip_all(reason);
 	CABLE_TEST(a_clients_device_ends_its_connections);
 	CABLE_TEST(a_servers_device_ends_its_connections);
 	CABLE_TEST(a_clients_device_ends_its_attempts);
 	CABLE_TEST(a_servers_device_ends_its_requests);
 	CABLE_TEST(an_attempt_not_begun_yet_ends_like_the_others);
 	CABLE_TEST(what_is_begun_later_is_refused);
-	CABLE_TEST(at_whatever_moment_it_happens_each_end_is_told_once);
+	CABLE_TEST(at_whatever_moment_it_happens_each_end_is_reported_once);
 	CABLE_TEST(the_next_device_works_again_and_again);
 	return tap_done();
 }

@@ -166,7 +166,7 @@ static void a_server_is_killed_before_it_answers(void)
 }
 
 /* Who, where, at @what, over what. */
-static void check_sentence(const struct pier_conn *conn, const char *what)
+static void check_error_text(const struct pier_conn *conn, const char *what)
 {
 	const char *text = pier_conn_error_text(conn);
 
@@ -191,7 +191,7 @@ static void a_server_is_killed_when_it_is_connected(void)
 		OK(pier_conn_state(me.peer.conn) == PIER_CONN_ERROR ||
 		   pier_conn_state(me.peer.conn) == PIER_CONN_RESET);
 		if (pier_conn_state(me.peer.conn) == PIER_CONN_ERROR)
-			check_sentence(me.peer.conn, "keepalive: ");
+			check_error_text(me.peer.conn, "keepalive: ");
 		pier_conn_destroy(me.peer.conn);
 		still_usable(&other);
 	}
@@ -200,7 +200,7 @@ static void a_server_is_killed_when_it_is_connected(void)
 }
 
 /* How many probes there are is the device's to count, and ours to say. */
-static void the_keepalive_tries_as_often_as_it_is_told(void)
+static void the_keepalive_tries_as_often_as_configured(void)
 {
 	struct pier_rdma_config cfg = config();
 	struct caller patient = { 0 };
@@ -370,14 +370,14 @@ static void servers_are_killed_during_the_handshake(void)
 
 /* How far a disconnect has come when the peer is killed. */
 enum way {
-	LEFT,		/* we have, and it does not answer */
-	LEFT_AMID,	/* we have, but it has no receive for what we sent */
-	LEAVES,		/* it has, and did not hear our answer */
+	GOODBYE,	/* we have, and it does not answer */
+	DRAINING,	/* we have, but it has no receive for what we sent */
+	PEER_GOODBYE,	/* it has, and did not get our answer */
 };
 
 struct killed_part {
 	enum way way;
-	bool serves;		/* else it asks */
+	bool is_server;		/* else it asks */
 	bool raw;		/* no goodbye of pier's: all is the CM's */
 };
 
@@ -390,7 +390,7 @@ static int play(struct pair *pair, void *arg)
 	if (!open_me() || !caller_listen(&me, 0))
 		return 1;
 	me.raw = part->raw;
-	if (part->serves) {
+	if (part->is_server) {
 		port = pier_listener_port(me.listener);
 		pair_send(pair, &port, sizeof(port));
 	} else if (!IS(connect_to(pair), 0)) {
@@ -398,7 +398,7 @@ static int play(struct pair *pair, void *arg)
 	}
 	if (peer_count(&me.established, 1))
 		pair_send(pair, "up", 2);
-	if (part->way == LEAVES) {
+	if (part->way == PEER_GOODBYE) {
 		pier_conn_disconnect(me.peer.conn);
 		if (stage_goodbye_over(me.peer.conn))
 			pair_send(pair, "bye", 3);
@@ -428,9 +428,9 @@ static void disconnect_from(struct pair *pair, enum way way,
 	char word[4];
 	int i;
 
-	if (way == LEAVES) {
+	if (way == PEER_GOODBYE) {
 		IS(pair_recv(pair, word, sizeof(word)), 3);
-	} else if (way == LEFT) {
+	} else if (way == GOODBYE) {
 		kill(pair->pid, SIGSTOP);
 		OK(pair_is_stopped(pair, true));
 		IS(pier_conn_disconnect(conn), 0);
@@ -451,9 +451,9 @@ static void check_end(enum way way, const struct cm_tally *tally)
 
 	IS(me.failures, 0);
 	/* where the system did not say goodbye in its name */
-	if (way == LEFT_AMID && pier_conn_state(conn) == PIER_CONN_ERROR) {
+	if (way == DRAINING && pier_conn_state(conn) == PIER_CONN_ERROR) {
 		IS(pier_conn_error(conn), -PIER_ERETRY);
-		check_sentence(conn, "send: ");
+		check_error_text(conn, "send: ");
 		IS(tally->retry, 1);
 	} else {
 		IS(pier_conn_state(conn), PIER_CONN_RESET);
@@ -461,7 +461,7 @@ static void check_end(enum way way, const struct cm_tally *tally)
 		IS_STR(pier_conn_error_text(conn), "");
 		IS(tally->retry, 0);
 	}
-	IS(tally->calls, way == LEFT_AMID ? SENDS : 0);
+	IS(tally->calls, way == DRAINING ? SENDS : 0);
 	IS(tally->retry + tally->cancelled, tally->calls);
 	IS(pier_ctx_inflight(pier_rdma_ctx(me.peer.rdma)), 0);
 }
@@ -478,7 +478,7 @@ static void part_from(struct pair *pair, const struct killed_part *part)
 
 	tally = (struct cm_tally){ 0 };
 	me.raw = part->raw;
-	if (part->serves ? !IS(connect_to(pair), 0) :
+	if (part->is_server ? !IS(connect_to(pair), 0) :
 			   !OK(pair_send(pair, &port, sizeof(port))))
 		return;
 	if (!OK(peer_count(&me.established, up)) || !OK(stage_reported(pair)))
@@ -505,7 +505,7 @@ static void killed_in_a_disconnect(enum way way)
 	pair_start(&other, serve, NULL);
 	for (i = 0; i < 4; i++) {
 		parts[i] = (struct killed_part) {
-			.way = way, .serves = i & 1, .raw = i & 2,
+			.way = way, .is_server = i & 1, .raw = i & 2,
 		};
 		pair_start(&pairs[i], play, &parts[i]);
 	}
@@ -527,19 +527,19 @@ static void killed_in_a_disconnect(enum way way)
 
 static void a_peer_is_killed_when_we_have_disconnected(void)
 {
-	killed_in_a_disconnect(LEFT);
+	killed_in_a_disconnect(GOODBYE);
 }
 
 static void a_peer_is_killed_while_what_we_sent_keeps_us(void)
 {
 	drain_ms = 10000;	/* never over: that it is dead is found first */
-	killed_in_a_disconnect(LEFT_AMID);
+	killed_in_a_disconnect(DRAINING);
 	drain_ms = 200;
 }
 
 static void a_peer_is_killed_when_it_has_disconnected(void)
 {
-	killed_in_a_disconnect(LEAVES);
+	killed_in_a_disconnect(PEER_GOODBYE);
 }
 
 int main(void)
@@ -555,7 +555,7 @@ int main(void)
 	pier_dev_close(dev);
 	TEST(a_server_is_killed_before_it_answers);
 	TEST(a_server_is_killed_when_it_is_connected);
-	TEST(the_keepalive_tries_as_often_as_it_is_told);
+	TEST(the_keepalive_tries_as_often_as_configured);
 	TEST(a_client_is_killed_before_it_is_accepted);
 	TEST(a_client_is_killed_when_it_is_connected);
 	TEST(clients_are_killed_during_the_handshake);

@@ -312,11 +312,11 @@ static void the_context_is_usable_again_and_again(void)
 
 int main(void)
 {
-	const char *why = cable_enter();
+	const char *reason = cable_enter();
 
 	config.ack_timeout = limit_ack_timeout(13);	/* 34 ms */
-	if (why)
-		return tap_skip_all(why);
+	if (reason)
+		return tap_skip_all(reason);
 	CABLE_TEST(a_connection_ends_once_and_can_be_made_again);
 	CABLE_TEST(an_attempt_over_a_link_that_is_down_fails_once);
 	CABLE_TEST(an_attempt_under_way_fails_once);

@@ -108,7 +108,7 @@ static void make_version(uint8_t *copy, size_t len, unsigned int version)
 	seal(copy, len);
 }
 
-static void other_versions_and_kinds_are_told_apart(void)
+static void other_versions_and_kinds_are_distinguished(void)
 {
 	uint8_t copy[PIER_DESC_MAX + 1] = { 0 };
 	struct pier_mmap *mmap;
@@ -280,7 +280,7 @@ static void a_gid_index_that_is_not_there_is_refused(void)
 static void read_a_little_of(struct peer *a, struct pier_mmap *mmap)
 {
 	struct pier_mmap *remote = NULL;
-	struct pier_buf *far, *room = peer_room(a, 0, 8);
+	struct pier_buf *far, *tail = peer_tail(a, 0, 8);
 	int status = -EINPROGRESS;
 	const void *desc;
 	size_t len;
@@ -289,11 +289,11 @@ static void read_a_little_of(struct peer *a, struct pier_mmap *mmap)
 	if (!IS(pier_mmap_create_from_export(desc, len, &remote), 0) ||
 	    !IS(pier_buf_whole(a->inv, remote, &far), 0))
 		return;
-	IS(pier_rdma_read(a->conn, far, room, peer_done, &status), 0);
+	IS(pier_rdma_read(a->conn, far, tail, peer_done, &status), 0);
 	IS(peer_await(&status), 0);
-	IS(pier_buf_data_len(room), 8);
+	IS(pier_buf_data_len(tail), 8);
 	pier_buf_put(far);
-	pier_buf_put(room);
+	pier_buf_put(tail);
 	pier_mmap_destroy(remote);
 }
 
@@ -339,8 +339,8 @@ static void a_destination_too_small_is_refused(void)
 		return;
 	far = peer_far_data(&a, 0, 100);
 	near = peer_data(&a, 0, 100);
-	small = peer_room(&a, 200, 99);
-	none = peer_far_room(&a, 200, 99);
+	small = peer_tail(&a, 200, 99);
+	none = peer_far_tail(&a, 200, 99);
 	IS(pier_rdma_write(a.conn, near, none, NULL, NULL), -EMSGSIZE);
 	LIKE(pier_last_error(), "100 bytes");
 	LIKE(pier_last_error(), "99");
@@ -360,7 +360,7 @@ static void a_destination_too_small_is_refused(void)
 	peer_unpair(&a, &b);
 }
 
-static void buffers_on_the_wrong_side_are_refused(void)
+static void buffers_at_the_wrong_end_are_refused(void)
 {
 	struct pier_buf *far, *near, *tail;
 	struct pier_task *task = NULL;
@@ -411,10 +411,10 @@ static void a_chain_that_is_too_long_is_refused(void)
 	if (!peer_pair(&a, &b, dev, &cfg, LEN))
 		return;
 	src = peer_data(&a, 0, 8);
-	dst = peer_room(&a, 1000, 8);
+	dst = peer_tail(&a, 1000, 8);
 	for (i = 1; i < 3; i++) {
 		pier_buf_chain(src, peer_data(&a, 8 * (size_t)i, 8));
-		pier_buf_chain(dst, peer_room(&a, 1000 + 8 * (size_t)i, 8));
+		pier_buf_chain(dst, peer_tail(&a, 1000 + 8 * (size_t)i, 8));
 	}
 	IS(pier_rdma_send(a.conn, src, NULL, NULL), -EINVAL);
 	LIKE(pier_last_error(), "2 buffers");
@@ -480,7 +480,7 @@ static void what_the_peer_did_not_grant_is_refused_here(void)
 	    !peer_open(&b, dev, a.pe, &nothing, LEN) || !peer_join(&a, &b))
 		return;
 	far = peer_far_data(&a, 0, 8);
-	near = peer_room(&a, 0, 8);
+	near = peer_tail(&a, 0, 8);
 	IS(pier_rdma_read(a.conn, far, near, NULL, NULL), -EACCES);
 	LIKE(pier_last_error(), "on this connection");
 	IS(pier_rdma_read(a.conn, NULL, NULL, NULL, NULL), -EACCES);
@@ -492,7 +492,7 @@ static void what_the_peer_did_not_grant_is_refused_here(void)
 	pier_buf_put(far);
 	far = peer_far_data(&b, 0, 8);
 	pier_buf_put(near);
-	near = peer_room(&b, 0, 8);
+	near = peer_tail(&b, 0, 8);
 	IS(pier_rdma_read(b.conn, far, near, NULL, NULL), 0);
 	OK(peer_quiet(&b));
 	pier_buf_put(near);
@@ -505,14 +505,14 @@ int main(void)
 	if (pier_dev_open(NULL, &dev))
 		return tap_skip_all(pier_last_error());
 	TEST(damaged_descriptors_are_refused);
-	TEST(other_versions_and_kinds_are_told_apart);
+	TEST(other_versions_and_kinds_are_distinguished);
 	TEST(a_descriptor_over_the_limit_is_refused);
 	TEST(ends_that_do_not_fit_are_refused);
 	TEST(a_forged_control_key_fails_one_connection);
 	TEST(a_gid_index_that_is_not_there_is_refused);
 	TEST(a_message_over_the_limit_is_refused);
 	TEST(a_destination_too_small_is_refused);
-	TEST(buffers_on_the_wrong_side_are_refused);
+	TEST(buffers_at_the_wrong_end_are_refused);
 	TEST(a_chain_that_is_too_long_is_refused);
 	TEST(memory_of_another_device_is_refused);
 	TEST(a_connection_that_is_not_there_refuses_tasks);

@@ -28,7 +28,7 @@ static void tell_range(struct foreign *f, struct pier_conn *conn, size_t at,
 	foreign_send(f, conn, &range, sizeof(range));
 }
 
-static void hear_range(struct foreign *f, struct pier_conn *conn,
+static void recv_range(struct foreign *f, struct pier_conn *conn,
 		       struct range *ret)
 {
 	foreign_recv(f, conn, ret, sizeof(*ret));
@@ -75,7 +75,7 @@ void foreign_rping_server(struct foreign *f, const struct foreign_args *args)
 	struct range range, go = { 0 };
 
 	for (int i = 0; i < args->count; i++) {
-		hear_range(f, conn, &range);
+		recv_range(f, conn, &range);
 		if (range.len > FOREIGN_MEM) {
 			fprintf(stderr, "foreign: a ping of %u bytes\n",
 				range.len);
@@ -83,7 +83,7 @@ void foreign_rping_server(struct foreign *f, const struct foreign_args *args)
 		}
 		foreign_read(f, conn, 0, range.addr, range.rkey, range.len);
 		foreign_send(f, conn, &go, sizeof(go));
-		hear_range(f, conn, &range);
+		recv_range(f, conn, &range);
 		foreign_write(f, conn, 0, range.addr, range.rkey, range.len);
 		foreign_send(f, conn, &go, sizeof(go));
 	}

@@ -118,7 +118,7 @@ static void message(struct net *net, struct fuzz_in *in)
 	mad.data = data;
 	aim(net, &rx, &mad, data, flags, which);
 	pier__soft_mad_encode(&mad, bytes);
-	net_hear(net, &for_qp1, &rx, bytes, sizeof(bytes));
+	net_receive(net, &for_qp1, &rx, bytes, sizeof(bytes));
 }
 
 /* Bytes as they are, from whoever. */
@@ -138,7 +138,7 @@ static void raw(struct net *net, struct fuzz_in *in)
 	if (flags & 8)
 		hdr.pkey = (uint16_t)fuzz_take(in, 2);
 	take_bytes(in, bytes, len);
-	net_hear(net, &hdr, &rx, bytes, flags & 16 ? len : SOFT_MAD_LEN);
+	net_receive(net, &hdr, &rx, bytes, flags & 16 ? len : SOFT_MAD_LEN);
 }
 
 static void data(struct net *net, struct fuzz_in *in)
@@ -161,7 +161,8 @@ static void toggle(struct net *net, struct fuzz_in *in)
 		net->roce_port_taken = !net->roce_port_taken;
 		break;
 	case 2:
-		net->room = net->room == UINT32_MAX ? what >> 4 : UINT32_MAX;
+		net->budget = net->budget == UINT32_MAX ? what >> 4 :
+							  UINT32_MAX;
 		break;
 	default:
 		net_listen(net, what & 1, !net->listening[what & 1]);

@@ -40,7 +40,7 @@ struct net {
 	struct soft_io io;	/* first */
 	struct soft_cm_host host;
 	uint64_t now;
-	uint32_t room;		/* packets that can be sent until more is */
+	uint32_t budget;	/* packets that can be sent until more is */
 	uint32_t sent;		/* since the last step began */
 	struct soft_addr here, peer, other;
 	bool no_gid, roce_port_taken;
@@ -64,8 +64,8 @@ void net_open(struct net *net, struct fuzz_in *in);
 void net_close(struct net *net);
 
 /* The endpoint receives for QP 1. */
-void net_hear(struct net *net, const struct soft_hdr *hdr,
-	      const struct soft_rx *rx, const uint8_t *data, size_t len);
+void net_receive(struct net *net, const struct soft_hdr *hdr,
+		 const struct soft_rx *rx, const uint8_t *data, size_t len);
 
 /* What the program does; each checks that it may, or is told so. */
 void net_listen(struct net *net, unsigned int i, bool on);

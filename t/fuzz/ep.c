@@ -194,7 +194,7 @@ static void wait(struct world *world, struct fuzz_in *in)
 {
 	uint64_t end = world->now + (1000ull << fuzz_take(in, 1) % 23), due;
 	/* A full socket is tried again and again. */
-	int i, max = world->room ? 2000 : 50;
+	int i, max = world->budget ? 2000 : 50;
 
 	for (i = 0; i < max; i++) {
 		due = pier__soft_ep_deadline(world->ep);
@@ -203,7 +203,7 @@ static void wait(struct world *world, struct fuzz_in *in)
 		world->now = due > world->now ? due : world->now + 1;
 		world_settle(world);
 		/* A flood of timers must not eat the engine. */
-		MUST(i < 1999 || !world->room);
+		MUST(i < 1999 || !world->budget);
 	}
 	world->now = end;
 }
@@ -276,10 +276,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			toggle(&world, &in);
 			break;
 		case 5:
-			world.room = fuzz_take(&in, 1) % 8;
+			world.budget = fuzz_take(&in, 1) % 8;
 			break;
 		case 6:
-			world.room = UINT32_MAX;
+			world.budget = UINT32_MAX;
 			break;
 		case 7:
 			world_reap(&world);

@@ -27,7 +27,7 @@ enum fate { FATE_NONE, FATE_POSTED, FATE_SILENT, FATE_DONE };
 struct world {
 	struct soft_io io;	/* first */
 	uint64_t now;
-	uint32_t room;		/* packets that can be sent until more is */
+	uint32_t budget;	/* packets that can be sent until more is */
 	uint64_t sent, received;
 
 	struct soft_rx rx;	/* the packet that waits; len 0: none */

@@ -54,7 +54,7 @@ static int net_send(struct soft_io *io, const struct soft_tx *tx, int count)
 	struct net *net = net_of(io);
 	int i;
 
-	for (i = 0; i < count && net->room; i++, net->room--)
+	for (i = 0; i < count && net->budget; i++, net->budget--)
 		check_sent(net, &tx[i]);
 	net->sent += (uint32_t)i;
 	return i;
@@ -128,7 +128,7 @@ void net_open(struct net *net, struct fuzz_in *in)
 	net->host.ops = &host_ops;
 	net->host.mtu = 2 + (setup >> 3 & 3);
 	net->now = 1000 * PIER__MS;
-	net->room = UINT32_MAX;
+	net->budget = UINT32_MAX;
 	net->roce_port_taken = setup & 2;
 	address(&net->here, setup & 1, 1, NET_PORT);
 	address(&net->peer, setup & 1, 2, NET_PEER_PORT);
@@ -147,8 +147,8 @@ void net_open(struct net *net, struct fuzz_in *in)
 	net_listen(net, 0, true);
 }
 
-void net_hear(struct net *net, const struct soft_hdr *hdr,
-	      const struct soft_rx *rx, const uint8_t *data, size_t len)
+void net_receive(struct net *net, const struct soft_hdr *hdr,
+		 const struct soft_rx *rx, const uint8_t *data, size_t len)
 {
 	uint8_t *copy = malloc(len + !len);
 
@@ -249,7 +249,7 @@ void net_close(struct net *net)
 {
 	unsigned int i;
 
-	net->room = UINT32_MAX;
+	net->budget = UINT32_MAX;
 	net_events(net, 1000);
 	for (i = 0; i < NET_ENDS; i++)
 		net_release(&net->end[i]);

@@ -199,7 +199,7 @@ void net_release(struct net_end *end)
 	end->step = NET_OVER;
 }
 
-static void told_data(const struct pier__cm_event *event)
+static void reported_data(const struct pier__cm_event *event)
 {
 	static const size_t field[KINDS] = {
 		[PIER__CM_REQUEST] = PIER__CM_REQ_DATA,
@@ -235,7 +235,7 @@ static void requested(struct net *net, const struct pier__cm_event *event)
 	overhear(end);
 }
 
-static void told(const struct pier__cm_event *event)
+static void reported(const struct pier__cm_event *event)
 {
 	struct net_end *end = event->id->owner;
 
@@ -276,11 +276,11 @@ void net_events(struct net *net, int max)
 	struct pier__cm_event event;
 
 	while (max-- && !pier__soft_cm_next(net->cm, &event)) {
-		told_data(&event);
+		reported_data(&event);
 		MUST(!event.listener == (event.kind != PIER__CM_REQUEST));
 		if (event.kind == PIER__CM_REQUEST)
 			requested(net, &event);
 		else
-			told(&event);
+			reported(&event);
 	}
 }

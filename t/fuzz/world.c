@@ -79,7 +79,7 @@ static int world_send(struct soft_io *io, const struct soft_tx *tx, int count)
 	struct world *world = world_of(io);
 	int i;
 
-	for (i = 0; i < count && world->room; i++, world->room--)
+	for (i = 0; i < count && world->budget; i++, world->budget--)
 		check_sent(world, &tx[i]);
 	world->sent += (uint64_t)i;
 	return i;
@@ -153,7 +153,7 @@ void world_open(struct world *world, struct fuzz_in *in)
 	world->io.ops = &ops;
 	world->io.port = 5000;
 	world->now = 1000 * PIER__MS;
-	world->room = UINT32_MAX;
+	world->budget = UINT32_MAX;
 	world->mtu = 256u << (setup & 3);
 	world->roce_peer = setup & 4;
 	world->rd_atomic = setup & 8 ? 1 : 4;

@@ -8,7 +8,7 @@
 
 #define WORDS_MAX 16
 
-char said[8192];
+char printed[8192];
 char complained[8192];
 struct argline_own own;
 
@@ -79,7 +79,7 @@ int parse(struct pier_args *args, const char *line)
 	err = pier_args_parse(args, argc, words);
 	restore(stderr, old_err);
 	restore(stdout, old_out);
-	take(out, said, sizeof(said));
+	take(out, printed, sizeof(printed));
 	take(err_out, complained, sizeof(complained));
 	return err;
 }

@@ -17,7 +17,7 @@ struct argline_own {
 extern struct argline_own own;		/* zero before each parse */
 extern const struct pier_option options[];	/* their places are in own */
 extern const struct pier_option required[];
-extern char said[8192];			/* what the last parse printed, */
+extern char printed[8192];		/* what the last parse printed, */
 extern char complained[8192];		/* on stdout and on stderr */
 
 /* Parse words that are divided by one blank each. */

@@ -71,7 +71,7 @@ int cable_reap(pid_t pid)
 }
 
 /* Of what the tests are to run on. */
-static bool wants_verbs(void)
+static bool needs_verbs(void)
 {
 	const struct pier_devinfo *info;
 	struct pier_devlist *list;
@@ -87,7 +87,7 @@ static bool wants_verbs(void)
 
 const char *cable_enter(void)
 {
-	if (wants_verbs()) {
+	if (needs_verbs()) {
 		if (access("/run/vm/job", F_OK))
 			return "it takes devices away: only for the guest of "
 			       "t/vm/run";

@@ -6,7 +6,7 @@
 #include "t/lib/caller.h"
 #include "t/lib/tap.h"
 
-static struct caller *told(int *count, struct caller *peer)
+static struct caller *counted(int *count, struct caller *peer)
 {
 	++*count;
 	peer->inside += peer->calling;
@@ -19,7 +19,7 @@ static void requested(struct pier_conn *conn, void *data, void *ctx_data)
 	int err;
 
 	(void)data;
-	told(&peer->requests, peer);
+	counted(&peer->requests, peer);
 	IS(pier_conn_state(conn), PIER_CONN_INIT);
 	peer->peer.conn = conn;
 	if (peer->hold)
@@ -38,7 +38,7 @@ static void established(struct pier_conn *conn, void *data, void *ctx_data)
 	struct caller *peer = ctx_data;
 
 	(void)data;
-	told(&peer->established, peer);
+	counted(&peer->established, peer);
 	IS(pier_conn_state(conn), PIER_CONN_CONNECTED);
 	if (peer->hang_up)
 		IS(pier_conn_disconnect(conn), 0);
@@ -59,7 +59,7 @@ static void failed(struct pier_conn *conn, void *data, void *ctx_data)
 	struct caller *peer = ctx_data;
 
 	(void)data;
-	over(told(&peer->failures, peer), conn);
+	over(counted(&peer->failures, peer), conn);
 }
 
 static void disconnected(struct pier_conn *conn, void *data, void *ctx_data)
@@ -67,7 +67,7 @@ static void disconnected(struct pier_conn *conn, void *data, void *ctx_data)
 	struct caller *peer = ctx_data;
 
 	(void)data;
-	over(told(&peer->disconnected, peer), conn);
+	over(counted(&peer->disconnected, peer), conn);
 }
 
 bool caller_open(struct caller *peer, struct pier_dev *dev, struct pier_pe *pe,
@@ -164,8 +164,8 @@ bool caller_join(struct caller *peer, struct caller *to, const char *address)
 	return false;
 }
 
-void caller_told(const struct caller *peer, int requests, int established,
-		 int failures, int disconnected)
+void caller_counts(const struct caller *peer, int requests, int established,
+		   int failures, int disconnected)
 {
 	IS(peer->requests, requests);
 	IS(peer->established, established);

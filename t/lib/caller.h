@@ -50,8 +50,8 @@ bool caller_ask(struct caller *peer, struct caller *to, const char *address);
 bool caller_join(struct caller *peer, struct caller *to, const char *address);
 
 /* What @peer was told, in all; and nothing from inside a call of its own. */
-void caller_told(const struct caller *peer, int requests, int established,
-		 int failures, int disconnected);
+void caller_counts(const struct caller *peer, int requests, int established,
+		   int failures, int disconnected);
 
 /* A message goes over @from, and @to gets it. */
 void caller_flow(struct pier_conn *from, struct caller *to);

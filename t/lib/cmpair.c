@@ -17,108 +17,108 @@ static void must(bool ok, const char *what)
 	}
 }
 
-static int side_gid(struct soft_cm_host *host, const struct in6_addr *ip)
+static int node_gid(struct soft_cm_host *host, const struct in6_addr *ip)
 {
-	struct cm_side *side = (struct cm_side *)host;
+	struct cm_node *node = (struct cm_node *)host;
 
-	if (side->no_gid || !IN6_ARE_ADDR_EQUAL(ip, &side->addr.ip))
+	if (node->no_gid || !IN6_ARE_ADDR_EQUAL(ip, &node->addr.ip))
 		return -1;
 	return 3;
 }
 
-static struct soft_io *further(struct cm_side *side, uint16_t port)
+static struct soft_io *further(struct cm_node *node, uint16_t port)
 {
-	struct soft_io *io = vnet_node(&side->pair->net, side->ip, port);
+	struct soft_io *io = vnet_node(&node->pair->net, node->ip, port);
 
-	pier__soft_ep_add_io(side->ep, io);
-	vnet_attach(io, side->ep);
+	pier__soft_ep_add_io(node->ep, io);
+	vnet_attach(io, node->ep);
 	return io;
 }
 
-static bool side_roce_port(struct soft_cm_host *host, bool on)
+static bool node_roce_port(struct soft_cm_host *host, bool on)
 {
-	struct cm_side *side = (struct cm_side *)host;
+	struct cm_node *node = (struct cm_node *)host;
 
-	if (on && side->roce_port_taken)
+	if (on && node->roce_port_taken)
 		return false;
-	side->roce_port_users += on ? 1 : -1;
-	if (on && !side->roce_io)
-		side->roce_io = further(side, ROCE_UDP_PORT);
+	node->roce_port_users += on ? 1 : -1;
+	if (on && !node->roce_io)
+		node->roce_io = further(node, ROCE_UDP_PORT);
 	return true;
 }
 
-static bool side_port_probe(struct soft_cm_host *host,
+static bool node_port_probe(struct soft_cm_host *host,
 			    const struct in6_addr *src,
 			    const struct soft_addr *dst, void **state)
 {
-	struct cm_side *side = (struct cm_side *)host;
+	struct cm_node *node = (struct cm_node *)host;
 
-	OK(IN6_ARE_ADDR_EQUAL(src, &side->addr.ip));
-	side->port_probes++;
+	OK(IN6_ARE_ADDR_EQUAL(src, &node->addr.ip));
+	node->port_probes++;
 	if (!*state)
-		side->port_probes_open++;
-	*state = side;
+		node->port_probes_open++;
+	*state = node;
 	OK(dst->port != ROCE_UDP_PORT);	/* that crashes some */
-	return side->peer_closed;
+	return node->peer_closed;
 }
 
-static void side_port_probe_end(struct soft_cm_host *host, void *state)
+static void node_port_probe_end(struct soft_cm_host *host, void *state)
 {
-	struct cm_side *side = (struct cm_side *)host;
+	struct cm_node *node = (struct cm_node *)host;
 
-	OK(state == side);
-	side->port_probes_open--;
+	OK(state == node);
+	node->port_probes_open--;
 }
 
-static void side_notify(struct soft_cm_host *host)
+static void node_notify(struct soft_cm_host *host)
 {
-	((struct cm_side *)host)->rings++;
+	((struct cm_node *)host)->rings++;
 }
 
-static const struct soft_cm_host_ops side_ops = {
-	.gid = side_gid,
-	.roce_port = side_roce_port,
-	.port_probe = side_port_probe,
-	.port_probe_end = side_port_probe_end,
-	.notify = side_notify,
+static const struct soft_cm_host_ops node_ops = {
+	.gid = node_gid,
+	.roce_port = node_roce_port,
+	.port_probe = node_port_probe,
+	.port_probe_end = node_port_probe_end,
+	.notify = node_notify,
 };
 
-static void side_open(struct cm_pair *pair, int i, const char *ip,
+static void node_open(struct cm_pair *pair, int i, const char *ip,
 		      uint16_t port)
 {
-	struct cm_side *side = &pair->side[i];
+	struct cm_node *node = &pair->node[i];
 
-	side->pair = pair;
-	side->ip = ip;
-	side->host.ops = &side_ops;
-	side->host.mtu = IBV_MTU_1024;
-	side->io = vnet_node(&pair->net, ip, port);
-	side->addr = vnet_addr(side->io);
-	must(!pier__soft_mr_table_create(&side->keys), "keys");
-	must(!pier__soft_ep_create(side->io, side->keys, &side->ep), "ep");
-	must(!pier__soft_cq_create(side->ep, 64, &side->cq), "cq");
-	must(!pier__soft_srq_create(side->ep, 64, 4, &side->srq), "srq");
-	must(!pier__soft_cm_create(side->ep, &side->host, &side->cm), "cm");
-	vnet_attach(side->io, side->ep);
+	node->pair = pair;
+	node->ip = ip;
+	node->host.ops = &node_ops;
+	node->host.mtu = IBV_MTU_1024;
+	node->io = vnet_node(&pair->net, ip, port);
+	node->addr = vnet_addr(node->io);
+	must(!pier__soft_mr_table_create(&node->keys), "keys");
+	must(!pier__soft_ep_create(node->io, node->keys, &node->ep), "ep");
+	must(!pier__soft_cq_create(node->ep, 64, &node->cq), "cq");
+	must(!pier__soft_srq_create(node->ep, 64, 4, &node->srq), "srq");
+	must(!pier__soft_cm_create(node->ep, &node->host, &node->cm), "cm");
+	vnet_attach(node->io, node->ep);
 }
 
-static void side_close(struct cm_side *side)
+static void node_close(struct cm_node *node)
 {
 	struct cmpair_end *end;
 
-	while ((end = side->ends)) {
-		side->ends = end->next;
+	while ((end = node->ends)) {
+		node->ends = end->next;
 		if (end->id)
 			pier__soft_cm_release(end->id);
 		free(end);
 	}
-	pier__soft_cm_destroy(side->cm);
-	IS(side->roce_port_users, 0);
-	IS(side->port_probes_open, 0);
-	pier__soft_srq_destroy(side->srq);
-	pier__soft_cq_destroy(side->cq);
-	pier__soft_ep_destroy(side->ep);
-	pier__soft_mr_table_destroy(side->keys);
+	pier__soft_cm_destroy(node->cm);
+	IS(node->roce_port_users, 0);
+	IS(node->port_probes_open, 0);
+	pier__soft_srq_destroy(node->srq);
+	pier__soft_cq_destroy(node->cq);
+	pier__soft_ep_destroy(node->ep);
+	pier__soft_mr_table_destroy(node->keys);
 }
 
 /* Count what is said, lose what is to be lost. */
@@ -154,10 +154,10 @@ struct cm_pair *cm_open(uint64_t seed, bool v6, uint32_t backlog)
 	vnet_init(&pair->net, seed);
 	pair->net.tap = tap;
 	pair->net.tap_arg = pair;
-	side_open(pair, 0, v6 ? "2001:db8::1" : "192.0.2.1", CM_PORT0);
-	side_open(pair, 1, v6 ? "2001:db8::2" : "192.0.2.2", CM_PORT1);
-	pair->side[0].manner = CM_AGREE;
-	pair->side[1].manner = CM_AGREE;
+	node_open(pair, 0, v6 ? "2001:db8::1" : "192.0.2.1", CM_PORT0);
+	node_open(pair, 1, v6 ? "2001:db8::2" : "192.0.2.2", CM_PORT1);
+	pair->node[0].manner = CM_AGREE;
+	pair->node[1].manner = CM_AGREE;
 	if (backlog)
 		cm_listen(pair, 1, backlog);
 	return pair;
@@ -165,47 +165,47 @@ struct cm_pair *cm_open(uint64_t seed, bool v6, uint32_t backlog)
 
 void cm_close(struct cm_pair *pair)
 {
-	if (pair->side[1].listener.backlog)
+	if (pair->node[1].listener.backlog)
 		cm_unlisten(pair, 1);
-	side_close(&pair->side[0]);
-	side_close(&pair->side[1]);
+	node_close(&pair->node[0]);
+	node_close(&pair->node[1]);
 	vnet_fini(&pair->net);
 	free(pair);
 }
 
 void cm_listen(struct cm_pair *pair, int i, uint32_t backlog)
 {
-	struct cm_side *side = &pair->side[i];
+	struct cm_node *node = &pair->node[i];
 
-	if (!side->listen_io)
-		side->listen_io = further(side, CM_SERVICE);
-	memset(&side->listener, 0, sizeof(side->listener));
-	side->listener.listener.port = CM_SERVICE;
-	side->listener.backlog = backlog;
-	side->listener.roce_port = !side->wants_roce_port;
-	pier__soft_cm_listen(side->cm, &side->listener);
+	if (!node->listen_io)
+		node->listen_io = further(node, CM_SERVICE);
+	memset(&node->listener, 0, sizeof(node->listener));
+	node->listener.listener.port = CM_SERVICE;
+	node->listener.backlog = backlog;
+	node->listener.roce_port = !node->needs_roce_port;
+	pier__soft_cm_listen(node->cm, &node->listener);
 }
 
 void cm_unlisten(struct cm_pair *pair, int i)
 {
-	struct cm_side *side = &pair->side[i];
+	struct cm_node *node = &pair->node[i];
 
-	pier__soft_cm_unlisten(side->cm, &side->listener);
-	if (side->wants_roce_port && side->listener.roce_port)
-		side_roce_port(&side->host, false);
-	side->listener.backlog = 0;
+	pier__soft_cm_unlisten(node->cm, &node->listener);
+	if (node->needs_roce_port && node->listener.roce_port)
+		node_roce_port(&node->host, false);
+	node->listener.backlog = 0;
 }
 
-static struct cmpair_end *end_new(struct cm_side *side, struct pier__cm_id *id)
+static struct cmpair_end *end_new(struct cm_node *node, struct pier__cm_id *id)
 {
 	struct cmpair_end *end = calloc(1, sizeof(*end));
 
 	must(end, "memory");
 	end->id = id;
 	end->over = -1;
-	end->qpn = 100 + ++side->last_qpn;
-	end->next = side->ends;
-	side->ends = end;
+	end->qpn = 100 + ++node->last_qpn;
+	end->next = node->ends;
+	node->ends = end;
 	if (id)
 		id->owner = end;
 	return end;
@@ -224,13 +224,13 @@ static struct pier__cm_param param(const struct cmpair_end *end,
 
 struct cmpair_end *cm_ask(struct cm_pair *pair, uint16_t port, const char *data)
 {
-	struct cm_side *side = &pair->side[0];
-	struct cmpair_end *end = end_new(side, NULL);
-	struct soft_addr dst = pair->side[1].addr;
+	struct cm_node *node = &pair->node[0];
+	struct cmpair_end *end = end_new(node, NULL);
+	struct soft_addr dst = pair->node[1].addr;
 	struct pier__cm_param p = param(end, data);
 
 	dst.port = port;
-	if (!IS(pier__soft_cm_resolved(side->cm, &side->addr, &dst, end,
+	if (!IS(pier__soft_cm_resolved(node->cm, &node->addr, &dst, end,
 				       &end->id), 0))
 		return end;
 	IS(pier__soft_cm_connect(end->id, &p), 0);
@@ -255,24 +255,24 @@ void cm_release(struct cmpair_end *end)
 	end->id = NULL;
 }
 
-static void behave(struct cm_side *side, struct cmpair_end *end, int kind)
+static void behave(struct cm_node *node, struct cmpair_end *end, int kind)
 {
-	if (kind == PIER__CM_REQUEST && side->manner == CM_AGREE)
+	if (kind == PIER__CM_REQUEST && node->manner == CM_AGREE)
 		IS(cm_accept(end, NULL), 0);
-	else if (kind == PIER__CM_REQUEST && side->manner == CM_REFUSE)
+	else if (kind == PIER__CM_REQUEST && node->manner == CM_REFUSE)
 		IS(pier__soft_cm_reject(end->id, "go away", 7), 0);
-	else if (kind == PIER__CM_RESPONSE && side->manner == CM_AGREE)
+	else if (kind == PIER__CM_RESPONSE && node->manner == CM_AGREE)
 		IS(cm_establish(end), 0);
 }
 
-void cm_events(struct cm_side *side)
+void cm_events(struct cm_node *node)
 {
 	struct pier__cm_event event;
 	struct cmpair_end *end;
 
-	while (!pier__soft_cm_next(side->cm, &event)) {
+	while (!pier__soft_cm_next(node->cm, &event)) {
 		end = event.kind == PIER__CM_REQUEST ?
-		      end_new(side, event.id) : event.id->owner;
+		      end_new(node, event.id) : event.id->owner;
 		end->event = event;
 		end->events[event.kind]++;
 		if (event.kind == PIER__CM_REQUEST)
@@ -285,7 +285,7 @@ void cm_events(struct cm_side *side)
 			end->error = event.error;
 			end->reason = event.reason;
 		}
-		behave(side, end, event.kind);
+		behave(node, end, event.kind);
 	}
 }
 
@@ -293,8 +293,8 @@ static bool both(void *arg)
 {
 	struct cm_pair *pair = arg;
 
-	cm_events(&pair->side[0]);
-	cm_events(&pair->side[1]);
+	cm_events(&pair->node[0]);
+	cm_events(&pair->node[1]);
 	return false;
 }
 
@@ -304,9 +304,9 @@ void cm_run(struct cm_pair *pair, uint64_t ms)
 	both(pair);
 }
 
-struct cmpair_end *cm_last(struct cm_side *side)
+struct cmpair_end *cm_last(struct cm_node *node)
 {
-	return side->ends;
+	return node->ends;
 }
 
 bool cm_connected(struct cm_pair *pair)
@@ -315,12 +315,12 @@ bool cm_connected(struct cm_pair *pair)
 
 	cm_run(pair, 10);
 	return IS(end->events[PIER__CM_RESPONSE], 1) &&
-	       OK(cm_last(&pair->side[1])) &&
-	       IS(cm_last(&pair->side[1])->events[PIER__CM_ESTABLISHED], 1);
+	       OK(cm_last(&pair->node[1])) &&
+	       IS(cm_last(&pair->node[1])->events[PIER__CM_ESTABLISHED], 1);
 }
 
-void cm_say(struct cm_pair *pair, int i, const struct soft_addr *src,
-	    uint16_t port, const struct soft_mad *mad)
+void cm_inject(struct cm_pair *pair, int i, const struct soft_addr *src,
+	       uint16_t port, const struct soft_mad *mad)
 {
 	struct soft_hdr hdr = {
 		.opcode = SOFT_UD_SEND_ONLY, .pkey = ROCE_PKEY_DEFAULT,
@@ -329,7 +329,7 @@ void cm_say(struct cm_pair *pair, int i, const struct soft_addr *src,
 	};
 	uint8_t bytes[SOFT_MAD_LEN];
 	struct soft_tx tx = {
-		.src = *src, .dst = pair->side[i].addr,
+		.src = *src, .dst = pair->node[i].addr,
 		.payload_len = SOFT_MAD_LEN, .iov_count = 1,
 		.iov = { { bytes, SOFT_MAD_LEN } },
 	};
@@ -348,7 +348,7 @@ void cm_linux_req(struct cm_pair *pair, const struct soft_addr *src,
 		  uint8_t *data)
 {
 	struct soft_mad_ip ip = {
-		.src = src->ip, .dst = pair->side[1].addr.ip,
+		.src = src->ip, .dst = pair->node[1].addr.ip,
 		.src_port = 33333,
 	};
 

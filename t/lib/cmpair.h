@@ -34,7 +34,7 @@ enum cm_manner {
 	CM_REFUSE,		/* reject */
 };
 
-struct cm_side {
+struct cm_node {
 	struct soft_cm_host host;	/* first */
 	struct cm_pair *pair;
 	const char *ip;
@@ -48,7 +48,7 @@ struct cm_side {
 	struct soft_cm_listener listener;
 	enum cm_manner manner;
 	bool roce_port_taken;		/* port 4791 is another's */
-	bool wants_roce_port;		/* its listener does, from now on */
+	bool needs_roce_port;		/* its listener does, from now on */
 	bool no_gid;			/* the address went away */
 	int roce_port_users, rings;
 	bool peer_closed;		/* its host says: the service's port */
@@ -68,7 +68,7 @@ struct cm_sent {
 
 struct cm_pair {
 	struct vnet net;
-	struct cm_side side[2];
+	struct cm_node node[2];
 	struct cm_sent sent[SOFT_MAD_APR + 1];
 };
 
@@ -87,14 +87,14 @@ int cm_accept(struct cmpair_end *end, const char *data);
 int cm_establish(struct cmpair_end *end);
 void cm_release(struct cmpair_end *end);
 
-/* Take all events of @side and do what its manner is. */
-void cm_events(struct cm_side *side);
+/* Take all events of @node and do what its manner is. */
+void cm_events(struct cm_node *node);
 
 /* Run @ms of virtual time, or until nothing is left to happen. */
 void cm_run(struct cm_pair *pair, uint64_t ms);
 
 /* The end that was made last; NULL: none. */
-struct cmpair_end *cm_last(struct cm_side *side);
+struct cmpair_end *cm_last(struct cm_node *node);
 
 /* Connect the two; the ends are cm_last() of each. */
 bool cm_connected(struct cm_pair *pair);
@@ -103,8 +103,8 @@ bool cm_connected(struct cm_pair *pair);
  * Have side @i hear @mad from @src, on its UDP port @port, as a RoCE device
  * or a liar would say it.
  */
-void cm_say(struct cm_pair *pair, int i, const struct soft_addr *src,
-	    uint16_t port, const struct soft_mad *mad);
+void cm_inject(struct cm_pair *pair, int i, const struct soft_addr *src,
+	       uint16_t port, const struct soft_mad *mad);
 
 /* A REQ as Linux would say it from @src to side 1. */
 void cm_linux_req(struct cm_pair *pair, const struct soft_addr *src,

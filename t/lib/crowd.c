@@ -16,10 +16,10 @@
 #endif
 #define MANY_VERBS 64		/* each is a QP of the device's */
 #define NUMBERS 65536
-#define ROOMS 96		/* receives posted */
+#define RECEIVES 96		/* receives posted */
 #define WINDOW 32		/* messages not answered yet */
 #define LEN 64			/* of a message */
-#define LEFT (64 << 10)		/* bytes that may be: caches of libraries */
+#define HEAP_GROWTH (64 << 10)	/* bytes, by the caches of libraries */
 #define WAIT_MS 20000
 
 struct message {
@@ -35,9 +35,9 @@ static struct pier_listener *listener;
 static struct pier_conn *conns[NUMBERS];
 static uint8_t fates[NUMBERS];		/* enum fate */
 static int numbers[NUMBERS];		/* what user data points to */
-static int told;			/* callbacks */
+static int callbacks;			/* callbacks */
 static int missing[WINDOW];		/* of an exchange */
-static struct pier_buf *sources[WINDOW], *rooms[ROOMS];
+static struct pier_buf *sources[WINDOW], *tails[RECEIVES];
 static size_t heap_before;
 
 int crowd_size(void)
@@ -83,7 +83,7 @@ static void end(struct pier_conn *conn, enum fate fate)
 {
 	int *number = pier_conn_user_data(conn);
 
-	told++;
+	callbacks++;
 	if (number) {
 		fates[*number] = (uint8_t)fate;
 		conns[*number] = NULL;
@@ -95,7 +95,7 @@ static void requested(struct pier_conn *conn, void *data, void *ctx_data)
 {
 	(void)data;
 	(void)ctx_data;
-	told++;
+	callbacks++;
 	crowd.last_ns = pier__now();
 	if (!crowd.requests++)
 		crowd.first_ns = crowd.last_ns;
@@ -109,7 +109,7 @@ static void established(struct pier_conn *conn, void *data, void *ctx_data)
 {
 	(void)conn;
 	(void)ctx_data;
-	told++;
+	callbacks++;
 	if (data)
 		fates[*(int *)data] = UP;
 	if (!crowd.up++)
@@ -133,21 +133,21 @@ static void disconnected(struct pier_conn *conn, void *data, void *ctx_data)
 	end(conn, OVER);
 }
 
-static void receive(struct pier_buf *room, pier_task_fn *fn)
+static void receive(struct pier_buf *tail, pier_task_fn *fn)
 {
-	pier_buf_reset(room);
-	if (pier_rdma_receive(me.rdma, room, fn, room))
+	pier_buf_reset(tail);
+	if (pier_rdma_receive(me.rdma, tail, fn, tail))
 		crowd.wrong++;
 }
 
-static void server_heard(struct pier_task *task, void *arg);
+static void server_received(struct pier_task *task, void *arg);
 
 static void server_answered(struct pier_task *task, void *arg)
 {
-	told++;
+	callbacks++;
 	crowd.answered++;
 	crowd.wrong += pier_task_status(task) != 0;
-	receive(arg, server_heard);
+	receive(arg, server_received);
 }
 
 /* A connection has its number by its first message. */
@@ -164,16 +164,16 @@ static bool number_is(struct pier_conn *conn, int number)
 	return true;
 }
 
-static void server_heard(struct pier_task *task, void *arg)
+static void server_received(struct pier_task *task, void *arg)
 {
 	struct pier_conn *conn = pier_task_conn(task);
 	struct message *message = pier_buf_data(arg);
 	int number;
 
-	told++;
+	callbacks++;
 	if (pier_task_status(task))
 		return;		/* the context stops */
-	crowd.heard++;
+	crowd.received++;
 	number = is_right(arg, false) ? (int)message->conn : -1;
 	if (number < 0 || !number_is(conn, number)) {
 		crowd.wrong++;
@@ -186,41 +186,41 @@ static void server_heard(struct pier_task *task, void *arg)
 
 static void client_sent(struct pier_task *task, void *arg)
 {
-	told++;
+	callbacks++;
 	crowd.wrong += pier_task_status(task) != 0;
 	--*(int *)arg;
 }
 
-static void client_heard(struct pier_task *task, void *arg)
+static void client_received(struct pier_task *task, void *arg)
 {
 	const struct message *message = pier_buf_data(arg);
 
-	told++;
+	callbacks++;
 	if (pier_task_status(task))
 		return;		/* the context stops */
-	crowd.heard++;
+	crowd.received++;
 	if (is_right(arg, true) &&
 	    number_is(pier_task_conn(task), (int)message->conn))
 		missing[message->slot]--;
 	else
 		crowd.wrong++;
-	receive(arg, client_heard);
+	receive(arg, client_received);
 }
 
 static bool bufs_open(pier_task_fn *on_receive)
 {
 	int i;
 
-	for (i = 0; i < ROOMS; i++) {
-		rooms[i] = peer_room(&me, (size_t)i * LEN, LEN);
-		receive(rooms[i], on_receive);
+	for (i = 0; i < RECEIVES; i++) {
+		tails[i] = peer_tail(&me, (size_t)i * LEN, LEN);
+		receive(tails[i], on_receive);
 	}
 	for (i = 0; i < WINDOW; i++)
-		sources[i] = peer_data(&me, (size_t)(ROOMS + i) * LEN, LEN);
+		sources[i] = peer_data(&me, (size_t)(RECEIVES + i) * LEN, LEN);
 	return IS(crowd.wrong, 0);
 }
 
-bool crowd_open(int count, bool serves)
+bool crowd_open(int count, bool is_server)
 {
 	struct pier_rdma_config cfg = {
 		.size = sizeof(cfg),
@@ -234,10 +234,10 @@ bool crowd_open(int count, bool serves)
 	memset(missing, 0, sizeof(missing));
 	heap_before = cable_heap();
 	return IS(pier_dev_open(NULL, &dev), 0) &&
-	       peer_open(&me, dev, NULL, &cfg, (ROOMS + WINDOW) * LEN) &&
+	       peer_open(&me, dev, NULL, &cfg, (RECEIVES + WINDOW) * LEN) &&
 	       IS(pier_rdma_set_conn_callbacks(me.rdma, requested, established,
 					       failed, disconnected), 0) &&
-	       bufs_open(serves ? server_heard : client_heard);
+	       bufs_open(is_server ? server_received : client_received);
 }
 
 void crowd_close(void)
@@ -252,16 +252,16 @@ void crowd_close(void)
 	listener = NULL;
 	if (me.rdma)
 		IS(pier_ctx_stop_wait(pier_rdma_ctx(me.rdma), WAIT_MS), 0);
-	for (i = 0; i < ROOMS; i++)
-		pier_buf_put(rooms[i]);
+	for (i = 0; i < RECEIVES; i++)
+		pier_buf_put(tails[i]);
 	for (i = 0; i < WINDOW; i++)
 		pier_buf_put(sources[i]);
-	memset(rooms, 0, sizeof(rooms));
+	memset(tails, 0, sizeof(tails));
 	memset(sources, 0, sizeof(sources));
 	peer_close(&me);
 	pier_dev_close(dev);
 	dev = NULL;
-	if (!OK(cable_heap() < heap_before + LEFT))
+	if (!OK(cable_heap() < heap_before + HEAP_GROWTH))
 		tap_note("%zu bytes, and %zu before", cable_heap(),
 			 heap_before);
 }
@@ -277,14 +277,14 @@ bool crowd_listen(uint32_t backlog, uint32_t rate)
 	return IS(pier_rdma_listen(me.rdma, &cfg, &listener), 0);
 }
 
-bool crowd_tell_port(struct pair *pair)
+bool crowd_send_port(struct pair *pair)
 {
 	uint16_t port = pier_listener_port(listener);
 
 	return OK(pair_send(pair, &port, sizeof(port)));
 }
 
-uint16_t crowd_hear_port(struct pair *pair)
+uint16_t crowd_recv_port(struct pair *pair)
 {
 	uint16_t port = 0;
 
@@ -295,15 +295,15 @@ uint16_t crowd_hear_port(struct pair *pair)
 void crowd_turn(void)
 {
 	struct pollfd fd = { .fd = pier_pe_fd(me.pe), .events = POLLIN };
-	int before = told;
+	int before = callbacks;
 
-	if (!pier_pe_progress(me.pe, CROWD_BUDGET) && told == before &&
+	if (!pier_pe_progress(me.pe, CROWD_BUDGET) && callbacks == before &&
 	    !pier_pe_arm(me.pe)) {
 		poll(&fd, 1, 100);
 		pier_pe_clear(me.pe);
 	}
-	if (told - before > crowd.most)
-		crowd.most = told - before;
+	if (callbacks - before > crowd.most)
+		crowd.most = callbacks - before;
 }
 
 /* One more turn, if nothing is wrong and it is not too late. */
@@ -375,7 +375,7 @@ bool crowd_call_all(int from, int count, int under_way, uint16_t port)
 }
 
 /* @slot is free for a message on connection @i. */
-static bool say(int slot, int i)
+static bool send_number(int slot, int i)
 {
 	fill(pier_buf_data(sources[slot]), i, slot, false);
 	missing[slot] = 2;
@@ -389,17 +389,17 @@ static bool say(int slot, int i)
 bool crowd_exchange(int from, int count)
 {
 	uint64_t now = pier__now();
-	int i = 0, slot, before = crowd.heard;
+	int i = 0, slot, before = crowd.received;
 
 	do {
 		for (slot = 0; slot < WINDOW && i < count; slot++) {
 			if (missing[slot])
 				continue;
-			if (!say(slot, from + i++))
+			if (!send_number(slot, from + i++))
 				return false;
 		}
 	} while (i < count && goes_on(now));
-	return crowd_until(&crowd.heard, before + count);
+	return crowd_until(&crowd.received, before + count);
 }
 
 void crowd_hang_up(int from, int count, int step)

@@ -30,7 +30,7 @@ enum fate {
 /* Counted since crowd_open(). */
 struct crowd {
 	int requests, up, over, failures;
-	int heard, answered;	/* messages */
+	int received, answered;	/* messages */
 	int wrong;		/* of anything that is not as it should be */
 	int most;		/* callbacks of one progress call */
 	int one_fds;		/* descriptors with one connection */
@@ -49,13 +49,13 @@ int crowd_size(void);
  * Open a side of @count connections at most, after the fork.  Close checks
  * that nothing is left of it.
  */
-bool crowd_open(int count, bool serves);
+bool crowd_open(int count, bool is_server);
 void crowd_close(void);
 
 /* A server's: listen, and tell @pair the port.  Zero is the default. */
 bool crowd_listen(uint32_t backlog, uint32_t rate);
-bool crowd_tell_port(struct pair *pair);
-uint16_t crowd_hear_port(struct pair *pair);
+bool crowd_send_port(struct pair *pair);
+uint16_t crowd_recv_port(struct pair *pair);
 
 /* Connect one, or @count from @from on with up to @under_way at once. */
 bool crowd_call(int i, uint16_t port);

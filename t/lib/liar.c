@@ -16,7 +16,7 @@ enum {	/* the fields of a frame */
 
 struct liar liar = { .sock = -1 };
 
-void liar_say(int type, uint64_t value, const void *bytes, size_t len)
+void liar_add(int type, uint64_t value, const void *bytes, size_t len)
 {
 	struct pier__wire_out wire;
 
@@ -43,16 +43,16 @@ void liar_put_crc(uint8_t *data, size_t len)
 	memcpy(data + CRC_AT, &crc, sizeof(crc));
 }
 
-void liar_say_file(const char *name, uint64_t size)
+void liar_add_file(const char *name, uint64_t size)
 {
-	liar_say(LIAR_FILE, size, name, strlen(name));
+	liar_add(LIAR_FILE, size, name, strlen(name));
 }
 
-void liar_say_data(size_t len)
+void liar_add_data(size_t len)
 {
 	static const uint8_t data[40 * 1024];
 
-	liar_say(LIAR_DATA, 0, data, len);
+	liar_add(LIAR_DATA, 0, data, len);
 }
 
 void liar_send(void)
@@ -75,7 +75,7 @@ static bool receive(size_t from, size_t len)
 	       (ssize_t)len;
 }
 
-int liar_hear(void)
+int liar_recv(void)
 {
 	struct pier__wire_in wire;
 	const uint8_t *bytes;
@@ -99,12 +99,12 @@ int liar_hear(void)
 	return (int)type;
 }
 
-bool liar_hear_until(int wanted)
+bool liar_recv_until(int wanted)
 {
 	int type;
 
 	do
-		type = liar_hear();
+		type = liar_recv();
 	while (type && type != wanted);
 	return type == wanted;
 }

@@ -27,9 +27,9 @@ extern struct liar {
 } liar;
 
 /* Put one frame behind what is to be sent. */
-void liar_say(int type, uint64_t value, const void *bytes, size_t len);
-void liar_say_file(const char *name, uint64_t size);
-void liar_say_data(size_t len);
+void liar_add(int type, uint64_t value, const void *bytes, size_t len);
+void liar_add_file(const char *name, uint64_t size);
+void liar_add_data(size_t len);
 
 /* Make the checksum of a frame right after a change. */
 void liar_put_crc(uint8_t *data, size_t len);
@@ -38,9 +38,9 @@ void liar_put_crc(uint8_t *data, size_t len);
 void liar_send(void);
 
 /* The next frame of the other side.  Returns its type; 0: it has closed. */
-int liar_hear(void);
+int liar_recv(void);
 
 /* Hear frames up to one of type @wanted.  False: none came. */
-bool liar_hear_until(int wanted);
+bool liar_recv_until(int wanted);
 
 #endif

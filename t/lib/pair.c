@@ -25,7 +25,7 @@ static void bail_out(const char *what)
 	exit(255);
 }
 
-static void say(const char *text)
+static void print(const char *text)
 {
 	ssize_t n = write(STDOUT_FILENO, text, strlen(text));
 
@@ -41,9 +41,9 @@ static void time_is_up(int sig)
 	for (i = 0; i < PEERS_MAX; i++)
 		if (peers[i] > 0)
 			kill(peers[i], SIGKILL);
-	say("Bail out! time is up in ");
-	say(tap_current());
-	say("\n");
+	print("Bail out! time is up in ");
+	print(tap_current());
+	print("\n");
 	_exit(255);
 }
 

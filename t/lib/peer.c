@@ -336,7 +336,7 @@ struct pier_buf *peer_data(struct peer *peer, size_t off, size_t len)
 	return take(peer, peer->mmap, off, len, len);
 }
 
-struct pier_buf *peer_room(struct peer *peer, size_t off, size_t len)
+struct pier_buf *peer_tail(struct peer *peer, size_t off, size_t len)
 {
 	return take(peer, peer->mmap, off, len, 0);
 }
@@ -346,7 +346,7 @@ struct pier_buf *peer_far_data(struct peer *peer, size_t off, size_t len)
 	return take(peer, peer->remote, off, len, len);
 }
 
-struct pier_buf *peer_far_room(struct peer *peer, size_t off, size_t len)
+struct pier_buf *peer_far_tail(struct peer *peer, size_t off, size_t len)
 {
 	return take(peer, peer->remote, off, len, 0);
 }

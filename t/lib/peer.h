@@ -110,12 +110,12 @@ void peer_done(struct pier_task *task, void *arg);
 
 /*
  * Buffers: @len bytes at @off of its own memory or of the other's, as data or
- * as tail room.  NULL, and a failed check, if there is none.
+ * as tail space.  NULL, and a failed check, if there is none.
  */
 struct pier_buf *peer_data(struct peer *peer, size_t off, size_t len);
-struct pier_buf *peer_room(struct peer *peer, size_t off, size_t len);
+struct pier_buf *peer_tail(struct peer *peer, size_t off, size_t len);
 struct pier_buf *peer_far_data(struct peer *peer, size_t off, size_t len);
-struct pier_buf *peer_far_room(struct peer *peer, size_t off, size_t len);
+struct pier_buf *peer_far_tail(struct peer *peer, size_t off, size_t len);
 
 /* A pattern without a short period; byte @i of pattern @seed. */
 uint8_t peer_byte(unsigned int seed, size_t i);

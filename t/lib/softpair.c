@@ -18,7 +18,7 @@ static void must(int err, const char *what)
 	}
 }
 
-struct soft_qp *softpair_qp(struct softpair_end *side)
+struct soft_qp *softpair_qp(struct softpair_end *end)
 {
 	struct ibv_qp_cap cap = {
 		.max_send_wr = 256,
@@ -27,29 +27,29 @@ struct soft_qp *softpair_qp(struct softpair_end *side)
 	};
 	struct soft_qp *qp = NULL;
 
-	must(pier__soft_qp_create(side->cq, side->srq, &cap, &qp), "qp");
+	must(pier__soft_qp_create(end->cq, end->srq, &cap, &qp), "qp");
 	return qp;
 }
 
-static void side_open(struct softpair *pair, int i)
+static void end_open(struct softpair *pair, int i)
 {
-	struct softpair_end *side = &pair->side[i];
+	struct softpair_end *end = &pair->end[i];
 
-	side->io = vnet_node(&pair->net, pair->opts.ip[i], pair->opts.port);
-	must(pier__soft_mr_table_create(&side->keys), "keys");
-	must(pier__soft_ep_create(side->io, side->keys, &side->ep), "ep");
-	must(pier__soft_cq_create(side->ep, PAIR_WC, &side->cq), "cq");
-	must(pier__soft_srq_create(side->ep, 1024, 4, &side->srq), "srq");
-	side->mem = aligned_alloc(4096, PAIR_MEM);
-	if (!side->mem)
+	end->io = vnet_node(&pair->net, pair->opts.ip[i], pair->opts.port);
+	must(pier__soft_mr_table_create(&end->keys), "keys");
+	must(pier__soft_ep_create(end->io, end->keys, &end->ep), "ep");
+	must(pier__soft_cq_create(end->ep, PAIR_WC, &end->cq), "cq");
+	must(pier__soft_srq_create(end->ep, 1024, 4, &end->srq), "srq");
+	end->mem = aligned_alloc(4096, PAIR_MEM);
+	if (!end->mem)
 		must(-1, "memory");
-	memset(side->mem, 0, PAIR_MEM);
-	side->mr.addr = (uintptr_t)side->mem;
-	side->mr.len = PAIR_MEM;
-	side->mr.access = pair->opts.mr_access;
-	must(pier__soft_mr_add(side->keys, &side->mr), "mr");
-	side->qp = softpair_qp(side);
-	vnet_attach(side->io, side->ep);
+	memset(end->mem, 0, PAIR_MEM);
+	end->mr.addr = (uintptr_t)end->mem;
+	end->mr.len = PAIR_MEM;
+	end->mr.access = pair->opts.mr_access;
+	must(pier__soft_mr_add(end->keys, &end->mr), "mr");
+	end->qp = softpair_qp(end);
+	vnet_attach(end->io, end->ep);
 }
 
 static void defaults(struct softpair_opts *opts)
@@ -74,10 +74,10 @@ static void defaults(struct softpair_opts *opts)
 		opts->min_rnr_timer = 12;
 	if (!opts->rd_atomic)
 		opts->rd_atomic = 4;
-	if (!opts->dest_rd_atomic)
-		opts->dest_rd_atomic = 4;
-	if (opts->dest_rd_atomic == 0xff)
-		opts->dest_rd_atomic = 0;
+	if (!opts->max_dest_rd_atomic)
+		opts->max_dest_rd_atomic = 4;
+	if (opts->max_dest_rd_atomic == 0xff)
+		opts->max_dest_rd_atomic = 0;
 	if (!opts->access)
 		opts->access = ALL;
 	if (!opts->mr_access)
@@ -101,14 +101,14 @@ int softpair_rtr(struct softpair *pair, int i, struct soft_qp *qp,
 		 uint32_t peer)
 {
 	const struct softpair_opts *opts = &pair->opts;
-	struct soft_addr src = vnet_addr(pair->side[i].io);
-	struct soft_addr dst = vnet_addr(pair->side[!i].io);
+	struct soft_addr src = vnet_addr(pair->end[i].io);
+	struct soft_addr dst = vnet_addr(pair->end[!i].io);
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTR,
 		.path_mtu = IBV_MTU_256,
 		.dest_qp_num = peer,
 		.rq_psn = opts->psn[!i],
-		.max_dest_rd_atomic = opts->dest_rd_atomic,
+		.max_dest_rd_atomic = opts->max_dest_rd_atomic,
 		.min_rnr_timer = opts->min_rnr_timer,
 		.ah_attr = { .is_global = 1, .port_num = 1,
 			     .grh = { .hop_limit = 64 } },
@@ -168,38 +168,38 @@ struct softpair *softpair_open(const struct softpair_opts *opts, uint64_t seed)
 	pair->opts = *opts;
 	defaults(&pair->opts);
 	vnet_init(&pair->net, seed);
-	side_open(pair, 0);
-	side_open(pair, 1);
-	softpair_connect(pair, pair->side[0].qp, pair->side[1].qp);
+	end_open(pair, 0);
+	end_open(pair, 1);
+	softpair_connect(pair, pair->end[0].qp, pair->end[1].qp);
 	return pair;
 }
 
 void softpair_close(struct softpair *pair)
 {
-	struct softpair_end *side;
+	struct softpair_end *end;
 	int i;
 
 	for (i = 0; i < 2; i++) {
-		side = &pair->side[i];
-		pier__soft_mr_remove(side->keys, &side->mr);
-		pier__soft_qp_destroy(side->qp);
-		pier__soft_srq_destroy(side->srq);
-		pier__soft_cq_destroy(side->cq);
-		pier__soft_ep_destroy(side->ep);
-		pier__soft_mr_table_destroy(side->keys);
-		free(side->mem);
+		end = &pair->end[i];
+		pier__soft_mr_remove(end->keys, &end->mr);
+		pier__soft_qp_destroy(end->qp);
+		pier__soft_srq_destroy(end->srq);
+		pier__soft_cq_destroy(end->cq);
+		pier__soft_ep_destroy(end->ep);
+		pier__soft_mr_table_destroy(end->keys);
+		free(end->mem);
 	}
 	vnet_fini(&pair->net);
 	free(pair);
 }
 
-struct ibv_sge softpair_sge(const struct softpair_end *side, uint32_t off,
+struct ibv_sge softpair_sge(const struct softpair_end *end, uint32_t off,
 			    uint32_t len)
 {
 	return (struct ibv_sge) {
-		.addr = (uintptr_t)side->mem + off,
+		.addr = (uintptr_t)end->mem + off,
 		.length = len,
-		.lkey = side->mr.mr.lkey,
+		.lkey = end->mr.mr.lkey,
 	};
 }
 
@@ -210,11 +210,11 @@ int softpair_post(struct soft_qp *qp, struct ibv_send_wr *wr)
 	return pier__soft_qp_post(qp, wr, &bad);
 }
 
-int softpair_send(struct softpair_end *side, uint64_t wr_id,
+int softpair_send(struct softpair_end *end, uint64_t wr_id,
 		  enum ibv_wr_opcode opcode, uint32_t off, uint32_t len,
 		  const struct softpair_end *peer, uint32_t peer_off)
 {
-	struct ibv_sge sge = softpair_sge(side, off, len);
+	struct ibv_sge sge = softpair_sge(end, off, len);
 	struct ibv_send_wr wr = {
 		.wr_id = wr_id,
 		.opcode = opcode,
@@ -233,37 +233,37 @@ int softpair_send(struct softpair_end *side, uint64_t wr_id,
 		wr.wr.atomic.compare_add = wr_id;
 		wr.wr.atomic.swap = wr_id + 1;
 	}
-	return softpair_post(side->qp, &wr);
+	return softpair_post(end->qp, &wr);
 }
 
-int softpair_recv(struct softpair_end *side, uint64_t wr_id, uint32_t off,
+int softpair_recv(struct softpair_end *end, uint64_t wr_id, uint32_t off,
 		  uint32_t len)
 {
-	struct ibv_sge sge = softpair_sge(side, off, len);
+	struct ibv_sge sge = softpair_sge(end, off, len);
 	struct ibv_recv_wr wr = {
 		.wr_id = wr_id, .sg_list = &sge, .num_sge = 1,
 	};
 	struct ibv_recv_wr *bad;
 
-	return pier__soft_srq_post(side->srq, &wr, &bad);
+	return pier__soft_srq_post(end->srq, &wr, &bad);
 }
 
-uint32_t softpair_poll(struct softpair_end *side)
+uint32_t softpair_poll(struct softpair_end *end)
 {
 	int n;
 
-	while (side->wcs < PAIR_WC) {
-		n = pier__soft_cq_poll(side->cq, &side->wc[side->wcs],
-				       PAIR_WC - side->wcs);
+	while (end->wcs < PAIR_WC) {
+		n = pier__soft_cq_poll(end->cq, &end->wc[end->wcs],
+				       PAIR_WC - end->wcs);
 		if (n <= 0)
 			break;
-		side->wcs += n;
+		end->wcs += n;
 	}
-	return side->wcs;
+	return end->wcs;
 }
 
 struct wait {
-	struct softpair_end *side;
+	struct softpair_end *end;
 	uint32_t count;
 };
 
@@ -271,23 +271,23 @@ static bool enough(void *arg)
 {
 	struct wait *wait = arg;
 
-	return softpair_poll(wait->side) >= wait->count;
+	return softpair_poll(wait->end) >= wait->count;
 }
 
 bool softpair_wait(struct softpair *pair, int i, uint32_t count, uint64_t limit)
 {
-	struct wait wait = { &pair->side[i], count };
+	struct wait wait = { &pair->end[i], count };
 
 	vnet_run(&pair->net, limit, enough, &wait);
-	return softpair_poll(wait.side) >= count;
+	return softpair_poll(wait.end) >= count;
 }
 
 bool softpair_idle(struct softpair *pair)
 {
 	bool idle = vnet_run(&pair->net, 60000 * PIER__MS, NULL, NULL);
 
-	softpair_poll(&pair->side[0]);
-	softpair_poll(&pair->side[1]);
+	softpair_poll(&pair->end[0]);
+	softpair_poll(&pair->end[1]);
 	return idle;
 }
 
@@ -295,8 +295,8 @@ void softpair_inject(struct softpair *pair, int i, struct soft_hdr *hdr,
 		     const void *data, uint32_t len)
 {
 	struct soft_tx tx = {
-		.src = vnet_addr(pair->side[!i].io),
-		.dst = vnet_addr(pair->side[i].io),
+		.src = vnet_addr(pair->end[!i].io),
+		.dst = vnet_addr(pair->end[i].io),
 		.payload_len = len,
 		.iov_count = 1,
 		.iov = { { (void *)data, len } },

@@ -22,7 +22,7 @@ struct softpair_opts {
 	uint8_t rnr_retry;
 	uint8_t min_rnr_timer;	/* code; 0: 12, 0.64 ms */
 	uint8_t rd_atomic;	/* 0: 4 */
-	uint8_t dest_rd_atomic;	/* 0: 4; 0xff: none */
+	uint8_t max_dest_rd_atomic;	/* 0: 4; 0xff: none */
 	int access;		/* of the QPs; 0: all */
 	int mr_access;		/* of the regions; 0: all */
 	bool no_retry;		/* retry_cnt 0 is meant; else 0 is 7 */
@@ -44,7 +44,7 @@ struct softpair_end {
 
 struct softpair {
 	struct vnet net;
-	struct softpair_end side[2];
+	struct softpair_end end[2];
 	struct softpair_opts opts;
 };
 
@@ -52,8 +52,8 @@ struct softpair {
 struct softpair *softpair_open(const struct softpair_opts *opts, uint64_t seed);
 void softpair_close(struct softpair *pair);
 
-/* A QP on @side, in RESET. */
-struct soft_qp *softpair_qp(struct softpair_end *side);
+/* A QP on @end, in RESET. */
+struct soft_qp *softpair_qp(struct softpair_end *end);
 
 /* Take @qp of side @i to RTR with @peer of the other, then to RTS. */
 int softpair_init(struct soft_qp *qp, const struct softpair_opts *opts);
@@ -65,17 +65,17 @@ void softpair_connect(struct softpair *pair, struct soft_qp *a,
 		      struct soft_qp *b);
 
 /* Post one request of @len bytes at @off of the own region. */
-struct ibv_sge softpair_sge(const struct softpair_end *side, uint32_t off,
+struct ibv_sge softpair_sge(const struct softpair_end *end, uint32_t off,
 			    uint32_t len);
 int softpair_post(struct soft_qp *qp, struct ibv_send_wr *wr);
-int softpair_send(struct softpair_end *side, uint64_t wr_id,
+int softpair_send(struct softpair_end *end, uint64_t wr_id,
 		  enum ibv_wr_opcode opcode, uint32_t off, uint32_t len,
 		  const struct softpair_end *peer, uint32_t peer_off);
-int softpair_recv(struct softpair_end *side, uint64_t wr_id, uint32_t off,
+int softpair_recv(struct softpair_end *end, uint64_t wr_id, uint32_t off,
 		  uint32_t len);
 
 /* Collect completions.  Returns how many there are in all. */
-uint32_t softpair_poll(struct softpair_end *side);
+uint32_t softpair_poll(struct softpair_end *end);
 
 /* Run until side @i has @count completions.  Returns false after @limit ns. */
 bool softpair_wait(struct softpair *pair, int i, uint32_t count,

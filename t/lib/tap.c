@@ -33,13 +33,13 @@ static void prepare(void)
 }
 
 /* Does somebody insist on every test? */
-static void refuse_skip(const char *name, const char *why)
+static void refuse_skip(const char *name, const char *reason)
 {
 	const char *require = getenv("PIER_TEST_REQUIRE");
 
 	if (!require || !*require)
 		return;
-	printf("Bail out! %s skipped: %s\n", name, why);
+	printf("Bail out! %s skipped: %s\n", name, reason);
 	exit(255);
 }
 
@@ -139,16 +139,17 @@ bool tap_like(const char *got, const char *part, const char *text,
 	return false;
 }
 
-void tap_skip(const char *why)
+void tap_skip(const char *reason)
 {
-	snprintf(skipped, sizeof(skipped), "%s", why && *why ? why : "?");
+	snprintf(skipped, sizeof(skipped), "%s",
+		 reason && *reason ? reason : "?");
 }
 
-int tap_skip_all(const char *why)
+int tap_skip_all(const char *reason)
 {
 	prepare();
-	refuse_skip("all", why);
-	printf("1..0 # SKIP %s\n", why);
+	refuse_skip("all", reason);
+	printf("1..0 # SKIP %s\n", reason);
 	return 0;
 }
 

@@ -28,13 +28,13 @@ bool tap_like(const char *got, const char *part, const char *text,
 	      const char *file, int line);
 
 /* Say why the test that runs is not carried out; it counts as skipped. */
-void tap_skip(const char *why);
+void tap_skip(const char *reason);
 
 /*
  * Nothing can be tested here: print the plan and return the exit status.  If
  * PIER_TEST_REQUIRE is set, a skip of any kind is a Bail out.
  */
-int tap_skip_all(const char *why);
+int tap_skip_all(const char *reason);
 
 /* The name of the test that runs, and whether all its checks held so far. */
 const char *tap_current(void);

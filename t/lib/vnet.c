@@ -50,7 +50,7 @@ void vnet_init(struct vnet *net, uint64_t seed)
 	*net = (struct vnet) {
 		.now = 1000 * PIER__MS,
 		.random = seed,
-		.delay = 10000,
+		.latency = 10000,
 	};
 }
 
@@ -134,13 +134,13 @@ static void travel(struct vnet *net, struct vnet_packet *packet)
 		bit = vnet_random(net) % (8 * packet->len);
 		packet->data[bit / 8] ^= 1 << bit % 8;
 	}
-	at = net->now + net->delay;
+	at = net->now + net->latency;
 	if (at < node->busy)
 		at = node->busy;
 	at += packet->len / 8 + 50;
 	node->busy = at;
 	if (vnet_chance(net, faults->reorder))
-		at += vnet_random(net) % (2 * net->delay);
+		at += vnet_random(net) % (2 * net->latency);
 	event_add(node, packet, at);
 }
 

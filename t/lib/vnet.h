@@ -27,7 +27,7 @@ struct vnet_packet {
 struct vnet {
 	uint64_t now;		/* ns */
 	uint64_t random;
-	uint64_t delay;		/* ns, one way */
+	uint64_t latency;		/* ns, one way */
 	uint32_t inbox;		/* packets a node holds at most; 0: any */
 	bool polls;		/* @until of a run is called as a program is */
 				/* that polls: before answers are sent */

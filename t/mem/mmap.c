@@ -70,7 +70,7 @@ static void bad_configurations_are_refused(void)
 	pier_mmap_destroy(mmap);
 }
 
-static void memory_of_its_own_is_zeroed_and_page_aligned(void)
+static void memory_of_its_own_is_zeroed_and_aligned_to_pages(void)
 {
 	struct pier_mmap *mmap;
 	unsigned char *at;
@@ -311,7 +311,7 @@ int main(void)
 		return tap_skip_all(pier_last_error());
 	TEST(it_goes_from_create_to_destroy_step_by_step);
 	TEST(bad_configurations_are_refused);
-	TEST(memory_of_its_own_is_zeroed_and_page_aligned);
+	TEST(memory_of_its_own_is_zeroed_and_aligned_to_pages);
 	TEST(the_last_buffer_releases_the_range);
 	TEST(an_export_needs_remote_access_and_a_start);
 	TEST(an_import_is_what_was_exported);

@@ -349,7 +349,7 @@ static struct peer a, b;
 static void a_store_writes(void)
 {
 	struct pier_buf *src = peer_data(&a, 0, LEN);
-	struct pier_buf *dst = peer_far_room(&a, 0, LEN);
+	struct pier_buf *dst = peer_far_tail(&a, 0, LEN);
 	int status = -EINPROGRESS;
 	struct pier_task *task;
 

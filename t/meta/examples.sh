@@ -39,7 +39,7 @@ cat >"$tmp/example.c" <<'EOF'
 #include <unistd.h>
 #include <pier/pier.h>
 
-#define ROOM 100	/* of a receive */
+#define SIZE 100	/* of a receive */
 
 static struct pier_dev *dev;
 static struct pier_pe *pe;
@@ -47,13 +47,13 @@ static struct pier_rdma *rdma;
 static struct pier_mmap *mmap;
 static struct pier_buf_inventory *inv;
 static char memory[4096];
-static int heard, pair[2];
+static int arrived, pair[2];
 
 static void handle(struct pier_conn *conn, struct pier_buf *buf)
 {
-	printf("heard %.*s\n", (int)pier_buf_data_len(buf),
+	printf("received %.*s\n", (int)pier_buf_data_len(buf),
 	       (char *)pier_buf_data(buf));
-	heard = conn != NULL;
+	arrived = conn != NULL;
 }
 
 static int send_to_peer(const void *desc, size_t len)
@@ -115,7 +115,7 @@ static int meet(int child)
 	if (!err && child)
 		err = send_chain(conn);
 	while (!err && (child ? pier_conn_state(conn) == PIER_CONN_CONNECTED :
-				!heard))
+				!arrived))
 		err = pier_pe_wait(pe, 20000);
 	return err;
 }
@@ -126,8 +126,8 @@ static int post_some(void)
 	int i, err = 0;
 
 	for (i = 0; !err && i < 2; i++) {
-		err = pier_buf_by_addr(inv, mmap, memory + 2000 + ROOM * i,
-				       ROOM, &buf);
+		err = pier_buf_by_addr(inv, mmap, memory + 2000 + SIZE * i,
+				       SIZE, &buf);
 		err = err ? err : post(rdma, buf);
 	}
 	return err;
@@ -215,7 +215,7 @@ options_are_read()
 programs_meet_and_move_a_chain()
 {
 	PIER_LOG=critical "$tmp/example" meet >"$tmp/out" 2>&1 &&
-	    [ "$(cat "$tmp/out")" = "heard head andbody
+	    [ "$(cat "$tmp/out")" = "received head andbody
 8 of 8 buffers are free" ] && return
 	cat "$tmp/out"
 	return 1
@@ -223,7 +223,7 @@ programs_meet_and_move_a_chain()
 
 listening()
 {
-	grep -q "heard ." "$tmp/server" ||
+	grep -q "received ." "$tmp/server" ||
 	    "$tmp/example" tell 10 >/dev/null 2>&1
 }
 
@@ -237,7 +237,7 @@ a_server_hears_on_after_messages_that_are_too_long()
 	done
 	"$tmp/example" tell 20 >"$tmp/good" &&
 	    [ "$(cat "$tmp/good")" = welcome ] &&
-	    wait_for 20 grep -q "heard x\{20\}$" "$tmp/server" && return
+	    wait_for 20 grep -q "received x\{20\}$" "$tmp/server" && return
 	cat "$tmp/server" "$tmp/bad" "$tmp/good"
 	return 1
 }

@@ -5,19 +5,19 @@
 . "${0%/*}/../lib/tap.sh"
 cd "$top" || exit
 
-rooms="cm lib samples t tools"
+folders="cm lib samples t tools"
 
 # What people write, of the given kinds: sources "*.[ch]" ...
 sources()
 {
 	for kind; do
-		find $rooms -name "$kind" -type f
+		find $folders -name "$kind" -type f
 	done | sort
 }
 
 c_files=$(sources '*.[ch]')
 sh_files="quickstart .ci/run t/run $(find t -name '*.sh' | sort)"
-mk_files="Makefile.am configure.ac $(find $rooms docs -name local.mk | sort)"
+mk_files="Makefile.am configure.ac $(find $folders docs -name local.mk | sort)"
 text_files="$c_files $sh_files $mk_files lib/libpier.map
 	$(find . -maxdepth 1 -name '*.md') $(find docs t/vm -type f | sort |
 	    grep -v '^t/vm/splats$')"
@@ -314,7 +314,7 @@ only_the_test_of_the_driver_is_elsewhere()
 # The words of the lists in local.mk, "FILE WORD".
 listed()
 {
-	find $rooms docs -name local.mk | while read -r mk; do
+	find $folders docs -name local.mk | while read -r mk; do
 		sed -n 's|^	%D%/\([^ ]*\) \\$|\1|p' "$mk" |
 		    sed "s|^|${mk%local.mk}|"
 	done | sort
@@ -353,7 +353,7 @@ every_listed_file_is_there()
 
 lists_are_sorted_and_end_alike()
 {
-	for mk in $(find $rooms docs -name local.mk); do
+	for mk in $(find $folders docs -name local.mk); do
 		awk '
 		/^\t# end, sorted$/ { open = 0 }
 		/= \\$/ { open = 1; last = ""; next }

@@ -16,7 +16,7 @@
 
 static struct pier_dev *dev;
 static struct peer a, b;
-static struct pier_buf *src, *dst, *far, *room;	/* of the length under test */
+static struct pier_buf *src, *dst, *far, *tail;	/* of the length under test */
 static struct pier_task *tasks[BATCH];
 
 struct alloc_tally {
@@ -46,8 +46,8 @@ static void read_it(void)
 {
 	struct alloc_tally tally = { 0 };
 
-	pier_buf_reset(room);
-	IS(pier_rdma_read(a.conn, far, room, count, &tally), 0);
+	pier_buf_reset(tail);
+	IS(pier_rdma_read(a.conn, far, tail, count, &tally), 0);
 	OK(peer_count(&tally.calls, 1));
 	IS(tally.failed, 0);
 }
@@ -101,7 +101,7 @@ static void batches(void)
 
 	for (i = 0; i < BATCH; i++)
 		IS(pier_rdma_receive(b.rdma, NULL, count, &tally), 0);
-	batch_of(take_send, NULL, room);
+	batch_of(take_send, NULL, tail);
 	OK(peer_count(&tally.calls, BATCH));
 	IS(tally.failed, 0);
 	pier_buf_set_data(far, pier_buf_head(far), 0);
@@ -109,7 +109,7 @@ static void batches(void)
 	batch_of(pier_rdma_task_write, src, far);
 	pier_buf_set_data(far, pier_buf_head(far), 1);
 	pier_buf_set_data(src, pier_buf_head(src), len);
-	batch_of(pier_rdma_task_read, far, room);
+	batch_of(pier_rdma_task_read, far, tail);
 	pier_buf_set_data(far, pier_buf_head(far), len);
 }
 
@@ -134,8 +134,8 @@ static void check(void (*fn)(void), size_t len)
 	int i;
 
 	src = peer_data(&a, 0, len);
-	room = peer_room(&a, LEN / 2, len);
-	dst = peer_room(&b, LEN / 2, len);
+	tail = peer_tail(&a, LEN / 2, len);
+	dst = peer_tail(&b, LEN / 2, len);
 	far = peer_far_data(&a, 0, len);
 	for (i = 0; i < ROUNDS && tap_holds(); i++)
 		fn();
@@ -147,7 +147,7 @@ static void check(void (*fn)(void), size_t len)
 	IS(failing_frees(), frees);
 	pier_buf_put(far);
 	pier_buf_put(dst);
-	pier_buf_put(room);
+	pier_buf_put(tail);
 	pier_buf_put(src);
 }
 

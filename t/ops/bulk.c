@@ -95,7 +95,7 @@ static struct pier_buf *full(struct bulk_end *end, struct pier_mmap *mmap,
 	return buf;
 }
 
-static struct pier_buf *room(struct bulk_end *end, struct pier_mmap *mmap,
+static struct pier_buf *tail(struct bulk_end *end, struct pier_mmap *mmap,
 			     size_t len)
 {
 	struct pier_buf *buf = NULL;
@@ -108,9 +108,9 @@ static struct pier_buf *room(struct bulk_end *end, struct pier_mmap *mmap,
 static int there_and_back(struct bulk_end *end, size_t size)
 {
 	struct pier_buf *from = full(end, end->mine, size);
-	struct pier_buf *to = room(end, end->remote, size);
+	struct pier_buf *to = tail(end, end->remote, size);
 	struct pier_buf *back = full(end, end->remote, size);
-	struct pier_buf *in = room(end, end->got, size);
+	struct pier_buf *in = tail(end, end->got, size);
 	int status = -EINPROGRESS, err;
 
 	memset(got, 0, size);
@@ -155,7 +155,7 @@ static int add(struct bulk_end *end)
 	int status, err = 0, i;
 
 	for (i = 0; i < 2 && !err; i++) {
-		old = room(end, end->got, sizeof(uint64_t));
+		old = tail(end, end->got, sizeof(uint64_t));
 		status = -EINPROGRESS;
 		err = pier_rdma_fetch_add(end->conn, word, old, ADDED, done,
 					  &status);
@@ -206,7 +206,7 @@ static int respond(struct bulk_end *end)
 			      NULL);
 	for (i = 0; i < SENDS * SIZES && !err; i++) {
 		struct bulk_result result = { .status = -EINPROGRESS };
-		struct pier_buf *to = room(end, end->got, LARGEST);
+		struct pier_buf *to = tail(end, end->got, LARGEST);
 
 		size = sizes[i / SENDS];
 		memset(got, 0, size);

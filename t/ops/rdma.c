@@ -78,7 +78,7 @@ static bool untouched(size_t from, size_t to)
 static void a_send_fills_the_receive(void)
 {
 	struct pier_buf *src = peer_data(&a, 100, 1000);
-	struct pier_buf *dst = peer_room(&b, 50, 2000);
+	struct pier_buf *dst = peer_tail(&b, 50, 2000);
 	int status = -EINPROGRESS;
 	struct got got;
 
@@ -114,7 +114,7 @@ static void an_empty_send_takes_a_receive_without_a_buffer(void)
 static void an_empty_send_leaves_the_buffer_of_a_receive_alone(void)
 {
 	struct pier_buf *src = peer_data(&a, 0, 0);
-	struct pier_buf *dst = peer_room(&b, 0, 64);
+	struct pier_buf *dst = peer_tail(&b, 0, 64);
 	int status = -EINPROGRESS;
 	struct got got;
 
@@ -133,7 +133,7 @@ static void an_empty_send_leaves_the_buffer_of_a_receive_alone(void)
 static void an_immediate_arrives_as_it_was_sent(void)
 {
 	struct pier_buf *src = peer_data(&a, 0, 8);
-	struct pier_buf *dst = peer_room(&b, 0, 8);
+	struct pier_buf *dst = peer_tail(&b, 0, 8);
 	uint32_t imm = htonl(0x01020304);
 	int status = -EINPROGRESS;
 	struct got got;
@@ -170,7 +170,7 @@ static void an_immediate_can_come_alone(void)
 static void a_read_appends_to_its_destination(void)
 {
 	struct pier_buf *src = peer_far_data(&b, 300, 500);
-	struct pier_buf *dst = peer_room(&b, 1000, 1000);
+	struct pier_buf *dst = peer_tail(&b, 1000, 1000);
 	int status = -EINPROGRESS;
 
 	wipe();
@@ -189,7 +189,7 @@ static void a_read_appends_to_its_destination(void)
 static void a_read_of_nothing_succeeds(void)
 {
 	struct pier_buf *src = peer_far_data(&b, 0, 0);
-	struct pier_buf *dst = peer_room(&b, 0, 16);
+	struct pier_buf *dst = peer_tail(&b, 0, 16);
 	int status = -EINPROGRESS;
 
 	wipe();
@@ -205,7 +205,7 @@ static void a_read_of_nothing_succeeds(void)
 static void a_write_appends_to_its_destination(void)
 {
 	struct pier_buf *src = peer_data(&a, 300, 500);
-	struct pier_buf *dst = peer_far_room(&a, 1000, 1000);
+	struct pier_buf *dst = peer_far_tail(&a, 1000, 1000);
 	int status = -EINPROGRESS;
 
 	wipe();
@@ -223,13 +223,13 @@ static void a_write_appends_to_its_destination(void)
 static void a_write_with_immediate_takes_a_receive(void)
 {
 	struct pier_buf *src = peer_data(&a, 0, 100);
-	struct pier_buf *dst = peer_far_room(&a, 64, 100);
-	struct pier_buf *room = peer_room(&b, 4096, 100);
+	struct pier_buf *dst = peer_far_tail(&a, 64, 100);
+	struct pier_buf *tail = peer_tail(&b, 4096, 100);
 	int status = -EINPROGRESS;
 	struct got got;
 
 	wipe();
-	expect(room, &got);
+	expect(tail, &got);
 	if (!done(pier_rdma_write_imm(a.conn, src, dst, htonl(9), peer_done,
 				      &status), &status))
 		return;
@@ -238,10 +238,10 @@ static void a_write_with_immediate_takes_a_receive(void)
 	IS(got.imm, htonl(9));
 	IS(got.len, 100);
 	OK(got.conn == b.conn);
-	IS(pier_buf_data_len(room), 0);
+	IS(pier_buf_data_len(tail), 0);
 	OK(peer_holds(&b, 64, 100, 1, 0));
 	OK(untouched(64, 164));
-	pier_buf_put(room);
+	pier_buf_put(tail);
 	pier_buf_put(dst);
 	pier_buf_put(src);
 }
@@ -250,7 +250,7 @@ static void a_write_with_immediate_takes_a_receive(void)
 static uint64_t atomic(bool add, uint64_t one, uint64_t two)
 {
 	struct pier_buf *dst = peer_far_data(&a, 64, 8);
-	struct pier_buf *old = peer_room(&a, 8, 16);
+	struct pier_buf *old = peer_tail(&a, 8, 16);
 	uint64_t value = 0;
 	int status = -EINPROGRESS, err;
 
@@ -333,7 +333,7 @@ static void sends_of_many_sizes_arrive_whole(void)
 
 	for (i = 0; (len = size_of(i)) != SIZE_MAX && tap_holds(); i++) {
 		struct pier_buf *src = peer_data(&a, i + 1, len);
-		struct pier_buf *dst = peer_room(&b, 7, MEGA + 1);
+		struct pier_buf *dst = peer_tail(&b, 7, MEGA + 1);
 		int status = -EINPROGRESS;
 		struct got got;
 
@@ -357,7 +357,7 @@ static void reads_of_many_sizes_arrive_whole(void)
 
 	for (i = 0; (len = size_of(i)) != SIZE_MAX && tap_holds(); i++) {
 		struct pier_buf *src = peer_far_data(&b, i + 1, len);
-		struct pier_buf *dst = peer_room(&b, 7, MEGA + 1);
+		struct pier_buf *dst = peer_tail(&b, 7, MEGA + 1);
 		int status = -EINPROGRESS;
 
 		wipe();
@@ -377,7 +377,7 @@ static void writes_of_many_sizes_arrive_whole(void)
 
 	for (i = 0; (len = size_of(i)) != SIZE_MAX && tap_holds(); i++) {
 		struct pier_buf *src = peer_data(&a, i + 1, len);
-		struct pier_buf *dst = peer_far_room(&a, 7, MEGA + 1);
+		struct pier_buf *dst = peer_far_tail(&a, 7, MEGA + 1);
 		int status = -EINPROGRESS;
 
 		wipe();
@@ -409,7 +409,7 @@ static void a_chain_is_gathered_into_one_message(void)
 {
 	static const size_t lens[] = { 700, 0, 333 };
 	struct pier_buf *src = chain(&a, 0, lens, peer_data);
-	struct pier_buf *dst = peer_room(&b, 0, 4096);
+	struct pier_buf *dst = peer_tail(&b, 0, 4096);
 	int status = -EINPROGRESS;
 	struct got got;
 
@@ -429,7 +429,7 @@ static void a_chain_is_gathered_into_one_write(void)
 {
 	static const size_t lens[] = { 5, 1000, 333 };
 	struct pier_buf *src = chain(&a, 0, lens, peer_data);
-	struct pier_buf *dst = peer_far_room(&a, 11, 4096);
+	struct pier_buf *dst = peer_far_tail(&a, 11, 4096);
 	int status = -EINPROGRESS;
 
 	wipe();
@@ -462,10 +462,10 @@ static void check_scattered(struct pier_buf *dst)
 	OK(untouched(0, 2100));
 }
 
-static struct pier_buf *three_rooms(void)
+static struct pier_buf *three_tails(void)
 {
 	static const size_t lens[] = { 600, 450, 900 };
-	struct pier_buf *dst = chain(&b, 0, lens, peer_room);
+	struct pier_buf *dst = chain(&b, 0, lens, peer_tail);
 
 	IS(pier_buf_set_data(pier_buf_next(dst), b.mem + 1000, 50), 0);
 	return dst;
@@ -474,7 +474,7 @@ static struct pier_buf *three_rooms(void)
 static void a_message_is_scattered_over_a_chain(void)
 {
 	struct pier_buf *src = peer_data(&a, 2000, 1100);
-	struct pier_buf *dst = three_rooms();
+	struct pier_buf *dst = three_tails();
 	int status = -EINPROGRESS;
 	struct got got;
 
@@ -491,7 +491,7 @@ static void a_message_is_scattered_over_a_chain(void)
 static void a_read_is_scattered_over_a_chain(void)
 {
 	struct pier_buf *src = peer_far_data(&b, 2000, 1100);
-	struct pier_buf *dst = three_rooms();
+	struct pier_buf *dst = three_tails();
 	int status = -EINPROGRESS;
 
 	wipe();
@@ -504,7 +504,7 @@ static void a_read_is_scattered_over_a_chain(void)
 static void receives_append_one_behind_the_other(void)
 {
 	struct pier_buf *src = peer_data(&a, 0, 40);
-	struct pier_buf *dst = peer_room(&b, 16, 100);
+	struct pier_buf *dst = peer_tail(&b, 16, 100);
 	struct got got;
 	int i;
 
@@ -526,10 +526,10 @@ static void receives_append_one_behind_the_other(void)
 }
 
 /* Data need not begin where its buffer does. */
-static void head_room_is_neither_sent_nor_written(void)
+static void head_space_is_neither_sent_nor_written(void)
 {
-	struct pier_buf *src = peer_room(&a, 0, 1000);
-	struct pier_buf *dst = peer_room(&b, 0, 1000);
+	struct pier_buf *src = peer_tail(&a, 0, 1000);
+	struct pier_buf *dst = peer_tail(&b, 0, 1000);
 	int status = -EINPROGRESS;
 	struct got got;
 
@@ -569,7 +569,7 @@ static void run(void)
 	TEST(a_message_is_scattered_over_a_chain);
 	TEST(a_read_is_scattered_over_a_chain);
 	TEST(receives_append_one_behind_the_other);
-	TEST(head_room_is_neither_sent_nor_written);
+	TEST(head_space_is_neither_sent_nor_written);
 }
 
 static void the_pair_ends_clean(void)

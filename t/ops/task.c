@@ -37,7 +37,7 @@ static void count(struct pier_task *task, void *arg)
 static void a_task_is_submitted_again_and_again(void)
 {
 	struct pier_buf *src = peer_data(&a, 0, 100);
-	struct pier_buf *dst = peer_far_room(&a, 0, 100);
+	struct pier_buf *dst = peer_far_tail(&a, 0, 100);
 	struct pier_task *task;
 	int i, status;
 
@@ -143,7 +143,7 @@ static void a_freed_task_still_finishes_and_goes_back(void)
 	if (!peer_pair(&c, &d, dev, &cfg, LEN))
 		return;
 	src = peer_data(&c, 0, 8);
-	dst = peer_room(&d, 0, 8);
+	dst = peer_tail(&d, 0, 8);
 	IS(pier_rdma_task_send(c.conn, src, &task), 0);
 	IS(pier_task_submit(task, 0), 0);
 	pier_task_free(task);
@@ -218,7 +218,7 @@ static void submit_writes(struct task_tally *tally, struct pier_task **tasks,
 	memset(tally, 0, sizeof(*tally));
 	for (i = 0; i < MANY; i++) {
 		struct pier_buf *src = peer_data(&a, 100u * i, 8);
-		struct pier_buf *dst = peer_far_room(&a, 100u * i, 8);
+		struct pier_buf *dst = peer_far_tail(&a, 100u * i, 8);
 		unsigned int flags = i == MANY - 1 ? last_flags :
 						     PIER_SUBMIT_MORE;
 
@@ -298,7 +298,7 @@ static void tasks_finish_in_the_order_of_their_submission(void)
 {
 	struct pier_buf *big = peer_data(&a, 0, 40000);
 	struct pier_buf *far = peer_far_data(&a, 0, 40000);
-	struct pier_buf *near = peer_room(&a, 0, 60000);
+	struct pier_buf *near = peer_tail(&a, 0, 60000);
 	struct pier_task *tasks[3 * MANY];
 	struct task_tally tally = { 0 };
 	int i;
@@ -465,18 +465,19 @@ static void a_task_may_outlive_its_context(void)
 	pier_task_free(recv);
 }
 
-static char told[512];
+static char logged[512];
 
 static void keep_critical(enum pier_log_level level, const char *area,
 			  const char *message, void *arg)
 {
 	(void)arg;
 	if (level == PIER_LOG_CRITICAL)
-		snprintf(told + strlen(told), sizeof(told) - strlen(told),
+		snprintf(logged + strlen(logged),
+			 sizeof(logged) - strlen(logged),
 			 "%s: %s\n", area, message);
 }
 
-static void tasks_not_freed_are_told_of_when_the_context_is_destroyed(void)
+static void tasks_not_freed_are_reported_when_the_context_is_destroyed(void)
 {
 	struct pier_task *sends[3], *recv;
 	struct peer c, d;
@@ -490,21 +491,21 @@ static void tasks_not_freed_are_told_of_when_the_context_is_destroyed(void)
 	IS(pier_rdma_task_send(c.conn, NULL, &sends[2]), 0);
 	IS(pier_rdma_task_receive(d.rdma, NULL, &recv), 0);
 	peer_unpair(&c, &d);
-	LIKE(told, "rdma: ");
-	LIKE(told, ": 2 send, 1 send with immediate: pier_task_free() them");
-	LIKE(told, ": 1 receive: pier_task_free() them");
+	LIKE(logged, "rdma: ");
+	LIKE(logged, ": 2 send, 1 send with immediate: pier_task_free() them");
+	LIKE(logged, ": 1 receive: pier_task_free() them");
 	for (int i = 0; i < 3; i++)
 		pier_task_free(sends[i]);
 	pier_task_free(recv);
 
-	told[0] = '\0';
+	logged[0] = '\0';
 	if (!peer_pair(&c, &d, dev, NULL, LEN))
 		return;
 	IS(pier_rdma_task_send(c.conn, NULL, &sends[0]), 0);
 	IS(pier_rdma_receive(d.rdma, NULL, peer_done, &status), 0);
 	pier_task_free(sends[0]);
 	peer_unpair(&c, &d);
-	IS_STR(told, "");
+	IS_STR(logged, "");
 	pier_log_set_callback(NULL, NULL);
 }
 
@@ -585,7 +586,7 @@ int main(void)
 	TEST(a_full_receive_queue_says_again);
 	TEST(a_pool_gives_out_what_it_has);
 	TEST(a_task_may_outlive_its_context);
-	TEST(tasks_not_freed_are_told_of_when_the_context_is_destroyed);
+	TEST(tasks_not_freed_are_reported_when_the_context_is_destroyed);
 	TEST(a_retrieved_receive_keeps_its_connection);
 	peer_unpair(&a, &b);
 	pier_dev_close(dev);

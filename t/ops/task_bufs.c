@@ -17,7 +17,7 @@ static void set_bufs_changes_what_the_next_submit_uses(void)
 {
 	struct pier_buf *src = peer_data(&a, 0, 100);
 	struct pier_buf *other = peer_data(&a, 500, 20);
-	struct pier_buf *dst = peer_far_room(&a, 0, 200);
+	struct pier_buf *dst = peer_far_tail(&a, 0, 200);
 	struct pier_buf *data = peer_data(&a, 0, 10);
 	struct pier_task *task;
 	int status = -EINPROGRESS;
@@ -43,18 +43,18 @@ static void set_bufs_changes_what_the_next_submit_uses(void)
 /* Submit @task, which sends @len bytes of pattern 5 from @at on. */
 static void send_and_look(struct pier_task *task, size_t at, size_t len)
 {
-	struct pier_buf *room = peer_room(&b, 0, 200);
+	struct pier_buf *tail = peer_tail(&b, 0, 200);
 	int sent = -EINPROGRESS, got = -EINPROGRESS;
 
 	memset(b.mem, 0, b.len);
-	IS(pier_rdma_receive(b.rdma, room, peer_done, &got), 0);
+	IS(pier_rdma_receive(b.rdma, tail, peer_done, &got), 0);
 	pier_task_set_done(task, peer_done, &sent);
 	IS(pier_task_submit(task, 0), 0);
 	IS(peer_await(&sent), 0);
 	IS(peer_await(&got), 0);
-	IS(pier_buf_data_len(room), len);
+	IS(pier_buf_data_len(tail), len);
 	OK(peer_holds(&b, 0, len, 5, at));
-	pier_buf_put(room);
+	pier_buf_put(tail);
 }
 
 static void a_task_sends_what_became_of_its_buffers(void)
@@ -91,7 +91,7 @@ static void buffers_put_while_in_flight_go_back_at_the_end(void)
 {
 	size_t before = pier_buf_inventory_free_count(a.inv);
 	struct pier_buf *src = peer_data(&a, 0, 8);
-	struct pier_buf *dst = peer_far_room(&a, 0, 8);
+	struct pier_buf *dst = peer_far_tail(&a, 0, 8);
 	struct pier_task *task;
 	int status = -EINPROGRESS;
 
@@ -134,42 +134,42 @@ static void submit_after_put(struct pier_task *task, struct pier_buf *buf,
 static void a_task_is_not_submitted_with_a_buffer_that_was_given_back(void)
 {
 	struct pier_buf *src = peer_data(&a, 0, 8);
-	struct pier_buf *dst = peer_far_room(&a, 0, 8);
+	struct pier_buf *dst = peer_far_tail(&a, 0, 8);
 	struct pier_buf *word = peer_far_data(&a, 64, 8);
-	struct pier_buf *room;
+	struct pier_buf *tail;
 	struct pier_task *task;
 
 	if (IS(pier_rdma_task_write(a.conn, src, dst, &task), 0))
 		submit_after_put(task, dst, "write: the destination");
-	dst = peer_far_room(&a, 0, 8);
+	dst = peer_far_tail(&a, 0, 8);
 	if (IS(pier_rdma_task_write(a.conn, src, dst, &task), 0))
 		submit_after_put(task, src, "write: the source");
 	src = peer_data(&a, 0, 0);
 	if (IS(pier_rdma_task_write(a.conn, src, dst, &task), 0))
 		submit_after_put(task, dst, "write: the destination");
-	room = peer_room(&a, 0, 8);
-	if (IS(pier_rdma_task_read(a.conn, word, room, &task), 0))
+	tail = peer_tail(&a, 0, 8);
+	if (IS(pier_rdma_task_read(a.conn, word, tail, &task), 0))
 		submit_after_put(task, word, "read: the source");
 	word = peer_far_data(&a, 64, 8);
-	pier_buf_reset(room);
-	if (IS(pier_rdma_task_fetch_add(a.conn, word, room, 1, &task), 0))
-		submit_after_put(task, room, "fetch and add: the source");
-	room = peer_room(&a, 0, 8);
-	if (IS(pier_rdma_task_receive(a.rdma, room, &task), 0))
-		submit_after_put(task, room, "receive: the destination");
+	pier_buf_reset(tail);
+	if (IS(pier_rdma_task_fetch_add(a.conn, word, tail, 1, &task), 0))
+		submit_after_put(task, tail, "fetch and add: the source");
+	tail = peer_tail(&a, 0, 8);
+	if (IS(pier_rdma_task_receive(a.rdma, tail, &task), 0))
+		submit_after_put(task, tail, "receive: the destination");
 	pier_buf_put(word);
 	pier_buf_put(src);
 }
 
 static void a_chain_that_was_given_back_is_refused(void)
 {
-	struct pier_buf *room = peer_room(&a, 0, 8);
+	struct pier_buf *tail = peer_tail(&a, 0, 8);
 	struct pier_task *task;
 
-	IS(pier_buf_chain(room, peer_room(&a, 64, 8)), 0);
-	if (!IS(pier_rdma_task_receive(a.rdma, room, &task), 0))
+	IS(pier_buf_chain(tail, peer_tail(&a, 64, 8)), 0);
+	if (!IS(pier_rdma_task_receive(a.rdma, tail, &task), 0))
 		return;
-	pier_buf_put(room);
+	pier_buf_put(tail);
 	IS(pier_task_submit(task, 0), -EINVAL);
 	LIKE(pier_last_error(), "was given back by pier_buf_put()");
 	pier_task_free(task);
@@ -177,11 +177,11 @@ static void a_chain_that_was_given_back_is_refused(void)
 
 static void no_task_is_made_of_a_buffer_that_was_given_back(void)
 {
-	struct pier_buf *room = peer_room(&a, 0, 8);
+	struct pier_buf *tail = peer_tail(&a, 0, 8);
 	struct pier_task *task = NULL;
 
-	pier_buf_put(room);
-	IS(pier_rdma_task_receive(a.rdma, room, &task), -EINVAL);
+	pier_buf_put(tail);
+	IS(pier_rdma_task_receive(a.rdma, tail, &task), -EINVAL);
 	LIKE(pier_last_error(), "was given back by pier_buf_put()");
 	OK(!task);
 }
@@ -203,10 +203,10 @@ static void carry_out(struct pier_task *task)
 		tap_note("%s", pier_last_error());
 }
 
-static void a_read_stops_where_the_room_ends(void)
+static void a_read_stops_where_the_tail_space_ends(void)
 {
 	struct pier_buf *src = peer_far_data(&a, 0, 100);
-	struct pier_buf *dst = peer_room(&a, 1000, 40);
+	struct pier_buf *dst = peer_tail(&a, 1000, 40);
 	struct pier_task *task;
 
 	fill_far();
@@ -230,11 +230,11 @@ static void a_read_stops_where_the_room_ends(void)
 	pier_buf_put(src);
 }
 
-static void a_read_stops_where_the_room_of_a_chain_ends(void)
+static void a_read_stops_where_the_tail_space_of_a_chain_ends(void)
 {
 	struct pier_buf *src = peer_far_data(&a, 0, 100);
-	struct pier_buf *dst = peer_room(&a, 1000, 40);
-	struct pier_buf *more = peer_room(&a, 2000, 24);
+	struct pier_buf *dst = peer_tail(&a, 1000, 40);
+	struct pier_buf *more = peer_tail(&a, 2000, 24);
 	struct pier_task *task;
 
 	fill_far();
@@ -256,14 +256,14 @@ static void a_read_stops_where_the_room_of_a_chain_ends(void)
 
 static void without_a_source_nothing_is_moved(void)
 {
-	struct pier_buf *room = peer_room(&a, 0, 8);
-	struct pier_buf *far = peer_far_room(&a, 0, 8);
+	struct pier_buf *tail = peer_tail(&a, 0, 8);
+	struct pier_buf *far = peer_far_tail(&a, 0, 8);
 	struct pier_task *tasks[4];
 	int i;
 
 	fill_far();
 	IS(pier_rdma_task_read(a.conn, NULL, NULL, &tasks[0]), 0);
-	IS(pier_rdma_task_read(a.conn, NULL, room, &tasks[1]), 0);
+	IS(pier_rdma_task_read(a.conn, NULL, tail, &tasks[1]), 0);
 	IS(pier_rdma_task_write(a.conn, NULL, NULL, &tasks[2]), 0);
 	IS(pier_rdma_task_write(a.conn, NULL, far, &tasks[3]), 0);
 	if (!tap_holds())
@@ -273,12 +273,12 @@ static void without_a_source_nothing_is_moved(void)
 		carry_out(tasks[i]);
 		pier_task_free(tasks[i]);
 	}
-	IS(pier_buf_data_len(room) + pier_buf_data_len(far), 0);
+	IS(pier_buf_data_len(tail) + pier_buf_data_len(far), 0);
 	IS(a.mem[0], 0);
 	OK(peer_holds(&b, 0, 8, 5, 0));
 	IS(pier_conn_state(a.conn), PIER_CONN_CONNECTED);
 	pier_buf_put(far);
-	pier_buf_put(room);
+	pier_buf_put(tail);
 }
 
 struct bufs_got {
@@ -299,7 +299,7 @@ static void received(struct pier_task *task, void *arg)
 
 static void an_immediate_is_written_alone_without_a_source(void)
 {
-	struct pier_buf *far = peer_far_room(&a, 0, 8);
+	struct pier_buf *far = peer_far_tail(&a, 0, 8);
 	struct pier_buf *dsts[2] = { NULL, far };
 	int i;
 
@@ -323,7 +323,7 @@ static void an_immediate_is_written_alone_without_a_source(void)
 static void a_task_moves_something_or_nothing_as_its_buffers_say(void)
 {
 	struct pier_buf *src = peer_far_data(&a, 100, 50);
-	struct pier_buf *dst = peer_room(&a, 0, 50);
+	struct pier_buf *dst = peer_tail(&a, 0, 50);
 	struct pier_task *task;
 	int i;
 
@@ -351,7 +351,7 @@ static void a_task_moves_something_or_nothing_as_its_buffers_say(void)
 static void tasks_of_nothing_are_submitted_together_with_others(void)
 {
 	struct pier_buf *src = peer_far_data(&a, 0, 10);
-	struct pier_buf *dst = peer_room(&a, 0, 10);
+	struct pier_buf *dst = peer_tail(&a, 0, 10);
 	struct pier_task *task[3];
 	int status[3], i;
 
@@ -381,15 +381,15 @@ static void a_buffer_that_a_task_has_no_use_for_stays_the_caller_s(void)
 {
 	size_t before = pier_buf_inventory_free_count(a.inv);
 	struct pier_buf *data = peer_data(&a, 0, 8);
-	struct pier_buf *room = peer_room(&a, 0, 8);
+	struct pier_buf *tail = peer_tail(&a, 0, 8);
 	struct pier_task *send, *recv;
 	int sent = -EINPROGRESS, got = -EINPROGRESS;
 
 	if (!IS(pier_rdma_task_send(b.conn, NULL, &send), 0) ||
-	    !IS(pier_rdma_task_receive(a.rdma, room, &recv), 0))
+	    !IS(pier_rdma_task_receive(a.rdma, tail, &recv), 0))
 		return;
 	IS(pier_rdma_task_set_bufs(send, NULL, data), 0);
-	IS(pier_rdma_task_set_bufs(recv, data, room), 0);
+	IS(pier_rdma_task_set_bufs(recv, data, tail), 0);
 	pier_task_set_done(send, peer_done, &sent);
 	pier_task_set_done(recv, peer_done, &got);
 	IS(pier_task_submit(recv, 0), 0);
@@ -401,7 +401,7 @@ static void a_buffer_that_a_task_has_no_use_for_stays_the_caller_s(void)
 	pier_task_free(recv);
 	if (pier_buf_inventory_free_count(a.inv) == before - 2)
 		pier_buf_put(data);
-	pier_buf_put(room);
+	pier_buf_put(tail);
 	IS(pier_buf_inventory_free_count(a.inv), before);
 }
 
@@ -417,8 +417,8 @@ int main(void)
 	TEST(a_task_is_not_submitted_with_a_buffer_that_was_given_back);
 	TEST(a_chain_that_was_given_back_is_refused);
 	TEST(no_task_is_made_of_a_buffer_that_was_given_back);
-	TEST(a_read_stops_where_the_room_ends);
-	TEST(a_read_stops_where_the_room_of_a_chain_ends);
+	TEST(a_read_stops_where_the_tail_space_ends);
+	TEST(a_read_stops_where_the_tail_space_of_a_chain_ends);
 	TEST(without_a_source_nothing_is_moved);
 	TEST(an_immediate_is_written_alone_without_a_source);
 	TEST(a_task_moves_something_or_nothing_as_its_buffers_say);

@@ -13,18 +13,18 @@ pairs="read_responder:read_requester
 write_responder:write_requester
 receive:send"
 
-# side WHICH SAMPLE OPTION... - run a sample as side a or b of $dir
-side()
+# end WHICH SAMPLE OPTION... - run a sample as end a or b of $dir
+end()
 {
-	side=$1 sample=$2
+	end=$1 sample=$2
 	shift 2
-	case $side in
+	case $end in
 	a)	other=b ;;
 	*)	other=a ;;
 	esac
-	timeout 60 "$bin/rdma_$sample" -ld "$dir/$side" -re "$dir/$other" \
+	timeout 60 "$bin/rdma_$sample" -ld "$dir/$end" -re "$dir/$other" \
 		-m "$dir/m" --timeout "${limit:-20}" "$@" \
-		>"$dir/$side.out" 2>"$dir/$side.err"
+		>"$dir/$end.out" 2>"$dir/$end.err"
 }
 
 # A new $dir for a pair.
@@ -88,16 +88,16 @@ pair()
 	shift 4
 	fresh
 	if [ "$order" = passive_first ]; then
-		side a "$passive" "$@" &
+		end a "$passive" "$@" &
 		appears "$dir/a" || return 1
-		side b "$active" "$@"
+		end b "$active" "$@"
 		active_status=$?
 		wait $!
 		passive_status=$?
 	else
-		side b "$active" "$@" &
+		end b "$active" "$@" &
 		appears "$dir/b" || return 1
-		side a "$passive" "$@"
+		end a "$passive" "$@"
 		passive_status=$?
 		wait $!
 		active_status=$?
@@ -128,14 +128,14 @@ all_pairs()
 	done
 }
 
-# cm_side WHICH SAMPLE OPTION... - as side(), by address and without files
-cm_side()
+# cm_end WHICH SAMPLE OPTION... - as end(), by address and without files
+cm_end()
 {
-	side=$1 sample=$2
+	end=$1 sample=$2
 	shift 2
 	timeout 60 "$bin/rdma_$sample" -d soft_lo -cm -lp "$port" \
 		--timeout "${limit:-20}" "$@" \
-		>"$dir/$side.out" 2>"$dir/$side.err"
+		>"$dir/$end.out" 2>"$dir/$end.err"
 }
 
 # A new $dir, and a $port that no other run is likely to have.
@@ -153,14 +153,14 @@ cm_pair()
 	shift 3
 	fresh_port
 	if [ "$order" = server_first ]; then
-		cm_side a "$server" &
-		cm_side b "$client" "$@"
+		cm_end a "$server" &
+		cm_end b "$client" "$@"
 		client_status=$?
 		wait $!
 		server_status=$?
 	else
-		cm_side b "$client" "$@" &
-		cm_side a "$server"
+		cm_end b "$client" "$@" &
+		cm_end a "$server"
 		server_status=$?
 		wait $!
 		client_status=$?
@@ -245,7 +245,7 @@ a_server_has_a_name_a_gid_or_an_address_with_its_port()
 			--server-addr=::ffff:127.0.0.1 \
 			--server-addr-type gid || return 1
 	fresh_port
-	cm_side a read_responder &
+	cm_end a read_responder &
 	timeout 60 "$bin/rdma_read_requester" -d soft_lo \
 		-sa "127.0.0.1:$port" >"$dir/b.out" || return 1
 	wait $! && says "$dir/b.out" 'read "Hi DOCA RDMA!"'
@@ -254,10 +254,10 @@ a_server_has_a_name_a_gid_or_an_address_with_its_port()
 a_server_that_never_comes_is_named_when_the_time_is_up()
 {
 	fresh_port
-	limit=1 cm_side b read_requester -sa 127.0.0.1
+	limit=1 cm_end b read_requester -sa 127.0.0.1
 	fails $? "$dir/b.err" read_requester "after 1 s" \
 		"127.0.0.1 port $port" || return 1
-	limit=1 cm_side a read_responder
+	limit=1 cm_end a read_responder
 	fails $? "$dir/a.err" read_responder "nobody has connected" \
 		"port $port"
 }
@@ -265,8 +265,8 @@ a_server_that_never_comes_is_named_when_the_time_is_up()
 two_requesters_have_nothing_to_read()
 {
 	fresh_port
-	cm_side a read_requester &
-	cm_side b write_requester -sa 127.0.0.1
+	cm_end a read_requester &
+	cm_end b write_requester -sa 127.0.0.1
 	fails $? "$dir/b.err" write_requester "offers no memory" || return 1
 	wait $!
 	fails $? "$dir/a.err" read_requester "offers no memory"
@@ -275,9 +275,9 @@ two_requesters_have_nothing_to_read()
 an_address_of_another_type_is_refused()
 {
 	fresh_port
-	cm_side b read_requester -sa 127.0.0.1 -sat ipv6
+	cm_end b read_requester -sa 127.0.0.1 -sat ipv6
 	fails $? "$dir/b.err" read_requester "not an IPv6 one" || return 1
-	cm_side b read_requester -sa 127.0.0.1 -sat ipv5
+	cm_end b read_requester -sa 127.0.0.1 -sat ipv5
 	[ $? -eq 2 ] && says "$dir/b.err" "-sat" "IPv4, IPv6, GID"
 }
 
@@ -296,15 +296,15 @@ with_texts()
 	done
 }
 
-# As pair(), with the option for the side that has it.
+# As pair(), with the option for the end that has it.
 give_text()
 {
 	if [ "$giver" = "$passive" ]; then
-		side a "$passive" -d soft_lo "$1" "$2" &
-		side b "$active" -d soft_lo || { cat "$dir/b.err"; return 1; }
+		end a "$passive" -d soft_lo "$1" "$2" &
+		end b "$active" -d soft_lo || { cat "$dir/b.err"; return 1; }
 	else
-		side a "$passive" -d soft_lo &
-		side b "$active" -d soft_lo "$1" "$2" ||
+		end a "$passive" -d soft_lo &
+		end b "$active" -d soft_lo "$1" "$2" ||
 			{ cat "$dir/b.err"; return 1; }
 	fi
 	wait $! || { cat "$dir/a.err"; return 1; }
@@ -339,7 +339,7 @@ a_text_of_no_or_256_characters_is_a_usage_error()
 		option=$(text_option $sample | cut -d' ' -f1)
 		for text in "" "x$(longest)"; do
 			fresh
-			side a $sample "$option" "$text"
+			end a $sample "$option" "$text"
 			[ $? -eq 2 ] || { echo "$sample"; return 1; }
 			[ -s "$dir/a.err" ] || { echo silent; return 1; }
 		done
@@ -390,7 +390,7 @@ samples()
 	echo "$pairs" | tr : '\n'
 }
 
-help_is_told_and_a_bad_option_is_a_usage_error()
+help_is_printed_and_a_bad_option_is_a_usage_error()
 {
 	for sample in $(samples); do
 		"$bin/rdma_$sample" --help >"$tmp/out" || return 1
@@ -418,7 +418,7 @@ a_peer_that_never_comes_is_named_when_the_time_is_up()
 {
 	for sample in $(samples); do
 		fresh
-		limit=1 side a $sample -d soft_lo
+		limit=1 end a $sample -d soft_lo
 		status=$?
 		case $sample in
 		*_requester)	missing=$dir/m ;;
@@ -436,8 +436,8 @@ memory_that_never_comes_is_named_when_the_time_is_up()
 {
 	for sample in read_requester write_requester; do
 		fresh
-		limit=2 side b receive -d soft_lo &
-		limit=1 side a $sample -d soft_lo
+		limit=2 end b receive -d soft_lo &
+		limit=1 end a $sample -d soft_lo
 		fails $? "$dir/a.err" $sample "$dir/m" || return 1
 		wait
 	done
@@ -456,7 +456,7 @@ save_descriptors()
 	[ -e "$dir/saved" ] && [ -e "$dir/saved-m" ]
 }
 
-an_old_descriptor_is_refused_and_its_age_is_told()
+an_old_descriptor_is_refused_and_its_age_is_reported()
 {
 	save_descriptors 1 || return 1
 	# until it is older than the second it was good for
@@ -472,7 +472,7 @@ broken()
 {
 	sample=$1
 	shift
-	limit=3 side b "$sample" -d soft_lo
+	limit=3 end b "$sample" -d soft_lo
 	fails $? "$dir/b.err" "$sample" "$@"
 }
 
@@ -509,7 +509,7 @@ a_descriptor_of_memory_is_no_connection()
 a_descriptor_of_a_connection_is_no_memory()
 {
 	fresh
-	limit=3 side a read_responder -d soft_lo &
+	limit=3 end a read_responder -d soft_lo &
 	appears "$dir/a" || return 1
 	cp "$dir/a" "$dir/n"
 	timeout 60 "$bin/rdma_read_requester" -d soft_lo -ld "$dir/b" \
@@ -523,7 +523,7 @@ an_unknown_device_is_named()
 {
 	for sample in $(samples); do
 		fresh
-		side a $sample -d no_such0
+		end a $sample -d no_such0
 		fails $? "$dir/a.err" $sample no_such0 || return 1
 	done
 }
@@ -532,16 +532,16 @@ a_gid_index_out_of_range_is_named()
 {
 	for sample in $(samples); do
 		fresh
-		side a $sample -d soft_lo -g 200
+		end a $sample -d soft_lo -g 200
 		fails $? "$dir/a.err" $sample 200 || return 1
 	done
 }
 
-a_peer_that_reads_instead_of_writing_is_refused_and_told_of()
+a_peer_that_reads_instead_of_writing_is_refused_and_reported()
 {
 	fresh
-	side a write_responder -d soft_lo &
-	side b read_requester -d soft_lo
+	end a write_responder -d soft_lo &
+	end b read_requester -d soft_lo
 	fails $? "$dir/b.err" read_requester || return 1
 	wait $!
 	fails $? "$dir/a.err" write_responder "the peer has written no text"
@@ -579,7 +579,7 @@ a_peer_that_is_killed_while_it_waits_leaves_a_bounded_one()
 	appears "$dir/a" && appears "$dir/m" || return 1
 	kill -KILL $pid_a
 	wait $pid_a
-	limit=3 side b read_requester -d soft_lo
+	limit=3 end b read_requester -d soft_lo
 	fails $? "$dir/b.err" read_requester
 }
 
@@ -611,10 +611,10 @@ natively run a_text_of_1_character_is_enough
 natively run a_text_of_no_or_256_characters_is_a_usage_error
 natively run options_may_be_long
 natively run options_may_stand_in_a_json_file
-natively run help_is_told_and_a_bad_option_is_a_usage_error
+natively run help_is_printed_and_a_bad_option_is_a_usage_error
 natively run a_peer_that_never_comes_is_named_when_the_time_is_up
 natively run memory_that_never_comes_is_named_when_the_time_is_up
-natively run an_old_descriptor_is_refused_and_its_age_is_told
+natively run an_old_descriptor_is_refused_and_its_age_is_reported
 natively run a_truncated_descriptor_is_refused
 natively run garbage_is_no_descriptor
 natively run an_empty_file_is_no_descriptor
@@ -622,7 +622,7 @@ natively run a_descriptor_of_memory_is_no_connection
 natively run a_descriptor_of_a_connection_is_no_memory
 natively run an_unknown_device_is_named
 natively run a_gid_index_out_of_range_is_named
-natively run a_peer_that_reads_instead_of_writing_is_refused_and_told_of
+natively run a_peer_that_reads_instead_of_writing_is_refused_and_reported
 natively run a_killed_peer_is_noticed
 natively run a_peer_that_is_killed_while_it_waits_leaves_a_bounded_one
 natively run a_stream_of_pairs_loses_nothing

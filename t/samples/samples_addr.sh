@@ -110,12 +110,12 @@ a_name_is_looked_up_in_the_family_that_was_asked_for()
 		meet read_responder read_requester -d soft_lo \
 		    -sa localhost -sat ipv6
 	else
-		told read_requester localhost -sa localhost -sat ipv6
+		fails read_requester localhost -sa localhost -sat ipv6
 	fi
 }
 
-# told NAME TEXT OPTION... - the sample fails with TEXT, at once
-told()
+# fails NAME TEXT OPTION... - the sample fails with TEXT, at once
+fails()
 {
 	name=$1 text=$2
 	shift 2
@@ -131,9 +131,9 @@ an_address_of_another_type_is_refused_by_all()
 	for names in $pairs; do
 		client=${names#*:}
 		fresh_port
-		told "$client" "not an IPv6 one" -sa 127.0.0.1 -sat IPv6 &&
-			told "$client" "not an IPv4 one" -sa ::1 -sat IPv4 &&
-			told "$client" GID -sa localhost -sat GID || return 1
+		fails "$client" "not an IPv6 one" -sa 127.0.0.1 -sat IPv6 &&
+			fails "$client" "not an IPv4 one" -sa ::1 -sat IPv4 &&
+			fails "$client" GID -sa localhost -sat GID || return 1
 	done
 }
 

@@ -12,10 +12,10 @@
  */
 #define SECOND (1000 * PIER__MS)
 #define WAY 2000		/* ns */
-#define DELAY 50000		/* ns, at most */
+#define ACK_DELAY 50000		/* ns, at most */
 #define TOGETHER 8		/* messages, at most */
 #define LAPS 1000
-#define ROOM 64			/* receives posted */
+#define PLACES 64			/* receives posted */
 #define SELDOM 32		/* of LAPS */
 #define ASKED 9			/* wr_id; of all others 1 */
 
@@ -35,7 +35,7 @@ static struct {
 
 /* Of a and of b: their messages are numbers, from 0 on. */
 static struct count {
-	uint64_t said, completed, heard;
+	uint64_t posted, completed, received;
 } count[2];
 
 /* How a goes on, and how b answers. */
@@ -48,9 +48,9 @@ static struct {
 } talk;
 
 static bool is_from(const struct vnet_packet *packet,
-		    const struct softpair_end *side)
+		    const struct softpair_end *end)
 {
-	struct soft_addr addr = vnet_addr(side->io);
+	struct soft_addr addr = vnet_addr(end->io);
 
 	return packet->src.port == addr.port &&
 	       IN6_ARE_ADDR_EQUAL(&packet->src.ip, &addr.ip);
@@ -81,58 +81,58 @@ static bool watch(const struct vnet_packet *packet, void *arg)
 	return true;
 }
 
-static struct count *count_of(const struct softpair_end *side)
+static struct count *count_of(const struct softpair_end *end)
 {
-	return &count[side == b];
+	return &count[end == b];
 }
 
-static uint32_t place_of(uint64_t said)
+static uint32_t send_place(uint64_t posted)
 {
-	return (uint32_t)(8 * (said % ROOM));
+	return (uint32_t)(8 * (posted % PLACES));
 }
 
-static uint32_t room_of(uint64_t heard)
+static uint32_t recv_place(uint64_t received)
 {
-	return 4096 + 64 * (uint32_t)(heard % ROOM);
+	return 4096 + 64 * (uint32_t)(received % PLACES);
 }
 
-static void say(struct softpair_end *from, struct softpair_end *to)
+static void send_next(struct softpair_end *from, struct softpair_end *to)
 {
-	uint64_t *said = &count_of(from)->said;
-	uint32_t place = place_of(*said);
+	uint64_t *posted = &count_of(from)->posted;
+	uint32_t place = send_place(*posted);
 
-	memcpy(from->mem + place, said, 8);
+	memcpy(from->mem + place, posted, 8);
 	IS(softpair_send(from, 1, IBV_WR_SEND, place, 8, to, 0), 0);
-	++*said;
+	++*posted;
 }
 
-static void hear(struct softpair_end *side)
+static void received_next(struct softpair_end *end)
 {
-	uint64_t *heard = &count_of(side)->heard;
-	uint32_t room = room_of(*heard);
+	uint64_t *received = &count_of(end)->received;
+	uint32_t place = recv_place(*received);
 
-	OK(!memcmp(side->mem + room, heard, 8));
-	IS(softpair_recv(side, 1, room, 64), 0);
-	++*heard;
+	OK(!memcmp(end->mem + place, received, 8));
+	IS(softpair_recv(end, 1, place, 64), 0);
+	++*received;
 }
 
 /* Returns how many of what is there are receives; posts them again. */
-static int take(struct softpair_end *side, int *others)
+static int take(struct softpair_end *end, int *others)
 {
 	uint32_t i;
 	int n = 0;
 
 	*others = 0;
-	side->wcs = 0;
-	softpair_poll(side);
-	for (i = 0; i < side->wcs; i++) {
-		IS(side->wc[i].status, IBV_WC_SUCCESS);
-		if (side->wc[i].opcode & IBV_WC_RECV) {
-			hear(side);
+	end->wcs = 0;
+	softpair_poll(end);
+	for (i = 0; i < end->wcs; i++) {
+		IS(end->wc[i].status, IBV_WC_SUCCESS);
+		if (end->wc[i].opcode & IBV_WC_RECV) {
+			received_next(end);
 			n++;
 		} else {
 			++*others;
-			count_of(side)->completed++;
+			count_of(end)->completed++;
 		}
 	}
 	return n;
@@ -141,22 +141,22 @@ static int take(struct softpair_end *side, int *others)
 /* One round of both programs. */
 static bool turn(void *arg)
 {
-	int heard, sent, i;
+	int received, sent, i;
 
 	(void)arg;
-	heard = take(a, &sent);
-	talk.done += talk.by_completion ? sent : heard;
-	for (; sent > 0 || heard > 0; sent--, heard--)
-		if ((talk.by_completion ? sent : heard) > 0 &&
+	received = take(a, &sent);
+	talk.done += talk.by_completion ? sent : received;
+	for (; sent > 0 || received > 0; sent--, received--)
+		if ((talk.by_completion ? sent : received) > 0 &&
 		    talk.done < talk.laps && !talk.silent)
-			say(a, b);
-	heard = take(b, &sent);
-	if (heard) {
-		seen.messages += (uint32_t)heard;
+			send_next(a, b);
+	received = take(b, &sent);
+	if (received) {
+		seen.messages += (uint32_t)received;
 		seen.came = pair->net.now;
 	}
-	for (i = 0; i < heard * talk.answers; i++)
-		say(b, a);
+	for (i = 0; i < received * talk.answers; i++)
+		send_next(b, a);
 	seen.left += !pier__list_empty(&b->ep->coalesced);
 	return talk.done >= talk.laps;
 }
@@ -171,14 +171,14 @@ static void open_pair(void)
 	memset(&count, 0, sizeof(count));
 	talk.answers = 1;
 	pair = softpair_open(&opts, 1);
-	a = &pair->side[0];
-	b = &pair->side[1];
+	a = &pair->end[0];
+	b = &pair->end[1];
 	pair->net.polls = true;
-	pair->net.delay = WAY;
+	pair->net.latency = WAY;
 	pair->net.tap = watch;
-	for (i = 0; i < ROOM; i++) {
-		IS(softpair_recv(a, 1, room_of(i), 64), 0);
-		IS(softpair_recv(b, 1, room_of(i), 64), 0);
+	for (i = 0; i < PLACES; i++) {
+		IS(softpair_recv(a, 1, recv_place(i), 64), 0);
+		IS(softpair_recv(b, 1, recv_place(i), 64), 0);
 	}
 }
 
@@ -187,7 +187,7 @@ static bool converse(int laps)
 {
 	talk.done = 0;
 	talk.laps = laps;
-	say(a, b);
+	send_next(a, b);
 	return OK(vnet_run(&pair->net, 10 * SECOND, turn, NULL)) &&
 	       IS(talk.done, laps);
 }
@@ -199,7 +199,7 @@ static void none_again(void)
 	int i;
 
 	for (i = 0; i < 2; i++) {
-		c = pair->side[i].ep->counters;
+		c = pair->end[i].ep->counters;
 		IS(c->resent, 0);
 		IS(c->timeouts, 0);
 		IS(c->duplicates, 0);
@@ -220,8 +220,8 @@ static void one_acknowledgement_is_for_several_messages(void)
 static bool all_completed(void *arg)
 {
 	turn(arg);
-	return count[0].completed == count[0].said &&
-	       count[1].completed == count[1].said;
+	return count[0].completed == count[0].posted &&
+	       count[1].completed == count[1].posted;
 }
 
 static void converse_lossy(double loss)
@@ -237,9 +237,9 @@ static void converse_lossy(double loss)
 	talk.silent = true;
 	OK(vnet_run(&pair->net, 10 * SECOND, all_completed, NULL));
 	for (i = 0; i < 2; i++) {
-		IS(count[i].said, LAPS);
-		IS(count[i].heard, LAPS);
-		IS(pair->side[i].qp->state, IBV_QPS_RTS);
+		IS(count[i].posted, LAPS);
+		IS(count[i].received, LAPS);
+		IS(pair->end[i].qp->state, IBV_QPS_RTS);
 	}
 	OK(seen.left > 0);
 	tap_note("%u times left, %u acknowledgements, at a loss of %g",
@@ -284,7 +284,7 @@ static void what_is_not_followed_is_acknowledged_in_time(void)
 		talk.silent = true;
 		vnet_run(&pair->net, SECOND, turn, NULL);
 		IS(seen.came, came);
-		IS(seen.acked, came + DELAY);
+		IS(seen.acked, came + ACK_DELAY);
 	}
 	none_again();
 	softpair_close(pair);
@@ -329,7 +329,7 @@ static void repeat(void)
 	pier__soft_ep_receive(b->ep, true);
 }
 
-static void a_peer_that_repeats_is_not_kept_waiting_again(void)
+static void a_peer_that_repeats_does_not_wait_again(void)
 {
 	open_pair();
 	if (leave_one()) {
@@ -349,7 +349,7 @@ static void the_middle_of_a_message_is_never_left(void)
 	talk.laps = 1 << 30;
 	vnet_run(&pair->net, SECOND, turn, NULL);
 	talk.answers = 0;
-	say(a, b);
+	send_next(a, b);
 	vnet_run(&pair->net, SECOND, turn, NULL);
 	OK(b->qp->resp.coalesce.limit > 0);
 	talk.first_only = true;
@@ -359,7 +359,7 @@ static void the_middle_of_a_message_is_never_left(void)
 	pair->net.now += 2 * WAY;
 	pier__soft_ep_receive(b->ep, true);
 	IS(b->qp->resp.due, SOFT_DUE_ACK);
-	say(b, a);
+	send_next(b, a);
 	OK(pier__list_empty(&b->ep->coalesced));
 	OK(!pier__list_empty(&b->ep->replying));
 out_close:
@@ -404,7 +404,7 @@ static void what_answers_otherwise_ends_the_waiting(void)
 }
 
 /* Each costs whoever waits for it as long as it may wait. */
-static void a_peer_that_waits_for_each_is_seldom_kept_waiting(void)
+static void a_peer_that_waits_for_each_seldom_waits_longer(void)
 {
 	int answers;
 
@@ -415,7 +415,7 @@ static void a_peer_that_waits_for_each_is_seldom_kept_waiting(void)
 		converse(10 * LAPS);
 		OK(seen.acks >= 10 * LAPS - 1);
 		OK(seen.held <= 16);
-		OK(seen.longest <= DELAY);
+		OK(seen.longest <= ACK_DELAY);
 		tap_note("%u of %u waited, %llu ns at most", seen.held,
 			 seen.acks, (unsigned long long)seen.longest);
 		none_again();
@@ -502,7 +502,7 @@ static void posts_take_along_what_has_waited_for_long(void)
 	open_pair();
 	if (leave_one()) {
 		acks = seen.acks;
-		pair->net.now = seen.came + DELAY - 1;
+		pair->net.now = seen.came + ACK_DELAY - 1;
 		pier__soft_ep_send_posted(b->ep, true);
 		IS(seen.acks, acks);
 		pair->net.now++;
@@ -517,9 +517,9 @@ static void end_amid_reads(void (*end)(void))
 {
 	uint32_t before = a->qp->req.nxt & SOFT_PSN_MASK;
 
-	say(a, b);
+	send_next(a, b);
 	IS(softpair_send(a, 1, IBV_WR_RDMA_READ, 0, 64 * 1024, b, 0), 0);
-	say(a, b);
+	send_next(a, b);
 	pier__soft_ep_send_posted(a->ep, true);
 	pair->net.now += 2 * WAY;
 	pier__soft_ep_receive(b->ep, true);
@@ -550,7 +550,7 @@ static void timers_are_looked_at_while_nothing_comes(void)
 
 	open_pair();
 	pair->net.faults.loss = 1;
-	say(a, b);
+	send_next(a, b);
 	pier__soft_ep_send_posted(a->ep, true);
 	pair->net.now = pier__soft_ep_deadline(a->ep);
 	for (i = 0; i < 4; i++) {
@@ -569,10 +569,10 @@ int main(void)
 	TEST(what_is_left_may_be_lost_and_come_twice);
 	TEST(what_is_not_followed_is_acknowledged_in_time);
 	TEST(who_is_away_after_an_answer_learns_of_it);
-	TEST(a_peer_that_repeats_is_not_kept_waiting_again);
+	TEST(a_peer_that_repeats_does_not_wait_again);
 	TEST(the_middle_of_a_message_is_never_left);
 	TEST(what_answers_otherwise_ends_the_waiting);
-	TEST(a_peer_that_waits_for_each_is_seldom_kept_waiting);
+	TEST(a_peer_that_waits_for_each_seldom_waits_longer);
 	TEST(a_queue_pair_that_ends_acknowledges_first);
 	TEST(who_drives_for_the_program_lets_nothing_wait);
 	TEST(posts_take_along_what_has_waited_for_long);

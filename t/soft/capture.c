@@ -64,8 +64,8 @@ static const struct soft_io_ops tap_ops = {
 static void open_pair(const struct softpair_opts *opts)
 {
 	pair = softpair_open(opts, 1);
-	a = &pair->side[0];
-	b = &pair->side[1];
+	a = &pair->end[0];
+	b = &pair->end[1];
 	below = a->io->ops;
 	a->io->ops = &tap_ops;
 	b->io->ops = &tap_ops;
@@ -451,7 +451,7 @@ static void an_old_capture_is_overwritten(void)
 	close(fd);
 }
 
-static void refused(const char *name, int want, const char *why)
+static void refused(const char *name, int want, const char *reason)
 {
 	uint64_t size;
 	int fd;
@@ -459,7 +459,7 @@ static void refused(const char *name, int want, const char *why)
 	if (!IS(pier__pcap_open(path(name), &size, &fd), want))
 		tap_note("%s", name);
 	LIKE(pier_last_error(), path(name));
-	LIKE(pier_last_error(), why);
+	LIKE(pier_last_error(), reason);
 }
 
 static void what_is_no_capture_of_ours_is_left_alone(void)

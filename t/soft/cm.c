@@ -38,7 +38,7 @@ static void two_soft_peers_need_three_messages(void)
 		IS(sent(SOFT_MAD_REP)->port, CM_PORT0);
 		IS(sent(SOFT_MAD_RTU)->count, 1);
 		IS(sent(SOFT_MAD_RTU)->port, CM_PORT1);
-		IS(pair->side[0].roce_port_users, 0);
+		IS(pair->node[0].roce_port_users, 0);
 	}
 	end();
 }
@@ -50,7 +50,7 @@ static void so_do_they_over_ipv6(void)
 	end();
 }
 
-static void what_is_asked_for_is_told_and_granted(void)
+static void what_is_asked_for_is_reported_and_granted(void)
 {
 	struct ibv_qp_attr attr;
 	struct cmpair_end *a, *b;
@@ -60,8 +60,8 @@ static void what_is_asked_for_is_told_and_granted(void)
 	begin();
 	if (!cm_connected(pair))
 		goto out;
-	a = cm_last(&pair->side[0]);
-	b = cm_last(&pair->side[1]);
+	a = cm_last(&pair->node[0]);
+	b = cm_last(&pair->node[1]);
 	IS(sent(SOFT_MAD_REQ)->mad.qpn, a->qpn);
 	IS(sent(SOFT_MAD_REQ)->mad.responder_resources, 4);
 	IS(sent(SOFT_MAD_REQ)->mad.initiator_depth, 3);
@@ -82,27 +82,27 @@ static void what_is_asked_for_is_told_and_granted(void)
 	IS(port, CM_PORT0);
 	IS(attr.dest_qp_num, a->qpn);
 	IS(attr.rq_psn, sent(SOFT_MAD_REP)->mad.psn);
-	pair->side[1].no_gid = true;
+	pair->node[1].no_gid = true;
 	IS(pier__soft_cm_qp_attr(b->id, IBV_QPS_RTR, &attr, &mask, &port),
 	   -EADDRNOTAVAIL);
 out:
 	end();
 }
 
-static void private_data_is_told_whole(void)
+static void private_data_is_reported_whole(void)
 {
 	struct cmpair_end *a, *b;
 
 	begin();
-	pair->side[0].manner = CM_WAIT;
-	pair->side[1].manner = CM_WAIT;
+	pair->node[0].manner = CM_WAIT;
+	pair->node[1].manner = CM_WAIT;
 	a = cm_ask(pair, CM_SERVICE, "may I");
 	cm_run(pair, 1);
-	b = cm_last(&pair->side[1]);
+	b = cm_last(&pair->node[1]);
 	if (OK(b) && IS(b->events[PIER__CM_REQUEST], 1)) {
 		IS(b->event.len, PIER__CM_REQ_DATA);
 		IS_STR((char *)b->data, "may I");
-		OK(b->event.listener == &pair->side[1].listener.listener);
+		OK(b->event.listener == &pair->node[1].listener.listener);
 		IS(cm_accept(b, "yes"), 0);
 		cm_run(pair, 1);
 		IS(a->events[PIER__CM_RESPONSE], 1);
@@ -120,10 +120,10 @@ static void what_does_not_fit_is_refused_and_changes_nothing(void)
 	memset(big, 'x', sizeof(big));
 	big[PIER__CM_REP_DATA + 1] = 0;
 	begin();
-	pair->side[1].manner = CM_WAIT;
+	pair->node[1].manner = CM_WAIT;
 	cm_ask(pair, CM_SERVICE, NULL);
 	cm_run(pair, 1);
-	b = cm_last(&pair->side[1]);
+	b = cm_last(&pair->node[1]);
 	if (OK(b)) {
 		IS(cm_accept(b, big), -EINVAL);
 		IS(pier__soft_cm_reject(b->id, big, PIER__CM_REJ_DATA + 1),
@@ -141,16 +141,16 @@ static void what_does_not_fit_is_refused_and_changes_nothing(void)
 static void a_lost_request_is_repeated_soon(void)
 {
 	begin();
-	pair->side[0].manner = CM_WAIT;
+	pair->node[0].manner = CM_WAIT;
 	sent(SOFT_MAD_REQ)->lose = 1;
 	cm_ask(pair, CM_SERVICE, NULL);
 	cm_run(pair, 90);
-	IS(pair->side[0].roce_port_users, 0);
-	IS(cm_establish(cm_last(&pair->side[0])), 0);
+	IS(pair->node[0].roce_port_users, 0);
+	IS(cm_establish(cm_last(&pair->node[0])), 0);
 	cm_run(pair, 10);
-	IS(cm_last(&pair->side[0])->events[PIER__CM_RESPONSE], 1);
+	IS(cm_last(&pair->node[0])->events[PIER__CM_RESPONSE], 1);
 	IS(sent(SOFT_MAD_REQ)->count, 2);
-	IS(cm_last(&pair->side[1])->events[PIER__CM_ESTABLISHED], 1);
+	IS(cm_last(&pair->node[1])->events[PIER__CM_ESTABLISHED], 1);
 	end();
 }
 
@@ -160,29 +160,29 @@ static void a_lost_response_is_repeated_soon(void)
 	sent(SOFT_MAD_REP)->lose = 2;
 	cm_ask(pair, CM_SERVICE, NULL);
 	cm_run(pair, 300);
-	IS(cm_last(&pair->side[0])->events[PIER__CM_RESPONSE], 1);
-	IS(cm_last(&pair->side[1])->events[PIER__CM_ESTABLISHED], 1);
-	IS(cm_last(&pair->side[1])->events[PIER__CM_REQUEST], 1);
+	IS(cm_last(&pair->node[0])->events[PIER__CM_RESPONSE], 1);
+	IS(cm_last(&pair->node[1])->events[PIER__CM_ESTABLISHED], 1);
+	IS(cm_last(&pair->node[1])->events[PIER__CM_REQUEST], 1);
 	end();
 }
 
-static void a_lost_rtu_is_said_again_when_the_response_comes_again(void)
+static void a_lost_rtu_is_sent_again_when_the_response_comes_again(void)
 {
 	begin();
 	sent(SOFT_MAD_RTU)->lose = 1;
 	cm_ask(pair, CM_SERVICE, NULL);
 	cm_run(pair, 30);
-	IS(cm_last(&pair->side[1])->events[PIER__CM_ESTABLISHED], 0);
+	IS(cm_last(&pair->node[1])->events[PIER__CM_ESTABLISHED], 0);
 	cm_run(pair, 100);
-	IS(cm_last(&pair->side[1])->events[PIER__CM_ESTABLISHED], 1);
+	IS(cm_last(&pair->node[1])->events[PIER__CM_ESTABLISHED], 1);
 	IS(sent(SOFT_MAD_REP)->count, 2);
 	IS(sent(SOFT_MAD_RTU)->count, 2);
-	IS(cm_last(&pair->side[0])->events[PIER__CM_RESPONSE], 1);
+	IS(cm_last(&pair->node[0])->events[PIER__CM_RESPONSE], 1);
 	end();
 }
 
 /* Nobody says anything for ever. */
-static void nobody_there_is_told_in_the_end(void)
+static void no_peer_there_is_reported_in_the_end(void)
 {
 	struct cmpair_end *a;
 
@@ -190,26 +190,26 @@ static void nobody_there_is_told_in_the_end(void)
 	a = cm_ask(pair, CM_SERVICE, NULL);
 	cm_run(pair, 20000);
 	IS(a->over, -1);
-	IS(pair->side[0].roce_port_users, 1);
+	IS(pair->node[0].roce_port_users, 1);
 	cm_run(pair, 60000);
 	IS(a->over, PIER__CM_UNREACHABLE);
 	IS(a->error, -ETIMEDOUT);
 	OK(sent(SOFT_MAD_REQ)->count >= 16 && sent(SOFT_MAD_REQ)->count <= 32);
 	IS(sent(SOFT_MAD_REJ)->mad.reason, ROCE_REJ_TIMEOUT);
 	cm_run(pair, 60000);
-	IS(pier__soft_cm_count(pair->side[0].cm), 0);
-	IS(pair->side[0].roce_port_users, 0);
+	IS(pier__soft_cm_count(pair->node[0].cm), 0);
+	IS(pair->node[0].roce_port_users, 0);
 	end();
 }
 
 static void a_port_that_is_taken_does_not_keep_a_client_from_soft_peers(void)
 {
 	begin();
-	pair->side[0].roce_port_taken = true;
+	pair->node[0].roce_port_taken = true;
 	sent(SOFT_MAD_REQ)->lose = 5;
 	cm_ask(pair, CM_SERVICE, NULL);
 	cm_run(pair, 2000);
-	IS(cm_last(&pair->side[0])->events[PIER__CM_RESPONSE], 1);
+	IS(cm_last(&pair->node[0])->events[PIER__CM_RESPONSE], 1);
 	end();
 }
 
@@ -219,7 +219,7 @@ static void a_program_that_decides_slowly_is_waited_for(void)
 	struct cmpair_end *b;
 
 	begin();
-	pair->side[1].manner = CM_WAIT;
+	pair->node[1].manner = CM_WAIT;
 	cm_ask(pair, CM_SERVICE, NULL);
 	cm_run(pair, 60);
 	IS(sent(SOFT_MAD_MRA)->count, 1);
@@ -229,7 +229,7 @@ static void a_program_that_decides_slowly_is_waited_for(void)
 	IS(sent(SOFT_MAD_REQ)->count, 2);
 	cm_run(pair, 1000);
 	OK(sent(SOFT_MAD_REQ)->count > 2);
-	b = cm_last(&pair->side[1]);
+	b = cm_last(&pair->node[1]);
 	IS(cm_accept(b, NULL), 0);
 	cm_run(pair, 10);
 	IS(b->events[PIER__CM_REQUEST], 1);
@@ -242,13 +242,13 @@ static void a_client_that_moves_its_qp_slowly_is_waited_for(void)
 	struct cmpair_end *a, *b;
 
 	begin();
-	pair->side[0].manner = CM_WAIT;
+	pair->node[0].manner = CM_WAIT;
 	a = cm_ask(pair, CM_SERVICE, NULL);
 	cm_run(pair, 3000);
 	OK(sent(SOFT_MAD_REP)->count >= 2);
 	IS(sent(SOFT_MAD_MRA)->mad.message, SOFT_MAD_OF_REP);
 	IS(a->events[PIER__CM_RESPONSE], 1);
-	b = cm_last(&pair->side[1]);
+	b = cm_last(&pair->node[1]);
 	IS(b->events[PIER__CM_ESTABLISHED], 0);
 	IS(cm_establish(a), 0);
 	cm_run(pair, 10);
@@ -265,42 +265,42 @@ static void a_client_that_dies_is_given_up(void)
 	sent(SOFT_MAD_RTU)->lose = 1000;
 	vnet_settle(&pair->net);
 	cm_run(pair, 60000);
-	b = cm_last(&pair->side[1]);
+	b = cm_last(&pair->node[1]);
 	IS(b->over, PIER__CM_UNREACHABLE);
 	IS(b->error, -ETIMEDOUT);
 	/* The client hears of it, if it is there after all. */
-	IS(cm_last(&pair->side[0])->over, PIER__CM_DISCONNECTED);
+	IS(cm_last(&pair->node[0])->over, PIER__CM_DISCONNECTED);
 	end();
 }
 
-static void a_rejection_is_told_with_its_reason_and_data(void)
+static void a_rejection_is_reported_with_its_reason_and_data(void)
 {
 	struct cmpair_end *a;
 
 	begin();
-	pair->side[1].manner = CM_REFUSE;
+	pair->node[1].manner = CM_REFUSE;
 	a = cm_ask(pair, CM_SERVICE, NULL);
 	cm_run(pair, 10);
 	IS(a->over, PIER__CM_REJECTED);
 	IS(a->reason, ROCE_REJ_CONSUMER);
 	IS(a->event.len, PIER__CM_REJ_DATA);
 	IS_STR((char *)a->data, "go away");
-	IS(cm_last(&pair->side[1])->over, -1);
+	IS(cm_last(&pair->node[1])->over, -1);
 	end();
 }
 
-static void a_lost_rejection_is_said_again_and_not_decided_again(void)
+static void a_lost_rejection_is_sent_again_and_not_decided_again(void)
 {
 	struct cmpair_end *a, *b;
 
 	begin();
-	pair->side[1].manner = CM_REFUSE;
+	pair->node[1].manner = CM_REFUSE;
 	sent(SOFT_MAD_REJ)->lose = 2;
 	a = cm_ask(pair, CM_SERVICE, NULL);
 	cm_run(pair, 500);
 	IS(a->over, PIER__CM_REJECTED);
 	IS_STR((char *)a->data, "go away");
-	b = cm_last(&pair->side[1]);
+	b = cm_last(&pair->node[1]);
 	OK(b && !b->next);
 	end();
 }
@@ -308,11 +308,11 @@ static void a_lost_rejection_is_said_again_and_not_decided_again(void)
 /* A client had it, for one attempt. */
 static void a_listener_gets_port_4791_when_it_is_free_again(void)
 {
-	struct cm_side *server;
+	struct cm_node *server;
 
 	pair = cm_open(1, false, 0);
-	server = &pair->side[1];
-	server->wants_roce_port = true;
+	server = &pair->node[1];
+	server->needs_roce_port = true;
 	server->roce_port_taken = true;
 	cm_listen(pair, 1, 8);
 	cm_run(pair, 3500);
@@ -327,12 +327,12 @@ static void a_listener_gets_port_4791_when_it_is_free_again(void)
 
 static void requests_beyond_the_backlog_are_put_off(void)
 {
-	struct cm_side *server;
+	struct cm_node *server;
 	struct cmpair_end *b;
 	int i, n = 0;
 
 	pair = cm_open(1, false, 3);
-	server = &pair->side[1];
+	server = &pair->node[1];
 	for (i = 0; i < 10; i++)
 		cm_ask(pair, CM_SERVICE, NULL);
 	vnet_run(&pair->net, 10 * PIER__MS, NULL, NULL);
@@ -350,14 +350,14 @@ static void requests_beyond_the_backlog_are_put_off(void)
 }
 
 /* Another thread may take requests in before its program has looked at it. */
-static void a_request_just_told_has_kept_its_place(void)
+static void a_request_just_reported_still_has_its_place(void)
 {
 	struct pier__cm_event event;
-	struct cm_side *server;
+	struct cm_node *server;
 	struct cmpair_end *b;
 
 	pair = cm_open(1, false, 1);
-	server = &pair->side[1];
+	server = &pair->node[1];
 	cm_ask(pair, CM_SERVICE, NULL);
 	vnet_run(&pair->net, 10 * PIER__MS, NULL, NULL);
 	if (IS(pier__soft_cm_next(server->cm, &event), 0) &&
@@ -374,23 +374,23 @@ static void a_request_just_told_has_kept_its_place(void)
 	end();
 }
 
-static void requests_not_told_are_rejected_when_the_listener_goes(void)
+static void requests_not_reported_are_rejected_when_the_listener_goes(void)
 {
 	struct cmpair_end *a;
 
 	begin();
 	a = cm_ask(pair, CM_SERVICE, NULL);
 	vnet_run(&pair->net, 10 * PIER__MS, NULL, NULL);
-	IS(pair->side[1].listener.waiting, 1);
+	IS(pair->node[1].listener.waiting, 1);
 	cm_unlisten(pair, 1);
 	cm_run(pair, 10);
-	OK(!cm_last(&pair->side[1]));
+	OK(!cm_last(&pair->node[1]));
 	IS(a->over, PIER__CM_REJECTED);
 	IS(a->reason, ROCE_REJ_CONSUMER);
 	end();
 }
 
-static void a_request_that_died_untold_is_never_told(void)
+static void a_request_that_died_unreported_is_never_reported(void)
 {
 	struct cmpair_end *a;
 
@@ -400,9 +400,9 @@ static void a_request_that_died_untold_is_never_told(void)
 	cm_release(a);
 	vnet_run(&pair->net, 10 * PIER__MS, NULL, NULL);
 	cm_run(pair, 10);
-	OK(!cm_last(&pair->side[1]));
-	IS(pair->side[1].listener.waiting, 0);
-	IS(pier__soft_cm_count(pair->side[1].cm), 0);
+	OK(!cm_last(&pair->node[1]));
+	IS(pair->node[1].listener.waiting, 0);
+	IS(pier__soft_cm_count(pair->node[1].cm), 0);
 	end();
 }
 
@@ -411,10 +411,10 @@ static void a_dead_request_cannot_be_accepted(void)
 	struct cmpair_end *a, *b;
 
 	begin();
-	pair->side[1].manner = CM_WAIT;
+	pair->node[1].manner = CM_WAIT;
 	a = cm_ask(pair, CM_SERVICE, NULL);
 	cm_run(pair, 1);
-	b = cm_last(&pair->side[1]);
+	b = cm_last(&pair->node[1]);
 	cm_release(a);
 	vnet_run(&pair->net, PIER__MS, NULL, NULL);
 	IS(cm_accept(b, NULL), -ECONNABORTED);
@@ -428,14 +428,14 @@ static void a_dead_request_cannot_be_accepted(void)
 static void mtus(uint8_t client, uint8_t server)
 {
 	begin();
-	pair->side[0].host.mtu = client;
-	pair->side[1].host.mtu = server;
+	pair->node[0].host.mtu = client;
+	pair->node[1].host.mtu = server;
 }
 
 /* The path MTU that side @i's QP is to have. */
 static int path_mtu(int i)
 {
-	struct cmpair_end *end = cm_last(&pair->side[i]);
+	struct cmpair_end *end = cm_last(&pair->node[i]);
 	struct ibv_qp_attr attr = { 0 };
 	uint16_t port;
 	int mask;
@@ -451,7 +451,7 @@ static void peers_take_the_smaller_of_their_mtus(void)
 		IS(path_mtu(0), IBV_MTU_1024);
 		IS(path_mtu(1), IBV_MTU_1024);
 		IS(sent(SOFT_MAD_REQ)->count, 2);
-		IS(cm_last(&pair->side[1])->events[PIER__CM_REQUEST], 1);
+		IS(cm_last(&pair->node[1])->events[PIER__CM_REQUEST], 1);
 	}
 	end();
 	mtus(IBV_MTU_256, IBV_MTU_4096);
@@ -468,10 +468,10 @@ static void a_request_with_another_mtu_says_the_same(void)
 	struct cmpair_end *a, *b;
 
 	mtus(IBV_MTU_2048, IBV_MTU_512);
-	pair->side[1].manner = CM_WAIT;
+	pair->node[1].manner = CM_WAIT;
 	a = cm_ask(pair, CM_SERVICE, "may I");
 	cm_run(pair, 1);
-	b = cm_last(&pair->side[1]);
+	b = cm_last(&pair->node[1]);
 	if (OK(b)) {
 		IS_STR((char *)b->data, "may I");
 		IS(sent(SOFT_MAD_REQ)->mad.qpn, a->qpn);
@@ -490,13 +490,13 @@ static void a_roce_devices_mtu_is_found_by_trying(void)
 	uint8_t mtu;
 
 	pair = cm_open(1, false, 0);
-	pair->side[0].host.mtu = IBV_MTU_4096;
+	pair->node[0].host.mtu = IBV_MTU_4096;
 	a = cm_ask(pair, CM_SERVICE, NULL);
 	mad.remote_id = sent(SOFT_MAD_REQ)->mad.local_id;
 	for (mtu = IBV_MTU_4096; mtu >= IBV_MTU_256; mtu--) {
 		IS(a->over, -1);
 		IS(sent(SOFT_MAD_REQ)->mad.mtu, mtu);
-		cm_say(pair, 0, &pair->side[1].addr, CM_PORT0, &mad);
+		cm_inject(pair, 0, &pair->node[1].addr, CM_PORT0, &mad);
 		cm_run(pair, 1);
 	}
 	IS(a->over, PIER__CM_REJECTED);
@@ -504,7 +504,7 @@ static void a_roce_devices_mtu_is_found_by_trying(void)
 	end();
 }
 
-static void a_rejection_of_an_mtu_that_comes_twice_is_heard_once(void)
+static void a_rejection_of_an_mtu_that_comes_twice_counts_once(void)
 {
 	struct soft_mad mad = {
 		.attr = SOFT_MAD_REJ, .reason = ROCE_REJ_MTU,
@@ -512,11 +512,11 @@ static void a_rejection_of_an_mtu_that_comes_twice_is_heard_once(void)
 	};
 
 	pair = cm_open(1, false, 0);
-	pair->side[0].host.mtu = IBV_MTU_4096;
+	pair->node[0].host.mtu = IBV_MTU_4096;
 	cm_ask(pair, CM_SERVICE, NULL);
 	mad.remote_id = sent(SOFT_MAD_REQ)->mad.local_id;
-	cm_say(pair, 0, &pair->side[1].addr, CM_PORT0, &mad);
-	cm_say(pair, 0, &pair->side[1].addr, CM_PORT0, &mad);
+	cm_inject(pair, 0, &pair->node[1].addr, CM_PORT0, &mad);
+	cm_inject(pair, 0, &pair->node[1].addr, CM_PORT0, &mad);
 	IS(sent(SOFT_MAD_REQ)->count, 2);
 	IS(sent(SOFT_MAD_REQ)->mad.mtu, IBV_MTU_1024);
 	end();
@@ -526,28 +526,28 @@ int main(void)
 {
 	TEST(two_soft_peers_need_three_messages);
 	TEST(so_do_they_over_ipv6);
-	TEST(what_is_asked_for_is_told_and_granted);
-	TEST(private_data_is_told_whole);
+	TEST(what_is_asked_for_is_reported_and_granted);
+	TEST(private_data_is_reported_whole);
 	TEST(what_does_not_fit_is_refused_and_changes_nothing);
 	TEST(a_lost_request_is_repeated_soon);
 	TEST(a_lost_response_is_repeated_soon);
-	TEST(a_lost_rtu_is_said_again_when_the_response_comes_again);
-	TEST(nobody_there_is_told_in_the_end);
+	TEST(a_lost_rtu_is_sent_again_when_the_response_comes_again);
+	TEST(no_peer_there_is_reported_in_the_end);
 	TEST(a_port_that_is_taken_does_not_keep_a_client_from_soft_peers);
 	TEST(a_program_that_decides_slowly_is_waited_for);
 	TEST(a_client_that_moves_its_qp_slowly_is_waited_for);
 	TEST(a_client_that_dies_is_given_up);
-	TEST(a_rejection_is_told_with_its_reason_and_data);
-	TEST(a_lost_rejection_is_said_again_and_not_decided_again);
+	TEST(a_rejection_is_reported_with_its_reason_and_data);
+	TEST(a_lost_rejection_is_sent_again_and_not_decided_again);
 	TEST(a_listener_gets_port_4791_when_it_is_free_again);
 	TEST(requests_beyond_the_backlog_are_put_off);
-	TEST(a_request_just_told_has_kept_its_place);
-	TEST(requests_not_told_are_rejected_when_the_listener_goes);
-	TEST(a_request_that_died_untold_is_never_told);
+	TEST(a_request_just_reported_still_has_its_place);
+	TEST(requests_not_reported_are_rejected_when_the_listener_goes);
+	TEST(a_request_that_died_unreported_is_never_reported);
 	TEST(a_dead_request_cannot_be_accepted);
 	TEST(peers_take_the_smaller_of_their_mtus);
 	TEST(a_request_with_another_mtu_says_the_same);
 	TEST(a_roce_devices_mtu_is_found_by_trying);
-	TEST(a_rejection_of_an_mtu_that_comes_twice_is_heard_once);
+	TEST(a_rejection_of_an_mtu_that_comes_twice_counts_once);
 	return tap_done();
 }

@@ -33,7 +33,7 @@ static void end(void)
 
 static struct cmpair_end *end_of(int i)
 {
-	return cm_last(&pair->side[i]);
+	return cm_last(&pair->node[i]);
 }
 
 static int disconnect(int i)
@@ -41,7 +41,7 @@ static int disconnect(int i)
 	return pier__soft_cm_disconnect(end_of(i)->id);
 }
 
-static void both_are_told(void)
+static void both_are_notified(void)
 {
 	IS(end_of(0)->over, PIER__CM_DISCONNECTED);
 	IS(end_of(1)->over, PIER__CM_DISCONNECTED);
@@ -52,11 +52,11 @@ static void both_are_told(void)
 static void nothing_is_left(void)
 {
 	cm_run(pair, 20000);
-	IS(pier__soft_cm_count(pair->side[0].cm), 0);
-	IS(pier__soft_cm_count(pair->side[1].cm), 0);
+	IS(pier__soft_cm_count(pair->node[0].cm), 0);
+	IS(pier__soft_cm_count(pair->node[1].cm), 0);
 }
 
-static void either_side_disconnects_and_both_are_told(void)
+static void either_end_disconnects_and_both_are_notified(void)
 {
 	int i;
 
@@ -64,7 +64,7 @@ static void either_side_disconnects_and_both_are_told(void)
 		if (begin()) {
 			IS(disconnect(i), 0);
 			cm_run(pair, 10);
-			both_are_told();
+			both_are_notified();
 			IS(sent(SOFT_MAD_DREQ)->count, 1);
 			IS(sent(SOFT_MAD_DREP)->count, 1);
 			IS(disconnect(i), 0);
@@ -80,7 +80,7 @@ static void both_at_once_is_as_good(void)
 		IS(disconnect(0), 0);
 		IS(disconnect(1), 0);
 		cm_run(pair, 10);
-		both_are_told();
+		both_are_notified();
 		nothing_is_left();
 	}
 	end();
@@ -93,7 +93,7 @@ static void a_lost_dreq_or_drep_is_repeated(void)
 		sent(SOFT_MAD_DREP)->lose = 1;
 		IS(disconnect(0), 0);
 		cm_run(pair, 500);
-		both_are_told();
+		both_are_notified();
 		IS(sent(SOFT_MAD_DREQ)->count, 3);
 		IS(sent(SOFT_MAD_DREP)->count, 2);
 	}
@@ -110,25 +110,25 @@ static void a_dreq_stands_for_a_lost_rtu(void)
 	IS(end_of(1)->events[PIER__CM_ESTABLISHED], 0);
 	IS(disconnect(0), 0);
 	cm_run(pair, 10);
-	both_are_told();
+	both_are_notified();
 	end();
 }
 
 static void a_peer_that_is_gone_is_not_waited_for_long(void)
 {
 	if (begin()) {
-		vnet_attach(pair->side[1].io, NULL);
+		vnet_attach(pair->node[1].io, NULL);
 		IS(disconnect(0), 0);
 		cm_run(pair, 3000);
 		IS(end_of(0)->over, -1);
 		cm_run(pair, 7000);
 		IS(end_of(0)->over, PIER__CM_DISCONNECTED);
-		vnet_attach(pair->side[1].io, pair->side[1].ep);
+		vnet_attach(pair->node[1].io, pair->node[1].ep);
 	}
 	end();
 }
 
-static void a_dreq_for_nobody_is_answered_with_the_ids_exchanged(void)
+static void a_dreq_for_no_connection_is_answered_with_the_ids_exchanged(void)
 {
 	struct soft_mad mad = {
 		.attr = SOFT_MAD_DREQ, .local_id = 17, .remote_id = 18,
@@ -136,7 +136,7 @@ static void a_dreq_for_nobody_is_answered_with_the_ids_exchanged(void)
 	};
 
 	pair = cm_open(2, false, 8);
-	cm_say(pair, 1, &pair->side[0].addr, CM_PORT1, &mad);
+	cm_inject(pair, 1, &pair->node[0].addr, CM_PORT1, &mad);
 	IS(sent(SOFT_MAD_DREP)->count, 1);
 	IS(sent(SOFT_MAD_DREP)->mad.local_id, 18);
 	IS(sent(SOFT_MAD_DREP)->mad.remote_id, 17);
@@ -167,8 +167,8 @@ static void released(int i, enum cm_manner client, enum cm_manner server,
 		     int kind)
 {
 	pair = cm_open(2, false, 8);
-	pair->side[0].manner = client;
-	pair->side[1].manner = server;
+	pair->node[0].manner = client;
+	pair->node[1].manner = server;
 	cm_ask(pair, CM_SERVICE, NULL);
 	cm_run(pair, 5);
 	sent(SOFT_MAD_REJ)->lose = 1;
@@ -201,9 +201,9 @@ static void what_was_only_resolved_is_released_without_a_word(void)
 	struct soft_addr dst;
 
 	pair = cm_open(2, false, 8);
-	cm = pair->side[0].cm;
-	dst = pair->side[1].addr;
-	IS(pier__soft_cm_resolved(cm, &pair->side[0].addr, &dst, NULL, &id), 0);
+	cm = pair->node[0].cm;
+	dst = pair->node[1].addr;
+	IS(pier__soft_cm_resolved(cm, &pair->node[0].addr, &dst, NULL, &id), 0);
 	pier__soft_cm_release(id);
 	cm_run(pair, 100);
 	IS(pair->net.sent, 0);
@@ -216,7 +216,7 @@ static void only_what_is_connected_can_be_disconnected(void)
 	struct cmpair_end *a;
 
 	pair = cm_open(2, false, 8);
-	pair->side[0].manner = CM_WAIT;
+	pair->node[0].manner = CM_WAIT;
 	a = cm_ask(pair, CM_SERVICE, NULL);
 	IS(disconnect(0), -ENOTCONN);
 	IS(cm_establish(a), -EINVAL);
@@ -236,10 +236,10 @@ static void a_stale_connection_ends_when_its_peer_begins_anew(void)
 	uint8_t data[92];
 
 	pair = cm_open(2, false, 8);
-	src = pair->side[0].addr;
+	src = pair->node[0].addr;
 	src.port = 0xd872;
 	cm_linux_req(pair, &src, 1000, 77, &mad, data);
-	cm_say(pair, 1, &src, CM_SERVICE, &mad);
+	cm_inject(pair, 1, &src, CM_SERVICE, &mad);
 	cm_run(pair, 1);
 	b = end_of(1);
 	if (!OK(b))
@@ -248,12 +248,12 @@ static void a_stale_connection_ends_when_its_peer_begins_anew(void)
 		.attr = SOFT_MAD_RTU, .local_id = 1000,
 		.remote_id = sent(SOFT_MAD_REP)->mad.local_id,
 	};
-	cm_say(pair, 1, &src, CM_SERVICE, &mad);
+	cm_inject(pair, 1, &src, CM_SERVICE, &mad);
 	cm_run(pair, 1);
 	IS(b->events[PIER__CM_ESTABLISHED], 1);
 
 	cm_linux_req(pair, &src, 1001, 77, &mad, data);
-	cm_say(pair, 1, &src, CM_SERVICE, &mad);
+	cm_inject(pair, 1, &src, CM_SERVICE, &mad);
 	IS(sent(SOFT_MAD_REJ)->mad.reason, ROCE_REJ_STALE);
 	IS(sent(SOFT_MAD_REJ)->mad.remote_id, 1001);
 	IS(sent(SOFT_MAD_DREQ)->mad.remote_id, 1000);
@@ -261,7 +261,7 @@ static void a_stale_connection_ends_when_its_peer_begins_anew(void)
 	cm_run(pair, 20000);
 	IS(b->over, PIER__CM_DISCONNECTED);
 	/* Now it may. */
-	cm_say(pair, 1, &src, CM_SERVICE, &mad);
+	cm_inject(pair, 1, &src, CM_SERVICE, &mad);
 	cm_run(pair, 1);
 	OK(end_of(1) != b);
 out:
@@ -270,7 +270,7 @@ out:
 
 static void a_linux_client_is_answered_at_port_4791(void)
 {
-	struct cm_side *server;
+	struct cm_node *server;
 	struct soft_addr src;
 	struct ibv_qp_attr attr;
 	struct soft_mad mad;
@@ -279,12 +279,12 @@ static void a_linux_client_is_answered_at_port_4791(void)
 	int mask;
 
 	pair = cm_open(2, false, 8);
-	server = &pair->side[1];
+	server = &pair->node[1];
 	server->host.ops->roce_port(&server->host, true);
-	src = pair->side[0].addr;
+	src = pair->node[0].addr;
 	src.port = 0xd872;
 	cm_linux_req(pair, &src, 1000, 77, &mad, data);
-	cm_say(pair, 1, &src, ROCE_UDP_PORT, &mad);
+	cm_inject(pair, 1, &src, ROCE_UDP_PORT, &mad);
 	cm_run(pair, 1);
 	if (OK(end_of(1))) {
 		IS(sent(SOFT_MAD_REP)->port, ROCE_UDP_PORT);
@@ -314,14 +314,14 @@ static void datagram_services_are_refused_and_paths_stay(void)
 	};
 
 	if (begin()) {
-		src = pair->side[0].addr;
-		cm_say(pair, 1, &src, CM_PORT1, &mad);
+		src = pair->node[0].addr;
+		cm_inject(pair, 1, &src, CM_PORT1, &mad);
 		IS(sent(SOFT_MAD_SIDR_REP)->count, 1);
 		IS(sent(SOFT_MAD_SIDR_REP)->mad.result, 1);
 		IS(sent(SOFT_MAD_SIDR_REP)->mad.local_id, 3);
 		IS(sent(SOFT_MAD_SIDR_REP)->mad.service_id, 0x01111d2f);
 		mad.attr = SOFT_MAD_LAP;
-		cm_say(pair, 1, &src, CM_PORT1, &mad);
+		cm_inject(pair, 1, &src, CM_PORT1, &mad);
 		IS(sent(SOFT_MAD_APR)->count, 0);
 	}
 	end();
@@ -334,13 +334,13 @@ static void queues_make(void)
 	struct ibv_qp_cap cap = {
 		.max_send_wr = 4, .max_send_sge = 1, .max_inline_data = 64,
 	};
-	struct cm_side *side;
+	struct cm_node *node;
 	int i;
 
 	for (i = 0; i < 2; i++) {
-		side = &pair->side[i];
-		IS(pier__soft_qp_create(side->cq, side->srq, &cap, &qps[i]), 0);
-		side->last_qpn = qps[i]->qpn - 101;
+		node = &pair->node[i];
+		IS(pier__soft_qp_create(node->cq, node->srq, &cap, &qps[i]), 0);
+		node->last_qpn = qps[i]->qpn - 101;
 	}
 }
 
@@ -349,7 +349,7 @@ static void queue_connect(int i)
 	static const enum ibv_qp_state path[3] = {
 		IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS,
 	};
-	struct cm_side *side = &pair->side[i];
+	struct cm_node *node = &pair->node[i];
 	struct ibv_qp_attr attr;
 	uint16_t port;
 	int k, mask;
@@ -358,7 +358,7 @@ static void queue_connect(int i)
 		IS(pier__soft_cm_qp_attr(end_of(i)->id, path[k], &attr, &mask,
 					 &port),
 		   0);
-		IS(pier__soft_qp_modify(qps[i], &attr, mask, &side->addr,
+		IS(pier__soft_qp_modify(qps[i], &attr, mask, &node->addr,
 					port), 0);
 	}
 }
@@ -367,8 +367,8 @@ static void queue_connect(int i)
 static void begin_with_queues(void)
 {
 	pair = cm_open(2, false, 8);
-	pair->side[0].manner = CM_WAIT;
-	pair->side[1].manner = CM_WAIT;
+	pair->node[0].manner = CM_WAIT;
+	pair->node[1].manner = CM_WAIT;
 	queues_make();
 	cm_ask(pair, CM_SERVICE, NULL);
 	cm_run(pair, 1);
@@ -427,9 +427,9 @@ static void what_has_come_is_acknowledged_before_the_end(void)
 	IS(cm_establish(end_of(0)), 0);
 	cm_run(pair, 1);
 	IS(pier__soft_qp_post(qps[0], &wr, &bad), 0);
-	pier__soft_ep_send_posted(pair->side[0].ep, true);
+	pier__soft_ep_send_posted(pair->node[0].ep, true);
 	pair->net.now += PIER__MS;
-	pier__soft_ep_receive(pair->side[1].ep, true);
+	pier__soft_ep_receive(pair->node[1].ep, true);
 	spoken.count = 0;
 	spoken.tap = pair->net.tap;
 	pair->net.tap = listen_in;
@@ -438,18 +438,18 @@ static void what_has_come_is_acknowledged_before_the_end(void)
 	IS(spoken.opcode[0], SOFT_ACK);
 	IS(sent(SOFT_MAD_DREQ)->count, 1);
 	cm_run(pair, 100);
-	both_are_told();
+	both_are_notified();
 	end_with_queues();
 }
 
 int main(void)
 {
-	TEST(either_side_disconnects_and_both_are_told);
+	TEST(either_end_disconnects_and_both_are_notified);
 	TEST(both_at_once_is_as_good);
 	TEST(a_lost_dreq_or_drep_is_repeated);
 	TEST(a_dreq_stands_for_a_lost_rtu);
 	TEST(a_peer_that_is_gone_is_not_waited_for_long);
-	TEST(a_dreq_for_nobody_is_answered_with_the_ids_exchanged);
+	TEST(a_dreq_for_no_connection_is_answered_with_the_ids_exchanged);
 	TEST(an_end_that_is_released_disconnects_by_itself);
 	TEST(an_attempt_can_be_released_at_every_step);
 	TEST(what_was_only_resolved_is_released_without_a_word);

@@ -37,13 +37,13 @@ static void deny(void)
 		.remote_id = sent(SOFT_MAD_REQ)->mad.local_id,
 	};
 
-	cm_say(pair, 0, &pair->side[1].addr, CM_PORT0, &mad);
+	cm_inject(pair, 0, &pair->node[1].addr, CM_PORT0, &mad);
 }
 
 /* The listener's process is stopped, or it goes on. */
 static void stop(bool on)
 {
-	vnet_attach(pair->side[1].listen_io, on ? NULL : pair->side[1].ep);
+	vnet_attach(pair->node[1].listen_io, on ? NULL : pair->node[1].ep);
 }
 
 static void refused(const struct cmpair_end *a)
@@ -82,8 +82,8 @@ static void a_listener_that_is_stopped_for_a_while_is_waited_for(void)
 	stop(false);
 	cm_run(pair, 2000);
 	IS(a->events[PIER__CM_RESPONSE], 1);
-	if (OK(cm_last(&pair->side[1])))
-		IS(cm_last(&pair->side[1])->events[PIER__CM_ESTABLISHED], 1);
+	if (OK(cm_last(&pair->node[1])))
+		IS(cm_last(&pair->node[1])->events[PIER__CM_ESTABLISHED], 1);
 	end();
 }
 
@@ -93,7 +93,7 @@ static void a_listener_that_asked_for_patience_cannot_be_denied(void)
 	int i;
 
 	begin(8);
-	pair->side[1].manner = CM_WAIT;
+	pair->node[1].manner = CM_WAIT;
 	a = cm_ask(pair, CM_SERVICE, NULL);
 	deny();
 	for (i = 0; i < 100; i++) {
@@ -101,8 +101,8 @@ static void a_listener_that_asked_for_patience_cannot_be_denied(void)
 		deny();
 	}
 	IS(a->over, -1);
-	IS(pair->side[0].roce_port_users, 0);
-	b = cm_last(&pair->side[1]);
+	IS(pair->node[0].roce_port_users, 0);
+	b = cm_last(&pair->node[1]);
 	if (OK(b)) {
 		IS(cm_accept(b, NULL), 0);
 		cm_run(pair, 10);
@@ -146,23 +146,23 @@ static void a_full_backlog_is_asked_again_and_again(void)
 	end();
 }
 
-static void nobody_on_the_services_port_makes_a_denial_final(void)
+static void no_process_on_the_services_port_makes_a_denial_final(void)
 {
 	struct cmpair_end *a;
 
 	begin(0);
-	pair->side[0].peer_closed = true;
+	pair->node[0].peer_closed = true;
 	a = cm_ask(pair, CM_SERVICE, NULL);
 	cm_run(pair, 40);
-	IS(pair->side[0].port_probes, 0);
-	IS(pair->side[0].roce_port_users, 0);
+	IS(pair->node[0].port_probes, 0);
+	IS(pair->node[0].roce_port_users, 0);
 	cm_run(pair, 20);
 	IS(sent(SOFT_MAD_REQ)->port, ROCE_UDP_PORT);
-	IS(pair->side[0].roce_port_users, 1);
+	IS(pair->node[0].roce_port_users, 1);
 	deny();
 	cm_run(pair, 1);
 	refused(a);
-	IS(pair->side[0].roce_port_users, 0);
+	IS(pair->node[0].roce_port_users, 0);
 	end();
 }
 
@@ -176,8 +176,8 @@ static void a_denial_before_that_is_known_waits_for_it(void)
 	deny();
 	cm_run(pair, 1);
 	IS(a->over, -1);
-	IS(pair->side[0].port_probes, 1);
-	pair->side[0].peer_closed = true;
+	IS(pair->node[0].port_probes, 1);
+	pair->node[0].peer_closed = true;
 	cm_run(pair, 70);
 	refused(a);
 	end();
@@ -198,7 +198,7 @@ static void a_denial_that_nothing_contradicts_is_believed(void)
 	/* Was it there after all, it is not to accept what is over. */
 	IS(sent(SOFT_MAD_REJ)->mad.reason, ROCE_REJ_TIMEOUT);
 	cm_run(pair, 5000);
-	IS(pier__soft_cm_count(pair->side[0].cm), 0);
+	IS(pier__soft_cm_count(pair->node[0].cm), 0);
 	end();
 }
 
@@ -207,12 +207,12 @@ static void a_listener_that_dies_can_be_denied_again(void)
 	struct cmpair_end *a;
 
 	begin(8);
-	pair->side[1].manner = CM_WAIT;
+	pair->node[1].manner = CM_WAIT;
 	a = cm_ask(pair, CM_SERVICE, NULL);
 	cm_run(pair, 100);
 	IS(sent(SOFT_MAD_MRA)->count, 1);
 	stop(true);
-	pair->side[0].peer_closed = true;
+	pair->node[0].peer_closed = true;
 	cm_run(pair, 5000);
 	IS(sent(SOFT_MAD_REQ)->port, ROCE_UDP_PORT);
 	deny();
@@ -227,12 +227,12 @@ static void a_listener_that_begins_late_is_one_like_any(void)
 	struct cmpair_end *a;
 
 	begin(0);
-	pair->side[0].peer_closed = true;
-	pair->side[1].manner = CM_WAIT;
+	pair->node[0].peer_closed = true;
+	pair->node[1].manner = CM_WAIT;
 	a = cm_ask(pair, CM_SERVICE, NULL);
 	cm_run(pair, 60);
 	cm_listen(pair, 1, 8);
-	pair->side[0].peer_closed = false;
+	pair->node[0].peer_closed = false;
 	cm_run(pair, 1000);
 	IS(sent(SOFT_MAD_MRA)->mad.message, SOFT_MAD_OF_REQ);
 	deny();
@@ -245,22 +245,22 @@ static void a_listener_that_begins_late_is_one_like_any(void)
 static void port_4791_is_not_probed(void)
 {
 	begin(0);
-	pair->side[0].peer_closed = true;
+	pair->node[0].peer_closed = true;
 	cm_ask(pair, CM_SERVICE, NULL);
 	cm_ask(pair, ROCE_UDP_PORT, NULL);
 	cm_run(pair, 3000);
-	IS(pair->side[0].port_probes, 1);
+	IS(pair->node[0].port_probes, 1);
 	end();
 }
 
 /* Its answers come to our port 4791, which is not ours. */
-static void a_roce_device_without_our_port_4791_is_told_as_that(void)
+static void a_roce_device_without_our_port_4791_is_reported_as_that(void)
 {
 	struct cmpair_end *a;
 
 	begin(0);
-	pair->side[0].peer_closed = true;
-	pair->side[0].roce_port_taken = true;
+	pair->node[0].peer_closed = true;
+	pair->node[0].roce_port_taken = true;
 	a = cm_ask(pair, CM_SERVICE, NULL);
 	cm_run(pair, 1000);
 	IS(a->over, -1);	/* it may be free soon */
@@ -275,14 +275,14 @@ static void a_port_4791_that_is_free_again_is_taken(void)
 	struct cmpair_end *a;
 
 	begin(0);
-	pair->side[0].peer_closed = true;
-	pair->side[0].roce_port_taken = true;
+	pair->node[0].peer_closed = true;
+	pair->node[0].roce_port_taken = true;
 	a = cm_ask(pair, CM_SERVICE, NULL);
 	cm_run(pair, 500);
-	pair->side[0].roce_port_taken = false;
+	pair->node[0].roce_port_taken = false;
 	cm_run(pair, 10000);
 	IS(a->over, -1);
-	IS(pair->side[0].roce_port_users, 1);
+	IS(pair->node[0].roce_port_users, 1);
 	end();
 }
 
@@ -292,20 +292,20 @@ static void without_news_of_its_ports_both_are_asked_soon(void)
 	cm_ask(pair, CM_SERVICE, NULL);
 	cm_run(pair, 140);
 	IS(sent(SOFT_MAD_REQ)->port, CM_SERVICE);
-	IS(pair->side[0].roce_port_users, 0);
+	IS(pair->node[0].roce_port_users, 0);
 	cm_run(pair, 20);
 	IS(sent(SOFT_MAD_REQ)->port, ROCE_UDP_PORT);
-	IS(pair->side[0].roce_port_users, 1);
+	IS(pair->node[0].roce_port_users, 1);
 	end();
 }
 
 static void a_request_that_came_both_ways_is_one(void)
 {
-	struct cm_side *server;
+	struct cm_node *server;
 	struct cmpair_end *b;
 
 	begin(8);
-	server = &pair->side[1];
+	server = &pair->node[1];
 	server->manner = CM_WAIT;
 	server->host.ops->roce_port(&server->host, true);
 	sent(SOFT_MAD_REQ)->lose = 2;
@@ -322,7 +322,7 @@ static void a_request_that_came_both_ways_is_one(void)
 /* Say REP as Linux would, to the REQ that was sent last. */
 static void linux_answers(struct cmpair_end *a)
 {
-	struct soft_addr src = pair->side[1].addr;
+	struct soft_addr src = pair->node[1].addr;
 	struct soft_mad mad = {
 		.attr = SOFT_MAD_REP, .local_id = 5, .qpn = 99,
 		.remote_id = sent(SOFT_MAD_REQ)->mad.local_id,
@@ -331,18 +331,18 @@ static void linux_answers(struct cmpair_end *a)
 	};
 
 	src.port = 0xd872;
-	cm_say(pair, 0, &src, ROCE_UDP_PORT, &mad);
+	cm_inject(pair, 0, &src, ROCE_UDP_PORT, &mad);
 	cm_run(pair, 1);
 	IS(a->events[PIER__CM_RESPONSE], 1);
 }
 
 static void a_linux_server_is_met_at_port_4791(void)
 {
-	struct cm_side *client;
+	struct cm_node *client;
 	struct cmpair_end *a;
 
 	begin(0);
-	client = &pair->side[0];
+	client = &pair->node[0];
 	client->peer_closed = true;
 	a = cm_ask(pair, CM_SERVICE, NULL);
 	IS(sent(SOFT_MAD_REQ)->port, CM_SERVICE);
@@ -358,10 +358,10 @@ static void a_linux_server_is_met_at_port_4791(void)
 static void the_next_time_it_is_asked_there_at_once(void)
 {
 	begin(0);
-	pair->side[0].peer_closed = true;
+	pair->node[0].peer_closed = true;
 	cm_ask(pair, CM_SERVICE, NULL);
 	cm_run(pair, 55);
-	linux_answers(cm_last(&pair->side[0]));
+	linux_answers(cm_last(&pair->node[0]));
 	cm_ask(pair, CM_SERVICE, NULL);
 	IS(sent(SOFT_MAD_REQ)->port, ROCE_UDP_PORT);
 	end();
@@ -375,12 +375,12 @@ static void an_attempt_that_is_released_sends_no_more_probes(void)
 	begin(0);
 	a = cm_ask(pair, CM_SERVICE, NULL);
 	cm_run(pair, 300);
-	IS(pair->side[0].port_probes_open, 1);
+	IS(pair->node[0].port_probes_open, 1);
 	cm_release(a);
-	port_probes = pair->side[0].port_probes;
+	port_probes = pair->node[0].port_probes;
 	cm_run(pair, 5000);
-	IS(pair->side[0].port_probes, port_probes);
-	IS(pair->side[0].port_probes_open, 0);
+	IS(pair->node[0].port_probes, port_probes);
+	IS(pair->node[0].port_probes_open, 0);
 	end();
 }
 
@@ -391,13 +391,13 @@ int main(void)
 	TEST(a_listener_that_asked_for_patience_cannot_be_denied);
 	TEST(a_full_backlog_cannot_be_denied);
 	TEST(a_full_backlog_is_asked_again_and_again);
-	TEST(nobody_on_the_services_port_makes_a_denial_final);
+	TEST(no_process_on_the_services_port_makes_a_denial_final);
 	TEST(a_denial_before_that_is_known_waits_for_it);
 	TEST(a_denial_that_nothing_contradicts_is_believed);
 	TEST(a_listener_that_dies_can_be_denied_again);
 	TEST(a_listener_that_begins_late_is_one_like_any);
 	TEST(port_4791_is_not_probed);
-	TEST(a_roce_device_without_our_port_4791_is_told_as_that);
+	TEST(a_roce_device_without_our_port_4791_is_reported_as_that);
 	TEST(a_port_4791_that_is_free_again_is_taken);
 	TEST(without_news_of_its_ports_both_are_asked_soon);
 	TEST(a_request_that_came_both_ways_is_one);

@@ -49,8 +49,8 @@ static struct soft_mad to_server(enum soft_mad_attr attr)
 static bool stands(void)
 {
 	cm_run(pair, 1);
-	return IS(cm_last(&pair->side[0])->over, -1) &&
-	       IS(cm_last(&pair->side[1])->over, -1);
+	return IS(cm_last(&pair->node[0])->over, -1) &&
+	       IS(cm_last(&pair->node[1])->over, -1);
 }
 
 static void messages_from_another_address_change_nothing(void)
@@ -68,7 +68,7 @@ static void messages_from_another_address_change_nothing(void)
 	if (cm_connected(pair)) {
 		for (i = 0; i < sizeof(attrs) / sizeof(*attrs); i++) {
 			mad = to_server(attrs[i]);
-			cm_say(pair, 1, &src, CM_PORT1, &mad);
+			cm_inject(pair, 1, &src, CM_PORT1, &mad);
 		}
 		OK(stands());
 	}
@@ -81,26 +81,26 @@ static void nor_do_those_with_wrong_ids(void)
 	struct soft_mad mad;
 
 	pair = cm_open(3, false, 8);
-	src = pair->side[0].addr;
+	src = pair->node[0].addr;
 	if (cm_connected(pair)) {
 		mad = to_server(SOFT_MAD_REJ);
 		mad.local_id++;
-		cm_say(pair, 1, &src, CM_PORT1, &mad);
+		cm_inject(pair, 1, &src, CM_PORT1, &mad);
 		mad = to_server(SOFT_MAD_REJ);
 		mad.remote_id++;
-		cm_say(pair, 1, &src, CM_PORT1, &mad);
+		cm_inject(pair, 1, &src, CM_PORT1, &mad);
 		mad = to_server(SOFT_MAD_DREQ);
 		mad.qpn++;
-		cm_say(pair, 1, &src, CM_PORT1, &mad);
+		cm_inject(pair, 1, &src, CM_PORT1, &mad);
 		mad = to_server(SOFT_MAD_DREP);
-		cm_say(pair, 1, &src, CM_PORT1, &mad);
+		cm_inject(pair, 1, &src, CM_PORT1, &mad);
 		IS(sent(SOFT_MAD_DREP)->count, 0);
 		OK(stands());
 		/* All of it right, it counts. */
 		mad = to_server(SOFT_MAD_DREQ);
-		cm_say(pair, 1, &src, CM_PORT1, &mad);
+		cm_inject(pair, 1, &src, CM_PORT1, &mad);
 		cm_run(pair, 1);
-		IS(cm_last(&pair->side[1])->over, PIER__CM_DISCONNECTED);
+		IS(cm_last(&pair->node[1])->over, PIER__CM_DISCONNECTED);
 	}
 	cm_close(pair);
 }
@@ -115,21 +115,21 @@ static void a_response_with_wrong_ids_is_no_response(void)
 	struct cmpair_end *a;
 
 	pair = cm_open(3, false, 0);
-	src = pair->side[1].addr;
+	src = pair->node[1].addr;
 	a = cm_ask(pair, CM_SERVICE, NULL);
 	mad.remote_id = sent(SOFT_MAD_REQ)->mad.local_id + 1;
-	cm_say(pair, 0, &src, CM_PORT0, &mad);
+	cm_inject(pair, 0, &src, CM_PORT0, &mad);
 	/* Its sender hears that nobody waits for it. */
 	IS(sent(SOFT_MAD_REJ)->mad.reason, ROCE_REJ_COMM_ID);
 	mad.remote_id--;
 	mad.qpn = 1;
-	cm_say(pair, 0, &src, CM_PORT0, &mad);
+	cm_inject(pair, 0, &src, CM_PORT0, &mad);
 	cm_run(pair, 1);
 	IS(a->events[PIER__CM_RESPONSE], 0);
 	cm_close(pair);
 }
 
-static void a_request_for_another_address_is_not_heard(void)
+static void a_request_for_another_address_is_not_reported(void)
 {
 	struct soft_addr src;
 	struct soft_mad mad;
@@ -138,11 +138,11 @@ static void a_request_for_another_address_is_not_heard(void)
 	pair = cm_open(3, false, 8);
 	src = stranger();
 	cm_linux_req(pair, &src, 1000, 77, &mad, data);
-	cm_say(pair, 1, &pair->side[0].addr, CM_SERVICE, &mad);
+	cm_inject(pair, 1, &pair->node[0].addr, CM_SERVICE, &mad);
 	mad.primary.remote_gid[15]++;
-	cm_say(pair, 1, &src, CM_SERVICE, &mad);
+	cm_inject(pair, 1, &src, CM_SERVICE, &mad);
 	cm_run(pair, 1);
-	OK(!cm_last(&pair->side[1]));
+	OK(!cm_last(&pair->node[1]));
 	IS(pair->net.sent, 0);
 	cm_close(pair);
 }
@@ -156,16 +156,16 @@ static uint16_t reason_for(void (*spoil)(struct soft_mad *, uint8_t *))
 	uint8_t data[92];
 
 	pair = cm_open(3, false, 8);
-	src = pair->side[0].addr;
+	src = pair->node[0].addr;
 	cm_linux_req(pair, &src, 1000, 77, &mad, data);
 	spoil(&mad, data);
-	cm_say(pair, 1, &src, CM_SERVICE, &mad);
+	cm_inject(pair, 1, &src, CM_SERVICE, &mad);
 	cm_run(pair, 1);
-	OK(!cm_last(&pair->side[1]));
+	OK(!cm_last(&pair->node[1]));
 	reason = sent(SOFT_MAD_REJ)->count ? sent(SOFT_MAD_REJ)->mad.reason :
 					     0;
-	IS(pair->side[1].ep->counters->cm_refused, 1);
-	IS(pier__soft_cm_count(pair->side[1].cm), 0);
+	IS(pair->node[1].ep->counters->cm_refused, 1);
+	IS(pier__soft_cm_count(pair->node[1].cm), 0);
 	cm_close(pair);
 	return reason;
 }
@@ -243,18 +243,18 @@ static void other_address(struct soft_mad *mad, uint8_t *data)
 {
 	(void)mad;
 	(void)data;
-	pair->side[1].listener.ip = listen_ip;
+	pair->node[1].listener.ip = listen_ip;
 }
 
 static void lost_address(struct soft_mad *mad, uint8_t *data)
 {
 	(void)mad;
 	(void)data;
-	pair->side[1].no_gid = true;
+	pair->node[1].no_gid = true;
 }
 
 /* "No" would be final; at another address it may listen. */
-static void an_address_where_nobody_listens_is_named(void)
+static void an_address_without_a_listener_is_named(void)
 {
 	inet_pton(AF_INET6, "::ffff:192.0.2.3", &listen_ip);
 	IS(reason_for(other_address), ROCE_REJ_GID);
@@ -273,12 +273,12 @@ static void a_flood_of_requests_takes_the_backlog_and_no_more(void)
 	for (i = 0; i < 5000; i++) {
 		cm_linux_req(pair, &src, 1000 + i, 100 + i, &mad, data);
 		mad.guid += i % 7;
-		cm_say(pair, 1, &src, CM_SERVICE, &mad);
+		cm_inject(pair, 1, &src, CM_SERVICE, &mad);
 	}
-	IS(pair->side[1].listener.waiting, 16);
-	IS(pier__soft_cm_count(pair->side[1].cm), 16);
+	IS(pair->node[1].listener.waiting, 16);
+	IS(pier__soft_cm_count(pair->node[1].cm), 16);
 	IS(pair->net.sent, 0);
-	IS(pair->side[1].ep->counters->cm_overflows, 5000 - 16);
+	IS(pair->node[1].ep->counters->cm_overflows, 5000 - 16);
 	cm_close(pair);
 }
 
@@ -291,7 +291,7 @@ static void flood(uint32_t from, uint32_t count)
 
 	for (i = from; i < from + count; i++) {
 		cm_linux_req(pair, &src, 1000 + i, 100 + i, &mad, data);
-		cm_say(pair, 1, &src, CM_SERVICE, &mad);
+		cm_inject(pair, 1, &src, CM_SERVICE, &mad);
 	}
 }
 
@@ -303,7 +303,7 @@ static void an_honest_client_is_served_in_a_flood(void)
 	uint32_t i;
 
 	pair = cm_open(3, false, 16);
-	counters = pair->side[1].ep->counters;
+	counters = pair->node[1].ep->counters;
 	flood(0, 20);
 	a = cm_ask(pair, CM_SERVICE, NULL);
 	vnet_run(&pair->net, 10 * PIER__MS, NULL, NULL);
@@ -324,17 +324,17 @@ static void a_flood_of_rejected_requests_leaves_a_bounded_trace(void)
 	uint32_t i;
 
 	pair = cm_open(3, false, 16);
-	pair->side[1].manner = CM_REFUSE;
+	pair->node[1].manner = CM_REFUSE;
 	src = stranger();
 	for (i = 0; i < 6000; i++) {
 		cm_linux_req(pair, &src, 1000 + i, 100 + i, &mad, data);
-		cm_say(pair, 1, &src, CM_SERVICE, &mad);
-		cm_events(&pair->side[1]);
-		cm_release(cm_last(&pair->side[1]));
+		cm_inject(pair, 1, &src, CM_SERVICE, &mad);
+		cm_events(&pair->node[1]);
+		cm_release(cm_last(&pair->node[1]));
 	}
-	IS(pier__soft_cm_count(pair->side[1].cm), 4096);
+	IS(pier__soft_cm_count(pair->node[1].cm), 4096);
 	cm_run(pair, 10000);
-	IS(pier__soft_cm_count(pair->side[1].cm), 0);
+	IS(pier__soft_cm_count(pair->node[1].cm), 0);
 	cm_close(pair);
 }
 
@@ -351,26 +351,26 @@ static void a_replayed_request_makes_no_second_connection(void)
 			vnet_deliver(&pair->net, &req);
 			cm_run(pair, 1);
 		}
-		IS(pier__soft_cm_disconnect(cm_last(&pair->side[1])->id), 0);
+		IS(pier__soft_cm_disconnect(cm_last(&pair->node[1])->id), 0);
 		cm_run(pair, 10);
 		for (i = 0; i < 10; i++) {
 			vnet_deliver(&pair->net, &req);
 			cm_run(pair, 1);
 		}
-		OK(!cm_last(&pair->side[1])->next);
-		IS(cm_last(&pair->side[1])->events[PIER__CM_REQUEST], 1);
+		OK(!cm_last(&pair->node[1])->next);
+		IS(cm_last(&pair->node[1])->events[PIER__CM_REQUEST], 1);
 		IS(sent(SOFT_MAD_REP)->count, 1);
 		/* After timewait it is a request, that comes to nothing. */
 		cm_run(pair, 20000);
-		IS(pier__soft_cm_count(pair->side[1].cm), 0);
+		IS(pier__soft_cm_count(pair->node[1].cm), 0);
 		vnet_deliver(&pair->net, &req);
 		cm_run(pair, 100000);
-		OK(cm_last(&pair->side[1])->next);
-		IS(cm_last(&pair->side[1])->events[PIER__CM_REQUEST], 1);
-		IS(cm_last(&pair->side[1])->events[PIER__CM_ESTABLISHED], 0);
-		IS(cm_last(&pair->side[1])->over, PIER__CM_REJECTED);
-		IS(cm_last(&pair->side[0])->events[PIER__CM_RESPONSE], 1);
-		IS(pier__soft_cm_count(pair->side[1].cm), 0);
+		OK(cm_last(&pair->node[1])->next);
+		IS(cm_last(&pair->node[1])->events[PIER__CM_REQUEST], 1);
+		IS(cm_last(&pair->node[1])->events[PIER__CM_ESTABLISHED], 0);
+		IS(cm_last(&pair->node[1])->over, PIER__CM_REJECTED);
+		IS(cm_last(&pair->node[0])->events[PIER__CM_RESPONSE], 1);
+		IS(pier__soft_cm_count(pair->node[1].cm), 0);
 	}
 	cm_close(pair);
 }
@@ -383,7 +383,7 @@ static void what_is_not_for_qp_1_in_its_form_is_dropped(void)
 	int i;
 
 	pair = cm_open(3, false, 8);
-	counters = pair->side[1].ep->counters;
+	counters = pair->node[1].ep->counters;
 	cm_ask(pair, CM_SERVICE, NULL);
 	packet = sent(SOFT_MAD_REQ)->packet;
 	cm_run(pair, 1);
@@ -461,8 +461,8 @@ static void mutate(uint8_t *bytes, struct soft_mad *mad, int to)
 	if (chance(2))
 		mad->service_id = 0x0106u << 16 | CM_SERVICE;
 	if (chance(4)) {
-		memcpy(mad->primary.local_gid, &pair->side[!to].addr.ip, 16);
-		memcpy(mad->primary.remote_gid, &pair->side[to].addr.ip, 16);
+		memcpy(mad->primary.local_gid, &pair->node[!to].addr.ip, 16);
+		memcpy(mad->primary.remote_gid, &pair->node[to].addr.ip, 16);
 	}
 }
 
@@ -473,7 +473,7 @@ static void mutate(uint8_t *bytes, struct soft_mad *mad, int to)
  */
 static void noise(uint64_t seed, int messages)
 {
-	struct cm_side *side;
+	struct cm_node *node;
 	uint8_t bytes[SOFT_MAD_LEN];
 	struct soft_mad mad;
 	struct cmpair_end *end;
@@ -482,31 +482,31 @@ static void noise(uint64_t seed, int messages)
 	pair = cm_open(seed, seed % 2, 8);
 	for (i = 0; i < messages; i++) {
 		to = (int)chance(2);
-		side = &pair->side[to];
+		node = &pair->node[to];
 		if (!chance(16))
 			cm_ask(pair, CM_SERVICE, "noise");
 		if (!chance(8))
-			pair->side[1].manner = (enum cm_manner)chance(3);
+			pair->node[1].manner = (enum cm_manner)chance(3);
 		if (!chance(8))
-			pair->side[0].manner = (enum cm_manner)chance(2);
+			pair->node[0].manner = (enum cm_manner)chance(2);
 		mutate(bytes, &mad, to);
-		cm_say(pair, to, &pair->side[!to].addr,
-		       to ? CM_SERVICE : CM_PORT0, &mad);
+		cm_inject(pair, to, &pair->node[!to].addr,
+			  to ? CM_SERVICE : CM_PORT0, &mad);
 		if (!chance(4))
 			cm_run(pair, 1 + chance(200));
-		end = cm_last(side);
+		end = cm_last(node);
 		if (end && end->id && !chance(8))
 			cm_release(end);
-		OK(pair->side[1].listener.waiting <= 8);
+		OK(pair->node[1].listener.waiting <= 8);
 	}
 	cm_run(pair, 100000);
 	for (i = 0; i < 2; i++)
-		for (end = pair->side[i].ends; end; end = end->next)
+		for (end = pair->node[i].ends; end; end = end->next)
 			if (end->id)
 				cm_release(end);
 	cm_run(pair, 400000);
-	IS(pier__soft_cm_count(pair->side[0].cm), 0);
-	IS(pier__soft_cm_count(pair->side[1].cm), 0);
+	IS(pier__soft_cm_count(pair->node[0].cm), 0);
+	IS(pier__soft_cm_count(pair->node[1].cm), 0);
 	if (!tap_holds())
 		tap_note("seed %llu", (unsigned long long)seed);
 	cm_close(pair);
@@ -541,8 +541,8 @@ static void random_bytes_do_no_harm(void)
 			bytes[17] = 0x10 + bytes[17] % 11;
 			if (!pier__soft_mad_decode(bytes, sizeof(bytes), &mad))
 				continue;
-			cm_say(pair, i % 2, &pair->side[!(i % 2)].addr,
-			       i % 2 ? CM_PORT1 : CM_PORT0, &mad);
+			cm_inject(pair, i % 2, &pair->node[!(i % 2)].addr,
+				  i % 2 ? CM_PORT1 : CM_PORT0, &mad);
 		}
 		OK(stands());
 	}
@@ -555,9 +555,9 @@ int main(void)
 	TEST(messages_from_another_address_change_nothing);
 	TEST(nor_do_those_with_wrong_ids);
 	TEST(a_response_with_wrong_ids_is_no_response);
-	TEST(a_request_for_another_address_is_not_heard);
+	TEST(a_request_for_another_address_is_not_reported);
 	TEST(a_request_that_cannot_be_is_rejected_with_a_reason);
-	TEST(an_address_where_nobody_listens_is_named);
+	TEST(an_address_without_a_listener_is_named);
 	TEST(a_flood_of_requests_takes_the_backlog_and_no_more);
 	TEST(an_honest_client_is_served_in_a_flood);
 	TEST(a_flood_of_rejected_requests_leaves_a_bounded_trace);

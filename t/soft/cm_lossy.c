@@ -23,7 +23,7 @@ static struct census count(int i)
 	struct census census = { 0 };
 	struct cmpair_end *end;
 
-	for (end = pair->side[i].ends; end; end = end->next) {
+	for (end = pair->node[i].ends; end; end = end->next) {
 		census.up += end->events[PIER__CM_RESPONSE] |
 			     end->events[PIER__CM_ESTABLISHED];
 		census.down += end->over == PIER__CM_DISCONNECTED;
@@ -41,7 +41,7 @@ static void disconnect_all(int i)
 {
 	struct cmpair_end *end;
 
-	for (end = pair->side[i].ends; end; end = end->next)
+	for (end = pair->node[i].ends; end; end = end->next)
 		if (end->over < 0)
 			IS(pier__soft_cm_disconnect(end->id), 0);
 }
@@ -50,7 +50,7 @@ static void release_all(int i)
 {
 	struct cmpair_end *end;
 
-	for (end = pair->side[i].ends; end; end = end->next)
+	for (end = pair->node[i].ends; end; end = end->next)
 		if (end->id)
 			cm_release(end);
 }
@@ -83,8 +83,8 @@ static void traffic(uint64_t seed, const struct vnet_faults *faults, int conns)
 	release_all(0);
 	release_all(1);
 	cm_run(pair, 60000);
-	IS(pier__soft_cm_count(pair->side[0].cm), 0);
-	IS(pier__soft_cm_count(pair->side[1].cm), 0);
+	IS(pier__soft_cm_count(pair->node[0].cm), 0);
+	IS(pier__soft_cm_count(pair->node[1].cm), 0);
 	if (!tap_holds())
 		tap_note("seed %llu", (unsigned long long)seed);
 	cm_close(pair);
@@ -131,7 +131,7 @@ static void rejections_arrive_as_well(void)
 		pair = cm_open(seed, false, 64);
 		pair->net.faults.loss = 0.2;
 		pair->net.faults.duplicate = 0.2;
-		pair->side[1].manner = CM_REFUSE;
+		pair->node[1].manner = CM_REFUSE;
 		for (i = 0; i < 100; i++)
 			cm_ask(pair, CM_SERVICE, NULL);
 		cm_run(pair, 60000);
@@ -159,8 +159,8 @@ static void releases_at_any_time_leave_nothing_behind(void)
 				 vnet_random(&pair->net) % (2 * PIER__MS),
 				 NULL, NULL);
 			for (k = 0; k < 2; k++) {
-				cm_events(&pair->side[k]);
-				end = cm_last(&pair->side[k]);
+				cm_events(&pair->node[k]);
+				end = cm_last(&pair->node[k]);
 				if (end && end->id &&
 				    vnet_chance(&pair->net, 0.5))
 					cm_release(end);
@@ -170,9 +170,9 @@ static void releases_at_any_time_leave_nothing_behind(void)
 		release_all(0);
 		release_all(1);
 		cm_run(pair, 100000);
-		IS(pier__soft_cm_count(pair->side[0].cm), 0);
-		IS(pier__soft_cm_count(pair->side[1].cm), 0);
-		IS(pair->side[0].roce_port_users, 0);
+		IS(pier__soft_cm_count(pair->node[0].cm), 0);
+		IS(pier__soft_cm_count(pair->node[1].cm), 0);
+		IS(pair->node[0].roce_port_users, 0);
 		cm_close(pair);
 	}
 }
@@ -193,7 +193,7 @@ static void four_thousand_connections_fit(void)
 	b = count(1);
 	IS(a.up, 4096);
 	IS(b.up, 4096);
-	IS(pier__soft_cm_count(pair->side[1].cm), 4096);
+	IS(pier__soft_cm_count(pair->node[1].cm), 4096);
 	disconnect_all(1);
 	cm_run(pair, 1000);
 	a = count(0);

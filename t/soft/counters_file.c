@@ -46,7 +46,7 @@ static bool there(void)
 }
 
 /* A good page of ours: one device with one connection. */
-static void make_page(void)
+static void make_file(void)
 {
 	struct soft_row *row = good->row;
 
@@ -64,7 +64,7 @@ static void make_page(void)
 }
 
 /* Write it, @len bytes; its descriptor, which a living process has locked. */
-static int put_page(size_t len, bool alive)
+static int put_file(size_t len, bool alive)
 {
 	int fd = open(file(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
@@ -88,13 +88,13 @@ static size_t read_pages(struct pier__counted ret[2])
 	return list.count;
 }
 
-static void a_good_page_is_read(void)
+static void a_good_file_is_read(void)
 {
 	struct pier__counted one[2];
 	int fd;
 
-	make_page();
-	fd = put_page(sizeof(*good), true);
+	make_file();
+	fd = put_file(sizeof(*good), true);
 	if (IS(read_pages(one), 2)) {
 		IS_STR(one[0].what.device, "soft_x");
 		IS(one[0].values[0], 7);
@@ -109,7 +109,7 @@ static void a_good_page_is_read(void)
 /* Not counted, and left alone. */
 static void passed_over(const char *what, size_t len)
 {
-	int fd = put_page(len, true);
+	int fd = put_file(len, true);
 
 	if (!IS(read_pages(NULL), 0) || !OK(there()))
 		tap_note("%s", what);
@@ -117,27 +117,27 @@ static void passed_over(const char *what, size_t len)
 	unlink(file());
 }
 
-static void what_is_no_page_is_passed_over(void)
+static void what_is_no_counters_file_is_passed_over(void)
 {
-	make_page();
+	make_file();
 	passed_over("empty", 0);
 	passed_over("short", sizeof(*good) - 1);
 	passed_over("long", sizeof(*good) + 1);
 	good->magic[0] = 'P';
 	passed_over("magic", sizeof(*good));
-	make_page();
+	make_file();
 	good->version++;
 	passed_over("version", sizeof(*good));
-	make_page();
+	make_file();
 	good->size--;
 	passed_over("size", sizeof(*good));
-	make_page();
+	make_file();
 	good->uid++;
 	passed_over("user", sizeof(*good));
-	make_page();
+	make_file();
 	good->pid = 0x80000000u;
 	passed_over("pid", sizeof(*good));
-	make_page();
+	make_file();
 	good->row[0].kind = 77;
 	passed_over("kind", sizeof(*good));
 }
@@ -147,8 +147,8 @@ static void what_is_no_file_is_not_followed(void)
 	char real[128];
 	int fd;
 
-	make_page();
-	fd = put_page(sizeof(*good), true);
+	make_file();
+	fd = put_file(sizeof(*good), true);
 	snprintf(real, sizeof(real), "%s", path("elsewhere"));
 	OK(!rename(file(), real));
 	OK(!symlink(real, file()));
@@ -169,10 +169,10 @@ static void names_without_an_end_and_of_escapes_are_made_plain(void)
 	struct pier__counted one[2];
 	int fd;
 
-	make_page();
+	make_file();
 	memset(good->row[0].device, 'x', sizeof(good->row[0].device));
 	memset(good->program, '\033', sizeof(good->program));
-	fd = put_page(sizeof(*good), true);
+	fd = put_file(sizeof(*good), true);
 	if (IS(read_pages(one), 1)) {
 		IS(strlen(one[0].what.device), 63);
 		IS_STR(one[0].what.program, "???????????????");
@@ -185,32 +185,32 @@ static void endpoints_of_one_device_are_one(void)
 	struct pier__counted one[2];
 	int fd, i;
 
-	make_page();
+	make_file();
 	for (i = 1; i < SOFT_ROWS_EP; i++)
 		good->row[i] = good->row[0];
 	strcpy(good->row[9].device, "soft_y");
-	fd = put_page(sizeof(*good), true);
+	fd = put_file(sizeof(*good), true);
 	if (IS(read_pages(one), 3))
 		IS(one[0].values[0], 7 * (SOFT_ROWS_EP - 1));
 	close(fd);
 }
 
-static void a_page_that_nobody_holds_is_removed(void)
+static void a_file_that_no_process_holds_is_removed(void)
 {
-	make_page();
-	close(put_page(sizeof(*good), false));
+	make_file();
+	close(put_file(sizeof(*good), false));
 	IS(read_pages(NULL), 0);
 	OK(!there());
 }
 
 /* A child of the dead process may hold it; the number may be another's. */
-static void a_page_of_an_earlier_process_of_that_number_is_removed(void)
+static void a_file_of_an_earlier_process_of_that_number_is_removed(void)
 {
 	int fd;
 
-	make_page();
+	make_file();
 	good->start--;
-	fd = put_page(sizeof(*good), true);
+	fd = put_file(sizeof(*good), true);
 	IS(read_pages(NULL), 0);
 	OK(!there());
 	close(fd);
@@ -220,11 +220,11 @@ static void a_number_of_another_namespace_means_nothing_here(void)
 {
 	int fd;
 
-	make_page();
+	make_file();
 	good->pids++;
 	good->start = 1;
 	good->pid = INT32_MAX;
-	fd = put_page(sizeof(*good), true);
+	fd = put_file(sizeof(*good), true);
 	IS(read_pages(NULL), 2);
 	OK(there());
 	close(fd);
@@ -235,20 +235,20 @@ static void a_number_of_another_namespace_means_nothing_here(void)
 /* Nobody holds it: is it removed? */
 static bool swept(size_t len)
 {
-	close(put_page(len, false));
+	close(put_file(len, false));
 	IS(read_pages(NULL), 0);
 	return !there();
 }
 
-static void a_dead_page_of_another_version_is_removed(void)
+static void a_dead_file_of_another_version_is_removed(void)
 {
-	make_page();
+	make_file();
 	good->version++;
 	OK(swept(sizeof(*good)));
-	make_page();
+	make_file();
 	good->size -= 64;
 	OK(swept(sizeof(*good) - 64));
-	make_page();
+	make_file();
 	OK(swept(sizeof(*good) + 64));
 }
 
@@ -257,9 +257,9 @@ static void stays(const char *name, mode_t mode)
 {
 	char to[128];
 
-	make_page();
+	make_file();
 	good->version++;
-	close(put_page(sizeof(*good), false));
+	close(put_file(sizeof(*good), false));
 	OK(!chmod(file(), mode));
 	snprintf(to, sizeof(to), "%s", path(name));
 	OK(!rename(file(), to));
@@ -268,7 +268,7 @@ static void stays(const char *name, mode_t mode)
 		tap_note("%s", name);
 }
 
-static void what_is_no_page_by_name_or_mode_is_left_alone(void)
+static void what_is_no_counters_file_by_name_or_mode_is_not_touched(void)
 {
 	char name[96];
 
@@ -287,28 +287,28 @@ static void what_is_no_page_by_name_or_mode_is_left_alone(void)
 	stays(name, 0644);
 }
 
-static void a_dead_page_of_another_user_is_left_alone(void)
+static void a_dead_file_of_another_user_is_not_touched(void)
 {
 	if (geteuid()) {
 		tap_skip("only root can make one");
 		return;
 	}
-	make_page();
+	make_file();
 	good->uid = 12345;
-	close(put_page(sizeof(*good), false));
+	close(put_file(sizeof(*good), false));
 	OK(!chown(file(), 12345, 12345));
 	IS(read_pages(NULL), 0);
 	OK(there());
 	unlink(file());
 }
 
-static void only_the_process_that_was_asked_for_is_told(void)
+static void only_the_process_that_was_asked_for_is_reported(void)
 {
 	struct pier__counteds list = { 0 };
 	int fd;
 
-	make_page();
-	fd = put_page(sizeof(*good), true);
+	make_file();
+	fd = put_file(sizeof(*good), true);
 	IS(pier__soft_counters_file_list(getpid() + 1, &list), 0);
 	IS(list.count, 0);
 	IS(pier__soft_counters_file_list(getpid(), &list), 0);
@@ -424,7 +424,7 @@ static void on_16k(void)
 	OK(i > 0 && i < 100);
 }
 
-static void a_full_file_system_kills_nobody(void)
+static void a_full_file_system_kills_no_process(void)
 {
 	if (geteuid()) {
 		tap_skip("only root can make one");
@@ -492,7 +492,7 @@ static void fork_once_more(void)
 	}
 }
 
-static void a_child_with_endpoints_has_a_page_of_its_own(void)
+static void a_child_with_endpoints_has_a_file_of_its_own(void)
 {
 	in_a_child(fork_once_more);
 }
@@ -505,22 +505,22 @@ int main(void)
 	if (!mkdtemp(dir))
 		return 99;
 	pier__soft_counters_dir = dir;
-	TEST(a_good_page_is_read);
-	TEST(what_is_no_page_is_passed_over);
+	TEST(a_good_file_is_read);
+	TEST(what_is_no_counters_file_is_passed_over);
 	TEST(what_is_no_file_is_not_followed);
 	TEST(names_without_an_end_and_of_escapes_are_made_plain);
 	TEST(endpoints_of_one_device_are_one);
-	TEST(a_page_that_nobody_holds_is_removed);
-	TEST(a_page_of_an_earlier_process_of_that_number_is_removed);
+	TEST(a_file_that_no_process_holds_is_removed);
+	TEST(a_file_of_an_earlier_process_of_that_number_is_removed);
 	TEST(a_number_of_another_namespace_means_nothing_here);
-	TEST(a_dead_page_of_another_version_is_removed);
-	TEST(what_is_no_page_by_name_or_mode_is_left_alone);
-	TEST(a_dead_page_of_another_user_is_left_alone);
-	TEST(only_the_process_that_was_asked_for_is_told);
+	TEST(a_dead_file_of_another_version_is_removed);
+	TEST(what_is_no_counters_file_by_name_or_mode_is_not_touched);
+	TEST(a_dead_file_of_another_user_is_not_touched);
+	TEST(only_the_process_that_was_asked_for_is_reported);
 	TEST(without_a_directory_rows_are_the_processs_own);
-	TEST(a_full_file_system_kills_nobody);
+	TEST(a_full_file_system_kills_no_process);
 	TEST(a_row_is_used_again_when_it_was_given_back);
-	TEST(a_child_with_endpoints_has_a_page_of_its_own);
+	TEST(a_child_with_endpoints_has_a_file_of_its_own);
 	snprintf(command, sizeof(command), "rm -rf %s", dir);
 	status = system(command);
 	(void)status;

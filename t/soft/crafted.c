@@ -37,15 +37,15 @@ static void open_pair(const struct softpair_opts *opts)
 	static const struct softpair_opts plain;
 
 	pair = softpair_open(opts ? opts : &plain, 1);
-	a = &pair->side[0];
-	b = &pair->side[1];
+	a = &pair->end[0];
+	b = &pair->end[1];
 	pair->net.tap = catch;
 	sent = 0;
 }
 
-static const struct soft_counters *counters(const struct softpair_end *side)
+static const struct soft_counters *counters(const struct softpair_end *end)
 {
-	return side->ep->counters;
+	return end->ep->counters;
 }
 
 /* A request to @b. */
@@ -172,7 +172,7 @@ static void memory_taken_away_is_not_read_for_an_answer(void)
 	softpair_close(pair);
 }
 
-static void a_gap_is_told_once(void)
+static void a_gap_is_reported_once(void)
 {
 	open_pair(NULL);
 	ask(SOFT_WRITE_ONLY, 2, DST, 8);
@@ -230,7 +230,7 @@ static void a_message_with_many_gaps_is_acknowledged_on_the_way(void)
 	softpair_close(pair);
 }
 
-static void a_gap_that_is_filled_is_not_told(void)
+static void a_gap_that_is_filled_is_not_reported(void)
 {
 	open_pair(NULL);
 	pair->net.faults.refuse = 1;
@@ -244,7 +244,7 @@ static void a_gap_that_is_filled_is_not_told(void)
 	softpair_close(pair);
 }
 
-static void a_gap_is_told_in_spite_of_a_duplicate(void)
+static void a_gap_is_reported_in_spite_of_a_duplicate(void)
 {
 	open_pair(NULL);
 	ask(SOFT_WRITE_ONLY, 0, DST, 8);
@@ -496,10 +496,10 @@ int main(void)
 	TEST(a_repeated_read_reads_anew);
 	TEST(a_repeated_atomic_is_answered_and_not_done);
 	TEST(memory_taken_away_is_not_read_for_an_answer);
-	TEST(a_gap_is_told_once);
+	TEST(a_gap_is_reported_once);
 	TEST(a_message_with_many_gaps_is_acknowledged_on_the_way);
-	TEST(a_gap_that_is_filled_is_not_told);
-	TEST(a_gap_is_told_in_spite_of_a_duplicate);
+	TEST(a_gap_that_is_filled_is_not_reported);
+	TEST(a_gap_is_reported_in_spite_of_a_duplicate);
 	TEST(a_duplicate_is_acknowledged_and_not_written);
 	TEST(a_read_answer_that_does_not_fit_is_an_error);
 	TEST(answers_to_nothing_are_ghosts);

@@ -26,7 +26,7 @@
  * The soft device's list of devices, events, memory regions and helper
  * thread, in a network namespace of its own where it may have one.
  */
-#define PAGE 65536		/* a multiple of any page size */
+#define PAGESIZE 65536		/* a multiple of any page size */
 #define LAZY (UINT64_C(10) << 30)
 #define LAZY_SEEN (64 << 20)
 
@@ -269,29 +269,29 @@ static void what_cannot_be_accessed_is_named(void)
 	struct pier__mr *mr = NULL;
 	struct pier__fdev *fdev;
 	char part[64];
-	char *at = mmap(NULL, 2 * PAGE, PROT_READ,
+	char *at = mmap(NULL, 2 * PAGESIZE, PROT_READ,
 			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	list();
 	if (!OK(at != MAP_FAILED) ||
 	    !IS(pier__soft.dev->open(find("soft_lo"), &fdev), 0))
 		return;
-	IS(pier__soft.dev->reg(fdev, at, PAGE, IBV_ACCESS_LOCAL_WRITE, &mr),
+	IS(pier__soft.dev->reg(fdev, at, PAGESIZE, IBV_ACCESS_LOCAL_WRITE, &mr),
 	   -EFAULT);
 	snprintf(part, sizeof(part), "65536 bytes at %p for writing: ", at);
 	LIKE(pier_last_error(), part);
 	snprintf(part, sizeof(part), "what is at %p may not be written", at);
 	LIKE(pier_last_error(), part);
-	OK(!mprotect(at + PAGE, PAGE, PROT_NONE));
-	IS(pier__soft.dev->reg(fdev, at, 2 * PAGE, 0, &mr), -EFAULT);
-	snprintf(part, sizeof(part), "%p may not be read", at + PAGE);
+	OK(!mprotect(at + PAGESIZE, PAGESIZE, PROT_NONE));
+	IS(pier__soft.dev->reg(fdev, at, 2 * PAGESIZE, 0, &mr), -EFAULT);
+	snprintf(part, sizeof(part), "%p may not be read", at + PAGESIZE);
 	LIKE(pier_last_error(), part);
-	OK(!munmap(at + PAGE, PAGE));
-	IS(pier__soft.dev->reg(fdev, at, 2 * PAGE, 0, &mr), -EFAULT);
-	snprintf(part, sizeof(part), "%p is not mapped", at + PAGE);
+	OK(!munmap(at + PAGESIZE, PAGESIZE));
+	IS(pier__soft.dev->reg(fdev, at, 2 * PAGESIZE, 0, &mr), -EFAULT);
+	snprintf(part, sizeof(part), "%p is not mapped", at + PAGESIZE);
 	LIKE(pier_last_error(), part);
 	OK(!mr);
-	munmap(at, PAGE);
+	munmap(at, PAGESIZE);
 	pier__soft.dev->close(fdev);
 }
 

@@ -25,16 +25,16 @@ static void open_pair(const struct softpair_opts *opts)
 	static const struct softpair_opts plain;
 
 	pair = softpair_open(opts ? opts : &plain, 1);
-	a = &pair->side[0];
-	b = &pair->side[1];
+	a = &pair->end[0];
+	b = &pair->end[1];
 }
 
-static bool untouched(const struct softpair_end *side)
+static bool untouched(const struct softpair_end *end)
 {
 	uint32_t i;
 
 	for (i = 0; i < PAIR_MEM; i++)
-		if (side->mem[i] != 0x5a)
+		if (end->mem[i] != 0x5a)
 			return false;
 	return true;
 }
@@ -211,7 +211,7 @@ static void a_qp_without_the_right_is_an_invalid_request(void)
 
 static void reads_that_the_peer_does_not_keep_are_invalid(void)
 {
-	struct softpair_opts opts = { .dest_rd_atomic = 0xff };
+	struct softpair_opts opts = { .max_dest_rd_atomic = 0xff };
 	struct ibv_send_wr wr;
 	int i;
 
@@ -253,8 +253,8 @@ static void invalidation_is_refused(void)
 	softpair_close(pair);
 }
 
-/* A SEND of @len to a receive of @room fails at both ends. */
-static void send_fails(uint32_t len, uint32_t room, bool bad_key,
+/* A SEND of @len to a receive of @recv_len fails at both ends. */
+static void send_fails(uint32_t len, uint32_t recv_len, bool bad_key,
 		       enum ibv_wc_status here, enum ibv_wc_status there)
 {
 	struct ibv_sge sge;
@@ -263,7 +263,7 @@ static void send_fails(uint32_t len, uint32_t room, bool bad_key,
 
 	open_pair(NULL);
 	memset(b->mem, 0x5a, PAIR_MEM);
-	sge = softpair_sge(b, DST, room);
+	sge = softpair_sge(b, DST, recv_len);
 	sge.lkey ^= bad_key;
 	IS(pier__soft_srq_post(b->srq, &wr, &bad), 0);
 	IS(softpair_recv(b, 78, DST, 100), 0);
@@ -275,7 +275,7 @@ static void send_fails(uint32_t len, uint32_t room, bool bad_key,
 	IS(b->wcs, 1);
 	IS(b->wc[0].status, there);
 	IS(b->wc[0].wr_id, 77);
-	IS(b->mem[DST + room], 0x5a);
+	IS(b->mem[DST + recv_len], 0x5a);
 	IS(b->qp->state, IBV_QPS_ERR);
 	others_go_on();
 	softpair_close(pair);
@@ -503,7 +503,7 @@ static void more_reads_than_agreed_are_invalid(void)
 {
 	struct soft_hdr hdr = { .opcode = SOFT_READ_REQUEST,
 				.pkey = ROCE_PKEY_DEFAULT };
-	struct softpair_opts opts = { .dest_rd_atomic = 2 };
+	struct softpair_opts opts = { .max_dest_rd_atomic = 2 };
 	uint32_t i;
 
 	open_pair(&opts);

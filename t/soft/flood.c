@@ -26,13 +26,13 @@ static struct softpair_end *a, *b;
 static void open_pair(void)
 {
 	pair = softpair_open(&(struct softpair_opts){ .mtu = 1024 }, 5);
-	a = &pair->side[0];
-	b = &pair->side[1];
+	a = &pair->end[0];
+	b = &pair->end[1];
 }
 
-static const struct soft_counters *counters(const struct softpair_end *side)
+static const struct soft_counters *counters(const struct softpair_end *end)
 {
-	return side->ep->counters;
+	return end->ep->counters;
 }
 
 /* A WRITE that would hit, but for what the caller changes. */
@@ -131,7 +131,7 @@ static void a_strange_source_does_not_even_cost_an_answer(void)
 
 	open_pair();
 	io = a->io;
-	pair->side[0].io = vnet_node(&pair->net, "192.0.2.99", 5000);
+	pair->end[0].io = vnet_node(&pair->net, "192.0.2.99", 5000);
 	for (i = 0; i < FLOOD; i++) {
 		hdr = hit();
 		hdr.opcode = i % 0x18;
@@ -140,7 +140,7 @@ static void a_strange_source_does_not_even_cost_an_answer(void)
 	IS(counters(b)->dropped, FLOOD);
 	IS(counters(b)->tx_packets, 0);
 	OK(untouched());
-	pair->side[0].io = io;
+	pair->end[0].io = io;
 	still_works();
 	softpair_close(pair);
 }
@@ -222,7 +222,7 @@ static void exchange_under_fire(struct peer *x, struct peer *y, int sock)
 		status = -EINPROGRESS;
 		peer_fill(x, (unsigned int)round);
 		from = peer_data(x, 0, LEN);
-		to = peer_far_room(x, 0, LEN);
+		to = peer_far_tail(x, 0, LEN);
 		for (i = 0; i < 2; i++)
 			shoot(sock, ports[i], 20);
 		IS(pier_rdma_write(x->conn, from, to, peer_done, &status), 0);

@@ -107,7 +107,7 @@ static void queue_pairs_have_numbers_not_to_be_guessed(void)
 	int i;
 
 	for (i = 0; i < MANY; i++) {
-		IS(pier__soft_qp_create(pair->side[0].cq, NULL, &cap, &qp[i]),
+		IS(pier__soft_qp_create(pair->end[0].cq, NULL, &cap, &qp[i]),
 		   0);
 		sample[i] = qp[i]->qpn;
 	}
@@ -124,7 +124,7 @@ static void connections_begin_at_numbers_not_to_be_guessed(void)
 {
 	enum { CONNS = 1000 };
 	static uint64_t nonce[CONNS];
-	struct pier__end said;
+	struct pier__end decoded;
 	struct pier_dev *dev;
 	struct peer a;
 	int i;
@@ -137,9 +137,9 @@ static void connections_begin_at_numbers_not_to_be_guessed(void)
 		return;
 	for (i = 0; i < CONNS && tap_holds(); i++) {
 		peer_export_later(&a);
-		IS(pier__end_decode(a.desc, a.desc_len, &said), 0);
-		sample[i] = said.psn;
-		nonce[i] = said.nonce >> 1;	/* the last bit is always 1 */
+		IS(pier__end_decode(a.desc, a.desc_len, &decoded), 0);
+		sample[i] = decoded.psn;
+		nonce[i] = decoded.nonce >> 1;	/* the last bit is always 1 */
 		pier_conn_destroy(a.conn);
 	}
 	check_bits(CONNS, 24);

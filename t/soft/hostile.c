@@ -24,23 +24,23 @@ static uint64_t posted[2], completed[2];
 static uint64_t hits;		/* hostile packets that reached a QP */
 
 /* Register the middle alone. */
-static void narrow(struct softpair_end *side)
+static void narrow(struct softpair_end *end)
 {
-	pier__soft_mr_remove(side->keys, &side->mr);
-	side->mr.addr += EDGE;
-	side->mr.len -= 2 * EDGE;
-	pier__soft_mr_add(side->keys, &side->mr);
-	memset(side->mem, 0x5a, EDGE);
-	memset(side->mem + PAIR_MEM - EDGE, 0x5a, EDGE);
+	pier__soft_mr_remove(end->keys, &end->mr);
+	end->mr.addr += EDGE;
+	end->mr.len -= 2 * EDGE;
+	pier__soft_mr_add(end->keys, &end->mr);
+	memset(end->mem, 0x5a, EDGE);
+	memset(end->mem + PAIR_MEM - EDGE, 0x5a, EDGE);
 }
 
-static bool edges_whole(const struct softpair_end *side)
+static bool edges_whole(const struct softpair_end *end)
 {
 	uint32_t i;
 
 	for (i = 0; i < EDGE; i++)
-		if (side->mem[i] != 0x5a ||
-		    side->mem[PAIR_MEM - 1 - i] != 0x5a)
+		if (end->mem[i] != 0x5a ||
+		    end->mem[PAIR_MEM - 1 - i] != 0x5a)
 			return false;
 	return true;
 }
@@ -87,7 +87,7 @@ static bool meddle(const struct vnet_packet *packet, void *arg)
 	return vnet_chance(&pair->net, 0.5);
 }
 
-static void post_some(struct softpair_end *side, struct softpair_end *peer)
+static void post_some(struct softpair_end *end, struct softpair_end *peer)
 {
 	static const enum ibv_wr_opcode opcodes[] = {
 		IBV_WR_SEND, IBV_WR_SEND_WITH_IMM, IBV_WR_RDMA_WRITE,
@@ -103,34 +103,34 @@ static void post_some(struct softpair_end *side, struct softpair_end *peer)
 		if (opcode == IBV_WR_ATOMIC_FETCH_AND_ADD ||
 		    opcode == IBV_WR_ATOMIC_CMP_AND_SWP)
 			len = 8;
-		if (!softpair_send(side, i, opcode, EDGE, len, peer, 2 * EDGE))
-			posted[side == b]++;
+		if (!softpair_send(end, i, opcode, EDGE, len, peer, 2 * EDGE))
+			posted[end == b]++;
 		while (!softpair_recv(peer, 0, EDGE, 10000))
 			;
 	}
 }
 
-static void count(struct softpair_end *side)
+static void count(struct softpair_end *end)
 {
 	uint32_t i;
 
-	side->wcs = 0;
-	softpair_poll(side);
-	for (i = 0; i < side->wcs; i++)
-		completed[side == b] += side->wc[i].status != 0 ||
-			!(side->wc[i].opcode & IBV_WC_RECV);
+	end->wcs = 0;
+	softpair_poll(end);
+	for (i = 0; i < end->wcs; i++)
+		completed[end == b] += end->wc[i].status != 0 ||
+			!(end->wc[i].opcode & IBV_WC_RECV);
 }
 
 /* Both to error, so that all completes; then as new. */
 static void again(void)
 {
-	struct softpair_end *side[2] = { a, b };
+	struct softpair_end *end[2] = { a, b };
 	int i;
 
 	for (i = 0; i < 2; i++) {
-		softpair_state(side[i]->qp, IBV_QPS_ERR);
-		count(side[i]);
-		softpair_state(side[i]->qp, IBV_QPS_RESET);
+		softpair_state(end[i]->qp, IBV_QPS_ERR);
+		count(end[i]);
+		softpair_state(end[i]->qp, IBV_QPS_RESET);
 	}
 	pair->opts.psn[0] = vnet_random(&pair->net) & 0xffffff;
 	softpair_connect(pair, a->qp, b->qp);
@@ -147,8 +147,8 @@ static void meddled_traffic_touches_only_what_it_may(void)
 		memset(posted, 0, sizeof(posted));
 		memset(completed, 0, sizeof(completed));
 		pair = softpair_open(&opts, opts.mtu);
-		a = &pair->side[0];
-		b = &pair->side[1];
+		a = &pair->end[0];
+		b = &pair->end[1];
 		narrow(a);
 		narrow(b);
 		pair->net.tap = meddle;
@@ -179,8 +179,8 @@ static void meddled_traffic_touches_only_what_it_may(void)
 	free(evil);
 }
 
-/* Random headers for the QP of @side, with what a guesser may have right. */
-static void shoot(struct vnet *net, struct softpair_end *side, int i)
+/* Random headers for the QP of @end, with what a guesser may have right. */
+static void shoot(struct vnet *net, struct softpair_end *end, int i)
 {
 	static uint8_t data[SOFT_MTU_MAX];
 	struct soft_hdr hdr = {
@@ -188,7 +188,7 @@ static void shoot(struct vnet *net, struct softpair_end *side, int i)
 		.solicited = vnet_chance(net, 0.5),
 		.ack_req = vnet_chance(net, 0.5),
 		.pkey = ROCE_PKEY_DEFAULT,
-		.qpn = side->qp->qpn,
+		.qpn = end->qp->qpn,
 		.psn = vnet_random(net) % 12 - 4,
 		.va = vnet_random(net),
 		.rkey = vnet_random(net),
@@ -203,9 +203,9 @@ static void shoot(struct vnet *net, struct softpair_end *side, int i)
 		: vnet_random(net) % (SOFT_MTU_MAX + 1);
 
 	if (vnet_chance(net, 0.8))
-		hdr.rkey = side->mr.mr.rkey;
+		hdr.rkey = end->mr.mr.rkey;
 	if (vnet_chance(net, 0.8))
-		hdr.va = (uintptr_t)side->mem + EDGE +
+		hdr.va = (uintptr_t)end->mem + EDGE +
 			 vnet_random(net) % (PAIR_MEM - EDGE);
 	softpair_inject(pair, i, &hdr, data, vnet_chance(net, 0.3) ? 0 : len);
 }
@@ -215,8 +215,8 @@ static void shots_touch_only_what_they_may(void)
 	uint32_t round, shot;
 
 	pair = softpair_open(&(struct softpair_opts){ .mtu = 512 }, 7);
-	a = &pair->side[0];
-	b = &pair->side[1];
+	a = &pair->end[0];
+	b = &pair->end[1];
 	narrow(a);
 	narrow(b);
 	for (round = 0; round < ROUNDS; round++) {
@@ -244,8 +244,8 @@ static void noise_is_dropped(void)
 	uint32_t i, k;
 
 	pair = softpair_open(&(struct softpair_opts){ 0 }, 9);
-	a = &pair->side[0];
-	b = &pair->side[1];
+	a = &pair->end[0];
+	b = &pair->end[1];
 	noise->src = vnet_addr(a->io);
 	noise->dst = vnet_addr(b->io);
 	for (i = 0; i < 20000; i++) {
@@ -300,24 +300,24 @@ static void a_message_may_be_as_long_as_two_gigabytes(void)
 {
 	const size_t huge = (size_t)1 << 32;
 	struct soft_mr mr = { .access = IBV_ACCESS_LOCAL_WRITE };
-	struct softpair_end *side;
+	struct softpair_end *end;
 	void *map[2];
 	int i;
 
 	pair = softpair_open(&(struct softpair_opts){ .mtu = 256 }, 7);
-	a = &pair->side[0];
-	b = &pair->side[1];
+	a = &pair->end[0];
+	b = &pair->end[1];
 	for (i = 0; i < 2; i++)
 		map[i] = mmap(NULL, huge, PROT_READ | PROT_WRITE,
 			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
 			      0);
 	if (!OK(map[0] != MAP_FAILED && map[1] != MAP_FAILED))
 		return;
-	side = b;
-	pier__soft_mr_remove(side->keys, &side->mr);
-	side->mr.addr = (uintptr_t)map[1];
-	side->mr.len = huge;
-	IS(pier__soft_mr_add(side->keys, &side->mr), 0);
+	end = b;
+	pier__soft_mr_remove(end->keys, &end->mr);
+	end->mr.addr = (uintptr_t)map[1];
+	end->mr.len = huge;
+	IS(pier__soft_mr_add(end->keys, &end->mr), 0);
 	mr.addr = (uintptr_t)map[0];
 	mr.len = huge;
 	IS(pier__soft_mr_add(a->keys, &mr), 0);

@@ -226,16 +226,16 @@ static bool receive_done(struct flow *f, const struct ibv_wc *wc)
 static void flow_turn(int i)
 {
 	struct flow *mine = &flow[i], *other = &flow[!i];
-	struct softpair_end *side = mine->me;
+	struct softpair_end *end = mine->me;
 	uint32_t k;
 
-	side->wcs = 0;
-	softpair_poll(side);
-	for (k = 0; k < side->wcs; k++) {
-		if (side->wc[k].opcode & IBV_WC_RECV)
-			receive_done(other, &side->wc[k]);
+	end->wcs = 0;
+	softpair_poll(end);
+	for (k = 0; k < end->wcs; k++) {
+		if (end->wc[k].opcode & IBV_WC_RECV)
+			receive_done(other, &end->wc[k]);
 		else
-			send_done(mine, &side->wc[k]);
+			send_done(mine, &end->wc[k]);
 	}
 	receives_post(other);
 	while (mine->posted < mine->ops && mine->posted - mine->done < SLOTS)
@@ -255,7 +255,7 @@ static bool turn(void *arg)
 
 static void report(void)
 {
-	const struct soft_counters *c = pair->side[0].ep->counters;
+	const struct soft_counters *c = pair->end[0].ep->counters;
 
 	tap_note("%llu ms, %llu packets of one side, %llu again, %llu "
 		 "timeouts, %llu duplicates, %llu ahead, %llu bad, %llu rnr",
@@ -281,8 +281,8 @@ static void traffic(const struct softpair_opts *opts,
 	pair->net.polls = polls;
 	for (i = 0; i < 2; i++) {
 		memset(&flow[i], 0, sizeof(flow[i]));
-		flow[i].me = &pair->side[i];
-		flow[i].peer = &pair->side[!i];
+		flow[i].me = &pair->end[i];
+		flow[i].peer = &pair->end[!i];
 		flow[i].ops = ops;
 		flow[i].receives = receives;
 	}
@@ -296,9 +296,9 @@ static void traffic(const struct softpair_opts *opts,
 	/* Nothing comes after that. */
 	OK(softpair_idle(pair));
 	for (i = 0; i < 2; i++) {
-		before = pair->side[i].wcs;
-		IS(softpair_poll(&pair->side[i]), before);
-		IS(pair->side[i].qp->state, IBV_QPS_RTS);
+		before = pair->end[i].wcs;
+		IS(softpair_poll(&pair->end[i]), before);
+		IS(pair->end[i].qp->state, IBV_QPS_RTS);
 	}
 	softpair_close(pair);
 }
@@ -415,17 +415,17 @@ static void a_small_receive_buffer_only_slows_down(void)
 
 	pair = softpair_open(&opts, 5);
 	pair->net.inbox = 10;
-	pair->side[0].wcs = 0;
+	pair->end[0].wcs = 0;
 	for (i = 0; i < 50; i++)
-		softpair_send(&pair->side[0], i, IBV_WR_RDMA_WRITE, 0,
-			      SLOT * 10, &pair->side[1], TARGET);
+		softpair_send(&pair->end[0], i, IBV_WR_RDMA_WRITE, 0,
+			      SLOT * 10, &pair->end[1], TARGET);
 	for (i = 0; i < 50; i++)
-		softpair_send(&pair->side[0], i, IBV_WR_RDMA_READ, 0, SLOT * 10,
-			      &pair->side[1], TARGET);
+		softpair_send(&pair->end[0], i, IBV_WR_RDMA_READ, 0, SLOT * 10,
+			      &pair->end[1], TARGET);
 	OK(softpair_wait(pair, 0, 100, 10 * SECOND));
 	report();
 	for (i = 0; i < 100; i++)
-		if (pair->side[0].wc[i].status)
+		if (pair->end[0].wc[i].status)
 			break;
 	IS(i, 100);
 	softpair_close(pair);

@@ -22,8 +22,8 @@ static void open_pair(const struct softpair_opts *opts)
 	static const struct softpair_opts plain;
 
 	pair = softpair_open(opts ? opts : &plain, 1);
-	a = &pair->side[0];
-	b = &pair->side[1];
+	a = &pair->end[0];
+	b = &pair->end[1];
 }
 
 static int write_on(struct soft_qp *qp, uint64_t wr_id, uint32_t len)
@@ -125,7 +125,7 @@ static void their_timers_go_off_each_at_its_time(void)
 	softpair_close(pair);
 }
 
-static void room_that_one_leaves_is_for_the_other(void)
+static void what_one_does_not_use_of_the_window_is_for_the_other(void)
 {
 	struct soft_qp *qp[2];
 
@@ -144,7 +144,7 @@ static void room_that_one_leaves_is_for_the_other(void)
 	softpair_close(pair);
 }
 
-static void one_that_dies_leaves_its_room(void)
+static void one_that_dies_frees_its_share_of_the_window(void)
 {
 	struct soft_qp *qp = NULL;
 	int i;
@@ -164,7 +164,7 @@ static void one_that_dies_leaves_its_room(void)
 	softpair_close(pair);
 }
 
-static void those_without_an_answer_hold_nobody_up(void)
+static void those_without_an_answer_hold_up_no_other(void)
 {
 	enum { MANY = 120 };
 	struct soft_qp *qp[MANY];
@@ -294,9 +294,9 @@ int main(void)
 	TEST(an_idle_connection_costs_little);
 	TEST(each_connection_has_a_number_of_its_own);
 	TEST(their_timers_go_off_each_at_its_time);
-	TEST(room_that_one_leaves_is_for_the_other);
-	TEST(one_that_dies_leaves_its_room);
-	TEST(those_without_an_answer_hold_nobody_up);
+	TEST(what_one_does_not_use_of_the_window_is_for_the_other);
+	TEST(one_that_dies_frees_its_share_of_the_window);
+	TEST(those_without_an_answer_hold_up_no_other);
 	TEST(loss_makes_the_window_smaller);
 	TEST(a_full_socket_is_tried_again_later);
 	TEST(a_reset_gives_all_requests_back);

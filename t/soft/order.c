@@ -66,20 +66,20 @@ static void some_try(bool (*sees)(void))
 	loop_end_close(&end);
 }
 
-static bool heard_only(uint8_t opcode)
+static bool received_only(uint8_t opcode)
 {
-	struct nic_packets heard;
+	struct nic_packets got;
 
-	nic_receive(&nic, &heard);
-	return heard.count == 1 && heard.opcode[0] == opcode;
+	nic_receive(&nic, &got);
+	return got.count == 1 && got.opcode[0] == opcode;
 }
 
-static bool heard_nothing(void)
+static bool received_nothing(void)
 {
-	struct nic_packets heard;
+	struct nic_packets got;
 
-	nic_receive(&nic, &heard);
-	return !heard.count;
+	nic_receive(&nic, &got);
+	return !got.count;
 }
 
 /* Leave nothing on its way: the next try begins anew. */
@@ -89,7 +89,7 @@ static void settle(uint32_t psn)
 	while (poll_once() > 0)
 		;
 	poll_once();
-	heard_nothing();
+	received_nothing();
 }
 
 static uint32_t posted_psn = NIC_PSN;
@@ -108,9 +108,9 @@ static bool post_is_alone(void)
 	loop_recv(&end, 7, 64, 64);
 	nic_send(&nic, &end, SOFT_SEND_ONLY, "question");
 	ok = poll_once() == 1;
-	ok = post() && heard_only(SOFT_SEND_ONLY) && ok;
+	ok = post() && received_only(SOFT_SEND_ONLY) && ok;
 	poll_once();
-	ok = heard_only(SOFT_ACK) && ok;
+	ok = received_only(SOFT_ACK) && ok;
 	settle(posted_psn++ & 0xffffff);
 	return ok;
 }
@@ -127,8 +127,8 @@ static bool poll_acknowledges(void)
 
 	loop_recv(&end, 7, 64, 64);
 	nic_send(&nic, &end, SOFT_SEND_ONLY, "no answer");
-	ok = poll_once() == 1 && heard_nothing();
-	return poll_once() == 0 && heard_only(SOFT_ACK) && ok;
+	ok = poll_once() == 1 && received_nothing();
+	return poll_once() == 0 && received_only(SOFT_ACK) && ok;
 }
 
 static void without_an_answer_the_next_poll_acknowledges(void)
@@ -144,9 +144,9 @@ static bool second_acknowledges(void)
 	for (i = 0; i < 2; i++)
 		loop_recv(&end, 7, 64, 64);
 	nic_send(&nic, &end, SOFT_SEND_ONLY, "one");
-	ok = poll_once() == 1 && heard_nothing();
+	ok = poll_once() == 1 && received_nothing();
 	nic_send(&nic, &end, SOFT_SEND_ONLY, "two");
-	return poll_once() == 1 && heard_only(SOFT_ACK) && ok;
+	return poll_once() == 1 && received_only(SOFT_ACK) && ok;
 }
 
 static void it_waits_for_one_poll_and_no_more(void)
@@ -159,14 +159,14 @@ static bool held_after_completion(void)
 {
 	bool ok;
 
-	ok = post() && heard_only(SOFT_SEND_ONLY);
+	ok = post() && received_only(SOFT_SEND_ONLY);
 	nic_ack(&nic, &end, posted_psn++ & 0xffffff);
 	ok = poll_once() == 1 && ok;
 	loop_recv(&end, 7, 64, 64);
 	nic_send(&nic, &end, SOFT_SEND_ONLY, "question");
-	ok = poll_once() == 1 && heard_nothing() && ok;
+	ok = poll_once() == 1 && received_nothing() && ok;
 	poll_once();
-	return heard_only(SOFT_ACK) && ok;
+	return received_only(SOFT_ACK) && ok;
 }
 
 static void a_poll_that_owes_nothing_does_not_count(void)
@@ -180,7 +180,7 @@ static void a_poll_that_owes_nothing_does_not_count(void)
 /* The peer goes on by the answer.  Returns whether it was acknowledged. */
 static bool round_acknowledges(void)
 {
-	struct nic_packets heard;
+	struct nic_packets got;
 	bool asked, acked = false;
 	int i;
 
@@ -190,9 +190,9 @@ static bool round_acknowledges(void)
 	if (!asked || !post())
 		return true;
 	poll_once();
-	nic_receive(&nic, &heard);
-	for (i = 0; i < heard.count; i++)
-		acked = acked || heard.opcode[i] == SOFT_ACK;
+	nic_receive(&nic, &got);
+	for (i = 0; i < got.count; i++)
+		acked = acked || got.opcode[i] == SOFT_ACK;
 	nic_ack(&nic, &end, posted_psn++ & 0xffffff);
 	while (poll_once() > 0)
 		;
@@ -221,13 +221,13 @@ static void one_acknowledgement_is_for_several_messages(void)
 static bool acknowledged_in_the_end(void)
 {
 	uint64_t until = pier__now() + PATIENCE;
-	struct nic_packets heard = { 0 };
+	struct nic_packets got = { 0 };
 
-	while (!heard.count && pier__now() < until) {
+	while (!got.count && pier__now() < until) {
 		poll_once();
-		nic_receive(&nic, &heard);
+		nic_receive(&nic, &got);
 	}
-	return heard.count == 1 && heard.opcode[0] == SOFT_ACK;
+	return got.count == 1 && got.opcode[0] == SOFT_ACK;
 }
 
 static bool left_for_a_while(void)
@@ -252,7 +252,7 @@ static bool answer_is_alone(void)
 		if (poll_once() != 1 || !post())
 			return false;
 		poll_once();	/* what is not left for later goes now */
-		if (heard_only(SOFT_SEND_ONLY))
+		if (received_only(SOFT_SEND_ONLY))
 			return true;
 		settle(posted_psn++ & 0xffffff);
 	}
@@ -267,7 +267,7 @@ static bool left_until_the_end(void)
 	if (!answer_is_alone())
 		return false;
 	fdev->fabric->qp->qp_modify(end.qp, &attr, IBV_QP_STATE, 0);
-	return heard_only(SOFT_ACK);
+	return received_only(SOFT_ACK);
 }
 
 static void a_queue_pair_that_ends_acknowledges_first(void)
@@ -309,15 +309,15 @@ static void a_program_always_in_a_call_drives(void)
 static bool absent_after_the_call(void)
 {
 	uint64_t until = pier__now() + PATIENCE;
-	struct nic_packets heard = { 0 };
+	struct nic_packets got = { 0 };
 
 	loop_recv(&end, 7, 64, 64);
 	if (!drives_from_within_a_call())
 		return false;
 	nic_send(&nic, &end, SOFT_SEND_ONLY, "question");
-	while (!heard.count && pier__now() < until)
-		nic_receive(&nic, &heard);
-	return heard.count == 1 && heard.opcode[0] == SOFT_ACK;
+	while (!got.count && pier__now() < until)
+		nic_receive(&nic, &got);
+	return got.count == 1 && got.opcode[0] == SOFT_ACK;
 }
 
 static void the_helper_drives_for_a_program_that_is_absent_after_that(void)

@@ -70,7 +70,7 @@ static int bind_it(void)
 	return fd;
 }
 
-static void a_roce_device_is_heard_by_a_program_that_polls(void)
+static void a_roce_device_reaches_a_program_that_polls(void)
 {
 	struct ibv_wc wc;
 
@@ -199,7 +199,7 @@ int main(void)
 		return tap_skip_all("lo cannot be had");
 	nic.to.port = ROCE_UDP_PORT;
 
-	TEST(a_roce_device_is_heard_by_a_program_that_polls);
+	TEST(a_roce_device_reaches_a_program_that_polls);
 	TEST(it_wakes_a_program_that_sleeps);
 	TEST(it_is_served_while_the_program_does_nothing);
 	TEST(it_is_served_while_the_program_sleeps_on);

@@ -14,7 +14,7 @@
 #define SECOND (1000 * PIER__MS)
 #define SRC 4096		/* where data comes from, and goes to */
 #define DST (PAIR_MEM / 2)
-#define ROOM 300000		/* the largest message here */
+#define LARGEST 300000		/* the largest message here */
 
 static struct softpair *pair;
 static struct softpair_end *a, *b;
@@ -24,13 +24,13 @@ static void open_pair(const struct softpair_opts *opts)
 	static const struct softpair_opts plain;
 
 	pair = softpair_open(opts ? opts : &plain, 1);
-	a = &pair->side[0];
-	b = &pair->side[1];
+	a = &pair->end[0];
+	b = &pair->end[1];
 }
 
-static const struct soft_counters *counters(const struct softpair_end *side)
+static const struct soft_counters *counters(const struct softpair_end *end)
 {
-	return side->ep->counters;
+	return end->ep->counters;
 }
 
 /* Is [DST, DST + len) of @end the pattern, and nothing beside it touched? */
@@ -112,7 +112,7 @@ static void moves_at_all_borders(struct softpair_opts *opts)
 	const uint32_t len[] = {
 		0, 1, 3, 4, 7, 8, mtu - 1, mtu, mtu + 1, 2 * mtu - 1, 2 * mtu,
 		2 * mtu + 1, 5 * mtu + 3, 16 * mtu, 64 * mtu, 64 * mtu + 1,
-		ROOM,
+		LARGEST,
 	};
 
 	open_pair(opts);
@@ -155,8 +155,8 @@ static void psns_wrap(void)
 	/* In the middle of a READ, and of one that is several requests. */
 	opts.psn[0] = 0x1000000 - 100;
 	open_pair(&opts);
-	OK(read_ok(ROOM, 3));
-	OK(message_ok(IBV_WR_SEND, ROOM, 4));
+	OK(read_ok(LARGEST, 3));
+	OK(message_ok(IBV_WR_SEND, LARGEST, 4));
 	IS(counters(a)->resent, 0);
 	softpair_close(pair);
 }
@@ -527,7 +527,7 @@ static void two_connections_share_the_window_fairly(void)
 	qp[0] = softpair_qp(a);
 	qp[1] = softpair_qp(b);
 	softpair_connect(pair, qp[0], qp[1]);
-	sge = softpair_sge(a, SRC, ROOM);
+	sge = softpair_sge(a, SRC, LARGEST);
 	wr.wr.rdma.remote_addr = (uintptr_t)b->mem + DST;
 	wr.wr.rdma.rkey = b->mr.mr.rkey;
 	for (i = 0; i < 8; i++) {
@@ -548,8 +548,8 @@ static void two_connections_share_the_window_fairly(void)
 static void what_is_on_its_way_is_bounded(void)
 {
 	open_pair(NULL);
-	softpair_send(a, 1, IBV_WR_RDMA_WRITE, SRC, ROOM, b, DST);
-	softpair_send(a, 2, IBV_WR_RDMA_WRITE, SRC, ROOM, b, DST);
+	softpair_send(a, 1, IBV_WR_RDMA_WRITE, SRC, LARGEST, b, DST);
+	softpair_send(a, 2, IBV_WR_RDMA_WRITE, SRC, LARGEST, b, DST);
 	vnet_attach(b->io, NULL);
 	vnet_settle(&pair->net);
 	/* 32 packets of the largest MTU with their overhead. */

@@ -43,7 +43,7 @@ static struct soft_mr mr[2];	/* what the peer uses; what receives fill */
 static _Alignas(4096) uint8_t mem[MEM], inbox[RECV];
 
 static struct vnet_packet *want, *got;	/* answers */
-static uint32_t wants, gots, frames[512];
+static uint32_t want_count, gots, frames[512];
 static bool resumed;		/* there are READs that go on in the middle */
 
 static bool catch(const struct vnet_packet *packet, void *arg)
@@ -165,7 +165,7 @@ static void translate(const struct conn *conn, struct vnet_packet *packet)
 
 /* Play the requests of @conn in @name, but the frame @lost. */
 static bool play(const char *name, const struct conn *conn, unsigned int lost,
-		 uint32_t room, bool bad_key)
+		 uint32_t recv_len, bool bad_key)
 {
 	struct vnet_packet packet;
 	struct soft_hdr hdr;
@@ -174,19 +174,19 @@ static bool play(const char *name, const struct conn *conn, unsigned int lost,
 
 	if (!capture_open(name, &capture))
 		return false;
-	wants = 0;
+	want_count = 0;
 	gots = 0;
 	while (capture_next(&capture, &packet)) {
 		pier__soft_decode(packet.data, packet.len, &hdr);
 		if (hdr.qpn == conn->requester) {
-			frames[wants] = capture.frame;
-			want[wants++] = packet;
+			frames[want_count] = capture.frame;
+			want[want_count++] = packet;
 		}
 		if (hdr.qpn != conn->responder || capture.frame == lost)
 			continue;
 		if (!open) {
 			responder_open(conn, &packet);
-			receives_post(room, bad_key);
+			receives_post(recv_len, bad_key);
 		}
 		open = true;
 		translate(conn, &packet);
@@ -242,7 +242,7 @@ static bool compare(bool gaps)
 {
 	uint32_t g = 0, w;
 
-	for (w = 0; w < wants; w++, g++) {
+	for (w = 0; w < want_count; w++, g++) {
 		while (gaps && g < gots && !same(&got[g], &want[w]))
 			g++;
 		if (g >= gots)
@@ -253,9 +253,10 @@ static bool compare(bool gaps)
 			break;
 		}
 	}
-	if (w < wants)
-		tap_note("answer %u of %u, frame %u", w + 1, wants, frames[w]);
-	return IS(w, wants) && (gaps || IS(gots, wants));
+	if (w < want_count)
+		tap_note("answer %u of %u, frame %u", w + 1, want_count,
+			 frames[w]);
+	return IS(w, want_count) && (gaps || IS(gots, want_count));
 }
 
 /* The lines of the table of connections, one by one. */
@@ -345,7 +346,7 @@ static void access_errors_are_answered_like_the_kernel(void)
 /* Where rxe says "operational error" of a SEND too long, soft does not. */
 static void invalid_requests_are_answered_by_the_specification(void)
 {
-	static const uint32_t room[] = { 64, 1024, RECV, RECV, RECV };
+	static const uint32_t recv_len[] = { 64, 1024, RECV, RECV, RECV };
 	FILE *file = fopen(capture_path("cases", ""), "r");
 	struct conn conn;
 	uint32_t i;
@@ -353,11 +354,11 @@ static void invalid_requests_are_answered_by_the_specification(void)
 	if (!OK(file))
 		return;
 	for (i = 0; next_conn(file, "rc-nak-inval", &conn); i++) {
-		if (!play("rc-nak-inval", &conn, 0, room[i], false))
+		if (!play("rc-nak-inval", &conn, 0, recv_len[i], false))
 			break;
-		if (i < 2 && OK(wants > 0) && IS(want[wants - 1].data[12],
-						 0x63))
-			want[wants - 1].data[12] = 0x61;
+		if (i < 2 && OK(want_count > 0) &&
+		    IS(want[want_count - 1].data[12], 0x63))
+			want[want_count - 1].data[12] = 0x61;
 		compare(false);
 	}
 	IS(i, 5);

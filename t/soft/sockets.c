@@ -68,16 +68,16 @@ static void elsewhere(void)
 
 static void begin(void)
 {
-	struct nic_packets heard;
+	struct nic_packets got;
 
-	nic_receive(&nic, &heard);		/* what another test was told */
+	nic_receive(&nic, &got);		/* what another test was told */
 	nic.to.ip = nic.local.ip;
 }
 
 static void packets_of_a_connection_have_a_socket_of_its_address(void)
 {
 	const struct soft_chan_sock *sock;
-	struct nic_packets heard;
+	struct nic_packets got;
 	struct soft_io *io;
 
 	begin();
@@ -93,9 +93,9 @@ static void packets_of_a_connection_have_a_socket_of_its_address(void)
 	receives(sock->io, 1);
 	IS(received(chan()->io), 0);
 	IS_STR((char *)end.buf, "here");
-	nic_receive(&nic, &heard);		/* as the port is the same */
+	nic_receive(&nic, &got);		/* as the port is the same */
 	IS(pier__soft_udp_stats(sock->io)->tx_packets, 1);
-	IS(heard.count, 1);
+	IS(got.count, 1);
 	/* A second connection shares it. */
 	IS(pier__soft_chan_bound(chan(), &nic.local.ip, &io), 0);
 	OK(io == sock->io);
@@ -104,7 +104,7 @@ out_close:
 	loop_end_close(&end);
 }
 
-static void nobody_else_can_share_its_port(void)
+static void no_other_process_can_share_its_port(void)
 {
 	struct sockaddr_in name = { .sin_family = AF_INET };
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), one = 1, i;
@@ -125,7 +125,7 @@ out_close:
 	loop_end_close(&end);
 }
 
-static void a_socket_that_was_silent_for_long_is_still_heard(void)
+static void a_socket_that_was_silent_for_long_still_receives(void)
 {
 	struct ibv_wc wc;
 	int i;
@@ -237,7 +237,7 @@ out_close:
 static void without_one_a_connection_works_as_well(void)
 {
 	struct soft_chan_sock *sock;
-	struct nic_packets heard;
+	struct nic_packets got;
 	int i, err = 0;
 
 	begin();
@@ -252,8 +252,8 @@ static void without_one_a_connection_works_as_well(void)
 	nic_send(&nic, &end, SOFT_WRITE_ONLY, "as well");
 	receives(chan()->io, 1);
 	IS_STR((char *)end.buf, "as well");
-	nic_receive(&nic, &heard);
-	IS(heard.count, 1);
+	nic_receive(&nic, &got);
+	IS(got.count, 1);
 out_close:
 	loop_end_close(&end);
 }
@@ -263,8 +263,8 @@ int main(void)
 	if (nic_device(&fdev) || nic_open(fdev, &nic))
 		return tap_skip_all("lo cannot be had");
 	TEST(packets_of_a_connection_have_a_socket_of_its_address);
-	TEST(nobody_else_can_share_its_port);
-	TEST(a_socket_that_was_silent_for_long_is_still_heard);
+	TEST(no_other_process_can_share_its_port);
+	TEST(a_socket_that_was_silent_for_long_still_receives);
 	TEST(each_of_them_wakes_a_program_that_sleeps);
 	TEST(no_set_reports_them_while_the_program_polls);
 	TEST(without_one_a_connection_works_as_well);

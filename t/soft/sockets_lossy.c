@@ -166,7 +166,7 @@ static bool write_it(unsigned int round)
 
 	peer_fill(&x, round);
 	from = peer_data(&x, 0, LEN - 8);
-	to = peer_far_room(&x, 0, LEN - 8);
+	to = peer_far_tail(&x, 0, LEN - 8);
 	IS(pier_rdma_write(x.conn, from, to, peer_done, &status), 0);
 	IS(peer_await(&status), 0);
 	pier_buf_put(from);
@@ -181,7 +181,7 @@ static bool read_it(unsigned int round)
 
 	memset(x.mem, 0, LEN);
 	from = peer_far_data(&x, 0, LEN - 8);
-	to = peer_room(&x, 0, LEN - 8);
+	to = peer_tail(&x, 0, LEN - 8);
 	IS(pier_rdma_read(x.conn, from, to, peer_done, &status), 0);
 	IS(peer_await(&status), 0);
 	pier_buf_put(from);
@@ -196,7 +196,7 @@ static bool send_it(unsigned int round)
 
 	memset(y.mem, 0, LEN - 8);
 	from = peer_data(&x, 0, 5000);
-	to = peer_room(&y, 0, 5000);
+	to = peer_tail(&y, 0, 5000);
 	IS(pier_rdma_receive(y.rdma, to, peer_done, &got), 0);
 	IS(pier_rdma_send(x.conn, from, peer_done, &sent), 0);
 	IS(peer_await(&sent), 0);
@@ -210,7 +210,7 @@ static bool send_it(unsigned int round)
 static bool add_it(unsigned int round)
 {
 	struct pier_buf *far = peer_far_data(&x, LEN - 8, 8);
-	struct pier_buf *near = peer_room(&x, LEN - 8, 8);
+	struct pier_buf *near = peer_tail(&x, LEN - 8, 8);
 	int status = -EINPROGRESS;
 	uint64_t found;
 
@@ -312,15 +312,15 @@ static bool deliver(struct pier_conn *conn, struct peer *to, unsigned int seed)
 {
 	int sent = -EINPROGRESS, got = -EINPROGRESS;
 	struct pier_buf *from = peer_data(&x, 0, LEN);
-	struct pier_buf *room = peer_room(to, 0, LEN);
+	struct pier_buf *tail = peer_tail(to, 0, LEN);
 
 	peer_fill(&x, seed);
-	IS(pier_rdma_receive(to->rdma, room, peer_done, &got), 0);
+	IS(pier_rdma_receive(to->rdma, tail, peer_done, &got), 0);
 	IS(pier_rdma_send(conn, from, peer_done, &sent), 0);
 	IS(peer_await(&sent), 0);
 	IS(peer_await(&got), 0);
 	pier_buf_put(from);
-	pier_buf_put(room);
+	pier_buf_put(tail);
 	return OK(peer_holds(to, 0, LEN, seed, 0));
 }
 

@@ -22,13 +22,13 @@ static void open_pair(const struct softpair_opts *opts)
 	static const struct softpair_opts plain;
 
 	pair = softpair_open(opts ? opts : &plain, 1);
-	a = &pair->side[0];
-	b = &pair->side[1];
+	a = &pair->end[0];
+	b = &pair->end[1];
 }
 
-static const struct soft_counters *counters(const struct softpair_end *side)
+static const struct soft_counters *counters(const struct softpair_end *end)
 {
-	return side->ep->counters;
+	return end->ep->counters;
 }
 
 static void write_one(uint64_t wr_id)
@@ -273,7 +273,7 @@ static void progress_gives_new_time(void)
 
 	/* 4.2 ms without an answer would be the end. */
 	open_pair(&opts);
-	pair->net.delay = 2 * PIER__MS;
+	pair->net.latency = 2 * PIER__MS;
 	IS(softpair_send(a, 1, IBV_WR_RDMA_WRITE, 0, 1000000, b, 0), 0);
 	IS(softpair_send(a, 2, IBV_WR_RDMA_READ, 0, 1000000, b, 0), 0);
 	start = pair->net.now;
@@ -338,7 +338,7 @@ static void rnr_waits(uint8_t code, uint64_t us)
 	uint64_t start;
 
 	open_pair(&opts);
-	pair->net.delay = 1000;
+	pair->net.latency = 1000;
 	IS(softpair_send(a, 1, IBV_WR_SEND, SRC, 100, b, 0), 0);
 	start = pair->net.now;
 	while (!counters(a)->rnr_received)
@@ -461,10 +461,10 @@ static void what_is_not_for_a_qp_is_dropped(void)
 			   : i == 3 ? 0x18 : SOFT_WRITE_ONLY;
 		dropped = counters(b)->dropped;
 		if (i == 4)
-			pair->side[0].io = vnet_node(&pair->net, "192.0.2.9",
-						     5000);
+			pair->end[0].io = vnet_node(&pair->net, "192.0.2.9",
+						    5000);
 		if (i == 5) {
-			pair->side[0].io = a->io;
+			pair->end[0].io = a->io;
 			softpair_state(b->qp, IBV_QPS_ERR);
 		}
 		softpair_inject(pair, 1, &hdr, "abcd", 4);
@@ -510,9 +510,9 @@ static void moves_that_are_not_allowed_change_nothing(void)
 	attr.qp_state = IBV_QPS_RTR;
 	IS(softpair_init(qp, &pair->opts), 0);
 	IS(pier__soft_qp_modify(qp, &attr, IBV_QP_STATE, NULL, 0), -EINVAL);
-	pair->opts.dest_rd_atomic = SOFT_RD_ATOMIC + 1;
+	pair->opts.max_dest_rd_atomic = SOFT_RD_ATOMIC + 1;
 	IS(softpair_rtr(pair, 0, qp, 5), -EINVAL);
-	pair->opts.dest_rd_atomic = SOFT_RD_ATOMIC;
+	pair->opts.max_dest_rd_atomic = SOFT_RD_ATOMIC;
 	IS(softpair_rtr(pair, 0, qp, 0x1000000), -EINVAL);
 	IS(qp->state, IBV_QPS_INIT);
 	IS(softpair_rtr(pair, 0, qp, 5), 0);
@@ -550,7 +550,7 @@ static void an_overrun_completion_queue_is_dead(void)
 	softpair_close(pair);
 }
 
-static void limits_are_told(void)
+static void limits_are_reported(void)
 {
 	struct ibv_qp_cap cap = { .max_send_wr = 8,
 				  .max_send_sge = SOFT_SEND_SGE + 1 };
@@ -595,6 +595,6 @@ int main(void)
 	TEST(a_drained_queue_finishes_what_was_begun);
 	TEST(moves_that_are_not_allowed_change_nothing);
 	TEST(an_overrun_completion_queue_is_dead);
-	TEST(limits_are_told);
+	TEST(limits_are_reported);
 	return tap_done();
 }

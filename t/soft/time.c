@@ -15,16 +15,16 @@
 static struct softpair *pair;
 static struct softpair_end *a, *b;
 
-static const struct soft_counters *counters(const struct softpair_end *side)
+static const struct soft_counters *counters(const struct softpair_end *end)
 {
-	return side->ep->counters;
+	return end->ep->counters;
 }
 
 static void open_pair(const struct softpair_opts *opts)
 {
 	pair = softpair_open(opts, 1);
-	a = &pair->side[0];
-	b = &pair->side[1];
+	a = &pair->end[0];
+	b = &pair->end[1];
 }
 
 /* Write @count times, @flight at a time.  Returns whether it ended in time. */
@@ -60,9 +60,9 @@ static void learns(const struct way *way)
 	uint64_t sent, again, rtt;
 
 	open_pair(&opts);
-	pair->net.delay = way->before;
+	pair->net.latency = way->before;
 	OK(write_all(WARM, 1, way->len, 100 * SECOND));
-	pair->net.delay = way->after;
+	pair->net.latency = way->after;
 	sent = counters(a)->tx_packets;
 	again = counters(a)->resent;
 	if (!OK(write_all(200, way->flight, way->len, way->limit)))
@@ -126,7 +126,7 @@ static bool wait_in_line(const struct vnet_packet *packet, void *arg)
 {
 	(void)arg;
 	if (packet->data[0] != SOFT_ACK)
-		pair->net.delay = PIER__MS + 8 * a->qp->cwnd->inflight;
+		pair->net.latency = PIER__MS + 8 * a->qp->cwnd->inflight;
 	return true;
 }
 
@@ -138,7 +138,7 @@ static void a_queue_that_grows_makes_the_window_smaller(void)
 	int i;
 
 	open_pair(&opts);
-	pair->net.delay = PIER__MS;
+	pair->net.latency = PIER__MS;
 	OK(write_all(50, 4, MIB, 10 * SECOND));
 	window = a->qp->cwnd->window;
 	OK(write_all(50, 4, MIB, 10 * SECOND));

@@ -191,7 +191,7 @@ a_directory_that_cannot_be_written_is_refused_at_once()
 }
 
 # The place of the file is taken by a directory: the write fails late.
-both_sides_say_why_when_a_file_cannot_be_stored()
+both_ends_report_that_a_file_cannot_be_stored()
 {
 	fresh
 	echo 1 >left/a
@@ -202,7 +202,7 @@ both_sides_say_why_when_a_file_cannot_be_stored()
 		says left.err "the peer gave up: " "cannot write out/a"
 }
 
-both_sides_say_why_when_files_are_not_wanted()
+both_ends_report_that_files_are_not_wanted()
 {
 	fresh
 	echo 1 >left/a
@@ -236,7 +236,7 @@ tried()
 	[ -d right/out ]
 }
 
-nobody_there_is_told_when_the_time_is_up()
+no_peer_there_is_reported_when_the_time_is_up()
 {
 	fresh
 	listen --timeout 1
@@ -254,14 +254,14 @@ a_listener_waits_on_when_a_stranger_calls()
 	echo 1 >left/a
 	listen --send a || return 1
 	bash -c "exec 3<>/dev/tcp/127.0.0.1/$port &&
-		echo 'GET / HTTP/1.0' >&3 && cat <&3" >heard || return 1
-	[ ! -s heard ] || { echo "a stranger was told something"; return 1; }
+		echo 'GET / HTTP/1.0' >&3 && cat <&3" >received || return 1
+	[ ! -s received ] || { echo "a stranger was sent something"; return 1; }
 	dial --receive out
 	ends 0 0 && cmp left/a right/out/a
 }
 
 # The file is stopped on its way, at the gate, so the peer cannot be done.
-a_peer_that_is_killed_is_told()
+a_peer_that_is_killed_is_reported()
 {
 	fresh
 	mkfifo back gate
@@ -326,7 +326,7 @@ standard_input_and_output_must_lead_to_a_peer()
 	says err "no peer within"
 }
 
-a_pipe_without_a_peer_is_told()
+a_pipe_without_a_peer_is_reported()
 {
 	fresh
 	: | timeout 20 "$pier" exchange --stdio 2>err | cat >out
@@ -381,16 +381,16 @@ run a_file_that_is_there_is_replaced_whole
 run what_cannot_be_sent_is_refused_at_once
 run a_command_line_that_makes_no_sense_is_refused
 run a_directory_that_cannot_be_written_is_refused_at_once
-run both_sides_say_why_when_a_file_cannot_be_stored
-run both_sides_say_why_when_files_are_not_wanted
+run both_ends_report_that_a_file_cannot_be_stored
+run both_ends_report_that_files_are_not_wanted
 run who_connects_may_be_first
-run nobody_there_is_told_when_the_time_is_up
+run no_peer_there_is_reported_when_the_time_is_up
 run a_listener_waits_on_when_a_stranger_calls
-run a_peer_that_is_killed_is_told
+run a_peer_that_is_killed_is_reported
 run it_runs_through_pipes
 run it_runs_in_a_pipeline
 run standard_input_and_output_must_lead_to_a_peer
-run a_pipe_without_a_peer_is_told
+run a_pipe_without_a_peer_is_reported
 run samples_meet_by_files_that_were_copied
 run samples_meet_by_files_that_were_exchanged
 tap_done

@@ -175,7 +175,7 @@ perf_by_address_measures_from_a_server()
 	all_met server_first requester a && all_met client_first requester a
 }
 
-perf_by_address_compares_what_both_were_told()
+perf_by_address_compares_the_options_of_both()
 {
 	port=$((20000 + $$ % 12000))
 	by_address a --respond -cm bw read &
@@ -277,7 +277,7 @@ run perf_takes_sizes_from_one_byte_to_megabytes
 run perf_works_with_one_message_outstanding
 run perf_by_address_measures_a_server
 run perf_by_address_measures_from_a_server
-natively run perf_by_address_compares_what_both_were_told
+natively run perf_by_address_compares_the_options_of_both
 run perf_by_address_says_who_is_missing
 natively run perf_names_both_sizes_when_they_differ
 natively run perf_names_both_operations_when_they_differ

@@ -120,7 +120,7 @@ more_than()
 	[ "$(grep -c 'seq=' "$tmp/out")" -gt "$1" ]
 }
 
-nobody_there_is_told_with_the_reason()
+no_peer_there_is_reported_with_the_reason()
 {
 	serve && kill -KILL $server &&
 		ask 1 -c 1 --timeout 1 "$address:$port" &&
@@ -166,7 +166,7 @@ a_port_in_use_is_named()
 }
 
 # The sentence has the address, the device, and what can be taken instead.
-nobody_listens_on_an_address_that_the_device_lacks()
+no_process_listens_on_an_address_that_the_device_lacks()
 {
 	for lacks in 127.0.0.9 203.0.113.1 '[2001:db8::1]' 'fe80::9'; do
 		ask 1 --listen "$lacks" &&
@@ -185,7 +185,7 @@ a_server_may_name_an_address_without_a_port()
 }
 
 # A client asks for the way, and does not wait for it to appear.
-an_address_without_a_way_to_it_is_told()
+an_address_without_a_way_to_it_is_reported()
 {
 	ask 1 -c 1 203.0.113.1:7471 &&
 		says "$tmp/err" "cannot connect to 203.0.113.1 port 7471" &&
@@ -219,13 +219,13 @@ run one_operation_is_enough_and_messages_may_be_large
 natively run the_report_is_json_too
 natively run an_interrupt_prints_the_statistics
 run a_dead_peer_is_a_loss
-run nobody_there_is_told_with_the_reason
+run no_peer_there_is_reported_with_the_reason
 natively run an_interrupt_before_anybody_was_there_prints_them_too
 run the_client_may_be_started_first
 run a_port_in_use_is_named
-run nobody_listens_on_an_address_that_the_device_lacks
+run no_process_listens_on_an_address_that_the_device_lacks
 natively run a_server_may_name_an_address_without_a_port
-run an_address_without_a_way_to_it_is_told
+run an_address_without_a_way_to_it_is_reported
 natively run wrong_words_are_named
 natively run without_a_port_both_sides_take_the_same
 tap_done

@@ -7,7 +7,7 @@
 device=soft_lo
 . "$top/t/lib/toolbox.sh"
 
-help_and_version_are_told()
+help_and_version_are_printed()
 {
 	status 0 "$pier" --help && says "$tmp/out" desc info perf &&
 		status 0 "$pier" --version &&
@@ -146,7 +146,7 @@ desc_wants_one_file()
 		status 2 "$pier" desc a b && [ -s "$tmp/err" ]
 }
 
-run help_and_version_are_told
+run help_and_version_are_printed
 run an_unknown_command_is_named_and_the_known_ones_are_listed
 run each_command_has_help
 run output_that_cannot_be_written_is_an_error

@@ -28,7 +28,7 @@ static pthread_t thread;
 static int port_pipe[2];
 static unsigned int port;
 static int result;
-static char why[512];
+static char reason[512];
 
 static void on_listening(unsigned int at, void *arg)
 {
@@ -40,7 +40,8 @@ static void *exchange(void *arg)
 {
 	(void)arg;
 	result = pier_exchange(&cfg);
-	snprintf(why, sizeof(why), "%s", result < 0 ? pier_last_error() : "");
+	snprintf(reason, sizeof(reason), "%s",
+		 result < 0 ? pier_last_error() : "");
 	return NULL;
 }
 
@@ -107,35 +108,35 @@ static int entries(void)
 static void is_refused(const char *part_of_it)
 {
 	liar_send();
-	if (OK(liar_hear_until(LIAR_FAILED)))
+	if (OK(liar_recv_until(LIAR_FAILED)))
 		LIKE(liar.text, part_of_it);
 	part();
 	IS(result, -EPROTO);
-	LIKE(why, part_of_it);
+	LIKE(reason, part_of_it);
 	IS(entries(), 0);
 }
 
 /* What an honest peer does behind its files; it says it has @files. */
 static void finish(uint64_t files)
 {
-	liar_say(LIAR_DONE, 0, NULL, 0);
+	liar_add(LIAR_DONE, 0, NULL, 0);
 	liar_send();
-	OK(liar_hear_until(LIAR_DONE));
-	liar_say(LIAR_STORED, files, NULL, 0);
+	OK(liar_recv_until(LIAR_DONE));
+	liar_add(LIAR_STORED, files, NULL, 0);
 	liar_send();
 	IS(shutdown(liar.sock, SHUT_WR), 0);
-	OK(liar_hear_until(LIAR_STORED));
+	OK(liar_recv_until(LIAR_STORED));
 	part();
 }
 
 static void an_honest_peer_is_believed(void)
 {
 	meet(20000, true, false);
-	liar_say(LIAR_HELLO, 2, NULL, 0);
-	liar_say_file("empty", 0);
-	liar_say_file("full", 3000);
-	liar_say_data(1000);
-	liar_say_data(2000);
+	liar_add(LIAR_HELLO, 2, NULL, 0);
+	liar_add_file("empty", 0);
+	liar_add_file("full", 3000);
+	liar_add_data(1000);
+	liar_add_data(2000);
 	finish(0);
 	IS(liar.number, 2);
 	IS(result, 2);
@@ -146,11 +147,11 @@ static void an_honest_peer_is_believed(void)
 static void a_peer_may_leave_as_soon_as_all_is_stored(void)
 {
 	meet(20000, true, false);
-	liar_say(LIAR_HELLO, 0, NULL, 0);
-	liar_say(LIAR_DONE, 0, NULL, 0);
+	liar_add(LIAR_HELLO, 0, NULL, 0);
+	liar_add(LIAR_DONE, 0, NULL, 0);
 	liar_send();
-	OK(liar_hear_until(LIAR_STORED));
-	liar_say(LIAR_STORED, 0, NULL, 0);
+	OK(liar_recv_until(LIAR_STORED));
+	liar_add(LIAR_STORED, 0, NULL, 0);
 	liar_send();
 	part();
 	IS(result, 0);
@@ -159,8 +160,8 @@ static void a_peer_may_leave_as_soon_as_all_is_stored(void)
 static void a_damaged_frame_is_refused(void)
 {
 	meet(20000, true, false);
-	liar_say(LIAR_HELLO, 1, NULL, 0);
-	liar_say_file("a", 10);
+	liar_add(LIAR_HELLO, 1, NULL, 0);
+	liar_add_file("a", 10);
 	liar.out[liar.len - 1] ^= 1;
 	is_refused("protocol");
 }
@@ -170,9 +171,9 @@ static void another_version_is_refused_by_its_number(void)
 	size_t at;
 
 	meet(20000, true, false);
-	liar_say(LIAR_HELLO, 1, NULL, 0);
+	liar_add(LIAR_HELLO, 1, NULL, 0);
 	at = liar.len;
-	liar_say_file("a", 10);
+	liar_add_file("a", 10);
 	liar.out[at + VERSION_AT] = 77;
 	liar_put_crc(liar.out + at, liar.len - at);
 	is_refused("version 77");
@@ -184,7 +185,7 @@ static void a_frame_longer_than_any_is_refused_at_its_head(void)
 					  0xff, 0xff, 0xff, 0xff };
 
 	meet(20000, true, false);
-	liar_say(LIAR_HELLO, 1, NULL, 0);
+	liar_add(LIAR_HELLO, 1, NULL, 0);
 	memcpy(liar.out + liar.len, head, sizeof(head));
 	liar.len += sizeof(head);
 	is_refused("4294967311");
@@ -193,17 +194,17 @@ static void a_frame_longer_than_any_is_refused_at_its_head(void)
 static void a_data_frame_beyond_its_bound_is_refused(void)
 {
 	meet(20000, true, false);
-	liar_say(LIAR_HELLO, 1, NULL, 0);
-	liar_say_file("a", 40 * 1024);
-	liar_say_data(40 * 1024);
+	liar_add(LIAR_HELLO, 1, NULL, 0);
+	liar_add_file("a", 40 * 1024);
+	liar_add_data(40 * 1024);
 	is_refused("protocol");
 }
 
 static void an_unknown_type_is_refused(void)
 {
 	meet(20000, true, false);
-	liar_say(LIAR_HELLO, 0, NULL, 0);
-	liar_say(7, 0, NULL, 0);
+	liar_add(LIAR_HELLO, 0, NULL, 0);
+	liar_add(7, 0, NULL, 0);
 	is_refused("protocol");
 }
 
@@ -223,92 +224,92 @@ static void frames_out_of_turn_are_refused(void)
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		meet(20000, true, false);
-		liar_say(LIAR_HELLO, 1, NULL, 0);
-		liar_say(rows[i].type, rows[i].number, "x",
+		liar_add(LIAR_HELLO, 1, NULL, 0);
+		liar_add(rows[i].type, rows[i].number, "x",
 			 rows[i].type == LIAR_DATA);
 		is_refused(rows[i].part);
 	}
 }
 
-static void done_is_said_once(void)
+static void done_is_sent_once(void)
 {
 	meet(20000, true, true);
-	liar_say(LIAR_HELLO, 0, NULL, 0);
-	liar_say(LIAR_DONE, 0, NULL, 0);
-	liar_say(LIAR_DONE, 0, NULL, 0);
+	liar_add(LIAR_HELLO, 0, NULL, 0);
+	liar_add(LIAR_DONE, 0, NULL, 0);
+	liar_add(LIAR_DONE, 0, NULL, 0);
 	is_refused("out of turn");
 }
 
 static void stored_must_count_what_was_sent(void)
 {
 	meet(20000, true, true);
-	liar_say(LIAR_HELLO, 0, NULL, 0);
-	liar_say(LIAR_DONE, 0, NULL, 0);
+	liar_add(LIAR_HELLO, 0, NULL, 0);
+	liar_add(LIAR_DONE, 0, NULL, 0);
 	liar_send();
-	OK(liar_hear_until(LIAR_DONE));
-	liar_say(LIAR_STORED, 2, NULL, 0);
+	OK(liar_recv_until(LIAR_DONE));
+	liar_add(LIAR_STORED, 2, NULL, 0);
 	is_refused("stored 2 files of 1");
 }
 
 static void a_file_within_a_file_is_refused(void)
 {
 	meet(20000, true, false);
-	liar_say(LIAR_HELLO, 2, NULL, 0);
-	liar_say_file("a", 10);
-	liar_say_file("b", 10);
+	liar_add(LIAR_HELLO, 2, NULL, 0);
+	liar_add_file("a", 10);
+	liar_add_file("b", 10);
 	is_refused("last one's end");
 }
 
 static void a_file_beyond_those_announced_is_refused(void)
 {
 	meet(20000, true, false);
-	liar_say(LIAR_HELLO, 0, NULL, 0);
-	liar_say_file("a", 10);
+	liar_add(LIAR_HELLO, 0, NULL, 0);
+	liar_add_file("a", 10);
 	is_refused("beyond the 0");
 }
 
 static void more_files_than_are_allowed_are_refused(void)
 {
 	meet(20000, true, false);
-	liar_say(LIAR_HELLO, PIER_EXCHANGE_FILES_MAX + 1, NULL, 0);
+	liar_add(LIAR_HELLO, PIER_EXCHANGE_FILES_MAX + 1, NULL, 0);
 	is_refused("65 files");
 }
 
-static void files_for_who_wants_none_are_refused(void)
+static void files_that_were_not_requested_are_refused(void)
 {
 	meet(20000, false, false);
-	liar_say(LIAR_HELLO, 1, NULL, 0);
+	liar_add(LIAR_HELLO, 1, NULL, 0);
 	is_refused("no directory");
 }
 
 static void a_file_too_big_is_refused_before_it_comes(void)
 {
 	meet(20000, true, false);
-	liar_say(LIAR_HELLO, 1, NULL, 0);
-	liar_say_file("a", (uint64_t)PIER_EXCHANGE_FILE_MAX + 1);
+	liar_add(LIAR_HELLO, 1, NULL, 0);
+	liar_add_file("a", (uint64_t)PIER_EXCHANGE_FILE_MAX + 1);
 	is_refused("16777217 bytes");
 	meet(20000, true, false);
-	liar_say(LIAR_HELLO, 1, NULL, 0);
-	liar_say_file("a", UINT64_MAX);
+	liar_add(LIAR_HELLO, 1, NULL, 0);
+	liar_add_file("a", UINT64_MAX);
 	is_refused("18446744073709551615 bytes");
 }
 
 static void data_beyond_the_size_is_refused(void)
 {
 	meet(20000, true, false);
-	liar_say(LIAR_HELLO, 1, NULL, 0);
-	liar_say_file("a", 10);
-	liar_say_data(8);
-	liar_say_data(3);
+	liar_add(LIAR_HELLO, 1, NULL, 0);
+	liar_add_file("a", 10);
+	liar_add_data(8);
+	liar_add_data(3);
 	is_refused("3 bytes of data where 2 are due");
 }
 
 static void data_without_bytes_is_refused(void)
 {
 	meet(20000, true, false);
-	liar_say(LIAR_HELLO, 1, NULL, 0);
-	liar_say_file("a", 10);
-	liar_say_data(0);
+	liar_add(LIAR_HELLO, 1, NULL, 0);
+	liar_add_file("a", 10);
+	liar_add_data(0);
 	is_refused("0 bytes of data");
 }
 
@@ -328,11 +329,11 @@ static void names_that_are_no_plain_file_names_are_refused(void)
 	memset(longest, 'x', sizeof(longest) - 1);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		meet(20000, true, false);
-		liar_say(LIAR_HELLO, 1, NULL, 0);
-		liar_say(LIAR_FILE, 4, rows[i].name, rows[i].len);
-		liar_say_data(4);
+		liar_add(LIAR_HELLO, 1, NULL, 0);
+		liar_add(LIAR_FILE, 4, rows[i].name, rows[i].len);
+		liar_add_data(4);
 		is_refused("no plain file name");
-		OK(!strpbrk(why, "\033\n\177"));
+		OK(!strpbrk(reason, "\033\n\177"));
 	}
 }
 
@@ -342,8 +343,8 @@ static void the_longest_name_is_stored(void)
 
 	memset(longest, 'x', sizeof(longest) - 1);
 	meet(20000, true, false);
-	liar_say(LIAR_HELLO, 1, NULL, 0);
-	liar_say_file(longest, 0);
+	liar_add(LIAR_HELLO, 1, NULL, 0);
+	liar_add_file(longest, 0);
 	finish(0);
 	IS(result, 1);
 	IS(entries(), 1);
@@ -352,11 +353,11 @@ static void the_longest_name_is_stored(void)
 static void the_same_name_twice_is_refused(void)
 {
 	meet(20000, true, false);
-	liar_say(LIAR_HELLO, 2, NULL, 0);
-	liar_say_file("a", 0);
-	liar_say_file("a", 10);
+	liar_add(LIAR_HELLO, 2, NULL, 0);
+	liar_add_file("a", 0);
+	liar_add_file("a", 10);
 	liar_send();
-	if (OK(liar_hear_until(LIAR_FAILED)))
+	if (OK(liar_recv_until(LIAR_FAILED)))
 		LIKE(liar.text, "two files of the name \"a\"");
 	part();
 	IS(result, -EPROTO);
@@ -366,37 +367,37 @@ static void the_same_name_twice_is_refused(void)
 static void a_peer_that_stalls_is_given_up(void)
 {
 	meet(300, true, false);
-	liar_say(LIAR_HELLO, 1, NULL, 0);
-	liar_say_file("a", 10);
+	liar_add(LIAR_HELLO, 1, NULL, 0);
+	liar_add_file("a", 10);
 	liar_send();
-	liar_hear_until(0);
+	liar_recv_until(0);
 	part();
 	IS(result, -ETIMEDOUT);
-	LIKE(why, "nothing from the peer for 300 ms");
+	LIKE(reason, "nothing from the peer for 300 ms");
 	IS(entries(), 0);
 }
 
-static void a_stream_cut_off_is_told_and_leaves_no_file(void)
+static void a_stream_cut_off_is_reported_and_leaves_no_file(void)
 {
 	size_t len;
 
 	meet(20000, true, false);
-	liar_say(LIAR_HELLO, 1, NULL, 0);
-	liar_say_file("a", 1000);
-	liar_say_data(500);
+	liar_add(LIAR_HELLO, 1, NULL, 0);
+	liar_add_file("a", 1000);
+	liar_add_data(500);
 	liar_send();
 	IS(shutdown(liar.sock, SHUT_WR), 0);
-	liar_hear_until(0);
+	liar_recv_until(0);
 	part();
 	IS(result, -ECONNRESET);
-	LIKE(why, "before all was exchanged");
+	LIKE(reason, "before all was exchanged");
 	IS(entries(), 0);
 
 	meet(20000, true, false);
-	liar_say(LIAR_HELLO, 1, NULL, 0);
-	liar_say_file("a", 1000);
+	liar_add(LIAR_HELLO, 1, NULL, 0);
+	liar_add_file("a", 1000);
 	len = liar.len;
-	liar_say_data(1000);
+	liar_add_data(1000);
 	liar.len = len + (liar.len - len) / 2;
 	liar_send();
 	part();
@@ -404,34 +405,34 @@ static void a_stream_cut_off_is_told_and_leaves_no_file(void)
 	IS(entries(), 0);
 }
 
-static void the_sentence_of_the_peer_is_told_without_its_tricks(void)
+static void the_message_of_the_peer_is_printed_without_its_tricks(void)
 {
 	static const char trick[] = "no \033]0;x\007 room\n";
 
 	meet(20000, true, false);
-	liar_say(LIAR_HELLO, 1, NULL, 0);
-	liar_say(LIAR_FAILED, 0, trick, sizeof(trick) - 1);
+	liar_add(LIAR_HELLO, 1, NULL, 0);
+	liar_add(LIAR_FAILED, 0, trick, sizeof(trick) - 1);
 	liar_send();
-	liar_hear_until(0);
+	liar_recv_until(0);
 	part();
 	IS(result, -EREMOTEIO);
-	LIKE(why, "the peer gave up: no ?]0;x? room?");
+	LIKE(reason, "the peer gave up: no ?]0;x? room?");
 }
 
 /* A frame of its file is half written, as we have not read any. */
 static void the_reason_comes_behind_what_is_being_written(void)
 {
 	meet(20000, true, true);
-	liar_say(LIAR_HELLO, 0, NULL, 0);
-	liar_say(LIAR_HELLO, 0, NULL, 0);
+	liar_add(LIAR_HELLO, 0, NULL, 0);
+	liar_add(LIAR_HELLO, 0, NULL, 0);
 	is_refused("out of turn");
 }
 
-static void a_liar_that_does_not_read_holds_nobody_up(void)
+static void a_liar_that_does_not_read_delays_no_peer(void)
 {
 	meet(20000, true, true);
-	liar_say(LIAR_HELLO, 0, NULL, 0);
-	liar_say(LIAR_HELLO, 0, NULL, 0);
+	liar_add(LIAR_HELLO, 0, NULL, 0);
+	liar_add(LIAR_HELLO, 0, NULL, 0);
 	liar_send();
 	IS(pthread_join(thread, NULL), 0);
 	close(liar.sock);
@@ -444,12 +445,12 @@ static void is_dropped(void)
 {
 	liar_send();
 	shutdown(liar.sock, SHUT_WR);
-	IS(liar_hear(), 0);
+	IS(liar_recv(), 0);
 	close(liar.sock);
 	dial();
 }
 
-static void strangers_are_told_nothing_and_waited_past(void)
+static void strangers_are_sent_nothing_and_waited_past(void)
 {
 	meet(20000, true, true);
 	memcpy(liar.out, "GET / HTTP/1.1\r\n\r\n", liar.len = 18);
@@ -457,23 +458,23 @@ static void strangers_are_told_nothing_and_waited_past(void)
 	is_dropped();			/* says nothing at all */
 	memcpy(liar.out, "pie", liar.len = 3);
 	is_dropped();
-	liar_say_file("a", 10);
+	liar_add_file("a", 10);
 	is_dropped();
-	liar_say(LIAR_FAILED, 0, "x", 1);
+	liar_add(LIAR_FAILED, 0, "x", 1);
 	is_dropped();
-	liar_say(LIAR_HELLO, 0, NULL, 0);
+	liar_add(LIAR_HELLO, 0, NULL, 0);
 	finish(1);
 	IS(result, 0);
 }
 
-static void a_stranger_who_only_waits_makes_room_for_a_peer(void)
+static void a_stranger_who_only_waits_is_replaced_by_a_peer(void)
 {
 	int stranger;
 
 	meet(20000, true, false);
 	stranger = liar.sock;
 	dial();
-	liar_say(LIAR_HELLO, 0, NULL, 0);
+	liar_add(LIAR_HELLO, 0, NULL, 0);
 	finish(0);
 	close(stranger);
 	IS(result, 0);
@@ -487,11 +488,11 @@ static void strangers_do_not_stretch_the_time(void)
 	close(liar.sock);
 	liar.sock = -1;
 	IS(result, -ETIMEDOUT);
-	LIKE(why, "no peer within 300 ms");
+	LIKE(reason, "no peer within 300 ms");
 }
 
-/* We listen, and the honest side connects; @say_it is what we say. */
-static void serve(const char *say_it)
+/* We listen, and the honest side connects; @add_it is what we say. */
+static void serve(const char *add_it)
 {
 	struct sockaddr_in addr = {
 		.sin_family = AF_INET,
@@ -515,10 +516,10 @@ static void serve(const char *say_it)
 	IS(pthread_create(&thread, NULL, exchange, NULL), 0);
 	liar.sock = accept(listener, NULL, NULL);
 	OK(liar.sock >= 0);
-	memcpy(liar.out, say_it, liar.len = strlen(say_it));
+	memcpy(liar.out, add_it, liar.len = strlen(add_it));
 	liar_send();
 	shutdown(liar.sock, SHUT_WR);
-	liar_hear_until(0);
+	liar_recv_until(0);
 	part();
 	close(listener);
 }
@@ -527,7 +528,7 @@ static void a_server_of_another_kind_is_refused(void)
 {
 	serve("220 smtp.example.org ESMTP ready\r\n");
 	IS(result, -EPROTO);
-	LIKE(why, "does not begin with \"pier\"");
+	LIKE(reason, "does not begin with \"pier\"");
 	serve("");
 	IS(result, -ECONNRESET);
 }
@@ -570,12 +571,12 @@ int main(void)
 	TEST(a_data_frame_beyond_its_bound_is_refused);
 	TEST(an_unknown_type_is_refused);
 	TEST(frames_out_of_turn_are_refused);
-	TEST(done_is_said_once);
+	TEST(done_is_sent_once);
 	TEST(stored_must_count_what_was_sent);
 	TEST(a_file_within_a_file_is_refused);
 	TEST(a_file_beyond_those_announced_is_refused);
 	TEST(more_files_than_are_allowed_are_refused);
-	TEST(files_for_who_wants_none_are_refused);
+	TEST(files_that_were_not_requested_are_refused);
 	TEST(a_file_too_big_is_refused_before_it_comes);
 	TEST(data_beyond_the_size_is_refused);
 	TEST(data_without_bytes_is_refused);
@@ -583,12 +584,12 @@ int main(void)
 	TEST(the_longest_name_is_stored);
 	TEST(the_same_name_twice_is_refused);
 	TEST(a_peer_that_stalls_is_given_up);
-	TEST(a_stream_cut_off_is_told_and_leaves_no_file);
-	TEST(the_sentence_of_the_peer_is_told_without_its_tricks);
+	TEST(a_stream_cut_off_is_reported_and_leaves_no_file);
+	TEST(the_message_of_the_peer_is_printed_without_its_tricks);
 	TEST(the_reason_comes_behind_what_is_being_written);
-	TEST(a_liar_that_does_not_read_holds_nobody_up);
-	TEST(strangers_are_told_nothing_and_waited_past);
-	TEST(a_stranger_who_only_waits_makes_room_for_a_peer);
+	TEST(a_liar_that_does_not_read_delays_no_peer);
+	TEST(strangers_are_sent_nothing_and_waited_past);
+	TEST(a_stranger_who_only_waits_is_replaced_by_a_peer);
 	TEST(strangers_do_not_stretch_the_time);
 	TEST(a_server_of_another_kind_is_refused);
 	unlink(big_path);

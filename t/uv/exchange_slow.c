@@ -23,7 +23,7 @@ static char dir[] = "/tmp/pier-slow.XXXXXX";
 static struct pier_exchange_config cfg;
 static pthread_t thread;
 static int port_pipe[2], result;
-static char why[512];
+static char reason[512];
 
 static void on_listening(unsigned int at, void *arg)
 {
@@ -35,7 +35,8 @@ static void *exchange(void *arg)
 {
 	(void)arg;
 	result = pier_exchange(&cfg);
-	snprintf(why, sizeof(why), "%s", result < 0 ? pier_last_error() : "");
+	snprintf(reason, sizeof(reason), "%s",
+		 result < 0 ? pier_last_error() : "");
 	return NULL;
 }
 
@@ -83,23 +84,23 @@ static bool take_away(const char *name)
 /* It goes on as long as it is heard. */
 static void a_peer_that_drips_is_given_up(void)
 {
-	struct pollfd heard = { .events = POLLIN };
-	int said;
+	struct pollfd readable = { .events = POLLIN };
+	int sent;
 
 	meet(300);
-	liar_say(LIAR_HELLO, 1, NULL, 0);
-	liar_say_file("a", DRIPS + 1);
+	liar_add(LIAR_HELLO, 1, NULL, 0);
+	liar_add_file("a", DRIPS + 1);
 	liar_send();
-	OK(liar_hear_until(LIAR_DONE));
-	heard.fd = liar.sock;
-	for (said = 0; said < DRIPS && !poll(&heard, 1, 20); said++) {
-		liar_say_data(1);
+	OK(liar_recv_until(LIAR_DONE));
+	readable.fd = liar.sock;
+	for (sent = 0; sent < DRIPS && !poll(&readable, 1, 20); sent++) {
+		liar_add_data(1);
 		liar_send();
 	}
 	part();
-	OK(said < DRIPS);
+	OK(sent < DRIPS);
 	IS(result, -ETIMEDOUT);
-	LIKE(why, "at least 32768 or the end of a file are due");
+	LIKE(reason, "at least 32768 or the end of a file are due");
 	OK(!take_away("a"));
 }
 
@@ -108,21 +109,21 @@ static void a_slow_peer_that_gets_on_is_waited_for(void)
 	int files;
 
 	meet(20000);
-	liar_say(LIAR_HELLO, 3, NULL, 0);
+	liar_add(LIAR_HELLO, 3, NULL, 0);
 	for (files = 0; files < 3; files++) {
 		const char name[] = { (char)('a' + files), '\0' };
 
-		liar_say_file(name, 3);
-		liar_say_data(1);
+		liar_add_file(name, 3);
+		liar_add_data(1);
 		liar_send();
-		liar_say_data(2);
+		liar_add_data(2);
 	}
-	liar_say(LIAR_DONE, 0, NULL, 0);
+	liar_add(LIAR_DONE, 0, NULL, 0);
 	liar_send();
-	OK(liar_hear_until(LIAR_DONE));
-	liar_say(LIAR_STORED, 0, NULL, 0);
+	OK(liar_recv_until(LIAR_DONE));
+	liar_add(LIAR_STORED, 0, NULL, 0);
 	liar_send();
-	OK(liar_hear_until(LIAR_STORED));
+	OK(liar_recv_until(LIAR_STORED));
 	part();
 	IS(result, 3);
 	OK(take_away("a") && take_away("b") && take_away("c"));

@@ -104,7 +104,7 @@ static void a_read_is_done_while_the_loop_runs(void)
 	if (set_up() && peer_join(&a, &b)) {
 		peer_fill(&b, 1);
 		src = peer_far_data(&a, 0, 5000);
-		dst = peer_room(&a, 0, 5000);
+		dst = peer_tail(&a, 0, 5000);
 		IS(pier_rdma_read(a.conn, src, dst, read_done, &status), 0);
 		run_loop();
 		IS(status, 0);
@@ -149,7 +149,7 @@ static void other_handles_have_their_turn_when_the_engine_is_busy(void)
 
 	if (set_up() && peer_join(&a, &b)) {
 		stream.src = peer_data(&a, 0, 64);
-		stream.dst = peer_far_room(&a, 0, 64);
+		stream.dst = peer_far_tail(&a, 0, 64);
 		uv_timer_init(&loop, &timer);
 		timer.data = &stream;
 		uv_timer_start(&timer, on_timer, 50, 0);
@@ -211,7 +211,7 @@ static void a_callback_of_the_engine_may_detach_it(void)
 
 	if (set_up() && peer_join(&a, &b)) {
 		src = peer_far_data(&a, 0, 64);
-		dst = peer_room(&a, 0, 64);
+		dst = peer_tail(&a, 0, 64);
 		IS(pier_rdma_read(a.conn, src, dst, detach, &status), 0);
 		run_loop();
 		IS(status, 0);
@@ -232,7 +232,7 @@ static void the_engine_is_driven_by_hand_again_once_detached(void)
 		uv = NULL;
 		uv_run(&loop, UV_RUN_DEFAULT);
 		src = peer_far_data(&a, 0, 64);
-		dst = peer_room(&a, 0, 64);
+		dst = peer_tail(&a, 0, 64);
 		IS(pier_rdma_read(a.conn, src, dst, peer_done, &status), 0);
 		IS(peer_await(&status), 0);
 		pier_buf_put(src);

@@ -4,7 +4,7 @@
 
 #include <pier/error.h>
 
-#include "t/lib/cmside.h"
+#include "t/lib/cmnode.h"
 #include "t/lib/tap.h"
 
 /* What opening the connection manager says. */
@@ -37,11 +37,11 @@ static int print_gone(void)
 			  &listener) ||
 	    ops()->resolve(near.cm, NULL, address(&near, listener->port),
 			   5000, NULL, &id) ||
-	    !told(&near, PIER__CM_RESOLVED, &event))
+	    !next_is(&near, PIER__CM_RESOLVED, &event))
 		return 1;
 	puts("ready");
 	fflush(stdout);
-	if (!told(&near, PIER__CM_GONE, &event) || event.id != id)
+	if (!next_is(&near, PIER__CM_GONE, &event) || event.id != id)
 		return 1;
 	puts("gone");
 	ops()->release(id);
@@ -51,7 +51,7 @@ static int print_gone(void)
 	return 0;
 }
 
-int side_tool(const char *what)
+int node_tool(const char *what)
 {
 	return strcmp(what, "gone") ? print_open() : print_gone();
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# What is said when RDMA is there but out of reach: causes that look alike
+# What is output when RDMA is there but out of reach: causes that look alike
 # through libibverbs.  It takes devices, modules and libraries away, so it runs
 # in the guest of t/vm/run only.
 . "${0%/*}/../lib/tap.sh"
@@ -21,17 +21,17 @@ cm_node=/dev/infiniband/rdma_cm
 says()
 {
 	"$verbs" why >"$tmp/why" 2>"$tmp/why.err"
-	said "$@"
+	output "$@"
 }
 
-# says_nobody PORTS TEXT... - the same to a user without rights
-says_nobody()
+# says_unprivileged PORTS TEXT... - the same to a user without rights
+says_unprivileged()
 {
 	as_nobody "$verbs" why >"$tmp/why" 2>"$tmp/why.err"
-	said "$@"
+	output "$@"
 }
 
-said()
+output()
 {
 	cat "$tmp/why" "$tmp/why.err"
 	[ "$(head -n 1 "$tmp/why")" = "$1" ] || return 1
@@ -69,14 +69,14 @@ soft_works()
 {
 	dir=$(mktemp -d "$tmp/soft.XXXXXX") && chmod 777 "$dir" "$tmp" ||
 		return 1
-	soft_side receive a b &
-	soft_side send b a && wait $! && return
+	soft_end receive a b &
+	soft_end send b a && wait $! && return
 	cat "$dir"/*.err
 	return 1
 }
 
-# soft_side SAMPLE LOCAL REMOTE
-soft_side()
+# soft_end SAMPLE LOCAL REMOTE
+soft_end()
 {
 	timeout 100 $as "$build/samples/rdma_$1" -d soft_lo -ld "$dir/$2" \
 		-re "$dir/$3" --timeout 90 >"$dir/$2.out" 2>"$dir/$2.err"
@@ -87,15 +87,16 @@ as_nobody()
 	setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
 }
 
-two_devices_in_order_need_no_sentence()
+two_devices_in_order_need_no_message()
 {
 	says 2 "" && [ -z "$(sed -n 2p "$tmp/why")" ]
 }
 
-one_without_permission_is_told_and_the_other_still_listed()
+one_without_permission_is_reported_and_the_other_still_listed()
 {
 	chmod 600 /dev/infiniband/uverbs0 &&
-	says_nobody 1 "/dev/infiniband/uverbs0 may not be opened" "chmod 666"
+	says_unprivileged 1 "/dev/infiniband/uverbs0 may not be opened" \
+		"chmod 666"
 	held=$?
 	as="setpriv --reuid=65534 --regid=65534 --clear-groups"
 	[ $held -ne 0 ] ||
@@ -106,7 +107,7 @@ one_without_permission_is_told_and_the_other_still_listed()
 	return $held
 }
 
-a_container_without_the_nodes_is_told()
+a_container_without_the_nodes_is_reported()
 {
 	mount -t tmpfs none /dev/infiniband &&
 	says 0 "there is no /dev/infiniband/uverbs" \
@@ -125,7 +126,7 @@ hide_providers()
 	mount -t tmpfs none "$libs"
 }
 
-a_missing_provider_library_is_told()
+a_missing_provider_library_is_reported()
 {
 	hide_providers || return 1
 	says 0 "libibverbs has no provider library" "ibverbs-providers" &&
@@ -147,7 +148,7 @@ hide_provider_of_rxe()
 	mount --bind "$tmp/conf" /etc/libibverbs.d
 }
 
-a_driver_that_no_provider_fits_is_told_with_its_version()
+a_driver_that_no_provider_fits_is_reported_with_its_version()
 {
 	hide_provider_of_rxe || return 1
 	version=$(cat /sys/class/infiniband_verbs/uverbs0/abi_version)
@@ -162,7 +163,7 @@ a_driver_that_no_provider_fits_is_told_with_its_version()
 
 # A kernel of another time.  libibverbs does not list its devices; where it asks
 # by netlink it looks at the drivers' versions only, which cannot be changed.
-a_kernel_that_does_not_fit_is_told()
+a_kernel_that_does_not_fit_is_reported()
 {
 	echo 2 >"$tmp/abi"
 	hide_providers && mount --bind "$tmp/abi" $abi || return 1
@@ -173,7 +174,7 @@ a_kernel_that_does_not_fit_is_told()
 	return $held
 }
 
-a_machine_without_devices_is_told()
+a_machine_without_devices_is_reported()
 {
 	rdma link delete rxe0 && rdma link delete rxe1 &&
 	says 0 "no RDMA device" "modprobe rdma_rxe" &&
@@ -188,10 +189,10 @@ a_machine_without_devices_is_told()
 cm_says()
 {
 	"$cm" open >"$tmp/cm" 2>&1
-	cm_said "$@"
+	cm_output "$@"
 }
 
-cm_said()
+cm_output()
 {
 	cat "$tmp/cm"
 	for text; do
@@ -199,17 +200,17 @@ cm_said()
 	done
 }
 
-a_connection_manager_without_permission_is_told()
+a_connection_manager_without_permission_is_reported()
 {
 	chmod 600 "$cm_node" &&
 	as_nobody "$cm" open >"$tmp/cm" 2>&1
-	cm_said "$cm_node may not be opened" "chmod 666"
+	cm_output "$cm_node may not be opened" "chmod 666"
 	held=$?
 	chmod 666 "$cm_node"
 	return $held
 }
 
-a_container_without_the_connection_manager_is_told()
+a_container_without_the_connection_manager_is_reported()
 {
 	mv "$cm_node" "$cm_node.away" &&
 	cm_says "there is no $cm_node" "--device=/dev/infiniband"
@@ -218,7 +219,7 @@ a_container_without_the_connection_manager_is_told()
 	return $held
 }
 
-a_connection_manager_that_is_not_loaded_is_told()
+a_connection_manager_that_is_not_loaded_is_reported()
 {
 	echo "install rdma_ucm /bin/false" >/etc/modprobe.d/away.conf
 	rmmod rdma_ucm && cm_says "modprobe rdma_ucm"
@@ -232,18 +233,18 @@ connecting_loads_the_connection_manager()
 	cm_says opened && cm_says opened
 }
 
-a_device_that_is_taken_away_is_told_to_who_connects()
+a_device_that_is_taken_away_is_reported_to_who_connects()
 {
 	PIER_DEVICE=rxe1 "$cm" gone >"$tmp/cm" 2>&1 &
 	vm_wait grep -q ready "$tmp/cm"
 	rdma link delete rxe1
 	wait $!
-	cm_said ready gone released
+	cm_output ready gone released
 	held=$?
 	vm_rxe rxe1 v1 && return $held
 }
 
-the_limit_of_locked_memory_is_told_with_its_remedies()
+the_limit_of_locked_memory_is_reported_with_its_remedies()
 {
 	(ulimit -l 64 && as_nobody "$verbs" pin 1048576 >"$tmp/pin")
 	cat "$tmp/pin"
@@ -266,20 +267,20 @@ a_listing_prints_nothing_by_itself()
 	return 0
 }
 
-run two_devices_in_order_need_no_sentence
+run two_devices_in_order_need_no_message
 run a_listing_prints_nothing_by_itself
-run one_without_permission_is_told_and_the_other_still_listed
-run a_container_without_the_nodes_is_told
-run a_missing_provider_library_is_told
-run a_driver_that_no_provider_fits_is_told_with_its_version
-run a_kernel_that_does_not_fit_is_told
-run a_machine_without_devices_is_told
-run a_connection_manager_without_permission_is_told
-run a_container_without_the_connection_manager_is_told
-run a_connection_manager_that_is_not_loaded_is_told
+run one_without_permission_is_reported_and_the_other_still_listed
+run a_container_without_the_nodes_is_reported
+run a_missing_provider_library_is_reported
+run a_driver_that_no_provider_fits_is_reported_with_its_version
+run a_kernel_that_does_not_fit_is_reported
+run a_machine_without_devices_is_reported
+run a_connection_manager_without_permission_is_reported
+run a_container_without_the_connection_manager_is_reported
+run a_connection_manager_that_is_not_loaded_is_reported
 run connecting_loads_the_connection_manager
-run a_device_that_is_taken_away_is_told_to_who_connects
-run the_limit_of_locked_memory_is_told_with_its_remedies
+run a_device_that_is_taken_away_is_reported_to_who_connects
+run the_limit_of_locked_memory_is_reported_with_its_remedies
 run memory_within_the_limit_is_registered
-run two_devices_in_order_need_no_sentence
+run two_devices_in_order_need_no_message
 tap_done

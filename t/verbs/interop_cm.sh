@@ -167,7 +167,7 @@ librdmacm_is_rejected_by_soft_server_with_data()
 		both_have "^private data: [0-9]* as sent"
 }
 
-soft_client_is_told_that_nobody_listens_at_rxe()
+soft_client_gets_a_reject_where_no_process_listens_at_rxe()
 {
 	client soft data -d soft_p1 -p 18599 $rxe_addr
 	held=$?
@@ -176,7 +176,7 @@ soft_client_is_told_that_nobody_listens_at_rxe()
 }
 
 # Somebody must have UDP port 4791 for the answer to come.
-librdmacm_is_told_that_nobody_listens_at_soft()
+librdmacm_gets_a_reject_where_no_process_listens_at_soft()
 {
 	serve soft data -d soft_p1 -p $((port + 1))
 	listening || return
@@ -226,8 +226,8 @@ run librdmacm_exchanges_data_with_soft_server
 run librdmacm_exchanges_data_with_soft_server_over_ipv6
 run soft_client_is_rejected_by_librdmacm_with_data
 run librdmacm_is_rejected_by_soft_server_with_data
-run soft_client_is_told_that_nobody_listens_at_rxe
-run librdmacm_is_told_that_nobody_listens_at_soft
+run soft_client_gets_a_reject_where_no_process_listens_at_rxe
+run librdmacm_gets_a_reject_where_no_process_listens_at_soft
 run ib_send_lat_runs_against_soft_in_both_roles
 run ib_write_lat_runs_against_soft_in_both_roles
 run ib_read_lat_runs_against_soft_in_both_roles

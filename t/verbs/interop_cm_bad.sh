@@ -84,12 +84,12 @@ pier_on_rxe_and_on_soft_reject_each_other_with_140_bytes()
 	both_ways rejects
 }
 
-pier_on_rxe_and_on_soft_are_told_that_nobody_listens()
+pier_on_rxe_and_on_soft_report_that_no_process_listens()
 {
 	both_ways has_no_listener
 }
 
-pier_on_rxe_and_on_soft_are_told_so_over_ipv6()
+pier_on_rxe_and_on_soft_report_so_over_ipv6()
 {
 	over_ipv6
 	both_ways has_no_listener
@@ -113,7 +113,7 @@ soft_client_is_rejected_for_a_server_that_was_killed()
 }
 
 # It gives up with reason 4, "timeout".
-soft_server_is_told_of_a_client_that_was_killed()
+soft_server_notices_a_client_that_was_killed()
 {
 	serve soft slow -d soft_p1 -p $((port + 1))
 	listening || return
@@ -130,7 +130,7 @@ soft_server_is_told_of_a_client_that_was_killed()
 }
 
 # As the one before, with pier on the kernel's device.
-server_on_rxe_is_told_of_a_client_that_was_killed()
+server_on_rxe_notices_a_client_that_was_killed()
 {
 	serve on rxe "$foreign" slow -P -p $((port + 1))
 	listening || return
@@ -268,11 +268,11 @@ vm_peer || skip_all "the second namespace could not be made"
 run pier_on_rxe_and_on_soft_give_each_other_4096_bytes
 run pier_on_rxe_and_on_soft_do_so_over_ipv6
 run pier_on_rxe_and_on_soft_reject_each_other_with_140_bytes
-run pier_on_rxe_and_on_soft_are_told_that_nobody_listens
-run pier_on_rxe_and_on_soft_are_told_so_over_ipv6
+run pier_on_rxe_and_on_soft_report_that_no_process_listens
+run pier_on_rxe_and_on_soft_report_so_over_ipv6
 run soft_client_is_rejected_for_a_server_that_was_killed
-run soft_server_is_told_of_a_client_that_was_killed
-run server_on_rxe_is_told_of_a_client_that_was_killed
+run soft_server_notices_a_client_that_was_killed
+run server_on_rxe_notices_a_client_that_was_killed
 run pier_on_rxe_and_on_soft_connect_at_a_loss_of_5_percent
 run samples_of_several_connections_meet_at_a_loss_of_5_percent
 run soft_client_connects_to_librdmacm_at_a_loss_of_5_percent

@@ -111,7 +111,7 @@ static void within_it_the_limit_is_not_blamed(void)
 	}
 }
 
-static void who_is_exempt_from_the_limit_is_not_told_to_raise_it(void)
+static void who_is_exempt_from_the_limit_is_not_advised_to_raise_it(void)
 {
 	if (!rights_ipc_lock(true)) {
 		tap_note("%s", "not without the right to lock memory");
@@ -151,7 +151,7 @@ static void root_of_a_container_is_not_exempt(void)
 		IS(status, 0);
 }
 
-static void another_reason_is_told_as_it_is(void)
+static void another_reason_is_reported_as_it_is(void)
 {
 	fake_deny = EINVAL;
 	for (int i = 0; i < 3; i++) {
@@ -192,9 +192,9 @@ int main(void)
 	rights_ipc_lock(false);		/* without it there was none to drop */
 	TEST(queues_beyond_the_locked_memory_are_refused_with_remedies);
 	TEST(within_it_the_limit_is_not_blamed);
-	TEST(who_is_exempt_from_the_limit_is_not_told_to_raise_it);
+	TEST(who_is_exempt_from_the_limit_is_not_advised_to_raise_it);
 	TEST(root_of_a_container_is_not_exempt);
-	TEST(another_reason_is_told_as_it_is);
+	TEST(another_reason_is_reported_as_it_is);
 	TEST(a_device_whose_queues_cannot_be_tried_is_listed);
 	return tap_done();
 }

@@ -20,16 +20,16 @@ gid_index()
 	echo "${file##*/}"
 }
 
-# side A_OR_B SAMPLE OPTION... - run a sample as one side in $tmp
-side()
+# end A_OR_B SAMPLE OPTION... - run a sample as one end, in $tmp
+end()
 {
-	side=$1 sample=$2
+	end=$1 sample=$2
 	shift 2
-	case $side in
+	case $end in
 	a)	device=rxe0 other=b ;;
 	*)	device=rxe1 other=a ;;
 	esac
-	timeout 60 "$bin/rdma_$sample" -d $device -ld "$tmp/$side" \
+	timeout 60 "$bin/rdma_$sample" -d $device -ld "$tmp/$end" \
 		-re "$tmp/$other" -m "$tmp/m" --timeout "${limit:-30}" "$@"
 }
 
@@ -39,8 +39,8 @@ pair()
 	serial=$((serial + 1))
 	text="text $serial"
 	rm -f "$tmp/a" "$tmp/b" "$tmp/m"
-	side a "$1" "$3" "$text" ${4:+-g "$4"} >"$tmp/a.out" 2>&1 &
-	side b "$2" ${5:+-g "$5"} >"$tmp/b.out" 2>&1
+	end a "$1" "$3" "$text" ${4:+-g "$4"} >"$tmp/a.out" 2>&1 &
+	end b "$2" ${5:+-g "$5"} >"$tmp/b.out" 2>&1
 	b_status=$?
 	wait $!
 	a_status=$?

@@ -272,7 +272,7 @@ static const struct verbs_facts fine = {
 	.listed = true,
 };
 
-static void a_device_with_nothing_wrong_needs_no_sentence(void)
+static void a_device_with_nothing_wrong_needs_no_message(void)
 {
 	char text[512] = "?";
 
@@ -282,8 +282,8 @@ static void a_device_with_nothing_wrong_needs_no_sentence(void)
 }
 
 /* @facts is @cause, its sentence has @part and @fix and fits. */
-static void says(const struct verbs_facts *facts, enum verbs_cause cause,
-		 const char *part, const char *fix)
+static void diagnosed(const struct verbs_facts *facts, enum verbs_cause cause,
+		      const char *part, const char *fix)
 {
 	char text[512] = "";
 
@@ -299,8 +299,8 @@ static void no_device_at_all_says_how_to_make_one(void)
 {
 	struct verbs_facts facts = { .node_error = ENOENT, .abi = -1 };
 
-	says(&facts, VERBS_NO_DEVICE, "no RDMA device",
-	     "rdma link add rxe0 type rxe netdev");
+	diagnosed(&facts, VERBS_NO_DEVICE, "no RDMA device",
+		  "rdma link add rxe0 type rxe netdev");
 }
 
 static void a_missing_node_is_named(void)
@@ -309,11 +309,11 @@ static void a_missing_node_is_named(void)
 
 	facts.listed = false;
 	facts.node_error = ENOENT;
-	says(&facts, VERBS_NO_NODE, "no /dev/infiniband/uverbs0",
-	     "--device=/dev/infiniband");
+	diagnosed(&facts, VERBS_NO_NODE, "no /dev/infiniband/uverbs0",
+		  "--device=/dev/infiniband");
 	facts.node[0] = '\0';
-	says(&facts, VERBS_NO_NODE, "no /dev/infiniband/uverbs*",
-	     "modprobe ib_uverbs");
+	diagnosed(&facts, VERBS_NO_NODE, "no /dev/infiniband/uverbs*",
+		  "modprobe ib_uverbs");
 }
 
 static void a_forbidden_node_is_named(void)
@@ -322,34 +322,35 @@ static void a_forbidden_node_is_named(void)
 
 	facts.open_error = EACCES;
 	facts.node_error = EACCES;
-	says(&facts, VERBS_DENIED, "/dev/infiniband/uverbs0 may not be",
-	     "chmod 666");
+	diagnosed(&facts, VERBS_DENIED, "/dev/infiniband/uverbs0 may not be",
+		  "chmod 666");
 	facts.node_error = EPERM;
-	says(&facts, VERBS_DENIED, "uverbs0 may not be",
-	     "--device=/dev/infiniband");
+	diagnosed(&facts, VERBS_DENIED, "uverbs0 may not be",
+		  "--device=/dev/infiniband");
 }
 
-static void kernel_and_library_that_do_not_fit_are_told_by_version(void)
+static void kernel_and_library_that_do_not_fit_are_reported_by_version(void)
 {
 	struct verbs_facts facts = fine;
 
 	facts.listed = false;
 	facts.abi = 2;
-	says(&facts, VERBS_MISFIT, "version 2", "install the rdma-core");
+	diagnosed(&facts, VERBS_MISFIT, "version 2", "install the rdma-core");
 	facts.abi = 6;
 	facts.list_error = ENOSYS;
-	says(&facts, VERBS_MISFIT, "version 6", "install the rdma-core");
+	diagnosed(&facts, VERBS_MISFIT, "version 6", "install the rdma-core");
 }
 
-static void a_driver_that_fits_no_provider_is_told_by_version(void)
+static void a_driver_that_fits_no_provider_is_reported_by_version(void)
 {
 	struct verbs_facts facts = fine;
 
 	facts.listed = false;
 	facts.providers = true;
 	facts.driver_abi = 7;
-	says(&facts, VERBS_MISFIT, "rxe0: its driver in the kernel (interface "
-	     "version 7)", "install the rdma-core");
+	diagnosed(&facts, VERBS_MISFIT,
+		  "rxe0: its driver in the kernel (interface "
+		  "version 7)", "install the rdma-core");
 }
 
 static void a_missing_provider_names_the_package(void)
@@ -357,8 +358,8 @@ static void a_missing_provider_names_the_package(void)
 	struct verbs_facts facts = fine;
 
 	facts.listed = false;
-	says(&facts, VERBS_NO_PROVIDER, "rxe0: libibverbs has no provider",
-	     "install ibverbs-providers");
+	diagnosed(&facts, VERBS_NO_PROVIDER, "rxe0: libibverbs has no provider",
+		  "install ibverbs-providers");
 }
 
 static void a_device_that_fails_to_open_says_how(void)
@@ -366,7 +367,7 @@ static void a_device_that_fails_to_open_says_how(void)
 	struct verbs_facts facts = fine;
 
 	facts.open_error = ENOMEM;
-	says(&facts, VERBS_BROKEN, "rxe0: cannot be used", "emory");
+	diagnosed(&facts, VERBS_BROKEN, "rxe0: cannot be used", "emory");
 }
 
 static void nothing_to_be_seen_is_no_device(void)
@@ -457,7 +458,7 @@ static void what_keeps_the_connection_manager_shut_has_a_remedy(void)
 	LIKE(text, pier_strerror(-EMFILE));
 }
 
-static void of_what_is_missing_the_first_that_can_be_repaired_is_told(void)
+static void of_what_is_missing_the_first_that_can_be_repaired_is_reported(void)
 {
 	struct pier__ports ports = { 0 };
 
@@ -481,7 +482,7 @@ static void a_list_of_none_is_no_error_and_has_a_reason(void)
 	free(ports.port);
 }
 
-static int print_why(void)
+static int print_reason(void)
 {
 	struct pier__ports ports = { 0 };
 	int err = pier__verbs_list(&ports);
@@ -526,7 +527,7 @@ static void remove_root(void)
 int main(int argc, char *argv[])
 {
 	if (argc == 2 && !strcmp(argv[1], "why"))
-		return print_why();
+		return print_reason();
 	if (argc == 3 && !strcmp(argv[1], "pin"))
 		return try_to_pin(strtoul(argv[2], NULL, 10));
 	if (!mkdtemp(root))
@@ -543,12 +544,12 @@ int main(int argc, char *argv[])
 	TEST(counters_are_the_numbers_in_sysfs);
 	TEST(a_prefix_is_the_mask_of_the_interface);
 	TEST(three_conventions_become_one);
-	TEST(a_device_with_nothing_wrong_needs_no_sentence);
+	TEST(a_device_with_nothing_wrong_needs_no_message);
 	TEST(no_device_at_all_says_how_to_make_one);
 	TEST(a_missing_node_is_named);
 	TEST(a_forbidden_node_is_named);
-	TEST(kernel_and_library_that_do_not_fit_are_told_by_version);
-	TEST(a_driver_that_fits_no_provider_is_told_by_version);
+	TEST(kernel_and_library_that_do_not_fit_are_reported_by_version);
+	TEST(a_driver_that_fits_no_provider_is_reported_by_version);
 	TEST(a_missing_provider_names_the_package);
 	TEST(a_device_that_fails_to_open_says_how);
 	TEST(nothing_to_be_seen_is_no_device);
@@ -557,7 +558,7 @@ int main(int argc, char *argv[])
 	TEST(providers_are_the_libraries_below_that_of_libibverbs);
 	TEST(the_connection_manager_may_not_be_loaded_or_have_no_node);
 	TEST(what_keeps_the_connection_manager_shut_has_a_remedy);
-	TEST(of_what_is_missing_the_first_that_can_be_repaired_is_told);
+	TEST(of_what_is_missing_the_first_that_can_be_repaired_is_reported);
 	TEST(a_list_of_none_is_no_error_and_has_a_reason);
 	remove_root();
 	return tap_done();

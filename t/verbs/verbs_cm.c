@@ -8,7 +8,7 @@
 #include <pier/error.h>
 
 #include "core/sockaddr.h"
-#include "t/lib/cmside.h"
+#include "t/lib/cmnode.h"
 #include "t/lib/failing.h"
 #include "t/lib/tap.h"
 
@@ -33,14 +33,14 @@ static void fill(uint8_t *data, size_t len, uint8_t first)
 
 /* @event has @len bytes that begin with @first, and the end's numbers. */
 static void has_data(const struct pier__cm_event *event,
-		     const struct side *side, size_t len, uint8_t first)
+		     const struct node *node, size_t len, uint8_t first)
 {
 	uint8_t want[256];
 
 	fill(want, len, first);
 	if (IS(event->len, len))
 		OK(!memcmp(event->data, want, len));
-	IS(event->qpn, side->end.qp->qpn);
+	IS(event->qpn, node->end.qp->qpn);
 	IS(event->responder_resources, 3);
 	IS(event->initiator_depth, 4);
 }
@@ -79,13 +79,13 @@ static bool connect_to(const struct sockaddr *addr,
 	((struct sockaddr_in *)&dst)->sin_port = htons((*listener)->port);
 	if (!succeeded(ops()->resolve(near.cm, NULL, (void *)&dst, 5000, &near,
 				      ret)) ||
-	    !told(&near, PIER__CM_RESOLVED, &event))
+	    !next_is(&near, PIER__CM_RESOLVED, &event))
 		return false;
 	OK(event.id == *ret && (*ret)->owner == &near);
 	fill(data, 56, 1);
 	param = param_of(&near, data, 56);
 	if (!succeeded(ops()->connect(*ret, &param)) ||
-	    !told(&far, PIER__CM_REQUEST, &event))
+	    !next_is(&far, PIER__CM_REQUEST, &event))
 		return false;
 	OK(event.listener == *listener && event.listener->owner == &far);
 	has_data(&event, &near, 56, 1);
@@ -96,11 +96,11 @@ static bool connect_to(const struct sockaddr *addr,
 	param = param_of(&far, data, 196);
 	if (!move(&far, *ret_far) ||
 	    !succeeded(ops()->accept(*ret_far, &param)) ||
-	    !told(&near, PIER__CM_RESPONSE, &event))
+	    !next_is(&near, PIER__CM_RESPONSE, &event))
 		return false;
 	has_data(&event, &far, 196, 50);
 	return move(&near, *ret) && succeeded(ops()->establish(*ret)) &&
-	       told(&far, PIER__CM_ESTABLISHED, &event) &&
+	       next_is(&far, PIER__CM_ESTABLISHED, &event) &&
 	       OK(event.id == *ret_far);
 }
 
@@ -115,16 +115,16 @@ static void same_address(const struct sockaddr_storage *a,
 }
 
 /* @first disconnects, @second is told, both are over. */
-static void part(struct side *first, struct pier__cm_id *first_id,
-		 struct side *second, struct pier__cm_id *second_id)
+static void part(struct node *first, struct pier__cm_id *first_id,
+		 struct node *second, struct pier__cm_id *second_id)
 {
 	struct pier__cm_event event;
 
 	succeeded(ops()->disconnect(first_id));
 	succeeded(ops()->disconnect(first_id));
-	if (told(second, PIER__CM_DISCONNECTED, &event))
+	if (next_is(second, PIER__CM_DISCONNECTED, &event))
 		OK(event.id == second_id);
-	if (told(first, PIER__CM_DISCONNECTED, &event))
+	if (next_is(first, PIER__CM_DISCONNECTED, &event))
 		OK(event.id == first_id);
 	succeeded(ops()->disconnect(second_id));
 	succeeded(ops()->disconnect(first_id));
@@ -179,7 +179,7 @@ static void server_may_end_it_as_well(void)
 	connection_works(address(&far, 0), true);
 }
 
-static void nobody_listening_is_told_by_its_reason(void)
+static void a_port_without_a_listener_is_reported_by_its_reason(void)
 {
 	struct pier__cm_param param = param_of(&near, NULL, 0);
 	struct pier__cm_event event;
@@ -188,14 +188,14 @@ static void nobody_listening_is_told_by_its_reason(void)
 	if (!succeeded(ops()->resolve(near.cm, NULL, address(&far, 18502), 5000,
 				      NULL, &id)))
 		return;
-	if (told(&near, PIER__CM_RESOLVED, &event) &&
+	if (next_is(&near, PIER__CM_RESOLVED, &event) &&
 	    succeeded(ops()->connect(id, &param)) &&
-	    told(&near, PIER__CM_REJECTED, &event))
+	    next_is(&near, PIER__CM_REJECTED, &event))
 		IS(event.reason, 8);
 	ops()->release(id);
 }
 
-static void address_that_nobody_has_is_unreachable(void)
+static void address_that_no_host_has_is_unreachable(void)
 {
 	struct pier__cm_event event;
 	struct pier__cm_id *id;
@@ -204,7 +204,7 @@ static void address_that_nobody_has_is_unreachable(void)
 	if (succeeded(ops()->resolve(near.cm, NULL,
 				     text_address("10.9.0.99", 7), 1500, NULL,
 				     &id))) {
-		if (told(&near, PIER__CM_UNREACHABLE, &event)) {
+		if (next_is(&near, PIER__CM_UNREACHABLE, &event)) {
 			OK(event.error == -EHOSTUNREACH ||
 			   event.error == -ETIMEDOUT);
 			LIKE(pier_last_error(), "10.9.0.99 port 7");
@@ -215,7 +215,7 @@ static void address_that_nobody_has_is_unreachable(void)
 	/* In no subnet, and there is no router. */
 	if (!ops()->resolve(near.cm, NULL, text_address("192.0.2.1", 7), 1500,
 			    NULL, &id)) {
-		if (told(&near, PIER__CM_UNREACHABLE, &event))
+		if (next_is(&near, PIER__CM_UNREACHABLE, &event))
 			IS(event.error, -EHOSTUNREACH);
 		ops()->release(id);
 	}
@@ -240,7 +240,7 @@ static void attempt_that_is_given_up_cannot_be_accepted(void)
 	err = ops()->accept(request.id, &param);
 	/* The REJ may cross the answer. */
 	if (!err) {
-		told(&far, PIER__CM_REJECTED, &event);
+		next_is(&far, PIER__CM_REJECTED, &event);
 	} else if (IS(err, -ECONNABORTED)) {
 		LIKE(pier_last_error(), "given up");
 		IS(ops()->reject(request.id, NULL, 0), -ECONNABORTED);
@@ -259,7 +259,7 @@ static void way_leads_over_the_device_and_no_other(void)
 	if (!succeeded(ops()->resolve(near.cm, address(&far, 0),
 				      address(&near, 7), 5000, NULL, &id)))
 		return;
-	if (told(&near, PIER__CM_UNREACHABLE, &event)) {
+	if (next_is(&near, PIER__CM_UNREACHABLE, &event)) {
 		IS(event.error, -EHOSTUNREACH);
 		LIKE(pier_last_error(), near.fdev->port.name);
 		LIKE(pier_last_error(), far.fdev->port.name);
@@ -277,7 +277,7 @@ static void source_in_the_subnet_is_chosen_of_the_device(void)
 	if (!succeeded(ops()->resolve(near.cm, NULL, address(&far, 7), 5000,
 				      NULL, &id)))
 		return;
-	if (told(&near, PIER__CM_RESOLVED, &event))
+	if (next_is(&near, PIER__CM_RESOLVED, &event))
 		OK(!memcmp(&((struct sockaddr_in *)&id->local)->sin_addr,
 			   &((const struct sockaddr_in *)
 			     address(&near, 0))->sin_addr, 4));
@@ -312,7 +312,7 @@ static void is_taken(const struct sockaddr *first,
 	ops()->unlisten(listener);
 }
 
-static void port_in_use_is_said_to_be_whatever_the_address(void)
+static void port_in_use_is_reported_whatever_the_address(void)
 {
 	struct sockaddr_in wild = *(const struct sockaddr_in *)any(18500);
 
@@ -334,7 +334,7 @@ static void port_is_free_once_its_listener_is_gone(void)
 		return;
 	if (move(&far, request.id) &&
 	    succeeded(ops()->accept(request.id, &param)))
-		told(&near, PIER__CM_RESPONSE, &event);
+		next_is(&near, PIER__CM_RESPONSE, &event);
 	port = listener->port;
 	ops()->unlisten(listener);
 	/* The connection that came by it lives on. */
@@ -345,7 +345,7 @@ static void port_is_free_once_its_listener_is_gone(void)
 	fresh_qp(&far);
 }
 
-static void listener_on_any_address_hears_its_own_device_only(void)
+static void listener_on_any_address_gets_its_own_device_only(void)
 {
 	struct pier__cm_param param = param_of(&far, NULL, 0);
 	struct pier__cm_listener *listener;
@@ -357,13 +357,13 @@ static void listener_on_any_address_hears_its_own_device_only(void)
 	if (succeeded(ops()->resolve(far.cm, NULL,
 				     address(&far, listener->port), 5000, NULL,
 				     &id))) {
-		if (told(&far, PIER__CM_RESOLVED, &event) &&
+		if (next_is(&far, PIER__CM_RESOLVED, &event) &&
 		    succeeded(ops()->connect(id, &param))) {
 			struct pollfd fd = { near.cm->fd, POLLIN, 0 };
 
-			IS(poll(&fd, 1, SIDE_PATIENCE_MS), 1);
+			IS(poll(&fd, 1, NODE_LIMIT_MS), 1);
 			IS(ops()->next(near.cm, &event), -EAGAIN);
-			if (told(&far, PIER__CM_REJECTED, &event))
+			if (next_is(&far, PIER__CM_REJECTED, &event))
 				IS(event.reason, 28);
 		}
 		ops()->release(id);
@@ -372,7 +372,7 @@ static void listener_on_any_address_hears_its_own_device_only(void)
 }
 
 /* The kernel at the other end repeats a request after 6 s. */
-static void requests_beyond_the_backlog_are_told_later(void)
+static void requests_beyond_the_backlog_are_reported_later(void)
 {
 	struct pier__cm_param param = param_of(&near, NULL, 0);
 	struct pier__cm_listener *listener;
@@ -386,17 +386,17 @@ static void requests_beyond_the_backlog_are_told_later(void)
 		if (!succeeded(ops()->resolve(near.cm, NULL,
 					      address(&far, listener->port),
 					      5000, NULL, &ids[i])) ||
-		    !told(&near, PIER__CM_RESOLVED, &event) ||
+		    !next_is(&near, PIER__CM_RESOLVED, &event) ||
 		    !succeeded(ops()->connect(ids[i], &param)))
 			return;
 	}
-	if (told(&far, PIER__CM_REQUEST, &event)) {
+	if (next_is(&far, PIER__CM_REQUEST, &event)) {
 		IS(ops()->next(far.cm, &request), -EAGAIN);
 		ops()->release(event.id);
 	}
-	if (told(&near, PIER__CM_REJECTED, &event))
+	if (next_is(&near, PIER__CM_REJECTED, &event))
 		OK(event.id == ids[0]);
-	if (told(&far, PIER__CM_REQUEST, &request))
+	if (next_is(&far, PIER__CM_REQUEST, &request))
 		ops()->release(request.id);
 	ops()->release(ids[0]);
 	ops()->release(ids[1]);
@@ -454,7 +454,7 @@ static void bad_arguments_are_refused_before_the_kernel_sees_them(void)
 	IS(ops()->accept(request.id, &param), -EINVAL);
 	/* It is as it was. */
 	IS(ops()->reject(request.id, bytes, 148), 0);
-	if (told(&near, PIER__CM_REJECTED, &event))
+	if (next_is(&near, PIER__CM_REJECTED, &event))
 		IS(event.len, 148);
 	IS(ops()->disconnect(id), 0);
 	IS(ops()->connect(id, &param), -ECONNABORTED);
@@ -512,7 +512,7 @@ static int resolve_once(void)
 	return err;
 }
 
-static void lack_of_memory_is_told_and_leaves_nothing(void)
+static void lack_of_memory_is_reported_and_leaves_nothing(void)
 {
 	long live = failing_live();
 
@@ -535,14 +535,14 @@ static void request_that_there_is_no_memory_for_is_rejected(void)
 	if (succeeded(ops()->resolve(near.cm, NULL,
 				     address(&far, listener->port), 5000, NULL,
 				     &id))) {
-		if (told(&near, PIER__CM_RESOLVED, &event) &&
+		if (next_is(&near, PIER__CM_RESOLVED, &event) &&
 		    succeeded(ops()->connect(id, &param))) {
-			IS(poll(&fd, 1, SIDE_PATIENCE_MS), 1);
+			IS(poll(&fd, 1, NODE_LIMIT_MS), 1);
 			failing_at(0);
 			IS(ops()->next(far.cm, &event), -EAGAIN);
 			OK(failing_happened());
 			failing_at(-1);
-			told(&near, PIER__CM_REJECTED, &event);
+			next_is(&near, PIER__CM_REJECTED, &event);
 		}
 		ops()->release(id);
 	}
@@ -551,30 +551,30 @@ static void request_that_there_is_no_memory_for_is_rejected(void)
 
 int main(int argc, char *argv[])
 {
-	const char *why;
+	const char *reason;
 
 	if (argc == 2)
-		return side_tool(argv[1]);
-	why = sides_open();
-	if (why)
-		return tap_skip_all(why);
+		return node_tool(argv[1]);
+	reason = nodes_open();
+	if (reason)
+		return tap_skip_all(reason);
 	TEST(way_leads_over_the_device_and_no_other);
 	TEST(source_in_the_subnet_is_chosen_of_the_device);
 	TEST(listeners_address_is_one_of_the_device);
-	TEST(port_in_use_is_said_to_be_whatever_the_address);
+	TEST(port_in_use_is_reported_whatever_the_address);
 	TEST(port_is_free_once_its_listener_is_gone);
 	TEST(connection_carries_data_over_ipv4);
 	TEST(connection_carries_data_over_ipv6);
-	TEST(nobody_listening_is_told_by_its_reason);
-	TEST(address_that_nobody_has_is_unreachable);
+	TEST(a_port_without_a_listener_is_reported_by_its_reason);
+	TEST(address_that_no_host_has_is_unreachable);
 	TEST(server_may_end_it_as_well);
 	TEST(attempt_that_is_given_up_cannot_be_accepted);
-	TEST(listener_on_any_address_hears_its_own_device_only);
-	TEST(requests_beyond_the_backlog_are_told_later);
+	TEST(listener_on_any_address_gets_its_own_device_only);
+	TEST(requests_beyond_the_backlog_are_reported_later);
 	TEST(ipv4_listener_leaves_ipv6_to_another);
 	TEST(bad_arguments_are_refused_before_the_kernel_sees_them);
-	TEST(lack_of_memory_is_told_and_leaves_nothing);
+	TEST(lack_of_memory_is_reported_and_leaves_nothing);
 	TEST(request_that_there_is_no_memory_for_is_rejected);
-	sides_close();
+	nodes_close();
 	return tap_done();
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef PIER_T_BENCH_SIDES_H
-#define PIER_T_BENCH_SIDES_H
+#ifndef PIER_T_BENCH_PROCS_H
+#define PIER_T_BENCH_PROCS_H
 
 #include <netinet/in.h>
 #include <stddef.h>
@@ -16,40 +16,40 @@
  *
  * What goes wrong ends the process with a sentence.
  */
-enum side {
-	SIDE_A,			/* measures and prints */
-	SIDE_B,
+enum proc {
+	PROC_A,			/* measures and prints */
+	PROC_B,
 };
 
 /* What the other process does; @fd is a wire to who forked it. */
-typedef void side_fn(int fd, void *arg);
+typedef void proc_fn(int fd, void *arg);
 
-/* Become @side. */
-void side_be(enum side side);
+/* Become @proc. */
+void proc_be(enum proc proc);
 
 /*
- * Fork a process that is @side and runs @fn.  It ends with its parent.
+ * Fork a process that is @proc and runs @fn.  It ends with its parent.
  * Returns the wire.
  */
-int side_fork(enum side side, side_fn *fn, void *arg);
+int proc_fork(enum proc proc, proc_fn *fn, void *arg);
 
 /* Whole blobs over a wire. */
-void side_put(int fd, const void *data, size_t len);
-size_t side_get(int fd, void *data, size_t size);
+void proc_put(int fd, const void *data, size_t len);
+size_t proc_get(int fd, void *data, size_t size);
 
-/* The address of @side with @port. */
-struct sockaddr_in side_addr(enum side side, uint16_t port);
+/* The address of @proc with @port. */
+struct sockaddr_in proc_addr(enum proc proc, uint16_t port);
 
-/* A UDP socket bound to the address of @side; its name goes to @ret. */
-int side_udp(enum side side, struct sockaddr_in *ret);
+/* A UDP socket bound to the address of @proc; its name goes to @ret. */
+int proc_udp(enum proc proc, struct sockaddr_in *ret);
 
 /* Microseconds of the monotonic clock. */
-double side_now(void);
+double proc_now(void);
 
 /* Print "MEDIAN AVERAGE" of @count figures, which are sorted. */
-void side_print(double *figures, size_t count);
+void proc_print(double *figures, size_t count);
 
 void __attribute__((noreturn, format(printf, 1, 2)))
-side_die(const char *fmt, ...);
+proc_die(const char *fmt, ...);
 
 #endif

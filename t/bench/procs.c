@@ -13,9 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "bench/sides.h"
+#include "bench/procs.h"
 
-void side_die(const char *fmt, ...)
+void proc_die(const char *fmt, ...)
 {
 	va_list ap;
 
@@ -26,9 +26,9 @@ void side_die(const char *fmt, ...)
 	exit(1);
 }
 
-static const char *of(enum side side, const char *a, const char *b)
+static const char *of(enum proc proc, const char *a, const char *b)
 {
-	return getenv(side == SIDE_A ? a : b);
+	return getenv(proc == PROC_A ? a : b);
 }
 
 /* The @n'th core that we may use, the last one if there are fewer. */
@@ -38,7 +38,7 @@ static int core(int n)
 	int i, last = 0;
 
 	if (sched_getaffinity(0, sizeof(may), &may))
-		side_die("sched_getaffinity: %s", strerror(errno));
+		proc_die("sched_getaffinity: %s", strerror(errno));
 	for (i = 0; i < CPU_SETSIZE; i++) {
 		if (!CPU_ISSET(i, &may))
 			continue;
@@ -58,50 +58,50 @@ static void enter_namespaces(char *names)
 	while (n < 8 && (name = strtok_r(rest, ",", &rest))) {
 		fds[n] = open(name, O_RDONLY | O_CLOEXEC);
 		if (fds[n++] < 0)
-			side_die("cannot open %s: %s", name, strerror(errno));
+			proc_die("cannot open %s: %s", name, strerror(errno));
 	}
 	while (n--) {
 		if (setns(fds[n], 0))
-			side_die("cannot enter a namespace: %s",
+			proc_die("cannot enter a namespace: %s",
 				 strerror(errno));
 		close(fds[n]);
 	}
 }
 
-void side_be(enum side side)
+void proc_be(enum proc proc)
 {
-	const char *ns = of(side, "BENCH_NS_A", "BENCH_NS_B");
+	const char *ns = of(proc, "BENCH_NS_A", "BENCH_NS_B");
 	char *names;
 	cpu_set_t set;
 
 	CPU_ZERO(&set);
-	CPU_SET(core(side), &set);
+	CPU_SET(core(proc), &set);
 	if (sched_setaffinity(0, sizeof(set), &set))
-		side_die("sched_setaffinity: %s", strerror(errno));
+		proc_die("sched_setaffinity: %s", strerror(errno));
 	if (!ns)
 		return;
 	names = strdup(ns);
 	if (!names)
-		side_die("no memory");
+		proc_die("no memory");
 	enter_namespaces(names);
 	free(names);
 }
 
-int side_fork(enum side side, side_fn *fn, void *arg)
+int proc_fork(enum proc proc, proc_fn *fn, void *arg)
 {
 	int fds[2];
 	pid_t pid;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds))
-		side_die("socketpair: %s", strerror(errno));
+		proc_die("socketpair: %s", strerror(errno));
 	fflush(stdout);
 	pid = fork();
 	if (pid < 0)
-		side_die("fork: %s", strerror(errno));
+		proc_die("fork: %s", strerror(errno));
 	if (!pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		close(fds[0]);
-		side_be(side);
+		proc_be(proc);
 		fn(fds[1], arg);
 		exit(0);
 	}
@@ -109,48 +109,48 @@ int side_fork(enum side side, side_fn *fn, void *arg)
 	return fds[0];
 }
 
-void side_put(int fd, const void *data, size_t len)
+void proc_put(int fd, const void *data, size_t len)
 {
 	if (send(fd, data, len, MSG_NOSIGNAL) != (ssize_t)len)
-		side_die("the other side is gone");
+		proc_die("the other side is gone");
 }
 
-size_t side_get(int fd, void *data, size_t size)
+size_t proc_get(int fd, void *data, size_t size)
 {
 	ssize_t n = recv(fd, data, size, 0);
 
 	if (n <= 0)
-		side_die("the other side is gone");
+		proc_die("the other side is gone");
 	return (size_t)n;
 }
 
-struct sockaddr_in side_addr(enum side side, uint16_t port)
+struct sockaddr_in proc_addr(enum proc proc, uint16_t port)
 {
 	struct sockaddr_in name = {
 		.sin_family = AF_INET,
 		.sin_port = htons(port),
 	};
-	const char *ip = of(side, "BENCH_IP_A", "BENCH_IP_B");
+	const char *ip = of(proc, "BENCH_IP_A", "BENCH_IP_B");
 
 	if (inet_pton(AF_INET, ip ? ip : "127.0.0.1", &name.sin_addr) != 1)
-		side_die("%s is no IPv4 address", ip);
+		proc_die("%s is no IPv4 address", ip);
 	return name;
 }
 
-int side_udp(enum side side, struct sockaddr_in *ret)
+int proc_udp(enum proc proc, struct sockaddr_in *ret)
 {
-	struct sockaddr_in name = side_addr(side, 0);
+	struct sockaddr_in name = proc_addr(proc, 0);
 	socklen_t len = sizeof(name);
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
 	if (fd < 0 || bind(fd, (struct sockaddr *)&name, sizeof(name)) ||
 	    getsockname(fd, (struct sockaddr *)&name, &len))
-		side_die("UDP socket: %s", strerror(errno));
+		proc_die("UDP socket: %s", strerror(errno));
 	*ret = name;
 	return fd;
 }
 
-double side_now(void)
+double proc_now(void)
 {
 	struct timespec ts;
 
@@ -165,7 +165,7 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-void side_print(double *figures, size_t count)
+void proc_print(double *figures, size_t count)
 {
 	double sum = 0;
 	size_t i;

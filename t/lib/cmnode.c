@@ -11,10 +11,10 @@
 #include "core/clock.h"
 #include "core/roce.h"
 #include "fabric/verbs/verbs_impl.h"
-#include "t/lib/cmside.h"
+#include "t/lib/cmnode.h"
 #include "t/lib/tap.h"
 
-struct side near, far;
+struct node near, far;
 
 const struct pier__fabric_cm *ops(void)
 {
@@ -28,13 +28,13 @@ bool succeeded(int err)
 	return IS(err, 0);
 }
 
-/* The first IPv4 address of @side with @port. */
-const struct sockaddr *address(const struct side *side, uint16_t port)
+/* The first IPv4 address of @node with @port. */
+const struct sockaddr *address(const struct node *node, uint16_t port)
 {
 	static struct sockaddr_in addrs[4];
 	static unsigned int turn;
 	struct sockaddr_in *ret = &addrs[turn++ % 4];
-	const struct pier__port *p = &side->fdev->port;
+	const struct pier__port *p = &node->fdev->port;
 
 	memset(ret, 0, sizeof(*ret));
 	ret->sin_family = AF_INET;
@@ -65,14 +65,14 @@ const struct sockaddr *text_address(const char *text, uint16_t port)
 	return (const void *)&addr;
 }
 
-/* The next event of @side; false: none within SIDE_PATIENCE_MS. */
-static bool next(struct side *side, struct pier__cm_event *ret)
+/* The next event of @node; false: none within NODE_LIMIT_MS. */
+static bool next(struct node *node, struct pier__cm_event *ret)
 {
-	uint64_t until = pier__now() + SIDE_PATIENCE_MS * PIER__MS;
-	struct pollfd fd = { .fd = side->cm->fd, .events = POLLIN };
+	uint64_t until = pier__now() + NODE_LIMIT_MS * PIER__MS;
+	struct pollfd fd = { .fd = node->cm->fd, .events = POLLIN };
 	int err;
 
-	while ((err = ops()->next(side->cm, ret)) == -EAGAIN) {
+	while ((err = ops()->next(node->cm, ret)) == -EAGAIN) {
 		if (pier__now() > until)
 			return OK(!"an event in time");
 		poll(&fd, 1, 100);
@@ -81,13 +81,13 @@ static bool next(struct side *side, struct pier__cm_event *ret)
 }
 
 /* The next event is of @kind. */
-bool told(struct side *side, enum pier__cm_kind kind,
-	  struct pier__cm_event *ret)
+bool next_is(struct node *node, enum pier__cm_kind kind,
+	     struct pier__cm_event *ret)
 {
-	return next(side, ret) && IS(ret->kind, kind);
+	return next(node, ret) && IS(ret->kind, kind);
 }
 
-bool move(struct side *side, struct pier__cm_id *id)
+bool move(struct node *node, struct pier__cm_id *id)
 {
 	static const enum ibv_qp_state states[] = {
 		IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS,
@@ -101,25 +101,25 @@ bool move(struct side *side, struct pier__cm_id *id)
 			    ops()->qp_attr(id, states[i], &attr, &mask, &port)))
 			return false;
 		IS(port, ROCE_UDP_PORT);
-		if (!succeeded(side->fdev->fabric->qp->qp_modify(
-			    side->end.qp, &attr, mask, port)))
+		if (!succeeded(node->fdev->fabric->qp->qp_modify(
+			    node->end.qp, &attr, mask, port)))
 			return false;
 	}
 	return true;
 }
 
-struct pier__cm_param param_of(const struct side *side,
+struct pier__cm_param param_of(const struct node *node,
 			       const void *data, size_t len)
 {
 	return (struct pier__cm_param) {
-		.qpn = side->end.qp->qpn, .responder_resources = 4,
+		.qpn = node->end.qp->qpn, .responder_resources = 4,
 		.initiator_depth = 3, .retry_count = 6, .rnr_retry = 5,
 		.data = data, .len = len,
 	};
 }
 
 /* Up to the request that @server hears of; its ids are the caller's. */
-bool ask(struct side *client, struct side *server,
+bool ask(struct node *client, struct node *server,
 	 struct pier__cm_listener **listener,
 	 struct pier__cm_event *request, struct pier__cm_id **ret)
 {
@@ -133,20 +133,20 @@ bool ask(struct side *client, struct side *server,
 				      address(server, (*listener)->port), 5000,
 				      client, ret)))
 		return false;
-	return told(client, PIER__CM_RESOLVED, &event) &&
+	return next_is(client, PIER__CM_RESOLVED, &event) &&
 	       succeeded(ops()->connect(*ret, &param)) &&
-	       told(server, PIER__CM_REQUEST, request);
+	       next_is(server, PIER__CM_REQUEST, request);
 }
 
-void fresh_qp(struct side *side)
+void fresh_qp(struct node *node)
 {
 	struct ibv_qp_cap cap = { .max_send_wr = 16, .max_send_sge = 2 };
-	const struct pier__fabric_qp *qp = side->fdev->fabric->qp;
+	const struct pier__fabric_qp *qp = node->fdev->fabric->qp;
 
-	qp->qp_destroy(side->end.qp);
-	side->end.qp = NULL;
-	succeeded(qp->qp_create(side->end.cq, side->end.srq, &cap,
-				&side->end.qp));
+	qp->qp_destroy(node->end.qp);
+	node->end.qp = NULL;
+	succeeded(qp->qp_create(node->end.cq, node->end.srq, &cap,
+				&node->end.qp));
 }
 
 /* The first active device that is not near's. */
@@ -166,21 +166,21 @@ static int open_far(void)
 	return err;
 }
 
-static bool open_side(struct side *side)
+static bool open_node(struct node *node)
 {
-	return loop_end_open(side->fdev, 16, &side->end) &&
+	return loop_end_open(node->fdev, 16, &node->end) &&
 	       succeeded(
-		       ops()->create(side->end.chan, IBV_MTU_4096, &side->cm));
+		       ops()->create(node->end.chan, IBV_MTU_4096, &node->cm));
 }
 
-static void close_side(struct side *side)
+static void close_node(struct node *node)
 {
-	ops()->destroy(side->cm);
-	loop_end_close(&side->end);
-	side->fdev->fabric->dev->close(side->fdev);
+	ops()->destroy(node->cm);
+	loop_end_close(&node->end);
+	node->fdev->fabric->dev->close(node->fdev);
 }
 
-const char *sides_open(void)
+const char *nodes_open(void)
 {
 	int err = loop_device(&near.fdev);
 
@@ -192,13 +192,13 @@ const char *sides_open(void)
 		return pier_last_error();
 	if (!far.fdev)
 		return "there is no second device";
-	if (!open_side(&near) || !open_side(&far))
+	if (!open_node(&near) || !open_node(&far))
 		return "the devices cannot be used";
 	return NULL;
 }
 
-void sides_close(void)
+void nodes_close(void)
 {
-	close_side(&far);
-	close_side(&near);
+	close_node(&far);
+	close_node(&near);
 }
