@@ -6,9 +6,12 @@
 . "${0%/*}/../lib/tap.sh"
 cd "$top" || exit
 
+folders="cm lib samples t tools"
+
 words="room side housed homed homeless kick stood trouble bury buried
 	doom doomed heard serves wants ear knock standard delay dest
-	gone_back page qset also why kept said"
+	gone_back page qset also why kept said told sentence nobody
+	has_left have_left"
 
 # Names of verbs and of IBTA.
 allowed="ack_delay dest_qp_num dest_qpn max_dest_rd_atomic IBV_QP_DEST_QPN
@@ -17,7 +20,7 @@ allowed="ack_delay dest_qp_num dest_qpn max_dest_rd_atomic IBV_QP_DEST_QPN
 # identifiers - "FILE NAME" of each in the code, not in comments or strings
 identifiers()
 {
-	find lib cm tools samples -name '*.[ch]' | sort | xargs awk '
+	find $folders -name '*.[ch]' | sort | xargs awk '
 	FNR == 1 { within = 0 }
 	{
 		line = $0
@@ -59,7 +62,7 @@ names_use_the_words_of_the_glossary()
 no_file_is_named_so()
 {
 	for word in $words done; do
-		find lib cm tools samples -name "$word.[ch]" \
+		find $folders -name "$word.[ch]" \
 			-o -name "*_$word.[ch]" -o -name "${word}_*.[ch]"
 	done
 }

@@ -277,7 +277,7 @@ static void a_device_with_nothing_wrong_needs_no_message(void)
 	char text[512] = "?";
 
 	IS(pier__verbs_cause(&fine), VERBS_FINE);
-	pier__verbs_sentence(&fine, text, sizeof(text));
+	pier__verbs_message(&fine, text, sizeof(text));
 	IS_STR(text, "");
 }
 
@@ -288,7 +288,7 @@ static void diagnosed(const struct verbs_facts *facts, enum verbs_cause cause,
 	char text[512] = "";
 
 	IS(pier__verbs_cause(facts), cause);
-	pier__verbs_sentence(facts, text, sizeof(text));
+	pier__verbs_message(facts, text, sizeof(text));
 	LIKE(text, part);
 	LIKE(text, fix);
 	OK(strlen(text) < sizeof(text) - 1);

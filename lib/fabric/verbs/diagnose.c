@@ -183,8 +183,8 @@ enum verbs_cause pier__verbs_cause(const struct verbs_facts *facts)
 	return facts->open_error ? VERBS_BROKEN : VERBS_FINE;
 }
 
-static void misfit_sentence(const struct verbs_facts *facts, char *ret,
-			    size_t size)
+static void misfit_message(const struct verbs_facts *facts, char *ret,
+			   size_t size)
 {
 	if (is_misfit(facts))
 		snprintf(ret, size, "%s: the kernel's RDMA interface (version "
@@ -198,8 +198,8 @@ static void misfit_sentence(const struct verbs_facts *facts, char *ret,
 			 "kernel or driver", facts->device, facts->driver_abi);
 }
 
-void pier__verbs_sentence(const struct verbs_facts *facts, char *ret,
-			  size_t size)
+void pier__verbs_message(const struct verbs_facts *facts, char *ret,
+			 size_t size)
 {
 	const char *node = facts->node[0] ? facts->node : "uverbs*";
 
@@ -223,7 +223,7 @@ void pier__verbs_sentence(const struct verbs_facts *facts, char *ret,
 			 facts->device, node, pier_strerror(facts->node_error));
 		return;
 	case VERBS_MISFIT:
-		misfit_sentence(facts, ret, size);
+		misfit_message(facts, ret, size);
 		return;
 	case VERBS_NO_PROVIDER:
 		snprintf(ret, size, "%s: libibverbs has no provider library: "

@@ -41,7 +41,7 @@ void pier__verbs_inspect(const char *root, const char *device,
 
 /* The cause that the facts speak for, and the sentence with its fix. */
 enum verbs_cause pier__verbs_cause(const struct verbs_facts *facts);
-void pier__verbs_sentence(const struct verbs_facts *facts, char *ret,
-			  size_t size);
+void pier__verbs_message(const struct verbs_facts *facts, char *ret,
+			 size_t size);
 
 #endif

@@ -38,7 +38,7 @@ static void miss(const struct verbs_facts *facts, struct pier__ports *ports)
 	enum verbs_cause cause = pier__verbs_cause(facts);
 	char text[sizeof(ports->reason)];
 
-	pier__verbs_sentence(facts, text, sizeof(text));
+	pier__verbs_message(facts, text, sizeof(text));
 	if (cause == VERBS_FINE)
 		return;
 	pier__ports_miss(ports, &pier__verbs, cause != VERBS_NO_DEVICE, text);
