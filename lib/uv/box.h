@@ -10,7 +10,7 @@
 
 #include "uv/frame.h"
 
-/* The files to send, read beforehand, and how far they are sent. */
+/* The files to send, read beforehand, and how much of them was sent. */
 struct outfile {
 	const char *name;	/* base name; inside the caller's path */
 	uint8_t *data;
@@ -22,32 +22,32 @@ struct outbox {
 	size_t count;
 	size_t at;		/* file */
 	size_t sent;		/* bytes of it */
-	bool hello, named, done;	/* said; named: this file */
+	bool hello, named, done;	/* frames sent; named: of this file */
 };
 
-/* A plain name of one file: nothing that a path could be made of. */
+/* Is it a plain file name, without a path? */
 bool pier__box_name_ok(const void *name, size_t len);
 
-/* Errors: reading; -EINVAL, a name twice, or one not plain; -EFBIG. */
+/* Errors: of reading; -EINVAL, a name is not plain or not unique; -EFBIG. */
 int pier__outbox_fill(struct outbox *box, const char *const *paths,
 		      size_t count);
 void pier__outbox_empty(struct outbox *box);
 
-/* The next frame to say.  Returns false: all was said. */
+/* The next frame to send.  Returns false: all were sent. */
 bool pier__outbox_next(struct outbox *box, struct frame *ret);
 
-/* Files that come in: one at a time, into memory, then whole into place. */
+/* Received files: one at a time, into memory, then written as a whole. */
 struct inbox {
-	const char *dir;	/* NULL: no file is wanted */
-	bool hello, done;	/* heard */
+	const char *dir;	/* NULL: no file is accepted */
+	bool hello, done;	/* frames received */
 	uint64_t announced, stored;
-	char *names[PIER_EXCHANGE_FILES_MAX];	/* as they came; no two alike */
-	bool open;		/* the file names[stored] comes in */
+	char *names[PIER_EXCHANGE_FILES_MAX];	/* in order; unique */
+	bool open;		/* file names[stored] is incomplete */
 	uint8_t *data;		/* of it */
 	size_t size, len, capacity;
 };
 
-/* Take in a frame.  Errors: -EPROTO, with what is wrong; of writing. */
+/* Process a frame.  Errors: -EPROTO, it is invalid; of writing. */
 int pier__inbox_take(struct inbox *box, const struct frame *frame);
 void pier__inbox_empty(struct inbox *box);
 

@@ -55,7 +55,7 @@ int pier__frame_decode(const void *data, size_t len, struct frame *ret)
 	if (!err)
 		err = read_fields(&in, ret);
 	if (err)
-		return pier__fail(-EPROTO, "exchange: the peer does not speak "
+		return pier__fail(-EPROTO, "exchange: the peer does not use "
 				  "the protocol of pier exchange: %s",
 				  pier_last_error());
 	return (int)size;

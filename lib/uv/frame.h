@@ -6,13 +6,13 @@
 #include <stdint.h>
 
 /*
- * What an exchange says: envelopes of core/wire.h, one behind the other.
+ * The frames of an exchange: a sequence of envelopes of core/wire.h.
  *
- *	hello	how many files will come
+ *	hello	how many files follow
  *	file	the name and size of the next one; then its data, in parts
- *	done	that was all
- *	stored	all that was announced is in its place
- *	failed	a sentence; nothing comes behind it
+ *	done	no more files follow
+ *	stored	all announced files are stored
+ *	failed	an error message, as the last frame
  */
 #define FRAME_DATA_MAX (32 * 1024)
 #define FRAME_TEXT_MAX 400
@@ -30,7 +30,7 @@ enum frame_type {
 struct frame {
 	enum frame_type type;
 	uint64_t number;	/* hello, stored: files; file: bytes */
-	const uint8_t *bytes;	/* file: name; data; failed: sentence */
+	const uint8_t *bytes;	/* file: name; data; failed: message */
 	size_t len;
 };
 
@@ -39,7 +39,7 @@ int pier__frame_encode(const struct frame *frame, void *buf);
 
 /*
  * Read the frame that @data begins with; *ret points into it.  Returns its
- * length; 0: there is not yet all of it.  Errors: -EPROTO, it is no frame.
+ * length; 0: it is incomplete.  Errors: -EPROTO, it is not a frame.
  */
 int pier__frame_decode(const void *data, size_t len, struct frame *ret);
 

@@ -27,7 +27,7 @@ bool pier__box_name_ok(const void *name, size_t len)
 
 static int take_hello(struct inbox *box, const struct frame *frame)
 {
-	box->hello = true;	/* whatever it wants, it is a peer */
+	box->hello = true;	/* even if it is rejected, it is a peer */
 	if (frame->number > PIER_EXCHANGE_FILES_MAX)
 		return pier__fail(-EPROTO, "exchange: the peer announces %llu "
 				  "files, at most %d",
@@ -35,8 +35,9 @@ static int take_hello(struct inbox *box, const struct frame *frame)
 				  PIER_EXCHANGE_FILES_MAX);
 	if (frame->number && !box->dir)
 		return pier__fail(-EPROTO, "exchange: the peer sends %llu "
-				  "files, there is no directory to receive "
-				  "into", (unsigned long long)frame->number);
+				  "files, but no directory to receive "
+				  "into is given",
+				  (unsigned long long)frame->number);
 	box->announced = frame->number;
 	return 0;
 }
@@ -49,7 +50,7 @@ static void forget_file(struct inbox *box)
 	box->size = box->len = box->capacity = 0;
 }
 
-/* Whole: into its place. */
+/* It is complete: write it. */
 static int store(struct inbox *box)
 {
 	char *path;
@@ -67,7 +68,7 @@ static int store(struct inbox *box)
 	return err;
 }
 
-/* Plain, and none that came before. */
+/* Is the name plain, and not that of an earlier file? */
 static int check_name(const struct inbox *box, const struct frame *frame)
 {
 	char text[FRAME_TEXT_MAX + 1];
@@ -75,8 +76,8 @@ static int check_name(const struct inbox *box, const struct frame *frame)
 	pier__frame_text(frame, text);
 	if (!pier__box_name_ok(frame->bytes, frame->len))
 		return pier__fail(-EPROTO, "exchange: the peer names a file "
-				  "\"%s\": no plain file name of at most %d "
-				  "bytes", text, PIER_EXCHANGE_NAME_MAX);
+				  "\"%s\": not a plain file name of at most "
+				  "%d bytes", text, PIER_EXCHANGE_NAME_MAX);
 	for (uint64_t i = 0; i < box->stored; i++) {
 		if (strlen(box->names[i]) == frame->len &&
 		    !memcmp(box->names[i], frame->bytes, frame->len))
@@ -92,9 +93,9 @@ static int take_file(struct inbox *box, const struct frame *frame)
 	int err;
 
 	if (box->open || box->stored == box->announced)
-		return pier__fail(-EPROTO, "exchange: a file comes before the "
-				  "last one's end, or beyond the %llu that "
-				  "were announced",
+		return pier__fail(-EPROTO, "exchange: a file begins before the "
+				  "previous one ends, or exceeds the %llu "
+				  "announced files",
 				  (unsigned long long)box->announced);
 	err = check_name(box, frame);
 	if (err)
@@ -110,10 +111,10 @@ static int take_file(struct inbox *box, const struct frame *frame)
 	box->names[box->stored] = name;
 	box->open = true;
 	box->size = (size_t)frame->number;
-	return store(box);	/* an empty one is whole already */
+	return store(box);	/* an empty one is complete already */
 }
 
-/* Memory grows with what has come, not with what was announced. */
+/* Memory grows with received data, not with the announced size. */
 static int reserve(struct inbox *box, size_t need)
 {
 	size_t capacity = box->capacity ? box->capacity : CAPACITY_MIN;
@@ -137,7 +138,7 @@ static int take_data(struct inbox *box, const struct frame *frame)
 
 	if (!box->open || !frame->len || frame->len > box->size - box->len)
 		return pier__fail(-EPROTO, "exchange: %zu bytes of data where "
-				  "%zu are due", frame->len,
+				  "%zu remain", frame->len,
 				  box->open ? box->size - box->len : 0);
 	err = reserve(box, box->len + frame->len);
 	if (err)
@@ -162,7 +163,7 @@ int pier__inbox_take(struct inbox *box, const struct frame *frame)
 {
 	if (box->done || box->hello == (frame->type == FRAME_HELLO))
 		return pier__fail(-EPROTO, "exchange: frame %d of the peer is "
-				  "out of turn", (int)frame->type);
+				  "out of order", (int)frame->type);
 	switch (frame->type) {
 	case FRAME_HELLO:
 		return take_hello(box, frame);

@@ -25,7 +25,7 @@ static int split(const char *address, char host[HOST_MAX], const char **port)
 	if (!**port || strspn(*port, "0123456789") != strlen(*port) ||
 	    strtoul(*port, NULL, 10) > 65535)
 		return pier__fail(-EINVAL, "exchange: \"%s\" has no port from "
-				  "0 to 65535 behind a colon", address);
+				  "0 to 65535 after a colon", address);
 	if (!colon)
 		return 0;
 	if (begin[0] == '[' && end > begin + 1 && end[-1] == ']') {
@@ -70,7 +70,7 @@ static void take_peer(struct session *s)
 	pier__session_met(s, &s->in.stream);
 }
 
-/* One at a time: the next one waits until this one is known for a stranger. */
+/* One client at a time: the next one waits until this one was dropped. */
 static void on_peer(uv_stream_t *listener, int status)
 {
 	struct session *s = listener->data;
@@ -82,7 +82,7 @@ static void on_peer(uv_stream_t *listener, int status)
 		take_peer(s);
 }
 
-static void tell_port(struct session *s)
+static void report_port(struct session *s)
 {
 	struct sockaddr_storage addr;
 	int len = sizeof(addr);
@@ -96,7 +96,7 @@ static void tell_port(struct session *s)
 			  s->cfg->arg);
 }
 
-/* Bind to the first address that lets itself be bound. */
+/* Bind to the first address that can be bound. */
 static int bind_any(struct session *s)
 {
 	int err = UV_EADDRNOTAVAIL;
@@ -154,11 +154,11 @@ static int listen_at(struct session *s, const char *host, const char *port)
 	if (err)
 		return pier__fail(err, "exchange: cannot listen at %s: %s",
 				  s->cfg->address, uv_strerror(err));
-	tell_port(s);
+	report_port(s);
 	return 0;
 }
 
-/* Without an address: at all, of IPv4 too; a host may have no IPv6. */
+/* No address was given: bind all, IPv4 as well; a host may have no IPv6. */
 static int await_peer(struct session *s, const char *host, const char *port)
 {
 	if (host[0])
@@ -190,7 +190,7 @@ static void on_try_closed(uv_handle_t *handle)
 		uv_timer_start(&s->retry, on_retry, RETRY_MS, 0);
 }
 
-/* Nobody there: the next address, or all of them again a little later. */
+/* No peer: try the next address, or all of them again a little later. */
 static void tried(struct session *s, int err)
 {
 	if (uv_now(&s->loop) + RETRY_MS >= s->deadline) {
@@ -206,7 +206,7 @@ static void tried(struct session *s, int err)
 	uv_close((uv_handle_t *)&s->in.stream, on_try_closed);
 }
 
-/* A port of this host that nobody listens at may connect to itself. */
+/* A port of this host without a listener may connect to itself. */
 static bool is_self(const struct session *s)
 {
 	struct sockaddr_storage here = { 0 }, there = { 0 };
@@ -270,7 +270,7 @@ static void on_resolved(uv_getaddrinfo_t *req, int status,
 	try_next(s);
 }
 
-/* What a shell or ssh gives a program; libuv aborts at a file. */
+/* As a shell or ssh sets them up; libuv aborts at a file. */
 static int check_stdio(int fd, const char *name)
 {
 	struct stat st;
@@ -279,8 +279,8 @@ static int check_stdio(int fd, const char *name)
 		return pier__fail(-errno, "exchange: no standard %s: %s", name,
 				  pier_strerror(errno));
 	if (!S_ISFIFO(st.st_mode) && !S_ISSOCK(st.st_mode))
-		return pier__fail(-EINVAL, "exchange: standard %s is %s, no "
-				  "pipe or socket to a peer", name,
+		return pier__fail(-EINVAL, "exchange: standard %s is %s, not "
+				  "a pipe or socket to a peer", name,
 				  S_ISREG(st.st_mode) ? "a file" :
 				  S_ISCHR(st.st_mode) ? "a terminal or device" :
 				  "something else");
@@ -327,7 +327,7 @@ int pier__session_meet(struct session *s)
 	if (s->cfg->role == PIER_EXCHANGE_LISTEN)
 		return await_peer(s, host, port);
 	if (!host[0] || !strtoul(port, NULL, 10))
-		return pier__fail(-EINVAL, "exchange: \"%s\" is no HOST:PORT",
+		return pier__fail(-EINVAL, "exchange: \"%s\" is not HOST:PORT",
 				  s->cfg->address);
 	return resolve(s, host, port, 0, on_resolved);
 }

@@ -22,7 +22,7 @@ static int check_name(const struct outbox *box, size_t i, const char *path)
 
 	if (!pier__box_name_ok(name, strlen(name)))
 		return pier__fail(-EINVAL, "exchange: \"%s\" has no name that "
-				  "a peer takes: at most %d bytes, no dot in "
+				  "a peer accepts: at most %d bytes, no dot in "
 				  "front, no control characters", path,
 				  PIER_EXCHANGE_NAME_MAX);
 	for (size_t j = 0; j < i; j++) {
@@ -59,7 +59,7 @@ int pier__outbox_fill(struct outbox *box, const char *const *paths,
 	int err = 0;
 
 	if (count && !paths)
-		return pier__fail(-EINVAL, "exchange: %zu files, and no paths",
+		return pier__fail(-EINVAL, "exchange: %zu files, but no paths",
 				  count);
 	if (count > PIER_EXCHANGE_FILES_MAX)
 		return pier__fail(-EINVAL, "exchange: %zu files, at most %d",
@@ -85,7 +85,7 @@ void pier__outbox_empty(struct outbox *box)
 	*box = (struct outbox){ 0 };
 }
 
-/* The next frame of the file at hand. */
+/* The next frame of the current file. */
 static void next_of_file(struct outbox *box, struct frame *ret)
 {
 	const struct outfile *file = &box->files[box->at];

@@ -13,7 +13,7 @@
 #include "uv/session.h"
 
 #define HELLO_MS 5000		/* until a client has sent hello */
-#define FAREWELL_MS 2000	/* for the last message in either direction */
+#define LAST_FRAME_MS 2000	/* for the last message in either direction */
 
 static void write_more(struct session *s);
 
@@ -41,15 +41,16 @@ void pier__session_end(struct session *s, int err)
 	uv_walk(&s->loop, close_all, NULL);
 }
 
-/* Both have everything, and both know it. */
+/* Both peers have stored all files and have confirmed it. */
 static void end_if_done(struct session *s)
 {
-	if (s->stored_sent && s->stored_received && !s->writing && !s->deaf)
+	if (s->stored_sent && s->stored_received && !s->writing &&
+	    !s->write_failed)
 		pier__session_end(s, 0);
 }
 
-/* A client is unknown, and gets no data, until it has sent hello. */
-static bool is_stranger(const struct session *s)
+/* A client is unidentified, and gets no data, until it has sent hello. */
+static bool is_unidentified(const struct session *s)
 {
 	return s->cfg->role == PIER_EXCHANGE_LISTEN && !s->inbox.hello;
 }
@@ -61,11 +62,11 @@ static uint64_t ms_left(const struct session *s)
 	return now < s->deadline ? s->deadline - now : 0;
 }
 
-static void silence(uv_timer_t *timer);
+static void on_timeout(uv_timer_t *timer);
 
 static void wait_for(struct session *s, uint64_t ms)
 {
-	uv_timer_start(&s->timer, silence, ms, 0);
+	uv_timer_start(&s->timer, on_timeout, ms, 0);
 }
 
 static void wait_for_meeting(struct session *s)
@@ -73,47 +74,47 @@ static void wait_for_meeting(struct session *s)
 	wait_for(s, ms_left(s));
 }
 
-static void sign_of_life(struct session *s)
+static void restart_timer(struct session *s)
 {
 	s->trickle = 0;
-	if (!s->deaf && !s->refusing)
+	if (!s->write_failed && !s->aborting)
 		wait_for(s, (uint64_t)s->cfg->timeout_ms);
 }
 
 /* The client sent no hello: wait for the next one. */
-static void drop_stranger(struct session *s)
+static void drop_client(struct session *s)
 {
-	pier__log(PIER_LOG_WARNING, "exchange", "somebody connected who does "
-		  "not speak the protocol; waiting on");
+	pier__log(PIER_LOG_WARNING, "exchange", "a client does not use the "
+		  "protocol; waiting for another");
 	s->writer = NULL;
 	s->inlen = 0;
 	wait_for_meeting(s);
 	pier__session_meet_again(s);
 }
 
-static int peer_gone(const char *reason)
+static int peer_disconnected(const char *reason)
 {
-	return pier__fail(-ECONNRESET, "exchange: the peer is gone before all "
-			  "was exchanged: %s", reason);
+	return pier__fail(-ECONNRESET, "exchange: the peer has disconnected "
+			  "before all files were exchanged: %s", reason);
 }
 
-static void silence(uv_timer_t *timer)
+static void on_timeout(uv_timer_t *timer)
 {
 	struct session *s = timer->data;
 	int err = -ETIMEDOUT;
 
-	if (s->writer && is_stranger(s) && ms_left(s)) {
-		drop_stranger(s);
+	if (s->writer && is_unidentified(s) && ms_left(s)) {
+		drop_client(s);
 		return;
 	}
-	if (s->deaf)
-		err = peer_gone("it closed the connection");
-	else if (!s->writer || is_stranger(s))
+	if (s->write_failed)
+		err = peer_disconnected("it closed the connection");
+	else if (!s->writer || is_unidentified(s))
 		pier__fail(err, "exchange: no peer within %d ms",
 			   s->cfg->timeout_ms);
 	else if (s->trickle && !s->err)
 		pier__fail(err, "exchange: %zu bytes from the peer in %d ms, "
-			   "at least %d or the end of a file are due",
+			   "at least %d or the end of a file is required",
 			   s->trickle, s->cfg->timeout_ms, FRAME_DATA_MAX);
 	else if (!s->err)
 		pier__fail(err, "exchange: nothing from the peer for %d ms",
@@ -129,10 +130,10 @@ static void on_written(uv_write_t *write, int status)
 		return;
 	s->writing = false;
 	if (status) {
-		s->deaf = true;
-		wait_for(s, FAREWELL_MS);
+		s->write_failed = true;
+		wait_for(s, LAST_FRAME_MS);
 	} else if (!s->failed_sent) {
-		sign_of_life(s);
+		restart_timer(s);
 		write_more(s);
 		end_if_done(s);
 	}
@@ -157,7 +158,7 @@ static void write_frame(struct session *s, const struct frame *frame)
 	}
 }
 
-static void say_failed(struct session *s)
+static void send_failed(struct session *s)
 {
 	struct frame frame = {
 		.type = FRAME_FAILED,
@@ -169,7 +170,7 @@ static void say_failed(struct session *s)
 	write_frame(s, &frame);
 }
 
-static void say_stored(struct session *s)
+static void send_stored(struct session *s)
 {
 	struct frame frame = {
 		.type = FRAME_STORED,
@@ -180,67 +181,69 @@ static void say_stored(struct session *s)
 	write_frame(s, &frame);
 }
 
-/* Say the next thing there is to say, one frame at a time. */
+/* Send what is to be sent next, one frame at a time. */
 static void write_more(struct session *s)
 {
 	struct frame frame;
 
-	if (s->over || s->writing || s->deaf || s->failed_sent ||
-	    is_stranger(s))
+	if (s->over || s->writing || s->write_failed || s->failed_sent ||
+	    is_unidentified(s))
 		return;
-	if (s->refusing)
-		say_failed(s);
+	if (s->aborting)
+		send_failed(s);
 	else if (pier__outbox_next(&s->outbox, &frame))
 		write_frame(s, &frame);
 	else if (s->inbox.done && !s->stored_sent)
-		say_stored(s);
+		send_stored(s);
 }
 
 /*
- * What came is refused.  The peer is told, behind what is being written, and
- * closes when it has read that; what it sends until then is thrown away, as
- * unread data would make the system cut off what the peer has not yet read.
+ * Reject what was received.  The peer gets the reason, after what is being
+ * written, and closes when it has read that.  What it sends until then is read
+ * and dropped: with unread data the system would discard our last frames.
  */
-static void refuse(struct session *s, int err)
+static void abort_exchange(struct session *s, int err)
 {
 	keep_error(s, err);
-	s->refusing = true;
-	wait_for(s, FAREWELL_MS);
+	s->aborting = true;
+	wait_for(s, LAST_FRAME_MS);
 	write_more(s);
 }
 
-static int take_stored(struct session *s, const struct frame *frame)
+static int check_stored(struct session *s, const struct frame *frame)
 {
 	if (!s->outbox.done || !s->inbox.done || s->stored_received ||
 	    frame->number != s->outbox.count)
 		return pier__fail(-EPROTO, "exchange: the peer has stored %llu "
-				  "files of %zu, or says so out of turn",
+				  "files of %zu, or reports it out of order",
 				  (unsigned long long)frame->number,
 				  s->outbox.count);
 	s->stored_received = true;
 	return 0;
 }
 
-static int take_failed(const struct frame *frame)
+static int peer_failed(const struct frame *frame)
 {
 	char text[FRAME_TEXT_MAX + 1];
 
 	pier__frame_text(frame, text);
-	return pier__fail(-EREMOTEIO, "exchange: the peer gave up: %s", text);
+	return pier__fail(-EREMOTEIO, "exchange: the peer has given up: %s",
+			  text);
 }
 
 static int take(struct session *s, const struct frame *frame)
 {
 	if (frame->type == FRAME_FAILED)
-		return take_failed(frame);
+		return peer_failed(frame);
 	if (frame->type == FRAME_STORED)
-		return take_stored(s, frame);
+		return check_stored(s, frame);
 	return pier__inbox_take(&s->inbox, frame);
 }
 
 /*
- * Who sends a byte now and then could go on for weeks.  Frames of other types
- * than data are few; data counts by a full frame of it, or a file's end.
+ * A peer that sends a byte now and then must not keep the exchange alive.
+ * Frames of other types than data are few; data counts once it fills a frame or
+ * ends a file.
  */
 static bool is_progress(struct session *s, const struct frame *frame)
 {
@@ -250,7 +253,7 @@ static bool is_progress(struct session *s, const struct frame *frame)
 	return s->trickle >= FRAME_DATA_MAX;
 }
 
-/* Take in the frames that are whole.  Returns 0 or why not. */
+/* Process the complete frames.  Returns 0 or the error. */
 static int take_all(struct session *s)
 {
 	bool progress = false;
@@ -268,7 +271,7 @@ static int take_all(struct session *s)
 		progress = is_progress(s, &frame) || progress;
 	}
 	if (progress)
-		sign_of_life(s);
+		restart_timer(s);
 	s->inlen -= at;
 	memmove(s->inbuf, s->inbuf + at, s->inlen);
 	return len < 0 ? len : err;
@@ -283,16 +286,16 @@ static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
 	buf->len = sizeof(s->inbuf) - s->inlen;
 }
 
-/* No more comes from the peer. */
+/* The peer sends no more. */
 static void on_end(struct session *s, int reason)
 {
-	if (is_stranger(s)) {
-		drop_stranger(s);
-	} else if (!s->stored_sent || !s->stored_received || s->deaf) {
-		pier__session_end(s, peer_gone(reason == UV_EOF ?
+	if (is_unidentified(s)) {
+		drop_client(s);
+	} else if (!s->stored_sent || !s->stored_received || s->write_failed) {
+		pier__session_end(s, peer_disconnected(reason == UV_EOF ?
 					       "end of the stream" :
 					       uv_strerror(reason)));
-	}	/* else our last word is on its way */
+	}	/* else our last frame is being written */
 }
 
 static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
@@ -307,16 +310,16 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 		on_end(s, (int)n);
 		return;
 	}
-	if (s->refusing)
-		return;		/* thrown away */
+	if (s->aborting)
+		return;		/* drop it */
 	s->inlen += (size_t)n;
 	err = take_all(s);
-	if (err && is_stranger(s)) {
-		drop_stranger(s);
+	if (err && is_unidentified(s)) {
+		drop_client(s);
 	} else if (err == -EREMOTEIO) {
 		pier__session_end(s, err);
 	} else if (err) {
-		refuse(s, err);
+		abort_exchange(s, err);
 	} else {
 		write_more(s);
 		end_if_done(s);
@@ -331,10 +334,10 @@ void pier__session_met(struct session *s, uv_stream_t *writer)
 	s->writer = writer;
 	s->inlen = 0;
 	s->in.stream.data = s;
-	if (is_stranger(s))
+	if (is_unidentified(s))
 		wait_for(s, hello_ms < HELLO_MS ? hello_ms : HELLO_MS);
 	else
-		sign_of_life(s);
+		restart_timer(s);
 	err = uv_read_start(&s->in.stream, on_alloc, on_read);
 	if (err) {
 		pier__fail(err, "exchange: cannot read: %s", uv_strerror(err));
@@ -351,10 +354,10 @@ static int check_dir(const char *dir)
 	if (!dir)
 		return 0;
 	if (mkdir(dir, 0700) && errno != EEXIST)
-		return pier__fail(-errno, "exchange: cannot make the directory "
+		return pier__fail(-errno, "exchange: cannot create directory "
 				  "%s: %s", dir, pier_strerror(errno));
 	if (!stat(dir, &st) && !S_ISDIR(st.st_mode))
-		return pier__fail(-ENOTDIR, "exchange: %s is no directory",
+		return pier__fail(-ENOTDIR, "exchange: %s is not a directory",
 				  dir);
 	if (access(dir, W_OK | X_OK))
 		return pier__fail(-errno, "exchange: cannot write into %s: %s",
@@ -399,7 +402,7 @@ static int run(struct session *s)
 	return s->err ? pier__fail_again(s->err, s->reason) : 0;
 }
 
-/* Writing to a peer that is gone must not end the program. */
+/* Writing to a closed connection must not end the program. */
 static int run_without_sigpipe(struct session *s)
 {
 	const struct timespec now = { 0 };

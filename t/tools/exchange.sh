@@ -156,8 +156,8 @@ what_cannot_be_sent_is_refused_at_once()
 	refused 2 "more than 64 files" $at --send "$@" &&
 		refused 1 "more than 16777216 bytes" $at --send big &&
 		refused 1 'two files of the name "a"' $at --send a d/a &&
-		refused 1 "no name that a peer takes" $at --send .hidden &&
-		refused 1 "no name that a peer takes" $at --send d/ &&
+		refused 1 "no name that a peer accepts" $at --send .hidden &&
+		refused 1 "no name that a peer accepts" $at --send d/ &&
 		refused 1 "not a regular file" $at --send d &&
 		refused 1 "No such file" $at --send nowhere &&
 		refused 2 "--send without a file" $at --send
@@ -172,8 +172,8 @@ a_command_line_that_makes_no_sense_is_refused()
 		refused 1 "has no port" --listen nonsense &&
 		refused 1 "has no port" --listen 127.0.0.1:65536 &&
 		refused 1 "has no port" localhost: &&
-		refused 1 "is no HOST:PORT" 7471 &&
-		refused 1 "is no HOST:PORT" localhost:0 &&
+		refused 1 "is not HOST:PORT" 7471 &&
+		refused 1 "is not HOST:PORT" localhost:0 &&
 		refused 1 "cannot resolve" no-such-host.invalid:1 &&
 		refused 1 "cannot listen" --listen 192.0.2.1:0
 }
@@ -182,8 +182,8 @@ a_directory_that_cannot_be_written_is_refused_at_once()
 {
 	fresh
 	echo 1 >file
-	refused 1 "file is no directory" --listen 0 --receive file &&
-		refused 1 "cannot make the directory" --listen 0 \
+	refused 1 "file is not a directory" --listen 0 --receive file &&
+		refused 1 "cannot create directory" --listen 0 \
 			--receive nowhere/in || return 1
 	[ "$(id -u)" -ne 0 ] || return 0	# root may write everywhere
 	mkdir -m 500 in
@@ -199,7 +199,7 @@ both_ends_report_that_a_file_cannot_be_stored()
 	listen --send a || return 1
 	dial --receive out
 	ends 1 1 && says right.err "cannot write out/a" &&
-		says left.err "the peer gave up: " "cannot write out/a"
+		says left.err "the peer has given up: " "cannot write out/a"
 }
 
 both_ends_report_that_files_are_not_wanted()
@@ -209,7 +209,7 @@ both_ends_report_that_files_are_not_wanted()
 	listen --send a || return 1
 	dial
 	ends 1 1 && says right.err "no directory to receive into" &&
-		says left.err "the peer gave up: " "no directory"
+		says left.err "the peer has given up: " "no directory"
 }
 
 who_connects_may_be_first()
@@ -279,7 +279,7 @@ a_peer_that_is_killed_is_reported()
 	kill -KILL "$(cat pid)"
 	wait_for 20 test -s status
 	: >gate
-	[ "$(cat status)" = 1 ] && says left.err "the peer is gone" &&
+	[ "$(cat status)" = 1 ] && says left.err "the peer has disconnected" &&
 		[ -z "$(ls -A right/out)" ]
 }
 
@@ -330,7 +330,7 @@ a_pipe_without_a_peer_is_reported()
 {
 	fresh
 	: | timeout 20 "$pier" exchange --stdio 2>err | cat >out
-	says err "the peer is gone"
+	says err "the peer has disconnected"
 }
 
 # The samples' three files, each where only its writer and reader see it.

@@ -216,10 +216,10 @@ static void frames_out_of_turn_are_refused(void)
 		uint64_t number;
 		const char *part;
 	} rows[] = {
-		{ LIAR_HELLO, 1, "out of turn" },
+		{ LIAR_HELLO, 1, "out of order" },
 		{ LIAR_DATA, 0, "bytes of data" },
 		{ LIAR_DONE, 0, "0 of 1 files" },
-		{ LIAR_STORED, 0, "out of turn" },
+		{ LIAR_STORED, 0, "out of order" },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
