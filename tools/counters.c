@@ -25,7 +25,7 @@ static json_t *to_json(const struct pier_counters *counters)
 	return object;
 }
 
-/* Address and UDP port, as people write them. */
+/* Address and UDP port, in the usual form. */
 static json_t *end_to_json(const uint8_t gid[16], uint16_t port)
 {
 	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
@@ -78,7 +78,7 @@ static json_t *process_to_json(const struct pier_counted *what)
 	return process;
 }
 
-/* The rows stand in order: process, its device, the device's connections. */
+/* The rows are in this order: process, its device, the device's connections. */
 static json_t *list_to_json(const struct pier_counterlist *list,
 			    const char *device)
 {
@@ -111,7 +111,7 @@ static json_t *list_to_json(const struct pier_counterlist *list,
 	return all;
 }
 
-/* Adapters count for all of the host, whoever uses them. */
+/* Adapters count for the whole host, not by process. */
 static json_t *adapters_to_json(const struct pier_devlist *devs,
 				const char *device)
 {
@@ -137,7 +137,7 @@ static json_t *adapters_to_json(const struct pier_devlist *devs,
 	return all;
 }
 
-/* What is zero tells nothing. */
+/* Omit what is zero. */
 static void print_counters(int indent, json_t *counters)
 {
 	const char *key;

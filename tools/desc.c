@@ -42,7 +42,7 @@ int tool_desc(int argc, char *argv[])
 	if (err)
 		return pier_args_exit(err);
 	if (args.argc != 1) {
-		fprintf(stderr, "pier desc: %d files given, one is needed\n",
+		fprintf(stderr, "pier desc: %d files given, one is required\n",
 			args.argc);
 		return 2;
 	}

@@ -21,7 +21,7 @@ struct options {
 	size_t count;
 };
 
-static void tell_port(unsigned int port, void *arg)
+static void print_port(unsigned int port, void *arg)
 {
 	(void)arg;
 	fprintf(stderr, "pier exchange: listening on port %u\n", port);
@@ -83,7 +83,7 @@ static int choose_role(const struct pier_args *args, const struct options *o,
 	if (o->listen) {
 		cfg->role = PIER_EXCHANGE_LISTEN;
 		cfg->address = o->listen;
-		cfg->listening = tell_port;
+		cfg->listening = print_port;
 	} else if (args->argc) {
 		cfg->role = PIER_EXCHANGE_CONNECT;
 		cfg->address = args->argv[0];
@@ -91,7 +91,7 @@ static int choose_role(const struct pier_args *args, const struct options *o,
 	return 0;
 }
 
-/* libuv does not bear to be given one of the first three descriptors. */
+/* libuv must not be given one of the first three descriptors. */
 static void fill_stdio(void)
 {
 	int fd;

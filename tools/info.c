@@ -69,7 +69,7 @@ static const struct {
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* As people write it: IPv4 if it is one. */
+/* In the usual form: IPv4 if it is one. */
 static const char *gid_text(const struct pier_gid *gid, char *text)
 {
 	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
@@ -128,7 +128,7 @@ static json_t *describe_limits(const struct pier_devinfo *info)
 	return object;
 }
 
-/* Every type that this version of the library knows. */
+/* Every type of this version of the library. */
 static json_t *describe_tasks(const struct pier_devinfo *info)
 {
 	json_t *object = json_object();
@@ -156,7 +156,7 @@ static json_t *describe_exports(const struct pier_devinfo *info,
 	return object;
 }
 
-/* The keys are for programs too: they stay as they are. */
+/* Programs use the keys, too: they must not change. */
 static json_t *describe(const struct pier_devinfo *info, bool is_default)
 {
 	bool soft = !strcmp(pier_devinfo_kind(info), "soft");
@@ -166,7 +166,7 @@ static json_t *describe(const struct pier_devinfo *info, bool is_default)
 	tool_json_set(dev, "name", json_string(pier_devinfo_name(info)));
 	tool_json_set(dev, "default", json_boolean(is_default));
 	tool_json_set(dev, "kind", json_string(pier_devinfo_kind(info)));
-	/* The helper, which acts as the NIC, is a thread: report it. */
+	/* The helper acts as the NIC and is a thread: report it. */
 	tool_json_set(dev, "helper",
 		      json_string(soft ? "one thread a process" : ""));
 	tool_json_set(dev, "port", json_integer(pier_devinfo_port(info)));
@@ -262,7 +262,7 @@ static void print_all(const struct pier_devlist *list,
 	const struct pier_devinfo *usual = NULL;
 	size_t i;
 
-	pier_devlist_find(list, NULL, &usual);	/* none: none is marked */
+	pier_devlist_find(list, NULL, &usual);	/* none: no address is marked */
 	for (i = 0; i < pier_devlist_count(list); i++) {
 		const struct pier_devinfo *info = pier_devlist_get(list, i);
 

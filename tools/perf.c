@@ -99,7 +99,7 @@ const char *perf_operation_name(const struct perf *p)
 
 int perf_fail(struct perf *p, int err)
 {
-	return perf_say(p, err, "%s", pier_last_error());
+	return perf_err(p, err, "%s", pier_last_error());
 }
 
 bool perf_task_ok(struct perf *p, const struct pier_task *task)
@@ -111,7 +111,7 @@ bool perf_task_ok(struct perf *p, const struct pier_task *task)
 	return !status;
 }
 
-int perf_say(struct perf *p, int err, const char *fmt, ...)
+int perf_err(struct perf *p, int err, const char *fmt, ...)
 {
 	va_list ap;
 

@@ -20,8 +20,8 @@ struct perf_slot {
 	struct pier_buf *src, *dst;	/* NULL: the task has none */
 };
 
-/* What the command line asks for. */
-struct perf_ask {
+/* The options of the command line. */
+struct perf_options {
 	enum perf_measure measure;
 	enum perf_operation operation;
 	uint64_t size;		/* bytes of a message */
@@ -35,7 +35,7 @@ struct perf_ask {
 
 struct perf {
 	struct pier_args args;
-	struct perf_ask ask;
+	struct perf_options ask;
 
 	/* made by perf_setup() */
 	struct pier_dev *dev;
@@ -49,12 +49,12 @@ struct perf {
 	int send_count, recv_count;
 	uint64_t *laps;			/* nanoseconds, one an iteration */
 
-	/* as it runs */
-	int note_status;	/* of reading what the responder was told */
+	/* while it runs */
+	int note_status;		/* of reading the responder's note */
 	int err;			/* the first failure */
 	char reason[512];		/* its error message */
-	int wanted, submitted, done;	/* messages of this run */
-	uint64_t finish;		/* when the last of a lap was done */
+	int required, submitted, done;	/* messages of this run */
+	uint64_t finish;		/* when the last message was done */
 	uint64_t idle_rounds, idle_since;
 	struct perf_slot **free;	/* echoes that can be sent, a stack */
 	int free_count;
@@ -68,23 +68,23 @@ const char *perf_measure_name(const struct perf *perf);
 const char *perf_operation_name(const struct perf *perf);
 
 /*
- * Keep the first failure and its sentence: of pier, or one of the tool's own.
- * Both return @err.
+ * Store the first failure and its message, of pier or of the tool itself.  Both
+ * return @err.
  */
 int perf_fail(struct perf *perf, int err);
-int perf_say(struct perf *perf, int err, const char *fmt, ...)
+int perf_err(struct perf *perf, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /*
- * Has the finished @task succeeded?  Its failure is kept, unless it was
- * cancelled: then the connection, which ends, tells why.
+ * Has the finished @task succeeded?  Its failure is stored, unless it was
+ * cancelled: then the error of the connection is the reason.
  */
 bool perf_task_ok(struct perf *perf, const struct pier_task *task);
 
-/* Meet the peer, agree with it, and make every task and buffer. */
+/* Connect, compare options with the peer, create every task and buffer. */
 int perf_setup(struct perf *perf);
 
-/* End all of it; also what was only half made. */
+/* Destroy all of it; also after an incomplete setup. */
 void perf_teardown(struct perf *perf);
 
 /* Let the engine run once; fails when the time is up. */

@@ -20,7 +20,7 @@ static int check_idle(struct perf *perf)
 		perf->idle_since = now;
 	if (now - perf->idle_since <= limit)
 		return 0;
-	return perf_say(perf, -ETIMEDOUT, "the peer has sent nothing for %d "
+	return perf_err(perf, -ETIMEDOUT, "the peer has sent nothing for %d "
 			"ms", perf->args.timeout_ms);
 }
 
@@ -41,7 +41,7 @@ int perf_drive(struct perf *perf)
 	return perf->err;
 }
 
-/* As perf_drive(), for a requester: it must not lose its peer. */
+/* As perf_drive(), for a requester, which fails when the peer disconnects. */
 static int drive(struct perf *perf)
 {
 	int err = perf_drive(perf);
@@ -49,10 +49,10 @@ static int drive(struct perf *perf)
 	if (err || pier_conn_state(perf->conn) == PIER_CONN_CONNECTED)
 		return err;
 	if (pier_conn_error(perf->conn))
-		return perf_say(perf, pier_conn_error(perf->conn), "%s",
+		return perf_err(perf, pier_conn_error(perf->conn), "%s",
 				pier_conn_error_text(perf->conn));
-	return perf_say(perf, -ENOTCONN, "the peer disconnected after %d of "
-			"%d messages", perf->done, perf->wanted);
+	return perf_err(perf, -ENOTCONN, "the peer disconnected after %d of "
+			"%d messages", perf->done, perf->required);
 }
 
 static void submit(struct perf_slot *slot, unsigned int flags)
@@ -61,7 +61,7 @@ static void submit(struct perf_slot *slot, unsigned int flags)
 	int err;
 
 	if (slot->dst)
-		pier_buf_reset(slot->dst);	/* all of it is tail again */
+		pier_buf_reset(slot->dst);	/* all of it is tail space */
 	err = pier_task_submit(slot->task, flags);
 	if (err)
 		perf_fail(perf, err);
@@ -70,14 +70,14 @@ static void submit(struct perf_slot *slot, unsigned int flags)
 /*
  * Bandwidth: every slot is submitted again as soon as it is done.  A quarter
  * of them are posted and complete together: with all in one batch, nothing
- * would be on its way while the next is made.
+ * would be in flight while the next batch is built.
  */
 static void submit_next(struct perf_slot *slot)
 {
 	struct perf *perf = slot->perf;
 	int batch = (perf->send_count + 3) / 4;
 
-	if (perf->err || perf->submitted == perf->wanted)
+	if (perf->err || perf->submitted == perf->required)
 		return;
 	perf->submitted++;
 	submit(slot, perf->submitted % batch ? PIER_SUBMIT_MORE : 0);
@@ -99,7 +99,7 @@ static int run_bw(struct perf *perf, int count)
 	uint64_t start;
 	int i, err = 0;
 
-	perf->wanted = count;
+	perf->required = count;
 	perf->submitted = perf->done = 0;
 	start = perf_now();
 	for (i = 0; i < perf->send_count; i++)
@@ -149,7 +149,7 @@ static void echo_done(struct pier_task *task, void *arg)
 	if (!perf_task_ok(perf, task))
 		return;
 	if (pier_recv_len(task) != perf->ask.size)
-		perf_say(perf, -EPROTO, "the echo has %" PRIu32 " bytes, not "
+		perf_err(perf, -EPROTO, "the echo has %" PRIu32 " bytes, not "
 			 "%" PRIu64, pier_recv_len(task), perf->ask.size);
 	perf->done++;
 }
@@ -161,13 +161,13 @@ static int run_lap(struct perf *perf, uint64_t *ret)
 	int err;
 
 	perf->done = 0;
-	perf->wanted = send ? 2 : 1;
+	perf->required = send ? 2 : 1;
 	if (send)
 		submit(&perf->recvs[0], 0);
 	start = perf_now();
 	submit(&perf->sends[0], 0);
 	err = perf->err;
-	while (!err && perf->done < perf->wanted)
+	while (!err && perf->done < perf->required)
 		err = drive(perf);
 	if (err)
 		return err;

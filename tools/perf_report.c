@@ -18,7 +18,7 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The smallest lap that @permille of 1000 are not above. */
+/* The smallest lap that is not exceeded by @permille of 1000. */
 static uint64_t rank(const uint64_t *sorted, uint64_t count, uint64_t permille)
 {
 	return sorted[(count * permille + 999) / 1000 - 1];
@@ -27,7 +27,7 @@ static uint64_t rank(const uint64_t *sorted, uint64_t count, uint64_t permille)
 /* Sorts the laps. */
 static struct summary summarise(const struct perf *perf)
 {
-	/* An echo has gone there and back. */
+	/* An echo has made a round trip. */
 	double scale = perf->ask.operation == PERF_SEND ? 2000.0 : 1000.0;
 	uint64_t count = (uint64_t)perf->ask.iterations, i;
 	uint64_t *laps = perf->laps;
@@ -62,7 +62,7 @@ static json_t *describe(const struct perf *perf)
 	return root;
 }
 
-/* To the third decimal: the clock has no more. */
+/* To the third decimal, the resolution of the clock. */
 static json_t *us(double value)
 {
 	return json_real((double)(uint64_t)(value * 1000 + 0.5) / 1000);
@@ -123,7 +123,7 @@ static void report_bw(const struct perf *perf)
 	tool_json_print(root);
 }
 
-/* What a responder knows: how many messages came, if any came to it. */
+/* The responder's result: how many messages it received, if it receives any. */
 static void report_served(const struct perf *perf)
 {
 	json_t *root;
@@ -133,7 +133,7 @@ static void report_served(const struct perf *perf)
 			printf("received %" PRIu64 " messages of %" PRIu64
 			       " bytes\n", perf->received, perf->ask.size);
 		else
-			puts("the peer is gone");
+			puts("the peer has disconnected");
 		return;
 	}
 	root = describe(perf);

@@ -4,7 +4,7 @@
 
 #include "perf.h"
 
-/* Send the echoes that are owed, as far as sends are free. */
+/* Send the pending echoes, as far as sends are free. */
 static void echo(struct perf *perf)
 {
 	while (!perf->err && perf->owed && perf->free_count) {
@@ -46,13 +46,13 @@ static void message_done(struct pier_task *task, void *arg)
 	if (!perf_task_ok(perf, task))
 		return;
 	if (pier_recv_len(task) != perf->ask.size) {
-		perf_say(perf, -EPROTO, "the peer sends %" PRIu32 " bytes, "
-			 "this side was given -s %" PRIu64,
+		perf_err(perf, -EPROTO, "the peer sends %" PRIu32 " bytes, "
+			 "this end has -s %" PRIu64,
 			 pier_recv_len(task), perf->ask.size);
 		return;
 	}
 	perf->received++;
-	post(slot);		/* before the echo lets the peer send again */
+	post(slot);		/* before the echo: the peer sends again */
 	if (perf->send_count) {
 		perf->owed++;
 		echo(perf);
@@ -79,10 +79,10 @@ static int serve_sends(struct perf *perf)
 	if (err)
 		return err;
 	if (pier_conn_error(perf->conn))
-		return perf_say(perf, pier_conn_error(perf->conn), "%s",
+		return perf_err(perf, pier_conn_error(perf->conn), "%s",
 				pier_conn_error_text(perf->conn));
 	if (!perf->received)
-		return perf_say(perf, -ENOMSG, "the peer disconnected without "
+		return perf_err(perf, -ENOMSG, "the peer disconnected without "
 				"sending");
 	return 0;
 }
@@ -93,7 +93,7 @@ int perf_respond(struct perf *perf)
 
 	if (perf->ask.operation == PERF_SEND)
 		return serve_sends(perf);
-	/* Reads and writes need nobody here. */
+	/* The device executes reads and writes. */
 	err = pier_rendezvous_serve(perf->conn);
 	return err ? perf_fail(perf, err) : 0;
 }

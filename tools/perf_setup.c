@@ -8,20 +8,21 @@
 #include "perf.h"
 
 /*
- * The memory of either side: a line of text that says what the responder was
- * told, which the requester reads and compares; then what is sent from, or
- * read and written by the peer; then what is received into.
+ * The memory of either end: a note, a line of text with the responder's
+ * options, which the requester reads and compares; then the memory that is sent
+ * from, or that the peer reads and writes; then the memory of receives.
  */
 #define NOTE_SIZE 4096
 #define NOTE_FORMAT "pier-perf 1 %s %s %" PRIu64
 #define NOTE_MAX 64
 
-/* So much is offered at least: the usual sizes need no -s of the responder. */
+/* The least memory to export: usual sizes need no -s of the responder. */
 #define SHARED_MIN (1 << 20)
 
 /*
- * Receives for bandwidth: messages are acknowledged before they are looked
- * at, so that more than are outstanding arrive while this side does not run.
+ * Receives for bandwidth: messages are acknowledged before they are
+ * processed, so that more than are outstanding arrive while this end does not
+ * run.
  */
 #define RECVS 4096
 
@@ -37,7 +38,7 @@ static void *local_at(const struct perf *perf, uint64_t offset)
 	return (char *)pier_mmap_addr(perf->local) + NOTE_SIZE + offset;
 }
 
-/* How many tasks of each kind this side needs. */
+/* How many tasks of each kind this end needs. */
 static void count_slots(struct perf *perf)
 {
 	bool send = perf->ask.operation == PERF_SEND;
@@ -47,7 +48,7 @@ static void count_slots(struct perf *perf)
 		perf->send_count = lat ? 1 : perf->ask.outstanding;
 		perf->recv_count = send && lat ? 1 : 0;
 	} else if (send && lat) {
-		/* An echo may wait for its ack; the next one need not. */
+		/* The next echo need not wait for the ACK of the last one. */
 		perf->send_count = 4;
 		perf->recv_count = 4;
 	} else if (send) {
@@ -72,7 +73,7 @@ static int start(struct perf *perf)
 
 	pier_rdma_get_config(perf->rdma, &cfg);
 	if (cfg.conn_send_queue < sends || cfg.send_queue < sends)
-		return perf_say(perf, -ERANGE, "--outstanding %d: this device "
+		return perf_err(perf, -ERANGE, "--outstanding %d: this device "
 				"takes up to %" PRIu32,
 				perf->ask.outstanding, cfg.conn_send_queue - 1);
 	if ((uint32_t)perf->recv_count > cfg.recv_queue)
@@ -131,7 +132,7 @@ static int fetch_note(struct perf *perf)
 	return err;
 }
 
-/* Both sides must have been told the same, as far as it matters. */
+/* Both ends must have the same options, as far as they matter. */
 static int agree(struct perf *perf)
 {
 	char measure[8], operation[8];
@@ -141,7 +142,7 @@ static int agree(struct perf *perf)
 	int err;
 
 	if (pier_mmap_len(perf->remote) < NOTE_SIZE)
-		return perf_say(perf, -EPROTO, "the peer is not pier perf "
+		return perf_err(perf, -EPROTO, "the peer is not pier perf "
 				"--respond");
 	err = fetch_note(perf);
 	if (err)
@@ -149,22 +150,22 @@ static int agree(struct perf *perf)
 	note[NOTE_MAX - 1] = '\0';
 	if (sscanf(note, "pier-perf 1 %7s %7s %" SCNu64, measure, operation,
 		   &size) != 3)
-		return perf_say(perf, -EPROTO, "the peer is not pier perf "
+		return perf_err(perf, -EPROTO, "the peer is not pier perf "
 				"--respond of this version");
 	if (send == !!strcmp(operation, "send") ||
 	    (send && strcmp(measure, perf_measure_name(perf))))
-		return perf_say(perf, -EPROTO, "the responder was given \"%s "
-				"%s\", this side \"%s %s\"", measure,
+		return perf_err(perf, -EPROTO, "the responder has \"%s "
+				"%s\", this end \"%s %s\"", measure,
 				operation, perf_measure_name(perf),
 				perf_operation_name(perf));
 	if (send && size != perf->ask.size)
-		return perf_say(perf, -EPROTO, "the responder was given -s "
-				"%" PRIu64 ", this side -s %" PRIu64, size,
+		return perf_err(perf, -EPROTO, "the responder has -s "
+				"%" PRIu64 ", this end -s %" PRIu64, size,
 				perf->ask.size);
 	if (size < perf->ask.size ||
 	    pier_mmap_len(perf->remote) - NOTE_SIZE < perf->ask.size)
-		return perf_say(perf, -EMSGSIZE, "the responder's memory has "
-				"%" PRIu64 " bytes, -s %" PRIu64 " needs more; "
+		return perf_err(perf, -EMSGSIZE, "the responder's memory has "
+				"%" PRIu64 " bytes, -s %" PRIu64 " needs more: "
 				"give it the same -s", size, perf->ask.size);
 	return 0;
 }
@@ -243,12 +244,12 @@ static int allocate(struct perf *perf)
 	perf->free = calloc(sends, sizeof(struct perf_slot *));
 	perf->laps = calloc(laps, sizeof(*perf->laps));
 	if (!perf->sends || !perf->recvs || !perf->free || !perf->laps)
-		return perf_say(perf, -ENOMEM, "out of memory");
+		return perf_err(perf, -ENOMEM, "out of memory");
 	memset(perf->laps, 0xff, laps * sizeof(*perf->laps));	/* fault in */
 	return 0;
 }
 
-/* What is needed before there is a peer. */
+/* Create what is needed before there is a peer. */
 static int prepare(struct perf *perf)
 {
 	size_t bufs;
@@ -311,7 +312,7 @@ static void free_slots(struct perf_slot *slots, int count)
 void perf_teardown(struct perf *perf)
 {
 	pier_conn_disconnect(perf->conn);
-	if (perf->rdma)	/* what is in flight keeps its buffers until then */
+	if (perf->rdma)	/* what is in flight holds its buffers until then */
 		pier_ctx_stop_wait(pier_rdma_ctx(perf->rdma),
 				   perf->args.timeout_ms);
 	free_slots(perf->sends, perf->send_count);

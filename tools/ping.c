@@ -8,7 +8,7 @@
 #include "ping.h"
 #include "tool.h"
 
-/* pier ping: is a host there for RDMA, and how far away? */
+/* pier ping: can a host be reached by RDMA, and how fast? */
 
 volatile sig_atomic_t ping_stopped;
 static struct pier_pe *woken;

@@ -8,9 +8,9 @@
 
 #include <pier/pier.h>
 
-/* What a round is made of. */
+/* The operations of a round. */
 enum ping_op {
-	PING_SEND,		/* sent back by the other side's program */
+	PING_SEND,		/* returned by the peer's program */
 	PING_WRITE,
 	PING_READ,
 	PING_ATOMIC,
@@ -18,9 +18,9 @@ enum ping_op {
 };
 
 #define PING_SIZE_MAX 65536
-#define PING_PORT 13579		/* where none is said */
+#define PING_PORT 13579		/* default */
 #define PING_PORT_TEXT "13579"
-/* The served memory: what is read and written, then the word for atomics. */
+/* The server's memory: for reads and writes, then the word for atomics. */
 #define PING_WORD_AT PING_SIZE_MAX
 #define PING_MEMORY (PING_SIZE_MAX + 8)
 
@@ -40,7 +40,7 @@ struct ping {
 	uint64_t size;
 	int json;
 	double interval_us;
-	bool ops[PING_OPS];	/* which are wanted */
+	bool ops[PING_OPS];	/* selected */
 
 	struct pier_dev *dev;
 	struct pier_pe *pe;
@@ -48,7 +48,7 @@ struct ping {
 	struct pier_mmap *local;
 	struct pier_buf_inventory *inv;
 
-	/* The client's: its connection, and what it has seen. */
+	/* The client's: its connection and its results. */
 	struct pier_conn *conn;	/* NULL: none now */
 	struct pier_mmap *remote;
 	int status;		/* of the operation in flight */
@@ -67,7 +67,7 @@ const char *ping_op_name(enum ping_op op);
 /* Microseconds of a clock that never goes back. */
 double ping_now(void);
 
-/* Serve clients until stopped, or ask one; the exit status. */
+/* The server, until stopped, and the client; they return the exit status. */
 int ping_serve(struct ping *p);
 int ping_ask(struct ping *p);
 

@@ -6,9 +6,9 @@
 
 #include "ping.h"
 
-#define PAUSE_US 100e3		/* before who refuses is asked again */
+#define PAUSE_US 100e3		/* before a rejected request is sent again */
 
-static void say(const struct ping *p, const char *what)
+static void print_error(const struct ping *p, const char *what)
 {
 	fprintf(stderr, "pier ping: %s: %s\n", p->args.argv[0], what);
 }
@@ -26,8 +26,8 @@ static double deadline(const struct ping *p)
 	return ping_now() + p->args.timeout_ms * 1e3;
 }
 
-/* Give up the connection: the next round makes another one. */
-static void hang_up(struct ping *p)
+/* Close the connection: the next round makes another one. */
+static void close_conn(struct ping *p)
 {
 	pier_conn_disconnect(p->conn);
 	pier_conn_destroy(p->conn);
@@ -36,7 +36,7 @@ static void hang_up(struct ping *p)
 	p->remote = NULL;
 }
 
-static int meet(struct ping *p, double until)
+static int connect_to(struct ping *p, double until)
 {
 	double left = (until - ping_now()) / 1e3;
 	struct pier_connect_config cfg = {
@@ -49,7 +49,7 @@ static int meet(struct ping *p, double until)
 	size_t len;
 	int err;
 
-	until += 1e6;		/* the context's comes first */
+	until += 1e6;		/* the context's timeout is first */
 	err = pier_rdma_connect_to(p->rdma, &cfg, &p->conn);
 	if (err)
 		return err;
@@ -64,7 +64,7 @@ static int meet(struct ping *p, double until)
 	if (!err)
 		err = pier_mmap_create_from_export(desc, len, &p->remote);
 	if (!err && pier_mmap_len(p->remote) < PING_MEMORY) {
-		say(p, "is not pier ping --listen");
+		print_error(p, "the peer is not pier ping --listen");
 		return -EPROTO;
 	}
 	return err;
@@ -72,9 +72,9 @@ static int meet(struct ping *p, double until)
 
 /*
  * Does the failure mean that the peer has not started yet?  It may start until
- * @until; later its absence is what is measured.
+ * @until; after that rounds without it are counted as lost.
  */
-static bool may_come(struct ping *p, int err, double until)
+static bool may_start(struct ping *p, int err, double until)
 {
 	double next = ping_now() + PAUSE_US;
 
@@ -85,7 +85,7 @@ static bool may_come(struct ping *p, int err, double until)
 	return !ping_stopped && ping_now() < until;
 }
 
-/* Have a connection, a new one where it was lost. */
+/* Connect, unless there is a connection. */
 static int ready(struct ping *p)
 {
 	double until = deadline(p);
@@ -95,18 +95,18 @@ static int ready(struct ping *p)
 	if (p->conn && pier_conn_state(p->conn) == PIER_CONN_CONNECTED)
 		return 0;
 	do {
-		hang_up(p);
-		err = meet(p, until);
-		/* The last one may have no time to hear anything. */
+		close_conn(p);
+		err = connect_to(p, until);
+		/* The last attempt may have no time for a reply. */
 		if (err && err != -EINTR && (err != -ETIMEDOUT || !reason[0]))
 			snprintf(reason, sizeof(reason), "%s",
 				 pier_last_error());
-	} while (may_come(p, err, until));
+	} while (may_start(p, err, until));
 	if (!err)
 		return 0;
 	if (reason[0] && err != -EPROTO)
-		say(p, reason);
-	hang_up(p);
+		print_error(p, reason);
+	close_conn(p);
 	return err;
 }
 
@@ -139,8 +139,8 @@ static int buffers(struct ping *p, enum ping_op op, struct pier_buf **ret_ours,
 }
 
 /*
- * The answer to a send comes into the second half of our memory.  A receive
- * that a lost connection has left behind serves the next one.
+ * The reply to a send is received into the second half of our memory.  A
+ * receive that remains from a lost connection is used for the next one.
  */
 static int expect_echo(struct ping *p)
 {
@@ -161,7 +161,7 @@ static int expect_echo(struct ping *p)
 	return err;
 }
 
-/* It is what was sent. */
+/* The reply must be what was sent. */
 static int check_echo(struct ping *p)
 {
 	const char *sent = pier_mmap_addr(p->local);
@@ -169,7 +169,7 @@ static int check_echo(struct ping *p)
 	if (pier_buf_data_len(p->echo_buf) == p->size &&
 	    !memcmp(sent, sent + PING_SIZE_MAX, p->size))
 		return 0;
-	say(p, "the answer is not what was sent");
+	print_error(p, "the reply is not what was sent");
 	return -EPROTO;
 }
 
@@ -198,17 +198,17 @@ static bool pending(const struct ping *p, enum ping_op op)
 	       (op == PING_SEND && p->echo == -EINPROGRESS);
 }
 
-/* Let what is in flight end; the connection is given up for that. */
+/* End what is in flight; this closes the connection. */
 static int give_up(struct ping *p)
 {
 	char reason[512];
 	bool failed = pier_conn_error(p->conn) != 0;
 
 	snprintf(reason, sizeof(reason), "%s", failed ?
-		 pier_conn_error_text(p->conn) : "no answer in time");
+		 pier_conn_error_text(p->conn) : "no reply in time");
 	if (!ping_stopped)
-		say(p, reason);
-	hang_up(p);
+		print_error(p, reason);
+	close_conn(p);
 	while (p->status == -EINPROGRESS)
 		pier_pe_wait(p->pe, 100);
 	return ping_stopped ? -EINTR : -ETIMEDOUT;
@@ -251,7 +251,7 @@ static int round_trip(struct ping *p, enum ping_op op, double *ret_us)
 	if (!err)
 		err = submit(p, op, ours, theirs);
 	if (err)
-		say(p, pier_last_error());
+		print_error(p, pier_last_error());
 	else
 		err = wait_done(p, op);
 	if (!err) {
@@ -293,12 +293,12 @@ static int start(struct ping *p)
 		err = pier_mmap_map(p->dev, NULL, 2 * PING_SIZE_MAX,
 				    PIER_LOCAL_WRITE, &p->local);
 	if (err)
-		say(p, pier_last_error());
+		print_error(p, pier_last_error());
 	return err;
 }
 
-/* Nobody was there, whether the time is up or it was stopped. */
-static int never_met(struct ping *p, double begun)
+/* There was no peer until the timeout or the stop. */
+static int never_connected(struct ping *p, double begun)
 {
 	p->begun = begun;
 	p->sent = 1;
@@ -314,7 +314,7 @@ int ping_ask(struct ping *p)
 		return 1;
 	next = ping_now();
 	if (ready(p))
-		return never_met(p, next);
+		return never_connected(p, next);
 	if (!p->json)
 		printf("PIER PING %s (%s), %" PRIu64 " bytes, device %s\n",
 		       p->args.argv[0], pier_conn_peer_address(p->conn),
@@ -330,6 +330,6 @@ int ping_ask(struct ping *p)
 			drive(p, next);
 	}
 	ping_report_all(p);
-	hang_up(p);
+	close_conn(p);
 	return p->answered ? 0 : 1;
 }

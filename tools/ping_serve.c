@@ -6,7 +6,7 @@
 
 #include "ping.h"
 
-/* Messages that may be on their way back, all clients together. */
+/* Replies that may be in flight to all clients together. */
 #define SLOTS 64
 
 #define ADDRESS_MAX 128		/* with its NUL */
@@ -103,7 +103,7 @@ static bool is_number(const char *text)
 	return text[0] && !text[strspn(text, "0123456789")];
 }
 
-/* Where the port begins in @text, "" if it has none; it may be all of it. */
+/* The port in @text, which may be all of it; "" if it has none. */
 static const char *port_in(const char *text)
 {
 	const char *colon = strrchr(text, ':');
@@ -116,7 +116,7 @@ static const char *port_in(const char *text)
 	return colon && strchr(text, ':') == colon ? colon + 1 : "";
 }
 
-/* Take --listen apart; @address holds ADDRESS_MAX bytes.  2: it cannot be. */
+/* Parse --listen; @address holds ADDRESS_MAX bytes.  2: it is invalid. */
 static int read_listen(const char *text, char *address, uint32_t *ret_port)
 {
 	const char *digits = port_in(text);

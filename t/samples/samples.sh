@@ -63,7 +63,7 @@ line_of()
 {
 	case $1 in
 	read_requester)		echo "read \"$2\"" ;;
-	read_responder)		echo "the peer is gone" ;;
+	read_responder)		echo "the peer has disconnected" ;;
 	write_requester)	echo "wrote \"$2\"" ;;
 	write_responder)	echo "the peer has written \"$2\"" ;;
 	send)			echo "sent \"$2\"" ;;

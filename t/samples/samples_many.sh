@@ -110,7 +110,7 @@ a_server_says_when_fewer_clients_come()
 	receiver=$!
 	clients 2 send
 	wait $receiver
-	[ $? -eq 1 ] && grep -qF "nobody has connected to port $port" \
+	[ $? -eq 1 ] && grep -qF "no client has connected to port $port" \
 	    "$tmp/a.err"
 }
 

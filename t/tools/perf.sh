@@ -190,7 +190,8 @@ perf_by_address_says_who_is_missing()
 	[ $? -eq 1 ] && says "$tmp/b.err" "pier perf: " "$address port $port" \
 		"no program listens" || return 1
 	by_address a -cm --timeout 1 --respond lat send
-	[ $? -eq 1 ] && says "$tmp/a.err" "pier perf: " "nobody has connected"
+	[ $? -eq 1 ] && says "$tmp/a.err" "pier perf: " \
+		"no client has connected"
 }
 
 # apart RESPONDER REQUESTER TEXT... - refused, with each text
