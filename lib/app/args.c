@@ -11,13 +11,13 @@
 #include "core/copy.h"
 #include "core/fail.h"
 
-/* What every program's options leave behind. */
+/* The values of the options that every program has. */
 struct basics {
 	int help, version;
 	const char *level, *json;
 };
 
-/* What a text has to be, besides of the right length. */
+/* What a text must be, apart from its length. */
 enum word { ANY, LEVEL, ADDR_TYPE };
 
 /* Where a row's value goes: at @offset in the basics or in struct pier_args. */
@@ -38,7 +38,7 @@ static const char *const addr_types[] = {
 #define IN_ARGS(group, member) group, offsetof(struct pier_args, member)
 #define IN_BASICS(member) 0, offsetof(struct basics, member)
 
-/* In the order of the help.  An alias stands below what it is an alias of. */
+/* In the order of the help.  An alias is below the option it stands for. */
 static const struct row rows[] = {
 	{ IN_ARGS(PIER_ARGS_DEVICE, device), 0, false, ANY,
 	  { "d", "device", "NAME", "RDMA device, network interface or PCI "
@@ -125,7 +125,7 @@ static bool nameless(const struct pier_option *option)
 	return !option->short_name && !option->long_name;
 }
 
-/* What @slot, the newest, is an alias of: the one with the same place. */
+/* The option with the place of @slot, the newest, which is its alias. */
 static struct pier__slot *main_of(const struct pier__parser *parser,
 				  struct pier__slot *slot)
 {
@@ -149,7 +149,7 @@ static struct pier__slot *add_slot(struct pier__parser *parser,
 	return slot;
 }
 
-/* A name that the program has given to an option of its own is its own. */
+/* An option of the program takes precedence over a common one of its name. */
 static void yield_names(const struct pier__parser *parser,
 			struct pier_option *option)
 {
@@ -243,7 +243,7 @@ static bool is_option(const char *word)
 }
 
 /* Is @word an option that exists?  A value of such a name follows "=". */
-static bool is_known(const struct pier__parser *parser, const char *word)
+static bool option_exists(const struct pier__parser *parser, const char *word)
 {
 	const char *value;
 
@@ -268,7 +268,7 @@ static int take_option(struct pier__parser *parser, const char *word,
 			return pier__fail(-PIER_EUSAGE, "%s takes no value",
 					  label);
 	} else if (!value) {
-		if (!next || is_known(parser, next))
+		if (!next || option_exists(parser, next))
 			return pier__fail(-PIER_EUSAGE, "%s lacks its value",
 					  label);
 		value = next;
@@ -278,7 +278,7 @@ static int take_option(struct pier__parser *parser, const char *word,
 	return err ? err : words;
 }
 
-/* The slot whose place is @value, one of the basics: they always have one. */
+/* The slot whose place is @value, one of the basics, which all have one. */
 static const struct pier__slot *slot_of(const struct pier__parser *parser,
 					const void *value)
 {
@@ -330,13 +330,13 @@ static int take_line(struct pier__parser *parser, struct pier_args *args,
 			args->argv[args->argc++] = argv[i++];
 		} else {
 			return pier__fail(-PIER_EUSAGE, "\"%s\": no operands "
-					  "are taken", argv[i]);
+					  "are allowed", argv[i]);
 		}
 	}
 	return 0;
 }
 
-/* Read the file that was asked for, if one was. */
+/* Read the options file, if one was given. */
 static int take_file(struct pier__parser *parser, const struct basics *basics)
 {
 	for (unsigned int i = 0; i < parser->count; i++)

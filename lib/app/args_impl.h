@@ -19,10 +19,10 @@ enum pier__args_from {
 	PIER__ARGS_LINE,	/* wins */
 };
 
-/* An option and what was given for it; values go to their place at the end. */
+/* An option and its value, which is stored in its place at the end. */
 struct pier__slot {
 	struct pier_option option;
-	struct pier__slot *main;	/* itself, or what it is an alias of */
+	struct pier__slot *main;	/* itself; of an alias its option */
 	enum pier__args_from from;
 	bool common;		/* every program's, or of a group */
 	bool line_only;		/* no key in a file */
@@ -49,14 +49,14 @@ struct pier__slot *pier__args_find(const struct pier__parser *parser,
 				   bool long_name);
 
 /*
- * Give @slot the value that @text says; a string is kept by its address.
- * @label is the option as the user wrote it, for the sentence.  What the
+ * Set @slot from @text; of a string the address is stored.  @label is the
+ * option as the user typed it, for the error message.  What the
  * command line gave stays.  A flag's @text is ignored.  Errors: -PIER_EUSAGE.
  */
 int pier__args_set(struct pier__slot *slot, enum pier__args_from from,
 		   const char *label, const char *text);
 
-/* Write all that was given to its place. */
+/* Store all given values in their places. */
 void pier__args_commit(const struct pier__parser *parser);
 
 /* Take values from the JSON object in @path.  Errors: -PIER_EUSAGE. */

@@ -18,7 +18,7 @@ struct key {
 
 static int wrong_type(const struct key *key, const char *wanted)
 {
-	return pier__fail(-PIER_EUSAGE, "%s: wrong type, %s is wanted",
+	return pier__fail(-PIER_EUSAGE, "%s: wrong type, %s is required",
 			  key->label, wanted);
 }
 

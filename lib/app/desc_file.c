@@ -7,7 +7,7 @@
 #include "app/rendezvous_impl.h"
 #include "cm/conn_impl.h"
 
-/* A descriptor file that this end wrote and its peer may not have removed. */
+/* A descriptor file of this end, which the peer removes when it reads it. */
 struct desc_file {
 	uint64_t dev, ino;
 	char path[];

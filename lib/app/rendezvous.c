@@ -17,16 +17,16 @@
 #include "ops/desc_impl.h"
 #include "ops/rdma_impl.h"
 
-#define LOOK_MS 5		/* how often a file is looked for */
-#define DAMAGED_MS 1000		/* a copy may be under way for so long */
+#define LOOK_MS 5		/* how often to check for a file */
+#define DAMAGED_MS 1000		/* how long a file may be incomplete */
 
-/* One rendezvous: who waits for what, until when. */
+/* One rendezvous: what it waits for, and until when. */
 struct rendezvous {
 	struct pier_rdma *rdma;
 	const struct pier_args *args;
 	uint64_t deadline;
 	struct pier_conn *conn;
-	struct pier_mmap *remote;	/* NULL: not asked for, or not yet */
+	struct pier_mmap *remote;	/* NULL: not requested, or not yet */
 	bool want_remote;
 	uint8_t desc[PIER_DESC_MAX];
 	char stale[160];		/* a file that was too old; "" none */
@@ -37,7 +37,7 @@ static uint32_t valid_seconds(const struct pier_args *args)
 	return ((uint32_t)args->timeout_ms + 999) / 1000;
 }
 
-/* Refuse what was written longer ago than its writer was going to wait. */
+/* Reject a descriptor that is older than its writer's timeout. */
 static int check_age(struct rendezvous *m, const char *path, size_t len)
 {
 	uint64_t created, valid, now = pier__wall_seconds();
@@ -50,14 +50,14 @@ static int check_age(struct rendezvous *m, const char *path, size_t len)
 		return err;
 	if (!valid || created + valid >= now)
 		return 0;
-	snprintf(m->stale, sizeof(m->stale), "%s is %llu s old and was good "
+	snprintf(m->stale, sizeof(m->stale), "%s is %llu s old and was valid "
 		 "for %llu s: left by an earlier run", path,
 		 (unsigned long long)(now - created),
 		 (unsigned long long)valid);
 	return pier__fail(-ESTALE, "%s", m->stale);
 }
 
-/* Read @path and judge it.  Returns its length; -EAGAIN: not there, or old. */
+/* Read and check @path.  Returns its length; -EAGAIN: missing, or too old. */
 static int read_fresh(struct rendezvous *m, const char *path)
 {
 	int len, err;
@@ -76,9 +76,9 @@ static int read_fresh(struct rendezvous *m, const char *path)
 }
 
 /*
- * Look for a fresh descriptor in @path and consume it: it is moved away first,
- * so that nobody else takes it and a newer one is not lost.  Returns its
- * length; -EAGAIN, not there yet.
+ * Look for a fresh descriptor in @path and consume it: it is renamed first, so
+ * that no other process reads it and a newer one is not lost.  Returns its
+ * length; -EAGAIN, missing.
  */
 static int look(struct rendezvous *m, const char *path)
 {
@@ -92,8 +92,8 @@ static int look(struct rendezvous *m, const char *path)
 		return pier__fail(-ENOMEM, "rendezvous: no memory");
 	if (rename(path, mine)) {
 		len = errno == ENOENT ? -EAGAIN :
-			pier__fail(-errno, "cannot take %s away, as whoever "
-				   "reads a descriptor must: %s", path,
+			pier__fail(-errno, "cannot rename %s, which the reader "
+				   "of a descriptor does first: %s", path,
 				   pier_strerror(errno));
 	} else {
 		len = read_fresh(m, mine);
@@ -103,7 +103,7 @@ static int look(struct rendezvous *m, const char *path)
 	return len;
 }
 
-static int too_late(const struct rendezvous *m, const char *path)
+static int timed_out(const struct rendezvous *m, const char *path)
 {
 	static const struct pier_args defaults = PIER_ARGS_RENDEZVOUS;
 	const char *hint = "is the peer running, and does it write there?";
@@ -119,7 +119,7 @@ static int too_late(const struct rendezvous *m, const char *path)
 			  path, (int)valid_seconds(m->args), hint);
 }
 
-/* Say which file it was; what the system says of files names them. */
+/* Add the name of the file, which the system's errors have already. */
 static int about(const char *path, int err)
 {
 	char reason[400];
@@ -150,7 +150,7 @@ static int await(struct rendezvous *m, const char *path)
 		else if (now >= damaged)
 			return about(path, len);
 		if (now >= m->deadline)
-			return len == -EAGAIN ? too_late(m, path) :
+			return len == -EAGAIN ? timed_out(m, path) :
 						about(path, len);
 		pier_pe_wait(m->rdma->ctx.pe, LOOK_MS);
 	}
@@ -165,7 +165,7 @@ static int write_memory(struct rendezvous *m, const struct pier_mmap *mmap)
 					       m->desc, (size_t)len);
 }
 
-/* Take the peer's memory descriptor, if it is there and of this @conn. */
+/* Read the peer's memory descriptor, if it exists and is for this @conn. */
 static int read_remote(struct rendezvous *m)
 {
 	struct pier_mmap *remote;
@@ -193,8 +193,8 @@ static int connect_to_file(struct rendezvous *m)
 }
 
 /*
- * Until connected.  A newer file while nothing is heard of the peer means that
- * the first one was a dead run's.
+ * Wait until connected.  A newer file while the peer does not answer means that
+ * the first one was left by a process that has died.
  */
 static int await_hello(struct rendezvous *m)
 {
@@ -207,7 +207,7 @@ static int await_hello(struct rendezvous *m)
 			return pier__conn_no_hello(conn);
 		pier_pe_wait(m->rdma->ctx.pe, LOOK_MS);
 		if (!pier__conn_may_retarget(conn))
-			continue;	/* the file would be lost */
+			continue;	/* else the file would be lost */
 		len = look(m, m->args->remote_descriptor);
 		if (len > 0)
 			len = pier__conn_connect(conn, m->desc, (size_t)len,
@@ -219,7 +219,7 @@ static int await_hello(struct rendezvous *m)
 	return pier__conn_was_connected(conn) ? 0 : pier_conn_wait(conn, 0);
 }
 
-/* The memory must be the connected peer's, not a dead run's. */
+/* The memory must be the connected peer's, not an earlier process's. */
 static int match_remote(struct rendezvous *m)
 {
 	uint32_t rkey;
@@ -279,8 +279,8 @@ int pier_rendezvous(struct pier_rdma *rdma, const struct pier_args *args,
 		return pier__rendezvous_cm(rdma, args, mmap, ret, ret_remote);
 	if (!args->local_descriptor || !args->remote_descriptor ||
 	    ((mmap || ret_remote) && !args->memory_descriptor))
-		return pier__fail(-EINVAL, "rendezvous: no %s_descriptor: it "
-				  "is a path", !args->local_descriptor ?
+		return pier__fail(-EINVAL, "rendezvous: no %s_descriptor, "
+				  "which is a path", !args->local_descriptor ?
 				  "local" : !args->remote_descriptor ?
 				  "remote" : "memory");
 	if (!strcmp(args->local_descriptor, args->remote_descriptor))

@@ -19,14 +19,14 @@
  * A rendezvous by CM: no files, the descriptor of the memory offered is the
  * private data of whichever side offers it.
  */
-#define PAUSE_MS 50	/* before a refused request is made again */
-#define ATTEMPT_MS 3000	/* one request, until it is made anew */
+#define PAUSE_MS 50	/* before a rejected request is sent again */
+#define ATTEMPT_MS 3000	/* one request, before another is sent */
 
 struct rendezvous_cm {
 	struct pier_rdma *rdma;
 	const struct pier_args *args;
 	uint64_t deadline;
-	struct pier_conn *conn;		/* the one taken; or NULL */
+	struct pier_conn *conn;		/* the accepted one; or NULL */
 	uint8_t desc[PIER_DESC_MAX];	/* what we offer */
 	size_t desc_len;
 	int error;			/* of the last attempt */
@@ -47,7 +47,7 @@ static int describe(struct rendezvous_cm *m, const struct pier_mmap *mmap)
 	return 0;
 }
 
-/* The address that the command line's GID index stands for; "" any. */
+/* The address of the command line's GID index; "": any. */
 static int own_address(const struct rendezvous_cm *m, char *ret)
 {
 	struct pier__gid_offer gid;
@@ -65,7 +65,7 @@ static int own_address(const struct rendezvous_cm *m, char *ret)
 	return 0;
 }
 
-/* One at a time: the first that asks. */
+/* Accept one connection at a time: the first. */
 static void requested(struct pier_conn *conn, void *arg)
 {
 	struct rendezvous_cm *m = arg;
@@ -98,17 +98,19 @@ static void drop(struct rendezvous_cm *m, bool cut_short)
 	m->conn = NULL;
 }
 
-static int too_late(const struct rendezvous_cm *m)
+static int timed_out(const struct rendezvous_cm *m)
 {
 	int seconds = (m->args->timeout_ms + 999) / 1000;
 
 	if (m->error)
 		return pier__fail(m->args->server_addr ? m->error : -ETIMEDOUT,
 				  "not connected after %d s: %s", seconds,
-				  m->text[0] ? m->text : "the peer left");
-	return pier__fail(-ETIMEDOUT, "nobody has connected to port %d after "
-			  "%d s: is the client running, and is -sa this "
-			  "host's address?", m->args->listen_port, seconds);
+				  m->text[0] ? m->text :
+					       "the peer has disconnected");
+	return pier__fail(-ETIMEDOUT, "no client has connected to port %d "
+			  "after %d s: is the client running, and is its "
+			  "-sa this host's address?",
+			  m->args->listen_port, seconds);
 }
 
 static int serve(struct rendezvous_cm *m)
@@ -131,7 +133,7 @@ static int serve(struct rendezvous_cm *m)
 		uint64_t now = pier__now();
 
 		if (now >= m->deadline) {
-			err = too_late(m);
+			err = timed_out(m);
 			break;
 		}
 		err = pier_pe_wait(m->rdma->ctx.pe,
@@ -159,7 +161,7 @@ static enum pier_addr_type type_of(const struct pier_args *args)
 }
 
 /*
- * Can it be that the server has not started yet?  The error that UDP port 4791
+ * May the server not have started yet?  The error that UDP port 4791
  * is in use here is reported until it is free.
  */
 static bool may_come(int err)
@@ -187,7 +189,7 @@ static int attempt(struct rendezvous_cm *m, const char *source)
 	int err;
 
 	if (!left)
-		return too_late(m);
+		return timed_out(m);
 	err = pier__connect_to(m->rdma->owner.queues, &cfg, &m->conn);
 	if (err)
 		return err;

@@ -8,11 +8,11 @@
 
 #include "core/fail.h"
 
-/* "PATH-0003": where connection @index of several has its descriptor. */
+/* "PATH-0003": the descriptor of connection @index of several. */
 static int numbered(const char *path, unsigned int index, char **ret)
 {
 	if (!path)
-		return 0;	/* the call for one connection refuses it */
+		return 0;	/* the call for one connection fails then */
 	if (asprintf(ret, "%s-%04u", path, index) < 0)
 		return pier__fail(-ENOMEM, "rendezvous: no memory");
 	return 0;
@@ -60,7 +60,7 @@ int pier_rendezvous_many(struct pier_rdma *rdma, const struct pier_args *args,
 	for (made = 0; made < count; made++) {
 		struct pier_conn **conn = &ret[made];
 
-		/* By CM, those who come early ask again, one is let in. */
+		/* by CM one is accepted; others try again */
 		err = cm ? pier_rendezvous(rdma, args, NULL, conn, NULL) :
 			   by_files(rdma, args, made, conn);
 		if (err)

@@ -10,17 +10,17 @@
 #include "cm/conn_impl.h"
 #include "core/fail.h"
 
-#define LOOK_MS 200	/* how often to see who has the terminal */
+#define LOOK_MS 200	/* how often to check the terminal */
 
-/* May we read the terminal without being stopped for it? */
+/* May this process read the terminal without being stopped? */
 static bool in_foreground(void)
 {
 	return isatty(STDIN_FILENO) && tcgetpgrp(STDIN_FILENO) == getpgrp();
 }
 
 /*
- * Sleep until the engine has work, Enter, or it is time to look again.
- * Returns non-zero for Enter or the end of input.
+ * Sleep until the engine has work, Enter was pressed, or the terminal is to be
+ * checked.  Returns non-zero for Enter or the end of input.
  */
 static bool nap(struct pier_pe *pe)
 {
@@ -40,7 +40,7 @@ static bool nap(struct pier_pe *pe)
 	       (n < 0 && errno != EAGAIN && errno != EINTR);
 }
 
-/* One round; *enter tells of the terminal. */
+/* One round; sets *enter if Enter was pressed. */
 static int serve_once(struct pier_conn *conn, bool *enter)
 {
 	struct pier_pe *pe = conn->queues->pe;
@@ -65,7 +65,7 @@ int pier_rendezvous_serve_many(struct pier_conn **conns, unsigned int count)
 
 	while (!err && i < count && !enter) {
 		if (pier_conn_state(conns[i]) != PIER_CONN_CONNECTED)
-			i++;		/* all are served meanwhile */
+			i++;		/* others continue meanwhile */
 		else
 			err = serve_once(conns[i], &enter);
 	}

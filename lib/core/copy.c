@@ -18,7 +18,7 @@ int pier__config_copy(void *dst, size_t size, const void *src, size_t src_size)
 		if (bytes[i])
 			return pier__fail(-EINVAL, "configuration of %zu "
 					  "bytes: byte %zu is set, but this "
-					  "pier knows %zu", src_size, i, size);
+					  "pier has %zu", src_size, i, size);
 
 	memset(dst, 0, size);
 	memcpy(dst, src, src_size < size ? src_size : size);

@@ -34,7 +34,7 @@ static const struct error *find(unsigned int number)
 }
 
 /*
- * The C library's words for an errno value, untranslated; NULL: none.  Its
+ * The C library's text for an errno value, untranslated; NULL: none.  Its
  * strerror() may use a buffer that other threads change.
  */
 static const char *libc_text(int number)

@@ -8,22 +8,22 @@
 #include <pier/log.h>
 
 /*
- * Report a failure once, where it is first detected: keep the sentence for
+ * Report a failure once, where it is first detected: store the message for
  * pier_last_error(), log it at DEBUG, return @err (negative).  Callers pass
- * the code on.  The sentence starts with what failed, names the value and
+ * the code on.  The message starts with what failed, names the value and
  * what is allowed, ends without a full stop.  Any thread.
  */
 int pier__fail(int err, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3), cold));
 
-/* Make @text, a stored sentence, the thread's last error again. */
+/* Make @text, a stored message, the thread's last error again. */
 int pier__fail_again(int err, const char *text);
 
 /* Log; @area is the directory ("soft", "cm").  Any thread. */
 void pier__log(enum pier_log_level level, const char *area, const char *fmt,
 	       ...) __attribute__((format(printf, 3, 4), cold));
 
-/* Would a message of @level go anywhere?  Any thread. */
+/* Would a message of @level be logged?  Any thread. */
 int pier__log_enabled(enum pier_log_level level);
 
 /* Log to stderr unless there is a callback or a file already.  Any thread. */

@@ -29,7 +29,7 @@ static int write_all(int fd, const void *data, size_t len)
 	return 0;
 }
 
-/* Close tells of writes that failed late, on a network's file system. */
+/* close() reports writes that failed late, on a network file system. */
 static int fill_new(const char *path, const void *data, size_t len, mode_t mode)
 {
 	int fd, err;
@@ -96,7 +96,7 @@ static int open_regular(const char *path)
 	struct stat st;
 	int fd, err;
 
-	/* not blocking: a FIFO without a writer must not hold us up */
+	/* not blocking: a FIFO without a writer would block */
 	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0) {
 		err = -errno;

@@ -43,7 +43,7 @@ static int read_bytes(struct pier__cursor *cur, struct pier__item *item)
 
 /*
  * What follows the type bytes 0xc0 to 0xdf: a value or a count of @width
- * bytes; or that many bytes, and @extra, as such a number tells.
+ * bytes; or, if it is a length, as many bytes and @extra.
  */
 struct form {
 	enum pier__item_type type;
@@ -138,7 +138,7 @@ int pier__item_read(struct pier__cursor *cur, struct pier__item *item)
 }
 
 /*
- * Every item takes a byte or more, so more of them than bytes is a lie, and
+ * Every item takes a byte or more, so a count above the bytes is invalid, and
  * time is bounded by the bytes.
  */
 int pier__item_skip(struct pier__cursor *cur)

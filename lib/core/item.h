@@ -17,7 +17,7 @@ enum pier__item_type {
 	PIER__ITEM_BYTES,
 	PIER__ITEM_ARRAY,
 	PIER__ITEM_MAP,
-	PIER__ITEM_OTHER,	/* known to msgpack, unused by us */
+	PIER__ITEM_OTHER,	/* of msgpack, not used here */
 };
 
 struct pier__item {
@@ -27,13 +27,13 @@ struct pier__item {
 	const uint8_t *data;	/* of bytes */
 };
 
-/* "a number", for sentences. */
+/* "a number", for messages. */
 const char *pier__item_name(enum pier__item_type type);
 
 /*
  * Read one item; of an array or a map only the count, not what it holds.
- * Errors: -PIER_EDESC, it is not whole, and both are spoilt; the sentence is
- * the caller's to say.
+ * Errors: -PIER_EDESC, it is incomplete, and both are undefined; the caller
+ * makes the message.
  */
 int pier__item_read(struct pier__cursor *cur, struct pier__item *item);
 

@@ -55,7 +55,7 @@ static const char *level_name(enum pier_log_level level)
 	return NULL;
 }
 
-/* Whether @text names a level; without a sentence. */
+/* Is @text the name of a level?  Sets no last error. */
 static bool find_level(const char *text, enum pier_log_level *ret)
 {
 	char number[8];

@@ -16,7 +16,7 @@
 
 /*
  * Writing is msgpack-c's.  Reading is core/item.c's: msgpack-c's unpacker
- * builds trees, and sizes them by counts that a stranger sent.
+ * builds trees, and sizes them by counts that a peer sent.
  */
 
 static const char magic[4] = { 'p', 'i', 'e', 'r' };
@@ -205,7 +205,7 @@ int pier__wire_open(const void *data, size_t len, struct pier__wire_in *ret)
 		return err;
 	if (total != len)
 		return pier__fail(-PIER_EDESC, "damaged descriptor or frame: "
-				  "%zu bytes, its head says %zu", len, total);
+				  "%zu bytes, its head has %zu", len, total);
 	memcpy(&head, data, sizeof(head));
 	if (be32toh(head.crc) != envelope_crc(data, len))
 		return pier__fail(-PIER_EDESC, "damaged descriptor or frame: "
@@ -216,7 +216,7 @@ int pier__wire_open(const void *data, size_t len, struct pier__wire_in *ret)
 				  be16toh(head.version), PIER__WIRE_VERSION);
 	if (!kind_name(be16toh(head.kind)))
 		return pier__fail(-PIER_EKIND, "descriptor or frame of kind "
-				  "%u, which this pier does not know",
+				  "%u, which this pier does not support",
 				  be16toh(head.kind));
 	if (be16toh(head.kind) != PIER__WIRE_FRAME && len > PIER_DESC_MAX)
 		return pier__fail(-PIER_EDESC, "%s of %zu bytes: at most %d",
@@ -244,7 +244,7 @@ int pier__wire_expect(const void *data, size_t len, enum pier__wire_kind kind,
 	if (err)
 		return err;
 	if (in.kind != kind)
-		return pier__fail(-PIER_EKIND, "a %s where a %s is wanted",
+		return pier__fail(-PIER_EKIND, "a %s where a %s is required",
 				  kind_name(in.kind), kind_name(kind));
 	*ret = in;
 	return 0;

@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /*
- * Bytes for others to read: descriptors and frames, in msgpack.  The one door
- * to msgpack-c.  All calls: any thread.
+ * Bytes for others to read: descriptors and frames, in msgpack.  Only wire.c
+ * uses msgpack-c.  All calls: any thread.
  *
  * An envelope is a head of PIER__WIRE_HEAD bytes, numbers in network order:
  *
@@ -17,7 +17,7 @@
  *
  * then the body: a msgpack map from field numbers, ascending, to unsigned
  * integers, byte strings, or arrays of such maps.  The head stays as it is in
- * every version.  Readers skip fields they do not know, bound what they do,
+ * every version.  Readers skip unknown fields, bound the others,
  * and neither allocate nor recurse.
  */
 #define PIER__WIRE_VERSION 1
@@ -29,7 +29,7 @@ enum pier__wire_kind {
 	PIER__WIRE_FRAME = 3,
 };
 
-/* A writer into a caller's buffer; errors are kept and told by end. */
+/* A writer into a caller's buffer; end returns the first error. */
 struct pier__wire_out {
 	uint8_t *buf;
 	size_t size, len;
@@ -71,9 +71,9 @@ struct pier__wire_in {
 int pier__wire_size(const void *data, size_t len, size_t max, size_t *ret);
 
 /*
- * Check the whole envelope.  How long a frame may be is its reader's to say.
+ * Check the whole envelope.  The reader of a frame limits its length.
  * Errors: -PIER_EDESC, damaged, or a descriptor of more than PIER_DESC_MAX
- * bytes; -PIER_EVERSION; -PIER_EKIND, a kind nobody knows.
+ * bytes; -PIER_EVERSION; -PIER_EKIND, an unknown kind.
  */
 int pier__wire_open(const void *data, size_t len, struct pier__wire_in *ret);
 

@@ -95,8 +95,8 @@ int pier_counterlist_counters(const struct pier_counterlist *list, size_t i,
 	const struct pier__counted *row;
 
 	if (i >= list->all.count)
-		return pier__fail(-ERANGE, "no number %zu of %zu counted "
-				  "things", i, list->all.count);
+		return pier__fail(-ERANGE, "no number %zu of %zu rows of "
+				  "counters", i, list->all.count);
 	row = &list->all.row[i];
 	for (uint32_t j = 0; j < row->count; j++)
 		pier__counters_put(&all, row->names[j], row->values[j]);

@@ -57,7 +57,7 @@ void pier_dev_close(struct pier_dev *dev)
 		return;
 	if (atomic_load(&dev->users)) {
 		pier__log(PIER_LOG_CRITICAL, "dev",
-			  "%s closed while %u objects use it: left open",
+			  "%s closed while %u objects use it: it remains open",
 			  dev->info.port.name, atomic_load(&dev->users));
 		return;
 	}

@@ -43,16 +43,16 @@ void pier__dev_events(struct pier_dev *dev);
  */
 void pier__dev_port(struct pier_dev *dev, struct pier__port *ret);
 
-/* Errors: -ENODEV, it is gone.  Any thread. */
+/* Errors: -ENODEV, it was removed.  Any thread. */
 int pier__dev_alive(struct pier_dev *dev);
 
-/* Note that the device is gone.  Returns -ENODEV.  Any thread. */
+/* Mark the device as removed.  Returns -ENODEV.  Any thread. */
 int pier__dev_lost(struct pier_dev *dev);
 
 /*
  * The port as it is now, queried again: to find the reason of a failure, or
  * to begin a connection.  Returns 0; -ENODEV, without a
- * sentence, it is gone; else *ret is what was known before.  Any thread.
+ * message, it was removed; else *ret is the earlier state.  Any thread.
  */
 int pier__dev_now(struct pier_dev *dev, struct pier__port *ret);
 
@@ -63,7 +63,7 @@ int pier__dev_now(struct pier_dev *dev, struct pier__port *ret);
 int pier__counters_give(const struct pier_counters *all,
 			struct pier_counters *ret);
 
-/* Count a user of @dev, which must not be closed before it is dropped. */
+/* Count a user of @dev, which must not be closed before the user is dropped. */
 void pier__dev_hold(struct pier_dev *dev);
 void pier__dev_drop(struct pier_dev *dev);
 

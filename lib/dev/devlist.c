@@ -114,7 +114,7 @@ static bool is_pci(const struct pier__port *port, const char *name)
 				(colon && !strcasecmp(colon + 1, name)));
 }
 
-/* Does @name begin as those of a kind do in which nothing is missing? */
+/* Does @name begin like those of a kind of which no device is missing? */
 static bool is_of_other_kind(const struct pier__ports *ports, const char *name)
 {
 	size_t len;

@@ -61,7 +61,7 @@ void pier__ctx_stopped(struct pier_ctx *ctx)
 	pier__pe_attend(ctx->pe, PIER__ATTEND_STOPPED);
 }
 
-void pier__ctx_tell_idle(struct pier_ctx *ctx)
+void pier__ctx_report_idle(struct pier_ctx *ctx)
 {
 	pier__pe_event(ctx->pe);
 	ctx->pe = NULL;

@@ -30,18 +30,18 @@ struct pier_ctx {
 	size_t inflight;		/* tasks submitted, not finished */
 	unsigned int drain_ms;		/* bound on stopping in destroy */
 	bool stop_on_task_error;	/* a task that fails stops it */
-	bool *idle;			/* set when idle is told: a callback */
-					/* may have destroyed the rest */
+	bool *idle;			/* set when idle is reported, after */
+					/* which @ctx may be destroyed */
 	struct pier__list link;		/* the engine's list of contexts */
 };
 
 void pier__ctx_init(struct pier_ctx *ctx, const struct pier__ctx_ops *ops);
 
-/* A stopping context has nothing left: the engine tells idle in its round. */
+/* A stopping context has ended: the engine reports idle in its round. */
 void pier__ctx_stopped(struct pier_ctx *ctx);
 
-/* The engine's part of it: may destroy the context. */
-void pier__ctx_tell_idle(struct pier_ctx *ctx);
+/* Called by the engine for that; may destroy the context. */
+void pier__ctx_report_idle(struct pier_ctx *ctx);
 
 /*
  * For destroy outside callbacks: stop, drive the engine until idle, at most

@@ -153,13 +153,13 @@ void pier_pe_destroy(struct pier_pe *pe)
 		destroy(pe);
 }
 
-/* Every call that drives the engine is between these two. */
+/* Every call that drives the engine is enclosed by these two. */
 static void enter(struct pier_pe *pe)
 {
 	pe->depth++;
 }
 
-/* It may be gone after this. */
+/* @pe may be freed after this. */
 static void leave(struct pier_pe *pe)
 {
 	if (!--pe->depth && is_destroyed(pe))
@@ -296,18 +296,18 @@ static int poll_slow(struct pier_pe *pe, bool all)
 	return did;
 }
 
-/* Whatever the budget is: the end of a context is not put off. */
+/* The end of a context is reported whatever the budget is. */
 static void report_stopped(struct pier_pe *pe)
 {
 	struct pier__list batch, *link;
 
 	pier__list_take_all(&pe->stopped, &batch);
 	while ((link = pier__list_pop(&batch)))
-		pier__ctx_tell_idle(pier__container_of(link, struct pier_ctx,
+		pier__ctx_report_idle(pier__container_of(link, struct pier_ctx,
 						       link));
 }
 
-/* Slow sources, now and then; while there is much to do, rarely. */
+/* Poll slow sources now and then, rarely under load. */
 static int __attribute__((noinline)) look_around(struct pier_pe *pe)
 {
 	bool all;
@@ -340,7 +340,7 @@ static inline int round_of(struct pier_pe *pe, int max)
 	return did;
 }
 
-/* The rest of a round, if there is any: what is put off to its end. */
+/* The rest of a round: what was deferred to its end, if anything. */
 static void attend(struct pier_pe *pe)
 {
 	const unsigned int done = PIER__ATTEND_STOPPED | PIER__ATTEND_DEFERRED;
@@ -361,7 +361,7 @@ static bool take_wake(struct pier_pe *pe)
 		       PIER__ATTEND_WAKE;
 }
 
-/* The end of a round with attention; @pe may be gone after this. */
+/* The end of a round with attention; @pe may be freed after this. */
 static int __attribute__((noinline)) progress_more(struct pier_pe *pe)
 {
 	int events;
@@ -374,7 +374,7 @@ static int __attribute__((noinline)) progress_more(struct pier_pe *pe)
 	return events;
 }
 
-static int __attribute__((noinline, cold)) refuse(const char *what)
+static int __attribute__((noinline, cold)) fail_nested(const char *what)
 {
 	return pier__fail(-EBUSY, "pe: %s inside a callback", what);
 }
@@ -382,7 +382,7 @@ static int __attribute__((noinline, cold)) refuse(const char *what)
 int pier_pe_progress(struct pier_pe *pe, int max)
 {
 	if (pe->busy)
-		return refuse("progress");
+		return fail_nested("progress");
 	round_of(pe, max > 0 ? max : MAX_EVENTS);
 	return attention(pe) ? progress_more(pe) : pe->events;
 }
@@ -502,7 +502,7 @@ void pier_pe_wake(struct pier_pe *pe)
 	    PIER__ATTEND_WAKE)
 		return;
 	put = write(pe->wake_fd, &one, sizeof(one));
-	(void)put;		/* full means readable, which is the point */
+	(void)put;		/* full means readable, which is enough */
 }
 
 /* Sleep until there may be work, or @deadline. */
@@ -542,7 +542,7 @@ int pier_pe_wait(struct pier_pe *pe, int timeout_ms)
 	int err;
 
 	if (pe->busy)
-		return refuse("wait");
+		return fail_nested("wait");
 	enter(pe);
 	err = wait_until(pe, pier__deadline(pier__now(), timeout_ms));
 	leave(pe);

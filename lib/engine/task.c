@@ -59,7 +59,7 @@ void pier__task_reset(struct pier_task *task)
 	set_done(task, NULL, NULL);
 }
 
-int pier__task_refuse(const struct pier_task *task, unsigned int flags)
+int pier__task_submit_error(const struct pier_task *task, unsigned int flags)
 {
 	if (pier__task_busy(task))
 		return pier__fail(-EBUSY, "task: submitted twice");
@@ -67,8 +67,8 @@ int pier__task_refuse(const struct pier_task *task, unsigned int flags)
 		return pier__fail(-ESHUTDOWN, "task: the context is %s",
 				  pier_ctx_state_name(task->ctx->state));
 	if (flags & ~(unsigned int)PIER_SUBMIT_MORE)
-		return pier__fail(-EINVAL, "task: unknown flags 0x%x, known is "
-				  "0x%x", flags, PIER_SUBMIT_MORE);
+		return pier__fail(-EINVAL, "task: unknown flags 0x%x, allowed "
+				  "are 0x%x", flags, PIER_SUBMIT_MORE);
 	return 0;
 }
 

@@ -53,7 +53,7 @@ static inline bool pier__task_busy(const struct pier_task *task)
 	return task->status == -EINPROGRESS;
 }
 
-/* Is it free, and are the flags known?  Else pier__task_refuse(). */
+/* Is it free, and are the flags valid?  Else pier__task_submit_error(). */
 static inline bool pier__task_may_submit(const struct pier_task *task,
 					 unsigned int flags)
 {
@@ -62,7 +62,7 @@ static inline bool pier__task_may_submit(const struct pier_task *task,
 }
 
 /* Errors: -EBUSY; -ESHUTDOWN; -EINVAL.  0: the engine has no objection. */
-int pier__task_refuse(const struct pier_task *task, unsigned int flags);
+int pier__task_submit_error(const struct pier_task *task, unsigned int flags);
 
 /* It is posted. */
 static inline void pier__task_submitted(struct pier_task *task)
@@ -78,7 +78,7 @@ void pier__task_reset(struct pier_task *task);
 
 /*
  * Finish a submitted task: it is no longer in flight, its callback runs or it
- * waits to be retrieved, a user-visible event is counted.  It may be gone when
+ * waits to be retrieved, a user-visible event is counted.  It may be freed when
  * this returns.  Engine's thread, never from inside submit.
  */
 static inline void pier__task_finish(struct pier_task *task, int status)

@@ -7,7 +7,7 @@
 #include "core/sockaddr.h"
 #include "fabric/fabric.h"
 
-#define ADDRESSES_MAX 4	/* of a port, in a sentence */
+#define ADDRESSES_MAX 4	/* of a port, in a message */
 
 int pier__ports_add(struct pier__ports *ports, const struct pier__port *port)
 {
@@ -33,7 +33,7 @@ void pier__ports_miss(struct pier__ports *ports,
 	snprintf(ports->reason, sizeof(ports->reason), "%s", reason);
 }
 
-/* Is it an address that a user would name? */
+/* Is it an address that a user may specify? */
 static bool is_listed(const struct pier_gid *gid)
 {
 	bool link_local = gid->raw[0] == 0xfe && (gid->raw[1] & 0xc0) == 0x80;
@@ -41,7 +41,7 @@ static bool is_listed(const struct pier_gid *gid)
 	return gid->type == PIER_GID_ROCE_V2 && !link_local;
 }
 
-/* What @port has, as "10.9.0.1, fd00:9::1", or where its addresses are. */
+/* The addresses of @port, as "10.9.0.1, fd00:9::1", or what it has instead. */
 static void list_addresses(const struct pier__port *port, char *ret,
 			   size_t size)
 {
@@ -101,7 +101,7 @@ int pier__counteds_add(struct pier__counteds *list,
 	struct pier__counted *grown;
 	size_t n = list->count;
 
-	/* At powers of two it is full. */
+	/* The array is full at powers of two. */
 	if (!(n & (n - 1))) {
 		grown = realloc(list->row, (n ? 2 * n : 1) * sizeof(*grown));
 		if (!grown)

@@ -14,18 +14,18 @@
 #include <pier/dev.h>
 
 /*
- * The one seam between pier and a device.  Two kinds of device stand behind
- * it, verbs and soft; nothing above depends on which.  Arguments and results
- * are of rdma-core's types, objects are opaque.  A member of a table may be
- * NULL only if its comment says what NULL means; what a device cannot do is in
- * its limits.
+ * The interface between pier and a device.  Two kinds of device implement it,
+ * verbs and soft; code above it does not depend on the kind.  Arguments and
+ * results are of rdma-core's types, objects are opaque.  A member of a table
+ * may be NULL only if its comment says what NULL means; what a device cannot do
+ * is in its limits.
  *
  * Calls return 0, a count, or a negative errno value after pier__fail().
- * None calls back upwards.  t/fabric/fabric.c is the contract in executable
- * form.
+ * No call calls back into the layers above.  t/fabric/fabric.c is the contract
+ * in executable form.
  */
 
-/* What a device can do.  Its kind says nothing about that. */
+/* What a device can do.  Do not infer it from the kind. */
 struct pier__limits {
 	uint64_t message;	/* bytes */
 	uint64_t mmap;		/* bytes in one region */
@@ -39,9 +39,9 @@ struct pier__limits {
 	uint32_t pkeys;		/* of the port's table */
 	uint32_t rd_atomic;	/* as initiator and as responder */
 	uint32_t opcodes;	/* bit per enum ibv_wr_opcode that works */
-	bool atomic_cpu;	/* atomics hold against the CPU as well */
+	bool atomic_cpu;	/* atomic with the CPU's atomics as well */
 	bool srq_flush;		/* receives of an SRQ are flushed */
-	bool retry_7_forever;	/* retry count 7 never gives up */
+	bool retry_7_forever;	/* retry count 7 means infinite */
 	bool by_address;	/* connects by CM only (iWARP) */
 };
 
@@ -56,7 +56,7 @@ struct pier__port {
 	uint8_t link_layer;	/* IBV_LINK_LAYER_* */
 	bool active;
 	uint16_t lid;
-	bool grh;		/* whatever is sent must have one */
+	bool grh;		/* every packet must have one */
 	uint64_t guid;
 	enum ibv_mtu mtu;	/* active */
 	struct pier__limits limits;
@@ -67,17 +67,17 @@ struct pier__port {
 };
 
 /*
- * Make @port what it is @now.  What cannot change, its name and limits among
- * it, is not touched: others read that without a lock.
+ * Update @port from @now.  What cannot change, such as its name and limits, is
+ * not written: other threads read it without a lock.
  */
 void pier__port_update(struct pier__port *port, const struct pier__port *now);
 
-/* A growing list of ports, and why one that may be expected is not in it. */
+/* A growing list of ports, and the reason why an expected one is missing. */
 struct pier__ports {
 	struct pier__port *port;
 	size_t count;
 	const struct pier__fabric *missing;	/* its kind; NULL: none is */
-	bool repairable;	/* the machine has it, out of reach */
+	bool repairable;	/* the machine has it, but unusable */
 	char reason[512];	/* the error message, with the remedy */
 };
 
@@ -93,13 +93,13 @@ void pier__ports_miss(struct pier__ports *ports,
 		      const char *reason);
 
 /*
- * Refuse to listen on @addr, which is not an address of @port but, unless
- * NULL, of @whose.  Returns -EADDRNOTAVAIL.
+ * Fail to listen on @addr, which is not an address of @port but, unless NULL,
+ * of @whose.  Returns -EADDRNOTAVAIL.
  */
 int pier__port_lacks(const struct pier__port *port,
 		     const struct sockaddr *addr, const char *whose);
 
-/* What a process counts of one thing, in names that stay. */
+/* Counters of one device or connection; the names are constants. */
 struct pier__counted {
 	struct pier_counted what;
 	const char *const *names;
@@ -117,11 +117,11 @@ struct pier__counteds {
 int pier__counteds_add(struct pier__counteds *list,
 		       const struct pier__counted *row);
 
-/* Append to @counters, of full size; what does not fit is left out. */
+/* Append to @counters, of full size; what does not fit is omitted. */
 void pier__counters_put(struct pier_counters *counters, const char *name,
 			uint64_t value);
 
-/* The bodies begin with these; a back end puts its own behind. */
+/* The objects begin with these; each kind of device adds its own members. */
 struct pier__fdev {
 	const struct pier__fabric *fabric;
 	struct pier__port port;		/* as opened; query() refreshes it */
@@ -161,13 +161,13 @@ struct pier__qp {
  */
 struct pier__fabric_dev {
 	/*
-	 * Append every port of every device of this kind; none is no error,
-	 * but what is missing is noted by pier__ports_miss().
-	 * Opens nothing that outlives the call.  May block.
+	 * Append every port of every device of this kind; none is no error;
+	 * pier__ports_miss() records a missing one.  Nothing remains
+	 * open after the call.  May block.
 	 */
 	int (*list)(struct pier__ports *ports);
 
-	/* Open @port; the caller ends it with close.  -ENODEV: removed. */
+	/* Open @port; the caller closes it.  -ENODEV: removed. */
 	int (*open)(const struct pier__port *port, struct pier__fdev **ret);
 
 	/*
@@ -177,10 +177,10 @@ struct pier__fabric_dev {
 	int (*adopt)(const struct pier__port *port, struct ibv_pd *pd,
 		     struct pier__fdev **ret);
 
-	/* Close @fdev, on which nothing is left. */
+	/* Close @fdev, which has no objects any more. */
 	void (*close)(struct pier__fdev *fdev);
 
-	/* Refresh fdev->port: state, MTU, GIDs.  -ENODEV: it is gone. */
+	/* Refresh fdev->port: state, MTU, GIDs.  -ENODEV: it was removed. */
 	int (*query)(struct pier__fdev *fdev);
 
 	/*
@@ -191,30 +191,30 @@ struct pier__fabric_dev {
 
 	/*
 	 * Register @len bytes at @addr; @access is IBV_ACCESS_*.  The keys
-	 * hold for every queue of @fdev.  -ENOMEM: also locked-memory limit;
-	 * -EFAULT: not mapped, or not so that it may be accessed like this.
+	 * are valid on every queue of @fdev.  -ENOMEM: also locked-memory
+	 * limit; -EFAULT: not mapped, or mapped without such access.
 	 */
 	int (*reg)(struct pier__fdev *fdev, void *addr, size_t len,
 		   int access, struct pier__mr **ret);
 
-	/* Peers have lost access, and nothing reads the range, on return. */
+	/* On return peers have no access, and nothing reads the range. */
 	void (*dereg)(struct pier__mr *mr);
 
-	/* The protection domain under it; NULL: not a verbs device. */
+	/* Its protection domain; NULL: not a verbs device. */
 	struct ibv_pd *(*pd)(struct pier__fdev *fdev);
 
 	/*
-	 * Append what is counted on @fdev, or on @qp alone, from the thread
-	 * that @qp belongs to; NULL: on all of @fdev.
+	 * Append the counters of @fdev, or of @qp alone, from the thread that
+	 * @qp belongs to; NULL: of all of @fdev.
 	 * -EOPNOTSUPP: the device does not count.
 	 */
 	int (*counters)(struct pier__fdev *fdev, const struct pier__qp *qp,
 			struct pier_counters *ret);
 
 	/*
-	 * Append what the processes of this host, or only @pid unless that
-	 * is 0, count on devices of this kind, as far as they share it; each
-	 * device before its connections.  Errors: -ENOMEM.
+	 * Append the counters that processes of this host share, or only
+	 * @pid unless that is 0, of devices of this kind; each device before
+	 * its connections.  Errors: -ENOMEM.
 	 */
 	int (*counted)(int pid, struct pier__counteds *list);
 };
@@ -243,9 +243,9 @@ struct pier__fabric_qp {
 	int (*poll)(struct pier__cq *cq, struct ibv_wc *wc, int max);
 
 	/*
-	 * Make chan->fd readable at the next completion.  -EAGAIN: one is
-	 * there already (looked at after the notification was asked for, so
-	 * that none slips through): poll.  0: sleep.  -ENOMEM.
+	 * Make chan->fd readable at the next completion.  -EAGAIN: there
+	 * is one already (checked after the notification was requested, so
+	 * that none is missed): poll.  0: sleep.  -ENOMEM.
 	 */
 	int (*arm)(struct pier__cq *cq);
 
@@ -253,7 +253,7 @@ struct pier__fabric_qp {
 	int (*srq_create)(struct pier__chan *chan, uint32_t max_wr,
 			  uint32_t max_sge, struct pier__srq **ret);
 
-	/* Receives still posted are gone without a completion. */
+	/* Receives still posted are dropped without a completion. */
 	void (*srq_destroy)(struct pier__srq *srq);
 
 	/* As post, for receives. */
@@ -268,9 +268,9 @@ struct pier__fabric_qp {
 			 const struct ibv_qp_cap *cap, struct pier__qp **ret);
 
 	/*
-	 * As ibv_modify_qp(3).  @udp_port: where the peer listens, for the
-	 * move to RTR; 4791 for RoCE devices.  Errors: -EADDRINUSE, such a
-	 * device sends to our port 4791, which another process has.
+	 * As ibv_modify_qp(3).  @udp_port: the peer's, for the transition to
+	 * RTR; 4791 for RoCE devices.  Errors: -EADDRINUSE, such a device
+	 * sends to our port 4791, which another process has.
 	 */
 	int (*qp_modify)(struct pier__qp *qp, struct ibv_qp_attr *attr,
 			 int mask, uint16_t udp_port);
@@ -293,18 +293,18 @@ struct pier__fabric_qp {
 	 */
 	void (*acknowledge)(struct pier__qp *qp);
 
-	/* The verbs object under it; NULL: there is none. */
+	/* Its verbs object; NULL: there is none. */
 	struct ibv_qp *(*ibv)(struct pier__qp *qp);
 };
 
 /* The connection manager of one channel, and of its thread. */
 struct pier__cm {
 	struct pier__chan *chan;
-	int fd;			/* readable when next() has something to */
-				/* tell or to do */
+	int fd;			/* readable when next() has an event or */
+				/* work */
 };
 
-/* A port that requests come to. */
+/* A port that accepts requests. */
 struct pier__cm_listener {
 	struct pier__cm *cm;
 	void *owner;		/* the caller's */
@@ -328,8 +328,8 @@ struct pier__cm_id {
 /* The parameters of our end in REQ and REP. */
 struct pier__cm_param {
 	uint32_t qpn;
-	uint8_t responder_resources;	/* reads and atomics that we serve */
-	uint8_t initiator_depth;	/* that we want to have in flight */
+	uint8_t responder_resources;	/* reads and atomics that we accept */
+	uint8_t initiator_depth;	/* that we request to send */
 	uint8_t retry_count;		/* 0..7 */
 	uint8_t rnr_retry;		/* 0..7 */
 	const void *data;		/* private data */
@@ -348,11 +348,11 @@ enum pier__cm_kind {
 	PIER__CM_RESPONSE,	/* (connect) accepted: QP to RTS, establish() */
 	PIER__CM_ESTABLISHED,	/* (accept) the peer's QP is in RTS, too */
 	PIER__CM_REJECTED,	/* (connect, accept) over; reason, data */
-	PIER__CM_UNREACHABLE,	/* (resolve, connect, accept) no answer, no */
-				/* way there; over; error */
+	PIER__CM_UNREACHABLE,	/* (resolve, connect, accept) no response, */
+				/* no route; over; error */
 	PIER__CM_DISCONNECTED,	/* (established) by the peer, or disconnect() */
-				/* is through; over */
-	PIER__CM_GONE,		/* the device is; the id can only be released */
+				/* has completed; over */
+	PIER__CM_GONE,		/* device removed: id can only be released */
 };
 
 struct pier__cm_event {
@@ -363,47 +363,47 @@ struct pier__cm_event {
 				/* pier__fail() has its message */
 	uint16_t reason;	/* of REJECTED: IBTA reject reason */
 	uint32_t qpn;		/* the peer's, of REQUEST and RESPONSE; and: */
-	uint8_t responder_resources;	/* most that we are asked to serve */
-	uint8_t initiator_depth;	/* most that the peer serves */
+	uint8_t responder_resources;	/* most that the peer requests */
+	uint8_t initiator_depth;	/* most that the peer accepts */
 	uint8_t retry_count, rnr_retry;
 	const uint8_t *data;	/* private data, until the next call of */
 	size_t len;		/* next(): the whole field, zero-filled */
 };
 
 /*
- * Connection management: IB CM, of librdmacm or of the soft device.  It tells
- * what a QP's attributes must be and leaves moving the QP to the caller.
- * Nothing blocks; an id is told "over" at most once.
+ * Connection management: IB CM, of librdmacm or of the soft device.  It
+ * provides the attributes of a QP; the caller changes its state.  No call
+ * blocks.  An id gets at most one event with "over".
  */
 struct pier__fabric_cm {
 	/*
 	 * @mtu: the most that its connections may have.  Errors: -EOPNOTSUPP,
-	 * less than the port has, which the manager cannot agree on.
+	 * less than the port's, which the manager cannot negotiate.
 	 */
 	int (*create)(struct pier__chan *chan, enum ibv_mtu mtu,
 		      struct pier__cm **ret);
 
-	/* No listener and no id is left. */
+	/* All listeners and ids have been released. */
 	void (*destroy)(struct pier__cm *cm);
 
-	/* Take the next event, do what is due.  -EAGAIN: nothing to tell. */
+	/* Take the next event, do what is due.  -EAGAIN: there is none. */
 	int (*next)(struct pier__cm *cm, struct pier__cm_event *ret);
 
 	/*
 	 * Listen on @addr, IPv4 or IPv6, any address or one of the device's;
-	 * port 0: a free one.  At most @backlog requests wait to be told;
-	 * those beyond it are not taken, so that their sender tries again.
+	 * port 0: a free one.  At most @backlog requests wait to be
+	 * reported; others are dropped, so that their sender tries again.
 	 * Errors: -EADDRINUSE; -EADDRNOTAVAIL; -ENOMEM.
 	 */
 	int (*listen)(struct pier__cm *cm, const struct sockaddr *addr,
 		      int backlog, void *owner,
 		      struct pier__cm_listener **ret);
 
-	/* Requests not told yet are rejected. */
+	/* Requests not reported yet are rejected. */
 	void (*unlisten)(struct pier__cm_listener *listener);
 
 	/*
-	 * Find the way to @dst, from @src unless NULL, over this device; told
+	 * Resolve the route to @dst, from @src unless NULL, over this device,
 	 * within @timeout_ms.  Errors: -EINVAL; -EHOSTUNREACH; -ENOMEM.
 	 */
 	int (*resolve)(struct pier__cm *cm, const struct sockaddr *src,
@@ -416,8 +416,8 @@ struct pier__fabric_cm {
 
 	/*
 	 * Send REP; the QP is in RTS.  An error leaves the id as it was.
-	 * -ECONNABORTED: the peer has given up, which need not be told, now
-	 * or later; reject() and qp_attr() of a request say so, too.
+	 * -ECONNABORTED: the peer has given up, for which there need not be
+	 * an event; reject() and qp_attr() of a request return it, too.
 	 */
 	int (*accept)(struct pier__cm_id *id,
 		      const struct pier__cm_param *param);
@@ -428,18 +428,18 @@ struct pier__fabric_cm {
 	/* Send REJ, consumer reject; the id is over. */
 	int (*reject)(struct pier__cm_id *id, const void *data, size_t len);
 
-	/* Send DREQ, or DREP if asked; DISCONNECTED tells the end. */
+	/* Send DREQ, or DREP as a reply; DISCONNECTED is the last event. */
 	int (*disconnect)(struct pier__cm_id *id);
 
 	/*
-	 * The caller is done with @id, in whatever state: an attempt is given
-	 * up with REJ, a connection with DREQ.  Nothing of it is told again.
+	 * Free @id, in any state: an attempt is ended with REJ, a connection
+	 * with DREQ.  No more events have it.
 	 */
 	void (*release)(struct pier__cm_id *id);
 
 	/*
-	 * Attributes and mask for the move to @state, INIT, RTR or RTS, as
-	 * rdma_init_qp_attr(3); *ret_udp_port is for qp_modify().
+	 * Attributes and mask for the transition to @state, INIT, RTR or RTS,
+	 * as rdma_init_qp_attr(3); *ret_udp_port is for qp_modify().
 	 */
 	int (*qp_attr)(struct pier__cm_id *id, enum ibv_qp_state state,
 		       struct ibv_qp_attr *ret, int *ret_mask,

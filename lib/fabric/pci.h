@@ -9,16 +9,16 @@
  * device.  @root is put before every path: "" but in tests.
  */
 
-/* Of the nearest PCI function above the link @path; "": there is none. */
+/* The address of the nearest PCI function above the link @path, or "". */
 void pier__pci_of_link(const char *path, char ret[PIER__PCI_SIZE]);
 
-/* Of the network interface @name, or one made up if it has none. */
+/* That of the network interface @name, or a derived one if it has none. */
 void pier__pci_of_netdev(const char *root, const char *name,
 			 char ret[PIER__PCI_SIZE]);
 
 /*
- * A stable one, made up of @name, in domain fffe, which hardware does not
- * use.  Names that differ in their last letter, v0 and v1, differ.
+ * A stable address derived from @name, in domain fffe, which hardware does not
+ * use.  Names such as v0 and v1 get different ones.
  */
 void pier__pci_make_up(const char *name, char ret[PIER__PCI_SIZE]);
 

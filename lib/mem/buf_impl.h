@@ -32,10 +32,10 @@ static inline uintptr_t pier__buf_tail(const struct pier_buf *buf)
 	return buf->data + buf->data_len;
 }
 
-/* It is no longer what it was. */
+/* Mark it as changed. */
 void pier__buf_changed(struct pier_buf *buf);
 
-/* The last reference to the chain @buf is gone: give all of it back. */
+/* The last reference to the chain @buf was dropped: free all of it. */
 void pier__buf_free_chain(struct pier_buf *buf);
 
 /* @len bytes were written to the tails of the chain @buf. */

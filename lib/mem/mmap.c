@@ -43,7 +43,7 @@ static int check_config(const struct pier_mmap_config *cfg)
 		return pier__fail(-EINVAL, "mmap: %zu bytes at %p wrap around",
 				  cfg->len, cfg->addr);
 	if (cfg->access & ~(uint32_t)ACCESS_ALL)
-		return pier__fail(-EINVAL, "mmap: access 0x%x, known is 0x%x",
+		return pier__fail(-EINVAL, "mmap: access 0x%x, allowed is 0x%x",
 				  cfg->access, ACCESS_ALL);
 	return 0;
 }
@@ -101,7 +101,7 @@ int pier_mmap_add_dev(struct pier_mmap *mmap, struct pier_dev *dev)
 	return 0;
 }
 
-/* verbs has it that remote write and atomics need local write. */
+/* In verbs remote write and atomics need local write. */
 static int verbs_access(uint32_t access)
 {
 	int flags = 0;
@@ -212,7 +212,7 @@ int pier_mmap_stop(struct pier_mmap *mmap)
 	return 0;
 }
 
-/* The last holder is gone. */
+/* The last reference was dropped. */
 static void release(struct pier_mmap *mmap)
 {
 	struct pier_mmap_config *cfg = &mmap->cfg;

@@ -43,7 +43,7 @@ static void add_age(struct text *text, uint64_t created, uint64_t valid)
 		add(text, "created: %llu s ago",
 		    (unsigned long long)(now - created));
 	if (valid)
-		add(text, ", good for %llu s\n", (unsigned long long)valid);
+		add(text, ", valid for %llu s\n", (unsigned long long)valid);
 	else
 		add(text, "\n");
 }

@@ -126,7 +126,7 @@ static void destroy(struct pier__deferred *deferred)
 
 	if (rdma->ctx.state != PIER_CTX_IDLE && pier__ctx_drain(&rdma->ctx)) {
 		pier__log(PIER_LOG_CRITICAL, "rdma", "a context does not stop: "
-			  "its memory is left alone");
+			  "its memory is not freed");
 		return;
 	}
 	pier__conn_owner_destroy(&rdma->owner);

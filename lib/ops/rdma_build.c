@@ -4,7 +4,7 @@
 #include "core/fail.h"
 #include "ops/rdma_build.h"
 
-/* The most bytes of one element that every device takes. */
+/* The most bytes of one element that every device accepts. */
 #define SGE_MAX (UINT32_C(1) << 31)
 
 int pier__rdma_given_back(const struct pier__task_type *type, const char *name)
@@ -15,7 +15,7 @@ int pier__rdma_given_back(const struct pier__task_type *type, const char *name)
 			  type->name, name);
 }
 
-/* Have its buffers an owner still? */
+/* Do its buffers still have an owner? */
 static int check_held(const struct pier__rdma_task *t)
 {
 	if (t->src && !t->src->mmap)

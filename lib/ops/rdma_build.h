@@ -13,13 +13,13 @@
 int pier__rdma_build(struct pier__rdma_task *t);
 
 /*
- * Refuse a buffer that was put before the task was submitted: say so.  @name
- * is "source" or "destination".  Returns -EINVAL.
+ * Fail for a buffer that was put before the task was submitted.  @name is
+ * "source" or "destination".  Returns -EINVAL.
  */
 int pier__rdma_given_back(const struct pier__task_type *type, const char *name)
 	__attribute__((cold));
 
-/* What builders are made of. */
+/* Parts of builders. */
 
 /* The most bytes of one message to the peer of @t. */
 uint64_t pier__rdma_message_limit(const struct pier__rdma_task *t);

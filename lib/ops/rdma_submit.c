@@ -35,7 +35,7 @@ static inline bool built(const struct pier__rdma_task *t, bool copies)
 	       (!copies || same(&t->dst_built, t->dst));
 }
 
-/* Its work request is on its way. */
+/* Its work request has been posted. */
 static inline int __attribute__((always_inline))
 in_flight(struct pier__rdma_task *t, bool copies)
 {
@@ -143,7 +143,7 @@ static int __attribute__((noinline)) submit_anew(struct pier__rdma_task *t,
 {
 	const struct pier_conn *conn = t->task.conn;
 	bool copies = t->dst;
-	int err = pier__task_refuse(&t->task, flags);
+	int err = pier__task_submit_error(&t->task, flags);
 
 	if (err)
 		return err;
@@ -326,7 +326,7 @@ static int recv_submit(struct pier_task *task, unsigned int flags)
 {
 	struct pier__rdma_task *t = rdma_task(task);
 	struct pier_rdma *rdma = pier__rdma_of(task->ctx);
-	int err = pier__task_refuse(task, flags);
+	int err = pier__task_submit_error(task, flags);
 
 	if (!err)
 		err = pier__rdma_build(t);

@@ -98,19 +98,19 @@ const struct pier__task_type pier__task_types[] = {
 const unsigned int pier__task_type_count =
 	sizeof(pier__task_types) / sizeof(pier__task_types[0]);
 
-static bool is_known(enum pier_task_type type)
+static bool is_valid(enum pier_task_type type)
 {
 	return (unsigned int)type < pier__task_type_count;
 }
 
 const char *pier_task_type_name(enum pier_task_type type)
 {
-	return is_known(type) ? pier__task_types[type].name : "unknown";
+	return is_valid(type) ? pier__task_types[type].name : "unknown";
 }
 
 const char *pier_task_type_key(enum pier_task_type type)
 {
-	return is_known(type) ? pier__task_types[type].key : "unknown";
+	return is_valid(type) ? pier__task_types[type].key : "unknown";
 }
 
 int pier_devinfo_can_task(const struct pier_devinfo *info,
@@ -118,7 +118,7 @@ int pier_devinfo_can_task(const struct pier_devinfo *info,
 {
 	uint32_t bit;
 
-	if (!is_known(type))
+	if (!is_valid(type))
 		return pier__fail(-EINVAL, "unknown task type %d: 0 to %u",
 				  (int)type, pier__task_type_count - 1);
 	bit = UINT32_C(1) << pier__task_types[type].opcode;

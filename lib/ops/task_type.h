@@ -26,7 +26,7 @@ extern const struct pier__rdma_kind pier__rdma_recv;	/* at most a */
 
 /* All that distinguishes one type of task from another. */
 struct pier__task_type {
-	const char *name;		/* in sentences */
+	const char *name;		/* in messages */
 	const char *key;		/* for programs, as in JSON */
 	enum ibv_wr_opcode opcode;	/* of a receive: of what fills it; */
 					/* bit in pier__limits.opcodes */

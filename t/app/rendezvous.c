@@ -213,7 +213,7 @@ static void a_file_older_than_its_writer_s_patience_is_refused(void)
 	if (!begin() || !leave_old_end(100, 60))
 		return;
 	IS(pier_rendezvous(me.rdma, &args, NULL, &conn, NULL), -ETIMEDOUT);
-	LIKE(pier_last_error(), " s old and was good for 60 s");
+	LIKE(pier_last_error(), " s old and was valid for 60 s");
 	OK(is_there(responder));	/* not ours to consume */
 	unlink(responder);
 	end();

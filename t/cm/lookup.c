@@ -124,8 +124,8 @@ static void peers_are_written_in_many_ways(void)
 	IS(peer.port, 99);
 	/* It is an address as a whole, and what was meant is guessed. */
 	IS(pier__peer_parse("::1:80", PIER_ADDR_ANY, 0, &peer), -EINVAL);
-	LIKE(pier_last_error(), "\"::1:80\": no port; behind an IPv6 address "
-	     "it is written [IPV6]:PORT");
+	LIKE(pier_last_error(), "\"::1:80\": no port; with an IPv6 address, "
+	     "write [IPV6]:PORT");
 }
 
 int main(void)

@@ -179,7 +179,7 @@ static void another_kind_is_refused_by_name(void)
 	IS(pier__wire_expect(buf, len, PIER__WIRE_CONN, &in), 0);
 	IS(pier__wire_expect(buf, len, PIER__WIRE_MMAP, &in), -PIER_EKIND);
 	IS_STR(pier_last_error(), "a connection descriptor where a memory "
-	       "descriptor is wanted");
+	       "descriptor is required");
 	buf[KIND_AT] = 9;
 	put_crc(buf, len);
 	IS(pier__wire_open(buf, len, &in), -PIER_EKIND);

@@ -72,7 +72,7 @@ static void a_submitted_task_is_refused_a_second_time(void)
 		return;
 	pier_task_set_done(task, peer_done, &status);
 	IS(pier_task_submit(task, 2), -EINVAL);
-	LIKE(pier_last_error(), "flags 0x2, known is 0x1");
+	LIKE(pier_last_error(), "flags 0x2, allowed are 0x1");
 	IS(pier_task_submit(task, 0), 0);
 	IS(pier_task_submit(task, 0), -EBUSY);
 	IS(pier_ctx_inflight(pier_rdma_ctx(b.rdma)), 1);

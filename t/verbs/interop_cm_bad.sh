@@ -109,7 +109,7 @@ soft_client_is_rejected_for_a_server_that_was_killed()
 	wait $server
 	cat "$tmp/client"
 	[ $held -eq 3 ] && grep -q "^reject reason: 28" "$tmp/client" &&
-		grep -q "or its system for it" "$tmp/client"
+		grep -q "its program or system" "$tmp/client"
 }
 
 # It gives up with reason 4, "timeout".
