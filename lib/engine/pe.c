@@ -304,7 +304,7 @@ static void report_stopped(struct pier_pe *pe)
 	pier__list_take_all(&pe->stopped, &batch);
 	while ((link = pier__list_pop(&batch)))
 		pier__ctx_report_idle(pier__container_of(link, struct pier_ctx,
-						       link));
+							 link));
 }
 
 /* Poll slow sources now and then, rarely under load. */

@@ -293,8 +293,8 @@ static void on_end(struct session *s, int reason)
 		drop_client(s);
 	} else if (!s->stored_sent || !s->stored_received || s->write_failed) {
 		pier__session_end(s, peer_disconnected(reason == UV_EOF ?
-					       "end of the stream" :
-					       uv_strerror(reason)));
+						       "end of the stream" :
+						       uv_strerror(reason)));
 	}	/* else our last frame is being written */
 }
 
