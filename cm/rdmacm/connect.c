@@ -496,7 +496,7 @@ static int find_addresses(struct pier_conn *conn, enum pier_addr_type type)
 		if (err)
 			return err;
 	}
-	return pier__lookup_ask(rdmacm->lookup, attempt->peer.name, family,
+	return pier__lookup_name(rdmacm->lookup, attempt->peer.name, family,
 				attempt->peer.port, name_resolved, conn,
 				&attempt->query);
 }

@@ -205,7 +205,7 @@ static void answered(void *arg, int status, int timeouts,
 		free(query);
 }
 
-int pier__lookup_ask(struct pier__lookup *lookup, const char *name, int family,
+int pier__lookup_name(struct pier__lookup *lookup, const char *name, int family,
 		     uint16_t port, pier__lookup_fn *fn, void *arg,
 		     struct pier__query **ret)
 {

@@ -37,7 +37,7 @@ void pier__lookup_destroy(struct pier__lookup *lookup);
  * once, perhaps before this returns, which then sets *ret to NULL.
  * Errors: -ENOMEM.
  */
-int pier__lookup_ask(struct pier__lookup *lookup, const char *name,
+int pier__lookup_name(struct pier__lookup *lookup, const char *name,
 		     int family, uint16_t port, pier__lookup_fn *fn, void *arg,
 		     struct pier__query **ret);
 

@@ -82,7 +82,7 @@ static bool may_connect(const struct pier_conn *conn)
 	return conn->cm->seen >= conn->cm->theirs.len;
 }
 
-static int ask_attr(struct pier_conn *conn, enum ibv_qp_state state,
+static int query_attr(struct pier_conn *conn, enum ibv_qp_state state,
 		    struct ibv_qp_attr *ret, int *ret_mask)
 {
 	uint16_t port = 0;
@@ -99,7 +99,7 @@ static int ask_attr(struct pier_conn *conn, enum ibv_qp_state state,
 static int to_init(struct pier_conn *conn)
 {
 	struct ibv_qp_attr attr;
-	int mask, err = ask_attr(conn, IBV_QPS_INIT, &attr, &mask);
+	int mask, err = query_attr(conn, IBV_QPS_INIT, &attr, &mask);
 
 	if (err)
 		return err;
@@ -164,7 +164,7 @@ static int to_rtr(struct pier_conn *conn)
 {
 	const struct pier__queues_config *cfg = conn->queues->cfg;
 	struct ibv_qp_attr attr;
-	int mask, err = ask_attr(conn, IBV_QPS_RTR, &attr, &mask);
+	int mask, err = query_attr(conn, IBV_QPS_RTR, &attr, &mask);
 
 	if (err)
 		return err;
@@ -184,7 +184,7 @@ static int to_rts(struct pier_conn *conn)
 {
 	const struct pier__queues_config *cfg = conn->queues->cfg;
 	struct ibv_qp_attr attr;
-	int mask, err = ask_attr(conn, IBV_QPS_RTS, &attr, &mask);
+	int mask, err = query_attr(conn, IBV_QPS_RTS, &attr, &mask);
 
 	if (err)
 		return err;

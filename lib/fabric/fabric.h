@@ -17,7 +17,7 @@
  * The interface between pier and a device.  Two kinds of device implement it,
  * verbs and soft; code above it does not depend on the kind.  Arguments and
  * results are of rdma-core's types, objects are opaque.  A member of a table
- * may be NULL only if its comment says what NULL means; what a device cannot do
+ * may be NULL only if its comment explains NULL; what a device cannot do
  * is in its limits.
  *
  * Calls return 0, a count, or a negative errno value after pier__fail().

@@ -38,7 +38,7 @@ static struct answer ask(const char *name, int family)
 	struct pier__query *query = NULL;
 	uint64_t end = pier__now() + 20000 * PIER__MS;
 
-	if (IS(pier__lookup_ask(lookup, name, family, 77, take, &answer,
+	if (IS(pier__lookup_name(lookup, name, family, 77, take, &answer,
 				&query), 0))
 		while (!answer.calls && pier__now() < end)
 			pier_pe_wait(pe, 10);
@@ -79,7 +79,7 @@ static void a_query_may_be_cancelled(void)
 	struct answer answer = { 0 };
 	struct pier__query *query = NULL;
 
-	IS(pier__lookup_ask(lookup, "no-such-host.invalid", AF_UNSPEC, 1, take,
+	IS(pier__lookup_name(lookup, "no-such-host.invalid", AF_UNSPEC, 1, take,
 			    &answer, &query), 0);
 	if (answer.calls)
 		return;		/* there is no name server at all */

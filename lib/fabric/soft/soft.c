@@ -228,7 +228,7 @@ static int soft_qp_create(struct pier__cq *pcq, struct pier__srq *srq,
 	return 0;
 }
 
-static void tell_peer(struct fabric_qp *qp, const struct soft_addr *src,
+static void set_peer(struct fabric_qp *qp, const struct soft_addr *src,
 		      const struct ibv_qp_attr *attr, uint16_t udp_port)
 {
 	struct soft_addr peer = { .port = udp_port };
@@ -265,7 +265,7 @@ static int soft_qp_modify(struct pier__qp *qp, struct ibv_qp_attr *attr,
 					   udp_port);
 	if (!err && mask & IBV_QP_AV) {
 		pier__soft_qp_send_by(qp_of(qp)->queue, io);
-		tell_peer(qp_of(qp), &src, attr, udp_port);
+		set_peer(qp_of(qp), &src, attr, udp_port);
 	}
 	pier__soft_chan_end(chan, 1);
 	return err;

@@ -102,7 +102,7 @@ static const struct soft_cm_host_ops host_ops = {
 	.notify = host_notify,
 };
 
-/* With the channel, when nothing drives it any more. */
+/* Freed with the channel, when no thread drives it any more. */
 static void cm_free(struct soft_chan_cm *cm)
 {
 	pier__soft_cm_destroy(cm->machine);
@@ -254,14 +254,14 @@ static int open_sock(struct soft_chan_cm *cm, struct soft_listener *listener)
 	if (err == -EADDRINUSE)
 		return pier__fail(err, "cannot listen on port %u: another "
 				  "context or process has its UDP port; ss "
-				  "-ulpn sport = :%u tells which: end that or "
+				  "-ulpn sport = :%u shows which: end that or "
 				  "take another port", port, port);
 	if (!err)
 		listener->in.listener.port = listener->sock->io->port;
 	return err;
 }
 
-/* The sockets of @listener, whose port is the one that is asked for. */
+/* The sockets of @listener on the requested port. */
 static int open_port(struct soft_chan_cm *cm, struct soft_listener *listener)
 {
 	struct soft_chan *chan = chan_of(cm->cm.chan);

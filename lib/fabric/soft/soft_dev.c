@@ -107,8 +107,8 @@ static int port_now(const char *name, struct pier__port *ret,
 
 static int gone(const char *name)
 {
-	return pier__fail(-ENODEV, "%s: its interface is gone, or has no IP "
-			  "address", name);
+	return pier__fail(-ENODEV, "%s: its interface was removed, or has no "
+			  "IP address", name);
 }
 
 static int soft_open(const struct pier__port *port, struct pier__fdev **ret)
@@ -155,7 +155,7 @@ static void soft_close(struct pier__fdev *fdev)
 	free(soft);
 }
 
-/* A port whose interface, or whose last address, is gone. */
+/* A port whose interface, or whose last address, was removed. */
 static void port_empty(struct pier__port *port)
 {
 	port->active = false;
@@ -189,19 +189,19 @@ static int soft_query(struct pier__fdev *fdev)
 	return 0;
 }
 
-/* The next event that makes @known equal @port; -EAGAIN: none. */
-static int next_event(struct pier__port *known, const struct pier__port *port,
-		      int *ret)
+/* The next event that makes @reported equal @port; -EAGAIN: none. */
+static int next_event(struct pier__port *reported,
+		      const struct pier__port *port, int *ret)
 {
-	if (known->active != port->active) {
-		known->active = port->active;
+	if (reported->active != port->active) {
+		reported->active = port->active;
 		*ret = port->active ? IBV_EVENT_PORT_ACTIVE :
 				      IBV_EVENT_PORT_ERR;
 		return 0;
 	}
-	if (known->gid_count != port->gid_count ||
-	    memcmp(known->gids, port->gids, sizeof(port->gids))) {
-		*known = *port;
+	if (reported->gid_count != port->gid_count ||
+	    memcmp(reported->gids, port->gids, sizeof(port->gids))) {
+		*reported = *port;
 		*ret = IBV_EVENT_GID_CHANGE;
 		return 0;
 	}
@@ -305,7 +305,7 @@ static int soft_adopt(const struct pier__port *port, struct ibv_pd *pd,
 {
 	(void)pd;
 	(void)ret;
-	return pier__fail(-EOPNOTSUPP, "%s is no verbs device: it takes no "
+	return pier__fail(-EOPNOTSUPP, "%s is not a verbs device: it has no "
 			  "protection domain", port->name);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Why an RDMA device cannot be used: facts, cause, sentence. */
+/* Why an RDMA device cannot be used: facts, cause, message. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 #include "fabric/verbs/diagnose.h"
 #include "fabric/verbs/sys.h"
 
-/* What libibverbs speaks; its lower bound is in no header. */
+/* The versions that libibverbs supports; no header has the lower bound. */
 #define ABI_MIN 3
 #define ABI_MAX IB_USER_VERBS_ABI_VERSION
 
@@ -156,7 +156,7 @@ void pier__verbs_inspect(const char *root, const char *device,
 	ret->providers = look_for_providers(root);
 }
 
-/* Do the kernel as a whole and libibverbs itself not fit? */
+/* Do the kernel's interface and libibverbs itself not match? */
 static bool is_misfit(const struct verbs_facts *facts)
 {
 	return (facts->abi >= 0 && facts->abi < ABI_MIN) ||
@@ -165,7 +165,7 @@ static bool is_misfit(const struct verbs_facts *facts)
 }
 
 /*
- * libibverbs leaves a device out, and says so on stderr only, if none of its
+ * libibverbs omits a device, with a message on stderr only, if none of its
  * providers is for the driver or for the driver's version.
  */
 enum verbs_cause pier__verbs_cause(const struct verbs_facts *facts)

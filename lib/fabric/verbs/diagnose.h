@@ -11,17 +11,17 @@
  */
 enum verbs_cause {
 	VERBS_FINE,
-	VERBS_NO_DEVICE,	/* the kernel knows none */
+	VERBS_NO_DEVICE,	/* the kernel has none */
 	VERBS_NO_NODE,		/* no /dev/infiniband/uverbsN */
 	VERBS_DENIED,		/* no permission on it */
-	VERBS_MISFIT,		/* kernel and libraries do not fit */
+	VERBS_MISFIT,		/* kernel and libraries do not match */
 	VERBS_NO_PROVIDER,	/* libibverbs has no library for any */
-	VERBS_BROKEN,		/* it is listed, and fails */
+	VERBS_BROKEN,		/* it is listed, but fails */
 };
 
 /* What can be seen of one device; plain data. */
 struct verbs_facts {
-	char device[64];	/* "": the kernel knows none */
+	char device[64];	/* "": the kernel has none */
 	char node[64];		/* below /dev/infiniband */
 	int node_error;		/* errno of opening it, 0: it opens */
 	int abi;		/* of the kernel's uverbs; -1: unknown */
@@ -39,7 +39,7 @@ struct verbs_facts {
 void pier__verbs_inspect(const char *root, const char *device,
 			 struct verbs_facts *ret);
 
-/* The cause that the facts speak for, and the sentence with its fix. */
+/* The cause according to the facts, and the message with its fix. */
 enum verbs_cause pier__verbs_cause(const struct verbs_facts *facts);
 void pier__verbs_message(const struct verbs_facts *facts, char *ret,
 			 size_t size);

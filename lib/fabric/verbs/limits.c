@@ -20,7 +20,7 @@ static uint32_t min_u32(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-/* Queues to try QPs on; all are gone again when the limits are known. */
+/* Queues to try QPs on; they exist until the limits are known. */
 struct trial {
 	struct ibv_pd *pd;
 	struct ibv_cq *cq;
@@ -159,7 +159,7 @@ static void take_attr(const struct ibv_device_attr *attr, bool iwarp,
 	ret->atomic_cpu = attr->atomic_cap == IBV_ATOMIC_GLOB;
 	ret->by_address = iwarp;
 	/*
-	 * Whether a device flushes a shared receive queue cannot be asked;
+	 * Whether a device flushes a shared receive queue cannot be queried;
 	 * rxe does not.  A program that relies on it may wait for ever.
 	 */
 	ret->srq_flush = false;

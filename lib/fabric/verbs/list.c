@@ -32,7 +32,7 @@ static int add_ports(struct ibv_context *ctx, struct pier__ports *ports)
 	return err;
 }
 
-/* A device is left out, for the cause that @facts speak for. */
+/* A device is omitted, for the cause according to @facts. */
 static void miss(const struct verbs_facts *facts, struct pier__ports *ports)
 {
 	enum verbs_cause cause = pier__verbs_cause(facts);
@@ -46,8 +46,8 @@ static void miss(const struct verbs_facts *facts, struct pier__ports *ports)
 }
 
 /*
- * Add @dev, or tell why it cannot be used.  @facts has what the listing said.
- * Errors: -ENOMEM.
+ * Add @dev, or record why it cannot be used. @facts has the result of the
+ * listing.  Errors: -ENOMEM.
  */
 static int add_device(struct ibv_device *dev, struct verbs_facts *facts,
 		      struct pier__ports *ports)
@@ -84,7 +84,7 @@ static bool is_listed(struct ibv_device **devs, int n, const char *name)
 	return false;
 }
 
-/* Tell why @name, or with NULL any device at all, was not listed. */
+/* Record why @name, or with NULL any device at all, was not listed. */
 static void explain(const char *name, const struct verbs_facts *listing,
 		    struct pier__ports *ports)
 {

@@ -75,7 +75,7 @@ static void add_gids(struct pier__port *port, const struct ibv_gid_entry *gids,
 	struct ifaddrs *addrs = NULL;
 
 	if (getifaddrs(&addrs))
-		addrs = NULL;	/* then no prefix is known */
+		addrs = NULL;	/* then all prefixes are unknown */
 	port->gid_count = 0;
 	for (int v2 = 1; v2 >= 0; v2--) {
 		for (ssize_t i = 0; i < n; i++) {
@@ -89,7 +89,7 @@ static void add_gids(struct pier__port *port, const struct ibv_gid_entry *gids,
 	freeifaddrs(addrs);
 }
 
-/* Of a port that has been unplugged the kernel says EIO. */
+/* For a port that was unplugged the kernel returns EIO. */
 static int gone(const char *device, uint32_t port, int err)
 {
 	if (err == -EIO)

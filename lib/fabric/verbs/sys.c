@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What sysfs and network interfaces say about a device. */
+/* What sysfs and the network interfaces report about a device. */
 #include <dirent.h>
 #include <errno.h>
 #include <ifaddrs.h>

@@ -8,8 +8,8 @@
 #include "fabric/pci.h"
 
 /*
- * What sysfs and the network interfaces have about an RDMA device.  @root is
- * put before every path: "" but in tests.  Texts are "" if nothing is known.
+ * What sysfs and the network interfaces have about an RDMA device. @root is
+ * put before every path: "" but in tests.  Texts are "" if unknown.
  */
 
 /* The first line of the file @path, without its end; "" if there is none. */
@@ -21,14 +21,14 @@ void pier__sys_netdev(const char *root, const char *device, uint32_t port,
 
 /*
  * Its PCI address; that of @netdev, which may be made up, if it has none of
- * its own, as rxe and siw; else one made up of its name.
+ * its own, as rxe and siw; else one derived from its name.
  */
 void pier__sys_pci(const char *root, const char *device, const char *netdev,
 		   char ret[PIER__PCI_SIZE]);
 
 /*
- * Append what the kernel and the driver count of @port, by name within each
- * of their directories; what is no number is left out.
+ * Append what the kernel and the driver count of @port, by name within each of
+ * their directories; other than numbers are omitted.
  */
 struct pier_counters;
 void pier__sys_counters(const char *root, const char *device, uint32_t port,

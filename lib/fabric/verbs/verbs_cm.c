@@ -17,7 +17,7 @@
 #define STEPS 32
 
 
-/* Open the kernel's connection manager, or say why it cannot be opened. */
+/* Open the kernel's connection manager, or fail with the reason. */
 static int open_channel(const char *device, struct rdma_event_channel **ret)
 {
 	struct rdma_event_channel *channel;
@@ -152,7 +152,7 @@ static bool fail_end(struct cm_end *end, const char *what, int err,
 	return true;
 }
 
-/* The way to the peer is known, and with it the device. */
+/* The route to the peer is resolved, and with it the device. */
 static bool addr_resolved(struct cm_end *end, struct pier__cm_event *ret)
 {
 	const struct pier__port *port = port_of(end->id.cm);
@@ -246,7 +246,7 @@ static bool rejected(struct cm_end *end, const struct rdma_cm_event *event,
 
 /*
  * The peer's DREQ is answered at once, whatever the caller does next; if the
- * event is about a DREQ of ours, the kernel refuses it.
+ * event is for a DREQ of ours, the kernel rejects the call.
  */
 static bool disconnected(struct cm_end *end, struct pier__cm_event *ret)
 {
@@ -292,7 +292,7 @@ static bool translate(struct cm_end *end, const struct rdma_cm_event *event,
 	case RDMA_CM_EVENT_CONNECT_ERROR:
 		return fail_end(end, "connecting to", err, ret);
 	case RDMA_CM_EVENT_UNREACHABLE:
-		return fail_end(end, "no answer of", err, ret);
+		return fail_end(end, "no response from", err, ret);
 	case RDMA_CM_EVENT_REJECTED:
 		take_param(end->id.cm, &event->param.conn, ret);
 		return rejected(end, event, ret);

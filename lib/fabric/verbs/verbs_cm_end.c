@@ -223,7 +223,7 @@ static bool own_source(const struct pier__port *port,
 
 	pier__sockaddr_to_gid(dst, gid);
 	if (gid[0] == 0xfe && !is_v4)
-		return false;	/* a link-local one says its interface */
+		return false;	/* a link-local one has its interface */
 	for (uint32_t i = 0; i < port->gid_count; i++) {
 		bits = port->gid_prefix[i];
 		if (!bits || !same_subnet(port->gids[i].raw, gid,
@@ -289,7 +289,7 @@ int pier__verbs_cm_resolve(struct pier__cm *cm, const struct sockaddr *src,
 	take_address(cm, dst, &end->id.peer);
 	end->state = END_RESOLVING;
 	end->deadline = pier__deadline(pier__now(), timeout_ms);
-	/* Linux before 5.2 does not know it. */
+	/* Linux before 5.2 lacks it. */
 	set_option(end, RDMA_OPTION_ID_ACK_TIMEOUT, &timeout, sizeof(timeout));
 	end->resolve_ms = FIRST_LOOK;
 	err = look(end, bound ? (struct sockaddr *)&own : NULL);

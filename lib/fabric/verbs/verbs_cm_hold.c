@@ -16,8 +16,8 @@
  * librdmacm opens the device of each id, and keeps it open until the process
  * ends.  If the driver cannot disconnect its users, as that of Soft-RoCE, the
  * removal of the device waits for that.  So an id of our own holds a reference
- * to that context while our device is open.  If the device is gone by then,
- * the context's descriptors are replaced by /dev/null.
+ * to that context while our device is open.  If the device was removed by
+ * then, the context's descriptors are replaced by /dev/null.
  */
 struct verbs_hold {
 	struct rdma_event_channel *channel;
@@ -92,7 +92,7 @@ static void let_go(int fd, int null_fd)
 {
 	if (fd >= 0 && dup3(null_fd, fd, O_CLOEXEC) < 0)
 		pier__log(PIER_LOG_ERROR, "verbs", "descriptor %d of a device "
-			  "that is gone stays open: %s", fd,
+			  "that was removed stays open: %s", fd,
 			  pier_strerror(-errno));
 }
 

@@ -30,7 +30,7 @@ static int open_context(const char *name, struct ibv_context **ret)
 		ibv_free_device_list(devs);
 	if (err)
 		return pier__fail(err, "%s cannot be opened: %s", name,
-				  err == -ENODEV ? "it is gone" :
+				  err == -ENODEV ? "it was removed" :
 				  pier_strerror(err));
 	*ret = ctx;
 	return 0;
@@ -164,7 +164,7 @@ int pier__verbs_query(struct pier__fdev *fdev)
 	int err;
 
 	if (pier__verbs_watch_lost(&verbs_dev(fdev)->watch))
-		return pier__fail(-ENODEV, "%s is gone", fdev->port.name);
+		return pier__fail(-ENODEV, "%s was removed", fdev->port.name);
 	port.netdev[0] = '\0';
 	err = pier__verbs_port(verbs_dev(fdev)->ibv, fdev->port.port, &port);
 	if (err)
@@ -245,7 +245,7 @@ int pier__verbs_event(struct pier__fdev *fdev, int *ret)
 		err = next_event(dev, ret);
 	if (!err && *ret != IBV_EVENT_DEVICE_FATAL)
 		return 0;
-	if (err != -EAGAIN && err != -EINTR)	/* unplugged: it says EIO */
+	if (err != -EAGAIN && err != -EINTR)	/* unplugged: EIO */
 		pier__verbs_watch_ended(&dev->watch);
 	if (!pier__verbs_watch_check(&dev->watch) || dev->lost_reported)
 		return -EAGAIN;

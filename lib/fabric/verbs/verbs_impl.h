@@ -13,8 +13,8 @@
 extern const struct pier__fabric pier__verbs;
 
 /*
- * Devices that rdma-core drives.  Each body is the seam's with libibverbs'
- * object behind it.
+ * Devices that rdma-core drives.  Each object is that of fabric.h followed by
+ * libibverbs' object.
  */
 struct verbs_dev {
 	struct pier__fdev fdev;		/* first, so that casts are sound */
@@ -70,7 +70,7 @@ struct verbs_srq {
 struct verbs_qp {
 	struct pier__qp qp;
 	struct ibv_qp *ibv;
-	enum ibv_qp_state state;	/* as last set, for sentences */
+	enum ibv_qp_state state;	/* as last set, for messages */
 };
 
 static inline struct verbs_dev *verbs_dev(struct pier__fdev *fdev)
@@ -158,8 +158,8 @@ int pier__verbs_post(struct pier__qp *qp, struct ibv_send_wr *wr,
 		     struct ibv_send_wr **bad);
 
 /*
- * Fill in @ret for @port of @ctx, all but limits.  Errors: -ENODEV, it is
- * gone; the device's own.
+ * Fill in @ret for @port of @ctx, all but limits.  Errors: -ENODEV, it was
+ * removed; the device's own.
  */
 int pier__verbs_port(struct ibv_context *ctx, uint32_t port,
 		     struct pier__port *ret);

@@ -30,7 +30,7 @@ static int check_cap(const struct pier__port *port,
 
 /*
  * The inline size that works depends on the other sizes and is found by trial:
- * if the requested one is refused, half of it, down to none.
+ * if the requested one fails, half of it, down to none.
  */
 static struct ibv_qp *create(struct ibv_pd *pd,
 			     const struct ibv_qp_init_attr *asked,

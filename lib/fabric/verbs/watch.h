@@ -33,13 +33,13 @@ int pier__verbs_watch_open(struct ibv_context *ctx, bool async,
 			   struct verbs_watch *ret);
 void pier__verbs_watch_close(struct verbs_watch *watch);
 
-/* Is the device gone, or about to go? */
+/* Was the device removed, or is it about to be? */
 bool pier__verbs_watch_lost(struct verbs_watch *watch);
 
-/* The same, but look only if there is news, which is taken. */
+/* The same, but check only after an event, which is consumed. */
 bool pier__verbs_watch_check(struct verbs_watch *watch);
 
-/* The asynchronous events have ended: the device is gone. */
+/* The asynchronous events have ended: the device was removed. */
 void pier__verbs_watch_ended(struct verbs_watch *watch);
 
 #endif

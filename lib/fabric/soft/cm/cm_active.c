@@ -10,8 +10,8 @@
 
 /*
  * The times in REQ.  The peer's response may take as long as that of a kernel;
- * ours is longer than a program computes between two calls, and shorter than
- * that of Linux.
+ * ours is longer than the usual time between two calls of a program, and
+ * shorter than that of Linux.
  */
 #define PEER_TIMEOUT 20		/* code: 4.3 s for the peer's answer */
 #define OUR_TIMEOUT 17		/* 537 ms for ours: how often REP comes */
@@ -112,7 +112,7 @@ int pier__soft_cm_connect(struct pier__cm_id *pid,
 	if (err)
 		return err;
 	if (!conn || conn->state != SOFT_CM_IDLE)
-		return pier__fail(-EINVAL, "a connection is asked for once");
+		return pier__fail(-EINVAL, "connect() may be called only once");
 
 	conn->qpn = param->qpn;
 	conn->responder_resources = param->responder_resources;
@@ -149,7 +149,7 @@ bool pier__soft_cm_shrink(struct soft_cm_conn *conn, const struct soft_mad *rej)
 	return true;
 }
 
-/* REP has come: the peer's port is known, and whether it needs our 4791. */
+/* REP has arrived: the peer's port is known, and whether it needs our 4791. */
 static void peer_set(struct soft_cm_conn *conn, const struct soft_mad *mad)
 {
 	conn->remote_id = mad->local_id;

@@ -76,7 +76,7 @@ void pier__soft_cm_rej(struct soft_cm_conn *conn, const struct soft_mad *mad)
 	switch (conn->state) {
 	case SOFT_CM_REQ_SENT:
 		if (mad->reason == ROCE_REJ_SERVICE_ID &&
-		    !pier__soft_cm_find_refused(conn))
+		    !pier__soft_cm_find_is_rejected(conn))
 			return;
 		if (mad->reason == ROCE_REJ_MTU &&
 		    pier__soft_cm_shrink(conn, mad))
@@ -117,7 +117,7 @@ void pier__soft_cm_stale(struct soft_cm_conn *conn)
 void pier__soft_cm_timed_out(struct soft_cm_conn *conn)
 {
 	bool asked = conn->state == SOFT_CM_REQ_SENT;
-	bool refused = asked && conn->handshake->find.refused_until;
+	bool refused = asked && conn->handshake->find.rejected_until;
 	int err;
 
 	if (conn->state == SOFT_CM_DREQ_SENT) {
@@ -126,7 +126,7 @@ void pier__soft_cm_timed_out(struct soft_cm_conn *conn)
 	}
 	err = asked && !refused ? pier__soft_cm_find_error(conn) : -ETIMEDOUT;
 	conn->handshake->len = 0;
-	/* Tell a peer that was too slow. */
+	/* Send a REJ to a peer that was too slow. */
 	pier__soft_cm_send_rej(conn, SOFT_MAD_OF_NONE, ROCE_REJ_TIMEOUT, NULL,
 			       0);
 	pier__soft_cm_timewait(conn);

@@ -49,8 +49,8 @@ struct soft_cm_find {
 	bool port_closed;	/* the service's UDP port has no socket */
 	bool has_roce_port;	/* counted as user of our port 4791 */
 	bool both_ports;	/* REQ goes to 4791 as well */
-	uint64_t refused_until;	/* one port has no listener: wait for the */
-				/* other one until then; else 0 */
+	uint64_t rejected_until;	/* one port has no listener: wait */
+				/* for the other until then; else 0 */
 	void *probe;		/* state of the host's port_probe, owned */
 };
 
@@ -215,7 +215,7 @@ void pier__soft_cm_timewait_timer(struct soft_cm_conn *conn);
 /* Send REQ to each port where the listener may be. */
 void pier__soft_cm_find_send(struct soft_cm_conn *conn);
 /* One port has no listener.  Returns whether the attempt is rejected. */
-bool pier__soft_cm_find_refused(struct soft_cm_conn *conn);
+bool pier__soft_cm_find_is_rejected(struct soft_cm_conn *conn);
 /* The listener has answered. */
 void pier__soft_cm_find_listener_seen(struct soft_cm_conn *conn);
 /* REQ is due again.  Returns true if the attempt has failed instead. */
@@ -240,7 +240,7 @@ void pier__soft_cm_dreq_send(struct soft_cm_conn *conn);
 void pier__soft_cm_dreq(struct soft_cm_conn *conn, const struct soft_mad *mad);
 void pier__soft_cm_drep(struct soft_cm_conn *conn);
 void pier__soft_cm_rej(struct soft_cm_conn *conn, const struct soft_mad *mad);
-/* The peer has restarted and does not know @conn. */
+/* The peer has restarted and has lost @conn. */
 void pier__soft_cm_stale(struct soft_cm_conn *conn);
 /* The last retransmission was not answered. */
 void pier__soft_cm_timed_out(struct soft_cm_conn *conn);

@@ -87,7 +87,7 @@ void pier__soft_cm_finish(struct soft_cm_conn *conn, enum pier__cm_kind kind,
 	pier__soft_cm_notify(conn->cm, id, kind);
 }
 
-static void tell_data(struct soft_cm *cm,
+static void fill_data(struct soft_cm *cm,
 		      const struct soft_cm_handshake *handshake,
 		      struct pier__cm_event *event)
 {
@@ -98,8 +98,8 @@ static void tell_data(struct soft_cm *cm,
 	event->len = handshake->len;
 }
 
-/* What is known of the peer, and what it asks for. */
-static void tell_peer(const struct soft_cm_conn *conn,
+/* The peer's QPN and its parameters. */
+static void fill_peer(const struct soft_cm_conn *conn,
 		      struct pier__cm_event *event)
 {
 	event->qpn = conn->dest_qpn;
@@ -109,7 +109,7 @@ static void tell_peer(const struct soft_cm_conn *conn,
 	event->rnr_retry = conn->rnr_retry;
 }
 
-static void tell_one(struct soft_cm *cm, struct soft_cm_id *id,
+static void fill_event(struct soft_cm *cm, struct soft_cm_id *id,
 		     struct pier__cm_event *ret)
 {
 	unsigned int kind = (unsigned int)__builtin_ctz(id->events);
@@ -123,16 +123,16 @@ static void tell_one(struct soft_cm *cm, struct soft_cm_id *id,
 		id->listener->waiting--;
 		ret->listener->held++;	/* it still counts in the backlog */
 		id->listener = NULL;
-		tell_data(cm, id->conn->handshake, ret);
-		tell_peer(id->conn, ret);
+		fill_data(cm, id->conn->handshake, ret);
+		fill_peer(id->conn, ret);
 		break;
 	case PIER__CM_RESPONSE:
-		tell_data(cm, id->conn->handshake, ret);
-		tell_peer(id->conn, ret);
+		fill_data(cm, id->conn->handshake, ret);
+		fill_peer(id->conn, ret);
 		break;
 	case PIER__CM_REJECTED:
 		ret->reason = id->reason;
-		tell_data(cm, id->rej, ret);
+		fill_data(cm, id->rej, ret);
 		break;
 	case PIER__CM_UNREACHABLE:
 		ret->error = id->error;
@@ -151,7 +151,7 @@ int pier__soft_cm_next(struct soft_cm *cm, struct pier__cm_event *ret)
 	if (!link)
 		return -EAGAIN;
 	id = pier__container_of(link, struct soft_cm_id, link);
-	tell_one(cm, id, &event);
+	fill_event(cm, id, &event);
 	if (id->events)
 		pier__list_add(cm->events.next, &id->link);
 	*ret = event;

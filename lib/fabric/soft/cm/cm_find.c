@@ -13,9 +13,9 @@
  *
  * The listener may be a soft device, on the service's own UDP port, or a RoCE
  * device, on port 4791.  On the listener's host, port 4791 may also belong to a
- * soft process without this service, and its REJ says nothing about the
+ * soft process without this service, and its REJ does not concern the
  * listener.  The process that has the service's port may be stopped or slow,
- * and the time that it takes says nothing either.  What is certain is whether
+ * and the time that it takes proves nothing either.  What is certain is whether
  * the service's port has a socket: to a datagram for a port without one the
  * peer's kernel replies by ICMP.  So:
  *
@@ -99,7 +99,7 @@ void pier__soft_cm_find_send(struct soft_cm_conn *conn)
 	pier__soft_cm_send(conn, handshake->mad);
 }
 
-bool pier__soft_cm_find_refused(struct soft_cm_conn *conn)
+bool pier__soft_cm_find_is_rejected(struct soft_cm_conn *conn)
 {
 	struct soft_cm_find *find = &conn->handshake->find;
 	uint64_t now = pier__soft_cm_now(conn->cm);
@@ -109,9 +109,9 @@ bool pier__soft_cm_find_refused(struct soft_cm_conn *conn)
 	probe_service_port(conn);
 	if (find->port_closed)
 		return true;
-	if (find->listener_seen || find->refused_until)
+	if (find->listener_seen || find->rejected_until)
 		return false;
-	find->refused_until = now + pier__soft_cm_time(conn->timeout);
+	find->rejected_until = now + pier__soft_cm_time(conn->timeout);
 	if (conn->timer.due > now + WAIT_ICMP)
 		pier__soft_cm_timer_set(conn, now + WAIT_ICMP);
 	return false;
@@ -123,7 +123,7 @@ void pier__soft_cm_find_listener_seen(struct soft_cm_conn *conn)
 
 	find->listener_seen = true;
 	find->port_closed = false;
-	find->refused_until = 0;
+	find->rejected_until = 0;
 	port_probe_end(conn);
 }
 
@@ -133,9 +133,9 @@ bool pier__soft_cm_find_expired(struct soft_cm_conn *conn)
 	bool over;
 
 	probe_service_port(conn);
-	if (find->refused_until)
+	if (find->rejected_until)
 		over = find->port_closed ||
-		       pier__soft_cm_now(conn->cm) >= find->refused_until;
+		       pier__soft_cm_now(conn->cm) >= find->rejected_until;
 	else if (find->port_closed && !find->has_roce_port)
 		over = conn->sends >= CERTAIN;
 	else
@@ -147,7 +147,7 @@ bool pier__soft_cm_find_expired(struct soft_cm_conn *conn)
 
 uint64_t pier__soft_cm_find_wait(const struct soft_cm_conn *conn, uint64_t wait)
 {
-	uint64_t until = conn->handshake->find.refused_until;
+	uint64_t until = conn->handshake->find.rejected_until;
 	uint64_t now = pier__soft_cm_now(conn->cm);
 
 	if (until <= now)

@@ -37,7 +37,7 @@ void pier__soft_cm_unlisten(struct soft_cm *cm,
 }
 
 /* Send REJ for a REQ without a record. */
-static void refuse(struct soft_cm *cm, const struct soft_mad *req,
+static void send_rej(struct soft_cm *cm, const struct soft_mad *req,
 		   const struct soft_rx *rx, enum roce_rej_reason reason)
 {
 	struct soft_mad mad = {
@@ -56,8 +56,8 @@ static void refuse(struct soft_cm *cm, const struct soft_mad *req,
 }
 
 /*
- * The backlog is full.  A soft client gets an MRA without a delay: it knows
- * then that there is a listener, whatever a REJ from our port 4791 says, and
+ * The backlog is full.  A soft client gets an MRA with a service time of 0.  It
+ * then ignores a REJ from our port 4791, because there is a listener, and
  * sends REQ again soon.
  */
 static void put_off(struct soft_cm *cm, const struct soft_mad *req,
@@ -127,7 +127,7 @@ static int objection(const struct soft_cm *cm,
 	if (!addresses_ok(mad, rx))
 		return ROCE_REJ_CONSUMER;
 	if (!has_address(cm, listener, &rx->dst.ip))
-		return ROCE_REJ_GID;	/* another address may do */
+		return ROCE_REJ_GID;	/* another address may be accepted */
 	if (mad->transport || mad->ext_transport)
 		return ROCE_REJ_TRANSPORT;
 	if (!mad->mtu || mad->mtu > cm->host->mtu)
@@ -239,7 +239,7 @@ void pier__soft_cm_req(struct soft_cm *cm, const struct soft_mad *mad,
 	if (!reason && conn)
 		reason = ROCE_REJ_STALE;
 	if (reason) {
-		refuse(cm, mad, rx, (enum roce_rej_reason)reason);
+		send_rej(cm, mad, rx, (enum roce_rej_reason)reason);
 		if (reason == ROCE_REJ_STALE &&
 		    IN6_ARE_ADDR_EQUAL(&conn->dst, &rx->src.ip))
 			pier__soft_cm_stale(conn);
@@ -271,11 +271,11 @@ static void rep_build(struct soft_cm_conn *conn,
 	pier__soft_mad_encode(&mad, conn->handshake->mad);
 }
 
-/* Has the program still something to decide? */
+/* Can the program still accept or reject it? */
 static int undecided(const struct soft_cm_id *id)
 {
 	if (!id->conn)
-		return pier__fail(-ECONNABORTED, "the request is void: its "
+		return pier__fail(-ECONNABORTED, "the request has ended: its "
 				  "sender has given up");
 	if (id->conn->state != SOFT_CM_REQ_RCVD)
 		return pier__fail(-EINVAL, "only a request can be accepted or "

@@ -110,8 +110,8 @@ static void mra_receive(struct soft_cm_conn *conn, const struct soft_mad *mad)
 }
 
 /*
- * A message of an unknown connection.  Its sender has missed our DREQ, or our
- * port 4791 belonged to another process when it started.
+ * A message of an unknown connection.  Its sender has not received our DREQ,
+ * or our port 4791 belonged to another process when it started.
  */
 static void unknown(struct soft_cm *cm, const struct soft_mad *mad,
 		    const struct soft_rx *rx)
@@ -137,7 +137,7 @@ static void unknown(struct soft_cm *cm, const struct soft_mad *mad,
 }
 
 /* Datagram services (SIDR) are not supported. */
-static void sidr_refuse(struct soft_cm *cm, const struct soft_mad *mad,
+static void sidr_reject(struct soft_cm *cm, const struct soft_mad *mad,
 			const struct soft_rx *rx)
 {
 	struct soft_mad answer = {
@@ -203,7 +203,7 @@ void pier__soft_cm_receive(struct soft_gsi *gsi, const struct soft_hdr *hdr,
 		pier__soft_cm_req(cm, &mad, rx);
 		break;
 	case SOFT_MAD_SIDR_REQ:
-		sidr_refuse(cm, &mad, rx);
+		sidr_reject(cm, &mad, rx);
 		break;
 	case SOFT_MAD_SIDR_REP:
 	case SOFT_MAD_LAP:
@@ -236,7 +236,7 @@ static int to_rtr(const struct soft_cm_conn *conn, struct ibv_qp_attr *attr)
 
 	if (gid < 0)
 		return pier__fail(-EADDRNOTAVAIL, "the connection's own "
-				  "address is gone");
+				  "address was removed");
 	attr->path_mtu = (enum ibv_mtu)conn->mtu;
 	attr->dest_qp_num = conn->dest_qpn;
 	attr->rq_psn = conn->rq_psn;

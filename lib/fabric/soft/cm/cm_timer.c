@@ -13,7 +13,7 @@
 #define DREQ_SENDS 8
 #define WAIT_REJ (100 * PIER__MS)
 #define TWAIT (2000 * PIER__MS)		/* timewait */
-#define MRA_TIMEOUT_MAX 24		/* code: 68.7 s, for which Linux asks */
+#define MRA_TIMEOUT_MAX 24		/* code: 68.7 s, which Linux requests */
 #define WAIT_ROCE_PORT (1000 * PIER__MS)	/* for port 4791 */
 #define BACKLOG_FULL_SENDS 2	/* 200 ms until REQ is sent again */
 #define TIMERS 64			/* in one round */

@@ -8,18 +8,18 @@
 
 /*
  * Connection management: the messages to and from QP 1 of an endpoint, and
- * the states of its connections.  Like the endpoint it knows no socket and no
+ * the states of its connections.  Like the endpoint it uses no socket and no
  * thread: the thread that drives the endpoint drives it too.  A peer is
  * answered while the program computes, and tests run it in virtual time.
  * Calls are made between the endpoint's enter and leave.
  *
- * UDP PORTS.  A soft peer tells its UDP port in the CA GUID of REQ and REP,
+ * UDP PORTS.  A soft peer has its UDP port in the CA GUID of REQ and REP,
  * `prefix | port | random`; messages and data go there.  The random part makes
  * the GUID unique to the endpoint, so that no peer takes a QPN or a
  * communication ID of it for one of another endpoint.  A peer with any other
  * GUID is a RoCE device: messages go to its port 4791 and come to ours.
  *
- * A client does not know the kind of its peer.  It sends REQ to the service's
+ * The kind of a peer is unknown to a client.  It sends REQ to the service's
  * own UDP port, where a soft listener receives, and if it gets no response to
  * port 4791 as well.  Before that it takes our port 4791 if it is free, and
  * keeps it for the attempt, or for good if the peer is a RoCE device.  A
@@ -42,7 +42,7 @@ struct soft_cm_host_ops {
 
 	/*
 	 * Send an empty datagram to UDP port @dst from @src.  Returns true if
-	 * an ICMP message has said since the last call that the port has no
+	 * an ICMP message has reported since the last call that the port has no
 	 * socket.  *state is NULL at first and then the channel's, freed by
 	 * port_probe_end.  Both may be NULL: no port is known to be closed.
 	 */
@@ -51,7 +51,7 @@ struct soft_cm_host_ops {
 			   const struct soft_addr *dst, void **state);
 	void (*port_probe_end)(struct soft_cm_host *host, void *state);
 
-	/* There is an event to take, and there was none. */
+	/* An event is pending, and there was none before. */
 	void (*notify)(struct soft_cm_host *host);
 };
 

@@ -42,8 +42,8 @@ int pier__soft_port_probe_open(unsigned int ifindex, const struct in6_addr *src,
 			       const struct soft_addr *dst);
 
 /*
- * Send an empty datagram.  Returns whether an ICMP message has said that the
- * port has no socket.  Over loopback it comes at once.
+ * Send an empty datagram.  Returns whether an ICMP message has reported that
+ * the port has no socket.  Over loopback it comes at once.
  */
 bool pier__soft_port_probe(int fd);
 

@@ -140,7 +140,7 @@ static void drive(struct soft_chan *chan, uint64_t now)
 		watch(chan, now);
 }
 
-/* The program drives.  It may be in a call, which is not waited for. */
+/* The program drives. It may be in a call; do not wait for its end. */
 static void leave_to_program(struct soft_chan *chan, uint64_t now)
 {
 	chan->check_at = now + CHECK_NS;

@@ -51,7 +51,7 @@ static int connected(unsigned int ifindex, const struct in6_addr *src,
 	return err;
 }
 
-/* Ask the kernel for the source to @dst; from @src unless NULL. */
+/* Query the kernel for the source address to @dst; from @src unless NULL. */
 static int probe(unsigned int ifindex, const struct in6_addr *src,
 		 const struct in6_addr *dst, struct in6_addr *ret)
 {
@@ -114,7 +114,7 @@ static int from(struct pier__fdev *fdev, const struct in6_addr *src,
 				  text(src, a), text(dst, b));
 	err = probe(((struct soft_fdev *)fdev)->ifindex, src, dst, ret);
 	if (err)
-		return pier__fail(-EHOSTUNREACH, "no way from %s to %s: %s",
+		return pier__fail(-EHOSTUNREACH, "no route from %s to %s: %s",
 				  text(src, a), text(dst, b),
 				  pier_strerror(err));
 	return 0;
@@ -137,7 +137,7 @@ int pier__soft_route(struct pier__fdev *fdev, const struct in6_addr *src,
 		return from(fdev, src, dst, ret);
 	err = probe(((struct soft_fdev *)fdev)->ifindex, NULL, dst, &found);
 	if (err == -EMFILE || err == -ENFILE || err == -ENOMEM)
-		return pier__fail(err, "cannot ask for the way to %s: %s",
+		return pier__fail(err, "cannot query the route to %s: %s",
 				  text(dst, a), pier_strerror(err));
 	if (err)
 		return pier__fail(-EHOSTUNREACH, "no route to %s: %s",
@@ -159,7 +159,7 @@ int pier__soft_port_probe_open(unsigned int ifindex, const struct in6_addr *src,
 	return connected(ifindex, src, &dst->ip, dst->port);
 }
 
-/* Has ICMP called the port unreachable? */
+/* Has an ICMP message reported the port as unreachable? */
 static bool is_closed(int fd)
 {
 	char byte;
@@ -169,7 +169,7 @@ static bool is_closed(int fd)
 
 bool pier__soft_port_probe(int fd)
 {
-	/* What has come of the last one; else of this, on loopback at once. */
+	/* The result of the last probe, else of this one. */
 	if (is_closed(fd))
 		return true;
 	if (send(fd, "", 0, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)

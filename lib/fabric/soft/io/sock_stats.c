@@ -7,11 +7,12 @@
 #include "fabric/soft/io/udp.h"
 
 /*
- * Only the sockets know about datagrams lost before receive and after send.
- * The helper reads their statistics from time to time, not for each packet.
+ * Only the sockets count datagrams that are lost before receive and after
+ * send.  The helper reads their statistics from time to time, not for each
+ * packet.
  */
 
-/* Datagrams for which the socket had no room, since its creation. */
+/* Datagrams dropped because the socket was full, since its creation. */
 static uint32_t overflows(int fd)
 {
 	uint32_t info[SK_MEMINFO_VARS] = { 0 };

@@ -106,8 +106,9 @@ void pier__soft_chan_sock_close(struct soft_chan *chan,
 }
 
 /*
- * One socket of a network namespace has port 4791: its packets are told apart
- * by QPN only, and endpoints, also of one process, choose QPNs independently.
+ * One socket of a network namespace has port 4791: its packets are
+ * distinguished by QPN only, and endpoints, also of one process, choose QPNs
+ * independently.
  */
 int pier__soft_chan_roce_port_hold(struct soft_chan *chan)
 {

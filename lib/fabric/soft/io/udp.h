@@ -6,8 +6,9 @@
 
 /*
  * Packets over one UDP socket, for IPv4 and IPv6 alike where there is IPv6.
- * The source address of a packet is what its struct soft_tx says, or the one
- * that the socket is bound to.  Belongs to the thread that drives the endpoint.
+ * The source address of a packet is that of its struct soft_tx, or the one
+ * that the socket is bound to.  Belongs to the thread that drives the
+ * endpoint.
  */
 
 /* What was sent and received, since creation. */

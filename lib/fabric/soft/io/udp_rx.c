@@ -18,15 +18,15 @@ static ssize_t take_one(int fd, struct msghdr *msg)
 	return syscall(SYS_recvmsg, fd, msg, MSG_DONTWAIT);
 }
 
-/* Take up to @want datagrams.  Returns how many, or -errno. */
-static int take(struct soft_udp *udp, int want)
+/* Take up to @max datagrams.  Returns how many, or -errno. */
+static int take(struct soft_udp *udp, int max)
 {
 	struct mmsghdr *msg = udp->rx.msg;
 	ssize_t got;
 
 	udp->stats.rx_calls++;
-	if (want > 1) {
-		got = recvmmsg(udp->fd, msg, (unsigned int)want, MSG_DONTWAIT,
+	if (max > 1) {
+		got = recvmmsg(udp->fd, msg, (unsigned int)max, MSG_DONTWAIT,
 			       NULL);
 		return got < 0 ? -errno : (int)got;
 	}
@@ -46,18 +46,18 @@ static void adapt(struct soft_udp_rx *rx)
 	size_t bytes = 0;
 	int i;
 
-	if (rx->count < rx->want) {
-		rx->want = rx->count ? rx->count : 1;
+	if (rx->count < rx->batch) {
+		rx->batch = rx->count ? rx->count : 1;
 		rx->was_full = false;
 		return;
 	}
 	for (i = 0; i < rx->count; i++)
 		bytes += rx->msg[i].msg_len;
 	if (bytes > SOFT_UDP_PORTION)
-		rx->want = rx->want > 1 ? rx->want / 2 : 1;
+		rx->batch = rx->batch > 1 ? rx->batch / 2 : 1;
 	else if (rx->was_full && 2 * bytes <= SOFT_UDP_PORTION &&
-		 2 * rx->want <= SOFT_UDP_RX_SLOTS)
-		rx->want *= 2;
+		 2 * rx->batch <= SOFT_UDP_RX_SLOTS)
+		rx->batch *= 2;
 	rx->was_full = true;
 }
 
@@ -75,7 +75,7 @@ static bool fill(struct soft_udp *udp)
 	rx->at = 0;
 	do
 		/* The error of an ICMP message is returned once. */
-		n = take(udp, rx->want);
+		n = take(udp, rx->batch);
 	while (n == -EINTR || n == -ECONNREFUSED);
 	rx->count = n > 0 ? n : 0;
 	adapt(rx);
@@ -179,7 +179,7 @@ void pier__soft_udp_rx_init(struct soft_udp_rx *rx)
 	struct msghdr *msg;
 	int i;
 
-	rx->want = 1;
+	rx->batch = 1;
 	for (i = 0; i < SOFT_UDP_RX_SLOTS; i++) {
 		rx->iov[i].iov_base = rx->bytes + i * SOFT_UDP_SLOT_SIZE;
 		rx->iov[i].iov_len = SOFT_UDP_SLOT_SIZE;

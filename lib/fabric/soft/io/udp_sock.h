@@ -58,7 +58,7 @@ struct soft_udp_rx {
 	struct iovec iov[SOFT_UDP_RX_SLOTS];
 	union soft_udp_name name[SOFT_UDP_RX_SLOTS];
 	union soft_udp_control control[SOFT_UDP_RX_SLOTS];
-	int want;			/* datagrams at a time */
+	int batch;			/* datagrams at a time */
 	bool was_full;			/* so many came the last time */
 	int count, slot;		/* received; being split */
 	size_t at;			/* its next packet */

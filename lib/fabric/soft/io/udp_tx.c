@@ -142,7 +142,7 @@ static void plain_add(struct soft_udp *udp, const struct in6_addr *ip)
 	udp->plain.doubt = slot;
 }
 
-/* Is it about @ip that there is doubt?  There is none any more. */
+/* If the route to @ip was in doubt, it is confirmed now. */
 static bool plain_settle(struct soft_udp *udp, const struct in6_addr *ip)
 {
 	if (!udp->plain.doubt || !IN6_ARE_ADDR_EQUAL(udp->plain.doubt, ip))
@@ -210,8 +210,8 @@ static bool is_full(int err)
 }
 
 /*
- * A message of the @n packets at @tx was refused with @err for good.  Returns
- * true: try them one by one.  If the first is refused as well, GSO was not the
+ * A message of the @n packets at @tx failed permanently with @err.  Returns
+ * true: try them one by one.  If the first fails as well, GSO was not the
  * reason.
  */
 static bool refused(struct soft_udp *udp, const struct soft_tx *tx, int n,
@@ -239,7 +239,7 @@ static void accepted(struct soft_udp *udp, const struct soft_tx *tx, int sent)
 	if (!plain_settle(udp, &tx->dst.ip))
 		return;
 	pier__sockaddr_from_gid(tx->dst.ip.s6_addr, &name);
-	pier__log(PIER_LOG_INFO, "soft", "no UDP GSO on the way to %s",
+	pier__log(PIER_LOG_INFO, "soft", "no UDP GSO on the route to %s",
 		  pier__sockaddr_text(&name.sa, text));
 }
 

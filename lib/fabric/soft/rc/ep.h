@@ -68,7 +68,7 @@ struct soft_tx_note {
  * An endpoint: QP table, completion and receive queues, timers, packets to
  * send.  One per (engine, device).  Its engine's thread or the helper drives
  * it and holds its lock meanwhile: every call but create and destroy is made
- * between enter and leave.  It knows no socket and no thread.
+ * between enter and leave.  It uses no socket and no thread.
  */
 struct soft_ep {
 	struct soft_io *io;		/* borrowed; a QP may send by another */
@@ -120,7 +120,7 @@ int pier__soft_ep_create(struct soft_io *io, struct soft_mr_table *keys,
 void pier__soft_ep_add_io(struct soft_ep *ep, struct soft_io *io);
 void pier__soft_ep_remove_io(struct soft_ep *ep, struct soft_io *io);
 
-/* Its queues must be gone. */
+/* Its queues must be destroyed first. */
 void pier__soft_ep_destroy(struct soft_ep *ep);
 
 void pier__soft_ep_enter(struct soft_ep *ep);

@@ -19,7 +19,7 @@ struct area {
 	bool reads, writes;
 };
 
-/* The next line of @maps; only its beginning is wanted. */
+/* The next line of @maps; only its beginning is read. */
 static bool area_next(FILE *maps, struct area *ret)
 {
 	char line[128], *at;

@@ -62,9 +62,8 @@ const struct soft_mr *pier__soft_mr_find(const struct soft_mr_table *table,
 					 size_t len, int access);
 
 /*
- * Is all of a range mapped, to be read and if it @writes to be written?  Looks
- * at no byte of it.  Where /proc is not there nothing is known to be wrong.
- * Errors: -EFAULT.
+ * Is all of a range mapped, to be read and if it @writes to be written?  Reads
+ * no byte of it.  Without /proc the check always succeeds.  Errors: -EFAULT.
  */
 int pier__soft_mapped(const void *addr, size_t len, bool writes);
 

@@ -48,7 +48,7 @@ static int opcode_check(const struct soft_qp *qp, const struct ibv_send_wr *wr,
 				  (unsigned long long)
 				  wr->wr.atomic.remote_addr);
 	default:
-		return pier__fail(-EINVAL, "opcode %d is not known",
+		return pier__fail(-EINVAL, "opcode %d is not supported",
 				  wr->opcode);
 	}
 	if (!qp->req.rd_max)

@@ -6,8 +6,8 @@
 #include "fabric/soft/wire/codec.h"
 
 /*
- * The RC protocol's state, shared by its files.  A packet is known inside by
- * its 64-bit sequence number, of which the PSN is the low 24 bits.
+ * The RC protocol's state, shared by its files.  A packet is identified by its
+ * 64-bit sequence number, of which the PSN is the low 24 bits.
  */
 #define SOFT_PSN_MASK 0xffffffu
 #define SOFT_AHEAD_MAX (1u << 16)	/* packets unacknowledged, of one QP */

@@ -323,7 +323,10 @@ static void resp_expected(struct soft_qp *qp, const struct soft_packet *in)
 	}
 }
 
-/* A READ asked for again, in whole or in part, while its range is known. */
+/*
+ * A READ that is requested again, in whole or in part, while its result is
+ * stored.
+ */
 static void read_again(struct soft_qp *qp, const struct soft_packet *in,
 		       uint64_t seq)
 {

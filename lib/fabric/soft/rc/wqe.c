@@ -17,14 +17,14 @@ struct chunk {
  */
 int pier__soft_wqe_reserve(struct soft_ep *ep)
 {
-	uint64_t want = ep->send_wr_sum < ep->cqe_sum ? ep->send_wr_sum
+	uint64_t required = ep->send_wr_sum < ep->cqe_sum ? ep->send_wr_sum
 						      : ep->cqe_sum;
 	struct chunk *chunk;
 	uint32_t n, i;
 
-	if (want <= ep->wqe_total)
+	if (required <= ep->wqe_total)
 		return 0;
-	n = want - ep->wqe_total;
+	n = required - ep->wqe_total;
 	chunk = malloc(sizeof(*chunk) + n * sizeof(*chunk->wqe));
 	if (!chunk)
 		return pier__fail(-ENOMEM, "no memory for %u work requests",

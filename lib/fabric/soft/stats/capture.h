@@ -28,7 +28,7 @@ void pier__soft_capture_open(void);
 /*
  * The packets at @tx were sent in @sends segmented sends, packets[i] in the
  * i'th: identifications count from 0 in each.  Negative: as many, which the
- * kernel refused.  Any thread.
+ * kernel rejected.  Any thread.
  */
 void pier__soft_capture_tx(const struct soft_tx *tx, const int *packets,
 			   int sends);

@@ -223,7 +223,7 @@ static bool is_own_name(const char *name)
 
 /*
  * Remove the file of a dead process of another version of pier, whose contents
- * are unknown: name, owner and mode tell that it is this user's.  Each version
+ * are unknown: name, owner and mode show that it is this user's.  Each version
  * locks its file before it names it, for the life of the process.
  */
 static void sweep_foreign(int dir, const char *name)

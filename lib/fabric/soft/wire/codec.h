@@ -98,8 +98,8 @@ uint32_t pier__soft_icrc(const struct soft_tx *tx, uint16_t id);
 
 /*
  * What pier__crc32() goes on from over a packet as it is laid out, which is
- * @len bytes with its ICRC and says nothing of congestion: the ICRC is that of
- * its bytes up to there.  IPv4: @id is at most SOFT_ID_MAX.
+ * @len bytes with its ICRC and has no congestion mark: the ICRC is that of its
+ * bytes up to there.  IPv4: @id is at most SOFT_ID_MAX.
  */
 uint32_t pier__soft_icrc_begin(struct soft_fronts *fronts,
 			       const struct soft_addr *src,
