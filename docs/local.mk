@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Man pages.  A page tells of all the calls of an object and is installed
+# Man pages.  A page describes all the calls of an object and is installed
 # under the name of each call that its NAME section has.
 
 dist_man_MANS += \
