@@ -80,7 +80,7 @@ static inline void pier__conn_chain(struct pier_conn *conn,
 }
 
 /*
- * @posted, a send, has completed as @wc says, and those before it with success.
+ * @posted, a send, has completed with @wc, and those before it with success.
  * Returns whether the caller finishes its task; else succeed() does, later.
  */
 bool pier__conn_done(struct pier_conn *conn, struct pier__posted *posted,

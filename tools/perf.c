@@ -9,7 +9,7 @@
 
 static struct perf perf = {
 	.args = PIER_ARGS_RENDEZVOUS,
-	.ask = {
+	.opts = {
 		.iterations = 10000,
 		.warmup = 100,
 		.outstanding = 64,
@@ -21,7 +21,7 @@ static const struct pier_option options[] = {
 		.long_name = "respond",
 		.help = "be the responder, which does not measure",
 		.type = PIER_OPTION_FLAG,
-		.value = &perf.ask.respond,
+		.value = &perf.opts.respond,
 	},
 	{
 		.short_name = "s",
@@ -31,7 +31,7 @@ static const struct pier_option options[] = {
 		.type = PIER_OPTION_SIZE,
 		.min = 1,
 		.max = INT64_C(1) << 31,
-		.value = &perf.ask.size,
+		.value = &perf.opts.size,
 	},
 	{
 		.short_name = "n",
@@ -41,7 +41,7 @@ static const struct pier_option options[] = {
 		.type = PIER_OPTION_INT,
 		.min = 1,
 		.max = 10000000,
-		.value = &perf.ask.iterations,
+		.value = &perf.opts.iterations,
 	},
 	{
 		.long_name = "warmup",
@@ -50,7 +50,7 @@ static const struct pier_option options[] = {
 		.type = PIER_OPTION_INT,
 		.min = 0,
 		.max = 10000000,
-		.value = &perf.ask.warmup,
+		.value = &perf.opts.warmup,
 	},
 	{
 		.long_name = "outstanding",
@@ -59,19 +59,19 @@ static const struct pier_option options[] = {
 		.type = PIER_OPTION_INT,
 		.min = 1,
 		.max = 4096,
-		.value = &perf.ask.outstanding,
+		.value = &perf.opts.outstanding,
 	},
 	{
 		.long_name = "events",
 		.help = "sleep until an event instead of polling",
 		.type = PIER_OPTION_FLAG,
-		.value = &perf.ask.events,
+		.value = &perf.opts.events,
 	},
 	{
 		.long_name = "json",
 		.help = "print JSON",
 		.type = PIER_OPTION_FLAG,
-		.value = &perf.ask.json,
+		.value = &perf.opts.json,
 	},
 	{ 0 },
 };
@@ -89,12 +89,12 @@ static const char *const operations[] = {
 
 const char *perf_measure_name(const struct perf *p)
 {
-	return measures[p->ask.measure];
+	return measures[p->opts.measure];
 }
 
 const char *perf_operation_name(const struct perf *p)
 {
-	return operations[p->ask.operation];
+	return operations[p->opts.operation];
 }
 
 int perf_fail(struct perf *p, int err)
@@ -143,10 +143,10 @@ static int parse_operands(void)
 	if (measure < 0 || operation < 0)
 		return -PIER_EUSAGE;
 
-	perf.ask.measure = measure;
-	perf.ask.operation = operation;
-	if (!perf.ask.size)
-		perf.ask.size = measure == PERF_LAT ? 64 : 65536;
+	perf.opts.measure = measure;
+	perf.opts.operation = operation;
+	if (!perf.opts.size)
+		perf.opts.size = measure == PERF_LAT ? 64 : 65536;
 	return 0;
 }
 
@@ -169,7 +169,7 @@ int tool_perf(int argc, char *argv[])
 
 	err = perf_setup(&perf);
 	if (!err)
-		err = perf.ask.respond ? perf_respond(&perf) :
+		err = perf.opts.respond ? perf_respond(&perf) :
 					 perf_request(&perf);
 	if (!err)
 		perf_report(&perf);

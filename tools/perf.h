@@ -35,7 +35,7 @@ struct perf_options {
 
 struct perf {
 	struct pier_args args;
-	struct perf_options ask;
+	struct perf_options opts;
 
 	/* made by perf_setup() */
 	struct pier_dev *dev;

@@ -28,7 +28,7 @@ int perf_drive(struct perf *perf)
 {
 	int n;
 
-	if (perf->ask.events) {
+	if (perf->opts.events) {
 		n = pier_pe_wait(perf->pe, perf->args.timeout_ms);
 		return n ? perf_fail(perf, n) : perf->err;
 	}
@@ -117,9 +117,9 @@ static int request_bw(struct perf *perf)
 	for (i = 0; i < perf->send_count; i++)
 		pier_task_set_done(perf->sends[i].task, message_done,
 				   &perf->sends[i]);
-	err = run_bw(perf, perf->ask.warmup);
+	err = run_bw(perf, perf->opts.warmup);
 	if (!err)
-		err = run_bw(perf, perf->ask.iterations);
+		err = run_bw(perf, perf->opts.iterations);
 	return err;
 }
 
@@ -133,7 +133,7 @@ static void lap_done(struct pier_task *task, void *arg)
 	struct perf_slot *slot = arg;
 	struct perf *perf = slot->perf;
 
-	if (perf->ask.operation != PERF_SEND)
+	if (perf->opts.operation != PERF_SEND)
 		perf->finish = perf_now();
 	if (!perf_task_ok(perf, task))
 		return;
@@ -148,15 +148,15 @@ static void echo_done(struct pier_task *task, void *arg)
 	perf->finish = perf_now();
 	if (!perf_task_ok(perf, task))
 		return;
-	if (pier_recv_len(task) != perf->ask.size)
+	if (pier_recv_len(task) != perf->opts.size)
 		perf_err(perf, -EPROTO, "the echo has %" PRIu32 " bytes, not "
-			 "%" PRIu64, pier_recv_len(task), perf->ask.size);
+			 "%" PRIu64, pier_recv_len(task), perf->opts.size);
 	perf->done++;
 }
 
 static int run_lap(struct perf *perf, uint64_t *ret)
 {
-	bool send = perf->ask.operation == PERF_SEND;
+	bool send = perf->opts.operation == PERF_SEND;
 	uint64_t start;
 	int err;
 
@@ -184,15 +184,15 @@ static int request_lat(struct perf *perf)
 	if (perf->recv_count)
 		pier_task_set_done(perf->recvs[0].task, echo_done,
 				   &perf->recvs[0]);
-	for (i = 0; !err && i < perf->ask.warmup; i++)
+	for (i = 0; !err && i < perf->opts.warmup; i++)
 		err = run_lap(perf, &unused);
-	for (i = 0; !err && i < perf->ask.iterations; i++)
+	for (i = 0; !err && i < perf->opts.iterations; i++)
 		err = run_lap(perf, &perf->laps[i]);
 	return err;
 }
 
 int perf_request(struct perf *perf)
 {
-	return perf->ask.measure == PERF_LAT ? request_lat(perf) :
+	return perf->opts.measure == PERF_LAT ? request_lat(perf) :
 					       request_bw(perf);
 }

@@ -28,8 +28,8 @@ static uint64_t rank(const uint64_t *sorted, uint64_t count, uint64_t permille)
 static struct summary summarise(const struct perf *perf)
 {
 	/* An echo has made a round trip. */
-	double scale = perf->ask.operation == PERF_SEND ? 2000.0 : 1000.0;
-	uint64_t count = (uint64_t)perf->ask.iterations, i;
+	double scale = perf->opts.operation == PERF_SEND ? 2000.0 : 1000.0;
+	uint64_t count = (uint64_t)perf->opts.iterations, i;
 	uint64_t *laps = perf->laps;
 	struct summary sum;
 	double total = 0;
@@ -48,7 +48,7 @@ static struct summary summarise(const struct perf *perf)
 
 static json_t *describe(const struct perf *perf)
 {
-	const char *role = perf->ask.respond ? "responder" : "requester";
+	const char *role = perf->opts.respond ? "responder" : "requester";
 	const struct pier_devinfo *info = pier_dev_info(perf->dev);
 	json_t *root = json_object();
 
@@ -57,8 +57,8 @@ static json_t *describe(const struct perf *perf)
 		      json_string(perf_operation_name(perf)));
 	tool_json_set(root, "role", json_string(role));
 	tool_json_set(root, "device", json_string(pier_devinfo_name(info)));
-	tool_json_set(root, "size", json_integer((json_int_t)perf->ask.size));
-	tool_json_set(root, "events", json_boolean(perf->ask.events));
+	tool_json_set(root, "size", json_integer((json_int_t)perf->opts.size));
+	tool_json_set(root, "events", json_boolean(perf->opts.events));
 	return root;
 }
 
@@ -70,23 +70,23 @@ static json_t *us(double value)
 
 static void report_lat(const struct perf *perf)
 {
-	const char *what = perf->ask.operation == PERF_SEND ?
+	const char *what = perf->opts.operation == PERF_SEND ?
 				   "half the round trip" : "to completion";
 	struct summary sum = summarise(perf);
 	json_t *root;
 
-	if (!perf->ask.json) {
+	if (!perf->opts.json) {
 		printf("%s latency, %" PRIu64 " bytes, %d iterations, us %s\n"
 		       "min      %10.3f\n" "median   %10.3f\n"
 		       "average  %10.3f\n" "99 %%     %10.3f\n"
 		       "99.9 %%   %10.3f\n" "max      %10.3f\n",
-		       perf_operation_name(perf), perf->ask.size,
-		       perf->ask.iterations, what, sum.min, sum.median,
+		       perf_operation_name(perf), perf->opts.size,
+		       perf->opts.iterations, what, sum.min, sum.median,
 		       sum.average, sum.p99, sum.p999, sum.max);
 		return;
 	}
 	root = describe(perf);
-	tool_json_set(root, "iterations", json_integer(perf->ask.iterations));
+	tool_json_set(root, "iterations", json_integer(perf->opts.iterations));
 	tool_json_set(root, "time", json_string(what));
 	tool_json_set(root, "unit", json_string("us"));
 	tool_json_set(root, "min", us(sum.min));
@@ -101,22 +101,22 @@ static void report_lat(const struct perf *perf)
 static void report_bw(const struct perf *perf)
 {
 	double seconds = (double)perf->elapsed / 1e9;
-	double rate = (double)perf->ask.iterations / seconds;
-	double mb = rate * (double)perf->ask.size / 1e6;
+	double rate = (double)perf->opts.iterations / seconds;
+	double mb = rate * (double)perf->opts.size / 1e6;
 	json_t *root;
 
-	if (!perf->ask.json) {
+	if (!perf->opts.json) {
 		printf("%s bandwidth, %" PRIu64 " bytes, %d iterations, %d "
 		       "outstanding\n"
 		       "MB/s        %14.1f\n" "messages/s  %14.0f\n",
-		       perf_operation_name(perf), perf->ask.size,
-		       perf->ask.iterations, perf->ask.outstanding, mb, rate);
+		       perf_operation_name(perf), perf->opts.size,
+		       perf->opts.iterations, perf->opts.outstanding, mb, rate);
 		return;
 	}
 	root = describe(perf);
-	tool_json_set(root, "iterations", json_integer(perf->ask.iterations));
+	tool_json_set(root, "iterations", json_integer(perf->opts.iterations));
 	tool_json_set(root, "outstanding",
-		      json_integer(perf->ask.outstanding));
+		      json_integer(perf->opts.outstanding));
 	tool_json_set(root, "seconds", json_real(seconds));
 	tool_json_set(root, "mb_per_s", json_real(mb));
 	tool_json_set(root, "messages_per_s", json_real(rate));
@@ -128,16 +128,16 @@ static void report_served(const struct perf *perf)
 {
 	json_t *root;
 
-	if (!perf->ask.json) {
-		if (perf->ask.operation == PERF_SEND)
+	if (!perf->opts.json) {
+		if (perf->opts.operation == PERF_SEND)
 			printf("received %" PRIu64 " messages of %" PRIu64
-			       " bytes\n", perf->received, perf->ask.size);
+			       " bytes\n", perf->received, perf->opts.size);
 		else
 			puts("the peer has disconnected");
 		return;
 	}
 	root = describe(perf);
-	if (perf->ask.operation == PERF_SEND)
+	if (perf->opts.operation == PERF_SEND)
 		tool_json_set(root, "received",
 			      json_integer((json_int_t)perf->received));
 	tool_json_print(root);
@@ -145,9 +145,9 @@ static void report_served(const struct perf *perf)
 
 void perf_report(const struct perf *perf)
 {
-	if (perf->ask.respond)
+	if (perf->opts.respond)
 		report_served(perf);
-	else if (perf->ask.measure == PERF_LAT)
+	else if (perf->opts.measure == PERF_LAT)
 		report_lat(perf);
 	else
 		report_bw(perf);

@@ -45,10 +45,10 @@ static void message_done(struct pier_task *task, void *arg)
 
 	if (!perf_task_ok(perf, task))
 		return;
-	if (pier_recv_len(task) != perf->ask.size) {
+	if (pier_recv_len(task) != perf->opts.size) {
 		perf_err(perf, -EPROTO, "the peer sends %" PRIu32 " bytes, "
 			 "this end has -s %" PRIu64,
-			 pier_recv_len(task), perf->ask.size);
+			 pier_recv_len(task), perf->opts.size);
 		return;
 	}
 	perf->received++;
@@ -91,7 +91,7 @@ int perf_respond(struct perf *perf)
 {
 	int err;
 
-	if (perf->ask.operation == PERF_SEND)
+	if (perf->opts.operation == PERF_SEND)
 		return serve_sends(perf);
 	/* The device executes reads and writes. */
 	err = pier_rendezvous_serve(perf->conn);

@@ -28,8 +28,8 @@
 
 static uint64_t shared_size(const struct perf *perf)
 {
-	if (perf->ask.operation == PERF_SEND || perf->ask.size > SHARED_MIN)
-		return perf->ask.size;
+	if (perf->opts.operation == PERF_SEND || perf->opts.size > SHARED_MIN)
+		return perf->opts.size;
 	return SHARED_MIN;
 }
 
@@ -41,11 +41,11 @@ static void *local_at(const struct perf *perf, uint64_t offset)
 /* How many tasks of each kind this end needs. */
 static void count_slots(struct perf *perf)
 {
-	bool send = perf->ask.operation == PERF_SEND;
-	bool lat = perf->ask.measure == PERF_LAT;
+	bool send = perf->opts.operation == PERF_SEND;
+	bool lat = perf->opts.measure == PERF_LAT;
 
-	if (!perf->ask.respond) {
-		perf->send_count = lat ? 1 : perf->ask.outstanding;
+	if (!perf->opts.respond) {
+		perf->send_count = lat ? 1 : perf->opts.outstanding;
 		perf->recv_count = send && lat ? 1 : 0;
 	} else if (send && lat) {
 		/* The next echo need not wait for the ACK of the last one. */
@@ -75,7 +75,8 @@ static int start(struct perf *perf)
 	if (cfg.conn_send_queue < sends || cfg.send_queue < sends)
 		return perf_err(perf, -ERANGE, "--outstanding %d: this device "
 				"takes up to %" PRIu32,
-				perf->ask.outstanding, cfg.conn_send_queue - 1);
+				perf->opts.outstanding,
+				cfg.conn_send_queue - 1);
 	if ((uint32_t)perf->recv_count > cfg.recv_queue)
 		perf->recv_count = (int)cfg.recv_queue;
 	return 0;
@@ -87,7 +88,7 @@ static int map(struct perf *perf)
 	uint32_t access = PIER_LOCAL_WRITE;
 	int err;
 
-	if (perf->ask.respond)
+	if (perf->opts.respond)
 		access |= PIER_REMOTE_READ | PIER_REMOTE_WRITE;
 	err = pier_mmap_map(perf->dev, NULL, len, access, &perf->local);
 	if (err)
@@ -137,7 +138,7 @@ static int agree(struct perf *perf)
 {
 	char measure[8], operation[8];
 	char *note = pier_mmap_addr(perf->local);
-	bool send = perf->ask.operation == PERF_SEND;
+	bool send = perf->opts.operation == PERF_SEND;
 	uint64_t size;
 	int err;
 
@@ -158,27 +159,27 @@ static int agree(struct perf *perf)
 				"%s\", this end \"%s %s\"", measure,
 				operation, perf_measure_name(perf),
 				perf_operation_name(perf));
-	if (send && size != perf->ask.size)
+	if (send && size != perf->opts.size)
 		return perf_err(perf, -EPROTO, "the responder has -s "
 				"%" PRIu64 ", this end -s %" PRIu64, size,
-				perf->ask.size);
-	if (size < perf->ask.size ||
-	    pier_mmap_len(perf->remote) - NOTE_SIZE < perf->ask.size)
+				perf->opts.size);
+	if (size < perf->opts.size ||
+	    pier_mmap_len(perf->remote) - NOTE_SIZE < perf->opts.size)
 		return perf_err(perf, -EMSGSIZE, "the responder's memory has "
 				"%" PRIu64 " bytes, -s %" PRIu64 " needs more: "
-				"give it the same -s", size, perf->ask.size);
+				"give it the same -s", size, perf->opts.size);
 	return 0;
 }
 
 static int make_send(struct perf *perf, struct perf_slot *slot)
 {
-	uint64_t size = perf->ask.size;
+	uint64_t size = perf->opts.size;
 	char *peer = NULL;
 	int err;
 
 	if (perf->remote)
 		peer = (char *)pier_mmap_addr(perf->remote) + NOTE_SIZE;
-	if (perf->ask.operation == PERF_READ) {
+	if (perf->opts.operation == PERF_READ) {
 		err = pier_buf_by_data(perf->inv, perf->remote, peer, size,
 				       &slot->src);
 		if (!err)
@@ -192,7 +193,7 @@ static int make_send(struct perf *perf, struct perf_slot *slot)
 	}
 	err = pier_buf_by_data(perf->inv, perf->local, local_at(perf, 0), size,
 			       &slot->src);
-	if (!err && perf->ask.operation == PERF_SEND)
+	if (!err && perf->opts.operation == PERF_SEND)
 		return pier_rdma_task_send(perf->conn, slot->src, &slot->task);
 	if (!err)
 		err = pier_buf_by_addr(perf->inv, perf->remote, peer, size,
@@ -209,7 +210,7 @@ static int make_recv(struct perf *perf, struct perf_slot *slot)
 
 	err = pier_buf_by_addr(perf->inv, perf->local,
 			       local_at(perf, shared_size(perf)),
-			       perf->ask.size,
+			       perf->opts.size,
 			       &slot->dst);
 	if (!err)
 		err = pier_rdma_task_receive(perf->rdma, slot->dst,
@@ -234,8 +235,8 @@ static int make_slots(struct perf *perf, int count,
 
 static int allocate(struct perf *perf)
 {
-	size_t laps = perf->ask.measure == PERF_LAT && !perf->ask.respond ?
-			      (size_t)perf->ask.iterations : 1;
+	size_t laps = perf->opts.measure == PERF_LAT && !perf->opts.respond ?
+			      (size_t)perf->opts.iterations : 1;
 	size_t sends = (size_t)perf->send_count + 1;
 	size_t recvs = (size_t)perf->recv_count + 1;
 
@@ -280,7 +281,7 @@ static int prepare(struct perf *perf)
 
 int perf_setup(struct perf *perf)
 {
-	bool respond = perf->ask.respond;
+	bool respond = perf->opts.respond;
 	int err;
 
 	err = prepare(perf);

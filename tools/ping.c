@@ -141,7 +141,7 @@ static int ping(struct ping *p)
 		fprintf(stderr, "pier ping: %s\n", pier_last_error());
 		err = 1;
 	} else {
-		err = p->listening ? ping_serve(p) : ping_ask(p);
+		err = p->listening ? ping_server(p) : ping_client(p);
 	}
 	tear_down(p);
 	return err;

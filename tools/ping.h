@@ -68,8 +68,8 @@ const char *ping_op_name(enum ping_op op);
 double ping_now(void);
 
 /* The server, until stopped, and the client; they return the exit status. */
-int ping_serve(struct ping *p);
-int ping_ask(struct ping *p);
+int ping_server(struct ping *p);
+int ping_client(struct ping *p);
 
 /* The client's reports: of round @seq, and of all at the end. */
 void ping_report_round(const struct ping *p, uint64_t seq,

@@ -306,7 +306,7 @@ static int never_connected(struct ping *p, double begun)
 	return 1;
 }
 
-int ping_ask(struct ping *p)
+int ping_client(struct ping *p)
 {
 	double next;
 

@@ -203,7 +203,7 @@ static void take_back(void)
 	}
 }
 
-int ping_serve(struct ping *p)
+int ping_server(struct ping *p)
 {
 	struct pier_ctx *ctx = pier_rdma_ctx(p->rdma);
 	int err;

@@ -201,7 +201,7 @@ static int attempt(struct rendezvous_cm *m, const char *source)
 	return -EAGAIN;
 }
 
-static int ask(struct rendezvous_cm *m)
+static int connect_client(struct rendezvous_cm *m)
 {
 	char source[INET6_ADDRSTRLEN];
 	int err = own_address(m, source);
@@ -241,7 +241,7 @@ int pier__rendezvous_cm(struct pier_rdma *rdma, const struct pier_args *args,
 	int err = describe(&m, mmap);
 
 	if (!err)
-		err = args->server_addr ? ask(&m) : serve(&m);
+		err = args->server_addr ? connect_client(&m) : serve(&m);
 	if (!err && ret_remote)
 		err = take_remote(&m, ret_remote);
 	if (err) {

@@ -42,7 +42,7 @@ static int split(const char *address, char host[HOST_MAX], const char **port)
 
 static void take_peer(struct session *s);
 
-static void on_stranger_closed(uv_handle_t *handle)
+static void on_client_closed(uv_handle_t *handle)
 {
 	struct session *s = handle->data;
 
@@ -54,7 +54,7 @@ static void on_stranger_closed(uv_handle_t *handle)
 void pier__session_meet_again(struct session *s)
 {
 	s->in.stream.data = s;
-	uv_close((uv_handle_t *)&s->in.stream, on_stranger_closed);
+	uv_close((uv_handle_t *)&s->in.stream, on_client_closed);
 }
 
 static void take_peer(struct session *s)

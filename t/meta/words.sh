@@ -67,6 +67,18 @@ no_file_is_named_so()
 	done
 }
 
+# In comments, messages and pages.
+plain_words_are_in_the_text()
+{
+	grep -rnwE --include='*.[ch]' --include='*.md' --include='*.[1-7]' \
+		'told|nobody|somebody|whoever|heard|was said' \
+		lib cm tools samples docs README.md NEWS.md CONTRIBUTING.md |
+		grep -v '^docs/style.md:'
+	grep -rnwE --include='*.[ch]' 'sentences?' lib cm tools samples
+	return 0
+}
+
 none names_use_the_words_of_the_glossary
 none no_file_is_named_so
+none plain_words_are_in_the_text
 tap_done

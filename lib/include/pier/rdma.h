@@ -18,7 +18,7 @@ extern "C" {
  * while idle, start it on a progress engine, stop it, destroy it.
  *
  * Calls return 0 or a negative errno value and do not write *ret on failure.
- * They belong to the engine's thread unless they say "any thread".
+ * They belong to the engine's thread unless marked "any thread".
  */
 struct pier_buf;
 struct pier_dev;

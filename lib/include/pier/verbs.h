@@ -15,7 +15,7 @@ extern "C" {
  * objects.  Returned objects belong to pier and live as long as the object that
  * they come from.  Only devices of kind "verbs" have protection domains and
  * queue pairs; the soft device has keys, too.  Threads: as the calls of the
- * object that is passed; for the returned object, as rdma-core says.
+ * object that is passed; for the returned object, as in rdma-core.
  */
 struct pier_buf;
 struct pier_conn;
