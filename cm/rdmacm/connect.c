@@ -497,8 +497,8 @@ static int find_addresses(struct pier_conn *conn, enum pier_addr_type type)
 			return err;
 	}
 	return pier__lookup_name(rdmacm->lookup, attempt->peer.name, family,
-				  attempt->peer.port, name_resolved, conn,
-				  &attempt->query);
+				 attempt->peer.port, name_resolved, conn,
+				 &attempt->query);
 }
 
 static int begin(struct pier_conn *conn, const struct pier_connect_config *cfg,

@@ -206,8 +206,8 @@ static void answered(void *arg, int status, int timeouts,
 }
 
 int pier__lookup_name(struct pier__lookup *lookup, const char *name, int family,
-		       uint16_t port, pier__lookup_fn *fn, void *arg,
-		       struct pier__query **ret)
+		      uint16_t port, pier__lookup_fn *fn, void *arg,
+		      struct pier__query **ret)
 {
 	struct ares_addrinfo_hints hints = {
 		.ai_family = family,

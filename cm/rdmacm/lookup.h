@@ -38,8 +38,8 @@ void pier__lookup_destroy(struct pier__lookup *lookup);
  * Errors: -ENOMEM.
  */
 int pier__lookup_name(struct pier__lookup *lookup, const char *name,
-		       int family, uint16_t port, pier__lookup_fn *fn, void *arg,
-		       struct pier__query **ret);
+		      int family, uint16_t port, pier__lookup_fn *fn, void *arg,
+		      struct pier__query **ret);
 
 /* Its callback is not called any more.  NULL is fine. */
 void pier__query_cancel(struct pier__query *query);

@@ -83,7 +83,7 @@ static bool may_connect(const struct pier_conn *conn)
 }
 
 static int query_attr(struct pier_conn *conn, enum ibv_qp_state state,
-		       struct ibv_qp_attr *ret, int *ret_mask)
+		      struct ibv_qp_attr *ret, int *ret_mask)
 {
 	uint16_t port = 0;
 	int err;

@@ -39,7 +39,7 @@ static struct answer ask(const char *name, int family)
 	uint64_t end = pier__now() + 20000 * PIER__MS;
 
 	if (IS(pier__lookup_name(lookup, name, family, 77, take, &answer,
-				  &query), 0))
+				 &query), 0))
 		while (!answer.calls && pier__now() < end)
 			pier_pe_wait(pe, 10);
 	IS(answer.calls, 1);
@@ -80,7 +80,7 @@ static void a_query_may_be_cancelled(void)
 	struct pier__query *query = NULL;
 
 	IS(pier__lookup_name(lookup, "no-such-host.invalid", AF_UNSPEC, 1, take,
-			      &answer, &query), 0);
+			     &answer, &query), 0);
 	if (answer.calls)
 		return;		/* there is no name server at all */
 	pier__query_cancel(query);

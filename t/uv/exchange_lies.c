@@ -237,7 +237,7 @@ static void done_is_sent_once(void)
 	liar_add(LIAR_HELLO, 0, NULL, 0);
 	liar_add(LIAR_DONE, 0, NULL, 0);
 	liar_add(LIAR_DONE, 0, NULL, 0);
-	is_refused("out of turn");
+	is_refused("out of order");
 }
 
 static void stored_must_count_what_was_sent(void)
@@ -257,7 +257,7 @@ static void a_file_within_a_file_is_refused(void)
 	liar_add(LIAR_HELLO, 2, NULL, 0);
 	liar_add_file("a", 10);
 	liar_add_file("b", 10);
-	is_refused("last one's end");
+	is_refused("the previous one ends");
 }
 
 static void a_file_beyond_those_announced_is_refused(void)
@@ -265,7 +265,7 @@ static void a_file_beyond_those_announced_is_refused(void)
 	meet(20000, true, false);
 	liar_add(LIAR_HELLO, 0, NULL, 0);
 	liar_add_file("a", 10);
-	is_refused("beyond the 0");
+	is_refused("exceeds the 0");
 }
 
 static void more_files_than_are_allowed_are_refused(void)
@@ -301,7 +301,7 @@ static void data_beyond_the_size_is_refused(void)
 	liar_add_file("a", 10);
 	liar_add_data(8);
 	liar_add_data(3);
-	is_refused("3 bytes of data where 2 are due");
+	is_refused("3 bytes of data where 2 remain");
 }
 
 static void data_without_bytes_is_refused(void)
@@ -332,7 +332,7 @@ static void names_that_are_no_plain_file_names_are_refused(void)
 		liar_add(LIAR_HELLO, 1, NULL, 0);
 		liar_add(LIAR_FILE, 4, rows[i].name, rows[i].len);
 		liar_add_data(4);
-		is_refused("no plain file name");
+		is_refused("not a plain file name");
 		OK(!strpbrk(reason, "\033\n\177"));
 	}
 }
@@ -390,7 +390,7 @@ static void a_stream_cut_off_is_reported_and_leaves_no_file(void)
 	liar_recv_until(0);
 	part();
 	IS(result, -ECONNRESET);
-	LIKE(reason, "before all was exchanged");
+	LIKE(reason, "before all files were exchanged");
 	IS(entries(), 0);
 
 	meet(20000, true, false);
@@ -416,7 +416,7 @@ static void the_message_of_the_peer_is_printed_without_its_tricks(void)
 	liar_recv_until(0);
 	part();
 	IS(result, -EREMOTEIO);
-	LIKE(reason, "the peer gave up: no ?]0;x? room?");
+	LIKE(reason, "the peer has given up: no ?]0;x? room?");
 }
 
 /* A frame of its file is half written, as we have not read any. */
@@ -425,7 +425,7 @@ static void the_reason_comes_behind_what_is_being_written(void)
 	meet(20000, true, true);
 	liar_add(LIAR_HELLO, 0, NULL, 0);
 	liar_add(LIAR_HELLO, 0, NULL, 0);
-	is_refused("out of turn");
+	is_refused("out of order");
 }
 
 static void a_liar_that_does_not_read_delays_no_peer(void)

@@ -100,7 +100,7 @@ static void a_peer_that_drips_is_given_up(void)
 	part();
 	OK(sent < DRIPS);
 	IS(result, -ETIMEDOUT);
-	LIKE(reason, "at least 32768 or the end of a file are due");
+	LIKE(reason, "at least 32768 or the end of a file is required");
 	OK(!take_away("a"));
 }
 

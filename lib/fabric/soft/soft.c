@@ -229,7 +229,7 @@ static int soft_qp_create(struct pier__cq *pcq, struct pier__srq *srq,
 }
 
 static void set_peer(struct fabric_qp *qp, const struct soft_addr *src,
-		      const struct ibv_qp_attr *attr, uint16_t udp_port)
+		     const struct ibv_qp_attr *attr, uint16_t udp_port)
 {
 	struct soft_addr peer = { .port = udp_port };
 

@@ -110,7 +110,7 @@ static void fill_peer(const struct soft_cm_conn *conn,
 }
 
 static void fill_event(struct soft_cm *cm, struct soft_cm_id *id,
-			struct pier__cm_event *ret)
+		       struct pier__cm_event *ret)
 {
 	unsigned int kind = (unsigned int)__builtin_ctz(id->events);
 

@@ -38,7 +38,7 @@ void pier__soft_cm_unlisten(struct soft_cm *cm,
 
 /* Send REJ for a REQ without a record. */
 static void send_rej(struct soft_cm *cm, const struct soft_mad *req,
-		      const struct soft_rx *rx, enum roce_rej_reason reason)
+		     const struct soft_rx *rx, enum roce_rej_reason reason)
 {
 	struct soft_mad mad = {
 		.attr = SOFT_MAD_REJ, .tid = req->tid,
