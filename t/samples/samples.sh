@@ -258,7 +258,7 @@ a_server_that_never_comes_is_named_when_the_time_is_up()
 	fails $? "$dir/b.err" read_requester "after 1 s" \
 		"127.0.0.1 port $port" || return 1
 	limit=1 cm_end a read_responder
-	fails $? "$dir/a.err" read_responder "nobody has connected" \
+	fails $? "$dir/a.err" read_responder "no client has connected" \
 		"port $port"
 }
 
@@ -276,7 +276,7 @@ an_address_of_another_type_is_refused()
 {
 	fresh_port
 	cm_end b read_requester -sa 127.0.0.1 -sat ipv6
-	fails $? "$dir/b.err" read_requester "not an IPv6 one" || return 1
+	fails $? "$dir/b.err" read_requester "address type is IPv6" || return 1
 	cm_end b read_requester -sa 127.0.0.1 -sat ipv5
 	[ $? -eq 2 ] && says "$dir/b.err" "-sat" "IPv4, IPv6, GID"
 }

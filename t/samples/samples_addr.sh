@@ -131,8 +131,8 @@ an_address_of_another_type_is_refused_by_all()
 	for names in $pairs; do
 		client=${names#*:}
 		fresh_port
-		fails "$client" "not an IPv6 one" -sa 127.0.0.1 -sat IPv6 &&
-			fails "$client" "not an IPv4 one" -sa ::1 -sat IPv4 &&
+		fails "$client" "type is IPv6" -sa 127.0.0.1 -sat IPv6 &&
+			fails "$client" "type is IPv4" -sa ::1 -sat IPv4 &&
 			fails "$client" GID -sa localhost -sat GID || return 1
 	done
 }
