@@ -27,6 +27,7 @@ dist_man_MANS += \
 	%D%/man/pier_pe.3 \
 	%D%/man/pier_rdma.3 \
 	%D%/man/pier_rendezvous.3 \
+	%D%/man/pier_sync_event.3 \
 	%D%/man/pier_task.3 \
 	%D%/man/pier_uv.3 \
 	%D%/man/pier_verbs.3 \

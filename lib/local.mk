@@ -34,6 +34,8 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/core/fail.h \
 	%D%/core/file.c \
 	%D%/core/file.h \
+	%D%/core/futex.c \
+	%D%/core/futex.h \
 	%D%/core/hash.c \
 	%D%/core/hash.h \
 	%D%/core/item.c \
@@ -187,6 +189,9 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/ops/rdma_task.c \
 	%D%/ops/rdma_task.h \
 	%D%/ops/rdma_write.c \
+	%D%/ops/sync_event.c \
+	%D%/ops/sync_event_impl.h \
+	%D%/ops/sync_event_wait.c \
 	%D%/ops/task_type.c \
 	%D%/ops/task_type.h \
 	# end, sorted
@@ -225,6 +230,7 @@ pierinclude_HEADERS = \
 	%D%/include/pier/pier.h \
 	%D%/include/pier/rdma.h \
 	%D%/include/pier/rendezvous.h \
+	%D%/include/pier/sync_event.h \
 	%D%/include/pier/task.h \
 	%D%/include/pier/uv.h \
 	%D%/include/pier/verbs.h \

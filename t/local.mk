@@ -66,6 +66,7 @@ check_PROGRAMS += \
 	%D%/ops/bulk.t \
 	%D%/ops/rdma.t \
 	%D%/ops/rdma_config.t \
+	%D%/ops/sync_event.t \
 	%D%/ops/task.t \
 	%D%/ops/task_bufs.t \
 	%D%/soft/ack_coalesce.t \

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/copy.h"
+#include "core/fail.h"
+#include "core/futex.h"
+#include "ops/sync_event_impl.h"
+
+#define LOCATIONS (PIER_SYNC_EVENT_CPU | PIER_SYNC_EVENT_REMOTE)
+
+int pier_sync_event_create(struct pier_sync_event **ret)
+{
+	struct pier_sync_event *event =
+		aligned_alloc(PIER__CACHE_LINE, sizeof(*event));
+
+	if (!event)
+		return pier__fail(-ENOMEM, "sync event: no memory");
+	memset(event, 0, sizeof(*event));
+	event->cfg.size = sizeof(event->cfg);
+	event->word = &event->own_word;
+	*ret = event;
+	return 0;
+}
+
+static int check_location(uint32_t location, const char *name)
+{
+	if (location & ~(uint32_t)LOCATIONS)
+		return pier__fail(-EINVAL, "sync event: %s 0x%x, known are %d, "
+				  "the CPU, and %d, remote", name, location,
+				  PIER_SYNC_EVENT_CPU, PIER_SYNC_EVENT_REMOTE);
+	if (location & (location - 1))
+		return pier__fail(-EINVAL, "sync event: %s 0x%x is more than "
+				  "one location, allowed is one", name,
+				  location);
+	return 0;
+}
+
+static int check_config(const struct pier_sync_event_config *cfg)
+{
+	int err = check_location(cfg->publisher, "publisher");
+
+	if (!err)
+		err = check_location(cfg->subscriber, "subscriber");
+	if (!err && (uintptr_t)cfg->word % sizeof(*cfg->word))
+		err = pier__fail(-EINVAL, "sync event: the word at %p is not "
+				 "aligned to %zu bytes", (void *)cfg->word,
+				 sizeof(*cfg->word));
+	return err;
+}
+
+int pier_sync_event_configure(struct pier_sync_event *event,
+			      const struct pier_sync_event_config *cfg)
+{
+	struct pier_sync_event_config new = { 0 };
+	int err;
+
+	if (pier__sync_life(event) != PIER__SYNC_NEW)
+		return pier__fail(-EBUSY, "sync event: configured after start");
+	err = pier__config_copy(&new, sizeof(new), cfg, cfg->size);
+	if (!err)
+		err = check_config(&new);
+	if (err)
+		return err;
+	event->cfg = new;
+	event->word = new.word ? new.word : &event->own_word;
+	return 0;
+}
+
+void pier_sync_event_get_config(const struct pier_sync_event *event,
+				struct pier_sync_event_config *ret)
+{
+	*ret = event->cfg;
+}
+
+static int check_start(const struct pier_sync_event *event)
+{
+	enum pier__sync_life life = pier__sync_life(event);
+
+	if (life == PIER__SYNC_STOPPED)
+		return pier__fail(-ESHUTDOWN, "sync event: started after stop: "
+				  "destroy it, and create another one");
+	if (life != PIER__SYNC_NEW)
+		return pier__fail(-EBUSY, "sync event: started twice");
+	if (!event->cfg.publisher)
+		return pier__fail(-EINVAL, "sync event: started without the "
+				  "location of its publisher");
+	if (!event->cfg.subscriber)
+		return pier__fail(-EINVAL, "sync event: started without the "
+				  "location of its subscriber");
+	return 0;
+}
+
+int pier_sync_event_start(struct pier_sync_event *event)
+{
+	int err = check_start(event);
+
+	if (err)
+		return err;
+	atomic_store(&event->life, PIER__SYNC_BLOCKING);
+	return 0;
+}
+
+int pier_sync_event_stop(struct pier_sync_event *event)
+{
+	if (pier__sync_life(event) == PIER__SYNC_NEW)
+		return pier__fail(-EINVAL, "sync event: stopped before start");
+	atomic_store(&event->life, PIER__SYNC_STOPPED);
+	pier__sync_changed(event);
+	return 0;
+}
+
+void pier_sync_event_destroy(struct pier_sync_event *event)
+{
+	free(event);
+}
+
+int pier__sync_usable(const struct pier_sync_event *event)
+{
+	switch (pier__sync_life(event)) {
+	case PIER__SYNC_NEW:
+		return pier__fail(-ESHUTDOWN, "sync event: used before start");
+	case PIER__SYNC_STOPPED:
+		return pier__fail(-ESHUTDOWN, "sync event: used after stop");
+	case PIER__SYNC_BLOCKING:
+		break;
+	}
+	return 0;
+}
+
+/* The new value comes before this load: see sleep_once(). */
+void pier__sync_changed(struct pier_sync_event *event)
+{
+	if (!atomic_load(&event->sleepers))
+		return;
+	atomic_fetch_add(&event->changes, 1);
+	pier__futex_wake(&event->changes);
+}
+
+int pier_sync_event_set(struct pier_sync_event *event, uint64_t value)
+{
+	int err = pier__sync_usable(event);
+
+	if (err)
+		return err;
+	__atomic_store_n(event->word, value, __ATOMIC_SEQ_CST);
+	pier__sync_changed(event);
+	return 0;
+}
+
+int pier_sync_event_add(struct pier_sync_event *event, uint64_t value,
+			uint64_t *ret)
+{
+	int err = pier__sync_usable(event);
+	uint64_t before;
+
+	if (err)
+		return err;
+	before = __atomic_fetch_add(event->word, value, __ATOMIC_SEQ_CST);
+	pier__sync_changed(event);
+	if (ret)
+		*ret = before;
+	return 0;
+}
+
+int pier_sync_event_get(const struct pier_sync_event *event, uint64_t *ret)
+{
+	int err = pier__sync_usable(event);
+
+	if (err)
+		return err;
+	*ret = pier__sync_load(event);
+	return 0;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_OPS_SYNC_EVENT_IMPL_H
+#define PIER_OPS_SYNC_EVENT_IMPL_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include <pier/sync_event.h>
+
+#define PIER__CACHE_LINE 64
+
+enum pier__sync_life {
+	PIER__SYNC_NEW,
+	PIER__SYNC_BLOCKING,
+	PIER__SYNC_STOPPED,
+};
+
+struct pier_sync_event {
+	struct pier_sync_event_config cfg;
+	uint64_t *word;			/* the value: own_word or cfg.word */
+	atomic_int life;		/* enum pier__sync_life */
+	atomic_uint sleepers;		/* threads that sleep on changes, */
+	atomic_uint changes;		/* which is counted only for them */
+	/* alone in its cache line: polling it disturbs nothing else */
+	_Alignas(PIER__CACHE_LINE) uint64_t own_word;
+};
+
+/* What is waited for. */
+enum pier__sync_compare {
+	PIER__SYNC_GT,
+	PIER__SYNC_EQ,
+	PIER__SYNC_NEQ,
+};
+
+struct pier__sync_goal {
+	enum pier__sync_compare compare;
+	uint64_t value, mask;
+};
+
+/* In one order with the sets and with the count of sleepers. */
+static inline uint64_t pier__sync_load(const struct pier_sync_event *event)
+{
+	return __atomic_load_n(event->word, __ATOMIC_SEQ_CST);
+}
+
+static inline bool pier__sync_reached(const struct pier_sync_event *event,
+				      const struct pier__sync_goal *goal)
+{
+	uint64_t value = pier__sync_load(event) & goal->mask;
+
+	if (goal->compare == PIER__SYNC_GT)
+		return value > goal->value;
+	return (value == goal->value) == (goal->compare == PIER__SYNC_EQ);
+}
+
+static inline enum pier__sync_life
+pier__sync_life(const struct pier_sync_event *event)
+{
+	return (enum pier__sync_life)atomic_load_explicit(
+		&event->life, memory_order_relaxed);
+}
+
+/* May the value be used?  Errors: -ESHUTDOWN.  Any thread. */
+int pier__sync_usable(const struct pier_sync_event *event);
+
+/* End the sleep of those that wait, if there are any.  Any thread. */
+void pier__sync_changed(struct pier_sync_event *event);
+
+#endif
