@@ -164,7 +164,7 @@ static void that_port_4791_is_taken_here_is_reported(void)
 
 	close(silent(&none));
 	if (client_at("soft_lo") && ask("127.0.0.1", none))
-		fails(-EADDRINUSE, "UDP port 4791 here, which is taken");
+		fails(-EADDRINUSE, "UDP port 4791 here, which is in use");
 	end();
 	close(fd);
 }
@@ -186,7 +186,7 @@ static void a_sample_waits_for_its_server_all_the_same(void)
 		IS(pier_rendezvous(client.peer.rdma, &args, NULL, &conn,
 				   NULL), -EADDRINUSE);
 		LIKE(pier_last_error(), "after 2 s: ");
-		LIKE(pier_last_error(), "UDP port 4791 here, which is taken");
+		LIKE(pier_last_error(), "UDP port 4791 here, which is in use");
 	}
 	end();
 	close(fd);
@@ -220,7 +220,7 @@ static void so_it_is_over_ipv6(void)
 
 	close(silent(&none));
 	if (client_at("soft_lo") && ask("::1", none))
-		fails(-EADDRINUSE, "UDP port 4791 here, which is taken");
+		fails(-EADDRINUSE, "UDP port 4791 here, which is in use");
 	end();
 	close(fd);
 }
