@@ -185,6 +185,11 @@ void pier_buf_put(struct pier_buf *buf)
 		pier__buf_free_chain(buf);
 }
 
+unsigned int pier_buf_refs(const struct pier_buf *buf)
+{
+	return buf->refs;
+}
+
 void *pier_buf_head(const struct pier_buf *buf)
 {
 	return (void *)buf->head;

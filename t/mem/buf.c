@@ -137,8 +137,11 @@ static void references_are_counted(void)
 	struct pier_buf *buf = piece(0, 1);
 	int i;
 
+	IS(pier_buf_refs(buf), 1);
 	IS(pier_buf_ref(buf), 0);
+	IS(pier_buf_refs(buf), 2);
 	pier_buf_put(buf);
+	IS(pier_buf_refs(buf), 1);
 	IS(pier_buf_inventory_free_count(inv), 3);
 	for (i = 1; i < 65535; i++)
 		if (pier_buf_ref(buf))
@@ -164,6 +167,8 @@ static void chains_join_and_part(void)
 	IS(pier_buf_chain(two, one), -EPERM);
 	IS(pier_buf_chain_len(one), 3);
 	IS(pier_buf_chain_len(two), 2);
+	IS(pier_buf_refs(one), 1);
+	IS(pier_buf_refs(two), 0);
 	OK(pier_buf_next(one) == two);
 	OK(pier_buf_next(two) == three);
 	OK(!pier_buf_next(three));

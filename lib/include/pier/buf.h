@@ -63,6 +63,9 @@ int pier_buf_ref(struct pier_buf *buf);
  */
 void pier_buf_put(struct pier_buf *buf);
 
+/* The references to @buf; 0: it is not the first of its chain. */
+unsigned int pier_buf_refs(const struct pier_buf *buf);
+
 void *pier_buf_head(const struct pier_buf *buf);
 size_t pier_buf_len(const struct pier_buf *buf);
 void *pier_buf_data(const struct pier_buf *buf);
