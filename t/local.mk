@@ -41,6 +41,8 @@ check_PROGRAMS += \
 	%D%/dev/bridge.t \
 	%D%/dev/counters.t \
 	%D%/dev/dev.t \
+	%D%/doca/link.t \
+	%D%/doca/types.t \
 	%D%/engine/ctx.t \
 	%D%/engine/driver.t \
 	%D%/engine/pe.t \
@@ -108,6 +110,7 @@ check_PROGRAMS += \
 	# end, sorted
 
 dist_check_SCRIPTS += \
+	%D%/doca/build.sh \
 	%D%/meta/connections.sh \
 	%D%/meta/contributing.sh \
 	%D%/meta/docs.sh \
@@ -224,6 +227,14 @@ wrap_alloc = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
 
 # This one takes the library as a program does.
 %C%_meta_so_t_LDADD = %D%/libtap.la lib/libpier.la
+
+# Programs for DOCA see its headers, and the two libraries.
+doca_tests = $(filter %D%/doca/%,$(check_PROGRAMS))
+$(doca_tests): bindings/doca/libpier-doca.la
+$(doca_tests): private LDADD = %D%/libtap.la bindings/doca/libpier-doca.la \
+	lib/libpier.la
+$(doca_tests:.t=.$(OBJEXT)): private AM_CPPFLAGS += \
+	-I$(top_srcdir)/bindings/doca/include
 
 # These take libpier-uv, whose calls into libpier need the one library.
 uv_ldadd = %D%/libtap.la lib/uv/libpier-uv.la lib/libpier.la

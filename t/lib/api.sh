@@ -4,10 +4,12 @@
 # The public calls, for tests: . "$top/t/lib/api.sh" in a test that sourced
 # tap.sh.
 
-# api_functions HEADER... - the names of the functions they declare.
+# api_functions PREFIX HEADER... - the names of the functions they declare.
 api_functions()
 {
-	awk '
+	prefix=$1
+	shift
+	awk -v name="${prefix}_[a-z0-9_]+[(]" '
 	# Comments and preprocessor lines are not declarations.
 	function code(line,	at) {
 		while (line != "") {
@@ -33,7 +35,7 @@ api_functions()
 		for (i = 1; i <= n; i++) {
 			if (stmt[i] ~ /^[ \t]*typedef/)
 				continue
-			if (match(stmt[i], /pier_[a-z0-9_]+\(/))
+			if (match(stmt[i], name))
 				print substr(stmt[i], RSTART, RLENGTH - 1)
 		}
 	}' "$@"

@@ -108,7 +108,7 @@ pages_declare_calls_as_headers_do()
 	header_prototypes >"$tmp/headers"
 	page_prototypes >"$tmp/pages"
 	[ "$(wc -l <"$tmp/headers")" -eq \
-	    "$(api_functions lib/include/pier/*.h | wc -l)" ] ||
+	    "$(api_functions pier lib/include/pier/*.h | wc -l)" ] ||
 		echo "the headers were not read well"
 	diff "$tmp/headers" "$tmp/pages" | grep '^[<>]'
 	return 0

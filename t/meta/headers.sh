@@ -33,6 +33,34 @@ each_compiles_alone_in_cxx()
 	each_header cc g++ -std=c++11 -pedantic-errors
 }
 
+# doca_headers SUFFIX COMMAND...: the same of DOCA's, of both architectures.
+doca_headers()
+{
+	file=$tmp/doca.$1
+	shift
+	for header in "$top"/bindings/doca/include/*.h; do
+		for arch in HOST DPU; do
+			printf '#include <%s>\nextern int doca;\n' \
+			    "${header##*/}" >"$file"
+			"$@" -Wall -Wextra -Werror -fsyntax-only \
+			    -DDOCA_ARCH_$arch -I"$top/bindings/doca/include" \
+			    "$file" || echo "${header##*/} for $arch"
+		done
+	done
+}
+
+doca_headers_compile_alone_in_c()
+{
+	doca_headers c "${CC:-gcc}" -std=c11 -pedantic-errors \
+	    -Wstrict-prototypes -D_POSIX_C_SOURCE=200809L
+}
+
+doca_headers_compile_alone_in_cxx()
+{
+	command -v g++ >/dev/null || skip "there is no g++"
+	doca_headers cc g++ -std=c++11 -pedantic-errors
+}
+
 # The macros that stand for values, as a program uses them.
 macros_are_of_use()
 {
@@ -89,6 +117,8 @@ samples_need_nothing_else()
 }
 
 none each_compiles_alone_in_c
+none doca_headers_compile_alone_in_c
+none doca_headers_compile_alone_in_cxx
 none each_compiles_alone_in_cxx
 none macros_are_of_use_in_c
 none macros_are_of_use_in_cxx

@@ -33,12 +33,14 @@ cm/rdmacm : $below_cm cm :
 lib/ops : $below_cm cm cm/rdmacm :
 lib/app : $below_cm cm cm/rdmacm ops :
 lib/uv : : uv.h
+bindings/doca : :
 tools : : jansson.h uv.h
 samples : :
 END
 
 # File, the foreign header that it alone may include.
 cat >"$tmp/files" <<'END'
+bindings/doca/doca_argp_json.c jansson.h
 cm/rdmacm/lookup.c ares.h
 lib/app/args_json.c jansson.h
 lib/core/crc.c isa-l.h
@@ -57,7 +59,8 @@ uv_extra="core/copy.h core/fail.h core/file.h core/wire.h"
 # FILE QUOTE HEADER of every include.
 includes()
 {
-	find lib cm tools samples -name '*.[ch]' | sort | while read -r file; do
+	find bindings lib cm tools samples -name '*.[ch]' | sort |
+	    while read -r file; do
 		sed -n 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*'\
 '\([<"]\)\([^>"]*\)[>"].*/\1 \2/p' "$file" | sed "s|^|$file |"
 	done
@@ -154,7 +157,7 @@ judge()
 			refuse("not open to " layer)
 	}
 	function judge_quote(layer) {
-		if (layer == "tools" && $3 !~ /\//)
+		if (layer ~ /^(tools|bindings\/.*)$/ && $3 !~ /\//)
 			return
 		if (layer == "uv" && listed(uv_extra, $3))
 			return
@@ -251,6 +254,9 @@ cm/conn.c () lib/ops/rdma.c pier_rdma_ctx
 lib/uv/adapter.c " cm/conn_impl.h
 lib/uv/adapter.c " core/log.h
 lib/uv/adapter.c () cm/conn.c pier__conn_drop
+bindings/doca/doca_ctx.c " core/fail.h
+bindings/doca/doca_ctx.c < core/fail.h
+bindings/doca/doca_ctx.c < jansson.h
 samples/rdma_read_requester.c " core/fail.h
 samples/rdma_read_requester.c < core/fail.h
 samples/rdma_read_requester.c < jansson.h
@@ -303,7 +309,7 @@ a_struct_has_one_body()
 
 no_two_sources_of_the_library_share_a_name()
 {
-	find lib cm -name '*.[ch]' ! -path 'lib/include/*' |
+	find bindings lib cm -name '*.[ch]' ! -path '*/include/*' |
 	    sed 's|.*/||' | sort | uniq -d
 }
 

@@ -5,7 +5,7 @@
 . "${0%/*}/../lib/tap.sh"
 cd "$top" || exit
 
-folders="cm lib samples t tools"
+folders="bindings cm lib samples t tools"
 
 # What people write, of the given kinds: sources "*.[ch]" ...
 sources()
@@ -19,6 +19,7 @@ c_files=$(sources '*.[ch]')
 sh_files="quickstart .ci/run t/run $(find t -name '*.sh' | sort)"
 mk_files="Makefile.am configure.ac $(find $folders docs -name local.mk | sort)"
 text_files="$c_files $sh_files $mk_files lib/libpier.map
+	$(find bindings -name '*.map')
 	$(find . -maxdepth 1 -name '*.md') $(find docs t/vm -type f | sort |
 	    grep -v '^t/vm/splats$')"
 
@@ -201,9 +202,11 @@ comments_are_in_slash_and_star()
 	return 0
 }
 
+# The names of types in bindings are those of another library.
 structs_are_spelled_out()
 {
-	code_of $c_files | grep -E ': typedef (struct|union|enum)\>'
+	code_of $(echo "$c_files" | grep -v '^bindings/.*/include/') |
+	    grep -E ': typedef (struct|union|enum)\>'
 	return 0
 }
 
@@ -324,7 +327,7 @@ every_file_is_in_a_list()
 {
 	listed >"$tmp/listed"
 	{
-		find lib cm tools samples t -name '*.[ch]'
+		find $folders -name '*.[ch]'
 		find docs t -type f \( -name '*.[1-7]' -o -name '*.md' -o \
 		    -name '*.sh' -o -path 't/data/*' \)
 	} | sort -u | while read -r file; do
@@ -347,7 +350,7 @@ every_listed_file_is_there()
 {
 	listed | while read -r file; do
 		[ -e "$file" ] || [ -e "$file.c" ] || [ -e "${file%.t}.c" ] ||
-		    echo "$file"
+		    [ -e "$file.in" ] || echo "$file"
 	done
 }
 

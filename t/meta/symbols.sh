@@ -88,6 +88,26 @@ libraries_export_what_their_maps_have()
 	exports "$build/lib/uv/.libs/libpier-uv.so" "$top/lib/uv/libpier-uv.map"
 }
 
+doca_map=$top/bindings/doca/libpier-doca.map
+
+# Code in a header, doca_version(), is not exported.
+doca_headers_map_and_library_agree()
+{
+	api_functions doca "$top"/bindings/doca/include/*.h |
+	    grep -vx doca_version | sort -u >"$tmp/headers"
+	sed -n 's/^	\(doca_[a-z0-9_]*\);$/\1/p' "$doca_map" >"$tmp/map"
+	[ "$(wc -l <"$tmp/map")" -gt 500 ] || echo "few functions"
+	sort -c "$tmp/map" 2>&1
+	lacking "$tmp/headers" "$tmp/map" "not in the map"
+	lacking "$tmp/map" "$tmp/headers" "in no header"
+	doca_so=$build/bindings/doca/.libs/libpier-doca.so
+	[ -f "$doca_so" ] || skip "$doca_so is not built"
+	nm -D --defined-only "$doca_so" | awk '$2 != "A" {
+		sub(/@.*/, "", $3); print $3 }' | sort >"$tmp/so"
+	lacking "$tmp/map" "$tmp/so" "not in the library"
+	lacking "$tmp/so" "$tmp/map" "in the library only"
+}
+
 # A symbol that no header declares must be told apart from a program's.
 shared_names_begin_with_pier()
 {
@@ -151,13 +171,14 @@ the_end_of_an_object_returns_nothing()
 	return 0
 }
 
-api_functions "$top"/lib/include/pier/*.h | sort -u >"$tmp/api"
+api_functions pier "$top"/lib/include/pier/*.h | sort -u >"$tmp/api"
 run there_are_calls
 none the_maps_are_sorted
 none the_maps_have_the_calls_of_the_headers
 none internal_names_are_exported_privately_only
 none the_man_pages_have_the_calls_of_the_headers
 none libraries_export_what_their_maps_have
+none doca_headers_map_and_library_agree
 none shared_names_begin_with_pier
 none only_the_verbs_fabric_calls_rdma_core
 none life_has_no_synonyms

@@ -6,16 +6,16 @@
 . "${0%/*}/../lib/tap.sh"
 cd "$top" || exit
 
-folders="cm lib samples t tools"
+folders="bindings cm lib samples t tools"
 
 words="room side housed homed homeless kick stood trouble bury buried
 	doom doomed heard serves wants ear knock standard delay dest
 	gone_back page qset also why kept said told sentence nobody
 	has_left have_left"
 
-# Names of verbs and of IBTA.
+# Names of verbs, of IBTA and of DOCA.
 allowed="ack_delay dest_qp_num dest_qpn max_dest_rd_atomic IBV_QP_DEST_QPN
-	IBV_QP_MAX_DEST_RD_ATOMIC"
+	IBV_QP_MAX_DEST_RD_ATOMIC doca_log_backend_create_standard"
 
 # identifiers - "FILE NAME" of each in the code, not in comments or strings
 identifiers()

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "doca_argp_impl.h"
+#include "doca_fail.h"
+
+static struct doca_argp *const argp = &pier__doca_argp;
+
+static const char *name_of(const struct doca_argp_param *param)
+{
+	return param->long_name ? param->long_name : param->short_name;
+}
+
+static doca_error_t parse_int(const struct doca_argp_param *param,
+			      const char *text, int *ret)
+{
+	char *end;
+	long value;
+
+	errno = 0;
+	value = strtol(text, &end, 0);
+	if (errno || end == text || *end || value < INT_MIN || value > INT_MAX)
+		return pier__doca_argp_fail(DOCA_ERROR_INVALID_VALUE,
+					    "%s: \"%s\" is not a number, %d to "
+					    "%d", name_of(param), text,
+					    INT_MIN, INT_MAX);
+	*ret = (int)value;
+	return DOCA_SUCCESS;
+}
+
+static doca_error_t pass_int(struct doca_argp_param *param, const char *text)
+{
+	int value;
+	doca_error_t error = parse_int(param, text, &value);
+
+	return error ? error : param->callback(&value, argp->config);
+}
+
+static doca_error_t pass_string(struct doca_argp_param *param,
+				const char *text)
+{
+	char *copy = strdup(text);
+	doca_error_t error;
+
+	if (!copy)
+		return DOCA_ERROR_NO_MEMORY;
+	error = param->callback(copy, argp->config);
+	free(copy);
+	return error;
+}
+
+doca_error_t pier__doca_argp_value(struct doca_argp_param *param,
+				   const char *text)
+{
+	bool flag = true;
+
+	if (param->seen++ && !param->multiplicity)
+		return pier__doca_argp_fail(DOCA_ERROR_INVALID_VALUE,
+					    "%s: given twice", name_of(param));
+	if (param->type == DOCA_ARGP_TYPE_BOOLEAN)
+		return param->callback(&flag, argp->config);
+	if (param->type == DOCA_ARGP_TYPE_INT)
+		return pass_int(param, text);
+	return pass_string(param, text);
+}
+
+/* The parameter of @word, "-x", "--name" or "--name=value". */
+static struct doca_argp_param *find(const char *word, const char **value)
+{
+	const char *equals;
+
+	*value = NULL;
+	if (word[0] != '-' || !word[1])
+		return NULL;
+	if (word[1] != '-')
+		return pier__doca_argp_short(word + 1);
+	word += 2;
+	equals = strchr(word, '=');
+	if (!equals)
+		return pier__doca_argp_long(word, strlen(word));
+	*value = equals + 1;
+	return pier__doca_argp_long(word, (size_t)(equals - word));
+}
+
+/* One parameter at argv[*at], which moves on. */
+static doca_error_t parse_one(int argc, char **argv, int *at, const char **file)
+{
+	const char *word = argv[(*at)++], *value;
+	struct doca_argp_param *param = find(word, &value);
+	bool flag;
+
+	if (!param)
+		return pier__doca_argp_fail(DOCA_ERROR_INVALID_VALUE,
+					    "%s: no such flag", word);
+	flag = param->type == DOCA_ARGP_TYPE_BOOLEAN;
+	if (flag && value)
+		return pier__doca_argp_fail(DOCA_ERROR_INVALID_VALUE,
+					    "%s: has no value", word);
+	if (!flag && !value && *at == argc)
+		return pier__doca_argp_fail(DOCA_ERROR_INVALID_VALUE,
+					    "%s: lacks its value", word);
+	if (!flag && !value)
+		value = argv[(*at)++];
+	if (param->general && !strcmp(param->long_name, "json")) {
+		*file = value;
+		return DOCA_SUCCESS;
+	}
+	return pier__doca_argp_value(param, value);
+}
+
+/* The command line goes before the file. */
+static doca_error_t parse(int argc, char **argv)
+{
+	const char *file = NULL;
+	doca_error_t error = DOCA_SUCCESS;
+	int at = 1;
+
+	while (at < argc && !error)
+		error = parse_one(argc, argv, &at, &file);
+	if (!error && file)
+		error = pier__doca_argp_json(file);
+	return error;
+}
+
+static doca_error_t check_seen(void)
+{
+	const struct doca_argp_param *alone = NULL;
+	unsigned int others = 0;
+
+	for (struct doca_argp_param *p = argp->params; p; p = p->next) {
+		if (p->singular && p->seen)
+			alone = p;
+		else if (!p->general)
+			others += p->seen;
+	}
+	if (alone && others)
+		return pier__doca_argp_fail(DOCA_ERROR_INVALID_VALUE,
+					    "%s: no other flag goes with it",
+					    name_of(alone));
+	for (struct doca_argp_param *p = argp->params; p && !alone;
+	     p = p->next) {
+		if (p->mandatory && !p->seen)
+			return pier__doca_argp_fail(DOCA_ERROR_INVALID_VALUE,
+						    "%s: is mandatory",
+						    name_of(p));
+	}
+	return DOCA_SUCCESS;
+}
+
+static doca_error_t take_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (argp->name)
+		return DOCA_SUCCESS;
+	argp->name = strdup(slash ? slash + 1 : path);
+	return argp->name ? DOCA_SUCCESS : DOCA_ERROR_NO_MEMORY;
+}
+
+doca_error_t doca_argp_start(int argc, char **argv)
+{
+	doca_error_t error;
+
+	if (!argp->active)
+		return pier__doca_fail(DOCA_ERROR_BAD_STATE,
+				       "argp: not initialized");
+	if (argc < 1 || !argv || !argv[0])
+		return DOCA_ERROR_INVALID_VALUE;
+	error = take_name(argv[0]);
+	if (!error)
+		error = parse(argc, argv);
+	if (!error)
+		error = check_seen();
+	if (error) {
+		doca_argp_usage();
+		return error;
+	}
+	return argp->validation ? argp->validation(argp->config) :
+				  DOCA_SUCCESS;
+}

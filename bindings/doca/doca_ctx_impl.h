@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef DOCA_CTX_IMPL_H
+#define DOCA_CTX_IMPL_H
+
+#include <pier/pier.h>
+
+#include <doca_ctx.h>
+#include <doca_pe.h>
+
+struct doca_pe {
+	struct pier_pe *pe;
+	unsigned int ctxs;		/* connected to it */
+	/* What the layer reports itself, first come, first served: */
+	struct doca_task *ended, **ended_tail;
+	struct doca_ctx *idle;		/* to be told so */
+};
+
+/* What an object does with its context; each may be NULL. */
+struct doca_ctx_kind {
+	doca_error_t (*prepare)(struct doca_ctx *ctx);	/* before a start */
+	void (*idle)(struct doca_ctx *ctx);	/* before idle is told */
+};
+
+struct doca_ctx {
+	const struct doca_ctx_kind *kind;
+	struct pier_ctx *ctx;		/* NULL: without one of pier */
+	struct doca_pe *pe;
+	union doca_data data;
+	doca_ctx_state_changed_callback_t changed;
+	enum doca_ctx_states state;
+	size_t held;			/* tasks that are not freed */
+	size_t ended;			/* tasks on the engine's list */
+	bool drained;			/* nothing more will complete */
+	bool listed;			/* on the engine's list */
+	struct doca_ctx *next;
+};
+
+/* @pier NULL: a context whose tasks all complete by themselves. */
+void pier__doca_ctx_init(struct doca_ctx *ctx, const struct doca_ctx_kind *kind,
+			 struct pier_ctx *pier);
+
+/* The object may go: it is idle.  Takes it from its engine. */
+doca_error_t pier__doca_ctx_release(struct doca_ctx *ctx);
+
+/* BAD_STATE unless it is idle. */
+doca_error_t pier__doca_ctx_may_set(const struct doca_ctx *ctx);
+
+/* A task was freed. */
+void pier__doca_ctx_task_freed(struct doca_ctx *ctx);
+
+/* Report what the layer has to report.  Returns whether there was something. */
+bool pier__doca_ctx_report(struct doca_pe *pe);
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <pthread.h>
+#include <string.h>
+
+#include "doca_dev_impl.h"
+#include "doca_fail.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct doca_dev *devs;
+
+static struct doca_dev *find(const char *name)
+{
+	char other[DEV_NAME_SIZE];
+
+	for (struct doca_dev *dev = devs; dev; dev = dev->next) {
+		pier__doca_devinfo_name(&dev->info, other);
+		if (!strcmp(name, other))
+			return dev;
+	}
+	return NULL;
+}
+
+static doca_error_t open_new(const char *name, struct doca_dev **ret)
+{
+	struct doca_dev *dev = calloc(1, sizeof(*dev));
+	int err;
+
+	if (!dev)
+		return DOCA_ERROR_NO_MEMORY;
+	err = pier_dev_open(name, &dev->dev);
+	if (err) {
+		free(dev);
+		return pier__doca_error(err);
+	}
+	dev->info.info = pier_dev_info(dev->dev);
+	dev->next = devs;
+	devs = dev;
+	*ret = dev;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_dev_open(struct doca_devinfo *info, struct doca_dev **dev)
+{
+	char name[DEV_NAME_SIZE];
+	doca_error_t error = DOCA_SUCCESS;
+	struct doca_dev *found;
+
+	if (!info || !dev)
+		return DOCA_ERROR_INVALID_VALUE;
+	pier__doca_devinfo_name(info, name);
+	pthread_mutex_lock(&lock);
+	found = find(name);
+	if (!found)
+		error = open_new(name, &found);
+	if (!error) {
+		found->opens++;
+		*dev = found;
+	}
+	pthread_mutex_unlock(&lock);
+	return error;
+}
+
+static void take_out(struct doca_dev *dev)
+{
+	struct doca_dev **at = &devs;
+
+	while (*at != dev)
+		at = &(*at)->next;
+	*at = dev->next;
+}
+
+doca_error_t doca_dev_close(struct doca_dev *dev)
+{
+	bool last;
+
+	if (!dev)
+		return DOCA_SUCCESS;
+	pthread_mutex_lock(&lock);
+	last = --dev->opens == 0;
+	if (last)
+		take_out(dev);
+	pthread_mutex_unlock(&lock);
+	if (last) {
+		pier_dev_close(dev->dev);
+		free(dev);
+	}
+	return DOCA_SUCCESS;
+}
+
+struct doca_devinfo *doca_dev_as_devinfo(const struct doca_dev *dev)
+{
+	return dev ? (struct doca_devinfo *)(uintptr_t)&dev->info : NULL;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef DOCA_DEV_IMPL_H
+#define DOCA_DEV_IMPL_H
+
+#include <pier/pier.h>
+
+#include <doca_dev.h>
+
+struct doca_devinfo {
+	const struct pier_devinfo *info;
+};
+
+/* An open device; whoever opens it again gets the same one. */
+struct doca_dev {
+	struct doca_dev *next;
+	struct doca_devinfo info;	/* as it was when opened */
+	struct pier_dev *dev;
+	unsigned int opens;
+};
+
+/* "NAME:PORT", by which pier opens the device. */
+#define DEV_NAME_SIZE 80
+void pier__doca_devinfo_name(const struct doca_devinfo *info,
+			     char ret[DEV_NAME_SIZE]);
+
+/* What a device can do: SUCCESS or NOT_SUPPORTED. */
+doca_error_t pier__doca_can_task(const struct doca_devinfo *info,
+				 enum pier_task_type type);
+doca_error_t pier__doca_limit(const struct doca_devinfo *info,
+			      enum pier_limit limit, uint32_t *ret);
+
+/* Copy the string @text of a device.  NOT_SUPPORTED: it is empty. */
+doca_error_t pier__doca_copy_text(const char *text, char *ret, size_t size);
+
+/* Does @pci, with or without a domain, name @text, "DDDD:BB:DD.F"? */
+doca_error_t pier__doca_pci_equal(const char *text, const char *pci,
+				  uint8_t *ret);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef DOCA_FAIL_H
+#define DOCA_FAIL_H
+
+#include <doca_error.h>
+
+/* DOCA's code for @err, what a call of pier returned: 0 or below. */
+doca_error_t pier__doca_error(int err);
+
+/* Log why a call fails, to the library's backends.  Returns @error. */
+doca_error_t pier__doca_fail(doca_error_t error, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* The function @name has no meaning here.  Returns NOT_SUPPORTED. */
+doca_error_t pier__doca_unsupported(const char *name);
+
+#endif

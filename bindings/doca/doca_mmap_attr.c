@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "doca_fail.h"
+#include "doca_mmap_impl.h"
+
+doca_error_t doca_mmap_get_memrange(const struct doca_mmap *mmap, void **addr,
+				    size_t *len)
+{
+	if (!mmap || !addr || !len)
+		return DOCA_ERROR_INVALID_VALUE;
+	if (!mmap->len)
+		return DOCA_ERROR_BAD_STATE;
+	*addr = mmap->addr;
+	*len = mmap->len;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_mmap_set_free_cb(struct doca_mmap *mmap,
+				   doca_mmap_memrange_free_cb_t *free_cb,
+				   void *opaque)
+{
+	if (!mmap || !free_cb)
+		return DOCA_ERROR_INVALID_VALUE;
+	if (mmap->started)
+		return DOCA_ERROR_BAD_STATE;
+	mmap->free_cb = free_cb;
+	mmap->opaque = opaque;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_mmap_set_user_data(struct doca_mmap *mmap,
+				     union doca_data data)
+{
+	if (!mmap)
+		return DOCA_ERROR_INVALID_VALUE;
+	if (mmap->started)
+		return DOCA_ERROR_BAD_STATE;
+	mmap->data = data;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_mmap_get_user_data(const struct doca_mmap *mmap,
+				     union doca_data *data)
+{
+	if (!mmap || !data)
+		return DOCA_ERROR_INVALID_VALUE;
+	*data = mmap->data;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_mmap_set_max_num_devices(struct doca_mmap *mmap,
+					   uint32_t max_num_devices)
+{
+	if (!mmap || !max_num_devices)
+		return DOCA_ERROR_INVALID_VALUE;
+	if (mmap->started || mmap->dev_count > max_num_devices)
+		return DOCA_ERROR_BAD_STATE;
+	if (max_num_devices > MMAP_DEVS)
+		return pier__doca_fail(DOCA_ERROR_NOT_SUPPORTED, "mmap: %u "
+				       "devices, at most %d", max_num_devices,
+				       MMAP_DEVS);
+	mmap->dev_max = max_num_devices;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_mmap_get_max_num_devices(const struct doca_mmap *mmap,
+					   uint32_t *max_num_devices)
+{
+	if (!mmap || !max_num_devices)
+		return DOCA_ERROR_INVALID_VALUE;
+	*max_num_devices = mmap->dev_max;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_mmap_get_exported(const struct doca_mmap *mmap,
+				    uint8_t *exported)
+{
+	if (!mmap || !exported)
+		return DOCA_ERROR_INVALID_VALUE;
+	*exported = mmap->desc != NULL;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_mmap_get_from_export(const struct doca_mmap *mmap,
+				       uint8_t *from_export)
+{
+	if (!mmap || !from_export)
+		return DOCA_ERROR_INVALID_VALUE;
+	*from_export = mmap->imported;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t
+doca_mmap_cap_is_export_pci_supported(const struct doca_devinfo *info,
+				      uint8_t *mmap_export)
+{
+	if (!info || !mmap_export)
+		return DOCA_ERROR_INVALID_VALUE;
+	*mmap_export = 0;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_mmap_cap_is_create_from_export_pci_supported(
+	const struct doca_devinfo *info, uint8_t *from_export)
+{
+	if (!info || !from_export)
+		return DOCA_ERROR_INVALID_VALUE;
+	*from_export = 0;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_mmap_export_pci(struct doca_mmap *mmap,
+				  const struct doca_dev *dev, const void **desc,
+				  size_t *len)
+{
+	(void)mmap;
+	(void)dev;
+	(void)desc;
+	(void)len;
+	return pier__doca_unsupported(__func__);
+}
+
+doca_error_t doca_mmap_set_dmabuf_memrange(struct doca_mmap *mmap,
+					   int dmabuf_fd, void *addr,
+					   size_t dmabuf_offset, size_t len)
+{
+	(void)mmap;
+	(void)dmabuf_fd;
+	(void)addr;
+	(void)dmabuf_offset;
+	(void)len;
+	return pier__doca_unsupported(__func__);
+}
+
+doca_error_t doca_mmap_get_num_bufs(const struct doca_mmap *mmap,
+				    uint32_t *num_bufs)
+{
+	(void)mmap;
+	(void)num_bufs;
+	return pier__doca_unsupported(__func__);
+}
+
+doca_error_t doca_mmap_enable_thread_safety(struct doca_mmap *mmap)
+{
+	(void)mmap;
+	return pier__doca_unsupported(__func__);
+}

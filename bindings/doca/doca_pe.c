@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+
+#include "doca_fail.h"
+#include "doca_task_impl.h"
+
+doca_error_t doca_pe_create(struct doca_pe **pe)
+{
+	struct doca_pe *new;
+	int err;
+
+	if (!pe)
+		return DOCA_ERROR_INVALID_VALUE;
+	new = calloc(1, sizeof(*new));
+	if (!new)
+		return DOCA_ERROR_NO_MEMORY;
+	err = pier_pe_create(&new->pe);
+	if (err) {
+		free(new);
+		return pier__doca_error(err);
+	}
+	new->ended_tail = &new->ended;
+	*pe = new;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_pe_destroy(struct doca_pe *pe)
+{
+	if (!pe)
+		return DOCA_ERROR_INVALID_VALUE;
+	if (pe->ctxs)
+		return pier__doca_fail(DOCA_ERROR_IN_USE, "pe: destroyed with "
+				       "%u contexts", pe->ctxs);
+	pier_pe_destroy(pe->pe);
+	free(pe);
+	return DOCA_SUCCESS;
+}
+
+/* One event of pier's, and what the layer has to report itself. */
+uint8_t doca_pe_progress(struct doca_pe *pe)
+{
+	bool some;
+
+	if (!pe)
+		return 0;
+	some = pier_pe_progress(pe->pe, 1) > 0;
+	if (pe->ended || pe->idle)
+		some |= pier__doca_ctx_report(pe);
+	return some;
+}
+
+doca_error_t doca_pe_connect_ctx(struct doca_pe *pe, struct doca_ctx *ctx)
+{
+	doca_error_t error;
+
+	if (!pe || !ctx)
+		return DOCA_ERROR_INVALID_VALUE;
+	error = pier__doca_ctx_may_set(ctx);
+	if (error)
+		return error;
+	if (ctx->pe)
+		return pier__doca_fail(DOCA_ERROR_NOT_PERMITTED,
+				       "ctx: connected to an engine already");
+	ctx->pe = pe;
+	pe->ctxs++;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t
+doca_pe_get_notification_handle(const struct doca_pe *pe,
+				doca_notification_handle_t *handle)
+{
+	if (!pe || !handle)
+		return DOCA_ERROR_INVALID_VALUE;
+	*handle = pier_pe_fd(pe->pe);
+	return DOCA_SUCCESS;
+}
+
+/* What is pending already makes the handle readable at once. */
+doca_error_t doca_pe_request_notification(struct doca_pe *pe)
+{
+	int err;
+
+	if (!pe)
+		return DOCA_ERROR_INVALID_VALUE;
+	err = pe->ended || pe->idle ? -EAGAIN : pier_pe_arm(pe->pe);
+	if (err != -EAGAIN)
+		return pier__doca_error(err);
+	pier_pe_wake(pe->pe);
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_pe_clear_notification(struct doca_pe *pe,
+					doca_notification_handle_t handle)
+{
+	(void)handle;
+	if (!pe)
+		return DOCA_ERROR_INVALID_VALUE;
+	pier_pe_clear(pe->pe);
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_pe_get_num_inflight_tasks(const struct doca_pe *pe,
+					    size_t *ret)
+{
+	if (!pe || !ret)
+		return DOCA_ERROR_INVALID_VALUE;
+	*ret = pier_pe_inflight(pe->pe);
+	for (const struct doca_task *t = pe->ended; t; t = t->next)
+		++*ret;
+	return DOCA_SUCCESS;
+}
+
+/* Both modes look at every context. */
+doca_error_t doca_pe_set_event_mode(struct doca_pe *pe,
+				    enum doca_pe_event_mode event_mode)
+{
+	if (!pe || (event_mode != DOCA_PE_EVENT_MODE_PROGRESS_SELECTIVE &&
+		    event_mode != DOCA_PE_EVENT_MODE_PROGRESS_ALL))
+		return DOCA_ERROR_INVALID_VALUE;
+	return DOCA_SUCCESS;
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <string.h>
+
+#include "doca_fail.h"
+#include "doca_rdma_impl.h"
+
+static void free_conn(struct doca_rdma_connection *conn)
+{
+	free(conn->peer.address);
+	free(conn);
+}
+
+/*
+ * Ended connections stay, for programs that disconnect them once more; beyond
+ * one for each that may exist, those go that no task refers to.
+ */
+static void prune(struct doca_rdma *rdma)
+{
+	struct doca_rdma_connection **at = &rdma->conns, *conn;
+	uint32_t ended = 0;
+
+	while ((conn = *at)) {
+		if (!conn->conn && ++ended > rdma->max_conns && !conn->tasks) {
+			*at = conn->next;
+			free_conn(conn);
+		} else {
+			at = &conn->next;
+		}
+	}
+}
+
+struct doca_rdma_connection *pier__doca_conn_create(struct doca_rdma *rdma,
+						    struct pier_conn *conn,
+						    bool by_cm)
+{
+	struct doca_rdma_connection *new = calloc(1, sizeof(*new));
+
+	if (!new)
+		return NULL;
+	prune(rdma);
+	new->rdma = rdma;
+	new->conn = conn;
+	new->by_cm = by_cm;
+	new->id = ++rdma->ids;
+	new->next = rdma->conns;
+	rdma->conns = new;
+	return new;
+}
+
+void pier__doca_conn_end(struct doca_rdma_connection *conn)
+{
+	if (conn->conn)
+		pier_conn_destroy(conn->conn);
+	conn->conn = NULL;
+}
+
+/* pier's own have ended with their context. */
+void pier__doca_conns_end(struct doca_rdma *rdma)
+{
+	struct doca_rdma_connection *conn;
+
+	for (conn = rdma->conns; conn; conn = conn->next)
+		conn->conn = NULL;
+}
+
+void pier__doca_conns_free(struct doca_rdma *rdma)
+{
+	struct doca_rdma_connection *conn;
+
+	while ((conn = rdma->conns)) {
+		rdma->conns = conn->next;
+		free_conn(conn);
+	}
+}
+
+/* As many connections as there may be. */
+static doca_error_t export_error(int err)
+{
+	return err == -ENOSPC ? DOCA_ERROR_FULL : pier__doca_error(err);
+}
+
+doca_error_t doca_rdma_export(struct doca_rdma *rdma, const void **desc,
+			      size_t *len, struct doca_rdma_connection **conn)
+{
+	struct doca_rdma_connection *new;
+	struct pier_conn *pier;
+	int err;
+
+	if (!rdma || !desc || !len || !conn)
+		return DOCA_ERROR_INVALID_VALUE;
+	err = pier_rdma_export(rdma->rdma, desc, len, &pier);
+	if (err)
+		return export_error(err);
+	new = pier__doca_conn_create(rdma, pier, false);
+	if (!new) {
+		pier_conn_destroy(pier);
+		return DOCA_ERROR_NO_MEMORY;
+	}
+	pier_conn_set_user_data(pier, new);
+	*conn = new;
+	return DOCA_SUCCESS;
+}
+
+/* A descriptor that is none ends the attempt. */
+static doca_error_t connect_error(int err)
+{
+	return err == -PIER_EDESC || err == -PIER_EKIND ?
+		       DOCA_ERROR_CONNECTION_ABORTED : pier__doca_error(err);
+}
+
+doca_error_t doca_rdma_connect(struct doca_rdma *rdma, const void *desc,
+			       size_t len, struct doca_rdma_connection *conn)
+{
+	if (!rdma || !desc || !len || !conn || conn->rdma != rdma)
+		return DOCA_ERROR_INVALID_VALUE;
+	if (!conn->conn)
+		return pier__doca_fail(DOCA_ERROR_BAD_STATE,
+				       "rdma: the connection has ended");
+	return connect_error(pier_rdma_connect(conn->conn, desc, len));
+}
+
+/* As often as one likes, and on one that has ended. */
+doca_error_t doca_rdma_connection_disconnect(struct doca_rdma_connection *conn)
+{
+	if (!conn)
+		return DOCA_ERROR_INVALID_VALUE;
+	return conn->conn ? pier__doca_error(pier_conn_disconnect(conn->conn)) :
+			    DOCA_SUCCESS;
+}
+
+doca_error_t
+doca_rdma_connection_set_user_data(struct doca_rdma_connection *conn,
+				   union doca_data data)
+{
+	if (!conn)
+		return DOCA_ERROR_INVALID_VALUE;
+	conn->data = data;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t
+doca_rdma_connection_get_user_data(const struct doca_rdma_connection *conn,
+				   union doca_data *data)
+{
+	if (!conn || !data)
+		return DOCA_ERROR_INVALID_VALUE;
+	*data = conn->data;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t
+doca_rdma_connection_get_id(const struct doca_rdma_connection *conn,
+			    uint32_t *id)
+{
+	if (!conn || !id)
+		return DOCA_ERROR_INVALID_VALUE;
+	*id = conn->id;
+	return DOCA_SUCCESS;
+}
+
+/* "ADDRESS port N", as pier writes it. */
+static doca_error_t parse_peer(const char *text, struct doca_rdma_addr *ret)
+{
+	const char *port = strstr(text, " port ");
+
+	if (!port)
+		return pier__doca_fail(DOCA_ERROR_BAD_STATE, "rdma: the "
+				       "connection has no address of a port");
+	ret->address = strndup(text, (size_t)(port - text));
+	if (!ret->address)
+		return DOCA_ERROR_NO_MEMORY;
+	ret->type = strchr(ret->address, ':') ? DOCA_RDMA_ADDR_TYPE_IPv6 :
+						DOCA_RDMA_ADDR_TYPE_IPv4;
+	ret->port = (uint16_t)strtoul(port + 6, NULL, 10);
+	return DOCA_SUCCESS;
+}
+
+doca_error_t
+doca_rdma_connection_get_addr(const struct doca_rdma_connection *conn,
+			      struct doca_rdma_addr **addr)
+{
+	struct doca_rdma_connection *c =
+		(struct doca_rdma_connection *)(uintptr_t)conn;
+	doca_error_t error = DOCA_SUCCESS;
+
+	if (!conn || !addr)
+		return DOCA_ERROR_INVALID_VALUE;
+	if (!c->peer.address)
+		error = parse_peer(c->conn ? pier_conn_peer_address(c->conn) :
+					     "", &c->peer);
+	if (!error)
+		*addr = &c->peer;
+	return error;
+}

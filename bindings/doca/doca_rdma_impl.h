@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef DOCA_RDMA_IMPL_H
+#define DOCA_RDMA_IMPL_H
+
+#include <doca_rdma.h>
+
+#include "doca_buf_impl.h"
+#include "doca_dev_impl.h"
+#include "doca_task_impl.h"
+
+enum rdma_type {
+	RDMA_RECEIVE,	/* the one that needs no connection */
+	RDMA_SEND,
+	RDMA_SEND_IMM,
+	RDMA_READ,
+	RDMA_WRITE,
+	RDMA_WRITE_IMM,
+	RDMA_CMP_SWP,
+	RDMA_FETCH_ADD,
+	RDMA_TYPES,
+};
+
+struct doca_rdma_addr {
+	enum doca_rdma_addr_type type;
+	char *address;
+	uint16_t port;
+};
+
+struct doca_rdma_connection {
+	struct doca_rdma_connection *next;
+	struct doca_rdma *rdma;
+	struct pier_conn *conn;		/* NULL: it has ended */
+	union doca_data data;
+	uint32_t id;
+	unsigned int tasks;		/* that refer to it */
+	bool by_cm;
+	struct doca_rdma_addr peer;	/* filled when it is asked for */
+};
+
+struct doca_rdma_listener {
+	struct doca_rdma_listener *next;
+	struct pier_listener *listener;
+	uint16_t port;
+};
+
+struct doca_rdma {
+	struct doca_ctx ctx;		/* first */
+	struct doca_dev *dev;
+	struct pier_rdma *rdma;
+	struct doca_task_pool pools[RDMA_TYPES];
+	/* as set; 0: not set */
+	uint32_t send_queue, recv_queue, send_list, recv_list;
+	uint32_t permissions, gid_index, service_level;
+	uint16_t max_conns, request_timeout;
+	uint8_t rnr_retry, grh;
+	bool gid_set, mtu_set;
+	enum doca_mtu_size mtu;
+	doca_rdma_connection_request_cb_t request;
+	doca_rdma_connection_established_cb_t established;
+	doca_rdma_connection_failure_cb_t failure;
+	doca_rdma_connection_disconnection_cb_t disconnected;
+	struct doca_rdma_connection *conns;	/* ended ones, too */
+	uint32_t ids;
+	struct doca_rdma_listener *listeners;
+};
+
+/* All types have the same members. */
+struct doca_rdma_task {
+	struct doca_task task;		/* first */
+	struct doca_rdma_connection *conn;
+	const struct doca_buf *src;
+	struct doca_buf *dst, *result;
+	doca_be32_t imm;
+	uint64_t first, second;		/* operands of an atomic */
+	/* Of a finished receive that was freed, and of a read. */
+	enum pier_recv_opcode opcode;
+	size_t len;
+};
+
+static inline struct doca_rdma *pier__doca_rdma(struct doca_ctx *ctx)
+{
+	return (struct doca_rdma *)ctx;
+}
+
+/* @task is any of the types of tasks. */
+static inline struct doca_rdma_task *pier__doca_rdma_task(const void *task)
+{
+	return (struct doca_rdma_task *)(uintptr_t)task;
+}
+
+/* Give pier what was set. */
+doca_error_t pier__doca_rdma_configure(struct doca_rdma *rdma);
+
+/* A wrapper of @conn.  NULL: no memory. */
+struct doca_rdma_connection *pier__doca_conn_create(struct doca_rdma *rdma,
+						    struct pier_conn *conn,
+						    bool by_cm);
+
+/* @conn has ended; what refers to it stays valid. */
+void pier__doca_conn_end(struct doca_rdma_connection *conn);
+
+/* The context is idle; or about to start, or to be destroyed. */
+void pier__doca_conns_end(struct doca_rdma *rdma);
+void pier__doca_conns_free(struct doca_rdma *rdma);
+
+/* pier calls these for connections by CM. */
+void pier__doca_rdma_cm_init(struct doca_rdma *rdma);
+void pier__doca_rdma_cm_idle(struct doca_rdma *rdma);
+
+/* Take a task of @type; @conn may be NULL of a receive only. */
+doca_error_t pier__doca_rdma_take(struct doca_rdma *rdma, enum rdma_type type,
+				  struct doca_rdma_connection *conn,
+				  union doca_data data,
+				  struct doca_rdma_task **ret);
+
+/* set_conf of @type. */
+doca_error_t pier__doca_rdma_conf(struct doca_rdma *rdma, enum rdma_type type,
+				  void (*done)(void), void (*failed)(void),
+				  uint32_t count);
+
+/* Allocate the tasks of all types. */
+doca_error_t pier__doca_rdma_fill(struct doca_rdma *rdma);
+
+/* Setters: the next submit has the new value. */
+void pier__doca_rdma_set_conn(struct doca_rdma_task *task,
+			      struct doca_rdma_connection *conn);
+void pier__doca_rdma_set_src(struct doca_rdma_task *task,
+			     const struct doca_buf *src);
+void pier__doca_rdma_set_dst(struct doca_rdma_task *task, struct doca_buf *dst);
+void pier__doca_rdma_set_result(struct doca_rdma_task *task,
+				struct doca_buf *result);
+void pier__doca_rdma_set_imm(struct doca_rdma_task *task, doca_be32_t imm);
+
+/* One kind for each type, in the file of the type. */
+extern const struct doca_task_kind pier__doca_rdma_receive;
+extern const struct doca_task_kind pier__doca_rdma_send;
+extern const struct doca_task_kind pier__doca_rdma_send_imm;
+extern const struct doca_task_kind pier__doca_rdma_read;
+extern const struct doca_task_kind pier__doca_rdma_write;
+extern const struct doca_task_kind pier__doca_rdma_write_imm;
+extern const struct doca_task_kind pier__doca_rdma_cmp_swp;
+extern const struct doca_task_kind pier__doca_rdma_fetch_add;
+
+/* What ends a task that has a connection. */
+void pier__doca_rdma_task_freed(struct doca_task *task);
+
+#endif

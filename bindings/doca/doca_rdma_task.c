@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "doca_fail.h"
+#include "doca_rdma_impl.h"
+
+static const struct doca_task_kind *const kinds[RDMA_TYPES] = {
+	[RDMA_RECEIVE] = &pier__doca_rdma_receive,
+	[RDMA_SEND] = &pier__doca_rdma_send,
+	[RDMA_SEND_IMM] = &pier__doca_rdma_send_imm,
+	[RDMA_READ] = &pier__doca_rdma_read,
+	[RDMA_WRITE] = &pier__doca_rdma_write,
+	[RDMA_WRITE_IMM] = &pier__doca_rdma_write_imm,
+	[RDMA_CMP_SWP] = &pier__doca_rdma_cmp_swp,
+	[RDMA_FETCH_ADD] = &pier__doca_rdma_fetch_add,
+};
+
+doca_error_t pier__doca_rdma_fill(struct doca_rdma *rdma)
+{
+	doca_error_t error = DOCA_SUCCESS;
+
+	for (int i = 0; i < RDMA_TYPES && !error; i++)
+		error = pier__doca_pool_fill(&rdma->pools[i], &rdma->ctx,
+					     kinds[i],
+					     sizeof(struct doca_rdma_task));
+	return error;
+}
+
+doca_error_t pier__doca_rdma_conf(struct doca_rdma *rdma, enum rdma_type type,
+				  void (*done)(void), void (*failed)(void),
+				  uint32_t count)
+{
+	if (!rdma)
+		return DOCA_ERROR_INVALID_VALUE;
+	return pier__doca_pool_conf(&rdma->pools[type], &rdma->ctx, done,
+				    failed, count);
+}
+
+doca_error_t pier__doca_rdma_take(struct doca_rdma *rdma, enum rdma_type type,
+				  struct doca_rdma_connection *conn,
+				  union doca_data data,
+				  struct doca_rdma_task **ret)
+{
+	struct doca_task *task;
+	doca_error_t error;
+
+	if (!rdma || (type != RDMA_RECEIVE && (!conn || conn->rdma != rdma)))
+		return pier__doca_fail(DOCA_ERROR_INVALID_VALUE, "rdma: a task "
+				       "without a connection of its context");
+	error = pier__doca_pool_take(&rdma->pools[type], data, &task);
+	if (error)
+		return error;
+	*ret = pier__doca_rdma_task(task);
+	(*ret)->conn = conn;
+	if (conn)
+		conn->tasks++;
+	return DOCA_SUCCESS;
+}
+
+void pier__doca_rdma_task_freed(struct doca_task *task)
+{
+	pier__doca_rdma_task(task)->conn->tasks--;
+}
+
+void pier__doca_rdma_set_conn(struct doca_rdma_task *task,
+			      struct doca_rdma_connection *conn)
+{
+	pier__doca_task_unbuild(&task->task);
+	task->conn->tasks--;
+	task->conn = conn;
+	conn->tasks++;
+}
+
+void pier__doca_rdma_set_src(struct doca_rdma_task *task,
+			     const struct doca_buf *src)
+{
+	pier__doca_task_unbuild(&task->task);
+	task->src = src;
+}
+
+void pier__doca_rdma_set_dst(struct doca_rdma_task *task, struct doca_buf *dst)
+{
+	pier__doca_task_unbuild(&task->task);
+	task->dst = dst;
+}
+
+void pier__doca_rdma_set_result(struct doca_rdma_task *task,
+				struct doca_buf *result)
+{
+	pier__doca_task_unbuild(&task->task);
+	task->result = result;
+}
+
+void pier__doca_rdma_set_imm(struct doca_rdma_task *task, doca_be32_t imm)
+{
+	pier__doca_task_unbuild(&task->task);
+	task->imm = imm;
+}

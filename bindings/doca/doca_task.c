@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+
+#include "doca_fail.h"
+#include "doca_task_impl.h"
+
+/* Call back with @status; the task may be freed or submitted by that. */
+static inline void complete(struct doca_task *task, doca_error_t status)
+{
+	struct doca_task_pool *pool = task->pool;
+
+	task->status = status;
+	(status ? pool->failed : pool->done)(task, task->data, task->ctx->data);
+}
+
+void pier__doca_task_done(struct pier_task *pier, void *arg)
+{
+	int err = pier_task_status(pier);
+
+	complete(arg, err ? pier__doca_error(err) : DOCA_SUCCESS);
+}
+
+void pier__doca_task_end(struct doca_task *task, doca_error_t status)
+{
+	struct doca_pe *pe = task->ctx->pe;
+
+	task->status = status;
+	task->next = NULL;
+	task->ctx->ended++;
+	*pe->ended_tail = task;
+	pe->ended_tail = &task->next;
+	pier_pe_wake(pe->pe);
+}
+
+struct doca_ctx *pier__doca_task_report(struct doca_pe *pe)
+{
+	struct doca_task *task = pe->ended;
+	struct doca_ctx *ctx = task->ctx;
+
+	pe->ended = task->next;
+	if (!pe->ended)
+		pe->ended_tail = &pe->ended;
+	ctx->ended--;
+	complete(task, task->status);
+	return ctx;
+}
+
+/* Without a task of pier it is one that succeeds. */
+static int __attribute__((noinline)) build(struct doca_task *task)
+{
+	int err;
+
+	if (task->ctx->state != DOCA_CTX_STATE_RUNNING)
+		return -ESHUTDOWN;
+	if (!task->kind->build) {
+		pier__doca_task_end(task, DOCA_SUCCESS);
+		return -EINPROGRESS;
+	}
+	err = task->kind->build(task);
+	if (!err)
+		pier_task_set_done(task->task, pier__doca_task_done, task);
+	return err;
+}
+
+static doca_error_t __attribute__((noinline, cold)) refused(int err)
+{
+	return err == -EINPROGRESS ? DOCA_SUCCESS : pier__doca_error(err);
+}
+
+doca_error_t doca_task_submit(struct doca_task *task)
+{
+	int err;
+
+	if (!task)
+		return DOCA_ERROR_INVALID_VALUE;
+	err = task->task ? 0 : build(task);
+	if (!err)
+		err = pier_task_submit(task->task, 0);
+	return err ? refused(err) : DOCA_SUCCESS;
+}
+
+doca_error_t doca_task_submit_ex(struct doca_task *task, uint32_t flags)
+{
+	const uint32_t known = DOCA_TASK_SUBMIT_FLAG_FLUSH |
+			       DOCA_TASK_SUBMIT_FLAG_OPTIMIZE_REPORTS;
+
+	if (flags & ~known)
+		return pier__doca_fail(DOCA_ERROR_INVALID_VALUE, "task: flags "
+				       "0x%x, known is 0x%x", flags, known);
+	return doca_task_submit(task);
+}
+
+/* pier checks the arguments of every submit. */
+doca_error_t doca_task_try_submit(struct doca_task *task)
+{
+	return doca_task_submit(task);
+}
+
+void pier__doca_task_unbuild(struct doca_task *task)
+{
+	pier_task_free(task->task);
+	task->task = NULL;
+}
+
+/* What it was about can still be read. */
+void doca_task_free(struct doca_task *task)
+{
+	if (!task)
+		return;
+	if (task->kind->freed)
+		task->kind->freed(task);
+	pier__doca_task_unbuild(task);
+	task->next = task->pool->free;
+	task->pool->free = task;
+	pier__doca_ctx_task_freed(task->ctx);
+}
+
+doca_error_t doca_task_get_status(const struct doca_task *task)
+{
+	return task ? task->status : DOCA_ERROR_INVALID_VALUE;
+}
+
+void doca_task_set_user_data(struct doca_task *task, union doca_data data)
+{
+	task->data = data;
+}
+
+union doca_data doca_task_get_user_data(const struct doca_task *task)
+{
+	return task->data;
+}
+
+struct doca_ctx *doca_task_get_ctx(const struct doca_task *task)
+{
+	return task->ctx;
+}

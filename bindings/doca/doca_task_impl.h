@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef DOCA_TASK_IMPL_H
+#define DOCA_TASK_IMPL_H
+
+#include "doca_ctx_impl.h"
+
+/* What is different in each object's tasks. */
+struct doca_task_kind {
+	/* Make the task that pier runs; NULL: there is none. */
+	int (*build)(struct doca_task *task);
+	/* It is freed, and task is still pier's; or NULL. */
+	void (*freed)(struct doca_task *task);
+};
+
+struct doca_task {
+	const struct doca_task_kind *kind;
+	struct pier_task *task;		/* NULL: it must be built first */
+	struct doca_task_pool *pool;
+	struct doca_ctx *ctx;
+	union doca_data data;
+	doca_error_t status;
+	struct doca_task *next;		/* free, or ended */
+};
+
+/* The tasks of one type of a context, and their callbacks. */
+struct doca_task_pool {
+	doca_task_completion_cb_t done, failed;
+	struct doca_ctx *ctx;
+	uint32_t count;
+	char *memory;
+	struct doca_task *free;
+};
+
+/*
+ * set_conf of a type: both callbacks, at least one task; the context is idle.
+ * Callbacks of all types have the same shape.
+ */
+doca_error_t pier__doca_pool_conf(struct doca_task_pool *pool,
+				  struct doca_ctx *ctx, void (*done)(void),
+				  void (*failed)(void), uint32_t count);
+
+/* Allocate the tasks, of @size bytes each, at the start of the context. */
+doca_error_t pier__doca_pool_fill(struct doca_task_pool *pool,
+				  struct doca_ctx *ctx,
+				  const struct doca_task_kind *kind,
+				  size_t size);
+void pier__doca_pool_free(struct doca_task_pool *pool);
+
+/* Take a task; the rest of it is as it was when it was freed. */
+doca_error_t pier__doca_pool_take(struct doca_task_pool *pool,
+				  union doca_data data, struct doca_task **ret);
+
+/* The callback of pier's task; @arg is DOCA's. */
+void pier__doca_task_done(struct pier_task *pier, void *arg);
+
+/* Its arguments have changed: pier's task must be built anew. */
+void pier__doca_task_unbuild(struct doca_task *task);
+
+/* It has ended with @status, which the next progress reports. */
+void pier__doca_task_end(struct doca_task *task, doca_error_t status);
+
+/* Report the first that has ended.  Returns its context. */
+struct doca_ctx *pier__doca_task_report(struct doca_pe *pe);
+
+#endif

@@ -1,0 +1,51 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Programs for DOCA build without a warning, for either side, with its headers
+# alone in reach.
+. "${0%/*}/../lib/tap.sh"
+cd "$top" || exit
+
+# build ARCH: every program of this folder.
+build()
+{
+	for file in t/doca/*.c; do
+		"${CC:-gcc}" -std=gnu11 -Wall -Wextra -Werror -fsyntax-only \
+		    -D_GNU_SOURCE "-DDOCA_ARCH_$1" \
+		    -DDOCA_ALLOW_EXPERIMENTAL_API \
+		    -Ibindings/doca/include -I. "$file" || echo "$file"
+	done
+}
+
+programs_build_for_the_host()
+{
+	build HOST
+}
+
+programs_build_for_the_dpu()
+{
+	build DPU
+}
+
+# A program asks pkg-config for what it uses; all of it is one library.
+modules_of_pkg_config_lead_to_the_library()
+{
+	command -v pkg-config >/dev/null || skip "there is no pkg-config"
+	PKG_CONFIG_PATH=$build/bindings/doca:$build:$PKG_CONFIG_PATH
+	export PKG_CONFIG_PATH
+	for module in doca doca-argp doca-comch doca-common doca-dma \
+	    doca-rdma; do
+		pkg-config --libs --cflags "$module" >"$tmp/flags" ||
+			echo "$module: unknown"
+		grep -q -e '-lpier-doca' "$tmp/flags" &&
+		    grep -q -e '/pier-doca' "$tmp/flags" ||
+			echo "$module: $(cat "$tmp/flags")"
+		[ "$(pkg-config --modversion "$module")" = 3.3.0 ] ||
+			echo "$module: another version"
+	done
+}
+
+none programs_build_for_the_host
+none programs_build_for_the_dpu
+none modules_of_pkg_config_lead_to_the_library
+tap_done
