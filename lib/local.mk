@@ -173,8 +173,11 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/mem/mem_verbs.c \
 	%D%/mem/mmap.c \
 	%D%/mem/mmap_impl.h \
+	%D%/ops/cpu_ctx.c \
+	%D%/ops/cpu_ctx.h \
 	%D%/ops/desc.c \
 	%D%/ops/desc_impl.h \
+	%D%/ops/dma.c \
 	%D%/ops/rdma.c \
 	%D%/ops/rdma_atomic.c \
 	%D%/ops/rdma_build.c \
@@ -222,6 +225,7 @@ pierinclude_HEADERS = \
 	%D%/include/pier/ctx.h \
 	%D%/include/pier/desc.h \
 	%D%/include/pier/dev.h \
+	%D%/include/pier/dma.h \
 	%D%/include/pier/error.h \
 	%D%/include/pier/exchange.h \
 	%D%/include/pier/log.h \

@@ -4,6 +4,7 @@
 # source installed.
 
 noinst_PROGRAMS += \
+	%D%/dma_local_copy \
 	%D%/rdma_multi_conn_receive \
 	%D%/rdma_multi_conn_send \
 	%D%/rdma_read_requester \
@@ -16,6 +17,7 @@ noinst_PROGRAMS += \
 
 samplesdir = $(docdir)/samples
 dist_samples_DATA = \
+	%D%/dma_local_copy.c \
 	%D%/rdma_multi_conn_receive.c \
 	%D%/rdma_multi_conn_send.c \
 	%D%/rdma_read_requester.c \

@@ -66,6 +66,8 @@ check_PROGRAMS += \
 	%D%/meta/so.t \
 	%D%/ops/alloc.t \
 	%D%/ops/bulk.t \
+	%D%/ops/dma.t \
+	%D%/ops/dma_life.t \
 	%D%/ops/rdma.t \
 	%D%/ops/rdma_config.t \
 	%D%/ops/sync_event.t \
@@ -120,6 +122,7 @@ dist_check_SCRIPTS += \
 	%D%/meta/style.sh \
 	%D%/meta/symbols.sh \
 	%D%/meta/words.sh \
+	%D%/samples/dma_local_copy.sh \
 	%D%/samples/samples.sh \
 	%D%/samples/samples_addr.sh \
 	%D%/samples/samples_lossy.sh \
@@ -145,6 +148,8 @@ check_LTLIBRARIES += %D%/libtap.la
 	%D%/lib/cable.h \
 	%D%/lib/caller.c \
 	%D%/lib/caller.h \
+	%D%/lib/copier.c \
+	%D%/lib/copier.h \
 	%D%/lib/crowd.c \
 	%D%/lib/crowd.h \
 	%D%/lib/failing.c \

@@ -93,6 +93,7 @@ const struct pier__task_type pier__task_types[] = {
 		.kind = &pier__rdma_copy,
 		.src_grows = true,
 	},
+	[PIER_TASK_COPY] = { .name = "copy", .key = "copy", .by_cpu = true },
 };
 
 const unsigned int pier__task_type_count =
@@ -121,6 +122,8 @@ int pier_devinfo_can_task(const struct pier_devinfo *info,
 	if (!is_valid(type))
 		return pier__fail(-EINVAL, "unknown task type %d: 0 to %u",
 				  (int)type, pier__task_type_count - 1);
+	if (pier__task_types[type].by_cpu)
+		return 0;
 	bit = UINT32_C(1) << pier__task_types[type].opcode;
 	return info->port.limits.opcodes & bit ? 0 : -EOPNOTSUPP;
 }

@@ -43,6 +43,8 @@ struct pier__task_type {
 	bool may_inline;		/* its data is copied at post if it */
 					/* is short */
 	bool src_grows;			/* the result goes into the source */
+	bool by_cpu;			/* not of an RDMA context: only its */
+					/* name and key are set */
 };
 
 extern const struct pier__task_type pier__task_types[];	/* by pier_task_type */

@@ -195,12 +195,17 @@ samples_have_at_most_80_lines()
 	done
 }
 
-# Those of several connections are in t/samples/samples_many.sh.
+# Those of several connections are in t/samples/samples_many.sh, those without
+# a peer have a test of their own.
 each_sample_is_run_here()
 {
 	for file in "$top"/samples/*.c; do
 		case $file in
 		*_multi_conn_*)	continue ;;
+		*/rdma_*)	;;
+		*)	own=$top/t/samples/$(basename "$file" .c).sh
+			[ -x "$own" ] || echo "$file has no $own"
+			continue ;;
 		esac
 		name=${file##*/rdma_}
 		echo "$pairs" | tr : '\n' | grep -qx "${name%.c}" ||

@@ -16,6 +16,7 @@
 #include <pier/conn.h>
 #include <pier/rdma.h>
 #include <pier/cm.h>
+#include <pier/dma.h>
 #include <pier/sync_event.h>
 #include <pier/counters.h>
 #include <pier/desc.h>

@@ -28,6 +28,7 @@ enum pier_task_type {
 	PIER_TASK_WRITE_IMM,
 	PIER_TASK_COMPARE_SWAP,
 	PIER_TASK_FETCH_ADD,
+	PIER_TASK_COPY,
 };
 
 /* Flags of pier_task_submit(). */

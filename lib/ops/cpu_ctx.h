@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_OPS_CPU_CTX_H
+#define PIER_OPS_CPU_CTX_H
+
+#include "dev/dev_impl.h"
+#include "engine/ctx_impl.h"
+#include "engine/source.h"
+#include "engine/task_pool.h"
+
+struct pier__cpu_ctx;
+
+/* What a kind of context adds. */
+struct pier__cpu_ops {
+	const char *name;		/* in messages */
+	size_t task_size;		/* struct pier_task is its first */
+					/* member */
+	/* NULL: pier__cpu_task_ops; see there. */
+	const struct pier__task_ops *task;
+	/*
+	 * Carry out @task, and release what its submit took.  Returns its
+	 * status; -EINPROGRESS: not finished, call again in the next round.
+	 */
+	int (*run)(struct pier_task *task);
+	/* Instead of run(): only release that.  May be NULL. */
+	void (*cancel)(struct pier_task *task);
+	/* Free the object; the context is idle. */
+	void (*free)(struct pier__cpu_ctx *cpu);
+};
+
+/*
+ * A context whose tasks the CPU carries out in the rounds of its engine, in the
+ * order in which they were submitted.  The first member of such an object.
+ */
+struct pier__cpu_ctx {
+	struct pier_ctx ctx;		/* first */
+	const struct pier__cpu_ops *ops;
+	struct pier_dev *dev;		/* held; NULL: none */
+	uint32_t tasks;			/* to preallocate at the start */
+	struct pier__task_pool *pool;	/* NULL before the start */
+	struct pier__source source;
+	struct pier_task *queued;	/* submitted, not finished */
+	struct pier_task **queue_end;	/* where the next one goes */
+	struct pier__deferred deferred;	/* destroy inside a callback */
+};
+
+/*
+ * The calls of tasks.  A kind whose tasks take something at their submission
+ * has a table of its own, with a submit that takes it between the next two.
+ */
+extern const struct pier__task_ops pier__cpu_task_ops;
+void pier__cpu_task_error(const struct pier_task *task,
+			  struct pier_task_error *ret);
+
+/* May @task be submitted?  Else pier__task_submit_error(). */
+static inline bool pier__cpu_may_submit(const struct pier_task *task,
+					unsigned int flags)
+{
+	return pier__task_may_submit(task, flags) &&
+	       task->ctx->state == PIER_CTX_RUNNING;
+}
+
+static inline void pier__cpu_submit(struct pier_task *task)
+{
+	struct pier__cpu_ctx *cpu =
+		pier__container_of(task->ctx, struct pier__cpu_ctx, ctx);
+
+	pier__task_submitted(task);
+	task->next = NULL;
+	*cpu->queue_end = task;
+	cpu->queue_end = &task->next;
+}
+
+/* @dev NULL: it needs none. */
+void pier__cpu_init(struct pier__cpu_ctx *cpu, const struct pier__cpu_ops *ops,
+		    struct pier_dev *dev);
+
+/* Stop it if it runs, then ops->free() it; deferred inside callbacks. */
+void pier__cpu_destroy(struct pier__cpu_ctx *cpu);
+
+/* May it be configured?  Errors: -EBUSY, not idle. */
+int pier__cpu_may_configure(const struct pier__cpu_ctx *cpu);
+
+/* Take a task of @type.  Errors: -ENOBUFS. */
+int pier__cpu_take(struct pier__cpu_ctx *cpu, enum pier_task_type type,
+		   struct pier_task **ret);
+
+#endif

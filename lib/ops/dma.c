@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <pier/dma.h>
+
+#include "core/copy.h"
+#include "core/fail.h"
+#include "mem/buf_impl.h"
+#include "ops/cpu_ctx.h"
+
+#define TASKS_MAX (UINT32_C(1) << 20)
+
+struct pier_dma {
+	struct pier__cpu_ctx cpu;	/* first */
+	struct pier_dma_config cfg;	/* settled */
+};
+
+struct dma_task {
+	struct pier_task task;		/* first */
+	struct pier_buf *src, *dst;	/* NULL: none */
+	struct pier_buf *held[2];	/* their chains, while submitted */
+	bool plain;			/* while submitted: both are one */
+					/* buffer, and of the right kind */
+};
+
+static struct dma_task *dma_task(struct pier_task *task)
+{
+	return pier__container_of(task, struct dma_task, task);
+}
+
+/*
+ * @buf of the task, of which the chain @held is referenced.  Why it cannot be
+ * copied from or to.
+ */
+static int check_buf(const struct pier_buf *buf, const struct pier_buf *held,
+		     const char *name)
+{
+	if (!buf)
+		return pier__fail(-EINVAL, "copy: no %s", name);
+	if (!held || !buf->mmap)
+		return pier__fail(-EINVAL, "copy: the %s was put before the "
+				  "task was submitted", name);
+	if (buf->first != buf)
+		return pier__fail(-EINVAL, "copy: the %s is not the first of "
+				  "its chain", name);
+	for (; buf; buf = buf->next) {
+		if (buf->mmap->remote)
+			return pier__fail(-EINVAL, "copy: the %s is remote "
+					  "memory", name);
+	}
+	return 0;
+}
+
+static bool is_writable(const struct pier_mmap *mmap)
+{
+	return mmap->cfg.access &
+	       (PIER_LOCAL_WRITE | PIER_REMOTE_WRITE | PIER_REMOTE_ATOMIC);
+}
+
+/* May the first @len bytes of the tails of the chain @dst be written? */
+static int check_access(const struct pier_buf *dst, size_t len)
+{
+	for (; dst && len; dst = dst->next) {
+		size_t tail = pier__buf_tail_len(dst);
+
+		if (tail && !is_writable(dst->mmap))
+			return pier__fail(-EACCES, "copy: the destination is "
+					  "memory without PIER_LOCAL_WRITE");
+		len -= tail < len ? tail : len;
+	}
+	return 0;
+}
+
+static int check_len(const struct pier_buf *dst, size_t len)
+{
+	size_t tail;
+
+	if (!len)
+		return pier__fail(-EINVAL, "copy: the source has no data");
+	if (len > PIER_DMA_MAX)
+		return pier__fail(-EMSGSIZE, "copy: %zu bytes, at most %u",
+				  len, PIER_DMA_MAX);
+	tail = pier_buf_chain_tail_len(dst);
+	if (len > tail)
+		return pier__fail(-EMSGSIZE, "copy: %zu bytes, the tail space "
+				  "of the destination is %zu", len, tail);
+	return 0;
+}
+
+/* The data of @src behind that of @dst; there is enough tail space. */
+static void copy(const struct pier_buf *src, const struct pier_buf *dst)
+{
+	size_t done = 0, filled = 0, n;
+
+	while (src) {
+		size_t left = src->data_len - done;
+		size_t tail = pier__buf_tail_len(dst) - filled;
+
+		n = left < tail ? left : tail;
+		memmove((char *)pier__buf_tail(dst) + filled,
+			(const char *)src->data + done, n);
+		done += n;
+		filled += n;
+		if (n == left) {
+			src = src->next;
+			done = 0;
+		} else {
+			dst = dst->next;
+			filled = 0;
+		}
+	}
+}
+
+static int __attribute__((noinline)) copy_any(const struct dma_task *t)
+{
+	int err = check_buf(t->src, t->held[0], "source");
+	size_t len;
+
+	if (!err)
+		err = check_buf(t->dst, t->held[1], "destination");
+	if (err)
+		return err;
+	len = pier_buf_chain_data_len(t->src);
+	err = check_len(t->dst, len);
+	if (!err)
+		err = check_access(t->dst, len);
+	if (err)
+		return err;
+	copy(t->src, t->dst);
+	pier__buf_grow(t->dst, len);
+	return 0;
+}
+
+/* The chain of @buf, referenced; NULL: it was put, or there is none. */
+static struct pier_buf *hold_buf(struct pier_buf *buf)
+{
+	if (!buf || !buf->mmap)
+		return NULL;
+	buf->first->refs++;
+	return buf->first;
+}
+
+static inline void drop_buf(struct pier_buf *buf)
+{
+	if (!--buf->refs)
+		pier__buf_free_chain(buf);
+}
+
+static void drop(struct pier_task *task)
+{
+	struct dma_task *t = dma_task(task);
+
+	if (t->held[0])
+		drop_buf(t->held[0]);
+	if (t->held[1])
+		drop_buf(t->held[1]);
+}
+
+static int __attribute__((noinline)) run_any(struct dma_task *t)
+{
+	int status = copy_any(t);
+
+	drop(&t->task);
+	return status;
+}
+
+/* The usual case is that of one buffer to one. */
+static int run(struct pier_task *task)
+{
+	struct dma_task *t = dma_task(task);
+	struct pier_buf *src = t->src, *dst = t->dst;
+	size_t len;
+
+	if (!t->plain)
+		return run_any(t);
+	len = src->data_len;
+	if (len - 1 >= PIER_DMA_MAX || len > pier__buf_tail_len(dst))
+		return run_any(t);
+	memmove((void *)pier__buf_tail(dst), (const void *)src->data, len);
+	dst->data_len += len;
+	drop_buf(src);
+	drop_buf(dst);
+	return 0;
+}
+
+/* Is there one buffer, and is it local? */
+static inline bool is_plain(const struct pier_buf *buf)
+{
+	return buf && buf->mmap && buf->first == buf && !buf->next &&
+	       !buf->mmap->remote;
+}
+
+static void __attribute__((noinline)) hold_any(struct dma_task *t)
+{
+	t->plain = false;
+	t->held[0] = hold_buf(t->src);
+	t->held[1] = hold_buf(t->dst);
+}
+
+static inline void hold(struct dma_task *t)
+{
+	struct pier_buf *src = t->src, *dst = t->dst;
+
+	if (!is_plain(src) || !is_plain(dst) || !is_writable(dst->mmap)) {
+		hold_any(t);
+		return;
+	}
+	t->plain = true;
+	t->held[0] = src;
+	t->held[1] = dst;
+	src->refs++;
+	dst->refs++;
+}
+
+static int submit(struct pier_task *task, unsigned int flags)
+{
+	if (!pier__cpu_may_submit(task, flags))
+		return pier__task_submit_error(task, flags);
+	hold(dma_task(task));
+	pier__cpu_submit(task);
+	return 0;
+}
+
+static const struct pier__task_ops task_ops = {
+	.submit = submit,
+	.release = pier__task_pool_give,
+	.error = pier__cpu_task_error,
+};
+
+static void free_dma(struct pier__cpu_ctx *cpu)
+{
+	free(pier__container_of(cpu, struct pier_dma, cpu));
+}
+
+static const struct pier__cpu_ops ops = {
+	.name = "dma",
+	.task_size = sizeof(struct dma_task),
+	.task = &task_ops,
+	.run = run,
+	.cancel = drop,
+	.free = free_dma,
+};
+
+static int settle(struct pier_dma_config *cfg)
+{
+	int err = pier__config_u32(&cfg->tasks, "tasks", 256, 1, TASKS_MAX);
+
+	if (!err)
+		err = pier__config_u32(&cfg->stop_on_task_error,
+				       "stop_on_task_error", 0, 0, UINT32_MAX);
+	return err;
+}
+
+static void apply(struct pier_dma *dma)
+{
+	dma->cpu.tasks = dma->cfg.tasks;
+	dma->cpu.ctx.stop_on_task_error = dma->cfg.stop_on_task_error;
+}
+
+int pier_dma_create(struct pier_dev *dev, struct pier_dma **ret)
+{
+	struct pier_dma *dma = calloc(1, sizeof(*dma));
+
+	if (!dma)
+		return pier__fail(-ENOMEM, "dma: no memory");
+	dma->cfg.size = sizeof(dma->cfg);
+	settle(&dma->cfg);
+	pier__cpu_init(&dma->cpu, &ops, dev);
+	apply(dma);
+	*ret = dma;
+	return 0;
+}
+
+int pier_dma_configure(struct pier_dma *dma, const struct pier_dma_config *cfg)
+{
+	struct pier_dma_config new = { 0 };
+	int err = pier__cpu_may_configure(&dma->cpu);
+
+	if (!err)
+		err = pier__config_copy(&new, sizeof(new), cfg, cfg->size);
+	if (!err)
+		err = settle(&new);
+	if (err)
+		return err;
+	dma->cfg = new;
+	apply(dma);
+	return 0;
+}
+
+void pier_dma_get_config(const struct pier_dma *dma,
+			 struct pier_dma_config *ret)
+{
+	*ret = dma->cfg;
+}
+
+void pier_dma_destroy(struct pier_dma *dma)
+{
+	if (dma)
+		pier__cpu_destroy(&dma->cpu);
+}
+
+struct pier_ctx *pier_dma_ctx(struct pier_dma *dma)
+{
+	return &dma->cpu.ctx;
+}
+
+struct pier_dev *pier_dma_dev(const struct pier_dma *dma)
+{
+	return dma->cpu.dev;
+}
+
+int pier_dma_task_copy(struct pier_dma *dma, struct pier_buf *src,
+		       struct pier_buf *dst, struct pier_task **ret)
+{
+	struct dma_task *t;
+	int err = pier__cpu_take(&dma->cpu, PIER_TASK_COPY, ret);
+
+	if (err)
+		return err;
+	t = dma_task(*ret);
+	t->src = src;
+	t->dst = dst;
+	return 0;
+}
+
+int pier_dma_task_set_bufs(struct pier_task *task, struct pier_buf *src,
+			   struct pier_buf *dst)
+{
+	struct dma_task *t = dma_task(task);
+
+	if (pier__task_busy(task))
+		return pier__fail(-EBUSY, "copy: buffers changed while "
+				  "submitted");
+	t->src = src;
+	t->dst = dst;
+	return 0;
+}
+
+int pier_dma_copy(struct pier_dma *dma, struct pier_buf *src,
+		  struct pier_buf *dst, pier_task_fn *fn, void *arg)
+{
+	struct pier_task *task;
+	int err = pier_dma_task_copy(dma, src, dst, &task);
+
+	return err ? err : pier__task_one_shot(task, fn, arg);
+}
