@@ -55,6 +55,15 @@ EXTRA_PROGRAMS += %D%/cm
 %C%_cm_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/t
 %C%_cm_LDADD = lib/libpier-core.la
 
+EXTRA_PROGRAMS += %D%/dma
+%C%_dma_SOURCES = \
+	%D%/dma.c \
+	%D%/procs.c \
+	%D%/procs.h \
+	# end, sorted
+%C%_dma_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/t
+%C%_dma_LDADD = lib/libpier-core.la
+
 EXTRA_DIST += \
 	%D%/cm.sh \
 	%D%/overhead.sh \
@@ -69,6 +78,10 @@ bench-overhead: %D%/overhead
 # Many connections by address, on the soft device.
 bench-cm: %D%/cm
 	$(SHELL) $(srcdir)/%D%/cm.sh %D%/cm
+
+# Copies beside memcpy().
+bench-dma: %D%/dma
+	%D%/dma
 
 SOFT_BENCH = \
 	%D%/bare_pingpong \
@@ -91,4 +104,4 @@ bench-vm: all
 	    grep . || { echo "targets: 0 met, 6 missed"; status=1; }; \
 	exit $$status
 
-.PHONY: bench-cm bench-overhead bench-soft bench-vm
+.PHONY: bench-cm bench-dma bench-overhead bench-soft bench-vm

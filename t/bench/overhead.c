@@ -103,22 +103,54 @@ static void make_tasks(struct pier_dev *dev, int reading)
 	}
 }
 
+/* The same buffers, for copies in local memory. */
+static void make_copies(struct pier_dev *dev)
+{
+	static char memory[2][BATCH * SIZE];
+	struct pier_buf_inventory *inv;
+	struct pier_mmap *from, *to;
+	struct pier_dma *dma;
+
+	must(pier_dma_create(dev, &dma));
+	must(pier_ctx_start(pier_dma_ctx(dma), pe));
+	must(pier_mmap_map(dev, memory[0], BATCH * SIZE, 0, &from));
+	must(pier_mmap_map(dev, memory[1], BATCH * SIZE, 0, &to));
+	must(pier_buf_inventory_create(2 * BATCH, &inv));
+	for (int i = 0; i < BATCH; i++) {
+		must(pier_buf_by_data(inv, from, memory[0] + i * SIZE, SIZE,
+				      &src[i]));
+		must(pier_buf_by_addr(inv, to, memory[1] + i * SIZE, SIZE,
+				      &dst[i]));
+		must(pier_dma_task_copy(dma, src[i], dst[i], &tasks[i]));
+		pier_task_set_done(tasks[i], task_done, NULL);
+	}
+}
+
+static void make_rdma(struct pier_dev *dev, int reading)
+{
+	struct pier_rdma *rdma;
+
+	must(pier_rdma_create(dev, &rdma));
+	must(pier_ctx_start(pier_rdma_ctx(rdma), pe));
+	connect_none(rdma);
+	make_tasks(dev, reading);
+}
+
 int main(int argc, char *argv[])
 {
 	long n = argc > 3 ? atol(argv[3]) : 3200;
 	struct pier_dev *dev = nullfabric_open();
-	struct pier_rdma *rdma;
 
 	if (argc < 3) {
-		fprintf(stderr, "usage: overhead send|read single|batched "
-			"[COUNT]\n");
+		fprintf(stderr, "usage: overhead send|read|copy "
+			"single|batched [COUNT]\n");
 		return 2;
 	}
 	must(pier_pe_create(&pe));
-	must(pier_rdma_create(dev, &rdma));
-	must(pier_ctx_start(pier_rdma_ctx(rdma), pe));
-	connect_none(rdma);
-	make_tasks(dev, !strcmp(argv[1], "read"));
+	if (!strcmp(argv[1], "copy"))
+		make_copies(dev);
+	else
+		make_rdma(dev, !strcmp(argv[1], "read"));
 	if (!strcmp(argv[2], "single"))
 		bench_single(n);
 	else

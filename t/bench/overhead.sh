@@ -3,7 +3,7 @@
 #
 # How many instructions pier spends on an operation: submit, progress and
 # callback, on a device that does nothing.  Counted by callgrind; what the
-# device and the measuring program itself spend is taken off.
+# device, memcpy() and the measuring program itself spend is taken off.
 # usage: overhead.sh PROGRAM
 set -eu
 program=$1
@@ -31,7 +31,7 @@ own()
 	grep -cE ':_*(int_)?(m|c|re)alloc( |$)' "$tmp/all" >>"$tmp/mallocs" || :
 	awk -v count=$count '
 		/PROGRAM TOTALS/ { gsub(",", "", $1); total = $1 }
-		/:(null_|bench_|must|task_done)/ {
+		/:(null_|bench_|must|task_done|__mem(cpy|move)_)/ {
 			gsub(",", "", $1)
 			off += $1
 		}
@@ -49,7 +49,7 @@ target()
 	echo "$1: $3 ${4:-instructions}, at most $2: $verdict"
 }
 
-for op in send read; do
+for op in send read copy; do
 	target "8-byte $op, single" 200 "$(own bench_single $op single)"
 	target "8-byte $op, batched by 32" 120 \
 	    "$(own bench_batched $op batched)"
