@@ -378,7 +378,7 @@ int main(void)
 	return tap_done();
 }
 END
-	insert t/local.mk '	%D%/ops/task.t' <<'END'
+	insert t/local.mk '	%D%/ops/sync_event.t' <<'END'
 	%D%/ops/store.t \
 END
 	insert t/vm/tests 't/ops/task.t' <<'END'
