@@ -168,6 +168,7 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/fabric/verbs/watch.h \
 	%D%/mem/buf.c \
 	%D%/mem/buf_impl.h \
+	%D%/mem/buf_pool.c \
 	%D%/mem/chain.c \
 	%D%/mem/export.c \
 	%D%/mem/mem_verbs.c \
@@ -219,6 +220,7 @@ pierincludedir = $(includedir)/pier
 pierinclude_HEADERS = \
 	%D%/include/pier/args.h \
 	%D%/include/pier/buf.h \
+	%D%/include/pier/buf_pool.h \
 	%D%/include/pier/cm.h \
 	%D%/include/pier/conn.h \
 	%D%/include/pier/counters.h \

@@ -62,6 +62,7 @@ check_PROGRAMS += \
 	%D%/faults/rdmacm_link.t \
 	%D%/faults/reject.t \
 	%D%/mem/buf.t \
+	%D%/mem/buf_pool.t \
 	%D%/mem/mmap.t \
 	%D%/meta/so.t \
 	%D%/ops/alloc.t \

@@ -65,6 +65,11 @@ size_t pier_buf_inventory_free_count(const struct pier_buf_inventory *inv)
 	return inv->free_count;
 }
 
+size_t pier__buf_next_index(const struct pier_buf_inventory *inv)
+{
+	return inv->free ? (size_t)(inv->free - inv->bufs) : 0;
+}
+
 void pier__buf_changed(struct pier_buf *buf)
 {
 	buf->stamp = ++buf->inv->stamp;
@@ -136,6 +141,45 @@ int pier_buf_empty(struct pier_buf_inventory *inv, struct pier_mmap *mmap,
 		   struct pier_buf **ret)
 {
 	return pier_buf_by_addr(inv, mmap, mmap->cfg.addr, mmap->cfg.len, ret);
+}
+
+/* One buffer like @buf, behind @last, which is in the chain @first. */
+static int dup_one(struct pier_buf_inventory *inv, const struct pier_buf *buf,
+		   struct pier_buf *first, struct pier_buf **last)
+{
+	struct pier_buf *copy;
+	int err = pier_buf_by_args(inv, buf->mmap, (void *)buf->head, buf->len,
+				   (void *)buf->data, buf->data_len, &copy);
+
+	if (err)
+		return err;
+	if (first) {
+		(*last)->next = copy;
+		copy->first = first;
+		copy->refs = 0;
+	}
+	*last = copy;
+	return 0;
+}
+
+int pier_buf_dup(struct pier_buf_inventory *inv, const struct pier_buf *buf,
+		 struct pier_buf **ret)
+{
+	struct pier_buf *first = NULL, *last = NULL;
+	int err = 0;
+
+	if (!buf->mmap)
+		return pier__fail(-EINVAL, "buf: duplicated after it was put");
+	for (; buf && !err; buf = buf->next) {
+		err = dup_one(inv, buf, first, &last);
+		if (!first)
+			first = last;
+	}
+	if (err)
+		pier_buf_put(first);
+	else
+		*ret = first;
+	return err;
 }
 
 int pier_buf_ref(struct pier_buf *buf)

@@ -32,6 +32,9 @@ static inline uintptr_t pier__buf_tail(const struct pier_buf *buf)
 	return buf->data + buf->data_len;
 }
 
+/* Which of its buffers @inv gives next; 0 if none is free. */
+size_t pier__buf_next_index(const struct pier_buf_inventory *inv);
+
 /* Mark it as changed. */
 void pier__buf_changed(struct pier_buf *buf);
 

@@ -59,6 +59,46 @@ static void each_way_of_taking_one_sets_its_data(void)
 	IS(pier_buf_inventory_free_count(inv), 4);
 }
 
+static void a_duplicate_describes_the_whole_chain(void)
+{
+	struct pier_buf *head = NULL, *tail, *dup = NULL;
+
+	IS(pier_buf_by_args(inv, mmap, memory + 10, 20, memory + 15, 5, &head),
+	   0);
+	tail = piece(100, 30);
+	IS(pier_buf_chain(head, tail), 0);
+	IS(pier_buf_ref(head), 0);
+	IS(pier_buf_refs(tail), 0);
+	IS(pier_buf_dup(inv, head, &dup), 0);
+	check(dup, 10, 20, 15, 5);
+	check(pier_buf_next(dup), 100, 30, 100, 30);
+	IS(pier_buf_chain_len(dup), 2);
+	IS(pier_buf_refs(dup), 1);
+	IS(pier_buf_dup(inv, head, &tail), -ENOBUFS);
+	pier_buf_put(head);
+	pier_buf_put(head);
+	IS(pier_buf_inventory_free_count(inv), 2);
+	IS(pier_buf_dup(inv, head, &tail), -EINVAL);
+	LIKE(pier_last_error(), "was put");
+	check(dup, 10, 20, 15, 5);
+	pier_buf_put(dup);
+	IS(pier_buf_inventory_free_count(inv), 4);
+}
+
+/* Of a chain of four only three are free. */
+static void a_duplicate_that_fails_takes_nothing(void)
+{
+	struct pier_buf *head = piece(0, 1), *dup = NULL;
+
+	IS(pier_buf_chain(head, piece(1, 1)), 0);
+	IS(pier_buf_chain(head, piece(2, 1)), 0);
+	IS(pier_buf_dup(inv, head, &dup), -ENOBUFS);
+	OK(!dup);
+	IS(pier_buf_inventory_free_count(inv), 1);
+	pier_buf_put(head);
+	IS(pier_buf_inventory_free_count(inv), 4);
+}
+
 static void nothing_outside_the_mmap_is_taken(void)
 {
 	struct pier_buf *buf = NULL;
@@ -251,6 +291,8 @@ int main(void)
 	    pier_buf_inventory_create(4, &inv))
 		return tap_skip_all(pier_last_error());
 	TEST(each_way_of_taking_one_sets_its_data);
+	TEST(a_duplicate_describes_the_whole_chain);
+	TEST(a_duplicate_that_fails_takes_nothing);
 	TEST(nothing_outside_the_mmap_is_taken);
 	TEST(an_mmap_that_is_not_started_gives_none);
 	TEST(an_inventory_gives_out_what_it_has);

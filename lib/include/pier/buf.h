@@ -54,6 +54,14 @@ int pier_buf_whole(struct pier_buf_inventory *inv, struct pier_mmap *mmap,
 int pier_buf_empty(struct pier_buf_inventory *inv, struct pier_mmap *mmap,
 		   struct pier_buf **ret);
 
+/*
+ * Describe what @buf and those behind it in its chain describe by buffers of
+ * @inv; no bytes are copied.  The caller owns *ret, with one reference.
+ * Errors: -ENOBUFS, too few are free; -EINVAL, @buf was put.
+ */
+int pier_buf_dup(struct pier_buf_inventory *inv, const struct pier_buf *buf,
+		 struct pier_buf **ret);
+
 /* Take another reference.  Errors: -EOVERFLOW, beyond 65535. */
 int pier_buf_ref(struct pier_buf *buf);
 

@@ -11,6 +11,7 @@
 #include <pier/dev.h>
 #include <pier/mmap.h>
 #include <pier/buf.h>
+#include <pier/buf_pool.h>
 #include <pier/pe.h>
 #include <pier/ctx.h>
 #include <pier/conn.h>
