@@ -41,7 +41,12 @@ check_PROGRAMS += \
 	%D%/dev/bridge.t \
 	%D%/dev/counters.t \
 	%D%/dev/dev.t \
+	%D%/doca/cm.t \
+	%D%/doca/ctx.t \
 	%D%/doca/link.t \
+	%D%/doca/mem.t \
+	%D%/doca/pe.t \
+	%D%/doca/rdma.t \
 	%D%/doca/types.t \
 	%D%/engine/ctx.t \
 	%D%/engine/driver.t \
@@ -236,9 +241,16 @@ wrap_alloc = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
 
 # Programs for DOCA see its headers, and the two libraries.
 doca_tests = $(filter %D%/doca/%,$(check_PROGRAMS))
-$(doca_tests): bindings/doca/libpier-doca.la
-$(doca_tests): private LDADD = %D%/libtap.la bindings/doca/libpier-doca.la \
-	lib/libpier.la
+check_LTLIBRARIES += %D%/libends.la
+%C%_libends_la_CPPFLAGS = $(AM_CPPFLAGS) \
+	-I$(top_srcdir)/bindings/doca/include
+%C%_libends_la_SOURCES = \
+	%D%/doca/ends.c \
+	%D%/doca/ends.h \
+	# end, sorted
+$(doca_tests): %D%/libends.la bindings/doca/libpier-doca.la
+$(doca_tests): private LDADD = %D%/libends.la %D%/libtap.la \
+	bindings/doca/libpier-doca.la lib/libpier.la
 $(doca_tests:.t=.$(OBJEXT)): private AM_CPPFLAGS += \
 	-I$(top_srcdir)/bindings/doca/include
 

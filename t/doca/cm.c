@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdio.h>
+
+#include "t/doca/ends.h"
+#include "t/lib/tap.h"
+
+/* Connections by address: a server and a client in one process. */
+
+#define PORT 13579
+
+static const union doca_data no_data = { .ptr = NULL };
+static struct end server, client;
+static int requests, established, failures, disconnects, calls_inside;
+static struct doca_rdma_connection *at_server, *at_client;
+static bool rejecting, inside_disconnect;
+
+static void on_request(struct doca_rdma_connection *conn,
+		       union doca_data ctx_data)
+{
+	union doca_data data = { .u64 = 22 };
+
+	OK(ctx_data.ptr == &server);
+	requests++;
+	if (rejecting) {
+		IS(doca_rdma_connection_reject(conn), DOCA_SUCCESS);
+		return;
+	}
+	IS(doca_rdma_connection_accept(conn, NULL, 0), DOCA_SUCCESS);
+	IS(doca_rdma_connection_set_user_data(conn, data), DOCA_SUCCESS);
+}
+
+static void on_established(struct doca_rdma_connection *conn,
+			   union doca_data data, union doca_data ctx_data)
+{
+	established++;
+	if (ctx_data.ptr == &server) {
+		IS(data.u64, 22);
+		at_server = conn;
+	} else {
+		IS(data.u64, 11);
+		at_client = conn;
+	}
+}
+
+static void on_failure(struct doca_rdma_connection *conn, union doca_data data,
+		       union doca_data ctx_data)
+{
+	(void)conn;
+	OK(ctx_data.ptr == &client);
+	IS(data.u64, 11);
+	failures++;
+}
+
+static void on_disconnected(struct doca_rdma_connection *conn,
+			    union doca_data data, union doca_data ctx_data)
+{
+	(void)data;
+	calls_inside += inside_disconnect;
+	if (ctx_data.ptr == &server)
+		disconnects++;
+	IS(doca_rdma_connection_disconnect(conn), DOCA_SUCCESS);
+}
+
+static void open_ends(void)
+{
+	requests = established = failures = disconnects = 0;
+	at_server = at_client = NULL;
+	end_open(&server);
+	end_open(&client);
+	IS(doca_rdma_set_connection_state_callbacks(
+		server.rdma, on_request, on_established, on_failure,
+		on_disconnected), DOCA_SUCCESS);
+	IS(doca_rdma_set_connection_state_callbacks(
+		client.rdma, NULL, on_established, NULL, on_disconnected),
+	   DOCA_ERROR_INVALID_VALUE);
+	IS(doca_rdma_set_connection_state_callbacks(
+		client.rdma, NULL, on_established, on_failure,
+		on_disconnected), DOCA_SUCCESS);
+	end_start(&server);
+	end_start(&client);
+}
+
+/* The address of the device. */
+static struct doca_rdma_addr *address(void)
+{
+	struct doca_devinfo *info = doca_dev_as_devinfo(server.dev);
+	struct doca_rdma_addr *addr = NULL;
+	char text[64] = "";
+	uint8_t ip[4] = { 0 };
+
+	IS(doca_devinfo_get_ipv4_addr(info, ip, sizeof(ip)), DOCA_SUCCESS);
+	snprintf(text, sizeof(text), "%d.%d.%d.%d", ip[0], ip[1], ip[2], ip[3]);
+	IS(doca_rdma_addr_create(DOCA_RDMA_ADDR_TYPE_IPv4, text, PORT, &addr),
+	   DOCA_SUCCESS);
+	return addr;
+}
+
+static void connect_to(struct doca_rdma_addr *addr)
+{
+	union doca_data data = { .u64 = 11 };
+
+	IS(doca_rdma_connect_to_addr(client.rdma, addr, data), DOCA_SUCCESS);
+}
+
+static void both_ends_are_established(void)
+{
+	struct doca_rdma_addr *addr, *peer;
+	enum doca_rdma_addr_type type;
+	const char *text;
+	uint16_t port;
+
+	open_ends();
+	addr = address();
+	IS(doca_rdma_start_listen_to_port(server.rdma, PORT), DOCA_SUCCESS);
+	connect_to(addr);
+	ends_drive(&server, &client, &established, 2);
+	IS(requests, 1);
+	IS(doca_rdma_connection_get_addr(at_client, &peer), DOCA_SUCCESS);
+	IS(doca_rdma_addr_get_params(peer, &type, &text, &port), DOCA_SUCCESS);
+	IS(type, DOCA_RDMA_ADDR_TYPE_IPv4);
+	IS(port, PORT);
+	IS(doca_rdma_addr_destroy(addr), DOCA_SUCCESS);
+}
+
+static void a_message_names_its_connection(void)
+{
+	struct doca_rdma_task_receive *receive;
+	struct doca_rdma_task_send *send;
+
+	IS(doca_rdma_task_receive_allocate_init(server.rdma, NULL, no_data,
+						&receive), DOCA_SUCCESS);
+	IS(doca_task_submit(doca_rdma_task_receive_as_task(receive)),
+	   DOCA_SUCCESS);
+	IS(doca_rdma_task_send_allocate_init(client.rdma, at_client, NULL,
+					     no_data, &send), DOCA_SUCCESS);
+	IS(ends_run(&client, &server, doca_rdma_task_send_as_task(send)),
+	   DOCA_SUCCESS);
+	ends_drive(&server, &client, &server.done, 1);
+	OK(doca_rdma_task_receive_get_result_rdma_connection(receive) ==
+	   at_server);
+	doca_task_free(doca_rdma_task_receive_as_task(receive));
+}
+
+static void a_disconnect_is_reported_once_and_later(void)
+{
+	struct doca_rdma_task_receive *receive;
+	size_t n = 0;
+
+	IS(doca_rdma_task_receive_allocate_init(server.rdma, NULL, no_data,
+						&receive), DOCA_SUCCESS);
+	IS(doca_task_submit(doca_rdma_task_receive_as_task(receive)),
+	   DOCA_SUCCESS);
+	inside_disconnect = true;
+	IS(doca_rdma_connection_disconnect(at_client), DOCA_SUCCESS);
+	IS(doca_rdma_connection_disconnect(at_client), DOCA_SUCCESS);
+	inside_disconnect = false;
+	IS(calls_inside, 0);
+	ends_drive(&server, &client, &disconnects, 1);
+	for (int i = 0; i < 10000; i++) {
+		doca_pe_progress(server.pe);
+		doca_pe_progress(client.pe);
+	}
+	IS(disconnects, 1);
+	IS(doca_rdma_connection_disconnect(at_server), DOCA_SUCCESS);
+
+	/* other clients may send: it is still posted */
+	IS(doca_ctx_get_num_inflight_tasks(server.ctx, &n), DOCA_SUCCESS);
+	IS(n, 1);
+	IS(doca_ctx_stop(server.ctx), DOCA_ERROR_IN_PROGRESS);
+	IS(doca_rdma_connection_disconnect(at_server), DOCA_SUCCESS);
+	ends_drive(&server, &server, &server.failed, 1);
+	doca_task_free(doca_rdma_task_receive_as_task(receive));
+	end_close(&server);
+	end_close(&client);
+}
+
+static void a_server_without_a_listener_is_a_failure(void)
+{
+	struct doca_rdma_addr *addr;
+
+	open_ends();
+	addr = address();
+	IS(doca_rdma_stop_listen_to_port(server.rdma, PORT),
+	   DOCA_ERROR_INVALID_VALUE);
+	connect_to(addr);
+	ends_drive(&server, &client, &failures, 1);
+	IS(established, 0);
+	IS(doca_rdma_addr_destroy(addr), DOCA_SUCCESS);
+	end_close(&server);
+	end_close(&client);
+}
+
+static void a_rejected_client_fails_and_another_connects(void)
+{
+	struct doca_rdma_addr *addr;
+
+	open_ends();
+	addr = address();
+	IS(doca_rdma_start_listen_to_port(server.rdma, PORT), DOCA_SUCCESS);
+	rejecting = true;
+	connect_to(addr);
+	ends_drive(&server, &client, &failures, 1);
+	rejecting = false;
+	connect_to(addr);
+	ends_drive(&server, &client, &established, 2);
+	IS(failures, 1);
+	IS(requests, 2);
+	IS(doca_rdma_stop_listen_to_port(server.rdma, PORT), DOCA_SUCCESS);
+	IS(doca_rdma_addr_destroy(addr), DOCA_SUCCESS);
+	end_close(&client);
+	end_close(&server);
+}
+
+/* A program that makes progress once in a while connects in few calls. */
+static void a_server_connects_again_and_again(void)
+{
+	struct doca_rdma_addr *addr;
+
+	open_ends();
+	addr = address();
+	IS(doca_rdma_start_listen_to_port(server.rdma, PORT), DOCA_SUCCESS);
+	for (int i = 1; i <= 5; i++) {
+		connect_to(addr);
+		ends_drive(&server, &client, &established, 2 * i);
+		IS(doca_rdma_connection_disconnect(at_client), DOCA_SUCCESS);
+		ends_drive(&server, &client, &disconnects, i);
+		IS(doca_rdma_connection_disconnect(at_server), DOCA_SUCCESS);
+	}
+	IS(doca_rdma_addr_destroy(addr), DOCA_SUCCESS);
+	end_close(&client);
+	end_close(&server);
+}
+
+int main(void)
+{
+	TEST(both_ends_are_established);
+	TEST(a_message_names_its_connection);
+	TEST(a_disconnect_is_reported_once_and_later);
+	TEST(a_server_without_a_listener_is_a_failure);
+	TEST(a_rejected_client_fails_and_another_connects);
+	TEST(a_server_connects_again_and_again);
+	return tap_done();
+}

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "t/doca/ends.h"
+#include "t/lib/tap.h"
+
+struct doca_dev *end_device(void)
+{
+	const char *want = getenv("PIER_DEVICE");
+	char name[DOCA_DEVINFO_IBDEV_NAME_SIZE];
+	struct doca_devinfo **list;
+	struct doca_dev *dev = NULL;
+	uint32_t count;
+
+	if (doca_devinfo_create_list(&list, &count))
+		return NULL;
+	for (uint32_t i = 0; i < count && !dev; i++) {
+		if (!doca_devinfo_get_ibdev_name(list[i], name, sizeof(name)) &&
+		    !strcmp(name, want && want[0] ? want : "soft_lo"))
+			doca_dev_open(list[i], &dev);
+	}
+	doca_devinfo_destroy_list(list);
+	return dev;
+}
+
+static void state_changed(const union doca_data data, struct doca_ctx *ctx,
+			  enum doca_ctx_states prev, enum doca_ctx_states next)
+{
+	struct end *end = data.ptr;
+	enum doca_ctx_states now;
+
+	IS(doca_ctx_get_state(ctx, &now), DOCA_SUCCESS);
+	IS(now, next);
+	OK(prev != next);
+	if (end->state_count < 16)
+		end->states[end->state_count++] = next;
+}
+
+static void task_ended(struct doca_task *task, struct end *end)
+{
+	end->error = doca_task_get_status(task);
+	if (end->error)
+		end->failed++;
+	else
+		end->done++;
+	if (end->stop_after && end->done + end->failed == end->stop_after)
+		end->stop_error = doca_ctx_stop(end->ctx);
+}
+
+/* One pair for each type, as the types of callbacks ask for. */
+
+static void send_ended(struct doca_rdma_task_send *task, union doca_data data,
+		       union doca_data ctx_data)
+{
+	(void)data;
+	task_ended(doca_rdma_task_send_as_task(task), ctx_data.ptr);
+}
+
+static void send_imm_ended(struct doca_rdma_task_send_imm *task,
+			   union doca_data data, union doca_data ctx_data)
+{
+	(void)data;
+	task_ended(doca_rdma_task_send_imm_as_task(task), ctx_data.ptr);
+}
+
+static void receive_ended(struct doca_rdma_task_receive *task,
+			  union doca_data data, union doca_data ctx_data)
+{
+	(void)data;
+	task_ended(doca_rdma_task_receive_as_task(task), ctx_data.ptr);
+}
+
+static void read_ended(struct doca_rdma_task_read *task, union doca_data data,
+		       union doca_data ctx_data)
+{
+	(void)data;
+	task_ended(doca_rdma_task_read_as_task(task), ctx_data.ptr);
+}
+
+static void write_ended(struct doca_rdma_task_write *task, union doca_data data,
+			union doca_data ctx_data)
+{
+	(void)data;
+	task_ended(doca_rdma_task_write_as_task(task), ctx_data.ptr);
+}
+
+static void write_imm_ended(struct doca_rdma_task_write_imm *task,
+			    union doca_data data, union doca_data ctx_data)
+{
+	(void)data;
+	task_ended(doca_rdma_task_write_imm_as_task(task), ctx_data.ptr);
+}
+
+static void cmp_swp_ended(struct doca_rdma_task_atomic_cmp_swp *task,
+			  union doca_data data, union doca_data ctx_data)
+{
+	(void)data;
+	task_ended(doca_rdma_task_atomic_cmp_swp_as_task(task), ctx_data.ptr);
+}
+
+static void fetch_add_ended(struct doca_rdma_task_atomic_fetch_add *task,
+			    union doca_data data, union doca_data ctx_data)
+{
+	(void)data;
+	task_ended(doca_rdma_task_atomic_fetch_add_as_task(task),
+		   ctx_data.ptr);
+}
+
+static void configure_tasks(struct doca_rdma *rdma)
+{
+	const uint32_t n = END_TASKS;
+
+	IS(doca_rdma_task_send_set_conf(rdma, send_ended, send_ended, n),
+	   DOCA_SUCCESS);
+	IS(doca_rdma_task_send_imm_set_conf(rdma, send_imm_ended,
+					    send_imm_ended, n), DOCA_SUCCESS);
+	IS(doca_rdma_task_receive_set_conf(rdma, receive_ended, receive_ended,
+					   n), DOCA_SUCCESS);
+	IS(doca_rdma_task_read_set_conf(rdma, read_ended, read_ended, n),
+	   DOCA_SUCCESS);
+	IS(doca_rdma_task_write_set_conf(rdma, write_ended, write_ended, n),
+	   DOCA_SUCCESS);
+	IS(doca_rdma_task_write_imm_set_conf(rdma, write_imm_ended,
+					     write_imm_ended, n), DOCA_SUCCESS);
+	IS(doca_rdma_task_atomic_cmp_swp_set_conf(rdma, cmp_swp_ended,
+						  cmp_swp_ended, n),
+	   DOCA_SUCCESS);
+	IS(doca_rdma_task_atomic_fetch_add_set_conf(rdma, fetch_add_ended,
+						    fetch_add_ended, n),
+	   DOCA_SUCCESS);
+}
+
+static void open_memory(struct end *end)
+{
+	const uint32_t access = DOCA_ACCESS_FLAG_LOCAL_READ_WRITE |
+				DOCA_ACCESS_FLAG_RDMA_READ |
+				DOCA_ACCESS_FLAG_RDMA_WRITE |
+				DOCA_ACCESS_FLAG_RDMA_ATOMIC;
+
+	IS(doca_mmap_create(&end->mmap), DOCA_SUCCESS);
+	IS(doca_mmap_set_memrange(end->mmap, end->memory, END_BYTES),
+	   DOCA_SUCCESS);
+	IS(doca_mmap_set_permissions(end->mmap, access), DOCA_SUCCESS);
+	IS(doca_mmap_add_dev(end->mmap, end->dev), DOCA_SUCCESS);
+	IS(doca_mmap_start(end->mmap), DOCA_SUCCESS);
+	IS(doca_buf_inventory_create(16, &end->inv), DOCA_SUCCESS);
+	IS(doca_buf_inventory_start(end->inv), DOCA_SUCCESS);
+}
+
+void end_open(struct end *end)
+{
+	union doca_data data = { .ptr = end };
+
+	*end = (struct end){ .dev = end_device() };
+	if (!OK(end->dev))
+		exit(tap_done());
+	open_memory(end);
+	IS(doca_pe_create(&end->pe), DOCA_SUCCESS);
+	IS(doca_rdma_create(end->dev, &end->rdma), DOCA_SUCCESS);
+	end->ctx = doca_rdma_as_ctx(end->rdma);
+	IS(doca_rdma_set_permissions(end->rdma, DOCA_ACCESS_FLAG_RDMA_READ |
+				     DOCA_ACCESS_FLAG_RDMA_WRITE |
+				     DOCA_ACCESS_FLAG_RDMA_ATOMIC),
+	   DOCA_SUCCESS);
+	configure_tasks(end->rdma);
+	IS(doca_ctx_set_user_data(end->ctx, data), DOCA_SUCCESS);
+	IS(doca_ctx_set_state_changed_cb(end->ctx, state_changed),
+	   DOCA_SUCCESS);
+	IS(doca_pe_connect_ctx(end->pe, end->ctx), DOCA_SUCCESS);
+}
+
+void end_start(struct end *end)
+{
+	IS(doca_ctx_start(end->ctx), DOCA_SUCCESS);
+}
+
+bool end_drain(struct end *end)
+{
+	enum doca_ctx_states state = DOCA_CTX_STATE_IDLE;
+	long tries = 0;
+
+	while (!doca_ctx_get_state(end->ctx, &state) &&
+	       state != DOCA_CTX_STATE_IDLE && tries++ < 20000000)
+		doca_pe_progress(end->pe);
+	return IS(state, DOCA_CTX_STATE_IDLE);
+}
+
+void end_close(struct end *end)
+{
+	doca_ctx_stop(end->ctx);
+	end_drain(end);
+	IS(doca_rdma_destroy(end->rdma), DOCA_SUCCESS);
+	IS(doca_pe_destroy(end->pe), DOCA_SUCCESS);
+	IS(doca_buf_inventory_destroy(end->inv), DOCA_SUCCESS);
+	if (end->remote)
+		IS(doca_mmap_destroy(end->remote), DOCA_SUCCESS);
+	IS(doca_mmap_stop(end->mmap), DOCA_SUCCESS);
+	IS(doca_mmap_destroy(end->mmap), DOCA_SUCCESS);
+	IS(doca_dev_close(end->dev), DOCA_SUCCESS);
+}
+
+static void import_memory(struct end *end, struct end *other)
+{
+	const void *desc;
+	size_t len;
+
+	IS(doca_mmap_export_rdma(other->mmap, other->dev, &desc, &len),
+	   DOCA_SUCCESS);
+	OK(len <= 4096);
+	IS(doca_mmap_create_from_export(NULL, desc, len, end->dev,
+					&end->remote), DOCA_SUCCESS);
+}
+
+void ends_connect(struct end *a, struct end *b)
+{
+	const void *desc_a, *desc_b;
+	size_t len_a, len_b;
+
+	IS(doca_rdma_export(a->rdma, &desc_a, &len_a, &a->conn), DOCA_SUCCESS);
+	IS(doca_rdma_export(b->rdma, &desc_b, &len_b, &b->conn), DOCA_SUCCESS);
+	IS(doca_rdma_connect(a->rdma, desc_b, len_b, a->conn), DOCA_SUCCESS);
+	IS(doca_rdma_connect(b->rdma, desc_a, len_a, b->conn), DOCA_SUCCESS);
+	import_memory(a, b);
+	import_memory(b, a);
+}
+
+bool ends_drive(struct end *a, struct end *b, const int *count, int want)
+{
+	for (long i = 0; i < 20000000 && *count != want; i++) {
+		doca_pe_progress(a->pe);
+		doca_pe_progress(b->pe);
+	}
+	return IS(*count, want);
+}
+
+static struct doca_buf *take(struct end *end, struct doca_mmap *mmap,
+			     size_t at, size_t len, size_t data_len)
+{
+	struct doca_buf *buf = NULL;
+	void *addr;
+	size_t size;
+
+	IS(doca_mmap_get_memrange(mmap, &addr, &size), DOCA_SUCCESS);
+	IS(doca_buf_inventory_buf_get_by_args(end->inv, mmap, (char *)addr + at,
+					      len, (char *)addr + at, data_len,
+					      &buf), DOCA_SUCCESS);
+	return buf;
+}
+
+struct doca_buf *end_data(struct end *end, size_t at, size_t len)
+{
+	return take(end, end->mmap, at, len, len);
+}
+
+struct doca_buf *end_space(struct end *end, size_t at, size_t len)
+{
+	return take(end, end->mmap, at, len, 0);
+}
+
+struct doca_buf *end_far_data(struct end *end, size_t at, size_t len)
+{
+	return take(end, end->remote, at, len, len);
+}
+
+struct doca_buf *end_far_space(struct end *end, size_t at, size_t len)
+{
+	return take(end, end->remote, at, len, 0);
+}
+
+doca_error_t ends_run(struct end *a, struct end *b, struct doca_task *task)
+{
+	int before = a->done + a->failed, ended = before;
+	doca_error_t error = doca_task_submit(task);
+
+	for (long i = 0; !error && i < 20000000 && ended == before; i++) {
+		doca_pe_progress(a->pe);
+		doca_pe_progress(b->pe);
+		ended = a->done + a->failed;
+	}
+	if (!error)
+		error = doca_task_get_status(task);
+	doca_task_free(task);
+	return error;
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <doca_buf.h>
+#include <doca_buf_inventory.h>
+#include <doca_mmap.h>
+
+#include "t/doca/ends.h"
+#include "t/lib/tap.h"
+
+/* Memory and buffers. */
+
+static char memory[4096];
+static struct doca_dev *dev;
+
+/* Started with @access, unless that is UINT32_MAX. */
+static struct doca_mmap *map(uint32_t access)
+{
+	struct doca_mmap *mmap;
+
+	IS(doca_mmap_create(&mmap), DOCA_SUCCESS);
+	IS(doca_mmap_set_memrange(mmap, memory, sizeof(memory)), DOCA_SUCCESS);
+	IS(doca_mmap_add_dev(mmap, dev), DOCA_SUCCESS);
+	if (access != UINT32_MAX)
+		IS(doca_mmap_set_permissions(mmap, access), DOCA_SUCCESS);
+	IS(doca_mmap_start(mmap), DOCA_SUCCESS);
+	return mmap;
+}
+
+static struct doca_buf_inventory *inventory(size_t count)
+{
+	struct doca_buf_inventory *inv;
+
+	IS(doca_buf_inventory_create(count, &inv), DOCA_SUCCESS);
+	IS(doca_buf_inventory_start(inv), DOCA_SUCCESS);
+	return inv;
+}
+
+static void an_mmap_is_set_up_before_it_starts(void)
+{
+	struct doca_mmap *mmap;
+	void *addr;
+	size_t len;
+
+	IS(doca_mmap_create(&mmap), DOCA_SUCCESS);
+	IS(doca_mmap_get_memrange(mmap, &addr, &len), DOCA_ERROR_BAD_STATE);
+	IS(doca_mmap_start(mmap), DOCA_ERROR_INVALID_VALUE);
+	IS(doca_mmap_set_memrange(mmap, NULL, 1), DOCA_ERROR_INVALID_VALUE);
+	IS(doca_mmap_set_memrange(mmap, memory, 4096), DOCA_SUCCESS);
+	IS(doca_mmap_set_memrange(mmap, memory, 4096),
+	   DOCA_ERROR_NOT_PERMITTED);
+	IS(doca_mmap_start(mmap), DOCA_ERROR_INVALID_VALUE);
+	IS(doca_mmap_add_dev(mmap, dev), DOCA_SUCCESS);
+	IS(doca_mmap_add_dev(mmap, dev), DOCA_ERROR_ALREADY_EXIST);
+	IS(doca_mmap_rm_dev(mmap, dev), DOCA_SUCCESS);
+	IS(doca_mmap_rm_dev(mmap, dev), DOCA_ERROR_NOT_FOUND);
+	IS(doca_mmap_add_dev(mmap, dev), DOCA_SUCCESS);
+	IS(doca_mmap_set_permissions(mmap, 1 << 10),
+	   DOCA_ERROR_INVALID_VALUE);
+	IS(doca_mmap_start(mmap), DOCA_SUCCESS);
+	IS(doca_mmap_start(mmap), DOCA_ERROR_BAD_STATE);
+	IS(doca_mmap_set_permissions(mmap, 1), DOCA_ERROR_BAD_STATE);
+	IS(doca_mmap_add_dev(mmap, dev), DOCA_ERROR_BAD_STATE);
+	IS(doca_mmap_get_memrange(mmap, &addr, &len), DOCA_SUCCESS);
+	OK(addr == memory);
+	IS(len, 4096);
+	IS(doca_mmap_stop(mmap), DOCA_SUCCESS);
+	IS(doca_mmap_destroy(mmap), DOCA_SUCCESS);
+}
+
+static int freed;
+
+static void on_free(void *addr, size_t len, void *cookie)
+{
+	OK(addr == memory);
+	IS(len, sizeof(memory));
+	freed += *(int *)cookie;
+}
+
+static void memory_is_freed_with_its_mmap(void)
+{
+	struct doca_mmap *mmap;
+	int one = 1;
+
+	IS(doca_mmap_create(&mmap), DOCA_SUCCESS);
+	IS(doca_mmap_set_memrange(mmap, memory, sizeof(memory)), DOCA_SUCCESS);
+	IS(doca_mmap_set_free_cb(mmap, on_free, &one), DOCA_SUCCESS);
+	IS(freed, 0);
+	IS(doca_mmap_destroy(mmap), DOCA_SUCCESS);
+	IS(freed, 1);
+}
+
+static void an_export_lives_as_long_as_its_mmap(void)
+{
+	struct doca_mmap *mmap = map(DOCA_ACCESS_FLAG_LOCAL_READ_WRITE |
+				     DOCA_ACCESS_FLAG_RDMA_READ);
+	struct doca_mmap *local = map(UINT32_MAX), *import;
+	const void *desc, *again;
+	size_t len, size;
+	uint8_t flag;
+	void *addr;
+
+	IS(doca_mmap_export_rdma(local, dev, &desc, &len),
+	   DOCA_ERROR_NOT_PERMITTED);
+	IS(doca_mmap_export_rdma(mmap, dev, &desc, &len), DOCA_SUCCESS);
+	IS(doca_mmap_export_rdma(mmap, dev, &again, &len), DOCA_SUCCESS);
+	OK(again == desc);
+	OK(len <= 4096);
+	IS(doca_mmap_create_from_export(NULL, desc, len, dev, &import),
+	   DOCA_SUCCESS);
+	IS(doca_mmap_get_memrange(import, &addr, &size), DOCA_SUCCESS);
+	OK(addr == memory);
+	IS(size, sizeof(memory));
+	IS(doca_mmap_get_from_export(import, &flag), DOCA_SUCCESS);
+	IS(flag, 1);
+	IS(doca_mmap_stop(import), DOCA_SUCCESS);
+	IS(doca_mmap_destroy(import), DOCA_SUCCESS);
+	IS(doca_mmap_stop(mmap), DOCA_SUCCESS);
+	*(char *)(uintptr_t)desc ^= 1;	/* still memory, and writable */
+	IS(doca_mmap_create_from_export(NULL, desc, len, dev, &import),
+	   DOCA_ERROR_INVALID_VALUE);
+	IS(doca_mmap_destroy(mmap), DOCA_SUCCESS);
+	IS(doca_mmap_destroy(local), DOCA_SUCCESS);
+}
+
+static void exports_by_pci_are_not_supported_yet(void)
+{
+	struct doca_mmap *mmap = map(DOCA_ACCESS_FLAG_PCI_READ_WRITE);
+	const void *desc;
+	uint8_t flag = 1;
+	size_t len;
+
+	IS(doca_mmap_export_pci(mmap, dev, &desc, &len),
+	   DOCA_ERROR_NOT_SUPPORTED);
+	IS(doca_mmap_cap_is_export_pci_supported(doca_dev_as_devinfo(dev),
+						 &flag), DOCA_SUCCESS);
+	IS(flag, 0);
+	IS(doca_mmap_destroy(mmap), DOCA_SUCCESS);
+}
+
+static void buffers_are_taken_from_a_started_inventory(void)
+{
+	struct doca_buf_inventory *inv;
+	struct doca_mmap *mmap = map(UINT32_MAX);
+	struct doca_buf *one, *two;
+	uint32_t n;
+
+	IS(doca_buf_inventory_create(1, &inv), DOCA_SUCCESS);
+	IS(doca_buf_inventory_buf_get_by_addr(inv, mmap, memory, 10, &one),
+	   DOCA_ERROR_BAD_STATE);
+	IS(doca_buf_inventory_start(inv), DOCA_SUCCESS);
+	IS(doca_buf_inventory_buf_get_by_addr(inv, mmap, memory + 4090, 10,
+					      &one), DOCA_ERROR_INVALID_VALUE);
+	IS(doca_buf_inventory_buf_get_by_addr(inv, mmap, memory, 10, &one),
+	   DOCA_SUCCESS);
+	IS(doca_buf_inventory_buf_get_by_addr(inv, mmap, memory, 10, &two),
+	   DOCA_ERROR_NO_MEMORY);
+	IS(doca_buf_inventory_get_num_free_elements(inv, &n), DOCA_SUCCESS);
+	IS(n, 0);
+	IS(doca_buf_inventory_destroy(inv), DOCA_ERROR_IN_USE);
+	IS(doca_mmap_destroy(mmap), DOCA_ERROR_NOT_PERMITTED);
+	IS(doca_buf_dec_refcount(one, NULL), DOCA_SUCCESS);
+	IS(doca_buf_dec_refcount(one, NULL), DOCA_ERROR_BAD_STATE);
+	IS(doca_buf_inventory_stop(inv), DOCA_SUCCESS);
+	IS(doca_buf_inventory_stop(inv), DOCA_SUCCESS);
+	IS(doca_buf_inventory_destroy(inv), DOCA_SUCCESS);
+	IS(doca_mmap_destroy(mmap), DOCA_SUCCESS);
+}
+
+static void a_buffer_has_data_inside(void)
+{
+	struct doca_buf_inventory *inv = inventory(2);
+	struct doca_mmap *mmap = map(UINT32_MAX);
+	struct doca_buf *buf, *copy;
+	void *data;
+	size_t len;
+
+	IS(doca_buf_inventory_buf_get_by_addr(inv, mmap, memory, 100, &buf),
+	   DOCA_SUCCESS);
+	IS(doca_buf_get_data_len(buf, &len), DOCA_SUCCESS);
+	IS(len, 0);
+	IS(doca_buf_set_data(buf, memory + 10, 20), DOCA_SUCCESS);
+	IS(doca_buf_inventory_buf_dup(inv, buf, &copy), DOCA_SUCCESS);
+	IS(doca_buf_reset_data_len(buf), DOCA_SUCCESS);
+	IS(doca_buf_get_data(buf, &data), DOCA_SUCCESS);
+	OK(data == memory + 10);
+	IS(doca_buf_get_len(buf, &len), DOCA_SUCCESS);
+	IS(len, 100);
+	IS(doca_buf_get_data_len(copy, &len), DOCA_SUCCESS);
+	IS(len, 20);
+	IS(doca_buf_dec_refcount(buf, NULL), DOCA_SUCCESS);
+	IS(doca_buf_dec_refcount(copy, NULL), DOCA_SUCCESS);
+	IS(doca_buf_inventory_destroy(inv), DOCA_SUCCESS);
+	IS(doca_mmap_destroy(mmap), DOCA_SUCCESS);
+}
+
+static void the_first_of_a_list_frees_all_of_it(void)
+{
+	struct doca_buf_inventory *inv = inventory(2);
+	struct doca_mmap *mmap = map(UINT32_MAX);
+	struct doca_buf *one, *two, *at;
+	uint16_t refs = 9;
+	uint32_t n = 0;
+	uint8_t flag;
+
+	IS(doca_buf_inventory_buf_get_by_data(inv, mmap, memory, 10, &one),
+	   DOCA_SUCCESS);
+	IS(doca_buf_inventory_buf_get_by_data(inv, mmap, memory, 20, &two),
+	   DOCA_SUCCESS);
+	IS(doca_buf_inc_refcount(two, &refs), DOCA_SUCCESS);
+	IS(refs, 1);
+	IS(doca_buf_chain_list(one, two), DOCA_ERROR_NOT_PERMITTED);
+	IS(doca_buf_dec_refcount(two, &refs), DOCA_SUCCESS);
+	IS(refs, 2);
+	IS(doca_buf_chain_list(one, two), DOCA_SUCCESS);
+	IS(doca_buf_get_list_len(one, &n), DOCA_SUCCESS);
+	IS(n, 2);
+	IS(doca_buf_get_list_len(two, &n), DOCA_ERROR_NOT_PERMITTED);
+	IS(doca_buf_is_first_in_list(two, &flag), DOCA_SUCCESS);
+	IS(flag, 0);
+	IS(doca_buf_get_last_in_list(one, &at), DOCA_SUCCESS);
+	OK(at == two);
+	IS(doca_buf_dec_refcount(two, NULL), DOCA_ERROR_NOT_PERMITTED);
+	IS(doca_buf_unchain_list(two, one), DOCA_ERROR_INVALID_VALUE);
+	IS(doca_buf_dec_refcount(one, NULL), DOCA_SUCCESS);
+	IS(doca_buf_inventory_get_num_free_elements(inv, &n), DOCA_SUCCESS);
+	IS(n, 2);
+	IS(doca_buf_inventory_destroy(inv), DOCA_SUCCESS);
+	IS(doca_mmap_destroy(mmap), DOCA_SUCCESS);
+}
+
+int main(void)
+{
+	dev = end_device();
+	if (!dev)
+		return tap_skip_all("there is no such device");
+	TEST(an_mmap_is_set_up_before_it_starts);
+	TEST(memory_is_freed_with_its_mmap);
+	TEST(an_export_lives_as_long_as_its_mmap);
+	TEST(exports_by_pci_are_not_supported_yet);
+	TEST(buffers_are_taken_from_a_started_inventory);
+	TEST(a_buffer_has_data_inside);
+	TEST(the_first_of_a_list_frees_all_of_it);
+	doca_dev_close(dev);
+	return tap_done();
+}

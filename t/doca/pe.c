@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <poll.h>
+
+#include <doca_mmap_advise.h>
+
+#include "t/doca/ends.h"
+#include "t/lib/tap.h"
+
+/* The engine: what it reports when, and how a program sleeps. */
+
+#define TASKS 3
+
+static const union doca_data no_data = { .ptr = NULL };
+static struct end a, b;
+static int invalidated;
+
+static bool readable(int fd, int timeout_ms)
+{
+	struct pollfd pfd = { .fd = fd, .events = POLLIN };
+
+	return poll(&pfd, 1, timeout_ms) == 1;
+}
+
+static void an_idle_engine_has_nothing_to_do(void)
+{
+	struct doca_pe *pe;
+
+	IS(doca_pe_create(&pe), DOCA_SUCCESS);
+	IS(doca_pe_progress(pe), 0);
+	IS(doca_pe_progress(pe), 0);
+	IS(doca_pe_destroy(pe), DOCA_SUCCESS);
+}
+
+static void the_handle_exists_before_contexts(void)
+{
+	doca_notification_handle_t fd = doca_event_invalid_handle, again;
+	struct doca_pe *pe;
+
+	IS(doca_pe_create(&pe), DOCA_SUCCESS);
+	IS(doca_pe_get_notification_handle(pe, &fd), DOCA_SUCCESS);
+	OK(fd >= 0);
+	IS(doca_pe_request_notification(pe), DOCA_SUCCESS);
+	OK(!readable(fd, 0));
+	IS(doca_pe_clear_notification(pe, fd), DOCA_SUCCESS);
+	IS(doca_pe_get_notification_handle(pe, &again), DOCA_SUCCESS);
+	IS(again, fd);
+	IS(doca_pe_destroy(pe), DOCA_SUCCESS);
+}
+
+/* As event-driven programs do: arm, sleep, clear, progress until nothing. */
+static void sleep_until_done(struct end *end, int want)
+{
+	doca_notification_handle_t fd;
+
+	IS(doca_pe_get_notification_handle(end->pe, &fd), DOCA_SUCCESS);
+	for (int i = 0; i < 1000 && end->done < want; i++) {
+		IS(doca_pe_request_notification(end->pe), DOCA_SUCCESS);
+		if (!OK(readable(fd, 20000)))
+			return;
+		IS(doca_pe_clear_notification(end->pe, 0), DOCA_SUCCESS);
+		while (doca_pe_progress(end->pe))
+			;
+	}
+	IS(end->done, want);
+}
+
+static void the_handle_wakes_a_sleeping_program(void)
+{
+	struct doca_buf *src = end_far_data(&a, 0, 64);
+	struct doca_buf *dst = end_space(&a, 0, 64);
+	struct doca_rdma_task_read *task;
+	int before = a.done;
+
+	IS(doca_rdma_task_read_allocate_init(a.rdma, a.conn, src, dst, no_data,
+					     &task), DOCA_SUCCESS);
+	IS(doca_task_submit(doca_rdma_task_read_as_task(task)), DOCA_SUCCESS);
+	sleep_until_done(&a, before + 1);
+	doca_task_free(doca_rdma_task_read_as_task(task));
+	IS(doca_buf_dec_refcount(src, NULL), DOCA_SUCCESS);
+	IS(doca_buf_dec_refcount(dst, NULL), DOCA_SUCCESS);
+}
+
+static void on_invalidated(struct doca_mmap_advise_task_invalidate_cache *task,
+			   union doca_data data, union doca_data ctx_data)
+{
+	(void)ctx_data;
+	IS(doca_task_get_status(
+		doca_mmap_advise_task_invalidate_cache_as_doca_task(task)),
+	   DOCA_SUCCESS);
+	invalidated += (int)data.u64;
+}
+
+static struct doca_task *invalidate(struct doca_mmap_advise *advise,
+				    struct doca_buf *buf)
+{
+	struct doca_mmap_advise_task_invalidate_cache *task = NULL;
+	union doca_data one = { .u64 = 1 };
+
+	IS(doca_mmap_advise_task_invalidate_cache_alloc_init(advise, buf, one,
+							     &task),
+	   DOCA_SUCCESS);
+	OK(doca_mmap_advise_task_invalidate_cache_get_buf(task) == buf);
+	return doca_mmap_advise_task_invalidate_cache_as_doca_task(task);
+}
+
+/* Tasks of two contexts on one engine, one of them without a device's work. */
+static void a_cache_is_invalidated_by_a_task(void)
+{
+	struct doca_buf *buf = end_data(&a, 0, 64);
+	struct doca_mmap_advise *advise;
+	struct doca_task *tasks[TASKS];
+	doca_notification_handle_t fd;
+	enum doca_ctx_states state;
+	struct doca_ctx *ctx;
+	size_t n = 0;
+
+	IS(doca_mmap_advise_create(a.dev, &advise), DOCA_SUCCESS);
+	ctx = doca_mmap_advise_as_ctx(advise);
+	IS(doca_mmap_advise_task_invalidate_cache_set_conf(
+		advise, on_invalidated, on_invalidated, TASKS), DOCA_SUCCESS);
+	IS(doca_pe_connect_ctx(a.pe, ctx), DOCA_SUCCESS);
+	IS(doca_ctx_start(ctx), DOCA_SUCCESS);
+	for (int i = 0; i < TASKS; i++) {
+		tasks[i] = invalidate(advise, buf);
+		IS(doca_task_submit(tasks[i]), DOCA_SUCCESS);
+	}
+	IS(invalidated, 0);		/* never inside submit */
+	IS(doca_ctx_get_num_inflight_tasks(ctx, &n), DOCA_SUCCESS);
+	IS(n, TASKS);
+	IS(doca_pe_request_notification(a.pe), DOCA_SUCCESS);
+	IS(doca_pe_get_notification_handle(a.pe, &fd), DOCA_SUCCESS);
+	OK(readable(fd, 0));
+	IS(doca_pe_clear_notification(a.pe, fd), DOCA_SUCCESS);
+	IS(doca_pe_progress(a.pe), 1);
+	IS(invalidated, 1);		/* one in each call */
+	IS(doca_ctx_stop(ctx), DOCA_ERROR_IN_PROGRESS);
+	IS(doca_pe_progress(a.pe), 1);
+	IS(doca_pe_progress(a.pe), 1);
+	IS(invalidated, TASKS);
+	IS(doca_pe_progress(a.pe), 0);
+	for (int i = 0; i < TASKS; i++)
+		doca_task_free(tasks[i]);
+	IS(doca_pe_progress(a.pe), 1);
+	IS(doca_ctx_get_state(ctx, &state), DOCA_SUCCESS);
+	IS(state, DOCA_CTX_STATE_IDLE);
+	IS(doca_mmap_advise_destroy(advise), DOCA_SUCCESS);
+	IS(doca_buf_dec_refcount(buf, NULL), DOCA_SUCCESS);
+}
+
+int main(void)
+{
+	TEST(an_idle_engine_has_nothing_to_do);
+	TEST(the_handle_exists_before_contexts);
+	end_open(&a);
+	end_open(&b);
+	end_start(&a);
+	end_start(&b);
+	ends_connect(&a, &b);
+	TEST(the_handle_wakes_a_sleeping_program);
+	TEST(a_cache_is_invalidated_by_a_task);
+	end_close(&a);
+	end_close(&b);
+	return tap_done();
+}
