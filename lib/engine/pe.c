@@ -508,10 +508,12 @@ void pier_pe_wake(struct pier_pe *pe)
 /* Sleep until there may be work, or @deadline. */
 static void sleep_until(struct pier_pe *pe, uint64_t deadline)
 {
-	uint64_t until = pe->next_due < deadline ? pe->next_due : deadline;
+	uint64_t until;
 
-	if (!arm(pe))
-		sleep_and_clear(pe, pier__ms_left(pier__now(), until));
+	if (arm(pe))
+		return;
+	until = pe->next_due < deadline ? pe->next_due : deadline;
+	sleep_and_clear(pe, pier__ms_left(pier__now(), until));
 }
 
 /* Progress until an event, a wake-up, its end or @deadline. */

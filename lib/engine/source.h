@@ -22,7 +22,8 @@ struct pier__source {
 
 	/*
 	 * Make fd readable at the next thing to do.  -EAGAIN: there is
-	 * something already.  NULL: nothing to be done for it.
+	 * something already.  NULL: nothing to be done for it.  It may call
+	 * pier__pe_due(), to be polled again at that time at the latest.
 	 */
 	int (*arm)(struct pier__source *source);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
 
+#include "core/clock.h"
 #include "core/fail.h"
 #include "ops/cpu_ctx.h"
 
@@ -32,7 +33,9 @@ static inline struct pier_task *take_first(struct pier__cpu_ctx *cpu)
 static int __attribute__((noinline))
 finish_other(struct pier__cpu_ctx *cpu, struct pier_task *task, int status)
 {
-	if (status != -EINPROGRESS) {
+	if (status == -EAGAIN) {
+		cpu->waiting++;
+	} else if (status != -EINPROGRESS) {
 		pier__task_finish_failed(task, status);
 		return 1;
 	}
@@ -42,12 +45,17 @@ finish_other(struct pier__cpu_ctx *cpu, struct pier_task *task, int status)
 	return 0;
 }
 
-/* Look at @n tasks; so many were queued when the round began. */
-static int run_queued(struct pier__cpu_ctx *cpu, size_t n)
+/*
+ * Look once at each task that was queued when the round began, until @budget
+ * are finished.  Returns how many are.
+ */
+static int run_queued(struct pier__cpu_ctx *cpu, int budget)
 {
+	size_t n = cpu->ctx.inflight;
 	int did = 0;
 
-	for (; n; n--) {
+	cpu->waiting = 0;
+	for (; n && did < budget; n--) {
 		struct pier_task *task = take_first(cpu);
 		int status = cpu->ctx.state == PIER_CTX_STOPPING ?
 				     cancel(cpu, task) :
@@ -57,8 +65,10 @@ static int run_queued(struct pier__cpu_ctx *cpu, size_t n)
 			pier__task_finish(task, 0);
 		else if (!finish_other(cpu, task, status))
 			continue;
-		did = 1;
+		did++;
 	}
+	if (did)
+		cpu->waiting = 0;
 	return did;
 }
 
@@ -66,9 +76,7 @@ static int poll(struct pier__source *source, int budget)
 {
 	struct pier__cpu_ctx *cpu =
 		pier__container_of(source, struct pier__cpu_ctx, source);
-	size_t most = budget > 0 ? (size_t)budget : 0;
-	size_t queued = cpu->ctx.inflight;
-	int did = run_queued(cpu, queued < most ? queued : most);
+	int did = run_queued(cpu, budget);
 
 	if (cpu->ctx.state == PIER_CTX_STOPPING && !cpu->ctx.inflight) {
 		pier__pe_remove(source);
@@ -82,8 +90,12 @@ static int arm(struct pier__source *source)
 	struct pier__cpu_ctx *cpu =
 		pier__container_of(source, struct pier__cpu_ctx, source);
 
-	return cpu->ctx.inflight || cpu->ctx.state == PIER_CTX_STOPPING ?
-		       -EAGAIN : 0;
+	if (cpu->ctx.inflight > cpu->waiting ||
+	    cpu->ctx.state == PIER_CTX_STOPPING)
+		return -EAGAIN;
+	if (cpu->waiting)
+		pier__pe_due(source, pier__now() + PIER__MS);
+	return 0;
 }
 
 static void destroy_pool(struct pier__cpu_ctx *cpu)
@@ -105,13 +117,30 @@ static int start(struct pier_ctx *ctx)
 	destroy_pool(cpu);
 	err = pier__task_pool_create(cpu->tasks, cpu->ops->task_size,
 				     &cpu->pool);
-	return err ? err : pier__pe_add(ctx->pe, &cpu->source);
+	if (err)
+		return err;
+	err = pier__pe_add(ctx->pe, &cpu->source);
+	if (err)
+		goto err_pool_destroy;
+	err = cpu->ops->start ? cpu->ops->start(cpu) : 0;
+	if (err)
+		goto err_pe_remove;
+	return 0;
+
+err_pe_remove:
+	pier__pe_remove(&cpu->source);
+err_pool_destroy:
+	destroy_pool(cpu);
+	return err;
 }
 
 /* What is queued is cancelled in the next rounds. */
 static void stop(struct pier_ctx *ctx)
 {
-	(void)ctx;
+	struct pier__cpu_ctx *cpu = of(ctx);
+
+	if (cpu->ops->stop)
+		cpu->ops->stop(cpu);
 }
 
 static const struct pier__ctx_ops ctx_ops = {

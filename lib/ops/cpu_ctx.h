@@ -18,11 +18,19 @@ struct pier__cpu_ops {
 	const struct pier__task_ops *task;
 	/*
 	 * Carry out @task, and release what its submit took.  Returns its
-	 * status; -EINPROGRESS: not finished, call again in the next round.
+	 * status; -EINPROGRESS: not finished, call again in the next round;
+	 * -EAGAIN: the same, but an engine with nothing else to do may sleep
+	 * for a millisecond first.
 	 */
 	int (*run)(struct pier_task *task);
 	/* Instead of run(): only release that.  May be NULL. */
 	void (*cancel)(struct pier_task *task);
+	/*
+	 * The context starts, and may fail to; it begins to stop.  Each may be
+	 * NULL.
+	 */
+	int (*start)(struct pier__cpu_ctx *cpu);
+	void (*stop)(struct pier__cpu_ctx *cpu);
 	/* Free the object; the context is idle. */
 	void (*free)(struct pier__cpu_ctx *cpu);
 };
@@ -40,6 +48,8 @@ struct pier__cpu_ctx {
 	struct pier__source source;
 	struct pier_task *queued;	/* submitted, not finished */
 	struct pier_task **queue_end;	/* where the next one goes */
+	size_t waiting;			/* tasks that returned -EAGAIN in the */
+					/* last round; 0 if any did not */
 	struct pier__deferred deferred;	/* destroy inside a callback */
 };
 
