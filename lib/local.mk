@@ -195,6 +195,7 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/ops/rdma_write.c \
 	%D%/ops/sync_event.c \
 	%D%/ops/sync_event_impl.h \
+	%D%/ops/sync_event_task.c \
 	%D%/ops/sync_event_wait.c \
 	%D%/ops/task_type.c \
 	%D%/ops/task_type.h \

@@ -8,7 +8,19 @@
 #include "core/futex.h"
 #include "ops/sync_event_impl.h"
 
+#define TASKS_MAX (UINT32_C(1) << 20)
 #define LOCATIONS (PIER_SYNC_EVENT_CPU | PIER_SYNC_EVENT_REMOTE)
+
+static int settle(struct pier_sync_event_config *cfg)
+{
+	return pier__config_u32(&cfg->tasks, "tasks", 256, 1, TASKS_MAX);
+}
+
+static void apply(struct pier_sync_event *event)
+{
+	event->cpu.tasks = event->cfg.tasks;
+	event->word = event->cfg.word ? event->cfg.word : &event->own_word;
+}
 
 int pier_sync_event_create(struct pier_sync_event **ret)
 {
@@ -19,7 +31,9 @@ int pier_sync_event_create(struct pier_sync_event **ret)
 		return pier__fail(-ENOMEM, "sync event: no memory");
 	memset(event, 0, sizeof(*event));
 	event->cfg.size = sizeof(event->cfg);
-	event->word = &event->own_word;
+	settle(&event->cfg);
+	pier__cpu_init(&event->cpu, &pier__sync_cpu_ops, NULL);
+	apply(event);
 	*ret = event;
 	return 0;
 }
@@ -61,10 +75,12 @@ int pier_sync_event_configure(struct pier_sync_event *event,
 	err = pier__config_copy(&new, sizeof(new), cfg, cfg->size);
 	if (!err)
 		err = check_config(&new);
+	if (!err)
+		err = settle(&new);
 	if (err)
 		return err;
 	event->cfg = new;
-	event->word = new.word ? new.word : &event->own_word;
+	apply(event);
 	return 0;
 }
 
@@ -92,28 +108,58 @@ static int check_start(const struct pier_sync_event *event)
 	return 0;
 }
 
-int pier_sync_event_start(struct pier_sync_event *event)
+int pier__sync_start(struct pier_sync_event *event, enum pier__sync_life life)
 {
 	int err = check_start(event);
 
 	if (err)
 		return err;
-	atomic_store(&event->life, PIER__SYNC_BLOCKING);
+	atomic_store(&event->life, life);
 	return 0;
+}
+
+int pier_sync_event_start(struct pier_sync_event *event)
+{
+	return pier__sync_start(event, PIER__SYNC_BLOCKING);
+}
+
+/* The new value comes before this load: see sleep_once(). */
+static void wake(struct pier_sync_event *event)
+{
+	if (!atomic_load(&event->sleepers))
+		return;
+	atomic_fetch_add(&event->changes, 1);
+	pier__futex_wake(&event->changes);
+}
+
+void pier__sync_stop(struct pier_sync_event *event)
+{
+	atomic_store(&event->life, PIER__SYNC_STOPPED);
+	wake(event);
 }
 
 int pier_sync_event_stop(struct pier_sync_event *event)
 {
-	if (pier__sync_life(event) == PIER__SYNC_NEW)
+	enum pier__sync_life life = pier__sync_life(event);
+
+	if (life == PIER__SYNC_NEW)
 		return pier__fail(-EINVAL, "sync event: stopped before start");
-	atomic_store(&event->life, PIER__SYNC_STOPPED);
-	pier__sync_changed(event);
+	if (life == PIER__SYNC_CONTEXT)
+		return pier__fail(-EPERM, "sync event: it runs as a context: "
+				  "pier_ctx_stop() stops it");
+	pier__sync_stop(event);
 	return 0;
+}
+
+void pier__sync_free(struct pier_sync_event *event)
+{
+	free(event);
 }
 
 void pier_sync_event_destroy(struct pier_sync_event *event)
 {
-	free(event);
+	if (event)
+		pier__cpu_destroy(&event->cpu);
 }
 
 int pier__sync_usable(const struct pier_sync_event *event)
@@ -124,18 +170,16 @@ int pier__sync_usable(const struct pier_sync_event *event)
 	case PIER__SYNC_STOPPED:
 		return pier__fail(-ESHUTDOWN, "sync event: used after stop");
 	case PIER__SYNC_BLOCKING:
+	case PIER__SYNC_CONTEXT:
 		break;
 	}
 	return 0;
 }
 
-/* The new value comes before this load: see sleep_once(). */
-void pier__sync_changed(struct pier_sync_event *event)
+void pier__sync_set(struct pier_sync_event *event, uint64_t value)
 {
-	if (!atomic_load(&event->sleepers))
-		return;
-	atomic_fetch_add(&event->changes, 1);
-	pier__futex_wake(&event->changes);
+	__atomic_store_n(event->word, value, __ATOMIC_SEQ_CST);
+	wake(event);
 }
 
 int pier_sync_event_set(struct pier_sync_event *event, uint64_t value)
@@ -144,9 +188,17 @@ int pier_sync_event_set(struct pier_sync_event *event, uint64_t value)
 
 	if (err)
 		return err;
-	__atomic_store_n(event->word, value, __ATOMIC_SEQ_CST);
-	pier__sync_changed(event);
+	pier__sync_set(event, value);
 	return 0;
+}
+
+uint64_t pier__sync_add(struct pier_sync_event *event, uint64_t value)
+{
+	uint64_t before = __atomic_fetch_add(event->word, value,
+					     __ATOMIC_SEQ_CST);
+
+	wake(event);
+	return before;
 }
 
 int pier_sync_event_add(struct pier_sync_event *event, uint64_t value,
@@ -157,8 +209,7 @@ int pier_sync_event_add(struct pier_sync_event *event, uint64_t value,
 
 	if (err)
 		return err;
-	before = __atomic_fetch_add(event->word, value, __ATOMIC_SEQ_CST);
-	pier__sync_changed(event);
+	before = pier__sync_add(event, value);
 	if (ret)
 		*ret = before;
 	return 0;

@@ -7,15 +7,19 @@
 
 #include <pier/sync_event.h>
 
+#include "ops/cpu_ctx.h"
+
 #define PIER__CACHE_LINE 64
 
 enum pier__sync_life {
 	PIER__SYNC_NEW,
 	PIER__SYNC_BLOCKING,
+	PIER__SYNC_CONTEXT,
 	PIER__SYNC_STOPPED,
 };
 
 struct pier_sync_event {
+	struct pier__cpu_ctx cpu;	/* first; idle in blocking mode */
 	struct pier_sync_event_config cfg;
 	uint64_t *word;			/* the value: own_word or cfg.word */
 	atomic_int life;		/* enum pier__sync_life */
@@ -63,7 +67,23 @@ pier__sync_life(const struct pier_sync_event *event)
 /* May the value be used?  Errors: -ESHUTDOWN.  Any thread. */
 int pier__sync_usable(const struct pier_sync_event *event);
 
-/* End the sleep of those that wait, if there are any.  Any thread. */
-void pier__sync_changed(struct pier_sync_event *event);
+/* Change the value of an event that may be used.  Any thread. */
+void pier__sync_set(struct pier_sync_event *event, uint64_t value);
+uint64_t pier__sync_add(struct pier_sync_event *event, uint64_t value);
+
+/* The context's part: what distinguishes it from other contexts. */
+extern const struct pier__cpu_ops pier__sync_cpu_ops;
+
+/*
+ * Start it in mode @life, blocking or context.  Errors: as
+ * pier_sync_event_start().
+ */
+int pier__sync_start(struct pier_sync_event *event, enum pier__sync_life life);
+
+/* End it in either mode.  Any thread. */
+void pier__sync_stop(struct pier_sync_event *event);
+
+/* Free it; its context is idle. */
+void pier__sync_free(struct pier_sync_event *event);
 
 #endif

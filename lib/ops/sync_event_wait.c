@@ -109,17 +109,26 @@ static int timed_out(const struct pier_sync_event *event,
 			  goal->mask, texts[goal->compare], goal->value);
 }
 
+static int check_wait(const struct pier_sync_event *event,
+		      enum pier_sync_event_wait how)
+{
+	if (pier__sync_life(event) == PIER__SYNC_CONTEXT)
+		return pier__fail(-EPERM, "sync event: a call that blocks, but "
+				  "it runs as a context: use its tasks");
+	if (how != PIER_SYNC_EVENT_BUSY && how != PIER_SYNC_EVENT_YIELD)
+		return pier__fail(-EINVAL, "sync event: unknown way %d to "
+				  "wait: %d, busy, or %d, yielding", (int)how,
+				  PIER_SYNC_EVENT_BUSY, PIER_SYNC_EVENT_YIELD);
+	return pier__sync_usable(event);
+}
+
 static int wait_for(struct pier_sync_event *event,
 		    const struct pier__sync_goal *goal,
 		    enum pier_sync_event_wait how, int timeout_ms)
 {
 	uint64_t deadline;
-	int err = pier__sync_usable(event);
+	int err = check_wait(event, how);
 
-	if (!err && how != PIER_SYNC_EVENT_BUSY && how != PIER_SYNC_EVENT_YIELD)
-		err = pier__fail(-EINVAL, "sync event: unknown way %d to wait: "
-				 "%d, busy, or %d, yielding", (int)how,
-				 PIER_SYNC_EVENT_BUSY, PIER_SYNC_EVENT_YIELD);
 	if (err || poll_briefly(event, goal))
 		return err;
 	deadline = pier__deadline(pier__now(), timeout_ms);

@@ -94,6 +94,36 @@ const struct pier__task_type pier__task_types[] = {
 		.src_grows = true,
 	},
 	[PIER_TASK_COPY] = { .name = "copy", .key = "copy", .by_cpu = true },
+	[PIER_TASK_SYNC_GET] = {
+		.name = "sync event get",
+		.key = "sync_get",
+		.by_cpu = true,
+	},
+	[PIER_TASK_SYNC_SET] = {
+		.name = "sync event set",
+		.key = "sync_set",
+		.by_cpu = true,
+	},
+	[PIER_TASK_SYNC_ADD] = {
+		.name = "sync event add",
+		.key = "sync_add",
+		.by_cpu = true,
+	},
+	[PIER_TASK_SYNC_WAIT_GT] = {
+		.name = "sync event wait for greater",
+		.key = "sync_wait_gt",
+		.by_cpu = true,
+	},
+	[PIER_TASK_SYNC_WAIT_EQ] = {
+		.name = "sync event wait for equal",
+		.key = "sync_wait_eq",
+		.by_cpu = true,
+	},
+	[PIER_TASK_SYNC_WAIT_NEQ] = {
+		.name = "sync event wait for not equal",
+		.key = "sync_wait_neq",
+		.by_cpu = true,
+	},
 };
 
 const unsigned int pier__task_type_count =

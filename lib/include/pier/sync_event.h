@@ -5,6 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <pier/ctx.h>
+#include <pier/task.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -12,7 +15,9 @@ extern "C" {
 /*
  * A sync event: a 64-bit value that one side sets or adds to, and that another
  * side reads and waits for.  Create it, configure it, start it, use it, stop
- * it, destroy it; a stopped one cannot be started again.
+ * it, destroy it; a stopped one cannot be started again.  It is started in one
+ * of two modes: blocking, by pier_sync_event_start(), or as a context with
+ * tasks, by pier_ctx_start().
  *
  * Configure, start and destroy it in one thread.  Calls return 0 or a negative
  * errno value and do not write *ret on failure.
@@ -35,6 +40,8 @@ struct pier_sync_event_config {
 	uint32_t subscriber;	/* the same: who waits for it */
 	uint64_t *word;		/* the caller's 8 aligned bytes, which keep */
 				/* their value; NULL: pier's own, 0 */
+	uint32_t tasks;		/* to preallocate for context mode, */
+				/* 1..1048576; 0 means 256 */
 };
 
 /*
@@ -45,7 +52,7 @@ int pier_sync_event_create(struct pier_sync_event **ret);
 /*
  * Copy @cfg.
  * Errors: -EBUSY, started or stopped; -EINVAL, an unknown location or more than
- * one, or a word that is not aligned to 8 bytes.
+ * one, a word that is not aligned to 8 bytes, a number out of range.
  */
 int pier_sync_event_configure(struct pier_sync_event *event,
 			      const struct pier_sync_event_config *cfg);
@@ -60,19 +67,24 @@ void pier_sync_event_get_config(const struct pier_sync_event *event,
 int pier_sync_event_start(struct pier_sync_event *event);
 
 /*
- * Stop it: calls that wait return -ESHUTDOWN, later ones fail, and all that is
- * left to do is to destroy it.  0 also if it was stopped before.
- * Errors: -EINVAL, it was never started.  Any thread.
+ * Stop it in blocking mode: calls that wait return -ESHUTDOWN, later ones fail,
+ * and all that is left to do is to destroy it.  0 also if it was stopped
+ * before.
+ * Errors: -EINVAL, it was never started; -EPERM, it runs as a context.  Any
+ * thread.
  */
 int pier_sync_event_stop(struct pier_sync_event *event);
 
-/* Destroy it; no thread may be in a call with it.  NULL is allowed. */
+/*
+ * Destroy it; no thread may be in a call with it.  A running context is stopped
+ * first.  NULL is allowed.
+ */
 void pier_sync_event_destroy(struct pier_sync_event *event);
 
 /*
  * Set the value; add to it, modulo 2^64, with the value before in *ret unless
- * @ret is NULL; read it.  Nothing blocks.  What a thread did before it set or
- * added is visible to a thread that sees the value.
+ * @ret is NULL; read it.  They never block, and work in both modes.  What a
+ * thread did before it set or added is visible to a thread that sees the value.
  * Errors: -ESHUTDOWN, not started, or stopped.  Any thread.
  */
 int pier_sync_event_set(struct pier_sync_event *event, uint64_t value);
@@ -88,8 +100,8 @@ enum pier_sync_event_wait {
 /*
  * Wait until the value AND @mask is greater than @value, equal to it, not equal
  * to it; at most @timeout_ms milliseconds, below 0: without limit.
- * Errors: -ETIMEDOUT; -ESHUTDOWN, not started, or stopped; -EINVAL, unknown
- * @how.  Any thread.
+ * Errors: -ETIMEDOUT; -ESHUTDOWN, not started, or stopped; -EPERM, it runs as a
+ * context; -EINVAL, unknown @how.  Any thread.
  */
 int pier_sync_event_wait_gt(struct pier_sync_event *event, uint64_t value,
 			    uint64_t mask, enum pier_sync_event_wait how,
@@ -100,6 +112,43 @@ int pier_sync_event_wait_eq(struct pier_sync_event *event, uint64_t value,
 int pier_sync_event_wait_neq(struct pier_sync_event *event, uint64_t value,
 			     uint64_t mask, enum pier_sync_event_wait how,
 			     int timeout_ms);
+
+/*
+ * Context mode: start it by pier_ctx_start(), which fails as
+ * pier_sync_event_start() does, and take tasks.  The rest belongs to the
+ * engine's thread.
+ */
+struct pier_ctx *pier_sync_event_ctx(struct pier_sync_event *event);
+
+/*
+ * Take a preallocated task that does the same as the call above without _task.
+ * The value is written to *result when the task is done; of an add @result may
+ * be NULL.  A wait finishes in the first round that sees a value it waits for,
+ * and does not hold up the tasks behind it.
+ * Errors: -ENOBUFS, no task is free, or not started as a context; -EINVAL, a
+ * get without a result.
+ */
+int pier_sync_event_task_get(struct pier_sync_event *event, uint64_t *result,
+			     struct pier_task **ret);
+int pier_sync_event_task_set(struct pier_sync_event *event, uint64_t value,
+			     struct pier_task **ret);
+int pier_sync_event_task_add(struct pier_sync_event *event, uint64_t value,
+			     uint64_t *result, struct pier_task **ret);
+int pier_sync_event_task_wait_gt(struct pier_sync_event *event, uint64_t value,
+				 uint64_t mask, struct pier_task **ret);
+int pier_sync_event_task_wait_eq(struct pier_sync_event *event, uint64_t value,
+				 uint64_t mask, struct pier_task **ret);
+int pier_sync_event_task_wait_neq(struct pier_sync_event *event, uint64_t value,
+				  uint64_t mask, struct pier_task **ret);
+
+/*
+ * Change what such a task does at its next submit; what its type does not use
+ * is ignored.
+ * Errors: -EBUSY, submitted; -EINVAL, another type of task, or a get without a
+ * result.
+ */
+int pier_sync_event_task_set_values(struct pier_task *task, uint64_t value,
+				    uint64_t mask, uint64_t *result);
 
 #ifdef __cplusplus
 }

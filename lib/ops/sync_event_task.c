@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+
+#include "core/fail.h"
+#include "ops/sync_event_impl.h"
+
+struct sync_task {
+	struct pier_task task;		/* first */
+	struct pier__sync_goal goal;	/* its value is also that of sets */
+	uint64_t *result;		/* NULL: none */
+};
+
+static struct sync_task *sync_task(struct pier_task *task)
+{
+	return pier__container_of(task, struct sync_task, task);
+}
+
+static struct pier_sync_event *event_of(struct pier__cpu_ctx *cpu)
+{
+	return pier__container_of(cpu, struct pier_sync_event, cpu);
+}
+
+static int add(struct pier_sync_event *event, const struct sync_task *t)
+{
+	uint64_t before = pier__sync_add(event, t->goal.value);
+
+	if (t->result)
+		*t->result = before;
+	return 0;
+}
+
+static int run(struct pier_task *task)
+{
+	const struct sync_task *t = sync_task(task);
+	struct pier_sync_event *event = event_of(pier__container_of(
+		task->ctx, struct pier__cpu_ctx, ctx));
+
+	switch (task->type) {
+	case PIER_TASK_SYNC_GET:
+		*t->result = pier__sync_load(event);
+		return 0;
+	case PIER_TASK_SYNC_SET:
+		pier__sync_set(event, t->goal.value);
+		return 0;
+	case PIER_TASK_SYNC_ADD:
+		return add(event, t);
+	default:
+		return pier__sync_reached(event, &t->goal) ? 0 : -EAGAIN;
+	}
+}
+
+static int start(struct pier__cpu_ctx *cpu)
+{
+	return pier__sync_start(event_of(cpu), PIER__SYNC_CONTEXT);
+}
+
+static void stop(struct pier__cpu_ctx *cpu)
+{
+	pier__sync_stop(event_of(cpu));
+}
+
+static void free_event(struct pier__cpu_ctx *cpu)
+{
+	pier__sync_free(event_of(cpu));
+}
+
+const struct pier__cpu_ops pier__sync_cpu_ops = {
+	.name = "sync event",
+	.task_size = sizeof(struct sync_task),
+	.run = run,
+	.start = start,
+	.stop = stop,
+	.free = free_event,
+};
+
+struct pier_ctx *pier_sync_event_ctx(struct pier_sync_event *event)
+{
+	return &event->cpu.ctx;
+}
+
+static int check_result(enum pier_task_type type, const uint64_t *result)
+{
+	if (type == PIER_TASK_SYNC_GET && !result)
+		return pier__fail(-EINVAL, "%s: no result",
+				  pier_task_type_name(type));
+	return 0;
+}
+
+static int take(struct pier_sync_event *event, enum pier_task_type type,
+		const struct pier__sync_goal *goal, uint64_t *result,
+		struct pier_task **ret)
+{
+	struct sync_task *t;
+	int err = check_result(type, result);
+
+	if (!err)
+		err = pier__cpu_take(&event->cpu, type, ret);
+	if (err)
+		return err;
+	t = sync_task(*ret);
+	t->goal = *goal;
+	t->result = result;
+	return 0;
+}
+
+int pier_sync_event_task_get(struct pier_sync_event *event, uint64_t *result,
+			     struct pier_task **ret)
+{
+	struct pier__sync_goal goal = { .value = 0 };
+
+	return take(event, PIER_TASK_SYNC_GET, &goal, result, ret);
+}
+
+int pier_sync_event_task_set(struct pier_sync_event *event, uint64_t value,
+			     struct pier_task **ret)
+{
+	struct pier__sync_goal goal = { .value = value };
+
+	return take(event, PIER_TASK_SYNC_SET, &goal, NULL, ret);
+}
+
+int pier_sync_event_task_add(struct pier_sync_event *event, uint64_t value,
+			     uint64_t *result, struct pier_task **ret)
+{
+	struct pier__sync_goal goal = { .value = value };
+
+	return take(event, PIER_TASK_SYNC_ADD, &goal, result, ret);
+}
+
+int pier_sync_event_task_wait_gt(struct pier_sync_event *event, uint64_t value,
+				 uint64_t mask, struct pier_task **ret)
+{
+	struct pier__sync_goal goal = { PIER__SYNC_GT, value, mask };
+
+	return take(event, PIER_TASK_SYNC_WAIT_GT, &goal, NULL, ret);
+}
+
+int pier_sync_event_task_wait_eq(struct pier_sync_event *event, uint64_t value,
+				 uint64_t mask, struct pier_task **ret)
+{
+	struct pier__sync_goal goal = { PIER__SYNC_EQ, value, mask };
+
+	return take(event, PIER_TASK_SYNC_WAIT_EQ, &goal, NULL, ret);
+}
+
+int pier_sync_event_task_wait_neq(struct pier_sync_event *event, uint64_t value,
+				  uint64_t mask, struct pier_task **ret)
+{
+	struct pier__sync_goal goal = { PIER__SYNC_NEQ, value, mask };
+
+	return take(event, PIER_TASK_SYNC_WAIT_NEQ, &goal, NULL, ret);
+}
+
+int pier_sync_event_task_set_values(struct pier_task *task, uint64_t value,
+				    uint64_t mask, uint64_t *result)
+{
+	struct sync_task *t = sync_task(task);
+	int err;
+
+	if (task->type < PIER_TASK_SYNC_GET ||
+	    task->type > PIER_TASK_SYNC_WAIT_NEQ)
+		return pier__fail(-EINVAL, "%s: not a task of a sync event",
+				  pier_task_type_name(task->type));
+	if (pier__task_busy(task))
+		return pier__fail(-EBUSY, "%s: changed while submitted",
+				  pier_task_type_name(task->type));
+	err = check_result(task->type, result);
+	if (err)
+		return err;
+	t->goal.value = value;
+	t->goal.mask = mask;
+	t->result = result;
+	return 0;
+}
