@@ -254,8 +254,6 @@ static void __attribute__((noinline)) rotate(struct pier_pe *pe)
 {
 	struct pier__source *first = pe->fast;
 
-	if (!first)
-		return;
 	take_out(&pe->fast, first);
 	append(&pe->fast, first);
 }
@@ -269,7 +267,8 @@ static inline int poll_fast(struct pier_pe *pe)
 		pe->visit = at->next;	/* removal moves it on */
 		did |= at->poll(at, pe->max - pe->events);
 		if (pe->events >= pe->max) {
-			rotate(pe);
+			if (pe->fast && pe->fast->next)
+				rotate(pe);
 			break;
 		}
 	}
