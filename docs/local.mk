@@ -40,6 +40,7 @@ EXTRA_DIST += \
 	%D%/benchmarks.md \
 	%D%/connections.md \
 	%D%/decisions.md \
+	%D%/from-doca.md \
 	%D%/hardware.md \
 	%D%/rxe.md \
 	%D%/security.md \

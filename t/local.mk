@@ -41,12 +41,16 @@ check_PROGRAMS += \
 	%D%/dev/bridge.t \
 	%D%/dev/counters.t \
 	%D%/dev/dev.t \
+	%D%/doca/argp.t \
 	%D%/doca/cm.t \
 	%D%/doca/ctx.t \
+	%D%/doca/dma.t \
 	%D%/doca/link.t \
+	%D%/doca/log.t \
 	%D%/doca/mem.t \
 	%D%/doca/pe.t \
 	%D%/doca/rdma.t \
+	%D%/doca/sync_event.t \
 	%D%/doca/types.t \
 	%D%/engine/ctx.t \
 	%D%/engine/driver.t \

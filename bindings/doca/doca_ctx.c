@@ -68,6 +68,7 @@ static void list(struct doca_ctx *ctx)
 	ctx->listed = true;
 	ctx->next = ctx->pe->idle;
 	ctx->pe->idle = ctx;
+	ctx->pe->pending++;
 	pier_pe_wake(ctx->pe->pe);
 }
 
@@ -84,29 +85,24 @@ void pier__doca_ctx_task_freed(struct doca_ctx *ctx)
 	list_if_over(ctx);
 }
 
-static bool report_idle(struct doca_pe *pe)
+static void report_idle(struct doca_pe *pe)
 {
 	struct doca_ctx *ctx = pe->idle;
 
 	if (!ctx)
-		return false;
+		return;
 	pe->idle = ctx->next;
+	pe->pending--;
 	ctx->listed = false;
 	set_state(ctx, DOCA_CTX_STATE_IDLE);
-	return true;
 }
 
-bool pier__doca_ctx_report(struct doca_pe *pe)
+uint8_t pier__doca_ctx_report(struct doca_pe *pe)
 {
-	struct doca_task *task = pe->ended;
-	struct doca_ctx *ctx;
-
-	if (!task)
-		return report_idle(pe);
-	ctx = pier__doca_task_report(pe);
-	list_if_over(ctx);
+	if (pe->ended)
+		list_if_over(pier__doca_task_report(pe));
 	report_idle(pe);
-	return true;
+	return 1;
 }
 
 doca_error_t doca_ctx_start(struct doca_ctx *ctx)

@@ -9,6 +9,7 @@
 
 struct doca_pe {
 	struct pier_pe *pe;
+	unsigned int pending;		/* tasks and contexts listed below */
 	unsigned int ctxs;		/* connected to it */
 	/* What the layer reports itself, first come, first served: */
 	struct doca_task *ended, **ended_tail;
@@ -48,7 +49,7 @@ doca_error_t pier__doca_ctx_may_set(const struct doca_ctx *ctx);
 /* A task was freed. */
 void pier__doca_ctx_task_freed(struct doca_ctx *ctx);
 
-/* Report what the layer has to report.  Returns whether there was something. */
-bool pier__doca_ctx_report(struct doca_pe *pe);
+/* Report the first of what the layer has to report.  Returns 1. */
+uint8_t pier__doca_ctx_report(struct doca_pe *pe);
 
 #endif

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <stdbool.h>
 
 #include <pier/error.h>
 
 #include "doca_fail.h"
+#include "doca_log_impl.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -110,10 +112,20 @@ static const struct errno_row {
 	{ EFBIG, DOCA_ERROR_TOO_BIG },
 };
 
+/* The results that programs expect are not errors to log. */
+static bool is_expected(int err)
+{
+	return err == -EAGAIN || err == -EINPROGRESS || err == -ECANCELED ||
+	       err == -EOPNOTSUPP;
+}
+
 doca_error_t pier__doca_error(int err)
 {
 	if (err >= 0)
 		return DOCA_SUCCESS;
+	if (!is_expected(err))
+		pier__doca_log_sdk(DOCA_LOG_LEVEL_ERROR, "pier",
+				   pier_last_error());
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		if (rows[i].err == -err)
 			return rows[i].error;

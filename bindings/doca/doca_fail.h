@@ -4,7 +4,10 @@
 
 #include <doca_error.h>
 
-/* DOCA's code for @err, what a call of pier returned: 0 or below. */
+/*
+ * DOCA's code for @err, what a call of pier has just returned, 0 or below.  The
+ * message of a failure goes to the library's backends.
+ */
 doca_error_t pier__doca_error(int err);
 
 /* Log why a call fails, to the library's backends.  Returns @error. */

@@ -37,16 +37,19 @@ doca_error_t doca_pe_destroy(struct doca_pe *pe)
 }
 
 /* One event of pier's, and what the layer has to report itself. */
+static uint8_t __attribute__((noinline)) progress_both(struct doca_pe *pe)
+{
+	pier_pe_progress(pe->pe, 1);
+	return pier__doca_ctx_report(pe);
+}
+
 uint8_t doca_pe_progress(struct doca_pe *pe)
 {
-	bool some;
-
 	if (!pe)
 		return 0;
-	some = pier_pe_progress(pe->pe, 1) > 0;
-	if (pe->ended || pe->idle)
-		some |= pier__doca_ctx_report(pe);
-	return some;
+	if (pe->pending)
+		return progress_both(pe);
+	return pier_pe_progress(pe->pe, 1) > 0;
 }
 
 doca_error_t doca_pe_connect_ctx(struct doca_pe *pe, struct doca_ctx *ctx)
@@ -83,7 +86,7 @@ doca_error_t doca_pe_request_notification(struct doca_pe *pe)
 
 	if (!pe)
 		return DOCA_ERROR_INVALID_VALUE;
-	err = pe->ended || pe->idle ? -EAGAIN : pier_pe_arm(pe->pe);
+	err = pe->pending ? -EAGAIN : pier_pe_arm(pe->pe);
 	if (err != -EAGAIN)
 		return pier__doca_error(err);
 	pier_pe_wake(pe->pe);

@@ -69,24 +69,39 @@ void pier__doca_rdma_set_conn(struct doca_rdma_task *task,
 	conn->tasks++;
 }
 
+/*
+ * A task that pier has already gets the buffers as they are there, an atomic
+ * the result as its source; one that it refuses is built by the next submit,
+ * which returns the error.
+ */
+static void change_bufs(struct doca_rdma_task *task)
+{
+	const struct doca_buf *src = task->result ? task->result : task->src;
+
+	if (task->task.task &&
+	    pier_rdma_task_set_bufs(task->task.task, pier__doca_buf(src),
+				    pier__doca_buf(task->dst)))
+		pier__doca_task_unbuild(&task->task);
+}
+
 void pier__doca_rdma_set_src(struct doca_rdma_task *task,
 			     const struct doca_buf *src)
 {
-	pier__doca_task_unbuild(&task->task);
 	task->src = src;
+	change_bufs(task);
 }
 
 void pier__doca_rdma_set_dst(struct doca_rdma_task *task, struct doca_buf *dst)
 {
-	pier__doca_task_unbuild(&task->task);
 	task->dst = dst;
+	change_bufs(task);
 }
 
 void pier__doca_rdma_set_result(struct doca_rdma_task *task,
 				struct doca_buf *result)
 {
-	pier__doca_task_unbuild(&task->task);
 	task->result = result;
+	change_bufs(task);
 }
 
 void pier__doca_rdma_set_imm(struct doca_rdma_task *task, doca_be32_t imm)

@@ -5,12 +5,14 @@
 #include "doca_rdma_impl.h"
 
 /* As much as the source has, and the destination has space for. */
-static size_t amount(const struct pier_buf *src, const struct pier_buf *dst)
+static void set_amount(struct doca_rdma_task *task)
 {
+	const struct pier_buf *src = pier__doca_buf(task->src);
+	const struct pier_buf *dst = pier__doca_buf(task->dst);
 	size_t len = src ? pier_buf_data_len(src) : 0;
 	size_t space = dst ? pier_buf_chain_tail_len(dst) : 0;
 
-	return len < space ? len : space;
+	task->len = len < space ? len : space;
 }
 
 static int build(struct doca_task *task)
@@ -19,7 +21,7 @@ static int build(struct doca_task *task)
 
 	if (!t->conn->conn)
 		return -ENOTCONN;
-	t->len = amount(pier__doca_buf(t->src), pier__doca_buf(t->dst));
+	set_amount(t);
 	return pier_rdma_task_read(t->conn->conn, pier__doca_buf(t->src),
 				   pier__doca_buf(t->dst), &task->task);
 }
@@ -83,6 +85,7 @@ void doca_rdma_task_read_set_src_buf(struct doca_rdma_task_read *task,
 				     const struct doca_buf *src)
 {
 	pier__doca_rdma_set_src(pier__doca_rdma_task(task), src);
+	set_amount(pier__doca_rdma_task(task));
 }
 
 const struct doca_buf *
@@ -95,6 +98,7 @@ void doca_rdma_task_read_set_dst_buf(struct doca_rdma_task_read *task,
 				     struct doca_buf *dst)
 {
 	pier__doca_rdma_set_dst(pier__doca_rdma_task(task), dst);
+	set_amount(pier__doca_rdma_task(task));
 }
 
 struct doca_buf *

@@ -1,412 +1,256 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <doca_sync_event.h>
 
+#include "doca_buf_impl.h"
 #include "doca_fail.h"
+#include "doca_task_impl.h"
 
-/* There are no sync events yet. */
-#pragma GCC diagnostic ignored "-Wunused-parameter"
+/* An event in blocking mode; as a context it does not start. */
+struct doca_sync_event {
+	struct doca_ctx ctx;
+	struct pier_sync_event *event;
+	uint32_t publisher, subscriber;	/* enum pier_sync_event_location */
+	uint64_t *word;
+	bool started;
+};
+
+static doca_error_t prepare(struct doca_ctx *ctx)
+{
+	(void)ctx;
+	return pier__doca_unsupported("a sync event as a context");
+}
+
+static const struct doca_ctx_kind kind = {
+	.prepare = prepare,
+};
 
 doca_error_t doca_sync_event_create(struct doca_sync_event **event)
 {
-	return pier__doca_unsupported(__func__);
-}
+	struct doca_sync_event *new;
+	int err;
 
-doca_error_t doca_sync_event_create_from_export(struct doca_dev *dev,
-						const uint8_t *data, size_t sz,
-						struct doca_sync_event **event)
-{
-	return pier__doca_unsupported(__func__);
-}
-
-doca_error_t doca_sync_event_cap_is_create_from_export_supported(
-	const struct doca_devinfo *info)
-{
-	return pier__doca_unsupported(__func__);
-}
-
-doca_error_t doca_sync_event_remote_net_create_from_export(
-	struct doca_dev *dev, const uint8_t *data, size_t sz,
-	struct doca_sync_event_remote_net **event)
-{
-	return pier__doca_unsupported(__func__);
-}
-
-doca_error_t doca_sync_event_cap_remote_net_is_create_from_export_supported(
-	const struct doca_devinfo *info)
-{
-	return pier__doca_unsupported(__func__);
+	if (!event)
+		return DOCA_ERROR_INVALID_VALUE;
+	new = calloc(1, sizeof(*new));
+	if (!new)
+		return DOCA_ERROR_NO_MEMORY;
+	err = pier_sync_event_create(&new->event);
+	if (err) {
+		free(new);
+		return pier__doca_error(err);
+	}
+	pier__doca_ctx_init(&new->ctx, &kind, NULL);
+	*event = new;
+	return DOCA_SUCCESS;
 }
 
 doca_error_t doca_sync_event_destroy(struct doca_sync_event *event)
 {
-	return pier__doca_unsupported(__func__);
+	if (!event)
+		return DOCA_ERROR_INVALID_VALUE;
+	pier__doca_ctx_release(&event->ctx);
+	pier_sync_event_destroy(event->event);
+	free(event);
+	return DOCA_SUCCESS;
 }
 
-doca_error_t
-doca_sync_event_remote_net_destroy(struct doca_sync_event_remote_net *event)
+struct doca_ctx *doca_sync_event_as_ctx(struct doca_sync_event *event)
 {
-	return pier__doca_unsupported(__func__);
+	return event ? &event->ctx : NULL;
+}
+
+static doca_error_t may_set(const struct doca_sync_event *event)
+{
+	if (!event)
+		return DOCA_ERROR_INVALID_VALUE;
+	return event->started ? DOCA_ERROR_BAD_STATE : DOCA_SUCCESS;
+}
+
+/* pier knows one location: a remote one includes this process. */
+static doca_error_t add_location(struct doca_sync_event *event, uint32_t *at,
+				 uint32_t location)
+{
+	doca_error_t error = may_set(event);
+
+	if (!error && *at != PIER_SYNC_EVENT_REMOTE)
+		*at = location;
+	return error;
 }
 
 doca_error_t
 doca_sync_event_add_publisher_location_cpu(struct doca_sync_event *event,
 					   struct doca_dev *dev)
 {
-	return pier__doca_unsupported(__func__);
+	return dev ? add_location(event, &event->publisher,
+				  PIER_SYNC_EVENT_CPU) :
+		     DOCA_ERROR_INVALID_VALUE;
 }
 
 doca_error_t
 doca_sync_event_add_publisher_location_remote_pci(struct doca_sync_event *event)
 {
-	return pier__doca_unsupported(__func__);
+	return add_location(event, &event->publisher, PIER_SYNC_EVENT_REMOTE);
 }
 
 doca_error_t
 doca_sync_event_add_publisher_location_remote_net(struct doca_sync_event *event)
 {
-	return pier__doca_unsupported(__func__);
+	return add_location(event, &event->publisher, PIER_SYNC_EVENT_REMOTE);
 }
 
 doca_error_t
 doca_sync_event_add_subscriber_location_cpu(struct doca_sync_event *event,
 					    struct doca_dev *dev)
 {
-	return pier__doca_unsupported(__func__);
+	return dev ? add_location(event, &event->subscriber,
+				  PIER_SYNC_EVENT_CPU) :
+		     DOCA_ERROR_INVALID_VALUE;
 }
 
 doca_error_t doca_sync_event_add_subscriber_location_remote_pci(
 	struct doca_sync_event *event)
 {
-	return pier__doca_unsupported(__func__);
+	return add_location(event, &event->subscriber, PIER_SYNC_EVENT_REMOTE);
 }
 
 doca_error_t doca_sync_event_set_addr(struct doca_sync_event *event,
 				      uint64_t *addr)
 {
-	return pier__doca_unsupported(__func__);
+	doca_error_t error = may_set(event);
+
+	if (error)
+		return error;
+	if (!addr || (uintptr_t)addr % sizeof(*addr))
+		return pier__doca_fail(DOCA_ERROR_INVALID_VALUE, "sync event: "
+				       "address %p, a multiple of 8",
+				       (void *)addr);
+	event->word = addr;
+	return DOCA_SUCCESS;
 }
 
 doca_error_t doca_sync_event_set_doca_buf(struct doca_sync_event *event,
 					  struct doca_buf *buf)
 {
-	return pier__doca_unsupported(__func__);
+	const struct pier_buf *b = pier__doca_buf(buf);
+	doca_error_t error = may_set(event);
+
+	if (error)
+		return error;
+	if (!buf)
+		return DOCA_ERROR_INVALID_VALUE;
+	if (pier_buf_data_len(b) < sizeof(uint64_t) ||
+	    pier_mmap_is_remote(pier_buf_mmap(b)))
+		return pier__doca_fail(DOCA_ERROR_NOT_PERMITTED, "sync event: "
+				       "a buffer with %zu bytes of data, 8 of "
+				       "local memory", pier_buf_data_len(b));
+	return doca_sync_event_set_addr(event, pier_buf_data(b));
 }
 
 doca_error_t doca_sync_event_start(struct doca_sync_event *event)
 {
-	return pier__doca_unsupported(__func__);
+	struct pier_sync_event_config cfg = { .size = sizeof(cfg) };
+	int err;
+
+	if (!event)
+		return DOCA_ERROR_INVALID_VALUE;
+	if (event->started)
+		return DOCA_ERROR_BAD_STATE;
+	cfg.publisher = event->publisher;
+	cfg.subscriber = event->subscriber;
+	cfg.word = event->word;
+	err = pier_sync_event_configure(event->event, &cfg);
+	if (!err)
+		err = pier_sync_event_start(event->event);
+	if (!err)
+		event->started = true;
+	return pier__doca_error(err);
 }
 
 doca_error_t doca_sync_event_stop(struct doca_sync_event *event)
 {
-	return pier__doca_unsupported(__func__);
-}
-
-struct doca_ctx *doca_sync_event_as_ctx(struct doca_sync_event *event)
-{
-	return NULL;
-}
-
-doca_error_t
-doca_sync_event_cap_task_get_is_supported(const struct doca_devinfo *info)
-{
-	return pier__doca_unsupported(__func__);
-}
-
-doca_error_t doca_sync_event_task_get_set_conf(
-	struct doca_sync_event *event,
-	doca_sync_event_task_get_completion_cb_t done,
-	doca_sync_event_task_get_completion_cb_t failed, uint32_t count)
-{
-	return pier__doca_unsupported(__func__);
-}
-
-doca_error_t
-doca_sync_event_task_get_alloc_init(struct doca_sync_event *event,
-				    uint64_t *ret, union doca_data data,
-				    struct doca_sync_event_task_get **task)
-{
-	return pier__doca_unsupported(__func__);
-}
-
-struct doca_task *
-doca_sync_event_task_get_as_doca_task(struct doca_sync_event_task_get *task)
-{
-	return NULL;
-}
-
-void doca_sync_event_task_get_set_ret_val_ptr(
-	struct doca_sync_event_task_get *task, uint64_t *ret)
-{
-}
-
-uint64_t *doca_sync_event_task_get_get_ret_val_ptr(
-	const struct doca_sync_event_task_get *task)
-{
-	return NULL;
-}
-
-doca_error_t doca_sync_event_cap_task_notify_set_is_supported(
-	const struct doca_devinfo *info)
-{
-	return pier__doca_unsupported(__func__);
-}
-
-doca_error_t doca_sync_event_task_notify_set_set_conf(
-	struct doca_sync_event *event,
-	doca_sync_event_task_notify_set_completion_cb_t done,
-	doca_sync_event_task_notify_set_completion_cb_t failed, uint32_t count)
-{
-	return pier__doca_unsupported(__func__);
-}
-
-doca_error_t doca_sync_event_task_notify_set_alloc_init(
-	struct doca_sync_event *event, uint64_t value, union doca_data data,
-	struct doca_sync_event_task_notify_set **task)
-{
-	return pier__doca_unsupported(__func__);
-}
-
-struct doca_task *doca_sync_event_task_notify_set_as_doca_task(
-	struct doca_sync_event_task_notify_set *task)
-{
-	return NULL;
-}
-
-void doca_sync_event_task_notify_set_set_set_val(
-	struct doca_sync_event_task_notify_set *task, uint64_t value)
-{
-}
-
-uint64_t doca_sync_event_task_notify_set_get_set_val(
-	const struct doca_sync_event_task_notify_set *task)
-{
-	return 0;
-}
-
-doca_error_t doca_sync_event_cap_task_notify_add_is_supported(
-	const struct doca_devinfo *info)
-{
-	return pier__doca_unsupported(__func__);
-}
-
-doca_error_t doca_sync_event_task_notify_add_set_conf(
-	struct doca_sync_event *event,
-	doca_sync_event_task_notify_add_completion_cb_t done,
-	doca_sync_event_task_notify_add_completion_cb_t failed, uint32_t count)
-{
-	return pier__doca_unsupported(__func__);
-}
-
-doca_error_t doca_sync_event_task_notify_add_alloc_init(
-	struct doca_sync_event *event, uint64_t add, uint64_t *fetched,
-	union doca_data data, struct doca_sync_event_task_notify_add **task)
-{
-	return pier__doca_unsupported(__func__);
-}
-
-struct doca_task *doca_sync_event_task_notify_add_as_doca_task(
-	struct doca_sync_event_task_notify_add *task)
-{
-	return NULL;
-}
-
-void doca_sync_event_task_notify_add_set_inc_val(
-	struct doca_sync_event_task_notify_add *task, uint64_t add)
-{
-}
-
-uint64_t doca_sync_event_task_notify_add_get_inc_val(
-	const struct doca_sync_event_task_notify_add *task)
-{
-	return 0;
-}
-
-void doca_sync_event_task_notify_add_set_fetched_val_ptr(
-	struct doca_sync_event_task_notify_add *task, uint64_t *fetched)
-{
-}
-
-uint64_t *doca_sync_event_task_notify_add_get_fetched_val_ptr(
-	const struct doca_sync_event_task_notify_add *task)
-{
-	return NULL;
-}
-
-doca_error_t
-doca_sync_event_cap_task_wait_eq_is_supported(const struct doca_devinfo *info)
-{
-	return pier__doca_unsupported(__func__);
-}
-
-doca_error_t doca_sync_event_task_wait_eq_set_conf(
-	struct doca_sync_event *event,
-	doca_sync_event_task_wait_eq_completion_cb_t done,
-	doca_sync_event_task_wait_eq_completion_cb_t failed, uint32_t count)
-{
-	return pier__doca_unsupported(__func__);
-}
-
-doca_error_t doca_sync_event_task_wait_eq_alloc_init(
-	struct doca_sync_event *event, uint64_t value, uint64_t mask,
-	union doca_data data, struct doca_sync_event_task_wait_eq **task)
-{
-	return pier__doca_unsupported(__func__);
-}
-
-struct doca_task *doca_sync_event_task_wait_eq_as_doca_task(
-	struct doca_sync_event_task_wait_eq *task)
-{
-	return NULL;
-}
-
-void doca_sync_event_task_wait_eq_set_wait_val(
-	struct doca_sync_event_task_wait_eq *task, uint64_t value)
-{
-}
-
-uint64_t doca_sync_event_task_wait_eq_get_wait_val(
-	const struct doca_sync_event_task_wait_eq *task)
-{
-	return 0;
-}
-
-void doca_sync_event_task_wait_eq_set_mask(
-	struct doca_sync_event_task_wait_eq *task, uint64_t mask)
-{
-}
-
-uint64_t doca_sync_event_task_wait_eq_get_mask(
-	const struct doca_sync_event_task_wait_eq *task)
-{
-	return 0;
-}
-
-doca_error_t
-doca_sync_event_cap_task_wait_neq_is_supported(const struct doca_devinfo *info)
-{
-	return pier__doca_unsupported(__func__);
-}
-
-doca_error_t doca_sync_event_task_wait_neq_set_conf(
-	struct doca_sync_event *event,
-	doca_sync_event_task_wait_neq_completion_cb_t done,
-	doca_sync_event_task_wait_neq_completion_cb_t failed, uint32_t count)
-{
-	return pier__doca_unsupported(__func__);
-}
-
-doca_error_t doca_sync_event_task_wait_neq_alloc_init(
-	struct doca_sync_event *event, uint64_t value, uint64_t mask,
-	union doca_data data, struct doca_sync_event_task_wait_neq **task)
-{
-	return pier__doca_unsupported(__func__);
-}
-
-struct doca_task *doca_sync_event_task_wait_neq_as_doca_task(
-	struct doca_sync_event_task_wait_neq *task)
-{
-	return NULL;
-}
-
-void doca_sync_event_task_wait_neq_set_wait_val(
-	struct doca_sync_event_task_wait_neq *task, uint64_t value)
-{
-}
-
-uint64_t doca_sync_event_task_wait_neq_get_wait_val(
-	const struct doca_sync_event_task_wait_neq *task)
-{
-	return 0;
-}
-
-void doca_sync_event_task_wait_neq_set_mask(
-	struct doca_sync_event_task_wait_neq *task, uint64_t mask)
-{
-}
-
-uint64_t doca_sync_event_task_wait_neq_get_mask(
-	const struct doca_sync_event_task_wait_neq *task)
-{
-	return 0;
-}
-
-doca_error_t doca_sync_event_export_to_remote_pci(struct doca_sync_event *event,
-						  struct doca_dev *dev,
-						  const uint8_t **data,
-						  size_t *sz)
-{
-	return pier__doca_unsupported(__func__);
-}
-
-doca_error_t doca_sync_event_cap_is_export_to_remote_pci_supported(
-	const struct doca_devinfo *info)
-{
-	return pier__doca_unsupported(__func__);
-}
-
-doca_error_t doca_sync_event_export_to_remote_net(struct doca_sync_event *event,
-						  const uint8_t **data,
-						  size_t *sz)
-{
-	return pier__doca_unsupported(__func__);
-}
-
-doca_error_t doca_sync_event_cap_is_export_to_remote_net_supported(
-	const struct doca_devinfo *info)
-{
-	return pier__doca_unsupported(__func__);
+	if (!event)
+		return DOCA_ERROR_INVALID_VALUE;
+	if (!event->started)
+		return DOCA_ERROR_BAD_STATE;
+	return pier__doca_error(pier_sync_event_stop(event->event));
 }
 
 doca_error_t doca_sync_event_get(struct doca_sync_event *event, uint64_t *value)
 {
-	return pier__doca_unsupported(__func__);
+	if (!event || !value)
+		return DOCA_ERROR_INVALID_VALUE;
+	return pier__doca_error(pier_sync_event_get(event->event, value));
 }
 
 doca_error_t doca_sync_event_update_add(struct doca_sync_event *event,
 					uint64_t value, uint64_t *fetched)
 {
-	return pier__doca_unsupported(__func__);
+	if (!event)
+		return DOCA_ERROR_INVALID_VALUE;
+	return pier__doca_error(pier_sync_event_add(event->event, value,
+						    fetched));
 }
 
 doca_error_t doca_sync_event_update_set(struct doca_sync_event *event,
 					uint64_t value)
 {
-	return pier__doca_unsupported(__func__);
+	if (!event)
+		return DOCA_ERROR_INVALID_VALUE;
+	return pier__doca_error(pier_sync_event_set(event->event, value));
+}
+
+/* One of pier's calls that wait. */
+typedef int wait_fn(struct pier_sync_event *event, uint64_t value,
+		    uint64_t mask, enum pier_sync_event_wait how,
+		    int timeout_ms);
+
+static doca_error_t wait_for(wait_fn *fn, struct doca_sync_event *event,
+			     uint64_t value, uint64_t mask,
+			     enum pier_sync_event_wait how)
+{
+	if (!event)
+		return DOCA_ERROR_INVALID_VALUE;
+	return pier__doca_error(fn(event->event, value, mask, how, -1));
 }
 
 doca_error_t doca_sync_event_wait_gt(struct doca_sync_event *event,
 				     uint64_t value, uint64_t mask)
 {
-	return pier__doca_unsupported(__func__);
+	return wait_for(pier_sync_event_wait_gt, event, value, mask,
+			PIER_SYNC_EVENT_BUSY);
 }
 
 doca_error_t doca_sync_event_wait_gt_yield(struct doca_sync_event *event,
 					   uint64_t value, uint64_t mask)
 {
-	return pier__doca_unsupported(__func__);
+	return wait_for(pier_sync_event_wait_gt, event, value, mask,
+			PIER_SYNC_EVENT_YIELD);
 }
 
 doca_error_t doca_sync_event_wait_eq(struct doca_sync_event *event,
 				     uint64_t value, uint64_t mask)
 {
-	return pier__doca_unsupported(__func__);
+	return wait_for(pier_sync_event_wait_eq, event, value, mask,
+			PIER_SYNC_EVENT_BUSY);
 }
 
 doca_error_t doca_sync_event_wait_eq_yield(struct doca_sync_event *event,
 					   uint64_t value, uint64_t mask)
 {
-	return pier__doca_unsupported(__func__);
+	return wait_for(pier_sync_event_wait_eq, event, value, mask,
+			PIER_SYNC_EVENT_YIELD);
 }
 
 doca_error_t doca_sync_event_wait_neq(struct doca_sync_event *event,
 				      uint64_t value, uint64_t mask)
 {
-	return pier__doca_unsupported(__func__);
+	return wait_for(pier_sync_event_wait_neq, event, value, mask,
+			PIER_SYNC_EVENT_BUSY);
 }
 
 doca_error_t doca_sync_event_wait_neq_yield(struct doca_sync_event *event,
 					    uint64_t value, uint64_t mask)
 {
-	return pier__doca_unsupported(__func__);
+	return wait_for(pier_sync_event_wait_neq, event, value, mask,
+			PIER_SYNC_EVENT_YIELD);
 }

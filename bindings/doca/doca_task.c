@@ -4,20 +4,24 @@
 #include "doca_fail.h"
 #include "doca_task_impl.h"
 
-/* Call back with @status; the task may be freed or submitted by that. */
-static inline void complete(struct doca_task *task, doca_error_t status)
-{
-	struct doca_task_pool *pool = task->pool;
+/* The callbacks may free the task, or submit it again. */
 
+static void __attribute__((noinline, cold)) fail(struct doca_task *task,
+						 doca_error_t status)
+{
 	task->status = status;
-	(status ? pool->failed : pool->done)(task, task->data, task->ctx->data);
+	task->failed(task, task->data, task->ctx->data);
 }
 
 void pier__doca_task_done(struct pier_task *pier, void *arg)
 {
+	struct doca_task *task = arg;
 	int err = pier_task_status(pier);
 
-	complete(arg, err ? pier__doca_error(err) : DOCA_SUCCESS);
+	if (err)
+		fail(task, pier__doca_error(err));
+	else
+		task->done(task, task->data, task->ctx->data);
 }
 
 void pier__doca_task_end(struct doca_task *task, doca_error_t status)
@@ -27,6 +31,7 @@ void pier__doca_task_end(struct doca_task *task, doca_error_t status)
 	task->status = status;
 	task->next = NULL;
 	task->ctx->ended++;
+	pe->pending++;
 	*pe->ended_tail = task;
 	pe->ended_tail = &task->next;
 	pier_pe_wake(pe->pe);
@@ -41,7 +46,11 @@ struct doca_ctx *pier__doca_task_report(struct doca_pe *pe)
 	if (!pe->ended)
 		pe->ended_tail = &pe->ended;
 	ctx->ended--;
-	complete(task, task->status);
+	pe->pending--;
+	if (task->status)
+		fail(task, task->status);
+	else
+		task->done(task, task->data, ctx->data);
 	return ctx;
 }
 
@@ -69,11 +78,8 @@ static doca_error_t __attribute__((noinline, cold)) refused(int err)
 
 doca_error_t doca_task_submit(struct doca_task *task)
 {
-	int err;
+	int err = task->task ? 0 : build(task);
 
-	if (!task)
-		return DOCA_ERROR_INVALID_VALUE;
-	err = task->task ? 0 : build(task);
 	if (!err)
 		err = pier_task_submit(task->task, 0);
 	return err ? refused(err) : DOCA_SUCCESS;
@@ -93,7 +99,7 @@ doca_error_t doca_task_submit_ex(struct doca_task *task, uint32_t flags)
 /* pier checks the arguments of every submit. */
 doca_error_t doca_task_try_submit(struct doca_task *task)
 {
-	return doca_task_submit(task);
+	return task ? doca_task_submit(task) : DOCA_ERROR_INVALID_VALUE;
 }
 
 void pier__doca_task_unbuild(struct doca_task *task)
@@ -117,7 +123,11 @@ void doca_task_free(struct doca_task *task)
 
 doca_error_t doca_task_get_status(const struct doca_task *task)
 {
-	return task ? task->status : DOCA_ERROR_INVALID_VALUE;
+	if (!task)
+		return DOCA_ERROR_INVALID_VALUE;
+	if (task->task && !pier_task_status(task->task))
+		return DOCA_SUCCESS;
+	return task->status;
 }
 
 void doca_task_set_user_data(struct doca_task *task, union doca_data data)

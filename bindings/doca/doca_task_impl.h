@@ -15,10 +15,11 @@ struct doca_task_kind {
 struct doca_task {
 	const struct doca_task_kind *kind;
 	struct pier_task *task;		/* NULL: it must be built first */
-	struct doca_task_pool *pool;
 	struct doca_ctx *ctx;
 	union doca_data data;
-	doca_error_t status;
+	doca_task_completion_cb_t done, failed;
+	doca_error_t status;		/* of the layer's own, or a failure */
+	struct doca_task_pool *pool;
 	struct doca_task *next;		/* free, or ended */
 };
 

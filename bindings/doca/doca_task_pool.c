@@ -48,6 +48,8 @@ doca_error_t pier__doca_pool_fill(struct doca_task_pool *pool,
 		task->kind = kind;
 		task->pool = pool;
 		task->ctx = ctx;
+		task->done = pool->done;
+		task->failed = pool->failed;
 		task->next = pool->free;
 		pool->free = task;
 	}

@@ -3,15 +3,13 @@
 # libpier-doca: programs written for DOCA build on pier.  It sees pier as every
 # program does.  Its soname follows the same rules as libpier's.
 
-lib_LTLIBRARIES += %D%/libpier-doca.la
-%C%_libpier_doca_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/%D%/include
-%C%_libpier_doca_la_LIBADD = lib/libpier.la $(JANSSON_LIBS)
-%C%_libpier_doca_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 \
-	-Wl,--version-script=$(top_srcdir)/%D%/libpier-doca.map \
-	-Wl,-Bsymbolic-functions
-EXTRA_%C%_libpier_doca_la_DEPENDENCIES = %D%/libpier-doca.map
-EXTRA_DIST += %D%/libpier-doca.map
-%C%_libpier_doca_la_SOURCES = \
+# libpier-doca-core: every object, which t/bench measures; libpier-doca: the
+# same, of which programs see what the map names.
+noinst_LTLIBRARIES += %D%/libpier-doca-core.la
+%C%_libpier_doca_core_la_CPPFLAGS = $(AM_CPPFLAGS) \
+	-I$(top_srcdir)/%D%/include
+%C%_libpier_doca_core_la_LIBADD = $(JANSSON_LIBS)
+%C%_libpier_doca_core_la_SOURCES = \
 	%D%/doca_argp.c \
 	%D%/doca_argp_cmd.c \
 	%D%/doca_argp_general.c \
@@ -69,11 +67,21 @@ EXTRA_DIST += %D%/libpier-doca.map
 	%D%/doca_rdma_task_write.c \
 	%D%/doca_rdma_task_write_imm.c \
 	%D%/doca_sync_event.c \
+	%D%/doca_sync_event_absent.c \
 	%D%/doca_task.c \
 	%D%/doca_task_impl.h \
 	%D%/doca_task_pool.c \
 	%D%/doca_version.c \
 	# end, sorted
+
+lib_LTLIBRARIES += %D%/libpier-doca.la
+%C%_libpier_doca_la_SOURCES =
+%C%_libpier_doca_la_LIBADD = %D%/libpier-doca-core.la lib/libpier.la
+%C%_libpier_doca_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 \
+	-Wl,--version-script=$(top_srcdir)/%D%/libpier-doca.map \
+	-Wl,-Bsymbolic-functions
+EXTRA_%C%_libpier_doca_la_DEPENDENCIES = %D%/libpier-doca.map
+EXTRA_DIST += %D%/libpier-doca.map
 
 # Not among the system's headers: a DOCA that is installed has its own.
 docaincludedir = $(pkgincludedir)-doca

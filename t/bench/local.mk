@@ -11,6 +11,18 @@ EXTRA_PROGRAMS += %D%/overhead
 %C%_overhead_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/t
 %C%_overhead_LDADD = lib/libpier-core.la
 
+EXTRA_PROGRAMS += %D%/overhead_doca
+%C%_overhead_doca_SOURCES = \
+	%D%/nullfabric.c \
+	%D%/nullfabric.h \
+	%D%/overhead_doca.c \
+	# end, sorted
+%C%_overhead_doca_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/t \
+	-I$(top_srcdir)/bindings/doca/include \
+	-I$(top_srcdir)/bindings/doca
+%C%_overhead_doca_LDADD = bindings/doca/libpier-doca-core.la \
+	lib/libpier-core.la
+
 EXTRA_PROGRAMS += \
 	%D%/bare_pingpong \
 	%D%/bare_stream \
@@ -71,9 +83,9 @@ EXTRA_DIST += \
 	%D%/vm.sh \
 	# end, sorted
 
-bench-overhead: %D%/overhead
+bench-overhead: %D%/overhead %D%/overhead_doca
 	$(LIBTOOL) --mode=execute $(SHELL) $(srcdir)/%D%/overhead.sh \
-		%D%/overhead
+		%D%/overhead %D%/overhead_doca
 
 # Many connections by address, on the soft device.
 bench-cm: %D%/cm

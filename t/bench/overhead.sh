@@ -4,9 +4,10 @@
 # How many instructions pier spends on an operation: submit, progress and
 # callback, on a device that does nothing.  Counted by callgrind; what the
 # device, memcpy() and the measuring program itself spend is taken off.
-# usage: overhead.sh PROGRAM
+# A program for DOCA may cost a little more.
+# usage: overhead.sh PROGRAM DOCA_PROGRAM
 set -eu
-program=$1
+pier=$1 doca=$2
 count=3200
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
@@ -17,11 +18,11 @@ command -v valgrind >/dev/null || {
 	exit 1
 }
 
-# own FUNCTION ARG...: instructions of pier an operation
+# own PROGRAM FUNCTION ARG...: instructions of pier an operation
 own()
 {
-	fn=$1
-	shift
+	program=$1 fn=$2
+	shift 2
 	valgrind --tool=callgrind --callgrind-out-file="$tmp/out" \
 	    --toggle-collect="$fn" "$program" "$@" $count >"$tmp/log" 2>&1 || {
 		cat "$tmp/log" >&2
@@ -31,7 +32,7 @@ own()
 	grep -cE ':_*(int_)?(m|c|re)alloc( |$)' "$tmp/all" >>"$tmp/mallocs" || :
 	awk -v count=$count '
 		/PROGRAM TOTALS/ { gsub(",", "", $1); total = $1 }
-		/:(null_|bench_|must|task_done|__mem(cpy|move)_)/ {
+		/:(null_|bench_|must|task_done|doca_buf_|__mem(cpy|move)_)/ {
 			gsub(",", "", $1)
 			off += $1
 		}
@@ -50,9 +51,13 @@ target()
 }
 
 for op in send read copy; do
-	target "8-byte $op, single" 200 "$(own bench_single $op single)"
+	single=$(own "$pier" bench_single $op single)
+	target "8-byte $op, single" 200 "$single"
 	target "8-byte $op, batched by 32" 120 \
-	    "$(own bench_batched $op batched)"
+	    "$(own "$pier" bench_batched $op batched)"
+	more=$(own "$doca" bench_single $op single)
+	target "8-byte $op for DOCA, more than pier's own" 40 \
+	    "$(awk "BEGIN { print $more - $single }")"
 done
 target "memory allocation" 0 "$(awk '{ n += $1 } END { print n }' \
     "$tmp/mallocs")" "functions of malloc entered"

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <pthread.h>
+
+#include <doca_ctx.h>
+#include <doca_pe.h>
+#include <doca_sync_event.h>
+
+#include "t/doca/ends.h"
+#include "t/lib/tap.h"
+
+/* Sync events between the threads of a process. */
+
+static struct doca_dev *dev;
+
+static struct doca_sync_event *create(void)
+{
+	struct doca_sync_event *event = NULL;
+
+	IS(doca_sync_event_create(&event), DOCA_SUCCESS);
+	IS(doca_sync_event_add_publisher_location_cpu(event, dev),
+	   DOCA_SUCCESS);
+	IS(doca_sync_event_add_subscriber_location_cpu(event, dev),
+	   DOCA_SUCCESS);
+	return event;
+}
+
+static void destroy(struct doca_sync_event *event)
+{
+	IS(doca_sync_event_stop(event), DOCA_SUCCESS);
+	IS(doca_sync_event_destroy(event), DOCA_SUCCESS);
+}
+
+static void an_event_has_two_ends(void)
+{
+	struct doca_sync_event *event;
+
+	IS(doca_sync_event_create(&event), DOCA_SUCCESS);
+	IS(doca_sync_event_start(event), DOCA_ERROR_INVALID_VALUE);
+	IS(doca_sync_event_add_publisher_location_remote_net(event),
+	   DOCA_SUCCESS);
+	IS(doca_sync_event_start(event), DOCA_ERROR_INVALID_VALUE);
+	IS(doca_sync_event_add_subscriber_location_cpu(event, NULL),
+	   DOCA_ERROR_INVALID_VALUE);
+	IS(doca_sync_event_add_subscriber_location_cpu(event, dev),
+	   DOCA_SUCCESS);
+	IS(doca_sync_event_start(event), DOCA_SUCCESS);
+	IS(doca_sync_event_start(event), DOCA_ERROR_BAD_STATE);
+	IS(doca_sync_event_add_subscriber_location_cpu(event, dev),
+	   DOCA_ERROR_BAD_STATE);
+	IS(doca_sync_event_set_addr(event, &(uint64_t){ 0 }),
+	   DOCA_ERROR_BAD_STATE);
+	destroy(event);
+}
+
+static void values_are_set_and_added_to(void)
+{
+	struct doca_sync_event *event = create();
+	uint64_t value = 9;
+
+	IS(doca_sync_event_update_set(event, 1), DOCA_ERROR_BAD_STATE);
+	IS(doca_sync_event_start(event), DOCA_SUCCESS);
+	IS(doca_sync_event_get(event, &value), DOCA_SUCCESS);
+	IS(value, 0);
+	IS(doca_sync_event_update_set(event, 40), DOCA_SUCCESS);
+	IS(doca_sync_event_update_add(event, 2, &value), DOCA_SUCCESS);
+	IS(value, 40);
+	IS(doca_sync_event_get(event, &value), DOCA_SUCCESS);
+	IS(value, 42);
+	IS(doca_sync_event_wait_gt(event, 41, UINT64_MAX), DOCA_SUCCESS);
+	IS(doca_sync_event_wait_eq(event, 10, 0xf), DOCA_SUCCESS);
+	IS(doca_sync_event_wait_eq_yield(event, 42, UINT64_MAX), DOCA_SUCCESS);
+	IS(doca_sync_event_wait_neq(event, 41, UINT64_MAX), DOCA_SUCCESS);
+	destroy(event);
+}
+
+static void *set_later(void *arg)
+{
+	struct doca_sync_event *event = arg;
+
+	doca_sync_event_wait_eq_yield(event, 1, UINT64_MAX);
+	doca_sync_event_update_set(event, UINT64_MAX);
+	return NULL;
+}
+
+static void a_thread_waits_for_another(void)
+{
+	struct doca_sync_event *event = create();
+	pthread_t thread;
+
+	IS(doca_sync_event_start(event), DOCA_SUCCESS);
+	if (!IS(pthread_create(&thread, NULL, set_later, event), 0))
+		return;
+	IS(doca_sync_event_update_add(event, 1, NULL), DOCA_SUCCESS);
+	IS(doca_sync_event_wait_gt(event, UINT64_MAX - 1, UINT64_MAX),
+	   DOCA_SUCCESS);
+	pthread_join(thread, NULL);
+	destroy(event);
+}
+
+static void the_word_may_be_the_programs(void)
+{
+	struct doca_sync_event *event = create();
+	uint64_t words[2] = { 5, 0 }, value = 0;
+
+	IS(doca_sync_event_set_addr(event, (uint64_t *)(void *)
+				    ((char *)words + 1)),
+	   DOCA_ERROR_INVALID_VALUE);
+	IS(doca_sync_event_set_addr(event, words), DOCA_SUCCESS);
+	IS(doca_sync_event_start(event), DOCA_SUCCESS);
+	IS(doca_sync_event_get(event, &value), DOCA_SUCCESS);
+	IS(value, 5);
+	IS(doca_sync_event_update_set(event, 6), DOCA_SUCCESS);
+	IS(words[0], 6);
+	destroy(event);
+}
+
+static void what_is_to_come_is_not_supported(void)
+{
+	struct doca_sync_event *event = create();
+	const uint8_t *desc;
+	struct doca_pe *pe;
+	size_t len;
+
+	IS(doca_sync_event_export_to_remote_pci(event, dev, &desc, &len),
+	   DOCA_ERROR_NOT_SUPPORTED);
+	IS(doca_sync_event_export_to_remote_net(event, &desc, &len),
+	   DOCA_ERROR_NOT_SUPPORTED);
+	IS(doca_sync_event_cap_is_export_to_remote_pci_supported(
+		doca_dev_as_devinfo(dev)), DOCA_ERROR_NOT_SUPPORTED);
+	IS(doca_pe_create(&pe), DOCA_SUCCESS);
+	IS(doca_pe_connect_ctx(pe, doca_sync_event_as_ctx(event)),
+	   DOCA_SUCCESS);
+	IS(doca_ctx_start(doca_sync_event_as_ctx(event)),
+	   DOCA_ERROR_NOT_SUPPORTED);
+	IS(doca_sync_event_destroy(event), DOCA_SUCCESS);
+	IS(doca_pe_destroy(pe), DOCA_SUCCESS);
+}
+
+int main(void)
+{
+	dev = end_device();
+	if (!dev)
+		return tap_skip_all("there is no such device");
+	TEST(an_event_has_two_ends);
+	TEST(values_are_set_and_added_to);
+	TEST(a_thread_waits_for_another);
+	TEST(the_word_may_be_the_programs);
+	TEST(what_is_to_come_is_not_supported);
+	doca_dev_close(dev);
+	return tap_done();
+}
