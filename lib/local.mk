@@ -190,10 +190,12 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/ops/rdma_recv.c \
 	%D%/ops/rdma_send.c \
 	%D%/ops/rdma_submit.c \
+	%D%/ops/rdma_sync_event.c \
 	%D%/ops/rdma_task.c \
 	%D%/ops/rdma_task.h \
 	%D%/ops/rdma_write.c \
 	%D%/ops/sync_event.c \
+	%D%/ops/sync_event_export.c \
 	%D%/ops/sync_event_impl.h \
 	%D%/ops/sync_event_task.c \
 	%D%/ops/sync_event_wait.c \

@@ -82,6 +82,7 @@ check_PROGRAMS += \
 	%D%/ops/rdma_config.t \
 	%D%/ops/sync_event.t \
 	%D%/ops/sync_event_ctx.t \
+	%D%/ops/sync_event_rdma.t \
 	%D%/ops/task.t \
 	%D%/ops/task_bufs.t \
 	%D%/soft/ack_coalesce.t \

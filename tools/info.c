@@ -65,6 +65,7 @@ static const struct {
 } exports[] = {
 	{ PIER_EXPORT_MMAP, "mmap" },
 	{ PIER_EXPORT_CONN, "connection" },
+	{ PIER_EXPORT_SYNC_EVENT, "sync_event" },
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -40,6 +40,8 @@ static const char *kind_name(unsigned int kind)
 		return "memory descriptor";
 	case PIER__WIRE_FRAME:
 		return "frame";
+	case PIER__WIRE_SYNC_EVENT:
+		return "sync event descriptor";
 	}
 	return NULL;
 }

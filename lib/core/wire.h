@@ -27,6 +27,7 @@ enum pier__wire_kind {
 	PIER__WIRE_CONN = 1,
 	PIER__WIRE_MMAP = 2,
 	PIER__WIRE_FRAME = 3,
+	PIER__WIRE_SYNC_EVENT = 4,
 };
 
 /* A writer into a caller's buffer; end returns the first error. */

@@ -67,12 +67,13 @@ int pier_devinfo_can_export(const struct pier_devinfo *info,
 {
 	switch (kind) {
 	case PIER_EXPORT_MMAP:
+	case PIER_EXPORT_SYNC_EVENT:
 		return 0;
 	case PIER_EXPORT_CONN:
 		return info->port.limits.by_address ? -EOPNOTSUPP : 0;
 	}
 	return pier__fail(-EINVAL, "unknown kind of export %d: 0 to %d",
-			  (int)kind, PIER_EXPORT_CONN);
+			  (int)kind, PIER_EXPORT_SYNC_EVENT);
 }
 
 /* Whatever a device can export it can use when a peer exports it. */

@@ -39,7 +39,7 @@ int pier__mmap_describe(const struct pier_mmap *mmap, uint32_t valid_s,
 				  "access (0x%x): add PIER_REMOTE_READ, _WRITE "
 				  "or _ATOMIC", mmap->cfg.access);
 
-	pier__wire_begin(&out, buf, size, PIER__WIRE_MMAP, 6);
+	pier__wire_begin(&out, buf, size, mmap->kind, 6);
 	pier__wire_uint(&out, FIELD_CREATED, pier__wall_seconds());
 	pier__wire_uint(&out, FIELD_VALID, valid_s);
 	pier__wire_uint(&out, FIELD_ADDR, (uintptr_t)mmap->cfg.addr);
@@ -134,12 +134,12 @@ static int read_range(const struct pier__wire_in *in, struct pier_mmap *mmap)
 	return 0;
 }
 
-int pier_mmap_create_from_export(const void *desc, size_t len,
-				 struct pier_mmap **ret)
+int pier__mmap_import(const void *desc, size_t len, enum pier__wire_kind kind,
+		      struct pier_mmap **ret)
 {
 	struct pier__wire_in in;
 	struct pier_mmap *mmap;
-	int err = pier__wire_expect(desc, len, PIER__WIRE_MMAP, &in);
+	int err = pier__wire_expect(desc, len, kind, &in);
 
 	if (err)
 		return err;
@@ -147,6 +147,7 @@ int pier_mmap_create_from_export(const void *desc, size_t len,
 	if (err)
 		return err;
 	mmap->remote = true;
+	mmap->kind = kind;
 	err = read_range(&in, mmap);
 	if (!err)
 		err = read_keys(&in, mmap);
@@ -157,4 +158,10 @@ int pier_mmap_create_from_export(const void *desc, size_t len,
 	mmap->started = true;
 	*ret = mmap;
 	return 0;
+}
+
+int pier_mmap_create_from_export(const void *desc, size_t len,
+				 struct pier_mmap **ret)
+{
+	return pier__mmap_import(desc, len, PIER__WIRE_MMAP, ret);
 }

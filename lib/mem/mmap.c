@@ -20,6 +20,7 @@ int pier_mmap_create(struct pier_mmap **ret)
 	if (!mmap)
 		return pier__fail(-ENOMEM, "mmap: no memory");
 	mmap->cfg.size = sizeof(mmap->cfg);
+	mmap->kind = PIER__WIRE_MMAP;
 	mmap->serial = atomic_fetch_add(&serial, 1) + 1;
 	atomic_init(&mmap->bufs, 1);
 	*ret = mmap;

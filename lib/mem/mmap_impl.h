@@ -7,6 +7,7 @@
 
 #include <pier/mmap.h>
 
+#include "core/wire.h"
 #include "dev/dev_impl.h"
 
 #define PIER__MMAP_DEVS 8
@@ -21,6 +22,8 @@ struct pier__mmap_key {
 
 struct pier_mmap {
 	struct pier_mmap_config cfg;
+	enum pier__wire_kind kind;	/* of its descriptor: memory, or the */
+					/* word of a sync event */
 	uint64_t serial;		/* never used again in this process */
 	bool remote, started;
 	bool own_memory;		/* to be unmapped */
@@ -54,6 +57,10 @@ bool pier__mmap_rkey(const struct pier_mmap *mmap, const uint8_t dev_id[8],
  */
 int pier__mmap_describe(const struct pier_mmap *mmap, uint32_t valid_s,
 			void *buf, size_t size);
+
+/* pier_mmap_create_from_export() of a descriptor of @kind. */
+int pier__mmap_import(const void *desc, size_t len, enum pier__wire_kind kind,
+		      struct pier_mmap **ret);
 
 /* Buffers hold their mmap. */
 void pier__mmap_hold(struct pier_mmap *mmap);

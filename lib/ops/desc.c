@@ -90,20 +90,22 @@ static int print_conn(const void *desc, size_t len, struct text *text)
 	return 0;
 }
 
-static int print_mmap(const void *desc, size_t len, struct text *text)
+/* Memory, or another kind with the same fields: @name. */
+static int print_mmap(const void *desc, size_t len, enum pier__wire_kind kind,
+		      const char *name, struct text *text)
 {
 	struct pier__wire_in in;
 	struct pier_mmap *mmap;
 	uint64_t created = 0, valid = 0;
-	int err = pier_mmap_create_from_export(desc, len, &mmap);
+	int err = pier__mmap_import(desc, len, kind, &mmap);
 
 	if (err)
 		return err;
-	err = pier__wire_expect(desc, len, PIER__WIRE_MMAP, &in);
+	err = pier__wire_expect(desc, len, kind, &in);
 	if (!err)
 		err = pier__desc_times(&in, &created, &valid);
 	if (!err) {
-		add(text, "kind: memory\n");
+		add(text, "kind: %s\n", name);
 		add_age(text, created, valid);
 		add(text, "address: %p\nlength: %zu\n", mmap->cfg.addr,
 		    mmap->cfg.len);
@@ -127,12 +129,14 @@ int pier_desc_print(const void *desc, size_t len, char *text, size_t size)
 	if (!err && in.kind == PIER__WIRE_CONN)
 		err = print_conn(desc, len, &out);
 	else if (!err && in.kind == PIER__WIRE_MMAP)
-		err = print_mmap(desc, len, &out);
+		err = print_mmap(desc, len, in.kind, "memory", &out);
+	else if (!err && in.kind == PIER__WIRE_SYNC_EVENT)
+		err = print_mmap(desc, len, in.kind, "sync event", &out);
 	else if (!err)
 		err = pier__fail(-PIER_EKIND, "descriptor of kind %d, known "
-				 "are %d, a connection, and %d, memory",
-				 (int)in.kind, PIER__WIRE_CONN,
-				 PIER__WIRE_MMAP);
+				 "are %d, a connection, %d, memory, and %d, a "
+				 "sync event", (int)in.kind, PIER__WIRE_CONN,
+				 PIER__WIRE_MMAP, PIER__WIRE_SYNC_EVENT);
 	return err ? err : (int)out.len;
 }
 

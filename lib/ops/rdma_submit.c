@@ -257,13 +257,13 @@ static inline bool drop_bufs(struct pier__rdma_task *t, bool copies)
 }
 
 /* The usual case here: no chain, no buffer that is to be given back. */
-static inline void succeed(struct pier__rdma_task *t, bool copies)
+static inline void succeed(struct pier__rdma_task *t, bool copies, bool grows)
 {
-	if ((copies && t->grows->next) || !drop_bufs(t, copies)) {
+	if ((grows && t->grows->next) || !drop_bufs(t, copies)) {
 		succeed_slowly(t);
 		return;
 	}
-	if (copies)
+	if (grows)
 		t->grows->data_len += t->len;
 	pier__task_finish(&t->task, 0);
 }
@@ -271,13 +271,19 @@ static inline void succeed(struct pier__rdma_task *t, bool copies)
 static void send_succeed(struct pier__posted *posted)
 {
 	succeed(pier__container_of(posted, struct pier__rdma_task, posted),
-		false);
+		false, false);
 }
 
 static void copy_succeed(struct pier__posted *posted)
 {
 	succeed(pier__container_of(posted, struct pier__rdma_task, posted),
-		true);
+		true, true);
+}
+
+static void store_succeed(struct pier__posted *posted)
+{
+	succeed(pier__container_of(posted, struct pier__rdma_task, posted),
+		true, false);
 }
 
 /* One with others before it, or a failure. */
@@ -298,7 +304,7 @@ static void send_done(struct pier__op *op, const struct ibv_wc *wc)
 		pier__container_of(op, struct pier__rdma_task, task.op);
 
 	if (pier__conn_done_first(t->task.conn, &t->posted, wc))
-		succeed(t, false);
+		succeed(t, false, false);
 	else
 		done_late(t, wc);
 }
@@ -309,7 +315,18 @@ static void copy_done(struct pier__op *op, const struct ibv_wc *wc)
 		pier__container_of(op, struct pier__rdma_task, task.op);
 
 	if (pier__conn_done_first(t->task.conn, &t->posted, wc))
-		succeed(t, true);
+		succeed(t, true, true);
+	else
+		done_late(t, wc);
+}
+
+static void store_done(struct pier__op *op, const struct ibv_wc *wc)
+{
+	struct pier__rdma_task *t =
+		pier__container_of(op, struct pier__rdma_task, task.op);
+
+	if (pier__conn_done_first(t->task.conn, &t->posted, wc))
+		succeed(t, true, false);
 	else
 		done_late(t, wc);
 }
@@ -442,6 +459,16 @@ const struct pier__rdma_kind pier__rdma_copy = {
 	},
 	.done = copy_done,
 	.succeed = copy_succeed,
+};
+
+const struct pier__rdma_kind pier__rdma_store = {
+	.ops = {
+		.submit = copy_submit,
+		.release = release_send,
+		.error = get_error,
+	},
+	.done = store_done,
+	.succeed = store_succeed,
 };
 
 const struct pier__rdma_kind pier__rdma_nothing = {

@@ -58,6 +58,8 @@ static void set_bufs(struct pier__rdma_task *t, struct pier_buf *src,
 	t->src = type->src ? src : NULL;
 	t->dst = type->dst && !is_empty ? dst : NULL;
 	t->grows = type->src_grows ? t->src : t->dst;
+	if (type->none_grows)
+		t->grows = NULL;
 	t->src_built.stamp = 0;
 	t->dst_built.stamp = 0;
 	t->len = 0;
@@ -130,8 +132,8 @@ int pier__rdma_take_send(struct pier_conn *conn, enum pier_task_type type,
 	return 0;
 }
 
-int pier_rdma_task_set_bufs(struct pier_task *task, struct pier_buf *src,
-			    struct pier_buf *dst)
+int pier__rdma_set_bufs(struct pier_task *task, struct pier_buf *src,
+			struct pier_buf *dst)
 {
 	struct pier__rdma_task *t =
 		pier__container_of(task, struct pier__rdma_task, task);
@@ -151,4 +153,15 @@ int pier_rdma_task_set_bufs(struct pier_task *task, struct pier_buf *src,
 		t->wr.send.wr.rdma.rkey = 0;
 	}
 	return 0;
+}
+
+int pier_rdma_task_set_bufs(struct pier_task *task, struct pier_buf *src,
+			    struct pier_buf *dst)
+{
+	const struct pier__task_type *type = &pier__task_types[task->type];
+
+	if (type->event)
+		return pier__fail(-EINVAL, "%s: pier_rdma_task_set_event() "
+				  "changes its buffer", type->name);
+	return pier__rdma_set_bufs(task, src, dst);
 }

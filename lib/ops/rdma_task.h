@@ -17,4 +17,8 @@ int pier__rdma_take_send(struct pier_conn *conn, enum pier_task_type type,
 			 struct pier_buf *src, struct pier_buf *dst,
 			 uint32_t imm, struct pier_task **ret);
 
+/* pier_rdma_task_set_bufs() of any type. */
+int pier__rdma_set_bufs(struct pier_task *task, struct pier_buf *src,
+			struct pier_buf *dst);
+
 #endif

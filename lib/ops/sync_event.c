@@ -70,6 +70,9 @@ int pier_sync_event_configure(struct pier_sync_event *event,
 	struct pier_sync_event_config new = { 0 };
 	int err;
 
+	if (pier__sync_is_imported(event))
+		return pier__fail(-EPERM, "sync event: configured, but it is "
+				  "imported: its owner configures it");
 	if (pier__sync_life(event) != PIER__SYNC_NEW)
 		return pier__fail(-EBUSY, "sync event: configured after start");
 	err = pier__config_copy(&new, sizeof(new), cfg, cfg->size);
@@ -99,12 +102,18 @@ static int check_start(const struct pier_sync_event *event)
 				  "destroy it, and create another one");
 	if (life != PIER__SYNC_NEW)
 		return pier__fail(-EBUSY, "sync event: started twice");
+	if (pier__sync_is_imported(event))
+		return 0;
 	if (!event->cfg.publisher)
 		return pier__fail(-EINVAL, "sync event: started without the "
 				  "location of its publisher");
 	if (!event->cfg.subscriber)
 		return pier__fail(-EINVAL, "sync event: started without the "
 				  "location of its subscriber");
+	if ((event->cfg.publisher | event->cfg.subscriber) &
+	    PIER_SYNC_EVENT_REMOTE && !event->cfg.dev)
+		return pier__fail(-EINVAL, "sync event: its publisher or "
+				  "subscriber is remote, but it has no device");
 	return 0;
 }
 
@@ -112,6 +121,8 @@ int pier__sync_start(struct pier_sync_event *event, enum pier__sync_life life)
 {
 	int err = check_start(event);
 
+	if (!err && !pier__sync_is_imported(event))
+		err = pier__sync_register(event);
 	if (err)
 		return err;
 	atomic_store(&event->life, life);
@@ -120,7 +131,9 @@ int pier__sync_start(struct pier_sync_event *event, enum pier__sync_life life)
 
 int pier_sync_event_start(struct pier_sync_event *event)
 {
-	return pier__sync_start(event, PIER__SYNC_BLOCKING);
+	return pier__sync_start(event, pier__sync_is_imported(event) ?
+					       PIER__SYNC_IMPORTED :
+					       PIER__SYNC_BLOCKING);
 }
 
 /* The new value comes before this load: see sleep_once(). */
@@ -135,6 +148,7 @@ static void wake(struct pier_sync_event *event)
 void pier__sync_stop(struct pier_sync_event *event)
 {
 	atomic_store(&event->life, PIER__SYNC_STOPPED);
+	pier__sync_revoke(event);
 	wake(event);
 }
 
@@ -153,6 +167,9 @@ int pier_sync_event_stop(struct pier_sync_event *event)
 
 void pier__sync_free(struct pier_sync_event *event)
 {
+	pier__sync_revoke(event);
+	pier_buf_inventory_destroy(event->inv);
+	pier_mmap_destroy(event->mmap);
 	free(event);
 }
 
@@ -169,6 +186,10 @@ int pier__sync_usable(const struct pier_sync_event *event)
 		return pier__fail(-ESHUTDOWN, "sync event: used before start");
 	case PIER__SYNC_STOPPED:
 		return pier__fail(-ESHUTDOWN, "sync event: used after stop");
+	case PIER__SYNC_IMPORTED:
+		return pier__fail(-EOPNOTSUPP, "sync event: its value is at "
+				  "the peer that exported it: use the tasks "
+				  "of an RDMA context");
 	case PIER__SYNC_BLOCKING:
 	case PIER__SYNC_CONTEXT:
 		break;

@@ -7,6 +7,7 @@
 
 #include <pier/sync_event.h>
 
+#include "mem/buf_impl.h"
 #include "ops/cpu_ctx.h"
 
 #define PIER__CACHE_LINE 64
@@ -15,6 +16,7 @@ enum pier__sync_life {
 	PIER__SYNC_NEW,
 	PIER__SYNC_BLOCKING,
 	PIER__SYNC_CONTEXT,
+	PIER__SYNC_IMPORTED,		/* started: the value is at a peer */
 	PIER__SYNC_STOPPED,
 };
 
@@ -22,6 +24,10 @@ struct pier_sync_event {
 	struct pier__cpu_ctx cpu;	/* first; idle in blocking mode */
 	struct pier_sync_event_config cfg;
 	uint64_t *word;			/* the value: own_word or cfg.word */
+	struct pier_mmap *mmap;		/* the word, registered, or the */
+					/* peer's; NULL: not remote */
+	struct pier_buf_inventory *inv;	/* of an imported one: */
+	struct pier_buf *buf;		/* the peer's word, NULL once stopped */
 	atomic_int life;		/* enum pier__sync_life */
 	atomic_uint sleepers;		/* threads that sleep on changes, */
 	atomic_uint changes;		/* which is counted only for them */
@@ -64,7 +70,12 @@ pier__sync_life(const struct pier_sync_event *event)
 		&event->life, memory_order_relaxed);
 }
 
-/* May the value be used?  Errors: -ESHUTDOWN.  Any thread. */
+static inline bool pier__sync_is_imported(const struct pier_sync_event *event)
+{
+	return event->inv;
+}
+
+/* May the value be used here?  Errors: -ESHUTDOWN; -EOPNOTSUPP.  Any thread. */
 int pier__sync_usable(const struct pier_sync_event *event);
 
 /* Change the value of an event that may be used.  Any thread. */
@@ -82,6 +93,22 @@ int pier__sync_start(struct pier_sync_event *event, enum pier__sync_life life);
 
 /* End it in either mode.  Any thread. */
 void pier__sync_stop(struct pier_sync_event *event);
+
+/*
+ * Let peers use the word of @event, which starts, if its configuration says
+ * so; and no longer.  Errors: those of pier_mmap_start().
+ */
+int pier__sync_register(struct pier_sync_event *event);
+void pier__sync_revoke(struct pier_sync_event *event);
+
+/* The memory to export.  Errors: as pier_sync_event_export(). */
+int pier__sync_mmap(struct pier_sync_event *event, struct pier_mmap **ret);
+
+/*
+ * Create the event whose word is the remote @mmap, which is destroyed with it,
+ * also on an error.  Errors: as pier_sync_event_create_from_export().
+ */
+int pier__sync_import(struct pier_mmap *mmap, struct pier_sync_event **ret);
 
 /* Free it; its context is idle. */
 void pier__sync_free(struct pier_sync_event *event);

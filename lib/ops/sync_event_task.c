@@ -51,6 +51,10 @@ static int run(struct pier_task *task)
 
 static int start(struct pier__cpu_ctx *cpu)
 {
+	if (pier__sync_is_imported(event_of(cpu)))
+		return pier__fail(-EOPNOTSUPP, "sync event: started as a "
+				  "context, but it is imported: use the tasks "
+				  "of an RDMA context");
 	return pier__sync_start(event_of(cpu), PIER__SYNC_CONTEXT);
 }
 

@@ -72,16 +72,16 @@ static int sleep_once(struct pier_sync_event *event,
 	return 0;
 }
 
-/* Nothing but calls of this library changes pier's own word. */
-static bool has_own_word(const struct pier_sync_event *event)
+/* Nothing but calls of this library changes pier's own word here. */
+static bool is_private(const struct pier_sync_event *event)
 {
-	return event->word == &event->own_word;
+	return event->word == &event->own_word && !event->mmap;
 }
 
 static int wait_asleep(struct pier_sync_event *event,
 		       const struct pier__sync_goal *goal, uint64_t deadline)
 {
-	uint64_t nap = has_own_word(event) ? PIER__NEVER : NAP_MIN_NS;
+	uint64_t nap = is_private(event) ? PIER__NEVER : NAP_MIN_NS;
 	int err = 0;
 
 	atomic_fetch_add(&event->sleepers, 1);

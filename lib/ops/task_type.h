@@ -20,6 +20,7 @@ struct pier__rdma_kind {
 
 extern const struct pier__rdma_kind pier__rdma_send;	/* at most a source */
 extern const struct pier__rdma_kind pier__rdma_copy;	/* two buffers */
+extern const struct pier__rdma_kind pier__rdma_store;	/* two, none grows */
 extern const struct pier__rdma_kind pier__rdma_nothing;	/* a copy of no bytes */
 extern const struct pier__rdma_kind pier__rdma_recv;	/* at most a */
 							/* destination */
@@ -43,6 +44,9 @@ struct pier__task_type {
 	bool may_inline;		/* its data is copied at post if it */
 					/* is short */
 	bool src_grows;			/* the result goes into the source */
+	bool none_grows;		/* neither buffer */
+	bool event;			/* the remote one is the word of an */
+					/* imported sync event */
 	bool by_cpu;			/* not of an RDMA context: only its */
 					/* name and key are set */
 };
@@ -67,5 +71,7 @@ int pier__rdma_build_recv(struct pier__rdma_task *t);
 int pier__rdma_build_read(struct pier__rdma_task *t);
 int pier__rdma_build_write(struct pier__rdma_task *t);
 int pier__rdma_build_atomic(struct pier__rdma_task *t);
+int pier__rdma_build_remote_get(struct pier__rdma_task *t);
+int pier__rdma_build_notify_set(struct pier__rdma_task *t);
 
 #endif

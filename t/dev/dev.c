@@ -210,8 +210,10 @@ static void abilities_are_reported(void)
 	IS(pier_devinfo_can_task(info, (enum pier_task_type)99), -EINVAL);
 	IS(pier_devinfo_can_export(info, PIER_EXPORT_MMAP), 0);
 	IS(pier_devinfo_can_import(info, PIER_EXPORT_MMAP), 0);
+	IS(pier_devinfo_can_export(info, PIER_EXPORT_SYNC_EVENT), 0);
+	IS(pier_devinfo_can_import(info, PIER_EXPORT_SYNC_EVENT), 0);
 	IS(pier_devinfo_can_export(info, (enum pier_export)99), -EINVAL);
-	LIKE(pier_last_error(), "export 99: 0 to 1");
+	LIKE(pier_last_error(), "export 99: 0 to 2");
 	IS(pier_devinfo_can_import(info, (enum pier_export)99), -EINVAL);
 }
 

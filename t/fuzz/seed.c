@@ -202,7 +202,8 @@ static void seed_conn(unsigned int gids)
 }
 
 /* Fields as lib/mem/export.c has them. */
-static void seed_mmap(unsigned int keys)
+/* Memory of @keys keys, or an event's word. */
+static void seed_mmap(enum pier__wire_kind kind, unsigned int keys)
 {
 	uint8_t bytes[PIER_DESC_MAX];
 	struct pier__wire_out out;
@@ -210,9 +211,9 @@ static void seed_mmap(unsigned int keys)
 	unsigned int i;
 	int len;
 
-	pier__wire_begin(&out, bytes, sizeof(bytes), PIER__WIRE_MMAP, 6);
+	pier__wire_begin(&out, bytes, sizeof(bytes), kind, 6);
 	for (i = 1; i <= 5; i++)
-		pier__wire_uint(&out, i, i == 4 ? 4096 : 3);
+		pier__wire_uint(&out, i, i == 3 ? 4096 : i == 4 ? 8 : 12);
 	pier__wire_array(&out, 6, keys);
 	for (i = 0; i < keys; i++) {
 		pier__wire_map(&out, 2);
@@ -274,8 +275,10 @@ int main(int argc, char *argv[])
 	globfree(&captures);
 	for (i = 0; i < 4; i++)
 		seed_conn((unsigned int)i);
-	for (i = 1; i < 4; i++)
-		seed_mmap((unsigned int)i);
+	for (i = 1; i < 4; i++) {
+		seed_mmap(PIER__WIRE_MMAP, (unsigned int)i);
+		seed_mmap(PIER__WIRE_SYNC_EVENT, (unsigned int)i);
+	}
 	seed_private(10, 148);
 	seed_private(20, 56);
 	seed_private(4096, 56);

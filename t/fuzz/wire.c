@@ -3,6 +3,7 @@
 
 #include <pier/desc.h>
 #include <pier/mmap.h>
+#include <pier/sync_event.h>
 
 #include "cm/conn_impl.h"
 #include "core/crc.h"
@@ -67,6 +68,7 @@ static void print(const uint8_t *bytes, size_t len)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	struct pier_sync_event *event;
 	struct pier_mmap *mmap;
 	struct pier__end end;
 	uint8_t *bytes;
@@ -85,6 +87,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!pier_mmap_create_from_export(bytes, size, &mmap)) {
 		MUST(pier_mmap_len(mmap) > 0);
 		pier_mmap_destroy(mmap);
+	}
+	if (!pier_sync_event_create_from_export(bytes, size, &event)) {
+		MUST(pier_sync_event_start(event) == 0);
+		pier_sync_event_destroy(event);
 	}
 	if (data[0] & 2)
 		print(bytes, size);

@@ -188,18 +188,6 @@ static void a_stopped_event_can_only_be_destroyed(void)
 	pier_sync_event_destroy(event);
 }
 
-/* Locations are declarations: the other side may do it too. */
-static void a_location_grants_and_forbids_nothing(void)
-{
-	struct pier_sync_event *event = create();
-
-	IS(configure(event, PIER_SYNC_EVENT_REMOTE, CPU, NULL), 0);
-	IS(pier_sync_event_start(event), 0);
-	IS(pier_sync_event_set(event, 3), 0);
-	IS(pier_sync_event_wait_eq(event, 3, ALL, YIELD, 0), 0);
-	finish(event);
-}
-
 static const struct {
 	wait_fn *fn;
 	uint64_t now, value, mask;
@@ -444,7 +432,6 @@ int main(void)
 	TEST(a_start_needs_a_publisher_and_a_subscriber);
 	TEST(an_event_is_used_between_start_and_stop_only);
 	TEST(a_stopped_event_can_only_be_destroyed);
-	TEST(a_location_grants_and_forbids_nothing);
 	TEST(waits_compare_all_bits_under_the_mask);
 	TEST(a_waiter_sees_a_set_and_an_add);
 	TEST(a_sleeper_sees_a_store_to_the_word_of_the_program);

@@ -44,6 +44,7 @@ struct pier_gid {
 enum pier_export {
 	PIER_EXPORT_MMAP,	/* memory, for RDMA */
 	PIER_EXPORT_CONN,	/* one end of a connection */
+	PIER_EXPORT_SYNC_EVENT,	/* a sync event, for RDMA */
 };
 
 enum pier_limit {

@@ -23,6 +23,7 @@ extern "C" {
 struct pier_buf;
 struct pier_dev;
 struct pier_rdma;
+struct pier_sync_event;
 
 /* The value 0, where 0 in a configuration means the default. */
 #define PIER_ZERO UINT32_MAX
@@ -142,6 +143,26 @@ int pier_rdma_task_fetch_add(struct pier_conn *conn, struct pier_buf *dst,
 			     struct pier_buf *result, uint64_t add,
 			     struct pier_task **ret);
 
+/*
+ * The value of @event, which pier_sync_event_create_from_export() made and
+ * pier_sync_event_start() started: get appends it to @dst, set replaces it with
+ * the 8 bytes of data of @src, add appends the value before to @result.  Get
+ * and set move bytes as the owner's host has them.  The event may be stopped
+ * and destroyed while they are in flight.
+ * Errors: as above; -EINVAL, not an imported event; -ESHUTDOWN, it is not
+ * started, or was stopped.
+ */
+int pier_rdma_task_remote_get(struct pier_conn *conn,
+			      const struct pier_sync_event *event,
+			      struct pier_buf *dst, struct pier_task **ret);
+int pier_rdma_task_notify_set(struct pier_conn *conn,
+			      const struct pier_sync_event *event,
+			      struct pier_buf *src, struct pier_task **ret);
+int pier_rdma_task_notify_add(struct pier_conn *conn,
+			      const struct pier_sync_event *event,
+			      struct pier_buf *result, uint64_t add,
+			      struct pier_task **ret);
+
 /* Any connection can use it.  @dst NULL: for empty messages and immediates. */
 int pier_rdma_task_receive(struct pier_rdma *rdma, struct pier_buf *dst,
 			   struct pier_task **ret);
@@ -152,6 +173,15 @@ int pier_rdma_task_receive(struct pier_rdma *rdma, struct pier_buf *dst,
  */
 int pier_rdma_task_set_bufs(struct pier_task *task, struct pier_buf *src,
 			    struct pier_buf *dst);
+
+/*
+ * The same of a remote get, a notify set or a notify add: the event and the
+ * local buffer of the next submit.  Errors: as above; -EINVAL, another type;
+ * -ESHUTDOWN, the event is not started, or was stopped.
+ */
+int pier_rdma_task_set_event(struct pier_task *task,
+			     const struct pier_sync_event *event,
+			     struct pier_buf *buf);
 
 /*
  * One shot: take a task, submit it, and free it after @fn has run; with @fn
@@ -175,6 +205,16 @@ int pier_rdma_compare_swap(struct pier_conn *conn, struct pier_buf *dst,
 int pier_rdma_fetch_add(struct pier_conn *conn, struct pier_buf *dst,
 			struct pier_buf *result, uint64_t add,
 			pier_task_fn *fn, void *arg);
+int pier_rdma_remote_get(struct pier_conn *conn,
+			 const struct pier_sync_event *event,
+			 struct pier_buf *dst, pier_task_fn *fn, void *arg);
+int pier_rdma_notify_set(struct pier_conn *conn,
+			 const struct pier_sync_event *event,
+			 struct pier_buf *src, pier_task_fn *fn, void *arg);
+int pier_rdma_notify_add(struct pier_conn *conn,
+			 const struct pier_sync_event *event,
+			 struct pier_buf *result, uint64_t add,
+			 pier_task_fn *fn, void *arg);
 int pier_rdma_receive(struct pier_rdma *rdma, struct pier_buf *dst,
 		      pier_task_fn *fn, void *arg);
 

@@ -19,9 +19,10 @@ extern "C" {
  * of two modes: blocking, by pier_sync_event_start(), or as a context with
  * tasks, by pier_ctx_start().
  *
- * Configure, start and destroy it in one thread.  Calls return 0 or a negative
- * errno value and do not write *ret on failure.
+ * Configure, start, stop and destroy it in one thread.  Calls return 0 or a
+ * negative errno value and do not write *ret on failure.
  */
+struct pier_dev;
 struct pier_sync_event;
 
 /*
@@ -30,7 +31,7 @@ struct pier_sync_event;
  */
 enum pier_sync_event_location {
 	PIER_SYNC_EVENT_CPU = 1,	/* this process */
-	PIER_SYNC_EVENT_REMOTE = 2,	/* a peer, by RDMA */
+	PIER_SYNC_EVENT_REMOTE = 2,	/* a peer, by RDMA: needs a device */
 };
 
 struct pier_sync_event_config {
@@ -40,6 +41,8 @@ struct pier_sync_event_config {
 	uint32_t subscriber;	/* the same: who waits for it */
 	uint64_t *word;		/* the caller's 8 aligned bytes, which keep */
 				/* their value; NULL: pier's own, 0 */
+	struct pier_dev *dev;	/* which peers reach it through; it must */
+				/* outlive the event; NULL: none */
 	uint32_t tasks;		/* to preallocate for context mode, */
 				/* 1..1048576; 0 means 256 */
 };
@@ -61,17 +64,17 @@ void pier_sync_event_get_config(const struct pier_sync_event *event,
 
 /*
  * Start it in blocking mode.
- * Errors: -EINVAL, no publisher or no subscriber; -EBUSY, started already;
- * -ESHUTDOWN, stopped.
+ * Errors: -EINVAL, no publisher or no subscriber, or one that is remote without
+ * a device; -EBUSY, started already; -ESHUTDOWN, stopped; those of
+ * pier_mmap_start().
  */
 int pier_sync_event_start(struct pier_sync_event *event);
 
 /*
  * Stop it in blocking mode: calls that wait return -ESHUTDOWN, later ones fail,
- * and all that is left to do is to destroy it.  0 also if it was stopped
- * before.
- * Errors: -EINVAL, it was never started; -EPERM, it runs as a context.  Any
- * thread.
+ * peers lose access, and all that is left to do is to destroy it.  0 also if
+ * it was stopped before.
+ * Errors: -EINVAL, it was never started; -EPERM, it runs as a context.
  */
 int pier_sync_event_stop(struct pier_sync_event *event);
 
@@ -85,7 +88,8 @@ void pier_sync_event_destroy(struct pier_sync_event *event);
  * Set the value; add to it, modulo 2^64, with the value before in *ret unless
  * @ret is NULL; read it.  They never block, and work in both modes.  What a
  * thread did before it set or added is visible to a thread that sees the value.
- * Errors: -ESHUTDOWN, not started, or stopped.  Any thread.
+ * Errors: -ESHUTDOWN, not started, or stopped; -EOPNOTSUPP, imported.  Any
+ * thread.
  */
 int pier_sync_event_set(struct pier_sync_event *event, uint64_t value);
 int pier_sync_event_add(struct pier_sync_event *event, uint64_t value,
@@ -101,7 +105,7 @@ enum pier_sync_event_wait {
  * Wait until the value AND @mask is greater than @value, equal to it, not equal
  * to it; at most @timeout_ms milliseconds, below 0: without limit.
  * Errors: -ETIMEDOUT; -ESHUTDOWN, not started, or stopped; -EPERM, it runs as a
- * context; -EINVAL, unknown @how.  Any thread.
+ * context; -EOPNOTSUPP, imported; -EINVAL, unknown @how.  Any thread.
  */
 int pier_sync_event_wait_gt(struct pier_sync_event *event, uint64_t value,
 			    uint64_t mask, enum pier_sync_event_wait how,
@@ -114,9 +118,28 @@ int pier_sync_event_wait_neq(struct pier_sync_event *event, uint64_t value,
 			     int timeout_ms);
 
 /*
+ * Describe the running @event, one of whose sides is remote, for peers.  *ret
+ * belongs to @event and lives until it is destroyed; every peer that reads it
+ * may set the event.
+ * Errors: -EACCES, no side is remote; -ESHUTDOWN, not started, or stopped;
+ * -EOPNOTSUPP, imported; -ENOMEM.
+ */
+int pier_sync_event_export(struct pier_sync_event *event, const void **ret,
+			   size_t *ret_len);
+
+/*
+ * Create the event that @desc describes.  It is not configured, only started,
+ * by pier_sync_event_start(), and then used by tasks of RDMA contexts, like
+ * pier_rdma_task_remote_get(); it belongs to their thread.
+ * Errors: -PIER_EDESC, -PIER_EVERSION, -PIER_EKIND; -ENOMEM.
+ */
+int pier_sync_event_create_from_export(const void *desc, size_t len,
+				       struct pier_sync_event **ret);
+
+/*
  * Context mode: start it by pier_ctx_start(), which fails as
- * pier_sync_event_start() does, and take tasks.  The rest belongs to the
- * engine's thread.
+ * pier_sync_event_start() does, and with -EOPNOTSUPP if it was imported; and
+ * take tasks.  The rest belongs to the engine's thread.
  */
 struct pier_ctx *pier_sync_event_ctx(struct pier_sync_event *event);
 

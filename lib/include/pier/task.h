@@ -35,6 +35,9 @@ enum pier_task_type {
 	PIER_TASK_SYNC_WAIT_GT,
 	PIER_TASK_SYNC_WAIT_EQ,
 	PIER_TASK_SYNC_WAIT_NEQ,
+	PIER_TASK_REMOTE_GET,
+	PIER_TASK_NOTIFY_SET,
+	PIER_TASK_NOTIFY_ADD,
 };
 
 /* Flags of pier_task_submit(). */
