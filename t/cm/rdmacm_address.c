@@ -126,7 +126,8 @@ static void a_port_has_a_listener_for_each_address(void)
 		reached_by(TWO, 0, TWO);
 		if (IS(caller_try(&client, &server, ONE), 0)) {
 			OK(peer_count(&client.failures, 1));
-			IS(pier_conn_reject_reason(client.peer.conn), 12);
+			IS(pier_conn_reject_reason(client.peer.conn),
+			   ROCE_REJ_GID);
 		}
 		pier_listener_destroy(server.listener);
 		server.listener = NULL;

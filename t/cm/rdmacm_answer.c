@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/roce.h"
 #include "t/lib/caller.h"
 #include "t/lib/tap.h"
 
@@ -176,7 +177,8 @@ static void a_reject_is_reported_with_its_data(void)
 			   0);
 			OK(peer_count(&client.failures, 1));
 			IS(pier_conn_error(client.peer.conn), -ECONNREFUSED);
-			IS(pier_conn_reject_reason(client.peer.conn), 28);
+			IS(pier_conn_reject_reason(client.peer.conn),
+			   ROCE_REJ_CONSUMER);
 			IS(pier_conn_private_data(client.peer.conn, &data,
 						  &len), 0);
 			OK(len == 7 && !memcmp(data, "not you", 7));
@@ -208,7 +210,8 @@ static void a_raw_reject_holds_148_bytes(void)
 			   -EMSGSIZE);
 			IS(pier_conn_reject(server.peer.conn, data, 148), 0);
 			OK(peer_count(&client.failures, 1));
-			IS(pier_conn_reject_reason(client.peer.conn), 28);
+			IS(pier_conn_reject_reason(client.peer.conn),
+			   ROCE_REJ_CONSUMER);
 			IS(pier_conn_private_data(client.peer.conn, &got,
 						  &len), 0);
 			if (IS(len, 148))

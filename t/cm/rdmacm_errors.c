@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/roce.h"
 #include "t/lib/caller.h"
 #include "t/lib/netns.h"
 #include "t/lib/tap.h"
@@ -105,7 +106,8 @@ static void no_process_listens_on_the_port(void)
 	/* And the number that IBTA has for it. */
 	if (begin(NULL) && IS(connect_to(HERE, 9, 0), 0) &&
 	    OK(peer_count(&client.failures, 1))) {
-		IS(pier_conn_reject_reason(client.peer.conn), 8);
+		IS(pier_conn_reject_reason(client.peer.conn),
+		   ROCE_REJ_SERVICE_ID);
 		LIKE(pier_conn_error_text(client.peer.conn), "(reason 8)");
 		LIKE(pier_conn_error_text(client.peer.conn), " from " HERE);
 	}

@@ -150,7 +150,8 @@ static void a_listener_without_a_word_is_waited_for(void)
 		close(fd);
 		fd = -1;
 		fails(-ECONNREFUSED, "no program listens");
-		IS(pier_conn_reject_reason(client.peer.conn), 8);
+		IS(pier_conn_reject_reason(client.peer.conn),
+		   ROCE_REJ_SERVICE_ID);
 	}
 	end();
 	if (fd >= 0)

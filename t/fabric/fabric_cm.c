@@ -8,6 +8,7 @@
 #include <pier/error.h>
 
 #include "core/clock.h"
+#include "core/roce.h"
 #include "t/lib/limit.h"
 #include "t/lib/loop.h"
 #include "t/lib/tap.h"
@@ -91,9 +92,7 @@ static bool take(struct fabric_end *end)
 {
 	int err = ops->next(end->cm, &end->event);
 
-	if (err == -EAGAIN)
-		return false;
-	if (!succeeded(err))
+	if (err == -EAGAIN || !succeeded(err))
 		return false;
 	if (end->event.kind == PIER__CM_REQUEST)
 		end->event.listener->held--;
@@ -324,7 +323,7 @@ static void a_rejection_says_its_reason_and_data(void)
 	if (open_ends() && request(NULL, 0)) {
 		succeeded(ops->reject(passive, "full", 5));
 		if (wait_for(&client, PIER__CM_REJECTED)) {
-			IS(client.event.reason, 28);
+			IS(client.event.reason, ROCE_REJ_CONSUMER);
 			OK(client.event.len >= PIER__CM_REJ_DATA);
 			IS_STR((char *)client.data, "full");
 		}
@@ -343,7 +342,7 @@ static void no_listener_is_a_rejection(void)
 		listener = NULL;
 		if (ask(port, NULL, 0) &&
 		    wait_for(&client, PIER__CM_REJECTED))
-			IS(client.event.reason, 8);
+			IS(client.event.reason, ROCE_REJ_SERVICE_ID);
 	}
 	close_ends();
 }

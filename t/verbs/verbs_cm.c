@@ -7,6 +7,7 @@
 
 #include <pier/error.h>
 
+#include "core/roce.h"
 #include "core/sockaddr.h"
 #include "t/lib/cmnode.h"
 #include "t/lib/failing.h"
@@ -191,7 +192,7 @@ static void a_port_without_a_listener_is_reported_by_its_reason(void)
 	if (next_is(&near, PIER__CM_RESOLVED, &event) &&
 	    succeeded(ops()->connect(id, &param)) &&
 	    next_is(&near, PIER__CM_REJECTED, &event))
-		IS(event.reason, 8);
+		IS(event.reason, ROCE_REJ_SERVICE_ID);
 	ops()->release(id);
 }
 
@@ -364,7 +365,7 @@ static void listener_on_any_address_gets_its_own_device_only(void)
 			IS(poll(&fd, 1, NODE_LIMIT_MS), 1);
 			IS(ops()->next(near.cm, &event), -EAGAIN);
 			if (next_is(&far, PIER__CM_REJECTED, &event))
-				IS(event.reason, 28);
+				IS(event.reason, ROCE_REJ_CONSUMER);
 		}
 		ops()->release(id);
 	}
