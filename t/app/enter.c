@@ -15,7 +15,7 @@
 #include "t/lib/tap.h"
 
 /*
- * Whoever serves until its peer disconnects also ends by Enter, but only if
+ * A server that ends when its peer disconnects also ends by Enter, but only if
  * that is meant for it: its terminal's foreground process group is its own.
  */
 #define LEN 4096
@@ -73,7 +73,7 @@ static bool take_stdin(enum stdin_kind kind)
 	return OK(fd >= 0 && dup2(fd, STDIN_FILENO) == STDIN_FILENO);
 }
 
-/* Serve; say how the connection is then, and whether Enter was not read. */
+/* Serve; send the state of the connection then, and whether Enter is unread. */
 static bool serve(struct pair *pair)
 {
 	struct pollfd unread = { .fd = STDIN_FILENO, .events = POLLIN };
@@ -106,7 +106,7 @@ static int far_peer(struct pair *pair, void *arg)
 	return !WIFEXITED(status) || WEXITSTATUS(status);
 }
 
-/* Press Enter, and leave if it is not to hear of it; it is to say @want. */
+/* Press Enter, and disconnect if it does not end by that; it sends @want. */
 static void enter_is(enum stdin_kind kind, const char *want)
 {
 	struct pair pair;

@@ -357,7 +357,7 @@ static void serving_ends_when_the_peer_dies(void)
 	end();
 }
 
-/* Connection @arg of several, until it is told to leave. */
+/* Connection @arg of several, until the test ends it. */
 static int one_of_several(struct pair *pair, void *arg)
 {
 	struct pier_args args = args_of(true, PEER_LIMIT_MS);

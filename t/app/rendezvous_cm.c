@@ -16,7 +16,7 @@ static struct peer me;
 static struct caller server;
 static int asked;
 
-/* Says no to the first who asks, and nothing to all others. */
+/* Rejects the first request, and leaves all others without an answer. */
 static void refuse_once(struct pier_conn *conn, void *data, void *ctx_data)
 {
 	(void)data;
@@ -54,7 +54,7 @@ static void end(void)
 	dev = NULL;
 }
 
-/* An attempt that the end of the time cuts off has nothing to say. */
+/* An attempt that the timeout ends adds nothing to the error message. */
 static void the_reason_of_the_last_whole_attempt_is_reported(void)
 {
 	struct pier_args args = PIER_ARGS_RENDEZVOUS;

@@ -89,7 +89,7 @@ static double growth(double before)
 	return (private_bytes() - before) / wanted;
 }
 
-/* Accept all, tell what they cost, stay until the other side is through. */
+/* Accept all, report what they cost, stay until the other side is done. */
 static void serve(int wire, void *arg)
 {
 	struct pier_listen_config cfg = { .size = sizeof(cfg) };

@@ -14,7 +14,7 @@
  *	BENCH_NS_A, BENCH_NS_B	files of namespaces, with commas between
  *	BENCH_IP_A, BENCH_IP_B	IPv4 addresses there, 127.0.0.1 without
  *
- * What goes wrong ends the process with a sentence.
+ * What goes wrong ends the process with an error message.
  */
 enum proc {
 	PROC_A,			/* measures and prints */

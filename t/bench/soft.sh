@@ -93,7 +93,7 @@ use_veth()
 	    wait_for has_carrier $a && wait_for has_carrier $b
 }
 
-# run NAME COMMAND... - print what it says; nothing if it fails
+# run NAME COMMAND... - print what it prints; nothing if it fails
 run()
 {
 	what=$1

@@ -440,5 +440,5 @@ int main(int argc, char *argv[])
 		proc_die("usage: see soft_load.c");
 	}
 	fflush(stdout);
-	_exit(0);	/* with its processes, as it stands */
+	_exit(0);	/* with its processes, without cleaning up */
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Eight bytes put by UCX into the memory of another process, one after the
- * other: until the peer has them, as ucp_ep_flush_nbx() tells, which is what
- * the completion of an RDMA write says.  Prints microseconds, median and
+ * other: until the peer has them, as ucp_ep_flush_nbx() reports, which is what
+ * the completion of an RDMA write means.  Prints microseconds, median and
  * average.  ucx_perftest's ucp_put_lat is another thing: one way.
  */
 #include <stdio.h>
@@ -17,7 +17,7 @@
 #define SIZE 8
 #define BLOB_MAX 4096
 
-/* This process, and what it knows of the other. */
+/* This process, and what it has of the other. */
 static ucp_context_h context;
 static ucp_worker_h worker;
 static ucp_ep_h ep;
@@ -47,7 +47,7 @@ static void open_worker(void)
 	     ucp_worker_create(context, &worker_params, &worker));
 }
 
-/* Tell the other side where to put. */
+/* Send the other side where to put. */
 static void tell(int wire)
 {
 	ucp_mem_map_params_t params = {

@@ -24,7 +24,7 @@ server_ip=$(ip -4 -o addr show dev "$(cat \
     /sys/class/infiniband/rxe0/ports/1/gid_attrs/ndevs/"$gid")" |
     awk '{ sub("/.*", "", $4); print $4; exit }')
 
-# both SERVER CLIENT - run two shell commands, print what the client says
+# both SERVER CLIENT - run two shell commands, print what the client prints
 both()
 {
 	timeout 120 sh -c "$1" >"$tmp/server" 2>&1 &
@@ -37,7 +37,7 @@ both()
 	cat "$tmp/client"
 }
 
-# perftest's server says nothing when it listens: look at its socket.
+# perftest's server prints nothing when it listens: look at its socket.
 sleep_until_listening()
 {
 	[ -n "$listen" ] || return 0

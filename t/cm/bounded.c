@@ -80,7 +80,7 @@ static int count_changed(void)
 	return n;
 }
 
-/* Until all have ended, some in a call, each told once. */
+/* Until all have ended, some in a call, each reported once. */
 static void all_end(void)
 {
 	int calls, before = 0, now, most = 0;

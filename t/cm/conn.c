@@ -11,7 +11,7 @@
 
 static struct pier_dev *dev;
 
-/* What a connection's state callback was told. */
+/* What was passed to a connection's state callback. */
 struct conn_changes {
 	int calls;
 	enum pier_conn_state prev[4], next[4];
@@ -414,7 +414,7 @@ static bool ended(const struct pier_conn *conn)
 
 /*
  * Sends that wait for a receive, and another connection beside.  No goodbye
- * gets past such sends: the peer of whoever sent them may find out by itself.
+ * gets past such sends: the peer of their sender may find the end by itself.
  */
 static void check_cancelled(bool from_peer)
 {

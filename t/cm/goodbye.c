@@ -10,7 +10,7 @@
 #include "t/lib/tap.h"
 
 /*
- * What a peer has sent is acknowledged before it hears of the end of the
+ * What a peer has sent is acknowledged before it receives the end of the
  * connection, although a program that polls may owe that for a while.
  */
 #define LEN 4096
@@ -24,7 +24,7 @@ static struct pier__fabric_qp watched;
 static struct peer a, b;
 static bool leaving;		/* b is about to end the connection */
 static int owed;		/* times b owed something when it left */
-static int late;		/* and still when it had said goodbye */
+static int late;		/* and still after its goodbye */
 
 static bool owes(struct pier__qp *qp)
 {

@@ -39,7 +39,7 @@ static void end(void)
 	dev = NULL;
 }
 
-/* The other process says that it is where it should be. */
+/* The other process reports that it has reached this point. */
 static bool await_word(struct pair *pair)
 {
 	char word[8];

@@ -504,8 +504,8 @@ static void connections_by_descriptor_have_the_same_callbacks(void)
 }
 
 /*
- * Progress @slow once every 20 ms, which stands for a second, while @fast is
- * always driven, until @slow is told that it is connected.  Returns how often.
+ * Progress @slow once every 20 ms, in place of a second, while @fast is always
+ * progressed, until @slow is reported as connected.  Returns how often.
  */
 static int calls_needed(struct caller *slow, struct caller *fast)
 {

@@ -48,7 +48,7 @@ static void send_in_vain(struct caller *from, int *ret)
 	IS(*ret, -EINPROGRESS);
 }
 
-/* Both were told once, and neither of an error. */
+/* The end was reported once to both, to neither as an error. */
 static void disconnected_once(void)
 {
 	OK(peer_count(&client.disconnected, 1));
@@ -216,7 +216,7 @@ static uint64_t limit(void)
 	return pier__now() + PEER_LIMIT_MS * PIER__MS;
 }
 
-/* Until the client has said that it is ready; it has no turn from then on. */
+/* Until the client sends its hello; it is not progressed from then on. */
 static bool nearly_join(void)
 {
 	uint64_t until = limit();

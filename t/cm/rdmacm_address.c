@@ -67,7 +67,7 @@ static void reached_by(const char *format, uint32_t type, const char *shown)
 
 	snprintf(peer, sizeof(peer), format, cfg.port);
 	if (strstr(format, "%u"))
-		cfg.port = 1;		/* peer's own says otherwise */
+		cfg.port = 1;		/* the peer's own differs */
 	if (!IS(pier_rdma_connect_to(client.peer.rdma, &cfg,
 				     &client.peer.conn), 0) ||
 	    !OK(peer_count(&client.established, before + 1)) ||
@@ -223,7 +223,7 @@ static void a_connection_ends_with_its_address(void)
 	end();
 }
 
-/* A process that listens, tells its port, and lives on. */
+/* A process that listens, sends its port, and goes on. */
 static int serve(struct pair *pair, void *arg)
 {
 	uint16_t port;
@@ -292,7 +292,7 @@ static void two_processes_listen_on_one_host(void)
 	pair_kill(&other);
 }
 
-/* One up, one asked, one that asks: each is told once. */
+/* One is up, one requested, one requests: each end is reported once. */
 static void an_interface_that_goes_is_reported_to_each(void)
 {
 	if (!netns_ip("link add av0 type veth peer name av1") ||

@@ -221,7 +221,7 @@ static void a_raw_reject_holds_148_bytes(void)
 	end();
 }
 
-/* Whoever looks first, the answer or the engine: it is the same error. */
+/* Whether the answer or the engine finds it first: it is the same error. */
 static void answers_to_a_client_that_gave_up_fail_for_that(void)
 {
 	int turns, err;
@@ -358,7 +358,7 @@ static void a_request_that_is_not_answered_is_rejected_in_the_end(void)
 	end();
 }
 
-/* One is told in a second, which is too late for the others. */
+/* One is reported in a second, which is too late for the others. */
 static void a_request_that_was_never_reported_is_no_failure(void)
 {
 	struct pier_rdma_config cfg = {

@@ -54,7 +54,7 @@ static void close_me(void)
 	dev = NULL;
 }
 
-/* Is what came with the connection what the other has said? */
+/* Is the connection's private data what the peer has sent? */
 static void check_data(const struct part *part)
 {
 	const void *data = NULL;
@@ -93,7 +93,7 @@ static bool connect_to(uint16_t port)
 	return IS(pier_rdma_connect_to(me.peer.rdma, &cfg, &me.peer.conn), 0);
 }
 
-/* Drive on until the other has hung up, and may have come again. */
+/* Drive on until the peer has disconnected, and may have connected again. */
 static void see_it_off(void)
 {
 	struct pier_conn *conn = me.peer.conn;
@@ -102,7 +102,7 @@ static void see_it_off(void)
 	pier_conn_destroy(conn);
 }
 
-/* The peer: as often as it is told, until it is killed. */
+/* The peer: as often as the test orders it, until it is killed. */
 static int other(struct pair *pair, void *arg)
 {
 	const struct part *part = arg;

@@ -9,10 +9,10 @@
 #include "t/lib/tap.h"
 
 /*
- * Each way in which connecting fails has a sentence that says where in the
- * attempt, from where to where, over which GID and MTU, why the peer refused
+ * Each way in which connecting fails has an error message: where in the
+ * attempt, from where to where, over which GID and MTU, why the peer rejected
  * if it did, and what is likely to be wrong.  In a network namespace of the
- * test's own: nobody else listens there.
+ * test's own: no other process listens there.
  */
 #define LEN 4096
 #define HERE "127.0.0.1"
@@ -44,7 +44,7 @@ static void end(void)
 	dev = NULL;
 }
 
-/* What @conn has failed with, and the parts that every such sentence has. */
+/* The error of @conn, and the parts that every such error message has. */
 static void whole(const struct pier_conn *conn, int error, const char *to,
 		  const char *stage, const char *reason)
 {
@@ -156,7 +156,7 @@ static void a_neighbour_does_not_answer(void)
 	end();
 }
 
-/* A loopback address is replaced, so that the sentence names another one. */
+/* A loopback address is replaced, so the error message names another one. */
 static void this_host_is_asked_by_the_address_of_the_device(void)
 {
 	const char *text;

@@ -54,7 +54,7 @@ static bool ask(const char *address, uint16_t port)
 	return false;
 }
 
-/* The attempt fails with @err, and with @text in its sentence. */
+/* The attempt fails with @err, and with @text in its error message. */
 static void fails(int err, const char *text)
 {
 	OK(peer_count(&client.failures, 1));
@@ -62,7 +62,7 @@ static void fails(int err, const char *text)
 	LIKE(pier_conn_error_text(client.peer.conn), text);
 }
 
-/* Who has UDP port *@port, 0 for a free one, and never says a word. */
+/* A socket on UDP port *@port, 0 for a free one, that never sends. */
 static int silent(uint16_t *port)
 {
 	struct sockaddr_in6 name = {
@@ -193,7 +193,7 @@ static void a_sample_waits_for_its_server_all_the_same(void)
 	close(fd);
 }
 
-/* The last of its attempts has no time to hear anything. */
+/* The last of its attempts has no time to receive anything. */
 static void a_sample_without_a_server_reports_the_refusal(void)
 {
 	struct pier_args args = PIER_ARGS_RENDEZVOUS;
@@ -242,7 +242,7 @@ static bool name_it(void)
 	return named;
 }
 
-/* What was heard at one address is not said of the other. */
+/* What was received from one address is not reported of the other. */
 static void met_as_if_first(struct pier_conn *conn, const char *address)
 {
 	const void *data;

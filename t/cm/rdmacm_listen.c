@@ -68,7 +68,7 @@ static void every_address_of_the_device_can_be_listened_on(void)
 	end();
 }
 
-/* Nobody can listen on @address; it says so, and what there is. */
+/* Listening on @address fails; the error message lists what there is. */
 static void is_refused(const char *address)
 {
 	struct pier_listen_config cfg = {
@@ -98,7 +98,7 @@ static void an_address_that_it_lacks_is_refused_with_those_it_has(void)
 	end();
 }
 
-/* Who is told to listen elsewhere does so and is found. */
+/* After the error it listens on another address and is reached there. */
 static void a_refusal_leaves_the_context_as_it_was(void)
 {
 	if (begin()) {

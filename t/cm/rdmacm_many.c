@@ -17,14 +17,14 @@
 
 static int size;		/* of a crowd */
 
-/* What a server is told to do. */
+/* What a server does. */
 struct plan {
 	int conns, rounds;
 	bool ends;		/* those with odd numbers */
 	uint32_t backlog, rate;
 };
 
-/* All connections of a round stand at once. */
+/* All connections of a round are established at once. */
 static bool serve_round(struct pair *pair, const struct plan *plan, int round)
 {
 	int all = plan->conns * (round + 1);
@@ -60,7 +60,7 @@ static int serve(struct pair *pair, void *arg)
 	return 0;
 }
 
-/* All stand, all talk, all end, half of them by either side. */
+/* All are established, all exchange, all end, half of them by either side. */
 static bool one_round(int count, uint16_t port)
 {
 	if (!crowd_call_all(0, count, UNDER_WAY, port))

@@ -84,7 +84,7 @@ static void a_lost_rtu_is_healed_behind_long_private_data(void)
 	end();
 }
 
-/* The client alone goes on until @status is told; bounded by t/run. */
+/* The client alone goes on until @status is set; bounded by t/run. */
 static void client_until(const int *status, int not_yet)
 {
 	while (*status == not_yet)
@@ -119,7 +119,7 @@ static void a_lost_rtu_and_a_dead_client_end_in_time(void)
 {
 	if (begin(300)) {
 		fakecm_lose_rtu = true;
-		client.raw = true;	/* which says no hello */
+		client.raw = true;	/* which sends no hello */
 		if (caller_ask(&client, &server, NULL)) {
 			OK(peer_count(&server.failures, 1));
 			IS(pier_conn_error(server.peer.conn), -PIER_ENOHELLO);
@@ -159,7 +159,7 @@ static void no_way_fails_at_once(void)
 }
 
 /* Every call of the seam fails once; every time all is given back. */
-/* Of whatever has failed there the sentence is a whole one. */
+/* Whatever has failed there, the error message is complete. */
 static void drive_to_an_end(void)
 {
 	long long limit = limit_from_now();
@@ -202,7 +202,7 @@ static void a_seam_that_fails_anywhere_leaves_nothing_behind(void)
 	each_call_fails_with(-ENODEV);
 }
 
-/* The server is told @field as the request's private data. */
+/* The server receives @field as the request's private data. */
 static void with_field(const uint8_t *field, const char *want)
 {
 	if (begin(2000)) {
@@ -285,7 +285,7 @@ static void names_are_looked_up_and_each_address_tried(void)
 	end();
 }
 
-/* As a connection manager says it that has no better reason. */
+/* As of a connection manager that has no better reason. */
 static void a_reject_without_a_word_is_one_of_that_address(void)
 {
 	unsigned int count;
@@ -356,7 +356,7 @@ static void requests_not_reported_go_with_their_listener(void)
 	end();
 }
 
-/* As a device says whose CM is another one. */
+/* The error of a device whose CM is another one. */
 static void iwarp_is_refused_by_its_name(void)
 {
 	struct pier_listen_config cfg = { .size = sizeof(cfg) };

@@ -7,7 +7,7 @@
 #include "t/lib/caller.h"
 #include "t/lib/tap.h"
 
-/* Requests that wait because more come than are to be told. */
+/* Requests that wait because more arrive than may be reported. */
 
 #define LEN 4096
 #define BACKLOG 2
@@ -16,7 +16,7 @@
 static struct pier_dev *dev;
 static struct caller client, server;
 
-/* A server that tells of no request before hold_on() is over. */
+/* A server that reports no request before hold_on() is over. */
 static bool begin(uint32_t timeout_ms)
 {
 	struct pier_rdma_config cfg = {
@@ -56,7 +56,7 @@ static bool ask(uint32_t clients)
 	return IS(*held, want);
 }
 
-/* The server's program knows nothing of them. */
+/* They are not reported to the server's program. */
 static void no_request_was_reported(void)
 {
 	IS(server.requests, 0);

@@ -161,7 +161,7 @@ static int read_fifo(struct pair *pair, void *arg)
 	return 0;
 }
 
-/* A peer reads, so that a hang is told by its time limit. */
+/* A peer reads, so that its time limit reports a hang. */
 static void a_fifo_without_a_writer_is_refused_at_once(void)
 {
 	char path[64];

@@ -14,7 +14,7 @@
 #define THREADS 4
 #define MESSAGES 500
 
-/* What a callback was told. */
+/* What was passed to a callback. */
 struct log_record {
 	int count;
 	enum pier_log_level level;
@@ -47,7 +47,7 @@ static void a_callback_gets_level_area_and_message(void)
 	pier_log_set_callback(tell, &logged);
 	pier__log(PIER_LOG_ERROR, "soft", "port %d is down", 3);
 	pier_log_set_callback(NULL, NULL);
-	pier__log(PIER_LOG_ERROR, "soft", "nobody hears this");
+	pier__log(PIER_LOG_ERROR, "soft", "not delivered");
 	IS(logged.count, 1);
 	IS(logged.level, PIER_LOG_ERROR);
 	IS_STR(logged.area, "soft");
@@ -258,7 +258,7 @@ static int speak(struct pair *pair, void *arg)
 	return 1;
 }
 
-/* Returns the length of what it said; -1: it failed. */
+/* Returns the length of what it logged; -1: it failed. */
 static ssize_t stderr_with(const char *value, char *ret, size_t size)
 {
 	struct pair pair;

@@ -488,7 +488,7 @@ static size_t mutate(uint8_t *data, size_t len)
 	return dice() % 8 ? len : dice() % len;
 }
 
-/* Read as a user would; what it says does not matter. */
+/* Read as a user would; the text does not matter. */
 static void read_all(const struct pier__wire_in *in)
 {
 	static const unsigned int fields[] = { 0, 1, 2, 3, 5, 8, 200, 70000 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The bridge to rdma-core: raw verbs and pier's objects in one program.  On a
- * device without verbs it says so.
+ * device without verbs its calls fail.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -50,7 +50,7 @@ int ibv_get_async_event(struct ibv_context *ctx, struct ibv_async_event *event)
 	return 0;
 }
 
-/* The kernel knows of no failed receive queue and waits for none. */
+/* The kernel has no event of a failed receive queue and awaits no ack. */
 void ibv_ack_async_event(struct ibv_async_event *event)
 {
 	void (*real)(struct ibv_async_event *) =

@@ -216,7 +216,7 @@ static const char *values_of(int pid)
 	return path;
 }
 
-/* Has a pair, writes, says how much was sent, and waits for the end. */
+/* Has a pair, writes, reports how much was sent, and waits for the end. */
 static int watched(struct pair *pair, void *arg)
 {
 	struct pier_counters one;

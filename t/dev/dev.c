@@ -8,7 +8,7 @@
 #include "t/lib/peer.h"
 #include "t/lib/tap.h"
 
-/* Devices: the list, the names they are found by, what they tell. */
+/* Devices: the list, the names they are found by, their attributes. */
 
 static struct pier_devlist *list;
 static const struct pier_devinfo *info;	/* what PIER_DEVICE means */

@@ -34,7 +34,7 @@ static void a_context_runs_and_is_idle_again(void)
 	IS(doca_ctx_stop(a.ctx), DOCA_SUCCESS);
 	end_start(&a);
 	IS(state_of(&a), DOCA_CTX_STATE_RUNNING);
-	IS(a.state_count, 1);		/* told inside start */
+	IS(a.state_count, 1);		/* reported inside start */
 	IS(doca_ctx_start(a.ctx), DOCA_ERROR_BAD_STATE);
 	IS(doca_ctx_stop(a.ctx), DOCA_ERROR_IN_PROGRESS);
 	IS(state_of(&a), DOCA_CTX_STATE_STOPPING);

@@ -32,7 +32,7 @@ static void forget(void)
 
 static void without_a_backend_nothing_happens(void)
 {
-	DOCA_LOG_ERR("to nobody %d", 1);
+	DOCA_LOG_ERR("not logged %d", 1);
 	IS(doca_buf_inventory_create(0, NULL), DOCA_ERROR_INVALID_VALUE);
 	IS(doca_log_level_get_global_lower_limit(), DOCA_LOG_LEVEL_INFO);
 	IS(doca_log_level_get_global_upper_limit(), DOCA_LOG_LEVEL_CRIT);

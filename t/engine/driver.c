@@ -14,7 +14,7 @@
 
 /*
  * Who drives a device, seen from outside: a program polls, sleeps or is
- * elsewhere, and nothing is lost, nobody is woken in vain, and threads with
+ * elsewhere, and nothing is lost, no thread is woken in vain, and threads with
  * engines of their own do not wait for one another.
  */
 #define LAPS 400
@@ -100,7 +100,7 @@ static void sent(struct pier_task *task, void *arg)
 	flow.done++;
 }
 
-/* Whoever is told of one takes the next into the same place. */
+/* Each that was received is followed by the next in the same place. */
 static void received(struct pier_task *task, void *arg)
 {
 	uint32_t i = flow.received % WINDOW;

@@ -19,7 +19,7 @@
 struct probe {
 	struct pier__source source;	/* first */
 	int polls, arms, clears;
-	int events;		/* to tell, one at a time within the budget */
+	int events;		/* to report, one at a time in the budget */
 	int arm_result;
 	int budget;		/* as last given */
 	struct probe *remove;	/* in the next poll; or NULL */
@@ -399,7 +399,7 @@ static void an_event_loop_of_its_own_moves_data(void)
 	pier_dev_close(dev);
 }
 
-/* Tasks finished together are told one at a time if one is asked for. */
+/* Tasks completed together are reported singly if one is asked for. */
 static void one_event_at_a_time_is_one_callback_at_a_time(void)
 {
 	struct pier_event event;

@@ -87,7 +87,7 @@ static void end_close(struct fabric_end *end)
 	loop_end_close(&end->loop);
 }
 
-/* Take an event of @end, if there is one; its data is kept. */
+/* Take an event of @end, if there is one; its data is copied. */
 static bool take(struct fabric_end *end)
 {
 	int err = ops->next(end->cm, &end->event);
@@ -124,7 +124,7 @@ static bool quiet(struct fabric_end *end)
 	if (!take(end))
 		return true;
 	tap_note("event %d", end->event.kind);
-	return OK(!"nothing to tell");
+	return OK(!"no event");
 }
 
 static bool move(struct fabric_end *end, struct pier__cm_id *id,
@@ -286,7 +286,7 @@ static void private_data_arrives_with_zeros_behind(void)
 	close_ends();
 }
 
-/* Is @end told that it is over, whatever the kind? */
+/* Is the end of @end's connection reported, whatever the kind? */
 static bool over(struct fabric_end *end)
 {
 	struct pollfd pfd = { .fd = end->cm->fd, .events = POLLIN };
@@ -460,7 +460,7 @@ static void a_request_whose_sender_disconnected_was_aborted(void)
 	if (open_ends() && request(NULL, 0)) {
 		ops->release(active);
 		active = NULL;
-		/* The end may be told, or found out only. */
+		/* The end may be reported, or only found by a call. */
 		while (!attr_of_request())
 			if (!take(&server) && !limit_nap(limit))
 				break;

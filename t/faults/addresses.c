@@ -127,7 +127,7 @@ out_end:
 struct write_stream {
 	struct pier_buf *from, *to[IN_FLIGHT];
 	int posted, done, failed;
-	bool named;		/* the first to fail said which address */
+	bool named;		/* the first error names the address */
 };
 
 static void written(struct pier_task *task, void *arg)
@@ -215,7 +215,7 @@ static void an_address_that_was_away_unseen_is_not_missed(void)
 {
 	if (!set_lo() || !pair_at(2, 2) || !peer_join(&a, &b))
 		goto out_end;
-	/* Nobody looks meanwhile. */
+	/* Between the two, no engine is progressed. */
 	if (!netns_ip("addr del " TWO "/32 dev lo") ||
 	    !netns_ip("addr add " TWO "/32 dev lo"))
 		goto out_end;

@@ -12,8 +12,8 @@
 #include "t/lib/tap.h"
 
 /*
- * The device is taken away under a program: it is told in a sentence, every
- * task ends once, and when it has closed the device, the removal ends too.
+ * The device is removed while a program uses it: an error message reports it,
+ * every task ends once, and the removal ends when the device is closed.
  */
 #define LEN (1u << 20)
 #define READS 16
@@ -64,7 +64,7 @@ static void end(void)
 	end_far();
 }
 
-/* The sentence about the first device. */
+/* The error message about the first device. */
 static const char *gone(void)
 {
 	static char text[128];
@@ -83,7 +83,7 @@ static bool recover(pid_t removal)
 	return cable_is_rxe() ? cable_plug(0) : cable_lay(0);
 }
 
-/* Told by the device, or by a keepalive that failed of it just before. */
+/* Reported by the device, or by a keepalive that has just failed. */
 static bool ends_as_gone(const struct pier_conn *conn)
 {
 	char part[64];

@@ -18,9 +18,9 @@
 
 /*
  * A peer is killed, at every stage of a connection, while one context here
- * lives on: each time it is told in a sentence, every task ends once, and the
- * next connection works.  A victim is this program, run anew, since a process
- * that has only been forked would keep what we have open.
+ * goes on: each time an error message reports it, every task ends once, and
+ * the next connection works.  A victim is this program, executed again, since
+ * a process that was only forked would inherit what is open here.
  */
 #define LEN (1u << 20)
 #define PART (LEN / 4)
@@ -81,7 +81,7 @@ static void again(struct pier_task *task, void *arg)
 	pier_rdma_receive(me.rdma, tail, again, tail);
 }
 
-/* The victim is done, and told: its goodbye has arrived, or it cannot go. */
+/* The victim has disconnected: its goodbye has arrived, or cannot be sent. */
 static void leave(struct pair *pair, enum stage stage)
 {
 	struct pier_buf *near = peer_data(&me, 0, PART);
@@ -97,7 +97,7 @@ static void leave(struct pair *pair, enum stage stage)
 	pause();
 }
 
-/* The victim's side, from a connection that stands. */
+/* The victim's side, from an established connection on. */
 static void busy(struct pair *pair, enum stage stage)
 {
 	struct pier_buf *near = NULL, *far;
@@ -184,7 +184,7 @@ struct suspect {
 	int conn_len, mem_len;
 };
 
-/* The sentence begins so, and its middle is the address of the peer. */
+/* The error message is @before, the address of the peer, @after. */
 static void reports(const struct pier_conn *conn, const char *before,
 		    const char *after)
 {
@@ -318,7 +318,7 @@ static void back(struct pier_task *task, void *arg)
 	received++;
 }
 
-/* We have asked for nothing: only the keepalive can tell. */
+/* No task is posted: only the keepalive can find it. */
 static void die_alone(struct suspect *it, enum stage stage)
 {
 	struct pier_buf *tail[2] = { NULL };

@@ -208,7 +208,7 @@ static unsigned long pinned_kib(void)
 	return kib;
 }
 
-/* One too large, which is told, and one that fits. */
+/* One that is too large fails with an error message, one that fits works. */
 static bool register_both(char *memory, const char *device)
 {
 	struct pier_mmap *large, *small;

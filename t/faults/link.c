@@ -13,7 +13,7 @@
 
 /*
  * The link goes down and comes back, the address goes, frames become smaller,
- * packets are lost: each is told in a sentence or, if it may be, not noticed,
+ * packets are lost: each has an error message or, where it may, no effect,
  * and the context is as good as before.  The far side is a process of its own
  * at the other end of a cable.
  */
@@ -26,7 +26,7 @@
 
 static struct pier_rdma_config config = {
 	.size = sizeof(config),
-	.max_conns = 16,	/* those that say goodbye to nobody too */
+	.max_conns = 16,	/* with those whose peer is unreachable */
 	.keepalive_ms = 50,
 	.connect_timeout_ms = PEER_LIMIT_MS,
 };
@@ -198,7 +198,7 @@ static bool read_one(void)
 	return held;
 }
 
-/* The connection ends with @err, and its sentence has both parts. */
+/* The connection ends with @err; its error message has both parts. */
 static bool ends(int err, const char *part, const char *other)
 {
 	return peer_conn(me.conn, PIER_CONN_ERROR) &&
@@ -207,7 +207,7 @@ static bool ends(int err, const char *part, const char *other)
 	       LIKE(pier_conn_error_text(me.conn), other);
 }
 
-/* How the device says that nothing leaves it. */
+/* The device's error when it cannot send. */
 static bool ends_mute(int err, const char *other)
 {
 	if (cable_is_rxe())
@@ -244,7 +244,7 @@ static bool usable(void)
 	return true;
 }
 
-/* Until exporting from @peer says @want. */
+/* Until exporting from @peer returns @want. */
 static bool export_becomes(struct peer *peer, int want)
 {
 	long long limit = limit_from_now();
@@ -362,7 +362,7 @@ static bool meet_with(uint32_t mtu)
 	return IS(path.mtu, mtu);
 }
 
-/* The context was never told an MTU: it is the port's. */
+/* The context was never given an MTU: it is the port's. */
 static bool has_mtu(uint32_t mtu)
 {
 	struct pier_rdma_config cfg;
@@ -535,7 +535,7 @@ static bool address_is_seen(struct pier_dev *opened)
 	return IS(port.gid_count, before + 1);
 }
 
-/* No event tells of it: the program reads them itself. */
+/* pier does not read the device's events: the program does. */
 static void the_port_of_a_device_of_the_program_is_followed(void)
 {
 	struct pier_dev *second;

@@ -9,9 +9,9 @@
 #include "t/lib/tap.h"
 
 /*
- * The device is taken away under connections by address, and under those that
- * are being made: each end is told once, with the sentence, and the device
- * that comes back works.
+ * The device is removed under connections by address, and under those that are
+ * being made: each end is reported once, with the error message, and a device
+ * that is added again works.
  */
 #define LEN 4096
 #define TURNS (cable_is_rxe() ? 10 : 100)	/* emulated, it is slow */
@@ -56,7 +56,7 @@ static bool begin(bool server_goes)
 	       caller_listen(&server, 0);
 }
 
-/* The removal, which waits for nobody any more, has succeeded: plug in. */
+/* The removal, which no user delays any more, has succeeded: plug in. */
 static void end(pid_t removal)
 {
 	int i;
@@ -71,7 +71,7 @@ static void end(pid_t removal)
 		OK(cable_is_rxe() ? cable_plug(0) : cable_lay(0));
 }
 
-/* The sentence about the device. */
+/* The error message about the device. */
 static const char *gone(void)
 {
 	static char text[128];
@@ -82,7 +82,7 @@ static const char *gone(void)
 	return text;
 }
 
-/* The sentence, with both ends of the connection. */
+/* The error message, with both ends of the connection. */
 static bool ends_as_gone(void)
 {
 	const char *text;
@@ -97,7 +97,7 @@ static bool ends_as_gone(void)
 	       LIKE(text, pier_conn_peer_address(near->peer.conn));
 }
 
-/* What each side was told, in all. */
+/* What was reported to each side, in all. */
 static void reported(const struct caller *p, int established, int failures,
 		     int disconnected)
 {

@@ -60,7 +60,7 @@ static void close_me(void)
 	dev = NULL;
 }
 
-/* A peer that listens, tells its port, and serves until it is killed. */
+/* A peer that listens, sends its port, and serves until it is killed. */
 static int serve(struct pair *pair, void *arg)
 {
 	uint16_t port;
@@ -77,7 +77,7 @@ static int serve(struct pair *pair, void *arg)
 	peer_serve();
 }
 
-/* A peer that connects to the port it is told, tells, and lives on. */
+/* A peer that connects to the port it receives, reports it, and goes on. */
 static int ask(struct pair *pair, void *arg)
 {
 	struct pier_connect_config cfg = { .size = sizeof(cfg) };
@@ -118,7 +118,7 @@ static int connect_to(struct pair *pair)
 
 /*
  * The context still works: it connects to @other, which lives.  If need be
- * again: whoever has the standard port may refuse before a slow peer answers.
+ * again: the process with port 4791 may reject before a slow peer answers.
  */
 static void still_usable(struct pair *other)
 {
@@ -199,7 +199,7 @@ static void a_server_is_killed_when_it_is_connected(void)
 	pair_kill(&other);
 }
 
-/* How many probes there are is the device's to count, and ours to say. */
+/* The configuration sets the number of retries; the device counts them. */
 static void the_keepalive_tries_as_often_as_configured(void)
 {
 	struct pier_rdma_config cfg = config();
@@ -220,7 +220,7 @@ static void the_keepalive_tries_as_often_as_configured(void)
 		OK(peer_count(&patient.established, 1));
 		pair_kill(&pair);
 		OK(peer_count(&me.disconnected, 1));
-		/* where the system did not say goodbye in its name */
+		/* unless the kernel has sent a DREQ for the peer */
 		if (pier_conn_error(me.peer.conn))
 			IS(patient.disconnected, 0);
 	}
@@ -377,11 +377,11 @@ enum way {
 
 struct killed_part {
 	enum way way;
-	bool is_server;		/* else it asks */
-	bool raw;		/* no goodbye of pier's: all is the CM's */
+	bool is_server;		/* else it connects */
+	bool raw;		/* no goodbye is sent: the CM disconnects */
 };
 
-/* A peer that plays its part until it is killed. */
+/* A peer that does its part until it is killed. */
 static int play(struct pair *pair, void *arg)
 {
 	const struct killed_part *part = arg;
@@ -450,7 +450,7 @@ static void check_end(enum way way, const struct cm_tally *tally)
 	const struct pier_conn *conn = me.peer.conn;
 
 	IS(me.failures, 0);
-	/* where the system did not say goodbye in its name */
+	/* unless the kernel has sent a DREQ for the peer */
 	if (way == DRAINING && pier_conn_state(conn) == PIER_CONN_ERROR) {
 		IS(pier_conn_error(conn), -PIER_ERETRY);
 		check_error_text(conn, "send: ");
@@ -495,7 +495,7 @@ static void part_from(struct pair *pair, const struct killed_part *part)
 	pier_conn_destroy(me.peer.conn);
 }
 
-/* Servers and clients, with a goodbye of pier's and without, in one context. */
+/* Servers and clients, with a goodbye and without one, in one context. */
 static void killed_in_a_disconnect(enum way way)
 {
 	struct killed_part parts[4];

@@ -12,9 +12,9 @@
 
 /*
  * The link goes down under connections by address, and under those that are
- * being made: each end is told once, with a sentence, and the context connects
- * again when the link is back.  The server is a process of its own at the
- * other end of a cable.
+ * being made: each side reports the end once, with an error message, and the
+ * context connects again when the link is back.  The server is a process of
+ * its own at the other end of a cable.
  */
 #define LEN 4096
 #define TURNS (cable_is_rxe() ? 6 : 50)	/* emulated, it is slow */
@@ -47,7 +47,7 @@ static void end(void)
 	dev = NULL;
 }
 
-/* What the server says when all that it was asked has ended. */
+/* What the server sends when all its connections have ended. */
 struct report {
 	int requests, established, failures, disconnected, inside;
 };
@@ -130,7 +130,7 @@ static bool come_together(void)
 	       (cable_is_rxe() || cable_plug(0)) && begin(0);
 }
 
-/* Each side was told once of each end; @established of @requests stood. */
+/* Each end was reported once; @established of @requests were established. */
 static void part(int requests, int established)
 {
 	struct report all = { 0 };
@@ -163,8 +163,8 @@ static bool ask(uint32_t timeout_ms)
 }
 
 /*
- * Once, and nothing else is told.  A link that has just come up may be silent
- * for some seconds.
+ * Once, and nothing else is reported.  A link that has just come up may lose
+ * all packets for some seconds.
  */
 static bool connects(void)
 {
@@ -237,7 +237,7 @@ static bool renew(void)
 	return IS(cable_reap(removal), 0) && cable_plug(0) && begin(0);
 }
 
-/* It ends, once, with a sentence that has @part and names the link. */
+/* It ends once; the error message has @part and names the link. */
 static bool fails(const int *count, const char *part)
 {
 	int before = *count;

@@ -137,7 +137,7 @@ static void other_versions_and_kinds_are_distinguished(void)
 
 /*
  * Copy the descriptor @desc to @ret with one more field, of a number that
- * nobody knows yet, that makes it @len bytes long.
+ * no version defines yet, that makes it @len bytes long.
  */
 static void stretch(const void *desc, size_t desc_len, uint8_t *ret,
 		    size_t len)

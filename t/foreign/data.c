@@ -46,7 +46,7 @@ void foreign_data_client(struct foreign *f, const struct foreign_args *args)
 	foreign_check(pier_rdma_connect_to(f->rdma, &cfg, &conn), "connect");
 	if (foreign_await(f, conn)) {
 		printf("reject reason: %u\n", pier_conn_reject_reason(conn));
-		printf("sentence: %s\n", pier_conn_error_text(conn));
+		printf("error: %s\n", pier_conn_error_text(conn));
 		if (pier_conn_reject_reason(conn) == 28)
 			print_data(conn, limit(args, PATTERN_REJ_LEN),
 				   PATTERN_REJ);
@@ -92,6 +92,6 @@ void foreign_slow_server(struct foreign *f, const struct foreign_args *args)
 	puts("requested");
 	fflush(stdout);
 	printf("status: %d\n", foreign_await(f, conn));
-	printf("sentence: %s\n", pier_conn_error_text(conn));
+	printf("error: %s\n", pier_conn_error_text(conn));
 	printf("accept: %d\n", pier_conn_accept(conn, NULL, 0));
 }

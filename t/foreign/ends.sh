@@ -20,7 +20,7 @@ soft()
 	vm_in_peer timeout 150 "$foreign" "$@"
 }
 
-# serve COMMAND... - in the background; it says when it listens
+# serve COMMAND... - in the background; it prints when it listens
 serve()
 {
 	port=$((port + 1))
@@ -34,7 +34,7 @@ listening()
 	vm_wait grep -q "^listening" "$tmp/server" || ended 1
 }
 
-# In the kernel's tables, for those that do not say it.
+# In the kernel's tables, for those that do not print it.
 kernel_listens()
 {
 	rdma resource show cm_id | grep "LISTEN" | grep -q ":$port "
@@ -54,7 +54,7 @@ ended()
 	[ "$1" -eq 0 ] && [ $server_status -eq 0 ]
 }
 
-# Tell the server that it is enough; what it says of that is server_status.
+# End the server by a signal; its exit status is server_status.
 leave()
 {
 	children=$(pgrep -P $server)

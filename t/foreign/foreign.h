@@ -6,8 +6,8 @@
 
 /*
  * Connections to programs that do not use pier, by the public calls, as a
- * program has them that talks to such peers.  Straight down: each call waits,
- * a failure ends the program with a sentence.
+ * program has them that connects to such peers.  Synchronous: each call waits,
+ * a failure ends the program with an error message.
  */
 #define FOREIGN_MEM 65536	/* of each of the two halves of mem */
 #define FOREIGN_MSG 4096	/* longest message taken in */
@@ -26,10 +26,10 @@ struct foreign {
 	struct pier_buf_inventory *inv;
 	uint8_t *mem;
 	struct pier_listener *listener;
-	struct pier_conn *request;	/* told and not taken */
+	struct pier_conn *request;	/* reported, not taken */
 };
 
-/* What the command line says. */
+/* The options of the command line. */
 struct foreign_args {
 	const char *device, *source, *peer;
 	uint32_t port;
@@ -41,7 +41,7 @@ struct foreign_args {
 void foreign_open(struct foreign *f, const char *device);
 void foreign_close(struct foreign *f);
 
-/* End the program if @err, with @what and the sentence. */
+/* End the program if @err, with @what and the error message. */
 void foreign_check(int err, const char *what);
 
 /* Progress, for a while at most; call it in a loop that waits. */

@@ -10,7 +10,7 @@
 
 /*
  * Connections made and ended, several at a time, over a network that loses
- * packets: each is told once, and what was not to be has a status.
+ * packets: each is reported once, and one that fails has a status.
  */
 #define UNDER_WAY 8
 
@@ -109,7 +109,7 @@ static void on_term(int sig)
 	enough = 1;
 }
 
-/* Until it is told to end; and then what is left has to, as well. */
+/* Until a signal ends it; then the remaining connections end too. */
 void foreign_many_server(struct foreign *f, const struct foreign_args *args)
 {
 	struct pier_listen_config cfg = {

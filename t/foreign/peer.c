@@ -11,9 +11,9 @@
 #include "t/foreign/pattern.h"
 
 /*
- * A program of rdma-core's, which knows nothing of pier: one connection with
+ * A program of rdma-core's, which does not use pier: one connection with
  * as much private data as its messages hold, or one after the other.  It
- * prints what it was told.
+ * prints what it has received.
  */
 #define COUNT 12	/* of connections one after the other */
 
@@ -179,7 +179,7 @@ static void destroy(struct rdma_cm_id *id)
 	rdma_destroy_id(id);
 }
 
-/* Accept whoever comes, until the time is up or it is told to end. */
+/* Accept all requests, until the time is up or a signal ends it. */
 static _Noreturn void serve_many(struct rdma_cm_id *id, struct sockaddr *addr)
 {
 	struct rdma_conn_param param = param_of(NULL, 0);
@@ -204,7 +204,7 @@ static _Noreturn void serve_many(struct rdma_cm_id *id, struct sockaddr *addr)
 	}
 }
 
-/* Connect and disconnect; whether it stood.  What it was told is printed. */
+/* Connect, disconnect; was it established?  Prints what was reported. */
 static bool connect_once(struct sockaddr *dst)
 {
 	struct rdma_conn_param param = param_of(NULL, 0);

@@ -9,7 +9,7 @@
 #include "t/foreign/foreign.h"
 
 /*
- * What ib_send_lat, ib_write_lat and ib_read_lat of perftest 4.5 say with -R.
+ * What ib_send_lat, ib_write_lat and ib_read_lat of perftest 4.5 do with -R.
  * A first connection is for messages: version, sizes, MTU, and then "hands"
  * with the address of memory, which also keep both sides in step.  Between
  * the first and the second pair of hands a second connection is made to the
@@ -29,7 +29,7 @@ struct perf {
 	struct hand theirs;
 };
 
-/* Say @mine and hear @theirs, of @len bytes both; the client says first. */
+/* Send @mine, receive @theirs, of @len bytes both; the client sends first. */
 static void exchange(struct perf *p, const void *mine, void *theirs,
 		     size_t len)
 {
@@ -135,7 +135,7 @@ void foreign_perftest(struct foreign *f, const struct foreign_args *args,
 		run_read(&p, args);
 	if (strcmp(verb, "write"))
 		shake_hands(&p);
-	/* Both sides disconnect; whoever does it first. */
+	/* Both sides disconnect, in either order. */
 	pier_conn_disconnect(p.data);
 	pier_conn_disconnect(p.control);
 	printf("%d of %s\n", args->count, verb);

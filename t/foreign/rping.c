@@ -7,9 +7,9 @@
 #include "t/foreign/foreign.h"
 
 /*
- * What rping(1) of rdmacm-utils says: the client tells where its text is, the
- * server reads it, tells to go on, is told where to write it back, writes it,
- * tells to go on.
+ * The protocol of rping(1) of rdmacm-utils: the client sends where its text
+ * is, the server reads it and sends "go on", receives where to write it back,
+ * writes it and sends "go on".
  */
 struct range {
 	uint64_t addr;		/* big endian, as all of it */

@@ -8,7 +8,7 @@
  * Connection management of a soft endpoint.  Input: a byte of setup, then
  * steps, each a byte and what belongs to it.  Most are messages of peers that
  * have found out what they can: IDs, addresses and QPNs are those of one of
- * the program's connections, unless a bit says otherwise.
+ * the program's connections, unless a bit is set.
  */
 enum message_flags {
 	RAW_IDS = 1 << 0,
@@ -121,7 +121,7 @@ static void message(struct net *net, struct fuzz_in *in)
 	net_receive(net, &for_qp1, &rx, bytes, sizeof(bytes));
 }
 
-/* Bytes as they are, from whoever. */
+/* Bytes as they are, from any address. */
 static void raw(struct net *net, struct fuzz_in *in)
 {
 	uint32_t flags = fuzz_take(in, 1), len = fuzz_take(in, 2) % 300;

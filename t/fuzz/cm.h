@@ -19,14 +19,14 @@ enum net_step {
 	NET_FREE,		/* the place is */
 	NET_RESOLVED,
 	NET_ASKED,
-	NET_ANSWERED,		/* RESPONSE was told */
+	NET_ANSWERED,		/* RESPONSE was reported */
 	NET_REQUESTED,
 	NET_ACCEPTED,
 	NET_UP,
 	NET_OVER,
 };
 
-/* One end, as the program sees it; and what a peer has heard of it. */
+/* One end, as the program sees it; and what a peer has received of it. */
 struct net_end {
 	struct pier__cm_id *id;	/* NULL: released, or free */
 	enum net_step step;
@@ -49,7 +49,7 @@ struct net {
 	struct soft_ep *ep;
 	struct soft_cq *cq;
 	struct soft_srq *srq;
-	struct soft_qp *qp;	/* moved as every connection says */
+	struct soft_qp *qp;	/* moved as every connection does */
 	struct soft_cm *cm;
 	struct soft_cm_listener listener[NET_LISTENERS];
 	bool listening[NET_LISTENERS];
@@ -57,7 +57,7 @@ struct net {
 	uint32_t ends;		/* ever */
 };
 
-/* Made as the first byte of @in says. */
+/* Made by the first byte of @in. */
 void net_open(struct net *net, struct fuzz_in *in);
 
 /* The program lets go of all, and time goes on: then nothing is left. */
@@ -67,7 +67,7 @@ void net_close(struct net *net);
 void net_receive(struct net *net, const struct soft_hdr *hdr,
 		 const struct soft_rx *rx, const uint8_t *data, size_t len);
 
-/* What the program does; each checks that it may, or is told so. */
+/* What the program does; each checks that it may, or expects an error. */
 void net_listen(struct net *net, unsigned int i, bool on);
 void net_connect(struct net *net, size_t len);
 void net_accept(struct net *net, struct net_end *end, size_t len);

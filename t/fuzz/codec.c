@@ -10,7 +10,7 @@
  * Headers and ICRC of a packet, and messages of connection management.  Input:
  * a byte, 1 for IPv6, 2 for a message; the packet, or the message.  What
  * decodes is encoded to what decodes to the same, and a packet that is sealed
- * is believed.
+ * is accepted.
  */
 static void address(struct soft_addr *addr, bool v6, uint8_t last)
 {

@@ -8,7 +8,7 @@
  * A whole soft endpoint.  Input: a byte of setup, then steps, each a byte and
  * what belongs to it.  Most are packets, which a peer sends that has found
  * out what it can: QPNs, keys and sequence numbers are put in, unless a bit
- * says otherwise, and the ICRC is made right.
+ * is set, and the ICRC is made right.
  */
 enum packet_flags {
 	RAW_ICRC = 1 << 0,
@@ -85,7 +85,7 @@ static void put_icrc(struct world *world)
 			(uint8_t)(icrc >> 8 * i);
 }
 
-/* What makes it hit, as far as @flags do not say to leave it. */
+/* What makes it hit, as far as @flags do not exclude it. */
 static void aim(struct world *world, const struct soft_qp *qp, uint32_t flags)
 {
 	uint8_t *p = world->bytes;
@@ -189,7 +189,7 @@ static void receive(struct world *world, struct fuzz_in *in)
 	world_reap(world);
 }
 
-/* Time goes on, from a microsecond to 4 s, as timers that are due say. */
+/* Time goes on to a timer that is due, from a microsecond to 4 s. */
 static void wait(struct world *world, struct fuzz_in *in)
 {
 	uint64_t end = world->now + (1000ull << fuzz_take(in, 1) % 23), due;

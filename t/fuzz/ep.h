@@ -55,7 +55,7 @@ struct world {
 /* The first byte of @region. */
 uint8_t *world_region(const struct world *world, enum region region);
 
-/* Made as the first bytes of @in say. */
+/* Made by the first bytes of @in. */
 void world_open(struct world *world, struct fuzz_in *in);
 
 /* All to error; then nothing may be missing or out of place. */

@@ -25,7 +25,7 @@ static uint64_t net_now(struct soft_io *io)
 	return net_of(io)->now;
 }
 
-/* What leaves is a message, to somebody who has a part in this. */
+/* What is sent is a message, to an address that has a part in this. */
 static void check_sent(const struct net *net, const struct soft_tx *tx)
 {
 	uint8_t bytes[SOFT_HDR_MAX + SOFT_MAD_LEN + 4];
@@ -208,7 +208,7 @@ static void check_conn(const struct soft_cm_conn *conn)
 	}
 }
 
-/* How many requests wait to be told to @listener. */
+/* How many requests are not reported to @listener yet. */
 static uint32_t untold(const struct soft_cm *cm,
 		       const struct soft_cm_listener *listener)
 {

@@ -6,7 +6,7 @@
 #include "fabric/soft/rc/qp.h"
 #include "t/fuzz/cm.h"
 
-/* What the program does, and what it may be told when. */
+/* What the program does, and which events it may get when. */
 #define KINDS (PIER__CM_GONE + 1)
 
 static const uint8_t some[SOFT_MAD_DATA_MAX + 1] = "private data";
@@ -28,7 +28,7 @@ static struct net_end *end_new(struct net *net)
 	return NULL;
 }
 
-/* The peer hears of what is in messages. */
+/* The peer receives what is in messages. */
 static void overhear(struct net_end *end)
 {
 	const struct soft_cm_conn *conn = ((struct soft_cm_id *)end->id)->conn;
@@ -88,7 +88,7 @@ void net_connect(struct net *net, size_t len)
 	overhear(end);
 }
 
-/* The QP goes where the connection says, whatever its peer has said. */
+/* The QP changes as the connection's state does, whatever its peer has sent. */
 static void move(struct net *net, const struct net_end *end)
 {
 	static const enum ibv_qp_state path[] = {
@@ -165,7 +165,7 @@ void net_establish(struct net *net, struct net_end *end)
 	int err;
 
 	if (!end->id || end->step == NET_ASKED)
-		return;		/* RESPONSE may be there, not told yet */
+		return;		/* RESPONSE may be there, not reported yet */
 	if (end->step == NET_ANSWERED)
 		move(net, end);
 	err = pier__soft_cm_establish(end->id);

@@ -6,7 +6,7 @@
 
 /*
  * What pier reads from the private data of a peer's messages.  Input: a byte;
- * the field.  The byte says whether its head is made right first.
+ * the field.  The byte selects whether its head is made right.
  */
 #define FIELD_MAX 256
 
@@ -24,7 +24,7 @@ static void check_frame(const uint8_t *field, size_t size)
 	MUST(frame.data >= field &&
 	     frame.data + frame.data_len <= field + size);
 	MUST(frame.message && !(frame.message & (frame.message - 1)));
-	/* What is believed is said again in the same words. */
+	/* What was decoded is encoded to the same bytes. */
 	memcpy(whole, frame.data, frame.data_len);
 	same = frame;
 	same.data = whole;

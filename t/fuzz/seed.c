@@ -106,7 +106,7 @@ static void put_turn(FILE *file, uint16_t attr)
 	put(file, "\6\24\13", 3);
 }
 
-/* A conversation's messages; a listener hears them, or who has asked. */
+/* A handshake's messages; a listener receives them, or the active side. */
 static void seed_cm(const char *name, bool active)
 {
 	struct vnet_packet packet;

@@ -11,7 +11,7 @@
 #include "t/fuzz/fuzz.h"
 
 /*
- * Descriptors.  Input: a byte; the descriptor.  The byte says whether its
+ * Descriptors.  Input: a byte; the descriptor.  The byte selects whether its
  * length and check sum are made right first, as a forger would.
  */
 #define LENGTH_AT 8
@@ -38,7 +38,7 @@ static void seal(uint8_t *bytes, size_t len)
 	put32(bytes + CRC_AT, crc);
 }
 
-/* What an end is believed to say is said again in the same words. */
+/* The decoded descriptor of an end is encoded to the same bytes. */
 static void end_again(const struct pier__end *end)
 {
 	uint8_t bytes[PIER_DESC_MAX];

@@ -6,7 +6,7 @@
 #include "fabric/soft/rc/qp.h"
 #include "t/fuzz/ep.h"
 
-#define GAP 0x5a		/* the pattern where nobody may write */
+#define GAP 0x5a		/* the pattern where writes are forbidden */
 #define ALL (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | \
 	     IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC)
 #define MEM ((2 * REGIONS + 1) * REGION)
@@ -243,7 +243,7 @@ static void completed(struct world *world, const struct ibv_wc *wc)
 		MUST(world->received_done <= world->receives);
 		return;
 	}
-	/* Once, and one that was not to be told only if it failed. */
+	/* Once, and an unsignaled one only if it failed. */
 	MUST(world->fate[id] == FATE_POSTED ||
 	     (world->fate[id] == FATE_SILENT && wc->status));
 	world->fate[id] = FATE_DONE;

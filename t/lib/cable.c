@@ -170,7 +170,7 @@ pid_t cable_unplug(int i)
 
 /*
  * No IPv6: its addresses are not there the moment they are given.  The other
- * end's hardware address is told: a packet that waits for it holds the queue
+ * end's hardware address is set: a packet that waits for it holds the queue
  * pair of Soft-RoCE for seconds.
  */
 static bool set_up(int i)

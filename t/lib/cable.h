@@ -10,7 +10,7 @@
  * A cable of the test's own, to be pulled out, cut and shortened: network
  * interfaces f0 with 10.9.5.1 and f1 with 10.9.5.2, and an RDMA device on each
  * of the kind that PIER_DEVICE is.  Soft devices are in a network namespace
- * of the test's own.  Soft-RoCE knows the first namespace only: its cable is
+ * of the test's own.  Soft-RoCE has the first namespace only: its cable is
  * laid in the guest of t/vm/run and nowhere else.
  */
 
@@ -35,7 +35,7 @@ void cable_cut(void);
 
 /*
  * As TEST(), in a process of its own; what that has laid is cut when it has
- * ended: whoever has connected by address holds a Soft-RoCE for life.
+ * ended: a process that has connected by address holds a Soft-RoCE for life.
  */
 #define CABLE_TEST(fn) cable_test(#fn, fn)
 void cable_test(const char *name, void (*fn)(void));

@@ -28,7 +28,7 @@ static void requested(struct pier_conn *conn, void *data, void *ctx_data)
 	if (err && (peer->may_fail || !IS(err, 0)))
 		tap_note("%s", pier_last_error());
 	if (!err || err == -ECONNABORTED || !peer->may_fail)
-		return;		/* what was aborted is told as a failure */
+		return;		/* an abort is reported as a failure */
 	peer->over++;
 	pier_conn_destroy(conn);
 }

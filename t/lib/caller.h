@@ -5,7 +5,7 @@
 #include "t/lib/peer.h"
 
 /*
- * A peer that connects by address, and counts what it is told.  Its requests
+ * A peer that connects by address, and counts its callbacks.  Its requests
  * are accepted with its answer, or held for the test.
  */
 struct caller {
@@ -13,7 +13,7 @@ struct caller {
 	struct pier_listener *listener;	/* the newest */
 	int requests, established, failures, disconnected;
 	int over;			/* failed, disconnected, destroyed */
-	int inside;			/* told from inside a call of ours */
+	int inside;			/* reported inside a call of ours */
 	bool calling;
 	bool hold;			/* do not answer */
 	bool may_fail;			/* an answer that fails is fine */
@@ -49,7 +49,7 @@ int caller_try(struct caller *peer, struct caller *to, const char *address);
 bool caller_ask(struct caller *peer, struct caller *to, const char *address);
 bool caller_join(struct caller *peer, struct caller *to, const char *address);
 
-/* What @peer was told, in all; and nothing from inside a call of its own. */
+/* @peer's callbacks, in all; and none from inside a call of its own. */
 void caller_counts(const struct caller *peer, int requests, int established,
 		   int failures, int disconnected);
 

@@ -118,7 +118,7 @@ struct pier__cm_param param_of(const struct node *node,
 	};
 }
 
-/* Up to the request that @server hears of; its ids are the caller's. */
+/* Up to the request at @server; its ids are the caller's. */
 bool ask(struct node *client, struct node *server,
 	 struct pier__cm_listener **listener,
 	 struct pier__cm_event *request, struct pier__cm_id **ret)

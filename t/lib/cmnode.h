@@ -6,7 +6,7 @@
 
 /*
  * Two sides that connect by the connection management of rdma-core's devices,
- * each on a device of its own.  Calls that fail say so as a failed check.
+ * each on a device of its own.  Calls that fail are a failed check.
  */
 #define NODE_LIMIT_MS 20000
 
@@ -26,20 +26,20 @@ bool succeeded(int err);
 /* The first IPv4 address of @node with @port; static, four in turn. */
 const struct sockaddr *address(const struct node *node, uint16_t port);
 
-/* What @text says, IPv4 or IPv6; static. */
+/* The address in @text, IPv4 or IPv6; static. */
 const struct sockaddr *text_address(const char *text, uint16_t port);
 
 /* The next event of @node is of @kind; false: not, or none in time. */
 bool next_is(struct node *node, enum pier__cm_kind kind,
 	     struct pier__cm_event *ret);
 
-/* Move @node's QP to RTS as @id says. */
+/* Move @node's QP to RTS by the attributes of @id. */
 bool move(struct node *node, struct pier__cm_id *id);
 
 struct pier__cm_param param_of(const struct node *node, const void *data,
 			       size_t len);
 
-/* Up to the request that @server hears of; its ids are the caller's. */
+/* Up to the request at @server; its ids are the caller's. */
 bool ask(struct node *client, struct node *server,
 	 struct pier__cm_listener **listener, struct pier__cm_event *request,
 	 struct pier__cm_id **ret);
@@ -54,9 +54,9 @@ const char *nodes_open(void);
 void nodes_close(void);
 
 /*
- * For t/verbs/diagnose.sh: "open" prints what opening the connection manager
- * says, "gone" what is told when the device is taken away.  Returns main()'s
- * exit status.
+ * For t/verbs/diagnose.sh: "open" prints the error of opening the connection
+ * manager, "gone" the event when the device is removed.  Returns main()'s exit
+ * status.
  */
 int node_tool(const char *what);
 

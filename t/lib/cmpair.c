@@ -121,7 +121,7 @@ static void node_close(struct cm_node *node)
 	pier__soft_mr_table_destroy(node->keys);
 }
 
-/* Count what is said, lose what is to be lost. */
+/* Count what is sent, lose what is to be lost. */
 static bool tap(const struct vnet_packet *packet, void *arg)
 {
 	struct cm_pair *pair = arg;

@@ -8,7 +8,7 @@
 
 /*
  * Two endpoints with connection management on a virtual network, and what
- * they say to each other.  Side 0 asks, side 1 listens on CM_SERVICE.
+ * they send to each other.  Side 0 connects, side 1 listens on CM_SERVICE.
  */
 #define CM_PORT0 40000		/* UDP ports of data */
 #define CM_PORT1 40001
@@ -51,8 +51,8 @@ struct cm_node {
 	bool needs_roce_port;		/* its listener does, from now on */
 	bool no_gid;			/* the address went away */
 	int roce_port_users, rings;
-	bool peer_closed;		/* its host says: the service's port */
-					/* is nobody's */
+	bool peer_closed;		/* ICMP of its host: no process has */
+					/* the service's port */
 	int port_probes, port_probes_open;	/* of it; states not freed */
 	uint32_t last_qpn;
 	struct cmpair_end *ends; /* owned, the newest first */
@@ -100,13 +100,13 @@ struct cmpair_end *cm_last(struct cm_node *node);
 bool cm_connected(struct cm_pair *pair);
 
 /*
- * Have side @i hear @mad from @src, on its UDP port @port, as a RoCE device
- * or a liar would say it.
+ * Have side @i receive @mad from @src, on its UDP port @port, as a RoCE device
+ * or a forger would send it.
  */
 void cm_inject(struct cm_pair *pair, int i, const struct soft_addr *src,
 	       uint16_t port, const struct soft_mad *mad);
 
-/* A REQ as Linux would say it from @src to side 1. */
+/* A REQ as Linux would send it from @src to side 1. */
 void cm_linux_req(struct cm_pair *pair, const struct soft_addr *src,
 		  uint32_t comm_id, uint32_t qpn, struct soft_mad *ret,
 		  uint8_t *data);

@@ -12,7 +12,7 @@
 /*
  * Many connections by address, between processes.  This process has one side
  * of them, a server's or a client's.  The client numbers its connections and
- * says the number in its messages, which the server turns round.
+ * has the number in its messages, which the server sends back.
  *
  * What is waited for is bounded; it ends as well when something failed.
  */
@@ -52,7 +52,7 @@ int crowd_size(void);
 bool crowd_open(int count, bool is_server);
 void crowd_close(void);
 
-/* A server's: listen, and tell @pair the port.  Zero is the default. */
+/* A server's: listen, and send @pair the port.  Zero is the default. */
 bool crowd_listen(uint32_t backlog, uint32_t rate);
 bool crowd_send_port(struct pair *pair);
 uint16_t crowd_recv_port(struct pair *pair);

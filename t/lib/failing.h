@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 /*
- * An allocator that counts, and fails when told to.  Takes the place of
+ * An allocator that counts, and fails on demand.  Takes the place of
  * malloc, calloc, realloc, strdup and free in everything that is linked into
  * the test, the library included, by the linker's --wrap; what libraries
  * beneath allocate for themselves is not seen.  Any thread.

@@ -29,7 +29,7 @@ struct fake_listener {
 struct fake_id {
 	struct pier__cm_id id;
 	struct fake_id *other;		/* NULL: none, or gone */
-	struct pier__cm_param param;	/* what we said */
+	struct pier__cm_param param;	/* what we sent */
 	uint32_t psn;
 	bool asked, up, over;
 };
@@ -187,7 +187,7 @@ static int fake_listen(struct pier__cm *cm, const struct sockaddr *addr,
 	return 0;
 }
 
-/* Events of @id, or requests of @listener, are not told any more. */
+/* Events of @id, or requests of @listener, are not reported any more. */
 static void forget(struct fake *f, const struct pier__cm_id *id)
 {
 	for (unsigned int i = f->first; i != f->last; i++)
@@ -321,7 +321,7 @@ static int fake_establish(struct pier__cm_id *cm_id)
 	return 0;
 }
 
-/* The other one hears that it is over. */
+/* The other end gets the event that it is over. */
 static void part(struct fake_id *id, uint16_t reason, const void *data,
 		 size_t len)
 {

@@ -8,18 +8,18 @@
 
 /*
  * A connection manager without messages: both ends are in this process, and
- * what one does the other is told at once.  A test decides what gets lost.
+ * what one does is reported to the other at once.  A test decides what is lost.
  */
 extern const struct pier__fabric_cm fakecm;
 
-extern bool fakecm_lose_rtu;	/* ESTABLISHED is never told */
-extern bool fakecm_lose_req;	/* nobody answers */
+extern bool fakecm_lose_rtu;	/* ESTABLISHED is never reported */
+extern bool fakecm_lose_req;	/* no answer arrives */
 extern int fakecm_stale;	/* so many QPNs are rejected as stale */
 extern bool fakecm_no_way;	/* UNREACHABLE instead of RESOLVED */
 extern int fakecm_fail;		/* the n-th call from now on fails; 0: none */
 extern int fakecm_error;	/* with what */
 
-/* Bytes put over the private data of the next REQ or REP told; or NULL. */
+/* Bytes that overwrite the private data of the next REQ or REP; or NULL. */
 extern const uint8_t *fakecm_data;
 
 /* Ids and listeners that are not gone. */

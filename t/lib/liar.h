@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 /*
- * One who speaks the protocol of pier_exchange() by hand, to say in it what
+ * A peer that uses the protocol of pier_exchange() by hand, to send in it what
  * pier_exchange() never would.  There is one, and one thread may use it.
  */
 #define LIAR_FRAME_MAX (64 * 1024)
@@ -21,8 +21,8 @@ extern struct liar {
 	int sock;
 	uint8_t out[8 * LIAR_FRAME_MAX];	/* what it is going to send */
 	size_t len;
-	uint8_t frame[LIAR_FRAME_MAX];		/* what it heard last, */
-	uint64_t number;			/* and what that says */
+	uint8_t frame[LIAR_FRAME_MAX];		/* what it received last, */
+	uint64_t number;			/* and that frame's number */
 	char text[1024];
 } liar;
 
@@ -40,7 +40,7 @@ void liar_send(void);
 /* The next frame of the other side.  Returns its type; 0: it has closed. */
 int liar_recv(void);
 
-/* Hear frames up to one of type @wanted.  False: none came. */
+/* Receive frames up to one of type @wanted.  False: none came. */
 bool liar_recv_until(int wanted);
 
 #endif

@@ -23,7 +23,7 @@ static const struct pier__fabric_qp *ops_of(const struct loop_end *end)
 	return end->chan->fdev->fabric->qp;
 }
 
-/* Is @port the one called @name, or active if that is not said? */
+/* Is @port the one called @name, or active if that is NULL? */
 static bool is_wanted(const struct pier__port *port, const char *name)
 {
 	if (name && name[0])

@@ -6,7 +6,7 @@
 
 /*
  * Two channels of one device, with a connected queue pair each, for tests of
- * the fabric.  Calls that fail say so as a failed check.
+ * the fabric.  Calls that fail are a failed check.
  */
 #define LOOP_BUF 65536
 #define LOOP_CQE 1024
@@ -31,7 +31,7 @@ struct loop {
 
 /*
  * Open the device that PIER_DEVICE names, else the first active one.
- * Returns 0, or a negative error with what to say in pier_last_error().
+ * Returns 0, or a negative error with its message in pier_last_error().
  */
 int loop_device(struct pier__fdev **ret);
 

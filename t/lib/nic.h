@@ -34,7 +34,7 @@ int nic_device(struct pier__fdev **ret);
 int nic_open(struct pier__fdev *fdev, struct nic *ret);
 void nic_close(struct nic *nic);
 
-/* Have @end's queue pair talk to it, from the first PSN on. */
+/* Connect @end's queue pair to it, from the first PSN on. */
 bool nic_meet(struct nic *nic, struct loop_end *end);
 
 /* A request with @data; a WRITE goes to the start of @end's buffer. */

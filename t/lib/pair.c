@@ -29,7 +29,7 @@ static void print(const char *text)
 {
 	ssize_t n = write(STDOUT_FILENO, text, strlen(text));
 
-	(void)n;	/* nobody is left to tell */
+	(void)n;	/* there is no way to report it */
 }
 
 /* A signal handler. */
@@ -188,7 +188,7 @@ int pair_wait(struct pair *pair)
 	int status;
 
 	if (pair->fd >= 0)
-		close(pair->fd);	/* nobody waits for us in vain */
+		close(pair->fd);	/* no peer waits for us in vain */
 	pair->fd = -1;
 	while (waitpid(pair->pid, &status, 0) < 0)
 		if (errno != EINTR)

@@ -11,8 +11,8 @@
  * two that is none of pier's.  Fork before the test opens a device.
  *
  * A test with peers that hangs, PAIR_LIMIT seconds after its last fork, is
- * told by its name and ends with all its peers: a little before t/run would
- * end it without a word.  PIER_TEST_SLOWER stretches the limit.  No peer
+ * printed by its name and ends with all its peers: a little before t/run would
+ * end it without a note.  PIER_TEST_SLOWER stretches the limit.  No peer
  * outlives the test's process.
  */
 #define PAIR_LIMIT 55

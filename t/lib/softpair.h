@@ -91,7 +91,7 @@ bool softpair_idle(struct softpair *pair);
 void softpair_inject(struct softpair *pair, int i, struct soft_hdr *hdr,
 		     const void *data, uint32_t len);
 
-/* Contents to tell one range from another. */
+/* Contents that distinguish one range from another. */
 void softpair_pattern(uint8_t *mem, uint32_t len, uint32_t seed);
 bool softpair_is_pattern(const uint8_t *mem, uint32_t len, uint32_t seed);
 

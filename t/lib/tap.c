@@ -11,7 +11,7 @@ static const char *current = "no test";	/* its name */
 static bool holds = true;
 static char skipped[256];		/* why; "" if it is not */
 
-/* What has failed is told where prove shows it. */
+/* What has failed is printed where prove shows it. */
 static FILE *notes(void)
 {
 	return holds ? stdout : stderr;
@@ -32,7 +32,7 @@ static void prepare(void)
 	setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
 }
 
-/* Does somebody insist on every test? */
+/* With PIER_TEST_REQUIRE a skip is a failure. */
 static void refuse_skip(const char *name, const char *reason)
 {
 	const char *require = getenv("PIER_TEST_REQUIRE");

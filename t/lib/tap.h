@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 /*
- * TAP for C tests.  A test is a function whose name is a sentence; TEST()
+ * TAP for C tests.  A test is a function whose name is what it checks; TEST()
  * runs it and prints one line, "ok" if every check in it held.  A failed check
  * prints both values and goes on; checks return whether they held.
  */

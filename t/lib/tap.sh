@@ -3,7 +3,7 @@
 #
 # TAP for tests in sh: . "${0%/*}/../lib/tap.sh"
 #
-# A test is a function whose name is a sentence.  `run NAME` calls it and
+# A test is a function whose name is what it checks.  `run NAME` calls it and
 # prints "ok" if it returns 0; `none NAME` also wants it to print nothing, as
 # fits a function that prints what breaks a rule.  What a failed test printed
 # follows on stderr, where prove shows it.  In a test, `skip WHY` ends it.
@@ -11,7 +11,7 @@
 #
 # Without a function: `ok NAME COMMAND...` wants the command to succeed, `is
 # GOT WANT NAME` the same text, `like GOT PART NAME` one within the other, and
-# `skipped WHY NAME` says why a test is not carried out.  `wait_for SECONDS
+# `skipped WHY NAME` prints why a test is not run.  `wait_for SECONDS
 # COMMAND...` tries a command until it succeeds.
 #
 # $top is the source tree, $build the build tree: the current directory if it

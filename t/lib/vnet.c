@@ -340,7 +340,7 @@ bool vnet_run(struct vnet *net, uint64_t limit, bool (*until)(void *arg),
 			net->now = end;
 			return false;
 		}
-		/* A deadline in the past would mean that nobody moves. */
+		/* A deadline in the past would stop the time. */
 		net->now = next > net->now ? next : net->now + 1;
 	}
 }

@@ -49,7 +49,7 @@ bool vnet_chance(struct vnet *net, double p);
 struct soft_io *vnet_node(struct vnet *net, const char *ip, uint16_t port);
 struct soft_addr vnet_addr(const struct soft_io *io);
 
-/* The endpoint on @io, which vnet_run() drives; NULL: nobody is there. */
+/* The endpoint on @io, which vnet_run() drives; NULL: none is there. */
 void vnet_attach(struct soft_io *io, struct soft_ep *ep);
 
 /* The packet that a socket would make of @tx. */
@@ -63,7 +63,7 @@ void vnet_deliver(struct vnet *net, const struct vnet_packet *packet);
 void vnet_settle(struct vnet *net);
 
 /*
- * Go on until nothing is left to happen, or @until says so, or @limit ns have
+ * Go on until nothing remains to do, or @until is true, or @limit ns have
  * passed.  Returns false at the limit.
  */
 bool vnet_run(struct vnet *net, uint64_t limit, bool (*until)(void *arg),

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The examples of the manual, as they stand there, compiled and run.
+# The examples of the manual, as they are there, compiled and run.
 . "${0%/*}/../lib/tap.sh"
 
 cc=${CC:-gcc}
@@ -74,7 +74,7 @@ static int recv_from_peer(void *desc, size_t *len)
 #include "options.h"
 #include "receive.h"
 
-/* What an option says. */
+/* What an option sets. */
 static int parse(int argc, char *argv[])
 {
 	int err;

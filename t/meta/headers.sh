@@ -61,7 +61,7 @@ doca_headers_compile_alone_in_cxx()
 	doca_headers cc g++ -std=c++11 -pedantic-errors
 }
 
-# The macros that stand for values, as a program uses them.
+# The macros that have values, as a program uses them.
 macros_are_of_use()
 {
 	cat >"$tmp/macros.$1" <<-'EOF'

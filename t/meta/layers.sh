@@ -7,7 +7,7 @@ cd "$top" || exit
 
 # A layer is a folder, or the files of one name in it, without what has a row
 # of its own.  The columns: the layer, the layers that it may include and call
-# besides itself, the foreign headers that it may include.  A layer stands
+# besides itself, the foreign headers that it may include.  A layer is
 # below those it uses.  Open to every layer of the library are the installed
 # headers, those of the system, and <infiniband/verbs.h> for its types.
 soft=fabric/soft
@@ -133,8 +133,8 @@ judge()
 	function source_of(inc) {
 		return inc ~ /^cm\// ? inc : "lib/" inc
 	}
-	function refuse(sentence) {
-		print $1 ": " $3 ": " sentence
+	function refuse(message) {
+		print $1 ": " $3 ": " message
 	}
 	function judge_use(layer, target) {
 		if (layer != target && !listed(use[layer], target))

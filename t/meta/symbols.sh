@@ -42,7 +42,7 @@ there_are_calls()
 the_maps_are_sorted()
 {
 	map_names $maps >"$tmp/map"
-	awk '$1 == node && $2 <= last { print $2 " stands after " last }
+	awk '$1 == node && $2 <= last { print $2 " is listed after " last }
 	     { node = $1; last = $2 }' "$tmp/map"
 }
 
@@ -71,7 +71,7 @@ the_man_pages_have_the_calls_of_the_headers()
 	lacking "$tmp/once" "$tmp/api" "in no header"
 }
 
-# exports LIBRARY MAP: the one has just what the other says.
+# exports LIBRARY MAP: the one has just what the other lists.
 exports()
 {
 	nm -D --defined-only "$1" | awk '$2 != "A" { print $3 }' |
@@ -108,7 +108,7 @@ doca_headers_map_and_library_agree()
 	lacking "$tmp/so" "$tmp/map" "in the library only"
 }
 
-# A symbol that no header declares must be told apart from a program's.
+# A symbol that no header declares must differ from a program's.
 shared_names_begin_with_pier()
 {
 	need_library

@@ -38,7 +38,7 @@ static void received(struct pier_task *task, void *arg)
 	got->status = pier_task_status(task);
 }
 
-/* Post @dst at b and await what @err and *@status tell of a's task. */
+/* Post @dst at b and await the result of a's task in @err and *@status. */
 static void expect(struct pier_buf *dst, struct got *got)
 {
 	memset(got, 0, sizeof(*got));

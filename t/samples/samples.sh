@@ -58,7 +58,7 @@ says()
 	done
 }
 
-# What SAMPLE says when TEXT has been moved.
+# What SAMPLE prints when TEXT has been moved.
 line_of()
 {
 	case $1 in
@@ -81,7 +81,7 @@ text_option()
 	esac
 }
 
-# pair ORDER TEXT PASSIVE ACTIVE OPTION... - both succeed, and say so
+# pair ORDER TEXT PASSIVE ACTIVE OPTION... - both succeed, and print so
 pair()
 {
 	order=$1 text=$2 passive=$3 active=$4
@@ -406,7 +406,7 @@ help_is_printed_and_a_bad_option_is_a_usage_error()
 	done
 }
 
-# fails STATUS FILE SAMPLE TEXT... - exit 1 and a sentence that has each TEXT
+# fails STATUS FILE SAMPLE TEXT... - exit 1, an error message with each TEXT
 fails()
 {
 	status=$1 file=$2 sample=$3
@@ -472,7 +472,7 @@ an_old_descriptor_is_refused_and_its_age_is_reported()
 	broken send "$dir/a" "old"
 }
 
-# broken SAMPLE TEXT... - it does not take what it finds, and says why
+# broken SAMPLE TEXT... - it does not take what it finds, and prints why
 broken()
 {
 	sample=$1

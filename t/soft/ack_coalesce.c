@@ -22,7 +22,7 @@
 static struct softpair *pair;
 static struct softpair_end *a, *b;
 
-/* What b has said of a's messages. */
+/* How b has acknowledged a's messages. */
 static struct {
 	uint32_t messages, acks;	/* come; gone */
 	uint64_t came, acked;		/* the last ones, ns */
@@ -43,7 +43,7 @@ static struct {
 	bool by_completion;		/* and not by the answer */
 	int answers;			/* posts to each message */
 	int laps, done;
-	bool silent;			/* a says no more */
+	bool silent;			/* a sends no more */
 	bool first_only;		/* the rest of a message is lost */
 } talk;
 
@@ -379,7 +379,7 @@ static bool asked_completed(void *arg)
 	return last->wr_id == ASKED;
 }
 
-/* What a asks for now has b say something that is an answer to all before. */
+/* a's request now has b send a response that also acknowledges all before. */
 static void asks(enum ibv_wr_opcode opcode, uint32_t off, int status)
 {
 	struct ibv_wc last = { 0 };
@@ -403,7 +403,7 @@ static void what_answers_otherwise_ends_the_waiting(void)
 	asks(IBV_WR_RDMA_WRITE, 1u << 30, IBV_WC_REM_ACCESS_ERR);
 }
 
-/* Each costs whoever waits for it as long as it may wait. */
+/* Each delays the requester as long as an ACK may be held back. */
 static void a_peer_that_waits_for_each_seldom_waits_longer(void)
 {
 	int answers;
@@ -542,7 +542,7 @@ static void the_last_acknowledgement_is_for_what_was_answered(void)
 	softpair_close(pair);
 }
 
-/* Nobody hears the request; whoever polls looks at the clock often enough. */
+/* The request is lost; a thread that polls reads the clock often enough. */
 static void timers_are_looked_at_while_nothing_comes(void)
 {
 	const struct soft_counters *c;

@@ -201,7 +201,7 @@ static bool checksums_hold(const struct capture *capture)
 	       folds_to_none(sum16(sum, capture->ip + head, len));
 }
 
-/* Is the ICRC that of the header as it stands there? */
+/* Is the ICRC that of the header as it was captured? */
 static bool icrc_holds(const struct vnet_packet *packet)
 {
 	struct soft_rx rx = {

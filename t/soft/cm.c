@@ -9,7 +9,7 @@
 
 /*
  * How a connection is made, in virtual time: what each side does on what it
- * hears, and when it hears nothing.
+ * receives, and when it receives nothing.
  */
 static struct cm_pair *pair;
 
@@ -181,7 +181,7 @@ static void a_lost_rtu_is_sent_again_when_the_response_comes_again(void)
 	end();
 }
 
-/* Nobody says anything for ever. */
+/* No peer ever sends anything. */
 static void no_peer_there_is_reported_in_the_end(void)
 {
 	struct cmpair_end *a;
@@ -268,7 +268,7 @@ static void a_client_that_dies_is_given_up(void)
 	b = cm_last(&pair->node[1]);
 	IS(b->over, PIER__CM_UNREACHABLE);
 	IS(b->error, -ETIMEDOUT);
-	/* The client hears of it, if it is there after all. */
+	/* It is reported to the client, if that still runs. */
 	IS(cm_last(&pair->node[0])->over, PIER__CM_DISCONNECTED);
 	end();
 }
@@ -480,7 +480,7 @@ static void a_request_with_another_mtu_says_the_same(void)
 	end();
 }
 
-/* One that does not say what it takes, and takes nothing in the end. */
+/* Its REJ does not have the MTU that it takes; it takes none in the end. */
 static void a_roce_devices_mtu_is_found_by_trying(void)
 {
 	struct soft_mad mad = {

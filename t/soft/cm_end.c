@@ -188,7 +188,7 @@ static void an_attempt_can_be_released_at_every_step(void)
 	released(0, CM_AGREE, CM_WAIT, PIER__CM_REJECTED);
 	/* The same, seen from the server. */
 	released(1, CM_AGREE, CM_WAIT, PIER__CM_REJECTED);
-	/* REP was told to a client that does not go on. */
+	/* REP was reported to a client that does not go on. */
 	released(0, CM_WAIT, CM_AGREE, PIER__CM_REJECTED);
 	/* The same, seen from the server: it waits for RTU. */
 	released(1, CM_WAIT, CM_AGREE, PIER__CM_REJECTED);
@@ -227,7 +227,7 @@ static void only_what_is_connected_can_be_disconnected(void)
 	end();
 }
 
-/* A peer that knows nothing of us any more, and uses a QPN again. */
+/* A peer that has lost our connection, and uses its QPN again. */
 static void a_stale_connection_ends_when_its_peer_begins_anew(void)
 {
 	struct soft_addr src;
@@ -363,7 +363,7 @@ static void queue_connect(int i)
 	}
 }
 
-/* Until the client may say RTU. */
+/* Until the client may send RTU. */
 static void begin_with_queues(void)
 {
 	pair = cm_open(2, false, 8);
@@ -405,7 +405,7 @@ static void data_makes_a_connection_established(void)
 	end_with_queues();
 }
 
-/* What the server says: its opcodes, and who hears them besides. */
+/* What the server sends: its opcodes, and a second receiver of them. */
 static struct {
 	uint8_t opcode[8];
 	size_t count;

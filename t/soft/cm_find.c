@@ -29,7 +29,7 @@ static void end(void)
 	cm_close(pair);
 }
 
-/* What somebody else with the peer's port 4791 says: no such listener. */
+/* The REJ of another process with the peer's port 4791: no such listener. */
 static void deny(void)
 {
 	struct soft_mad mad = {
@@ -111,7 +111,7 @@ static void a_listener_that_asked_for_patience_cannot_be_denied(void)
 	end();
 }
 
-/* It has one place, and nobody to take the request out of it. */
+/* It has one place, and no program takes the request out of it. */
 static void a_full_backlog_cannot_be_denied(void)
 {
 	struct cmpair_end *a, *b;
@@ -183,7 +183,7 @@ static void a_denial_before_that_is_known_waits_for_it(void)
 	end();
 }
 
-/* No news of the port comes through: what is heard is believed at last. */
+/* No other reply about the port arrives: the REJ counts in the end. */
 static void a_denial_that_nothing_contradicts_is_believed(void)
 {
 	struct cmpair_end *a;

@@ -14,8 +14,8 @@
 #include "t/lib/tap.h"
 
 /*
- * A running server whose port is flooded with requests, by somebody who never
- * goes on with one: connections that stand go on, memory has a bound, what is
+ * A running server whose port is flooded with requests, by a peer that never
+ * completes one: established connections go on, memory has a bound, what is
  * dropped is counted, and when the flood is over clients connect again.
  */
 #define LEN 4096
@@ -55,7 +55,7 @@ static void ended(struct pier_conn *conn, void *data, void *ctx_data)
 	pier_conn_destroy(conn);
 }
 
-/* Somebody's first message, well formed and from this host. */
+/* A REQ of an unknown peer, well formed and from this host. */
 static void ask_as_stranger(uint16_t port)
 {
 	static const uint8_t gid[16] = { [10] = 0xff, [11] = 0xff, 127, 0, 0,

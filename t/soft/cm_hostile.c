@@ -119,7 +119,7 @@ static void a_response_with_wrong_ids_is_no_response(void)
 	a = cm_ask(pair, CM_SERVICE, NULL);
 	mad.remote_id = sent(SOFT_MAD_REQ)->mad.local_id + 1;
 	cm_inject(pair, 0, &src, CM_PORT0, &mad);
-	/* Its sender hears that nobody waits for it. */
+	/* Its sender receives a REJ: no connection waits for it. */
 	IS(sent(SOFT_MAD_REJ)->mad.reason, ROCE_REJ_COMM_ID);
 	mad.remote_id--;
 	mad.qpn = 1;
@@ -468,8 +468,8 @@ static void mutate(uint8_t *bytes, struct soft_mad *mad, int to)
 
 /*
  * Noise of the right form from the right address, between attempts, accepts
- * and releases; the checks are those of the side's events, and of whoever
- * watches memory.
+ * and releases; the checks are those of the side's events, and of the tools
+ * that check memory.
  */
 static void noise(uint64_t seed, int messages)
 {

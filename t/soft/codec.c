@@ -12,7 +12,7 @@
 static glob_t captures;
 static unsigned int packets, ipv6;
 
-/* Run @fn on every packet until it says no. */
+/* Run @fn on every packet until it returns false. */
 static void each_packet(bool (*fn)(struct vnet_packet *packet))
 {
 	struct vnet_packet packet;

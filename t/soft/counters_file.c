@@ -232,7 +232,7 @@ static void a_number_of_another_namespace_means_nothing_here(void)
 	OK(!there());
 }
 
-/* Nobody holds it: is it removed? */
+/* No process holds it: is it removed? */
 static bool swept(size_t len)
 {
 	close(put_file(len, false));
@@ -407,7 +407,7 @@ static void on_4k(void)
 	rows_are_private();
 }
 
-/* Room for the head and a few rows: no more are given, nobody is killed. */
+/* Space for the head and a few rows: no more are given, no process dies. */
 static void on_16k(void)
 {
 	struct soft_row *row;

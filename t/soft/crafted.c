@@ -8,7 +8,7 @@
 #include "t/lib/tap.h"
 
 /*
- * Single packets made by hand, for what two honest endpoints seldom say to
+ * Single packets made by hand, for what two correct endpoints seldom send to
  * each other.
  */
 #define SECOND (1000 * PIER__MS)

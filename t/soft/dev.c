@@ -115,7 +115,7 @@ static void lo_is_a_device(void)
 	IS(port->gid_prefix[0], 8);
 }
 
-/* The kernel tells of a carrier a little after the link is up. */
+/* The kernel reports a carrier a little after the link is up. */
 static bool comes_up(const char *name)
 {
 	long long limit = limit_from_now();

@@ -42,7 +42,7 @@ static bool grows(const char *name, uint64_t above, bool polling)
 	return true;
 }
 
-/* More datagrams than the socket holds, while nobody can take them. */
+/* More datagrams than the socket holds, while no thread reads them. */
 static void flood(struct soft_chan *chan)
 {
 	static const char junk[60000];

@@ -10,8 +10,8 @@
 #include "t/lib/tap.h"
 
 /*
- * What the soft device refuses, what both ends are told then, and that the
- * memory is not touched.
+ * What the soft device refuses, what is reported to both ends then, and that
+ * the memory is not touched.
  */
 #define SECOND (1000 * PIER__MS)
 #define SRC 4096
@@ -372,7 +372,7 @@ static void a_region_taken_away_ends_a_write_in_the_middle(void)
 	softpair_close(pair);
 }
 
-/* A packet that cannot stand where it stands draws @nak. */
+/* A packet that is out of place in its message is answered by NAK @code. */
 static void packet_refused(int code, uint8_t opcode, uint32_t dma_len,
 			   uint32_t len)
 {

@@ -15,7 +15,7 @@
 #include "t/lib/tap.h"
 
 /*
- * Many packets that nobody asked for: they are counted and forgotten.  First
+ * Many packets that were not requested: they are counted and dropped.  First
  * in virtual time, then at the sockets of a running pair.
  */
 #define FLOOD 50000
@@ -94,7 +94,7 @@ static void unknown_queue_pairs_cost_no_memory_and_no_answer(void)
 	softpair_close(pair);
 }
 
-/* A stranger who knows all but the sequence number. */
+/* A forger that has all but the sequence number. */
 static void stale_sequence_numbers_write_nothing(void)
 {
 	const uint8_t opcodes[] = { SOFT_WRITE_ONLY, SOFT_WRITE_FIRST,

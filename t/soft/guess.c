@@ -50,7 +50,7 @@ static int by_value(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* How many stand there twice; sorts them. */
+/* How many are there twice; sorts them. */
 static int twice(int count)
 {
 	int i, n = 0;
@@ -119,7 +119,7 @@ static void queue_pairs_have_numbers_not_to_be_guessed(void)
 	softpair_close(pair);
 }
 
-/* What a descriptor tells of a connection that nobody else may know. */
+/* The secrets of a connection in its descriptor. */
 static void connections_begin_at_numbers_not_to_be_guessed(void)
 {
 	enum { CONNS = 1000 };
@@ -150,7 +150,7 @@ static void connections_begin_at_numbers_not_to_be_guessed(void)
 	pier_dev_close(dev);
 }
 
-/* A process that was forked must not say what its parent will say. */
+/* A forked process must not use the numbers that its parent will use. */
 static void a_forked_process_has_numbers_of_its_own(void)
 {
 	uint64_t mine[4], theirs[4];

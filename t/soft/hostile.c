@@ -277,7 +277,7 @@ static bool enough(void *arg)
 	return pair->net.sent > 2000;
 }
 
-/* The largest message, begun: nobody counts beyond 32 bits on the way. */
+/* The largest message, begun: no counter exceeds 32 bits on the way. */
 static void two_gigabytes_are_a_message(enum ibv_wr_opcode opcode,
 					const struct soft_mr *from)
 {

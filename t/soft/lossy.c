@@ -53,7 +53,7 @@ static bool fail(struct flow *f, const char *what, uint32_t op)
 	return false;
 }
 
-/* Nothing stands in the slot at @mem behind @len bytes. */
+/* The slot at @mem is empty behind @len bytes. */
 static bool ends_there(const uint8_t *mem, uint32_t len)
 {
 	while (len < SLOT)

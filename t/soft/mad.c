@@ -8,7 +8,7 @@
 #include "t/lib/capture.h"
 #include "t/lib/tap.h"
 
-/* Messages of connection management, as a kernel said them. */
+/* Messages of connection management, as a kernel sent them. */
 static glob_t captures;
 static unsigned int seen[SOFT_MAD_APR + 1];
 
@@ -24,7 +24,7 @@ static const uint8_t *mad_of(const struct vnet_packet *packet)
 	return packet->data + len;
 }
 
-/* Run @fn on every message until it says no. */
+/* Run @fn on every message until it returns false. */
 static void each_mad(bool (*fn)(const uint8_t *bytes))
 {
 	struct vnet_packet packet;
@@ -86,7 +86,7 @@ static void every_message_decodes_and_encodes_to_the_same_bytes(void)
 	OK(seen[SOFT_MAD_SIDR_REQ] && seen[SOFT_MAD_SIDR_REP]);
 }
 
-/* The captured client's REQ says what rdma_cm on RoCE says. */
+/* The captured client's REQ has what rdma_cm on RoCE sends. */
 static bool is_as_linux_says(const uint8_t *bytes)
 {
 	uint8_t again[SOFT_MAD_IP_LEN];

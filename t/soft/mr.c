@@ -129,7 +129,7 @@ static void a_key_is_gone_when_it_is_removed(void)
 		IS(pthread_create(&reader[i].thread, NULL, read_on,
 				  &reader[i]), 0);
 	}
-	/* The memory is given back at once: whoever still looked would see. */
+	/* The memory is freed at once: a reader of it would fail. */
 	for (i = 0; i < 1000; i++) {
 		mr = mr_new(5, 1, 0);
 		atomic_store(&shown, mr->mr.rkey);

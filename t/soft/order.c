@@ -217,7 +217,7 @@ static void one_acknowledgement_is_for_several_messages(void)
 	some_try(some_are_left);
 }
 
-/* Hear nothing but an acknowledgement, while polling. */
+/* Receive nothing but an acknowledgement, while polling. */
 static bool acknowledged_in_the_end(void)
 {
 	uint64_t until = pier__now() + PATIENCE;

@@ -39,7 +39,7 @@ static bool meet(void)
 	return loop_connect(&end, NIC_QPN, ROCE_UDP_PORT);
 }
 
-/* Nobody calls; the helper puts @data there. */
+/* No call drives the endpoint; the helper thread puts @data there. */
 static void appears(const char *data)
 {
 	uint64_t until = pier__now() + PATIENCE;

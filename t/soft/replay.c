@@ -342,8 +342,7 @@ static void access_errors_are_answered_like_the_kernel(void)
 {
 	replay("rc-nak-access", 0, false);
 }
-/* Of too long a SEND rxe says "operational error"; soft is by the book. */
-/* Where rxe says "operational error" of a SEND too long, soft does not. */
+/* Where rxe has "operational error" for too long a SEND, soft does not. */
 static void invalid_requests_are_answered_by_the_specification(void)
 {
 	static const uint32_t recv_len[] = { 64, 1024, RECV, RECV, RECV };

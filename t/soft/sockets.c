@@ -70,7 +70,7 @@ static void begin(void)
 {
 	struct nic_packets got;
 
-	nic_receive(&nic, &got);		/* what another test was told */
+	nic_receive(&nic, &got);		/* what another test left */
 	nic.to.ip = nic.local.ip;
 }
 

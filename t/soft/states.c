@@ -247,7 +247,7 @@ static void a_peer_that_is_gone_is_given_up_in_time(void)
 	gives_up(19, 6);
 }
 
-/* Suspended, say, or with no turn on a busy processor. */
+/* Suspended, or not scheduled on a busy processor. */
 static void time_that_we_were_away_is_not_the_peers(void)
 {
 	int i;
@@ -420,7 +420,7 @@ static void seven_rnr_retries_are_for_ever(void)
 	OK(counters(b)->rnr_sent > 1000);
 	/* It is asked with one packet, not with all of the message. */
 	OK(counters(a)->tx_packets < 2 * counters(b)->rnr_sent);
-	/* What is behind is not said to be missing. */
+	/* What follows draws no NAK for missing packets. */
 	IS(counters(b)->naks_sent[0], 0);
 	IS(softpair_recv(b, 1, DST, 100000), 0);
 	OK(softpair_wait(pair, 0, 1, SECOND));

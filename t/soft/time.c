@@ -6,7 +6,7 @@
 
 /*
  * What a requester learns of the way to its peer, and how long it waits: in
- * virtual time, without a lost packet if nothing else is said.
+ * virtual time, without a lost packet unless a test sets one.
  */
 #define SECOND (1000 * PIER__MS)
 #define MIB (1u << 20)
@@ -121,7 +121,7 @@ static void nothing_is_given_up_before_it_was_tried_again(void)
 	softpair_close(pair);
 }
 
-/* 1 Gbit/s, and all that is on its way stands in one queue. */
+/* 1 Gbit/s, and all that is in flight is in one queue. */
 static bool wait_in_line(const struct vnet_packet *packet, void *arg)
 {
 	(void)arg;

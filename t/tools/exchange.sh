@@ -16,7 +16,7 @@ fresh()
 	mkdir left right
 }
 
-# listening - the port of the listener, from what it says
+# listening - the port of the listener, from what it prints
 listening()
 {
 	port=$(sed -n 's/.*listening on port \([0-9]*\)$/\1/p' left.err \
@@ -42,7 +42,7 @@ dial()
 	right=$?
 }
 
-# ends LEFT RIGHT - their exit status; what they said otherwise
+# ends LEFT RIGHT - their exit status; what they printed otherwise
 ends()
 {
 	wait "$left"

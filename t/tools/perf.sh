@@ -7,7 +7,7 @@
 . "$top/t/lib/toolbox.sh"
 device_known
 
-# A responder that waits for nobody leaves two descriptors to look at.
+# A responder without a requester leaves two descriptors to look at.
 desc_prints_both_kinds_of_descriptor()
 {
 	timeout 30 "$pier" perf lat read --respond -d "$device" \
@@ -244,7 +244,7 @@ perf_refuses_numbers_out_of_range()
 	done
 }
 
-# killed PID OTHER ERR - the other ends with 1 and a sentence in ERR
+# killed PID OTHER ERR - the other ends with 1 and an error message in ERR
 killed()
 {
 	kill -KILL "$1"

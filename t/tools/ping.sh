@@ -98,7 +98,7 @@ an_interrupt_prints_the_statistics()
 		wait $asker && says "$tmp/out" "^1 rounds, 1 answered, 0% lost"
 }
 
-# It is counted and told, and who comes back is found again.
+# It is counted and reported, and a peer that comes back is reached again.
 a_dead_peer_is_a_loss()
 {
 	serve || return 1
@@ -165,7 +165,7 @@ a_port_in_use_is_named()
 	[ $? -eq 1 ] && says "$tmp/err" "$port"
 }
 
-# The sentence has the address, the device, and what can be taken instead.
+# The error message has the address, the device, and what can be used instead.
 no_process_listens_on_an_address_that_the_device_lacks()
 {
 	for lacks in 127.0.0.9 203.0.113.1 '[2001:db8::1]' 'fe80::9'; do
@@ -206,7 +206,7 @@ wrong_words_are_named()
 		ask 2 -c 0 host && ask 2 --listen 1 host
 }
 
-# Whoever else has that port is as good a server.
+# Another process that has that port is as good a server.
 without_a_port_both_sides_take_the_same()
 {
 	start

@@ -111,7 +111,7 @@ info_counts_what_processes_do()
 	}
 }
 
-# counted PID - it tells what it has sent
+# counted PID - its counters show what it has sent
 counted()
 {
 	"$pier" info --counters "$1" >"$tmp/out" 2>&1 &&

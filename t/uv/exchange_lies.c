@@ -104,7 +104,7 @@ static int entries(void)
 	return count;
 }
 
-/* What was said is refused as -EPROTO with @part, and we are told so. */
+/* What was sent is refused as -EPROTO with @part, and a frame reports it. */
 static void is_refused(const char *part_of_it)
 {
 	liar_send();
@@ -116,7 +116,7 @@ static void is_refused(const char *part_of_it)
 	IS(entries(), 0);
 }
 
-/* What an honest peer does behind its files; it says it has @files. */
+/* What an honest peer does after its files; it announces @files. */
 static void finish(uint64_t files)
 {
 	liar_add(LIAR_DONE, 0, NULL, 0);
@@ -143,7 +143,7 @@ static void an_honest_peer_is_believed(void)
 	IS(entries(), 2);
 }
 
-/* It closes before it has heard the last word. */
+/* It closes before it has received the last frame. */
 static void a_peer_may_leave_as_soon_as_all_is_stored(void)
 {
 	meet(20000, true, false);
@@ -208,7 +208,7 @@ static void an_unknown_type_is_refused(void)
 	is_refused("protocol");
 }
 
-/* Each of these rows is one frame after hello, and part of the sentence. */
+/* Each row is one frame after hello, and a part of the error message. */
 static void frames_out_of_turn_are_refused(void)
 {
 	static const struct {
@@ -440,7 +440,7 @@ static void a_liar_that_does_not_read_delays_no_peer(void)
 	IS(result, -EPROTO);
 }
 
-/* Whoever is in front of us now is told nothing and let go. */
+/* The peer receives nothing and is disconnected. */
 static void is_dropped(void)
 {
 	liar_send();
@@ -455,7 +455,7 @@ static void strangers_are_sent_nothing_and_waited_past(void)
 	meet(20000, true, true);
 	memcpy(liar.out, "GET / HTTP/1.1\r\n\r\n", liar.len = 18);
 	is_dropped();
-	is_dropped();			/* says nothing at all */
+	is_dropped();			/* sends nothing at all */
 	memcpy(liar.out, "pie", liar.len = 3);
 	is_dropped();
 	liar_add_file("a", 10);
@@ -491,7 +491,7 @@ static void strangers_do_not_stretch_the_time(void)
 	LIKE(reason, "no peer within 300 ms");
 }
 
-/* We listen, and the honest side connects; @add_it is what we say. */
+/* We listen, and the honest side connects; @add_it is what we send. */
 static void serve(const char *add_it)
 {
 	struct sockaddr_in addr = {

@@ -15,7 +15,7 @@
 #include "t/lib/liar.h"
 #include "t/lib/tap.h"
 
-/* pier_exchange() in a thread, against a peer that says little at a time. */
+/* pier_exchange() in a thread, against a peer that sends little at a time. */
 
 #define DRIPS 900	/* bytes of a file that is longer */
 
@@ -81,7 +81,7 @@ static bool take_away(const char *name)
 	return !unlink(path);
 }
 
-/* It goes on as long as it is heard. */
+/* It goes on as long as its bytes are received. */
 static void a_peer_that_drips_is_given_up(void)
 {
 	struct pollfd readable = { .events = POLLIN };

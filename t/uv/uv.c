@@ -26,7 +26,7 @@ static void on_limit(uv_timer_t *timer)
 	uv_stop(timer->loop);
 }
 
-/* Run the loop until somebody stops it, or nothing is left in it. */
+/* Run the loop until a callback stops it, or nothing is left in it. */
 static bool run_loop(void)
 {
 	late = false;

@@ -7,7 +7,7 @@
 #include "t/lib/cmnode.h"
 #include "t/lib/tap.h"
 
-/* What opening the connection manager says. */
+/* The error message of opening the connection manager. */
 static int print_open(void)
 {
 	struct pier__fdev *fdev;
@@ -23,7 +23,7 @@ static int print_open(void)
 	return err ? 1 : 0;
 }
 
-/* "ready", and what is told when the device is taken away. */
+/* "ready", and the event when the device is removed. */
 static int print_gone(void)
 {
 	struct pier__cm_event event = { .id = NULL };

@@ -17,7 +17,7 @@ silent=			# if not empty, pier info does not nag
 abi=/sys/class/infiniband_verbs/abi_version
 cm_node=/dev/infiniband/rdma_cm
 
-# says PORTS TEXT... - the number of ports listed, and parts of the sentence
+# says PORTS TEXT... - the number of ports listed, parts of the error message
 says()
 {
 	"$verbs" why >"$tmp/why" 2>"$tmp/why.err"
@@ -47,7 +47,7 @@ user()
 	timeout 100 $as "$@" >"$tmp/user" 2>"$tmp/user.err"
 }
 
-# tells TEXT... - users are told, by name or not; what is soft is unharmed
+# tells TEXT... - users get the text, by name or not; soft devices still work
 tells()
 {
 	if user "$pier" info -d rxe0; then return 1; fi
@@ -185,7 +185,7 @@ a_machine_without_devices_is_reported()
 	return $held
 }
 
-# cm_says TEXT... - what opening the connection manager says
+# cm_says TEXT... - parts of the error of opening the connection manager
 cm_says()
 {
 	"$cm" open >"$tmp/cm" 2>&1

@@ -8,7 +8,7 @@
 #include "t/verbs/fakeibv.h"
 
 /*
- * A device that reports failures of its queues when told to: no rxe does so of
+ * A device that reports failures of its queues on demand: no rxe does so of
  * a receive queue.
  */
 #define ENTRIES 16

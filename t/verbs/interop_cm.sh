@@ -54,7 +54,7 @@ soft_is_given_data()
 		grep -q "request from $rxe_addr" "$tmp/server"
 }
 
-# perf VERB - in both roles; with -R its listener knows IPv4 only
+# perf VERB - in both roles; with -R its listener takes IPv4 only
 perf()
 {
 	options="-R -d rxe2 -n 200 -s 64"
@@ -175,7 +175,7 @@ soft_client_gets_a_reject_where_no_process_listens_at_rxe()
 	[ $held -eq 3 ] && grep -q "^reject reason: 8" "$tmp/client"
 }
 
-# Somebody must have UDP port 4791 for the answer to come.
+# A process must have UDP port 4791 for the REJ to arrive.
 librdmacm_gets_a_reject_where_no_process_listens_at_soft()
 {
 	serve soft data -d soft_p1 -p $((port + 1))

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # Connection management between the soft device and the kernel's when it does
-# not go well: what is rejected, whoever leaves halfway, packets that are
+# not go well: what is rejected, a peer that leaves halfway, packets that are
 # lost.  Needs what t/vm/run makes.
 . "${0%/*}/../lib/tap.sh"
 
@@ -57,7 +57,7 @@ rejects()
 
 has_no_listener()
 {
-	# Somebody must have UDP port 4791 for the answer to come.
+	# A process must have UDP port 4791 for the REJ to arrive.
 	serve on "$server_end" "$foreign" many -P -p $((port + 1))
 	listening || return
 	client on "$client_end" "$foreign" data -P -p 18599 "$addr"
@@ -157,8 +157,8 @@ many()
 	[ $held -eq 0 ]
 }
 
-# most_up COUNT WHO - of so many attempts three quarters and more stood, as the
-# client, or the server, has counted
+# most_up COUNT WHO - of so many attempts three quarters and more were
+# established, as the client, or the server, has counted
 most_up()
 {
 	up=$(sed -n -e 's/^[0-9]* begun, \([0-9]*\) up,.*/\1/p' \
@@ -168,7 +168,7 @@ most_up()
 	return 1
 }
 
-# What fails has said why; see t/foreign/many.c.
+# What fails has printed why; see t/foreign/many.c.
 pier_connects()
 {
 	serve on "$server_end" "$foreign" many -P -p $((port + 1))

@@ -22,7 +22,7 @@
 /*
  * What the verbs back end does without a device; t/fabric/fabric.c tests it on
  * one.  With an argument it is a tool for t/verbs/diagnose.sh: "why" prints why
- * a device cannot be used, "pin BYTES" what registering so many says.
+ * a device cannot be used, "pin BYTES" the result of registering so many.
  */
 static char root[] = "/tmp/pier-verbs.XXXXXX";
 
@@ -281,7 +281,7 @@ static void a_device_with_nothing_wrong_needs_no_message(void)
 	IS_STR(text, "");
 }
 
-/* @facts is @cause, its sentence has @part and @fix and fits. */
+/* @facts is @cause, its error message has @part and @fix and fits. */
 static void diagnosed(const struct verbs_facts *facts, enum verbs_cause cause,
 		      const char *part, const char *fix)
 {
@@ -436,7 +436,7 @@ static void the_connection_manager_may_not_be_loaded_or_have_no_node(void)
 {
 	char text[PIER__CM_REASON_MAX] = "";
 
-	/* Not loaded: whoever opens it loads it, if that can be. */
+	/* Not loaded: opening it loads it, if that can be. */
 	IS(pier__verbs_cm_check(root, text, sizeof(text)), 0);
 	make("sys/class/misc/rdma_cm/abi_version", "4\n", NULL);
 	IS(pier__verbs_cm_check(root, text, sizeof(text)), -ENOENT);

@@ -115,7 +115,7 @@ static void same_address(const struct sockaddr_storage *a,
 	IS_STR(x, y);
 }
 
-/* @first disconnects, @second is told, both are over. */
+/* @first disconnects, it is reported to @second, both are over. */
 static void part(struct node *first, struct pier__cm_id *first_id,
 		 struct node *second, struct pier__cm_id *second_id)
 {
@@ -201,7 +201,7 @@ static void address_that_no_host_has_is_unreachable(void)
 	struct pier__cm_event event;
 	struct pier__cm_id *id;
 
-	/* In the subnet: nobody answers for it. */
+	/* In the subnet: no host answers ARP for it. */
 	if (succeeded(ops()->resolve(near.cm, NULL,
 				     text_address("10.9.0.99", 7), 1500, NULL,
 				     &id))) {
@@ -410,7 +410,7 @@ static void ipv4_listener_leaves_ipv6_to_another(void)
 
 	if (!succeeded(ops()->listen(near.cm, any(18501), 1, NULL, &four)))
 		return;
-	/* :: stands for both families, as with sockets. */
+	/* :: means both families, as with sockets. */
 	IS(ops()->listen(near.cm, text_address("::", 18501), 1, NULL, &six),
 	   -EADDRINUSE);
 	ops()->unlisten(four);
@@ -464,7 +464,7 @@ static void bad_arguments_are_refused_before_the_kernel_sees_them(void)
 	ops()->unlisten(listener);
 }
 
-/* Fail each allocation of @call in turn; it says -ENOMEM until it works. */
+/* Fail each allocation of @call in turn; it returns -ENOMEM until it works. */
 static void every_allocation(int (*call)(void))
 {
 	int err;

@@ -86,7 +86,7 @@ vm_devices()
 
 # vm_peer: a second namespace "peer" that the soft device can have, since rxe
 # holds UDP port 4791 in the first one.  rxe2 here, on p0 with 10.9.1.1 and
-# fd00:9:1::1, talks over a cable to p1 there with 10.9.1.2 and fd00:9:1::2.
+# fd00:9:1::1, has a cable to p1 there with 10.9.1.2 and fd00:9:1::2.
 vm_peer()
 {
 	ip netns add peer &&
