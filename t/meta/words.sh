@@ -70,11 +70,14 @@ no_file_is_named_so()
 # In comments, messages and pages.
 plain_words_are_in_the_text()
 {
-	grep -rnwE --include='*.[ch]' --include='*.md' --include='*.[1-7]' \
-		'told|nobody|somebody|whoever|heard|was said' \
-		lib cm tools samples docs README.md NEWS.md CONTRIBUTING.md |
-		grep -v '^docs/style.md:'
-	grep -rnwE --include='*.[ch]' 'sentences?' lib cm tools samples
+	grep -rniwE --include='*.[ch]' --include='*.md' --include='*.[1-7]' \
+		--include='*.sh' --include=run --include=quickstart \
+		'told|nobody|somebody|whoever|heard|hears|stood|was said' \
+		lib cm tools samples docs t .ci quickstart \
+		README.md NEWS.md CONTRIBUTING.md |
+		grep -v -e '^docs/style.md:' -e '^t/meta/words.sh:'
+	grep -rniwE --include='*.[ch]' 'tells|sentences?' \
+		lib cm tools samples t
 	return 0
 }
 
