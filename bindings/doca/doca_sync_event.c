@@ -1,23 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <doca_sync_event.h>
-
 #include "doca_buf_impl.h"
 #include "doca_fail.h"
-#include "doca_task_impl.h"
+#include "doca_sync_event_impl.h"
 
-/* An event in blocking mode; as a context it does not start. */
-struct doca_sync_event {
-	struct doca_ctx ctx;
-	struct pier_sync_event *event;
-	uint32_t publisher, subscriber;	/* enum pier_sync_event_location */
-	uint64_t *word;
-	bool started;
-};
+/* What was set is the same in both modes. */
+static int configure(struct doca_sync_event *event)
+{
+	struct pier_sync_event_config cfg = {
+		.size = sizeof(cfg),
+		.publisher = event->publisher,
+		.subscriber = event->subscriber,
+		.word = event->word,
+		.tasks = pier__doca_sync_tasks(event),
+	};
+
+	return pier_sync_event_configure(event->event, &cfg);
+}
 
 static doca_error_t prepare(struct doca_ctx *ctx)
 {
-	(void)ctx;
-	return pier__doca_unsupported("a sync event as a context");
+	struct doca_sync_event *event = (struct doca_sync_event *)ctx;
+	doca_error_t error = pier__doca_sync_fill(event);
+
+	return error ? error : pier__doca_error(configure(event));
 }
 
 static const struct doca_ctx_kind kind = {
@@ -39,17 +44,23 @@ doca_error_t doca_sync_event_create(struct doca_sync_event **event)
 		free(new);
 		return pier__doca_error(err);
 	}
-	pier__doca_ctx_init(&new->ctx, &kind, NULL);
+	pier__doca_ctx_init(&new->ctx, &kind, pier_sync_event_ctx(new->event));
 	*event = new;
 	return DOCA_SUCCESS;
 }
 
 doca_error_t doca_sync_event_destroy(struct doca_sync_event *event)
 {
+	doca_error_t error;
+
 	if (!event)
 		return DOCA_ERROR_INVALID_VALUE;
-	pier__doca_ctx_release(&event->ctx);
+	error = pier__doca_ctx_release(&event->ctx);
+	if (error)
+		return error;
 	pier_sync_event_destroy(event->event);
+	for (int i = 0; i < SYNC_TYPES; i++)
+		pier__doca_pool_free(&event->pools[i]);
 	free(event);
 	return DOCA_SUCCESS;
 }
@@ -63,7 +74,8 @@ static doca_error_t may_set(const struct doca_sync_event *event)
 {
 	if (!event)
 		return DOCA_ERROR_INVALID_VALUE;
-	return event->started ? DOCA_ERROR_BAD_STATE : DOCA_SUCCESS;
+	return event->started ? DOCA_ERROR_BAD_STATE :
+				pier__doca_ctx_may_set(&event->ctx);
 }
 
 /* pier knows one location: a remote one includes this process. */
@@ -148,17 +160,12 @@ doca_error_t doca_sync_event_set_doca_buf(struct doca_sync_event *event,
 
 doca_error_t doca_sync_event_start(struct doca_sync_event *event)
 {
-	struct pier_sync_event_config cfg = { .size = sizeof(cfg) };
+	doca_error_t error = may_set(event);
 	int err;
 
-	if (!event)
-		return DOCA_ERROR_INVALID_VALUE;
-	if (event->started)
-		return DOCA_ERROR_BAD_STATE;
-	cfg.publisher = event->publisher;
-	cfg.subscriber = event->subscriber;
-	cfg.word = event->word;
-	err = pier_sync_event_configure(event->event, &cfg);
+	if (error)
+		return error;
+	err = configure(event);
 	if (!err)
 		err = pier_sync_event_start(event->event);
 	if (!err)

@@ -118,7 +118,6 @@ static void what_is_to_come_is_not_supported(void)
 {
 	struct doca_sync_event *event = create();
 	const uint8_t *desc;
-	struct doca_pe *pe;
 	size_t len;
 
 	IS(doca_sync_event_export_to_remote_pci(event, dev, &desc, &len),
@@ -127,11 +126,120 @@ static void what_is_to_come_is_not_supported(void)
 	   DOCA_ERROR_NOT_SUPPORTED);
 	IS(doca_sync_event_cap_is_export_to_remote_pci_supported(
 		doca_dev_as_devinfo(dev)), DOCA_ERROR_NOT_SUPPORTED);
-	IS(doca_pe_create(&pe), DOCA_SUCCESS);
-	IS(doca_pe_connect_ctx(pe, doca_sync_event_as_ctx(event)),
+	IS(doca_sync_event_destroy(event), DOCA_SUCCESS);
+}
+
+/* Context mode. */
+
+static int ended;
+
+static void on_get(struct doca_sync_event_task_get *task, union doca_data data,
+		   union doca_data ctx_data)
+{
+	(void)ctx_data;
+	ended += (int)data.u64;
+	IS(doca_task_get_status(doca_sync_event_task_get_as_doca_task(task)),
 	   DOCA_SUCCESS);
-	IS(doca_ctx_start(doca_sync_event_as_ctx(event)),
-	   DOCA_ERROR_NOT_SUPPORTED);
+}
+
+static void on_set(struct doca_sync_event_task_notify_set *task,
+		   union doca_data data, union doca_data ctx_data)
+{
+	(void)task;
+	(void)ctx_data;
+	ended += (int)data.u64;
+}
+
+static void on_add(struct doca_sync_event_task_notify_add *task,
+		   union doca_data data, union doca_data ctx_data)
+{
+	(void)task;
+	(void)ctx_data;
+	ended += (int)data.u64;
+}
+
+static void on_wait(struct doca_sync_event_task_wait_eq *task,
+		    union doca_data data, union doca_data ctx_data)
+{
+	(void)task;
+	(void)ctx_data;
+	ended += (int)data.u64;
+}
+
+static struct doca_sync_event *create_ctx(struct doca_pe **pe)
+{
+	struct doca_sync_event *event = create();
+
+	IS(doca_pe_create(pe), DOCA_SUCCESS);
+	IS(doca_sync_event_task_get_set_conf(event, on_get, on_get, 1),
+	   DOCA_SUCCESS);
+	IS(doca_sync_event_task_notify_set_set_conf(event, on_set, on_set, 1),
+	   DOCA_SUCCESS);
+	IS(doca_sync_event_task_notify_add_set_conf(event, on_add, on_add, 1),
+	   DOCA_SUCCESS);
+	IS(doca_sync_event_task_wait_eq_set_conf(event, on_wait, on_wait, 1),
+	   DOCA_SUCCESS);
+	IS(doca_pe_connect_ctx(*pe, doca_sync_event_as_ctx(event)),
+	   DOCA_SUCCESS);
+	IS(doca_ctx_start(doca_sync_event_as_ctx(event)), DOCA_SUCCESS);
+	IS(doca_sync_event_task_get_set_conf(event, on_get, on_get, 1),
+	   DOCA_ERROR_NOT_PERMITTED);
+	return event;
+}
+
+/* Submit it, and progress until @want have ended. */
+static void run(struct doca_pe *pe, struct doca_task *task, int want)
+{
+	IS(doca_task_submit(task), DOCA_SUCCESS);
+	for (int i = 0; i < 1000000 && ended < want; i++)
+		doca_pe_progress(pe);
+	IS(ended, want);
+}
+
+static void tasks_do_what_the_calls_do(void)
+{
+	const union doca_data one = { .u64 = 1 };
+	struct doca_sync_event_task_wait_eq *wait;
+	struct doca_sync_event_task_notify_set *set;
+	struct doca_sync_event_task_notify_add *add;
+	struct doca_sync_event_task_get *get;
+	uint64_t value = 0, fetched = 0;
+	struct doca_sync_event *event;
+	enum doca_ctx_states state;
+	struct doca_pe *pe;
+
+	event = create_ctx(&pe);
+	IS(doca_sync_event_task_wait_eq_alloc_init(event, 42, UINT64_MAX, one,
+						   &wait), DOCA_SUCCESS);
+	IS(doca_task_submit(doca_sync_event_task_wait_eq_as_doca_task(wait)),
+	   DOCA_SUCCESS);
+	IS(doca_pe_progress(pe), 0);	/* nothing that a program sees */
+	IS(doca_sync_event_task_notify_set_alloc_init(event, 40, one, &set),
+	   DOCA_SUCCESS);
+	run(pe, doca_sync_event_task_notify_set_as_doca_task(set), 1);
+	IS(doca_sync_event_task_notify_add_alloc_init(event, 2, &fetched, one,
+						      &add), DOCA_SUCCESS);
+	run(pe, doca_sync_event_task_notify_add_as_doca_task(add), 3);
+	IS(fetched, 40);
+	IS(doca_sync_event_task_get_alloc_init(event, &value, one, &get),
+	   DOCA_SUCCESS);
+	run(pe, doca_sync_event_task_get_as_doca_task(get), 4);
+	IS(value, 42);
+	doca_sync_event_task_notify_set_set_set_val(set, 7);
+	run(pe, doca_sync_event_task_notify_set_as_doca_task(set), 5);
+	run(pe, doca_sync_event_task_get_as_doca_task(get), 6);
+	IS(value, 7);
+	doca_task_free(doca_sync_event_task_wait_eq_as_doca_task(wait));
+	doca_task_free(doca_sync_event_task_notify_set_as_doca_task(set));
+	doca_task_free(doca_sync_event_task_notify_add_as_doca_task(add));
+	doca_task_free(doca_sync_event_task_get_as_doca_task(get));
+	IS(doca_sync_event_destroy(event), DOCA_ERROR_BAD_STATE);
+	IS(doca_ctx_stop(doca_sync_event_as_ctx(event)),
+	   DOCA_ERROR_IN_PROGRESS);
+	doca_pe_progress(pe);
+	IS(doca_ctx_get_state(doca_sync_event_as_ctx(event), &state),
+	   DOCA_SUCCESS);
+	IS(state, DOCA_CTX_STATE_IDLE);
 	IS(doca_sync_event_destroy(event), DOCA_SUCCESS);
 	IS(doca_pe_destroy(pe), DOCA_SUCCESS);
 }
@@ -146,6 +254,7 @@ int main(void)
 	TEST(a_thread_waits_for_another);
 	TEST(the_word_may_be_the_programs);
 	TEST(what_is_to_come_is_not_supported);
+	TEST(tasks_do_what_the_calls_do);
 	doca_dev_close(dev);
 	return tap_done();
 }

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef DOCA_SYNC_EVENT_IMPL_H
+#define DOCA_SYNC_EVENT_IMPL_H
+
+#include <doca_sync_event.h>
+
+#include "doca_task_impl.h"
+
+enum sync_type {
+	SYNC_GET,
+	SYNC_SET,
+	SYNC_ADD,
+	SYNC_WAIT_EQ,
+	SYNC_WAIT_NEQ,
+	SYNC_TYPES,
+};
+
+struct doca_sync_event {
+	struct doca_ctx ctx;		/* first */
+	struct pier_sync_event *event;
+	struct doca_task_pool pools[SYNC_TYPES];
+	uint32_t publisher, subscriber;	/* enum pier_sync_event_location */
+	uint64_t *word;
+	bool started;			/* in blocking mode */
+};
+
+/* All types have the same members. */
+struct doca_sync_event_task {
+	struct doca_task task;		/* first */
+	uint64_t value, mask;
+	uint64_t *result;
+};
+
+/* Allocate the tasks of all types; how many they are. */
+doca_error_t pier__doca_sync_fill(struct doca_sync_event *event);
+uint32_t pier__doca_sync_tasks(const struct doca_sync_event *event);
+
+#endif
