@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <pier/verbs.h>
 
+#include <doca_rdma.h>
 #include <doca_rdma_bridge.h>
 
 #include "doca_buf_impl.h"
@@ -39,5 +40,37 @@ doca_rdma_bridge_get_mmap_mkey_from_pd(const struct doca_mmap *mmap,
 	(void)mmap;
 	(void)pd;
 	(void)mkey;
+	return pier__doca_unsupported(__func__);
+}
+
+/* Connections that the program makes itself, by rdma_cm. */
+
+doca_error_t
+doca_rdma_bridge_prepare_connection(struct doca_rdma *rdma,
+				    struct rdma_cm_id *cm_id,
+				    struct doca_rdma_connection **conn)
+{
+	(void)rdma;
+	(void)cm_id;
+	(void)conn;
+	return pier__doca_unsupported(__func__);
+}
+
+doca_error_t doca_rdma_bridge_accept(struct doca_rdma *rdma, void *priv,
+				     uint8_t priv_len,
+				     struct doca_rdma_connection *conn)
+{
+	(void)rdma;
+	(void)priv;
+	(void)priv_len;
+	(void)conn;
+	return pier__doca_unsupported(__func__);
+}
+
+doca_error_t doca_rdma_bridge_established(struct doca_rdma *rdma,
+					  struct doca_rdma_connection *conn)
+{
+	(void)rdma;
+	(void)conn;
 	return pier__doca_unsupported(__func__);
 }

@@ -17,6 +17,9 @@ enum rdma_type {
 	RDMA_WRITE_IMM,
 	RDMA_CMP_SWP,
 	RDMA_FETCH_ADD,
+	RDMA_EVENT_GET,
+	RDMA_EVENT_SET,
+	RDMA_EVENT_ADD,
 	RDMA_TYPES,
 };
 
@@ -70,6 +73,7 @@ struct doca_rdma_task {
 	struct doca_rdma_connection *conn;
 	const struct doca_buf *src;
 	struct doca_buf *dst, *result;
+	const struct doca_sync_event_remote_net *event;
 	doca_be32_t imm;
 	uint64_t first, second;		/* operands of an atomic */
 	/* Of a finished receive that was freed, and of a read. */
@@ -140,6 +144,9 @@ extern const struct doca_task_kind pier__doca_rdma_write;
 extern const struct doca_task_kind pier__doca_rdma_write_imm;
 extern const struct doca_task_kind pier__doca_rdma_cmp_swp;
 extern const struct doca_task_kind pier__doca_rdma_fetch_add;
+extern const struct doca_task_kind pier__doca_rdma_event_get;
+extern const struct doca_task_kind pier__doca_rdma_event_set;
+extern const struct doca_task_kind pier__doca_rdma_event_add;
 
 /* What ends a task that has a connection. */
 void pier__doca_rdma_task_freed(struct doca_task *task);

@@ -1,36 +1,53 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <doca_rdma.h>
+#include <errno.h>
 
 #include "doca_fail.h"
+#include "doca_rdma_impl.h"
+#include "doca_sync_event_impl.h"
 
-/* There are no sync events yet. */
-#pragma GCC diagnostic ignored "-Wunused-parameter"
+/* Tasks on sync events of peers. */
 
-doca_error_t
-doca_rdma_bridge_prepare_connection(struct doca_rdma *rdma,
-				    struct rdma_cm_id *cm_id,
-				    struct doca_rdma_connection **conn)
+static const struct pier_sync_event *event_of(const struct doca_rdma_task *task)
 {
-	return pier__doca_unsupported(__func__);
+	return task->event->event;
 }
 
-doca_error_t doca_rdma_bridge_accept(struct doca_rdma *rdma, void *priv,
-				     uint8_t priv_len,
-				     struct doca_rdma_connection *conn)
+static int check(const struct doca_rdma_task *task)
 {
-	return pier__doca_unsupported(__func__);
+	if (!task->event)
+		return -EINVAL;
+	return task->conn->conn ? 0 : -ENOTCONN;
 }
 
-doca_error_t doca_rdma_bridge_established(struct doca_rdma *rdma,
-					  struct doca_rdma_connection *conn)
+/* The next submit has the new argument. */
+static struct doca_rdma_task *changed(void *task)
 {
-	return pier__doca_unsupported(__func__);
+	struct doca_rdma_task *t = pier__doca_rdma_task(task);
+
+	pier__doca_task_unbuild(&t->task);
+	return t;
 }
+
+static int build_get(struct doca_task *task)
+{
+	struct doca_rdma_task *t = pier__doca_rdma_task(task);
+	int err = check(t);
+
+	if (err)
+		return err;
+	return pier_rdma_task_remote_get(t->conn->conn, event_of(t),
+					 pier__doca_buf(t->dst), &task->task);
+}
+
+const struct doca_task_kind pier__doca_rdma_event_get = {
+	.build = build_get,
+	.freed = pier__doca_rdma_task_freed,
+};
 
 doca_error_t doca_rdma_cap_task_remote_net_sync_event_get_is_supported(
 	const struct doca_devinfo *info)
 {
-	return pier__doca_unsupported(__func__);
+	return pier__doca_can_task(info, PIER_TASK_REMOTE_GET);
 }
 
 doca_error_t doca_rdma_task_remote_net_sync_event_get_set_conf(
@@ -39,7 +56,8 @@ doca_error_t doca_rdma_task_remote_net_sync_event_get_set_conf(
 	doca_rdma_task_remote_net_sync_event_get_completion_cb_t failed,
 	uint32_t count)
 {
-	return pier__doca_unsupported(__func__);
+	return pier__doca_rdma_conf(rdma, RDMA_EVENT_GET, (void (*)(void))done,
+				    (void (*)(void))failed, count);
 }
 
 doca_error_t doca_rdma_task_remote_net_sync_event_get_allocate_init(
@@ -48,63 +66,95 @@ doca_error_t doca_rdma_task_remote_net_sync_event_get_allocate_init(
 	union doca_data data,
 	struct doca_rdma_task_remote_net_sync_event_get **task)
 {
-	return pier__doca_unsupported(__func__);
+	struct doca_rdma_task *new;
+	doca_error_t error;
+
+	if (!task || !event)
+		return DOCA_ERROR_INVALID_VALUE;
+	error = pier__doca_rdma_take(rdma, RDMA_EVENT_GET, conn, data, &new);
+	if (error)
+		return error;
+	new->event = event;
+	new->dst = dst;
+	*task = (struct doca_rdma_task_remote_net_sync_event_get *)new;
+	return DOCA_SUCCESS;
 }
 
 struct doca_task *doca_rdma_task_remote_net_sync_event_get_as_task(
 	struct doca_rdma_task_remote_net_sync_event_get *task)
 {
-	return NULL;
+	return &pier__doca_rdma_task(task)->task;
 }
 
 void doca_rdma_task_remote_net_sync_event_get_set_sync_event(
 	struct doca_rdma_task_remote_net_sync_event_get *task,
 	const struct doca_sync_event_remote_net *event)
 {
+	changed(task)->event = event;
 }
 
 const struct doca_sync_event_remote_net *
 doca_rdma_task_remote_net_sync_event_get_get_sync_event(
 	const struct doca_rdma_task_remote_net_sync_event_get *task)
 {
-	return NULL;
+	return pier__doca_rdma_task(task)->event;
 }
 
 void doca_rdma_task_remote_net_sync_event_get_set_dst_buf(
 	struct doca_rdma_task_remote_net_sync_event_get *task,
 	struct doca_buf *dst)
 {
+	changed(task)->dst = dst;
 }
 
 struct doca_buf *doca_rdma_task_remote_net_sync_event_get_get_dst_buf(
 	const struct doca_rdma_task_remote_net_sync_event_get *task)
 {
-	return NULL;
+	return pier__doca_rdma_task(task)->dst;
 }
 
+/* A value has 8 bytes. */
 uint32_t doca_rdma_task_remote_net_sync_event_get_get_result_len(
 	const struct doca_rdma_task_remote_net_sync_event_get *task)
 {
-	return 0;
+	(void)task;
+	return sizeof(uint64_t);
 }
 
 void doca_rdma_task_remote_net_sync_event_get_set_rdma_connection(
 	struct doca_rdma_task_remote_net_sync_event_get *task,
 	struct doca_rdma_connection *conn)
 {
+	pier__doca_rdma_set_conn(pier__doca_rdma_task(task), conn);
 }
 
 const struct doca_rdma_connection *
 doca_rdma_task_remote_net_sync_event_get_get_rdma_connection(
 	const struct doca_rdma_task_remote_net_sync_event_get *task)
 {
-	return NULL;
+	return pier__doca_rdma_task(task)->conn;
 }
+
+static int build_set(struct doca_task *task)
+{
+	struct doca_rdma_task *t = pier__doca_rdma_task(task);
+	int err = check(t);
+
+	if (err)
+		return err;
+	return pier_rdma_task_notify_set(t->conn->conn, event_of(t),
+					 pier__doca_buf(t->src), &task->task);
+}
+
+const struct doca_task_kind pier__doca_rdma_event_set = {
+	.build = build_set,
+	.freed = pier__doca_rdma_task_freed,
+};
 
 doca_error_t doca_rdma_cap_task_remote_net_sync_event_notify_set_is_supported(
 	const struct doca_devinfo *info)
 {
-	return pier__doca_unsupported(__func__);
+	return pier__doca_can_task(info, PIER_TASK_NOTIFY_SET);
 }
 
 doca_error_t doca_rdma_task_remote_net_sync_event_notify_set_set_conf(
@@ -113,7 +163,8 @@ doca_error_t doca_rdma_task_remote_net_sync_event_notify_set_set_conf(
 	doca_rdma_task_remote_net_sync_event_notify_set_completion_cb_t failed,
 	uint32_t count)
 {
-	return pier__doca_unsupported(__func__);
+	return pier__doca_rdma_conf(rdma, RDMA_EVENT_SET, (void (*)(void))done,
+				    (void (*)(void))failed, count);
 }
 
 doca_error_t doca_rdma_task_remote_net_sync_event_notify_set_allocate_init(
@@ -122,58 +173,91 @@ doca_error_t doca_rdma_task_remote_net_sync_event_notify_set_allocate_init(
 	union doca_data data,
 	struct doca_rdma_task_remote_net_sync_event_notify_set **task)
 {
-	return pier__doca_unsupported(__func__);
+	struct doca_rdma_task *new;
+	doca_error_t error;
+
+	if (!task || !event)
+		return DOCA_ERROR_INVALID_VALUE;
+	error = pier__doca_rdma_take(rdma, RDMA_EVENT_SET, conn, data, &new);
+	if (error)
+		return error;
+	new->event = event;
+	new->src = src;
+	*task = (struct doca_rdma_task_remote_net_sync_event_notify_set *)new;
+	return DOCA_SUCCESS;
 }
 
 struct doca_task *doca_rdma_task_remote_net_sync_event_notify_set_as_task(
 	struct doca_rdma_task_remote_net_sync_event_notify_set *task)
 {
-	return NULL;
+	return &pier__doca_rdma_task(task)->task;
 }
 
 void doca_rdma_task_remote_net_sync_event_notify_set_set_sync_event(
 	struct doca_rdma_task_remote_net_sync_event_notify_set *task,
 	struct doca_sync_event_remote_net *event)
 {
+	changed(task)->event = event;
 }
 
 struct doca_sync_event_remote_net *
 doca_rdma_task_remote_net_sync_event_notify_set_get_sync_event(
 	const struct doca_rdma_task_remote_net_sync_event_notify_set *task)
 {
-	return NULL;
-}
-
-void doca_rdma_task_remote_net_sync_event_notify_set_set_rdma_connection(
-	struct doca_rdma_task_remote_net_sync_event_notify_set *task,
-	struct doca_rdma_connection *conn)
-{
-}
-
-const struct doca_rdma_connection *
-doca_rdma_task_remote_net_sync_event_notify_set_get_rdma_connection(
-	const struct doca_rdma_task_remote_net_sync_event_notify_set *task)
-{
-	return NULL;
+	return (struct doca_sync_event_remote_net *)(uintptr_t)
+		pier__doca_rdma_task(task)
+			->event;
 }
 
 void doca_rdma_task_remote_net_sync_event_notify_set_set_src_buf(
 	struct doca_rdma_task_remote_net_sync_event_notify_set *task,
 	const struct doca_buf *src)
 {
+	changed(task)->src = src;
 }
 
 const struct doca_buf *
 doca_rdma_task_remote_net_sync_event_notify_set_get_src_buf(
 	const struct doca_rdma_task_remote_net_sync_event_notify_set *task)
 {
-	return NULL;
+	return pier__doca_rdma_task(task)->src;
 }
+
+void doca_rdma_task_remote_net_sync_event_notify_set_set_rdma_connection(
+	struct doca_rdma_task_remote_net_sync_event_notify_set *task,
+	struct doca_rdma_connection *conn)
+{
+	pier__doca_rdma_set_conn(pier__doca_rdma_task(task), conn);
+}
+
+const struct doca_rdma_connection *
+doca_rdma_task_remote_net_sync_event_notify_set_get_rdma_connection(
+	const struct doca_rdma_task_remote_net_sync_event_notify_set *task)
+{
+	return pier__doca_rdma_task(task)->conn;
+}
+
+static int build_add(struct doca_task *task)
+{
+	struct doca_rdma_task *t = pier__doca_rdma_task(task);
+	int err = check(t);
+
+	if (err)
+		return err;
+	return pier_rdma_task_notify_add(t->conn->conn, event_of(t),
+					 pier__doca_buf(t->result), t->first,
+					 &task->task);
+}
+
+const struct doca_task_kind pier__doca_rdma_event_add = {
+	.build = build_add,
+	.freed = pier__doca_rdma_task_freed,
+};
 
 doca_error_t doca_rdma_cap_task_remote_net_sync_event_notify_add_is_supported(
 	const struct doca_devinfo *info)
 {
-	return pier__doca_unsupported(__func__);
+	return pier__doca_can_task(info, PIER_TASK_NOTIFY_ADD);
 }
 
 doca_error_t doca_rdma_task_remote_net_sync_event_notify_add_set_conf(
@@ -182,7 +266,8 @@ doca_error_t doca_rdma_task_remote_net_sync_event_notify_add_set_conf(
 	doca_rdma_task_remote_net_sync_event_notify_add_completion_cb_t failed,
 	uint32_t count)
 {
-	return pier__doca_unsupported(__func__);
+	return pier__doca_rdma_conf(rdma, RDMA_EVENT_ADD, (void (*)(void))done,
+				    (void (*)(void))failed, count);
 }
 
 doca_error_t doca_rdma_task_remote_net_sync_event_notify_add_allocate_init(
@@ -191,61 +276,79 @@ doca_error_t doca_rdma_task_remote_net_sync_event_notify_add_allocate_init(
 	uint64_t add, union doca_data data,
 	struct doca_rdma_task_remote_net_sync_event_notify_add **task)
 {
-	return pier__doca_unsupported(__func__);
+	struct doca_rdma_task *new;
+	doca_error_t error;
+
+	if (!task || !event)
+		return DOCA_ERROR_INVALID_VALUE;
+	error = pier__doca_rdma_take(rdma, RDMA_EVENT_ADD, conn, data, &new);
+	if (error)
+		return error;
+	new->event = event;
+	new->result = result;
+	new->first = add;
+	*task = (struct doca_rdma_task_remote_net_sync_event_notify_add *)new;
+	return DOCA_SUCCESS;
 }
 
 struct doca_task *doca_rdma_task_remote_net_sync_event_notify_add_as_task(
 	struct doca_rdma_task_remote_net_sync_event_notify_add *task)
 {
-	return NULL;
+	return &pier__doca_rdma_task(task)->task;
 }
 
 void doca_rdma_task_remote_net_sync_event_notify_add_set_sync_event(
 	struct doca_rdma_task_remote_net_sync_event_notify_add *task,
 	struct doca_sync_event_remote_net *event)
 {
+	changed(task)->event = event;
 }
 
 struct doca_sync_event_remote_net *
 doca_rdma_task_remote_net_sync_event_notify_add_get_sync_event(
 	const struct doca_rdma_task_remote_net_sync_event_notify_add *task)
 {
-	return NULL;
+	return (struct doca_sync_event_remote_net *)(uintptr_t)
+		pier__doca_rdma_task(task)
+			->event;
 }
 
 void doca_rdma_task_remote_net_sync_event_notify_add_set_result_buf(
 	struct doca_rdma_task_remote_net_sync_event_notify_add *task,
 	struct doca_buf *result)
 {
+	changed(task)->result = result;
 }
 
 struct doca_buf *doca_rdma_task_remote_net_sync_event_notify_add_get_result_buf(
 	const struct doca_rdma_task_remote_net_sync_event_notify_add *task)
 {
-	return NULL;
+	return pier__doca_rdma_task(task)->result;
 }
 
 void doca_rdma_task_remote_net_sync_event_notify_add_set_add_data(
 	struct doca_rdma_task_remote_net_sync_event_notify_add *task,
 	uint64_t add)
 {
+	changed(task)->first = add;
 }
 
 uint64_t doca_rdma_task_remote_net_sync_event_notify_add_get_add_data(
 	const struct doca_rdma_task_remote_net_sync_event_notify_add *task)
 {
-	return 0;
+	return pier__doca_rdma_task(task)->first;
 }
 
 void doca_rdma_task_remote_net_sync_event_notify_add_set_rdma_connection(
 	struct doca_rdma_task_remote_net_sync_event_notify_add *task,
 	struct doca_rdma_connection *conn)
 {
+	pier__doca_rdma_set_conn(pier__doca_rdma_task(task), conn);
 }
 
 const struct doca_rdma_connection *
 doca_rdma_task_remote_net_sync_event_notify_add_get_rdma_connection(
 	const struct doca_rdma_task_remote_net_sync_event_notify_add *task)
 {
-	return NULL;
+	return pier__doca_rdma_task(task)->conn;
 }

@@ -11,6 +11,9 @@ static const struct doca_task_kind *const kinds[RDMA_TYPES] = {
 	[RDMA_WRITE_IMM] = &pier__doca_rdma_write_imm,
 	[RDMA_CMP_SWP] = &pier__doca_rdma_cmp_swp,
 	[RDMA_FETCH_ADD] = &pier__doca_rdma_fetch_add,
+	[RDMA_EVENT_GET] = &pier__doca_rdma_event_get,
+	[RDMA_EVENT_SET] = &pier__doca_rdma_event_set,
+	[RDMA_EVENT_ADD] = &pier__doca_rdma_event_add,
 };
 
 doca_error_t pier__doca_rdma_fill(struct doca_rdma *rdma)

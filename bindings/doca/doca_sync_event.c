@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "doca_buf_impl.h"
+#include "doca_dev_impl.h"
 #include "doca_fail.h"
 #include "doca_sync_event_impl.h"
 
@@ -12,6 +13,7 @@ static int configure(struct doca_sync_event *event)
 		.subscriber = event->subscriber,
 		.word = event->word,
 		.tasks = pier__doca_sync_tasks(event),
+		.dev = event->dev ? event->dev->dev : NULL,
 	};
 
 	return pier_sync_event_configure(event->event, &cfg);
@@ -78,14 +80,30 @@ static doca_error_t may_set(const struct doca_sync_event *event)
 				pier__doca_ctx_may_set(&event->ctx);
 }
 
-/* pier knows one location: a remote one includes this process. */
-static doca_error_t add_location(struct doca_sync_event *event, uint32_t *at,
-				 uint32_t location)
+/* The device is that through which peers reach the event. */
+static doca_error_t add_cpu(struct doca_sync_event *event, uint32_t *location,
+			    struct doca_dev *dev)
 {
 	doca_error_t error = may_set(event);
 
-	if (!error && *at != PIER_SYNC_EVENT_REMOTE)
-		*at = location;
+	if (error)
+		return error;
+	if (!dev)
+		return DOCA_ERROR_INVALID_VALUE;
+	event->dev = dev;
+	if (*location != PIER_SYNC_EVENT_REMOTE)
+		*location = PIER_SYNC_EVENT_CPU;
+	return DOCA_SUCCESS;
+}
+
+/* pier has one location: a remote one includes this process. */
+static doca_error_t add_remote(struct doca_sync_event *event,
+			       uint32_t *location)
+{
+	doca_error_t error = may_set(event);
+
+	if (!error)
+		*location = PIER_SYNC_EVENT_REMOTE;
 	return error;
 }
 
@@ -93,36 +111,32 @@ doca_error_t
 doca_sync_event_add_publisher_location_cpu(struct doca_sync_event *event,
 					   struct doca_dev *dev)
 {
-	return dev ? add_location(event, &event->publisher,
-				  PIER_SYNC_EVENT_CPU) :
-		     DOCA_ERROR_INVALID_VALUE;
+	return add_cpu(event, event ? &event->publisher : NULL, dev);
 }
 
 doca_error_t
 doca_sync_event_add_publisher_location_remote_pci(struct doca_sync_event *event)
 {
-	return add_location(event, &event->publisher, PIER_SYNC_EVENT_REMOTE);
+	return add_remote(event, event ? &event->publisher : NULL);
 }
 
 doca_error_t
 doca_sync_event_add_publisher_location_remote_net(struct doca_sync_event *event)
 {
-	return add_location(event, &event->publisher, PIER_SYNC_EVENT_REMOTE);
+	return add_remote(event, event ? &event->publisher : NULL);
 }
 
 doca_error_t
 doca_sync_event_add_subscriber_location_cpu(struct doca_sync_event *event,
 					    struct doca_dev *dev)
 {
-	return dev ? add_location(event, &event->subscriber,
-				  PIER_SYNC_EVENT_CPU) :
-		     DOCA_ERROR_INVALID_VALUE;
+	return add_cpu(event, event ? &event->subscriber : NULL, dev);
 }
 
 doca_error_t doca_sync_event_add_subscriber_location_remote_pci(
 	struct doca_sync_event *event)
 {
-	return add_location(event, &event->subscriber, PIER_SYNC_EVENT_REMOTE);
+	return add_remote(event, event ? &event->subscriber : NULL);
 }
 
 doca_error_t doca_sync_event_set_addr(struct doca_sync_event *event,

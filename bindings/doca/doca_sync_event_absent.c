@@ -3,7 +3,7 @@
 
 #include "doca_fail.h"
 
-/* There are no exports yet. */
+/* There are no exports by PCI yet. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
 doca_error_t doca_sync_event_create_from_export(struct doca_dev *dev,
@@ -19,25 +19,6 @@ doca_error_t doca_sync_event_cap_is_create_from_export_supported(
 	return pier__doca_unsupported(__func__);
 }
 
-doca_error_t doca_sync_event_remote_net_create_from_export(
-	struct doca_dev *dev, const uint8_t *data, size_t sz,
-	struct doca_sync_event_remote_net **event)
-{
-	return pier__doca_unsupported(__func__);
-}
-
-doca_error_t doca_sync_event_cap_remote_net_is_create_from_export_supported(
-	const struct doca_devinfo *info)
-{
-	return pier__doca_unsupported(__func__);
-}
-
-doca_error_t
-doca_sync_event_remote_net_destroy(struct doca_sync_event_remote_net *event)
-{
-	return pier__doca_unsupported(__func__);
-}
-
 doca_error_t doca_sync_event_export_to_remote_pci(struct doca_sync_event *event,
 						  struct doca_dev *dev,
 						  const uint8_t **data,
@@ -47,19 +28,6 @@ doca_error_t doca_sync_event_export_to_remote_pci(struct doca_sync_event *event,
 }
 
 doca_error_t doca_sync_event_cap_is_export_to_remote_pci_supported(
-	const struct doca_devinfo *info)
-{
-	return pier__doca_unsupported(__func__);
-}
-
-doca_error_t doca_sync_event_export_to_remote_net(struct doca_sync_event *event,
-						  const uint8_t **data,
-						  size_t *sz)
-{
-	return pier__doca_unsupported(__func__);
-}
-
-doca_error_t doca_sync_event_cap_is_export_to_remote_net_supported(
 	const struct doca_devinfo *info)
 {
 	return pier__doca_unsupported(__func__);

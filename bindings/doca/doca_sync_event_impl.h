@@ -21,7 +21,13 @@ struct doca_sync_event {
 	struct doca_task_pool pools[SYNC_TYPES];
 	uint32_t publisher, subscriber;	/* enum pier_sync_event_location */
 	uint64_t *word;
+	struct doca_dev *dev;
 	bool started;			/* in blocking mode */
+};
+
+/* The event of a peer, for tasks of RDMA contexts. */
+struct doca_sync_event_remote_net {
+	struct pier_sync_event *event;
 };
 
 /* All types have the same members. */

@@ -69,6 +69,7 @@ noinst_LTLIBRARIES += %D%/libpier-doca-core.la
 	%D%/doca_sync_event.c \
 	%D%/doca_sync_event_absent.c \
 	%D%/doca_sync_event_impl.h \
+	%D%/doca_sync_event_net.c \
 	%D%/doca_sync_event_task.c \
 	%D%/doca_task.c \
 	%D%/doca_task_impl.h \

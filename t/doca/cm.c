@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <stdio.h>
+#include <unistd.h>
 
 #include "t/doca/ends.h"
 #include "t/lib/tap.h"
 
 /* Connections by address: a server and a client in one process. */
 
-#define PORT 13579
+/* Tests may run at the same time. */
+#define PORT ((uint16_t)(20000 + getpid() % 20000))
 
 static const union doca_data no_data = { .ptr = NULL };
 static struct end server, client;

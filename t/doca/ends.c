@@ -104,6 +104,47 @@ static void fetch_add_ended(struct doca_rdma_task_atomic_fetch_add *task,
 		   ctx_data.ptr);
 }
 
+static void
+event_get_ended(struct doca_rdma_task_remote_net_sync_event_get *task,
+		union doca_data data, union doca_data ctx_data)
+{
+	(void)data;
+	task_ended(doca_rdma_task_remote_net_sync_event_get_as_task(task),
+		   ctx_data.ptr);
+}
+
+static void
+event_set_ended(struct doca_rdma_task_remote_net_sync_event_notify_set *task,
+		union doca_data data, union doca_data ctx_data)
+{
+	(void)data;
+	task_ended(
+		doca_rdma_task_remote_net_sync_event_notify_set_as_task(task),
+		ctx_data.ptr);
+}
+
+static void
+event_add_ended(struct doca_rdma_task_remote_net_sync_event_notify_add *task,
+		union doca_data data, union doca_data ctx_data)
+{
+	(void)data;
+	task_ended(
+		doca_rdma_task_remote_net_sync_event_notify_add_as_task(task),
+		ctx_data.ptr);
+}
+
+static void configure_events(struct doca_rdma *rdma)
+{
+	const uint32_t n = END_TASKS;
+
+	IS(doca_rdma_task_remote_net_sync_event_get_set_conf(
+		rdma, event_get_ended, event_get_ended, n), DOCA_SUCCESS);
+	IS(doca_rdma_task_remote_net_sync_event_notify_set_set_conf(
+		rdma, event_set_ended, event_set_ended, n), DOCA_SUCCESS);
+	IS(doca_rdma_task_remote_net_sync_event_notify_add_set_conf(
+		rdma, event_add_ended, event_add_ended, n), DOCA_SUCCESS);
+}
+
 static void configure_tasks(struct doca_rdma *rdma)
 {
 	const uint32_t n = END_TASKS;
@@ -161,6 +202,7 @@ void end_open(struct end *end)
 				     DOCA_ACCESS_FLAG_RDMA_ATOMIC),
 	   DOCA_SUCCESS);
 	configure_tasks(end->rdma);
+	configure_events(end->rdma);
 	IS(doca_ctx_set_user_data(end->ctx, data), DOCA_SUCCESS);
 	IS(doca_ctx_set_state_changed_cb(end->ctx, state_changed),
 	   DOCA_SUCCESS);

@@ -123,7 +123,7 @@ static void what_is_to_come_is_not_supported(void)
 	IS(doca_sync_event_export_to_remote_pci(event, dev, &desc, &len),
 	   DOCA_ERROR_NOT_SUPPORTED);
 	IS(doca_sync_event_export_to_remote_net(event, &desc, &len),
-	   DOCA_ERROR_NOT_SUPPORTED);
+	   DOCA_ERROR_BAD_STATE);		/* that is not started */
 	IS(doca_sync_event_cap_is_export_to_remote_pci_supported(
 		doca_dev_as_devinfo(dev)), DOCA_ERROR_NOT_SUPPORTED);
 	IS(doca_sync_event_destroy(event), DOCA_SUCCESS);
@@ -244,6 +244,82 @@ static void tasks_do_what_the_calls_do(void)
 	IS(doca_pe_destroy(pe), DOCA_SUCCESS);
 }
 
+/* A peer changes and reads an event while its owner waits for it. */
+
+static struct end a, b;
+
+static struct doca_sync_event *create_shared(struct end *end)
+{
+	struct doca_sync_event *event;
+
+	IS(doca_sync_event_create(&event), DOCA_SUCCESS);
+	IS(doca_sync_event_add_publisher_location_remote_net(event),
+	   DOCA_SUCCESS);
+	IS(doca_sync_event_add_subscriber_location_cpu(event, end->dev),
+	   DOCA_SUCCESS);
+	IS(doca_sync_event_start(event), DOCA_SUCCESS);
+	return event;
+}
+
+static struct doca_sync_event_remote_net *import(struct doca_sync_event *event,
+						 struct end *end)
+{
+	struct doca_sync_event_remote_net *ret = NULL;
+	const uint8_t *desc;
+	size_t len = 0;
+
+	IS(doca_sync_event_export_to_remote_net(event, &desc, &len),
+	   DOCA_SUCCESS);
+	OK(len <= 4096);
+	IS(doca_sync_event_remote_net_create_from_export(end->dev, desc, len,
+							 &ret), DOCA_SUCCESS);
+	IS(doca_sync_event_remote_net_create_from_export(
+		end->dev, (const uint8_t *)"x", 1, &ret),
+	   DOCA_ERROR_INVALID_VALUE);
+	return ret;
+}
+
+static void peers_change_an_event_and_read_it(void)
+{
+	const union doca_data none = { .ptr = NULL };
+	struct doca_rdma_task_remote_net_sync_event_notify_set *set;
+	struct doca_rdma_task_remote_net_sync_event_notify_add *add;
+	struct doca_rdma_task_remote_net_sync_event_get *get;
+	struct doca_sync_event *event = create_shared(&b);
+	struct doca_sync_event_remote_net *remote = import(event, &a);
+	struct doca_buf *src = end_data(&a, 0, 8), *dst = end_space(&a, 8, 8);
+	uint64_t *word = (uint64_t *)(void *)a.memory;
+
+	word[0] = 0xd0ca;
+	IS(doca_rdma_task_remote_net_sync_event_notify_set_allocate_init(
+		a.rdma, a.conn, remote, src, none, &set), DOCA_SUCCESS);
+	IS(ends_run(&a, &a,
+		    doca_rdma_task_remote_net_sync_event_notify_set_as_task(
+			    set)), DOCA_SUCCESS);
+	IS(doca_sync_event_wait_gt(event, 0xd0ca - 1, UINT64_MAX),
+	   DOCA_SUCCESS);
+	IS(doca_sync_event_update_set(event, 0xd0cb), DOCA_SUCCESS);
+	IS(doca_rdma_task_remote_net_sync_event_get_allocate_init(
+		a.rdma, a.conn, remote, dst, none, &get), DOCA_SUCCESS);
+	IS(ends_run(&a, &a,
+		    doca_rdma_task_remote_net_sync_event_get_as_task(get)),
+	   DOCA_SUCCESS);
+	IS(word[1], 0xd0cb);
+	OK(doca_rdma_task_remote_net_sync_event_get_get_dst_buf(get) == dst);
+	IS(doca_buf_reset_data_len(dst), DOCA_SUCCESS);
+	IS(doca_rdma_task_remote_net_sync_event_notify_add_allocate_init(
+		a.rdma, a.conn, remote, dst, 3, none, &add), DOCA_SUCCESS);
+	IS(ends_run(&a, &a,
+		    doca_rdma_task_remote_net_sync_event_notify_add_as_task(
+			    add)), DOCA_SUCCESS);
+	IS(word[1], 0xd0cb);
+	IS(doca_sync_event_wait_eq(event, 0xd0ce, UINT64_MAX), DOCA_SUCCESS);
+	IS(doca_buf_dec_refcount(src, NULL), DOCA_SUCCESS);
+	IS(doca_buf_dec_refcount(dst, NULL), DOCA_SUCCESS);
+	IS(doca_sync_event_remote_net_destroy(remote), DOCA_SUCCESS);
+	destroy(event);
+}
+
 int main(void)
 {
 	dev = end_device();
@@ -256,5 +332,13 @@ int main(void)
 	TEST(what_is_to_come_is_not_supported);
 	TEST(tasks_do_what_the_calls_do);
 	doca_dev_close(dev);
+	end_open(&a);
+	end_open(&b);
+	end_start(&a);
+	end_start(&b);
+	ends_connect(&a, &b);
+	TEST(peers_change_an_event_and_read_it);
+	end_close(&a);
+	end_close(&b);
 	return tap_done();
 }
