@@ -5,12 +5,18 @@
 
 noinst_PROGRAMS += \
 	%D%/dma_local_copy \
+	%D%/rdma_atomic_requester \
+	%D%/rdma_atomic_responder \
 	%D%/rdma_multi_conn_receive \
 	%D%/rdma_multi_conn_send \
 	%D%/rdma_read_requester \
 	%D%/rdma_read_responder \
 	%D%/rdma_receive \
+	%D%/rdma_receive_immediate \
 	%D%/rdma_send \
+	%D%/rdma_send_immediate \
+	%D%/rdma_write_immediate_requester \
+	%D%/rdma_write_immediate_responder \
 	%D%/rdma_write_requester \
 	%D%/rdma_write_responder \
 	# end, sorted
@@ -18,12 +24,18 @@ noinst_PROGRAMS += \
 samplesdir = $(docdir)/samples
 dist_samples_DATA = \
 	%D%/dma_local_copy.c \
+	%D%/rdma_atomic_requester.c \
+	%D%/rdma_atomic_responder.c \
 	%D%/rdma_multi_conn_receive.c \
 	%D%/rdma_multi_conn_send.c \
 	%D%/rdma_read_requester.c \
 	%D%/rdma_read_responder.c \
 	%D%/rdma_receive.c \
+	%D%/rdma_receive_immediate.c \
 	%D%/rdma_send.c \
+	%D%/rdma_send_immediate.c \
+	%D%/rdma_write_immediate_requester.c \
+	%D%/rdma_write_immediate_responder.c \
 	%D%/rdma_write_requester.c \
 	%D%/rdma_write_responder.c \
 	# end, sorted

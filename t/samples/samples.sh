@@ -11,7 +11,10 @@ bin=$build/samples
 # The passive one of a pair, and what moves the text.
 pairs="read_responder:read_requester
 write_responder:write_requester
-receive:send"
+receive:send
+receive_immediate:send_immediate
+write_immediate_responder:write_immediate_requester
+atomic_responder:atomic_requester"
 
 # end WHICH SAMPLE OPTION... - run a sample as end a or b of $dir
 end()
@@ -58,9 +61,12 @@ says()
 	done
 }
 
-# What SAMPLE prints when TEXT has been moved.
+# What SAMPLE prints when TEXT has been moved, with a number, or when the number
+# $old was added to and $new was stored.
 line_of()
 {
+	with="with immediate ${immediate:-43981}"
+	sum=$((${old:-5} + ${add:-1}))
 	case $1 in
 	read_requester)		echo "read \"$2\"" ;;
 	read_responder)		echo "the peer has disconnected" ;;
@@ -68,6 +74,16 @@ line_of()
 	write_responder)	echo "the peer has written \"$2\"" ;;
 	send)			echo "sent \"$2\"" ;;
 	receive)		echo "received \"$2\"" ;;
+	send_immediate)		echo "sent \"$2\" $with" ;;
+	receive_immediate)	echo "received \"$2\" $with" ;;
+	write_immediate_requester)
+				echo "wrote \"$2\" $with" ;;
+	write_immediate_responder)
+				echo "the peer has written \"$2\" $with" ;;
+	atomic_requester)	echo "compare and swap: old $sum," \
+					"new ${new:-100}" ;;
+	atomic_responder)	echo "the number was ${old:-5}," \
+					"is ${new:-100}" ;;
 	esac
 }
 
@@ -76,8 +92,9 @@ text_option()
 {
 	case $1 in
 	read_responder)		echo "-r --read-string" ;;
-	write_requester)	echo "-w --write-string" ;;
-	send)			echo "-s --send-string" ;;
+	write_requester | write_immediate_requester)
+				echo "-w --write-string" ;;
+	send | send_immediate)	echo "-s --send-string" ;;
 	esac
 }
 
@@ -295,6 +312,7 @@ with_texts()
 			fresh
 			giver=$active
 			[ "$(text_option "$giver")" ] || giver=$passive
+			[ "$(text_option "$giver")" ] || continue
 			option=$(text_option "$giver" | cut -d' ' -f$form)
 			give_text "$option" "$1" || return 1
 		done
@@ -312,9 +330,68 @@ give_text()
 		end b "$active" -d soft_lo "$1" "$2" ||
 			{ cat "$dir/b.err"; return 1; }
 	fi
+	ended_with "$2"
+}
+
+# ended_with TEXT - end a has succeeded too, and both say what was moved
+ended_with()
+{
 	wait $! || { cat "$dir/a.err"; return 1; }
-	says "$dir/a.out" "$(line_of "$passive" "$2")" &&
-		says "$dir/b.out" "$(line_of "$active" "$2")"
+	says "$dir/a.out" "$(line_of "$passive" "$1")" &&
+		says "$dir/b.out" "$(line_of "$active" "$1")"
+}
+
+# random BYTES - a number
+random()
+{
+	od -An -N"$1" -tu8 /dev/urandom | tr -d ' '
+}
+
+# moves PASSIVE OPTIONS ACTIVE OPTIONS TEXT - on the default device
+moves()
+{
+	passive=$1 active=$3
+	fresh
+	# shellcheck disable=SC2086 # several words
+	end a "$passive" $2 &
+	# shellcheck disable=SC2086
+	end b "$active" $4 || { cat "$dir/b.err"; return 1; }
+	ended_with "$5"
+}
+
+any_text_and_number_arrive()
+{
+	for _ in 1 2 3; do
+		text=$(head -c 180 /dev/urandom | base64 -w 0)
+		immediate=$(random 3)
+		moves receive_immediate "" send_immediate \
+			"-s $text -i $immediate" "$text" &&
+			moves write_immediate_responder "" \
+			write_immediate_requester \
+			"-w $text --immediate $immediate" "$text" || return 1
+	done
+}
+
+any_number_is_added_to_and_replaced()
+{
+	for _ in 1 2 3; do
+		old=$(random 7) add=$(random 7) new=$(random 8)
+		moves atomic_responder "-n $old" \
+			atomic_requester "-a $add -s $new" "" || return 1
+		says "$dir/b.out" "fetch and add: old $old, new $sum" ||
+			return 1
+	done
+}
+
+an_immediate_out_of_range_is_a_usage_error()
+{
+	for sample in send_immediate write_immediate_requester; do
+		for number in -1 2147483648 x; do
+			fresh
+			end a $sample -i $number
+			[ $? -eq 2 ] || { echo "$sample $number"; return 1; }
+		done
+	done
 }
 
 the_text_is_given_by_a_short_or_a_long_option()
@@ -340,7 +417,8 @@ a_text_of_1_character_is_enough()
 
 a_text_of_no_or_256_characters_is_a_usage_error()
 {
-	for sample in read_responder write_requester send; do
+	for sample in read_responder write_requester send send_immediate \
+	    write_immediate_requester; do
 		option=$(text_option $sample | cut -d' ' -f1)
 		for text in "" "x$(longest)"; do
 			fresh
@@ -439,7 +517,7 @@ a_peer_that_never_comes_is_named_when_the_time_is_up()
 
 memory_that_never_comes_is_named_when_the_time_is_up()
 {
-	for sample in read_requester write_requester; do
+	for sample in read_requester write_requester atomic_requester; do
 		fresh
 		limit=2 end b receive -d soft_lo &
 		limit=1 end a $sample -d soft_lo
@@ -552,6 +630,22 @@ a_peer_that_reads_instead_of_writing_is_refused_and_reported()
 	fails $? "$dir/a.err" write_responder "the peer has written no text"
 }
 
+a_text_without_an_immediate_is_reported()
+{
+	fresh
+	end a receive_immediate -d soft_lo &
+	end b send -d soft_lo || return 1
+	wait $!
+	fails $? "$dir/a.err" receive_immediate "text with an immediate" ||
+		return 1
+	fresh
+	end a write_immediate_responder -d soft_lo &
+	end b write_requester -d soft_lo || return 1
+	wait $!
+	fails $? "$dir/a.err" write_immediate_responder \
+		"text with an immediate"
+}
+
 # Two receivers, which wait for each other once connected: $pid_a, $pid_b.
 connected()
 {
@@ -610,6 +704,9 @@ natively run a_server_has_a_name_a_gid_or_an_address_with_its_port
 natively run a_server_that_never_comes_is_named_when_the_time_is_up
 natively run two_requesters_have_nothing_to_read
 natively run an_address_of_another_type_is_refused
+run any_text_and_number_arrive
+run any_number_is_added_to_and_replaced
+natively run an_immediate_out_of_range_is_a_usage_error
 natively run the_text_is_given_by_a_short_or_a_long_option
 natively run a_text_may_have_255_characters
 natively run a_text_of_1_character_is_enough
@@ -628,6 +725,7 @@ natively run a_descriptor_of_a_connection_is_no_memory
 natively run an_unknown_device_is_named
 natively run a_gid_index_out_of_range_is_named
 natively run a_peer_that_reads_instead_of_writing_is_refused_and_reported
+natively run a_text_without_an_immediate_is_reported
 natively run a_killed_peer_is_noticed
 natively run a_peer_that_is_killed_while_it_waits_leaves_a_bounded_one
 natively run a_stream_of_pairs_loses_nothing

@@ -14,6 +14,9 @@ write_responder:write_requester
 write_requester:write_responder
 receive:send
 send:receive
+send_immediate:receive_immediate
+write_immediate_responder:write_immediate_requester
+atomic_requester:atomic_responder
 multi_conn_receive:multi_conn_send
 multi_conn_send:multi_conn_receive"
 
@@ -33,10 +36,10 @@ sample()
 	    --timeout "${limit:-20}" "$@" >"$file.out" 2>"$file.err"
 }
 
-# One of them has moved the text.
+# One of them has moved the text, or changed the number.
 moved()
 {
-	grep -qE '^(read|wrote|sent|received) "Hi DOCA RDMA!"' \
+	grep -qE '^((read|wrote|sent|received) "Hi DOCA RDMA!"|the number)' \
 	    "$tmp/a.out" "$tmp/b.out"
 }
 

@@ -102,7 +102,9 @@ pairs_by_files_move_their_text()
 {
 	by_files receive send &&
 		by_files read_responder read_requester &&
-		by_files write_responder write_requester
+		by_files write_responder write_requester &&
+		by_files receive_immediate send_immediate &&
+		by_files atomic_responder atomic_requester
 }
 
 pairs_by_address_move_their_text()

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* rdma_send_immediate - send a text and a number to rdma_receive_immediate. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+
+#include <pier/pier.h>
+
+static const char *text = PIER_ARGS_TEXT;
+static int immediate = 43981;
+static const struct pier_option options[] = {
+	{ "s", "send-string", "TEXT", "the text to send", PIER_OPTION_STRING,
+	  0, 1, 255, &text },
+	{ "i", "immediate", "N", "the number; default 43981", PIER_OPTION_INT,
+	  0, 0, INT32_MAX, &immediate },
+	{ 0 },
+};
+
+static void send_done(struct pier_task *task, void *arg)
+{
+	*(int *)arg = pier_task_status(task);
+}
+
+int main(int argc, char *argv[])
+{
+	static char memory[256];
+	struct pier_args args = PIER_ARGS_RENDEZVOUS;
+	struct pier_dev *dev = NULL;
+	struct pier_pe *pe = NULL;
+	struct pier_rdma *rdma = NULL;
+	struct pier_mmap *mmap = NULL;
+	struct pier_buf_inventory *inv = NULL;
+	struct pier_buf *src = NULL;
+	struct pier_conn *conn = NULL;
+	int status = -EINPROGRESS, err;
+	size_t len;
+
+	args.about = "Send a text and a number to rdma_receive_immediate.";
+	args.options = options;
+	err = pier_args_parse(&args, argc, argv);
+	if (err)
+		return pier_args_exit(err);	/* help, or a usage error */
+	len = (size_t)snprintf(memory, sizeof(memory), "%s", text) + 1;
+
+	err = pier_dev_open(args.device, &dev);
+	err = err ? err : pier_pe_create(&pe);
+	err = err ? err : pier_rdma_create(dev, &rdma);
+	err = err ? err : pier_ctx_start(pier_rdma_ctx(rdma), pe);
+	err = err ? err : pier_mmap_map(dev, memory, len, PIER_LOCAL_READ,
+					&mmap);
+	err = err ? err : pier_rendezvous(rdma, &args, NULL, &conn, NULL);
+	err = err ? err : pier_buf_inventory_create(1, &inv);
+	err = err ? err : pier_buf_whole(inv, mmap, &src);
+	err = err ? err : pier_rdma_send_imm(conn, src,
+					     htonl((uint32_t)immediate),
+					     send_done, &status);
+	while (!err && status == -EINPROGRESS)
+		err = pier_pe_wait(pe, args.timeout_ms);
+	err = err ? err : status;
+
+	if (err)
+		fprintf(stderr, "rdma_send_immediate: %s\n",
+			pier_last_error());
+	else
+		printf("sent \"%s\" with immediate %d\n", memory, immediate);
+
+	pier_conn_disconnect(conn);
+	pier_rdma_destroy(rdma);
+	pier_buf_put(src);
+	pier_buf_inventory_destroy(inv);
+	pier_mmap_destroy(mmap);
+	pier_pe_destroy(pe);
+	pier_dev_close(dev);
+	return err ? 1 : 0;
+}
