@@ -85,6 +85,7 @@ check_PROGRAMS += \
 	%D%/ops/sync_event_rdma.t \
 	%D%/ops/task.t \
 	%D%/ops/task_bufs.t \
+	%D%/ops/try_submit.t \
 	%D%/soft/ack_coalesce.t \
 	%D%/soft/capture.t \
 	%D%/soft/cm.t \

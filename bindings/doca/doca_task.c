@@ -76,13 +76,20 @@ static doca_error_t __attribute__((noinline, cold)) refused(int err)
 	return err == -EINPROGRESS ? DOCA_SUCCESS : pier__doca_error(err);
 }
 
-doca_error_t doca_task_submit(struct doca_task *task)
+static inline doca_error_t __attribute__((always_inline))
+submit(struct doca_task *task,
+       int (*fn)(struct pier_task *task, unsigned int flags))
 {
 	int err = task->task ? 0 : build(task);
 
 	if (!err)
-		err = pier_task_submit(task->task, 0);
+		err = fn(task->task, 0);
 	return err ? refused(err) : DOCA_SUCCESS;
+}
+
+doca_error_t doca_task_submit(struct doca_task *task)
+{
+	return submit(task, pier_task_submit);
 }
 
 doca_error_t doca_task_submit_ex(struct doca_task *task, uint32_t flags)
@@ -99,7 +106,8 @@ doca_error_t doca_task_submit_ex(struct doca_task *task, uint32_t flags)
 /* pier checks the arguments of every submit. */
 doca_error_t doca_task_try_submit(struct doca_task *task)
 {
-	return task ? doca_task_submit(task) : DOCA_ERROR_INVALID_VALUE;
+	return task ? submit(task, pier_task_try_submit) :
+		      DOCA_ERROR_INVALID_VALUE;
 }
 
 void pier__doca_task_unbuild(struct doca_task *task)

@@ -553,9 +553,13 @@ int pier_pe_wait(struct pier_pe *pe, int timeout_ms)
 
 int pier_pe_retrieve(struct pier_pe *pe, struct pier_event *ret)
 {
-	struct pier__list *link = pier__list_pop(&pe->finished);
+	struct pier__list *link;
 	struct pier_task *task;
 
+	if (!pe || !ret)
+		return pier__fail(-EINVAL, "pe: retrieve without %s",
+				  pe ? "an event to fill in" : "an engine");
+	link = pier__list_pop(&pe->finished);
 	if (!link)
 		return -EAGAIN;
 	task = pier__container_of(link, struct pier_task, link);

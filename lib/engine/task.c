@@ -87,6 +87,16 @@ int pier_task_submit(struct pier_task *task, unsigned int flags)
 	return task->ops->submit(task, flags);
 }
 
+int pier_task_try_submit(struct pier_task *task, unsigned int flags)
+{
+	int err;
+
+	task->trying = true;
+	err = task->ops->submit(task, flags);
+	task->trying = false;
+	return err;
+}
+
 void pier_task_free(struct pier_task *task)
 {
 	if (!task)

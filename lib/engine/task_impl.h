@@ -42,6 +42,7 @@ struct pier_task {
 	int status;			/* -EINPROGRESS while submitted */
 	enum pier_task_type type;
 	bool one_shot;			/* free it after done */
+	bool trying;			/* a full queue is not an error */
 	pier_task_fn *done;		/* NULL: retrieved */
 	struct pier__list link;		/* finished, to be retrieved */
 	struct pier__task_pool *pool;	/* where it came from */

@@ -119,6 +119,8 @@ full(const struct pier__rdma_task *t, const char *where, const char *limit,
 {
 	char text[160];
 
+	if (t->task.trying)
+		return -EAGAIN;
 	snprintf(text, sizeof(text), "%s: %u %s, as many as %s allows: "
 		 "progress first", pier__rdma_name(t), most, where, limit);
 	return pier__fail_again(-EAGAIN, text);

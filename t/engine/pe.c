@@ -470,6 +470,55 @@ static void an_engine_may_be_destroyed_in_a_callback(void)
 	pier_dev_close(dev);
 }
 
+/* A task of each kind of end, from a pair whose receive is too short. */
+static void retrieve_has_four_outcomes(void)
+{
+	struct pier_event event = { NULL, 1 };
+	struct pier_buf *src, *dst;
+	struct pier_dev *dev;
+	struct peer a, b;
+
+	IS(pier_pe_retrieve(NULL, &event), -EINVAL);
+	LIKE(pier_last_error(), "without an engine");
+	if (pier_dev_open(NULL, &dev)) {
+		tap_skip(pier_last_error());
+		return;
+	}
+	if (!peer_pair(&a, &b, dev, NULL, 4096))
+		return;
+	IS(pier_pe_retrieve(a.pe, NULL), -EINVAL);
+	LIKE(pier_last_error(), "without an event");
+	IS(pier_pe_retrieve(a.pe, &event), -EAGAIN);
+	OK(!event.task && event.status == 1);
+
+	IS(pier_rdma_receive(b.rdma, NULL, NULL, NULL), 0);
+	IS(pier_rdma_send(a.conn, NULL, NULL, NULL), 0);
+	OK(peer_quiet(&a) && peer_quiet(&b));
+	IS(pier_pe_retrieve(a.pe, NULL), -EINVAL);	/* takes none */
+	for (int i = 0; i < 2; i++) {
+		IS(pier_pe_retrieve(a.pe, &event), 0);
+		IS(event.status, 0);
+		pier_task_free(event.task);
+	}
+
+	src = peer_data(&a, 0, 101);
+	dst = peer_tail(&b, 0, 100);
+	IS(pier_rdma_receive(b.rdma, dst, NULL, NULL), 0);
+	IS(pier_rdma_send(a.conn, src, NULL, NULL), 0);
+	OK(peer_quiet(&a) && peer_quiet(&b));
+	for (int i = 0; i < 2; i++) {
+		IS(pier_pe_retrieve(a.pe, &event), 0);
+		OK(event.status < 0 && event.status != -EINPROGRESS);
+		IS(event.status, pier_task_status(event.task));
+		pier_task_free(event.task);
+	}
+	IS(pier_pe_retrieve(a.pe, &event), -EAGAIN);
+	pier_buf_put(dst);
+	pier_buf_put(src);
+	peer_unpair(&a, &b);
+	pier_dev_close(dev);
+}
+
 int main(void)
 {
 	TEST(an_engine_with_nothing_on_it_has_no_events);
@@ -487,5 +536,6 @@ int main(void)
 	TEST(an_event_loop_of_its_own_moves_data);
 	TEST(one_event_at_a_time_is_one_callback_at_a_time);
 	TEST(an_engine_may_be_destroyed_in_a_callback);
+	TEST(retrieve_has_four_outcomes);
 	return tap_done();
 }

@@ -60,7 +60,11 @@ void pier_pe_clear(struct pier_pe *pe);
 /* Make a sleeping pier_pe_wait() return 0, or the fd readable.  Any thread. */
 void pier_pe_wake(struct pier_pe *pe);
 
-/* The next completed task without a callback.  Errors: -EAGAIN, none. */
+/*
+ * The next completed task without a callback; a task that failed is an event
+ * whose status is its error.  Errors: -EAGAIN, none yet; -EINVAL, @pe or @ret
+ * is NULL.
+ */
 int pier_pe_retrieve(struct pier_pe *pe, struct pier_event *ret);
 
 /* Tasks submitted and not yet completed. */

@@ -71,6 +71,13 @@ void pier_task_set_done(struct pier_task *task, pier_task_fn *fn, void *arg);
 int pier_task_submit(struct pier_task *task, unsigned int flags);
 
 /*
+ * The same, but a full queue is no failure to report: on -EAGAIN
+ * pier_last_error() stays as it was.  For programs that submit until the queue
+ * is full.
+ */
+int pier_task_try_submit(struct pier_task *task, unsigned int flags);
+
+/*
  * Return @task to its pool; its buffers stay the caller's.  Call it before the
  * context is destroyed: a task that is not freed keeps the pool and its
  * connection.  NULL is allowed.
