@@ -80,11 +80,13 @@ check_PROGRAMS += \
 	%D%/ops/dma_life.t \
 	%D%/ops/rdma.t \
 	%D%/ops/rdma_config.t \
+	%D%/ops/recover.t \
 	%D%/ops/sync_event.t \
 	%D%/ops/sync_event_ctx.t \
 	%D%/ops/sync_event_rdma.t \
 	%D%/ops/task.t \
 	%D%/ops/task_bufs.t \
+	%D%/ops/threads.t \
 	%D%/ops/try_submit.t \
 	%D%/soft/ack_coalesce.t \
 	%D%/soft/capture.t \
@@ -169,6 +171,8 @@ check_LTLIBRARIES += %D%/libtap.la
 	%D%/lib/failing.h \
 	%D%/lib/fakecm.c \
 	%D%/lib/fakecm.h \
+	%D%/lib/lane.c \
+	%D%/lib/lane.h \
 	%D%/lib/liar.c \
 	%D%/lib/liar.h \
 	%D%/lib/limit.c \
