@@ -5,6 +5,15 @@
 
 noinst_PROGRAMS += \
 	%D%/dma_local_copy \
+	%D%/pe_async_stop \
+	%D%/pe_event \
+	%D%/pe_multi_context \
+	%D%/pe_polling \
+	%D%/pe_reactive \
+	%D%/pe_task_error \
+	%D%/pe_task_resubmit \
+	%D%/pe_task_try_submit \
+	%D%/pe_threads \
 	%D%/rdma_atomic_requester \
 	%D%/rdma_atomic_responder \
 	%D%/rdma_multi_conn_receive \
@@ -19,11 +28,21 @@ noinst_PROGRAMS += \
 	%D%/rdma_write_immediate_responder \
 	%D%/rdma_write_requester \
 	%D%/rdma_write_responder \
+	%D%/workq \
 	# end, sorted
 
 samplesdir = $(docdir)/samples
 dist_samples_DATA = \
 	%D%/dma_local_copy.c \
+	%D%/pe_async_stop.c \
+	%D%/pe_event.c \
+	%D%/pe_multi_context.c \
+	%D%/pe_polling.c \
+	%D%/pe_reactive.c \
+	%D%/pe_task_error.c \
+	%D%/pe_task_resubmit.c \
+	%D%/pe_task_try_submit.c \
+	%D%/pe_threads.c \
 	%D%/rdma_atomic_requester.c \
 	%D%/rdma_atomic_responder.c \
 	%D%/rdma_multi_conn_receive.c \
@@ -38,4 +57,5 @@ dist_samples_DATA = \
 	%D%/rdma_write_immediate_responder.c \
 	%D%/rdma_write_requester.c \
 	%D%/rdma_write_responder.c \
+	%D%/workq.c \
 	# end, sorted

@@ -138,6 +138,7 @@ dist_check_SCRIPTS += \
 	%D%/meta/symbols.sh \
 	%D%/meta/words.sh \
 	%D%/samples/dma_local_copy.sh \
+	%D%/samples/engine.sh \
 	%D%/samples/samples.sh \
 	%D%/samples/samples_addr.sh \
 	%D%/samples/samples_lossy.sh \

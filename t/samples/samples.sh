@@ -212,13 +212,14 @@ samples_have_at_most_80_lines()
 	done
 }
 
-# Those of several connections are in t/samples/samples_many.sh, those without
-# a peer have a test of their own.
+# Those of several connections are in t/samples/samples_many.sh, those of the
+# engine in t/samples/engine.sh, others without a peer in one of their own.
 each_sample_is_run_here()
 {
 	for file in "$top"/samples/*.c; do
 		case $file in
-		*_multi_conn_*)	continue ;;
+		*_multi_conn_* | */pe_* | */workq.c)
+				continue ;;
 		*/rdma_*)	;;
 		*)	own=$top/t/samples/$(basename "$file" .c).sh
 			[ -x "$own" ] || echo "$file has no $own"

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* pe_polling - drive an engine by polling: the lowest latency. */
+#include <stdio.h>
+
+#include <pier/pier.h>
+
+#define COPIES 16
+#define LEN 256
+
+static const char about[] = "Copy a text several times; poll the engine.";
+static const char *text = PIER_ARGS_TEXT;
+static const struct pier_option options[] = {
+	{ "t", "text", "TEXT", "a text", PIER_OPTION_STRING, 0, 1, 255, &text },
+	{ 0 },
+};
+static char memory[1 + COPIES][LEN];	/* the text, and its copies */
+static struct pier_dev *dev;
+static struct pier_pe *pe;
+static struct pier_dma *dma;
+static struct pier_mmap *mmap;
+static struct pier_buf_inventory *inv;
+
+/* Copy the text to memory[i]; the task holds the buffers. */
+static int copy(int i, pier_task_fn *fn, void *arg)
+{
+	struct pier_buf *src = NULL, *dst = NULL;
+	int err = pier_buf_by_data(inv, mmap, memory[0], LEN, &src);
+
+	err = err ? err : pier_buf_by_addr(inv, mmap, memory[i], LEN, &dst);
+	err = err ? err : pier_dma_copy(dma, src, dst, fn, arg);
+	pier_buf_put(dst);
+	pier_buf_put(src);
+	return err;
+}
+
+static void copied(struct pier_task *task, void *arg)
+{
+	*(int *)arg += pier_task_status(task) == 0;
+}
+
+int main(int argc, char *argv[])
+{
+	struct pier_args args = { sizeof(args), PIER_ARGS_DEVICE, about,
+				  .options = options };
+	int i, err, done = 0;
+
+	err = pier_args_parse(&args, argc, argv);
+	if (err)
+		return pier_args_exit(err);	/* help, or a usage error */
+	snprintf(memory[0], LEN, "%s", text);
+	err = pier_dev_open(args.device, &dev);
+	err = err ? err : pier_pe_create(&pe);
+	err = err ? err : pier_dma_create(dev, &dma);
+	err = err ? err : pier_ctx_start(pier_dma_ctx(dma), pe);
+	err = err ? err : pier_mmap_map(dev, memory, sizeof(memory),
+					PIER_LOCAL_WRITE, &mmap);
+	err = err ? err : pier_buf_inventory_create(2 * COPIES, &inv);
+	for (i = 1; !err && i <= COPIES; i++)
+		err = copy(i, copied, &done);
+	while (!err && pier_pe_inflight(pe))
+		pier_pe_progress(pe, 0);	/* never sleeps */
+
+	if (err)
+		fprintf(stderr, "pe_polling: %s\n", pier_last_error());
+	else
+		printf("copied \"%s\" %d times\n", memory[COPIES], done);
+
+	pier_dma_destroy(dma);
+	pier_buf_inventory_destroy(inv);
+	pier_mmap_destroy(mmap);
+	pier_pe_destroy(pe);
+	pier_dev_close(dev);
+	return err || done < COPIES ? 1 : 0;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* pe_task_try_submit - submit until the queue is full, progress, go on. */
+#include <errno.h>
+#include <stdio.h>
+
+#include <pier/pier.h>
+
+#define COPIES 16
+#define LEN 256
+
+static const char about[] = "Copy a text several times; try each submission.";
+static const char *text = PIER_ARGS_TEXT;
+static const struct pier_option options[] = {
+	{ "t", "text", "TEXT", "a text", PIER_OPTION_STRING, 0, 1, 255, &text },
+	{ 0 },
+};
+static char memory[1 + COPIES][LEN];	/* the text, and its copies */
+static struct pier_dev *dev;
+static struct pier_pe *pe;
+static struct pier_dma *dma;
+static struct pier_mmap *mmap;
+static struct pier_buf_inventory *inv;
+
+/* Copy the text to memory[i]; the task holds the buffers. */
+static int copy(int i, pier_task_fn *fn, void *arg)
+{
+	struct pier_task *task = NULL;
+	struct pier_buf *src = NULL, *dst = NULL;
+	int err = pier_buf_by_data(inv, mmap, memory[0], LEN, &src);
+
+	err = err ? err : pier_buf_by_addr(inv, mmap, memory[i], LEN, &dst);
+	err = err ? err : pier_dma_task_copy(dma, src, dst, &task);
+	if (!err) {
+		pier_task_set_done(task, fn, arg);
+		while ((err = pier_task_try_submit(task, 0)) == -EAGAIN)
+			pier_pe_progress(pe, 0);	/* the queue is full */
+	}
+	pier_buf_put(dst);
+	pier_buf_put(src);
+	return err;
+}
+
+static void copied(struct pier_task *task, void *arg)
+{
+	*(int *)arg += pier_task_status(task) == 0;
+	pier_task_free(task);
+}
+
+int main(int argc, char *argv[])
+{
+	struct pier_args args = { sizeof(args), PIER_ARGS_DEVICE, about,
+				  .options = options };
+	int i, err, done = 0;
+
+	err = pier_args_parse(&args, argc, argv);
+	if (err)
+		return pier_args_exit(err);	/* help, or a usage error */
+	snprintf(memory[0], LEN, "%s", text);
+	err = pier_dev_open(args.device, &dev);
+	err = err ? err : pier_pe_create(&pe);
+	err = err ? err : pier_dma_create(dev, &dma);
+	err = err ? err : pier_ctx_start(pier_dma_ctx(dma), pe);
+	err = err ? err : pier_mmap_map(dev, memory, sizeof(memory),
+					PIER_LOCAL_WRITE, &mmap);
+	err = err ? err : pier_buf_inventory_create(2 * COPIES, &inv);
+	for (i = 1; !err && i <= COPIES; i++)
+		err = copy(i, copied, &done);
+	while (!err && pier_pe_inflight(pe))
+		err = pier_pe_wait(pe, -1);
+	if (err)
+		fprintf(stderr, "pe_task_try_submit: %s\n", pier_last_error());
+	else
+		printf("copied \"%s\" %d times\n", memory[COPIES], done);
+	pier_dma_destroy(dma);
+	pier_buf_inventory_destroy(inv);
+	pier_mmap_destroy(mmap);
+	pier_pe_destroy(pe);
+	pier_dev_close(dev);
+	return err || done < COPIES ? 1 : 0;
+}
