@@ -76,6 +76,12 @@ EXTRA_PROGRAMS += %D%/dma
 %C%_dma_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/t
 %C%_dma_LDADD = lib/libpier-core.la
 
+EXTRA_PROGRAMS += %D%/stress
+%C%_stress_SOURCES = \
+	%D%/stress.c \
+	# end, sorted
+%C%_stress_LDADD = t/libtap.la lib/libpier-core.la
+
 EXTRA_DIST += \
 	%D%/cm.sh \
 	%D%/overhead.sh \
@@ -116,4 +122,9 @@ bench-vm: all
 	    grep . || { echo "targets: 0 met, 6 missed"; status=1; }; \
 	exit $$status
 
-.PHONY: bench-cm bench-dma bench-overhead bench-soft bench-vm
+# Threads with an engine each, for a minute; build with --enable-tsan.
+stress: %D%/stress
+	TSAN_OPTIONS="suppressions='$(abs_top_srcdir)/t/lib/tsan.supp'" \
+		$(LIBTOOL) --mode=execute %D%/stress $(STRESS_SECONDS)
+
+.PHONY: bench-cm bench-dma bench-overhead bench-soft bench-vm stress
