@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <doca_buf.h>
 #include <doca_buf_inventory.h>
+#include <doca_buf_pool.h>
 #include <doca_mmap.h>
 
 #include "t/doca/ends.h"
@@ -227,6 +228,39 @@ static void the_first_of_a_list_frees_all_of_it(void)
 	IS(doca_mmap_destroy(mmap), DOCA_SUCCESS);
 }
 
+static void a_pool_has_buffers_of_one_size(void)
+{
+	struct doca_mmap *mmap = map(UINT32_MAX);
+	struct doca_buf *one, *two, *three;
+	struct doca_buf_pool *pool;
+	uint32_t n = 0;
+	size_t len = 0;
+	void *head;
+
+	IS(doca_buf_pool_create(2, 100, mmap, &pool), DOCA_SUCCESS);
+	IS(doca_buf_pool_set_element_alignment(pool, 3),
+	   DOCA_ERROR_INVALID_VALUE);
+	IS(doca_buf_pool_set_element_alignment(pool, 64), DOCA_SUCCESS);
+	IS(doca_buf_pool_buf_alloc(pool, &one), DOCA_ERROR_BAD_STATE);
+	IS(doca_buf_pool_start(pool), DOCA_SUCCESS);
+	IS(doca_buf_pool_buf_alloc(pool, &one), DOCA_SUCCESS);
+	IS(doca_buf_pool_buf_alloc(pool, &two), DOCA_SUCCESS);
+	IS(doca_buf_pool_buf_alloc(pool, &three), DOCA_ERROR_NO_MEMORY);
+	IS(doca_buf_get_len(two, &len), DOCA_SUCCESS);
+	IS(len, 100);
+	IS(doca_buf_get_head(two, &head), DOCA_SUCCESS);
+	IS((uintptr_t)head % 64, 0);
+	IS(doca_buf_pool_stop(pool), DOCA_ERROR_IN_USE);
+	IS(doca_buf_dec_refcount(one, NULL), DOCA_SUCCESS);
+	IS(doca_buf_pool_get_num_free_elements(pool, &n), DOCA_SUCCESS);
+	IS(n, 1);
+	IS(doca_buf_pool_destroy(pool), DOCA_ERROR_IN_USE);
+	IS(doca_buf_dec_refcount(two, NULL), DOCA_SUCCESS);
+	IS(doca_buf_pool_stop(pool), DOCA_SUCCESS);
+	IS(doca_buf_pool_destroy(pool), DOCA_SUCCESS);
+	IS(doca_mmap_destroy(mmap), DOCA_SUCCESS);
+}
+
 int main(void)
 {
 	dev = end_device();
@@ -239,6 +273,7 @@ int main(void)
 	TEST(buffers_are_taken_from_a_started_inventory);
 	TEST(a_buffer_has_data_inside);
 	TEST(the_first_of_a_list_frees_all_of_it);
+	TEST(a_pool_has_buffers_of_one_size);
 	doca_dev_close(dev);
 	return tap_done();
 }
