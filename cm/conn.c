@@ -216,8 +216,7 @@ void pier_conn_destroy(struct pier_conn *conn)
 static const char *missing(const struct pier_conn *conn)
 {
 	if (conn->state == PIER__CONN_CREATED)
-		return "it has no descriptor of the peer: call "
-		       "pier_rdma_connect()";
+		return "it has no descriptor of the peer yet";
 	return conn->hello_acked ? "the peer never sent hello" :
 				   "the peer does not answer";
 }

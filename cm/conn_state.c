@@ -12,7 +12,7 @@
  */
 #define GOODBYE_LOOK (100 * PIER__MS)
 
-/* How long its address may be missing: some return at once. */
+/* How long its address may be missing: some addresses return at once. */
 #define GID_LOST_MAX (300 * PIER__MS)
 
 struct state {

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Tests.  A new one is t/LAYER/NAME.c and one line here: automake finds NAME.c
-# by itself.  `make check` runs them through automake's driver, `make prove`
-# through prove; both by t/run, which knows the time limits.
+# Tests.  A new one is t/LAYER/NAME.c, one line here, and one in t/vm/tests or
+# t/vm/native: automake finds NAME.c by itself.  `make check` runs them through
+# automake's driver, `make prove` through prove; both by t/run, which knows the
+# time limits.
 
 check_PROGRAMS += \
 	%D%/app/args.t \

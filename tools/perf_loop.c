@@ -124,9 +124,9 @@ static int request_bw(struct perf *perf)
 }
 
 /*
- * Latency: one message at a time.  A read or write has gone its way when it
- * is complete; a send when its echo is here, and then the send must still
- * complete before the next lap.
+ * Latency: one message at a time.  A lap ends when a read or write is complete,
+ * or when the echo of a send has arrived; the send too must be complete before
+ * the next lap.
  */
 static void lap_done(struct pier_task *task, void *arg)
 {

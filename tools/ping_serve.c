@@ -73,7 +73,7 @@ static void established(struct pier_conn *conn, void *user_data,
 {
 	(void)user_data;
 	(void)ctx_user_data;
-	printf("%s asks\n", pier_conn_peer_address(conn));
+	printf("connected: %s\n", pier_conn_peer_address(conn));
 	fflush(stdout);
 }
 

@@ -235,78 +235,121 @@ struct killed_tally {
 	char text[256];		/* of the one that failed by itself */
 };
 
-static void count(struct pier_task *task, void *arg)
+/* What is in flight when the victim is killed. */
+static struct amid {
+	enum stage stage;
+	struct killed_tally tally;
+	struct pier_buf *near[TASKS], *far[TASKS];
+	int submitted;
+} amid;
+
+static void amid_done(struct pier_task *task, void *arg);
+
+/* Does the victim complete what it gets, as long as it lives? */
+static bool is_served(enum stage stage)
 {
-	struct killed_tally *tally = arg;
+	return stage == WRITTEN_TO || stage == READ_FROM || stage == RECEIVING;
+}
+
+static int submit(int *slot)
+{
+	int i = *slot;
+	struct pier_buf *near = amid.near[i], *far = amid.far[i];
+
+	switch (amid.stage) {
+	case WRITTEN_TO:
+		pier_buf_reset(far);
+		return pier_rdma_write(me.conn, near, far, amid_done, slot);
+	case READ_FROM:
+		pier_buf_reset(near);
+		return pier_rdma_read(me.conn, far, near, amid_done, slot);
+	default:
+		return pier_rdma_send(me.conn, near, amid_done, slot);
+	}
+}
+
+/*
+ * What has succeeded is submitted again: so something is in flight when the
+ * victim dies, however long it takes to be killed.
+ */
+static void amid_done(struct pier_task *task, void *arg)
+{
+	struct killed_tally *tally = &amid.tally;
 	int status = pier_task_status(task);
 
 	tally->calls++;
 	tally->ok += !status;
 	tally->cancelled += status == -ECANCELED;
+	if (!status)
+		amid.submitted += IS(submit(arg), 0);
 	if (status != -PIER_ERETRY)
 		return;
 	tally->retry++;
 	snprintf(tally->text, sizeof(tally->text), "%s", pier_last_error());
 }
 
-static int submit(enum stage stage, struct pier_buf *near,
-		  struct pier_buf *far, struct killed_tally *tally)
+static void begin_amid(enum stage stage)
 {
-	switch (stage) {
-	case WRITTEN_TO:
-		pier_buf_reset(far);
-		return pier_rdma_write(me.conn, near, far, count, tally);
-	case READ_FROM:
-		pier_buf_reset(near);
-		return pier_rdma_read(me.conn, far, near, count, tally);
-	default:
-		return pier_rdma_send(me.conn, near, count, tally);
+	static int slots[TASKS];
+
+	memset(&amid, 0, sizeof(amid));
+	amid.stage = stage;
+	for (int i = 0; i < TASKS; i++) {
+		slots[i] = i;
+		amid.near[i] = stage == READ_FROM ? peer_tail(&me, 0, PART) :
+						    peer_data(&me, 0, PART);
+		if (stage == READ_FROM)
+			amid.far[i] = peer_far_data(&me, 0, PART);
+		else if (stage == WRITTEN_TO)
+			amid.far[i] = peer_far_tail(&me, 0, PART);
+		amid.submitted += IS(submit(&slots[i]), 0);
 	}
 }
 
-/* Keep as many as there may be on their way until it is noticed. */
-static void die_amid(struct suspect *it, enum stage stage)
+static void end_amid(void)
 {
-	struct pier_buf *near[TASKS], *far = NULL;
-	struct killed_tally tally = { 0 };
-	int i, sent = 0;
-
-	if (stage == READ_FROM)
-		far = peer_far_data(&me, 0, PART);
-	for (i = 0; i < TASKS; i++) {
-		near[i] = stage == READ_FROM ? peer_tail(&me, 0, PART) :
-					       peer_data(&me, 0, PART);
-		if (stage == WRITTEN_TO)
-			far = peer_far_tail(&me, 0, PART);
-		sent += IS(submit(stage, near[i], far, &tally), 0);
-		if (stage == WRITTEN_TO)
-			pier_buf_put(far);
+	for (int i = 0; i < TASKS; i++) {
+		pier_buf_put(amid.near[i]);
+		pier_buf_put(amid.far[i]);
 	}
+}
+
+/* The victim is busy with what we have submitted, or does not take it. */
+static void reach_amid(enum stage stage)
+{
 	if (stage == DRAINING) {
 		IS(pier_conn_disconnect(me.conn), 0);
 		OK(stage_draining(me.conn));
 		IS(pier_conn_state(me.conn), PIER_CONN_CONNECTED);
-	} else if (stage != STARVING) {
-		OK(peer_count(&tally.calls, 1));
+	} else if (is_served(stage)) {
+		OK(peer_count(&amid.tally.calls, 1));
+	} else {
+		OK(stage_rnr(me.conn));
 	}
+}
+
+/* Keep as many as there may be on their way until its end is noticed. */
+static void die_amid(struct suspect *it, enum stage stage)
+{
+	struct killed_tally *tally = &amid.tally;
+	long long limit = limit_from_now();
+
+	begin_amid(stage);
+	reach_amid(stage);
 	pair_kill(&it->pair);
-	OK(peer_count(&tally.calls, sent));
 	peer_conn(me.conn, PIER_CONN_ERROR);
-	IS(tally.calls, sent);
-	IS(tally.ok + tally.cancelled + tally.retry, sent);
-	OK(tally.retry <= 1);
+	while (tally->calls < amid.submitted && peer_step(limit))
+		;
+	IS(tally->calls, amid.submitted);
+	IS(tally->ok + tally->cancelled + tally->retry, amid.submitted);
+	IS(tally->retry, 1);
+	if (!is_served(stage))
+		IS(tally->ok, 0);
 	IS(pier_conn_error(me.conn), -PIER_ERETRY);
-	if (tally.retry)
-		IS_STR(pier_conn_error_text(me.conn), tally.text);
-	if (sent > tally.ok)
-		IS(tally.retry, 1);
-	reports(me.conn, !tally.retry ? "keepalive to" : stage == WRITTEN_TO ?
-		"write to" : stage == READ_FROM ? "read to" : "send to",
-		SILENT);
-	for (i = 0; i < TASKS; i++)
-		pier_buf_put(near[i]);
-	if (stage == READ_FROM)
-		pier_buf_put(far);
+	IS_STR(pier_conn_error_text(me.conn), tally->text);
+	reports(me.conn, stage == WRITTEN_TO ? "write to" :
+		stage == READ_FROM ? "read to" : "send to", SILENT);
+	end_amid();
 }
 
 static int received;	/* receives that have come back */

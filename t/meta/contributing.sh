@@ -289,9 +289,15 @@ device()
 	sed -i 's|^\(lib/fabric/echo/\).*|\1|' "$tmp/changed"
 }
 
+# The line of the last type: a new one may not change the value of another.
+last_task_type()
+{
+	grep '^	PIER_TASK_[A-Z_]*,$' "$top/lib/include/pier/task.h" | tail -n 1
+}
+
 change_for_a_task_type()
 {
-	append lib/include/pier/task.h '	PIER_TASK_FETCH_ADD,' \
+	append lib/include/pier/task.h "$(last_task_type)" \
 	    '	PIER_TASK_STORE,'
 	insert lib/include/pier/rdma.h 'int pier_rdma_task_write_imm(' <<'END'
 int pier_rdma_task_store(struct pier_conn *conn, struct pier_buf *src,

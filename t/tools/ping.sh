@@ -108,7 +108,7 @@ a_dead_peer_is_a_loss()
 	wait_for 20 grep -q 'seq=2' "$tmp/out" && kill -KILL $server &&
 		wait_for 20 grep -q "pier ping: $address:$port: " "$tmp/err" &&
 		serve "$port" &&
-		wait_for 20 grep -q asks "$tmp/serve.out" || return 1
+		wait_for 20 grep -q connected: "$tmp/serve.out" || return 1
 	seen=$(grep -c 'seq=' "$tmp/out")
 	wait_for 20 more_than "$seen" && kill -INT $asker &&
 		wait $asker && says "$tmp/out" " answered, [0-9.]*% lost" &&

@@ -68,7 +68,7 @@ static void add_gid(struct pier__port *port, const struct ibv_gid_entry *gid,
 	}
 }
 
-/* RoCEv2 first: a table may hold more than there is room for. */
+/* RoCEv2 first: a table may hold more than the list has entries. */
 static void add_gids(struct pier__port *port, const struct ibv_gid_entry *gids,
 		     ssize_t n)
 {
@@ -127,7 +127,7 @@ int pier__verbs_port(struct ibv_context *ctx, uint32_t port,
 	rc = ibv_query_port(ctx, (uint8_t)port, &attr);
 	if (rc)
 		return gone(name, port, pier__verbs_error(rc));
-	/* The table is the device's: room for every port's. */
+	/* The table is the device's: entries of every port. */
 	max = (size_t)attr.gid_tbl_len * (port > 1 ? port : 2);
 	if (max > TABLE_MAX)
 		max = TABLE_MAX;

@@ -215,7 +215,7 @@ void pier__verbs_cq_purge(struct pier__cq *cq, uint32_t qpn)
 	self->early_next = 0;
 	self->early_count = 0;
 	keep_others(self, from, count, qpn);
-	/* Unread completions are never more than the queue has room for. */
+	/* Unread completions are never more than the queue has entries. */
 	while (self->early_count < self->ibv->cqe) {
 		n = ibv_poll_cq(self->ibv, self->ibv->cqe - self->early_count,
 				self->early + self->early_count);

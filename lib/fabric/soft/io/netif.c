@@ -14,7 +14,7 @@
 #include "fabric/pci.h"
 #include "fabric/soft/io/netif.h"
 
-/* IP, UDP, BTH, the longest extended headers, ICRC, and a little room. */
+/* IP, UDP, BTH, the longest extended headers, ICRC, and a reserve. */
 #define OVERHEAD 96
 
 #define DUMP_SIZE 32768		/* bytes: the kernel sends no more at once */

@@ -29,11 +29,11 @@ struct soft_netif {
 /*
  * Every interface that has an address, the default one first, the others by
  * their index.  The default is that of the default route, else lo.
- * The caller frees *ret.  Errors: -ENOMEM; those of getifaddrs(3).
+ * The caller frees *ret.  Errors: -ENOMEM; those of a netlink socket.
  */
 int pier__soft_netif_list(struct soft_netif **ret, size_t *ret_count);
 
-/* The largest path MTU that packets on links of @mtu bytes leave room for. */
+/* The largest path MTU that packets on links of @mtu bytes leave space for. */
 enum ibv_mtu pier__soft_netif_path_mtu(unsigned int mtu);
 
 /*

@@ -25,7 +25,7 @@
  * again at once by the kernel, and what was received by us.
  */
 #define SOFT_UDP_PORTION (60 << 10)	/* bytes, or little more */
-#define SOFT_UDP_DATAGRAM_MAX 65000	/* of a send, with room for headers */
+#define SOFT_UDP_DATAGRAM_MAX 65000	/* of a send, with space for headers */
 #define SOFT_UDP_RX_SLOTS 32
 #define SOFT_UDP_SLOT_SIZE 65536	/* any datagram fits */
 #define SOFT_UDP_HOP_LIMIT 64		/* the socket's own */

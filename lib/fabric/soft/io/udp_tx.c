@@ -13,7 +13,7 @@
 #define SEGMENTS 64		/* of one send, by the kernel */
 #define ICRC_LEN 4
 
-/* Append to the ancillary data of @msg; there is room. */
+/* Append to the ancillary data of @msg; there is space. */
 static void put_control(struct msghdr *msg, int level, int type,
 			const void *data, size_t len)
 {
@@ -94,7 +94,7 @@ static uint8_t *stage(struct soft_udp *udp, const struct soft_tx *tx,
 	uint8_t *end = to + tx->hdr_len;
 	size_t before = tx->hdr_len;
 
-	memcpy(to, tx->hdr, SOFT_HDR_MAX);	/* there is room: no loop */
+	memcpy(to, tx->hdr, SOFT_HDR_MAX);	/* there is space: no loop */
 	for (i = 0; i < tx->iov_count; i++) {
 		crc = pier__crc32_copy(crc, end, before, tx->iov[i].iov_base,
 				       tx->iov[i].iov_len);

@@ -294,7 +294,7 @@ uint64_t pier__soft_ep_deadline(const struct soft_ep *ep)
 		due = acks;
 	if (pier__list_empty(&ep->ready) && pier__list_empty(&ep->replying))
 		return due;
-	/* There are packets to send, at once or when the socket has room. */
+	/* There are packets to send, at once or when the socket has space. */
 	return ep->send_at < due ? ep->send_at : due;
 }
 

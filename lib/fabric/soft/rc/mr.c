@@ -125,7 +125,7 @@ static void slots_put(struct slots *slots, struct soft_mr *mr)
 	slots->used++;
 }
 
-/* Make room for one more: at most three quarters may be used. */
+/* Make space for one more: at most three quarters may be used. */
 static int slots_fit(struct soft_mr_table *table)
 {
 	struct slots *old = atomic_load(&table->slots), *new;

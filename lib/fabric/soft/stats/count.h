@@ -28,7 +28,7 @@ struct soft_counters {
 	uint64_t cm_refused;		/* connection requests: with a REJ */
 	uint64_t cm_overflows;		/* and those beyond a backlog */
 	uint64_t cq_overflows;		/* completions lost: a fatal error */
-	uint64_t rx_overflows;		/* datagrams the socket had no room */
+	uint64_t rx_overflows;		/* datagrams the socket had no space */
 					/* for; as tx_refused, of endpoints */
 	uint64_t tx_refused;		/* packets that the kernel refused */
 

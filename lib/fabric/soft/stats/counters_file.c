@@ -32,7 +32,7 @@ const char *pier__soft_counters_dir = "/dev/shm";
 
 /*
  * Allocate [@at, @at + @len) of the file: a write to a page for which the file
- * system has no room would raise SIGBUS.
+ * system has no space would raise SIGBUS.
  */
 static int reserve(const void *at, size_t len)
 {
