@@ -24,10 +24,13 @@ noinst_PROGRAMS += \
 	%D%/rdma_receive_immediate \
 	%D%/rdma_send \
 	%D%/rdma_send_immediate \
+	%D%/rdma_sync_event_requester \
+	%D%/rdma_sync_event_responder \
 	%D%/rdma_write_immediate_requester \
 	%D%/rdma_write_immediate_responder \
 	%D%/rdma_write_requester \
 	%D%/rdma_write_responder \
+	%D%/sync_event_local \
 	%D%/workq \
 	# end, sorted
 
@@ -53,9 +56,12 @@ dist_samples_DATA = \
 	%D%/rdma_receive_immediate.c \
 	%D%/rdma_send.c \
 	%D%/rdma_send_immediate.c \
+	%D%/rdma_sync_event_requester.c \
+	%D%/rdma_sync_event_responder.c \
 	%D%/rdma_write_immediate_requester.c \
 	%D%/rdma_write_immediate_responder.c \
 	%D%/rdma_write_requester.c \
 	%D%/rdma_write_responder.c \
+	%D%/sync_event_local.c \
 	%D%/workq.c \
 	# end, sorted

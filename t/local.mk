@@ -140,10 +140,12 @@ dist_check_SCRIPTS += \
 	%D%/meta/words.sh \
 	%D%/samples/dma_local_copy.sh \
 	%D%/samples/engine.sh \
+	%D%/samples/rdma_sync_event.sh \
 	%D%/samples/samples.sh \
 	%D%/samples/samples_addr.sh \
 	%D%/samples/samples_lossy.sh \
 	%D%/samples/samples_many.sh \
+	%D%/samples/sync_event_local.sh \
 	%D%/soft/capture.sh \
 	%D%/tools/exchange.sh \
 	%D%/tools/perf.sh \

@@ -14,6 +14,7 @@
 #include "core/fail.h"
 #include "core/random.h"
 #include "mem/mmap_impl.h"
+#include "ops/sync_event_impl.h"
 #include "ops/desc_impl.h"
 #include "ops/rdma_impl.h"
 
@@ -28,6 +29,7 @@ struct rendezvous {
 	struct pier_conn *conn;
 	struct pier_mmap *remote;	/* NULL: not requested, or not yet */
 	bool want_remote;
+	enum pier__wire_kind kind;	/* of its descriptor */
 	uint8_t desc[PIER_DESC_MAX];
 	char stale[160];		/* a file that was too old; "" none */
 };
@@ -173,7 +175,7 @@ static int read_remote(struct rendezvous *m)
 
 	if (len < 0)
 		return len;
-	err = pier_mmap_create_from_export(m->desc, (size_t)len, &remote);
+	err = pier__mmap_import(m->desc, (size_t)len, m->kind, &remote);
 	if (err)
 		return about(m->args->memory_descriptor, err);
 	pier_mmap_destroy(m->remote);
@@ -259,15 +261,16 @@ static int meet(struct rendezvous *m, const struct pier_mmap *mmap)
 	return err;
 }
 
-int pier_rendezvous(struct pier_rdma *rdma, const struct pier_args *args,
-		    struct pier_mmap *mmap, struct pier_conn **ret,
-		    struct pier_mmap **ret_remote)
+int pier__rendezvous(struct pier_rdma *rdma, const struct pier_args *args,
+		     enum pier__wire_kind kind, struct pier_mmap *mmap,
+		     struct pier_conn **ret, struct pier_mmap **ret_remote)
 {
 	struct rendezvous m = {
 		.rdma = rdma,
 		.args = args,
 		.deadline = pier__deadline(pier__now(), args->timeout_ms),
 		.want_remote = ret_remote != NULL,
+		.kind = kind,
 	};
 	char reason[512];
 	int err;
@@ -276,7 +279,8 @@ int pier_rendezvous(struct pier_rdma *rdma, const struct pier_args *args,
 		return pier__fail(-ESHUTDOWN, "rendezvous: the context is %s",
 				  pier_ctx_state_name(rdma->ctx.state));
 	if (args->use_cm || args->server_addr)
-		return pier__rendezvous_cm(rdma, args, mmap, ret, ret_remote);
+		return pier__rendezvous_cm(rdma, args, kind, mmap, ret,
+					   ret_remote);
 	if (!args->local_descriptor || !args->remote_descriptor ||
 	    ((mmap || ret_remote) && !args->memory_descriptor))
 		return pier__fail(-EINVAL, "rendezvous: no %s_descriptor, "
@@ -302,5 +306,54 @@ int pier_rendezvous(struct pier_rdma *rdma, const struct pier_args *args,
 	*ret = m.conn;
 	if (ret_remote)
 		*ret_remote = m.remote;
+	return 0;
+}
+
+int pier_rendezvous(struct pier_rdma *rdma, const struct pier_args *args,
+		    struct pier_mmap *mmap, struct pier_conn **ret,
+		    struct pier_mmap **ret_remote)
+{
+	return pier__rendezvous(rdma, args, PIER__WIRE_MMAP, mmap, ret,
+				ret_remote);
+}
+
+/* The peer's event, started; @mmap is destroyed on an error. */
+static int start_remote(struct pier_mmap *mmap, struct pier_sync_event **ret)
+{
+	struct pier_sync_event *event;
+	int err = pier__sync_import(mmap, &event);
+
+	if (err)
+		return err;
+	err = pier_sync_event_start(event);
+	if (err) {
+		pier_sync_event_destroy(event);
+		return err;
+	}
+	*ret = event;
+	return 0;
+}
+
+int pier_rendezvous_event(struct pier_rdma *rdma, const struct pier_args *args,
+			  struct pier_sync_event *event,
+			  struct pier_conn **ret,
+			  struct pier_sync_event **ret_remote)
+{
+	struct pier_mmap *mmap = NULL, *remote = NULL;
+	struct pier_conn *conn;
+	int err = event ? pier__sync_mmap(event, &mmap) : 0;
+
+	if (err)
+		return err;
+	err = pier__rendezvous(rdma, args, PIER__WIRE_SYNC_EVENT, mmap, &conn,
+			       ret_remote ? &remote : NULL);
+	if (err)
+		return err;
+	err = ret_remote ? start_remote(remote, ret_remote) : 0;
+	if (err) {
+		pier_conn_destroy(conn);
+		return err;
+	}
+	*ret = conn;
 	return 0;
 }

@@ -214,7 +214,8 @@ static int connect_client(struct rendezvous_cm *m)
 	return err;
 }
 
-static int take_remote(struct rendezvous_cm *m, struct pier_mmap **ret)
+static int take_remote(struct rendezvous_cm *m, enum pier__wire_kind kind,
+		       struct pier_mmap **ret)
 {
 	const void *desc;
 	size_t len;
@@ -225,13 +226,13 @@ static int take_remote(struct rendezvous_cm *m, struct pier_mmap **ret)
 				 "needs a peer that does, such as a responder",
 				 pier_conn_peer_address(m->conn));
 	if (!err)
-		err = pier_mmap_create_from_export(desc, len, ret);
+		err = pier__mmap_import(desc, len, kind, ret);
 	return err;
 }
 
 int pier__rendezvous_cm(struct pier_rdma *rdma, const struct pier_args *args,
-			struct pier_mmap *mmap, struct pier_conn **ret,
-			struct pier_mmap **ret_remote)
+			enum pier__wire_kind kind, struct pier_mmap *mmap,
+			struct pier_conn **ret, struct pier_mmap **ret_remote)
 {
 	struct rendezvous_cm m = {
 		.rdma = rdma,
@@ -243,7 +244,7 @@ int pier__rendezvous_cm(struct pier_rdma *rdma, const struct pier_args *args,
 	if (!err)
 		err = args->server_addr ? connect_client(&m) : serve(&m);
 	if (!err && ret_remote)
-		err = take_remote(&m, ret_remote);
+		err = take_remote(&m, kind, ret_remote);
 	if (err) {
 		snprintf(m.text, sizeof(m.text), "%s", pier_last_error());
 		pier_conn_destroy(m.conn);

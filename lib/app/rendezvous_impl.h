@@ -4,10 +4,17 @@
 
 #include <pier/rendezvous.h>
 
-/* pier_rendezvous() by CM, where @rdma runs. */
+#include "core/wire.h"
+
+/* pier_rendezvous() with memory whose descriptor is of @kind. */
+int pier__rendezvous(struct pier_rdma *rdma, const struct pier_args *args,
+		     enum pier__wire_kind kind, struct pier_mmap *mmap,
+		     struct pier_conn **ret, struct pier_mmap **ret_remote);
+
+/* The same by CM, where @rdma runs. */
 int pier__rendezvous_cm(struct pier_rdma *rdma, const struct pier_args *args,
-			struct pier_mmap *mmap, struct pier_conn **ret,
-			struct pier_mmap **ret_remote);
+			enum pier__wire_kind kind, struct pier_mmap *mmap,
+			struct pier_conn **ret, struct pier_mmap **ret_remote);
 
 /* Have the file @path, just written, removed at the end of @conn. */
 void pier__desc_file_keep(struct pier_conn *conn, const char *path);

@@ -218,7 +218,7 @@ each_sample_is_run_here()
 {
 	for file in "$top"/samples/*.c; do
 		case $file in
-		*_multi_conn_* | */pe_* | */workq.c)
+		*_multi_conn_* | *_sync_event_* | */pe_* | */workq.c)
 				continue ;;
 		*/rdma_*)	;;
 		*)	own=$top/t/samples/$(basename "$file" .c).sh

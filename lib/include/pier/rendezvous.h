@@ -6,6 +6,7 @@
 #include <pier/conn.h>
 #include <pier/mmap.h>
 #include <pier/rdma.h>
+#include <pier/sync_event.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -27,6 +28,17 @@ extern "C" {
 int pier_rendezvous(struct pier_rdma *rdma, const struct pier_args *args,
 		    struct pier_mmap *mmap, struct pier_conn **ret,
 		    struct pier_mmap **ret_remote);
+
+/*
+ * The same with sync events instead of memory: export the running @event unless
+ * NULL; get the peer's, started, unless @ret_remote is NULL.  The caller
+ * destroys it.
+ * Errors: as pier_rendezvous() and pier_sync_event_export().
+ */
+int pier_rendezvous_event(struct pier_rdma *rdma, const struct pier_args *args,
+			  struct pier_sync_event *event,
+			  struct pier_conn **ret,
+			  struct pier_sync_event **ret_remote);
 
 /*
  * Make @count connections into the array @ret, one after the other, as

@@ -1,0 +1,70 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# The samples of a sync event between two processes.
+. "${0%/*}/../lib/tap.sh"
+
+bin=$build/samples
+[ -x "$bin/rdma_sync_event_requester" ] || skip_all "the samples are not built"
+
+# end WHICH OPTION... - one of the two processes
+end()
+{
+	name=$1
+	shift
+	timeout 60 "$bin/rdma_sync_event_$name" -m "$tmp/m" --timeout 20 \
+	    ${device:+-d "$device"} "$@" \
+	    >"$tmp/$name.out" 2>"$tmp/$name.err"
+}
+
+# Both have seen what the other has set.
+judge()
+{
+	grep -qx "seen 1, set 2, seen 3" "$tmp/responder.out" ||
+	    cat "$tmp/responder.out" "$tmp/responder.err"
+	grep -qx "set 1, read 2, set 3" "$tmp/requester.out" ||
+	    cat "$tmp/requester.out" "$tmp/requester.err"
+}
+
+processes_signal_each_other_by_files()
+{
+	for turn in 1 2 3; do
+		end responder -ld "$tmp/a" -re "$tmp/b" &
+		end requester -ld "$tmp/b" -re "$tmp/a" ||
+		    echo "turn $turn: the requester failed"
+		wait $! || echo "turn $turn: the responder failed"
+		judge
+		[ ! -e "$tmp/m" ] || echo "the event's descriptor was left"
+	done
+}
+
+processes_signal_each_other_by_address()
+{
+	case ${PIER_DEVICE:-soft} in
+	soft*) ;;
+	*) skip "soft_lo is tried where the device is soft" ;;
+	esac
+	device=soft_lo port=$((20000 + $$ % 12000))
+	end responder -cm -lp $port &
+	end requester -cm -lp $port -sa 127.0.0.1 ||
+	    echo "the requester failed"
+	wait $! || echo "the responder failed"
+	judge
+	[ ! -e "$tmp/m" ] || echo "a descriptor was written"
+}
+
+a_requester_refuses_a_descriptor_of_memory()
+{
+	timeout 60 "$bin/rdma_read_responder" -ld "$tmp/a" -re "$tmp/b" \
+	    -m "$tmp/m" --timeout 2 >"$tmp/out" 2>&1 &
+	end requester -ld "$tmp/b" -re "$tmp/a" --timeout 2 &&
+	    echo "the requester took it"
+	grep -q "a memory descriptor where a sync event" \
+	    "$tmp/requester.err" || cat "$tmp/requester.err"
+	wait
+}
+
+none processes_signal_each_other_by_files
+none processes_signal_each_other_by_address
+none a_requester_refuses_a_descriptor_of_memory
+tap_done
