@@ -82,6 +82,15 @@ EXTRA_PROGRAMS += %D%/stress
 	# end, sorted
 %C%_stress_LDADD = t/libtap.la lib/libpier-core.la
 
+EXTRA_PROGRAMS += %D%/sync_event
+%C%_sync_event_SOURCES = \
+	%D%/procs.c \
+	%D%/procs.h \
+	%D%/sync_event.c \
+	# end, sorted
+%C%_sync_event_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/t
+%C%_sync_event_LDADD = lib/libpier-core.la
+
 EXTRA_DIST += \
 	%D%/cm.sh \
 	%D%/overhead.sh \
@@ -100,6 +109,10 @@ bench-cm: %D%/cm
 # Copies beside memcpy().
 bench-dma: %D%/dma
 	%D%/dma
+
+# Sync events beside a futex and a cache line.
+bench-sync-event: %D%/sync_event
+	%D%/sync_event
 
 SOFT_BENCH = \
 	%D%/bare_pingpong \
@@ -127,4 +140,5 @@ stress: %D%/stress
 	TSAN_OPTIONS="suppressions='$(abs_top_srcdir)/t/lib/tsan.supp'" \
 		$(LIBTOOL) --mode=execute %D%/stress $(STRESS_SECONDS)
 
-.PHONY: bench-cm bench-dma bench-overhead bench-soft bench-vm stress
+.PHONY: bench-cm bench-dma bench-overhead bench-soft bench-sync-event \
+	bench-vm stress

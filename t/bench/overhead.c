@@ -126,14 +126,87 @@ static void make_copies(struct pier_dev *dev)
 	}
 }
 
-static void make_rdma(struct pier_dev *dev, int reading)
+static struct pier_sync_event *make_event(struct pier_dev *dev)
+{
+	struct pier_sync_event_config cfg = {
+		.size = sizeof(cfg),
+		.publisher = PIER_SYNC_EVENT_REMOTE,
+		.subscriber = PIER_SYNC_EVENT_CPU,
+		.dev = dev,
+	};
+	struct pier_sync_event *event;
+
+	must(pier_sync_event_create(&event));
+	must(pier_sync_event_configure(event, &cfg));
+	return event;
+}
+
+/* Tasks of an event that runs as a context. */
+static void make_adds(struct pier_dev *dev)
+{
+	struct pier_sync_event *event = make_event(dev);
+
+	must(pier_ctx_start(pier_sync_event_ctx(event), pe));
+	for (int i = 0; i < BATCH; i++) {
+		must(pier_sync_event_task_add(event, 1, NULL, &tasks[i]));
+		pier_task_set_done(tasks[i], task_done, NULL);
+	}
+}
+
+/* Tasks of an RDMA context on an event that was exported. */
+static void make_notifies(struct pier_dev *dev, int getting)
+{
+	static char memory[BATCH * SIZE];
+	struct pier_sync_event *event = make_event(dev), *remote;
+	struct pier_buf_inventory *inv;
+	struct pier_mmap *local;
+	const void *desc;
+	size_t len;
+
+	must(pier_sync_event_start(event));
+	must(pier_sync_event_export(event, &desc, &len));
+	must(pier_sync_event_create_from_export(desc, len, &remote));
+	must(pier_sync_event_start(remote));
+	must(pier_mmap_map(dev, memory, sizeof(memory), 0, &local));
+	must(pier_buf_inventory_create(BATCH, &inv));
+	for (int i = 0; i < BATCH; i++) {
+		char *at = memory + i * SIZE;
+
+		if (getting) {
+			must(pier_buf_by_addr(inv, local, at, SIZE, &dst[i]));
+			must(pier_rdma_task_remote_get(conn, remote, dst[i],
+						       &tasks[i]));
+		} else {
+			must(pier_buf_by_data(inv, local, at, SIZE, &src[i]));
+			must(pier_rdma_task_notify_set(conn, remote, src[i],
+						       &tasks[i]));
+		}
+		pier_task_set_done(tasks[i], task_done, NULL);
+	}
+}
+
+static void connect_rdma(struct pier_dev *dev)
 {
 	struct pier_rdma *rdma;
 
 	must(pier_rdma_create(dev, &rdma));
 	must(pier_ctx_start(pier_rdma_ctx(rdma), pe));
 	connect_none(rdma);
-	make_tasks(dev, reading);
+}
+
+static void make(struct pier_dev *dev, const char *op)
+{
+	if (!strcmp(op, "copy")) {
+		make_copies(dev);
+	} else if (!strcmp(op, "add")) {
+		make_adds(dev);
+	} else {
+		connect_rdma(dev);
+		if (!strcmp(op, "get") || !strcmp(op, "set"))
+			make_notifies(dev, !strcmp(op, "get"));
+		else
+			make_tasks(dev, !strcmp(op, "read"));
+	}
 }
 
 int main(int argc, char *argv[])
@@ -142,15 +215,12 @@ int main(int argc, char *argv[])
 	struct pier_dev *dev = nullfabric_open();
 
 	if (argc < 3) {
-		fprintf(stderr, "usage: overhead send|read|copy "
+		fprintf(stderr, "usage: overhead send|read|copy|set|get|add "
 			"single|batched [COUNT]\n");
 		return 2;
 	}
 	must(pier_pe_create(&pe));
-	if (!strcmp(argv[1], "copy"))
-		make_copies(dev);
-	else
-		make_rdma(dev, !strcmp(argv[1], "read"));
+	make(dev, argv[1]);
 	if (!strcmp(argv[2], "single"))
 		bench_single(n);
 	else

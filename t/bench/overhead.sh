@@ -59,6 +59,13 @@ for op in send read copy; do
 	target "8-byte $op for DOCA, more than pier's own" 40 \
 	    "$(awk "BEGIN { print $more - $single }")"
 done
+# On sync events: as a task of their own, and of a peer's.
+for op in add set get; do
+	target "sync event $op, single" 200 \
+	    "$(own "$pier" bench_single $op single)"
+	target "sync event $op, batched by 32" 120 \
+	    "$(own "$pier" bench_batched $op batched)"
+done
 target "memory allocation" 0 "$(awk '{ n += $1 } END { print n }' \
     "$tmp/mallocs")" "functions of malloc entered"
 echo "targets: $met met, $missed missed"
