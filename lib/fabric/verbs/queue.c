@@ -367,8 +367,7 @@ int pier__verbs_srq_post(struct pier__srq *srq, struct ibv_recv_wr *wr,
 		return 0;
 	err = pier__verbs_error(err);
 	if (err == -ENOMEM || err == -EAGAIN)
-		return pier__fail(-EAGAIN, "%s: the receive queue is full",
-				  name_of(srq->chan));
+		return -EAGAIN;		/* full: not always an error */
 	return pier__fail(err, "%s: a receive cannot be posted: %s",
 			  name_of(srq->chan), pier_strerror(err));
 }
