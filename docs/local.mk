@@ -23,12 +23,14 @@ dist_man_MANS += \
 	%D%/man/pier_dma.3 \
 	%D%/man/pier_error.3 \
 	%D%/man/pier_exchange.3 \
+	%D%/man/pier_func.3 \
 	%D%/man/pier_log.3 \
 	%D%/man/pier_memory.7 \
 	%D%/man/pier_mmap.3 \
 	%D%/man/pier_pe.3 \
 	%D%/man/pier_rdma.3 \
 	%D%/man/pier_rendezvous.3 \
+	%D%/man/pier_sha.3 \
 	%D%/man/pier_sync_event.3 \
 	%D%/man/pier_task.3 \
 	%D%/man/pier_uv.3 \

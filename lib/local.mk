@@ -9,6 +9,7 @@
 
 noinst_LTLIBRARIES += %D%/libpier-core.la
 %C%_libpier_core_la_LIBADD = $(CARES_LIBS) $(IBVERBS_LIBS) $(ISAL_LIBS) \
+	$(CRYPTO_LIBS) \
 	$(JANSSON_LIBS) $(LIBMNL_LIBS) $(MSGPACK_LIBS) $(RDMACM_LIBS)
 %C%_libpier_core_la_SOURCES = \
 	%D%/app/args.c \
@@ -67,6 +68,9 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/engine/task_impl.h \
 	%D%/engine/task_pool.c \
 	%D%/engine/task_pool.h \
+	%D%/engine/task_queue.h \
+	%D%/engine/worker.c \
+	%D%/engine/worker.h \
 	%D%/fabric/fabric.c \
 	%D%/fabric/fabric.h \
 	%D%/fabric/pci.c \
@@ -178,7 +182,12 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/ops/cpu_ctx.h \
 	%D%/ops/desc.c \
 	%D%/ops/desc_impl.h \
+	%D%/ops/digest.c \
+	%D%/ops/digest.h \
 	%D%/ops/dma.c \
+	%D%/ops/func.c \
+	%D%/ops/local_buf.c \
+	%D%/ops/local_buf.h \
 	%D%/ops/rdma.c \
 	%D%/ops/rdma_atomic.c \
 	%D%/ops/rdma_build.c \
@@ -194,6 +203,7 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/ops/rdma_task.c \
 	%D%/ops/rdma_task.h \
 	%D%/ops/rdma_write.c \
+	%D%/ops/sha.c \
 	%D%/ops/sync_event.c \
 	%D%/ops/sync_event_export.c \
 	%D%/ops/sync_event_impl.h \
@@ -233,12 +243,14 @@ pierinclude_HEADERS = \
 	%D%/include/pier/dma.h \
 	%D%/include/pier/error.h \
 	%D%/include/pier/exchange.h \
+	%D%/include/pier/func.h \
 	%D%/include/pier/log.h \
 	%D%/include/pier/mmap.h \
 	%D%/include/pier/pe.h \
 	%D%/include/pier/pier.h \
 	%D%/include/pier/rdma.h \
 	%D%/include/pier/rendezvous.h \
+	%D%/include/pier/sha.h \
 	%D%/include/pier/sync_event.h \
 	%D%/include/pier/task.h \
 	%D%/include/pier/uv.h \

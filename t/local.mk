@@ -56,6 +56,7 @@ check_PROGRAMS += \
 	%D%/engine/ctx.t \
 	%D%/engine/driver.t \
 	%D%/engine/pe.t \
+	%D%/engine/worker.t \
 	%D%/fabric/fabric.t \
 	%D%/fabric/fabric_cm.t \
 	%D%/fabric/wake.t \
@@ -79,9 +80,11 @@ check_PROGRAMS += \
 	%D%/ops/bulk.t \
 	%D%/ops/dma.t \
 	%D%/ops/dma_life.t \
+	%D%/ops/func.t \
 	%D%/ops/rdma.t \
 	%D%/ops/rdma_config.t \
 	%D%/ops/recover.t \
+	%D%/ops/sha.t \
 	%D%/ops/sync_event.t \
 	%D%/ops/sync_event_ctx.t \
 	%D%/ops/sync_event_rdma.t \

@@ -2,31 +2,23 @@
 #include <errno.h>
 
 #include "core/clock.h"
+#include "core/copy.h"
 #include "core/fail.h"
 #include "ops/cpu_ctx.h"
 
-static struct pier__cpu_ctx *of(struct pier_ctx *ctx)
+#define TASKS_MAX (UINT32_C(1) << 20)
+
+int pier__cpu_cancelled(const struct pier__cpu_ctx *cpu)
 {
-	return pier__container_of(ctx, struct pier__cpu_ctx, ctx);
+	return pier__fail(-ECANCELED, "%s: cancelled: the context stops",
+			  cpu->ops->name);
 }
 
 static int cancel(const struct pier__cpu_ctx *cpu, struct pier_task *task)
 {
 	if (cpu->ops->cancel)
 		cpu->ops->cancel(task);
-	return pier__fail(-ECANCELED, "%s: cancelled: the context stops",
-			  cpu->ops->name);
-}
-
-/* The one that is queued first. */
-static inline struct pier_task *take_first(struct pier__cpu_ctx *cpu)
-{
-	struct pier_task *task = cpu->queued;
-
-	cpu->queued = task->next;
-	if (!cpu->queued)
-		cpu->queue_end = &cpu->queued;
-	return task;
+	return pier__cpu_cancelled(cpu);
 }
 
 /* @task did not succeed.  Returns whether it is finished. */
@@ -39,9 +31,7 @@ finish_other(struct pier__cpu_ctx *cpu, struct pier_task *task, int status)
 		pier__task_finish_failed(task, status);
 		return 1;
 	}
-	task->next = NULL;
-	*cpu->queue_end = task;
-	cpu->queue_end = &task->next;
+	pier__task_queue_add(&cpu->queued, task);
 	return 0;
 }
 
@@ -56,7 +46,7 @@ static int run_queued(struct pier__cpu_ctx *cpu, int budget)
 
 	cpu->waiting = 0;
 	for (; n && did < budget; n--) {
-		struct pier_task *task = take_first(cpu);
+		struct pier_task *task = pier__task_queue_pop(&cpu->queued);
 		int status = cpu->ctx.state == PIER_CTX_STOPPING ?
 				     cancel(cpu, task) :
 				     cpu->ops->run(task);
@@ -72,30 +62,49 @@ static int run_queued(struct pier__cpu_ctx *cpu, int budget)
 	return did;
 }
 
+static struct pier__cpu_ctx *of_source(struct pier__source *source)
+{
+	return pier__container_of(source, struct pier__cpu_ctx, source);
+}
+
+static void finish_stop(struct pier__cpu_ctx *cpu)
+{
+	pier__pe_remove(&cpu->source);
+	if (cpu->ops->stopped)
+		cpu->ops->stopped(cpu);
+	pier__ctx_stopped(&cpu->ctx);
+}
+
 static int poll(struct pier__source *source, int budget)
 {
-	struct pier__cpu_ctx *cpu =
-		pier__container_of(source, struct pier__cpu_ctx, source);
-	int did = run_queued(cpu, budget);
+	struct pier__cpu_ctx *cpu = of_source(source);
+	int did = cpu->ops->poll ? cpu->ops->poll(cpu, budget) :
+				   run_queued(cpu, budget);
 
-	if (cpu->ctx.state == PIER_CTX_STOPPING && !cpu->ctx.inflight) {
-		pier__pe_remove(source);
-		pier__ctx_stopped(&cpu->ctx);
-	}
+	if (cpu->ctx.state == PIER_CTX_STOPPING && !cpu->ctx.inflight)
+		finish_stop(cpu);
 	return did;
 }
 
-static int arm(struct pier__source *source)
+static int arm_queued(struct pier__cpu_ctx *cpu)
 {
-	struct pier__cpu_ctx *cpu =
-		pier__container_of(source, struct pier__cpu_ctx, source);
-
 	if (cpu->ctx.inflight > cpu->waiting ||
 	    cpu->ctx.state == PIER_CTX_STOPPING)
 		return -EAGAIN;
 	if (cpu->waiting)
-		pier__pe_due(source, pier__now() + PIER__MS);
+		pier__pe_due(&cpu->source, pier__now() + PIER__MS);
 	return 0;
+}
+
+static int arm(struct pier__source *source)
+{
+	struct pier__cpu_ctx *cpu = of_source(source);
+
+	if (cpu->ctx.state == PIER_CTX_STOPPING && !cpu->ctx.inflight)
+		return -EAGAIN;
+	if (cpu->ops->arm)
+		return cpu->ops->arm(cpu);
+	return arm_queued(cpu);
 }
 
 static void destroy_pool(struct pier__cpu_ctx *cpu)
@@ -107,7 +116,7 @@ static void destroy_pool(struct pier__cpu_ctx *cpu)
 
 static int start(struct pier_ctx *ctx)
 {
-	struct pier__cpu_ctx *cpu = of(ctx);
+	struct pier__cpu_ctx *cpu = pier__cpu_of(ctx);
 	uint32_t held = pier__task_pool_held(cpu->pool);
 	int err;
 
@@ -115,7 +124,7 @@ static int start(struct pier_ctx *ctx)
 		return pier__fail(-EBUSY, "%s: %u tasks of the last run are "
 				  "not freed", cpu->ops->name, held);
 	destroy_pool(cpu);
-	err = pier__task_pool_create(cpu->tasks, cpu->ops->task_size,
+	err = pier__task_pool_create(cpu->cfg.tasks, cpu->task_size,
 				     &cpu->pool);
 	if (err)
 		return err;
@@ -134,10 +143,10 @@ err_pool_destroy:
 	return err;
 }
 
-/* What is queued is cancelled in the next rounds. */
+/* The tasks are completed in the next rounds. */
 static void stop(struct pier_ctx *ctx)
 {
-	struct pier__cpu_ctx *cpu = of(ctx);
+	struct pier__cpu_ctx *cpu = pier__cpu_of(ctx);
 
 	if (cpu->ops->stop)
 		cpu->ops->stop(cpu);
@@ -148,20 +157,56 @@ static const struct pier__ctx_ops ctx_ops = {
 	.stop = stop,
 };
 
+static int settle(struct pier__cpu_config *cfg)
+{
+	int err = pier__config_u32(&cfg->tasks, "tasks", 256, 1, TASKS_MAX);
+
+	if (!err)
+		err = pier__config_u32(&cfg->stop_on_task_error,
+				       "stop_on_task_error", 0, 0, UINT32_MAX);
+	return err;
+}
+
+static void apply(struct pier__cpu_ctx *cpu, const struct pier__cpu_config *cfg)
+{
+	cpu->cfg = *cfg;
+	cpu->ctx.stop_on_task_error = cfg->stop_on_task_error;
+}
+
 void pier__cpu_init(struct pier__cpu_ctx *cpu, const struct pier__cpu_ops *ops,
 		    struct pier_dev *dev)
 {
+	struct pier__cpu_config cfg = { .size = sizeof(cfg) };
+
 	pier__ctx_init(&cpu->ctx, &ctx_ops);
 	cpu->ops = ops;
+	cpu->task_size = ops->task_size;
 	cpu->dev = dev;
 	if (dev)
 		pier__dev_hold(dev);
+	settle(&cfg);
+	apply(cpu, &cfg);
 	cpu->source = (struct pier__source){
 		.poll = poll,
 		.arm = arm,
 		.fd = -1,
 	};
-	cpu->queue_end = &cpu->queued;
+	pier__task_queue_init(&cpu->queued);
+}
+
+int pier__cpu_configure(struct pier__cpu_ctx *cpu, const void *cfg, size_t size)
+{
+	struct pier__cpu_config new = { 0 };
+	int err = pier__cpu_may_configure(cpu);
+
+	if (!err)
+		err = pier__config_copy(&new, sizeof(new), cfg, size);
+	if (!err)
+		err = settle(&new);
+	if (err)
+		return err;
+	apply(cpu, &new);
+	return 0;
 }
 
 static void destroy(struct pier__deferred *deferred)

@@ -6,16 +6,18 @@
 #include "engine/ctx_impl.h"
 #include "engine/source.h"
 #include "engine/task_pool.h"
+#include "engine/task_queue.h"
 
 struct pier__cpu_ctx;
 
-/* What a kind of context adds. */
+/* What a kind of context adds.  What is not set may be NULL. */
 struct pier__cpu_ops {
 	const char *name;		/* in messages */
-	size_t task_size;		/* struct pier_task is its first */
+	size_t task_size;		/* set; struct pier_task is its first */
 					/* member */
 	/* NULL: pier__cpu_task_ops; see there. */
 	const struct pier__task_ops *task;
+
 	/*
 	 * Carry out @task, and release what its submit took.  Returns its
 	 * status; -EINPROGRESS: not finished, call again in the next round;
@@ -23,35 +25,53 @@ struct pier__cpu_ops {
 	 * for a millisecond first.
 	 */
 	int (*run)(struct pier_task *task);
-	/* Instead of run(): only release that.  May be NULL. */
+	/* Instead of run(): only release that. */
 	void (*cancel)(struct pier_task *task);
+
 	/*
-	 * The context starts, and may fail to; it begins to stop.  Each may be
-	 * NULL.
+	 * Of a kind whose tasks are not carried out in the rounds, instead of
+	 * run() and cancel(): what a round does, at most @budget completions,
+	 * and its source's arm.
 	 */
-	int (*start)(struct pier__cpu_ctx *cpu);
-	void (*stop)(struct pier__cpu_ctx *cpu);
-	/* Free the object; the context is idle. */
+	int (*poll)(struct pier__cpu_ctx *cpu, int budget);
+	int (*arm)(struct pier__cpu_ctx *cpu);
+
+	int (*start)(struct pier__cpu_ctx *cpu);	/* may fail */
+	void (*stop)(struct pier__cpu_ctx *cpu);	/* begin to */
+	void (*stopped)(struct pier__cpu_ctx *cpu);	/* none in flight */
+	/* Set.  Free the object; the context is idle. */
 	void (*free)(struct pier__cpu_ctx *cpu);
 };
 
+/* The members that the configuration of every kind has, and no others. */
+struct pier__cpu_config {
+	size_t size;
+	uint32_t tasks;
+	uint32_t stop_on_task_error;
+};
+
 /*
- * A context whose tasks the CPU carries out in the rounds of its engine, in the
- * order in which they were submitted.  The first member of such an object.
+ * A context whose tasks the CPU carries out, in the order in which they were
+ * submitted.  The first member of such an object.
  */
 struct pier__cpu_ctx {
 	struct pier_ctx ctx;		/* first */
 	const struct pier__cpu_ops *ops;
 	struct pier_dev *dev;		/* held; NULL: none */
-	uint32_t tasks;			/* to preallocate at the start */
+	struct pier__cpu_config cfg;	/* settled */
+	size_t task_size;		/* ops->task_size, or more */
 	struct pier__task_pool *pool;	/* NULL before the start */
 	struct pier__source source;
-	struct pier_task *queued;	/* submitted, not finished */
-	struct pier_task **queue_end;	/* where the next one goes */
+	struct pier__task_queue queued;	/* to be run */
 	size_t waiting;			/* tasks that returned -EAGAIN in the */
 					/* last round; 0 if any did not */
 	struct pier__deferred deferred;	/* destroy inside a callback */
 };
+
+static inline struct pier__cpu_ctx *pier__cpu_of(struct pier_ctx *ctx)
+{
+	return pier__container_of(ctx, struct pier__cpu_ctx, ctx);
+}
 
 /*
  * The calls of tasks.  A kind whose tasks take something at their submission
@@ -71,13 +91,8 @@ static inline bool pier__cpu_may_submit(const struct pier_task *task,
 
 static inline void pier__cpu_submit(struct pier_task *task)
 {
-	struct pier__cpu_ctx *cpu =
-		pier__container_of(task->ctx, struct pier__cpu_ctx, ctx);
-
 	pier__task_submitted(task);
-	task->next = NULL;
-	*cpu->queue_end = task;
-	cpu->queue_end = &task->next;
+	pier__task_queue_add(&pier__cpu_of(task->ctx)->queued, task);
 }
 
 /* @dev NULL: it needs none. */
@@ -87,8 +102,15 @@ void pier__cpu_init(struct pier__cpu_ctx *cpu, const struct pier__cpu_ops *ops,
 /* Stop it if it runs, then ops->free() it; deferred inside callbacks. */
 void pier__cpu_destroy(struct pier__cpu_ctx *cpu);
 
-/* May it be configured?  Errors: -EBUSY, not idle. */
+/* Copy @cfg, of @size bytes.  Errors: -EBUSY, not idle; -EINVAL. */
+int pier__cpu_configure(struct pier__cpu_ctx *cpu, const void *cfg,
+			size_t size);
+
+/* May it be changed?  Errors: -EBUSY, not idle. */
 int pier__cpu_may_configure(const struct pier__cpu_ctx *cpu);
+
+/* The status of a task that is cancelled, with its error message. */
+int pier__cpu_cancelled(const struct pier__cpu_ctx *cpu);
 
 /* Take a task of @type.  Errors: -ENOBUFS. */
 int pier__cpu_take(struct pier__cpu_ctx *cpu, enum pier_task_type type,

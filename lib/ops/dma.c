@@ -5,16 +5,12 @@
 
 #include <pier/dma.h>
 
-#include "core/copy.h"
 #include "core/fail.h"
-#include "mem/buf_impl.h"
 #include "ops/cpu_ctx.h"
-
-#define TASKS_MAX (UINT32_C(1) << 20)
+#include "ops/local_buf.h"
 
 struct pier_dma {
 	struct pier__cpu_ctx cpu;	/* first */
-	struct pier_dma_config cfg;	/* settled */
 };
 
 struct dma_task {
@@ -30,63 +26,14 @@ static struct dma_task *dma_task(struct pier_task *task)
 	return pier__container_of(task, struct dma_task, task);
 }
 
-/*
- * @buf of the task, of which the chain @held is referenced.  Why it cannot be
- * copied from or to.
- */
-static int check_buf(const struct pier_buf *buf, const struct pier_buf *held,
-		     const char *name)
+static int check(const struct dma_task *t, size_t len)
 {
-	if (!buf)
-		return pier__fail(-EINVAL, "copy: no %s", name);
-	if (!held || !buf->mmap)
-		return pier__fail(-EINVAL, "copy: the %s was put before the "
-				  "task was submitted", name);
-	if (buf->first != buf)
-		return pier__fail(-EINVAL, "copy: the %s is not the first of "
-				  "its chain", name);
-	for (; buf; buf = buf->next) {
-		if (buf->mmap->remote)
-			return pier__fail(-EINVAL, "copy: the %s is remote "
-					  "memory", name);
-	}
-	return 0;
-}
-
-static bool is_writable(const struct pier_mmap *mmap)
-{
-	return mmap->cfg.access &
-	       (PIER_LOCAL_WRITE | PIER_REMOTE_WRITE | PIER_REMOTE_ATOMIC);
-}
-
-/* May the first @len bytes of the tails of the chain @dst be written? */
-static int check_access(const struct pier_buf *dst, size_t len)
-{
-	for (; dst && len; dst = dst->next) {
-		size_t tail = pier__buf_tail_len(dst);
-
-		if (tail && !is_writable(dst->mmap))
-			return pier__fail(-EACCES, "copy: the destination is "
-					  "memory without PIER_LOCAL_WRITE");
-		len -= tail < len ? tail : len;
-	}
-	return 0;
-}
-
-static int check_len(const struct pier_buf *dst, size_t len)
-{
-	size_t tail;
-
 	if (!len)
 		return pier__fail(-EINVAL, "copy: the source has no data");
 	if (len > PIER_DMA_MAX)
 		return pier__fail(-EMSGSIZE, "copy: %zu bytes, at most %u",
 				  len, PIER_DMA_MAX);
-	tail = pier_buf_chain_tail_len(dst);
-	if (len > tail)
-		return pier__fail(-EMSGSIZE, "copy: %zu bytes, the tail space "
-				  "of the destination is %zu", len, tail);
-	return 0;
+	return pier__local_check_tail(t->dst, len, "copy");
 }
 
 /* The data of @src behind that of @dst; there is enough tail space. */
@@ -115,17 +62,16 @@ static void copy(const struct pier_buf *src, const struct pier_buf *dst)
 
 static int __attribute__((noinline)) copy_any(const struct dma_task *t)
 {
-	int err = check_buf(t->src, t->held[0], "source");
+	int err = pier__local_check(t->src, t->held[0], "copy", "source");
 	size_t len;
 
 	if (!err)
-		err = check_buf(t->dst, t->held[1], "destination");
+		err = pier__local_check(t->dst, t->held[1], "copy",
+					"destination");
 	if (err)
 		return err;
 	len = pier_buf_chain_data_len(t->src);
-	err = check_len(t->dst, len);
-	if (!err)
-		err = check_access(t->dst, len);
+	err = check(t, len);
 	if (err)
 		return err;
 	copy(t->src, t->dst);
@@ -133,29 +79,12 @@ static int __attribute__((noinline)) copy_any(const struct dma_task *t)
 	return 0;
 }
 
-/* The chain of @buf, referenced; NULL: it was put, or there is none. */
-static struct pier_buf *hold_buf(struct pier_buf *buf)
-{
-	if (!buf || !buf->mmap)
-		return NULL;
-	buf->first->refs++;
-	return buf->first;
-}
-
-static inline void drop_buf(struct pier_buf *buf)
-{
-	if (!--buf->refs)
-		pier__buf_free_chain(buf);
-}
-
 static void drop(struct pier_task *task)
 {
 	struct dma_task *t = dma_task(task);
 
-	if (t->held[0])
-		drop_buf(t->held[0]);
-	if (t->held[1])
-		drop_buf(t->held[1]);
+	pier__local_drop(t->held[0]);
+	pier__local_drop(t->held[1]);
 }
 
 static int __attribute__((noinline)) run_any(struct dma_task *t)
@@ -180,8 +109,8 @@ static int run(struct pier_task *task)
 		return run_any(t);
 	memmove((void *)pier__buf_tail(dst), (const void *)src->data, len);
 	dst->data_len += len;
-	drop_buf(src);
-	drop_buf(dst);
+	pier__local_drop(src);
+	pier__local_drop(dst);
 	return 0;
 }
 
@@ -195,15 +124,16 @@ static inline bool is_plain(const struct pier_buf *buf)
 static void __attribute__((noinline)) hold_any(struct dma_task *t)
 {
 	t->plain = false;
-	t->held[0] = hold_buf(t->src);
-	t->held[1] = hold_buf(t->dst);
+	t->held[0] = pier__local_hold(t->src);
+	t->held[1] = pier__local_hold(t->dst);
 }
 
 static inline void hold(struct dma_task *t)
 {
 	struct pier_buf *src = t->src, *dst = t->dst;
 
-	if (!is_plain(src) || !is_plain(dst) || !is_writable(dst->mmap)) {
+	if (!is_plain(src) || !is_plain(dst) ||
+	    !pier__local_writable(dst->mmap)) {
 		hold_any(t);
 		return;
 	}
@@ -243,56 +173,27 @@ static const struct pier__cpu_ops ops = {
 	.free = free_dma,
 };
 
-static int settle(struct pier_dma_config *cfg)
-{
-	int err = pier__config_u32(&cfg->tasks, "tasks", 256, 1, TASKS_MAX);
-
-	if (!err)
-		err = pier__config_u32(&cfg->stop_on_task_error,
-				       "stop_on_task_error", 0, 0, UINT32_MAX);
-	return err;
-}
-
-static void apply(struct pier_dma *dma)
-{
-	dma->cpu.tasks = dma->cfg.tasks;
-	dma->cpu.ctx.stop_on_task_error = dma->cfg.stop_on_task_error;
-}
-
 int pier_dma_create(struct pier_dev *dev, struct pier_dma **ret)
 {
 	struct pier_dma *dma = calloc(1, sizeof(*dma));
 
 	if (!dma)
 		return pier__fail(-ENOMEM, "dma: no memory");
-	dma->cfg.size = sizeof(dma->cfg);
-	settle(&dma->cfg);
 	pier__cpu_init(&dma->cpu, &ops, dev);
-	apply(dma);
 	*ret = dma;
 	return 0;
 }
 
 int pier_dma_configure(struct pier_dma *dma, const struct pier_dma_config *cfg)
 {
-	struct pier_dma_config new = { 0 };
-	int err = pier__cpu_may_configure(&dma->cpu);
-
-	if (!err)
-		err = pier__config_copy(&new, sizeof(new), cfg, cfg->size);
-	if (!err)
-		err = settle(&new);
-	if (err)
-		return err;
-	dma->cfg = new;
-	apply(dma);
-	return 0;
+	return pier__cpu_configure(&dma->cpu, cfg, cfg->size);
 }
 
 void pier_dma_get_config(const struct pier_dma *dma,
 			 struct pier_dma_config *ret)
 {
-	*ret = dma->cfg;
+	_Static_assert(sizeof(*ret) == sizeof(dma->cpu.cfg), "the same");
+	memcpy(ret, &dma->cpu.cfg, sizeof(*ret));
 }
 
 void pier_dma_destroy(struct pier_dma *dma)

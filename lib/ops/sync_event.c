@@ -18,7 +18,7 @@ static int settle(struct pier_sync_event_config *cfg)
 
 static void apply(struct pier_sync_event *event)
 {
-	event->cpu.tasks = event->cfg.tasks;
+	event->cpu.cfg.tasks = event->cfg.tasks;
 	event->word = event->cfg.word ? event->cfg.word : &event->own_word;
 }
 

@@ -49,6 +49,7 @@ lib/core/wire.c msgpack.h
 lib/core/wire.c msgpack/
 lib/fabric/soft/io/netif.c libmnl/
 lib/include/pier/uv.h uv.h
+lib/ops/digest.c openssl/
 lib/include/pier/verbs.h infiniband/verbs.h
 END
 
@@ -127,6 +128,7 @@ judge()
 	}
 	function foreign(inc) {
 		return inc ~ /^(infiniband|rdma|isa-l|msgpack|libmnl)\// ||
+			inc ~ /^openssl\// ||
 			inc ~ /^(ares|isa-l|msgpack|jansson|uv|zlib|crc)\.h$/
 	}
 	# The source that the include @inc names.

@@ -18,6 +18,8 @@
 #include <pier/rdma.h>
 #include <pier/cm.h>
 #include <pier/dma.h>
+#include <pier/func.h>
+#include <pier/sha.h>
 #include <pier/sync_event.h>
 #include <pier/counters.h>
 #include <pier/desc.h>

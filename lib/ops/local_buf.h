@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_OPS_LOCAL_BUF_H
+#define PIER_OPS_LOCAL_BUF_H
+
+#include <stdbool.h>
+
+#include "mem/buf_impl.h"
+
+/*
+ * Buffers of tasks that the CPU carries out.  From submit until completion the
+ * task holds a reference to the chain; checks come at the completion.
+ */
+
+/* The chain of @buf, referenced; NULL: it was put, or there is none. */
+struct pier_buf *pier__local_hold(struct pier_buf *buf);
+
+/* @held NULL: nothing is held. */
+static inline void pier__local_drop(struct pier_buf *held)
+{
+	if (held && !--held->refs)
+		pier__buf_free_chain(held);
+}
+
+/* May the memory of @mmap be written? */
+static inline bool pier__local_writable(const struct pier_mmap *mmap)
+{
+	return mmap->cfg.access &
+	       (PIER_LOCAL_WRITE | PIER_REMOTE_WRITE | PIER_REMOTE_ATOMIC);
+}
+
+/*
+ * Is @buf, of which @held is held, the first buffer of a chain of local memory?
+ * Errors: -EINVAL, with @task and @name, "source", in the message.
+ */
+int pier__local_check(const struct pier_buf *buf, const struct pier_buf *held,
+		      const char *task, const char *name);
+
+/* The same as a question, without a message. */
+bool pier__local_usable(const struct pier_buf *buf,
+			const struct pier_buf *held);
+
+/*
+ * May @len bytes be appended to the chain @dst?
+ * Errors: -EMSGSIZE, more than the tail space; -EACCES, not writable.
+ */
+int pier__local_check_tail(const struct pier_buf *dst, size_t len,
+			   const char *task);
+
+/* Append @len bytes to the chain @dst, which has so much tail space. */
+void pier__local_append(struct pier_buf *dst, const void *bytes, size_t len);
+
+#endif

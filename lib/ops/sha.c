@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <pier/sha.h>
+
+#include "core/fail.h"
+#include "engine/worker.h"
+#include "ops/cpu_ctx.h"
+#include "ops/digest.h"
+#include "ops/local_buf.h"
+
+struct pier_sha {
+	struct pier__cpu_ctx cpu;	/* first */
+	struct pier__worker worker;	/* while not idle */
+	struct pier__digest *digest;	/* the worker's */
+	struct pier__task_queue finished;	/* to be completed */
+};
+
+/* Between submit and completion @status, @held and @digest are the worker's. */
+struct sha_task {
+	struct pier_task task;		/* first */
+	enum pier_sha_algorithm algorithm;
+	struct pier_buf *src, *dst;	/* NULL: none */
+	struct pier_buf *held[2];	/* their chains, while submitted */
+	int status;			/* -EINPROGRESS: not begun; -EINVAL: */
+					/* there is nothing to begin with */
+	uint8_t digest[PIER_SHA_DIGEST_MAX];
+};
+
+static struct sha_task *sha_task(struct pier_task *task)
+{
+	return pier__container_of(task, struct sha_task, task);
+}
+
+static struct pier_sha *of(struct pier__cpu_ctx *cpu)
+{
+	return pier__container_of(cpu, struct pier_sha, cpu);
+}
+
+/* On the worker. */
+static void hash(struct pier_task *task, void *arg)
+{
+	struct pier_sha *sha = arg;
+	struct sha_task *t = sha_task(task);
+
+	if (t->status == -EINPROGRESS)
+		t->status = pier__digest_chain(sha->digest, t->algorithm,
+					       t->held[0], t->digest);
+}
+
+static int submit(struct pier_task *task, unsigned int flags)
+{
+	struct sha_task *t = sha_task(task);
+
+	if (!pier__cpu_may_submit(task, flags))
+		return pier__task_submit_error(task, flags);
+
+	t->held[0] = pier__local_hold(t->src);
+	t->held[1] = pier__local_hold(t->dst);
+	t->status = -EINVAL;
+	if (pier__local_usable(t->src, t->held[0]) &&
+	    pier_buf_chain_data_len(t->src) <= PIER_SHA_MAX)
+		t->status = -EINPROGRESS;
+
+	pier__task_submitted(task);
+	pier__worker_pass(&of(pier__cpu_of(task->ctx))->worker, task);
+	return 0;
+}
+
+static const struct pier__task_ops task_ops = {
+	.submit = submit,
+	.release = pier__task_pool_give,
+	.error = pier__cpu_task_error,
+};
+
+/* What became of the source. */
+static int check_hashed(const struct sha_task *t)
+{
+	int err = pier__local_check(t->src, t->held[0], "hash", "source");
+	size_t len;
+
+	if (err)
+		return err;
+	len = pier_buf_chain_data_len(t->src);
+	if (len > PIER_SHA_MAX)
+		return pier__fail(-EMSGSIZE, "hash: %zu bytes, at most %u",
+				  len, PIER_SHA_MAX);
+	if (t->status == -EINVAL)
+		return pier__fail(-EINVAL, "hash: the source was changed "
+				  "while the task was submitted");
+	if (t->status)
+		return pier__fail(t->status, "hash: libcrypto failed");
+	return 0;
+}
+
+/* Append the digest; its status. */
+static int deliver(const struct sha_task *t)
+{
+	size_t len = pier_sha_digest_len(t->algorithm);
+	int err = check_hashed(t);
+
+	if (!err)
+		err = pier__local_check(t->dst, t->held[1], "hash",
+					"destination");
+	if (!err)
+		err = pier__local_check_tail(t->dst, len, "hash");
+	if (err)
+		return err;
+	pier__local_append(t->dst, t->digest, len);
+	return 0;
+}
+
+static void finish(struct pier_sha *sha, struct pier_task *task)
+{
+	struct sha_task *t = sha_task(task);
+	int status = t->status == -EINPROGRESS ?
+			     pier__cpu_cancelled(&sha->cpu) :
+			     deliver(t);
+
+	pier__local_drop(t->held[0]);
+	pier__local_drop(t->held[1]);
+	if (status)
+		pier__task_finish_failed(task, status);
+	else
+		pier__task_finish(task, 0);
+}
+
+static int poll(struct pier__cpu_ctx *cpu, int budget)
+{
+	struct pier_sha *sha = of(cpu);
+	int did = 0;
+
+	pier__worker_take(&sha->worker, &sha->finished);
+	while (sha->finished.first && budget-- > 0) {
+		finish(sha, pier__task_queue_pop(&sha->finished));
+		did = 1;
+	}
+	return did;
+}
+
+static int arm(struct pier__cpu_ctx *cpu)
+{
+	struct pier_sha *sha = of(cpu);
+
+	return sha->finished.first || pier__worker_ready(&sha->worker) ?
+		       -EAGAIN : 0;
+}
+
+static int start(struct pier__cpu_ctx *cpu)
+{
+	struct pier_sha *sha = of(cpu);
+	int err = pier__digest_create(&sha->digest);
+
+	if (err)
+		return err;
+	pier__task_queue_init(&sha->finished);
+	err = pier__worker_start(&sha->worker, cpu->ctx.pe, hash, sha);
+	if (err)
+		pier__digest_destroy(sha->digest);
+	return err;
+}
+
+/* What is not begun is cancelled; what is being computed is waited for. */
+static void stop(struct pier__cpu_ctx *cpu)
+{
+	struct pier_sha *sha = of(cpu);
+
+	pier__worker_recall(&sha->worker, &sha->finished);
+}
+
+static void stopped(struct pier__cpu_ctx *cpu)
+{
+	struct pier_sha *sha = of(cpu);
+
+	pier__worker_stop(&sha->worker);
+	pier__digest_destroy(sha->digest);
+}
+
+static void free_sha(struct pier__cpu_ctx *cpu)
+{
+	free(of(cpu));
+}
+
+static const struct pier__cpu_ops ops = {
+	.name = "sha",
+	.task_size = sizeof(struct sha_task),
+	.task = &task_ops,
+	.start = start,
+	.poll = poll,
+	.arm = arm,
+	.stop = stop,
+	.stopped = stopped,
+	.free = free_sha,
+};
+
+int pier_sha_create(struct pier_sha **ret)
+{
+	struct pier_sha *sha = calloc(1, sizeof(*sha));
+
+	if (!sha)
+		return pier__fail(-ENOMEM, "sha: no memory");
+	pier__cpu_init(&sha->cpu, &ops, NULL);
+	sha->cpu.ctx.drain_ms = INT_MAX;	/* a digest always ends */
+	*ret = sha;
+	return 0;
+}
+
+int pier_sha_configure(struct pier_sha *sha, const struct pier_sha_config *cfg)
+{
+	return pier__cpu_configure(&sha->cpu, cfg, cfg->size);
+}
+
+void pier_sha_get_config(const struct pier_sha *sha,
+			 struct pier_sha_config *ret)
+{
+	_Static_assert(sizeof(*ret) == sizeof(sha->cpu.cfg), "the same");
+	memcpy(ret, &sha->cpu.cfg, sizeof(*ret));
+}
+
+void pier_sha_destroy(struct pier_sha *sha)
+{
+	if (sha)
+		pier__cpu_destroy(&sha->cpu);
+}
+
+struct pier_ctx *pier_sha_ctx(struct pier_sha *sha)
+{
+	return &sha->cpu.ctx;
+}
+
+int pier_sha_task_hash(struct pier_sha *sha, enum pier_sha_algorithm algorithm,
+		       struct pier_buf *src, struct pier_buf *dst,
+		       struct pier_task **ret)
+{
+	struct sha_task *t;
+	int err;
+
+	if (!pier_sha_digest_len(algorithm))
+		return pier__fail(-EINVAL, "hash: algorithm %d, 0 to %d",
+				  (int)algorithm, PIER_SHA_512);
+	err = pier__cpu_take(&sha->cpu, PIER_TASK_HASH, ret);
+	if (err)
+		return err;
+	t = sha_task(*ret);
+	t->algorithm = algorithm;
+	t->src = src;
+	t->dst = dst;
+	return 0;
+}
+
+int pier_sha_task_set_bufs(struct pier_task *task, struct pier_buf *src,
+			   struct pier_buf *dst)
+{
+	struct sha_task *t = sha_task(task);
+
+	if (pier__task_busy(task))
+		return pier__fail(-EBUSY, "hash: buffers changed while "
+				  "submitted");
+	t->src = src;
+	t->dst = dst;
+	return 0;
+}
+
+int pier_sha_hash(struct pier_sha *sha, enum pier_sha_algorithm algorithm,
+		  struct pier_buf *src, struct pier_buf *dst, pier_task_fn *fn,
+		  void *arg)
+{
+	struct pier_task *task;
+	int err = pier_sha_task_hash(sha, algorithm, src, dst, &task);
+
+	return err ? err : pier__task_one_shot(task, fn, arg);
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <semaphore.h>
+
+#include <pier/pe.h>
+
+#include "engine/worker.h"
+#include "t/lib/limit.h"
+#include "t/lib/tap.h"
+
+/* A thread that carries out tasks while the engine goes on. */
+
+#define TASKS 50
+
+static struct pier_pe *pe;
+static struct pier__worker worker;
+static struct pier_task tasks[TASKS];
+
+/* What the thread does, and what lets it go on. */
+static sem_t begun, go_on;
+static pthread_t ran_on;
+
+static void run(struct pier_task *task, void *arg)
+{
+	ran_on = pthread_self();
+	task->status = *(int *)arg;
+}
+
+static void run_at_a_sign(struct pier_task *task, void *arg)
+{
+	sem_post(&begun);
+	sem_wait(&go_on);
+	run(task, arg);
+}
+
+static int seven = 7;
+
+/* Wait for @n tasks; in their order? */
+static bool take(int n)
+{
+	long long limit = limit_from_now();
+	struct pier__task_queue got;
+	int i = 0;
+
+	pier__task_queue_init(&got);
+	while (i < n && limit_holds(limit)) {
+		pier__worker_take(&worker, &got);
+		while (got.first) {
+			struct pier_task *task = pier__task_queue_pop(&got);
+
+			OK(task == &tasks[i++]);
+			IS(task->status, 7);
+		}
+		if (i < n)
+			pier_pe_wait(pe, 100);
+	}
+	return i == n;
+}
+
+static void tasks_are_carried_out_by_another_thread_in_order(void)
+{
+	if (!IS(pier__worker_start(&worker, pe, run, &seven), 0))
+		return;
+	for (int i = 0; i < TASKS; i++)
+		pier__worker_pass(&worker, &tasks[i]);
+	OK(take(TASKS));
+	OK(!pthread_equal(ran_on, pthread_self()));
+	OK(!pier__worker_ready(&worker));
+	pier__worker_stop(&worker);
+}
+
+/* The engine's round is between the begin and the end of one task. */
+static void the_engine_goes_on_and_is_woken_at_the_end(void)
+{
+	if (!IS(pier__worker_start(&worker, pe, run_at_a_sign, &seven), 0))
+		return;
+	pier__worker_pass(&worker, &tasks[0]);
+	sem_wait(&begun);
+	IS(pier_pe_progress(pe, 0), 0);
+	OK(!pier__worker_ready(&worker));
+	sem_post(&go_on);
+	IS(pier_pe_wait(pe, LIMIT_MS), 0);
+	OK(pier__worker_ready(&worker));
+	OK(take(1));
+	pier__worker_stop(&worker);
+}
+
+static void what_is_not_begun_is_recalled(void)
+{
+	struct pier__task_queue got;
+	int i = 1;
+
+	if (!IS(pier__worker_start(&worker, pe, run_at_a_sign, &seven), 0))
+		return;
+	for (int j = 0; j < 5; j++) {
+		tasks[j].status = -EINPROGRESS;
+		pier__worker_pass(&worker, &tasks[j]);
+	}
+	sem_wait(&begun);
+	pier__task_queue_init(&got);
+	pier__worker_recall(&worker, &got);
+	while (got.first)
+		OK(pier__task_queue_pop(&got) == &tasks[i++]);
+	IS(i, 5);
+	sem_post(&go_on);
+	OK(take(1));
+	IS(tasks[1].status, -EINPROGRESS);
+	pier__worker_stop(&worker);
+}
+
+static void it_starts_and_ends_without_a_task(void)
+{
+	for (int i = 0; i < 20; i++) {
+		if (!IS(pier__worker_start(&worker, pe, run, &seven), 0))
+			return;
+		pier__worker_stop(&worker);
+	}
+}
+
+int main(void)
+{
+	sem_init(&begun, 0, 0);
+	sem_init(&go_on, 0, 0);
+	if (!IS(pier_pe_create(&pe), 0))
+		return tap_done();
+	TEST(tasks_are_carried_out_by_another_thread_in_order);
+	TEST(the_engine_goes_on_and_is_woken_at_the_end);
+	TEST(what_is_not_begun_is_recalled);
+	TEST(it_starts_and_ends_without_a_task);
+	pier_pe_destroy(pe);
+	return tap_done();
+}
