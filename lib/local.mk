@@ -186,6 +186,9 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/ops/digest.h \
 	%D%/ops/dma.c \
 	%D%/ops/func.c \
+	%D%/ops/graph.c \
+	%D%/ops/graph_impl.h \
+	%D%/ops/graph_run.c \
 	%D%/ops/local_buf.c \
 	%D%/ops/local_buf.h \
 	%D%/ops/rdma.c \
@@ -244,6 +247,7 @@ pierinclude_HEADERS = \
 	%D%/include/pier/error.h \
 	%D%/include/pier/exchange.h \
 	%D%/include/pier/func.h \
+	%D%/include/pier/graph.h \
 	%D%/include/pier/log.h \
 	%D%/include/pier/mmap.h \
 	%D%/include/pier/pe.h \

@@ -5,6 +5,7 @@
 
 noinst_PROGRAMS += \
 	%D%/dma_local_copy \
+	%D%/graph \
 	%D%/pe_async_stop \
 	%D%/pe_event \
 	%D%/pe_multi_context \
@@ -37,6 +38,7 @@ noinst_PROGRAMS += \
 samplesdir = $(docdir)/samples
 dist_samples_DATA = \
 	%D%/dma_local_copy.c \
+	%D%/graph.c \
 	%D%/pe_async_stop.c \
 	%D%/pe_event.c \
 	%D%/pe_multi_context.c \

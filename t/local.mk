@@ -81,6 +81,7 @@ check_PROGRAMS += \
 	%D%/ops/dma.t \
 	%D%/ops/dma_life.t \
 	%D%/ops/func.t \
+	%D%/ops/graph.t \
 	%D%/ops/rdma.t \
 	%D%/ops/rdma_config.t \
 	%D%/ops/recover.t \
@@ -143,6 +144,7 @@ dist_check_SCRIPTS += \
 	%D%/meta/words.sh \
 	%D%/samples/dma_local_copy.sh \
 	%D%/samples/engine.sh \
+	%D%/samples/graph.sh \
 	%D%/samples/rdma_sync_event.sh \
 	%D%/samples/samples.sh \
 	%D%/samples/samples_addr.sh \

@@ -39,6 +39,8 @@ static void set_done(struct pier_task *task, pier_task_fn *fn, void *arg)
 {
 	task->done = fn;
 	task->arg = arg;
+	if (task->part)
+		return;
 	if (fn)
 		task->end = task->one_shot ? end_one_shot : fn;
 	else
@@ -55,6 +57,8 @@ void pier_task_set_done(struct pier_task *task, pier_task_fn *fn, void *arg)
 void pier__task_reset(struct pier_task *task)
 {
 	task->one_shot = false;
+	task->part = NULL;
+	task->freed = false;
 	task->status = 0;
 	set_done(task, NULL, NULL);
 }
@@ -101,12 +105,31 @@ void pier_task_free(struct pier_task *task)
 {
 	if (!task)
 		return;
+	if (task->part) {		/* until that has used it */
+		task->freed = true;
+		return;
+	}
 	if (pier__task_busy(task)) {	/* pier's until it is finished */
 		task->done = NULL;
 		task->end = end_freed;
 		return;
 	}
 	release(task);
+}
+
+void pier__task_join(struct pier_task *task, pier_task_fn *end, void *part)
+{
+	task->part = part;
+	task->end = end;
+}
+
+void pier__task_leave(struct pier_task *task)
+{
+	task->part = NULL;
+	if (task->freed)
+		release(task);
+	else
+		set_done(task, task->done, task->arg);
 }
 
 int pier__task_one_shot(struct pier_task *task, pier_task_fn *fn, void *arg)

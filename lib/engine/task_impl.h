@@ -46,7 +46,10 @@ struct pier_task {
 	pier_task_fn *done;		/* NULL: retrieved */
 	struct pier__list link;		/* finished, to be retrieved */
 	struct pier__task_pool *pool;	/* where it came from */
-	struct pier_task *next;		/* free in it */
+	struct pier_task *next;		/* free in it, or in a queue */
+	void *part;			/* of what it is a part while */
+					/* submitted; NULL: of nothing */
+	bool freed;			/* by the program, as a part */
 };
 
 static inline bool pier__task_busy(const struct pier_task *task)
@@ -94,6 +97,14 @@ static inline void pier__task_finish(struct pier_task *task, int status)
 
 /* The same with an error, which may stop the context: its config decides. */
 void pier__task_finish_failed(struct pier_task *task, int status);
+
+/*
+ * A submitted task is a part of another: @end is called instead of its
+ * callback, and @part is found in it.  @end calls pier__task_leave(), after
+ * which the task is the program's again, or free.
+ */
+void pier__task_join(struct pier_task *task, pier_task_fn *end, void *part);
+void pier__task_leave(struct pier_task *task);
 
 /* Submit, and free after its callback.  On an error it is freed at once. */
 int pier__task_one_shot(struct pier_task *task, pier_task_fn *fn, void *arg);

@@ -96,6 +96,7 @@ const struct pier__task_type pier__task_types[] = {
 	[PIER_TASK_COPY] = { .name = "copy", .key = "copy", .by_cpu = true },
 	[PIER_TASK_CALL] = { .name = "call", .key = "call", .by_cpu = true },
 	[PIER_TASK_HASH] = { .name = "hash", .key = "hash", .by_cpu = true },
+	[PIER_TASK_GRAPH] = { .name = "graph", .key = "graph", .by_cpu = true },
 	[PIER_TASK_SYNC_GET] = {
 		.name = "sync event get",
 		.key = "sync_get",

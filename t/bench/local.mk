@@ -82,6 +82,15 @@ EXTRA_PROGRAMS += %D%/stress
 	# end, sorted
 %C%_stress_LDADD = t/libtap.la lib/libpier-core.la
 
+EXTRA_PROGRAMS += %D%/graph
+%C%_graph_SOURCES = \
+	%D%/graph.c \
+	%D%/procs.c \
+	%D%/procs.h \
+	# end, sorted
+%C%_graph_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/t
+%C%_graph_LDADD = lib/libpier-core.la
+
 EXTRA_PROGRAMS += %D%/sync_event
 %C%_sync_event_SOURCES = \
 	%D%/procs.c \
@@ -109,6 +118,10 @@ bench-cm: %D%/cm
 # Copies beside memcpy().
 bench-dma: %D%/dma
 	%D%/dma
+
+# A digest and a copy at the same time.
+bench-graph: %D%/graph
+	%D%/graph
 
 # Sync events beside a futex and a cache line.
 bench-sync-event: %D%/sync_event
@@ -140,5 +153,5 @@ stress: %D%/stress
 	TSAN_OPTIONS="suppressions='$(abs_top_srcdir)/t/lib/tsan.supp'" \
 		$(LIBTOOL) --mode=execute %D%/stress $(STRESS_SECONDS)
 
-.PHONY: bench-cm bench-dma bench-overhead bench-soft bench-sync-event \
-	bench-vm stress
+.PHONY: bench-cm bench-dma bench-graph bench-overhead bench-soft \
+	bench-sync-event bench-vm stress

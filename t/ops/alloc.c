@@ -179,6 +179,49 @@ static void retrieved_tasks_allocate_nothing(void)
 	check(retrieved, SMALL);
 }
 
+static int return_0(void *arg)
+{
+	(void)arg;
+	return 0;
+}
+
+/* A graph of two functions, one as a task. */
+static struct pier_task *instance, *call;
+
+static void run_graph(void)
+{
+	struct alloc_tally tally = { 0 };
+
+	pier_task_set_done(instance, count, &tally);
+	IS(pier_task_submit(instance, 0), 0);
+	OK(peer_count(&tally.calls, 1));
+	IS(tally.failed, 0);
+}
+
+static void graphs_allocate_nothing(void)
+{
+	struct pier_graph_node *node[2];
+	struct pier_graph *graph;
+	struct pier_func *func;
+
+	IS(pier_func_create(&func), 0);
+	IS(pier_ctx_start(pier_func_ctx(func), a.pe), 0);
+	IS(pier_graph_create(&graph), 0);
+	IS(pier_graph_add_ctx(graph, pier_func_ctx(func), &node[0]), 0);
+	IS(pier_graph_add_user(graph, return_0, &node[1]), 0);
+	IS(pier_graph_add_dependency(graph, node[0], node[1]), 0);
+	IS(pier_ctx_start(pier_graph_ctx(graph), a.pe), 0);
+	IS(pier_graph_task(graph, &instance), 0);
+	IS(pier_func_task_call(func, return_0, NULL, &call), 0);
+	IS(pier_graph_task_set_task(instance, node[0], call), 0);
+	if (tap_holds())
+		check(run_graph, SMALL);
+	pier_task_free(call);
+	pier_task_free(instance);
+	pier_graph_destroy(graph);
+	pier_func_destroy(func);
+}
+
 static void allocations_are_seen_at_all(void)
 {
 	long allocations = failing_allocations();
@@ -202,6 +245,7 @@ int main(void)
 	TEST(writes_allocate_nothing);
 	TEST(batches_allocate_nothing);
 	TEST(retrieved_tasks_allocate_nothing);
+	TEST(graphs_allocate_nothing);
 	peer_unpair(&a, &b);
 	pier_dev_close(dev);
 	return tap_done();

@@ -20,6 +20,7 @@
 #include <pier/dma.h>
 #include <pier/func.h>
 #include <pier/sha.h>
+#include <pier/graph.h>
 #include <pier/sync_event.h>
 #include <pier/counters.h>
 #include <pier/desc.h>

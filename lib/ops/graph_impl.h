@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_OPS_GRAPH_IMPL_H
+#define PIER_OPS_GRAPH_IMPL_H
+
+#include <pier/graph.h>
+
+#include "ops/cpu_ctx.h"
+
+#define PIER__GRAPH_MESSAGE 160
+
+struct pier_graph_node {
+	struct pier_graph *graph;
+	struct pier_graph_node *next;	/* of the graph */
+	uint32_t index;			/* among the graph's nodes */
+	struct pier_ctx *ctx;		/* NULL: it calls fn */
+	struct pier_graph *sub;		/* NULL: ctx is no graph's */
+	pier_graph_fn *fn;
+	uint32_t before;		/* how many nodes it waits for */
+	uint32_t after_count;
+	struct pier_graph_node **after;	/* those that wait for it */
+	bool seen;			/* in a search */
+	struct pier_graph_node *visit;
+};
+
+struct pier_graph {
+	struct pier__cpu_ctx cpu;	/* first */
+	struct pier_graph_node *nodes, **nodes_end;
+	uint32_t count;
+	bool seen;			/* in a search */
+	struct pier_graph *visit;
+};
+
+/* A node of an instance. */
+struct pier__graph_step {
+	struct pier__graph_task *instance;
+	const struct pier_graph_node *node;
+	struct pier_task *task;		/* NULL: not set, or none needed */
+	void *arg;
+	uint32_t waits;			/* for so many nodes */
+	struct pier__graph_step *next;	/* that can begin */
+};
+
+/* An instance. */
+struct pier__graph_task {
+	struct pier_task task;		/* first */
+	bool queued;			/* it is, to be advanced */
+	uint32_t running;		/* tasks of its nodes in flight */
+	struct pier__graph_step *ready, **ready_end;	/* can begin */
+	int status;			/* the first error */
+	char message[PIER__GRAPH_MESSAGE];	/* its */
+	uint32_t count;
+	struct pier__graph_step step[];	/* by index of the node */
+};
+
+static inline struct pier_graph *pier__graph_of(struct pier__cpu_ctx *cpu)
+{
+	return pier__container_of(cpu, struct pier_graph, cpu);
+}
+
+extern const struct pier__cpu_ops pier__graph_ops;
+
+/* Free the object, which is idle. */
+void pier__graph_free(struct pier__cpu_ctx *cpu);
+
+/* Can all nodes run?  Errors: as of pier_graph_ctx(). */
+int pier__graph_check(const struct pier_graph *graph);
+
+#endif
