@@ -16,7 +16,8 @@ struct pier_dma {
 struct dma_task {
 	struct pier_task task;		/* first */
 	struct pier_buf *src, *dst;	/* NULL: none */
-	struct pier_buf *held[2];	/* their chains, while submitted */
+	struct pier_buf *held[2];	/* their chains, while submitted; */
+					/* not set while it is plain */
 	bool plain;			/* while submitted: both are one */
 					/* buffer, and of the right kind */
 };
@@ -79,18 +80,31 @@ static int __attribute__((noinline)) copy_any(const struct dma_task *t)
 	return 0;
 }
 
+/* From here on it is none of the usual case. */
+static void set_held(struct dma_task *t)
+{
+	if (!t->plain)
+		return;
+	t->plain = false;
+	t->held[0] = t->src;
+	t->held[1] = t->dst;
+}
+
 static void drop(struct pier_task *task)
 {
 	struct dma_task *t = dma_task(task);
 
+	set_held(t);
 	pier__local_drop(t->held[0]);
 	pier__local_drop(t->held[1]);
 }
 
 static int __attribute__((noinline)) run_any(struct dma_task *t)
 {
-	int status = copy_any(t);
+	int status;
 
+	set_held(t);
+	status = copy_any(t);
 	drop(&t->task);
 	return status;
 }
@@ -138,8 +152,6 @@ static inline void hold(struct dma_task *t)
 		return;
 	}
 	t->plain = true;
-	t->held[0] = src;
-	t->held[1] = dst;
 	src->refs++;
 	dst->refs++;
 }
