@@ -165,7 +165,9 @@ void pier__passive_event(struct pier_conn *conn,
 	if (conn->state > PIER__CONN_HELLO)
 		return;
 	if (ev->kind == PIER__CM_REJECTED)
-		err = pier__rdmacm_rejected(conn, ev);
+		err = conn->state == PIER__CONN_REQ_RCVD ?
+			      abandoned(conn, "connection request") :
+			      pier__rdmacm_rejected(conn, ev);
 	else
 		err = pier__rdmacm_fail(conn, ev->error, "handshake",
 					"%s: has the peer ended?",

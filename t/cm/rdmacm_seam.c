@@ -333,6 +333,24 @@ static void a_peer_to_which_all_is_stale_is_given_up(void)
 	end();
 }
 
+/* Whether its REJ is found by an event or by a query. */
+static void the_end_of_a_client_ends_its_open_request(void)
+{
+	if (begin(5000)) {
+		server.hold = true;
+		if (caller_ask(&client, &server, NULL) &&
+		    OK(peer_count(&server.requests, 1))) {
+			pier_conn_destroy(client.peer.conn);
+			client.peer.conn = NULL;
+			OK(peer_count(&server.failures, 1));
+			IS(pier_conn_error(server.peer.conn), -ECONNABORTED);
+			LIKE(pier_conn_error_text(server.peer.conn),
+			     "connection request: the client has given up");
+		}
+	}
+	end();
+}
+
 static void a_context_stops_while_a_name_is_looked_up(void)
 {
 	if (begin(0)) {
@@ -423,6 +441,7 @@ int main(void)
 	TEST(a_reject_without_a_word_is_one_of_that_address);
 	TEST(a_stale_queue_pair_number_is_replaced);
 	TEST(a_peer_to_which_all_is_stale_is_given_up);
+	TEST(the_end_of_a_client_ends_its_open_request);
 	TEST(a_context_stops_while_a_name_is_looked_up);
 	TEST(requests_not_reported_go_with_their_listener);
 	TEST(iwarp_is_refused_by_its_name);
