@@ -13,6 +13,7 @@
 static const union doca_data no_data = { .ptr = NULL };
 static struct end server, client;
 static int requests, established, failures, disconnects, calls_inside;
+static int client_disconnects;
 static struct doca_rdma_connection *at_server, *at_client;
 static bool rejecting, inside_disconnect;
 
@@ -60,12 +61,15 @@ static void on_disconnected(struct doca_rdma_connection *conn,
 	calls_inside += inside_disconnect;
 	if (ctx_data.ptr == &server)
 		disconnects++;
+	else
+		client_disconnects++;
 	IS(doca_rdma_connection_disconnect(conn), DOCA_SUCCESS);
 }
 
 static void open_ends(void)
 {
 	requests = established = failures = disconnects = 0;
+	client_disconnects = 0;
 	at_server = at_client = NULL;
 	end_open(&server);
 	end_open(&client);
@@ -226,6 +230,7 @@ static void a_server_connects_again_and_again(void)
 		ends_drive(&server, &client, &established, 2 * i);
 		IS(doca_rdma_connection_disconnect(at_client), DOCA_SUCCESS);
 		ends_drive(&server, &client, &disconnects, i);
+		ends_drive(&server, &client, &client_disconnects, i);
 		IS(doca_rdma_connection_disconnect(at_server), DOCA_SUCCESS);
 	}
 	IS(doca_rdma_addr_destroy(addr), DOCA_SUCCESS);
