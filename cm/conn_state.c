@@ -30,10 +30,7 @@ struct state {
 
 static const struct state *state_of(const struct pier_conn *conn);
 
-/*
- * Call the program's callbacks for a change that was not reported yet.  The
- * change is an event of the engine, unless the connection is internal.
- */
+/* Call the program's callbacks for a change that was not reported yet. */
 static void report(struct pier_conn *conn)
 {
 	const struct pier__conn_callbacks *fns = &conn->owner->callbacks;
@@ -44,8 +41,7 @@ static void report(struct pier_conn *conn)
 	if (prev == next)
 		return;
 	conn->reported = next;
-	if (!conn->owner->quiet)
-		pier__pe_event(conn->queues->pe);
+	pier__pe_event(conn->queues->pe);
 	if (conn->state_changed)
 		conn->state_changed(conn, prev, next, conn->user_data);
 	if (conn->destroyed)

@@ -2,8 +2,6 @@
 #ifndef PIER_CM_OWNER_H
 #define PIER_CM_OWNER_H
 
-#include <stdbool.h>
-
 #include <pier/cm.h>
 
 #include "core/list.h"
@@ -25,8 +23,6 @@ struct pier__conn_owner {
 	/* The queues have stopped and are destroyed; pier__ctx_stopped(). */
 	void (*stopped)(struct pier_ctx *ctx);
 	struct pier__list conns, listeners;	/* those not destroyed */
-	bool quiet;			/* changes of their states are no */
-					/* events that the program sees */
 };
 
 void pier__conn_owner_init(struct pier__conn_owner *owner, struct pier_ctx *ctx,
