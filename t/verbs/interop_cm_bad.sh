@@ -112,29 +112,11 @@ soft_client_is_rejected_for_a_server_that_was_killed()
 		grep -q "its program or system" "$tmp/client"
 }
 
-# It gives up with reason 4, "timeout".
-soft_server_notices_a_client_that_was_killed()
+# notices ADDRESS - the server that was begun, of a client killed meanwhile
+notices()
 {
-	serve soft slow -d soft_p1 -p $((port + 1))
 	listening || return
-	"$peer" client $soft_addr "$port" >"$tmp/client" 2>&1 &
-	asking=$!
-	vm_wait grep -q "^requested" "$tmp/server"
-	kill -9 $asking
-	wait $server
-	held=$?
-	wait $asking
-	cat "$tmp/server"
-	[ $held -eq 0 ] && grep -q "the peer has given up: .*(reason 4)" \
-		"$tmp/server" && grep -q "^accept: -103" "$tmp/server"
-}
-
-# As the one before, with pier on the kernel's device.
-server_on_rxe_notices_a_client_that_was_killed()
-{
-	serve on rxe "$foreign" slow -P -p $((port + 1))
-	listening || return
-	"$peer" client $rxe_addr "$port" >"$tmp/client" 2>&1 &
+	"$peer" client "$1" "$port" >"$tmp/client" 2>&1 &
 	asking=$!
 	vm_wait grep -q "^requested" "$tmp/server"
 	kill -9 $asking
@@ -143,8 +125,23 @@ server_on_rxe_notices_a_client_that_was_killed()
 	wait $asking
 	cat "$tmp/server"
 	[ $held -eq 0 ] && grep -q "^status: -103" "$tmp/server" &&
-		grep -q "the client has given up" "$tmp/server" &&
+		grep -q "connection request: the client has given up" \
+			"$tmp/server" &&
 		grep -q "^accept: -103" "$tmp/server"
+}
+
+# The kernel sends a REJ of reason 4, "timeout", for it.
+soft_server_notices_a_client_that_was_killed()
+{
+	serve soft slow -d soft_p1 -p $((port + 1))
+	notices $soft_addr
+}
+
+# As the one before, with pier on the kernel's device.
+server_on_rxe_notices_a_client_that_was_killed()
+{
+	serve on rxe "$foreign" slow -P -p $((port + 1))
+	notices $rxe_addr
 }
 
 # many COMMAND... - connections to the server that was begun
