@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A digest and a copy of 64 MiB: each alone, and both as nodes of one graph.
- * What both take together is compared with the sum of what each takes, in
- * turns; the figure is the median of the turns' ratios.
+ * A digest and copies of 64 MiB: each alone, and as nodes of one graph.  What
+ * all take together is compared with the sum of what each takes, in turns; the
+ * figure is the median of the turns' ratios.  It cannot be less than the share
+ * of the longer one, so that the target is that of as many copies, one after
+ * the other, as take about as long as the digest.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -15,13 +17,24 @@
 
 #define TURNS 15
 #define LEN (64u << 20)
+#define COPIES_MAX 16
 
 static struct pier_dev *dev;
 static struct pier_pe *pe;
 static struct pier_sha *sha;
 static struct pier_dma *dma;
-static struct pier_graph *graph;
-static struct pier_buf *src, *dst, *sum;
+static struct pier_buf_inventory *inv;
+static struct pier_mmap *to;
+static struct pier_buf *src, *sum;
+
+/* A digest, and copies of which each waits for the one before it. */
+struct bench {
+	struct pier_graph *graph;
+	struct pier_graph_node *hash_node, *copy_node[COPIES_MAX];
+	struct pier_task *copy[COPIES_MAX];
+	struct pier_buf *dst[COPIES_MAX];
+	int copies;
+};
 
 static void must(int err)
 {
@@ -41,38 +54,74 @@ static struct pier_mmap *map(size_t len)
 	return mmap;
 }
 
-static void open_all(struct pier_graph_node *node[2])
+static void open_all(void)
 {
-	struct pier_buf_inventory *inv;
-
 	must(pier_dev_open(getenv("BENCH_DEVICE"), &dev));
 	must(pier_pe_create(&pe));
 	must(pier_sha_create(&sha));
 	must(pier_dma_create(dev, &dma));
 	must(pier_ctx_start(pier_sha_ctx(sha), pe));
 	must(pier_ctx_start(pier_dma_ctx(dma), pe));
-	must(pier_buf_inventory_create(3, &inv));
+	must(pier_buf_inventory_create(2 + 2 * COPIES_MAX, &inv));
 	must(pier_buf_whole(inv, map(LEN), &src));
-	must(pier_buf_empty(inv, map(LEN), &dst));
 	must(pier_buf_empty(inv, map(PIER_SHA_DIGEST_MAX), &sum));
-	must(pier_graph_create(&graph));
-	must(pier_graph_add_ctx(graph, pier_sha_ctx(sha), &node[0]));
-	must(pier_graph_add_ctx(graph, pier_dma_ctx(dma), &node[1]));
-	must(pier_ctx_start(pier_graph_ctx(graph), pe));
+	to = map(LEN);
+}
+
+static void add_copy(struct bench *bench, int i)
+{
+	must(pier_buf_empty(inv, to, &bench->dst[i]));
+	must(pier_dma_task_copy(dma, src, bench->dst[i], &bench->copy[i]));
+	must(pier_graph_add_ctx(bench->graph, pier_dma_ctx(dma),
+				&bench->copy_node[i]));
+	if (i)
+		must(pier_graph_add_dependency(bench->graph,
+					       bench->copy_node[i - 1],
+					       bench->copy_node[i]));
+}
+
+static void bench_create(struct bench *bench, int copies)
+{
+	must(pier_graph_create(&bench->graph));
+	must(pier_graph_add_ctx(bench->graph, pier_sha_ctx(sha),
+				&bench->hash_node));
+	for (int i = 0; i < copies; i++)
+		add_copy(bench, i);
+	bench->copies = copies;
+	must(pier_ctx_start(pier_graph_ctx(bench->graph), pe));
+}
+
+static void bench_destroy(struct bench *bench)
+{
+	pier_graph_destroy(bench->graph);
+	for (int i = 0; i < bench->copies; i++) {
+		pier_task_free(bench->copy[i]);
+		pier_buf_put(bench->dst[i]);
+	}
 }
 
 /* Microseconds of @task until it is complete. */
-static double take(struct pier_task *task)
+static double take(struct bench *bench, struct pier_task *task)
 {
 	double start = proc_now();
 
-	pier_buf_reset(dst);
+	for (int i = 0; i < bench->copies; i++)
+		pier_buf_reset(bench->dst[i]);
 	pier_buf_reset(sum);
 	must(pier_task_submit(task, 0));
 	while (pier_task_status(task) == -EINPROGRESS)
 		must(pier_pe_wait(pe, -1));
 	must(pier_task_status(task));
 	return proc_now() - start;
+}
+
+static double take_copies(struct bench *bench)
+{
+	double sum_us = 0;
+
+	for (int i = 0; i < bench->copies; i++)
+		sum_us += take(bench, bench->copy[i]);
+	return sum_us;
 }
 
 static int by_value(const void *a, const void *b)
@@ -82,51 +131,83 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Returns whether the target is met. */
-static int measure(struct pier_task *hash, struct pier_task *copy,
-		   struct pier_task *both, const char *name)
+/* Print what the graph takes of the sum of its nodes, and return that. */
+static double measure(struct bench *bench, struct pier_task *hash,
+		      const char *name)
 {
 	double ratio[TURNS], t_hash = 0, t_copy = 0, t_both = 0;
-	int met;
+	struct pier_task *both;
 
-	take(both);
+	must(pier_graph_task(bench->graph, &both));
+	must(pier_graph_task_set_task(both, bench->hash_node, hash));
+	for (int i = 0; i < bench->copies; i++)
+		must(pier_graph_task_set_task(both, bench->copy_node[i],
+					      bench->copy[i]));
+	take(bench, both);
 	for (int i = 0; i < TURNS; i++) {
-		double alone[2] = { take(hash), take(copy) };
-		double together = take(both);
+		double alone[2] = { take(bench, hash), take_copies(bench) };
+		double together = take(bench, both);
 
 		ratio[i] = together / (alone[0] + alone[1]);
 		t_hash += alone[0] / TURNS / 1e3;
 		t_copy += alone[1] / TURNS / 1e3;
 		t_both += together / TURNS / 1e3;
 	}
+	pier_task_free(both);
 	qsort(ratio, TURNS, sizeof(ratio[0]), by_value);
-	met = ratio[TURNS / 2] <= 0.7;
-	printf("%s and copy of 64 MiB, of their sum: %.2f (%.2f to %.2f), at "
-	       "most 0.7: %s\n", name, ratio[TURNS / 2], ratio[0],
-	       ratio[TURNS - 1], met ? "met" : "MISSED");
-	printf("# on average %.0f ms, alone %.0f and %.0f ms: not less than "
-	       "%.2f\n", t_both, t_hash, t_copy,
-	       (t_hash > t_copy ? t_hash : t_copy) / (t_hash + t_copy));
+	printf("# %s and %d x copy: on average %.0f ms, alone %.0f and %.0f "
+	       "ms: not less than %.2f\n", name, bench->copies, t_both, t_hash,
+	       t_copy, (t_hash > t_copy ? t_hash : t_copy) / (t_hash + t_copy));
+	printf("%s and %d x copy of 64 MiB, of their sum: %.2f (%.2f to %.2f)",
+	       name, bench->copies, ratio[TURNS / 2], ratio[0],
+	       ratio[TURNS - 1]);
+	return ratio[TURNS / 2];
+}
+
+/* How many copies take about as long as @hash. */
+static int copies_beside(struct bench *bench, struct pier_task *hash)
+{
+	double best[2] = { 1e12, 1e12 };
+	int count;
+
+	for (int i = 0; i < 5; i++) {
+		double us[2] = { take(bench, hash), take_copies(bench) };
+
+		for (int j = 0; j < 2; j++)
+			best[j] = us[j] < best[j] ? us[j] : best[j];
+	}
+	count = (int)(best[0] / best[1] + 0.5);
+	return count < 1 ? 1 : count > COPIES_MAX ? COPIES_MAX : count;
+}
+
+/* Returns whether the target is met. */
+static int compare(enum pier_sha_algorithm algorithm, const char *name)
+{
+	struct bench pair = { 0 }, even = { 0 };
+	struct pier_task *hash;
+	int met;
+
+	must(pier_sha_task_hash(sha, algorithm, src, sum, &hash));
+	bench_create(&pair, 1);
+	bench_create(&even, copies_beside(&pair, hash));
+	measure(&pair, hash, name);
+	printf("\n");
+	met = measure(&even, hash, name) <= 0.7;
+	printf(", at most 0.7: %s\n", met ? "met" : "MISSED");
+	bench_destroy(&even);
+	bench_destroy(&pair);
+	pier_task_free(hash);
 	return met;
 }
 
 int main(void)
 {
 	static const char *const names[] = { "SHA-1", "SHA-256", "SHA-512" };
-	struct pier_graph_node *node[2];
-	struct pier_task *hash, *copy, *both;
 	int met = 0;
 
-	open_all(node);
-	must(pier_dma_task_copy(dma, src, dst, &copy));
-	must(pier_graph_task(graph, &both));
-	must(pier_graph_task_set_task(both, node[1], copy));
-	for (int i = 0; i < 3; i++) {
-		must(pier_sha_task_hash(sha, i, src, sum, &hash));
-		must(pier_graph_task_set_task(both, node[0], hash));
-		met += measure(hash, copy, both, names[i]);
-		pier_task_free(hash);
-	}
+	open_all();
+	for (int i = 0; i < 3; i++)
+		met += compare(i, names[i]);
 	printf("targets: %d met, %d missed\n", met, 3 - met);
 	return 0;
 }

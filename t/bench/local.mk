@@ -96,6 +96,8 @@ EXTRA_PROGRAMS += %D%/sync_event
 	%D%/procs.c \
 	%D%/procs.h \
 	%D%/sync_event.c \
+	%D%/sync_event_remote.c \
+	%D%/sync_event_remote.h \
 	# end, sorted
 %C%_sync_event_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/t
 %C%_sync_event_LDADD = lib/libpier-core.la
