@@ -240,9 +240,19 @@ const char *pier__conn_stage(const struct pier_conn *conn)
 	return stage ? stage : "in use";
 }
 
+bool pier__conn_is_connecting(const struct pier_conn *conn)
+{
+	return conn->state < PIER__CONN_UP;
+}
+
 bool pier__conn_is_ending(const struct pier_conn *conn)
 {
 	return conn->state >= PIER__CONN_FLUSHING;
+}
+
+bool pier__conn_is_closed(const struct pier_conn *conn)
+{
+	return conn->state >= PIER__CONN_CLOSED;
 }
 
 bool pier__conn_was_connected(const struct pier_conn *conn)
@@ -310,7 +320,7 @@ int pier_conn_disconnect(struct pier_conn *conn)
 		return 0;
 	if (conn->state == PIER__CONN_UP)
 		pier__conn_transition(conn, PIER__CONN_DRAINING);
-	else if (conn->state < PIER__CONN_UP)
+	else if (pier__conn_is_connecting(conn))
 		pier__conn_end(conn);
 	return 0;
 }
@@ -378,7 +388,7 @@ uint64_t pier__conn_step(struct pier_conn *conn, uint64_t now)
 	if (state_of(conn)->step)
 		due = state_of(conn)->step(conn, now);
 	report(conn);
-	if (conn->state >= PIER__CONN_CLOSED && conn->destroyed) {
+	if (pier__conn_is_closed(conn) && conn->destroyed) {
 		pier__conn_retire(conn);
 		return PIER__NEVER;
 	}

@@ -71,8 +71,14 @@ void pier__conn_transition(struct pier_conn *conn, enum pier__conn_state next);
 /* The stage of its state, for messages: "handshake" and the like. */
 const char *pier__conn_stage(const struct pier_conn *conn);
 
+/* Has it not been connected yet, and may it still be? */
+bool pier__conn_is_connecting(const struct pier_conn *conn);
+
 /* Is it flushing, cancelling, failing, or closed? */
 bool pier__conn_is_ending(const struct pier_conn *conn);
+
+/* Has it ended, so that it has no QP any more? */
+bool pier__conn_is_closed(const struct pier_conn *conn);
 
 /* Connected, or it was and has been closed without an error. */
 bool pier__conn_was_connected(const struct pier_conn *conn);

@@ -162,7 +162,7 @@ void pier__passive_event(struct pier_conn *conn,
 			pier__conn_transition(conn, PIER__CONN_HELLO);
 		return;
 	}
-	if (conn->state > PIER__CONN_HELLO)
+	if (!pier__conn_is_connecting(conn))
 		return;
 	if (ev->kind == PIER__CM_REJECTED)
 		err = conn->state == PIER__CONN_REQ_RCVD ?

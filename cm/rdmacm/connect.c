@@ -387,7 +387,7 @@ void pier__active_event(struct pier_conn *conn, const struct pier__cm_event *ev)
 {
 	int err;
 
-	if (conn->state > PIER__CONN_HELLO)
+	if (!pier__conn_is_connecting(conn))
 		return;
 	switch (ev->kind) {
 	case PIER__CM_RESOLVED:

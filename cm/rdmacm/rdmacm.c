@@ -20,7 +20,7 @@ static void gone(struct pier_conn *conn)
 /* An event of a connection, which may be closed already. */
 static void take(struct pier_conn *conn, const struct pier__cm_event *ev)
 {
-	if (conn->state >= PIER__CONN_CLOSED)
+	if (pier__conn_is_closed(conn))
 		return;
 	if (ev->kind == PIER__CM_DISCONNECTED)
 		conn->peer_disconnected = true;

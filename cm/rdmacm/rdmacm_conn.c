@@ -70,7 +70,7 @@ static void entered(struct pier_conn *conn, enum pier__conn_state prev)
 
 	if (conn->state == PIER__CONN_UP)
 		pier__blob_drop(conn->queues, &cm->own);
-	else if (conn->state >= PIER__CONN_CLOSED)
+	else if (pier__conn_is_closed(conn))
 		release(conn);
 	else if (pier__conn_is_ending(conn) && prev >= PIER__CONN_HELLO &&
 		 cm->id && !conn->peer_disconnected)

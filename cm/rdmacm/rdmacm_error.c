@@ -81,7 +81,7 @@ static void ends_text(const struct pier_conn *conn, char *ret, size_t size)
 			snprintf(name, sizeof(name), "%s port %u",
 				 attempt->peer.name, attempt->peer.port);
 	}
-	if (conn->state >= PIER__CONN_UP)
+	if (!pier__conn_is_connecting(conn))
 		snprintf(ret, size, "the connection %s %s%s %s %s has failed",
 			 active ? "to" : "of", name, to,
 			 active ? "from" : "to", cm->local);
