@@ -177,7 +177,10 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/mem/export.c \
 	%D%/mem/mem_verbs.c \
 	%D%/mem/mmap.c \
+	%D%/mem/mmap_config.c \
 	%D%/mem/mmap_impl.h \
+	%D%/mem/own.c \
+	%D%/mem/own.h \
 	%D%/ops/cpu_ctx.c \
 	%D%/ops/cpu_ctx.h \
 	%D%/ops/desc.c \

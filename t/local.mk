@@ -75,6 +75,7 @@ check_PROGRAMS += \
 	%D%/mem/buf.t \
 	%D%/mem/buf_pool.t \
 	%D%/mem/mmap.t \
+	%D%/mem/own.t \
 	%D%/meta/so.t \
 	%D%/ops/alloc.t \
 	%D%/ops/bulk.t \

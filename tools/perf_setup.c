@@ -90,7 +90,7 @@ static int map(struct perf *perf)
 
 	if (perf->opts.respond)
 		access |= PIER_REMOTE_READ | PIER_REMOTE_WRITE;
-	err = pier_mmap_map(perf->dev, NULL, len, access, &perf->local);
+	err = pier_mmap_alloc(perf->dev, len, access, &perf->local);
 	if (err)
 		return perf_fail(perf, err);
 	memset(local_at(perf, 0), 0x5a, len - NOTE_SIZE);	/* fault in */

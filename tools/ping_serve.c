@@ -171,12 +171,12 @@ static int offer(struct ping *p)
 	struct pier_mmap *messages;
 	int i, err;
 
-	err = pier_mmap_map(p->dev, NULL, PING_MEMORY,
-			    PIER_REMOTE_READ | PIER_REMOTE_WRITE |
-				    PIER_REMOTE_ATOMIC, &p->local);
+	err = pier_mmap_alloc(p->dev, PING_MEMORY,
+			      PIER_REMOTE_READ | PIER_REMOTE_WRITE |
+				      PIER_REMOTE_ATOMIC, &p->local);
 	if (!err)
-		err = pier_mmap_map(p->dev, NULL, len, PIER_LOCAL_WRITE,
-				    &messages);
+		err = pier_mmap_alloc(p->dev, len, PIER_LOCAL_WRITE,
+				      &messages);
 	if (err)
 		return err;
 	for (i = 0; !err && i < SLOTS; i++) {

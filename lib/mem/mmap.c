@@ -2,15 +2,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "core/copy.h"
 #include "core/fail.h"
 #include "mem/mmap_impl.h"
-
-#define ACCESS_ALL \
-	(PIER_LOCAL_READ | PIER_LOCAL_WRITE | PIER_REMOTE_READ | \
-	 PIER_REMOTE_WRITE | PIER_REMOTE_ATOMIC)
 
 int pier_mmap_create(struct pier_mmap **ret)
 {
@@ -36,19 +31,6 @@ static int check_local(const struct pier_mmap *mmap, const char *what)
 			  "is a remote one: that is its owner's", what);
 }
 
-static int check_config(const struct pier_mmap_config *cfg)
-{
-	if (!cfg->len)
-		return pier__fail(-EINVAL, "mmap: a length of 0, at least 1");
-	if ((uintptr_t)cfg->addr + (cfg->len - 1) < (uintptr_t)cfg->addr)
-		return pier__fail(-EINVAL, "mmap: %zu bytes at %p wrap around",
-				  cfg->len, cfg->addr);
-	if (cfg->access & ~(uint32_t)ACCESS_ALL)
-		return pier__fail(-EINVAL, "mmap: access 0x%x, allowed is 0x%x",
-				  cfg->access, ACCESS_ALL);
-	return 0;
-}
-
 int pier_mmap_configure(struct pier_mmap *mmap,
 			const struct pier_mmap_config *cfg)
 {
@@ -57,11 +39,11 @@ int pier_mmap_configure(struct pier_mmap *mmap,
 
 	if (err)
 		return err;
-	if (mmap->started || mmap->own_memory)
+	if (mmap->started || mmap->own.len)
 		return pier__fail(-EBUSY, "mmap: configured after start");
 	err = pier__config_copy(&new, sizeof(new), cfg, cfg->size);
 	if (!err)
-		err = check_config(&new);
+		err = pier__mmap_check(&new);
 	if (err)
 		return err;
 
@@ -119,17 +101,22 @@ static int verbs_access(uint32_t access)
 	return flags;
 }
 
-static int own_memory(struct pier_mmap *mmap)
+/* Allocate it at the first start; *@ret: did this one? */
+static int own_memory(struct pier_mmap *mmap, bool *ret)
 {
-	void *addr = mmap64(NULL, mmap->cfg.len, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int err = pier__own_alloc(&mmap->cfg, &mmap->own);
 
-	if (addr == MAP_FAILED)
-		return pier__fail(-errno, "mmap: no %zu bytes of memory: %s",
-				  mmap->cfg.len, pier_strerror(errno));
-	mmap->cfg.addr = addr;
-	mmap->own_memory = true;
+	if (err)
+		return err;
+	mmap->cfg.addr = mmap->own.addr;
+	*ret = true;
 	return 0;
+}
+
+static void free_own(struct pier_mmap *mmap)
+{
+	pier__own_free(&mmap->own);
+	mmap->cfg.addr = NULL;
 }
 
 static void deregister(struct pier_mmap *mmap)
@@ -170,6 +157,7 @@ static int register_on(struct pier__mmap_key *key, struct pier_mmap *mmap)
 int pier_mmap_start(struct pier_mmap *mmap)
 {
 	int err = check_local(mmap, "started");
+	bool new = false;
 
 	if (err)
 		return err;
@@ -181,15 +169,19 @@ int pier_mmap_start(struct pier_mmap *mmap)
 		return pier__fail(-EINVAL, "mmap: started without a device");
 
 	if (!mmap->cfg.addr)
-		err = own_memory(mmap);
+		err = own_memory(mmap, &new);
 	for (uint32_t i = 0; !err && i < mmap->key_count; i++)
 		err = register_on(&mmap->keys[i], mmap);
-	if (err) {
-		deregister(mmap);
-		return err;
-	}
+	if (err)
+		goto err_deregister;
 	mmap->started = true;
 	return 0;
+
+err_deregister:
+	deregister(mmap);
+	if (new)
+		free_own(mmap);
+	return err;
 }
 
 static void forget_desc(struct pier_mmap *mmap)
@@ -224,8 +216,7 @@ static void release(struct pier_mmap *mmap)
 			pier__dev_drop(mmap->keys[i].dev);
 	}
 	forget_desc(mmap);
-	if (mmap->own_memory)
-		munmap(cfg->addr, cfg->len);
+	pier__own_free(&mmap->own);
 	if (cfg->release)
 		cfg->release(cfg->addr, cfg->len, cfg->release_arg);
 	free(mmap);
@@ -271,6 +262,12 @@ int pier_mmap_map(struct pier_dev *dev, void *addr, size_t len,
 	return 0;
 }
 
+int pier_mmap_alloc(struct pier_dev *dev, size_t len, uint32_t access,
+		    struct pier_mmap **ret)
+{
+	return pier_mmap_map(dev, NULL, len, access, ret);
+}
+
 bool pier__mmap_rkey(const struct pier_mmap *mmap, const uint8_t dev_id[8],
 		     uint32_t *ret)
 {
@@ -291,6 +288,22 @@ void *pier_mmap_addr(const struct pier_mmap *mmap)
 size_t pier_mmap_len(const struct pier_mmap *mmap)
 {
 	return mmap->cfg.len;
+}
+
+size_t pier_mmap_page_size(const struct pier_mmap *mmap)
+{
+	return mmap->own.page_size;
+}
+
+int pier_mmap_fd(const struct pier_mmap *mmap)
+{
+	if (!(mmap->cfg.flags & PIER_MMAP_SHARED))
+		return pier__fail(-EINVAL, "mmap: its memory is not shared: "
+				  "configure PIER_MMAP_SHARED");
+	if (!mmap->own.len)
+		return pier__fail(-EINVAL, "mmap: its memory is not allocated "
+				  "before the start");
+	return mmap->own.fd;
 }
 
 int pier_mmap_is_remote(const struct pier_mmap *mmap)

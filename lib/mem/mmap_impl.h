@@ -9,6 +9,7 @@
 
 #include "core/wire.h"
 #include "dev/dev_impl.h"
+#include "mem/own.h"
 
 #define PIER__MMAP_DEVS 8
 
@@ -26,13 +27,19 @@ struct pier_mmap {
 					/* word of a sync event */
 	uint64_t serial;		/* never used again in this process */
 	bool remote, started;
-	bool own_memory;		/* to be unmapped */
+	struct pier__own own;		/* its length is 0 if it is none */
 	atomic_uint bufs;		/* buffers of it, and its maker's one */
 	uint32_t key_count;
 	struct pier__mmap_key keys[PIER__MMAP_DEVS];
 	void *desc;			/* export; NULL: not made yet */
 	size_t desc_len;
 };
+
+/*
+ * May an mmap be configured so, the access bits being settled later?
+ * Errors: -EINVAL.
+ */
+int pier__mmap_check(const struct pier_mmap_config *cfg);
 
 /* The local key of @mmap on @dev.  Returns false: not on this device. */
 static inline bool pier__mmap_lkey(const struct pier_mmap *mmap,

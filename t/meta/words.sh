@@ -13,9 +13,10 @@ words="room side housed homed homeless kick stood trouble bury buried
 	gone_back page qset also why kept said told sentence nobody
 	has_left have_left"
 
-# Names of verbs, of IBTA and of DOCA.
+# Names of verbs, of IBTA, of DOCA and of the system.
 allowed="ack_delay dest_qp_num dest_qpn max_dest_rd_atomic IBV_QP_DEST_QPN
-	IBV_QP_MAX_DEST_RD_ATOMIC doca_log_backend_create_standard"
+	IBV_QP_MAX_DEST_RD_ATOMIC doca_log_backend_create_standard
+	page_size pier_mmap_page_size"
 
 # identifiers - "FILE NAME" of each in the code, not in comments or strings
 identifiers()

@@ -80,6 +80,7 @@ stty -F $tap raw -echo
 stty -F $verdict raw -echo
 echo 60 >/proc/sys/kernel/hung_task_timeout_secs
 ulimit -c 0
+echo 8 >/proc/sys/vm/nr_hugepages
 
 if ! vm_modules || ! vm_devices; then
 	echo "#vm the devices could not be made; see console.log" >$tap

@@ -30,6 +30,13 @@ enum pier_access {
 	PIER_REMOTE_ATOMIC = 16,	/* implies PIER_LOCAL_WRITE */
 };
 
+/* What the memory is; no bit means ordinary memory. */
+enum pier_mmap_flag {
+	PIER_MMAP_HUGE = 1,	/* huge pages if the kernel has enough */
+	PIER_MMAP_NODE = 2,	/* pages of numa_node */
+	PIER_MMAP_SHARED = 4,	/* other processes can map pier_mmap_fd() */
+};
+
 struct pier_mmap_config {
 	size_t size;		/* sizeof(struct pier_mmap_config), always */
 	void *addr;		/* the caller's memory; NULL: pier's own, */
@@ -39,6 +46,9 @@ struct pier_mmap_config {
 	/* called when the range is no longer in use; or NULL */
 	void (*release)(void *addr, size_t len, void *arg);
 	void *release_arg;
+	/* of pier's own memory: */
+	uint32_t flags;		/* enum pier_mmap_flag, or-ed */
+	uint32_t numa_node;	/* its number, with PIER_MMAP_NODE */
 };
 
 /*
@@ -46,7 +56,10 @@ struct pier_mmap_config {
  */
 int pier_mmap_create(struct pier_mmap **ret);
 
-/* Errors: -EBUSY, started; -EINVAL, no length, or unknown access bits. */
+/*
+ * Errors: -EBUSY, started; -EINVAL, no length, unknown bits, or fields that
+ * exclude each other.
+ */
 int pier_mmap_configure(struct pier_mmap *mmap,
 			const struct pier_mmap_config *cfg);
 void pier_mmap_get_config(const struct pier_mmap *mmap,
@@ -58,7 +71,7 @@ int pier_mmap_add_dev(struct pier_mmap *mmap, struct pier_dev *dev);
 /*
  * Register the range.
  * Errors: -EINVAL, no range or device; -EFAULT, it is not mapped, or is
- * read-only; -ENOMEM; ...
+ * read-only; -ENOMEM; -ERANGE, no such NUMA node; ...
  */
 int pier_mmap_start(struct pier_mmap *mmap);
 
@@ -80,6 +93,10 @@ void pier_mmap_destroy(struct pier_mmap *mmap);
 int pier_mmap_map(struct pier_dev *dev, void *addr, size_t len,
 		  uint32_t access, struct pier_mmap **ret);
 
+/* The same with memory of pier's own; pier_mmap_addr() is its address. */
+int pier_mmap_alloc(struct pier_dev *dev, size_t len, uint32_t access,
+		    struct pier_mmap **ret);
+
 /*
  * Describe the started @mmap, with all its devices, for peers.  *ret belongs to
  * @mmap and lives until it is stopped; every peer that reads it may use the
@@ -99,6 +116,16 @@ int pier_mmap_create_from_export(const void *desc, size_t len,
 /* The range, in the address space of the owner of the memory. */
 void *pier_mmap_addr(const struct pier_mmap *mmap);
 size_t pier_mmap_len(const struct pier_mmap *mmap);
+
+/* The bytes in a page of pier's own memory; 0: not allocated, or another's. */
+size_t pier_mmap_page_size(const struct pier_mmap *mmap);
+
+/*
+ * The memfd of memory with PIER_MMAP_SHARED, which begins at offset 0.  It
+ * belongs to @mmap: duplicate or send it, do not close it.
+ * Errors: -EINVAL, other memory, or not started yet.
+ */
+int pier_mmap_fd(const struct pier_mmap *mmap);
 
 /* Non-zero if @mmap was made from an export. */
 int pier_mmap_is_remote(const struct pier_mmap *mmap);

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_MEM_OWN_H
+#define PIER_MEM_OWN_H
+
+#include <stddef.h>
+
+#include <pier/mmap.h>
+
+/* Memory that pier allocates for an mmap: whole pages. */
+struct pier__own {
+	void *addr;
+	size_t len;		/* bytes, rounded up to pages; 0: no memory */
+	size_t page_size;	/* bytes */
+	int fd;			/* its memfd; -1: it is this process's only */
+};
+
+/*
+ * Allocate the zeroed memory that @cfg describes.  Errors: -ENOMEM; -ERANGE,
+ * no such NUMA node; those of memfd_create(2), ftruncate(2), mbind(2).
+ */
+int pier__own_alloc(const struct pier_mmap_config *cfg, struct pier__own *ret);
+void pier__own_free(struct pier__own *own);
+
+#endif
