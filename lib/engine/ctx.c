@@ -113,6 +113,7 @@ int pier_ctx_stop_wait(struct pier_ctx *ctx, int timeout_ms)
 
 	ctx->idle = &idle;
 	pier_ctx_stop(ctx);
+	pier__pe_settle(pe);
 	if (drive(pe, &idle, deadline)) {
 		ctx->idle = outer;
 		return pier__fail(-ETIMEDOUT,

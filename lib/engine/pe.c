@@ -130,6 +130,7 @@ static void destroy(struct pier_pe *pe)
 {
 	atomic_store(&pe->attention, 0);
 	pe->depth = 1;		/* draining must not come back here */
+	pier__pe_settle(pe);
 	while (!pier__list_empty(&pe->ctxs)) {
 		struct pier_ctx *ctx = pier__container_of(
 			pe->ctxs.next, struct pier_ctx, link);
@@ -349,6 +350,13 @@ static void attend(struct pier_pe *pe)
 	report_stopped(pe);
 	pe->busy = 0;
 	run_deferred(pe);
+}
+
+void pier__pe_settle(struct pier_pe *pe)
+{
+	enter(pe);
+	attend(pe);
+	leave(pe);
 }
 
 /* Was pier_pe_wake() called since the last call of this? */

@@ -76,4 +76,10 @@ struct pier__deferred {
 
 void pier__pe_defer(struct pier_pe *pe, struct pier__deferred *deferred);
 
+/*
+ * Report contexts that have ended, and run what was deferred, without a round.
+ * Not from callbacks.  @pe may be freed after this.
+ */
+void pier__pe_settle(struct pier_pe *pe);
+
 #endif

@@ -143,13 +143,15 @@ err_pool_destroy:
 	return err;
 }
 
-/* The tasks are completed in the next rounds. */
+/* The tasks are completed in the next rounds; poll() may be running. */
 static void stop(struct pier_ctx *ctx)
 {
 	struct pier__cpu_ctx *cpu = pier__cpu_of(ctx);
 
 	if (cpu->ops->stop)
 		cpu->ops->stop(cpu);
+	if (!ctx->inflight && !pier__pe_busy(ctx->pe))
+		finish_stop(cpu);
 }
 
 static const struct pier__ctx_ops ctx_ops = {

@@ -467,6 +467,68 @@ static void configure_is_refused_while_running(void)
 	copier_close(&c);
 }
 
+/* Another DMA context on the engine of the first, with nothing in flight. */
+static struct pier_dma *start_other(void)
+{
+	struct pier_dma *other = NULL;
+
+	IS(pier_dma_create(dev, &other), 0);
+	IS(pier_ctx_start(pier_dma_ctx(other), c.pe), 0);
+	return other;
+}
+
+static void waiting_for_an_idle_one_completes_nothing_of_others(void)
+{
+	struct copies tally = { 0 };
+	struct pier_dma *other;
+	struct pier_task *task;
+
+	if (!open_with(NULL) || !take(&task, 1, &tally))
+		return;
+	other = start_other();
+	IS(pier_ctx_stop_wait(pier_dma_ctx(other), 0), 0);
+	IS(pier_ctx_state(pier_dma_ctx(other)), PIER_CTX_IDLE);
+	IS(pier_ctx_start(pier_dma_ctx(other), c.pe), 0);
+	IS(pier_ctx_stop(pier_dma_ctx(other)), -EINPROGRESS);
+	pier_dma_destroy(other);
+	pier_dma_destroy(start_other());
+	IS(tally.calls, 0);
+	OK(copier_count(&c, &tally.calls, 1));
+	IS(tally.failed, 0);
+	pier_task_free(task);
+	copier_close(&c);
+}
+
+static void a_stop_of_nothing_is_reported_by_the_next_round(void)
+{
+	struct pier_dma *other;
+
+	if (!open_with(NULL))
+		return;
+	other = start_other();
+	IS(pier_ctx_stop(pier_dma_ctx(other)), -EINPROGRESS);
+	IS(pier_ctx_state(pier_dma_ctx(other)), PIER_CTX_STOPPING);
+	IS(pier_pe_progress(c.pe, 1), 1);
+	IS(pier_ctx_state(pier_dma_ctx(other)), PIER_CTX_IDLE);
+	pier_dma_destroy(other);
+	copier_close(&c);
+}
+
+static void a_context_that_has_ended_outlives_its_engine(void)
+{
+	struct pier_dma *dma = NULL;
+	struct pier_pe *pe;
+
+	if (!IS(pier_pe_create(&pe), 0))
+		return;
+	IS(pier_dma_create(dev, &dma), 0);
+	IS(pier_ctx_start(pier_dma_ctx(dma), pe), 0);
+	IS(pier_ctx_stop(pier_dma_ctx(dma)), -EINPROGRESS);
+	pier_pe_destroy(pe);
+	IS(pier_ctx_state(pier_dma_ctx(dma)), PIER_CTX_IDLE);
+	pier_dma_destroy(dma);
+}
+
 static void every_device_can_copy(void)
 {
 	IS(pier_devinfo_can_task(pier_dev_info(dev), PIER_TASK_COPY), 0);
@@ -498,6 +560,9 @@ int main(void)
 	TEST(a_context_starts_again_when_its_tasks_are_freed);
 	TEST(the_configuration_has_defaults_and_ranges);
 	TEST(configure_is_refused_while_running);
+	TEST(waiting_for_an_idle_one_completes_nothing_of_others);
+	TEST(a_stop_of_nothing_is_reported_by_the_next_round);
+	TEST(a_context_that_has_ended_outlives_its_engine);
 	TEST(every_device_can_copy);
 	pier_dev_close(dev);
 	return tap_done();
