@@ -36,8 +36,6 @@ void pier__doca_ctx_init(struct doca_ctx *ctx, const struct doca_ctx_kind *kind,
 {
 	ctx->kind = kind;
 	ctx->ctx = pier;
-	if (!pier)
-		return;
 	pier_ctx_set_user_data(pier, ctx);
 	pier_ctx_set_state_changed(pier, pier_changed);
 }
@@ -68,41 +66,23 @@ static void list(struct doca_ctx *ctx)
 	ctx->listed = true;
 	ctx->next = ctx->pe->idle;
 	ctx->pe->idle = ctx;
-	ctx->pe->pending++;
 	pier_pe_wake(ctx->pe->pe);
-}
-
-/* Nothing is left of it: the next progress says so. */
-static void list_if_over(struct doca_ctx *ctx)
-{
-	if (ctx->drained && !ctx->held && !ctx->ended)
-		list(ctx);
 }
 
 void pier__doca_ctx_task_freed(struct doca_ctx *ctx)
 {
 	ctx->held--;
-	list_if_over(ctx);
+	if (ctx->drained && !ctx->held)
+		list(ctx);
 }
 
-static void report_idle(struct doca_pe *pe)
+void pier__doca_ctx_report(struct doca_pe *pe)
 {
 	struct doca_ctx *ctx = pe->idle;
 
-	if (!ctx)
-		return;
 	pe->idle = ctx->next;
-	pe->pending--;
 	ctx->listed = false;
 	set_state(ctx, DOCA_CTX_STATE_IDLE);
-}
-
-uint8_t pier__doca_ctx_report(struct doca_pe *pe)
-{
-	if (pe->ended)
-		list_if_over(pier__doca_task_report(pe));
-	report_idle(pe);
-	return 1;
 }
 
 doca_error_t doca_ctx_start(struct doca_ctx *ctx)
@@ -121,17 +101,7 @@ doca_error_t doca_ctx_start(struct doca_ctx *ctx)
 		error = ctx->kind->prepare(ctx);
 	if (error)
 		return error;
-	if (ctx->ctx)
-		return pier__doca_error(pier_ctx_start(ctx->ctx, ctx->pe->pe));
-	set_state(ctx, DOCA_CTX_STATE_RUNNING);
-	return DOCA_SUCCESS;
-}
-
-static void stop(struct doca_ctx *ctx)
-{
-	ctx->drained = true;
-	set_state(ctx, DOCA_CTX_STATE_STOPPING);
-	list_if_over(ctx);
+	return pier__doca_error(pier_ctx_start(ctx->ctx, ctx->pe->pe));
 }
 
 doca_error_t doca_ctx_stop(struct doca_ctx *ctx)
@@ -142,10 +112,7 @@ doca_error_t doca_ctx_stop(struct doca_ctx *ctx)
 		return DOCA_SUCCESS;
 	if (ctx->state == DOCA_CTX_STATE_STOPPING)
 		return DOCA_ERROR_IN_PROGRESS;
-	if (ctx->ctx)
-		return pier__doca_error(pier_ctx_stop(ctx->ctx));
-	stop(ctx);
-	return DOCA_ERROR_IN_PROGRESS;
+	return pier__doca_error(pier_ctx_stop(ctx->ctx));
 }
 
 doca_error_t doca_ctx_get_num_inflight_tasks(const struct doca_ctx *ctx,
@@ -153,7 +120,7 @@ doca_error_t doca_ctx_get_num_inflight_tasks(const struct doca_ctx *ctx,
 {
 	if (!ctx || !ret)
 		return DOCA_ERROR_INVALID_VALUE;
-	*ret = ctx->ended + (ctx->ctx ? pier_ctx_inflight(ctx->ctx) : 0);
+	*ret = pier_ctx_inflight(ctx->ctx);
 	return DOCA_SUCCESS;
 }
 

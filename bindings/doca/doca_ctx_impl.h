@@ -9,11 +9,8 @@
 
 struct doca_pe {
 	struct pier_pe *pe;
-	unsigned int pending;		/* tasks and contexts listed below */
 	unsigned int ctxs;		/* connected to it */
-	/* What the layer reports itself, first come, first served: */
-	struct doca_task *ended, **ended_tail;
-	struct doca_ctx *idle;		/* to be told so */
+	struct doca_ctx *idle;		/* their last task was freed */
 };
 
 /* What an object does with its context; each may be NULL. */
@@ -24,19 +21,17 @@ struct doca_ctx_kind {
 
 struct doca_ctx {
 	const struct doca_ctx_kind *kind;
-	struct pier_ctx *ctx;		/* NULL: without one of pier */
+	struct pier_ctx *ctx;
 	struct doca_pe *pe;
 	union doca_data data;
 	doca_ctx_state_changed_callback_t changed;
 	enum doca_ctx_states state;
 	size_t held;			/* tasks that are not freed */
-	size_t ended;			/* tasks on the engine's list */
 	bool drained;			/* nothing more will complete */
 	bool listed;			/* on the engine's list */
 	struct doca_ctx *next;
 };
 
-/* @pier NULL: a context whose tasks all complete by themselves. */
 void pier__doca_ctx_init(struct doca_ctx *ctx, const struct doca_ctx_kind *kind,
 			 struct pier_ctx *pier);
 
@@ -49,7 +44,7 @@ doca_error_t pier__doca_ctx_may_set(const struct doca_ctx *ctx);
 /* A task was freed. */
 void pier__doca_ctx_task_freed(struct doca_ctx *ctx);
 
-/* Report the first of what the layer has to report.  Returns 1. */
-uint8_t pier__doca_ctx_report(struct doca_pe *pe);
+/* Report the first of those that are idle; there is one. */
+void pier__doca_ctx_report(struct doca_pe *pe);
 
 #endif

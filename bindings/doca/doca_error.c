@@ -119,18 +119,23 @@ static bool is_expected(int err)
 	       err == -EOPNOTSUPP;
 }
 
-doca_error_t pier__doca_error(int err)
+doca_error_t pier__doca_code(int err)
 {
 	if (err >= 0)
 		return DOCA_SUCCESS;
-	if (!is_expected(err))
-		pier__doca_log_sdk(DOCA_LOG_LEVEL_ERROR, "pier",
-				   pier_last_error());
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		if (rows[i].err == -err)
 			return rows[i].error;
 	}
 	return DOCA_ERROR_OPERATING_SYSTEM;
+}
+
+doca_error_t pier__doca_error(int err)
+{
+	if (err < 0 && !is_expected(err))
+		pier__doca_log_sdk(DOCA_LOG_LEVEL_ERROR, "pier",
+				   pier_last_error());
+	return pier__doca_code(err);
 }
 
 const char *doca_error_get_name(doca_error_t error)

@@ -10,6 +10,9 @@
  */
 doca_error_t pier__doca_error(int err);
 
+/* The code alone. */
+doca_error_t pier__doca_code(int err);
+
 /* Log why a call fails, to the library's backends.  Returns @error. */
 doca_error_t pier__doca_fail(doca_error_t error, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -7,6 +7,7 @@
 /* Memory and devices are coherent here: each task succeeds. */
 struct doca_mmap_advise {
 	struct doca_ctx ctx;		/* first */
+	struct pier_func *func;
 	struct doca_task_pool pool;
 };
 
@@ -20,15 +21,36 @@ static struct doca_mmap_advise *advise_of(struct doca_ctx *ctx)
 	return (struct doca_mmap_advise *)ctx;
 }
 
+static int do_nothing(void *arg)
+{
+	(void)arg;
+	return 0;
+}
+
+static int build(struct doca_task *task)
+{
+	return pier_func_task_call(advise_of(task->ctx)->func, do_nothing,
+				   NULL, &task->task);
+}
+
 static const struct doca_task_kind invalidate = {
-	.build = NULL,		/* there is nothing to be done */
+	.build = build,
 };
 
 static doca_error_t prepare(struct doca_ctx *ctx)
 {
-	return pier__doca_pool_fill(
-		&advise_of(ctx)->pool, ctx, &invalidate,
+	struct doca_mmap_advise *advise = advise_of(ctx);
+	struct pier_func_config cfg = {
+		.size = sizeof(cfg),
+		.tasks = advise->pool.count,
+	};
+	doca_error_t error;
+
+	error = pier__doca_pool_fill(
+		&advise->pool, ctx, &invalidate,
 		sizeof(struct doca_mmap_advise_task_invalidate_cache));
+	return error ? error : pier__doca_error(
+				       pier_func_configure(advise->func, &cfg));
 }
 
 static const struct doca_ctx_kind kind = {
@@ -39,13 +61,19 @@ doca_error_t doca_mmap_advise_create(struct doca_dev *dev,
 				     struct doca_mmap_advise **advise)
 {
 	struct doca_mmap_advise *new;
+	int err;
 
 	if (!dev || !advise)
 		return DOCA_ERROR_INVALID_VALUE;
 	new = calloc(1, sizeof(*new));
 	if (!new)
 		return DOCA_ERROR_NO_MEMORY;
-	pier__doca_ctx_init(&new->ctx, &kind, NULL);
+	err = pier_func_create(&new->func);
+	if (err) {
+		free(new);
+		return pier__doca_error(err);
+	}
+	pier__doca_ctx_init(&new->ctx, &kind, pier_func_ctx(new->func));
 	*advise = new;
 	return DOCA_SUCCESS;
 }
@@ -59,6 +87,7 @@ doca_error_t doca_mmap_advise_destroy(struct doca_mmap_advise *advise)
 	error = pier__doca_ctx_release(&advise->ctx);
 	if (error)
 		return error;
+	pier_func_destroy(advise->func);
 	pier__doca_pool_free(&advise->pool);
 	free(advise);
 	return DOCA_SUCCESS;

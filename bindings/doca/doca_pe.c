@@ -19,7 +19,6 @@ doca_error_t doca_pe_create(struct doca_pe **pe)
 		free(new);
 		return pier__doca_error(err);
 	}
-	new->ended_tail = &new->ended;
 	*pe = new;
 	return DOCA_SUCCESS;
 }
@@ -36,18 +35,19 @@ doca_error_t doca_pe_destroy(struct doca_pe *pe)
 	return DOCA_SUCCESS;
 }
 
-/* One event of pier's, and what the layer has to report itself. */
+/* One event of pier's, and a context that is idle. */
 static uint8_t __attribute__((noinline)) progress_both(struct doca_pe *pe)
 {
 	pier_pe_progress(pe->pe, 1);
-	return pier__doca_ctx_report(pe);
+	pier__doca_ctx_report(pe);
+	return 1;
 }
 
 uint8_t doca_pe_progress(struct doca_pe *pe)
 {
 	if (!pe)
 		return 0;
-	if (pe->pending)
+	if (pe->idle)
 		return progress_both(pe);
 	return pier_pe_progress(pe->pe, 1) > 0;
 }
@@ -86,7 +86,7 @@ doca_error_t doca_pe_request_notification(struct doca_pe *pe)
 
 	if (!pe)
 		return DOCA_ERROR_INVALID_VALUE;
-	err = pe->pending ? -EAGAIN : pier_pe_arm(pe->pe);
+	err = pe->idle ? -EAGAIN : pier_pe_arm(pe->pe);
 	if (err != -EAGAIN)
 		return pier__doca_error(err);
 	pier_pe_wake(pe->pe);
@@ -109,8 +109,6 @@ doca_error_t doca_pe_get_num_inflight_tasks(const struct doca_pe *pe,
 	if (!pe || !ret)
 		return DOCA_ERROR_INVALID_VALUE;
 	*ret = pier_pe_inflight(pe->pe);
-	for (const struct doca_task *t = pe->ended; t; t = t->next)
-		++*ret;
 	return DOCA_SUCCESS;
 }
 

@@ -7,84 +7,44 @@
 /* The callbacks may free the task, or submit it again. */
 
 static void __attribute__((noinline, cold)) fail(struct doca_task *task,
-						 doca_error_t status)
+						 int err)
 {
-	task->status = status;
+	pier__doca_error(err);
 	task->failed(task, task->data, task->ctx->data);
 }
 
-void pier__doca_task_done(struct pier_task *pier, void *arg)
+static void done(struct pier_task *pier, void *arg)
 {
 	struct doca_task *task = arg;
 	int err = pier_task_status(pier);
 
 	if (err)
-		fail(task, pier__doca_error(err));
+		fail(task, err);
 	else
 		task->done(task, task->data, task->ctx->data);
 }
 
-void pier__doca_task_end(struct doca_task *task, doca_error_t status)
-{
-	struct doca_pe *pe = task->ctx->pe;
-
-	task->status = status;
-	task->next = NULL;
-	task->ctx->ended++;
-	pe->pending++;
-	*pe->ended_tail = task;
-	pe->ended_tail = &task->next;
-	pier_pe_wake(pe->pe);
-}
-
-struct doca_ctx *pier__doca_task_report(struct doca_pe *pe)
-{
-	struct doca_task *task = pe->ended;
-	struct doca_ctx *ctx = task->ctx;
-
-	pe->ended = task->next;
-	if (!pe->ended)
-		pe->ended_tail = &pe->ended;
-	ctx->ended--;
-	pe->pending--;
-	if (task->status)
-		fail(task, task->status);
-	else
-		task->done(task, task->data, ctx->data);
-	return ctx;
-}
-
-/* Without a task of pier it is one that succeeds. */
-static int __attribute__((noinline)) build(struct doca_task *task)
+int __attribute__((noinline)) pier__doca_task_build(struct doca_task *task)
 {
 	int err;
 
 	if (task->ctx->state != DOCA_CTX_STATE_RUNNING)
 		return -ESHUTDOWN;
-	if (!task->kind->build) {
-		pier__doca_task_end(task, DOCA_SUCCESS);
-		return -EINPROGRESS;
-	}
 	err = task->kind->build(task);
 	if (!err)
-		pier_task_set_done(task->task, pier__doca_task_done, task);
+		pier_task_set_done(task->task, done, task);
 	return err;
-}
-
-static doca_error_t __attribute__((noinline, cold)) refused(int err)
-{
-	return err == -EINPROGRESS ? DOCA_SUCCESS : pier__doca_error(err);
 }
 
 static inline doca_error_t __attribute__((always_inline))
 submit(struct doca_task *task,
        int (*fn)(struct pier_task *task, unsigned int flags))
 {
-	int err = task->task ? 0 : build(task);
+	int err = task->task ? 0 : pier__doca_task_build(task);
 
 	if (!err)
 		err = fn(task->task, 0);
-	return err ? refused(err) : DOCA_SUCCESS;
+	return err ? pier__doca_error(err) : DOCA_SUCCESS;
 }
 
 doca_error_t doca_task_submit(struct doca_task *task)
@@ -112,6 +72,7 @@ doca_error_t doca_task_try_submit(struct doca_task *task)
 
 void pier__doca_task_unbuild(struct doca_task *task)
 {
+	task->status = doca_task_get_status(task);
 	pier_task_free(task->task);
 	task->task = NULL;
 }
@@ -133,9 +94,8 @@ doca_error_t doca_task_get_status(const struct doca_task *task)
 {
 	if (!task)
 		return DOCA_ERROR_INVALID_VALUE;
-	if (task->task && !pier_task_status(task->task))
-		return DOCA_SUCCESS;
-	return task->status;
+	return task->task ? pier__doca_code(pier_task_status(task->task)) :
+			    task->status;
 }
 
 void doca_task_set_user_data(struct doca_task *task, union doca_data data)

@@ -6,7 +6,7 @@
 
 /* What is different in each object's tasks. */
 struct doca_task_kind {
-	/* Make the task that pier runs; NULL: there is none. */
+	/* Make the task that pier runs. */
 	int (*build)(struct doca_task *task);
 	/* It is freed, and task is still pier's; or NULL. */
 	void (*freed)(struct doca_task *task);
@@ -18,9 +18,9 @@ struct doca_task {
 	struct doca_ctx *ctx;
 	union doca_data data;
 	doca_task_completion_cb_t done, failed;
-	doca_error_t status;		/* of the layer's own, or a failure */
+	doca_error_t status;		/* without one of pier */
 	struct doca_task_pool *pool;
-	struct doca_task *next;		/* free, or ended */
+	struct doca_task *next;		/* free */
 };
 
 /* The tasks of one type of a context, and their callbacks. */
@@ -51,16 +51,10 @@ void pier__doca_pool_free(struct doca_task_pool *pool);
 doca_error_t pier__doca_pool_take(struct doca_task_pool *pool,
 				  union doca_data data, struct doca_task **ret);
 
-/* The callback of pier's task; @arg is DOCA's. */
-void pier__doca_task_done(struct pier_task *pier, void *arg);
+/* Make pier's task, of which there is none.  0, or an error of pier. */
+int pier__doca_task_build(struct doca_task *task);
 
 /* Its arguments have changed: pier's task must be built anew. */
 void pier__doca_task_unbuild(struct doca_task *task);
-
-/* It has ended with @status, which the next progress reports. */
-void pier__doca_task_end(struct doca_task *task, doca_error_t status);
-
-/* Report the first that has ended.  Returns its context. */
-struct doca_ctx *pier__doca_task_report(struct doca_pe *pe);
 
 #endif

@@ -131,6 +131,9 @@ static void submit(int count, int bad)
 		IS(doca_task_try_submit(
 			doca_dma_task_memcpy_as_task(c->tasks[i])),
 		   DOCA_SUCCESS);
+		IS(doca_task_get_status(
+			doca_dma_task_memcpy_as_task(c->tasks[i])),
+		   DOCA_ERROR_IN_PROGRESS);
 	}
 	c->task_count = count;
 	IS(c->done + c->failed, 0);	/* never inside submit */
@@ -272,6 +275,8 @@ static void a_bad_task_fails_later_and_stops_the_context(void)
 	IS(doca_ctx_get_num_inflight_tasks(copies.ctx, &n), DOCA_SUCCESS);
 	IS(n, 0);
 	free_tasks();
+	IS(doca_task_get_status(doca_dma_task_memcpy_as_task(copies.tasks[2])),
+	   DOCA_ERROR_INVALID_VALUE);	/* stays readable */
 	copies.task_count = 0;
 	drain();
 	close_copies();

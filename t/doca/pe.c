@@ -133,10 +133,12 @@ static void a_cache_is_invalidated_by_a_task(void)
 	IS(doca_pe_clear_notification(a.pe, fd), DOCA_SUCCESS);
 	IS(doca_pe_progress(a.pe), 1);
 	IS(invalidated, 1);		/* one in each call */
-	IS(doca_ctx_stop(ctx), DOCA_ERROR_IN_PROGRESS);
 	IS(doca_pe_progress(a.pe), 1);
 	IS(doca_pe_progress(a.pe), 1);
 	IS(invalidated, TASKS);
+	IS(doca_pe_progress(a.pe), 0);
+	IS(doca_ctx_stop(ctx), DOCA_ERROR_IN_PROGRESS);
+	doca_pe_progress(a.pe);		/* idle when its tasks are freed */
 	IS(doca_pe_progress(a.pe), 0);
 	for (int i = 0; i < TASKS; i++)
 		doca_task_free(tasks[i]);
