@@ -46,6 +46,8 @@ check_PROGRAMS += \
 	%D%/doca/cm.t \
 	%D%/doca/ctx.t \
 	%D%/doca/dma.t \
+	%D%/doca/graph.t \
+	%D%/doca/graph_life.t \
 	%D%/doca/link.t \
 	%D%/doca/log.t \
 	%D%/doca/mem.t \
@@ -266,6 +268,8 @@ check_LTLIBRARIES += %D%/libends.la
 %C%_libends_la_CPPFLAGS = $(AM_CPPFLAGS) \
 	-I$(top_srcdir)/bindings/doca/include
 %C%_libends_la_SOURCES = \
+	%D%/doca/chart.c \
+	%D%/doca/chart.h \
 	%D%/doca/ends.c \
 	%D%/doca/ends.h \
 	# end, sorted

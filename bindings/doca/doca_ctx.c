@@ -49,10 +49,9 @@ doca_error_t pier__doca_ctx_may_set(const struct doca_ctx *ctx)
 
 doca_error_t pier__doca_ctx_release(struct doca_ctx *ctx)
 {
-	doca_error_t error = pier__doca_ctx_may_set(ctx);
-
-	if (error)
-		return error;
+	if (ctx->state != DOCA_CTX_STATE_IDLE)
+		return pier__doca_fail(DOCA_ERROR_BAD_STATE,
+				       "ctx: destroyed while not idle");
 	if (ctx->pe)
 		ctx->pe->ctxs--;
 	ctx->pe = NULL;

@@ -38,6 +38,8 @@ noinst_LTLIBRARIES += %D%/libpier-doca-core.la
 	%D%/doca_error.c \
 	%D%/doca_fail.h \
 	%D%/doca_graph.c \
+	%D%/doca_graph_impl.h \
+	%D%/doca_graph_instance.c \
 	%D%/doca_log.c \
 	%D%/doca_log_backend.c \
 	%D%/doca_log_impl.h \

@@ -182,7 +182,7 @@ static void open_memory(struct end *end)
 	IS(doca_mmap_set_permissions(end->mmap, access), DOCA_SUCCESS);
 	IS(doca_mmap_add_dev(end->mmap, end->dev), DOCA_SUCCESS);
 	IS(doca_mmap_start(end->mmap), DOCA_SUCCESS);
-	IS(doca_buf_inventory_create(16, &end->inv), DOCA_SUCCESS);
+	IS(doca_buf_inventory_create(64, &end->inv), DOCA_SUCCESS);
 	IS(doca_buf_inventory_start(end->inv), DOCA_SUCCESS);
 }
 

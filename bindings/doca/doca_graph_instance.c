@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+
+#include "doca_fail.h"
+#include "doca_graph_impl.h"
+
+/* The callback may destroy the instance, or submit it again. */
+static void ended(struct pier_task *task, void *arg)
+{
+	struct doca_graph_instance *instance = arg;
+	const struct doca_graph *graph = instance->graph;
+	int err = pier_task_status(task);
+
+	if (err) {
+		pier__doca_error(err);
+		graph->failed(instance, instance->data, graph->data);
+	} else {
+		graph->done(instance, instance->data, graph->data);
+	}
+}
+
+static bool submitted(const struct doca_graph_instance *instance)
+{
+	return pier_task_status(instance->task) == -EINPROGRESS;
+}
+
+/* Each step knows its node, and is the argument of a function. */
+static void fill(struct doca_graph_instance *instance)
+{
+	const struct doca_graph_node *node;
+
+	for (node = instance->graph->nodes; node; node = node->next) {
+		struct graph_step *step = &instance->step[node->index];
+
+		step->node = node;
+		if (node->kind == NODE_USER)
+			pier_graph_task_set_arg(instance->task, node->node,
+						step);
+	}
+}
+
+doca_error_t doca_graph_instance_create(const struct doca_graph *graph,
+					struct doca_graph_instance **instance)
+{
+	struct doca_graph *of = (struct doca_graph *)(uintptr_t)graph;
+	struct doca_graph_instance *new;
+	int err;
+
+	if (!graph || !instance)
+		return DOCA_ERROR_INVALID_VALUE;
+	if (!pier__doca_graph_runs(graph))
+		return pier__doca_fail(DOCA_ERROR_BAD_STATE, "graph: an "
+				       "instance of one that is not started");
+	new = calloc(1, sizeof(*new) + of->count * sizeof(new->step[0]));
+	if (!new)
+		return DOCA_ERROR_NO_MEMORY;
+	err = pier_graph_task(of->graph, &new->task);
+	if (err) {
+		free(new);
+		return pier__doca_error(err);
+	}
+	new->graph = of;
+	of->instances++;
+	fill(new);
+	pier_task_set_done(new->task, ended, new);
+	*instance = new;
+	return DOCA_SUCCESS;
+}
+
+/* It is the data of one node less. */
+static void drop(struct doca_graph_instance *sub)
+{
+	if (sub)
+		sub->users--;
+}
+
+doca_error_t doca_graph_instance_destroy(struct doca_graph_instance *instance)
+{
+	if (!instance)
+		return DOCA_ERROR_INVALID_VALUE;
+	if (submitted(instance))
+		return pier__doca_fail(DOCA_ERROR_IN_USE, "graph: an instance "
+				       "is destroyed while submitted");
+	if (instance->users)
+		return pier__doca_fail(DOCA_ERROR_IN_USE, "graph: an instance "
+				       "is destroyed that is the data of %u "
+				       "nodes", instance->users);
+	for (uint32_t i = 0; i < instance->graph->count; i++)
+		drop(instance->step[i].sub);
+	pier_task_free(instance->task);
+	instance->graph->instances--;
+	free(instance);
+	return DOCA_SUCCESS;
+}
+
+doca_error_t
+doca_graph_instance_set_user_data(struct doca_graph_instance *instance,
+				  union doca_data data)
+{
+	if (!instance)
+		return DOCA_ERROR_INVALID_VALUE;
+	instance->data = data;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t
+doca_graph_instance_get_user_data(const struct doca_graph_instance *instance,
+				  union doca_data *data)
+{
+	if (!instance || !data)
+		return DOCA_ERROR_INVALID_VALUE;
+	*data = instance->data;
+	return DOCA_SUCCESS;
+}
+
+/* The step of @node, which is of @kind. */
+static doca_error_t find_step(struct doca_graph_instance *instance,
+			      const struct doca_graph_node *node,
+			      enum node_kind kind, struct graph_step **ret)
+{
+	if (!instance || !node)
+		return DOCA_ERROR_INVALID_VALUE;
+	if (submitted(instance))
+		return pier__doca_fail(DOCA_ERROR_IN_USE, "graph: data set "
+				       "while the instance is submitted");
+	if (node->graph != instance->graph || node->kind != kind)
+		return pier__doca_fail(DOCA_ERROR_NOT_PERMITTED, "graph: data "
+				       "of a node of another kind or graph");
+	*ret = &instance->step[node->index];
+	return DOCA_SUCCESS;
+}
+
+/* pier gets the task when the instance is submitted: it may be built anew. */
+doca_error_t
+doca_graph_instance_set_ctx_node_data(struct doca_graph_instance *instance,
+				      struct doca_graph_node *node,
+				      struct doca_task *task)
+{
+	struct graph_step *step = NULL;
+	doca_error_t error;
+
+	if (!task)
+		return DOCA_ERROR_INVALID_VALUE;
+	error = find_step(instance, node, NODE_CTX, &step);
+	if (error)
+		return error;
+	if (task->ctx != node->ctx)
+		return pier__doca_fail(DOCA_ERROR_NOT_PERMITTED, "graph: the "
+				       "task is not of the context of node %u",
+				       node->index);
+	step->task = task;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t
+doca_graph_instance_set_user_node_data(struct doca_graph_instance *instance,
+				       struct doca_graph_node *node,
+				       void *cookie)
+{
+	struct graph_step *step = NULL;
+	doca_error_t error = find_step(instance, node, NODE_USER, &step);
+
+	if (!error)
+		step->cookie = cookie;
+	return error;
+}
+
+doca_error_t doca_graph_instance_set_sub_graph_node_data(
+	struct doca_graph_instance *instance, struct doca_graph_node *node,
+	struct doca_graph_instance *sub)
+{
+	struct graph_step *step = NULL;
+	doca_error_t error;
+
+	if (!sub)
+		return DOCA_ERROR_INVALID_VALUE;
+	error = find_step(instance, node, NODE_GRAPH, &step);
+	if (error)
+		return error;
+	error = pier__doca_graph_error(
+		pier_graph_task_set_task(instance->task, node->node, sub->task),
+		DOCA_ERROR_NOT_PERMITTED);
+	if (error)
+		return error;
+	sub->users++;
+	drop(step->sub);
+	step->sub = sub;
+	return DOCA_SUCCESS;
+}
+
+/* Pass the task of @step to pier. */
+static int prepare_task(const struct doca_graph_instance *instance,
+			const struct graph_step *step)
+{
+	int err = step->task->task ? 0 : pier__doca_task_build(step->task);
+
+	return err ? err : pier_graph_task_set_task(instance->task,
+						    step->node->node,
+						    step->task->task);
+}
+
+/*
+ * Pass the tasks of @instance to pier, and those of its sub-graphs.  It calls
+ * itself as deep as the program has nested graphs.
+ */
+static int prepare(const struct doca_graph_instance *instance)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < instance->graph->count && !err; i++) {
+		const struct graph_step *step = &instance->step[i];
+
+		if (step->task)
+			err = prepare_task(instance, step);
+		else if (step->sub)
+			err = prepare(step->sub);
+	}
+	return err;
+}
+
+doca_error_t doca_graph_instance_submit(struct doca_graph_instance *instance)
+{
+	int err;
+
+	if (!instance)
+		return DOCA_ERROR_INVALID_VALUE;
+	if (submitted(instance))
+		return pier__doca_fail(DOCA_ERROR_BAD_STATE,
+				       "graph: an instance is submitted twice");
+	err = prepare(instance);
+	if (!err)
+		err = pier_task_submit(instance->task, 0);
+	return pier__doca_error(err);
+}
