@@ -18,7 +18,10 @@ static const struct algorithm {
 
 #define ALGORITHMS (sizeof(algorithms) / sizeof(algorithms[0]))
 
-/* One state for each algorithm, which is then only initialised again. */
+/*
+ * One state for each algorithm, which is then only initialised again; NULL:
+ * libcrypto does not have it.
+ */
 struct pier__digest {
 	EVP_MD *md[ALGORITHMS];
 	EVP_MD_CTX *state[ALGORITHMS];
@@ -30,12 +33,26 @@ size_t pier_sha_digest_len(enum pier_sha_algorithm algorithm)
 		       algorithms[algorithm].len : 0;
 }
 
+int pier__digest_lacks(enum pier_sha_algorithm algorithm)
+{
+	return pier__fail(-EOPNOTSUPP, "sha: libcrypto has no %s",
+			  algorithms[algorithm].name);
+}
+
+int pier__digest_has(enum pier_sha_algorithm algorithm)
+{
+	EVP_MD *md = EVP_MD_fetch(NULL, algorithms[algorithm].name, NULL);
+	int err = md ? 0 : pier__digest_lacks(algorithm);
+
+	EVP_MD_free(md);
+	return err;
+}
+
 static int open_algorithm(struct pier__digest *digest, unsigned int i)
 {
 	digest->md[i] = EVP_MD_fetch(NULL, algorithms[i].name, NULL);
 	if (!digest->md[i])
-		return pier__fail(-EOPNOTSUPP, "sha: libcrypto has no %s",
-				  algorithms[i].name);
+		return 0;
 	digest->state[i] = EVP_MD_CTX_new();
 	if (!digest->state[i] ||
 	    EVP_DigestInit_ex(digest->state[i], digest->md[i], NULL) != 1)
@@ -77,8 +94,11 @@ int pier__digest_chain(struct pier__digest *digest,
 		       uint8_t ret[PIER_SHA_DIGEST_MAX])
 {
 	EVP_MD_CTX *state = digest->state[algorithm];
-	int ok = EVP_DigestInit_ex(state, NULL, NULL);
+	int ok;
 
+	if (!state)
+		return -EOPNOTSUPP;
+	ok = EVP_DigestInit_ex(state, NULL, NULL);
 	for (; src && ok == 1; src = src->next)
 		ok = EVP_DigestUpdate(state, (const void *)src->data,
 				      src->data_len);

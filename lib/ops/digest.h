@@ -10,13 +10,20 @@
 /* SHA by libcrypto; one thread at a time. */
 struct pier__digest;
 
-/* Errors: -ENOMEM; -EOPNOTSUPP, libcrypto has not all the algorithms. */
+/* Has libcrypto the algorithm?  Errors: -EOPNOTSUPP. */
+int pier__digest_has(enum pier_sha_algorithm algorithm);
+
+/* Fail because it has not.  Returns -EOPNOTSUPP. */
+int pier__digest_lacks(enum pier_sha_algorithm algorithm);
+
+/* For the algorithms that libcrypto has.  Errors: -ENOMEM. */
 int pier__digest_create(struct pier__digest **ret);
 void pier__digest_destroy(struct pier__digest *digest);
 
 /*
  * The digest of the data of the chain @src.  Allocates nothing.  Returns 0, or
- * -EIO without an error message: libcrypto failed.
+ * without an error message -EOPNOTSUPP, libcrypto does not have the algorithm,
+ * or -EIO, it failed.
  */
 int pier__digest_chain(struct pier__digest *digest,
 		       enum pier_sha_algorithm algorithm,

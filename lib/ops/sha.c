@@ -91,6 +91,8 @@ static int check_hashed(const struct sha_task *t)
 	if (t->status == -EINVAL)
 		return pier__fail(-EINVAL, "hash: the source was changed "
 				  "while the task was submitted");
+	if (t->status == -EOPNOTSUPP)
+		return pier__digest_lacks(t->algorithm);
 	if (t->status)
 		return pier__fail(t->status, "hash: libcrypto failed");
 	return 0;

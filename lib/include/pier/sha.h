@@ -69,7 +69,8 @@ struct pier_ctx *pier_sha_ctx(struct pier_sha *sha);
 /*
  * Take a preallocated task that appends the digest of the data of the chain
  * @src to the chain @dst.  No data is a message of no bytes.  What is wrong
- * with the buffers is the status of the task, as with pier_dma_task_copy().
+ * with the buffers is the status of the task, as with pier_dma_task_copy(); so
+ * is -EOPNOTSUPP, libcrypto does not have @algorithm.
  * Errors: -ENOBUFS, no task is free; -EINVAL, unknown @algorithm.
  */
 int pier_sha_task_hash(struct pier_sha *sha, enum pier_sha_algorithm algorithm,
