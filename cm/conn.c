@@ -69,14 +69,6 @@ void pier__conn_qp_error(struct pier_conn *conn)
 	pier__conn_qp_modify(conn, &attr, IBV_QP_STATE);
 }
 
-int pier__conn_allowed(const struct pier_dev *dev)
-{
-	if (!dev->info.port.limits.by_address)
-		return 0;
-	return pier__fail(-EOPNOTSUPP, "%s is an iWARP device: pier connects "
-			  "as InfiniBand and RoCE do", dev->info.port.name);
-}
-
 int pier__conn_create(struct pier__queues *queues,
 		      const struct pier__conn_flow *flow,
 		      struct pier_conn **ret)

@@ -117,9 +117,6 @@ void pier__conn_uncreate(struct pier_conn *conn);
 int pier__conn_create_qp(struct pier_conn *conn);
 void pier__conn_destroy_qp(struct pier_conn *conn);
 
-/* Can connections be made on @dev at all?  Errors: -EOPNOTSUPP. */
-int pier__conn_allowed(const struct pier_dev *dev);
-
 /*
  * @gid_index: of the address to offer, or PIER__GID_ANY.  @valid_s: seconds
  * that the descriptor is valid; 0: no bound.

@@ -241,7 +241,7 @@ int pier__conn_export(struct pier__queues *queues, int gid_index,
 		      uint32_t valid_s, struct pier_conn **ret)
 {
 	struct pier_conn *conn;
-	int err = pier__conn_allowed(queues->dev);
+	int err = pier__devinfo_connects(&queues->dev->info);
 
 	if (!err)
 		err = pier__conn_create(queues, &by_descriptor, &conn);

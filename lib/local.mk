@@ -188,10 +188,13 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/ops/digest.c \
 	%D%/ops/digest.h \
 	%D%/ops/dma.c \
+	%D%/ops/feature.c \
 	%D%/ops/func.c \
 	%D%/ops/graph.c \
 	%D%/ops/graph_impl.h \
 	%D%/ops/graph_run.c \
+	%D%/ops/limit.c \
+	%D%/ops/limit.h \
 	%D%/ops/local_buf.c \
 	%D%/ops/local_buf.h \
 	%D%/ops/rdma.c \

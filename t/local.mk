@@ -81,10 +81,13 @@ check_PROGRAMS += \
 	%D%/meta/so.t \
 	%D%/ops/alloc.t \
 	%D%/ops/bulk.t \
+	%D%/ops/capable.t \
 	%D%/ops/dma.t \
 	%D%/ops/dma_life.t \
+	%D%/ops/feature.t \
 	%D%/ops/func.t \
 	%D%/ops/graph.t \
+	%D%/ops/limit.t \
 	%D%/ops/rdma.t \
 	%D%/ops/rdma_config.t \
 	%D%/ops/recover.t \
@@ -179,6 +182,8 @@ check_LTLIBRARIES += %D%/libtap.la
 	%D%/lib/copier.h \
 	%D%/lib/crowd.c \
 	%D%/lib/crowd.h \
+	%D%/lib/event.c \
+	%D%/lib/event.h \
 	%D%/lib/failing.c \
 	%D%/lib/failing.h \
 	%D%/lib/fakecm.c \

@@ -57,6 +57,41 @@ static const struct {
 	{ PIER_LIMIT_RECV_QUEUE, "recv_queue" },
 	{ PIER_LIMIT_RD_ATOMIC, "rd_atomic" },
 	{ PIER_LIMIT_GIDS, "gids" },
+	{ PIER_LIMIT_CTX_SENDS, "ctx_sends" },
+	{ PIER_LIMIT_TASKS, "tasks" },
+	{ PIER_LIMIT_COPY, "copy" },
+	{ PIER_LIMIT_COPY_CHAIN, "copy_chain" },
+	{ PIER_LIMIT_HASH, "hash" },
+	{ PIER_LIMIT_HASH_CHAIN, "hash_chain" },
+	{ PIER_LIMIT_MMAP_DEVS, "mmap_devs" },
+	{ PIER_LIMIT_BUF_REFS, "buf_refs" },
+	{ PIER_LIMIT_PRIVATE_DATA, "private_data" },
+};
+
+static const struct {
+	enum pier_feature feature;
+	const char *name;
+} features[] = {
+	{ PIER_FEATURE_RC, "rc" },
+	{ PIER_FEATURE_DC, "dc" },
+	{ PIER_FEATURE_UD, "ud" },
+	{ PIER_FEATURE_ADDRESS, "address" },
+	{ PIER_FEATURE_ATOMIC_CPU, "atomic_cpu" },
+	{ PIER_FEATURE_SHA_1, "sha_1" },
+	{ PIER_FEATURE_SHA_256, "sha_256" },
+	{ PIER_FEATURE_SHA_512, "sha_512" },
+	{ PIER_FEATURE_WAIT_BUSY, "wait_busy" },
+	{ PIER_FEATURE_WAIT_YIELD, "wait_yield" },
+	{ PIER_FEATURE_WAIT_GT, "wait_gt" },
+	{ PIER_FEATURE_WAIT_EQ, "wait_eq" },
+	{ PIER_FEATURE_WAIT_NEQ, "wait_neq" },
+	{ PIER_FEATURE_SYNC_CTX, "sync_ctx" },
+	{ PIER_FEATURE_SYNC_IMPORTED, "sync_imported" },
+	{ PIER_FEATURE_CLOCK, "clock" },
+	{ PIER_FEATURE_HOTPLUG, "hotplug" },
+	{ PIER_FEATURE_MODERATION, "moderation" },
+	{ PIER_FEATURE_DPA, "dpa" },
+	{ PIER_FEATURE_GPU, "gpu" },
 };
 
 static const struct {
@@ -157,6 +192,18 @@ static json_t *describe_exports(const struct pier_devinfo *info,
 	return object;
 }
 
+static json_t *describe_features(const struct pier_devinfo *info)
+{
+	json_t *object = json_object();
+	size_t i;
+
+	for (i = 0; i < COUNT(features); i++)
+		tool_json_set(object, features[i].name,
+			      json_boolean(!pier_devinfo_has(
+				      info, features[i].feature)));
+	return object;
+}
+
 /* Programs use the keys, too: they must not change. */
 static json_t *describe(const struct pier_devinfo *info, bool is_default)
 {
@@ -187,6 +234,7 @@ static json_t *describe(const struct pier_devinfo *info, bool is_default)
 		      describe_exports(info, pier_devinfo_can_export));
 	tool_json_set(dev, "imports",
 		      describe_exports(info, pier_devinfo_can_import));
+	tool_json_set(dev, "features", describe_features(info));
 	return dev;
 }
 
@@ -196,7 +244,7 @@ static void print_limits(json_t *object)
 	json_t *value;
 
 	json_object_foreach(object, key, value) {
-		printf("  %-10s%-12s%" JSON_INTEGER_FORMAT "\n", title, key,
+		printf("  %-10s%-13s%" JSON_INTEGER_FORMAT "\n", title, key,
 		       json_integer_value(value));
 		title = "";
 	}

@@ -113,7 +113,7 @@ int pier__rdmacm_open(struct pier__queues *queues)
 		return pier__fail(-EOPNOTSUPP, "%s has no connection manager: "
 				  "connect by descriptors",
 				  queues->dev->info.port.name);
-	err = pier__conn_allowed(queues->dev);
+	err = pier__devinfo_connects(&queues->dev->info);
 	if (err)
 		return err;
 	rdmacm = calloc(1, sizeof(*rdmacm));

@@ -27,6 +27,9 @@ struct pier_dev {
 	atomic_uint changes;	/* of the port, so far */
 };
 
+/* Can pier connect on it?  Errors: -EOPNOTSUPP. */
+int pier__devinfo_connects(const struct pier_devinfo *info);
+
 /* Open @port, on @pd unless that is NULL. */
 int pier__dev_open_port(const struct pier__port *port, struct ibv_pd *pd,
 			struct pier_dev **ret);

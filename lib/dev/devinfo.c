@@ -62,6 +62,14 @@ int pier_devinfo_gid(const struct pier_devinfo *info, size_t i,
 	return 0;
 }
 
+int pier__devinfo_connects(const struct pier_devinfo *info)
+{
+	if (!info->port.limits.by_address)
+		return 0;
+	return pier__fail(-EOPNOTSUPP, "%s is an iWARP device: pier connects "
+			  "as InfiniBand and RoCE do", info->port.name);
+}
+
 int pier_devinfo_can_export(const struct pier_devinfo *info,
 			    enum pier_export kind)
 {
@@ -70,7 +78,7 @@ int pier_devinfo_can_export(const struct pier_devinfo *info,
 	case PIER_EXPORT_SYNC_EVENT:
 		return 0;
 	case PIER_EXPORT_CONN:
-		return info->port.limits.by_address ? -EOPNOTSUPP : 0;
+		return pier__devinfo_connects(info);
 	}
 	return pier__fail(-EINVAL, "unknown kind of export %d: 0 to %d",
 			  (int)kind, PIER_EXPORT_SYNC_EVENT);
@@ -81,28 +89,4 @@ int pier_devinfo_can_import(const struct pier_devinfo *info,
 			    enum pier_export kind)
 {
 	return pier_devinfo_can_export(info, kind);
-}
-
-int pier_devinfo_limit(const struct pier_devinfo *info, enum pier_limit limit,
-		       uint64_t *ret)
-{
-	const struct pier__limits *lim = &info->port.limits;
-	const uint64_t values[] = {
-		[PIER_LIMIT_MESSAGE] = lim->message,
-		[PIER_LIMIT_MMAP] = lim->mmap,
-		[PIER_LIMIT_INLINE] = lim->inline_size,
-		[PIER_LIMIT_SEND_SGE] = lim->send_sge,
-		[PIER_LIMIT_RECV_SGE] = lim->recv_sge,
-		[PIER_LIMIT_CONNS] = lim->qps,
-		[PIER_LIMIT_SEND_QUEUE] = lim->send_wr,
-		[PIER_LIMIT_RECV_QUEUE] = lim->srq_wr,
-		[PIER_LIMIT_RD_ATOMIC] = lim->rd_atomic,
-		[PIER_LIMIT_GIDS] = info->port.gid_count,
-	};
-
-	if ((unsigned int)limit > PIER_LIMIT_GIDS)
-		return pier__fail(-EINVAL, "unknown limit %d: 0 to %d",
-				  (int)limit, PIER_LIMIT_GIDS);
-	*ret = values[limit];
-	return 0;
 }

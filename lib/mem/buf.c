@@ -7,8 +7,6 @@
 #include "core/random.h"
 #include "mem/buf_impl.h"
 
-#define REFS_MAX 65535u
-
 struct pier_buf_inventory {
 	struct pier_buf *free;		/* list through next */
 	size_t count, free_count;
@@ -186,9 +184,9 @@ int pier_buf_ref(struct pier_buf *buf)
 {
 	if (buf->first != buf)
 		return pier__fail(-EPERM, "buf: referenced inside a chain");
-	if (buf->refs == REFS_MAX)
+	if (buf->refs == PIER__BUF_REFS_MAX)
 		return pier__fail(-EOVERFLOW, "buf: more than %u references",
-				  REFS_MAX);
+				  PIER__BUF_REFS_MAX);
 	buf->refs++;
 	return 0;
 }

@@ -6,6 +6,8 @@
 
 #include "mem/mmap_impl.h"
 
+#define PIER__BUF_REFS_MAX 65535u
+
 struct pier_buf {
 	struct pier_mmap *mmap;		/* held; NULL: the buffer is free */
 	uintptr_t head, data;		/* addresses, ours or the peer's */

@@ -5,8 +5,7 @@
 #include "core/copy.h"
 #include "core/fail.h"
 #include "ops/cpu_ctx.h"
-
-#define TASKS_MAX (UINT32_C(1) << 20)
+#include "ops/limit.h"
 
 int pier__cpu_cancelled(const struct pier__cpu_ctx *cpu)
 {
@@ -161,7 +160,8 @@ static const struct pier__ctx_ops ctx_ops = {
 
 static int settle(struct pier__cpu_config *cfg)
 {
-	int err = pier__config_u32(&cfg->tasks, "tasks", 256, 1, TASKS_MAX);
+	int err = pier__config_u32(&cfg->tasks, "tasks", 256, 1,
+				   PIER__TASKS_MAX);
 
 	if (!err)
 		err = pier__config_u32(&cfg->stop_on_task_error,

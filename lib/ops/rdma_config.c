@@ -6,11 +6,10 @@
 
 #include "core/copy.h"
 #include "core/fail.h"
+#include "ops/limit.h"
 #include "ops/rdma_impl.h"
 
 #define ACCESS_ALL (PIER_REMOTE_READ | PIER_REMOTE_WRITE | PIER_REMOTE_ATOMIC)
-#define CONNS_MAX 65535u
-#define QUEUE_MAX (1u << 20)
 
 static uint32_t least(uint64_t a, uint64_t b)
 {
@@ -25,17 +24,17 @@ static const struct config_field {
 	size_t offset;
 	uint32_t def, min, max;
 } fields[] = {
-	{ FIELD(max_conns), 64, 1, CONNS_MAX },
-	{ FIELD(send_queue), 256, 1, QUEUE_MAX },
-	{ FIELD(recv_queue), 256, 1, QUEUE_MAX },
-	{ FIELD(conn_send_queue), 64, 1, QUEUE_MAX },
-	{ FIELD(send_chain), 4, 1, 64 },
-	{ FIELD(recv_chain), 4, 1, 64 },
+	{ FIELD(max_conns), 64, 1, PIER__CONNS_MAX },
+	{ FIELD(send_queue), 256, 1, PIER__QUEUE_MAX },
+	{ FIELD(recv_queue), 256, 1, PIER__QUEUE_MAX },
+	{ FIELD(conn_send_queue), 64, 1, PIER__QUEUE_MAX },
+	{ FIELD(send_chain), 4, 1, PIER__CHAIN_MAX },
+	{ FIELD(recv_chain), 4, 1, PIER__CHAIN_MAX },
 	{ FIELD(ack_timeout), 14, 1, 31 },
 	{ FIELD(retry_count), 6, 1, 6 },
 	{ FIELD(rnr_retry), 7, 0, 7 },
 	{ FIELD(min_rnr_timer), 12, 1, 31 },
-	{ FIELD(max_rd_atomic), 16, 1, 255 },
+	{ FIELD(max_rd_atomic), 16, 1, PIER__RD_ATOMIC_MAX },
 	{ FIELD(traffic_class), 0, 0, 255 },
 	{ FIELD(hop_limit), 64, 1, 255 },
 	{ FIELD(pkey_index), 0, 0, UINT16_MAX },
@@ -58,18 +57,28 @@ static int settle_fields(struct pier_rdma_config *c)
 	return err;
 }
 
-static void clamp(struct pier_rdma_config *c, const struct pier__limits *l)
+/* No more than the device has; two of a connection's requests are pier's. */
+static void clamp(struct pier_rdma_config *c, const struct pier__port *port)
 {
-	c->max_conns = least(c->max_conns, l->qps);
-	c->recv_queue = least(c->recv_queue, l->srq_wr);
-	c->recv_queue = least(c->recv_queue, l->cqe / 4);
-	c->send_queue = least(c->send_queue, l->cqe / 4);
+	const struct {
+		uint32_t *field;
+		enum pier_limit limit;
+	} rows[] = {
+		{ &c->max_conns, PIER_LIMIT_CONNS },
+		{ &c->recv_queue, PIER_LIMIT_RECV_QUEUE },
+		{ &c->send_queue, PIER_LIMIT_CTX_SENDS },
+		{ &c->send_chain, PIER_LIMIT_SEND_SGE },
+		{ &c->recv_chain, PIER_LIMIT_RECV_SGE },
+		{ &c->inline_size, PIER_LIMIT_INLINE },
+		{ &c->max_rd_atomic, PIER_LIMIT_RD_ATOMIC },
+	};
+	uint64_t requests = pier__port_limit(port, PIER_LIMIT_SEND_QUEUE);
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		*rows[i].field = least(*rows[i].field,
+				       pier__port_limit(port, rows[i].limit));
 	c->conn_send_queue = least(c->conn_send_queue, c->send_queue);
-	c->conn_send_queue = least(c->conn_send_queue, l->send_wr - 2);
-	c->send_chain = least(c->send_chain, l->send_sge);
-	c->recv_chain = least(c->recv_chain, l->recv_sge);
-	c->inline_size = least(c->inline_size, l->inline_size);
-	c->max_rd_atomic = least(c->max_rd_atomic, l->rd_atomic);
+	c->conn_send_queue = least(c->conn_send_queue, requests - 2);
 }
 
 /* 0 stays: the port's may change. */
@@ -115,17 +124,18 @@ int pier__rdma_settle(struct pier_rdma_config *cfg,
 
 	if (!err)
 		err = pier__config_u32(&c.inline_size, "inline_size",
-				       port->limits.inline_free, 0, 1u << 16);
+				       port->limits.inline_free, 0,
+				       PIER__INLINE_MAX);
 	if (!err)
 		err = settle_mtu(&c, port);
 	if (err)
 		return err;
-	clamp(&c, &port->limits);
+	clamp(&c, port);
 	err = pier__config_u32(&c.send_tasks, "send_tasks", c.send_queue, 1,
-			       QUEUE_MAX);
+			       PIER__TASKS_MAX);
 	if (!err)
 		err = pier__config_u32(&c.recv_tasks, "recv_tasks",
-				       c.recv_queue, 1, QUEUE_MAX);
+				       c.recv_queue, 1, PIER__TASKS_MAX);
 	if (!err)
 		err = check(&c, port);
 	if (err)

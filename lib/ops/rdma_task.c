@@ -92,6 +92,8 @@ int pier__rdma_take(struct pier_rdma *rdma, struct pier_conn *conn,
 	if (!rdma)
 		return pier__fail(-EINVAL, "%s: the connection is not one of "
 				  "an RDMA context", type->name);
+	if (!pier__task_type_fits(type, &rdma->dev->info.port.limits))
+		return pier__task_type_lacks(type, &rdma->dev->info.port);
 	pool = type->receives ? rdma->recvs : rdma->sends;
 	task = pool ? pier__task_pool_take(pool) : NULL;
 	if (!task)

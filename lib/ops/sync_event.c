@@ -6,14 +6,14 @@
 #include "core/copy.h"
 #include "core/fail.h"
 #include "core/futex.h"
+#include "ops/limit.h"
 #include "ops/sync_event_impl.h"
 
-#define TASKS_MAX (UINT32_C(1) << 20)
 #define LOCATIONS (PIER_SYNC_EVENT_CPU | PIER_SYNC_EVENT_REMOTE)
 
 static int settle(struct pier_sync_event_config *cfg)
 {
-	return pier__config_u32(&cfg->tasks, "tasks", 256, 1, TASKS_MAX);
+	return pier__config_u32(&cfg->tasks, "tasks", 256, 1, PIER__TASKS_MAX);
 }
 
 static void apply(struct pier_sync_event *event)

@@ -183,16 +183,21 @@ const char *pier_task_type_key(enum pier_task_type type)
 	return is_valid(type) ? pier__task_types[type].key : "unknown";
 }
 
+int pier__task_type_lacks(const struct pier__task_type *type,
+			  const struct pier__port *port)
+{
+	return pier__fail(-EOPNOTSUPP, "%s: %s has no such operation",
+			  type->name, port->name);
+}
+
 int pier_devinfo_can_task(const struct pier_devinfo *info,
 			  enum pier_task_type type)
 {
-	uint32_t bit;
-
 	if (!is_valid(type))
 		return pier__fail(-EINVAL, "unknown task type %d: 0 to %u",
 				  (int)type, pier__task_type_count - 1);
-	if (pier__task_types[type].by_cpu)
+	if (pier__task_types[type].by_cpu ||
+	    pier__task_type_fits(&pier__task_types[type], &info->port.limits))
 		return 0;
-	bit = UINT32_C(1) << pier__task_types[type].opcode;
-	return info->port.limits.opcodes & bit ? 0 : -EOPNOTSUPP;
+	return pier__task_type_lacks(&pier__task_types[type], &info->port);
 }

@@ -54,6 +54,17 @@ struct pier__task_type {
 extern const struct pier__task_type pier__task_types[];	/* by pier_task_type */
 extern const unsigned int pier__task_type_count;
 
+/* Does the device carry out the opcode of @type? */
+static inline bool pier__task_type_fits(const struct pier__task_type *type,
+					const struct pier__limits *limits)
+{
+	return limits->opcodes & UINT32_C(1) << type->opcode;
+}
+
+/* Fail because it does not.  Returns -EOPNOTSUPP. */
+int pier__task_type_lacks(const struct pier__task_type *type,
+			  const struct pier__port *port);
+
 static inline const struct pier__task_type *
 pier__rdma_type(const struct pier__rdma_task *t)
 {

@@ -53,13 +53,48 @@ enum pier_limit {
 	PIER_LIMIT_INLINE,	/* bytes sent inline */
 	PIER_LIMIT_SEND_SGE,	/* buffers chained in one send, write, read */
 	PIER_LIMIT_RECV_SGE,	/* buffers chained in one receive */
-	PIER_LIMIT_CONNS,	/* connections */
+	PIER_LIMIT_CONNS,	/* connections of one context */
 	PIER_LIMIT_SEND_QUEUE,	/* requests in flight on one connection, two */
 				/* of which are pier's */
-	PIER_LIMIT_RECV_QUEUE,	/* receives posted */
+	PIER_LIMIT_RECV_QUEUE,	/* receives posted on one context */
 	PIER_LIMIT_RD_ATOMIC,	/* reads and atomics in flight, per */
 				/* connection */
 	PIER_LIMIT_GIDS,	/* entries of the GID table in use */
+	PIER_LIMIT_CTX_SENDS,	/* tasks but receives in flight on one RDMA */
+				/* context */
+	PIER_LIMIT_TASKS,	/* tasks that one context preallocates; of an */
+				/* RDMA context receives, and as many others */
+	PIER_LIMIT_COPY,	/* bytes in one copy */
+	PIER_LIMIT_COPY_CHAIN,	/* buffers in a chain of a copy */
+	PIER_LIMIT_HASH,	/* bytes of which a digest is made */
+	PIER_LIMIT_HASH_CHAIN,	/* buffers in a chain of a hash */
+	PIER_LIMIT_MMAP_DEVS,	/* devices of one mmap */
+	PIER_LIMIT_BUF_REFS,	/* references to one buffer */
+	PIER_LIMIT_PRIVATE_DATA, /* bytes of it, between programs with pier */
+};
+
+/* What is neither a type of task nor a kind of descriptor. */
+enum pier_feature {
+	PIER_FEATURE_RC,	/* reliable connections */
+	PIER_FEATURE_DC,	/* dynamically connected transport */
+	PIER_FEATURE_UD,	/* unreliable datagrams */
+	PIER_FEATURE_ADDRESS,	/* connections by address: pier/cm.h */
+	PIER_FEATURE_ATOMIC_CPU, /* RDMA atomics are atomic with the CPU's */
+	PIER_FEATURE_SHA_1,	/* hash tasks with the algorithm */
+	PIER_FEATURE_SHA_256,
+	PIER_FEATURE_SHA_512,
+	PIER_FEATURE_WAIT_BUSY,	/* calls that wait for a sync event: polling */
+	PIER_FEATURE_WAIT_YIELD, /* asleep */
+	PIER_FEATURE_WAIT_GT,	/* for a greater value */
+	PIER_FEATURE_WAIT_EQ,	/* for an equal one */
+	PIER_FEATURE_WAIT_NEQ,	/* for another one */
+	PIER_FEATURE_SYNC_CTX,	/* a sync event as a context with tasks */
+	PIER_FEATURE_SYNC_IMPORTED, /* the calls of imported sync events */
+	PIER_FEATURE_CLOCK,	/* a clock of the device */
+	PIER_FEATURE_HOTPLUG,	/* emulated devices, plugged by a program */
+	PIER_FEATURE_MODERATION, /* of notifications */
+	PIER_FEATURE_DPA,	/* programs on processors of the device */
+	PIER_FEATURE_GPU,	/* memory and programs of a GPU */
 };
 
 /*
@@ -111,7 +146,11 @@ unsigned int pier_devinfo_mtu(const struct pier_devinfo *info);
 int pier_devinfo_gid(const struct pier_devinfo *info, size_t i,
 		     struct pier_gid *ret);
 
-/* Whether the device supports it: 0 or -EOPNOTSUPP; -EINVAL, unknown @type. */
+/*
+ * Whether the device supports it: 0, or -EOPNOTSUPP with the reason as its
+ * error message.  What needs no device, such as hash tasks, is the same of all.
+ * Errors: -EINVAL, unknown @type, @kind, @feature.
+ */
 int pier_devinfo_can_task(const struct pier_devinfo *info,
 			  enum pier_task_type type);
 int pier_devinfo_can_export(const struct pier_devinfo *info,
@@ -119,7 +158,13 @@ int pier_devinfo_can_export(const struct pier_devinfo *info,
 int pier_devinfo_can_import(const struct pier_devinfo *info,
 			    enum pier_export kind);
 
-/* The value of @limit.  Errors: -EINVAL, unknown @limit. */
+int pier_devinfo_has(const struct pier_devinfo *info,
+		     enum pier_feature feature);
+
+/*
+ * The value of @limit; UINT64_MAX: there is none but memory.  Errors: -EINVAL,
+ * unknown @limit.
+ */
 int pier_devinfo_limit(const struct pier_devinfo *info, enum pier_limit limit,
 		       uint64_t *ret);
 

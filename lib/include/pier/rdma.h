@@ -120,8 +120,9 @@ int pier_rdma_connect(struct pier_conn *conn, const void *desc, size_t len);
  * the tail space of @dst, which may be less than @src has; submit refuses a
  * write of more than the tail space with -EMSGSIZE.  @src NULL: no bytes are
  * sent, read or written, and @dst, which may be NULL too then, is not used.
- * Errors: -ENOBUFS, none free; -EINVAL, a buffer on the wrong side, or a read
- * or write with a source and no destination.
+ * Errors: -ENOBUFS, none free; -EOPNOTSUPP, as pier_devinfo_can_task();
+ * -EINVAL, a buffer on the wrong side, or a read or write with a source and no
+ * destination.
  */
 int pier_rdma_task_send(struct pier_conn *conn, struct pier_buf *src,
 			struct pier_task **ret);

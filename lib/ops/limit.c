@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The limits that programs see: those of the device, of pier, or of both. */
+#include <errno.h>
+
+#include <pier/cm.h>
+#include <pier/dma.h>
+#include <pier/sha.h>
+
+#include "core/fail.h"
+#include "dev/dev_impl.h"
+#include "mem/buf_impl.h"
+#include "mem/mmap_impl.h"
+#include "ops/limit.h"
+
+#define LIMIT_LAST PIER_LIMIT_PRIVATE_DATA
+#define NO_LIMIT UINT64_MAX
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* The completion queue is shared by sends, receives and control words. */
+static uint64_t queue(const struct pier__limits *lim)
+{
+	return least(PIER__QUEUE_MAX, lim->cqe / 4);
+}
+
+uint64_t pier__port_limit(const struct pier__port *port, enum pier_limit limit)
+{
+	const struct pier__limits *lim = &port->limits;
+	const uint64_t values[] = {
+		[PIER_LIMIT_MESSAGE] = lim->message,
+		[PIER_LIMIT_MMAP] = lim->mmap,
+		[PIER_LIMIT_INLINE] = least(lim->inline_size,
+					    PIER__INLINE_MAX),
+		[PIER_LIMIT_SEND_SGE] = least(lim->send_sge, PIER__CHAIN_MAX),
+		[PIER_LIMIT_RECV_SGE] = least(lim->recv_sge, PIER__CHAIN_MAX),
+		[PIER_LIMIT_CONNS] = least(lim->qps, PIER__CONNS_MAX),
+		[PIER_LIMIT_SEND_QUEUE] = least(lim->send_wr, queue(lim) + 2),
+		[PIER_LIMIT_RECV_QUEUE] = least(lim->srq_wr, queue(lim)),
+		[PIER_LIMIT_RD_ATOMIC] = least(lim->rd_atomic,
+					       PIER__RD_ATOMIC_MAX),
+		[PIER_LIMIT_GIDS] = port->gid_count,
+		[PIER_LIMIT_CTX_SENDS] = queue(lim),
+		[PIER_LIMIT_TASKS] = PIER__TASKS_MAX,
+		[PIER_LIMIT_COPY] = PIER_DMA_MAX,
+		[PIER_LIMIT_COPY_CHAIN] = NO_LIMIT,
+		[PIER_LIMIT_HASH] = PIER_SHA_MAX,
+		[PIER_LIMIT_HASH_CHAIN] = NO_LIMIT,
+		[PIER_LIMIT_MMAP_DEVS] = PIER__MMAP_DEVS,
+		[PIER_LIMIT_BUF_REFS] = PIER__BUF_REFS_MAX,
+		[PIER_LIMIT_PRIVATE_DATA] = PIER_PRIVATE_DATA_MAX,
+	};
+
+	return values[limit];
+}
+
+int pier_devinfo_limit(const struct pier_devinfo *info, enum pier_limit limit,
+		       uint64_t *ret)
+{
+	if ((unsigned int)limit > LIMIT_LAST)
+		return pier__fail(-EINVAL, "unknown limit %d: 0 to %d",
+				  (int)limit, LIMIT_LAST);
+	*ret = pier__port_limit(&info->port, limit);
+	return 0;
+}
