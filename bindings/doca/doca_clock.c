@@ -3,6 +3,7 @@
 
 #include <doca_clock.h>
 
+#include "doca_dev_impl.h"
 #include "doca_fail.h"
 
 /* The clocks of the host; devices here have none that can be read. */
@@ -32,27 +33,22 @@ doca_error_t doca_clock_destroy(struct doca_clock *clock)
 	return DOCA_SUCCESS;
 }
 
-static doca_error_t not_a_clock_here(const struct doca_devinfo *info)
-{
-	return info ? DOCA_ERROR_NOT_SUPPORTED : DOCA_ERROR_INVALID_VALUE;
-}
-
 doca_error_t
 doca_clock_cap_nic_free_running_is_supported(const struct doca_devinfo *info)
 {
-	return not_a_clock_here(info);
+	return pier__doca_has(info, PIER_FEATURE_CLOCK);
 }
 
 doca_error_t
 doca_clock_cap_nic_real_time_is_supported(const struct doca_devinfo *info)
 {
-	return not_a_clock_here(info);
+	return pier__doca_has(info, PIER_FEATURE_CLOCK);
 }
 
 doca_error_t
 doca_clock_cap_nic_dpa_timer_is_supported(const struct doca_devinfo *info)
 {
-	return not_a_clock_here(info);
+	return pier__doca_has(info, PIER_FEATURE_CLOCK);
 }
 
 static uint64_t cycles(void)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <doca_dev.h>
-
+#include "doca_dev_impl.h"
 #include "doca_fail.h"
 
 /* Devices here have none of it. */
@@ -33,14 +32,14 @@ doca_error_t
 doca_devinfo_cap_is_hotplug_manager_supported(const struct doca_devinfo *info,
 					      uint8_t *is_hotplug_manager)
 {
-	return pier__doca_unsupported(__func__);
+	return pier__doca_has(info, PIER_FEATURE_HOTPLUG);
 }
 
 doca_error_t doca_devinfo_cap_is_notification_moderation_supported(
 	const struct doca_devinfo *info,
 	uint8_t *is_notification_moderation_supported)
 {
-	return pier__doca_unsupported(__func__);
+	return pier__doca_has(info, PIER_FEATURE_MODERATION);
 }
 
 doca_error_t

@@ -26,6 +26,10 @@ void pier__doca_devinfo_name(const struct doca_devinfo *info,
 /* What a device can do: SUCCESS or NOT_SUPPORTED. */
 doca_error_t pier__doca_can_task(const struct doca_devinfo *info,
 				 enum pier_task_type type);
+doca_error_t pier__doca_has(const struct doca_devinfo *info,
+			    enum pier_feature feature);
+
+/* One of its limits, at most UINT32_MAX. */
 doca_error_t pier__doca_limit(const struct doca_devinfo *info,
 			      enum pier_limit limit, uint32_t *ret);
 

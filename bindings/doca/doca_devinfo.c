@@ -231,6 +231,14 @@ doca_error_t pier__doca_can_task(const struct doca_devinfo *info,
 	return pier__doca_error(pier_devinfo_can_task(info->info, type));
 }
 
+doca_error_t pier__doca_has(const struct doca_devinfo *info,
+			    enum pier_feature feature)
+{
+	if (!info)
+		return DOCA_ERROR_INVALID_VALUE;
+	return pier__doca_error(pier_devinfo_has(info->info, feature));
+}
+
 doca_error_t pier__doca_limit(const struct doca_devinfo *info,
 			      enum pier_limit limit, uint32_t *ret)
 {

@@ -6,9 +6,6 @@
 #include "doca_fail.h"
 #include "doca_task_impl.h"
 
-#define LIST_MAX 65535	/* pier has no limit */
-#define TASKS_MAX (1u << 20)
-
 struct doca_dma {
 	struct doca_ctx ctx;		/* first */
 	struct pier_dma *dma;
@@ -94,30 +91,28 @@ struct doca_ctx *doca_dma_as_ctx(struct doca_dma *dma)
 	return dma ? &dma->ctx : NULL;
 }
 
-/* The CPU copies: every device can. */
 doca_error_t
 doca_dma_cap_task_memcpy_is_supported(const struct doca_devinfo *info)
 {
-	return info ? DOCA_SUCCESS : DOCA_ERROR_INVALID_VALUE;
+	return pier__doca_can_task(info, PIER_TASK_COPY);
 }
 
 doca_error_t doca_dma_cap_get_max_num_tasks(struct doca_dma *dma,
 					    uint32_t *max_num_tasks)
 {
-	if (!dma || !max_num_tasks)
+	struct doca_devinfo info;
+
+	if (!dma)
 		return DOCA_ERROR_INVALID_VALUE;
-	*max_num_tasks = TASKS_MAX;
-	return DOCA_SUCCESS;
+	info.info = pier_dev_info(pier_dma_dev(dma->dma));
+	return pier__doca_limit(&info, PIER_LIMIT_TASKS, max_num_tasks);
 }
 
 doca_error_t
 doca_dma_cap_task_memcpy_get_max_buf_list_len(const struct doca_devinfo *info,
 					      uint32_t *ret)
 {
-	if (!info || !ret)
-		return DOCA_ERROR_INVALID_VALUE;
-	*ret = LIST_MAX;
-	return DOCA_SUCCESS;
+	return pier__doca_limit(info, PIER_LIMIT_COPY_CHAIN, ret);
 }
 
 doca_error_t
@@ -126,8 +121,8 @@ doca_dma_cap_task_memcpy_get_max_buf_size(const struct doca_devinfo *info,
 {
 	if (!info || !buf_size)
 		return DOCA_ERROR_INVALID_VALUE;
-	*buf_size = PIER_DMA_MAX;
-	return DOCA_SUCCESS;
+	return pier__doca_error(
+		pier_devinfo_limit(info->info, PIER_LIMIT_COPY, buf_size));
 }
 
 doca_error_t

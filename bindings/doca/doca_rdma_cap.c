@@ -69,10 +69,9 @@ doca_error_t
 doca_rdma_cap_transport_type_is_supported(const struct doca_devinfo *info,
 					  enum doca_rdma_transport_type type)
 {
-	if (!info)
-		return DOCA_ERROR_INVALID_VALUE;
-	return type == DOCA_RDMA_TRANSPORT_TYPE_RC ? DOCA_SUCCESS :
-						     DOCA_ERROR_NOT_SUPPORTED;
+	return pier__doca_has(info, type == DOCA_RDMA_TRANSPORT_TYPE_RC ?
+					    PIER_FEATURE_RC :
+					    PIER_FEATURE_DC);
 }
 
 doca_error_t doca_rdma_cap_task_receive_get_max_dst_buf_list_len(

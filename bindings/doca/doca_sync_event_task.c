@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "doca_dev_impl.h"
 #include "doca_fail.h"
 #include "doca_sync_event_impl.h"
 
@@ -111,15 +112,10 @@ static void change(struct doca_sync_event_task *task)
 		pier__doca_task_unbuild(&task->task);
 }
 
-static doca_error_t supported(const struct doca_devinfo *info)
-{
-	return info ? DOCA_SUCCESS : DOCA_ERROR_INVALID_VALUE;
-}
-
 doca_error_t
 doca_sync_event_cap_task_get_is_supported(const struct doca_devinfo *info)
 {
-	return supported(info);
+	return pier__doca_can_task(info, PIER_TASK_SYNC_GET);
 }
 
 doca_error_t doca_sync_event_task_get_set_conf(
@@ -171,7 +167,7 @@ uint64_t *doca_sync_event_task_get_get_ret_val_ptr(
 doca_error_t doca_sync_event_cap_task_notify_set_is_supported(
 	const struct doca_devinfo *info)
 {
-	return supported(info);
+	return pier__doca_can_task(info, PIER_TASK_SYNC_SET);
 }
 
 doca_error_t doca_sync_event_task_notify_set_set_conf(
@@ -222,7 +218,7 @@ uint64_t doca_sync_event_task_notify_set_get_set_val(
 doca_error_t doca_sync_event_cap_task_notify_add_is_supported(
 	const struct doca_devinfo *info)
 {
-	return supported(info);
+	return pier__doca_can_task(info, PIER_TASK_SYNC_ADD);
 }
 
 doca_error_t doca_sync_event_task_notify_add_set_conf(
@@ -287,7 +283,7 @@ uint64_t *doca_sync_event_task_notify_add_get_fetched_val_ptr(
 doca_error_t
 doca_sync_event_cap_task_wait_eq_is_supported(const struct doca_devinfo *info)
 {
-	return supported(info);
+	return pier__doca_can_task(info, PIER_TASK_SYNC_WAIT_EQ);
 }
 
 doca_error_t doca_sync_event_task_wait_eq_set_conf(
@@ -352,7 +348,7 @@ uint64_t doca_sync_event_task_wait_eq_get_mask(
 doca_error_t
 doca_sync_event_cap_task_wait_neq_is_supported(const struct doca_devinfo *info)
 {
-	return supported(info);
+	return pier__doca_can_task(info, PIER_TASK_SYNC_WAIT_NEQ);
 }
 
 doca_error_t doca_sync_event_task_wait_neq_set_conf(

@@ -300,18 +300,26 @@ static void capabilities_are_those_of_a_cpu(void)
 {
 	struct doca_dev *dev = end_device();
 	struct doca_devinfo *info = doca_dev_as_devinfo(dev);
+	uint32_t len = 0, tasks = 0;
+	struct doca_dma *dma = NULL;
 	uint64_t size = 0;
-	uint32_t len = 0;
 
 	IS(doca_dma_cap_task_memcpy_is_supported(info), DOCA_SUCCESS);
 	IS(doca_dma_cap_task_memcpy_is_supported(NULL),
 	   DOCA_ERROR_INVALID_VALUE);
 	IS(doca_dma_cap_task_memcpy_get_max_buf_list_len(info, &len),
 	   DOCA_SUCCESS);
-	OK(len >= 64);
+	IS(len, UINT32_MAX);	/* there is no limit */
 	IS(doca_dma_cap_task_memcpy_get_max_buf_size(info, &size),
 	   DOCA_SUCCESS);
-	OK(size >= 2 << 20);
+	IS(size, 1 << 30);
+	IS(doca_dma_create(dev, &dma), DOCA_SUCCESS);
+	IS(doca_dma_cap_get_max_num_tasks(dma, &tasks), DOCA_SUCCESS);
+	IS(doca_dma_task_memcpy_set_conf(dma, ended, ended, tasks),
+	   DOCA_SUCCESS);
+	IS(doca_dma_task_memcpy_set_conf(dma, ended, ended, tasks + 1),
+	   DOCA_ERROR_INVALID_VALUE);
+	IS(doca_dma_destroy(dma), DOCA_SUCCESS);
 	IS(doca_dev_close(dev), DOCA_SUCCESS);
 }
 

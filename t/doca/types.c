@@ -5,6 +5,7 @@
 #include <doca_error.h>
 #include <doca_pe.h>
 #include <doca_rdma.h>
+#include <doca_sync_event.h>
 
 #include "t/lib/tap.h"
 
@@ -156,6 +157,48 @@ static void the_host_has_clocks(void)
 	doca_dev_close(dev);
 }
 
+static void capabilities_without_hardware_are_not_supported(void)
+{
+	struct doca_dev *dev = open_named("soft_lo");
+	const struct doca_devinfo *info = doca_dev_as_devinfo(dev);
+	struct doca_rdma *rdma = NULL;
+	uint8_t yes;
+
+	IS(doca_rdma_cap_transport_type_is_supported(
+		   info, DOCA_RDMA_TRANSPORT_TYPE_RC), DOCA_SUCCESS);
+	IS(doca_rdma_cap_transport_type_is_supported(
+		   info, DOCA_RDMA_TRANSPORT_TYPE_DC),
+	   DOCA_ERROR_NOT_SUPPORTED);
+	IS(doca_rdma_create(dev, &rdma), DOCA_SUCCESS);
+	IS(doca_rdma_set_transport_type(rdma, DOCA_RDMA_TRANSPORT_TYPE_DC),
+	   DOCA_ERROR_NOT_SUPPORTED);
+	IS(doca_rdma_destroy(rdma), DOCA_SUCCESS);
+	IS(doca_devinfo_cap_is_hotplug_manager_supported(info, &yes),
+	   DOCA_ERROR_NOT_SUPPORTED);
+	IS(doca_devinfo_cap_is_hotplug_manager_supported(NULL, &yes),
+	   DOCA_ERROR_INVALID_VALUE);
+	IS(doca_devinfo_cap_is_notification_moderation_supported(info, &yes),
+	   DOCA_ERROR_NOT_SUPPORTED);
+	doca_dev_close(dev);
+}
+
+static void sync_events_have_every_task(void)
+{
+	struct doca_dev *dev = open_named("soft_lo");
+	const struct doca_devinfo *info = doca_dev_as_devinfo(dev);
+
+	IS(doca_sync_event_cap_task_get_is_supported(info), DOCA_SUCCESS);
+	IS(doca_sync_event_cap_task_notify_set_is_supported(info),
+	   DOCA_SUCCESS);
+	IS(doca_sync_event_cap_task_notify_add_is_supported(info),
+	   DOCA_SUCCESS);
+	IS(doca_sync_event_cap_task_wait_eq_is_supported(info), DOCA_SUCCESS);
+	IS(doca_sync_event_cap_task_wait_neq_is_supported(info), DOCA_SUCCESS);
+	IS(doca_sync_event_cap_task_get_is_supported(NULL),
+	   DOCA_ERROR_INVALID_VALUE);
+	doca_dev_close(dev);
+}
+
 /* Programs clean up what they may not have. */
 static void calls_without_an_object_fail_and_return(void)
 {
@@ -181,6 +224,8 @@ int main(void)
 	TEST(pci_addresses_are_compared_by_value);
 	TEST(a_device_has_a_representor_of_its_address);
 	TEST(the_host_has_clocks);
+	TEST(capabilities_without_hardware_are_not_supported);
+	TEST(sync_events_have_every_task);
 	TEST(calls_without_an_object_fail_and_return);
 	return tap_done();
 }
