@@ -76,9 +76,9 @@ struct doca_rdma_task {
 	const struct doca_sync_event_remote_net *event;
 	doca_be32_t imm;
 	uint64_t first, second;		/* operands of an atomic */
-	/* Of a finished receive that was freed, and of a read. */
+	/* Of a finished receive or read that was freed. */
 	enum pier_recv_opcode opcode;
-	size_t len;
+	uint32_t len;
 };
 
 static inline struct doca_rdma *pier__doca_rdma(struct doca_ctx *ctx)

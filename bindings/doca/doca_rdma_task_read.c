@@ -4,31 +4,29 @@
 #include "doca_fail.h"
 #include "doca_rdma_impl.h"
 
-/* As much as the source has, and the destination has space for. */
-static void set_amount(struct doca_rdma_task *task)
-{
-	const struct pier_buf *src = pier__doca_buf(task->src);
-	const struct pier_buf *dst = pier__doca_buf(task->dst);
-	size_t len = src ? pier_buf_data_len(src) : 0;
-	size_t space = dst ? pier_buf_chain_tail_len(dst) : 0;
-
-	task->len = len < space ? len : space;
-}
-
 static int build(struct doca_task *task)
 {
 	struct doca_rdma_task *t = pier__doca_rdma_task(task);
 
 	if (!t->conn->conn)
 		return -ENOTCONN;
-	set_amount(t);
 	return pier_rdma_task_read(t->conn->conn, pier__doca_buf(t->src),
 				   pier__doca_buf(t->dst), &task->task);
 }
 
+/* How much was read can be read after the task is freed. */
+static void freed(struct doca_task *task)
+{
+	struct doca_rdma_task *t = pier__doca_rdma_task(task);
+
+	if (task->task)
+		t->len = pier_read_len(task->task);
+	pier__doca_rdma_task_freed(task);
+}
+
 const struct doca_task_kind pier__doca_rdma_read = {
 	.build = build,
-	.freed = pier__doca_rdma_task_freed,
+	.freed = freed,
 };
 
 doca_error_t
@@ -60,6 +58,7 @@ doca_error_t doca_rdma_task_read_allocate_init(
 		return error;
 	new->src = src;
 	new->dst = dst;
+	new->len = 0;
 	*task = (struct doca_rdma_task_read *)new;
 	return DOCA_SUCCESS;
 }
@@ -85,7 +84,6 @@ void doca_rdma_task_read_set_src_buf(struct doca_rdma_task_read *task,
 				     const struct doca_buf *src)
 {
 	pier__doca_rdma_set_src(pier__doca_rdma_task(task), src);
-	set_amount(pier__doca_rdma_task(task));
 }
 
 const struct doca_buf *
@@ -98,7 +96,6 @@ void doca_rdma_task_read_set_dst_buf(struct doca_rdma_task_read *task,
 				     struct doca_buf *dst)
 {
 	pier__doca_rdma_set_dst(pier__doca_rdma_task(task), dst);
-	set_amount(pier__doca_rdma_task(task));
 }
 
 struct doca_buf *
@@ -110,5 +107,7 @@ doca_rdma_task_read_get_dst_buf(const struct doca_rdma_task_read *task)
 uint32_t
 doca_rdma_task_read_get_result_len(const struct doca_rdma_task_read *task)
 {
-	return (uint32_t)pier__doca_rdma_task(task)->len;
+	const struct doca_rdma_task *t = pier__doca_rdma_task(task);
+
+	return t->task.task ? pier_read_len(t->task.task) : t->len;
 }

@@ -100,7 +100,7 @@ doca_rdma_task_receive_get_result_len(const struct doca_rdma_task_receive *task)
 {
 	const struct doca_rdma_task *t = pier__doca_rdma_task(task);
 
-	return t->task.task ? pier_recv_len(t->task.task) : (uint32_t)t->len;
+	return t->task.task ? pier_recv_len(t->task.task) : t->len;
 }
 
 doca_be32_t doca_rdma_task_receive_get_result_immediate_data(

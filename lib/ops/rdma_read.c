@@ -40,3 +40,8 @@ int pier_rdma_read(struct pier_conn *conn, struct pier_buf *src,
 
 	return err ? err : pier__task_one_shot(task, fn, arg);
 }
+
+uint32_t pier_read_len(const struct pier_task *task)
+{
+	return ((const struct pier__rdma_task *)task)->len;
+}

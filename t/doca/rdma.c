@@ -105,6 +105,46 @@ static void a_read_appends_what_the_destination_has_space_for(void)
 	put(dst);
 }
 
+static void submit(struct doca_task *task)
+{
+	int before = a.done;
+
+	IS(doca_task_submit(task), DOCA_SUCCESS);
+	ends_drive(&a, &b, &a.done, before + 1);
+}
+
+/* Each buffer is changed, and then another one is set. */
+static void a_read_again_has_another_length(void)
+{
+	struct doca_buf *src = end_far_data(&a, 100, 50);
+	struct doca_buf *dst = end_space(&a, 200, 40);
+	struct doca_buf *other = end_far_data(&a, 100, 7);
+	struct doca_rdma_task_read *read;
+	struct doca_task *task;
+
+	IS(doca_rdma_task_read_allocate_init(a.rdma, a.conn, src, dst, no_data,
+					     &read), DOCA_SUCCESS);
+	task = doca_rdma_task_read_as_task(read);
+	submit(task);
+	IS(doca_rdma_task_read_get_result_len(read), 40);
+	submit(task);		/* no space remains */
+	IS(doca_rdma_task_read_get_result_len(read), 0);
+	IS(doca_buf_set_data(dst, a.memory + 210, 0), DOCA_SUCCESS);
+	submit(task);
+	IS(doca_rdma_task_read_get_result_len(read), 30);
+	IS(doca_buf_reset_data_len(dst), DOCA_SUCCESS);
+	IS(doca_buf_set_data_len(src, 12), DOCA_SUCCESS);
+	submit(task);
+	IS(doca_rdma_task_read_get_result_len(read), 12);
+	IS(doca_buf_reset_data_len(dst), DOCA_SUCCESS);
+	doca_rdma_task_read_set_src_buf(read, other);
+	IS(ends_run(&a, &b, task), DOCA_SUCCESS);
+	IS(doca_rdma_task_read_get_result_len(read), 7);	/* is freed */
+	put(src);
+	put(other);
+	put(dst);
+}
+
 static void a_write_goes_behind_the_data_of_its_destination(void)
 {
 	struct doca_buf *src = end_data(&a, 0, 10);
@@ -338,6 +378,7 @@ int main(void)
 	TEST(a_message_is_appended_to_its_receive);
 	TEST(an_immediate_passes_through);
 	TEST(a_read_appends_what_the_destination_has_space_for);
+	TEST(a_read_again_has_another_length);
 	TEST(a_write_goes_behind_the_data_of_its_destination);
 	TEST(a_write_with_immediate_uses_one_receive);
 	TEST(atomics_return_the_value_before);

@@ -214,15 +214,18 @@ static void a_read_stops_where_the_tail_space_ends(void)
 	if (!IS(pier_rdma_task_read(a.conn, src, dst, &task), 0))
 		return;
 	carry_out(task);
+	IS(pier_read_len(task), 30);
 	IS(pier_buf_data_len(dst), 40);
 	OK(peer_holds(&a, 1010, 30, 5, 0));
 	IS(a.mem[1009] | a.mem[1040], 0);
 	carry_out(task);		/* no room is left */
+	IS(pier_read_len(task), 0);
 	IS(pier_buf_data_len(dst), 40);
 	OK(peer_holds(&a, 1010, 30, 5, 0));
 	pier_buf_set_data(dst, a.mem + 1000, 20);
 	pier_buf_set_data(src, pier_buf_head(src), 15);
 	carry_out(task);
+	IS(pier_read_len(task), 15);
 	IS(pier_buf_data_len(dst), 35);
 	OK(peer_holds(&a, 1020, 15, 5, 0));
 	pier_task_free(task);
@@ -247,7 +250,9 @@ static void a_read_stops_where_the_tail_space_of_a_chain_ends(void)
 	OK(peer_holds(&a, 1000, 40, 5, 0));
 	OK(peer_holds(&a, 2000, 24, 5, 40));
 	IS(a.mem[1040] | a.mem[2024], 0);
+	IS(pier_read_len(task), 64);
 	carry_out(task);
+	IS(pier_read_len(task), 0);
 	IS(pier_buf_chain_data_len(dst), 64);
 	pier_task_free(task);
 	pier_buf_put(dst);

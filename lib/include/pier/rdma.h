@@ -234,6 +234,9 @@ enum pier_recv_opcode pier_recv_opcode(const struct pier_task *task);
 uint32_t pier_recv_imm(const struct pier_task *task);
 uint32_t pier_recv_len(const struct pier_task *task);
 
+/* Of a successful read, until it is submitted again or freed: its bytes. */
+uint32_t pier_read_len(const struct pier_task *task);
+
 #ifdef __cplusplus
 }
 #endif
