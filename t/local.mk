@@ -139,6 +139,7 @@ check_PROGRAMS += \
 
 dist_check_SCRIPTS += \
 	%D%/doca/build.sh \
+	%D%/doca/installed.sh \
 	%D%/meta/connections.sh \
 	%D%/meta/contributing.sh \
 	%D%/meta/docs.sh \
@@ -363,6 +364,7 @@ EXTRA_DIST += \
 	%D%/data/roce/rc-write.pcap \
 	%D%/data/roce/ud-v4.pcap \
 	%D%/data/roce/ud-v6.pcap \
+	%D%/doca/letter.c \
 	%D%/lib/api.sh \
 	%D%/lib/device.sh \
 	%D%/lib/tap.sh \
