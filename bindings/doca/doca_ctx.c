@@ -103,15 +103,23 @@ doca_error_t doca_ctx_start(struct doca_ctx *ctx)
 	return pier__doca_error(pier_ctx_start(ctx->ctx, ctx->pe->pe));
 }
 
+/*
+ * Outside callbacks one of which nothing remains is idle at once, so that its
+ * callback may have destroyed it.
+ */
 doca_error_t doca_ctx_stop(struct doca_ctx *ctx)
 {
+	bool held;
+
 	if (!ctx)
 		return DOCA_ERROR_INVALID_VALUE;
 	if (ctx->state == DOCA_CTX_STATE_IDLE)
 		return DOCA_SUCCESS;
 	if (ctx->state == DOCA_CTX_STATE_STOPPING)
 		return DOCA_ERROR_IN_PROGRESS;
-	return pier__doca_error(pier_ctx_stop(ctx->ctx));
+	held = ctx->held;
+	return pier_ctx_stop_wait(ctx->ctx, 0) || held ?
+		       DOCA_ERROR_IN_PROGRESS : DOCA_SUCCESS;
 }
 
 doca_error_t doca_ctx_get_num_inflight_tasks(const struct doca_ctx *ctx,

@@ -282,6 +282,21 @@ static void a_bad_task_fails_later_and_stops_the_context(void)
 	close_copies();
 }
 
+static void a_stop_of_nothing_is_idle_at_once(void)
+{
+	open_copies(ended, 1);
+	IS(doca_ctx_stop(copies.ctx), DOCA_SUCCESS);
+	IS(copies.before_last, DOCA_CTX_STATE_STOPPING);
+	IS(copies.last, DOCA_CTX_STATE_IDLE);
+	IS(doca_pe_progress(copies.pe), 0);
+	IS(doca_ctx_start(copies.ctx), DOCA_SUCCESS);
+	submit(1, -1);
+	drive(1);
+	IS(doca_ctx_stop(copies.ctx), DOCA_ERROR_IN_PROGRESS);
+	IS(copies.last, DOCA_CTX_STATE_STOPPING);	/* it has a task */
+	close_copies();
+}
+
 static void an_object_goes_in_its_last_callback(void)
 {
 	open_copies(ended, TASKS);
@@ -290,8 +305,7 @@ static void an_object_goes_in_its_last_callback(void)
 	drive(TASKS);
 	free_tasks();
 	copies.task_count = 0;
-	IS(doca_ctx_stop(copies.ctx), DOCA_ERROR_IN_PROGRESS);
-	drain();
+	IS(doca_ctx_stop(copies.ctx), DOCA_SUCCESS);
 	OK(!copies.dma);
 	close_copies();
 }
@@ -330,6 +344,7 @@ int main(void)
 	TEST(lists_are_copied_to_lists);
 	TEST(a_stop_in_the_middle_is_in_progress);
 	TEST(a_bad_task_fails_later_and_stops_the_context);
+	TEST(a_stop_of_nothing_is_idle_at_once);
 	TEST(an_object_goes_in_its_last_callback);
 	TEST(capabilities_are_those_of_a_cpu);
 	return tap_done();

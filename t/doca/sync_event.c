@@ -234,9 +234,7 @@ static void tasks_do_what_the_calls_do(void)
 	doca_task_free(doca_sync_event_task_notify_add_as_doca_task(add));
 	doca_task_free(doca_sync_event_task_get_as_doca_task(get));
 	IS(doca_sync_event_destroy(event), DOCA_ERROR_BAD_STATE);
-	IS(doca_ctx_stop(doca_sync_event_as_ctx(event)),
-	   DOCA_ERROR_IN_PROGRESS);
-	doca_pe_progress(pe);
+	IS(doca_ctx_stop(doca_sync_event_as_ctx(event)), DOCA_SUCCESS);
 	IS(doca_ctx_get_state(doca_sync_event_as_ctx(event), &state),
 	   DOCA_SUCCESS);
 	IS(state, DOCA_CTX_STATE_IDLE);
