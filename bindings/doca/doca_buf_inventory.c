@@ -178,7 +178,7 @@ doca_buf_inventory_get_user_data(const struct doca_buf_inventory *inv,
 doca_error_t doca_buf_inventory_expand(struct doca_buf_inventory *inv,
 				       uint32_t count)
 {
-	(void)inv;
-	(void)count;
-	return pier__doca_unsupported(__func__);
+	if (!inv || !count)
+		return DOCA_ERROR_INVALID_VALUE;
+	return pier__doca_error(pier_buf_inventory_expand(inv->inv, count));
 }

@@ -7,42 +7,87 @@
 #include "core/random.h"
 #include "mem/buf_impl.h"
 
+/* Buffers that an inventory was given later. */
+struct extent {
+	struct extent *next;
+	struct pier_buf bufs[];
+};
+
 struct pier_buf_inventory {
 	struct pier_buf *free;		/* list through next */
 	size_t count, free_count;
+	struct extent *extents;
 	bool destroyed;			/* freed with its last buffer */
 	uint64_t stamp;			/* the last one given */
 	struct pier_buf bufs[];
 };
 
+/* @count buffers behind @size bytes, all zero.  NULL, reported: no memory. */
+static void *allocate(size_t size, size_t count)
+{
+	const size_t most = (SIZE_MAX - size) / sizeof(struct pier_buf);
+	void *memory;
+
+	if (count > most) {
+		pier__fail(-ENOMEM, "inventory: %zu buffers, at most %zu in "
+			   "any memory", count, most);
+		return NULL;
+	}
+	memory = calloc(1, size + count * sizeof(struct pier_buf));
+	if (!memory)
+		pier__fail(-ENOMEM, "inventory: no memory for %zu buffers",
+			   count);
+	return memory;
+}
+
+/* @count new buffers of @inv, of which the first is taken first. */
+static void add(struct pier_buf_inventory *inv, struct pier_buf *bufs,
+		size_t count)
+{
+	for (size_t i = count; i-- > 0;) {
+		bufs[i].inv = inv;
+		bufs[i].next = inv->free;
+		inv->free = &bufs[i];
+	}
+	inv->count += count;
+	inv->free_count += count;
+}
+
 int pier_buf_inventory_create(size_t count, struct pier_buf_inventory **ret)
 {
-	struct pier_buf_inventory *inv;
+	struct pier_buf_inventory *inv = allocate(sizeof(*inv), count);
 
-	if (count > (SIZE_MAX - sizeof(*inv)) / sizeof(inv->bufs[0]))
-		return pier__fail(-ENOMEM, "inventory: %zu buffers, at most "
-				  "%zu in any memory", count,
-				  (SIZE_MAX - sizeof(*inv)) /
-					  sizeof(inv->bufs[0]));
-	inv = calloc(1, sizeof(*inv) + count * sizeof(inv->bufs[0]));
 	if (!inv)
-		return pier__fail(-ENOMEM, "inventory: no memory for %zu "
-				  "buffers", count);
-	inv->count = inv->free_count = count;
+		return -ENOMEM;
 	inv->stamp = pier__random64();
-	for (size_t i = count; i-- > 0;) {
-		inv->bufs[i].inv = inv;
-		inv->bufs[i].next = inv->free;
-		inv->free = &inv->bufs[i];
-	}
+	add(inv, inv->bufs, count);
 	*ret = inv;
+	return 0;
+}
+
+int pier_buf_inventory_expand(struct pier_buf_inventory *inv, size_t count)
+{
+	struct extent *extent = allocate(sizeof(*extent), count);
+
+	if (!extent)
+		return -ENOMEM;
+	extent->next = inv->extents;
+	inv->extents = extent;
+	add(inv, extent->bufs, count);
 	return 0;
 }
 
 static void free_unused(struct pier_buf_inventory *inv)
 {
-	if (inv->destroyed && inv->free_count == inv->count)
-		free(inv);
+	struct extent *extent;
+
+	if (!inv->destroyed || inv->free_count != inv->count)
+		return;
+	while ((extent = inv->extents)) {
+		inv->extents = extent->next;
+		free(extent);
+	}
+	free(inv);
 }
 
 void pier_buf_inventory_destroy(struct pier_buf_inventory *inv)

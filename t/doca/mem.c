@@ -160,6 +160,13 @@ static void buffers_are_taken_from_a_started_inventory(void)
 	IS(doca_mmap_destroy(mmap), DOCA_ERROR_NOT_PERMITTED);
 	IS(doca_buf_dec_refcount(one, NULL), DOCA_SUCCESS);
 	IS(doca_buf_dec_refcount(one, NULL), DOCA_ERROR_BAD_STATE);
+	IS(doca_buf_inventory_expand(inv, 0), DOCA_ERROR_INVALID_VALUE);
+	IS(doca_buf_inventory_expand(NULL, 1), DOCA_ERROR_INVALID_VALUE);
+	IS(doca_buf_inventory_expand(inv, 2), DOCA_SUCCESS);
+	IS(doca_buf_inventory_get_num_elements(inv, &n), DOCA_SUCCESS);
+	IS(n, 3);
+	IS(doca_buf_inventory_get_num_free_elements(inv, &n), DOCA_SUCCESS);
+	IS(n, 3);
 	IS(doca_buf_inventory_stop(inv), DOCA_SUCCESS);
 	IS(doca_buf_inventory_stop(inv), DOCA_SUCCESS);
 	IS(doca_buf_inventory_destroy(inv), DOCA_SUCCESS);

@@ -284,6 +284,32 @@ static void an_inventory_lives_as_long_as_its_buffers(void)
 	pier_buf_inventory_destroy(other);
 }
 
+static void an_inventory_is_expanded_while_buffers_are_taken(void)
+{
+	struct pier_buf_inventory *other;
+	struct pier_buf *bufs[6], *more = NULL;
+
+	if (!IS(pier_buf_inventory_create(1, &other), 0))
+		return;
+	IS(pier_buf_whole(other, mmap, &bufs[0]), 0);
+	IS(pier_buf_inventory_expand(other, 2), 0);
+	IS(pier_buf_inventory_expand(other, 0), 0);
+	IS(pier_buf_inventory_expand(other, 3), 0);
+	IS(pier_buf_inventory_count(other), 6);
+	IS(pier_buf_inventory_free_count(other), 5);
+	for (int i = 1; i < 6; i++)
+		IS(pier_buf_whole(other, mmap, &bufs[i]), 0);
+	IS(pier_buf_whole(other, mmap, &more), -ENOBUFS);
+	LIKE(pier_last_error(), "all 6");
+	IS(pier_buf_inventory_expand(other, SIZE_MAX), -ENOMEM);
+	IS(pier_buf_inventory_count(other), 6);
+	IS(pier_buf_chain(bufs[0], bufs[5]), 0);
+	IS(pier_buf_chain_len(bufs[0]), 2);
+	pier_buf_inventory_destroy(other);
+	for (int i = 0; i < 5; i++)
+		pier_buf_put(bufs[i]);	/* the last one with the first */
+}
+
 int main(void)
 {
 	if (pier_dev_open(NULL, &dev) ||
@@ -302,6 +328,7 @@ int main(void)
 	TEST(the_second_of_a_chain_has_one_reference);
 	TEST(growing_fills_the_tails_in_turn);
 	TEST(an_inventory_lives_as_long_as_its_buffers);
+	TEST(an_inventory_is_expanded_while_buffers_are_taken);
 	pier_buf_inventory_destroy(inv);
 	pier_mmap_destroy(mmap);
 	pier_dev_close(dev);

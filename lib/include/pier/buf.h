@@ -19,8 +19,8 @@ extern "C" {
  * the front and the data grows by as much.  Nothing else is accessed.  Buffers
  * can be chained into one scatter/gather list.
  *
- * Buffers come from an inventory of fixed size and are reference-counted.  An
- * inventory and its buffers belong to one thread.
+ * Buffers come from an inventory and are reference-counted.  An inventory and
+ * its buffers belong to one thread.
  */
 struct pier_mmap;
 struct pier_buf;
@@ -28,6 +28,9 @@ struct pier_buf_inventory;
 
 /* Allocate @count buffers; nothing is allocated later.  Errors: -ENOMEM. */
 int pier_buf_inventory_create(size_t count, struct pier_buf_inventory **ret);
+
+/* Allocate @count more; those that exist stay valid.  Errors: -ENOMEM. */
+int pier_buf_inventory_expand(struct pier_buf_inventory *inv, size_t count);
 
 /* Destroy; it is freed with its last buffer.  NULL is allowed. */
 void pier_buf_inventory_destroy(struct pier_buf_inventory *inv);
