@@ -3,8 +3,10 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -129,4 +131,28 @@ int pier__file_read(const char *path, void *ret, size_t size)
 		return pier__fail(-EFBIG, "cannot read %s: more than %zu "
 				  "bytes", path, size);
 	return (int)len;
+}
+
+static bool line_ends(FILE *file)
+{
+	int c = fgetc(file);
+
+	return c == EOF || c == '\n';
+}
+
+void pier__file_line(const char *path, char *ret, size_t size)
+{
+	FILE *file = fopen(path, "re");
+	size_t len;
+
+	ret[0] = '\0';
+	if (!file)
+		return;
+	if (!fgets(ret, (int)size, file))
+		ret[0] = '\0';
+	len = strcspn(ret, "\n");
+	if (!ret[len] && !line_ends(file))
+		len = 0;
+	ret[len] = '\0';
+	fclose(file);
 }

@@ -18,4 +18,10 @@ int pier__file_write(const char *path, const void *data, size_t len,
  */
 int pier__file_read(const char *path, void *ret, size_t size);
 
+/*
+ * The first line of the file @path without its end; "" if it cannot be read,
+ * as some of sysfs that exist, or has more than @size - 1 bytes.
+ */
+void pier__file_line(const char *path, char *ret, size_t size);
+
 #endif

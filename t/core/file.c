@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -183,6 +184,45 @@ static void directories_and_devices_are_refused(void)
 	IS(pier__file_read("/dev/zero", buf, sizeof(buf)), -EINVAL);
 }
 
+static void line_is(const char *text, const char *want)
+{
+	char line[6] = "?";
+
+	IS(pier__file_write(in_dir("a"), text, strlen(text), 0600), 0);
+	pier__file_line(in_dir("a"), line, sizeof(line));
+	IS_STR(line, want);
+}
+
+static void a_line_is_the_first_and_has_no_end(void)
+{
+	line_is("one\ntwo\n", "one");
+	line_is("one", "one");
+	line_is("\none\n", "");
+	line_is("", "");
+	unlink(in_dir("a"));
+}
+
+static void a_line_that_is_too_long_is_none(void)
+{
+	line_is("12345\n", "12345");
+	line_is("12345", "12345");
+	line_is("123456\n", "");
+	line_is("123456", "");
+	line_is("1234567890\n", "");
+	unlink(in_dir("a"));
+}
+
+static void a_line_that_cannot_be_read_is_none(void)
+{
+	char line[6] = "?";
+
+	pier__file_line(in_dir("none"), line, sizeof(line));
+	IS_STR(line, "");
+	snprintf(line, sizeof(line), "?");
+	pier__file_line(dir, line, sizeof(line));
+	IS_STR(line, "");
+}
+
 int main(void)
 {
 	if (!mkdtemp(dir))
@@ -197,6 +237,9 @@ int main(void)
 	TEST(a_file_may_have_just_the_size_allowed);
 	TEST(a_fifo_without_a_writer_is_refused_at_once);
 	TEST(directories_and_devices_are_refused);
+	TEST(a_line_is_the_first_and_has_no_end);
+	TEST(a_line_that_is_too_long_is_none);
+	TEST(a_line_that_cannot_be_read_is_none);
 	rmdir(dir);
 	return tap_done();
 }

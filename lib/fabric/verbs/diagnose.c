@@ -15,8 +15,8 @@
 
 #include <pier/error.h>
 
+#include "core/file.h"
 #include "fabric/verbs/diagnose.h"
-#include "fabric/verbs/sys.h"
 
 /* The versions that libibverbs supports; no header has the lower bound. */
 #define ABI_MIN 3
@@ -58,7 +58,7 @@ static void find_node(const char *root, const char *device, char ret[NAME_SIZE])
 		snprintf(path, sizeof(path),
 			 "%s/sys/class/infiniband_verbs/%s/ibdev", root,
 			 entry->d_name);
-		pier__sys_line(path, name, sizeof(name));
+		pier__file_line(path, name, sizeof(name));
 		if (name[0] && !strcmp(name, device))
 			snprintf(ret, NAME_SIZE, "%.63s", entry->d_name);
 	}
@@ -86,7 +86,7 @@ static int number_in(const char *path)
 {
 	char text[16];
 
-	pier__sys_line(path, text, sizeof(text));
+	pier__file_line(path, text, sizeof(text));
 	return text[0] ? atoi(text) : -1;
 }
 

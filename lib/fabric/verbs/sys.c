@@ -9,22 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/file.h"
 #include "fabric/fabric.h"
 #include "fabric/verbs/sys.h"
-
-void pier__sys_line(const char *path, char *ret, size_t size)
-{
-	FILE *file = fopen(path, "re");
-
-	ret[0] = '\0';
-	if (!file)
-		return;
-	/* An unused entry of gid_attrs is there but fails to be read. */
-	if (!fgets(ret, (int)size, file))
-		ret[0] = '\0';
-	ret[strcspn(ret, "\n")] = '\0';
-	fclose(file);
-}
 
 /*
  * InfiniBand: no GID has a netdev, but IPoIB's hangs on the same hardware.
@@ -48,7 +35,7 @@ static void netdev_of_hardware(const char *root, const char *device,
 		snprintf(path, sizeof(path),
 			 "%s/sys/class/infiniband/%s/device/net/%s/dev_port",
 			 root, device, entry->d_name);
-		pier__sys_line(path, number, sizeof(number));
+		pier__file_line(path, number, sizeof(number));
 		if (!number[0] || strtoul(number, NULL, 10) + 1 != port)
 			continue;
 		snprintf(ret, size, "%s", entry->d_name);
@@ -65,7 +52,7 @@ void pier__sys_netdev(const char *root, const char *device, uint32_t port,
 	snprintf(path, sizeof(path),
 		 "%s/sys/class/infiniband/%s/ports/%u/gid_attrs/ndevs/0",
 		 root, device, port);
-	pier__sys_line(path, ret, size);
+	pier__file_line(path, ret, size);
 	if (!ret[0])
 		netdev_of_hardware(root, device, port, ret, size);
 }
@@ -144,7 +131,7 @@ static void counters_below(const char *dir, struct pier_counters *ret)
 	n = scandir(dir, &entry, is_counter, alphasort);
 	for (i = 0; i < n; i++) {
 		snprintf(path, sizeof(path), "%s/%s", dir, entry[i]->d_name);
-		pier__sys_line(path, text, sizeof(text));
+		pier__file_line(path, text, sizeof(text));
 		errno = 0;
 		value = strtoull(text, &end, 10);
 		if (end > text && !*end && !errno)

@@ -12,9 +12,6 @@
  * put before every path: "" but in tests.  Texts are "" if unknown.
  */
 
-/* The first line of the file @path, without its end; "" if there is none. */
-void pier__sys_line(const char *path, char *ret, size_t size);
-
 /* The network interface of @port of @device. */
 void pier__sys_netdev(const char *root, const char *device, uint32_t port,
 		      char *ret, size_t size);
