@@ -211,6 +211,8 @@ check_LTLIBRARIES += %D%/libtap.la
 	%D%/lib/stage.h \
 	%D%/lib/tap.c \
 	%D%/lib/tap.h \
+	%D%/lib/tree.c \
+	%D%/lib/tree.h \
 	%D%/lib/vnet.c \
 	%D%/lib/vnet.h \
 	# end, sorted

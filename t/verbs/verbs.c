@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <pier/error.h>
@@ -18,6 +17,7 @@
 #include "fabric/verbs/sys.h"
 #include "fabric/verbs/verbs_impl.h"
 #include "t/lib/tap.h"
+#include "t/lib/tree.h"
 
 /*
  * What the verbs back end does without a device; t/fabric/fabric.c tests it on
@@ -25,29 +25,6 @@
  * a device cannot be used, "pin BYTES" the result of registering so many.
  */
 static char root[] = "/tmp/pier-verbs.XXXXXX";
-
-/* The file or link @path below root, and what is above it. */
-static void make(const char *path, const char *text, const char *link)
-{
-	char full[PATH_MAX];
-	FILE *file;
-
-	snprintf(full, sizeof(full), "%s/%s", root, path);
-	for (char *p = full + sizeof(root); (p = strchr(p, '/')); p++) {
-		*p = '\0';
-		mkdir(full, 0755);
-		*p = '/';
-	}
-	if (link) {
-		OK(!symlink(link, full));
-		return;
-	}
-	file = fopen(full, "w");
-	if (!OK(file))
-		return;
-	fputs(text, file);
-	fclose(file);
-}
 
 static void gid(const char *text, uint8_t ret[16])
 {
@@ -120,8 +97,8 @@ static void the_netdev_is_that_of_the_first_gid(void)
 {
 	char name[16] = "?";
 
-	make("sys/class/infiniband/rxe0/ports/1/gid_attrs/ndevs/0", "v0\n",
-	     NULL);
+	tree_file(root, "sys/class/infiniband/rxe0/ports/1/gid_attrs/ndevs/0",
+		  "v0\n");
 	pier__sys_netdev(root, "rxe0", 1, name, sizeof(name));
 	IS_STR(name, "v0");
 	pier__sys_netdev(root, "rxe0", 2, name, sizeof(name));
@@ -132,10 +109,10 @@ static void the_netdev_of_infiniband_is_that_of_the_same_hardware(void)
 {
 	char name[16] = "?";
 
-	make("sys/class/infiniband/mlx4_0/device/net/ib0/dev_port", "0\n",
-	     NULL);
-	make("sys/class/infiniband/mlx4_0/device/net/ib1/dev_port", "1\n",
-	     NULL);
+	tree_file(root, "sys/class/infiniband/mlx4_0/device/net/ib0/dev_port",
+		  "0\n");
+	tree_file(root, "sys/class/infiniband/mlx4_0/device/net/ib1/dev_port",
+		  "1\n");
 	pier__sys_netdev(root, "mlx4_0", 2, name, sizeof(name));
 	IS_STR(name, "ib1");
 	pier__sys_netdev(root, "mlx4_0", 1, name, sizeof(name));
@@ -148,10 +125,11 @@ static void a_device_has_its_own_pci_address(void)
 {
 	char pci[16];
 
-	make("sys/devices/pci0000:00/0000:3b:00.1/vendor", "0x15b3\n", NULL);
-	make("sys/class/infiniband/mlx5_1/device", NULL,
-	     "../../../devices/pci0000:00/0000:3b:00.1");
-	make("sys/class/net/eth9/device", NULL, "/nowhere");
+	tree_file(root, "sys/devices/pci0000:00/0000:3b:00.1/vendor",
+		  "0x15b3\n");
+	tree_link(root, "sys/class/infiniband/mlx5_1/device",
+		  "../../../devices/pci0000:00/0000:3b:00.1");
+	tree_link(root, "sys/class/net/eth9/device", "/nowhere");
 	pier__sys_pci(root, "mlx5_1", "eth9", pci);
 	IS_STR(pci, "0000:3b:00.1");
 }
@@ -160,9 +138,10 @@ static void a_software_device_has_the_pci_address_of_its_netdev(void)
 {
 	char pci[16];
 
-	make("sys/devices/pci0000:00/0000:05:00.0/vendor", "0x8086\n", NULL);
-	make("sys/class/net/eth5/device", NULL,
-	     "../../../devices/pci0000:00/0000:05:00.0");
+	tree_file(root, "sys/devices/pci0000:00/0000:05:00.0/vendor",
+		  "0x8086\n");
+	tree_link(root, "sys/class/net/eth5/device",
+		  "../../../devices/pci0000:00/0000:05:00.0");
 	pier__sys_pci(root, "rxe5", "eth5", pci);
 	IS_STR(pci, "0000:05:00.0");
 }
@@ -171,15 +150,15 @@ static void a_netdev_on_virtio_lends_that_of_the_function_above(void)
 {
 	char pci[16];
 
-	make("sys/devices/virtual/virtio1/vendor", "0x1af4\n", NULL);
-	make("sys/class/net/eth6/device", NULL,
-	     "../../../devices/virtual/virtio1");
+	tree_file(root, "sys/devices/virtual/virtio1/vendor", "0x1af4\n");
+	tree_link(root, "sys/class/net/eth6/device",
+		  "../../../devices/virtual/virtio1");
 	pier__sys_pci(root, "rxe6", "eth6", pci);
 	IS(strncmp(pci, "fffe:", 5), 0);	/* there is none */
-	make("sys/devices/pci0000:00/0000:06:00.0/virtio2/vendor", "0x1af4\n",
-	     NULL);
-	make("sys/class/net/eth7/device", NULL,
-	     "../../../devices/pci0000:00/0000:06:00.0/virtio2");
+	tree_file(root, "sys/devices/pci0000:00/0000:06:00.0/virtio2/vendor",
+		  "0x1af4\n");
+	tree_link(root, "sys/class/net/eth7/device",
+		  "../../../devices/pci0000:00/0000:06:00.0/virtio2");
 	pier__sys_pci(root, "rxe7", "eth7", pci);
 	IS_STR(pci, "0000:06:00.0");
 }
@@ -207,12 +186,13 @@ static void counters_are_the_numbers_in_sysfs(void)
 	struct pier_counters counters = { .size = sizeof(counters) };
 	uint64_t value;
 
-	make(COUNTERS "hw_counters/sent_pkts", "18446744073709551615\n", NULL);
-	make(COUNTERS "hw_counters/lifespan", "10\n", NULL);
-	make(COUNTERS "hw_counters/duplicate_request", "7\n", NULL);
-	make(COUNTERS "counters/port_xmit_data", "4\n", NULL);
-	make(COUNTERS "counters/VL15_dropped", "N/A (no PMA)\n", NULL);
-	make(COUNTERS "counters/empty", "", NULL);
+	tree_file(root, COUNTERS "hw_counters/sent_pkts",
+		  "18446744073709551615\n");
+	tree_file(root, COUNTERS "hw_counters/lifespan", "10\n");
+	tree_file(root, COUNTERS "hw_counters/duplicate_request", "7\n");
+	tree_file(root, COUNTERS "counters/port_xmit_data", "4\n");
+	tree_file(root, COUNTERS "counters/VL15_dropped", "N/A (no PMA)\n");
+	tree_file(root, COUNTERS "counters/empty", "");
 	pier__sys_counters(root, "rxe0", 1, &counters);
 	IS(counters.count, 3);
 	IS_STR(counters.counter[0].name, "port_xmit_data");
@@ -384,7 +364,7 @@ static void a_device_without_the_uverbs_module_has_no_node(void)
 {
 	struct verbs_facts facts = { 0 };
 
-	make("sys/class/infiniband/siw7/node_type", "4: RNIC\n", NULL);
+	tree_file(root, "sys/class/infiniband/siw7/node_type", "4: RNIC\n");
 	pier__verbs_inspect(root, "siw7", &facts);
 	IS_STR(facts.node, "");
 	IS(facts.node_error, ENOENT);
@@ -395,17 +375,18 @@ static void the_node_of_a_device_is_found_by_its_name(void)
 {
 	struct verbs_facts facts = { 0 };
 
-	make("sys/class/infiniband/qed3/node_type", "1: CA\n", NULL);
-	make("sys/class/infiniband_verbs/abi_version", "6\n", NULL);
-	make("sys/class/infiniband_verbs/uverbs4/ibdev", "qed2\n", NULL);
-	make("sys/class/infiniband_verbs/uverbs5/ibdev", "qed3\n", NULL);
+	tree_file(root, "sys/class/infiniband/qed3/node_type", "1: CA\n");
+	tree_file(root, "sys/class/infiniband_verbs/abi_version", "6\n");
+	tree_file(root, "sys/class/infiniband_verbs/uverbs4/ibdev", "qed2\n");
+	tree_file(root, "sys/class/infiniband_verbs/uverbs5/ibdev", "qed3\n");
 	pier__verbs_inspect(root, "qed3", &facts);
 	IS_STR(facts.node, "uverbs5");
 	IS(facts.abi, 6);
 	IS(facts.node_error, ENOENT);
 	IS(facts.driver_abi, -1);
-	make("sys/class/infiniband_verbs/uverbs5/abi_version", "8\n", NULL);
-	make("dev/infiniband/uverbs5", "", NULL);
+	tree_file(root, "sys/class/infiniband_verbs/uverbs5/abi_version",
+		  "8\n");
+	tree_file(root, "dev/infiniband/uverbs5", "");
 	pier__verbs_inspect(root, "qed3", &facts);
 	IS(facts.node_error, 0);
 	IS(facts.driver_abi, 8);
@@ -423,11 +404,11 @@ static void providers_are_the_libraries_below_that_of_libibverbs(void)
 	snprintf(path, sizeof(path), "%.*s/libibverbs/readme",
 		 (int)(strrchr(info.dli_fname, '/') - info.dli_fname),
 		 info.dli_fname);
-	make(path + 1, "", NULL);
+	tree_file(root, path + 1, "");
 	pier__verbs_inspect(root, "qed3", &facts);
 	OK(!facts.providers);
 	strcpy(strrchr(path, '/'), "/libqedr-rdmav22.so");
-	make(path + 1, "", NULL);
+	tree_file(root, path + 1, "");
 	pier__verbs_inspect(root, "qed3", &facts);
 	OK(facts.providers);
 }
@@ -438,10 +419,10 @@ static void the_connection_manager_may_not_be_loaded_or_have_no_node(void)
 
 	/* Not loaded: opening it loads it, if that can be. */
 	IS(pier__verbs_cm_check(root, text, sizeof(text)), 0);
-	make("sys/class/misc/rdma_cm/abi_version", "4\n", NULL);
+	tree_file(root, "sys/class/misc/rdma_cm/abi_version", "4\n");
 	IS(pier__verbs_cm_check(root, text, sizeof(text)), -ENOENT);
 	LIKE(text, "--device=/dev/infiniband");
-	make("dev/infiniband/rdma_cm", "", NULL);
+	tree_file(root, "dev/infiniband/rdma_cm", "");
 	IS(pier__verbs_cm_check(root, text, sizeof(text)), 0);
 }
 
@@ -515,15 +496,6 @@ static int try_to_pin(size_t size)
 	return err ? 1 : 0;
 }
 
-static void remove_root(void)
-{
-	char command[PATH_MAX];
-
-	snprintf(command, sizeof(command), "rm -rf '%s'", root);
-	if (system(command))
-		tap_note("%s is left", root);
-}
-
 int main(int argc, char *argv[])
 {
 	if (argc == 2 && !strcmp(argv[1], "why"))
@@ -560,6 +532,6 @@ int main(int argc, char *argv[])
 	TEST(what_keeps_the_connection_manager_shut_has_a_remedy);
 	TEST(of_what_is_missing_the_first_that_can_be_repaired_is_reported);
 	TEST(a_list_of_none_is_no_error_and_has_a_reason);
-	remove_root();
+	tree_remove(root, "");
 	return tap_done();
 }
