@@ -6,6 +6,7 @@
 
 #include "core/fail.h"
 #include "dev/dev_impl.h"
+#include "fabric/pci.h"
 #include "fabric/registry.h"
 
 struct pier_devlist {
@@ -105,15 +106,6 @@ static bool is_name(const struct pier__port *port, const char *name)
 	       !name[len + (size_t)end] && number == port->port;
 }
 
-/* A PCI address may be written without its domain. */
-static bool is_pci(const struct pier__port *port, const char *name)
-{
-	const char *colon = strchr(port->pci, ':');
-
-	return port->pci[0] && (!strcasecmp(port->pci, name) ||
-				(colon && !strcasecmp(colon + 1, name)));
-}
-
 /* Does @name begin like those of a kind of which no device is missing? */
 static bool is_of_other_kind(const struct pier__ports *ports, const char *name)
 {
@@ -162,7 +154,7 @@ int pier_devlist_find(const struct pier_devlist *list, const char *name,
 	for (size_t i = 0; i < list->ports.count; i++) {
 		const struct pier__port *port = &list->info[i].port;
 
-		if (is_name(port, name) || is_pci(port, name) ||
+		if (is_name(port, name) || pier__pci_is(port->pci, name) ||
 		    (port->netdev[0] && !strcmp(port->netdev, name))) {
 			*ret = &list->info[i];
 			return 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <limits.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "fabric/pci.h"
 
@@ -53,4 +53,12 @@ void pier__pci_of_netdev(const char *root, const char *name,
 	pier__pci_of_link(path, ret);
 	if (!ret[0])
 		pier__pci_make_up(name, ret);
+}
+
+bool pier__pci_is(const char *pci, const char *name)
+{
+	const char *colon = strchr(pci, ':');
+
+	return pci[0] && (!strcasecmp(pci, name) ||
+			  (colon && !strcasecmp(colon + 1, name)));
 }

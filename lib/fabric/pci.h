@@ -2,6 +2,8 @@
 #ifndef PIER_FABRIC_PCI_H
 #define PIER_FABRIC_PCI_H
 
+#include <stdbool.h>
+
 #define PIER__PCI_SIZE 16	/* 0000:00:00.0 */
 
 /*
@@ -21,5 +23,8 @@ void pier__pci_of_netdev(const char *root, const char *name,
  * use.  Names such as v0 and v1 get different ones.
  */
 void pier__pci_make_up(const char *name, char ret[PIER__PCI_SIZE]);
+
+/* Is @name the address @pci?  It may be written without its domain. */
+bool pier__pci_is(const char *pci, const char *name);
 
 #endif
