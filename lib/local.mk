@@ -59,6 +59,11 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/dev/devinfo.c \
 	%D%/dev/devlist.c \
 	%D%/dev/events.c \
+	%D%/dev/rep.c \
+	%D%/dev/rep_impl.h \
+	%D%/dev/rep_port.c \
+	%D%/dev/repinfo.c \
+	%D%/dev/replist.c \
 	%D%/engine/ctx.c \
 	%D%/engine/ctx_impl.h \
 	%D%/engine/pe.c \
@@ -260,6 +265,7 @@ pierinclude_HEADERS = \
 	%D%/include/pier/pier.h \
 	%D%/include/pier/rdma.h \
 	%D%/include/pier/rendezvous.h \
+	%D%/include/pier/rep.h \
 	%D%/include/pier/sha.h \
 	%D%/include/pier/sync_event.h \
 	%D%/include/pier/task.h \

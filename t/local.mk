@@ -42,6 +42,8 @@ check_PROGRAMS += \
 	%D%/dev/bridge.t \
 	%D%/dev/counters.t \
 	%D%/dev/dev.t \
+	%D%/dev/rep.t \
+	%D%/dev/rep_hostile.t \
 	%D%/doca/argp.t \
 	%D%/doca/cm.t \
 	%D%/doca/ctx.t \
@@ -183,6 +185,8 @@ check_LTLIBRARIES += %D%/libtap.la
 	%D%/lib/copier.h \
 	%D%/lib/crowd.c \
 	%D%/lib/crowd.h \
+	%D%/lib/esw.c \
+	%D%/lib/esw.h \
 	%D%/lib/event.c \
 	%D%/lib/event.h \
 	%D%/lib/failing.c \

@@ -43,6 +43,7 @@ struct pier__limits {
 	bool srq_flush;		/* receives of an SRQ are flushed */
 	bool retry_7_forever;	/* retry count 7 means infinite */
 	bool by_address;	/* connects by CM only (iWARP) */
+	bool self_rep;		/* has no switch: is its own representor */
 };
 
 /* A device and port as listed; plain data, copied freely. */

@@ -143,7 +143,7 @@ life_has_no_synonyms()
 'finish|terminate|kill|dispose|shutdown|setup|teardown|cleanup|make|unref|'\
 'acquire|construct|finalize|abort|quit|launch)$' "$tmp/api" |
 	    grep -vx -e pier_conn_abort -e pier_mmap_alloc
-	grep -E '_(open|close)$' "$tmp/api" | grep -v '^pier_dev_'
+	grep -E '_(open|close)$' "$tmp/api" | grep -Ev '^pier_(dev|rep)_'
 	grep -E '_free$' "$tmp/api" | grep -v '^pier_task_'
 	return 0
 }

@@ -36,6 +36,7 @@ static const struct pier__limits limits = {
 	.srq_flush = false,
 	.retry_7_forever = false,
 	.by_address = false,
+	.self_rep = true,
 };
 
 static struct soft_fdev *soft_of(struct pier__fdev *fdev)

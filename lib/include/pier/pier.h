@@ -9,6 +9,7 @@
 #include <pier/args.h>
 #include <pier/task.h>
 #include <pier/dev.h>
+#include <pier/rep.h>
 #include <pier/mmap.h>
 #include <pier/buf.h>
 #include <pier/buf_pool.h>

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "dev/rep_impl.h"
+
+enum pier_rep_kind pier_repinfo_kind(const struct pier_repinfo *info)
+{
+	return info->kind;
+}
+
+uint32_t pier_repinfo_controller(const struct pier_repinfo *info)
+{
+	return info->controller;
+}
+
+uint32_t pier_repinfo_pf(const struct pier_repinfo *info)
+{
+	return info->pf;
+}
+
+uint32_t pier_repinfo_number(const struct pier_repinfo *info)
+{
+	return info->number;
+}
+
+const char *pier_repinfo_port(const struct pier_repinfo *info)
+{
+	return info->port;
+}
+
+const char *pier_repinfo_netdev(const struct pier_repinfo *info)
+{
+	return info->netdev;
+}
+
+const char *pier_repinfo_vuid(const struct pier_repinfo *info)
+{
+	return info->vuid;
+}
+
+const char *pier_repinfo_parent(const struct pier_repinfo *info)
+{
+	return info->parent;
+}
+
+const char *pier_repinfo_pci(const struct pier_repinfo *info)
+{
+	return info->pci;
+}
+
+int pier_repinfo_is_pci(const struct pier_repinfo *info, const char *pci)
+{
+	return pier__pci_is(info->pci, pci);
+}
