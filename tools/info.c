@@ -10,6 +10,7 @@
 #include <pier/args.h>
 #include <pier/dev.h>
 #include <pier/error.h>
+#include <pier/rep.h>
 #include <pier/task.h>
 #include <pier/version.h>
 
@@ -18,6 +19,7 @@
 static const char *device;
 static int as_json;
 static int counters;
+static int representors;
 
 static const struct pier_option options[] = {
 	{
@@ -33,6 +35,12 @@ static const struct pier_option options[] = {
 		.help = "print counters, of PID or of all your processes",
 		.type = PIER_OPTION_FLAG,
 		.value = &counters,
+	},
+	{
+		.long_name = "representors",
+		.help = "print the representors of each device, too",
+		.type = PIER_OPTION_FLAG,
+		.value = &representors,
 	},
 	{
 		.long_name = "json",
@@ -204,6 +212,53 @@ static json_t *describe_features(const struct pier_devinfo *info)
 	return object;
 }
 
+static const char *rep_kind(enum pier_rep_kind kind)
+{
+	switch (kind) {
+	case PIER_REP_PF:
+		return "pf";
+	case PIER_REP_VF:
+		return "vf";
+	case PIER_REP_SF:
+		return "sf";
+	}
+	return "unknown";
+}
+
+static json_t *describe_rep(const struct pier_repinfo *rep)
+{
+	json_t *one = json_object();
+
+	tool_json_set(one, "port", json_string(pier_repinfo_port(rep)));
+	tool_json_set(one, "kind",
+		      json_string(rep_kind(pier_repinfo_kind(rep))));
+	tool_json_set(one, "controller",
+		      json_integer(pier_repinfo_controller(rep)));
+	tool_json_set(one, "pf", json_integer(pier_repinfo_pf(rep)));
+	tool_json_set(one, "number", json_integer(pier_repinfo_number(rep)));
+	tool_json_set(one, "netdev", json_string(pier_repinfo_netdev(rep)));
+	tool_json_set(one, "pci", json_string(pier_repinfo_pci(rep)));
+	tool_json_set(one, "vuid", json_string(pier_repinfo_vuid(rep)));
+	return one;
+}
+
+/* An error is reported, and is none of other devices. */
+static json_t *describe_reps(const struct pier_devinfo *info)
+{
+	const struct pier_repinfo *rep;
+	struct pier_replist *list;
+	json_t *reps = json_array();
+
+	if (pier_replist_create(info, PIER_REP_ALL, &list)) {
+		fprintf(stderr, "pier info: %s\n", pier_last_error());
+		return reps;
+	}
+	for (size_t i = 0; (rep = pier_replist_get(list, i)); i++)
+		tool_json_append(reps, describe_rep(rep));
+	pier_replist_destroy(list);
+	return reps;
+}
+
 /* Programs use the keys, too: they must not change. */
 static json_t *describe(const struct pier_devinfo *info, bool is_default)
 {
@@ -235,6 +290,8 @@ static json_t *describe(const struct pier_devinfo *info, bool is_default)
 	tool_json_set(dev, "imports",
 		      describe_exports(info, pier_devinfo_can_import));
 	tool_json_set(dev, "features", describe_features(info));
+	if (representors)
+		tool_json_set(dev, "representors", describe_reps(info));
 	return dev;
 }
 
@@ -279,6 +336,23 @@ static void print_gids(json_t *gids)
 		       json_string_value(json_object_get(gid, "gid")));
 }
 
+static const char *text_of(json_t *object, const char *key)
+{
+	return json_string_value(json_object_get(object, key));
+}
+
+static void print_reps(json_t *reps)
+{
+	json_t *rep;
+	size_t i;
+
+	puts("  representors");
+	json_array_foreach(reps, i, rep)
+		printf("    %-15s %-15s %-12s %s\n", text_of(rep, "port"),
+		       text_of(rep, "netdev"), text_of(rep, "pci"),
+		       text_of(rep, "vuid"));
+}
+
 static void print_text(json_t *dev)
 {
 	const char *key;
@@ -287,8 +361,10 @@ static void print_text(json_t *dev)
 	json_object_foreach(dev, key, value) {
 		if (!strcmp(key, "name"))
 			puts(json_string_value(value));
-		else if (json_is_array(value))
+		else if (!strcmp(key, "gids"))
 			print_gids(value);
+		else if (!strcmp(key, "representors"))
+			print_reps(value);
 		else if (!strcmp(key, "limits"))
 			print_limits(value);
 		else if (json_is_object(value))
@@ -334,6 +410,15 @@ static void print_all(const struct pier_devlist *list,
 	json_decref(root);
 }
 
+static bool options_fit(void)
+{
+	if (!counters || !representors)
+		return true;
+	fputs("pier info: --counters and --representors: use one of them\n",
+	      stderr);
+	return false;
+}
+
 /* The operand: of a process, with --counters.  Returns 0 for none, or -1. */
 static int take_pid(const struct pier_args *args)
 {
@@ -367,7 +452,7 @@ int tool_info(int argc, char *argv[])
 	if (err)
 		return pier_args_exit(err);
 	pid = take_pid(&args);
-	if (pid < 0)
+	if (pid < 0 || !options_fit())
 		return 2;
 
 	err = pier_devlist_create(&list);

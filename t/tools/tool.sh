@@ -68,6 +68,22 @@ info_restricts_itself_to_one_device()
 		[ "$(grep -c '"kind":' "$tmp/json")" -eq 1 ]
 }
 
+info_prints_representors()
+{
+	status 0 "$pier" info -d soft_lo --representors &&
+		says "$tmp/out" "limits" "  representors" \
+			"    pf0             lo  " " PIERsoft_lo" &&
+		status 0 "$pier" info -d soft_lo --representors --json &&
+		is_json "$tmp/out" &&
+		says "$tmp/json" '"representors": [' '"port": "pf0"' \
+			'"kind": "pf"' '"controller": 0' '"number": 0' \
+			'"vuid": "PIERsoft_lo"' || return 1
+	status 0 "$pier" info -d soft_lo &&
+		! grep representors "$tmp/out" &&
+		status 2 "$pier" info --representors --counters &&
+		says "$tmp/err" "use one of them"
+}
+
 info_marks_the_device_that_the_environment_names()
 {
 	PIER_DEVICE=soft_lo
@@ -153,6 +169,7 @@ run output_that_cannot_be_written_is_an_error
 run info_tells_all_about_soft_lo
 run info_is_json_too
 run info_restricts_itself_to_one_device
+run info_prints_representors
 run info_marks_the_device_that_the_environment_names
 run info_names_an_unknown_device
 run info_counts_what_processes_do
