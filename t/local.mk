@@ -55,6 +55,7 @@ check_PROGRAMS += \
 	%D%/doca/mem.t \
 	%D%/doca/pe.t \
 	%D%/doca/rdma.t \
+	%D%/doca/rep.t \
 	%D%/doca/sync_event.t \
 	%D%/doca/types.t \
 	%D%/engine/ctx.t \
@@ -290,6 +291,12 @@ $(doca_tests): private LDADD = %D%/libends.la %D%/libtap.la \
 	bindings/doca/libpier-doca.la lib/libpier.la
 $(doca_tests:.t=.$(OBJEXT)): private AM_CPPFLAGS += \
 	-I$(top_srcdir)/bindings/doca/include
+
+# This one has the library read a tree of the test's own.
+%C%_doca_rep_t_LDADD = %D%/libtap.la bindings/doca/libpier-doca-core.la \
+	lib/libpier-core.la
+%C%_doca_rep_t_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=pier_replist_create,--wrap=pier_rep_open
 
 # These take libpier-uv, whose calls into libpier need the one library.
 uv_ldadd = %D%/libtap.la lib/uv/libpier-uv.la lib/libpier.la

@@ -42,26 +42,6 @@ doca_error_t doca_devinfo_cap_is_notification_moderation_supported(
 	return pier__doca_has(info, PIER_FEATURE_MODERATION);
 }
 
-doca_error_t
-doca_devinfo_rep_cap_is_filter_all_supported(const struct doca_devinfo *info,
-					     uint8_t *filter_all_supported)
-{
-	return pier__doca_unsupported(__func__);
-}
-
-doca_error_t
-doca_devinfo_rep_cap_is_filter_net_supported(const struct doca_devinfo *info,
-					     uint8_t *filter_net_supported)
-{
-	return pier__doca_unsupported(__func__);
-}
-
-doca_error_t doca_devinfo_rep_cap_is_filter_emulated_supported(
-	const struct doca_devinfo *info, uint8_t *filter_emulated_supported)
-{
-	return pier__doca_unsupported(__func__);
-}
-
 doca_error_t doca_devinfo_cap_is_accelerate_resource_reclaim_supported(
 	const struct doca_devinfo *info,
 	uint8_t *is_accelerate_resource_reclaim)

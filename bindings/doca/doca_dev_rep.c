@@ -1,22 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <stdio.h>
-
 #include "doca_dev_impl.h"
 #include "doca_fail.h"
 
-/* The other side of each device has its address and a name made from it. */
 struct doca_devinfo_rep {
-	char pci[DOCA_DEVINFO_REP_PCI_ADDR_SIZE];
-	char iface[DOCA_DEVINFO_IFACE_NAME_SIZE];
-	char vuid[DOCA_DEVINFO_REP_VUID_SIZE];
+	const struct pier_repinfo *info;
 };
 
 struct doca_dev_rep {
 	struct doca_devinfo_rep info;
+	struct pier_rep *rep;
 };
 
 /* What create_list returns is the last member. */
 struct replist {
+	struct pier_replist *list;
 	struct doca_devinfo_rep *infos;
 	struct doca_devinfo_rep *array[];
 };
@@ -35,30 +32,19 @@ static struct replist *allocate(size_t count)
 	return NULL;
 }
 
-static void describe(const struct pier_devinfo *info,
-		     struct doca_devinfo_rep *ret)
+/* All functions have a network interface; none is emulated. */
+static doca_error_t check_filter(int filter)
 {
-	snprintf(ret->pci, sizeof(ret->pci), "%s", pier_devinfo_pci(info));
-	snprintf(ret->iface, sizeof(ret->iface), "%s",
-		 pier_devinfo_netdev(info));
-	snprintf(ret->vuid, sizeof(ret->vuid), "PIER%s",
-		 pier_devinfo_name(info));
-}
+	const int known = DOCA_DEVINFO_REP_FILTER_NET |
+			  DOCA_DEVINFO_REP_FILTER_EMULATED;
 
-static doca_error_t fill(struct pier_devlist *devs,
-			 struct doca_devinfo_rep ***list, uint32_t *count)
-{
-	size_t n = pier_devlist_count(devs);
-	struct replist *new = allocate(n);
-
-	if (!new)
-		return DOCA_ERROR_NO_MEMORY;
-	for (size_t i = 0; i < n; i++) {
-		describe(pier_devlist_get(devs, i), &new->infos[i]);
-		new->array[i] = &new->infos[i];
-	}
-	*list = new->array;
-	*count = (uint32_t)n;
+	if (filter & ~known)
+		return pier__doca_fail(DOCA_ERROR_INVALID_VALUE, "filter of "
+				       "representors 0x%x: 0x%x or-ed at most",
+				       (unsigned int)filter,
+				       (unsigned int)known);
+	if (filter & DOCA_DEVINFO_REP_FILTER_EMULATED)
+		return pier__doca_unsupported("a filter of emulated devices");
 	return DOCA_SUCCESS;
 }
 
@@ -66,21 +52,35 @@ doca_error_t doca_devinfo_rep_create_list(struct doca_dev *dev, int filter,
 					  struct doca_devinfo_rep ***list,
 					  uint32_t *count)
 {
-	struct pier_devlist *devs;
+	struct pier_replist *reps;
+	struct replist *new;
 	doca_error_t error;
+	size_t n;
 	int err;
 
 	if (!dev || !list || !count)
 		return DOCA_ERROR_INVALID_VALUE;
-	if (filter != DOCA_DEVINFO_REP_FILTER_ALL &&
-	    filter != DOCA_DEVINFO_REP_FILTER_NET)
-		return pier__doca_unsupported("a filter of emulated devices");
-	err = pier_devlist_create(&devs);
+	error = check_filter(filter);
+	if (error)
+		return error;
+	err = pier_replist_create(pier_dev_info(dev->dev), PIER_REP_ALL, &reps);
 	if (err)
 		return pier__doca_error(err);
-	error = fill(devs, list, count);
-	pier_devlist_destroy(devs);
-	return error;
+	n = pier_replist_count(reps);
+	new = allocate(n);
+	if (!new) {
+		pier_replist_destroy(reps);
+		return DOCA_ERROR_NO_MEMORY;
+	}
+
+	new->list = reps;
+	for (size_t i = 0; i < n; i++) {
+		new->infos[i].info = pier_replist_get(reps, i);
+		new->array[i] = &new->infos[i];
+	}
+	*list = new->array;
+	*count = (uint32_t)n;
+	return DOCA_SUCCESS;
 }
 
 doca_error_t doca_devinfo_rep_destroy_list(struct doca_devinfo_rep **array)
@@ -91,6 +91,7 @@ doca_error_t doca_devinfo_rep_destroy_list(struct doca_devinfo_rep **array)
 		return DOCA_ERROR_INVALID_VALUE;
 	list = (struct replist *)((char *)array -
 				  offsetof(struct replist, array));
+	pier_replist_destroy(list->list);
 	free(list->infos);
 	free(list);
 	return DOCA_SUCCESS;
@@ -100,19 +101,28 @@ doca_error_t doca_dev_rep_open(struct doca_devinfo_rep *info,
 			       struct doca_dev_rep **rep)
 {
 	struct doca_dev_rep *new;
+	int err;
 
 	if (!info || !rep)
 		return DOCA_ERROR_INVALID_VALUE;
 	new = calloc(1, sizeof(*new));
 	if (!new)
 		return DOCA_ERROR_NO_MEMORY;
-	new->info = *info;
+	err = pier_rep_open(info->info, &new->rep);
+	if (err) {
+		free(new);
+		return pier__doca_error(err);
+	}
+	new->info.info = pier_rep_info(new->rep);
 	*rep = new;
 	return DOCA_SUCCESS;
 }
 
 doca_error_t doca_dev_rep_close(struct doca_dev_rep *dev)
 {
+	if (!dev)
+		return DOCA_SUCCESS;
+	pier_rep_close(dev->rep);
 	free(dev);
 	return DOCA_SUCCESS;
 }
@@ -122,12 +132,43 @@ struct doca_devinfo_rep *doca_dev_rep_as_devinfo(struct doca_dev_rep *rep)
 	return rep ? &rep->info : NULL;
 }
 
+/* Of any device: its list may be empty. */
+static doca_error_t set_flag(const struct doca_devinfo *info, bool supported,
+			     uint8_t *ret)
+{
+	if (!info || !ret)
+		return DOCA_ERROR_INVALID_VALUE;
+	*ret = supported;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t
+doca_devinfo_rep_cap_is_filter_all_supported(const struct doca_devinfo *info,
+					     uint8_t *filter_all_supported)
+{
+	return set_flag(info, true, filter_all_supported);
+}
+
+doca_error_t
+doca_devinfo_rep_cap_is_filter_net_supported(const struct doca_devinfo *info,
+					     uint8_t *filter_net_supported)
+{
+	return set_flag(info, true, filter_net_supported);
+}
+
+doca_error_t doca_devinfo_rep_cap_is_filter_emulated_supported(
+	const struct doca_devinfo *info, uint8_t *filter_emulated_supported)
+{
+	return set_flag(info, false, filter_emulated_supported);
+}
+
 doca_error_t doca_devinfo_rep_get_vuid(const struct doca_devinfo_rep *info,
 				       char *rep_vuid, uint32_t size)
 {
 	if (!info || !rep_vuid)
 		return DOCA_ERROR_INVALID_VALUE;
-	return pier__doca_copy_text(info->vuid, rep_vuid, size);
+	return pier__doca_copy_text(pier_repinfo_vuid(info->info), rep_vuid,
+				    size);
 }
 
 doca_error_t
@@ -136,7 +177,7 @@ doca_devinfo_rep_get_pci_addr_str(const struct doca_devinfo_rep *info,
 {
 	if (!info || !pci)
 		return DOCA_ERROR_INVALID_VALUE;
-	return pier__doca_copy_text(info->pci, pci,
+	return pier__doca_copy_text(pier_repinfo_pci(info->info), pci,
 				    DOCA_DEVINFO_REP_PCI_ADDR_SIZE);
 }
 
@@ -146,8 +187,18 @@ doca_devinfo_rep_get_pci_func_type(const struct doca_devinfo_rep *info,
 {
 	if (!info || !pci_func_type)
 		return DOCA_ERROR_INVALID_VALUE;
-	*pci_func_type = DOCA_PCI_FUNC_TYPE_PF;
-	return DOCA_SUCCESS;
+	switch (pier_repinfo_kind(info->info)) {
+	case PIER_REP_PF:
+		*pci_func_type = DOCA_PCI_FUNC_TYPE_PF;
+		return DOCA_SUCCESS;
+	case PIER_REP_VF:
+		*pci_func_type = DOCA_PCI_FUNC_TYPE_VF;
+		return DOCA_SUCCESS;
+	case PIER_REP_SF:
+		*pci_func_type = DOCA_PCI_FUNC_TYPE_SF;
+		return DOCA_SUCCESS;
+	}
+	return DOCA_ERROR_UNEXPECTED;
 }
 
 doca_error_t
@@ -166,7 +217,8 @@ doca_devinfo_rep_get_iface_name(const struct doca_devinfo_rep *info,
 {
 	if (!info || !iface_name)
 		return DOCA_ERROR_INVALID_VALUE;
-	return pier__doca_copy_text(info->iface, iface_name, size);
+	return pier__doca_copy_text(pier_repinfo_netdev(info->info),
+				    iface_name, size);
 }
 
 doca_error_t
@@ -175,5 +227,5 @@ doca_devinfo_rep_is_equal_pci_addr(const struct doca_devinfo_rep *info,
 {
 	if (!info || !pci || !ret)
 		return DOCA_ERROR_INVALID_VALUE;
-	return pier__doca_pci_equal(info->pci, pci, ret);
+	return pier__doca_pci_equal(pier_repinfo_pci(info->info), pci, ret);
 }

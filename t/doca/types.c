@@ -99,35 +99,6 @@ static void pci_addresses_are_compared_by_value(void)
 	doca_dev_close(dev);
 }
 
-static void a_device_has_a_representor_of_its_address(void)
-{
-	struct doca_dev *dev = open_named("soft_lo");
-	char pci[DOCA_DEVINFO_PCI_ADDR_SIZE];
-	struct doca_devinfo_rep **list;
-	struct doca_dev_rep *rep = NULL;
-	uint32_t count;
-	uint8_t equal;
-
-	IS(doca_devinfo_get_pci_addr_str(doca_dev_as_devinfo(dev), pci),
-	   DOCA_SUCCESS);
-	IS(doca_devinfo_rep_create_list(dev, DOCA_DEVINFO_REP_FILTER_EMULATED,
-					&list, &count),
-	   DOCA_ERROR_NOT_SUPPORTED);
-	if (!IS(doca_devinfo_rep_create_list(dev, DOCA_DEVINFO_REP_FILTER_NET,
-					     &list, &count), DOCA_SUCCESS))
-		return;
-	for (uint32_t i = 0; i < count; i++) {
-		IS(doca_devinfo_rep_is_equal_pci_addr(list[i], pci, &equal),
-		   DOCA_SUCCESS);
-		if (equal)
-			IS(doca_dev_rep_open(list[i], &rep), DOCA_SUCCESS);
-	}
-	IS(doca_devinfo_rep_destroy_list(list), DOCA_SUCCESS);
-	OK(rep != NULL);
-	IS(doca_dev_rep_close(rep), DOCA_SUCCESS);
-	doca_dev_close(dev);
-}
-
 static void the_host_has_clocks(void)
 {
 	struct doca_dev *dev = open_named("soft_lo");
@@ -222,7 +193,6 @@ int main(void)
 	TEST(the_first_error_stays);
 	TEST(an_open_device_outlives_the_list);
 	TEST(pci_addresses_are_compared_by_value);
-	TEST(a_device_has_a_representor_of_its_address);
 	TEST(the_host_has_clocks);
 	TEST(capabilities_without_hardware_are_not_supported);
 	TEST(sync_events_have_every_task);
