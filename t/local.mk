@@ -79,6 +79,7 @@ check_PROGRAMS += \
 	%D%/faults/reject.t \
 	%D%/mem/buf.t \
 	%D%/mem/buf_pool.t \
+	%D%/mem/dmabuf.t \
 	%D%/mem/mmap.t \
 	%D%/mem/own.t \
 	%D%/meta/so.t \

@@ -100,6 +100,7 @@ static const struct {
 	{ PIER_FEATURE_MODERATION, "moderation" },
 	{ PIER_FEATURE_DPA, "dpa" },
 	{ PIER_FEATURE_GPU, "gpu" },
+	{ PIER_FEATURE_DMABUF, "dmabuf" },
 };
 
 static const struct {

@@ -159,13 +159,16 @@ doca_error_t doca_sync_event_set_doca_buf(struct doca_sync_event *event,
 {
 	const struct pier_buf *b = pier__doca_buf(buf);
 	doca_error_t error = may_set(event);
+	struct pier_mmap_config cfg;
 
 	if (error)
 		return error;
 	if (!buf)
 		return DOCA_ERROR_INVALID_VALUE;
+	pier_mmap_get_config(pier_buf_mmap(b), &cfg);
 	if (pier_buf_data_len(b) < sizeof(uint64_t) ||
-	    pier_mmap_is_remote(pier_buf_mmap(b)))
+	    pier_mmap_is_remote(pier_buf_mmap(b)) ||
+	    cfg.flags & PIER_MMAP_DMABUF)
 		return pier__doca_fail(DOCA_ERROR_NOT_PERMITTED, "sync event: "
 				       "a buffer with %zu bytes of data, 8 of "
 				       "local memory", pier_buf_data_len(b));

@@ -44,6 +44,7 @@ struct pier__limits {
 	bool retry_7_forever;	/* retry count 7 means infinite */
 	bool by_address;	/* connects by CM only (iWARP) */
 	bool self_rep;		/* has no switch: is its own representor */
+	bool dmabuf;		/* registers dma-bufs */
 };
 
 /* A device and port as listed; plain data, copied freely. */
@@ -197,6 +198,15 @@ struct pier__fabric_dev {
 	 */
 	int (*reg)(struct pier__fdev *fdev, void *addr, size_t len,
 		   int access, struct pier__mr **ret);
+
+	/*
+	 * Register @len bytes of the dma-buf @fd from @offset on, which get
+	 * the addresses from @iova on.  @fd is not used after the call.
+	 * -EOPNOTSUPP: limits.dmabuf is false.
+	 */
+	int (*reg_dmabuf)(struct pier__fdev *fdev, int fd, uint64_t offset,
+			  size_t len, uint64_t iova, int access,
+			  struct pier__mr **ret);
 
 	/* On return peers have no access, and nothing reads the range. */
 	void (*dereg)(struct pier__mr *mr);

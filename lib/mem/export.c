@@ -147,6 +147,7 @@ int pier__mmap_import(const void *desc, size_t len, enum pier__wire_kind kind,
 	if (err)
 		return err;
 	mmap->remote = true;
+	mmap->cpu = false;
 	mmap->kind = kind;
 	err = read_range(&in, mmap);
 	if (!err)

@@ -44,6 +44,7 @@ int pier_mmap_create_remote(uint64_t addr, uint64_t len, uint32_t rkey,
 
 	/* A peer without pier has the device identity of zeros. */
 	mmap->remote = true;
+	mmap->cpu = false;
 	mmap->started = true;
 	mmap->cfg.addr = (void *)(uintptr_t)addr;
 	mmap->cfg.len = len;

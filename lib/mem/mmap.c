@@ -16,6 +16,7 @@ int pier_mmap_create(struct pier_mmap **ret)
 		return pier__fail(-ENOMEM, "mmap: no memory");
 	mmap->cfg.size = sizeof(mmap->cfg);
 	mmap->kind = PIER__WIRE_MMAP;
+	mmap->cpu = true;
 	mmap->serial = atomic_fetch_add(&serial, 1) + 1;
 	atomic_init(&mmap->bufs, 1);
 	*ret = mmap;
@@ -43,13 +44,12 @@ int pier_mmap_configure(struct pier_mmap *mmap,
 		return pier__fail(-EBUSY, "mmap: configured after start");
 	err = pier__config_copy(&new, sizeof(new), cfg, cfg->size);
 	if (!err)
-		err = pier__mmap_check(&new);
+		err = pier__mmap_settle(&new);
 	if (err)
 		return err;
 
-	if (!new.access)
-		new.access = PIER_LOCAL_WRITE;
 	mmap->cfg = new;
+	mmap->cpu = !(new.flags & PIER_MMAP_DMABUF);
 	return 0;
 }
 
@@ -131,6 +131,20 @@ static void deregister(struct pier_mmap *mmap)
 	}
 }
 
+static int reg(struct pier__mmap_key *key, const struct pier_mmap_config *cfg)
+{
+	const struct pier__fabric_dev *calls = key->dev->fabric->dev;
+	int access = verbs_access(cfg->access);
+
+	if (cfg->flags & PIER_MMAP_DMABUF)
+		return calls->reg_dmabuf(key->dev->fdev, cfg->dmabuf_fd,
+					 cfg->dmabuf_offset, cfg->len,
+					 (uintptr_t)cfg->addr, access,
+					 &key->mr);
+	return calls->reg(key->dev->fdev, cfg->addr, cfg->len, access,
+			  &key->mr);
+}
+
 static int register_on(struct pier__mmap_key *key, struct pier_mmap *mmap)
 {
 	const struct pier__limits *limits = &key->dev->info.port.limits;
@@ -143,10 +157,7 @@ static int register_on(struct pier__mmap_key *key, struct pier_mmap *mmap)
 	err = pier__dev_alive(key->dev);
 	if (err)
 		return err;
-	err = key->dev->fabric->dev->reg(key->dev->fdev, mmap->cfg.addr,
-					 mmap->cfg.len,
-					 verbs_access(mmap->cfg.access),
-					 &key->mr);
+	err = reg(key, &mmap->cfg);
 	if (err)
 		return err;
 	key->lkey = key->mr->lkey;
@@ -168,7 +179,7 @@ int pier_mmap_start(struct pier_mmap *mmap)
 	if (!mmap->key_count)
 		return pier__fail(-EINVAL, "mmap: started without a device");
 
-	if (!mmap->cfg.addr)
+	if (!mmap->cfg.addr && mmap->cpu)
 		err = own_memory(mmap, &new);
 	for (uint32_t i = 0; !err && i < mmap->key_count; i++)
 		err = register_on(&mmap->keys[i], mmap);

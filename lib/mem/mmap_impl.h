@@ -27,6 +27,7 @@ struct pier_mmap {
 					/* word of a sync event */
 	uint64_t serial;		/* never used again in this process */
 	bool remote, started;
+	bool cpu;			/* the CPU can use its addresses */
 	struct pier__own own;		/* its length is 0 if it is none */
 	atomic_uint bufs;		/* buffers of it, and its maker's one */
 	uint32_t key_count;
@@ -35,11 +36,8 @@ struct pier_mmap {
 	size_t desc_len;
 };
 
-/*
- * May an mmap be configured so, the access bits being settled later?
- * Errors: -EINVAL.
- */
-int pier__mmap_check(const struct pier_mmap_config *cfg);
+/* Check @cfg, then settle its defaults.  Errors: -EINVAL. */
+int pier__mmap_settle(struct pier_mmap_config *cfg);
 
 /* The local key of @mmap on @dev.  Returns false: not on this device. */
 static inline bool pier__mmap_lkey(const struct pier_mmap *mmap,

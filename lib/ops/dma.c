@@ -128,11 +128,11 @@ static int run(struct pier_task *task)
 	return 0;
 }
 
-/* Is there one buffer, and is it local? */
+/* Is there one buffer, and can the CPU use it? */
 static inline bool is_plain(const struct pier_buf *buf)
 {
 	return buf && buf->mmap && buf->first == buf && !buf->next &&
-	       !buf->mmap->remote;
+	       buf->mmap->cpu;
 }
 
 static void __attribute__((noinline)) hold_any(struct dma_task *t)

@@ -6,7 +6,7 @@
 #include "dev/dev_impl.h"
 #include "ops/digest.h"
 
-#define FEATURE_LAST PIER_FEATURE_GPU
+#define FEATURE_LAST PIER_FEATURE_DMABUF
 
 static int by_address(const struct pier_devinfo *info)
 {
@@ -22,6 +22,14 @@ static int atomic_cpu(const struct pier_devinfo *info)
 		return 0;
 	return pier__fail(-EOPNOTSUPP, "%s: RDMA atomics are atomic among "
 			  "themselves only, not with the CPU's",
+			  info->port.name);
+}
+
+static int dmabuf(const struct pier_devinfo *info)
+{
+	if (info->port.limits.dmabuf)
+		return 0;
+	return pier__fail(-EOPNOTSUPP, "%s registers no dma-bufs",
 			  info->port.name);
 }
 
@@ -74,6 +82,8 @@ int pier_devinfo_has(const struct pier_devinfo *info, enum pier_feature feature)
 		return none(info, "it has no processors for programs (DPA)");
 	case PIER_FEATURE_GPU:
 		return none(info, "pier uses no GPU");
+	case PIER_FEATURE_DMABUF:
+		return dmabuf(info);
 	}
 	return pier__fail(-EINVAL, "unknown feature %d: 0 to %d", (int)feature,
 			  FEATURE_LAST);

@@ -16,7 +16,7 @@ struct pier_buf *pier__local_hold(struct pier_buf *buf)
 static bool is_local(const struct pier_buf *buf)
 {
 	for (; buf; buf = buf->next) {
-		if (buf->mmap->remote)
+		if (!buf->mmap->cpu)
 			return false;
 	}
 	return true;
@@ -25,6 +25,16 @@ static bool is_local(const struct pier_buf *buf)
 bool pier__local_usable(const struct pier_buf *buf, const struct pier_buf *held)
 {
 	return buf && held && buf->mmap && buf->first == buf && is_local(buf);
+}
+
+static int not_local(const struct pier_buf *buf, const char *task,
+		     const char *name)
+{
+	while (buf->mmap->cpu)
+		buf = buf->next;
+	return pier__fail(-EINVAL, "%s: the %s is %s", task, name,
+			  buf->mmap->remote ? "remote memory" : "memory of a "
+			  "dma-buf, of which the CPU has no address");
 }
 
 int pier__local_check(const struct pier_buf *buf, const struct pier_buf *held,
@@ -40,7 +50,7 @@ int pier__local_check(const struct pier_buf *buf, const struct pier_buf *held,
 	if (buf->first != buf)
 		return pier__fail(-EINVAL, "%s: the %s is not the first of "
 				  "its chain", task, name);
-	return pier__fail(-EINVAL, "%s: the %s is remote memory", task, name);
+	return not_local(buf, task, name);
 }
 
 static int check_access(const struct pier_buf *dst, size_t len,

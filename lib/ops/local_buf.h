@@ -29,7 +29,8 @@ static inline bool pier__local_writable(const struct pier_mmap *mmap)
 }
 
 /*
- * Is @buf, of which @held is held, the first buffer of a chain of local memory?
+ * Is @buf, of which @held is held, the first buffer of a chain of local memory
+ * that the CPU can use?
  * Errors: -EINVAL, with @task and @name, "source", in the message.
  */
 int pier__local_check(const struct pier_buf *buf, const struct pier_buf *held,

@@ -140,6 +140,19 @@ static void remember(struct pier__rdma_built *built, const struct pier_buf *buf)
 	built->data_len = buf ? buf->data_len : 0;
 }
 
+/* The CPU copies what is inline. */
+static bool may_inline(const struct pier__rdma_task *t)
+{
+	const struct pier_buf *buf = t->src;
+
+	if (!pier__rdma_type(t)->may_inline ||
+	    t->len > t->task.conn->qp->inline_size)
+		return false;
+	while (buf && buf->mmap->cpu)
+		buf = buf->next;
+	return !buf;
+}
+
 int pier__rdma_build(struct pier__rdma_task *t)
 {
 	const struct pier__task_type *type = pier__rdma_type(t);
@@ -155,9 +168,7 @@ int pier__rdma_build(struct pier__rdma_task *t)
 		return 0;
 	}
 	t->wr.send.num_sge = n;
-	t->wr.send.send_flags =
-		type->may_inline && t->len <= t->task.conn->qp->inline_size ?
-			IBV_SEND_INLINE : 0;
+	t->wr.send.send_flags = may_inline(t) ? IBV_SEND_INLINE : 0;
 	remember(&t->src_built, t->src);
 	remember(&t->dst_built, t->dst);
 	return 0;

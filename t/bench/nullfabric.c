@@ -77,6 +77,20 @@ static int null_reg(struct pier__fdev *fdev, void *addr, size_t len,
 	return 0;
 }
 
+static int null_reg_dmabuf(struct pier__fdev *fdev, int fd, uint64_t offset,
+			   size_t len, uint64_t iova, int access,
+			   struct pier__mr **ret)
+{
+	(void)fdev;
+	(void)fd;
+	(void)offset;
+	(void)len;
+	(void)iova;
+	(void)access;
+	(void)ret;
+	return -EOPNOTSUPP;
+}
+
 static void null_dereg(struct pier__mr *mr)
 {
 	free(mr);
@@ -234,6 +248,7 @@ static const struct pier__fabric_dev null_dev = {
 	.query = null_query,
 	.event = null_event,
 	.reg = null_reg,
+	.reg_dmabuf = null_reg_dmabuf,
 	.dereg = null_dereg,
 	.pd = null_pd,
 };

@@ -230,7 +230,7 @@ static void fields_that_exclude_each_other_are_refused(void)
 	cfg.flags = 0;
 	cfg.numa_node = 3;
 	IS(configure(&cfg), -EINVAL);
-	LIKE(pier_last_error(), "NUMA node 3 without");
+	LIKE(pier_last_error(), "numa_node without the flag PIER_MMAP_NODE");
 	cfg.numa_node = 0;
 	IS(configure(&cfg), 0);
 }

@@ -53,6 +53,38 @@ int ibv_destroy_qp(struct ibv_qp *qp)
 	return 0;
 }
 
+/* What a dma-buf is registered with; there is one, 7. */
+static int dmabuf_error;	/* errno; 0: it works */
+static struct ibv_mr region = { .lkey = 5, .rkey = 6 };
+static struct {
+	uint64_t offset, iova;
+	size_t len;
+	int access;
+} passed;
+
+struct ibv_mr *ibv_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t len,
+				 uint64_t iova, int fd, int access)
+{
+	OK(pd == &fake_pd);
+	errno = dmabuf_error;
+	if (dmabuf_error)
+		return NULL;
+	errno = EBADF;
+	if (fd != 7)
+		return NULL;
+	passed.offset = offset;
+	passed.len = len;
+	passed.iova = iova;
+	passed.access = access;
+	return &region;
+}
+
+int ibv_dereg_mr(struct ibv_mr *mr)
+{
+	OK(mr == &region);
+	return 0;
+}
+
 static struct verbs_chan chan = { .chan = { .fdev = &fake_dev.fdev } };
 static struct verbs_cq cq = { .cq = { .chan = &chan.chan } };
 static struct verbs_srq srq = { .srq = { .chan = &chan.chan } };
@@ -176,6 +208,59 @@ static void a_device_whose_queues_cannot_be_tried_is_listed(void)
 	IS(pier__verbs_limits(&fake_context, &limits), -EOPNOTSUPP);
 }
 
+static int reg_dmabuf(int fd, struct pier__mr **ret)
+{
+	return pier__verbs_reg_dmabuf(&fake_dev.fdev, fd, 8192, 100, 0x5000,
+				      IBV_ACCESS_REMOTE_READ, ret);
+}
+
+static void a_dma_buf_is_registered_as_it_was_given(void)
+{
+	struct pier__mr *mr = NULL;
+
+	dmabuf_error = 0;
+	if (!IS(reg_dmabuf(7, &mr), 0))
+		return;
+	IS(passed.offset, 8192);
+	IS(passed.len, 100);
+	IS(passed.iova, 0x5000);
+	IS(passed.access, IBV_ACCESS_REMOTE_READ);
+	IS(mr->lkey, 5);
+	IS(mr->rkey, 6);
+	pier__verbs_dereg(mr);
+}
+
+static void a_dma_buf_that_is_not_registered_is_named(void)
+{
+	struct pier__mr *mr = NULL;
+
+	dmabuf_error = 0;
+	IS(reg_dmabuf(8, &mr), -EBADF);
+	LIKE(pier_last_error(), "fake0: 100 bytes from 8192 of the dma-buf 8");
+	LIKE(pier_last_error(), pier_strerror(EBADF));
+	dmabuf_error = EOPNOTSUPP;
+	IS(reg_dmabuf(7, &mr), -EOPNOTSUPP);
+	LIKE(pier_last_error(), "its driver registers no dma-bufs");
+	dmabuf_error = EPROTONOSUPPORT;
+	IS(reg_dmabuf(7, &mr), -EOPNOTSUPP);
+	LIKE(pier_last_error(), "its driver registers no dma-bufs");
+	OK(!mr);
+}
+
+static void whether_dma_bufs_are_registered_is_tried(void)
+{
+	static const int errors[] = { 0, EOPNOTSUPP, EPROTONOSUPPORT };
+
+	fake_deny = 0;
+	for (int i = 0; i < 3; i++) {
+		struct pier__limits limits = { .qps = 0 };
+
+		dmabuf_error = errors[i];
+		IS(pier__verbs_limits(&fake_context, &limits), 0);
+		IS(limits.dmabuf, !errors[i]);
+	}
+}
+
 int main(void)
 {
 	struct rlimit limit;
@@ -196,5 +281,8 @@ int main(void)
 	TEST(root_of_a_container_is_not_exempt);
 	TEST(another_reason_is_reported_as_it_is);
 	TEST(a_device_whose_queues_cannot_be_tried_is_listed);
+	TEST(a_dma_buf_is_registered_as_it_was_given);
+	TEST(a_dma_buf_that_is_not_registered_is_named);
+	TEST(whether_dma_bufs_are_registered_is_tried);
 	return tap_done();
 }

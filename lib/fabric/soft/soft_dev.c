@@ -37,6 +37,7 @@ static const struct pier__limits limits = {
 	.retry_7_forever = false,
 	.by_address = false,
 	.self_rep = true,
+	.dmabuf = false,
 };
 
 static struct soft_fdev *soft_of(struct pier__fdev *fdev)
@@ -287,6 +288,20 @@ static int soft_reg(struct pier__fdev *fdev, void *addr, size_t len,
 	return 0;
 }
 
+static int soft_reg_dmabuf(struct pier__fdev *fdev, int fd, uint64_t offset,
+			   size_t len, uint64_t iova, int access,
+			   struct pier__mr **ret)
+{
+	(void)offset;
+	(void)len;
+	(void)iova;
+	(void)access;
+	(void)ret;
+	return pier__fail(-EOPNOTSUPP, "%s cannot register the dma-buf %d: on "
+			  "a soft device the CPU moves the bytes, and it has "
+			  "no address of them", fdev->port.name, fd);
+}
+
 static void soft_dereg(struct pier__mr *mr)
 {
 	if (!mr)
@@ -318,6 +333,7 @@ const struct pier__fabric_dev pier__soft_dev = {
 	.query = soft_query,
 	.event = soft_event,
 	.reg = soft_reg,
+	.reg_dmabuf = soft_reg_dmabuf,
 	.dereg = soft_dereg,
 	.pd = soft_pd,
 	.counters = pier__soft_counters,

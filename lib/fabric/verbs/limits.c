@@ -102,6 +102,17 @@ static int find_inline(const struct trial *trial, uint32_t *ret)
 	return 0;
 }
 
+/*
+ * Does the driver register dma-bufs?  Verbs do not have it.  There is no
+ * dma-buf here: the error of a driver that registers them is another one.
+ */
+static bool takes_dmabuf(const struct trial *trial)
+{
+	errno = 0;
+	return !ibv_reg_dmabuf_mr(trial->pd, 0, 1, 0, -1, 0) &&
+	       errno != EOPNOTSUPP && errno != EPROTONOSUPPORT;
+}
+
 static int try_out(struct ibv_context *ctx, struct pier__limits *ret)
 {
 	struct trial trial = { 0 };
@@ -109,6 +120,8 @@ static int try_out(struct ibv_context *ctx, struct pier__limits *ret)
 
 	if (!err)
 		err = find_inline(&trial, &ret->inline_size);
+	if (!err)
+		ret->dmabuf = takes_dmabuf(&trial);
 	trial_end(&trial);
 	/* Providers without RC differ in their error. */
 	if (err == -EINVAL || err == -ENOSYS || err == -EOPNOTSUPP)

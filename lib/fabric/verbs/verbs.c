@@ -49,6 +49,7 @@ static const struct pier__fabric_dev verbs_dev_calls = {
 	.query = pier__verbs_query,
 	.event = pier__verbs_event,
 	.reg = pier__verbs_reg,
+	.reg_dmabuf = pier__verbs_reg_dmabuf,
 	.dereg = pier__verbs_dereg,
 	.pd = verbs_pd,
 	.counters = verbs_counters,

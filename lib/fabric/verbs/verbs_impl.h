@@ -115,6 +115,9 @@ int pier__verbs_event(struct pier__fdev *fdev, int *ret);
 /* Memory, in verbs_mr.c. */
 int pier__verbs_reg(struct pier__fdev *fdev, void *addr, size_t len,
 		    int access, struct pier__mr **ret);
+int pier__verbs_reg_dmabuf(struct pier__fdev *fdev, int fd, uint64_t offset,
+			   size_t len, uint64_t iova, int access,
+			   struct pier__mr **ret);
 void pier__verbs_dereg(struct pier__mr *mr);
 
 /*

@@ -74,6 +74,25 @@ int pier__verbs_no_memory(const char *device, size_t len, const char *what)
 			  (uint64_t)limit.rlim_cur / 1024, pinned);
 }
 
+/* What a device keeps of @ibv, the result of a registration. */
+static int keep(struct pier__fdev *fdev, struct ibv_mr *ibv,
+		struct verbs_mr *mr, struct pier__mr **ret)
+{
+	int err;
+
+	if (!ibv) {
+		err = pier__verbs_error(-1);
+		free(mr);
+		return err;
+	}
+	mr->ibv = ibv;
+	mr->mr.fdev = fdev;
+	mr->mr.lkey = ibv->lkey;
+	mr->mr.rkey = ibv->rkey;
+	*ret = &mr->mr;
+	return 0;
+}
+
 int pier__verbs_reg(struct pier__fdev *fdev, void *addr, size_t len,
 		    int access, struct pier__mr **ret)
 {
@@ -85,26 +104,39 @@ int pier__verbs_reg(struct pier__fdev *fdev, void *addr, size_t len,
 	if (!mr)
 		return pier__fail(-ENOMEM, "%s: no memory", fdev->port.name);
 	errno = 0;
-	mr->ibv = ibv_reg_mr(dev->pd, addr, len, access);
-	if (!mr->ibv) {
-		err = pier__verbs_error(-1);
-		free(mr);
-		snprintf(what, sizeof(what), "%zu bytes cannot be registered",
-			 len);
-		if (err == -ENOMEM)
-			return pier__verbs_no_memory(fdev->port.name, len,
-						     what);
-		return pier__fail(err, "%s: %zu bytes at %p cannot be "
-				  "registered with access 0x%x: %s",
-				  fdev->port.name, len, addr, access,
-				  pier_strerror(err));
-	}
+	err = keep(fdev, ibv_reg_mr(dev->pd, addr, len, access), mr, ret);
+	if (!err)
+		return 0;
+	snprintf(what, sizeof(what), "%zu bytes cannot be registered", len);
+	if (err == -ENOMEM)
+		return pier__verbs_no_memory(fdev->port.name, len, what);
+	return pier__fail(err, "%s: %zu bytes at %p cannot be registered with "
+			  "access 0x%x: %s", fdev->port.name, len, addr,
+			  access, pier_strerror(err));
+}
 
-	mr->mr.fdev = fdev;
-	mr->mr.lkey = mr->ibv->lkey;
-	mr->mr.rkey = mr->ibv->rkey;
-	*ret = &mr->mr;
-	return 0;
+int pier__verbs_reg_dmabuf(struct pier__fdev *fdev, int fd, uint64_t offset,
+			   size_t len, uint64_t iova, int access,
+			   struct pier__mr **ret)
+{
+	struct verbs_dev *dev = verbs_dev(fdev);
+	struct verbs_mr *mr = calloc(1, sizeof(*mr));
+	int err;
+
+	if (!mr)
+		return pier__fail(-ENOMEM, "%s: no memory", fdev->port.name);
+	errno = 0;
+	err = keep(fdev, ibv_reg_dmabuf_mr(dev->pd, offset, len, iova, fd,
+					   access), mr, ret);
+	if (!err)
+		return 0;
+	if (err == -EPROTONOSUPPORT)	/* of a kernel without the call */
+		err = -EOPNOTSUPP;
+	return pier__fail(err, "%s: %zu bytes from %" PRIu64 " of the dma-buf "
+			  "%d cannot be registered with access 0x%x: %s",
+			  fdev->port.name, len, offset, fd, access,
+			  err == -EOPNOTSUPP ? "its driver registers no "
+			  "dma-bufs" : pier_strerror(err));
 }
 
 void pier__verbs_dereg(struct pier__mr *mr)

@@ -95,6 +95,7 @@ enum pier_feature {
 	PIER_FEATURE_MODERATION, /* of notifications */
 	PIER_FEATURE_DPA,	/* programs on processors of the device */
 	PIER_FEATURE_GPU,	/* memory and programs of a GPU */
+	PIER_FEATURE_DMABUF,	/* memory of another device, by its dma-buf */
 };
 
 /*

@@ -35,6 +35,8 @@ enum pier_mmap_flag {
 	PIER_MMAP_HUGE = 1,	/* huge pages if the kernel has enough */
 	PIER_MMAP_NODE = 2,	/* pages of numa_node */
 	PIER_MMAP_SHARED = 4,	/* other processes can map pier_mmap_fd() */
+	PIER_MMAP_DMABUF = 8,	/* another device's, by dmabuf_fd: the CPU */
+				/* has no address of it */
 };
 
 struct pier_mmap_config {
@@ -46,9 +48,12 @@ struct pier_mmap_config {
 	/* called when the range is no longer in use; or NULL */
 	void (*release)(void *addr, size_t len, void *arg);
 	void *release_arg;
-	/* of pier's own memory: */
 	uint32_t flags;		/* enum pier_mmap_flag, or-ed */
 	uint32_t numa_node;	/* its number, with PIER_MMAP_NODE */
+	/* with PIER_MMAP_DMABUF, where addr is what buffers and peers name */
+	/* the first byte by; NULL: its offset */
+	uint64_t dmabuf_offset;	/* of the first byte */
+	int dmabuf_fd;		/* the caller's; must be open at each start */
 };
 
 /*
@@ -71,7 +76,8 @@ int pier_mmap_add_dev(struct pier_mmap *mmap, struct pier_dev *dev);
 /*
  * Register the range.
  * Errors: -EINVAL, no range or device; -EFAULT, it is not mapped, or is
- * read-only; -ENOMEM; -ERANGE, no such NUMA node; ...
+ * read-only; -ENOMEM; -ERANGE, no such NUMA node; -EOPNOTSUPP, a device does
+ * not register dma-bufs; ...
  */
 int pier_mmap_start(struct pier_mmap *mmap);
 
