@@ -251,6 +251,19 @@ int pier_conn_wait(struct pier_conn *conn, int timeout_ms)
 	return err;
 }
 
+static int foreign_mmap(const struct pier_conn *conn,
+			const struct pier_mmap *mmap)
+{
+	char devs[PIER__MMAP_DEVS_TEXT], id[PIER__DEV_ID_TEXT];
+
+	return pier__fail(-ESTALE, "the remote mmap was exported for %s, but "
+			  "the peer of this connection of %s has device %s: "
+			  "its descriptor is another peer's or from an earlier "
+			  "run", pier__mmap_devs(mmap, devs),
+			  conn->queues->dev->info.port.name,
+			  pier__dev_id_text(conn->remote.dev_id, id));
+}
+
 /* The last rkey found is cached: most programs use one remote mmap. */
 int pier__conn_rkey(struct pier_conn *conn, const struct pier_mmap *mmap,
 		    uint32_t *ret)
@@ -258,10 +271,7 @@ int pier__conn_rkey(struct pier_conn *conn, const struct pier_mmap *mmap,
 	if (mmap->serial != conn->rkey_serial) {
 		if (!pier__mmap_rkey(mmap, conn->remote.dev_id, &conn->rkey)) {
 			conn->rkey_serial = 0;
-			return pier__fail(-ESTALE, "the remote mmap has no key "
-					  "for this peer's device: its "
-					  "descriptor is another peer's or "
-					  "from an earlier run");
+			return foreign_mmap(conn, mmap);
 		}
 		conn->rkey_serial = mmap->serial;
 	}

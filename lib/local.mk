@@ -183,6 +183,7 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/mem/mem_verbs.c \
 	%D%/mem/mmap.c \
 	%D%/mem/mmap_config.c \
+	%D%/mem/mmap_devs.c \
 	%D%/mem/mmap_impl.h \
 	%D%/mem/own.c \
 	%D%/mem/own.h \

@@ -69,22 +69,51 @@ static void take_out(struct doca_dev *dev)
 	*at = dev->next;
 }
 
+/* Sync events have mmaps of their own. */
+static doca_error_t check_unused(const struct doca_dev *dev)
+{
+	unsigned int mmaps, ctxs, ours = atomic_load(&dev->mmaps);
+
+	pier_dev_users(dev->dev, &mmaps, &ctxs);
+	if (mmaps < ours)
+		mmaps = ours;
+	if (!mmaps && !ctxs)
+		return DOCA_SUCCESS;
+	return pier__doca_fail(DOCA_ERROR_IN_USE, "dev: %s closed while %u "
+			       "mmaps and %u contexts use it",
+			       pier_devinfo_name(dev->info.info), mmaps, ctxs);
+}
+
+/* Close it once; *@ret: it was the last time. */
+static doca_error_t close_once(struct doca_dev *dev, bool *ret)
+{
+	doca_error_t error;
+
+	if (dev->opens == 1) {
+		error = check_unused(dev);
+		if (error)
+			return error;
+		take_out(dev);
+	}
+	*ret = --dev->opens == 0;
+	return DOCA_SUCCESS;
+}
+
 doca_error_t doca_dev_close(struct doca_dev *dev)
 {
-	bool last;
+	doca_error_t error;
+	bool last = false;
 
 	if (!dev)
 		return DOCA_SUCCESS;
 	pthread_mutex_lock(&lock);
-	last = --dev->opens == 0;
-	if (last)
-		take_out(dev);
+	error = close_once(dev, &last);
 	pthread_mutex_unlock(&lock);
 	if (last) {
 		pier_dev_close(dev->dev);
 		free(dev);
 	}
-	return DOCA_SUCCESS;
+	return error;
 }
 
 struct doca_devinfo *doca_dev_as_devinfo(const struct doca_dev *dev)

@@ -2,6 +2,8 @@
 #ifndef DOCA_DEV_IMPL_H
 #define DOCA_DEV_IMPL_H
 
+#include <stdatomic.h>
+
 #include <pier/pier.h>
 
 #include <doca_dev.h>
@@ -16,6 +18,7 @@ struct doca_dev {
 	struct doca_devinfo info;	/* as it was when opened */
 	struct pier_dev *dev;
 	unsigned int opens;
+	atomic_uint mmaps;		/* that have it, started or not */
 };
 
 /* "NAME:PORT", by which pier opens the device. */

@@ -87,6 +87,7 @@ doca_error_t doca_mmap_add_dev(struct doca_mmap *mmap, struct doca_dev *dev)
 		return pier__doca_fail(DOCA_ERROR_NO_MEMORY,
 				       "mmap: more than %u devices",
 				       mmap->dev_max);
+	atomic_fetch_add(&dev->mmaps, 1);
 	mmap->devs[mmap->dev_count++] = dev;
 	return DOCA_SUCCESS;
 }
@@ -101,6 +102,7 @@ doca_error_t doca_mmap_rm_dev(struct doca_mmap *mmap, struct doca_dev *dev)
 		return started("a device less");
 	if (!has_dev(mmap, dev, &at))
 		return DOCA_ERROR_NOT_FOUND;
+	atomic_fetch_sub(&dev->mmaps, 1);
 	mmap->devs[at] = mmap->devs[--mmap->dev_count];
 	return DOCA_SUCCESS;
 }
@@ -131,8 +133,14 @@ static int map(const struct doca_mmap *mmap, struct pier_mmap *new)
 		.len = mmap->len,
 		.access = pier_access(mmap->access),
 	};
-	int err = pier_mmap_configure(new, &cfg);
+	int err;
 
+	if (mmap->dmabuf) {
+		cfg.flags = PIER_MMAP_DMABUF;
+		cfg.dmabuf_fd = mmap->dmabuf_fd;
+		cfg.dmabuf_offset = mmap->dmabuf_offset;
+	}
+	err = pier_mmap_configure(new, &cfg);
 	for (uint32_t i = 0; i < mmap->dev_count && !err; i++)
 		err = pier_mmap_add_dev(new, mmap->devs[i]->dev);
 	return err ? err : pier_mmap_start(new);
@@ -171,7 +179,8 @@ static doca_error_t unmap(struct doca_mmap *mmap)
 	if (!mmap->mmap)
 		return DOCA_SUCCESS;
 	if (pier_mmap_stop(mmap->mmap))
-		return DOCA_ERROR_NOT_PERMITTED;
+		return pier__doca_fail(DOCA_ERROR_NOT_PERMITTED, "%s",
+				       pier_last_error());
 	pier_mmap_destroy(mmap->mmap);
 	mmap->mmap = NULL;
 	return DOCA_SUCCESS;
@@ -198,6 +207,8 @@ doca_error_t doca_mmap_destroy(struct doca_mmap *mmap)
 	error = unmap(mmap);
 	if (error)
 		return error;
+	for (uint32_t i = 0; i < mmap->dev_count; i++)
+		atomic_fetch_sub(&mmap->devs[i]->mmaps, 1);
 	if (mmap->free_cb)
 		mmap->free_cb(mmap->addr, mmap->len, mmap->opaque);
 	free(mmap->desc);

@@ -123,20 +123,26 @@ doca_error_t doca_mmap_set_dmabuf_memrange(struct doca_mmap *mmap,
 					   int dmabuf_fd, void *addr,
 					   size_t dmabuf_offset, size_t len)
 {
-	(void)mmap;
-	(void)dmabuf_fd;
-	(void)addr;
-	(void)dmabuf_offset;
-	(void)len;
-	return pier__doca_unsupported(__func__);
+	doca_error_t error;
+
+	if (dmabuf_fd < 0 || dmabuf_offset > SIZE_MAX - len)
+		return DOCA_ERROR_INVALID_VALUE;
+	error = doca_mmap_set_memrange(mmap, addr, len);
+	if (error)
+		return error;
+	mmap->dmabuf = true;
+	mmap->dmabuf_fd = dmabuf_fd;
+	mmap->dmabuf_offset = dmabuf_offset;
+	return DOCA_SUCCESS;
 }
 
 doca_error_t doca_mmap_get_num_bufs(const struct doca_mmap *mmap,
 				    uint32_t *num_bufs)
 {
-	(void)mmap;
-	(void)num_bufs;
-	return pier__doca_unsupported(__func__);
+	if (!mmap || !num_bufs)
+		return DOCA_ERROR_INVALID_VALUE;
+	*num_bufs = mmap->mmap ? (uint32_t)pier_mmap_buf_count(mmap->mmap) : 0;
+	return DOCA_SUCCESS;
 }
 
 doca_error_t doca_mmap_enable_thread_safety(struct doca_mmap *mmap)

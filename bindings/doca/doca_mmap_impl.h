@@ -13,6 +13,9 @@ struct doca_mmap {
 	bool started, imported;
 	void *addr;
 	size_t len;			/* 0: no range */
+	bool dmabuf;			/* the range is one of a dma-buf: */
+	int dmabuf_fd;
+	size_t dmabuf_offset;
 	uint32_t access;		/* enum doca_access_flag */
 	struct doca_dev *devs[MMAP_DEVS];
 	uint32_t dev_count, dev_max;

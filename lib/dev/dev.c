@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "core/fail.h"
@@ -51,14 +52,25 @@ int pier_dev_open(const char *name, struct pier_dev **ret)
 	return err;
 }
 
+void pier_dev_users(const struct pier_dev *dev, unsigned int *ret_mmaps,
+		    unsigned int *ret_ctxs)
+{
+	*ret_mmaps = atomic_load(&dev->mmaps);
+	*ret_ctxs = atomic_load(&dev->ctxs);
+}
+
 void pier_dev_close(struct pier_dev *dev)
 {
+	unsigned int mmaps, ctxs;
+
 	if (!dev)
 		return;
-	if (atomic_load(&dev->users)) {
-		pier__log(PIER_LOG_CRITICAL, "dev",
-			  "%s closed while %u objects use it: it remains open",
-			  dev->info.port.name, atomic_load(&dev->users));
+	pier_dev_users(dev, &mmaps, &ctxs);
+	if (mmaps || ctxs) {
+		pier__log(PIER_LOG_CRITICAL, "dev", "%s closed while %u "
+			  "objects use it, %u mmaps and %u contexts: it "
+			  "remains open", dev->info.port.name, mmaps + ctxs,
+			  mmaps, ctxs);
 		return;
 	}
 	dev->fabric->dev->close(dev->fdev);
@@ -73,10 +85,27 @@ const struct pier_devinfo *pier_dev_info(const struct pier_dev *dev)
 
 void pier__dev_hold(struct pier_dev *dev)
 {
-	atomic_fetch_add(&dev->users, 1);
+	atomic_fetch_add(&dev->ctxs, 1);
 }
 
 void pier__dev_drop(struct pier_dev *dev)
 {
-	atomic_fetch_sub(&dev->users, 1);
+	atomic_fetch_sub(&dev->ctxs, 1);
+}
+
+void pier__dev_hold_mmap(struct pier_dev *dev)
+{
+	atomic_fetch_add(&dev->mmaps, 1);
+}
+
+void pier__dev_drop_mmap(struct pier_dev *dev)
+{
+	atomic_fetch_sub(&dev->mmaps, 1);
+}
+
+const char *pier__dev_id_text(const uint8_t id[8], char ret[PIER__DEV_ID_TEXT])
+{
+	for (size_t i = 0; i < 8; i++)
+		snprintf(ret + 2 * i, 3, "%02x", id[i]);
+	return ret;
 }

@@ -20,7 +20,7 @@ struct pier_dev {
 	const struct pier__fabric *fabric;
 	uint8_t id[8];		/* random, names this opening of the device: */
 				/* keys made on it carry it to importers */
-	atomic_uint users;	/* contexts and mmaps on it */
+	atomic_uint mmaps, ctxs;	/* on it */
 	pthread_mutex_t lock;	/* events, and fdev->port after the open */
 	uint64_t queried;	/* ns; when fdev->port was last queried */
 	atomic_bool gone;	/* for good */
@@ -29,6 +29,10 @@ struct pier_dev {
 
 /* Can pier connect on it?  Errors: -EOPNOTSUPP. */
 int pier__devinfo_connects(const struct pier_devinfo *info);
+
+/* The identity of an open device, for messages.  Returns @ret. */
+#define PIER__DEV_ID_TEXT 17
+const char *pier__dev_id_text(const uint8_t id[8], char ret[PIER__DEV_ID_TEXT]);
 
 /* Open @port, on @pd unless that is NULL. */
 int pier__dev_open_port(const struct pier__port *port, struct ibv_pd *pd,
@@ -66,8 +70,13 @@ int pier__dev_now(struct pier_dev *dev, struct pier__port *ret);
 int pier__counters_give(const struct pier_counters *all,
 			struct pier_counters *ret);
 
-/* Count a user of @dev, which must not be closed before the user is dropped. */
+/*
+ * Count a context, or an mmap, of @dev, which must not be closed before it is
+ * dropped.
+ */
 void pier__dev_hold(struct pier_dev *dev);
 void pier__dev_drop(struct pier_dev *dev);
+void pier__dev_hold_mmap(struct pier_dev *dev);
+void pier__dev_drop_mmap(struct pier_dev *dev);
 
 #endif

@@ -117,8 +117,8 @@ int pier_ctx_stop_wait(struct pier_ctx *ctx, int timeout_ms)
 	if (drive(pe, &idle, deadline)) {
 		ctx->idle = outer;
 		return pier__fail(-ETIMEDOUT,
-				  "ctx: still stopping after %d ms, %zu tasks",
-				  timeout_ms, ctx->inflight);
+				  "ctx: still stopping after %d ms, with %zu "
+				  "tasks in flight", timeout_ms, ctx->inflight);
 	}
 	if (outer)
 		*outer = true;

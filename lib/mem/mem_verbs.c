@@ -18,8 +18,7 @@ static int find_key(const struct pier_buf *buf, const struct pier_dev *dev,
 			return 0;
 		}
 	}
-	return pier__fail(-EINVAL, "the buffer's memory is not registered on "
-			  "%s", dev->info.port.name);
+	return pier__mmap_lacks(mmap, dev);
 }
 
 #define REMOTE_ACCESS \

@@ -18,7 +18,7 @@ int pier_mmap_create(struct pier_mmap **ret)
 	mmap->kind = PIER__WIRE_MMAP;
 	mmap->cpu = true;
 	mmap->serial = atomic_fetch_add(&serial, 1) + 1;
-	atomic_init(&mmap->bufs, 1);
+	atomic_init(&mmap->refs, 1);
 	*ret = mmap;
 	return 0;
 }
@@ -79,7 +79,7 @@ int pier_mmap_add_dev(struct pier_mmap *mmap, struct pier_dev *dev)
 	memset(key, 0, sizeof(*key));
 	key->dev = dev;
 	memcpy(key->dev_id, dev->id, sizeof(key->dev_id));
-	pier__dev_hold(dev);
+	pier__dev_hold_mmap(dev);
 	mmap->key_count++;
 	return 0;
 }
@@ -202,13 +202,27 @@ static void forget_desc(struct pier_mmap *mmap)
 	mmap->desc_len = 0;
 }
 
+size_t pier_mmap_buf_count(const struct pier_mmap *mmap)
+{
+	return atomic_load(&mmap->refs) - 1 - atomic_load(&mmap->pools);
+}
+
+static int in_use(const struct pier_mmap *mmap)
+{
+	char devs[PIER__MMAP_DEVS_TEXT];
+
+	return pier__fail(-EBUSY, "mmap: %zu bytes at %p on %s: stopped with "
+			  "%zu buffers and %u buffer pools in use; a task in "
+			  "flight holds its buffers", mmap->cfg.len,
+			  mmap->cfg.addr, pier__mmap_devs(mmap, devs),
+			  pier_mmap_buf_count(mmap),
+			  atomic_load(&mmap->pools));
+}
+
 int pier_mmap_stop(struct pier_mmap *mmap)
 {
-	unsigned int bufs = atomic_load(&mmap->bufs) - 1;
-
-	if (bufs)
-		return pier__fail(-EBUSY, "mmap: stopped with %u buffers held",
-				  bufs);
+	if (atomic_load(&mmap->refs) != 1)
+		return in_use(mmap);
 	if (!mmap->remote)
 		deregister(mmap);
 	forget_desc(mmap);
@@ -224,7 +238,7 @@ static void release(struct pier_mmap *mmap)
 	if (!mmap->remote) {
 		deregister(mmap);
 		for (uint32_t i = 0; i < mmap->key_count; i++)
-			pier__dev_drop(mmap->keys[i].dev);
+			pier__dev_drop_mmap(mmap->keys[i].dev);
 	}
 	forget_desc(mmap);
 	pier__own_free(&mmap->own);
@@ -235,13 +249,25 @@ static void release(struct pier_mmap *mmap)
 
 void pier__mmap_hold(struct pier_mmap *mmap)
 {
-	atomic_fetch_add_explicit(&mmap->bufs, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&mmap->refs, 1, memory_order_relaxed);
 }
 
 void pier__mmap_drop(struct pier_mmap *mmap)
 {
-	if (atomic_fetch_sub(&mmap->bufs, 1) == 1)
+	if (atomic_fetch_sub(&mmap->refs, 1) == 1)
 		release(mmap);
+}
+
+void pier__mmap_hold_pool(struct pier_mmap *mmap)
+{
+	atomic_fetch_add(&mmap->pools, 1);
+	pier__mmap_hold(mmap);
+}
+
+void pier__mmap_drop_pool(struct pier_mmap *mmap)
+{
+	atomic_fetch_sub(&mmap->pools, 1);
+	pier__mmap_drop(mmap);
 }
 
 void pier_mmap_destroy(struct pier_mmap *mmap)

@@ -29,7 +29,8 @@ struct pier_mmap {
 	bool remote, started;
 	bool cpu;			/* the CPU can use its addresses */
 	struct pier__own own;		/* its length is 0 if it is none */
-	atomic_uint bufs;		/* buffers of it, and its maker's one */
+	atomic_uint refs;		/* of buffers, of pools, of its maker */
+	atomic_uint pools;		/* buffer pools in it */
 	uint32_t key_count;
 	struct pier__mmap_key keys[PIER__MMAP_DEVS];
 	void *desc;			/* export; NULL: not made yet */
@@ -52,6 +53,17 @@ static inline bool pier__mmap_lkey(const struct pier_mmap *mmap,
 	return false;
 }
 
+/* Its devices, as many as fit, for error messages.  Returns @ret. */
+#define PIER__MMAP_DEVS_TEXT 256
+const char *pier__mmap_devs(const struct pier_mmap *mmap,
+			    char ret[PIER__MMAP_DEVS_TEXT]);
+
+/*
+ * Fail: a buffer of @mmap is used on @dev, which it is not registered on.
+ * Returns -EINVAL.
+ */
+int pier__mmap_lacks(const struct pier_mmap *mmap, const struct pier_dev *dev);
+
 /* The key of the remote @mmap on the peer's device @dev_id. */
 bool pier__mmap_rkey(const struct pier_mmap *mmap, const uint8_t dev_id[8],
 		     uint32_t *ret);
@@ -67,8 +79,10 @@ int pier__mmap_describe(const struct pier_mmap *mmap, uint32_t valid_s,
 int pier__mmap_import(const void *desc, size_t len, enum pier__wire_kind kind,
 		      struct pier_mmap **ret);
 
-/* Buffers hold their mmap. */
+/* Buffers hold their mmap, and so do buffer pools. */
 void pier__mmap_hold(struct pier_mmap *mmap);
 void pier__mmap_drop(struct pier_mmap *mmap);
+void pier__mmap_hold_pool(struct pier_mmap *mmap);
+void pier__mmap_drop_pool(struct pier_mmap *mmap);
 
 #endif

@@ -218,7 +218,8 @@ static void destroy(struct pier__deferred *deferred)
 
 	if (cpu->ctx.state != PIER_CTX_IDLE && pier__ctx_drain(&cpu->ctx)) {
 		pier__log(PIER_LOG_CRITICAL, cpu->ops->name, "a context does "
-			  "not stop: its memory is not freed");
+			  "not stop, with %zu tasks in flight: its memory is "
+			  "not freed", cpu->ctx.inflight);
 		return;
 	}
 	destroy_pool(cpu);

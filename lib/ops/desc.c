@@ -59,8 +59,9 @@ static void add_access(struct text *text, uint32_t access)
 
 static void add_id(struct text *text, const uint8_t id[8])
 {
-	for (int i = 0; i < 8; i++)
-		add(text, "%02x", id[i]);
+	char line[PIER__DEV_ID_TEXT];
+
+	add(text, "%s", pier__dev_id_text(id, line));
 }
 
 static int print_conn(const void *desc, size_t len, struct text *text)

@@ -125,8 +125,9 @@ static void destroy(struct pier__deferred *deferred)
 		pier__container_of(deferred, struct pier_rdma, deferred);
 
 	if (rdma->ctx.state != PIER_CTX_IDLE && pier__ctx_drain(&rdma->ctx)) {
-		pier__log(PIER_LOG_CRITICAL, "rdma", "a context does not stop: "
-			  "its memory is not freed");
+		pier__log(PIER_LOG_CRITICAL, "rdma", "a context does not stop, "
+			  "with %zu tasks in flight: its memory is not freed",
+			  rdma->ctx.inflight);
 		return;
 	}
 	pier__conn_owner_destroy(&rdma->owner);

@@ -35,9 +35,7 @@ static int add_sge(struct pier__rdma_task *t, const struct pier_buf *buf,
 		return pier__fail(-EINVAL, "%s: more than %u buffers in the "
 				  "chain", pier__rdma_name(t), t->chain);
 	if (!pier__mmap_lkey(buf->mmap, dev, &t->sge[n].lkey))
-		return pier__fail(-EINVAL, "%s: the buffer's memory is not "
-				  "registered on %s", pier__rdma_name(t),
-				  dev->info.port.name);
+		return pier__mmap_lacks(buf->mmap, dev);
 	t->sge[n].addr = addr;
 	t->sge[n].length = (uint32_t)len;
 	return 0;

@@ -279,18 +279,28 @@ static void a_device_in_use_is_not_closed(void)
 	enum pier_log_level level = pier_log_level();
 	struct pier_dev *dev = NULL;
 	struct pier_rdma *rdma = NULL;
+	struct pier_mmap *mmap = NULL;
+	unsigned int mmaps, ctxs;
 
 	if (!IS(pier_dev_open(pier_devinfo_name(info), &dev), 0) ||
-	    !IS(pier_rdma_create(dev, &rdma), 0))
+	    !IS(pier_rdma_create(dev, &rdma), 0) ||
+	    !IS(pier_mmap_create(&mmap), 0))
 		return;
 	pier_log_set_callback(keep, NULL);
 	pier_log_set_level(PIER_LOG_CRITICAL);
 	pier_dev_close(dev);
-	LIKE(logged, "while 1 objects use it");
+	LIKE(logged, "1 objects use it, 0 mmaps and 1 contexts");
+	IS(pier_mmap_add_dev(mmap, dev), 0);
+	pier_dev_close(dev);
+	LIKE(logged, "2 objects use it, 1 mmaps and 1 contexts");
 	pier_log_set_callback(NULL, NULL);
 	pier_log_set_level(level);
 	IS_STR(pier_devinfo_name(pier_dev_info(dev)), pier_devinfo_name(info));
 	pier_rdma_destroy(rdma);
+	pier_mmap_destroy(mmap);
+	pier_dev_users(dev, &mmaps, &ctxs);
+	IS(mmaps, 0);
+	IS(ctxs, 0);
 	pier_dev_close(dev);
 }
 

@@ -157,8 +157,13 @@ static void buffers_are_taken_from_a_started_inventory(void)
 	IS(doca_buf_inventory_get_num_free_elements(inv, &n), DOCA_SUCCESS);
 	IS(n, 0);
 	IS(doca_buf_inventory_destroy(inv), DOCA_ERROR_IN_USE);
+	IS(doca_mmap_get_num_bufs(mmap, &n), DOCA_SUCCESS);
+	IS(n, 1);
+	IS(doca_mmap_stop(mmap), DOCA_ERROR_NOT_PERMITTED);
 	IS(doca_mmap_destroy(mmap), DOCA_ERROR_NOT_PERMITTED);
 	IS(doca_buf_dec_refcount(one, NULL), DOCA_SUCCESS);
+	IS(doca_mmap_get_num_bufs(mmap, &n), DOCA_SUCCESS);
+	IS(n, 0);
 	IS(doca_buf_dec_refcount(one, NULL), DOCA_ERROR_BAD_STATE);
 	IS(doca_buf_inventory_expand(inv, 0), DOCA_ERROR_INVALID_VALUE);
 	IS(doca_buf_inventory_expand(NULL, 1), DOCA_ERROR_INVALID_VALUE);
@@ -268,6 +273,53 @@ static void a_pool_has_buffers_of_one_size(void)
 	IS(doca_mmap_destroy(mmap), DOCA_SUCCESS);
 }
 
+static void a_range_of_a_dma_buf_is_passed_on_to_the_device(void)
+{
+	void *at = (void *)0x10000, *addr;
+	struct doca_mmap *mmap;
+	size_t len;
+
+	IS(doca_mmap_create(&mmap), DOCA_SUCCESS);
+	IS(doca_mmap_set_dmabuf_memrange(NULL, 0, at, 0, 4096),
+	   DOCA_ERROR_INVALID_VALUE);
+	IS(doca_mmap_set_dmabuf_memrange(mmap, -1, at, 0, 4096),
+	   DOCA_ERROR_INVALID_VALUE);
+	IS(doca_mmap_set_dmabuf_memrange(mmap, 0, NULL, 0, 4096),
+	   DOCA_ERROR_INVALID_VALUE);
+	IS(doca_mmap_set_dmabuf_memrange(mmap, 0, at, 0, 0),
+	   DOCA_ERROR_INVALID_VALUE);
+	IS(doca_mmap_set_dmabuf_memrange(mmap, 0, at, SIZE_MAX, 4096),
+	   DOCA_ERROR_INVALID_VALUE);
+	IS(doca_mmap_set_dmabuf_memrange(mmap, 0, at, 8192, 4096),
+	   DOCA_SUCCESS);
+	IS(doca_mmap_set_dmabuf_memrange(mmap, 0, at, 8192, 4096),
+	   DOCA_ERROR_NOT_PERMITTED);
+	IS(doca_mmap_get_memrange(mmap, &addr, &len), DOCA_SUCCESS);
+	OK(addr == at);
+	IS(len, 4096);
+	IS(doca_mmap_add_dev(mmap, dev), DOCA_SUCCESS);
+	IS(doca_mmap_start(mmap), DOCA_ERROR_NOT_SUPPORTED);
+	IS(doca_mmap_destroy(mmap), DOCA_SUCCESS);
+}
+
+static void a_device_that_is_used_is_not_closed(void)
+{
+	struct doca_mmap *mmap;
+	struct doca_rdma *rdma;
+
+	IS(doca_mmap_create(&mmap), DOCA_SUCCESS);
+	IS(doca_mmap_add_dev(mmap, dev), DOCA_SUCCESS);
+	IS(doca_dev_close(dev), DOCA_ERROR_IN_USE);
+	IS(doca_mmap_rm_dev(mmap, dev), DOCA_SUCCESS);
+	IS(doca_mmap_destroy(mmap), DOCA_SUCCESS);
+	mmap = map(UINT32_MAX);
+	IS(doca_dev_close(dev), DOCA_ERROR_IN_USE);
+	IS(doca_mmap_destroy(mmap), DOCA_SUCCESS);
+	IS(doca_rdma_create(dev, &rdma), DOCA_SUCCESS);
+	IS(doca_dev_close(dev), DOCA_ERROR_IN_USE);
+	IS(doca_rdma_destroy(rdma), DOCA_SUCCESS);
+}
+
 int main(void)
 {
 	dev = end_device();
@@ -281,6 +333,8 @@ int main(void)
 	TEST(a_buffer_has_data_inside);
 	TEST(the_first_of_a_list_frees_all_of_it);
 	TEST(a_pool_has_buffers_of_one_size);
-	doca_dev_close(dev);
+	TEST(a_range_of_a_dma_buf_is_passed_on_to_the_device);
+	TEST(a_device_that_is_used_is_not_closed);
+	IS(doca_dev_close(dev), DOCA_SUCCESS);
 	return tap_done();
 }

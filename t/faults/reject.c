@@ -424,8 +424,21 @@ static void a_chain_that_is_too_long_is_refused(void)
 	peer_unpair(&a, &b);
 }
 
+/* What a message has of @of: @text, its @name and its identity. */
+static const char *names(const char *text, const char *name,
+			 const struct pier_dev *of)
+{
+	static char line[128];
+	char id[PIER__DEV_ID_TEXT];
+
+	snprintf(line, sizeof(line), "%s %s %s", text, name,
+		 pier__dev_id_text(of->id, id));
+	return line;
+}
+
 static void memory_of_another_device_is_refused(void)
 {
+	const char *name = pier_devinfo_name(pier_dev_info(dev));
 	struct pier_mmap *mmap = NULL, *remote = NULL;
 	struct pier_buf *buf, *far;
 	struct pier_dev *other;
@@ -441,11 +454,14 @@ static void memory_of_another_device_is_refused(void)
 	IS(pier_mmap_create_from_export(desc, len, &remote), 0);
 	IS(pier_buf_whole(a.inv, mmap, &buf), 0);
 	IS(pier_rdma_send(a.conn, buf, NULL, NULL), -EINVAL);
-	LIKE(pier_last_error(), "not registered on");
+	LIKE(pier_last_error(), names("not registered on", name, dev));
+	LIKE(pier_last_error(), names("but on:", name, other));
 	pier_buf_put(buf);
 	buf = peer_data(&a, 0, 8);
 	IS(pier_buf_empty(a.inv, remote, &far), 0);
 	IS(pier_rdma_write(a.conn, buf, far, NULL, NULL), -ESTALE);
+	LIKE(pier_last_error(), names("exported for", "device", other));
+	LIKE(pier_last_error(), names("has", "device", dev));
 	pier_buf_put(far);
 	pier_buf_put(buf);
 	pier_mmap_destroy(remote);

@@ -124,7 +124,10 @@ static void the_last_buffer_releases_the_range(void)
 		return;
 	IS(pier_buf_whole(inv, mmap, &buf), 0);
 	IS(pier_mmap_stop(mmap), -EBUSY);
-	LIKE(pier_last_error(), "1 buffers");
+	LIKE(pier_last_error(), "8192 bytes at ");
+	LIKE(pier_last_error(), pier_devinfo_name(pier_dev_info(dev)));
+	LIKE(pier_last_error(), "1 buffers and 0 buffer pools");
+	IS(pier_mmap_buf_count(mmap), 1);
 	pier_mmap_destroy(mmap);
 	IS(freed.calls, 0);
 	pier_buf_put(buf);
@@ -132,6 +135,32 @@ static void the_last_buffer_releases_the_range(void)
 	OK(freed.addr == memory);
 	IS(freed.len, sizeof(memory));
 	pier_buf_inventory_destroy(inv);
+}
+
+static void buffer_pools_are_named_when_it_is_stopped(void)
+{
+	struct pier_buf_pool_config cfg = { .size = sizeof(cfg), .count = 4,
+					    .len = 16 };
+	struct pier_buf_pool *pool, *other;
+	struct pier_mmap *mmap;
+	struct pier_buf *buf;
+
+	if (!IS(pier_mmap_map(dev, memory, sizeof(memory), 0, &mmap), 0) ||
+	    !IS(pier_buf_pool_create(mmap, &cfg, &pool), 0) ||
+	    !IS(pier_buf_pool_create(mmap, &cfg, &other), 0))
+		return;
+	IS(pier_mmap_buf_count(mmap), 0);
+	IS(pier_mmap_stop(mmap), -EBUSY);
+	LIKE(pier_last_error(), "0 buffers and 2 buffer pools");
+	pier_buf_pool_destroy(other);
+	IS(pier_buf_pool_take(pool, &buf), 0);
+	pier_buf_pool_destroy(pool);
+	IS(pier_mmap_stop(mmap), -EBUSY);
+	LIKE(pier_last_error(), "1 buffers and 0 buffer pools");
+	pier_buf_put(buf);
+	IS(pier_mmap_buf_count(mmap), 0);
+	IS(pier_mmap_stop(mmap), 0);
+	pier_mmap_destroy(mmap);
 }
 
 static void an_export_needs_remote_access_and_a_start(void)
@@ -313,6 +342,7 @@ int main(void)
 	TEST(bad_configurations_are_refused);
 	TEST(memory_of_its_own_is_zeroed_and_aligned_to_pages);
 	TEST(the_last_buffer_releases_the_range);
+	TEST(buffer_pools_are_named_when_it_is_stopped);
 	TEST(an_export_needs_remote_access_and_a_start);
 	TEST(an_import_is_what_was_exported);
 	TEST(a_remote_mmap_is_not_registered_here);

@@ -176,7 +176,17 @@ int pier_devinfo_limit(const struct pier_devinfo *info, enum pier_limit limit,
  */
 int pier_dev_open(const char *name, struct pier_dev **ret);
 
-/* Close @dev; all objects on it must have been destroyed.  NULL is allowed. */
+/*
+ * How many mmaps and contexts were created on @dev and exist, those of buffers
+ * that are in use included.
+ */
+void pier_dev_users(const struct pier_dev *dev, unsigned int *ret_mmaps,
+		    unsigned int *ret_ctxs);
+
+/*
+ * Close @dev; all objects on it must have been destroyed, else it remains open
+ * and the log contains how many there are.  NULL is allowed.
+ */
 void pier_dev_close(struct pier_dev *dev);
 
 /* The description of @dev when it was opened; belongs to @dev. */

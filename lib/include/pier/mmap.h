@@ -83,7 +83,8 @@ int pier_mmap_start(struct pier_mmap *mmap);
 
 /*
  * Revoke the registration: peers lose access before this returns, exported
- * descriptors become invalid.  Errors: -EBUSY, buffers of it still exist.
+ * descriptors become invalid.  Errors: -EBUSY, buffers or buffer pools of it
+ * still exist; the message contains how many.
  */
 int pier_mmap_stop(struct pier_mmap *mmap);
 
@@ -132,6 +133,9 @@ size_t pier_mmap_page_size(const struct pier_mmap *mmap);
  * Errors: -EINVAL, other memory, or not started yet.
  */
 int pier_mmap_fd(const struct pier_mmap *mmap);
+
+/* How many buffers of it exist, those that tasks in flight hold included. */
+size_t pier_mmap_buf_count(const struct pier_mmap *mmap);
 
 /* Non-zero if @mmap was made from an export. */
 int pier_mmap_is_remote(const struct pier_mmap *mmap);
