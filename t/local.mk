@@ -195,6 +195,8 @@ check_LTLIBRARIES += %D%/libtap.la
 	%D%/lib/failing.h \
 	%D%/lib/fakecm.c \
 	%D%/lib/fakecm.h \
+	%D%/lib/graphs.c \
+	%D%/lib/graphs.h \
 	%D%/lib/lane.c \
 	%D%/lib/lane.h \
 	%D%/lib/liar.c \
