@@ -8,6 +8,37 @@
 
 #define TYPES 64		/* at most, in a report */
 
+static int submit_free(struct pier_task *task, unsigned int flags)
+{
+	(void)task;
+	(void)flags;
+	return pier__fail(-EINVAL, "task: submitted after it was freed");
+}
+
+static void release_free(struct pier_task *task)
+{
+	(void)task;
+	pier__fail(-EINVAL, "task: freed twice");
+}
+
+static void no_error(const struct pier_task *task, struct pier_task_error *ret)
+{
+	(void)task;
+	(void)ret;
+}
+
+/* Of a task in the pool, which a program uses by mistake. */
+static const struct pier__task_ops free_ops = {
+	.submit = submit_free,
+	.release = release_free,
+	.error = no_error,
+};
+
+bool pier__task_is_free(const struct pier_task *task)
+{
+	return task->ops == &free_ops;
+}
+
 static struct pier_task *nth(const struct pier__task_pool *pool, uint32_t i)
 {
 	return (struct pier_task *)(pool->memory + i * pool->size);
@@ -32,6 +63,7 @@ int pier__task_pool_create(uint32_t count, size_t size,
 		struct pier_task *task = nth(pool, i);
 
 		task->pool = pool;
+		task->ops = &free_ops;
 		task->next = pool->free;
 		pool->free = task;
 		pier__list_init(&task->link);
@@ -62,7 +94,7 @@ static uint32_t count_held(const struct pier__task_pool *pool,
 	for (uint32_t i = 0; i < pool->count; i++) {
 		const struct pier_task *task = nth(pool, i);
 
-		n += task->ops && task->type == type;
+		n += !pier__task_is_free(task) && task->type == type;
 	}
 	return n;
 }
@@ -74,8 +106,6 @@ static void report_held(struct pier__task_pool *pool, const char *object,
 	char text[256] = "";
 	size_t len = 0;
 
-	for (struct pier_task *task = pool->free; task; task = task->next)
-		task->ops = NULL;	/* none is taken again */
 	for (unsigned int i = 0; i < TYPES; i++) {
 		uint32_t held = count_held(pool, i);
 
@@ -116,6 +146,7 @@ void pier__task_pool_give(struct pier_task *task)
 {
 	struct pier__task_pool *pool = task->pool;
 
+	task->ops = &free_ops;
 	task->next = pool->free;
 	pool->free = task;
 	pool->free_count++;

@@ -30,8 +30,11 @@ void pier__task_pool_destroy(struct pier__task_pool *pool, const char *object,
 /* How many are not freed.  NULL: none. */
 uint32_t pier__task_pool_held(const struct pier__task_pool *pool);
 
-/* Take a task, as new; NULL: all are taken.  And give it back. */
+/* Take a task, as new but without ops; NULL: all are taken.  Give it back. */
 struct pier_task *pier__task_pool_take(struct pier__task_pool *pool);
 void pier__task_pool_give(struct pier_task *task);
+
+/* Is it in the pool? */
+bool pier__task_is_free(const struct pier_task *task);
 
 #endif

@@ -69,7 +69,8 @@ void pier_task_set_done(struct pier_task *task, pier_task_fn *fn, void *arg);
  * Errors: -EBUSY, already submitted; -ESHUTDOWN, the context is not running;
  * -ENOTCONN; -EAGAIN, the queue is full: progress first; -EMSGSIZE, more than
  * the device's limit or the tail space of a write; -EACCES, the peer does not
- * permit it; -EINVAL, among others for a buffer that was put.
+ * permit it; -EINVAL, among others for a buffer that was put, or a task that was
+ * freed.
  */
 int pier_task_submit(struct pier_task *task, unsigned int flags);
 
@@ -83,7 +84,7 @@ int pier_task_try_submit(struct pier_task *task, unsigned int flags);
 /*
  * Return @task to its pool; its buffers stay the caller's.  Call it before the
  * context is destroyed: a task that is not freed keeps the pool and its
- * connection.  NULL is allowed.
+ * connection.  NULL is allowed; a task in the pool stays there.
  */
 void pier_task_free(struct pier_task *task);
 
