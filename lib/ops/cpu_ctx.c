@@ -270,12 +270,13 @@ const struct pier__task_ops pier__cpu_task_ops = {
 int pier__cpu_take(struct pier__cpu_ctx *cpu, enum pier_task_type type,
 		   struct pier_task **ret)
 {
+	bool idle = cpu->ctx.state == PIER_CTX_IDLE;
 	struct pier_task *task =
-		cpu->pool ? pier__task_pool_take(cpu->pool) : NULL;
+		idle ? NULL : pier__task_pool_take(cpu->pool);
 
-	if (!cpu->pool)
-		return pier__fail(-ENOBUFS, "%s: there are no tasks before "
-				  "the context is started", cpu->ops->name);
+	if (idle)	/* the next run may have others */
+		return pier__fail(-ENOBUFS, "%s: there are no tasks while the "
+				  "context is idle", cpu->ops->name);
 	if (!task)
 		return pier__fail(-ENOBUFS, "%s: all %u tasks are taken: let "
 				  "some finish and free them, or raise tasks",
@@ -285,5 +286,17 @@ int pier__cpu_take(struct pier__cpu_ctx *cpu, enum pier_task_type type,
 	task->conn = NULL;
 	task->type = type;
 	*ret = task;
+	return 0;
+}
+
+int pier__cpu_may_change(const struct pier_task *task, enum pier_task_type type)
+{
+	if (task->type != type)
+		return pier__fail(-EINVAL, "%s: not a task of this type: %s",
+				  pier_task_type_name(type),
+				  pier_task_type_name(task->type));
+	if (pier__task_busy(task))
+		return pier__fail(-EBUSY, "%s: changed while submitted",
+				  pier_task_type_name(type));
 	return 0;
 }

@@ -116,4 +116,8 @@ int pier__cpu_cancelled(const struct pier__cpu_ctx *cpu);
 int pier__cpu_take(struct pier__cpu_ctx *cpu, enum pier_task_type type,
 		   struct pier_task **ret);
 
+/* May it be changed as one of @type?  Errors: -EINVAL, it is none; -EBUSY. */
+int pier__cpu_may_change(const struct pier_task *task,
+			 enum pier_task_type type);
+
 #endif

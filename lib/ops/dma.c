@@ -242,10 +242,10 @@ int pier_dma_task_set_bufs(struct pier_task *task, struct pier_buf *src,
 			   struct pier_buf *dst)
 {
 	struct dma_task *t = dma_task(task);
+	int err = pier__cpu_may_change(task, PIER_TASK_COPY);
 
-	if (pier__task_busy(task))
-		return pier__fail(-EBUSY, "copy: buffers changed while "
-				  "submitted");
+	if (err)
+		return err;
 	t->src = src;
 	t->dst = dst;
 	return 0;

@@ -28,10 +28,13 @@ static int run(struct pier_task *task)
 	struct func_task *t = func_task(task);
 	int status = t->call(t->arg);
 
+	if (!status || status == -EINPROGRESS || status == -EAGAIN)
+		return status;
 	if (status > 0)
 		return pier__fail(-EINVAL, "call: the function returned %d, "
 				  "allowed is 0 or a negative error", status);
-	return status;
+	return pier__fail(status, "call: the function failed: %s",
+			  pier_strerror(status));
 }
 
 static void free_func(struct pier__cpu_ctx *cpu)
@@ -108,10 +111,10 @@ int pier_func_task_set(struct pier_task *task, pier_func_fn *call,
 	struct func_task *t = func_task(task);
 	int err = check_call(call);
 
+	if (!err)
+		err = pier__cpu_may_change(task, PIER_TASK_CALL);
 	if (err)
 		return err;
-	if (pier__task_busy(task))
-		return pier__fail(-EBUSY, "call: changed while submitted");
 	t->call = call;
 	t->arg = call_arg;
 	return 0;

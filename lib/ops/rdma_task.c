@@ -142,6 +142,9 @@ int pier__rdma_set_bufs(struct pier_task *task, struct pier_buf *src,
 	const struct pier__task_type *type = pier__rdma_type(t);
 	int err;
 
+	if (type->by_cpu)
+		return pier__fail(-EINVAL, "%s: not a task of an RDMA context",
+				  type->name);
 	if (pier__task_busy(task))
 		return pier__fail(-EBUSY, "%s: buffers changed while submitted",
 				  type->name);

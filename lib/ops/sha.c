@@ -257,10 +257,10 @@ int pier_sha_task_set_bufs(struct pier_task *task, struct pier_buf *src,
 			   struct pier_buf *dst)
 {
 	struct sha_task *t = sha_task(task);
+	int err = pier__cpu_may_change(task, PIER_TASK_HASH);
 
-	if (pier__task_busy(task))
-		return pier__fail(-EBUSY, "hash: buffers changed while "
-				  "submitted");
+	if (err)
+		return err;
 	t->src = src;
 	t->dst = dst;
 	return 0;

@@ -335,7 +335,6 @@ static void destroy_it(struct pier_task *task)
 	c.dma = NULL;
 }
 
-
 static void a_destroy_in_a_callback_cancels_the_others(void)
 {
 	struct copies tally = { .then = destroy_it };
@@ -396,6 +395,58 @@ static void a_failed_task_leaves_the_context_running_otherwise(void)
 	IS(tally.failed, 1);
 	IS(pier_ctx_state(c.ctx), PIER_CTX_RUNNING);
 	pier_task_free(task);
+	copier_close(&c);
+}
+
+static void a_task_that_is_freed_twice_is_freed_once(void)
+{
+	struct pier_dma_config cfg = { .size = sizeof(cfg), .tasks = 2 };
+	struct pier_task *task[2], *more;
+
+	if (!open_with(&cfg))
+		return;
+	IS(pier_dma_task_copy(c.dma, NULL, NULL, &task[0]), 0);
+	IS(pier_dma_task_copy(c.dma, NULL, NULL, &task[1]), 0);
+	pier_task_free(task[0]);
+	pier_task_free(task[0]);
+	LIKE(pier_last_error(), "freed twice");
+	IS(pier_task_submit(task[0], 0), -EINVAL);
+	LIKE(pier_last_error(), "submitted after it was freed");
+	IS(pier_dma_task_copy(c.dma, NULL, NULL, &task[0]), 0);
+	IS(pier_dma_task_copy(c.dma, NULL, NULL, &more), -ENOBUFS);
+	free_all(task, 2);
+	copier_close(&c);
+}
+
+static int return_0(void *arg)
+{
+	(void)arg;
+	return 0;
+}
+
+static void a_task_is_changed_by_the_call_of_its_type_only(void)
+{
+	struct pier_task *copy, *call;
+	struct pier_func *func;
+
+	if (!open_with(NULL) || !IS(pier_func_create(&func), 0) ||
+	    !IS(pier_ctx_start(pier_func_ctx(func), c.pe), 0))
+		return;
+	IS(pier_dma_task_copy(c.dma, NULL, NULL, &copy), 0);
+	IS(pier_func_task_call(func, return_0, NULL, &call), 0);
+	IS(pier_dma_task_set_bufs(call, NULL, NULL), -EINVAL);
+	LIKE(pier_last_error(), "copy: not a task of this type: call");
+	IS(pier_sha_task_set_bufs(call, NULL, NULL), -EINVAL);
+	IS(pier_func_task_set(copy, return_0, NULL), -EINVAL);
+	IS(pier_sync_event_task_set_values(copy, 0, 0, NULL), -EINVAL);
+	LIKE(pier_last_error(), "not a task of a sync event");
+	IS(pier_rdma_task_set_bufs(copy, NULL, NULL), -EINVAL);
+	LIKE(pier_last_error(), "not a task of an RDMA context");
+	IS(pier_task_submit(call, 0), 0);
+	IS(copier_wait(&c, call), 0);
+	pier_task_free(copy);
+	pier_task_free(call);
+	pier_func_destroy(func);
 	copier_close(&c);
 }
 
@@ -557,6 +608,8 @@ int main(void)
 	TEST(a_destroy_in_the_last_callback_works_too);
 	TEST(a_failed_task_stops_the_context_if_configured);
 	TEST(a_failed_task_leaves_the_context_running_otherwise);
+	TEST(a_task_that_is_freed_twice_is_freed_once);
+	TEST(a_task_is_changed_by_the_call_of_its_type_only);
 	TEST(a_context_starts_again_when_its_tasks_are_freed);
 	TEST(the_configuration_has_defaults_and_ranges);
 	TEST(configure_is_refused_while_running);

@@ -64,7 +64,10 @@ struct pier_dev *pier_dma_dev(const struct pier_dma *dma);
 int pier_dma_task_copy(struct pier_dma *dma, struct pier_buf *src,
 		       struct pier_buf *dst, struct pier_task **ret);
 
-/* Change the buffers of the next submit.  Errors: -EBUSY, submitted. */
+/*
+ * Change the buffers of the next submit.
+ * Errors: -EBUSY, submitted; -EINVAL, another type of task.
+ */
 int pier_dma_task_set_bufs(struct pier_task *task, struct pier_buf *src,
 			   struct pier_buf *dst);
 

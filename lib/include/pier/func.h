@@ -62,7 +62,10 @@ struct pier_ctx *pier_func_ctx(struct pier_func *func);
 int pier_func_task_call(struct pier_func *func, pier_func_fn *call,
 			void *call_arg, struct pier_task **ret);
 
-/* Change them for the next submit.  Errors: -EBUSY, submitted; -EINVAL. */
+/*
+ * Change them for the next submit.
+ * Errors: -EBUSY, submitted; -EINVAL, another type of task, or no function.
+ */
 int pier_func_task_set(struct pier_task *task, pier_func_fn *call,
 		       void *call_arg);
 

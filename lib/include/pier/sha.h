@@ -77,7 +77,10 @@ int pier_sha_task_hash(struct pier_sha *sha, enum pier_sha_algorithm algorithm,
 		       struct pier_buf *src, struct pier_buf *dst,
 		       struct pier_task **ret);
 
-/* Change the buffers of the next submit.  Errors: -EBUSY, submitted. */
+/*
+ * Change the buffers of the next submit.
+ * Errors: -EBUSY, submitted; -EINVAL, another type of task.
+ */
 int pier_sha_task_set_bufs(struct pier_task *task, struct pier_buf *src,
 			   struct pier_buf *dst);
 
