@@ -91,6 +91,8 @@ check_PROGRAMS += \
 	%D%/ops/feature.t \
 	%D%/ops/func.t \
 	%D%/ops/graph.t \
+	%D%/ops/graph_end.t \
+	%D%/ops/graph_rdma.t \
 	%D%/ops/limit.t \
 	%D%/ops/rdma.t \
 	%D%/ops/rdma_config.t \

@@ -93,8 +93,10 @@ static int begin_user(const struct pier__graph_step *step)
 	if (status == -EINPROGRESS)
 		return status;
 	if (status > 0)
-		status = -EINVAL;
-	if (status)
+		status = pier__fail(-EINVAL, "graph: the function of node %u "
+				    "returned %d, allowed is 0 or a negative "
+				    "error", step->node->index, status);
+	else if (status)
 		pier__fail(status, "graph: the function of node %u failed: %s",
 			   step->node->index, pier_strerror(status));
 	settle(step, status);
@@ -103,7 +105,7 @@ static int begin_user(const struct pier__graph_step *step)
 
 static int begin_task(struct pier__graph_step *step)
 {
-	int err = pier_task_submit(step->task, 0);
+	int err = pier_task_try_submit(step->task, 0);
 
 	if (err == -EAGAIN)
 		return err;
@@ -116,27 +118,36 @@ static int begin_task(struct pier__graph_step *step)
 	return 0;
 }
 
-/* Begin what can begin; what cannot yet is tried again in the next round. */
+static bool stops(const struct pier__graph_task *instance)
+{
+	return instance->task.ctx->state == PIER_CTX_STOPPING;
+}
+
+/*
+ * Begin what can begin; what cannot yet is tried again in the next round.  A
+ * function may stop the graph.
+ */
 static void advance(struct pier__graph_task *instance)
 {
 	struct pier__graph_step *later = NULL, **later_end = &later;
 
-	while (instance->ready) {
+	while (instance->ready && !stops(instance)) {
 		struct pier__graph_step *step = pop_ready(instance);
 
 		if (step->node->ctx ? begin_task(step) : begin_user(step)) {
-			step->next = NULL;
 			*later_end = step;
 			later_end = &step->next;
 		}
 	}
-	if (later) {
-		instance->ready = later;
+	if (!later)
+		return;
+	*later_end = instance->ready;
+	if (!instance->ready)
 		instance->ready_end = later_end;
-		queue(instance);
-	}
+	instance->ready = later;
 }
 
+/* Nothing begins any more. */
 static void cut(struct pier__graph_task *instance)
 {
 	if (!instance->ready)
@@ -160,13 +171,12 @@ static void finish(struct pier__graph_task *instance)
 static bool run(struct pier__graph_task *instance)
 {
 	instance->queued = false;
-	if (instance->task.ctx->state == PIER_CTX_STOPPING)
+	advance(instance);
+	if (stops(instance))
 		cut(instance);
-	else
-		advance(instance);
-	if (instance->ready || instance->running)
-		return false;
-	if (instance->queued)
+	if (instance->ready)
+		queue(instance);
+	if (instance->queued || instance->running)
 		return false;
 	finish(instance);
 	return true;
@@ -199,6 +209,9 @@ static int check_step(const struct pier__graph_step *step)
 	if (!step->task)
 		return pier__fail(-EINVAL, "graph: node %u has no task",
 				  step->node->index);
+	if (pier__task_is_free(step->task))
+		return pier__fail(-EINVAL, "graph: the task of node %u was "
+				  "freed", step->node->index);
 	if (pier__task_busy(step->task))
 		return pier__fail(-EBUSY, "graph: the task of node %u is "
 				  "submitted", step->node->index);
