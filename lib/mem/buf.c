@@ -229,7 +229,7 @@ int pier_buf_ref(struct pier_buf *buf)
 {
 	if (buf->first != buf)
 		return pier__fail(-EPERM, "buf: referenced inside a chain");
-	if (buf->refs == PIER__BUF_REFS_MAX)
+	if (buf->refs >= PIER__BUF_REFS_MAX)	/* tasks hold some too */
 		return pier__fail(-EOVERFLOW, "buf: more than %u references",
 				  PIER__BUF_REFS_MAX);
 	buf->refs++;
