@@ -215,6 +215,7 @@ static void *wait_for_nine(void *arg)
 
 static void a_thread_of_the_owner_sees_a_remote_set(void)
 {
+	long long limit = limit_from_now();
 	enum pier_sync_event_wait how;
 	struct scene s;
 
@@ -227,13 +228,15 @@ static void a_thread_of_the_owner_sees_a_remote_set(void)
 		IS(set(&s, 1), 0);
 		if (!IS(pthread_create(&thread, NULL, wait_for_nine, &w), 0))
 			return;
+		while (how == YIELD && !atomic_load(&s.event->sleepers) &&
+		       limit_nap(limit))
+			;
 		IS(set(&s, 9), 0);
 		pthread_join(thread, NULL);
 		IS(w.err, 0);
 	}
 	scene_close(&s);
 }
-
 
 /* The owner is blocked in a wait, and drives no engine. */
 static void an_owner_that_drives_no_engine_sees_a_remote_set(void)
