@@ -418,6 +418,31 @@ static void a_task_that_is_freed_twice_is_freed_once(void)
 	copier_close(&c);
 }
 
+static void count_critical(enum pier_log_level level, const char *area,
+			   const char *message, void *arg)
+{
+	if (level == PIER_LOG_CRITICAL)
+		tap_note("%s: %s", area, message);
+	*(int *)arg += level == PIER_LOG_CRITICAL;
+}
+
+static void a_context_holds_its_device(void)
+{
+	struct pier_dev *again = NULL;
+	struct pier_dma *dma = NULL;
+	int critical = 0;
+
+	pier_log_set_callback(count_critical, &critical);
+	IS(pier_dev_open(pier_devinfo_name(pier_dev_info(dev)), &again), 0);
+	IS(pier_dma_create(again, &dma), 0);
+	pier_dev_close(again);
+	IS(critical, 1);
+	pier_dma_destroy(dma);
+	pier_dev_close(again);
+	IS(critical, 1);
+	pier_log_set_callback(NULL, NULL);
+}
+
 static int return_0(void *arg)
 {
 	(void)arg;
@@ -610,6 +635,7 @@ int main(void)
 	TEST(a_failed_task_leaves_the_context_running_otherwise);
 	TEST(a_task_that_is_freed_twice_is_freed_once);
 	TEST(a_task_is_changed_by_the_call_of_its_type_only);
+	TEST(a_context_holds_its_device);
 	TEST(a_context_starts_again_when_its_tasks_are_freed);
 	TEST(the_configuration_has_defaults_and_ranges);
 	TEST(configure_is_refused_while_running);

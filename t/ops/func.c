@@ -97,6 +97,7 @@ static void what_it_returns_is_the_status(void)
 	if (!open_func(NULL))
 		return;
 	IS(call(&fails), -EDOM);
+	LIKE(pier_last_error(), "call: the function failed");
 	IS(call(&works), 0);
 	IS(call(&wrong), -EINVAL);
 	LIKE(pier_last_error(), "returned 7");
@@ -135,6 +136,30 @@ static void a_function_may_let_the_engine_sleep(void)
 	pier_pe_clear(pe);
 	IS(await(&status), 0);
 	IS(plan.calls, 4);
+	close_func();
+}
+
+static void an_engine_sleeps_only_if_all_functions_allow_it(void)
+{
+	struct callee waits = { .wait = 1000 }, runs = { .again = 1000 };
+	int first = -EINPROGRESS, second = -EINPROGRESS;
+
+	if (!open_func(NULL))
+		return;
+	IS(pier_func_call(func, carry_out, &waits, note, &first), 0);
+	IS(pier_func_call(func, carry_out, &runs, note, &second), 0);
+	for (int i = 0; i < 5; i++) {
+		IS(pier_pe_progress(pe, 0), 0);
+		IS(pier_pe_arm(pe), -EAGAIN);
+	}
+	runs.again = 0;
+	IS(await(&second), 0);
+	IS(pier_pe_progress(pe, 0), 0);
+	IS(pier_pe_arm(pe), 0);
+	pier_pe_clear(pe);
+	IS(pier_ctx_stop(pier_func_ctx(func)), -EINPROGRESS);
+	IS(pier_pe_arm(pe), -EAGAIN);
+	IS(await(&first), -ECANCELED);
 	close_func();
 }
 
@@ -259,6 +284,7 @@ int main(void)
 	TEST(what_it_returns_is_the_status);
 	TEST(a_function_in_progress_is_called_once_a_round);
 	TEST(a_function_may_let_the_engine_sleep);
+	TEST(an_engine_sleeps_only_if_all_functions_allow_it);
 	TEST(functions_in_progress_let_others_pass);
 	TEST(the_function_of_a_task_is_changed_between_submits);
 	TEST(a_stop_cancels_what_was_not_called);

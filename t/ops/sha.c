@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "t/lib/copier.h"
 #include "t/lib/limit.h"
@@ -11,6 +13,8 @@
 
 #define LEN (4u << 20)
 #define MILLION 1000000
+#define PAGE 4096
+#define LONG 15		/* buffers of LEN, which take long */
 #define MANY 200	/* digests of LEN, which take seconds */
 
 static struct pier_dev *dev;
@@ -209,25 +213,59 @@ static void bad_buffers_are_errors_of_the_task(void)
 	close_sha();
 }
 
+/* There is nothing at its address here: it must not be read. */
 static void memory_of_a_peer_is_refused(void)
 {
+	void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct pier_mmap *local, *remote;
 	struct pier_buf *far = NULL, *dst;
-	struct pier_mmap *mmap, *remote;
 	const void *desc;
 	size_t len;
 
-	if (!open_sha(NULL) ||
-	    !IS(pier_mmap_map(dev, c.src, LEN, PIER_REMOTE_READ, &mmap), 0) ||
-	    !IS(pier_mmap_export(mmap, &desc, &len), 0) ||
+	if (!OK(page != MAP_FAILED) || !open_sha(NULL) ||
+	    !IS(pier_mmap_map(dev, page, PAGE, PIER_REMOTE_READ, &local), 0) ||
+	    !IS(pier_mmap_export(local, &desc, &len), 0) ||
 	    !IS(pier_mmap_create_from_export(desc, len, &remote), 0))
 		return;
+	pier_mmap_destroy(local);
+	munmap(page, PAGE);
 	dst = copier_tail(&c, 0, 64);
-	IS(pier_buf_by_data(c.inv, remote, c.src, 10, &far), 0);
+	IS(pier_buf_by_data(c.inv, remote, page, 10, &far), 0);
 	refused(far, dst, -EINVAL, "the source is remote memory");
 	pier_buf_put(far);
 	pier_buf_put(dst);
 	pier_mmap_destroy(remote);
-	pier_mmap_destroy(mmap);
+	close_sha();
+}
+
+/* It becomes a chain of its own when it is too late. */
+static void a_source_that_becomes_usable_later_is_refused(void)
+{
+	struct pier_buf *first, *second, *dst;
+	struct pier_task *task;
+
+	if (!open_sha(NULL))
+		return;
+	first = copier_data(&c, 0, 10);
+	second = copier_data(&c, 10, 10);
+	dst = copier_tail(&c, 0, 64);
+	IS(pier_buf_chain(first, second), 0);
+	IS(pier_sha_task_hash(sha, PIER_SHA_256, dst, dst, &task), 0);
+	IS(pier_sha_task_set_bufs(task, second, dst), 0);
+	IS(pier_task_submit(task, 0), 0);
+	IS(pier_task_submit(task, 0), -EBUSY);
+	IS(pier_buf_unchain(first, second), 0);
+	IS(copier_wait(&c, task), -EINVAL);
+	LIKE(pier_last_error(), "the source was changed");
+	IS(pier_buf_data_len(dst), 0);
+	IS(pier_task_submit(task, 0), 0);
+	IS(copier_wait(&c, task), 0);
+	IS(pier_buf_data_len(dst), 32);
+	pier_task_free(task);
+	pier_buf_put(first);
+	pier_buf_put(second);
+	pier_buf_put(dst);
 	close_sha();
 }
 
@@ -338,13 +376,67 @@ static void a_stop_cancels_what_was_not_begun(void)
 
 static void a_destroy_waits_for_the_one_that_runs(void)
 {
+	struct pier_buf *src, *dst;
+
 	if (!open_sha(NULL))
 		return;
-	submit_many(5);
+	src = copier_data(&c, 0, LEN);
+	for (int i = 0; i < LONG; i++)
+		IS(pier_buf_chain(src, copier_data(&c, 0, LEN)), 0);
+	dst = copier_tail(&c, 1000, 64);
+	submit_many(1);
+	IS(pier_sha_hash(sha, PIER_SHA_512, src, dst, count, NULL), 0);
+	pier_buf_put(src);
+	pier_buf_put(dst);
+	OK(copier_count(&c, &done, 1));
 	pier_sha_destroy(sha);
 	sha = NULL;
-	IS(done, 5);
+	IS(done, 2);
 	IS(failed, cancelled);
+	close_sha();
+}
+
+static void a_round_completes_no_more_than_its_budget(void)
+{
+	if (!open_sha(NULL))
+		return;
+	submit_many(MANY);
+	pier_ctx_stop(pier_sha_ctx(sha));
+	for (int i = 1; i <= MANY / 2; i++) {
+		IS(pier_pe_progress(c.pe, 1), 1);
+		IS(done, i);
+		IS(pier_pe_arm(c.pe), -EAGAIN);
+	}
+	IS(pier_ctx_stop_wait(pier_sha_ctx(sha), 10000), 0);
+	IS(done, MANY);
+	close_sha();
+}
+
+static int count_threads(void)
+{
+	DIR *dir = opendir("/proc/self/task");
+	int n = 0;
+
+	while (dir && readdir(dir))
+		n++;
+	if (dir)
+		closedir(dir);
+	return n;
+}
+
+static void only_a_running_context_has_a_thread(void)
+{
+	long long limit = limit_from_now();
+	int threads;
+
+	if (!open_sha(NULL))
+		return;
+	threads = count_threads();
+	IS(pier_ctx_stop_wait(pier_sha_ctx(sha), 10000), 0);
+	while (count_threads() != threads - 1 && limit_nap(limit))
+		;
+	IS(pier_ctx_start(pier_sha_ctx(sha), c.pe), 0);
+	IS(count_threads(), threads);
 	close_sha();
 }
 
@@ -426,12 +518,15 @@ int main(void)
 	TEST(sources_and_destinations_may_be_chains);
 	TEST(bad_buffers_are_errors_of_the_task);
 	TEST(memory_of_a_peer_is_refused);
+	TEST(a_source_that_becomes_usable_later_is_refused);
 	TEST(lengths_are_bounded);
 	TEST(an_unknown_algorithm_is_refused);
 	TEST(many_are_completed_by_a_sleeping_engine);
 	TEST(the_engine_does_not_wait_for_a_digest);
 	TEST(a_stop_cancels_what_was_not_begun);
 	TEST(a_destroy_waits_for_the_one_that_runs);
+	TEST(a_round_completes_no_more_than_its_budget);
+	TEST(only_a_running_context_has_a_thread);
 	TEST(a_destroy_in_a_callback_works);
 	TEST(a_digest_without_a_callback_is_retrieved);
 	TEST(the_configuration_is_that_of_other_contexts);

@@ -232,6 +232,9 @@ static void waits_compare_all_bits_under_the_mask(void)
 	}
 	IS(pier_sync_event_wait_gt(event, ALL, ALL, YIELD, 0), -ETIMEDOUT);
 	LIKE(pier_last_error(), "after 0 ms");
+	LIKE(pier_last_error(), "is not greater than 0xffffffffffffffff");
+	IS(pier_sync_event_wait_eq(event, 5, 7, BUSY, 0), -ETIMEDOUT);
+	LIKE(pier_last_error(), "under the mask 0x7 is not equal to 0x5");
 	IS(pier_sync_event_wait_eq(event, 0, ALL,
 				   (enum pier_sync_event_wait)7, 0), -EINVAL);
 	finish(event);
@@ -302,6 +305,7 @@ static void a_waiter_sees_a_set_and_an_add(void)
 		IS(end(&eq), 0);
 		IS(atomic_load(&event->sleepers), 0);
 	}
+	IS(atomic_load(&event->changes), 3);	/* one for each set, add */
 	finish(event);
 }
 

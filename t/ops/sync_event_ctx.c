@@ -133,6 +133,37 @@ static void a_wait_ends_with_its_value_and_holds_up_no_task(void)
 	pier_sync_event_destroy(event);
 }
 
+static void tasks_wait_for_the_bits_of_their_mask(void)
+{
+	struct pier_sync_event *event = start();
+	struct pier_task *gt, *eq, *neq;
+	int gt_status, eq_status, neq_status;
+
+	IS(pier_sync_event_set(event, 0x1f0), 0);
+	IS(pier_sync_event_task_wait_gt(event, 0, 0xf, &gt), 0);
+	IS(pier_sync_event_task_wait_eq(event, 0x10, 0x30, &eq), 0);
+	IS(pier_sync_event_task_wait_neq(event, 0, 0xf, &neq), 0);
+	submit(gt, &gt_status);
+	submit(eq, &eq_status);
+	submit(neq, &neq_status);
+	IS(pier_pe_progress(pe, 0), 0);
+	IS(pier_sync_event_set(event, 0x1), 0);
+	IS(pier_pe_progress(pe, 0), 2);
+	IS(gt_status, 0);
+	IS(neq_status, 0);
+	IS(eq_status, -EINPROGRESS);
+	IS(pier_sync_event_set(event, 0xf51), 0);
+	IS(pier_pe_progress(pe, 0), 1);
+	IS(eq_status, 0);
+	IS(pier_sync_event_task_set_values(eq, 1, 1, NULL), 0);
+	submit(eq, &eq_status);
+	IS(pier_pe_progress(pe, 0), 1);
+	pier_task_free(gt);
+	pier_task_free(eq);
+	pier_task_free(neq);
+	pier_sync_event_destroy(event);
+}
+
 static void a_round_finishes_no_more_than_its_budget(void)
 {
 	struct pier_sync_event *event = start();
@@ -358,6 +389,7 @@ int main(void)
 		return tap_skip_all(pier_last_error());
 	TEST(tasks_do_what_the_calls_do);
 	TEST(a_wait_ends_with_its_value_and_holds_up_no_task);
+	TEST(tasks_wait_for_the_bits_of_their_mask);
 	TEST(a_round_finishes_no_more_than_its_budget);
 	TEST(an_engine_that_sleeps_sees_what_a_thread_sets);
 	TEST(an_engine_with_nothing_but_waits_may_sleep);
