@@ -38,7 +38,7 @@ int pier__rdma_build_notify_set(struct pier__rdma_task *t)
 static int check_event(const struct pier__task_type *type,
 		       const struct pier_sync_event *event)
 {
-	if (!pier__sync_is_imported(event))
+	if (!event || !pier__sync_is_imported(event))
 		return pier__fail(-EINVAL, "%s: the sync event was not "
 				  "imported: use its own calls", type->name);
 	if (pier__sync_life(event) != PIER__SYNC_IMPORTED)

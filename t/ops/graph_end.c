@@ -256,6 +256,9 @@ static void an_engine_sleeps_only_if_no_node_can_begin(void)
 	again = 0;
 	OK(copier_count(&graphs.c, &outcome.calls, 1));
 	IS(outcome.status, 0);
+	rounds(3);
+	IS(pier_ctx_stop(pier_graph_ctx(graphs.graph)), -EINPROGRESS);
+	IS(pier_pe_arm(graphs.c.pe), -EAGAIN);
 	pier_task_free(call);
 	pier_task_free(task);
 	close_func();

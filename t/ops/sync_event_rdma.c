@@ -369,6 +369,8 @@ static void a_task_needs_an_imported_event_that_runs(void)
 	   -ESHUTDOWN);
 	IS(pier_rdma_task_notify_set(s.a.conn, s.remote, src, &task), 0);
 	IS(pier_rdma_task_set_event(task, idle, src), -ESHUTDOWN);
+	IS(pier_rdma_task_set_event(task, NULL, src), -EINVAL);
+	IS(pier_sync_event_task_set_values(task, 0, 0, NULL), -EINVAL);
 	IS(run(task), 0);
 	IS(pier_sync_event_stop(s.remote), 0);
 	IS(pier_rdma_task_set_event(task, s.remote, src), -ESHUTDOWN);
