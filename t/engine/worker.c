@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
 #include <semaphore.h>
+#include <signal.h>
 
 #include <pier/pe.h>
 
@@ -19,10 +20,12 @@ static struct pier_task tasks[TASKS];
 /* What the thread does, and what lets it go on. */
 static sem_t begun, go_on;
 static pthread_t ran_on;
+static sigset_t blocked;
 
 static void run(struct pier_task *task, void *arg)
 {
 	ran_on = pthread_self();
+	pthread_sigmask(SIG_SETMASK, NULL, &blocked);
 	task->status = *(int *)arg;
 }
 
@@ -66,6 +69,23 @@ static void tasks_are_carried_out_by_another_thread_in_order(void)
 	OK(take(TASKS));
 	OK(!pthread_equal(ran_on, pthread_self()));
 	OK(!pier__worker_ready(&worker));
+	pier__worker_stop(&worker);
+}
+
+static void signals_are_left_to_the_threads_of_the_program(void)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGALRM, SIGUSR1 };
+	sigset_t mine;
+
+	if (!IS(pier__worker_start(&worker, pe, run, &seven), 0))
+		return;
+	pier__worker_pass(&worker, &tasks[0]);
+	OK(take(1));
+	pthread_sigmask(SIG_SETMASK, NULL, &mine);
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+		OK(sigismember(&blocked, signals[i]));
+		OK(!sigismember(&mine, signals[i]));
+	}
 	pier__worker_stop(&worker);
 }
 
@@ -124,6 +144,7 @@ int main(void)
 	if (!IS(pier_pe_create(&pe), 0))
 		return tap_done();
 	TEST(tasks_are_carried_out_by_another_thread_in_order);
+	TEST(signals_are_left_to_the_threads_of_the_program);
 	TEST(the_engine_goes_on_and_is_woken_at_the_end);
 	TEST(what_is_not_begun_is_recalled);
 	TEST(it_starts_and_ends_without_a_task);

@@ -112,6 +112,24 @@ static void a_pool_fills_its_memory_to_the_last_byte(void)
 	}
 }
 
+static void the_last_element_needs_no_padding(void)
+{
+	struct pier_buf_pool_config cfg = {
+		.size = sizeof(cfg), .count = 2, .len = 33, .align = 64,
+	};
+	struct pier_buf_pool *pool = NULL;
+	struct pier_mmap *part;
+
+	if (!IS(pier_mmap_map(dev, memory, 97, PIER_LOCAL_WRITE, &part), 0))
+		return;
+	IS(pier_buf_pool_create(part, &cfg, &pool), 0);
+	pier_buf_pool_destroy(pool);
+	cfg.len = 34;
+	IS(pier_buf_pool_create(part, &cfg, &pool), -ERANGE);
+	LIKE(pier_last_error(), "have space for 1");
+	pier_mmap_destroy(part);
+}
+
 static void a_pool_holds_its_mmap_and_outlives_itself(void)
 {
 	struct pier_buf_pool *pool;
@@ -160,6 +178,7 @@ int main(void)
 			 &mmap), 0);
 	TEST(elements_are_apart_aligned_and_given_once);
 	TEST(a_pool_fills_its_memory_to_the_last_byte);
+	TEST(the_last_element_needs_no_padding);
 	TEST(a_pool_holds_its_mmap_and_outlives_itself);
 	TEST(remote_memory_is_refused);
 	pier_mmap_destroy(mmap);

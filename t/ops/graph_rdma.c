@@ -92,6 +92,7 @@ static void more_nodes_than_the_queue_holds_begin_one_after_the_other(void)
 
 	if (!open_writes())
 		return;
+	IS(pier_task_submit(writes.instance, 8), -EINVAL);
 	for (unsigned int i = 0; i < 3; i++) {
 		peer_fill(&a, i);
 		for (int j = 0; j < WRITES; j++)
@@ -99,6 +100,7 @@ static void more_nodes_than_the_queue_holds_begin_one_after_the_other(void)
 		IS(run(&result), 0);
 	}
 	IS(writes.calls, 3);
+	LIKE(pier_last_error(), "flags 0x8");	/* a full queue is none */
 	close_writes();
 }
 
