@@ -94,6 +94,7 @@ check_PROGRAMS += \
 	%D%/ops/graph_end.t \
 	%D%/ops/graph_rdma.t \
 	%D%/ops/limit.t \
+	%D%/ops/misuse.t \
 	%D%/ops/rdma.t \
 	%D%/ops/rdma_config.t \
 	%D%/ops/recover.t \

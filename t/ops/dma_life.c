@@ -398,83 +398,6 @@ static void a_failed_task_leaves_the_context_running_otherwise(void)
 	copier_close(&c);
 }
 
-static void a_task_that_is_freed_twice_is_freed_once(void)
-{
-	struct pier_dma_config cfg = { .size = sizeof(cfg), .tasks = 2 };
-	struct pier_task *task[2], *more;
-
-	if (!open_with(&cfg))
-		return;
-	IS(pier_dma_task_copy(c.dma, NULL, NULL, &task[0]), 0);
-	IS(pier_dma_task_copy(c.dma, NULL, NULL, &task[1]), 0);
-	pier_task_free(task[0]);
-	pier_task_free(task[0]);
-	LIKE(pier_last_error(), "freed twice");
-	IS(pier_task_submit(task[0], 0), -EINVAL);
-	LIKE(pier_last_error(), "submitted after it was freed");
-	IS(pier_dma_task_copy(c.dma, NULL, NULL, &task[0]), 0);
-	IS(pier_dma_task_copy(c.dma, NULL, NULL, &more), -ENOBUFS);
-	free_all(task, 2);
-	copier_close(&c);
-}
-
-static void count_critical(enum pier_log_level level, const char *area,
-			   const char *message, void *arg)
-{
-	if (level == PIER_LOG_CRITICAL)
-		tap_note("%s: %s", area, message);
-	*(int *)arg += level == PIER_LOG_CRITICAL;
-}
-
-static void a_context_holds_its_device(void)
-{
-	struct pier_dev *again = NULL;
-	struct pier_dma *dma = NULL;
-	int critical = 0;
-
-	pier_log_set_callback(count_critical, &critical);
-	IS(pier_dev_open(pier_devinfo_name(pier_dev_info(dev)), &again), 0);
-	IS(pier_dma_create(again, &dma), 0);
-	pier_dev_close(again);
-	IS(critical, 1);
-	pier_dma_destroy(dma);
-	pier_dev_close(again);
-	IS(critical, 1);
-	pier_log_set_callback(NULL, NULL);
-}
-
-static int return_0(void *arg)
-{
-	(void)arg;
-	return 0;
-}
-
-static void a_task_is_changed_by_the_call_of_its_type_only(void)
-{
-	struct pier_task *copy, *call;
-	struct pier_func *func;
-
-	if (!open_with(NULL) || !IS(pier_func_create(&func), 0) ||
-	    !IS(pier_ctx_start(pier_func_ctx(func), c.pe), 0))
-		return;
-	IS(pier_dma_task_copy(c.dma, NULL, NULL, &copy), 0);
-	IS(pier_func_task_call(func, return_0, NULL, &call), 0);
-	IS(pier_dma_task_set_bufs(call, NULL, NULL), -EINVAL);
-	LIKE(pier_last_error(), "copy: not a task of this type: call");
-	IS(pier_sha_task_set_bufs(call, NULL, NULL), -EINVAL);
-	IS(pier_func_task_set(copy, return_0, NULL), -EINVAL);
-	IS(pier_sync_event_task_set_values(copy, 0, 0, NULL), -EINVAL);
-	LIKE(pier_last_error(), "not a task of a sync event");
-	IS(pier_rdma_task_set_bufs(copy, NULL, NULL), -EINVAL);
-	LIKE(pier_last_error(), "not a task of an RDMA context");
-	IS(pier_task_submit(call, 0), 0);
-	IS(copier_wait(&c, call), 0);
-	pier_task_free(copy);
-	pier_task_free(call);
-	pier_func_destroy(func);
-	copier_close(&c);
-}
-
 static void a_context_starts_again_when_its_tasks_are_freed(void)
 {
 	struct copies tally = { 0 };
@@ -633,9 +556,6 @@ int main(void)
 	TEST(a_destroy_in_the_last_callback_works_too);
 	TEST(a_failed_task_stops_the_context_if_configured);
 	TEST(a_failed_task_leaves_the_context_running_otherwise);
-	TEST(a_task_that_is_freed_twice_is_freed_once);
-	TEST(a_task_is_changed_by_the_call_of_its_type_only);
-	TEST(a_context_holds_its_device);
 	TEST(a_context_starts_again_when_its_tasks_are_freed);
 	TEST(the_configuration_has_defaults_and_ranges);
 	TEST(configure_is_refused_while_running);
