@@ -68,7 +68,8 @@ static void a_task_is_changed_by_the_call_of_its_type_only(void)
 	struct pier_task *copy, *call;
 	struct pier_func *func;
 
-	if (!copier_open(&c, dev, NULL, LEN) || !IS(pier_func_create(&func), 0) ||
+	if (!copier_open(&c, dev, NULL, LEN) ||
+	    !IS(pier_func_create(&func), 0) ||
 	    !IS(pier_ctx_start(pier_func_ctx(func), c.pe), 0))
 		return;
 	IS(pier_dma_task_copy(c.dma, NULL, NULL, &copy), 0);

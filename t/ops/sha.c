@@ -13,7 +13,7 @@
 
 #define LEN (4u << 20)
 #define MILLION 1000000
-#define PAGE 4096
+#define FAR_LEN 4096	/* of a peer */
 #define LONG 15		/* buffers of LEN, which take long */
 #define MANY 200	/* digests of LEN, which take seconds */
 
@@ -216,22 +216,23 @@ static void bad_buffers_are_errors_of_the_task(void)
 /* There is nothing at its address here: it must not be read. */
 static void memory_of_a_peer_is_refused(void)
 {
-	void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
-			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *there = mmap(NULL, FAR_LEN, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct pier_mmap *local, *remote;
 	struct pier_buf *far = NULL, *dst;
 	const void *desc;
 	size_t len;
 
-	if (!OK(page != MAP_FAILED) || !open_sha(NULL) ||
-	    !IS(pier_mmap_map(dev, page, PAGE, PIER_REMOTE_READ, &local), 0) ||
+	if (!OK(there != MAP_FAILED) || !open_sha(NULL) ||
+	    !IS(pier_mmap_map(dev, there, FAR_LEN, PIER_REMOTE_READ, &local),
+		0) ||
 	    !IS(pier_mmap_export(local, &desc, &len), 0) ||
 	    !IS(pier_mmap_create_from_export(desc, len, &remote), 0))
 		return;
 	pier_mmap_destroy(local);
-	munmap(page, PAGE);
+	munmap(there, FAR_LEN);
 	dst = copier_tail(&c, 0, 64);
-	IS(pier_buf_by_data(c.inv, remote, page, 10, &far), 0);
+	IS(pier_buf_by_data(c.inv, remote, there, 10, &far), 0);
 	refused(far, dst, -EINVAL, "the source is remote memory");
 	pier_buf_put(far);
 	pier_buf_put(dst);

@@ -69,8 +69,7 @@ void pier_task_set_done(struct pier_task *task, pier_task_fn *fn, void *arg);
  * Errors: -EBUSY, already submitted; -ESHUTDOWN, the context is not running;
  * -ENOTCONN; -EAGAIN, the queue is full: progress first; -EMSGSIZE, more than
  * the device's limit or the tail space of a write; -EACCES, the peer does not
- * permit it; -EINVAL, among others for a buffer that was put, or a task that was
- * freed.
+ * permit it; -EINVAL, among others: a buffer was put, or the task was freed.
  */
 int pier_task_submit(struct pier_task *task, unsigned int flags);
 
