@@ -8,13 +8,28 @@ static const union doca_data no_data = { .ptr = NULL };
 static struct end a, b;
 static struct chart p;
 
+/* A graph with a function, but without a context. */
+static void start_without_a_context(void)
+{
+	struct doca_graph_node *node;
+
+	IS(doca_graph_create(a.pe, &p.graph), DOCA_SUCCESS);
+	IS(doca_graph_node_create_from_user(p.graph, chart_look, &node),
+	   DOCA_SUCCESS);
+	IS(doca_graph_set_conf(p.graph, chart_done, chart_failed, 1),
+	   DOCA_SUCCESS);
+	IS(doca_graph_start(p.graph), DOCA_ERROR_BAD_STATE);
+	IS(doca_graph_destroy(p.graph), DOCA_SUCCESS);
+}
+
 static void a_start_needs_callbacks_and_a_context_that_runs(void)
 {
 	struct doca_graph_node *node;
 
 	chart_open_dma(&p);
+	start_without_a_context();
 	IS(doca_graph_create(a.pe, &p.graph), DOCA_SUCCESS);
-	IS(doca_graph_node_create_from_user(p.graph, chart_look, &node),
+	IS(doca_graph_node_create_from_ctx(p.graph, p.ctx, &node),
 	   DOCA_SUCCESS);
 	IS(doca_graph_start(p.graph), DOCA_ERROR_BAD_STATE);
 	IS(doca_graph_set_conf(p.graph, NULL, chart_failed, 1),
@@ -25,10 +40,8 @@ static void a_start_needs_callbacks_and_a_context_that_runs(void)
 	   DOCA_ERROR_INVALID_VALUE);
 	IS(doca_graph_set_conf(p.graph, chart_done, chart_failed, UINT32_MAX),
 	   DOCA_ERROR_INVALID_VALUE);
-	IS(doca_graph_set_conf(p.graph, chart_done, chart_failed, 1),
-	   DOCA_SUCCESS);
 	IS(doca_graph_start(p.graph), DOCA_ERROR_BAD_STATE);
-	IS(doca_graph_node_create_from_ctx(p.graph, p.ctx, &node),
+	IS(doca_graph_set_conf(p.graph, chart_done, chart_failed, 1),
 	   DOCA_SUCCESS);
 	IS(doca_ctx_stop(p.ctx), DOCA_SUCCESS);
 	IS(doca_graph_start(p.graph), DOCA_ERROR_BAD_STATE);
