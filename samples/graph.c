@@ -6,6 +6,9 @@
 
 #include <pier/pier.h>
 
+static const char *text = PIER_ARGS_TEXT;
+static const struct pier_option options[] = { { "t", "text", "TEXT", "a text",
+	PIER_OPTION_STRING, 0, 1, 255, &text }, { 0 } };
 static struct { char text[256], copy[256], digest[32]; } mem;
 static struct pier_dev *dev;
 static struct pier_pe *pe;
@@ -25,11 +28,17 @@ static int compare(void *arg)
 	return strcmp(arg, mem.text) ? -EILSEQ : 0;
 }
 
-static int run(size_t len)
+int main(int argc, char *argv[])
 {
+	struct pier_args args = { sizeof(args), PIER_ARGS_DEVICE,
+				  "Digest, copy a text.", .options = options };
 	struct pier_graph_node *n[3];
-	int e = pier_dev_open(NULL, &dev);
+	int e = pier_args_parse(&args, argc, argv);
+	size_t len = (size_t)snprintf(mem.text, 256, "%s", text) + 1;
 
+	if (e)
+		return pier_args_exit(e);	/* help, or a usage error */
+	e = pier_dev_open(args.device, &dev);
 	e = e ? e : pier_pe_create(&pe);
 	e = e ? e : pier_sha_create(&sha);
 	e = e ? e : pier_dma_create(dev, &dma);
@@ -54,18 +63,9 @@ static int run(size_t len)
 	e = e ? e : pier_graph_task_set_task(task[2], n[1], task[1]);
 	e = e ? e : pier_graph_task_set_arg(task[2], n[2], mem.copy);
 	e = e ? e : pier_task_submit(task[2], 0);
-	while (!e && pier_task_status(task[2]) == -EINPROGRESS)
+	while (!e && (e = pier_task_status(task[2])) == -EINPROGRESS)
 		e = pier_pe_wait(pe, -1);
-	return e ? e : pier_task_status(task[2]);
-}
-
-int main(int argc, char *argv[])
-{
-	const char *text = argc > 1 ? argv[1] : PIER_ARGS_TEXT;
-	int len = snprintf(mem.text, sizeof(mem.text), "%s", text);
-	int err = run(len < 256 ? (size_t)len + 1 : 256);
-
-	if (err)
+	if (e)
 		fprintf(stderr, "graph: %s\n", pier_last_error());
 	for (int i = 3; i--; pier_buf_put(b[i]))
 		pier_task_free(task[i]);
@@ -76,5 +76,5 @@ int main(int argc, char *argv[])
 	pier_mmap_destroy(mmap);
 	pier_pe_destroy(pe);
 	pier_dev_close(dev);
-	return err ? 1 : 0;
+	return e ? 1 : 0;
 }

@@ -26,17 +26,46 @@ random_texts_are_digested_and_copied()
 {
 	for len in 1 55 56 63 64 65 255; do
 		text=$(tr -dc '[:graph:]' </dev/urandom | head -c $len)
-		digests "$text" "$text" || return
+		digests "$text" -t "$text" || return
 	done
+	digests "$text" "--text=$text"
+}
+
+# usage_error TEXT OPTION... - exit status 2, and an error with the text
+usage_error()
+{
+	want=$1
+	shift
+	"$sample" "$@" 2>"$tmp/err"
+	[ $? -eq 2 ] && grep -qF -- "$want" "$tmp/err" && return
+	cat "$tmp/err"
+	return 1
+}
+
+wrong_arguments_are_usage_errors()
+{
+	usage_error "0 characters" -t "" &&
+		usage_error "256 characters" -t "$(printf '%0256d' 7)" &&
+		usage_error --no-such-thing --no-such-thing &&
+		usage_error operand operand
+}
+
+help_is_no_text()
+{
+	"$sample" -h >"$tmp/out" && grep -q -- --text "$tmp/out"
 }
 
 an_unknown_device_is_reported()
 {
+	"$sample" -d no_such0 2>"$tmp/err"
+	[ $? -eq 1 ] && grep -q "^graph: .*no_such0" "$tmp/err" || return 1
 	PIER_DEVICE=no_such0 "$sample" 2>"$tmp/err"
 	[ $? -eq 1 ] && grep -q "^graph: .*no_such0" "$tmp/err"
 }
 
 run a_text_of_its_own_is_digested_and_copied
 run random_texts_are_digested_and_copied
+run wrong_arguments_are_usage_errors
+run help_is_no_text
 run an_unknown_device_is_reported
 tap_done
