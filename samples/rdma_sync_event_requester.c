@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* rdma_sync_event_requester - set the responder's event, wait, set it again. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 
 #include <pier/pier.h>
 
 static struct pier_args args = PIER_ARGS_RENDEZVOUS;
+static uint64_t value = 1;
+static const struct pier_option options[] = {
+	{ "n", "number", "N", "the value to set first; default 1",
+	  PIER_OPTION_SIZE, 0, 1, INT64_MAX, &value },
+	{ 0 },
+};
 
 /* Submit @task and wait until it is done. */
 static int run(struct pier_pe *pe, struct pier_task *task)
@@ -19,7 +26,7 @@ static int run(struct pier_pe *pe, struct pier_task *task)
 
 int main(int argc, char *argv[])
 {
-	uint64_t word = 1;
+	uint64_t word, seen;	/* what the tasks set or get; the answer */
 	struct pier_dev *dev = NULL;
 	struct pier_pe *pe = NULL;
 	struct pier_rdma *rdma = NULL;
@@ -32,40 +39,33 @@ int main(int argc, char *argv[])
 	int err;
 
 	args.about = "Synchronise with rdma_sync_event_responder.";
+	args.options = options;
 	err = pier_args_parse(&args, argc, argv);
 	if (err)
 		return pier_args_exit(err);	/* help, or a usage error */
+	word = value;
 	err = pier_dev_open(args.device, &dev);
-	if (!err)
-		err = pier_pe_create(&pe);
-	if (!err)
-		err = pier_rdma_create(dev, &rdma);
-	if (!err)
-		err = pier_ctx_start(pier_rdma_ctx(rdma), pe);
-	if (!err)
-		err = pier_mmap_map(dev, &word, sizeof(word), 0, &local);
-	if (!err)
-		err = pier_rendezvous_event(rdma, &args, NULL, &conn, &event);
-	if (!err)
-		err = pier_buf_inventory_create(1, &inv);
-	if (!err)
-		err = pier_buf_whole(inv, local, &buf);
-	if (!err)
-		err = pier_rdma_task_notify_set(conn, event, buf, &set);
-	if (!err)
-		err = pier_rdma_task_remote_get(conn, event, buf, &get);
-	if (!err)
-		err = run(pe, set);
-	for (; !err && word != 2; err = run(pe, get))
+	err = err ? err : pier_pe_create(&pe);
+	err = err ? err : pier_rdma_create(dev, &rdma);
+	err = err ? err : pier_ctx_start(pier_rdma_ctx(rdma), pe);
+	err = err ? err : pier_mmap_map(dev, &word, sizeof(word), 0, &local);
+	err = err ? err : pier_rendezvous_event(rdma, &args, NULL, &conn,
+						&event);
+	err = err ? err : pier_buf_inventory_create(1, &inv);
+	err = err ? err : pier_buf_whole(inv, local, &buf);
+	err = err ? err : pier_rdma_task_notify_set(conn, event, buf, &set);
+	err = err ? err : pier_rdma_task_remote_get(conn, event, buf, &get);
+	err = err ? err : run(pe, set);
+	for (; !err && word <= value; err = run(pe, get))
 		pier_buf_reset(buf);	/* space for the value */
-	word = 3;
-	if (!err)
-		err = run(pe, set);
+	seen = word++;
+	err = err ? err : run(pe, set);
 	if (err)
 		fprintf(stderr, "rdma_sync_event_requester: %s\n",
 			pier_last_error());
 	else
-		puts("set 1, read 2, set 3");
+		printf("set %" PRIu64 ", read %" PRIu64 ", set %" PRIu64 "\n",
+		       value, seen, word);
 	pier_task_free(get);
 	pier_task_free(set);
 	pier_conn_disconnect(conn);

@@ -1,54 +1,42 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* sync_event_local - two threads signal each other by a sync event. */
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 
 #include <pier/pier.h>
 
-static int async, atomic, qdepth = 32;
+static int async, add, qdepth = 32;
+static uint64_t value = 1, seen;
 static const struct pier_option options[] = {
 	{ NULL, "async", NULL, "use tasks", PIER_OPTION_FLAG, 0, 0, 0, &async },
 	{ NULL, "qdepth", "N", "tasks to allocate, with --async",
-	  PIER_OPTION_INT, 0, 1, 1 << 20, &qdepth },
+	  PIER_OPTION_INT, 0, 2, 1 << 20, &qdepth },
 	{ NULL, "atomic", NULL, "add to the event instead of setting it",
-	  PIER_OPTION_FLAG, 0, 0, 0, &atomic },
+	  PIER_OPTION_FLAG, 0, 0, 0, &add },
+	{ "n", "number", "N", "the value to signal; default 1",
+	  PIER_OPTION_SIZE, 0, 1, INT64_MAX, &value },
 	{ 0 },
 };
+static struct pier_pe *pe;
+static struct pier_sync_event *e;
 
-static int signal_event(struct pier_sync_event *event, uint64_t value)
+/* The other thread answers with one more, by calls that suit both modes. */
+static void *answer(void *arg)
 {
-	return atomic ? pier_sync_event_add(event, 1, NULL) :
-			pier_sync_event_set(event, value);
-}
-
-/* The other thread; its calls suit both modes. */
-static void *answer(void *event)
-{
-	for (uint64_t value = 0; value != 1;)
-		pier_sync_event_get(event, &value);
-	signal_event(event, 2);
-	return NULL;
-}
-
-static int wait_async(struct pier_sync_event *event, struct pier_pe *pe)
-{
-	struct pier_task *task = NULL;
-	int err = pier_sync_event_task_wait_eq(event, 2, UINT64_MAX, &task);
-
-	if (!err)
-		err = pier_task_submit(task, 0);
-	while (!err && pier_task_status(task))
-		err = pier_pe_wait(pe, 10000);
-	pier_task_free(task);
-	return err;
+	for (uint64_t now = 0; now != value && !pier_sync_event_get(e, &now);)
+		;
+	(void)(add ? pier_sync_event_add(e, 1, NULL) :
+		     pier_sync_event_set(e, value + 1));
+	return arg;
 }
 
 int main(int argc, char *argv[])
 {
 	struct pier_sync_event_config cfg = { .size = sizeof(cfg) };
-	struct pier_args args = { .size = sizeof(args), .options = options };
-	struct pier_sync_event *event = NULL;
-	struct pier_pe *pe = NULL;
+	struct pier_args args = { .size = sizeof(args), .options = options,
+				  .about = "Let two threads signal." };
+	struct pier_task *signal = NULL, *wait = NULL;
 	pthread_t thread;
 	int err = pier_args_parse(&args, argc, argv);
 
@@ -57,24 +45,36 @@ int main(int argc, char *argv[])
 	cfg.publisher = cfg.subscriber = PIER_SYNC_EVENT_CPU;
 	cfg.tasks = (uint32_t)qdepth;
 	err = pier_pe_create(&pe);
-	if (!err)
-		err = pier_sync_event_create(&event);
-	if (!err)
-		err = pier_sync_event_configure(event, &cfg);
-	if (!err)
-		err = async ? pier_ctx_start(pier_sync_event_ctx(event), pe) :
-			      pier_sync_event_start(event);
-	if (!err)
-		err = -pthread_create(&thread, NULL, answer, event);
-	if (!err) {
-		signal_event(event, 1);
-		err = async ? wait_async(event, pe) : pier_sync_event_wait_eq(
-			event, 2, UINT64_MAX, PIER_SYNC_EVENT_YIELD, 10000);
-		pthread_join(thread, NULL);
+	err = err ? err : pier_sync_event_create(&e);
+	err = err ? err : pier_sync_event_configure(e, &cfg);
+	err = err ? err : async ? pier_ctx_start(pier_sync_event_ctx(e), pe) :
+				  pier_sync_event_start(e);
+	err = err ? err : -pthread_create(&thread, NULL, answer, NULL);
+	if (!err && async) {
+		err = add ? pier_sync_event_task_add(e, value, NULL, &signal) :
+			    pier_sync_event_task_set(e, value, &signal);
+		err = err ? err : pier_sync_event_task_wait_gt(
+			e, value, UINT64_MAX, &wait);
+		err = err ? err : pier_task_submit(signal, 0);
+		err = err ? err : pier_task_submit(wait, 0);
+		while (!err && pier_pe_inflight(pe))
+			err = pier_pe_wait(pe, -1);
+	} else if (!err) {
+		err = add ? pier_sync_event_add(e, value, NULL) :
+			    pier_sync_event_set(e, value);
+		err = err ? err : pier_sync_event_wait_gt(
+			e, value, UINT64_MAX, PIER_SYNC_EVENT_YIELD, -1);
 	}
-	fprintf(err ? stderr : stdout, "%s\n",
-		err ? pier_last_error() : "signalled 1, seen 2");
-	pier_sync_event_destroy(event);
+	err = err ? err : pier_sync_event_get(e, &seen);
+	err = err ? err : -pthread_join(thread, NULL);
+	if (err)
+		fprintf(stderr, "sync_event_local: %s\n", pier_last_error());
+	else
+		printf("signalled %" PRIu64 ", seen %" PRIu64 "\n", value,
+		       seen);
+	pier_task_free(wait);
+	pier_task_free(signal);
+	pier_sync_event_destroy(e);
 	pier_pe_destroy(pe);
 	return err ? 1 : 0;
 }

@@ -18,20 +18,30 @@ end()
 	    >"$tmp/$name.out" 2>"$tmp/$name.err"
 }
 
-# Both have seen what the other has set.
+# Both have seen what the other has set, which begins with $number.
 judge()
 {
-	grep -qx "seen 1, set 2, seen 3" "$tmp/responder.out" ||
+	next=$((number + 1)) last=$((number + 2))
+	grep -qx "seen $number, set $next, seen $last" \
+	    "$tmp/responder.out" ||
 	    cat "$tmp/responder.out" "$tmp/responder.err"
-	grep -qx "set 1, read 2, set 3" "$tmp/requester.out" ||
+	grep -qx "set $number, read $next, set $last" \
+	    "$tmp/requester.out" ||
 	    cat "$tmp/requester.out" "$tmp/requester.err"
+}
+
+# A number that differs from run to run.
+any()
+{
+	echo $(($(od -An -N7 -tu8 /dev/urandom) + 1))
 }
 
 processes_signal_each_other_by_files()
 {
 	for turn in 1 2 3; do
+		number=$(any)
 		end responder -ld "$tmp/a" -re "$tmp/b" &
-		end requester -ld "$tmp/b" -re "$tmp/a" ||
+		end requester -ld "$tmp/b" -re "$tmp/a" -n "$number" ||
 		    echo "turn $turn: the requester failed"
 		wait $! || echo "turn $turn: the responder failed"
 		judge
@@ -42,9 +52,9 @@ processes_signal_each_other_by_files()
 # soft_lo, which every host has, knows its own address.
 processes_signal_each_other_by_address()
 {
-	device=soft_lo port=$((20000 + $$ % 12000))
+	device=soft_lo port=$((20000 + $$ % 12000)) number=$(any)
 	end responder -cm -lp $port &
-	end requester -cm -lp $port -sa 127.0.0.1 ||
+	end requester -cm -lp $port -sa 127.0.0.1 --number "$number" ||
 	    echo "the requester failed"
 	wait $! || echo "the responder failed"
 	judge
@@ -63,7 +73,18 @@ a_requester_refuses_a_descriptor_of_memory()
 	wait
 }
 
+a_number_out_of_range_is_a_usage_error()
+{
+	for number in 0 -1 9223372036854775808 x; do
+		end requester -n "$number"
+		[ $? -eq 2 ] || echo "exit status of $number"
+		grep -q -- "-n \"$number\"" "$tmp/requester.err" ||
+		    cat "$tmp/requester.err"
+	done
+}
+
 none processes_signal_each_other_by_files
 none processes_signal_each_other_by_address
 none a_requester_refuses_a_descriptor_of_memory
+natively none a_number_out_of_range_is_a_usage_error
 tap_done

@@ -14,7 +14,8 @@ write_responder:write_requester
 receive:send
 receive_immediate:send_immediate
 write_immediate_responder:write_immediate_requester
-atomic_responder:atomic_requester"
+atomic_responder:atomic_requester
+sync_event_responder:sync_event_requester"
 
 # end WHICH SAMPLE OPTION... - run a sample as end a or b of $dir
 end()
@@ -84,6 +85,8 @@ line_of()
 					"new ${new:-100}" ;;
 	atomic_responder)	echo "the number was ${old:-5}," \
 					"is ${new:-100}" ;;
+	sync_event_requester)	echo "set 1, read 2, set 3" ;;
+	sync_event_responder)	echo "seen 1, set 2, seen 3" ;;
 	esac
 }
 
@@ -218,7 +221,7 @@ each_sample_is_run_here()
 {
 	for file in "$top"/samples/*.c; do
 		case $file in
-		*_multi_conn_* | *_sync_event_* | */pe_* | */workq.c)
+		*_multi_conn_* | */pe_* | */workq.c)
 				continue ;;
 		*/rdma_*)	;;
 		*)	own=$top/t/samples/$(basename "$file" .c).sh
@@ -228,6 +231,16 @@ each_sample_is_run_here()
 		name=${file##*/rdma_}
 		echo "$pairs" | tr : '\n' | grep -qx "${name%.c}" ||
 			echo "$file is not in the list of pairs"
+	done
+}
+
+# A pair is in one line, which abbreviates the second name.
+each_sample_is_in_the_readme()
+{
+	for file in "$top"/samples/*.c; do
+		name=$(basename "$file" .c | sed 's/_responder$/_requester/')
+		grep -q "^|.*\`$name\`" "$top/README.md" ||
+			echo "$file is not in the tables of README.md"
 	done
 }
 
@@ -518,7 +531,8 @@ a_peer_that_never_comes_is_named_when_the_time_is_up()
 
 memory_that_never_comes_is_named_when_the_time_is_up()
 {
-	for sample in read_requester write_requester atomic_requester; do
+	for sample in read_requester write_requester atomic_requester \
+	    sync_event_requester; do
 		fresh
 		limit=2 end b receive -d soft_lo &
 		limit=1 end a $sample -d soft_lo
@@ -695,6 +709,7 @@ a_stream_of_pairs_loses_nothing()
 
 natively none samples_have_at_most_80_lines
 natively none each_sample_is_run_here
+natively none each_sample_is_in_the_readme
 run pairs_work_on_soft_lo_with_the_passive_side_first
 natively run pairs_work_on_soft_lo_with_the_active_side_first
 run pairs_work_on_the_default_device_with_the_passive_side_first

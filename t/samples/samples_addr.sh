@@ -17,6 +17,8 @@ send:receive
 send_immediate:receive_immediate
 write_immediate_responder:write_immediate_requester
 atomic_requester:atomic_responder
+sync_event_responder:sync_event_requester
+sync_event_requester:sync_event_responder
 multi_conn_receive:multi_conn_send
 multi_conn_send:multi_conn_receive"
 
@@ -39,8 +41,8 @@ sample()
 # One of them has moved the text, or changed the number.
 moved()
 {
-	grep -qE '^((read|wrote|sent|received) "Hi DOCA RDMA!"|the number)' \
-	    "$tmp/a.out" "$tmp/b.out"
+	grep -qE -e '^(read|wrote|sent|received) "Hi DOCA RDMA!"' \
+	    -e '^the number|^set 1, read 2' "$tmp/a.out" "$tmp/b.out"
 }
 
 # meet SERVER CLIENT OPTION... - the client's; the server has $server_options

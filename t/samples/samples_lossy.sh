@@ -104,7 +104,8 @@ pairs_by_files_move_their_text()
 		by_files read_responder read_requester &&
 		by_files write_responder write_requester &&
 		by_files receive_immediate send_immediate &&
-		by_files atomic_responder atomic_requester
+		by_files atomic_responder atomic_requester &&
+		by_files sync_event_responder sync_event_requester
 }
 
 pairs_by_address_move_their_text()

@@ -16,9 +16,19 @@ any()
 # local_run OPTION... - threads signal each other
 local_run()
 {
-	timeout 60 "$sample" "$@" >"$tmp/out" 2>&1 ||
+	number=$(any 2000000000)
+	timeout 60 "$sample" -n "$number" "$@" >"$tmp/out" 2>&1 ||
 	    { echo "with $*:"; cat "$tmp/out"; }
-	grep -qx "signalled 1, seen 2" "$tmp/out" || echo "with $*: no signal"
+	grep -qx "signalled $number, seen $((number + 1))" "$tmp/out" ||
+	    { echo "with $*: not $number and one more"; cat "$tmp/out"; }
+}
+
+# a_usage_error OPTION VALUE - exit status 2, and the option is named
+a_usage_error()
+{
+	"$sample" --async "$@" >"$tmp/out" 2>&1
+	[ $? = 2 ] || echo "$*: exit status"
+	grep -q -- "$1" "$tmp/out" || cat "$tmp/out"
 }
 
 threads_signal_each_other_in_every_mode()
@@ -26,17 +36,26 @@ threads_signal_each_other_in_every_mode()
 	for update in "" --atomic; do
 		local_run $update
 		local_run --async $update
-		local_run --async --qdepth "$(any 1000)" $update
+		local_run --async --qdepth "$(($(any 1000) + 1))" $update
 	done
 }
 
-a_depth_out_of_range_is_a_usage_error()
+values_of_its_own_are_one_and_two()
 {
-	"$sample" --async --qdepth 0 >"$tmp/out" 2>&1
-	[ $? = 2 ] || echo "exit status $?"
-	grep -q -- "--qdepth" "$tmp/out" || cat "$tmp/out"
+	"$sample" >"$tmp/out" 2>&1 || echo "exit status $?"
+	grep -qx "signalled 1, seen 2" "$tmp/out" || cat "$tmp/out"
+}
+
+what_is_out_of_range_is_a_usage_error()
+{
+	a_usage_error --qdepth 1
+	a_usage_error --qdepth 1048577
+	a_usage_error --number 0
+	a_usage_error -n 9223372036854775808
+	a_usage_error --no-such-thing
 }
 
 none threads_signal_each_other_in_every_mode
-none a_depth_out_of_range_is_a_usage_error
+none values_of_its_own_are_one_and_two
+none what_is_out_of_range_is_a_usage_error
 tap_done
