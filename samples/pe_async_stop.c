@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* pe_async_stop - stop a context while its tasks are in flight. */
 #include <stdio.h>
+#include <string.h>
 
 #include <pier/pier.h>
 
@@ -19,6 +20,7 @@ static struct pier_pe *pe;
 static struct pier_dma *dma;
 static struct pier_mmap *mmap;
 static struct pier_buf_inventory *inv;
+static int done, same;	/* copies, and those that have the text */
 
 /* Copy the text to memory[i]; the task holds the buffers. */
 static int copy(int i, pier_task_fn *fn, void *arg)
@@ -36,9 +38,10 @@ static int copy(int i, pier_task_fn *fn, void *arg)
 /* Of a stopped context the tasks complete, too: with -ECANCELED. */
 static void copied(struct pier_task *task, void *arg)
 {
-	int *done = arg;
-
-	if (pier_task_status(task) == 0 && ++*done == COPIES / 2)
+	if (pier_task_status(task))
+		return;
+	same += !strcmp(arg, text);
+	if (++done == COPIES / 2)
 		pier_ctx_stop(pier_task_ctx(task));
 }
 
@@ -46,9 +49,8 @@ int main(int argc, char *argv[])
 {
 	struct pier_args args = { sizeof(args), PIER_ARGS_DEVICE, about,
 				  .options = options };
-	int i, err, done = 0;
+	int i, err = pier_args_parse(&args, argc, argv);
 
-	err = pier_args_parse(&args, argc, argv);
 	if (err)
 		return pier_args_exit(err);	/* help, or a usage error */
 	snprintf(memory[0], LEN, "%s", text);
@@ -60,18 +62,18 @@ int main(int argc, char *argv[])
 					PIER_LOCAL_WRITE, &mmap);
 	err = err ? err : pier_buf_inventory_create(2 * COPIES, &inv);
 	for (i = 1; !err && i <= COPIES; i++)
-		err = copy(i, copied, &done);
+		err = copy(i, copied, memory[i]);
 	while (!err && pier_ctx_state(pier_dma_ctx(dma)) != PIER_CTX_IDLE)
 		err = pier_pe_wait(pe, -1);
 	if (err)
 		fprintf(stderr, "pe_async_stop: %s\n", pier_last_error());
 	else
-		printf("copied \"%s\" %d times, stopped\n", memory[1], done);
+		printf("copied \"%s\" %d times, stopped\n", memory[1], same);
 
 	pier_dma_destroy(dma);
 	pier_buf_inventory_destroy(inv);
 	pier_mmap_destroy(mmap);
 	pier_pe_destroy(pe);
 	pier_dev_close(dev);
-	return err ? 1 : 0;
+	return err || same < COPIES / 2 ? 1 : 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* pe_multi_context - several contexts on one engine. */
 #include <stdio.h>
+#include <string.h>
 
 #include <pier/pier.h>
 
@@ -20,6 +21,7 @@ static struct pier_pe *pe;
 static struct pier_dma *dma[CONTEXTS];
 static struct pier_mmap *mmap;
 static struct pier_buf_inventory *inv;
+static int done;	/* copies that have the text */
 
 /* Copy the text to memory[i]; the task holds the buffers. */
 static int copy(int i, pier_task_fn *fn, void *arg)
@@ -36,16 +38,15 @@ static int copy(int i, pier_task_fn *fn, void *arg)
 
 static void copied(struct pier_task *task, void *arg)
 {
-	*(int *)arg += pier_task_status(task) == 0;
+	done += pier_task_status(task) == 0 && !strcmp(arg, text);
 }
 
 int main(int argc, char *argv[])
 {
 	struct pier_args args = { sizeof(args), PIER_ARGS_DEVICE, about,
 				  .options = options };
-	int i, err, done = 0;
+	int i, err = pier_args_parse(&args, argc, argv);
 
-	err = pier_args_parse(&args, argc, argv);
 	if (err)
 		return pier_args_exit(err);	/* help, or a usage error */
 	snprintf(memory[0], LEN, "%s", text);
@@ -59,7 +60,7 @@ int main(int argc, char *argv[])
 					PIER_LOCAL_WRITE, &mmap);
 	err = err ? err : pier_buf_inventory_create(2 * COPIES, &inv);
 	for (i = 1; !err && i <= COPIES; i++)
-		err = copy(i, copied, &done);
+		err = copy(i, copied, memory[i]);
 	while (!err && pier_pe_inflight(pe))
 		err = pier_pe_wait(pe, -1);	/* drives all of them */
 	if (err)

@@ -2,6 +2,7 @@
 /* pe_task_error - a task fails, and its context stops by itself. */
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <pier/pier.h>
 
@@ -20,6 +21,7 @@ static struct pier_pe *pe;
 static struct pier_dma *dma;
 static struct pier_mmap *mmap;
 static struct pier_buf_inventory *inv;
+static int done;	/* copies that have the text */
 
 /* Copy the text, or nothing as the third; the task holds the buffers. */
 static int copy(int i, pier_task_fn *fn, void *arg)
@@ -38,7 +40,7 @@ static int copy(int i, pier_task_fn *fn, void *arg)
 static void copied(struct pier_task *task, void *arg)
 {
 	if (pier_task_status(task) == 0)
-		++*(int *)arg;
+		done += !strcmp(arg, text);
 	else if (pier_task_status(task) != -ECANCELED)
 		printf("failed: %s\n", pier_last_error());
 }
@@ -48,9 +50,8 @@ int main(int argc, char *argv[])
 	struct pier_args args = { sizeof(args), PIER_ARGS_DEVICE, about,
 				  .options = options };
 	struct pier_dma_config cfg = { sizeof(cfg), .stop_on_task_error = 1 };
-	int i, err, done = 0;
+	int i, err = pier_args_parse(&args, argc, argv);
 
-	err = pier_args_parse(&args, argc, argv);
 	if (err)
 		return pier_args_exit(err);	/* help, or a usage error */
 	snprintf(memory[0], LEN, "%s", text);
@@ -63,18 +64,17 @@ int main(int argc, char *argv[])
 					PIER_LOCAL_WRITE, &mmap);
 	err = err ? err : pier_buf_inventory_create(2 * COPIES, &inv);
 	for (i = 1; !err && i <= COPIES; i++)
-		err = copy(i, copied, &done);
+		err = copy(i, copied, memory[i]);
 	while (!err && pier_ctx_state(pier_dma_ctx(dma)) != PIER_CTX_IDLE)
 		err = pier_pe_wait(pe, -1);
 	if (err)
 		fprintf(stderr, "pe_task_error: %s\n", pier_last_error());
 	else
 		printf("copied \"%s\" %d times, stopped\n", memory[1], done);
-
 	pier_dma_destroy(dma);
 	pier_buf_inventory_destroy(inv);
 	pier_mmap_destroy(mmap);
 	pier_pe_destroy(pe);
 	pier_dev_close(dev);
-	return err ? 1 : 0;
+	return err || done < 2 ? 1 : 0;
 }

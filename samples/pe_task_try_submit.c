@@ -2,6 +2,7 @@
 /* pe_task_try_submit - submit until the queue is full, progress, go on. */
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <pier/pier.h>
 
@@ -20,6 +21,7 @@ static struct pier_pe *pe;
 static struct pier_dma *dma;
 static struct pier_mmap *mmap;
 static struct pier_buf_inventory *inv;
+static int done;	/* copies that have the text */
 
 /* Copy the text to memory[i]; the task holds the buffers. */
 static int copy(int i, pier_task_fn *fn, void *arg)
@@ -42,7 +44,7 @@ static int copy(int i, pier_task_fn *fn, void *arg)
 
 static void copied(struct pier_task *task, void *arg)
 {
-	*(int *)arg += pier_task_status(task) == 0;
+	done += pier_task_status(task) == 0 && !strcmp(arg, text);
 	pier_task_free(task);
 }
 
@@ -50,9 +52,8 @@ int main(int argc, char *argv[])
 {
 	struct pier_args args = { sizeof(args), PIER_ARGS_DEVICE, about,
 				  .options = options };
-	int i, err, done = 0;
+	int i, err = pier_args_parse(&args, argc, argv);
 
-	err = pier_args_parse(&args, argc, argv);
 	if (err)
 		return pier_args_exit(err);	/* help, or a usage error */
 	snprintf(memory[0], LEN, "%s", text);
@@ -60,11 +61,10 @@ int main(int argc, char *argv[])
 	err = err ? err : pier_pe_create(&pe);
 	err = err ? err : pier_dma_create(dev, &dma);
 	err = err ? err : pier_ctx_start(pier_dma_ctx(dma), pe);
-	err = err ? err : pier_mmap_map(dev, memory, sizeof(memory),
-					PIER_LOCAL_WRITE, &mmap);
+	err = err ? err : pier_mmap_map(dev, memory, sizeof(memory), 0, &mmap);
 	err = err ? err : pier_buf_inventory_create(2 * COPIES, &inv);
 	for (i = 1; !err && i <= COPIES; i++)
-		err = copy(i, copied, &done);
+		err = copy(i, copied, memory[i]);
 	while (!err && pier_pe_inflight(pe))
 		err = pier_pe_wait(pe, -1);
 	if (err)

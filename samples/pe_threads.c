@@ -2,6 +2,7 @@
 /* pe_threads - an engine in each of several threads, on one device. */
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <pier/pier.h>
 
@@ -46,7 +47,7 @@ static void *work(void *arg)
 	pier_buf_put(src);
 	pier_buf_inventory_destroy(inv);
 	pier_pe_destroy(pe);
-	return done ? arg : NULL;
+	return done && !strcmp(arg, text) ? arg : NULL;
 }
 
 int main(int argc, char *argv[])
@@ -62,8 +63,7 @@ int main(int argc, char *argv[])
 		return pier_args_exit(err);	/* help, or a usage error */
 	snprintf(memory[0], LEN, "%s", text);
 	err = pier_dev_open(args.device, &dev);
-	err = err ? err : pier_mmap_map(dev, memory, sizeof(memory),
-					PIER_LOCAL_WRITE, &mmap);
+	err = err ? err : pier_mmap_map(dev, memory, sizeof(memory), 0, &mmap);
 	if (err)
 		fprintf(stderr, "pe_threads: %s\n", pier_last_error());
 	for (n = 0; !err && n < THREADS; n += !err)
@@ -72,6 +72,8 @@ int main(int argc, char *argv[])
 		done += !pthread_join(threads[i], &copy) && copy;
 	if (done == THREADS)
 		printf("copied \"%s\" %d times\n", memory[THREADS], done);
+	else
+		fprintf(stderr, "pe_threads: %d of %d\n", done, THREADS);
 	pier_mmap_destroy(mmap);
 	pier_dev_close(dev);
 	return done < THREADS ? 1 : 0;

@@ -2,6 +2,7 @@
 /* workq - submit jobs and retrieve their events, without callbacks. */
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <pier/pier.h>
 
@@ -39,7 +40,7 @@ int main(int argc, char *argv[])
 	struct pier_args args = { sizeof(args), PIER_ARGS_DEVICE, about,
 				  .options = options };
 	struct pier_event event;
-	int i, err, done = 0;
+	int i, err, events = 0, done = 0;
 
 	err = pier_args_parse(&args, argc, argv);
 	if (err)
@@ -53,15 +54,16 @@ int main(int argc, char *argv[])
 					PIER_LOCAL_WRITE, &mmap);
 	err = err ? err : pier_buf_inventory_create(2 * COPIES, &inv);
 	for (i = 1; !err && i <= COPIES; i++)
-		err = copy(i, NULL, NULL);
-	while (!err && done < COPIES) {
+		err = copy(i, NULL, memory[i]);
+	while (!err && events < COPIES) {
 		err = pier_pe_retrieve(pe, &event);
 		if (err == -EAGAIN) {		/* none yet */
 			err = pier_pe_wait(pe, -1);
 			continue;
 		}
 		err = err ? err : event.status;	/* of the job */
-		done += !err;
+		done += !err && !strcmp(pier_task_arg(event.task), text);
+		events++;
 		pier_task_free(event.task);
 	}
 	if (err)
