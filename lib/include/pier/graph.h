@@ -24,7 +24,10 @@ extern "C" {
 struct pier_graph;
 struct pier_graph_node;
 
-/* Of a node: returns its status, 0 or a negative error. */
+/*
+ * Of a node: returns its status, 0 or a negative error.  -EINPROGRESS: call it
+ * again in the next round of the engine.
+ */
 typedef int pier_graph_fn(void *arg);
 
 struct pier_graph_config {
