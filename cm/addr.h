@@ -33,6 +33,14 @@ int pier__gid_offers(const struct pier__port *port, int gid_index,
 int pier__gid_at(const struct pier__port *port, int gid_index,
 		 struct pier__gid_offer *ret);
 
+/* Addresses as @field of a descriptor; @ret holds PIER__GIDS_MAX. */
+struct pier__wire_in;
+struct pier__wire_out;
+void pier__gids_encode(struct pier__wire_out *out, unsigned int field,
+		       const struct pier__gid_offer *gids, unsigned int count);
+int pier__gids_decode(const struct pier__wire_in *in, unsigned int field,
+		      struct pier__gid_offer *ret, unsigned int *ret_count);
+
 /*
  * The pair that both ends choose, given the same two lists: of one family, on
  * one subnet if there is such a pair.  Errors: -EHOSTUNREACH.

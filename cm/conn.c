@@ -269,6 +269,10 @@ int pier__conn_rkey(struct pier_conn *conn, const struct pier_mmap *mmap,
 		    uint32_t *ret)
 {
 	if (mmap->serial != conn->rkey_serial) {
+		if (mmap->origin)
+			return pier__fail(-EINVAL, "the remote mmap is that of "
+					  "an export: for tasks of DMA "
+					  "contexts only");
 		if (!pier__mmap_rkey(mmap, conn->remote.dev_id, &conn->rkey)) {
 			conn->rkey_serial = 0;
 			return foreign_mmap(conn, mmap);

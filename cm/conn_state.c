@@ -41,7 +41,8 @@ static void report(struct pier_conn *conn)
 	if (prev == next)
 		return;
 	conn->reported = next;
-	pier__pe_event(conn->queues->pe);
+	if (!conn->owner->quiet)
+		pier__pe_event(conn->queues->pe);
 	if (conn->state_changed)
 		conn->state_changed(conn, prev, next, conn->user_data);
 	if (conn->destroyed)

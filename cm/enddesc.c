@@ -33,6 +33,18 @@ enum {
 
 #define ACCESS_MAX (PIER_REMOTE_READ | PIER_REMOTE_WRITE | PIER_REMOTE_ATOMIC)
 
+void pier__gids_encode(struct pier__wire_out *out, unsigned int field,
+		       const struct pier__gid_offer *gids, unsigned int count)
+{
+	pier__wire_array(out, field, count);
+	for (unsigned int i = 0; i < count; i++) {
+		pier__wire_map(out, 3);
+		pier__wire_bytes(out, GID_RAW, gids[i].raw, 16);
+		pier__wire_uint(out, GID_TYPE, gids[i].type);
+		pier__wire_uint(out, GID_PREFIX, gids[i].prefix);
+	}
+}
+
 int pier__end_encode(const struct pier__end *end, void *buf, size_t size)
 {
 	struct pier__wire_out out;
@@ -53,13 +65,7 @@ int pier__end_encode(const struct pier__end *end, void *buf, size_t size)
 	pier__wire_uint(&out, FIELD_ACCESS, end->access);
 	pier__wire_uint(&out, FIELD_RD_ATOMIC, end->rd_atomic);
 	pier__wire_uint(&out, FIELD_MESSAGE, end->message);
-	pier__wire_array(&out, FIELD_GIDS, end->gid_count);
-	for (unsigned int i = 0; i < end->gid_count; i++) {
-		pier__wire_map(&out, 3);
-		pier__wire_bytes(&out, GID_RAW, end->gids[i].raw, 16);
-		pier__wire_uint(&out, GID_TYPE, end->gids[i].type);
-		pier__wire_uint(&out, GID_PREFIX, end->gids[i].prefix);
-	}
+	pier__gids_encode(&out, FIELD_GIDS, end->gids, end->gid_count);
 	return pier__wire_end(&out);
 }
 
@@ -84,16 +90,16 @@ static int read_gid(const struct pier__wire_in *in, struct pier__gid_offer *ret)
 	return 0;
 }
 
-static int decode_gids(const struct pier__wire_in *in, struct pier__end *ret)
+int pier__gids_decode(const struct pier__wire_in *in, unsigned int field,
+		      struct pier__gid_offer *ret, unsigned int *ret_count)
 {
 	struct pier__wire_in map;
-	int err = pier__wire_get_array(in, FIELD_GIDS, PIER__GIDS_MAX,
-				       &ret->gid_count);
+	int err = pier__wire_get_array(in, field, PIER__GIDS_MAX, ret_count);
 
-	for (unsigned int i = 0; !err && i < ret->gid_count; i++) {
-		err = pier__wire_get_map(in, FIELD_GIDS, i, &map);
+	for (unsigned int i = 0; !err && i < *ret_count; i++) {
+		err = pier__wire_get_map(in, field, i, &map);
 		if (!err)
-			err = read_gid(&map, &ret->gids[i]);
+			err = read_gid(&map, &ret[i]);
 	}
 	return err;
 }
@@ -160,7 +166,8 @@ int pier__end_decode(const void *desc, size_t len, struct pier__end *ret)
 					   sizeof(end.dev_id), &dev_id,
 					   &dev_id_len);
 	if (!err)
-		err = decode_gids(&in, &end);
+		err = pier__gids_decode(&in, FIELD_GIDS, end.gids,
+					&end.gid_count);
 	if (err)
 		return err;
 	memcpy(end.dev_id, dev_id, sizeof(end.dev_id));

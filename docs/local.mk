@@ -21,6 +21,7 @@ dist_man_MANS += \
 	%D%/man/pier_desc.3 \
 	%D%/man/pier_dev.3 \
 	%D%/man/pier_dma.3 \
+	%D%/man/pier_dma_export.3 \
 	%D%/man/pier_error.3 \
 	%D%/man/pier_exchange.3 \
 	%D%/man/pier_func.3 \

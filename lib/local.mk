@@ -49,6 +49,8 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/core/roce.h \
 	%D%/core/sockaddr.c \
 	%D%/core/sockaddr.h \
+	%D%/core/thread.c \
+	%D%/core/thread.h \
 	%D%/core/version.c \
 	%D%/core/wire.c \
 	%D%/core/wire.h \
@@ -194,6 +196,12 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/ops/digest.c \
 	%D%/ops/digest.h \
 	%D%/ops/dma.c \
+	%D%/ops/dma_export.c \
+	%D%/ops/dma_export_impl.h \
+	%D%/ops/dma_impl.h \
+	%D%/ops/dma_piece.c \
+	%D%/ops/dma_remote.c \
+	%D%/ops/dma_remote.h \
 	%D%/ops/feature.c \
 	%D%/ops/func.c \
 	%D%/ops/graph.c \
@@ -218,6 +226,8 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/ops/rdma_task.c \
 	%D%/ops/rdma_task.h \
 	%D%/ops/rdma_write.c \
+	%D%/ops/service.c \
+	%D%/ops/service.h \
 	%D%/ops/sha.c \
 	%D%/ops/sync_event.c \
 	%D%/ops/sync_event_export.c \
@@ -256,6 +266,7 @@ pierinclude_HEADERS = \
 	%D%/include/pier/desc.h \
 	%D%/include/pier/dev.h \
 	%D%/include/pier/dma.h \
+	%D%/include/pier/dma_export.h \
 	%D%/include/pier/error.h \
 	%D%/include/pier/exchange.h \
 	%D%/include/pier/func.h \

@@ -4,6 +4,8 @@
 # source installed.
 
 noinst_PROGRAMS += \
+	%D%/dma_copy_dpu \
+	%D%/dma_copy_host \
 	%D%/dma_local_copy \
 	%D%/graph \
 	%D%/pe_async_stop \
@@ -37,6 +39,8 @@ noinst_PROGRAMS += \
 
 samplesdir = $(docdir)/samples
 dist_samples_DATA = \
+	%D%/dma_copy_dpu.c \
+	%D%/dma_copy_host.c \
 	%D%/dma_local_copy.c \
 	%D%/graph.c \
 	%D%/pe_async_stop.c \

@@ -87,6 +87,7 @@ check_PROGRAMS += \
 	%D%/ops/bulk.t \
 	%D%/ops/capable.t \
 	%D%/ops/dma.t \
+	%D%/ops/dma_export.t \
 	%D%/ops/dma_life.t \
 	%D%/ops/feature.t \
 	%D%/ops/func.t \
@@ -157,6 +158,7 @@ dist_check_SCRIPTS += \
 	%D%/meta/style.sh \
 	%D%/meta/symbols.sh \
 	%D%/meta/words.sh \
+	%D%/samples/dma_copy.sh \
 	%D%/samples/dma_local_copy.sh \
 	%D%/samples/engine.sh \
 	%D%/samples/graph.sh \

@@ -42,6 +42,8 @@ static const char *kind_name(unsigned int kind)
 		return "frame";
 	case PIER__WIRE_SYNC_EVENT:
 		return "sync event descriptor";
+	case PIER__WIRE_EXPORT:
+		return "descriptor of an export";
 	}
 	return NULL;
 }

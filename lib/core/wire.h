@@ -28,6 +28,7 @@ enum pier__wire_kind {
 	PIER__WIRE_MMAP = 2,
 	PIER__WIRE_FRAME = 3,
 	PIER__WIRE_SYNC_EVENT = 4,
+	PIER__WIRE_EXPORT = 5,
 };
 
 /* A writer into a caller's buffer; end returns the first error. */

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <signal.h>
-
 #include <pier/pe.h>
 
-#include "core/fail.h"
+#include "core/thread.h"
 #include "engine/worker.h"
 
 /* The next task; NULL: the thread ends.  @lock is held. */
@@ -34,20 +32,6 @@ static void *worker_main(void *arg)
 	return NULL;
 }
 
-/* Signals are the program's threads' to handle. */
-static int start_thread(struct pier__worker *worker)
-{
-	sigset_t all, old;
-	int err;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	err = pthread_create(&worker->thread, NULL, worker_main, worker);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return err ? pier__fail(-err, "worker: no thread: %s",
-				pier_strerror(err)) : 0;
-}
-
 static void free_locks(struct pier__worker *worker)
 {
 	pthread_cond_destroy(&worker->more);
@@ -69,7 +53,8 @@ int pier__worker_start(struct pier__worker *worker, struct pier_pe *pe,
 	pier__task_queue_init(&worker->finished);
 	pthread_mutex_init(&worker->lock, NULL);
 	pthread_cond_init(&worker->more, NULL);
-	err = start_thread(worker);
+	err = pier__thread_start(&worker->thread, worker_main, worker,
+				 "worker");
 	if (err)
 		free_locks(worker);
 	return err;

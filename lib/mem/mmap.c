@@ -90,7 +90,7 @@ static int verbs_access(uint32_t access)
 	int flags = 0;
 
 	if (access & (PIER_LOCAL_WRITE | PIER_REMOTE_WRITE |
-		      PIER_REMOTE_ATOMIC))
+		      PIER_REMOTE_ATOMIC | PIER_PEER_WRITE))
 		flags |= IBV_ACCESS_LOCAL_WRITE;
 	if (access & PIER_REMOTE_READ)
 		flags |= IBV_ACCESS_REMOTE_READ;
@@ -241,6 +241,7 @@ static void release(struct pier_mmap *mmap)
 			pier__dev_drop_mmap(mmap->keys[i].dev);
 	}
 	forget_desc(mmap);
+	free(mmap->origin);
 	pier__own_free(&mmap->own);
 	if (cfg->release)
 		cfg->release(cfg->addr, cfg->len, cfg->release_arg);

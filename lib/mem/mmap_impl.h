@@ -21,6 +21,8 @@ struct pier__mmap_key {
 	uint32_t lkey, rkey;
 };
 
+struct pier__mmap_origin;
+
 struct pier_mmap {
 	struct pier_mmap_config cfg;
 	enum pier__wire_kind kind;	/* of its descriptor: memory, or the */
@@ -33,6 +35,8 @@ struct pier_mmap {
 	atomic_uint pools;		/* buffer pools in it */
 	uint32_t key_count;
 	struct pier__mmap_key keys[PIER__MMAP_DEVS];
+	struct pier__mmap_origin *origin;	/* of pier_dma_import(); */
+					/* owned; NULL: none */
 	void *desc;			/* export; NULL: not made yet */
 	size_t desc_len;
 };

@@ -24,6 +24,8 @@ static int cancel(const struct pier__cpu_ctx *cpu, struct pier_task *task)
 static int __attribute__((noinline))
 finish_other(struct pier__cpu_ctx *cpu, struct pier_task *task, int status)
 {
+	if (status == PIER__CPU_ELSEWHERE)
+		return 0;
 	if (status == -EAGAIN) {
 		cpu->waiting++;
 	} else if (status != -EINPROGRESS) {
@@ -40,7 +42,7 @@ finish_other(struct pier__cpu_ctx *cpu, struct pier_task *task, int status)
  */
 static int run_queued(struct pier__cpu_ctx *cpu, int budget)
 {
-	size_t n = cpu->ctx.inflight;
+	size_t n = cpu->ctx.inflight - cpu->elsewhere;
 	int did = 0;
 
 	cpu->waiting = 0;
@@ -59,6 +61,35 @@ static int run_queued(struct pier__cpu_ctx *cpu, int budget)
 	if (did)
 		cpu->waiting = 0;
 	return did;
+}
+
+void pier__cpu_take_out(struct pier_task *task)
+{
+	pier__cpu_of(task->ctx)->elsewhere++;
+}
+
+void pier__cpu_finish(struct pier_task *task, int status)
+{
+	pier__cpu_of(task->ctx)->elsewhere--;
+	if (status)
+		pier__task_finish_failed(task, status);
+	else
+		pier__task_finish(task, 0);
+}
+
+void pier__cpu_requeue(struct pier_task *task)
+{
+	struct pier__cpu_ctx *cpu = pier__cpu_of(task->ctx);
+
+	cpu->elsewhere--;
+	pier__task_queue_add(&cpu->queued, task);
+}
+
+/* Is it stopping, with nothing left to wait for? */
+static bool has_ended(struct pier__cpu_ctx *cpu)
+{
+	return cpu->ctx.state == PIER_CTX_STOPPING && !cpu->ctx.inflight &&
+	       !(cpu->ops->stopping && cpu->ops->stopping(cpu));
 }
 
 static struct pier__cpu_ctx *of_source(struct pier__source *source)
@@ -80,15 +111,15 @@ static int poll(struct pier__source *source, int budget)
 	int did = cpu->ops->poll ? cpu->ops->poll(cpu, budget) :
 				   run_queued(cpu, budget);
 
-	if (cpu->ctx.state == PIER_CTX_STOPPING && !cpu->ctx.inflight)
+	if (has_ended(cpu))
 		finish_stop(cpu);
 	return did;
 }
 
 static int arm_queued(struct pier__cpu_ctx *cpu)
 {
-	if (cpu->ctx.inflight > cpu->waiting ||
-	    cpu->ctx.state == PIER_CTX_STOPPING)
+	if (cpu->ctx.inflight - cpu->elsewhere > cpu->waiting ||
+	    (cpu->ctx.state == PIER_CTX_STOPPING && cpu->queued.first))
 		return -EAGAIN;
 	if (cpu->waiting)
 		pier__pe_due(&cpu->source, pier__now() + PIER__MS);
@@ -99,7 +130,7 @@ static int arm(struct pier__source *source)
 {
 	struct pier__cpu_ctx *cpu = of_source(source);
 
-	if (cpu->ctx.state == PIER_CTX_STOPPING && !cpu->ctx.inflight)
+	if (has_ended(cpu))
 		return -EAGAIN;
 	if (cpu->ops->arm)
 		return cpu->ops->arm(cpu);
@@ -149,7 +180,7 @@ static void stop(struct pier_ctx *ctx)
 
 	if (cpu->ops->stop)
 		cpu->ops->stop(cpu);
-	if (!ctx->inflight && !pier__pe_busy(ctx->pe))
+	if (has_ended(cpu) && !pier__pe_busy(ctx->pe))
 		finish_stop(cpu);
 }
 

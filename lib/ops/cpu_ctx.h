@@ -10,6 +10,8 @@
 
 struct pier__cpu_ctx;
 
+#define PIER__CPU_ELSEWHERE 1
+
 /* What a kind of context adds.  What is not set may be NULL. */
 struct pier__cpu_ops {
 	const char *name;		/* in messages */
@@ -22,7 +24,8 @@ struct pier__cpu_ops {
 	 * Carry out @task, and release what its submit took.  Returns its
 	 * status; -EINPROGRESS: not finished, call again in the next round;
 	 * -EAGAIN: the same, but an engine with nothing else to do may sleep
-	 * for a millisecond first.
+	 * for a millisecond first; PIER__CPU_ELSEWHERE: it has called
+	 * pier__cpu_take_out().
 	 */
 	int (*run)(struct pier_task *task);
 	/* Instead of run(): only release that. */
@@ -38,6 +41,7 @@ struct pier__cpu_ops {
 
 	int (*start)(struct pier__cpu_ctx *cpu);	/* may fail */
 	void (*stop)(struct pier__cpu_ctx *cpu);	/* begin to */
+	bool (*stopping)(struct pier__cpu_ctx *cpu);	/* more than tasks */
 	void (*stopped)(struct pier__cpu_ctx *cpu);	/* none in flight */
 	/* Set.  Free the object; the context is idle. */
 	void (*free)(struct pier__cpu_ctx *cpu);
@@ -63,6 +67,7 @@ struct pier__cpu_ctx {
 	struct pier__task_pool *pool;	/* NULL before the start */
 	struct pier__source source;
 	struct pier__task_queue queued;	/* to be run */
+	size_t elsewhere;		/* tasks in flight, not in queued */
 	size_t waiting;			/* tasks that returned -EAGAIN in the */
 					/* last round; 0 if any did not */
 	struct pier__deferred deferred;	/* destroy inside a callback */
@@ -108,6 +113,18 @@ int pier__cpu_configure(struct pier__cpu_ctx *cpu, const void *cfg,
 
 /* May it be changed?  Errors: -EBUSY, not idle. */
 int pier__cpu_may_configure(const struct pier__cpu_ctx *cpu);
+
+/* A task that run() is called for leaves the queue. */
+void pier__cpu_take_out(struct pier_task *task);
+
+/*
+ * Finish a task that is elsewhere, with its @status, in a round of the engine.
+ * A failed one has its error message.
+ */
+void pier__cpu_finish(struct pier_task *task, int status);
+
+/* Queue it again: it is run, or cancelled, in the next round. */
+void pier__cpu_requeue(struct pier_task *task);
 
 /* The status of a task that is cancelled, with its error message. */
 int pier__cpu_cancelled(const struct pier__cpu_ctx *cpu);

@@ -13,6 +13,7 @@
 #include "core/wire.h"
 #include "mem/mmap_impl.h"
 #include "ops/desc_impl.h"
+#include "ops/dma_export_impl.h"
 
 /* Text whose length is counted beyond the end of the buffer. */
 struct text {
@@ -64,10 +65,19 @@ static void add_id(struct text *text, const uint8_t id[8])
 	add(text, "%s", pier__dev_id_text(id, line));
 }
 
-static int print_conn(const void *desc, size_t len, struct text *text)
+static void add_gids(struct text *text, const struct pier__gid_offer *gids,
+		     unsigned int count)
 {
 	static const char *const types[] = { "IB", "RoCEv1", "RoCEv2" };
 	char gid[INET6_ADDRSTRLEN];
+
+	for (unsigned int i = 0; i < count; i++)
+		add(text, "gid: %s %s/%u\n", types[gids[i].type],
+		    pier__gid_text(gids[i].raw, gid), gids[i].prefix);
+}
+
+static int print_conn(const void *desc, size_t len, struct text *text)
+{
 	struct pier__end end;
 	int err = pier__end_decode(desc, len, &end);
 
@@ -85,9 +95,32 @@ static int print_conn(const void *desc, size_t len, struct text *text)
 	add(text, "\nreads and atomics served: %u\nlargest message: %llu\n",
 	    end.rd_atomic, (unsigned long long)end.message);
 	add_access(text, end.access);
-	for (unsigned int i = 0; i < end.gid_count; i++)
-		add(text, "gid: %s %s/%u\n", types[end.gids[i].type],
-		    pier__gid_text(end.gids[i].raw, gid), end.gids[i].prefix);
+	add_gids(text, end.gids, end.gid_count);
+	return 0;
+}
+
+/* Of @kind, called @name: @mmap, and what its descriptor @desc has besides. */
+static int add_mmap(struct text *text, const void *desc, size_t len,
+		    enum pier__wire_kind kind, const char *name,
+		    const struct pier_mmap *mmap)
+{
+	uint64_t created = 0, valid = 0;
+	struct pier__wire_in in;
+	int err = pier__wire_expect(desc, len, kind, &in);
+
+	if (!err)
+		err = pier__desc_times(&in, &created, &valid);
+	if (err)
+		return err;
+	add(text, "kind: %s\n", name);
+	add_age(text, created, valid);
+	add(text, "address: %p\nlength: %zu\n", mmap->cfg.addr, mmap->cfg.len);
+	add_access(text, mmap->cfg.access);
+	for (uint32_t i = 0; i < mmap->key_count; i++) {
+		add(text, "key: 0x%08x on device ", mmap->keys[i].rkey);
+		add_id(text, mmap->keys[i].dev_id);
+		add(text, "\n");
+	}
 	return 0;
 }
 
@@ -95,27 +128,28 @@ static int print_conn(const void *desc, size_t len, struct text *text)
 static int print_mmap(const void *desc, size_t len, enum pier__wire_kind kind,
 		      const char *name, struct text *text)
 {
-	struct pier__wire_in in;
 	struct pier_mmap *mmap;
-	uint64_t created = 0, valid = 0;
 	int err = pier__mmap_import(desc, len, kind, &mmap);
 
 	if (err)
 		return err;
-	err = pier__wire_expect(desc, len, kind, &in);
-	if (!err)
-		err = pier__desc_times(&in, &created, &valid);
+	err = add_mmap(text, desc, len, kind, name, mmap);
+	pier_mmap_destroy(mmap);
+	return err;
+}
+
+static int print_export(const void *desc, size_t len, struct text *text)
+{
+	struct pier_mmap *mmap;
+	int err = pier_dma_import(desc, len, &mmap);
+
+	if (err)
+		return err;
+	err = add_mmap(text, desc, len, PIER__WIRE_EXPORT, "memory for DMA",
+		       mmap);
 	if (!err) {
-		add(text, "kind: %s\n", name);
-		add_age(text, created, valid);
-		add(text, "address: %p\nlength: %zu\n", mmap->cfg.addr,
-		    mmap->cfg.len);
-		add_access(text, mmap->cfg.access);
-	}
-	for (uint32_t i = 0; !err && i < mmap->key_count; i++) {
-		add(text, "key: 0x%08x on device ", mmap->keys[i].rkey);
-		add_id(text, mmap->keys[i].dev_id);
-		add(text, "\n");
+		add(text, "udp port: %u\n", mmap->origin->port);
+		add_gids(text, mmap->origin->gids, mmap->origin->gid_count);
 	}
 	pier_mmap_destroy(mmap);
 	return err;
@@ -133,11 +167,14 @@ int pier_desc_print(const void *desc, size_t len, char *text, size_t size)
 		err = print_mmap(desc, len, in.kind, "memory", &out);
 	else if (!err && in.kind == PIER__WIRE_SYNC_EVENT)
 		err = print_mmap(desc, len, in.kind, "sync event", &out);
+	else if (!err && in.kind == PIER__WIRE_EXPORT)
+		err = print_export(desc, len, &out);
 	else if (!err)
 		err = pier__fail(-PIER_EKIND, "descriptor of kind %d, known "
-				 "are %d, a connection, %d, memory, and %d, a "
-				 "sync event", (int)in.kind, PIER__WIRE_CONN,
-				 PIER__WIRE_MMAP, PIER__WIRE_SYNC_EVENT);
+				 "are %d, a connection, %d, memory, %d, a sync "
+				 "event, and %d, an export", (int)in.kind,
+				 PIER__WIRE_CONN, PIER__WIRE_MMAP,
+				 PIER__WIRE_SYNC_EVENT, PIER__WIRE_EXPORT);
 	return err ? err : (int)out.len;
 }
 

@@ -3,38 +3,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <pier/dma.h>
-
 #include "core/fail.h"
-#include "ops/cpu_ctx.h"
-#include "ops/local_buf.h"
+#include "ops/dma_impl.h"
 
-struct pier_dma {
-	struct pier__cpu_ctx cpu;	/* first */
-};
-
-struct dma_task {
-	struct pier_task task;		/* first */
-	struct pier_buf *src, *dst;	/* NULL: none */
-	struct pier_buf *held[2];	/* their chains, while submitted; */
-					/* not set while it is plain */
-	bool plain;			/* while submitted: both are one */
-					/* buffer, and of the right kind */
-};
-
-static struct dma_task *dma_task(struct pier_task *task)
-{
-	return pier__container_of(task, struct dma_task, task);
-}
-
-static int check(const struct dma_task *t, size_t len)
+int pier__dma_check_len(size_t len)
 {
 	if (!len)
 		return pier__fail(-EINVAL, "copy: the source has no data");
 	if (len > PIER_DMA_MAX)
 		return pier__fail(-EMSGSIZE, "copy: %zu bytes, at most %u",
 				  len, PIER_DMA_MAX);
-	return pier__local_check_tail(t->dst, len, "copy");
+	return 0;
 }
 
 /* The data of @src behind that of @dst; there is enough tail space. */
@@ -61,7 +40,7 @@ static void copy(const struct pier_buf *src, const struct pier_buf *dst)
 	}
 }
 
-static int __attribute__((noinline)) copy_any(const struct dma_task *t)
+static int __attribute__((noinline)) copy_any(const struct pier__dma_task *t)
 {
 	int err = pier__local_check(t->src, t->held[0], "copy", "source");
 	size_t len;
@@ -72,7 +51,9 @@ static int __attribute__((noinline)) copy_any(const struct dma_task *t)
 	if (err)
 		return err;
 	len = pier_buf_chain_data_len(t->src);
-	err = check(t, len);
+	err = pier__dma_check_len(len);
+	if (!err)
+		err = pier__local_check_tail(t->dst, len, "copy");
 	if (err)
 		return err;
 	copy(t->src, t->dst);
@@ -81,7 +62,7 @@ static int __attribute__((noinline)) copy_any(const struct dma_task *t)
 }
 
 /* From here on it is none of the usual case. */
-static void set_held(struct dma_task *t)
+static void set_held(struct pier__dma_task *t)
 {
 	if (!t->plain)
 		return;
@@ -90,29 +71,31 @@ static void set_held(struct dma_task *t)
 	t->held[1] = t->dst;
 }
 
-static void drop(struct pier_task *task)
+void pier__dma_drop(struct pier_task *task)
 {
-	struct dma_task *t = dma_task(task);
+	struct pier__dma_task *t = pier__dma_task(task);
 
 	set_held(t);
 	pier__local_drop(t->held[0]);
 	pier__local_drop(t->held[1]);
 }
 
-static int __attribute__((noinline)) run_any(struct dma_task *t)
+static int __attribute__((noinline)) run_any(struct pier__dma_task *t)
 {
 	int status;
 
 	set_held(t);
-	status = copy_any(t);
-	drop(&t->task);
+	status = pier__dma_is_remote(t) ? pier__dma_remote_run(t) : copy_any(t);
+	if (status == PIER__CPU_ELSEWHERE)
+		return status;
+	pier__dma_drop(&t->task);
 	return status;
 }
 
 /* The usual case is that of one buffer to one. */
 static int run(struct pier_task *task)
 {
-	struct dma_task *t = dma_task(task);
+	struct pier__dma_task *t = pier__dma_task(task);
 	struct pier_buf *src = t->src, *dst = t->dst;
 	size_t len;
 
@@ -135,14 +118,14 @@ static inline bool is_plain(const struct pier_buf *buf)
 	       buf->mmap->cpu;
 }
 
-static void __attribute__((noinline)) hold_any(struct dma_task *t)
+static void __attribute__((noinline)) hold_any(struct pier__dma_task *t)
 {
 	t->plain = false;
 	t->held[0] = pier__local_hold(t->src);
 	t->held[1] = pier__local_hold(t->dst);
 }
 
-static inline void hold(struct dma_task *t)
+static inline void hold(struct pier__dma_task *t)
 {
 	struct pier_buf *src = t->src, *dst = t->dst;
 
@@ -160,7 +143,7 @@ static int submit(struct pier_task *task, unsigned int flags)
 {
 	if (!pier__cpu_may_submit(task, flags))
 		return pier__task_submit_error(task, flags);
-	hold(dma_task(task));
+	hold(pier__dma_task(task));
 	pier__cpu_submit(task);
 	return 0;
 }
@@ -171,17 +154,32 @@ static const struct pier__task_ops task_ops = {
 	.error = pier__cpu_task_error,
 };
 
+static void stop(struct pier__cpu_ctx *cpu)
+{
+	pier__dma_remote_stop(pier__dma_of(cpu));
+}
+
+static bool stopping(struct pier__cpu_ctx *cpu)
+{
+	return pier__dma_remote_stopping(pier__dma_of(cpu));
+}
+
 static void free_dma(struct pier__cpu_ctx *cpu)
 {
-	free(pier__container_of(cpu, struct pier_dma, cpu));
+	struct pier_dma *dma = pier__dma_of(cpu);
+
+	pier__dma_remote_free(dma);
+	free(dma);
 }
 
 static const struct pier__cpu_ops ops = {
 	.name = "dma",
-	.task_size = sizeof(struct dma_task),
+	.task_size = sizeof(struct pier__dma_task),
 	.task = &task_ops,
 	.run = run,
-	.cancel = drop,
+	.cancel = pier__dma_drop,
+	.stop = stop,
+	.stopping = stopping,
 	.free = free_dma,
 };
 
@@ -227,12 +225,12 @@ struct pier_dev *pier_dma_dev(const struct pier_dma *dma)
 int pier_dma_task_copy(struct pier_dma *dma, struct pier_buf *src,
 		       struct pier_buf *dst, struct pier_task **ret)
 {
-	struct dma_task *t;
+	struct pier__dma_task *t;
 	int err = pier__cpu_take(&dma->cpu, PIER_TASK_COPY, ret);
 
 	if (err)
 		return err;
-	t = dma_task(*ret);
+	t = pier__dma_task(*ret);
 	t->src = src;
 	t->dst = dst;
 	return 0;
@@ -241,7 +239,7 @@ int pier_dma_task_copy(struct pier_dma *dma, struct pier_buf *src,
 int pier_dma_task_set_bufs(struct pier_task *task, struct pier_buf *src,
 			   struct pier_buf *dst)
 {
-	struct dma_task *t = dma_task(task);
+	struct pier__dma_task *t = pier__dma_task(task);
 	int err = pier__cpu_may_change(task, PIER_TASK_COPY);
 
 	if (err)

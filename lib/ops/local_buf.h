@@ -25,7 +25,8 @@ static inline void pier__local_drop(struct pier_buf *held)
 static inline bool pier__local_writable(const struct pier_mmap *mmap)
 {
 	return mmap->cfg.access &
-	       (PIER_LOCAL_WRITE | PIER_REMOTE_WRITE | PIER_REMOTE_ATOMIC);
+	       (PIER_LOCAL_WRITE | PIER_REMOTE_WRITE | PIER_REMOTE_ATOMIC |
+		PIER_PEER_WRITE);
 }
 
 /*

@@ -203,15 +203,13 @@ static void seed_conn(unsigned int gids)
 
 /* Fields as lib/mem/export.c has them. */
 /* Memory of @keys keys, or an event's word. */
-static void seed_mmap(enum pier__wire_kind kind, unsigned int keys)
+static int build_mmap(uint8_t *bytes, enum pier__wire_kind kind,
+		      unsigned int keys)
 {
-	uint8_t bytes[PIER_DESC_MAX];
 	struct pier__wire_out out;
-	FILE *file = begin("wire");
 	unsigned int i;
-	int len;
 
-	pier__wire_begin(&out, bytes, sizeof(bytes), kind, 6);
+	pier__wire_begin(&out, bytes, PIER_DESC_MAX, kind, 6);
 	for (i = 1; i <= 5; i++)
 		pier__wire_uint(&out, i, i == 3 ? 4096 : i == 4 ? 8 : 12);
 	pier__wire_array(&out, 6, keys);
@@ -220,10 +218,43 @@ static void seed_mmap(enum pier__wire_kind kind, unsigned int keys)
 		pier__wire_bytes(&out, 1, "deviceid", 8);
 		pier__wire_uint(&out, 2, 0x55667788);
 	}
-	len = pier__wire_end(&out);
+	return pier__wire_end(&out);
+}
+
+static void put_desc(const uint8_t *bytes, int len)
+{
+	FILE *file = begin("wire");
+
 	putc(3, file);
 	put(file, bytes, (size_t)len);
 	fclose(file);
+}
+
+static void seed_mmap(enum pier__wire_kind kind, unsigned int keys)
+{
+	uint8_t bytes[PIER_DESC_MAX];
+
+	put_desc(bytes, build_mmap(bytes, kind, keys));
+}
+
+static void seed_export(void)
+{
+	uint8_t bytes[PIER_DESC_MAX], memory[PIER_DESC_MAX];
+	int len = build_mmap(memory, PIER__WIRE_MMAP, 1);
+	struct pier__wire_out out;
+
+	pier__wire_begin(&out, bytes, sizeof(bytes), PIER__WIRE_EXPORT, 6);
+	pier__wire_uint(&out, 1, 12);
+	pier__wire_uint(&out, 2, 0);
+	pier__wire_uint(&out, 3, 40000);
+	pier__wire_bytes(&out, 4, "a token of 16 by", 16);
+	pier__wire_array(&out, 5, 1);
+	pier__wire_map(&out, 3);
+	pier__wire_bytes(&out, 1, "an address of 16", 16);
+	pier__wire_uint(&out, 2, 2);
+	pier__wire_uint(&out, 3, 24);
+	pier__wire_bytes(&out, 6, memory, (size_t)len);
+	put_desc(bytes, pier__wire_end(&out));
 }
 
 /* An exchange of one file; the target adds the heads. */
@@ -279,6 +310,7 @@ int main(int argc, char *argv[])
 		seed_mmap(PIER__WIRE_MMAP, (unsigned int)i);
 		seed_mmap(PIER__WIRE_SYNC_EVENT, (unsigned int)i);
 	}
+	seed_export();
 	seed_private(10, 148);
 	seed_private(20, 56);
 	seed_private(4096, 56);

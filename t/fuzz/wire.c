@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include <pier/desc.h>
+#include <pier/dma_export.h>
 #include <pier/mmap.h>
 #include <pier/sync_event.h>
 
@@ -85,6 +86,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!pier__end_decode(bytes, size, &end))
 		end_again(&end);
 	if (!pier_mmap_create_from_export(bytes, size, &mmap)) {
+		MUST(pier_mmap_len(mmap) > 0);
+		pier_mmap_destroy(mmap);
+	}
+	if (!pier_dma_import(bytes, size, &mmap)) {
 		MUST(pier_mmap_len(mmap) > 0);
 		pier_mmap_destroy(mmap);
 	}

@@ -13,8 +13,9 @@ extern "C" {
 #endif
 
 /*
- * A DMA context: copies between local memory as tasks of an engine.  Configure
- * it while idle, start it on a progress engine, stop it, destroy it.
+ * A DMA context: copies as tasks of an engine, between local memory, and
+ * between local memory and exports of other processes (pier/dma_export.h).
+ * Configure it while idle, start it on a progress engine, stop it, destroy it.
  *
  * Calls return 0 or a negative errno value and do not write *ret on failure.
  * They belong to the engine's thread.
@@ -55,11 +56,13 @@ struct pier_dev *pier_dma_dev(const struct pier_dma *dma);
 /*
  * Take a preallocated task that copies the data of the chain @src to the tail
  * space of the chain @dst, whose data grows.  What is wrong with the buffers is
- * the status of the task: -EINVAL, no buffer, no data, remote memory, or a
- * buffer that is not the first of its chain; -EMSGSIZE, more than the tail
- * space or PIER_DMA_MAX; -EACCES, @dst is of memory without PIER_LOCAL_WRITE.
- * A task that fails has copied nothing.  If the memory of both overlaps, the
- * bytes copied are not defined.  Errors: -ENOBUFS, no task is free.
+ * the status of the task: -EINVAL, no buffer, no data, both are remote memory,
+ * remote memory that is not of one export, or a buffer that is not the first of
+ * its chain; -EMSGSIZE, more than the tail space or PIER_DMA_MAX; -EACCES, @dst
+ * is of memory without PIER_LOCAL_WRITE or PIER_PEER_WRITE; or the error of the
+ * connection to an export.  Without one of those a task that fails has copied
+ * nothing.  If the memory of both overlaps, the bytes copied are not defined.
+ * Errors: -ENOBUFS, no task is free.
  */
 int pier_dma_task_copy(struct pier_dma *dma, struct pier_buf *src,
 		       struct pier_buf *dst, struct pier_task **ret);

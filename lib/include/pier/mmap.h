@@ -28,6 +28,8 @@ enum pier_access {
 	PIER_REMOTE_READ = 4,
 	PIER_REMOTE_WRITE = 8,	/* implies PIER_LOCAL_WRITE */
 	PIER_REMOTE_ATOMIC = 16,	/* implies PIER_LOCAL_WRITE */
+	PIER_PEER_READ = 32,	/* by DMA contexts, see pier/dma_export.h */
+	PIER_PEER_WRITE = 64,	/* and read; implies PIER_LOCAL_WRITE */
 };
 
 /* What the memory is; no bit means ordinary memory. */

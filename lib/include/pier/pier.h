@@ -19,6 +19,7 @@
 #include <pier/rdma.h>
 #include <pier/cm.h>
 #include <pier/dma.h>
+#include <pier/dma_export.h>
 #include <pier/func.h>
 #include <pier/sha.h>
 #include <pier/graph.h>

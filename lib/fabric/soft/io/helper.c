@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -10,6 +9,7 @@
 
 #include "core/clock.h"
 #include "core/fail.h"
+#include "core/thread.h"
 #include "fabric/soft/io/helper.h"
 
 #define CHECK_NS (2 * PIER__MS)	/* between checks of a program that drives */
@@ -280,19 +280,14 @@ static void raise_priority(void)
 	pthread_setschedparam(helper.thread, policy, &param);
 }
 
-/* Signals are for the program's threads. */
 static int start_thread(void)
 {
-	sigset_t all, old;
-	int err;
+	int err = pier__thread_start(&helper.thread, helper_main, NULL,
+				     "soft helper");
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	err = pthread_create(&helper.thread, NULL, helper_main, NULL);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (!err)
 		raise_priority();
-	return -err;
+	return err;
 }
 
 /*

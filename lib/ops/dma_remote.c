@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cm/rdmacm/rdmacm.h"
+#include "core/fail.h"
+#include "ops/dma_remote.h"
+#include "ops/rdma_impl.h"
+
+/* Exports that a context uses at a time. */
+#define CONNS_MAX 1024
+
+bool pier__dma_is_remote(const struct pier__dma_task *t)
+{
+	return (t->src && t->held[0] && t->src->mmap && t->src->mmap->remote) ||
+	       (t->dst && t->held[1] && t->dst->mmap && t->dst->mmap->remote);
+}
+
+/* Is the chain @buf memory of one export, with @access? */
+static int check_remote(const struct pier_buf *buf,
+			const struct pier_buf *held, uint32_t access,
+			const char *name)
+{
+	const struct pier__mmap_origin *origin = buf->mmap->origin;
+
+	if (buf->first != buf || held != buf)
+		return pier__fail(-EINVAL, "copy: the %s is not the first of "
+				  "its chain", name);
+	for (; buf; buf = buf->next) {
+		if (!buf->mmap->origin || !origin ||
+		    memcmp(buf->mmap->origin->token, origin->token,
+			   PIER__TOKEN))
+			return pier__fail(-EINVAL, "copy: the %s is remote "
+					  "memory, but not of one export",
+					  name);
+		if (!(buf->mmap->cfg.access & access))
+			return pier__fail(-EACCES, "copy: the %s was exported "
+					  "without PIER_PEER_%s", name,
+					  access == PIER_REMOTE_READ ?
+						  "READ" : "WRITE");
+	}
+	return 0;
+}
+
+/* Is all of @buf registered on the context's device? */
+static int check_registered(const struct pier__dma_task *t,
+			    const struct pier_buf *buf)
+{
+	const struct pier_dev *dev = pier__cpu_of(t->task.ctx)->dev;
+	uint32_t lkey;
+
+	for (; buf; buf = buf->next) {
+		if (!pier__mmap_lkey(buf->mmap, dev, &lkey))
+			return pier__fail(-EINVAL, "copy: local memory is not "
+					  "registered on %s",
+					  dev->info.port.name);
+	}
+	return 0;
+}
+
+static int check_read(const struct pier__dma_task *t, size_t len)
+{
+	int err = pier__local_check(t->dst, t->held[1], "copy", "destination");
+
+	if (!err)
+		err = check_remote(t->src, t->held[0], PIER_REMOTE_READ,
+				   "source");
+	if (!err)
+		err = pier__local_check_tail(t->dst, len, "copy");
+	return err ? err : check_registered(t, t->dst);
+}
+
+static int check_write(const struct pier__dma_task *t, size_t len)
+{
+	int err = pier__local_check(t->src, t->held[0], "copy", "source");
+	size_t tail;
+
+	if (!err)
+		err = check_remote(t->dst, t->held[1], PIER_REMOTE_WRITE,
+				   "destination");
+	if (err)
+		return err;
+	tail = pier_buf_chain_tail_len(t->dst);
+	if (len > tail)
+		return pier__fail(-EMSGSIZE, "copy: %zu bytes, the tail space "
+				  "of the destination is %zu", len, tail);
+	return check_registered(t, t->src);
+}
+
+static int check(const struct pier__dma_task *t)
+{
+	size_t len;
+	int err;
+
+	if (!t->src || !t->held[0] || !t->src->mmap)
+		return pier__local_check(t->src, t->held[0], "copy", "source");
+	if (!t->dst || !t->held[1] || !t->dst->mmap)
+		return pier__local_check(t->dst, t->held[1], "copy",
+					 "destination");
+	if (t->src->mmap->remote && t->dst->mmap->remote)
+		return pier__fail(-EINVAL, "copy: source and destination are "
+				  "both remote");
+	len = pier_buf_chain_data_len(t->src);
+	err = pier__dma_check_len(len);
+	if (err)
+		return err;
+	return pier__dma_reads(t) ? check_read(t, len) : check_write(t, len);
+}
+
+/* Why @peer can copy no more; becomes the thread's last error. */
+static int end_reason(struct pier__dma_peer *peer)
+{
+	int err = pier_conn_error(peer->conn);
+
+	if (!err)
+		err = pier__fail(-ECONNRESET, "the owner of the memory has "
+				 "ended, or has taken it back");
+	else
+		pier__fail_again(err, pier_conn_error_text(peer->conn));
+	pier__dma_set_error(peer, err);
+	return pier__fail(peer->error, "copy: no access to the export: %s",
+			  peer->text);
+}
+
+/* Its connection has ended: so have all requests on it. */
+static void peer_ended(struct pier__dma_peer *peer)
+{
+	int err = end_reason(peer);
+	char text[600];
+
+	snprintf(text, sizeof(text), "%s", pier_last_error());
+	pier__list_del(&peer->link);
+	while (peer->queue.first) {
+		struct pier_task *task = pier__task_queue_pop(&peer->queue);
+
+		if (task->ctx->state == PIER_CTX_STOPPING)
+			pier__cpu_requeue(task);
+		else
+			pier__dma_finish(pier__dma_task(task),
+					 pier__fail_again(err, text));
+	}
+	pier_conn_destroy(peer->conn);
+	free(peer);
+}
+
+static void established(struct pier_conn *conn, void *user_data,
+			void *ctx_user_data)
+{
+	struct pier__dma_peer *peer = user_data;
+
+	(void)conn;
+	(void)ctx_user_data;
+	peer->up = true;
+	pier__dma_post(peer);
+}
+
+static void ended(struct pier_conn *conn, void *user_data, void *ctx_user_data)
+{
+	(void)conn;
+	(void)ctx_user_data;
+	peer_ended(user_data);
+}
+
+/* The pair of addresses to use, as text. */
+static int choose(struct pier_dev *dev, const struct pier__mmap_origin *origin,
+		  char *ret_ours, char *ret_theirs)
+{
+	struct pier__gid_offer ours[PIER__GIDS_MAX];
+	unsigned int our = 0, their = 0;
+	struct pier__port port;
+	int count, err;
+
+	pier__dev_port(dev, &port);
+	count = pier__gid_offers(&port, PIER__GID_ANY, ours);
+	if (count < 0)
+		return count;
+	err = pier__gid_choose(ours, (unsigned int)count, origin->gids,
+			       origin->gid_count, &our, &their);
+	if (err)
+		return err;
+	pier__gid_text(ours[our].raw, ret_ours);
+	pier__gid_text(origin->gids[their].raw, ret_theirs);
+	return 0;
+}
+
+static int peer_connect(struct pier__dma_peer *peer,
+			const struct pier__mmap_origin *origin)
+{
+	char ours[INET6_ADDRSTRLEN], theirs[INET6_ADDRSTRLEN];
+	uint8_t ask[PIER__SERVICE_ASK];
+	struct pier_connect_config cfg = {
+		.size = sizeof(cfg),
+		.peer = theirs,
+		.port = origin->port,
+		.source = ours,
+		.data = ask,
+		.data_len = sizeof(ask),
+		.user_data = peer,
+	};
+	int err = choose(peer->dma->cpu.dev, origin, ours, theirs);
+
+	if (err)
+		return err;
+	pier__service_ask(origin->token, ask);
+	return pier__connect_to(peer->dma->remote->owner.queues, &cfg,
+				&peer->conn);
+}
+
+static int peer_create(struct pier_dma *dma,
+		       const struct pier__mmap_origin *origin,
+		       struct pier__dma_peer **ret)
+{
+	struct pier__dma_peer *peer = calloc(1, sizeof(*peer));
+	int err;
+
+	if (!peer)
+		return pier__fail(-ENOMEM, "copy: no memory");
+	peer->dma = dma;
+	memcpy(peer->token, origin->token, PIER__TOKEN);
+	pier__task_queue_init(&peer->queue);
+	err = peer_connect(peer, origin);
+	if (err) {
+		free(peer);
+		return err;
+	}
+	pier__list_add(&dma->remote->peers, &peer->link);
+	*ret = peer;
+	return 0;
+}
+
+static int find_peer(struct pier_dma *dma,
+		     const struct pier__mmap_origin *origin,
+		     struct pier__dma_peer **ret)
+{
+	struct pier__list *pos, *tmp;
+
+	PIER__LIST_EACH(pos, tmp, &dma->remote->peers) {
+		struct pier__dma_peer *peer = pier__container_of(
+			pos, struct pier__dma_peer, link);
+
+		if (!peer->error &&
+		    !memcmp(peer->token, origin->token, PIER__TOKEN)) {
+			*ret = peer;
+			return 0;
+		}
+	}
+	return peer_create(dma, origin, ret);
+}
+
+static int remote_create(struct pier_dma *dma)
+{
+	struct pier_rdma_config cfg = {
+		.size = sizeof(cfg),
+		.max_conns = CONNS_MAX,
+		.recv_queue = 1,
+		.send_chain = PIER__DMA_ELEMENTS,
+	};
+	struct pier__dma_remote *remote;
+	int err = pier__rdma_settle(&cfg, &dma->cpu.dev->info.port);
+
+	if (err)
+		return err;
+	remote = calloc(1, sizeof(*remote));
+	if (!remote)
+		return pier__fail(-ENOMEM, "dma: no memory");
+	pier__rdma_conn_config(&cfg, &remote->cfg);
+	pier__list_init(&remote->peers);
+	err = pier__dma_ops_create(remote);
+	if (err) {
+		free(remote);
+		return err;
+	}
+	dma->remote = remote;
+	return 0;
+}
+
+/* The connections have ended, and the queues. */
+static void queues_stopped(struct pier_ctx *ctx)
+{
+	(void)ctx;	/* its next round finds out */
+}
+
+/* The first task with remote memory since the start. */
+static int remote_start(struct pier_dma *dma)
+{
+	struct pier__conn_owner *owner;
+	int err = dma->remote ? 0 : remote_create(dma);
+
+	if (err || dma->remote->owner.queues)
+		return err;
+	owner = &dma->remote->owner;
+	pier__conn_owner_init(owner, &dma->cpu.ctx, queues_stopped);
+	owner->quiet = true;
+	owner->callbacks = (struct pier__conn_callbacks){
+		.established = established,
+		.failure = ended,
+		.disconnected = ended,
+	};
+	return pier__queues_create(owner, dma->cpu.dev, &dma->remote->cfg);
+}
+
+int pier__dma_remote_run(struct pier__dma_task *t)
+{
+	struct pier_dma *dma = pier__dma_of(pier__cpu_of(t->task.ctx));
+	int err = check(t);
+
+	if (!err)
+		err = remote_start(dma);
+	if (!err)
+		err = find_peer(dma, pier__dma_reads(t) ? t->src->mmap->origin :
+							t->dst->mmap->origin,
+				&t->peer);
+	if (err)
+		return err;
+	pier__dma_begin(t);
+	pier__cpu_take_out(&t->task);
+	pier__task_queue_add(&t->peer->queue, &t->task);
+	pier__dma_post(t->peer);
+	return PIER__CPU_ELSEWHERE;
+}
+
+void pier__dma_remote_stop(struct pier_dma *dma)
+{
+	if (pier__dma_remote_stopping(dma))
+		pier__queues_stop(dma->remote->owner.queues);
+}
+
+bool pier__dma_remote_stopping(const struct pier_dma *dma)
+{
+	return dma->remote && dma->remote->owner.queues;
+}
+
+void pier__dma_remote_free(struct pier_dma *dma)
+{
+	if (!dma->remote)
+		return;
+	pier__conn_owner_destroy(&dma->remote->owner);
+	free(dma->remote->ops);
+	free(dma->remote);
+}

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <pier/cm.h>
+#include <pier/ctx.h>
+#include <pier/pe.h>
+#include <pier/rdma.h>
+
+#include "core/clock.h"
+#include "core/fail.h"
+#include "core/random.h"
+#include "core/thread.h"
+#include "ops/service.h"
+
+#define CONNS_MAX 1024
+#define SECOND (1000 * PIER__MS)
+#define DRAIN_MS 500	/* how long a client that is away delays the end */
+
+struct pier__service {
+	struct pier__list link;		/* in services */
+	struct pier_dev *dev;		/* the rdma context's */
+	unsigned int entry_count;	/* guarded by services_lock */
+	uint16_t port;
+
+	pthread_t thread;
+	atomic_bool stop, sweep;
+	struct pier_pe *pe;		/* the thread's, once it runs */
+	struct pier_rdma *rdma;
+	struct pier_listener *listener;
+	struct pier__list clients;
+
+	pthread_mutex_t lock;		/* guards entries and what is in them */
+	pthread_cond_t changed;		/* number of their clients */
+	struct pier__list entries;
+};
+
+/* A connection that was accepted. */
+struct client {
+	struct pier__list link;
+	struct pier_conn *conn;
+	uint8_t token[PIER__TOKEN];
+};
+
+static pthread_mutex_t services_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct pier__list services = { &services, &services };
+
+void pier__service_ask(const uint8_t token[PIER__TOKEN],
+		       uint8_t ret[PIER__SERVICE_ASK])
+{
+	size_t magic = sizeof(PIER__SERVICE_MAGIC) - 1;
+
+	memcpy(ret, PIER__SERVICE_MAGIC, magic);
+	memcpy(ret + magic, token, PIER__TOKEN);
+}
+
+/* Takes as long for every token. */
+static bool same_token(const uint8_t *a, const uint8_t *b)
+{
+	uint8_t differ = 0;
+
+	for (int i = 0; i < PIER__TOKEN; i++)
+		differ |= a[i] ^ b[i];
+	return !differ;
+}
+
+/* The entry of @token; NULL: it is not known.  @lock is held. */
+static struct pier__service_entry *find_entry(struct pier__service *service,
+					      const uint8_t *token)
+{
+	struct pier__service_entry *found = NULL;
+	struct pier__list *pos, *tmp;
+
+	PIER__LIST_EACH(pos, tmp, &service->entries) {
+		struct pier__service_entry *entry = pier__container_of(
+			pos, struct pier__service_entry, link);
+
+		if (same_token(entry->token, token))
+			found = entry;
+	}
+	return found;
+}
+
+/* Is @token known?  If so, its clients are @more than before. */
+static bool count_client(struct pier__service *service, const uint8_t *token,
+			 int more)
+{
+	struct pier__service_entry *entry;
+
+	pthread_mutex_lock(&service->lock);
+	entry = find_entry(service, token);
+	if (entry && more) {
+		entry->clients += (uint32_t)more;
+		entry->used = true;
+		pthread_cond_broadcast(&service->changed);
+	}
+	pthread_mutex_unlock(&service->lock);
+	return entry;
+}
+
+/* The token in what a client has sent; NULL: it is no request of ours. */
+static const uint8_t *read_ask(struct pier_conn *conn)
+{
+	size_t magic = sizeof(PIER__SERVICE_MAGIC) - 1, len;
+	const void *data;
+
+	if (pier_conn_private_data(conn, &data, &len) ||
+	    len != PIER__SERVICE_ASK ||
+	    memcmp(data, PIER__SERVICE_MAGIC, magic))
+		return NULL;
+	return (const uint8_t *)data + magic;
+}
+
+static struct client *client_create(struct pier__service *service,
+				    struct pier_conn *conn,
+				    const uint8_t *token)
+{
+	struct client *client = malloc(sizeof(*client));
+
+	if (!client)
+		return NULL;
+	client->conn = conn;
+	memcpy(client->token, token, PIER__TOKEN);
+	pier__list_add(&service->clients, &client->link);
+	pier_conn_set_user_data(conn, client);
+	count_client(service, token, 1);
+	return client;
+}
+
+static void client_destroy(struct pier__service *service, struct client *client)
+{
+	count_client(service, client->token, -1);
+	pier_conn_destroy(client->conn);
+	pier__list_del(&client->link);
+	free(client);
+}
+
+static void requested(struct pier_conn *conn, void *user_data,
+		      void *ctx_user_data)
+{
+	struct pier__service *service = ctx_user_data;
+	const uint8_t *token = read_ask(conn);
+	struct client *client = NULL;
+
+	(void)user_data;
+	if (token && count_client(service, token, 0))
+		client = client_create(service, conn, token);
+	else
+		pier__log(PIER_LOG_INFO, "service", "port %u: %s asks for "
+			  "nothing that is exported", service->port,
+			  pier_conn_peer_address(conn));
+	if (!client) {
+		if (pier_conn_reject(conn, NULL, 0))
+			pier_conn_destroy(conn);
+	} else if (pier_conn_accept(conn, NULL, 0)) {
+		client_destroy(service, client);
+	}
+}
+
+static void ended(struct pier_conn *conn, void *user_data, void *ctx_user_data)
+{
+	(void)conn;
+	if (user_data)
+		client_destroy(ctx_user_data, user_data);
+}
+
+/* End the connections whose entry was removed. */
+static void sweep(struct pier__service *service)
+{
+	struct pier__list *pos, *tmp;
+
+	PIER__LIST_EACH(pos, tmp, &service->clients) {
+		struct client *client =
+			pier__container_of(pos, struct client, link);
+
+		if (!count_client(service, client->token, 0))
+			client_destroy(service, client);
+	}
+}
+
+static void *service_main(void *arg)
+{
+	struct pier__service *service = arg;
+
+	while (!atomic_load(&service->stop)) {
+		if (atomic_exchange(&service->sweep, false))
+			sweep(service);
+		pier_pe_wait(service->pe, -1);
+	}
+	return NULL;
+}
+
+/* What the thread will drive; it does not run yet. */
+static int open_all(struct pier__service *service)
+{
+	struct pier_rdma_config cfg = {
+		.size = sizeof(cfg),
+		.max_conns = CONNS_MAX,
+		.send_queue = 1,
+		.recv_queue = 1,
+		.drain_ms = DRAIN_MS,
+	};
+	struct pier_listen_config listen = { .size = sizeof(listen) };
+	int err = pier_pe_create(&service->pe);
+
+	if (!err)
+		err = pier_rdma_create(service->dev, &service->rdma);
+	if (!err)
+		err = pier_rdma_configure(service->rdma, &cfg);
+	if (err)
+		return err;
+	pier_ctx_set_user_data(pier_rdma_ctx(service->rdma), service);
+	pier_rdma_set_conn_callbacks(service->rdma, requested, NULL, ended,
+				     ended);
+	err = pier_ctx_start(pier_rdma_ctx(service->rdma), service->pe);
+	if (!err)
+		err = pier_rdma_listen(service->rdma, &listen,
+				       &service->listener);
+	if (!err)
+		service->port = pier_listener_port(service->listener);
+	return err;
+}
+
+static void service_free(struct pier__service *service)
+{
+	struct pier__list *pos, *tmp;
+
+	PIER__LIST_EACH(pos, tmp, &service->clients)
+		client_destroy(service, pier__container_of(pos, struct client,
+							   link));
+	pier_listener_destroy(service->listener);
+	pier_rdma_destroy(service->rdma);
+	pier_pe_destroy(service->pe);
+	pthread_cond_destroy(&service->changed);
+	pthread_mutex_destroy(&service->lock);
+	free(service);
+}
+
+static void init_locks(struct pier__service *service)
+{
+	pthread_condattr_t monotonic;
+
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&service->changed, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+	pthread_mutex_init(&service->lock, NULL);
+}
+
+static int service_create(struct pier_dev *dev, struct pier__service **ret)
+{
+	struct pier__service *service = calloc(1, sizeof(*service));
+	int err;
+
+	if (!service)
+		return pier__fail(-ENOMEM, "service: no memory");
+	service->dev = dev;
+	pier__list_init(&service->clients);
+	pier__list_init(&service->entries);
+	init_locks(service);
+	err = open_all(service);
+	if (!err)
+		err = pier__thread_start(&service->thread, service_main,
+					 service, "service");
+	if (err) {
+		service_free(service);
+		return err;
+	}
+	pier__list_add(&services, &service->link);
+	*ret = service;
+	return 0;
+}
+
+static void service_destroy(struct pier__service *service)
+{
+	pier__list_del(&service->link);
+	atomic_store(&service->stop, true);
+	pier_pe_wake(service->pe);
+	pthread_join(service->thread, NULL);
+	service_free(service);
+}
+
+/* That of @dev; NULL: there is none. */
+static struct pier__service *find(const struct pier_dev *dev)
+{
+	struct pier__list *pos, *tmp;
+
+	PIER__LIST_EACH(pos, tmp, &services) {
+		struct pier__service *service =
+			pier__container_of(pos, struct pier__service, link);
+
+		if (service->dev == dev)
+			return service;
+	}
+	return NULL;
+}
+
+int pier__service_add(struct pier_dev *dev, struct pier__service_entry *entry)
+{
+	struct pier__service *service;
+	int err = 0;
+
+	pthread_mutex_lock(&services_lock);
+	service = find(dev);
+	if (!service)
+		err = service_create(dev, &service);
+	if (!err)
+		service->entry_count++;
+	pthread_mutex_unlock(&services_lock);
+	if (err)
+		return err;
+
+	pier__random(entry->token, PIER__TOKEN);
+	entry->clients = 0;
+	entry->used = false;
+	entry->service = service;
+	pthread_mutex_lock(&service->lock);
+	pier__list_add(&service->entries, &entry->link);
+	pthread_mutex_unlock(&service->lock);
+	return 0;
+}
+
+void pier__service_remove(struct pier__service_entry *entry)
+{
+	struct pier__service *service = entry->service;
+
+	pthread_mutex_lock(&service->lock);
+	pier__list_del(&entry->link);
+	pthread_mutex_unlock(&service->lock);
+
+	pthread_mutex_lock(&services_lock);
+	if (!--service->entry_count) {
+		service_destroy(service);
+	} else {
+		atomic_store(&service->sweep, true);
+		pier_pe_wake(service->pe);
+	}
+	pthread_mutex_unlock(&services_lock);
+}
+
+int pier__service_wait(struct pier__service_entry *entry, uint64_t deadline)
+{
+	struct pier__service *service = entry->service;
+	struct timespec until = {
+		.tv_sec = (time_t)(deadline / SECOND),
+		.tv_nsec = (long)(deadline % SECOND),
+	};
+	int err = 0;
+
+	pthread_mutex_lock(&service->lock);
+	while (!err && (!entry->used || entry->clients))
+		err = deadline == PIER__NEVER ?
+			      pthread_cond_wait(&service->changed,
+						&service->lock) :
+			      pthread_cond_timedwait(&service->changed,
+						     &service->lock, &until);
+	pthread_mutex_unlock(&service->lock);
+	return -err;
+}
+
+uint16_t pier__service_port(const struct pier__service_entry *entry)
+{
+	return entry->service->port;
+}

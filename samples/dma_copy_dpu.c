@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* dma_copy_dpu - copy the text that dma_copy_host offers. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <pier/pier.h>
+
+static const char *device, *desc_path = "/tmp/export_desc.txt";
+static const struct pier_option options[] = {
+	{ "p", "pci-addr", "DEV", "the device, by PCI address or name",
+	  PIER_OPTION_STRING, 0, 0, 0, &device },
+	{ "d", "descriptor-path", "FILE", "where the descriptor is",
+	  PIER_OPTION_STRING, 0, 1, 4095, &desc_path },
+	{ 0 },
+};
+
+static void copied(struct pier_task *task, void *arg)
+{
+	*(int *)arg = pier_task_status(task);
+}
+
+int main(int argc, char *argv[])
+{
+	static char memory[4096];
+	struct pier_args args = { .size = sizeof(args) };
+	unsigned char desc[PIER_DESC_MAX];
+	struct pier_dev *dev = NULL;
+	struct pier_pe *pe = NULL;
+	struct pier_dma *dma = NULL;
+	struct pier_mmap *local = NULL, *remote = NULL;
+	struct pier_buf_inventory *inv = NULL;
+	struct pier_buf *src = NULL, *dst = NULL;
+	int status = -EINPROGRESS, err, len;
+
+	args.about = "Copy the text that dma_copy_host offers.";
+	args.options = options;
+	err = pier_args_parse(&args, argc, argv);
+	if (err)
+		return pier_args_exit(err);	/* help, or a usage error */
+
+	err = len = pier_desc_read(desc_path, desc);
+	if (err > 0)
+		err = pier_dma_import(desc, (size_t)len, &remote);
+	if (!err)
+		err = pier_dev_open(device, &dev);
+	if (!err)
+		err = pier_pe_create(&pe);
+	if (!err)
+		err = pier_dma_create(dev, &dma);
+	if (!err)
+		err = pier_ctx_start(pier_dma_ctx(dma), pe);
+	if (!err)
+		err = pier_mmap_map(dev, memory, sizeof(memory), 0, &local);
+	if (!err)
+		err = pier_buf_inventory_create(2, &inv);
+	if (!err)
+		err = pier_buf_whole(inv, remote, &src);
+	if (!err)
+		err = pier_buf_empty(inv, local, &dst);
+	if (!err)
+		err = pier_dma_copy(dma, src, dst, copied, &status);
+	while (!err && status == -EINPROGRESS)
+		err = pier_pe_wait(pe, -1);
+	err = err ? err : status;
+	if (err)
+		fprintf(stderr, "dma_copy_dpu: %s\n", pier_last_error());
+	else
+		printf("copied \"%.*s\"\n", (int)sizeof(memory), memory);
+
+	pier_dma_destroy(dma);
+	pier_buf_put(dst);
+	pier_buf_put(src);
+	pier_buf_inventory_destroy(inv);
+	pier_mmap_destroy(local);
+	pier_mmap_destroy(remote);
+	pier_pe_destroy(pe);
+	pier_dev_close(dev);
+	return err ? 1 : 0;
+}
