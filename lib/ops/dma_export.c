@@ -36,6 +36,8 @@ static int check(const struct pier_mmap *mmap, const struct pier_dev *dev)
 		return pier__fail(-EINVAL, "export: the mmap is imported");
 	if (!mmap->started)
 		return pier__fail(-EINVAL, "export: the mmap is not started");
+	if (!mmap->cpu)
+		return pier__fail(-EINVAL, "export: the memory of a dma-buf");
 	if (!pier__mmap_lkey(mmap, dev, &lkey))
 		return pier__fail(-EINVAL, "export: %s is none of the mmap's "
 				  "devices", dev->info.port.name);

@@ -29,8 +29,8 @@ struct pier_mmap;
  * Export the started @mmap on @dev, one of its devices, with the access
  * PIER_PEER_READ or PIER_PEER_WRITE that @mmap is configured with.  @mmap
  * cannot be stopped meanwhile.
- * Errors: -EACCES, neither was configured; -EINVAL, not started, not on @dev,
- * or itself imported; -ENOMEM; those of pier_mmap_start() and
+ * Errors: -EACCES, neither was configured; -EINVAL, not started, not on @dev, a
+ * dma-buf, or itself imported; -ENOMEM; those of pier_mmap_start() and
  * pier_rdma_listen().
  */
 int pier_dma_export_create(struct pier_mmap *mmap, struct pier_dev *dev,
