@@ -22,8 +22,8 @@ example()
 }
 
 # One file for each page; pier_func.3 has a function and then a call.
-pages="buf_pool counters ctx desc dev dma error exchange graph mmap pe rep sha
-sync_event uv verbs version"
+pages="buf_pool counters ctx desc dev dma dma_export error exchange graph mmap
+pe rep sha sync_event uv verbs version"
 for page in $pages; do
 	example pier_$page.3 1 >"$tmp/$page.h"
 done
@@ -272,6 +272,9 @@ cat >"$tmp/others.c" <<'END'
 #include <pier/verbs.h>
 
 #include "log.h"
+#include "dma_export.h"
+
+int (*const offers)(struct pier_dev *, void *, size_t, const char *) = offer;
 
 void log_of_its_own(void)
 {

@@ -335,7 +335,7 @@ static void another_token_is_rejected(void)
 }
 
 /* A kernel serves the memory of a process that is stopped. */
-static bool owner_serves_itself(void)
+static bool soft_owner(void)
 {
 	return !strcmp(pier_devinfo_kind(pier_dev_info(dev)), "soft");
 }
@@ -355,11 +355,11 @@ static void a_context_stops_while_its_owner_is_away(void)
 		IS(pier_dma_task_copy(c.dma, src, dst, &task), 0);
 		IS(pier_task_submit(task, 0), 0);
 		pier_pe_progress(c.pe, 0);
-		if (owner_serves_itself())
+		if (soft_owner())
 			IS(pier_task_status(task), -EINPROGRESS);
 		IS(pier_ctx_stop(c.ctx), -EINPROGRESS);
 		OK(copier_state(&c, PIER_CTX_IDLE));
-		if (owner_serves_itself())
+		if (soft_owner())
 			OK(pier_task_status(task) < 0);
 		IS(pier_buf_data_len(dst), pier_task_status(task) ? 0 : LEN);
 		pier_task_free(task);
