@@ -7,7 +7,6 @@
 #include "doca_log_impl.h"
 
 #define MESSAGE_MAX 1500
-#define SOURCES_MAX 4096
 
 static _Atomic int sources;
 
@@ -101,8 +100,6 @@ doca_error_t doca_log_register_source(const char *name, int *source)
 {
 	if (!name || !source)
 		return DOCA_ERROR_INVALID_VALUE;
-	if (sources >= SOURCES_MAX)
-		return DOCA_ERROR_NO_MEMORY;
 	*source = ++sources;
 	return DOCA_SUCCESS;
 }

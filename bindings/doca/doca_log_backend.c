@@ -12,16 +12,25 @@ struct doca_log_backend {
 	struct doca_log_backend *next;
 	struct doca_log_sink sink;
 	bool sdk;
-	bool lower_strict, upper_strict;
-	uint32_t lower, upper;
+	_Atomic bool lower_strict, upper_strict;
+	_Atomic uint32_t lower, upper;
 	uint32_t first, last;	/* levels that it is for */
 };
 
+/*
+ * The list is changed with both locks held, first changes.  Messages are
+ * written with lock held, which pier's own lock may precede: pier is called
+ * with changes held only.
+ */
+static pthread_mutex_t changes = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct doca_log_backend *backends;
-static uint32_t global_lower = DOCA_LOG_LEVEL_INFO;
-static uint32_t global_upper = DOCA_LOG_LEVEL_CRIT;
-static uint32_t global_sdk = DOCA_LOG_LEVEL_INFO;
+static _Atomic uint32_t global_lower = DOCA_LOG_LEVEL_INFO;
+static _Atomic uint32_t global_upper = DOCA_LOG_LEVEL_CRIT;
+static _Atomic uint32_t global_sdk = DOCA_LOG_LEVEL_INFO;
+
+/* This thread is in a backend: what it logs there is dropped, no deadlock. */
+static _Thread_local bool inside;
 
 bool pier__doca_level_valid(uint32_t level)
 {
@@ -53,9 +62,11 @@ static void add(struct doca_log_backend *backend)
 {
 	struct doca_log_backend **at = &backends;
 
+	pthread_mutex_lock(&lock);
 	while (*at)
 		at = &(*at)->next;
 	*at = backend;
+	pthread_mutex_unlock(&lock);
 }
 
 static doca_error_t create(const struct doca_log_sink *sink, bool sdk,
@@ -66,7 +77,7 @@ static doca_error_t create(const struct doca_log_sink *sink, bool sdk,
 
 	if (!backend)
 		return DOCA_ERROR_NO_MEMORY;
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&changes);
 	backend->sink = *sink;
 	backend->sdk = sdk;
 	backend->lower = sdk ? global_sdk : global_lower;
@@ -74,11 +85,11 @@ static doca_error_t create(const struct doca_log_sink *sink, bool sdk,
 	backend->first = first;
 	backend->last = last;
 	add(backend);
-	if (sdk)
+	if (sdk) {
 		follow_sdk_levels();
-	pthread_mutex_unlock(&lock);
-	if (sdk)
 		pier_log_set_callback(log_of_pier, NULL);
+	}
+	pthread_mutex_unlock(&changes);
 	if (ret)
 		*ret = backend;
 	return DOCA_SUCCESS;
@@ -116,11 +127,15 @@ static bool passes(const struct doca_log_backend *b, uint32_t level)
 void pier__doca_backends_write(bool sdk, uint32_t level, const char *line,
 			       size_t len)
 {
+	if (inside)
+		return;
 	pthread_mutex_lock(&lock);
+	inside = true;
 	for (struct doca_log_backend *b = backends; b; b = b->next) {
 		if (b->sdk == sdk && passes(b, level))
 			b->sink.write(&b->sink, level, line, len);
 	}
+	inside = false;
 	pthread_mutex_unlock(&lock);
 }
 
@@ -184,10 +199,10 @@ doca_error_t doca_log_backend_set_sdk_level(struct doca_log_backend *backend,
 
 	if (error)
 		return error;
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&changes);
 	backend->lower = level;
 	follow_sdk_levels();
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&changes);
 	return DOCA_SUCCESS;
 }
 
@@ -201,13 +216,13 @@ doca_error_t doca_log_level_set_global_lower_limit(uint32_t level)
 {
 	if (!pier__doca_level_valid(level))
 		return bad_level(level);
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&changes);
 	global_lower = level;
 	for (struct doca_log_backend *b = backends; b; b = b->next) {
 		if (!b->sdk && !b->lower_strict)
 			b->lower = level;
 	}
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&changes);
 	return DOCA_SUCCESS;
 }
 
@@ -215,13 +230,13 @@ doca_error_t doca_log_level_set_global_upper_limit(uint32_t level)
 {
 	if (!pier__doca_level_valid(level))
 		return bad_level(level);
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&changes);
 	global_upper = level;
 	for (struct doca_log_backend *b = backends; b; b = b->next) {
 		if (!b->sdk && !b->upper_strict)
 			b->upper = level;
 	}
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&changes);
 	return DOCA_SUCCESS;
 }
 
@@ -229,14 +244,14 @@ doca_error_t doca_log_level_set_global_sdk_limit(uint32_t level)
 {
 	if (!pier__doca_level_valid(level))
 		return bad_level(level);
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&changes);
 	global_sdk = level;
 	for (struct doca_log_backend *b = backends; b; b = b->next) {
 		if (b->sdk)
 			b->lower = level;
 	}
 	follow_sdk_levels();
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&changes);
 	return DOCA_SUCCESS;
 }
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #define DOCA_LOGGING_ALLOW_TRACE
 
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <doca_buf_inventory.h>
@@ -32,8 +35,20 @@ static void forget(void)
 
 static void without_a_backend_nothing_happens(void)
 {
+	struct doca_buf_inventory *inv;
+	int fds[2], err = dup(STDERR_FILENO);
+	char c;
+
+	if (!IS(pipe(fds), 0))
+		return;
+	dup2(fds[1], STDERR_FILENO);
 	DOCA_LOG_ERR("not logged %d", 1);
-	IS(doca_buf_inventory_create(0, NULL), DOCA_ERROR_INVALID_VALUE);
+	IS(doca_buf_inventory_create(SIZE_MAX, &inv), DOCA_ERROR_NO_MEMORY);
+	dup2(err, STDERR_FILENO);
+	close(fds[1]);
+	IS(read(fds[0], &c, 1), 0);
+	close(fds[0]);
+	close(err);
 	IS(doca_log_level_get_global_lower_limit(), DOCA_LOG_LEVEL_INFO);
 	IS(doca_log_level_get_global_upper_limit(), DOCA_LOG_LEVEL_CRIT);
 	IS(doca_log_level_get_global_sdk_limit(), DOCA_LOG_LEVEL_INFO);
@@ -148,6 +163,94 @@ static void lines_are_flushed_to_files(void)
 	forget();
 }
 
+static void lines_are_written_to_descriptors(void)
+{
+	struct doca_log_backend *backend;
+	char text[256] = "";
+	int fds[2];
+
+	if (!IS(pipe(fds), 0))
+		return;
+	IS(doca_log_backend_create_with_fd(fds[1], &backend), DOCA_SUCCESS);
+	DOCA_LOG_CRIT("to a descriptor");
+	OK(read(fds[0], text, sizeof(text) - 1) > 0);
+	LIKE(text, "[DOCA][CRT]");
+	LIKE(text, "to a descriptor\n");
+	IS(doca_log_backend_set_level_upper_limit(backend,
+						  DOCA_LOG_LEVEL_TRACE),
+	   DOCA_SUCCESS);
+	forget();
+}
+
+/* What a process writes to both of its streams that uses backends of both. */
+static void log_and_exit(int out, int err)
+{
+	dup2(out, STDOUT_FILENO);
+	dup2(err, STDERR_FILENO);
+	doca_log_level_set_global_lower_limit(DOCA_LOG_LEVEL_INFO);
+	doca_log_backend_create_standard();
+	DOCA_LOG_CRIT("one");
+	DOCA_LOG_WARN("two");
+	DOCA_LOG_INFO("three");
+	DOCA_LOG_DBG("four");
+	doca_log_level_set_global_lower_limit(DOCA_LOG_LEVEL_DEBUG);
+	DOCA_LOG_DBG("five");
+	_exit(0);		/* without a flush */
+}
+
+/* The last words of each line of @fd, up to its end. */
+static void read_words(int fd, char *ret, size_t size)
+{
+	FILE *file = fdopen(fd, "r");
+	char line[256], *word;
+
+	for (ret[0] = '\0'; file && fgets(line, sizeof(line), file);) {
+		word = strrchr(line, ' ');
+		line[strcspn(line, "\n")] = '\0';
+		strncat(ret, word ? word : "?", size - strlen(ret) - 1);
+	}
+	if (file)
+		fclose(file);
+}
+
+static void what_is_wrong_goes_to_standard_error(void)
+{
+	char words[256];
+	int out[2], err[2];
+	pid_t pid;
+
+	if (!IS(pipe(out), 0) || !IS(pipe(err), 0))
+		return;
+	fflush(stdout);
+	pid = fork();
+	if (!pid)
+		log_and_exit(out[1], err[1]);
+	close(out[1]);
+	close(err[1]);
+	read_words(out[0], words, sizeof(words));
+	IS_STR(words, " three five");
+	read_words(err[0], words, sizeof(words));
+	IS_STR(words, " one two");
+	waitpid(pid, NULL, 0);
+}
+
+static void sources_have_numbers(void)
+{
+	int one = 0, two = 0;
+
+	IS(doca_log_register_source(NULL, &one), DOCA_ERROR_INVALID_VALUE);
+	IS(doca_log_register_source("A", &one), DOCA_SUCCESS);
+	IS(doca_log_register_source("B", &two), DOCA_SUCCESS);
+	OK(one != two);
+	IS(doca_log_unregister_source(two), DOCA_SUCCESS);
+	IS(doca_log_unregister_source(-1), DOCA_ERROR_INVALID_VALUE);
+	IS(doca_log(DOCA_LOG_LEVEL_DISABLE, one, "f", 1, "f", "x"),
+	   DOCA_ERROR_INVALID_VALUE);
+	IS(doca_log(DOCA_LOG_LEVEL_ERROR, one, NULL, 1, NULL, "x"),
+	   DOCA_SUCCESS);
+	forget();
+}
+
 static void a_long_message_is_cut(void)
 {
 	char text[5000];
@@ -159,6 +262,70 @@ static void a_long_message_is_cut(void)
 	forget();
 }
 
+static atomic_bool over;
+
+/* It makes pier log, with each change of the level as before or after it. */
+static void *fail_all_the_time(void *arg)
+{
+	struct doca_buf_inventory *inv;
+
+	(void)arg;
+	while (!atomic_load(&over))
+		doca_buf_inventory_create(SIZE_MAX, &inv);
+	return NULL;
+}
+
+static void threads_log_while_levels_change(void)
+{
+	pthread_t threads[2];
+
+	for (int i = 0; i < 2; i++) {
+		if (!IS(pthread_create(&threads[i], NULL, fail_all_the_time,
+				       NULL), 0))
+			return;
+	}
+	for (int i = 0; i < 20000; i++) {
+		doca_log_backend_set_sdk_level(sdk_backend,
+					       i % 2 ? DOCA_LOG_LEVEL_DEBUG :
+						       DOCA_LOG_LEVEL_CRIT);
+		doca_log_level_set_global_lower_limit(DOCA_LOG_LEVEL_INFO);
+		DOCA_LOG_INFO("%d", i);
+	}
+	atomic_store(&over, true);
+	for (int i = 0; i < 2; i++)
+		IS(pthread_join(threads[i], NULL), 0);
+	IS(doca_log_backend_set_sdk_level(sdk_backend, DOCA_LOG_LEVEL_INFO),
+	   DOCA_SUCCESS);
+	forget();
+}
+
+static int handled;
+
+static void log_again(char *line)
+{
+	struct doca_buf_inventory *inv;
+
+	(void)line;
+	handled++;
+	DOCA_LOG_ERR("from the handler");
+	doca_buf_inventory_create(SIZE_MAX, &inv);
+}
+
+static void what_a_handler_logs_is_dropped(void)
+{
+	struct doca_log_backend *backend;
+	char line[256];
+
+	IS(doca_log_backend_create_with_buf(line, sizeof(line), log_again,
+					    &backend), DOCA_SUCCESS);
+	DOCA_LOG_ERR("once");
+	IS(handled, 1);
+	IS(doca_log_backend_set_level_upper_limit(backend,
+						  DOCA_LOG_LEVEL_TRACE),
+	   DOCA_SUCCESS);
+	forget();
+}
+
 int main(void)
 {
 	TEST(without_a_backend_nothing_happens);
@@ -167,6 +334,11 @@ int main(void)
 	TEST(what_is_no_level_is_refused);
 	TEST(the_library_logs_to_its_own_backends);
 	TEST(lines_are_flushed_to_files);
+	TEST(lines_are_written_to_descriptors);
+	TEST(what_is_wrong_goes_to_standard_error);
+	TEST(sources_have_numbers);
 	TEST(a_long_message_is_cut);
+	TEST(threads_log_while_levels_change);
+	TEST(what_a_handler_logs_is_dropped);
 	return tap_done();
 }

@@ -16,11 +16,13 @@ extern "C" {
 /*
  * Logging.  A message goes to every backend of the program, or, if the library
  * logs it, to every backend that was created by a call on _sdk, whose limits it
- * passes: upper limit <= level <= lower limit.  Higher levels say more.
+ * passes: upper limit <= level <= lower limit.  Higher levels say more.  Any
+ * thread may make every call.
  */
 
 struct doca_log_backend;
 
+/* One line at a time, in the thread that logs.  What it logs is dropped. */
 typedef void (*log_flush_callback)(char *buf);
 
 /* The numbers that --log-level takes. */
