@@ -64,6 +64,7 @@ doca_error_t doca_argp_destroy(void)
 		pier__doca_argp_param_free(param);
 	}
 	free(argp->name);
+	free(argp->file);
 	*argp = (struct doca_argp){ .active = false };
 	return DOCA_SUCCESS;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <stdlib.h>
+#include <string.h>
 
 #include <doca_version.h>
 
@@ -66,26 +67,30 @@ static doca_error_t sdk_log_level(void *param, void *config)
 	return doca_log_level_set_global_sdk_limit((uint32_t)level);
 }
 
+/* It is read when the whole command line has been. */
 static doca_error_t json(void *param, void *config)
 {
 	(void)config;
-	return pier__doca_argp_json(param);
+	argp->file = strdup(param);
+	return argp->file ? DOCA_SUCCESS : DOCA_ERROR_NO_MEMORY;
 }
 
 static const struct general {
 	const char *short_name, *long_name, *arguments, *description;
 	enum doca_argp_type type;
 	doca_argp_param_cb_t callback;
+	bool cli_only;
 } generals[] = {
-	{ "h", "help", NULL, "Print this help", DOCA_ARGP_TYPE_BOOLEAN, help },
+	{ "h", "help", NULL, "Print this help", DOCA_ARGP_TYPE_BOOLEAN, help,
+	  true },
 	{ "v", "version", NULL, "Print the version", DOCA_ARGP_TYPE_BOOLEAN,
-	  version },
+	  version, true },
 	{ "l", "log-level", NULL, "Log level of the program " LEVELS,
-	  DOCA_ARGP_TYPE_INT, log_level },
+	  DOCA_ARGP_TYPE_INT, log_level, false },
 	{ NULL, "sdk-log-level", NULL, "Log level of the library " LEVELS,
-	  DOCA_ARGP_TYPE_INT, sdk_log_level },
+	  DOCA_ARGP_TYPE_INT, sdk_log_level, false },
 	{ "j", "json", "<path>", "Read the flags from a JSON file",
-	  DOCA_ARGP_TYPE_STRING, json },
+	  DOCA_ARGP_TYPE_STRING, json, true },
 };
 
 static doca_error_t add(const struct general *row)
@@ -102,6 +107,7 @@ static doca_error_t add(const struct general *row)
 	doca_argp_param_set_description(param, row->description);
 	doca_argp_param_set_callback(param, row->callback);
 	doca_argp_param_set_type(param, row->type);
+	param->cli_only = row->cli_only;
 	param->general = true;
 	return doca_argp_register_param(param);
 }

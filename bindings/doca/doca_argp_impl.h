@@ -26,6 +26,7 @@ struct doca_argp {
 	doca_argp_validation_cb_t validation;
 	doca_argp_logger_cb_t logger;
 	int log_level, sdk_log_level;	/* 0: not given */
+	char *file;			/* of flags; NULL: not given */
 };
 extern struct doca_argp pier__doca_argp;
 

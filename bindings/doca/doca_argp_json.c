@@ -142,7 +142,11 @@ doca_error_t pier__doca_argp_json(const char *path)
 
 	if (error)
 		return error;
-	error = pass_group(root, "doca_general_flags", true);
+	if (!json_is_object(root))
+		error = pier__doca_argp_fail(DOCA_ERROR_INVALID_VALUE,
+					     "%s: not an object", path);
+	if (!error)
+		error = pass_group(root, "doca_general_flags", true);
 	if (!error)
 		error = pass_group(root, "doca_program_flags", false);
 	json_decref(root);

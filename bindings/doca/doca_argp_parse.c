@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "doca_argp_impl.h"
 #include "doca_fail.h"
@@ -14,14 +15,16 @@ static const char *name_of(const struct doca_argp_param *param)
 	return param->long_name ? param->long_name : param->short_name;
 }
 
+/* Decimal, also behind zeros; or hexadecimal, behind 0x. */
 static doca_error_t parse_int(const struct doca_argp_param *param,
 			      const char *text, int *ret)
 {
+	int base = strncasecmp(text, "0x", 2) ? 10 : 16;
 	char *end;
 	long value;
 
 	errno = 0;
-	value = strtol(text, &end, 0);
+	value = strtol(text, &end, base);
 	if (errno || end == text || *end || value < INT_MIN || value > INT_MAX)
 		return pier__doca_argp_fail(DOCA_ERROR_INVALID_VALUE,
 					    "%s: \"%s\" is not a number, %d to "
@@ -86,7 +89,7 @@ static struct doca_argp_param *find(const char *word, const char **value)
 }
 
 /* One parameter at argv[*at], which moves on. */
-static doca_error_t parse_one(int argc, char **argv, int *at, const char **file)
+static doca_error_t parse_one(int argc, char **argv, int *at)
 {
 	const char *word = argv[(*at)++], *value;
 	struct doca_argp_param *param = find(word, &value);
@@ -104,24 +107,19 @@ static doca_error_t parse_one(int argc, char **argv, int *at, const char **file)
 					    "%s: lacks its value", word);
 	if (!flag && !value)
 		value = argv[(*at)++];
-	if (param->general && !strcmp(param->long_name, "json")) {
-		*file = value;
-		return DOCA_SUCCESS;
-	}
 	return pier__doca_argp_value(param, value);
 }
 
 /* The command line goes before the file. */
 static doca_error_t parse(int argc, char **argv)
 {
-	const char *file = NULL;
 	doca_error_t error = DOCA_SUCCESS;
 	int at = 1;
 
 	while (at < argc && !error)
-		error = parse_one(argc, argv, &at, &file);
-	if (!error && file)
-		error = pier__doca_argp_json(file);
+		error = parse_one(argc, argv, &at);
+	if (!error && argp->file)
+		error = pier__doca_argp_json(argp->file);
 	return error;
 }
 

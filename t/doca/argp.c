@@ -135,6 +135,9 @@ static void values_reach_their_callbacks(void)
 	IS(config.number_count, 2);
 	IS(config.numbers[1], -2);
 	OK(!config.flag);
+	IS(start(ARGS("-d", "-n", "-n", "0019")), DOCA_ERROR_NOT_FOUND);
+	IS(start(ARGS("-d", "x", "-n", "0019")), DOCA_SUCCESS);
+	IS(config.number, 19);
 }
 
 static void what_is_wrong_on_the_line_is_an_error(void)
@@ -148,6 +151,8 @@ static void what_is_wrong_on_the_line_is_an_error(void)
 	IS(start(ARGS("-d", "x", "-n", "99999999999")),
 	   DOCA_ERROR_INVALID_VALUE);
 	IS(start(ARGS("-d", "x", "--use-cm=1")), DOCA_ERROR_INVALID_VALUE);
+	IS(start(ARGS("-d", "x", "-n", "0x")), DOCA_ERROR_INVALID_VALUE);
+	IS(start(ARGS("-d", "x", "-n", "")), DOCA_ERROR_INVALID_VALUE);
 	IS(start(ARGS("-d", "x", "-l", "55")), DOCA_ERROR_INVALID_VALUE);
 	IS(start(ARGS("-d", "-")), DOCA_ERROR_NOT_FOUND);	/* its own */
 	IS(start(ARGS("-d", "x", "-n", "13")), DOCA_ERROR_BAD_CONFIG);
@@ -310,10 +315,89 @@ static void what_is_wrong_in_the_file_is_an_error(void)
 	   DOCA_ERROR_INVALID_VALUE);
 	IS(start_file("{ \"doca_program_flags\": { \"log-level\": 40 } }"),
 	   DOCA_ERROR_INVALID_VALUE);
+	IS(start_file("{ \"doca_program_flags\": { \"device\": [\"x\"] } }"),
+	   DOCA_ERROR_INVALID_VALUE);
+	IS(start_file("{ \"doca_general_flags\": { \"log-level\": 45 } }"),
+	   DOCA_ERROR_INVALID_VALUE);
+	IS(start_file("[ 1 ]"), DOCA_ERROR_INVALID_VALUE);
 	IS(start_file("{"), DOCA_ERROR_IO_FAILED);
 	IS(start_file(""), DOCA_ERROR_IO_FAILED);
 	IS(start(ARGS("-d", "x", "-j", "there/is/none")),
 	   DOCA_ERROR_IO_FAILED);
+}
+
+/* Help would end the program, and a file would read itself. */
+static void some_flags_are_for_the_command_line_only(void)
+{
+	IS(start_file("{ \"doca_general_flags\": { \"help\": true } }"),
+	   DOCA_ERROR_INVALID_VALUE);
+	IS(start_file("{ \"doca_general_flags\": { \"version\": true } }"),
+	   DOCA_ERROR_INVALID_VALUE);
+	IS(start_file("{ \"doca_general_flags\": { \"json\": \"x\" } }"),
+	   DOCA_ERROR_INVALID_VALUE);
+	IS(start(ARGS("-d", "x", "-j", "none", "-j", "none")),
+	   DOCA_ERROR_INVALID_VALUE);
+}
+
+static char logged[512];
+
+static doca_error_t on_log(enum doca_log_level level, const char *format,
+			   va_list args)
+{
+	IS(level, DOCA_LOG_LEVEL_ERROR);
+	vsnprintf(logged, sizeof(logged), format, args);
+	return DOCA_SUCCESS;
+}
+
+static void messages_go_where_the_program_likes(void)
+{
+	init();
+	IS(doca_argp_register_logger_callback(NULL),
+	   DOCA_ERROR_INVALID_VALUE);
+	IS(doca_argp_register_logger_callback(on_log), DOCA_SUCCESS);
+	IS(doca_argp_start(2, ARGS("--nothing")), DOCA_ERROR_INVALID_VALUE);
+	LIKE(logged, "--nothing: no such flag");
+	logged[0] = '\0';
+	IS(doca_argp_disable_logger_callback(), DOCA_SUCCESS);
+	IS(doca_argp_destroy(), DOCA_SUCCESS);
+	IS(doca_argp_disable_logger_callback(), DOCA_ERROR_BAD_STATE);
+	IS(start(ARGS("--nothing")), DOCA_ERROR_INVALID_VALUE);
+	IS_STR(logged, "");
+}
+
+/* A flag that stands alone, and one that no file may have. */
+static doca_error_t start_alone(int argc, char **argv)
+{
+	struct doca_argp_param *p;
+	doca_error_t error;
+
+	init();
+	p = param(NULL, "alone", DOCA_ARGP_TYPE_BOOLEAN, on_flag);
+	doca_argp_param_set_singular(p);
+	IS(doca_argp_register_param(p), DOCA_SUCCESS);
+	p = param("line", "line", DOCA_ARGP_TYPE_INT, on_number);
+	doca_argp_param_set_cli_only(p);
+	doca_argp_param_set_hidden(p);
+	IS(doca_argp_register_param(p), DOCA_SUCCESS);
+	error = doca_argp_start(argc, argv);
+	IS(doca_argp_destroy(), DOCA_SUCCESS);
+	return error;
+}
+
+static void flags_have_properties(void)
+{
+	char *path = (char *)(uintptr_t)write_file(
+		"{ \"doca_program_flags\": { \"line\": 3 } }");
+
+	IS(start_alone(2, ARGS("--alone")), DOCA_SUCCESS);
+	OK(config.flag);
+	IS(start_alone(4, ARGS("--alone", "-d", "x")),
+	   DOCA_ERROR_INVALID_VALUE);
+	IS(start_alone(5, ARGS("-d", "x", "-line", "3")), DOCA_SUCCESS);
+	IS(config.number, 3);
+	IS(start_alone(5, ARGS("-d", "x", "-j", path)),
+	   DOCA_ERROR_INVALID_VALUE);
+	unlink(path);
 }
 
 int main(void)
@@ -326,5 +410,8 @@ int main(void)
 	TEST(help_and_version_end_the_program);
 	TEST(flags_are_read_from_a_file);
 	TEST(what_is_wrong_in_the_file_is_an_error);
+	TEST(some_flags_are_for_the_command_line_only);
+	TEST(messages_go_where_the_program_likes);
+	TEST(flags_have_properties);
 	return tap_done();
 }
