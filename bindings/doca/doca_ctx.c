@@ -133,10 +133,14 @@ doca_error_t doca_ctx_get_num_inflight_tasks(const struct doca_ctx *ctx,
 
 doca_error_t doca_ctx_set_user_data(struct doca_ctx *ctx, union doca_data data)
 {
+	doca_error_t error;
+
 	if (!ctx)
 		return DOCA_ERROR_INVALID_VALUE;
-	ctx->data = data;
-	return DOCA_SUCCESS;
+	error = pier__doca_ctx_may_set(ctx);
+	if (!error)
+		ctx->data = data;
+	return error;
 }
 
 doca_error_t doca_ctx_get_user_data(const struct doca_ctx *ctx,

@@ -121,11 +121,13 @@ doca_error_t doca_devinfo_get_pci_addr_str(const struct doca_devinfo *info,
 				    DOCA_DEVINFO_PCI_ADDR_SIZE);
 }
 
-/* "DDDD:BB:DD.F" or "BB:DD.F", and nothing behind it. */
+/* "DDDD:BB:DD.F" or "BB:DD.F", without signs, blanks, or more behind it. */
 static bool parse_pci(const char *text, unsigned int ret[4])
 {
 	int end = 0;
 
+	if (text[strspn(text, "0123456789abcdefABCDEF:.")])
+		return false;
 	if (sscanf(text, "%4x:%2x:%2x.%1x%n", &ret[0], &ret[1], &ret[2],
 		   &ret[3], &end) == 4 && end == 12 && !text[12])
 		return true;

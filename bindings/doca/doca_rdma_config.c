@@ -200,13 +200,15 @@ doca_error_t doca_rdma_set_grh_enabled(struct doca_rdma *rdma,
 doca_error_t doca_rdma_set_gid_index(struct doca_rdma *rdma, uint32_t index)
 {
 	doca_error_t error = may_set(rdma);
+	uint32_t count = 0;
 
 	if (error)
 		return error;
-	if (index > UINT8_MAX)
+	pier__doca_limit(&rdma->dev->info, PIER_LIMIT_GIDS, &count);
+	if (index >= count)
 		return pier__doca_fail(DOCA_ERROR_INVALID_VALUE,
-				       "rdma: GID index %u, at most 255",
-				       index);
+				       "rdma: GID index %u, the device has %u",
+				       index, count);
 	rdma->gid_index = index;
 	rdma->gid_set = true;
 	return DOCA_SUCCESS;

@@ -106,7 +106,7 @@ static void properties_are_checked_and_returned(void)
 {
 	enum doca_rdma_transport_type type;
 	enum doca_mtu_size mtu;
-	uint32_t value = 0;
+	uint32_t value = 0, index = 0;
 	uint16_t conns = 0;
 	uint8_t retries = 0;
 
@@ -134,6 +134,12 @@ static void properties_are_checked_and_returned(void)
 	IS(doca_rdma_set_permissions(a.rdma, DOCA_ACCESS_FLAG_PCI_READ_ONLY),
 	   DOCA_ERROR_INVALID_VALUE);
 	IS(doca_rdma_set_sl(a.rdma, 16), DOCA_ERROR_INVALID_VALUE);
+	IS(doca_rdma_cap_get_gid_table_size(doca_dev_as_devinfo(a.dev),
+					    &value), DOCA_SUCCESS);
+	IS(doca_rdma_set_gid_index(a.rdma, value), DOCA_ERROR_INVALID_VALUE);
+	IS(doca_rdma_set_gid_index(a.rdma, --value), DOCA_SUCCESS);
+	IS(doca_rdma_get_gid_index(a.rdma, &index), DOCA_SUCCESS);
+	IS(index, value);
 	end_close(&a);
 }
 

@@ -28,6 +28,10 @@ static void an_idle_engine_has_nothing_to_do(void)
 	IS(doca_pe_create(&pe), DOCA_SUCCESS);
 	IS(doca_pe_progress(pe), 0);
 	IS(doca_pe_progress(pe), 0);
+	IS(doca_pe_set_event_mode(pe, DOCA_PE_EVENT_MODE_PROGRESS_ALL),
+	   DOCA_SUCCESS);
+	IS(doca_pe_set_event_mode(pe, DOCA_PE_EVENT_MODE_PROGRESS_ALL + 1),
+	   DOCA_ERROR_INVALID_VALUE);
 	IS(doca_pe_destroy(pe), DOCA_SUCCESS);
 }
 

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <doca_buf.h>
+#include <doca_buf_inventory.h>
 #include <doca_clock.h>
 #include <doca_ctx.h>
 #include <doca_dev.h>
+#include <doca_dma.h>
 #include <doca_error.h>
+#include <doca_mmap.h>
+#include <doca_mmap_advise.h>
 #include <doca_pe.h>
 #include <doca_rdma.h>
 #include <doca_sync_event.h>
@@ -96,6 +101,10 @@ static void pci_addresses_are_compared_by_value(void)
 	   DOCA_ERROR_INVALID_VALUE);
 	IS(doca_devinfo_is_equal_pci_addr(info, "03:00.0.1", &equal),
 	   DOCA_ERROR_INVALID_VALUE);
+	IS(doca_devinfo_is_equal_pci_addr(info, "-3:00.0", &equal),
+	   DOCA_ERROR_INVALID_VALUE);
+	IS(doca_devinfo_is_equal_pci_addr(info, " 3:00.0", &equal),
+	   DOCA_ERROR_INVALID_VALUE);
 	doca_dev_close(dev);
 }
 
@@ -182,6 +191,18 @@ static void calls_without_an_object_fail_and_return(void)
 	IS(doca_pe_destroy(NULL), DOCA_ERROR_INVALID_VALUE);
 	OK(!doca_rdma_as_ctx(NULL));
 	IS(doca_rdma_destroy(NULL), DOCA_ERROR_INVALID_VALUE);
+	IS(doca_dma_destroy(NULL), DOCA_ERROR_INVALID_VALUE);
+	IS(doca_mmap_advise_destroy(NULL), DOCA_ERROR_INVALID_VALUE);
+	IS(doca_mmap_stop(NULL), DOCA_ERROR_INVALID_VALUE);
+	IS(doca_mmap_destroy(NULL), DOCA_ERROR_INVALID_VALUE);
+	IS(doca_buf_inventory_stop(NULL), DOCA_ERROR_INVALID_VALUE);
+	IS(doca_buf_inventory_destroy(NULL), DOCA_ERROR_INVALID_VALUE);
+	IS(doca_buf_dec_refcount(NULL, NULL), DOCA_ERROR_INVALID_VALUE);
+	IS(doca_clock_destroy(NULL), DOCA_ERROR_INVALID_VALUE);
+	OK(!doca_dma_as_ctx(NULL));
+	OK(!doca_mmap_advise_as_ctx(NULL));
+	OK(!doca_dev_as_devinfo(NULL));
+	doca_task_free(NULL);
 	IS(doca_rdma_connection_disconnect(NULL), DOCA_ERROR_INVALID_VALUE);
 	IS(doca_rdma_cap_task_send_is_supported(NULL),
 	   DOCA_ERROR_INVALID_VALUE);
