@@ -27,6 +27,38 @@ programs_build_for_the_dpu()
 	build DPU
 }
 
+# parse LANGUAGE COMPILER: every header, with no other before it.
+parse()
+{
+	for file in bindings/doca/include/*.h; do
+		for arch in HOST DPU; do
+			echo 'extern int nothing;' |
+			    "$2" -x "$1" -Wall -Wextra -Wpedantic -Werror \
+			    -fsyntax-only "-DDOCA_ARCH_$arch" \
+			    -Ibindings/doca/include -include "$file" - ||
+				echo "$file"
+		done
+	done
+}
+
+headers_need_no_other_before_them()
+{
+	parse c "${CC:-gcc}"
+}
+
+headers_are_cplusplus_too()
+{
+	command -v "${CXX:-g++}" >/dev/null || skip "there is no ${CXX:-g++}"
+	parse c++ "${CXX:-g++}"
+}
+
+# Programs have macros of these names.
+headers_leave_names_to_programs()
+{
+	grep -E -n '#[[:space:]]*define[[:space:]]+(MIN|MAX)\>' \
+	    bindings/doca/include/*.h || :
+}
+
 # A program asks pkg-config for what it uses; all of it is one library.
 modules_of_pkg_config_lead_to_the_library()
 {
@@ -47,5 +79,8 @@ modules_of_pkg_config_lead_to_the_library()
 
 none programs_build_for_the_host
 none programs_build_for_the_dpu
+none headers_need_no_other_before_them
+none headers_are_cplusplus_too
+none headers_leave_names_to_programs
 none modules_of_pkg_config_lead_to_the_library
 tap_done

@@ -11,7 +11,7 @@
 #define PORT ((uint16_t)(20000 + getpid() % 20000))
 
 static const union doca_data no_data = { .ptr = NULL };
-static struct end server, client;
+static struct end server, client, second;
 static int requests, established, failures, disconnects, calls_inside;
 static int client_disconnects;
 static struct doca_rdma_connection *at_server, *at_client;
@@ -49,7 +49,7 @@ static void on_failure(struct doca_rdma_connection *conn, union doca_data data,
 		       union doca_data ctx_data)
 {
 	(void)conn;
-	OK(ctx_data.ptr == &client);
+	OK(ctx_data.ptr != &server);
 	IS(data.u64, 11);
 	failures++;
 }
@@ -238,6 +238,123 @@ static void a_server_connects_again_and_again(void)
 	end_close(&server);
 }
 
+static void connections_need_a_context_that_runs(void)
+{
+	struct doca_rdma_addr *addr;
+
+	end_open(&server);
+	addr = address();
+	IS(doca_rdma_start_listen_to_port(server.rdma, PORT),
+	   DOCA_ERROR_BAD_STATE);
+	IS(doca_rdma_connect_to_addr(server.rdma, addr, no_data),
+	   DOCA_ERROR_BAD_STATE);
+	end_start(&server);
+	IS(doca_rdma_set_connection_state_callbacks(
+		server.rdma, on_request, on_established, on_failure,
+		on_disconnected), DOCA_ERROR_BAD_STATE);
+	IS(doca_rdma_start_listen_to_port(server.rdma, 0),
+	   DOCA_ERROR_INVALID_VALUE);
+	IS(doca_rdma_start_listen_to_port(server.rdma, PORT), DOCA_SUCCESS);
+	IS(doca_rdma_start_listen_to_port(server.rdma, PORT),
+	   DOCA_ERROR_IN_USE);
+	end_close(&server);
+	IS(doca_rdma_addr_destroy(addr), DOCA_SUCCESS);
+}
+
+static void what_is_no_address_is_refused(void)
+{
+	static const struct bad {
+		enum doca_rdma_addr_type type;
+		const char *text;
+	} bad[] = {
+		{ DOCA_RDMA_ADDR_TYPE_IPv4, "::1" },
+		{ DOCA_RDMA_ADDR_TYPE_IPv4, "" },
+		{ DOCA_RDMA_ADDR_TYPE_IPv6, "127.0.0.1" },
+		{ DOCA_RDMA_ADDR_TYPE_GID, "fe80" },
+	};
+	struct doca_rdma_addr *addr;
+
+	open_ends();
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		IS(doca_rdma_addr_create(bad[i].type, bad[i].text, PORT, &addr),
+		   DOCA_SUCCESS);
+		IS(doca_rdma_connect_to_addr(client.rdma, addr, no_data),
+		   DOCA_ERROR_INVALID_VALUE);
+		IS(doca_rdma_addr_destroy(addr), DOCA_SUCCESS);
+	}
+	IS(doca_rdma_addr_create(DOCA_RDMA_ADDR_TYPE_GID + 1, "x", PORT, &addr),
+	   DOCA_ERROR_INVALID_VALUE);
+	IS(failures, 0);
+	end_close(&client);
+	end_close(&server);
+}
+
+/* The GID is the address of the device, in the form of IPv6. */
+static void a_gid_is_an_address(void)
+{
+	struct doca_devinfo *info;
+	struct doca_rdma_addr *addr;
+	char text[64] = "";
+	uint8_t ip[4] = { 0 };
+
+	open_ends();
+	info = doca_dev_as_devinfo(server.dev);
+	IS(doca_devinfo_get_ipv4_addr(info, ip, sizeof(ip)), DOCA_SUCCESS);
+	snprintf(text, sizeof(text), "::ffff:%d.%d.%d.%d", ip[0], ip[1], ip[2],
+		 ip[3]);
+	IS(doca_rdma_addr_create(DOCA_RDMA_ADDR_TYPE_GID, text, PORT, &addr),
+	   DOCA_SUCCESS);
+	IS(doca_rdma_start_listen_to_port(server.rdma, PORT), DOCA_SUCCESS);
+	connect_to(addr);
+	ends_drive(&server, &client, &established, 2);
+	IS(doca_rdma_addr_destroy(addr), DOCA_SUCCESS);
+	end_close(&client);
+	end_close(&server);
+}
+
+/* There is one connection unless more are allowed. */
+static void a_full_server_rejects_without_a_callback(void)
+{
+	union doca_data data = { .u64 = 11 };
+	struct doca_rdma_addr *addr;
+
+	open_ends();
+	addr = address();
+	IS(doca_rdma_start_listen_to_port(server.rdma, PORT), DOCA_SUCCESS);
+	connect_to(addr);
+	ends_drive(&server, &client, &established, 2);
+	end_open(&second);
+	IS(doca_rdma_set_connection_state_callbacks(
+		second.rdma, NULL, on_established, on_failure,
+		on_disconnected), DOCA_SUCCESS);
+	end_start(&second);
+	IS(doca_rdma_connect_to_addr(second.rdma, addr, data), DOCA_SUCCESS);
+	ends_drive(&server, &second, &failures, 1);
+	IS(requests, 1);
+	IS(established, 2);
+	IS(doca_rdma_addr_destroy(addr), DOCA_SUCCESS);
+	end_close(&second);
+	end_close(&client);
+	end_close(&server);
+}
+
+static void a_server_that_stops_disconnects_its_clients(void)
+{
+	struct doca_rdma_addr *addr;
+
+	open_ends();
+	addr = address();
+	IS(doca_rdma_start_listen_to_port(server.rdma, PORT), DOCA_SUCCESS);
+	connect_to(addr);
+	ends_drive(&server, &client, &established, 2);
+	IS(doca_ctx_stop(server.ctx), DOCA_ERROR_IN_PROGRESS);
+	ends_drive(&server, &client, &client_disconnects, 1);
+	end_drain(&server);
+	IS(doca_rdma_addr_destroy(addr), DOCA_SUCCESS);
+	end_close(&client);
+	end_close(&server);
+}
+
 int main(void)
 {
 	TEST(both_ends_are_established);
@@ -246,5 +363,10 @@ int main(void)
 	TEST(a_server_without_a_listener_is_a_failure);
 	TEST(a_rejected_client_fails_and_another_connects);
 	TEST(a_server_connects_again_and_again);
+	TEST(connections_need_a_context_that_runs);
+	TEST(what_is_no_address_is_refused);
+	TEST(a_gid_is_an_address);
+	TEST(a_full_server_rejects_without_a_callback);
+	TEST(a_server_that_stops_disconnects_its_clients);
 	return tap_done();
 }

@@ -129,6 +129,80 @@ static void what_is_to_come_is_not_supported(void)
 	IS(doca_sync_event_destroy(event), DOCA_SUCCESS);
 }
 
+static void a_stopped_event_is_only_destroyed(void)
+{
+	struct doca_sync_event *event = create();
+	uint64_t value = 0;
+
+	IS(doca_sync_event_stop(event), DOCA_ERROR_BAD_STATE);
+	IS(doca_sync_event_start(event), DOCA_SUCCESS);
+	IS(doca_sync_event_stop(event), DOCA_SUCCESS);
+	IS(doca_sync_event_start(event), DOCA_ERROR_BAD_STATE);
+	IS(doca_sync_event_get(event, &value), DOCA_ERROR_BAD_STATE);
+	IS(doca_sync_event_update_set(event, 1), DOCA_ERROR_BAD_STATE);
+	IS(doca_sync_event_wait_gt(event, 1, UINT64_MAX),
+	   DOCA_ERROR_BAD_STATE);
+	IS(doca_sync_event_add_publisher_location_cpu(event, dev),
+	   DOCA_ERROR_BAD_STATE);
+	IS(doca_sync_event_destroy(event), DOCA_SUCCESS);
+}
+
+static void the_word_may_be_in_a_buffer(void)
+{
+	struct doca_sync_event *event = create();
+	struct doca_buf_inventory *inv;
+	uint64_t words[2] = { 5, 0 };
+	struct doca_mmap *mmap;
+	struct doca_buf *buf;
+
+	IS(doca_mmap_create(&mmap), DOCA_SUCCESS);
+	IS(doca_mmap_set_memrange(mmap, words, sizeof(words)), DOCA_SUCCESS);
+	IS(doca_mmap_add_dev(mmap, dev), DOCA_SUCCESS);
+	IS(doca_mmap_start(mmap), DOCA_SUCCESS);
+	IS(doca_buf_inventory_create(1, &inv), DOCA_SUCCESS);
+	IS(doca_buf_inventory_start(inv), DOCA_SUCCESS);
+	IS(doca_buf_inventory_buf_get_by_data(inv, mmap, words, 7, &buf),
+	   DOCA_SUCCESS);
+	IS(doca_sync_event_set_doca_buf(event, NULL),
+	   DOCA_ERROR_INVALID_VALUE);
+	IS(doca_sync_event_set_doca_buf(event, buf), DOCA_ERROR_NOT_PERMITTED);
+	IS(doca_buf_dec_refcount(buf, NULL), DOCA_SUCCESS);
+	IS(doca_buf_inventory_buf_get_by_data(inv, mmap, words, 8, &buf),
+	   DOCA_SUCCESS);
+	IS(doca_sync_event_set_doca_buf(event, buf), DOCA_SUCCESS);
+	IS(doca_sync_event_start(event), DOCA_SUCCESS);
+	IS(doca_sync_event_set_doca_buf(event, buf), DOCA_ERROR_BAD_STATE);
+	IS(doca_sync_event_update_add(event, 2, NULL), DOCA_SUCCESS);
+	IS(words[0], 7);
+	destroy(event);
+	IS(doca_buf_dec_refcount(buf, NULL), DOCA_SUCCESS);
+	IS(doca_buf_inventory_destroy(inv), DOCA_SUCCESS);
+	IS(doca_mmap_destroy(mmap), DOCA_SUCCESS);
+}
+
+static void calls_without_an_event_fail(void)
+{
+	const union doca_data none = { .ptr = NULL };
+	struct doca_sync_event_task_get *get;
+	struct doca_sync_event *event = create();
+
+	OK(!doca_sync_event_as_ctx(NULL));
+	IS(doca_sync_event_create(NULL), DOCA_ERROR_INVALID_VALUE);
+	IS(doca_sync_event_destroy(NULL), DOCA_ERROR_INVALID_VALUE);
+	IS(doca_sync_event_start(NULL), DOCA_ERROR_INVALID_VALUE);
+	IS(doca_sync_event_stop(NULL), DOCA_ERROR_INVALID_VALUE);
+	IS(doca_sync_event_get(event, NULL), DOCA_ERROR_INVALID_VALUE);
+	IS(doca_sync_event_update_set(NULL, 1), DOCA_ERROR_INVALID_VALUE);
+	IS(doca_sync_event_update_add(NULL, 1, NULL),
+	   DOCA_ERROR_INVALID_VALUE);
+	IS(doca_sync_event_wait_eq(NULL, 1, 1), DOCA_ERROR_INVALID_VALUE);
+	IS(doca_sync_event_task_get_alloc_init(event, NULL, none, &get),
+	   DOCA_ERROR_INVALID_VALUE);
+	IS(doca_sync_event_cap_task_wait_eq_is_supported(NULL),
+	   DOCA_ERROR_INVALID_VALUE);
+	IS(doca_sync_event_destroy(event), DOCA_SUCCESS);
+}
+
 /* Context mode. */
 
 static int ended;
@@ -242,6 +316,103 @@ static void tasks_do_what_the_calls_do(void)
 	IS(doca_pe_destroy(pe), DOCA_SUCCESS);
 }
 
+static void on_change(struct doca_sync_event_task_wait_neq *task,
+		      union doca_data data, union doca_data ctx_data)
+{
+	(void)ctx_data;
+	ended += (int)data.u64;
+	IS(doca_task_get_status(
+		doca_sync_event_task_wait_neq_as_doca_task(task)),
+	   DOCA_SUCCESS);
+}
+
+/* The mask is that of the counter. */
+static void waits_end_when_the_counter_is_so(void)
+{
+	const union doca_data one = { .u64 = 1 };
+	struct doca_sync_event_task_wait_neq *neq;
+	struct doca_sync_event_task_wait_eq *eq;
+	struct doca_sync_event *event = create();
+	struct doca_ctx *ctx = doca_sync_event_as_ctx(event);
+	struct doca_pe *pe;
+
+	ended = 0;
+	IS(doca_pe_create(&pe), DOCA_SUCCESS);
+	IS(doca_sync_event_task_wait_neq_set_conf(event, on_change, on_change,
+						  1), DOCA_SUCCESS);
+	IS(doca_sync_event_task_wait_eq_set_conf(event, on_wait, on_wait, 1),
+	   DOCA_SUCCESS);
+	IS(doca_pe_connect_ctx(pe, ctx), DOCA_SUCCESS);
+	IS(doca_ctx_start(ctx), DOCA_SUCCESS);
+	IS(doca_sync_event_task_wait_neq_alloc_init(event, 0, 0xff, one, &neq),
+	   DOCA_SUCCESS);
+	IS(doca_sync_event_task_wait_eq_alloc_init(event, 0x100, UINT64_MAX,
+						   one, &eq), DOCA_SUCCESS);
+	IS(doca_sync_event_task_wait_eq_get_wait_val(eq), 0x100);
+	IS(doca_sync_event_task_wait_neq_get_mask(neq), 0xff);
+	doca_sync_event_task_wait_eq_set_mask(eq, 0xffff);
+	IS(doca_task_submit(doca_sync_event_task_wait_neq_as_doca_task(neq)),
+	   DOCA_SUCCESS);
+	IS(doca_sync_event_update_set(event, 0x7000100), DOCA_SUCCESS);
+	for (int i = 0; i < 1000; i++)
+		IS(doca_pe_progress(pe), 0);
+	run(pe, doca_sync_event_task_wait_eq_as_doca_task(eq), 1);
+	IS(doca_sync_event_update_add(event, 1, NULL), DOCA_SUCCESS);
+	for (int i = 0; i < 1000000 && ended < 2; i++)
+		doca_pe_progress(pe);
+	IS(ended, 2);
+	doca_task_free(doca_sync_event_task_wait_neq_as_doca_task(neq));
+	doca_task_free(doca_sync_event_task_wait_eq_as_doca_task(eq));
+	IS(doca_ctx_stop(ctx), DOCA_SUCCESS);
+	IS(doca_sync_event_destroy(event), DOCA_SUCCESS);
+	IS(doca_pe_destroy(pe), DOCA_SUCCESS);
+}
+
+static void free_waiting(struct doca_sync_event_task_wait_eq *task,
+			 union doca_data data, union doca_data ctx_data)
+{
+	struct doca_task *base =
+		doca_sync_event_task_wait_eq_as_doca_task(task);
+
+	(void)ctx_data;
+	ended += (int)data.u64;
+	IS(doca_task_get_status(base), DOCA_ERROR_IO_FAILED);
+	doca_task_free(base);
+}
+
+/* As programs do: stop, progress until none is in flight, look. */
+static void the_call_that_flushes_the_last_wait_reports_idle(void)
+{
+	const union doca_data one = { .u64 = 1 };
+	enum doca_ctx_states state = DOCA_CTX_STATE_RUNNING;
+	struct doca_sync_event_task_wait_eq *wait;
+	struct doca_sync_event *event = create();
+	struct doca_ctx *ctx = doca_sync_event_as_ctx(event);
+	struct doca_pe *pe;
+	size_t n = 1;
+
+	ended = 0;
+	IS(doca_pe_create(&pe), DOCA_SUCCESS);
+	IS(doca_sync_event_task_wait_eq_set_conf(event, on_wait, free_waiting,
+						 1), DOCA_SUCCESS);
+	IS(doca_pe_connect_ctx(pe, ctx), DOCA_SUCCESS);
+	IS(doca_ctx_start(ctx), DOCA_SUCCESS);
+	IS(doca_sync_event_task_wait_eq_alloc_init(event, 1, UINT64_MAX, one,
+						   &wait), DOCA_SUCCESS);
+	IS(doca_task_submit(doca_sync_event_task_wait_eq_as_doca_task(wait)),
+	   DOCA_SUCCESS);
+	IS(doca_ctx_stop(ctx), DOCA_ERROR_IN_PROGRESS);
+	for (int i = 0; i < 1000 && n; i++) {
+		doca_pe_progress(pe);
+		IS(doca_ctx_get_num_inflight_tasks(ctx, &n), DOCA_SUCCESS);
+	}
+	IS(ended, 1);
+	IS(doca_ctx_get_state(ctx, &state), DOCA_SUCCESS);
+	IS(state, DOCA_CTX_STATE_IDLE);
+	IS(doca_sync_event_destroy(event), DOCA_SUCCESS);
+	IS(doca_pe_destroy(pe), DOCA_SUCCESS);
+}
+
 /* A peer changes and reads an event while its owner waits for it. */
 
 static struct end a, b;
@@ -327,8 +498,13 @@ int main(void)
 	TEST(values_are_set_and_added_to);
 	TEST(a_thread_waits_for_another);
 	TEST(the_word_may_be_the_programs);
+	TEST(a_stopped_event_is_only_destroyed);
+	TEST(the_word_may_be_in_a_buffer);
+	TEST(calls_without_an_event_fail);
 	TEST(what_is_to_come_is_not_supported);
 	TEST(tasks_do_what_the_calls_do);
+	TEST(waits_end_when_the_counter_is_so);
+	TEST(the_call_that_flushes_the_last_wait_reports_idle);
 	doca_dev_close(dev);
 	end_open(&a);
 	end_open(&b);
