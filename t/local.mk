@@ -47,6 +47,7 @@ check_PROGRAMS += \
 	%D%/doca/argp.t \
 	%D%/doca/buf.t \
 	%D%/doca/cm.t \
+	%D%/doca/conn.t \
 	%D%/doca/ctx.t \
 	%D%/doca/dma.t \
 	%D%/doca/graph.t \
@@ -58,6 +59,7 @@ check_PROGRAMS += \
 	%D%/doca/rdma.t \
 	%D%/doca/rep.t \
 	%D%/doca/sync_event.t \
+	%D%/doca/task.t \
 	%D%/doca/types.t \
 	%D%/engine/ctx.t \
 	%D%/engine/driver.t \

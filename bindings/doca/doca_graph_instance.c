@@ -189,46 +189,50 @@ doca_error_t doca_graph_instance_set_sub_graph_node_data(
 }
 
 /* Pass the task of @step to pier. */
-static int prepare_task(const struct doca_graph_instance *instance,
-			const struct graph_step *step)
+static doca_error_t prepare_task(const struct doca_graph_instance *instance,
+				 const struct graph_step *step)
 {
-	int err = step->task->task ? 0 : pier__doca_task_build(step->task);
+	doca_error_t error = DOCA_SUCCESS;
 
-	return err ? err : pier_graph_task_set_task(instance->task,
-						    step->node->node,
-						    step->task->task);
+	if (!step->task->task)
+		error = pier__doca_task_build(step->task);
+	if (error)
+		return error;
+	return pier__doca_error(pier_graph_task_set_task(instance->task,
+							 step->node->node,
+							 step->task->task));
 }
 
 /*
  * Pass the tasks of @instance to pier, and those of its sub-graphs.  It calls
  * itself as deep as the program has nested graphs.
  */
-static int prepare(const struct doca_graph_instance *instance)
+static doca_error_t prepare(const struct doca_graph_instance *instance)
 {
-	int err = 0;
+	doca_error_t error = DOCA_SUCCESS;
 
-	for (uint32_t i = 0; i < instance->graph->count && !err; i++) {
+	for (uint32_t i = 0; i < instance->graph->count && !error; i++) {
 		const struct graph_step *step = &instance->step[i];
 
 		if (step->task)
-			err = prepare_task(instance, step);
+			error = prepare_task(instance, step);
 		else if (step->sub)
-			err = prepare(step->sub);
+			error = prepare(step->sub);
 	}
-	return err;
+	return error;
 }
 
 doca_error_t doca_graph_instance_submit(struct doca_graph_instance *instance)
 {
-	int err;
+	doca_error_t error;
 
 	if (!instance)
 		return DOCA_ERROR_INVALID_VALUE;
 	if (submitted(instance))
 		return pier__doca_fail(DOCA_ERROR_BAD_STATE,
 				       "graph: an instance is submitted twice");
-	err = prepare(instance);
-	if (!err)
-		err = pier_task_submit(instance->task, 0);
-	return pier__doca_error(err);
+	error = prepare(instance);
+	if (error)
+		return error;
+	return pier__doca_error(pier_task_submit(instance->task, 0));
 }

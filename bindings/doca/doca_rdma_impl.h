@@ -148,6 +148,9 @@ extern const struct doca_task_kind pier__doca_rdma_event_get;
 extern const struct doca_task_kind pier__doca_rdma_event_set;
 extern const struct doca_task_kind pier__doca_rdma_event_add;
 
+/* Its connection is one of its context, and has not ended. */
+doca_error_t pier__doca_rdma_check_conn(struct doca_task *task);
+
 /* What ends a task that has a connection. */
 void pier__doca_rdma_task_freed(struct doca_task *task);
 

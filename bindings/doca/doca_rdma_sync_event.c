@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <errno.h>
-
 #include "doca_fail.h"
 #include "doca_rdma_impl.h"
 #include "doca_sync_event_impl.h"
@@ -12,11 +10,12 @@ static const struct pier_sync_event *event_of(const struct doca_rdma_task *task)
 	return task->event->event;
 }
 
-static int check(const struct doca_rdma_task *task)
+static doca_error_t check(struct doca_task *task)
 {
-	if (!task->event)
-		return -EINVAL;
-	return task->conn->conn ? 0 : -ENOTCONN;
+	if (!pier__doca_rdma_task(task)->event)
+		return pier__doca_fail(DOCA_ERROR_INVALID_VALUE,
+				       "rdma: a task without a sync event");
+	return pier__doca_rdma_check_conn(task);
 }
 
 /* The next submit has the new argument. */
@@ -31,15 +30,13 @@ static struct doca_rdma_task *changed(void *task)
 static int build_get(struct doca_task *task)
 {
 	struct doca_rdma_task *t = pier__doca_rdma_task(task);
-	int err = check(t);
 
-	if (err)
-		return err;
 	return pier_rdma_task_remote_get(t->conn->conn, event_of(t),
 					 pier__doca_buf(t->dst), &task->task);
 }
 
 const struct doca_task_kind pier__doca_rdma_event_get = {
+	.check = check,
 	.build = build_get,
 	.freed = pier__doca_rdma_task_freed,
 };
@@ -138,15 +135,13 @@ doca_rdma_task_remote_net_sync_event_get_get_rdma_connection(
 static int build_set(struct doca_task *task)
 {
 	struct doca_rdma_task *t = pier__doca_rdma_task(task);
-	int err = check(t);
 
-	if (err)
-		return err;
 	return pier_rdma_task_notify_set(t->conn->conn, event_of(t),
 					 pier__doca_buf(t->src), &task->task);
 }
 
 const struct doca_task_kind pier__doca_rdma_event_set = {
+	.check = check,
 	.build = build_set,
 	.freed = pier__doca_rdma_task_freed,
 };
@@ -240,16 +235,14 @@ doca_rdma_task_remote_net_sync_event_notify_set_get_rdma_connection(
 static int build_add(struct doca_task *task)
 {
 	struct doca_rdma_task *t = pier__doca_rdma_task(task);
-	int err = check(t);
 
-	if (err)
-		return err;
 	return pier_rdma_task_notify_add(t->conn->conn, event_of(t),
 					 pier__doca_buf(t->result), t->first,
 					 &task->task);
 }
 
 const struct doca_task_kind pier__doca_rdma_event_add = {
+	.check = check,
 	.build = build_add,
 	.freed = pier__doca_rdma_task_freed,
 };

@@ -58,18 +58,39 @@ doca_error_t pier__doca_rdma_take(struct doca_rdma *rdma, enum rdma_type type,
 	return DOCA_SUCCESS;
 }
 
-void pier__doca_rdma_task_freed(struct doca_task *task)
+static void count_task(struct doca_rdma_connection *conn, int more)
 {
-	pier__doca_rdma_task(task)->conn->tasks--;
+	if (conn)
+		conn->tasks += (unsigned int)more;
 }
 
+void pier__doca_rdma_task_freed(struct doca_task *task)
+{
+	count_task(pier__doca_rdma_task(task)->conn, -1);
+}
+
+/* The next submit checks it. */
 void pier__doca_rdma_set_conn(struct doca_rdma_task *task,
 			      struct doca_rdma_connection *conn)
 {
 	pier__doca_task_unbuild(&task->task);
-	task->conn->tasks--;
+	count_task(task->conn, -1);
 	task->conn = conn;
-	conn->tasks++;
+	count_task(conn, 1);
+}
+
+doca_error_t pier__doca_rdma_check_conn(struct doca_task *task)
+{
+	const struct doca_rdma_connection *conn =
+		pier__doca_rdma_task(task)->conn;
+
+	if (!conn || &conn->rdma->ctx != task->ctx)
+		return pier__doca_fail(DOCA_ERROR_INVALID_VALUE, "rdma: a task "
+				       "without a connection of its context");
+	if (!conn->conn)
+		return pier__doca_fail(DOCA_ERROR_NOT_CONNECTED, "rdma: the "
+				       "connection of a task has ended");
+	return DOCA_SUCCESS;
 }
 
 /*

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <errno.h>
-
 #include "doca_fail.h"
 #include "doca_rdma_impl.h"
 
@@ -8,14 +6,13 @@ static int build(struct doca_task *task)
 {
 	struct doca_rdma_task *t = pier__doca_rdma_task(task);
 
-	if (!t->conn->conn)
-		return -ENOTCONN;
 	return pier_rdma_task_compare_swap(
 		t->conn->conn, pier__doca_buf(t->dst),
 		pier__doca_buf(t->result), t->first, t->second, &task->task);
 }
 
 const struct doca_task_kind pier__doca_rdma_cmp_swp = {
+	.check = pier__doca_rdma_check_conn,
 	.build = build,
 	.freed = pier__doca_rdma_task_freed,
 };

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <errno.h>
-
 #include "doca_fail.h"
 #include "doca_rdma_impl.h"
 
@@ -8,13 +6,12 @@ static int build(struct doca_task *task)
 {
 	struct doca_rdma_task *t = pier__doca_rdma_task(task);
 
-	if (!t->conn->conn)
-		return -ENOTCONN;
 	return pier_rdma_task_send(t->conn->conn, pier__doca_buf(t->src),
 				   &task->task);
 }
 
 const struct doca_task_kind pier__doca_rdma_send = {
+	.check = pier__doca_rdma_check_conn,
 	.build = build,
 	.freed = pier__doca_rdma_task_freed,
 };

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <errno.h>
-
 #include "doca_fail.h"
 #include "doca_task_impl.h"
 
@@ -24,26 +22,38 @@ static void done(struct pier_task *pier, void *arg)
 		task->done(task, task->data, task->ctx->data);
 }
 
-int __attribute__((noinline)) pier__doca_task_build(struct doca_task *task)
+doca_error_t __attribute__((noinline))
+pier__doca_task_build(struct doca_task *task)
 {
+	doca_error_t error = DOCA_SUCCESS;
 	int err;
 
 	if (task->ctx->state != DOCA_CTX_STATE_RUNNING)
-		return -ESHUTDOWN;
+		return pier__doca_fail(DOCA_ERROR_BAD_STATE,
+				       "task: its context does not run");
+	if (task->kind->check)
+		error = task->kind->check(task);
+	if (error)
+		return error;
 	err = task->kind->build(task);
-	if (!err)
-		pier_task_set_done(task->task, done, task);
-	return err;
+	if (err)
+		return pier__doca_error(err);
+	pier_task_set_done(task->task, done, task);
+	return DOCA_SUCCESS;
 }
 
 static inline doca_error_t __attribute__((always_inline))
 submit(struct doca_task *task,
        int (*fn)(struct pier_task *task, unsigned int flags))
 {
-	int err = task->task ? 0 : pier__doca_task_build(task);
+	doca_error_t error = DOCA_SUCCESS;
+	int err;
 
-	if (!err)
-		err = fn(task->task, 0);
+	if (!task->task)
+		error = pier__doca_task_build(task);
+	if (error)
+		return error;
+	err = fn(task->task, 0);
 	return err ? pier__doca_error(err) : DOCA_SUCCESS;
 }
 

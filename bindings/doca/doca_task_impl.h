@@ -6,6 +6,8 @@
 
 /* What is different in each object's tasks. */
 struct doca_task_kind {
+	/* May it be built?  NULL: always. */
+	doca_error_t (*check)(struct doca_task *task);
 	/* Make the task that pier runs. */
 	int (*build)(struct doca_task *task);
 	/* It is freed, and task is still pier's; or NULL. */
@@ -18,7 +20,7 @@ struct doca_task {
 	struct doca_ctx *ctx;
 	union doca_data data;
 	doca_task_completion_cb_t done, failed;
-	doca_error_t status;		/* without one of pier */
+	doca_error_t status;		/* of the last one of pier */
 	struct doca_task_pool *pool;
 	struct doca_task *next;		/* free */
 };
@@ -51,8 +53,8 @@ void pier__doca_pool_free(struct doca_task_pool *pool);
 doca_error_t pier__doca_pool_take(struct doca_task_pool *pool,
 				  union doca_data data, struct doca_task **ret);
 
-/* Make pier's task, of which there is none.  0, or an error of pier. */
-int pier__doca_task_build(struct doca_task *task);
+/* Make pier's task, of which there is none. */
+doca_error_t pier__doca_task_build(struct doca_task *task);
 
 /* Its arguments have changed: pier's task must be built anew. */
 void pier__doca_task_unbuild(struct doca_task *task);
