@@ -52,13 +52,20 @@ doca_error_t doca_argp_init(const char *name, void *config)
 	return error;
 }
 
+doca_error_t pier__doca_argp_check(void)
+{
+	return argp->active ? DOCA_SUCCESS :
+			      pier__doca_fail(DOCA_ERROR_BAD_STATE,
+					      "argp: not initialized");
+}
+
 doca_error_t doca_argp_destroy(void)
 {
+	doca_error_t error = pier__doca_argp_check();
 	struct doca_argp_param *param;
 
-	if (!argp->active)
-		return pier__doca_fail(DOCA_ERROR_BAD_STATE,
-				       "argp: not initialized");
+	if (error)
+		return error;
 	while ((param = argp->params)) {
 		argp->params = param->next;
 		pier__doca_argp_param_free(param);
@@ -127,7 +134,9 @@ doca_error_t doca_argp_register_param(struct doca_argp_param *param)
 
 	if (!param || param->registered)
 		return DOCA_ERROR_INVALID_VALUE;
-	error = argp->active ? check(param) : DOCA_ERROR_BAD_STATE;
+	error = pier__doca_argp_check();
+	if (!error)
+		error = check(param);
 	if (error) {
 		pier__doca_argp_param_free(param);
 		return error;
@@ -139,8 +148,10 @@ doca_error_t doca_argp_register_param(struct doca_argp_param *param)
 
 doca_error_t doca_argp_register_version_callback(doca_argp_param_cb_t callback)
 {
-	if (!argp->active)
-		return DOCA_ERROR_BAD_STATE;
+	doca_error_t error = pier__doca_argp_check();
+
+	if (error)
+		return error;
 	if (!callback)
 		return DOCA_ERROR_INVALID_VALUE;
 	argp->version = callback;
@@ -150,8 +161,10 @@ doca_error_t doca_argp_register_version_callback(doca_argp_param_cb_t callback)
 doca_error_t
 doca_argp_register_validation_callback(doca_argp_validation_cb_t callback)
 {
-	if (!argp->active)
-		return DOCA_ERROR_BAD_STATE;
+	doca_error_t error = pier__doca_argp_check();
+
+	if (error)
+		return error;
 	if (!callback)
 		return DOCA_ERROR_INVALID_VALUE;
 	argp->validation = callback;
@@ -160,8 +173,10 @@ doca_argp_register_validation_callback(doca_argp_validation_cb_t callback)
 
 doca_error_t doca_argp_register_logger_callback(doca_argp_logger_cb_t callback)
 {
-	if (!argp->active)
-		return DOCA_ERROR_BAD_STATE;
+	doca_error_t error = pier__doca_argp_check();
+
+	if (error)
+		return error;
 	if (!callback)
 		return DOCA_ERROR_INVALID_VALUE;
 	argp->logger = callback;
@@ -170,18 +185,21 @@ doca_error_t doca_argp_register_logger_callback(doca_argp_logger_cb_t callback)
 
 doca_error_t doca_argp_disable_logger_callback(void)
 {
-	if (!argp->active)
-		return DOCA_ERROR_BAD_STATE;
-	argp->logger = NULL;
-	return DOCA_SUCCESS;
+	doca_error_t error = pier__doca_argp_check();
+
+	if (!error)
+		argp->logger = NULL;
+	return error;
 }
 
 doca_error_t doca_argp_get_log_level(int *level)
 {
+	doca_error_t error = pier__doca_argp_check();
+
+	if (error)
+		return error;
 	if (!level)
 		return DOCA_ERROR_INVALID_VALUE;
-	if (!argp->active)
-		return DOCA_ERROR_BAD_STATE;
 	*level = argp->log_level ? argp->log_level :
 		 (int)doca_log_level_get_global_lower_limit();
 	return DOCA_SUCCESS;
@@ -189,10 +207,12 @@ doca_error_t doca_argp_get_log_level(int *level)
 
 doca_error_t doca_argp_get_sdk_log_level(int *level)
 {
+	doca_error_t error = pier__doca_argp_check();
+
+	if (error)
+		return error;
 	if (!level)
 		return DOCA_ERROR_INVALID_VALUE;
-	if (!argp->active)
-		return DOCA_ERROR_BAD_STATE;
 	*level = argp->sdk_log_level ? argp->sdk_log_level :
 		 (int)doca_log_level_get_global_sdk_limit();
 	return DOCA_SUCCESS;

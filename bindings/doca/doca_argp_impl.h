@@ -30,6 +30,9 @@ struct doca_argp {
 };
 extern struct doca_argp pier__doca_argp;
 
+/* BAD_STATE unless it is initialized. */
+doca_error_t pier__doca_argp_check(void);
+
 /* Say what is wrong, to the callback or standard error.  Returns @error. */
 doca_error_t pier__doca_argp_fail(doca_error_t error, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -32,7 +32,8 @@ doca_error_t doca_argp_param_destroy(struct doca_argp_param *param)
 	if (!param)
 		return DOCA_ERROR_INVALID_VALUE;
 	if (param->registered)
-		return DOCA_ERROR_BAD_STATE;
+		return pier__doca_fail(DOCA_ERROR_BAD_STATE, "argp: a "
+				       "registered parameter is destroyed");
 	pier__doca_argp_param_free(param);
 	return DOCA_SUCCESS;
 }

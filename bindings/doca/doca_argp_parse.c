@@ -160,11 +160,10 @@ static doca_error_t take_name(const char *path)
 
 doca_error_t doca_argp_start(int argc, char **argv)
 {
-	doca_error_t error;
+	doca_error_t error = pier__doca_argp_check();
 
-	if (!argp->active)
-		return pier__doca_fail(DOCA_ERROR_BAD_STATE,
-				       "argp: not initialized");
+	if (error)
+		return error;
 	if (argc < 1 || !argv || !argv[0])
 		return DOCA_ERROR_INVALID_VALUE;
 	error = take_name(argv[0]);

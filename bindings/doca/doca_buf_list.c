@@ -59,7 +59,8 @@ doca_error_t doca_buf_get_list_len(const struct doca_buf *buf,
 	if (!buf || !num_elements)
 		return DOCA_ERROR_INVALID_VALUE;
 	if (!pier_buf_refs(pier__doca_buf(buf)))
-		return DOCA_ERROR_NOT_PERMITTED;
+		return pier__doca_fail(DOCA_ERROR_NOT_PERMITTED,
+				       "buf: not the first of its list");
 	*num_elements = (uint32_t)pier_buf_chain_len(pier__doca_buf(buf));
 	return DOCA_SUCCESS;
 }

@@ -92,7 +92,8 @@ doca_error_t doca_buf_pool_buf_alloc(struct doca_buf_pool *pool,
 	if (!pool || !buf)
 		return DOCA_ERROR_INVALID_VALUE;
 	if (!pool->pool)
-		return DOCA_ERROR_BAD_STATE;
+		return pier__doca_fail(DOCA_ERROR_BAD_STATE,
+				       "buf pool: not started");
 	err = pier_buf_pool_take(pool->pool, &new);
 	if (err)
 		return pier__doca_error(err);
@@ -124,7 +125,8 @@ doca_error_t doca_buf_pool_set_element_alignment(struct doca_buf_pool *pool,
 	if (!pool || !alignment || (alignment & (alignment - 1)))
 		return DOCA_ERROR_INVALID_VALUE;
 	if (pool->pool)
-		return DOCA_ERROR_BAD_STATE;
+		return pier__doca_fail(DOCA_ERROR_BAD_STATE,
+				       "buf pool: an alignment after start");
 	pool->alignment = alignment;
 	return DOCA_SUCCESS;
 }

@@ -146,27 +146,38 @@ doca_error_t doca_rdma_connect_to_addr(struct doca_rdma *rdma,
 	cfg.port = addr->port;
 	cfg.user_data = new;
 	err = pier_rdma_connect_to(rdma->rdma, &cfg, &new->conn);
-	return pier__doca_error(err);
+	return pier__doca_conn_error(err);
+}
+
+/* A request that may be accepted or rejected. */
+static doca_error_t check_request(const struct doca_rdma_connection *conn)
+{
+	if (!conn || !conn->by_cm)
+		return DOCA_ERROR_INVALID_VALUE;
+	return conn->conn ? DOCA_SUCCESS :
+			    pier__doca_fail(DOCA_ERROR_CONNECTION_ABORTED,
+					    "rdma: the connection has ended");
 }
 
 doca_error_t doca_rdma_connection_accept(struct doca_rdma_connection *conn,
 					 void *priv, uint8_t priv_len)
 {
-	if (!conn || !conn->by_cm || (priv_len && !priv))
+	doca_error_t error = check_request(conn);
+
+	if (error)
+		return error;
+	if (priv_len && !priv)
 		return DOCA_ERROR_INVALID_VALUE;
-	if (!conn->conn)
-		return DOCA_ERROR_CONNECTION_ABORTED;
 	return pier__doca_error(pier_conn_accept(conn->conn, priv, priv_len));
 }
 
 doca_error_t doca_rdma_connection_reject(struct doca_rdma_connection *conn)
 {
+	doca_error_t error = check_request(conn);
 	int err;
 
-	if (!conn || !conn->by_cm)
-		return DOCA_ERROR_INVALID_VALUE;
-	if (!conn->conn)
-		return DOCA_ERROR_CONNECTION_ABORTED;
+	if (error)
+		return error;
 	err = pier_conn_reject(conn->conn, NULL, 0);
 	if (!err)
 		conn->conn = NULL;

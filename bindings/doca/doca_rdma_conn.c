@@ -74,10 +74,11 @@ void pier__doca_conns_free(struct doca_rdma *rdma)
 	}
 }
 
-/* As many connections as there may be. */
-static doca_error_t export_error(int err)
+doca_error_t pier__doca_conn_error(int err)
 {
-	return err == -ENOSPC ? DOCA_ERROR_FULL : pier__doca_error(err);
+	doca_error_t error = pier__doca_error(err);
+
+	return err == -ENOSPC ? DOCA_ERROR_FULL : error;
 }
 
 doca_error_t doca_rdma_export(struct doca_rdma *rdma, const void **desc,
@@ -91,7 +92,7 @@ doca_error_t doca_rdma_export(struct doca_rdma *rdma, const void **desc,
 		return DOCA_ERROR_INVALID_VALUE;
 	err = pier_rdma_export(rdma->rdma, desc, len, &pier);
 	if (err)
-		return export_error(err);
+		return pier__doca_conn_error(err);
 	new = pier__doca_conn_create(rdma, pier, false);
 	if (!new) {
 		pier_conn_destroy(pier);
@@ -105,8 +106,10 @@ doca_error_t doca_rdma_export(struct doca_rdma *rdma, const void **desc,
 /* A descriptor that is none ends the attempt. */
 static doca_error_t connect_error(int err)
 {
+	doca_error_t error = pier__doca_error(err);
+
 	return err == -PIER_EDESC || err == -PIER_EKIND ?
-		       DOCA_ERROR_CONNECTION_ABORTED : pier__doca_error(err);
+		       DOCA_ERROR_CONNECTION_ABORTED : error;
 }
 
 doca_error_t doca_rdma_connect(struct doca_rdma *rdma, const void *desc,

@@ -100,6 +100,9 @@ struct doca_rdma_connection *pier__doca_conn_create(struct doca_rdma *rdma,
 						    struct pier_conn *conn,
 						    bool by_cm);
 
+/* DOCA's code where a connection is not made; FULL: there are all that may. */
+doca_error_t pier__doca_conn_error(int err);
+
 /* @conn has ended; what refers to it stays valid. */
 void pier__doca_conn_end(struct doca_rdma_connection *conn);
 

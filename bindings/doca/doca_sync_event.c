@@ -76,8 +76,10 @@ static doca_error_t may_set(const struct doca_sync_event *event)
 {
 	if (!event)
 		return DOCA_ERROR_INVALID_VALUE;
-	return event->started ? DOCA_ERROR_BAD_STATE :
-				pier__doca_ctx_may_set(&event->ctx);
+	if (event->started)
+		return pier__doca_fail(DOCA_ERROR_BAD_STATE,
+				       "sync event: started already");
+	return pier__doca_ctx_may_set(&event->ctx);
 }
 
 /* The device is that through which peers reach the event. */
@@ -195,7 +197,8 @@ doca_error_t doca_sync_event_stop(struct doca_sync_event *event)
 	if (!event)
 		return DOCA_ERROR_INVALID_VALUE;
 	if (!event->started)
-		return DOCA_ERROR_BAD_STATE;
+		return pier__doca_fail(DOCA_ERROR_BAD_STATE,
+				       "sync event: stopped without start");
 	return pier__doca_error(pier_sync_event_stop(event->event));
 }
 

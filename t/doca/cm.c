@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <poll.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -217,7 +218,6 @@ static void a_rejected_client_fails_and_another_connects(void)
 	end_close(&server);
 }
 
-/* A program that makes progress once in a while connects in few calls. */
 static void a_server_connects_again_and_again(void)
 {
 	struct doca_rdma_addr *addr;
@@ -233,6 +233,44 @@ static void a_server_connects_again_and_again(void)
 		ends_drive(&server, &client, &client_disconnects, i);
 		IS(doca_rdma_connection_disconnect(at_server), DOCA_SUCCESS);
 	}
+	IS(doca_rdma_addr_destroy(addr), DOCA_SUCCESS);
+	end_close(&client);
+	end_close(&server);
+}
+
+/* Sleep until one of the engines has something, then call each once. */
+static void sleep_and_progress(void)
+{
+	struct doca_pe *pes[2] = { server.pe, client.pe };
+	struct pollfd fds[2] = { { .events = POLLIN }, { .events = POLLIN } };
+
+	for (int i = 0; i < 2; i++) {
+		IS(doca_pe_get_notification_handle(pes[i], &fds[i].fd),
+		   DOCA_SUCCESS);
+		IS(doca_pe_request_notification(pes[i]), DOCA_SUCCESS);
+	}
+	OK(poll(fds, 2, 20000) > 0);
+	for (int i = 0; i < 2; i++) {
+		IS(doca_pe_clear_notification(pes[i], fds[i].fd),
+		   DOCA_SUCCESS);
+		doca_pe_progress(pes[i]);
+	}
+}
+
+/* A program that makes progress once in a while connects in few calls. */
+static void ends_that_sleep_connect_in_few_calls(void)
+{
+	struct doca_rdma_addr *addr;
+	int calls = 0;
+
+	open_ends();
+	addr = address();
+	IS(doca_rdma_start_listen_to_port(server.rdma, PORT), DOCA_SUCCESS);
+	connect_to(addr);
+	while (established < 2 && calls++ < 50)
+		sleep_and_progress();
+	IS(established, 2);
+	tap_note("%d calls", calls);
 	IS(doca_rdma_addr_destroy(addr), DOCA_SUCCESS);
 	end_close(&client);
 	end_close(&server);
@@ -332,6 +370,8 @@ static void a_full_server_rejects_without_a_callback(void)
 	ends_drive(&server, &second, &failures, 1);
 	IS(requests, 1);
 	IS(established, 2);
+	IS(doca_rdma_connect_to_addr(client.rdma, addr, data),
+	   DOCA_ERROR_FULL);
 	IS(doca_rdma_addr_destroy(addr), DOCA_SUCCESS);
 	end_close(&second);
 	end_close(&client);
@@ -363,6 +403,7 @@ int main(void)
 	TEST(a_server_without_a_listener_is_a_failure);
 	TEST(a_rejected_client_fails_and_another_connects);
 	TEST(a_server_connects_again_and_again);
+	TEST(ends_that_sleep_connect_in_few_calls);
 	TEST(connections_need_a_context_that_runs);
 	TEST(what_is_no_address_is_refused);
 	TEST(a_gid_is_an_address);

@@ -213,7 +213,7 @@ static void read_words(int fd, char *ret, size_t size)
 		fclose(file);
 }
 
-static void what_is_wrong_goes_to_standard_error(void)
+static void warnings_and_errors_go_to_stderr(void)
 {
 	char words[256];
 	int out[2], err[2];
@@ -335,7 +335,7 @@ int main(void)
 	TEST(the_library_logs_to_its_own_backends);
 	TEST(lines_are_flushed_to_files);
 	TEST(lines_are_written_to_descriptors);
-	TEST(what_is_wrong_goes_to_standard_error);
+	TEST(warnings_and_errors_go_to_stderr);
 	TEST(sources_have_numbers);
 	TEST(a_long_message_is_cut);
 	TEST(threads_log_while_levels_change);
