@@ -305,6 +305,10 @@ $(doca_tests:.t=.$(OBJEXT)): private AM_CPPFLAGS += \
 	-I$(top_srcdir)/bindings/doca/include
 
 # This one has the library read a tree of the test's own.
+%C%_doca_rep_t_SOURCES = \
+	%D%/doca/rep.c \
+	%D%/lib/esw_instead.c \
+	# end, sorted
 %C%_doca_rep_t_LDADD = %D%/libtap.la bindings/doca/libpier-doca-core.la \
 	lib/libpier-core.la
 %C%_doca_rep_t_LDFLAGS = $(AM_LDFLAGS) \

@@ -4,7 +4,6 @@
 #include <doca_dev.h>
 #include <doca_error.h>
 
-#include "dev/rep_impl.h"
 #include "t/lib/esw.h"
 #include "t/lib/tap.h"
 #include "t/lib/tree.h"
@@ -14,31 +13,6 @@
  * adapter in switchdev mode.  For the adapter the library reads the tree of
  * t/lib/esw.c instead of /sys.
  */
-static bool in_tree;
-
-int __real_pier_replist_create(const struct pier_devinfo *parent,
-			       unsigned int kinds, struct pier_replist **ret);
-int __wrap_pier_replist_create(const struct pier_devinfo *parent,
-			       unsigned int kinds, struct pier_replist **ret);
-int __real_pier_rep_open(const struct pier_repinfo *info,
-			 struct pier_rep **ret);
-int __wrap_pier_rep_open(const struct pier_repinfo *info,
-			 struct pier_rep **ret);
-
-int __wrap_pier_replist_create(const struct pier_devinfo *parent,
-			       unsigned int kinds, struct pier_replist **ret)
-{
-	return in_tree ? pier__replist_create(esw_root, &esw_adapter, kinds,
-					      ret) :
-			 __real_pier_replist_create(parent, kinds, ret);
-}
-
-int __wrap_pier_rep_open(const struct pier_repinfo *info, struct pier_rep **ret)
-{
-	return in_tree ? pier__rep_open(esw_root, info, ret) :
-			 __real_pier_rep_open(info, ret);
-}
-
 static struct doca_dev *dev;
 
 static void open_soft_lo(void)
@@ -117,7 +91,7 @@ static void functions_of_an_adapter_have_their_types(void)
 	struct doca_devinfo_rep **list;
 	enum doca_pci_func_type type = DOCA_PCI_FUNC_TYPE_PF;
 
-	in_tree = true;
+	esw_instead = true;
 	list = list_of(DOCA_DEVINFO_REP_FILTER_ALL, 6);
 	IS(doca_devinfo_rep_get_pci_func_type(find(list, "vf1"), &type),
 	   DOCA_SUCCESS);
@@ -129,7 +103,7 @@ static void functions_of_an_adapter_have_their_types(void)
 	   DOCA_SUCCESS);
 	IS(type, DOCA_PCI_FUNC_TYPE_PF);
 	IS(doca_devinfo_rep_destroy_list(list), DOCA_SUCCESS);
-	in_tree = false;
+	esw_instead = false;
 }
 
 static void addresses_are_compared_by_value(void)
@@ -137,7 +111,7 @@ static void addresses_are_compared_by_value(void)
 	struct doca_devinfo_rep **list, *rep;
 	uint8_t equal = 2;
 
-	in_tree = true;
+	esw_instead = true;
 	list = list_of(DOCA_DEVINFO_REP_FILTER_NET, 6);
 	rep = find(list, "vf1");
 	IS(doca_devinfo_rep_is_equal_pci_addr(rep, "0000:03:00.3", &equal),
@@ -158,7 +132,7 @@ static void addresses_are_compared_by_value(void)
 					      &equal), DOCA_SUCCESS);
 	IS(equal, 0);
 	IS(doca_devinfo_rep_destroy_list(list), DOCA_SUCCESS);
-	in_tree = false;
+	esw_instead = false;
 }
 
 static void what_a_representor_lacks_is_not_supported(void)
@@ -168,7 +142,7 @@ static void what_a_representor_lacks_is_not_supported(void)
 	uint8_t hotplug = 2;
 	uint16_t id;
 
-	in_tree = true;
+	esw_instead = true;
 	list = list_of(DOCA_DEVINFO_REP_FILTER_NET, 6);
 	rep = find(list, "sf88");
 	IS(doca_devinfo_rep_get_pci_addr_str(rep, text),
@@ -183,7 +157,7 @@ static void what_a_representor_lacks_is_not_supported(void)
 	IS(doca_devinfo_rep_get_iface_name(rep, text, 4),
 	   DOCA_ERROR_INVALID_VALUE);
 	IS(doca_devinfo_rep_destroy_list(list), DOCA_SUCCESS);
-	in_tree = false;
+	esw_instead = false;
 }
 
 static void a_list_is_a_snapshot(void)
@@ -192,7 +166,7 @@ static void a_list_is_a_snapshot(void)
 	struct doca_devinfo_rep **list, *rep;
 	struct doca_dev_rep *open = NULL;
 
-	in_tree = true;
+	esw_instead = true;
 	list = list_of(DOCA_DEVINFO_REP_FILTER_NET, 6);
 	rep = find(list, "vf1");
 	tree_remove(esw_root, "sys");
@@ -203,7 +177,7 @@ static void a_list_is_a_snapshot(void)
 	OK(!open);
 	IS(doca_devinfo_rep_destroy_list(list), DOCA_SUCCESS);
 	esw_remake();
-	in_tree = false;
+	esw_instead = false;
 }
 
 static void an_open_one_outlives_the_list(void)
@@ -212,7 +186,7 @@ static void an_open_one_outlives_the_list(void)
 	struct doca_dev_rep *one = NULL, *two = NULL;
 	struct doca_devinfo_rep **list;
 
-	in_tree = true;
+	esw_instead = true;
 	list = list_of(DOCA_DEVINFO_REP_FILTER_NET, 6);
 	IS(doca_dev_rep_open(find(list, "vf1"), &one), DOCA_SUCCESS);
 	IS(doca_dev_rep_open(find(list, "vf1"), &two), DOCA_SUCCESS);
@@ -223,7 +197,7 @@ static void an_open_one_outlives_the_list(void)
 	IS_STR(text, "PIER" ESW_ID "_pf0vf1");
 	IS(doca_dev_rep_close(two), DOCA_SUCCESS);
 	IS(doca_dev_rep_close(NULL), DOCA_SUCCESS);
-	in_tree = false;
+	esw_instead = false;
 }
 
 static void filters_are_checked(void)

@@ -4,6 +4,7 @@
 
 #include <pier/error.h>
 
+#include "dev/rep_impl.h"
 #include "t/lib/esw.h"
 #include "t/lib/tap.h"
 #include "t/lib/tree.h"

@@ -4,8 +4,6 @@
 
 #include <stdbool.h>
 
-#include "dev/rep_impl.h"
-
 /*
  * An adapter in switchdev mode, of which there is nothing but a tree like
  * sysfs.  Its uplink p0 is eth0; PF 0 has two VFs and an SF here, and another
@@ -14,8 +12,15 @@
 #define ESW_ID "e41d2d0300fd8b3a"
 #define ESW_PCI "sys/devices/pci0000:00/0000:03:00."
 
+struct pier__port;
+struct pier_repinfo;
+struct pier_replist;
+
 extern char esw_root[];
 extern const struct pier__port esw_adapter;
+
+/* The library lists and opens those of the adapter; esw_instead.c. */
+extern bool esw_instead;
 
 /* Make the tree; remove it.  False: there is no directory for it. */
 bool esw_make(void);
