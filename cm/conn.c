@@ -181,18 +181,13 @@ void pier__conn_drop(struct pier_conn *conn)
 		pier__conn_retire(conn);
 }
 
-void pier_conn_destroy(struct pier_conn *conn)
+/* Of a connection whose context is not idle. */
+static void destroy(struct pier_conn *conn)
 {
 	uint64_t most;
 
-	if (!conn || conn->destroyed)
-		return;
 	conn->destroyed = true;
 	conn->state_changed = NULL;
-	if (!conn->queues) {
-		pier__conn_retire(conn);
-		return;
-	}
 	if (conn->posted.first && conn->flow->has_disconnect) {
 		pier_conn_abort(conn);
 		return;
@@ -202,6 +197,24 @@ void pier_conn_destroy(struct pier_conn *conn)
 	if (conn->posted.first && conn->deadline > most)
 		conn->deadline = most;
 	pier__conn_schedule(conn);
+}
+
+void pier_conn_destroy(struct pier_conn *conn)
+{
+	struct pier__guard *guard;
+
+	if (!conn || conn->destroyed)
+		return;
+	if (!conn->queues) {
+		conn->destroyed = true;
+		pier__conn_retire(conn);
+		return;
+	}
+	guard = pier__ctx_guard(conn->owner->ctx);
+	if (pier__guard_enter(guard, "pier_conn_destroy"))
+		return;
+	destroy(conn);
+	pier__guard_leave(guard);
 }
 
 /* What a connection that is not established yet waits for. */

@@ -317,21 +317,37 @@ void pier__conn_end(struct pier_conn *conn)
 
 int pier_conn_disconnect(struct pier_conn *conn)
 {
+	struct pier__guard *guard;
+	int err;
+
 	if (!conn || !conn->queues)
 		return 0;
+	guard = pier__ctx_guard(conn->owner->ctx);
+	err = pier__guard_enter(guard, "pier_conn_disconnect");
+	if (err)
+		return err;
 	if (conn->state == PIER__CONN_UP)
 		pier__conn_transition(conn, PIER__CONN_DRAINING);
 	else if (pier__conn_is_connecting(conn))
 		pier__conn_end(conn);
+	pier__guard_leave(guard);
 	return 0;
 }
 
 int pier_conn_abort(struct pier_conn *conn)
 {
+	struct pier__guard *guard;
+	int err;
+
 	if (!conn || !conn->queues || pier__conn_is_ending(conn))
 		return 0;
+	guard = pier__ctx_guard(conn->owner->ctx);
+	err = pier__guard_enter(guard, "pier_conn_abort");
+	if (err)
+		return err;
 	pier__conn_flush(conn);		/* its requests are cancelled, too */
 	flush(conn);
+	pier__guard_leave(guard);
 	return 0;
 }
 

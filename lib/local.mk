@@ -68,6 +68,9 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/dev/replist.c \
 	%D%/engine/ctx.c \
 	%D%/engine/ctx_impl.h \
+	%D%/engine/finished.c \
+	%D%/engine/guard.c \
+	%D%/engine/guard.h \
 	%D%/engine/pe.c \
 	%D%/engine/pe_impl.h \
 	%D%/engine/source.h \

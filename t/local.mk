@@ -63,6 +63,7 @@ check_PROGRAMS += \
 	%D%/doca/types.t \
 	%D%/engine/ctx.t \
 	%D%/engine/driver.t \
+	%D%/engine/offender.t \
 	%D%/engine/pe.t \
 	%D%/engine/worker.t \
 	%D%/fabric/fabric.t \

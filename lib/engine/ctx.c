@@ -34,7 +34,7 @@ void pier__ctx_init(struct pier_ctx *ctx, const struct pier__ctx_ops *ops)
 	pier__list_init(&ctx->link);
 }
 
-int pier_ctx_start(struct pier_ctx *ctx, struct pier_pe *pe)
+static int start(struct pier_ctx *ctx, struct pier_pe *pe)
 {
 	int err;
 
@@ -54,6 +54,18 @@ int pier_ctx_start(struct pier_ctx *ctx, struct pier_pe *pe)
 	return 0;
 }
 
+int pier_ctx_start(struct pier_ctx *ctx, struct pier_pe *pe)
+{
+	struct pier__guard *guard = pe->guard;
+	int err = pier__guard_enter(guard, "pier_ctx_start");
+
+	if (err)
+		return err;
+	err = start(ctx, pe);
+	pier__guard_leave(guard);
+	return err;
+}
+
 void pier__ctx_stopped(struct pier_ctx *ctx)
 {
 	pier__list_del(&ctx->link);
@@ -71,7 +83,7 @@ void pier__ctx_report_idle(struct pier_ctx *ctx)
 	set_state(ctx, PIER_CTX_IDLE);
 }
 
-int pier_ctx_stop(struct pier_ctx *ctx)
+static int stop(struct pier_ctx *ctx)
 {
 	if (ctx->state == PIER_CTX_IDLE)
 		return 0;
@@ -83,6 +95,18 @@ int pier_ctx_stop(struct pier_ctx *ctx)
 		notify(ctx, prev);
 	}
 	return -EINPROGRESS;
+}
+
+int pier_ctx_stop(struct pier_ctx *ctx)
+{
+	struct pier__guard *guard = pier__ctx_guard(ctx);
+	int err = pier__guard_enter(guard, "pier_ctx_stop");
+
+	if (err)
+		return err;
+	err = stop(ctx);
+	pier__guard_leave(guard);
+	return err;
 }
 
 /* Drive @pe until *@idle. */
@@ -98,7 +122,7 @@ static int drive(struct pier_pe *pe, const bool *idle, uint64_t deadline)
 	return 0;
 }
 
-int pier_ctx_stop_wait(struct pier_ctx *ctx, int timeout_ms)
+static int stop_wait(struct pier_ctx *ctx, int timeout_ms)
 {
 	uint64_t deadline = pier__deadline(pier__now(), timeout_ms);
 	bool idle = false, *outer = ctx->idle;
@@ -123,6 +147,18 @@ int pier_ctx_stop_wait(struct pier_ctx *ctx, int timeout_ms)
 	if (outer)
 		*outer = true;
 	return 0;
+}
+
+int pier_ctx_stop_wait(struct pier_ctx *ctx, int timeout_ms)
+{
+	struct pier__guard *guard = pier__ctx_guard(ctx);
+	int err = pier__guard_enter(guard, "pier_ctx_stop_wait");
+
+	if (err)
+		return err;
+	err = stop_wait(ctx, timeout_ms);
+	pier__guard_leave(guard);
+	return err;
 }
 
 int pier__ctx_drain(struct pier_ctx *ctx)

@@ -8,6 +8,7 @@
 #include <pier/ctx.h>
 
 #include "core/list.h"
+#include "engine/pe_impl.h"
 #include "engine/source.h"
 
 /*
@@ -34,6 +35,12 @@ struct pier_ctx {
 					/* which @ctx may be destroyed */
 	struct pier__list link;		/* the engine's list of contexts */
 };
+
+/* Around calls on @ctx and what belongs to it; NULL while it is idle. */
+static inline struct pier__guard *pier__ctx_guard(const struct pier_ctx *ctx)
+{
+	return ctx->pe ? ctx->pe->guard : NULL;
+}
 
 void pier__ctx_init(struct pier_ctx *ctx, const struct pier__ctx_ops *ops);
 

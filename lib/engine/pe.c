@@ -92,6 +92,9 @@ int pier_pe_create(struct pier_pe **ret)
 	err = open_fds(pe);
 	if (err)
 		goto err_close_fds;
+	err = pier__guard_create(&pe->guard);
+	if (err)
+		goto err_close_fds;
 
 	*ret = pe;
 	return 0;
@@ -100,20 +103,6 @@ err_close_fds:
 	close_fds(pe);
 	free(pe);
 	return err;
-}
-
-/* They will not be retrieved; one-shot tasks have no owner yet. */
-static void drop_finished(struct pier_pe *pe)
-{
-	struct pier__list *link;
-
-	while ((link = pier__list_pop(&pe->finished))) {
-		struct pier_task *task =
-			pier__container_of(link, struct pier_task, link);
-
-		if (task->one_shot)
-			pier_task_free(task);
-	}
 }
 
 static inline unsigned int attention(struct pier_pe *pe)
@@ -139,19 +128,23 @@ static void destroy(struct pier_pe *pe)
 		if (&ctx->link == pe->ctxs.next)	/* beyond its bound */
 			pier__list_del(&ctx->link);
 	}
-	drop_finished(pe);
+	pier__pe_drop_finished(pe);
 	close_fds(pe);
+	pier__guard_destroy(pe->guard);
 	free(pe);
 }
 
 void pier_pe_destroy(struct pier_pe *pe)
 {
-	if (!pe)
+	struct pier__guard *guard = pe ? pe->guard : NULL;
+
+	if (!pe || pier__guard_enter(guard, "pier_pe_destroy"))
 		return;
 	if (pe->busy || pe->depth)
 		pier__pe_attend(pe, PIER__ATTEND_DESTROY);
 	else
 		destroy(pe);
+	pier__guard_leave(guard);
 }
 
 /* Every call that drives the engine is enclosed by these two. */
@@ -386,12 +379,24 @@ static int __attribute__((noinline, cold)) fail_nested(const char *what)
 	return pier__fail(-EBUSY, "pe: %s inside a callback", what);
 }
 
-int pier_pe_progress(struct pier_pe *pe, int max)
+static inline int progress(struct pier_pe *pe, int max)
 {
 	if (pe->busy)
 		return fail_nested("progress");
 	round_of(pe, max > 0 ? max : MAX_EVENTS);
 	return attention(pe) ? progress_more(pe) : pe->events;
+}
+
+int pier_pe_progress(struct pier_pe *pe, int max)
+{
+	struct pier__guard *guard = pe->guard;
+	int ret = pier__guard_enter(guard, "pier_pe_progress");
+
+	if (ret)
+		return ret;
+	ret = progress(pe, max);
+	pier__guard_leave(guard);
+	return ret;
 }
 
 static int arm_sources(struct pier__source *at)
@@ -457,13 +462,14 @@ int pier_pe_fd(const struct pier_pe *pe)
 
 int pier_pe_arm(struct pier_pe *pe)
 {
-	int err;
+	int err = pier__guard_enter(pe->guard, "pier_pe_arm");
 
-	if (!pier__list_empty(&pe->finished))
-		return -EAGAIN;
-	err = arm(pe);
+	if (err)
+		return err;
+	err = pier__list_empty(&pe->finished) ? arm(pe) : -EAGAIN;
 	if (!err)
 		set_timer(pe, pe->next_due);
+	pier__guard_leave(pe->guard);
 	return err;
 }
 
@@ -497,7 +503,10 @@ static void sleep_and_clear(struct pier_pe *pe, int ms)
 
 void pier_pe_clear(struct pier_pe *pe)
 {
+	if (pier__guard_enter(pe->guard, "pier_pe_clear"))
+		return;
 	sleep_and_clear(pe, 0);
+	pier__guard_leave(pe->guard);
 }
 
 void pier_pe_wake(struct pier_pe *pe)
@@ -546,7 +555,7 @@ static int wait_until(struct pier_pe *pe, uint64_t deadline)
 	}
 }
 
-int pier_pe_wait(struct pier_pe *pe, int timeout_ms)
+static int wait_for_event(struct pier_pe *pe, int timeout_ms)
 {
 	int err;
 
@@ -559,30 +568,14 @@ int pier_pe_wait(struct pier_pe *pe, int timeout_ms)
 				timeout_ms) : 0;
 }
 
-int pier_pe_retrieve(struct pier_pe *pe, struct pier_event *ret)
+int pier_pe_wait(struct pier_pe *pe, int timeout_ms)
 {
-	struct pier__list *link;
-	struct pier_task *task;
+	struct pier__guard *guard = pe->guard;
+	int err = pier__guard_enter(guard, "pier_pe_wait");
 
-	if (!pe || !ret)
-		return pier__fail(-EINVAL, "pe: retrieve without %s",
-				  pe ? "an event to fill in" : "an engine");
-	link = pier__list_pop(&pe->finished);
-	if (!link)
-		return -EAGAIN;
-	task = pier__container_of(link, struct pier_task, link);
-	task->one_shot = false;
-	ret->task = task;
-	ret->status = task->status;
-	return 0;
-}
-
-size_t pier_pe_inflight(const struct pier_pe *pe)
-{
-	const struct pier__list *pos;
-	size_t n = 0;
-
-	for (pos = pe->ctxs.next; pos != &pe->ctxs; pos = pos->next)
-		n += pier__container_of(pos, struct pier_ctx, link)->inflight;
-	return n;
+	if (err)
+		return err;
+	err = wait_for_event(pe, timeout_ms);
+	pier__guard_leave(guard);
+	return err;
 }

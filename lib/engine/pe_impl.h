@@ -8,6 +8,7 @@
 #include <pier/pe.h>
 
 #include "core/list.h"
+#include "engine/guard.h"
 #include "engine/source.h"
 
 /* What a round has to look at besides its sources. */
@@ -43,7 +44,11 @@ struct pier_pe {
 	struct pier__list stopped;	/* those whose end is to be reported */
 	struct pier__list finished;	/* tasks to be retrieved */
 	struct pier__list deferred;
+	struct pier__guard *guard;	/* of a debug build; NULL: none */
 };
+
+/* Its tasks will not be retrieved; those that are one-shot have no owner. */
+void pier__pe_drop_finished(struct pier_pe *pe);
 
 /* Have the engine look at @what before it leaves this round, or the next. */
 static inline void pier__pe_attend(struct pier_pe *pe,

@@ -6,6 +6,15 @@
 
 #include "core/fail.h"
 #include "engine/task_impl.h"
+#include "engine/task_pool.h"
+
+/* The context of a task that is freed late may have been destroyed. */
+static inline struct pier__guard *guard_of(const struct pier_task *task)
+{
+	bool orphan = task->pool && task->pool->orphan;
+
+	return orphan ? NULL : pier__ctx_guard(task->ctx);
+}
 
 static void release(struct pier_task *task)
 {
@@ -49,9 +58,14 @@ static void set_done(struct pier_task *task, pier_task_fn *fn, void *arg)
 
 void pier_task_set_done(struct pier_task *task, pier_task_fn *fn, void *arg)
 {
+	struct pier__guard *guard = guard_of(task);
+
+	if (pier__guard_enter(guard, "pier_task_set_done"))
+		return;
 	if (!pier__task_busy(task))	/* it may wait to be retrieved */
 		pier__list_del(&task->link);
 	set_done(task, fn, arg);
+	pier__guard_leave(guard);
 }
 
 void pier__task_reset(struct pier_task *task)
@@ -88,23 +102,32 @@ void pier__task_finish_failed(struct pier_task *task, int status)
 
 int pier_task_submit(struct pier_task *task, unsigned int flags)
 {
-	return task->ops->submit(task, flags);
+	struct pier__guard *guard = pier__ctx_guard(task->ctx);
+	int err = pier__guard_enter(guard, "pier_task_submit");
+
+	if (err)
+		return err;
+	err = task->ops->submit(task, flags);
+	pier__guard_leave(guard);
+	return err;
 }
 
 int pier_task_try_submit(struct pier_task *task, unsigned int flags)
 {
-	int err;
+	struct pier__guard *guard = pier__ctx_guard(task->ctx);
+	int err = pier__guard_enter(guard, "pier_task_try_submit");
 
+	if (err)
+		return err;
 	task->trying = true;
 	err = task->ops->submit(task, flags);
 	task->trying = false;
+	pier__guard_leave(guard);
 	return err;
 }
 
-void pier_task_free(struct pier_task *task)
+static void free_task(struct pier_task *task)
 {
-	if (!task)
-		return;
 	if (task->part) {		/* until that has used it */
 		task->freed = true;
 		return;
@@ -115,6 +138,16 @@ void pier_task_free(struct pier_task *task)
 		return;
 	}
 	release(task);
+}
+
+void pier_task_free(struct pier_task *task)
+{
+	struct pier__guard *guard = task ? guard_of(task) : NULL;
+
+	if (!task || pier__guard_enter(guard, "pier_task_free"))
+		return;
+	free_task(task);
+	pier__guard_leave(guard);
 }
 
 void pier__task_join(struct pier_task *task, pier_task_fn *end, void *part)

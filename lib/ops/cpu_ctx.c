@@ -298,8 +298,8 @@ const struct pier__task_ops pier__cpu_task_ops = {
 	.error = pier__cpu_task_error,
 };
 
-int pier__cpu_take(struct pier__cpu_ctx *cpu, enum pier_task_type type,
-		   struct pier_task **ret)
+static int take(struct pier__cpu_ctx *cpu, enum pier_task_type type,
+		struct pier_task **ret)
 {
 	bool idle = cpu->ctx.state == PIER_CTX_IDLE;
 	struct pier_task *task =
@@ -318,6 +318,19 @@ int pier__cpu_take(struct pier__cpu_ctx *cpu, enum pier_task_type type,
 	task->type = type;
 	*ret = task;
 	return 0;
+}
+
+int pier__cpu_take(struct pier__cpu_ctx *cpu, enum pier_task_type type,
+		   struct pier_task **ret)
+{
+	struct pier__guard *guard = pier__ctx_guard(&cpu->ctx);
+	int err = pier__guard_enter(guard, "a call that takes a task");
+
+	if (err)
+		return err;
+	err = take(cpu, type, ret);
+	pier__guard_leave(guard);
+	return err;
 }
 
 int pier__cpu_may_change(const struct pier_task *task, enum pier_task_type type)

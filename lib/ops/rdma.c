@@ -165,8 +165,8 @@ struct pier_dev *pier_rdma_dev(const struct pier_rdma *rdma)
 	return rdma->dev;
 }
 
-int pier_rdma_export(struct pier_rdma *rdma, const void **ret_desc,
-		     size_t *ret_len, struct pier_conn **ret)
+static int export(struct pier_rdma *rdma, const void **ret_desc,
+		  size_t *ret_len, struct pier_conn **ret)
 {
 	struct pier_conn *conn;
 	int err;
@@ -184,12 +184,34 @@ int pier_rdma_export(struct pier_rdma *rdma, const void **ret_desc,
 	return 0;
 }
 
+int pier_rdma_export(struct pier_rdma *rdma, const void **ret_desc,
+		     size_t *ret_len, struct pier_conn **ret)
+{
+	struct pier__guard *guard = pier__ctx_guard(&rdma->ctx);
+	int err = pier__guard_enter(guard, "pier_rdma_export");
+
+	if (err)
+		return err;
+	err = export(rdma, ret_desc, ret_len, ret);
+	pier__guard_leave(guard);
+	return err;
+}
+
 int pier_rdma_connect(struct pier_conn *conn, const void *desc, size_t len)
 {
+	struct pier__guard *guard;
+	int err;
+
 	if (!conn->queues || pier__conn_may_retarget(conn))
 		return pier__fail(-EISCONN, "connected twice: this connection "
 				  "is in state %s",
 				  pier_conn_state_name(pier_conn_state(conn)));
-	return pier__conn_connect(conn, desc, len,
-				  conn->queues->cfg->connect_timeout_ms);
+	guard = pier__ctx_guard(conn->owner->ctx);
+	err = pier__guard_enter(guard, "pier_rdma_connect");
+	if (err)
+		return err;
+	err = pier__conn_connect(conn, desc, len,
+				 conn->queues->cfg->connect_timeout_ms);
+	pier__guard_leave(guard);
+	return err;
 }

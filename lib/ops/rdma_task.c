@@ -77,9 +77,9 @@ static int all_taken(const struct pier__task_pool *pool,
 							"send_tasks");
 }
 
-int pier__rdma_take(struct pier_rdma *rdma, struct pier_conn *conn,
-		    enum pier_task_type id, struct pier_buf *src,
-		    struct pier_buf *dst, struct pier__rdma_task **ret)
+static int take(struct pier_rdma *rdma, struct pier_conn *conn,
+		enum pier_task_type id, struct pier_buf *src,
+		struct pier_buf *dst, struct pier__rdma_task **ret)
 {
 	const struct pier__task_type *type = &pier__task_types[id];
 	struct pier__task_pool *pool;
@@ -113,6 +113,20 @@ int pier__rdma_take(struct pier_rdma *rdma, struct pier_conn *conn,
 		pier__conn_hold(conn);
 	*ret = t;
 	return 0;
+}
+
+int pier__rdma_take(struct pier_rdma *rdma, struct pier_conn *conn,
+		    enum pier_task_type id, struct pier_buf *src,
+		    struct pier_buf *dst, struct pier__rdma_task **ret)
+{
+	struct pier__guard *guard = rdma ? pier__ctx_guard(&rdma->ctx) : NULL;
+	int err = pier__guard_enter(guard, "a call that takes a task");
+
+	if (err)
+		return err;
+	err = take(rdma, conn, id, src, dst, ret);
+	pier__guard_leave(guard);
+	return err;
 }
 
 int pier__rdma_take_send(struct pier_conn *conn, enum pier_task_type type,

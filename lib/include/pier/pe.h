@@ -11,7 +11,8 @@ extern "C" {
 /*
  * A progress engine runs the contexts started on it, and the callbacks.  All
  * objects on it belong to the one thread that drives it; to use several
- * threads, create an engine in each.
+ * threads, create an engine in each.  A debug build (--enable-debug) refuses
+ * the call of a second thread while one is inside: -EDEADLK; see pier_pe(3).
  */
 struct pier_pe;
 struct pier_task;

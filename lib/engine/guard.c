@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "engine/guard.h"
+
+#ifdef PIER_DEBUG
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/fail.h"
+
+#define NAME_SIZE 17		/* of a thread, with a newline */
+
+/*
+ * All accesses are relaxed: they order nothing else, so that a thread sanitizer
+ * still reports a hand-over without synchronization.
+ */
+struct pier__guard {
+	_Atomic(pid_t) owner;		/* inside; 0: none */
+	_Atomic(const char *) call;	/* the outermost one */
+	atomic_uint depth;		/* the owner's: calls in calls */
+	atomic_bool destroyed;
+};
+
+int pier__guard_create(struct pier__guard **ret)
+{
+	struct pier__guard *guard = calloc(1, sizeof(*guard));
+
+	if (!guard)
+		return pier__fail(-ENOMEM, "pe: no memory");
+	*ret = guard;
+	return 0;
+}
+
+static void load_name(pid_t tid, char ret[NAME_SIZE])
+{
+	char path[64];
+	ssize_t len = -1;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/comm", (int)tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		len = read(fd, ret, NAME_SIZE - 1);
+		close(fd);
+	}
+	ret[len > 0 ? len : 0] = '\0';
+	ret[strcspn(ret, "\n")] = '\0';
+}
+
+static int offend(struct pier__guard *guard, pid_t self, pid_t owner,
+		  const char *call)
+{
+	const char *other = atomic_load_explicit(&guard->call,
+						 memory_order_relaxed);
+	char name[NAME_SIZE], owner_name[NAME_SIZE];
+
+	load_name(self, name);
+	load_name(owner, owner_name);
+	pier__fail(-EDEADLK, "pe: thread \"%s\" (%d) makes the call %s while "
+		   "thread \"%s\" (%d) is inside %s: an engine belongs to one "
+		   "thread", name, (int)self, call, owner_name, (int)owner,
+		   other ? other : "a call");
+	pier__log(PIER_LOG_CRITICAL, "pe", "%s", pier_last_error());
+	return -EDEADLK;
+}
+
+int pier__guard_enter(struct pier__guard *guard, const char *call)
+{
+	pid_t self = gettid(), owner = 0;
+
+	if (!guard)
+		return 0;
+	if (atomic_load_explicit(&guard->owner, memory_order_relaxed) == self) {
+		atomic_fetch_add_explicit(&guard->depth, 1,
+					  memory_order_relaxed);
+		return 0;
+	}
+	if (!atomic_compare_exchange_strong_explicit(
+		    &guard->owner, &owner, self, memory_order_relaxed,
+		    memory_order_relaxed))
+		return offend(guard, self, owner, call);
+	atomic_store_explicit(&guard->call, call, memory_order_relaxed);
+	atomic_store_explicit(&guard->depth, 1, memory_order_relaxed);
+	return 0;
+}
+
+void pier__guard_leave(struct pier__guard *guard)
+{
+	if (!guard ||
+	    atomic_fetch_sub_explicit(&guard->depth, 1,
+				      memory_order_relaxed) > 1)
+		return;
+	if (atomic_load_explicit(&guard->destroyed, memory_order_relaxed))
+		free(guard);
+	else
+		atomic_store_explicit(&guard->owner, 0, memory_order_relaxed);
+}
+
+void pier__guard_destroy(struct pier__guard *guard)
+{
+	if (!guard)
+		return;
+	if (atomic_load_explicit(&guard->owner, memory_order_relaxed))
+		atomic_store_explicit(&guard->destroyed, true,
+				      memory_order_relaxed);
+	else
+		free(guard);
+}
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_ENGINE_GUARD_H
+#define PIER_ENGINE_GUARD_H
+
+#include <stddef.h>
+
+/*
+ * Which thread is inside calls on an engine and on what belongs to it, in a
+ * build with --enable-debug; else there is none, and the calls are empty.
+ */
+struct pier__guard;
+
+#ifdef PIER_DEBUG
+
+/* Errors: -ENOMEM. */
+int pier__guard_create(struct pier__guard **ret);
+
+/* It is freed when the thread has left the call it is in.  NULL is allowed. */
+void pier__guard_destroy(struct pier__guard *guard);
+
+/*
+ * Around @call, a constant; one call in another is allowed.  NULL: no engine.
+ * Errors: -EDEADLK, another thread is inside, which is logged; do not leave.
+ */
+int pier__guard_enter(struct pier__guard *guard, const char *call);
+void pier__guard_leave(struct pier__guard *guard);
+
+#else
+
+static inline int pier__guard_create(struct pier__guard **ret)
+{
+	*ret = NULL;
+	return 0;
+}
+
+static inline void pier__guard_destroy(struct pier__guard *guard)
+{
+	(void)guard;
+}
+
+static inline int pier__guard_enter(struct pier__guard *guard, const char *call)
+{
+	(void)guard;
+	(void)call;
+	return 0;
+}
+
+static inline void pier__guard_leave(struct pier__guard *guard)
+{
+	(void)guard;
+}
+
+#endif
+
+#endif
