@@ -62,8 +62,8 @@ static void bad_configurations_are_refused(void)
 	if (!IS(pier_mmap_create(&mmap), 0))
 		return;
 	IS(configure(mmap, memory, 0, 0), -EINVAL);
-	IS(configure(mmap, memory, 1, 32), -EINVAL);
-	LIKE(pier_last_error(), "0x20");
+	IS(configure(mmap, memory, 1, PIER_PEER_WRITE << 1), -EINVAL);
+	LIKE(pier_last_error(), "0x80");
 	IS(configure(mmap, (void *)-4096L, 8192, 0), -EINVAL);
 	IS(pier_mmap_configure(mmap, &cfg), -EINVAL);
 	IS(pier_mmap_start(mmap), -EINVAL);

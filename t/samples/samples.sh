@@ -224,7 +224,9 @@ each_sample_is_run_here()
 		*_multi_conn_* | */pe_* | */workq.c)
 				continue ;;
 		*/rdma_*)	;;
-		*)	own=$top/t/samples/$(basename "$file" .c).sh
+		*)	own=$(basename "$file" .c |
+			    sed -E 's/_(host|dpu|server|client)$//')
+			own=$top/t/samples/$own.sh
 			[ -x "$own" ] || echo "$file has no $own"
 			continue ;;
 		esac
