@@ -92,6 +92,7 @@ check_PROGRAMS += \
 	%D%/ops/capable.t \
 	%D%/ops/dma.t \
 	%D%/ops/dma_export.t \
+	%D%/ops/dma_many.t \
 	%D%/ops/dma_life.t \
 	%D%/ops/feature.t \
 	%D%/ops/func.t \

@@ -139,6 +139,7 @@ static int post_piece(struct pier__dma_task *t)
 	take_op(remote, op);
 	t->left -= len;
 	t->posted++;
+	t->peer->posted++;
 	return 0;
 }
 
@@ -158,6 +159,14 @@ void pier__dma_set_error(struct pier__dma_peer *peer, int err)
 	snprintf(peer->text, sizeof(peer->text), "%s", pier_last_error());
 }
 
+/* Nothing of @peer is in flight that would have it post again. */
+static void wait_for_op(struct pier__dma_peer *peer)
+{
+	pier__list_del(&peer->starved);
+	if (!peer->posted)
+		pier__list_add(&peer->dma->remote->starved, &peer->starved);
+}
+
 void pier__dma_post(struct pier__dma_peer *peer)
 {
 	while (peer->up && peer->queue.first) {
@@ -166,8 +175,10 @@ void pier__dma_post(struct pier__dma_peer *peer)
 
 		while (!err && t->left)
 			err = post_piece(t);
-		if (err == -EAGAIN)
+		if (err == -EAGAIN) {
+			wait_for_op(peer);
 			return;
+		}
 		if (!err) {
 			pier__task_queue_pop(&peer->queue);
 			continue;
@@ -175,6 +186,17 @@ void pier__dma_post(struct pier__dma_peer *peer)
 		pier__dma_set_error(peer, err);
 		pier_conn_abort(peer->conn);
 	}
+}
+
+/* A request is free: the peer that has waited longest for one comes first. */
+static void post_again(struct pier__dma_peer *peer)
+{
+	struct pier__list *link = pier__list_pop(&peer->dma->remote->starved);
+
+	if (link)
+		pier__dma_post(pier__container_of(link, struct pier__dma_peer,
+						  starved));
+	pier__dma_post(peer);
 }
 
 /*
@@ -188,6 +210,7 @@ static void settle(struct pier__dma_op *op, bool failed)
 
 	give_op(peer->dma->remote, op);
 	t->posted--;
+	peer->posted--;
 	t->failed |= failed;
 	if (!t->posted && !t->left && t->failed) {
 		pier__task_queue_add(&peer->queue, &t->task);
@@ -195,7 +218,9 @@ static void settle(struct pier__dma_op *op, bool failed)
 		pier__buf_grow(t->dst, t->len);
 		pier__dma_finish(t, 0);
 	}
-	pier__dma_post(peer);
+	post_again(peer);
+	if (peer->ended && !peer->posted)
+		pier__dma_peer_close(peer);
 }
 
 static struct pier__dma_op *of_posted(struct pier__posted *posted)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
 #include <netinet/in.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,8 +109,8 @@ static int check(const struct pier__dma_task *t)
 	return pier__dma_reads(t) ? check_read(t, len) : check_write(t, len);
 }
 
-/* Why @peer can copy no more; becomes the thread's last error. */
-static int end_reason(struct pier__dma_peer *peer)
+/* Store why @peer can copy no more. */
+static void set_end_reason(struct pier__dma_peer *peer)
 {
 	int err = pier_conn_error(peer->conn);
 
@@ -121,18 +120,10 @@ static int end_reason(struct pier__dma_peer *peer)
 	else
 		pier__fail_again(err, pier_conn_error_text(peer->conn));
 	pier__dma_set_error(peer, err);
-	return pier__fail(peer->error, "copy: no access to the export: %s",
-			  peer->text);
 }
 
-/* Its connection has ended: so have all requests on it. */
-static void peer_ended(struct pier__dma_peer *peer)
+static void finish_tasks(struct pier__dma_peer *peer)
 {
-	int err = end_reason(peer);
-	char text[600];
-
-	snprintf(text, sizeof(text), "%s", pier_last_error());
-	pier__list_del(&peer->link);
 	while (peer->queue.first) {
 		struct pier_task *task = pier__task_queue_pop(&peer->queue);
 
@@ -140,8 +131,17 @@ static void peer_ended(struct pier__dma_peer *peer)
 			pier__cpu_requeue(task);
 		else
 			pier__dma_finish(pier__dma_task(task),
-					 pier__fail_again(err, text));
+					 pier__fail(peer->error, "copy: no "
+						    "access to the export: %s",
+						    peer->text));
 	}
+}
+
+void pier__dma_peer_close(struct pier__dma_peer *peer)
+{
+	finish_tasks(peer);
+	pier__list_del(&peer->link);
+	pier__list_del(&peer->starved);
 	pier_conn_destroy(peer->conn);
 	free(peer);
 }
@@ -157,11 +157,17 @@ static void established(struct pier_conn *conn, void *user_data,
 	pier__dma_post(peer);
 }
 
+/* Requests in flight complete later. */
 static void ended(struct pier_conn *conn, void *user_data, void *ctx_user_data)
 {
+	struct pier__dma_peer *peer = user_data;
+
 	(void)conn;
 	(void)ctx_user_data;
-	peer_ended(user_data);
+	set_end_reason(peer);
+	peer->ended = true;
+	if (!peer->posted)
+		pier__dma_peer_close(peer);
 }
 
 /* The pair of addresses to use, as text. */
@@ -221,6 +227,7 @@ static int peer_create(struct pier_dma *dma,
 	peer->dma = dma;
 	memcpy(peer->token, origin->token, PIER__TOKEN);
 	pier__task_queue_init(&peer->queue);
+	pier__list_init(&peer->starved);
 	err = peer_connect(peer, origin);
 	if (err) {
 		free(peer);
@@ -268,12 +275,14 @@ static int remote_create(struct pier_dma *dma)
 		return pier__fail(-ENOMEM, "dma: no memory");
 	pier__rdma_conn_config(&cfg, &remote->cfg);
 	pier__list_init(&remote->peers);
+	pier__list_init(&remote->starved);
 	err = pier__dma_ops_create(remote);
 	if (err) {
 		free(remote);
 		return err;
 	}
 	dma->remote = remote;
+	dma->cpu.ctx.drain_ms = pier__rdma_stop_ms(&cfg);
 	return 0;
 }
 

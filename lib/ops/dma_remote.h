@@ -21,6 +21,10 @@ struct pier__dma_peer {
 	struct pier_conn *conn;
 	uint8_t token[PIER__TOKEN];
 	bool up;			/* requests may be posted */
+	bool ended;			/* its connection has */
+	uint32_t posted;		/* requests in flight */
+	struct pier__list starved;	/* the remote's, while it needs a */
+					/* request and has none in flight */
 	struct pier__task_queue queue;	/* tasks with something to post; */
 					/* and failed ones, until the end */
 	int error;			/* the first one; 0: none */
@@ -30,7 +34,7 @@ struct pier__dma_peer {
 struct pier__dma_remote {
 	struct pier__conn_owner owner;
 	struct pier__queues_config cfg;
-	struct pier__list peers;
+	struct pier__list peers, starved;
 	struct pier__dma_op *ops, *free;	/* requests */
 };
 
@@ -47,6 +51,12 @@ void pier__dma_begin(struct pier__dma_task *t);
 
 /* Post what the tasks of @peer still have to post, in their order. */
 void pier__dma_post(struct pier__dma_peer *peer);
+
+/*
+ * The connection of @peer has ended and none of its requests is in flight:
+ * finish its tasks with its error, and free it.
+ */
+void pier__dma_peer_close(struct pier__dma_peer *peer);
 
 /* Store the thread's last error as that of @peer, unless it has one. */
 void pier__dma_set_error(struct pier__dma_peer *peer, int err);
