@@ -336,7 +336,8 @@ static inline int round_of(struct pier_pe *pe, int max)
 /* The rest of a round: what was deferred to its end, if anything. */
 static void attend(struct pier_pe *pe)
 {
-	const unsigned int done = PIER__ATTEND_STOPPED | PIER__ATTEND_DEFERRED;
+	const unsigned int done = PIER__ATTEND_STOPPED |
+				  PIER__ATTEND_DEFERRED | PIER__ATTEND_WORKER;
 
 	atomic_fetch_and(&pe->attention, ~done);
 	pe->busy = 1;
@@ -509,16 +510,26 @@ void pier_pe_clear(struct pier_pe *pe)
 	pier__guard_leave(pe->guard);
 }
 
-void pier_pe_wake(struct pier_pe *pe)
+/* End the sleep of the engine's thread. */
+static void wake(struct pier_pe *pe, unsigned int attend)
 {
 	uint64_t one = 1;
 	ssize_t put;
 
-	if (atomic_fetch_or(&pe->attention, PIER__ATTEND_WAKE) &
-	    PIER__ATTEND_WAKE)
+	if (atomic_fetch_or(&pe->attention, attend) & attend)
 		return;
 	put = write(pe->wake_fd, &one, sizeof(one));
 	(void)put;		/* full means readable, which is enough */
+}
+
+void pier_pe_wake(struct pier_pe *pe)
+{
+	wake(pe, PIER__ATTEND_WAKE);
+}
+
+void pier__pe_nudge(struct pier_pe *pe)
+{
+	wake(pe, PIER__ATTEND_WORKER);
 }
 
 /* Sleep until there may be work, or @deadline. */

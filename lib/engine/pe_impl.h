@@ -16,7 +16,8 @@ enum pier__attention {
 	PIER__ATTEND_WAKE = 1,		/* pier_pe_wake(), by any thread */
 	PIER__ATTEND_STOPPED = 2,	/* pier_pe.stopped has some */
 	PIER__ATTEND_DEFERRED = 4,	/* pier_pe.deferred has some */
-	PIER__ATTEND_DESTROY = 8,	/* as soon as the engine is left */
+	PIER__ATTEND_WORKER = 8,	/* pier__pe_nudge(), by any thread */
+	PIER__ATTEND_DESTROY = 16,	/* as soon as the engine is left */
 };
 
 /* The progress engine's body, for ctx.c, task.c and task.h. */

@@ -76,6 +76,9 @@ struct pier__deferred {
 
 void pier__pe_defer(struct pier_pe *pe, struct pier__deferred *deferred);
 
+/* A source has work: end the sleep of the engine, not its wait.  Any thread. */
+void pier__pe_nudge(struct pier_pe *pe);
+
 /*
  * Report contexts that have ended, and run what was deferred, without a round.
  * Not from callbacks.  @pe may be freed after this.

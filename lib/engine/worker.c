@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <pier/pe.h>
-
 #include "core/thread.h"
 #include "engine/worker.h"
 
@@ -26,7 +24,7 @@ static void *worker_main(void *arg)
 		pier__task_queue_add(&worker->finished, task);
 		atomic_store_explicit(&worker->any, true,
 				      memory_order_release);
-		pier_pe_wake(worker->pe);
+		pier__pe_nudge(worker->pe);
 	}
 	pthread_mutex_unlock(&worker->lock);
 	return NULL;

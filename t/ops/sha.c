@@ -341,6 +341,16 @@ static void many_are_completed_by_a_sleeping_engine(void)
 	close_sha();
 }
 
+static void the_thread_of_digests_ends_no_wait(void)
+{
+	if (!open_sha(NULL))
+		return;
+	submit_many(1);
+	OK(copier_count(&c, &done, 1));
+	IS(pier_pe_wait(c.pe, 0), -ETIMEDOUT);
+	close_sha();
+}
+
 /* While digests are computed, a context of another kind goes on. */
 static void the_engine_does_not_wait_for_a_digest(void)
 {
@@ -523,6 +533,7 @@ int main(void)
 	TEST(lengths_are_bounded);
 	TEST(an_unknown_algorithm_is_refused);
 	TEST(many_are_completed_by_a_sleeping_engine);
+	TEST(the_thread_of_digests_ends_no_wait);
 	TEST(the_engine_does_not_wait_for_a_digest);
 	TEST(a_stop_cancels_what_was_not_begun);
 	TEST(a_destroy_waits_for_the_one_that_runs);
