@@ -55,15 +55,15 @@ int main(int argc, char *argv[])
 	err = err ? err : pier_buf_inventory_create(2 * COPIES, &inv);
 	for (i = 1; !err && i <= COPIES; i++)
 		err = copy(i, NULL, memory[i]);
-	while (!err && events < COPIES) {
-		err = pier_pe_retrieve(pe, &event);
-		if (err == -EAGAIN) {		/* none yet */
-			err = pier_pe_wait(pe, -1);
-			continue;
-		}
-		err = err ? err : event.status;	/* of the job */
-		done += !err && !strcmp(pier_task_arg(event.task), text);
-		events++;
+	while (!err && events++ < COPIES) {
+		while ((err = pier_pe_retrieve(pe, &event)) == -EAGAIN)
+			pier_pe_wait(pe, -1);	/* none yet */
+		if (err)
+			break;
+		if (event.status)		/* of the job */
+			puts(pier_task_error_text(event.task));
+		else
+			done += !strcmp(pier_task_arg(event.task), text);
 		pier_task_free(event.task);
 	}
 	if (err)

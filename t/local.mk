@@ -92,8 +92,8 @@ check_PROGRAMS += \
 	%D%/ops/capable.t \
 	%D%/ops/dma.t \
 	%D%/ops/dma_export.t \
-	%D%/ops/dma_many.t \
 	%D%/ops/dma_life.t \
+	%D%/ops/dma_many.t \
 	%D%/ops/feature.t \
 	%D%/ops/func.t \
 	%D%/ops/graph.t \
@@ -110,6 +110,7 @@ check_PROGRAMS += \
 	%D%/ops/sync_event_rdma.t \
 	%D%/ops/task.t \
 	%D%/ops/task_bufs.t \
+	%D%/ops/task_end.t \
 	%D%/ops/threads.t \
 	%D%/ops/try_submit.t \
 	%D%/soft/ack_coalesce.t \

@@ -219,7 +219,7 @@ static int send_rep(struct pier_conn *conn)
 	return conn->queues->rdmacm->fab->accept(conn->cm->id, &param);
 }
 
-int pier_conn_accept(struct pier_conn *conn, const void *data, size_t len)
+static int accept_request(struct pier_conn *conn, const void *data, size_t len)
 {
 	struct pier__rdmacm_conn *cm = conn->cm;
 	int err = check_request(conn);
@@ -243,7 +243,20 @@ int pier_conn_accept(struct pier_conn *conn, const void *data, size_t len)
 	return 0;
 }
 
-int pier_conn_reject(struct pier_conn *conn, const void *data, size_t len)
+int pier_conn_accept(struct pier_conn *conn, const void *data, size_t len)
+{
+	struct pier__guard *guard = pier__ctx_guard(conn->owner->ctx);
+	int err = pier__guard_enter(guard, "pier_conn_accept");
+
+	if (err)
+		return err;
+	err = accept_request(conn, data, len);
+	pier__guard_leave(guard);
+	return err;
+}
+
+static int reject_by_program(struct pier_conn *conn, const void *data,
+			     size_t len)
 {
 	struct pier__cm_reject reject = {
 		.reason = PIER__REJECT_BY_PROGRAM,
@@ -268,4 +281,16 @@ int pier_conn_reject(struct pier_conn *conn, const void *data, size_t len)
 			       abandoned(conn, "rejecting") : err;
 	pier_conn_destroy(conn);
 	return 0;
+}
+
+int pier_conn_reject(struct pier_conn *conn, const void *data, size_t len)
+{
+	struct pier__guard *guard = pier__ctx_guard(conn->owner->ctx);
+	int err = pier__guard_enter(guard, "pier_conn_reject");
+
+	if (err)
+		return err;
+	err = reject_by_program(conn, data, len);
+	pier__guard_leave(guard);
+	return err;
 }

@@ -93,14 +93,26 @@ uint16_t pier_listener_port(const struct pier_listener *listener)
 	return listener->cm ? listener->cm->port : 0;
 }
 
-void pier_listener_destroy(struct pier_listener *listener)
+static void destroy(struct pier_listener *listener)
 {
-	if (!listener)
-		return;
 	if (listener->queues)
 		pier__unlisten(listener);
 	pier__list_del(&listener->link);
 	free(listener);
+}
+
+void pier_listener_destroy(struct pier_listener *listener)
+{
+	struct pier__guard *guard = NULL;
+
+	if (!listener)
+		return;
+	if (listener->queues)
+		guard = pier__ctx_guard(listener->queues->owner->ctx);
+	if (pier__guard_enter(guard, "pier_listener_destroy"))
+		return;
+	destroy(listener);
+	pier__guard_leave(guard);
 }
 
 static bool is_full(const struct pier__queues *queues)

@@ -27,9 +27,11 @@ static void set_state(struct pier_ctx *ctx, enum pier_ctx_state next)
 	notify(ctx, prev);
 }
 
-void pier__ctx_init(struct pier_ctx *ctx, const struct pier__ctx_ops *ops)
+void pier__ctx_init(struct pier_ctx *ctx, const struct pier__ctx_ops *ops,
+		    const char *name)
 {
 	ctx->ops = ops;
+	ctx->name = name;
 	ctx->drain_ms = DRAIN_MS;
 	pier__list_init(&ctx->link);
 }
@@ -141,8 +143,9 @@ static int stop_wait(struct pier_ctx *ctx, int timeout_ms)
 	if (drive(pe, &idle, deadline)) {
 		ctx->idle = outer;
 		return pier__fail(-ETIMEDOUT,
-				  "ctx: still stopping after %d ms, with %zu "
-				  "tasks in flight", timeout_ms, ctx->inflight);
+				  "%s: still stopping after %d ms, with %zu "
+				  "tasks in flight", ctx->name, timeout_ms,
+				  ctx->inflight);
 	}
 	if (outer)
 		*outer = true;
@@ -164,6 +167,21 @@ int pier_ctx_stop_wait(struct pier_ctx *ctx, int timeout_ms)
 int pier__ctx_drain(struct pier_ctx *ctx)
 {
 	return pier_ctx_stop_wait(ctx, (int)ctx->drain_ms);
+}
+
+void pier__ctx_destroy(struct pier_ctx *ctx, struct pier__deferred *deferred,
+		       void (*fn)(struct pier__deferred *deferred))
+{
+	struct pier__guard *guard = pier__ctx_guard(ctx);
+
+	if (pier__guard_enter(guard, "a call that destroys a context"))
+		return;
+	deferred->fn = fn;
+	if (ctx->pe)
+		pier__pe_defer(ctx->pe, deferred);
+	else
+		fn(deferred);
+	pier__guard_leave(guard);
 }
 
 enum pier_ctx_state pier_ctx_state(const struct pier_ctx *ctx)

@@ -24,6 +24,7 @@ struct pier__ctx_ops {
 /* The first member of every object that is a context. */
 struct pier_ctx {
 	const struct pier__ctx_ops *ops;
+	const char *name;		/* in messages */
 	struct pier_pe *pe;		/* NULL while idle */
 	enum pier_ctx_state state;
 	pier_ctx_state_fn *state_changed;
@@ -42,7 +43,8 @@ static inline struct pier__guard *pier__ctx_guard(const struct pier_ctx *ctx)
 	return ctx->pe ? ctx->pe->guard : NULL;
 }
 
-void pier__ctx_init(struct pier_ctx *ctx, const struct pier__ctx_ops *ops);
+void pier__ctx_init(struct pier_ctx *ctx, const struct pier__ctx_ops *ops,
+		    const char *name);
 
 /* A stopping context has ended: the engine reports idle in its round. */
 void pier__ctx_stopped(struct pier_ctx *ctx);
@@ -55,5 +57,9 @@ void pier__ctx_report_idle(struct pier_ctx *ctx);
  * drain_ms.  Returns 0 or -ETIMEDOUT.  Inside callbacks use pier__pe_defer().
  */
 int pier__ctx_drain(struct pier_ctx *ctx);
+
+/* Have @fn destroy it with @deferred: now, or after the callback it is in. */
+void pier__ctx_destroy(struct pier_ctx *ctx, struct pier__deferred *deferred,
+		       void (*fn)(struct pier__deferred *deferred));
 
 #endif

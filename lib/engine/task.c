@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <pier/task.h>
@@ -7,6 +9,8 @@
 #include "core/fail.h"
 #include "engine/task_impl.h"
 #include "engine/task_pool.h"
+
+#define TEXT_SIZE 600		/* a message, and the name of a context */
 
 /* The context of a task that is freed late may have been destroyed. */
 static inline struct pier__guard *guard_of(const struct pier_task *task)
@@ -48,7 +52,7 @@ static void set_done(struct pier_task *task, pier_task_fn *fn, void *arg)
 {
 	task->done = fn;
 	task->arg = arg;
-	if (task->part)
+	if (task->part || task->end == end_freed)
 		return;
 	if (fn)
 		task->end = task->one_shot ? end_one_shot : fn;
@@ -73,6 +77,7 @@ void pier__task_reset(struct pier_task *task)
 	task->one_shot = false;
 	task->part = NULL;
 	task->freed = false;
+	task->end = NULL;
 	task->status = 0;
 	set_done(task, NULL, NULL);
 }
@@ -90,11 +95,42 @@ int pier__task_submit_error(const struct pier_task *task, unsigned int flags)
 	return 0;
 }
 
+int pier__task_may_change(const struct pier_task *task, const char *name)
+{
+	struct pier__guard *guard = guard_of(task);
+	int err = pier__guard_enter(guard, "a call that changes a task");
+
+	if (err)
+		return err;
+	if (pier__task_busy(task))
+		err = pier__fail(-EBUSY, "%s: changed while submitted", name);
+	pier__guard_leave(guard);
+	return err;
+}
+
+void pier__task_keep_text(struct pier_task *task, const char *text)
+{
+	char *copy = strdup(text);
+
+	free(task->text);
+	task->text = copy;
+}
+
+static void keep_error(struct pier_task *task)
+{
+	char text[TEXT_SIZE];
+
+	snprintf(text, sizeof(text), "%s: %s", task->ctx->name,
+		 pier_last_error());
+	pier__task_keep_text(task, text);
+}
+
 void pier__task_finish_failed(struct pier_task *task, int status)
 {
 	struct pier_ctx *ctx = task->ctx;
 	bool stop = status != -ECANCELED && ctx->stop_on_task_error;
 
+	keep_error(task);
 	pier__task_finish(task, status);
 	if (stop && ctx->state == PIER_CTX_RUNNING)
 		pier_ctx_stop(ctx);
@@ -210,4 +246,11 @@ void pier_task_error(const struct pier_task *task, struct pier_task_error *ret)
 	ret->status = task->status;
 	ret->verbs_status = -1;
 	task->ops->error(task, ret);
+}
+
+const char *pier_task_error_text(const struct pier_task *task)
+{
+	if (!task->status || pier__task_busy(task))
+		return "";
+	return task->text ? task->text : pier_strerror(task->status);
 }

@@ -50,6 +50,7 @@ struct pier_task {
 	void *part;			/* of what it is a part while */
 					/* submitted; NULL: of nothing */
 	bool freed;			/* by the program, as a part */
+	char *text;			/* of the last failure; NULL: none */
 };
 
 static inline bool pier__task_busy(const struct pier_task *task)
@@ -95,8 +96,20 @@ static inline void pier__task_finish(struct pier_task *task, int status)
 	task->end(task, task->arg);
 }
 
-/* The same with an error, which may stop the context: its config decides. */
+/*
+ * The same with an error, whose message is the thread's last error; it may stop
+ * the context: its config decides.
+ */
 void pier__task_finish_failed(struct pier_task *task, int status);
+
+/* Keep @text as that of the failure of @task; without memory it has none. */
+void pier__task_keep_text(struct pier_task *task, const char *text);
+
+/*
+ * May a task be changed, which is called @name in messages?
+ * Errors: -EBUSY, it is submitted; -EDEADLK, as of pier__guard_enter().
+ */
+int pier__task_may_change(const struct pier_task *task, const char *name);
 
 /*
  * A submitted task is a part of another: @end is called instead of its

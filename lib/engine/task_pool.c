@@ -76,6 +76,8 @@ static void free_unused(struct pier__task_pool *pool)
 {
 	if (!pool->orphan || pool->free_count != pool->count)
 		return;
+	for (uint32_t i = 0; i < pool->count; i++)
+		free(nth(pool, i)->text);
 	free(pool->memory);
 	free(pool);
 }

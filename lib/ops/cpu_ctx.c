@@ -211,7 +211,7 @@ void pier__cpu_init(struct pier__cpu_ctx *cpu, const struct pier__cpu_ops *ops,
 {
 	struct pier__cpu_config cfg = { .size = sizeof(cfg) };
 
-	pier__ctx_init(&cpu->ctx, &ctx_ops);
+	pier__ctx_init(&cpu->ctx, &ctx_ops, ops->name);
 	cpu->ops = ops;
 	cpu->task_size = ops->task_size;
 	cpu->dev = dev;
@@ -261,11 +261,7 @@ static void destroy(struct pier__deferred *deferred)
 
 void pier__cpu_destroy(struct pier__cpu_ctx *cpu)
 {
-	cpu->deferred.fn = destroy;
-	if (!cpu->ctx.pe || !pier__pe_busy(cpu->ctx.pe))
-		destroy(&cpu->deferred);
-	else
-		pier__pe_defer(cpu->ctx.pe, &cpu->deferred);
+	pier__ctx_destroy(&cpu->ctx, &cpu->deferred, destroy);
 }
 
 int pier__cpu_may_configure(const struct pier__cpu_ctx *cpu)
@@ -339,8 +335,5 @@ int pier__cpu_may_change(const struct pier_task *task, enum pier_task_type type)
 		return pier__fail(-EINVAL, "%s: not a task of this type: %s",
 				  pier_task_type_name(type),
 				  pier_task_type_name(task->type));
-	if (pier__task_busy(task))
-		return pier__fail(-EBUSY, "%s: changed while submitted",
-				  pier_task_type_name(type));
-	return 0;
+	return pier__task_may_change(task, pier_task_type_name(type));
 }

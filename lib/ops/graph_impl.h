@@ -6,8 +6,6 @@
 
 #include "ops/cpu_ctx.h"
 
-#define PIER__GRAPH_MESSAGE 160
-
 struct pier_graph_node {
 	struct pier_graph *graph;
 	struct pier_graph_node *next;	/* of the graph */
@@ -46,8 +44,8 @@ struct pier__graph_task {
 	bool queued;			/* it is, to be advanced */
 	uint32_t running;		/* tasks of its nodes in flight */
 	struct pier__graph_step *ready, **ready_end;	/* can begin */
-	int status;			/* the first error */
-	char message[PIER__GRAPH_MESSAGE];	/* its */
+	int status;			/* the first error, of which the task */
+					/* has the text */
 	uint32_t count;
 	struct pier__graph_step step[];	/* by index of the node */
 };

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
-#include <stdio.h>
 
 #include "core/fail.h"
 #include "ops/graph_impl.h"
@@ -59,8 +58,7 @@ static void fail(struct pier__graph_task *instance, int status)
 	if (instance->status)
 		return;
 	instance->status = status;
-	snprintf(instance->message, sizeof(instance->message), "%s",
-		 pier_last_error());
+	pier__task_keep_text(&instance->task, pier_last_error());
 }
 
 static void settle(const struct pier__graph_step *step, int status)
@@ -90,7 +88,7 @@ static int begin_user(const struct pier__graph_step *step)
 {
 	int status = step->node->fn(step->arg);
 
-	if (status == -EINPROGRESS)
+	if (status == -EINPROGRESS || status == -EAGAIN)
 		return status;
 	if (status > 0)
 		status = pier__fail(-EINVAL, "graph: the function of node %u "
@@ -159,12 +157,15 @@ static void cut(struct pier__graph_task *instance)
 
 static void finish(struct pier__graph_task *instance)
 {
-	if (!instance->status)
+	int status = instance->status;
+
+	if (!status) {
 		pier__task_finish(&instance->task, 0);
-	else
-		pier__task_finish_failed(
-			&instance->task,
-			pier__fail_again(instance->status, instance->message));
+		return;
+	}
+	if (instance->task.text)
+		pier__fail_again(status, instance->task.text);
+	pier__task_finish_failed(&instance->task, status);
 }
 
 /* Returns whether it is finished. */
@@ -299,12 +300,13 @@ static int find_step(struct pier_task *task, const struct pier_graph_node *node,
 		     struct pier__graph_step **ret)
 {
 	struct pier__graph_task *instance = instance_of(task);
+	int err;
 
 	if (task->type != PIER_TASK_GRAPH)
 		return pier__fail(-EINVAL, "graph: the task is no instance");
-	if (pier__task_busy(task))
-		return pier__fail(-EBUSY, "graph: an instance is changed "
-				  "while submitted");
+	err = pier__task_may_change(task, "graph");
+	if (err)
+		return err;
 	if (!node || node->index >= instance->count ||
 	    instance->step[node->index].node != node)
 		return pier__fail(-EINVAL, "graph: the node is not one of "

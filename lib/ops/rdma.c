@@ -48,7 +48,7 @@ static int start(struct pier_ctx *ctx)
 
 	if (err)
 		return err;
-	ctx->drain_ms = 2 * rdma->cfg.drain_ms + 1000;
+	ctx->drain_ms = pier__rdma_stop_ms(&rdma->cfg);
 	ctx->stop_on_task_error = rdma->cfg.stop_on_task_error;
 	return pier__queues_create(&rdma->owner, rdma->dev, &rdma->conn_cfg);
 }
@@ -84,7 +84,7 @@ int pier_rdma_create(struct pier_dev *dev, struct pier_rdma **ret)
 	pier__rdma_conn_config(&rdma->cfg, &rdma->conn_cfg);
 	rdma->dev = dev;
 	pier__dev_hold(dev);
-	pier__ctx_init(&rdma->ctx, &ctx_ops);
+	pier__ctx_init(&rdma->ctx, &ctx_ops, "rdma");
 	pier__conn_owner_init(&rdma->owner, &rdma->ctx, pier__ctx_stopped);
 	*ret = rdma;
 	return 0;
@@ -139,13 +139,8 @@ static void destroy(struct pier__deferred *deferred)
 
 void pier_rdma_destroy(struct pier_rdma *rdma)
 {
-	if (!rdma)
-		return;
-	rdma->deferred.fn = destroy;
-	if (!rdma->ctx.pe || !pier__pe_busy(rdma->ctx.pe))
-		destroy(&rdma->deferred);
-	else
-		pier__pe_defer(rdma->ctx.pe, &rdma->deferred);
+	if (rdma)
+		pier__ctx_destroy(&rdma->ctx, &rdma->deferred, destroy);
 }
 
 struct pier_rdma *pier_conn_rdma(const struct pier_conn *conn)

@@ -29,9 +29,9 @@ int pier_rdma_set_conn_callbacks(struct pier_rdma *rdma, pier_conn_fn *request,
 	return 0;
 }
 
-int pier_rdma_listen(struct pier_rdma *rdma,
-		     const struct pier_listen_config *cfg,
-		     struct pier_listener **ret)
+static int start_listening(struct pier_rdma *rdma,
+			   const struct pier_listen_config *cfg,
+			   struct pier_listener **ret)
 {
 	int err = check_running(rdma, "listen");
 
@@ -43,11 +43,32 @@ int pier_rdma_listen(struct pier_rdma *rdma,
 	return pier__listen(rdma->owner.queues, cfg, NULL, NULL, ret);
 }
 
+int pier_rdma_listen(struct pier_rdma *rdma,
+		     const struct pier_listen_config *cfg,
+		     struct pier_listener **ret)
+{
+	struct pier__guard *guard = pier__ctx_guard(&rdma->ctx);
+	int err = pier__guard_enter(guard, "pier_rdma_listen");
+
+	if (err)
+		return err;
+	err = start_listening(rdma, cfg, ret);
+	pier__guard_leave(guard);
+	return err;
+}
+
 int pier_rdma_connect_to(struct pier_rdma *rdma,
 			 const struct pier_connect_config *cfg,
 			 struct pier_conn **ret)
 {
-	int err = check_running(rdma, "connect");
+	struct pier__guard *guard = pier__ctx_guard(&rdma->ctx);
+	int err = pier__guard_enter(guard, "pier_rdma_connect_to");
 
-	return err ? err : pier__connect_to(rdma->owner.queues, cfg, ret);
+	if (err)
+		return err;
+	err = check_running(rdma, "connect");
+	if (!err)
+		err = pier__connect_to(rdma->owner.queues, cfg, ret);
+	pier__guard_leave(guard);
+	return err;
 }

@@ -62,7 +62,8 @@ int pier__rdma_settle(struct pier_rdma_config *cfg,
 		      const struct pier__port *port);
 
 /* How long stopping takes at most, in milliseconds: goodbye, and flushing. */
-static inline unsigned int pier__rdma_stop_ms(const struct pier_rdma_config *cfg)
+static inline unsigned int
+pier__rdma_stop_ms(const struct pier_rdma_config *cfg)
 {
 	return 2 * cfg->drain_ms + 1000;
 }

@@ -159,10 +159,9 @@ int pier__rdma_set_bufs(struct pier_task *task, struct pier_buf *src,
 	if (type->by_cpu)
 		return pier__fail(-EINVAL, "%s: not a task of an RDMA context",
 				  type->name);
-	if (pier__task_busy(task))
-		return pier__fail(-EBUSY, "%s: buffers changed while submitted",
-				  type->name);
-	err = check_bufs(type, src, dst);
+	err = pier__task_may_change(task, type->name);
+	if (!err)
+		err = check_bufs(type, src, dst);
 	if (err)
 		return err;
 	set_bufs(t, src, dst);

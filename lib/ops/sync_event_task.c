@@ -165,10 +165,9 @@ int pier_sync_event_task_set_values(struct pier_task *task, uint64_t value,
 	    task->type > PIER_TASK_SYNC_WAIT_NEQ)
 		return pier__fail(-EINVAL, "%s: not a task of a sync event",
 				  pier_task_type_name(task->type));
-	if (pier__task_busy(task))
-		return pier__fail(-EBUSY, "%s: changed while submitted",
-				  pier_task_type_name(task->type));
-	err = check_result(task->type, result);
+	err = pier__task_may_change(task, pier_task_type_name(task->type));
+	if (!err)
+		err = check_result(task->type, result);
 	if (err)
 		return err;
 	t->goal.value = value;

@@ -107,7 +107,7 @@ static bool run(void)
 static bool begin(void)
 {
 	memset(&bare, 0, sizeof(bare));
-	pier__ctx_init(&bare.ctx, &ops);
+	pier__ctx_init(&bare.ctx, &ops, "bare");
 	pier__conn_owner_init(&bare.owner, &bare.ctx, pier__ctx_stopped);
 	bare.owner.callbacks = (struct pier__conn_callbacks){
 		.request = requested,

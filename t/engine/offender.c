@@ -144,7 +144,9 @@ static void offend(void)
 	IS(pier_ctx_stop_wait(pier_func_ctx(func), 0), -EDEADLK);
 	IS(pier_func_task_call(func, nothing, NULL, &task), -EDEADLK);
 	names_both("a call that takes a task");
-	IS(log_lines, 9);
+	IS(pier_func_task_set(task, nothing, NULL), -EDEADLK);
+	names_both("a call that changes a task");
+	IS(log_lines, 10);
 }
 
 /* Calls that return nothing log it, and do nothing. */
@@ -154,13 +156,15 @@ static void offend_silently(void)
 	pier_task_free(task);
 	names_both("pier_task_free");
 	pier_task_set_done(task, NULL, NULL);
+	pier_func_destroy(func);
+	names_both("a call that destroys a context");
 	pier_pe_clear(pe);
 	names_both("pier_pe_clear");
 	pier_pe_destroy(pe);
 	names_both("pier_pe_destroy");
-	IS(log_lines, 4);
+	IS(log_lines, 5);
 	pier_pe_wake(pe);		/* allowed */
-	IS(log_lines, 4);
+	IS(log_lines, 5);
 }
 
 static void wait_until_held(void)

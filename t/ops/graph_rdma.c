@@ -117,12 +117,34 @@ static void the_error_of_a_connection_is_that_of_the_instance(void)
 	close_writes();
 }
 
+/* That of a device names addresses and limits, and is long. */
+static void a_long_message_of_a_node_is_that_of_the_instance(void)
+{
+	const char *text;
+	int result = 0;
+
+	if (!open_writes())
+		return;
+	IS(pier_mmap_stop(b.mmap), 0);
+	OK(run(&result) < 0);
+	for (int i = 0; i < WRITES; i++) {
+		text = pier_task_error_text(writes.task[i]);
+		if (strstr(text, "the peer refused access"))
+			break;
+	}
+	LIKE(text, "the peer refused access");
+	LIKE(pier_task_error_text(writes.instance), strchr(text, ' '));
+	OK(strlen(text) > 160);
+	close_writes();
+}
+
 int main(void)
 {
 	if (pier_dev_open(NULL, &dev))
 		return tap_skip_all(pier_last_error());
 	TEST(more_nodes_than_the_queue_holds_begin_one_after_the_other);
 	TEST(the_error_of_a_connection_is_that_of_the_instance);
+	TEST(a_long_message_of_a_node_is_that_of_the_instance);
 	pier_dev_close(dev);
 	return tap_done();
 }

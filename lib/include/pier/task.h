@@ -83,7 +83,8 @@ int pier_task_try_submit(struct pier_task *task, unsigned int flags);
 /*
  * Return @task to its pool; its buffers stay the caller's.  Call it before the
  * context is destroyed: a task that is not freed keeps the pool and its
- * connection.  NULL is allowed; a task in the pool stays there.
+ * connection.  One that is submitted is freed when it has finished, without its
+ * callback.  NULL is allowed; a task in the pool stays there.
  */
 void pier_task_free(struct pier_task *task);
 
@@ -104,6 +105,12 @@ struct pier_conn *pier_task_conn(const struct pier_task *task);
 /* Details of the failure; all zero after success. */
 void pier_task_error(const struct pier_task *task,
 		     struct pier_task_error *ret);
+
+/*
+ * What failed, where and why: "dma: copy: the source has no data".  "" unless
+ * it has failed.  Valid until the task is submitted again or freed.
+ */
+const char *pier_task_error_text(const struct pier_task *task);
 
 #ifdef __cplusplus
 }
