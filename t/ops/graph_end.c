@@ -58,7 +58,7 @@ static void rounds(int n)
 
 static void the_first_error_is_the_one_of_the_instance(void)
 {
-	int status = -EINPROGRESS, first = -ENXIO;
+	int status = -EAGAIN, first = -ENXIO;
 	struct graphs_outcome outcome = { 0 };
 	struct pier_graph_node *n[3];
 	struct pier_task *task, *call;

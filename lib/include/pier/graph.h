@@ -25,8 +25,9 @@ struct pier_graph;
 struct pier_graph_node;
 
 /*
- * Of a node: returns its status, 0 or a negative error.  -EINPROGRESS: call it
- * again in the next round of the engine.
+ * Of a node: returns its status, 0 or a negative error.  -EINPROGRESS or
+ * -EAGAIN: call it again in the next round of the engine, which does not sleep
+ * until then.
  */
 typedef int pier_graph_fn(void *arg);
 
