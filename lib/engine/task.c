@@ -148,6 +148,28 @@ int pier_task_submit(struct pier_task *task, unsigned int flags)
 	return err;
 }
 
+int pier__task_submit_quietly(struct pier_task *task, unsigned int flags)
+{
+	int err;
+
+	task->trying = true;
+	err = task->ops->submit(task, flags);
+	task->trying = false;
+	return err;
+}
+
+static int try_submit(struct pier_task *task, unsigned int flags)
+{
+	int err = 0;
+
+	if (task->ops->check) {
+		err = pier__task_submit_error(task, flags);
+		if (!err)
+			err = task->ops->check(task);
+	}
+	return err ? err : pier__task_submit_quietly(task, flags);
+}
+
 int pier_task_try_submit(struct pier_task *task, unsigned int flags)
 {
 	struct pier__guard *guard = pier__ctx_guard(task->ctx);
@@ -155,9 +177,7 @@ int pier_task_try_submit(struct pier_task *task, unsigned int flags)
 
 	if (err)
 		return err;
-	task->trying = true;
-	err = task->ops->submit(task, flags);
-	task->trying = false;
+	err = try_submit(task, flags);
 	pier__guard_leave(guard);
 	return err;
 }

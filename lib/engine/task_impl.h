@@ -21,6 +21,12 @@ struct pier__task_ops {
 	 */
 	int (*submit)(struct pier_task *task, unsigned int flags);
 
+	/*
+	 * Are the arguments valid?  Of tasks that fail at completion if they
+	 * are not; NULL: submit checks them.
+	 */
+	int (*check)(struct pier_task *task);
+
 	/* Back to the pool; never called while submitted. */
 	void (*release)(struct pier_task *task);
 
@@ -77,6 +83,9 @@ static inline void pier__task_submitted(struct pier_task *task)
 	task->status = -EINPROGRESS;
 	task->ctx->inflight++;
 }
+
+/* Submit; a full queue is no failure to report.  Engine's thread. */
+int pier__task_submit_quietly(struct pier_task *task, unsigned int flags);
 
 /* Make it as new: without a callback, a status, or an owner. */
 void pier__task_reset(struct pier_task *task);

@@ -40,7 +40,8 @@ static void copy(const struct pier_buf *src, const struct pier_buf *dst)
 	}
 }
 
-static int __attribute__((noinline)) copy_any(const struct pier__dma_task *t)
+/* Both sides are local, or should be. */
+static int check_local(const struct pier__dma_task *t)
 {
 	int err = pier__local_check(t->src, t->held[0], "copy", "source");
 	size_t len;
@@ -52,12 +53,17 @@ static int __attribute__((noinline)) copy_any(const struct pier__dma_task *t)
 		return err;
 	len = pier_buf_chain_data_len(t->src);
 	err = pier__dma_check_len(len);
-	if (!err)
-		err = pier__local_check_tail(t->dst, len, "copy");
+	return err ? err : pier__local_check_tail(t->dst, len, "copy");
+}
+
+static int __attribute__((noinline)) copy_any(const struct pier__dma_task *t)
+{
+	int err = check_local(t);
+
 	if (err)
 		return err;
 	copy(t->src, t->dst);
-	pier__buf_grow(t->dst, len);
+	pier__buf_grow(t->dst, pier_buf_chain_data_len(t->src));
 	return 0;
 }
 
@@ -148,8 +154,21 @@ static int submit(struct pier_task *task, unsigned int flags)
 	return 0;
 }
 
+/* It is not submitted: nothing is held. */
+static int check(struct pier_task *task)
+{
+	struct pier__dma_task *t = pier__dma_task(task);
+
+	t->plain = false;
+	t->held[0] = pier__local_chain(t->src);
+	t->held[1] = pier__local_chain(t->dst);
+	return pier__dma_is_remote(t) ? pier__dma_remote_check(t) :
+					check_local(t);
+}
+
 static const struct pier__task_ops task_ops = {
 	.submit = submit,
+	.check = check,
 	.release = pier__task_pool_give,
 	.error = pier__cpu_task_error,
 };

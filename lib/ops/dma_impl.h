@@ -61,6 +61,9 @@ void pier__dma_drop(struct pier_task *task);
 /* Is one of the chains remote memory, or does it begin with some? */
 bool pier__dma_is_remote(const struct pier__dma_task *t);
 
+/* Are its buffers valid?  Errors: -EINVAL; -EMSGSIZE; -EACCES. */
+int pier__dma_remote_check(const struct pier__dma_task *t);
+
 /*
  * Begin the copy; it goes on in the rounds of the engine.  Returns
  * PIER__CPU_ELSEWHERE, or the error of a task that has not begun.

@@ -89,7 +89,7 @@ static int check_write(const struct pier__dma_task *t, size_t len)
 	return check_registered(t, t->src);
 }
 
-static int check(const struct pier__dma_task *t)
+int pier__dma_remote_check(const struct pier__dma_task *t)
 {
 	size_t len;
 	int err;
@@ -314,7 +314,7 @@ static int remote_start(struct pier_dma *dma)
 int pier__dma_remote_run(struct pier__dma_task *t)
 {
 	struct pier_dma *dma = pier__dma_of(pier__cpu_of(t->task.ctx));
-	int err = check(t);
+	int err = pier__dma_remote_check(t);
 
 	if (!err)
 		err = remote_start(dma);

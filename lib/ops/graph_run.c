@@ -103,7 +103,7 @@ static int begin_user(const struct pier__graph_step *step)
 
 static int begin_task(struct pier__graph_step *step)
 {
-	int err = pier_task_try_submit(step->task, 0);
+	int err = pier__task_submit_quietly(step->task, 0);
 
 	if (err == -EAGAIN)
 		return err;

@@ -7,10 +7,11 @@
 
 struct pier_buf *pier__local_hold(struct pier_buf *buf)
 {
-	if (!buf || !buf->mmap)
-		return NULL;
-	buf->first->refs++;
-	return buf->first;
+	struct pier_buf *first = pier__local_chain(buf);
+
+	if (first)
+		first->refs++;
+	return first;
 }
 
 static bool is_local(const struct pier_buf *buf)

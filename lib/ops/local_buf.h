@@ -11,7 +11,13 @@
  * task holds a reference to the chain; checks come at the completion.
  */
 
-/* The chain of @buf, referenced; NULL: it was put, or there is none. */
+/* The chain of @buf; NULL: it was put, or there is none. */
+static inline struct pier_buf *pier__local_chain(const struct pier_buf *buf)
+{
+	return buf && buf->mmap ? buf->first : NULL;
+}
+
+/* The same, referenced. */
 struct pier_buf *pier__local_hold(struct pier_buf *buf);
 
 /* @held NULL: nothing is held. */

@@ -70,14 +70,7 @@ static int submit(struct pier_task *task, unsigned int flags)
 	return 0;
 }
 
-static const struct pier__task_ops task_ops = {
-	.submit = submit,
-	.release = pier__task_pool_give,
-	.error = pier__cpu_task_error,
-};
-
-/* What became of the source. */
-static int check_hashed(const struct sha_task *t)
+static int check_source(const struct sha_task *t)
 {
 	int err = pier__local_check(t->src, t->held[0], "hash", "source");
 	size_t len;
@@ -88,6 +81,43 @@ static int check_hashed(const struct sha_task *t)
 	if (len > PIER_SHA_MAX)
 		return pier__fail(-EMSGSIZE, "hash: %zu bytes, at most %u",
 				  len, PIER_SHA_MAX);
+	return 0;
+}
+
+static int check_destination(const struct sha_task *t)
+{
+	size_t len = pier_sha_digest_len(t->algorithm);
+	int err = pier__local_check(t->dst, t->held[1], "hash", "destination");
+
+	return err ? err : pier__local_check_tail(t->dst, len, "hash");
+}
+
+/* It is not submitted: nothing is held. */
+static int check(struct pier_task *task)
+{
+	struct sha_task *t = sha_task(task);
+	int err;
+
+	t->held[0] = pier__local_chain(t->src);
+	t->held[1] = pier__local_chain(t->dst);
+	err = check_source(t);
+	return err ? err : check_destination(t);
+}
+
+static const struct pier__task_ops task_ops = {
+	.submit = submit,
+	.check = check,
+	.release = pier__task_pool_give,
+	.error = pier__cpu_task_error,
+};
+
+/* What became of the source. */
+static int check_hashed(const struct sha_task *t)
+{
+	int err = check_source(t);
+
+	if (err)
+		return err;
 	if (t->status == -EINVAL)
 		return pier__fail(-EINVAL, "hash: the source was changed "
 				  "while the task was submitted");
@@ -101,17 +131,14 @@ static int check_hashed(const struct sha_task *t)
 /* Append the digest; its status. */
 static int deliver(const struct sha_task *t)
 {
-	size_t len = pier_sha_digest_len(t->algorithm);
 	int err = check_hashed(t);
 
 	if (!err)
-		err = pier__local_check(t->dst, t->held[1], "hash",
-					"destination");
-	if (!err)
-		err = pier__local_check_tail(t->dst, len, "hash");
+		err = check_destination(t);
 	if (err)
 		return err;
-	pier__local_append(t->dst, t->digest, len);
+	pier__local_append(t->dst, t->digest,
+			   pier_sha_digest_len(t->algorithm));
 	return 0;
 }
 

@@ -117,6 +117,16 @@ static struct doca_buf *piece(int i, size_t data_len)
 	return buf;
 }
 
+/* One way looks at the arguments, the other does not. */
+static void submit_one(struct doca_task *task, bool is_bad)
+{
+	IS(doca_task_try_submit(task), is_bad ? DOCA_ERROR_INVALID_VALUE :
+						DOCA_SUCCESS);
+	if (is_bad)
+		IS(doca_task_submit(task), DOCA_SUCCESS);
+	IS(doca_task_get_status(task), DOCA_ERROR_IN_PROGRESS);
+}
+
 /* Copies of piece 2i to piece 2i + 1; piece 2 * @bad has no data. */
 static void submit(int count, int bad)
 {
@@ -128,12 +138,7 @@ static void submit(int count, int bad)
 			c->dma, piece(2 * i, i == bad ? 0 : BYTES),
 			piece(2 * i + 1, 0), no_data, &c->tasks[i]),
 		   DOCA_SUCCESS);
-		IS(doca_task_try_submit(
-			doca_dma_task_memcpy_as_task(c->tasks[i])),
-		   DOCA_SUCCESS);
-		IS(doca_task_get_status(
-			doca_dma_task_memcpy_as_task(c->tasks[i])),
-		   DOCA_ERROR_IN_PROGRESS);
+		submit_one(doca_dma_task_memcpy_as_task(c->tasks[i]), i == bad);
 	}
 	c->task_count = count;
 	IS(c->done + c->failed, 0);	/* never inside submit */
@@ -282,6 +287,40 @@ static void a_bad_task_fails_later_and_stops_the_context(void)
 	close_copies();
 }
 
+/* It is the program's still, and the context runs on. */
+static void an_attempt_to_submit_looks_at_the_arguments(void)
+{
+	struct doca_buf *src, *dst, *empty;
+	struct doca_dma_task_memcpy *task;
+	struct doca_task *base;
+
+	open_copies(ended, 1);
+	src = piece(0, BYTES);
+	dst = piece(1, 0);
+	empty = piece(2, 0);
+	IS(doca_dma_task_memcpy_alloc_init(copies.dma, NULL, NULL, no_data,
+					   &task), DOCA_SUCCESS);
+	base = doca_dma_task_memcpy_as_task(task);
+	IS(doca_task_try_submit(base), DOCA_ERROR_INVALID_VALUE);
+	doca_dma_task_memcpy_set_src(task, empty);
+	IS(doca_task_try_submit(base), DOCA_ERROR_INVALID_VALUE);
+	doca_dma_task_memcpy_set_dst(task, dst);
+	IS(doca_task_try_submit(base), DOCA_ERROR_INVALID_VALUE);
+	doca_dma_task_memcpy_set_src(task, src);
+	doca_dma_task_memcpy_set_dst(task, src);
+	IS(doca_task_try_submit(base), DOCA_ERROR_INVALID_VALUE);
+	IS(copies.last, DOCA_CTX_STATE_RUNNING);
+	doca_dma_task_memcpy_set_dst(task, dst);
+	IS(doca_task_try_submit(base), DOCA_SUCCESS);
+	drive(1);
+	IS(copies.done, 1);
+	IS(doca_task_try_submit(base), DOCA_ERROR_INVALID_VALUE);
+	IS(doca_buf_dec_refcount(empty, NULL), DOCA_SUCCESS);
+	copies.tasks[0] = task;
+	copies.task_count = 1;
+	close_copies();
+}
+
 static void a_stop_of_nothing_is_idle_at_once(void)
 {
 	open_copies(ended, 1);
@@ -344,6 +383,7 @@ int main(void)
 	TEST(lists_are_copied_to_lists);
 	TEST(a_stop_in_the_middle_is_in_progress);
 	TEST(a_bad_task_fails_later_and_stops_the_context);
+	TEST(an_attempt_to_submit_looks_at_the_arguments);
 	TEST(a_stop_of_nothing_is_idle_at_once);
 	TEST(an_object_goes_in_its_last_callback);
 	TEST(capabilities_are_those_of_a_cpu);

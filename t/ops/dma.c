@@ -212,6 +212,21 @@ static void the_source_may_be_the_destination(void)
 	pier_buf_put(buf);
 }
 
+/* A submit that looks at the buffers fails as the copy would. */
+static void refused_at_once(struct pier_buf *src, struct pier_buf *dst, int err,
+			    const char *text)
+{
+	struct pier_task *task;
+
+	if (!IS(pier_dma_task_copy(c.dma, src, dst, &task), 0))
+		return;
+	IS(pier_task_try_submit(task, 0), err);
+	LIKE(pier_last_error(), text);
+	IS(pier_task_status(task), 0);
+	IS(pier_ctx_inflight(c.ctx), 0);
+	pier_task_free(task);
+}
+
 /* The copy completes with @err and a message that has @text. */
 static void refused(struct pier_buf *src, struct pier_buf *dst, int err,
 		    const char *text)
@@ -222,6 +237,7 @@ static void refused(struct pier_buf *src, struct pier_buf *dst, int err,
 	memcpy(before, c.src, LEN);
 	IS(copier_copy(&c, src, dst), err);
 	LIKE(pier_last_error(), text);
+	refused_at_once(src, dst, err, text);
 	OK(holds());
 	if (dst && pier_buf_mmap(dst))
 		IS(pier_buf_data_len(dst), grown);
@@ -420,7 +436,8 @@ static void buffers_of_a_task_are_changed_between_submits(void)
 	IS(pier_dma_task_set_bufs(task, other, dst), -EBUSY);
 	IS(copier_wait(&c, task), 0);
 	IS(pier_dma_task_set_bufs(task, other, dst), 0);
-	IS(pier_task_submit(task, 0), 0);
+	IS(pier_task_try_submit(task, 0), 0);
+	IS(pier_task_try_submit(task, 0), -EBUSY);
 	IS(copier_wait(&c, task), 0);
 	memcpy(want, c.src, 10);
 	memcpy(want + 10, c.src + 100, 10);

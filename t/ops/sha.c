@@ -176,12 +176,26 @@ static void sources_and_destinations_may_be_chains(void)
 	close_sha();
 }
 
+/* A submit that looks at the buffers fails as the hash would. */
+static void refused_at_once(struct pier_buf *src, struct pier_buf *dst, int err,
+			    const char *text)
+{
+	struct pier_task *task;
+
+	if (!IS(pier_sha_task_hash(sha, PIER_SHA_256, src, dst, &task), 0))
+		return;
+	IS(pier_task_try_submit(task, 0), err);
+	LIKE(pier_last_error(), text);
+	pier_task_free(task);
+}
+
 /* The hash completes with @err and a message that has @text. */
 static void refused(struct pier_buf *src, struct pier_buf *dst, int err,
 		    const char *text)
 {
 	IS(hash(PIER_SHA_256, src, dst), err);
 	LIKE(pier_last_error(), text);
+	refused_at_once(src, dst, err, text);
 	IS(c.dst[0], 0);
 	IS(c.dst[31], 0);
 }

@@ -76,7 +76,8 @@ int pier_task_submit(struct pier_task *task, unsigned int flags);
 /*
  * The same, but a full queue is no failure to report: on -EAGAIN
  * pier_last_error() stays as it was.  For programs that submit until the queue
- * is full.
+ * is full.  A copy or hash whose buffers make it fail at completion fails here,
+ * with the error that would be its status.
  */
 int pier_task_try_submit(struct pier_task *task, unsigned int flags);
 
