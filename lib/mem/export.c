@@ -59,7 +59,7 @@ int pier_mmap_export(struct pier_mmap *mmap, const void **ret, size_t *ret_len)
 	uint8_t buf[PIER_DESC_MAX];
 	int len;
 
-	if (!mmap->desc) {
+	if (!mmap->desc || !mmap->started) {
 		len = pier__mmap_describe(mmap, 0, buf, sizeof(buf));
 		if (len < 0)
 			return len;

@@ -165,6 +165,13 @@ static int register_on(struct pier__mmap_key *key, struct pier_mmap *mmap)
 	return 0;
 }
 
+static void forget_desc(struct pier_mmap *mmap)
+{
+	free(mmap->desc);
+	mmap->desc = NULL;
+	mmap->desc_len = 0;
+}
+
 int pier_mmap_start(struct pier_mmap *mmap)
 {
 	int err = check_local(mmap, "started");
@@ -185,6 +192,7 @@ int pier_mmap_start(struct pier_mmap *mmap)
 		err = register_on(&mmap->keys[i], mmap);
 	if (err)
 		goto err_deregister;
+	forget_desc(mmap);	/* of an earlier start */
 	mmap->started = true;
 	return 0;
 
@@ -193,13 +201,6 @@ err_deregister:
 	if (new)
 		free_own(mmap);
 	return err;
-}
-
-static void forget_desc(struct pier_mmap *mmap)
-{
-	free(mmap->desc);
-	mmap->desc = NULL;
-	mmap->desc_len = 0;
 }
 
 size_t pier_mmap_buf_count(const struct pier_mmap *mmap)
@@ -225,7 +226,6 @@ int pier_mmap_stop(struct pier_mmap *mmap)
 		return in_use(mmap);
 	if (!mmap->remote)
 		deregister(mmap);
-	forget_desc(mmap);
 	mmap->started = false;
 	return 0;
 }

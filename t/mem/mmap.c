@@ -182,6 +182,29 @@ static void an_export_needs_remote_access_and_a_start(void)
 	pier_mmap_destroy(mmap);
 }
 
+/* The memory stays: what was described is revoked. */
+static void a_descriptor_lives_until_the_next_start(void)
+{
+	uint8_t copy[PIER_DESC_MAX];
+	struct pier_mmap *mmap;
+	const void *desc, *again;
+	size_t len;
+
+	if (!IS(pier_mmap_map(dev, memory, sizeof(memory), PIER_REMOTE_READ,
+			      &mmap), 0))
+		return;
+	IS(pier_mmap_export(mmap, &desc, &len), 0);
+	memcpy(copy, desc, len);
+	IS(pier_mmap_stop(mmap), 0);
+	OK(!memcmp(desc, copy, len));
+	IS(pier_mmap_export(mmap, &again, &len), -EINVAL);
+	LIKE(pier_last_error(), "before start");
+	IS(pier_mmap_start(mmap), 0);
+	IS(pier_mmap_export(mmap, &again, &len), 0);
+	OK(memcmp(again, copy, len));	/* it has another key */
+	pier_mmap_destroy(mmap);
+}
+
 static void an_import_is_what_was_exported(void)
 {
 	const void *desc = NULL, *again = NULL;
@@ -344,6 +367,7 @@ int main(void)
 	TEST(the_last_buffer_releases_the_range);
 	TEST(buffer_pools_are_named_when_it_is_stopped);
 	TEST(an_export_needs_remote_access_and_a_start);
+	TEST(a_descriptor_lives_until_the_next_start);
 	TEST(an_import_is_what_was_exported);
 	TEST(a_remote_mmap_is_not_registered_here);
 	TEST(several_devices_have_a_key_each);

@@ -435,6 +435,7 @@ static void a_remote_location_requires_a_device(void)
 static void only_a_running_event_with_a_remote_location_is_exported(void)
 {
 	struct pier_sync_event *event = create();
+	uint8_t copy[1024];
 	const void *desc, *again;
 	size_t len, again_len;
 
@@ -449,9 +450,11 @@ static void only_a_running_event_with_a_remote_location_is_exported(void)
 	IS(pier_sync_event_export(event, &desc, &len), 0);
 	IS(pier_sync_event_export(event, &again, &again_len), 0);
 	OK(desc == again);
-	OK(len == again_len && len <= 1024);
+	OK(len == again_len && len <= sizeof(copy));
+	memcpy(copy, desc, len);
 	IS(pier_sync_event_stop(event), 0);
-	IS(pier_sync_event_export(event, &desc, &len), -ESHUTDOWN);
+	IS(pier_sync_event_export(event, &again, &again_len), -ESHUTDOWN);
+	OK(!memcmp(copy, desc, len));	/* until it is destroyed */
 	pier_sync_event_destroy(event);
 }
 

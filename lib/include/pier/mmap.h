@@ -108,8 +108,8 @@ int pier_mmap_alloc(struct pier_dev *dev, size_t len, uint32_t access,
 
 /*
  * Describe the started @mmap, with all its devices, for peers.  *ret belongs to
- * @mmap and lives until it is stopped; every peer that reads it may use the
- * memory.
+ * @mmap and lives until it is started again or destroyed; every peer that reads
+ * it may use the memory.
  * Errors: -EACCES, no remote access was requested; -EINVAL, not started.
  */
 int pier_mmap_export(struct pier_mmap *mmap, const void **ret,
