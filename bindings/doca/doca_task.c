@@ -28,6 +28,9 @@ pier__doca_task_build(struct doca_task *task)
 	doca_error_t error = DOCA_SUCCESS;
 	int err;
 
+	if (!task->taken)
+		return pier__doca_fail(DOCA_ERROR_INVALID_VALUE,
+				       "task: submitted after it was freed");
 	if (task->ctx->state != DOCA_CTX_STATE_RUNNING)
 		return pier__doca_fail(DOCA_ERROR_BAD_STATE,
 				       "task: its context does not run");
@@ -73,7 +76,6 @@ doca_error_t doca_task_submit_ex(struct doca_task *task, uint32_t flags)
 	return doca_task_submit(task);
 }
 
-/* pier checks the arguments of every submit. */
 doca_error_t doca_task_try_submit(struct doca_task *task)
 {
 	return task ? submit(task, pier_task_try_submit) :
@@ -92,6 +94,11 @@ void doca_task_free(struct doca_task *task)
 {
 	if (!task)
 		return;
+	if (!task->taken) {
+		pier__doca_fail(DOCA_ERROR_BAD_STATE, "task: freed twice");
+		return;
+	}
+	task->taken = false;
 	if (task->kind->freed)
 		task->kind->freed(task);
 	pier__doca_task_unbuild(task);

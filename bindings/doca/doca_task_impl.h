@@ -21,6 +21,7 @@ struct doca_task {
 	union doca_data data;
 	doca_task_completion_cb_t done, failed;
 	doca_error_t status;		/* of the last one of pier */
+	bool taken;			/* the program has it */
 	struct doca_task_pool *pool;
 	struct doca_task *next;		/* free */
 };
@@ -30,6 +31,7 @@ struct doca_task_pool {
 	doca_task_completion_cb_t done, failed;
 	struct doca_ctx *ctx;
 	uint32_t count;
+	uint32_t filled;		/* tasks in memory */
 	char *memory;
 	struct doca_task *free;
 };

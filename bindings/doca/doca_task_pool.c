@@ -26,6 +26,7 @@ void pier__doca_pool_free(struct doca_task_pool *pool)
 {
 	free(pool->memory);
 	pool->memory = NULL;
+	pool->filled = 0;
 	pool->free = NULL;
 }
 
@@ -41,6 +42,7 @@ doca_error_t pier__doca_pool_fill(struct doca_task_pool *pool,
 	pool->memory = calloc(pool->count, size);
 	if (!pool->memory)
 		return DOCA_ERROR_NO_MEMORY;
+	pool->filled = pool->count;
 	for (uint32_t i = pool->count; i-- > 0;) {
 		struct doca_task *task =
 			(struct doca_task *)(void *)(pool->memory + i * size);
@@ -68,6 +70,7 @@ doca_error_t pier__doca_pool_take(struct doca_task_pool *pool,
 		return pier__doca_fail(DOCA_ERROR_NO_MEMORY, "task: all %u of "
 				       "this type are taken", pool->count);
 	pool->free = task->next;
+	task->taken = true;
 	task->data = data;
 	task->status = DOCA_SUCCESS;
 	pool->ctx->held++;

@@ -351,6 +351,25 @@ static void a_task_that_failed_may_succeed_later(void)
 	close_dma();
 }
 
+/* The pool is as it was: each task is taken by one. */
+static void a_task_is_freed_once(void)
+{
+	struct doca_dma_task_memcpy *one, *two;
+
+	start_dma();
+	one = copy(NULL, NULL, 'a');
+	doca_task_free(doca_dma_task_memcpy_as_task(one));
+	doca_task_free(doca_dma_task_memcpy_as_task(one));
+	IS(doca_task_submit(doca_dma_task_memcpy_as_task(one)),
+	   DOCA_ERROR_INVALID_VALUE);
+	one = copy(NULL, NULL, 'a');
+	two = copy(NULL, NULL, 'b');
+	OK(one != two);
+	doca_task_free(doca_dma_task_memcpy_as_task(one));
+	doca_task_free(doca_dma_task_memcpy_as_task(two));
+	close_dma();
+}
+
 static struct doca_buf *list_of(int first, size_t data_len)
 {
 	struct doca_buf *head = piece(first, data_len);
@@ -438,6 +457,7 @@ int main(void)
 	TEST(a_task_keeps_its_data_and_takes_other);
 	TEST(bad_arguments_are_errors_of_the_task);
 	TEST(a_task_that_failed_may_succeed_later);
+	TEST(a_task_is_freed_once);
 	TEST(long_lists_are_copied);
 	TEST(a_callback_submits_to_another_context);
 	close_all();
