@@ -8,6 +8,7 @@ static void set_state(struct doca_ctx *ctx, enum doca_ctx_states next)
 	enum doca_ctx_states prev = ctx->state;
 
 	ctx->state = next;
+	ctx->ran = true;
 	if (next == DOCA_CTX_STATE_IDLE) {
 		ctx->drained = false;
 		if (ctx->kind->idle)
@@ -25,10 +26,12 @@ static void pier_changed(struct pier_ctx *pier, enum pier_ctx_state prev,
 
 	(void)pier;
 	(void)prev;
-	if (next == PIER_CTX_IDLE && ctx->held)
+	if (next == PIER_CTX_IDLE && ctx->held) {
 		ctx->drained = true;	/* until its tasks are freed */
-	else
+		pier__doca_pe_unseen(ctx->pe);
+	} else {
 		set_state(ctx, (enum doca_ctx_states)next);
+	}
 }
 
 void pier__doca_ctx_init(struct doca_ctx *ctx, const struct doca_ctx_kind *kind,
@@ -65,7 +68,8 @@ static void list(struct doca_ctx *ctx)
 	ctx->listed = true;
 	ctx->next = ctx->pe->idle;
 	ctx->pe->idle = ctx;
-	pier_pe_wake(ctx->pe->pe);
+	if (!ctx->pe->round)
+		pier_pe_wake(ctx->pe->pe);
 }
 
 void pier__doca_ctx_task_freed(struct doca_ctx *ctx)

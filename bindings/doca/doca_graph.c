@@ -11,6 +11,16 @@ doca_error_t pier__doca_graph_error(int err, doca_error_t invalid)
 	return error == DOCA_ERROR_INVALID_VALUE ? invalid : error;
 }
 
+/* DOCA's graphs have no states that a program sees. */
+static void state_changed(struct pier_ctx *ctx, enum pier_ctx_state prev,
+			  enum pier_ctx_state next, void *user_data)
+{
+	(void)ctx;
+	(void)prev;
+	(void)next;
+	pier__doca_pe_unseen(user_data);
+}
+
 doca_error_t doca_graph_create(struct doca_pe *pe, struct doca_graph **graph)
 {
 	struct doca_graph *new;
@@ -26,6 +36,8 @@ doca_error_t doca_graph_create(struct doca_pe *pe, struct doca_graph **graph)
 		free(new);
 		return pier__doca_error(err);
 	}
+	pier_ctx_set_user_data(pier_graph_ctx(new->graph), pe);
+	pier_ctx_set_state_changed(pier_graph_ctx(new->graph), state_changed);
 	new->nodes_end = &new->nodes;
 	new->pe = pe;
 	pe->ctxs++;

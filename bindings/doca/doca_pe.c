@@ -31,25 +31,42 @@ doca_error_t doca_pe_destroy(struct doca_pe *pe)
 		return pier__doca_fail(DOCA_ERROR_IN_USE, "pe: destroyed with "
 				       "%u contexts", pe->ctxs);
 	pier_pe_destroy(pe->pe);
-	free(pe);
+	if (pe->round)		/* doca_pe_progress() frees it */
+		pe->round |= DOCA_PE_DESTROYED;
+	else
+		free(pe);
 	return DOCA_SUCCESS;
 }
 
-/* One event of pier's, and a context that is idle. */
-static uint8_t __attribute__((noinline)) progress_both(struct doca_pe *pe)
+/* More than tasks have ended in the round; the callback may destroy @pe. */
+static uint8_t __attribute__((noinline)) end_round(struct doca_pe *pe, int n)
 {
-	pier_pe_progress(pe->pe, 1);
+	unsigned int round = pe->round;
+
+	pe->round = 0;
+	if (round & DOCA_PE_DESTROYED) {
+		free(pe);
+		return 1;
+	}
+	if (!pe->idle)
+		return n > (int)round - 1;
 	pier__doca_ctx_report(pe);
 	return 1;
 }
 
+/* One event of pier's, and a context that is idle.  Not inside a callback. */
 uint8_t doca_pe_progress(struct doca_pe *pe)
 {
-	if (!pe)
+	int n;
+
+	if (!pe || pe->round)
 		return 0;
-	if (pe->idle)
-		return progress_both(pe);
-	return pier_pe_progress(pe->pe, 1) > 0;
+	pe->round = 1;
+	n = pier_pe_progress(pe->pe, 1);
+	if (pe->round != 1 || pe->idle)
+		return end_round(pe, n);
+	pe->round = 0;
+	return n > 0;
 }
 
 doca_error_t doca_pe_connect_ctx(struct doca_pe *pe, struct doca_ctx *ctx)

@@ -230,6 +230,23 @@ static void a_graph_belongs_to_its_engine(void)
 	IS(doca_pe_destroy(pe), DOCA_SUCCESS);
 }
 
+/* Nothing that a program could see has happened. */
+static void a_stop_of_a_graph_is_no_progress(void)
+{
+	int progress = 0;
+
+	chart_open(&p, 1);
+	IS(doca_graph_start(p.graph), DOCA_SUCCESS);
+	while (doca_pe_progress(a.pe))
+		;
+	IS(doca_graph_stop(p.graph), DOCA_SUCCESS);
+	for (int i = 0; i < 1000; i++)
+		progress += doca_pe_progress(a.pe);
+	IS(progress, 0);
+	IS(doca_graph_start(p.graph), DOCA_SUCCESS);
+	chart_close(&p);
+}
+
 static void without_an_object_calls_fail(void)
 {
 	const doca_error_t no = DOCA_ERROR_INVALID_VALUE;
@@ -276,6 +293,7 @@ int main(void)
 	TEST(a_submitted_instance_is_not_touched);
 	TEST(destroying_a_graph_completes_nothing_of_others);
 	TEST(a_graph_belongs_to_its_engine);
+	TEST(a_stop_of_a_graph_is_no_progress);
 	TEST(without_an_object_calls_fail);
 	end_close(&a);
 	end_close(&b);
