@@ -59,6 +59,7 @@ check_PROGRAMS += \
 	%D%/doca/rdma.t \
 	%D%/doca/rep.t \
 	%D%/doca/sync_event.t \
+	%D%/doca/sync_event_life.t \
 	%D%/doca/task.t \
 	%D%/doca/types.t \
 	%D%/engine/ctx.t \

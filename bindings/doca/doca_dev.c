@@ -69,19 +69,22 @@ static void take_out(struct doca_dev *dev)
 	*at = dev->next;
 }
 
-/* Sync events have mmaps of their own. */
+/* Sync events that run have mmaps of their own. */
 static doca_error_t check_unused(const struct doca_dev *dev)
 {
-	unsigned int mmaps, ctxs, ours = atomic_load(&dev->mmaps);
+	unsigned int ours = atomic_load(&dev->mmaps);
+	unsigned int events = atomic_load(&dev->events);
+	unsigned int mmaps, ctxs;
 
 	pier_dev_users(dev->dev, &mmaps, &ctxs);
 	if (mmaps < ours)
 		mmaps = ours;
-	if (!mmaps && !ctxs)
+	if (!mmaps && !ctxs && !events)
 		return DOCA_SUCCESS;
 	return pier__doca_fail(DOCA_ERROR_IN_USE, "dev: %s closed while %u "
-			       "mmaps and %u contexts use it",
-			       pier_devinfo_name(dev->info.info), mmaps, ctxs);
+			       "mmaps, %u contexts and %u sync events use it",
+			       pier_devinfo_name(dev->info.info), mmaps, ctxs,
+			       events);
 }
 
 /* Close it once; *@ret: it was the last time. */

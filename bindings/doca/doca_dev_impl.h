@@ -18,7 +18,7 @@ struct doca_dev {
 	struct doca_devinfo info;	/* as it was when opened */
 	struct pier_dev *dev;
 	unsigned int opens;
-	atomic_uint mmaps;		/* that have it, started or not */
+	atomic_uint mmaps, events;	/* that have it, started or not */
 };
 
 /* "NAME:PORT", by which pier opens the device. */

@@ -19,11 +19,24 @@ static int configure(struct doca_sync_event *event)
 	return pier_sync_event_configure(event->event, &cfg);
 }
 
+/* It starts once, in one of the modes. */
+static doca_error_t may_set(const struct doca_sync_event *event)
+{
+	if (!event)
+		return DOCA_ERROR_INVALID_VALUE;
+	if (event->started || event->ctx.ran)
+		return pier__doca_fail(DOCA_ERROR_BAD_STATE,
+				       "sync event: started already");
+	return DOCA_SUCCESS;
+}
+
 static doca_error_t prepare(struct doca_ctx *ctx)
 {
 	struct doca_sync_event *event = (struct doca_sync_event *)ctx;
-	doca_error_t error = pier__doca_sync_fill(event);
+	doca_error_t error = may_set(event);
 
+	if (!error)
+		error = pier__doca_sync_fill(event);
 	return error ? error : pier__doca_error(configure(event));
 }
 
@@ -51,6 +64,16 @@ doca_error_t doca_sync_event_create(struct doca_sync_event **event)
 	return DOCA_SUCCESS;
 }
 
+/* It may not be closed before @event is destroyed. */
+static void set_dev(struct doca_sync_event *event, struct doca_dev *dev)
+{
+	if (event->dev)
+		atomic_fetch_sub(&event->dev->events, 1);
+	if (dev)
+		atomic_fetch_add(&dev->events, 1);
+	event->dev = dev;
+}
+
 doca_error_t doca_sync_event_destroy(struct doca_sync_event *event)
 {
 	doca_error_t error;
@@ -61,6 +84,7 @@ doca_error_t doca_sync_event_destroy(struct doca_sync_event *event)
 	if (error)
 		return error;
 	pier_sync_event_destroy(event->event);
+	set_dev(event, NULL);
 	for (int i = 0; i < SYNC_TYPES; i++)
 		pier__doca_pool_free(&event->pools[i]);
 	free(event);
@@ -70,16 +94,6 @@ doca_error_t doca_sync_event_destroy(struct doca_sync_event *event)
 struct doca_ctx *doca_sync_event_as_ctx(struct doca_sync_event *event)
 {
 	return event ? &event->ctx : NULL;
-}
-
-static doca_error_t may_set(const struct doca_sync_event *event)
-{
-	if (!event)
-		return DOCA_ERROR_INVALID_VALUE;
-	if (event->started)
-		return pier__doca_fail(DOCA_ERROR_BAD_STATE,
-				       "sync event: started already");
-	return pier__doca_ctx_may_set(&event->ctx);
 }
 
 /* The device is that through which peers reach the event. */
@@ -92,7 +106,7 @@ static doca_error_t add_cpu(struct doca_sync_event *event, uint32_t *location,
 		return error;
 	if (!dev)
 		return DOCA_ERROR_INVALID_VALUE;
-	event->dev = dev;
+	set_dev(event, dev);
 	if (*location != PIER_SYNC_EVENT_REMOTE)
 		*location = PIER_SYNC_EVENT_CPU;
 	return DOCA_SUCCESS;
@@ -156,25 +170,37 @@ doca_error_t doca_sync_event_set_addr(struct doca_sync_event *event,
 	return DOCA_SUCCESS;
 }
 
+/* Its data is a word that the CPU can use. */
+static bool has_word(const struct pier_buf *buf)
+{
+	const struct pier_mmap *mmap = pier_buf_mmap(buf);
+	struct pier_mmap_config cfg;
+
+	if (!mmap || pier_mmap_is_remote(mmap))
+		return false;
+	pier_mmap_get_config(mmap, &cfg);
+	return !(cfg.flags & PIER_MMAP_DMABUF) &&
+	       pier_buf_data_len(buf) >= sizeof(uint64_t) &&
+	       (uintptr_t)pier_buf_data(buf) % sizeof(uint64_t) == 0;
+}
+
 doca_error_t doca_sync_event_set_doca_buf(struct doca_sync_event *event,
 					  struct doca_buf *buf)
 {
 	const struct pier_buf *b = pier__doca_buf(buf);
 	doca_error_t error = may_set(event);
-	struct pier_mmap_config cfg;
 
 	if (error)
 		return error;
 	if (!buf)
 		return DOCA_ERROR_INVALID_VALUE;
-	pier_mmap_get_config(pier_buf_mmap(b), &cfg);
-	if (pier_buf_data_len(b) < sizeof(uint64_t) ||
-	    pier_mmap_is_remote(pier_buf_mmap(b)) ||
-	    cfg.flags & PIER_MMAP_DMABUF)
+	if (!has_word(b))
 		return pier__doca_fail(DOCA_ERROR_NOT_PERMITTED, "sync event: "
-				       "a buffer with %zu bytes of data, 8 of "
-				       "local memory", pier_buf_data_len(b));
-	return doca_sync_event_set_addr(event, pier_buf_data(b));
+				       "a buffer that was released, or whose "
+				       "data is not 8 aligned bytes of local "
+				       "memory");
+	event->word = pier_buf_data(b);
+	return DOCA_SUCCESS;
 }
 
 doca_error_t doca_sync_event_start(struct doca_sync_event *event)
