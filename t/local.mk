@@ -48,6 +48,7 @@ check_PROGRAMS += \
 	%D%/doca/buf.t \
 	%D%/doca/cm.t \
 	%D%/doca/conn.t \
+	%D%/doca/conn_life.t \
 	%D%/doca/ctx.t \
 	%D%/doca/dma.t \
 	%D%/doca/graph.t \

@@ -46,6 +46,7 @@ doca_error_t doca_rdma_create(struct doca_dev *dev, struct doca_rdma **rdma)
 	new->rnr_retry = 7;
 	new->grh = 1;
 	pier__doca_ctx_init(&new->ctx, &kind, pier_rdma_ctx(new->rdma));
+	pier__doca_conns_init(new);
 	pier__doca_rdma_cm_init(new);
 	*rdma = new;
 	return DOCA_SUCCESS;
@@ -60,8 +61,8 @@ doca_error_t doca_rdma_destroy(struct doca_rdma *rdma)
 	error = pier__doca_ctx_release(&rdma->ctx);
 	if (error)
 		return error;
-	pier_rdma_destroy(rdma->rdma);
 	pier__doca_conns_free(rdma);
+	pier_rdma_destroy(rdma->rdma);
 	for (int i = 0; i < RDMA_TYPES; i++)
 		pier__doca_pool_free(&rdma->pools[i]);
 	free(rdma);

@@ -30,6 +30,10 @@ doca_error_t doca_rdma_addr_destroy(struct doca_rdma_addr *addr)
 {
 	if (!addr)
 		return DOCA_ERROR_INVALID_VALUE;
+	if (addr->attempts)
+		return pier__doca_fail(DOCA_ERROR_BAD_STATE, "rdma: an address "
+				       "is destroyed during %u attempts to "
+				       "connect to it", addr->attempts);
 	free(addr->address);
 	free(addr);
 	return DOCA_SUCCESS;

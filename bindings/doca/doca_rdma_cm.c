@@ -5,12 +5,12 @@
 static void on_request(struct pier_conn *pier, void *user_data, void *ctx)
 {
 	struct doca_rdma *rdma = pier__doca_rdma(ctx);
-	struct doca_rdma_connection *conn = NULL;
+	struct doca_rdma_connection *conn =
+		pier__doca_conn_create(rdma, pier, true);
 
 	(void)user_data;
-	if (rdma->request)
-		conn = pier__doca_conn_create(rdma, pier, true);
 	if (!conn) {
+		pier__doca_pe_unseen(rdma->ctx.pe);
 		pier_conn_reject(pier, NULL, 0);
 		return;
 	}
@@ -24,8 +24,20 @@ static void on_established(struct pier_conn *pier, void *user_data, void *ctx)
 	struct doca_rdma_connection *conn = user_data;
 
 	(void)pier;
-	if (conn && conn->by_cm && rdma->established)
-		rdma->established(conn, conn->data, rdma->ctx.data);
+	if (!conn->by_cm) {
+		pier__doca_pe_unseen(rdma->ctx.pe);
+		return;
+	}
+	pier__doca_conn_tried(conn);
+	rdma->established(conn, conn->data, rdma->ctx.data);
+}
+
+/* One by descriptors has ended, which no callback reports. */
+static void quietly_ended(struct doca_rdma_connection *conn)
+{
+	pier__doca_pe_unseen(conn->rdma->ctx.pe);
+	if (conn->disconnected)
+		pier__doca_conn_end(conn);
 }
 
 static void on_failure(struct pier_conn *pier, void *user_data, void *ctx)
@@ -34,10 +46,12 @@ static void on_failure(struct pier_conn *pier, void *user_data, void *ctx)
 	struct doca_rdma_connection *conn = user_data;
 
 	(void)pier;
-	if (!conn || !conn->by_cm)
+	if (!conn->by_cm) {
+		quietly_ended(conn);
 		return;
-	if (rdma->failure)
-		rdma->failure(conn, conn->data, rdma->ctx.data);
+	}
+	pier__doca_conn_tried(conn);
+	rdma->failure(conn, conn->data, rdma->ctx.data);
 	pier__doca_conn_end(conn);
 }
 
@@ -47,10 +61,11 @@ static void on_disconnected(struct pier_conn *pier, void *user_data, void *ctx)
 	struct doca_rdma_connection *conn = user_data;
 
 	(void)pier;
-	if (!conn || !conn->by_cm)
+	if (!conn->by_cm) {
+		quietly_ended(conn);
 		return;
-	if (rdma->disconnected)
-		rdma->disconnected(conn, conn->data, rdma->ctx.data);
+	}
+	rdma->disconnected(conn, conn->data, rdma->ctx.data);
 	pier__doca_conn_end(conn);
 }
 
@@ -71,15 +86,31 @@ void pier__doca_rdma_cm_idle(struct doca_rdma *rdma)
 	}
 }
 
+/* Connections by address are reported to callbacks only. */
+static doca_error_t check_callbacks(const struct doca_rdma *rdma, bool listens)
+{
+	if (!rdma->established)
+		return pier__doca_fail(DOCA_ERROR_BAD_STATE, "rdma: no "
+				       "callbacks for connections were set");
+	if (listens && !rdma->request)
+		return pier__doca_fail(DOCA_ERROR_BAD_STATE, "rdma: no "
+				       "callback for requests was set");
+	return DOCA_SUCCESS;
+}
+
 doca_error_t doca_rdma_start_listen_to_port(struct doca_rdma *rdma,
 					    uint16_t port)
 {
 	struct pier_listen_config cfg = { .size = sizeof(cfg), .port = port };
 	struct doca_rdma_listener *new;
+	doca_error_t error;
 	int err;
 
 	if (!rdma || !port)
 		return DOCA_ERROR_INVALID_VALUE;
+	error = check_callbacks(rdma, true);
+	if (error)
+		return error;
 	new = calloc(1, sizeof(*new));
 	if (!new)
 		return DOCA_ERROR_NO_MEMORY;
@@ -133,20 +164,28 @@ doca_error_t doca_rdma_connect_to_addr(struct doca_rdma *rdma,
 {
 	struct pier_connect_config cfg = { .size = sizeof(cfg) };
 	struct doca_rdma_connection *new;
-	int err;
+	doca_error_t error;
 
 	if (!rdma || !addr)
 		return DOCA_ERROR_INVALID_VALUE;
+	error = check_callbacks(rdma, false);
+	if (error)
+		return error;
 	new = pier__doca_conn_create(rdma, NULL, true);
 	if (!new)
 		return DOCA_ERROR_NO_MEMORY;
 	new->data = data;
+	new->addr = addr;
+	addr->attempts++;
 	cfg.peer = addr->address;
 	cfg.type = pier_type(addr->type);
 	cfg.port = addr->port;
 	cfg.user_data = new;
-	err = pier_rdma_connect_to(rdma->rdma, &cfg, &new->conn);
-	return pier__doca_conn_error(err);
+	error = pier__doca_conn_error(
+		pier_rdma_connect_to(rdma->rdma, &cfg, &new->conn));
+	if (error)
+		pier__doca_conn_free(new);
+	return error;
 }
 
 /* A request that may be accepted or rejected. */
@@ -179,7 +218,9 @@ doca_error_t doca_rdma_connection_reject(struct doca_rdma_connection *conn)
 	if (error)
 		return error;
 	err = pier_conn_reject(conn->conn, NULL, 0);
-	if (!err)
-		conn->conn = NULL;
-	return pier__doca_error(err);
+	if (err)
+		return pier__doca_error(err);
+	conn->conn = NULL;
+	pier__doca_conn_end(conn);
+	return DOCA_SUCCESS;
 }

@@ -11,22 +11,27 @@ static void free_conn(struct doca_rdma_connection *conn)
 	free(conn);
 }
 
+/* Out of those that have ended. */
+static void free_ended(struct doca_rdma_connection *conn)
+{
+	TAILQ_REMOVE(&conn->rdma->ended, conn, link);
+	conn->rdma->ended_count--;
+	free_conn(conn);
+}
+
 /*
  * Ended connections stay, for programs that disconnect them once more; beyond
- * one for each that may exist, those go that no task refers to.
+ * one for each that may exist, those go that ended first, unless tasks refer to
+ * them.
  */
 static void prune(struct doca_rdma *rdma)
 {
-	struct doca_rdma_connection **at = &rdma->conns, *conn;
-	uint32_t ended = 0;
+	struct doca_rdma_connection *conn = TAILQ_FIRST(&rdma->ended), *next;
 
-	while ((conn = *at)) {
-		if (!conn->conn && ++ended > rdma->max_conns && !conn->tasks) {
-			*at = conn->next;
-			free_conn(conn);
-		} else {
-			at = &conn->next;
-		}
+	for (; conn && rdma->ended_count > rdma->max_conns; conn = next) {
+		next = TAILQ_NEXT(conn, link);
+		if (!conn->tasks && !pier__doca_rdma_received_from(conn))
+			free_ended(conn);
 	}
 }
 
@@ -43,35 +48,60 @@ struct doca_rdma_connection *pier__doca_conn_create(struct doca_rdma *rdma,
 	new->conn = conn;
 	new->by_cm = by_cm;
 	new->id = ++rdma->ids;
-	new->next = rdma->conns;
-	rdma->conns = new;
+	TAILQ_INSERT_TAIL(&rdma->conns, new, link);
 	return new;
+}
+
+void pier__doca_conn_free(struct doca_rdma_connection *conn)
+{
+	pier__doca_conn_tried(conn);
+	TAILQ_REMOVE(&conn->rdma->conns, conn, link);
+	free_conn(conn);
+}
+
+void pier__doca_conn_tried(struct doca_rdma_connection *conn)
+{
+	if (conn->addr)
+		conn->addr->attempts--;
+	conn->addr = NULL;
 }
 
 void pier__doca_conn_end(struct doca_rdma_connection *conn)
 {
-	if (conn->conn)
-		pier_conn_destroy(conn->conn);
+	struct doca_rdma *rdma = conn->rdma;
+
+	if (conn->ended)
+		return;
+	pier__doca_conn_tried(conn);
+	pier_conn_destroy(conn->conn);
 	conn->conn = NULL;
+	conn->ended = true;
+	TAILQ_REMOVE(&rdma->conns, conn, link);
+	TAILQ_INSERT_TAIL(&rdma->ended, conn, link);
+	rdma->ended_count++;
 }
 
-/* pier's own have ended with their context. */
+void pier__doca_conns_init(struct doca_rdma *rdma)
+{
+	TAILQ_INIT(&rdma->conns);
+	TAILQ_INIT(&rdma->ended);
+}
+
 void pier__doca_conns_end(struct doca_rdma *rdma)
 {
 	struct doca_rdma_connection *conn;
 
-	for (conn = rdma->conns; conn; conn = conn->next)
-		conn->conn = NULL;
+	while ((conn = TAILQ_FIRST(&rdma->conns)))
+		pier__doca_conn_end(conn);
 }
 
 void pier__doca_conns_free(struct doca_rdma *rdma)
 {
 	struct doca_rdma_connection *conn;
 
-	while ((conn = rdma->conns)) {
-		rdma->conns = conn->next;
-		free_conn(conn);
-	}
+	pier__doca_conns_end(rdma);
+	while ((conn = TAILQ_FIRST(&rdma->ended)))
+		free_ended(conn);
 }
 
 doca_error_t pier__doca_conn_error(int err)
@@ -123,13 +153,30 @@ doca_error_t doca_rdma_connect(struct doca_rdma *rdma, const void *desc,
 	return connect_error(pier_rdma_connect(conn->conn, desc, len));
 }
 
-/* As often as one likes, and on one that has ended. */
+static bool has_ended(const struct pier_conn *conn)
+{
+	enum pier_conn_state state = pier_conn_state(conn);
+
+	return state == PIER_CONN_RESET || state == PIER_CONN_ERROR;
+}
+
+/*
+ * As often as one likes, and on one that has ended.  The end of one by
+ * descriptors is not reported: until this call the program may use it.
+ */
 doca_error_t doca_rdma_connection_disconnect(struct doca_rdma_connection *conn)
 {
+	int err;
+
 	if (!conn)
 		return DOCA_ERROR_INVALID_VALUE;
-	return conn->conn ? pier__doca_error(pier_conn_disconnect(conn->conn)) :
-			    DOCA_SUCCESS;
+	if (conn->ended)
+		return DOCA_SUCCESS;
+	conn->disconnected = true;
+	err = pier_conn_disconnect(conn->conn);
+	if (!conn->by_cm && has_ended(conn->conn))
+		pier__doca_conn_end(conn);
+	return pier__doca_error(err);
 }
 
 doca_error_t

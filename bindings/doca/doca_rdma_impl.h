@@ -2,6 +2,8 @@
 #ifndef DOCA_RDMA_IMPL_H
 #define DOCA_RDMA_IMPL_H
 
+#include <sys/queue.h>
+
 #include <doca_rdma.h>
 
 #include "doca_buf_impl.h"
@@ -27,18 +29,23 @@ struct doca_rdma_addr {
 	enum doca_rdma_addr_type type;
 	char *address;
 	uint16_t port;
+	unsigned int attempts;		/* to connect that go on */
 };
 
 struct doca_rdma_connection {
-	struct doca_rdma_connection *next;
+	TAILQ_ENTRY(doca_rdma_connection) link;	/* in conns, or ended */
 	struct doca_rdma *rdma;
 	struct pier_conn *conn;		/* NULL: it has ended */
 	union doca_data data;
 	uint32_t id;
-	unsigned int tasks;		/* that refer to it */
-	bool by_cm;
+	unsigned int tasks;		/* but receives that refer to it */
+	bool by_cm, ended;
+	bool disconnected;		/* by the program */
+	struct doca_rdma_addr *addr;	/* of an attempt that goes on */
 	struct doca_rdma_addr peer;	/* filled when it is asked for */
 };
+
+TAILQ_HEAD(doca_rdma_conns, doca_rdma_connection);
 
 struct doca_rdma_listener {
 	struct doca_rdma_listener *next;
@@ -62,8 +69,9 @@ struct doca_rdma {
 	doca_rdma_connection_established_cb_t established;
 	doca_rdma_connection_failure_cb_t failure;
 	doca_rdma_connection_disconnection_cb_t disconnected;
-	struct doca_rdma_connection *conns;	/* ended ones, too */
-	uint32_t ids;
+	struct doca_rdma_conns conns;
+	struct doca_rdma_conns ended;	/* in this order */
+	uint32_t ids, ended_count;
 	struct doca_rdma_listener *listeners;
 };
 
@@ -106,7 +114,17 @@ doca_error_t pier__doca_conn_error(int err);
 /* @conn has ended; what refers to it stays valid. */
 void pier__doca_conn_end(struct doca_rdma_connection *conn);
 
+/* The program never had it. */
+void pier__doca_conn_free(struct doca_rdma_connection *conn);
+
+/* The attempt to connect @conn is over: its address may be destroyed. */
+void pier__doca_conn_tried(struct doca_rdma_connection *conn);
+
+/* Is @conn that of a received message whose task is not freed? */
+bool pier__doca_rdma_received_from(const struct doca_rdma_connection *conn);
+
 /* The context is idle; or about to start, or to be destroyed. */
+void pier__doca_conns_init(struct doca_rdma *rdma);
 void pier__doca_conns_end(struct doca_rdma *rdma);
 void pier__doca_conns_free(struct doca_rdma *rdma);
 

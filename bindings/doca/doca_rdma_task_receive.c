@@ -10,6 +10,20 @@ static struct doca_rdma_connection *peer(const struct pier_task *task)
 	return conn ? pier_conn_user_data(conn) : NULL;
 }
 
+bool pier__doca_rdma_received_from(const struct doca_rdma_connection *conn)
+{
+	const struct doca_task_pool *pool = &conn->rdma->pools[RDMA_RECEIVE];
+	const struct doca_rdma_task *task =
+		(const struct doca_rdma_task *)(void *)pool->memory;
+
+	for (uint32_t i = 0; i < pool->filled; i++, task++) {
+		if (task->task.taken && task->task.task &&
+		    peer(task->task.task) == conn)
+			return true;
+	}
+	return false;
+}
+
 static int build(struct doca_task *task)
 {
 	struct doca_rdma_task *t = pier__doca_rdma_task(task);

@@ -281,6 +281,9 @@ static void connections_need_a_context_that_runs(void)
 	struct doca_rdma_addr *addr;
 
 	end_open(&server);
+	IS(doca_rdma_set_connection_state_callbacks(
+		server.rdma, on_request, on_established, on_failure,
+		on_disconnected), DOCA_SUCCESS);
 	addr = address();
 	IS(doca_rdma_start_listen_to_port(server.rdma, PORT),
 	   DOCA_ERROR_BAD_STATE);

@@ -153,6 +153,118 @@ static void a_cache_is_invalidated_by_a_task(void)
 	IS(doca_buf_dec_refcount(buf, NULL), DOCA_SUCCESS);
 }
 
+/* By descriptors nothing is reported, so there is no progress. */
+static void the_end_of_a_connection_is_no_progress(void)
+{
+	struct doca_rdma_task_send *task;
+	struct doca_task *base;
+	int progress = 0;
+
+	IS(doca_rdma_connection_disconnect(b.conn), DOCA_SUCCESS);
+	IS(doca_rdma_task_send_allocate_init(a.rdma, a.conn, NULL, no_data,
+					     &task), DOCA_SUCCESS);
+	base = doca_rdma_task_send_as_task(task);
+	for (int i = 0; i < 1000000; i++) {
+		progress += doca_pe_progress(b.pe);
+		progress += doca_pe_progress(a.pe);
+	}
+	IS(progress, 0);
+	IS(doca_task_submit(base), DOCA_ERROR_NOT_CONNECTED);
+	doca_task_free(base);
+}
+
+static struct doca_pe *engine;
+static uint8_t inside = 9;
+
+static void progress_inside(struct doca_mmap_advise_task_invalidate_cache *task,
+			    union doca_data data, union doca_data ctx_data)
+{
+	(void)task;
+	(void)data;
+	(void)ctx_data;
+	inside = doca_pe_progress(engine);
+}
+
+static struct doca_mmap_advise *start_advise(void)
+{
+	struct doca_mmap_advise *advise = NULL;
+
+	IS(doca_mmap_advise_create(a.dev, &advise), DOCA_SUCCESS);
+	IS(doca_mmap_advise_task_invalidate_cache_set_conf(
+		advise, progress_inside, progress_inside, 1), DOCA_SUCCESS);
+	IS(doca_pe_connect_ctx(engine, doca_mmap_advise_as_ctx(advise)),
+	   DOCA_SUCCESS);
+	IS(doca_ctx_start(doca_mmap_advise_as_ctx(advise)), DOCA_SUCCESS);
+	return advise;
+}
+
+static void stop_advise(struct doca_mmap_advise *advise)
+{
+	IS(doca_ctx_stop(doca_mmap_advise_as_ctx(advise)), DOCA_SUCCESS);
+	IS(doca_mmap_advise_destroy(advise), DOCA_SUCCESS);
+}
+
+/* One context is to be reported idle while a task of the other ends. */
+static void a_call_inside_a_callback_does_nothing(void)
+{
+	struct doca_buf *buf = end_data(&a, 0, 64);
+	struct doca_mmap_advise *one, *two;
+	struct doca_task *held, *runs;
+
+	IS(doca_pe_create(&engine), DOCA_SUCCESS);
+	one = start_advise();
+	two = start_advise();
+	held = invalidate(one, buf);
+	runs = invalidate(two, buf);
+	IS(doca_ctx_stop(doca_mmap_advise_as_ctx(one)),
+	   DOCA_ERROR_IN_PROGRESS);
+	IS(doca_pe_progress(engine), 0);	/* until its task is freed */
+	doca_task_free(held);
+	IS(doca_task_submit(runs), DOCA_SUCCESS);
+	IS(doca_pe_progress(engine), 1);
+	IS(inside, 0);
+	IS(doca_pe_progress(engine), 0);
+	doca_task_free(runs);
+	stop_advise(one);
+	stop_advise(two);
+	IS(doca_pe_destroy(engine), DOCA_SUCCESS);
+	IS(doca_buf_dec_refcount(buf, NULL), DOCA_SUCCESS);
+}
+
+static bool gone;
+
+static void destroy_all(const union doca_data data, struct doca_ctx *ctx,
+			enum doca_ctx_states prev, enum doca_ctx_states next)
+{
+	(void)ctx;
+	(void)prev;
+	if (next != DOCA_CTX_STATE_IDLE)
+		return;
+	IS(doca_rdma_destroy(data.ptr), DOCA_SUCCESS);
+	IS(doca_pe_destroy(engine), DOCA_SUCCESS);
+	gone = true;
+}
+
+static void an_engine_goes_with_its_last_context(void)
+{
+	struct doca_rdma *rdma;
+	union doca_data data;
+	struct doca_ctx *ctx;
+
+	IS(doca_pe_create(&engine), DOCA_SUCCESS);
+	IS(doca_rdma_create(a.dev, &rdma), DOCA_SUCCESS);
+	data.ptr = rdma;
+	ctx = doca_rdma_as_ctx(rdma);
+	IS(doca_ctx_set_user_data(ctx, data), DOCA_SUCCESS);
+	IS(doca_ctx_set_state_changed_cb(ctx, destroy_all), DOCA_SUCCESS);
+	IS(doca_pe_connect_ctx(engine, ctx), DOCA_SUCCESS);
+	IS(doca_ctx_start(ctx), DOCA_SUCCESS);
+	IS(doca_ctx_stop(ctx), DOCA_ERROR_IN_PROGRESS);
+	for (int i = 0; i < 1000 && !gone; i++)
+		doca_pe_progress(engine);
+	OK(gone);
+}
+
 int main(void)
 {
 	TEST(an_idle_engine_has_nothing_to_do);
@@ -164,6 +276,9 @@ int main(void)
 	ends_connect(&a, &b);
 	TEST(the_handle_wakes_a_sleeping_program);
 	TEST(a_cache_is_invalidated_by_a_task);
+	TEST(a_call_inside_a_callback_does_nothing);
+	TEST(an_engine_goes_with_its_last_context);
+	TEST(the_end_of_a_connection_is_no_progress);
 	end_close(&a);
 	end_close(&b);
 	return tap_done();
