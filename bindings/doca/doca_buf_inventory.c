@@ -128,6 +128,9 @@ doca_error_t doca_buf_inventory_buf_dup(struct doca_buf_inventory *inv,
 	if (!inv->started)
 		return pier__doca_fail(DOCA_ERROR_BAD_STATE,
 				       "buf: the inventory is not started");
+	if (!pier_buf_mmap(b))
+		return pier__doca_fail(DOCA_ERROR_BAD_STATE,
+				       "buf: a copy of one that was released");
 	err = pier_buf_by_args(inv->inv, pier_buf_mmap(b), pier_buf_head(b),
 			       pier_buf_len(b), pier_buf_data(b),
 			       pier_buf_data_len(b), &new);

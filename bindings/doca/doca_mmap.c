@@ -11,7 +11,7 @@
 	(DOCA_ACCESS_FLAG_RDMA_READ | DOCA_ACCESS_FLAG_RDMA_WRITE | \
 	 DOCA_ACCESS_FLAG_RDMA_ATOMIC)
 
-static doca_error_t started(const char *what)
+doca_error_t pier__doca_mmap_started(const char *what)
 {
 	return pier__doca_fail(DOCA_ERROR_BAD_STATE, "mmap: %s after start",
 			       what);
@@ -38,7 +38,7 @@ doca_error_t doca_mmap_set_memrange(struct doca_mmap *mmap, void *addr,
 	if (!mmap || !addr || !len || (uintptr_t)addr + len < (uintptr_t)addr)
 		return DOCA_ERROR_INVALID_VALUE;
 	if (mmap->started)
-		return started("a range");
+		return pier__doca_mmap_started("a range");
 	if (mmap->len)
 		return pier__doca_fail(DOCA_ERROR_NOT_PERMITTED,
 				       "mmap: a second range");
@@ -52,13 +52,19 @@ doca_error_t doca_mmap_set_permissions(struct doca_mmap *mmap, uint32_t access)
 	if (!mmap)
 		return DOCA_ERROR_INVALID_VALUE;
 	if (mmap->started)
-		return started("permissions");
+		return pier__doca_mmap_started("permissions");
 	if (access & ~(uint32_t)ACCESS_ALL)
 		return pier__doca_fail(DOCA_ERROR_INVALID_VALUE, "mmap: "
 				       "permissions 0x%x, known is 0x%x",
 				       access, ACCESS_ALL);
 	mmap->access = access;
 	return DOCA_SUCCESS;
+}
+
+static doca_error_t lacks_dev(const struct doca_dev *dev)
+{
+	return pier__doca_fail(DOCA_ERROR_NOT_FOUND, "mmap: does not have "
+			       "device %s", pier_devinfo_name(dev->info.info));
 }
 
 static bool has_dev(const struct doca_mmap *mmap, const struct doca_dev *dev,
@@ -79,7 +85,7 @@ doca_error_t doca_mmap_add_dev(struct doca_mmap *mmap, struct doca_dev *dev)
 	if (!mmap || !dev)
 		return DOCA_ERROR_INVALID_VALUE;
 	if (mmap->started)
-		return started("a device");
+		return pier__doca_mmap_started("a device");
 	if (has_dev(mmap, dev, &at))
 		return pier__doca_fail(DOCA_ERROR_ALREADY_EXIST,
 				       "mmap: has the device already");
@@ -99,9 +105,9 @@ doca_error_t doca_mmap_rm_dev(struct doca_mmap *mmap, struct doca_dev *dev)
 	if (!mmap || !dev)
 		return DOCA_ERROR_INVALID_VALUE;
 	if (mmap->started)
-		return started("a device less");
+		return pier__doca_mmap_started("a device less");
 	if (!has_dev(mmap, dev, &at))
-		return DOCA_ERROR_NOT_FOUND;
+		return lacks_dev(dev);
 	atomic_fetch_sub(&dev->mmaps, 1);
 	mmap->devs[at] = mmap->devs[--mmap->dev_count];
 	return DOCA_SUCCESS;
@@ -151,13 +157,16 @@ doca_error_t doca_mmap_start(struct doca_mmap *mmap)
 	struct pier_mmap *new;
 	int err;
 
-	if (!mmap || !mmap->len || !mmap->dev_count)
+	if (!mmap)
+		return DOCA_ERROR_INVALID_VALUE;
+	if (mmap->imported)
+		return pier__doca_fail(DOCA_ERROR_NOT_PERMITTED, "mmap: "
+				       "started, but it is imported");
+	if (mmap->started)
+		return pier__doca_mmap_started("start");
+	if (!mmap->len || !mmap->dev_count)
 		return pier__doca_fail(DOCA_ERROR_INVALID_VALUE, "mmap: "
 				       "started without a range or a device");
-	if (mmap->imported)
-		return DOCA_ERROR_NOT_PERMITTED;
-	if (mmap->started)
-		return started("start");
 	err = pier_mmap_create(&new);
 	if (err)
 		return pier__doca_error(err);
@@ -256,7 +265,7 @@ doca_error_t doca_mmap_export_rdma(struct doca_mmap *mmap,
 				       "permissions 0x%x, none of RDMA",
 				       mmap->access);
 	if (!has_dev(mmap, dev, &at))
-		return DOCA_ERROR_NOT_FOUND;
+		return lacks_dev(dev);
 	if (!mmap->desc)
 		error = export(mmap);
 	if (error)

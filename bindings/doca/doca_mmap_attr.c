@@ -8,7 +8,8 @@ doca_error_t doca_mmap_get_memrange(const struct doca_mmap *mmap, void **addr,
 	if (!mmap || !addr || !len)
 		return DOCA_ERROR_INVALID_VALUE;
 	if (!mmap->len)
-		return DOCA_ERROR_BAD_STATE;
+		return pier__doca_fail(DOCA_ERROR_BAD_STATE,
+				       "mmap: there is no range yet");
 	*addr = mmap->addr;
 	*len = mmap->len;
 	return DOCA_SUCCESS;
@@ -21,7 +22,7 @@ doca_error_t doca_mmap_set_free_cb(struct doca_mmap *mmap,
 	if (!mmap || !free_cb)
 		return DOCA_ERROR_INVALID_VALUE;
 	if (mmap->started)
-		return DOCA_ERROR_BAD_STATE;
+		return pier__doca_mmap_started("a callback");
 	mmap->free_cb = free_cb;
 	mmap->opaque = opaque;
 	return DOCA_SUCCESS;
@@ -33,7 +34,7 @@ doca_error_t doca_mmap_set_user_data(struct doca_mmap *mmap,
 	if (!mmap)
 		return DOCA_ERROR_INVALID_VALUE;
 	if (mmap->started)
-		return DOCA_ERROR_BAD_STATE;
+		return pier__doca_mmap_started("user data");
 	mmap->data = data;
 	return DOCA_SUCCESS;
 }
@@ -52,8 +53,12 @@ doca_error_t doca_mmap_set_max_num_devices(struct doca_mmap *mmap,
 {
 	if (!mmap || !max_num_devices)
 		return DOCA_ERROR_INVALID_VALUE;
-	if (mmap->started || mmap->dev_count > max_num_devices)
-		return DOCA_ERROR_BAD_STATE;
+	if (mmap->started)
+		return pier__doca_mmap_started("a number of devices");
+	if (mmap->dev_count > max_num_devices)
+		return pier__doca_fail(DOCA_ERROR_BAD_STATE, "mmap: at most %u "
+				       "devices, but it has %u",
+				       max_num_devices, mmap->dev_count);
 	if (max_num_devices > MMAP_DEVS)
 		return pier__doca_fail(DOCA_ERROR_NOT_SUPPORTED, "mmap: %u "
 				       "devices, at most %d", max_num_devices,

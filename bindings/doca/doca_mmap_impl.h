@@ -26,4 +26,7 @@ struct doca_mmap {
 	void *opaque;
 };
 
+/* Log that @what was set after the start.  Returns BAD_STATE. */
+doca_error_t pier__doca_mmap_started(const char *what);
+
 #endif

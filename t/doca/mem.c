@@ -112,6 +112,7 @@ static void an_export_lives_as_long_as_its_mmap(void)
 	IS(size, sizeof(memory));
 	IS(doca_mmap_get_from_export(import, &flag), DOCA_SUCCESS);
 	IS(flag, 1);
+	IS(doca_mmap_start(import), DOCA_ERROR_NOT_PERMITTED);
 	IS(doca_mmap_stop(import), DOCA_SUCCESS);
 	IS(doca_mmap_destroy(import), DOCA_SUCCESS);
 	IS(doca_mmap_stop(mmap), DOCA_SUCCESS);
@@ -201,6 +202,7 @@ static void a_buffer_has_data_inside(void)
 	IS(len, 20);
 	IS(doca_buf_dec_refcount(buf, NULL), DOCA_SUCCESS);
 	IS(doca_buf_dec_refcount(copy, NULL), DOCA_SUCCESS);
+	IS(doca_buf_inventory_buf_dup(inv, buf, &copy), DOCA_ERROR_BAD_STATE);
 	IS(doca_buf_inventory_destroy(inv), DOCA_SUCCESS);
 	IS(doca_mmap_destroy(mmap), DOCA_SUCCESS);
 }
