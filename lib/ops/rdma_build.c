@@ -160,6 +160,8 @@ int pier__rdma_build(struct pier__rdma_task *t)
 		n = type->build(t);
 	if (n < 0)
 		return n;
+	remember(&t->src_built, t->src);
+	remember(&t->dst_built, t->dst);
 	if (type->receives) {
 		t->wr.recv.num_sge = n;
 		t->wr.recv.next = NULL;
@@ -167,7 +169,5 @@ int pier__rdma_build(struct pier__rdma_task *t)
 	}
 	t->wr.send.num_sge = n;
 	t->wr.send.send_flags = may_inline(t) ? IBV_SEND_INLINE : 0;
-	remember(&t->src_built, t->src);
-	remember(&t->dst_built, t->dst);
 	return 0;
 }

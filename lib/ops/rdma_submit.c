@@ -345,9 +345,12 @@ static int recv_submit(struct pier_task *task, unsigned int flags)
 {
 	struct pier__rdma_task *t = rdma_task(task);
 	struct pier_rdma *rdma = pier__rdma_of(task->ctx);
-	int err = pier__task_submit_error(task, flags);
+	int err = 0;
 
-	if (!err)
+	if (!pier__task_may_submit(task, flags) ||
+	    task->ctx->state != PIER_CTX_RUNNING)
+		err = pier__task_submit_error(task, flags);
+	if (!err && !(t->dst && same(&t->dst_built, t->dst)))
 		err = pier__rdma_build(t);
 	if (!err)
 		err = pier__queues_post_recv(rdma->owner.queues, &t->posted,
