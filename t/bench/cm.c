@@ -14,6 +14,7 @@
 #include <pier/pier.h>
 
 #include "bench/procs.h"
+#include "bench/target.h"
 
 #define UNDER_WAY 64
 #define WAIT_MS 10000
@@ -24,12 +25,6 @@ static struct pier_pe *pe;
 static struct pier_rdma *rdma;
 static unsigned int wanted;
 static unsigned int up;
-
-static void must(int err)
-{
-	if (err < 0)
-		proc_die("cm: %s", pier_last_error());
-}
 
 /* Bytes of memory that are this process's own. */
 static double private_bytes(void)

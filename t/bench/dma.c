@@ -4,7 +4,6 @@
  * figure is the median of the turns' ratios, with the least and the most.
  */
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include <pier/pier.h>
 
 #include "bench/procs.h"
+#include "bench/target.h"
 
 #define TURNS 21
 #define LARGE (64u << 20)
@@ -24,13 +24,6 @@ static struct pier_dma *dma;
 static struct pier_mmap *from, *to;
 static struct pier_buf_inventory *inv;
 static char *src, *dst;
-static int met, missed;
-
-static void must(int err)
-{
-	if (err < 0)
-		proc_die("dma: %s", pier_last_error());
-}
 
 static void open_all(void)
 {
@@ -104,26 +97,11 @@ static double large_bare(size_t len, int n)
 	return proc_now() - start;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static void judge(bool ok, const char *what)
-{
-	met += ok;
-	missed += !ok;
-	printf("%s: %s\n", what, ok ? "met" : "MISSED");
-}
-
 static void measure_large(size_t len)
 {
 	int n = (int)(4 * (LARGE / len));
-	double ratio[TURNS];
+	double ratio[TURNS], median;
 	struct own_copy copy;
-	char text[128];
 
 	make(&copy, 0, len);
 	for (int i = -1; i < TURNS; i++) {	/* the first is not counted */
@@ -132,11 +110,10 @@ static void measure_large(size_t len)
 		ratio[i < 0 ? 0 : i] = bare / large_ours(&copy, n);
 	}
 	unmake(&copy);
-	qsort(ratio, TURNS, sizeof(ratio[0]), by_value);
-	snprintf(text, sizeof(text), "copies of %zu MiB: %.3f (%.3f to %.3f) "
-		 "of memcpy, at least 0.9", len >> 20, ratio[TURNS / 2],
-		 ratio[0], ratio[TURNS - 1]);
-	judge(ratio[TURNS / 2] >= 0.9, text);
+	median = proc_median(ratio, TURNS);
+	bench_judge(median >= 0.9, "copies of %zu MiB: %.3f (%.3f to %.3f) of "
+		    "memcpy, at least 0.9", len >> 20, median, ratio[0],
+		    ratio[TURNS - 1]);
 }
 
 /* Nanoseconds of an 8-byte copy, in batches. */
@@ -172,8 +149,7 @@ static double small_bare(void)
 static void measure_small(void)
 {
 	struct own_copy copy[BATCH];
-	double ours[TURNS], bare[TURNS];
-	char text[128];
+	double ours[TURNS], bare[TURNS], median;
 
 	for (int j = 0; j < BATCH; j++)
 		make(&copy[j], (size_t)j * SMALL, SMALL);
@@ -181,20 +157,19 @@ static void measure_small(void)
 		bare[i < 0 ? 0 : i] = small_bare();
 		ours[i < 0 ? 0 : i] = small_ours(copy);
 	}
-	qsort(ours, TURNS, sizeof(ours[0]), by_value);
-	qsort(bare, TURNS, sizeof(bare[0]), by_value);
-	snprintf(text, sizeof(text), "8-byte copies, batched by %d: %.0f ns "
-		 "(%.0f to %.0f) beside %.1f of memcpy, at most 300", BATCH,
-		 ours[TURNS / 2], ours[0], ours[TURNS - 1], bare[TURNS / 2]);
-	judge(ours[TURNS / 2] <= 300, text);
+	median = proc_median(ours, TURNS);
+	bench_judge(median <= 300, "8-byte copies, batched by %d: %.0f ns "
+		    "(%.0f to %.0f) beside %.1f of memcpy, at most 300", BATCH,
+		    median, ours[0], ours[TURNS - 1],
+		    proc_median(bare, TURNS));
 }
 
 int main(void)
 {
+	bench_begin(5);
 	open_all();
 	for (size_t len = 1u << 20; len <= LARGE; len *= 4)
 		measure_large(len);
 	measure_small();
-	printf("targets: %d met, %d missed\n", met, missed);
-	return 0;
+	return bench_status();
 }

@@ -14,6 +14,7 @@
 #include <pier/pier.h>
 
 #include "bench/procs.h"
+#include "bench/target.h"
 
 #define TURNS 15
 #define LEN (64u << 20)
@@ -35,12 +36,6 @@ struct bench {
 	struct pier_buf *dst[COPIES_MAX];
 	int copies;
 };
-
-static void must(int err)
-{
-	if (err < 0)
-		proc_die("graph: %s", pier_last_error());
-}
 
 static struct pier_mmap *map(size_t len)
 {
@@ -124,18 +119,11 @@ static double take_copies(struct bench *bench)
 	return sum_us;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* Print what the graph takes of the sum of its nodes, and return that. */
+/* What the graph takes of the sum of its nodes: the median of the ratios. */
 static double measure(struct bench *bench, struct pier_task *hash,
-		      const char *name)
+		      const char *name, double ratio[TURNS])
 {
-	double ratio[TURNS], t_hash = 0, t_copy = 0, t_both = 0;
+	double t_hash = 0, t_copy = 0, t_both = 0;
 	struct pier_task *both;
 
 	must(pier_graph_task(bench->graph, &both));
@@ -154,14 +142,10 @@ static double measure(struct bench *bench, struct pier_task *hash,
 		t_both += together / TURNS / 1e3;
 	}
 	pier_task_free(both);
-	qsort(ratio, TURNS, sizeof(ratio[0]), by_value);
 	printf("# %s and %d x copy: on average %.0f ms, alone %.0f and %.0f "
 	       "ms: not less than %.2f\n", name, bench->copies, t_both, t_hash,
 	       t_copy, (t_hash > t_copy ? t_hash : t_copy) / (t_hash + t_copy));
-	printf("%s and %d x copy of 64 MiB, of their sum: %.2f (%.2f to %.2f)",
-	       name, bench->copies, ratio[TURNS / 2], ratio[0],
-	       ratio[TURNS - 1]);
-	return ratio[TURNS / 2];
+	return proc_median(ratio, TURNS);
 }
 
 /* How many copies take about as long as @hash. */
@@ -180,34 +164,35 @@ static int copies_beside(struct bench *bench, struct pier_task *hash)
 	return count < 1 ? 1 : count > COPIES_MAX ? COPIES_MAX : count;
 }
 
-/* Returns whether the target is met. */
-static int compare(enum pier_sha_algorithm algorithm, const char *name)
+#define OF_SUM "%s and %d x copy of 64 MiB, of their sum: %.2f (%.2f to %.2f)"
+
+static void compare(enum pier_sha_algorithm algorithm, const char *name)
 {
 	struct bench pair = { 0 }, even = { 0 };
+	double ratio[TURNS], median;
 	struct pier_task *hash;
-	int met;
 
 	must(pier_sha_task_hash(sha, algorithm, src, sum, &hash));
 	bench_create(&pair, 1);
 	bench_create(&even, copies_beside(&pair, hash));
-	measure(&pair, hash, name);
-	printf("\n");
-	met = measure(&even, hash, name) <= 0.7;
-	printf(", at most 0.7: %s\n", met ? "met" : "MISSED");
+	median = measure(&pair, hash, name, ratio);
+	printf(OF_SUM "\n", name, pair.copies, median, ratio[0],
+	       ratio[TURNS - 1]);
+	median = measure(&even, hash, name, ratio);
+	bench_judge(median <= 0.7, OF_SUM ", at most 0.7", name, even.copies,
+		    median, ratio[0], ratio[TURNS - 1]);
 	bench_destroy(&even);
 	bench_destroy(&pair);
 	pier_task_free(hash);
-	return met;
 }
 
 int main(void)
 {
 	static const char *const names[] = { "SHA-1", "SHA-256", "SHA-512" };
-	int met = 0;
 
+	bench_begin(3);
 	open_all();
 	for (int i = 0; i < 3; i++)
-		met += compare(i, names[i]);
-	printf("targets: %d met, %d missed\n", met, 3 - met);
-	return 0;
+		compare(i, names[i]);
+	return bench_status();
 }

@@ -7,6 +7,12 @@ EXTRA_PROGRAMS += %D%/overhead
 	%D%/nullfabric.c \
 	%D%/nullfabric.h \
 	%D%/overhead.c \
+	%D%/overhead_tasks.c \
+	%D%/overhead_tasks.h \
+	%D%/procs.c \
+	%D%/procs.h \
+	%D%/target.c \
+	%D%/target.h \
 	# end, sorted
 %C%_overhead_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/t
 %C%_overhead_LDADD = lib/libpier-core.la
@@ -44,6 +50,8 @@ EXTRA_PROGRAMS += \
 	%D%/procs.c \
 	%D%/procs.h \
 	%D%/soft_load.c \
+	%D%/target.c \
+	%D%/target.h \
 	# end, sorted
 %C%_soft_load_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/t
 %C%_soft_load_LDADD = lib/libpier-core.la
@@ -63,6 +71,8 @@ EXTRA_PROGRAMS += %D%/cm
 	%D%/cm.c \
 	%D%/procs.c \
 	%D%/procs.h \
+	%D%/target.c \
+	%D%/target.h \
 	# end, sorted
 %C%_cm_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/t
 %C%_cm_LDADD = lib/libpier-core.la
@@ -72,6 +82,8 @@ EXTRA_PROGRAMS += %D%/dma
 	%D%/dma.c \
 	%D%/procs.c \
 	%D%/procs.h \
+	%D%/target.c \
+	%D%/target.h \
 	# end, sorted
 %C%_dma_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/t
 %C%_dma_LDADD = lib/libpier-core.la
@@ -87,6 +99,8 @@ EXTRA_PROGRAMS += %D%/graph
 	%D%/graph.c \
 	%D%/procs.c \
 	%D%/procs.h \
+	%D%/target.c \
+	%D%/target.h \
 	# end, sorted
 %C%_graph_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/t
 %C%_graph_LDADD = lib/libpier-core.la
@@ -98,6 +112,8 @@ EXTRA_PROGRAMS += %D%/sync_event
 	%D%/sync_event.c \
 	%D%/sync_event_remote.c \
 	%D%/sync_event_remote.h \
+	%D%/target.c \
+	%D%/target.h \
 	# end, sorted
 %C%_sync_event_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/t
 %C%_sync_event_LDADD = lib/libpier-core.la
@@ -108,6 +124,11 @@ EXTRA_DIST += \
 	%D%/soft.sh \
 	%D%/vm.sh \
 	# end, sorted
+
+# They are built with the tests, so that they compile: all but what needs UCX.
+bench-programs: $(filter-out %D%/ucx_put,$(filter %D%/%,$(EXTRA_PROGRAMS)))
+
+tests: bench-programs
 
 bench-overhead: %D%/overhead %D%/overhead_doca
 	$(LIBTOOL) --mode=execute $(SHELL) $(srcdir)/%D%/overhead.sh \
@@ -155,5 +176,5 @@ stress: %D%/stress
 	TSAN_OPTIONS="suppressions='$(abs_top_srcdir)/t/lib/tsan.supp'" \
 		$(LIBTOOL) --mode=execute %D%/stress $(STRESS_SECONDS)
 
-.PHONY: bench-cm bench-dma bench-graph bench-overhead bench-soft \
-	bench-sync-event bench-vm stress
+.PHONY: bench-cm bench-dma bench-graph bench-overhead bench-programs \
+	bench-soft bench-sync-event bench-vm stress

@@ -9,6 +9,7 @@
 #include "core/roce.h"
 
 #define RING 1024u
+#define RECEIVED 8u	/* bytes of each message */
 
 struct null_cq {
 	struct pier__cq cq;
@@ -16,6 +17,19 @@ struct null_cq {
 	uint64_t wr_id[RING];
 	enum ibv_wc_opcode opcode[RING];
 };
+
+struct null_chan {
+	struct pier__chan chan;		/* first */
+	struct null_cq *cq;		/* the one */
+};
+
+static void null_complete(struct null_cq *cq, uint64_t wr_id,
+			  enum ibv_wc_opcode opcode)
+{
+	cq->wr_id[cq->tail % RING] = wr_id;
+	cq->opcode[cq->tail % RING] = opcode;
+	cq->tail++;
+}
 
 static int null_list(struct pier__ports *ports)
 {
@@ -104,14 +118,14 @@ static struct ibv_pd *null_pd(struct pier__fdev *fdev)
 
 static int null_chan_create(struct pier__fdev *fdev, struct pier__chan **ret)
 {
-	struct pier__chan *chan = calloc(1, sizeof(*chan));
+	struct null_chan *chan = calloc(1, sizeof(*chan));
 
 	if (!chan)
 		return -ENOMEM;
-	chan->fdev = fdev;
-	chan->fd = eventfd(0, EFD_CLOEXEC);
-	chan->udp_port = ROCE_UDP_PORT;
-	*ret = chan;
+	chan->chan.fdev = fdev;
+	chan->chan.fd = eventfd(0, EFD_CLOEXEC);
+	chan->chan.udp_port = ROCE_UDP_PORT;
+	*ret = &chan->chan;
 	return 0;
 }
 
@@ -135,6 +149,7 @@ static int null_cq_create(struct pier__chan *chan, uint32_t cqe,
 	if (!cq)
 		return -ENOMEM;
 	cq->cq.chan = chan;
+	((struct null_chan *)chan)->cq = cq;
 	*ret = &cq->cq;
 	return 0;
 }
@@ -154,6 +169,8 @@ static int null_poll(struct pier__cq *pcq, struct ibv_wc *wc, int max)
 		wc[n].status = IBV_WC_SUCCESS;
 		wc[n].opcode = cq->opcode[cq->head % RING];
 		wc[n].qp_num = 17;
+		wc[n].byte_len = RECEIVED;
+		wc[n].wc_flags = 0;
 	}
 	return n;
 }
@@ -187,9 +204,11 @@ static void null_srq_destroy(struct pier__srq *srq)
 static int null_srq_post(struct pier__srq *srq, struct ibv_recv_wr *wr,
 			 struct ibv_recv_wr **bad)
 {
-	(void)srq;
-	(void)wr;
+	struct null_cq *cq = ((struct null_chan *)srq->chan)->cq;
+
 	(void)bad;
+	for (; wr; wr = wr->next)
+		null_complete(cq, wr->wr_id, IBV_WC_RECV);
 	return 0;
 }
 
@@ -231,11 +250,8 @@ static int null_post(struct pier__qp *qp, struct ibv_send_wr *wr,
 
 	(void)bad;
 	for (; wr; wr = wr->next) {
-		if (!(wr->send_flags & IBV_SEND_SIGNALED))
-			continue;
-		cq->wr_id[cq->tail % RING] = wr->wr_id;
-		cq->opcode[cq->tail % RING] = IBV_WC_SEND;
-		cq->tail++;
+		if (wr->send_flags & IBV_SEND_SIGNALED)
+			null_complete(cq, wr->wr_id, IBV_WC_SEND);
 	}
 	return 0;
 }

@@ -5,8 +5,8 @@
 #include "dev/dev_impl.h"
 
 /*
- * A device that does nothing: whatever is posted has succeeded by the next
- * poll.  What a program spends on it is spent in pier.
+ * A device that does nothing: whatever is posted, receives too, has succeeded
+ * by the next poll.  What a program spends on it is spent in pier.
  */
 struct pier_dev *nullfabric_open(void);
 void nullfabric_close(struct pier_dev *dev);

@@ -165,13 +165,19 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+double proc_median(double *figures, size_t count)
+{
+	qsort(figures, count, sizeof(*figures), by_value);
+	return figures[count / 2];
+}
+
 void proc_print(double *figures, size_t count)
 {
 	double sum = 0;
 	size_t i;
 
-	qsort(figures, count, sizeof(*figures), by_value);
 	for (i = 0; i < count; i++)
 		sum += figures[i];
-	printf("%.3f %.3f\n", figures[count / 2], sum / (double)count);
+	printf("%.3f %.3f\n", proc_median(figures, count),
+	       sum / (double)count);
 }

@@ -46,6 +46,9 @@ int proc_udp(enum proc proc, struct sockaddr_in *ret);
 /* Microseconds of the monotonic clock. */
 double proc_now(void);
 
+/* The median of @count figures, which are sorted. */
+double proc_median(double *figures, size_t count);
+
 /* Print "MEDIAN AVERAGE" of @count figures, which are sorted. */
 void proc_print(double *figures, size_t count);
 

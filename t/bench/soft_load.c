@@ -30,6 +30,7 @@
 #include <pier/pier.h>
 
 #include "bench/procs.h"
+#include "bench/target.h"
 
 #define MEMORY (2u << 20)
 #define MEGA (1u << 20)
@@ -76,12 +77,6 @@ int setsockopt(int fd, int level, int name, const void *value, socklen_t len)
 		return -1;
 	}
 	return (int)syscall(SYS_setsockopt, fd, level, name, value, len);
-}
-
-static void must(int err)
-{
-	if (err < 0)
-		proc_die("soft_load: %s", pier_last_error());
 }
 
 static void open_all(void)

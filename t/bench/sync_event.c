@@ -19,6 +19,7 @@
 
 #include "bench/procs.h"
 #include "bench/sync_event_remote.h"
+#include "bench/target.h"
 
 #define TURNS 21
 #define LIMIT 1.5
@@ -34,12 +35,6 @@ struct sync_way {
 	void (*set)(void *word, uint32_t value);
 	void (*wait)(void *word, uint32_t value);
 };
-
-static void must(int err)
-{
-	if (err < 0)
-		proc_die("sync_event: %s", pier_last_error());
-}
 
 static void event_set(void *word, uint32_t value)
 {
@@ -97,13 +92,6 @@ static const struct sync_way asleep = {
 static const struct sync_way futex = {
 	"futex", WAKES, true, futex_set, futex_wait
 };
-
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
 
 /* What the two threads share: a word for each direction. */
 struct table {
@@ -181,8 +169,7 @@ static double measure_wakes(struct table *table)
 		took[i - 1] = table->seen - start;
 	}
 	pthread_join(thread, NULL);
-	qsort(took, WAKES, sizeof(took[0]), by_value);
-	return took[WAKES / 2];
+	return proc_median(took, WAKES);
 }
 
 static double measure(struct table *table)
@@ -225,36 +212,30 @@ static double measure_bare(const struct sync_way *way)
 	return measure(&table);
 }
 
-/* Returns whether the target is met. */
-static bool compare(const struct sync_way *ours, const struct sync_way *bare,
+static void compare(const struct sync_way *ours, const struct sync_way *bare,
 		    const char *what)
 {
-	double ratio[TURNS], took[2] = { 0 };
-	bool met;
+	double ratio[TURNS], took[2] = { 0 }, median;
 
 	for (int i = -1; i < TURNS; i++) {	/* the first is not counted */
 		took[0] = measure_bare(bare);
 		took[1] = measure_events(ours);
 		ratio[i < 0 ? 0 : i] = took[1] / took[0];
 	}
-	qsort(ratio, TURNS, sizeof(ratio[0]), by_value);
-	met = ratio[TURNS / 2] <= LIMIT;
-	printf("set to a %s waiter: %.2f (%.2f to %.2f) x %s, at most %.1f: "
-	       "%s\n", ours->name, ratio[TURNS / 2], ratio[0],
-	       ratio[TURNS - 1], what, LIMIT, met ? "met" : "MISSED");
+	median = proc_median(ratio, TURNS);
+	bench_judge(median <= LIMIT, "set to a %s waiter: %.2f (%.2f to %.2f) "
+		    "x %s, at most %.1f", ours->name, median, ratio[0],
+		    ratio[TURNS - 1], what, LIMIT);
 	printf("  the last turn: %.2f us, beside %.2f us\n",
 	       took[1], took[0]);
-	return met;
 }
 
 int main(void)
 {
-	int met = 0;
-
+	bench_begin(3);
 	sched_getaffinity(0, sizeof(cores), &cores);
-	met += sync_event_remote();
-	met += compare(&asleep, &futex, "a futex wake");
-	met += compare(&busy, &line, "a cache line's way");
-	printf("targets: %d met, %d missed\n", met, 3 - met);
-	return met < 3;
+	sync_event_remote();
+	compare(&asleep, &futex, "a futex wake");
+	compare(&busy, &line, "a cache line's way");
+	return bench_status();
 }

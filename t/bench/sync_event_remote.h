@@ -2,12 +2,10 @@
 #ifndef PIER_T_BENCH_SYNC_EVENT_REMOTE_H
 #define PIER_T_BENCH_SYNC_EVENT_REMOTE_H
 
-#include <stdbool.h>
-
 /*
- * Measure and print how long a peer's set takes; forks, so that it is called
- * before the process has threads.  Returns whether the target is met.
+ * Measure and judge how long a peer's set takes, one target; forks, so that it
+ * is called before the process has threads.
  */
-bool sync_event_remote(void);
+void sync_event_remote(void);
 
 #endif
