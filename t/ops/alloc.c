@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "t/lib/event.h"
 #include "t/lib/failing.h"
 #include "t/lib/peer.h"
 #include "t/lib/tap.h"
@@ -17,6 +18,8 @@
 static struct pier_dev *dev;
 static struct peer a, b;
 static struct pier_buf *src, *dst, *far, *tail;	/* of the length under test */
+static struct pier_buf *far_tail;		/* the same */
+static struct pier_buf *word;	/* of 8 bytes */
 static struct pier_task *tasks[BATCH];
 
 struct alloc_tally {
@@ -137,6 +140,8 @@ static void check(void (*fn)(void), size_t len)
 	tail = peer_tail(&a, LEN / 2, len);
 	dst = peer_tail(&b, LEN / 2, len);
 	far = peer_far_data(&a, 0, len);
+	far_tail = peer_far_tail(&a, LEN / 2, len);
+	word = peer_data(&a, 0, 8);
 	for (i = 0; i < ROUNDS && tap_holds(); i++)
 		fn();
 	allocations = failing_allocations();
@@ -145,6 +150,8 @@ static void check(void (*fn)(void), size_t len)
 		fn();
 	IS(failing_allocations(), allocations);
 	IS(failing_frees(), frees);
+	pier_buf_put(word);
+	pier_buf_put(far_tail);
 	pier_buf_put(far);
 	pier_buf_put(dst);
 	pier_buf_put(tail);
@@ -179,47 +186,262 @@ static void retrieved_tasks_allocate_nothing(void)
 	check(retrieved, SMALL);
 }
 
+/*
+ * Every type of task, one at a time: those of an RDMA context as one shots on
+ * the connection of @a, the others of contexts on its engine.
+ */
+static struct pier_dma *dma;
+static struct pier_func *func;
+static struct pier_sha *sha;
+static struct pier_graph *graph;
+static struct pier_task *instance, *call;
+static struct pier_sync_event *own, *ctx_event, *imported;
+static struct alloc_tally one;
+
+/* Wait for @calls tasks, of which the last one was submitted with @err. */
+static void ended(int err, int calls)
+{
+	IS(err, 0);
+	OK(peer_count(&one.calls, calls));
+	IS(one.failed, 0);
+	one.calls = 0;
+}
+
+/* A task that was taken with @err, if so. */
+static void run_task(int err, struct pier_task *task)
+{
+	if (!IS(err, 0))
+		return;
+	pier_task_set_done(task, count, &one);
+	ended(pier_task_submit(task, 0), 1);
+	pier_task_free(task);
+}
+
+static void run_send_imm(void)
+{
+	pier_buf_reset(dst);
+	IS(pier_rdma_receive(b.rdma, dst, count, &one), 0);
+	ended(pier_rdma_send_imm(a.conn, src, 1, count, &one), 2);
+}
+
+static void run_write_imm(void)
+{
+	pier_buf_reset(far_tail);
+	IS(pier_rdma_receive(b.rdma, NULL, count, &one), 0);
+	ended(pier_rdma_write_imm(a.conn, src, far_tail, 1, count, &one), 2);
+}
+
+static void run_compare_swap(void)
+{
+	pier_buf_reset(tail);
+	ended(pier_rdma_compare_swap(a.conn, far, tail, 0, 1, count, &one), 1);
+}
+
+static void run_fetch_add(void)
+{
+	pier_buf_reset(tail);
+	ended(pier_rdma_fetch_add(a.conn, far, tail, 1, count, &one), 1);
+}
+
+static void run_copy(void)
+{
+	pier_buf_reset(tail);
+	ended(pier_dma_copy(dma, src, tail, count, &one), 1);
+}
+
 static int return_0(void *arg)
 {
 	(void)arg;
 	return 0;
 }
 
-/* A graph of two functions, one as a task. */
-static struct pier_task *instance, *call;
-
-static void run_graph(void)
+static void run_call(void)
 {
-	struct alloc_tally tally = { 0 };
-
-	pier_task_set_done(instance, count, &tally);
-	IS(pier_task_submit(instance, 0), 0);
-	OK(peer_count(&tally.calls, 1));
-	IS(tally.failed, 0);
+	ended(pier_func_call(func, return_0, NULL, count, &one), 1);
 }
 
-static void graphs_allocate_nothing(void)
+static void run_hash(void)
+{
+	pier_buf_reset(tail);
+	ended(pier_sha_hash(sha, PIER_SHA_1, src, tail, count, &one), 1);
+}
+
+/* Of two functions, one as a task. */
+static void run_graph(void)
+{
+	pier_task_set_done(instance, count, &one);
+	ended(pier_task_submit(instance, 0), 1);
+}
+
+static void run_sync_get(void)
+{
+	struct pier_task *task = NULL;
+	uint64_t value;
+	int err = pier_sync_event_task_get(ctx_event, &value, &task);
+
+	run_task(err, task);
+}
+
+static void run_sync_set(void)
+{
+	struct pier_task *task = NULL;
+	int err = pier_sync_event_task_set(ctx_event, 5, &task);
+
+	run_task(err, task);
+}
+
+static void run_sync_add(void)
+{
+	struct pier_task *task = NULL;
+	int err = pier_sync_event_task_add(ctx_event, 0, NULL, &task);
+
+	run_task(err, task);
+}
+
+static void run_sync_wait_gt(void)
+{
+	struct pier_task *task = NULL;
+	int err = pier_sync_event_task_wait_gt(ctx_event, 4, UINT64_MAX, &task);
+
+	run_task(err, task);
+}
+
+static void run_sync_wait_eq(void)
+{
+	struct pier_task *task = NULL;
+	int err = pier_sync_event_task_wait_eq(ctx_event, 5, UINT64_MAX, &task);
+
+	run_task(err, task);
+}
+
+static void run_sync_wait_neq(void)
+{
+	struct pier_task *task = NULL;
+	int err = pier_sync_event_task_wait_neq(ctx_event, 4, UINT64_MAX,
+						&task);
+
+	run_task(err, task);
+}
+
+static void run_remote_get(void)
+{
+	pier_buf_reset(tail);
+	ended(pier_rdma_remote_get(a.conn, imported, tail, count, &one), 1);
+}
+
+static void run_notify_set(void)
+{
+	ended(pier_rdma_notify_set(a.conn, imported, word, count, &one), 1);
+}
+
+static void run_notify_add(void)
+{
+	pier_buf_reset(tail);
+	ended(pier_rdma_notify_add(a.conn, imported, tail, 1, count, &one), 1);
+}
+
+static void (*const ways[])(void) = {
+	[PIER_TASK_SEND] = send_and_receive,
+	[PIER_TASK_SEND_IMM] = run_send_imm,
+	[PIER_TASK_RECEIVE] = send_and_receive,
+	[PIER_TASK_READ] = read_it,
+	[PIER_TASK_WRITE] = write_it,
+	[PIER_TASK_WRITE_IMM] = run_write_imm,
+	[PIER_TASK_COMPARE_SWAP] = run_compare_swap,
+	[PIER_TASK_FETCH_ADD] = run_fetch_add,
+	[PIER_TASK_COPY] = run_copy,
+	[PIER_TASK_CALL] = run_call,
+	[PIER_TASK_HASH] = run_hash,
+	[PIER_TASK_GRAPH] = run_graph,
+	[PIER_TASK_SYNC_GET] = run_sync_get,
+	[PIER_TASK_SYNC_SET] = run_sync_set,
+	[PIER_TASK_SYNC_ADD] = run_sync_add,
+	[PIER_TASK_SYNC_WAIT_GT] = run_sync_wait_gt,
+	[PIER_TASK_SYNC_WAIT_EQ] = run_sync_wait_eq,
+	[PIER_TASK_SYNC_WAIT_NEQ] = run_sync_wait_neq,
+	[PIER_TASK_REMOTE_GET] = run_remote_get,
+	[PIER_TASK_NOTIFY_SET] = run_notify_set,
+	[PIER_TASK_NOTIFY_ADD] = run_notify_add,
+};
+
+static bool open_graph(void)
 {
 	struct pier_graph_node *node[2];
-	struct pier_graph *graph;
-	struct pier_func *func;
 
-	IS(pier_func_create(&func), 0);
-	IS(pier_ctx_start(pier_func_ctx(func), a.pe), 0);
-	IS(pier_graph_create(&graph), 0);
-	IS(pier_graph_add_ctx(graph, pier_func_ctx(func), &node[0]), 0);
-	IS(pier_graph_add_user(graph, return_0, &node[1]), 0);
-	IS(pier_graph_add_dependency(graph, node[0], node[1]), 0);
-	IS(pier_ctx_start(pier_graph_ctx(graph), a.pe), 0);
-	IS(pier_graph_task(graph, &instance), 0);
-	IS(pier_func_task_call(func, return_0, NULL, &call), 0);
-	IS(pier_graph_task_set_task(instance, node[0], call), 0);
-	if (tap_holds())
-		check(run_graph, SMALL);
+	return IS(pier_graph_create(&graph), 0) &&
+	       IS(pier_graph_add_ctx(graph, pier_func_ctx(func), &node[0]),
+		  0) &&
+	       IS(pier_graph_add_user(graph, return_0, &node[1]), 0) &&
+	       IS(pier_graph_add_dependency(graph, node[0], node[1]), 0) &&
+	       IS(pier_ctx_start(pier_graph_ctx(graph), a.pe), 0) &&
+	       IS(pier_graph_task(graph, &instance), 0) &&
+	       IS(pier_func_task_call(func, return_0, NULL, &call), 0) &&
+	       IS(pier_graph_task_set_task(instance, node[0], call), 0);
+}
+
+static bool open_events(void)
+{
+	struct pier_sync_event_config cfg = {
+		.size = sizeof(cfg),
+		.publisher = PIER_SYNC_EVENT_CPU,
+		.subscriber = PIER_SYNC_EVENT_CPU,
+	};
+
+	own = event_own(dev, 0);
+	imported = event_import(own);
+	return IS(pier_sync_event_create(&ctx_event), 0) &&
+	       IS(pier_sync_event_configure(ctx_event, &cfg), 0) &&
+	       IS(pier_ctx_start(pier_sync_event_ctx(ctx_event), a.pe), 0) &&
+	       IS(pier_sync_event_set(ctx_event, 5), 0);
+}
+
+static bool open_contexts(void)
+{
+	return IS(pier_dma_create(dev, &dma), 0) &&
+	       IS(pier_ctx_start(pier_dma_ctx(dma), a.pe), 0) &&
+	       IS(pier_func_create(&func), 0) &&
+	       IS(pier_ctx_start(pier_func_ctx(func), a.pe), 0) &&
+	       IS(pier_sha_create(&sha), 0) &&
+	       IS(pier_ctx_start(pier_sha_ctx(sha), a.pe), 0) &&
+	       open_graph() && open_events();
+}
+
+static void close_contexts(void)
+{
 	pier_task_free(call);
 	pier_task_free(instance);
 	pier_graph_destroy(graph);
+	pier_sync_event_destroy(imported);
+	pier_sync_event_destroy(own);
+	pier_sync_event_destroy(ctx_event);
+	pier_sha_destroy(sha);
 	pier_func_destroy(func);
+	pier_dma_destroy(dma);
+}
+
+static void check_type(enum pier_task_type type)
+{
+	if (pier_devinfo_can_task(pier_dev_info(dev), type))
+		return;
+	if ((size_t)type < sizeof(ways) / sizeof(ways[0]) &&
+	    OK(ways[type]))
+		check(ways[type], SMALL);
+	else
+		OK(!"a type that is not here");
+	if (!tap_holds())
+		tap_note("%s", pier_task_type_key(type));
+}
+
+static void no_type_of_task_allocates_anything(void)
+{
+	int type = 0;
+
+	if (open_contexts())
+		for (; strcmp(pier_task_type_key((enum pier_task_type)type),
+			      "unknown"); type++)
+			check_type((enum pier_task_type)type);
+	OK(type > PIER_TASK_NOTIFY_ADD);
+	close_contexts();
 }
 
 static void allocations_are_seen_at_all(void)
@@ -245,7 +467,7 @@ int main(void)
 	TEST(writes_allocate_nothing);
 	TEST(batches_allocate_nothing);
 	TEST(retrieved_tasks_allocate_nothing);
-	TEST(graphs_allocate_nothing);
+	TEST(no_type_of_task_allocates_anything);
 	peer_unpair(&a, &b);
 	pier_dev_close(dev);
 	return tap_done();
