@@ -6,72 +6,72 @@
 
 #include <pier/pier.h>
 
-#define COPIES 16
-#define LEN 256
-
-static const char about[] = "Copy a text several times; try each submission.";
+enum { COPIES = 16, LEN = 256 };
 static const char *text = PIER_ARGS_TEXT;
 static const struct pier_option options[] = {
 	{ "t", "text", "TEXT", "a text", PIER_OPTION_STRING, 0, 1, 255, &text },
 	{ 0 },
 };
-static char memory[1 + COPIES][LEN];	/* the text, and its copies */
+static char mem[1 + COPIES][LEN];	/* the text, and its copies */
 static struct pier_dev *dev;
 static struct pier_pe *pe;
-static struct pier_dma *dma;
+static struct pier_rdma *rdma;
 static struct pier_mmap *mmap;
 static struct pier_buf_inventory *inv;
-static int done;	/* copies that have the text */
+static int done, full;	/* copies that have the text; how often */
 
-/* Copy the text to memory[i]; the task holds the buffers. */
-static int copy(int i, pier_task_fn *fn, void *arg)
-{
-	struct pier_task *task = NULL;
-	struct pier_buf *src = NULL, *dst = NULL;
-	int err = pier_buf_by_data(inv, mmap, memory[0], LEN, &src);
-
-	err = err ? err : pier_buf_by_addr(inv, mmap, memory[i], LEN, &dst);
-	err = err ? err : pier_dma_task_copy(dma, src, dst, &task);
-	if (!err) {
-		pier_task_set_done(task, fn, arg);
-		while ((err = pier_task_try_submit(task, 0)) == -EAGAIN)
-			pier_pe_progress(pe, 0);	/* the queue is full */
-	}
-	pier_buf_put(dst);
-	pier_buf_put(src);
-	return err;
-}
-
-static void copied(struct pier_task *task, void *arg)
+static void got(struct pier_task *task, void *arg)
 {
 	done += pier_task_status(task) == 0 && !strcmp(arg, text);
-	pier_task_free(task);
 }
 
 int main(int argc, char *argv[])
 {
-	struct pier_args args = { sizeof(args), PIER_ARGS_DEVICE, about,
+	struct pier_args args = { sizeof(args), PIER_ARGS_DEVICE, "Try copies.",
 				  .options = options };
+	struct pier_rdma_config cfg = { sizeof(cfg), .conn_send_queue = 4 };
+	struct pier_conn *a, *b;	/* the ends of one connection */
+	const void *a_desc, *b_desc;
+	size_t a_len, b_len;
 	int i, err = pier_args_parse(&args, argc, argv);
 
 	if (err)
 		return pier_args_exit(err);	/* help, or a usage error */
-	snprintf(memory[0], LEN, "%s", text);
+	snprintf(mem[0], LEN, "%s", text);
 	err = pier_dev_open(args.device, &dev);
 	err = err ? err : pier_pe_create(&pe);
-	err = err ? err : pier_dma_create(dev, &dma);
-	err = err ? err : pier_ctx_start(pier_dma_ctx(dma), pe);
-	err = err ? err : pier_mmap_map(dev, memory, sizeof(memory), 0, &mmap);
+	err = err ? err : pier_rdma_create(dev, &rdma);
+	err = err ? err : pier_rdma_configure(rdma, &cfg);
+	err = err ? err : pier_ctx_start(pier_rdma_ctx(rdma), pe);
+	err = err ? err : pier_mmap_map(dev, mem, sizeof(mem), 0, &mmap);
 	err = err ? err : pier_buf_inventory_create(2 * COPIES, &inv);
-	for (i = 1; !err && i <= COPIES; i++)
-		err = copy(i, copied, memory[i]);
+	err = err ? err : pier_rdma_export(rdma, &a_desc, &a_len, &a);
+	err = err ? err : pier_rdma_export(rdma, &b_desc, &b_len, &b);
+	err = err ? err : pier_rdma_connect(a, b_desc, b_len);
+	err = err ? err : pier_rdma_connect(b, a_desc, a_len);
+	err = err ? err : pier_conn_wait(a, 10000);
+	for (i = 1; !err && i <= COPIES; i++) {
+		struct pier_buf *src = NULL, *dst = NULL;
+		struct pier_task *task = NULL;
+
+		err = pier_buf_by_addr(inv, mmap, mem[i], LEN, &dst);
+		err = err ? err : pier_buf_by_data(inv, mmap, mem, LEN, &src);
+		err = err ? err : pier_rdma_receive(rdma, dst, got, mem[i]);
+		err = err ? err : pier_rdma_task_send(a, src, &task);
+		while (!err && (err = pier_task_try_submit(task, 0)) == -EAGAIN)
+			full += !(err = pier_pe_wait(pe, -1));
+		pier_task_free(task);	/* once it is done */
+		pier_buf_put(dst);	/* the tasks hold them */
+		pier_buf_put(src);
+	}
 	while (!err && pier_pe_inflight(pe))
 		err = pier_pe_wait(pe, -1);
 	if (err)
 		fprintf(stderr, "pe_task_try_submit: %s\n", pier_last_error());
 	else
-		printf("copied \"%s\" %d times\n", memory[COPIES], done);
-	pier_dma_destroy(dma);
+		printf("full %d times\ncopied \"%s\" %d times\n", full,
+		       mem[COPIES], done);
+	pier_rdma_destroy(rdma);
 	pier_buf_inventory_destroy(inv);
 	pier_mmap_destroy(mmap);
 	pier_pe_destroy(pe);

@@ -101,6 +101,12 @@ a_reactive_program_sees_every_state()
 		has "from running to stopping" && has "from stopping to idle"
 }
 
+a_full_queue_is_seen_by_who_tries_to_submit()
+{
+	copies pe_task_try_submit x -t x &&
+		grep -qx "full [1-9][0-9]* times" "$tmp/out"
+}
+
 a_failed_task_is_reported_with_its_cause()
 {
 	copies pe_task_error x -t x &&
@@ -113,5 +119,6 @@ run each_copies_random_texts
 natively run an_empty_or_too_long_text_is_a_usage_error
 natively run an_unknown_device_is_reported
 natively run a_reactive_program_sees_every_state
+run a_full_queue_is_seen_by_who_tries_to_submit
 natively run a_failed_task_is_reported_with_its_cause
 tap_done
