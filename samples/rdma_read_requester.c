@@ -6,6 +6,15 @@
 
 #include <pier/pier.h>
 
+static char text[4096];
+static struct pier_dev *dev;
+static struct pier_pe *pe;
+static struct pier_rdma *rdma;
+static struct pier_mmap *local, *remote;
+static struct pier_buf_inventory *inv;
+static struct pier_buf *src, *dst;
+static struct pier_conn *conn;
+
 static void read_done(struct pier_task *task, void *arg)
 {
 	*(int *)arg = pier_task_status(task);
@@ -13,15 +22,7 @@ static void read_done(struct pier_task *task, void *arg)
 
 int main(int argc, char *argv[])
 {
-	static char text[4096];
 	struct pier_args args = PIER_ARGS_RENDEZVOUS;
-	struct pier_dev *dev = NULL;
-	struct pier_pe *pe = NULL;
-	struct pier_rdma *rdma = NULL;
-	struct pier_mmap *local = NULL, *remote = NULL;
-	struct pier_buf_inventory *inv = NULL;
-	struct pier_buf *src = NULL, *dst = NULL;
-	struct pier_conn *conn = NULL;
 	int status = -EINPROGRESS, err;
 
 	args.about = "Read the text that rdma_read_responder offers.";

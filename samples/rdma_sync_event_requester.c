@@ -3,35 +3,36 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <time.h>
 
 #include <pier/pier.h>
 
 static struct pier_args args = PIER_ARGS_RENDEZVOUS;
-static uint64_t value = 1;
+static uint64_t value = 1, word, seen;	/* word: what tasks set or get */
+static time_t end;	/* when the time of --timeout is up */
 static const struct pier_option options[] = {
 	{ "n", "number", "N", "the value to set first; default 1",
 	  PIER_OPTION_SIZE, 0, 1, INT64_MAX, &value },
 	{ 0 },
 };
 
-/* Submit @task and wait until it is done. */
-static int run(struct pier_pe *pe, struct pier_task *task)
+/* Submit @t and wait until it is done, or the time is up. */
+static int run(struct pier_pe *pe, struct pier_task *t)
 {
-	int err = pier_task_submit(task, 0);
+	int err = pier_task_submit(t, 0), ms = 1000 * (int)(end - time(NULL));
 
-	while (!err && pier_task_status(task) == -EINPROGRESS)
-		err = pier_pe_wait(pe, args.timeout_ms);
-	return err ? err : pier_task_status(task);
+	while (!err && pier_task_status(t) == -EINPROGRESS)
+		err = pier_pe_wait(pe, ms > 0 ? ms : 0);
+	return err ? err : pier_task_status(t);
 }
 
 int main(int argc, char *argv[])
 {
-	uint64_t word, seen;	/* what the tasks set or get; the answer */
 	struct pier_dev *dev = NULL;
 	struct pier_pe *pe = NULL;
 	struct pier_rdma *rdma = NULL;
 	struct pier_mmap *local = NULL;
-	struct pier_sync_event *event = NULL;
+	struct pier_sync_event *ev = NULL;
 	struct pier_buf_inventory *inv = NULL;
 	struct pier_buf *buf = NULL;
 	struct pier_task *set = NULL, *get = NULL;
@@ -44,17 +45,17 @@ int main(int argc, char *argv[])
 	if (err)
 		return pier_args_exit(err);	/* help, or a usage error */
 	word = value;
+	end = time(NULL) + args.timeout_ms / 1000;
 	err = pier_dev_open(args.device, &dev);
 	err = err ? err : pier_pe_create(&pe);
 	err = err ? err : pier_rdma_create(dev, &rdma);
 	err = err ? err : pier_ctx_start(pier_rdma_ctx(rdma), pe);
 	err = err ? err : pier_mmap_map(dev, &word, sizeof(word), 0, &local);
-	err = err ? err : pier_rendezvous_event(rdma, &args, NULL, &conn,
-						&event);
+	err = err ? err : pier_rendezvous_event(rdma, &args, NULL, &conn, &ev);
 	err = err ? err : pier_buf_inventory_create(1, &inv);
 	err = err ? err : pier_buf_whole(inv, local, &buf);
-	err = err ? err : pier_rdma_task_notify_set(conn, event, buf, &set);
-	err = err ? err : pier_rdma_task_remote_get(conn, event, buf, &get);
+	err = err ? err : pier_rdma_task_notify_set(conn, ev, buf, &set);
+	err = err ? err : pier_rdma_task_remote_get(conn, ev, buf, &get);
 	err = err ? err : run(pe, set);
 	for (; !err && word <= value; err = run(pe, get))
 		pier_buf_reset(buf);	/* space for the value */
@@ -68,9 +69,8 @@ int main(int argc, char *argv[])
 		       value, seen, word);
 	pier_task_free(get);
 	pier_task_free(set);
-	pier_conn_disconnect(conn);
 	pier_rdma_destroy(rdma);
-	pier_sync_event_destroy(event);
+	pier_sync_event_destroy(ev);
 	pier_buf_put(buf);
 	pier_buf_inventory_destroy(inv);
 	pier_mmap_destroy(local);

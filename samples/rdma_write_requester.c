@@ -11,6 +11,8 @@ static const struct pier_option options[] = {
 	  0, 1, 255, &text },
 	{ 0 },
 };
+static char memory[256];
+static struct pier_conn *conn;
 
 static void write_done(struct pier_task *task, void *arg)
 {
@@ -19,7 +21,6 @@ static void write_done(struct pier_task *task, void *arg)
 
 int main(int argc, char *argv[])
 {
-	static char memory[256];
 	struct pier_args args = PIER_ARGS_RENDEZVOUS;
 	struct pier_dev *dev = NULL;
 	struct pier_pe *pe = NULL;
@@ -27,7 +28,6 @@ int main(int argc, char *argv[])
 	struct pier_mmap *local = NULL, *remote = NULL;
 	struct pier_buf_inventory *inv = NULL;
 	struct pier_buf *src = NULL, *dst = NULL;
-	struct pier_conn *conn = NULL;
 	int status = -EINPROGRESS, err;
 	size_t len;
 

@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* sync_event_local - two threads signal each other by a sync event. */
-#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 
 #include <pier/pier.h>
 
-static int async, add, qdepth = 32;
+static int async, add, size = 32;
 static uint64_t value = 1, seen;
 static const struct pier_option options[] = {
 	{ NULL, "async", NULL, "use tasks", PIER_OPTION_FLAG, 0, 0, 0, &async },
-	{ NULL, "qdepth", "N", "tasks to allocate, with --async",
-	  PIER_OPTION_INT, 0, 2, 1 << 20, &qdepth },
-	{ NULL, "atomic", NULL, "add to the event instead of setting it",
-	  PIER_OPTION_FLAG, 0, 0, 0, &add },
+	{ NULL, "qdepth", "N", "tasks", PIER_OPTION_INT, 0, 2, 1 << 20, &size },
+	{ NULL, "atomic", NULL, "add to it", PIER_OPTION_FLAG, 0, 0, 0, &add },
 	{ "n", "number", "N", "the value to signal; default 1",
 	  PIER_OPTION_SIZE, 0, 1, INT64_MAX, &value },
 	{ 0 },
@@ -38,18 +35,18 @@ int main(int argc, char *argv[])
 				  .about = "Let two threads signal." };
 	struct pier_task *signal = NULL, *wait = NULL;
 	pthread_t thread;
-	int err = pier_args_parse(&args, argc, argv);
+	int begun, err = pier_args_parse(&args, argc, argv);
 
 	if (err)
 		return pier_args_exit(err);	/* help, or a usage error */
 	cfg.publisher = cfg.subscriber = PIER_SYNC_EVENT_CPU;
-	cfg.tasks = (uint32_t)qdepth;
+	cfg.tasks = (uint32_t)size;
 	err = pier_pe_create(&pe);
 	err = err ? err : pier_sync_event_create(&e);
 	err = err ? err : pier_sync_event_configure(e, &cfg);
 	err = err ? err : async ? pier_ctx_start(pier_sync_event_ctx(e), pe) :
 				  pier_sync_event_start(e);
-	err = err ? err : -pthread_create(&thread, NULL, answer, NULL);
+	begun = !err && !(err = -pthread_create(&thread, NULL, answer, NULL));
 	if (!err && async) {
 		err = add ? pier_sync_event_task_add(e, value, NULL, &signal) :
 			    pier_sync_event_task_set(e, value, &signal);
@@ -66,12 +63,15 @@ int main(int argc, char *argv[])
 			e, value, UINT64_MAX, PIER_SYNC_EVENT_YIELD, -1);
 	}
 	err = err ? err : pier_sync_event_get(e, &seen);
-	err = err ? err : -pthread_join(thread, NULL);
+	if (begun && err)
+		pier_sync_event_set(e, value);	/* what it waits for */
+	if (begun)
+		pthread_join(thread, NULL);
 	if (err)
 		fprintf(stderr, "sync_event_local: %s\n", pier_last_error());
 	else
-		printf("signalled %" PRIu64 ", seen %" PRIu64 "\n", value,
-		       seen);
+		printf("signalled %ju, seen %ju\n", (uintmax_t)value,
+		       (uintmax_t)seen);
 	pier_task_free(wait);
 	pier_task_free(signal);
 	pier_sync_event_destroy(e);
