@@ -8,17 +8,10 @@
 /* A failed task, a stop, a start, another connection: as often as one likes. */
 
 #define LEN 4096
-#define ROUNDS_SOFT 1000
-#define ROUNDS_VERBS 50		/* of which each takes longer */
+#define ROUNDS 1000
 
 static struct pier_dev *dev;
 static struct peer a, b;
-
-static int rounds(void)
-{
-	return strcmp(pier_devinfo_kind(pier_dev_info(dev)), "soft") ?
-		       ROUNDS_VERBS : ROUNDS_SOFT;
-}
 
 /* A message that is longer than its receive: both ends fail. */
 static bool fail_a_task(void)
@@ -64,26 +57,26 @@ static bool restart(struct peer *peer)
 
 static void contexts_recover_from_failed_tasks_by_a_restart(void)
 {
-	int i, n = rounds();
+	int i;
 
 	if (!peer_pair(&a, &b, dev, NULL, LEN))
 		return;
-	for (i = 0; i < n; i++) {
+	for (i = 0; i < ROUNDS; i++) {
 		if (!fail_a_task() || !restart(&a) || !restart(&b) ||
 		    !peer_join(&a, &b) || !move((unsigned int)i))
 			break;
 	}
-	IS(i, n);
+	IS(i, ROUNDS);
 	peer_unpair(&a, &b);
 }
 
 static void running_contexts_recover_by_another_connection(void)
 {
-	int i, n = rounds();
+	int i;
 
 	if (!peer_pair(&a, &b, dev, NULL, LEN))
 		return;
-	for (i = 0; i < n; i++) {
+	for (i = 0; i < ROUNDS; i++) {
 		if (!fail_a_task())
 			break;
 		pier_conn_destroy(a.conn);
@@ -95,7 +88,7 @@ static void running_contexts_recover_by_another_connection(void)
 		    !move((unsigned int)i))
 			break;
 	}
-	IS(i, n);
+	IS(i, ROUNDS);
 	peer_unpair(&a, &b);
 }
 
