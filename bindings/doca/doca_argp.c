@@ -52,6 +52,11 @@ doca_error_t doca_argp_init(const char *name, void *config)
 	return error;
 }
 
+void doca_argp_set_dpdk_program(doca_argp_dpdk_cb_t callback)
+{
+	argp->dpdk = callback;
+}
+
 doca_error_t pier__doca_argp_check(void)
 {
 	return argp->active ? DOCA_SUCCESS :

@@ -3,16 +3,12 @@
 
 #include "doca_fail.h"
 
-/* There are no commands, and no DPDK. */
+/* There are no commands. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
 doca_error_t doca_argp_register_cmd(struct doca_argp_cmd *cmd)
 {
 	return pier__doca_unsupported(__func__);
-}
-
-void doca_argp_set_dpdk_program(doca_argp_dpdk_cb_t callback)
-{
 }
 
 doca_error_t doca_argp_cmd_create(struct doca_argp_cmd **cmd)

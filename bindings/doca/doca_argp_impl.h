@@ -25,6 +25,7 @@ struct doca_argp {
 	doca_argp_param_cb_t version;
 	doca_argp_validation_cb_t validation;
 	doca_argp_logger_cb_t logger;
+	doca_argp_dpdk_cb_t dpdk;	/* NULL: no program for DPDK */
 	int log_level, sdk_log_level;	/* 0: not given */
 	char *file;			/* of flags; NULL: not given */
 };

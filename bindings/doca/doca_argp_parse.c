@@ -111,10 +111,9 @@ static doca_error_t parse_one(int argc, char **argv, int *at)
 }
 
 /* The command line goes before the file. */
-static doca_error_t parse(int argc, char **argv)
+static doca_error_t parse(int argc, char **argv, int at)
 {
 	doca_error_t error = DOCA_SUCCESS;
-	int at = 1;
 
 	while (at < argc && !error)
 		error = parse_one(argc, argv, &at);
@@ -123,17 +122,26 @@ static doca_error_t parse(int argc, char **argv)
 	return error;
 }
 
-static doca_error_t check_seen(void)
+/* One that goes with no other, if it was given; so many others were. */
+static const struct doca_argp_param *find_alone(unsigned int *others)
 {
 	const struct doca_argp_param *alone = NULL;
-	unsigned int others = 0;
 
+	*others = 0;
 	for (struct doca_argp_param *p = argp->params; p; p = p->next) {
-		if (p->singular && p->seen)
+		if (p->singular && p->seen && !alone)
 			alone = p;
 		else if (!p->general)
-			others += p->seen;
+			*others += p->seen;
 	}
+	return alone;
+}
+
+static doca_error_t check_seen(void)
+{
+	unsigned int others;
+	const struct doca_argp_param *alone = find_alone(&others);
+
 	if (alone && others)
 		return pier__doca_argp_fail(DOCA_ERROR_INVALID_VALUE,
 					    "%s: no other flag goes with it",
@@ -146,6 +154,24 @@ static doca_error_t check_seen(void)
 						    name_of(p));
 	}
 	return DOCA_SUCCESS;
+}
+
+/*
+ * A program for DPDK has DPDK's flags first, as far as "--".  *@first is the
+ * word before the first one for this parser.
+ */
+static doca_error_t pass_dpdk(int argc, char **argv, int *first)
+{
+	int count = 1;
+
+	*first = 0;
+	if (!argp->dpdk)
+		return DOCA_SUCCESS;
+	for (int i = 1; i < argc && !*first; i++) {
+		if (!strcmp(argv[i], "--"))
+			*first = count = i;
+	}
+	return argp->dpdk(count, argv);
 }
 
 static doca_error_t take_name(const char *path)
@@ -161,6 +187,7 @@ static doca_error_t take_name(const char *path)
 doca_error_t doca_argp_start(int argc, char **argv)
 {
 	doca_error_t error = pier__doca_argp_check();
+	int first;
 
 	if (error)
 		return error;
@@ -168,7 +195,9 @@ doca_error_t doca_argp_start(int argc, char **argv)
 		return DOCA_ERROR_INVALID_VALUE;
 	error = take_name(argv[0]);
 	if (!error)
-		error = parse(argc, argv);
+		error = pass_dpdk(argc, argv, &first);
+	if (!error)
+		error = parse(argc, argv, first + 1);
 	if (!error)
 		error = check_seen();
 	if (error) {

@@ -375,6 +375,9 @@ static doca_error_t start_alone(int argc, char **argv)
 	p = param(NULL, "alone", DOCA_ARGP_TYPE_BOOLEAN, on_flag);
 	doca_argp_param_set_singular(p);
 	IS(doca_argp_register_param(p), DOCA_SUCCESS);
+	p = param(NULL, "single", DOCA_ARGP_TYPE_BOOLEAN, on_flag);
+	doca_argp_param_set_singular(p);
+	IS(doca_argp_register_param(p), DOCA_SUCCESS);
 	p = param("line", "line", DOCA_ARGP_TYPE_INT, on_number);
 	doca_argp_param_set_cli_only(p);
 	doca_argp_param_set_hidden(p);
@@ -395,9 +398,50 @@ static void flags_have_properties(void)
 	   DOCA_ERROR_INVALID_VALUE);
 	IS(start_alone(5, ARGS("-d", "x", "-line", "3")), DOCA_SUCCESS);
 	IS(config.number, 3);
+	IS(start_alone(3, ARGS("--alone", "--single")),
+	   DOCA_ERROR_INVALID_VALUE);
+	IS(start_alone(2, ARGS("--single")), DOCA_SUCCESS);
 	IS(start_alone(5, ARGS("-d", "x", "-j", path)),
 	   DOCA_ERROR_INVALID_VALUE);
 	unlink(path);
+}
+
+static int dpdk_calls, dpdk_count;
+static doca_error_t dpdk_error;
+
+static doca_error_t on_dpdk(int argc, char **argv)
+{
+	dpdk_calls++;
+	dpdk_count = argc;
+	IS_STR(argv[0], "program");
+	if (argc > 1)
+		IS_STR(argv[argc - 1], "-n4");
+	return dpdk_error;
+}
+
+static doca_error_t start_dpdk(int argc, char **argv)
+{
+	doca_error_t error;
+
+	init();
+	doca_argp_set_dpdk_program(on_dpdk);
+	error = doca_argp_start(argc, argv);
+	IS(doca_argp_destroy(), DOCA_SUCCESS);
+	return error;
+}
+
+static void flags_of_dpdk_come_first(void)
+{
+	IS(start_dpdk(6, ARGS("-l0", "-n4", "--", "-d", "x")), DOCA_SUCCESS);
+	IS(dpdk_count, 3);
+	IS_STR(config.device, "x");
+	IS(start_dpdk(3, ARGS("-d", "y")), DOCA_SUCCESS);
+	IS(dpdk_count, 1);
+	IS_STR(config.device, "y");
+	IS(dpdk_calls, 2);
+	dpdk_error = DOCA_ERROR_DRIVER;
+	IS(start_dpdk(3, ARGS("-d", "z")), DOCA_ERROR_DRIVER);
+	IS(start(ARGS("-d", "x", "--")), DOCA_ERROR_INVALID_VALUE);
 }
 
 int main(void)
@@ -413,5 +457,6 @@ int main(void)
 	TEST(some_flags_are_for_the_command_line_only);
 	TEST(messages_go_where_the_program_likes);
 	TEST(flags_have_properties);
+	TEST(flags_of_dpdk_come_first);
 	return tap_done();
 }
