@@ -18,13 +18,30 @@ static doca_error_t check(struct doca_task *task)
 	return pier__doca_rdma_check_conn(task);
 }
 
-/* The next submit has the new argument. */
-static struct doca_rdma_task *changed(void *task)
+/*
+ * A task that pier has already gets the event, and its one buffer, as they are
+ * here; one that it refuses is built by the next submit, which has the error.
+ */
+static void change(struct doca_rdma_task *task)
+{
+	const struct doca_buf *buf = task->src ? task->src : task->dst;
+
+	if (!buf)
+		buf = task->result;
+	if (task->task.task &&
+	    (!task->event ||
+	     pier_rdma_task_set_event(task->task.task, event_of(task),
+				      pier__doca_buf(buf))))
+		pier__doca_task_unbuild(&task->task);
+}
+
+static void set_event(void *task,
+		      const struct doca_sync_event_remote_net *event)
 {
 	struct doca_rdma_task *t = pier__doca_rdma_task(task);
 
-	pier__doca_task_unbuild(&t->task);
-	return t;
+	t->event = event;
+	change(t);
 }
 
 static int build_get(struct doca_task *task)
@@ -87,7 +104,7 @@ void doca_rdma_task_remote_net_sync_event_get_set_sync_event(
 	struct doca_rdma_task_remote_net_sync_event_get *task,
 	const struct doca_sync_event_remote_net *event)
 {
-	changed(task)->event = event;
+	set_event(task, event);
 }
 
 const struct doca_sync_event_remote_net *
@@ -101,7 +118,10 @@ void doca_rdma_task_remote_net_sync_event_get_set_dst_buf(
 	struct doca_rdma_task_remote_net_sync_event_get *task,
 	struct doca_buf *dst)
 {
-	changed(task)->dst = dst;
+	struct doca_rdma_task *t = pier__doca_rdma_task(task);
+
+	t->dst = dst;
+	change(t);
 }
 
 struct doca_buf *doca_rdma_task_remote_net_sync_event_get_get_dst_buf(
@@ -192,7 +212,7 @@ void doca_rdma_task_remote_net_sync_event_notify_set_set_sync_event(
 	struct doca_rdma_task_remote_net_sync_event_notify_set *task,
 	struct doca_sync_event_remote_net *event)
 {
-	changed(task)->event = event;
+	set_event(task, event);
 }
 
 struct doca_sync_event_remote_net *
@@ -208,7 +228,10 @@ void doca_rdma_task_remote_net_sync_event_notify_set_set_src_buf(
 	struct doca_rdma_task_remote_net_sync_event_notify_set *task,
 	const struct doca_buf *src)
 {
-	changed(task)->src = src;
+	struct doca_rdma_task *t = pier__doca_rdma_task(task);
+
+	t->src = src;
+	change(t);
 }
 
 const struct doca_buf *
@@ -294,7 +317,7 @@ void doca_rdma_task_remote_net_sync_event_notify_add_set_sync_event(
 	struct doca_rdma_task_remote_net_sync_event_notify_add *task,
 	struct doca_sync_event_remote_net *event)
 {
-	changed(task)->event = event;
+	set_event(task, event);
 }
 
 struct doca_sync_event_remote_net *
@@ -310,7 +333,10 @@ void doca_rdma_task_remote_net_sync_event_notify_add_set_result_buf(
 	struct doca_rdma_task_remote_net_sync_event_notify_add *task,
 	struct doca_buf *result)
 {
-	changed(task)->result = result;
+	struct doca_rdma_task *t = pier__doca_rdma_task(task);
+
+	t->result = result;
+	change(t);
 }
 
 struct doca_buf *doca_rdma_task_remote_net_sync_event_notify_add_get_result_buf(
@@ -323,7 +349,10 @@ void doca_rdma_task_remote_net_sync_event_notify_add_set_add_data(
 	struct doca_rdma_task_remote_net_sync_event_notify_add *task,
 	uint64_t add)
 {
-	changed(task)->first = add;
+	struct doca_rdma_task *t = pier__doca_rdma_task(task);
+
+	pier__doca_task_unbuild(&t->task);
+	t->first = add;
 }
 
 uint64_t doca_rdma_task_remote_net_sync_event_notify_add_get_add_data(
