@@ -45,6 +45,7 @@ check_PROGRAMS += \
 	%D%/dev/rep.t \
 	%D%/dev/rep_hostile.t \
 	%D%/doca/argp.t \
+	%D%/doca/bridge.t \
 	%D%/doca/buf.t \
 	%D%/doca/cm.t \
 	%D%/doca/conn.t \

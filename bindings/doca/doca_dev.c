@@ -2,6 +2,8 @@
 #include <pthread.h>
 #include <string.h>
 
+#include <pier/verbs.h>
+
 #include "doca_dev_impl.h"
 #include "doca_fail.h"
 
@@ -60,6 +62,25 @@ doca_error_t doca_dev_open(struct doca_devinfo *info, struct doca_dev **dev)
 	return error;
 }
 
+doca_error_t pier__doca_dev_of_pd(struct ibv_pd *pd, struct doca_dev **ret)
+{
+	struct doca_dev *dev = calloc(1, sizeof(*dev));
+	int err;
+
+	if (!dev)
+		return DOCA_ERROR_NO_MEMORY;
+	err = pier_dev_open_pd(pd, 1, &dev->dev);
+	if (err) {
+		free(dev);
+		return pier__doca_error(err);
+	}
+	dev->info.info = pier_dev_info(dev->dev);
+	dev->opens = 1;
+	dev->of_pd = true;
+	*ret = dev;
+	return DOCA_SUCCESS;
+}
+
 static void take_out(struct doca_dev *dev)
 {
 	struct doca_dev **at = &devs;
@@ -96,7 +117,8 @@ static doca_error_t close_once(struct doca_dev *dev, bool *ret)
 		error = check_unused(dev);
 		if (error)
 			return error;
-		take_out(dev);
+		if (!dev->of_pd)
+			take_out(dev);
 	}
 	*ret = --dev->opens == 0;
 	return DOCA_SUCCESS;

@@ -18,19 +18,31 @@ struct doca_dev {
 	struct doca_devinfo info;	/* as it was when opened */
 	struct pier_dev *dev;
 	unsigned int opens;
+	bool of_pd;			/* of the program's: not shared */
 	atomic_uint mmaps, events;	/* that have it, started or not */
 };
+
+/* Open the device of @pd on it, port 1. */
+struct ibv_pd;
+doca_error_t pier__doca_dev_of_pd(struct ibv_pd *pd, struct doca_dev **ret);
 
 /* "NAME:PORT", by which pier opens the device. */
 #define DEV_NAME_SIZE 80
 void pier__doca_devinfo_name(const struct doca_devinfo *info,
 			     char ret[DEV_NAME_SIZE]);
 
+/* Is it the address of an IPv4 interface? */
+bool pier__doca_is_ipv4(const struct pier_gid *gid);
+
 /* What a device can do: SUCCESS or NOT_SUPPORTED. */
 doca_error_t pier__doca_can_task(const struct doca_devinfo *info,
 				 enum pier_task_type type);
 doca_error_t pier__doca_has(const struct doca_devinfo *info,
 			    enum pier_feature feature);
+
+/* Can @dev use what a peer exports? */
+doca_error_t pier__doca_can_import(const struct doca_dev *dev,
+				   enum pier_export kind);
 
 /* One of its limits, at most UINT32_MAX. */
 doca_error_t pier__doca_limit(const struct doca_devinfo *info,
