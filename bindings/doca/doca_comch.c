@@ -34,26 +34,26 @@ doca_comch_client_get_client_ctx(const struct doca_comch_connection *conn)
 doca_error_t doca_comch_cap_get_max_name_len(const struct doca_devinfo *info,
 					     uint32_t *max_name_len)
 {
-	return pier__doca_unsupported(__func__);
+	return pier__doca_no_cap(info);
 }
 
 doca_error_t doca_comch_cap_get_max_msg_size(const struct doca_devinfo *info,
 					     uint32_t *size)
 {
-	return pier__doca_unsupported(__func__);
+	return pier__doca_no_cap(info);
 }
 
 doca_error_t
 doca_comch_cap_get_max_recv_queue_size(const struct doca_devinfo *info,
 				       uint32_t *size)
 {
-	return pier__doca_unsupported(__func__);
+	return pier__doca_no_cap(info);
 }
 
 doca_error_t doca_comch_cap_get_max_clients(const struct doca_devinfo *info,
 					    uint32_t *num_clients)
 {
-	return pier__doca_unsupported(__func__);
+	return pier__doca_no_cap(info);
 }
 
 doca_error_t doca_comch_server_create(struct doca_dev *dev,
@@ -71,7 +71,7 @@ doca_error_t doca_comch_server_destroy(struct doca_comch_server *server)
 
 doca_error_t doca_comch_cap_server_is_supported(const struct doca_devinfo *info)
 {
-	return pier__doca_unsupported(__func__);
+	return pier__doca_no_cap(info);
 }
 
 doca_error_t
@@ -140,7 +140,7 @@ doca_error_t doca_comch_client_destroy(struct doca_comch_client *client)
 
 doca_error_t doca_comch_cap_client_is_supported(const struct doca_devinfo *info)
 {
-	return pier__doca_unsupported(__func__);
+	return pier__doca_no_cap(info);
 }
 
 doca_error_t
@@ -193,7 +193,7 @@ doca_comch_client_get_connection(const struct doca_comch_client *client,
 doca_error_t doca_comch_cap_get_max_send_tasks(const struct doca_devinfo *info,
 					       uint32_t *max_send_tasks)
 {
-	return pier__doca_unsupported(__func__);
+	return pier__doca_no_cap(info);
 }
 
 doca_error_t doca_comch_server_task_send_set_conf(

@@ -21,7 +21,7 @@ doca_error_t doca_comch_consumer_destroy(struct doca_comch_consumer *consumer)
 doca_error_t
 doca_comch_consumer_cap_is_supported(const struct doca_devinfo *info)
 {
-	return pier__doca_unsupported(__func__);
+	return pier__doca_no_cap(info);
 }
 
 doca_error_t
@@ -35,35 +35,35 @@ doca_error_t
 doca_comch_consumer_cap_get_max_num_tasks(const struct doca_devinfo *info,
 					  uint32_t *max_num_tasks)
 {
-	return pier__doca_unsupported(__func__);
+	return pier__doca_no_cap(info);
 }
 
 doca_error_t
 doca_comch_consumer_cap_get_max_buf_size(const struct doca_devinfo *info,
 					 uint32_t *max_buf_size)
 {
-	return pier__doca_unsupported(__func__);
+	return pier__doca_no_cap(info);
 }
 
 doca_error_t
 doca_comch_consumer_cap_get_max_buf_list_len(const struct doca_devinfo *info,
 					     uint32_t *ret)
 {
-	return pier__doca_unsupported(__func__);
+	return pier__doca_no_cap(info);
 }
 
 doca_error_t
 doca_comch_consumer_cap_get_max_consumers(const struct doca_devinfo *info,
 					  uint32_t *max_consumers)
 {
-	return pier__doca_unsupported(__func__);
+	return pier__doca_no_cap(info);
 }
 
 doca_error_t
 doca_comch_consumer_cap_get_max_imm_data_len(const struct doca_devinfo *info,
 					     uint32_t *max_imm_data_len)
 {
-	return pier__doca_unsupported(__func__);
+	return pier__doca_no_cap(info);
 }
 
 doca_error_t

@@ -20,7 +20,7 @@ doca_error_t doca_comch_producer_destroy(struct doca_comch_producer *producer)
 doca_error_t
 doca_comch_producer_cap_is_supported(const struct doca_devinfo *info)
 {
-	return pier__doca_unsupported(__func__);
+	return pier__doca_no_cap(info);
 }
 
 doca_error_t
@@ -34,28 +34,28 @@ doca_error_t
 doca_comch_producer_cap_get_max_num_tasks(const struct doca_devinfo *info,
 					  uint32_t *max_num_tasks)
 {
-	return pier__doca_unsupported(__func__);
+	return pier__doca_no_cap(info);
 }
 
 doca_error_t
 doca_comch_producer_cap_get_max_buf_size(const struct doca_devinfo *info,
 					 uint32_t *max_buf_size)
 {
-	return pier__doca_unsupported(__func__);
+	return pier__doca_no_cap(info);
 }
 
 doca_error_t
 doca_comch_producer_cap_get_max_buf_list_len(const struct doca_devinfo *info,
 					     uint32_t *ret)
 {
-	return pier__doca_unsupported(__func__);
+	return pier__doca_no_cap(info);
 }
 
 doca_error_t
 doca_comch_producer_cap_get_max_producers(const struct doca_devinfo *info,
 					  uint32_t *max_producers)
 {
-	return pier__doca_unsupported(__func__);
+	return pier__doca_no_cap(info);
 }
 
 struct doca_ctx *

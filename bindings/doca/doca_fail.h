@@ -17,6 +17,16 @@ doca_error_t pier__doca_code(int err);
 doca_error_t pier__doca_fail(doca_error_t error, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* The same of what programs see without a fault of theirs: for debugging. */
+doca_error_t pier__doca_expected(doca_error_t error, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* No device can do it.  NOT_SUPPORTED, which is no failure to log. */
+static inline doca_error_t pier__doca_no_cap(const void *info)
+{
+	return info ? DOCA_ERROR_NOT_SUPPORTED : DOCA_ERROR_INVALID_VALUE;
+}
+
 /* The function @name has no meaning here.  Returns NOT_SUPPORTED. */
 doca_error_t pier__doca_unsupported(const char *name);
 

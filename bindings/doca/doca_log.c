@@ -77,15 +77,31 @@ void pier__doca_log_sdk(uint32_t level, const char *area, const char *message)
 	put_line(true, level, text, len);
 }
 
-doca_error_t pier__doca_fail(doca_error_t error, const char *format, ...)
+static void log_own(uint32_t level, const char *format, va_list args)
 {
 	char text[MESSAGE_MAX];
+
+	vsnprintf(text, sizeof(text), format, args);
+	pier__doca_log_sdk(level, "doca", text);
+}
+
+doca_error_t pier__doca_fail(doca_error_t error, const char *format, ...)
+{
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
+	log_own(DOCA_LOG_LEVEL_ERROR, format, args);
 	va_end(args);
-	pier__doca_log_sdk(DOCA_LOG_LEVEL_ERROR, "doca", text);
+	return error;
+}
+
+doca_error_t pier__doca_expected(doca_error_t error, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	log_own(DOCA_LOG_LEVEL_DEBUG, format, args);
+	va_end(args);
 	return error;
 }
 
@@ -147,11 +163,12 @@ static doca_error_t create_syslog(const char *name, bool sdk,
 				  struct doca_log_backend **ret)
 {
 	struct doca_log_sink sink;
+	doca_error_t error;
 
 	if (!name || !ret)
 		return DOCA_ERROR_INVALID_VALUE;
-	pier__doca_sink_syslog(&sink, name);
-	return pier__doca_backend_create(&sink, sdk, ret);
+	error = pier__doca_sink_syslog(&sink, name);
+	return error ? error : pier__doca_backend_create(&sink, sdk, ret);
 }
 
 doca_error_t

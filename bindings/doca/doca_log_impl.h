@@ -17,6 +17,7 @@ struct doca_log_sink {
 	char *buf;
 	size_t capacity;
 	log_flush_callback handler;
+	const char *ident;		/* in the system's log */
 };
 
 /* Set @sink up for each kind of backend. */
@@ -24,7 +25,8 @@ void pier__doca_sink_file(struct doca_log_sink *sink, FILE *file);
 void pier__doca_sink_fd(struct doca_log_sink *sink, int fd);
 void pier__doca_sink_buf(struct doca_log_sink *sink, char *buf,
 			 size_t capacity, log_flush_callback handler);
-void pier__doca_sink_syslog(struct doca_log_sink *sink, const char *name);
+doca_error_t pier__doca_sink_syslog(struct doca_log_sink *sink,
+				    const char *name);
 
 /* Create a backend on @sink, of the library or of the program. */
 doca_error_t pier__doca_backend_create(const struct doca_log_sink *sink,

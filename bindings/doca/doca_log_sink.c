@@ -40,13 +40,24 @@ static void write_buf(struct doca_log_sink *sink, uint32_t level,
 	sink->handler(sink->buf);
 }
 
+/* The process has one name in the system's log: that of the last message. */
+static void name_process(const char *ident)
+{
+	static const char *current;
+
+	if (ident == current)
+		return;
+	openlog(ident, LOG_PID, LOG_USER);
+	current = ident;
+}
+
 static void write_syslog(struct doca_log_sink *sink, uint32_t level,
 			 const char *line, size_t len)
 {
 	static const int priorities[] = { LOG_CRIT, LOG_ERR,  LOG_WARNING,
 					  LOG_INFO, LOG_DEBUG, LOG_DEBUG };
 
-	(void)sink;
+	name_process(sink->ident);
 	syslog(priorities[level / 10 - 2], "%.*s", (int)len, line);
 }
 
@@ -68,8 +79,11 @@ void pier__doca_sink_buf(struct doca_log_sink *sink, char *buf,
 					.handler = handler };
 }
 
-void pier__doca_sink_syslog(struct doca_log_sink *sink, const char *name)
+/* A backend is never destroyed, nor is its name. */
+doca_error_t pier__doca_sink_syslog(struct doca_log_sink *sink,
+				    const char *name)
 {
-	openlog(name, LOG_PID, LOG_USER);
-	*sink = (struct doca_log_sink){ .write = write_syslog };
+	*sink = (struct doca_log_sink){ .write = write_syslog,
+					.ident = strdup(name) };
+	return sink->ident ? DOCA_SUCCESS : DOCA_ERROR_NO_MEMORY;
 }

@@ -67,8 +67,9 @@ doca_error_t pier__doca_pool_take(struct doca_task_pool *pool,
 		return pier__doca_fail(DOCA_ERROR_BAD_STATE,
 				       "task: its context does not run");
 	if (!task)
-		return pier__doca_fail(DOCA_ERROR_NO_MEMORY, "task: all %u of "
-				       "this type are taken", pool->count);
+		return pier__doca_expected(DOCA_ERROR_NO_MEMORY, "task: all %u "
+					   "of this type are taken",
+					   pool->count);
 	pool->free = task->next;
 	task->taken = true;
 	task->data = data;

@@ -311,7 +311,7 @@ static void what_is_to_come_is_not_supported(void)
 	IS(doca_ctx_stop(ctx), DOCA_ERROR_INVALID_VALUE);
 	IS(doca_comch_connection_set_user_data(NULL, data),
 	   DOCA_ERROR_NOT_SUPPORTED);
-	IS(doca_comch_cap_server_is_supported(NULL), DOCA_ERROR_NOT_SUPPORTED);
+	IS(doca_comch_cap_server_is_supported(NULL), DOCA_ERROR_INVALID_VALUE);
 }
 
 static void a_program_is_built_for_one_architecture(void)
