@@ -47,6 +47,7 @@ check_PROGRAMS += \
 	%D%/doca/argp.t \
 	%D%/doca/bridge.t \
 	%D%/doca/buf.t \
+	%D%/doca/cap.t \
 	%D%/doca/cm.t \
 	%D%/doca/conn.t \
 	%D%/doca/conn_life.t \
@@ -58,6 +59,8 @@ check_PROGRAMS += \
 	%D%/doca/log.t \
 	%D%/doca/mem.t \
 	%D%/doca/pe.t \
+	%D%/doca/port.t \
+	%D%/doca/prop.t \
 	%D%/doca/rdma.t \
 	%D%/doca/rep.t \
 	%D%/doca/sync_event.t \
@@ -309,6 +312,18 @@ $(doca_tests): private LDADD = %D%/libends.la %D%/libtap.la \
 	bindings/doca/libpier-doca.la lib/libpier.la
 $(doca_tests:.t=.$(OBJEXT)): private AM_CPPFLAGS += \
 	-I$(top_srcdir)/bindings/doca/include
+
+# This one has a port of the test's own.
+%C%_doca_port_t_SOURCES = \
+	%D%/doca/port.c \
+	%D%/lib/port_instead.c \
+	%D%/lib/port_instead.h \
+	# end, sorted
+%C%_doca_port_t_LDADD = %D%/libends.la %D%/libtap.la \
+	bindings/doca/libpier-doca-core.la lib/libpier-core.la
+%C%_doca_port_t_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=pier_devinfo_gid,--wrap=pier_devinfo_mtu \
+	-Wl,--wrap=pier_devinfo_link,--wrap=pier_devinfo_can_import
 
 # This one has the library read a tree of the test's own.
 %C%_doca_rep_t_SOURCES = \

@@ -176,7 +176,7 @@ doca_error_t doca_devinfo_get_sf_index(const struct doca_devinfo *info,
 	return DOCA_ERROR_NOT_SUPPORTED;
 }
 
-static bool is_ipv4(const struct pier_gid *gid)
+bool pier__doca_is_ipv4(const struct pier_gid *gid)
 {
 	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
 
@@ -194,7 +194,7 @@ static doca_error_t get_ip(const struct doca_devinfo *info, bool ipv4,
 	if (!info || !ret || size < len)
 		return DOCA_ERROR_INVALID_VALUE;
 	for (size_t i = 0; !pier_devinfo_gid(info->info, i, &gid); i++) {
-		if (is_ipv4(&gid) != ipv4)
+		if (pier__doca_is_ipv4(&gid) != ipv4)
 			continue;
 		memcpy(ret, gid.raw + sizeof(gid.raw) - len, len);
 		return DOCA_SUCCESS;
@@ -239,6 +239,12 @@ doca_error_t pier__doca_has(const struct doca_devinfo *info,
 	if (!info)
 		return DOCA_ERROR_INVALID_VALUE;
 	return pier__doca_error(pier_devinfo_has(info->info, feature));
+}
+
+doca_error_t pier__doca_can_import(const struct doca_dev *dev,
+				   enum pier_export kind)
+{
+	return pier__doca_error(pier_devinfo_can_import(dev->info.info, kind));
 }
 
 doca_error_t pier__doca_limit(const struct doca_devinfo *info,

@@ -298,7 +298,9 @@ doca_error_t doca_mmap_create_from_export(const union doca_data *data,
 
 	if (!desc || !len || !dev || !mmap)
 		return DOCA_ERROR_INVALID_VALUE;
-	error = doca_mmap_create(&new);
+	error = pier__doca_can_import(dev, PIER_EXPORT_MMAP);
+	if (!error)
+		error = doca_mmap_create(&new);
 	if (error)
 		return error;
 	err = import(new, desc, len);

@@ -44,7 +44,7 @@ doca_error_t doca_rdma_create(struct doca_dev *dev, struct doca_rdma **rdma)
 	new->dev = dev;
 	new->max_conns = 1;
 	new->rnr_retry = 7;
-	new->grh = 1;
+	new->grh = pier__doca_is_ethernet(new);
 	pier__doca_ctx_init(&new->ctx, &kind, pier_rdma_ctx(new->rdma));
 	pier__doca_conns_init(new);
 	pier__doca_rdma_cm_init(new);

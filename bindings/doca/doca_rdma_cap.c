@@ -40,10 +40,20 @@ doca_rdma_cap_get_max_message_size(const struct doca_devinfo *info,
 	return pier__doca_limit(info, PIER_LIMIT_MESSAGE, max_message_size);
 }
 
+/* As far as it is in use; there may be entries between that are not. */
 doca_error_t doca_rdma_cap_get_gid_table_size(const struct doca_devinfo *info,
 					      uint32_t *gid_table_size)
 {
-	return pier__doca_limit(info, PIER_LIMIT_GIDS, gid_table_size);
+	struct pier_gid gid;
+
+	if (!info || !gid_table_size)
+		return DOCA_ERROR_INVALID_VALUE;
+	*gid_table_size = 0;
+	for (size_t i = 0; !pier_devinfo_gid(info->info, i, &gid); i++) {
+		if (gid.index >= *gid_table_size)
+			*gid_table_size = gid.index + 1;
+	}
+	return DOCA_SUCCESS;
 }
 
 /* Entries that are not in use are zero. */
@@ -78,6 +88,8 @@ doca_error_t doca_rdma_cap_task_receive_get_max_dst_buf_list_len(
 	const struct doca_devinfo *info, enum doca_rdma_transport_type type,
 	uint32_t *ret)
 {
+	if (!info || !ret)
+		return DOCA_ERROR_INVALID_VALUE;
 	if (type != DOCA_RDMA_TRANSPORT_TYPE_RC)
 		return DOCA_ERROR_NOT_SUPPORTED;
 	return pier__doca_limit(info, PIER_LIMIT_RECV_SGE, ret);

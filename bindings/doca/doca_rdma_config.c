@@ -2,6 +2,9 @@
 #include "doca_fail.h"
 #include "doca_rdma_impl.h"
 
+/* A peer that makes progress once a second connects in 8 calls. */
+#define CONNECT_MIN_MS 10000
+
 #define ACCESS_RDMA \
 	(DOCA_ACCESS_FLAG_RDMA_READ | DOCA_ACCESS_FLAG_RDMA_WRITE | \
 	 DOCA_ACCESS_FLAG_RDMA_ATOMIC)
@@ -153,7 +156,8 @@ doca_error_t doca_rdma_set_transport_type(struct doca_rdma *rdma,
 	doca_error_t error = may_set(rdma);
 
 	if (!error && type != DOCA_RDMA_TRANSPORT_TYPE_RC)
-		error = pier__doca_unsupported("a transport other than RC");
+		error = pier__doca_expected(DOCA_ERROR_NOT_SUPPORTED,
+					    "rdma: a transport other than RC");
 	return error;
 }
 
@@ -165,6 +169,10 @@ doca_error_t doca_rdma_set_mtu(struct doca_rdma *rdma, enum doca_mtu_size mtu)
 		return error;
 	if ((unsigned int)mtu > DOCA_MTU_SIZE_4K_BYTES)
 		return pier__doca_unsupported("an MTU of raw Ethernet");
+	if (256u << mtu > pier_devinfo_mtu(rdma->dev->info.info))
+		return pier__doca_fail(DOCA_ERROR_NOT_SUPPORTED, "rdma: MTU "
+				       "%u, the port has %u", 256u << mtu,
+				       pier_devinfo_mtu(rdma->dev->info.info));
 	rdma->mtu = mtu;
 	rdma->mtu_set = true;
 	return DOCA_SUCCESS;
@@ -186,29 +194,58 @@ doca_error_t doca_rdma_set_permissions(struct doca_rdma *rdma, uint32_t access)
 	return DOCA_SUCCESS;
 }
 
-/* RoCE has it always, InfiniBand where the path needs it. */
+/* Ethernet has it always, InfiniBand also where the path needs it. */
 doca_error_t doca_rdma_set_grh_enabled(struct doca_rdma *rdma,
 				       uint8_t grh_enabled)
 {
 	doca_error_t error = may_set(rdma);
 
-	if (!error)
-		rdma->grh = grh_enabled != 0;
-	return error;
+	if (error)
+		return error;
+	if (!grh_enabled && pier__doca_is_ethernet(rdma))
+		return pier__doca_fail(DOCA_ERROR_NOT_SUPPORTED, "rdma: no GRH "
+				       "on Ethernet, which requires it");
+	rdma->grh = grh_enabled != 0;
+	return DOCA_SUCCESS;
+}
+
+static bool has_gid(const struct pier_devinfo *info, uint32_t index)
+{
+	struct pier_gid gid;
+
+	for (size_t i = 0; !pier_devinfo_gid(info, i, &gid); i++) {
+		if (gid.index == index)
+			return true;
+	}
+	return false;
+}
+
+/* Addresses come and go while a device is open. */
+static bool has_gid_now(const struct doca_dev *dev, uint32_t index)
+{
+	const struct pier_devinfo *info;
+	char name[DEV_NAME_SIZE];
+	struct pier_devlist *list;
+	bool ret;
+
+	if (pier_devlist_create(&list))
+		return has_gid(dev->info.info, index);
+	pier__doca_devinfo_name(&dev->info, name);
+	ret = !pier_devlist_find(list, name, &info) && has_gid(info, index);
+	pier_devlist_destroy(list);
+	return ret;
 }
 
 doca_error_t doca_rdma_set_gid_index(struct doca_rdma *rdma, uint32_t index)
 {
 	doca_error_t error = may_set(rdma);
-	uint32_t count = 0;
 
 	if (error)
 		return error;
-	pier__doca_limit(&rdma->dev->info, PIER_LIMIT_GIDS, &count);
-	if (index >= count)
-		return pier__doca_fail(DOCA_ERROR_INVALID_VALUE,
-				       "rdma: GID index %u, the device has %u",
-				       index, count);
+	if (!has_gid_now(rdma->dev, index))
+		return pier__doca_fail(DOCA_ERROR_INVALID_VALUE, "rdma: GID "
+				       "index %u: %s has no such entry", index,
+				       pier_devinfo_name(rdma->dev->info.info));
 	rdma->gid_index = index;
 	rdma->gid_set = true;
 	return DOCA_SUCCESS;
@@ -228,14 +265,21 @@ doca_error_t doca_rdma_set_sl(struct doca_rdma *rdma, uint32_t sl)
 	return DOCA_SUCCESS;
 }
 
+/* DOCA's is for resolving the address only, pier's for the whole attempt. */
 doca_error_t doca_rdma_set_connection_request_timeout(struct doca_rdma *rdma,
 						      uint16_t timeout)
 {
 	doca_error_t error = may_set(rdma);
 
-	if (!error)
-		rdma->request_timeout = timeout;
-	return error;
+	if (error)
+		return error;
+	if (!timeout)
+		return pier__doca_fail(DOCA_ERROR_INVALID_VALUE, "rdma: a "
+				       "request timeout of 0 ms, at least 1");
+	rdma->request_timeout = timeout;
+	if (timeout < CONNECT_MIN_MS)
+		rdma->request_timeout = CONNECT_MIN_MS;
+	return DOCA_SUCCESS;
 }
 
 doca_error_t doca_rdma_set_max_num_connections(struct doca_rdma *rdma,

@@ -102,12 +102,22 @@ doca_error_t doca_rdma_get_grh_enabled(const struct doca_rdma *rdma,
 	return DOCA_SUCCESS;
 }
 
+/* That of a connection to an IPv4 peer, unless another one was set. */
 doca_error_t doca_rdma_get_gid_index(const struct doca_rdma *rdma,
 				     uint32_t *index)
 {
+	struct pier_gid gid;
+
 	if (!rdma || !index)
 		return DOCA_ERROR_INVALID_VALUE;
 	*index = rdma->gid_index;
+	for (size_t i = 0; !rdma->gid_set &&
+	     !pier_devinfo_gid(rdma->dev->info.info, i, &gid); i++) {
+		if (gid.type != PIER_GID_ROCE_V2 || !pier__doca_is_ipv4(&gid))
+			continue;
+		*index = gid.index;
+		break;
+	}
 	return DOCA_SUCCESS;
 }
 

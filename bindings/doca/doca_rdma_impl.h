@@ -94,6 +94,11 @@ static inline struct doca_rdma *pier__doca_rdma(struct doca_ctx *ctx)
 	return (struct doca_rdma *)ctx;
 }
 
+static inline bool pier__doca_is_ethernet(const struct doca_rdma *rdma)
+{
+	return pier_devinfo_link(rdma->dev->info.info) == PIER_LINK_ETHERNET;
+}
+
 /* @task is any of the types of tasks. */
 static inline struct doca_rdma_task *pier__doca_rdma_task(const void *task)
 {

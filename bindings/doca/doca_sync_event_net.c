@@ -35,10 +35,14 @@ doca_error_t doca_sync_event_remote_net_create_from_export(
 	struct doca_sync_event_remote_net **event)
 {
 	struct doca_sync_event_remote_net *new;
+	doca_error_t error;
 	int err;
 
 	if (!dev || !data || !sz || !event)
 		return DOCA_ERROR_INVALID_VALUE;
+	error = pier__doca_can_import(dev, PIER_EXPORT_SYNC_EVENT);
+	if (error)
+		return error;
 	new = calloc(1, sizeof(*new));
 	if (!new)
 		return DOCA_ERROR_NO_MEMORY;

@@ -168,6 +168,38 @@ static void a_message_keeps_its_connection(void)
 	close_pair();
 }
 
+/* Its descriptor names a device that was closed since. */
+static void memory_of_an_earlier_run_is_refused(void)
+{
+	struct doca_rdma_task_read *task;
+	struct doca_buf *src, *dst;
+	struct doca_mmap *old;
+	const void *desc;
+	char copy[4096];
+	size_t len = 0;
+
+	end_open(&b);
+	IS(doca_mmap_export_rdma(b.mmap, b.dev, &desc, &len), DOCA_SUCCESS);
+	memcpy(copy, desc, len);
+	end_close(&b);
+	open_pair(1);
+	start_pair();
+	ends_connect(&a, &b);
+	IS(doca_mmap_create_from_export(NULL, copy, len, a.dev, &old),
+	   DOCA_SUCCESS);
+	IS(doca_buf_inventory_buf_get_by_data(a.inv, old, b.memory, 8, &src),
+	   DOCA_SUCCESS);
+	dst = end_space(&a, 0, 8);
+	IS(doca_rdma_task_read_allocate_init(a.rdma, a.conn, src, dst, no_data,
+					     &task), DOCA_SUCCESS);
+	IS(ends_run(&a, &b, doca_rdma_task_read_as_task(task)),
+	   DOCA_ERROR_INVALID_VALUE);
+	IS(doca_buf_dec_refcount(src, NULL), DOCA_SUCCESS);
+	IS(doca_buf_dec_refcount(dst, NULL), DOCA_SUCCESS);
+	IS(doca_mmap_destroy(old), DOCA_SUCCESS);
+	close_pair();
+}
+
 /* By address. */
 
 static void on_request(struct doca_rdma_connection *conn,
@@ -297,6 +329,7 @@ int main(void)
 	TEST(connections_that_ended_keep_no_memory);
 	TEST(the_last_ones_that_ended_stay);
 	TEST(a_message_keeps_its_connection);
+	TEST(memory_of_an_earlier_run_is_refused);
 	TEST(attempts_that_are_refused_keep_no_memory);
 	TEST(an_address_outlives_the_attempt);
 	TEST(connections_by_address_need_callbacks);

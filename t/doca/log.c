@@ -4,11 +4,13 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/wait.h>
+#include <syslog.h>
 #include <unistd.h>
 
 #include <doca_buf_inventory.h>
 #include <doca_log.h>
 
+#include "t/doca/ends.h"
 #include "t/lib/tap.h"
 
 /* Which message goes to which backend, and what a line looks like. */
@@ -326,6 +328,85 @@ static void what_a_handler_logs_is_dropped(void)
 	forget();
 }
 
+/* The log of the system is this. */
+static const char *ident;
+static char system_log[256];
+
+void __syslog_chk(int priority, int flag, const char *format, ...);
+
+void openlog(const char *name, int option, int facility)
+{
+	(void)option;
+	(void)facility;
+	ident = name;
+}
+
+static void say(void)
+{
+	size_t len = strlen(system_log);
+
+	snprintf(system_log + len, sizeof(system_log) - len, "%s ",
+		 ident ? ident : "?");
+}
+
+void syslog(int priority, const char *format, ...)
+{
+	(void)priority;
+	(void)format;
+	say();
+}
+
+void __syslog_chk(int priority, int flag, const char *format, ...)
+{
+	(void)priority;
+	(void)flag;
+	(void)format;
+	say();
+}
+
+static void each_backend_has_its_name_in_the_system_log(void)
+{
+	struct doca_log_backend *one, *two;
+	char name[] = "first";
+
+	IS(doca_log_backend_create_with_syslog(name, &one), DOCA_SUCCESS);
+	memset(name, 'x', sizeof(name) - 1);
+	IS(doca_log_backend_create_with_syslog("second", &two), DOCA_SUCCESS);
+	IS(doca_log_backend_create_with_syslog(NULL, &two),
+	   DOCA_ERROR_INVALID_VALUE);
+	DOCA_LOG_INFO("to both");
+	DOCA_LOG_INFO("to both");
+	IS_STR(system_log, "first second first second ");
+	forget();
+}
+
+static void what_programs_expect_is_for_debugging(void)
+{
+	const enum doca_rdma_transport_type dc = DOCA_RDMA_TRANSPORT_TYPE_DC;
+	struct doca_dev *dev = end_device();
+	struct doca_rdma *rdma;
+	uint8_t yes;
+
+	forget();
+	IS(doca_rdma_create(dev, &rdma), DOCA_SUCCESS);
+	IS(doca_rdma_set_transport_type(rdma, dc), DOCA_ERROR_NOT_SUPPORTED);
+	IS(doca_devinfo_cap_is_accelerate_resource_reclaim_supported(
+		doca_dev_as_devinfo(dev), &yes), DOCA_ERROR_NOT_SUPPORTED);
+	IS_STR(sdk, "");
+	IS(doca_log_backend_set_sdk_level(sdk_backend, DOCA_LOG_LEVEL_DEBUG),
+	   DOCA_SUCCESS);
+	IS(doca_rdma_set_transport_type(rdma, dc), DOCA_ERROR_NOT_SUPPORTED);
+	LIKE(sdk, "[DOCA][DBG][doca] rdma: a transport other than RC");
+	forget();
+	IS(doca_rdma_set_sl(rdma, 16), DOCA_ERROR_INVALID_VALUE);
+	LIKE(sdk, "[DOCA][ERR][doca] rdma: service level 16");
+	IS(doca_log_backend_set_sdk_level(sdk_backend, DOCA_LOG_LEVEL_INFO),
+	   DOCA_SUCCESS);
+	IS(doca_rdma_destroy(rdma), DOCA_SUCCESS);
+	IS(doca_dev_close(dev), DOCA_SUCCESS);
+	forget();
+}
+
 int main(void)
 {
 	TEST(without_a_backend_nothing_happens);
@@ -340,5 +421,7 @@ int main(void)
 	TEST(a_long_message_is_cut);
 	TEST(threads_log_while_levels_change);
 	TEST(what_a_handler_logs_is_dropped);
+	TEST(each_backend_has_its_name_in_the_system_log);
+	TEST(what_programs_expect_is_for_debugging);
 	return tap_done();
 }
