@@ -62,6 +62,7 @@ check_PROGRAMS += \
 	%D%/doca/port.t \
 	%D%/doca/prop.t \
 	%D%/doca/rdma.t \
+	%D%/doca/rdma_rules.t \
 	%D%/doca/rep.t \
 	%D%/doca/sync_event.t \
 	%D%/doca/sync_event_life.t \
