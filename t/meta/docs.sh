@@ -48,6 +48,38 @@ pages_of_calls_have_what_a_reader_needs()
 	done
 }
 
+# Each call of the headers for DOCA, or a name with a star that stands for it;
+# and no name that stands for none.
+calls_for_doca_are_in_their_guide()
+{
+	guide=docs/from-doca.md
+	grep -ho 'doca_[a-z0-9_]*(' bindings/doca/include/*.h | tr -d '(' |
+	    sort -u >"$tmp/calls"
+	[ "$(wc -l <"$tmp/calls")" -gt 500 ] || echo "few calls were found"
+	grep -o '`doca_[a-z0-9_*]*(' $guide | tr -d '`(' | sort -u |
+	awk -v guide=$guide '
+	NR == FNR { calls[$0]; next }
+	{
+		name = $0
+		gsub(/\*/, "[a-z0-9_]*", name)
+		found = 0
+		for (call in calls) {
+			if (call ~ "^" name "$") {
+				found = 1
+				there[call]
+			}
+		}
+		if (!found)
+			print guide ": there is no " $0 "()"
+	}
+	END {
+		for (call in calls) {
+			if (!(call in there))
+				print guide ": lacks " call "()"
+		}
+	}' "$tmp/calls" -
+}
+
 # "TYPE NAME(PARAMETERS" of each call, words and stars alone, as the headers
 # and as the pages declare it.
 header_prototypes()
@@ -178,6 +210,7 @@ none pages_of_calls_have_what_a_reader_needs
 none pages_declare_calls_as_headers_do
 none references_lead_somewhere
 none every_command_has_a_line_in_the_page_of_the_tool
+none calls_for_doca_are_in_their_guide
 none guides_name_only_files_that_exist
 none the_map_leads_to_files_and_functions
 tap_done
