@@ -88,7 +88,7 @@ void pier__port_update(struct pier__port *port, const struct pier__port *now)
 	port->active = now->active;
 	port->lid = now->lid;
 	port->grh = now->grh;
-	port->mtu = now->mtu;
+	__atomic_store_n(&port->mtu, now->mtu, __ATOMIC_RELAXED);
 	port->gid_count = now->gid_count;
 	memcpy(port->gids, now->gids, sizeof(port->gids));
 	memcpy(port->gid_prefix, now->gid_prefix, sizeof(port->gid_prefix));

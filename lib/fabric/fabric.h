@@ -74,6 +74,12 @@ struct pier__port {
  */
 void pier__port_update(struct pier__port *port, const struct pier__port *now);
 
+/* The MTU of @port, which another thread may be updating. */
+static inline enum ibv_mtu pier__port_mtu(const struct pier__port *port)
+{
+	return __atomic_load_n(&port->mtu, __ATOMIC_RELAXED);
+}
+
 /* A growing list of ports, and the reason why an expected one is missing. */
 struct pier__ports {
 	struct pier__port *port;

@@ -173,7 +173,7 @@ static void begin(struct pier__cm *pcm)
 {
 	struct soft_chan_cm *cm = cm_of(pcm);
 	struct soft_chan *chan = chan_of(cm->cm.chan);
-	uint8_t mtu = (uint8_t)cm->cm.chan->fdev->port.mtu;
+	uint8_t mtu = (uint8_t)pier__port_mtu(&cm->cm.chan->fdev->port);
 
 	pier__soft_chan_begin(chan);
 	pier__soft_chan_roce_port_close(chan);

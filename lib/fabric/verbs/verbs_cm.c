@@ -50,17 +50,18 @@ int pier__verbs_cm_create(struct pier__chan *chan, enum ibv_mtu mtu,
 			  struct pier__cm **ret)
 {
 	const char *device = chan->fdev->port.name;
+	enum ibv_mtu port_mtu = pier__port_mtu(&chan->fdev->port);
 	struct verbs_cm *cm;
 	int err;
 
 	/* REQ has the MTU of the path; another one is not negotiated. */
-	if (mtu < chan->fdev->port.mtu)
+	if (mtu < port_mtu)
 		return pier__fail(-EOPNOTSUPP, "%s: an MTU of %u for "
 				  "connections by address, less than the "
 				  "port's %u: librdmacm knows the port's "
 				  "alone; set 0, lower the link's, or connect "
 				  "by descriptors", device, 128u << mtu,
-				  128u << chan->fdev->port.mtu);
+				  128u << port_mtu);
 	cm = calloc(1, sizeof(*cm));
 	if (!cm)
 		return pier__fail(-ENOMEM, "%s: no memory", device);

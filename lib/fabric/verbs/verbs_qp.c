@@ -139,7 +139,7 @@ static int fail_rtr(const struct verbs_qp *qp, const struct ibv_qp_attr *attr,
 			  "%u, GID index %u, LID %u, %u of %u reads served at "
 			  "a time", port->name, qp->qp.qpn,
 			  state_name(qp->state), pier_strerror(err),
-			  128u << attr->path_mtu, 128u << port->mtu,
+			  128u << attr->path_mtu, 128u << pier__port_mtu(port),
 			  attr->ah_attr.grh.sgid_index, attr->ah_attr.dlid,
 			  attr->max_dest_rd_atomic, port->limits.rd_atomic);
 }
