@@ -218,6 +218,9 @@ check_LTLIBRARIES += %D%/libtap.la
 	%D%/lib/graphs.h \
 	%D%/lib/lane.c \
 	%D%/lib/lane.h \
+	%D%/lib/lane_cpu.c \
+	%D%/lib/lane_events.c \
+	%D%/lib/lane_op.h \
 	%D%/lib/liar.c \
 	%D%/lib/liar.h \
 	%D%/lib/limit.c \

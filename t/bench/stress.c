@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Threads with an engine each, for a while: random operations of every type,
- * connects and disconnects, stops and starts.  Prints what was compared.
+ * connects by descriptors and by address, disconnects, stops and starts.
+ * Prints what was compared.
  *
  *	stress [SECONDS]
  */
@@ -12,6 +13,7 @@
 #include <time.h>
 
 #include "core/clock.h"
+#include "t/lib/caller.h"
 #include "t/lib/lane.h"
 #include "t/lib/limit.h"
 
@@ -23,25 +25,32 @@
 struct stress {
 	pthread_t thread;
 	struct lane lane;
-	unsigned long long connections, restarts;
+	unsigned long long connections, by_address, restarts;
 	int status;
 	char text[512];		/* the error message */
 };
 
 static struct pier_dev *dev;
+static const char *address;	/* of dev; NULL: none */
 static struct stress all[THREADS];
 static atomic_bool over;	/* the time is up, or a thread has failed */
 
 static int restart(struct lane *lane)
 {
+	struct pier_ctx *ctxs[] = {
+		pier_rdma_ctx(lane->ends[0].rdma),
+		pier_rdma_ctx(lane->ends[1].rdma),
+		pier_dma_ctx(lane->dma),
+		pier_sha_ctx(lane->sha),
+		pier_func_ctx(lane->func),
+		pier_graph_ctx(lane->graph),
+	};
 	int err = 0;
 
-	for (int i = 0; !err && i < 2; i++) {
-		struct pier_ctx *ctx = pier_rdma_ctx(lane->ends[i].rdma);
-
-		err = pier_ctx_stop_wait(ctx, LIMIT_MS);
+	for (size_t i = 0; !err && i < sizeof(ctxs) / sizeof(ctxs[0]); i++) {
+		err = pier_ctx_stop_wait(ctxs[i], LIMIT_MS);
 		if (!err)
-			err = pier_ctx_start(ctx, lane->pe);
+			err = pier_ctx_start(ctxs[i], lane->pe);
 	}
 	return err;
 }
@@ -49,8 +58,11 @@ static int restart(struct lane *lane)
 static int use_connection(struct stress *stress)
 {
 	struct lane *lane = &stress->lane;
-	int err = lane_connect(lane);
+	bool by_address = address && lane->random & 2;
+	int err = by_address ? lane_connect_to(lane, address) :
+			       lane_connect(lane);
 
+	stress->by_address += by_address;
 	if (!err)
 		err = lane_run(lane, 1 + (unsigned int)lane->random % BATCHES);
 	lane_disconnect(lane);
@@ -104,8 +116,9 @@ static int report(void)
 
 		pthread_join(stress->thread, NULL);
 		printf("thread %d: %llu operations compared, %llu connections, "
-		       "%llu restarts\n", i, stress->lane.operations,
-		       stress->connections, stress->restarts);
+		       "%llu by address, %llu restarts\n", i,
+		       stress->lane.operations, stress->connections,
+		       stress->by_address, stress->restarts);
 		if (!stress->status)
 			continue;
 		fprintf(stderr, "thread %d: error %d: %s\n", i, stress->status,
@@ -125,6 +138,7 @@ int main(int argc, char *argv[])
 			"usage: stress [SECONDS]" : pier_last_error());
 		return 2;
 	}
+	address = caller_address(dev);
 	for (int i = 0; i < THREADS; i++) {
 		if (pthread_create(&all[i].thread, NULL, run, &all[i])) {
 			fputs("stress: no thread\n", stderr);
