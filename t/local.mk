@@ -72,6 +72,7 @@ check_PROGRAMS += \
 	%D%/engine/driver.t \
 	%D%/engine/offender.t \
 	%D%/engine/pe.t \
+	%D%/engine/starting.t \
 	%D%/engine/worker.t \
 	%D%/fabric/fabric.t \
 	%D%/fabric/fabric_cm.t \

@@ -46,14 +46,14 @@ static int start(struct pier_ctx *ctx, struct pier_pe *pe)
 
 	ctx->pe = pe;
 	err = ctx->ops->start(ctx);
-	if (err) {
+	if (err && err != -EINPROGRESS) {
 		ctx->pe = NULL;
 		return err;
 	}
 
 	pier__list_add(&pe->ctxs, &ctx->link);
-	set_state(ctx, PIER_CTX_RUNNING);
-	return 0;
+	set_state(ctx, err ? PIER_CTX_STARTING : PIER_CTX_RUNNING);
+	return err;
 }
 
 int pier_ctx_start(struct pier_ctx *ctx, struct pier_pe *pe)
@@ -66,6 +66,11 @@ int pier_ctx_start(struct pier_ctx *ctx, struct pier_pe *pe)
 	err = start(ctx, pe);
 	pier__guard_leave(guard);
 	return err;
+}
+
+void pier__ctx_started(struct pier_ctx *ctx)
+{
+	set_state(ctx, PIER_CTX_RUNNING);
 }
 
 void pier__ctx_stopped(struct pier_ctx *ctx)

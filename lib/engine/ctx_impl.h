@@ -12,9 +12,10 @@
 #include "engine/source.h"
 
 /*
- * What an object does as a context.  start: 0, or an error that leaves
- * it idle.  stop: begin to end what is in flight; pier__ctx_stopped() reports
- * the end, in stop itself or later.
+ * What an object does as a context.  start: 0; -EINPROGRESS, starting, until
+ * pier__ctx_started() or pier__ctx_stopped(), which come later; or an error
+ * that leaves it idle.  stop: begin to end what is in flight;
+ * pier__ctx_stopped() reports the end, in stop itself or later.
  */
 struct pier__ctx_ops {
 	int (*start)(struct pier_ctx *ctx);
@@ -46,7 +47,13 @@ static inline struct pier__guard *pier__ctx_guard(const struct pier_ctx *ctx)
 void pier__ctx_init(struct pier_ctx *ctx, const struct pier__ctx_ops *ops,
 		    const char *name);
 
-/* A stopping context has ended: the engine reports idle in its round. */
+/* A starting context runs. */
+void pier__ctx_started(struct pier_ctx *ctx);
+
+/*
+ * A starting or stopping context has ended: the engine reports idle in its
+ * round.
+ */
 void pier__ctx_stopped(struct pier_ctx *ctx);
 
 /* Called by the engine for that; may destroy the context. */
