@@ -192,6 +192,16 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/mem/mmap_impl.h \
 	%D%/mem/own.c \
 	%D%/mem/own.h \
+	%D%/ops/comch.c \
+	%D%/ops/comch_client.c \
+	%D%/ops/comch_conn.c \
+	%D%/ops/comch_impl.h \
+	%D%/ops/comch_name.c \
+	%D%/ops/comch_recv.c \
+	%D%/ops/comch_send.c \
+	%D%/ops/comch_server.c \
+	%D%/ops/comch_wire.c \
+	%D%/ops/comch_wire.h \
 	%D%/ops/cpu_ctx.c \
 	%D%/ops/cpu_ctx.h \
 	%D%/ops/desc.c \
@@ -263,6 +273,7 @@ pierinclude_HEADERS = \
 	%D%/include/pier/buf.h \
 	%D%/include/pier/buf_pool.h \
 	%D%/include/pier/cm.h \
+	%D%/include/pier/comch.h \
 	%D%/include/pier/conn.h \
 	%D%/include/pier/counters.h \
 	%D%/include/pier/ctx.h \

@@ -98,6 +98,7 @@ check_PROGRAMS += \
 	%D%/ops/alloc.t \
 	%D%/ops/bulk.t \
 	%D%/ops/capable.t \
+	%D%/ops/comch.t \
 	%D%/ops/dma.t \
 	%D%/ops/dma_export.t \
 	%D%/ops/dma_life.t \
@@ -240,6 +241,8 @@ check_LTLIBRARIES += %D%/libtap.la
 	%D%/lib/rights.h \
 	%D%/lib/stage.c \
 	%D%/lib/stage.h \
+	%D%/lib/talker.c \
+	%D%/lib/talker.h \
 	%D%/lib/tap.c \
 	%D%/lib/tap.h \
 	%D%/lib/tree.c \

@@ -74,6 +74,10 @@ static const struct {
 	{ PIER_LIMIT_MMAP_DEVS, "mmap_devs" },
 	{ PIER_LIMIT_BUF_REFS, "buf_refs" },
 	{ PIER_LIMIT_PRIVATE_DATA, "private_data" },
+	{ PIER_LIMIT_COMCH_NAME, "comch_name" },
+	{ PIER_LIMIT_COMCH_MESSAGE, "comch_message" },
+	{ PIER_LIMIT_COMCH_RECV_QUEUE, "comch_recv_queue" },
+	{ PIER_LIMIT_COMCH_CLIENTS, "comch_clients" },
 };
 
 static const struct {
@@ -101,6 +105,7 @@ static const struct {
 	{ PIER_FEATURE_DPA, "dpa" },
 	{ PIER_FEATURE_GPU, "gpu" },
 	{ PIER_FEATURE_DMABUF, "dmabuf" },
+	{ PIER_FEATURE_COMCH, "comch" },
 };
 
 static const struct {

@@ -103,6 +103,7 @@ enum pier_scope pier_error_scope(int err)
 	case ENETUNREACH:
 	case ENOTCONN:
 	case EPIPE:
+	case EPROTO:
 		return PIER_SCOPE_CONN;
 	case EIO:
 	case ENODEV:

@@ -48,6 +48,21 @@ int pier__digest_has(enum pier_sha_algorithm algorithm)
 	return err;
 }
 
+int pier__digest_bytes(enum pier_sha_algorithm algorithm, const void *data,
+		       size_t len, uint8_t *ret)
+{
+	EVP_MD *md = EVP_MD_fetch(NULL, algorithms[algorithm].name, NULL);
+	int ok;
+
+	if (!md)
+		return pier__digest_lacks(algorithm);
+	ok = EVP_Digest(data, len, ret, NULL, md, NULL);
+	EVP_MD_free(md);
+	if (ok == 1)
+		return 0;
+	return pier__fail(-EIO, "sha: libcrypto failed");
+}
+
 static int open_algorithm(struct pier__digest *digest, unsigned int i)
 {
 	digest->md[i] = EVP_MD_fetch(NULL, algorithms[i].name, NULL);

@@ -16,6 +16,13 @@ int pier__digest_has(enum pier_sha_algorithm algorithm);
 /* Fail because it has not.  Returns -EOPNOTSUPP. */
 int pier__digest_lacks(enum pier_sha_algorithm algorithm);
 
+/*
+ * The digest of @len bytes at @data, once.  Any thread.
+ * Errors: -EOPNOTSUPP; -EIO, libcrypto failed.
+ */
+int pier__digest_bytes(enum pier_sha_algorithm algorithm, const void *data,
+		       size_t len, uint8_t *ret);
+
 /* For the algorithms that libcrypto has.  Errors: -ENOMEM. */
 int pier__digest_create(struct pier__digest **ret);
 void pier__digest_destroy(struct pier__digest *digest);

@@ -6,7 +6,7 @@
 #include "dev/dev_impl.h"
 #include "ops/digest.h"
 
-#define FEATURE_LAST PIER_FEATURE_DMABUF
+#define FEATURE_LAST PIER_FEATURE_COMCH
 
 static int by_address(const struct pier_devinfo *info)
 {
@@ -31,6 +31,13 @@ static int dmabuf(const struct pier_devinfo *info)
 		return 0;
 	return pier__fail(-EOPNOTSUPP, "%s registers no dma-bufs",
 			  info->port.name);
+}
+
+static int comch(const struct pier_devinfo *info)
+{
+	int err = by_address(info);
+
+	return err ? err : pier_devinfo_can_task(info, PIER_TASK_COMCH_SEND);
 }
 
 /* Of features that no device here has: the reason. */
@@ -84,6 +91,8 @@ int pier_devinfo_has(const struct pier_devinfo *info, enum pier_feature feature)
 		return none(info, "pier uses no GPU");
 	case PIER_FEATURE_DMABUF:
 		return dmabuf(info);
+	case PIER_FEATURE_COMCH:
+		return comch(info);
 	}
 	return pier__fail(-EINVAL, "unknown feature %d: 0 to %d", (int)feature,
 			  FEATURE_LAST);

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include <pier/cm.h>
+#include <pier/comch.h>
 #include <pier/dma.h>
 #include <pier/sha.h>
 
@@ -10,9 +11,10 @@
 #include "dev/dev_impl.h"
 #include "mem/buf_impl.h"
 #include "mem/mmap_impl.h"
+#include "ops/comch_wire.h"
 #include "ops/limit.h"
 
-#define LIMIT_LAST PIER_LIMIT_PRIVATE_DATA
+#define LIMIT_LAST PIER_LIMIT_COMCH_CLIENTS
 #define NO_LIMIT UINT64_MAX
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -26,9 +28,20 @@ static uint64_t queue(const struct pier__limits *lim)
 	return least(PIER__QUEUE_MAX, lim->cqe / 4);
 }
 
+/* Each needs receives, one of all requests in flight, and a connection. */
+static uint64_t comch_clients(const struct pier__limits *lim, uint64_t recvs)
+{
+	uint64_t most = least(recvs / (1 + PIER__COMCH_RESERVE),
+			      queue(lim) - PIER__COMCH_EXTRA_CONNS - 1);
+
+	return least(least(most, lim->qps), PIER__COMCH_CLIENTS_MAX);
+}
+
 uint64_t pier__port_limit(const struct pier__port *port, enum pier_limit limit)
 {
 	const struct pier__limits *lim = &port->limits;
+	uint64_t conns = least(lim->qps, PIER__CONNS_MAX);
+	uint64_t recvs = least(lim->srq_wr, queue(lim));
 	const uint64_t values[] = {
 		[PIER_LIMIT_MESSAGE] = lim->message,
 		[PIER_LIMIT_MMAP] = lim->mmap,
@@ -36,9 +49,9 @@ uint64_t pier__port_limit(const struct pier__port *port, enum pier_limit limit)
 					    PIER__INLINE_MAX),
 		[PIER_LIMIT_SEND_SGE] = least(lim->send_sge, PIER__CHAIN_MAX),
 		[PIER_LIMIT_RECV_SGE] = least(lim->recv_sge, PIER__CHAIN_MAX),
-		[PIER_LIMIT_CONNS] = least(lim->qps, PIER__CONNS_MAX),
+		[PIER_LIMIT_CONNS] = conns,
 		[PIER_LIMIT_SEND_QUEUE] = least(lim->send_wr, queue(lim) + 2),
-		[PIER_LIMIT_RECV_QUEUE] = least(lim->srq_wr, queue(lim)),
+		[PIER_LIMIT_RECV_QUEUE] = recvs,
 		[PIER_LIMIT_RD_ATOMIC] = least(lim->rd_atomic,
 					       PIER__RD_ATOMIC_MAX),
 		[PIER_LIMIT_GIDS] = port->gid_count,
@@ -51,6 +64,12 @@ uint64_t pier__port_limit(const struct pier__port *port, enum pier_limit limit)
 		[PIER_LIMIT_MMAP_DEVS] = PIER__MMAP_DEVS,
 		[PIER_LIMIT_BUF_REFS] = PIER__BUF_REFS_MAX,
 		[PIER_LIMIT_PRIVATE_DATA] = PIER_PRIVATE_DATA_MAX,
+		[PIER_LIMIT_COMCH_NAME] = PIER_COMCH_NAME_MAX,
+		[PIER_LIMIT_COMCH_MESSAGE] = PIER_COMCH_MESSAGE_MAX,
+		[PIER_LIMIT_COMCH_RECV_QUEUE] =
+			least(PIER__COMCH_QUEUE_MAX, recvs -
+			      PIER__COMCH_RESERVE),
+		[PIER_LIMIT_COMCH_CLIENTS] = comch_clients(lim, recvs),
 	};
 
 	return values[limit];

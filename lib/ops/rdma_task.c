@@ -156,7 +156,7 @@ int pier__rdma_set_bufs(struct pier_task *task, struct pier_buf *src,
 	const struct pier__task_type *type = pier__rdma_type(t);
 	int err;
 
-	if (type->by_cpu)
+	if (!type->kind)
 		return pier__fail(-EINVAL, "%s: not a task of an RDMA context",
 				  type->name);
 	err = pier__task_may_change(task, type->name);

@@ -163,6 +163,11 @@ const struct pier__task_type pier__task_types[] = {
 		.src_grows = true,
 		.event = true,
 	},
+	[PIER_TASK_COMCH_SEND] = {
+		.name = "comch send",
+		.key = "comch_send",
+		.opcode = IBV_WR_SEND_WITH_IMM,
+	},
 };
 
 const unsigned int pier__task_type_count =

@@ -37,7 +37,8 @@ struct pier__task_type {
 	/* Build the work request.  Returns its elements, or an error. */
 	int (*build)(struct pier__rdma_task *t);
 
-	const struct pier__rdma_kind *kind;
+	const struct pier__rdma_kind *kind;	/* NULL: not of an RDMA */
+						/* context */
 	const struct pier__rdma_kind *empty;	/* the kind without buffers; */
 						/* NULL: it needs them */
 	bool receives;			/* in the pool of receives */
@@ -47,8 +48,8 @@ struct pier__task_type {
 	bool none_grows;		/* neither buffer */
 	bool event;			/* the remote one is the word of an */
 					/* imported sync event */
-	bool by_cpu;			/* not of an RDMA context: only its */
-					/* name and key are set */
+	bool by_cpu;			/* no device: only its name and key */
+					/* are set */
 };
 
 extern const struct pier__task_type pier__task_types[];	/* by pier_task_type */

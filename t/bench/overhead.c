@@ -87,7 +87,8 @@ static const char *key(int type)
 static int print_types(void)
 {
 	for (int i = 0; key(i); i++)
-		puts(key(i));
+		if (i != PIER_TASK_COMCH_SEND)	/* it connects by address */
+			puts(key(i));
 	return 0;
 }
 

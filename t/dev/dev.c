@@ -191,7 +191,7 @@ static void limits_are_reported(void)
 	uint64_t value;
 	int limit;
 
-	for (limit = PIER_LIMIT_MESSAGE; limit <= PIER_LIMIT_PRIVATE_DATA;
+	for (limit = PIER_LIMIT_MESSAGE; limit <= PIER_LIMIT_COMCH_CLIENTS;
 	     limit++) {
 		value = 0;
 		IS(pier_devinfo_limit(info, (enum pier_limit)limit, &value),
@@ -199,7 +199,7 @@ static void limits_are_reported(void)
 		OK(value > 0 || limit == PIER_LIMIT_INLINE);
 	}
 	IS(pier_devinfo_limit(info, (enum pier_limit)99, &value), -EINVAL);
-	LIKE(pier_last_error(), "limit 99: 0 to 18");
+	LIKE(pier_last_error(), "limit 99: 0 to 22");
 	IS(pier_devinfo_limit(info, (enum pier_limit)-1, &value), -EINVAL);
 }
 

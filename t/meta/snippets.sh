@@ -22,8 +22,8 @@ example()
 }
 
 # One file for each page; pier_func.3 has a function and then a call.
-pages="buf_pool counters ctx desc dev dma dma_export error exchange graph mmap
-pe rep sha sync_event uv verbs version"
+pages="buf_pool comch counters ctx desc dev dma dma_export error exchange graph
+mmap pe rep sha sync_event uv verbs version"
 for page in $pages; do
 	example pier_$page.3 1 >"$tmp/$page.h"
 done
@@ -279,6 +279,14 @@ int (*const offers)(struct pier_dev *, void *, size_t, const char *) = offer;
 void log_of_its_own(void)
 {
 #include "set_log.h"
+}
+
+int serve(struct pier_dev *dev, struct pier_pe *pe, pier_comch_msg_fn *received,
+	  struct pier_comch *comch)
+{
+	int err;
+#include "comch.h"
+	return err;
 }
 
 void packets(struct pier_conn *conn)

@@ -5,6 +5,7 @@
 #include "t/lib/event.h"
 #include "t/lib/failing.h"
 #include "t/lib/peer.h"
+#include "t/lib/talker.h"
 #include "t/lib/tap.h"
 
 /* After a warm-up nothing is allocated or freed on the way of a task. */
@@ -14,9 +15,11 @@
 #define BIG 40000	/* more than one packet */
 #define BATCH 16
 #define ROUNDS 20
+#define COMCH_SENDS 12	/* of 16 that have credits */
 
 static struct pier_dev *dev;
 static struct peer a, b;
+static struct talker server, client;	/* of a Comm Channel */
 static struct pier_buf *src, *dst, *far, *tail;	/* of the length under test */
 static struct pier_buf *far_tail;		/* the same */
 static struct pier_buf *word;	/* of 8 bytes */
@@ -340,6 +343,16 @@ static void run_notify_add(void)
 	ended(pier_rdma_notify_add(a.conn, imported, tail, 1, count, &one), 1);
 }
 
+/* More than has credits: some are returned meanwhile. */
+static void run_comch_send(void)
+{
+	int want = server.received + COMCH_SENDS;
+
+	for (int i = 0; i < COMCH_SENDS; i++)
+		IS(talker_send(client.conn, 1, SMALL), 0);
+	OK(talker_count(&server.received, want));
+}
+
 static void (*const ways[])(void) = {
 	[PIER_TASK_SEND] = send_and_receive,
 	[PIER_TASK_SEND_IMM] = run_send_imm,
@@ -362,6 +375,7 @@ static void (*const ways[])(void) = {
 	[PIER_TASK_REMOTE_GET] = run_remote_get,
 	[PIER_TASK_NOTIFY_SET] = run_notify_set,
 	[PIER_TASK_NOTIFY_ADD] = run_notify_add,
+	[PIER_TASK_COMCH_SEND] = run_comch_send,
 };
 
 static bool open_graph(void)
@@ -403,7 +417,8 @@ static bool open_contexts(void)
 	       IS(pier_ctx_start(pier_func_ctx(func), a.pe), 0) &&
 	       IS(pier_sha_create(&sha), 0) &&
 	       IS(pier_ctx_start(pier_sha_ctx(sha), a.pe), 0) &&
-	       open_graph() && open_events();
+	       open_graph() && open_events() &&
+	       talker_pair(&server, &client, dev, NULL);
 }
 
 static void close_contexts(void)
@@ -417,6 +432,7 @@ static void close_contexts(void)
 	pier_sha_destroy(sha);
 	pier_func_destroy(func);
 	pier_dma_destroy(dma);
+	talker_unpair(&server, &client);
 }
 
 static void check_type(enum pier_task_type type)
@@ -440,7 +456,7 @@ static void no_type_of_task_allocates_anything(void)
 		for (; strcmp(pier_task_type_key((enum pier_task_type)type),
 			      "unknown"); type++)
 			check_type((enum pier_task_type)type);
-	OK(type > PIER_TASK_NOTIFY_ADD);
+	OK(type > PIER_TASK_COMCH_SEND);
 	close_contexts();
 }
 

@@ -288,6 +288,16 @@ static int try_sync(enum pier_task_type type)
 	return err;
 }
 
+static int try_comch(enum pier_task_type type)
+{
+	struct pier_comch *comch = NULL;
+	int err = pier_comch_create_client(dev, "a", NULL, &comch);
+
+	(void)type;
+	pier_comch_destroy(comch);
+	return err;
+}
+
 static int (*const tries[])(enum pier_task_type type) = {
 	[PIER_TASK_SEND] = try_message,
 	[PIER_TASK_SEND_IMM] = try_message,
@@ -310,6 +320,7 @@ static int (*const tries[])(enum pier_task_type type) = {
 	[PIER_TASK_REMOTE_GET] = try_remote_event,
 	[PIER_TASK_NOTIFY_SET] = try_remote_event,
 	[PIER_TASK_NOTIFY_ADD] = try_remote_event,
+	[PIER_TASK_COMCH_SEND] = try_comch,
 };
 
 #define TRIES ((int)(sizeof(tries) / sizeof(tries[0])))
@@ -350,6 +361,7 @@ static void tasks_that_a_device_lacks_are_refused(void)
 	static const enum pier_task_type lacking[] = {
 		PIER_TASK_SEND_IMM, PIER_TASK_WRITE_IMM, PIER_TASK_FETCH_ADD,
 		PIER_TASK_COMPARE_SWAP, PIER_TASK_NOTIFY_ADD,
+		PIER_TASK_COMCH_SEND,
 	};
 	uint32_t *opcodes = &dev->info.port.limits.opcodes, saved = *opcodes;
 	size_t i;

@@ -48,6 +48,20 @@ static void connections_by_address_are_as_the_getter_promises(void)
 	caller_close(&server);
 }
 
+static void comm_channels_are_as_the_getter_promises(void)
+{
+	struct pier_comch *comch = NULL;
+
+	IS(pier_devinfo_has(info, PIER_FEATURE_COMCH), 0);
+	IS(pier_comch_create_server(dev, NULL, "a", &comch), 0);
+	pier_comch_destroy(comch);
+	dev->info.port.limits.by_address = true;
+	IS(pier_devinfo_has(info, PIER_FEATURE_COMCH), -EOPNOTSUPP);
+	IS(pier_comch_create_server(dev, NULL, "a", &comch), -EOPNOTSUPP);
+	LIKE(pier_last_error(), "iWARP");
+	dev->info.port.limits.by_address = false;
+}
+
 static atomic_bool adding;
 static uint64_t cpu_adds;
 
@@ -220,8 +234,8 @@ static void features_without_hardware_have_a_reason(void)
 		LIKE(pier_last_error(), pier_devinfo_name(info));
 		LIKE(pier_last_error(), lacking[i].reason);
 	}
-	IS(pier_devinfo_has(info, PIER_FEATURE_DMABUF + 1), -EINVAL);
-	LIKE(pier_last_error(), "feature 21: 0 to 20");
+	IS(pier_devinfo_has(info, PIER_FEATURE_COMCH + 1), -EINVAL);
+	LIKE(pier_last_error(), "feature 22: 0 to 21");
 	IS(pier_devinfo_has(info, (enum pier_feature)-1), -EINVAL);
 }
 
@@ -231,6 +245,7 @@ int main(void)
 		return tap_skip_all(pier_last_error());
 	info = pier_dev_info(dev);
 	TEST(connections_by_address_are_as_the_getter_promises);
+	TEST(comm_channels_are_as_the_getter_promises);
 	TEST(atomics_are_atomic_with_the_cpus_where_promised);
 	TEST(hashes_are_of_the_algorithms_that_libcrypto_has);
 	TEST(sync_events_are_waited_for_in_every_way_promised);

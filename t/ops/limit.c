@@ -489,6 +489,11 @@ static void private_data(uint64_t limit)
 	IS(limit, PIER_PRIVATE_DATA_MAX);
 }
 
+static void comch(uint64_t limit)	/* t/ops/comch.c */
+{
+	OK(limit > 0);
+}
+
 static void mmap_devs(uint64_t limit)
 {
 	struct pier_dev **devs = calloc(limit + 1, sizeof(*devs));
@@ -545,6 +550,10 @@ static void (*const tries[])(uint64_t limit) = {
 	[PIER_LIMIT_MMAP_DEVS] = mmap_devs,
 	[PIER_LIMIT_BUF_REFS] = buf_refs,
 	[PIER_LIMIT_PRIVATE_DATA] = private_data,
+	[PIER_LIMIT_COMCH_NAME] = comch,
+	[PIER_LIMIT_COMCH_MESSAGE] = comch,
+	[PIER_LIMIT_COMCH_RECV_QUEUE] = comch,
+	[PIER_LIMIT_COMCH_CLIENTS] = comch,
 };
 
 #define TRIES (sizeof(tries) / sizeof(tries[0]))

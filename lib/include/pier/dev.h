@@ -71,6 +71,10 @@ enum pier_limit {
 	PIER_LIMIT_MMAP_DEVS,	/* devices of one mmap */
 	PIER_LIMIT_BUF_REFS,	/* references to one buffer */
 	PIER_LIMIT_PRIVATE_DATA, /* bytes of it, between programs with pier */
+	PIER_LIMIT_COMCH_NAME,	/* bytes in the name of a Comm Channel */
+	PIER_LIMIT_COMCH_MESSAGE, /* bytes in its messages */
+	PIER_LIMIT_COMCH_RECV_QUEUE, /* messages a peer may send at a time */
+	PIER_LIMIT_COMCH_CLIENTS, /* clients of one server */
 };
 
 /* What is neither a type of task nor a kind of descriptor. */
@@ -96,6 +100,7 @@ enum pier_feature {
 	PIER_FEATURE_DPA,	/* programs on processors of the device */
 	PIER_FEATURE_GPU,	/* memory and programs of a GPU */
 	PIER_FEATURE_DMABUF,	/* memory of another device, by its dma-buf */
+	PIER_FEATURE_COMCH,	/* servers and clients of a Comm Channel */
 };
 
 /*

@@ -24,6 +24,7 @@
 #include <pier/sha.h>
 #include <pier/graph.h>
 #include <pier/sync_event.h>
+#include <pier/comch.h>
 #include <pier/counters.h>
 #include <pier/desc.h>
 #include <pier/rendezvous.h>

@@ -41,6 +41,7 @@ enum pier_task_type {
 	PIER_TASK_REMOTE_GET,
 	PIER_TASK_NOTIFY_SET,
 	PIER_TASK_NOTIFY_ADD,
+	PIER_TASK_COMCH_SEND,
 };
 
 /* Flags of pier_task_submit(). */

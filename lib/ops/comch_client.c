@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cm/rdmacm/rdmacm.h"
+#include "core/clock.h"
+#include "core/fail.h"
+#include "ops/comch_impl.h"
+
+/* The device's own address, as text. */
+static int own_address(const struct pier_comch *comch, char *ret)
+{
+	struct pier__gid_offer gids[PIER__GIDS_MAX];
+	struct pier__port port;
+	int count;
+
+	pier__dev_port(comch->dev, &port);
+	count = pier__gid_offers(&port, PIER__GID_ANY, gids);
+	if (count < 0)
+		return count;
+	pier__gid_text(gids[0].raw, ret);
+	return 0;
+}
+
+/* Each port has an equal share of the time that remains. */
+static uint32_t share_ms(const struct pier_comch *comch)
+{
+	unsigned int ports = PIER__COMCH_PORTS - comch->port;
+	int ms = pier__ms_left(pier__now(), comch->deadline) / (int)ports;
+
+	return ms > 0 ? (uint32_t)ms : 1;
+}
+
+/* Send a request to the port whose turn it is. */
+static int try_port(struct pier_comch *comch)
+{
+	const struct pier__comch_limits own = {
+		.max_msg_size = comch->cfg.max_msg_size,
+		.recv_queue = comch->cfg.recv_queue,
+	};
+	char address[INET6_ADDRSTRLEN];
+	uint8_t req[PIER__COMCH_REQ];
+	struct pier_connect_config cfg = {
+		.size = sizeof(cfg),
+		.peer = comch->address ? comch->address : address,
+		.port = pier__comch_name_port(&comch->name, comch->port),
+		.source = comch->address ? NULL : address,
+		.data = req,
+		.data_len = pier__comch_req_encode(&comch->name, &own, req),
+		.timeout_ms = share_ms(comch),
+	};
+	struct pier_comch_conn *c;
+	struct pier_conn *conn;
+	int err = comch->address ? 0 : own_address(comch, address);
+
+	if (!err)
+		err = pier__comch_conn_create(comch, &c);
+	if (err)
+		return err;
+	err = pier__connect_to(comch->owner.queues, &cfg, &conn);
+	if (err) {
+		pier__comch_conn_drop(c);
+		return err;
+	}
+	pier__comch_conn_bind(c, conn);
+	return 0;
+}
+
+static int start(struct pier_comch *comch)
+{
+	int err;
+
+	comch->port = 0;
+	comch->deadline = pier__now() +
+			  comch->cfg.connect_timeout_ms * PIER__MS;
+	err = try_port(comch);
+	return err ? err : -EINPROGRESS;
+}
+
+static void stop(struct pier_comch *comch)
+{
+	(void)comch;	/* its connection ends */
+}
+
+static void stopped(struct pier_comch *comch)
+{
+	(void)comch;
+}
+
+static int check(struct pier_comch_conn *c)
+{
+	struct pier__comch_limits theirs;
+	const void *data;
+	size_t len;
+	int err = pier_conn_private_data(c->conn, &data, &len);
+
+	if (!err)
+		err = pier__comch_rep_decode(data, len, &theirs);
+	if (!err)
+		pier__comch_conn_set_limits(c, &theirs);
+	return err;
+}
+
+static void set_error(struct pier_comch *comch, int err)
+{
+	comch->error = err;
+	snprintf(comch->text, sizeof(comch->text), "%s", pier_last_error());
+}
+
+static void ended(struct pier_comch *comch, struct pier_comch_conn *c)
+{
+	const char *text;
+	int err = pier_comch_conn_error(c, &text);
+
+	if (err)
+		set_error(comch, pier__fail_again(err, text));
+	comch->conn = NULL;
+	pier_ctx_stop(&comch->ctx);
+}
+
+/* Why the server of this name does not accept; 0: this is not that server. */
+static int rejected(const struct pier_comch *comch, struct pier_conn *conn)
+{
+	const void *data;
+	size_t len;
+
+	if (!pier_conn_reject_reason(conn) ||
+	    pier_conn_private_data(conn, &data, &len))
+		return 0;
+	switch (pier__comch_rej_decode(data, len)) {
+	case PIER__COMCH_REJECT_FULL:
+		return pier__fail(-ENOSPC, "comch: the server \"%s\" has "
+				  "max_clients clients: end one there, or "
+				  "raise its max_clients", comch->name.text);
+	case PIER__COMCH_REJECT_MALFORMED:
+		return pier__fail(-EPROTO, "comch: the server on port %u does "
+				  "not understand the request: use the same "
+				  "release on both",
+				  pier__comch_name_port(&comch->name,
+							comch->port));
+	default:
+		return 0;
+	}
+}
+
+/* No port has the server: the error of the last one is the reason. */
+static int no_server(const struct pier_comch *comch,
+		     const struct pier_comch_conn *c)
+{
+	const char *host = comch->address, *text;
+	int err = pier_comch_conn_error(c, &text);
+
+	if (!host)
+		host = comch->dev->info.port.name;
+	return pier__fail(err ? err : -ECONNREFUSED, "comch: no server "
+			  "\"%s\" on %s, ports %u to %u; of the last one: %s",
+			  comch->name.text, host,
+			  pier__comch_name_port(&comch->name, 0),
+			  pier__comch_name_port(&comch->name, comch->port),
+			  text);
+}
+
+/* The connection to this port was not established: try the next one. */
+static void failed(struct pier_comch *comch, struct pier_comch_conn *c)
+{
+	int err;
+
+	if (comch->ctx.state != PIER_CTX_STARTING)
+		return;
+	err = rejected(comch, c->conn);
+	if (!err && ++comch->port < PIER__COMCH_PORTS &&
+	    pier__now() < comch->deadline) {
+		err = try_port(comch);
+		if (!err)
+			return;
+	}
+	if (!err) {
+		comch->port--;
+		err = no_server(comch, c);
+	}
+	set_error(comch, err);
+	pier__comch_finish(comch);
+}
+
+const struct pier__comch_role pier__comch_client = {
+	.name = "client",
+	.start = start,
+	.stop = stop,
+	.stopped = stopped,
+	.check = check,
+	.ended = ended,
+	.failed = failed,
+};
+
+int pier_comch_create_client(struct pier_dev *dev, const char *name,
+			     const char *address, struct pier_comch **ret)
+{
+	struct pier_comch *comch;
+	int err = pier__comch_create(&pier__comch_client, dev, name, &comch);
+
+	if (err)
+		return err;
+	if (address && address[0]) {
+		comch->address = strdup(address);
+		if (!comch->address) {
+			pier_comch_destroy(comch);
+			return pier__fail(-ENOMEM, "comch: no memory");
+		}
+	}
+	*ret = comch;
+	return 0;
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_OPS_COMCH_IMPL_H
+#define PIER_OPS_COMCH_IMPL_H
+
+#include <stdbool.h>
+
+#include <pier/comch.h>
+
+#include "cm/post.h"
+#include "engine/task_pool.h"
+#include "ops/comch_wire.h"
+
+/*
+ * A Comm Channel, server or client: comch.c has what both are as contexts,
+ * comch_server.c and comch_client.c how they connect, comch_conn.c the
+ * connection, comch_send.c and comch_recv.c its messages, comch_wire.c what
+ * peers send, comch_name.c the name.
+ *
+ * Messages are RDMA sends.  The receives of all connections are in one queue,
+ * which has as many for each connection as its peer may use: recv_queue for
+ * messages, for which the peer needs credits, and PIER__COMCH_RESERVE more.  So
+ * a peer that keeps to the protocol always finds a receive.
+ *
+ * The reserve: credits are returned when half of them are used, so that at most
+ * two messages that return some are not received yet; one receive is in use
+ * while the program's callback runs, after its credit may have been returned.
+ */
+
+/* A receive. */
+struct pier__comch_recv {
+	struct pier__op op;		/* first: wr_id points here */
+	struct pier__posted posted;
+	struct pier_comch *comch;
+	struct ibv_recv_wr wr;
+	struct ibv_sge sge;
+};
+
+struct pier__comch_callbacks {
+	pier_comch_conn_fn *connected, *disconnected, *writable;
+	pier_comch_msg_fn *received;
+};
+
+struct pier_comch {
+	struct pier_ctx ctx;		/* first: pier_comch_ctx() */
+	const struct pier__comch_role *role;
+	struct pier_comch_config cfg;	/* settled */
+	struct pier__queues_config conn_cfg;	/* of cfg */
+	struct pier_dev *dev;		/* held */
+	struct pier__comch_name name;
+	struct pier__conn_owner owner;	/* of its connections */
+	struct pier__comch_callbacks callbacks;
+	struct pier_comch_counters counters;
+	struct pier__deferred deferred;	/* destroy inside a callback */
+
+	/* while it is not idle */
+	struct pier__list conns;	/* struct pier_comch_conn, those that */
+					/* are not established, too */
+	uint32_t conn_count;
+	bool queues_stop;		/* was called */
+	struct pier__task_pool *pool;	/* NULL before the start */
+	struct pier__mr *pool_mr;	/* of its messages */
+	struct pier__comch_recv *recvs;
+	uint8_t *recv_mem;
+	struct pier__mr *recv_mr;
+
+	/* of a server */
+	struct pier_rep *rep;		/* borrowed; NULL: none */
+	struct pier_listener *listener;
+	int lock;			/* socket that has the name; -1 */
+
+	/* of a client */
+	char *address;			/* the server's host; owned, NULL: */
+					/* this one */
+	struct pier_comch_conn *conn;	/* established; NULL: none */
+	unsigned int port;		/* which of the name's is tried */
+	uint64_t deadline;		/* of connecting */
+	int error;			/* 0: none */
+	char text[1200];		/* its message */
+};
+
+/* What distinguishes a server from a client. */
+struct pier__comch_role {
+	const char *name;		/* in messages */
+	/* Begin to accept connections, or to connect. */
+	int (*start)(struct pier_comch *comch);
+	void (*stop)(struct pier_comch *comch);		/* accept no more */
+	void (*stopped)(struct pier_comch *comch);	/* it is idle */
+	/* The handshake is complete.  Errors: it is not one of ours. */
+	int (*check)(struct pier_comch_conn *conn);
+	/* @conn, which is freed then, was established, or was not. */
+	void (*ended)(struct pier_comch *comch, struct pier_comch_conn *conn);
+	void (*failed)(struct pier_comch *comch, struct pier_comch_conn *conn);
+};
+
+extern const struct pier__comch_role pier__comch_server, pier__comch_client;
+
+struct pier_comch_conn {
+	struct pier__list link;		/* comch->conns */
+	struct pier_comch *comch;	/* valid while conn is */
+	struct pier_conn *conn;		/* NULL: ended */
+	void *user_data;
+	uint32_t holds;			/* tasks taken for it, and one until */
+					/* it has ended */
+	bool open;			/* reported as connected, not as */
+					/* disconnected */
+	bool broken;			/* the peer broke the protocol */
+	bool blocked;			/* a submit was refused */
+	int error;			/* of the protocol; 0: none */
+	char text[256];			/* its message */
+	struct pier_comch_counters counters;
+
+	uint32_t max_msg;		/* bytes, of what is sent */
+	uint32_t peer_queue;		/* credits, at most */
+	uint32_t credits;		/* messages that may be sent */
+	uint32_t granted;		/* messages that the peer may send */
+	uint32_t owed;			/* received, not granted again yet */
+	bool returning;			/* of credits, in flight: */
+	struct pier__op op;
+	struct pier__posted posted;
+};
+
+static inline struct pier_comch *pier__comch_of(struct pier_ctx *ctx)
+{
+	return pier__container_of(ctx, struct pier_comch, ctx);
+}
+
+/* comch.c: the object. */
+int pier__comch_create(const struct pier__comch_role *role,
+		       struct pier_dev *dev, const char *name,
+		       struct pier_comch **ret);
+/* Its last connection has ended, or it has none: end the queues. */
+void pier__comch_finish(struct pier_comch *comch);
+
+/*
+ * comch_conn.c: one for @conn, whose user data it becomes.  Errors: -ENOMEM.
+ * And back, of one that has no @conn yet.
+ */
+int pier__comch_conn_create(struct pier_comch *comch,
+			    struct pier_comch_conn **ret);
+void pier__comch_conn_bind(struct pier_comch_conn *c, struct pier_conn *conn);
+void pier__comch_conn_drop(struct pier_comch_conn *c);
+/* The owner's callbacks. */
+extern const struct pier__conn_callbacks pier__comch_conn_callbacks;
+/* What the peer's handshake has. */
+void pier__comch_conn_set_limits(struct pier_comch_conn *c,
+				 const struct pier__comch_limits *theirs);
+/* The peer broke the protocol, the last error is how: end it. */
+void pier__comch_violated(struct pier_comch_conn *c, int err);
+
+/* comch_send.c */
+int pier__comch_sends_create(struct pier_comch *comch);
+void pier__comch_sends_destroy(struct pier_comch *comch);
+/* What of the configuration the queues take. */
+uint32_t pier__comch_conn_sends(const struct pier_comch_config *cfg);
+void pier__comch_send_init(struct pier_comch_conn *c);
+/* Return credits to the peer, if it is time. */
+void pier__comch_return_credits(struct pier_comch_conn *c);
+/* Report if a message can be sent again. */
+void pier__comch_check_writable(struct pier_comch_conn *c);
+
+/* comch_recv.c */
+int pier__comch_recvs_create(struct pier_comch *comch);
+void pier__comch_recvs_destroy(struct pier_comch *comch);
+uint64_t pier__comch_recv_count(const struct pier_comch_config *cfg,
+				bool is_server);
+
+static inline bool pier__comch_is_server(const struct pier_comch *comch)
+{
+	return comch->role == &pier__comch_server;
+}
+
+#endif

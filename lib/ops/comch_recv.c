@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "core/fail.h"
+#include "ops/comch_impl.h"
+
+uint64_t pier__comch_recv_count(const struct pier_comch_config *cfg,
+				bool is_server)
+{
+	uint64_t conns = is_server ? cfg->max_clients : 1;
+
+	return conns * (cfg->recv_queue + PIER__COMCH_RESERVE);
+}
+
+static void post(struct pier__comch_recv *recv)
+{
+	struct pier__queues *queues = recv->comch->owner.queues;
+	int err;
+
+	if (queues->stopping || queues->error)
+		return;
+	err = pier__queues_post_recv(queues, &recv->posted, &recv->wr);
+	if (err)
+		pier__queues_fail(queues, err);
+}
+
+/* The peer returns @credits.  Errors: -EPROTO. */
+static int add_credits(struct pier_comch_conn *c, uint32_t credits)
+{
+	if (credits > c->peer_queue - c->credits)
+		return pier__fail(-EPROTO, "comch: the peer returned %u "
+				  "credits to %u: at most %u are allowed",
+				  credits, c->credits, c->peer_queue);
+	c->credits += credits;
+	return 0;
+}
+
+static void received(struct pier_comch_conn *c, const void *msg, size_t len)
+{
+	struct pier_comch *comch = c->comch;
+
+	c->granted--;
+	c->owed++;
+	c->counters.received_messages++;
+	c->counters.received_bytes += len;
+	comch->counters.received_messages++;
+	comch->counters.received_bytes += len;
+	pier__pe_event(comch->ctx.pe);
+	if (comch->callbacks.received)
+		comch->callbacks.received(c, msg, len,
+					  pier_ctx_user_data(&comch->ctx));
+	pier__comch_return_credits(c);
+}
+
+/* Is it what a Comm Channel sends, and may the peer send it now? */
+static int check(struct pier_comch_conn *c, const struct ibv_wc *wc,
+		 struct pier__comch_head *ret)
+{
+	int err;
+
+	if (!c->open)
+		return pier__fail(-EPROTO, "comch: the peer sent a message "
+				  "before it was connected");
+	if (wc->opcode != IBV_WC_RECV || !(wc->wc_flags & IBV_WC_WITH_IMM))
+		return pier__fail(-EPROTO, "comch: the peer sent a message "
+				  "without a head, or wrote one");
+	err = pier__comch_head_decode(wc->imm_data, ret);
+	if (err)
+		return err;
+	if (ret->kind == PIER__COMCH_DATA && !c->granted)
+		return pier__fail(-EPROTO, "comch: the peer sent more messages "
+				  "than it had credits for, %u at a time",
+				  c->comch->cfg.recv_queue);
+	if (ret->kind == PIER__COMCH_CREDITS &&
+	    (wc->byte_len || !ret->credits))
+		return pier__fail(-EPROTO, "comch: the peer returned %u "
+				  "credits in a message of %u bytes: 1 or more "
+				  "in 0 are allowed", ret->credits,
+				  wc->byte_len);
+	return add_credits(c, ret->credits);
+}
+
+static void arrived(struct pier_conn *conn, const struct pier__comch_recv *recv,
+		    const struct ibv_wc *wc)
+{
+	struct pier_comch_conn *c = pier_conn_user_data(conn);
+	struct pier__comch_head head;
+	int err;
+
+	if (!c || c->broken)
+		return;
+	pier__conn_peer_ready(conn);
+	err = check(c, wc, &head);
+	if (err) {
+		pier__comch_violated(c, err);
+		return;
+	}
+	if (head.kind == PIER__COMCH_DATA)
+		received(c, (const void *)(uintptr_t)recv->sge.addr,
+			 wc->byte_len);
+	pier__comch_check_writable(c);
+}
+
+static void failed(struct pier_conn *conn, const struct ibv_wc *wc)
+{
+	struct pier_comch_conn *c = pier_conn_user_data(conn);
+	int err = pier__conn_failed(conn, "receive", wc);
+
+	if (c && wc->status != IBV_WC_WR_FLUSH_ERR)
+		pier__comch_violated(c, err);
+}
+
+static void done(struct pier__op *op, const struct ibv_wc *wc)
+{
+	struct pier__comch_recv *recv =
+		pier__container_of(op, struct pier__comch_recv, op);
+	struct pier__queues *queues = recv->comch->owner.queues;
+	struct pier_conn *conn = pier__queues_conn(queues, wc->qp_num);
+
+	pier__list_del(&recv->posted.link);
+	if (conn && wc->status == IBV_WC_SUCCESS)
+		arrived(conn, recv, wc);
+	else if (conn)
+		failed(conn, wc);
+	post(recv);
+}
+
+static void init(struct pier__comch_recv *recv, struct pier_comch *comch,
+		 uint32_t i)
+{
+	uint32_t len = comch->cfg.max_msg_size;
+
+	recv->op.done = done;
+	recv->posted.op = &recv->op;
+	pier__list_init(&recv->posted.link);
+	recv->comch = comch;
+	recv->sge = (struct ibv_sge){
+		.addr = (uintptr_t)comch->recv_mem + (uintptr_t)i * len,
+		.length = len,
+		.lkey = comch->recv_mr->lkey,
+	};
+	recv->wr = (struct ibv_recv_wr){
+		.wr_id = (uintptr_t)&recv->op,
+		.sg_list = &recv->sge,
+		.num_sge = 1,
+	};
+}
+
+static int allocate(struct pier_comch *comch, uint32_t count)
+{
+	size_t len = (size_t)count * comch->cfg.max_msg_size;
+
+	comch->recvs = calloc(count, sizeof(comch->recvs[0]));
+	comch->recv_mem = calloc(count, comch->cfg.max_msg_size);
+	if (!comch->recvs || !comch->recv_mem)
+		return pier__fail(-ENOMEM, "comch: no memory for %u messages "
+				  "of %u bytes", count,
+				  comch->cfg.max_msg_size);
+	return comch->dev->fabric->dev->reg(comch->dev->fdev, comch->recv_mem,
+					    len, IBV_ACCESS_LOCAL_WRITE,
+					    &comch->recv_mr);
+}
+
+int pier__comch_recvs_create(struct pier_comch *comch)
+{
+	uint32_t count = comch->conn_cfg.recv_queue;
+	int err = allocate(comch, count);
+
+	for (uint32_t i = 0; i < count && !err; i++) {
+		init(&comch->recvs[i], comch, i);
+		err = pier__queues_post_recv(comch->owner.queues,
+					     &comch->recvs[i].posted,
+					     &comch->recvs[i].wr);
+	}
+	return err;
+}
+
+void pier__comch_recvs_destroy(struct pier_comch *comch)
+{
+	if (comch->recv_mr)
+		comch->dev->fabric->dev->dereg(comch->recv_mr);
+	comch->recv_mr = NULL;
+	free(comch->recv_mem);
+	comch->recv_mem = NULL;
+	free(comch->recvs);
+	comch->recvs = NULL;
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <string.h>
+
+#include "core/fail.h"
+#include "ops/comch_wire.h"
+
+#define MAGIC 4
+#define KIND_SHIFT 24
+#define CREDITS_MASK 0xffffu
+
+static const uint8_t magic[MAGIC] = { 'p', 'c', 'h', '1' };
+
+/* What follows the magic, but for the name. */
+struct req {
+	uint8_t magic[MAGIC];
+	uint8_t digest[PIER__COMCH_HEAD - MAGIC];
+	uint32_t max_msg_size, recv_queue, name_len;
+};
+
+struct rep {
+	uint8_t magic[MAGIC];
+	uint32_t max_msg_size, recv_queue;
+};
+
+struct rej {
+	uint8_t magic[MAGIC];
+	uint32_t reason;
+};
+
+_Static_assert(sizeof(struct req) + PIER_COMCH_NAME_MAX == PIER__COMCH_REQ,
+	       "a REQ has no holes");
+_Static_assert(sizeof(struct rep) == PIER__COMCH_REP, "nor has a REP");
+_Static_assert(sizeof(struct rej) == PIER__COMCH_REJ, "nor has a REJ");
+
+static bool has_magic(const void *data, size_t len, size_t least)
+{
+	return len >= least && !memcmp(data, magic, MAGIC);
+}
+
+size_t pier__comch_req_encode(const struct pier__comch_name *name,
+			      const struct pier__comch_limits *limits,
+			      uint8_t ret[PIER__COMCH_REQ])
+{
+	size_t len = strlen(name->text);
+	struct req req = {
+		.max_msg_size = htonl(limits->max_msg_size),
+		.recv_queue = htonl(limits->recv_queue),
+		.name_len = htonl((uint32_t)len),
+	};
+
+	memcpy(req.magic, magic, MAGIC);
+	memcpy(req.digest, name->digest, sizeof(req.digest));
+	memcpy(ret, &req, sizeof(req));
+	memcpy(ret + sizeof(req), name->text, len);
+	return sizeof(req) + len;
+}
+
+enum pier__comch_reject
+pier__comch_req_reject(const struct pier__comch_name *name, const void *data,
+		       size_t len)
+{
+	const uint8_t *bytes = data;
+
+	if (!has_magic(data, len, PIER__COMCH_HEAD))
+		return PIER__COMCH_REJECT_MALFORMED;
+	if (memcmp(bytes + MAGIC, name->digest, PIER__COMCH_HEAD - MAGIC))
+		return PIER__COMCH_REJECT_NAME;
+	return 0;
+}
+
+static int decode_limits(uint32_t max_msg_size, uint32_t recv_queue,
+			 struct pier__comch_limits *ret)
+{
+	ret->max_msg_size = ntohl(max_msg_size);
+	ret->recv_queue = ntohl(recv_queue);
+	if (!ret->max_msg_size || ret->max_msg_size > PIER_COMCH_MESSAGE_MAX)
+		return pier__fail(-EPROTO, "comch: the peer receives messages "
+				  "of %u bytes: 1 to %u are allowed",
+				  ret->max_msg_size, PIER_COMCH_MESSAGE_MAX);
+	if (!ret->recv_queue || ret->recv_queue > PIER__COMCH_QUEUE_MAX)
+		return pier__fail(-EPROTO, "comch: the peer receives %u "
+				  "messages at a time: 1 to %u are allowed",
+				  ret->recv_queue, PIER__COMCH_QUEUE_MAX);
+	return 0;
+}
+
+int pier__comch_req_decode(const struct pier__comch_name *name,
+			   const void *data, size_t len,
+			   struct pier__comch_limits *ret)
+{
+	size_t own = strlen(name->text);
+	struct req req;
+
+	if (!has_magic(data, len, sizeof(req)))
+		return pier__fail(-EPROTO, "comch: the request of the peer, "
+				  "%zu bytes, is none of a Comm Channel", len);
+	memcpy(&req, data, sizeof(req));
+	if (ntohl(req.name_len) != own || len != sizeof(req) + own ||
+	    memcmp((const uint8_t *)data + sizeof(req), name->text, own))
+		return pier__fail(-EPROTO, "comch: the request of the peer has "
+				  "the digest of the name \"%s\", but another "
+				  "name, of %u bytes", name->text,
+				  ntohl(req.name_len));
+	return decode_limits(req.max_msg_size, req.recv_queue, ret);
+}
+
+void pier__comch_rep_encode(const struct pier__comch_limits *limits,
+			    uint8_t ret[PIER__COMCH_REP])
+{
+	struct rep rep = {
+		.max_msg_size = htonl(limits->max_msg_size),
+		.recv_queue = htonl(limits->recv_queue),
+	};
+
+	memcpy(rep.magic, magic, MAGIC);
+	memcpy(ret, &rep, sizeof(rep));
+}
+
+int pier__comch_rep_decode(const void *data, size_t len,
+			   struct pier__comch_limits *ret)
+{
+	struct rep rep;
+
+	if (!has_magic(data, len, sizeof(rep)))
+		return pier__fail(-EPROTO, "comch: the reply of the peer, %zu "
+				  "bytes, is none of a Comm Channel", len);
+	memcpy(&rep, data, sizeof(rep));
+	return decode_limits(rep.max_msg_size, rep.recv_queue, ret);
+}
+
+void pier__comch_rej_encode(enum pier__comch_reject reason,
+			    uint8_t ret[PIER__COMCH_REJ])
+{
+	struct rej rej = { .reason = htonl(reason) };
+
+	memcpy(rej.magic, magic, MAGIC);
+	memcpy(ret, &rej, sizeof(rej));
+}
+
+enum pier__comch_reject pier__comch_rej_decode(const void *data, size_t len)
+{
+	struct rej rej;
+
+	if (!has_magic(data, len, sizeof(rej)))
+		return 0;
+	memcpy(&rej, data, sizeof(rej));
+	return (enum pier__comch_reject)ntohl(rej.reason);
+}
+
+uint32_t pier__comch_head_encode(enum pier__comch_kind kind, uint32_t credits)
+{
+	return htonl((uint32_t)kind << KIND_SHIFT | credits);
+}
+
+int pier__comch_head_decode(uint32_t imm, struct pier__comch_head *ret)
+{
+	uint32_t head = ntohl(imm);
+
+	ret->kind = (enum pier__comch_kind)(head >> KIND_SHIFT);
+	ret->credits = head & CREDITS_MASK;
+	if ((ret->kind != PIER__COMCH_DATA &&
+	     ret->kind != PIER__COMCH_CREDITS) ||
+	    (head & ~((uint32_t)ret->kind << KIND_SHIFT | CREDITS_MASK)))
+		return pier__fail(-EPROTO, "comch: the peer sent a message "
+				  "with the head 0x%08x, whose kind is %u: 1 "
+				  "and 2 are allowed", head,
+				  (unsigned int)ret->kind);
+	return 0;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_OPS_COMCH_WIRE_H
+#define PIER_OPS_COMCH_WIRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <pier/comch.h>
+
+#include "fabric/fabric.h"
+
+/*
+ * What Comm Channels send to each other, numbers in network order.
+ *
+ * The server listens on the first of PIER__COMCH_PORTS ports from
+ * PIER__COMCH_PORT_MIN to PIER__COMCH_PORT_MAX that is free: the first 4 bytes
+ * of the SHA-256 digest of its name, modulo their number, and those that
+ * follow, in a ring.  A client tries them in this order.
+ *
+ * Private data of the client's REQ:
+ *
+ *	0  "pch1"	4  the first 12 bytes of the digest
+ *	16 max_msg_size	20 recv_queue	24 the name's length	28 the name
+ *
+ * Of REP: 0 "pch1", 4 max_msg_size, 8 recv_queue.
+ * Of REJ: 0 "pch1", 4 enum pier__comch_reject.
+ *
+ * A message is an RDMA send with an immediate: its kind in the upper 8 bits,
+ * then 8 bits that are 0, then 16 bits: credits that the sender returns.
+ */
+#define PIER__COMCH_PORTS 4
+#define PIER__COMCH_PORT_MIN 16384
+#define PIER__COMCH_PORT_MAX 32767
+#define PIER__COMCH_DIGEST 32
+#define PIER__COMCH_HEAD 16	/* the REQ's part that the request has */
+#define PIER__COMCH_REQ (28 + PIER_COMCH_NAME_MAX)
+#define PIER__COMCH_REP 12
+#define PIER__COMCH_REJ 8
+#define PIER__COMCH_QUEUE_MAX 4096
+#define PIER__COMCH_RESERVE 4	/* receives beyond recv_queue */
+#define PIER__COMCH_CLIENTS_MAX 65000
+#define PIER__COMCH_EXTRA_CONNS 16	/* beyond the clients: requests that */
+					/* are rejected */
+
+struct pier__comch_name {
+	char text[PIER_COMCH_NAME_MAX + 1];
+	uint8_t digest[PIER__COMCH_DIGEST];
+};
+
+/* What an end receives. */
+struct pier__comch_limits {
+	uint32_t max_msg_size, recv_queue;
+};
+
+enum pier__comch_reject {
+	PIER__COMCH_REJECT_NAME = 1,	/* this server has another name */
+	PIER__COMCH_REJECT_FULL,	/* it has max_clients clients */
+	PIER__COMCH_REJECT_MALFORMED,
+};
+
+enum pier__comch_kind {
+	PIER__COMCH_DATA = 1,
+	PIER__COMCH_CREDITS,		/* no bytes */
+};
+
+struct pier__comch_head {
+	enum pier__comch_kind kind;
+	uint32_t credits;
+};
+
+/* Returns the length. */
+size_t pier__comch_req_encode(const struct pier__comch_name *name,
+			      const struct pier__comch_limits *limits,
+			      uint8_t ret[PIER__COMCH_REQ]);
+
+/*
+ * What is wrong with the first PIER__COMCH_HEAD bytes of a REQ to the server of
+ * @name; 0: nothing.
+ */
+enum pier__comch_reject
+pier__comch_req_reject(const struct pier__comch_name *name, const void *data,
+		       size_t len);
+
+/* Read a whole one, to the server of @name.  Errors: -EPROTO. */
+int pier__comch_req_decode(const struct pier__comch_name *name,
+			   const void *data, size_t len,
+			   struct pier__comch_limits *ret);
+
+void pier__comch_rep_encode(const struct pier__comch_limits *limits,
+			    uint8_t ret[PIER__COMCH_REP]);
+int pier__comch_rep_decode(const void *data, size_t len,
+			   struct pier__comch_limits *ret);
+
+void pier__comch_rej_encode(enum pier__comch_reject reason,
+			    uint8_t ret[PIER__COMCH_REJ]);
+/* 0: it is none of ours. */
+enum pier__comch_reject pier__comch_rej_decode(const void *data, size_t len);
+
+/* The immediate, in network order; and back.  Errors: -EPROTO. */
+uint32_t pier__comch_head_encode(enum pier__comch_kind kind, uint32_t credits);
+int pier__comch_head_decode(uint32_t imm, struct pier__comch_head *ret);
+
+/* comch_name.c: check and digest @text.  Errors: -EINVAL; -EOPNOTSUPP. */
+int pier__comch_name_set(struct pier__comch_name *name, const char *text);
+/* The port that is tried as number @i. */
+uint16_t pier__comch_name_port(const struct pier__comch_name *name,
+			       unsigned int i);
+/*
+ * Have the name on @port, in this network namespace, until *ret is closed.
+ * Errors: -EEXIST; those of socket(2).
+ */
+int pier__comch_name_lock(const struct pier__comch_name *name,
+			  const struct pier__port *port, int *ret);
+
+#endif
