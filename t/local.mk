@@ -99,6 +99,9 @@ check_PROGRAMS += \
 	%D%/ops/bulk.t \
 	%D%/ops/capable.t \
 	%D%/ops/comch.t \
+	%D%/ops/comch_flow.t \
+	%D%/ops/comch_hostile.t \
+	%D%/ops/comch_many.t \
 	%D%/ops/dma.t \
 	%D%/ops/dma_export.t \
 	%D%/ops/dma_life.t \
