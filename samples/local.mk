@@ -4,6 +4,8 @@
 # source installed.
 
 noinst_PROGRAMS += \
+	%D%/comch_ctrl_path_client \
+	%D%/comch_ctrl_path_server \
 	%D%/dma_copy_dpu \
 	%D%/dma_copy_host \
 	%D%/dma_local_copy \
@@ -39,6 +41,8 @@ noinst_PROGRAMS += \
 
 samplesdir = $(docdir)/samples
 dist_samples_DATA = \
+	%D%/comch_ctrl_path_client.c \
+	%D%/comch_ctrl_path_server.c \
 	%D%/dma_copy_dpu.c \
 	%D%/dma_copy_host.c \
 	%D%/dma_local_copy.c \

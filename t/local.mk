@@ -176,6 +176,8 @@ dist_check_SCRIPTS += \
 	%D%/meta/style.sh \
 	%D%/meta/symbols.sh \
 	%D%/meta/words.sh \
+	%D%/samples/comch.sh \
+	%D%/samples/comch_netns.sh \
 	%D%/samples/dma_copy.sh \
 	%D%/samples/dma_local_copy.sh \
 	%D%/samples/engine.sh \

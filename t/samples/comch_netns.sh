@@ -1,0 +1,109 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# The samples of a Comm Channel between two network namespaces of the test's
+# own, as between two hosts.
+. "${0%/*}/../lib/tap.sh"
+
+bin=$build/samples
+[ -x "$bin/comch_ctrl_path_server" ] || skip_all "the samples are not built"
+
+if [ "${1:-}" != inside ]; then
+	for rights in -n -rn; do
+		unshare $rights true 2>/dev/null || continue
+		unshare $rights sh "$0" inside
+		exit
+	done
+	skip_all "no network namespace can be made"
+fi
+
+# The second one is that of a process that does nothing.
+unshare -n tail -f /dev/null &
+far=$!
+trap 'kill $far; rm -rf "$tmp"' EXIT
+
+# in_far COMMAND... - as on the second host
+in_far()
+{
+	nsenter -t $far -n "$@"
+}
+
+# connect_both - a cable between the two
+connect_both()
+{
+	tries=0
+	until [ "$(readlink /proc/$far/ns/net)" != \
+	    "$(readlink /proc/$$/ns/net)" ]; do
+		tries=$((tries + 1))
+		[ $tries -le 500 ] || return
+		sleep 0.02
+	done
+	ip link add near0 type veth peer name far0 netns $far &&
+	    ip addr add 10.77.0.1/24 dev near0 && ip link set near0 up &&
+	    in_far ip addr add 10.77.0.2/24 dev far0 &&
+	    in_far ip link set far0 up
+}
+
+# is_up COMMAND... - what ip(8) prints comes to have a carrier
+is_up()
+{
+	tries=0
+	until "$@" | grep -q "state UP"; do
+		tries=$((tries + 1))
+		[ $tries -le 500 ] || return
+		sleep 0.02
+	done
+}
+
+connect_both >"$tmp/ip" 2>&1 && is_up ip link show near0 &&
+    is_up in_far ip link show far0 || skip_all "$(head -n 1 "$tmp/ip")"
+
+# begin_server HOW TEXT - on the second host, if HOW is in_far
+begin_server()
+{
+	dev=near0
+	[ "$1" ] && dev=far0
+	$1 timeout 40 "$bin/comch_ctrl_path_server" -p soft_$dev -t "$2" \
+	    >"$tmp/server" 2>&1 &
+	serving=$!
+	tries=0
+	until $1 grep -q "@pier-comch\..*\.soft_$dev:" /proc/net/unix; do
+		tries=$((tries + 1))
+		[ $tries -le 500 ] || { echo "no server"; return 1; }
+		sleep 0.02
+	done
+}
+
+# ask DEVICE ADDRESS TEXT
+ask()
+{
+	timeout 40 "$bin/comch_ctrl_path_client" -p "soft_$1" -sa "$2" \
+	    -t "$3" >"$tmp/client" 2>&1
+}
+
+a_client_reaches_a_server_on_another_host()
+{
+	begin_server in_far "from far" || return
+	ask near0 10.77.0.2 "from near"
+	wait $serving || echo "the server failed"
+	cat "$tmp/server" "$tmp/client" >"$tmp/both"
+	grep -qx 'received "from near"' "$tmp/both" &&
+	    grep -qx 'sent "from near", received "from far"' "$tmp/both" ||
+	    cat "$tmp/both"
+}
+
+both_hosts_have_a_server_of_the_name()
+{
+	begin_server "" "from near" || return
+	near=$serving
+	begin_server in_far "from far" || return
+	ask near0 10.77.0.2 "to far" || cat "$tmp/client"
+	grep -q 'received "from far"' "$tmp/client" || cat "$tmp/client"
+	ask near0 10.77.0.1 "to near" || cat "$tmp/client"
+	grep -q 'received "from near"' "$tmp/client" || cat "$tmp/client"
+	wait $serving && wait $near || echo "a server failed"
+}
+
+run a_client_reaches_a_server_on_another_host
+run both_hosts_have_a_server_of_the_name
+tap_done
