@@ -49,6 +49,7 @@ check_PROGRAMS += \
 	%D%/doca/buf.t \
 	%D%/doca/cap.t \
 	%D%/doca/cm.t \
+	%D%/doca/cm_rules.t \
 	%D%/doca/conn.t \
 	%D%/doca/conn_life.t \
 	%D%/doca/ctx.t \
@@ -64,6 +65,7 @@ check_PROGRAMS += \
 	%D%/doca/rdma.t \
 	%D%/doca/rdma_rules.t \
 	%D%/doca/rep.t \
+	%D%/doca/rules.t \
 	%D%/doca/sync_event.t \
 	%D%/doca/sync_event_life.t \
 	%D%/doca/task.t \

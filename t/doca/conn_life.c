@@ -130,6 +130,33 @@ static void the_last_ones_that_ended_stay(void)
 	close_pair();
 }
 
+/* Each is exported after the one before is connected. */
+static void a_description_outlives_the_next_export(void)
+{
+	const void *at_a[2], *at_b[2];
+	size_t len_a[2], len_b[2];
+	struct doca_rdma_connection *near, *far;
+	char copy[4096];
+
+	open_pair(2);
+	start_pair();
+	for (int i = 0; i < 2; i++) {
+		IS(doca_rdma_export(a.rdma, &at_a[i], &len_a[i], &near),
+		   DOCA_SUCCESS);
+		IS(doca_rdma_export(b.rdma, &at_b[i], &len_b[i], &far),
+		   DOCA_SUCCESS);
+		if (!i)
+			memcpy(copy, at_a[0], len_a[0]);
+		IS(doca_rdma_connect(a.rdma, at_b[i], len_b[i], near),
+		   DOCA_SUCCESS);
+		IS(doca_rdma_connect(b.rdma, at_a[i], len_a[i], far),
+		   DOCA_SUCCESS);
+	}
+	OK(!memcmp(copy, at_a[0], len_a[0]));
+	*(char *)(uintptr_t)at_a[0] ^= 1;	/* it may be written to */
+	close_pair();
+}
+
 static struct doca_rdma_task_receive *receive_one(void)
 {
 	struct doca_rdma_task_receive *receive;
@@ -328,6 +355,7 @@ int main(void)
 {
 	TEST(connections_that_ended_keep_no_memory);
 	TEST(the_last_ones_that_ended_stay);
+	TEST(a_description_outlives_the_next_export);
 	TEST(a_message_keeps_its_connection);
 	TEST(memory_of_an_earlier_run_is_refused);
 	TEST(attempts_that_are_refused_keep_no_memory);

@@ -4,6 +4,7 @@
 # A program for DOCA builds with pkg-config and what is installed, and its two
 # processes move data.
 . "${0%/*}/../lib/tap.sh"
+. "$top/t/lib/device.sh"
 
 command -v pkg-config >/dev/null || skip_all "there is no pkg-config"
 
@@ -26,26 +27,30 @@ the_program_builds_with_one_line()
 	pc=$(installed doca-rdma.pc)
 	export PKG_CONFIG_SYSROOT_DIR="$tmp/dest"
 	export PKG_CONFIG_PATH="${pc%/*}:$PKG_CONFIG_PATH"
-	"${CC:-cc}" "$top/t/doca/letter.c" -o "$tmp/letter" $sanitize \
+	"${CC:-cc}" -Wall -Wextra -Werror "$top/t/doca/letter.c" \
+	    -o "$tmp/letter" $sanitize \
 	    $(pkg-config --cflags --libs doca-common doca-rdma)
 }
 
-# letter TEXT - with the libraries of the installation
+# letter DEVICE TEXT - with the libraries of the installation
 letter()
 {
 	lib=$(installed libpier-doca.so)
-	LD_LIBRARY_PATH=${lib%/*} timeout 60 "$tmp/letter" soft_lo "$1"
+	LD_LIBRARY_PATH=${lib%/*} timeout 60 "$tmp/letter" "$1" "$2"
 }
 
 its_processes_move_data()
 {
-	letter "any text" >"$tmp/out" || return
-	sort "$tmp/out" >"$tmp/sorted"
-	is "$(cat "$tmp/sorted")" "read any text
-received ANY TEXT"
+	is "$(letter soft_lo "any text")" "read any text"
+}
+
+they_do_so_on_the_device_under_test()
+{
+	is "$(letter "$device" "other text")" "read other text"
 }
 
 run pier_is_installed
 run the_program_builds_with_one_line
 run its_processes_move_data
+run they_do_so_on_the_device_under_test
 tap_done

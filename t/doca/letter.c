@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <ctype.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -9,40 +8,24 @@
 #include <doca_buf_inventory.h>
 #include <doca_ctx.h>
 #include <doca_dev.h>
-#include <doca_error.h>
 #include <doca_mmap.h>
 #include <doca_pe.h>
 #include <doca_rdma.h>
 
-/*
- * A program for DOCA: letter DEVICE TEXT.  A process reads the text out of the
- * memory of another one, and sends it back in capitals; both print what came.
- */
-#define BYTES 64
+/* letter DEVICE TEXT: a process reads the text in the memory of another. */
 
-static const union doca_data no_data = { .ptr = NULL };
-static char memory[BYTES];
+#define MUST(call) must(call, #call)
+
+static char memory[64], got[4096];
 static struct doca_dev *dev;
-static struct doca_pe *pe;
-static struct doca_mmap *mmap;
-static struct doca_buf_inventory *inventory;
-static struct doca_rdma *rdma;
-static struct doca_rdma_connection *conn;
-static int ended;		/* tasks */
+static int ended, fds[2], owner;	/* owner: of the text */
 
-static void must(doca_error_t error, const char *what)
+static void must(doca_error_t error, const char *call)
 {
-	if (!error)
-		return;
-	fprintf(stderr, "letter: %s: %s\n", what, doca_error_get_descr(error));
-	exit(1);
-}
-
-static void end(struct doca_task *task)
-{
-	must(doca_task_get_status(task), "a task");
-	doca_task_free(task);
-	ended++;
+	if (error)
+		fprintf(stderr, "%s: %s\n", call, doca_error_get_descr(error));
+	if (error)
+		exit(1);
 }
 
 static void read_end(struct doca_rdma_task_read *task, union doca_data data,
@@ -50,23 +33,9 @@ static void read_end(struct doca_rdma_task_read *task, union doca_data data,
 {
 	(void)data;
 	(void)ctx_data;
-	end(doca_rdma_task_read_as_task(task));
-}
-
-static void send_end(struct doca_rdma_task_send *task, union doca_data data,
-		     union doca_data ctx_data)
-{
-	(void)data;
-	(void)ctx_data;
-	end(doca_rdma_task_send_as_task(task));
-}
-
-static void receive_end(struct doca_rdma_task_receive *task,
-			union doca_data data, union doca_data ctx_data)
-{
-	(void)data;
-	(void)ctx_data;
-	end(doca_rdma_task_receive_as_task(task));
+	MUST(doca_task_get_status(doca_rdma_task_read_as_task(task)));
+	doca_task_free(doca_rdma_task_read_as_task(task));
+	ended = 1;
 }
 
 static void open_device(const char *want)
@@ -75,176 +44,104 @@ static void open_device(const char *want)
 	struct doca_devinfo **list;
 	uint32_t count;
 
-	must(doca_devinfo_create_list(&list, &count), "list of devices");
-	for (uint32_t i = 0; i < count && !dev; i++) {
-		if (!doca_devinfo_get_ibdev_name(list[i], name, sizeof(name)) &&
+	MUST(doca_devinfo_create_list(&list, &count));
+	while (count-- && !dev)
+		if (!doca_devinfo_get_ibdev_name(list[count], name, 64) &&
 		    !strcmp(name, want))
-			must(doca_dev_open(list[i], &dev), name);
-	}
+			MUST(doca_dev_open(list[count], &dev));
 	doca_devinfo_destroy_list(list);
-	if (!dev)
-		must(DOCA_ERROR_NOT_FOUND, want);
+	MUST(dev ? DOCA_SUCCESS : DOCA_ERROR_NOT_FOUND);
 }
 
-static void open_memory(void)
+/* Give the other process something of ours, and get the same of its. */
+static size_t exchange(const void *data, size_t len)
 {
-	must(doca_mmap_create(&mmap), "mmap");
-	must(doca_mmap_set_memrange(mmap, memory, BYTES), "memory");
-	must(doca_mmap_set_permissions(mmap, DOCA_ACCESS_FLAG_RDMA_READ |
-				       DOCA_ACCESS_FLAG_LOCAL_READ_WRITE),
-	     "permissions");
-	must(doca_mmap_add_dev(mmap, dev), "device of the mmap");
-	must(doca_mmap_start(mmap), "start of the mmap");
-	must(doca_buf_inventory_create(2, &inventory), "inventory");
-	must(doca_buf_inventory_start(inventory), "start of the inventory");
+	ssize_t n = send(fds[owner], data, len, 0) < 0 ? -1 :
+		    recv(fds[owner], got, sizeof(got), 0);
+
+	MUST(n > 0 ? DOCA_SUCCESS : DOCA_ERROR_IO_FAILED);
+	return (size_t)n;
 }
 
-static void open_rdma(void)
+static struct doca_mmap *map(void)
 {
-	struct doca_ctx *ctx;
+	struct doca_mmap *mmap;
 
-	must(doca_pe_create(&pe), "engine");
-	must(doca_rdma_create(dev, &rdma), "context");
-	ctx = doca_rdma_as_ctx(rdma);
-	must(doca_rdma_set_permissions(rdma, DOCA_ACCESS_FLAG_RDMA_READ),
-	     "permissions of the context");
-	must(doca_rdma_task_read_set_conf(rdma, read_end, read_end, 1), "read");
-	must(doca_rdma_task_send_set_conf(rdma, send_end, send_end, 1), "send");
-	must(doca_rdma_task_receive_set_conf(rdma, receive_end, receive_end, 1),
-	     "receive");
-	must(doca_pe_connect_ctx(pe, ctx), "engine of the context");
-	must(doca_ctx_start(ctx), "start of the context");
+	MUST(doca_mmap_create(&mmap));
+	MUST(doca_mmap_set_memrange(mmap, memory, sizeof(memory)));
+	MUST(doca_mmap_set_permissions(mmap, DOCA_ACCESS_FLAG_RDMA_READ |
+				       DOCA_ACCESS_FLAG_LOCAL_READ_WRITE));
+	MUST(doca_mmap_add_dev(mmap, dev));
+	MUST(doca_mmap_start(mmap));
+	return mmap;
 }
 
-/* Pass @len bytes to the other process, and take some from it. */
-static void pass(int fd, const void *data, size_t len)
+static void fetch(struct doca_pe *pe, struct doca_rdma *rdma,
+		  struct doca_rdma_connection *conn, struct doca_mmap *here,
+		  struct doca_mmap *there)
 {
-	if (send(fd, data, len, 0) != (ssize_t)len)
-		must(DOCA_ERROR_IO_FAILED, "socket");
-}
-
-static size_t take(int fd, char data[4096])
-{
-	ssize_t len = recv(fd, data, 4096, 0);
-
-	if (len <= 0)
-		must(DOCA_ERROR_IO_FAILED, "socket");
-	return (size_t)len;
-}
-
-static void connect_to_other(int fd)
-{
-	const void *desc;
-	char peer[4096];
+	union doca_data none = { .ptr = NULL };
+	struct doca_buf_inventory *inv;
+	struct doca_rdma_task_read *task;
+	struct doca_buf *src, *dst;
 	size_t len;
+	void *at;
 
-	must(doca_rdma_export(rdma, &desc, &len, &conn), "export");
-	pass(fd, desc, len);
-	len = take(fd, peer);
-	must(doca_rdma_connect(rdma, peer, len, conn), "connect");
-	pass(fd, "connected", 9);
-	take(fd, peer);
-}
-
-static struct doca_buf *buf_of(struct doca_mmap *from, size_t data_len)
-{
-	struct doca_buf *buf;
-	void *addr;
-	size_t len;
-
-	must(doca_mmap_get_memrange(from, &addr, &len), "range");
-	must(doca_buf_inventory_buf_get_by_args(inventory, from, addr, len,
-						addr, data_len, &buf), "buf");
-	return buf;
-}
-
-static void run(struct doca_task *task)
-{
-	int before = ended;
-
-	must(doca_task_submit(task), "submit");
-	while (ended == before)
+	MUST(doca_buf_inventory_create(2, &inv));
+	MUST(doca_buf_inventory_start(inv));
+	MUST(doca_mmap_get_memrange(there, &at, &len));
+	MUST(doca_buf_inventory_buf_get_by_data(inv, there, at, len, &src));
+	MUST(doca_buf_inventory_buf_get_by_addr(inv, here, memory, len, &dst));
+	MUST(doca_rdma_task_read_allocate_init(rdma, conn, src, dst, none,
+					       &task));
+	MUST(doca_task_submit(doca_rdma_task_read_as_task(task)));
+	while (!ended)
 		doca_pe_progress(pe);
-}
-
-static void own_text(int fd, const char *text)
-{
-	struct doca_rdma_task_receive *receive;
-	struct doca_buf *here = buf_of(mmap, 0);
-	const void *desc;
-	size_t len;
-
-	snprintf(memory, sizeof(memory), "%s", text);
-	must(doca_mmap_export_rdma(mmap, dev, &desc, &len), "memory's export");
-	pass(fd, desc, len);
-	must(doca_rdma_task_receive_allocate_init(rdma, here, no_data,
-						  &receive), "receive");
-	run(doca_rdma_task_receive_as_task(receive));
-	printf("received %s\n", memory);
-	must(doca_buf_dec_refcount(here, NULL), "buffer");
-}
-
-static void fetch_text(int fd)
-{
-	struct doca_buf *here = buf_of(mmap, 0), *far;
-	struct doca_rdma_task_read *read;
-	struct doca_rdma_task_send *answer;
-	struct doca_mmap *remote;
-	char desc[4096];
-	size_t len = take(fd, desc);
-
-	must(doca_mmap_create_from_export(NULL, desc, len, dev, &remote),
-	     "import");
-	far = buf_of(remote, BYTES);
-	must(doca_rdma_task_read_allocate_init(rdma, conn, far, here, no_data,
-					       &read), "read");
-	run(doca_rdma_task_read_as_task(read));
 	printf("read %s\n", memory);
-	for (char *p = memory; *p; p++)
-		*p = (char)toupper((unsigned char)*p);
-	must(doca_rdma_task_send_allocate_init(rdma, conn, here, no_data,
-					       &answer), "send");
-	run(doca_rdma_task_send_as_task(answer));
-	must(doca_buf_dec_refcount(far, NULL), "remote buffer");
-	must(doca_buf_dec_refcount(here, NULL), "buffer");
-	must(doca_mmap_destroy(remote), "end of the import");
-}
-
-static void close_all(void)
-{
-	struct doca_ctx *ctx = doca_rdma_as_ctx(rdma);
-	enum doca_ctx_states state;
-
-	doca_ctx_stop(ctx);
-	while (!doca_ctx_get_state(ctx, &state) &&
-	       state != DOCA_CTX_STATE_IDLE)
-		doca_pe_progress(pe);
-	must(doca_rdma_destroy(rdma), "end of the context");
-	must(doca_pe_destroy(pe), "end of the engine");
-	must(doca_buf_inventory_destroy(inventory), "end of the inventory");
-	must(doca_mmap_destroy(mmap), "end of the mmap");
-	must(doca_dev_close(dev), "end of the device");
+	MUST(doca_buf_dec_refcount(src, NULL));
+	MUST(doca_buf_dec_refcount(dst, NULL));
+	MUST(doca_buf_inventory_destroy(inv));
 }
 
 int main(int argc, char **argv)
 {
-	int fds[2], status = 0;
-	pid_t child;
+	struct doca_mmap *mmap, *remote;
+	struct doca_rdma_connection *conn;
+	struct doca_rdma *rdma;
+	struct doca_pe *pe;
+	const void *desc;
+	size_t len;
+	int status = 0;
 
 	if (argc != 3 || socketpair(AF_UNIX, SOCK_SEQPACKET, 0, fds))
 		return 2;
-	child = fork();
-	close(fds[!child]);
+	owner = fork() != 0;
+	close(fds[!owner]);
 	open_device(argv[1]);
-	open_memory();
-	open_rdma();
-	connect_to_other(fds[!!child]);
-	if (child)
-		own_text(fds[1], argv[2]);
-	else
-		fetch_text(fds[0]);
-	close_all();
-	if (child && waitpid(child, &status, 0) != child)
-		return 1;
-	return status != 0;
+	mmap = map();
+	if (owner)
+		snprintf(memory, sizeof(memory), "%s", argv[2]);
+	MUST(doca_pe_create(&pe));
+	MUST(doca_rdma_create(dev, &rdma));
+	MUST(doca_rdma_set_permissions(rdma, DOCA_ACCESS_FLAG_RDMA_READ));
+	MUST(doca_rdma_task_read_set_conf(rdma, read_end, read_end, 1));
+	MUST(doca_pe_connect_ctx(pe, doca_rdma_as_ctx(rdma)));
+	MUST(doca_ctx_start(doca_rdma_as_ctx(rdma)));
+	MUST(doca_rdma_export(rdma, &desc, &len, &conn));
+	len = exchange(desc, len);
+	MUST(doca_rdma_connect(rdma, got, len, conn));
+	MUST(doca_mmap_export_rdma(mmap, dev, &desc, &len));
+	len = exchange(desc, len);
+	MUST(doca_mmap_create_from_export(NULL, got, len, dev, &remote));
+	if (!owner)
+		fetch(pe, rdma, conn, mmap, remote);
+	exchange("done", 4);
+	MUST(doca_mmap_destroy(remote));
+	doca_ctx_stop(doca_rdma_as_ctx(rdma));
+	while (doca_rdma_destroy(rdma) == DOCA_ERROR_BAD_STATE)
+		doca_pe_progress(pe);
+	MUST(doca_pe_destroy(pe));
+	MUST(doca_mmap_destroy(mmap));
+	MUST(doca_dev_close(dev));
+	return owner && (wait(&status) < 0 || status);
 }
