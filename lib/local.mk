@@ -210,7 +210,6 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/ops/digest.h \
 	%D%/ops/dma.c \
 	%D%/ops/dma_export.c \
-	%D%/ops/dma_export_impl.h \
 	%D%/ops/dma_impl.h \
 	%D%/ops/dma_piece.c \
 	%D%/ops/dma_remote.c \
@@ -224,6 +223,8 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/ops/limit.h \
 	%D%/ops/local_buf.c \
 	%D%/ops/local_buf.h \
+	%D%/ops/origin.c \
+	%D%/ops/origin.h \
 	%D%/ops/rdma.c \
 	%D%/ops/rdma_atomic.c \
 	%D%/ops/rdma_build.c \

@@ -35,7 +35,7 @@ struct pier_mmap {
 	atomic_uint pools;		/* buffer pools in it */
 	uint32_t key_count;
 	struct pier__mmap_key keys[PIER__MMAP_DEVS];
-	struct pier__mmap_origin *origin;	/* of pier_dma_import(); */
+	struct pier__mmap_origin *origin;	/* of what a service serves; */
 					/* owned; NULL: none */
 	void *desc;			/* export; NULL: not made yet */
 	size_t desc_len;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include <pier/desc.h>
+#include <pier/dma_export.h>
 #include <pier/mmap.h>
 
 #include "cm/conn_impl.h"
@@ -13,7 +14,7 @@
 #include "core/wire.h"
 #include "mem/mmap_impl.h"
 #include "ops/desc_impl.h"
-#include "ops/dma_export_impl.h"
+#include "ops/origin.h"
 
 /* Text whose length is counted beyond the end of the buffer. */
 struct text {

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
-#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cm/rdmacm/rdmacm.h"
 #include "core/fail.h"
 #include "ops/dma_remote.h"
 #include "ops/rdma_impl.h"
@@ -112,14 +110,7 @@ int pier__dma_remote_check(const struct pier__dma_task *t)
 /* Store why @peer can copy no more. */
 static void set_end_reason(struct pier__dma_peer *peer)
 {
-	int err = pier_conn_error(peer->conn);
-
-	if (!err)
-		err = pier__fail(-ECONNRESET, "the owner of the memory has "
-				 "ended, or has taken it back");
-	else
-		pier__fail_again(err, pier_conn_error_text(peer->conn));
-	pier__dma_set_error(peer, err);
+	pier__dma_set_error(peer, pier__origin_ended(peer->conn, "memory"));
 }
 
 static void finish_tasks(struct pier__dma_peer *peer)
@@ -170,51 +161,6 @@ static void ended(struct pier_conn *conn, void *user_data, void *ctx_user_data)
 		pier__dma_peer_close(peer);
 }
 
-/* The pair of addresses to use, as text. */
-static int choose(struct pier_dev *dev, const struct pier__mmap_origin *origin,
-		  char *ret_ours, char *ret_theirs)
-{
-	struct pier__gid_offer ours[PIER__GIDS_MAX];
-	unsigned int our = 0, their = 0;
-	struct pier__port port;
-	int count, err;
-
-	pier__dev_port(dev, &port);
-	count = pier__gid_offers(&port, PIER__GID_ANY, ours);
-	if (count < 0)
-		return count;
-	err = pier__gid_choose(ours, (unsigned int)count, origin->gids,
-			       origin->gid_count, &our, &their);
-	if (err)
-		return err;
-	pier__gid_text(ours[our].raw, ret_ours);
-	pier__gid_text(origin->gids[their].raw, ret_theirs);
-	return 0;
-}
-
-static int peer_connect(struct pier__dma_peer *peer,
-			const struct pier__mmap_origin *origin)
-{
-	char ours[INET6_ADDRSTRLEN], theirs[INET6_ADDRSTRLEN];
-	uint8_t ask[PIER__SERVICE_ASK];
-	struct pier_connect_config cfg = {
-		.size = sizeof(cfg),
-		.peer = theirs,
-		.port = origin->port,
-		.source = ours,
-		.data = ask,
-		.data_len = sizeof(ask),
-		.user_data = peer,
-	};
-	int err = choose(peer->dma->cpu.dev, origin, ours, theirs);
-
-	if (err)
-		return err;
-	pier__service_ask(origin->token, ask);
-	return pier__connect_to(peer->dma->remote->owner.queues, &cfg,
-				&peer->conn);
-}
-
 static int peer_create(struct pier_dma *dma,
 		       const struct pier__mmap_origin *origin,
 		       struct pier__dma_peer **ret)
@@ -228,7 +174,9 @@ static int peer_create(struct pier_dma *dma,
 	memcpy(peer->token, origin->token, PIER__TOKEN);
 	pier__task_queue_init(&peer->queue);
 	pier__list_init(&peer->starved);
-	err = peer_connect(peer, origin);
+	err = pier__origin_connect(origin, dma->cpu.dev,
+				   dma->remote->owner.queues, peer,
+				   &peer->conn);
 	if (err) {
 		free(peer);
 		return err;

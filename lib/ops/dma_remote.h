@@ -2,9 +2,8 @@
 #ifndef PIER_OPS_DMA_REMOTE_H
 #define PIER_OPS_DMA_REMOTE_H
 
-#include "cm/conn_impl.h"
-#include "ops/dma_export_impl.h"
 #include "ops/dma_impl.h"
+#include "ops/origin.h"
 
 /*
  * Copies from and to exports: the connections are in dma_remote.c, the requests

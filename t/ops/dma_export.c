@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "ops/dma_export_impl.h"
+#include "ops/origin.h"
 #include "t/lib/copier.h"
 #include "t/lib/limit.h"
 #include "t/lib/pair.h"
