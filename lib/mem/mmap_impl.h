@@ -31,8 +31,9 @@ struct pier_mmap {
 	bool remote, started;
 	bool cpu;			/* the CPU can use its addresses */
 	struct pier__own own;		/* its length is 0 if it is none */
-	atomic_uint refs;		/* of buffers, of pools, of its maker */
-	atomic_uint pools;		/* buffer pools in it */
+	atomic_uint refs;		/* of buffers, pools, exports, and */
+					/* its maker */
+	atomic_uint pools;		/* buffer pools in it, and exports */
 	uint32_t key_count;
 	struct pier__mmap_key keys[PIER__MMAP_DEVS];
 	struct pier__mmap_origin *origin;	/* of what a service serves; */
@@ -83,7 +84,7 @@ int pier__mmap_describe(const struct pier_mmap *mmap, uint32_t valid_s,
 int pier__mmap_import(const void *desc, size_t len, enum pier__wire_kind kind,
 		      struct pier_mmap **ret);
 
-/* Buffers hold their mmap, and so do buffer pools. */
+/* Buffers hold their mmap, and so do buffer pools and exports. */
 void pier__mmap_hold(struct pier_mmap *mmap);
 void pier__mmap_drop(struct pier_mmap *mmap);
 void pier__mmap_hold_pool(struct pier_mmap *mmap);

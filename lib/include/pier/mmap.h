@@ -85,7 +85,7 @@ int pier_mmap_start(struct pier_mmap *mmap);
 
 /*
  * Revoke the registration: peers lose access before this returns, exported
- * descriptors become invalid.  Errors: -EBUSY, buffers or buffer pools of it
+ * descriptors become invalid.  Errors: -EBUSY, buffers, pools or exports of it
  * still exist; the message contains how many.
  */
 int pier_mmap_stop(struct pier_mmap *mmap);
