@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <pier/pe.h>
 #include <pier/task.h>
 
+#include "core/clock.h"
 #include "core/fail.h"
 #include "engine/task_impl.h"
 #include "engine/task_pool.h"
@@ -180,6 +182,23 @@ int pier_task_try_submit(struct pier_task *task, unsigned int flags)
 	err = try_submit(task, flags);
 	pier__guard_leave(guard);
 	return err;
+}
+
+int pier_task_run(struct pier_task *task, int timeout_ms)
+{
+	uint64_t deadline = pier__deadline(pier__now(), timeout_ms);
+	int err = pier_task_submit(task, 0);
+
+	while (!err && pier__task_busy(task)) {
+		err = pier_pe_wait(task->ctx->pe,
+				   pier__ms_left(pier__now(), deadline));
+		if (err == -ETIMEDOUT)
+			err = 0;
+		if (!err && pier__task_busy(task) && pier__now() >= deadline)
+			return pier__fail(-ETIMEDOUT, "task: still in flight "
+					  "after %d ms", timeout_ms);
+	}
+	return err ? err : pier_task_status(task);
 }
 
 static void free_task(struct pier_task *task)

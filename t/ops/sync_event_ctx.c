@@ -383,6 +383,40 @@ static void a_running_event_is_destroyed(void)
 	IS(pier_pe_inflight(pe), 0);
 }
 
+static void run_in_a_callback(struct pier_task *task, void *arg)
+{
+	IS(pier_task_run(arg, 0), -EBUSY);
+	IS(pier_task_status(arg), -EINPROGRESS);
+	IS(pier_task_status(task), 0);
+}
+
+static void a_task_is_run_until_it_is_complete(void)
+{
+	struct pier_sync_event *event = start();
+	struct pier_task *set, *wait;
+
+	IS(pier_sync_event_task_set(event, 1, &set), 0);
+	IS(pier_sync_event_task_wait_eq(event, 2, ALL, &wait), 0);
+	IS(pier_task_run(set, 0), 0);
+	IS(value_of(event), 1);
+	IS(pier_task_run(wait, 1), -ETIMEDOUT);
+	LIKE(pier_last_error(), "still in flight after 1 ms");
+	IS(pier_task_run(wait, 1), -EBUSY);
+	IS(pier_sync_event_task_set_values(set, 2, 0, NULL), 0);
+	IS(pier_task_run(set, -1), 0);
+	IS(pier_pe_wait(pe, LIMIT_MS), 0);
+	IS(pier_task_status(wait), 0);
+	IS(pier_task_run(wait, -1), 0);
+	pier_task_set_done(set, run_in_a_callback, wait);
+	IS(pier_task_run(set, -1), 0);
+	IS(pier_pe_wait(pe, LIMIT_MS), 0);
+	IS(pier_ctx_stop_wait(pier_sync_event_ctx(event), LIMIT_MS), 0);
+	IS(pier_task_run(set, -1), -ESHUTDOWN);
+	pier_task_free(set);
+	pier_task_free(wait);
+	pier_sync_event_destroy(event);
+}
+
 int main(void)
 {
 	if (pier_pe_create(&pe))
@@ -399,6 +433,7 @@ int main(void)
 	TEST(what_cannot_be_done_is_refused);
 	TEST(a_task_is_changed_and_submitted_again);
 	TEST(a_running_event_is_destroyed);
+	TEST(a_task_is_run_until_it_is_complete);
 	pier_pe_destroy(pe);
 	return tap_done();
 }

@@ -83,6 +83,13 @@ int pier_task_submit(struct pier_task *task, unsigned int flags);
 int pier_task_try_submit(struct pier_task *task, unsigned int flags);
 
 /*
+ * Submit @task and drive its engine until it is complete, at most @timeout_ms
+ * milliseconds, below 0: without limit.  Returns its status.
+ * Errors: as above; -ETIMEDOUT, it is still in flight; -EBUSY, in a callback.
+ */
+int pier_task_run(struct pier_task *task, int timeout_ms);
+
+/*
  * Return @task to its pool; its buffers stay the caller's.  Call it before the
  * context is destroyed: a task that is not freed keeps the pool and its
  * connection.  One that is submitted is freed when it has finished, without its
