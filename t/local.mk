@@ -104,6 +104,7 @@ check_PROGRAMS += \
 	%D%/ops/comch_flow.t \
 	%D%/ops/comch_hostile.t \
 	%D%/ops/comch_many.t \
+	%D%/ops/desc.t \
 	%D%/ops/dma.t \
 	%D%/ops/dma_export.t \
 	%D%/ops/dma_life.t \

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
 #include <netinet/in.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <pier/desc.h>
 #include <pier/dma_export.h>
@@ -15,6 +18,8 @@
 #include "mem/mmap_impl.h"
 #include "ops/desc_impl.h"
 #include "ops/origin.h"
+
+#define AWAIT_NAP_NS 5000000	/* how often to look for a file */
 
 /* Text whose length is counted beyond the end of the buffer. */
 struct text {
@@ -195,6 +200,34 @@ int pier_desc_read(const char *path, void *ret)
 	if (len == 0)
 		return pier__fail(-PIER_EDESC, "%s: empty", path);
 	return len;
+}
+
+static int remove_file(const char *path)
+{
+	if (!unlink(path) || errno == ENOENT)
+		return 0;
+	return pier__fail(-errno, "%s: cannot remove it: %s", path,
+			  pier_strerror(errno));
+}
+
+int pier_desc_await(const char *path, int timeout_ms, void *ret)
+{
+	const struct timespec nap = { .tv_nsec = AWAIT_NAP_NS };
+	uint64_t deadline = pier__deadline(pier__now(), timeout_ms);
+	int err = remove_file(path), len;
+
+	if (err)
+		return err;
+	while (access(path, F_OK)) {
+		if (pier__now() >= deadline)
+			return pier__fail(-ETIMEDOUT, "%s: no descriptor after "
+					  "%d ms", path, timeout_ms);
+		nanosleep(&nap, NULL);
+	}
+	len = pier_desc_read(path, ret);
+	if (len > 0)
+		err = remove_file(path);
+	return err ? err : len;
 }
 
 int pier_desc_write(const char *path, const void *desc, size_t len)

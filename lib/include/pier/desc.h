@@ -32,6 +32,13 @@ int pier_desc_print(const void *desc, size_t len, char *text, size_t size);
 int pier_desc_read(const char *path, void *ret);
 
 /*
+ * The same for a side that runs first: remove what is at @path, wait for a file
+ * at most @timeout_ms milliseconds, below 0: without limit, and remove it, too.
+ * Errors: as above; -ETIMEDOUT; those of unlink(2).  Any thread.
+ */
+int pier_desc_await(const char *path, int timeout_ms, void *ret);
+
+/*
  * Write a descriptor file atomically, with mode 0600; an existing file is
  * replaced.
  * Errors: those of open(2), write(2) and rename(2).  Any thread.
