@@ -36,9 +36,17 @@ finish_other(struct pier__cpu_ctx *cpu, struct pier_task *task, int status)
 	return 0;
 }
 
+/* Is more to be stopped than tasks? */
+static bool is_stopping(struct pier__cpu_ctx *cpu)
+{
+	return cpu->ctx.state == PIER_CTX_STOPPING && cpu->ops->stopping &&
+	       cpu->ops->stopping(cpu);
+}
+
 /*
  * Look once at each task that was queued when the round began, until @budget
- * are finished.  Returns how many are.
+ * are finished.  Returns how many are.  Tasks are cancelled last, so that the
+ * context is idle in the round of the last one.
  */
 static int run_queued(struct pier__cpu_ctx *cpu, int budget)
 {
@@ -46,6 +54,8 @@ static int run_queued(struct pier__cpu_ctx *cpu, int budget)
 	int did = 0;
 
 	cpu->waiting = 0;
+	if (is_stopping(cpu))
+		return 0;
 	for (; n && did < budget; n--) {
 		struct pier_task *task = pier__task_queue_pop(&cpu->queued);
 		int status = cpu->ctx.state == PIER_CTX_STOPPING ?
@@ -89,7 +99,7 @@ void pier__cpu_requeue(struct pier_task *task)
 static bool has_ended(struct pier__cpu_ctx *cpu)
 {
 	return cpu->ctx.state == PIER_CTX_STOPPING && !cpu->ctx.inflight &&
-	       !(cpu->ops->stopping && cpu->ops->stopping(cpu));
+	       !is_stopping(cpu);
 }
 
 static struct pier__cpu_ctx *of_source(struct pier__source *source)
@@ -118,6 +128,8 @@ static int poll(struct pier__source *source, int budget)
 
 static int arm_queued(struct pier__cpu_ctx *cpu)
 {
+	if (is_stopping(cpu))
+		return 0;
 	if (cpu->ctx.inflight - cpu->elsewhere > cpu->waiting ||
 	    (cpu->ctx.state == PIER_CTX_STOPPING && cpu->queued.first))
 		return -EAGAIN;
