@@ -244,8 +244,12 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/ops/service.h \
 	%D%/ops/sha.c \
 	%D%/ops/sync_event.c \
+	%D%/ops/sync_event_call.c \
 	%D%/ops/sync_event_export.c \
 	%D%/ops/sync_event_impl.h \
+	%D%/ops/sync_event_process.c \
+	%D%/ops/sync_event_remote.c \
+	%D%/ops/sync_event_remote.h \
 	%D%/ops/sync_event_task.c \
 	%D%/ops/sync_event_wait.c \
 	%D%/ops/task_type.c \

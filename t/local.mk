@@ -122,6 +122,8 @@ check_PROGRAMS += \
 	%D%/ops/sha.t \
 	%D%/ops/sync_event.t \
 	%D%/ops/sync_event_ctx.t \
+	%D%/ops/sync_event_process.t \
+	%D%/ops/sync_event_process_ctx.t \
 	%D%/ops/sync_event_rdma.t \
 	%D%/ops/task.t \
 	%D%/ops/task_bufs.t \
@@ -224,6 +226,8 @@ check_LTLIBRARIES += %D%/libtap.la
 	%D%/lib/failing.h \
 	%D%/lib/fakecm.c \
 	%D%/lib/fakecm.h \
+	%D%/lib/far.c \
+	%D%/lib/far.h \
 	%D%/lib/graphs.c \
 	%D%/lib/graphs.h \
 	%D%/lib/lane.c \

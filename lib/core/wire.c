@@ -44,6 +44,8 @@ static const char *kind_name(unsigned int kind)
 		return "sync event descriptor";
 	case PIER__WIRE_EXPORT:
 		return "descriptor of an export";
+	case PIER__WIRE_SYNC_EXPORT:
+		return "descriptor of an exported sync event";
 	}
 	return NULL;
 }

@@ -29,6 +29,7 @@ enum pier__wire_kind {
 	PIER__WIRE_FRAME = 3,
 	PIER__WIRE_SYNC_EVENT = 4,
 	PIER__WIRE_EXPORT = 5,
+	PIER__WIRE_SYNC_EXPORT = 6,
 };
 
 /* A writer into a caller's buffer; end returns the first error. */

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <pier/desc.h>
-#include <pier/dma_export.h>
 #include <pier/mmap.h>
 
 #include "cm/conn_impl.h"
@@ -144,15 +143,17 @@ static int print_mmap(const void *desc, size_t len, enum pier__wire_kind kind,
 	return err;
 }
 
-static int print_export(const void *desc, size_t len, struct text *text)
+/* Of @kind, called @name, with a descriptor of @mmap_kind in it. */
+static int print_export(const void *desc, size_t len, enum pier__wire_kind kind,
+			enum pier__wire_kind mmap_kind, const char *name,
+			struct text *text)
 {
 	struct pier_mmap *mmap;
-	int err = pier_dma_import(desc, len, &mmap);
+	int err = pier__origin_import(desc, len, kind, mmap_kind, &mmap);
 
 	if (err)
 		return err;
-	err = add_mmap(text, desc, len, PIER__WIRE_EXPORT, "memory for DMA",
-		       mmap);
+	err = add_mmap(text, desc, len, kind, name, mmap);
 	if (!err) {
 		add(text, "udp port: %u\n", mmap->origin->port);
 		add_gids(text, mmap->origin->gids, mmap->origin->gid_count);
@@ -174,13 +175,18 @@ int pier_desc_print(const void *desc, size_t len, char *text, size_t size)
 	else if (!err && in.kind == PIER__WIRE_SYNC_EVENT)
 		err = print_mmap(desc, len, in.kind, "sync event", &out);
 	else if (!err && in.kind == PIER__WIRE_EXPORT)
-		err = print_export(desc, len, &out);
+		err = print_export(desc, len, in.kind, PIER__WIRE_MMAP,
+				   "memory for DMA", &out);
+	else if (!err && in.kind == PIER__WIRE_SYNC_EXPORT)
+		err = print_export(desc, len, in.kind, PIER__WIRE_SYNC_EVENT,
+				   "sync event for processes", &out);
 	else if (!err)
 		err = pier__fail(-PIER_EKIND, "descriptor of kind %d, known "
 				 "are %d, a connection, %d, memory, %d, a sync "
-				 "event, and %d, an export", (int)in.kind,
-				 PIER__WIRE_CONN, PIER__WIRE_MMAP,
-				 PIER__WIRE_SYNC_EVENT, PIER__WIRE_EXPORT);
+				 "event, %d, an export, and %d, an exported "
+				 "sync event", (int)in.kind, PIER__WIRE_CONN,
+				 PIER__WIRE_MMAP, PIER__WIRE_SYNC_EVENT,
+				 PIER__WIRE_EXPORT, PIER__WIRE_SYNC_EXPORT);
 	return err ? err : (int)out.len;
 }
 

@@ -58,6 +58,7 @@ int pier_devinfo_has(const struct pier_devinfo *info, enum pier_feature feature)
 	case PIER_FEATURE_SYNC_CTX:
 		return 0;
 	case PIER_FEATURE_ADDRESS:
+	case PIER_FEATURE_SYNC_IMPORTED:	/* connects by address */
 		return by_address(info);
 	case PIER_FEATURE_ATOMIC_CPU:
 		return atomic_cpu(info);
@@ -74,10 +75,6 @@ int pier_devinfo_has(const struct pier_devinfo *info, enum pier_feature feature)
 	case PIER_FEATURE_UD:
 		return none(info, "pier has no unreliable datagrams; "
 			    "connections are reliable ones (RC)");
-	case PIER_FEATURE_SYNC_IMPORTED:
-		return none(info, "the value of an imported sync event is at "
-			    "the peer: tasks of an RDMA context reach it, "
-			    "calls do not");
 	case PIER_FEATURE_CLOCK:
 		return none(info, "its clock cannot be read");
 	case PIER_FEATURE_HOTPLUG:

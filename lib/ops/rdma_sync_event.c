@@ -38,9 +38,10 @@ int pier__rdma_build_notify_set(struct pier__rdma_task *t)
 static int check_event(const struct pier__task_type *type,
 		       const struct pier_sync_event *event)
 {
-	if (!event || !pier__sync_is_imported(event))
+	if (!event || !event->inv)
 		return pier__fail(-EINVAL, "%s: the sync event was not "
-				  "imported: use its own calls", type->name);
+				  "imported for RDMA: use its own calls",
+				  type->name);
 	if (pier__sync_life(event) != PIER__SYNC_IMPORTED)
 		return pier__fail(-ESHUTDOWN, "%s: the sync event is not "
 				  "started, or was stopped", type->name);

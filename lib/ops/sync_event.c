@@ -7,7 +7,7 @@
 #include "core/fail.h"
 #include "core/futex.h"
 #include "ops/limit.h"
-#include "ops/sync_event_impl.h"
+#include "ops/sync_event_remote.h"
 
 #define LOCATIONS (PIER_SYNC_EVENT_CPU | PIER_SYNC_EVENT_REMOTE)
 
@@ -64,18 +64,30 @@ static int check_config(const struct pier_sync_event_config *cfg)
 	return err;
 }
 
+/* Of one that another process owns. */
+static int check_remote(const struct pier_sync_event_config *cfg)
+{
+	if (cfg->publisher || cfg->subscriber || cfg->word || cfg->dev)
+		return pier__fail(-EPERM, "sync event: imported, but more is "
+				  "configured than its tasks: its owner "
+				  "configures it");
+	return 0;
+}
+
 int pier_sync_event_configure(struct pier_sync_event *event,
 			      const struct pier_sync_event_config *cfg)
 {
 	struct pier_sync_event_config new = { 0 };
 	int err;
 
-	if (pier__sync_is_imported(event))
+	if (event->inv)
 		return pier__fail(-EPERM, "sync event: configured, but it is "
 				  "imported: its owner configures it");
 	if (pier__sync_life(event) != PIER__SYNC_NEW)
 		return pier__fail(-EBUSY, "sync event: configured after start");
 	err = pier__config_copy(&new, sizeof(new), cfg, cfg->size);
+	if (!err && event->remote)
+		err = check_remote(&new);
 	if (!err)
 		err = check_config(&new);
 	if (!err)
@@ -131,13 +143,14 @@ int pier__sync_start(struct pier_sync_event *event, enum pier__sync_life life)
 
 int pier_sync_event_start(struct pier_sync_event *event)
 {
-	return pier__sync_start(event, pier__sync_is_imported(event) ?
-					       PIER__SYNC_IMPORTED :
-					       PIER__SYNC_BLOCKING);
+	if (event->remote)
+		return pier__sync_call_start(event->remote);
+	return pier__sync_start(event, event->inv ? PIER__SYNC_IMPORTED :
+						    PIER__SYNC_BLOCKING);
 }
 
 /* The new value comes before this load: see sleep_once(). */
-static void wake(struct pier_sync_event *event)
+void pier__sync_wake(struct pier_sync_event *event)
 {
 	if (!atomic_load(&event->sleepers))
 		return;
@@ -149,7 +162,7 @@ void pier__sync_stop(struct pier_sync_event *event)
 {
 	atomic_store(&event->life, PIER__SYNC_STOPPED);
 	pier__sync_revoke(event);
-	wake(event);
+	pier__sync_wake(event);
 }
 
 int pier_sync_event_stop(struct pier_sync_event *event)
@@ -161,13 +174,18 @@ int pier_sync_event_stop(struct pier_sync_event *event)
 	if (life == PIER__SYNC_CONTEXT)
 		return pier__fail(-EPERM, "sync event: it runs as a context: "
 				  "pier_ctx_stop() stops it");
-	pier__sync_stop(event);
+	if (event->remote)
+		pier__sync_call_stop(event->remote);
+	else
+		pier__sync_stop(event);
 	return 0;
 }
 
 void pier__sync_free(struct pier_sync_event *event)
 {
 	pier__sync_revoke(event);
+	pier__sync_served_free(event);
+	pier__sync_remote_destroy(event->remote);
 	pier_buf_inventory_destroy(event->inv);
 	pier_mmap_destroy(event->mmap);
 	free(event);
@@ -175,8 +193,11 @@ void pier__sync_free(struct pier_sync_event *event)
 
 void pier_sync_event_destroy(struct pier_sync_event *event)
 {
-	if (event)
-		pier__cpu_destroy(&event->cpu);
+	if (!event)
+		return;
+	if (event->remote && pier__sync_life(event) == PIER__SYNC_BLOCKING)
+		pier__sync_call_stop(event->remote);
+	pier__cpu_destroy(&event->cpu);
 }
 
 int pier__sync_usable(const struct pier_sync_event *event)
@@ -200,7 +221,7 @@ int pier__sync_usable(const struct pier_sync_event *event)
 void pier__sync_set(struct pier_sync_event *event, uint64_t value)
 {
 	__atomic_store_n(event->word, value, __ATOMIC_SEQ_CST);
-	wake(event);
+	pier__sync_wake(event);
 }
 
 int pier_sync_event_set(struct pier_sync_event *event, uint64_t value)
@@ -209,6 +230,9 @@ int pier_sync_event_set(struct pier_sync_event *event, uint64_t value)
 
 	if (err)
 		return err;
+	if (event->remote)
+		return pier__sync_call(event->remote, PIER_TASK_SYNC_SET, value,
+				       NULL);
 	pier__sync_set(event, value);
 	return 0;
 }
@@ -218,7 +242,7 @@ uint64_t pier__sync_add(struct pier_sync_event *event, uint64_t value)
 	uint64_t before = __atomic_fetch_add(event->word, value,
 					     __ATOMIC_SEQ_CST);
 
-	wake(event);
+	pier__sync_wake(event);
 	return before;
 }
 
@@ -230,6 +254,9 @@ int pier_sync_event_add(struct pier_sync_event *event, uint64_t value,
 
 	if (err)
 		return err;
+	if (event->remote)
+		return pier__sync_call(event->remote, PIER_TASK_SYNC_ADD, value,
+				       ret);
 	before = pier__sync_add(event, value);
 	if (ret)
 		*ret = before;
@@ -242,6 +269,9 @@ int pier_sync_event_get(const struct pier_sync_event *event, uint64_t *ret)
 
 	if (err)
 		return err;
+	if (event->remote)
+		return pier__sync_call(event->remote, PIER_TASK_SYNC_GET, 0,
+				       ret);
 	*ret = pier__sync_load(event);
 	return 0;
 }

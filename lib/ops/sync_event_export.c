@@ -32,6 +32,7 @@ void pier__sync_revoke(struct pier_sync_event *event)
 	else if (event->mmap && !pier__sync_is_imported(event))
 		pier_mmap_stop(event->mmap);
 	event->buf = NULL;
+	pier__sync_served_end(event);
 }
 
 int pier__sync_mmap(struct pier_sync_event *event, struct pier_mmap **ret)
@@ -40,6 +41,9 @@ int pier__sync_mmap(struct pier_sync_event *event, struct pier_mmap **ret)
 
 	if (err)
 		return err;
+	if (event->remote)
+		return pier__fail(-EOPNOTSUPP, "sync event: exported, but it "
+				  "is imported: its owner exports it");
 	if (!event->mmap)
 		return pier__fail(-EACCES, "sync event: exported, but neither "
 				  "its publisher nor its subscriber is remote");
@@ -56,8 +60,7 @@ int pier_sync_event_export(struct pier_sync_event *event, const void **ret,
 	return err ? err : pier_mmap_export(mmap, ret, ret_len);
 }
 
-/* Is @mmap, which a peer described, the word of an event? */
-static int check_word(const struct pier_mmap *mmap)
+int pier__sync_check_word(const struct pier_mmap *mmap)
 {
 	uintptr_t addr = (uintptr_t)mmap->cfg.addr;
 
@@ -78,7 +81,7 @@ static int import(struct pier_sync_event *event, struct pier_mmap *mmap)
 	int err;
 
 	event->mmap = mmap;
-	err = check_word(mmap);
+	err = pier__sync_check_word(mmap);
 	if (!err)
 		err = pier_buf_inventory_create(1, &event->inv);
 	if (!err)

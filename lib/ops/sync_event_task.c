@@ -2,25 +2,14 @@
 #include <errno.h>
 
 #include "core/fail.h"
-#include "ops/sync_event_impl.h"
-
-struct sync_task {
-	struct pier_task task;		/* first */
-	struct pier__sync_goal goal;	/* its value is also that of sets */
-	uint64_t *result;		/* NULL: none */
-};
-
-static struct sync_task *sync_task(struct pier_task *task)
-{
-	return pier__container_of(task, struct sync_task, task);
-}
+#include "ops/sync_event_remote.h"
 
 static struct pier_sync_event *event_of(struct pier__cpu_ctx *cpu)
 {
 	return pier__container_of(cpu, struct pier_sync_event, cpu);
 }
 
-static int add(struct pier_sync_event *event, const struct sync_task *t)
+static int add(struct pier_sync_event *event, const struct pier__sync_task *t)
 {
 	uint64_t before = pier__sync_add(event, t->goal.value);
 
@@ -31,10 +20,12 @@ static int add(struct pier_sync_event *event, const struct sync_task *t)
 
 static int run(struct pier_task *task)
 {
-	const struct sync_task *t = sync_task(task);
+	const struct pier__sync_task *t = pier__sync_task(task);
 	struct pier_sync_event *event = event_of(pier__container_of(
 		task->ctx, struct pier__cpu_ctx, ctx));
 
+	if (event->remote)
+		return pier__sync_remote_run(event->remote, task);
 	switch (task->type) {
 	case PIER_TASK_SYNC_GET:
 		*t->result = pier__sync_load(event);
@@ -51,7 +42,7 @@ static int run(struct pier_task *task)
 
 static int start(struct pier__cpu_ctx *cpu)
 {
-	if (pier__sync_is_imported(event_of(cpu)))
+	if (event_of(cpu)->inv)
 		return pier__fail(-EOPNOTSUPP, "sync event: started as a "
 				  "context, but it is imported: use the tasks "
 				  "of an RDMA context");
@@ -60,7 +51,18 @@ static int start(struct pier__cpu_ctx *cpu)
 
 static void stop(struct pier__cpu_ctx *cpu)
 {
-	pier__sync_stop(event_of(cpu));
+	struct pier_sync_event *event = event_of(cpu);
+
+	pier__sync_stop(event);
+	if (event->remote)
+		pier__sync_remote_stop(event->remote);
+}
+
+static bool stopping(struct pier__cpu_ctx *cpu)
+{
+	const struct pier_sync_event *event = event_of(cpu);
+
+	return event->remote && pier__sync_remote_stopping(event->remote);
 }
 
 static void free_event(struct pier__cpu_ctx *cpu)
@@ -70,10 +72,11 @@ static void free_event(struct pier__cpu_ctx *cpu)
 
 const struct pier__cpu_ops pier__sync_cpu_ops = {
 	.name = "sync event",
-	.task_size = sizeof(struct sync_task),
+	.task_size = sizeof(struct pier__sync_task),
 	.run = run,
 	.start = start,
 	.stop = stop,
+	.stopping = stopping,
 	.free = free_event,
 };
 
@@ -94,16 +97,20 @@ static int take(struct pier_sync_event *event, enum pier_task_type type,
 		const struct pier__sync_goal *goal, uint64_t *result,
 		struct pier_task **ret)
 {
-	struct sync_task *t;
+	struct pier__sync_task *t;
 	int err = check_result(type, result);
 
+	if (!err && pier__sync_life(event) == PIER__SYNC_BLOCKING)
+		err = pier__fail(-ENOBUFS, "sync event: there are no tasks: it "
+				 "was not started as a context");
 	if (!err)
 		err = pier__cpu_take(&event->cpu, type, ret);
 	if (err)
 		return err;
-	t = sync_task(*ret);
+	t = pier__sync_task(*ret);
 	t->goal = *goal;
 	t->result = result;
+	t->due = 0;
 	return 0;
 }
 
@@ -158,7 +165,7 @@ int pier_sync_event_task_wait_neq(struct pier_sync_event *event, uint64_t value,
 int pier_sync_event_task_set_values(struct pier_task *task, uint64_t value,
 				    uint64_t mask, uint64_t *result)
 {
-	struct sync_task *t = sync_task(task);
+	struct pier__sync_task *t = pier__sync_task(task);
 	int err;
 
 	if (task->type < PIER_TASK_SYNC_GET ||

@@ -5,13 +5,9 @@
 #include "core/clock.h"
 #include "core/fail.h"
 #include "core/futex.h"
-#include "ops/sync_event_impl.h"
+#include "ops/sync_event_remote.h"
 
 #define POLLS 64	/* between looks at the clock, or before sleep */
-
-/* Sleeps, where a change wakes no thread: each twice the last. */
-#define NAP_MIN_NS UINT64_C(50000)
-#define NAP_MAX_NS PIER__MS
 
 static inline void relax(void)
 {
@@ -81,21 +77,20 @@ static bool is_private(const struct pier_sync_event *event)
 static int wait_asleep(struct pier_sync_event *event,
 		       const struct pier__sync_goal *goal, uint64_t deadline)
 {
-	uint64_t nap = is_private(event) ? PIER__NEVER : NAP_MIN_NS;
+	uint64_t nap = is_private(event) ? PIER__NEVER : PIER__SYNC_NAP_MIN;
 	int err = 0;
 
 	atomic_fetch_add(&event->sleepers, 1);
 	while (!err && !pier__sync_reached(event, goal)) {
 		err = sleep_once(event, goal, deadline, nap);
-		if (nap < NAP_MAX_NS)
-			nap *= 2;
+		nap = pier__sync_next_nap(nap);
 	}
 	atomic_fetch_sub(&event->sleepers, 1);
 	return err;
 }
 
-static int timed_out(const struct pier_sync_event *event,
-		     const struct pier__sync_goal *goal, int timeout_ms)
+int pier__sync_timed_out(uint64_t value, const struct pier__sync_goal *goal,
+			 int timeout_ms)
 {
 	static const char *const texts[] = {
 		[PIER__SYNC_GT] = "greater than",
@@ -105,8 +100,8 @@ static int timed_out(const struct pier_sync_event *event,
 
 	return pier__fail(-ETIMEDOUT, "sync event: after %d ms its value 0x%"
 			  PRIx64 " under the mask 0x%" PRIx64 " is not %s 0x%"
-			  PRIx64, timeout_ms, pier__sync_load(event),
-			  goal->mask, texts[goal->compare], goal->value);
+			  PRIx64, timeout_ms, value, goal->mask,
+			  texts[goal->compare], goal->value);
 }
 
 static int check_wait(const struct pier_sync_event *event,
@@ -129,13 +124,19 @@ static int wait_for(struct pier_sync_event *event,
 	uint64_t deadline;
 	int err = check_wait(event, how);
 
-	if (err || poll_briefly(event, goal))
+	if (err)
 		return err;
+	if (event->remote)
+		return pier__sync_call_wait(event->remote, goal, how,
+					    timeout_ms);
+	if (poll_briefly(event, goal))
+		return 0;
 	deadline = pier__deadline(pier__now(), timeout_ms);
 	err = how == PIER_SYNC_EVENT_BUSY ?
 		      wait_busy(event, goal, deadline) :
 		      wait_asleep(event, goal, deadline);
-	return err == -ETIMEDOUT ? timed_out(event, goal, timeout_ms) : err;
+	return err != -ETIMEDOUT ? err :
+	       pier__sync_timed_out(pier__sync_load(event), goal, timeout_ms);
 }
 
 int pier_sync_event_wait_gt(struct pier_sync_event *event, uint64_t value,

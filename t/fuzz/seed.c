@@ -237,13 +237,15 @@ static void seed_mmap(enum pier__wire_kind kind, unsigned int keys)
 	put_desc(bytes, build_mmap(bytes, kind, keys));
 }
 
-static void seed_export(void)
+/* Of @kind, with a descriptor of @mmap_kind in it. */
+static void seed_export(enum pier__wire_kind kind,
+			enum pier__wire_kind mmap_kind)
 {
 	uint8_t bytes[PIER_DESC_MAX], memory[PIER_DESC_MAX];
-	int len = build_mmap(memory, PIER__WIRE_MMAP, 1);
+	int len = build_mmap(memory, mmap_kind, 1);
 	struct pier__wire_out out;
 
-	pier__wire_begin(&out, bytes, sizeof(bytes), PIER__WIRE_EXPORT, 6);
+	pier__wire_begin(&out, bytes, sizeof(bytes), kind, 6);
 	pier__wire_uint(&out, 1, 12);
 	pier__wire_uint(&out, 2, 0);
 	pier__wire_uint(&out, 3, 40000);
@@ -310,7 +312,8 @@ int main(int argc, char *argv[])
 		seed_mmap(PIER__WIRE_MMAP, (unsigned int)i);
 		seed_mmap(PIER__WIRE_SYNC_EVENT, (unsigned int)i);
 	}
-	seed_export();
+	seed_export(PIER__WIRE_EXPORT, PIER__WIRE_MMAP);
+	seed_export(PIER__WIRE_SYNC_EXPORT, PIER__WIRE_SYNC_EVENT);
 	seed_private(10, 148);
 	seed_private(20, 56);
 	seed_private(4096, 56);

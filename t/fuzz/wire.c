@@ -9,6 +9,8 @@
 #include "cm/conn_impl.h"
 #include "core/crc.h"
 #include "core/wire.h"
+#include "ops/origin.h"
+#include "ops/sync_event_impl.h"
 #include "t/fuzz/fuzz.h"
 
 /*
@@ -96,6 +98,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!pier_sync_event_create_from_export(bytes, size, &event)) {
 		MUST(pier_sync_event_start(event) == 0);
 		pier_sync_event_destroy(event);
+	}
+	if (!pier__origin_import(bytes, size, PIER__WIRE_SYNC_EXPORT,
+				 PIER__WIRE_SYNC_EVENT, &mmap)) {
+		MUST(pier_mmap_len(mmap) > 0);
+		pier__sync_check_word(mmap);
+		pier_mmap_destroy(mmap);
 	}
 	if (data[0] & 2)
 		print(bytes, size);

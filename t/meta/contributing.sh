@@ -387,7 +387,7 @@ END
 	insert t/local.mk '	%D%/ops/sync_event.t' <<'END'
 	%D%/ops/store.t \
 END
-	insert t/vm/tests 't/ops/sync_event_rdma.t' <<'END'
+	insert t/vm/tests 't/ops/sync_event_process.t' <<'END'
 t/ops/store.t
 END
 	insert docs/man/pier_rdma.3 '.Nm pier_rdma_task_write_imm ,' <<'END'

@@ -93,7 +93,8 @@ enum pier_feature {
 	PIER_FEATURE_WAIT_EQ,	/* for an equal one */
 	PIER_FEATURE_WAIT_NEQ,	/* for another one */
 	PIER_FEATURE_SYNC_CTX,	/* a sync event as a context with tasks */
-	PIER_FEATURE_SYNC_IMPORTED, /* the calls of imported sync events */
+	PIER_FEATURE_SYNC_IMPORTED, /* calls and tasks of sync events that */
+				/* other processes export */
 	PIER_FEATURE_CLOCK,	/* a clock of the device */
 	PIER_FEATURE_HOTPLUG,	/* emulated devices, plugged by a program */
 	PIER_FEATURE_MODERATION, /* of notifications */

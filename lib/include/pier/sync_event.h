@@ -31,7 +31,8 @@ struct pier_sync_event;
  */
 enum pier_sync_event_location {
 	PIER_SYNC_EVENT_CPU = 1,	/* this process */
-	PIER_SYNC_EVENT_REMOTE = 2,	/* a peer, by RDMA: needs a device */
+	PIER_SYNC_EVENT_REMOTE = 2,	/* a peer, or another process: needs */
+					/* a device */
 };
 
 struct pier_sync_event_config {
@@ -54,8 +55,9 @@ int pier_sync_event_create(struct pier_sync_event **ret);
 
 /*
  * Copy @cfg.
- * Errors: -EBUSY, started or stopped; -EINVAL, an unknown location or more than
- * one, a word that is not aligned to 8 bytes, a number out of range.
+ * Errors: -EBUSY, started or stopped; -EPERM, imported; -EINVAL, an unknown
+ * location or more than one, a word that is not aligned to 8 bytes, a number
+ * out of range.
  */
 int pier_sync_event_configure(struct pier_sync_event *event,
 			      const struct pier_sync_event_config *cfg);
@@ -86,10 +88,11 @@ void pier_sync_event_destroy(struct pier_sync_event *event);
 
 /*
  * Set the value; add to it, modulo 2^64, with the value before in *ret unless
- * @ret is NULL; read it.  They never block, and work in both modes.  What a
- * thread did before it set or added is visible to a thread that sees the value.
- * Errors: -ESHUTDOWN, not started, or stopped; -EOPNOTSUPP, imported.  Any
- * thread.
+ * @ret is NULL; read it.  They never block, and work in both modes, unless
+ * another process owns the event.  What a thread did before it set or added is
+ * visible to a thread that sees the value.
+ * Errors: -ESHUTDOWN, not started, or stopped; -EOPNOTSUPP, imported for RDMA.
+ * Any thread.
  */
 int pier_sync_event_set(struct pier_sync_event *event, uint64_t value);
 int pier_sync_event_add(struct pier_sync_event *event, uint64_t value,
@@ -105,7 +108,7 @@ enum pier_sync_event_wait {
  * Wait until the value AND @mask is greater than @value, equal to it, not equal
  * to it; at most @timeout_ms milliseconds, below 0: without limit.
  * Errors: -ETIMEDOUT; -ESHUTDOWN, not started, or stopped; -EPERM, it runs as a
- * context; -EOPNOTSUPP, imported; -EINVAL, unknown @how.  Any thread.
+ * context; -EOPNOTSUPP, imported for RDMA; -EINVAL, unknown @how.  Any thread.
  */
 int pier_sync_event_wait_gt(struct pier_sync_event *event, uint64_t value,
 			    uint64_t mask, enum pier_sync_event_wait how,
@@ -118,9 +121,9 @@ int pier_sync_event_wait_neq(struct pier_sync_event *event, uint64_t value,
 			     int timeout_ms);
 
 /*
- * Describe the running @event, one of whose sides is remote, for peers.  *ret
- * belongs to @event and lives until it is destroyed; every peer that reads it
- * may set the event.
+ * Describe the running @event, one of whose sides is remote, for RDMA peers.
+ * *ret belongs to @event and lives until it is destroyed; every peer that reads
+ * it may set the event.
  * Errors: -EACCES, no side is remote; -ESHUTDOWN, not started, or stopped;
  * -EOPNOTSUPP, imported; -ENOMEM.
  */
@@ -136,10 +139,40 @@ int pier_sync_event_export(struct pier_sync_event *event, const void **ret,
 int pier_sync_event_create_from_export(const void *desc, size_t len,
 				       struct pier_sync_event **ret);
 
+/* No descriptor for processes is longer, in bytes. */
+#define PIER_SYNC_EVENT_DESC_MAX 1024
+
+/*
+ * The same for other processes, of this host or of another, which use @event as
+ * if it was theirs: a thread of pier's, one for each open device, accepts their
+ * connections until @event stops, while this process does anything else.
+ * Errors: as above; those of pier_rdma_listen().
+ */
+int pier_sync_event_export_process(struct pier_sync_event *event,
+				   const void **ret, size_t *ret_len);
+
+/*
+ * Wait until a process has connected to it and none is connected any more, at
+ * most @timeout_ms milliseconds, below 0: without limit.  Any thread, but
+ * @event may not be stopped meanwhile.
+ * Errors: -ETIMEDOUT; -EINVAL, not exported to processes.
+ */
+int pier_sync_event_export_wait(struct pier_sync_event *event, int timeout_ms);
+
+/*
+ * Create the event that @desc, for processes, describes, on @dev.  Of its
+ * configuration only tasks is set.  Started in either mode, its calls, which
+ * block, and its tasks do what those of its owner do, over a connection that
+ * the first one makes; they also fail with the error of that connection.
+ * Errors: -PIER_EDESC, -PIER_EVERSION, -PIER_EKIND; -ENOMEM.
+ */
+int pier_sync_event_import_process(struct pier_dev *dev, const void *desc,
+				   size_t len, struct pier_sync_event **ret);
+
 /*
  * Context mode: start it by pier_ctx_start(), which fails as
- * pier_sync_event_start() does, and with -EOPNOTSUPP if it was imported; and
- * take tasks.  The rest belongs to the engine's thread.
+ * pier_sync_event_start() does, and with -EOPNOTSUPP if it was imported for
+ * RDMA; and take tasks.  The rest belongs to the engine's thread.
  */
 struct pier_ctx *pier_sync_event_ctx(struct pier_sync_event *event);
 
