@@ -59,6 +59,7 @@ check_PROGRAMS += \
 	%D%/doca/link.t \
 	%D%/doca/log.t \
 	%D%/doca/mem.t \
+	%D%/doca/pci.t \
 	%D%/doca/pe.t \
 	%D%/doca/port.t \
 	%D%/doca/prop.t \

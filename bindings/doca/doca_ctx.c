@@ -114,6 +114,7 @@ doca_error_t doca_ctx_start(struct doca_ctx *ctx)
 doca_error_t doca_ctx_stop(struct doca_ctx *ctx)
 {
 	bool held;
+	int ms;
 
 	if (!ctx)
 		return DOCA_ERROR_INVALID_VALUE;
@@ -122,7 +123,8 @@ doca_error_t doca_ctx_stop(struct doca_ctx *ctx)
 	if (ctx->state == DOCA_CTX_STATE_STOPPING)
 		return DOCA_ERROR_IN_PROGRESS;
 	held = ctx->held;
-	return pier_ctx_stop_wait(ctx->ctx, 0) || held ?
+	ms = pier_ctx_inflight(ctx->ctx) ? 0 : ctx->kind->stop_ms;
+	return pier_ctx_stop_wait(ctx->ctx, ms) || held ?
 		       DOCA_ERROR_IN_PROGRESS : DOCA_SUCCESS;
 }
 

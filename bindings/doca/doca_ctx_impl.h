@@ -31,6 +31,8 @@ static inline void pier__doca_pe_unseen(struct doca_pe *pe)
 struct doca_ctx_kind {
 	doca_error_t (*prepare)(struct doca_ctx *ctx);	/* before a start */
 	void (*idle)(struct doca_ctx *ctx);	/* before idle is told */
+	int stop_ms;			/* how long a stop waits for idle, if */
+					/* no task is in flight */
 };
 
 struct doca_ctx {

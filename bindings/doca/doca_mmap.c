@@ -61,14 +61,14 @@ doca_error_t doca_mmap_set_permissions(struct doca_mmap *mmap, uint32_t access)
 	return DOCA_SUCCESS;
 }
 
-static doca_error_t lacks_dev(const struct doca_dev *dev)
+doca_error_t pier__doca_mmap_lacks(const struct doca_dev *dev)
 {
 	return pier__doca_fail(DOCA_ERROR_NOT_FOUND, "mmap: does not have "
 			       "device %s", pier_devinfo_name(dev->info.info));
 }
 
-static bool has_dev(const struct doca_mmap *mmap, const struct doca_dev *dev,
-		    uint32_t *ret)
+bool pier__doca_mmap_has(const struct doca_mmap *mmap,
+			 const struct doca_dev *dev, uint32_t *ret)
 {
 	for (uint32_t i = 0; i < mmap->dev_count; i++) {
 		*ret = i;
@@ -86,7 +86,7 @@ doca_error_t doca_mmap_add_dev(struct doca_mmap *mmap, struct doca_dev *dev)
 		return DOCA_ERROR_INVALID_VALUE;
 	if (mmap->started)
 		return pier__doca_mmap_started("a device");
-	if (has_dev(mmap, dev, &at))
+	if (pier__doca_mmap_has(mmap, dev, &at))
 		return pier__doca_fail(DOCA_ERROR_ALREADY_EXIST,
 				       "mmap: has the device already");
 	if (mmap->dev_count == mmap->dev_max)
@@ -106,14 +106,13 @@ doca_error_t doca_mmap_rm_dev(struct doca_mmap *mmap, struct doca_dev *dev)
 		return DOCA_ERROR_INVALID_VALUE;
 	if (mmap->started)
 		return pier__doca_mmap_started("a device less");
-	if (!has_dev(mmap, dev, &at))
-		return lacks_dev(dev);
+	if (!pier__doca_mmap_has(mmap, dev, &at))
+		return pier__doca_mmap_lacks(dev);
 	atomic_fetch_sub(&dev->mmaps, 1);
 	mmap->devs[at] = mmap->devs[--mmap->dev_count];
 	return DOCA_SUCCESS;
 }
 
-/* The permissions of PCI are for this host, as local ones are. */
 static uint32_t pier_access(uint32_t access)
 {
 	uint32_t ret = PIER_LOCAL_READ;
@@ -121,6 +120,10 @@ static uint32_t pier_access(uint32_t access)
 	if (access & (DOCA_ACCESS_FLAG_LOCAL_READ_WRITE |
 		      DOCA_ACCESS_FLAG_PCI_READ_WRITE))
 		ret |= PIER_LOCAL_WRITE;
+	if (access & DOCA_ACCESS_FLAG_PCI_READ_ONLY)
+		ret |= PIER_PEER_READ;
+	if (access & DOCA_ACCESS_FLAG_PCI_READ_WRITE)
+		ret |= PIER_PEER_WRITE;
 	if (access & DOCA_ACCESS_FLAG_RDMA_READ)
 		ret |= PIER_REMOTE_READ;
 	if (access & DOCA_ACCESS_FLAG_RDMA_WRITE)
@@ -177,6 +180,7 @@ doca_error_t doca_mmap_start(struct doca_mmap *mmap)
 	}
 	free(mmap->desc);	/* of an earlier start, without use now */
 	mmap->desc = NULL;
+	pier__doca_mmap_pci_free(mmap);
 	mmap->mmap = new;
 	mmap->started = true;
 	return DOCA_SUCCESS;
@@ -187,6 +191,8 @@ static doca_error_t unmap(struct doca_mmap *mmap)
 {
 	if (!mmap->mmap)
 		return DOCA_SUCCESS;
+	if (!pier_mmap_buf_count(mmap->mmap))
+		pier__doca_mmap_pci_end(mmap);
 	if (pier_mmap_stop(mmap->mmap))
 		return pier__doca_fail(DOCA_ERROR_NOT_PERMITTED, "%s",
 				       pier_last_error());
@@ -221,6 +227,7 @@ doca_error_t doca_mmap_destroy(struct doca_mmap *mmap)
 	if (mmap->free_cb)
 		mmap->free_cb(mmap->addr, mmap->len, mmap->opaque);
 	free(mmap->desc);
+	pier__doca_mmap_pci_free(mmap);
 	free(mmap);
 	return DOCA_SUCCESS;
 }
@@ -264,8 +271,8 @@ doca_error_t doca_mmap_export_rdma(struct doca_mmap *mmap,
 				       "exported without start, or with "
 				       "permissions 0x%x, none of RDMA",
 				       mmap->access);
-	if (!has_dev(mmap, dev, &at))
-		return lacks_dev(dev);
+	if (!pier__doca_mmap_has(mmap, dev, &at))
+		return pier__doca_mmap_lacks(dev);
 	if (!mmap->desc)
 		error = export(mmap);
 	if (error)
@@ -275,10 +282,13 @@ doca_error_t doca_mmap_export_rdma(struct doca_mmap *mmap,
 	return DOCA_SUCCESS;
 }
 
+/* @desc is that of an export for RDMA, or by PCI. */
 static int import(struct doca_mmap *mmap, const void *desc, size_t len)
 {
 	int err = pier_mmap_create_from_export(desc, len, &mmap->mmap);
 
+	if (err == -PIER_EKIND)
+		err = pier_dma_import(desc, len, &mmap->mmap);
 	if (err)
 		return err;
 	mmap->addr = pier_mmap_addr(mmap->mmap);

@@ -82,6 +82,8 @@ doca_error_t doca_mmap_get_exported(const struct doca_mmap *mmap,
 	if (!mmap || !exported)
 		return DOCA_ERROR_INVALID_VALUE;
 	*exported = mmap->desc != NULL;
+	for (uint32_t i = 0; i < mmap->dev_count; i++)
+		*exported |= mmap->pci[i].desc != NULL;
 	return DOCA_SUCCESS;
 }
 
@@ -92,36 +94,6 @@ doca_error_t doca_mmap_get_from_export(const struct doca_mmap *mmap,
 		return DOCA_ERROR_INVALID_VALUE;
 	*from_export = mmap->imported;
 	return DOCA_SUCCESS;
-}
-
-doca_error_t
-doca_mmap_cap_is_export_pci_supported(const struct doca_devinfo *info,
-				      uint8_t *mmap_export)
-{
-	if (!info || !mmap_export)
-		return DOCA_ERROR_INVALID_VALUE;
-	*mmap_export = 0;
-	return DOCA_SUCCESS;
-}
-
-doca_error_t doca_mmap_cap_is_create_from_export_pci_supported(
-	const struct doca_devinfo *info, uint8_t *from_export)
-{
-	if (!info || !from_export)
-		return DOCA_ERROR_INVALID_VALUE;
-	*from_export = 0;
-	return DOCA_SUCCESS;
-}
-
-doca_error_t doca_mmap_export_pci(struct doca_mmap *mmap,
-				  const struct doca_dev *dev, const void **desc,
-				  size_t *len)
-{
-	(void)mmap;
-	(void)dev;
-	(void)desc;
-	(void)len;
-	return pier__doca_unsupported(__func__);
 }
 
 doca_error_t doca_mmap_set_dmabuf_memrange(struct doca_mmap *mmap,

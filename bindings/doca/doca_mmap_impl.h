@@ -8,6 +8,13 @@
 
 #define MMAP_DEVS 8	/* as many as pier takes */
 
+/* An export by PCI. */
+struct doca_mmap_pci {
+	struct pier_dma_export *exported;	/* NULL: it has ended */
+	void *desc;			/* NULL: there was none */
+	size_t len;
+};
+
 struct doca_mmap {
 	struct pier_mmap *mmap;		/* NULL: it was never started */
 	bool started, imported;
@@ -21,6 +28,7 @@ struct doca_mmap {
 	uint32_t dev_count, dev_max;
 	void *desc;			/* the export; NULL: there is none */
 	size_t desc_len;
+	struct doca_mmap_pci pci[MMAP_DEVS];	/* by device */
 	union doca_data data;
 	doca_mmap_memrange_free_cb_t *free_cb;
 	void *opaque;
@@ -28,5 +36,16 @@ struct doca_mmap {
 
 /* Log that @what was set after the start.  Returns BAD_STATE. */
 doca_error_t pier__doca_mmap_started(const char *what);
+
+/* Is @dev one of its devices?  *ret is its number among them. */
+bool pier__doca_mmap_has(const struct doca_mmap *mmap,
+			 const struct doca_dev *dev, uint32_t *ret);
+
+/* Log that @dev is not.  Returns NOT_FOUND. */
+doca_error_t pier__doca_mmap_lacks(const struct doca_dev *dev);
+
+/* End its exports by PCI; and free what programs have of them. */
+void pier__doca_mmap_pci_end(struct doca_mmap *mmap);
+void pier__doca_mmap_pci_free(struct doca_mmap *mmap);
 
 #endif

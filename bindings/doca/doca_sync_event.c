@@ -13,14 +13,14 @@ static int configure(struct doca_sync_event *event)
 		.subscriber = event->subscriber,
 		.word = event->word,
 		.tasks = pier__doca_sync_tasks(event),
-		.dev = event->dev ? event->dev->dev : NULL,
+		.dev = event->dev && !event->imported ? event->dev->dev : NULL,
 	};
 
 	return pier_sync_event_configure(event->event, &cfg);
 }
 
 /* It starts once, in one of the modes. */
-static doca_error_t may_set(const struct doca_sync_event *event)
+static doca_error_t may_start(const struct doca_sync_event *event)
 {
 	if (!event)
 		return DOCA_ERROR_INVALID_VALUE;
@@ -30,39 +30,31 @@ static doca_error_t may_set(const struct doca_sync_event *event)
 	return DOCA_SUCCESS;
 }
 
+static doca_error_t may_set(const struct doca_sync_event *event)
+{
+	doca_error_t error = may_start(event);
+
+	if (!error && event->imported)
+		error = pier__doca_fail(DOCA_ERROR_NOT_PERMITTED, "sync event: "
+					"its exporter configures it");
+	return error;
+}
+
 static doca_error_t prepare(struct doca_ctx *ctx)
 {
 	struct doca_sync_event *event = (struct doca_sync_event *)ctx;
-	doca_error_t error = may_set(event);
+	doca_error_t error = may_start(event);
 
 	if (!error)
 		error = pier__doca_sync_fill(event);
 	return error ? error : pier__doca_error(configure(event));
 }
 
+/* The stop of an imported one ends a connection. */
 static const struct doca_ctx_kind kind = {
 	.prepare = prepare,
+	.stop_ms = 2000,
 };
-
-doca_error_t doca_sync_event_create(struct doca_sync_event **event)
-{
-	struct doca_sync_event *new;
-	int err;
-
-	if (!event)
-		return DOCA_ERROR_INVALID_VALUE;
-	new = calloc(1, sizeof(*new));
-	if (!new)
-		return DOCA_ERROR_NO_MEMORY;
-	err = pier_sync_event_create(&new->event);
-	if (err) {
-		free(new);
-		return pier__doca_error(err);
-	}
-	pier__doca_ctx_init(&new->ctx, &kind, pier_sync_event_ctx(new->event));
-	*event = new;
-	return DOCA_SUCCESS;
-}
 
 /* It may not be closed before @event is destroyed. */
 static void set_dev(struct doca_sync_event *event, struct doca_dev *dev)
@@ -72,6 +64,36 @@ static void set_dev(struct doca_sync_event *event, struct doca_dev *dev)
 	if (dev)
 		atomic_fetch_add(&dev->events, 1);
 	event->dev = dev;
+}
+
+doca_error_t pier__doca_sync_create(struct pier_sync_event *pier,
+				    struct doca_dev *imported_on,
+				    struct doca_sync_event **ret)
+{
+	struct doca_sync_event *new = calloc(1, sizeof(*new));
+
+	if (!new) {
+		pier_sync_event_destroy(pier);
+		return DOCA_ERROR_NO_MEMORY;
+	}
+	new->event = pier;
+	new->imported = imported_on;
+	set_dev(new, imported_on);
+	pier__doca_ctx_init(&new->ctx, &kind, pier_sync_event_ctx(pier));
+	*ret = new;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_sync_event_create(struct doca_sync_event **event)
+{
+	struct pier_sync_event *new;
+	int err;
+
+	if (!event)
+		return DOCA_ERROR_INVALID_VALUE;
+	err = pier_sync_event_create(&new);
+	return err ? pier__doca_error(err) :
+		     pier__doca_sync_create(new, NULL, event);
 }
 
 doca_error_t doca_sync_event_destroy(struct doca_sync_event *event)
@@ -205,7 +227,7 @@ doca_error_t doca_sync_event_set_doca_buf(struct doca_sync_event *event,
 
 doca_error_t doca_sync_event_start(struct doca_sync_event *event)
 {
-	doca_error_t error = may_set(event);
+	doca_error_t error = may_start(event);
 	int err;
 
 	if (error)

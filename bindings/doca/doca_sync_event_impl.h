@@ -23,6 +23,7 @@ struct doca_sync_event {
 	uint64_t *word;
 	struct doca_dev *dev;
 	bool started;			/* in blocking mode */
+	bool imported;			/* another process owns it */
 };
 
 /* The event of a peer, for tasks of RDMA contexts. */
@@ -36,6 +37,14 @@ struct doca_sync_event_task {
 	uint64_t value, mask;
 	uint64_t *result;
 };
+
+/*
+ * Make @pier, which is its from now on, an event for DOCA; @imported_on NULL:
+ * it is not imported.  NO_MEMORY.
+ */
+doca_error_t pier__doca_sync_create(struct pier_sync_event *pier,
+				    struct doca_dev *imported_on,
+				    struct doca_sync_event **ret);
 
 /* Allocate the tasks of all types; how many they are. */
 doca_error_t pier__doca_sync_fill(struct doca_sync_event *event);

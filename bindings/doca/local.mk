@@ -48,6 +48,7 @@ noinst_LTLIBRARIES += %D%/libpier-doca-core.la
 	%D%/doca_mmap_advise.c \
 	%D%/doca_mmap_attr.c \
 	%D%/doca_mmap_impl.h \
+	%D%/doca_mmap_pci.c \
 	%D%/doca_pe.c \
 	%D%/doca_rdma.c \
 	%D%/doca_rdma_addr.c \
@@ -69,9 +70,9 @@ noinst_LTLIBRARIES += %D%/libpier-doca-core.la
 	%D%/doca_rdma_task_write.c \
 	%D%/doca_rdma_task_write_imm.c \
 	%D%/doca_sync_event.c \
-	%D%/doca_sync_event_absent.c \
 	%D%/doca_sync_event_impl.h \
 	%D%/doca_sync_event_net.c \
+	%D%/doca_sync_event_pci.c \
 	%D%/doca_sync_event_task.c \
 	%D%/doca_task.c \
 	%D%/doca_task_impl.h \

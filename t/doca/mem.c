@@ -123,19 +123,41 @@ static void an_export_lives_as_long_as_its_mmap(void)
 	IS(doca_mmap_destroy(local), DOCA_SUCCESS);
 }
 
-static void exports_by_pci_are_not_supported_yet(void)
+static void an_export_by_pci_lives_as_long_as_its_mmap(void)
 {
-	struct doca_mmap *mmap = map(DOCA_ACCESS_FLAG_PCI_READ_WRITE);
-	const void *desc;
-	uint8_t flag = 1;
+	struct doca_mmap *mmap = map(DOCA_ACCESS_FLAG_PCI_READ_WRITE), *import;
+	struct doca_mmap *local = map(DOCA_ACCESS_FLAG_LOCAL_READ_WRITE);
+	const void *desc, *again;
+	uint8_t flag = 0;
+	uint32_t n = 9;
 	size_t len;
 
-	IS(doca_mmap_export_pci(mmap, dev, &desc, &len),
-	   DOCA_ERROR_NOT_SUPPORTED);
 	IS(doca_mmap_cap_is_export_pci_supported(doca_dev_as_devinfo(dev),
 						 &flag), DOCA_SUCCESS);
+	IS(flag, 1);
+	IS(doca_mmap_export_pci(local, dev, &desc, &len),
+	   DOCA_ERROR_NOT_PERMITTED);
+	IS(doca_mmap_export_pci(mmap, NULL, &desc, &len),
+	   DOCA_ERROR_INVALID_VALUE);
+	IS(doca_mmap_get_exported(mmap, &flag), DOCA_SUCCESS);
 	IS(flag, 0);
+	IS(doca_mmap_export_pci(mmap, dev, &desc, &len), DOCA_SUCCESS);
+	IS(doca_mmap_export_pci(mmap, dev, &again, &len), DOCA_SUCCESS);
+	OK(again == desc);
+	OK(len <= 512);
+	IS(doca_mmap_get_exported(mmap, &flag), DOCA_SUCCESS);
+	IS(flag, 1);
+	IS(doca_mmap_get_num_bufs(mmap, &n), DOCA_SUCCESS);
+	IS(n, 0);
+	IS(doca_mmap_create_from_export(NULL, desc, len, dev, &import),
+	   DOCA_SUCCESS);
+	IS(doca_mmap_destroy(import), DOCA_SUCCESS);
+	IS(doca_mmap_stop(mmap), DOCA_SUCCESS);
+	*(char *)(uintptr_t)desc ^= 1;	/* still memory, and writable */
+	IS(doca_mmap_create_from_export(NULL, desc, len, dev, &import),
+	   DOCA_ERROR_INVALID_VALUE);
 	IS(doca_mmap_destroy(mmap), DOCA_SUCCESS);
+	IS(doca_mmap_destroy(local), DOCA_SUCCESS);
 }
 
 static void buffers_are_taken_from_a_started_inventory(void)
@@ -330,7 +352,7 @@ int main(void)
 	TEST(an_mmap_is_set_up_before_it_starts);
 	TEST(memory_is_freed_with_its_mmap);
 	TEST(an_export_lives_as_long_as_its_mmap);
-	TEST(exports_by_pci_are_not_supported_yet);
+	TEST(an_export_by_pci_lives_as_long_as_its_mmap);
 	TEST(buffers_are_taken_from_a_started_inventory);
 	TEST(a_buffer_has_data_inside);
 	TEST(the_first_of_a_list_frees_all_of_it);

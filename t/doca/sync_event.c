@@ -114,19 +114,26 @@ static void the_word_may_be_the_programs(void)
 	destroy(event);
 }
 
-static void what_is_to_come_is_not_supported(void)
+static void an_event_without_a_remote_end_is_not_exported(void)
 {
 	struct doca_sync_event *event = create();
 	const uint8_t *desc;
 	size_t len;
 
 	IS(doca_sync_event_export_to_remote_pci(event, dev, &desc, &len),
-	   DOCA_ERROR_NOT_SUPPORTED);
-	IS(doca_sync_event_export_to_remote_net(event, &desc, &len),
 	   DOCA_ERROR_BAD_STATE);		/* that is not started */
+	IS(doca_sync_event_export_to_remote_net(event, &desc, &len),
+	   DOCA_ERROR_BAD_STATE);
+	IS(doca_sync_event_start(event), DOCA_SUCCESS);
+	IS(doca_sync_event_export_to_remote_pci(event, dev, &desc, &len),
+	   DOCA_ERROR_NOT_PERMITTED);
+	IS(doca_sync_event_export_to_remote_pci(event, NULL, &desc, &len),
+	   DOCA_ERROR_INVALID_VALUE);
 	IS(doca_sync_event_cap_is_export_to_remote_pci_supported(
-		doca_dev_as_devinfo(dev)), DOCA_ERROR_NOT_SUPPORTED);
-	IS(doca_sync_event_destroy(event), DOCA_SUCCESS);
+		doca_dev_as_devinfo(dev)), DOCA_SUCCESS);
+	IS(doca_sync_event_cap_is_create_from_export_supported(
+		doca_dev_as_devinfo(dev)), DOCA_SUCCESS);
+	destroy(event);
 }
 
 static void a_stopped_event_is_only_destroyed(void)
@@ -501,7 +508,7 @@ int main(void)
 	TEST(a_stopped_event_is_only_destroyed);
 	TEST(the_word_may_be_in_a_buffer);
 	TEST(calls_without_an_event_fail);
-	TEST(what_is_to_come_is_not_supported);
+	TEST(an_event_without_a_remote_end_is_not_exported);
 	TEST(tasks_do_what_the_calls_do);
 	TEST(waits_end_when_the_counter_is_so);
 	TEST(the_call_that_flushes_the_last_wait_reports_idle);
