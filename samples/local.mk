@@ -35,6 +35,8 @@ noinst_PROGRAMS += \
 	%D%/rdma_write_immediate_responder \
 	%D%/rdma_write_requester \
 	%D%/rdma_write_responder \
+	%D%/sync_event_dpu \
+	%D%/sync_event_host \
 	%D%/sync_event_local \
 	%D%/workq \
 	# end, sorted
@@ -72,6 +74,8 @@ dist_samples_DATA = \
 	%D%/rdma_write_immediate_responder.c \
 	%D%/rdma_write_requester.c \
 	%D%/rdma_write_responder.c \
+	%D%/sync_event_dpu.c \
+	%D%/sync_event_host.c \
 	%D%/sync_event_local.c \
 	%D%/workq.c \
 	# end, sorted

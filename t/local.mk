@@ -193,6 +193,7 @@ dist_check_SCRIPTS += \
 	%D%/samples/samples_addr.sh \
 	%D%/samples/samples_lossy.sh \
 	%D%/samples/samples_many.sh \
+	%D%/samples/sync_event.sh \
 	%D%/samples/sync_event_local.sh \
 	%D%/soft/capture.sh \
 	%D%/tools/exchange.sh \
