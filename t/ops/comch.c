@@ -289,6 +289,19 @@ static void names_with_one_hash_both_work(void)
 	talker_unpair(&server, &other);
 }
 
+static void the_longest_name_works(void)
+{
+	const char *own = talker_name();
+	char name[PIER_COMCH_NAME_MAX + 1];
+
+	memset(name, 'x', sizeof(name));
+	name[PIER_COMCH_NAME_MAX] = '\0';
+	memcpy(name, own, strlen(own));
+	if (talker_server(&server, dev, name, NULL) && talker_start(&server))
+		client_reaches(name, &server);
+	talker_close(&server);
+}
+
 static void a_server_of_another_name_is_not_taken(void)
 {
 	const char *name = talker_name(), *text;
@@ -456,6 +469,7 @@ int main(void)
 	TEST(a_start_can_be_stopped);
 	TEST(a_second_server_of_a_name_is_refused);
 	TEST(names_with_one_hash_both_work);
+	TEST(the_longest_name_works);
 	TEST(a_server_of_another_name_is_not_taken);
 	TEST(a_server_takes_max_clients_clients);
 	TEST(connections_have_user_data_until_they_end);
