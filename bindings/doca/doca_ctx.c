@@ -28,7 +28,7 @@ static void pier_changed(struct pier_ctx *pier, enum pier_ctx_state prev,
 	(void)prev;
 	if (next == PIER_CTX_IDLE && ctx->held) {
 		ctx->drained = true;	/* until its tasks are freed */
-		pier__doca_pe_unseen(ctx->pe);
+		pier_pe_ignore_event(ctx->pe->pe);
 	} else {
 		set_state(ctx, (enum doca_ctx_states)next);
 	}
@@ -68,8 +68,7 @@ static void list(struct doca_ctx *ctx)
 	ctx->listed = true;
 	ctx->next = ctx->pe->idle;
 	ctx->pe->idle = ctx;
-	if (!ctx->pe->round)
-		pier_pe_wake(ctx->pe->pe);
+	pier_pe_wake(ctx->pe->pe);
 }
 
 void pier__doca_ctx_task_freed(struct doca_ctx *ctx)

@@ -7,25 +7,11 @@
 #include <doca_ctx.h>
 #include <doca_pe.h>
 
-/*
- * @round: 0 while doca_pe_progress() does not run; else 1, and 1 more for each
- * event that the program does not see, with the flag if a callback has
- * destroyed the engine.
- */
-#define DOCA_PE_DESTROYED (1u << 31)
 struct doca_pe {
 	struct pier_pe *pe;
 	unsigned int ctxs;		/* connected to it */
-	unsigned int round;
 	struct doca_ctx *idle;		/* their last task was freed */
 };
-
-/* An event of pier's on @pe called no callback of the program. */
-static inline void pier__doca_pe_unseen(struct doca_pe *pe)
-{
-	if (pe && pe->round)
-		pe->round++;
-}
 
 /* What an object does with its context; each may be NULL. */
 struct doca_ctx_kind {

@@ -18,7 +18,7 @@ static void state_changed(struct pier_ctx *ctx, enum pier_ctx_state prev,
 	(void)ctx;
 	(void)prev;
 	(void)next;
-	pier__doca_pe_unseen(user_data);
+	pier_pe_ignore_event(user_data);
 }
 
 doca_error_t doca_graph_create(struct doca_pe *pe, struct doca_graph **graph)
@@ -36,7 +36,7 @@ doca_error_t doca_graph_create(struct doca_pe *pe, struct doca_graph **graph)
 		free(new);
 		return pier__doca_error(err);
 	}
-	pier_ctx_set_user_data(pier_graph_ctx(new->graph), pe);
+	pier_ctx_set_user_data(pier_graph_ctx(new->graph), pe->pe);
 	pier_ctx_set_state_changed(pier_graph_ctx(new->graph), state_changed);
 	new->nodes_end = &new->nodes;
 	new->pe = pe;

@@ -31,42 +31,30 @@ doca_error_t doca_pe_destroy(struct doca_pe *pe)
 		return pier__doca_fail(DOCA_ERROR_IN_USE, "pe: destroyed with "
 				       "%u contexts", pe->ctxs);
 	pier_pe_destroy(pe->pe);
-	if (pe->round)		/* doca_pe_progress() frees it */
-		pe->round |= DOCA_PE_DESTROYED;
-	else
-		free(pe);
+	free(pe);
 	return DOCA_SUCCESS;
 }
 
-/* More than tasks have ended in the round; the callback may destroy @pe. */
-static uint8_t __attribute__((noinline)) end_round(struct doca_pe *pe, int n)
+/*
+ * One event of pier's, and a context that is idle: its callback may destroy
+ * @pe.  Inside a callback there is neither.
+ */
+static uint8_t __attribute__((noinline)) progress_both(struct doca_pe *pe)
 {
-	unsigned int round = pe->round;
-
-	pe->round = 0;
-	if (round & DOCA_PE_DESTROYED) {
-		free(pe);
-		return 1;
-	}
-	if (!pe->idle)
-		return n > (int)round - 1;
-	pier__doca_ctx_report(pe);
+	if (pier_pe_progress(pe->pe, 1) < 0)
+		return 0;
+	if (pe->idle)
+		pier__doca_ctx_report(pe);
 	return 1;
 }
 
-/* One event of pier's, and a context that is idle.  Not inside a callback. */
 uint8_t doca_pe_progress(struct doca_pe *pe)
 {
-	int n;
-
-	if (!pe || pe->round)
+	if (!pe)
 		return 0;
-	pe->round = 1;
-	n = pier_pe_progress(pe->pe, 1);
-	if (pe->round != 1 || pe->idle)
-		return end_round(pe, n);
-	pe->round = 0;
-	return n > 0;
+	if (pe->idle)
+		return progress_both(pe);
+	return pier_pe_progress(pe->pe, 1) > 0;
 }
 
 doca_error_t doca_pe_connect_ctx(struct doca_pe *pe, struct doca_ctx *ctx)

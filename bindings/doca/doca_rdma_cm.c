@@ -10,7 +10,7 @@ static void on_request(struct pier_conn *pier, void *user_data, void *ctx)
 
 	(void)user_data;
 	if (!conn) {
-		pier__doca_pe_unseen(rdma->ctx.pe);
+		pier_pe_ignore_event(rdma->ctx.pe->pe);
 		pier_conn_reject(pier, NULL, 0);
 		return;
 	}
@@ -25,7 +25,7 @@ static void on_established(struct pier_conn *pier, void *user_data, void *ctx)
 
 	(void)pier;
 	if (!conn->by_cm) {
-		pier__doca_pe_unseen(rdma->ctx.pe);
+		pier_pe_ignore_event(rdma->ctx.pe->pe);
 		return;
 	}
 	pier__doca_conn_tried(conn);
@@ -35,7 +35,7 @@ static void on_established(struct pier_conn *pier, void *user_data, void *ctx)
 /* One by descriptors has ended, which no callback reports. */
 static void quietly_ended(struct doca_rdma_connection *conn)
 {
-	pier__doca_pe_unseen(conn->rdma->ctx.pe);
+	pier_pe_ignore_event(conn->rdma->ctx.pe->pe);
 	if (conn->disconnected)
 		pier__doca_conn_end(conn);
 }

@@ -206,6 +206,13 @@ void pier__pe_event(struct pier_pe *pe)
 	pe->events++;
 }
 
+/* Outside a round nothing is counted. */
+void pier_pe_ignore_event(struct pier_pe *pe)
+{
+	if (pe->events)
+		pe->events--;
+}
+
 int pier__pe_budget(const struct pier_pe *pe)
 {
 	return pe->max - pe->events;

@@ -43,6 +43,13 @@ void pier_pe_destroy(struct pier_pe *pe);
 int pier_pe_progress(struct pier_pe *pe, int max);
 
 /*
+ * In a callback of a connection's or a context's state: do not count the event
+ * that it reports.  For programs that tell others what pier_pe_progress()
+ * returns.
+ */
+void pier_pe_ignore_event(struct pier_pe *pe);
+
+/*
  * Progress until at least one event, sleeping in between; @timeout_ms below 0:
  * without limit.  Signals do not end it; a handler may call pier_pe_wake().
  * Errors: -ETIMEDOUT, no event; -EBUSY.
