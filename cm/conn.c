@@ -170,14 +170,9 @@ void pier__conn_retire(struct pier_conn *conn)
 	free(conn);
 }
 
-void pier__conn_hold(struct pier_conn *conn)
+void pier__conn_released(struct pier_conn *conn)
 {
-	conn->holds++;
-}
-
-void pier__conn_drop(struct pier_conn *conn)
-{
-	if (--conn->holds == 0 && conn->destroyed && !conn->queues)
+	if (!conn->queues)
 		pier__conn_retire(conn);
 }
 

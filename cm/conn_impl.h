@@ -204,8 +204,19 @@ void pier__conn_close(struct pier_conn *conn);
 void pier__conn_retire(struct pier_conn *conn);
 
 /* Tasks hold their connection: it may end, but its memory remains. */
-void pier__conn_hold(struct pier_conn *conn);
-void pier__conn_drop(struct pier_conn *conn);
+static inline void pier__conn_hold(struct pier_conn *conn)
+{
+	conn->holds++;
+}
+
+/* Destroyed, and no task holds it any more: free it unless it is ending. */
+void pier__conn_released(struct pier_conn *conn);
+
+static inline void pier__conn_drop(struct pier_conn *conn)
+{
+	if (--conn->holds == 0 && conn->destroyed)
+		pier__conn_released(conn);
+}
 
 /*
  * Have @fn called with @arg when @conn is destroyed, once.  One that was set

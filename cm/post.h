@@ -100,4 +100,32 @@ static inline bool pier__conn_done_first(struct pier_conn *conn,
 	return true;
 }
 
+/* Would pier__conn_peer_ready() change nothing? */
+static inline bool pier__conn_is_met(const struct pier_conn *conn)
+{
+	return conn->state == PIER__CONN_UP && conn->hello_seen;
+}
+
+/* Post a receive.  Errors: -EAGAIN, full; the device's. */
+static inline int pier__queues_post_recv(struct pier__queues *queues,
+					 struct pier__posted *posted,
+					 struct ibv_recv_wr *wr)
+{
+	int err = queues->fab->srq_post(queues->srq, wr, &queues->bad_recv);
+
+	if (!err)
+		pier__list_add(&queues->posted, &posted->link);
+	return err;
+}
+
+/* The connection whose QPN is @qpn; NULL: it has ended. */
+static inline struct pier_conn *
+pier__queues_conn(const struct pier__queues *queues, uint32_t qpn)
+{
+	struct pier__hash_link *link = pier__hash_find(&queues->by_qpn, qpn);
+
+	return link ? pier__container_of(link, struct pier_conn, by_qpn) :
+		      NULL;
+}
+
 #endif

@@ -289,17 +289,6 @@ void pier__queues_stop(struct pier__queues *queues)
 	pier__scheduler_wake(queues);
 }
 
-int pier__queues_post_recv(struct pier__queues *queues,
-			   struct pier__posted *posted, struct ibv_recv_wr *wr)
-{
-	struct ibv_recv_wr *bad;
-	int err = queues->fab->srq_post(queues->srq, wr, &bad);
-
-	if (!err)
-		pier__list_add(&queues->posted, &posted->link);
-	return err;
-}
-
 int pier__queues_add_conn(struct pier__queues *queues, struct pier_conn *conn,
 			  uint32_t *ret_slot)
 {
@@ -324,13 +313,4 @@ void pier__queues_remove_conn(struct pier__queues *queues, uint32_t slot)
 	free_count = max - queues->conn_count--;
 	queues->slots[slot] = NULL;
 	queues->free_slots[(queues->free_first + free_count) % max] = slot;
-}
-
-struct pier_conn *pier__queues_conn(const struct pier__queues *queues,
-				    uint32_t qpn)
-{
-	struct pier__hash_link *link = pier__hash_find(&queues->by_qpn, qpn);
-
-	return link ? pier__container_of(link, struct pier_conn, by_qpn) :
-		      NULL;
 }

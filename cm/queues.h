@@ -133,6 +133,7 @@ struct pier__queues {
 	struct pier__rdmacm *rdmacm;	/* by address; NULL: not needed yet */
 	const struct pier__rdmacm_ops *rdmacm_ops;
 	struct ibv_send_wr *bad;	/* of the last post; not used */
+	struct ibv_recv_wr *bad_recv;	/* the same */
 	uint32_t send_credits;		/* sends that still may be posted, */
 					/* on all connections together */
 	uint32_t ctl_inflight, ctl_max;	/* control requests and markers */
@@ -170,10 +171,6 @@ void pier__queues_stop(struct pier__queues *queues);
 /* Finish a stop, if one is under way and no connection is left. */
 void pier__queues_finish(struct pier__queues *queues);
 
-/* Post a receive.  Errors: -EAGAIN, full; the device's. */
-int pier__queues_post_recv(struct pier__queues *queues,
-			   struct pier__posted *posted, struct ibv_recv_wr *wr);
-
 /*
  * The queues have failed for good, the thread's last error is the reason: their
  * connections fail in the next rounds.
@@ -187,9 +184,5 @@ void pier__queues_complete(struct pier__queues *queues, int max);
 int pier__queues_add_conn(struct pier__queues *queues, struct pier_conn *conn,
 			  uint32_t *ret_slot);
 void pier__queues_remove_conn(struct pier__queues *queues, uint32_t slot);
-
-/* The connection whose QPN is @qpn; NULL: it has ended. */
-struct pier_conn *pier__queues_conn(const struct pier__queues *queues,
-				    uint32_t qpn);
 
 #endif

@@ -39,11 +39,17 @@ static inline void pier__list_add(struct pier__list *head,
 	head->prev = link;
 }
 
-/* Take @link out; it is then a list of itself, so that twice is harmless. */
-static inline void pier__list_del(struct pier__list *link)
+/* Take @link out; it is then in no state but to be added. */
+static inline void pier__list_take_out(struct pier__list *link)
 {
 	link->prev->next = link->next;
 	link->next->prev = link->prev;
+}
+
+/* Take @link out; it is then a list of itself, so that twice is harmless. */
+static inline void pier__list_del(struct pier__list *link)
+{
+	pier__list_take_out(link);
 	pier__list_init(link);
 }
 

@@ -341,44 +341,67 @@ static void drop_conn(struct pier_task *task)
 	task->conn = NULL;
 }
 
-static int recv_submit(struct pier_task *task, unsigned int flags)
+static int __attribute__((noinline, cold))
+recv_refused(const struct pier__rdma_task *t, int err)
 {
-	struct pier__rdma_task *t = rdma_task(task);
-	struct pier_rdma *rdma = pier__rdma_of(task->ctx);
-	int err = 0;
+	const struct pier_rdma *rdma = pier__rdma_of(t->task.ctx);
 
-	if (!pier__task_may_submit(task, flags) ||
-	    task->ctx->state != PIER_CTX_RUNNING)
-		err = pier__task_submit_error(task, flags);
-	if (!err && !(t->dst && same(&t->dst_built, t->dst)))
-		err = pier__rdma_build(t);
-	if (!err)
-		err = pier__queues_post_recv(rdma->owner.queues, &t->posted,
-					     &t->wr.recv);
-	if (err == -EAGAIN)
-		return full(t, "or more wait for messages", "recv_queue",
-			    rdma->cfg.recv_queue);
+	return err == -EAGAIN ? full(t, "or more wait for messages",
+				     "recv_queue", rdma->cfg.recv_queue) :
+				err;
+}
+
+/* The work request is built. */
+static inline int __attribute__((always_inline))
+post_recv(struct pier__rdma_task *t, struct pier_buf *dst)
+{
+	struct pier_rdma *rdma = pier__rdma_of(t->task.ctx);
+	int err = pier__queues_post_recv(rdma->owner.queues, &t->posted,
+					 &t->wr.recv);
+
 	if (err)
-		return err;
-	if (t->dst)
-		t->dst->refs++;
-	drop_conn(task);
-	pier__task_submitted(task);
+		return recv_refused(t, err);
+	if (dst)
+		dst->refs++;
+	drop_conn(&t->task);
+	pier__task_submitted(&t->task);
 	return 0;
 }
 
-static void set_received(struct pier__rdma_task *t, const struct ibv_wc *wc)
+/* The buffer has changed, or the task may not be submitted. */
+static int __attribute__((noinline)) recv_anew(struct pier__rdma_task *t,
+					       unsigned int flags)
+{
+	int err = pier__task_submit_error(&t->task, flags);
+
+	if (!err)
+		err = pier__rdma_build(t);
+	return err ? err : post_recv(t, t->dst);
+}
+
+static int recv_submit(struct pier_task *task, unsigned int flags)
+{
+	struct pier__rdma_task *t = rdma_task(task);
+	struct pier_buf *dst = t->dst;
+
+	if (!pier__task_may_submit(task, flags) ||
+	    task->ctx->state != PIER_CTX_RUNNING || !dst ||
+	    !same(&t->dst_built, dst))
+		return recv_anew(t, flags);
+	return post_recv(t, dst);
+}
+
+static inline void set_received(struct pier__rdma_task *t,
+				const struct ibv_wc *wc)
 {
 	t->received = wc->byte_len;
-	t->imm = wc->wc_flags & IBV_WC_WITH_IMM ? wc->imm_data : 0;
-	if (wc->opcode == IBV_WC_RECV_RDMA_WITH_IMM) {
-		t->opcode = PIER_RECV_WRITE_IMM;
+	t->imm = 0;
+	t->opcode = PIER_RECV_SEND;
+	if (!(wc->wc_flags & IBV_WC_WITH_IMM))
 		return;
-	}
-	t->opcode = wc->wc_flags & IBV_WC_WITH_IMM ? PIER_RECV_SEND_IMM :
-						     PIER_RECV_SEND;
-	if (t->dst)
-		pier__buf_grow(t->dst, wc->byte_len);
+	t->imm = wc->imm_data;
+	t->opcode = wc->opcode == IBV_WC_RECV_RDMA_WITH_IMM ?
+			    PIER_RECV_WRITE_IMM : PIER_RECV_SEND_IMM;
 }
 
 /* The error of a receive that ends without a connection. */
@@ -394,26 +417,48 @@ static int cancelled(struct pier__queues *queues)
 	return pier__fail(-ECANCELED, "receive cancelled: the context stops");
 }
 
+/* One that failed, is the first, or has no buffer of its own or several. */
+static void __attribute__((noinline)) recv_any(struct pier__rdma_task *t,
+					       const struct ibv_wc *wc)
+{
+	struct pier__queues *queues = pier__rdma_of(t->task.ctx)->owner.queues;
+	struct pier_conn *conn = t->task.conn;
+
+	if (wc->status != IBV_WC_SUCCESS) {
+		finish_failed(t, conn ? failed(t, wc) : cancelled(queues));
+		return;
+	}
+	set_received(t, wc);
+	if (t->opcode != PIER_RECV_WRITE_IMM && t->dst)
+		pier__buf_grow(t->dst, wc->byte_len);
+	if (conn)
+		pier__conn_peer_ready(conn);
+	finish(t);
+}
+
+/* The usual case is that of one buffer on a connection that is up. */
 static void recv_done(struct pier__op *op, const struct ibv_wc *wc)
 {
 	struct pier__rdma_task *t =
 		pier__container_of(op, struct pier__rdma_task, task.op);
-	struct pier_rdma *rdma = pier__rdma_of(t->task.ctx);
+	struct pier__queues *queues = pier__rdma_of(t->task.ctx)->owner.queues;
+	struct pier_conn *conn = pier__queues_conn(queues, wc->qp_num);
+	struct pier_buf *dst = t->dst;
 
-	pier__list_del(&t->posted.link);
-	t->task.conn = pier__queues_conn(rdma->owner.queues, wc->qp_num);
-	if (t->task.conn)
-		pier__conn_hold(t->task.conn);
-	if (wc->status == IBV_WC_SUCCESS) {
-		set_received(t, wc);
-		if (t->task.conn)
-			pier__conn_peer_ready(t->task.conn);
-		finish(t);
-	} else if (t->task.conn) {
-		finish_failed(t, failed(t, wc));
-	} else {
-		finish_failed(t, cancelled(rdma->owner.queues));
+	pier__list_take_out(&t->posted.link);
+	t->task.conn = conn;
+	if (conn)
+		pier__conn_hold(conn);
+	if (wc->status != IBV_WC_SUCCESS || !conn ||
+	    !pier__conn_is_met(conn) || !dst || dst->next ||
+	    !drop_unless_last(dst)) {
+		recv_any(t, wc);
+		return;
 	}
+	set_received(t, wc);
+	if (t->opcode != PIER_RECV_WRITE_IMM)
+		dst->data_len += wc->byte_len;
+	pier__task_finish(&t->task, 0);
 }
 
 static void release_send(struct pier_task *task)

@@ -69,9 +69,8 @@ target()
 for type in $types; do
 	single=200 batched=120
 	case $type in	# see docs/benchmarks.md
-	receive) single=290 batched=220 ;;
-	hash) single=800 batched=530 ;;
-	graph) single=700 batched=340 ;;
+	hash) single=800 batched=560 ;;
+	graph) single=720 batched=340 ;;
 	esac
 	value=$(own "$pier" "$type" single)
 	target "$type, one at a time" $single "$value"
