@@ -13,8 +13,18 @@ int pier__cpu_cancelled(const struct pier__cpu_ctx *cpu)
 			  cpu->ops->name);
 }
 
-static int cancel(const struct pier__cpu_ctx *cpu, struct pier_task *task)
+/* Is more to be stopped than tasks? */
+static bool is_stopping(struct pier__cpu_ctx *cpu)
 {
+	return cpu->ctx.state == PIER_CTX_STOPPING && cpu->ops->stopping &&
+	       cpu->ops->stopping(cpu);
+}
+
+/* Tasks come last, so that the context is idle in the round of the last. */
+static int cancel(struct pier__cpu_ctx *cpu, struct pier_task *task)
+{
+	if (is_stopping(cpu))
+		return -EINPROGRESS;
 	if (cpu->ops->cancel)
 		cpu->ops->cancel(task);
 	return pier__cpu_cancelled(cpu);
@@ -36,17 +46,9 @@ finish_other(struct pier__cpu_ctx *cpu, struct pier_task *task, int status)
 	return 0;
 }
 
-/* Is more to be stopped than tasks? */
-static bool is_stopping(struct pier__cpu_ctx *cpu)
-{
-	return cpu->ctx.state == PIER_CTX_STOPPING && cpu->ops->stopping &&
-	       cpu->ops->stopping(cpu);
-}
-
 /*
  * Look once at each task that was queued when the round began, until @budget
- * are finished.  Returns how many are.  Tasks are cancelled last, so that the
- * context is idle in the round of the last one.
+ * are finished.  Returns how many are.
  */
 static int run_queued(struct pier__cpu_ctx *cpu, int budget)
 {
@@ -54,8 +56,6 @@ static int run_queued(struct pier__cpu_ctx *cpu, int budget)
 	int did = 0;
 
 	cpu->waiting = 0;
-	if (is_stopping(cpu))
-		return 0;
 	for (; n && did < budget; n--) {
 		struct pier_task *task = pier__task_queue_pop(&cpu->queued);
 		int status = cpu->ctx.state == PIER_CTX_STOPPING ?
