@@ -182,7 +182,7 @@ dist_check_SCRIPTS += \
 	%D%/meta/style.sh \
 	%D%/meta/symbols.sh \
 	%D%/meta/words.sh \
-	%D%/samples/comch.sh \
+	%D%/samples/comch_ctrl_path.sh \
 	%D%/samples/comch_netns.sh \
 	%D%/samples/dma_copy.sh \
 	%D%/samples/dma_local_copy.sh \
