@@ -25,6 +25,7 @@ int pier__comch_conn_create(struct pier_comch *comch,
 void pier__comch_conn_bind(struct pier_comch_conn *c, struct pier_conn *conn)
 {
 	c->conn = conn;
+	pier__conn_hold(conn);
 	pier_conn_set_user_data(conn, c);
 	pier__list_add(&c->comch->conns, &c->link);
 	c->comch->conn_count++;
@@ -32,8 +33,11 @@ void pier__comch_conn_bind(struct pier_comch_conn *c, struct pier_conn *conn)
 
 void pier__comch_conn_drop(struct pier_comch_conn *c)
 {
-	if (!--c->holds)
-		free(c);
+	if (--c->holds)
+		return;
+	if (c->conn)
+		pier__conn_drop(c->conn);
+	free(c);
 }
 
 void pier__comch_conn_set_limits(struct pier_comch_conn *c,
@@ -95,7 +99,10 @@ static void report_disconnected(struct pier_comch_conn *c)
 	comch->role->ended(comch, c);
 }
 
-/* It has ended, or was never established. */
+/*
+ * It has ended, or was never established.  If it failed, requests in flight
+ * complete later, and messages that have arrived are dropped.
+ */
 static void ended(struct pier_conn *conn, void *user_data, void *ctx_user_data)
 {
 	struct pier_comch_conn *c = user_data;
@@ -108,7 +115,7 @@ static void ended(struct pier_conn *conn, void *user_data, void *ctx_user_data)
 		report_disconnected(c);
 	else
 		comch->role->failed(comch, c);
-	c->conn = NULL;
+	pier_conn_set_user_data(conn, NULL);
 	pier_conn_destroy(conn);
 	pier__comch_conn_drop(c);
 	if (comch->ctx.state == PIER_CTX_STOPPING)

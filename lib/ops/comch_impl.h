@@ -96,11 +96,11 @@ extern const struct pier__comch_role pier__comch_server, pier__comch_client;
 
 struct pier_comch_conn {
 	struct pier__list link;		/* comch->conns */
-	struct pier_comch *comch;	/* valid while conn is */
-	struct pier_conn *conn;		/* NULL: ended */
+	struct pier_comch *comch;	/* valid until it has ended */
+	struct pier_conn *conn;		/* held; NULL: it has none yet */
 	void *user_data;
-	uint32_t holds;			/* tasks taken for it, and one until */
-					/* it has ended */
+	uint32_t holds;			/* tasks taken for it, credits in */
+					/* flight, and one until it has ended */
 	bool open;			/* reported as connected, not as */
 					/* disconnected */
 	bool broken;			/* the peer broke the protocol */

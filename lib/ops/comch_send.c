@@ -113,6 +113,7 @@ void pier__comch_return_credits(struct pier_comch_conn *c)
 	}
 	pier__conn_posted(c->conn, &c->posted);
 	c->returning = true;
+	c->holds++;
 	head_posted(c);
 }
 
@@ -121,6 +122,7 @@ static void credits_sent(struct pier_comch_conn *c)
 	c->returning = false;
 	pier__comch_return_credits(c);
 	pier__comch_check_writable(c);
+	pier__comch_conn_drop(c);
 }
 
 static void credits_succeed(struct pier__posted *posted)
@@ -216,6 +218,7 @@ static void finish(struct comch_task *t, const struct ibv_wc *wc)
 	struct pier_comch_conn *c = t->conn;
 	int err;
 
+	c->holds++;	/* the callback may free the last task of it */
 	if (!wc || wc->status == IBV_WC_SUCCESS) {
 		c->counters.sent_messages++;
 		c->counters.sent_bytes += t->len;
@@ -228,7 +231,8 @@ static void finish(struct comch_task *t, const struct ibv_wc *wc)
 		err = pier__conn_failed(c->conn, "message", wc);
 		pier__task_finish_failed(&t->task, err);
 	}
-	pier__comch_check_writable(c);	/* it has not ended yet */
+	pier__comch_check_writable(c);
+	pier__comch_conn_drop(c);
 }
 
 static void succeed(struct pier__posted *posted)

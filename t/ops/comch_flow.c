@@ -372,7 +372,17 @@ static int serve(struct pair *me, void *arg)
 	return 1;
 }
 
-static void a_server_that_is_killed_fails_each_task_once(void)
+/* One event a round, as programs for DOCA do. */
+static void idle_step_by_step(struct talker *talker)
+{
+	long long limit = limit_from_now();
+
+	while (pier_ctx_state(talker->ctx) != PIER_CTX_IDLE &&
+	       limit_holds(limit))
+		pier_pe_progress(talker->pe, 1);
+}
+
+static void fail_each_task_once(bool one_event)
 {
 	char name[64];
 	struct pair pair;
@@ -389,7 +399,9 @@ static void a_server_that_is_killed_fails_each_task_once(void)
 		IS(talker_send(client.conn, 1, 10), 0);
 		pair_kill(&pair);
 		send_on(&client, client.conn);
-		OK(streams[0].sent > 0);
+		OK(streams[0].sent > 1);
+		if (one_event)
+			idle_step_by_step(&client);
 		talker_state(&client, PIER_CTX_IDLE);
 		IS(streams[0].completed, streams[0].sent);
 		IS(streams[0].failed, streams[0].sent);
@@ -398,6 +410,16 @@ static void a_server_that_is_killed_fails_each_task_once(void)
 	talker_close(&client);
 	pier_dev_close(dev);
 	dev = NULL;
+}
+
+static void a_server_that_is_killed_fails_each_task_once(void)
+{
+	fail_each_task_once(false);
+}
+
+static void tasks_complete_after_the_end_of_their_connection(void)
+{
+	fail_each_task_once(true);
 }
 
 static int call_and_die(struct pair *me, void *arg)
@@ -436,6 +458,7 @@ static void a_client_that_is_killed_is_reported(void)
 int main(void)
 {
 	TEST(a_server_that_is_killed_fails_each_task_once);
+	TEST(tasks_complete_after_the_end_of_their_connection);
 	TEST(a_client_that_is_killed_is_reported);
 	if (pier_dev_open(NULL, &dev))
 		return tap_skip_all(pier_last_error());
