@@ -82,12 +82,17 @@ void pier__ctx_stopped(struct pier_ctx *ctx)
 
 void pier__ctx_report_idle(struct pier_ctx *ctx)
 {
-	pier__pe_event(ctx->pe);
+	struct pier_pe *pe = ctx->pe;
+	bool *idle = ctx->idle;
+
+	pier__pe_event(pe);
 	ctx->pe = NULL;
-	if (ctx->idle)
-		*ctx->idle = true;
+	if (idle)
+		*idle = true;
 	ctx->idle = NULL;
 	set_state(ctx, PIER_CTX_IDLE);
+	if (idle)	/* ends a wait whose event the callback has ignored */
+		pier__pe_event(pe);
 }
 
 static int stop(struct pier_ctx *ctx)

@@ -278,6 +278,36 @@ static void the_configuration_is_that_of_other_contexts(void)
 	close_func();
 }
 
+static void ignore(struct pier_task *task, void *arg)
+{
+	note(task, arg);
+	pier_pe_ignore_event(pe);
+}
+
+static void ignore_state(struct pier_ctx *ctx, enum pier_ctx_state prev,
+			 enum pier_ctx_state next, void *user_data)
+{
+	(void)ctx;
+	(void)prev;
+	(void)next;
+	(void)user_data;
+	pier_pe_ignore_event(pe);
+}
+
+static void a_stop_ends_its_wait_if_all_events_are_ignored(void)
+{
+	struct callee busy = { .again = 1000 };
+	int status = -EINPROGRESS;
+
+	if (!open_func(NULL))
+		return;
+	pier_ctx_set_state_changed(pier_func_ctx(func), ignore_state);
+	IS(pier_func_call(func, carry_out, &busy, ignore, &status), 0);
+	IS(pier_ctx_stop_wait(pier_func_ctx(func), -1), 0);
+	IS(status, -ECANCELED);
+	close_func();
+}
+
 int main(void)
 {
 	TEST(a_function_is_called_in_the_engine);
@@ -291,5 +321,6 @@ int main(void)
 	TEST(a_function_may_destroy_its_context);
 	TEST(a_function_may_submit_another);
 	TEST(the_configuration_is_that_of_other_contexts);
+	TEST(a_stop_ends_its_wait_if_all_events_are_ignored);
 	return tap_done();
 }

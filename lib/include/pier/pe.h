@@ -44,8 +44,8 @@ int pier_pe_progress(struct pier_pe *pe, int max);
 
 /*
  * In a callback of a connection's or a context's state: do not count the event
- * that it reports.  For programs that tell others what pier_pe_progress()
- * returns.
+ * that it reports.  For layers on top of pier that return what
+ * pier_pe_progress() returned.
  */
 void pier_pe_ignore_event(struct pier_pe *pe);
 
