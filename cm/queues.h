@@ -155,6 +155,16 @@ struct pier__queues {
 };
 
 /*
+ * How long stopping takes at most if cleaning up takes @drain_ms, in
+ * milliseconds: goodbye, and flushing.
+ */
+static inline unsigned int pier__queues_stop_ms(uint32_t drain_ms)
+{
+	return drain_ms < (INT32_MAX - 1000) / 2 ? 2 * drain_ms + 1000 :
+						   INT32_MAX;
+}
+
+/*
  * Create the queues of @owner on @dev and its context's engine; @cfg outlives
  * them.  Errors: the device's; -ENOMEM.
  */

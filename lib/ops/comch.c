@@ -121,7 +121,7 @@ static int apply(struct pier_comch *comch, const struct pier_comch_config *cfg)
 		return err;
 	comch->cfg = *cfg;
 	pier__rdma_conn_config(&rdma, &comch->conn_cfg);
-	comch->ctx.drain_ms = 2 * cfg->drain_ms + 1000;
+	comch->ctx.drain_ms = pier__queues_stop_ms(cfg->drain_ms);
 	comch->ctx.stop_on_task_error = cfg->stop_on_task_error;
 	return 0;
 }

@@ -230,7 +230,7 @@ static int remote_create(struct pier_dma *dma)
 		return err;
 	}
 	dma->remote = remote;
-	dma->cpu.ctx.drain_ms = pier__rdma_stop_ms(&cfg);
+	dma->cpu.ctx.drain_ms = pier__queues_stop_ms(cfg.drain_ms);
 	return 0;
 }
 

@@ -28,11 +28,16 @@ static uint64_t queue(const struct pier__limits *lim)
 	return least(PIER__QUEUE_MAX, lim->cqe / 4);
 }
 
+static uint64_t less(uint64_t from, uint64_t by)
+{
+	return from > by ? from - by : 0;
+}
+
 /* Each needs receives, one of all requests in flight, and a connection. */
 static uint64_t comch_clients(const struct pier__limits *lim, uint64_t recvs)
 {
 	uint64_t most = least(recvs / (1 + PIER__COMCH_RESERVE),
-			      queue(lim) - PIER__COMCH_EXTRA_CONNS - 1);
+			      less(queue(lim), PIER__COMCH_EXTRA_CONNS + 1));
 
 	return least(least(most, lim->qps), PIER__COMCH_CLIENTS_MAX);
 }
@@ -67,8 +72,8 @@ uint64_t pier__port_limit(const struct pier__port *port, enum pier_limit limit)
 		[PIER_LIMIT_COMCH_NAME] = PIER_COMCH_NAME_MAX,
 		[PIER_LIMIT_COMCH_MESSAGE] = PIER_COMCH_MESSAGE_MAX,
 		[PIER_LIMIT_COMCH_RECV_QUEUE] =
-			least(PIER__COMCH_QUEUE_MAX, recvs -
-			      PIER__COMCH_RESERVE),
+			least(PIER__COMCH_QUEUE_MAX,
+			      less(recvs, PIER__COMCH_RESERVE)),
 		[PIER_LIMIT_COMCH_CLIENTS] = comch_clients(lim, recvs),
 	};
 

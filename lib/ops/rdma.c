@@ -48,7 +48,7 @@ static int start(struct pier_ctx *ctx)
 
 	if (err)
 		return err;
-	ctx->drain_ms = pier__rdma_stop_ms(&rdma->cfg);
+	ctx->drain_ms = pier__queues_stop_ms(rdma->cfg.drain_ms);
 	ctx->stop_on_task_error = rdma->cfg.stop_on_task_error;
 	return pier__queues_create(&rdma->owner, rdma->dev, &rdma->conn_cfg);
 }

@@ -61,13 +61,6 @@ static inline struct pier_rdma *pier__rdma_of(struct pier_ctx *ctx)
 int pier__rdma_settle(struct pier_rdma_config *cfg,
 		      const struct pier__port *port);
 
-/* How long stopping takes at most, in milliseconds: goodbye, and flushing. */
-static inline unsigned int
-pier__rdma_stop_ms(const struct pier_rdma_config *cfg)
-{
-	return 2 * cfg->drain_ms + 1000;
-}
-
 /*
  * Convert a settled configuration back to what pier__rdma_settle() takes: the
  * MTU in force, and PIER_ZERO for a 0 that would become a default.

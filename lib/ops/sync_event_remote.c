@@ -406,7 +406,7 @@ int pier__sync_remote_create(struct pier_sync_event *event,
 	}
 	pier__dev_hold(dev);	/* as the context does */
 	event->cpu.dev = dev;
-	event->cpu.ctx.drain_ms = 2 * remote->cfg.drain_ms + 1000;
+	event->cpu.ctx.drain_ms = pier__queues_stop_ms(remote->cfg.drain_ms);
 	event->remote = remote;
 	return 0;
 }
