@@ -275,7 +275,6 @@ static int service_create(struct pier_dev *dev, struct pier__service **ret)
 
 static void service_destroy(struct pier__service *service)
 {
-	pier__list_del(&service->link);
 	atomic_store(&service->stop, true);
 	pier_pe_wake(service->pe);
 	pthread_join(service->thread, NULL);
@@ -325,19 +324,23 @@ int pier__service_add(struct pier_dev *dev, struct pier__service_entry *entry)
 void pier__service_remove(struct pier__service_entry *entry)
 {
 	struct pier__service *service = entry->service;
+	bool last;
 
 	pthread_mutex_lock(&service->lock);
 	pier__list_del(&entry->link);
 	pthread_mutex_unlock(&service->lock);
 
 	pthread_mutex_lock(&services_lock);
-	if (!--service->entry_count) {
-		service_destroy(service);
+	last = !--service->entry_count;
+	if (last) {
+		pier__list_del(&service->link);
 	} else {
 		atomic_store(&service->sweep, true);
 		pier_pe_wake(service->pe);
 	}
 	pthread_mutex_unlock(&services_lock);
+	if (last)		/* others need not wait for its peers */
+		service_destroy(service);
 }
 
 int pier__service_wait(struct pier__service_entry *entry, uint64_t deadline)
