@@ -3,6 +3,7 @@
 #include <netinet/in.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -220,6 +221,7 @@ int pier_desc_await(const char *path, int timeout_ms, void *ret)
 {
 	const struct timespec nap = { .tv_nsec = AWAIT_NAP_NS };
 	uint64_t deadline = pier__deadline(pier__now(), timeout_ms);
+	uint8_t desc[PIER_DESC_MAX];
 	int err = remove_file(path), len;
 
 	if (err)
@@ -230,10 +232,14 @@ int pier_desc_await(const char *path, int timeout_ms, void *ret)
 					  "%d ms", path, timeout_ms);
 		nanosleep(&nap, NULL);
 	}
-	len = pier_desc_read(path, ret);
-	if (len > 0)
-		err = remove_file(path);
-	return err ? err : len;
+	len = pier_desc_read(path, desc);
+	if (len < 0)
+		return len;
+	err = remove_file(path);
+	if (err)
+		return err;
+	memcpy(ret, desc, (size_t)len);
+	return len;
 }
 
 int pier_desc_write(const char *path, const void *desc, size_t len)
