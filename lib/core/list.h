@@ -39,7 +39,7 @@ static inline void pier__list_add(struct pier__list *head,
 	head->prev = link;
 }
 
-/* Take @link out; it is then in no state but to be added. */
+/* Take @link out; its own pointers are undefined until it is added again. */
 static inline void pier__list_take_out(struct pier__list *link)
 {
 	link->prev->next = link->next;

@@ -65,9 +65,9 @@ typedef void pier_comch_msg_fn(struct pier_comch_conn *conn, const void *msg,
 			       size_t len, void *ctx_user_data);
 
 /*
- * Create an idle server of @name on @dev, for the function that @rep stands
- * for, a representor of @dev; NULL: for all.  Both must outlive it.  The caller
- * destroys it by pier_comch_destroy().
+ * Create an idle server of @name on @dev.  @rep is NULL or a representor of
+ * @dev, which pier_comch_rep() returns; it does not restrict the clients yet.
+ * Both must outlive it.  The caller destroys it by pier_comch_destroy().
  * Errors: -EINVAL, @name is empty or too long, or @rep is one of another
  * device; -EOPNOTSUPP, as pier_devinfo_has(); -ENOMEM.
  *
