@@ -13,6 +13,7 @@ dist_man_MANS += \
 	%D%/man/pier.7 \
 	%D%/man/pier_args.3 \
 	%D%/man/pier_buf.3 \
+	%D%/man/pier_buf_array.3 \
 	%D%/man/pier_buf_pool.3 \
 	%D%/man/pier_cm.3 \
 	%D%/man/pier_comch.3 \

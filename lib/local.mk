@@ -181,6 +181,7 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/fabric/verbs/watch.c \
 	%D%/fabric/verbs/watch.h \
 	%D%/mem/buf.c \
+	%D%/mem/buf_array.c \
 	%D%/mem/buf_impl.h \
 	%D%/mem/buf_pool.c \
 	%D%/mem/chain.c \
@@ -276,6 +277,7 @@ pierincludedir = $(includedir)/pier
 pierinclude_HEADERS = \
 	%D%/include/pier/args.h \
 	%D%/include/pier/buf.h \
+	%D%/include/pier/buf_array.h \
 	%D%/include/pier/buf_pool.h \
 	%D%/include/pier/cm.h \
 	%D%/include/pier/comch.h \

@@ -93,6 +93,7 @@ check_PROGRAMS += \
 	%D%/faults/rdmacm_link.t \
 	%D%/faults/reject.t \
 	%D%/mem/buf.t \
+	%D%/mem/buf_array.t \
 	%D%/mem/buf_pool.t \
 	%D%/mem/dmabuf.t \
 	%D%/mem/mmap.t \

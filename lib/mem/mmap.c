@@ -213,8 +213,9 @@ static int in_use(const struct pier_mmap *mmap)
 	char devs[PIER__MMAP_DEVS_TEXT];
 
 	return pier__fail(-EBUSY, "mmap: %zu bytes at %p on %s: stopped with "
-			  "%zu buffers and %u buffer pools or exports in use; "
-			  "a task in flight holds its buffers", mmap->cfg.len,
+			  "%zu buffers and %u buffer pools, arrays or "
+			  "exports in use; a task in flight holds its "
+			  "buffers", mmap->cfg.len,
 			  mmap->cfg.addr, pier__mmap_devs(mmap, devs),
 			  pier_mmap_buf_count(mmap),
 			  atomic_load(&mmap->pools));

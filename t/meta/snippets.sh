@@ -22,8 +22,8 @@ example()
 }
 
 # One file for each page; pier_func.3 has a function and then a call.
-pages="buf_pool comch counters ctx desc dev dma dma_export error exchange graph
-mmap pe rep sha sync_event uv verbs version"
+pages="buf_array buf_pool comch counters ctx desc dev dma dma_export error
+exchange graph mmap pe rep sha sync_event uv verbs version"
 for page in $pages; do
 	example pier_$page.3 1 >"$tmp/$page.h"
 done
@@ -292,6 +292,16 @@ int serve(struct pier_dev *dev, struct pier_pe *pe, pier_comch_msg_fn *received,
 void packets(struct pier_conn *conn)
 {
 #include "counters.h"
+}
+
+int read_slot(struct pier_conn *conn, struct pier_mmap *remote,
+	      struct pier_buf *dst, pier_task_fn *done)
+{
+	struct pier_buf_array *slots;
+	struct pier_buf *src = NULL;
+	int err;
+#include "buf_array.h"
+	return err;
 }
 
 void print_descriptor(const char *path)

@@ -12,6 +12,7 @@
 #include <pier/rep.h>
 #include <pier/mmap.h>
 #include <pier/buf.h>
+#include <pier/buf_array.h>
 #include <pier/buf_pool.h>
 #include <pier/pe.h>
 #include <pier/ctx.h>
