@@ -44,6 +44,7 @@ check_PROGRAMS += \
 	%D%/dev/dev.t \
 	%D%/dev/rep.t \
 	%D%/dev/rep_hostile.t \
+	%D%/doca/access.t \
 	%D%/doca/argp.t \
 	%D%/doca/bridge.t \
 	%D%/doca/buf.t \

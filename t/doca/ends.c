@@ -171,42 +171,40 @@ static void configure_tasks(struct doca_rdma *rdma)
 
 static void open_memory(struct end *end)
 {
-	const uint32_t access = DOCA_ACCESS_FLAG_LOCAL_READ_WRITE |
-				DOCA_ACCESS_FLAG_RDMA_READ |
-				DOCA_ACCESS_FLAG_RDMA_WRITE |
-				DOCA_ACCESS_FLAG_RDMA_ATOMIC;
-
 	IS(doca_mmap_create(&end->mmap), DOCA_SUCCESS);
 	IS(doca_mmap_set_memrange(end->mmap, end->memory, END_BYTES),
 	   DOCA_SUCCESS);
-	IS(doca_mmap_set_permissions(end->mmap, access), DOCA_SUCCESS);
+	IS(doca_mmap_set_permissions(end->mmap, end->access), DOCA_SUCCESS);
 	IS(doca_mmap_add_dev(end->mmap, end->dev), DOCA_SUCCESS);
 	IS(doca_mmap_start(end->mmap), DOCA_SUCCESS);
 	IS(doca_buf_inventory_create(64, &end->inv), DOCA_SUCCESS);
 	IS(doca_buf_inventory_start(end->inv), DOCA_SUCCESS);
 }
 
-void end_open(struct end *end)
+void end_open_with(struct end *end, uint32_t memory, uint32_t context)
 {
 	union doca_data data = { .ptr = end };
 
-	*end = (struct end){ .dev = end_device() };
+	*end = (struct end){ .dev = end_device(), .access = memory };
 	if (!OK(end->dev))
 		exit(tap_done());
 	open_memory(end);
 	IS(doca_pe_create(&end->pe), DOCA_SUCCESS);
 	IS(doca_rdma_create(end->dev, &end->rdma), DOCA_SUCCESS);
 	end->ctx = doca_rdma_as_ctx(end->rdma);
-	IS(doca_rdma_set_permissions(end->rdma, DOCA_ACCESS_FLAG_RDMA_READ |
-				     DOCA_ACCESS_FLAG_RDMA_WRITE |
-				     DOCA_ACCESS_FLAG_RDMA_ATOMIC),
-	   DOCA_SUCCESS);
+	IS(doca_rdma_set_permissions(end->rdma, context), DOCA_SUCCESS);
 	configure_tasks(end->rdma);
 	configure_events(end->rdma);
 	IS(doca_ctx_set_user_data(end->ctx, data), DOCA_SUCCESS);
 	IS(doca_ctx_set_state_changed_cb(end->ctx, state_changed),
 	   DOCA_SUCCESS);
 	IS(doca_pe_connect_ctx(end->pe, end->ctx), DOCA_SUCCESS);
+}
+
+void end_open(struct end *end)
+{
+	end_open_with(end, DOCA_ACCESS_FLAG_LOCAL_READ_WRITE | END_RDMA,
+		      END_RDMA);
 }
 
 void end_start(struct end *end)
@@ -260,8 +258,10 @@ void ends_connect(struct end *a, struct end *b)
 	IS(doca_rdma_export(b->rdma, &desc_b, &len_b, &b->conn), DOCA_SUCCESS);
 	IS(doca_rdma_connect(a->rdma, desc_b, len_b, a->conn), DOCA_SUCCESS);
 	IS(doca_rdma_connect(b->rdma, desc_a, len_a, b->conn), DOCA_SUCCESS);
-	import_memory(a, b);
-	import_memory(b, a);
+	if (b->access & END_RDMA)
+		import_memory(a, b);
+	if (a->access & END_RDMA)
+		import_memory(b, a);
 }
 
 bool ends_drive(struct end *a, struct end *b, const int *count, int want)

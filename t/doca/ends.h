@@ -25,6 +25,7 @@ struct end {
 	struct doca_mmap *mmap, *remote;
 	struct doca_buf_inventory *inv;
 	struct doca_rdma_connection *conn;
+	uint32_t access;			/* of memory */
 	char memory[END_BYTES] __attribute__((aligned(64)));
 	/* What has happened. */
 	enum doca_ctx_states states[16];	/* in which order */
@@ -38,14 +39,23 @@ struct end {
 /* The device that PIER_DEVICE names, soft_lo without it; or NULL. */
 struct doca_dev *end_device(void);
 
+/* All that a peer may do, where memory and context permit it. */
+#define END_RDMA \
+	(DOCA_ACCESS_FLAG_RDMA_READ | DOCA_ACCESS_FLAG_RDMA_WRITE | \
+	 DOCA_ACCESS_FLAG_RDMA_ATOMIC)
+
 /* Everything but a connection; the context is idle, or runs. */
 void end_open(struct end *end);
+void end_open_with(struct end *end, uint32_t memory, uint32_t context);
 void end_start(struct end *end);
 
 /* Stop it, drive it until it is idle, and destroy everything. */
 void end_close(struct end *end);
 
-/* Connect two that run by what each exports; get each other's memory. */
+/*
+ * Connect two that run by what each exports; get each other's memory, if it may
+ * be exported.
+ */
 void ends_connect(struct end *a, struct end *b);
 
 /* Drive both engines until *@count is @want: true; or for too long. */
