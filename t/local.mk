@@ -62,6 +62,7 @@ check_PROGRAMS += \
 	%D%/doca/mem.t \
 	%D%/doca/pci.t \
 	%D%/doca/pe.t \
+	%D%/doca/pe_rules.t \
 	%D%/doca/port.t \
 	%D%/doca/prop.t \
 	%D%/doca/rdma.t \

@@ -11,6 +11,7 @@ struct doca_pe {
 	struct pier_pe *pe;
 	unsigned int ctxs;		/* connected to it */
 	struct doca_ctx *idle;		/* their last task was freed */
+	bool all;			/* the mode: a request clears */
 };
 
 /* What an object does with its context; each may be NULL. */

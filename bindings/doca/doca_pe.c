@@ -84,13 +84,18 @@ doca_pe_get_notification_handle(const struct doca_pe *pe,
 	return DOCA_SUCCESS;
 }
 
-/* What is pending already makes the handle readable at once. */
+/*
+ * What is pending already makes the handle readable at once.  In one of the
+ * modes programs need not clear what ended their sleep before.
+ */
 doca_error_t doca_pe_request_notification(struct doca_pe *pe)
 {
 	int err;
 
 	if (!pe)
 		return DOCA_ERROR_INVALID_VALUE;
+	if (pe->all)
+		pier_pe_clear(pe->pe);
 	err = pe->idle ? -EAGAIN : pier_pe_arm(pe->pe);
 	if (err != -EAGAIN)
 		return pier__doca_error(err);
@@ -124,5 +129,6 @@ doca_error_t doca_pe_set_event_mode(struct doca_pe *pe,
 	if (!pe || (event_mode != DOCA_PE_EVENT_MODE_PROGRESS_SELECTIVE &&
 		    event_mode != DOCA_PE_EVENT_MODE_PROGRESS_ALL))
 		return DOCA_ERROR_INVALID_VALUE;
+	pe->all = event_mode == DOCA_PE_EVENT_MODE_PROGRESS_ALL;
 	return DOCA_SUCCESS;
 }
