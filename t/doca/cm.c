@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "t/doca/ends.h"
+#include "t/lib/limit.h"
 #include "t/lib/tap.h"
 
 /* Connections by address: a server and a client in one process. */
@@ -249,7 +250,7 @@ static void sleep_and_progress(void)
 		   DOCA_SUCCESS);
 		IS(doca_pe_request_notification(pes[i]), DOCA_SUCCESS);
 	}
-	OK(poll(fds, 2, 20000) > 0);
+	OK(poll(fds, 2, LIMIT_MS * (int)limit_slower()) > 0);
 	for (int i = 0; i < 2; i++) {
 		IS(doca_pe_clear_notification(pes[i], fds[i].fd),
 		   DOCA_SUCCESS);
@@ -257,20 +258,95 @@ static void sleep_and_progress(void)
 	}
 }
 
-/* A program that makes progress once in a while connects in few calls. */
-static void ends_that_sleep_connect_in_few_calls(void)
+static void ends_that_sleep_are_woken_to_connect(void)
+{
+	long long limit = limit_from_now();
+	struct doca_rdma_addr *addr;
+
+	open_ends();
+	addr = address();
+	IS(doca_rdma_start_listen_to_port(server.rdma, PORT), DOCA_SUCCESS);
+	connect_to(addr);
+	while (established < 2 && limit_holds(limit))
+		sleep_and_progress();
+	IS(doca_rdma_addr_destroy(addr), DOCA_SUCCESS);
+	end_close(&client);
+	end_close(&server);
+}
+
+#define CALLS_MAX 8	/* of one end until it is connected */
+#define PAUSE 20	/* milliseconds between them, in place of a second */
+
+static struct doca_rdma_connection **connection_of(const struct end *end)
+{
+	return end == &server ? &at_server : &at_client;
+}
+
+/*
+ * Progress @slow once in a while and @fast all the time, until @slow is
+ * connected.  Returns how often.
+ */
+static int calls_needed(struct end *slow, struct end *fast)
+{
+	long long limit = limit_from_now(), next = limit_now_ms();
+	int calls = 0;
+
+	while (!*connection_of(slow) && limit_holds(limit)) {
+		doca_pe_progress(fast->pe);
+		if (limit_now_ms() < next)
+			continue;
+		doca_pe_progress(slow->pe);
+		calls++;
+		next = limit_now_ms() + PAUSE * limit_slower();
+	}
+	tap_note("%d calls", calls);
+	return calls;
+}
+
+static void few_calls_connect(struct end *slow, struct end *fast)
 {
 	struct doca_rdma_addr *addr;
+
+	open_ends();
+	addr = address();
+	IS(doca_rdma_start_listen_to_port(server.rdma, PORT), DOCA_SUCCESS);
+	connect_to(addr);
+	OK(calls_needed(slow, fast) <= CALLS_MAX);
+	ends_drive(&server, &client, &established, 2);
+	IS(doca_rdma_addr_destroy(addr), DOCA_SUCCESS);
+	end_close(&client);
+	end_close(&server);
+}
+
+static void a_client_connects_in_eight_calls_of_progress(void)
+{
+	few_calls_connect(&client, &server);
+}
+
+static void a_server_connects_in_eight_calls_of_progress(void)
+{
+	few_calls_connect(&server, &client);
+}
+
+/* Neither program does more. */
+static void both_connect_in_eight_calls_each(void)
+{
+	struct doca_rdma_addr *addr;
+	long long limit = limit_from_now();
 	int calls = 0;
 
 	open_ends();
 	addr = address();
 	IS(doca_rdma_start_listen_to_port(server.rdma, PORT), DOCA_SUCCESS);
 	connect_to(addr);
-	while (established < 2 && calls++ < 50)
-		sleep_and_progress();
-	IS(established, 2);
+	for (; established < 2 && limit_holds(limit); calls++) {
+		for (int i = 0; i < PAUSE; i++)
+			limit_nap(limit);
+		doca_pe_progress(server.pe);
+		doca_pe_progress(client.pe);
+	}
 	tap_note("%d calls", calls);
+	OK(calls <= CALLS_MAX);
 	IS(doca_rdma_addr_destroy(addr), DOCA_SUCCESS);
 	end_close(&client);
 	end_close(&server);
@@ -406,7 +482,10 @@ int main(void)
 	TEST(a_server_without_a_listener_is_a_failure);
 	TEST(a_rejected_client_fails_and_another_connects);
 	TEST(a_server_connects_again_and_again);
-	TEST(ends_that_sleep_connect_in_few_calls);
+	TEST(ends_that_sleep_are_woken_to_connect);
+	TEST(a_client_connects_in_eight_calls_of_progress);
+	TEST(a_server_connects_in_eight_calls_of_progress);
+	TEST(both_connect_in_eight_calls_each);
 	TEST(connections_need_a_context_that_runs);
 	TEST(what_is_no_address_is_refused);
 	TEST(a_gid_is_an_address);
