@@ -3,10 +3,11 @@
 #
 # The samples of a sync event between two processes.
 . "${0%/*}/../lib/tap.sh"
+. "$top/t/lib/device.sh"
 
 bin=$build/samples
 [ -x "$bin/rdma_sync_event_requester" ] || skip_all "the samples are not built"
-device=			# that of PIER_DEVICE, or the default
+device_known
 
 # end WHICH OPTION... - one of the two processes
 end()
@@ -14,8 +15,7 @@ end()
 	name=$1
 	shift
 	timeout 60 "$bin/rdma_sync_event_$name" -m "$tmp/m" --timeout 20 \
-	    ${device:+-d "$device"} "$@" \
-	    >"$tmp/$name.out" 2>"$tmp/$name.err"
+	    -d "$device" "$@" >"$tmp/$name.out" 2>"$tmp/$name.err"
 }
 
 # Both have seen what the other has set, which begins with $number.
@@ -49,23 +49,21 @@ processes_signal_each_other_by_files()
 	done
 }
 
-# soft_lo, which every host has, knows its own address.
 processes_signal_each_other_by_address()
 {
-	device=soft_lo port=$((20000 + $$ % 12000)) number=$(any)
+	port=$((20000 + $$ % 12000)) number=$(any)
 	end responder -cm -lp $port &
-	end requester -cm -lp $port -sa 127.0.0.1 --number "$number" ||
+	end requester -cm -lp $port -sa "$address" --number "$number" ||
 	    echo "the requester failed"
 	wait $! || echo "the responder failed"
 	judge
 	[ ! -e "$tmp/m" ] || echo "a descriptor was written"
-	device=
 }
 
 a_requester_refuses_a_descriptor_of_memory()
 {
-	timeout 60 "$bin/rdma_read_responder" -ld "$tmp/a" -re "$tmp/b" \
-	    -m "$tmp/m" --timeout 2 >"$tmp/out" 2>&1 &
+	timeout 60 "$bin/rdma_read_responder" -d "$device" -ld "$tmp/a" \
+	    -re "$tmp/b" -m "$tmp/m" --timeout 2 >"$tmp/out" 2>&1 &
 	end requester -ld "$tmp/b" -re "$tmp/a" --timeout 2 &&
 	    echo "the requester took it"
 	grep -q "a memory descriptor where a sync event" \
