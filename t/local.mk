@@ -57,6 +57,7 @@ check_PROGRAMS += \
 	%D%/doca/dma.t \
 	%D%/doca/graph.t \
 	%D%/doca/graph_life.t \
+	%D%/doca/limits.t \
 	%D%/doca/link.t \
 	%D%/doca/log.t \
 	%D%/doca/mem.t \

@@ -77,16 +77,14 @@ static doca_error_t may_set(const struct doca_rdma *rdma)
 		      DOCA_ERROR_INVALID_VALUE;
 }
 
-/* At most as much as the device has. */
-static doca_error_t check_limit(const struct doca_rdma *rdma, const char *what,
-				uint32_t value, enum pier_limit limit)
+/* At most @max, which the device has. */
+static doca_error_t check_most(const struct doca_rdma *rdma, const char *what,
+			       uint32_t value, uint32_t max)
 {
-	uint32_t max = 0;
 	doca_error_t error = may_set(rdma);
 
 	if (error)
 		return error;
-	pier__doca_limit(&rdma->dev->info, limit, &max);
 	if (!value)
 		return pier__doca_fail(DOCA_ERROR_INVALID_VALUE,
 				       "rdma: %s 0, at least 1", what);
@@ -97,34 +95,51 @@ static doca_error_t check_limit(const struct doca_rdma *rdma, const char *what,
 	return DOCA_SUCCESS;
 }
 
-static uint32_t power_of_two(uint32_t value)
+static doca_error_t check_limit(const struct doca_rdma *rdma, const char *what,
+				uint32_t value, enum pier_limit limit)
 {
-	uint32_t n = 1;
+	uint32_t max = 0;
+
+	if (rdma)
+		pier__doca_limit(&rdma->dev->info, limit, &max);
+	return check_most(rdma, what, value, max);
+}
+
+/* A power of two, or all that the device has. */
+static uint32_t rounded(uint32_t value, uint32_t max)
+{
+	uint64_t n = 1;
 
 	while (n < value)
 		n <<= 1;
-	return n;
+	return n < max ? (uint32_t)n : max;
 }
 
 doca_error_t doca_rdma_set_send_queue_size(struct doca_rdma *rdma,
 					   uint32_t size)
 {
-	doca_error_t error = check_limit(rdma, "a send queue of", size,
-					 PIER_LIMIT_SEND_QUEUE);
+	uint32_t max = 0;
+	doca_error_t error;
 
+	if (rdma)
+		doca_rdma_cap_get_max_send_queue_size(&rdma->dev->info, &max);
+	error = check_most(rdma, "a send queue of", size, max);
 	if (!error)
-		rdma->send_queue = power_of_two(size);
+		rdma->send_queue = rounded(size, max);
 	return error;
 }
 
 doca_error_t doca_rdma_set_recv_queue_size(struct doca_rdma *rdma,
 					   uint32_t size)
 {
-	doca_error_t error = check_limit(rdma, "a receive queue of", size,
-					 PIER_LIMIT_RECV_QUEUE);
+	uint32_t max = 0;
+	doca_error_t error;
 
+	if (rdma)
+		doca_rdma_cap_get_max_recv_queue_size(&rdma->dev->info, &max);
+	error = check_most(rdma, "a receive queue of", size, max);
 	if (!error)
-		rdma->recv_queue = power_of_two(size);
+		rdma->recv_queue = rounded(size, max);
 	return error;
 }
 
