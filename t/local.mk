@@ -54,6 +54,7 @@ check_PROGRAMS += \
 	%D%/doca/conn.t \
 	%D%/doca/conn_life.t \
 	%D%/doca/ctx.t \
+	%D%/doca/ctx_rules.t \
 	%D%/doca/dma.t \
 	%D%/doca/graph.t \
 	%D%/doca/graph_life.t \
@@ -61,6 +62,7 @@ check_PROGRAMS += \
 	%D%/doca/link.t \
 	%D%/doca/log.t \
 	%D%/doca/mem.t \
+	%D%/doca/mem_rules.t \
 	%D%/doca/pci.t \
 	%D%/doca/pe.t \
 	%D%/doca/pe_rules.t \

@@ -21,6 +21,23 @@ struct doca_dev *end_device(void)
 	return dev;
 }
 
+struct doca_dev *end_other_device(const struct doca_dev *dev)
+{
+	struct doca_devinfo **list;
+	struct doca_dev *other = NULL;
+	uint32_t count = 0;
+
+	IS(doca_devinfo_create_list(&list, &count), DOCA_SUCCESS);
+	for (uint32_t i = 0; i < count && !other; i++) {
+		if (doca_dev_open(list[i], &other) || other != dev)
+			continue;
+		doca_dev_close(other);
+		other = NULL;
+	}
+	doca_devinfo_destroy_list(list);
+	return other;
+}
+
 static void state_changed(const union doca_data data, struct doca_ctx *ctx,
 			  enum doca_ctx_states prev, enum doca_ctx_states next)
 {

@@ -39,6 +39,9 @@ struct end {
 /* The device that PIER_DEVICE names, soft_lo without it; or NULL. */
 struct doca_dev *end_device(void);
 
+/* Another one than @dev; NULL: there is none that can be opened. */
+struct doca_dev *end_other_device(const struct doca_dev *dev);
+
 /* All that a peer may do, where memory and context permit it. */
 #define END_RDMA \
 	(DOCA_ACCESS_FLAG_RDMA_READ | DOCA_ACCESS_FLAG_RDMA_WRITE | \
