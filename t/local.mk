@@ -56,6 +56,7 @@ check_PROGRAMS += \
 	%D%/doca/ctx.t \
 	%D%/doca/ctx_rules.t \
 	%D%/doca/dma.t \
+	%D%/doca/event_tasks.t \
 	%D%/doca/graph.t \
 	%D%/doca/graph_life.t \
 	%D%/doca/limits.t \
@@ -72,6 +73,8 @@ check_PROGRAMS += \
 	%D%/doca/rdma_rules.t \
 	%D%/doca/rep.t \
 	%D%/doca/rules.t \
+	%D%/doca/setters.t \
+	%D%/doca/setters_word.t \
 	%D%/doca/sync_event.t \
 	%D%/doca/sync_event_life.t \
 	%D%/doca/task.t \
@@ -334,6 +337,8 @@ check_LTLIBRARIES += %D%/libends.la
 	%D%/doca/chart.h \
 	%D%/doca/ends.c \
 	%D%/doca/ends.h \
+	%D%/doca/trio.c \
+	%D%/doca/trio.h \
 	# end, sorted
 $(doca_tests): %D%/libends.la bindings/doca/libpier-doca.la
 $(doca_tests): private LDADD = %D%/libends.la %D%/libtap.la \

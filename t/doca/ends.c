@@ -339,3 +339,24 @@ doca_error_t ends_run(struct end *a, struct end *b, struct doca_task *task)
 	doca_task_free(task);
 	return error;
 }
+
+struct doca_sync_event *
+end_share_event(struct end *end, struct end *other,
+		struct doca_sync_event_remote_net **remote)
+{
+	struct doca_sync_event *event = NULL;
+	const uint8_t *desc;
+	size_t len;
+
+	IS(doca_sync_event_create(&event), DOCA_SUCCESS);
+	IS(doca_sync_event_add_publisher_location_remote_net(event),
+	   DOCA_SUCCESS);
+	IS(doca_sync_event_add_subscriber_location_cpu(event, end->dev),
+	   DOCA_SUCCESS);
+	IS(doca_sync_event_start(event), DOCA_SUCCESS);
+	IS(doca_sync_event_export_to_remote_net(event, &desc, &len),
+	   DOCA_SUCCESS);
+	IS(doca_sync_event_remote_net_create_from_export(other->dev, desc, len,
+							 remote), DOCA_SUCCESS);
+	return event;
+}

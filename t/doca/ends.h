@@ -9,6 +9,7 @@
 #include <doca_mmap.h>
 #include <doca_pe.h>
 #include <doca_rdma.h>
+#include <doca_sync_event.h>
 
 /*
  * Two ends of a connection in one process, each with an engine, a context,
@@ -72,6 +73,11 @@ struct doca_buf *end_data(struct end *end, size_t at, size_t len);
 struct doca_buf *end_space(struct end *end, size_t at, size_t len);
 struct doca_buf *end_far_data(struct end *end, size_t at, size_t len);
 struct doca_buf *end_far_space(struct end *end, size_t at, size_t len);
+
+/* An event of @end that runs, and what @other imports of it. */
+struct doca_sync_event *
+end_share_event(struct end *end, struct end *other,
+		struct doca_sync_event_remote_net **remote);
 
 /* Submit @task, drive both until it is done, free it. */
 doca_error_t ends_run(struct end *a, struct end *b, struct doca_task *task);

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <doca_sync_event.h>
-
 #include "t/doca/ends.h"
 #include "t/lib/tap.h"
 
@@ -232,25 +230,6 @@ static void a_message_that_is_too_long_fails_on_both_sides(void)
 	close_pair();
 }
 
-static struct doca_sync_event *share(struct doca_sync_event_remote_net **remote)
-{
-	struct doca_sync_event *event = NULL;
-	const uint8_t *desc;
-	size_t len;
-
-	IS(doca_sync_event_create(&event), DOCA_SUCCESS);
-	IS(doca_sync_event_add_publisher_location_remote_net(event),
-	   DOCA_SUCCESS);
-	IS(doca_sync_event_add_subscriber_location_cpu(event, b.dev),
-	   DOCA_SUCCESS);
-	IS(doca_sync_event_start(event), DOCA_SUCCESS);
-	IS(doca_sync_event_export_to_remote_net(event, &desc, &len),
-	   DOCA_SUCCESS);
-	IS(doca_sync_event_remote_net_create_from_export(a.dev, desc, len,
-							 remote), DOCA_SUCCESS);
-	return event;
-}
-
 /* Submit it once more; it is not freed. */
 static void run(struct doca_task *task)
 {
@@ -270,7 +249,7 @@ static void an_event_is_set_to_what_memory_has_then(void)
 	struct doca_task *task;
 
 	open_pair(7);
-	event = share(&remote);
+	event = end_share_event(&b, &a, &remote);
 	src = end_data(&a, 0, 8);
 	other = end_data(&a, 8, 8);
 	IS(doca_rdma_task_remote_net_sync_event_notify_set_allocate_init(
@@ -308,7 +287,7 @@ static void the_value_of_an_event_is_appended(void)
 	struct doca_task *task;
 
 	open_pair(7);
-	event = share(&remote);
+	event = end_share_event(&b, &a, &remote);
 	dst = end_space(&a, 0, 24);
 	IS(doca_sync_event_update_set(event, 77), DOCA_SUCCESS);
 	IS(doca_rdma_task_remote_net_sync_event_get_allocate_init(
