@@ -96,7 +96,7 @@ void pier__passive_request(struct pier__rdmacm *rdmacm,
 	cm->id = ev->id;
 	cm->id->owner = conn;
 	pier__sockaddr_text((const void *)&ev->id->local, cm->local);
-	pier__sockaddr_text((const void *)&ev->id->peer, cm->peer);
+	pier__rdmacm_set_peer(conn, (const void *)&ev->id->peer);
 	pier__rdmacm_gid_bound(conn);
 	pier__conn_transition(conn, PIER__CONN_REQ_RCVD);
 	conn->deadline = pier__pe_now(queues->pe) +

@@ -183,7 +183,7 @@ static void try_next(struct pier_conn *conn, uint64_t now)
 
 	forget(cm);
 	attempt->dst_was_loopback = set_own_address(conn, dst);
-	pier__sockaddr_text(&dst->sa, cm->peer);
+	pier__rdmacm_set_peer(conn, &dst->sa);
 	attempt->until = share(conn, now);
 	if (src && src->sa.sa_family != dst->sa.sa_family)
 		err = pier__fail(-EHOSTUNREACH, "the source address is of "

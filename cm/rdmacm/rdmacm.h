@@ -98,6 +98,7 @@ struct pier__rdmacm_conn {
 	struct pier__blob theirs;	/* the peer's, as much as was read */
 	size_t seen;			/* bytes of it */
 	char local[PIER__ADDR_TEXT], peer[PIER__ADDR_TEXT];
+	union pier__sockaddr peer_addr;	/* the same; family 0: not known */
 };
 
 /* rdmacm.c: the connection manager of a context; -EOPNOTSUPP. */
@@ -167,6 +168,8 @@ int pier__rdmacm_conn_create(struct pier__queues *queues,
 			     struct pier_conn **ret);
 void pier__rdmacm_conn_uncreate(struct pier_conn *conn);
 extern const struct pier__conn_flow pier__flow_active, pier__flow_passive;
+/* Where it connects to, or where its request is from. */
+void pier__rdmacm_set_peer(struct pier_conn *conn, const struct sockaddr *peer);
 bool pier__rdmacm_is_active(const struct pier_conn *conn);
 /* The local address is known: check from now on whether it is lost. */
 void pier__rdmacm_gid_bound(struct pier_conn *conn);

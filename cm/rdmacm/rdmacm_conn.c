@@ -34,6 +34,15 @@ int pier__rdmacm_conn_create(struct pier__queues *queues,
 	return 0;
 }
 
+void pier__rdmacm_set_peer(struct pier_conn *conn, const struct sockaddr *peer)
+{
+	struct pier__rdmacm_conn *cm = conn->cm;
+
+	pier__sockaddr_text(peer, cm->peer);
+	memset(&cm->peer_addr, 0, sizeof(cm->peer_addr));
+	memcpy(&cm->peer_addr, peer, pier__sockaddr_len(peer));
+}
+
 /* Free what a closed connection does not need. */
 static void release(struct pier_conn *conn)
 {
@@ -337,6 +346,19 @@ const char *pier_conn_local_address(const struct pier_conn *conn)
 const char *pier_conn_peer_address(const struct pier_conn *conn)
 {
 	return conn->cm ? conn->cm->peer : "";
+}
+
+int pier_conn_peer_sockaddr(const struct pier_conn *conn,
+			    struct sockaddr_storage *ret)
+{
+	if (!conn->cm)
+		return pier__fail(-ENOTCONN, "the peer's address: connected by "
+				  "descriptors");
+	if (!conn->cm->peer_addr.sa.sa_family)
+		return pier__fail(-ENOTCONN, "the peer's address: not known");
+	memset(ret, 0, sizeof(*ret));
+	memcpy(ret, &conn->cm->peer_addr, sizeof(conn->cm->peer_addr));
+	return 0;
 }
 
 int pier_conn_peer_is_pier(const struct pier_conn *conn)

@@ -490,6 +490,8 @@ static void connections_live_on_without_their_listener(void)
 
 static void connections_by_descriptor_have_the_same_callbacks(void)
 {
+	struct sockaddr_storage peer;
+
 	if (begin() && peer_join(&client.peer, &server.peer)) {
 		caller_counts(&client, 0, 1, 0, 0);
 		caller_counts(&server, 0, 1, 0, 0);
@@ -498,6 +500,9 @@ static void connections_by_descriptor_have_the_same_callbacks(void)
 		OK(peer_count(&server.disconnected, 1));
 		IS(pier_conn_reject_reason(client.peer.conn), 0);
 		IS_STR(pier_conn_peer_address(client.peer.conn), "");
+		IS(pier_conn_peer_sockaddr(client.peer.conn, &peer),
+		   -ENOTCONN);
+		LIKE(pier_last_error(), "connected by descriptors");
 		IS(pier_conn_peer_is_pier(client.peer.conn), 1);
 	}
 	end();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <netdb.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -54,6 +55,24 @@ static void end(void)
 	dev = NULL;
 }
 
+/* The numbers of the peer's address are those that its text has. */
+static void is_written(const struct pier_conn *conn)
+{
+	char host[NI_MAXHOST] = "", port[NI_MAXSERV] = "", text[sizeof(host)];
+	struct sockaddr_storage peer;
+	size_t len = sizeof(struct sockaddr_in6);
+
+	if (!IS(pier_conn_peer_sockaddr(conn, &peer), 0))
+		return;
+	if (peer.ss_family == AF_INET)
+		len = sizeof(struct sockaddr_in);
+	IS(getnameinfo((struct sockaddr *)&peer, (socklen_t)len, host,
+		       sizeof(host), port, sizeof(port),
+		       NI_NUMERICHOST | NI_NUMERICSERV), 0);
+	snprintf(text, sizeof(text), "%.99s port %.9s", host, port);
+	IS_STR(pier_conn_peer_address(conn), text);
+}
+
 /* @format, which has the port in it or not, is where the server is. */
 static void reached_by(const char *format, uint32_t type, const char *shown)
 {
@@ -77,6 +96,8 @@ static void reached_by(const char *format, uint32_t type, const char *shown)
 	}
 	LIKE(pier_conn_peer_address(client.peer.conn), shown);
 	LIKE(pier_conn_local_address(server.peer.conn), shown);
+	is_written(client.peer.conn);
+	is_written(server.peer.conn);
 	OK(pier_conn_user_data(client.peer.conn) == peer);
 	caller_flow(client.peer.conn, &server);
 	caller_flow(server.peer.conn, &client);

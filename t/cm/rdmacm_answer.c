@@ -379,6 +379,19 @@ static void a_request_that_was_never_reported_is_no_failure(void)
 	end();
 }
 
+/* Its address is that of the GID.  Returns its port. */
+static uint16_t peer_port(const struct pier_conn *conn, const uint8_t gid[16])
+{
+	struct sockaddr_storage peer = { 0 };
+	struct sockaddr_in to;
+
+	IS(pier_conn_peer_sockaddr(conn, &peer), 0);
+	memcpy(&to, &peer, sizeof(to));
+	IS(to.sin_family, AF_INET);
+	OK(!memcmp(&to.sin_addr, gid + 12, 4));
+	return ntohs(to.sin_port);
+}
+
 static void addresses_and_path_are_reported(void)
 {
 	struct pier_conn_path path, back;
@@ -400,6 +413,9 @@ static void addresses_and_path_are_reported(void)
 		IS(path.mtu, back.mtu);
 		OK(!memcmp(path.local_gid, back.peer_gid, 16));
 		OK(!memcmp(path.peer_gid, back.local_gid, 16));
+		IS(peer_port(client.peer.conn, path.peer_gid),
+		   pier_listener_port(server.listener));
+		OK(peer_port(server.peer.conn, back.peer_gid));
 		IS(pier_conn_transport(client.peer.conn),
 		   PIER_TRANSPORT_ROCE_V2);
 		IS(pier_conn_transport(server.peer.conn),

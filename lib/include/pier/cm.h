@@ -20,6 +20,7 @@ extern "C" {
  */
 struct pier_listener;
 struct pier_rdma;
+struct sockaddr_storage;	/* <sys/socket.h> */
 
 /* Maximum private data between two programs that use pier, in bytes. */
 #define PIER_PRIVATE_DATA_MAX 4096
@@ -142,6 +143,14 @@ unsigned int pier_conn_reject_reason(const struct pier_conn *conn);
 /* Both ends, "ADDRESS" or "ADDRESS port N"; "": not known.  @conn's own. */
 const char *pier_conn_local_address(const struct pier_conn *conn);
 const char *pier_conn_peer_address(const struct pier_conn *conn);
+
+/*
+ * The peer's address and port, AF_INET or AF_INET6, the latter with the
+ * interface if it is link-local.
+ * Errors: -ENOTCONN, connected by descriptors, or not known.
+ */
+int pier_conn_peer_sockaddr(const struct pier_conn *conn,
+			    struct sockaddr_storage *ret);
 
 /* Whether the peer uses pier.  Known from the request on; else 0. */
 int pier_conn_peer_is_pier(const struct pier_conn *conn);
