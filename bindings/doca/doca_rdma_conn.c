@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
 #include <string.h>
 
 #include "doca_fail.h"
@@ -209,21 +211,37 @@ doca_rdma_connection_get_id(const struct doca_rdma_connection *conn,
 	return DOCA_SUCCESS;
 }
 
-/* "ADDRESS port N", as pier writes it. */
-static doca_error_t parse_peer(const char *text, struct doca_rdma_addr *ret)
+/* As DOCA has addresses: the numbers of the host as a text. */
+static doca_error_t keep_peer(const struct sockaddr_storage *peer,
+			      struct doca_rdma_addr *ret)
 {
-	const char *port = strstr(text, " port ");
+	const struct sockaddr_in6 *in6 = (const void *)peer;
+	const struct sockaddr_in *in = (const void *)peer;
+	bool v6 = peer->ss_family == AF_INET6;
+	char text[NI_MAXHOST];
 
-	if (!port)
-		return pier__doca_fail(DOCA_ERROR_BAD_STATE, "rdma: the "
-				       "connection has no address of a port");
-	ret->address = strndup(text, (size_t)(port - text));
+	if (getnameinfo((const void *)peer, v6 ? sizeof(*in6) : sizeof(*in),
+			text, sizeof(text), NULL, 0, NI_NUMERICHOST))
+		return DOCA_ERROR_OPERATING_SYSTEM;
+	ret->address = strdup(text);
 	if (!ret->address)
 		return DOCA_ERROR_NO_MEMORY;
-	ret->type = strchr(ret->address, ':') ? DOCA_RDMA_ADDR_TYPE_IPv6 :
-						DOCA_RDMA_ADDR_TYPE_IPv4;
-	ret->port = (uint16_t)strtoul(port + 6, NULL, 10);
+	ret->type = v6 ? DOCA_RDMA_ADDR_TYPE_IPv6 : DOCA_RDMA_ADDR_TYPE_IPv4;
+	ret->port = ntohs(v6 ? in6->sin6_port : in->sin_port);
 	return DOCA_SUCCESS;
+}
+
+static doca_error_t take_peer(struct doca_rdma_connection *conn)
+{
+	struct sockaddr_storage peer;
+
+	if (!conn->conn)
+		return pier__doca_fail(DOCA_ERROR_BAD_STATE,
+				       "rdma: the connection has ended");
+	if (pier_conn_peer_sockaddr(conn->conn, &peer))
+		return pier__doca_fail(DOCA_ERROR_BAD_STATE, "rdma: %s",
+				       pier_last_error());
+	return keep_peer(&peer, &conn->peer);
 }
 
 doca_error_t
@@ -237,8 +255,7 @@ doca_rdma_connection_get_addr(const struct doca_rdma_connection *conn,
 	if (!conn || !addr)
 		return DOCA_ERROR_INVALID_VALUE;
 	if (!c->peer.address)
-		error = parse_peer(c->conn ? pier_conn_peer_address(c->conn) :
-					     "", &c->peer);
+		error = take_peer(c);
 	if (!error)
 		*addr = &c->peer;
 	return error;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <arpa/inet.h>
 #include <poll.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -110,6 +111,17 @@ static void connect_to(struct doca_rdma_addr *addr)
 	IS(doca_rdma_connect_to_addr(client.rdma, addr, data), DOCA_SUCCESS);
 }
 
+/* Of the device. */
+static void is_address(const char *text)
+{
+	uint8_t want[4] = { 1 }, ip[4] = { 2 };
+
+	IS(doca_devinfo_get_ipv4_addr(doca_dev_as_devinfo(server.dev), want, 4),
+	   DOCA_SUCCESS);
+	IS(inet_pton(AF_INET, text, ip), 1);
+	OK(!memcmp(ip, want, 4));
+}
+
 static void both_ends_are_established(void)
 {
 	struct doca_rdma_addr *addr, *peer;
@@ -127,6 +139,14 @@ static void both_ends_are_established(void)
 	IS(doca_rdma_addr_get_params(peer, &type, &text, &port), DOCA_SUCCESS);
 	IS(type, DOCA_RDMA_ADDR_TYPE_IPv4);
 	IS(port, PORT);
+	is_address(text);
+	IS(doca_rdma_connection_get_addr(at_server, &peer), DOCA_SUCCESS);
+	IS(doca_rdma_addr_get_params(peer, &type, &text, &port), DOCA_SUCCESS);
+	is_address(text);
+	IS(doca_rdma_connection_get_addr(at_server, NULL),
+	   DOCA_ERROR_INVALID_VALUE);
+	IS(doca_rdma_connection_get_addr(NULL, &peer),
+	   DOCA_ERROR_INVALID_VALUE);
 	IS(doca_rdma_addr_destroy(addr), DOCA_SUCCESS);
 }
 

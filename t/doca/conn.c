@@ -145,6 +145,7 @@ static void messages_arrive_in_their_order(void)
 static void what_is_no_descriptor_aborts(void)
 {
 	static char junk[200];
+	struct doca_rdma_addr *addr;
 	const void *desc;
 	size_t len;
 
@@ -163,6 +164,7 @@ static void what_is_no_descriptor_aborts(void)
 	IS(doca_rdma_connect(a.rdma, desc, len, near[0]), DOCA_SUCCESS);
 	IS(doca_rdma_connect(a.rdma, desc, len, near[0]),
 	   DOCA_ERROR_BAD_STATE);
+	IS(doca_rdma_connection_get_addr(near[0], &addr), DOCA_ERROR_BAD_STATE);
 	close_several();
 }
 
