@@ -172,6 +172,27 @@ static void memory_taken_away_is_not_read_for_an_answer(void)
 	softpair_close(pair);
 }
 
+/* The requester has the result, and does not expect an error. */
+static void memory_taken_away_is_not_read_again(void)
+{
+	open_pair(NULL);
+	ask(SOFT_READ_REQUEST, 0, SRC, 10);
+	ask(SOFT_FETCH_ADD, 1, SRC, 0);
+	IS(sent, 2);
+	pier__soft_mr_remove(b->keys, &b->mr);
+	ask(SOFT_READ_REQUEST, 0, SRC, 10);
+	IS(sent, 2);
+	IS(b->qp->state, IBV_QPS_RTS);
+	ask(SOFT_FETCH_ADD, 1, SRC, 0);
+	IS(sent, 3);
+	IS(last.opcode, SOFT_ATOMIC_ACK);
+	IS(pier__soft_mr_add(b->keys, &b->mr), 0);
+	ask(SOFT_READ_REQUEST, 2, SRC, 10);
+	IS(sent, 4);
+	IS(last.opcode, SOFT_READ_ONLY);
+	softpair_close(pair);
+}
+
 static void a_gap_is_reported_once(void)
 {
 	open_pair(NULL);
@@ -496,6 +517,7 @@ int main(void)
 	TEST(a_repeated_read_reads_anew);
 	TEST(a_repeated_atomic_is_answered_and_not_done);
 	TEST(memory_taken_away_is_not_read_for_an_answer);
+	TEST(memory_taken_away_is_not_read_again);
 	TEST(a_gap_is_reported_once);
 	TEST(a_message_with_many_gaps_is_acknowledged_on_the_way);
 	TEST(a_gap_that_is_filled_is_not_reported);

@@ -126,6 +126,25 @@ static int put_read(struct soft_qp *qp, const struct soft_res *res,
 	return 1;
 }
 
+/*
+ * The key of @res is not valid any more.  A result that was sent as a whole may
+ * have arrived since, and then the peer expects no error: its repetition is
+ * dropped.
+ */
+static void lose_result(struct soft_qp *qp, struct soft_res *res)
+{
+	struct soft_resp *resp = &qp->resp;
+
+	if (!res->fresh) {
+		res->at = res->end;
+		resp->res_todo--;
+		return;
+	}
+	resp->epsn = res->seq + res->at;
+	resp->res_todo = 0;
+	pier__soft_reply_nak(qp, SOFT_NAK_ACCESS);
+}
+
 static int send_result(struct soft_qp *qp)
 {
 	struct soft_resp *resp = &qp->resp;
@@ -149,9 +168,7 @@ static int send_result(struct soft_qp *qp)
 	} else {
 		hdr.opcode = read_opcode(res);
 		if (!put_read(qp, res, tx)) {
-			resp->epsn = res->seq + res->at;
-			resp->res_todo = 0;
-			pier__soft_reply_nak(qp, SOFT_NAK_ACCESS);
+			lose_result(qp, res);
 			return 0;
 		}
 	}
