@@ -50,6 +50,7 @@ check_PROGRAMS += \
 	%D%/doca/buf.t \
 	%D%/doca/cap.t \
 	%D%/doca/cm.t \
+	%D%/doca/cm_peers.t \
 	%D%/doca/cm_rules.t \
 	%D%/doca/conn.t \
 	%D%/doca/conn_life.t \
