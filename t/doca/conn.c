@@ -113,6 +113,31 @@ static void a_send_waits_for_a_receive(void)
 	close_several();
 }
 
+/* Its program connects when it likes; a task waits for it until then. */
+static void a_task_waits_for_a_peer_that_connects_later(void)
+{
+	struct doca_rdma_task_receive *task;
+	struct doca_rdma_task_send *send;
+	const void *at_a, *at_b;
+	size_t len_a, len_b;
+
+	open_several();
+	IS(doca_rdma_export(a.rdma, &at_a, &len_a, &near[0]), DOCA_SUCCESS);
+	IS(doca_rdma_export(b.rdma, &at_b, &len_b, &far[0]), DOCA_SUCCESS);
+	IS(doca_rdma_connect(a.rdma, at_b, len_b, near[0]), DOCA_SUCCESS);
+	send = send_on(near[0], NULL);
+	for (int i = 0; i < 1000; i++)
+		doca_pe_progress(a.pe);
+	IS(a.done + a.failed, 0);
+	task = receive(&b, NULL);
+	IS(doca_rdma_connect(b.rdma, at_a, len_a, far[0]), DOCA_SUCCESS);
+	ends_drive(&a, &b, &a.done, 1);
+	ends_drive(&a, &b, &b.done, 1);
+	doca_task_free(doca_rdma_task_send_as_task(send));
+	doca_task_free(doca_rdma_task_receive_as_task(task));
+	close_several();
+}
+
 static void messages_arrive_in_their_order(void)
 {
 	struct doca_rdma_task_receive *tasks[END_TASKS];
@@ -225,6 +250,7 @@ int main(void)
 {
 	TEST(every_message_names_its_connection);
 	TEST(a_send_waits_for_a_receive);
+	TEST(a_task_waits_for_a_peer_that_connects_later);
 	TEST(messages_arrive_in_their_order);
 	TEST(what_is_no_descriptor_aborts);
 	TEST(a_peer_that_disconnects_ends_the_tasks_of_one_connection);

@@ -179,6 +179,32 @@ static void data_must_be_of_the_kind_of_its_node(void)
 	chart_close(&p);
 }
 
+static void data_are_those_of_a_node_of_the_graph(void)
+{
+	struct doca_graph_node *foreign, *function;
+	struct doca_graph_instance *instance;
+	struct doca_graph *other;
+
+	chart_open(&p, 1);
+	IS(doca_graph_create(a.pe, &other), DOCA_SUCCESS);
+	IS(doca_graph_node_create_from_ctx(other, p.ctx, &foreign),
+	   DOCA_SUCCESS);
+	IS(doca_graph_node_create_from_user(other, chart_look, &function),
+	   DOCA_SUCCESS);
+	IS(doca_graph_start(p.graph), DOCA_SUCCESS);
+	instance = chart_filled(&p, 0);
+	IS(doca_graph_instance_set_ctx_node_data(instance, foreign,
+						 chart_copy(&p, 2)),
+	   DOCA_ERROR_NOT_PERMITTED);
+	IS(doca_graph_instance_set_user_node_data(instance, function, NULL),
+	   DOCA_ERROR_NOT_PERMITTED);
+	chart_run(&p, instance);
+	IS(p.done, 1);
+	chart_destroy(instance);
+	IS(doca_graph_destroy(other), DOCA_SUCCESS);
+	chart_close(&p);
+}
+
 static void a_submitted_instance_is_not_touched(void)
 {
 	struct doca_graph_instance *instance;
@@ -290,6 +316,7 @@ int main(void)
 	TEST(a_graph_is_stopped_and_started_again);
 	TEST(cycles_and_foreign_nodes_are_not_permitted);
 	TEST(data_must_be_of_the_kind_of_its_node);
+	TEST(data_are_those_of_a_node_of_the_graph);
 	TEST(a_submitted_instance_is_not_touched);
 	TEST(destroying_a_graph_completes_nothing_of_others);
 	TEST(a_graph_belongs_to_its_engine);

@@ -165,6 +165,34 @@ static void lines_are_flushed_to_files(void)
 	forget();
 }
 
+/* What the library logs, and not what the program does; at once. */
+static void the_library_logs_to_files(void)
+{
+	struct doca_buf_inventory *inv;
+	struct doca_log_backend *backend;
+	char text[512] = "";
+	int fds[2];
+	FILE *file;
+
+	IS(doca_log_backend_create_with_file_sdk(NULL, &backend),
+	   DOCA_ERROR_INVALID_VALUE);
+	if (!IS(pipe(fds), 0))
+		return;
+	file = fdopen(fds[1], "w");
+	IS(doca_log_backend_create_with_file_sdk(file, &backend),
+	   DOCA_SUCCESS);
+	DOCA_LOG_ERR("of the program");
+	IS(doca_buf_inventory_create(SIZE_MAX, &inv), DOCA_ERROR_NO_MEMORY);
+	OK(read(fds[0], text, sizeof(text) - 1) > 0);
+	LIKE(text, "[DOCA][ERR]");
+	LIKE(text, "inventory: ");
+	OK(!strstr(text, "of the program"));
+	IS(text[strlen(text) - 1], '\n');
+	IS(doca_log_backend_set_sdk_level(backend, DOCA_LOG_LEVEL_DISABLE),
+	   DOCA_SUCCESS);
+	forget();
+}
+
 static void lines_are_written_to_descriptors(void)
 {
 	struct doca_log_backend *backend;
@@ -415,6 +443,7 @@ int main(void)
 	TEST(what_is_no_level_is_refused);
 	TEST(the_library_logs_to_its_own_backends);
 	TEST(lines_are_flushed_to_files);
+	TEST(the_library_logs_to_files);
 	TEST(lines_are_written_to_descriptors);
 	TEST(warnings_and_errors_go_to_stderr);
 	TEST(sources_have_numbers);

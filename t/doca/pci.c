@@ -270,6 +270,7 @@ static void memory_for_reading_is_not_written(void)
 
 	begin();
 	if (importer_open(&c, READ_ONLY)) {
+		IS(copy(&c, c.remote, c.local), DOCA_SUCCESS);
 		fill(c.memory);
 		IS(copy(&c, c.local, c.remote), DOCA_ERROR_NOT_PERMITTED);
 		IS(theirs[0], 0);
@@ -277,6 +278,24 @@ static void memory_for_reading_is_not_written(void)
 	}
 	importer_close(&c);
 	quit();
+	end();
+}
+
+/* The import stays one, and the task fails as others do. */
+static void memory_of_a_process_that_ended_is_an_error(void)
+{
+	enum doca_ctx_states state = DOCA_CTX_STATE_RUNNING;
+	struct importer c;
+
+	begin();
+	if (importer_open(&c, READ_WRITE)) {
+		IS(copy(&c, c.remote, c.local), DOCA_SUCCESS);
+		quit();
+		OK(copy(&c, c.remote, c.local) != DOCA_SUCCESS);
+		IS(doca_ctx_get_state(c.ctx, &state), DOCA_SUCCESS);
+		OK(state != DOCA_CTX_STATE_RUNNING);
+	}
+	importer_close(&c);
 	end();
 }
 
@@ -441,6 +460,7 @@ int main(void)
 	doca_dev_close(dev);
 	TEST(memory_of_another_process_is_copied);
 	TEST(memory_for_reading_is_not_written);
+	TEST(memory_of_a_process_that_ended_is_an_error);
 	TEST(an_event_of_another_process_is_set_and_waited_for);
 	TEST(tasks_of_an_imported_event_count_and_nothing_else);
 	TEST(a_wait_in_flight_is_flushed_by_the_tear_down);

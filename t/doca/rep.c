@@ -180,6 +180,21 @@ static void a_list_is_a_snapshot(void)
 	esw_instead = false;
 }
 
+/* As a host's, whose switch is not its own. */
+static void a_device_without_representors_has_an_empty_list(void)
+{
+	struct doca_devinfo_rep **list;
+
+	esw_instead = true;
+	tree_remove(esw_root, "sys");
+	list = list_of(DOCA_DEVINFO_REP_FILTER_ALL, 0);
+	IS(doca_devinfo_rep_destroy_list(list), DOCA_SUCCESS);
+	esw_remake();
+	list = list_of(DOCA_DEVINFO_REP_FILTER_ALL, 6);
+	IS(doca_devinfo_rep_destroy_list(list), DOCA_SUCCESS);
+	esw_instead = false;
+}
+
 static void an_open_one_outlives_the_list(void)
 {
 	char text[DOCA_DEVINFO_REP_VUID_SIZE] = "";
@@ -271,6 +286,7 @@ int main(void)
 		TEST(addresses_are_compared_by_value);
 		TEST(what_a_representor_lacks_is_not_supported);
 		TEST(a_list_is_a_snapshot);
+		TEST(a_device_without_representors_has_an_empty_list);
 		TEST(an_open_one_outlives_the_list);
 		TEST(filters_are_checked);
 		TEST(filters_are_reported);

@@ -137,6 +137,45 @@ static void the_host_has_clocks(void)
 	doca_dev_close(dev);
 }
 
+static bool is_before(const struct timespec *one, const struct timespec *two)
+{
+	return one->tv_sec < two->tv_sec ||
+	       (one->tv_sec == two->tv_sec && one->tv_nsec <= two->tv_nsec);
+}
+
+static void clocks_of_the_host_are_those_of_the_system(void)
+{
+	static const struct pair {
+		uint64_t type;
+		clockid_t id;
+	} pairs[] = {
+		{ DOCA_CLOCK_HOST_REAL_TIME, CLOCK_REALTIME },
+		{ DOCA_CLOCK_HOST_MONOTONIC, CLOCK_MONOTONIC },
+		{ DOCA_CLOCK_HOST_MONOTONIC_RAW, CLOCK_MONOTONIC_RAW },
+	};
+	struct doca_dev *dev = open_named("soft_lo");
+	union doca_clock_timespec_t now = { 0 }, later = { 0 };
+	struct timespec before, after;
+	struct doca_clock *clock;
+
+	IS(doca_clock_create(dev, &clock), DOCA_SUCCESS);
+	for (int i = 0; i < 3; i++) {
+		clock_gettime(pairs[i].id, &before);
+		IS(doca_clock_get_timestamp(clock, pairs[i].type, &now),
+		   DOCA_SUCCESS);
+		clock_gettime(pairs[i].id, &after);
+		OK(is_before(&before, &now.ts));
+		OK(is_before(&now.ts, &after));
+	}
+	IS(doca_clock_get_timestamp(clock, DOCA_CLOCK_HOST_COUNTER_CYCLES,
+				    &now), DOCA_SUCCESS);
+	IS(doca_clock_get_timestamp(clock, DOCA_CLOCK_HOST_COUNTER_CYCLES,
+				    &later), DOCA_SUCCESS);
+	OK(later.counter >= now.counter);
+	IS(doca_clock_destroy(clock), DOCA_SUCCESS);
+	doca_dev_close(dev);
+}
+
 static void capabilities_without_hardware_are_not_supported(void)
 {
 	struct doca_dev *dev = open_named("soft_lo");
@@ -215,6 +254,7 @@ int main(void)
 	TEST(an_open_device_outlives_the_list);
 	TEST(pci_addresses_are_compared_by_value);
 	TEST(the_host_has_clocks);
+	TEST(clocks_of_the_host_are_those_of_the_system);
 	TEST(capabilities_without_hardware_are_not_supported);
 	TEST(sync_events_have_every_task);
 	TEST(calls_without_an_object_fail_and_return);
