@@ -77,6 +77,20 @@ EXTRA_PROGRAMS += %D%/cm
 %C%_cm_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/t
 %C%_cm_LDADD = lib/libpier-core.la
 
+EXTRA_PROGRAMS += %D%/comch
+%C%_comch_SOURCES = \
+	%D%/comch.c \
+	%D%/comch_copy.c \
+	%D%/comch_message.c \
+	%D%/comch_ways.h \
+	%D%/procs.c \
+	%D%/procs.h \
+	%D%/target.c \
+	%D%/target.h \
+	# end, sorted
+%C%_comch_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/t
+%C%_comch_LDADD = lib/libpier-core.la
+
 EXTRA_PROGRAMS += %D%/dma
 %C%_dma_SOURCES = \
 	%D%/dma.c \
@@ -138,6 +152,10 @@ bench-overhead: %D%/overhead %D%/overhead_doca
 bench-cm: %D%/cm
 	$(SHELL) $(srcdir)/%D%/cm.sh %D%/cm
 
+# Comm Channels beside RDMA sends, copies between processes beside writes.
+bench-comch: %D%/comch
+	%D%/comch
+
 # Copies beside memcpy().
 bench-dma: %D%/dma
 	%D%/dma
@@ -176,5 +194,5 @@ stress: %D%/stress
 	TSAN_OPTIONS="suppressions='$(abs_top_srcdir)/t/lib/tsan.supp'" \
 		$(LIBTOOL) --mode=execute %D%/stress $(STRESS_SECONDS)
 
-.PHONY: bench-cm bench-dma bench-graph bench-overhead bench-programs \
-	bench-soft bench-sync-event bench-vm stress
+.PHONY: bench-cm bench-comch bench-dma bench-graph bench-overhead \
+	bench-programs bench-soft bench-sync-event bench-vm stress
