@@ -10,8 +10,36 @@
 
 /*
  * Calls on the event of another process: each is a task on the event's own
- * engine, which the calling thread drives while it has the lock.
+ * engine, which the calling thread drives in its turn.
  */
+
+/* Values of the turn. */
+enum {
+	FREE,
+	TAKEN,
+	AWAITED,	/* taken, and other threads sleep until it is free */
+};
+
+/* Wait for the turn until @deadline.  Returns whether it is the caller's. */
+static bool take_turn(struct pier__sync_remote *remote, uint64_t deadline)
+{
+	unsigned int turn = FREE;
+
+	if (atomic_compare_exchange_strong(&remote->turn, &turn, TAKEN))
+		return true;
+	while (atomic_exchange(&remote->turn, AWAITED) != FREE) {
+		if (pier__now() >= deadline)
+			return false;
+		pier__futex_wait(&remote->turn, AWAITED, deadline);
+	}
+	return true;
+}
+
+static void end_turn(struct pier__sync_remote *remote)
+{
+	if (atomic_exchange(&remote->turn, FREE) == AWAITED)
+		pier__futex_wake(&remote->turn);
+}
 
 /* The task is over; the thread that drives the engine sees its status. */
 static void over(struct pier_task *task, void *arg)
@@ -45,12 +73,12 @@ void pier__sync_call_stop(struct pier__sync_remote *remote)
 	atomic_store(&event->life, PIER__SYNC_STOPPED);
 	pier__sync_wake(event);
 	pier_pe_wake(remote->pe);
-	pthread_mutex_lock(&remote->lock);
+	take_turn(remote, PIER__NEVER);
 	if (remote->call && !pier__ctx_drain(&event->cpu.ctx)) {
 		pier_task_free(remote->call);
 		remote->call = NULL;
 	}
-	pthread_mutex_unlock(&remote->lock);
+	end_turn(remote);
 }
 
 /*
@@ -76,10 +104,10 @@ static int drive(struct pier__sync_remote *remote,
 	return 0;
 }
 
-/* With the lock.  A call before may have left its task in flight. */
-static int run_locked(struct pier__sync_remote *remote,
-		      enum pier_task_type type, uint64_t value,
-		      enum pier_sync_event_wait how, uint64_t deadline)
+/* In its turn.  A call before may have left its task in flight. */
+static int run_turn(struct pier__sync_remote *remote,
+		    enum pier_task_type type, uint64_t value,
+		    enum pier_sync_event_wait how, uint64_t deadline)
 {
 	int err = pier__sync_usable(remote->event);
 
@@ -95,18 +123,20 @@ static int run_locked(struct pier__sync_remote *remote,
 	return err ? err : pier_task_status(remote->call);
 }
 
+/* Errors: -EINPROGRESS, without a message: it is not over at @deadline. */
 static int run(struct pier__sync_remote *remote, enum pier_task_type type,
 	       uint64_t value, enum pier_sync_event_wait how, uint64_t deadline,
 	       uint64_t *ret)
 {
-	int err;
+	int err = -EINPROGRESS;
 
 	atomic_fetch_add(&remote->callers, 1);
-	pthread_mutex_lock(&remote->lock);
-	err = run_locked(remote, type, value, how, deadline);
-	if (!err && ret)
-		*ret = remote->result;
-	pthread_mutex_unlock(&remote->lock);
+	if (take_turn(remote, deadline)) {
+		err = run_turn(remote, type, value, how, deadline);
+		if (!err && ret)
+			*ret = remote->result;
+		end_turn(remote);
+	}
 	atomic_fetch_sub(&remote->callers, 1);
 	return err;
 }

@@ -375,7 +375,6 @@ static void init(struct pier__sync_remote *remote,
 {
 	remote->event = event;
 	pier__task_queue_init(&remote->queue);
-	pthread_mutex_init(&remote->lock, NULL);
 	pier__conn_owner_init(&remote->owner, &event->cpu.ctx, queues_stopped);
 	remote->owner.quiet = true;
 	remote->owner.callbacks = (struct pier__conn_callbacks){
@@ -418,7 +417,6 @@ void pier__sync_remote_destroy(struct pier__sync_remote *remote)
 	pier__conn_owner_destroy(&remote->owner);
 	pier_pe_destroy(remote->pe);
 	pier_mmap_destroy(remote->words);
-	pthread_mutex_destroy(&remote->lock);
 	free(remote->ops);
 	free(remote);
 }

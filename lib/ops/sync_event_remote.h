@@ -2,7 +2,7 @@
 #ifndef PIER_OPS_SYNC_EVENT_REMOTE_H
 #define PIER_OPS_SYNC_EVENT_REMOTE_H
 
-#include <pthread.h>
+#include <stdatomic.h>
 
 #include "ops/origin.h"
 #include "ops/sync_event_impl.h"
@@ -30,7 +30,8 @@ struct pier__sync_remote {
 	struct pier__sync_op *ops, *free;	/* requests */
 	struct pier_mmap *words;	/* a word for each of them */
 
-	pthread_mutex_t lock;		/* of blocking mode, over the rest: */
+	atomic_uint turn;		/* of blocking mode: which thread */
+					/* uses the rest */
 	atomic_uint callers;		/* threads that are in a call */
 	struct pier_pe *pe;		/* NULL: not in this mode */
 	struct pier_task *call;		/* may be in flight after a timeout */

@@ -14,7 +14,6 @@
 /* Servers and clients of a Comm Channel: their names, states and ends. */
 
 #define PROGRESS_MAX 8		/* calls of one end until it is connected */
-#define PAUSE 20		/* milliseconds between them */
 
 static struct pier_dev *dev;
 static struct talker server, client, other;
@@ -408,39 +407,45 @@ static void contexts_are_destroyed_in_callbacks(void)
 	talker_unpair(&server, &client);
 }
 
-/* One call on each end, as if it were once a second. */
-static int progress_late(void)
+/* One call on each end, @pause milliseconds after the last one. */
+static int progress_late(int pause)
 {
 	long long limit = limit_from_now();
 
-	for (int i = 0; i < PAUSE; i++)
+	for (int i = 0; i < pause; i++)
 		limit_nap(limit);
 	pier_pe_progress(client.pe, 1);
 	pier_pe_progress(server.pe, 1);
 	return 1;
 }
 
+/* Connect and end, with such pauses.  The calls that the longer one took. */
+static int connect_late(int pause)
+{
+	int calls = 0, more = 0;
+
+	IS(pier_ctx_start(client.ctx, client.pe), -EINPROGRESS);
+	client.connected = server.connected = server.disconnected = 0;
+	while ((!client.connected || !server.connected) &&
+	       calls < 2 * PROGRESS_MAX)
+		calls += progress_late(pause);
+	IS(pier_ctx_stop(client.ctx), -EINPROGRESS);
+	while ((pier_ctx_state(client.ctx) != PIER_CTX_IDLE ||
+		!server.disconnected) && more < 2 * PROGRESS_MAX)
+		more += progress_late(pause);
+	tap_note("%d calls, %d ms apart, and %d", calls, pause, more);
+	return calls > more ? calls : more;
+}
+
+/* One a second; a machine without other work needs shorter pauses. */
 static void a_few_progress_calls_connect(void)
 {
 	const char *name = talker_name();
-	int calls = 0;
 
 	if (talker_server(&server, dev, name, NULL) && talker_start(&server) &&
-	    talker_client(&client, dev, name, NULL, NULL)) {
-		IS(pier_ctx_start(client.ctx, client.pe), -EINPROGRESS);
-		while ((!client.connected || !server.connected) &&
-		       calls < 10 * PROGRESS_MAX)
-			calls += progress_late();
-		OK(calls <= PROGRESS_MAX);
-		tap_note("%d calls", calls);
-		calls = 0;
-		IS(pier_ctx_stop(client.ctx), -EINPROGRESS);
-		while ((pier_ctx_state(client.ctx) != PIER_CTX_IDLE ||
-			!server.disconnected) && calls < 10 * PROGRESS_MAX)
-			calls += progress_late();
-		OK(calls <= PROGRESS_MAX);
-		tap_note("%d calls", calls);
-	}
+	    talker_client(&client, dev, name, NULL, NULL))
+		OK(connect_late(20) <= PROGRESS_MAX ||
+		   connect_late(1000) <= PROGRESS_MAX);
 	talker_unpair(&server, &client);
 }
 
