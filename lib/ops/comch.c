@@ -226,6 +226,7 @@ int pier__comch_create(const struct pier__comch_role *role,
 	comch->dev = dev;
 	comch->lock = -1;
 	pier__list_init(&comch->conns);
+	pier__list_init(&comch->opening);
 	pier__ctx_init(&comch->ctx, &ctx_ops, "comch");
 	err = pier__comch_name_set(&comch->name, name);
 	if (!err)

@@ -17,6 +17,7 @@ int pier__comch_conn_create(struct pier_comch *comch,
 	c->holds = 1;
 	c->granted = comch->cfg.recv_queue;
 	pier__list_init(&c->link);
+	pier__list_init(&c->opening);
 	pier__comch_send_init(c);
 	*ret = c;
 	return 0;
@@ -76,6 +77,7 @@ static void established(struct pier_conn *conn, void *user_data,
 		pier__comch_violated(c, err);
 		return;
 	}
+	pier__list_del(&c->opening);
 	c->open = true;
 	if (comch->ctx.state == PIER_CTX_STARTING) {
 		comch->conn = c;
@@ -110,6 +112,7 @@ static void ended(struct pier_conn *conn, void *user_data, void *ctx_user_data)
 
 	(void)ctx_user_data;
 	pier__list_del(&c->link);
+	pier__list_del(&c->opening);
 	comch->conn_count--;
 	if (c->open)
 		report_disconnected(c);

@@ -66,6 +66,8 @@ struct pier_comch {
 	/* of a server */
 	struct pier_rep *rep;		/* borrowed; NULL: none */
 	struct pier_listener *listener;
+	struct pier__list opening;	/* accepted, not established; the */
+					/* oldest is first */
 	int lock;			/* socket that has the name; -1 */
 
 	/* of a client */
@@ -97,6 +99,9 @@ extern const struct pier__comch_role pier__comch_server, pier__comch_client;
 struct pier_comch_conn {
 	struct pier__list link;		/* comch->conns */
 	struct pier_comch *comch;	/* valid until it has ended */
+	struct pier__list opening;	/* in comch->opening, or alone */
+	uint64_t since;			/* when it was accepted, ns */
+	uint8_t peer[16];		/* the client's address, as a GID */
 	struct pier_conn *conn;		/* held; NULL: it has none yet */
 	void *user_data;
 	uint32_t holds;			/* tasks taken for it, credits in */

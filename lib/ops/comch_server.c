@@ -7,8 +7,12 @@
 #include <pier/rep.h>
 
 #include "cm/rdmacm/rdmacm.h"
+#include "core/clock.h"
 #include "core/fail.h"
+#include "core/sockaddr.h"
 #include "ops/comch_impl.h"
+
+#define OPENING_MS 2000		/* for a handshake, if others need its place */
 
 /* Is @rep one of @dev? */
 static int check_rep(const struct pier_dev *dev, const struct pier_rep *rep)
@@ -35,6 +39,12 @@ static void reject(struct pier_comch *comch, struct pier_conn *conn,
 		pier_conn_destroy(conn);
 }
 
+/* The address of the peer of @conn, a request. */
+static void address_of(const struct pier_conn *conn, uint8_t ret[16])
+{
+	pier__sockaddr_to_gid((const void *)&conn->cm->id->peer, ret);
+}
+
 static void accept_client(struct pier_comch *comch, struct pier_conn *conn)
 {
 	const struct pier__comch_limits own = {
@@ -55,6 +65,49 @@ static void accept_client(struct pier_comch *comch, struct pier_conn *conn)
 		return;
 	}
 	pier__comch_conn_bind(c, conn);
+	c->since = pier__pe_now(comch->ctx.pe);
+	address_of(conn, c->peer);
+	pier__list_add(&comch->opening, &c->opening);
+}
+
+/* How many handshakes of @peer are under way? */
+static unsigned int opening_of(struct pier_comch *comch, const uint8_t peer[16])
+{
+	struct pier__list *pos, *tmp;
+	unsigned int n = 0;
+
+	PIER__LIST_EACH(pos, tmp, &comch->opening)
+		n += !memcmp(pier__container_of(pos, struct pier_comch_conn,
+						opening)->peer, peer, 16);
+	return n;
+}
+
+/*
+ * All places are taken: end the oldest handshake for @conn, if it is late, or
+ * if its host has more of them under way than that of @conn.  So a peer that
+ * completes none of its handshakes does not hold the places.
+ */
+static bool make_place(struct pier_comch *comch, const struct pier_conn *conn)
+{
+	struct pier__list *oldest = comch->opening.next;
+	struct pier_comch_conn *c;
+	uint8_t peer[16];
+	bool late;
+
+	if (oldest == &comch->opening)
+		return false;
+	c = pier__container_of(oldest, struct pier_comch_conn, opening);
+	late = pier__pe_now(comch->ctx.pe) > c->since + OPENING_MS * PIER__MS;
+	address_of(conn, peer);
+	if (!late &&
+	    opening_of(comch, c->peer) <= opening_of(comch, peer) + 1)
+		return false;
+	pier__list_del(&c->opening);
+	pier__log(PIER_LOG_WARNING, "comch", "%s: its handshake was not "
+		  "complete, and another client needs its place",
+		  pier_conn_peer_address(c->conn));
+	pier_conn_abort(c->conn);
+	return true;
 }
 
 static void requested(struct pier_conn *conn, void *arg)
@@ -66,7 +119,8 @@ static void requested(struct pier_conn *conn, void *arg)
 
 	if (!pier_conn_private_data(conn, &data, &len))
 		reason = pier__comch_req_reject(&comch->name, data, len);
-	if (!reason && comch->conn_count >= comch->cfg.max_clients)
+	if (!reason && comch->conn_count >= comch->cfg.max_clients &&
+	    !make_place(comch, conn))
 		reason = PIER__COMCH_REJECT_FULL;
 	if (reason)
 		reject(comch, conn, reason);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cm/conn_impl.h"
-#include "ops/comch_wire.h"
+#include "ops/comch_impl.h"
 #include "t/lib/caller.h"
 #include "t/lib/talker.h"
 #include "t/lib/tap.h"
@@ -39,15 +39,20 @@ static void good_request(void)
 	request_len = pier__comch_req_encode(&name, &limits, request);
 }
 
+static bool start_server(const struct pier_comch_config *cfg)
+{
+	pier__comch_name_set(&name, talker_name());
+	good_request();
+	return talker_server(&server, dev, name.text, cfg) &&
+	       talker_start(&server);
+}
+
 static bool open_server(void)
 {
 	struct pier_comch_config cfg = { .size = sizeof(cfg),
 					 .recv_queue = QUEUE };
 
-	pier__comch_name_set(&name, talker_name());
-	good_request();
-	return talker_server(&server, dev, name.text, &cfg) &&
-	       talker_start(&server) &&
+	return start_server(&cfg) &&
 	       caller_open(&mallory, dev, server.pe, NULL, LEN);
 }
 
@@ -368,6 +373,127 @@ static void a_server_that_breaks_the_protocol_is_left(void)
 	end_pretence();
 }
 
+#define PLACES 3
+
+/* Peers that complete no handshake, each on an engine of its own. */
+static struct holder {
+	struct pier_pe *pe;
+	struct caller caller;
+} holders[PLACES];
+
+/* The server accepts its request, and it does not progress any more. */
+static bool hold_place(struct holder *holder, const char *address)
+{
+	long long limit = limit_from_now();
+	unsigned int before = server.comch->conn_count;
+	struct pier_connect_config cfg = {
+		.size = sizeof(cfg),
+		.peer = address,
+		.source = address,
+		.port = pier__comch_name_port(&name, 0),
+		.data = request,
+		.data_len = request_len,
+	};
+	struct caller *caller = &holder->caller;
+
+	if (!IS(pier_pe_create(&holder->pe), 0) ||
+	    !caller_open(caller, dev, holder->pe, NULL, LEN) ||
+	    !IS(pier_rdma_connect_to(caller->peer.rdma, &cfg,
+				     &caller->peer.conn), 0))
+		return false;
+	while (server.comch->conn_count == before) {
+		pier_pe_progress(holder->pe, 0);
+		if (!talker_step(limit))
+			return false;
+	}
+	return true;
+}
+
+static bool hold_places(const char *address)
+{
+	struct pier_comch_config cfg = { .size = sizeof(cfg),
+					 .max_clients = PLACES,
+					 .connect_timeout_ms = 600000 };
+	bool ok = start_server(&cfg);
+
+	for (int i = 0; i < PLACES && ok; i++)
+		ok = hold_place(&holders[i], address);
+	return ok && IS(server.connected, 0);
+}
+
+static void leave_places(void)
+{
+	talker_close(&client);
+	for (int i = 0; i < PLACES; i++) {
+		caller_close(&holders[i].caller);
+		pier_pe_destroy(holders[i].pe);
+	}
+	memset(holders, 0, sizeof(holders));
+	talker_close(&server);
+}
+
+static bool client_tries(void)
+{
+	long long limit = limit_from_now();
+
+	IS(pier_ctx_start(client.ctx, client.pe), -EINPROGRESS);
+	while (pier_ctx_state(client.ctx) == PIER_CTX_STARTING &&
+	       talker_step(limit))
+		;
+	return client.connected;
+}
+
+static void requests_without_an_end_do_not_hold_the_places(void)
+{
+	long long limit = limit_from_now();
+
+	if (hold_places(caller_address(dev)) &&
+	    talker_client(&client, dev, name.text, NULL, NULL)) {
+		while (!client_tries() && limit_holds(limit))
+			IS(pier_comch_error(client.comch, NULL), -ENOSPC);
+		if (OK(client.connected)) {
+			IS(talker_send(client.conn, 1, 100), 0);
+			talker_count(&server.received, 1);
+		}
+	}
+	leave_places();
+}
+
+/* An address of @dev that is not caller_address(); NULL: there is none. */
+static const char *other_address(void)
+{
+	const struct pier__port *port = &pier_dev_info(dev)->port;
+	static char text[INET6_ADDRSTRLEN];
+
+	for (uint32_t i = 0; i < port->gid_count; i++) {
+		const struct in6_addr *ip =
+			(const void *)port->gids[i].raw;
+
+		if (port->gids[i].type != PIER_GID_ROCE_V2 ||
+		    IN6_IS_ADDR_LINKLOCAL(ip))
+			continue;
+		pier__gid_text(port->gids[i].raw, text);
+		if (strcmp(text, caller_address(dev)))
+			return text;
+	}
+	return NULL;
+}
+
+/* At once: the client is not from their host. */
+static void requests_of_one_host_hold_no_others_place(void)
+{
+	const char *address = other_address();
+
+	if (!address) {
+		tap_note("the device has one address only");
+		return;
+	}
+	if (hold_places(address) &&
+	    talker_client(&client, dev, name.text, caller_address(dev), NULL))
+		OK(client_tries());
+	leave_places();
+}
+
 int main(void)
 {
 	if (pier_dev_open(NULL, &dev))
@@ -380,6 +506,8 @@ int main(void)
 	TEST(replies_of_no_server_are_not_taken);
 	TEST(a_server_behind_another_program_is_found);
 	TEST(a_server_that_breaks_the_protocol_is_left);
+	TEST(requests_without_an_end_do_not_hold_the_places);
+	TEST(requests_of_one_host_hold_no_others_place);
 	pier_dev_close(dev);
 	return tap_done();
 }
