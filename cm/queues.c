@@ -15,7 +15,7 @@ static struct pier__queues *queues_of(struct pier__source *source)
 	return pier__container_of(source, struct pier__queues, source);
 }
 
-static void flush_pending(struct pier__queues *queues)
+void pier__queues_flush(struct pier__queues *queues)
 {
 	struct pier__list *link;
 
@@ -76,7 +76,7 @@ do_other_work(struct pier__queues *queues)
 {
 	bool completed = queues->ready.first;
 
-	flush_pending(queues);
+	pier__queues_flush(queues);
 	pier__queues_complete(queues, queues->budget);
 	if (has_orphans(queues)) {
 		cancel_receives(queues);

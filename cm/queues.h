@@ -190,6 +190,9 @@ void pier__queues_fail(struct pier__queues *queues, int err);
 /* Complete sends in ready, at most @max. */
 void pier__queues_complete(struct pier__queues *queues, int max);
 
+/* Post the chains of all connections. */
+void pier__queues_flush(struct pier__queues *queues);
+
 /* Give a connection its control words; and back. */
 int pier__queues_add_conn(struct pier__queues *queues, struct pier_conn *conn,
 			  uint32_t *ret_slot);

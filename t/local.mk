@@ -121,6 +121,7 @@ check_PROGRAMS += \
 	%D%/ops/dma_life.t \
 	%D%/ops/dma_many.t \
 	%D%/ops/feature.t \
+	%D%/ops/flush.t \
 	%D%/ops/func.t \
 	%D%/ops/graph.t \
 	%D%/ops/graph_end.t \

@@ -236,3 +236,14 @@ size_t pier_ctx_inflight(const struct pier_ctx *ctx)
 {
 	return ctx->inflight;
 }
+
+void pier_ctx_flush(struct pier_ctx *ctx)
+{
+	struct pier__guard *guard = pier__ctx_guard(ctx);
+
+	if (pier__guard_enter(guard, "pier_ctx_flush"))
+		return;
+	if (ctx->ops->flush && ctx->state != PIER_CTX_IDLE)
+		ctx->ops->flush(ctx);
+	pier__guard_leave(guard);
+}

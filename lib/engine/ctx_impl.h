@@ -15,11 +15,13 @@
  * What an object does as a context.  start: 0; -EINPROGRESS, starting, until
  * pier__ctx_started() or pier__ctx_stopped(), which come later; or an error
  * that leaves it idle.  stop: begin to end what is in flight;
- * pier__ctx_stopped() reports the end, in stop itself or later.
+ * pier__ctx_stopped() reports the end, in stop itself or later.  flush: post
+ * what is deferred; it is not idle.  NULL: nothing ever is.
  */
 struct pier__ctx_ops {
 	int (*start)(struct pier_ctx *ctx);
 	void (*stop)(struct pier_ctx *ctx);
+	void (*flush)(struct pier_ctx *ctx);
 };
 
 /* The first member of every object that is a context. */

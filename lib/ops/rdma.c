@@ -58,9 +58,15 @@ static void stop(struct pier_ctx *ctx)
 	pier__queues_stop(pier__rdma_of(ctx)->owner.queues);
 }
 
+static void flush(struct pier_ctx *ctx)
+{
+	pier__queues_flush(pier__rdma_of(ctx)->owner.queues);
+}
+
 static const struct pier__ctx_ops ctx_ops = {
 	.start = start,
 	.stop = stop,
+	.flush = flush,
 };
 
 int pier_rdma_create(struct pier_dev *dev, struct pier_rdma **ret)

@@ -63,6 +63,12 @@ struct pier_pe *pier_ctx_pe(const struct pier_ctx *ctx);
 /* Tasks submitted and not yet completed. */
 size_t pier_ctx_inflight(const struct pier_ctx *ctx);
 
+/*
+ * Post what was submitted with PIER_SUBMIT_MORE and is still deferred, on all
+ * connections of @ctx.  Does nothing if there is none, or @ctx is idle.
+ */
+void pier_ctx_flush(struct pier_ctx *ctx);
+
 #ifdef __cplusplus
 }
 #endif
