@@ -84,15 +84,13 @@ int pier_pe_create(struct pier_pe **ret)
 	pier__list_init(&pe->stopped);
 	pier__list_init(&pe->finished);
 	pier__list_init(&pe->deferred);
-	pe->next_due = PIER__NEVER;
-	pe->timer_due = PIER__NEVER;
+	pe->next_due = pe->timer_due = PIER__NEVER;
 	pe->quiet = pe->stride = 1;
 	pe->looked = pier__now();
 
 	err = open_fds(pe);
-	if (err)
-		goto err_close_fds;
-	err = pier__guard_create(&pe->guard);
+	if (!err)
+		err = pier__guard_create(&pe->guard);
 	if (err)
 		goto err_close_fds;
 
@@ -253,10 +251,13 @@ void pier__pe_defer(struct pier_pe *pe, struct pier__deferred *deferred)
 /* The budget ran out: the next round begins with another source. */
 static void __attribute__((noinline)) rotate(struct pier_pe *pe)
 {
-	struct pier__source *first = pe->fast;
+	struct pier__source *first = pe->fast, *last = first->next;
 
-	take_out(&pe->fast, first);
-	append(&pe->fast, first);
+	pe->fast = last;
+	while (last->next)
+		last = last->next;
+	last->next = first;
+	first->next = NULL;
 }
 
 static inline int poll_fast(struct pier_pe *pe)
