@@ -180,10 +180,10 @@ doca_error_t doca_ctx_get_state(const struct doca_ctx *ctx,
 	return ctx ? DOCA_SUCCESS : DOCA_ERROR_INVALID_VALUE;
 }
 
-/* Tasks are posted when they are submitted. */
 void doca_ctx_flush_tasks(struct doca_ctx *ctx)
 {
-	(void)ctx;
+	if (ctx)
+		pier_ctx_flush(ctx->ctx);
 }
 
 doca_error_t doca_ctx_set_completion_vector(struct doca_ctx *ctx,

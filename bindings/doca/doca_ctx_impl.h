@@ -9,9 +9,12 @@
 
 struct doca_pe {
 	struct pier_pe *pe;
+	int max;			/* events a progress; 0: all, and a */
+					/* request clears: the mode ALL */
 	unsigned int ctxs;		/* connected to it */
 	struct doca_ctx *idle;		/* their last task was freed */
-	bool all;			/* the mode: a request clears */
+	uint64_t changes;		/* of tasks, and of what instances of */
+					/* graphs run, so far; from 1 on */
 };
 
 /* What an object does with its context; each may be NULL. */

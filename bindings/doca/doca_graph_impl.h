@@ -48,6 +48,9 @@ struct doca_graph_instance {
 	struct pier_task *task;
 	union doca_data data;
 	uint32_t users;			/* nodes whose data it is */
+	struct doca_pe *pe;
+	uint64_t given;			/* pe->changes when pier got its */
+					/* tasks; 0: it has none yet */
 	struct graph_step step[];	/* by index of the node */
 };
 

@@ -5,18 +5,26 @@
 #include "doca_graph_impl.h"
 
 /* The callback may destroy the instance, or submit it again. */
+
+static void __attribute__((noinline, cold))
+fail(struct doca_graph_instance *instance, int err)
+{
+	const struct doca_graph *graph = instance->graph;
+
+	pier__doca_error(err);
+	graph->failed(instance, instance->data, graph->data);
+}
+
 static void ended(struct pier_task *task, void *arg)
 {
 	struct doca_graph_instance *instance = arg;
-	const struct doca_graph *graph = instance->graph;
 	int err = pier_task_status(task);
 
-	if (err) {
-		pier__doca_error(err);
-		graph->failed(instance, instance->data, graph->data);
-	} else {
-		graph->done(instance, instance->data, graph->data);
-	}
+	if (err)
+		fail(instance, err);
+	else
+		instance->graph->done(instance, instance->data,
+				      instance->graph->data);
 }
 
 static bool submitted(const struct doca_graph_instance *instance)
@@ -60,6 +68,7 @@ doca_error_t doca_graph_instance_create(const struct doca_graph *graph,
 		return pier__doca_error(err);
 	}
 	new->graph = of;
+	new->pe = of->pe;
 	of->instances++;
 	fill(new);
 	pier_task_set_done(new->task, ended, new);
@@ -149,6 +158,7 @@ doca_graph_instance_set_ctx_node_data(struct doca_graph_instance *instance,
 				       "task is not of the context of node %u",
 				       node->index);
 	step->task = task;
+	instance->pe->changes++;
 	return DOCA_SUCCESS;
 }
 
@@ -182,6 +192,7 @@ doca_error_t doca_graph_instance_set_sub_graph_node_data(
 		DOCA_ERROR_NOT_PERMITTED);
 	if (error)
 		return error;
+	instance->pe->changes++;
 	sub->users++;
 	drop(step->sub);
 	step->sub = sub;
@@ -189,8 +200,8 @@ doca_error_t doca_graph_instance_set_sub_graph_node_data(
 }
 
 /* Pass the task of @step to pier. */
-static doca_error_t prepare_task(const struct doca_graph_instance *instance,
-				 const struct graph_step *step)
+static doca_error_t give_task(const struct doca_graph_instance *instance,
+			      const struct graph_step *step)
 {
 	doca_error_t error = DOCA_SUCCESS;
 
@@ -207,7 +218,7 @@ static doca_error_t prepare_task(const struct doca_graph_instance *instance,
  * Pass the tasks of @instance to pier, and those of its sub-graphs.  It calls
  * itself as deep as the program has nested graphs.
  */
-static doca_error_t prepare(const struct doca_graph_instance *instance)
+static doca_error_t give(const struct doca_graph_instance *instance)
 {
 	doca_error_t error = DOCA_SUCCESS;
 
@@ -215,24 +226,48 @@ static doca_error_t prepare(const struct doca_graph_instance *instance)
 		const struct graph_step *step = &instance->step[i];
 
 		if (step->task)
-			error = prepare_task(instance, step);
+			error = give_task(instance, step);
 		else if (step->sub)
-			error = prepare(step->sub);
+			error = give(step->sub);
 	}
 	return error;
 }
 
-doca_error_t doca_graph_instance_submit(struct doca_graph_instance *instance)
+/* A submit of an instance that is submitted is an error of its own. */
+static doca_error_t __attribute__((noinline, cold))
+refuse(const struct doca_graph_instance *instance, int err)
 {
-	doca_error_t error;
-
-	if (!instance)
-		return DOCA_ERROR_INVALID_VALUE;
 	if (submitted(instance))
 		return pier__doca_fail(DOCA_ERROR_BAD_STATE,
 				       "graph: an instance is submitted twice");
-	error = prepare(instance);
+	return pier__doca_error(err);
+}
+
+/* Data of nodes or a task of the engine has changed since the last submit. */
+static doca_error_t __attribute__((noinline))
+submit_new(struct doca_graph_instance *instance)
+{
+	doca_error_t error;
+	int err;
+
+	if (submitted(instance))
+		return refuse(instance, -EBUSY);
+	error = give(instance);
 	if (error)
 		return error;
-	return pier__doca_error(pier_task_submit(instance->task, 0));
+	instance->given = instance->pe->changes;
+	err = pier_task_submit(instance->task, 0);
+	return err ? refuse(instance, err) : DOCA_SUCCESS;
+}
+
+doca_error_t doca_graph_instance_submit(struct doca_graph_instance *instance)
+{
+	int err;
+
+	if (!instance)
+		return DOCA_ERROR_INVALID_VALUE;
+	if (instance->given != instance->pe->changes)
+		return submit_new(instance);
+	err = pier_task_submit(instance->task, 0);
+	return err ? refuse(instance, err) : DOCA_SUCCESS;
 }

@@ -14,6 +14,8 @@ doca_error_t doca_pe_create(struct doca_pe **pe)
 	new = calloc(1, sizeof(*new));
 	if (!new)
 		return DOCA_ERROR_NO_MEMORY;
+	new->max = 1;
+	new->changes = 1;
 	err = pier_pe_create(&new->pe);
 	if (err) {
 		free(new);
@@ -41,7 +43,7 @@ doca_error_t doca_pe_destroy(struct doca_pe *pe)
  */
 static uint8_t __attribute__((noinline)) progress_both(struct doca_pe *pe)
 {
-	if (pier_pe_progress(pe->pe, 1) < 0)
+	if (pier_pe_progress(pe->pe, pe->max) < 0)
 		return 0;
 	if (pe->idle)
 		pier__doca_ctx_report(pe);
@@ -54,7 +56,7 @@ uint8_t doca_pe_progress(struct doca_pe *pe)
 		return 0;
 	if (pe->idle)
 		return progress_both(pe);
-	return pier_pe_progress(pe->pe, 1) > 0;
+	return pier_pe_progress(pe->pe, pe->max) > 0;
 }
 
 doca_error_t doca_pe_connect_ctx(struct doca_pe *pe, struct doca_ctx *ctx)
@@ -94,7 +96,7 @@ doca_error_t doca_pe_request_notification(struct doca_pe *pe)
 
 	if (!pe)
 		return DOCA_ERROR_INVALID_VALUE;
-	if (pe->all)
+	if (!pe->max)
 		pier_pe_clear(pe->pe);
 	err = pe->idle ? -EAGAIN : pier_pe_arm(pe->pe);
 	if (err != -EAGAIN)
@@ -129,6 +131,6 @@ doca_error_t doca_pe_set_event_mode(struct doca_pe *pe,
 	if (!pe || (event_mode != DOCA_PE_EVENT_MODE_PROGRESS_SELECTIVE &&
 		    event_mode != DOCA_PE_EVENT_MODE_PROGRESS_ALL))
 		return DOCA_ERROR_INVALID_VALUE;
-	pe->all = event_mode == DOCA_PE_EVENT_MODE_PROGRESS_ALL;
+	pe->max = event_mode == DOCA_PE_EVENT_MODE_PROGRESS_ALL ? 0 : 1;
 	return DOCA_SUCCESS;
 }

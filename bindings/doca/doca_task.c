@@ -45,24 +45,35 @@ pier__doca_task_build(struct doca_task *task)
 	return DOCA_SUCCESS;
 }
 
-static inline doca_error_t __attribute__((always_inline))
-submit(struct doca_task *task,
-       int (*fn)(struct pier_task *task, unsigned int flags))
+typedef int submit_fn(struct pier_task *task, unsigned int flags);
+
+/* Submit a task that must be built first. */
+static doca_error_t __attribute__((noinline))
+submit_new(struct doca_task *task, unsigned int flags, submit_fn *fn)
 {
-	doca_error_t error = DOCA_SUCCESS;
+	doca_error_t error = pier__doca_task_build(task);
+	int err;
+
+	if (error)
+		return error;
+	err = fn(task->task, flags);
+	return err ? pier__doca_error(err) : DOCA_SUCCESS;
+}
+
+static inline doca_error_t __attribute__((always_inline))
+submit(struct doca_task *task, unsigned int flags, submit_fn *fn)
+{
 	int err;
 
 	if (!task->task)
-		error = pier__doca_task_build(task);
-	if (error)
-		return error;
-	err = fn(task->task, 0);
+		return submit_new(task, flags, fn);
+	err = fn(task->task, flags);
 	return err ? pier__doca_error(err) : DOCA_SUCCESS;
 }
 
 doca_error_t doca_task_submit(struct doca_task *task)
 {
-	return submit(task, pier_task_submit);
+	return submit(task, 0, pier_task_submit);
 }
 
 doca_error_t doca_task_submit_ex(struct doca_task *task, uint32_t flags)
@@ -73,12 +84,15 @@ doca_error_t doca_task_submit_ex(struct doca_task *task, uint32_t flags)
 	if (flags & ~known)
 		return pier__doca_fail(DOCA_ERROR_INVALID_VALUE, "task: flags "
 				       "0x%x, known is 0x%x", flags, known);
-	return doca_task_submit(task);
+	return submit(task,
+		      flags & DOCA_TASK_SUBMIT_FLAG_FLUSH ? 0 :
+							    PIER_SUBMIT_MORE,
+		      pier_task_submit);
 }
 
 doca_error_t doca_task_try_submit(struct doca_task *task)
 {
-	return task ? submit(task, pier_task_try_submit) :
+	return task ? submit(task, 0, pier_task_try_submit) :
 		      DOCA_ERROR_INVALID_VALUE;
 }
 
@@ -87,6 +101,7 @@ void pier__doca_task_unbuild(struct doca_task *task)
 	task->status = doca_task_get_status(task);
 	pier_task_free(task->task);
 	task->task = NULL;
+	task->ctx->pe->changes++;
 }
 
 /* What it was about can still be read. */

@@ -218,6 +218,54 @@ static void a_node_runs_an_instance_of_a_sub_graph(void)
 	chart_close(&p);
 }
 
+/* The copy @at has space for its bytes again. */
+static void empty(int at)
+{
+	struct doca_buf *dst = doca_dma_task_memcpy_get_dst(p.copies[at]);
+
+	IS(doca_buf_reset_data_len(dst), DOCA_SUCCESS);
+}
+
+static void tasks_of_a_sub_graph_change_between_submits(void)
+{
+	const char *other = a.memory + CHART_AT + 5 * CHART_BYTES;
+	struct doca_graph_instance *whole, *part;
+	const struct doca_buf *src;
+
+	chart_open(&p, 1);
+	open_outer();
+	whole = chart_instance(outer);
+	part = chart_filled(&p, 0);
+	IS(doca_graph_instance_set_user_node_data(whole, end, &p.called[2]),
+	   DOCA_SUCCESS);
+	IS(doca_graph_instance_set_sub_graph_node_data(whole, inner, part),
+	   DOCA_SUCCESS);
+	p.called[2].at = p.called[0].at;
+	chart_run(&p, whole);
+	IS(doca_graph_instance_set_ctx_node_data(part, p.first,
+						 chart_copy(&p, 5)),
+	   DOCA_SUCCESS);
+	empty(1);
+	chart_run(&p, whole);
+	OK(!memcmp(other, "graphic", CHART_BYTES));
+	src = doca_dma_task_memcpy_get_src(p.copies[2]);
+	doca_dma_task_memcpy_set_src(p.copies[2], NULL);
+	doca_dma_task_memcpy_set_src(p.copies[2], src);
+	memset(a.memory + CHART_AT, 0, 6 * CHART_BYTES);
+	empty(1);
+	empty(2);
+	chart_run(&p, whole);
+	OK(!memcmp(other, "graphic", CHART_BYTES));
+	IS(p.done, 3);
+	doca_task_free(doca_dma_task_memcpy_as_task(p.copies[2]));
+	IS(doca_graph_instance_submit(whole), DOCA_ERROR_INVALID_VALUE);
+	chart_destroy(whole);
+	chart_destroy(part);
+	IS(doca_graph_stop(outer), DOCA_SUCCESS);
+	IS(doca_graph_destroy(outer), DOCA_SUCCESS);
+	chart_close(&p);
+}
+
 static void end_graph(struct doca_graph_instance *instance)
 {
 	chart_destroy(instance);
@@ -375,6 +423,7 @@ int main(void)
 	TEST(a_function_that_fails_fails_its_instance);
 	TEST(a_task_that_fails_fails_its_instance);
 	TEST(a_node_runs_an_instance_of_a_sub_graph);
+	TEST(tasks_of_a_sub_graph_change_between_submits);
 	TEST(a_graph_goes_in_its_last_callback);
 	TEST(nodes_run_tasks_of_rdma);
 	TEST(a_cache_is_invalidated_before_a_function);

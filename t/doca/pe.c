@@ -107,6 +107,12 @@ static struct doca_task *invalidate(struct doca_mmap_advise *advise,
 	return doca_mmap_advise_task_invalidate_cache_as_doca_task(task);
 }
 
+static void submit_all(struct doca_task **tasks)
+{
+	for (int i = 0; i < TASKS; i++)
+		IS(doca_task_submit(tasks[i]), DOCA_SUCCESS);
+}
+
 /* Tasks of two contexts on one engine, one of them without a device's work. */
 static void a_cache_is_invalidated_by_a_task(void)
 {
@@ -124,10 +130,9 @@ static void a_cache_is_invalidated_by_a_task(void)
 		advise, on_invalidated, on_invalidated, TASKS), DOCA_SUCCESS);
 	IS(doca_pe_connect_ctx(a.pe, ctx), DOCA_SUCCESS);
 	IS(doca_ctx_start(ctx), DOCA_SUCCESS);
-	for (int i = 0; i < TASKS; i++) {
+	for (int i = 0; i < TASKS; i++)
 		tasks[i] = invalidate(advise, buf);
-		IS(doca_task_submit(tasks[i]), DOCA_SUCCESS);
-	}
+	submit_all(tasks);
 	IS(invalidated, 0);		/* never inside submit */
 	IS(doca_ctx_get_num_inflight_tasks(ctx, &n), DOCA_SUCCESS);
 	IS(n, TASKS);
@@ -141,6 +146,19 @@ static void a_cache_is_invalidated_by_a_task(void)
 	IS(doca_pe_progress(a.pe), 1);
 	IS(invalidated, TASKS);
 	IS(doca_pe_progress(a.pe), 0);
+	submit_all(tasks);
+	IS(doca_pe_set_event_mode(a.pe, DOCA_PE_EVENT_MODE_PROGRESS_ALL),
+	   DOCA_SUCCESS);
+	IS(doca_pe_progress(a.pe), 1);
+	IS(invalidated, 2 * TASKS);	/* all of them in one */
+	IS(doca_pe_set_event_mode(a.pe, DOCA_PE_EVENT_MODE_PROGRESS_SELECTIVE),
+	   DOCA_SUCCESS);
+	submit_all(tasks);
+	IS(doca_pe_progress(a.pe), 1);
+	IS(invalidated, 2 * TASKS + 1);
+	while (doca_pe_progress(a.pe))
+		;
+	IS(invalidated, 3 * TASKS);
 	IS(doca_ctx_stop(ctx), DOCA_ERROR_IN_PROGRESS);
 	doca_pe_progress(a.pe);		/* idle when its tasks are freed */
 	IS(doca_pe_progress(a.pe), 0);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "t/doca/ends.h"
+#include "t/lib/limit.h"
 #include "t/lib/tap.h"
 
 /* Tasks on a connection made by descriptors, in DOCA's terms. */
@@ -301,6 +302,60 @@ static void a_responder_is_served_without_progress(void)
 	put(dst);
 }
 
+/* Wait for @byte at @at of the peer, without any progress. */
+static bool arrives(size_t at, char byte)
+{
+	long long limit = limit_from_now();
+
+	while (__atomic_load_n(&b.memory[at], __ATOMIC_ACQUIRE) != byte)
+		if (!limit_nap(limit))
+			return false;
+	return true;
+}
+
+/* Submit writes of the two bytes at 0 there, without a flush. */
+static void submit_later(struct doca_rdma_task_write **tasks,
+			 struct doca_buf **bufs)
+{
+	a.memory[0] = a.memory[1] = 'd';
+	b.memory[600] = b.memory[601] = 0;
+	for (size_t i = 0; i < 2; i++) {
+		bufs[2 * i] = end_data(&a, i, 1);
+		bufs[2 * i + 1] = end_far_space(&a, 600 + i, 1);
+		IS(doca_rdma_task_write_allocate_init(
+			   a.rdma, a.conn, bufs[2 * i], bufs[2 * i + 1],
+			   no_data, &tasks[i]),
+		   DOCA_SUCCESS);
+		IS(doca_task_submit_ex(doca_rdma_task_write_as_task(tasks[i]),
+				       DOCA_TASK_SUBMIT_FLAG_NONE),
+		   DOCA_SUCCESS);
+	}
+}
+
+static void tasks_without_a_flush_are_posted_later(void)
+{
+	struct doca_rdma_task_write *tasks[2];
+	struct doca_buf *bufs[4];
+
+	for (int i = 0; i < 2; i++) {
+		int before = a.done;
+
+		submit_later(tasks, bufs);
+		if (i) {
+			doca_ctx_flush_tasks(a.ctx);
+			OK(arrives(601, 'd'));
+			IS(a.done, before);
+		}
+		ends_drive(&a, &a, &a.done, before + 2);
+		OK(arrives(600, 'd') && arrives(601, 'd'));
+		for (int j = 0; j < 2; j++)
+			doca_task_free(doca_rdma_task_write_as_task(tasks[j]));
+		for (int j = 0; j < 4; j++)
+			put(bufs[j]);
+	}
+	doca_ctx_flush_tasks(NULL);
+}
+
 static void tasks_come_from_pools_of_their_type(void)
 {
 	struct doca_rdma_task_send *tasks[END_TASKS], *more;
@@ -385,6 +440,7 @@ int main(void)
 	TEST(a_task_is_submitted_again_with_other_arguments);
 	TEST(lists_are_sent_and_filled_in_order);
 	TEST(a_responder_is_served_without_progress);
+	TEST(tasks_without_a_flush_are_posted_later);
 	TEST(tasks_come_from_pools_of_their_type);
 	TEST(in_flight_tasks_are_counted);
 	TEST(a_connection_has_data_and_a_number);

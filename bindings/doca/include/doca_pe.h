@@ -37,7 +37,10 @@ enum doca_task_submit_flag {
 doca_error_t doca_pe_create(struct doca_pe **pe);
 doca_error_t doca_pe_destroy(struct doca_pe *pe);
 
-/* 1: something was done, 0: there is nothing to do. */
+/*
+ * 1: something was done, 0: there is nothing to do.  One event a call, in the
+ * mode ALL all that there are.
+ */
 uint8_t doca_pe_progress(struct doca_pe *pe);
 doca_error_t doca_pe_clear_notification(struct doca_pe *pe,
 					doca_notification_handle_t handle);
@@ -45,7 +48,11 @@ doca_error_t doca_pe_request_notification(struct doca_pe *pe);
 doca_error_t doca_pe_get_num_inflight_tasks(const struct doca_pe *pe,
 					    size_t *ret);
 
-/* All three submit; try checks the arguments first. */
+/*
+ * All three submit; try checks the arguments first.  Without FLUSH a task may
+ * be posted later: by doca_ctx_flush_tasks() or the next progress at the
+ * latest.
+ */
 doca_error_t doca_task_submit(struct doca_task *task);
 doca_error_t doca_task_submit_ex(struct doca_task *task, uint32_t flags);
 doca_error_t doca_task_try_submit(struct doca_task *task);
