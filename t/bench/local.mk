@@ -22,6 +22,8 @@ EXTRA_PROGRAMS += %D%/overhead_doca
 	%D%/nullfabric.c \
 	%D%/nullfabric.h \
 	%D%/overhead_doca.c \
+	%D%/overhead_doca_tasks.c \
+	%D%/overhead_doca_tasks.h \
 	# end, sorted
 %C%_overhead_doca_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/t \
 	-I$(top_srcdir)/bindings/doca/include \

@@ -4,17 +4,17 @@
 # How many instructions pier spends on an operation: submit, progress and
 # callback, of each type of task, on a device that does nothing.  Counted by
 # callgrind; what the device, memcpy() and the measuring program itself spend
-# is taken off.  A program for DOCA may cost a little more.
+# is taken off.  A program for DOCA may cost a little more than one for pier.
 # usage: overhead.sh PROGRAM DOCA_PROGRAM
 set -u
 pier=$1 doca=$2
-doca_types="send read copy"
 count=3200
 met=0
 tmp=$(mktemp -d) || exit
 types=$("$pier" types)
-# One and batched; more for DOCA; memory.
-targets=$((2 * $(echo "$types" | wc -w) + $(echo "$doca_types" | wc -w) + 1))
+doca_types=$("$doca" types)
+# Both one at a time and batched, and memory.
+targets=$((2 * $(echo "$types $doca_types" | wc -w) + 1))
 
 finish()
 {
@@ -47,7 +47,8 @@ own()
 	awk -v count=$count -v hash="$([ "$2" != hash ] || echo 1)" '
 	/PROGRAM TOTALS/ { totals = 1; next }
 	!totals || !/^ *[0-9][0-9,]* .*:/ { next }
-	/:(null_|bench_|must|task_done|doca_buf_|__mem(cpy|move)_)/ { next }
+	/:(null_|bench_|must|(overhead_doca_|task_)done|doca_buf_)/ { next }
+	/:__mem(cpy|move)_/ { next }
 	hash && /\[[^]]*\.so[^]]*\]$/ { next }
 	{
 		gsub(",", "", $1)
@@ -66,25 +67,41 @@ target()
 	echo "$1: ${3:-none} ${4:-instructions}, at most $2: $verdict"
 }
 
+# both TYPE SINGLE BATCHED: measure, and judge by these two limits
+both()
+{
+	single=$(own "$pier" "$1" single)
+	batched=$(own "$pier" "$1" batched)
+	echo "$1 $single $batched" >>"$tmp/ours"
+	target "$1, one at a time" "$2" "$single"
+	target "$1, batched by 32" "$3" "$batched"
+}
+
+# ours TYPE COLUMN: the figure of pier's own
+ours()
+{
+	awk -v type="$1" -v column="$2" '$1 == type { print $column }' \
+	    "$tmp/ours"
+}
+
+# more OURS THEIRS: by how many theirs is more; nothing if one is missing
+more()
+{
+	[ -z "$1" ] || [ -z "$2" ] || awk "BEGIN { print $2 - $1 }"
+}
+
 for type in $types; do
-	single=200 batched=120
 	case $type in	# see docs/benchmarks.md
-	hash) single=800 batched=560 ;;
-	graph) single=720 batched=340 ;;
+	hash) both hash 800 560 ;;
+	graph) both graph 720 340 ;;
+	*) both "$type" 200 120 ;;
 	esac
-	value=$(own "$pier" "$type" single)
-	target "$type, one at a time" $single "$value"
-	case " $doca_types " in
-	*" $type "*) echo "$type $value" >>"$tmp/singles" ;;
-	esac
-	target "$type, batched by 32" $batched "$(own "$pier" "$type" batched)"
 done
 for type in $doca_types; do
-	theirs=$(own "$doca" "$type" single) more=
-	ours=$(sed -n "s/^$type //p" "$tmp/singles")
-	[ -z "$ours" ] || [ -z "$theirs" ] ||
-	    more=$(awk "BEGIN { print $theirs - $ours }")
-	target "$type for DOCA, more than pier's own" 40 "$more"
+	target "$type for DOCA, more than pier's own" 40 \
+	    "$(more "$(ours "$type" 2)" "$(own "$doca" "$type" single)")"
+	target "$type for DOCA, batched by 32, more than pier's own" 40 \
+	    "$(more "$(ours "$type" 3)" "$(own "$doca" "$type" batched)")"
 done
 target "memory allocation" 0 "$(awk '{ n += $1 } END { print n }' \
     "$tmp/mallocs")" "functions of malloc entered"
