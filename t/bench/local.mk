@@ -178,7 +178,8 @@ SOFT_BENCH = \
 
 # The soft device beside bare sockets, UCX and libfabric.
 bench-soft: $(SOFT_BENCH)
-	@! $(PKG_CONFIG) --exists ucx || $(MAKE) %D%/ucx_put
+	@! $(PKG_CONFIG) --exists ucx || $(MAKE) %D%/ucx_put || \
+	    echo "ucx_put cannot be built: its targets count as missed" >&2
 	$(SHELL) $(srcdir)/%D%/soft.sh %D%
 
 # Beside perftest on kernel Soft-RoCE, in one boot.
@@ -189,6 +190,7 @@ bench-vm: all
 	tr -d '\r' <bench-vm/tap.log | sed -n 's/^# \(.* x perftest\)/\1/p'; \
 	tr -d '\r' <bench-vm/tap.log | sed -n 's/^# \(targets: \)/\1/p' | \
 	    grep . || { echo "targets: 0 met, 6 missed"; status=1; }; \
+	tr -d '\r' <bench-vm/tap.log | grep -q '^# targets: 6 met' || status=1; \
 	exit $$status
 
 # Threads with an engine each, for a minute; build with --enable-tsan.
