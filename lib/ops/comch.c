@@ -30,7 +30,7 @@ static int settle_fields(struct pier_comch_config *c)
 				       PIER__COMCH_CLIENTS_MAX);
 	if (!err)
 		err = pier__config_u32(&c->connect_timeout_ms,
-				       "connect_timeout_ms", 10000, 1,
+				       "connect_timeout_ms", 40000, 1,
 				       INT32_MAX);
 	if (!err)
 		err = pier__config_u32(&c->drain_ms, "drain_ms", 2000, 1,

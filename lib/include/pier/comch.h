@@ -37,7 +37,7 @@ struct pier_comch_config {
 				/* they are received, 1..4096; 0 means 16 */
 	uint32_t tasks;		/* to preallocate, 1..1048576; 0 means 256 */
 	uint32_t max_clients;	/* of a server, 1..65000; 0 means 64 */
-	uint32_t connect_timeout_ms;	/* of a client; 0 means 10000 */
+	uint32_t connect_timeout_ms;	/* of a client; 0 means 40000 */
 	uint32_t drain_ms;	/* limit of stopping; 0 means 2000 */
 	uint32_t stop_on_task_error;	/* non-zero: a failed task stops the */
 				/* context */
