@@ -74,9 +74,10 @@ void pier__comch_check_writable(struct pier_comch_conn *c)
 	    !may_send(c))
 		return;
 	c->blocked = false;
+	if (!comch->callbacks.writable)
+		return;
 	pier__pe_event(comch->ctx.pe);
-	if (comch->callbacks.writable)
-		comch->callbacks.writable(c, pier_ctx_user_data(&comch->ctx));
+	comch->callbacks.writable(c, pier_ctx_user_data(&comch->ctx));
 }
 
 /* A message of kind @kind takes the credits that are to be returned along. */
