@@ -52,6 +52,7 @@ check_PROGRAMS += \
 	%D%/doca/cm.t \
 	%D%/doca/cm_peers.t \
 	%D%/doca/cm_rules.t \
+	%D%/doca/comch.t \
 	%D%/doca/conn.t \
 	%D%/doca/conn_life.t \
 	%D%/doca/ctx.t \
@@ -339,6 +340,8 @@ check_LTLIBRARIES += %D%/libends.la
 	%D%/doca/chart.h \
 	%D%/doca/ends.c \
 	%D%/doca/ends.h \
+	%D%/doca/party.c \
+	%D%/doca/party.h \
 	%D%/doca/trio.c \
 	%D%/doca/trio.h \
 	# end, sorted

@@ -1,283 +1,122 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <doca_comch.h>
-
+#include "doca_comch_impl.h"
 #include "doca_fail.h"
 
-/* There are no message channels yet. */
-#pragma GCC diagnostic ignored "-Wunused-parameter"
+#define RECV_QUEUE 16	/* without a call */
 
-doca_error_t
-doca_comch_connection_set_user_data(struct doca_comch_connection *conn,
-				    union doca_data data)
+void pier__doca_comch_init(struct doca_comch_end *end,
+			   const struct doca_ctx_kind *kind,
+			   struct doca_dev *dev, struct pier_comch *comch)
 {
-	return pier__doca_unsupported(__func__);
+	struct doca_comch_limits limits = { 0 };
+
+	pier__doca_comch_limits(&dev->info, &limits);
+	end->dev = dev;
+	end->comch = comch;
+	end->max_msg_size = limits.msg_size;
+	end->recv_queue = limits.recv_queue < RECV_QUEUE ? limits.recv_queue :
+							   RECV_QUEUE;
+	pier__doca_ctx_init(&end->ctx, kind, pier_comch_ctx(comch));
 }
 
-union doca_data
-doca_comch_connection_get_user_data(const struct doca_comch_connection *conn)
+doca_error_t pier__doca_comch_fini(struct doca_comch_end *end)
 {
-	return (union doca_data){ .ptr = NULL };
+	if (end->ctx.state != DOCA_CTX_STATE_IDLE)
+		return pier__doca_fail(DOCA_ERROR_IN_USE,
+				       "comch: destroyed while not idle");
+	pier__doca_ctx_release(&end->ctx);
+	pier_comch_destroy(end->comch);
+	pier__doca_pool_free(&end->sends);
+	return DOCA_SUCCESS;
 }
 
-struct doca_comch_server *
-doca_comch_server_get_server_ctx(const struct doca_comch_connection *conn)
+doca_error_t pier__doca_comch_prepare(struct doca_comch_end *end)
 {
-	return NULL;
+	struct doca_comch_limits limits;
+	struct pier_comch_config cfg = { .size = sizeof(cfg) };
+	doca_error_t error = pier__doca_comch_limits(&end->dev->info, &limits);
+
+	if (error)
+		return error;
+	if (!end->received)
+		return pier__doca_fail(DOCA_ERROR_BAD_CONFIG, "comch: started "
+				       "without a callback for messages");
+	if (!end->sends.count)
+		return pier__doca_fail(DOCA_ERROR_BAD_CONFIG, "comch: started "
+				       "without tasks that send");
+	cfg.max_msg_size = end->max_msg_size;
+	cfg.recv_queue = end->recv_queue;
+	cfg.tasks = end->sends.count;
+	cfg.max_clients = limits.clients;
+	error = pier__doca_error(pier_comch_configure(end->comch, &cfg));
+	return error ? error : pier__doca_comch_fill(end);
 }
 
-struct doca_comch_client *
-doca_comch_client_get_client_ctx(const struct doca_comch_connection *conn)
+/* Of a setter: something to set, on a context that is idle. */
+static doca_error_t may_set(const struct doca_comch_end *end)
 {
-	return NULL;
+	return end ? pier__doca_ctx_may_set(&end->ctx) :
+		     DOCA_ERROR_INVALID_VALUE;
 }
 
-doca_error_t doca_comch_cap_get_max_name_len(const struct doca_devinfo *info,
-					     uint32_t *max_name_len)
+static doca_error_t check_size(const char *what, uint32_t size, uint32_t max)
 {
-	return pier__doca_no_cap(info);
+	if (size && size <= max)
+		return DOCA_SUCCESS;
+	return pier__doca_fail(DOCA_ERROR_INVALID_VALUE,
+			       "comch: %s %u, 1 to %u are allowed", what, size,
+			       max);
 }
 
-doca_error_t doca_comch_cap_get_max_msg_size(const struct doca_devinfo *info,
-					     uint32_t *size)
+doca_error_t pier__doca_comch_set_msg_size(struct doca_comch_end *end,
+					   uint32_t size)
 {
-	return pier__doca_no_cap(info);
+	struct doca_comch_limits limits;
+	doca_error_t error = may_set(end);
+
+	if (!error)
+		error = pier__doca_comch_limits(&end->dev->info, &limits);
+	if (!error)
+		error = check_size("messages of", size, limits.msg_size);
+	if (!error)
+		end->max_msg_size = size;
+	return error;
 }
 
-doca_error_t
-doca_comch_cap_get_max_recv_queue_size(const struct doca_devinfo *info,
-				       uint32_t *size)
+doca_error_t pier__doca_comch_set_recv_queue(struct doca_comch_end *end,
+					     uint32_t size)
 {
-	return pier__doca_no_cap(info);
+	struct doca_comch_limits limits;
+	doca_error_t error = may_set(end);
+
+	if (!error)
+		error = pier__doca_comch_limits(&end->dev->info, &limits);
+	if (!error)
+		error = check_size("a receive queue of", size,
+				   limits.recv_queue);
+	if (!error)
+		end->recv_queue = size;
+	return error;
 }
 
-doca_error_t doca_comch_cap_get_max_clients(const struct doca_devinfo *info,
-					    uint32_t *num_clients)
+doca_error_t pier__doca_comch_set_received(
+	struct doca_comch_end *end, doca_comch_event_msg_recv_cb_t received)
 {
-	return pier__doca_no_cap(info);
+	doca_error_t error = may_set(end);
+
+	if (error)
+		return error;
+	if (!received)
+		return DOCA_ERROR_INVALID_VALUE;
+	end->received = received;
+	return DOCA_SUCCESS;
 }
 
-doca_error_t doca_comch_server_create(struct doca_dev *dev,
-				      struct doca_dev_rep *rep,
-				      const char *name,
-				      struct doca_comch_server **server)
+doca_error_t pier__doca_comch_get_dev(const struct doca_comch_end *end,
+				      struct doca_dev **ret)
 {
-	return pier__doca_unsupported(__func__);
-}
-
-doca_error_t doca_comch_server_destroy(struct doca_comch_server *server)
-{
-	return pier__doca_unsupported(__func__);
-}
-
-doca_error_t doca_comch_cap_server_is_supported(const struct doca_devinfo *info)
-{
-	return pier__doca_no_cap(info);
-}
-
-doca_error_t
-doca_comch_server_set_max_msg_size(struct doca_comch_server *server,
-				   uint32_t size)
-{
-	return pier__doca_unsupported(__func__);
-}
-
-doca_error_t
-doca_comch_server_get_max_msg_size(const struct doca_comch_server *server,
-				   uint32_t *size)
-{
-	return pier__doca_unsupported(__func__);
-}
-
-doca_error_t
-doca_comch_server_set_recv_queue_size(struct doca_comch_server *server,
-				      uint32_t size)
-{
-	return pier__doca_unsupported(__func__);
-}
-
-doca_error_t
-doca_comch_server_get_recv_queue_size(const struct doca_comch_server *server,
-				      uint32_t *size)
-{
-	return pier__doca_unsupported(__func__);
-}
-
-doca_error_t
-doca_comch_server_get_device(const struct doca_comch_server *server,
-			     struct doca_dev **dev)
-{
-	return pier__doca_unsupported(__func__);
-}
-
-doca_error_t
-doca_comch_server_get_device_rep(const struct doca_comch_server *server,
-				 struct doca_dev_rep **rep)
-{
-	return pier__doca_unsupported(__func__);
-}
-
-struct doca_ctx *doca_comch_server_as_ctx(struct doca_comch_server *server)
-{
-	return NULL;
-}
-
-doca_error_t doca_comch_server_disconnect(struct doca_comch_server *server,
-					  struct doca_comch_connection *conn)
-{
-	return pier__doca_unsupported(__func__);
-}
-
-doca_error_t doca_comch_client_create(struct doca_dev *dev, const char *name,
-				      struct doca_comch_client **client)
-{
-	return pier__doca_unsupported(__func__);
-}
-
-doca_error_t doca_comch_client_destroy(struct doca_comch_client *client)
-{
-	return pier__doca_unsupported(__func__);
-}
-
-doca_error_t doca_comch_cap_client_is_supported(const struct doca_devinfo *info)
-{
-	return pier__doca_no_cap(info);
-}
-
-doca_error_t
-doca_comch_client_set_max_msg_size(struct doca_comch_client *client,
-				   uint32_t size)
-{
-	return pier__doca_unsupported(__func__);
-}
-
-doca_error_t
-doca_comch_client_get_max_msg_size(const struct doca_comch_client *client,
-				   uint32_t *size)
-{
-	return pier__doca_unsupported(__func__);
-}
-
-doca_error_t
-doca_comch_client_set_recv_queue_size(struct doca_comch_client *client,
-				      uint32_t size)
-{
-	return pier__doca_unsupported(__func__);
-}
-
-doca_error_t
-doca_comch_client_get_recv_queue_size(const struct doca_comch_client *client,
-				      uint32_t *size)
-{
-	return pier__doca_unsupported(__func__);
-}
-
-doca_error_t
-doca_comch_client_get_device(const struct doca_comch_client *client,
-			     struct doca_dev **dev)
-{
-	return pier__doca_unsupported(__func__);
-}
-
-struct doca_ctx *doca_comch_client_as_ctx(struct doca_comch_client *client)
-{
-	return NULL;
-}
-
-doca_error_t
-doca_comch_client_get_connection(const struct doca_comch_client *client,
-				 struct doca_comch_connection **conn)
-{
-	return pier__doca_unsupported(__func__);
-}
-
-doca_error_t doca_comch_cap_get_max_send_tasks(const struct doca_devinfo *info,
-					       uint32_t *max_send_tasks)
-{
-	return pier__doca_no_cap(info);
-}
-
-doca_error_t doca_comch_server_task_send_set_conf(
-	struct doca_comch_server *server,
-	doca_comch_task_send_completion_cb_t done,
-	doca_comch_task_send_completion_cb_t failed, uint32_t count)
-{
-	return pier__doca_unsupported(__func__);
-}
-
-doca_error_t doca_comch_client_task_send_set_conf(
-	struct doca_comch_client *client,
-	doca_comch_task_send_completion_cb_t done,
-	doca_comch_task_send_completion_cb_t failed, uint32_t count)
-{
-	return pier__doca_unsupported(__func__);
-}
-
-doca_error_t doca_comch_server_task_send_alloc_init(
-	struct doca_comch_server *server, struct doca_comch_connection *peer,
-	const void *msg, uint32_t len, struct doca_comch_task_send **task)
-{
-	return pier__doca_unsupported(__func__);
-}
-
-doca_error_t doca_comch_client_task_send_alloc_init(
-	struct doca_comch_client *client, struct doca_comch_connection *peer,
-	const void *msg, uint32_t len, struct doca_comch_task_send **task)
-{
-	return pier__doca_unsupported(__func__);
-}
-
-struct doca_task *
-doca_comch_task_send_as_task(struct doca_comch_task_send *task)
-{
-	return NULL;
-}
-
-doca_error_t doca_comch_server_event_msg_recv_register(
-	struct doca_comch_server *server,
-	doca_comch_event_msg_recv_cb_t received)
-{
-	return pier__doca_unsupported(__func__);
-}
-
-doca_error_t doca_comch_client_event_msg_recv_register(
-	struct doca_comch_client *client,
-	doca_comch_event_msg_recv_cb_t received)
-{
-	return pier__doca_unsupported(__func__);
-}
-
-doca_error_t doca_comch_server_event_connection_status_changed_register(
-	struct doca_comch_server *server,
-	doca_comch_event_connection_status_changed_cb_t connected,
-	doca_comch_event_connection_status_changed_cb_t disconnected)
-{
-	return pier__doca_unsupported(__func__);
-}
-
-doca_error_t
-doca_comch_connection_update_info(struct doca_comch_connection *conn)
-{
-	return pier__doca_unsupported(__func__);
-}
-
-doca_error_t
-doca_comch_connection_get_counter(const struct doca_comch_connection *conn,
-				  enum doca_comch_counter counter_type,
-				  uint64_t *counter_value)
-{
-	return pier__doca_unsupported(__func__);
-}
-
-doca_error_t doca_comch_server_event_consumer_register(
-	struct doca_comch_server *server, doca_comch_event_consumer_cb_t joined,
-	doca_comch_event_consumer_cb_t expired)
-{
-	return pier__doca_unsupported(__func__);
-}
-
-doca_error_t doca_comch_client_event_consumer_register(
-	struct doca_comch_client *client, doca_comch_event_consumer_cb_t joined,
-	doca_comch_event_consumer_cb_t expired)
-{
-	return pier__doca_unsupported(__func__);
+	if (!end || !ret)
+		return DOCA_ERROR_INVALID_VALUE;
+	*ret = end->dev;
+	return DOCA_SUCCESS;
 }

@@ -22,6 +22,16 @@ struct doca_dev {
 	atomic_uint mmaps, events;	/* that have it, started or not */
 };
 
+struct doca_devinfo_rep {
+	const struct pier_repinfo *info;
+};
+
+struct doca_dev_rep {
+	struct doca_devinfo_rep info;
+	struct pier_rep *rep;
+	atomic_uint servers;		/* of Comm Channels that have it */
+};
+
 /* Open the device of @pd on it, port 1. */
 struct ibv_pd;
 doca_error_t pier__doca_dev_of_pd(struct ibv_pd *pd, struct doca_dev **ret);

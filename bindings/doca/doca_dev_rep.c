@@ -2,15 +2,6 @@
 #include "doca_dev_impl.h"
 #include "doca_fail.h"
 
-struct doca_devinfo_rep {
-	const struct pier_repinfo *info;
-};
-
-struct doca_dev_rep {
-	struct doca_devinfo_rep info;
-	struct pier_rep *rep;
-};
-
 /* What create_list returns is the last member. */
 struct replist {
 	struct pier_replist *list;
@@ -120,8 +111,14 @@ doca_error_t doca_dev_rep_open(struct doca_devinfo_rep *info,
 
 doca_error_t doca_dev_rep_close(struct doca_dev_rep *dev)
 {
+	unsigned int servers;
+
 	if (!dev)
 		return DOCA_SUCCESS;
+	servers = atomic_load(&dev->servers);
+	if (servers)
+		return pier__doca_fail(DOCA_ERROR_IN_USE, "rep: closed while "
+				       "%u servers have it", servers);
 	pier_rep_close(dev->rep);
 	free(dev);
 	return DOCA_SUCCESS;

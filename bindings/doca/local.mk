@@ -25,8 +25,15 @@ noinst_LTLIBRARIES += %D%/libpier-doca-core.la
 	%D%/doca_buf_pool.c \
 	%D%/doca_clock.c \
 	%D%/doca_comch.c \
+	%D%/doca_comch_cap.c \
+	%D%/doca_comch_client.c \
+	%D%/doca_comch_conn.c \
 	%D%/doca_comch_consumer.c \
+	%D%/doca_comch_event.c \
+	%D%/doca_comch_impl.h \
 	%D%/doca_comch_producer.c \
+	%D%/doca_comch_server.c \
+	%D%/doca_comch_task.c \
 	%D%/doca_ctx.c \
 	%D%/doca_ctx_impl.h \
 	%D%/doca_dev.c \

@@ -297,21 +297,20 @@ static void all_functions_are_linked(void)
 	}
 }
 
-/* What is to come answers so, and what takes no channel stays alive. */
+/* What is to come answers so, and what takes no producer stays alive. */
 static void what_is_to_come_is_not_supported(void)
 {
-	struct doca_comch_client *client;
-	union doca_data data = { .u64 = 0 };
+	struct doca_comch_producer *producer;
 	struct doca_ctx *ctx;
 
-	IS(doca_comch_client_create(NULL, "name", &client),
+	IS(doca_comch_producer_create(NULL, &producer),
 	   DOCA_ERROR_NOT_SUPPORTED);
-	ctx = doca_comch_client_as_ctx(NULL);
+	ctx = doca_comch_producer_as_ctx(NULL);
 	OK(!ctx);
 	IS(doca_ctx_stop(ctx), DOCA_ERROR_INVALID_VALUE);
-	IS(doca_comch_connection_set_user_data(NULL, data),
-	   DOCA_ERROR_NOT_SUPPORTED);
-	IS(doca_comch_cap_server_is_supported(NULL), DOCA_ERROR_INVALID_VALUE);
+	IS(doca_comch_producer_destroy(NULL), DOCA_ERROR_NOT_SUPPORTED);
+	IS(doca_comch_producer_cap_is_supported(NULL),
+	   DOCA_ERROR_INVALID_VALUE);
 }
 
 static void a_program_is_built_for_one_architecture(void)

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "doca_comch_impl.h"
+#include "doca_fail.h"
+
+/* What public samples expect of DOCA's devices; pier's messages are longer. */
+#define MSG_SIZE_MAX 4080
+
+/* Pier's memory for messages grows with each. */
+#define CLIENTS_MAX 64
+#define SEND_TASKS_MAX 8192
+
+/* What pier_comch(3) adds to each. */
+#define MORE_RECVS 4		/* for each client */
+#define MORE_CONNS 16		/* beyond the clients */
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+doca_error_t pier__doca_comch_limits(const struct doca_devinfo *info,
+				     struct doca_comch_limits *ret)
+{
+	uint32_t recvs = 0, sends = 0;
+	doca_error_t error = pier__doca_has(info, PIER_FEATURE_COMCH);
+
+	if (error)
+		return error;
+	pier__doca_limit(info, PIER_LIMIT_RECV_QUEUE, &recvs);
+	pier__doca_limit(info, PIER_LIMIT_CTX_SENDS, &sends);
+	pier__doca_limit(info, PIER_LIMIT_COMCH_NAME, &ret->name);
+	pier__doca_limit(info, PIER_LIMIT_COMCH_MESSAGE, &ret->msg_size);
+	pier__doca_limit(info, PIER_LIMIT_COMCH_RECV_QUEUE, &ret->recv_queue);
+	pier__doca_limit(info, PIER_LIMIT_COMCH_CLIENTS, &ret->clients);
+	ret->msg_size = least(ret->msg_size, MSG_SIZE_MAX);
+	ret->clients = least(ret->clients, CLIENTS_MAX);
+	if (!ret->clients)
+		return DOCA_ERROR_NOT_SUPPORTED;
+	ret->recv_queue = least(ret->recv_queue,
+				recvs / ret->clients - MORE_RECVS);
+	ret->send_tasks = least(sends - ret->clients - MORE_CONNS,
+				SEND_TASKS_MAX);
+	return DOCA_SUCCESS;
+}
+
+/* The member of the limits at @offset. */
+static doca_error_t get(const struct doca_devinfo *info, size_t offset,
+			uint32_t *ret)
+{
+	struct doca_comch_limits limits;
+	doca_error_t error;
+
+	if (!ret)
+		return DOCA_ERROR_INVALID_VALUE;
+	error = pier__doca_comch_limits(info, &limits);
+	if (!error)
+		memcpy(ret, (const char *)&limits + offset, sizeof(*ret));
+	return error;
+}
+
+doca_error_t doca_comch_cap_get_max_name_len(const struct doca_devinfo *info,
+					     uint32_t *max_name_len)
+{
+	return get(info, offsetof(struct doca_comch_limits, name),
+		   max_name_len);
+}
+
+doca_error_t doca_comch_cap_get_max_msg_size(const struct doca_devinfo *info,
+					     uint32_t *size)
+{
+	return get(info, offsetof(struct doca_comch_limits, msg_size), size);
+}
+
+doca_error_t
+doca_comch_cap_get_max_recv_queue_size(const struct doca_devinfo *info,
+				       uint32_t *size)
+{
+	return get(info, offsetof(struct doca_comch_limits, recv_queue), size);
+}
+
+doca_error_t doca_comch_cap_get_max_clients(const struct doca_devinfo *info,
+					    uint32_t *num_clients)
+{
+	return get(info, offsetof(struct doca_comch_limits, clients),
+		   num_clients);
+}
+
+doca_error_t doca_comch_cap_get_max_send_tasks(const struct doca_devinfo *info,
+					       uint32_t *max_send_tasks)
+{
+	return get(info, offsetof(struct doca_comch_limits, send_tasks),
+		   max_send_tasks);
+}
+
+doca_error_t doca_comch_cap_server_is_supported(const struct doca_devinfo *info)
+{
+	return pier__doca_has(info, PIER_FEATURE_COMCH);
+}
+
+doca_error_t doca_comch_cap_client_is_supported(const struct doca_devinfo *info)
+{
+	return pier__doca_has(info, PIER_FEATURE_COMCH);
+}
