@@ -53,6 +53,7 @@ check_PROGRAMS += \
 	%D%/doca/cm_peers.t \
 	%D%/doca/cm_rules.t \
 	%D%/doca/comch.t \
+	%D%/doca/comch_life.t \
 	%D%/doca/conn.t \
 	%D%/doca/conn_life.t \
 	%D%/doca/ctx.t \
