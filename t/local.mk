@@ -453,6 +453,7 @@ EXTRA_DIST += \
 	%D%/data/roce/rc-write.pcap \
 	%D%/data/roce/ud-v4.pcap \
 	%D%/data/roce/ud-v6.pcap \
+	%D%/doca/channel.c \
 	%D%/doca/letter.c \
 	%D%/lib/api.sh \
 	%D%/lib/device.sh \
