@@ -82,6 +82,7 @@ check_PROGRAMS += \
 	%D%/doca/sync_event_life.t \
 	%D%/doca/task.t \
 	%D%/doca/types.t \
+	%D%/doca/unsupported.t \
 	%D%/engine/ctx.t \
 	%D%/engine/driver.t \
 	%D%/engine/offender.t \

@@ -207,7 +207,10 @@ static void a_parameter_is_complete_and_its_name_is_free(void)
 	IS(doca_argp_destroy(), DOCA_SUCCESS);
 }
 
-/* In a process of its own: its output, up to @size bytes, and its status. */
+/*
+ * In a process of its own: its output, up to @size bytes, and its status.
+ * Without arguments it prints its usage.
+ */
 static int run_alone(char **argv, doca_argp_param_cb_t version, char *text,
 		     size_t size)
 {
@@ -223,7 +226,13 @@ static int run_alone(char **argv, doca_argp_param_cb_t version, char *text,
 		dup2(fds[1], STDOUT_FILENO);
 		close(fds[0]);
 		close(fds[1]);
+		if (!argv)
+			doca_argp_usage();	/* without a name */
 		init();
+		if (!argv) {
+			doca_argp_usage();
+			_exit(3);
+		}
 		if (version)
 			doca_argp_register_version_callback(version);
 		doca_argp_start(2, argv);
@@ -444,6 +453,21 @@ static void flags_of_dpdk_come_first(void)
 	IS(start(ARGS("-d", "x", "--")), DOCA_ERROR_INVALID_VALUE);
 }
 
+/* It does not end the program. */
+static void a_program_prints_its_usage(void)
+{
+	char text[4096], *again;
+
+	IS(run_alone(NULL, NULL, text, sizeof(text)), 3);
+	LIKE(text, "Usage: program [DOCA Flags] [Program Flags]");
+	LIKE(text, "-ld, --local-text <value>");
+	again = strstr(text + 1, "Usage: ");
+	if (OK(again)) {
+		again[0] = '\0';
+		OK(!strstr(text, "--local-text"));
+	}
+}
+
 int main(void)
 {
 	TEST(values_reach_their_callbacks);
@@ -452,6 +476,7 @@ int main(void)
 	TEST(there_is_one_parser_at_a_time);
 	TEST(a_parameter_is_complete_and_its_name_is_free);
 	TEST(help_and_version_end_the_program);
+	TEST(a_program_prints_its_usage);
 	TEST(flags_are_read_from_a_file);
 	TEST(what_is_wrong_in_the_file_is_an_error);
 	TEST(some_flags_are_for_the_command_line_only);

@@ -408,6 +408,104 @@ static void each_backend_has_its_name_in_the_system_log(void)
 	forget();
 }
 
+/* A library's message, for a backend of the library that writes to @fd. */
+static void gets_what_the_library_logs(struct doca_log_backend *backend, int fd)
+{
+	struct doca_buf_inventory *inv;
+	char text[512] = "";
+
+	IS(doca_log_backend_set_level_lower_limit(backend, DOCA_LOG_LEVEL_INFO),
+	   DOCA_ERROR_INVALID_VALUE);
+	DOCA_LOG_ERR("by the program");
+	IS(doca_buf_inventory_create(SIZE_MAX, &inv), DOCA_ERROR_NO_MEMORY);
+	OK(read(fd, text, sizeof(text) - 1) > 0);
+	LIKE(text, "[DOCA][ERR]");
+	LIKE(text, "inventory: ");
+	OK(!strstr(text, "by the program"));
+	IS(doca_log_backend_set_sdk_level(backend, DOCA_LOG_LEVEL_DISABLE),
+	   DOCA_SUCCESS);
+	forget();
+}
+
+static void the_library_logs_to_files_and_descriptors(void)
+{
+	struct doca_log_backend *backend = NULL;
+	int fds[2];
+
+	IS(doca_log_backend_create_with_file_sdk(NULL, &backend),
+	   DOCA_ERROR_INVALID_VALUE);
+	IS(doca_log_backend_create_with_fd_sdk(-1, &backend),
+	   DOCA_ERROR_INVALID_VALUE);
+	OK(!backend);
+	if (!IS(pipe(fds), 0))
+		return;
+	IS(doca_log_backend_create_with_file_sdk(fdopen(fds[1], "w"), &backend),
+	   DOCA_SUCCESS);
+	gets_what_the_library_logs(backend, fds[0]);
+	if (!IS(pipe(fds), 0))
+		return;
+	IS(doca_log_backend_create_with_fd_sdk(fds[1], &backend), DOCA_SUCCESS);
+	gets_what_the_library_logs(backend, fds[0]);
+}
+
+static void the_library_logs_to_the_system(void)
+{
+	struct doca_log_backend *backend;
+	struct doca_buf_inventory *inv;
+
+	system_log[0] = '\0';
+	IS(doca_log_backend_create_with_syslog_sdk(NULL, &backend),
+	   DOCA_ERROR_INVALID_VALUE);
+	IS(doca_log_backend_create_with_syslog_sdk("library", &backend),
+	   DOCA_SUCCESS);
+	system_log[0] = '\0';
+	IS(doca_buf_inventory_create(SIZE_MAX, &inv), DOCA_ERROR_NO_MEMORY);
+	IS_STR(system_log, "library ");
+	IS(doca_log_backend_set_sdk_level(backend, DOCA_LOG_LEVEL_DISABLE),
+	   DOCA_SUCCESS);
+	IS(doca_buf_inventory_create(SIZE_MAX, &inv), DOCA_ERROR_NO_MEMORY);
+	IS_STR(system_log, "library ");
+	forget();
+}
+
+static char other[512];
+
+static void on_other(char *line)
+{
+	strncat(other, line, sizeof(other) - strlen(other) - 1);
+}
+
+/* One backend is pinned, the other follows. */
+static void an_upper_limit_is_of_all_backends_or_pinned(void)
+{
+	struct doca_log_backend *pinned;
+	static char line[256];
+
+	IS(doca_log_backend_create_with_buf(line, sizeof(line), on_other,
+					    &pinned), DOCA_SUCCESS);
+	IS(doca_log_level_set_global_upper_limit(15), DOCA_ERROR_INVALID_VALUE);
+	IS(doca_log_level_set_global_upper_limit(DOCA_LOG_LEVEL_WARNING),
+	   DOCA_SUCCESS);
+	IS(doca_log_level_get_global_upper_limit(), DOCA_LOG_LEVEL_WARNING);
+	DOCA_LOG_ERR("too severe");
+	IS_STR(app, "");
+	IS_STR(other, "");
+	IS(doca_log_backend_set_level_upper_limit_strict(NULL),
+	   DOCA_ERROR_INVALID_VALUE);
+	IS(doca_log_backend_set_level_upper_limit_strict(sdk_backend),
+	   DOCA_ERROR_INVALID_VALUE);
+	IS(doca_log_backend_set_level_upper_limit_strict(pinned),
+	   DOCA_SUCCESS);
+	IS(doca_log_level_set_global_upper_limit(DOCA_LOG_LEVEL_CRIT),
+	   DOCA_SUCCESS);
+	DOCA_LOG_ERR("too severe for one");
+	LIKE(app, "too severe for one");
+	IS_STR(other, "");
+	DOCA_LOG_WARN("for both");
+	LIKE(other, "for both");
+	forget();
+}
+
 static void what_programs_expect_is_for_debugging(void)
 {
 	const enum doca_rdma_transport_type dc = DOCA_RDMA_TRANSPORT_TYPE_DC;
@@ -451,6 +549,9 @@ int main(void)
 	TEST(threads_log_while_levels_change);
 	TEST(what_a_handler_logs_is_dropped);
 	TEST(each_backend_has_its_name_in_the_system_log);
+	TEST(the_library_logs_to_files_and_descriptors);
+	TEST(the_library_logs_to_the_system);
+	TEST(an_upper_limit_is_of_all_backends_or_pinned);
 	TEST(what_programs_expect_is_for_debugging);
 	return tap_done();
 }

@@ -135,6 +135,12 @@ static void an_export_by_pci_lives_as_long_as_its_mmap(void)
 	IS(doca_mmap_cap_is_export_pci_supported(doca_dev_as_devinfo(dev),
 						 &flag), DOCA_SUCCESS);
 	IS(flag, 1);
+	flag = 0;
+	IS(doca_mmap_cap_is_create_from_export_pci_supported(
+		doca_dev_as_devinfo(dev), &flag), DOCA_SUCCESS);
+	IS(flag, 1);
+	IS(doca_mmap_cap_is_create_from_export_pci_supported(NULL, &flag),
+	   DOCA_ERROR_INVALID_VALUE);
 	IS(doca_mmap_export_pci(local, dev, &desc, &len),
 	   DOCA_ERROR_NOT_PERMITTED);
 	IS(doca_mmap_export_pci(mmap, NULL, &desc, &len),
@@ -274,11 +280,18 @@ static void a_pool_has_buffers_of_one_size(void)
 	void *head;
 
 	IS(doca_buf_pool_create(2, 100, mmap, &pool), DOCA_SUCCESS);
+	IS(doca_buf_pool_get_num_elements(pool, &n), DOCA_SUCCESS);
+	IS(n, 2);
+	IS(doca_buf_pool_get_element_alignment(pool, &len), DOCA_SUCCESS);
+	IS(len, 1);
 	IS(doca_buf_pool_set_element_alignment(pool, 3),
 	   DOCA_ERROR_INVALID_VALUE);
 	IS(doca_buf_pool_set_element_alignment(pool, 64), DOCA_SUCCESS);
 	IS(doca_buf_pool_buf_alloc(pool, &one), DOCA_ERROR_BAD_STATE);
+	IS(doca_buf_pool_get_element_alignment(pool, &len), DOCA_SUCCESS);
+	IS(len, 64);
 	IS(doca_buf_pool_start(pool), DOCA_SUCCESS);
+	IS(doca_buf_pool_set_element_alignment(pool, 8), DOCA_ERROR_BAD_STATE);
 	IS(doca_buf_pool_buf_alloc(pool, &one), DOCA_SUCCESS);
 	IS(doca_buf_pool_buf_alloc(pool, &two), DOCA_SUCCESS);
 	IS(doca_buf_pool_buf_alloc(pool, &three), DOCA_ERROR_NO_MEMORY);
@@ -293,6 +306,61 @@ static void a_pool_has_buffers_of_one_size(void)
 	IS(doca_buf_pool_destroy(pool), DOCA_ERROR_IN_USE);
 	IS(doca_buf_dec_refcount(two, NULL), DOCA_SUCCESS);
 	IS(doca_buf_pool_stop(pool), DOCA_SUCCESS);
+	IS(doca_buf_pool_destroy(pool), DOCA_SUCCESS);
+	IS(doca_mmap_destroy(mmap), DOCA_SUCCESS);
+}
+
+static void pools_and_inventories_have_data_of_the_program(void)
+{
+	struct doca_mmap *mmap = map(UINT32_MAX);
+	union doca_data data = { .u64 = 0 };
+	struct doca_buf_inventory *inv;
+	struct doca_buf_pool *pool;
+
+	IS(doca_buf_pool_create(2, 100, mmap, &pool), DOCA_SUCCESS);
+	IS(doca_buf_pool_get_user_data(pool, &data), DOCA_SUCCESS);
+	IS(data.u64, 0);
+	data.u64 = 11;
+	IS(doca_buf_pool_set_user_data(pool, data), DOCA_SUCCESS);
+	IS(doca_buf_pool_start(pool), DOCA_SUCCESS);
+	data.u64 = 22;
+	IS(doca_buf_inventory_create(1, &inv), DOCA_SUCCESS);
+	IS(doca_buf_inventory_set_user_data(inv, data), DOCA_SUCCESS);
+	IS(doca_buf_inventory_start(inv), DOCA_SUCCESS);
+	IS(doca_buf_pool_get_user_data(pool, &data), DOCA_SUCCESS);
+	IS(data.u64, 11);
+	IS(doca_buf_inventory_get_user_data(inv, &data), DOCA_SUCCESS);
+	IS(data.u64, 22);
+	IS(doca_buf_inventory_destroy(inv), DOCA_SUCCESS);
+	IS(doca_buf_pool_destroy(pool), DOCA_SUCCESS);
+	IS(doca_mmap_destroy(mmap), DOCA_SUCCESS);
+}
+
+static void getters_of_memory_need_an_object_and_a_place(void)
+{
+	const doca_error_t no = DOCA_ERROR_INVALID_VALUE;
+	struct doca_mmap *mmap = map(UINT32_MAX);
+	union doca_data data = { .u64 = 1 };
+	struct doca_buf_inventory *inv;
+	struct doca_buf_pool *pool;
+	uint32_t n = 0;
+	size_t len = 0;
+
+	IS(doca_buf_inventory_create(1, &inv), DOCA_SUCCESS);
+	IS(doca_buf_inventory_set_user_data(NULL, data), no);
+	IS(doca_buf_inventory_get_user_data(NULL, &data), no);
+	IS(doca_buf_inventory_get_user_data(inv, NULL), no);
+	IS(doca_buf_pool_create(2, 100, mmap, &pool), DOCA_SUCCESS);
+	IS(doca_buf_pool_set_user_data(NULL, data), no);
+	IS(doca_buf_pool_get_user_data(NULL, &data), no);
+	IS(doca_buf_pool_get_user_data(pool, NULL), no);
+	IS(doca_buf_pool_get_num_elements(NULL, &n), no);
+	IS(doca_buf_pool_get_num_elements(pool, NULL), no);
+	IS(doca_buf_pool_get_element_alignment(NULL, &len), no);
+	IS(doca_buf_pool_get_element_alignment(pool, NULL), no);
+	IS(doca_buf_pool_set_element_alignment(NULL, 64), no);
+	IS(doca_buf_pool_set_element_alignment(pool, 0), no);
+	IS(doca_buf_inventory_destroy(inv), DOCA_SUCCESS);
 	IS(doca_buf_pool_destroy(pool), DOCA_SUCCESS);
 	IS(doca_mmap_destroy(mmap), DOCA_SUCCESS);
 }
@@ -357,6 +425,8 @@ int main(void)
 	TEST(a_buffer_has_data_inside);
 	TEST(the_first_of_a_list_frees_all_of_it);
 	TEST(a_pool_has_buffers_of_one_size);
+	TEST(pools_and_inventories_have_data_of_the_program);
+	TEST(getters_of_memory_need_an_object_and_a_place);
 	TEST(a_range_of_a_dma_buf_is_passed_on_to_the_device);
 	TEST(a_device_that_is_used_is_not_closed);
 	IS(doca_dev_close(dev), DOCA_SUCCESS);

@@ -103,6 +103,9 @@ static struct doca_task *invalidate(struct doca_mmap_advise *advise,
 	IS(doca_mmap_advise_task_invalidate_cache_alloc_init(advise, buf, one,
 							     &task),
 	   DOCA_SUCCESS);
+	doca_mmap_advise_task_invalidate_cache_set_buf(task, NULL);
+	OK(!doca_mmap_advise_task_invalidate_cache_get_buf(task));
+	doca_mmap_advise_task_invalidate_cache_set_buf(task, buf);
 	OK(doca_mmap_advise_task_invalidate_cache_get_buf(task) == buf);
 	return doca_mmap_advise_task_invalidate_cache_as_doca_task(task);
 }

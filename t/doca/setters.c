@@ -234,6 +234,35 @@ static void a_write_with_a_number_is_changed(void)
 	trio_close(&t);
 }
 
+/* Two of them, of which none asks for a flush. */
+static void tasks_that_wait_for_a_flush_get_it(void)
+{
+	struct doca_rdma_task_write *tasks[2];
+	struct doca_buf *src, *dst;
+
+	trio_open(&t);
+	src = end_data(a, 0, 4);
+	dst = trio_far_space(&t, t.of_b, 0, 8);
+	memcpy(a->memory, "text", 4);
+	for (int i = 0; i < 2; i++) {
+		IS(doca_rdma_task_write_allocate_init(a->rdma, t.to_b, src, dst,
+						      no_data, &tasks[i]),
+		   DOCA_SUCCESS);
+		IS(doca_task_submit_ex(doca_rdma_task_write_as_task(tasks[i]),
+				       DOCA_TASK_SUBMIT_FLAG_NONE),
+		   DOCA_SUCCESS);
+	}
+	doca_ctx_flush_tasks(a->ctx);
+	trio_drive(&t, a, 2);
+	IS(a->done, 2);
+	OK(!memcmp(b->memory, "text", 4));
+	doca_ctx_flush_tasks(a->ctx);	/* of nothing */
+	for (int i = 0; i < 2; i++)
+		doca_task_free(doca_rdma_task_write_as_task(tasks[i]));
+	trio_put(src, dst);
+	trio_close(&t);
+}
+
 /* A setter refuses nothing: the submit does. */
 static void a_task_that_has_lost_its_connection_is_refused(void)
 {
@@ -269,6 +298,7 @@ int main(void)
 	TEST(a_read_is_changed);
 	TEST(a_write_is_changed);
 	TEST(a_write_with_a_number_is_changed);
+	TEST(tasks_that_wait_for_a_flush_get_it);
 	TEST(a_task_that_has_lost_its_connection_is_refused);
 	return tap_done();
 }
