@@ -108,6 +108,32 @@ doca_headers_map_and_library_agree()
 	lacking "$tmp/so" "$tmp/map" "in the library only"
 }
 
+# Their programs come with what they do.
+unfinished="doca_comch.h doca_comch_consumer.h doca_comch_producer.h"
+
+# Words of the programs for DOCA, without comments and texts.  link.c has the
+# address of functions, and calls none.
+words_of_programs()
+{
+	for file in "$top"/t/doca/*.c; do
+		[ "${file##*/}" = link.c ] ||
+		    "${CC:-gcc}" -fpreprocessed -dD -E -P "$file"
+	done | sed 's/"[^"]*"//g' | grep -o 'doca_[a-z0-9_]*' | sort -u
+}
+
+doca_functions_are_called_by_a_program()
+{
+	words_of_programs >"$tmp/words"
+	for file in "$top"/bindings/doca/include/*.h; do
+		case " $unfinished " in
+		*" ${file##*/} "*) ;;
+		*) api_functions doca "$file" ;;
+		esac
+	done | sort -u >"$tmp/called"
+	[ "$(wc -l <"$tmp/called")" -gt 400 ] || echo "few functions"
+	lacking "$tmp/called" "$tmp/words" "no program of t/doca calls it"
+}
+
 # A symbol that no header declares must differ from a program's.
 shared_names_begin_with_pier()
 {
@@ -180,6 +206,7 @@ none internal_names_are_exported_privately_only
 none the_man_pages_have_the_calls_of_the_headers
 none libraries_export_what_their_maps_have
 none doca_headers_map_and_library_agree
+none doca_functions_are_called_by_a_program
 none shared_names_begin_with_pier
 none only_the_verbs_fabric_calls_rdma_core
 none life_has_no_synonyms
