@@ -21,6 +21,16 @@ void pier__random(void *ret, size_t len)
 	}
 }
 
+bool pier__random_same(const void *a, const void *b, size_t len)
+{
+	const uint8_t *left = a, *right = b;
+	uint8_t differ = 0;
+
+	for (size_t i = 0; i < len; i++)
+		differ |= left[i] ^ right[i];
+	return !differ;
+}
+
 uint64_t pier__random64(void)
 {
 	uint64_t value;

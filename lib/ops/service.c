@@ -56,16 +56,6 @@ void pier__service_ask(const uint8_t token[PIER__TOKEN],
 	memcpy(ret + magic, token, PIER__TOKEN);
 }
 
-/* Takes as long for every token. */
-static bool same_token(const uint8_t *a, const uint8_t *b)
-{
-	uint8_t differ = 0;
-
-	for (int i = 0; i < PIER__TOKEN; i++)
-		differ |= a[i] ^ b[i];
-	return !differ;
-}
-
 /* The entry of @token; NULL: it is not known.  @lock is held. */
 static struct pier__service_entry *find_entry(struct pier__service *service,
 					      const uint8_t *token)
@@ -77,7 +67,7 @@ static struct pier__service_entry *find_entry(struct pier__service *service,
 		struct pier__service_entry *entry = pier__container_of(
 			pos, struct pier__service_entry, link);
 
-		if (same_token(entry->token, token))
+		if (pier__random_same(entry->token, token, PIER__TOKEN))
 			found = entry;
 	}
 	return found;
