@@ -95,7 +95,7 @@ void pier__ctx_report_idle(struct pier_ctx *ctx)
 		pier__pe_event(pe);
 }
 
-static int stop(struct pier_ctx *ctx)
+int pier__ctx_stop(struct pier_ctx *ctx)
 {
 	if (ctx->state == PIER_CTX_IDLE)
 		return 0;
@@ -109,6 +109,12 @@ static int stop(struct pier_ctx *ctx)
 	return -EINPROGRESS;
 }
 
+static int may_stop(struct pier_ctx *ctx)
+{
+	return ctx->ops->may_stop && ctx->state == PIER_CTX_RUNNING ?
+		       ctx->ops->may_stop(ctx) : 0;
+}
+
 int pier_ctx_stop(struct pier_ctx *ctx)
 {
 	struct pier__guard *guard = pier__ctx_guard(ctx);
@@ -116,7 +122,9 @@ int pier_ctx_stop(struct pier_ctx *ctx)
 
 	if (err)
 		return err;
-	err = stop(ctx);
+	err = may_stop(ctx);
+	if (!err)
+		err = pier__ctx_stop(ctx);
 	pier__guard_leave(guard);
 	return err;
 }
@@ -143,12 +151,12 @@ static int stop_wait(struct pier_ctx *ctx, int timeout_ms)
 	if (ctx->state == PIER_CTX_IDLE)
 		return 0;
 	if (pier__pe_busy(pe)) {
-		pier_ctx_stop(ctx);
+		pier__ctx_stop(ctx);
 		return pier__fail(-EBUSY, "ctx: stop_wait in a callback");
 	}
 
 	ctx->idle = &idle;
-	pier_ctx_stop(ctx);
+	pier__ctx_stop(ctx);
 	pier__pe_settle(pe);
 	if (drive(pe, &idle, deadline)) {
 		ctx->idle = outer;
@@ -169,14 +177,23 @@ int pier_ctx_stop_wait(struct pier_ctx *ctx, int timeout_ms)
 
 	if (err)
 		return err;
-	err = stop_wait(ctx, timeout_ms);
+	err = may_stop(ctx);
+	if (!err)
+		err = stop_wait(ctx, timeout_ms);
 	pier__guard_leave(guard);
 	return err;
 }
 
 int pier__ctx_drain(struct pier_ctx *ctx)
 {
-	return pier_ctx_stop_wait(ctx, (int)ctx->drain_ms);
+	struct pier__guard *guard = pier__ctx_guard(ctx);
+	int err = pier__guard_enter(guard, "a call that destroys a context");
+
+	if (err)
+		return err;
+	err = stop_wait(ctx, (int)ctx->drain_ms);
+	pier__guard_leave(guard);
+	return err;
 }
 
 void pier__ctx_destroy(struct pier_ctx *ctx, struct pier__deferred *deferred,

@@ -16,12 +16,14 @@
  * pier__ctx_started() or pier__ctx_stopped(), which come later; or an error
  * that leaves it idle.  stop: begin to end what is in flight;
  * pier__ctx_stopped() reports the end, in stop itself or later.  flush: post
- * what is deferred; it is not idle.  NULL: nothing ever is.
+ * what is deferred; it is not idle.  NULL: nothing ever is.  may_stop: may the
+ * program stop it now?  Or an error; NULL: always.
  */
 struct pier__ctx_ops {
 	int (*start)(struct pier_ctx *ctx);
 	void (*stop)(struct pier_ctx *ctx);
 	void (*flush)(struct pier_ctx *ctx);
+	int (*may_stop)(struct pier_ctx *ctx);
 };
 
 /* The first member of every object that is a context. */
@@ -48,6 +50,9 @@ static inline struct pier__guard *pier__ctx_guard(const struct pier_ctx *ctx)
 
 void pier__ctx_init(struct pier_ctx *ctx, const struct pier__ctx_ops *ops,
 		    const char *name);
+
+/* Stop it, whether the program may or not.  0, idle; or -EINPROGRESS. */
+int pier__ctx_stop(struct pier_ctx *ctx);
 
 /* A starting context runs. */
 void pier__ctx_started(struct pier_ctx *ctx);

@@ -135,7 +135,7 @@ void pier__task_finish_failed(struct pier_task *task, int status)
 	keep_error(task);
 	pier__task_finish(task, status);
 	if (stop && ctx->state == PIER_CTX_RUNNING)
-		pier_ctx_stop(ctx);
+		pier__ctx_stop(ctx);
 }
 
 int pier_task_submit(struct pier_task *task, unsigned int flags)
