@@ -289,6 +289,14 @@ void pier__queues_stop(struct pier__queues *queues)
 	pier__scheduler_wake(queues);
 }
 
+void pier__queues_abandon(struct pier__queues *queues)
+{
+	while (pier__list_pop(&queues->posted))
+		;
+	pier__queues_stop(queues);
+	pier__queues_finish(queues);
+}
+
 int pier__queues_add_conn(struct pier__queues *queues, struct pier_conn *conn,
 			  uint32_t *ret_slot)
 {

@@ -172,6 +172,12 @@ int pier__queues_create(struct pier__conn_owner *owner, struct pier_dev *dev,
 			const struct pier__queues_config *cfg);
 
 /*
+ * Undo pier__queues_create() in a start that fails: forget the receives that
+ * are posted, and call the owner's stopped().
+ */
+void pier__queues_abandon(struct pier__queues *queues);
+
+/*
  * End all connections, destroy the receive queue, cancel what is still posted.
  * Then, in a round of the engine, destroy @queues and call the owner's
  * stopped().
