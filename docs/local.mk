@@ -17,6 +17,7 @@ dist_man_MANS += \
 	%D%/man/pier_buf_pool.3 \
 	%D%/man/pier_cm.3 \
 	%D%/man/pier_comch.3 \
+	%D%/man/pier_comch_data.3 \
 	%D%/man/pier_conn.3 \
 	%D%/man/pier_counters.3 \
 	%D%/man/pier_ctx.3 \

@@ -196,8 +196,16 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/ops/comch.c \
 	%D%/ops/comch_client.c \
 	%D%/ops/comch_conn.c \
+	%D%/ops/comch_consumer.c \
+	%D%/ops/comch_data.c \
+	%D%/ops/comch_data.h \
+	%D%/ops/comch_data_task.c \
+	%D%/ops/comch_dir.c \
+	%D%/ops/comch_dir.h \
+	%D%/ops/comch_frame.c \
 	%D%/ops/comch_impl.h \
 	%D%/ops/comch_name.c \
+	%D%/ops/comch_producer.c \
 	%D%/ops/comch_recv.c \
 	%D%/ops/comch_send.c \
 	%D%/ops/comch_server.c \
@@ -281,6 +289,7 @@ pierinclude_HEADERS = \
 	%D%/include/pier/buf_pool.h \
 	%D%/include/pier/cm.h \
 	%D%/include/pier/comch.h \
+	%D%/include/pier/comch_data.h \
 	%D%/include/pier/conn.h \
 	%D%/include/pier/counters.h \
 	%D%/include/pier/ctx.h \

@@ -115,6 +115,8 @@ check_PROGRAMS += \
 	%D%/ops/bulk.t \
 	%D%/ops/capable.t \
 	%D%/ops/comch.t \
+	%D%/ops/comch_data.t \
+	%D%/ops/comch_data_flow.t \
 	%D%/ops/comch_flow.t \
 	%D%/ops/comch_hostile.t \
 	%D%/ops/comch_many.t \
@@ -244,6 +246,8 @@ check_LTLIBRARIES += %D%/libtap.la
 	%D%/lib/fakecm.h \
 	%D%/lib/far.c \
 	%D%/lib/far.h \
+	%D%/lib/freight.c \
+	%D%/lib/freight.h \
 	%D%/lib/graphs.c \
 	%D%/lib/graphs.h \
 	%D%/lib/lane.c \

@@ -8,7 +8,7 @@
 #include "cm/rdmacm/rdmacm.h"
 #include "core/copy.h"
 #include "core/fail.h"
-#include "ops/comch_impl.h"
+#include "ops/comch_dir.h"
 #include "ops/limit.h"
 #include "ops/rdma_impl.h"
 
@@ -53,6 +53,13 @@ static uint32_t conn_limit(const struct pier_comch *comch,
 	return conns < most ? conns : (uint32_t)most;
 }
 
+/* Requests of pier's own. */
+static uint64_t own_sends(const struct pier_comch *comch,
+			  const struct pier_comch_config *c)
+{
+	return (uint64_t)conn_limit(comch, c) * PIER__COMCH_OWN_SENDS;
+}
+
 /* Has the device what so many clients need? */
 static int check_limits(const struct pier_comch *comch,
 			const struct pier_comch_config *c)
@@ -60,7 +67,7 @@ static int check_limits(const struct pier_comch *comch,
 	const struct pier__port *port = &comch->dev->info.port;
 	bool is_server = pier__comch_is_server(comch);
 	uint64_t recvs = pier__comch_recv_count(c, is_server);
-	uint64_t sends = (uint64_t)c->tasks + conn_limit(comch, c);
+	uint64_t sends = own_sends(comch, c) + c->tasks;
 	uint64_t conns_most = pier__port_limit(port, PIER_LIMIT_CONNS);
 	uint64_t recvs_most = pier__port_limit(port, PIER_LIMIT_RECV_QUEUE);
 	uint64_t sends_most = pier__port_limit(port, PIER_LIMIT_CTX_SENDS);
@@ -105,7 +112,7 @@ static int apply(struct pier_comch *comch, const struct pier_comch_config *cfg)
 	struct pier_rdma_config rdma = {
 		.size = sizeof(rdma),
 		.max_conns = conns,
-		.send_queue = cfg->tasks + conns,
+		.send_queue = cfg->tasks + (uint32_t)own_sends(comch, cfg),
 		.recv_queue = (uint32_t)pier__comch_recv_count(
 			cfg, pier__comch_is_server(comch)),
 		.conn_send_queue = pier__comch_conn_sends(cfg),
@@ -131,6 +138,7 @@ static void queues_stopped(struct pier_ctx *ctx)
 {
 	struct pier_comch *comch = pier__comch_of(ctx);
 
+	pier__pe_remove(&comch->source);
 	pier__comch_recvs_destroy(comch);
 	pier__comch_sends_destroy(comch);
 	comch->role->stopped(comch);
@@ -141,15 +149,29 @@ static void queues_stopped(struct pier_ctx *ctx)
 	pier__ctx_stopped(ctx);
 }
 
-/* Undo pier__queues_create() in a start that fails. */
-static void abandon_queues(struct pier_comch *comch)
+/* Directories, of connections with consumers, have something to send. */
+static int poll(struct pier__source *source, int budget)
 {
-	struct pier__queues *queues = comch->owner.queues;
+	struct pier_comch *comch =
+		pier__container_of(source, struct pier_comch, source);
+	struct pier__list *pos, *tmp;
 
-	while (pier__list_pop(&queues->posted))
-		;
-	pier__queues_stop(queues);
-	pier__queues_finish(queues);
+	(void)budget;
+	if (!atomic_load(&comch->attention))
+		return 0;
+	atomic_store(&comch->attention, false);
+	PIER__LIST_EACH(pos, tmp, &comch->conns)
+		pier__comch_dir_sync(pier__container_of(
+			pos, struct pier_comch_conn, link));
+	return 1;
+}
+
+static int arm(struct pier__source *source)
+{
+	struct pier_comch *comch =
+		pier__container_of(source, struct pier_comch, source);
+
+	return atomic_load(&comch->attention) ? -EAGAIN : 0;
 }
 
 static int start(struct pier_ctx *ctx)
@@ -167,13 +189,15 @@ static int start(struct pier_ctx *ctx)
 	err = pier__queues_create(&comch->owner, comch->dev, &comch->conn_cfg);
 	if (err)
 		return err;
-	err = pier__comch_sends_create(comch);
+	err = pier__pe_add(ctx->pe, &comch->source);
+	if (!err)
+		err = pier__comch_sends_create(comch);
 	if (!err)
 		err = pier__comch_recvs_create(comch);
 	if (!err)
 		err = comch->role->start(comch);
 	if (err && err != -EINPROGRESS)
-		abandon_queues(comch);
+		pier__queues_abandon(comch->owner.queues);
 	return err;
 }
 
@@ -198,9 +222,25 @@ static void stop(struct pier_ctx *ctx)
 	pier__comch_finish(comch);
 }
 
+static int may_stop(struct pier_ctx *ctx)
+{
+	struct pier_comch *comch = pier__comch_of(ctx);
+	struct pier__list *pos, *tmp;
+	int err = 0;
+
+	PIER__LIST_EACH(pos, tmp, &comch->conns) {
+		err = pier__comch_dir_idle(pier__container_of(
+			pos, struct pier_comch_conn, link));
+		if (err)
+			break;
+	}
+	return err;
+}
+
 static const struct pier__ctx_ops ctx_ops = {
 	.start = start,
 	.stop = stop,
+	.may_stop = may_stop,
 };
 
 static void free_comch(struct pier_comch *comch)
@@ -227,6 +267,11 @@ int pier__comch_create(const struct pier__comch_role *role,
 	comch->lock = -1;
 	pier__list_init(&comch->conns);
 	pier__list_init(&comch->opening);
+	comch->source = (struct pier__source){
+		.poll = poll,
+		.arm = arm,
+		.fd = -1,
+	};
 	pier__ctx_init(&comch->ctx, &ctx_ops, "comch");
 	err = pier__comch_name_set(&comch->name, name);
 	if (!err)
@@ -272,12 +317,19 @@ int pier_comch_set_callbacks(struct pier_comch *comch,
 			     pier_comch_msg_fn *received,
 			     pier_comch_conn_fn *writable)
 {
-	comch->callbacks = (struct pier__comch_callbacks){
-		.connected = connected,
-		.disconnected = disconnected,
-		.received = received,
-		.writable = writable,
-	};
+	comch->callbacks.connected = connected;
+	comch->callbacks.disconnected = disconnected;
+	comch->callbacks.received = received;
+	comch->callbacks.writable = writable;
+	return 0;
+}
+
+int pier_comch_set_consumer_callbacks(struct pier_comch *comch,
+				      pier_comch_consumer_fn *added,
+				      pier_comch_consumer_fn *expired)
+{
+	comch->callbacks.consumer = added;
+	comch->callbacks.expired = expired;
 	return 0;
 }
 

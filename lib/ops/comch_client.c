@@ -118,7 +118,7 @@ static void ended(struct pier_comch *comch, struct pier_comch_conn *c)
 	if (err)
 		set_error(comch, pier__fail_again(err, text));
 	comch->conn = NULL;
-	pier_ctx_stop(&comch->ctx);
+	pier__ctx_stop(&comch->ctx);
 }
 
 /* Why the server of this name does not accept; 0: this is not that server. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "core/fail.h"
-#include "ops/comch_impl.h"
+#include "ops/comch_dir.h"
 
 int pier__comch_conn_create(struct pier_comch *comch,
 			    struct pier_comch_conn **ret)
@@ -36,6 +36,7 @@ void pier__comch_conn_drop(struct pier_comch_conn *c)
 {
 	if (--c->holds)
 		return;
+	pier__comch_dir_drop(c);
 	if (c->conn)
 		pier__conn_drop(c->conn);
 	free(c);
@@ -114,6 +115,7 @@ static void ended(struct pier_conn *conn, void *user_data, void *ctx_user_data)
 	pier__list_del(&c->link);
 	pier__list_del(&c->opening);
 	comch->conn_count--;
+	pier__comch_dir_end(c);
 	if (c->open)
 		report_disconnected(c);
 	else
@@ -175,5 +177,7 @@ int pier_comch_conn_error(const struct pier_comch_conn *conn,
 
 int pier_comch_disconnect(struct pier_comch_conn *conn)
 {
-	return pier_conn_disconnect(conn->conn);
+	int err = pier__comch_dir_idle(conn);
+
+	return err ? err : pier_conn_disconnect(conn->conn);
 }

@@ -2,6 +2,7 @@
 #ifndef PIER_OPS_COMCH_IMPL_H
 #define PIER_OPS_COMCH_IMPL_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include <pier/comch.h>
@@ -10,11 +11,15 @@
 #include "engine/task_pool.h"
 #include "ops/comch_wire.h"
 
+struct pier__comch_dir;
+struct pier__comch_frame;
+
 /*
  * A Comm Channel, server or client: comch.c has what both are as contexts,
  * comch_server.c and comch_client.c how they connect, comch_conn.c the
  * connection, comch_send.c and comch_recv.c its messages, comch_wire.c what
- * peers send, comch_name.c the name.
+ * peers send, comch_name.c the name, comch_dir.c the consumers and producers
+ * on a connection.
  *
  * Messages are RDMA sends.  The receives of all connections are in one queue,
  * which has as many for each connection as its peer may use: recv_queue for
@@ -38,6 +43,7 @@ struct pier__comch_recv {
 struct pier__comch_callbacks {
 	pier_comch_conn_fn *connected, *disconnected, *writable;
 	pier_comch_msg_fn *received;
+	pier_comch_consumer_fn *consumer, *expired;
 };
 
 struct pier_comch {
@@ -51,6 +57,10 @@ struct pier_comch {
 	struct pier__comch_callbacks callbacks;
 	struct pier_comch_counters counters;
 	struct pier__deferred deferred;	/* destroy inside a callback */
+
+	struct pier__source source;
+	atomic_bool attention;		/* a directory has something to send; */
+					/* any thread */
 
 	/* while it is not idle */
 	struct pier__list conns;	/* struct pier_comch_conn, those that */
@@ -122,6 +132,9 @@ struct pier_comch_conn {
 	bool returning;			/* of credits, in flight: */
 	struct pier__op op;
 	struct pier__posted posted;
+
+	struct pier__comch_dir *dir;	/* NULL: not needed yet */
+	struct pier__comch_frame *frame;	/* the same */
 };
 
 static inline struct pier_comch *pier__comch_of(struct pier_ctx *ctx)
@@ -160,6 +173,10 @@ uint32_t pier__comch_conn_sends(const struct pier_comch_config *cfg);
 void pier__comch_send_init(struct pier_comch_conn *c);
 /* Return credits to the peer, if it is time. */
 void pier__comch_return_credits(struct pier_comch_conn *c);
+/* May a message about a consumer be sent?  Then post it: c->frame. */
+bool pier__comch_may_frame(const struct pier_comch_conn *c);
+int pier__comch_frame_post(struct pier_comch_conn *c,
+			   enum pier__comch_kind kind);
 /* Report if a message can be sent again. */
 void pier__comch_check_writable(struct pier_comch_conn *c);
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "core/fail.h"
-#include "ops/comch_impl.h"
+#include "ops/comch_dir.h"
 
 uint64_t pier__comch_recv_count(const struct pier_comch_config *cfg,
 				bool is_server)
@@ -40,8 +40,6 @@ static void received(struct pier_comch_conn *c, const void *msg, size_t len)
 {
 	struct pier_comch *comch = c->comch;
 
-	c->granted--;
-	c->owed++;
 	c->counters.received_messages++;
 	c->counters.received_bytes += len;
 	comch->counters.received_messages++;
@@ -50,7 +48,24 @@ static void received(struct pier_comch_conn *c, const void *msg, size_t len)
 	if (comch->callbacks.received)
 		comch->callbacks.received(c, msg, len,
 					  pier_ctx_user_data(&comch->ctx));
-	pier__comch_return_credits(c);
+}
+
+/* One that took a credit. */
+static void process(struct pier_comch_conn *c, enum pier__comch_kind kind,
+		    const void *msg, size_t len)
+{
+	int err = 0;
+
+	c->granted--;
+	c->owed++;
+	if (kind == PIER__COMCH_DATA)
+		received(c, msg, len);
+	else
+		err = pier__comch_dir_receive(c, kind, msg, len);
+	if (err)
+		pier__comch_violated(c, err);
+	else
+		pier__comch_return_credits(c);
 }
 
 /* Is it what a Comm Channel sends, and may the peer send it now? */
@@ -68,7 +83,7 @@ static int check(struct pier_comch_conn *c, const struct ibv_wc *wc,
 	err = pier__comch_head_decode(wc->imm_data, ret);
 	if (err)
 		return err;
-	if (ret->kind == PIER__COMCH_DATA && !c->granted)
+	if (ret->kind != PIER__COMCH_CREDITS && !c->granted)
 		return pier__fail(-EPROTO, "comch: the peer sent more messages "
 				  "than it had credits for, %u at a time",
 				  c->comch->cfg.recv_queue);
@@ -78,6 +93,11 @@ static int check(struct pier_comch_conn *c, const struct ibv_wc *wc,
 				  "credits in a message of %u bytes: 1 or more "
 				  "in 0 are allowed", ret->credits,
 				  wc->byte_len);
+	if (ret->kind == PIER__COMCH_DATA &&
+	    wc->byte_len > c->comch->cfg.max_msg_size)
+		return pier__fail(-EPROTO, "comch: the peer sent a message of "
+				  "%u bytes: at most %u are allowed",
+				  wc->byte_len, c->comch->cfg.max_msg_size);
 	return add_credits(c, ret->credits);
 }
 
@@ -96,9 +116,10 @@ static void arrived(struct pier_conn *conn, const struct pier__comch_recv *recv,
 		pier__comch_violated(c, err);
 		return;
 	}
-	if (head.kind == PIER__COMCH_DATA)
-		received(c, (const void *)(uintptr_t)recv->sge.addr,
-			 wc->byte_len);
+	if (head.kind != PIER__COMCH_CREDITS)
+		process(c, head.kind,
+			(const void *)(uintptr_t)recv->sge.addr, wc->byte_len);
+	pier__comch_dir_sync(c);
 	pier__comch_check_writable(c);
 }
 
@@ -126,10 +147,18 @@ static void done(struct pier__op *op, const struct ibv_wc *wc)
 	post(recv);
 }
 
+/* What each receives: messages about consumers, too. */
+static uint32_t recv_len(const struct pier_comch *comch)
+{
+	uint32_t len = comch->cfg.max_msg_size;
+
+	return len > PIER__COMCH_CONSUMER_LEN ? len : PIER__COMCH_CONSUMER_LEN;
+}
+
 static void init(struct pier__comch_recv *recv, struct pier_comch *comch,
 		 uint32_t i)
 {
-	uint32_t len = comch->cfg.max_msg_size;
+	uint32_t len = recv_len(comch);
 
 	recv->op.done = done;
 	recv->posted.op = &recv->op;
@@ -149,10 +178,10 @@ static void init(struct pier__comch_recv *recv, struct pier_comch *comch,
 
 static int allocate(struct pier_comch *comch, uint32_t count)
 {
-	size_t len = (size_t)count * comch->cfg.max_msg_size;
+	size_t len = (size_t)count * recv_len(comch);
 
 	comch->recvs = calloc(count, sizeof(comch->recvs[0]));
-	comch->recv_mem = calloc(count, comch->cfg.max_msg_size);
+	comch->recv_mem = calloc(count, recv_len(comch));
 	if (!comch->recvs || !comch->recv_mem)
 		return pier__fail(-ENOMEM, "comch: no memory for %u messages "
 				  "of %u bytes", count,

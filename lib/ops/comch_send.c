@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/fail.h"
-#include "ops/comch_impl.h"
+#include "ops/comch_dir.h"
 
 /* Messages in flight on one connection, at most. */
 #define SENDS_MAX 64
@@ -30,8 +30,8 @@ static struct comch_task *of_task(struct pier_task *task)
 
 uint32_t pier__comch_conn_sends(const struct pier_comch_config *cfg)
 {
-	/* and the one that returns credits */
-	return (cfg->tasks < SENDS_MAX ? cfg->tasks : SENDS_MAX) + 1;
+	return (cfg->tasks < SENDS_MAX ? cfg->tasks : SENDS_MAX) +
+	       PIER__COMCH_OWN_SENDS;
 }
 
 int pier__comch_sends_create(struct pier_comch *comch)
@@ -60,10 +60,9 @@ void pier__comch_sends_destroy(struct pier_comch *comch)
 	comch->pool_mr = NULL;	/* tasks may not be freed yet */
 }
 
-/* The last of the queue is for credits. */
 static bool may_send(const struct pier_comch_conn *c)
 {
-	return c->credits && c->conn->send_credits > 1;
+	return c->credits && c->conn->send_credits > PIER__COMCH_OWN_SENDS;
 }
 
 void pier__comch_check_writable(struct pier_comch_conn *c)
@@ -151,6 +150,35 @@ void pier__comch_send_init(struct pier_comch_conn *c)
 	c->posted.succeed = credits_succeed;
 }
 
+/* Consumers. */
+
+bool pier__comch_may_frame(const struct pier_comch_conn *c)
+{
+	return c->credits && pier__conn_is_up(c->conn);
+}
+
+int pier__comch_frame_post(struct pier_comch_conn *c,
+			   enum pier__comch_kind kind)
+{
+	struct pier__comch_frame *frame = c->frame;
+	struct ibv_send_wr wr = {
+		.wr_id = (uintptr_t)&frame->op,
+		.opcode = IBV_WR_SEND_WITH_IMM,
+		.imm_data = next_head(c, kind),
+		.sg_list = &frame->sge,
+		.num_sge = 1,
+	};
+	int err = pier__conn_post(c->conn, &wr);
+
+	if (err)
+		return err;
+	pier__conn_posted(c->conn, &frame->posted);
+	head_posted(c);
+	c->credits--;
+	c->holds++;
+	return 0;
+}
+
 /* Messages. */
 
 static int not_up(const struct pier_comch_conn *c)
@@ -169,7 +197,8 @@ static int __attribute__((noinline, cold)) full(const struct comch_task *t)
 	snprintf(text, sizeof(text), "comch: as many messages as the peer "
 		 "receives at a time, %u, or this end sends, %u, are in "
 		 "flight: progress first", t->conn->peer_queue,
-		 pier__comch_conn_sends(&t->conn->comch->cfg) - 1);
+		 pier__comch_conn_sends(&t->conn->comch->cfg) -
+		 PIER__COMCH_OWN_SENDS);
 	return pier__fail_again(-EAGAIN, text);
 }
 

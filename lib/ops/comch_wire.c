@@ -10,7 +10,7 @@
 #define KIND_SHIFT 24
 #define CREDITS_MASK 0xffffu
 
-static const uint8_t magic[MAGIC] = { 'p', 'c', 'h', '1' };
+static const uint8_t magic[MAGIC] = { 'p', 'c', 'h', '2' };
 
 /* What follows the magic, but for the name. */
 struct req {
@@ -29,6 +29,13 @@ struct rej {
 	uint32_t reason;
 };
 
+struct consumer {
+	uint32_t id, port, imm_len;
+	uint8_t token[PIER__COMCH_TOKEN];
+};
+
+_Static_assert(sizeof(struct consumer) == PIER__COMCH_CONSUMER_LEN,
+	       "a consumer has no holes");
 _Static_assert(sizeof(struct req) + PIER_COMCH_NAME_MAX == PIER__COMCH_REQ,
 	       "a REQ has no holes");
 _Static_assert(sizeof(struct rep) == PIER__COMCH_REP, "nor has a REP");
@@ -160,12 +167,79 @@ int pier__comch_head_decode(uint32_t imm, struct pier__comch_head *ret)
 
 	ret->kind = (enum pier__comch_kind)(head >> KIND_SHIFT);
 	ret->credits = head & CREDITS_MASK;
-	if ((ret->kind != PIER__COMCH_DATA &&
-	     ret->kind != PIER__COMCH_CREDITS) ||
+	if (ret->kind < PIER__COMCH_DATA || ret->kind > PIER__COMCH_EXPIRED ||
 	    (head & ~((uint32_t)ret->kind << KIND_SHIFT | CREDITS_MASK)))
 		return pier__fail(-EPROTO, "comch: the peer sent a message "
 				  "with the head 0x%08x, whose kind is %u: 1 "
-				  "and 2 are allowed", head,
+				  "to 4 are allowed", head,
 				  (unsigned int)ret->kind);
 	return 0;
+}
+
+static int check_id(uint32_t id)
+{
+	if (id && id <= PIER__COMCH_ID_MAX)
+		return 0;
+	return pier__fail(-EPROTO, "comch: the peer has a consumer %u: 1 to %u "
+			  "are allowed", id, PIER__COMCH_ID_MAX);
+}
+
+void pier__comch_consumer_encode(const struct pier__comch_announced *consumer,
+				 uint8_t ret[PIER__COMCH_CONSUMER_LEN])
+{
+	struct consumer wire = {
+		.id = htonl(consumer->id),
+		.port = htonl(consumer->port),
+		.imm_len = htonl(consumer->imm_len),
+	};
+
+	memcpy(wire.token, consumer->token, sizeof(wire.token));
+	memcpy(ret, &wire, sizeof(wire));
+}
+
+int pier__comch_consumer_decode(const void *data, size_t len,
+				struct pier__comch_announced *ret)
+{
+	struct consumer wire;
+	uint32_t port, imm_len;
+
+	if (len != sizeof(wire))
+		return pier__fail(-EPROTO, "comch: the peer sent a new "
+				  "consumer in %zu bytes: %zu are allowed",
+				  len, sizeof(wire));
+	memcpy(&wire, data, sizeof(wire));
+	port = ntohl(wire.port);
+	imm_len = ntohl(wire.imm_len);
+	if (!port || port > UINT16_MAX || imm_len > PIER_COMCH_IMM_MAX)
+		return pier__fail(-EPROTO, "comch: the peer's consumer %u is "
+				  "on port %u and takes %u immediate bytes: 1 "
+				  "to 65535 and 0 to %u are allowed",
+				  ntohl(wire.id), port, imm_len,
+				  PIER_COMCH_IMM_MAX);
+	ret->id = ntohl(wire.id);
+	ret->port = (uint16_t)port;
+	ret->imm_len = imm_len;
+	memcpy(ret->token, wire.token, sizeof(ret->token));
+	return check_id(ret->id);
+}
+
+void pier__comch_expired_encode(uint32_t id,
+				uint8_t ret[PIER__COMCH_EXPIRED_LEN])
+{
+	uint32_t wire = htonl(id);
+
+	memcpy(ret, &wire, sizeof(wire));
+}
+
+int pier__comch_expired_decode(const void *data, size_t len, uint32_t *ret)
+{
+	uint32_t wire;
+
+	if (len != sizeof(wire))
+		return pier__fail(-EPROTO, "comch: the peer sent an expired "
+				  "consumer in %zu bytes: %zu are allowed",
+				  len, sizeof(wire));
+	memcpy(&wire, data, sizeof(wire));
+	*ret = ntohl(wire);
+	return check_id(*ret);
 }

@@ -20,14 +20,19 @@
  *
  * Private data of the client's REQ:
  *
- *	0  "pch1"	4  the first 12 bytes of the digest
+ *	0  "pch2"	4  the first 12 bytes of the digest
  *	16 max_msg_size	20 recv_queue	24 the name's length	28 the name
  *
- * Of REP: 0 "pch1", 4 max_msg_size, 8 recv_queue.
- * Of REJ: 0 "pch1", 4 enum pier__comch_reject.
+ * Of REP: 0 "pch2", 4 max_msg_size, 8 recv_queue.
+ * Of REJ: 0 "pch2", 4 enum pier__comch_reject.
  *
  * A message is an RDMA send with an immediate: its kind in the upper 8 bits,
- * then 8 bits that are 0, then 16 bits: credits that the sender returns.
+ * then 8 bits that are 0, then 16 bits: credits that the sender returns.  But
+ * for those that only return credits it takes a credit.  A new consumer:
+ *
+ *	0  id	4  port	8  the most immediate bytes	12 token
+ *
+ * An expired one: 0 id.
  */
 #define PIER__COMCH_PORTS 4
 #define PIER__COMCH_PORT_MIN 16384
@@ -39,7 +44,13 @@
 #define PIER__COMCH_REJ 8
 #define PIER__COMCH_QUEUE_MAX 4096
 #define PIER__COMCH_RESERVE 4	/* receives beyond recv_queue */
+#define PIER__COMCH_OWN_SENDS 2	/* of a connection: one that returns */
+					/* credits, one about a consumer */
 #define PIER__COMCH_CLIENTS_MAX 65000
+#define PIER__COMCH_TOKEN 16
+#define PIER__COMCH_CONSUMER_LEN (12 + PIER__COMCH_TOKEN)
+#define PIER__COMCH_EXPIRED_LEN 4
+#define PIER__COMCH_ID_MAX 0xfffeu	/* ids of consumers and producers */
 #define PIER__COMCH_EXTRA_CONNS 16	/* beyond the clients: requests that */
 					/* are rejected */
 
@@ -62,11 +73,37 @@ enum pier__comch_reject {
 enum pier__comch_kind {
 	PIER__COMCH_DATA = 1,
 	PIER__COMCH_CREDITS,		/* no bytes */
+	PIER__COMCH_CONSUMER,		/* a new one */
+	PIER__COMCH_EXPIRED,		/* a consumer that was new */
+};
+
+/* What the peer of a consumer gets. */
+struct pier__comch_announced {
+	uint32_t id;
+	uint32_t imm_len;		/* bytes, at most */
+	uint16_t port;			/* where it listens */
+	uint8_t token[PIER__COMCH_TOKEN];	/* that producers repeat */
 };
 
 struct pier__comch_head {
 	enum pier__comch_kind kind;
 	uint32_t credits;
+};
+
+/*
+ * A message of a producer is an RDMA send on a connection of its own to the
+ * consumer.  Its first bytes are the head, the rest is the program's:
+ *
+ *	0 the producer's id	4 bytes of the immediate	8 the immediate
+ *
+ * Private data of the producer's REQ: 0 "pcp1", 4 token, 20 its id.
+ */
+#define PIER__COMCH_ASK (8 + PIER__COMCH_TOKEN)
+#define PIER__COMCH_DATA_HEAD (8 + PIER_COMCH_IMM_MAX)
+
+struct pier__comch_data_head {
+	uint32_t producer, imm_len;	/* in network order */
+	uint8_t imm[PIER_COMCH_IMM_MAX];
 };
 
 /* Returns the length. */
@@ -100,6 +137,15 @@ enum pier__comch_reject pier__comch_rej_decode(const void *data, size_t len);
 /* The immediate, in network order; and back.  Errors: -EPROTO. */
 uint32_t pier__comch_head_encode(enum pier__comch_kind kind, uint32_t credits);
 int pier__comch_head_decode(uint32_t imm, struct pier__comch_head *ret);
+
+/* Errors: -EPROTO. */
+void pier__comch_consumer_encode(const struct pier__comch_announced *consumer,
+				 uint8_t ret[PIER__COMCH_CONSUMER_LEN]);
+int pier__comch_consumer_decode(const void *data, size_t len,
+				struct pier__comch_announced *ret);
+void pier__comch_expired_encode(uint32_t id,
+				uint8_t ret[PIER__COMCH_EXPIRED_LEN]);
+int pier__comch_expired_decode(const void *data, size_t len, uint32_t *ret);
 
 /* comch_name.c: check and digest @text.  Errors: -EINVAL; -EOPNOTSUPP. */
 int pier__comch_name_set(struct pier__comch_name *name, const char *text);

@@ -14,7 +14,7 @@
 #include "ops/comch_wire.h"
 #include "ops/limit.h"
 
-#define LIMIT_LAST PIER_LIMIT_COMCH_CLIENTS
+#define LIMIT_LAST PIER_LIMIT_COMCH_IMM
 #define NO_LIMIT UINT64_MAX
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -37,7 +37,8 @@ static uint64_t less(uint64_t from, uint64_t by)
 static uint64_t comch_clients(const struct pier__limits *lim, uint64_t recvs)
 {
 	uint64_t most = least(recvs / (1 + PIER__COMCH_RESERVE),
-			      less(queue(lim), PIER__COMCH_EXTRA_CONNS + 1));
+			      less(less(queue(lim), 1) / PIER__COMCH_OWN_SENDS,
+				   PIER__COMCH_EXTRA_CONNS));
 
 	return least(least(most, lim->qps), PIER__COMCH_CLIENTS_MAX);
 }
@@ -75,6 +76,13 @@ uint64_t pier__port_limit(const struct pier__port *port, enum pier_limit limit)
 			least(PIER__COMCH_QUEUE_MAX,
 			      less(recvs, PIER__COMCH_RESERVE)),
 		[PIER_LIMIT_COMCH_CLIENTS] = comch_clients(lim, recvs),
+		[PIER_LIMIT_COMCH_DATA] = less(lim->message,
+					       PIER__COMCH_DATA_HEAD),
+		[PIER_LIMIT_COMCH_CHAIN] =
+			less(least(least(lim->send_sge, lim->recv_sge),
+				   PIER__CHAIN_MAX), 1),
+		[PIER_LIMIT_COMCH_CONSUMERS] = PIER_COMCH_CONSUMERS_MAX,
+		[PIER_LIMIT_COMCH_IMM] = PIER_COMCH_IMM_MAX,
 	};
 
 	return values[limit];

@@ -168,6 +168,16 @@ const struct pier__task_type pier__task_types[] = {
 		.key = "comch_send",
 		.opcode = IBV_WR_SEND_WITH_IMM,
 	},
+	[PIER_TASK_COMCH_RECEIVE] = {
+		.name = "comch receive",
+		.key = "comch_receive",
+		.opcode = IBV_WR_SEND,
+	},
+	[PIER_TASK_COMCH_PRODUCE] = {
+		.name = "comch produce",
+		.key = "comch_produce",
+		.opcode = IBV_WR_SEND,
+	},
 };
 
 const unsigned int pier__task_type_count =

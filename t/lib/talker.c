@@ -67,6 +67,26 @@ static void writable(struct pier_comch_conn *conn, void *data)
 		talker->on_writable(talker, conn);
 }
 
+static void consumer(struct pier_comch_conn *conn, uint32_t id, void *data)
+{
+	struct talker *talker = data;
+
+	talker->consumers++;
+	talker->consumer = id;
+	if (talker->on_consumer)
+		talker->on_consumer(talker, conn);
+}
+
+static void expired(struct pier_comch_conn *conn, uint32_t id, void *data)
+{
+	struct talker *talker = data;
+
+	(void)id;
+	talker->expired++;
+	if (talker->on_expired)
+		talker->on_expired(talker, conn);
+}
+
 static void state_changed(struct pier_ctx *ctx, enum pier_ctx_state prev,
 			  enum pier_ctx_state next, void *data)
 {
@@ -86,10 +106,17 @@ static bool prepare(struct talker *talker, const struct pier_comch_config *cfg)
 	pier_ctx_set_state_changed(talker->ctx, state_changed);
 	IS(pier_comch_set_callbacks(talker->comch, connected, disconnected,
 				    received, writable), 0);
+	IS(pier_comch_set_consumer_callbacks(talker->comch, consumer, expired),
+	   0);
 	if (cfg && !IS(pier_comch_configure(talker->comch, cfg), 0)) {
 		tap_note("%s", pier_last_error());
 		return false;
 	}
+	return talker_engine(talker);
+}
+
+bool talker_engine(struct talker *talker)
+{
 	if (!IS(pier_pe_create(&talker->pe), 0))
 		return false;
 	talker->next = talkers;

@@ -22,6 +22,8 @@ struct talker {
 	struct pier_ctx *ctx;		/* comch's */
 	struct pier_comch_conn *conn;	/* the newest that is connected */
 	int connected, disconnected, received, writable;
+	int consumers, expired;		/* of the peers */
+	uint32_t consumer;		/* the id of the newest */
 	int wrong;			/* of anything */
 	enum pier_ctx_state states[TALKER_STATES];	/* that were reported */
 	int state_count;
@@ -38,6 +40,10 @@ struct talker {
 			    struct pier_comch_conn *conn);
 	void (*on_disconnected)(struct talker *talker,
 				struct pier_comch_conn *conn);
+	void (*on_consumer)(struct talker *talker,
+			    struct pier_comch_conn *conn);
+	void (*on_expired)(struct talker *talker,
+			   struct pier_comch_conn *conn);
 	struct talker *next;		/* that are open */
 };
 
@@ -54,6 +60,9 @@ bool talker_client(struct talker *talker, struct pier_dev *dev,
 		   const char *name, const char *address,
 		   const struct pier_comch_config *cfg);
 void talker_close(struct talker *talker);
+
+/* Make an engine alone, which is driven with those of the others. */
+bool talker_engine(struct talker *talker);
 
 /* Start it; of a client, until it runs. */
 bool talker_start(struct talker *talker);

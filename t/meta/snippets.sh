@@ -22,8 +22,8 @@ example()
 }
 
 # One file for each page; pier_func.3 has a function and then a call.
-pages="buf_array buf_pool comch counters ctx desc dev dma dma_export error
-exchange graph mmap pe rep sha sync_event uv verbs version"
+pages="buf_array buf_pool comch comch_data counters ctx desc dev dma dma_export
+error exchange graph mmap pe rep sha sync_event uv verbs version"
 for page in $pages; do
 	example pier_$page.3 1 >"$tmp/$page.h"
 done
@@ -286,6 +286,14 @@ int serve(struct pier_dev *dev, struct pier_pe *pe, pier_comch_msg_fn *received,
 {
 	int err;
 #include "comch.h"
+	return err;
+}
+
+int take_messages(struct pier_comch_conn *conn, struct pier_mmap *mmap,
+		  struct pier_pe *pe, struct pier_comch_consumer *consumer)
+{
+	int err;
+#include "comch_data.h"
 	return err;
 }
 

@@ -4,8 +4,8 @@
 
 #include "t/lib/event.h"
 #include "t/lib/failing.h"
+#include "t/lib/freight.h"
 #include "t/lib/peer.h"
-#include "t/lib/talker.h"
 #include "t/lib/tap.h"
 
 /* After a warm-up nothing is allocated or freed on the way of a task. */
@@ -20,6 +20,7 @@
 static struct pier_dev *dev;
 static struct peer a, b;
 static struct talker server, client;	/* of a Comm Channel */
+static struct freight consumer, producer;
 static struct pier_buf *src, *dst, *far, *tail;	/* of the length under test */
 static struct pier_buf *far_tail;		/* the same */
 static struct pier_buf *word;	/* of 8 bytes */
@@ -353,6 +354,19 @@ static void run_comch_send(void)
 	OK(talker_count(&server.received, want));
 }
 
+static void run_produce_and_receive(void)
+{
+	int want = consumer.done + COMCH_SENDS;
+
+	for (int i = 0; i < COMCH_SENDS; i++) {
+		IS(freight_receive(&consumer, 0, SMALL), 0);
+		IS(freight_produce(&producer, server.consumer, 1, 0, SMALL, 32),
+		   0);
+		OK(talker_count(&consumer.done, want - COMCH_SENDS + i + 1));
+	}
+	OK(talker_count(&producer.done, want));
+}
+
 static void (*const ways[])(void) = {
 	[PIER_TASK_SEND] = send_and_receive,
 	[PIER_TASK_SEND_IMM] = run_send_imm,
@@ -376,6 +390,8 @@ static void (*const ways[])(void) = {
 	[PIER_TASK_NOTIFY_SET] = run_notify_set,
 	[PIER_TASK_NOTIFY_ADD] = run_notify_add,
 	[PIER_TASK_COMCH_SEND] = run_comch_send,
+	[PIER_TASK_COMCH_RECEIVE] = run_produce_and_receive,
+	[PIER_TASK_COMCH_PRODUCE] = run_produce_and_receive,
 };
 
 static bool open_graph(void)
@@ -418,7 +434,13 @@ static bool open_contexts(void)
 	       IS(pier_sha_create(&sha), 0) &&
 	       IS(pier_ctx_start(pier_sha_ctx(sha), a.pe), 0) &&
 	       open_graph() && open_events() &&
-	       talker_pair(&server, &client, dev, NULL);
+	       talker_pair(&server, &client, dev, NULL) &&
+	       freight_consumer(&consumer, dev, client.conn, SMALL, NULL,
+				NULL) &&
+	       freight_producer(&producer, dev, server.conn, SMALL, NULL,
+				NULL) &&
+	       freight_start(&consumer) && freight_start(&producer) &&
+	       talker_count(&server.consumers, 1);
 }
 
 static void close_contexts(void)
@@ -432,6 +454,8 @@ static void close_contexts(void)
 	pier_sha_destroy(sha);
 	pier_func_destroy(func);
 	pier_dma_destroy(dma);
+	freight_close(&producer);
+	freight_close(&consumer);
 	talker_unpair(&server, &client);
 }
 
@@ -456,7 +480,7 @@ static void no_type_of_task_allocates_anything(void)
 		for (; strcmp(pier_task_type_key((enum pier_task_type)type),
 			      "unknown"); type++)
 			check_type((enum pier_task_type)type);
-	OK(type > PIER_TASK_COMCH_SEND);
+	OK(type > PIER_TASK_COMCH_PRODUCE);
 	close_contexts();
 }
 

@@ -119,7 +119,7 @@ static void requests_that_are_none_are_rejected(void)
 	request[0] ^= 1;
 	is_rejected(PIER__COMCH_REJECT_MALFORMED);
 	good_request();
-	request[3] = '2';
+	request[3] = '1';
 	is_rejected(PIER__COMCH_REJECT_MALFORMED);
 	good_request();
 	request[PIER__COMCH_HEAD - 1] ^= 1;
@@ -224,7 +224,9 @@ static void messages_with_bad_heads_are_noticed(void)
 		size_t len;
 	} bad[] = {
 		{ "no kind", 0, 10 },
-		{ "another kind", 3u << 24, 10 },
+		{ "another kind", 5u << 24, 10 },
+		{ "a new consumer in too few bytes", 3u << 24, 10 },
+		{ "an expired consumer in too few", 4u << 24, 3 },
 		{ "the last kind", 255u << 24, 10 },
 		{ "a bit that is not used", 1u << 24 | 1u << 16, 10 },
 		{ "credits that were not used", 1u << 24 | 1, 10 },

@@ -30,6 +30,10 @@ struct pier_rep;
 #define PIER_COMCH_NAME_MAX 255
 #define PIER_COMCH_MESSAGE_MAX 65536
 
+/* The most consumers, and producers, of an end; their most immediate bytes. */
+#define PIER_COMCH_CONSUMERS_MAX 1024
+#define PIER_COMCH_IMM_MAX 32
+
 struct pier_comch_config {
 	size_t size;		/* sizeof(struct pier_comch_config), always */
 	uint32_t max_msg_size;	/* bytes, 1..65536; 0 means 4080 */
@@ -63,6 +67,10 @@ typedef void pier_comch_conn_fn(struct pier_comch_conn *conn,
 /* @msg is valid until the callback returns. */
 typedef void pier_comch_msg_fn(struct pier_comch_conn *conn, const void *msg,
 			       size_t len, void *ctx_user_data);
+
+/* @id is of a consumer of the peer, 1..65534. */
+typedef void pier_comch_consumer_fn(struct pier_comch_conn *conn, uint32_t id,
+				    void *ctx_user_data);
 
 /*
  * Create an idle server of @name on @dev.  @rep is NULL or a representor of
@@ -108,7 +116,19 @@ int pier_comch_set_callbacks(struct pier_comch *comch,
 			     pier_comch_msg_fn *received,
 			     pier_comch_conn_fn *writable);
 
-/* Stop it if it runs, and destroy it.  NULL is allowed. */
+/*
+ * Callbacks for the consumers of peers, see pier/comch_data.h; each may be
+ * NULL.  @added: the peer has a new one; @expired: it has ended, or the
+ * connection has, which is reported next.  Allowed at any time; returns 0.
+ */
+int pier_comch_set_consumer_callbacks(struct pier_comch *comch,
+				      pier_comch_consumer_fn *added,
+				      pier_comch_consumer_fn *expired);
+
+/*
+ * Stop it if it runs, and destroy it; consumers and producers on it stop.  NULL
+ * is allowed.
+ */
 void pier_comch_destroy(struct pier_comch *comch);
 
 struct pier_ctx *pier_comch_ctx(struct pier_comch *comch);
@@ -147,7 +167,9 @@ int pier_comch_conn_error(const struct pier_comch_conn *conn,
 
 /*
  * End @conn, after the messages that were submitted; @disconnected reports it.
- * A client stops then.  It may be repeated.  Returns 0.
+ * A client stops then.  It may be repeated.
+ * Errors: -EBUSY, this end has consumers or producers on it.  A stop of the
+ * context fails for the same reason.
  */
 int pier_comch_disconnect(struct pier_comch_conn *conn);
 

@@ -75,6 +75,10 @@ enum pier_limit {
 	PIER_LIMIT_COMCH_MESSAGE, /* bytes in its messages */
 	PIER_LIMIT_COMCH_RECV_QUEUE, /* messages a peer may send at a time */
 	PIER_LIMIT_COMCH_CLIENTS, /* clients of one server */
+	PIER_LIMIT_COMCH_DATA,	/* bytes in a message of a producer */
+	PIER_LIMIT_COMCH_CHAIN,	/* buffers of such a message */
+	PIER_LIMIT_COMCH_CONSUMERS, /* of an end of a connection */
+	PIER_LIMIT_COMCH_IMM,	/* bytes in the immediate of such a message */
 };
 
 /* What is neither a type of task nor a kind of descriptor. */

@@ -26,6 +26,7 @@
 #include <pier/graph.h>
 #include <pier/sync_event.h>
 #include <pier/comch.h>
+#include <pier/comch_data.h>
 #include <pier/counters.h>
 #include <pier/desc.h>
 #include <pier/rendezvous.h>

@@ -42,6 +42,8 @@ enum pier_task_type {
 	PIER_TASK_NOTIFY_SET,
 	PIER_TASK_NOTIFY_ADD,
 	PIER_TASK_COMCH_SEND,
+	PIER_TASK_COMCH_RECEIVE,
+	PIER_TASK_COMCH_PRODUCE,
 };
 
 /* Flags of pier_task_submit(). */

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cm/rdmacm/rdmacm.h"
+#include "core/fail.h"
+#include "ops/comch_data.h"
+#include "ops/local_buf.h"
+
+struct pier_comch_consumer {
+	struct pier__comch_data data;	/* first */
+	struct pier_mmap *mmap;		/* held; NULL: none */
+	struct pier_listener *listener;
+	uint32_t producers;		/* that are connected, or about to */
+};
+
+static struct pier_comch_consumer *of_data(struct pier__comch_data *data)
+{
+	return pier__container_of(data, struct pier_comch_consumer, data);
+}
+
+static struct pier_comch_consumer *of_ctx(struct pier_ctx *ctx)
+{
+	return of_data(pier__comch_data_of(ctx));
+}
+
+/* Producers. */
+
+static void reject(struct pier_comch_consumer *consumer, struct pier_conn *conn,
+		   enum pier__comch_reject reason)
+{
+	uint8_t rej[PIER__COMCH_REJ];
+
+	consumer->data.counters.rejected++;
+	pier__comch_rej_encode(reason, rej);
+	if (pier_conn_reject(conn, rej, sizeof(rej)))
+		pier_conn_destroy(conn);
+}
+
+static void requested(struct pier_conn *conn, void *arg)
+{
+	struct pier_comch_consumer *consumer = arg;
+	const void *ask;
+	size_t len;
+
+	if (pier_conn_private_data(conn, &ask, &len) ||
+	    !pier__comch_ask_decode(ask, len,
+				    consumer->data.member->own.token)) {
+		pier__log(PIER_LOG_INFO, "comch", "%s has no token of consumer "
+			  "%u", pier_conn_peer_address(conn),
+			  consumer->data.member->id);
+		reject(consumer, conn, PIER__COMCH_REJECT_NAME);
+	} else if (consumer->producers >= consumer->data.cfg.max_peers) {
+		reject(consumer, conn, PIER__COMCH_REJECT_FULL);
+	} else if (pier_conn_accept(conn, NULL, 0)) {
+		pier_conn_destroy(conn);
+	} else {
+		consumer->producers++;
+	}
+}
+
+static void ended(struct pier_conn *conn, void *user_data, void *ctx_user_data)
+{
+	(void)user_data;
+	(void)ctx_user_data;
+	of_ctx(pier_conn_ctx(conn))->producers--;
+	pier_conn_destroy(conn);
+}
+
+/* The producer on @conn broke the protocol, the last error is how. */
+static void violated(struct pier_comch_consumer *consumer,
+		     struct pier_conn *conn)
+{
+	consumer->data.counters.violations++;
+	pier__log(PIER_LOG_WARNING, "comch", "%s: %s: the connection ends",
+		  pier_conn_peer_address(conn), pier_last_error());
+	pier_conn_abort(conn);
+}
+
+/* Receives. */
+
+/* The error of one that ends without a message. */
+static int cancelled(const struct pier_comch_consumer *consumer)
+{
+	const struct pier__queues *queues = consumer->data.owner.queues;
+
+	if (queues->error)
+		return pier__fail(queues->error, "comch: receive cancelled: %s",
+				  queues->error_text);
+	if (consumer->data.error)
+		return pier__fail(-ECONNRESET, "comch: receive cancelled: %s",
+				  consumer->data.text);
+	return pier__fail(-ECANCELED, "comch: receive cancelled: the consumer "
+			  "stops");
+}
+
+static int check_head(const struct pier__comch_data_task *t,
+		      const struct ibv_wc *wc)
+{
+	uint32_t producer = ntohl(t->head.producer);
+	uint32_t imm_len = ntohl(t->head.imm_len);
+	uint32_t most = pier__comch_data_of(t->task.ctx)->cfg.imm_len;
+
+	if (wc->opcode == IBV_WC_RECV && wc->byte_len >= sizeof(t->head) &&
+	    producer && producer <= PIER__COMCH_ID_MAX && imm_len <= most)
+		return 0;
+	return pier__fail(-EPROTO, "comch: a producer sent a message of %u "
+			  "bytes, as %u, with an immediate of %u: %zu bytes or "
+			  "more, 1 to %u and 0 to %u are allowed",
+			  wc->byte_len, producer, imm_len, sizeof(t->head),
+			  PIER__COMCH_ID_MAX, most);
+}
+
+/* It has no message yet: have it wait on. */
+static void post_again(struct pier__comch_data_task *t)
+{
+	struct pier_comch_consumer *consumer = of_ctx(t->task.ctx);
+	struct pier__queues *queues = consumer->data.owner.queues;
+	int err = -ECANCELED;
+
+	if (!queues->stopping && !queues->error)
+		err = pier__queues_post_recv(queues, &t->posted, &t->wr.recv);
+	if (err)
+		pier__comch_data_finish(t, cancelled(consumer));
+}
+
+static void succeed(struct pier__comch_data_task *t, const struct ibv_wc *wc)
+{
+	struct pier__comch_data *data = pier__comch_data_of(t->task.ctx);
+
+	t->len = wc->byte_len - (uint32_t)sizeof(t->head);
+	t->imm_len = ntohl(t->head.imm_len);
+	if (t->held)
+		pier__buf_grow(t->held, t->len);
+	data->counters.messages++;
+	data->counters.bytes += t->len;
+	pier__comch_data_finish(t, 0);
+}
+
+/*
+ * Was the message longer than the buffer?  Soft-RoCE reports "local operation"
+ * for it; the memory was checked when the receive was posted.
+ */
+static bool is_too_long(const struct ibv_wc *wc)
+{
+	return wc->status == IBV_WC_LOC_LEN_ERR ||
+	       wc->status == IBV_WC_LOC_QP_OP_ERR;
+}
+
+static void fail(struct pier__comch_data_task *t, struct pier_conn *conn,
+		 const struct ibv_wc *wc)
+{
+	struct pier_comch_consumer *consumer = of_ctx(t->task.ctx);
+
+	if (conn && is_too_long(wc)) {
+		pier__fail(-EMSGSIZE, "comch: a producer sent more than the "
+			   "%u bytes of the buffer", t->len);
+		violated(consumer, conn);
+		post_again(t);
+		return;
+	}
+	pier__comch_data_failed(t, wc);
+	pier__comch_data_finish(t, conn ? pier__conn_failed(conn, "receive",
+							    wc) :
+					  cancelled(consumer));
+}
+
+static void done(struct pier__op *op, const struct ibv_wc *wc)
+{
+	struct pier__comch_data_task *t =
+		pier__container_of(op, struct pier__comch_data_task, task.op);
+	struct pier_comch_consumer *consumer = of_ctx(t->task.ctx);
+	struct pier_conn *conn =
+		pier__queues_conn(consumer->data.owner.queues, wc->qp_num);
+
+	pier__list_del(&t->posted.link);
+	if (wc->status != IBV_WC_SUCCESS) {
+		fail(t, conn, wc);
+		return;
+	}
+	if (conn)
+		pier__conn_peer_ready(conn);
+	if (!check_head(t, wc)) {
+		succeed(t, wc);
+		return;
+	}
+	if (conn)
+		violated(consumer, conn);
+	post_again(t);
+}
+
+/* Is all of the chain memory of the consumer's mmap that can be written? */
+static int check_buf(const struct pier_comch_consumer *consumer,
+		     const struct pier_buf *buf)
+{
+	for (; buf; buf = buf->next) {
+		if (buf->mmap != consumer->mmap)
+			return pier__fail(-EINVAL, "comch: the buffer is not "
+					  "of the mmap of consumer %u",
+					  consumer->data.member->id);
+	}
+	return 0;
+}
+
+static int submit(struct pier_task *task, unsigned int flags)
+{
+	struct pier__comch_data_task *t = pier__comch_data_task(task);
+	struct pier_comch_consumer *consumer = of_ctx(task->ctx);
+	int err = pier__task_submit_error(task, flags), n;
+
+	if (!err)
+		err = check_buf(consumer, t->buf);
+	if (err)
+		return err;
+	n = pier__comch_data_build(t, true);
+	if (n < 0)
+		return n;
+	t->wr.recv = (struct ibv_recv_wr){
+		.wr_id = (uintptr_t)&task->op,
+		.sg_list = t->sge,
+		.num_sge = n,
+	};
+	err = pier__queues_post_recv(consumer->data.owner.queues, &t->posted,
+				     &t->wr.recv);
+	if (err)
+		return err;
+	t->held = pier__local_hold(t->buf);
+	pier__task_submitted(task);
+	return 0;
+}
+
+static const struct pier__task_ops task_ops = {
+	.submit = submit,
+	.release = pier__task_pool_give,
+	.error = pier__comch_data_task_error,
+};
+
+int pier_comch_task_receive(struct pier_comch_consumer *consumer,
+			    struct pier_buf *dst, struct pier_task **ret)
+{
+	struct pier__comch_data_task *t;
+	int err = pier__comch_data_take(&consumer->data,
+					PIER_TASK_COMCH_RECEIVE, &task_ops,
+					dst, &t);
+
+	if (err)
+		return err;
+	t->task.op.done = done;
+	*ret = &t->task;
+	return 0;
+}
+
+int pier_comch_receive(struct pier_comch_consumer *consumer,
+		       struct pier_buf *dst, pier_task_fn *fn, void *arg)
+{
+	struct pier_task *task;
+	int err = pier_comch_task_receive(consumer, dst, &task);
+
+	return err ? err : pier__task_one_shot(task, fn, arg);
+}
+
+/* The object. */
+
+static int start(struct pier__comch_data *data)
+{
+	struct pier_comch_consumer *consumer = of_data(data);
+	struct pier_listen_config cfg = { .size = sizeof(cfg) };
+	int err = pier__listen(data->owner.queues, &cfg, requested, consumer,
+			       &consumer->listener);
+
+	if (err)
+		return err;
+	consumer->producers = 0;
+	pier__comch_member_announce(data->member,
+				    pier_listener_port(consumer->listener),
+				    data->cfg.imm_len);
+	return -EINPROGRESS;
+}
+
+static void stop(struct pier__comch_data *data)
+{
+	struct pier_comch_consumer *consumer = of_data(data);
+
+	pier__comch_member_withdraw(data->member);
+	pier_listener_destroy(consumer->listener);
+	consumer->listener = NULL;
+}
+
+static void attend(struct pier__comch_data *data)
+{
+	if (data->ctx.state == PIER_CTX_STARTING &&
+	    pier__comch_member_known(data->member))
+		pier__ctx_started(&data->ctx);
+}
+
+static void free_consumer(struct pier__comch_data *data)
+{
+	struct pier_comch_consumer *consumer = of_data(data);
+
+	if (consumer->mmap)
+		pier__mmap_drop(consumer->mmap);
+	free(consumer);
+}
+
+static const struct pier__comch_data_role role = {
+	.name = "comch consumer",
+	.is_consumer = true,
+	.callbacks = {
+		.failure = ended,
+		.disconnected = ended,
+	},
+	.start = start,
+	.stop = stop,
+	.attend = attend,
+	.free = free_consumer,
+};
+
+/* Is @mmap memory that can be received into? */
+static int check_mmap(const struct pier_comch_conn *conn,
+		      const struct pier_mmap *mmap)
+{
+	const struct pier_dev *dev = pier_comch_dev(conn->comch);
+	uint32_t lkey;
+
+	if (mmap->remote || !mmap->started)
+		return pier__fail(-EINVAL, "comch: the mmap of a consumer is "
+				  "%s", mmap->remote ? "remote" :
+						       "not started");
+	if (!pier__local_writable(mmap))
+		return pier__fail(-EINVAL, "comch: the mmap of a consumer is "
+				  "without PIER_LOCAL_WRITE");
+	return pier__mmap_lkey(mmap, dev, &lkey) ? 0 :
+						   pier__mmap_lacks(mmap, dev);
+}
+
+int pier_comch_consumer_create(struct pier_comch_conn *conn,
+			       struct pier_mmap *mmap,
+			       struct pier_comch_consumer **ret)
+{
+	int err = mmap && conn->open ? check_mmap(conn, mmap) : 0;
+	struct pier_comch_consumer *consumer;
+
+	if (err)
+		return err;
+	consumer = calloc(1, sizeof(*consumer));
+	if (!consumer)
+		return pier__fail(-ENOMEM, "comch: no memory for a consumer");
+	err = pier__comch_data_init(&consumer->data, &role, conn);
+	if (err) {
+		free(consumer);
+		return err;
+	}
+	if (mmap)
+		pier__mmap_hold(mmap);
+	consumer->mmap = mmap;
+	*ret = consumer;
+	return 0;
+}
+
+void pier_comch_consumer_destroy(struct pier_comch_consumer *consumer)
+{
+	if (consumer)
+		pier__comch_data_destroy(&consumer->data);
+}
+
+int pier_comch_consumer_configure(struct pier_comch_consumer *consumer,
+				  const struct pier_comch_data_config *cfg)
+{
+	return pier__comch_data_configure(&consumer->data, cfg);
+}
+
+void pier_comch_consumer_get_config(const struct pier_comch_consumer *consumer,
+				    struct pier_comch_data_config *ret)
+{
+	pier__comch_data_get_config(&consumer->data, ret);
+}
+
+struct pier_ctx *pier_comch_consumer_ctx(struct pier_comch_consumer *consumer)
+{
+	return &consumer->data.ctx;
+}
+
+uint32_t pier_comch_consumer_id(const struct pier_comch_consumer *consumer)
+{
+	return consumer->data.member->id;
+}
+
+int pier_comch_consumer_error(const struct pier_comch_consumer *consumer,
+			      const char **ret_text)
+{
+	return pier__comch_data_error(&consumer->data, ret_text);
+}
+
+void
+pier_comch_consumer_get_counters(const struct pier_comch_consumer *consumer,
+				 struct pier_comch_data_counters *ret)
+{
+	*ret = consumer->data.counters;
+}
