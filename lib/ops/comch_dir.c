@@ -171,7 +171,7 @@ int pier__comch_member_create(struct pier_comch_conn *c, bool is_consumer,
 
 bool pier__comch_member_take_out(struct pier__comch_member *m)
 {
-	if (m->dir->comch && m->sent_run)
+	if (m->dir->comch && (m->sent_run || m->in_flight))
 		return false;
 	pier__list_del(&m->link);
 	return true;

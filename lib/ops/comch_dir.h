@@ -39,7 +39,7 @@ struct pier__comch_member {
 	atomic_bool attention;		/* it has to look at the directory */
 	bool is_consumer;
 	uint32_t id;			/* constant */
-	bool destroyed;			/* it waits for a last message */
+	bool destroyed;			/* it waits for its last message */
 
 	/* of a consumer */
 	struct pier__comch_announced own;	/* of its last run */
@@ -47,6 +47,7 @@ struct pier__comch_member {
 	uint32_t run;			/* which is the last; 0: none */
 	uint32_t sent_run;		/* announced, not taken back; 0: none */
 	uint32_t known_run;		/* that the peer has received */
+	bool in_flight;			/* a message about it is */
 };
 
 /* A message about a consumer, one at a time; the connection's. */

@@ -60,6 +60,7 @@ static void frame_done(struct pier__comch_frame *frame, bool arrived)
 	frame->member = NULL;
 	if (m) {
 		pthread_mutex_lock(&m->dir->lock);
+		m->in_flight = false;
 		if (frame->run && arrived)
 			m->known_run = frame->run;
 		pier__comch_member_notify(m);
@@ -119,23 +120,28 @@ static int frame_create(struct pier_comch_conn *c)
 	return 0;
 }
 
-static bool post_next(struct pier_comch_conn *c, int *ret_err)
+static int post_next(struct pier_comch_conn *c)
 {
 	struct pier__comch_frame *frame = c->frame;
 	enum pier__comch_kind kind;
 	struct pier__comch_member *m;
+	int err;
 
 	pthread_mutex_lock(&c->dir->lock);
 	m = next_message(c, &kind);
-	if (m)
+	if (m) {
 		m->sent_run = frame->run;
+		m->in_flight = true;
+	}
 	pthread_mutex_unlock(&c->dir->lock);
 	if (!m)
-		return false;
+		return 0;
+	err = pier__comch_frame_post(c, kind);
+	if (err)
+		return err;
 	frame->member = m;
 	frame->busy = true;
-	*ret_err = pier__comch_frame_post(c, kind);
-	return true;
+	return 0;
 }
 
 void pier__comch_dir_sync(struct pier_comch_conn *c)
@@ -148,7 +154,7 @@ void pier__comch_dir_sync(struct pier_comch_conn *c)
 	if (!c->frame)
 		err = frame_create(c);
 	if (!err)
-		post_next(c, &err);
+		err = post_next(c);
 	if (err)
 		pier__comch_violated(c, err);
 }

@@ -6,7 +6,7 @@
 #include "cm/conn_impl.h"
 #include "ops/comch_impl.h"
 #include "t/lib/caller.h"
-#include "t/lib/talker.h"
+#include "t/lib/freight.h"
 #include "t/lib/tap.h"
 
 /* Peers of a Comm Channel that do not keep to its protocol. */
@@ -288,6 +288,77 @@ static void messages_without_credits_are_noticed(void)
 	close_all();
 }
 
+/* Send a message about the consumer @id, new or expired. */
+static void announce(uint32_t id, uint32_t port, uint32_t imm_len, bool new)
+{
+	struct pier__comch_announced announced = { .id = id };
+
+	pier__comch_consumer_encode(&announced, mallory.peer.mem);
+	put(mallory.peer.mem + 4, port);
+	put(mallory.peer.mem + 8, imm_len);
+	send_imm(new ? 3u << 24 : 4u << 24, new ? PIER__COMCH_CONSUMER_LEN :
+						  PIER__COMCH_EXPIRED_LEN);
+}
+
+static void consumers_that_are_none_are_noticed(void)
+{
+	static const struct {
+		const char *how;
+		uint32_t id, port, imm_len;
+		bool new;
+	} bad[] = {
+		{ "no id", 0, 1, 32, true },
+		{ "an id too large", 0xffff, 1, 32, true },
+		{ "no port", 1, 0, 32, true },
+		{ "a port too large", 1, 65536, 32, true },
+		{ "an immediate too long", 1, 1, 33, true },
+		{ "expired, never new", 1, 0, 0, false },
+		{ "expired, no id", 0, 0, 0, false },
+	};
+
+	if (!open_server())
+		return;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		if (!intrude())
+			break;
+		announce(bad[i].id, bad[i].port, bad[i].imm_len, bad[i].new);
+		is_noticed(bad[i].how);
+	}
+	IS(server.consumers + server.expired, 0);
+	if (intrude()) {
+		announce(1, 1, 32, true);
+		talker_count(&server.consumers, 1);
+		announce(1, 1, 32, true);
+		is_noticed("new twice");
+		IS(server.expired, 1);
+	}
+	close_all();
+}
+
+static void consumers_that_do_not_listen_get_nothing(void)
+{
+	struct freight producer = { .done = 0 };
+
+	if (!open_server())
+		return;
+	if (intrude() &&
+	    freight_producer(&producer, dev, server.conn, LEN, NULL, NULL) &&
+	    freight_start(&producer)) {
+		announce(7, 1, 32, true);
+		talker_count(&server.consumers, 1);
+		IS(server.consumer, 7);
+		IS(freight_produce(&producer, 7, 1, 0, 100, 0), 0);
+		talker_count(&producer.failed, 1);
+		LIKE(producer.text, "consumer 7");
+		IS(pier_ctx_state(producer.ctx), PIER_CTX_RUNNING);
+		pier_conn_destroy(mallory.peer.conn);
+		talker_count(&server.disconnected, 1);
+		IS(server.expired, 1);
+	}
+	freight_close(&producer);
+	close_all();
+}
+
 /* Listen as if it were the server, with what may be a reply. */
 static bool pretend(const void *reply, size_t len)
 {
@@ -505,6 +576,8 @@ int main(void)
 	TEST(messages_with_bad_heads_are_noticed);
 	TEST(messages_without_a_head_are_noticed);
 	TEST(messages_without_credits_are_noticed);
+	TEST(consumers_that_are_none_are_noticed);
+	TEST(consumers_that_do_not_listen_get_nothing);
 	TEST(replies_of_no_server_are_not_taken);
 	TEST(a_server_behind_another_program_is_found);
 	TEST(a_server_that_breaks_the_protocol_is_left);
