@@ -19,6 +19,7 @@ dist_man_MANS += \
 	%D%/man/pier_comch.3 \
 	%D%/man/pier_comch_data.3 \
 	%D%/man/pier_conn.3 \
+	%D%/man/pier_copy.3 \
 	%D%/man/pier_counters.3 \
 	%D%/man/pier_ctx.3 \
 	%D%/man/pier_desc.3 \
@@ -47,6 +48,7 @@ dist_man_MANS += \
 EXTRA_DIST += \
 	%D%/benchmarks.md \
 	%D%/connections.md \
+	%D%/copy.md \
 	%D%/decisions.md \
 	%D%/from-doca.md \
 	%D%/hardware.md \

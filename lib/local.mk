@@ -9,7 +9,7 @@
 
 noinst_LTLIBRARIES += %D%/libpier-core.la
 %C%_libpier_core_la_LIBADD = $(CARES_LIBS) $(IBVERBS_LIBS) $(ISAL_LIBS) \
-	$(CRYPTO_LIBS) \
+	$(CRYPTO_LIBS) $(XXHASH_LIBS) \
 	$(JANSSON_LIBS) $(LIBMNL_LIBS) $(MSGPACK_LIBS) $(RDMACM_LIBS)
 %C%_libpier_core_la_SOURCES = \
 	%D%/app/args.c \
@@ -23,6 +23,35 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/app/rendezvous_impl.h \
 	%D%/app/rendezvous_many.c \
 	%D%/app/serve.c \
+	%D%/copy/copy_bytes.h \
+	%D%/copy/copy_client.c \
+	%D%/copy/copy_config.c \
+	%D%/copy/copy_file.c \
+	%D%/copy/copy_hash.c \
+	%D%/copy/copy_hash.h \
+	%D%/copy/copy_hello.c \
+	%D%/copy/copy_impl.h \
+	%D%/copy/copy_io.c \
+	%D%/copy/copy_io.h \
+	%D%/copy/copy_link.c \
+	%D%/copy/copy_move.c \
+	%D%/copy/copy_msg.c \
+	%D%/copy/copy_msg.h \
+	%D%/copy/copy_place.c \
+	%D%/copy/copy_read.c \
+	%D%/copy/copy_receiver.c \
+	%D%/copy/copy_receiver.h \
+	%D%/copy/copy_record.c \
+	%D%/copy/copy_record.h \
+	%D%/copy/copy_sender.c \
+	%D%/copy/copy_sender.h \
+	%D%/copy/copy_server.c \
+	%D%/copy/copy_session.c \
+	%D%/copy/copy_target.c \
+	%D%/copy/copy_target.h \
+	%D%/copy/copy_tree.c \
+	%D%/copy/copy_tree.h \
+	%D%/copy/copy_walk.c \
 	%D%/core/clock.c \
 	%D%/core/clock.h \
 	%D%/core/copy.c \
@@ -291,6 +320,7 @@ pierinclude_HEADERS = \
 	%D%/include/pier/comch.h \
 	%D%/include/pier/comch_data.h \
 	%D%/include/pier/conn.h \
+	%D%/include/pier/copy.h \
 	%D%/include/pier/counters.h \
 	%D%/include/pier/ctx.h \
 	%D%/include/pier/desc.h \

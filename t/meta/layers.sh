@@ -31,6 +31,7 @@ lib/mem : core fabric dev :
 cm : $below_cm :
 cm/rdmacm : $below_cm cm :
 lib/ops : $below_cm cm cm/rdmacm :
+lib/copy : core engine dev mem ops :
 lib/app : $below_cm cm cm/rdmacm ops :
 lib/uv : : uv.h
 bindings/doca : :
@@ -43,6 +44,7 @@ cat >"$tmp/files" <<'END'
 bindings/doca/doca_argp_json.c jansson.h
 cm/rdmacm/lookup.c ares.h
 lib/app/args_json.c jansson.h
+lib/copy/copy_hash.c xxhash.h
 lib/core/crc.c isa-l.h
 lib/core/crc.c isa-l/
 lib/core/wire.c msgpack.h
@@ -127,9 +129,10 @@ judge()
 		return 0
 	}
 	function foreign(inc) {
-		return inc ~ /^(infiniband|rdma|isa-l|msgpack|libmnl)\// ||
-			inc ~ /^openssl\// ||
-			inc ~ /^(ares|isa-l|msgpack|jansson|uv|zlib|crc)\.h$/
+		return inc ~ /^(infiniband|rdma|msgpack|libmnl)\// ||
+			inc ~ /^(openssl|isa-l)\// ||
+			inc ~ /^(ares|isa-l|msgpack|jansson|uv)\.h$/ ||
+			inc ~ /^(xxhash|zlib|crc)\.h$/
 	}
 	# The source that the include @inc names.
 	function source_of(inc) {

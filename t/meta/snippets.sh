@@ -22,8 +22,8 @@ example()
 }
 
 # One file for each page; pier_func.3 has a function and then a call.
-pages="buf_array buf_pool comch comch_data counters ctx desc dev dma dma_export
-error exchange graph mmap pe rep sha sync_event uv verbs version"
+pages="buf_array buf_pool comch comch_data copy counters ctx desc dev dma
+dma_export error exchange graph mmap pe rep sha sync_event uv verbs version"
 for page in $pages; do
 	example pier_$page.3 1 >"$tmp/$page.h"
 done
@@ -273,6 +273,10 @@ cat >"$tmp/others.c" <<'END'
 
 #include "log.h"
 #include "dma_export.h"
+
+#include "copy.h"
+
+int (*const stores)(struct pier_dev *, const char *, const char *) = store;
 
 int (*const offers)(struct pier_dev *, void *, size_t, const char *) = offer;
 

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "copy/copy_impl.h"
+#include "core/copy.h"
+#include "core/fail.h"
+
+#define FLAGS (PIER_COPY_RECURSIVE | PIER_COPY_PRESERVE)
+
+static int settle(struct pier_copy_config *cfg)
+{
+	int err;
+
+	if (!cfg->name)
+		cfg->name = "pier copy";
+	if (!cfg->root)
+		cfg->root = ".";
+	if (cfg->flags & ~(uint32_t)FLAGS)
+		return pier__fail(-EINVAL, "copy: flags 0x%x: only 0x%x are "
+				  "known", cfg->flags, FLAGS);
+	err = pier__config_u32(&cfg->timeout_ms, "timeout_ms", 30000, 100,
+			       86400000);
+	if (!err)
+		err = pier__config_u32(&cfg->max_clients, "max_clients", 8, 1,
+				       PIER__COPY_CLIENTS_MAX);
+	return err;
+}
+
+int pier_copy_create(struct pier_dev *dev, struct pier_copy **ret)
+{
+	struct pier_copy *copy;
+	int err = pier_devinfo_has(pier_dev_info(dev), PIER_FEATURE_COMCH);
+
+	if (err)
+		return err;
+	copy = calloc(1, sizeof(*copy));
+	if (!copy)
+		return pier__fail(-ENOMEM, "copy: no memory");
+	copy->dev = dev;
+	copy->cfg.size = sizeof(copy->cfg);
+	pier__list_init(&copy->sessions);
+	err = settle(&copy->cfg);
+	if (!err)
+		err = pier_pe_create(&copy->pe);
+	if (err) {
+		free(copy);
+		return err;
+	}
+	*ret = copy;
+	return 0;
+}
+
+int pier_copy_configure(struct pier_copy *copy,
+			const struct pier_copy_config *cfg)
+{
+	struct pier_copy_config own;
+	int err = pier__config_copy(&own, sizeof(own), cfg, cfg->size);
+
+	if (!err)
+		err = settle(&own);
+	if (!err)
+		copy->cfg = own;
+	return err;
+}
+
+void pier_copy_get_config(const struct pier_copy *copy,
+			  struct pier_copy_config *ret)
+{
+	*ret = copy->cfg;
+}
+
+void pier_copy_set_callbacks(struct pier_copy *copy,
+			     pier_copy_failed_fn *failed,
+			     pier_copy_progress_fn *progress, void *arg)
+{
+	copy->failed = failed;
+	copy->progress = progress;
+	copy->arg = arg;
+}
+
+void pier_copy_destroy(struct pier_copy *copy)
+{
+	if (!copy)
+		return;
+	pier_pe_destroy(copy->pe);
+	free(copy);
+}
+
+void pier_copy_stop(struct pier_copy *copy)
+{
+	atomic_store(&copy->stopped, true);
+	pier_pe_wake(copy->pe);
+}
+
+void pier_copy_get_result(const struct pier_copy *copy,
+			  struct pier_copy_result *ret)
+{
+	*ret = copy->result;
+}
+
+int pier__copy_configure_comch(struct pier_copy *copy)
+{
+	struct pier_comch_config cfg = {
+		.size = sizeof(cfg),
+		.max_msg_size = PIER__COPY_MESSAGE,
+		.recv_queue = 2 * PIER__COPY_SLOTS + PIER__COPY_REPORTS,
+		.max_clients = copy->cfg.max_clients,
+		.connect_timeout_ms = copy->cfg.timeout_ms,
+	};
+
+	return pier_comch_configure(copy->comch, &cfg);
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "copy/copy_sender.h"
+
+#define PIECE_MIN 65536		/* DATA of fewer bytes begins another slot */
+
+/* Where the data at or behind @offset begins and ends, within @size. */
+static void find_data(int fd, uint64_t offset, uint64_t size, uint64_t *ret,
+		      uint64_t *ret_end)
+{
+	off_t data = lseek(fd, (off_t)offset, SEEK_DATA), hole = -1;
+
+	if (data < 0) {		/* a hole to the end, or not supported */
+		*ret = errno == ENXIO ? size : offset;
+		*ret_end = size;
+		return;
+	}
+	*ret = (uint64_t)data < size ? (uint64_t)data : size;
+	hole = lseek(fd, data, SEEK_HOLE);
+	*ret_end = hole < data || (uint64_t)hole > size ? size :
+							  (uint64_t)hole;
+}
+
+static int send_hole(struct pier__copy_sender *sender, uint64_t len)
+{
+	int err = pier__copy_sender_reserve(sender, PIER__RECORD_MAX);
+
+	if (err)
+		return err;
+	pier__record_hole(&sender->span, len);
+	pier__copy_hash_hole(sender->hash, len);
+	return 0;
+}
+
+static ssize_t read_piece(int fd, uint8_t *to, size_t len, uint64_t offset)
+{
+	ssize_t n;
+
+	do
+		n = pread(fd, to, len, (off_t)offset);
+	while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : n;
+}
+
+/* Send a piece of at most @len bytes.  Returns its length, 0: the end. */
+static ssize_t send_piece(struct pier__copy_sender *sender, int fd,
+			  uint64_t offset, uint64_t len)
+{
+	size_t least = len < PIECE_MIN ? (size_t)len : PIECE_MIN;
+	uint8_t *to;
+	ssize_t n;
+	int err;
+
+	err = pier__copy_sender_reserve(sender, least + 2 * PIER__RECORD_HEAD);
+	if (err)
+		return err;
+	if (len > pier__record_capacity(&sender->span))
+		len = pier__record_capacity(&sender->span);
+	to = pier__record_data_at(&sender->span);
+	n = read_piece(fd, to, (size_t)len, offset);
+	if (n <= 0)
+		return n;
+	pier__copy_hash_data(sender->hash, to, (size_t)n);
+	pier__record_data(&sender->span, (size_t)n);
+	atomic_fetch_add(&sender->io->bytes, (uint64_t)n);
+	return n;
+}
+
+static bool is_refused(struct pier__copy_sender *sender)
+{
+	return atomic_load(&sender->refused) == sender->entry.number ||
+	       atomic_load(&sender->io->cancelled);
+}
+
+/* Send what @fd has; -ESTALE: it has become shorter. */
+static int send_content(struct pier__copy_sender *sender, int fd)
+{
+	uint64_t size = sender->entry.size, offset = 0, data, end;
+	ssize_t n;
+	int err;
+
+	while (offset < size) {
+		find_data(fd, offset, size, &data, &end);
+		if (data > offset) {
+			err = send_hole(sender, data - offset);
+			if (err)
+				return err;
+			offset = data;
+		}
+		while (offset < end) {
+			if (is_refused(sender))
+				return -ECANCELED;
+			n = send_piece(sender, fd, offset, end - offset);
+			if (n <= 0)
+				return n ? (int)n : -ESTALE;
+			offset += (uint64_t)n;
+		}
+	}
+	return 0;
+}
+
+static bool is_changed(int fd, const struct stat *before)
+{
+	struct stat st;
+
+	return fstat(fd, &st) || st.st_size != before->st_size ||
+	       st.st_mtim.tv_sec != before->st_mtim.tv_sec ||
+	       st.st_mtim.tv_nsec != before->st_mtim.tv_nsec;
+}
+
+int pier__copy_sender_file(struct pier__copy_sender *sender, int fd,
+			   const struct stat *st)
+{
+	struct pier__copy_entry *entry = &sender->entry;
+	struct pier__copy_digest digest;
+	int err = pier__copy_sender_reserve(sender, PIER__RECORD_MAX);
+
+	if (err)
+		return err;
+	entry->number = ++sender->number;
+	pier__record_entry(&sender->span, PIER__RECORD_FILE, entry);
+	pier__copy_io_begin(sender->io, entry->path, entry->size);
+	pier__copy_hash_begin(sender->hash);
+	err = send_content(sender, fd);
+	if (atomic_load(&sender->io->cancelled))
+		return -ECANCELED;
+	if (!err && is_changed(fd, st))
+		err = -ESTALE;
+	if (!err)
+		err = pier__copy_sender_reserve(sender, PIER__RECORD_MAX);
+	else
+		return pier__copy_sender_abort(sender, err);
+	if (err)
+		return err;
+	pier__copy_hash_end(sender->hash, &digest);
+	pier__record_end(&sender->span, &digest);
+	atomic_fetch_add(&sender->io->files, 1);
+	return 0;
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <pier/copy.h>
+
+#include "copy/copy_receiver.h"
+#include "core/fail.h"
+
+/* The entry at @path has failed; the copy goes on. */
+static void report(struct pier__copy_receiver *r, const char *path, int err)
+{
+	struct pier__copy_error *error = &r->report.error;
+	const char *text = pier__copy_tree_error(err);
+
+	switch (err) {
+	case -EBUSY:
+		text = "another copy to it is in progress";
+		break;
+	case -EBADMSG:
+		text = "the checksum differs from the source's";
+		break;
+	case -EEXIST:
+		text = "a file of another user has its temporary name";
+		break;
+	}
+	r->failed++;
+	r->report.foreign = false;
+	error->error = -err;
+	snprintf(error->path, sizeof(error->path), "%s", path);
+	snprintf(error->text, sizeof(error->text), "%s", text);
+	pier__copy_io_report(r->io, &r->report);
+}
+
+/* What the sender could not send. */
+static int take_error(struct pier__copy_receiver *r, const uint8_t *body,
+		      size_t len)
+{
+	int err = pier__record_get_error(body, len, &r->report.error);
+
+	if (err)
+		return err;
+	r->failed++;
+	r->report.number = 0;
+	r->report.foreign = true;
+	pier__copy_io_report(r->io, &r->report);
+	return 0;
+}
+
+static int violation(const char *what)
+{
+	return pier__fail(-EPROTO, "copy: the peer has sent %s", what);
+}
+
+/* Is @path in the directory that has failed?  Only that is reported. */
+static bool is_lost(struct pier__copy_receiver *r, const char *path)
+{
+	size_t len = strlen(r->lost);
+
+	if (!len || strncmp(path, r->lost, len) ||
+	    (path[len] && path[len] != '/'))
+		return false;
+	r->failed++;
+	return true;
+}
+
+/* The file fails here: what remains of it is skipped. */
+static void fail_file(struct pier__copy_receiver *r, int err)
+{
+	pier__copy_target_discard(&r->file);
+	r->skipping = true;
+	r->report.number = r->entry.number;
+	report(r, r->path, err);
+}
+
+static int begin_file(struct pier__copy_receiver *r, const uint8_t *body,
+		      size_t len)
+{
+	char leaf[PIER__RECORD_PATH + 1];
+	int err;
+
+	if (r->file.fd >= 0 || r->skipping)
+		return violation("a file within a file");
+	err = pier__record_get_entry(body, len, &r->entry);
+	if (err)
+		return err;
+	pier__copy_io_begin(r->io, r->entry.path, r->entry.size);
+	pier__copy_hash_begin(r->hash);
+	if (is_lost(r, r->entry.path)) {
+		r->skipping = true;
+		return 0;
+	}
+	err = pier__copy_receiver_place(r, &r->entry);
+	if (!err)
+		err = pier__copy_receiver_enter(r, leaf);
+	if (!err)
+		err = pier__copy_target_open(&r->file, r->dir, leaf,
+					     &r->entry);
+	if (err)
+		fail_file(r, err);
+	return 0;
+}
+
+static int take_data(struct pier__copy_receiver *r, const uint8_t *data,
+		     size_t len)
+{
+	int err;
+
+	if (r->skipping)
+		return 0;
+	if (r->file.fd < 0)
+		return violation("data of no file");
+	pier__copy_hash_data(r->hash, data, len);
+	err = pier__copy_target_write(&r->file, data, len);
+	if (err)
+		fail_file(r, err);
+	else
+		atomic_fetch_add(&r->io->bytes, len);
+	return 0;
+}
+
+static int take_hole(struct pier__copy_receiver *r, const uint8_t *body,
+		     size_t len)
+{
+	uint64_t zeros;
+	int err = pier__record_get_hole(body, len, &zeros);
+
+	if (err || r->skipping)
+		return err;
+	if (r->file.fd < 0)
+		return violation("a hole of no file");
+	pier__copy_hash_hole(r->hash, zeros);
+	err = pier__copy_target_hole(&r->file, zeros);
+	if (err)
+		fail_file(r, err);
+	return 0;
+}
+
+static int end_file(struct pier__copy_receiver *r, const uint8_t *body,
+		    size_t len)
+{
+	bool preserve = r->flags & PIER_COPY_PRESERVE;
+	struct pier__copy_digest theirs, ours;
+	int err = pier__record_get_end(body, len, &theirs);
+
+	if (err)
+		return err;
+	if (!r->skipping && r->file.fd < 0)
+		return violation("the end of no file");
+	if (!r->skipping) {
+		pier__copy_hash_end(r->hash, &ours);
+		err = memcmp(&ours, &theirs, sizeof(ours)) ? -EBADMSG : 0;
+		if (!err)
+			err = pier__copy_target_commit(&r->file, &r->entry,
+						       preserve);
+		if (err)
+			fail_file(r, err);
+		else
+			atomic_fetch_add(&r->io->files, 1);
+	}
+	r->skipping = false;
+	return 0;
+}
+
+static int abort_file(struct pier__copy_receiver *r, const uint8_t *body,
+		      size_t len)
+{
+	bool skipping = r->skipping;
+
+	if (!skipping && r->file.fd < 0)
+		return violation("the end of no file");
+	pier__copy_target_discard(&r->file);
+	r->skipping = false;
+	return skipping ? 0 : take_error(r, body, len);
+}
+
+static int take_dir(struct pier__copy_receiver *r,
+		    enum pier__copy_record_kind kind, const uint8_t *body,
+		    size_t len)
+{
+	int err;
+
+	if (r->file.fd >= 0 || r->skipping)
+		return violation("a directory within a file");
+	err = pier__record_get_entry(body, len, &r->entry);
+	if (err)
+		return err;
+	if (kind == PIER__RECORD_LEAVE && !strcmp(r->lost, r->entry.path)) {
+		r->lost[0] = '\0';
+		return 0;
+	}
+	if (is_lost(r, r->entry.path)) {
+		r->failed -= kind == PIER__RECORD_LEAVE;
+		return 0;
+	}
+	err = kind == PIER__RECORD_DIR ?
+		      pier__copy_receiver_mkdir(r, &r->entry) :
+		      pier__copy_receiver_chdir(r, &r->entry);
+	if (err) {
+		if (kind == PIER__RECORD_DIR)
+			strcpy(r->lost, r->entry.path);
+		r->report.number = 0;
+		report(r, r->path, err);
+	}
+	return 0;
+}
+
+static int take_record(struct pier__copy_receiver *r,
+		       struct pier__copy_span *span)
+{
+	enum pier__copy_record_kind kind;
+	const uint8_t *body;
+	size_t len;
+	int err = pier__record_next(span, &kind, &body, &len);
+
+	if (err)
+		return err;
+	switch (kind) {
+	case PIER__RECORD_FILE:
+		return begin_file(r, body, len);
+	case PIER__RECORD_DATA:
+		return take_data(r, body, len);
+	case PIER__RECORD_HOLE:
+		return take_hole(r, body, len);
+	case PIER__RECORD_END:
+		return end_file(r, body, len);
+	case PIER__RECORD_ABORT:
+		return abort_file(r, body, len);
+	case PIER__RECORD_DIR:
+	case PIER__RECORD_LEAVE:
+		return take_dir(r, kind, body, len);
+	case PIER__RECORD_MISSING:
+		return take_error(r, body, len);
+	case PIER__RECORD_FINISH:
+		r->finished = true;
+		return r->file.fd >= 0 || r->skipping ?
+			       violation("the end within a file") : 0;
+	}
+	return violation("an unknown record");
+}
+
+static int take_slot(struct pier__copy_receiver *r)
+{
+	struct pier__copy_slot slot;
+	struct pier__copy_span span;
+	int err = pier__copy_io_take(r->io, &slot);
+
+	if (err)
+		return err;
+	span.at = r->memory + slot.index * r->slot_size;
+	span.end = span.at + slot.len;
+	while (!err && !r->finished && span.at < span.end) {
+		if (atomic_load(&r->io->cancelled))
+			err = -ECANCELED;
+		else
+			err = take_record(r, &span);
+	}
+	if (!err)
+		pier__copy_io_give(r->io, slot);
+	return err;
+}
+
+void pier__copy_receiver_run(void *arg)
+{
+	struct pier__copy_receiver *r = arg;
+	int err = pier__copy_hash_create(&r->hash);
+
+	while (!err && !r->finished)
+		err = take_slot(r);
+	pier__copy_target_discard(&r->file);
+	pier__copy_receiver_leave(r);
+	if (!err || err == -ECANCELED)
+		r->finished = !err;
+	else
+		pier__copy_io_fail(r->io, err);
+	if (r->hash)
+		pier__copy_hash_destroy(r->hash);
+}

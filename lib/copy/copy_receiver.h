@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_COPY_COPY_RECEIVER_H
+#define PIER_COPY_COPY_RECEIVER_H
+
+#include "copy/copy_io.h"
+#include "copy/copy_target.h"
+#include "copy/copy_tree.h"
+
+/* Makes files of the records in slots; all but open is its I/O thread's. */
+struct pier__copy_receiver {
+	struct pier__copy_io *io;
+	struct pier__copy_tree tree;
+	char target[PIER__RECORD_PATH + 1];	/* in the tree */
+	bool into;			/* the target is a directory */
+	uint32_t flags;			/* enum pier_copy_flag */
+	uint8_t *memory;
+	size_t slot_size;
+
+	struct pier__copy_hash *hash;
+	int dir;			/* a directory of the tree, or -1 */
+	char dir_path[PIER__RECORD_PATH + 1];
+	struct pier__copy_target file;
+	struct pier__copy_entry entry;	/* of the file */
+	char path[PIER__RECORD_PATH + 1];	/* where an entry goes */
+	bool skipping;			/* until the file ends */
+	char lost[PIER__RECORD_PATH + 1];	/* a directory that has */
+					/* failed; "": none */
+	bool finished;
+	uint64_t failed;		/* entries */
+	struct pier__copy_report report;
+};
+
+/*
+ * Receive at @target of @tree.  With @exact it is a file, else, if it is a
+ * directory, what is received goes into it; @many sources require one.
+ * Errors: -EISDIR, -ENOTDIR, -ENAMETOOLONG and those of openat(2).
+ */
+int pier__copy_receiver_open(struct pier__copy_receiver *receiver,
+			     const struct pier__copy_tree *tree,
+			     const char *target, bool exact, bool many);
+
+/* Receive until the end; @arg is a struct pier__copy_receiver. */
+void pier__copy_receiver_run(void *arg);
+
+/* copy_place.c: write where the entry goes to receiver->path. */
+int pier__copy_receiver_place(struct pier__copy_receiver *receiver,
+			      const struct pier__copy_entry *entry);
+
+/*
+ * Open the directory of receiver->path, which stays receiver->dir, and write
+ * the last part of the path.  Errors: those of openat(2), without a message.
+ */
+int pier__copy_receiver_enter(struct pier__copy_receiver *receiver,
+			      char ret_leaf[PIER__RECORD_PATH + 1]);
+
+/* Write the directory back and close it. */
+void pier__copy_receiver_leave(struct pier__copy_receiver *receiver);
+
+/* Make the directory of @entry; set its attributes, at its end. */
+int pier__copy_receiver_mkdir(struct pier__copy_receiver *receiver,
+			      const struct pier__copy_entry *entry);
+int pier__copy_receiver_chdir(struct pier__copy_receiver *receiver,
+			      const struct pier__copy_entry *entry);
+
+#endif

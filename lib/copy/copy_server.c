@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <pier/buf.h>
+#include <pier/ctx.h>
+
+#include "copy/copy_impl.h"
+#include "core/fail.h"
+
+#define ROUND_MS 200	/* how often to look at the time */
+
+static uint32_t session_count(const struct pier_copy *copy)
+{
+	const struct pier__list *at, *next;
+	uint32_t count = 0;
+
+	PIER__LIST_EACH(at, next, &copy->sessions)
+		count++;
+	return count;
+}
+
+/* A session whose thread has not ended yet counts among the clients. */
+static void connected(struct pier_comch_conn *conn, void *ctx_user_data)
+{
+	struct pier_copy *copy = ctx_user_data;
+	uint32_t count = session_count(copy);
+	struct pier__copy_session *s;
+	int err;
+
+	pier_comch_conn_set_user_data(conn, NULL);
+	if (pier__copy_session_create(copy, true, &s)) {
+		pier_comch_disconnect(conn);
+		return;
+	}
+	s->conn = conn;
+	pier_comch_conn_set_user_data(conn, s);
+	pier__list_add(&copy->sessions, &s->link);
+	if (count < copy->cfg.max_clients)
+		return;
+	err = pier__fail(-EBUSY, "copy: the server has %u clients, its limit",
+			 count);
+	pier__copy_session_fail(s, err);
+}
+
+static void disconnected(struct pier_comch_conn *conn, void *ctx_user_data)
+{
+	struct pier__copy_session *s = pier_comch_conn_user_data(conn);
+
+	(void)ctx_user_data;
+	if (s)
+		pier__copy_session_disconnected(s);
+}
+
+static void received(struct pier_comch_conn *conn, const void *data, size_t len,
+		     void *ctx_user_data)
+{
+	struct pier__copy_session *s = pier_comch_conn_user_data(conn);
+	struct pier__copy_msg msg;
+	int err;
+
+	(void)ctx_user_data;
+	if (!s)
+		return;
+	err = pier__copy_msg_decode(data, len, &msg);
+	if (err)
+		pier__copy_session_fail(s, err);
+	else if (s->state == PIER__COPY_OPENING)
+		pier__copy_session_hello(s, &msg);
+	else
+		pier__copy_session_message(s, &msg);
+}
+
+static void writable(struct pier_comch_conn *conn, void *ctx_user_data)
+{
+	struct pier__copy_session *s = pier_comch_conn_user_data(conn);
+
+	(void)ctx_user_data;
+	if (s)
+		pier__copy_session_pump(s);
+}
+
+static int start_dma(struct pier_copy *copy)
+{
+	uint32_t tasks = copy->cfg.max_clients * PIER__COPY_SLOTS;
+	struct pier_dma_config cfg = { .size = sizeof(cfg), .tasks = tasks };
+	int err = pier_dma_create(copy->dev, &copy->dma);
+
+	if (!err)
+		err = pier_dma_configure(copy->dma, &cfg);
+	if (!err)
+		err = pier_buf_inventory_create(2 * tasks, &copy->inv);
+	if (!err)
+		err = pier_ctx_start(pier_dma_ctx(copy->dma), copy->pe);
+	return err;
+}
+
+static int start(struct pier_copy *copy)
+{
+	struct pier_ctx *ctx;
+	int err = start_dma(copy);
+
+	if (!err)
+		err = pier_comch_create_server(copy->dev, copy->cfg.rep,
+					       copy->cfg.name, &copy->comch);
+	if (!err)
+		err = pier__copy_configure_comch(copy);
+	if (err)
+		return err;
+	pier_comch_set_callbacks(copy->comch, connected, disconnected,
+				 received, writable);
+	ctx = pier_comch_ctx(copy->comch);
+	pier_ctx_set_user_data(ctx, copy);
+	return pier_ctx_start(ctx, copy->pe);
+}
+
+/* A session is over: count what it has done. */
+static void end_session(struct pier_copy *copy, struct pier__copy_session *s)
+{
+	copy->result.files += s->result.files;
+	copy->result.failed += s->result.failed;
+	copy->result.bytes += s->result.bytes;
+	copy->served = true;
+	copy->error = s->error;
+	strcpy(copy->error_text, s->error_text);
+	if (s->error && !s->result.failed) {
+		copy->result.broken++;
+		if (copy->failed)
+			copy->failed("", s->error, s->error_text, copy->arg);
+	}
+	pier__copy_session_destroy(s);
+}
+
+static void step_all(struct pier_copy *copy)
+{
+	struct pier__list *at, *next;
+	struct pier__copy_session *s;
+
+	PIER__LIST_EACH(at, next, &copy->sessions) {
+		s = pier__container_of(at, struct pier__copy_session, link);
+		pier__copy_session_step(s);
+		if (pier__copy_session_is_over(s))
+			end_session(copy, s);
+	}
+}
+
+static int drive(struct pier_copy *copy)
+{
+	int err;
+
+	while (!atomic_load(&copy->stopped) &&
+	       !(copy->file && copy->served &&
+		 pier__list_empty(&copy->sessions))) {
+		err = pier_pe_wait(copy->pe, ROUND_MS);
+		if (err < 0 && err != -ETIMEDOUT)
+			return err;
+		step_all(copy);
+	}
+	return 0;
+}
+
+/* End all sessions; their threads and connections end soon. */
+static void stop_all(struct pier_copy *copy)
+{
+	struct pier__list *at, *next;
+	struct pier__copy_session *s;
+	int err;
+
+	PIER__LIST_EACH(at, next, &copy->sessions) {
+		s = pier__container_of(at, struct pier__copy_session, link);
+		err = pier__fail(-ECANCELED, "copy: the server has stopped");
+		pier__copy_session_fail(s, err);
+	}
+	if (copy->comch)
+		pier_ctx_stop(pier_comch_ctx(copy->comch));
+	if (copy->dma)
+		pier_ctx_stop(pier_dma_ctx(copy->dma));
+	while (!pier__list_empty(&copy->sessions)) {
+		pier_pe_wait(copy->pe, ROUND_MS);
+		step_all(copy);
+	}
+	pier_comch_destroy(copy->comch);
+	pier_dma_destroy(copy->dma);
+	pier_buf_inventory_destroy(copy->inv);
+	copy->comch = NULL;
+	copy->dma = NULL;
+	copy->inv = NULL;
+	atomic_store(&copy->stopped, false);
+}
+
+static int serve(struct pier_copy *copy, void (*listening)(void *arg),
+		 void *arg)
+{
+	int err;
+
+	memset(&copy->result, 0, sizeof(copy->result));
+	copy->served = false;
+	copy->error = 0;
+	err = start(copy);
+	if (!err && listening)
+		listening(arg);
+	if (!err)
+		err = drive(copy);
+	stop_all(copy);
+	return err;
+}
+
+int pier_copy_serve(struct pier_copy *copy, void (*listening)(void *arg),
+		    void *arg)
+{
+	int fd = open(copy->cfg.root, O_PATH | O_DIRECTORY | O_CLOEXEC), err;
+
+	if (fd < 0)
+		return pier__fail(-errno, "copy: the root %s: %s",
+				  copy->cfg.root, pier_strerror(errno));
+	copy->root.fd = fd;
+	copy->root.beneath = true;
+	copy->file = NULL;
+	err = serve(copy, listening, arg);
+	close(fd);
+	return err;
+}
+
+int pier_copy_serve_file(struct pier_copy *copy, const char *path)
+{
+	int err;
+
+	copy->root.fd = AT_FDCWD;
+	copy->root.beneath = false;
+	copy->file = path;
+	err = serve(copy, NULL, NULL);
+	if (!err && !copy->served)
+		err = pier__fail(-ECANCELED, "copy: it was stopped");
+	if (!err && copy->error)
+		err = pier__fail_again(copy->error, copy->error_text);
+	return err;
+}

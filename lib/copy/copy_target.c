@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "copy/copy_target.h"
+
+#define TRIES 8		/* while other processes end or begin */
+
+void pier__copy_target_init(struct pier__copy_target *target)
+{
+	target->fd = -1;
+}
+
+static int name_it(struct pier__copy_target *target, const char *leaf)
+{
+	struct pier__copy_digest digest;
+	size_t len = strlen(leaf);
+	int at;
+
+	if (len > NAME_MAX)
+		return -ENAMETOOLONG;
+	if (!len || !strcmp(leaf, ".") || !strcmp(leaf, ".."))
+		return -EISDIR;
+	memcpy(target->leaf, leaf, len + 1);
+	pier__copy_hash_of(leaf, len, &digest);
+	at = snprintf(target->temp, sizeof(target->temp), ".pier-");
+	for (size_t i = 0; i < sizeof(digest.byte); i++)
+		at += snprintf(target->temp + at, 3, "%02x", digest.byte[i]);
+	return 0;
+}
+
+static int create(const struct pier__copy_target *target, mode_t mode)
+{
+	int fd = openat(target->dir, target->temp, O_RDWR | O_CREAT | O_EXCL |
+			O_NOFOLLOW | O_CLOEXEC, mode);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* Is @fd this user's file of the temporary name?  -EAGAIN: not any more. */
+static int check_old(const struct pier__copy_target *target, int fd)
+{
+	struct stat st, named;
+
+	if (flock(fd, LOCK_EX | LOCK_NB))
+		return errno == EWOULDBLOCK ? -EBUSY : -errno;
+	if (fstat(fd, &st))
+		return -errno;
+	if (fstatat(target->dir, target->temp, &named, AT_SYMLINK_NOFOLLOW) ||
+	    st.st_dev != named.st_dev || st.st_ino != named.st_ino)
+		return -EAGAIN;
+	if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || st.st_nlink != 1)
+		return -EEXIST;
+	return 0;
+}
+
+/* Remove the temporary file that a process has left. */
+static int remove_old(const struct pier__copy_target *target)
+{
+	int fd = openat(target->dir, target->temp, O_RDWR | O_NOFOLLOW |
+			O_NONBLOCK | O_CLOEXEC), err;
+
+	if (fd < 0)
+		return errno == ENOENT ? -EAGAIN :
+		       errno == ELOOP ? -EEXIST : -errno;
+	err = check_old(target, fd);
+	if (!err)
+		err = unlinkat(target->dir, target->temp, 0) ? -errno :
+							       -EAGAIN;
+	close(fd);
+	return err;
+}
+
+/* Returns a new file, which no other process uses. */
+static int open_new(const struct pier__copy_target *target, mode_t mode)
+{
+	int fd = -EAGAIN, err;
+
+	for (int i = 0; i < TRIES && fd == -EAGAIN; i++) {
+		fd = create(target, mode);
+		if (fd == -EEXIST)
+			fd = remove_old(target);
+	}
+	if (fd < 0)
+		return fd == -EAGAIN ? -EBUSY : fd;
+	err = check_old(target, fd);
+	if (!err)
+		return fd;
+	close(fd);
+	return err == -EAGAIN ? -EBUSY : err;
+}
+
+int pier__copy_target_open(struct pier__copy_target *target, int dir,
+			   const char *leaf,
+			   const struct pier__copy_entry *entry)
+{
+	struct stat st;
+	int fd, err;
+
+	target->dir = dir;
+	target->offset = 0;
+	target->size = entry->size;
+	err = name_it(target, leaf);
+	if (err)
+		return err;
+	if (!fstatat(dir, leaf, &st, AT_SYMLINK_NOFOLLOW) &&
+	    S_ISDIR(st.st_mode))
+		return -EISDIR;
+	fd = open_new(target, (entry->mode & 0777) | 0600);
+	if (fd < 0)
+		return fd;
+	target->fd = fd;
+	return 0;
+}
+
+int pier__copy_target_write(struct pier__copy_target *target, const void *data,
+			    size_t len)
+{
+	const char *at = data;
+	ssize_t n;
+
+	if (len > target->size - target->offset)
+		return -EPROTO;
+	while (len) {
+		n = pwrite(target->fd, at, len, (off_t)target->offset);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		at += n;
+		len -= (size_t)n;
+		target->offset += (uint64_t)n;
+	}
+	return 0;
+}
+
+int pier__copy_target_hole(struct pier__copy_target *target, uint64_t len)
+{
+	if (len > target->size - target->offset)
+		return -EPROTO;
+	target->offset += len;
+	return 0;
+}
+
+/* Without @preserve the mode is what the umask has made of it. */
+static int set_attributes(int fd, const struct pier__copy_entry *entry,
+			  bool preserve)
+{
+	struct timespec times[2] = {
+		{ .tv_nsec = UTIME_OMIT },
+		{ .tv_sec = entry->mtime, .tv_nsec = entry->mtime_ns },
+	};
+	mode_t lacks = 0600 & ~entry->mode;
+	struct stat st;
+
+	if (preserve && (fchmod(fd, entry->mode) || futimens(fd, times)))
+		return -errno;
+	if (!preserve && lacks &&
+	    (fstat(fd, &st) || fchmod(fd, st.st_mode & 07777 & ~lacks)))
+		return -errno;
+	return 0;
+}
+
+int pier__copy_target_commit(struct pier__copy_target *target,
+			     const struct pier__copy_entry *entry,
+			     bool preserve)
+{
+	int err;
+
+	if (target->offset != target->size)
+		return -EPROTO;
+	if (ftruncate(target->fd, (off_t)target->size))
+		return -errno;
+	err = set_attributes(target->fd, entry, preserve);
+	if (err)
+		return err;
+	if (fsync(target->fd) || renameat(target->dir, target->temp,
+					  target->dir, target->leaf))
+		return -errno;
+	close(target->fd);
+	target->fd = -1;
+	return 0;
+}
+
+void pier__copy_target_discard(struct pier__copy_target *target)
+{
+	if (target->fd < 0)
+		return;
+	unlinkat(target->dir, target->temp, 0);
+	close(target->fd);
+	target->fd = -1;
+}

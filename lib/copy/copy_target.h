@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_COPY_COPY_TARGET_H
+#define PIER_COPY_COPY_TARGET_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+#include "copy/copy_record.h"
+
+/*
+ * A file that is being received.  It has a temporary name beside its target's,
+ * ".pier-" and 32 digits that follow from the target's, and takes the place of
+ * the target at once.  Calls return negative errno values without a message.
+ */
+struct pier__copy_target {
+	int fd;				/* -1: none */
+	int dir;			/* the caller's, open as long */
+	char leaf[NAME_MAX + 1];
+	char temp[48];
+	uint64_t offset, size;		/* received so far; in all */
+};
+
+void pier__copy_target_init(struct pier__copy_target *target);
+
+/*
+ * Create it for @leaf of the directory @dir, in place of a temporary file that
+ * a process has left.
+ * Errors: -EISDIR; -EBUSY, another process receives it; -EEXIST, a file that is
+ * not this user's has the temporary name; those of openat(2).
+ */
+int pier__copy_target_open(struct pier__copy_target *target, int dir,
+			   const char *leaf,
+			   const struct pier__copy_entry *entry);
+
+/* Errors: -EPROTO, beyond the size; those of pwrite(2). */
+int pier__copy_target_write(struct pier__copy_target *target, const void *data,
+			    size_t len);
+int pier__copy_target_hole(struct pier__copy_target *target, uint64_t len);
+
+/*
+ * Give it the name of the target and, with @preserve, the mode and time of
+ * @entry; it is closed.  Errors: -EPROTO, not as long as announced; those of
+ * fsync(2) and renameat(2).
+ */
+int pier__copy_target_commit(struct pier__copy_target *target,
+			     const struct pier__copy_entry *entry,
+			     bool preserve);
+
+/* Remove it, if there is one. */
+void pier__copy_target_discard(struct pier__copy_target *target);
+
+#endif

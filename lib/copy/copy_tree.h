@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_COPY_COPY_TREE_H
+#define PIER_COPY_COPY_TREE_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/*
+ * Where paths begin, and whether they can leave it.  Any thread.
+ */
+struct pier__copy_tree {
+	int fd;			/* a directory, or AT_FDCWD */
+	bool beneath;		/* no path leads out of it, by ".." or link */
+};
+
+/*
+ * Open @path, "" for the directory itself, as openat(2) with @flags and
+ * @mode; it does not block.  Returns a descriptor, which the caller closes.
+ * Errors: -errno, without a message: -EXDEV, it leads out of the tree;
+ * -ENOSYS, this kernel (before Linux 5.6) cannot keep it inside.
+ */
+int pier__copy_tree_open(const struct pier__copy_tree *tree, const char *path,
+			 int flags, mode_t mode);
+
+/* What an error of the tree means. */
+const char *pier__copy_tree_error(int err);
+
+/*
+ * Write the directory of @path and the last part of @path.  Both hold
+ * PIER__RECORD_PATH + 1 bytes, as many as @path may have.
+ */
+void pier__copy_split(const char *path, char *ret_dir, char *ret_leaf);
+
+/*
+ * @path without "/" at its end, and with @from_root at its begin too; "." if
+ * nothing remains.
+ */
+void pier__copy_trim(const char *path, bool from_root, char *ret);
+
+#endif
