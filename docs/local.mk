@@ -4,6 +4,7 @@
 # under the name of each call that its NAME section has.
 
 dist_man_MANS += \
+	%D%/man/pier-copy.1 \
 	%D%/man/pier-desc.1 \
 	%D%/man/pier-exchange.1 \
 	%D%/man/pier-info.1 \

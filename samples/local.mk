@@ -6,6 +6,7 @@
 noinst_PROGRAMS += \
 	%D%/comch_ctrl_path_client \
 	%D%/comch_ctrl_path_server \
+	%D%/dma_copy \
 	%D%/dma_copy_dpu \
 	%D%/dma_copy_host \
 	%D%/dma_local_copy \
@@ -45,6 +46,7 @@ samplesdir = $(docdir)/samples
 dist_samples_DATA = \
 	%D%/comch_ctrl_path_client.c \
 	%D%/comch_ctrl_path_server.c \
+	%D%/dma_copy.c \
 	%D%/dma_copy_dpu.c \
 	%D%/dma_copy_host.c \
 	%D%/dma_local_copy.c \

@@ -203,6 +203,7 @@ dist_check_SCRIPTS += \
 	%D%/samples/comch_ctrl_path.sh \
 	%D%/samples/comch_netns.sh \
 	%D%/samples/dma_copy.sh \
+	%D%/samples/dma_copy_file.sh \
 	%D%/samples/dma_local_copy.sh \
 	%D%/samples/engine.sh \
 	%D%/samples/graph.sh \
@@ -214,6 +215,7 @@ dist_check_SCRIPTS += \
 	%D%/samples/sync_event.sh \
 	%D%/samples/sync_event_local.sh \
 	%D%/soft/capture.sh \
+	%D%/tools/copy.sh \
 	%D%/tools/exchange.sh \
 	%D%/tools/perf.sh \
 	%D%/tools/ping.sh \

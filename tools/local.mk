@@ -5,6 +5,9 @@
 bin_PROGRAMS += %D%/pier
 %C%_pier_LDADD = lib/uv/libpier-uv.la lib/libpier.la $(JANSSON_LIBS) -lm
 %C%_pier_SOURCES = \
+	%D%/copy.c \
+	%D%/copy.h \
+	%D%/copy_report.c \
 	%D%/counters.c \
 	%D%/desc.c \
 	%D%/exchange.c \

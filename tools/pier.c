@@ -12,6 +12,8 @@ static const struct {
 	int (*run)(int argc, char *argv[]);
 	const char *help;
 } commands[] = {
+	{ "copy", "pier copy", tool_copy,
+	  "copy files from or to another host" },
 	{ "desc", "pier desc", tool_desc, "print a descriptor file" },
 	{ "exchange", "pier exchange", tool_exchange,
 	  "exchange descriptor files with a peer" },

@@ -8,6 +8,7 @@
  * Subcommands of pier: each is one file and one row of the table in pier.c.
  * argv[0] is the name to use in messages; they return the exit status.
  */
+int tool_copy(int argc, char *argv[]);
 int tool_desc(int argc, char *argv[]);
 int tool_exchange(int argc, char *argv[]);
 int tool_info(int argc, char *argv[]);

@@ -129,22 +129,22 @@ int tool_again(int argc, char *argv[])
 	return 0;
 }
 END
-	insert tools/tool.h 'int tool_desc(' <<'END'
+	insert tools/tool.h 'int tool_copy(' <<'END'
 int tool_again(int argc, char *argv[]);
 END
-	insert tools/pier.c '	{ "desc", ' <<'END'
+	insert tools/pier.c '	{ "copy", ' <<'END'
 	{ "again", "pier again", tool_again, "an example" },
 END
-	insert tools/local.mk '	%D%/counters.c' <<'END'
+	insert tools/local.mk '	%D%/copy.c' <<'END'
 	%D%/again.c \
 END
 	page pier-again 1 ""
-	insert docs/man/pier.1 '.It Ic desc' <<'END'
+	insert docs/man/pier.1 '.It Ic copy' <<'END'
 .It Ic again
 is an example; see
 .Xr pier-again 1 .
 END
-	insert docs/local.mk '	%D%/man/pier-desc.1' <<'END'
+	insert docs/local.mk '	%D%/man/pier-copy.1' <<'END'
 	%D%/man/pier-again.1 \
 END
 }

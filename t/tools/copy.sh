@@ -1,0 +1,263 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# `pier copy`, by real processes.
+. "${0%/*}/../lib/tap.sh"
+. "$top/t/lib/toolbox.sh"
+. "$top/t/lib/device.sh"
+
+"$pier" copy --help >/dev/null 2>&1 || skip_all "it has no copy"
+
+# has_name - a server has the name, which is a socket's
+has_name()
+{
+	grep -q "@pier-comch\..*\.$device:" /proc/net/unix
+}
+
+# serve OPTION... - a server of $tmp/root, until the test ends; $server
+serve()
+{
+	rm -rf "$tmp/root" "$tmp/here" "$tmp/server"
+	mkdir "$tmp/root" "$tmp/here" && cd "$tmp/here" || return
+	"$pier" copy -d "$device" --listen --root "$tmp/root" "$@" \
+	    2>"$tmp/server" &
+	server=$!
+	wait_for 20 grep -q listens "$tmp/server" || cat "$tmp/server"
+}
+
+# copy WORD... - its status; what it prints is in $tmp/out and $tmp/err
+copy()
+{
+	timeout 60 "$pier" copy -d "$device" "$@" >"$tmp/out" 2>"$tmp/err"
+}
+
+# copied WORD... - without a word, too
+copied()
+{
+	copy "$@" && [ ! -s "$tmp/err" ] && [ ! -s "$tmp/out" ] ||
+	    { cat "$tmp/out" "$tmp/err" "$tmp/server"; return 1; }
+}
+
+# fails TEXT WORD... - with the status 1, and the text
+fails()
+{
+	text=$1
+	shift
+	copy "$@"
+	[ $? -eq 1 ] && says "$tmp/err" "$text"
+}
+
+# clean - no temporary file is left
+clean()
+{
+	[ -z "$(find "$tmp/root" "$tmp/here" -name '.pier-*')" ] ||
+	    { find "$tmp/root" "$tmp/here"; return 1; }
+}
+
+files_arrive_in_both_directions()
+{
+	serve
+	for len in 0 1 4095 65536 1048576 9876543; do
+		head -c $len /dev/urandom >file
+		copied file 127.0.0.1:there && cmp file ../root/there &&
+		    copied 127.0.0.1:there back && cmp file back || return
+	done
+	clean
+}
+
+an_address_leads_to_the_server()
+{
+	serve
+	echo 1 >file
+	copied file "$address:" && cmp file ../root/file &&
+	    copied "$address:file" back && cmp file back
+}
+
+several_files_go_into_a_directory()
+{
+	serve
+	mkdir ../root/dir
+	echo 1 >a
+	echo 2 >b
+	copied a b 127.0.0.1:dir && cmp a ../root/dir/a &&
+	    cmp b ../root/dir/b || return
+	rm a b
+	copied 127.0.0.1:dir/a 127.0.0.1:dir/b . &&
+	    cmp a ../root/dir/a && cmp b ../root/dir/b || return
+	fails "is not a directory" a b 127.0.0.1:none &&
+	    fails "is not a directory" a b 127.0.0.1:dir/a &&
+	    fails "is not a directory" 127.0.0.1:dir/a 127.0.0.1:dir/b c &&
+	    [ ! -e c ] && [ ! -e ../root/none ] && clean
+}
+
+directories_arrive_with_what_they_contain()
+{
+	serve
+	mkdir -p 'd/e/f' 'd/empty'
+	head -c 3000000 /dev/urandom >d/e/f/large
+	for i in $(seq 300); do
+		echo "$i" >"d/e/$i"
+	done
+	copied -r d 127.0.0.1: && diff -r d ../root/d &&
+	    copied -r 127.0.0.1:d back && diff -r d back &&
+	    mkdir ../root/dot && copied -r d/. 127.0.0.1:dot &&
+	    diff -r d ../root/dot &&
+	    fails "is not recursive" d 127.0.0.1:other &&
+	    [ ! -e ../root/other ]
+}
+
+modes_and_times_arrive_if_requested()
+{
+	serve
+	mkdir d
+	echo 1 >d/file
+	touch -d '2001-02-03 04:05:06.789' d/file
+	chmod 640 d/file
+	touch -d '2002-03-04 05:06:07' d
+	chmod 750 d
+	copied -r -p d 127.0.0.1: || return
+	[ "$(stat -c '%a %y' d d/file)" = \
+	    "$(cd ../root && stat -c '%a %y' d d/file)" ] || return
+	umask 027
+	chmod 666 d/file
+	copied -r 127.0.0.1:d back &&
+	    copied d/file 127.0.0.1:plain || return
+	umask 022
+	[ "$(stat -c %a back/file ../root/plain | tr '\n' ' ')" = \
+	    "640 644 " ] && [ back/file -nt d/file ]
+}
+
+holes_stay_holes()
+{
+	serve
+	truncate -s 5000000000 sparse
+	printf x | dd of=sparse bs=1 seek=4500000000 conv=notrunc 2>/dev/null
+	copied sparse 127.0.0.1: &&
+	    [ "$(stat -c %s ../root/sparse)" = 5000000000 ] &&
+	    [ "$(stat -c %b ../root/sparse)" -le 2048 ] &&
+	    [ "$(dd if=../root/sparse bs=1 skip=4499999999 count=3 \
+		2>/dev/null | od -An -c | tr -d ' ')" = '\0x\0' ]
+}
+
+names_may_have_any_bytes()
+{
+	serve
+	name=$(printf 'a\nb\033[1m \377')
+	echo 1 >"$name"
+	copied "./$name" 127.0.0.1: && cmp "$name" "../root/$name" &&
+	    fails 'a?b?[1m' "./$name" "127.0.0.1:none/$name" || return
+	long=$(printf '%255s' '' | tr ' ' n)
+	echo 2 >"$long"
+	copied "$long" 127.0.0.1: && cmp "$long" "../root/$long" &&
+	    fails "File name too long" file "127.0.0.1:${long}n" ||
+	    fails "No such file" file "127.0.0.1:${long}n"
+}
+
+# fails_at SOURCE TARGET - the root's sibling is as it was
+fails_at()
+{
+	copy "$1" "$2"
+	[ $? -eq 1 ] && [ "$(cat ../outside/file)" = outside ] &&
+	    [ "$(ls ../outside)" = file ] && [ ! -e stolen ] ||
+	    { cat "$tmp/err"; ls -l ../outside; return 1; }
+}
+
+no_client_leaves_the_root()
+{
+	serve
+	mkdir -p ../outside
+	echo outside >../outside/file
+	ln -s ../outside ../root/link
+	ln -s ../outside/file ../root/leaf
+	ln -s "$tmp/outside" ../root/absolute
+	echo 1 >file
+	for path in ../outside ../outside/file link link/file absolute \
+	    absolute/file link/new leaf ../root/../outside/file; do
+		fails_at file "127.0.0.1:$path" &&
+		    fails_at "127.0.0.1:$path" stolen || return
+	done
+	fails_at 127.0.0.1:leaf stolen && fails_at 127.0.0.1:.. stolen ||
+	    return
+	mkdir d
+	echo 1 >d/file
+	mkdir ../root/into
+	ln -s ../../outside ../root/into/d
+	copy -r d 127.0.0.1:into
+	[ $? -eq 1 ] && [ "$(cat ../outside/file)" = outside ]
+}
+
+a_file_that_fails_does_not_end_the_copy()
+{
+	serve
+	mkdir ../root/b
+	mkfifo fifo
+	echo 1 >a
+	echo 2 >b
+	echo 3 >c
+	copy --json none a fifo b c 127.0.0.1:
+	[ $? -eq 1 ] && is_json "$tmp/out" &&
+	    says "$tmp/out" '"files": 2' '"failed": 3' ENOENT EISDIR &&
+	    says "$tmp/err" "none: No such file" "neither a file nor" &&
+	    cmp a ../root/a && cmp c ../root/c && [ -d ../root/b ] && clean
+}
+
+the_old_target_stays_when_the_copy_fails()
+{
+	serve
+	echo old >../root/file
+	head -c 100000000 /dev/zero >file
+	while :; do	# until the test ends
+		printf x >>file
+	done &
+	copy file 127.0.0.1: && return 1
+	says "$tmp/err" "changed while" &&
+	    [ "$(cat ../root/file)" = old ] && clean
+}
+
+without_a_server_it_says_so()
+{
+	mkdir -p "$tmp/here"
+	cd "$tmp/here" && echo 1 >file || return
+	fails "no server" --timeout 2 file 127.0.0.1:
+}
+
+ports_distinguish_servers()
+{
+	serve --port 7
+	echo 1 >file
+	copied --port 7 file 127.0.0.1: && cmp file ../root/file &&
+	    fails 'no server "pier copy 8"' --port 8 file 127.0.0.1:
+}
+
+a_wrong_command_line_is_a_usage_error()
+{
+	status 2 "$pier" copy a && status 2 "$pier" copy a b &&
+	    status 2 "$pier" copy x:a y:b && status 2 "$pier" copy a x:b c &&
+	    status 2 "$pier" copy x:a y:b . &&
+	    status 2 "$pier" copy --listen a
+}
+
+a_server_ends_by_a_signal()
+{
+	serve
+	kill $server
+	wait $server
+	[ $? -eq 0 ] || { cat "$tmp/server"; return 1; }
+}
+
+device_known
+run files_arrive_in_both_directions
+run an_address_leads_to_the_server
+run several_files_go_into_a_directory
+run directories_arrive_with_what_they_contain
+run modes_and_times_arrive_if_requested
+run holes_stay_holes
+run names_may_have_any_bytes
+run no_client_leaves_the_root
+run a_file_that_fails_does_not_end_the_copy
+run the_old_target_stays_when_the_copy_fails
+run without_a_server_it_says_so
+run ports_distinguish_servers
+run a_wrong_command_line_is_a_usage_error
+run a_server_ends_by_a_signal
+tap_done

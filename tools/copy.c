@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "copy.h"
+#include "tool.h"
+
+/* pier copy: copy files from and to hosts that run pier copy --listen. */
+
+static struct pier_copy *running;
+
+static void stop(int signo)
+{
+	(void)signo;
+	pier_copy_stop(running);
+}
+
+static void catch_signals(struct pier_copy *copy)
+{
+	struct sigaction action = { .sa_handler = stop };
+
+	running = copy;
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGHUP, &action, NULL);
+}
+
+/*
+ * The path in "HOST:PATH", whose host ends at *ret_len, or NULL: it is a file
+ * of this host, which may contain a colon behind a slash.
+ */
+static const char *remote_path(const char *word, size_t *ret_len)
+{
+	const char *end = word + strcspn(word, ":/");
+
+	if (word[0] == '[') {		/* an IPv6 address */
+		end = strchr(word, ']');
+		if (!end || *++end != ':')
+			return NULL;
+	}
+	if (*end != ':' || end == word)
+		return NULL;
+	*ret_len = (size_t)(end - word);
+	return end + 1;
+}
+
+/* Copy the host of @word to @t; 2: another one than before, or too long. */
+static int take_host(struct copy_tool *t, const char *word, size_t len)
+{
+	if (word[0] == '[') {
+		word++;
+		len -= 2;
+	}
+	if (len >= sizeof(t->host)) {
+		fprintf(stderr, "pier copy: a host of %zu bytes: at most %zu "
+			"are allowed\n", len, sizeof(t->host) - 1);
+		return 2;
+	}
+	if (t->host[0] && (strlen(t->host) != len ||
+			   strncmp(t->host, word, len))) {
+		fprintf(stderr, "pier copy: \"%.*s\" and \"%s\": the sources "
+			"are of one host\n", (int)len, word, t->host);
+		return 2;
+	}
+	memcpy(t->host, word, len);
+	t->host[len] = '\0';
+	return 0;
+}
+
+/* The server of this host has no address: it is found by the device. */
+static const char *address_of(const struct copy_tool *t)
+{
+	if (!strcmp(t->host, "localhost") || !strcmp(t->host, "::1") ||
+	    !strncmp(t->host, "127.", 4))
+		return NULL;
+	return t->host;
+}
+
+static int configure(struct copy_tool *t)
+{
+	struct pier_copy_config cfg = {
+		.size = sizeof(cfg),
+		.name = t->name,
+		.address = address_of(t),
+		.root = t->root,
+		.timeout_ms = (uint32_t)t->args.timeout_ms,
+	};
+
+	if (t->port)
+		snprintf(t->name, sizeof(t->name), "pier copy %d", t->port);
+	else
+		snprintf(t->name, sizeof(t->name), "pier copy");
+	if (t->recursive)
+		cfg.flags |= PIER_COPY_RECURSIVE;
+	if (t->preserve)
+		cfg.flags |= PIER_COPY_PRESERVE;
+	return pier_copy_configure(t->copy, &cfg);
+}
+
+static void print_listening(void *arg)
+{
+	struct copy_tool *t = arg;
+
+	fprintf(stderr, "pier copy: \"%s\" listens on %s, root %s\n", t->name,
+		pier_devinfo_name(pier_dev_info(t->dev)), t->root);
+}
+
+/* Sources of this host and a target of another, or the reverse. */
+static int copy_files(struct copy_tool *t)
+{
+	char **word = t->args.argv;
+	size_t count = (size_t)t->args.argc - 1, len;
+	const char *target = remote_path(word[count], &len);
+	int err = target ? take_host(t, word[count], len) : 0;
+
+	for (size_t i = 0; !err && i < count; i++) {
+		const char *source = remote_path(word[i], &len);
+
+		if (!source == !target) {
+			fprintf(stderr, "pier copy: either the sources or the "
+				"target is HOST:PATH, \"%s\" and \"%s\" "
+				"not\n", word[i], word[count]);
+			return 2;
+		}
+		if (source)
+			err = take_host(t, word[i], len);
+		if (!err && source)
+			word[i] = (char *)source;
+	}
+	if (err)
+		return err;
+	err = configure(t);
+	if (!err && target)
+		err = pier_copy_send(t->copy, (const char *const *)word, count,
+				     target);
+	else if (!err)
+		err = pier_copy_receive(t->copy, (const char *const *)word,
+					count, word[count]);
+	copy_report(t, err);
+	return err ? 1 : 0;
+}
+
+static int serve(struct copy_tool *t)
+{
+	int err = configure(t);
+
+	if (!err)
+		err = pier_copy_serve(t->copy, print_listening, t);
+	if (err)
+		fprintf(stderr, "pier copy: %s\n", pier_last_error());
+	return err ? 1 : 0;
+}
+
+static int run(struct copy_tool *t)
+{
+	int err = pier_dev_open(t->device, &t->dev);
+
+	if (!err)
+		err = pier_copy_create(t->dev, &t->copy);
+	if (err) {
+		fprintf(stderr, "pier copy: %s\n", pier_last_error());
+		err = 1;
+	} else {
+		catch_signals(t->copy);
+		pier_copy_set_callbacks(t->copy, copy_failed,
+					isatty(STDERR_FILENO) && !t->quiet &&
+					!t->listening ? copy_progress : NULL,
+					t);
+		err = t->listening ? serve(t) : copy_files(t);
+	}
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
+	signal(SIGHUP, SIG_DFL);
+	pier_copy_destroy(t->copy);
+	pier_dev_close(t->dev);
+	return err;
+}
+
+static int check(const struct copy_tool *t)
+{
+	if (t->listening ? !t->args.argc : t->args.argc >= 2)
+		return 0;
+	fputs("pier copy: give SOURCE... and TARGET, or --listen\n", stderr);
+	return 2;
+}
+
+int tool_copy(int argc, char *argv[])
+{
+	struct copy_tool t = {
+		.args = {
+			.size = sizeof(t.args),
+			.groups = PIER_ARGS_TIMEOUT,
+			.about = "Copy files from or to a host that runs pier "
+				 "copy --listen.",
+			.operands = "SOURCE... HOST:TARGET | HOST:SOURCE... "
+				    "TARGET | --listen",
+			.timeout_ms = 30000,
+		},
+		.root = ".",
+	};
+	const struct pier_option options[] = {
+		{ .short_name = "d", .long_name = "device",
+		  .value_name = "DEV", .help = "device, netdev or PCI address",
+		  .type = PIER_OPTION_STRING, .value = &t.device },
+		{ .short_name = "r", .long_name = "recursive",
+		  .help = "copy directories with what they contain",
+		  .type = PIER_OPTION_FLAG, .value = &t.recursive },
+		{ .short_name = "p", .long_name = "preserve",
+		  .help = "keep permissions and times of modification",
+		  .type = PIER_OPTION_FLAG, .value = &t.preserve },
+		{ .short_name = "q", .long_name = "quiet",
+		  .help = "show no progress",
+		  .type = PIER_OPTION_FLAG, .value = &t.quiet },
+		{ .long_name = "json", .help = "print the result as JSON",
+		  .type = PIER_OPTION_FLAG, .value = &t.json },
+		{ .long_name = "port", .value_name = "PORT",
+		  .help = "number of the server among those of its host",
+		  .type = PIER_OPTION_INT, .min = 1, .max = 65535,
+		  .value = &t.port },
+		{ .long_name = "listen",
+		  .help = "serve the files below the root until Ctrl-C",
+		  .type = PIER_OPTION_FLAG, .value = &t.listening },
+		{ .long_name = "serve", .type = PIER_OPTION_FLAG,
+		  .value = &t.listening },
+		{ .long_name = "root", .value_name = "DIR",
+		  .help = "directory that is served; default: this one",
+		  .type = PIER_OPTION_STRING, .min = 1, .max = 4095,
+		  .value = &t.root },
+		{ 0 },
+	};
+	int err;
+
+	t.args.options = options;
+	err = pier_args_parse(&t.args, argc, argv);
+	if (err)
+		return pier_args_exit(err);
+	t.begun = copy_now();
+	err = check(&t);
+	return err ? err : run(&t);
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "copy.h"
+#include "tool.h"
+
+double copy_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
+/* @text with "?" for what would move the cursor. */
+static void print_text(const char *text)
+{
+	for (; *text; text++)
+		fputc((unsigned char)*text < ' ' || *text == 127 ? '?' : *text,
+		      stderr);
+}
+
+/* Remove the line of progress. */
+static void erase(struct copy_tool *t)
+{
+	if (t->shown)
+		fputs("\r\033[K", stderr);
+	t->shown = 0;
+}
+
+/* A path may be any bytes but JSON has UTF-8. */
+static json_t *json_path(const char *path)
+{
+	json_t *text = json_string(path);
+	char safe[4097];
+	size_t i;
+
+	if (text)
+		return text;
+	for (i = 0; path[i] && i + 1 < sizeof(safe); i++)
+		safe[i] = (unsigned char)path[i] < 128 ? path[i] : '?';
+	safe[i] = '\0';
+	return json_string(safe);
+}
+
+void copy_failed(const char *path, int error, const char *text, void *arg)
+{
+	struct copy_tool *t = arg;
+	json_t *entry;
+
+	erase(t);
+	fputs("pier copy: ", stderr);
+	print_text(path);
+	fputs(*path ? ": " : "a client: ", stderr);
+	print_text(text);
+	fputc('\n', stderr);
+	if (!t->json || t->listening)
+		return;
+	if (!t->errors)
+		t->errors = json_array();
+	entry = json_object();
+	tool_json_set(entry, "path", json_path(path));
+	tool_json_set(entry, "error", json_string(pier_error_name(error)));
+	tool_json_set(entry, "text", json_path(text));
+	tool_json_append(t->errors, entry);
+}
+
+void copy_progress(const char *path, uint64_t size, uint64_t bytes, void *arg)
+{
+	struct copy_tool *t = arg;
+	double now = copy_now(), rate = 0;
+	const char *name = strrchr(path, '/');
+
+	if (t->shown_at > 0 && now > t->shown_at)
+		rate = (double)(bytes - t->shown_bytes) / (now - t->shown_at);
+	t->shown_at = now;
+	t->shown_bytes = bytes;
+	erase(t);
+	fprintf(stderr, "%8.1f MB  %7.1f MB/s  ", (double)bytes / 1e6,
+		rate / 1e6);
+	print_text(name ? name + 1 : path);
+	fprintf(stderr, " (%.1f MB)", (double)size / 1e6);
+	t->shown = 1;
+	fflush(stderr);
+}
+
+static void print_json(struct copy_tool *t, int err)
+{
+	struct pier_copy_result result;
+	json_t *root = json_object();
+	double seconds = copy_now() - t->begun;
+
+	pier_copy_get_result(t->copy, &result);
+	tool_json_set(root, "files", json_integer((json_int_t)result.files));
+	tool_json_set(root, "failed", json_integer((json_int_t)result.failed));
+	tool_json_set(root, "bytes", json_integer((json_int_t)result.bytes));
+	tool_json_set(root, "seconds", json_real(seconds));
+	tool_json_set(root, "error", err ? json_path(pier_last_error()) :
+					   json_null());
+	tool_json_set(root, "errors", t->errors ? t->errors : json_array());
+	t->errors = NULL;
+	tool_json_print(root);
+}
+
+void copy_report(struct copy_tool *t, int err)
+{
+	struct pier_copy_result result;
+
+	pier_copy_get_result(t->copy, &result);
+	erase(t);
+	if (t->json)
+		print_json(t, err);
+	if (err && !result.failed) {	/* no file's error, which was shown */
+		fputs("pier copy: ", stderr);
+		print_text(pier_last_error());
+		fputc('\n', stderr);
+	}
+}
