@@ -144,7 +144,8 @@ static int wc_error(const struct pier__comch_data_task *t,
 				  t->len, target->to.id);
 	if (target->ended)
 		return not_sent(target);
-	if (conn->peer_disconnected)
+	if (conn->peer_disconnected &&	/* or it answers to our end */
+	    target->producer->data.ctx.state != PIER_CTX_STOPPING)
 		return pier__fail(-ECONNRESET, "comch: no message to consumer "
 				  "%u: it has expired", target->to.id);
 	return err;

@@ -187,10 +187,12 @@ bench-vm: all
 	@status=0; \
 	$(SHELL) $(srcdir)/t/vm/run -b . -l bench-vm -t 3000 t/bench/vm.sh || \
 	    status=$$?; \
-	tr -d '\r' <bench-vm/tap.log | sed -n 's/^# \(.* x perftest\)/\1/p'; \
+	tr -d '\r' <bench-vm/tap.log | \
+	    sed -n 's/^# \(.* x perftest\)/\1/p'; \
 	tr -d '\r' <bench-vm/tap.log | sed -n 's/^# \(targets: \)/\1/p' | \
 	    grep . || { echo "targets: 0 met, 6 missed"; status=1; }; \
-	tr -d '\r' <bench-vm/tap.log | grep -q '^# targets: 6 met' || status=1; \
+	tr -d '\r' <bench-vm/tap.log | grep -q '^# targets: 6 met' || \
+	    status=1; \
 	exit $$status
 
 # Threads with an engine each, for a minute; build with --enable-tsan.

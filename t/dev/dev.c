@@ -199,7 +199,7 @@ static void limits_are_reported(void)
 		OK(value > 0 || limit == PIER_LIMIT_INLINE);
 	}
 	IS(pier_devinfo_limit(info, (enum pier_limit)99, &value), -EINVAL);
-	LIKE(pier_last_error(), "limit 99: 0 to 22");
+	LIKE(pier_last_error(), "limit 99: 0 to 26");
 	IS(pier_devinfo_limit(info, (enum pier_limit)-1, &value), -EINVAL);
 }
 

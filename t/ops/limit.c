@@ -489,7 +489,7 @@ static void private_data(uint64_t limit)
 	IS(limit, PIER_PRIVATE_DATA_MAX);
 }
 
-static void comch(uint64_t limit)	/* t/ops/comch.c */
+static void comch(uint64_t limit)	/* t/ops/comch.c, comch_data.c */
 {
 	OK(limit > 0);
 }
@@ -554,6 +554,10 @@ static void (*const tries[])(uint64_t limit) = {
 	[PIER_LIMIT_COMCH_MESSAGE] = comch,
 	[PIER_LIMIT_COMCH_RECV_QUEUE] = comch,
 	[PIER_LIMIT_COMCH_CLIENTS] = comch,
+	[PIER_LIMIT_COMCH_DATA] = comch,
+	[PIER_LIMIT_COMCH_CHAIN] = comch,
+	[PIER_LIMIT_COMCH_CONSUMERS] = comch,
+	[PIER_LIMIT_COMCH_IMM] = comch,
 };
 
 #define TRIES (sizeof(tries) / sizeof(tries[0]))
