@@ -26,6 +26,7 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/copy/copy_bytes.h \
 	%D%/copy/copy_client.c \
 	%D%/copy/copy_config.c \
+	%D%/copy/copy_digest.c \
 	%D%/copy/copy_file.c \
 	%D%/copy/copy_hash.c \
 	%D%/copy/copy_hash.h \

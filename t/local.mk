@@ -33,6 +33,8 @@ check_PROGRAMS += \
 	%D%/cm/rdmacm_many.t \
 	%D%/cm/rdmacm_seam.t \
 	%D%/cm/rdmacm_wait.t \
+	%D%/copy/hostile.t \
+	%D%/copy/wire.t \
 	%D%/core/config.t \
 	%D%/core/error.t \
 	%D%/core/file.t \
@@ -216,6 +218,7 @@ dist_check_SCRIPTS += \
 	%D%/samples/sync_event_local.sh \
 	%D%/soft/capture.sh \
 	%D%/tools/copy.sh \
+	%D%/tools/copy_faults.sh \
 	%D%/tools/exchange.sh \
 	%D%/tools/perf.sh \
 	%D%/tools/ping.sh \

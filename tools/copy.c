@@ -98,6 +98,8 @@ static int configure(struct copy_tool *t)
 		cfg.flags |= PIER_COPY_RECURSIVE;
 	if (t->preserve)
 		cfg.flags |= PIER_COPY_PRESERVE;
+	if (t->resume)
+		cfg.flags |= PIER_COPY_RESUME;
 	return pier_copy_configure(t->copy, &cfg);
 }
 
@@ -212,6 +214,9 @@ int tool_copy(int argc, char *argv[])
 		{ .short_name = "p", .long_name = "preserve",
 		  .help = "keep permissions and times of modification",
 		  .type = PIER_OPTION_FLAG, .value = &t.preserve },
+		{ .long_name = "resume",
+		  .help = "continue what an interrupted copy has left",
+		  .type = PIER_OPTION_FLAG, .value = &t.resume },
 		{ .short_name = "q", .long_name = "quiet",
 		  .help = "show no progress",
 		  .type = PIER_OPTION_FLAG, .value = &t.quiet },

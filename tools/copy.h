@@ -11,7 +11,7 @@
 struct copy_tool {
 	struct pier_args args;
 	const char *device;
-	int listening, recursive, preserve, quiet, json;
+	int listening, recursive, preserve, resume, quiet, json;
 	int port;		/* distinguishes servers of a host; 0: none */
 	const char *root;
 

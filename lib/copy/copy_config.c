@@ -7,8 +7,6 @@
 #include "core/copy.h"
 #include "core/fail.h"
 
-#define FLAGS (PIER_COPY_RECURSIVE | PIER_COPY_PRESERVE)
-
 static int settle(struct pier_copy_config *cfg)
 {
 	int err;
@@ -17,9 +15,9 @@ static int settle(struct pier_copy_config *cfg)
 		cfg->name = "pier copy";
 	if (!cfg->root)
 		cfg->root = ".";
-	if (cfg->flags & ~(uint32_t)FLAGS)
+	if (cfg->flags & ~(uint32_t)PIER__COPY_FLAGS)
 		return pier__fail(-EINVAL, "copy: flags 0x%x: only 0x%x are "
-				  "known", cfg->flags, FLAGS);
+				  "known", cfg->flags, PIER__COPY_FLAGS);
 	err = pier__config_u32(&cfg->timeout_ms, "timeout_ms", 30000, 100,
 			       86400000);
 	if (!err)

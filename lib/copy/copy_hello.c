@@ -7,8 +7,6 @@
 #include "core/clock.h"
 #include "core/fail.h"
 
-#define FLAGS (PIER_COPY_RECURSIVE | PIER_COPY_PRESERVE)
-
 static int check_slots(const struct pier__copy_msg *msg)
 {
 	uint64_t slots = msg->number[PIER__HELLO_SLOTS];
@@ -35,7 +33,7 @@ static int check(const struct pier__copy_session *s,
 	if (s->mode || msg->kind != PIER__COPY_HELLO)
 		return pier__fail(-EPROTO, "copy: the client does not begin "
 				  "with HELLO");
-	if (flags & ~(uint64_t)FLAGS)
+	if (flags & ~(uint64_t)PIER__COPY_FLAGS)
 		return pier__fail(-EOPNOTSUPP, "copy: the client requests "
 				  "options that this server lacks, 0x%llx: "
 				  "use the same release on both",

@@ -23,6 +23,8 @@
 #define PIER__COPY_SOURCES_MAX 65536		/* of a session */
 #define PIER__COPY_SOURCES_BYTES (1u << 20)
 #define PIER__COPY_CLIENTS_MAX 64
+#define PIER__COPY_FLAGS \
+	(PIER_COPY_RECURSIVE | PIER_COPY_PRESERVE | PIER_COPY_RESUME)
 
 struct pier_copy {
 	struct pier_dev *dev;
@@ -89,7 +91,9 @@ struct pier__copy_session {
 	struct pier__copy_receiver receiver;
 	struct pier__copy_report report;	/* that is sent */
 	bool has_report;
-	uint64_t sent_at, received_at, shown_at;
+	struct pier__copy_offset offset;	/* that is sent */
+	bool offset_due;
+	uint64_t sent_at, received_at, progress_at, shown_at;
 	struct pier_copy_result result;
 	int error;			/* the first one */
 	char error_text[PIER__RECORD_TEXT + 1];

@@ -130,6 +130,37 @@ bool pier__copy_io_drained(struct pier__copy_io *io)
 	return drained;
 }
 
+bool pier__copy_io_next_offset(struct pier__copy_io *io,
+			       struct pier__copy_offset *ret)
+{
+	bool any;
+
+	pthread_mutex_lock(&io->lock);
+	any = io->has_offset;
+	*ret = io->offset;
+	io->has_offset = false;
+	pthread_mutex_unlock(&io->lock);
+	return any;
+}
+
+void pier__copy_io_pass_offset(struct pier__copy_io *io,
+			       const struct pier__copy_offset *offset)
+{
+	pthread_mutex_lock(&io->lock);
+	io->offset = *offset;
+	io->has_offset = true;
+	pthread_cond_signal(&io->changed);
+	pthread_mutex_unlock(&io->lock);
+}
+
+void pier__copy_io_refuse(struct pier__copy_io *io, uint64_t number)
+{
+	pthread_mutex_lock(&io->lock);
+	atomic_store(&io->refused, number);
+	pthread_cond_signal(&io->changed);
+	pthread_mutex_unlock(&io->lock);
+}
+
 int pier__copy_io_error(struct pier__copy_io *io)
 {
 	return io->error ? pier__fail_again(io->error, io->error_text) : 0;
@@ -185,6 +216,32 @@ void pier__copy_io_report(struct pier__copy_io *io,
 	}
 	pthread_mutex_unlock(&io->lock);
 	pier_pe_wake(io->pe);
+}
+
+void pier__copy_io_give_offset(struct pier__copy_io *io,
+			       const struct pier__copy_offset *offset)
+{
+	pier__copy_io_pass_offset(io, offset);
+	pier_pe_wake(io->pe);
+}
+
+int pier__copy_io_take_offset(struct pier__copy_io *io, uint64_t number,
+			      struct pier__copy_offset *ret)
+{
+	bool found = false;
+
+	pthread_mutex_lock(&io->lock);
+	while (!atomic_load(&io->cancelled) &&
+	       atomic_load(&io->refused) != number) {
+		found = io->has_offset && io->offset.number == number;
+		if (found)
+			break;
+		pthread_cond_wait(&io->changed, &io->lock);
+	}
+	*ret = io->offset;
+	io->has_offset = false;
+	pthread_mutex_unlock(&io->lock);
+	return found ? 0 : -ECANCELED;
 }
 
 void pier__copy_io_fail(struct pier__copy_io *io, int err)

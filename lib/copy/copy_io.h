@@ -39,6 +39,12 @@ void pier__copy_ring_add(struct pier__copy_ring *ring,
 bool pier__copy_ring_take(struct pier__copy_ring *ring,
 			  struct pier__copy_slot *ret);
 
+/* What the receiver has of a file, and the digest of it. */
+struct pier__copy_offset {
+	uint64_t number, bytes;
+	struct pier__copy_digest digest;
+};
+
 /*
  * The thread that reads or writes files, beside the engine's.  Slots pass from
  * the engine to the thread and back; each has one owner at a time.
@@ -56,6 +62,9 @@ struct pier__copy_io {
 	struct pier__copy_ring in, out;	/* for the thread, of the thread */
 	struct pier__copy_report report[PIER__COPY_REPORTS];
 	uint32_t report_first, report_count;
+	struct pier__copy_offset offset;	/* sent, or received */
+	bool has_offset;
+	atomic_uint_fast64_t refused;	/* a file that is not received */
 	char path[PIER__RECORD_PATH + 1];	/* the file in progress */
 	uint64_t size;			/* its bytes */
 	bool ended;
@@ -88,6 +97,15 @@ bool pier__copy_io_drained(struct pier__copy_io *io);
 /* The engine's, after the end: the error of the thread, with its message. */
 int pier__copy_io_error(struct pier__copy_io *io);
 
+/* The engine's: take an offset to send; false: none.  One was received. */
+bool pier__copy_io_next_offset(struct pier__copy_io *io,
+			       struct pier__copy_offset *ret);
+void pier__copy_io_pass_offset(struct pier__copy_io *io,
+			       const struct pier__copy_offset *offset);
+
+/* The engine's: the receiver needs no more of file @number. */
+void pier__copy_io_refuse(struct pier__copy_io *io, uint64_t number);
+
 /* The engine's: the file in progress; returns its bytes. */
 uint64_t pier__copy_io_current(struct pier__copy_io *io,
 			       char ret[PIER__RECORD_PATH + 1]);
@@ -99,6 +117,17 @@ void pier__copy_io_give(struct pier__copy_io *io, struct pier__copy_slot slot);
 /* The thread's: pass a report on, when the engine has taken enough. */
 void pier__copy_io_report(struct pier__copy_io *io,
 			  const struct pier__copy_report *report);
+
+/* The receiver's thread: send it.  There is one at a time. */
+void pier__copy_io_give_offset(struct pier__copy_io *io,
+			       const struct pier__copy_offset *offset);
+
+/*
+ * The sender's thread: wait for that of file @number.
+ * Errors: -ECANCELED, or it is refused.
+ */
+int pier__copy_io_take_offset(struct pier__copy_io *io, uint64_t number,
+			      struct pier__copy_offset *ret);
 
 /* The thread's: it ends with @err, whose message is its last one. */
 void pier__copy_io_fail(struct pier__copy_io *io, int err);

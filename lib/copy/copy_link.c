@@ -95,6 +95,24 @@ static int send_slots(struct pier__copy_session *s)
 	return err;
 }
 
+/* What is there of a file, before the peer begins with the rest. */
+static int send_offset(struct pier__copy_session *s)
+{
+	struct pier__copy_msg msg = { .kind = PIER__COPY_OFFSET };
+	int err;
+
+	if (s->sends || (!s->offset_due &&
+			 !pier__copy_io_next_offset(&s->io, &s->offset)))
+		return 0;
+	msg.number[PIER__OFFSET_FILE] = s->offset.number;
+	msg.number[PIER__OFFSET_BYTES] = s->offset.bytes;
+	msg.string[0].data = &s->offset.digest;
+	msg.string[0].len = sizeof(s->offset.digest);
+	err = pier__copy_session_send(s, &msg);
+	s->offset_due = err;
+	return err;
+}
+
 /* Call the program, and count what it is to be given as the call's error. */
 static void show_report(struct pier__copy_session *s)
 {
@@ -178,6 +196,8 @@ void pier__copy_session_pump(struct pier__copy_session *s)
 	err = greet(s);
 	if (!err)
 		err = send_slots(s);
+	if (!err && s->state == PIER__COPY_RUNNING)
+		err = send_offset(s);
 	if (!err && s->state == PIER__COPY_RUNNING)
 		err = send_reports(s);
 	if (!err && s->state == PIER__COPY_RUNNING)

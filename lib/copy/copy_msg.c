@@ -16,6 +16,7 @@ static const unsigned int numbers[PIER__COPY_KINDS] = {
 	[PIER__COPY_FILLED] = 2,
 	[PIER__COPY_FREE] = 2,
 	[PIER__COPY_REPORT] = 2,
+	[PIER__COPY_OFFSET] = 2,
 	[PIER__COPY_PING] = 0,
 	[PIER__COPY_END] = 4,
 };

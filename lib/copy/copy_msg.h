@@ -27,6 +27,7 @@ enum pier__copy_kind {
 	PIER__COPY_FILLED,	/* a slot has records */
 	PIER__COPY_FREE,	/* a slot has been read */
 	PIER__COPY_REPORT,	/* of the receiver: a file has failed */
+	PIER__COPY_OFFSET,	/* of the receiver: what it has of a file */
 	PIER__COPY_PING,	/* this end is alive */
 	PIER__COPY_END,		/* the last one: result or error */
 	PIER__COPY_KINDS
@@ -38,6 +39,7 @@ enum { PIER__HELLO_MODE, PIER__HELLO_FLAGS, PIER__HELLO_SLOTS,
 enum { PIER__WELCOME_DIRECTION };
 enum { PIER__SLOT_INDEX, PIER__SLOT_LEN };
 enum { PIER__REPORT_FILE, PIER__REPORT_ERROR };
+enum { PIER__OFFSET_FILE, PIER__OFFSET_BYTES };
 enum { PIER__END_ERROR, PIER__END_FILES, PIER__END_FAILED, PIER__END_BYTES };
 
 /* What the client requests: PIER__HELLO_MODE. */
@@ -58,7 +60,7 @@ struct pier__copy_msg {
 	uint64_t number[PIER__COPY_NUMBERS];
 	/*
 	 * HELLO: the export's descriptor, the target; SOURCE: nothing, the
-	 * path; REPORT: path, text; END: nothing, text
+	 * path; REPORT: path, text; OFFSET: the digest; END: nothing, text
 	 */
 	struct pier__copy_string string[2];
 };

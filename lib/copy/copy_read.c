@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <pier/copy.h>
+
 #include "copy/copy_sender.h"
 
 #define PIECE_MIN 65536		/* DATA of fewer bytes begins another slot */
@@ -31,7 +33,7 @@ static int send_hole(struct pier__copy_sender *sender, uint64_t len)
 
 	if (err)
 		return err;
-	pier__record_hole(&sender->span, len);
+	pier__record_number(&sender->span, PIER__RECORD_HOLE, len);
 	pier__copy_hash_hole(sender->hash, len);
 	return 0;
 }
@@ -72,17 +74,51 @@ static ssize_t send_piece(struct pier__copy_sender *sender, int fd,
 
 static bool is_refused(struct pier__copy_sender *sender)
 {
-	return atomic_load(&sender->refused) == sender->entry.number ||
+	return atomic_load(&sender->io->refused) == sender->entry.number ||
 	       atomic_load(&sender->io->cancelled);
+}
+
+/* Where to begin: behind what the receiver has, if that is of this file. */
+static int find_start(struct pier__copy_sender *sender, int fd, uint64_t *ret)
+{
+	struct pier__copy_offset offset;
+	struct pier__copy_digest digest;
+	int err;
+
+	*ret = 0;
+	if (!(sender->flags & PIER_COPY_RESUME) ||
+	    sender->entry.size < PIER__RECORD_RESUMED)
+		return 0;
+	pier__copy_sender_flush(sender);
+	err = pier__copy_io_take_offset(sender->io, sender->entry.number,
+					&offset);
+	if (err)
+		return err;
+	if (offset.bytes && offset.bytes <= sender->entry.size) {
+		pier__copy_hash_begin(sender->hash);
+		err = pier__copy_digest_file(sender->io, sender->hash, fd,
+					     offset.bytes);
+		pier__copy_hash_end(sender->hash, &digest);
+		if (!err && !memcmp(&digest, &offset.digest, sizeof(digest)))
+			*ret = offset.bytes;
+	}
+	if (!err)
+		err = pier__copy_sender_reserve(sender, PIER__RECORD_MAX);
+	if (!err)
+		pier__record_number(&sender->span, PIER__RECORD_START, *ret);
+	return err;
 }
 
 /* Send what @fd has; -ESTALE: it has become shorter. */
 static int send_content(struct pier__copy_sender *sender, int fd)
 {
-	uint64_t size = sender->entry.size, offset = 0, data, end;
+	uint64_t size = sender->entry.size, offset, data, end;
 	ssize_t n;
-	int err;
+	int err = find_start(sender, fd, &offset);
 
+	if (err)
+		return err;
+	pier__copy_hash_begin(sender->hash);
 	while (offset < size) {
 		find_data(fd, offset, size, &data, &end);
 		if (data > offset) {
@@ -124,7 +160,6 @@ int pier__copy_sender_file(struct pier__copy_sender *sender, int fd,
 	entry->number = ++sender->number;
 	pier__record_entry(&sender->span, PIER__RECORD_FILE, entry);
 	pier__copy_io_begin(sender->io, entry->path, entry->size);
-	pier__copy_hash_begin(sender->hash);
 	err = send_content(sender, fd);
 	if (atomic_load(&sender->io->cancelled))
 		return -ECANCELED;

@@ -2,11 +2,17 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <pier/copy.h>
 
 #include "copy/copy_receiver.h"
+#include "copy/copy_sender.h"
+#include "core/clock.h"
 #include "core/fail.h"
+
+#define BUSY_MS 30000	/* how long a file may be another session's */
+#define BUSY_US 20000	/* how often to look */
 
 /* The entry at @path has failed; the copy goes on. */
 static void report(struct pier__copy_receiver *r, const char *path, int err)
@@ -68,16 +74,83 @@ static bool is_lost(struct pier__copy_receiver *r, const char *path)
 /* The file fails here: what remains of it is skipped. */
 static void fail_file(struct pier__copy_receiver *r, int err)
 {
-	pier__copy_target_discard(&r->file);
+	pier__copy_target_discard(&r->file, false);
 	r->skipping = true;
 	r->report.number = r->entry.number;
 	report(r, r->path, err);
 }
 
+/* Does the sender wait for what there is of the file? */
+static bool is_resumed(const struct pier__copy_receiver *r)
+{
+	return (r->flags & PIER_COPY_RESUME) &&
+	       r->entry.size >= PIER__RECORD_RESUMED;
+}
+
+/* Tell the sender what there is of the file, nothing if it is skipped. */
+static int offer_offset(struct pier__copy_receiver *r, uint64_t len)
+{
+	struct pier__copy_offset offset = { .number = r->entry.number };
+	int err = 0;
+
+	if (!is_resumed(r))
+		return 0;
+	if (!r->skipping && len <= r->entry.size) {
+		err = pier__copy_digest_file(r->io, r->hash, r->file.fd, len);
+		offset.bytes = err ? 0 : len;
+	}
+	pier__copy_hash_end(r->hash, &offset.digest);
+	pier__copy_hash_begin(r->hash);
+	r->had = offset.bytes;
+	r->starting = true;
+	pier__copy_io_give_offset(r->io, &offset);
+	return err == -ECANCELED ? err : 0;
+}
+
+static int take_start(struct pier__copy_receiver *r, const uint8_t *body,
+		      size_t len)
+{
+	uint64_t offset;
+	int err = pier__record_get_number(body, len, &offset);
+
+	if (err)
+		return err;
+	if (!r->starting || (offset && offset != r->had))
+		return violation("a start that was not offered");
+	r->starting = false;
+	if (r->skipping)
+		return 0;
+	err = pier__copy_target_start(&r->file, offset);
+	if (err)
+		fail_file(r, err);
+	return 0;
+}
+
+/* Another session of this process may still find that its client has died. */
+static int open_file(struct pier__copy_receiver *r, uint64_t *ret_len)
+{
+	bool resume = is_resumed(r);
+	uint64_t limit = pier__deadline(pier__now(), BUSY_MS);
+	char leaf[PIER__RECORD_PATH + 1];
+	int err;
+
+	err = pier__copy_receiver_enter(r, leaf);
+	while (!err) {
+		err = pier__copy_target_open(&r->file, r->dir, leaf, &r->entry,
+					     resume, ret_len);
+		if (err != -EBUSY || !resume || pier__now() > limit ||
+		    atomic_load(&r->io->cancelled))
+			break;
+		usleep(BUSY_US);
+		err = 0;
+	}
+	return err;
+}
+
 static int begin_file(struct pier__copy_receiver *r, const uint8_t *body,
 		      size_t len)
 {
-	char leaf[PIER__RECORD_PATH + 1];
+	uint64_t had = 0;
 	int err;
 
 	if (r->file.fd >= 0 || r->skipping)
@@ -87,19 +160,17 @@ static int begin_file(struct pier__copy_receiver *r, const uint8_t *body,
 		return err;
 	pier__copy_io_begin(r->io, r->entry.path, r->entry.size);
 	pier__copy_hash_begin(r->hash);
+	r->starting = false;
 	if (is_lost(r, r->entry.path)) {
 		r->skipping = true;
-		return 0;
+		return offer_offset(r, 0);
 	}
 	err = pier__copy_receiver_place(r, &r->entry);
 	if (!err)
-		err = pier__copy_receiver_enter(r, leaf);
-	if (!err)
-		err = pier__copy_target_open(&r->file, r->dir, leaf,
-					     &r->entry);
+		err = open_file(r, &had);
 	if (err)
 		fail_file(r, err);
-	return 0;
+	return offer_offset(r, had);
 }
 
 static int take_data(struct pier__copy_receiver *r, const uint8_t *data,
@@ -109,7 +180,7 @@ static int take_data(struct pier__copy_receiver *r, const uint8_t *data,
 
 	if (r->skipping)
 		return 0;
-	if (r->file.fd < 0)
+	if (r->file.fd < 0 || r->starting)
 		return violation("data of no file");
 	pier__copy_hash_data(r->hash, data, len);
 	err = pier__copy_target_write(&r->file, data, len);
@@ -124,11 +195,11 @@ static int take_hole(struct pier__copy_receiver *r, const uint8_t *body,
 		     size_t len)
 {
 	uint64_t zeros;
-	int err = pier__record_get_hole(body, len, &zeros);
+	int err = pier__record_get_number(body, len, &zeros);
 
 	if (err || r->skipping)
 		return err;
-	if (r->file.fd < 0)
+	if (r->file.fd < 0 || r->starting)
 		return violation("a hole of no file");
 	pier__copy_hash_hole(r->hash, zeros);
 	err = pier__copy_target_hole(&r->file, zeros);
@@ -146,7 +217,7 @@ static int end_file(struct pier__copy_receiver *r, const uint8_t *body,
 
 	if (err)
 		return err;
-	if (!r->skipping && r->file.fd < 0)
+	if (!r->skipping && (r->file.fd < 0 || r->starting))
 		return violation("the end of no file");
 	if (!r->skipping) {
 		pier__copy_hash_end(r->hash, &ours);
@@ -170,7 +241,7 @@ static int abort_file(struct pier__copy_receiver *r, const uint8_t *body,
 
 	if (!skipping && r->file.fd < 0)
 		return violation("the end of no file");
-	pier__copy_target_discard(&r->file);
+	pier__copy_target_discard(&r->file, false);
 	r->skipping = false;
 	return skipping ? 0 : take_error(r, body, len);
 }
@@ -219,6 +290,8 @@ static int take_record(struct pier__copy_receiver *r,
 	switch (kind) {
 	case PIER__RECORD_FILE:
 		return begin_file(r, body, len);
+	case PIER__RECORD_START:
+		return take_start(r, body, len);
 	case PIER__RECORD_DATA:
 		return take_data(r, body, len);
 	case PIER__RECORD_HOLE:
@@ -268,7 +341,7 @@ void pier__copy_receiver_run(void *arg)
 
 	while (!err && !r->finished)
 		err = take_slot(r);
-	pier__copy_target_discard(&r->file);
+	pier__copy_target_discard(&r->file, is_resumed(r));
 	pier__copy_receiver_leave(r);
 	if (!err || err == -ECANCELED)
 		r->finished = !err;

@@ -23,6 +23,8 @@ struct pier__copy_receiver {
 	struct pier__copy_entry entry;	/* of the file */
 	char path[PIER__RECORD_PATH + 1];	/* where an entry goes */
 	bool skipping;			/* until the file ends */
+	bool starting;			/* START is due */
+	uint64_t had;			/* bytes of the file that were there */
 	char lost[PIER__RECORD_PATH + 1];	/* a directory that has */
 					/* failed; "": none */
 	bool finished;

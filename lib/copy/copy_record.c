@@ -54,12 +54,13 @@ void pier__record_entry(struct pier__copy_span *span,
 	end_record(span, kind, ENTRY_HEAD + len);
 }
 
-void pier__record_hole(struct pier__copy_span *span, uint64_t len)
+void pier__record_number(struct pier__copy_span *span,
+			 enum pier__copy_record_kind kind, uint64_t number)
 {
 	uint8_t *at = span->at + PIER__RECORD_HEAD;
 
-	pier__put64(&at, len);
-	end_record(span, PIER__RECORD_HOLE, sizeof(len));
+	pier__put64(&at, number);
+	end_record(span, kind, sizeof(number));
 }
 
 void pier__record_end(struct pier__copy_span *span,
@@ -173,10 +174,10 @@ int pier__record_get_entry(const uint8_t *body, size_t len,
 	return 0;
 }
 
-int pier__record_get_hole(const uint8_t *body, size_t len, uint64_t *ret)
+int pier__record_get_number(const uint8_t *body, size_t len, uint64_t *ret)
 {
 	if (len != sizeof(*ret))
-		return malformed("hole");
+		return malformed("number");
 	*ret = pier__get64(&body);
 	return 0;
 }

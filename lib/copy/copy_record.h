@@ -13,11 +13,15 @@
  * follows, then that, then zeros to a multiple of 8.  Numbers in network order.
  *
  *	DIR or FILE, DATA and HOLE..., END or ABORT, ..., LEAVE, ..., FINISH
+ *
+ * If copies are resumed, START follows the FILE of PIER__RECORD_RESUMED bytes
+ * or more, when the receiver has sent what it has of it.
  */
 enum pier__copy_record_kind {
 	PIER__RECORD_FILE = 1,	/* an entry: a file begins */
 	PIER__RECORD_DIR,	/* an entry: a directory */
 	PIER__RECORD_LEAVE,	/* an entry: all of a directory was sent */
+	PIER__RECORD_START,	/* 64 bits: the file's data begin there */
 	PIER__RECORD_DATA,	/* the next bytes of the file */
 	PIER__RECORD_HOLE,	/* 64 bits: so many zeros are next */
 	PIER__RECORD_END,	/* the digest of the file */
@@ -28,6 +32,7 @@ enum pier__copy_record_kind {
 
 #define PIER__RECORD_HEAD 8
 #define PIER__RECORD_PATH 4095	/* bytes of the longest path */
+#define PIER__RECORD_RESUMED (1u << 20)
 #define PIER__RECORD_TEXT 512	/* bytes of the longest error message */
 /* The longest of all but DATA, with its head. */
 #define PIER__RECORD_MAX 5120
@@ -62,7 +67,9 @@ size_t pier__record_capacity(const struct pier__copy_span *span);
 void pier__record_entry(struct pier__copy_span *span,
 			enum pier__copy_record_kind kind,
 			const struct pier__copy_entry *entry);
-void pier__record_hole(struct pier__copy_span *span, uint64_t len);
+/* HOLE or START. */
+void pier__record_number(struct pier__copy_span *span,
+			 enum pier__copy_record_kind kind, uint64_t number);
 void pier__record_end(struct pier__copy_span *span,
 		      const struct pier__copy_digest *digest);
 void pier__record_error(struct pier__copy_span *span,
@@ -86,7 +93,7 @@ int pier__record_next(struct pier__copy_span *span,
 /* Read the body of a record.  Errors: -EPROTO. */
 int pier__record_get_entry(const uint8_t *body, size_t len,
 			   struct pier__copy_entry *ret);
-int pier__record_get_hole(const uint8_t *body, size_t len, uint64_t *ret);
+int pier__record_get_number(const uint8_t *body, size_t len, uint64_t *ret);
 int pier__record_get_end(const uint8_t *body, size_t len,
 			 struct pier__copy_digest *ret);
 int pier__record_get_error(const uint8_t *body, size_t len,

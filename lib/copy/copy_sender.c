@@ -60,7 +60,7 @@ int pier__copy_sender_abort(struct pier__copy_sender *sender, int err)
 				   pier_strerror(err);
 
 	sender->failed.number = sender->entry.number;
-	if (atomic_load(&sender->refused) != sender->entry.number)
+	if (atomic_load(&sender->io->refused) != sender->entry.number)
 		return pier__copy_sender_fail(sender, PIER__RECORD_ABORT,
 					      sender->entry.path, err, text);
 	err = pier__copy_sender_reserve(sender, PIER__RECORD_MAX);

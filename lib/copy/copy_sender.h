@@ -14,7 +14,6 @@ struct pier__copy_sender {
 	uint32_t flags;			/* enum pier_copy_flag */
 	uint8_t *memory;
 	size_t slot_size;
-	atomic_uint_fast64_t refused;	/* the file that is not received */
 	atomic_bool finished;		/* all was passed on */
 
 	struct pier__copy_hash *hash;
@@ -56,6 +55,10 @@ int pier__copy_sender_abort(struct pier__copy_sender *sender, int err);
 struct stat;
 int pier__copy_sender_file(struct pier__copy_sender *sender, int fd,
 			   const struct stat *st);
+
+/* copy_digest.c: add @len bytes of @fd, from its begin, to @hash. */
+int pier__copy_digest_file(struct pier__copy_io *io,
+			   struct pier__copy_hash *hash, int fd, uint64_t len);
 
 /* copy_walk.c: send source @path. Errors: -ECANCELED. */
 int pier__copy_sender_walk(struct pier__copy_sender *sender, const char *path);

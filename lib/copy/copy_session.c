@@ -12,6 +12,7 @@
 
 #define PINGS 4		/* in the time of silence that ends a session */
 #define SHOW_MS 200
+#define STALLED 10	/* times of silence in which a client only pings */
 
 int pier__copy_session_create(struct pier_copy *copy, bool is_server,
 			      struct pier__copy_session **ret)
@@ -100,6 +101,7 @@ int pier__copy_session_run(struct pier__copy_session *s)
 	else
 		err = pier__copy_io_start(&s->io, pier__copy_receiver_run,
 					  &s->receiver);
+	s->progress_at = pier__now();
 	if (!err)
 		s->state = PIER__COPY_RUNNING;
 	return err;
@@ -200,7 +202,7 @@ static int report_arrived(struct pier__copy_session *s,
 	if (!s->sends)
 		return pier__fail(-EPROTO, "copy: the sender has sent a "
 				  "report");
-	atomic_store(&s->sender.refused, msg->number[PIER__REPORT_FILE]);
+	pier__copy_io_refuse(&s->io, msg->number[PIER__REPORT_FILE]);
 	error->error = (int)(msg->number[PIER__REPORT_ERROR] & 0xffff);
 	copy_text(&msg->string[0], error->path, sizeof(error->path));
 	copy_text(&msg->string[1], error->text, sizeof(error->text));
@@ -214,6 +216,22 @@ static int report_arrived(struct pier__copy_session *s,
 			      error->text);
 	snprintf(s->error_text, sizeof(s->error_text), "%s",
 		 pier_last_error());
+	return 0;
+}
+
+static int offset_arrived(struct pier__copy_session *s,
+			  const struct pier__copy_msg *msg)
+{
+	struct pier__copy_offset offset = {
+		.number = msg->number[PIER__OFFSET_FILE],
+		.bytes = msg->number[PIER__OFFSET_BYTES],
+	};
+
+	if (!s->sends || msg->string[0].len != sizeof(offset.digest))
+		return pier__fail(-EPROTO, "copy: the peer has sent an offset "
+				  "of no file");
+	memcpy(&offset.digest, msg->string[0].data, sizeof(offset.digest));
+	pier__copy_io_pass_offset(&s->io, &offset);
 	return 0;
 }
 
@@ -247,9 +265,11 @@ void pier__copy_session_message(struct pier__copy_session *s,
 {
 	int err = 0;
 
-	s->received_at = pier__now();
 	if (s->state == PIER__COPY_ENDING)
 		return;
+	s->received_at = pier__now();
+	if (msg->kind != PIER__COPY_PING)
+		s->progress_at = s->received_at;
 	switch (msg->kind) {
 	case PIER__COPY_PING:
 		break;
@@ -261,6 +281,9 @@ void pier__copy_session_message(struct pier__copy_session *s,
 		break;
 	case PIER__COPY_REPORT:
 		err = report_arrived(s, msg);
+		break;
+	case PIER__COPY_OFFSET:
+		err = offset_arrived(s, msg);
 		break;
 	case PIER__COPY_END:
 		err = end_arrived(s, msg);
@@ -289,6 +312,24 @@ void pier__copy_session_disconnected(struct pier__copy_session *s)
 	s->conn = NULL;
 }
 
+/* Nothing can be done here before the peer does something. */
+static bool is_peers_turn(const struct pier__copy_session *s)
+{
+	for (uint32_t i = 0; i < s->slots; i++)
+		if (!s->away[i])
+			return false;
+	return !s->has_report && !s->offset_due;
+}
+
+/* A client that is alive, but does nothing, does not stay for ever. */
+static bool is_stalled(const struct pier__copy_session *s, uint64_t now)
+{
+	uint64_t limit = s->copy->cfg.timeout_ms * PIER__MS * STALLED;
+
+	return s->is_server && s->state == PIER__COPY_RUNNING &&
+	       now - s->progress_at > limit && is_peers_turn(s);
+}
+
 static void look_at_time(struct pier__copy_session *s)
 {
 	uint64_t now = pier__now(), limit = s->copy->cfg.timeout_ms * PIER__MS;
@@ -303,6 +344,13 @@ static void look_at_time(struct pier__copy_session *s)
 		pier__copy_session_fail(s, err);
 		if (s->conn)
 			pier_comch_disconnect(s->conn);
+		return;
+	}
+	if (is_stalled(s, now)) {
+		err = pier__fail(-ETIMEDOUT, "copy: the client has done "
+				 "nothing for %u ms",
+				 s->copy->cfg.timeout_ms * STALLED);
+		pier__copy_session_fail(s, err);
 		return;
 	}
 	if (s->state == PIER__COPY_RUNNING && now - s->sent_at > limit / PINGS)

@@ -59,8 +59,10 @@ static int check_old(const struct pier__copy_target *target, int fd)
 	return 0;
 }
 
-/* Remove the temporary file that a process has left. */
-static int remove_old(const struct pier__copy_target *target)
+/*
+ * Remove the temporary file that a process has left, or return it with @resume.
+ */
+static int take_old(const struct pier__copy_target *target, bool resume)
 {
 	int fd = openat(target->dir, target->temp, O_RDWR | O_NOFOLLOW |
 			O_NONBLOCK | O_CLOEXEC), err;
@@ -69,6 +71,8 @@ static int remove_old(const struct pier__copy_target *target)
 		return errno == ENOENT ? -EAGAIN :
 		       errno == ELOOP ? -EEXIST : -errno;
 	err = check_old(target, fd);
+	if (!err && resume)
+		return fd;
 	if (!err)
 		err = unlinkat(target->dir, target->temp, 0) ? -errno :
 							       -EAGAIN;
@@ -77,14 +81,15 @@ static int remove_old(const struct pier__copy_target *target)
 }
 
 /* Returns a new file, which no other process uses. */
-static int open_new(const struct pier__copy_target *target, mode_t mode)
+static int open_new(const struct pier__copy_target *target, mode_t mode,
+		    bool resume)
 {
 	int fd = -EAGAIN, err;
 
 	for (int i = 0; i < TRIES && fd == -EAGAIN; i++) {
 		fd = create(target, mode);
 		if (fd == -EEXIST)
-			fd = remove_old(target);
+			fd = take_old(target, resume);
 	}
 	if (fd < 0)
 		return fd == -EAGAIN ? -EBUSY : fd;
@@ -97,7 +102,8 @@ static int open_new(const struct pier__copy_target *target, mode_t mode)
 
 int pier__copy_target_open(struct pier__copy_target *target, int dir,
 			   const char *leaf,
-			   const struct pier__copy_entry *entry)
+			   const struct pier__copy_entry *entry, bool resume,
+			   uint64_t *ret_len)
 {
 	struct stat st;
 	int fd, err;
@@ -111,10 +117,26 @@ int pier__copy_target_open(struct pier__copy_target *target, int dir,
 	if (!fstatat(dir, leaf, &st, AT_SYMLINK_NOFOLLOW) &&
 	    S_ISDIR(st.st_mode))
 		return -EISDIR;
-	fd = open_new(target, (entry->mode & 0777) | 0600);
+	fd = open_new(target, (entry->mode & 0777) | 0600, resume);
 	if (fd < 0)
 		return fd;
+	if (fstat(fd, &st)) {
+		err = -errno;
+		close(fd);
+		return err;
+	}
 	target->fd = fd;
+	*ret_len = (uint64_t)st.st_size;
+	return 0;
+}
+
+int pier__copy_target_start(struct pier__copy_target *target, uint64_t offset)
+{
+	if (offset > target->size || target->offset)
+		return -EPROTO;
+	if (ftruncate(target->fd, (off_t)offset))
+		return -errno;
+	target->offset = offset;
 	return 0;
 }
 
@@ -187,11 +209,12 @@ int pier__copy_target_commit(struct pier__copy_target *target,
 	return 0;
 }
 
-void pier__copy_target_discard(struct pier__copy_target *target)
+void pier__copy_target_discard(struct pier__copy_target *target, bool keep)
 {
 	if (target->fd < 0)
 		return;
-	unlinkat(target->dir, target->temp, 0);
+	if (!keep)
+		unlinkat(target->dir, target->temp, 0);
 	close(target->fd);
 	target->fd = -1;
 }

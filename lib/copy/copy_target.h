@@ -24,13 +24,17 @@ void pier__copy_target_init(struct pier__copy_target *target);
 
 /*
  * Create it for @leaf of the directory @dir, in place of a temporary file that
- * a process has left.
+ * a process has left; with @resume open that one, of *ret_len bytes.
  * Errors: -EISDIR; -EBUSY, another process receives it; -EEXIST, a file that is
  * not this user's has the temporary name; those of openat(2).
  */
 int pier__copy_target_open(struct pier__copy_target *target, int dir,
 			   const char *leaf,
-			   const struct pier__copy_entry *entry);
+			   const struct pier__copy_entry *entry, bool resume,
+			   uint64_t *ret_len);
+
+/* Data begin at @offset, up to which the file is as it was. */
+int pier__copy_target_start(struct pier__copy_target *target, uint64_t offset);
 
 /* Errors: -EPROTO, beyond the size; those of pwrite(2). */
 int pier__copy_target_write(struct pier__copy_target *target, const void *data,
@@ -46,7 +50,7 @@ int pier__copy_target_commit(struct pier__copy_target *target,
 			     const struct pier__copy_entry *entry,
 			     bool preserve);
 
-/* Remove it, if there is one. */
-void pier__copy_target_discard(struct pier__copy_target *target);
+/* Remove it, if there is one; with @keep leave it for the next copy. */
+void pier__copy_target_discard(struct pier__copy_target *target, bool keep);
 
 #endif

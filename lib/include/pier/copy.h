@@ -25,6 +25,8 @@ struct pier_rep;
 enum pier_copy_flag {
 	PIER_COPY_RECURSIVE = 1,	/* directories with what they contain */
 	PIER_COPY_PRESERVE = 2,		/* permissions and times */
+	PIER_COPY_RESUME = 4,		/* continue files of an interrupted */
+					/* copy, and leave what is received */
 };
 
 struct pier_copy_config {

@@ -1,0 +1,253 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# What goes wrong while `pier copy` copies: processes die, disks are full,
+# packets are lost.
+. "${0%/*}/../lib/tap.sh"
+. "$top/t/lib/toolbox.sh"
+. "$top/t/lib/device.sh"
+
+"$pier" copy --help >/dev/null 2>&1 || skip_all "it has no copy"
+
+# serve OPTION... - a server of $tmp/root, in the background; $server
+serve()
+{
+	rm -f "$tmp/server"
+	"$pier" copy -d "$device" --listen --timeout 5 --root "$tmp/root" \
+	    "$@" 2>"$tmp/server" &
+	server=$!
+	wait_for 20 grep -q listens "$tmp/server" || cat "$tmp/server"
+}
+
+# fresh - the two directories, empty, and a server
+fresh()
+{
+	rm -rf "$tmp/root" "$tmp/here"
+	mkdir "$tmp/root" "$tmp/here" && cd "$tmp/here" && serve "$@"
+}
+
+# copy WORD... - its status; what it prints is in $tmp/out and $tmp/err
+copy()
+{
+	timeout 60 "$pier" copy -d "$device" --timeout 5 "$@" \
+	    >"$tmp/out" 2>"$tmp/err"
+}
+
+# begin WORD... - a copy in the background; $client
+begin()
+{
+	"$pier" copy -d "$device" --timeout 5 "$@" >"$tmp/out" 2>"$tmp/err" &
+	client=$!
+}
+
+# has BYTES [FOLDER] - a file there, the root, has so many, or the client ended
+has()
+{
+	size=$(find "${2:-$tmp/root}" -type f -size +0 -printf '%s\n' |
+	    sort -n | tail -n 1)
+	[ "${size:-0}" -ge "$1" ] || ! kill -0 "$client" 2>/dev/null
+}
+
+# random MAX - a number below it
+random()
+{
+	echo $(($(od -An -N4 -tu4 /dev/urandom) % $1))
+}
+
+# at_moment COMMAND... - at once: wait_for() looks too seldom
+at_moment()
+{
+	until "$@"; do
+		:
+	done
+}
+
+# A client or a server dies 50 times, at places spread over the file.
+a_copy_that_is_killed_50_times_is_resumed()
+{
+	fresh
+	echo old >../root/file
+	head -c 70000000 /dev/urandom >file
+	midst=0
+	for i in $(seq 50); do
+		begin --resume file 127.0.0.1:
+		at_moment has $((i * 900000 + $(random 900000)))
+		if [ $((i % 2)) -eq 0 ]; then
+			kill -9 $client
+			wait $client
+		else
+			kill -9 $server
+			wait $server $client
+			serve
+		fi 2>/dev/null
+		if cmp -s file ../root/file; then
+			continue	# it was complete before
+		fi
+		midst=$((midst + 1))
+		[ "$(cat ../root/file)" = old ] || return
+	done
+	echo "$midst were not complete"
+	[ $midst -ge 25 ] || return
+	copy --resume file 127.0.0.1: && cmp file ../root/file &&
+	    [ "$(ls -A ../root)" = file ] ||
+	    { cat "$tmp/err" "$tmp/server"; ls -lA ../root; return 1; }
+}
+
+# The bytes that are moved are those that lack.
+only_the_rest_is_moved()
+{
+	fresh
+	head -c 40000000 /dev/urandom >file
+	begin --resume file 127.0.0.1:
+	at_moment has 20000000
+	kill -9 $client $server
+	wait $client $server 2>/dev/null
+	serve
+	part=$(stat -c %s ../root/.pier-*) || return
+	copy --resume --json file 127.0.0.1: && cmp file ../root/file &&
+	    says "$tmp/out" "\"bytes\": $((40000000 - part))"
+}
+
+a_source_that_has_changed_is_copied_anew()
+{
+	fresh
+	head -c 40000000 /dev/urandom >file
+	begin --resume file 127.0.0.1:
+	at_moment has 20000000
+	kill -9 $client $server
+	wait $client $server 2>/dev/null
+	serve
+	head -c 40000000 /dev/urandom >file
+	copy --resume --json file 127.0.0.1: && cmp file ../root/file &&
+	    says "$tmp/out" '"bytes": 40000000'
+}
+
+a_client_that_is_killed_leaves_nothing()
+{
+	fresh
+	echo old >../root/file
+	head -c 200000000 /dev/zero | tr '\0' x >file
+	begin file 127.0.0.1:
+	at_moment has 1000000
+	kill -9 $client
+	wait $client 2>/dev/null
+	wait_for 20 grep -q "a client: " "$tmp/server" &&
+	    [ "$(ls -A ../root)" = file ] && [ "$(cat ../root/file)" = old ]
+}
+
+a_server_that_is_killed_is_an_error_of_the_client()
+{
+	fresh
+	head -c 200000000 /dev/zero | tr '\0' x >file
+	begin file 127.0.0.1:
+	at_moment has 1000000
+	kill -9 $server
+	wait $client
+	[ $? -eq 1 ] && says "$tmp/err" "pier copy: copy: " &&
+	    [ ! -e ../root/file ] || return
+	mv file ../root
+	serve
+	echo old >file
+	begin 127.0.0.1:file .
+	at_moment has 1000000 .
+	kill -9 $server
+	wait $client
+	[ $? -eq 1 ] && [ "$(cat file)" = old ] && [ "$(ls -A)" = file ]
+}
+
+# As another user, whom permissions concern.
+a_target_without_permission_fails_alone()
+{
+	[ "$(id -u)" -ne 0 ] || command -v setpriv >/dev/null ||
+	    skip "there is no setpriv"
+	fresh
+	mkdir ../root/closed ../root/open
+	chmod 555 ../root/closed
+	kill $server
+	wait $server
+	chmod 755 "$tmp"
+	chown -R 65534 "$tmp/root"
+	rm "$tmp/server"
+	setpriv --reuid 65534 --clear-groups "$pier" copy -d "$device" \
+	    --listen --root "$tmp/root" 2>"$tmp/server" &
+	wait_for 20 grep -q listens "$tmp/server"
+	echo 1 >file
+	copy file 127.0.0.1:closed && return 1
+	says "$tmp/err" "closed/file: Permission denied" &&
+	    copy file 127.0.0.1:open && cmp file ../root/open/file
+}
+
+a_disk_that_is_full_leaves_the_old_target()
+{
+	fresh
+	mkdir ../root/small
+	mount -t tmpfs -o size=3m none ../root/small 2>/dev/null ||
+	    skip "a file system cannot be mounted"
+	echo old >../root/small/file
+	head -c 9000000 /dev/zero | tr '\0' x >file
+	echo 1 >next
+	copy file next 127.0.0.1:small
+	status=$?
+	[ $status -eq 1 ] && says "$tmp/err" "No space left" &&
+	    [ "$(cat ../root/small/file)" = old ] &&
+	    cmp next ../root/small/next &&
+	    [ "$(ls -A ../root/small | wc -l)" -eq 2 ]
+	status=$?
+	umount ../root/small
+	return $status
+}
+
+# A second copy to the same target, while the first is in progress.
+two_copies_to_one_target_do_not_mix()
+{
+	fresh
+	head -c 150000000 /dev/zero | tr '\0' x >one
+	head -c 1000000 /dev/zero | tr '\0' y >two
+	begin one 127.0.0.1:target
+	at_moment has 1000000
+	copy two 127.0.0.1:target
+	second=$?
+	wait $client
+	[ $? -eq 0 ] && cmp one ../root/target || return
+	[ $second -eq 0 ] || says "$tmp/err" "another copy to it"
+}
+
+more_clients_than_the_limit_are_refused()
+{
+	fresh
+	mkdir clients
+	for i in $(seq 40); do
+		head -c 3000000 /dev/urandom >"file$i"
+		(copy_to $i; echo $? >"clients/$i") &
+	done
+	wait_for 60 all_ended
+	grep -lx 0 clients/* | wc -l | grep -qv '^0$' || return
+	for i in $(grep -lx 0 clients/*); do
+		i=${i#clients/}
+		cmp "file$i" "../root/file$i" || return
+	done
+	copy file1 127.0.0.1:again && cmp file1 ../root/again
+}
+
+copy_to()
+{
+	timeout 60 "$pier" copy -d "$device" "file$1" 127.0.0.1: \
+	    2>"clients/err$1"
+}
+
+all_ended()
+{
+	[ "$(find clients -name '[0-9]*' -size +0 | wc -l)" -eq 40 ]
+}
+
+device_known
+run a_copy_that_is_killed_50_times_is_resumed
+run only_the_rest_is_moved
+run a_source_that_has_changed_is_copied_anew
+run a_client_that_is_killed_leaves_nothing
+run a_server_that_is_killed_is_an_error_of_the_client
+run a_target_without_permission_fails_alone
+run a_disk_that_is_full_leaves_the_old_target
+run two_copies_to_one_target_do_not_mix
+run more_clients_than_the_limit_are_refused
+tap_done
