@@ -136,6 +136,7 @@ EXTRA_PROGRAMS += %D%/sync_event
 
 EXTRA_DIST += \
 	%D%/cm.sh \
+	%D%/copy.sh \
 	%D%/overhead.sh \
 	%D%/soft.sh \
 	%D%/vm.sh \
@@ -157,6 +158,10 @@ bench-cm: %D%/cm
 # Comm Channels beside RDMA sends, copies between processes beside writes.
 bench-comch: %D%/comch
 	%D%/comch
+
+# Copies of files beside rsync and nc.
+bench-copy: tools/pier
+	$(SHELL) $(srcdir)/%D%/copy.sh $(abs_builddir)/tools/pier
 
 # Copies beside memcpy().
 bench-dma: %D%/dma
@@ -200,5 +205,5 @@ stress: %D%/stress
 	TSAN_OPTIONS="suppressions='$(abs_top_srcdir)/t/lib/tsan.supp'" \
 		$(LIBTOOL) --mode=execute %D%/stress $(STRESS_SECONDS)
 
-.PHONY: bench-cm bench-comch bench-dma bench-graph bench-overhead \
+.PHONY: bench-cm bench-comch bench-copy bench-dma bench-graph bench-overhead \
 	bench-programs bench-soft bench-sync-event bench-vm stress
