@@ -127,6 +127,13 @@ static void less(struct pier__comch_target *target)
 		target_free(target);
 }
 
+/* Soft-RoCE has the second answer to what is too long. */
+static bool is_too_long(const struct ibv_wc *wc)
+{
+	return wc->status == IBV_WC_REM_INV_REQ_ERR ||
+	       wc->status == IBV_WC_REM_OP_ERR;
+}
+
 /* The error of a message that has failed as @wc has it, or has not. */
 static int wc_error(const struct pier__comch_data_task *t,
 		    const struct ibv_wc *wc)
@@ -138,7 +145,7 @@ static int wc_error(const struct pier__comch_data_task *t,
 	if (wc->status == IBV_WC_SUCCESS)
 		return 0;
 	err = pier__conn_failed(conn, pier_task_type_name(t->task.type), wc);
-	if (wc->status == IBV_WC_REM_INV_REQ_ERR)
+	if (is_too_long(wc))
 		return pier__fail(-EMSGSIZE, "comch: a message of %u bytes "
 				  "does not fit the buffer of consumer %u",
 				  t->len, target->to.id);
