@@ -12,6 +12,7 @@
 /* What pier_comch(3) adds to each. */
 #define MORE_RECVS 4		/* for each client */
 #define MORE_CONNS 16		/* beyond the clients */
+#define OWN_SENDS 2		/* for each connection */
 
 static uint32_t least(uint32_t a, uint32_t b)
 {
@@ -38,7 +39,7 @@ doca_error_t pier__doca_comch_limits(const struct doca_devinfo *info,
 		return DOCA_ERROR_NOT_SUPPORTED;
 	ret->recv_queue = least(ret->recv_queue,
 				recvs / ret->clients - MORE_RECVS);
-	ret->send_tasks = least(sends - ret->clients - MORE_CONNS,
+	ret->send_tasks = least(sends - OWN_SENDS * (ret->clients + MORE_CONNS),
 				SEND_TASKS_MAX);
 	return DOCA_SUCCESS;
 }
