@@ -96,6 +96,7 @@ check_PROGRAMS += \
 	%D%/fabric/wake.t \
 	%D%/faults/addresses.t \
 	%D%/faults/cut.t \
+	%D%/faults/dma_killed.t \
 	%D%/faults/forge.t \
 	%D%/faults/gone.t \
 	%D%/faults/killed.t \

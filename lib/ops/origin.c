@@ -23,6 +23,7 @@ enum {
 };
 
 #define GIDS_MAX 8	/* in a descriptor, so that it is short */
+#define CONNECT_MS 10000	/* a service answers without its program */
 
 int pier__origin_describe(const struct pier__service_entry *entry,
 			  struct pier_dev *dev, struct pier_mmap *mmap,
@@ -148,6 +149,7 @@ int pier__origin_connect(const struct pier__mmap_origin *origin,
 		.data = ask,
 		.data_len = sizeof(ask),
 		.user_data = user_data,
+		.timeout_ms = CONNECT_MS,
 	};
 	int err = choose(dev, origin, ours, theirs);
 
