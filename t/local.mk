@@ -107,6 +107,7 @@ check_PROGRAMS += \
 	%D%/faults/rdmacm_killed.t \
 	%D%/faults/rdmacm_link.t \
 	%D%/faults/reject.t \
+	%D%/faults/sync_event_killed.t \
 	%D%/mem/buf.t \
 	%D%/mem/buf_array.t \
 	%D%/mem/buf_pool.t \
