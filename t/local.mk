@@ -61,6 +61,7 @@ check_PROGRAMS += \
 	%D%/doca/ctx.t \
 	%D%/doca/ctx_rules.t \
 	%D%/doca/dma.t \
+	%D%/doca/event_rules.t \
 	%D%/doca/event_tasks.t \
 	%D%/doca/graph.t \
 	%D%/doca/graph_life.t \
@@ -83,6 +84,7 @@ check_PROGRAMS += \
 	%D%/doca/sync_event.t \
 	%D%/doca/sync_event_life.t \
 	%D%/doca/task.t \
+	%D%/doca/task_rules.t \
 	%D%/doca/types.t \
 	%D%/doca/unsupported.t \
 	%D%/engine/ctx.t \

@@ -21,12 +21,14 @@ static struct doca_rdma_addr *addr;
 static void on_request(struct doca_rdma_connection *conn,
 		       union doca_data ctx_data)
 {
+	const union doca_data data = { .u64 = 77 };
 	char private_data[255];
 
 	(void)ctx_data;
 	requests++;
 	memset(private_data, 'p', sizeof(private_data));
 	IS(doca_rdma_connection_accept(conn, private_data, 255), DOCA_SUCCESS);
+	IS(doca_rdma_connection_set_user_data(conn, data), DOCA_SUCCESS);
 }
 
 static void on_established(struct doca_rdma_connection *conn,
@@ -51,8 +53,10 @@ static void on_failure(struct doca_rdma_connection *conn, union doca_data data,
 static void on_disconnected(struct doca_rdma_connection *conn,
 			    union doca_data data, union doca_data ctx_data)
 {
-	(void)data;
-	(void)ctx_data;
+	if (ctx_data.ptr == &server)
+		IS(data.u64, 77);
+	else
+		OK(at_client[data.u64] == conn);
 	disconnects++;
 	IS(doca_rdma_connection_disconnect(conn), DOCA_SUCCESS);
 }

@@ -11,7 +11,7 @@
 #define TASKS 3
 
 static const union doca_data no_data = { .ptr = NULL };
-static struct end a, b;
+static struct end a;
 
 /* The one that is tested, of the kind that is tested. */
 static union {
@@ -26,7 +26,8 @@ static struct doca_buf *src, *dst;
 /* What has happened: a letter for each state, and for the end of a task. */
 static char seen[32];
 static char seen_inside[32];	/* when the callback of a task returned */
-static bool stop_inside;
+static bool stop_inside, stop_when_running, destroy_when_idle;
+static doca_error_t (*destroy_it)(void);
 
 static void saw(char what)
 {
@@ -240,6 +241,12 @@ static void state_changed(const union doca_data data, struct doca_ctx *its,
 	IS(doca_ctx_get_state(its, &now), DOCA_SUCCESS);
 	IS(now, next);
 	saw("ITRS"[next]);
+	if (next == DOCA_CTX_STATE_RUNNING && stop_when_running)
+		doca_ctx_stop(its);
+	if (next == DOCA_CTX_STATE_IDLE && destroy_when_idle) {
+		IS(destroy_it(), DOCA_SUCCESS);
+		destroy_when_idle = false;
+	}
 }
 
 static void create(const struct kind *kind)
@@ -247,7 +254,8 @@ static void create(const struct kind *kind)
 	union doca_data data = { .ptr = &a };
 
 	seen[0] = seen_inside[0] = '\0';
-	stop_inside = false;
+	stop_inside = stop_when_running = destroy_when_idle = false;
+	destroy_it = kind->destroy;
 	ctx = kind->create();
 	IS(doca_ctx_set_user_data(ctx, data), DOCA_SUCCESS);
 	IS(doca_ctx_set_state_changed_cb(ctx, state_changed), DOCA_SUCCESS);
@@ -264,9 +272,8 @@ static void drive(const char *want)
 	IS_STR(seen, want);
 }
 
-static void destroy(const struct kind *kind)
+static void put_bufs(void)
 {
-	IS(kind->destroy(), DOCA_SUCCESS);
 	IS(doca_buf_dec_refcount(src, NULL), DOCA_SUCCESS);
 	IS(doca_buf_dec_refcount(dst, NULL), DOCA_SUCCESS);
 }
@@ -277,7 +284,7 @@ static void with_each(void (*check)(const struct kind *kind), size_t count)
 	for (size_t i = 0; i < count; i++) {
 		create(&kinds[i]);
 		check(&kinds[i]);
-		destroy(&kinds[i]);
+		put_bufs();
 	}
 	end_close(&a);
 }
@@ -295,6 +302,7 @@ static void check_states(const struct kind *kind)
 	drive("RSI");
 	IS(doca_ctx_stop(ctx), DOCA_SUCCESS);
 	IS_STR(seen, "RSI");
+	IS(kind->destroy(), DOCA_SUCCESS);
 }
 
 static void every_context_runs_when_its_start_returns(void)
@@ -326,6 +334,7 @@ static void check_tasks(const struct kind *kind)
 		doca_task_free(tasks[i]);
 	}
 	drive("RSI");
+	IS(kind->destroy(), DOCA_SUCCESS);
 }
 
 static void every_context_has_the_tasks_that_were_asked_for(void)
@@ -347,6 +356,7 @@ static void check_stop(const struct kind *kind)
 	doca_task_free(task);
 	IS_STR(seen, "ReS");
 	drive("ReSI");
+	IS(kind->destroy(), DOCA_SUCCESS);
 }
 
 static void a_stop_in_a_callback_is_reported_inside(void)
@@ -354,100 +364,34 @@ static void a_stop_in_a_callback_is_reported_inside(void)
 	with_each(check_stop, KINDS - 1);
 }
 
-/* A callback frees its task and then looks at it. */
-
-static struct doca_buf *sent, *received, *from, *to;
-static int freed;
-
-static void free_send(struct doca_rdma_task_send *task, union doca_data data,
-		      union doca_data ctx_data)
+static void check_early_stop(const struct kind *kind)
 {
-	struct doca_task *base = doca_rdma_task_send_as_task(task);
-
-	(void)ctx_data;
-	doca_task_free(base);
-	IS(doca_task_get_status(base), DOCA_SUCCESS);
-	IS(doca_task_get_user_data(base).u64, data.u64);
-	OK(doca_rdma_task_send_as_task(task) == base);
-	OK(doca_rdma_task_send_get_src_buf(task) == sent);
-	OK(doca_rdma_task_send_get_rdma_connection(task) == a.conn);
-	freed++;
+	(void)kind;
+	stop_when_running = true;
+	IS(doca_ctx_start(ctx), DOCA_SUCCESS);
+	drive("RSI");
+	IS(doca_ctx_stop(ctx), DOCA_SUCCESS);
+	IS(destroy_it(), DOCA_SUCCESS);
 }
 
-static void free_receive(struct doca_rdma_task_receive *task,
-			 union doca_data data, union doca_data ctx_data)
+static void every_context_may_stop_when_it_runs(void)
 {
-	(void)data;
-	(void)ctx_data;
-	doca_task_free(doca_rdma_task_receive_as_task(task));
-	IS(doca_task_get_status(doca_rdma_task_receive_as_task(task)),
-	   DOCA_SUCCESS);
-	OK(doca_rdma_task_receive_get_dst_buf(task) == received);
-	IS(doca_rdma_task_receive_get_result_opcode(task),
-	   DOCA_RDMA_OPCODE_RECV_SEND);
-	IS(doca_rdma_task_receive_get_result_len(task), 5);
-	OK(doca_rdma_task_receive_get_result_rdma_connection(task) == b.conn);
-	freed++;
+	with_each(check_early_stop, KINDS);
 }
 
-static void free_read(struct doca_rdma_task_read *task, union doca_data data,
-		      union doca_data ctx_data)
+static void check_last_callback(const struct kind *kind)
 {
-	(void)data;
-	(void)ctx_data;
-	doca_task_free(doca_rdma_task_read_as_task(task));
-	IS(doca_task_get_status(doca_rdma_task_read_as_task(task)),
-	   DOCA_SUCCESS);
-	OK(doca_rdma_task_read_get_src_buf(task) == from);
-	OK(doca_rdma_task_read_get_dst_buf(task) == to);
-	IS(doca_rdma_task_read_get_result_len(task), 8);
-	freed++;
+	(void)kind;
+	IS(doca_ctx_start(ctx), DOCA_SUCCESS);
+	destroy_when_idle = true;
+	doca_ctx_stop(ctx);
+	drive("RSI");
+	OK(!destroy_when_idle);
 }
 
-static void submit_three(void)
+static void every_object_may_be_destroyed_when_it_is_idle(void)
 {
-	union doca_data data = { .u64 = 99 };
-	struct doca_rdma_task_receive *receive;
-	struct doca_rdma_task_send *send;
-	struct doca_rdma_task_read *read;
-
-	IS(doca_rdma_task_receive_allocate_init(b.rdma, received, no_data,
-						&receive), DOCA_SUCCESS);
-	IS(doca_task_submit(doca_rdma_task_receive_as_task(receive)),
-	   DOCA_SUCCESS);
-	IS(doca_rdma_task_send_allocate_init(a.rdma, a.conn, sent, data,
-					     &send), DOCA_SUCCESS);
-	IS(doca_task_submit(doca_rdma_task_send_as_task(send)), DOCA_SUCCESS);
-	IS(doca_rdma_task_read_allocate_init(a.rdma, a.conn, from, to, no_data,
-					     &read), DOCA_SUCCESS);
-	IS(doca_task_submit(doca_rdma_task_read_as_task(read)), DOCA_SUCCESS);
-	ends_drive(&a, &b, &freed, 3);
-}
-
-static void a_callback_reads_the_task_that_it_freed(void)
-{
-	end_open(&a);
-	end_open(&b);
-	IS(doca_rdma_task_send_set_conf(a.rdma, free_send, free_send, 1),
-	   DOCA_SUCCESS);
-	IS(doca_rdma_task_read_set_conf(a.rdma, free_read, free_read, 1),
-	   DOCA_SUCCESS);
-	IS(doca_rdma_task_receive_set_conf(b.rdma, free_receive, free_receive,
-					   1), DOCA_SUCCESS);
-	end_start(&a);
-	end_start(&b);
-	ends_connect(&a, &b);
-	sent = end_data(&a, 0, 5);
-	received = end_space(&b, 0, 8);
-	from = end_far_data(&a, 64, 8);
-	to = end_space(&a, 64, 8);
-	submit_three();
-	IS(doca_buf_dec_refcount(sent, NULL), DOCA_SUCCESS);
-	IS(doca_buf_dec_refcount(received, NULL), DOCA_SUCCESS);
-	IS(doca_buf_dec_refcount(from, NULL), DOCA_SUCCESS);
-	IS(doca_buf_dec_refcount(to, NULL), DOCA_SUCCESS);
-	end_close(&a);
-	end_close(&b);
+	with_each(check_last_callback, KINDS);
 }
 
 int main(void)
@@ -455,6 +399,7 @@ int main(void)
 	TEST(every_context_runs_when_its_start_returns);
 	TEST(every_context_has_the_tasks_that_were_asked_for);
 	TEST(a_stop_in_a_callback_is_reported_inside);
-	TEST(a_callback_reads_the_task_that_it_freed);
+	TEST(every_context_may_stop_when_it_runs);
+	TEST(every_object_may_be_destroyed_when_it_is_idle);
 	return tap_done();
 }

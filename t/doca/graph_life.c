@@ -8,10 +8,11 @@ static const union doca_data no_data = { .ptr = NULL };
 static struct end a, b;
 static struct chart p;
 
-/* A graph with a function, but without a context. */
+/* With a function, and with a sub-graph of one, but without a context. */
 static void start_without_a_context(void)
 {
 	struct doca_graph_node *node;
+	struct doca_graph *outer;
 
 	IS(doca_graph_create(a.pe, &p.graph), DOCA_SUCCESS);
 	IS(doca_graph_node_create_from_user(p.graph, chart_look, &node),
@@ -19,6 +20,13 @@ static void start_without_a_context(void)
 	IS(doca_graph_set_conf(p.graph, chart_done, chart_failed, 1),
 	   DOCA_SUCCESS);
 	IS(doca_graph_start(p.graph), DOCA_ERROR_BAD_STATE);
+	IS(doca_graph_create(a.pe, &outer), DOCA_SUCCESS);
+	IS(doca_graph_node_create_from_graph(outer, p.graph, &node),
+	   DOCA_SUCCESS);
+	IS(doca_graph_set_conf(outer, chart_done, chart_failed, 1),
+	   DOCA_SUCCESS);
+	IS(doca_graph_start(outer), DOCA_ERROR_BAD_STATE);
+	IS(doca_graph_destroy(outer), DOCA_SUCCESS);
 	IS(doca_graph_destroy(p.graph), DOCA_SUCCESS);
 }
 

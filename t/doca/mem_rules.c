@@ -215,6 +215,9 @@ static void an_import_is_ready_and_does_not_change(void)
 	IS(doca_mmap_export_rdma(a.mmap, a.dev, &desc, &len), DOCA_SUCCESS);
 	IS(doca_mmap_create_from_export(NULL, desc, len, a.dev, &import),
 	   DOCA_SUCCESS);
+	IS(doca_mmap_get_from_export(import, &flag), DOCA_SUCCESS);
+	IS(flag, 1);
+	IS(doca_mmap_start(import), DOCA_ERROR_NOT_PERMITTED);
 	IS(doca_mmap_set_memrange(import, memory, 64), DOCA_ERROR_BAD_STATE);
 	IS(doca_mmap_set_permissions(import, 0), DOCA_ERROR_BAD_STATE);
 	IS(doca_mmap_add_dev(import, a.dev), DOCA_ERROR_BAD_STATE);
