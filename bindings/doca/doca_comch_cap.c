@@ -9,16 +9,15 @@
 #define CLIENTS_MAX 64
 #define SEND_TASKS_MAX 8192
 
-/* What pier_comch(3) adds to each. */
-#define MORE_RECVS 4		/* for each client */
-#define MORE_CONNS 16		/* beyond the clients */
-#define OWN_SENDS 2		/* for each connection */
-
 static uint32_t least(uint32_t a, uint32_t b)
 {
 	return a < b ? a : b;
 }
 
+/*
+ * A server may have all of it at a time.  So half of the device's receives and
+ * requests in flight are left to what pier sends and receives itself.
+ */
 doca_error_t pier__doca_comch_limits(const struct doca_devinfo *info,
 				     struct doca_comch_limits *ret)
 {
@@ -34,13 +33,11 @@ doca_error_t pier__doca_comch_limits(const struct doca_devinfo *info,
 	pier__doca_limit(info, PIER_LIMIT_COMCH_RECV_QUEUE, &ret->recv_queue);
 	pier__doca_limit(info, PIER_LIMIT_COMCH_CLIENTS, &ret->clients);
 	ret->msg_size = least(ret->msg_size, MSG_SIZE_MAX);
-	ret->clients = least(ret->clients, CLIENTS_MAX);
+	ret->clients = least(ret->clients / 2, CLIENTS_MAX);
 	if (!ret->clients)
 		return DOCA_ERROR_NOT_SUPPORTED;
-	ret->recv_queue = least(ret->recv_queue,
-				recvs / ret->clients - MORE_RECVS);
-	ret->send_tasks = least(sends - OWN_SENDS * (ret->clients + MORE_CONNS),
-				SEND_TASKS_MAX);
+	ret->recv_queue = least(ret->recv_queue, recvs / ret->clients / 2);
+	ret->send_tasks = least(sends / 2, SEND_TASKS_MAX);
 	return DOCA_SUCCESS;
 }
 

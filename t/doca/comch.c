@@ -263,7 +263,9 @@ static void sizes_are_set_up_to_the_capabilities(void)
 	   DOCA_ERROR_INVALID_VALUE);
 	IS(doca_comch_server_task_send_set_conf(s, on_task, on_task, tasks),
 	   DOCA_SUCCESS);
-	party_start(&server);	/* with as much as there is */
+	logged[0] = '\0';
+	if (!party_start(&server))	/* with as much as there is */
+		tap_note("%s", logged);
 	party_close(&server);
 }
 
