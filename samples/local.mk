@@ -6,6 +6,8 @@
 noinst_PROGRAMS += \
 	%D%/comch_ctrl_path_client \
 	%D%/comch_ctrl_path_server \
+	%D%/comch_data_path_client \
+	%D%/comch_data_path_server \
 	%D%/dma_copy \
 	%D%/dma_copy_dpu \
 	%D%/dma_copy_host \
@@ -46,6 +48,8 @@ samplesdir = $(docdir)/samples
 dist_samples_DATA = \
 	%D%/comch_ctrl_path_client.c \
 	%D%/comch_ctrl_path_server.c \
+	%D%/comch_data_path_client.c \
+	%D%/comch_data_path_server.c \
 	%D%/dma_copy.c \
 	%D%/dma_copy_dpu.c \
 	%D%/dma_copy_host.c \

@@ -208,6 +208,7 @@ dist_check_SCRIPTS += \
 	%D%/meta/symbols.sh \
 	%D%/meta/words.sh \
 	%D%/samples/comch_ctrl_path.sh \
+	%D%/samples/comch_data_path.sh \
 	%D%/samples/comch_netns.sh \
 	%D%/samples/dma_copy.sh \
 	%D%/samples/dma_copy_file.sh \

@@ -78,6 +78,10 @@ static const struct {
 	{ PIER_LIMIT_COMCH_MESSAGE, "comch_message" },
 	{ PIER_LIMIT_COMCH_RECV_QUEUE, "comch_recv_queue" },
 	{ PIER_LIMIT_COMCH_CLIENTS, "comch_clients" },
+	{ PIER_LIMIT_COMCH_DATA, "comch_data" },
+	{ PIER_LIMIT_COMCH_CHAIN, "comch_chain" },
+	{ PIER_LIMIT_COMCH_CONSUMERS, "comch_consumers" },
+	{ PIER_LIMIT_COMCH_IMM, "comch_imm" },
 };
 
 static const struct {

@@ -134,6 +134,14 @@ static bool is_too_long(const struct ibv_wc *wc)
 	       wc->status == IBV_WC_REM_OP_ERR;
 }
 
+/* The error of a message that the stop has cancelled. */
+static int stops(const struct pier__comch_data *data)
+{
+	if (data->error)
+		return pier__fail(-ECONNRESET, "%s", data->text);
+	return pier__fail(-ECANCELED, "the producer stops");
+}
+
 /* The error of a message that has failed as @wc has it, or has not. */
 static int wc_error(const struct pier__comch_data_task *t,
 		    const struct ibv_wc *wc)
@@ -149,6 +157,9 @@ static int wc_error(const struct pier__comch_data_task *t,
 		return pier__fail(-EMSGSIZE, "comch: a message of %u bytes "
 				  "does not fit the buffer of consumer %u",
 				  t->len, target->to.id);
+	if (target->producer->data.ctx.state == PIER_CTX_STOPPING &&
+	    wc->status == IBV_WC_WR_FLUSH_ERR)
+		return stops(&target->producer->data);
 	if (target->ended)
 		return not_sent(target);
 	if (conn->peer_disconnected &&	/* or it answers to our end */
@@ -209,17 +220,13 @@ static int rejected(struct pier_conn *conn)
 	const void *data;
 	size_t len;
 
-	if (!pier_conn_reject_reason(conn) ||
-	    pier_conn_private_data(conn, &data, &len))
+	if (!pier_conn_reject_reason(conn))
 		return 0;
-	switch (pier__comch_rej_decode(data, len)) {
-	case PIER__COMCH_REJECT_FULL:
+	if (!pier_conn_private_data(conn, &data, &len) &&
+	    pier__comch_rej_decode(data, len) == PIER__COMCH_REJECT_FULL)
 		return pier__fail(-ENOSPC, "it has max_peers producers");
-	case PIER__COMCH_REJECT_NAME:
-		return pier__fail(-ECONNRESET, "it has expired");
-	default:
-		return 0;
-	}
+	/* by it, its listener that ends, or another one on its port */
+	return pier__fail(-ECONNRESET, "it has expired");
 }
 
 /* Why the connection has ended. */
@@ -230,10 +237,8 @@ static int end_error(const struct pier__comch_data *data,
 
 	if (err)
 		return err;
-	if (data->error)
-		return pier__fail(-ECONNRESET, "%s", data->text);
 	if (data->ctx.state == PIER_CTX_STOPPING)
-		return pier__fail(-ECANCELED, "the producer stops");
+		return stops(data);
 	err = pier_conn_error(conn);
 	if (err)
 		return pier__fail_again(err, pier_conn_error_text(conn));

@@ -1,0 +1,73 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# The samples of consumers and producers.
+. "${0%/*}/../lib/tap.sh"
+
+server=$build/samples/comch_data_path_server
+client=$build/samples/comch_data_path_client
+[ -x "$server" ] && [ -x "$client" ] || skip_all "the samples are not built"
+. "$srcdir/t/lib/device.sh"
+
+# random LEN - so many characters
+random()
+{
+	tr -dc '[:graph:]' </dev/urandom | head -c "$1"
+}
+
+# has_name - a server has the name, which is a socket's
+has_name()
+{
+	tries=0
+	until grep -q "@pier-comch\..*\.$device:" /proc/net/unix; do
+		tries=$((tries + 1))
+		[ $tries -le 500 ] || { echo "no server"; return 1; }
+		sleep 0.02
+	done
+}
+
+# moves TEXT OPTION... - the options are the client's
+moves()
+{
+	text=$1
+	shift
+	timeout 40 "$server" -p "$device" >"$tmp/server" 2>&1 &
+	serving=$!
+	has_name
+	timeout 40 "$client" -p "$device" "--text=$text" "$@" \
+	    >"$tmp/client" 2>&1
+	status=$?
+	wait $serving || status=1
+	printf 'sent "%s"\n' "$text" >"$tmp/want"
+	printf 'received "%s"\n' "$text" >"$tmp/wanted"
+	[ $status -eq 0 ] && cmp "$tmp/want" "$tmp/client" &&
+	    cmp "$tmp/wanted" "$tmp/server" ||
+	    { cat "$tmp/server" "$tmp/client"; return 1; }
+}
+
+random_texts_are_moved()
+{
+	for len in 1 100 4097 100000; do
+		moves "$(random $len)" || return
+	done
+}
+
+a_client_takes_an_address()
+{
+	device_known
+	moves "to an address" -sa "$address"
+}
+
+without_a_server_the_client_says_so()
+{
+	timeout 40 "$client" -p "$device" >"$tmp/out" 2>&1
+	status=$?
+	cat "$tmp/out"
+	[ $status -eq 1 ] &&
+	    grep -q 'no server "comch_data_path_sample_server"' "$tmp/out"
+}
+
+run random_texts_are_moved
+run a_client_takes_an_address
+run without_a_server_the_client_says_so
+tap_done
