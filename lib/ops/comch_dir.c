@@ -350,9 +350,10 @@ static int expire_their(struct pier__comch_dir *dir, uint32_t id)
 static void report(struct pier_comch_conn *c, pier_comch_consumer_fn *fn,
 		   uint32_t id)
 {
+	if (!fn)
+		return;
 	pier__pe_event(c->comch->ctx.pe);
-	if (fn)
-		fn(c, id, pier_ctx_user_data(&c->comch->ctx));
+	fn(c, id, pier_ctx_user_data(&c->comch->ctx));
 }
 
 static int receive_new(struct pier_comch_conn *c, const void *data, size_t len)
