@@ -55,6 +55,7 @@ check_PROGRAMS += \
 	%D%/doca/cm_peers.t \
 	%D%/doca/cm_rules.t \
 	%D%/doca/comch.t \
+	%D%/doca/comch_data.t \
 	%D%/doca/comch_life.t \
 	%D%/doca/conn.t \
 	%D%/doca/conn_life.t \

@@ -56,6 +56,14 @@ static doca_error_t get(const struct doca_devinfo *info, size_t offset,
 	return error;
 }
 
+doca_error_t pier__doca_comch_limit(const struct doca_devinfo *info,
+				    enum pier_limit limit, uint32_t *ret)
+{
+	doca_error_t error = pier__doca_has(info, PIER_FEATURE_COMCH);
+
+	return error ? error : pier__doca_limit(info, limit, ret);
+}
+
 doca_error_t doca_comch_cap_get_max_name_len(const struct doca_devinfo *info,
 					     uint32_t *max_name_len)
 {

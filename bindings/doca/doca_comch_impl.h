@@ -15,6 +15,7 @@ struct doca_comch_end {
 	struct doca_task_pool sends;
 	uint32_t max_msg_size, recv_queue;	/* in use */
 	doca_comch_event_msg_recv_cb_t received;
+	doca_comch_event_consumer_cb_t joined, expired;	/* NULL: none */
 };
 
 struct doca_comch_server {
@@ -81,6 +82,13 @@ void pier__doca_comch_client_callbacks(struct doca_comch_client *client);
 struct doca_comch_connection *
 pier__doca_comch_client_conn(struct doca_comch_client *client);
 void pier__doca_comch_conn_drop(struct doca_comch_connection *conn);
+
+/* doca_comch_event.c: NOT_CONNECTED: it has ended. */
+doca_error_t pier__doca_comch_may_use(const struct doca_comch_connection *conn);
+
+/* doca_comch_cap.c: a limit of consumers or producers. */
+doca_error_t pier__doca_comch_limit(const struct doca_devinfo *info,
+				    enum pier_limit limit, uint32_t *ret);
 
 /* doca_comch_task.c */
 doca_error_t pier__doca_comch_conf(struct doca_comch_end *end,

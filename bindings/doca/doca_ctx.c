@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+
 #include "doca_task_impl.h"
 #include "doca_fail.h"
 
@@ -113,7 +115,7 @@ doca_error_t doca_ctx_start(struct doca_ctx *ctx)
 doca_error_t doca_ctx_stop(struct doca_ctx *ctx)
 {
 	bool held;
-	int ms;
+	int ms, err;
 
 	if (!ctx)
 		return DOCA_ERROR_INVALID_VALUE;
@@ -123,8 +125,10 @@ doca_error_t doca_ctx_stop(struct doca_ctx *ctx)
 		return DOCA_ERROR_IN_PROGRESS;
 	held = ctx->held;
 	ms = pier_ctx_inflight(ctx->ctx) ? 0 : ctx->kind->stop_ms;
-	return pier_ctx_stop_wait(ctx->ctx, ms) || held ?
-		       DOCA_ERROR_IN_PROGRESS : DOCA_SUCCESS;
+	err = pier_ctx_stop_wait(ctx->ctx, ms);
+	if (err == -EBUSY && ctx->state == DOCA_CTX_STATE_RUNNING)
+		return pier__doca_error(err);	/* it is in use, and runs on */
+	return err || held ? DOCA_ERROR_IN_PROGRESS : DOCA_SUCCESS;
 }
 
 doca_error_t doca_ctx_get_num_inflight_tasks(const struct doca_ctx *ctx,

@@ -6,6 +6,8 @@
 #include "t/lib/limit.h"
 #include "t/lib/tap.h"
 
+int (*party_also)(void);
+
 static struct party *parties;
 
 const char *party_name(void)
@@ -76,6 +78,28 @@ static void on_received(struct doca_comch_event_msg_recv *event, uint8_t *msg,
 	party->last_len = len;
 	if (party->on_received)
 		party->on_received(party);
+}
+
+static void on_joined(struct doca_comch_event_consumer *event,
+		      struct doca_comch_connection *conn, uint32_t id)
+{
+	struct party *party = party_of(conn);
+
+	OK(event);
+	party->reports++;
+	party->joined++;
+	party->consumer = id;
+}
+
+static void on_expired(struct doca_comch_event_consumer *event,
+		       struct doca_comch_connection *conn, uint32_t id)
+{
+	struct party *party = party_of(conn);
+
+	OK(event);
+	OK(id);
+	party->reports++;
+	party->expired++;
 }
 
 /* What a task is can be read after it was freed. */
@@ -162,6 +186,9 @@ bool party_server(struct party *party, const char *name)
 	       IS(doca_comch_server_event_msg_recv_register(server,
 							    on_received),
 		  DOCA_SUCCESS) &&
+	       IS(doca_comch_server_event_consumer_register(server, on_joined,
+							    on_expired),
+		  DOCA_SUCCESS) &&
 	       IS(doca_comch_server_event_connection_status_changed_register(
 			  server, on_connected, on_disconnected),
 		  DOCA_SUCCESS);
@@ -180,6 +207,9 @@ bool party_client(struct party *party, const char *name)
 	open_ctx(party, doca_comch_client_as_ctx(client));
 	return IS(doca_comch_client_task_send_set_conf(
 			  client, on_done, on_failed, PARTY_TASKS),
+		  DOCA_SUCCESS) &&
+	       IS(doca_comch_client_event_consumer_register(client, on_joined,
+							    on_expired),
 		  DOCA_SUCCESS) &&
 	       IS(doca_comch_client_event_msg_recv_register(client,
 							    on_received),
@@ -295,6 +325,8 @@ bool party_step(long long limit)
 		OK(at->reports > before);
 		did++;
 	}
+	if (party_also)
+		did += party_also();
 	return did ? limit_holds(limit) : limit_nap(limit);
 }
 

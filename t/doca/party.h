@@ -24,6 +24,8 @@ struct party {
 	enum doca_ctx_states states[PARTY_STATES];	/* in which order */
 	int state_count;
 	int connected, disconnected, received, done, failed;
+	int joined, expired;			/* consumers of peers */
+	uint32_t consumer;			/* the id of the newest */
 	int reports;				/* all callbacks */
 	doca_error_t error;			/* of the last task */
 	bool hold;				/* do not free tasks */
@@ -65,6 +67,9 @@ doca_error_t party_take(struct party *party, const void *msg, uint32_t len,
 doca_error_t party_send(struct party *party, const void *msg, uint32_t len);
 
 enum doca_ctx_states party_state(const struct party *party);
+
+/* Drives what a test has besides; how much was done.  NULL: nothing. */
+extern int (*party_also)(void);
 
 /* One round of all that are open; false: @limit has passed. */
 bool party_step(long long limit);
