@@ -21,7 +21,8 @@ struct doca_comch_consumer_task_post_recv {
 	uint8_t imm[PIER_COMCH_IMM_MAX];
 };
 
-static struct doca_comch_consumer_task_post_recv *recv_of(struct doca_task *task)
+static struct doca_comch_consumer_task_post_recv *
+recv_of(struct doca_task *task)
 {
 	return (struct doca_comch_consumer_task_post_recv *)task;
 }
@@ -66,6 +67,7 @@ static doca_error_t prepare(struct doca_ctx *ctx)
 		.tasks = consumer->pool.count,
 		.imm_len = consumer->imm_len ? consumer->imm_len : PIER_ZERO,
 	};
+	const size_t size = sizeof(struct doca_comch_consumer_task_post_recv);
 	doca_error_t error = pier__doca_limit(&consumer->dev->info,
 					      PIER_LIMIT_COMCH_CHAIN,
 					      &cfg.chain);
@@ -78,9 +80,8 @@ static doca_error_t prepare(struct doca_ctx *ctx)
 	error = pier__doca_error(pier_comch_consumer_configure(
 		consumer->consumer, &cfg));
 	return error ? error :
-		       pier__doca_pool_fill(
-			       &consumer->pool, ctx, &recv_kind,
-			       sizeof(struct doca_comch_consumer_task_post_recv));
+		       pier__doca_pool_fill(&consumer->pool, ctx, &recv_kind,
+					    size);
 }
 
 /* No call returns why it is idle again. */

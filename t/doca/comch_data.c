@@ -199,7 +199,7 @@ static void unload(struct cargo *cargo)
 /* All run, on two engines an end besides that of the channel. */
 static bool open_all(void)
 {
-	party_also = drive;
+	party_extra = drive;
 	if (!party_pair(&server, &client) || !load(&cargos[0], &server) ||
 	    !load(&cargos[1], &client))
 		return false;
@@ -220,7 +220,7 @@ static void close_all(void)
 	unload(&cargos[0]);
 	unload(&cargos[1]);
 	party_unpair(&server, &client);
-	party_also = NULL;
+	party_extra = NULL;
 }
 
 static doca_error_t receive(struct cargo *cargo, size_t len)
@@ -303,6 +303,76 @@ static void immediates_pass_without_buffers(void)
 		   DOCA_SUCCESS);
 		IS(server.consumer, id);
 		OK(id && id != 0xffff);
+	}
+	close_all();
+}
+
+/* What the next submit uses; and what was changed can be read. */
+static void change(struct doca_comch_producer_task_send *task, uint8_t *imm)
+{
+	doca_comch_producer_task_send_set_consumer_id(task, server.consumer);
+	IS(doca_comch_producer_task_send_get_consumer_id(task),
+	   server.consumer);
+	doca_comch_producer_task_send_set_buf(task, NULL);
+	OK(!doca_comch_producer_task_send_get_buf(task));
+	doca_comch_producer_task_send_set_imm_data(task, imm, 4);
+	OK(doca_comch_producer_task_send_get_imm_data(task) == imm);
+	IS(doca_comch_producer_task_send_get_imm_data_len(task), 4);
+}
+
+static void tasks_are_changed(void)
+{
+	struct doca_comch_consumer_task_post_recv *recv;
+	struct doca_comch_producer_task_send *task;
+	uint8_t imm[] = "four";
+
+	if (open_all()) {
+		IS(doca_comch_consumer_task_post_recv_alloc_init(
+			   cargos[1].consumer, (struct doca_buf *)imm, &recv),
+		   DOCA_SUCCESS);
+		doca_comch_consumer_task_post_recv_set_buf(recv, NULL);
+		OK(!doca_comch_consumer_task_post_recv_get_buf(recv));
+		IS(doca_task_submit(
+			   doca_comch_consumer_task_post_recv_as_task(recv)),
+		   DOCA_SUCCESS);
+		IS(doca_comch_producer_task_send_alloc_init(
+			   cargos[0].producer, NULL, NULL, 0, 77, &task),
+		   DOCA_SUCCESS);
+		IS(doca_task_submit(
+			   doca_comch_producer_task_send_as_task(task)),
+		   DOCA_ERROR_NOT_FOUND);
+		change(task, imm);
+		IS(doca_task_submit(
+			   doca_comch_producer_task_send_as_task(task)),
+		   DOCA_SUCCESS);
+		party_until(&cargos[1].received, 1);
+		party_until(&cargos[0].sent, 1);
+		IS(cargos[1].imm_len, 4);
+		OK(!memcmp(cargos[1].imm, imm, 4));
+	}
+	close_all();
+}
+
+static void immediates_are_limited_while_idle(void)
+{
+	struct doca_comch_consumer *consumer;
+	uint32_t len = 0;
+
+	if (open_all()) {
+		consumer = cargos[1].consumer;
+		IS(doca_comch_consumer_get_imm_data_len(consumer, &len),
+		   DOCA_SUCCESS);
+		IS(len, 32);
+		IS(doca_comch_consumer_set_imm_data_len(consumer, 8),
+		   DOCA_ERROR_BAD_STATE);
+		end(doca_comch_consumer_as_ctx(consumer));
+		IS(doca_comch_consumer_set_imm_data_len(consumer, 33),
+		   DOCA_ERROR_INVALID_VALUE);
+		IS(doca_comch_consumer_set_imm_data_len(consumer, 8),
+		   DOCA_SUCCESS);
+		IS(doca_comch_consumer_get_imm_data_len(consumer, &len),
+		   DOCA_SUCCESS);
+		IS(len, 8);
 	}
 	close_all();
 }
@@ -403,6 +473,8 @@ int main(void)
 	doca_dev_close(dev);
 	TEST(a_message_passes_each_way);
 	TEST(immediates_pass_without_buffers);
+	TEST(tasks_are_changed);
+	TEST(immediates_are_limited_while_idle);
 	TEST(a_connection_in_use_is_not_stopped);
 	TEST(expired_consumers_are_reported);
 	TEST(capabilities_are_those_of_the_device);

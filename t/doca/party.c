@@ -6,7 +6,7 @@
 #include "t/lib/limit.h"
 #include "t/lib/tap.h"
 
-int (*party_also)(void);
+int (*party_extra)(void);
 
 static struct party *parties;
 
@@ -325,8 +325,8 @@ bool party_step(long long limit)
 		OK(at->reports > before);
 		did++;
 	}
-	if (party_also)
-		did += party_also();
+	if (party_extra)
+		did += party_extra();
 	return did ? limit_holds(limit) : limit_nap(limit);
 }
 

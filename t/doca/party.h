@@ -69,7 +69,7 @@ doca_error_t party_send(struct party *party, const void *msg, uint32_t len);
 enum doca_ctx_states party_state(const struct party *party);
 
 /* Drives what a test has besides; how much was done.  NULL: nothing. */
-extern int (*party_also)(void);
+extern int (*party_extra)(void);
 
 /* One round of all that are open; false: @limit has passed. */
 bool party_step(long long limit);
