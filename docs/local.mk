@@ -38,6 +38,7 @@ dist_man_MANS += \
 	%D%/man/pier_rdma.3 \
 	%D%/man/pier_rendezvous.3 \
 	%D%/man/pier_rep.3 \
+	%D%/man/pier_service.3 \
 	%D%/man/pier_sha.3 \
 	%D%/man/pier_sync_event.3 \
 	%D%/man/pier_task.3 \

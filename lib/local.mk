@@ -281,6 +281,9 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/ops/rdma_write.c \
 	%D%/ops/service.c \
 	%D%/ops/service.h \
+	%D%/ops/service_file.c \
+	%D%/ops/service_file.h \
+	%D%/ops/servicelist.c \
 	%D%/ops/sha.c \
 	%D%/ops/sync_event.c \
 	%D%/ops/sync_event_call.c \
@@ -339,6 +342,7 @@ pierinclude_HEADERS = \
 	%D%/include/pier/rdma.h \
 	%D%/include/pier/rendezvous.h \
 	%D%/include/pier/rep.h \
+	%D%/include/pier/service.h \
 	%D%/include/pier/sha.h \
 	%D%/include/pier/sync_event.h \
 	%D%/include/pier/task.h \

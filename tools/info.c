@@ -393,6 +393,7 @@ static void print_text(json_t *dev)
 static void print_all(const struct pier_devlist *list,
 		      const struct pier_devinfo *only)
 {
+	json_t *services = tool_services(only ? pier_devinfo_name(only) : NULL);
 	json_t *root = json_object(), *devs = json_array(), *dev;
 	const struct pier_devinfo *usual = NULL;
 	size_t i;
@@ -406,6 +407,7 @@ static void print_all(const struct pier_devlist *list,
 	}
 	tool_json_set(root, "version", json_string(pier_version()));
 	tool_json_set(root, "devices", devs);
+	tool_json_set(root, "services", services);
 	if (as_json) {
 		tool_json_print(root);
 		return;
@@ -417,6 +419,7 @@ static void print_all(const struct pier_devlist *list,
 	}
 	if (!json_array_size(devs))
 		puts("no devices");
+	tool_services_print(services);
 	json_decref(root);
 }
 

@@ -25,5 +25,6 @@ bin_PROGRAMS += %D%/pier
 	%D%/ping_ask.c \
 	%D%/ping_report.c \
 	%D%/ping_serve.c \
+	%D%/services.c \
 	%D%/tool.h \
 	# end, sorted

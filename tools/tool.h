@@ -24,6 +24,12 @@ struct pier_devinfo;
 int tool_counters(int pid, const struct pier_devlist *devs,
 		  const struct pier_devinfo *only, int as_json);
 
+/*
+ * The services of all processes, of all devices or @device; and print them.
+ */
+json_t *tool_services(const char *device);
+void tool_services_print(json_t *services);
+
 /* Put @value, which is given up, under @key; NULL means out of memory. */
 void tool_json_set(json_t *object, const char *key, json_t *value);
 

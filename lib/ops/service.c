@@ -13,7 +13,9 @@
 #include "core/fail.h"
 #include "core/random.h"
 #include "core/thread.h"
+#include "cm/addr.h"
 #include "ops/service.h"
+#include "ops/service_file.h"
 
 #define CONNS_MAX 1024
 #define SECOND (1000 * PIER__MS)
@@ -32,9 +34,13 @@ struct pier__service {
 	struct pier_listener *listener;
 	struct pier__list clients;
 
-	pthread_mutex_t lock;		/* guards entries and what is in them */
+	pthread_mutex_t lock;		/* guards entries, what is in them, */
+					/* and what follows */
 	pthread_cond_t changed;		/* number of their clients */
 	struct pier__list entries;
+	uint32_t exports, peers;
+	uint64_t refused;
+	struct pier__service_file file;	/* shows these */
 };
 
 /* A connection that was accepted. */
@@ -73,13 +79,23 @@ static struct pier__service_entry *find_entry(struct pier__service *service,
 	return found;
 }
 
-/* Is @token known?  If so, its clients are @more than before. */
+/* Have other processes see the numbers.  @lock is held. */
+static void show(struct pier__service *service)
+{
+	pier__service_file_set(&service->file, service->exports,
+			       service->peers, service->refused);
+}
+
+/* There are @more clients of @token than before.  Is it known? */
 static bool count_client(struct pier__service *service, const uint8_t *token,
 			 int more)
 {
 	struct pier__service_entry *entry;
 
 	pthread_mutex_lock(&service->lock);
+	service->peers += (uint32_t)more;
+	if (more)
+		show(service);
 	entry = find_entry(service, token);
 	if (entry && more) {
 		entry->clients += (uint32_t)more;
@@ -127,6 +143,16 @@ static void client_destroy(struct pier__service *service, struct client *client)
 	free(client);
 }
 
+static void refuse(struct pier__service *service, struct pier_conn *conn)
+{
+	pthread_mutex_lock(&service->lock);
+	service->refused++;
+	show(service);
+	pthread_mutex_unlock(&service->lock);
+	if (pier_conn_reject(conn, NULL, 0))
+		pier_conn_destroy(conn);
+}
+
 static void requested(struct pier_conn *conn, void *user_data,
 		      void *ctx_user_data)
 {
@@ -142,8 +168,7 @@ static void requested(struct pier_conn *conn, void *user_data,
 			  "nothing that is exported", service->port,
 			  pier_conn_peer_address(conn));
 	if (!client) {
-		if (pier_conn_reject(conn, NULL, 0))
-			pier_conn_destroy(conn);
+		refuse(service, conn);
 	} else if (pier_conn_accept(conn, NULL, 0)) {
 		client_destroy(service, client);
 	}
@@ -213,10 +238,25 @@ static int open_all(struct pier__service *service)
 	return err;
 }
 
+/* Show it to other processes. */
+static void open_file(struct pier__service *service)
+{
+	const struct pier__port *port = &service->dev->info.port;
+	struct pier_service shown = { .port = service->port };
+
+	snprintf(shown.device, sizeof(shown.device), "%s", port->name);
+	for (unsigned int i = 0; i < port->gid_count &&
+	     shown.address_count < PIER_SERVICE_ADDRESSES; i++)
+		pier__gid_text(port->gids[i].raw,
+			       shown.address[shown.address_count++]);
+	pier__service_file_open(&service->file, &shown);
+}
+
 static void service_free(struct pier__service *service)
 {
 	struct pier__list *pos, *tmp;
 
+	pier__service_file_close(&service->file);
 	PIER__LIST_EACH(pos, tmp, &service->clients)
 		client_destroy(service, pier__container_of(pos, struct client,
 							   link));
@@ -251,6 +291,8 @@ static int service_create(struct pier_dev *dev, struct pier__service **ret)
 	pier__list_init(&service->entries);
 	init_locks(service);
 	err = open_all(service);
+	if (!err)
+		open_file(service);
 	if (!err)
 		err = pier__thread_start(&service->thread, service_main,
 					 service, "service");
@@ -307,6 +349,8 @@ int pier__service_add(struct pier_dev *dev, struct pier__service_entry *entry)
 	entry->service = service;
 	pthread_mutex_lock(&service->lock);
 	pier__list_add(&service->entries, &entry->link);
+	service->exports++;
+	show(service);
 	pthread_mutex_unlock(&service->lock);
 	return 0;
 }
@@ -318,6 +362,8 @@ void pier__service_remove(struct pier__service_entry *entry)
 
 	pthread_mutex_lock(&service->lock);
 	pier__list_del(&entry->link);
+	service->exports--;
+	show(service);
 	pthread_mutex_unlock(&service->lock);
 
 	pthread_mutex_lock(&services_lock);
@@ -356,4 +402,17 @@ int pier__service_wait(struct pier__service_entry *entry, uint64_t deadline)
 uint16_t pier__service_port(const struct pier__service_entry *entry)
 {
 	return entry->service->port;
+}
+
+/* What still exists at exit is shown no longer. */
+__attribute__((destructor)) static void leave(void)
+{
+	struct pier__list *pos, *tmp;
+
+	PIER__LIST_EACH(pos, tmp, &services) {
+		struct pier__service *service =
+			pier__container_of(pos, struct pier__service, link);
+
+		pier__service_file_hide(&service->file);
+	}
 }

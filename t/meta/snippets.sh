@@ -23,7 +23,8 @@ example()
 
 # One file for each page; pier_func.3 has a function and then a call.
 pages="buf_array buf_pool comch comch_data copy counters ctx desc dev dma
-dma_export error exchange graph mmap pe rep sha sync_event uv verbs version"
+dma_export error exchange graph mmap pe rep service sha sync_event uv verbs
+version"
 for page in $pages; do
 	example pier_$page.3 1 >"$tmp/$page.h"
 done
@@ -324,6 +325,11 @@ void print_descriptor(const char *path)
 void list_devices(void)
 {
 #include "dev.h"
+}
+
+void list_services(void)
+{
+#include "service.h"
 }
 
 int list_representors(struct pier_dev *dev)

@@ -127,6 +127,33 @@ info_counts_what_processes_do()
 	}
 }
 
+# A host that waits for Enter.
+info_shows_what_a_process_exports()
+{
+	mkfifo "$tmp/enter" || return
+	"$build/samples/dma_copy_host" -p soft_lo -d "$tmp/export" \
+	    <"$tmp/enter" >"$tmp/host" 2>&1 &
+	host=$!
+	exec 3>"$tmp/enter"
+	appears "$tmp/export" &&
+		status 0 "$pier" info -d soft_lo &&
+		says "$tmp/out" "service of $host dma_copy_host on soft_lo" \
+			"  addresses 127.0.0.1" "  exports   1" \
+			"  peers     0" "  refused   0" &&
+		status 0 "$pier" info --json && is_json "$tmp/out" &&
+		says "$tmp/json" '"services": [' "\"pid\": $host" \
+			'"exports": 1' '"port": '
+	held=$?
+	echo >&3
+	exec 3>&-
+	wait $host && [ $held -eq 0 ] || {
+		cat "$tmp/host"
+		return 1
+	}
+	status 0 "$pier" info -d soft_lo &&
+		! grep "service of $host" "$tmp/out"
+}
+
 # counted PID - its counters show what it has sent
 counted()
 {
@@ -173,6 +200,7 @@ run info_prints_representors
 run info_marks_the_device_that_the_environment_names
 run info_names_an_unknown_device
 run info_counts_what_processes_do
+run info_shows_what_a_process_exports
 run info_takes_one_process_and_only_for_counters
 run desc_refuses_what_is_no_descriptor
 run desc_wants_one_file

@@ -29,6 +29,7 @@
 #include <pier/comch_data.h>
 #include <pier/copy.h>
 #include <pier/counters.h>
+#include <pier/service.h>
 #include <pier/desc.h>
 #include <pier/rendezvous.h>
 
