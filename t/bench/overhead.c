@@ -84,10 +84,18 @@ static const char *key(int type)
 	return strcmp(text, "unknown") ? text : NULL;
 }
 
+/* Comm Channels connect by address, which the null device cannot. */
+static bool is_counted(int type)
+{
+	return type != PIER_TASK_COMCH_SEND &&
+	       type != PIER_TASK_COMCH_RECEIVE &&
+	       type != PIER_TASK_COMCH_PRODUCE;
+}
+
 static int print_types(void)
 {
 	for (int i = 0; key(i); i++)
-		if (i != PIER_TASK_COMCH_SEND)	/* it connects by address */
+		if (is_counted(i))
 			puts(key(i));
 	return 0;
 }
