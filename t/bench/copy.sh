@@ -33,7 +33,7 @@ finish()
 	while read -r pid; do
 		kill "$pid" 2>/dev/null
 	done <"$tmp/jobs"
-	umount "$tmp/mem" 2>/dev/null
+	cd / && umount -l "$tmp/mem" 2>/dev/null
 	rm -rf "$tmp"
 }
 trap finish EXIT
