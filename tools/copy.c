@@ -80,6 +80,26 @@ static const char *address_of(const struct copy_tool *t)
 	return t->host;
 }
 
+/* The name of the server: it is agreed upon, or random. */
+static int choose_name(struct copy_tool *t)
+{
+	char *at = strrchr(t->host, '@');
+
+	if (t->once)
+		return copy_ssh_name(t->name, sizeof(t->name));
+	if (t->port)
+		snprintf(t->name, sizeof(t->name), "pier copy %d", t->port);
+	else
+		snprintf(t->name, sizeof(t->name), "pier copy");
+	if (!t->ssh)
+		return 0;
+	t->far = copy_ssh_start(t->ssh_command, t->program, t->host, t->name,
+				sizeof(t->name));
+	if (at)
+		memmove(t->host, at + 1, strlen(at));
+	return !t->far;
+}
+
 static int configure(struct copy_tool *t)
 {
 	struct pier_copy_config cfg = {
@@ -90,10 +110,8 @@ static int configure(struct copy_tool *t)
 		.timeout_ms = (uint32_t)t->args.timeout_ms,
 	};
 
-	if (t->port)
-		snprintf(t->name, sizeof(t->name), "pier copy %d", t->port);
-	else
-		snprintf(t->name, sizeof(t->name), "pier copy");
+	if (t->once)
+		cfg.flags |= PIER_COPY_ONCE | PIER_COPY_ANYWHERE;
 	if (t->recursive)
 		cfg.flags |= PIER_COPY_RECURSIVE;
 	if (t->preserve)
@@ -107,6 +125,11 @@ static void print_listening(void *arg)
 {
 	struct copy_tool *t = arg;
 
+	if (t->once) {
+		printf(COPY_SSH_LINE "%s\n", t->name);
+		fflush(stdout);
+		return;
+	}
 	fprintf(stderr, "pier copy: \"%s\" listens on %s, root %s\n", t->name,
 		pier_devinfo_name(pier_dev_info(t->dev)), t->root);
 }
@@ -133,6 +156,8 @@ static int copy_files(struct copy_tool *t)
 		if (!err && source)
 			word[i] = (char *)source;
 	}
+	if (!err)
+		err = choose_name(t);
 	if (err)
 		return err;
 	err = configure(t);
@@ -143,13 +168,17 @@ static int copy_files(struct copy_tool *t)
 		err = pier_copy_receive(t->copy, (const char *const *)word,
 					count, word[count]);
 	copy_report(t, err);
+	copy_ssh_end(t->far);
 	return err ? 1 : 0;
 }
 
 static int serve(struct copy_tool *t)
 {
-	int err = configure(t);
+	int err = choose_name(t);
 
+	if (err)
+		return err;
+	err = configure(t);
 	if (!err)
 		err = pier_copy_serve(t->copy, print_listening, t);
 	if (err)
@@ -190,60 +219,78 @@ static int check(const struct copy_tool *t)
 	return 2;
 }
 
+static struct copy_tool tool = {
+	.args = {
+		.size = sizeof(tool.args),
+		.groups = PIER_ARGS_TIMEOUT,
+		.about = "Copy files from or to a host that runs pier "
+			 "copy --listen.",
+		.operands = "SOURCE... HOST:TARGET | HOST:SOURCE... "
+			    "TARGET | --listen",
+		.timeout_ms = 30000,
+	},
+	.root = ".",
+	.ssh_command = "ssh",
+	.program = "pier",
+};
+
+static const struct pier_option options[] = {
+	{ .short_name = "d", .long_name = "device",
+	  .value_name = "DEV", .help = "device, netdev or PCI address",
+	  .type = PIER_OPTION_STRING, .value = &tool.device },
+	{ .short_name = "r", .long_name = "recursive",
+	  .help = "copy directories with what they contain",
+	  .type = PIER_OPTION_FLAG, .value = &tool.recursive },
+	{ .short_name = "p", .long_name = "preserve",
+	  .help = "keep permissions and times of modification",
+	  .type = PIER_OPTION_FLAG, .value = &tool.preserve },
+	{ .long_name = "resume",
+	  .help = "continue what an interrupted copy has left",
+	  .type = PIER_OPTION_FLAG, .value = &tool.resume },
+	{ .short_name = "q", .long_name = "quiet",
+	  .help = "show no progress",
+	  .type = PIER_OPTION_FLAG, .value = &tool.quiet },
+	{ .long_name = "json", .help = "print the result as JSON",
+	  .type = PIER_OPTION_FLAG, .value = &tool.json },
+	{ .long_name = "port", .value_name = "PORT",
+	  .help = "number of the server among those of its host",
+	  .type = PIER_OPTION_INT, .min = 1, .max = 65535,
+	  .value = &tool.port },
+	{ .long_name = "listen",
+	  .help = "serve the files below the root until Ctrl-C",
+	  .type = PIER_OPTION_FLAG, .value = &tool.listening },
+	{ .long_name = "serve", .type = PIER_OPTION_FLAG,
+	  .value = &tool.listening },
+	{ .long_name = "once",
+	  .help = "serve one client as --ssh has it, any path",
+	  .type = PIER_OPTION_FLAG, .value = &tool.once },
+	{ .long_name = "ssh",
+	  .help = "start the server of [USER@]HOST by ssh",
+	  .type = PIER_OPTION_FLAG, .value = &tool.ssh },
+	{ .long_name = "ssh-command", .value_name = "COMMAND",
+	  .help = "ssh with options; default: ssh",
+	  .type = PIER_OPTION_STRING, .min = 1, .max = 4095,
+	  .value = &tool.ssh_command },
+	{ .long_name = "program", .value_name = "PIER",
+	  .help = "pier on HOST, for its shell; default: pier",
+	  .type = PIER_OPTION_STRING, .min = 1, .max = 4095,
+	  .value = &tool.program },
+	{ .long_name = "root", .value_name = "DIR",
+	  .help = "directory that is served; default: this one",
+	  .type = PIER_OPTION_STRING, .min = 1, .max = 4095,
+	  .value = &tool.root },
+	{ 0 },
+};
+
 int tool_copy(int argc, char *argv[])
 {
-	struct copy_tool t = {
-		.args = {
-			.size = sizeof(t.args),
-			.groups = PIER_ARGS_TIMEOUT,
-			.about = "Copy files from or to a host that runs pier "
-				 "copy --listen.",
-			.operands = "SOURCE... HOST:TARGET | HOST:SOURCE... "
-				    "TARGET | --listen",
-			.timeout_ms = 30000,
-		},
-		.root = ".",
-	};
-	const struct pier_option options[] = {
-		{ .short_name = "d", .long_name = "device",
-		  .value_name = "DEV", .help = "device, netdev or PCI address",
-		  .type = PIER_OPTION_STRING, .value = &t.device },
-		{ .short_name = "r", .long_name = "recursive",
-		  .help = "copy directories with what they contain",
-		  .type = PIER_OPTION_FLAG, .value = &t.recursive },
-		{ .short_name = "p", .long_name = "preserve",
-		  .help = "keep permissions and times of modification",
-		  .type = PIER_OPTION_FLAG, .value = &t.preserve },
-		{ .long_name = "resume",
-		  .help = "continue what an interrupted copy has left",
-		  .type = PIER_OPTION_FLAG, .value = &t.resume },
-		{ .short_name = "q", .long_name = "quiet",
-		  .help = "show no progress",
-		  .type = PIER_OPTION_FLAG, .value = &t.quiet },
-		{ .long_name = "json", .help = "print the result as JSON",
-		  .type = PIER_OPTION_FLAG, .value = &t.json },
-		{ .long_name = "port", .value_name = "PORT",
-		  .help = "number of the server among those of its host",
-		  .type = PIER_OPTION_INT, .min = 1, .max = 65535,
-		  .value = &t.port },
-		{ .long_name = "listen",
-		  .help = "serve the files below the root until Ctrl-C",
-		  .type = PIER_OPTION_FLAG, .value = &t.listening },
-		{ .long_name = "serve", .type = PIER_OPTION_FLAG,
-		  .value = &t.listening },
-		{ .long_name = "root", .value_name = "DIR",
-		  .help = "directory that is served; default: this one",
-		  .type = PIER_OPTION_STRING, .min = 1, .max = 4095,
-		  .value = &t.root },
-		{ 0 },
-	};
 	int err;
 
-	t.args.options = options;
-	err = pier_args_parse(&t.args, argc, argv);
+	tool.args.options = options;
+	err = pier_args_parse(&tool.args, argc, argv);
 	if (err)
 		return pier_args_exit(err);
-	t.begun = copy_now();
-	err = check(&t);
-	return err ? err : run(&t);
+	tool.begun = copy_now();
+	err = check(&tool);
+	return err ? err : run(&tool);
 }

@@ -8,6 +8,7 @@ bin_PROGRAMS += %D%/pier
 	%D%/copy.c \
 	%D%/copy.h \
 	%D%/copy_report.c \
+	%D%/copy_ssh.c \
 	%D%/counters.c \
 	%D%/desc.c \
 	%D%/exchange.c \

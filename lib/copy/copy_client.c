@@ -121,7 +121,7 @@ static int run(struct pier_copy *copy, struct pier__copy_session *s)
 	memset(&copy->result, 0, sizeof(copy->result));
 	s->slots = PIER__COPY_SLOT_COUNT;
 	s->slot_size = PIER__COPY_SLOT_SIZE;
-	s->sender.flags = copy->cfg.flags;
+	s->sender.flags = copy->cfg.flags & PIER__COPY_FLAGS;
 	s->sender.tree.fd = AT_FDCWD;
 	err = start(copy, s);
 	if (!err)

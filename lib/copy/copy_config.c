@@ -9,15 +9,16 @@
 
 static int settle(struct pier_copy_config *cfg)
 {
+	uint32_t flags = PIER__COPY_FLAGS | PIER__COPY_SERVER_FLAGS;
 	int err;
 
 	if (!cfg->name)
 		cfg->name = "pier copy";
 	if (!cfg->root)
 		cfg->root = ".";
-	if (cfg->flags & ~(uint32_t)PIER__COPY_FLAGS)
+	if (cfg->flags & ~flags)
 		return pier__fail(-EINVAL, "copy: flags 0x%x: only 0x%x are "
-				  "known", cfg->flags, PIER__COPY_FLAGS);
+				  "known", cfg->flags, flags);
 	err = pier__config_u32(&cfg->timeout_ms, "timeout_ms", 30000, 100,
 			       86400000);
 	if (!err)

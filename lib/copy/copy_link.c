@@ -29,7 +29,7 @@ static int send_hello(struct pier__copy_session *s)
 {
 	struct pier__copy_msg msg = {
 		.kind = PIER__COPY_HELLO,
-		.number = { s->mode, s->copy->cfg.flags, s->slots,
+		.number = { s->mode, s->sender.flags, s->slots,
 			    s->slot_size, s->source_count },
 		.string[1] = { s->target, strlen(s->target) },
 	};

@@ -9,6 +9,7 @@
 #include <pier/ctx.h>
 
 #include "copy/copy_impl.h"
+#include "core/clock.h"
 #include "core/fail.h"
 
 #define ROUND_MS 200	/* how often to look at the time */
@@ -147,13 +148,24 @@ static void step_all(struct pier_copy *copy)
 	}
 }
 
+/* One that serves one client has done so, or no client came. */
+static bool is_complete(const struct pier_copy *copy, uint64_t limit)
+{
+	bool once = copy->cfg.flags & PIER_COPY_ONCE;
+
+	if (!pier__list_empty(&copy->sessions))
+		return false;
+	if (copy->served)
+		return copy->file || once;
+	return once && pier__now() > limit;
+}
+
 static int drive(struct pier_copy *copy)
 {
+	uint64_t limit = pier__now() + copy->cfg.timeout_ms * PIER__MS;
 	int err;
 
-	while (!atomic_load(&copy->stopped) &&
-	       !(copy->file && copy->served &&
-		 pier__list_empty(&copy->sessions))) {
+	while (!atomic_load(&copy->stopped) && !is_complete(copy, limit)) {
 		err = pier_pe_wait(copy->pe, ROUND_MS);
 		if (err < 0 && err != -ETIMEDOUT)
 			return err;
@@ -208,8 +220,18 @@ static int serve(struct pier_copy *copy, void (*listening)(void *arg),
 	return err;
 }
 
-int pier_copy_serve(struct pier_copy *copy, void (*listening)(void *arg),
-		    void *arg)
+/* Wherever the process may. */
+static int serve_anywhere(struct pier_copy *copy, void (*listening)(void *arg),
+			  void *arg)
+{
+	copy->root.fd = AT_FDCWD;
+	copy->root.beneath = false;
+	copy->file = NULL;
+	return serve(copy, listening, arg);
+}
+
+static int serve_root(struct pier_copy *copy, void (*listening)(void *arg),
+		      void *arg)
 {
 	int fd = open(copy->cfg.root, O_PATH | O_DIRECTORY | O_CLOEXEC), err;
 
@@ -221,6 +243,19 @@ int pier_copy_serve(struct pier_copy *copy, void (*listening)(void *arg),
 	copy->file = NULL;
 	err = serve(copy, listening, arg);
 	close(fd);
+	return err;
+}
+
+int pier_copy_serve(struct pier_copy *copy, void (*listening)(void *arg),
+		    void *arg)
+{
+	int err = copy->cfg.flags & PIER_COPY_ANYWHERE ?
+			  serve_anywhere(copy, listening, arg) :
+			  serve_root(copy, listening, arg);
+
+	if (!err && (copy->cfg.flags & PIER_COPY_ONCE) && !copy->served)
+		err = pier__fail(-ETIMEDOUT, "copy: no client came within "
+				 "%u ms", copy->cfg.timeout_ms);
 	return err;
 }
 

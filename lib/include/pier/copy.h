@@ -27,6 +27,10 @@ enum pier_copy_flag {
 	PIER_COPY_PRESERVE = 2,		/* permissions and times */
 	PIER_COPY_RESUME = 4,		/* continue files of an interrupted */
 					/* copy, and leave what is received */
+	PIER_COPY_ONCE = 8,		/* of a server: one client, which */
+					/* comes within timeout_ms */
+	PIER_COPY_ANYWHERE = 16,	/* of a server: paths are those of */
+					/* the process; no root */
 };
 
 struct pier_copy_config {
@@ -37,7 +41,7 @@ struct pier_copy_config {
 	const char *root;	/* of a server: the directory that no client */
 				/* leaves; NULL means "." */
 	struct pier_rep *rep;	/* of a server; or NULL */
-	uint32_t flags;		/* of a client: enum pier_copy_flag, or-ed */
+	uint32_t flags;		/* enum pier_copy_flag, or-ed */
 	uint32_t timeout_ms;	/* of connecting, and of silence of a peer; */
 				/* 0 means 30000 */
 	uint32_t max_clients;	/* of a server at a time, 1..64; 0 means 8 */
@@ -106,7 +110,8 @@ int pier_copy_receive(struct pier_copy *copy, const char *const *sources,
 		      size_t count, const char *target);
 
 /*
- * Serve clients that send and receive below the root, until pier_copy_stop().
+ * Serve clients that send and receive below the root, until pier_copy_stop(),
+ * or one with PIER_COPY_ONCE.
  * @listening, unless NULL, is called once clients can connect.
  * Errors: those of the root and of pier_comch_create_server().
  */
