@@ -297,18 +297,17 @@ static void all_functions_are_linked(void)
 	}
 }
 
-/* What is to come answers so, and what takes no producer stays alive. */
-static void what_is_to_come_is_not_supported(void)
+static void a_producer_that_does_not_exist_is_refused(void)
 {
 	struct doca_comch_producer *producer;
 	struct doca_ctx *ctx;
 
 	IS(doca_comch_producer_create(NULL, &producer),
-	   DOCA_ERROR_NOT_SUPPORTED);
+	   DOCA_ERROR_INVALID_VALUE);
 	ctx = doca_comch_producer_as_ctx(NULL);
 	OK(!ctx);
 	IS(doca_ctx_stop(ctx), DOCA_ERROR_INVALID_VALUE);
-	IS(doca_comch_producer_destroy(NULL), DOCA_ERROR_NOT_SUPPORTED);
+	IS(doca_comch_producer_destroy(NULL), DOCA_ERROR_INVALID_VALUE);
 	IS(doca_comch_producer_cap_is_supported(NULL),
 	   DOCA_ERROR_INVALID_VALUE);
 }
@@ -329,7 +328,7 @@ static void a_program_is_built_for_one_architecture(void)
 int main(void)
 {
 	TEST(all_functions_are_linked);
-	TEST(what_is_to_come_is_not_supported);
+	TEST(a_producer_that_does_not_exist_is_refused);
 	TEST(a_program_is_built_for_one_architecture);
 	return tap_done();
 }
