@@ -10,6 +10,7 @@
 #define ENTRY_HEAD 40		/* an entry without its path */
 #define ERROR_HEAD 8		/* an error without path and text */
 #define NS 1000000000u
+#define MODE_MAX 01777u	/* a peer does not set user or group IDs */
 
 static size_t padded(size_t len)
 {
@@ -165,7 +166,7 @@ int pier__record_get_entry(const uint8_t *body, size_t len,
 	memcpy(ret->path, at, path_len);
 	ret->path[path_len] = '\0';
 	if (ret->size > INT64_MAX || ret->mtime_ns >= NS ||
-	    ret->mode > 07777 || ret->name_len > path_len ||
+	    ret->mode > MODE_MAX || ret->name_len > path_len ||
 	    (ret->name_len && memchr(ret->path, '/', ret->name_len)) ||
 	    (ret->name_len && ret->path[ret->name_len] &&
 	     ret->path[ret->name_len] != '/') ||

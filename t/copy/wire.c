@@ -129,6 +129,28 @@ static void paths_stay_below_the_target(void)
 	IS(passes("..a/b..", 3), 0);
 }
 
+/* Read an entry of @mode. */
+static int passes_mode(uint32_t mode)
+{
+	static struct pier__copy_entry in, out;
+	struct pier__copy_span span = whole();
+
+	strcpy(in.path, "a");
+	in.mode = mode;
+	pier__record_entry(&span, PIER__RECORD_FILE, &in);
+	return pier__record_get_entry(slot + PIER__RECORD_HEAD, 41, &out);
+}
+
+static void a_mode_sets_no_user_or_group(void)
+{
+	IS(passes_mode(0), 0);
+	IS(passes_mode(01777), 0);
+	IS(passes_mode(02755), -EPROTO);
+	IS(passes_mode(04755), -EPROTO);
+	IS(passes_mode(07777), -EPROTO);
+	IS(passes_mode(0100644), -EPROTO);
+}
+
 static void the_name_of_a_source_is_a_whole_part(void)
 {
 	IS(passes("abc/d", 2), -EPROTO);
@@ -192,6 +214,7 @@ int main(void)
 	TEST(another_version_is_named);
 	TEST(a_changed_message_is_refused_or_within_its_bounds);
 	TEST(paths_stay_below_the_target);
+	TEST(a_mode_sets_no_user_or_group);
 	TEST(the_name_of_a_source_is_a_whole_part);
 	TEST(a_record_does_not_exceed_its_slot);
 	TEST(a_changed_error_is_refused_or_within_its_bounds);
