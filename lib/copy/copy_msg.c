@@ -8,6 +8,7 @@
 #include "core/fail.h"
 
 #define HEAD 8
+#define ERRNO_MAX 4095	/* of Linux */
 
 static const unsigned int numbers[PIER__COPY_KINDS] = {
 	[PIER__COPY_HELLO] = 5,
@@ -40,6 +41,29 @@ size_t pier__copy_msg_encode(const struct pier__copy_msg *msg,
 		at += msg->string[i].len;
 	}
 	return (size_t)(at - ret);
+}
+
+int pier__copy_msg_error(uint64_t value)
+{
+	switch (value) {
+#define CASE(name, number, scope, text) case name:
+	PIER_ERRORS(CASE)
+#undef CASE
+		return (int)value;
+	}
+	return value && value <= ERRNO_MAX ? (int)value : EPROTO;
+}
+
+/* A report has an error, an end may have one. */
+static void check_error(struct pier__copy_msg *msg)
+{
+	uint64_t *report = &msg->number[PIER__REPORT_ERROR];
+	uint64_t *end = &msg->number[PIER__END_ERROR];
+
+	if (msg->kind == PIER__COPY_REPORT)
+		*report = (uint64_t)pier__copy_msg_error(*report);
+	if (msg->kind == PIER__COPY_END && *end)
+		*end = (uint64_t)pier__copy_msg_error(*end);
 }
 
 static int malformed(size_t len)
@@ -88,6 +112,7 @@ int pier__copy_msg_decode(const void *data, size_t len,
 		msg.number[i] = pier__get64(&at);
 	if (!get_strings(at, end, &msg))
 		return malformed(len);
+	check_error(&msg);
 	*ret = msg;
 	return 0;
 }

@@ -72,9 +72,12 @@ struct pier__copy_msg {
 size_t pier__copy_msg_encode(const struct pier__copy_msg *msg,
 			     uint8_t ret[PIER__COPY_MESSAGE]);
 
+/* The error @value of a peer, EPROTO if it is none. */
+int pier__copy_msg_error(uint64_t value);
+
 /*
- * The strings point into @data.  Errors: -PIER_EVERSION, of another version;
- * -EPROTO.
+ * The strings point into @data; the errors of REPORT and END are as of
+ * pier__copy_msg_error().  Errors: -PIER_EVERSION, of another version; -EPROTO.
  */
 int pier__copy_msg_decode(const void *data, size_t len,
 			  struct pier__copy_msg *ret);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "copy/copy_bytes.h"
+#include "copy/copy_msg.h"
 #include "copy/copy_record.h"
 #include "core/fail.h"
 
@@ -200,7 +201,7 @@ int pier__record_get_error(const uint8_t *body, size_t len,
 
 	if (len < ERROR_HEAD)
 		return malformed("error");
-	ret->error = (int)(pier__get32(&at) & 0xffff);
+	ret->error = pier__copy_msg_error(pier__get32(&at));
 	path_len = pier__get32(&at);
 	if (path_len > PIER__RECORD_PATH || path_len > len - ERROR_HEAD)
 		return malformed("error");

@@ -207,6 +207,44 @@ static void a_changed_error_is_refused_or_within_its_bounds(void)
 	}
 }
 
+static uint64_t decoded(enum pier__copy_kind kind, int at, uint64_t error)
+{
+	struct pier__copy_msg msg = { .kind = kind };
+	size_t len;
+
+	msg.number[at] = error;
+	len = pier__copy_msg_encode(&msg, buf);
+	IS(pier__copy_msg_decode(buf, len, &msg), 0);
+	return msg.number[at];
+}
+
+static void an_error_that_is_none_is_a_violation(void)
+{
+	static const uint64_t bad[] = { 4096, 0x10000, UINT64_MAX };
+	size_t i;
+
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		IS(pier__copy_msg_error(bad[i]), EPROTO);
+		IS(decoded(PIER__COPY_END, PIER__END_ERROR, bad[i]), EPROTO);
+		IS(decoded(PIER__COPY_REPORT, PIER__REPORT_ERROR, bad[i]),
+		   EPROTO);
+	}
+	IS(decoded(PIER__COPY_REPORT, PIER__REPORT_ERROR, 0), EPROTO);
+	IS(decoded(PIER__COPY_END, PIER__END_ERROR, 0), 0);
+	IS(pier__copy_msg_error(ENOSPC), ENOSPC);
+	IS(pier__copy_msg_error(PIER_EVERSION), PIER_EVERSION);
+}
+
+static void a_missing_source_has_an_error(void)
+{
+	static struct pier__copy_error in, out;
+	struct pier__copy_span span = whole();
+
+	pier__record_error(&span, PIER__RECORD_MISSING, &in);
+	IS(pier__record_get_error(slot + PIER__RECORD_HEAD, 8, &out), 0);
+	IS(out.error, EPROTO);
+}
+
 int main(void)
 {
 	TEST(a_message_is_read_as_it_was_written);
@@ -218,5 +256,7 @@ int main(void)
 	TEST(the_name_of_a_source_is_a_whole_part);
 	TEST(a_record_does_not_exceed_its_slot);
 	TEST(a_changed_error_is_refused_or_within_its_bounds);
+	TEST(an_error_that_is_none_is_a_violation);
+	TEST(a_missing_source_has_an_error);
 	return tap_done();
 }
