@@ -157,22 +157,27 @@ static int send_name(struct walk *w, struct level *level, const char *name)
 	return send_fd(w, fd);
 }
 
-static int leave(struct walk *w, struct level *level)
+/* All of the directory was sent, or, with @err, it cannot be read on. */
+static int leave(struct walk *w, struct level *level, int err)
 {
 	w->path[level->source_len] = '\0';
 	w->sender->entry.path[level->path_len] = '\0';
 	closedir(level->dir);
 	w->depth--;
-	return send_dir(w, PIER__RECORD_LEAVE, &level->st);
+	if (err)
+		err = fail(w, err, pier_strerror(err));
+	return err ? err : send_dir(w, PIER__RECORD_LEAVE, &level->st);
 }
 
 static int step(struct walk *w)
 {
 	struct level *level = &w->level[w->depth - 1];
-	const struct dirent *found = readdir(level->dir);
+	const struct dirent *found;
 
+	errno = 0;
+	found = readdir(level->dir);
 	if (!found)
-		return leave(w, level);
+		return leave(w, level, -errno);
 	if (!strcmp(found->d_name, ".") || !strcmp(found->d_name, ".."))
 		return 0;
 	return send_name(w, level, found->d_name);
