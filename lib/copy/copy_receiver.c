@@ -64,8 +64,8 @@ static bool is_lost(struct pier__copy_receiver *r, const char *path)
 {
 	size_t len = strlen(r->lost);
 
-	if (!len || strncmp(path, r->lost, len) ||
-	    (path[len] && path[len] != '/'))
+	if (!r->has_lost || strncmp(path, r->lost, len) ||
+	    (len && path[len] && path[len] != '/'))
 		return false;
 	r->failed++;
 	return true;
@@ -257,8 +257,9 @@ static int take_dir(struct pier__copy_receiver *r,
 	err = pier__record_get_entry(body, len, &r->entry);
 	if (err)
 		return err;
-	if (kind == PIER__RECORD_LEAVE && !strcmp(r->lost, r->entry.path)) {
-		r->lost[0] = '\0';
+	if (r->has_lost && kind == PIER__RECORD_LEAVE &&
+	    !strcmp(r->lost, r->entry.path)) {
+		r->has_lost = false;
 		return 0;
 	}
 	if (is_lost(r, r->entry.path)) {
@@ -269,8 +270,10 @@ static int take_dir(struct pier__copy_receiver *r,
 		      pier__copy_receiver_mkdir(r, &r->entry) :
 		      pier__copy_receiver_chdir(r, &r->entry);
 	if (err) {
-		if (kind == PIER__RECORD_DIR)
+		if (kind == PIER__RECORD_DIR) {
 			strcpy(r->lost, r->entry.path);
+			r->has_lost = true;
+		}
 		r->report.number = 0;
 		report(r, r->path, err);
 	}

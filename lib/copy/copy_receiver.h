@@ -25,8 +25,8 @@ struct pier__copy_receiver {
 	bool skipping;			/* until the file ends */
 	bool starting;			/* START is due */
 	uint64_t had;			/* bytes of the file that were there */
-	char lost[PIER__RECORD_PATH + 1];	/* a directory that has */
-					/* failed; "": none */
+	bool has_lost;			/* a directory has failed: */
+	char lost[PIER__RECORD_PATH + 1];
 	bool finished;
 	uint64_t failed;		/* entries */
 	struct pier__copy_report report;

@@ -127,6 +127,18 @@ modes_and_times_arrive_if_requested()
 	    "640 644 " ] && [ back/file -nt d/file ]
 }
 
+the_mode_and_time_of_dot_arrive_if_requested()
+{
+	serve
+	mkdir d ../root/dot
+	echo 1 >d/file
+	chmod 750 d
+	touch -d '2002-03-04 05:06:07' d
+	copied -r -p d/. 127.0.0.1:dot && copied -r -p 127.0.0.1:dot/. new &&
+	    [ "$(stat -c '%a %y' d)" = "$(stat -c '%a %y' ../root/dot)" ] &&
+	    [ "$(stat -c '%a %y' d)" = "$(stat -c '%a %y' new)" ]
+}
+
 holes_stay_holes()
 {
 	serve
@@ -251,6 +263,7 @@ run an_address_leads_to_the_server
 run several_files_go_into_a_directory
 run directories_arrive_with_what_they_contain
 run modes_and_times_arrive_if_requested
+run the_mode_and_time_of_dot_arrive_if_requested
 run holes_stay_holes
 run names_may_have_any_bytes
 run no_client_leaves_the_root
