@@ -34,6 +34,7 @@ check_PROGRAMS += \
 	%D%/cm/rdmacm_seam.t \
 	%D%/cm/rdmacm_wait.t \
 	%D%/copy/hostile.t \
+	%D%/copy/requested.t \
 	%D%/copy/wire.t \
 	%D%/core/config.t \
 	%D%/core/error.t \

@@ -179,6 +179,8 @@ int pier_copy_receive(struct pier_copy *copy, const char *const *sources,
 	s->mode = PIER__COPY_GET;
 	err = add_all(s, sources, count);
 	s->sources_due = count;
+	s->receiver.source = s->source;
+	s->receiver.source_count = s->source_count;
 	if (!err)
 		err = pier__copy_session_receive_at(s, target, false,
 						    count > 1);

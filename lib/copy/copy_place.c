@@ -8,7 +8,7 @@
 
 #include <pier/copy.h>
 
-#include "copy/copy_receiver.h"
+#include "copy/copy_impl.h"
 #include "core/fail.h"
 
 static int is_dir(const struct pier__copy_tree *tree, const char *path)
@@ -47,9 +47,51 @@ int pier__copy_receiver_open(struct pier__copy_receiver *receiver,
 				  "directory that exists", target);
 	receiver->tree = *tree;
 	receiver->into = found;
+	receiver->exact = exact;
 	receiver->dir = -1;
 	pier__copy_target_init(&receiver->file);
 	return 0;
+}
+
+/* The source is one of the client's, which has names of what it requests. */
+static bool is_requested(const struct pier__copy_receiver *receiver,
+			 const struct pier__copy_entry *entry)
+{
+	const char *name;
+	size_t len;
+
+	for (size_t i = 0; i < receiver->source_count; i++) {
+		len = pier__copy_name(receiver->source[i], &name);
+		if (len == entry->name_len && !memcmp(name, entry->path, len))
+			return true;
+	}
+	return !receiver->source_count;
+}
+
+int pier__copy_receiver_check(struct pier__copy_receiver *receiver,
+			      enum pier__copy_record_kind kind,
+			      const struct pier__copy_entry *entry)
+{
+	bool is_file = kind == PIER__RECORD_FILE, recursive, again;
+	const char *wanted = "what was requested";
+	char path[256];
+
+	again = is_file && receiver->exact && receiver->has_file;
+	recursive = !receiver->exact &&
+		    (receiver->flags & PIER_COPY_RECURSIVE);
+	receiver->has_file |= is_file;
+	if (receiver->exact)
+		wanted = "one file";
+	else if (!recursive)
+		wanted = "files that were requested";
+	if (!again && is_requested(receiver, entry) &&
+	    (recursive || (is_file && entry->path[0] &&
+			   !entry->path[entry->name_len])))
+		return 0;
+	pier__copy_printable(entry->path, path, sizeof(path));
+	return pier__fail(-EPROTO, "copy: the peer has sent the %s \"%s\": "
+			  "only %s may come", is_file ? "file" : "directory",
+			  path, wanted);
 }
 
 int pier__copy_receiver_place(struct pier__copy_receiver *receiver,

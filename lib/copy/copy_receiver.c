@@ -156,6 +156,9 @@ static int begin_file(struct pier__copy_receiver *r, const uint8_t *body,
 	if (r->file.fd >= 0 || r->skipping)
 		return violation("a file within a file");
 	err = pier__record_get_entry(body, len, &r->entry);
+	if (!err)
+		err = pier__copy_receiver_check(r, PIER__RECORD_FILE,
+						&r->entry);
 	if (err)
 		return err;
 	pier__copy_io_begin(r->io, r->entry.path, r->entry.size);
@@ -255,6 +258,8 @@ static int take_dir(struct pier__copy_receiver *r,
 	if (r->file.fd >= 0 || r->skipping)
 		return violation("a directory within a file");
 	err = pier__record_get_entry(body, len, &r->entry);
+	if (!err)
+		err = pier__copy_receiver_check(r, kind, &r->entry);
 	if (err)
 		return err;
 	if (r->has_lost && kind == PIER__RECORD_LEAVE &&

@@ -12,6 +12,9 @@ struct pier__copy_receiver {
 	struct pier__copy_tree tree;
 	char target[PIER__RECORD_PATH + 1];	/* in the tree */
 	bool into;			/* the target is a directory */
+	bool exact;			/* it is the one file that comes */
+	char *const *source;		/* the owner's: what was requested; */
+	size_t source_count;		/* 0: what the peer sends */
 	uint32_t flags;			/* enum pier_copy_flag */
 	uint8_t *memory;
 	size_t slot_size;
@@ -27,6 +30,7 @@ struct pier__copy_receiver {
 	uint64_t had;			/* bytes of the file that were there */
 	bool has_lost;			/* a directory has failed: */
 	char lost[PIER__RECORD_PATH + 1];
+	bool has_file;			/* one has begun */
 	bool finished;
 	uint64_t failed;		/* entries */
 	struct pier__copy_report report;
@@ -44,7 +48,15 @@ int pier__copy_receiver_open(struct pier__copy_receiver *receiver,
 /* Receive until the end; @arg is a struct pier__copy_receiver. */
 void pier__copy_receiver_run(void *arg);
 
-/* copy_place.c: write where the entry goes to receiver->path. */
+/*
+ * copy_place.c: is an entry of @kind of what was requested?
+ * Errors: -EPROTO.
+ */
+int pier__copy_receiver_check(struct pier__copy_receiver *receiver,
+			      enum pier__copy_record_kind kind,
+			      const struct pier__copy_entry *entry);
+
+/* Write where the entry goes to receiver->path. */
 int pier__copy_receiver_place(struct pier__copy_receiver *receiver,
 			      const struct pier__copy_entry *entry);
 

@@ -70,6 +70,21 @@ void pier__copy_split(const char *path, char *ret_dir, char *ret_leaf)
 	ret_dir[len] = '\0';
 }
 
+size_t pier__copy_name(const char *path, const char **ret)
+{
+	size_t end = strlen(path), begin;
+
+	while (end && path[end - 1] == '/')
+		end--;
+	begin = end;
+	while (begin && path[begin - 1] != '/')
+		begin--;
+	*ret = path + begin;
+	if (end - begin <= 2 && !strncmp(*ret, "..", end - begin))
+		return 0;
+	return end - begin;
+}
+
 void pier__copy_trim(const char *path, bool from_root, char *ret)
 {
 	size_t len;

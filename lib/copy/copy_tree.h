@@ -32,6 +32,12 @@ const char *pier__copy_tree_error(int err);
 void pier__copy_split(const char *path, char *ret_dir, char *ret_leaf);
 
 /*
+ * The name of the source @path, its last part; returns the length, 0 if that
+ * is "." and the like.
+ */
+size_t pier__copy_name(const char *path, const char **ret);
+
+/*
  * @path without "/" at its end, and with @from_root at its begin too; "." if
  * nothing remains.
  */

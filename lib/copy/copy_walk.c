@@ -187,13 +187,11 @@ static int step(struct walk *w)
 static void name_source(struct walk *w)
 {
 	struct pier__copy_entry *entry = &w->sender->entry;
-	const char *slash = strrchr(w->path, '/');
-	const char *name = slash ? slash + 1 : w->path;
+	const char *name;
 
-	if (!strcmp(name, ".") || !strcmp(name, ".."))
-		name = "";
-	entry->name_len = (uint32_t)strlen(name);
-	memcpy(entry->path, name, entry->name_len + 1);
+	entry->name_len = (uint32_t)pier__copy_name(w->path, &name);
+	memcpy(entry->path, name, entry->name_len);
+	entry->path[entry->name_len] = '\0';
 }
 
 static int walk(struct walk *w)
