@@ -161,10 +161,10 @@ static void fail(struct pier__comch_data_task *t, struct pier_conn *conn,
 		post_again(t);
 		return;
 	}
-	pier__comch_data_failed(t, wc);
-	pier__comch_data_finish(t, conn ? pier__conn_failed(conn, "receive",
-							    wc) :
-					  cancelled(consumer));
+	/* only its connection has ended, unless the queues have */
+	if (conn)
+		pier__conn_failed(conn, "receive", wc);
+	post_again(t);
 }
 
 static void done(struct pier__op *op, const struct ibv_wc *wc)
