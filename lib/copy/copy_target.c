@@ -59,18 +59,54 @@ static int check_old(const struct pier__copy_target *target, int fd)
 	return 0;
 }
 
-/*
- * Remove the temporary file that a process has left, or return it with @resume.
- */
-static int take_old(const struct pier__copy_target *target, bool resume)
+/* An earlier attempt may have had more rights. */
+static int restrict_mode(int fd, mode_t mode)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) || fchmod(fd, (st.st_mode & mode) | 0600))
+		return -errno;
+	return 0;
+}
+
+static int open_temp(const struct pier__copy_target *target)
 {
 	int fd = openat(target->dir, target->temp, O_RDWR | O_NOFOLLOW |
-			O_NONBLOCK | O_CLOEXEC), err;
+			O_NONBLOCK | O_CLOEXEC);
 
+	return fd < 0 ? -errno : fd;
+}
+
+/* A process that died has given it the mode of the target already. */
+static int open_closed(const struct pier__copy_target *target)
+{
+	struct stat st;
+
+	if (fstatat(target->dir, target->temp, &st, AT_SYMLINK_NOFOLLOW))
+		return -errno;
+	if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || st.st_nlink != 1)
+		return -EACCES;
+	if (fchmodat(target->dir, target->temp, 0600, 0))
+		return -errno;
+	return open_temp(target);
+}
+
+/*
+ * Remove the temporary file that a process has left, or return it with @resume,
+ * then with no more rights than @mode.
+ */
+static int take_old(const struct pier__copy_target *target, mode_t mode,
+		    bool resume)
+{
+	int fd = open_temp(target), err;
+
+	if (fd == -EACCES)
+		fd = open_closed(target);
 	if (fd < 0)
-		return errno == ENOENT ? -EAGAIN :
-		       errno == ELOOP ? -EEXIST : -errno;
+		return fd == -ENOENT ? -EAGAIN : fd == -ELOOP ? -EEXIST : fd;
 	err = check_old(target, fd);
+	if (!err && resume)
+		err = restrict_mode(fd, mode);
 	if (!err && resume)
 		return fd;
 	if (!err)
@@ -89,7 +125,7 @@ static int open_new(const struct pier__copy_target *target, mode_t mode,
 	for (int i = 0; i < TRIES && fd == -EAGAIN; i++) {
 		fd = create(target, mode);
 		if (fd == -EEXIST)
-			fd = take_old(target, resume);
+			fd = take_old(target, mode, resume);
 	}
 	if (fd < 0)
 		return fd == -EAGAIN ? -EBUSY : fd;
