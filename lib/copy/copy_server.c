@@ -118,15 +118,24 @@ static int start(struct pier_copy *copy)
 	return pier_ctx_start(ctx, copy->pe);
 }
 
+/* What is no client of a file, or comes after a success, is no outcome. */
+static void note_outcome(struct pier_copy *copy,
+			 const struct pier__copy_session *s)
+{
+	if (copy->file && (!s->remote || (copy->served && !copy->error)))
+		return;
+	copy->served = true;
+	copy->error = s->error;
+	strcpy(copy->error_text, s->error_text);
+}
+
 /* A session is over: count what it has done. */
 static void end_session(struct pier_copy *copy, struct pier__copy_session *s)
 {
 	copy->result.files += s->result.files;
 	copy->result.failed += s->result.failed;
 	copy->result.bytes += s->result.bytes;
-	copy->served = true;
-	copy->error = s->error;
-	strcpy(copy->error_text, s->error_text);
+	note_outcome(copy, s);
 	if (s->error && !s->result.failed) {
 		copy->result.broken++;
 		if (copy->failed)
