@@ -153,6 +153,16 @@ void pier__copy_io_pass_offset(struct pier__copy_io *io,
 	pthread_mutex_unlock(&io->lock);
 }
 
+bool pier__copy_io_awaits_offset(struct pier__copy_io *io)
+{
+	bool awaits;
+
+	pthread_mutex_lock(&io->lock);
+	awaits = io->awaits_offset && !io->out.count;
+	pthread_mutex_unlock(&io->lock);
+	return awaits;
+}
+
 void pier__copy_io_refuse(struct pier__copy_io *io, uint64_t number)
 {
 	pthread_mutex_lock(&io->lock);
@@ -231,6 +241,7 @@ int pier__copy_io_take_offset(struct pier__copy_io *io, uint64_t number,
 	bool found = false;
 
 	pthread_mutex_lock(&io->lock);
+	io->awaits_offset = true;
 	while (!atomic_load(&io->cancelled) &&
 	       atomic_load(&io->refused) != number) {
 		found = io->has_offset && io->offset.number == number;
@@ -240,6 +251,7 @@ int pier__copy_io_take_offset(struct pier__copy_io *io, uint64_t number,
 	}
 	*ret = io->offset;
 	io->has_offset = false;
+	io->awaits_offset = false;
 	pthread_mutex_unlock(&io->lock);
 	return found ? 0 : -ECANCELED;
 }

@@ -64,6 +64,7 @@ struct pier__copy_io {
 	uint32_t report_first, report_count;
 	struct pier__copy_offset offset;	/* sent, or received */
 	bool has_offset;
+	bool awaits_offset;		/* the sender's thread */
 	atomic_uint_fast64_t refused;	/* a file that is not received */
 	char path[PIER__RECORD_PATH + 1];	/* the file in progress */
 	uint64_t size;			/* its bytes */
@@ -102,6 +103,9 @@ bool pier__copy_io_next_offset(struct pier__copy_io *io,
 			       struct pier__copy_offset *ret);
 void pier__copy_io_pass_offset(struct pier__copy_io *io,
 			       const struct pier__copy_offset *offset);
+
+/* The engine's: does the thread wait for an offset of the peer? */
+bool pier__copy_io_awaits_offset(struct pier__copy_io *io);
 
 /* The engine's: the receiver needs no more of file @number. */
 void pier__copy_io_refuse(struct pier__copy_io *io, uint64_t number);

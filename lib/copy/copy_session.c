@@ -313,8 +313,10 @@ void pier__copy_session_disconnected(struct pier__copy_session *s)
 }
 
 /* Nothing can be done here before the peer does something. */
-static bool is_peers_turn(const struct pier__copy_session *s)
+static bool is_peers_turn(struct pier__copy_session *s)
 {
+	if (s->sends && pier__copy_io_awaits_offset(&s->io))
+		return true;
 	for (uint32_t i = 0; i < s->slots; i++)
 		if (!s->away[i])
 			return false;
@@ -322,7 +324,7 @@ static bool is_peers_turn(const struct pier__copy_session *s)
 }
 
 /* A client that is alive, but does nothing, does not stay for ever. */
-static bool is_stalled(const struct pier__copy_session *s, uint64_t now)
+static bool is_stalled(struct pier__copy_session *s, uint64_t now)
 {
 	uint64_t limit = s->copy->cfg.timeout_ms * PIER__MS * STALLED;
 
