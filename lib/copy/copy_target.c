@@ -69,9 +69,9 @@ static int restrict_mode(int fd, mode_t mode)
 	return 0;
 }
 
-static int open_temp(const struct pier__copy_target *target)
+static int open_temp(const struct pier__copy_target *target, int access)
 {
-	int fd = openat(target->dir, target->temp, O_RDWR | O_NOFOLLOW |
+	int fd = openat(target->dir, target->temp, access | O_NOFOLLOW |
 			O_NONBLOCK | O_CLOEXEC);
 
 	return fd < 0 ? -errno : fd;
@@ -80,15 +80,15 @@ static int open_temp(const struct pier__copy_target *target)
 /* A process that died has given it the mode of the target already. */
 static int open_closed(const struct pier__copy_target *target)
 {
-	struct stat st;
+	int fd = open_temp(target, O_RDONLY), err;
 
-	if (fstatat(target->dir, target->temp, &st, AT_SYMLINK_NOFOLLOW))
-		return -errno;
-	if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || st.st_nlink != 1)
-		return -EACCES;
-	if (fchmodat(target->dir, target->temp, 0600, 0))
-		return -errno;
-	return open_temp(target);
+	if (fd < 0)
+		return fd;
+	err = check_old(target, fd);
+	if (!err && fchmod(fd, 0600))
+		err = -errno;
+	close(fd);
+	return err ? err : open_temp(target, O_RDWR);
 }
 
 /*
@@ -98,7 +98,7 @@ static int open_closed(const struct pier__copy_target *target)
 static int take_old(const struct pier__copy_target *target, mode_t mode,
 		    bool resume)
 {
-	int fd = open_temp(target), err;
+	int fd = open_temp(target, O_RDWR), err;
 
 	if (fd == -EACCES)
 		fd = open_closed(target);
