@@ -118,12 +118,14 @@ static void post_again(struct pier__comch_data_task *t)
 {
 	struct pier_comch_consumer *consumer = of_ctx(t->task.ctx);
 	struct pier__queues *queues = consumer->data.owner.queues;
-	int err = -ECANCELED;
+	int err;
 
-	if (!queues->stopping && !queues->error)
+	if (queues->stopping || queues->error)
+		err = cancelled(consumer);
+	else
 		err = pier__queues_post_recv(queues, &t->posted, &t->wr.recv);
 	if (err)
-		pier__comch_data_finish(t, cancelled(consumer));
+		pier__comch_data_finish(t, err);
 }
 
 static void succeed(struct pier__comch_data_task *t, const struct ibv_wc *wc)
