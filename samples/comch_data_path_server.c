@@ -52,7 +52,7 @@ int main(int argc, char *argv[])
 	err = pier_dev_open(device, &dev);
 	err = err ? err : pier_pe_create(&pe);
 	err = err ? err : pier_buf_inventory_create(1, &inv);
-	err = err ? err : pier_mmap_alloc(dev, 1 << 20, 0, &mmap);
+	err = err ? err : pier_mmap_alloc(dev, 1 << 20, NULL, &mmap);
 	err = err ? err : pier_buf_empty(inv, mmap, &buf);
 	err = err ? err : pier_comch_create_server(
 		dev, NULL, "comch_data_path_sample_server", &comch);

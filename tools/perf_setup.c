@@ -85,12 +85,13 @@ static int start(struct perf *perf)
 static int map(struct perf *perf)
 {
 	size_t len = NOTE_SIZE + 2 * (size_t)shared_size(perf);
-	uint32_t access = PIER_LOCAL_WRITE;
+	struct pier_mmap_config cfg = { .size = sizeof(cfg),
+					.access = PIER_LOCAL_WRITE };
 	int err;
 
 	if (perf->opts.respond)
-		access |= PIER_REMOTE_READ | PIER_REMOTE_WRITE;
-	err = pier_mmap_alloc(perf->dev, len, access, &perf->local);
+		cfg.access |= PIER_REMOTE_READ | PIER_REMOTE_WRITE;
+	err = pier_mmap_alloc(perf->dev, len, &cfg, &perf->local);
 	if (err)
 		return perf_fail(perf, err);
 	memset(local_at(perf, 0), 0x5a, len - NOTE_SIZE);	/* fault in */

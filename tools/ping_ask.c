@@ -290,8 +290,8 @@ static int start(struct ping *p)
 
 	err = pier_ctx_start(pier_rdma_ctx(p->rdma), p->pe);
 	if (!err)
-		err = pier_mmap_alloc(p->dev, 2 * PING_SIZE_MAX,
-				      PIER_LOCAL_WRITE, &p->local);
+		err = pier_mmap_alloc(p->dev, 2 * PING_SIZE_MAX, NULL,
+				      &p->local);
 	if (err)
 		print_error(p, pier_last_error());
 	return err;

@@ -167,16 +167,18 @@ static int listen_there(struct ping *p)
 /* Memory that clients read and write, then the messages' own. */
 static int offer(struct ping *p)
 {
+	static const struct pier_mmap_config cfg = {
+		.size = sizeof(cfg),
+		.access = PIER_REMOTE_READ | PIER_REMOTE_WRITE |
+			  PIER_REMOTE_ATOMIC,
+	};
 	size_t len = PING_MEMORY + (size_t)SLOTS * PING_SIZE_MAX;
 	struct pier_mmap *messages;
 	int i, err;
 
-	err = pier_mmap_alloc(p->dev, PING_MEMORY,
-			      PIER_REMOTE_READ | PIER_REMOTE_WRITE |
-				      PIER_REMOTE_ATOMIC, &p->local);
+	err = pier_mmap_alloc(p->dev, PING_MEMORY, &cfg, &p->local);
 	if (!err)
-		err = pier_mmap_alloc(p->dev, len, PIER_LOCAL_WRITE,
-				      &messages);
+		err = pier_mmap_alloc(p->dev, len, NULL, &messages);
 	if (err)
 		return err;
 	for (i = 0; !err && i < SLOTS; i++) {

@@ -14,8 +14,11 @@ static size_t memory_len(const struct pier__copy_session *s)
 
 int pier__copy_session_alloc(struct pier__copy_session *s)
 {
-	uint32_t access = s->is_server ? PIER_LOCAL_WRITE : PIER_PEER_WRITE;
-	int err = pier_mmap_alloc(s->copy->dev, memory_len(s), access,
+	struct pier_mmap_config cfg = {
+		.size = sizeof(cfg),
+		.access = s->is_server ? PIER_LOCAL_WRITE : PIER_PEER_WRITE,
+	};
+	int err = pier_mmap_alloc(s->copy->dev, memory_len(s), &cfg,
 				  &s->memory);
 
 	if (err)

@@ -278,17 +278,16 @@ void pier_mmap_destroy(struct pier_mmap *mmap)
 		pier__mmap_drop(mmap);
 }
 
-int pier_mmap_map(struct pier_dev *dev, void *addr, size_t len,
-		  uint32_t access, struct pier_mmap **ret)
+/* The four steps with @cfg. */
+static int map(struct pier_dev *dev, const struct pier_mmap_config *cfg,
+	       struct pier_mmap **ret)
 {
-	struct pier_mmap_config cfg = { .size = sizeof(cfg), .addr = addr,
-					.len = len, .access = access };
 	struct pier_mmap *mmap;
 	int err = pier_mmap_create(&mmap);
 
 	if (err)
 		return err;
-	err = pier_mmap_configure(mmap, &cfg);
+	err = pier_mmap_configure(mmap, cfg);
 	if (!err)
 		err = pier_mmap_add_dev(mmap, dev);
 	if (!err)
@@ -301,10 +300,46 @@ int pier_mmap_map(struct pier_dev *dev, void *addr, size_t len,
 	return 0;
 }
 
-int pier_mmap_alloc(struct pier_dev *dev, size_t len, uint32_t access,
-		    struct pier_mmap **ret)
+int pier_mmap_map(struct pier_dev *dev, void *addr, size_t len,
+		  uint32_t access, struct pier_mmap **ret)
 {
-	return pier_mmap_map(dev, NULL, len, access, ret);
+	struct pier_mmap_config cfg = { .size = sizeof(cfg), .addr = addr,
+					.len = len, .access = access };
+
+	return map(dev, &cfg, ret);
+}
+
+/* What is not allocated, and a second length. */
+static int check_alloc(const struct pier_mmap_config *cfg, size_t len)
+{
+	if (cfg->addr)
+		return pier__fail(-EINVAL, "mmap: allocated, but with the "
+				  "address %p: it must be NULL", cfg->addr);
+	if (cfg->flags & PIER_MMAP_DMABUF)
+		return pier__fail(-EINVAL, "mmap: allocated, but with the flag "
+				  "PIER_MMAP_DMABUF: a dma-buf is memory of "
+				  "another device");
+	if (cfg->len && cfg->len != len)
+		return pier__fail(-EINVAL, "mmap: %zu bytes are allocated, but "
+				  "the configuration has %zu: it must be 0 or "
+				  "the same", len, cfg->len);
+	return 0;
+}
+
+int pier_mmap_alloc(struct pier_dev *dev, size_t len,
+		    const struct pier_mmap_config *cfg, struct pier_mmap **ret)
+{
+	struct pier_mmap_config own = { .size = sizeof(own) };
+	int err = 0;
+
+	if (cfg)
+		err = pier__config_copy(&own, sizeof(own), cfg, cfg->size);
+	if (!err)
+		err = check_alloc(&own, len);
+	if (err)
+		return err;
+	own.len = len;
+	return map(dev, &own, ret);
 }
 
 bool pier__mmap_rkey(const struct pier_mmap *mmap, const uint8_t dev_id[8],

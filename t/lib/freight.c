@@ -28,7 +28,7 @@ static bool prepare(struct freight *freight, struct pier_dev *dev, size_t len,
 	if (!shared && !talker_engine(&freight->engine))
 		return false;
 	freight->pe = shared ? shared->pe : freight->engine.pe;
-	if (!IS(pier_mmap_alloc(dev, freight->len, 0, &freight->mmap), 0) ||
+	if (!IS(pier_mmap_alloc(dev, freight->len, NULL, &freight->mmap), 0) ||
 	    !IS(pier_buf_inventory_create(BUFS, &freight->inv), 0))
 		return false;
 	freight->mem = pier_mmap_addr(freight->mmap);

@@ -69,22 +69,123 @@ static bool is_zeroed(const struct pier_mmap *mmap)
 	return IS(i, pier_mmap_len(mmap));
 }
 
+/* A number of /proc/meminfo; 0: there is no such line. */
+static size_t meminfo(const char *format)
+{
+	FILE *file = fopen("/proc/meminfo", "re");
+	char line[128];
+	size_t n = 0;
+
+	while (file && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, format, &n) == 1)
+			break;
+	}
+	if (file)
+		fclose(file);
+	return n;
+}
+
+/* Of the pages that a few bytes in huge pages get. */
+static size_t expected_size(void)
+{
+	return meminfo("HugePages_Free: %zu") ?
+		       meminfo("Hugepagesize: %zu") * 1024 : page_size();
+}
+
 static void memory_is_allocated_in_one_step(void)
 {
+	struct pier_mmap_config cfg;
 	struct pier_mmap *mmap = NULL;
 
-	IS(pier_mmap_alloc(dev, 0, PIER_LOCAL_WRITE, &mmap), -EINVAL);
-	IS(pier_mmap_alloc(dev, LEN, 1 << 20, &mmap), -EINVAL);
+	IS(pier_mmap_alloc(dev, 0, NULL, &mmap), -EINVAL);
 	OK(!mmap);
-	if (!IS(pier_mmap_alloc(dev, LEN, PIER_LOCAL_WRITE, &mmap), 0))
+	if (!IS(pier_mmap_alloc(dev, LEN, NULL, &mmap), 0))
 		return;
 	IS(pier_mmap_len(mmap), LEN);
+	pier_mmap_get_config(mmap, &cfg);
+	IS(cfg.access, PIER_LOCAL_WRITE);
 	IS(pier_mmap_page_size(mmap), page_size());
 	is_zeroed(mmap);
 	memset(pier_mmap_addr(mmap), 1, LEN);
 	IS(pier_mmap_fd(mmap), -EINVAL);
 	LIKE(pier_last_error(), "PIER_MMAP_SHARED");
 	pier_mmap_destroy(mmap);
+}
+
+static void count_release(void *addr, size_t len, void *arg)
+{
+	OK(addr && len == LEN);
+	++*(int *)arg;
+}
+
+/* What the kernel prefers for the memory; -1: any node. */
+static int node_of(const struct pier_mmap *mmap)
+{
+	unsigned long nodes[16] = { 0 };
+	int policy = -1;
+
+	IS(syscall(SYS_get_mempolicy, &policy, nodes, 1024ul,
+		   pier_mmap_addr(mmap), MPOL_F_ADDR), 0);
+	return policy == MPOL_PREFERRED && nodes[0] ?
+		       __builtin_ctzl(nodes[0]) : -1;
+}
+
+static void the_one_step_takes_every_field(void)
+{
+	int released = 0;
+	struct pier_mmap_config got, cfg = {
+		.size = sizeof(cfg), .len = LEN, .access = PIER_REMOTE_READ,
+		.release = count_release, .release_arg = &released,
+		.flags = PIER_MMAP_SHARED | PIER_MMAP_HUGE,
+	};
+	struct pier_mmap *mmap;
+
+	if (places_memory())
+		cfg.flags |= PIER_MMAP_NODE;
+	if (!IS(pier_mmap_alloc(dev, LEN, &cfg, &mmap), 0))
+		return;
+	pier_mmap_get_config(mmap, &got);
+	IS(got.flags, cfg.flags);
+	IS(got.access, PIER_REMOTE_READ);
+	IS(got.len, LEN);
+	OK(fcntl(pier_mmap_fd(mmap), F_GETFD) & FD_CLOEXEC);
+	IS(pier_mmap_page_size(mmap), expected_size());
+	IS(node_of(mmap), cfg.flags & PIER_MMAP_NODE ? 0 : -1);
+	is_zeroed(mmap);
+	pier_mmap_destroy(mmap);
+	IS(released, 1);
+}
+
+static void the_one_step_refuses_what_is_not_allocated(void)
+{
+	static const struct {
+		struct pier_mmap_config cfg;
+		int err;
+		const char *text;
+	} rows[] = {
+		{ { .addr = &dev }, -EINVAL, "it must be NULL" },
+		{ { .len = LEN + 1 }, -EINVAL, "configuration has 100001" },
+		{ { .access = 1 << 20 }, -EINVAL, "0x100000" },
+		{ { .flags = 1u << 31 }, -EINVAL, "0x80000000" },
+		{ { .flags = PIER_MMAP_DMABUF }, -EINVAL, "PIER_MMAP_DMABUF" },
+		{ { .dmabuf_fd = 3 }, -EINVAL, "dmabuf_fd" },
+		{ { .numa_node = 1 }, -EINVAL, "numa_node without" },
+		{ { .flags = PIER_MMAP_NODE, .numa_node = 1024 }, -ERANGE,
+		  "NUMA node 1024" },
+	};
+	struct pier_mmap *mmap = NULL;
+	struct pier_mmap_config cfg;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		cfg = rows[i].cfg;
+		cfg.size = sizeof(cfg);
+		IS(pier_mmap_alloc(dev, LEN, &cfg, &mmap), rows[i].err);
+		LIKE(pier_last_error(), rows[i].text);
+	}
+	cfg.size = 0;
+	IS(pier_mmap_alloc(dev, LEN, &cfg, &mmap), -EINVAL);
+	LIKE(pier_last_error(), "of size 0");
+	OK(!mmap);
 }
 
 static void lengths_beyond_any_memory_are_refused(void)
@@ -107,22 +208,6 @@ static void lengths_beyond_any_memory_are_refused(void)
 	}
 }
 
-/* A number of /proc/meminfo; 0: there is no such line. */
-static size_t meminfo(const char *format)
-{
-	FILE *file = fopen("/proc/meminfo", "re");
-	char line[128];
-	size_t n = 0;
-
-	while (file && fgets(line, sizeof(line), file)) {
-		if (sscanf(line, format, &n) == 1)
-			break;
-	}
-	if (file)
-		fclose(file);
-	return n;
-}
-
 static void huge(uint32_t flags, size_t len, size_t expected)
 {
 	struct pier_mmap *mmap;
@@ -141,14 +226,13 @@ static void huge(uint32_t flags, size_t len, size_t expected)
 
 static void huge_pages_are_taken_where_there_are(void)
 {
-	size_t size = meminfo("Hugepagesize: %zu") * 1024;
-	size_t none = meminfo("HugePages_Free: %zu") ? size : page_size();
+	size_t size = expected_size();
 
-	huge(0, LEN, none);
-	huge(PIER_MMAP_SHARED, LEN, none);
+	huge(0, LEN, size);
+	huge(PIER_MMAP_SHARED, LEN, size);
 	if (places_memory())
-		huge(PIER_MMAP_NODE, LEN, none);
-	if (none == page_size())
+		huge(PIER_MMAP_NODE, LEN, size);
+	if (size == page_size())
 		tap_note("%s", "this kernel has no free huge page");
 }
 
@@ -167,18 +251,12 @@ static void too_few_huge_pages_become_ordinary_ones(void)
 
 static void memory_is_placed_on_a_numa_node(void)
 {
-	unsigned long nodes[16] = { 0 };
 	struct pier_mmap *mmap;
-	int policy = -1;
 
 	if (!places_memory())
 		return;
-	if (IS(start(LEN, PIER_MMAP_NODE, 0, &mmap), 0)) {
-		IS(syscall(SYS_get_mempolicy, &policy, nodes, 1024ul,
-			   pier_mmap_addr(mmap), MPOL_F_ADDR), 0);
-		IS(policy, MPOL_PREFERRED);
-		IS(nodes[0], 1);
-	}
+	if (IS(start(LEN, PIER_MMAP_NODE, 0, &mmap), 0))
+		IS(node_of(mmap), 0);
 	pier_mmap_destroy(mmap);
 }
 
@@ -373,6 +451,8 @@ int main(void)
 	if (pier_dev_open(NULL, &dev))
 		return tap_skip_all(pier_last_error());
 	TEST(memory_is_allocated_in_one_step);
+	TEST(the_one_step_takes_every_field);
+	TEST(the_one_step_refuses_what_is_not_allocated);
 	TEST(lengths_beyond_any_memory_are_refused);
 	TEST(huge_pages_are_taken_where_there_are);
 	TEST(too_few_huge_pages_become_ordinary_ones);

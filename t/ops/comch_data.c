@@ -322,6 +322,9 @@ static void there_are_at_most_1024(void)
 
 static void memory_is_checked(void)
 {
+	static const struct pier_mmap_config read_only = {
+		.size = sizeof(read_only), .access = PIER_LOCAL_READ
+	};
 	struct pier_comch_consumer *none = NULL;
 	struct pier_mmap *mmap;
 
@@ -331,7 +334,7 @@ static void memory_is_checked(void)
 	IS(pier_comch_consumer_create(client.conn, mmap, &none), -EINVAL);
 	LIKE(pier_last_error(), "not started");
 	pier_mmap_destroy(mmap);
-	if (IS(pier_mmap_alloc(dev, LEN, PIER_LOCAL_READ, &mmap), 0)) {
+	if (IS(pier_mmap_alloc(dev, LEN, &read_only, &mmap), 0)) {
 		IS(pier_comch_consumer_create(client.conn, mmap, &none),
 		   -EINVAL);
 		LIKE(pier_last_error(), "PIER_LOCAL_WRITE");

@@ -102,9 +102,14 @@ void pier_mmap_destroy(struct pier_mmap *mmap);
 int pier_mmap_map(struct pier_dev *dev, void *addr, size_t len,
 		  uint32_t access, struct pier_mmap **ret);
 
-/* The same with memory of pier's own; pier_mmap_addr() is its address. */
-int pier_mmap_alloc(struct pier_dev *dev, size_t len, uint32_t access,
-		    struct pier_mmap **ret);
+/*
+ * The same with @len bytes of pier's own memory, at pier_mmap_addr().  @cfg is
+ * its access and flags; NULL: PIER_LOCAL_WRITE, ordinary memory.
+ * Errors: those of the four; -EINVAL, @cfg has an address, a dma-buf, or a
+ * length other than 0 and @len.
+ */
+int pier_mmap_alloc(struct pier_dev *dev, size_t len,
+		    const struct pier_mmap_config *cfg, struct pier_mmap **ret);
 
 /*
  * Describe the started @mmap, with all its devices, for peers.  *ret belongs to
