@@ -6,6 +6,7 @@
 
 sample=$build/samples/sync_event_local
 [ -x "$sample" ] || skip_all "the sample is not built"
+device=${PIER_DEVICE:-soft_lo}
 
 # A number from 1 to $1 that differs from run to run.
 any()
@@ -31,13 +32,32 @@ a_usage_error()
 	grep -q -- "$1" "$tmp/out" || cat "$tmp/out"
 }
 
-threads_signal_each_other_in_every_mode()
+# in_every_mode OPTION...
+in_every_mode()
 {
 	for update in "" --atomic; do
-		local_run $update
-		local_run --async $update
-		local_run --async --qdepth "$(($(any 1000) + 1))" $update
+		local_run "$@" $update
+		local_run "$@" --async $update
+		local_run "$@" --async --qdepth "$(($(any 1000) + 1))" $update
 	done
+}
+
+threads_signal_each_other_in_every_mode()
+{
+	in_every_mode
+}
+
+an_event_on_a_device_does_the_same()
+{
+	in_every_mode -d "$device"
+	in_every_mode --dev-pci-addr "$device"
+}
+
+an_unknown_device_is_reported()
+{
+	"$sample" -d no_such0 >"$tmp/out" 2>&1
+	[ $? = 1 ] || echo "exit status"
+	grep -q no_such0 "$tmp/out" || cat "$tmp/out"
 }
 
 values_of_its_own_are_one_and_two()
@@ -56,6 +76,8 @@ what_is_out_of_range_is_a_usage_error()
 }
 
 none threads_signal_each_other_in_every_mode
+none an_event_on_a_device_does_the_same
+none an_unknown_device_is_reported
 none values_of_its_own_are_one_and_two
 none what_is_out_of_range_is_a_usage_error
 tap_done
