@@ -9,6 +9,18 @@ static doca_error_t absent(const void *info, const void *ret)
 	return ret ? pier__doca_no_cap(info) : DOCA_ERROR_INVALID_VALUE;
 }
 
+/* For programs that look at the flag alone. */
+static doca_error_t flag(const struct doca_devinfo *info,
+			 enum pier_feature feature, uint8_t *ret)
+{
+	doca_error_t error = pier__doca_has(info, feature);
+
+	if (!ret)
+		return DOCA_ERROR_INVALID_VALUE;
+	*ret = error == DOCA_SUCCESS;
+	return error;
+}
+
 doca_error_t doca_dev_accelerate_resource_reclaim(struct doca_dev *dev)
 {
 	return dev ? pier__doca_unsupported(__func__) :
@@ -38,23 +50,23 @@ doca_error_t
 doca_devinfo_cap_is_hotplug_manager_supported(const struct doca_devinfo *info,
 					      uint8_t *is_hotplug_manager)
 {
-	return is_hotplug_manager ? pier__doca_has(info, PIER_FEATURE_HOTPLUG) :
-				    DOCA_ERROR_INVALID_VALUE;
+	return flag(info, PIER_FEATURE_HOTPLUG, is_hotplug_manager);
 }
 
 doca_error_t doca_devinfo_cap_is_notification_moderation_supported(
 	const struct doca_devinfo *info,
 	uint8_t *is_notification_moderation_supported)
 {
-	return is_notification_moderation_supported ?
-		       pier__doca_has(info, PIER_FEATURE_MODERATION) :
-		       DOCA_ERROR_INVALID_VALUE;
+	return flag(info, PIER_FEATURE_MODERATION,
+		    is_notification_moderation_supported);
 }
 
 doca_error_t doca_devinfo_cap_is_accelerate_resource_reclaim_supported(
 	const struct doca_devinfo *info,
 	uint8_t *is_accelerate_resource_reclaim)
 {
+	if (is_accelerate_resource_reclaim)
+		*is_accelerate_resource_reclaim = 0;
 	return absent(info, is_accelerate_resource_reclaim);
 }
 

@@ -167,7 +167,9 @@ static void what_no_device_has_is_not_supported(void)
 	uint16_t id;
 
 	for (size_t i = 0; i < COUNT(questions); i++) {
+		yes = 1;
 		IS(questions[i](info, &yes), DOCA_ERROR_NOT_SUPPORTED);
+		IS(yes, 0);
 		IS(questions[i](NULL, &yes), DOCA_ERROR_INVALID_VALUE);
 		IS(questions[i](info, NULL), DOCA_ERROR_INVALID_VALUE);
 	}
