@@ -48,36 +48,69 @@ pages_of_calls_have_what_a_reader_needs()
 	done
 }
 
-# Each call of the headers for DOCA, or a name with a star that stands for it;
-# and no name that stands for none.
-calls_for_doca_are_in_their_guide()
+# doca_names - functions, macros and types of callbacks of the headers for DOCA.
+doca_names()
+{
+	dir=bindings/doca/include
+	api_functions doca $dir/*.h
+	sed -n 's/^#define \(DOCA_[A-Z_]*\)(.*/\1/p' $dir/*.h
+	sed -n 's/^typedef .*(\*\{0,1\}\([a-z_]*\))(.*/\1/p' $dir/*.h
+}
+
+# table_names COLUMN REGEX - what is named in a column of the tables of calls.
+table_names()
+{
+	awk -F '|' -v column="$1" '/^\|/ { print $(column + 1) }' \
+	    docs/doca-calls.md | grep -oE '`'"$2" | tr -d '`('
+}
+
+calls_for_doca_are_in_one_row_each()
+{
+	doca_names | sort -u >"$tmp/calls"
+	[ "$(wc -l <"$tmp/calls")" -gt 600 ] || echo "few calls were found"
+	table_names 1 '[A-Za-z0-9_]+' | grep -vx DOCA | sort >"$tmp/rows"
+	uniq -d "$tmp/rows" | sed 's/$/ is in two rows/'
+	sort -u "$tmp/rows" | comm -13 - "$tmp/calls" | sed 's/$/ is in no row/'
+	sort -u "$tmp/rows" | comm -23 - "$tmp/calls" |
+	    sed 's/$/ is in no header/'
+}
+
+# The second column names a call, or is a reason why there is none.
+rows_of_calls_for_doca_name_calls_of_pier()
+{
+	table_names 2 'pier_[a-z0-9_]+\(' >"$tmp/rows"
+	table_names 3 'pier_[a-z0-9_]+\(' >>"$tmp/rows"
+	[ "$(wc -l <"$tmp/rows")" -gt 200 ] || echo "few calls were found"
+	sort -u "$tmp/rows" | while read -r name; do
+		grep -q "^	$name;" lib/libpier.map ||
+		    echo "$name is not in lib/libpier.map"
+	done
+	grep -ohE '\<PIER_[A-Z_]+\>' docs/doca-calls.md | sort -u |
+	    while read -r name; do
+		grep -qw "$name" lib/include/pier/*.h ||
+		    echo "$name is in no header"
+	done
+	awk -F '|' '/^\|/ && ($3 ~ /^ *$/ || NF != 5) {
+		print "docs/doca-calls.md:" FNR ": a cell too few" }' \
+	    docs/doca-calls.md
+}
+
+# In the text; a star stands for all calls that begin, or end, so.
+the_guide_for_doca_names_what_exists()
 {
 	guide=docs/from-doca.md
-	grep -ho 'doca_[a-z0-9_]*(' bindings/doca/include/*.h | tr -d '(' |
-	    sort -u >"$tmp/calls"
-	[ "$(wc -l <"$tmp/calls")" -gt 500 ] || echo "few calls were found"
-	grep -o '`doca_[a-z0-9_*]*(' $guide | tr -d '`(' | sort -u |
-	awk -v guide=$guide '
-	NR == FNR { calls[$0]; next }
-	{
-		name = $0
-		gsub(/\*/, "[a-z0-9_]*", name)
-		found = 0
-		for (call in calls) {
-			if (call ~ "^" name "$") {
-				found = 1
-				there[call]
-			}
-		}
-		if (!found)
-			print guide ": there is no " $0 "()"
-	}
-	END {
-		for (call in calls) {
-			if (!(call in there))
-				print guide ": lacks " call "()"
-		}
-	}' "$tmp/calls" -
+	doca_names | sort -u >"$tmp/calls"
+	grep -oE '`(doca|DOCA)_[A-Za-z0-9_*]*\(' $guide | tr -d '`(' | sort -u |
+	while read -r name; do
+		grep -qx "$(echo "$name" | sed 's/\*/[a-z0-9_]*/g')" \
+		    "$tmp/calls" || echo "$guide: there is no $name()"
+	done
+	cat bindings/doca/include/*.h lib/include/pier/*.h >"$tmp/headers"
+	grep -oE '`struct (doca|pier)_[a-z_]+' $guide docs/doca-calls.md |
+	    sed 's/.*struct //' | sort -u | while read -r name; do
+		grep -qE "^struct $name( \{|;)" "$tmp/headers" ||
+		    echo "there is no struct $name"
+	done
 }
 
 # "TYPE NAME(PARAMETERS" of each call, words and stars alone, as the headers
@@ -210,7 +243,9 @@ none pages_of_calls_have_what_a_reader_needs
 none pages_declare_calls_as_headers_do
 none references_lead_somewhere
 none every_command_has_a_line_in_the_page_of_the_tool
-none calls_for_doca_are_in_their_guide
+none calls_for_doca_are_in_one_row_each
+none rows_of_calls_for_doca_name_calls_of_pier
+none the_guide_for_doca_names_what_exists
 none guides_name_only_files_that_exist
 none the_map_leads_to_files_and_functions
 tap_done
