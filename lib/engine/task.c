@@ -150,16 +150,6 @@ int pier_task_submit(struct pier_task *task, unsigned int flags)
 	return err;
 }
 
-int pier__task_submit_quietly(struct pier_task *task, unsigned int flags)
-{
-	int err;
-
-	task->trying = true;
-	err = task->ops->submit(task, flags);
-	task->trying = false;
-	return err;
-}
-
 static int try_submit(struct pier_task *task, unsigned int flags)
 {
 	int err = 0;
@@ -223,12 +213,6 @@ void pier_task_free(struct pier_task *task)
 		return;
 	free_task(task);
 	pier__guard_leave(guard);
-}
-
-void pier__task_join(struct pier_task *task, pier_task_fn *end, void *part)
-{
-	task->part = part;
-	task->end = end;
 }
 
 void pier__task_leave(struct pier_task *task)

@@ -85,7 +85,16 @@ static inline void pier__task_submitted(struct pier_task *task)
 }
 
 /* Submit; a full queue is no failure to report.  Engine's thread. */
-int pier__task_submit_quietly(struct pier_task *task, unsigned int flags);
+static inline int pier__task_submit_quietly(struct pier_task *task,
+					    unsigned int flags)
+{
+	int err;
+
+	task->trying = true;
+	err = task->ops->submit(task, flags);
+	task->trying = false;
+	return err;
+}
 
 /* Make it as new: without a callback, a status, or an owner. */
 void pier__task_reset(struct pier_task *task);
@@ -125,7 +134,13 @@ int pier__task_may_change(const struct pier_task *task, const char *name);
  * callback, and @part is found in it.  @end calls pier__task_leave(), after
  * which the task is the program's again, or free.
  */
-void pier__task_join(struct pier_task *task, pier_task_fn *end, void *part);
+static inline void pier__task_join(struct pier_task *task, pier_task_fn *end,
+				   void *part)
+{
+	task->part = part;
+	task->end = end;
+}
+
 void pier__task_leave(struct pier_task *task);
 
 /* Submit, and free after its callback.  On an error it is freed at once. */

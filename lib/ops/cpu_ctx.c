@@ -115,14 +115,19 @@ static void finish_stop(struct pier__cpu_ctx *cpu)
 	pier__ctx_stopped(&cpu->ctx);
 }
 
+void pier__cpu_end_if_last(struct pier__cpu_ctx *cpu)
+{
+	if (has_ended(cpu))
+		finish_stop(cpu);
+}
+
 static int poll(struct pier__source *source, int budget)
 {
 	struct pier__cpu_ctx *cpu = of_source(source);
 	int did = cpu->ops->poll ? cpu->ops->poll(cpu, budget) :
 				   run_queued(cpu, budget);
 
-	if (has_ended(cpu))
-		finish_stop(cpu);
+	pier__cpu_check_ended(cpu);
 	return did;
 }
 

@@ -123,6 +123,16 @@ void pier__cpu_take_out(struct pier_task *task);
  */
 void pier__cpu_finish(struct pier_task *task, int status);
 
+/* If it stops and nothing is in flight any more, that was its end. */
+void pier__cpu_end_if_last(struct pier__cpu_ctx *cpu);
+
+/* The same, after each task that is finished outside its context's poll. */
+static inline void pier__cpu_check_ended(struct pier__cpu_ctx *cpu)
+{
+	if (cpu->ctx.state == PIER_CTX_STOPPING)
+		pier__cpu_end_if_last(cpu);
+}
+
 /* Queue it again: it is run, or cancelled, in the next round. */
 void pier__cpu_requeue(struct pier_task *task);
 

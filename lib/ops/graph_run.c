@@ -39,7 +39,8 @@ static struct pier__graph_step *pop_ready(struct pier__graph_task *instance)
 }
 
 /* The nodes that wait for @step can begin, if they wait for no other. */
-static void succeed(const struct pier__graph_step *step)
+static void __attribute__((noinline))
+succeed(const struct pier__graph_step *step)
 {
 	const struct pier_graph_node *node = step->node;
 
@@ -61,26 +62,12 @@ static void fail(struct pier__graph_task *instance, int status)
 	pier__task_keep_text(&instance->task, pier_last_error());
 }
 
-static void settle(const struct pier__graph_step *step, int status)
+static inline void settle(const struct pier__graph_step *step, int status)
 {
 	if (status)
 		fail(step->instance, status);
-	else
+	else if (step->node->after_count)
 		succeed(step);
-}
-
-/* The task of a node is complete; only its instance is an event. */
-static void end_step(struct pier_task *task, void *arg)
-{
-	struct pier__graph_step *step = task->part;
-	int status = task->status;
-
-	(void)arg;
-	task->ctx->pe->events--;
-	pier__task_leave(task);
-	step->instance->running--;
-	settle(step, status);
-	queue(step->instance);
 }
 
 /* Returns -EINPROGRESS or -EAGAIN if @step is to be begun again later. */
@@ -101,7 +88,10 @@ static int begin_user(const struct pier__graph_step *step)
 	return 0;
 }
 
-static int begin_task(struct pier__graph_step *step)
+static void end_step(struct pier_task *task, void *arg);
+
+static inline int __attribute__((always_inline))
+begin_task(struct pier__graph_step *step)
 {
 	int err = pier__task_submit_quietly(step->task, 0);
 
@@ -155,32 +145,62 @@ static void cut(struct pier__graph_task *instance)
 	fail(instance, pier__cpu_cancelled(pier__cpu_of(instance->task.ctx)));
 }
 
-static void finish(struct pier__graph_task *instance)
+static void __attribute__((noinline))
+finish_failed(struct pier__graph_task *instance)
 {
-	int status = instance->status;
-
-	if (!status) {
-		pier__task_finish(&instance->task, 0);
-		return;
-	}
 	if (instance->task.text)
-		pier__fail_again(status, instance->task.text);
-	pier__task_finish_failed(&instance->task, status);
+		pier__fail_again(instance->status, instance->task.text);
+	pier__task_finish_failed(&instance->task, instance->status);
 }
 
-/* Returns whether it is finished. */
-static bool run(struct pier__graph_task *instance)
+/* Begin what is ready, if the graph does not stop. */
+static void __attribute__((noinline)) begin(struct pier__graph_task *instance)
 {
-	instance->queued = false;
 	advance(instance);
 	if (stops(instance))
 		cut(instance);
 	if (instance->ready)
 		queue(instance);
+}
+
+/* Returns whether it is finished. */
+static inline bool run(struct pier__graph_task *instance)
+{
+	instance->queued = false;
+	if (instance->ready)
+		begin(instance);
 	if (instance->queued || instance->running)
 		return false;
-	finish(instance);
+	if (instance->status)
+		finish_failed(instance);
+	else
+		pier__task_finish(&instance->task, 0);
 	return true;
+}
+
+/*
+ * The task of a node is complete; only its instance is an event.  What follows
+ * is done here, without another round, unless the instance is itself a task of
+ * a node: so sub-graphs, however deep, take no stack.
+ */
+static void end_step(struct pier_task *task, void *arg)
+{
+	struct pier__graph_step *step = task->part;
+	struct pier__graph_task *instance = step->instance;
+	struct pier__cpu_ctx *cpu = pier__cpu_of(instance->task.ctx);
+	int status = task->status;
+
+	(void)arg;
+	task->ctx->pe->events--;
+	pier__task_leave(task);
+	instance->running--;
+	settle(step, status);
+	if (instance->queued)
+		return;
+	if (instance->task.part)
+		queue(instance);
+	else if (run(instance))
+		pier__cpu_check_ended(cpu);
 }
 
 /* Advance what was queued when the round began, within @budget. */
@@ -189,6 +209,8 @@ static int poll(struct pier__cpu_ctx *cpu, int budget)
 	struct pier__task_queue batch;
 	int did = 0;
 
+	if (!cpu->queued.first)
+		return 0;
 	pier__task_queue_init(&batch);
 	pier__task_queue_move(&batch, &cpu->queued);
 	while (batch.first && did < budget)
@@ -203,29 +225,56 @@ static int arm(struct pier__cpu_ctx *cpu)
 	return cpu->queued.first ? -EAGAIN : 0;
 }
 
-static int check_step(const struct pier__graph_step *step)
+static int __attribute__((noinline, cold))
+refuse_step(const struct pier__graph_step *step)
 {
-	if (!step->node->ctx)
-		return 0;
 	if (!step->task)
 		return pier__fail(-EINVAL, "graph: node %u has no task",
 				  step->node->index);
 	if (pier__task_is_free(step->task))
 		return pier__fail(-EINVAL, "graph: the task of node %u was "
 				  "freed", step->node->index);
-	if (pier__task_busy(step->task))
-		return pier__fail(-EBUSY, "graph: the task of node %u is "
-				  "submitted", step->node->index);
-	return 0;
+	return pier__fail(-EBUSY, "graph: the task of node %u is submitted",
+			  step->node->index);
 }
 
 static int check_steps(const struct pier__graph_task *instance)
 {
-	int err = 0;
+	const struct pier__graph_step *step = instance->step;
+	const struct pier__graph_step *end = step + instance->count;
 
-	for (uint32_t i = 0; i < instance->count && !err; i++)
-		err = check_step(&instance->step[i]);
-	return err;
+	for (; step < end; step++) {
+		if (step->node->ctx &&
+		    (!step->task || pier__task_busy(step->task) ||
+		     pier__task_is_free(step->task)))
+			return refuse_step(step);
+	}
+	return 0;
+}
+
+/*
+ * The nodes that wait for none.  Those with a task begin at once, up to one
+ * that does not: neither a function nor a sub-graph begins in submit.  What
+ * does not begin, and an instance of which nothing runs, is for the next round.
+ */
+static void begin_first(struct pier__graph_task *instance)
+{
+	struct pier__graph_step *step = instance->step;
+	const struct pier__graph_step *end = step + instance->count;
+	bool now = true;
+
+	for (; step < end; step++) {
+		const struct pier_graph_node *node = step->node;
+
+		step->waits = node->before;
+		if (step->waits)
+			continue;
+		now = now && node->ctx && !node->sub && !begin_task(step);
+		if (!now)
+			add_ready(step);
+	}
+	if (instance->ready || !instance->running)
+		queue(instance);
 }
 
 static int submit(struct pier_task *task, unsigned int flags)
@@ -241,17 +290,11 @@ static int submit(struct pier_task *task, unsigned int flags)
 
 	instance->status = 0;
 	instance->running = 0;
+	instance->queued = false;
 	instance->ready = NULL;
 	instance->ready_end = &instance->ready;
-	for (uint32_t i = 0; i < instance->count; i++) {
-		struct pier__graph_step *step = &instance->step[i];
-
-		step->waits = step->node->before;
-		if (!step->waits)
-			add_ready(step);
-	}
-	instance->queued = true;
-	pier__cpu_submit(task);
+	pier__task_submitted(task);
+	begin_first(instance);
 	return 0;
 }
 

@@ -429,6 +429,106 @@ static void a_task_that_was_freed_is_no_task_of_a_node(void)
 	graphs_close();
 }
 
+static int count_call(void *arg)
+{
+	++*(int *)arg;
+	return 0;
+}
+
+static void the_tasks_of_the_first_nodes_begin_in_submit(void)
+{
+	struct graphs_outcome outcome = { 0 };
+	struct pier_graph_node *n[2];
+	struct pier_task *task, *call[2];
+	int calls = 0;
+
+	if (!open_func())
+		return;
+	for (int i = 0; i < 2; i++)
+		n[i] = graphs_ctx_node(pier_func_ctx(func));
+	if (!graphs_start(graphs.graph))
+		return;
+	task = graphs_instance(graphs.graph);
+	for (int i = 0; i < 2; i++) {
+		call[i] = call_task(count_call, &calls);
+		IS(pier_graph_task_set_task(task, n[i], call[i]), 0);
+	}
+	pier_task_set_done(task, graphs_ended, &outcome);
+	IS(pier_task_submit(task, 0), 0);
+	IS(pier_task_status(call[1]), -EINPROGRESS);
+	IS(calls, 0);
+	IS(pier_pe_progress(graphs.c.pe, 0), 1);
+	IS(calls, 2);
+	IS(outcome.calls, 1);
+	pier_task_free(call[0]);
+	pier_task_free(call[1]);
+	pier_task_free(task);
+	close_func();
+}
+
+static void what_comes_after_a_function_does_not_begin_in_submit(void)
+{
+	struct graphs_letter letter = { 'u', 0, 0 };
+	struct graphs_outcome outcome = { 0 };
+	struct pier_graph_node *n[2];
+	struct pier_task *task, *copy;
+
+	if (!graphs_open(dev))
+		return;
+	n[0] = graphs_letter_node();
+	n[1] = graphs_ctx_node(graphs.c.ctx);
+	if (!graphs_start(graphs.graph))
+		return;
+	task = graphs_instance(graphs.graph);
+	copy = graphs_copy(0);
+	IS(pier_graph_task_set_arg(task, n[0], &letter), 0);
+	IS(pier_graph_task_set_task(task, n[1], copy), 0);
+	pier_task_set_done(task, graphs_ended, &outcome);
+	IS(pier_task_submit(task, 0), 0);
+	IS(pier_task_status(copy), 0);
+	IS_STR(graphs.trace, "");
+	OK(copier_count(&graphs.c, &outcome.calls, 1));
+	IS(outcome.status, 0);
+	graphs_put();
+	pier_task_free(copy);
+	pier_task_free(task);
+	graphs_close();
+}
+
+static void stop_graph(struct pier_task *task, void *arg)
+{
+	(void)task;
+	(void)arg;
+	IS(pier_ctx_stop(pier_graph_ctx(graphs.graph)), -EINPROGRESS);
+}
+
+/* The context of the node is polled after the graph. */
+static void a_stop_at_the_end_of_the_last_instance_is_one_round(void)
+{
+	struct pier_task *task, *call;
+	struct pier_graph_node *node;
+	int calls = 0;
+
+	if (!open_func())
+		return;
+	node = graphs_ctx_node(pier_func_ctx(func));
+	if (!graphs_start(graphs.graph))
+		return;
+	IS(pier_ctx_stop_wait(pier_func_ctx(func), LIMIT_MS), 0);
+	IS(pier_ctx_start(pier_func_ctx(func), graphs.c.pe), 0);
+	task = graphs_instance(graphs.graph);
+	call = call_task(count_call, &calls);
+	IS(pier_graph_task_set_task(task, node, call), 0);
+	pier_task_set_done(task, stop_graph, NULL);
+	IS(pier_task_submit(task, 0), 0);
+	pier_pe_progress(graphs.c.pe, 0);
+	IS(calls, 1);
+	IS(pier_ctx_state(pier_graph_ctx(graphs.graph)), PIER_CTX_IDLE);
+	pier_task_free(call);
+	pier_task_free(task);
+	close_func();
+}
+
 int main(void)
 {
 	if (pier_dev_open(NULL, &dev))
@@ -444,6 +544,9 @@ int main(void)
 	TEST(the_configuration_is_that_of_other_contexts);
 	TEST(an_idle_graph_is_extended_and_started_again);
 	TEST(a_task_that_was_freed_is_no_task_of_a_node);
+	TEST(the_tasks_of_the_first_nodes_begin_in_submit);
+	TEST(what_comes_after_a_function_does_not_begin_in_submit);
+	TEST(a_stop_at_the_end_of_the_last_instance_is_one_round);
 	pier_dev_close(dev);
 	return tap_done();
 }
