@@ -59,14 +59,39 @@ static int check_old(const struct pier__copy_target *target, int fd)
 	return 0;
 }
 
-/* An earlier attempt may have had more rights. */
-static int restrict_mode(int fd, mode_t mode)
+/*
+ * The mode that a new file has here, by the umask or an ACL of the directory:
+ * that of one which exists for a moment, while the temporary file is locked.
+ */
+static int mode_of_new(const struct pier__copy_target *target, mode_t mode,
+		       mode_t *ret)
 {
+	char name[sizeof(target->temp) + 2];
 	struct stat st;
+	int fd, err = 0;
 
-	if (fstat(fd, &st) || fchmod(fd, (st.st_mode & mode) | 0600))
+	snprintf(name, sizeof(name), "%s.m", target->temp);
+	unlinkat(target->dir, name, 0);
+	fd = openat(target->dir, name, O_WRONLY | O_CREAT | O_EXCL |
+		    O_NOFOLLOW | O_CLOEXEC, mode);
+	if (fd < 0)
 		return -errno;
-	return 0;
+	if (fstat(fd, &st) || unlinkat(target->dir, name, 0))
+		err = -errno;
+	close(fd);
+	*ret = st.st_mode & 0777;
+	return err;
+}
+
+/* An earlier attempt may have had more rights, or fewer. */
+static int renew_mode(const struct pier__copy_target *target, int fd,
+		      mode_t mode)
+{
+	int err = mode_of_new(target, mode, &mode);
+
+	if (!err && fchmod(fd, mode))
+		err = -errno;
+	return err;
 }
 
 static int open_temp(const struct pier__copy_target *target, int access)
@@ -93,7 +118,7 @@ static int open_closed(const struct pier__copy_target *target)
 
 /*
  * Remove the temporary file that a process has left, or return it with @resume,
- * then with no more rights than @mode.
+ * then with the rights of a new one.
  */
 static int take_old(const struct pier__copy_target *target, mode_t mode,
 		    bool resume)
@@ -106,7 +131,7 @@ static int take_old(const struct pier__copy_target *target, mode_t mode,
 		return fd == -ENOENT ? -EAGAIN : fd == -ELOOP ? -EEXIST : fd;
 	err = check_old(target, fd);
 	if (!err && resume)
-		err = restrict_mode(fd, mode);
+		err = renew_mode(target, fd, mode);
 	if (!err && resume)
 		return fd;
 	if (!err)

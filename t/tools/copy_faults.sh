@@ -123,6 +123,27 @@ a_source_that_has_changed_is_copied_anew()
 	    says "$tmp/out" '"bytes": 40000000'
 }
 
+# Of the source, without what the umask removes, whatever the part there has.
+a_resumed_file_has_the_mode_of_a_new_one()
+{
+	umask 027
+	fresh
+	head -c 40000000 /dev/urandom >file
+	chmod 600 file
+	begin --resume file 127.0.0.1:
+	at_moment has 20000000
+	kill -9 $client $server
+	wait $client $server 2>/dev/null
+	serve
+	chmod 400 ../root/.pier-*
+	chmod 664 file
+	part=$(stat -c %s ../root/.pier-*) || return
+	copy --resume --json file 127.0.0.1: && cmp file ../root/file &&
+	    says "$tmp/out" "\"bytes\": $((40000000 - part))" &&
+	    [ "$(stat -c %a ../root/file)" = 640 ] &&
+	    [ "$(ls -A ../root)" = file ] || { ls -lA ../root; return 1; }
+}
+
 a_client_that_is_killed_leaves_nothing()
 {
 	fresh
@@ -250,6 +271,7 @@ device_known
 run a_copy_that_is_killed_50_times_is_resumed
 run only_the_rest_is_moved
 run a_source_that_has_changed_is_copied_anew
+run a_resumed_file_has_the_mode_of_a_new_one
 run a_client_that_is_killed_leaves_nothing
 run a_server_that_is_killed_is_an_error_of_the_client
 run a_target_without_permission_fails_alone
