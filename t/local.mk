@@ -33,6 +33,7 @@ check_PROGRAMS += \
 	%D%/cm/rdmacm_many.t \
 	%D%/cm/rdmacm_seam.t \
 	%D%/cm/rdmacm_wait.t \
+	%D%/copy/greeting.t \
 	%D%/copy/hostile.t \
 	%D%/copy/requested.t \
 	%D%/copy/wire.t \
@@ -251,6 +252,10 @@ check_LTLIBRARIES += %D%/libtap.la
 	%D%/lib/caller.h \
 	%D%/lib/copier.c \
 	%D%/lib/copier.h \
+	%D%/lib/copyliar.c \
+	%D%/lib/copyliar.h \
+	%D%/lib/copythread.c \
+	%D%/lib/copythread.h \
 	%D%/lib/crowd.c \
 	%D%/lib/crowd.h \
 	%D%/lib/esw.c \

@@ -10,8 +10,6 @@
 #include "core/clock.h"
 #include "core/fail.h"
 
-#define ROUND_MS 200	/* how often to look at the time */
-
 static void connected(struct pier_comch_conn *conn, void *ctx_user_data)
 {
 	struct pier__copy_session *s = ctx_user_data;
@@ -32,10 +30,16 @@ static int welcome(struct pier__copy_session *s,
 		   const struct pier__copy_msg *msg)
 {
 	uint64_t server_sends = msg->number[PIER__WELCOME_DIRECTION];
+	uint64_t timeout_ms = msg->number[PIER__WELCOME_TIMEOUT];
+	int err;
 
 	if (server_sends != !s->sends)
 		return pier__fail(-EPROTO, "copy: the server has begun in the "
 				  "other direction");
+	err = pier__copy_session_check_timeout(timeout_ms);
+	if (err)
+		return err;
+	s->peer_timeout_ms = (uint32_t)timeout_ms;
 	return pier__copy_session_run(s);
 }
 
@@ -96,7 +100,7 @@ static int drive(struct pier_copy *copy, struct pier__copy_session *s)
 
 	while (pier_ctx_state(ctx) != PIER_CTX_IDLE ||
 	       !pier__copy_session_is_over(s)) {
-		err = pier_pe_wait(copy->pe, ROUND_MS);
+		err = pier_pe_wait(copy->pe, pier__copy_session_round_ms(s));
 		if (err < 0 && err != -ETIMEDOUT)
 			return err;
 		if (atomic_load(&copy->stopped)) {

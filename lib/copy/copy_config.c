@@ -19,8 +19,9 @@ static int settle(struct pier_copy_config *cfg)
 	if (cfg->flags & ~flags)
 		return pier__fail(-EINVAL, "copy: flags 0x%x: only 0x%x are "
 				  "known", cfg->flags, flags);
-	err = pier__config_u32(&cfg->timeout_ms, "timeout_ms", 30000, 100,
-			       86400000);
+	err = pier__config_u32(&cfg->timeout_ms, "timeout_ms", 30000,
+			       PIER__COPY_TIMEOUT_MIN,
+			       PIER__COPY_TIMEOUT_MAX);
 	if (!err)
 		err = pier__config_u32(&cfg->max_clients, "max_clients", 8, 1,
 				       PIER__COPY_CLIENTS_MAX);

@@ -24,6 +24,7 @@ int pier__copy_digest_file(struct pier__copy_io *io,
 			return n ? -errno : -ESTALE;
 		pier__copy_hash_data(hash, piece, (size_t)n);
 		at += (uint64_t)n;
+		atomic_fetch_add(&io->progress, (uint64_t)n);
 	}
 	return 0;
 }

@@ -29,6 +29,8 @@ static int check(const struct pier__copy_session *s,
 	uint64_t mode = msg->number[PIER__HELLO_MODE];
 	uint64_t flags = msg->number[PIER__HELLO_FLAGS];
 	uint64_t sources = msg->number[PIER__HELLO_SOURCES];
+	uint64_t timeout_ms = msg->number[PIER__HELLO_TIMEOUT];
+	int err;
 
 	if (s->mode || msg->kind != PIER__COPY_HELLO)
 		return pier__fail(-EPROTO, "copy: the client does not begin "
@@ -50,7 +52,8 @@ static int check(const struct pier__copy_session *s,
 	if (mode >= PIER__COPY_HAVE && !s->copy->file)
 		return pier__fail(-EOPNOTSUPP, "copy: this server has no file "
 				  "of its own");
-	return check_slots(msg);
+	err = pier__copy_session_check_timeout(timeout_ms);
+	return err ? err : check_slots(msg);
 }
 
 static int put(struct pier__copy_session *s, const struct pier__copy_msg *msg)
@@ -101,6 +104,7 @@ static int greet(struct pier__copy_session *s, const struct pier__copy_msg *msg)
 	s->slots = (uint32_t)msg->number[PIER__HELLO_SLOTS];
 	s->slot_size = (uint32_t)msg->number[PIER__HELLO_SLOT_SIZE];
 	s->sender.flags = (uint32_t)msg->number[PIER__HELLO_FLAGS];
+	s->peer_timeout_ms = (uint32_t)msg->number[PIER__HELLO_TIMEOUT];
 	s->sender.tree = s->copy->root;
 	err = pier__copy_session_alloc(s);
 	if (!err)
@@ -132,6 +136,7 @@ void pier__copy_session_hello(struct pier__copy_session *s,
 	} else {
 		err = greet(s, msg);
 	}
+	s->requested = s->remote && !s->sources_due;
 	if (!err && !s->sources_due)
 		err = pier__copy_session_run(s);
 	if (err)

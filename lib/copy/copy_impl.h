@@ -23,6 +23,8 @@
 #define PIER__COPY_SOURCES_MAX 65536		/* of a session */
 #define PIER__COPY_SOURCES_BYTES (1u << 20)
 #define PIER__COPY_CLIENTS_MAX 64
+#define PIER__COPY_TIMEOUT_MIN 100		/* milliseconds */
+#define PIER__COPY_TIMEOUT_MAX 86400000
 #define PIER__COPY_FLAGS \
 	(PIER_COPY_RECURSIVE | PIER_COPY_PRESERVE | PIER_COPY_RESUME)
 #define PIER__COPY_SERVER_FLAGS (PIER_COPY_ONCE | PIER_COPY_ANYWHERE)
@@ -44,7 +46,7 @@ struct pier_copy {
 	struct pier__copy_tree root;
 	const char *file;		/* the only one; NULL: any below root */
 	struct pier__list sessions;
-	bool served;			/* a client has ended */
+	bool served;			/* a client that made a request */
 	int error;			/* of the last client */
 	char error_text[PIER__RECORD_TEXT + 1];
 };
@@ -84,6 +86,7 @@ struct pier__copy_session {
 	size_t source_count, source_bytes, sources_due;
 	char target[PIER__RECORD_PATH + 1];
 	bool greeted;			/* HELLO or WELCOME was sent */
+	bool requested;			/* all of the client's request came */
 	bool end_received, end_sent;
 	int dir;			/* of the tree, which is this one's */
 
@@ -94,6 +97,8 @@ struct pier__copy_session {
 	bool has_report;
 	struct pier__copy_offset offset;	/* that is sent */
 	bool offset_due;
+	uint32_t peer_timeout_ms;	/* how long it waits; 0: not known */
+	uint64_t peer_progress;		/* in its last PING */
 	uint64_t sent_at, received_at, progress_at, shown_at;
 	struct pier_copy_result result;
 	int error;			/* the first one */
@@ -116,6 +121,12 @@ int pier__copy_session_run(struct pier__copy_session *session);
 
 /* Do what can be done now: send, pass slots on, look at the time. */
 void pier__copy_session_step(struct pier__copy_session *session);
+
+/* At most how long to wait for events before the next step. */
+int pier__copy_session_round_ms(const struct pier__copy_session *session);
+
+/* Is it a time that an end may wait?  Errors: -EPROTO. */
+int pier__copy_session_check_timeout(uint64_t timeout_ms);
 
 /* End it with @err, whose message is the thread's last one. */
 void pier__copy_session_fail(struct pier__copy_session *session, int err);

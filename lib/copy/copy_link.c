@@ -30,7 +30,8 @@ static int send_hello(struct pier__copy_session *s)
 	struct pier__copy_msg msg = {
 		.kind = PIER__COPY_HELLO,
 		.number = { s->mode, s->sender.flags, s->slots,
-			    s->slot_size, s->source_count },
+			    s->slot_size, s->source_count,
+			    s->copy->cfg.timeout_ms },
 		.string[1] = { s->target, strlen(s->target) },
 	};
 
@@ -45,7 +46,7 @@ static int send_welcome(struct pier__copy_session *s)
 {
 	struct pier__copy_msg msg = {
 		.kind = PIER__COPY_WELCOME,
-		.number = { s->sends },
+		.number = { s->sends, s->copy->cfg.timeout_ms },
 	};
 
 	return pier__copy_session_send(s, &msg);

@@ -11,14 +11,14 @@
 #define ERRNO_MAX 4095	/* of Linux */
 
 static const unsigned int numbers[PIER__COPY_KINDS] = {
-	[PIER__COPY_HELLO] = 5,
+	[PIER__COPY_HELLO] = 6,
 	[PIER__COPY_SOURCE] = 0,
-	[PIER__COPY_WELCOME] = 1,
+	[PIER__COPY_WELCOME] = 2,
 	[PIER__COPY_FILLED] = 2,
 	[PIER__COPY_FREE] = 2,
 	[PIER__COPY_REPORT] = 2,
 	[PIER__COPY_OFFSET] = 2,
-	[PIER__COPY_PING] = 0,
+	[PIER__COPY_PING] = 1,
 	[PIER__COPY_END] = 4,
 };
 

@@ -15,8 +15,8 @@
  *
  * The first 8 bytes stay as they are in every version.
  */
-#define PIER__COPY_VERSION 1
-#define PIER__COPY_NUMBERS 5		/* at most */
+#define PIER__COPY_VERSION 2
+#define PIER__COPY_NUMBERS 6		/* at most */
 #define PIER__COPY_STRING 4096		/* bytes of the longest string */
 #define PIER__COPY_MESSAGE 8640		/* bytes of the longest message */
 
@@ -35,11 +35,12 @@ enum pier__copy_kind {
 
 /* The numbers of each kind. */
 enum { PIER__HELLO_MODE, PIER__HELLO_FLAGS, PIER__HELLO_SLOTS,
-       PIER__HELLO_SLOT_SIZE, PIER__HELLO_SOURCES };
-enum { PIER__WELCOME_DIRECTION };
+       PIER__HELLO_SLOT_SIZE, PIER__HELLO_SOURCES, PIER__HELLO_TIMEOUT };
+enum { PIER__WELCOME_DIRECTION, PIER__WELCOME_TIMEOUT };
 enum { PIER__SLOT_INDEX, PIER__SLOT_LEN };
 enum { PIER__REPORT_FILE, PIER__REPORT_ERROR };
 enum { PIER__OFFSET_FILE, PIER__OFFSET_BYTES };
+enum { PIER__PING_PROGRESS };
 enum { PIER__END_ERROR, PIER__END_FILES, PIER__END_FAILED, PIER__END_BYTES };
 
 /* What the client requests: PIER__HELLO_MODE. */

@@ -142,6 +142,7 @@ static int open_file(struct pier__copy_receiver *r, uint64_t *ret_len)
 		    atomic_load(&r->io->cancelled))
 			break;
 		usleep(BUSY_US);
+		atomic_fetch_add(&r->io->progress, 1);
 		err = 0;
 	}
 	return err;

@@ -12,6 +12,7 @@
 
 #define PINGS 4		/* in the time of silence that ends a session */
 #define SHOW_MS 200
+#define ROUND_MS 200	/* how often to look at the time, at least */
 #define STALLED 10	/* times of silence in which a client only pings */
 
 int pier__copy_session_create(struct pier_copy *copy, bool is_server,
@@ -26,6 +27,7 @@ int pier__copy_session_create(struct pier_copy *copy, bool is_server,
 	s->dir = -1;
 	s->received_at = pier__now();
 	s->sent_at = s->received_at;
+	s->progress_at = s->received_at;
 	pier__copy_io_init(&s->io, copy->pe);
 	pier__list_init(&s->link);
 	*ret = s;
@@ -268,10 +270,12 @@ void pier__copy_session_message(struct pier__copy_session *s,
 	if (s->state == PIER__COPY_ENDING)
 		return;
 	s->received_at = pier__now();
-	if (msg->kind != PIER__COPY_PING)
+	if (msg->kind != PIER__COPY_PING ||
+	    msg->number[PIER__PING_PROGRESS] > s->peer_progress)
 		s->progress_at = s->received_at;
 	switch (msg->kind) {
 	case PIER__COPY_PING:
+		s->peer_progress = msg->number[PIER__PING_PROGRESS];
 		break;
 	case PIER__COPY_FILLED:
 	case PIER__COPY_FREE:
@@ -323,19 +327,52 @@ static bool is_peers_turn(struct pier__copy_session *s)
 	return !s->has_report && !s->offset_due;
 }
 
-/* A client that is alive, but does nothing, does not stay for ever. */
+/* The one that waits less long decides how often both send PING. */
+static uint32_t ping_ms(const struct pier__copy_session *s)
+{
+	uint32_t least = s->copy->cfg.timeout_ms;
+
+	if (s->peer_timeout_ms && s->peer_timeout_ms < least)
+		least = s->peer_timeout_ms;
+	return least / PINGS;
+}
+
+int pier__copy_session_round_ms(const struct pier__copy_session *s)
+{
+	return ping_ms(s) < ROUND_MS ? (int)ping_ms(s) : ROUND_MS;
+}
+
+int pier__copy_session_check_timeout(uint64_t timeout_ms)
+{
+	if (timeout_ms >= PIER__COPY_TIMEOUT_MIN &&
+	    timeout_ms <= PIER__COPY_TIMEOUT_MAX)
+		return 0;
+	return pier__fail(-EPROTO, "copy: the peer waits for %llu ms: %d to "
+			  "%d are allowed", (unsigned long long)timeout_ms,
+			  PIER__COPY_TIMEOUT_MIN, PIER__COPY_TIMEOUT_MAX);
+}
+
+/*
+ * A client that is alive, but does nothing or never completes its request, does
+ * not stay for ever.
+ */
 static bool is_stalled(struct pier__copy_session *s, uint64_t now)
 {
 	uint64_t limit = s->copy->cfg.timeout_ms * PIER__MS * STALLED;
 
-	return s->is_server && s->state == PIER__COPY_RUNNING &&
-	       now - s->progress_at > limit && is_peers_turn(s);
+	if (!s->is_server || s->state == PIER__COPY_ENDING)
+		return false;
+	return now - s->progress_at > limit &&
+	       (s->state == PIER__COPY_OPENING || is_peers_turn(s));
 }
 
 static void look_at_time(struct pier__copy_session *s)
 {
 	uint64_t now = pier__now(), limit = s->copy->cfg.timeout_ms * PIER__MS;
-	struct pier__copy_msg ping = { .kind = PIER__COPY_PING };
+	struct pier__copy_msg ping = {
+		.kind = PIER__COPY_PING,
+		.number[PIER__PING_PROGRESS] = atomic_load(&s->io.progress),
+	};
 	int err;
 
 	if (!s->conn)
@@ -355,7 +392,8 @@ static void look_at_time(struct pier__copy_session *s)
 		pier__copy_session_fail(s, err);
 		return;
 	}
-	if (s->state == PIER__COPY_RUNNING && now - s->sent_at > limit / PINGS)
+	if (s->state == PIER__COPY_RUNNING &&
+	    now - s->sent_at > ping_ms(s) * PIER__MS)
 		pier__copy_session_send(s, &ping);
 }
 

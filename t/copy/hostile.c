@@ -122,7 +122,7 @@ static struct pier__copy_msg hello(void)
 {
 	struct pier__copy_msg msg = {
 		.kind = PIER__COPY_HELLO,
-		.number = { PIER__COPY_PUT, 0, 2, 65536, 1 },
+		.number = { PIER__COPY_PUT, 0, 2, 65536, 1, 30000 },
 	};
 
 	return msg;
