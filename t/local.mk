@@ -35,6 +35,7 @@ check_PROGRAMS += \
 	%D%/cm/rdmacm_wait.t \
 	%D%/copy/greeting.t \
 	%D%/copy/hostile.t \
+	%D%/copy/once.t \
 	%D%/copy/requested.t \
 	%D%/copy/wire.t \
 	%D%/core/config.t \

@@ -12,7 +12,7 @@
 #include "core/clock.h"
 #include "core/fail.h"
 
-#define ROUND_MS 200	/* how often to look at the time */
+#define ROUND_MS 200	/* how often to look at the time, at least */
 
 static uint32_t session_count(const struct pier_copy *copy)
 {
@@ -118,11 +118,11 @@ static int start(struct pier_copy *copy)
 	return pier_ctx_start(ctx, copy->pe);
 }
 
-/* What is no client of a file, or comes after a success, is no outcome. */
+/* Who requests nothing, or comes after a success, is no outcome. */
 static void note_outcome(struct pier_copy *copy,
 			 const struct pier__copy_session *s)
 {
-	if (copy->file && (!s->remote || (copy->served && !copy->error)))
+	if (!s->requested || (copy->served && !copy->error))
 		return;
 	copy->served = true;
 	copy->error = s->error;
@@ -157,25 +157,38 @@ static void step_all(struct pier_copy *copy)
 	}
 }
 
-/* One that serves one client has done so, or no client came. */
-static bool is_complete(const struct pier_copy *copy, uint64_t limit)
+/* How long to wait for events, and whether a client has made its request. */
+static int look_at_all(const struct pier_copy *copy, bool *ret_requested)
 {
-	bool once = copy->cfg.flags & PIER_COPY_ONCE;
+	const struct pier__list *at, *next;
+	int round_ms = ROUND_MS, least;
 
-	if (!pier__list_empty(&copy->sessions))
-		return false;
-	if (copy->served)
-		return copy->file || once;
-	return once && pier__now() > limit;
+	*ret_requested = false;
+	PIER__LIST_EACH(at, next, &copy->sessions) {
+		const struct pier__copy_session *s = pier__container_of(
+			at, const struct pier__copy_session, link);
+
+		least = pier__copy_session_round_ms(s);
+		round_ms = least < round_ms ? least : round_ms;
+		*ret_requested |= s->requested;
+	}
+	return round_ms;
 }
 
+/* Returns 1: it serves one client, and none made its request in time. */
 static int drive(struct pier_copy *copy)
 {
 	uint64_t limit = pier__now() + copy->cfg.timeout_ms * PIER__MS;
-	int err;
+	bool once = copy->cfg.flags & PIER_COPY_ONCE, busy;
+	int round_ms, err;
 
-	while (!atomic_load(&copy->stopped) && !is_complete(copy, limit)) {
-		err = pier_pe_wait(copy->pe, ROUND_MS);
+	while (!atomic_load(&copy->stopped)) {
+		round_ms = look_at_all(copy, &busy);
+		if (!busy && copy->served && (copy->file || once))
+			break;
+		if (!busy && once && pier__now() > limit)
+			return 1;
+		err = pier_pe_wait(copy->pe, round_ms);
 		if (err < 0 && err != -ETIMEDOUT)
 			return err;
 		step_all(copy);
@@ -226,6 +239,9 @@ static int serve(struct pier_copy *copy, void (*listening)(void *arg),
 	if (!err)
 		err = drive(copy);
 	stop_all(copy);
+	if (err > 0)
+		err = pier__fail(-ETIMEDOUT, "copy: no client came within "
+				 "%u ms", copy->cfg.timeout_ms);
 	return err;
 }
 
@@ -258,14 +274,9 @@ static int serve_root(struct pier_copy *copy, void (*listening)(void *arg),
 int pier_copy_serve(struct pier_copy *copy, void (*listening)(void *arg),
 		    void *arg)
 {
-	int err = copy->cfg.flags & PIER_COPY_ANYWHERE ?
-			  serve_anywhere(copy, listening, arg) :
-			  serve_root(copy, listening, arg);
-
-	if (!err && (copy->cfg.flags & PIER_COPY_ONCE) && !copy->served)
-		err = pier__fail(-ETIMEDOUT, "copy: no client came within "
-				 "%u ms", copy->cfg.timeout_ms);
-	return err;
+	if (copy->cfg.flags & PIER_COPY_ANYWHERE)
+		return serve_anywhere(copy, listening, arg);
+	return serve_root(copy, listening, arg);
 }
 
 int pier_copy_serve_file(struct pier_copy *copy, const char *path)
