@@ -208,6 +208,7 @@ dist_check_SCRIPTS += \
 	%D%/meta/examples.sh \
 	%D%/meta/headers.sh \
 	%D%/meta/layers.sh \
+	%D%/meta/manual.sh \
 	%D%/meta/snippets.sh \
 	%D%/meta/style.sh \
 	%D%/meta/symbols.sh \
