@@ -35,6 +35,8 @@ check_PROGRAMS += \
 	%D%/cm/rdmacm_wait.t \
 	%D%/copy/greeting.t \
 	%D%/copy/hostile.t \
+	%D%/copy/hostile_client.t \
+	%D%/copy/hostile_server.t \
 	%D%/copy/once.t \
 	%D%/copy/requested.t \
 	%D%/copy/wire.t \

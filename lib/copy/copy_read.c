@@ -157,7 +157,7 @@ int pier__copy_sender_file(struct pier__copy_sender *sender, int fd,
 
 	if (err)
 		return err;
-	entry->number = ++sender->number;
+	entry->number = atomic_fetch_add(&sender->number, 1) + 1;
 	pier__record_entry(&sender->span, PIER__RECORD_FILE, entry);
 	pier__copy_io_begin(sender->io, entry->path, entry->size);
 	err = send_content(sender, fd);

@@ -315,9 +315,10 @@ static int take_record(struct pier__copy_receiver *r,
 	case PIER__RECORD_MISSING:
 		return take_error(r, body, len);
 	case PIER__RECORD_FINISH:
+		if (r->file.fd >= 0 || r->skipping)
+			return violation("the end within a file");
 		r->finished = true;
-		return r->file.fd >= 0 || r->skipping ?
-			       violation("the end within a file") : 0;
+		return 0;
 	}
 	return violation("an unknown record");
 }

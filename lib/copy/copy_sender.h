@@ -20,7 +20,7 @@ struct pier__copy_sender {
 	struct pier__copy_slot slot;	/* the one that is filled */
 	bool has_slot;
 	struct pier__copy_span span;	/* what remains of it */
-	uint64_t number;		/* of the last file */
+	atomic_uint_fast64_t number;	/* of the last file */
 	struct pier__copy_entry entry;	/* the one that is sent */
 	struct pier__copy_report failed;
 };

@@ -199,12 +199,17 @@ static int report_arrived(struct pier__copy_session *s,
 			  const struct pier__copy_msg *msg)
 {
 	struct pier__copy_error *error = &s->report.error;
+	uint64_t number = msg->number[PIER__REPORT_FILE];
 	char path[512];
 
 	if (!s->sends)
 		return pier__fail(-EPROTO, "copy: the sender has sent a "
 				  "report");
-	pier__copy_io_refuse(&s->io, msg->number[PIER__REPORT_FILE]);
+	if (number > atomic_load(&s->sender.number))
+		return pier__fail(-EPROTO, "copy: the peer has reported file "
+				  "%llu, which was not sent",
+				  (unsigned long long)number);
+	pier__copy_io_refuse(&s->io, number);
 	error->error = (int)(msg->number[PIER__REPORT_ERROR] & 0xffff);
 	copy_text(&msg->string[0], error->path, sizeof(error->path));
 	copy_text(&msg->string[1], error->text, sizeof(error->text));
@@ -229,7 +234,9 @@ static int offset_arrived(struct pier__copy_session *s,
 		.bytes = msg->number[PIER__OFFSET_BYTES],
 	};
 
-	if (!s->sends || msg->string[0].len != sizeof(offset.digest))
+	if (!s->sends || msg->string[0].len != sizeof(offset.digest) ||
+	    !(s->sender.flags & PIER_COPY_RESUME) || !offset.number ||
+	    offset.number != atomic_load(&s->sender.number))
 		return pier__fail(-EPROTO, "copy: the peer has sent an offset "
 				  "of no file");
 	memcpy(&offset.digest, msg->string[0].data, sizeof(offset.digest));
