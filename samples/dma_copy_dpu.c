@@ -41,7 +41,7 @@ int main(int argc, char *argv[])
 
 	err = len = pier_desc_read(desc_path, desc);
 	if (err > 0)
-		err = pier_dma_import(desc, (size_t)len, &remote);
+		err = pier_dma_import(dev, desc, (size_t)len, &remote);
 	if (!err)
 		err = pier_dev_open(device, &dev);
 	if (!err)

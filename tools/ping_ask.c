@@ -62,7 +62,8 @@ static int connect_to(struct ping *p, double until)
 	if (!err)
 		err = pier_conn_private_data(p->conn, &desc, &len);
 	if (!err)
-		err = pier_mmap_create_from_export(desc, len, &p->remote);
+		err = pier_mmap_create_from_export(p->dev, desc, len,
+						   &p->remote);
 	if (!err && pier_mmap_len(p->remote) < PING_MEMORY) {
 		print_error(p, "the peer is not pier ping --listen");
 		return -EPROTO;

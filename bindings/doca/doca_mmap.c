@@ -283,12 +283,13 @@ doca_error_t doca_mmap_export_rdma(struct doca_mmap *mmap,
 }
 
 /* @desc is that of an export for RDMA, or by PCI. */
-static int import(struct doca_mmap *mmap, const void *desc, size_t len)
+static int import(struct doca_mmap *mmap, struct pier_dev *dev,
+		  const void *desc, size_t len)
 {
-	int err = pier_mmap_create_from_export(desc, len, &mmap->mmap);
+	int err = pier_mmap_create_from_export(dev, desc, len, &mmap->mmap);
 
 	if (err == -PIER_EKIND)
-		err = pier_dma_import(desc, len, &mmap->mmap);
+		err = pier_dma_import(dev, desc, len, &mmap->mmap);
 	if (err)
 		return err;
 	mmap->addr = pier_mmap_addr(mmap->mmap);
@@ -313,7 +314,7 @@ doca_error_t doca_mmap_create_from_export(const union doca_data *data,
 		error = doca_mmap_create(&new);
 	if (error)
 		return error;
-	err = import(new, desc, len);
+	err = import(new, dev->dev, desc, len);
 	if (err) {
 		doca_mmap_destroy(new);
 		return pier__doca_error(err);

@@ -55,7 +55,8 @@ static int take_bufs(struct pier__copy_session *s, uint32_t i)
 int pier__copy_session_import(struct pier__copy_session *s,
 			      const struct pier__copy_string *desc)
 {
-	int err = pier_dma_import(desc->data, desc->len, &s->remote);
+	int err = pier_dma_import(s->copy->dev, desc->data, desc->len,
+				  &s->remote);
 
 	if (!err && pier_mmap_len(s->remote) < memory_len(s))
 		err = pier__fail(-EPROTO, "copy: the client's memory has %zu "

@@ -20,6 +20,7 @@ enum {
 	FIELD_KEYS = 6,		/* of maps: */
 	KEY_DEV = 1,
 	KEY_RKEY = 2,
+	KEY_LINK = 3,		/* link layer of the device */
 };
 
 #define REMOTE_ACCESS \
@@ -47,9 +48,10 @@ int pier__mmap_describe(const struct pier_mmap *mmap, uint32_t valid_s,
 	pier__wire_uint(&out, FIELD_ACCESS, mmap->cfg.access & REMOTE_ACCESS);
 	pier__wire_array(&out, FIELD_KEYS, mmap->key_count);
 	for (uint32_t i = 0; i < mmap->key_count; i++) {
-		pier__wire_map(&out, 2);
+		pier__wire_map(&out, 3);
 		pier__wire_bytes(&out, KEY_DEV, mmap->keys[i].dev_id, 8);
 		pier__wire_uint(&out, KEY_RKEY, mmap->keys[i].rkey);
+		pier__wire_uint(&out, KEY_LINK, mmap->keys[i].link_layer);
 	}
 	return pier__wire_end(&out);
 }
@@ -77,16 +79,21 @@ int pier_mmap_export(struct pier_mmap *mmap, const void **ret, size_t *ret_len)
 static int read_key(const struct pier__wire_in *in, struct pier__mmap_key *ret)
 {
 	const uint8_t *dev_id;
-	uint64_t rkey;
+	uint64_t rkey, link;
 	size_t len;
 	int err = pier__wire_get_bytes(in, KEY_DEV, 8, 8, &dev_id, &len);
 
 	if (!err)
 		err = pier__wire_get_uint(in, KEY_RKEY, 0, UINT32_MAX, &rkey);
+	if (!err)
+		err = pier__wire_get_uint(in, KEY_LINK,
+					  IBV_LINK_LAYER_INFINIBAND,
+					  IBV_LINK_LAYER_ETHERNET, &link);
 	if (err)
 		return err;
 	memcpy(ret->dev_id, dev_id, 8);
 	ret->rkey = (uint32_t)rkey;
+	ret->link_layer = (uint8_t)link;
 	return 0;
 }
 
@@ -161,8 +168,19 @@ int pier__mmap_import(const void *desc, size_t len, enum pier__wire_kind kind,
 	return 0;
 }
 
-int pier_mmap_create_from_export(const void *desc, size_t len,
-				 struct pier_mmap **ret)
+int pier_mmap_create_from_export(struct pier_dev *dev, const void *desc,
+				 size_t len, struct pier_mmap **ret)
 {
-	return pier__mmap_import(desc, len, PIER__WIRE_MMAP, ret);
+	struct pier_mmap *mmap;
+	int err = pier__mmap_import(desc, len, PIER__WIRE_MMAP, &mmap);
+
+	if (err)
+		return err;
+	err = dev ? pier__mmap_check_link(mmap, dev) : 0;
+	if (err) {
+		pier_mmap_destroy(mmap);
+		return err;
+	}
+	*ret = mmap;
+	return 0;
 }

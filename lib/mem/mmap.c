@@ -79,6 +79,7 @@ int pier_mmap_add_dev(struct pier_mmap *mmap, struct pier_dev *dev)
 	memset(key, 0, sizeof(*key));
 	key->dev = dev;
 	memcpy(key->dev_id, dev->id, sizeof(key->dev_id));
+	key->link_layer = dev->info.port.link_layer;
 	pier__dev_hold_mmap(dev);
 	mmap->key_count++;
 	return 0;

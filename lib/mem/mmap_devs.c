@@ -41,3 +41,23 @@ int pier__mmap_lacks(const struct pier_mmap *mmap, const struct pier_dev *dev)
 			  pier__dev_id_text(dev->id, id),
 			  pier__mmap_devs(mmap, devs));
 }
+
+static const char *link_text(uint8_t link_layer)
+{
+	return link_layer == IBV_LINK_LAYER_INFINIBAND ? "InfiniBand" :
+							 "Ethernet";
+}
+
+int pier__mmap_check_link(const struct pier_mmap *mmap,
+			  const struct pier_dev *dev)
+{
+	uint8_t link_layer = dev->info.port.link_layer;
+
+	for (uint32_t i = 0; i < mmap->key_count; i++) {
+		if (mmap->keys[i].link_layer == link_layer)
+			return 0;
+	}
+	return pier__fail(-EPROTOTYPE, "import: the memory is on %s only, and "
+			  "%s is on %s", link_text(mmap->keys[0].link_layer),
+			  dev->info.port.name, link_text(link_layer));
+}

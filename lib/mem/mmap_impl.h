@@ -18,6 +18,7 @@ struct pier__mmap_key {
 	struct pier_dev *dev;		/* local only; held */
 	struct pier__mr *mr;		/* local only; NULL while stopped */
 	uint8_t dev_id[8];		/* pier_dev.id of the owner */
+	uint8_t link_layer;		/* of that device, IBV_LINK_LAYER_* */
 	uint32_t lkey, rkey;
 };
 
@@ -69,6 +70,13 @@ const char *pier__mmap_devs(const struct pier_mmap *mmap,
  */
 int pier__mmap_lacks(const struct pier_mmap *mmap, const struct pier_dev *dev);
 
+/*
+ * Can a task on @dev reach one of the devices of the remote @mmap, as far as
+ * its descriptor shows it?  Errors: -EPROTOTYPE, other link layers.
+ */
+int pier__mmap_check_link(const struct pier_mmap *mmap,
+			  const struct pier_dev *dev);
+
 /* The key of the remote @mmap on the peer's device @dev_id. */
 bool pier__mmap_rkey(const struct pier_mmap *mmap, const uint8_t dev_id[8],
 		     uint32_t *ret);
@@ -80,7 +88,7 @@ bool pier__mmap_rkey(const struct pier_mmap *mmap, const uint8_t dev_id[8],
 int pier__mmap_describe(const struct pier_mmap *mmap, uint32_t valid_s,
 			void *buf, size_t size);
 
-/* pier_mmap_create_from_export() of a descriptor of @kind. */
+/* The remote mmap that @desc of @kind describes, for any device. */
 int pier__mmap_import(const void *desc, size_t len, enum pier__wire_kind kind,
 		      struct pier_mmap **ret);
 

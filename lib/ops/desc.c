@@ -150,7 +150,7 @@ static int print_export(const void *desc, size_t len, enum pier__wire_kind kind,
 			struct text *text)
 {
 	struct pier_mmap *mmap;
-	int err = pier__origin_import(desc, len, kind, mmap_kind, &mmap);
+	int err = pier__origin_import(NULL, desc, len, kind, mmap_kind, &mmap);
 
 	if (err)
 		return err;

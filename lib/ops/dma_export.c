@@ -110,8 +110,9 @@ void pier_dma_export_destroy(struct pier_dma_export *exported)
 	free(exported);
 }
 
-int pier_dma_import(const void *desc, size_t len, struct pier_mmap **ret)
+int pier_dma_import(struct pier_dev *dev, const void *desc, size_t len,
+		    struct pier_mmap **ret)
 {
-	return pier__origin_import(desc, len, PIER__WIRE_EXPORT,
+	return pier__origin_import(dev, desc, len, PIER__WIRE_EXPORT,
 				   PIER__WIRE_MMAP, ret);
 }

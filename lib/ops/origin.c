@@ -89,29 +89,6 @@ static int read_memory(const struct pier__wire_in *in,
 	return err ? err : pier__mmap_import(memory, len, kind, ret);
 }
 
-int pier__origin_import(const void *desc, size_t len, enum pier__wire_kind kind,
-			enum pier__wire_kind mmap_kind, struct pier_mmap **ret)
-{
-	struct pier__mmap_origin *origin;
-	struct pier__wire_in in;
-	int err = pier__wire_expect(desc, len, kind, &in);
-
-	if (err)
-		return err;
-	origin = calloc(1, sizeof(*origin));
-	if (!origin)
-		return pier__fail(-ENOMEM, "export: no memory");
-	err = read_origin(&in, origin);
-	if (!err)
-		err = read_memory(&in, mmap_kind, ret);
-	if (err) {
-		free(origin);
-		return err;
-	}
-	(*ret)->origin = origin;
-	return 0;
-}
-
 /* The pair of addresses to use, as text. */
 static int choose(struct pier_dev *dev, const struct pier__mmap_origin *origin,
 		  char *ret_ours, char *ret_theirs)
@@ -131,6 +108,46 @@ static int choose(struct pier_dev *dev, const struct pier__mmap_origin *origin,
 		return err;
 	pier__gid_text(ours[our].raw, ret_ours);
 	pier__gid_text(origin->gids[their].raw, ret_theirs);
+	return 0;
+}
+
+/* Can @dev connect to the owner of @mmap, by what is known of both? */
+static int check_dev(struct pier_dev *dev, const struct pier_mmap *mmap)
+{
+	char ours[INET6_ADDRSTRLEN], theirs[INET6_ADDRSTRLEN];
+	int err = pier__mmap_check_link(mmap, dev);
+
+	return err ? err : choose(dev, mmap->origin, ours, theirs);
+}
+
+int pier__origin_import(struct pier_dev *dev, const void *desc, size_t len,
+			enum pier__wire_kind kind,
+			enum pier__wire_kind mmap_kind, struct pier_mmap **ret)
+{
+	struct pier__mmap_origin *origin;
+	struct pier__wire_in in;
+	struct pier_mmap *mmap;
+	int err = pier__wire_expect(desc, len, kind, &in);
+
+	if (err)
+		return err;
+	origin = calloc(1, sizeof(*origin));
+	if (!origin)
+		return pier__fail(-ENOMEM, "export: no memory");
+	err = read_origin(&in, origin);
+	if (!err)
+		err = read_memory(&in, mmap_kind, &mmap);
+	if (err) {
+		free(origin);
+		return err;
+	}
+	mmap->origin = origin;
+	err = dev ? check_dev(dev, mmap) : 0;
+	if (err) {
+		pier_mmap_destroy(mmap);
+		return err;
+	}
+	*ret = mmap;
 	return 0;
 }
 

@@ -25,10 +25,12 @@ int pier__origin_describe(const struct pier__service_entry *entry,
 			  enum pier__wire_kind kind, void *buf, size_t size);
 
 /*
- * Create the remote mmap, with an origin, of such a descriptor.
- * Errors: -PIER_EDESC, -PIER_EVERSION, -PIER_EKIND; -ENOMEM.
+ * Create the remote mmap, with an origin, of such a descriptor, for @dev unless
+ * that is NULL.
+ * Errors: those of pier_dma_import().
  */
-int pier__origin_import(const void *desc, size_t len, enum pier__wire_kind kind,
+int pier__origin_import(struct pier_dev *dev, const void *desc, size_t len,
+			enum pier__wire_kind kind,
 			enum pier__wire_kind mmap_kind, struct pier_mmap **ret);
 
 /*

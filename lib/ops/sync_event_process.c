@@ -100,7 +100,7 @@ int pier_sync_event_import_process(struct pier_dev *dev, const void *desc,
 {
 	struct pier_sync_event *event;
 	struct pier_mmap *mmap;
-	int err = pier__origin_import(desc, len, PIER__WIRE_SYNC_EXPORT,
+	int err = pier__origin_import(dev, desc, len, PIER__WIRE_SYNC_EXPORT,
 				      PIER__WIRE_SYNC_EVENT, &mmap);
 
 	if (err)

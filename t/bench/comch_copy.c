@@ -122,7 +122,7 @@ static void write_meet(struct pier_dev *dev, int wire)
 	size_t len = proc_get(wire, bytes, sizeof(bytes));
 	struct pier_mmap *remote;
 
-	must(pier_mmap_create_from_export(bytes, len, &remote));
+	must(pier_mmap_create_from_export(NULL, bytes, len, &remote));
 	make_bufs(&writes, own_memory(dev, PIER_LOCAL_WRITE), remote);
 	for (int i = 0; i < DEPTH; i++) {
 		must(pier_rdma_task_write(conn, writes.data[i],
@@ -156,7 +156,7 @@ static void dma_meet(struct pier_dev *dev, int wire)
 	struct pier_mmap *remote;
 	struct pier_dma *dma;
 
-	must(pier_dma_import(bytes, len, &remote));
+	must(pier_dma_import(NULL, bytes, len, &remote));
 	must(pier_pe_create(&copies.pe));
 	must(pier_dma_create(dev, &dma));
 	must(pier_ctx_start(pier_dma_ctx(dma), copies.pe));

@@ -50,7 +50,7 @@ static void open_memory(void)
 			   PIER_REMOTE_READ | PIER_REMOTE_WRITE |
 			   PIER_REMOTE_ATOMIC, &local));
 	must(pier_mmap_export(local, &desc, &len));
-	must(pier_mmap_create_from_export(desc, len, &remote));
+	must(pier_mmap_create_from_export(dev, desc, len, &remote));
 	must(pier_buf_inventory_create(2 * OVERHEAD_MAX, &inv));
 }
 

@@ -122,7 +122,7 @@ static void meet(int wire, int count)
 	len = proc_get(wire, bytes, sizeof(bytes));
 	if (remote)
 		return;
-	must(pier_mmap_create_from_export(bytes, len, &remote));
+	must(pier_mmap_create_from_export(dev, bytes, len, &remote));
 }
 
 static void wait_connected(void)

@@ -370,7 +370,7 @@ static void descriptors_of_a_dead_process_connect_to_nothing(void)
 
 	if (!peer_meet(&me, &heir) || !await_word(&heir))
 		goto out_kill;
-	IS(pier_mmap_create_from_export(mem, (size_t)mem_len, &stale), 0);
+	IS(pier_mmap_create_from_export(dev, mem, (size_t)mem_len, &stale), 0);
 	near = peer_data(&me, 0, 8);
 	IS(pier_buf_empty(me.inv, stale, &far), 0);
 	IS(pier_rdma_write(me.conn, near, far, NULL, NULL), -ESTALE);

@@ -535,7 +535,7 @@ static void memory_is_read_by_a_descriptor_in_private_data(void)
 		if (caller_join(&client, &server, NULL) &&
 		    IS(pier_conn_private_data(client.peer.conn, &desc, &len),
 		       0) &&
-		    IS(pier_mmap_create_from_export(desc, len,
+		    IS(pier_mmap_create_from_export(dev, desc, len,
 						    &client.peer.remote),
 		       0)) {
 			src = peer_far_data(&client.peer, 0, LEN);

@@ -403,7 +403,7 @@ static int worker_open(struct worker *w)
 	if (!err)
 		err = pier_mmap_export(w->near, &desc, &len);
 	if (!err)
-		err = pier_mmap_create_from_export(desc, len, &w->far);
+		err = pier_mmap_create_from_export(dev, desc, len, &w->far);
 	if (!err)
 		err = pier_buf_inventory_create(2, &w->inv);
 	if (!err)

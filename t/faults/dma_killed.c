@@ -53,7 +53,7 @@ static int export(const void **ret_desc, size_t *ret_len)
 
 static bool import(const void *desc, size_t len)
 {
-	return IS(pier_dma_import(desc, len, &remote), 0) &&
+	return IS(pier_dma_import(dev, desc, len, &remote), 0) &&
 	       copier_open(&c, dev, NULL, LEN);
 }
 

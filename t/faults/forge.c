@@ -37,8 +37,8 @@ static struct pier_mmap *forge(size_t more, uint32_t key_bits)
 	fake.keys[0].rkey ^= key_bits;
 	len = pier__mmap_describe(&fake, 0, desc, sizeof(desc));
 	if (OK(len > 0))
-		IS(pier_mmap_create_from_export(desc, (size_t)len, &remote),
-		   0);
+		IS(pier_mmap_create_from_export(dev, desc, (size_t)len,
+						&remote), 0);
 	return remote;
 }
 

@@ -155,7 +155,7 @@ static int victim(enum stage stage, int fd)
 	}
 	got = pair_recv(&pair, desc, sizeof(desc));
 	if (got < 0 ||
-	    pier_mmap_create_from_export(desc, (size_t)got, &me.remote) ||
+	    pier_mmap_create_from_export(dev, desc, (size_t)got, &me.remote) ||
 	    pier_conn_wait(me.conn, PEER_LIMIT_MS))
 		return 1;
 	report(&pair);
@@ -415,7 +415,7 @@ static void die_connected(struct suspect *it, enum stage stage)
 		pair_kill(&it->pair);
 		return;
 	}
-	IS(pier_mmap_create_from_export(it->mem, (size_t)it->mem_len,
+	IS(pier_mmap_create_from_export(dev, it->mem, (size_t)it->mem_len,
 					&me.remote), 0);
 	if (stage == GOODBYE || stage == PEER_GOODBYE)
 		die_parted(it, stage);

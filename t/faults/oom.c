@@ -65,7 +65,7 @@ static int take_memory(struct life *l)
 	if (!err)
 		err = pier_mmap_export(l->local, &desc, &len);
 	if (!err)
-		err = pier_mmap_create_from_export(desc, len, &l->remote);
+		err = pier_mmap_create_from_export(NULL, desc, len, &l->remote);
 	if (!err)
 		err = pier_buf_inventory_create(2, &l->inv);
 	if (!err)

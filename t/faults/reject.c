@@ -27,7 +27,7 @@ static void refused(struct peer *a, const void *desc, size_t len)
 	struct pier_mmap *mmap = NULL;
 
 	OK(pier_rdma_connect(a->conn, desc, len) < 0);
-	OK(pier_mmap_create_from_export(desc, len, &mmap) < 0);
+	OK(pier_mmap_create_from_export(dev, desc, len, &mmap) < 0);
 	OK(!mmap);
 	OK(pier_conn_state(a->conn) == PIER_CONN_INIT);
 }
@@ -120,13 +120,13 @@ static void other_versions_and_kinds_are_distinguished(void)
 	    !IS(pier_mmap_export(a.mmap, &desc, &len), 0))
 		return;
 	IS(pier_rdma_connect(a.conn, desc, len), -PIER_EKIND);
-	IS(pier_mmap_create_from_export(a.desc, a.desc_len, &mmap),
+	IS(pier_mmap_create_from_export(dev, a.desc, a.desc_len, &mmap),
 	   -PIER_EKIND);
 	memcpy(copy, desc, len);
 	make_version(copy, len, PIER__WIRE_VERSION);
 	IS(memcmp(copy, desc, len), 0);
 	make_version(copy, len, PIER__WIRE_VERSION + 1);
-	IS(pier_mmap_create_from_export(copy, len, &mmap), -PIER_EVERSION);
+	IS(pier_mmap_create_from_export(dev, copy, len, &mmap), -PIER_EVERSION);
 	memcpy(copy, a.desc, a.desc_len);
 	make_version(copy, a.desc_len, PIER__WIRE_VERSION + 1);
 	IS(pier_rdma_connect(a.conn, copy, a.desc_len), -PIER_EVERSION);
@@ -180,13 +180,13 @@ static void a_descriptor_over_the_limit_is_refused(void)
 	    !peer_export(&b) || !IS(pier_mmap_export(a.mmap, &desc, &len), 0))
 		return;
 	stretch(desc, len, copy, sizeof(copy));
-	IS(pier_mmap_create_from_export(copy, sizeof(copy), &mmap),
+	IS(pier_mmap_create_from_export(dev, copy, sizeof(copy), &mmap),
 	   -PIER_EDESC);
 	LIKE(pier_last_error(), "memory descriptor of 4097 bytes: at most "
 	     "4096");
 	OK(!mmap);
 	stretch(desc, len, copy, PIER_DESC_MAX);
-	IS(pier_mmap_create_from_export(copy, PIER_DESC_MAX, &mmap), 0);
+	IS(pier_mmap_create_from_export(dev, copy, PIER_DESC_MAX, &mmap), 0);
 	pier_mmap_destroy(mmap);
 	stretch(b.desc, b.desc_len, copy, sizeof(copy));
 	IS(pier_desc_print(copy, sizeof(copy), text, sizeof(text)),
@@ -286,7 +286,7 @@ static void read_a_little_of(struct peer *a, struct pier_mmap *mmap)
 	size_t len;
 
 	IS(pier_mmap_export(mmap, &desc, &len), 0);
-	if (!IS(pier_mmap_create_from_export(desc, len, &remote), 0) ||
+	if (!IS(pier_mmap_create_from_export(dev, desc, len, &remote), 0) ||
 	    !IS(pier_buf_whole(a->inv, remote, &far), 0))
 		return;
 	IS(pier_rdma_read(a->conn, far, tail, peer_done, &status), 0);
@@ -451,7 +451,7 @@ static void memory_of_another_device_is_refused(void)
 		return;
 	IS(pier_mmap_map(other, b.mem, LEN, PEER_ACCESS, &mmap), 0);
 	IS(pier_mmap_export(mmap, &desc, &len), 0);
-	IS(pier_mmap_create_from_export(desc, len, &remote), 0);
+	IS(pier_mmap_create_from_export(dev, desc, len, &remote), 0);
 	IS(pier_buf_whole(a.inv, mmap, &buf), 0);
 	IS(pier_rdma_send(a.conn, buf, NULL, NULL), -EINVAL);
 	LIKE(pier_last_error(), names("not registered on", name, dev));

@@ -214,9 +214,10 @@ static int build_mmap(uint8_t *bytes, enum pier__wire_kind kind,
 		pier__wire_uint(&out, i, i == 3 ? 4096 : i == 4 ? 8 : 12);
 	pier__wire_array(&out, 6, keys);
 	for (i = 0; i < keys; i++) {
-		pier__wire_map(&out, 2);
+		pier__wire_map(&out, 3);
 		pier__wire_bytes(&out, 1, "deviceid", 8);
 		pier__wire_uint(&out, 2, 0x55667788);
+		pier__wire_uint(&out, 3, 2);
 	}
 	return pier__wire_end(&out);
 }

@@ -87,11 +87,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		seal(bytes, size);
 	if (!pier__end_decode(bytes, size, &end))
 		end_again(&end);
-	if (!pier_mmap_create_from_export(bytes, size, &mmap)) {
+	if (!pier_mmap_create_from_export(NULL, bytes, size, &mmap)) {
 		MUST(pier_mmap_len(mmap) > 0);
 		pier_mmap_destroy(mmap);
 	}
-	if (!pier_dma_import(bytes, size, &mmap)) {
+	if (!pier_dma_import(NULL, bytes, size, &mmap)) {
 		MUST(pier_mmap_len(mmap) > 0);
 		pier_mmap_destroy(mmap);
 	}
@@ -99,7 +99,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		MUST(pier_sync_event_start(event) == 0);
 		pier_sync_event_destroy(event);
 	}
-	if (!pier__origin_import(bytes, size, PIER__WIRE_SYNC_EXPORT,
+	if (!pier__origin_import(NULL, bytes, size, PIER__WIRE_SYNC_EXPORT,
 				 PIER__WIRE_SYNC_EVENT, &mmap)) {
 		MUST(pier_mmap_len(mmap) > 0);
 		pier__sync_check_word(mmap);

@@ -34,8 +34,8 @@ static void disconnected(struct pier_comch_conn *conn, void *arg)
 static void import(struct copyliar *liar, const struct pier__copy_msg *msg)
 {
 	if (!liar->remote)
-		IS(pier_dma_import(msg->string[0].data, msg->string[0].len,
-				   &liar->remote), 0);
+		IS(pier_dma_import(NULL, msg->string[0].data,
+				   msg->string[0].len, &liar->remote), 0);
 }
 
 static void received(struct pier_comch_conn *conn, const void *data, size_t len,

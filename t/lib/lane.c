@@ -336,8 +336,8 @@ static int import(struct lane_end *end, struct lane_end *other)
 	size_t len;
 	int err = pier_mmap_export(other->mmap, &desc, &len);
 
-	return err ? err :
-		     pier_mmap_create_from_export(desc, len, &end->remote);
+	return err ? err : pier_mmap_create_from_export(NULL, desc, len,
+							&end->remote);
 }
 
 int lane_open(struct lane *lane, struct pier_dev *dev, struct pier_pe *pe,

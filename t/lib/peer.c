@@ -264,7 +264,8 @@ static bool import(struct peer *to, struct peer *from)
 	if (to->remote)
 		return true;
 	return IS(pier_mmap_export(from->mmap, &desc, &len), 0) &&
-	       IS(pier_mmap_create_from_export(desc, len, &to->remote), 0);
+	       IS(pier_mmap_create_from_export(NULL, desc, len,
+					       &to->remote), 0);
 }
 
 bool peer_swap(struct peer *a, struct peer *b)
@@ -300,7 +301,7 @@ bool peer_meet(struct peer *peer, struct pair *pair)
 		return false;
 	got = pair_recv(pair, buf, sizeof(buf));
 	return OK(got > 0) &&
-	       IS(pier_mmap_create_from_export(buf, (size_t)got,
+	       IS(pier_mmap_create_from_export(NULL, buf, (size_t)got,
 					       &peer->remote), 0) &&
 	       peer_conn(peer->conn, PIER_CONN_CONNECTED);
 }

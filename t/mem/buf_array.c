@@ -144,7 +144,7 @@ static void remote_memory_has_elements_at_the_owners_addresses(void)
 	int err;
 
 	if (!IS(pier_mmap_export(mmap, &desc, &len), 0) ||
-	    !IS(pier_mmap_create_from_export(desc, len, &remote), 0))
+	    !IS(pier_mmap_create_from_export(dev, desc, len, &remote), 0))
 		return;
 	array = array_of(remote, 4, 32, 8, &err);
 	if (IS(err, 0) && IS(pier_buf_array_take_data(array, 2, &buf), 0)) {

@@ -163,7 +163,7 @@ static void remote_memory_is_refused(void)
 	size_t len;
 
 	if (!IS(pier_mmap_export(mmap, &desc, &len), 0) ||
-	    !IS(pier_mmap_create_from_export(desc, len, &remote), 0))
+	    !IS(pier_mmap_create_from_export(dev, desc, len, &remote), 0))
 		return;
 	IS(pier_buf_pool_create(remote, &cfg, &pool), -EINVAL);
 	LIKE(pier_last_error(), "remote");

@@ -230,7 +230,7 @@ static void use(struct peer *a, struct pier_mmap *mmap, uintptr_t addr)
 	size_t len;
 
 	if (!IS(pier_mmap_export(mmap, &desc, &len), 0) ||
-	    !IS(pier_mmap_create_from_export(desc, len, &remote), 0))
+	    !IS(pier_mmap_create_from_export(dev, desc, len, &remote), 0))
 		return;
 	OK(pier_mmap_addr(remote) == (void *)addr);
 	IS(pier_buf_by_addr(a->inv, remote, (void *)(addr + 100), 1000, &dst),

@@ -219,7 +219,7 @@ static void an_import_is_what_was_exported(void)
 	OK(len <= PIER_DESC_MAX);
 	IS(pier_mmap_export(mmap, &again, &again_len), 0);
 	OK(again == desc);
-	if (!IS(pier_mmap_create_from_export(desc, len, &remote), 0))
+	if (!IS(pier_mmap_create_from_export(dev, desc, len, &remote), 0))
 		return;
 	IS(pier_mmap_is_remote(remote), 1);
 	OK(pier_mmap_addr(remote) == memory);
@@ -244,7 +244,7 @@ static void a_remote_mmap_is_not_registered_here(void)
 	if (!IS(pier_mmap_map(dev, memory, sizeof(memory), PIER_REMOTE_READ,
 			      &mmap), 0) ||
 	    !IS(pier_mmap_export(mmap, &desc, &len), 0) ||
-	    !IS(pier_mmap_create_from_export(desc, len, &remote), 0))
+	    !IS(pier_mmap_create_from_export(dev, desc, len, &remote), 0))
 		return;
 	IS(pier_mmap_start(remote), -EBUSY);
 	LIKE(pier_last_error(), "started, but it is a remote one");
@@ -279,7 +279,7 @@ static void several_devices_have_a_key_each(void)
 	IS(pier_mmap_add_dev(mmap, dev), -ENOSPC);
 	IS(pier_mmap_start(mmap), 0);
 	IS(pier_mmap_export(mmap, &desc, &len), 0);
-	IS(pier_mmap_create_from_export(desc, len, &remote), 0);
+	IS(pier_mmap_create_from_export(dev, desc, len, &remote), 0);
 	for (i = 0; remote && i < PIER__MMAP_DEVS; i++) {
 		OK(pier__mmap_rkey(remote, more[i]->id, &key));
 		IS(key, mmap->keys[i].rkey);

@@ -390,7 +390,7 @@ static void write_to(struct peer *a, struct pier_mmap *mmap)
 	memcpy(a->mem, TEXT, sizeof(TEXT));
 	src = peer_data(a, 0, sizeof(TEXT));
 	if (IS(pier_mmap_export(mmap, &desc, &len), 0) &&
-	    IS(pier_mmap_create_from_export(desc, len, &remote), 0) &&
+	    IS(pier_mmap_create_from_export(dev, desc, len, &remote), 0) &&
 	    IS(pier_buf_by_addr(a->inv, remote, pier_mmap_addr(remote),
 				sizeof(TEXT), &dst), 0) &&
 	    IS(pier_rdma_write(a->conn, src, dst, peer_done, &status), 0))

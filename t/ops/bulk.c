@@ -367,7 +367,7 @@ static bool share(struct pier_dev *dev, uint8_t *mem, struct pier_mmap **ret,
 
 	return IS(pier_mmap_map(dev, mem, WHOLE, PEER_ACCESS, ret), 0) &&
 	       IS(pier_mmap_export(*ret, &desc, &len), 0) &&
-	       IS(pier_mmap_create_from_export(desc, len, ret_remote), 0);
+	       IS(pier_mmap_create_from_export(NULL, desc, len, ret_remote), 0);
 }
 
 /*

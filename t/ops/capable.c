@@ -392,7 +392,7 @@ static void try_exports(void)
 	IS(pier_devinfo_can_export(info, PIER_EXPORT_MMAP), 0);
 	IS(pier_devinfo_can_import(info, PIER_EXPORT_MMAP), 0);
 	if (IS(pier_mmap_export(b.mmap, &desc, &len), 0))
-		IS(pier_mmap_create_from_export(desc, len, &mmap), 0);
+		IS(pier_mmap_create_from_export(dev, desc, len, &mmap), 0);
 	pier_mmap_destroy(mmap);
 
 	IS(pier_devinfo_can_export(info, PIER_EXPORT_SYNC_EVENT), 0);

@@ -294,7 +294,7 @@ static void memory_of_a_peer_is_refused(void)
 	if (!IS(pier_mmap_map(dev, c.dst, LEN, PIER_REMOTE_WRITE |
 			      PIER_REMOTE_READ, &mmap), 0) ||
 	    !IS(pier_mmap_export(mmap, &desc, &len), 0) ||
-	    !IS(pier_mmap_create_from_export(desc, len, &remote), 0))
+	    !IS(pier_mmap_create_from_export(dev, desc, len, &remote), 0))
 		return;
 	IS(pier_buf_by_args(c.inv, remote, c.dst, 30, c.dst, 10, &far), 0);
 	refused(far, dst, -EINVAL, "the source is remote memory");

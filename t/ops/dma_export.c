@@ -92,7 +92,7 @@ static struct pier_mmap *import(enum order order)
 		return NULL;
 	len = pair_recv(&pair, desc, sizeof(desc));
 	if (OK(len > 0) && OK(len <= PIER_DMA_EXPORT_DESC_MAX))
-		IS(pier_dma_import(desc, (size_t)len, &mmap), 0);
+		IS(pier_dma_import(dev, desc, (size_t)len, &mmap), 0);
 	return mmap;
 }
 
@@ -419,8 +419,8 @@ static void copies_between_two_exports_or_by_rdma_are_refused(void)
 		IS(pier_mmap_export(other, &desc, &len), 0);
 		pier_mmap_destroy(remote);
 		remote = NULL;
-		IS(pier_dma_import(desc, len, &remote), -PIER_EKIND);
-		IS(pier_mmap_create_from_export(desc, len, &remote), 0);
+		IS(pier_dma_import(dev, desc, len, &remote), -PIER_EKIND);
+		IS(pier_mmap_create_from_export(dev, desc, len, &remote), 0);
 		IS(copy(part(remote, 0, PART, true), copier_tail(&c, 0, PART)),
 		   -EINVAL);
 		LIKE(pier_last_error(), "not of one export");
@@ -448,7 +448,7 @@ static void a_descriptor_is_printed_without_its_token(void)
 	LIKE(text, "access: read write");
 	LIKE(text, "udp port: ");
 	LIKE(text, "gid: ");
-	IS(pier_dma_import(desc, len, &again), 0);
+	IS(pier_dma_import(dev, desc, len, &again), 0);
 	for (int i = 0; i < PIER__TOKEN; i++)
 		sprintf(token + 2 * i, "%02x", again->origin->token[i]);
 	OK(!strstr(text, token));
@@ -470,7 +470,7 @@ static void an_export_outlives_the_others_of_its_device(void)
 		IS(pier_mmap_map(dev, NULL, PART, PIER_PEER_READ, &mine), 0);
 		IS(pier_dma_export_create(mine, dev, &first), 0);
 		pier_dma_export_desc(first, &desc, &len);
-		IS(pier_dma_import(desc, len, &own), 0);
+		IS(pier_dma_import(dev, desc, len, &own), 0);
 		for (int i = 0; i < 3; i++) {
 			struct pier_dma_export *other = NULL;
 
@@ -506,9 +506,9 @@ static void damaged_descriptors_are_refused(void)
 	len = pair_recv(&pair, desc, sizeof(desc));
 	for (int i = 0; i < len; i++) {
 		desc[i] ^= 0x10;
-		OK(pier_dma_import(desc, (size_t)len, &mmap) < 0);
+		OK(pier_dma_import(dev, desc, (size_t)len, &mmap) < 0);
 		desc[i] ^= 0x10;
-		OK(pier_dma_import(desc, (size_t)i, &mmap) < 0);
+		OK(pier_dma_import(dev, desc, (size_t)i, &mmap) < 0);
 	}
 	OK(!mmap);
 	end(true);

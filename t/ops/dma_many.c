@@ -59,7 +59,7 @@ static bool import_all(void)
 	for (int i = 0; i < EXPORTS; i++) {
 		len = pair_recv(&pair, desc, sizeof(desc));
 		if (!OK(len > 0) ||
-		    !IS(pier_dma_import(desc, (size_t)len, &remote[i]), 0))
+		    !IS(pier_dma_import(dev, desc, (size_t)len, &remote[i]), 0))
 			return false;
 	}
 	return true;

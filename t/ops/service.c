@@ -136,7 +136,7 @@ static void peers_and_those_it_refuses_are_counted(void)
 
 		exported[i] = export(&mmap[i]);
 		pier_dma_export_desc(exported[i], &desc, &len);
-		IS(pier_dma_import(desc, len, &remote[i]), 0);
+		IS(pier_dma_import(dev, desc, len, &remote[i]), 0);
 	}
 	end(exported[1], mmap[1]);	/* its descriptor is not valid now */
 	IS(copy(&c, remote[0]), 0);

@@ -241,7 +241,7 @@ static void memory_of_a_peer_is_refused(void)
 	    !IS(pier_mmap_map(dev, there, FAR_LEN, PIER_REMOTE_READ, &local),
 		0) ||
 	    !IS(pier_mmap_export(local, &desc, &len), 0) ||
-	    !IS(pier_mmap_create_from_export(desc, len, &remote), 0))
+	    !IS(pier_mmap_create_from_export(dev, desc, len, &remote), 0))
 		return;
 	pier_mmap_destroy(local);
 	munmap(there, FAR_LEN);

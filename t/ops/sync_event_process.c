@@ -337,7 +337,8 @@ static void damaged_descriptors_are_refused(void)
 				   far_dev, desc, (size_t)i, &event) < 0);
 		}
 		OK(!event);
-		IS(pier_dma_import(desc, (size_t)len, &mmap), -PIER_EKIND);
+		IS(pier_dma_import(NULL, desc, (size_t)len, &mmap),
+		   -PIER_EKIND);
 		IS(pier_sync_event_create_from_export(desc, (size_t)len,
 						      &event),
 		   -PIER_EKIND);

@@ -510,7 +510,7 @@ static void descriptors_of_anything_but_an_event_are_refused(void)
 	LIKE(pier_last_error(), "access 0x4");
 
 	IS(pier_sync_event_export(event, &desc, &len), 0);
-	IS(pier_mmap_create_from_export(desc, len, &mmap), -PIER_EKIND);
+	IS(pier_mmap_create_from_export(dev, desc, len, &mmap), -PIER_EKIND);
 	memcpy(copy, desc, len);
 	for (i = 0; i < len; i++) {
 		copy[i] ^= 1;

@@ -55,11 +55,15 @@ void pier_dma_export_destroy(struct pier_dma_export *exported);
 
 /*
  * Create the remote mmap that @desc, of an export, describes; it is started,
- * and for tasks of DMA contexts only.  @desc is copied.  No connection is made
- * before the first task.
- * Errors: -PIER_EDESC, -PIER_EVERSION, -PIER_EKIND; -ENOMEM.
+ * and for tasks of DMA contexts only.  @desc is copied.  @dev is the device of
+ * these contexts; NULL: not known yet.  No connection is made before the first
+ * task, which is the first to find that no peer is there.
+ * Errors: -PIER_EDESC, -PIER_EVERSION, -PIER_EKIND; -ENOMEM; with @dev
+ * -EPROTOTYPE, the owner is on another link layer; -EHOSTUNREACH, no address of
+ * the owner is of a family that @dev has; -EADDRNOTAVAIL, @dev has none.
  */
-int pier_dma_import(const void *desc, size_t len, struct pier_mmap **ret);
+int pier_dma_import(struct pier_dev *dev, const void *desc, size_t len,
+		    struct pier_mmap **ret);
 
 #ifdef __cplusplus
 }

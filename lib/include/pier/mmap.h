@@ -122,10 +122,13 @@ int pier_mmap_export(struct pier_mmap *mmap, const void **ret,
 
 /*
  * Create the remote mmap that @desc describes; it is started.  @desc is copied.
- * Errors: -PIER_EDESC, -PIER_EVERSION, -PIER_EKIND; -ENOMEM.
+ * @dev is the device that it will be used on; NULL: not known yet.  Whether a
+ * connection leads to the owner is known only when a task is submitted on it.
+ * Errors: -PIER_EDESC, -PIER_EVERSION, -PIER_EKIND; -EPROTOTYPE, the owner's
+ * devices are all on another link layer than @dev; -ENOMEM.
  */
-int pier_mmap_create_from_export(const void *desc, size_t len,
-				 struct pier_mmap **ret);
+int pier_mmap_create_from_export(struct pier_dev *dev, const void *desc,
+				 size_t len, struct pier_mmap **ret);
 
 /* The range, in the address space of the owner of the memory. */
 void *pier_mmap_addr(const struct pier_mmap *mmap);

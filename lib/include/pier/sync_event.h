@@ -164,7 +164,7 @@ int pier_sync_event_export_wait(struct pier_sync_event *event, int timeout_ms);
  * configuration only tasks is set.  Started in either mode, its calls, which
  * block, and its tasks do what those of its owner do, over a connection that
  * the first one makes; they also fail with the error of that connection.
- * Errors: -PIER_EDESC, -PIER_EVERSION, -PIER_EKIND; -ENOMEM.
+ * Errors: those of pier_dma_import().
  */
 int pier_sync_event_import_process(struct pier_dev *dev, const void *desc,
 				   size_t len, struct pier_sync_event **ret);
