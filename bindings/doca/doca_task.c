@@ -96,9 +96,13 @@ doca_error_t doca_task_try_submit(struct doca_task *task)
 		      DOCA_ERROR_INVALID_VALUE;
 }
 
+/* pier forgets the callback of a task in flight that is freed there. */
 void pier__doca_task_unbuild(struct doca_task *task)
 {
 	task->status = doca_task_get_status(task);
+	if (task->task && task->status == DOCA_ERROR_IN_PROGRESS)
+		pier__doca_fail(DOCA_ERROR_IN_USE, "task: changed or freed "
+				"while in flight: its callbacks will not run");
 	pier_task_free(task->task);
 	task->task = NULL;
 	task->ctx->pe->changes++;

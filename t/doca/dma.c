@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <doca_dma.h>
+#include <doca_log.h>
 
 #include "t/doca/ends.h"
 #include "t/lib/tap.h"
@@ -20,7 +21,7 @@ static struct copying {
 	struct doca_mmap *mmap;
 	struct doca_buf_inventory *inv;
 	struct doca_dma_task_memcpy *tasks[MANY];
-	int task_count, done, failed, resubmits, stop_after;
+	int task_count, done, failed, resubmits, stop_after, lines;
 	enum doca_ctx_states last, before_last;
 	doca_error_t stop_error;
 	bool destroy_when_idle;
@@ -376,6 +377,32 @@ static void capabilities_are_those_of_a_cpu(void)
 	IS(doca_dev_close(dev), DOCA_SUCCESS);
 }
 
+/* A backend with a buffer calls this for each line. */
+static void on_line(char *text)
+{
+	copies.lines += strstr(text, "while in flight") != NULL;
+}
+
+static void a_change_in_flight_is_logged(void)
+{
+	struct doca_log_backend *backend;
+	struct doca_dma_task_memcpy *task;
+	static char line[512];
+
+	open_copies(ended, 2);
+	IS(doca_log_backend_create_with_buf_sdk(line, sizeof(line), on_line,
+						&backend), DOCA_SUCCESS);
+	submit(2, -1);
+	task = copies.tasks[0];
+	IS(copies.lines, 0);
+	doca_dma_task_memcpy_set_dst(task, doca_dma_task_memcpy_get_dst(task));
+	IS(copies.lines, 1);
+	drive(1);
+	doca_dma_task_memcpy_set_dst(task, doca_dma_task_memcpy_get_dst(task));
+	IS(copies.lines, 1);
+	close_copies();
+}
+
 int main(void)
 {
 	TEST(tasks_copy);
@@ -387,5 +414,6 @@ int main(void)
 	TEST(a_stop_of_nothing_is_idle_at_once);
 	TEST(an_object_goes_in_its_last_callback);
 	TEST(capabilities_are_those_of_a_cpu);
+	TEST(a_change_in_flight_is_logged);
 	return tap_done();
 }
