@@ -85,11 +85,6 @@ rows_of_calls_for_doca_name_calls_of_pier()
 		grep -q "^	$name;" lib/libpier.map ||
 		    echo "$name is not in lib/libpier.map"
 	done
-	grep -ohE '\<PIER_[A-Z_]+\>' docs/doca-calls.md | sort -u |
-	    while read -r name; do
-		grep -qw "$name" lib/include/pier/*.h ||
-		    echo "$name is in no header"
-	done
 	awk -F '|' '/^\|/ && ($3 ~ /^ *$/ || NF != 5) {
 		print "docs/doca-calls.md:" FNR ": a cell too few" }' \
 	    docs/doca-calls.md
@@ -106,10 +101,14 @@ the_guide_for_doca_names_what_exists()
 		    "$tmp/calls" || echo "$guide: there is no $name()"
 	done
 	cat bindings/doca/include/*.h lib/include/pier/*.h >"$tmp/headers"
-	grep -oE '`struct (doca|pier)_[a-z_]+' $guide docs/doca-calls.md |
-	    sed 's/.*struct //' | sort -u | while read -r name; do
-		grep -qE "^struct $name( \{|;)" "$tmp/headers" ||
-		    echo "there is no struct $name"
+	grep -ohE '`(struct|enum|union) (doca|pier)_[a-z_]+' $guide \
+	    docs/doca-calls.md | tr -d '`' | sort -u | while read -r name; do
+		grep -qE "^(typedef )?$name( \{|;)" "$tmp/headers" ||
+		    echo "there is no $name"
+	done
+	grep -ohE '`(DOCA|PIER)_[A-Z0-9_]*[A-Z0-9]`' $guide docs/doca-calls.md |
+	    tr -d '`' | sort -u | while read -r name; do
+		grep -qw "$name" "$tmp/headers" || echo "there is no $name"
 	done
 }
 
