@@ -103,6 +103,7 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/engine/guard.h \
 	%D%/engine/pe.c \
 	%D%/engine/pe_impl.h \
+	%D%/engine/source.c \
 	%D%/engine/source.h \
 	%D%/engine/task.c \
 	%D%/engine/task_impl.h \

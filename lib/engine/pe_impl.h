@@ -48,6 +48,9 @@ struct pier_pe {
 	struct pier__guard *guard;	/* of a debug build; NULL: none */
 };
 
+/* Have @fd wake its sleeps; @ptr is what epoll reports. */
+int pier__pe_watch(struct pier_pe *pe, int fd, void *ptr);
+
 /* Its tasks will not be retrieved; those that are one-shot have no owner. */
 void pier__pe_drop_finished(struct pier_pe *pe);
 
