@@ -24,6 +24,7 @@ int pier_buf_chain(struct pier_buf *head, struct pier_buf *tail)
 	for (struct pier_buf *buf = tail; buf; buf = buf->next) {
 		buf->first = head;
 		buf->refs = 0;
+		pier__buf_changed(buf);
 	}
 	return 0;
 }

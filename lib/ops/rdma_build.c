@@ -15,14 +15,24 @@ int pier__rdma_given_back(const struct pier__task_type *type, const char *name)
 			  type->name, name);
 }
 
-/* Do its buffers still have an owner? */
+/* Can a task still hold @buf?  NULL: there is none. */
+static int check_one(const struct pier__task_type *type,
+		     const struct pier_buf *buf, const char *name)
+{
+	if (buf && !buf->mmap)
+		return pier__rdma_given_back(type, name);
+	if (buf && buf->first != buf)
+		return pier__fail(-EINVAL, "%s: the %s is not the first of its "
+				  "chain", type->name, name);
+	return 0;
+}
+
 static int check_held(const struct pier__rdma_task *t)
 {
-	if (t->src && !t->src->mmap)
-		return pier__rdma_given_back(pier__rdma_type(t), "source");
-	if (t->dst && !t->dst->mmap)
-		return pier__rdma_given_back(pier__rdma_type(t), "destination");
-	return 0;
+	const struct pier__task_type *type = pier__rdma_type(t);
+	int err = check_one(type, t->src, "source");
+
+	return err ? err : check_one(type, t->dst, "destination");
 }
 
 /* One element of the list: @len bytes at @addr of @buf's mmap. */

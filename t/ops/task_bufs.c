@@ -87,6 +87,33 @@ static void a_task_sends_what_became_of_its_buffers(void)
 	pier_buf_put(src);
 }
 
+static void a_buffer_chained_behind_another_since_is_refused(void)
+{
+	struct pier_buf *src = peer_data(&a, 0, 8);
+	struct pier_buf *dst = peer_far_tail(&a, 0, 64);
+	struct pier_buf *first = peer_data(&a, 8, 8);
+	struct pier_task *task;
+	int status = -EINPROGRESS;
+
+	if (!IS(pier_rdma_task_write(a.conn, src, dst, &task), 0))
+		return;
+	pier_task_set_done(task, peer_done, &status);
+	IS(pier_task_submit(task, 0), 0);
+	IS(peer_await(&status), 0);
+	IS(pier_buf_chain(first, src), 0);
+	IS(pier_task_submit(task, 0), -EINVAL);
+	LIKE(pier_last_error(), "not the first of its chain");
+	IS(pier_buf_unchain(first, src), 0);
+	IS(pier_buf_refs(src), 1);
+	status = -EINPROGRESS;
+	IS(pier_task_submit(task, 0), 0);
+	IS(peer_await(&status), 0);
+	pier_task_free(task);
+	pier_buf_put(first);
+	pier_buf_put(dst);
+	pier_buf_put(src);
+}
+
 static void buffers_put_while_in_flight_go_back_at_the_end(void)
 {
 	size_t before = pier_buf_inventory_free_count(a.inv);
@@ -418,6 +445,7 @@ int main(void)
 		return tap_done();
 	TEST(set_bufs_changes_what_the_next_submit_uses);
 	TEST(a_task_sends_what_became_of_its_buffers);
+	TEST(a_buffer_chained_behind_another_since_is_refused);
 	TEST(buffers_put_while_in_flight_go_back_at_the_end);
 	TEST(a_task_is_not_submitted_with_a_buffer_that_was_given_back);
 	TEST(a_chain_that_was_given_back_is_refused);
