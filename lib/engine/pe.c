@@ -338,16 +338,19 @@ static void clear_sources(struct pier__source *at)
 
 static void clear_all(struct pier_pe *pe)
 {
+	atomic_store_explicit(&pe->armed, false, memory_order_relaxed);
 	clear_sources(pe->fast);
 	clear_sources(pe->slow);
 }
 
+/* What finishes before it is armed a source sees; what does later nudges it. */
 static int arm(struct pier_pe *pe)
 {
 	int err;
 
 	if (atomic_load(&pe->attention) || pe->next_due <= pier__now())
 		return -EAGAIN;
+	atomic_store(&pe->armed, true);
 	err = arm_sources(pe->fast);
 	if (!err)
 		err = arm_sources(pe->slow);

@@ -30,6 +30,7 @@ struct pier_pe {
 	struct pier__source *fast;	/* sources polled in every round */
 	struct pier__source *visit;	/* next to poll; removal moves it */
 	atomic_uint attention;	/* enum pier__attention */
+	atomic_bool armed;	/* it sleeps, or may: nudge it */
 
 	int epoll_fd;		/* the one pollable fd; the others are in it */
 	int wake_fd;		/* eventfd, written by pier_pe_wake() */

@@ -11,6 +11,18 @@ static struct pier_task *next_task(struct pier__worker *worker)
 				       NULL;
 }
 
+/* An engine that does not sleep looks by itself. */
+static void finish(struct pier__worker *worker, struct pier_task *task)
+{
+	task->next = atomic_load_explicit(&worker->finished,
+					  memory_order_relaxed);
+	while (!atomic_compare_exchange_weak(&worker->finished, &task->next,
+					     task))
+		;
+	if (atomic_load(&worker->pe->armed))
+		pier__pe_nudge(worker->pe);
+}
+
 static void *worker_main(void *arg)
 {
 	struct pier__worker *worker = arg;
@@ -20,11 +32,8 @@ static void *worker_main(void *arg)
 	while ((task = next_task(worker))) {
 		pthread_mutex_unlock(&worker->lock);
 		worker->run(task, worker->arg);
+		finish(worker, task);
 		pthread_mutex_lock(&worker->lock);
-		pier__task_queue_add(&worker->finished, task);
-		atomic_store_explicit(&worker->any, true,
-				      memory_order_release);
-		pier__pe_nudge(worker->pe);
 	}
 	pthread_mutex_unlock(&worker->lock);
 	return NULL;
@@ -46,9 +55,8 @@ int pier__worker_start(struct pier__worker *worker, struct pier_pe *pe,
 	worker->run = run;
 	worker->arg = arg;
 	worker->stop = false;
-	atomic_init(&worker->any, false);
+	atomic_init(&worker->finished, NULL);
 	pier__task_queue_init(&worker->waiting);
-	pier__task_queue_init(&worker->finished);
 	pthread_mutex_init(&worker->lock, NULL);
 	pthread_cond_init(&worker->more, NULL);
 	err = pier__thread_start(&worker->thread, worker_main, worker,
@@ -68,29 +76,28 @@ void pier__worker_stop(struct pier__worker *worker)
 	free_locks(worker);
 }
 
-void pier__worker_pass(struct pier__worker *worker, struct pier_task *task)
+struct pier_task *pier__worker_take(struct pier__worker *worker)
 {
-	pthread_mutex_lock(&worker->lock);
-	pier__task_queue_add(&worker->waiting, task);
-	pthread_cond_signal(&worker->more);
-	pthread_mutex_unlock(&worker->lock);
+	struct pier_task *task = atomic_exchange(&worker->finished, NULL);
+	struct pier_task *first = NULL;
+
+	while (task) {
+		struct pier_task *before = task->next;
+
+		task->next = first;
+		first = task;
+		task = before;
+	}
+	return first;
 }
 
-void pier__worker_take(struct pier__worker *worker,
-		       struct pier__task_queue *ret)
+struct pier_task *pier__worker_recall(struct pier__worker *worker)
 {
-	if (!pier__worker_ready(worker))
-		return;
-	pthread_mutex_lock(&worker->lock);
-	atomic_store_explicit(&worker->any, false, memory_order_relaxed);
-	pier__task_queue_move(ret, &worker->finished);
-	pthread_mutex_unlock(&worker->lock);
-}
+	struct pier_task *first;
 
-void pier__worker_recall(struct pier__worker *worker,
-			 struct pier__task_queue *ret)
-{
 	pthread_mutex_lock(&worker->lock);
-	pier__task_queue_move(ret, &worker->waiting);
+	first = worker->waiting.first;
+	pier__task_queue_init(&worker->waiting);
 	pthread_mutex_unlock(&worker->lock);
+	return first;
 }

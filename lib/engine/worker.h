@@ -15,14 +15,14 @@
  */
 struct pier__worker {
 	pthread_t thread;
-	struct pier_pe *pe;		/* woken for each that is finished */
+	struct pier_pe *pe;		/* woken if it sleeps */
 	void (*run)(struct pier_task *task, void *arg);
 	void *arg;
+	_Atomic(struct pier_task *) finished;	/* the last one first */
 	pthread_mutex_t lock;		/* of the rest */
 	pthread_cond_t more;
-	struct pier__task_queue waiting, finished;
+	struct pier__task_queue waiting;
 	bool stop;
-	atomic_bool any;		/* finished has some: without lock */
 };
 
 /*
@@ -36,18 +36,28 @@ int pier__worker_start(struct pier__worker *worker, struct pier_pe *pe,
 /* End the thread; nothing may be waiting. */
 void pier__worker_stop(struct pier__worker *worker);
 
-void pier__worker_pass(struct pier__worker *worker, struct pier_task *task);
+/* The thread sleeps only if nothing is waiting. */
+static inline void pier__worker_pass(struct pier__worker *worker,
+				     struct pier_task *task)
+{
+	pthread_mutex_lock(&worker->lock);
+	if (!worker->waiting.first)
+		pthread_cond_signal(&worker->more);
+	pier__task_queue_add(&worker->waiting, task);
+	pthread_mutex_unlock(&worker->lock);
+}
 
-/* Append to @ret the tasks that are finished; or those not yet begun. */
-void pier__worker_take(struct pier__worker *worker,
-		       struct pier__task_queue *ret);
-void pier__worker_recall(struct pier__worker *worker,
-			 struct pier__task_queue *ret);
+/*
+ * Take the tasks that are finished, or those not yet begun, in their order,
+ * linked by their next; NULL: none.
+ */
+struct pier_task *pier__worker_take(struct pier__worker *worker);
+struct pier_task *pier__worker_recall(struct pier__worker *worker);
 
 /* Has pier__worker_take() something to take? */
 static inline bool pier__worker_ready(struct pier__worker *worker)
 {
-	return atomic_load_explicit(&worker->any, memory_order_acquire);
+	return atomic_load(&worker->finished);
 }
 
 #endif

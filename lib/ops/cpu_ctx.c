@@ -102,11 +102,6 @@ static bool has_ended(struct pier__cpu_ctx *cpu)
 	       !is_stopping(cpu);
 }
 
-static struct pier__cpu_ctx *of_source(struct pier__source *source)
-{
-	return pier__container_of(source, struct pier__cpu_ctx, source);
-}
-
 static void finish_stop(struct pier__cpu_ctx *cpu)
 {
 	pier__pe_remove(&cpu->source);
@@ -123,9 +118,8 @@ void pier__cpu_end_if_last(struct pier__cpu_ctx *cpu)
 
 static int poll(struct pier__source *source, int budget)
 {
-	struct pier__cpu_ctx *cpu = of_source(source);
-	int did = cpu->ops->poll ? cpu->ops->poll(cpu, budget) :
-				   run_queued(cpu, budget);
+	struct pier__cpu_ctx *cpu = pier__cpu_of_source(source);
+	int did = run_queued(cpu, budget);
 
 	pier__cpu_check_ended(cpu);
 	return did;
@@ -145,7 +139,7 @@ static int arm_queued(struct pier__cpu_ctx *cpu)
 
 static int arm(struct pier__source *source)
 {
-	struct pier__cpu_ctx *cpu = of_source(source);
+	struct pier__cpu_ctx *cpu = pier__cpu_of_source(source);
 
 	if (has_ended(cpu))
 		return -EAGAIN;
@@ -237,7 +231,7 @@ void pier__cpu_init(struct pier__cpu_ctx *cpu, const struct pier__cpu_ops *ops,
 	settle(&cfg);
 	apply(cpu, &cfg);
 	cpu->source = (struct pier__source){
-		.poll = poll,
+		.poll = ops->poll ? ops->poll : poll,
 		.arm = arm,
 		.fd = -1,
 	};

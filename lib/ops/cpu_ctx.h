@@ -33,10 +33,10 @@ struct pier__cpu_ops {
 
 	/*
 	 * Of a kind whose tasks are not carried out in the rounds, instead of
-	 * run() and cancel(): what a round does, at most @budget completions,
-	 * and its source's arm.
+	 * run() and cancel(): its source's poll, which calls
+	 * pier__cpu_check_ended() at last, and what is pending besides an end.
 	 */
-	int (*poll)(struct pier__cpu_ctx *cpu, int budget);
+	int (*poll)(struct pier__source *source, int budget);
 	int (*arm)(struct pier__cpu_ctx *cpu);
 
 	int (*start)(struct pier__cpu_ctx *cpu);	/* may fail */
@@ -76,6 +76,12 @@ struct pier__cpu_ctx {
 static inline struct pier__cpu_ctx *pier__cpu_of(struct pier_ctx *ctx)
 {
 	return pier__container_of(ctx, struct pier__cpu_ctx, ctx);
+}
+
+static inline struct pier__cpu_ctx *
+pier__cpu_of_source(struct pier__source *source)
+{
+	return pier__container_of(source, struct pier__cpu_ctx, source);
 }
 
 /*
@@ -126,7 +132,7 @@ void pier__cpu_finish(struct pier_task *task, int status);
 /* If it stops and nothing is in flight any more, that was its end. */
 void pier__cpu_end_if_last(struct pier__cpu_ctx *cpu);
 
-/* The same, after each task that is finished outside its context's poll. */
+/* The same, after tasks were finished. */
 static inline void pier__cpu_check_ended(struct pier__cpu_ctx *cpu)
 {
 	if (cpu->ctx.state == PIER_CTX_STOPPING)

@@ -117,30 +117,22 @@ static int run(struct pier_task *task)
 	return 0;
 }
 
-/* Is there one buffer, and can the CPU use it? */
-static inline bool is_plain(const struct pier_buf *buf)
-{
-	return buf && buf->mmap && buf->first == buf && !buf->next &&
-	       buf->mmap->cpu;
-}
-
 static void __attribute__((noinline)) hold_any(struct pier__dma_task *t)
 {
-	t->plain = false;
 	t->held[0] = pier__local_hold(t->src);
 	t->held[1] = pier__local_hold(t->dst);
+	t->plain = pier__local_is_plain(t->src, t->dst, t->stamp);
 }
 
+/* The same buffers as the last time? */
 static inline void hold(struct pier__dma_task *t)
 {
 	struct pier_buf *src = t->src, *dst = t->dst;
 
-	if (!is_plain(src) || !is_plain(dst) ||
-	    !pier__local_writable(dst->mmap)) {
+	if (!t->plain || !pier__local_is_same(src, dst, t->stamp)) {
 		hold_any(t);
 		return;
 	}
-	t->plain = true;
 	src->refs++;
 	dst->refs++;
 }
@@ -252,6 +244,7 @@ int pier_dma_task_copy(struct pier_dma *dma, struct pier_buf *src,
 	t = pier__dma_task(*ret);
 	t->src = src;
 	t->dst = dst;
+	t->plain = false;
 	return 0;
 }
 
@@ -265,6 +258,7 @@ int pier_dma_task_set_bufs(struct pier_task *task, struct pier_buf *src,
 		return err;
 	t->src = src;
 	t->dst = dst;
+	t->plain = false;
 	return 0;
 }
 

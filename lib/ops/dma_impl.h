@@ -21,8 +21,9 @@ struct pier__dma_task {
 	struct pier_buf *src, *dst;	/* NULL: none */
 	struct pier_buf *held[2];	/* their chains, while submitted; */
 					/* not set while it is plain */
-	bool plain;			/* while submitted: both are one */
-					/* buffer, and of the right kind */
+	bool plain;			/* since the last submit: both are */
+					/* one buffer, of the right kind, */
+	uint64_t stamp[2];		/* and have these stamps */
 
 	/* With remote memory, from its first run to its end: */
 	struct pier__dma_peer *peer;

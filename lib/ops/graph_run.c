@@ -204,19 +204,27 @@ static void end_step(struct pier_task *task, void *arg)
 }
 
 /* Advance what was queued when the round began, within @budget. */
-static int poll(struct pier__cpu_ctx *cpu, int budget)
+static int __attribute__((noinline))
+run_queued(struct pier__cpu_ctx *cpu, int budget)
 {
 	struct pier__task_queue batch;
 	int did = 0;
 
-	if (!cpu->queued.first)
-		return 0;
 	pier__task_queue_init(&batch);
 	pier__task_queue_move(&batch, &cpu->queued);
 	while (batch.first && did < budget)
 		did += run(instance_of(pier__task_queue_pop(&batch)));
 	pier__task_queue_move(&batch, &cpu->queued);
 	pier__task_queue_move(&cpu->queued, &batch);
+	return did;
+}
+
+static int poll(struct pier__source *source, int budget)
+{
+	struct pier__cpu_ctx *cpu = pier__cpu_of_source(source);
+	int did = cpu->queued.first ? run_queued(cpu, budget) : 0;
+
+	pier__cpu_check_ended(cpu);
 	return did;
 }
 

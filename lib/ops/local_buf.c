@@ -14,6 +14,22 @@ struct pier_buf *pier__local_hold(struct pier_buf *buf)
 	return first;
 }
 
+static bool is_one(const struct pier_buf *buf)
+{
+	return buf && buf->mmap && buf->first == buf && !buf->next &&
+	       buf->mmap->cpu;
+}
+
+bool pier__local_is_plain(const struct pier_buf *src,
+			  const struct pier_buf *dst, uint64_t stamp[2])
+{
+	if (!is_one(src) || !is_one(dst) || !pier__local_writable(dst->mmap))
+		return false;
+	stamp[0] = src->stamp;
+	stamp[1] = dst->stamp;
+	return true;
+}
+
 static bool is_local(const struct pier_buf *buf)
 {
 	for (; buf; buf = buf->next) {

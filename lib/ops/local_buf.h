@@ -36,6 +36,21 @@ static inline bool pier__local_writable(const struct pier_mmap *mmap)
 }
 
 /*
+ * The usual case: are @src and @dst one buffer each, which the CPU can use, and
+ * is @dst writable?  Stores their stamps: as long as they have the same ones
+ * they still are.
+ */
+bool pier__local_is_plain(const struct pier_buf *src,
+			  const struct pier_buf *dst, uint64_t stamp[2]);
+
+static inline bool pier__local_is_same(const struct pier_buf *src,
+				       const struct pier_buf *dst,
+				       const uint64_t stamp[2])
+{
+	return src->stamp == stamp[0] && dst->stamp == stamp[1];
+}
+
+/*
  * Is @buf, of which @held is held, the first buffer of a chain of local memory
  * that the CPU can use?
  * Errors: -EINVAL, with @task and @name, "source", in the message.

@@ -16,7 +16,7 @@ struct pier_sha {
 	struct pier__cpu_ctx cpu;	/* first */
 	struct pier__worker worker;	/* while not idle */
 	struct pier__digest *digest;	/* the worker's */
-	struct pier__task_queue finished;	/* to be completed */
+	struct pier_task *finished;	/* to be completed, by their next */
 };
 
 /* Between submit and completion @status, @held and @digest are the worker's. */
@@ -25,6 +25,9 @@ struct sha_task {
 	enum pier_sha_algorithm algorithm;
 	struct pier_buf *src, *dst;	/* NULL: none */
 	struct pier_buf *held[2];	/* their chains, while submitted */
+	bool plain;			/* the last time both were one */
+	uint64_t stamp[2];		/* buffer, of these stamps */
+	size_t len;			/* of the digest */
 	int status;			/* -EINPROGRESS: not begun; -EINVAL: */
 					/* there is nothing to begin with */
 	uint8_t digest[PIER_SHA_DIGEST_MAX];
@@ -51,20 +54,38 @@ static void hash(struct pier_task *task, void *arg)
 					       t->held[0], t->digest);
 }
 
-static int submit(struct pier_task *task, unsigned int flags)
+static void __attribute__((noinline)) hold_any(struct sha_task *t)
 {
-	struct sha_task *t = sha_task(task);
-
-	if (!pier__cpu_may_submit(task, flags))
-		return pier__task_submit_error(task, flags);
-
 	t->held[0] = pier__local_hold(t->src);
 	t->held[1] = pier__local_hold(t->dst);
 	t->status = -EINVAL;
 	if (pier__local_usable(t->src, t->held[0]) &&
 	    pier_buf_chain_data_len(t->src) <= PIER_SHA_MAX)
 		t->status = -EINPROGRESS;
+	t->plain = t->status == -EINPROGRESS &&
+		   pier__local_is_plain(t->src, t->dst, t->stamp);
+}
 
+/* The usual case is that of the same buffers again, one to one. */
+static inline void hold(struct sha_task *t)
+{
+	struct pier_buf *src = t->src, *dst = t->dst;
+
+	if (!t->plain || !pier__local_is_same(src, dst, t->stamp) ||
+	    src->data_len > PIER_SHA_MAX) {
+		hold_any(t);
+		return;
+	}
+	src->refs++;
+	dst->refs++;
+	t->status = -EINPROGRESS;
+}
+
+static int submit(struct pier_task *task, unsigned int flags)
+{
+	if (!pier__cpu_may_submit(task, flags))
+		return pier__task_submit_error(task, flags);
+	hold(sha_task(task));
 	pier__task_submitted(task);
 	pier__worker_pass(&of(pier__cpu_of(task->ctx))->worker, task);
 	return 0;
@@ -86,10 +107,9 @@ static int check_source(const struct sha_task *t)
 
 static int check_destination(const struct sha_task *t)
 {
-	size_t len = pier_sha_digest_len(t->algorithm);
 	int err = pier__local_check(t->dst, t->held[1], "hash", "destination");
 
-	return err ? err : pier__local_check_tail(t->dst, len, "hash");
+	return err ? err : pier__local_check_tail(t->dst, t->len, "hash");
 }
 
 /* It is not submitted: nothing is held. */
@@ -137,12 +157,12 @@ static int deliver(const struct sha_task *t)
 		err = check_destination(t);
 	if (err)
 		return err;
-	pier__local_append(t->dst, t->digest,
-			   pier_sha_digest_len(t->algorithm));
+	pier__local_append(t->dst, t->digest, t->len);
 	return 0;
 }
 
-static void finish(struct pier_sha *sha, struct pier_task *task)
+static void __attribute__((noinline))
+finish_any(struct pier_sha *sha, struct pier_task *task)
 {
 	struct sha_task *t = sha_task(task);
 	int status = t->status == -EINPROGRESS ?
@@ -157,16 +177,37 @@ static void finish(struct pier_sha *sha, struct pier_task *task)
 		pier__task_finish(task, 0);
 }
 
-static int poll(struct pier__cpu_ctx *cpu, int budget)
+static inline void finish(struct pier_sha *sha, struct pier_task *task)
 {
+	struct sha_task *t = sha_task(task);
+	struct pier_buf *dst = t->dst;
+
+	if (!t->plain || t->status || t->len > pier__buf_tail_len(dst)) {
+		finish_any(sha, task);
+		return;
+	}
+	memcpy((void *)pier__buf_tail(dst), t->digest, t->len);
+	dst->data_len += t->len;
+	pier__local_drop(t->src);
+	pier__local_drop(dst);
+	pier__task_finish(task, 0);
+}
+
+static int poll(struct pier__source *source, int budget)
+{
+	struct pier__cpu_ctx *cpu = pier__cpu_of_source(source);
 	struct pier_sha *sha = of(cpu);
 	int did = 0;
 
-	pier__worker_take(&sha->worker, &sha->finished);
-	while (sha->finished.first && budget-- > 0) {
-		finish(sha, pier__task_queue_pop(&sha->finished));
-		did = 1;
+	if (!sha->finished && pier__worker_ready(&sha->worker))
+		sha->finished = pier__worker_take(&sha->worker);
+	for (; sha->finished && did < budget; did++) {
+		struct pier_task *task = sha->finished;
+
+		sha->finished = task->next;
+		finish(sha, task);
 	}
+	pier__cpu_check_ended(cpu);
 	return did;
 }
 
@@ -174,7 +215,7 @@ static int arm(struct pier__cpu_ctx *cpu)
 {
 	struct pier_sha *sha = of(cpu);
 
-	return sha->finished.first || pier__worker_ready(&sha->worker) ?
+	return sha->finished || pier__worker_ready(&sha->worker) ?
 		       -EAGAIN : 0;
 }
 
@@ -185,7 +226,7 @@ static int start(struct pier__cpu_ctx *cpu)
 
 	if (err)
 		return err;
-	pier__task_queue_init(&sha->finished);
+	sha->finished = NULL;
 	err = pier__worker_start(&sha->worker, cpu->ctx.pe, hash, sha);
 	if (err)
 		pier__digest_destroy(sha->digest);
@@ -196,8 +237,11 @@ static int start(struct pier__cpu_ctx *cpu)
 static void stop(struct pier__cpu_ctx *cpu)
 {
 	struct pier_sha *sha = of(cpu);
+	struct pier_task **end = &sha->finished;
 
-	pier__worker_recall(&sha->worker, &sha->finished);
+	while (*end)
+		end = &(*end)->next;
+	*end = pier__worker_recall(&sha->worker);
 }
 
 static void stopped(struct pier__cpu_ctx *cpu)
@@ -264,10 +308,11 @@ int pier_sha_task_hash(struct pier_sha *sha, enum pier_sha_algorithm algorithm,
 		       struct pier_buf *src, struct pier_buf *dst,
 		       struct pier_task **ret)
 {
+	size_t len = pier_sha_digest_len(algorithm);
 	struct sha_task *t;
 	int err;
 
-	if (!pier_sha_digest_len(algorithm))
+	if (!len)
 		return pier__fail(-EINVAL, "hash: algorithm %d, 0 to %d",
 				  (int)algorithm, PIER_SHA_512);
 	err = pier__cpu_take(&sha->cpu, PIER_TASK_HASH, ret);
@@ -275,8 +320,10 @@ int pier_sha_task_hash(struct pier_sha *sha, enum pier_sha_algorithm algorithm,
 		return err;
 	t = sha_task(*ret);
 	t->algorithm = algorithm;
+	t->len = len;
 	t->src = src;
 	t->dst = dst;
+	t->plain = false;
 	return 0;
 }
 
@@ -290,6 +337,7 @@ int pier_sha_task_set_bufs(struct pier_task *task, struct pier_buf *src,
 		return err;
 	t->src = src;
 	t->dst = dst;
+	t->plain = false;
 	return 0;
 }
 

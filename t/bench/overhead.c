@@ -15,7 +15,7 @@
 #include "bench/target.h"
 
 #define BATCH 32
-#define NAPS 4
+#define NAPS 12
 
 static struct pier_pe *pe;
 static struct overhead_task tasks[BATCH];

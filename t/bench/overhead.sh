@@ -5,6 +5,8 @@
 # callback, of each type of task, on a device that does nothing.  Counted by
 # callgrind; what the device, memcpy() and the measuring program itself spend
 # is taken off.  A program for DOCA may cost a little more than one for pier.
+# A hash is judged by what each of its two threads spends: the program's, which
+# submits and completes, and its worker.
 # usage: overhead.sh PROGRAM DOCA_PROGRAM
 set -u
 pier=$1 doca=$2
@@ -13,8 +15,8 @@ met=0
 tmp=$(mktemp -d) || exit
 types=$("$pier" types)
 doca_types=$("$doca" types)
-# Both one at a time and batched, and memory.
-targets=$((2 * $(echo "$types $doca_types" | wc -w) + 1))
+# Both one at a time and batched, the worker's, and memory.
+targets=$((2 * $(echo "$types $doca_types" | wc -w) + 3))
 
 finish()
 {
@@ -30,27 +32,55 @@ command -v valgrind >/dev/null || {
 	exit 1
 }
 
-# own PROGRAM TYPE single|batched: the instructions of pier an operation, if
-# they can be counted.  Of a hash, which another thread computes, those of pier
-# on both threads, without locks and libcrypto, which allocates.
-own()
+# count PROGRAM TYPE single|batched FUNCTION: count what FUNCTION calls
+count()
 {
 	valgrind --tool=callgrind --callgrind-out-file="$tmp/out" \
-	    --toggle-collect="bench_$3" --toggle-collect=worker_main \
-	    "$@" $count >"$tmp/log" 2>&1 || {
+	    --toggle-collect="$4" "$1" "$2" "$3" $count >"$tmp/log" 2>&1 || {
 		tail -n 3 "$tmp/log" >&2
-		return
+		return 1
 	}
 	callgrind_annotate --threshold=100 --auto=no "$tmp/out" >"$tmp/all"
-	[ "$2" = hash ] ||
-	    grep -cE ':_*(int_)?(m|c|re)alloc( |$)' "$tmp/all" >>"$tmp/mallocs"
-	awk -v count=$count -v hash="$([ "$2" != hash ] || echo 1)" '
+}
+
+# own PROGRAM TYPE single|batched: the instructions of pier an operation, if
+# they can be counted
+own()
+{
+	count "$1" "$2" "$3" "bench_$3" || return
+	grep -cE ':_*(int_)?(m|c|re)alloc( |$)' "$tmp/all" >>"$tmp/mallocs"
+	awk -v count=$count '
 	/PROGRAM TOTALS/ { totals = 1; next }
 	!totals || !/^ *[0-9][0-9,]* .*:/ { next }
 	/:(null_|bench_|must|(overhead_doca_|task_)done|doca_buf_)/ { next }
 	/:__mem(cpy|move)_/ { next }
-	hash && /\[[^]]*\.so[^]]*\]$/ { next }
 	{
+		gsub(",", "", $1)
+		sum += $1
+	}
+	END { printf "%.1f\n", sum / count }' "$tmp/all"
+}
+
+# own_thread PROGRAM TYPE single|batched FUNCTION: those of the thread that
+# FUNCTION runs on, in the sources of pier.  Locks, naps and libcrypto, which
+# allocates by itself, are of others: who else calls malloc?
+own_thread()
+{
+	count "$1" "$2" "$3" "$4" || return
+	callgrind_annotate --threshold=100 --auto=no --tree=caller \
+	    "$tmp/out" >"$tmp/tree"
+	awk '
+	/^ *[0-9,]+ .*  < / {
+		if (!/libcrypto/ && !/\/malloc\.c:/)
+			callers++
+		next
+	}
+	/  \*  .*:_*(int_)?(m|c|re)alloc( |$)/ { n += callers }
+	{ callers = 0 }
+	END { print n + 0 }' "$tmp/tree" >>"$tmp/mallocs"
+	awk -v count=$count '
+	/PROGRAM TOTALS/ { totals = 1; next }
+	totals && /\/(lib|cm)\/[a-z\/_]*\.[ch]:/ {
 		gsub(",", "", $1)
 		sum += $1
 	}
@@ -77,6 +107,16 @@ both()
 	target "$1, batched by 32" "$3" "$batched"
 }
 
+# thread WHAT SINGLE BATCHED: the same of a hash, of the thread that these two
+# functions run on
+thread()
+{
+	target "hash, one at a time, $1" 200 \
+	    "$(own_thread "$pier" hash single "$2")"
+	target "hash, batched by 32, $1" 120 \
+	    "$(own_thread "$pier" hash batched "$3")"
+}
+
 # ours TYPE COLUMN: the figure of pier's own
 ours()
 {
@@ -92,7 +132,10 @@ more()
 
 for type in $types; do
 	case $type in	# see docs/benchmarks.md
-	hash) both hash 800 560 ;;
+	hash)
+		thread "program's thread" bench_single bench_batched
+		thread "worker" worker_main worker_main
+		;;
 	graph) both graph 400 240 ;;	# an instance and its node's task
 	*) both "$type" 200 120 ;;
 	esac

@@ -43,15 +43,12 @@ static int seven = 7;
 static bool take(int n)
 {
 	long long limit = limit_from_now();
-	struct pier__task_queue got;
 	int i = 0;
 
-	pier__task_queue_init(&got);
 	while (i < n && limit_holds(limit)) {
-		pier__worker_take(&worker, &got);
-		while (got.first) {
-			struct pier_task *task = pier__task_queue_pop(&got);
+		struct pier_task *task = pier__worker_take(&worker);
 
+		for (; task; task = task->next) {
 			OK(task == &tasks[i++]);
 			IS(task->status, 7);
 		}
@@ -100,6 +97,7 @@ static void the_engine_goes_on_and_is_woken_at_the_end(void)
 	pier__worker_pass(&worker, &tasks[0]);
 	sem_wait(&begun);
 	IS(pier_pe_progress(pe, 0), 0);
+	pier_pe_clear(pe);	/* of the wake-ups of other tests */
 	OK(!pier__worker_ready(&worker));
 	IS(pier_pe_arm(pe), 0);
 	sem_post(&go_on);
@@ -112,7 +110,7 @@ static void the_engine_goes_on_and_is_woken_at_the_end(void)
 
 static void what_is_not_begun_is_recalled(void)
 {
-	struct pier__task_queue got;
+	struct pier_task *got;
 	int i = 1;
 
 	if (!IS(pier__worker_start(&worker, pe, run_at_a_sign, &seven), 0))
@@ -122,10 +120,9 @@ static void what_is_not_begun_is_recalled(void)
 		pier__worker_pass(&worker, &tasks[j]);
 	}
 	sem_wait(&begun);
-	pier__task_queue_init(&got);
-	pier__worker_recall(&worker, &got);
-	while (got.first)
-		OK(pier__task_queue_pop(&got) == &tasks[i++]);
+	got = pier__worker_recall(&worker);
+	for (; got; got = got->next)
+		OK(got == &tasks[i++]);
 	IS(i, 5);
 	sem_post(&go_on);
 	OK(take(1));

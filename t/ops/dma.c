@@ -448,6 +448,34 @@ static void buffers_of_a_task_are_changed_between_submits(void)
 	pier_buf_put(src);
 }
 
+static void a_task_copies_what_became_of_its_buffers(void)
+{
+	struct pier_buf *first, *src, *dst;
+	struct pier_task *task;
+
+	first = copier_data(&c, 0, 10);
+	src = copier_data(&c, 10, 10);
+	dst = copier_tail(&c, 0, LEN);
+	IS(pier_dma_task_copy(c.dma, src, dst, &task), 0);
+	for (size_t len = 10; len <= 20; len += 10) {
+		IS(pier_task_submit(task, 0), 0);
+		IS(copier_wait(&c, task), 0);
+		IS(pier_buf_data_len(dst), len);
+	}
+	IS(pier_buf_chain(first, src), 0);
+	IS(pier_task_submit(task, 0), 0);
+	IS(copier_wait(&c, task), -EINVAL);
+	LIKE(pier_last_error(), "source is not the first of its chain");
+	IS(pier_buf_data_len(dst), 20);
+	IS(pier_dma_task_set_bufs(task, first, dst), 0);
+	IS(pier_task_submit(task, 0), 0);
+	IS(copier_wait(&c, task), 0);
+	IS(pier_buf_data_len(dst), 40);
+	pier_task_free(task);
+	pier_buf_put(first);
+	pier_buf_put(dst);
+}
+
 int main(void)
 {
 	if (pier_dev_open(NULL, &dev))
@@ -470,6 +498,7 @@ int main(void)
 	TEST(buffers_put_while_submitted_are_copied_and_given_back);
 	TEST(lengths_are_allowed_up_to_the_maximum);
 	TEST(buffers_of_a_task_are_changed_between_submits);
+	TEST(a_task_copies_what_became_of_its_buffers);
 	copier_close(&c);
 	free(want);
 	free(before);

@@ -284,6 +284,33 @@ static void a_source_that_becomes_usable_later_is_refused(void)
 	close_sha();
 }
 
+static void a_buffer_chained_behind_another_since_is_refused(void)
+{
+	struct pier_buf *first, *src, *dst;
+	struct pier_task *task;
+
+	if (!open_sha(NULL))
+		return;
+	first = copier_data(&c, 0, 10);
+	src = copier_data(&c, 10, 10);
+	dst = copier_tail(&c, 0, 96);
+	IS(pier_sha_task_hash(sha, PIER_SHA_256, src, dst, &task), 0);
+	for (size_t len = 32; len <= 64; len += 32) {
+		IS(pier_task_submit(task, 0), 0);
+		IS(copier_wait(&c, task), 0);
+		IS(pier_buf_data_len(dst), len);
+	}
+	IS(pier_buf_chain(first, src), 0);
+	IS(pier_task_submit(task, 0), 0);
+	IS(copier_wait(&c, task), -EINVAL);
+	LIKE(pier_last_error(), "the source is not the first of its chain");
+	IS(pier_buf_data_len(dst), 64);
+	pier_task_free(task);
+	pier_buf_put(first);
+	pier_buf_put(dst);
+	close_sha();
+}
+
 static void lengths_are_bounded(void)
 {
 	struct pier_buf *src, *dst;
@@ -544,6 +571,7 @@ int main(void)
 	TEST(bad_buffers_are_errors_of_the_task);
 	TEST(memory_of_a_peer_is_refused);
 	TEST(a_source_that_becomes_usable_later_is_refused);
+	TEST(a_buffer_chained_behind_another_since_is_refused);
 	TEST(lengths_are_bounded);
 	TEST(an_unknown_algorithm_is_refused);
 	TEST(many_are_completed_by_a_sleeping_engine);
