@@ -23,8 +23,7 @@ static doca_error_t flag(const struct doca_devinfo *info,
 
 doca_error_t doca_dev_accelerate_resource_reclaim(struct doca_dev *dev)
 {
-	return dev ? pier__doca_unsupported(__func__) :
-		     DOCA_ERROR_INVALID_VALUE;
+	return pier__doca_absent(dev, __func__);
 }
 
 doca_error_t doca_devinfo_get_mac_addr(const struct doca_devinfo *info,

@@ -2,6 +2,8 @@
 #ifndef DOCA_FAIL_H
 #define DOCA_FAIL_H
 
+#include <stdbool.h>
+
 #include <doca_error.h>
 
 /*
@@ -29,5 +31,11 @@ static inline doca_error_t pier__doca_no_cap(const void *info)
 
 /* The function @name has no meaning here.  Returns NOT_SUPPORTED. */
 doca_error_t pier__doca_unsupported(const char *name);
+
+/* The same if its arguments are @given, else INVALID_VALUE. */
+static inline doca_error_t pier__doca_absent(bool given, const char *name)
+{
+	return given ? pier__doca_unsupported(name) : DOCA_ERROR_INVALID_VALUE;
+}
 
 #endif

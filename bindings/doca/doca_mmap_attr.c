@@ -124,6 +124,5 @@ doca_error_t doca_mmap_get_num_bufs(const struct doca_mmap *mmap,
 
 doca_error_t doca_mmap_enable_thread_safety(struct doca_mmap *mmap)
 {
-	(void)mmap;
-	return pier__doca_unsupported(__func__);
+	return pier__doca_absent(mmap, __func__);
 }

@@ -31,6 +31,7 @@ noinst_LTLIBRARIES += %D%/libpier-doca-core.la
 	%D%/doca_comch_consumer.c \
 	%D%/doca_comch_event.c \
 	%D%/doca_comch_impl.h \
+	%D%/doca_comch_processor.c \
 	%D%/doca_comch_producer.c \
 	%D%/doca_comch_server.c \
 	%D%/doca_comch_task.c \
@@ -57,6 +58,7 @@ noinst_LTLIBRARIES += %D%/libpier-doca-core.la
 	%D%/doca_mmap_impl.h \
 	%D%/doca_mmap_pci.c \
 	%D%/doca_pe.c \
+	%D%/doca_processor.c \
 	%D%/doca_rdma.c \
 	%D%/doca_rdma_addr.c \
 	%D%/doca_rdma_bridge.c \
@@ -80,8 +82,10 @@ noinst_LTLIBRARIES += %D%/libpier-doca-core.la
 	%D%/doca_sync_event_impl.h \
 	%D%/doca_sync_event_net.c \
 	%D%/doca_sync_event_pci.c \
+	%D%/doca_sync_event_processor.c \
 	%D%/doca_sync_event_task.c \
 	%D%/doca_task.c \
+	%D%/doca_task_batch.c \
 	%D%/doca_task_impl.h \
 	%D%/doca_task_pool.c \
 	%D%/doca_version.c \

@@ -14,11 +14,16 @@ extern "C" {
 struct doca_buf;
 struct doca_ctx;
 struct doca_devinfo;
+struct doca_dpa_thread;
 struct doca_mmap;
 struct doca_task;
 struct doca_comch_connection;
 struct doca_comch_consumer;
+struct doca_comch_consumer_completion;
 struct doca_comch_consumer_task_post_recv;
+
+typedef uint64_t doca_dpa_dev_comch_consumer_t;
+typedef uint64_t doca_dpa_dev_comch_consumer_completion_t;
 
 typedef void (*doca_comch_consumer_task_post_recv_completion_cb_t)(
 	struct doca_comch_consumer_task_post_recv *task,
@@ -76,6 +81,45 @@ uint32_t doca_comch_consumer_task_post_recv_get_imm_data_len(
 	const struct doca_comch_consumer_task_post_recv *task);
 struct doca_task *doca_comch_consumer_task_post_recv_as_task(
 	struct doca_comch_consumer_task_post_recv *task);
+
+/* Not supported: consumers of a DPA, and completions that it polls. */
+doca_error_t
+doca_comch_consumer_set_dev_max_num_recv(struct doca_comch_consumer *consumer,
+					 uint32_t count);
+doca_error_t doca_comch_consumer_set_completion(
+	struct doca_comch_consumer *consumer,
+	struct doca_comch_consumer_completion *completion, uint32_t user_data);
+doca_error_t
+doca_comch_consumer_get_dpa_handle(struct doca_comch_consumer *consumer,
+				   doca_dpa_dev_comch_consumer_t *handle);
+doca_error_t doca_comch_consumer_completion_create(
+	struct doca_comch_consumer_completion **completion);
+doca_error_t doca_comch_consumer_completion_destroy(
+	struct doca_comch_consumer_completion *completion);
+doca_error_t doca_comch_consumer_completion_start(
+	struct doca_comch_consumer_completion *completion);
+doca_error_t doca_comch_consumer_completion_stop(
+	struct doca_comch_consumer_completion *completion);
+doca_error_t doca_comch_consumer_completion_set_dpa_thread(
+	struct doca_comch_consumer_completion *completion,
+	struct doca_dpa_thread *thread);
+doca_error_t doca_comch_consumer_completion_get_dpa_handle(
+	struct doca_comch_consumer_completion *completion,
+	doca_dpa_dev_comch_consumer_completion_t *handle);
+doca_error_t doca_comch_consumer_completion_set_max_num_consumers(
+	struct doca_comch_consumer_completion *completion, uint32_t count);
+doca_error_t doca_comch_consumer_completion_get_max_num_consumers(
+	const struct doca_comch_consumer_completion *completion,
+	uint32_t *count);
+doca_error_t doca_comch_consumer_completion_set_max_num_recv(
+	struct doca_comch_consumer_completion *completion, uint32_t count);
+doca_error_t doca_comch_consumer_completion_get_max_num_recv(
+	const struct doca_comch_consumer_completion *completion,
+	uint32_t *count);
+doca_error_t doca_comch_consumer_completion_set_imm_data_len(
+	struct doca_comch_consumer_completion *completion, uint32_t len);
+doca_error_t doca_comch_consumer_completion_get_imm_data_len(
+	const struct doca_comch_consumer_completion *completion, uint32_t *len);
 
 #ifdef __cplusplus
 }

@@ -14,10 +14,13 @@ extern "C" {
 struct doca_buf;
 struct doca_ctx;
 struct doca_devinfo;
+struct doca_dpa_completion;
 struct doca_task;
 struct doca_comch_connection;
 struct doca_comch_producer;
 struct doca_comch_producer_task_send;
+
+typedef uint64_t doca_dpa_dev_comch_producer_t;
 
 typedef void (*doca_comch_producer_task_send_completion_cb_t)(
 	struct doca_comch_producer_task_send *task, union doca_data task_data,
@@ -70,6 +73,17 @@ void doca_comch_producer_task_send_set_imm_data(
 	uint32_t imm_len);
 struct doca_task *doca_comch_producer_task_send_as_task(
 	struct doca_comch_producer_task_send *task);
+
+/* Not supported: producers of a DPA. */
+doca_error_t
+doca_comch_producer_set_dev_max_num_send(struct doca_comch_producer *producer,
+					 uint32_t count);
+doca_error_t doca_comch_producer_dpa_completion_attach(
+	struct doca_comch_producer *producer,
+	struct doca_dpa_completion *completion);
+doca_error_t
+doca_comch_producer_get_dpa_handle(struct doca_comch_producer *producer,
+				   doca_dpa_dev_comch_producer_t *handle);
 
 #ifdef __cplusplus
 }

@@ -18,6 +18,8 @@ extern "C" {
 
 struct doca_ctx;
 struct doca_devinfo;
+struct doca_dpa;
+struct doca_gpu;
 
 enum doca_ctx_states {
 	DOCA_CTX_STATE_IDLE = 0,
@@ -49,6 +51,12 @@ doca_error_t doca_ctx_set_completion_vector(struct doca_ctx *ctx,
 doca_error_t
 doca_ctx_cap_get_num_completion_vectors(const struct doca_devinfo *info,
 					uint32_t *num_comp_vectors);
+
+/* Not supported: a context whose tasks another processor submits. */
+doca_error_t doca_ctx_set_datapath_on_gpu(struct doca_ctx *ctx,
+					  struct doca_gpu *gpu);
+doca_error_t doca_ctx_set_datapath_on_dpa(struct doca_ctx *ctx,
+					  struct doca_dpa *dpa);
 
 #ifdef __cplusplus
 }

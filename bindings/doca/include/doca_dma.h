@@ -15,6 +15,7 @@ struct doca_buf;
 struct doca_ctx;
 struct doca_dev;
 struct doca_devinfo;
+struct doca_gpu_dma;
 struct doca_task;
 struct doca_dma;
 struct doca_dma_task_memcpy;
@@ -52,6 +53,10 @@ void doca_dma_task_memcpy_set_dst(struct doca_dma_task_memcpy *task,
 				  struct doca_buf *dst);
 struct doca_buf *
 doca_dma_task_memcpy_get_dst(const struct doca_dma_task_memcpy *task);
+
+/* Not supported. */
+doca_error_t doca_dma_get_gpu_handle(struct doca_dma *dma,
+				     struct doca_gpu_dma **handle);
 
 #ifdef __cplusplus
 }

@@ -17,7 +17,10 @@ extern "C" {
 
 struct doca_dev;
 struct doca_devinfo;
+struct doca_dpa;
 struct doca_mmap;
+
+typedef uint64_t doca_dpa_dev_mmap_t;
 
 /* Called when the mmap is destroyed. */
 typedef void(doca_mmap_memrange_free_cb_t)(void *addr, size_t len,
@@ -74,6 +77,14 @@ doca_mmap_cap_is_export_pci_supported(const struct doca_devinfo *info,
 doca_error_t doca_mmap_cap_is_create_from_export_pci_supported(
 	const struct doca_devinfo *info, uint8_t *from_export);
 doca_error_t doca_mmap_enable_thread_safety(struct doca_mmap *mmap);
+
+/* Not supported: memory of a DPA. */
+doca_error_t doca_mmap_dev_get_dpa_handle(struct doca_mmap *mmap,
+					  struct doca_dev *dev,
+					  doca_dpa_dev_mmap_t *handle);
+doca_error_t doca_mmap_set_dpa_memrange(struct doca_mmap *mmap,
+					struct doca_dpa *dpa, uint64_t addr,
+					size_t len);
 
 #ifdef __cplusplus
 }

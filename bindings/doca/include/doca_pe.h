@@ -18,6 +18,7 @@ extern "C" {
 struct doca_ctx;
 struct doca_pe;
 struct doca_task;
+struct doca_task_batch;
 
 typedef void (*doca_task_completion_cb_t)(struct doca_task *task,
 					  union doca_data task_data,
@@ -71,6 +72,27 @@ doca_error_t doca_pe_set_event_mode(struct doca_pe *pe,
 doca_error_t
 doca_pe_get_notification_handle(const struct doca_pe *pe,
 				doca_notification_handle_t *handle);
+
+/*
+ * Not supported, and there is no call that makes one: a batch of tasks.
+ * doca_task_submit_ex() without FLUSH posts several tasks at once.
+ */
+doca_error_t doca_task_batch_submit(struct doca_task_batch *batch);
+doca_error_t doca_task_batch_try_submit(struct doca_task_batch *batch);
+void doca_task_batch_free(struct doca_task_batch *batch);
+doca_error_t doca_task_batch_get_status(const struct doca_task_batch *batch);
+void doca_task_batch_set_user_data(struct doca_task_batch *batch,
+				   union doca_data data);
+
+union doca_data
+doca_task_batch_get_user_data(const struct doca_task_batch *batch);
+
+struct doca_ctx *doca_task_batch_get_ctx(const struct doca_task_batch *batch);
+
+union doca_data
+doca_task_batch_get_ctx_user_data(const struct doca_task_batch *batch);
+
+size_t doca_task_batch_get_tasks_num(const struct doca_task_batch *batch);
 
 #ifdef __cplusplus
 }

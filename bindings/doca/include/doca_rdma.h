@@ -19,12 +19,16 @@ struct doca_buf;
 struct doca_ctx;
 struct doca_dev;
 struct doca_devinfo;
+struct doca_dpa_completion;
+struct doca_gpu_dev_rdma;
 struct doca_task;
 struct doca_sync_event_remote_net;
 struct rdma_cm_id;
 struct doca_rdma;
 struct doca_rdma_addr;
 struct doca_rdma_connection;
+
+typedef uint64_t doca_dpa_dev_rdma_t;
 
 struct doca_rdma_gid {
 	uint8_t raw[DOCA_GID_BYTE_LENGTH];
@@ -535,6 +539,15 @@ void doca_rdma_task_remote_net_sync_event_notify_add_set_rdma_connection(
 const struct doca_rdma_connection *
 doca_rdma_task_remote_net_sync_event_notify_add_get_rdma_connection(
 	const struct doca_rdma_task_remote_net_sync_event_notify_add *task);
+
+/* Not supported: a context for a DPA or a GPU. */
+doca_error_t doca_rdma_get_dpa_handle(struct doca_rdma *rdma,
+				      doca_dpa_dev_rdma_t *handle);
+doca_error_t doca_rdma_get_gpu_handle(struct doca_rdma *rdma,
+				      struct doca_gpu_dev_rdma **handle);
+doca_error_t
+doca_rdma_dpa_completion_attach(struct doca_rdma *rdma,
+				struct doca_dpa_completion *completion);
 
 #ifdef __cplusplus
 }

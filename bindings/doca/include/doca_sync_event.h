@@ -18,6 +18,8 @@ struct doca_buf;
 struct doca_ctx;
 struct doca_dev;
 struct doca_devinfo;
+struct doca_dpa;
+struct doca_gpu;
 struct doca_task;
 struct doca_sync_event;
 struct doca_sync_event_remote_net;
@@ -26,6 +28,11 @@ struct doca_sync_event_task_notify_set;
 struct doca_sync_event_task_notify_add;
 struct doca_sync_event_task_wait_eq;
 struct doca_sync_event_task_wait_neq;
+
+typedef uint64_t doca_dpa_dev_sync_event_t;
+typedef uint64_t doca_dpa_dev_sync_event_remote_net_t;
+typedef uint64_t doca_gpu_dev_sync_event_t;
+typedef uint64_t doca_gpu_dev_sync_event_remote_net_t;
 
 typedef void (*doca_sync_event_task_get_completion_cb_t)(
 	struct doca_sync_event_task_get *task, union doca_data task_data,
@@ -193,6 +200,40 @@ doca_error_t doca_sync_event_wait_neq(struct doca_sync_event *event,
 				      uint64_t value, uint64_t mask);
 doca_error_t doca_sync_event_wait_neq_yield(struct doca_sync_event *event,
 					    uint64_t value, uint64_t mask);
+
+/* Not supported: an event of a DPA or a GPU. */
+doca_error_t
+doca_sync_event_add_publisher_location_dpa(struct doca_sync_event *event,
+					   struct doca_dpa *dpa);
+doca_error_t
+doca_sync_event_add_publisher_location_gpu(struct doca_sync_event *event,
+					   struct doca_gpu *gpu);
+doca_error_t
+doca_sync_event_add_subscriber_location_dpa(struct doca_sync_event *event,
+					    struct doca_dpa *dpa);
+doca_error_t
+doca_sync_event_add_subscriber_location_gpu(struct doca_sync_event *event,
+					    struct doca_gpu *gpu);
+doca_error_t doca_sync_event_get_dpa_handle(struct doca_sync_event *event,
+					    struct doca_dpa *dpa,
+					    doca_dpa_dev_sync_event_t *handle);
+doca_error_t doca_sync_event_get_gpu_handle(struct doca_sync_event *event,
+					    struct doca_gpu *gpu,
+					    doca_gpu_dev_sync_event_t *handle);
+doca_error_t doca_sync_event_remote_net_get_dpa_handle(
+	struct doca_sync_event_remote_net *event, struct doca_dpa *dpa,
+	doca_dpa_dev_sync_event_remote_net_t *handle);
+doca_error_t doca_sync_event_remote_net_get_gpu_handle(
+	struct doca_sync_event_remote_net *event, struct doca_gpu *gpu,
+	doca_gpu_dev_sync_event_remote_net_t *handle);
+doca_error_t
+doca_sync_event_cap_is_export_to_dpa_supported(const struct doca_devinfo *info);
+doca_error_t
+doca_sync_event_cap_is_export_to_gpu_supported(const struct doca_devinfo *info);
+doca_error_t doca_sync_event_cap_remote_net_is_export_to_dpa_supported(
+	const struct doca_devinfo *info);
+doca_error_t doca_sync_event_cap_remote_net_is_export_to_gpu_supported(
+	const struct doca_devinfo *info);
 
 #ifdef __cplusplus
 }
