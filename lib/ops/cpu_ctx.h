@@ -100,10 +100,19 @@ static inline bool pier__cpu_may_submit(const struct pier_task *task,
 	       task->ctx->state == PIER_CTX_RUNNING;
 }
 
+/* Have the next round look at @task; an engine that sleeps, or will, wakes. */
+static inline void pier__cpu_queue(struct pier__cpu_ctx *cpu,
+				   struct pier_task *task)
+{
+	if (cpu->source.armed)
+		pier__pe_nudge(cpu->ctx.pe);
+	pier__task_queue_add(&cpu->queued, task);
+}
+
 static inline void pier__cpu_submit(struct pier_task *task)
 {
 	pier__task_submitted(task);
-	pier__task_queue_add(&pier__cpu_of(task->ctx)->queued, task);
+	pier__cpu_queue(pier__cpu_of(task->ctx), task);
 }
 
 /* @dev NULL: it needs none. */

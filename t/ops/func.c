@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <poll.h>
 #include <stddef.h>
 
 #include <pier/pier.h>
@@ -308,6 +309,27 @@ static void a_stop_ends_its_wait_if_all_events_are_ignored(void)
 	close_func();
 }
 
+/* The order is that of programs that arm, submit and then sleep. */
+static void a_task_submitted_after_arm_makes_the_fd_readable(void)
+{
+	struct callee plan = { .ret = 0 };
+	struct pollfd fd = { .events = POLLIN };
+	int status = -EINPROGRESS;
+
+	if (!open_func(NULL))
+		return;
+	fd.fd = pier_pe_fd(pe);
+	while (pier_pe_arm(pe) == -EAGAIN)
+		pier_pe_progress(pe, 0);
+	IS(poll(&fd, 1, 0), 0);
+	IS(pier_func_call(func, carry_out, &plan, note, &status), 0);
+	IS(poll(&fd, 1, 20000), 1);
+	pier_pe_clear(pe);
+	IS(poll(&fd, 1, 0), 0);
+	IS(await(&status), 0);
+	close_func();
+}
+
 int main(void)
 {
 	TEST(a_function_is_called_in_the_engine);
@@ -322,5 +344,6 @@ int main(void)
 	TEST(a_function_may_submit_another);
 	TEST(the_configuration_is_that_of_other_contexts);
 	TEST(a_stop_ends_its_wait_if_all_events_are_ignored);
+	TEST(a_task_submitted_after_arm_makes_the_fd_readable);
 	return tap_done();
 }
