@@ -4,6 +4,7 @@
 #include <doca_buf_inventory.h>
 
 #include "doca_buf_impl.h"
+#include "doca_buf_inventory_impl.h"
 #include "doca_fail.h"
 #include "doca_mmap_impl.h"
 
@@ -13,8 +14,9 @@ struct doca_buf_inventory {
 	union doca_data data;
 };
 
-doca_error_t doca_buf_inventory_create(size_t count,
-				       struct doca_buf_inventory **inv)
+doca_error_t pier__doca_inventory_create(const union doca_data *data,
+					 size_t count,
+					 struct doca_buf_inventory **inv)
 {
 	struct doca_buf_inventory *new;
 	int err;
@@ -29,6 +31,8 @@ doca_error_t doca_buf_inventory_create(size_t count,
 		free(new);
 		return pier__doca_error(err);
 	}
+	if (data)
+		new->data = *data;
 	*inv = new;
 	return DOCA_SUCCESS;
 }

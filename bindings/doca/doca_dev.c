@@ -95,11 +95,14 @@ static doca_error_t check_unused(const struct doca_dev *dev)
 {
 	unsigned int ours = atomic_load(&dev->mmaps);
 	unsigned int events = atomic_load(&dev->events);
+	unsigned int added = atomic_load(&dev->ctxs);
 	unsigned int mmaps, ctxs;
 
 	pier_dev_users(dev->dev, &mmaps, &ctxs);
 	if (mmaps < ours)
 		mmaps = ours;
+	if (ctxs < added)
+		ctxs = added;
 	if (!mmaps && !ctxs && !events)
 		return DOCA_SUCCESS;
 	return pier__doca_fail(DOCA_ERROR_IN_USE, "dev: %s closed while %u "

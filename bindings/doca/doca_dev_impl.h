@@ -20,6 +20,7 @@ struct doca_dev {
 	unsigned int opens;
 	bool of_pd;			/* of the program's: not shared */
 	atomic_uint mmaps, events;	/* that have it, started or not */
+	atomic_uint ctxs;		/* the same, of DOCA 2.0 */
 };
 
 struct doca_devinfo_rep {

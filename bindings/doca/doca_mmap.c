@@ -17,7 +17,8 @@ doca_error_t pier__doca_mmap_started(const char *what)
 			       what);
 }
 
-doca_error_t doca_mmap_create(struct doca_mmap **mmap)
+doca_error_t pier__doca_mmap_create(const union doca_data *data,
+				    struct doca_mmap **mmap)
 {
 	struct doca_mmap *new;
 
@@ -28,6 +29,8 @@ doca_error_t doca_mmap_create(struct doca_mmap **mmap)
 		return DOCA_ERROR_NO_MEMORY;
 	new->access = DOCA_ACCESS_FLAG_LOCAL_READ_WRITE;
 	new->dev_max = MMAP_DEVS;
+	if (data)
+		new->data = *data;
 	*mmap = new;
 	return DOCA_SUCCESS;
 }
@@ -311,7 +314,7 @@ doca_error_t doca_mmap_create_from_export(const union doca_data *data,
 		return DOCA_ERROR_INVALID_VALUE;
 	error = pier__doca_can_import(dev, PIER_EXPORT_MMAP);
 	if (!error)
-		error = doca_mmap_create(&new);
+		error = pier__doca_mmap_create(data, &new);
 	if (error)
 		return error;
 	err = import(new, dev->dev, desc, len);
@@ -319,8 +322,6 @@ doca_error_t doca_mmap_create_from_export(const union doca_data *data,
 		doca_mmap_destroy(new);
 		return pier__doca_error(err);
 	}
-	if (data)
-		new->data = *data;
 	*mmap = new;
 	return DOCA_SUCCESS;
 }

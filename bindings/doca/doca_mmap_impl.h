@@ -34,6 +34,10 @@ struct doca_mmap {
 	void *opaque;
 };
 
+/* What makes one for programs of either generation; @data may be NULL. */
+doca_error_t pier__doca_mmap_create(const union doca_data *data,
+				    struct doca_mmap **mmap);
+
 /* Log that @what was set after the start.  Returns BAD_STATE. */
 doca_error_t pier__doca_mmap_started(const char *what);
 

@@ -3,13 +3,12 @@
 # libpier-doca: programs written for DOCA build on pier.  It sees pier as every
 # program does.  Its soname follows the same rules as libpier's.
 
-# libpier-doca-core: every object, which t/bench measures; libpier-doca: the
-# same, of which programs see what the map names.
-noinst_LTLIBRARIES += %D%/libpier-doca-core.la
-%C%_libpier_doca_core_la_CPPFLAGS = $(AM_CPPFLAGS) \
+# libpier-doca-both: what libpier-doca-2.0 has too.
+noinst_LTLIBRARIES += %D%/libpier-doca-both.la
+%C%_libpier_doca_both_la_CPPFLAGS = $(AM_CPPFLAGS) \
 	-I$(top_srcdir)/%D%/include
-%C%_libpier_doca_core_la_LIBADD = $(JANSSON_LIBS)
-%C%_libpier_doca_core_la_SOURCES = \
+%C%_libpier_doca_both_la_LIBADD = $(JANSSON_LIBS)
+%C%_libpier_doca_both_la_SOURCES = \
 	%D%/doca_argp.c \
 	%D%/doca_argp_cmd.c \
 	%D%/doca_argp_general.c \
@@ -21,8 +20,35 @@ noinst_LTLIBRARIES += %D%/libpier-doca-core.la
 	%D%/doca_buf_array.c \
 	%D%/doca_buf_impl.h \
 	%D%/doca_buf_inventory.c \
+	%D%/doca_buf_inventory_impl.h \
 	%D%/doca_buf_list.c \
 	%D%/doca_buf_pool.c \
+	%D%/doca_dev.c \
+	%D%/doca_dev_absent.c \
+	%D%/doca_dev_impl.h \
+	%D%/doca_dev_rep.c \
+	%D%/doca_devinfo.c \
+	%D%/doca_error.c \
+	%D%/doca_fail.h \
+	%D%/doca_log.c \
+	%D%/doca_log_backend.c \
+	%D%/doca_log_impl.h \
+	%D%/doca_log_sink.c \
+	%D%/doca_mmap.c \
+	%D%/doca_mmap_attr.c \
+	%D%/doca_mmap_impl.h \
+	%D%/doca_mmap_pci.c \
+	%D%/doca_rdma_bridge.c \
+	# end, sorted
+
+# libpier-doca-core: every object, which t/bench measures; libpier-doca: the
+# same, of which programs see what the map names.
+noinst_LTLIBRARIES += %D%/libpier-doca-core.la
+%C%_libpier_doca_core_la_CPPFLAGS = $(AM_CPPFLAGS) \
+	-I$(top_srcdir)/%D%/include
+%C%_libpier_doca_core_la_LIBADD = %D%/libpier-doca-both.la
+%C%_libpier_doca_core_la_SOURCES = \
+	%D%/doca_buf_inventory_create.c \
 	%D%/doca_clock.c \
 	%D%/doca_comch.c \
 	%D%/doca_comch_cap.c \
@@ -37,31 +63,16 @@ noinst_LTLIBRARIES += %D%/libpier-doca-core.la
 	%D%/doca_comch_task.c \
 	%D%/doca_ctx.c \
 	%D%/doca_ctx_impl.h \
-	%D%/doca_dev.c \
-	%D%/doca_dev_absent.c \
-	%D%/doca_dev_impl.h \
-	%D%/doca_dev_rep.c \
-	%D%/doca_devinfo.c \
 	%D%/doca_dma.c \
-	%D%/doca_error.c \
-	%D%/doca_fail.h \
 	%D%/doca_graph.c \
 	%D%/doca_graph_impl.h \
 	%D%/doca_graph_instance.c \
-	%D%/doca_log.c \
-	%D%/doca_log_backend.c \
-	%D%/doca_log_impl.h \
-	%D%/doca_log_sink.c \
-	%D%/doca_mmap.c \
 	%D%/doca_mmap_advise.c \
-	%D%/doca_mmap_attr.c \
-	%D%/doca_mmap_impl.h \
-	%D%/doca_mmap_pci.c \
+	%D%/doca_mmap_create.c \
 	%D%/doca_pe.c \
 	%D%/doca_processor.c \
 	%D%/doca_rdma.c \
 	%D%/doca_rdma_addr.c \
-	%D%/doca_rdma_bridge.c \
 	%D%/doca_rdma_cap.c \
 	%D%/doca_rdma_cm.c \
 	%D%/doca_rdma_config.c \
