@@ -35,6 +35,7 @@ lib/copy : core engine dev mem ops :
 lib/app : $below_cm cm cm/rdmacm ops :
 lib/uv : : uv.h
 bindings/doca : :
+bindings/doca-2.0 : bindings/doca :
 tools : : jansson.h uv.h
 samples : :
 END
@@ -136,7 +137,7 @@ judge()
 	}
 	# The source that the include @inc names.
 	function source_of(inc) {
-		return inc ~ /^cm\// ? inc : "lib/" inc
+		return inc ~ /^(bindings|cm)\// ? inc : "lib/" inc
 	}
 	function refuse(message) {
 		print $1 ": " $3 ": " message

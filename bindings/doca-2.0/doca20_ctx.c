@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "doca20_workq_impl.h"
+
+#define STOP_MS 5000	/* jobs in flight end in far less */
+
+static doca_error_t started(const struct doca_ctx *ctx, const char *what)
+{
+	return pier__doca_fail(DOCA_ERROR_BAD_STATE, "%s: %s while started",
+			       ctx->kind->name, what);
+}
+
+static void set_dev(struct doca_ctx *ctx, struct doca_dev *dev)
+{
+	if (ctx->dev)
+		atomic_fetch_sub(&ctx->dev->ctxs, 1);
+	if (dev)
+		atomic_fetch_add(&dev->ctxs, 1);
+	ctx->dev = dev;
+}
+
+doca_error_t pier__doca_ctx_may_destroy(const struct doca_ctx *ctx)
+{
+	if (!ctx)
+		return DOCA_ERROR_INVALID_VALUE;
+	return ctx->ctx ? started(ctx, "destroyed") : DOCA_SUCCESS;
+}
+
+void pier__doca_ctx_fini(struct doca_ctx *ctx)
+{
+	set_dev(ctx, NULL);
+}
+
+doca_error_t doca_ctx_dev_add(struct doca_ctx *ctx, struct doca_dev *dev)
+{
+	if (!ctx || !dev)
+		return DOCA_ERROR_INVALID_VALUE;
+	if (ctx->ctx)
+		return started(ctx, "a device was added");
+	if (ctx->dev == dev)
+		return pier__doca_fail(DOCA_ERROR_ALREADY_EXIST,
+				       "%s: has the device already",
+				       ctx->kind->name);
+	if (ctx->dev)
+		return pier__doca_fail(DOCA_ERROR_NOT_SUPPORTED,
+				       "%s: a second device; it takes one",
+				       ctx->kind->name);
+	set_dev(ctx, dev);
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_ctx_dev_rm(struct doca_ctx *ctx, struct doca_dev *dev)
+{
+	if (!ctx || !dev)
+		return DOCA_ERROR_INVALID_VALUE;
+	if (ctx->ctx)
+		return started(ctx, "a device was removed");
+	if (ctx->dev != dev)
+		return pier__doca_fail(DOCA_ERROR_NOT_FOUND,
+				       "%s: does not have the device",
+				       ctx->kind->name);
+	set_dev(ctx, NULL);
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_ctx_start(struct doca_ctx *ctx)
+{
+	if (!ctx)
+		return DOCA_ERROR_INVALID_VALUE;
+	if (ctx->ctx)
+		return started(ctx, "started");
+	if (!ctx->dev)
+		return pier__doca_fail(DOCA_ERROR_BAD_STATE,
+				       "%s: started without a device",
+				       ctx->kind->name);
+	return pier__doca_error(ctx->kind->create(ctx));
+}
+
+doca_error_t doca_ctx_stop(struct doca_ctx *ctx)
+{
+	if (!ctx)
+		return DOCA_ERROR_INVALID_VALUE;
+	if (!ctx->ctx)
+		return pier__doca_fail(DOCA_ERROR_BAD_STATE,
+				       "%s: stopped while not started",
+				       ctx->kind->name);
+	if (ctx->workq)
+		return pier__doca_fail(DOCA_ERROR_IN_USE,
+				       "%s: stopped before its work queue was "
+				       "removed", ctx->kind->name);
+	ctx->kind->destroy(ctx);
+	ctx->ctx = NULL;
+	return DOCA_SUCCESS;
+}
+
+static doca_error_t may_add(const struct doca_ctx *ctx,
+			    const struct doca_workq *workq)
+{
+	if (!ctx || !workq)
+		return DOCA_ERROR_INVALID_VALUE;
+	if (!ctx->ctx)
+		return pier__doca_fail(DOCA_ERROR_BAD_STATE,
+				       "%s: added to a work queue while not "
+				       "started", ctx->kind->name);
+	if (ctx->workq == workq)
+		return pier__doca_fail(DOCA_ERROR_ALREADY_EXIST,
+				       "%s: added to the work queue already",
+				       ctx->kind->name);
+	if (ctx->workq)
+		return pier__doca_fail(DOCA_ERROR_NOT_SUPPORTED,
+				       "%s: a second work queue; it takes one",
+				       ctx->kind->name);
+	return DOCA_SUCCESS;
+}
+
+/* pier has one engine a context, which is that of the work queue. */
+doca_error_t doca_ctx_workq_add(struct doca_ctx *ctx, struct doca_workq *workq)
+{
+	doca_error_t error = may_add(ctx, workq);
+
+	if (error)
+		return error;
+	error = pier__doca_error(ctx->kind->configure(ctx, workq->depth));
+	if (!error)
+		error = pier__doca_error(pier_ctx_start(ctx->ctx, workq->pe));
+	if (error && error != DOCA_ERROR_IN_PROGRESS)
+		return error;
+	ctx->workq = workq;
+	workq->ctxs++;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_ctx_workq_rm(struct doca_ctx *ctx, struct doca_workq *workq)
+{
+	doca_error_t error;
+
+	if (!ctx || !workq)
+		return DOCA_ERROR_INVALID_VALUE;
+	if (ctx->workq != workq)
+		return pier__doca_fail(DOCA_ERROR_NOT_FOUND,
+				       "%s: was not added to the work queue",
+				       ctx->kind->name);
+	error = pier__doca_error(pier_ctx_stop_wait(ctx->ctx, STOP_MS));
+	if (error)
+		return error;
+	ctx->workq = NULL;
+	workq->ctxs--;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_ctx_get_event_driven_supported(struct doca_ctx *ctx,
+						 uint8_t *supported)
+{
+	if (!ctx || !supported)
+		return DOCA_ERROR_INVALID_VALUE;
+	*supported = 1;
+	return DOCA_SUCCESS;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <doca_dma.h>
+
+#include "doca20_workq_impl.h"
+
+struct doca_dma {
+	struct doca_ctx ctx;		/* first */
+	struct pier_dma *dma;		/* while it is started */
+};
+
+static int create(struct doca_ctx *ctx)
+{
+	struct doca_dma *dma = (struct doca_dma *)ctx;
+	int err = pier_dma_create(ctx->dev->dev, &dma->dma);
+
+	if (!err)
+		ctx->ctx = pier_dma_ctx(dma->dma);
+	return err;
+}
+
+static void destroy(struct doca_ctx *ctx)
+{
+	pier_dma_destroy(((struct doca_dma *)ctx)->dma);
+}
+
+static int configure(struct doca_ctx *ctx, uint32_t depth)
+{
+	struct pier_dma_config cfg = { .size = sizeof(cfg), .tasks = depth };
+
+	return pier_dma_configure(((struct doca_dma *)ctx)->dma, &cfg);
+}
+
+static int submit(struct doca_ctx *ctx, const struct doca_job *job,
+		  struct flight *flight)
+{
+	const struct doca_dma_job_memcpy *copy =
+		(const struct doca_dma_job_memcpy *)job;
+
+	return pier_dma_copy(((struct doca_dma *)ctx)->dma,
+			     pier__doca_buf(copy->src_buff),
+			     pier__doca_buf(copy->dst_buff), NULL, flight);
+}
+
+static const struct doca_job_kind jobs[] = {
+	{ .type = DOCA_DMA_JOB_MEMCPY, .submit = submit },
+	{ 0 },
+};
+
+static const struct doca_ctx_kind kind = {
+	.name = "dma",
+	.create = create,
+	.destroy = destroy,
+	.configure = configure,
+	.jobs = jobs,
+};
+
+doca_error_t doca_dma_create(struct doca_dma **dma)
+{
+	struct doca_dma *new;
+
+	if (!dma)
+		return DOCA_ERROR_INVALID_VALUE;
+	new = calloc(1, sizeof(*new));
+	if (!new)
+		return DOCA_ERROR_NO_MEMORY;
+	new->ctx.kind = &kind;
+	*dma = new;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_dma_destroy(struct doca_dma *dma)
+{
+	doca_error_t error = pier__doca_ctx_may_destroy(&dma->ctx);
+
+	if (error)
+		return error;
+	pier__doca_ctx_fini(&dma->ctx);
+	free(dma);
+	return DOCA_SUCCESS;
+}
+
+struct doca_ctx *doca_dma_as_ctx(struct doca_dma *dma)
+{
+	return dma ? &dma->ctx : NULL;
+}
+
+doca_error_t doca_dma_job_get_supported(const struct doca_devinfo *info,
+					enum doca_dma_job_types type)
+{
+	if (type != DOCA_DMA_JOB_MEMCPY)
+		return pier__doca_no_cap(info);
+	return pier__doca_can_task(info, PIER_TASK_COPY);
+}
+
+doca_error_t
+doca_dma_get_max_list_buf_num_elem(const struct doca_devinfo *info,
+				   uint32_t *ret)
+{
+	return pier__doca_limit(info, PIER_LIMIT_COPY_CHAIN, ret);
+}
+
+doca_error_t doca_dma_get_max_buf_size(const struct doca_devinfo *info,
+				       uint64_t *ret)
+{
+	if (!info || !ret)
+		return DOCA_ERROR_INVALID_VALUE;
+	return pier__doca_error(
+		pier_devinfo_limit(info->info, PIER_LIMIT_COPY, ret));
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+
+#include <doca_sha.h>
+
+#include "doca20_workq_impl.h"
+
+struct doca_sha {
+	struct doca_ctx ctx;		/* first */
+	struct pier_sha *sha;		/* while it is started */
+};
+
+static int create(struct doca_ctx *ctx)
+{
+	struct doca_sha *sha = (struct doca_sha *)ctx;
+	int err = pier_sha_create(&sha->sha);
+
+	if (!err)
+		ctx->ctx = pier_sha_ctx(sha->sha);
+	return err;
+}
+
+static void destroy(struct doca_ctx *ctx)
+{
+	pier_sha_destroy(((struct doca_sha *)ctx)->sha);
+}
+
+static int configure(struct doca_ctx *ctx, uint32_t depth)
+{
+	struct pier_sha_config cfg = { .size = sizeof(cfg), .tasks = depth };
+
+	return pier_sha_configure(((struct doca_sha *)ctx)->sha, &cfg);
+}
+
+/* Types of jobs have the order of pier's algorithms. */
+static enum pier_sha_algorithm algorithm(int type)
+{
+	return (enum pier_sha_algorithm)(type - DOCA_SHA_JOB_SHA1);
+}
+
+static int submit(struct doca_ctx *ctx, const struct doca_job *job,
+		  struct flight *flight)
+{
+	const struct doca_sha_job *sha = (const struct doca_sha_job *)job;
+
+	if (sha->flags != DOCA_SHA_JOB_FLAGS_NONE)
+		return -EINVAL;
+	return pier_sha_hash(((struct doca_sha *)ctx)->sha,
+			     algorithm(job->type),
+			     pier__doca_buf(sha->req_buf),
+			     pier__doca_buf(sha->resp_buf), NULL, flight);
+}
+
+static const struct doca_job_kind jobs[] = {
+	{ .type = DOCA_SHA_JOB_SHA1, .submit = submit },
+	{ .type = DOCA_SHA_JOB_SHA256, .submit = submit },
+	{ .type = DOCA_SHA_JOB_SHA512, .submit = submit },
+	{ 0 },
+};
+
+static const struct doca_ctx_kind kind = {
+	.name = "sha",
+	.create = create,
+	.destroy = destroy,
+	.configure = configure,
+	.jobs = jobs,
+};
+
+doca_error_t doca_sha_create(struct doca_sha **sha)
+{
+	struct doca_sha *new;
+
+	if (!sha)
+		return DOCA_ERROR_INVALID_VALUE;
+	new = calloc(1, sizeof(*new));
+	if (!new)
+		return DOCA_ERROR_NO_MEMORY;
+	new->ctx.kind = &kind;
+	*sha = new;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_sha_destroy(struct doca_sha *sha)
+{
+	doca_error_t error = pier__doca_ctx_may_destroy(&sha->ctx);
+
+	if (error)
+		return error;
+	pier__doca_ctx_fini(&sha->ctx);
+	free(sha);
+	return DOCA_SUCCESS;
+}
+
+struct doca_ctx *doca_sha_as_ctx(struct doca_sha *sha)
+{
+	return sha ? &sha->ctx : NULL;
+}
+
+static bool is_supported(enum doca_sha_job_type type)
+{
+	return type >= DOCA_SHA_JOB_SHA1 && type <= DOCA_SHA_JOB_SHA512;
+}
+
+doca_error_t doca_sha_job_get_supported(const struct doca_devinfo *info,
+					enum doca_sha_job_type type)
+{
+	if (!is_supported(type))
+		return pier__doca_no_cap(info);
+	return pier__doca_can_task(info, PIER_TASK_HASH);
+}
+
+doca_error_t doca_sha_get_min_dst_buf_size(const struct doca_devinfo *info,
+					   enum doca_sha_job_type type,
+					   uint32_t *ret)
+{
+	if (!info || !ret)
+		return DOCA_ERROR_INVALID_VALUE;
+	if (!is_supported(type))
+		return DOCA_ERROR_NOT_SUPPORTED;
+	*ret = (uint32_t)pier_sha_digest_len(algorithm((int)type));
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_sha_get_max_src_buf_size(const struct doca_devinfo *info,
+					   uint64_t *ret)
+{
+	if (!info || !ret)
+		return DOCA_ERROR_INVALID_VALUE;
+	*ret = PIER_SHA_MAX;
+	return DOCA_SUCCESS;
+}
+
+/* Sources of digests have the limits of those of copies. */
+doca_error_t
+doca_sha_get_max_list_buf_num_elem(const struct doca_devinfo *info,
+				   uint32_t *ret)
+{
+	return pier__doca_limit(info, PIER_LIMIT_COPY_CHAIN, ret);
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+
+#include "doca20_workq_impl.h"
+
+#define DEPTH_MAX (1u << 20)	/* as many tasks as pier takes */
+
+doca_error_t doca_workq_create(uint32_t depth, struct doca_workq **workq)
+{
+	struct doca_workq *new;
+	int err;
+
+	if (!depth || !workq)
+		return DOCA_ERROR_INVALID_VALUE;
+	if (depth > DEPTH_MAX)
+		return pier__doca_fail(DOCA_ERROR_INVALID_VALUE,
+				       "workq: a depth of %u, at most %u",
+				       depth, DEPTH_MAX);
+	new = calloc(1, sizeof(*new) + depth * sizeof(new->flights[0]));
+	if (!new)
+		return DOCA_ERROR_NO_MEMORY;
+	err = pier_pe_create(&new->pe);
+	if (err) {
+		free(new);
+		return pier__doca_error(err);
+	}
+	new->depth = depth;
+	for (uint32_t i = 0; i < depth; i++) {
+		new->flights[i].next = new->free;
+		new->free = &new->flights[i];
+	}
+	*workq = new;
+	return DOCA_SUCCESS;
+}
+
+/* Events that were not retrieved end with it. */
+doca_error_t doca_workq_destroy(struct doca_workq *workq)
+{
+	if (!workq)
+		return DOCA_ERROR_INVALID_VALUE;
+	if (workq->ctxs)
+		return pier__doca_fail(DOCA_ERROR_IN_USE, "workq: destroyed "
+				       "with %u contexts", workq->ctxs);
+	pier_pe_destroy(workq->pe);
+	free(workq);
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_workq_set_event_driven_enable(struct doca_workq *workq,
+						uint8_t enable)
+{
+	if (!workq || enable > 1)
+		return DOCA_ERROR_INVALID_VALUE;
+	if (workq->jobs)
+		return pier__doca_fail(DOCA_ERROR_IN_USE, "workq: its mode was "
+				       "changed with %u jobs", workq->jobs);
+	workq->event_driven = enable;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_workq_get_event_driven_enable(const struct doca_workq *workq,
+						uint8_t *enable)
+{
+	if (!workq || !enable)
+		return DOCA_ERROR_INVALID_VALUE;
+	*enable = workq->event_driven;
+	return DOCA_SUCCESS;
+}
+
+static doca_error_t check_events(const struct doca_workq *workq)
+{
+	if (!workq)
+		return DOCA_ERROR_INVALID_VALUE;
+	if (!workq->event_driven)
+		return pier__doca_fail(DOCA_ERROR_BAD_STATE, "workq: it is "
+				       "polled, and not event-driven");
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_workq_get_event_handle(const struct doca_workq *workq,
+					 doca_event_handle_t *handle)
+{
+	doca_error_t error = check_events(workq);
+
+	if (error || !handle)
+		return error ? error : DOCA_ERROR_INVALID_VALUE;
+	*handle = pier_pe_fd(workq->pe);
+	return DOCA_SUCCESS;
+}
+
+/* What is pending already makes the handle readable at once. */
+doca_error_t doca_workq_event_handle_arm(struct doca_workq *workq)
+{
+	doca_error_t error = check_events(workq);
+	int err;
+
+	if (error)
+		return error;
+	err = pier_pe_arm(workq->pe);
+	if (err != -EAGAIN)
+		return pier__doca_error(err);
+	pier_pe_wake(workq->pe);
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_workq_event_handle_clear(struct doca_workq *workq,
+					   doca_event_handle_t handle)
+{
+	doca_error_t error = check_events(workq);
+
+	if (error)
+		return error;
+	if (handle != pier_pe_fd(workq->pe))
+		return pier__doca_fail(DOCA_ERROR_INVALID_VALUE,
+				       "workq: its handle is %d, and not %d",
+				       pier_pe_fd(workq->pe), handle);
+	pier_pe_clear(workq->pe);
+	return DOCA_SUCCESS;
+}
+
+/* *@ret is how to submit @job. */
+static doca_error_t check_job(const struct doca_workq *workq,
+			      const struct doca_job *job,
+			      const struct doca_job_kind **ret)
+{
+	const struct doca_job_kind *kind;
+
+	if (!workq || !job || !job->ctx)
+		return DOCA_ERROR_INVALID_VALUE;
+	if (job->ctx->workq != workq)
+		return pier__doca_fail(DOCA_ERROR_INVALID_VALUE, "workq: a job "
+				       "of a context that was not added to it");
+	if (job->flags != DOCA_JOB_FLAGS_NONE)
+		return pier__doca_fail(DOCA_ERROR_INVALID_VALUE,
+				       "workq: a job with flags 0x%x, none is "
+				       "known", (unsigned int)job->flags);
+	for (kind = job->ctx->kind->jobs; kind->submit; kind++) {
+		if (kind->type == job->type)
+			break;
+	}
+	if (!kind->submit)
+		return pier__doca_fail(DOCA_ERROR_NOT_SUPPORTED,
+				       "%s: jobs of type 0x%x",
+				       job->ctx->kind->name,
+				       (unsigned int)job->type);
+	*ret = kind;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_workq_submit(struct doca_workq *workq,
+			       const struct doca_job *job)
+{
+	const struct doca_job_kind *kind = NULL;
+	doca_error_t error = check_job(workq, job, &kind);
+	struct flight *flight;
+
+	if (error)
+		return error;
+	flight = workq->free;
+	if (!flight)
+		return pier__doca_expected(DOCA_ERROR_NO_MEMORY, "workq: it "
+					   "has %u jobs, its depth",
+					   workq->depth);
+	flight->kind = kind;
+	flight->user_data = job->user_data;
+	error = pier__doca_error(kind->submit(job->ctx, job, flight));
+	if (error)
+		return error;
+	workq->free = flight->next;
+	workq->jobs++;
+	return DOCA_SUCCESS;
+}
+
+static int retrieve(struct doca_workq *workq, struct pier_event *ret)
+{
+	int err = pier_pe_retrieve(workq->pe, ret);
+
+	if (err != -EAGAIN)
+		return err;
+	err = pier_pe_progress(workq->pe, 0);
+	return err < 0 ? err : pier_pe_retrieve(workq->pe, ret);
+}
+
+/* The event of @task, whose place in @workq is free then. */
+static doca_error_t finish(struct doca_workq *workq, struct pier_task *task,
+			   struct doca_event *event)
+{
+	struct flight *flight = pier_task_arg(task);
+	doca_error_t error = pier__doca_code(pier_task_status(task));
+
+	event->type = flight->kind->type;
+	event->user_data = flight->user_data;
+	if (flight->kind->result)
+		flight->kind->result(task, error, &event->result);
+	else
+		event->result.u64 = error;
+	if (error)
+		pier__doca_expected(DOCA_ERROR_IO_FAILED, "%s",
+				    pier_task_error_text(task));
+	pier_task_free(task);
+	flight->next = workq->free;
+	workq->free = flight;
+	workq->jobs--;
+	return error ? DOCA_ERROR_IO_FAILED : DOCA_SUCCESS;
+}
+
+doca_error_t doca_workq_progress_retrieve(struct doca_workq *workq,
+					  struct doca_event *event, int flags)
+{
+	struct pier_event done;
+	int err;
+
+	if (!workq || !event)
+		return DOCA_ERROR_INVALID_VALUE;
+	if (flags != DOCA_WORKQ_RETRIEVE_FLAGS_NONE)
+		return pier__doca_fail(DOCA_ERROR_INVALID_VALUE,
+				       "workq: retrieve with flags 0x%x, none "
+				       "is known", (unsigned int)flags);
+	err = retrieve(workq, &done);
+	if (err == -EAGAIN)
+		return DOCA_ERROR_AGAIN;
+	if (err) {
+		pier__doca_error(err);
+		return DOCA_ERROR_INVALID_VALUE;	/* not of a job */
+	}
+	return finish(workq, done.task, event);
+}
