@@ -12,6 +12,7 @@ noinst_PROGRAMS += \
 	%D%/dma_copy_dpu \
 	%D%/dma_copy_host \
 	%D%/dma_local_copy \
+	%D%/doca_workq \
 	%D%/graph \
 	%D%/pe_async_stop \
 	%D%/pe_event \
@@ -44,6 +45,12 @@ noinst_PROGRAMS += \
 	%D%/workq \
 	# end, sorted
 
+# This one is for DOCA 2.0.
+%C%_doca_workq_CPPFLAGS = $(AM_CPPFLAGS) \
+	-I$(top_srcdir)/bindings/doca-2.0/include \
+	-I$(top_srcdir)/bindings/doca/include
+%C%_doca_workq_LDADD = bindings/doca-2.0/libpier-doca-2.0.la lib/libpier.la
+
 samplesdir = $(docdir)/samples
 dist_samples_DATA = \
 	%D%/comch_ctrl_path_client.c \
@@ -54,6 +61,7 @@ dist_samples_DATA = \
 	%D%/dma_copy_dpu.c \
 	%D%/dma_copy_host.c \
 	%D%/dma_local_copy.c \
+	%D%/doca_workq.c \
 	%D%/graph.c \
 	%D%/pe_async_stop.c \
 	%D%/pe_event.c \

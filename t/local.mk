@@ -51,6 +51,12 @@ check_PROGRAMS += \
 	%D%/dev/dev.t \
 	%D%/dev/rep.t \
 	%D%/dev/rep_hostile.t \
+	%D%/doca-2.0/ctx.t \
+	%D%/doca-2.0/dev.t \
+	%D%/doca-2.0/dma.t \
+	%D%/doca-2.0/mem.t \
+	%D%/doca-2.0/sha.t \
+	%D%/doca-2.0/workq.t \
 	%D%/doca/access.t \
 	%D%/doca/argp.t \
 	%D%/doca/bridge.t \
@@ -203,6 +209,7 @@ check_PROGRAMS += \
 	# end, sorted
 
 dist_check_SCRIPTS += \
+	%D%/doca-2.0/installed.sh \
 	%D%/doca/build.sh \
 	%D%/doca/installed.sh \
 	%D%/meta/connections.sh \
@@ -222,6 +229,7 @@ dist_check_SCRIPTS += \
 	%D%/samples/dma_copy.sh \
 	%D%/samples/dma_copy_file.sh \
 	%D%/samples/dma_local_copy.sh \
+	%D%/samples/doca_workq.sh \
 	%D%/samples/engine.sh \
 	%D%/samples/graph.sh \
 	%D%/samples/rdma_sync_event.sh \
@@ -383,6 +391,21 @@ $(doca_tests): private LDADD = %D%/libends.la %D%/libtap.la \
 	bindings/doca/libpier-doca.la lib/libpier.la
 $(doca_tests:.t=.$(OBJEXT)): private AM_CPPFLAGS += \
 	-I$(top_srcdir)/bindings/doca/include
+
+# Those for DOCA 2.0 see what is of its own, and what is as today.
+doca20_tests = $(filter %D%/doca-2.0/%,$(check_PROGRAMS))
+doca20_cppflags = -I$(top_srcdir)/bindings/doca-2.0/include \
+	-I$(top_srcdir)/bindings/doca/include
+check_LTLIBRARIES += %D%/libdesk.la
+%C%_libdesk_la_CPPFLAGS = $(AM_CPPFLAGS) $(doca20_cppflags)
+%C%_libdesk_la_SOURCES = \
+	%D%/doca-2.0/desk.c \
+	%D%/doca-2.0/desk.h \
+	# end, sorted
+$(doca20_tests): %D%/libdesk.la bindings/doca-2.0/libpier-doca-2.0.la
+$(doca20_tests): private LDADD = %D%/libdesk.la %D%/libtap.la \
+	bindings/doca-2.0/libpier-doca-2.0.la lib/libpier.la
+$(doca20_tests:.t=.$(OBJEXT)): private AM_CPPFLAGS += $(doca20_cppflags)
 
 # This one has a port of the test's own.
 %C%_doca_port_t_SOURCES = \

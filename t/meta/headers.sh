@@ -36,15 +36,23 @@ each_compiles_alone_in_cxx()
 # doca_headers SUFFIX COMMAND...: the same of DOCA's, of both architectures.
 doca_headers()
 {
-	file=$tmp/doca.$1
-	shift
-	for header in "$top"/bindings/doca/include/*.h; do
+	doca_headers_in bindings/doca "$@"
+	doca_headers_in bindings/doca-2.0 "$@"
+}
+
+# doca_headers_in FOLDER SUFFIX COMMAND...
+doca_headers_in()
+{
+	folder=$1 file=$tmp/doca.$2
+	shift 2
+	for header in "$top/$folder"/include/*.h; do
 		for arch in HOST DPU; do
 			printf '#include <%s>\nextern int doca;\n' \
 			    "${header##*/}" >"$file"
 			"$@" -Wall -Wextra -Werror -fsyntax-only \
-			    -DDOCA_ARCH_$arch -I"$top/bindings/doca/include" \
-			    "$file" || echo "${header##*/} for $arch"
+			    -DDOCA_ARCH_$arch -I"$top/$folder/include" \
+			    -I"$top/bindings/doca/include" \
+			    "$file" || echo "$folder: ${header##*/} for $arch"
 		done
 	done
 }
@@ -112,7 +120,9 @@ samples_need_nothing_else()
 {
 	for sample in "$top"/samples/*.c; do
 		"${CC:-gcc}" -std=c11 -Wall -Wextra -Werror -fsyntax-only \
-		    -I"$tmp/include" "$sample" || echo "$sample"
+		    -I"$tmp/include" \
+		    -I"$top/bindings/doca-2.0/include" \
+		    -I"$top/bindings/doca/include" "$sample" || echo "$sample"
 	done
 }
 

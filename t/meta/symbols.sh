@@ -88,19 +88,25 @@ libraries_export_what_their_maps_have()
 	exports "$build/lib/uv/.libs/libpier-uv.so" "$top/lib/uv/libpier-uv.map"
 }
 
-doca_map=$top/bindings/doca/libpier-doca.map
+# The headers that programs for DOCA 2.0 see: those of its own, and others.
+doca20=bindings/doca-2.0
+doca20_headers=$(sed -n "s|^	\(.*/include/.*\.h\) \\\\\$|\1|p" \
+    "$top/$doca20/local.mk" | sed "s|^%D%|$doca20|;s|^|$top/|")
 
-# Code in a header, doca_version(), is not exported.
-doca_headers_map_and_library_agree()
+# agree FOLDER LIBRARY HEADER...: the headers, the map and the library.  Code in
+# a header, doca_version(), is not exported.
+agree()
 {
-	api_functions doca "$top"/bindings/doca/include/*.h |
-	    grep -vx doca_version | sort -u >"$tmp/headers"
+	doca_map=$top/$1/$2.map doca_so=$build/$1/.libs/$2.so
+	shift 2
+	for file; do
+		api_functions doca "$file"
+	done | grep -vx doca_version | sort -u >"$tmp/headers"
 	sed -n 's/^	\(doca_[a-z0-9_]*\);$/\1/p' "$doca_map" >"$tmp/map"
-	[ "$(wc -l <"$tmp/map")" -gt 500 ] || echo "few functions"
+	[ "$(wc -l <"$tmp/map")" -gt 150 ] || echo "few functions"
 	sort -c "$tmp/map" 2>&1
 	lacking "$tmp/headers" "$tmp/map" "not in the map"
 	lacking "$tmp/map" "$tmp/headers" "in no header"
-	doca_so=$build/bindings/doca/.libs/libpier-doca.so
 	[ -f "$doca_so" ] || skip "$doca_so is not built"
 	nm -D --defined-only "$doca_so" | awk '$2 != "A" {
 		sub(/@.*/, "", $3); print $3 }' | sort >"$tmp/so"
@@ -108,24 +114,48 @@ doca_headers_map_and_library_agree()
 	lacking "$tmp/so" "$tmp/map" "in the library only"
 }
 
+doca_headers_map_and_library_agree()
+{
+	agree bindings/doca libpier-doca "$top"/bindings/doca/include/*.h
+}
+
+those_for_doca_2_0_agree_too()
+{
+	agree $doca20 libpier-doca-2.0 $doca20_headers
+}
+
 # Words of the programs for DOCA, without comments and texts.  link.c has the
 # address of functions, and calls none.
 words_of_programs()
 {
-	for file in "$top"/t/doca/*.c; do
+	for file; do
 		[ "${file##*/}" = link.c ] ||
 		    "${CC:-gcc}" -fpreprocessed -dD -E -P "$file"
 	done | sed 's/"[^"]*"//g' | grep -o 'doca_[a-z0-9_]*' | sort -u
 }
 
-doca_functions_are_called_by_a_program()
+# called_by FOLDER HEADER...: its programs call every function.
+called_by()
 {
-	words_of_programs >"$tmp/words"
-	for file in "$top"/bindings/doca/include/*.h; do
+	folder=$1
+	shift
+	words_of_programs "$top/$folder"/*.c >"$tmp/words"
+	for file; do
 		api_functions doca "$file"
 	done | sort -u >"$tmp/called"
-	[ "$(wc -l <"$tmp/called")" -gt 400 ] || echo "few functions"
-	lacking "$tmp/called" "$tmp/words" "no program of t/doca calls it"
+	[ "$(wc -l <"$tmp/called")" -gt 80 ] || echo "few functions"
+	lacking "$tmp/called" "$tmp/words" "no program of $folder calls it"
+}
+
+doca_functions_are_called_by_a_program()
+{
+	called_by t/doca "$top"/bindings/doca/include/*.h
+}
+
+# Those that are as today are called by the other programs.
+those_for_doca_2_0_are_called_too()
+{
+	called_by t/doca-2.0 "$top/$doca20"/include/*.h
 }
 
 # A symbol that no header declares must differ from a program's.
@@ -200,7 +230,9 @@ none internal_names_are_exported_privately_only
 none the_man_pages_have_the_calls_of_the_headers
 none libraries_export_what_their_maps_have
 none doca_headers_map_and_library_agree
+none those_for_doca_2_0_agree_too
 none doca_functions_are_called_by_a_program
+none those_for_doca_2_0_are_called_too
 none shared_names_begin_with_pier
 none only_the_verbs_fabric_calls_rdma_core
 none life_has_no_synonyms
