@@ -52,6 +52,7 @@ EXTRA_DIST += \
 	%D%/connections.md \
 	%D%/copy.md \
 	%D%/decisions.md \
+	%D%/doca-2.0.md \
 	%D%/doca-calls.md \
 	%D%/from-doca.md \
 	%D%/hardware.md \

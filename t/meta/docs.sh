@@ -112,6 +112,22 @@ the_guide_for_doca_names_what_exists()
 	done
 }
 
+# The names that DOCA 2.0 has and today's headers have not, and no others but
+# those.
+the_guide_for_doca_2_0_has_every_call_of_its_own()
+{
+	guide=docs/doca-2.0.md
+	api_functions doca bindings/doca-2.0/include/*.h | sort -u >"$tmp/all"
+	doca_names | sort -u | comm -23 "$tmp/all" - >"$tmp/calls"
+	[ "$(wc -l <"$tmp/calls")" -gt 50 ] || echo "few calls were found"
+	grep -oE '`doca_[a-z0-9_*]*\(' $guide | tr -d '`(' | sort -u |
+	    sed 's/\*/[a-z0-9_]*/g' >"$tmp/patterns"
+	grep -vxf "$tmp/patterns" "$tmp/calls" | sed "s|^|$guide lacks |"
+	while read -r name; do
+		grep -qx "$name" "$tmp/all" || echo "$guide: there is no $name()"
+	done <"$tmp/patterns"
+}
+
 # "TYPE NAME(PARAMETERS" of each call, words and stars alone, as the headers
 # and as the pages declare it.
 header_prototypes()
@@ -245,6 +261,7 @@ none every_command_has_a_line_in_the_page_of_the_tool
 none calls_for_doca_are_in_one_row_each
 none rows_of_calls_for_doca_name_calls_of_pier
 none the_guide_for_doca_names_what_exists
+none the_guide_for_doca_2_0_has_every_call_of_its_own
 none guides_name_only_files_that_exist
 none the_map_leads_to_files_and_functions
 tap_done
