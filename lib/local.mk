@@ -9,7 +9,7 @@
 
 noinst_LTLIBRARIES += %D%/libpier-core.la
 %C%_libpier_core_la_LIBADD = $(CARES_LIBS) $(IBVERBS_LIBS) $(ISAL_LIBS) \
-	$(CRYPTO_LIBS) $(XXHASH_LIBS) \
+	$(CRYPTO_LIBS) $(LIBURING_LIBS) $(XXHASH_LIBS) \
 	$(JANSSON_LIBS) $(LIBMNL_LIBS) $(MSGPACK_LIBS) $(RDMACM_LIBS)
 %C%_libpier_core_la_SOURCES = \
 	%D%/app/args.c \
@@ -23,11 +23,14 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/app/rendezvous_impl.h \
 	%D%/app/rendezvous_many.c \
 	%D%/app/serve.c \
+	%D%/copy/copy_ahead.c \
 	%D%/copy/copy_bytes.h \
 	%D%/copy/copy_client.c \
 	%D%/copy/copy_config.c \
 	%D%/copy/copy_digest.c \
 	%D%/copy/copy_file.c \
+	%D%/copy/copy_flight.c \
+	%D%/copy/copy_flight.h \
 	%D%/copy/copy_hash.c \
 	%D%/copy/copy_hash.h \
 	%D%/copy/copy_hello.c \
@@ -53,6 +56,7 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/copy/copy_tree.c \
 	%D%/copy/copy_tree.h \
 	%D%/copy/copy_walk.c \
+	%D%/copy/copy_write.c \
 	%D%/core/clock.c \
 	%D%/core/clock.h \
 	%D%/core/copy.c \

@@ -33,6 +33,7 @@ check_PROGRAMS += \
 	%D%/cm/rdmacm_many.t \
 	%D%/cm/rdmacm_seam.t \
 	%D%/cm/rdmacm_wait.t \
+	%D%/copy/flight.t \
 	%D%/copy/greeting.t \
 	%D%/copy/hostile.t \
 	%D%/copy/hostile_client.t \

@@ -203,6 +203,18 @@ int pier__copy_io_take(struct pier__copy_io *io, struct pier__copy_slot *ret)
 	return any ? 0 : -ECANCELED;
 }
 
+bool pier__copy_io_try_take(struct pier__copy_io *io,
+			    struct pier__copy_slot *ret)
+{
+	bool any;
+
+	pthread_mutex_lock(&io->lock);
+	any = !atomic_load(&io->cancelled) &&
+	      pier__copy_ring_take(&io->in, ret);
+	pthread_mutex_unlock(&io->lock);
+	return any;
+}
+
 void pier__copy_io_give(struct pier__copy_io *io, struct pier__copy_slot slot)
 {
 	pthread_mutex_lock(&io->lock);

@@ -13,6 +13,7 @@
 struct pier_pe;
 
 #define PIER__COPY_SLOTS 16	/* at most */
+#define PIER__COPY_PIECE_MIN 65536	/* DATA of fewer begins another slot */
 #define PIER__COPY_REPORTS 8	/* that wait for the engine */
 
 /* A part of the memory, and how many bytes of it are records. */
@@ -117,6 +118,9 @@ uint64_t pier__copy_io_current(struct pier__copy_io *io,
 
 /* The thread's: wait for a slot.  Errors: -ECANCELED. */
 int pier__copy_io_take(struct pier__copy_io *io, struct pier__copy_slot *ret);
+/* The same without waiting.  false: there is none. */
+bool pier__copy_io_try_take(struct pier__copy_io *io,
+			    struct pier__copy_slot *ret);
 void pier__copy_io_give(struct pier__copy_io *io, struct pier__copy_slot slot);
 
 /* The thread's: pass a report on, when the engine has taken enough. */

@@ -8,8 +8,6 @@
 
 #include "copy/copy_sender.h"
 
-#define PIECE_MIN 65536		/* DATA of fewer bytes begins another slot */
-
 /* Where the data at or behind @offset begins and ends, within @size. */
 static void find_data(int fd, uint64_t offset, uint64_t size, uint64_t *ret,
 		      uint64_t *ret_end)
@@ -52,11 +50,13 @@ static ssize_t read_piece(int fd, uint8_t *to, size_t len, uint64_t offset)
 static ssize_t send_piece(struct pier__copy_sender *sender, int fd,
 			  uint64_t offset, uint64_t len)
 {
-	size_t least = len < PIECE_MIN ? (size_t)len : PIECE_MIN;
+	size_t least = PIER__COPY_PIECE_MIN;
 	uint8_t *to;
 	ssize_t n;
 	int err;
 
+	if (len < least)
+		least = (size_t)len;
 	err = pier__copy_sender_reserve(sender, least + 2 * PIER__RECORD_HEAD);
 	if (err)
 		return err;
@@ -72,7 +72,7 @@ static ssize_t send_piece(struct pier__copy_sender *sender, int fd,
 	return n;
 }
 
-static bool is_refused(struct pier__copy_sender *sender)
+bool pier__copy_sender_is_refused(struct pier__copy_sender *sender)
 {
 	return atomic_load(&sender->io->refused) == sender->entry.number ||
 	       atomic_load(&sender->io->cancelled);
@@ -109,11 +109,34 @@ static int find_start(struct pier__copy_sender *sender, int fd, uint64_t *ret)
 	return err;
 }
 
+/* Send what is between *@offset and @end, and move *@offset there. */
+static int send_data(struct pier__copy_sender *sender, int fd, uint64_t *offset,
+		     uint64_t end)
+{
+	ssize_t n;
+	int err;
+
+	while (*offset < end) {
+		if (pier__copy_sender_is_refused(sender))
+			return -ECANCELED;
+		if (pier__copy_sender_can_ahead(sender, end - *offset)) {
+			err = pier__copy_sender_ahead(sender, fd, offset, end);
+			if (err)
+				return err;
+			continue;
+		}
+		n = send_piece(sender, fd, *offset, end - *offset);
+		if (n <= 0)
+			return n ? (int)n : -ESTALE;
+		*offset += (uint64_t)n;
+	}
+	return 0;
+}
+
 /* Send what @fd has; -ESTALE: it has become shorter. */
 static int send_content(struct pier__copy_sender *sender, int fd)
 {
 	uint64_t size = sender->entry.size, offset, data, end;
-	ssize_t n;
 	int err = find_start(sender, fd, &offset);
 
 	if (err)
@@ -127,14 +150,9 @@ static int send_content(struct pier__copy_sender *sender, int fd)
 				return err;
 			offset = data;
 		}
-		while (offset < end) {
-			if (is_refused(sender))
-				return -ECANCELED;
-			n = send_piece(sender, fd, offset, end - offset);
-			if (n <= 0)
-				return n ? (int)n : -ESTALE;
-			offset += (uint64_t)n;
-		}
+		err = send_data(sender, fd, &offset, end);
+		if (err)
+			return err;
 	}
 	return 0;
 }

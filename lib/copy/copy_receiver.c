@@ -6,6 +6,7 @@
 
 #include <pier/copy.h>
 
+#include "copy/copy_flight.h"
 #include "copy/copy_receiver.h"
 #include "copy/copy_sender.h"
 #include "core/clock.h"
@@ -74,6 +75,7 @@ static bool is_lost(struct pier__copy_receiver *r, const char *path)
 /* The file fails here: what remains of it is skipped. */
 static void fail_file(struct pier__copy_receiver *r, int err)
 {
+	pier__copy_receiver_settle(r);
 	pier__copy_target_discard(&r->file, false);
 	r->skipping = true;
 	r->report.number = r->entry.number;
@@ -186,12 +188,13 @@ static int take_data(struct pier__copy_receiver *r, const uint8_t *data,
 		return 0;
 	if (r->file.fd < 0 || r->starting)
 		return violation("data of no file");
-	pier__copy_hash_data(r->hash, data, len);
-	err = pier__copy_target_write(&r->file, data, len);
-	if (err)
+	err = pier__copy_receiver_write(r, data, len);
+	if (err) {
 		fail_file(r, err);
-	else
-		atomic_fetch_add(&r->io->bytes, len);
+		return 0;
+	}
+	pier__copy_hash_data(r->hash, data, len);
+	atomic_fetch_add(&r->io->bytes, len);
 	return 0;
 }
 
@@ -225,7 +228,9 @@ static int end_file(struct pier__copy_receiver *r, const uint8_t *body,
 		return violation("the end of no file");
 	if (!r->skipping) {
 		pier__copy_hash_end(r->hash, &ours);
-		err = memcmp(&ours, &theirs, sizeof(ours)) ? -EBADMSG : 0;
+		err = pier__copy_receiver_settle(r);
+		if (!err && memcmp(&ours, &theirs, sizeof(ours)))
+			err = -EBADMSG;
 		if (!err)
 			err = pier__copy_target_commit(&r->file, &r->entry,
 						       preserve);
@@ -245,6 +250,7 @@ static int abort_file(struct pier__copy_receiver *r, const uint8_t *body,
 
 	if (!skipping && r->file.fd < 0)
 		return violation("the end of no file");
+	pier__copy_receiver_settle(r);
 	pier__copy_target_discard(&r->file, false);
 	r->skipping = false;
 	return skipping ? 0 : take_error(r, body, len);
@@ -323,16 +329,28 @@ static int take_record(struct pier__copy_receiver *r,
 	return violation("an unknown record");
 }
 
+/* Wait for a slot, but first for what is in flight, as it has others. */
+static int wait_for_slot(struct pier__copy_receiver *r)
+{
+	int err;
+
+	do {
+		err = pier__copy_receiver_next(r);
+		if (err < 0)
+			fail_file(r, err);
+	} while (err < 0);
+	return err ? 0 : pier__copy_io_take(r->io, &r->slot);
+}
+
 static int take_slot(struct pier__copy_receiver *r)
 {
-	struct pier__copy_slot slot;
 	struct pier__copy_span span;
-	int err = pier__copy_io_take(r->io, &slot);
+	int err = wait_for_slot(r);
 
 	if (err)
 		return err;
-	span.at = r->memory + slot.index * r->slot_size;
-	span.end = span.at + slot.len;
+	span.at = r->memory + r->slot.index * r->slot_size;
+	span.end = span.at + r->slot.len;
 	while (!err && !r->finished && span.at < span.end) {
 		if (atomic_load(&r->io->cancelled))
 			err = -ECANCELED;
@@ -340,7 +358,7 @@ static int take_slot(struct pier__copy_receiver *r)
 			err = take_record(r, &span);
 	}
 	if (!err)
-		pier__copy_io_give(r->io, slot);
+		pier__copy_receiver_give(r);
 	return err;
 }
 
@@ -351,6 +369,8 @@ void pier__copy_receiver_run(void *arg)
 
 	while (!err && !r->finished)
 		err = take_slot(r);
+	pier__copy_receiver_settle(r);
+	pier__copy_flight_destroy(r->flight);
 	pier__copy_target_discard(&r->file, is_resumed(r));
 	pier__copy_receiver_leave(r);
 	if (!err || err == -ECANCELED)

@@ -20,6 +20,8 @@ struct pier__copy_receiver {
 	size_t slot_size;
 
 	struct pier__copy_hash *hash;
+	struct pier__copy_flight *flight;	/* NULL: not used so far */
+	struct pier__copy_slot slot;	/* which is read */
 	int dir;			/* a directory of the tree, or -1 */
 	char dir_path[PIER__RECORD_PATH + 1];
 	struct pier__copy_target file;
@@ -47,6 +49,26 @@ int pier__copy_receiver_open(struct pier__copy_receiver *receiver,
 
 /* Receive until the end; @arg is a struct pier__copy_receiver. */
 void pier__copy_receiver_run(void *arg);
+
+/*
+ * copy_write.c: write @len bytes of the slot, at @data, to the file; they may
+ * be in flight on return.  Errors: as of pier__copy_target_write(), also of
+ * earlier writes.
+ */
+int pier__copy_receiver_write(struct pier__copy_receiver *receiver,
+			      const uint8_t *data, size_t len);
+
+/* Wait for all that is in flight.  Returns the first error of a write. */
+int pier__copy_receiver_settle(struct pier__copy_receiver *receiver);
+
+/*
+ * Take the next slot while something is in flight.  Returns 1: it was taken; 0:
+ * nothing is in flight, there is none; the error of a write.
+ */
+int pier__copy_receiver_next(struct pier__copy_receiver *receiver);
+
+/* Return the slot when what it has is written. */
+void pier__copy_receiver_give(struct pier__copy_receiver *receiver);
 
 /*
  * copy_place.c: is an entry of @kind of what was requested?

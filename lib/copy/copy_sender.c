@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "copy/copy_flight.h"
 #include "copy/copy_sender.h"
 #include "core/fail.h"
 
@@ -87,5 +88,6 @@ void pier__copy_sender_run(void *arg)
 	}
 	if (err && err != -ECANCELED)
 		pier__copy_io_fail(sender->io, err);
+	pier__copy_flight_destroy(sender->flight);
 	pier__copy_hash_destroy(sender->hash);
 }

@@ -17,6 +17,7 @@ struct pier__copy_sender {
 	atomic_bool finished;		/* all was passed on */
 
 	struct pier__copy_hash *hash;
+	struct pier__copy_flight *flight;	/* NULL: not used so far */
 	struct pier__copy_slot slot;	/* the one that is filled */
 	bool has_slot;
 	struct pier__copy_span span;	/* what remains of it */
@@ -55,6 +56,21 @@ int pier__copy_sender_abort(struct pier__copy_sender *sender, int err);
 struct stat;
 int pier__copy_sender_file(struct pier__copy_sender *sender, int fd,
 			   const struct stat *st);
+
+/* Is no more of the file to be sent? */
+bool pier__copy_sender_is_refused(struct pier__copy_sender *sender);
+
+/*
+ * copy_ahead.c: send whole slots of @fd, between *offset and @end, which is
+ * behind them, and move *offset.  Errors: those of read(2); -ESTALE, the file
+ * has become shorter; -ECANCELED; -ENOMEM.
+ */
+int pier__copy_sender_ahead(struct pier__copy_sender *sender, int fd,
+			    uint64_t *offset, uint64_t end);
+
+/* Is it worth it? */
+bool pier__copy_sender_can_ahead(const struct pier__copy_sender *sender,
+				 uint64_t len);
 
 /* copy_digest.c: add @len bytes of @fd, from its begin, to @hash. */
 int pier__copy_digest_file(struct pier__copy_io *io,

@@ -222,6 +222,16 @@ int pier__copy_target_write(struct pier__copy_target *target, const void *data,
 	return 0;
 }
 
+int pier__copy_target_reserve(struct pier__copy_target *target, size_t len,
+			      uint64_t *ret)
+{
+	if (len > target->size - target->offset)
+		return -EPROTO;
+	*ret = target->offset;
+	target->offset += len;
+	return 0;
+}
+
 int pier__copy_target_hole(struct pier__copy_target *target, uint64_t len)
 {
 	if (len > target->size - target->offset)

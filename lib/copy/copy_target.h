@@ -39,6 +39,10 @@ int pier__copy_target_start(struct pier__copy_target *target, uint64_t offset);
 /* Errors: -EPROTO, beyond the size; those of pwrite(2). */
 int pier__copy_target_write(struct pier__copy_target *target, const void *data,
 			    size_t len);
+
+/* The same by the caller: *ret is where they go. */
+int pier__copy_target_reserve(struct pier__copy_target *target, size_t len,
+			      uint64_t *ret);
 int pier__copy_target_hole(struct pier__copy_target *target, uint64_t len);
 
 /*

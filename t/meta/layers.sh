@@ -45,6 +45,7 @@ cat >"$tmp/files" <<'END'
 bindings/doca/doca_argp_json.c jansson.h
 cm/rdmacm/lookup.c ares.h
 lib/app/args_json.c jansson.h
+lib/copy/copy_flight.c liburing.h
 lib/copy/copy_hash.c xxhash.h
 lib/core/crc.c isa-l.h
 lib/core/crc.c isa-l/
