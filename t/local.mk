@@ -243,6 +243,7 @@ dist_check_SCRIPTS += \
 	%D%/soft/capture.sh \
 	%D%/tools/copy.sh \
 	%D%/tools/copy_faults.sh \
+	%D%/tools/copy_net.sh \
 	%D%/tools/copy_ssh.sh \
 	%D%/tools/exchange.sh \
 	%D%/tools/perf.sh \

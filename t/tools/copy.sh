@@ -234,6 +234,28 @@ without_a_server_it_says_so()
 	fails "no server" --timeout 2 file 127.0.0.1:
 }
 
+# on_terminal WORD... - a copy on one; what it shows is in $tmp/shown
+on_terminal()
+{
+	script -qec "'$pier' copy -d $device $*" "$tmp/shown" </dev/null \
+	    >/dev/null
+}
+
+# A line that is erased at the end.
+progress_is_shown_on_a_terminal_alone()
+{
+	command -v script >/dev/null || skip "there is no script(1)"
+	serve
+	head -c 30000000 /dev/urandom >file
+	on_terminal file 127.0.0.1: && cmp file ../root/file &&
+	    says "$tmp/shown" ' MB/s  ' ' MB)' "$(printf '\r\033[K')" || return
+	on_terminal -q file 127.0.0.1: && ! grep -q MB/s "$tmp/shown" ||
+	    return
+	on_terminal none 127.0.0.1: && return 1
+	says "$tmp/shown" "pier copy: none: No such file" &&
+	    copied file 127.0.0.1:
+}
+
 ports_distinguish_servers()
 {
 	serve --port 7
@@ -271,6 +293,7 @@ run no_client_leaves_the_root
 run a_file_that_fails_does_not_end_the_copy
 run the_old_target_stays_when_the_copy_fails
 run without_a_server_it_says_so
+run progress_is_shown_on_a_terminal_alone
 run ports_distinguish_servers
 run a_wrong_command_line_is_a_usage_error
 run a_server_ends_by_a_signal

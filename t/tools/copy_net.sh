@@ -1,0 +1,148 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# `pier copy` between two network namespaces of the test's own, as between two
+# hosts, where packets are lost and where the device goes away.
+. "${0%/*}/../lib/tap.sh"
+. "$top/t/lib/toolbox.sh"
+skip_all_with_tsan
+
+if [ "${1:-}" != inside ]; then
+	command -v nft >/dev/null || skip_all "there is no nft(8)"
+	for rights in -n -rn; do
+		unshare $rights true 2>/dev/null || continue
+		unshare $rights sh "$0" inside
+		exit
+	done
+	skip_all "no network namespace can be made"
+fi
+
+# The second one is that of a process that does nothing.
+unshare -n tail -f /dev/null &
+far=$!
+trap 'tap_reap; rm -rf "$tmp"' EXIT
+
+# in_far COMMAND... - as on the second host
+in_far()
+{
+	nsenter -t $far -n "$@"
+}
+
+is_unshared()
+{
+	[ "$(readlink /proc/$far/ns/net)" != "$(readlink /proc/$$/ns/net)" ]
+}
+
+# is_up COMMAND... - what ip(8) prints has a carrier
+is_up()
+{
+	"$@" | grep -q "state UP"
+}
+
+# connect_both - a cable between the two
+connect_both()
+{
+	ip link add near0 type veth peer name far0 netns $far &&
+	    ip addr add 10.77.0.1/24 dev near0 && ip link set near0 up &&
+	    in_far ip addr add 10.77.0.2/24 dev far0 &&
+	    in_far ip link set far0 up &&
+	    wait_for 10 is_up ip link show near0 &&
+	    wait_for 10 is_up in_far ip link show far0
+}
+
+# lose PERCENT - of all packets that arrive, at both
+lose()
+{
+	for at in "" in_far; do
+		$at nft -f - <<END || return
+table inet lossy {
+	chain in {
+		type filter hook input priority 0;
+		numgen random mod 100 < $1 counter drop
+	}
+}
+END
+	done
+}
+
+lose_no_more()
+{
+	nft delete table inet lossy
+	in_far nft delete table inet lossy
+}
+
+# serve - the root, with the old target; $server
+serve()
+{
+	rm -rf "$tmp/root" "$tmp/here" "$tmp/server"
+	mkdir "$tmp/root" "$tmp/here" && cd "$tmp/here" || return
+	echo old >"$tmp/root/file"
+	nsenter -t $far -n "$pier" copy -d soft_far0 --listen --timeout "$1" \
+	    --root "$tmp/root" 2>"$tmp/server" &
+	server=$!
+	wait_for 20 grep -q listens "$tmp/server" || cat "$tmp/server"
+}
+
+# copy WORD...
+copy()
+{
+	timeout 50 "$pier" copy -d soft_near0 "$@" >"$tmp/out" 2>"$tmp/err" ||
+	    { status=$?; cat "$tmp/err" "$tmp/server"; return $status; }
+}
+
+a_copy_survives_the_loss_of_20_of_100_packets()
+{
+	serve 30
+	head -c 3000000 /dev/urandom >file
+	lose 20 || skip "packets cannot be lost here"
+	copy file 10.77.0.2: && cmp file ../root/file &&
+	    copy 10.77.0.2:file back && cmp file back
+	status=$?
+	nft list ruleset | grep -q 'packets [1-9]' || status=1
+	lose_no_more
+	return $status
+}
+
+# has BYTES - a file of the root has so many, or the client has ended
+has()
+{
+	size=$(find "$tmp/root" -type f -printf '%s\n' | sort -n | tail -n 1)
+	[ "${size:-0}" -ge "$1" ] || ! kill -0 "$client" 2>/dev/null
+}
+
+# The cable is taken away: both ends of it are.
+a_device_that_goes_away_ends_the_copy()
+{
+	serve 3
+	truncate -s 3G file
+	printf x | dd of=file bs=1 seek=2999999999 conv=notrunc 2>/dev/null
+	head -c 400000000 /dev/zero | tr '\0' x | dd of=file conv=notrunc \
+	    bs=1M 2>/dev/null
+	timeout 50 "$pier" copy -d soft_near0 --timeout 3 file 10.77.0.2: \
+	    >"$tmp/out" 2>"$tmp/err" &
+	client=$!
+	until has 1000000; do
+		:
+	done
+	ip link del near0
+	wait $client
+	status=$?
+	cat "$tmp/err" "$tmp/server"
+	[ $status -eq 1 ] && says "$tmp/err" "pier copy: copy: " &&
+	    wait_for 20 grep -q "pier copy: .*: " "$tmp/server" &&
+	    [ "$(cat ../root/file)" = old ] &&
+	    wait_for 20 is_removed
+}
+
+# is_removed - no part of a file is left
+is_removed()
+{
+	[ "$(ls -A "$tmp/root")" = file ]
+}
+
+wait_for 10 is_unshared && connect_both >"$tmp/ip" 2>&1 ||
+    skip_all "$(head -n 1 "$tmp/ip")"
+
+run a_copy_survives_the_loss_of_20_of_100_packets
+run a_device_that_goes_away_ends_the_copy
+tap_done
