@@ -97,6 +97,7 @@ check_PROGRAMS += \
 	%D%/doca/sync_event.t \
 	%D%/doca/sync_event_life.t \
 	%D%/doca/task.t \
+	%D%/doca/task_free.t \
 	%D%/doca/task_rules.t \
 	%D%/doca/types.t \
 	%D%/doca/unsupported.t \

@@ -277,6 +277,8 @@ struct doca_buf *doca_comch_consumer_task_post_recv_get_buf(
 void doca_comch_consumer_task_post_recv_set_buf(
 	struct doca_comch_consumer_task_post_recv *task, struct doca_buf *buf)
 {
+	if (!pier__doca_task_may_change(&task->task))
+		return;
 	task->buf = buf;
 	if (task->task.task && pier_comch_task_set_buf(task->task.task,
 						       pier__doca_buf(buf)))

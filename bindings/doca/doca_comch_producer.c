@@ -237,6 +237,8 @@ const struct doca_buf *doca_comch_producer_task_send_get_buf(
 void doca_comch_producer_task_send_set_buf(
 	struct doca_comch_producer_task_send *task, const struct doca_buf *buf)
 {
+	if (!pier__doca_task_may_change(&task->task))
+		return;
 	task->buf = buf;
 	changed(task);
 }
@@ -250,6 +252,8 @@ uint32_t doca_comch_producer_task_send_get_consumer_id(
 void doca_comch_producer_task_send_set_consumer_id(
 	struct doca_comch_producer_task_send *task, const uint32_t id)
 {
+	if (!pier__doca_task_may_change(&task->task))
+		return;
 	task->consumer = id;
 	changed(task);
 }
@@ -270,6 +274,8 @@ void doca_comch_producer_task_send_set_imm_data(
 	struct doca_comch_producer_task_send *task, uint8_t *imm,
 	uint32_t imm_len)
 {
+	if (!pier__doca_task_may_change(&task->task))
+		return;
 	task->imm = imm;
 	task->imm_len = imm_len;
 	changed(task);

@@ -176,6 +176,8 @@ static void change(struct doca_dma_task_memcpy *task)
 void doca_dma_task_memcpy_set_src(struct doca_dma_task_memcpy *task,
 				  const struct doca_buf *src)
 {
+	if (!pier__doca_task_may_change(&task->task))
+		return;
 	task->src = src;
 	change(task);
 }
@@ -189,6 +191,8 @@ doca_dma_task_memcpy_get_src(const struct doca_dma_task_memcpy *task)
 void doca_dma_task_memcpy_set_dst(struct doca_dma_task_memcpy *task,
 				  struct doca_buf *dst)
 {
+	if (!pier__doca_task_may_change(&task->task))
+		return;
 	task->dst = dst;
 	change(task);
 }

@@ -156,6 +156,8 @@ void doca_mmap_advise_task_invalidate_cache_set_buf(
 	struct doca_mmap_advise_task_invalidate_cache *task,
 	struct doca_buf *buf)
 {
+	if (!pier__doca_task_may_change(&task->task))
+		return;
 	task->buf = buf;
 }
 

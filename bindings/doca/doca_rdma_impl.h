@@ -151,7 +151,7 @@ doca_error_t pier__doca_rdma_conf(struct doca_rdma *rdma, enum rdma_type type,
 /* Allocate the tasks of all types. */
 doca_error_t pier__doca_rdma_fill(struct doca_rdma *rdma);
 
-/* Setters: the next submit has the new value. */
+/* Setters: the next submit has the new value.  None while submitted. */
 void pier__doca_rdma_set_conn(struct doca_rdma_task *task,
 			      struct doca_rdma_connection *conn);
 void pier__doca_rdma_set_src(struct doca_rdma_task *task,
@@ -160,6 +160,9 @@ void pier__doca_rdma_set_dst(struct doca_rdma_task *task, struct doca_buf *dst);
 void pier__doca_rdma_set_result(struct doca_rdma_task *task,
 				struct doca_buf *result);
 void pier__doca_rdma_set_imm(struct doca_rdma_task *task, doca_be32_t imm);
+/* @field is one of @task. */
+void pier__doca_rdma_set_value(struct doca_rdma_task *task, uint64_t *field,
+			       uint64_t value);
 
 /* One kind for each type, in the file of the type. */
 extern const struct doca_task_kind pier__doca_rdma_receive;

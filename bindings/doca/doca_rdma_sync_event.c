@@ -40,6 +40,8 @@ static void set_event(void *task,
 {
 	struct doca_rdma_task *t = pier__doca_rdma_task(task);
 
+	if (!pier__doca_task_may_change(&t->task))
+		return;
 	t->event = event;
 	change(t);
 }
@@ -120,6 +122,8 @@ void doca_rdma_task_remote_net_sync_event_get_set_dst_buf(
 {
 	struct doca_rdma_task *t = pier__doca_rdma_task(task);
 
+	if (!pier__doca_task_may_change(&t->task))
+		return;
 	t->dst = dst;
 	change(t);
 }
@@ -230,6 +234,8 @@ void doca_rdma_task_remote_net_sync_event_notify_set_set_src_buf(
 {
 	struct doca_rdma_task *t = pier__doca_rdma_task(task);
 
+	if (!pier__doca_task_may_change(&t->task))
+		return;
 	t->src = src;
 	change(t);
 }
@@ -335,6 +341,8 @@ void doca_rdma_task_remote_net_sync_event_notify_add_set_result_buf(
 {
 	struct doca_rdma_task *t = pier__doca_rdma_task(task);
 
+	if (!pier__doca_task_may_change(&t->task))
+		return;
 	t->result = result;
 	change(t);
 }
@@ -351,8 +359,7 @@ void doca_rdma_task_remote_net_sync_event_notify_add_set_add_data(
 {
 	struct doca_rdma_task *t = pier__doca_rdma_task(task);
 
-	pier__doca_task_unbuild(&t->task);
-	t->first = add;
+	pier__doca_rdma_set_value(t, &t->first, add);
 }
 
 uint64_t doca_rdma_task_remote_net_sync_event_notify_add_get_add_data(

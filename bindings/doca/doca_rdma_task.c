@@ -73,6 +73,8 @@ void pier__doca_rdma_task_freed(struct doca_task *task)
 void pier__doca_rdma_set_conn(struct doca_rdma_task *task,
 			      struct doca_rdma_connection *conn)
 {
+	if (!pier__doca_task_may_change(&task->task))
+		return;
 	pier__doca_task_unbuild(&task->task);
 	count_task(task->conn, -1);
 	task->conn = conn;
@@ -111,12 +113,16 @@ static void change_bufs(struct doca_rdma_task *task)
 void pier__doca_rdma_set_src(struct doca_rdma_task *task,
 			     const struct doca_buf *src)
 {
+	if (!pier__doca_task_may_change(&task->task))
+		return;
 	task->src = src;
 	change_bufs(task);
 }
 
 void pier__doca_rdma_set_dst(struct doca_rdma_task *task, struct doca_buf *dst)
 {
+	if (!pier__doca_task_may_change(&task->task))
+		return;
 	task->dst = dst;
 	change_bufs(task);
 }
@@ -124,12 +130,25 @@ void pier__doca_rdma_set_dst(struct doca_rdma_task *task, struct doca_buf *dst)
 void pier__doca_rdma_set_result(struct doca_rdma_task *task,
 				struct doca_buf *result)
 {
+	if (!pier__doca_task_may_change(&task->task))
+		return;
 	task->result = result;
 	change_bufs(task);
 }
 
 void pier__doca_rdma_set_imm(struct doca_rdma_task *task, doca_be32_t imm)
 {
+	if (!pier__doca_task_may_change(&task->task))
+		return;
 	pier__doca_task_unbuild(&task->task);
 	task->imm = imm;
+}
+
+void pier__doca_rdma_set_value(struct doca_rdma_task *task, uint64_t *field,
+			       uint64_t value)
+{
+	if (!pier__doca_task_may_change(&task->task))
+		return;
+	pier__doca_task_unbuild(&task->task);
+	*field = value;
 }

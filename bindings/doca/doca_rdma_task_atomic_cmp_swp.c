@@ -101,8 +101,9 @@ struct doca_buf *doca_rdma_task_atomic_cmp_swp_get_result_buf(
 void doca_rdma_task_atomic_cmp_swp_set_cmp_data(
 	struct doca_rdma_task_atomic_cmp_swp *task, uint64_t compare)
 {
-	pier__doca_rdma_task(task)->first = compare;
-	pier__doca_task_unbuild(&pier__doca_rdma_task(task)->task);
+	struct doca_rdma_task *t = pier__doca_rdma_task(task);
+
+	pier__doca_rdma_set_value(t, &t->first, compare);
 }
 
 uint64_t doca_rdma_task_atomic_cmp_swp_get_cmp_data(
@@ -114,8 +115,9 @@ uint64_t doca_rdma_task_atomic_cmp_swp_get_cmp_data(
 void doca_rdma_task_atomic_cmp_swp_set_swap_data(
 	struct doca_rdma_task_atomic_cmp_swp *task, uint64_t swap)
 {
-	pier__doca_rdma_task(task)->second = swap;
-	pier__doca_task_unbuild(&pier__doca_rdma_task(task)->task);
+	struct doca_rdma_task *t = pier__doca_rdma_task(task);
+
+	pier__doca_rdma_set_value(t, &t->second, swap);
 }
 
 uint64_t doca_rdma_task_atomic_cmp_swp_get_swap_data(

@@ -99,8 +99,9 @@ struct doca_buf *doca_rdma_task_atomic_fetch_add_get_result_buf(
 void doca_rdma_task_atomic_fetch_add_set_add_data(
 	struct doca_rdma_task_atomic_fetch_add *task, uint64_t add)
 {
-	pier__doca_rdma_task(task)->first = add;
-	pier__doca_task_unbuild(&pier__doca_rdma_task(task)->task);
+	struct doca_rdma_task *t = pier__doca_rdma_task(task);
+
+	pier__doca_rdma_set_value(t, &t->first, add);
 }
 
 uint64_t doca_rdma_task_atomic_fetch_add_get_add_data(

@@ -104,12 +104,30 @@ static doca_error_t take(struct doca_sync_event *event, enum sync_type type,
 }
 
 /* A task that pier has already is changed there, too. */
-static void change(struct doca_sync_event_task *task)
+static void changed(struct doca_sync_event_task *task)
 {
 	if (task->task.task &&
 	    pier_sync_event_task_set_values(task->task.task, task->value,
 					    task->mask, task->result))
 		pier__doca_task_unbuild(&task->task);
+}
+
+/* @field is one of @task. */
+static void set(struct doca_sync_event_task *task, uint64_t *field,
+		uint64_t value)
+{
+	if (!pier__doca_task_may_change(&task->task))
+		return;
+	*field = value;
+	changed(task);
+}
+
+static void set_result(struct doca_sync_event_task *task, uint64_t *result)
+{
+	if (!pier__doca_task_may_change(&task->task))
+		return;
+	task->result = result;
+	changed(task);
 }
 
 doca_error_t
@@ -154,8 +172,7 @@ doca_sync_event_task_get_as_doca_task(struct doca_sync_event_task_get *task)
 void doca_sync_event_task_get_set_ret_val_ptr(
 	struct doca_sync_event_task_get *task, uint64_t *ret)
 {
-	sync_task(task)->result = ret;
-	change(sync_task(task));
+	set_result(sync_task(task), ret);
 }
 
 uint64_t *doca_sync_event_task_get_get_ret_val_ptr(
@@ -205,8 +222,7 @@ struct doca_task *doca_sync_event_task_notify_set_as_doca_task(
 void doca_sync_event_task_notify_set_set_set_val(
 	struct doca_sync_event_task_notify_set *task, uint64_t value)
 {
-	sync_task(task)->value = value;
-	change(sync_task(task));
+	set(sync_task(task), &sync_task(task)->value, value);
 }
 
 uint64_t doca_sync_event_task_notify_set_get_set_val(
@@ -257,8 +273,7 @@ struct doca_task *doca_sync_event_task_notify_add_as_doca_task(
 void doca_sync_event_task_notify_add_set_inc_val(
 	struct doca_sync_event_task_notify_add *task, uint64_t add)
 {
-	sync_task(task)->value = add;
-	change(sync_task(task));
+	set(sync_task(task), &sync_task(task)->value, add);
 }
 
 uint64_t doca_sync_event_task_notify_add_get_inc_val(
@@ -270,8 +285,7 @@ uint64_t doca_sync_event_task_notify_add_get_inc_val(
 void doca_sync_event_task_notify_add_set_fetched_val_ptr(
 	struct doca_sync_event_task_notify_add *task, uint64_t *fetched)
 {
-	sync_task(task)->result = fetched;
-	change(sync_task(task));
+	set_result(sync_task(task), fetched);
 }
 
 uint64_t *doca_sync_event_task_notify_add_get_fetched_val_ptr(
@@ -322,8 +336,7 @@ struct doca_task *doca_sync_event_task_wait_eq_as_doca_task(
 void doca_sync_event_task_wait_eq_set_wait_val(
 	struct doca_sync_event_task_wait_eq *task, uint64_t value)
 {
-	sync_task(task)->value = value;
-	change(sync_task(task));
+	set(sync_task(task), &sync_task(task)->value, value);
 }
 
 uint64_t doca_sync_event_task_wait_eq_get_wait_val(
@@ -335,8 +348,7 @@ uint64_t doca_sync_event_task_wait_eq_get_wait_val(
 void doca_sync_event_task_wait_eq_set_mask(
 	struct doca_sync_event_task_wait_eq *task, uint64_t mask)
 {
-	sync_task(task)->mask = mask;
-	change(sync_task(task));
+	set(sync_task(task), &sync_task(task)->mask, mask);
 }
 
 uint64_t doca_sync_event_task_wait_eq_get_mask(
@@ -387,8 +399,7 @@ struct doca_task *doca_sync_event_task_wait_neq_as_doca_task(
 void doca_sync_event_task_wait_neq_set_wait_val(
 	struct doca_sync_event_task_wait_neq *task, uint64_t value)
 {
-	sync_task(task)->value = value;
-	change(sync_task(task));
+	set(sync_task(task), &sync_task(task)->value, value);
 }
 
 uint64_t doca_sync_event_task_wait_neq_get_wait_val(
@@ -400,8 +411,7 @@ uint64_t doca_sync_event_task_wait_neq_get_wait_val(
 void doca_sync_event_task_wait_neq_set_mask(
 	struct doca_sync_event_task_wait_neq *task, uint64_t mask)
 {
-	sync_task(task)->mask = mask;
-	change(sync_task(task));
+	set(sync_task(task), &sync_task(task)->mask, mask);
 }
 
 uint64_t doca_sync_event_task_wait_neq_get_mask(

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+
 #include "doca_fail.h"
 #include "doca_task_impl.h"
 
@@ -96,13 +98,18 @@ doca_error_t doca_task_try_submit(struct doca_task *task)
 		      DOCA_ERROR_INVALID_VALUE;
 }
 
-/* pier forgets the callback of a task in flight that is freed there. */
+bool pier__doca_task_may(const struct doca_task *task, const char *verb)
+{
+	if (!task->task || pier_task_status(task->task) != -EINPROGRESS)
+		return true;
+	pier__doca_fail(DOCA_ERROR_IN_USE, "task: %s while submitted: nothing "
+			"was done, its callback comes first", verb);
+	return false;
+}
+
 void pier__doca_task_unbuild(struct doca_task *task)
 {
 	task->status = doca_task_get_status(task);
-	if (task->task && task->status == DOCA_ERROR_IN_PROGRESS)
-		pier__doca_fail(DOCA_ERROR_IN_USE, "task: changed or freed "
-				"while in flight: its callbacks will not run");
 	pier_task_free(task->task);
 	task->task = NULL;
 	task->ctx->pe->changes++;
@@ -117,6 +124,8 @@ void doca_task_free(struct doca_task *task)
 		pier__doca_fail(DOCA_ERROR_BAD_STATE, "task: freed twice");
 		return;
 	}
+	if (!pier__doca_task_may(task, "freed"))
+		return;
 	task->taken = false;
 	if (task->kind->freed)
 		task->kind->freed(task);

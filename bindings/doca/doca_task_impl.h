@@ -58,7 +58,18 @@ doca_error_t pier__doca_pool_take(struct doca_task_pool *pool,
 /* Make pier's task, of which there is none. */
 doca_error_t pier__doca_task_build(struct doca_task *task);
 
-/* Its arguments have changed: pier's task must be built anew. */
+/*
+ * May it be freed, changed, or what @verb is?  Not while it is submitted: that
+ * is logged, and the caller does nothing.
+ */
+bool pier__doca_task_may(const struct doca_task *task, const char *verb);
+
+static inline bool pier__doca_task_may_change(const struct doca_task *task)
+{
+	return pier__doca_task_may(task, "changed");
+}
+
+/* Its arguments change, which they may: pier's task must be built anew. */
 void pier__doca_task_unbuild(struct doca_task *task);
 
 #endif
