@@ -18,6 +18,7 @@ static struct pier_pe *pe;
 static struct pier_rdma *rdma;
 static struct pier_mmap *mmap;
 static struct pier_buf_inventory *inv;
+static struct pier_task *t[1 + COPIES];	/* that send */
 static int done, full;	/* copies that have the text; how often */
 
 static void got(struct pier_task *task, void *arg)
@@ -31,6 +32,7 @@ int main(int argc, char *argv[])
 				  .options = options };
 	struct pier_rdma_config cfg = { sizeof(cfg), .conn_send_queue = 4 };
 	struct pier_conn *a, *b;	/* the ends of one connection */
+	struct pier_buf *src = NULL, *dst = NULL;
 	const void *a_desc, *b_desc;
 	size_t a_len, b_len;
 	int i, err = pier_args_parse(&args, argc, argv);
@@ -50,22 +52,20 @@ int main(int argc, char *argv[])
 	err = err ? err : pier_rdma_connect(a, b_desc, b_len);
 	err = err ? err : pier_rdma_connect(b, a_desc, a_len);
 	err = err ? err : pier_conn_wait(a, 10000);
-	for (i = 1; !err && i <= COPIES; i++) {
-		struct pier_buf *src = NULL, *dst = NULL;
-		struct pier_task *task = NULL;
-
+	for (i = 1; !err && i <= COPIES; i++, src = dst = NULL) {
 		err = pier_buf_by_addr(inv, mmap, mem[i], LEN, &dst);
 		err = err ? err : pier_buf_by_data(inv, mmap, mem, LEN, &src);
 		err = err ? err : pier_rdma_receive(rdma, dst, got, mem[i]);
-		err = err ? err : pier_rdma_task_send(a, src, &task);
-		while (!err && (err = pier_task_try_submit(task, 0)) == -EAGAIN)
+		err = err ? err : pier_rdma_task_send(a, src, &t[i]);
+		while (!err && (err = pier_task_try_submit(t[i], 0)) == -EAGAIN)
 			full += !(err = pier_pe_wait(pe, -1));
-		pier_task_free(task);	/* once it is done */
 		pier_buf_put(dst);	/* the tasks hold them */
 		pier_buf_put(src);
 	}
 	while (!err && pier_pe_inflight(pe))
 		err = pier_pe_wait(pe, -1);
+	while (i-- > 0)
+		pier_task_free(t[i]);	/* it is done */
 	if (err)
 		fprintf(stderr, "pe_task_try_submit: %s\n", pier_last_error());
 	else

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* rdma_sync_event_requester - set the responder's event, wait, set it again. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <time.h>
@@ -17,13 +16,14 @@ static const struct pier_option options[] = {
 };
 
 /* Submit @t and wait until it is done, or the time is up. */
-static int run(struct pier_pe *pe, struct pier_task *t)
+static int run(struct pier_task *t)
 {
-	int err = pier_task_submit(t, 0), ms = 1000 * (int)(end - time(NULL));
+	int ms = 1000 * (int)(end - time(NULL));
+	int err = pier_task_run(t, ms > 0 ? ms : 0);
 
-	while (!err && pier_task_status(t) == -EINPROGRESS)
-		err = pier_pe_wait(pe, ms > 0 ? ms : 0);
-	return err ? err : pier_task_status(t);
+	if (err)	/* it may be in flight; then it cannot be freed */
+		pier_ctx_stop_wait(pier_task_ctx(t), -1);
+	return err;
 }
 
 int main(int argc, char *argv[])
@@ -56,11 +56,11 @@ int main(int argc, char *argv[])
 	err = err ? err : pier_buf_whole(inv, local, &buf);
 	err = err ? err : pier_rdma_task_notify_set(conn, ev, buf, &set);
 	err = err ? err : pier_rdma_task_remote_get(conn, ev, buf, &get);
-	err = err ? err : run(pe, set);
-	for (; !err && word <= value; err = run(pe, get))
+	err = err ? err : run(set);
+	for (; !err && word <= value; err = run(get))
 		pier_buf_reset(buf);	/* space for the value */
 	seen = word++;
-	err = err ? err : run(pe, set);
+	err = err ? err : run(set);
 	if (err)
 		fprintf(stderr, "rdma_sync_event_requester: %s\n",
 			pier_last_error());

@@ -5,8 +5,7 @@
 
 #include <pier/pier.h>
 
-#define TIMEOUT_MS 60000
-
+enum { TIMEOUT_MS = 60000 };
 static const char *device, *path = "/tmp/sync_event_desc.txt";
 static int async, add, qdepth = 32;
 static uint64_t n = 1;
@@ -27,7 +26,8 @@ static const struct pier_option options[] = {
 
 int main(int argc, char *argv[])
 {
-	struct pier_sync_event_config cfg = { .size = sizeof(cfg) };
+	struct pier_sync_event_config cfg = { sizeof(cfg),
+		PIER_SYNC_EVENT_REMOTE, .subscriber = PIER_SYNC_EVENT_CPU };
 	struct pier_args args = { .size = sizeof(args), .options = options };
 	const void *desc = NULL;
 	size_t len = 0;
@@ -42,8 +42,6 @@ int main(int argc, char *argv[])
 	err = pier_dev_open(device, &dev);
 	err = err ? err : pier_pe_create(&pe);
 	err = err ? err : pier_sync_event_create(&e);
-	cfg.publisher = PIER_SYNC_EVENT_REMOTE;
-	cfg.subscriber = PIER_SYNC_EVENT_CPU;
 	cfg.dev = dev;
 	cfg.tasks = (uint32_t)qdepth;
 	err = err ? err : pier_sync_event_configure(e, &cfg);
@@ -71,6 +69,8 @@ int main(int argc, char *argv[])
 		fprintf(stderr, "sync_event_host: %s\n", pier_last_error());
 	else
 		printf("signalled %" PRIu64 ", seen %" PRIu64 "\n", n, n + 1);
+	if (wait)	/* it may be in flight */
+		pier_ctx_stop_wait(pier_task_ctx(wait), -1);
 	pier_task_free(wait);
 	pier_task_free(set);
 	pier_sync_event_destroy(e);

@@ -170,6 +170,7 @@ check_PROGRAMS += \
 	%D%/ops/task.t \
 	%D%/ops/task_bufs.t \
 	%D%/ops/task_end.t \
+	%D%/ops/task_free.t \
 	%D%/ops/threads.t \
 	%D%/ops/try_submit.t \
 	%D%/soft/ack_coalesce.t \

@@ -9,7 +9,7 @@
 
 #include "core/clock.h"
 #include "core/fail.h"
-#include "engine/task_impl.h"
+#include "engine/task_pool.h"
 #include "engine/task_pool.h"
 
 #define TEXT_SIZE 600		/* a message, and the name of a context */
@@ -37,12 +37,6 @@ static void end_unseen(struct pier_task *task, void *arg)
 	pier__list_add(&task->ctx->pe->finished, &task->link);
 }
 
-static void end_freed(struct pier_task *task, void *arg)
-{
-	(void)arg;
-	release(task);
-}
-
 static void end_one_shot(struct pier_task *task, void *arg)
 {
 	task->done(task, arg);
@@ -54,7 +48,7 @@ static void set_done(struct pier_task *task, pier_task_fn *fn, void *arg)
 {
 	task->done = fn;
 	task->arg = arg;
-	if (task->part || task->end == end_freed)
+	if (task->part)
 		return;
 	if (fn)
 		task->end = task->one_shot ? end_one_shot : fn;
@@ -78,7 +72,6 @@ void pier__task_reset(struct pier_task *task)
 {
 	task->one_shot = false;
 	task->part = NULL;
-	task->freed = false;
 	task->end = NULL;
 	task->status = 0;
 	set_done(task, NULL, NULL);
@@ -191,37 +184,37 @@ int pier_task_run(struct pier_task *task, int timeout_ms)
 	return err ? err : pier_task_status(task);
 }
 
-static void free_task(struct pier_task *task)
+static int free_task(struct pier_task *task)
 {
-	if (task->part) {		/* until that has used it */
-		task->freed = true;
-		return;
-	}
-	if (pier__task_busy(task)) {	/* pier's until it is finished */
-		task->done = NULL;
-		task->end = end_freed;
-		return;
-	}
+	if (pier__task_is_free(task))
+		return pier__fail(-EINVAL, "task: freed twice");
+	if (pier__task_busy(task))
+		return pier__fail(-EBUSY, "%s: %s: freed in flight: free it "
+				  "when it has finished", task->ctx->name,
+				  pier__task_name(task));
 	release(task);
+	return 0;
 }
 
-void pier_task_free(struct pier_task *task)
+int pier_task_free(struct pier_task *task)
 {
 	struct pier__guard *guard = task ? guard_of(task) : NULL;
+	int err;
 
-	if (!task || pier__guard_enter(guard, "pier_task_free"))
-		return;
-	free_task(task);
+	if (!task)
+		return 0;
+	err = pier__guard_enter(guard, "pier_task_free");
+	if (err)
+		return err;
+	err = free_task(task);
 	pier__guard_leave(guard);
+	return err;
 }
 
 void pier__task_leave(struct pier_task *task)
 {
 	task->part = NULL;
-	if (task->freed)
-		release(task);
-	else
-		set_done(task, task->done, task->arg);
+	set_done(task, task->done, task->arg);
 }
 
 int pier__task_one_shot(struct pier_task *task, pier_task_fn *fn, void *arg)

@@ -55,7 +55,6 @@ struct pier_task {
 	struct pier_task *next;		/* free in it, or in a queue */
 	void *part;			/* of what it is a part while */
 					/* submitted; NULL: of nothing */
-	bool freed;			/* by the program, as a part */
 	char *text;			/* of the last failure; NULL: none */
 };
 
@@ -132,7 +131,7 @@ int pier__task_may_change(const struct pier_task *task, const char *name);
 /*
  * A submitted task is a part of another: @end is called instead of its
  * callback, and @part is found in it.  @end calls pier__task_leave(), after
- * which the task is the program's again, or free.
+ * which the task is the program's again.
  */
 static inline void pier__task_join(struct pier_task *task, pier_task_fn *end,
 				   void *part)

@@ -15,12 +15,6 @@ static int submit_free(struct pier_task *task, unsigned int flags)
 	return pier__fail(-EINVAL, "task: submitted after it was freed");
 }
 
-static void release_free(struct pier_task *task)
-{
-	(void)task;
-	pier__fail(-EINVAL, "task: freed twice");
-}
-
 static void no_error(const struct pier_task *task, struct pier_task_error *ret)
 {
 	(void)task;
@@ -30,7 +24,6 @@ static void no_error(const struct pier_task *task, struct pier_task_error *ret)
 /* Of a task in the pool, which a program uses by mistake. */
 static const struct pier__task_ops free_ops = {
 	.submit = submit_free,
-	.release = release_free,
 	.error = no_error,
 };
 
@@ -44,7 +37,13 @@ static struct pier_task *nth(const struct pier__task_pool *pool, uint32_t i)
 	return (struct pier_task *)(pool->memory + i * pool->size);
 }
 
+const char *pier__task_name(const struct pier_task *task)
+{
+	return task->pool ? task->pool->name(task->type) : "task";
+}
+
 int pier__task_pool_create(uint32_t count, size_t size,
+			   const char *(*name)(enum pier_task_type type),
 			   struct pier__task_pool **ret)
 {
 	struct pier__task_pool *pool = calloc(1, sizeof(*pool));
@@ -59,6 +58,7 @@ int pier__task_pool_create(uint32_t count, size_t size,
 	}
 	pool->count = pool->free_count = count;
 	pool->size = size;
+	pool->name = name;
 	for (uint32_t i = count; i-- > 0;) {
 		struct pier_task *task = nth(pool, i);
 
@@ -102,8 +102,7 @@ static uint32_t count_held(const struct pier__task_pool *pool,
 }
 
 /* Held tasks keep memory and connections, which nothing else reports. */
-static void report_held(struct pier__task_pool *pool, const char *object,
-			const char *(*name)(enum pier_task_type type))
+static void report_held(const struct pier__task_pool *pool, const char *object)
 {
 	char text[256] = "";
 	size_t len = 0;
@@ -114,20 +113,19 @@ static void report_held(struct pier__task_pool *pool, const char *object,
 		if (held && len < sizeof(text))
 			len += (size_t)snprintf(text + len, sizeof(text) - len,
 						"%s%u %s", len ? ", " : "",
-						held, name(i));
+						held, pool->name(i));
 	}
 	pier__log(PIER_LOG_CRITICAL, object, "a context is destroyed whose "
 		  "tasks are not all freed: %s: pier_task_free() them, they "
 		  "keep memory and connections", text);
 }
 
-void pier__task_pool_destroy(struct pier__task_pool *pool, const char *object,
-			     const char *(*name)(enum pier_task_type type))
+void pier__task_pool_destroy(struct pier__task_pool *pool, const char *object)
 {
 	if (!pool)
 		return;
 	if (pier__task_pool_held(pool))
-		report_held(pool, object, name);
+		report_held(pool, object);
 	pool->orphan = true;
 	free_unused(pool);
 }

@@ -10,22 +10,25 @@ struct pier__task_pool {
 	char *memory;
 	size_t size;			/* of a task, what surrounds it too */
 	uint32_t count, free_count;
+	/* What a type is called in messages. */
+	const char *(*name)(enum pier_task_type type);
 	bool orphan;			/* freed with its last task */
 };
 
 /*
  * Allocate @count tasks of @size bytes each; struct pier_task is the first
- * member, the rest is zeroed.  Errors: -ENOMEM.
+ * member, the rest is zeroed.  @name: of a type, for messages.  Errors:
+ * -ENOMEM.
  */
 int pier__task_pool_create(uint32_t count, size_t size,
+			   const char *(*name)(enum pier_task_type type),
 			   struct pier__task_pool **ret);
 
 /*
  * Tasks that are not freed keep it alive; that is logged, in the name of
- * @object, with the @name of their types.  NULL is allowed.
+ * @object, with their types.  NULL is allowed.
  */
-void pier__task_pool_destroy(struct pier__task_pool *pool, const char *object,
-			     const char *(*name)(enum pier_task_type type));
+void pier__task_pool_destroy(struct pier__task_pool *pool, const char *object);
 
 /* How many are not freed.  NULL: none. */
 uint32_t pier__task_pool_held(const struct pier__task_pool *pool);
@@ -36,5 +39,8 @@ void pier__task_pool_give(struct pier_task *task);
 
 /* Is it in the pool? */
 bool pier__task_is_free(const struct pier_task *task);
+
+/* What the type of @task is called in messages. */
+const char *pier__task_name(const struct pier_task *task);
 
 #endif

@@ -346,7 +346,7 @@ static void destroy(struct pier__deferred *deferred)
 	}
 	pier__conn_owner_destroy(&comch->owner);
 	pier__listeners_destroy(&comch->owner);
-	pier__task_pool_destroy(comch->pool, "comch", pier_task_type_name);
+	pier__task_pool_destroy(comch->pool, "comch");
 	pier__dev_drop(comch->dev);
 	free_comch(comch);
 }

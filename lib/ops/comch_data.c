@@ -183,10 +183,10 @@ static int create_pool(struct pier__comch_data *data)
 	if (held)
 		return pier__fail(-EBUSY, "%s: %u tasks of the last run are "
 				  "not freed", data->ctx.name, held);
-	pier__task_pool_destroy(data->pool, data->ctx.name,
-				pier_task_type_name);
+	pier__task_pool_destroy(data->pool, data->ctx.name);
 	data->pool = NULL;
-	err = pier__task_pool_create(data->cfg.tasks, size, &pool);
+	err = pier__task_pool_create(data->cfg.tasks, size,
+				     pier_task_type_name, &pool);
 	if (err)
 		return err;
 	data->pool = pool;
@@ -320,8 +320,7 @@ static void destroy(struct pier__deferred *deferred)
 	}
 	pier__conn_owner_destroy(&data->owner);
 	pier__listeners_destroy(&data->owner);
-	pier__task_pool_destroy(data->pool, data->ctx.name,
-				pier_task_type_name);
+	pier__task_pool_destroy(data->pool, data->ctx.name);
 	pier__comch_member_destroy(data->member);
 	pier__dev_drop(data->dev);
 	data->role->free(data);

@@ -39,11 +39,12 @@ int pier__comch_sends_create(struct pier_comch *comch)
 	struct pier__task_pool *pool;
 	int err;
 
-	pier__task_pool_destroy(comch->pool, "comch", pier_task_type_name);
+	pier__task_pool_destroy(comch->pool, "comch");
 	comch->pool = NULL;
 	err = pier__task_pool_create(comch->cfg.tasks,
 				     sizeof(struct comch_task) +
-					     comch->cfg.max_msg_size, &pool);
+					     comch->cfg.max_msg_size,
+				     pier_task_type_name, &pool);
 	if (err)
 		return err;
 	comch->pool = pool;

@@ -150,8 +150,7 @@ static int arm(struct pier__source *source)
 
 static void destroy_pool(struct pier__cpu_ctx *cpu)
 {
-	pier__task_pool_destroy(cpu->pool, cpu->ops->name,
-				pier_task_type_name);
+	pier__task_pool_destroy(cpu->pool, cpu->ops->name);
 	cpu->pool = NULL;
 }
 
@@ -166,7 +165,7 @@ static int start(struct pier_ctx *ctx)
 				  "not freed", cpu->ops->name, held);
 	destroy_pool(cpu);
 	err = pier__task_pool_create(cpu->cfg.tasks, cpu->task_size,
-				     &cpu->pool);
+				     pier_task_type_name, &cpu->pool);
 	if (err)
 		return err;
 	err = pier__pe_add(ctx->pe, &cpu->source);

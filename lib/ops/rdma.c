@@ -11,13 +11,14 @@ static int create_pool(uint32_t count, uint32_t chain,
 		       struct pier__task_pool **ret)
 {
 	return pier__task_pool_create(count, sizeof(struct pier__rdma_task) +
-				      chain * sizeof(struct ibv_sge), ret);
+				      chain * sizeof(struct ibv_sge),
+				      pier_task_type_name, ret);
 }
 
 static void destroy_pools(struct pier_rdma *rdma)
 {
-	pier__task_pool_destroy(rdma->sends, "rdma", pier_task_type_name);
-	pier__task_pool_destroy(rdma->recvs, "rdma", pier_task_type_name);
+	pier__task_pool_destroy(rdma->sends, "rdma");
+	pier__task_pool_destroy(rdma->recvs, "rdma");
 	rdma->sends = rdma->recvs = NULL;
 }
 

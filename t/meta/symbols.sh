@@ -215,10 +215,12 @@ what_is_begun_can_be_ended()
 	pair open close
 }
 
+# A task in flight does not end: the call that frees it is refused.
 the_end_of_an_object_returns_nothing()
 {
 	grep -nE '^[a-z].*[^a-z_]pier_[a-z_]+_(destroy|close|put|free)\(' \
-	    "$top"/lib/include/pier/*.h | grep -v ':void pier_'
+	    "$top"/lib/include/pier/*.h | grep -v ':void pier_' |
+	    grep -v ':int pier_task_free('
 	return 0
 }
 

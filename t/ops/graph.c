@@ -453,7 +453,7 @@ static void a_stop_begins_no_node_and_waits_for_those_that_run(void)
 	graphs_close();
 }
 
-static void a_node_s_task_may_be_freed_or_set_while_it_runs(void)
+static void a_node_s_task_that_runs_is_not_freed_but_may_be_set(void)
 {
 	struct graphs_outcome outcome = { 0 };
 	struct pier_task *task, *copy;
@@ -474,10 +474,13 @@ static void a_node_s_task_may_be_freed_or_set_while_it_runs(void)
 		pier_pe_progress(graphs.c.pe, 0);
 	IS(pier_task_status(copy), -EINPROGRESS);
 	pier_task_set_done(copy, done_alone, &alone);
-	pier_task_free(copy);
+	IS(pier_task_free(copy), -EBUSY);
+	IS(pier_task_free(task), -EBUSY);
+	LIKE(pier_last_error(), "graph: graph: freed in flight");
 	OK(copier_count(&graphs.c, &outcome.calls, 1));
 	IS(outcome.status, 0);
 	IS(alone, 0);
+	IS(pier_task_free(copy), 0);
 	graphs_put();
 	pier_task_free(task);
 	graphs_close();
@@ -500,7 +503,7 @@ int main(void)
 	TEST(a_node_may_run_an_instance_of_another_graph);
 	TEST(what_does_not_fit_a_node_is_refused);
 	TEST(a_stop_begins_no_node_and_waits_for_those_that_run);
-	TEST(a_node_s_task_may_be_freed_or_set_while_it_runs);
+	TEST(a_node_s_task_that_runs_is_not_freed_but_may_be_set);
 	pier_dev_close(dev);
 	return tap_done();
 }

@@ -20,8 +20,8 @@ static void a_task_that_is_freed_twice_is_freed_once(void)
 		return;
 	IS(pier_dma_task_copy(c.dma, NULL, NULL, &task[0]), 0);
 	IS(pier_dma_task_copy(c.dma, NULL, NULL, &task[1]), 0);
-	pier_task_free(task[0]);
-	pier_task_free(task[0]);
+	IS(pier_task_free(task[0]), 0);
+	IS(pier_task_free(task[0]), -EINVAL);
 	LIKE(pier_last_error(), "freed twice");
 	IS(pier_task_submit(task[0], 0), -EINVAL);
 	LIKE(pier_last_error(), "submitted after it was freed");

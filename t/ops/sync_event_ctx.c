@@ -248,8 +248,10 @@ static void an_engine_with_nothing_but_waits_may_sleep(void)
 	IS(pier_pe_progress(pe, 0), 1);
 	IS(wait_status, 0);
 	IS(other_status, -EINPROGRESS);
+	IS(pier_sync_event_set(event, 8), 0);
+	IS(pier_pe_progress(pe, 0), 1);
 	pier_task_free(wait);
-	pier_task_free(other);
+	IS(pier_task_free(other), 0);
 	pier_task_free(set);
 	pier_sync_event_destroy(event);
 }
@@ -369,6 +371,12 @@ static void a_task_is_changed_and_submitted_again(void)
 	pier_sync_event_destroy(event);
 }
 
+static void free_it(struct pier_task *task, void *arg)
+{
+	finished(task, arg);
+	IS(pier_task_free(task), 0);
+}
+
 static void a_running_event_is_destroyed(void)
 {
 	struct pier_sync_event *event = start();
@@ -377,9 +385,10 @@ static void a_running_event_is_destroyed(void)
 
 	IS(pier_sync_event_task_wait_eq(event, 1, ALL, &task), 0);
 	submit(task, &status);
-	pier_task_free(task);
+	pier_task_set_done(task, free_it, &status);
 	IS(pier_pe_progress(pe, 0), 0);
 	pier_sync_event_destroy(event);
+	IS(status, -ECANCELED);
 	IS(pier_pe_inflight(pe), 0);
 }
 

@@ -1,45 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
-#include <string.h>
 
 #include "t/lib/copier.h"
 #include "t/lib/tap.h"
 
-/* How tasks end that were freed meanwhile, or that fail. */
+/* How tasks end that fail. */
 
 static struct pier_dev *dev;
 static struct copier c;
-
-static void count(struct pier_task *task, void *arg)
-{
-	(void)task;
-	++*(int *)arg;
-}
-
-static void a_task_freed_in_flight_gets_no_other_callback(void)
-{
-	struct pier_buf *src, *dst;
-	struct pier_task *task;
-	int calls = 0;
-
-	if (!copier_open(&c, dev, NULL, 64))
-		return;
-	src = copier_data(&c, 0, 8);
-	dst = copier_tail(&c, 0, 8);
-	IS(pier_dma_task_copy(c.dma, src, dst, &task), 0);
-	IS(pier_task_submit(task, 0), 0);
-	pier_task_free(task);
-	pier_task_set_done(task, count, &calls);
-	while (pier_ctx_inflight(c.ctx) && pier_pe_progress(c.pe, 0) >= 0)
-		;
-	IS(calls, 0);
-	OK(!memcmp(c.src, c.dst, 8));
-	IS(pier_task_submit(task, 0), -EINVAL);
-	LIKE(pier_last_error(), "after it was freed");
-	pier_buf_put(src);
-	pier_buf_put(dst);
-	copier_close(&c);
-}
 
 static void each_task_that_failed_has_a_text_of_its_own(void)
 {
@@ -80,7 +48,6 @@ int main(void)
 {
 	if (pier_dev_open(NULL, &dev))
 		return tap_skip_all(pier_last_error());
-	TEST(a_task_freed_in_flight_gets_no_other_callback);
 	TEST(each_task_that_failed_has_a_text_of_its_own);
 	pier_dev_close(dev);
 	return tap_done();

@@ -69,6 +69,12 @@ static void a_full_send_queue_is_no_error_message(void)
 	peer_unpair(&a, &b);
 }
 
+static void count_and_free(struct pier_task *task, void *arg)
+{
+	++*(int *)arg;
+	IS(pier_task_free(task), 0);
+}
+
 static void a_full_receive_queue_is_no_error_message(void)
 {
 	struct pier_task *task = NULL;
@@ -78,16 +84,16 @@ static void a_full_receive_queue_is_no_error_message(void)
 	if (!small_pair(&a, &b))
 		return;
 	while (!err && IS(pier_rdma_task_receive(b.rdma, NULL, &task), 0)) {
-		pier_task_set_done(task, count, &got);
+		pier_task_set_done(task, count_and_free, &got);
 		fail_otherwise(task);
 		err = pier_task_try_submit(task, 0);
-		if (!err)
-			pier_task_free(task);
+		got -= !err;
 	}
 	IS(err, -EAGAIN);
 	IS_STR(pier_last_error(), bad_flags);
 	pier_task_free(task);
 	peer_unpair(&a, &b);
+	IS(got, 0);
 }
 
 static void what_else_fails_is_reported_as_by_submit(void)

@@ -94,10 +94,11 @@ int pier_task_run(struct pier_task *task, int timeout_ms);
 /*
  * Return @task to its pool; its buffers stay the caller's.  Call it before the
  * context is destroyed: a task that is not freed keeps the pool and its
- * connection.  One that is submitted is freed when it has finished, without its
- * callback.  NULL is allowed; a task in the pool stays there.
+ * connection.  In its own callback @task may be freed.  NULL is allowed.
+ * Errors, which change nothing: -EBUSY, it is submitted and finishes as if this
+ * had not been called; -EINVAL, it is in the pool already.
  */
-void pier_task_free(struct pier_task *task);
+int pier_task_free(struct pier_task *task);
 
 /* 0, a negative error, or -EINPROGRESS while submitted. */
 int pier_task_status(const struct pier_task *task);
