@@ -301,6 +301,8 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/ops/sync_event_wait.c \
 	%D%/ops/task_type.c \
 	%D%/ops/task_type.h \
+	%D%/ops/type_tasks.c \
+	%D%/ops/type_tasks.h \
 	# end, sorted
 
 lib_LTLIBRARIES += %D%/libpier.la

@@ -173,6 +173,7 @@ check_PROGRAMS += \
 	%D%/ops/task_free.t \
 	%D%/ops/threads.t \
 	%D%/ops/try_submit.t \
+	%D%/ops/type_tasks.t \
 	%D%/soft/ack_coalesce.t \
 	%D%/soft/capture.t \
 	%D%/soft/cm.t \

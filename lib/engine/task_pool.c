@@ -2,11 +2,10 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/fail.h"
 #include "engine/task_pool.h"
-
-#define TYPES 64		/* at most, in a report */
 
 static int submit_free(struct pier_task *task, unsigned int flags)
 {
@@ -87,28 +86,14 @@ uint32_t pier__task_pool_held(const struct pier__task_pool *pool)
 	return pool ? pool->count - pool->free_count : 0;
 }
 
-/* How many tasks of @type are held; those that are free are marked. */
-static uint32_t count_held(const struct pier__task_pool *pool,
-			   enum pier_task_type type)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < pool->count; i++) {
-		const struct pier_task *task = nth(pool, i);
-
-		n += !pier__task_is_free(task) && task->type == type;
-	}
-	return n;
-}
-
 /* Held tasks keep memory and connections, which nothing else reports. */
 static void report_held(const struct pier__task_pool *pool, const char *object)
 {
 	char text[256] = "";
 	size_t len = 0;
 
-	for (unsigned int i = 0; i < TYPES; i++) {
-		uint32_t held = count_held(pool, i);
+	for (unsigned int i = 0; i < PIER_TASK_TYPES; i++) {
+		uint32_t held = pool->taken[i];
 
 		if (held && len < sizeof(text))
 			len += (size_t)snprintf(text + len, sizeof(text) - len,
@@ -130,16 +115,43 @@ void pier__task_pool_destroy(struct pier__task_pool *pool, const char *object)
 	free_unused(pool);
 }
 
-struct pier_task *pier__task_pool_take(struct pier__task_pool *pool)
+void pier__task_pool_set_numbers(struct pier__task_pool *pool,
+				 const uint32_t number[PIER_TASK_TYPES])
+{
+	memcpy(pool->number, number, sizeof(pool->number));
+	pool->by_type = true;
+}
+
+struct pier_task *pier__task_pool_take(struct pier__task_pool *pool,
+				       enum pier_task_type type)
 {
 	struct pier_task *task = pool->free;
 
-	if (!task)
+	if (!task || (pool->by_type && pool->taken[type] >= pool->number[type]))
 		return NULL;
 	pool->free = task->next;
 	pool->free_count--;
+	pool->taken[type]++;
 	pier__task_reset(task);
+	task->type = type;
 	return task;
+}
+
+int pier__task_pool_empty(const struct pier__task_pool *pool,
+			  enum pier_task_type type, const char *object,
+			  const char *name)
+{
+	if (pool->by_type && !pool->number[type])
+		return pier__fail(-ENOBUFS, "%s: type_tasks has no tasks of "
+				  "the type %s", object, pool->name(type));
+	if (pool->by_type)
+		return pier__fail(-ENOBUFS, "%s: all %u tasks of the type %s "
+				  "are taken: let some finish and free them, "
+				  "or raise type_tasks", object,
+				  pool->number[type], pool->name(type));
+	return pier__fail(-ENOBUFS, "%s: all %u tasks are taken: let some "
+			  "finish and free them, or raise %s", object,
+			  pool->count, name);
 }
 
 void pier__task_pool_give(struct pier_task *task)
@@ -150,5 +162,6 @@ void pier__task_pool_give(struct pier_task *task)
 	task->next = pool->free;
 	pool->free = task;
 	pool->free_count++;
+	pool->taken[task->type]--;
 	free_unused(pool);
 }

@@ -10,6 +10,9 @@ struct pier__task_pool {
 	char *memory;
 	size_t size;			/* of a task, what surrounds it too */
 	uint32_t count, free_count;
+	bool by_type;			/* each type has a number: */
+	uint32_t number[PIER_TASK_TYPES];
+	uint32_t taken[PIER_TASK_TYPES];	/* by type, in any case */
 	/* What a type is called in messages. */
 	const char *(*name)(enum pier_task_type type);
 	bool orphan;			/* freed with its last task */
@@ -33,9 +36,25 @@ void pier__task_pool_destroy(struct pier__task_pool *pool, const char *object);
 /* How many are not freed.  NULL: none. */
 uint32_t pier__task_pool_held(const struct pier__task_pool *pool);
 
-/* Take a task, as new but without ops; NULL: all are taken.  Give it back. */
-struct pier_task *pier__task_pool_take(struct pier__task_pool *pool);
+/* From now on each type has a number of its own; the sum is that of @pool. */
+void pier__task_pool_set_numbers(struct pier__task_pool *pool,
+				 const uint32_t number[PIER_TASK_TYPES]);
+
+/*
+ * Take a task, as new but without ops; NULL: all are taken, or all of @type.
+ * Give it back.
+ */
+struct pier_task *pier__task_pool_take(struct pier__task_pool *pool,
+				       enum pier_task_type type);
 void pier__task_pool_give(struct pier_task *task);
+
+/*
+ * Fail because there is none for @object, the size of whose pool is called
+ * @name.  Returns -ENOBUFS.
+ */
+int pier__task_pool_empty(const struct pier__task_pool *pool,
+			  enum pier_task_type type, const char *object,
+			  const char *name);
 
 /* Is it in the pool? */
 bool pier__task_is_free(const struct pier_task *task);

@@ -14,21 +14,19 @@ static int take(struct pier__comch_data *data, enum pier_task_type type,
 {
 	bool idle = data->ctx.state == PIER_CTX_IDLE;
 	struct pier_task *task =
-		idle ? NULL : pier__task_pool_take(data->pool);
+		idle ? NULL : pier__task_pool_take(data->pool, type);
 	struct pier__comch_data_task *t;
 
 	if (idle)
 		return pier__fail(-ENOBUFS, "%s: there are no tasks while the "
 				  "context is idle", data->ctx.name);
 	if (!task)
-		return pier__fail(-ENOBUFS, "%s: all %u tasks are taken: let "
-				  "some finish and free them, or raise tasks",
-				  data->ctx.name, data->pool->count);
+		return pier__task_pool_empty(data->pool, type, data->ctx.name,
+					     "tasks");
 	t = pier__comch_data_task(task);
 	task->ops = ops;
 	task->ctx = &data->ctx;
 	task->conn = NULL;
-	task->type = type;
 	t->posted.op = &task->op;
 	pier__list_init(&t->posted.link);
 	t->buf = buf;

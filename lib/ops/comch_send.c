@@ -317,7 +317,6 @@ static void init(struct comch_task *t, struct pier_comch_conn *c)
 	t->task.ops = &task_ops;
 	t->task.ctx = &c->comch->ctx;
 	t->task.conn = NULL;
-	t->task.type = PIER_TASK_COMCH_SEND;
 	t->posted.op = &t->task.op;
 	t->posted.succeed = succeed;
 	t->verbs_status = -1;
@@ -343,11 +342,10 @@ static int take(struct pier_comch_conn *c, struct pier_task **ret)
 	if (!c->open)
 		return not_up(c);
 	pool = c->comch->pool;
-	task = pier__task_pool_take(pool);
+	task = pier__task_pool_take(pool, PIER_TASK_COMCH_SEND);
 	if (!task)
-		return pier__fail(-ENOBUFS, "comch: all %u tasks are taken: "
-				  "let some finish and free them, or raise "
-				  "tasks", pool->count);
+		return pier__task_pool_empty(pool, PIER_TASK_COMCH_SEND,
+					     "comch", "tasks");
 	init(of_task(task), c);
 	*ret = task;
 	return 0;

@@ -168,6 +168,8 @@ static int start(struct pier_ctx *ctx)
 				     pier_task_type_name, &cpu->pool);
 	if (err)
 		return err;
+	if (cpu->type_tasks)
+		pier__task_pool_set_numbers(cpu->pool, cpu->type_tasks);
 	err = pier__pe_add(ctx->pe, &cpu->source);
 	if (err)
 		goto err_pool_destroy;
@@ -309,19 +311,17 @@ static int take(struct pier__cpu_ctx *cpu, enum pier_task_type type,
 {
 	bool idle = cpu->ctx.state == PIER_CTX_IDLE;
 	struct pier_task *task =
-		idle ? NULL : pier__task_pool_take(cpu->pool);
+		idle ? NULL : pier__task_pool_take(cpu->pool, type);
 
 	if (idle)	/* the next run may have others */
 		return pier__fail(-ENOBUFS, "%s: there are no tasks while the "
 				  "context is idle", cpu->ops->name);
 	if (!task)
-		return pier__fail(-ENOBUFS, "%s: all %u tasks are taken: let "
-				  "some finish and free them, or raise tasks",
-				  cpu->ops->name, cpu->pool->count);
+		return pier__task_pool_empty(cpu->pool, type, cpu->ops->name,
+					     "tasks");
 	task->ops = cpu->ops->task ? cpu->ops->task : &pier__cpu_task_ops;
 	task->ctx = &cpu->ctx;
 	task->conn = NULL;
-	task->type = type;
 	*ret = task;
 	return 0;
 }

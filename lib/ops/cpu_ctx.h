@@ -64,6 +64,8 @@ struct pier__cpu_ctx {
 	struct pier_dev *dev;		/* held; NULL: none */
 	struct pier__cpu_config cfg;	/* settled */
 	size_t task_size;		/* ops->task_size, or more */
+	const uint32_t *type_tasks;	/* their numbers by type; NULL: */
+					/* cfg.tasks for all */
 	struct pier__task_pool *pool;	/* NULL before the start */
 	struct pier__source source;
 	struct pier__task_queue queued;	/* to be run */

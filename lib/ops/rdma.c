@@ -39,6 +39,8 @@ static int create_pools(struct pier_rdma *rdma)
 				  &rdma->recvs);
 	if (err)
 		destroy_pools(rdma);
+	else if (pier__rdma_has_numbers(cfg))
+		pier__task_pool_set_numbers(rdma->sends, cfg->type_tasks);
 	return err;
 }
 

@@ -7,7 +7,8 @@
 #include "core/copy.h"
 #include "core/fail.h"
 #include "ops/limit.h"
-#include "ops/rdma_impl.h"
+#include "ops/task_type.h"
+#include "ops/type_tasks.h"
 
 #define ACCESS_ALL (PIER_REMOTE_READ | PIER_REMOTE_WRITE | PIER_REMOTE_ATOMIC)
 
@@ -110,6 +111,56 @@ static int check(const struct pier_rdma_config *c,
 	return 0;
 }
 
+static bool sends(enum pier_task_type type)
+{
+	return type < pier__task_type_count && pier__task_types[type].kind &&
+	       !pier__task_types[type].receives;
+}
+
+static bool receives(enum pier_task_type type)
+{
+	return type == PIER_TASK_RECEIVE;
+}
+
+static bool is_ours(enum pier_task_type type)
+{
+	return sends(type) || receives(type);
+}
+
+bool pier__rdma_has_numbers(const struct pier_rdma_config *cfg)
+{
+	return pier__type_tasks_sum(cfg->type_tasks, sends) != 0;
+}
+
+/* At least @least, if that is not the default. */
+static void raise(uint32_t *field, uint32_t least)
+{
+	if (*field < least)
+		*field = least;
+}
+
+/* The queues have space for what has numbers. */
+static int settle_types(struct pier_rdma_config *c)
+{
+	int err = pier__type_tasks_check(c->type_tasks, is_ours,
+					 "an RDMA context");
+
+	if (!err)
+		err = pier__type_tasks_settle(c->type_tasks, sends,
+					      &c->send_tasks, "send_tasks");
+	if (!err)
+		err = pier__type_tasks_settle(c->type_tasks, receives,
+					      &c->recv_tasks, "recv_tasks");
+	if (err)
+		return err;
+	if (pier__rdma_has_numbers(c)) {
+		raise(&c->send_queue, c->send_tasks);
+		raise(&c->conn_send_queue, c->send_tasks);
+	}
+	raise(&c->recv_queue, c->type_tasks[PIER_TASK_RECEIVE]);
+	return 0;
+}
+
 static void settle_flag(uint32_t *flag)
 {
 	if (*flag == PIER_ZERO)
@@ -120,8 +171,10 @@ int pier__rdma_settle(struct pier_rdma_config *cfg,
 		      const struct pier__port *port)
 {
 	struct pier_rdma_config c = *cfg;
-	int err = settle_fields(&c);
+	int err = settle_types(&c);
 
+	if (!err)
+		err = settle_fields(&c);
 	if (!err)
 		err = pier__config_u32(&c.inline_size, "inline_size",
 				       port->limits.inline_free, 0,

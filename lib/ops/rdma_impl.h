@@ -61,6 +61,9 @@ static inline struct pier_rdma *pier__rdma_of(struct pier_ctx *ctx)
 int pier__rdma_settle(struct pier_rdma_config *cfg,
 		      const struct pier__port *port);
 
+/* Has each type but receives a number of tasks of its own? */
+bool pier__rdma_has_numbers(const struct pier_rdma_config *cfg);
+
 /*
  * Convert a settled configuration back to what pier__rdma_settle() takes: the
  * MTU in force, and PIER_ZERO for a 0 that would become a default.

@@ -65,16 +65,15 @@ static void set_bufs(struct pier__rdma_task *t, struct pier_buf *src,
 	t->len = 0;
 }
 
-static int all_taken(const struct pier__task_pool *pool,
-		     const struct pier__task_type *type)
+static int all_taken(const struct pier__task_pool *pool, enum pier_task_type id)
 {
+	const struct pier__task_type *type = &pier__task_types[id];
+
 	if (!pool)
 		return pier__fail(-ENOBUFS, "%s: there are no tasks before "
 				  "the context is started", type->name);
-	return pier__fail(-ENOBUFS, "%s: all %u tasks are taken: let some "
-			  "finish and free them, or raise %s", type->name,
-			  pool->count, type->receives ? "recv_tasks" :
-							"send_tasks");
+	return pier__task_pool_empty(pool, id, type->name, type->receives ?
+				     "recv_tasks" : "send_tasks");
 }
 
 static int take(struct pier_rdma *rdma, struct pier_conn *conn,
@@ -95,16 +94,15 @@ static int take(struct pier_rdma *rdma, struct pier_conn *conn,
 	if (!pier__task_type_fits(type, &rdma->dev->info.port.limits))
 		return pier__task_type_lacks(type, &rdma->dev->info.port);
 	pool = type->receives ? rdma->recvs : rdma->sends;
-	task = pool ? pier__task_pool_take(pool) : NULL;
+	task = pool ? pier__task_pool_take(pool, id) : NULL;
 	if (!task)
-		return all_taken(pool, type);
+		return all_taken(pool, id);
 	t = pier__container_of(task, struct pier__rdma_task, task);
 	pier__list_init(&t->posted.link);
 	t->chain = type->receives ? rdma->cfg.recv_chain :
 				    rdma->cfg.send_chain;
 	t->task.ctx = &rdma->ctx;
 	t->task.conn = conn;
-	t->task.type = id;
 	t->posted.op = &t->task.op;
 	set_bufs(t, src, dst);
 	t->received = t->imm = t->vendor_error = 0;

@@ -8,17 +8,35 @@
 #include "core/futex.h"
 #include "ops/limit.h"
 #include "ops/sync_event_remote.h"
+#include "ops/type_tasks.h"
 
 #define LOCATIONS (PIER_SYNC_EVENT_CPU | PIER_SYNC_EVENT_REMOTE)
 
+static bool has(enum pier_task_type type)
+{
+	return type >= PIER_TASK_SYNC_GET && type <= PIER_TASK_SYNC_WAIT_NEQ;
+}
+
 static int settle(struct pier_sync_event_config *cfg)
 {
-	return pier__config_u32(&cfg->tasks, "tasks", 256, 1, PIER__TASKS_MAX);
+	int err = pier__type_tasks_check(cfg->type_tasks, has, "a sync event");
+
+	if (!err)
+		err = pier__type_tasks_settle(cfg->type_tasks, has,
+					      &cfg->tasks, "tasks");
+	if (!err)
+		err = pier__config_u32(&cfg->tasks, "tasks", 256, 1,
+				       PIER__TASKS_MAX);
+	return err;
 }
 
 static void apply(struct pier_sync_event *event)
 {
+	const uint32_t *type_tasks = event->cfg.type_tasks;
+
 	event->cpu.cfg.tasks = event->cfg.tasks;
+	event->cpu.type_tasks =
+		pier__type_tasks_sum(type_tasks, has) ? type_tasks : NULL;
 	event->word = event->cfg.word ? event->cfg.word : &event->own_word;
 }
 

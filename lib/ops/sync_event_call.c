@@ -53,6 +53,7 @@ int pier__sync_call_start(struct pier__sync_remote *remote)
 	struct pier_sync_event *event = remote->event;
 	int err = remote->pe ? 0 : pier_pe_create(&remote->pe);
 
+	event->cpu.type_tasks = NULL;	/* one task is of all types */
 	if (!err)
 		err = pier_ctx_start(&event->cpu.ctx, remote->pe);
 	if (err)
@@ -75,6 +76,7 @@ void pier__sync_call_stop(struct pier__sync_remote *remote)
 	pier_pe_wake(remote->pe);
 	take_turn(remote, PIER__NEVER);
 	if (remote->call && !pier__ctx_drain(&event->cpu.ctx)) {
+		remote->call->type = PIER_TASK_SYNC_GET;	/* as taken */
 		pier_task_free(remote->call);
 		remote->call = NULL;
 	}

@@ -243,6 +243,29 @@ static void an_importer_configures_its_tasks_only(void)
 	far_end(true);
 }
 
+static bool configure(struct pier_sync_event_config *cfg)
+{
+	cfg->size = sizeof(*cfg);
+	return far_begin() && IS(pier_sync_event_configure(theirs, cfg), 0);
+}
+
+static void a_call_uses_no_number_of_a_type(void)
+{
+	struct pier_sync_event_config cfg = { 0 };
+	uint64_t got = 0;
+
+	cfg.type_tasks[PIER_TASK_SYNC_WAIT_EQ] = 1;
+	if (configure(&cfg) && IS(pier_sync_event_start(theirs), 0)) {
+		IS(pier_sync_event_set(theirs, 7), 0);
+		IS(pier_sync_event_add(theirs, 1, &got), 0);
+		IS(got, 7);
+		IS(pier_sync_event_wait_gt(theirs, 7, ALL, YIELD, -1), 0);
+		IS(pier_sync_event_get(theirs, &got), 0);
+		IS(got, 8);
+	}
+	far_end(true);
+}
+
 int main(void)
 {
 	if (!far_supported())
@@ -255,5 +278,6 @@ int main(void)
 	TEST(requests_in_flight_end_after_their_connection);
 	TEST(a_context_stops_with_waits_in_flight);
 	TEST(an_importer_configures_its_tasks_only);
+	TEST(a_call_uses_no_number_of_a_type);
 	return tap_done();
 }

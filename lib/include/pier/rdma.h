@@ -65,6 +65,11 @@ struct pier_rdma_config {
 				/* whole context, as DOCA has it */
 	uint32_t no_hello;	/* non-zero: pier_rdma_connect() connects at */
 				/* once, without a word from the peer */
+	uint32_t type_tasks[PIER_TASK_TYPES];	/* tasks to preallocate by */
+				/* enum pier_task_type: a type whose element */
+				/* is 0 has none then, and queues are as long */
+				/* as the sum.  All 0: send_tasks for all */
+				/* types but receives, which have recv_tasks */
 };
 
 /*
@@ -120,9 +125,9 @@ int pier_rdma_connect(struct pier_conn *conn, const void *desc, size_t len);
  * the tail space of @dst, which may be less than @src has; submit refuses a
  * write of more than the tail space with -EMSGSIZE.  @src NULL: no bytes are
  * sent, read or written, and @dst, which may be NULL too then, is not used.
- * Errors: -ENOBUFS, none free; -EOPNOTSUPP, as pier_devinfo_can_task();
- * -EINVAL, a buffer on the wrong side, or a read or write with a source and no
- * destination.
+ * Errors: -ENOBUFS, none free, or none of the type; -EOPNOTSUPP, as
+ * pier_devinfo_can_task(); -EINVAL, a buffer on the wrong side, or a read or
+ * write with a source and no destination.
  */
 int pier_rdma_task_send(struct pier_conn *conn, struct pier_buf *src,
 			struct pier_task **ret);

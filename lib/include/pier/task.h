@@ -46,6 +46,9 @@ enum pier_task_type {
 	PIER_TASK_COMCH_PRODUCE,
 };
 
+/* The elements of arrays by type in configurations: for more types than are. */
+#define PIER_TASK_TYPES 32
+
 /* Flags of pier_task_submit(). */
 enum pier_submit {
 	PIER_SUBMIT_MORE = 1,	/* more follow: post with the next one that */
