@@ -63,7 +63,7 @@ doca_error_t doca_rdma_destroy(struct doca_rdma *rdma)
 		return error;
 	pier__doca_conns_free(rdma);
 	pier_rdma_destroy(rdma->rdma);
-	for (int i = 0; i < RDMA_TYPES; i++)
+	for (int i = 0; i < PIER_TASK_TYPES; i++)
 		pier__doca_pool_free(&rdma->pools[i]);
 	free(rdma);
 	return DOCA_SUCCESS;

@@ -9,21 +9,6 @@
 	(DOCA_ACCESS_FLAG_RDMA_READ | DOCA_ACCESS_FLAG_RDMA_WRITE | \
 	 DOCA_ACCESS_FLAG_RDMA_ATOMIC)
 
-static uint32_t most(uint32_t a, uint32_t b)
-{
-	return a > b ? a : b;
-}
-
-/* The tasks that share the send queue. */
-static uint32_t send_tasks(const struct doca_rdma *rdma)
-{
-	uint32_t n = 0;
-
-	for (int i = 0; i < RDMA_TYPES; i++)
-		n += i == RDMA_RECEIVE ? 0 : rdma->pools[i].count;
-	return n;
-}
-
 static uint32_t remote_access(uint32_t permissions)
 {
 	uint32_t ret = 0;
@@ -45,16 +30,12 @@ static uint32_t or_zero(uint32_t value)
 
 doca_error_t pier__doca_rdma_configure(struct doca_rdma *rdma)
 {
-	uint32_t sends = send_tasks(rdma);
-	uint32_t recvs = rdma->pools[RDMA_RECEIVE].count;
 	struct pier_rdma_config cfg = {
 		.size = sizeof(cfg),
 		.max_conns = rdma->max_conns,
-		.send_queue = most(rdma->send_queue, sends),
-		.conn_send_queue = most(rdma->send_queue, sends),
-		.recv_queue = most(rdma->recv_queue, recvs),
-		.send_tasks = sends,
-		.recv_tasks = recvs,
+		.send_queue = rdma->send_queue,
+		.conn_send_queue = rdma->send_queue,
+		.recv_queue = rdma->recv_queue,
 		.send_chain = rdma->send_list,
 		.recv_chain = rdma->recv_list,
 		.access = remote_access(rdma->permissions),
@@ -67,6 +48,8 @@ doca_error_t pier__doca_rdma_configure(struct doca_rdma *rdma)
 		.no_hello = 1,
 	};
 
+	for (int i = 0; i < PIER_TASK_TYPES; i++)
+		cfg.type_tasks[i] = rdma->pools[i].count;
 	return pier__doca_error(pier_rdma_configure(rdma->rdma, &cfg));
 }
 

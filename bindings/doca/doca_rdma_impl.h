@@ -10,21 +10,6 @@
 #include "doca_dev_impl.h"
 #include "doca_task_impl.h"
 
-enum rdma_type {
-	RDMA_RECEIVE,	/* the one that needs no connection */
-	RDMA_SEND,
-	RDMA_SEND_IMM,
-	RDMA_READ,
-	RDMA_WRITE,
-	RDMA_WRITE_IMM,
-	RDMA_CMP_SWP,
-	RDMA_FETCH_ADD,
-	RDMA_EVENT_GET,
-	RDMA_EVENT_SET,
-	RDMA_EVENT_ADD,
-	RDMA_TYPES,
-};
-
 struct doca_rdma_addr {
 	enum doca_rdma_addr_type type;
 	char *address;
@@ -57,7 +42,7 @@ struct doca_rdma {
 	struct doca_ctx ctx;		/* first */
 	struct doca_dev *dev;
 	struct pier_rdma *rdma;
-	struct doca_task_pool pools[RDMA_TYPES];
+	struct doca_task_pool pools[PIER_TASK_TYPES];
 	/* as set; 0: not set */
 	uint32_t send_queue, recv_queue, send_list, recv_list;
 	uint32_t permissions, gid_index, service_level;
@@ -138,13 +123,15 @@ void pier__doca_rdma_cm_init(struct doca_rdma *rdma);
 void pier__doca_rdma_cm_idle(struct doca_rdma *rdma);
 
 /* Take a task of @type; @conn may be NULL of a receive only. */
-doca_error_t pier__doca_rdma_take(struct doca_rdma *rdma, enum rdma_type type,
+doca_error_t pier__doca_rdma_take(struct doca_rdma *rdma,
+				  enum pier_task_type type,
 				  struct doca_rdma_connection *conn,
 				  union doca_data data,
 				  struct doca_rdma_task **ret);
 
 /* set_conf of @type. */
-doca_error_t pier__doca_rdma_conf(struct doca_rdma *rdma, enum rdma_type type,
+doca_error_t pier__doca_rdma_conf(struct doca_rdma *rdma,
+				  enum pier_task_type type,
 				  void (*done)(void), void (*failed)(void),
 				  uint32_t count);
 

@@ -72,7 +72,8 @@ doca_error_t doca_rdma_task_remote_net_sync_event_get_set_conf(
 	doca_rdma_task_remote_net_sync_event_get_completion_cb_t failed,
 	uint32_t count)
 {
-	return pier__doca_rdma_conf(rdma, RDMA_EVENT_GET, (void (*)(void))done,
+	return pier__doca_rdma_conf(rdma, PIER_TASK_REMOTE_GET,
+				    (void (*)(void))done,
 				    (void (*)(void))failed, count);
 }
 
@@ -87,7 +88,8 @@ doca_error_t doca_rdma_task_remote_net_sync_event_get_allocate_init(
 
 	if (!task || !event)
 		return DOCA_ERROR_INVALID_VALUE;
-	error = pier__doca_rdma_take(rdma, RDMA_EVENT_GET, conn, data, &new);
+	error = pier__doca_rdma_take(rdma, PIER_TASK_REMOTE_GET, conn, data,
+				     &new);
 	if (error)
 		return error;
 	new->event = event;
@@ -182,7 +184,8 @@ doca_error_t doca_rdma_task_remote_net_sync_event_notify_set_set_conf(
 	doca_rdma_task_remote_net_sync_event_notify_set_completion_cb_t failed,
 	uint32_t count)
 {
-	return pier__doca_rdma_conf(rdma, RDMA_EVENT_SET, (void (*)(void))done,
+	return pier__doca_rdma_conf(rdma, PIER_TASK_NOTIFY_SET,
+				    (void (*)(void))done,
 				    (void (*)(void))failed, count);
 }
 
@@ -197,7 +200,8 @@ doca_error_t doca_rdma_task_remote_net_sync_event_notify_set_allocate_init(
 
 	if (!task || !event)
 		return DOCA_ERROR_INVALID_VALUE;
-	error = pier__doca_rdma_take(rdma, RDMA_EVENT_SET, conn, data, &new);
+	error = pier__doca_rdma_take(rdma, PIER_TASK_NOTIFY_SET, conn, data,
+				     &new);
 	if (error)
 		return error;
 	new->event = event;
@@ -288,7 +292,8 @@ doca_error_t doca_rdma_task_remote_net_sync_event_notify_add_set_conf(
 	doca_rdma_task_remote_net_sync_event_notify_add_completion_cb_t failed,
 	uint32_t count)
 {
-	return pier__doca_rdma_conf(rdma, RDMA_EVENT_ADD, (void (*)(void))done,
+	return pier__doca_rdma_conf(rdma, PIER_TASK_NOTIFY_ADD,
+				    (void (*)(void))done,
 				    (void (*)(void))failed, count);
 }
 
@@ -303,7 +308,8 @@ doca_error_t doca_rdma_task_remote_net_sync_event_notify_add_allocate_init(
 
 	if (!task || !event)
 		return DOCA_ERROR_INVALID_VALUE;
-	error = pier__doca_rdma_take(rdma, RDMA_EVENT_ADD, conn, data, &new);
+	error = pier__doca_rdma_take(rdma, PIER_TASK_NOTIFY_ADD, conn, data,
+				     &new);
 	if (error)
 		return error;
 	new->event = event;

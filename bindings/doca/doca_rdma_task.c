@@ -2,32 +2,33 @@
 #include "doca_fail.h"
 #include "doca_rdma_impl.h"
 
-static const struct doca_task_kind *const kinds[RDMA_TYPES] = {
-	[RDMA_RECEIVE] = &pier__doca_rdma_receive,
-	[RDMA_SEND] = &pier__doca_rdma_send,
-	[RDMA_SEND_IMM] = &pier__doca_rdma_send_imm,
-	[RDMA_READ] = &pier__doca_rdma_read,
-	[RDMA_WRITE] = &pier__doca_rdma_write,
-	[RDMA_WRITE_IMM] = &pier__doca_rdma_write_imm,
-	[RDMA_CMP_SWP] = &pier__doca_rdma_cmp_swp,
-	[RDMA_FETCH_ADD] = &pier__doca_rdma_fetch_add,
-	[RDMA_EVENT_GET] = &pier__doca_rdma_event_get,
-	[RDMA_EVENT_SET] = &pier__doca_rdma_event_set,
-	[RDMA_EVENT_ADD] = &pier__doca_rdma_event_add,
+static const struct doca_task_kind *const kinds[PIER_TASK_TYPES] = {
+	[PIER_TASK_RECEIVE] = &pier__doca_rdma_receive,
+	[PIER_TASK_SEND] = &pier__doca_rdma_send,
+	[PIER_TASK_SEND_IMM] = &pier__doca_rdma_send_imm,
+	[PIER_TASK_READ] = &pier__doca_rdma_read,
+	[PIER_TASK_WRITE] = &pier__doca_rdma_write,
+	[PIER_TASK_WRITE_IMM] = &pier__doca_rdma_write_imm,
+	[PIER_TASK_COMPARE_SWAP] = &pier__doca_rdma_cmp_swp,
+	[PIER_TASK_FETCH_ADD] = &pier__doca_rdma_fetch_add,
+	[PIER_TASK_REMOTE_GET] = &pier__doca_rdma_event_get,
+	[PIER_TASK_NOTIFY_SET] = &pier__doca_rdma_event_set,
+	[PIER_TASK_NOTIFY_ADD] = &pier__doca_rdma_event_add,
 };
 
 doca_error_t pier__doca_rdma_fill(struct doca_rdma *rdma)
 {
 	doca_error_t error = DOCA_SUCCESS;
 
-	for (int i = 0; i < RDMA_TYPES && !error; i++)
+	for (int i = 0; i < PIER_TASK_TYPES && !error; i++)
 		error = pier__doca_pool_fill(&rdma->pools[i], &rdma->ctx,
 					     kinds[i],
 					     sizeof(struct doca_rdma_task));
 	return error;
 }
 
-doca_error_t pier__doca_rdma_conf(struct doca_rdma *rdma, enum rdma_type type,
+doca_error_t pier__doca_rdma_conf(struct doca_rdma *rdma,
+				  enum pier_task_type type,
 				  void (*done)(void), void (*failed)(void),
 				  uint32_t count)
 {
@@ -37,7 +38,8 @@ doca_error_t pier__doca_rdma_conf(struct doca_rdma *rdma, enum rdma_type type,
 				    failed, count);
 }
 
-doca_error_t pier__doca_rdma_take(struct doca_rdma *rdma, enum rdma_type type,
+doca_error_t pier__doca_rdma_take(struct doca_rdma *rdma,
+				  enum pier_task_type type,
 				  struct doca_rdma_connection *conn,
 				  union doca_data data,
 				  struct doca_rdma_task **ret)
@@ -45,7 +47,8 @@ doca_error_t pier__doca_rdma_take(struct doca_rdma *rdma, enum rdma_type type,
 	struct doca_task *task;
 	doca_error_t error;
 
-	if (!rdma || (type != RDMA_RECEIVE && (!conn || conn->rdma != rdma)))
+	if (!rdma ||
+	    (type != PIER_TASK_RECEIVE && (!conn || conn->rdma != rdma)))
 		return pier__doca_fail(DOCA_ERROR_INVALID_VALUE, "rdma: a task "
 				       "without a connection of its context");
 	error = pier__doca_pool_take(&rdma->pools[type], data, &task);

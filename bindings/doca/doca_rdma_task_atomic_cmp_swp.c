@@ -28,7 +28,8 @@ doca_error_t doca_rdma_task_atomic_cmp_swp_set_conf(
 	doca_rdma_task_atomic_cmp_swp_completion_cb_t done,
 	doca_rdma_task_atomic_cmp_swp_completion_cb_t failed, uint32_t count)
 {
-	return pier__doca_rdma_conf(rdma, RDMA_CMP_SWP, (void (*)(void))done,
+	return pier__doca_rdma_conf(rdma, PIER_TASK_COMPARE_SWAP,
+				    (void (*)(void))done,
 				    (void (*)(void))failed, count);
 }
 
@@ -43,7 +44,8 @@ doca_error_t doca_rdma_task_atomic_cmp_swp_allocate_init(
 
 	if (!task)
 		return DOCA_ERROR_INVALID_VALUE;
-	error = pier__doca_rdma_take(rdma, RDMA_CMP_SWP, conn, data, &new);
+	error = pier__doca_rdma_take(rdma, PIER_TASK_COMPARE_SWAP, conn, data,
+				     &new);
 	if (error)
 		return error;
 	new->dst = dst;

@@ -28,7 +28,8 @@ doca_error_t doca_rdma_task_atomic_fetch_add_set_conf(
 	doca_rdma_task_atomic_fetch_add_completion_cb_t done,
 	doca_rdma_task_atomic_fetch_add_completion_cb_t failed, uint32_t count)
 {
-	return pier__doca_rdma_conf(rdma, RDMA_FETCH_ADD, (void (*)(void))done,
+	return pier__doca_rdma_conf(rdma, PIER_TASK_FETCH_ADD,
+				    (void (*)(void))done,
 				    (void (*)(void))failed, count);
 }
 
@@ -42,7 +43,8 @@ doca_error_t doca_rdma_task_atomic_fetch_add_allocate_init(
 
 	if (!task)
 		return DOCA_ERROR_INVALID_VALUE;
-	error = pier__doca_rdma_take(rdma, RDMA_FETCH_ADD, conn, data, &new);
+	error = pier__doca_rdma_take(rdma, PIER_TASK_FETCH_ADD, conn, data,
+				     &new);
 	if (error)
 		return error;
 	new->dst = dst;

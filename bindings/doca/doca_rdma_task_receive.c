@@ -12,7 +12,8 @@ static struct doca_rdma_connection *peer(const struct pier_task *task)
 
 bool pier__doca_rdma_received_from(const struct doca_rdma_connection *conn)
 {
-	const struct doca_task_pool *pool = &conn->rdma->pools[RDMA_RECEIVE];
+	const struct doca_task_pool *pool =
+		&conn->rdma->pools[PIER_TASK_RECEIVE];
 	const struct doca_rdma_task *task =
 		(const struct doca_rdma_task *)(void *)pool->memory;
 
@@ -60,7 +61,8 @@ doca_error_t doca_rdma_task_receive_set_conf(
 	struct doca_rdma *rdma, doca_rdma_task_receive_completion_cb_t done,
 	doca_rdma_task_receive_completion_cb_t failed, uint32_t count)
 {
-	return pier__doca_rdma_conf(rdma, RDMA_RECEIVE, (void (*)(void))done,
+	return pier__doca_rdma_conf(rdma, PIER_TASK_RECEIVE,
+				    (void (*)(void))done,
 				    (void (*)(void))failed, count);
 }
 
@@ -74,7 +76,7 @@ doca_rdma_task_receive_allocate_init(struct doca_rdma *rdma,
 
 	if (!task)
 		return DOCA_ERROR_INVALID_VALUE;
-	error = pier__doca_rdma_take(rdma, RDMA_RECEIVE, NULL, data, &new);
+	error = pier__doca_rdma_take(rdma, PIER_TASK_RECEIVE, NULL, data, &new);
 	if (error)
 		return error;
 	new->dst = dst;

@@ -26,7 +26,7 @@ doca_error_t doca_rdma_task_send_set_conf(
 	struct doca_rdma *rdma, doca_rdma_task_send_completion_cb_t done,
 	doca_rdma_task_send_completion_cb_t failed, uint32_t count)
 {
-	return pier__doca_rdma_conf(rdma, RDMA_SEND, (void (*)(void))done,
+	return pier__doca_rdma_conf(rdma, PIER_TASK_SEND, (void (*)(void))done,
 				    (void (*)(void))failed, count);
 }
 
@@ -40,7 +40,7 @@ doca_error_t doca_rdma_task_send_allocate_init(
 
 	if (!task)
 		return DOCA_ERROR_INVALID_VALUE;
-	error = pier__doca_rdma_take(rdma, RDMA_SEND, conn, data, &new);
+	error = pier__doca_rdma_take(rdma, PIER_TASK_SEND, conn, data, &new);
 	if (error)
 		return error;
 	new->src = src;

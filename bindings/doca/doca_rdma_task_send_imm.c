@@ -26,7 +26,8 @@ doca_error_t doca_rdma_task_send_imm_set_conf(
 	struct doca_rdma *rdma, doca_rdma_task_send_imm_completion_cb_t done,
 	doca_rdma_task_send_imm_completion_cb_t failed, uint32_t count)
 {
-	return pier__doca_rdma_conf(rdma, RDMA_SEND_IMM, (void (*)(void))done,
+	return pier__doca_rdma_conf(rdma, PIER_TASK_SEND_IMM,
+				    (void (*)(void))done,
 				    (void (*)(void))failed, count);
 }
 
@@ -40,7 +41,8 @@ doca_error_t doca_rdma_task_send_imm_allocate_init(
 
 	if (!task)
 		return DOCA_ERROR_INVALID_VALUE;
-	error = pier__doca_rdma_take(rdma, RDMA_SEND_IMM, conn, data, &new);
+	error = pier__doca_rdma_take(rdma, PIER_TASK_SEND_IMM, conn, data,
+				     &new);
 	if (error)
 		return error;
 	new->src = src;

@@ -12,10 +12,11 @@ static int configure(struct doca_sync_event *event)
 		.publisher = event->publisher,
 		.subscriber = event->subscriber,
 		.word = event->word,
-		.tasks = pier__doca_sync_tasks(event),
 		.dev = event->dev && !event->imported ? event->dev->dev : NULL,
 	};
 
+	for (int i = 0; i < PIER_TASK_TYPES; i++)
+		cfg.type_tasks[i] = event->pools[i].count;
 	return pier_sync_event_configure(event->event, &cfg);
 }
 
@@ -107,7 +108,7 @@ doca_error_t doca_sync_event_destroy(struct doca_sync_event *event)
 		return error;
 	pier_sync_event_destroy(event->event);
 	set_dev(event, NULL);
-	for (int i = 0; i < SYNC_TYPES; i++)
+	for (int i = 0; i < PIER_TASK_TYPES; i++)
 		pier__doca_pool_free(&event->pools[i]);
 	free(event);
 	return DOCA_SUCCESS;

@@ -6,19 +6,10 @@
 
 #include "doca_task_impl.h"
 
-enum sync_type {
-	SYNC_GET,
-	SYNC_SET,
-	SYNC_ADD,
-	SYNC_WAIT_EQ,
-	SYNC_WAIT_NEQ,
-	SYNC_TYPES,
-};
-
 struct doca_sync_event {
 	struct doca_ctx ctx;		/* first */
 	struct pier_sync_event *event;
-	struct doca_task_pool pools[SYNC_TYPES];
+	struct doca_task_pool pools[PIER_TASK_TYPES];
 	uint32_t publisher, subscriber;	/* enum pier_sync_event_location */
 	uint64_t *word;
 	struct doca_dev *dev;
@@ -46,8 +37,7 @@ doca_error_t pier__doca_sync_create(struct pier_sync_event *pier,
 				    struct doca_dev *imported_on,
 				    struct doca_sync_event **ret);
 
-/* Allocate the tasks of all types; how many they are. */
+/* Allocate the tasks of all types. */
 doca_error_t pier__doca_sync_fill(struct doca_sync_event *event);
-uint32_t pier__doca_sync_tasks(const struct doca_sync_event *event);
 
 #endif

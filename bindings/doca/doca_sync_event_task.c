@@ -46,36 +46,28 @@ static int build_wait_neq(struct doca_task *task)
 		&task->task);
 }
 
-static const struct doca_task_kind kinds[SYNC_TYPES] = {
-	[SYNC_GET] = { .build = build_get },
-	[SYNC_SET] = { .build = build_set },
-	[SYNC_ADD] = { .build = build_add },
-	[SYNC_WAIT_EQ] = { .build = build_wait_eq },
-	[SYNC_WAIT_NEQ] = { .build = build_wait_neq },
+static const struct doca_task_kind kinds[PIER_TASK_TYPES] = {
+	[PIER_TASK_SYNC_GET] = { .build = build_get },
+	[PIER_TASK_SYNC_SET] = { .build = build_set },
+	[PIER_TASK_SYNC_ADD] = { .build = build_add },
+	[PIER_TASK_SYNC_WAIT_EQ] = { .build = build_wait_eq },
+	[PIER_TASK_SYNC_WAIT_NEQ] = { .build = build_wait_neq },
 };
 
 doca_error_t pier__doca_sync_fill(struct doca_sync_event *event)
 {
 	doca_error_t error = DOCA_SUCCESS;
 
-	for (int i = 0; i < SYNC_TYPES && !error; i++)
+	for (int i = 0; i < PIER_TASK_TYPES && !error; i++)
 		error = pier__doca_pool_fill(
 			&event->pools[i], &event->ctx, &kinds[i],
 			sizeof(struct doca_sync_event_task));
 	return error;
 }
 
-uint32_t pier__doca_sync_tasks(const struct doca_sync_event *event)
-{
-	uint32_t n = 0;
-
-	for (int i = 0; i < SYNC_TYPES; i++)
-		n += event->pools[i].count;
-	return n;
-}
-
 /* An event that is not idle has its own code for that. */
-static doca_error_t conf(struct doca_sync_event *event, enum sync_type type,
+static doca_error_t conf(struct doca_sync_event *event,
+			 enum pier_task_type type,
 			 void (*done)(void), void (*failed)(void),
 			 uint32_t count)
 {
@@ -88,7 +80,8 @@ static doca_error_t conf(struct doca_sync_event *event, enum sync_type type,
 	return error == DOCA_ERROR_BAD_STATE ? DOCA_ERROR_NOT_PERMITTED : error;
 }
 
-static doca_error_t take(struct doca_sync_event *event, enum sync_type type,
+static doca_error_t take(struct doca_sync_event *event,
+			 enum pier_task_type type,
 			 union doca_data data,
 			 struct doca_sync_event_task **ret)
 {
@@ -141,7 +134,7 @@ doca_error_t doca_sync_event_task_get_set_conf(
 	doca_sync_event_task_get_completion_cb_t done,
 	doca_sync_event_task_get_completion_cb_t failed, uint32_t count)
 {
-	return conf(event, SYNC_GET, (void (*)(void))done,
+	return conf(event, PIER_TASK_SYNC_GET, (void (*)(void))done,
 		    (void (*)(void))failed, count);
 }
 
@@ -155,7 +148,7 @@ doca_sync_event_task_get_alloc_init(struct doca_sync_event *event,
 
 	if (!task || !ret)
 		return DOCA_ERROR_INVALID_VALUE;
-	error = take(event, SYNC_GET, data, &new);
+	error = take(event, PIER_TASK_SYNC_GET, data, &new);
 	if (error)
 		return error;
 	new->result = ret;
@@ -192,7 +185,7 @@ doca_error_t doca_sync_event_task_notify_set_set_conf(
 	doca_sync_event_task_notify_set_completion_cb_t done,
 	doca_sync_event_task_notify_set_completion_cb_t failed, uint32_t count)
 {
-	return conf(event, SYNC_SET, (void (*)(void))done,
+	return conf(event, PIER_TASK_SYNC_SET, (void (*)(void))done,
 		    (void (*)(void))failed, count);
 }
 
@@ -205,7 +198,7 @@ doca_error_t doca_sync_event_task_notify_set_alloc_init(
 
 	if (!task)
 		return DOCA_ERROR_INVALID_VALUE;
-	error = take(event, SYNC_SET, data, &new);
+	error = take(event, PIER_TASK_SYNC_SET, data, &new);
 	if (error)
 		return error;
 	new->value = value;
@@ -242,7 +235,7 @@ doca_error_t doca_sync_event_task_notify_add_set_conf(
 	doca_sync_event_task_notify_add_completion_cb_t done,
 	doca_sync_event_task_notify_add_completion_cb_t failed, uint32_t count)
 {
-	return conf(event, SYNC_ADD, (void (*)(void))done,
+	return conf(event, PIER_TASK_SYNC_ADD, (void (*)(void))done,
 		    (void (*)(void))failed, count);
 }
 
@@ -255,7 +248,7 @@ doca_error_t doca_sync_event_task_notify_add_alloc_init(
 
 	if (!task)
 		return DOCA_ERROR_INVALID_VALUE;
-	error = take(event, SYNC_ADD, data, &new);
+	error = take(event, PIER_TASK_SYNC_ADD, data, &new);
 	if (error)
 		return error;
 	new->value = add;
@@ -305,7 +298,7 @@ doca_error_t doca_sync_event_task_wait_eq_set_conf(
 	doca_sync_event_task_wait_eq_completion_cb_t done,
 	doca_sync_event_task_wait_eq_completion_cb_t failed, uint32_t count)
 {
-	return conf(event, SYNC_WAIT_EQ, (void (*)(void))done,
+	return conf(event, PIER_TASK_SYNC_WAIT_EQ, (void (*)(void))done,
 		    (void (*)(void))failed, count);
 }
 
@@ -318,7 +311,7 @@ doca_error_t doca_sync_event_task_wait_eq_alloc_init(
 
 	if (!task)
 		return DOCA_ERROR_INVALID_VALUE;
-	error = take(event, SYNC_WAIT_EQ, data, &new);
+	error = take(event, PIER_TASK_SYNC_WAIT_EQ, data, &new);
 	if (error)
 		return error;
 	new->value = value;
@@ -368,7 +361,7 @@ doca_error_t doca_sync_event_task_wait_neq_set_conf(
 	doca_sync_event_task_wait_neq_completion_cb_t done,
 	doca_sync_event_task_wait_neq_completion_cb_t failed, uint32_t count)
 {
-	return conf(event, SYNC_WAIT_NEQ, (void (*)(void))done,
+	return conf(event, PIER_TASK_SYNC_WAIT_NEQ, (void (*)(void))done,
 		    (void (*)(void))failed, count);
 }
 
@@ -381,7 +374,7 @@ doca_error_t doca_sync_event_task_wait_neq_alloc_init(
 
 	if (!task)
 		return DOCA_ERROR_INVALID_VALUE;
-	error = take(event, SYNC_WAIT_NEQ, data, &new);
+	error = take(event, PIER_TASK_SYNC_WAIT_NEQ, data, &new);
 	if (error)
 		return error;
 	new->value = value;
