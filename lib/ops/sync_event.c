@@ -27,6 +27,9 @@ static int settle(struct pier_sync_event_config *cfg)
 	if (!err)
 		err = pier__config_u32(&cfg->tasks, "tasks", 256, 1,
 				       PIER__TASKS_MAX);
+	if (!err)
+		err = pier__config_u32(&cfg->stop_on_task_error,
+				       "stop_on_task_error", 0, 0, UINT32_MAX);
 	return err;
 }
 
@@ -37,6 +40,7 @@ static void apply(struct pier_sync_event *event)
 	event->cpu.cfg.tasks = event->cfg.tasks;
 	event->cpu.type_tasks =
 		pier__type_tasks_sum(type_tasks, has) ? type_tasks : NULL;
+	event->cpu.ctx.stop_on_task_error = event->cfg.stop_on_task_error;
 	event->word = event->cfg.word ? event->cfg.word : &event->own_word;
 }
 

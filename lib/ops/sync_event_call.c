@@ -54,6 +54,7 @@ int pier__sync_call_start(struct pier__sync_remote *remote)
 	int err = remote->pe ? 0 : pier_pe_create(&remote->pe);
 
 	event->cpu.type_tasks = NULL;	/* one task is of all types */
+	event->cpu.ctx.stop_on_task_error = false;
 	if (!err)
 		err = pier_ctx_start(&event->cpu.ctx, remote->pe);
 	if (err)

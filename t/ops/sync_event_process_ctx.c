@@ -161,6 +161,8 @@ static void tasks_of_an_owner_that_died_fail_and_the_context_stops(void)
 		pair_kill(&far_owner);
 		OK(await(&status) < 0);
 		LIKE(pier_last_error(), "no access to the export: ");
+		IS(pier_ctx_state(pier_sync_event_ctx(theirs)),
+		   PIER_CTX_RUNNING);
 		pier_task_free(wait);
 		IS(pier_ctx_stop_wait(pier_sync_event_ctx(theirs), LIMIT_MS),
 		   0);
@@ -249,9 +251,37 @@ static bool configure(struct pier_sync_event_config *cfg)
 	return far_begin() && IS(pier_sync_event_configure(theirs, cfg), 0);
 }
 
+static void a_failed_task_stops_the_context_that_is_to_stop(void)
+{
+	struct pier_sync_event_config cfg = { .stop_on_task_error = 1 };
+	struct pier_task *wait[2];
+	struct pier_ctx *ctx;
+	int status[2];
+
+	if (configure(&cfg)) {
+		ctx = pier_sync_event_ctx(theirs);
+		IS(pier_ctx_start(ctx, far_pe), 0);
+		IS(run_set(1), 0);
+		for (int i = 0; i < 2; i++) {
+			IS(pier_sync_event_task_wait_eq(theirs, 42, ALL,
+							&wait[i]), 0);
+			submit(wait[i], &status[i]);
+		}
+		pair_kill(&far_owner);
+		OK(await(&status[0]) < 0);
+		OK(await(&status[1]) < 0);
+		LIKE(pier_task_error_text(wait[0]), "no access to the export");
+		OK(pier_ctx_state(ctx) != PIER_CTX_RUNNING);
+		IS(pier_ctx_stop_wait(ctx, LIMIT_MS), 0);
+		pier_task_free(wait[0]);
+		pier_task_free(wait[1]);
+	}
+	far_end(false);
+}
+
 static void a_call_uses_no_number_of_a_type(void)
 {
-	struct pier_sync_event_config cfg = { 0 };
+	struct pier_sync_event_config cfg = { .stop_on_task_error = 1 };
 	uint64_t got = 0;
 
 	cfg.type_tasks[PIER_TASK_SYNC_WAIT_EQ] = 1;
@@ -278,6 +308,7 @@ int main(void)
 	TEST(requests_in_flight_end_after_their_connection);
 	TEST(a_context_stops_with_waits_in_flight);
 	TEST(an_importer_configures_its_tasks_only);
+	TEST(a_failed_task_stops_the_context_that_is_to_stop);
 	TEST(a_call_uses_no_number_of_a_type);
 	return tap_done();
 }

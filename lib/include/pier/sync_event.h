@@ -46,6 +46,8 @@ struct pier_sync_event_config {
 				/* outlive the event; NULL: none */
 	uint32_t tasks;		/* to preallocate for context mode, */
 				/* 1..1048576; 0 means 256 */
+	uint32_t stop_on_task_error;	/* non-zero: a failed task stops the */
+				/* context; none fails but of an imported one */
 	uint32_t type_tasks[PIER_TASK_TYPES];	/* tasks by enum */
 				/* pier_task_type: a type whose element is 0 */
 				/* has none then, and tasks is the sum.  All */
