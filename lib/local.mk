@@ -226,6 +226,7 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/mem/mmap_config.c \
 	%D%/mem/mmap_devs.c \
 	%D%/mem/mmap_impl.h \
+	%D%/mem/mmap_users.c \
 	%D%/mem/own.c \
 	%D%/mem/own.h \
 	%D%/ops/comch.c \

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
 #include "core/fail.h"
+#include "core/list.h"
 #include "core/random.h"
 #include "mem/buf_impl.h"
 
 /* Buffers that an inventory was given later. */
 struct extent {
 	struct extent *next;
+	size_t count;
 	struct pier_buf bufs[];
 };
 
@@ -19,8 +22,14 @@ struct pier_buf_inventory {
 	struct extent *extents;
 	bool destroyed;			/* freed with its last buffer */
 	uint64_t stamp;			/* the last one given */
+	struct pier__list link;		/* in all */
+	size_t first_count;		/* of bufs */
 	struct pier_buf bufs[];
 };
+
+/* All inventories, to find the buffers of an mmap; and their extents. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct pier__list all = { &all, &all };
 
 /* @count buffers behind @size bytes, all zero.  NULL, reported: no memory. */
 static void *allocate(size_t size, size_t count)
@@ -60,7 +69,11 @@ int pier_buf_inventory_create(size_t count, struct pier_buf_inventory **ret)
 	if (!inv)
 		return -ENOMEM;
 	inv->stamp = pier__random64();
+	inv->first_count = count;
 	add(inv, inv->bufs, count);
+	pthread_mutex_lock(&lock);
+	pier__list_add(&all, &inv->link);
+	pthread_mutex_unlock(&lock);
 	*ret = inv;
 	return 0;
 }
@@ -71,8 +84,11 @@ int pier_buf_inventory_expand(struct pier_buf_inventory *inv, size_t count)
 
 	if (!extent)
 		return -ENOMEM;
+	extent->count = count;
+	pthread_mutex_lock(&lock);
 	extent->next = inv->extents;
 	inv->extents = extent;
+	pthread_mutex_unlock(&lock);
 	add(inv, extent->bufs, count);
 	return 0;
 }
@@ -83,6 +99,9 @@ static void free_unused(struct pier_buf_inventory *inv)
 
 	if (!inv->destroyed || inv->free_count != inv->count)
 		return;
+	pthread_mutex_lock(&lock);
+	pier__list_del(&inv->link);
+	pthread_mutex_unlock(&lock);
 	while ((extent = inv->extents)) {
 		inv->extents = extent->next;
 		free(extent);
@@ -118,6 +137,54 @@ void pier__buf_changed(struct pier_buf *buf)
 	buf->stamp = ++buf->inv->stamp;
 }
 
+/* Only the owner writes, while pier__bufs_of() may read. */
+static void set_memory(struct pier_buf *buf, struct pier_mmap *mmap,
+		       void *addr, size_t len)
+{
+	__atomic_store_n(&buf->head, (uintptr_t)addr, __ATOMIC_RELAXED);
+	__atomic_store_n(&buf->len, len, __ATOMIC_RELAXED);
+	__atomic_store_n(&buf->mmap, mmap, __ATOMIC_RELAXED);
+}
+
+/* Those of @mmap among @bufs, at most @max.  Returns how many. */
+static size_t find(const struct pier_buf *bufs, size_t count,
+		   const struct pier_mmap *mmap, struct pier__range *ret,
+		   size_t max)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < count && found < max; i++) {
+		const struct pier_buf *buf = &bufs[i];
+
+		if (__atomic_load_n(&buf->mmap, __ATOMIC_RELAXED) != mmap)
+			continue;
+		ret[found].addr = (void *)__atomic_load_n(&buf->head,
+							  __ATOMIC_RELAXED);
+		ret[found++].len = __atomic_load_n(&buf->len,
+						   __ATOMIC_RELAXED);
+	}
+	return found;
+}
+
+size_t pier__bufs_of(const struct pier_mmap *mmap, struct pier__range *ret,
+		     size_t max)
+{
+	struct pier__list *pos, *tmp;
+	size_t n = 0;
+
+	pthread_mutex_lock(&lock);
+	PIER__LIST_EACH(pos, tmp, &all) {
+		const struct pier_buf_inventory *inv = pier__container_of(
+			pos, struct pier_buf_inventory, link);
+
+		n += find(inv->bufs, inv->first_count, mmap, ret + n, max - n);
+		for (const struct extent *e = inv->extents; e; e = e->next)
+			n += find(e->bufs, e->count, mmap, ret + n, max - n);
+	}
+	pthread_mutex_unlock(&lock);
+	return n;
+}
+
 /* Is [@addr, @addr + @len) inside [@base, @base + @size)? */
 static bool inside(uintptr_t addr, size_t len, uintptr_t base, size_t size)
 {
@@ -149,9 +216,7 @@ int pier_buf_by_args(struct pier_buf_inventory *inv, struct pier_mmap *mmap,
 	inv->free = buf->next;
 	inv->free_count--;
 	pier__mmap_hold(mmap);
-	buf->mmap = mmap;
-	buf->head = (uintptr_t)addr;
-	buf->len = len;
+	set_memory(buf, mmap, addr, len);
 	buf->data = (uintptr_t)data;
 	buf->data_len = data_len;
 	buf->next = NULL;
@@ -242,7 +307,7 @@ static void give_back(struct pier_buf *buf)
 	struct pier_buf_inventory *inv = buf->inv;
 
 	pier__mmap_drop(buf->mmap);
-	buf->mmap = NULL;
+	set_memory(buf, NULL, (void *)buf->head, buf->len);
 	pier__buf_changed(buf);		/* a task may still point here */
 	buf->next = inv->free;
 	inv->free = buf;

@@ -54,7 +54,7 @@ int pier_buf_array_create(struct pier_mmap *mmap,
 		free(array);
 		return err;
 	}
-	pier__mmap_hold_pool(mmap);
+	pier__mmap_hold_for(mmap, PIER__MMAP_ARRAY);
 	*ret = array;
 	return 0;
 }
@@ -64,7 +64,7 @@ void pier_buf_array_destroy(struct pier_buf_array *array)
 	if (!array)
 		return;
 	pier_buf_inventory_destroy(array->inv);
-	pier__mmap_drop_pool(array->mmap);
+	pier__mmap_drop_for(array->mmap, PIER__MMAP_ARRAY);
 	free(array);
 }
 

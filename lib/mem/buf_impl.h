@@ -34,6 +34,19 @@ static inline uintptr_t pier__buf_tail(const struct pier_buf *buf)
 	return buf->data + buf->data_len;
 }
 
+/* The memory of a buffer. */
+struct pier__range {
+	void *addr;
+	size_t len;
+};
+
+/*
+ * At most @max buffers of @mmap, of all inventories; those of other threads may
+ * be taken and put meanwhile.  Returns how many.  Any thread.
+ */
+size_t pier__bufs_of(const struct pier_mmap *mmap, struct pier__range *ret,
+		     size_t max);
+
 /* Which of its buffers @inv gives next; 0 if none is free. */
 size_t pier__buf_next_index(const struct pier_buf_inventory *inv);
 

@@ -80,7 +80,7 @@ int pier_buf_pool_create(struct pier_mmap *mmap,
 		free(pool);
 		return err;
 	}
-	pier__mmap_hold_pool(mmap);
+	pier__mmap_hold_for(mmap, PIER__MMAP_POOL);
 	*ret = pool;
 	return 0;
 }
@@ -90,7 +90,7 @@ void pier_buf_pool_destroy(struct pier_buf_pool *pool)
 	if (!pool)
 		return;
 	pier_buf_inventory_destroy(pool->inv);
-	pier__mmap_drop_pool(pool->mmap);
+	pier__mmap_drop_for(pool->mmap, PIER__MMAP_POOL);
 	free(pool);
 }
 

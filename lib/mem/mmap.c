@@ -204,28 +204,10 @@ err_deregister:
 	return err;
 }
 
-size_t pier_mmap_buf_count(const struct pier_mmap *mmap)
-{
-	return atomic_load(&mmap->refs) - 1 - atomic_load(&mmap->pools);
-}
-
-static int in_use(const struct pier_mmap *mmap)
-{
-	char devs[PIER__MMAP_DEVS_TEXT];
-
-	return pier__fail(-EBUSY, "mmap: %zu bytes at %p on %s: stopped with "
-			  "%zu buffers and %u buffer pools, arrays or "
-			  "exports in use; a task in flight holds its "
-			  "buffers", mmap->cfg.len,
-			  mmap->cfg.addr, pier__mmap_devs(mmap, devs),
-			  pier_mmap_buf_count(mmap),
-			  atomic_load(&mmap->pools));
-}
-
 int pier_mmap_stop(struct pier_mmap *mmap)
 {
 	if (atomic_load(&mmap->refs) != 1)
-		return in_use(mmap);
+		return pier__mmap_in_use(mmap);
 	if (!mmap->remote)
 		deregister(mmap);
 	mmap->started = false;
@@ -259,18 +241,6 @@ void pier__mmap_drop(struct pier_mmap *mmap)
 {
 	if (atomic_fetch_sub(&mmap->refs, 1) == 1)
 		release(mmap);
-}
-
-void pier__mmap_hold_pool(struct pier_mmap *mmap)
-{
-	atomic_fetch_add(&mmap->pools, 1);
-	pier__mmap_hold(mmap);
-}
-
-void pier__mmap_drop_pool(struct pier_mmap *mmap)
-{
-	atomic_fetch_sub(&mmap->pools, 1);
-	pier__mmap_drop(mmap);
 }
 
 void pier_mmap_destroy(struct pier_mmap *mmap)

@@ -22,6 +22,14 @@ struct pier__mmap_key {
 	uint32_t lkey, rkey;
 };
 
+/* What holds an mmap besides buffers, each by its own calls. */
+enum pier__mmap_user {
+	PIER__MMAP_POOL,
+	PIER__MMAP_ARRAY,
+	PIER__MMAP_EXPORT,
+	PIER__MMAP_USERS,
+};
+
 struct pier__mmap_origin;
 
 struct pier_mmap {
@@ -32,9 +40,8 @@ struct pier_mmap {
 	bool remote, started;
 	bool cpu;			/* the CPU can use its addresses */
 	struct pier__own own;		/* its length is 0 if it is none */
-	atomic_uint refs;		/* of buffers, pools, exports, and */
-					/* its maker */
-	atomic_uint pools;		/* buffer pools in it, and exports */
+	atomic_uint refs;		/* of buffers, users, and its maker */
+	atomic_uint users[PIER__MMAP_USERS];
 	uint32_t key_count;
 	struct pier__mmap_key keys[PIER__MMAP_DEVS];
 	struct pier__mmap_origin *origin;	/* of what a service serves; */
@@ -92,10 +99,13 @@ int pier__mmap_describe(const struct pier_mmap *mmap, uint32_t valid_s,
 int pier__mmap_import(const void *desc, size_t len, enum pier__wire_kind kind,
 		      struct pier_mmap **ret);
 
-/* Buffers hold their mmap, and so do buffer pools and exports. */
+/* Buffers hold their mmap, and so does @user. */
 void pier__mmap_hold(struct pier_mmap *mmap);
 void pier__mmap_drop(struct pier_mmap *mmap);
-void pier__mmap_hold_pool(struct pier_mmap *mmap);
-void pier__mmap_drop_pool(struct pier_mmap *mmap);
+void pier__mmap_hold_for(struct pier_mmap *mmap, enum pier__mmap_user user);
+void pier__mmap_drop_for(struct pier_mmap *mmap, enum pier__mmap_user user);
+
+/* Fail to stop @mmap, which is held: by what, as far as is known. */
+int pier__mmap_in_use(const struct pier_mmap *mmap);
 
 #endif

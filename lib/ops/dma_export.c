@@ -71,7 +71,7 @@ int pier_dma_export_create(struct pier_mmap *mmap, struct pier_dev *dev,
 
 	exported->len = (size_t)err;
 	exported->mmap = mmap;
-	pier__mmap_hold_pool(mmap);
+	pier__mmap_hold_for(mmap, PIER__MMAP_EXPORT);
 	*ret = exported;
 	return 0;
 
@@ -106,7 +106,7 @@ void pier_dma_export_destroy(struct pier_dma_export *exported)
 		return;
 	pier_mmap_destroy(exported->registered);	/* access ends here */
 	pier__service_remove(&exported->entry);
-	pier__mmap_drop_pool(exported->mmap);
+	pier__mmap_drop_for(exported->mmap, PIER__MMAP_EXPORT);
 	free(exported);
 }
 

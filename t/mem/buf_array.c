@@ -122,6 +122,7 @@ static void an_array_holds_its_mmap_and_outlives_itself(void)
 	if (!IS(err, 0) || !IS(pier_buf_array_take(array, 0, &buf), 0))
 		return;
 	IS(pier_mmap_stop(mmap), -EBUSY);
+	LIKE(pier_last_error(), "1 buffer array");
 	pier_buf_array_destroy(array);
 	IS(pier_mmap_stop(mmap), -EBUSY);
 	*(char *)pier_buf_head(buf) = 1;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <pier/verbs.h>
@@ -115,6 +116,7 @@ static void the_last_buffer_releases_the_range(void)
 	struct pier_buf_inventory *inv;
 	struct pier_mmap *mmap;
 	struct pier_buf *buf;
+	char text[96];
 
 	if (!IS(pier_mmap_create(&mmap), 0) ||
 	    !IS(pier_mmap_configure(mmap, &cfg), 0) ||
@@ -126,7 +128,9 @@ static void the_last_buffer_releases_the_range(void)
 	IS(pier_mmap_stop(mmap), -EBUSY);
 	LIKE(pier_last_error(), "8192 bytes at ");
 	LIKE(pier_last_error(), pier_devinfo_name(pier_dev_info(dev)));
-	LIKE(pier_last_error(), "1 buffers and 0 buffer pools");
+	snprintf(text, sizeof(text), "in use by 1 buffer (8192 bytes at %p);",
+		 (void *)memory);
+	LIKE(pier_last_error(), text);
 	IS(pier_mmap_buf_count(mmap), 1);
 	pier_mmap_destroy(mmap);
 	IS(freed.calls, 0);
@@ -151,15 +155,75 @@ static void buffer_pools_are_named_when_it_is_stopped(void)
 		return;
 	IS(pier_mmap_buf_count(mmap), 0);
 	IS(pier_mmap_stop(mmap), -EBUSY);
-	LIKE(pier_last_error(), "0 buffers and 2 buffer pools");
+	LIKE(pier_last_error(), "in use by 2 buffer pools;");
 	pier_buf_pool_destroy(other);
 	IS(pier_buf_pool_take(pool, &buf), 0);
 	pier_buf_pool_destroy(pool);
 	IS(pier_mmap_stop(mmap), -EBUSY);
-	LIKE(pier_last_error(), "1 buffers and 0 buffer pools");
+	LIKE(pier_last_error(), "in use by 1 buffer (16 bytes at ");
 	pier_buf_put(buf);
 	IS(pier_mmap_buf_count(mmap), 0);
 	IS(pier_mmap_stop(mmap), 0);
+	pier_mmap_destroy(mmap);
+}
+
+/* Take buffer @i of @inv, 8 bytes from byte 16 * @i on. */
+static struct pier_buf *take(struct pier_buf_inventory *inv,
+			     struct pier_mmap *mmap, size_t i)
+{
+	struct pier_buf *buf = NULL;
+
+	IS(pier_buf_by_addr(inv, mmap, memory + 16 * i, 8, &buf), 0);
+	return buf;
+}
+
+static bool names_buf(size_t i)
+{
+	char text[48];
+
+	snprintf(text, sizeof(text), "8 bytes at %p",
+		 (void *)(memory + 16 * i));
+	return strstr(pier_last_error(), text);
+}
+
+static void its_buffers_are_named_when_it_is_stopped(void)
+{
+	struct pier_buf_inventory *inv, *second;
+	struct pier_mmap *mmap, *other;
+	struct pier_buf *bufs[6], *foreign = NULL;
+
+	if (!IS(pier_mmap_map(dev, memory, sizeof(memory), 0, &mmap), 0) ||
+	    !IS(pier_mmap_map(dev, memory, sizeof(memory), 0, &other), 0) ||
+	    !IS(pier_buf_inventory_create(2, &inv), 0) ||
+	    !IS(pier_buf_inventory_expand(inv, 1), 0) ||
+	    !IS(pier_buf_inventory_create(4, &second), 0))
+		return;
+	foreign = take(second, other, 9);
+	for (size_t i = 0; i < 3; i++)
+		bufs[i] = take(inv, mmap, i);
+	bufs[3] = take(second, mmap, 3);
+	IS(pier_mmap_stop(mmap), -EBUSY);
+	LIKE(pier_last_error(), "in use by 4 buffers (");
+	for (size_t i = 0; i < 4; i++)
+		OK(names_buf(i));
+	OK(!names_buf(9));
+	OK(!strstr(pier_last_error(), "..."));
+	bufs[4] = take(second, mmap, 4);
+	bufs[5] = take(second, mmap, 5);
+	IS(pier_mmap_stop(mmap), -EBUSY);
+	LIKE(pier_last_error(), "in use by 6 buffers (");
+	LIKE(pier_last_error(), ", ...)");
+	for (size_t i = 0; i < 5; i++) {
+		pier_buf_put(bufs[i]);
+		IS(pier_mmap_stop(mmap), -EBUSY);
+		OK(!names_buf(i) && names_buf(i + 1));
+	}
+	pier_buf_put(bufs[5]);
+	IS(pier_mmap_stop(mmap), 0);
+	pier_buf_put(foreign);
+	pier_buf_inventory_destroy(second);
+	pier_buf_inventory_destroy(inv);
+	pier_mmap_destroy(other);
 	pier_mmap_destroy(mmap);
 }
 
@@ -366,6 +430,7 @@ int main(void)
 	TEST(memory_of_its_own_is_zeroed_and_aligned_to_pages);
 	TEST(the_last_buffer_releases_the_range);
 	TEST(buffer_pools_are_named_when_it_is_stopped);
+	TEST(its_buffers_are_named_when_it_is_stopped);
 	TEST(an_export_needs_remote_access_and_a_start);
 	TEST(a_descriptor_lives_until_the_next_start);
 	TEST(an_import_is_what_was_exported);

@@ -391,6 +391,7 @@ static void what_cannot_be_exported_is_refused(void)
 		IS(pier_mmap_start(mmap), 0);
 		IS(pier_dma_export_create(mmap, dev, &exported), 0);
 		IS(pier_mmap_stop(mmap), -EBUSY);
+		LIKE(pier_last_error(), "1 export for DMA contexts");
 		IS(pier_mmap_buf_count(mmap), 0);
 		pier_dma_export_destroy(exported);
 		IS(pier_mmap_stop(mmap), 0);

@@ -85,8 +85,9 @@ int pier_mmap_start(struct pier_mmap *mmap);
 
 /*
  * Revoke the registration: peers lose access before this returns, exported
- * descriptors become invalid.  Errors: -EBUSY, buffers, pools or exports of it
- * still exist; the message contains how many.
+ * descriptors become invalid.  Errors: -EBUSY, buffers, pools, arrays or
+ * exports of it still exist; the message has how many, and the ranges of some
+ * buffers.
  */
 int pier_mmap_stop(struct pier_mmap *mmap);
 
