@@ -54,6 +54,7 @@ EXTRA_DIST += \
 	%D%/decisions.md \
 	%D%/doca-2.0.md \
 	%D%/doca-calls.md \
+	%D%/doca-rules.md \
 	%D%/from-doca.md \
 	%D%/hardware.md \
 	%D%/rxe.md \

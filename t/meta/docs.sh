@@ -219,6 +219,19 @@ every_command_has_a_line_in_the_page_of_the_tool()
 	done <"$tmp/commands"
 }
 
+# Each row of the rules ends with tests that exist, or with the reason.
+rules_for_doca_name_tests_that_exist()
+{
+	grep '^| ' docs/doca-rules.md | grep -v '^| rule ' >"$tmp/rules"
+	[ "$(wc -l <"$tmp/rules")" -ge 100 ] || echo "few rules were found"
+	grep -vE '\| (`|none: )[^|]* \|$' "$tmp/rules"
+	grep -oE '`[a-z_]+:[a-z0-9_]+`' "$tmp/rules" | tr -d '`' | sort -u |
+	    while IFS=: read -r file name; do
+		grep -q "TEST($name)" "t/doca/$file.c" ||
+		    echo "docs/doca-rules.md: $file:$name"
+	done
+}
+
 guides_name_only_files_that_exist()
 {
 	for guide in $guides; do
@@ -263,6 +276,7 @@ none calls_for_doca_are_in_one_row_each
 none rows_of_calls_for_doca_name_calls_of_pier
 none the_guide_for_doca_names_what_exists
 none the_guide_for_doca_2_0_has_every_call_of_its_own
+none rules_for_doca_name_tests_that_exist
 none guides_name_only_files_that_exist
 none the_map_leads_to_files_and_functions
 tap_done
