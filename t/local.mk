@@ -132,6 +132,7 @@ check_PROGRAMS += \
 	%D%/mem/mmap.t \
 	%D%/mem/own.t \
 	%D%/meta/so.t \
+	%D%/ops/again.t \
 	%D%/ops/alloc.t \
 	%D%/ops/bulk.t \
 	%D%/ops/capable.t \

@@ -12,7 +12,8 @@ extern "C" {
  * A buffer array: elements of one length in a local or remote mmap, one behind
  * the other, whose buffers are taken by index.
  *
- * An array and its buffers belong to one thread.
+ * An array has what it was created with: to change it, create another one.  It
+ * and its buffers belong to one thread.
  */
 struct pier_buf;
 struct pier_buf_array;

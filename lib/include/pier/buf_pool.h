@@ -12,7 +12,8 @@ extern "C" {
  * A buffer pool: an mmap cut into elements of one length, and a buffer for
  * each.  Taking one needs no address, and no two buffers share a byte.
  *
- * A pool and its buffers belong to one thread.
+ * A pool has what it was created with: to change it, create another one.  It
+ * and its buffers belong to one thread.
  */
 struct pier_buf;
 struct pier_buf_pool;

@@ -17,6 +17,7 @@ extern "C" {
  * device and name, and both send messages.  A server and a client are contexts:
  * configure it while idle, start it on a progress engine, stop it, destroy it.
  * A client is STARTING until it is connected, and IDLE again if it cannot be.
+ * When it is idle again it can be configured and started again.
  *
  * Calls return 0 or a negative errno value and do not write *ret on failure.
  * They belong to the engine's thread.

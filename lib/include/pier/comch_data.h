@@ -16,7 +16,8 @@ extern "C" {
  * which receive messages into buffers, and producers, which send messages to
  * consumers of the peer.  Both are contexts: configure it while idle, start it
  * on an engine, which may be another one than that of the connection, stop it,
- * destroy it.
+ * destroy it.  When it is idle again it can be configured and started again, as
+ * long as the connection exists.
  *
  * They are created in the thread of the connection's engine; the other calls
  * belong to the thread of their own engine, destroy too.  Calls return 0 or a

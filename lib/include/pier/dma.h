@@ -16,6 +16,7 @@ extern "C" {
  * A DMA context: copies as tasks of an engine, between local memory, and
  * between local memory and exports of other processes (pier/dma_export.h).
  * Configure it while idle, start it on a progress engine, stop it, destroy it.
+ * When it is idle again it can be configured and started again.
  *
  * Calls return 0 or a negative errno value and do not write *ret on failure.
  * They belong to the engine's thread.

@@ -13,7 +13,8 @@ extern "C" {
  * An export: memory that DMA contexts of other processes, of this host or of
  * another, read and write while this process does anything else, or sleeps.
  * A thread of pier's, one for each open device with exports, accepts their
- * connections.
+ * connections.  An export is neither configured nor started: create another one
+ * of the same mmap, which has another descriptor.
  *
  * Calls return 0 or a negative errno value and do not write *ret on failure.
  * One thread at a time uses an export.

@@ -16,7 +16,8 @@ extern "C" {
  * A graph: tasks and functions with an order among them, as a task of its own.
  * Add nodes and dependencies while it is idle, start it on the engine of the
  * contexts of its nodes, take instances of it, submit them.  A graph is a
- * context, and an instance is a task of it, PIER_TASK_GRAPH.
+ * context, and an instance is a task of it, PIER_TASK_GRAPH.  When it is idle
+ * again it can be configured, extended and started again.
  *
  * Calls return 0 or a negative errno value and do not write *ret on failure.
  * They belong to the engine's thread.

@@ -12,7 +12,8 @@ extern "C" {
 /*
  * Memory: one range, registered on one or more devices (a local mmap), or one
  * that a peer has exported (a remote mmap).  Configure it, add devices, start
- * it; then take buffers of it and export it.
+ * it; then take buffers of it and export it.  A stopped one can be configured
+ * and started again; one with memory of pier's own can only be started again.
  *
  * One thread at a time; once started it may be used by contexts of several
  * threads.  Calls return 0 or a negative errno value and do not write *ret on

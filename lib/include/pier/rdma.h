@@ -15,7 +15,8 @@ extern "C" {
 
 /*
  * An RDMA context: connections, and the tasks that run on them.  Configure it
- * while idle, start it on a progress engine, stop it, destroy it.
+ * while idle, start it on a progress engine, stop it, destroy it.  When it is
+ * idle again it can be configured and started again.
  *
  * Calls return 0 or a negative errno value and do not write *ret on failure.
  * They belong to the engine's thread unless marked "any thread".

@@ -15,7 +15,8 @@ extern "C" {
 /*
  * A SHA context: digests of local memory as tasks of an engine, computed by a
  * thread of the context while the engine goes on.  Configure it while idle,
- * start it on a progress engine, stop it, destroy it.
+ * start it on a progress engine, stop it, destroy it.  When it is idle again it
+ * can be configured and started again.
  *
  * Calls return 0 or a negative errno value and do not write *ret on failure.
  * They belong to the engine's thread.
