@@ -21,7 +21,7 @@ static struct pier_graph *graph;
 static struct pier_comch_consumer *consumer;
 static struct pier_comch_producer *producer;
 
-struct kind {
+struct startable {
 	struct pier_ctx *(*create)(void);	/* NULL: it failed */
 	int (*configure)(uint32_t tasks);
 	int (*take)(struct pier_task **ret);
@@ -284,7 +284,7 @@ static bool until(const struct pier_ctx *ctx, enum pier_ctx_state state)
 }
 
 /* There are @n tasks, neither more nor fewer. */
-static void has_tasks(const struct kind *kind, uint32_t n)
+static void has_tasks(const struct startable *kind, uint32_t n)
 {
 	struct pier_task *tasks[TASKS_MAX], *none = NULL;
 	uint32_t i = 0;
@@ -297,7 +297,7 @@ static void has_tasks(const struct kind *kind, uint32_t n)
 }
 
 /* Once with @n tasks. */
-static bool run(const struct kind *kind, struct pier_ctx *ctx,
+static bool run(const struct startable *kind, struct pier_ctx *ctx,
 		struct pier_pe *on, uint32_t n)
 {
 	int err;
@@ -317,7 +317,7 @@ static bool run(const struct kind *kind, struct pier_ctx *ctx,
 }
 
 /* Each run has what was configured before it. */
-static void again(const struct kind *kind)
+static void again(const struct startable *kind)
 {
 	struct pier_ctx *ctx = kind->create();
 	struct pier_pe *on = pe;
@@ -334,7 +334,7 @@ static void again(const struct kind *kind)
 
 static void an_rdma_context_is_configured_and_started_again(void)
 {
-	static const struct kind kind = {
+	static const struct startable kind = {
 		.create = rdma_create,
 		.configure = rdma_configure,
 		.take = rdma_take,
@@ -346,7 +346,7 @@ static void an_rdma_context_is_configured_and_started_again(void)
 
 static void a_dma_context_is_configured_and_started_again(void)
 {
-	static const struct kind kind = {
+	static const struct startable kind = {
 		.create = dma_create,
 		.configure = dma_configure,
 		.take = dma_take,
@@ -358,7 +358,7 @@ static void a_dma_context_is_configured_and_started_again(void)
 
 static void a_sha_context_is_configured_and_started_again(void)
 {
-	static const struct kind kind = {
+	static const struct startable kind = {
 		.create = sha_create,
 		.configure = sha_configure,
 		.take = sha_take,
@@ -370,7 +370,7 @@ static void a_sha_context_is_configured_and_started_again(void)
 
 static void a_function_context_is_configured_and_started_again(void)
 {
-	static const struct kind kind = {
+	static const struct startable kind = {
 		.create = func_create,
 		.configure = func_configure,
 		.take = func_take,
@@ -382,7 +382,7 @@ static void a_function_context_is_configured_and_started_again(void)
 
 static void a_graph_is_configured_and_started_again(void)
 {
-	static const struct kind kind = {
+	static const struct startable kind = {
 		.create = graph_create,
 		.configure = graph_configure,
 		.take = graph_take,
@@ -394,7 +394,7 @@ static void a_graph_is_configured_and_started_again(void)
 
 static void a_server_is_configured_and_started_again(void)
 {
-	static const struct kind kind = {
+	static const struct startable kind = {
 		.create = server_create,
 		.configure = server_configure,
 		.take = server_take,
@@ -408,7 +408,7 @@ static void a_server_is_configured_and_started_again(void)
 
 static void a_client_is_configured_and_started_again(void)
 {
-	static const struct kind kind = {
+	static const struct startable kind = {
 		.create = client_create,
 		.configure = client_configure,
 		.take = client_take,
@@ -420,7 +420,7 @@ static void a_client_is_configured_and_started_again(void)
 
 static void a_consumer_is_configured_and_started_again(void)
 {
-	static const struct kind kind = {
+	static const struct startable kind = {
 		.create = consumer_create,
 		.configure = consumer_configure,
 		.take = consumer_take,
@@ -432,7 +432,7 @@ static void a_consumer_is_configured_and_started_again(void)
 
 static void a_producer_is_configured_and_started_again(void)
 {
-	static const struct kind kind = {
+	static const struct startable kind = {
 		.create = producer_create,
 		.configure = producer_configure,
 		.take = producer_take,

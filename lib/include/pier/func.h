@@ -15,7 +15,7 @@ extern "C" {
 /*
  * A function context: calls of the program's functions as tasks of an engine,
  * on its thread.  Configure it while idle, start it on a progress engine, stop
- * it, destroy it.  When it is idle again it can be configured and started again.
+ * it, destroy it.  Once idle again it can be configured and started again.
  *
  * Calls return 0 or a negative errno value and do not write *ret on failure.
  * They belong to the engine's thread.
