@@ -75,7 +75,7 @@ typedef void pier_comch_consumer_fn(struct pier_comch_conn *conn, uint32_t id,
 
 /*
  * Create an idle server of @name on @dev.  @rep is NULL or a representor of
- * @dev, which pier_comch_rep() returns; it does not restrict the clients yet.
+ * @dev, which pier_comch_rep() returns; it does not restrict the clients.
  * Both must outlive it.  The caller destroys it by pier_comch_destroy().
  * Errors: -EINVAL, @name is empty or too long, or @rep is one of another
  * device; -EOPNOTSUPP, as pier_devinfo_has(); -ENOMEM.
