@@ -144,6 +144,7 @@ check_PROGRAMS += \
 	%D%/ops/comch_flow.t \
 	%D%/ops/comch_hostile.t \
 	%D%/ops/comch_many.t \
+	%D%/ops/comch_stop.t \
 	%D%/ops/desc.t \
 	%D%/ops/dma.t \
 	%D%/ops/dma_export.t \

@@ -236,26 +236,38 @@ static void is_served(void)
 	IS(pier_pe_inflight(server.pe), 0);
 }
 
+/* A server whose client has reached @stage. */
+static bool begin_server(enum stage stage, const struct pier_comch_config *cfg)
+{
+	snprintf(name, sizeof(name), "%s", talker_name());
+	pair_start(&pair, client_main, &stage);
+	if (!IS(pier_dev_open(NULL, &dev), 0) ||
+	    !talker_server(&server, dev, name, cfg) || !talker_start(&server) ||
+	    !OK(pair_send(&pair, "", 1)))
+		return false;
+	while (!pair_readable(&pair) && tap_holds())
+		talker_step(limit_from_now());
+	return reported();
+}
+
+static void end_server(void)
+{
+	talker_close(&server);
+	pier_dev_close(dev);
+	dev = NULL;
+}
+
 static void kill_client(enum stage stage)
 {
 	struct pier_comch_config cfg = { .size = sizeof(cfg),
 					 .max_clients = 2,
 					 .connect_timeout_ms = 1000 };
 
-	snprintf(name, sizeof(name), "%s", talker_name());
-	pair_start(&pair, client_main, &stage);
-	if (IS(pier_dev_open(NULL, &dev), 0) &&
-	    talker_server(&server, dev, name, &cfg) && talker_start(&server) &&
-	    OK(pair_send(&pair, "", 1))) {
-		while (!pair_readable(&pair) && tap_holds())
-			talker_step(limit_from_now());
-		reported();
+	if (begin_server(stage, &cfg)) {
 		pair_kill(&pair);
 		is_served();
 	}
-	talker_close(&server);
-	pier_dev_close(dev);
-	dev = NULL;
+	end_server();
 }
 
 static void a_client_is_killed_while_it_connects(void)
@@ -278,6 +290,28 @@ static void a_client_is_killed_while_it_stops(void)
 	kill_client(STOPPING);
 }
 
+/* On a verbs device the kernel receives for a process that is stopped. */
+static void a_message_that_fails_stops_a_server_that_is_to_stop(void)
+{
+	struct pier_comch_config cfg = { .size = sizeof(cfg),
+					 .stop_on_task_error = 1 };
+	int sent;
+
+	if (begin_server(CONNECTED, &cfg) && OK(server.conn != NULL)) {
+		kill(pair.pid, SIGSTOP);
+		OK(pair_is_stopped(&pair, true));
+		sent = send_some(&server);
+		pair_kill(&pair);
+		if (!strcmp(pier_devinfo_kind(pier_dev_info(dev)), "soft"))
+			talker_state(&server, PIER_CTX_IDLE);
+		else
+			talker_count(&completed, sent);
+		OK(sent > 0);
+		IS(completed, sent);
+	}
+	end_server();
+}
+
 int main(void)
 {
 	if (pier_dev_open(NULL, &dev))
@@ -292,5 +326,6 @@ int main(void)
 	TEST(a_client_is_killed_while_it_sleeps);
 	TEST(a_client_is_killed_while_it_sends);
 	TEST(a_client_is_killed_while_it_stops);
+	TEST(a_message_that_fails_stops_a_server_that_is_to_stop);
 	return tap_done();
 }

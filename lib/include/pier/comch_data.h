@@ -39,7 +39,8 @@ struct pier_comch_data_config {
 	uint32_t connect_timeout_ms;	/* of a producer; 0 means 10000 */
 	uint32_t drain_ms;	/* limit of stopping; 0 means 2000 */
 	uint32_t stop_on_task_error;	/* non-zero: a failed task stops the */
-				/* context */
+				/* context; those of a consumer do not fail */
+				/* before it stops */
 };
 
 /* Counted since the object was created. */
