@@ -162,9 +162,10 @@ static bool resume_slowly(void)
 	struct pier__copy_msg msg;
 	struct pier__copy_span span;
 
-	if (!meet_server(100))
+	if (!meet_server(300))
 		return false;
 	msg = copyliar_hello(&liar, PIER__COPY_PUT, PIER_COPY_RESUME);
+	msg.number[PIER__HELLO_TIMEOUT] = 100;
 	copyliar_send(&liar, &msg);
 	if (!OK(copyliar_until(&liar, PIER__COPY_WELCOME, 1)))
 		return false;
@@ -181,19 +182,19 @@ static void a_client_that_digests_for_long_is_waited_for(void)
 
 	if (!resume_slowly())
 		return;
-	/* 40 of 25 ms are ten times its time */
-	for (pings = liar.received[PIER__COPY_PING]; pings < 70; pings++) {
+	/* 120 of 25 ms are ten times its time */
+	for (pings = liar.received[PIER__COPY_PING]; pings < 160; pings++) {
 		copyliar_pass(&liar, PIER__COPY_PING, pings + 1, 0);
 		if (!OK(copyliar_until(&liar, PIER__COPY_PING, pings)))
 			break;
 	}
 	OK(liar.conn != NULL);
 	while (liar.conn) {
-		copyliar_pass(&liar, PIER__COPY_PING, 70, 0);
+		copyliar_pass(&liar, PIER__COPY_PING, 160, 0);
 		copyliar_until(&liar, PIER__COPY_PING, ++pings);
 	}
 	IS(liar.number[PIER__COPY_END][PIER__END_ERROR], ETIMEDOUT);
-	LIKE(liar.text, "the client has done nothing for 1000 ms");
+	LIKE(liar.text, "the client has done nothing for 3000 ms");
 	leave_server();
 }
 
@@ -211,7 +212,7 @@ static void a_client_that_digests_for_long_says_so(void)
 	snprintf(path, sizeof(path), "%s/sparse", root);
 	fd = open(path, O_CREAT | O_WRONLY, 0600);
 	IS(ftruncate(fd, (off_t)1 << 40), 0);
-	if (!meet_client(path, 100, PIER_COPY_RESUME))
+	if (!meet_client(path, 86400000, PIER_COPY_RESUME))
 		return;
 	copyliar_pass(&liar, PIER__COPY_WELCOME, 0, 100);
 	if (OK(copyliar_until(&liar, PIER__COPY_FILLED, 1)))

@@ -293,7 +293,7 @@ run no_client_leaves_the_root
 run a_file_that_fails_does_not_end_the_copy
 run the_old_target_stays_when_the_copy_fails
 run without_a_server_it_says_so
-run progress_is_shown_on_a_terminal_alone
+natively run progress_is_shown_on_a_terminal_alone
 run ports_distinguish_servers
 run a_wrong_command_line_is_a_usage_error
 run a_server_ends_by_a_signal
