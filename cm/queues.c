@@ -87,19 +87,13 @@ do_other_work(struct pier__queues *queues)
 	return completed;
 }
 
-static int poll_completions(struct pier__source *source, int budget)
+static inline int reap(struct pier__queues *queues)
 {
-	struct pier__queues *queues = queues_of(source);
 	struct ibv_wc wc[BATCH], *w = wc;
-	int n;
+	int budget = queues->budget;
+	int n = queues->fab->poll(queues->cq, wc,
+				  budget < BATCH ? budget : BATCH);
 
-	queues->budget = budget;
-	if (queues->attention) {
-		n = do_other_work(queues);
-		if (n || queues->error)
-			return n;
-	}
-	n = queues->fab->poll(queues->cq, wc, budget < BATCH ? budget : BATCH);
 	if (n <= 0) {
 		queues->polled += queues->cqe;
 		if (n < 0)
@@ -115,6 +109,35 @@ static int poll_completions(struct pier__source *source, int budget)
 			op->done(op, w);
 	}
 	return 1;
+}
+
+static int __attribute__((noinline)) do_and_reap(struct pier__queues *queues)
+{
+	int did = do_other_work(queues);
+
+	return did || queues->error ? did : reap(queues);
+}
+
+/* Complete one that is ready, if that is all that is to be done. */
+static int __attribute__((noinline))
+complete_one(struct pier__queues *queues)
+{
+	struct pier__posted *posted = queues->ready.first;
+
+	if (!posted || queues->budget != 1 || queues->error ||
+	    !pier__list_empty(&queues->pending))
+		return do_and_reap(queues);
+	queues->ready.first = posted->next;
+	posted->succeed(posted);
+	return 1;
+}
+
+static int poll_completions(struct pier__source *source, int budget)
+{
+	struct pier__queues *queues = queues_of(source);
+
+	queues->budget = budget;
+	return queues->attention ? complete_one(queues) : reap(queues);
 }
 
 static int arm(struct pier__source *source)

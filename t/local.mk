@@ -104,6 +104,7 @@ check_PROGRAMS += \
 	%D%/engine/ctx.t \
 	%D%/engine/driver.t \
 	%D%/engine/offender.t \
+	%D%/engine/one_event.t \
 	%D%/engine/pe.t \
 	%D%/engine/starting.t \
 	%D%/engine/worker.t \

@@ -154,8 +154,7 @@ void pier__pe_defer(struct pier_pe *pe, struct pier__deferred *deferred)
 	pier__pe_attend(pe, PIER__ATTEND_DEFERRED);
 }
 
-/* The budget ran out: the next round begins with another source. */
-static void __attribute__((noinline)) rotate(struct pier_pe *pe)
+static void rotate(struct pier_pe *pe)
 {
 	struct pier__source *first = pe->fast, *last = first->next;
 
@@ -164,6 +163,21 @@ static void __attribute__((noinline)) rotate(struct pier_pe *pe)
 		last = last->next;
 	last->next = first;
 	first->next = NULL;
+}
+
+/*
+ * The budget ran out: the next round begins with another source.  Calls for
+ * one event try the one that was polled last before a round.
+ */
+static void __attribute__((noinline)) end_early(struct pier_pe *pe)
+{
+	struct pier__source *at = pe->max == 1 ? pe->fast : NULL;
+
+	while (at && at->next != pe->visit)
+		at = at->next;
+	pe->again = at;
+	if (pe->fast && pe->fast->next)
+		rotate(pe);
 }
 
 static inline int poll_fast(struct pier_pe *pe)
@@ -175,8 +189,7 @@ static inline int poll_fast(struct pier_pe *pe)
 		pe->visit = at->next;	/* removal moves it on */
 		did |= at->poll(at, pe->max - pe->events);
 		if (pe->events >= pe->max) {
-			if (pe->fast && pe->fast->next)
-				rotate(pe);
+			end_early(pe);
 			break;
 		}
 	}
@@ -294,12 +307,49 @@ static int __attribute__((noinline, cold)) fail_nested(const char *what)
 	return pier__fail(-EBUSY, "pe: %s inside a callback", what);
 }
 
+/* What remains after a round; @pe may be freed after this. */
+static inline int finish_round(struct pier_pe *pe)
+{
+	return attention(pe) ? progress_more(pe) : pe->events;
+}
+
+static int __attribute__((noinline)) progress_all(struct pier_pe *pe)
+{
+	pe->again = NULL;
+	round_of(pe, 1);
+	return finish_round(pe);
+}
+
+/*
+ * One event, of the source that had the last one, without a round, if it has
+ * more.  The calls until the next look at the clock bound this, so that no
+ * source starves.
+ */
+static int __attribute__((noinline)) progress_again(struct pier_pe *pe)
+{
+	struct pier__source *at = pe->again;
+
+	if (!--pe->quiet) {
+		pe->quiet = 1;
+		return progress_all(pe);
+	}
+	pe->busy = 1;
+	pe->events = 0;
+	pe->max = 1;
+	pe->now = 0;
+	at->poll(at, 1);
+	pe->busy = 0;
+	return pe->events ? finish_round(pe) : progress_all(pe);
+}
+
 static inline int progress(struct pier_pe *pe, int max)
 {
 	if (pe->busy)
 		return fail_nested("progress");
+	if (max == 1 && pe->again)
+		return progress_again(pe);
 	round_of(pe, max > 0 ? max : MAX_EVENTS);
-	return attention(pe) ? progress_more(pe) : pe->events;
+	return finish_round(pe);
 }
 
 int pier_pe_progress(struct pier_pe *pe, int max)

@@ -29,6 +29,8 @@ struct pier_pe {
 	uint64_t now;		/* of this round; 0: not read yet */
 	struct pier__source *fast;	/* sources polled in every round */
 	struct pier__source *visit;	/* next to poll; removal moves it */
+	struct pier__source *again;	/* may have more than the one event */
+					/* that was requested; NULL: none */
 	atomic_uint attention;	/* enum pier__attention */
 	atomic_bool armed;	/* it sleeps, or may: nudge it */
 

@@ -57,6 +57,8 @@ void pier__pe_remove(struct pier__source *source)
 		return;
 	if (pe->visit == source)
 		pe->visit = source->next;
+	if (pe->again == source)
+		pe->again = NULL;
 	take_out(source->slow ? &pe->slow : &pe->fast, source);
 	if (source->fd >= 0)
 		epoll_ctl(pe->epoll_fd, EPOLL_CTL_DEL, source->fd, NULL);
