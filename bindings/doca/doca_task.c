@@ -10,7 +10,7 @@ static void __attribute__((noinline, cold)) fail(struct doca_task *task,
 						 int err)
 {
 	pier__doca_error(err);
-	task->failed(task, task->data, task->ctx->data);
+	task->failed(task, task->data, task->ctx_data);
 }
 
 static void done(struct pier_task *pier, void *arg)
@@ -21,7 +21,7 @@ static void done(struct pier_task *pier, void *arg)
 	if (err)
 		fail(task, err);
 	else
-		task->done(task, task->data, task->ctx->data);
+		task->done(task, task->data, task->ctx_data);
 }
 
 doca_error_t __attribute__((noinline))

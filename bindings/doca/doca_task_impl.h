@@ -19,6 +19,7 @@ struct doca_task {
 	struct pier_task *task;		/* NULL: it must be built first */
 	struct doca_ctx *ctx;
 	union doca_data data;
+	union doca_data ctx_data;	/* which its context, that runs, has */
 	doca_task_completion_cb_t done, failed;
 	doca_error_t status;		/* of the last one of pier */
 	bool taken;			/* the program has it */

@@ -73,6 +73,7 @@ doca_error_t pier__doca_pool_take(struct doca_task_pool *pool,
 	pool->free = task->next;
 	task->taken = true;
 	task->data = data;
+	task->ctx_data = pool->ctx->data;
 	task->status = DOCA_SUCCESS;
 	pool->ctx->held++;
 	*ret = task;

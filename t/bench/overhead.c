@@ -31,6 +31,7 @@ static void task_done(struct pier_task *task, void *arg)
 /* What is counted: not to be inlined into anything. */
 void __attribute__((noinline)) bench_single(long n);
 void __attribute__((noinline)) bench_batched(long n);
+void __attribute__((noinline)) bench_events(long n);
 
 static void bench_submit(const struct overhead_task *at, unsigned int flags)
 {
@@ -48,13 +49,13 @@ static void bench_await(void)
 		nanosleep(&nap, NULL);
 }
 
-/* Until @want tasks are done. */
-static void bench_finish(long want)
+/* Until @want tasks are done, at most @max in a call; 0: many. */
+static void bench_finish(long want, int max)
 {
 	while (done < want) {
 		if (elsewhere)
 			bench_await();
-		must(pier_pe_progress(pe, 0));
+		must(pier_pe_progress(pe, max));
 	}
 }
 
@@ -62,18 +63,28 @@ void bench_single(long n)
 {
 	for (long i = 0; i < n; i++) {
 		bench_submit(&tasks[0], 0);
-		bench_finish(done + 1);
+		bench_finish(done + 1, 0);
 	}
 }
 
-void bench_batched(long n)
+static void bench_batches(long n, int max)
 {
 	for (long i = 0; i < n; i += BATCH) {
 		for (int j = 0; j < BATCH; j++)
 			bench_submit(&tasks[j], j + 1 < BATCH ?
 				     PIER_SUBMIT_MORE : 0);
-		bench_finish(done + BATCH);
+		bench_finish(done + BATCH, max);
 	}
+}
+
+void bench_batched(long n)
+{
+	bench_batches(n, 0);
+}
+
+void bench_events(long n)
+{
+	bench_batches(n, 1);
 }
 
 /* The types have the numbers from 0 on. */
@@ -127,13 +138,16 @@ int main(int argc, char *argv[])
 	if (argc == 2 && !strcmp(argv[1], "types"))
 		return print_types();
 	if (argc < 3 || n < 1 || n % BATCH)
-		proc_die("usage: overhead types | TYPE single|batched [COUNT], "
-			 "a multiple of %d", BATCH);
+		proc_die("usage: overhead types | TYPE "
+			 "single|batched|events [COUNT], a multiple of %d",
+			 BATCH);
 	make(argv[1]);
 	if (!strcmp(argv[2], "single"))
 		bench_single(n);
-	else
+	else if (!strcmp(argv[2], "batched"))
 		bench_batched(n);
+	else
+		bench_events(n);
 	if (done != n)
 		proc_die("overhead: %ld of %ld tasks done", done, n);
 	printf("%ld tasks\n", done);

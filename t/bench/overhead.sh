@@ -15,8 +15,10 @@ met=0
 tmp=$(mktemp -d) || exit
 types=$("$pier" types)
 doca_types=$("$doca" types)
-# Both one at a time and batched, the worker's, and memory.
-targets=$((2 * $(echo "$types $doca_types" | wc -w) + 3))
+# One at a time and batched, for DOCA with one event a call too, the worker's,
+# and memory.
+targets=$((2 * $(echo "$types" | wc -w) + 3 * $(echo "$doca_types" | wc -w) +
+    3))
 
 finish()
 {
@@ -32,7 +34,7 @@ command -v valgrind >/dev/null || {
 	exit 1
 }
 
-# count PROGRAM TYPE single|batched FUNCTION: count what FUNCTION calls
+# count PROGRAM TYPE single|batched|events FUNCTION: count what FUNCTION calls
 count()
 {
 	valgrind --tool=callgrind --callgrind-out-file="$tmp/out" \
@@ -43,8 +45,8 @@ count()
 	callgrind_annotate --threshold=100 --auto=no "$tmp/out" >"$tmp/all"
 }
 
-# own PROGRAM TYPE single|batched: the instructions of pier an operation, if
-# they can be counted
+# own PROGRAM TYPE single|batched|events: the instructions of pier an operation,
+# if they can be counted
 own()
 {
 	count "$1" "$2" "$3" "bench_$3" || return
@@ -140,11 +142,24 @@ for type in $types; do
 	*) both "$type" 200 120 ;;
 	esac
 done
+# What a call for one event costs is the engine's, for a program of pier's too:
+# the layer is judged beside that, and the difference to a batch is printed.
+events()
+{
+	pier_events=$(own "$pier" "$1" events)
+	doca_events=$(own "$doca" "$1" events)
+	target "$1 for DOCA, one event a call, more than pier's own" 40 \
+	    "$(more "$pier_events" "$doca_events")"
+	echo "$1 for DOCA, one event a call, more than a batch of pier's own:" \
+	    "$(more "$(ours "$1" 3)" "$doca_events")"
+}
+
 for type in $doca_types; do
 	target "$type for DOCA, more than pier's own" 40 \
 	    "$(more "$(ours "$type" 2)" "$(own "$doca" "$type" single)")"
 	target "$type for DOCA, batched by 32, more than pier's own" 40 \
 	    "$(more "$(ours "$type" 3)" "$(own "$doca" "$type" batched)")"
+	events "$type"
 done
 target "memory allocation" 0 "$(awk '{ n += $1 } END { print n }' \
     "$tmp/mallocs")" "functions of malloc entered"
