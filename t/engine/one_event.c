@@ -16,14 +16,14 @@
 #define RUN 16			/* the most events of one source in sequence */
 
 /* A source that has events. */
-struct probe {
+struct burst {
 	struct pier__source source;	/* first */
 	int polls, events;
 };
 
 static int probe_poll(struct pier__source *source, int budget)
 {
-	struct probe *probe = (struct probe *)source;
+	struct burst *probe = (struct burst *)source;
 
 	probe->polls++;
 	if (budget < 1 || !probe->events)
@@ -33,9 +33,9 @@ static int probe_poll(struct pier__source *source, int budget)
 	return 1;
 }
 
-static bool add(struct pier_pe *pe, struct probe *probe, bool slow, int events)
+static bool add(struct pier_pe *pe, struct burst *probe, bool slow, int events)
 {
-	*probe = (struct probe){
+	*probe = (struct burst){
 		.source = {
 			.poll = probe_poll,
 			.fd = -1,
@@ -49,7 +49,7 @@ static bool add(struct pier_pe *pe, struct probe *probe, bool slow, int events)
 
 static void other_sources_have_their_turn(void)
 {
-	struct probe one, two;
+	struct burst one, two;
 	struct pier_pe *pe;
 	int calls = 0;
 
@@ -71,7 +71,7 @@ static void other_sources_have_their_turn(void)
 
 static void a_slow_source_that_is_due_is_polled_in_the_next_call(void)
 {
-	struct probe fast, slow;
+	struct burst fast, slow;
 	struct pier_pe *pe;
 
 	if (!IS(pier_pe_create(&pe), 0) || !add(pe, &fast, false, 100) ||
@@ -90,7 +90,7 @@ static void a_slow_source_that_is_due_is_polled_in_the_next_call(void)
 
 static void a_source_that_is_removed_is_not_polled_again(void)
 {
-	struct probe one, two;
+	struct burst one, two;
 	struct pier_pe *pe;
 
 	if (!IS(pier_pe_create(&pe), 0) || !add(pe, &one, false, 10) ||
@@ -207,16 +207,12 @@ static void a_stop_ends_those_that_are_pending_one_a_call(void)
 	close_funcs();
 }
 
-/* The first callback of the second context ends it. */
+/* The first callback of the second context destroys it. */
 static void destroy_it(struct pier_task *task, void *arg)
 {
 	struct funcs *f = arg;
 
-	(void)task;
-	for (int i = 0; i < TASKS; i++) {
-		pier_task_free(f->task[i]);
-		f->task[i] = NULL;
-	}
+	OK(task == f->task[f->done++]);
 	pier_func_destroy(f->func);
 	f->func = NULL;
 	calls++;
@@ -228,9 +224,12 @@ static void a_context_may_go_while_some_are_pending(void)
 	pier_task_set_done(funcs[1].task[0], destroy_it, &funcs[1]);
 	while (pier_pe_inflight(pe) && calls < 2 * TASKS)
 		OK(pier_pe_progress(pe, 1) >= 1);
-	IS(calls, TASKS + 1);
+	IS(calls, 2 * TASKS);
 	IS(funcs[0].done, TASKS);
-	OK(!funcs[1].func);
+	IS(funcs[0].cancelled, 0);
+	IS(funcs[1].done, TASKS);
+	IS(funcs[1].cancelled, TASKS - 1);
+	memset(funcs[1].task, 0, sizeof(funcs[1].task));
 	close_funcs();
 }
 
