@@ -51,7 +51,10 @@ uint32_t pier__copy_flight_count(const struct pier__copy_flight *flight)
 	return flight->count;
 }
 
-/* Do what remains of @op here. */
+/*
+ * Do what remains of @op here, all of it after an error: the kernel may lack
+ * the operation in io_uring alone.
+ */
 static void finish(struct pier__copy_op *op)
 {
 	size_t at = op->result > 0 ? (size_t)op->result : 0;
@@ -135,9 +138,7 @@ void pier__copy_flight_end(struct pier__copy_flight *flight,
 		reap(flight);
 	flight->first = (flight->first + 1) % PIER__COPY_FLIGHT;
 	flight->count--;
-	if (op->result == -EINTR || op->result == -EAGAIN)
-		op->result = 0;
-	if (op->result >= 0 && op->result < (int64_t)op->len)
+	if (op->result < (int64_t)op->len)
 		finish(op);
 	*ret = *op;
 }
