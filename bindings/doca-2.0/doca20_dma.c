@@ -30,19 +30,20 @@ static int configure(struct doca_ctx *ctx, uint32_t depth)
 	return pier_dma_configure(((struct doca_dma *)ctx)->dma, &cfg);
 }
 
-static int submit(struct doca_ctx *ctx, const struct doca_job *job,
-		  struct flight *flight)
+static int build(struct doca_ctx *ctx, const struct doca_job *job,
+		 struct flight *flight, struct pier_task **ret)
 {
 	const struct doca_dma_job_memcpy *copy =
 		(const struct doca_dma_job_memcpy *)job;
 
-	return pier_dma_copy(((struct doca_dma *)ctx)->dma,
-			     pier__doca_buf(copy->src_buff),
-			     pier__doca_buf(copy->dst_buff), NULL, flight);
+	(void)flight;
+	return pier_dma_task_copy(((struct doca_dma *)ctx)->dma,
+				  pier__doca_buf(copy->src_buff),
+				  pier__doca_buf(copy->dst_buff), ret);
 }
 
 static const struct doca_job_kind jobs[] = {
-	{ .type = DOCA_DMA_JOB_MEMCPY, .submit = submit },
+	{ .type = DOCA_DMA_JOB_MEMCPY, .build = build },
 	{ 0 },
 };
 

@@ -38,23 +38,26 @@ static enum pier_sha_algorithm algorithm(int type)
 	return (enum pier_sha_algorithm)(type - DOCA_SHA_JOB_SHA1);
 }
 
-static int submit(struct doca_ctx *ctx, const struct doca_job *job,
-		  struct flight *flight)
+static int build(struct doca_ctx *ctx, const struct doca_job *job,
+		 struct flight *flight, struct pier_task **ret)
 {
 	const struct doca_sha_job *sha = (const struct doca_sha_job *)job;
 
-	if (sha->flags != DOCA_SHA_JOB_FLAGS_NONE)
-		return -EINVAL;
-	return pier_sha_hash(((struct doca_sha *)ctx)->sha,
-			     algorithm(job->type),
-			     pier__doca_buf(sha->req_buf),
-			     pier__doca_buf(sha->resp_buf), NULL, flight);
+	(void)flight;
+	if (sha->flags != DOCA_SHA_JOB_FLAGS_NONE) {
+		pier__doca_unsupported("a flag of a digest");
+		return -EOPNOTSUPP;
+	}
+	return pier_sha_task_hash(((struct doca_sha *)ctx)->sha,
+				  algorithm(job->type),
+				  pier__doca_buf(sha->req_buf),
+				  pier__doca_buf(sha->resp_buf), ret);
 }
 
 static const struct doca_job_kind jobs[] = {
-	{ .type = DOCA_SHA_JOB_SHA1, .submit = submit },
-	{ .type = DOCA_SHA_JOB_SHA256, .submit = submit },
-	{ .type = DOCA_SHA_JOB_SHA512, .submit = submit },
+	{ .type = DOCA_SHA_JOB_SHA1, .build = build },
+	{ .type = DOCA_SHA_JOB_SHA256, .build = build },
+	{ .type = DOCA_SHA_JOB_SHA512, .build = build },
 	{ 0 },
 };
 

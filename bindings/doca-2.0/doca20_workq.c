@@ -36,11 +36,15 @@ doca_error_t doca_workq_create(uint32_t depth, struct doca_workq **workq)
 /* Events that were not retrieved end with it. */
 doca_error_t doca_workq_destroy(struct doca_workq *workq)
 {
+	struct pier_event done;
+
 	if (!workq)
 		return DOCA_ERROR_INVALID_VALUE;
 	if (workq->ctxs)
 		return pier__doca_fail(DOCA_ERROR_IN_USE, "workq: destroyed "
 				       "with %u contexts", workq->ctxs);
+	while (!pier_pe_retrieve(workq->pe, &done))
+		pier_task_free(done.task);
 	pier_pe_destroy(workq->pe);
 	free(workq);
 	return DOCA_SUCCESS;
@@ -134,17 +138,31 @@ static doca_error_t check_job(const struct doca_workq *workq,
 		return pier__doca_fail(DOCA_ERROR_INVALID_VALUE,
 				       "workq: a job with flags 0x%x, none is "
 				       "known", (unsigned int)job->flags);
-	for (kind = job->ctx->kind->jobs; kind->submit; kind++) {
+	for (kind = job->ctx->kind->jobs; kind->build; kind++) {
 		if (kind->type == job->type)
 			break;
 	}
-	if (!kind->submit)
+	if (!kind->build)
 		return pier__doca_fail(DOCA_ERROR_NOT_SUPPORTED,
 				       "%s: jobs of type 0x%x",
 				       job->ctx->kind->name,
 				       (unsigned int)job->type);
 	*ret = kind;
 	return DOCA_SUCCESS;
+}
+
+static int submit(const struct doca_job *job, struct flight *flight)
+{
+	struct pier_task *task;
+	int err = flight->kind->build(job->ctx, job, flight, &task);
+
+	if (err)
+		return err;
+	pier_task_set_done(task, NULL, flight);
+	err = pier_task_submit(task, 0);
+	if (err)
+		pier_task_free(task);
+	return err;
 }
 
 doca_error_t doca_workq_submit(struct doca_workq *workq,
@@ -163,7 +181,7 @@ doca_error_t doca_workq_submit(struct doca_workq *workq,
 					   workq->depth);
 	flight->kind = kind;
 	flight->user_data = job->user_data;
-	error = pier__doca_error(kind->submit(job->ctx, job, flight));
+	error = pier__doca_error(submit(job, flight));
 	if (error)
 		return error;
 	workq->free = flight->next;
@@ -191,7 +209,7 @@ static doca_error_t finish(struct doca_workq *workq, struct pier_task *task,
 	event->type = flight->kind->type;
 	event->user_data = flight->user_data;
 	if (flight->kind->result)
-		flight->kind->result(task, error, &event->result);
+		flight->kind->result(task, error, flight, &event->result);
 	else
 		event->result.u64 = error;
 	if (error)

@@ -16,13 +16,13 @@ struct flight;
 struct doca_job_kind {
 	int type;
 
-	/* Submit @job as a task whose argument is @flight. */
-	int (*submit)(struct doca_ctx *ctx, const struct doca_job *job,
-		      struct flight *flight);
+	/* Take the task that does what @job says. */
+	int (*build)(struct doca_ctx *ctx, const struct doca_job *job,
+		     struct flight *flight, struct pier_task **ret);
 
 	/* Fill in *result; NULL: @error is its u64. */
 	void (*result)(const struct pier_task *task, doca_error_t error,
-		       union doca_data *result);
+		       const struct flight *flight, union doca_data *result);
 };
 
 /* What a library is: calls return 0 or a negative errno value. */
@@ -36,7 +36,7 @@ struct doca_ctx_kind {
 	/* It will have up to @depth jobs in flight. */
 	int (*configure)(struct doca_ctx *ctx, uint32_t depth);
 
-	const struct doca_job_kind *jobs;	/* the last has no submit */
+	const struct doca_job_kind *jobs;	/* the last has no build */
 };
 
 /* The first member of every object that is a context. */
@@ -51,6 +51,7 @@ struct doca_ctx {
 struct flight {
 	const struct doca_job_kind *kind;
 	union doca_data user_data;
+	uint64_t value;			/* of a sync event, for its result */
 	struct flight *next;		/* one that is free */
 };
 

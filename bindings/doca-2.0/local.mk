@@ -15,6 +15,10 @@ lib_LTLIBRARIES += %D%/libpier-doca-2.0.la
 	%D%/doca20_dma.c \
 	%D%/doca20_mmap.c \
 	%D%/doca20_sha.c \
+	%D%/doca20_sync_event.c \
+	%D%/doca20_sync_event_absent.c \
+	%D%/doca20_sync_event_call.c \
+	%D%/doca20_sync_event_impl.h \
 	%D%/doca20_version.c \
 	%D%/doca20_workq.c \
 	%D%/doca20_workq_impl.h \
@@ -36,8 +40,10 @@ doca20include_HEADERS = \
 	%D%/include/doca_ctx.h \
 	%D%/include/doca_dev.h \
 	%D%/include/doca_dma.h \
+	%D%/include/doca_dpa_sync_event.h \
 	%D%/include/doca_mmap.h \
 	%D%/include/doca_sha.h \
+	%D%/include/doca_sync_event.h \
 	%D%/include/doca_types.h \
 	%D%/include/doca_version.h \
 	# end, sorted
