@@ -30,16 +30,17 @@ static int configure(struct doca_ctx *ctx, uint32_t depth)
 	return pier_dma_configure(((struct doca_dma *)ctx)->dma, &cfg);
 }
 
-static int build(struct doca_ctx *ctx, const struct doca_job *job,
-		 struct flight *flight, struct pier_task **ret)
+static doca_error_t build(struct doca_ctx *ctx, const struct doca_job *job,
+			  struct flight *flight, struct pier_task **ret)
 {
 	const struct doca_dma_job_memcpy *copy =
 		(const struct doca_dma_job_memcpy *)job;
 
 	(void)flight;
-	return pier_dma_task_copy(((struct doca_dma *)ctx)->dma,
-				  pier__doca_buf(copy->src_buff),
-				  pier__doca_buf(copy->dst_buff), ret);
+	return pier__doca_error(
+		pier_dma_task_copy(((struct doca_dma *)ctx)->dma,
+				   pier__doca_buf(copy->src_buff),
+				   pier__doca_buf(copy->dst_buff), ret));
 }
 
 static const struct doca_job_kind jobs[] = {

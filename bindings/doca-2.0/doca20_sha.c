@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <errno.h>
-
 #include <doca_sha.h>
 
 #include "doca20_workq_impl.h"
@@ -38,20 +36,19 @@ static enum pier_sha_algorithm algorithm(int type)
 	return (enum pier_sha_algorithm)(type - DOCA_SHA_JOB_SHA1);
 }
 
-static int build(struct doca_ctx *ctx, const struct doca_job *job,
-		 struct flight *flight, struct pier_task **ret)
+static doca_error_t build(struct doca_ctx *ctx, const struct doca_job *job,
+			  struct flight *flight, struct pier_task **ret)
 {
 	const struct doca_sha_job *sha = (const struct doca_sha_job *)job;
 
 	(void)flight;
-	if (sha->flags != DOCA_SHA_JOB_FLAGS_NONE) {
-		pier__doca_unsupported("a flag of a digest");
-		return -EOPNOTSUPP;
-	}
-	return pier_sha_task_hash(((struct doca_sha *)ctx)->sha,
-				  algorithm(job->type),
-				  pier__doca_buf(sha->req_buf),
-				  pier__doca_buf(sha->resp_buf), ret);
+	if (sha->flags != DOCA_SHA_JOB_FLAGS_NONE)
+		return pier__doca_unsupported("a flag of a digest");
+	return pier__doca_error(
+		pier_sha_task_hash(((struct doca_sha *)ctx)->sha,
+				   algorithm(job->type),
+				   pier__doca_buf(sha->req_buf),
+				   pier__doca_buf(sha->resp_buf), ret));
 }
 
 static const struct doca_job_kind jobs[] = {
@@ -129,14 +126,13 @@ doca_error_t doca_sha_get_max_src_buf_size(const struct doca_devinfo *info,
 {
 	if (!info || !ret)
 		return DOCA_ERROR_INVALID_VALUE;
-	*ret = PIER_SHA_MAX;
-	return DOCA_SUCCESS;
+	return pier__doca_error(
+		pier_devinfo_limit(info->info, PIER_LIMIT_HASH, ret));
 }
 
-/* Sources of digests have the limits of those of copies. */
 doca_error_t
 doca_sha_get_max_list_buf_num_elem(const struct doca_devinfo *info,
 				   uint32_t *ret)
 {
-	return pier__doca_limit(info, PIER_LIMIT_COPY_CHAIN, ret);
+	return pier__doca_limit(info, PIER_LIMIT_HASH_CHAIN, ret);
 }

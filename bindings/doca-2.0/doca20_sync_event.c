@@ -39,42 +39,46 @@ static void destroy(struct doca_ctx *ctx)
 	(void)ctx;
 }
 
-static int build_get(struct doca_ctx *ctx, const struct doca_job *job,
-		     struct flight *flight, struct pier_task **ret)
+static doca_error_t build_get(struct doca_ctx *ctx, const struct doca_job *job,
+			      struct flight *flight, struct pier_task **ret)
 {
 	(void)job;
-	return pier_sync_event_task_get(of(ctx)->event, &flight->value, ret);
+	return pier__doca_error(
+		pier_sync_event_task_get(of(ctx)->event, &flight->value, ret));
 }
 
-static int build_set(struct doca_ctx *ctx, const struct doca_job *job,
-		     struct flight *flight, struct pier_task **ret)
+static doca_error_t build_set(struct doca_ctx *ctx, const struct doca_job *job,
+			      struct flight *flight, struct pier_task **ret)
 {
 	const struct doca_sync_event_job_update_set *set =
 		(const struct doca_sync_event_job_update_set *)job;
 
 	flight->value = set->value;
-	return pier_sync_event_task_set(of(ctx)->event, set->value, ret);
+	return pier__doca_error(
+		pier_sync_event_task_set(of(ctx)->event, set->value, ret));
 }
 
-static int build_add(struct doca_ctx *ctx, const struct doca_job *job,
-		     struct flight *flight, struct pier_task **ret)
+static doca_error_t build_add(struct doca_ctx *ctx, const struct doca_job *job,
+			      struct flight *flight, struct pier_task **ret)
 {
 	const struct doca_sync_event_job_update_add *add =
 		(const struct doca_sync_event_job_update_add *)job;
 
-	return pier_sync_event_task_add(of(ctx)->event, add->value,
-					&flight->value, ret);
+	return pier__doca_error(
+		pier_sync_event_task_add(of(ctx)->event, add->value,
+					 &flight->value, ret));
 }
 
-static int build_wait(struct doca_ctx *ctx, const struct doca_job *job,
-		      struct flight *flight, struct pier_task **ret)
+static doca_error_t build_wait(struct doca_ctx *ctx, const struct doca_job *job,
+			       struct flight *flight, struct pier_task **ret)
 {
 	const struct doca_sync_event_job_wait *wait =
 		(const struct doca_sync_event_job_wait *)job;
 
 	flight->value = wait->value;
-	return pier_sync_event_task_wait_gt(of(ctx)->event, wait->value,
-					    wait->mask, ret);
+	return pier__doca_error(
+		pier_sync_event_task_wait_gt(of(ctx)->event, wait->value,
+					     wait->mask, ret));
 }
 
 static void result(const struct pier_task *task, doca_error_t error,

@@ -151,18 +151,18 @@ static doca_error_t check_job(const struct doca_workq *workq,
 	return DOCA_SUCCESS;
 }
 
-static int submit(const struct doca_job *job, struct flight *flight)
+static doca_error_t submit(const struct doca_job *job, struct flight *flight)
 {
 	struct pier_task *task;
-	int err = flight->kind->build(job->ctx, job, flight, &task);
+	doca_error_t error = flight->kind->build(job->ctx, job, flight, &task);
 
-	if (err)
-		return err;
+	if (error)
+		return error;
 	pier_task_set_done(task, NULL, flight);
-	err = pier_task_submit(task, 0);
-	if (err)
+	error = pier__doca_error(pier_task_submit(task, 0));
+	if (error)
 		pier_task_free(task);
-	return err;
+	return error;
 }
 
 doca_error_t doca_workq_submit(struct doca_workq *workq,
@@ -181,7 +181,7 @@ doca_error_t doca_workq_submit(struct doca_workq *workq,
 					   workq->depth);
 	flight->kind = kind;
 	flight->user_data = job->user_data;
-	error = pier__doca_error(submit(job, flight));
+	error = submit(job, flight);
 	if (error)
 		return error;
 	workq->free = flight->next;

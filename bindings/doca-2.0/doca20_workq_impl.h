@@ -17,8 +17,8 @@ struct doca_job_kind {
 	int type;
 
 	/* Take the task that does what @job says. */
-	int (*build)(struct doca_ctx *ctx, const struct doca_job *job,
-		     struct flight *flight, struct pier_task **ret);
+	doca_error_t (*build)(struct doca_ctx *ctx, const struct doca_job *job,
+			      struct flight *flight, struct pier_task **ret);
 
 	/* Fill in *result; NULL: @error is its u64. */
 	void (*result)(const struct pier_task *task, doca_error_t error,

@@ -14,6 +14,10 @@ lib_LTLIBRARIES += %D%/libpier-doca-2.0.la
 	%D%/doca20_dev.c \
 	%D%/doca20_dma.c \
 	%D%/doca20_mmap.c \
+	%D%/doca20_rdma.c \
+	%D%/doca20_rdma_cap.c \
+	%D%/doca20_rdma_impl.h \
+	%D%/doca20_rdma_job.c \
 	%D%/doca20_sha.c \
 	%D%/doca20_sync_event.c \
 	%D%/doca20_sync_event_absent.c \
@@ -42,6 +46,7 @@ doca20include_HEADERS = \
 	%D%/include/doca_dma.h \
 	%D%/include/doca_dpa_sync_event.h \
 	%D%/include/doca_mmap.h \
+	%D%/include/doca_rdma.h \
 	%D%/include/doca_sha.h \
 	%D%/include/doca_sync_event.h \
 	%D%/include/doca_types.h \

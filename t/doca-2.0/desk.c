@@ -36,6 +36,10 @@ void desk_open(struct desk *desk)
 	IS(doca_mmap_create(NULL, &desk->mmap), DOCA_SUCCESS);
 	IS(doca_mmap_set_memrange(desk->mmap, desk->memory, DESK_BYTES),
 	   DOCA_SUCCESS);
+	IS(doca_mmap_set_permissions(desk->mmap, DOCA_ACCESS_LOCAL_READ_WRITE |
+				     DOCA_ACCESS_RDMA_READ |
+				     DOCA_ACCESS_RDMA_WRITE |
+				     DOCA_ACCESS_RDMA_ATOMIC), DOCA_SUCCESS);
 	IS(doca_mmap_dev_add(desk->mmap, desk->dev), DOCA_SUCCESS);
 	IS(doca_mmap_start(desk->mmap), DOCA_SUCCESS);
 	IS(doca_buf_inventory_create(NULL, 64, DOCA_BUF_EXTENSION_NONE,

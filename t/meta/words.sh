@@ -16,7 +16,7 @@ words="room side housed homed homeless kick stood trouble bury buried
 # Names of verbs, of IBTA, of DOCA and of the system.
 allowed="ack_delay dest_qp_num dest_qpn max_dest_rd_atomic IBV_QP_DEST_QPN
 	IBV_QP_MAX_DEST_RD_ATOMIC doca_log_backend_create_standard
-	page_size pier_mmap_page_size"
+	page_size pier_mmap_page_size cmp_or_add_dest_buff"
 
 # identifiers - "FILE NAME" of each in the code, not in comments or strings
 identifiers()

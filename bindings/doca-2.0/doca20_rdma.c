@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "doca20_rdma_impl.h"
+
+#define ACCESS_RDMA \
+	(DOCA_ACCESS_RDMA_READ | DOCA_ACCESS_RDMA_WRITE | \
+	 DOCA_ACCESS_RDMA_ATOMIC)
+#define CHAIN_LEN 4u	/* as of a context of pier */
+
+static struct doca_rdma *of(struct doca_ctx *ctx)
+{
+	return (struct doca_rdma *)ctx;
+}
+
+static int create(struct doca_ctx *ctx)
+{
+	int err = pier_rdma_create(ctx->dev->dev, &of(ctx)->rdma);
+
+	if (!err)
+		ctx->ctx = pier_rdma_ctx(of(ctx)->rdma);
+	return err;
+}
+
+/* The connection ended with its work queue. */
+static void drop_conn(struct doca_rdma *rdma)
+{
+	pier_conn_destroy(rdma->conn);
+	rdma->conn = NULL;
+}
+
+static void destroy(struct doca_ctx *ctx)
+{
+	drop_conn(of(ctx));
+	pier_rdma_destroy(of(ctx)->rdma);
+}
+
+static uint32_t remote_access(uint32_t permissions)
+{
+	uint32_t ret = 0;
+
+	if (permissions & DOCA_ACCESS_RDMA_READ)
+		ret |= PIER_REMOTE_READ;
+	if (permissions & DOCA_ACCESS_RDMA_WRITE)
+		ret |= PIER_REMOTE_WRITE;
+	if (permissions & DOCA_ACCESS_RDMA_ATOMIC)
+		ret |= PIER_REMOTE_ATOMIC;
+	return ret ? ret : PIER_ZERO;
+}
+
+/* @depth, or as many as the device has without @reserved. */
+static uint32_t queue(const struct doca_ctx *ctx, enum pier_limit limit,
+		      uint32_t reserved, uint32_t depth)
+{
+	uint32_t max = depth + reserved;
+
+	pier__doca_limit(&ctx->dev->info, limit, &max);
+	return depth < max - reserved ? depth : max - reserved;
+}
+
+/* Two of the requests in flight are pier's. */
+static int configure(struct doca_ctx *ctx, uint32_t depth)
+{
+	struct doca_rdma *rdma = of(ctx);
+	uint32_t all = queue(ctx, PIER_LIMIT_CTX_SENDS, 0, depth);
+	struct pier_rdma_config cfg = {
+		.size = sizeof(cfg),
+		.max_conns = 1,
+		.send_queue = all,
+		.conn_send_queue = queue(ctx, PIER_LIMIT_SEND_QUEUE, 2, all),
+		.recv_queue = queue(ctx, PIER_LIMIT_RECV_QUEUE, 0, depth),
+		.send_tasks = depth,
+		.recv_tasks = depth,
+		.recv_chain = rdma->recv_chain,
+		.access = remote_access(rdma->permissions),
+		.no_hello = 1,
+	};
+
+	drop_conn(rdma);
+	return pier_rdma_configure(rdma->rdma, &cfg);
+}
+
+static const struct doca_ctx_kind kind = {
+	.name = "rdma",
+	.create = create,
+	.destroy = destroy,
+	.configure = configure,
+	.jobs = pier__doca20_rdma_jobs,
+};
+
+doca_error_t doca_rdma_create(struct doca_rdma **rdma)
+{
+	struct doca_rdma *new;
+
+	if (!rdma)
+		return DOCA_ERROR_INVALID_VALUE;
+	new = calloc(1, sizeof(*new));
+	if (!new)
+		return DOCA_ERROR_NO_MEMORY;
+	new->ctx.kind = &kind;
+	new->recv_chain = CHAIN_LEN;
+	*rdma = new;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_rdma_destroy(struct doca_rdma *rdma)
+{
+	doca_error_t error = pier__doca_ctx_may_destroy(&rdma->ctx);
+
+	if (error)
+		return error;
+	pier__doca_ctx_fini(&rdma->ctx);
+	free(rdma);
+	return DOCA_SUCCESS;
+}
+
+struct doca_ctx *doca_rdma_as_ctx(struct doca_rdma *rdma)
+{
+	return rdma ? &rdma->ctx : NULL;
+}
+
+/* pier's has an engine from then on. */
+static doca_error_t check_added(const struct doca_rdma *rdma, const char *what)
+{
+	if (!rdma)
+		return DOCA_ERROR_INVALID_VALUE;
+	if (!rdma->ctx.workq)
+		return pier__doca_fail(DOCA_ERROR_BAD_STATE,
+				       "rdma: %s before it was added to a work "
+				       "queue", what);
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_rdma_export(struct doca_rdma *rdma, const void **desc,
+			      size_t *len)
+{
+	doca_error_t error = check_added(rdma, "exported");
+	int err = 0;
+
+	if (error || !desc || !len)
+		return error ? error : DOCA_ERROR_INVALID_VALUE;
+	if (!rdma->conn)
+		err = pier_rdma_export(rdma->rdma, &rdma->desc,
+				       &rdma->desc_len, &rdma->conn);
+	if (err)
+		return pier__doca_error(err);
+	*desc = rdma->desc;
+	*len = rdma->desc_len;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_rdma_connect(struct doca_rdma *rdma, const void *desc,
+			       size_t len)
+{
+	doca_error_t error = check_added(rdma, "connected");
+
+	if (error || !desc || !len)
+		return error ? error : DOCA_ERROR_INVALID_VALUE;
+	if (!rdma->conn)
+		return pier__doca_fail(DOCA_ERROR_BAD_STATE,
+				       "rdma: connected before its export");
+	return pier__doca_error(pier_rdma_connect(rdma->conn, desc, len));
+}
+
+doca_error_t doca_rdma_get_state(const struct doca_rdma *rdma,
+				 enum doca_rdma_state *state)
+{
+	static const enum doca_rdma_state states[] = {
+		[PIER_CONN_RESET] = DOCA_RDMA_STATE_ERROR,
+		[PIER_CONN_INIT] = DOCA_RDMA_STATE_INIT,
+		[PIER_CONN_CONNECTED] = DOCA_RDMA_STATE_CONNECTED,
+		[PIER_CONN_ERROR] = DOCA_RDMA_STATE_ERROR,
+	};
+
+	if (!rdma || !state)
+		return DOCA_ERROR_INVALID_VALUE;
+	if (!rdma->ctx.ctx)
+		*state = DOCA_RDMA_STATE_RESET;
+	else if (!rdma->conn)
+		*state = DOCA_RDMA_STATE_INIT;
+	else
+		*state = states[pier_conn_state(rdma->conn)];
+	return DOCA_SUCCESS;
+}
+
+static doca_error_t may_set(const struct doca_rdma *rdma)
+{
+	if (!rdma)
+		return DOCA_ERROR_INVALID_VALUE;
+	if (rdma->ctx.ctx)
+		return pier__doca_fail(DOCA_ERROR_BAD_STATE,
+				       "rdma: set while started");
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_rdma_set_permissions(struct doca_rdma *rdma,
+				       uint32_t permissions)
+{
+	uint32_t known = ACCESS_RDMA | DOCA_ACCESS_LOCAL_READ_WRITE;
+	doca_error_t error = may_set(rdma);
+
+	if (error)
+		return error;
+	if (permissions & ~known)
+		return pier__doca_fail(DOCA_ERROR_INVALID_VALUE,
+				       "rdma: permissions 0x%x, known is 0x%x",
+				       permissions, known);
+	rdma->permissions = permissions;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_rdma_get_permissions(const struct doca_rdma *rdma,
+				       uint32_t *permissions)
+{
+	if (!rdma || !permissions)
+		return DOCA_ERROR_INVALID_VALUE;
+	*permissions = rdma->permissions;
+	return DOCA_SUCCESS;
+}
+
+/* The device is known when it is added: pier's start checks the value. */
+doca_error_t doca_rdma_set_recv_buf_chain_len(struct doca_rdma *rdma,
+					      uint32_t len)
+{
+	doca_error_t error = may_set(rdma);
+
+	if (error)
+		return error;
+	if (!len)
+		return pier__doca_fail(DOCA_ERROR_INVALID_VALUE,
+				       "rdma: chains of 0 buffers, at least 1");
+	rdma->recv_chain = len;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_rdma_get_recv_buf_chain_len(const struct doca_rdma *rdma,
+					      uint32_t *len)
+{
+	if (!rdma || !len)
+		return DOCA_ERROR_INVALID_VALUE;
+	*len = rdma->recv_chain;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t
+doca_rdma_set_transport_type(struct doca_rdma *rdma,
+			     enum doca_rdma_transport_type type)
+{
+	doca_error_t error = may_set(rdma);
+
+	if (error || type == DOCA_RDMA_TRANSPORT_RC)
+		return error;
+	return pier__doca_unsupported("a transport other than RC");
+}
+
+doca_error_t
+doca_rdma_get_transport_type(const struct doca_rdma *rdma,
+			     enum doca_rdma_transport_type *type)
+{
+	if (!rdma || !type)
+		return DOCA_ERROR_INVALID_VALUE;
+	*type = DOCA_RDMA_TRANSPORT_RC;
+	return DOCA_SUCCESS;
+}
