@@ -55,6 +55,7 @@ check_PROGRAMS += \
 	%D%/doca-2.0/ctx.t \
 	%D%/doca-2.0/dev.t \
 	%D%/doca-2.0/dma.t \
+	%D%/doca-2.0/graph.t \
 	%D%/doca-2.0/mem.t \
 	%D%/doca-2.0/rdma.t \
 	%D%/doca-2.0/sha.t \

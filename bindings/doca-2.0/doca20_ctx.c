@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+
 #include "doca20_workq_impl.h"
 
 #define STOP_MS 5000	/* jobs in flight end in far less */
+#define ALONE_DEPTH 256	/* the depth of its work queue is not known yet */
 
 static doca_error_t started(const struct doca_ctx *ctx, const char *what)
 {
@@ -89,7 +92,34 @@ doca_error_t doca_ctx_stop(struct doca_ctx *ctx)
 				       "removed", ctx->kind->name);
 	ctx->kind->destroy(ctx);
 	ctx->ctx = NULL;
+	pier_pe_destroy(ctx->pe);
+	ctx->pe = NULL;
 	return DOCA_SUCCESS;
+}
+
+static doca_error_t run(struct doca_ctx *ctx, uint32_t depth,
+			struct pier_pe *pe)
+{
+	int err = ctx->kind->configure(ctx, depth);
+
+	if (!err)
+		err = pier_ctx_start(ctx->ctx, pe);
+	return err == -EINPROGRESS ? DOCA_SUCCESS : pier__doca_error(err);
+}
+
+doca_error_t pier__doca20_run_alone(struct doca_ctx *ctx)
+{
+	struct pier_pe *pe;
+	doca_error_t error = pier__doca_error(pier_pe_create(&pe));
+
+	if (error)
+		return error;
+	error = run(ctx, ALONE_DEPTH, pe);
+	if (error)
+		pier_pe_destroy(pe);
+	else
+		ctx->pe = pe;
+	return error;
 }
 
 static doca_error_t may_add(const struct doca_ctx *ctx,
@@ -109,7 +139,31 @@ static doca_error_t may_add(const struct doca_ctx *ctx,
 		return pier__doca_fail(DOCA_ERROR_NOT_SUPPORTED,
 				       "%s: a second work queue; it takes one",
 				       ctx->kind->name);
+	if (ctx->pe && workq->event_driven)
+		return pier__doca_fail(DOCA_ERROR_NOT_SUPPORTED,
+				       "%s: added to a work queue that is "
+				       "event-driven after it was used; add it "
+				       "first", ctx->kind->name);
 	return DOCA_SUCCESS;
+}
+
+static void join_alone(struct doca_ctx *ctx, struct doca_workq *workq)
+{
+	ctx->next = workq->alone;
+	workq->alone = ctx;
+}
+
+/* The next one that uses it has the engine of its work queue. */
+static void leave_alone(struct doca_ctx *ctx, struct doca_workq *workq)
+{
+	struct doca_ctx **at = &workq->alone;
+
+	while (*at != ctx)
+		at = &(*at)->next;
+	*at = ctx->next;
+	pier__doca20_keep_events(workq, ctx->pe);
+	pier_pe_destroy(ctx->pe);
+	ctx->pe = NULL;
 }
 
 /* pier has one engine a context, which is that of the work queue. */
@@ -119,10 +173,11 @@ doca_error_t doca_ctx_workq_add(struct doca_ctx *ctx, struct doca_workq *workq)
 
 	if (error)
 		return error;
-	error = pier__doca_error(ctx->kind->configure(ctx, workq->depth));
-	if (!error)
-		error = pier__doca_error(pier_ctx_start(ctx->ctx, workq->pe));
-	if (error && error != DOCA_ERROR_IN_PROGRESS)
+	if (ctx->pe)
+		join_alone(ctx, workq);
+	else
+		error = run(ctx, workq->depth, workq->pe);
+	if (error)
 		return error;
 	ctx->workq = workq;
 	workq->ctxs++;
@@ -142,6 +197,10 @@ doca_error_t doca_ctx_workq_rm(struct doca_ctx *ctx, struct doca_workq *workq)
 	error = pier__doca_error(pier_ctx_stop_wait(ctx->ctx, STOP_MS));
 	if (error)
 		return error;
+	if (ctx->kind->stopped)
+		ctx->kind->stopped(ctx);
+	if (ctx->pe)
+		leave_alone(ctx, workq);
 	ctx->workq = NULL;
 	workq->ctxs--;
 	return DOCA_SUCCESS;
@@ -152,6 +211,6 @@ doca_error_t doca_ctx_get_event_driven_supported(struct doca_ctx *ctx,
 {
 	if (!ctx || !supported)
 		return DOCA_ERROR_INVALID_VALUE;
-	*supported = 1;
+	*supported = !ctx->pe;
 	return DOCA_SUCCESS;
 }

@@ -20,16 +20,16 @@ static int create(struct doca_ctx *ctx)
 	return err;
 }
 
-/* The connection ended with its work queue. */
-static void drop_conn(struct doca_rdma *rdma)
+/* The connection has ended. */
+static void stopped(struct doca_ctx *ctx)
 {
-	pier_conn_destroy(rdma->conn);
-	rdma->conn = NULL;
+	pier_conn_destroy(of(ctx)->conn);
+	of(ctx)->conn = NULL;
 }
 
 static void destroy(struct doca_ctx *ctx)
 {
-	drop_conn(of(ctx));
+	stopped(ctx);
 	pier_rdma_destroy(of(ctx)->rdma);
 }
 
@@ -74,7 +74,6 @@ static int configure(struct doca_ctx *ctx, uint32_t depth)
 		.no_hello = 1,
 	};
 
-	drop_conn(rdma);
 	return pier_rdma_configure(rdma->rdma, &cfg);
 }
 
@@ -82,6 +81,7 @@ static const struct doca_ctx_kind kind = {
 	.name = "rdma",
 	.create = create,
 	.destroy = destroy,
+	.stopped = stopped,
 	.configure = configure,
 	.jobs = pier__doca20_rdma_jobs,
 };
@@ -117,31 +117,33 @@ struct doca_ctx *doca_rdma_as_ctx(struct doca_rdma *rdma)
 	return rdma ? &rdma->ctx : NULL;
 }
 
-/* pier's has an engine from then on. */
-static doca_error_t check_added(const struct doca_rdma *rdma, const char *what)
+/* A connection needs an engine: before the work queue, one of its own. */
+static doca_error_t export(struct doca_rdma *rdma)
 {
-	if (!rdma)
-		return DOCA_ERROR_INVALID_VALUE;
-	if (!rdma->ctx.workq)
+	doca_error_t error = DOCA_SUCCESS;
+
+	if (!rdma->ctx.ctx)
 		return pier__doca_fail(DOCA_ERROR_BAD_STATE,
-				       "rdma: %s before it was added to a work "
-				       "queue", what);
-	return DOCA_SUCCESS;
+				       "rdma: exported while not started");
+	if (!rdma->ctx.workq && !rdma->ctx.pe)
+		error = pier__doca20_run_alone(&rdma->ctx);
+	if (error || rdma->conn)
+		return error;
+	return pier__doca_error(pier_rdma_export(rdma->rdma, &rdma->desc,
+						 &rdma->desc_len,
+						 &rdma->conn));
 }
 
 doca_error_t doca_rdma_export(struct doca_rdma *rdma, const void **desc,
 			      size_t *len)
 {
-	doca_error_t error = check_added(rdma, "exported");
-	int err = 0;
+	doca_error_t error;
 
-	if (error || !desc || !len)
-		return error ? error : DOCA_ERROR_INVALID_VALUE;
-	if (!rdma->conn)
-		err = pier_rdma_export(rdma->rdma, &rdma->desc,
-				       &rdma->desc_len, &rdma->conn);
-	if (err)
-		return pier__doca_error(err);
+	if (!rdma || !desc || !len)
+		return DOCA_ERROR_INVALID_VALUE;
+	error = export(rdma);
+	if (error)
+		return error;
 	*desc = rdma->desc;
 	*len = rdma->desc_len;
 	return DOCA_SUCCESS;
@@ -150,10 +152,8 @@ doca_error_t doca_rdma_export(struct doca_rdma *rdma, const void **desc,
 doca_error_t doca_rdma_connect(struct doca_rdma *rdma, const void *desc,
 			       size_t len)
 {
-	doca_error_t error = check_added(rdma, "connected");
-
-	if (error || !desc || !len)
-		return error ? error : DOCA_ERROR_INVALID_VALUE;
+	if (!rdma || !desc || !len)
+		return DOCA_ERROR_INVALID_VALUE;
 	if (!rdma->conn)
 		return pier__doca_fail(DOCA_ERROR_BAD_STATE,
 				       "rdma: connected before its export");

@@ -25,6 +25,7 @@ doca_error_t doca_workq_create(uint32_t depth, struct doca_workq **workq)
 		return pier__doca_error(err);
 	}
 	new->depth = depth;
+	new->late_end = &new->late;
 	for (uint32_t i = 0; i < depth; i++) {
 		new->flights[i].next = new->free;
 		new->free = &new->flights[i];
@@ -33,18 +34,31 @@ doca_error_t doca_workq_create(uint32_t depth, struct doca_workq **workq)
 	return DOCA_SUCCESS;
 }
 
-/* Events that were not retrieved end with it. */
-doca_error_t doca_workq_destroy(struct doca_workq *workq)
+void pier__doca20_keep_events(struct doca_workq *workq, struct pier_pe *pe)
 {
 	struct pier_event done;
 
+	while (!pier_pe_retrieve(pe, &done)) {
+		struct flight *flight = pier_task_arg(done.task);
+
+		flight->task = done.task;
+		flight->next = NULL;
+		*workq->late_end = flight;
+		workq->late_end = &flight->next;
+	}
+}
+
+/* Events that were not retrieved end with it. */
+doca_error_t doca_workq_destroy(struct doca_workq *workq)
+{
 	if (!workq)
 		return DOCA_ERROR_INVALID_VALUE;
 	if (workq->ctxs)
 		return pier__doca_fail(DOCA_ERROR_IN_USE, "workq: destroyed "
 				       "with %u contexts", workq->ctxs);
-	while (!pier_pe_retrieve(workq->pe, &done))
-		pier_task_free(done.task);
+	pier__doca20_keep_events(workq, workq->pe);
+	for (struct flight *at = workq->late; at; at = at->next)
+		pier_task_free(at->task);
 	pier_pe_destroy(workq->pe);
 	free(workq);
 	return DOCA_SUCCESS;
@@ -58,6 +72,11 @@ doca_error_t doca_workq_set_event_driven_enable(struct doca_workq *workq,
 	if (workq->jobs)
 		return pier__doca_fail(DOCA_ERROR_IN_USE, "workq: its mode was "
 				       "changed with %u jobs", workq->jobs);
+	if (enable && workq->alone)
+		return pier__doca_fail(DOCA_ERROR_NOT_SUPPORTED, "workq: event-"
+				       "driven with a context that was used "
+				       "before it was added: %s",
+				       workq->alone->kind->name);
 	workq->event_driven = enable;
 	return DOCA_SUCCESS;
 }
@@ -100,7 +119,7 @@ doca_error_t doca_workq_event_handle_arm(struct doca_workq *workq)
 
 	if (error)
 		return error;
-	err = pier_pe_arm(workq->pe);
+	err = workq->late ? -EAGAIN : pier_pe_arm(workq->pe);
 	if (err != -EAGAIN)
 		return pier__doca_error(err);
 	pier_pe_wake(workq->pe);
@@ -122,26 +141,13 @@ doca_error_t doca_workq_event_handle_clear(struct doca_workq *workq,
 	return DOCA_SUCCESS;
 }
 
-/* *@ret is how to submit @job. */
-static doca_error_t check_job(const struct doca_workq *workq,
-			      const struct doca_job *job,
-			      const struct doca_job_kind **ret)
+doca_error_t pier__doca20_job_kind(const struct doca_job *job,
+				   const struct doca_job_kind **ret)
 {
-	const struct doca_job_kind *kind;
+	const struct doca_job_kind *kind = job->ctx->kind->jobs;
 
-	if (!workq || !job || !job->ctx)
-		return DOCA_ERROR_INVALID_VALUE;
-	if (job->ctx->workq != workq)
-		return pier__doca_fail(DOCA_ERROR_INVALID_VALUE, "workq: a job "
-				       "of a context that was not added to it");
-	if (job->flags != DOCA_JOB_FLAGS_NONE)
-		return pier__doca_fail(DOCA_ERROR_INVALID_VALUE,
-				       "workq: a job with flags 0x%x, none is "
-				       "known", (unsigned int)job->flags);
-	for (kind = job->ctx->kind->jobs; kind->build; kind++) {
-		if (kind->type == job->type)
-			break;
-	}
+	while (kind->build && kind->type != job->type)
+		kind++;
 	if (!kind->build)
 		return pier__doca_fail(DOCA_ERROR_NOT_SUPPORTED,
 				       "%s: jobs of type 0x%x",
@@ -151,52 +157,106 @@ static doca_error_t check_job(const struct doca_workq *workq,
 	return DOCA_SUCCESS;
 }
 
-static doca_error_t submit(const struct doca_job *job, struct flight *flight)
+doca_error_t pier__doca20_flight(struct doca_workq *workq,
+				 const struct doca_job_kind *kind,
+				 union doca_data user_data, struct flight **ret)
 {
-	struct pier_task *task;
-	doca_error_t error = flight->kind->build(job->ctx, job, flight, &task);
+	if (!workq->free)
+		return pier__doca_expected(DOCA_ERROR_NO_MEMORY, "workq: it "
+					   "has %u jobs, its depth",
+					   workq->depth);
+	*ret = workq->free;
+	(*ret)->kind = kind;
+	(*ret)->user_data = user_data;
+	return DOCA_SUCCESS;
+}
 
-	if (error)
-		return error;
+doca_error_t pier__doca20_submit(struct doca_workq *workq,
+				 struct flight *flight, struct pier_task *task)
+{
+	int err;
+
 	pier_task_set_done(task, NULL, flight);
-	error = pier__doca_error(pier_task_submit(task, 0));
-	if (error)
+	err = pier_task_submit(task, 0);
+	if (err) {
 		pier_task_free(task);
-	return error;
+		return pier__doca_error(err);
+	}
+	workq->free = flight->next;
+	workq->jobs++;
+	return DOCA_SUCCESS;
+}
+
+static doca_error_t check_job(const struct doca_workq *workq,
+			      const struct doca_job *job)
+{
+	if (!workq || !job || !job->ctx)
+		return DOCA_ERROR_INVALID_VALUE;
+	if (job->ctx->workq != workq)
+		return pier__doca_fail(DOCA_ERROR_INVALID_VALUE, "workq: a job "
+				       "of a context that was not added to it");
+	if (job->flags != DOCA_JOB_FLAGS_NONE)
+		return pier__doca_fail(DOCA_ERROR_INVALID_VALUE,
+				       "workq: a job with flags 0x%x, none is "
+				       "known", (unsigned int)job->flags);
+	return DOCA_SUCCESS;
 }
 
 doca_error_t doca_workq_submit(struct doca_workq *workq,
 			       const struct doca_job *job)
 {
 	const struct doca_job_kind *kind = NULL;
-	doca_error_t error = check_job(workq, job, &kind);
-	struct flight *flight;
+	doca_error_t error = check_job(workq, job);
+	struct flight *flight = NULL;
+	struct pier_task *task = NULL;
 
-	if (error)
-		return error;
-	flight = workq->free;
-	if (!flight)
-		return pier__doca_expected(DOCA_ERROR_NO_MEMORY, "workq: it "
-					   "has %u jobs, its depth",
-					   workq->depth);
-	flight->kind = kind;
-	flight->user_data = job->user_data;
-	error = submit(job, flight);
-	if (error)
-		return error;
-	workq->free = flight->next;
-	workq->jobs++;
-	return DOCA_SUCCESS;
+	if (!error)
+		error = pier__doca20_job_kind(job, &kind);
+	if (!error)
+		error = pier__doca20_flight(workq, kind, job->user_data,
+					    &flight);
+	if (!error)
+		error = kind->build(job->ctx, job, flight, &task);
+	return error ? error : pier__doca20_submit(workq, flight, task);
 }
 
-static int retrieve(struct doca_workq *workq, struct pier_event *ret)
+static int retrieve_from(struct pier_pe *pe, struct pier_event *ret)
 {
-	int err = pier_pe_retrieve(workq->pe, ret);
+	int err = pier_pe_retrieve(pe, ret);
 
 	if (err != -EAGAIN)
 		return err;
-	err = pier_pe_progress(workq->pe, 0);
-	return err < 0 ? err : pier_pe_retrieve(workq->pe, ret);
+	err = pier_pe_progress(pe, 0);
+	return err < 0 ? err : pier_pe_retrieve(pe, ret);
+}
+
+static struct pier_task *take_late(struct doca_workq *workq)
+{
+	struct flight *flight = workq->late;
+
+	workq->late = flight->next;
+	if (!workq->late)
+		workq->late_end = &workq->late;
+	return flight->task;
+}
+
+/* A task that has ended: one that is late, or of one of the engines. */
+static int retrieve(struct doca_workq *workq, struct pier_task **ret)
+{
+	struct pier_event event;
+	int err;
+
+	if (workq->late) {
+		*ret = take_late(workq);
+		return 0;
+	}
+	err = retrieve_from(workq->pe, &event);
+	for (struct doca_ctx *at = workq->alone; at && err == -EAGAIN;
+	     at = at->next)
+		err = retrieve_from(at->pe, &event);
+	if (!err)
+		*ret = event.task;
+	return err;
 }
 
 /* The event of @task, whose place in @workq is free then. */
@@ -206,15 +266,15 @@ static doca_error_t finish(struct doca_workq *workq, struct pier_task *task,
 	struct flight *flight = pier_task_arg(task);
 	doca_error_t error = pier__doca_code(pier_task_status(task));
 
+	if (error)
+		pier__doca_expected(DOCA_ERROR_IO_FAILED, "%s",
+				    pier_task_error_text(task));
 	event->type = flight->kind->type;
 	event->user_data = flight->user_data;
 	if (flight->kind->result)
 		flight->kind->result(task, error, flight, &event->result);
 	else
 		event->result.u64 = error;
-	if (error)
-		pier__doca_expected(DOCA_ERROR_IO_FAILED, "%s",
-				    pier_task_error_text(task));
 	pier_task_free(task);
 	flight->next = workq->free;
 	workq->free = flight;
@@ -225,7 +285,7 @@ static doca_error_t finish(struct doca_workq *workq, struct pier_task *task,
 doca_error_t doca_workq_progress_retrieve(struct doca_workq *workq,
 					  struct doca_event *event, int flags)
 {
-	struct pier_event done;
+	struct pier_task *task;
 	int err;
 
 	if (!workq || !event)
@@ -234,12 +294,12 @@ doca_error_t doca_workq_progress_retrieve(struct doca_workq *workq,
 		return pier__doca_fail(DOCA_ERROR_INVALID_VALUE,
 				       "workq: retrieve with flags 0x%x, none "
 				       "is known", (unsigned int)flags);
-	err = retrieve(workq, &done);
+	err = retrieve(workq, &task);
 	if (err == -EAGAIN)
 		return DOCA_ERROR_AGAIN;
 	if (err) {
 		pier__doca_error(err);
 		return DOCA_ERROR_INVALID_VALUE;	/* not of a job */
 	}
-	return finish(workq, done.task, event);
+	return finish(workq, task, event);
 }

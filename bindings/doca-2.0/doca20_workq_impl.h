@@ -33,6 +33,9 @@ struct doca_ctx_kind {
 	int (*create)(struct doca_ctx *ctx);
 	void (*destroy)(struct doca_ctx *ctx);
 
+	/* It was removed from its work queue; may be NULL. */
+	void (*stopped)(struct doca_ctx *ctx);
+
 	/* It will have up to @depth jobs in flight. */
 	int (*configure)(struct doca_ctx *ctx, uint32_t depth);
 
@@ -45,6 +48,9 @@ struct doca_ctx {
 	struct doca_dev *dev;
 	struct pier_ctx *ctx;		/* NULL: it is not started */
 	struct doca_workq *workq;
+	struct pier_pe *pe;		/* its own, if it is alone: it had to */
+					/* run before it had a work queue */
+	struct doca_ctx *next;		/* of those on the work queue */
 };
 
 /* A job that the program has submitted and whose event it has not retrieved. */
@@ -52,16 +58,42 @@ struct flight {
 	const struct doca_job_kind *kind;
 	union doca_data user_data;
 	uint64_t value;			/* of a sync event, for its result */
-	struct flight *next;		/* one that is free */
+	struct doca_graph_instance *instance;	/* of a graph */
+	struct pier_task *task;		/* of one that is late */
+	struct flight *next;		/* one that is free, or late */
 };
 
 struct doca_workq {
 	struct pier_pe *pe;
 	uint32_t depth, ctxs, jobs;
 	bool event_driven;
+	struct doca_ctx *alone;		/* the first of its contexts that is */
 	struct flight *free;		/* the first that is */
+	struct flight *late;		/* the first whose engine was removed */
+	struct flight **late_end;	/* where the next one goes */
 	struct flight flights[];
 };
+
+/* Run @ctx, which has no work queue yet, on an engine of its own. */
+doca_error_t pier__doca20_run_alone(struct doca_ctx *ctx);
+
+/* Keep the events that are left on @pe. */
+void pier__doca20_keep_events(struct doca_workq *workq, struct pier_pe *pe);
+
+/* *@ret is how to carry out @job.  NOT_SUPPORTED. */
+doca_error_t pier__doca20_job_kind(const struct doca_job *job,
+				   const struct doca_job_kind **ret);
+
+/* *@ret is for the next job of @workq.  NO_MEMORY: it is full. */
+doca_error_t pier__doca20_flight(struct doca_workq *workq,
+				 const struct doca_job_kind *kind,
+				 union doca_data user_data,
+				 struct flight **ret);
+
+/* Submit @task as that job, or free it. */
+doca_error_t pier__doca20_submit(struct doca_workq *workq,
+				 struct flight *flight,
+				 struct pier_task *task);
 
 /* Is there no object to destroy, or is one started?  Logs it. */
 doca_error_t pier__doca_ctx_may_destroy(const struct doca_ctx *ctx);

@@ -13,6 +13,9 @@ lib_LTLIBRARIES += %D%/libpier-doca-2.0.la
 	%D%/doca20_ctx.c \
 	%D%/doca20_dev.c \
 	%D%/doca20_dma.c \
+	%D%/doca20_graph.c \
+	%D%/doca20_graph_impl.h \
+	%D%/doca20_graph_instance.c \
 	%D%/doca20_mmap.c \
 	%D%/doca20_rdma.c \
 	%D%/doca20_rdma_cap.c \
@@ -45,6 +48,7 @@ doca20include_HEADERS = \
 	%D%/include/doca_dev.h \
 	%D%/include/doca_dma.h \
 	%D%/include/doca_dpa_sync_event.h \
+	%D%/include/doca_graph.h \
 	%D%/include/doca_mmap.h \
 	%D%/include/doca_rdma.h \
 	%D%/include/doca_sha.h \

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <arpa/inet.h>
+#include <poll.h>
 
 #include <doca_rdma.h>
 
@@ -285,7 +286,7 @@ static void a_job_before_the_connection_is_refused(void)
 	close_end(&a);
 }
 
-static void an_export_follows_the_work_queue(void)
+static void an_export_follows_the_start(void)
 {
 	struct doca_rdma *rdma;
 	const void *desc;
@@ -296,6 +297,85 @@ static void an_export_follows_the_work_queue(void)
 	IS(doca_rdma_export(NULL, &desc, &len), DOCA_ERROR_INVALID_VALUE);
 	IS(doca_rdma_connect(rdma, &len, 8), DOCA_ERROR_BAD_STATE);
 	IS(doca_rdma_destroy(rdma), DOCA_SUCCESS);
+}
+
+/* Export @end before it has its work queue. */
+static void export_early(struct rdma_end *end)
+{
+	const void *desc;
+	size_t len;
+
+	IS(doca_ctx_workq_rm(end->ctx, end->desk.workq), DOCA_SUCCESS);
+	IS(doca_rdma_export(end->rdma, &desc, &len), DOCA_SUCCESS);
+}
+
+static void one_exported_before_its_work_queue_is_polled(void)
+{
+	struct doca_rdma_job_send send = { .src_buff = NULL };
+	struct doca_rdma_job_recv recv = { .dst_buff = NULL };
+	uint8_t supported = 7;
+
+	open_end(&a);
+	open_end(&b);
+	export_early(&a);
+	export_early(&b);
+	carry(&b, &a);
+	carry(&a, &b);
+	IS(doca_ctx_get_event_driven_supported(a.ctx, &supported),
+	   DOCA_SUCCESS);
+	IS(supported, 0);
+	IS(doca_workq_set_event_driven_enable(a.desk.workq, 1), DOCA_SUCCESS);
+	IS(doca_ctx_workq_add(a.ctx, a.desk.workq), DOCA_ERROR_NOT_SUPPORTED);
+	IS(doca_workq_set_event_driven_enable(a.desk.workq, 0), DOCA_SUCCESS);
+	IS(doca_ctx_workq_add(a.ctx, a.desk.workq), DOCA_SUCCESS);
+	IS(doca_ctx_workq_add(b.ctx, b.desk.workq), DOCA_SUCCESS);
+	IS(doca_workq_set_event_driven_enable(a.desk.workq, 1),
+	   DOCA_ERROR_NOT_SUPPORTED);
+	pass(DOCA_RDMA_JOB_SEND, &send.base, 0, DOCA_RDMA_OPCODE_RECV_SEND, 0);
+	IS(submit(&a, DOCA_RDMA_JOB_RECV, &recv.base), DOCA_SUCCESS);
+	IS(doca_ctx_workq_rm(a.ctx, a.desk.workq), DOCA_SUCCESS);
+	IS(doca_ctx_get_event_driven_supported(a.ctx, &supported),
+	   DOCA_SUCCESS);
+	IS(supported, 1);
+	IS(ended(&a, DOCA_RDMA_JOB_RECV, NULL), DOCA_ERROR_IO_FAILED);
+	IS(doca_ctx_workq_add(a.ctx, a.desk.workq), DOCA_SUCCESS);
+	finish();
+}
+
+static void one_that_is_exported_only_ends(void)
+{
+	open_end(&a);
+	export_early(&a);
+	IS(doca_ctx_stop(a.ctx), DOCA_SUCCESS);
+	IS(doca_ctx_start(a.ctx), DOCA_SUCCESS);
+	IS(doca_ctx_workq_add(a.ctx, a.desk.workq), DOCA_SUCCESS);
+	close_end(&a);
+}
+
+/* It sleeps until there is the message. */
+static void an_event_driven_one_receives(void)
+{
+	struct doca_rdma_job_send send = { .src_buff = NULL };
+	struct doca_rdma_job_recv recv = { .dst_buff = NULL };
+	struct doca_event event = { .result.ptr = NULL };
+	struct pollfd fd = { .events = POLLIN };
+	doca_error_t error = DOCA_ERROR_AGAIN;
+
+	begin();
+	IS(doca_workq_set_event_driven_enable(b.desk.workq, 1), DOCA_SUCCESS);
+	IS(doca_workq_get_event_handle(b.desk.workq, &fd.fd), DOCA_SUCCESS);
+	IS(submit(&b, DOCA_RDMA_JOB_RECV, &recv.base), DOCA_SUCCESS);
+	IS(submit(&a, DOCA_RDMA_JOB_SEND, &send.base), DOCA_SUCCESS);
+	while (error == DOCA_ERROR_AGAIN && tap_holds()) {
+		IS(doca_workq_event_handle_arm(b.desk.workq), DOCA_SUCCESS);
+		IS(poll(&fd, 1, 20000), 1);
+		IS(doca_workq_event_handle_clear(b.desk.workq, fd.fd),
+		   DOCA_SUCCESS);
+		error = doca_workq_progress_retrieve(b.desk.workq, &event, 0);
+	}
+	IS(error, DOCA_SUCCESS);
+	IS(ended(&a, DOCA_RDMA_JOB_SEND, NULL), DOCA_SUCCESS);
+	finish();
 }
 
 static void properties_are_set_before_the_start(void)
@@ -356,7 +436,10 @@ int main(void)
 	TEST(both_connect_again);
 	TEST(receives_that_are_removed_fail);
 	TEST(a_job_before_the_connection_is_refused);
-	TEST(an_export_follows_the_work_queue);
+	TEST(an_export_follows_the_start);
+	TEST(one_exported_before_its_work_queue_is_polled);
+	TEST(one_that_is_exported_only_ends);
+	TEST(an_event_driven_one_receives);
 	TEST(properties_are_set_before_the_start);
 	TEST(the_device_answers_for_its_jobs);
 	return tap_done();
