@@ -72,7 +72,8 @@ doca_error_t doca_dma_create(struct doca_dma **dma)
 
 doca_error_t doca_dma_destroy(struct doca_dma *dma)
 {
-	doca_error_t error = pier__doca_ctx_may_destroy(&dma->ctx);
+	doca_error_t error =
+		pier__doca_ctx_may_destroy(doca_dma_as_ctx(dma));
 
 	if (error)
 		return error;

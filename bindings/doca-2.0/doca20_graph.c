@@ -109,7 +109,8 @@ static doca_error_t has_instances(const struct doca_graph *graph,
 
 doca_error_t doca_graph_destroy(struct doca_graph *graph)
 {
-	doca_error_t error = pier__doca_ctx_may_destroy(&graph->ctx);
+	doca_error_t error =
+		pier__doca_ctx_may_destroy(graph ? &graph->ctx : NULL);
 
 	if (!error)
 		error = has_instances(graph, "destroyed");

@@ -103,7 +103,8 @@ doca_error_t doca_rdma_create(struct doca_rdma **rdma)
 
 doca_error_t doca_rdma_destroy(struct doca_rdma *rdma)
 {
-	doca_error_t error = pier__doca_ctx_may_destroy(&rdma->ctx);
+	doca_error_t error =
+		pier__doca_ctx_may_destroy(doca_rdma_as_ctx(rdma));
 
 	if (error)
 		return error;

@@ -82,7 +82,8 @@ doca_error_t doca_sha_create(struct doca_sha **sha)
 
 doca_error_t doca_sha_destroy(struct doca_sha *sha)
 {
-	doca_error_t error = pier__doca_ctx_may_destroy(&sha->ctx);
+	doca_error_t error =
+		pier__doca_ctx_may_destroy(doca_sha_as_ctx(sha));
 
 	if (error)
 		return error;

@@ -157,7 +157,8 @@ doca_error_t doca_sync_event_create_from_export(struct doca_dev *dev,
 
 doca_error_t doca_sync_event_destroy(struct doca_sync_event *event)
 {
-	doca_error_t error = pier__doca_ctx_may_destroy(&event->ctx);
+	doca_error_t error =
+		pier__doca_ctx_may_destroy(event ? &event->ctx : NULL);
 
 	if (error)
 		return error;

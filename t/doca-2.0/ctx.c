@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <doca_dma.h>
+#include <doca_graph.h>
+#include <doca_rdma.h>
 #include <doca_sha.h>
+#include <doca_sync_event.h>
 
 #include "t/doca-2.0/desk.h"
 #include "t/lib/tap.h"
@@ -156,6 +159,9 @@ static void there_is_no_context_without_an_object(void)
 	IS(doca_sha_create(NULL), DOCA_ERROR_INVALID_VALUE);
 	IS(doca_dma_destroy(NULL), DOCA_ERROR_INVALID_VALUE);
 	IS(doca_sha_destroy(NULL), DOCA_ERROR_INVALID_VALUE);
+	IS(doca_rdma_destroy(NULL), DOCA_ERROR_INVALID_VALUE);
+	IS(doca_graph_destroy(NULL), DOCA_ERROR_INVALID_VALUE);
+	IS(doca_sync_event_destroy(NULL), DOCA_ERROR_INVALID_VALUE);
 	IS(doca_ctx_start(NULL), DOCA_ERROR_INVALID_VALUE);
 	IS(doca_ctx_stop(NULL), DOCA_ERROR_INVALID_VALUE);
 	IS(doca_ctx_dev_add(NULL, NULL), DOCA_ERROR_INVALID_VALUE);
