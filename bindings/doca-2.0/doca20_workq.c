@@ -111,7 +111,11 @@ doca_error_t doca_workq_get_event_handle(const struct doca_workq *workq,
 	return DOCA_SUCCESS;
 }
 
-/* What is pending already makes the handle readable at once. */
+/*
+ * What is pending already makes the handle readable at once.  Events are
+ * retrieved without a round, so a wake may be left of an earlier call: a round
+ * takes it, or the one below would be no other.
+ */
 doca_error_t doca_workq_event_handle_arm(struct doca_workq *workq)
 {
 	doca_error_t error = check_events(workq);
@@ -122,6 +126,7 @@ doca_error_t doca_workq_event_handle_arm(struct doca_workq *workq)
 	err = workq->late ? -EAGAIN : pier_pe_arm(workq->pe);
 	if (err != -EAGAIN)
 		return pier__doca_error(err);
+	pier_pe_progress(workq->pe, 0);
 	pier_pe_wake(workq->pe);
 	return DOCA_SUCCESS;
 }

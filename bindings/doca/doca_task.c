@@ -100,7 +100,7 @@ doca_error_t doca_task_try_submit(struct doca_task *task)
 
 bool pier__doca_task_may(const struct doca_task *task, const char *verb)
 {
-	if (!task->task || pier_task_status(task->task) != -EINPROGRESS)
+	if (!task->task || pier_task_may_free(task->task))
 		return true;
 	pier__doca_fail(DOCA_ERROR_IN_USE, "task: %s while submitted: nothing "
 			"was done, its callback comes first", verb);

@@ -10,7 +10,6 @@
 #include "core/clock.h"
 #include "core/fail.h"
 #include "engine/task_pool.h"
-#include "engine/task_pool.h"
 
 #define TEXT_SIZE 600		/* a message, and the name of a context */
 
@@ -22,8 +21,38 @@ static inline struct pier__guard *guard_of(const struct pier_task *task)
 	return orphan ? NULL : pier__ctx_guard(task->ctx);
 }
 
+static struct pier__task_place *place_of(struct pier__list *link)
+{
+	return pier__container_of(link, struct pier__task_place, link);
+}
+
+void pier__task_put_in(struct pier_task *task, struct pier__task_place *place)
+{
+	if (place->task)
+		pier__list_take_out(&place->link);
+	place->task = task;
+	if (task)
+		pier__list_add(&task->places, &place->link);
+}
+
+/* Is it a task of an instance that is submitted? */
+static bool is_placed(const struct pier_task *task)
+{
+	struct pier__list *link = task->places.next;
+
+	for (; link != &task->places; link = link->next) {
+		if (pier__task_busy(place_of(link)->of))
+			return true;
+	}
+	return false;
+}
+
 static void release(struct pier_task *task)
 {
+	struct pier__list *link;
+
+	while ((link = pier__list_pop(&task->places)))
+		place_of(link)->task = NULL;
 	pier__list_del(&task->link);
 	task->one_shot = false;
 	task->ops->release(task);
@@ -192,8 +221,19 @@ static int free_task(struct pier_task *task)
 		return pier__fail(-EBUSY, "%s: %s: freed in flight: free it "
 				  "when it has finished", task->ctx->name,
 				  pier__task_name(task));
+	if (is_placed(task))
+		return pier__fail(-EBUSY, "%s: %s: freed while an instance of "
+				  "a graph has it: free it when that has "
+				  "finished", task->ctx->name,
+				  pier__task_name(task));
 	release(task);
 	return 0;
+}
+
+bool pier_task_may_free(const struct pier_task *task)
+{
+	return !pier__task_is_free(task) && !pier__task_busy(task) &&
+	       !is_placed(task);
 }
 
 int pier_task_free(struct pier_task *task)

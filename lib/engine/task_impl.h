@@ -56,6 +56,15 @@ struct pier_task {
 	void *part;			/* of what it is a part while */
 					/* submitted; NULL: of nothing */
 	char *text;			/* of the last failure; NULL: none */
+	struct pier__list places;	/* where it is a node's task */
+};
+
+/* A node of a graph's instance, and its task until that is freed. */
+struct pier__task_place {
+	struct pier__list link;		/* of the task's places */
+	struct pier_task *task;		/* NULL: not set, or none needed */
+	const struct pier_task *of;	/* the instance; while it is */
+					/* submitted the task is not freed */
 };
 
 static inline bool pier__task_busy(const struct pier_task *task)
@@ -141,6 +150,9 @@ static inline void pier__task_join(struct pier_task *task, pier_task_fn *end,
 }
 
 void pier__task_leave(struct pier_task *task);
+
+/* @task is that of @place from now on; NULL: none is. */
+void pier__task_put_in(struct pier_task *task, struct pier__task_place *place);
 
 /* Submit, and free after its callback.  On an error it is freed at once. */
 int pier__task_one_shot(struct pier_task *task, pier_task_fn *fn, void *arg);

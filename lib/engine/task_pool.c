@@ -66,6 +66,7 @@ int pier__task_pool_create(uint32_t count, size_t size,
 		task->next = pool->free;
 		pool->free = task;
 		pier__list_init(&task->link);
+		pier__list_init(&task->places);
 	}
 	*ret = pool;
 	return 0;

@@ -32,7 +32,7 @@ struct pier_graph {
 struct pier__graph_step {
 	struct pier__graph_task *instance;
 	const struct pier_graph_node *node;
-	struct pier_task *task;		/* NULL: not set, or none needed */
+	struct pier__task_place place;	/* of its task */
 	void *arg;
 	uint32_t waits;			/* for so many nodes */
 	struct pier__graph_step *next;	/* that can begin */

@@ -15,8 +15,7 @@ static void queue(struct pier__graph_task *instance)
 	if (instance->queued)
 		return;
 	instance->queued = true;
-	pier__task_queue_add(&pier__cpu_of(instance->task.ctx)->queued,
-			     &instance->task);
+	pier__cpu_queue(pier__cpu_of(instance->task.ctx), &instance->task);
 }
 
 static void add_ready(struct pier__graph_step *step)
@@ -93,7 +92,7 @@ static void end_step(struct pier_task *task, void *arg);
 static inline int __attribute__((always_inline))
 begin_task(struct pier__graph_step *step)
 {
-	int err = pier__task_submit_quietly(step->task, 0);
+	int err = pier__task_submit_quietly(step->place.task, 0);
 
 	if (err == -EAGAIN)
 		return err;
@@ -101,7 +100,7 @@ begin_task(struct pier__graph_step *step)
 		fail(step->instance, err);
 		return 0;
 	}
-	pier__task_join(step->task, end_step, step);
+	pier__task_join(step->place.task, end_step, step);
 	step->instance->running++;
 	return 0;
 }
@@ -236,12 +235,9 @@ static int arm(struct pier__cpu_ctx *cpu)
 static int __attribute__((noinline, cold))
 refuse_step(const struct pier__graph_step *step)
 {
-	if (!step->task)
+	if (!step->place.task)
 		return pier__fail(-EINVAL, "graph: node %u has no task",
 				  step->node->index);
-	if (pier__task_is_free(step->task))
-		return pier__fail(-EINVAL, "graph: the task of node %u was "
-				  "freed", step->node->index);
 	return pier__fail(-EBUSY, "graph: the task of node %u is submitted",
 			  step->node->index);
 }
@@ -253,8 +249,7 @@ static int check_steps(const struct pier__graph_task *instance)
 
 	for (; step < end; step++) {
 		if (step->node->ctx &&
-		    (!step->task || pier__task_busy(step->task) ||
-		     pier__task_is_free(step->task)))
+		    (!step->place.task || pier__task_busy(step->place.task)))
 			return refuse_step(step);
 	}
 	return 0;
@@ -306,9 +301,18 @@ static int submit(struct pier_task *task, unsigned int flags)
 	return 0;
 }
 
+static void release(struct pier_task *task)
+{
+	struct pier__graph_task *instance = instance_of(task);
+
+	for (uint32_t i = 0; i < instance->count; i++)
+		pier__task_put_in(NULL, &instance->step[i].place);
+	pier__task_pool_give(task);
+}
+
 static const struct pier__task_ops task_ops = {
 	.submit = submit,
-	.release = pier__task_pool_give,
+	.release = release,
 	.error = pier__cpu_task_error,
 };
 
@@ -341,6 +345,7 @@ int pier_graph_task(struct pier_graph *graph, struct pier_task **ret)
 		instance->step[instance->count++] = (struct pier__graph_step){
 			.instance = instance,
 			.node = n,
+			.place.of = task,
 		};
 	*ret = task;
 	return 0;
@@ -381,7 +386,10 @@ int pier_graph_task_set_task(struct pier_task *instance,
 	if (!task || task->ctx != node->ctx)
 		return pier__fail(-EINVAL, "graph: the task is not of the "
 				  "context of node %u", node->index);
-	step->task = task;
+	if (pier__task_is_free(task))
+		return pier__fail(-EINVAL, "graph: the task of node %u was "
+				  "freed", node->index);
+	pier__task_put_in(task, &step->place);
 	return 0;
 }
 

@@ -159,6 +159,12 @@ static void what_has_ended_before_arm_is_signalled(void)
 	IS(doca_workq_event_handle_arm(desk.workq), DOCA_SUCCESS);
 	await(handle);
 	IS(desk_retrieve(&desk, &event), DOCA_SUCCESS);
+
+	/* Nothing of the last wake is left. */
+	IS(submit(ctx, 0), DOCA_SUCCESS);
+	IS(doca_workq_event_handle_arm(desk.workq), DOCA_SUCCESS);
+	await(handle);
+	IS(desk_retrieve(&desk, &event), DOCA_SUCCESS);
 	end();
 }
 

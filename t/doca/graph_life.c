@@ -237,6 +237,26 @@ static void a_submitted_instance_is_not_touched(void)
 	chart_close(&p);
 }
 
+static void a_task_that_waits_in_an_instance_is_not_freed(void)
+{
+	struct doca_graph_instance *instance;
+
+	chart_open(&p, 1);
+	IS(doca_graph_add_dependency(p.graph, p.first, p.second), DOCA_SUCCESS);
+	IS(doca_graph_start(p.graph), DOCA_SUCCESS);
+	instance = chart_filled(&p, 0);
+	IS(p.copy_count, 2);
+	IS(doca_graph_instance_submit(instance), DOCA_SUCCESS);
+	doca_task_free(doca_dma_task_memcpy_as_task(p.copies[1]));
+	doca_dma_task_memcpy_set_dst(p.copies[1], NULL);
+	chart_drive(&p, 1);
+	IS(p.failed, 0);
+	IS(p.done, 1);
+	IS(p.called[0].calls, 1);
+	chart_destroy(instance);
+	chart_close(&p);
+}
+
 /* A copy in flight completes in a call of progress and nowhere else. */
 static void destroying_a_graph_completes_nothing_of_others(void)
 {
@@ -326,6 +346,7 @@ int main(void)
 	TEST(data_must_be_of_the_kind_of_its_node);
 	TEST(data_are_those_of_a_node_of_the_graph);
 	TEST(a_submitted_instance_is_not_touched);
+	TEST(a_task_that_waits_in_an_instance_is_not_freed);
 	TEST(destroying_a_graph_completes_nothing_of_others);
 	TEST(a_graph_belongs_to_its_engine);
 	TEST(a_stop_of_a_graph_is_no_progress);

@@ -486,6 +486,45 @@ static void a_node_s_task_that_runs_is_not_freed_but_may_be_set(void)
 	graphs_close();
 }
 
+static void a_node_s_task_that_waits_is_not_freed(void)
+{
+	struct graphs_outcome outcome = { 0 };
+	struct pier_task *task, *other, *copy[2];
+	struct pier_graph_node *n[2];
+
+	if (!graphs_open(dev))
+		return;
+	n[0] = graphs_ctx_node(graphs.c.ctx);
+	n[1] = graphs_ctx_node(graphs.c.ctx);
+	IS(pier_graph_add_dependency(graphs.graph, n[0], n[1]), 0);
+	if (!graphs_start(graphs.graph))
+		return;
+	task = graphs_instance(graphs.graph);
+	other = graphs_instance(graphs.graph);
+	for (int i = 0; i < 2; i++) {
+		copy[i] = graphs_copy(8 * i);
+		IS(pier_graph_task_set_task(task, n[i], copy[i]), 0);
+		IS(pier_graph_task_set_task(other, n[i], copy[i]), 0);
+	}
+	pier_task_set_done(task, graphs_ended, &outcome);
+	OK(pier_task_may_free(copy[1]));
+	IS(pier_task_submit(task, 0), 0);
+	IS(pier_task_status(copy[1]), 0);
+	OK(!pier_task_may_free(copy[1]));
+	IS(pier_task_free(copy[1]), -EBUSY);
+	LIKE(pier_last_error(), "freed while an instance of a graph has it");
+	OK(copier_count(&graphs.c, &outcome.calls, 1));
+	IS(outcome.status, 0);
+	IS(pier_task_free(task), 0);
+	IS(pier_task_free(copy[1]), 0);
+	IS(pier_task_submit(other, 0), -EINVAL);
+	LIKE(pier_last_error(), "node 1 has no task");
+	graphs_put();
+	pier_task_free(copy[0]);
+	pier_task_free(other);
+	graphs_close();
+}
+
 int main(void)
 {
 	if (pier_dev_open(NULL, &dev))
@@ -504,6 +543,7 @@ int main(void)
 	TEST(what_does_not_fit_a_node_is_refused);
 	TEST(a_stop_begins_no_node_and_waits_for_those_that_run);
 	TEST(a_node_s_task_that_runs_is_not_freed_but_may_be_set);
+	TEST(a_node_s_task_that_waits_is_not_freed);
 	pier_dev_close(dev);
 	return tap_done();
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 
 #include "t/lib/graphs.h"
@@ -268,6 +269,42 @@ static void an_engine_sleeps_only_if_no_node_can_begin(void)
 	close_func();
 }
 
+/* The first node calls a function, which no context but the graph does. */
+static void an_instance_submitted_after_arm_makes_the_fd_readable(void)
+{
+	struct graphs_letter letter = { 'a', 0, 0 };
+	struct graphs_outcome outcome = { 0 };
+	struct pollfd fd = { .events = POLLIN };
+	struct pier_graph_node *n[2];
+	struct pier_task *task, *copy;
+
+	if (!graphs_open(dev))
+		return;
+	n[0] = graphs_letter_node();
+	n[1] = graphs_ctx_node(graphs.c.ctx);
+	IS(pier_graph_add_dependency(graphs.graph, n[0], n[1]), 0);
+	if (!graphs_start(graphs.graph))
+		return;
+	task = graphs_instance(graphs.graph);
+	copy = graphs_copy(0);
+	IS(pier_graph_task_set_arg(task, n[0], &letter), 0);
+	IS(pier_graph_task_set_task(task, n[1], copy), 0);
+	pier_task_set_done(task, graphs_ended, &outcome);
+	fd.fd = pier_pe_fd(graphs.c.pe);
+	while (pier_pe_arm(graphs.c.pe) == -EAGAIN)
+		pier_pe_progress(graphs.c.pe, 0);
+	IS(poll(&fd, 1, 0), 0);
+	IS(pier_task_submit(task, 0), 0);
+	IS(poll(&fd, 1, 20000), 1);
+	pier_pe_clear(graphs.c.pe);
+	OK(copier_count(&graphs.c, &outcome.calls, 1));
+	IS(outcome.status, 0);
+	pier_task_free(task);
+	graphs_put();
+	pier_task_free(copy);
+	graphs_close();
+}
+
 static int stop_it(void *arg)
 {
 	(void)arg;
@@ -422,6 +459,8 @@ static void a_task_that_was_freed_is_no_task_of_a_node(void)
 	IS(pier_graph_task_set_task(task, n[1], copy[1]), 0);
 	pier_task_free(copy[1]);
 	IS(pier_task_submit(task, 0), -EINVAL);
+	LIKE(pier_last_error(), "node 1 has no task");
+	IS(pier_graph_task_set_task(task, n[1], copy[1]), -EINVAL);
 	LIKE(pier_last_error(), "the task of node 1 was freed");
 	graphs_put();
 	pier_task_free(copy[0]);
@@ -539,6 +578,7 @@ int main(void)
 	TEST(functions_in_progress_are_called_in_their_order);
 	TEST(a_round_ends_no_more_instances_than_its_budget);
 	TEST(an_engine_sleeps_only_if_no_node_can_begin);
+	TEST(an_instance_submitted_after_arm_makes_the_fd_readable);
 	TEST(a_stop_in_a_function_begins_no_other_node);
 	TEST(a_stop_after_the_last_node_began_is_no_error);
 	TEST(the_configuration_is_that_of_other_contexts);

@@ -2,6 +2,7 @@
 #ifndef PIER_TASK_H
 #define PIER_TASK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -98,10 +99,14 @@ int pier_task_run(struct pier_task *task, int timeout_ms);
  * Return @task to its pool; its buffers stay the caller's.  Call it before the
  * context is destroyed: a task that is not freed keeps the pool and its
  * connection.  In its own callback @task may be freed.  NULL is allowed.
- * Errors, which change nothing: -EBUSY, it is submitted and finishes as if this
- * had not been called; -EINVAL, it is in the pool already.
+ * Errors, which change nothing: -EBUSY, it is submitted, or a node's in a
+ * graph's instance that is, and finishes as if this had not been called;
+ * -EINVAL, it is in the pool already.
  */
 int pier_task_free(struct pier_task *task);
+
+/* Would pier_task_free() free @task? */
+bool pier_task_may_free(const struct pier_task *task);
 
 /* 0, a negative error, or -EINPROGRESS while submitted. */
 int pier_task_status(const struct pier_task *task);
