@@ -233,12 +233,15 @@ static int offset_arrived(struct pier__copy_session *s,
 		.number = msg->number[PIER__OFFSET_FILE],
 		.bytes = msg->number[PIER__OFFSET_BYTES],
 	};
+	uint64_t current = atomic_load(&s->sender.number);
 
 	if (!s->sends || msg->string[0].len != sizeof(offset.digest) ||
 	    !(s->sender.flags & PIER_COPY_RESUME) || !offset.number ||
-	    offset.number != atomic_load(&s->sender.number))
+	    offset.number > current)
 		return pier__fail(-EPROTO, "copy: the peer has sent an offset "
 				  "of no file");
+	if (offset.number < current)	/* its report has overtaken it */
+		return 0;
 	memcpy(&offset.digest, msg->string[0].data, sizeof(offset.digest));
 	pier__copy_io_pass_offset(&s->io, &offset);
 	return 0;

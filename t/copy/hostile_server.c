@@ -19,6 +19,7 @@
 
 static struct pier_dev *dev, *far_dev;
 static char above[] = "/tmp/pier-copy.XXXXXX", here[64], large[80];
+static char several[] = "/tmp/pier-copy.XXXXXX", one[64], other[64];
 static struct copyliar liar;
 static struct copythread client;
 static struct pier__copy_span span;	/* of slot 0 */
@@ -255,6 +256,30 @@ static void an_offset_beyond_the_file_resumes_nothing(void)
 	IS(leave(), -EIO);
 }
 
+/* Of a file that the receiver could not open: the report came first. */
+static void an_offset_that_its_report_has_overtaken_is_ignored(void)
+{
+	struct pier__copy_msg msg = {
+		.kind = PIER__COPY_OFFSET,
+		.number = { 1, 0 },
+		.string[0] = { "0123456789abcdef", 16 },
+	};
+
+	if (!meet(COPYTHREAD_SEND, several,
+		  PIER_COPY_RESUME | PIER_COPY_RECURSIVE))
+		return;
+	begin(0);
+	OK(copyliar_until(&liar, PIER__COPY_FILLED, 1));
+	copyliar_pass(&liar, PIER__COPY_REPORT, 1, EACCES);
+	OK(copyliar_until(&liar, PIER__COPY_FILLED, 2));
+	copyliar_send(&liar, &msg);
+	msg.number[0] = 2;
+	copyliar_send(&liar, &msg);
+	OK(copyliar_until(&liar, PIER__COPY_FILLED, 6));
+	copyliar_pass(&liar, PIER__COPY_END, EIO, 0);
+	IS(leave(), -EIO);
+}
+
 static void fill(void)
 {
 	copyliar_fill(&liar, 0, &span);
@@ -432,18 +457,25 @@ static bool write_file(const char *path, size_t len)
 int main(void)
 {
 	if (pier_dev_open(NULL, &dev) || pier_dev_open(NULL, &far_dev) ||
-	    !mkdtemp(above))
+	    !mkdtemp(above) || !mkdtemp(several))
 		return tap_skip_all(pier_last_error());
 	snprintf(here, sizeof(here), "%s/here", above);
 	snprintf(large, sizeof(large), "%s/large", above);
-	if (mkdir(here, 0700) || !write_file(large, LARGE))
+	snprintf(one, sizeof(one), "%s/one", several);
+	snprintf(other, sizeof(other), "%s/other", several);
+	if (mkdir(here, 0700) || !write_file(large, LARGE) ||
+	    link(large, one) || link(large, other))
 		return tap_skip_all("no file can be written");
 	TEST(a_sending_client_refuses_what_breaks_the_protocol);
 	TEST(a_resuming_client_refuses_what_is_no_offset);
 	TEST(an_offset_beyond_the_file_resumes_nothing);
+	TEST(an_offset_that_its_report_has_overtaken_is_ignored);
 	TEST(a_receiving_client_refuses_what_it_did_not_request);
 	TEST(files_that_lie_about_their_size_or_digest_fail);
 	TEST(a_server_does_not_leave_the_target_by_a_link);
+	unlink(one);
+	unlink(other);
+	rmdir(several);
 	unlink(large);
 	rmdir(here);
 	rmdir(above);
