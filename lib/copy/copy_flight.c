@@ -129,6 +129,17 @@ static void reap(struct pier__copy_flight *flight)
 	io_uring_cqe_seen(&flight->ring, cqe);
 }
 
+/* A kernel that lacks the operation in io_uring gets no more of them. */
+static void finish_rest(struct pier__copy_flight *flight,
+			struct pier__copy_op *op)
+{
+	bool lacks = op->result == -EINVAL || op->result == -EOPNOTSUPP;
+
+	finish(op);
+	if (lacks && op->result >= 0)
+		flight->is_usable = false;
+}
+
 void pier__copy_flight_end(struct pier__copy_flight *flight,
 			   struct pier__copy_op *ret)
 {
@@ -139,6 +150,6 @@ void pier__copy_flight_end(struct pier__copy_flight *flight,
 	flight->first = (flight->first + 1) % PIER__COPY_FLIGHT;
 	flight->count--;
 	if (op->result < (int64_t)op->len)
-		finish(op);
+		finish_rest(flight, op);
 	*ret = *op;
 }
