@@ -37,11 +37,15 @@ static int create_pools(struct pier_rdma *rdma)
 	if (!err)
 		err = create_pool(cfg->recv_tasks, cfg->recv_chain,
 				  &rdma->recvs);
-	if (err)
+	if (err) {
 		destroy_pools(rdma);
-	else if (pier__rdma_has_numbers(cfg))
+		return err;
+	}
+	if (pier__rdma_has_numbers(cfg))
 		pier__task_pool_set_numbers(rdma->sends, cfg->type_tasks);
-	return err;
+	if (cfg->type_tasks[PIER_TASK_RECEIVE])
+		pier__task_pool_set_numbers(rdma->recvs, cfg->type_tasks);
+	return 0;
 }
 
 static int start(struct pier_ctx *ctx)

@@ -66,7 +66,8 @@ static void each_type_has_its_number(void)
 	IS(pier_rdma_task_read(a.conn, NULL, NULL, &task), -ENOBUFS);
 	LIKE(pier_last_error(), "type_tasks has no tasks of the type read");
 	IS(pier_rdma_task_receive(b.rdma, NULL, &task), -ENOBUFS);
-	LIKE(pier_last_error(), "all 3 tasks are taken");
+	LIKE(pier_last_error(), "all 3 tasks of the type receive are taken");
+	LIKE(pier_last_error(), "or raise type_tasks");
 	OK(peer_count(&done, 7));
 	IS(pier_task_free(held[1]), 0);
 	IS(pier_rdma_task_write(a.conn, NULL, NULL, &task), -ENOBUFS);
