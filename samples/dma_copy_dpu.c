@@ -31,7 +31,7 @@ int main(int argc, char *argv[])
 	struct pier_mmap *local = NULL, *remote = NULL;
 	struct pier_buf_inventory *inv = NULL;
 	struct pier_buf *src = NULL, *dst = NULL;
-	int status = -EINPROGRESS, err, len;
+	int status = -EINPROGRESS, err, len = 0;
 
 	args.about = "Copy the text that dma_copy_host offers.";
 	args.options = options;
@@ -39,11 +39,11 @@ int main(int argc, char *argv[])
 	if (err)
 		return pier_args_exit(err);	/* help, or a usage error */
 
-	err = len = pier_desc_read(desc_path, desc);
+	err = pier_dev_open(device, &dev);
+	if (!err)
+		err = len = pier_desc_read(desc_path, desc);
 	if (err > 0)
 		err = pier_dma_import(dev, desc, (size_t)len, &remote);
-	if (!err)
-		err = pier_dev_open(device, &dev);
 	if (!err)
 		err = pier_pe_create(&pe);
 	if (!err)
