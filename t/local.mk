@@ -66,6 +66,7 @@ check_PROGRAMS += \
 	%D%/doca/bridge.t \
 	%D%/doca/buf.t \
 	%D%/doca/cap.t \
+	%D%/doca/cap_numbers.t \
 	%D%/doca/cm.t \
 	%D%/doca/cm_peers.t \
 	%D%/doca/cm_rules.t \

@@ -6,8 +6,8 @@
 #include "t/lib/tap.h"
 
 /*
- * stop_on_task_error of consumers and producers; t/faults/comch_killed.c has
- * that of a server.
+ * stop_on_task_error of producers; t/faults/comch_killed.c has that of a
+ * server.  A consumer's receives do not fail before it stops.
  */
 #define LEN 4096
 #define SMALL 64
