@@ -61,28 +61,21 @@ static int post(struct pier__comch_target *target,
 	return 0;
 }
 
-/* Post what waits, as much as there are credits for. */
-static void post_waiting(struct pier__comch_target *target)
+static int check_len(const struct pier__comch_data_task *t,
+		     const struct pier__comch_target *target)
 {
-	while (target->waiting.first && target->up &&
-	       pier__conn_is_up(target->conn) &&
-	       pier__conn_has_credit(target->conn)) {
-		int err = post(target,
-			       pier__comch_data_task(target->waiting.first));
+	uint64_t most = target->conn->remote.message;
 
-		if (err) {
-			pier__conn_fail(target->conn, err);
-			return;
-		}
-		pier__task_queue_pop(&target->waiting);
-	}
-}
-
-/* The error of a message that @target will not have. */
-static int not_sent(const struct pier__comch_target *target)
-{
-	return pier__fail(target->error, "comch: no message to consumer %u: %s",
-			  target->to.id, target->text);
+	if (t->imm_len > target->to.imm_len)
+		return pier__fail(-EMSGSIZE, "comch: an immediate of %zu "
+				  "bytes: consumer %u takes %u", t->imm_len,
+				  target->to.id, target->to.imm_len);
+	if (target->up && t->len + sizeof(t->head) > most)
+		return pier__fail(-EMSGSIZE, "comch: %u bytes: the device of "
+				  "consumer %u takes %llu", t->len,
+				  target->to.id, (unsigned long long)most -
+						 sizeof(t->head));
+	return 0;
 }
 
 static void target_free(struct pier__comch_target *target)
@@ -90,6 +83,48 @@ static void target_free(struct pier__comch_target *target)
 	pier__list_del(&target->link);
 	pier_conn_destroy(target->conn);
 	free(target);
+}
+
+/* Finish the first one that waits with @err; its callback may end @target. */
+static void refuse_waiting(struct pier__comch_target *target, int err)
+{
+	struct pier_task *task = pier__task_queue_pop(&target->waiting);
+
+	target->posted++;	/* ended() does not free it */
+	pier__comch_data_finish(pier__comch_data_task(task), err);
+	target->posted--;
+}
+
+/* Post what waits, as much as there are credits for. */
+static void post_waiting(struct pier__comch_target *target)
+{
+	while (target->waiting.first && target->up && !target->ended &&
+	       pier__conn_is_up(target->conn) &&
+	       pier__conn_has_credit(target->conn)) {
+		struct pier__comch_data_task *t =
+			pier__comch_data_task(target->waiting.first);
+		int err = check_len(t, target);
+
+		if (err) {	/* it has waited for the connection */
+			refuse_waiting(target, err);
+			continue;
+		}
+		err = post(target, t);
+		if (err) {
+			pier__conn_fail(target->conn, err);
+			return;
+		}
+		pier__task_queue_pop(&target->waiting);
+	}
+	if (target->ended && target->over && !target->posted)
+		target_free(target);
+}
+
+/* The error of a message that @target will not have. */
+static int not_sent(const struct pier__comch_target *target)
+{
+	return pier__fail(target->error, "comch: no message to consumer %u: %s",
+			  target->to.id, target->text);
 }
 
 /* No message is sent to it any more, for the reason of the last error. */
@@ -352,23 +387,6 @@ static int find(struct pier_comch_producer *producer, uint32_t id,
 }
 
 /* Tasks. */
-
-static int check_len(const struct pier__comch_data_task *t,
-		     const struct pier__comch_target *target)
-{
-	uint64_t most = target->conn->remote.message;
-
-	if (t->imm_len > target->to.imm_len)
-		return pier__fail(-EMSGSIZE, "comch: an immediate of %zu "
-				  "bytes: consumer %u takes %u", t->imm_len,
-				  target->to.id, target->to.imm_len);
-	if (target->up && t->len + sizeof(t->head) > most)
-		return pier__fail(-EMSGSIZE, "comch: %u bytes: the device of "
-				  "consumer %u takes %llu", t->len,
-				  target->to.id, (unsigned long long)most -
-						 sizeof(t->head));
-	return 0;
-}
 
 static void set_head(struct pier__comch_data_task *t)
 {

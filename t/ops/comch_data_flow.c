@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "dev/dev_impl.h"
 #include "t/lib/freight.h"
 #include "t/lib/peer.h"
 #include "t/lib/tap.h"
@@ -248,6 +249,54 @@ static void a_message_longer_than_the_buffer_fails(void)
 	close_both();
 }
 
+/* Submitted before it is connected: it is not known yet what fits. */
+static void a_message_that_waits_can_be_too_long_for_the_device(void)
+{
+	uint64_t *most = &dev->info.port.limits.message, saved = *most;
+
+	if (open_with(NULL)) {
+		IS(freight_receive(&consumer, 0, LEN), 0);
+		IS(freight_produce(&producer, 1, 1, 0, SMALL, 0), 0);
+		IS(freight_produce(&producer, 1, 1, 0, LEN, 0), 0);
+		IS(freight_produce(&producer, 1, 2, 0, SMALL, 0), 0);
+		*most = 65536;
+		talker_count(&producer.failed, 1);
+		*most = saved;
+		IS(producer.status, -EMSGSIZE);
+		LIKE(producer.text, "the device of consumer 1 takes");
+		IS(freight_receive(&consumer, 0, LEN), 0);
+		has_passed(2, SMALL, 0);
+		IS(producer.failed, 1);
+	}
+	close_both();
+}
+
+static void destroy_producer(struct freight *freight, struct pier_task *task)
+{
+	(void)task;
+	pier_comch_producer_destroy(freight->producer);
+	freight->producer = NULL;
+}
+
+static void its_callback_may_destroy_the_producer(void)
+{
+	uint64_t *most = &dev->info.port.limits.message, saved = *most;
+
+	if (open_with(NULL)) {
+		producer.on_done = destroy_producer;
+		IS(freight_receive(&consumer, 0, LEN), 0);
+		IS(freight_produce(&producer, 1, 1, 0, LEN, 0), 0);
+		IS(freight_produce(&producer, 1, 1, 0, SMALL, 0), 0);
+		*most = 65536;
+		talker_count(&producer.failed, 1);
+		*most = saved;
+		OK(!producer.producer);
+		freight_close(&producer);
+		IS(producer.done + producer.failed, 2);
+	}
+	close_both();
+}
+
 static struct pier_buf *at(struct freight *freight, size_t off, size_t len,
 			   bool data)
 {
@@ -424,6 +473,8 @@ int main(void)
 	TEST(many_send_to_many);
 	TEST(a_consumer_takes_max_peers_producers);
 	TEST(a_message_longer_than_the_buffer_fails);
+	TEST(a_message_that_waits_can_be_too_long_for_the_device);
+	TEST(its_callback_may_destroy_the_producer);
 	TEST(chains_are_gathered_and_scattered);
 	TEST(buffers_are_checked);
 	TEST(immediates_may_be_limited);
