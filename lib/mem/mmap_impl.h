@@ -27,6 +27,7 @@ enum pier__mmap_user {
 	PIER__MMAP_POOL,
 	PIER__MMAP_ARRAY,
 	PIER__MMAP_EXPORT,
+	PIER__MMAP_CONSUMER,
 	PIER__MMAP_USERS,
 };
 

@@ -23,11 +23,12 @@ void pier__mmap_drop_for(struct pier_mmap *mmap, enum pier__mmap_user user)
 
 size_t pier_mmap_buf_count(const struct pier_mmap *mmap)
 {
-	size_t count = atomic_load(&mmap->refs) - 1;
+	size_t refs = atomic_load(&mmap->refs), others = 1;
 
 	for (int i = 0; i < PIER__MMAP_USERS; i++)
-		count -= atomic_load(&mmap->users[i]);
-	return count;
+		others += atomic_load(&mmap->users[i]);
+	/* another thread may change them between the loads */
+	return refs > others ? refs - others : 0;
 }
 
 static size_t add_count(char *text, size_t len, size_t count, const char *name)
@@ -63,6 +64,7 @@ int pier__mmap_in_use(const struct pier_mmap *mmap)
 		[PIER__MMAP_POOL] = "buffer pool",
 		[PIER__MMAP_ARRAY] = "buffer array",
 		[PIER__MMAP_EXPORT] = "export for DMA contexts",
+		[PIER__MMAP_CONSUMER] = "Comm Channel consumer",
 	};
 	char devs[PIER__MMAP_DEVS_TEXT], text[TEXT] = "";
 	size_t len = add_bufs(text, mmap);

@@ -302,7 +302,7 @@ static void free_consumer(struct pier__comch_data *data)
 	struct pier_comch_consumer *consumer = of_data(data);
 
 	if (consumer->mmap)
-		pier__mmap_drop(consumer->mmap);
+		pier__mmap_drop_for(consumer->mmap, PIER__MMAP_CONSUMER);
 	free(consumer);
 }
 
@@ -355,7 +355,7 @@ int pier_comch_consumer_create(struct pier_comch_conn *conn,
 		return err;
 	}
 	if (mmap)
-		pier__mmap_hold(mmap);
+		pier__mmap_hold_for(mmap, PIER__MMAP_CONSUMER);
 	consumer->mmap = mmap;
 	*ret = consumer;
 	return 0;

@@ -320,6 +320,24 @@ static void there_are_at_most_1024(void)
 	talker_unpair(&server, &client);
 }
 
+static void a_consumer_is_no_buffer_of_its_memory(void)
+{
+	struct pier_comch_consumer *some;
+	struct pier_mmap *mmap;
+
+	if (talker_pair(&server, &client, dev, NULL) &&
+	    IS(pier_mmap_alloc(dev, LEN, NULL, &mmap), 0)) {
+		IS(pier_comch_consumer_create(client.conn, mmap, &some), 0);
+		IS(pier_mmap_buf_count(mmap), 0);
+		IS(pier_mmap_stop(mmap), -EBUSY);
+		LIKE(pier_last_error(), "in use by 1 Comm Channel consumer;");
+		pier_comch_consumer_destroy(some);
+		IS(pier_mmap_stop(mmap), 0);
+		pier_mmap_destroy(mmap);
+	}
+	talker_unpair(&server, &client);
+}
+
 static void memory_is_checked(void)
 {
 	static const struct pier_mmap_config read_only = {
@@ -419,6 +437,7 @@ int main(void)
 	TEST(contexts_are_destroyed_in_callbacks);
 	TEST(ids_are_not_used_again_soon);
 	TEST(there_are_at_most_1024);
+	TEST(a_consumer_is_no_buffer_of_its_memory);
 	TEST(memory_is_checked);
 	TEST(configurations_are_checked);
 	TEST(limits_are_those_of_the_device);
