@@ -165,16 +165,15 @@ static int send_reports(struct pier__copy_session *s)
 /* The receiver's, when all is received. */
 static int send_end(struct pier__copy_session *s)
 {
-	struct pier__copy_msg msg = {
-		.kind = PIER__COPY_END,
-		.number = { 0, atomic_load(&s->io.files), s->receiver.failed,
-			    atomic_load(&s->io.bytes) },
-	};
+	struct pier__copy_msg msg = { .kind = PIER__COPY_END };
 	int err;
 
 	if (s->sends || s->end_sent || s->pending.count ||
 	    !pier__copy_io_drained(&s->io) || !s->receiver.finished)
 		return 0;
+	msg.number[PIER__END_FILES] = atomic_load(&s->io.files);
+	msg.number[PIER__END_FAILED] = s->receiver.failed;
+	msg.number[PIER__END_BYTES] = atomic_load(&s->io.bytes);
 	err = pier__copy_session_send(s, &msg);
 	if (err)
 		return err;

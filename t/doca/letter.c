@@ -100,6 +100,7 @@ int main(int argc, char **argv)
 	while (!doca_pe_progress(pe))
 		;
 	printf("read %s\n", mem + 64);
+	fflush(stdout);
 	exchange("done", 4);
 	must(doca_buf_dec_refcount(src, NULL));
 	must(doca_buf_dec_refcount(dst, NULL));

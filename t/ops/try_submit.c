@@ -64,8 +64,9 @@ static void a_full_send_queue_is_no_error_message(void)
 	IS(pier_task_try_submit(tasks[QUEUE], 0), 0);
 	IS(pier_rdma_receive(b.rdma, NULL, count, &got), 0);
 	OK(peer_count(&got, QUEUE + 1));
+	OK(peer_count(&sent, QUEUE + 1));
 	for (i = 0; i <= QUEUE; i++)
-		pier_task_free(tasks[i]);
+		IS(pier_task_free(tasks[i]), 0);
 	peer_unpair(&a, &b);
 }
 
