@@ -524,6 +524,7 @@ EXTRA_DIST += \
 	%D%/doca/letter.c \
 	%D%/lib/api.sh \
 	%D%/lib/device.sh \
+	%D%/lib/install.sh \
 	%D%/lib/tap.sh \
 	%D%/lib/toolbox.sh \
 	%D%/lib/tsan.supp \

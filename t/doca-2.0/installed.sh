@@ -4,13 +4,13 @@
 # Programs for DOCA 2.0 build with what is installed, by pkg-config and by
 # Meson, without a warning.
 . "${0%/*}/../lib/tap.sh"
+. "$top/t/lib/install.sh"
 
 command -v pkg-config >/dev/null || skip_all "there is no pkg-config"
 sanitize=$(sed -n 's/^SANITIZE_FLAGS = *//p' "$build/Makefile")
 
 # The installation is done once.
-make -s -C "$build" install DESTDIR="$tmp/dest" >"$tmp/log" 2>&1 ||
-    { tail "$tmp/log"; echo "Bail out! make install failed"; exit 1; }
+install_pier || { echo "Bail out! make install failed"; exit 1; }
 lib=$(find "$tmp/dest" -name libpier-doca-2.0.so)
 lib=${lib%/*}
 

@@ -5,6 +5,7 @@
 # processes move data.
 . "${0%/*}/../lib/tap.sh"
 . "$top/t/lib/device.sh"
+. "$top/t/lib/install.sh"
 
 command -v pkg-config >/dev/null || skip_all "there is no pkg-config"
 
@@ -16,8 +17,7 @@ installed()
 
 pier_is_installed()
 {
-	make -s -C "$build" install DESTDIR="$tmp/dest" >"$tmp/log" 2>&1 ||
-	    { tail "$tmp/log"; return 1; }
+	install_pier || return
 	[ "$(installed doca-rdma.pc)" ] && [ "$(installed libpier-doca.so)" ]
 }
 
