@@ -3,11 +3,11 @@
 #
 # What tests of the installation share: source it after tap.sh.
 
-# install_pier - into $tmp/dest.  One test at a time: libtool links again in the
-# build tree, where it moves the libraries aside meanwhile.
+# install_pier - into $tmp/dest.  One test and one job at a time: libtool links
+# again in the build tree, where it moves the libraries aside meanwhile.
 install_pier()
 {
-	flock "$build/config.status" make -s -C "$build" install \
+	MAKEFLAGS= flock "$build/config.status" make -s -C "$build" install \
 	    DESTDIR="$tmp/dest" >"$tmp/log" 2>&1 ||
 	    { tail "$tmp/log"; return 1; }
 }
