@@ -283,6 +283,8 @@ check_LTLIBRARIES += %D%/libtap.la
 	%D%/lib/copythread.h \
 	%D%/lib/crowd.c \
 	%D%/lib/crowd.h \
+	%D%/lib/entries.c \
+	%D%/lib/entries.h \
 	%D%/lib/esw.c \
 	%D%/lib/esw.h \
 	%D%/lib/event.c \

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <arpa/inet.h>
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +7,7 @@
 
 #include "t/lib/cable.h"
 #include "t/lib/caller.h"
+#include "t/lib/entries.h"
 #include "t/lib/tap.h"
 
 /* Connections by address, both ends in this process. */
@@ -260,29 +260,17 @@ static void a_context_has_several_listeners(void)
 	end();
 }
 
-static int threads(void)
-{
-	DIR *dir = opendir("/proc/self/task");
-	int n = -2;		/* . and .. */
-
-	while (dir && readdir(dir))
-		n++;
-	if (dir)
-		closedir(dir);
-	return n;
-}
-
 static void more_connections_take_no_thread_and_no_descriptor(void)
 {
 	bool begun = begin();
-	int i, fds, tasks = threads();
+	int i, fds, tasks = entries_in("/proc/self/task");
 
 	if (begun && caller_listen(&server, 0) &&
 	    caller_join(&client, &server, NULL)) {
 		fds = cable_fds();
 		for (i = 0; i < 16; i++)
 			OK(caller_join(&client, &server, NULL));
-		IS(threads(), tasks);
+		IS(entries_in("/proc/self/task"), tasks);
 		IS(cable_fds(), fds);
 	}
 	end();

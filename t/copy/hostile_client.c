@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +9,7 @@
 #include "copy/copy_bytes.h"
 #include "t/lib/copyliar.h"
 #include "t/lib/copythread.h"
+#include "t/lib/entries.h"
 #include "t/lib/tap.h"
 
 /* Clients that break the protocol when the copy runs. */
@@ -23,28 +23,10 @@ static struct copyliar liar;
 static struct copythread server;
 static struct pier__copy_span span;	/* of slot 0 */
 
-/* What a client does, and what the server's error message has. */
-struct lie {
-	void (*send)(void);
-	const char *text;
-};
-
-static int count_entries(const char *path)
-{
-	DIR *dir = opendir(path);
-	int count = 0;
-
-	while (dir && readdir(dir))
-		count++;
-	if (dir)
-		closedir(dir);
-	return count - 2;
-}
-
 /* Only the root and the file to get are there. */
 static bool is_clean(void)
 {
-	return IS(count_entries(above), 1) && IS(count_entries(root), 1);
+	return IS(entries_in(above), 1) && IS(entries_in(root), 1);
 }
 
 static bool run_client(enum pier__copy_mode mode, uint32_t flags)
@@ -64,7 +46,7 @@ static bool run_client(enum pier__copy_mode mode, uint32_t flags)
 	return OK(copyliar_until(&liar, PIER__COPY_WELCOME, 1));
 }
 
-static void all_are_refused(const struct lie *lie, size_t count,
+static void all_are_refused(const struct copyliar_lie *lie, size_t count,
 			    enum pier__copy_mode mode, uint32_t flags)
 {
 	for (; count; count--, lie++) {
@@ -144,7 +126,7 @@ static void another_hello(void)
 
 static void what_is_no_message_of_a_sender_is_refused(void)
 {
-	static const struct lie lies[] = {
+	static const struct copyliar_lie lies[] = {
 		{ no_slot, "slot 2 with 8 bytes, which it does not have" },
 		{ no_slot_at_all, "which it does not have" },
 		{ too_long, "65544 bytes, which it does not have" },
@@ -180,18 +162,12 @@ static void report_unknown(void)
 
 static void offset_unknown(void)
 {
-	struct pier__copy_msg msg = {
-		.kind = PIER__COPY_OFFSET,
-		.number = { 1000, 1 },
-		.string[0] = { "0123456789abcdef", 16 },
-	};
-
-	copyliar_send(&liar, &msg);
+	copyliar_offset(&liar, 1000, 1);
 }
 
 static void what_is_no_message_of_a_receiver_is_refused(void)
 {
-	static const struct lie lies[] = {
+	static const struct copyliar_lie lies[] = {
 		{ nothing, "a message of the other direction" },
 		{ free_no_slot, "slot 7 with 0 bytes, which it does not" },
 		{ free_two, "slot 1 with 0 bytes, which it does not" },
@@ -280,8 +256,7 @@ static void too_large(void)
 
 static void data(size_t len)
 {
-	memset(pier__record_data_at(&span), 'x', len);
-	pier__record_data(&span, len);
+	copyliar_data(&span, len);
 }
 
 static void data_of_no_file(void)
@@ -336,7 +311,7 @@ static void dir_in_file(void)
 
 static void records_that_break_the_protocol_are_refused(void)
 {
-	static const struct lie lies[] = {
+	static const struct copyliar_lie lies[] = {
 		{ unknown_record, "a malformed record" },
 		{ long_record, "a malformed record" },
 		{ half_a_record, "a malformed record" },
@@ -413,11 +388,11 @@ static void end_midst(uint64_t err)
 	copyliar_file(&span, "file", 9);
 	fill();
 	OK(copyliar_until(&liar, PIER__COPY_FREE, 1));
-	IS(count_entries(root), 2);
+	IS(entries_in(root), 2);
 	copyliar_pass(&liar, PIER__COPY_END, err, 1);
 	IS(copyliar_end(&liar), 0);
 	copyliar_close(&liar);
-	while (count_entries(root) == 2)
+	while (entries_in(root) == 2)
 		sched_yield();
 	is_clean();
 }

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 
 #include "t/lib/copyliar.h"
 #include "t/lib/copythread.h"
+#include "t/lib/entries.h"
 #include "t/lib/tap.h"
 
 /* Servers that break the protocol, or send what was not requested. */
@@ -23,24 +23,6 @@ static char several[] = "/tmp/pier-copy.XXXXXX", one[64], other[64];
 static struct copyliar liar;
 static struct copythread client;
 static struct pier__copy_span span;	/* of slot 0 */
-
-/* What a server does, and what the client's error message has. */
-struct lie {
-	void (*send)(void);
-	const char *text;
-};
-
-static int count_entries(const char *path)
-{
-	DIR *dir = opendir(path);
-	int count = 0;
-
-	while (dir && readdir(dir))
-		count++;
-	if (dir)
-		closedir(dir);
-	return count - 2;
-}
 
 /* HELLO has come. */
 static bool meet(enum copythread_call call, const char *path, uint32_t flags)
@@ -65,12 +47,12 @@ static int leave(void)
 		pier_pe_wait(liar.pe, 20);
 	err = copythread_join(&client);
 	copyliar_close(&liar);
-	IS(count_entries(above), 2);
-	IS(count_entries(here), 0);
+	IS(entries_in(above), 2);
+	IS(entries_in(here), 0);
 	return err;
 }
 
-static void all_are_refused(const struct lie *lie, size_t count,
+static void all_are_refused(const struct copyliar_lie *lie, size_t count,
 			    enum copythread_call call, const char *path,
 			    uint32_t flags)
 {
@@ -160,15 +142,9 @@ static void report_unknown(void)
 
 static void offset_unasked(void)
 {
-	struct pier__copy_msg msg = {
-		.kind = PIER__COPY_OFFSET,
-		.number = { 1, 1 },
-		.string[0] = { "0123456789abcdef", 16 },
-	};
-
 	begin(0);
 	copyliar_until(&liar, PIER__COPY_FILLED, 1);
-	copyliar_send(&liar, &msg);
+	copyliar_offset(&liar, 1, 1);
 }
 
 static void end_midst(void)
@@ -180,7 +156,7 @@ static void end_midst(void)
 
 static void a_sending_client_refuses_what_breaks_the_protocol(void)
 {
-	static const struct lie lies[] = {
+	static const struct copyliar_lie lies[] = {
 		{ other_direction, "begun in the other direction" },
 		{ no_direction, "begun in the other direction" },
 		{ free_before, "the peer has begun too early" },
@@ -202,15 +178,9 @@ static void a_sending_client_refuses_what_breaks_the_protocol(void)
 
 static void another_offset(void)
 {
-	struct pier__copy_msg msg = {
-		.kind = PIER__COPY_OFFSET,
-		.number = { 2, 1 },
-		.string[0] = { "0123456789abcdef", 16 },
-	};
-
 	begin(0);
 	copyliar_until(&liar, PIER__COPY_FILLED, 1);
-	copyliar_send(&liar, &msg);
+	copyliar_offset(&liar, 2, 1);
 }
 
 static void half_a_digest(void)
@@ -228,7 +198,7 @@ static void half_a_digest(void)
 
 static void a_resuming_client_refuses_what_is_no_offset(void)
 {
-	static const struct lie lies[] = {
+	static const struct copyliar_lie lies[] = {
 		{ another_offset, "an offset of no file" },
 		{ half_a_digest, "an offset of no file" },
 	};
@@ -240,17 +210,11 @@ static void a_resuming_client_refuses_what_is_no_offset(void)
 /* An offset beyond the file is one of nothing that is there. */
 static void an_offset_beyond_the_file_resumes_nothing(void)
 {
-	struct pier__copy_msg msg = {
-		.kind = PIER__COPY_OFFSET,
-		.number = { 1, UINT64_MAX },
-		.string[0] = { "0123456789abcdef", 16 },
-	};
-
 	if (!meet(COPYTHREAD_SEND, large, PIER_COPY_RESUME))
 		return;
 	begin(0);
 	OK(copyliar_until(&liar, PIER__COPY_FILLED, 1));
-	copyliar_send(&liar, &msg);
+	copyliar_offset(&liar, 1, UINT64_MAX);
 	OK(copyliar_until(&liar, PIER__COPY_FILLED, 6));
 	copyliar_pass(&liar, PIER__COPY_END, EIO, 0);
 	IS(leave(), -EIO);
@@ -259,12 +223,6 @@ static void an_offset_beyond_the_file_resumes_nothing(void)
 /* Of a file that the receiver could not open: the report came first. */
 static void an_offset_that_its_report_has_overtaken_is_ignored(void)
 {
-	struct pier__copy_msg msg = {
-		.kind = PIER__COPY_OFFSET,
-		.number = { 1, 0 },
-		.string[0] = { "0123456789abcdef", 16 },
-	};
-
 	if (!meet(COPYTHREAD_SEND, several,
 		  PIER_COPY_RESUME | PIER_COPY_RECURSIVE))
 		return;
@@ -272,9 +230,8 @@ static void an_offset_that_its_report_has_overtaken_is_ignored(void)
 	OK(copyliar_until(&liar, PIER__COPY_FILLED, 1));
 	copyliar_pass(&liar, PIER__COPY_REPORT, 1, EACCES);
 	OK(copyliar_until(&liar, PIER__COPY_FILLED, 2));
-	copyliar_send(&liar, &msg);
-	msg.number[0] = 2;
-	copyliar_send(&liar, &msg);
+	copyliar_offset(&liar, 1, 0);
+	copyliar_offset(&liar, 2, 0);
 	OK(copyliar_until(&liar, PIER__COPY_FILLED, 6));
 	copyliar_pass(&liar, PIER__COPY_END, EIO, 0);
 	IS(leave(), -EIO);
@@ -376,7 +333,7 @@ static void finish_in_file(void)
 
 static void a_receiving_client_refuses_what_it_did_not_request(void)
 {
-	static const struct lie lies[] = {
+	static const struct copyliar_lie lies[] = {
 		{ dot_dot, "a malformed entry" },
 		{ absolute, "a malformed entry" },
 		{ another, "only files that were requested may come" },
@@ -404,8 +361,7 @@ static void fails(uint64_t size, size_t len, int err)
 		return;
 	begin(1);
 	copyliar_file(&span, "file", size);
-	memset(pier__record_data_at(&span), 'x', len);
-	pier__record_data(&span, len);
+	copyliar_data(&span, len);
 	pier__record_end(&span, &digest);
 	pier__record_finish(&span);
 	fill();

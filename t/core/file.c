@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,6 +10,7 @@
 
 #include "core/fail.h"
 #include "core/file.h"
+#include "t/lib/entries.h"
 #include "t/lib/pair.h"
 #include "t/lib/tap.h"
 
@@ -26,21 +26,6 @@ static const char *in_dir(const char *name)
 	return path[which];
 }
 
-/* How many files there are. */
-static int entries(void)
-{
-	struct dirent *entry;
-	DIR *d = opendir(dir);
-	int count = 0;
-
-	if (!d)
-		return -1;
-	while ((entry = readdir(d)))
-		count += entry->d_name[0] != '.';
-	closedir(d);
-	return count;
-}
-
 static void what_is_written_is_read_again(void)
 {
 	char buf[16] = "";
@@ -48,7 +33,7 @@ static void what_is_written_is_read_again(void)
 	IS(pier__file_write(in_dir("a"), "hello", 5, 0600), 0);
 	IS(pier__file_read(in_dir("a"), buf, sizeof(buf)), 5);
 	IS_STR(buf, "hello");
-	IS(entries(), 1);
+	IS(entries_in(dir), 1);
 	unlink(in_dir("a"));
 }
 
@@ -94,7 +79,7 @@ static void a_write_that_fails_leaves_nothing_behind(void)
 	IS(pier__file_write(in_dir("d"), "x", 1, 0600), -EISDIR);
 	LIKE(pier_last_error(), in_dir("d"));
 	LIKE(pier_last_error(), "directory");
-	IS(entries(), 1);
+	IS(entries_in(dir), 1);
 	rmdir(in_dir("d"));
 }
 
@@ -123,7 +108,7 @@ static void a_write_cut_short_leaves_the_old_file(void)
 	IS(pier__file_write(in_dir("a"), "old", 3, 0600), 0);
 	pair_start(&pair, write_too_much, NULL);
 	IS(pair_wait(&pair), 0);
-	IS(entries(), 1);
+	IS(entries_in(dir), 1);
 	IS(pier__file_read(in_dir("a"), buf, sizeof(buf)), 3);
 	IS_STR(buf, "old");
 	unlink(in_dir("a"));

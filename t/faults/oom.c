@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <dirent.h>
 #include <errno.h>
 #include <string.h>
 
 #include <pier/pier.h>
 
+#include "t/lib/entries.h"
 #include "t/lib/failing.h"
 #include "t/lib/tap.h"
 
@@ -146,20 +146,6 @@ static int live_once(void)
 	return err;
 }
 
-/* How many files this process has open. */
-static int open_files(void)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	int n = 0;
-
-	if (!dir)
-		return -1;
-	while (readdir(dir))
-		n++;
-	closedir(dir);
-	return n;
-}
-
 static void all_goes_well_without_failures(void)
 {
 	long before = failing_live();
@@ -174,7 +160,7 @@ static void all_goes_well_without_failures(void)
 static void every_allocation_fails_once(void)
 {
 	long before = failing_live(), n;
-	int files = open_files(), err;
+	int files = entries_in("/proc/self/fd"), err;
 
 	for (n = 0; n < STEPS_MAX; n++) {
 		failing_at(n);
@@ -183,11 +169,11 @@ static void every_allocation_fails_once(void)
 			break;
 		failing_at(-1);
 		if (!IS(err, -ENOMEM) || !IS(failing_live(), before) ||
-		    !IS(open_files(), files)) {
+		    !IS(entries_in("/proc/self/fd"), files)) {
 			tap_note("allocation %ld: %s; oldest left: %zu bytes",
 				 n, pier_last_error(), failing_oldest());
 			before = failing_live();
-			files = open_files();
+			files = entries_in("/proc/self/fd");
 		}
 	}
 	failing_at(-1);

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <dirent.h>
 #include <errno.h>
 #include <malloc.h>
 #include <sched.h>
@@ -15,6 +14,7 @@
 #include <pier/pier.h>
 
 #include "t/lib/cable.h"
+#include "t/lib/entries.h"
 #include "t/lib/tap.h"
 
 #define LIMIT_MS 60000	/* of what the kernel does, emulated at times */
@@ -289,12 +289,5 @@ size_t cable_heap(void)
 
 int cable_fds(void)
 {
-	DIR *dir = opendir("/proc/self/fd");
-	int n = -1;		/* its own */
-
-	while (dir && readdir(dir))
-		n++;
-	if (dir)
-		closedir(dir);
-	return n;
+	return entries_in("/proc/self/fd") - 1;		/* its own */
 }

@@ -161,6 +161,17 @@ void copyliar_pass(struct copyliar *liar, enum pier__copy_kind kind,
 	copyliar_send(liar, &msg);
 }
 
+void copyliar_offset(struct copyliar *liar, uint64_t number, uint64_t bytes)
+{
+	struct pier__copy_msg msg = {
+		.kind = PIER__COPY_OFFSET,
+		.number = { number, bytes },
+		.string[0] = { "0123456789abcdef", 16 },
+	};
+
+	copyliar_send(liar, &msg);
+}
+
 bool copyliar_until(struct copyliar *liar, enum pier__copy_kind kind,
 		    unsigned int count)
 {
@@ -243,4 +254,10 @@ void copyliar_file(struct pier__copy_span *span, const char *path,
 	entry.name_len = (uint32_t)strcspn(path, "/");
 	strcpy(entry.path, path);
 	pier__record_entry(span, PIER__RECORD_FILE, &entry);
+}
+
+void copyliar_data(struct pier__copy_span *span, size_t len)
+{
+	memset(pier__record_data_at(span), 'x', len);
+	pier__record_data(span, len);
 }

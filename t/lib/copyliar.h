@@ -32,6 +32,12 @@ struct copyliar {
 	char text[PIER__COPY_STRING + 1];	/* of END */
 };
 
+/* What an end does, and what the other one's error message has. */
+struct copyliar_lie {
+	void (*send)(void);
+	const char *text;
+};
+
 /* A client of server @name that is connected; a server; the end of both. */
 bool copyliar_connect(struct copyliar *liar, struct pier_dev *dev,
 		      const char *name);
@@ -49,6 +55,9 @@ void copyliar_send_bytes(struct copyliar *liar, const void *data, size_t len);
 /* A message of @kind with two numbers. */
 void copyliar_pass(struct copyliar *liar, enum pier__copy_kind kind,
 		   uint64_t first, uint64_t second);
+
+/* The offset of file @number, with any digest. */
+void copyliar_offset(struct copyliar *liar, uint64_t number, uint64_t bytes);
 
 /* Until @count messages of @kind came.  False: the peer has ended it. */
 bool copyliar_until(struct copyliar *liar, enum pier__copy_kind kind,
@@ -69,5 +78,8 @@ void copyliar_fill(struct copyliar *liar, unsigned int i,
 /* The record of a file at @path. */
 void copyliar_file(struct pier__copy_span *span, const char *path,
 		   uint64_t size);
+
+/* The record of @len bytes of data. */
+void copyliar_data(struct pier__copy_span *span, size_t len);
 
 #endif

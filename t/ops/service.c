@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 
 #include "ops/service_file.h"
 #include "t/lib/copier.h"
+#include "t/lib/entries.h"
 #include "t/lib/limit.h"
 #include "t/lib/pair.h"
 #include "t/lib/tap.h"
@@ -53,18 +53,6 @@ static void end(struct pier_dma_export *exported, struct pier_mmap *mmap)
 	pier_mmap_destroy(mmap);
 }
 
-static int files(void)
-{
-	DIR *all = opendir(dir);
-	int n = 0;
-
-	while (all && readdir(all))
-		n++;
-	if (all)
-		closedir(all);
-	return n - 2;
-}
-
 static void it_is_seen_while_there_is_an_export(void)
 {
 	struct pier_service seen = { 0 };
@@ -93,7 +81,7 @@ static void it_is_seen_while_there_is_an_export(void)
 	IS(seen.exports, 1);
 	end(exported[1], mmap[1]);
 	OK(!see(0, &seen));
-	IS(files(), 0);
+	IS(entries_in(dir), 0);
 }
 
 /* Wait until there are @peers. */
@@ -175,10 +163,10 @@ static void that_of_a_killed_process_is_removed(void)
 	OK(see(pair.pid, &seen));
 	IS(seen.pid, pair.pid);
 	OK(!see(getpid(), &seen));
-	IS(files(), 1);
+	IS(entries_in(dir), 1);
 	pair_kill(&pair);
 	OK(!see(pair.pid, &seen));
-	IS(files(), 0);
+	IS(entries_in(dir), 0);
 }
 
 /* A file of that name with @image in it, locked as by its process. */
@@ -202,7 +190,7 @@ static void forget(int fd)
 
 	close(fd);
 	OK(!see(0, &seen));		/* it is removed by this */
-	IS(files(), 0);
+	IS(entries_in(dir), 0);
 }
 
 static void what_is_no_file_of_a_service_is_not_shown(void)

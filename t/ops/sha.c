@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "t/lib/copier.h"
+#include "t/lib/entries.h"
 #include "t/lib/limit.h"
 #include "t/lib/tap.h"
 
@@ -464,18 +464,6 @@ static void a_round_completes_no_more_than_its_budget(void)
 	close_sha();
 }
 
-static int count_threads(void)
-{
-	DIR *dir = opendir("/proc/self/task");
-	int n = 0;
-
-	while (dir && readdir(dir))
-		n++;
-	if (dir)
-		closedir(dir);
-	return n;
-}
-
 static void only_a_running_context_has_a_thread(void)
 {
 	long long limit = limit_from_now();
@@ -483,12 +471,12 @@ static void only_a_running_context_has_a_thread(void)
 
 	if (!open_sha(NULL))
 		return;
-	threads = count_threads();
+	threads = entries_in("/proc/self/task");
 	IS(pier_ctx_stop_wait(pier_sha_ctx(sha), 10000), 0);
-	while (count_threads() != threads - 1 && limit_nap(limit))
+	while (entries_in("/proc/self/task") != threads - 1 && limit_nap(limit))
 		;
 	IS(pier_ctx_start(pier_sha_ctx(sha), c.pe), 0);
-	IS(count_threads(), threads);
+	IS(entries_in("/proc/self/task"), threads);
 	close_sha();
 }
 
