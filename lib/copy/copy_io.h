@@ -59,6 +59,7 @@ struct pier__copy_io {
 	atomic_bool cancelled;
 	atomic_uint_fast64_t bytes, files;	/* so far */
 	atomic_uint_fast64_t progress;	/* grows where it sends nothing */
+	atomic_bool syncs;		/* it waits for fsync(2) */
 	pthread_mutex_t lock;		/* of the rest */
 	pthread_cond_t changed;
 	struct pier__copy_ring in, out;	/* for the thread, of the thread */

@@ -137,7 +137,9 @@ void pier__copy_receiver_leave(struct pier__copy_receiver *receiver)
 {
 	if (receiver->dir < 0)
 		return;
+	atomic_store(&receiver->io->syncs, true);
 	fsync(receiver->dir);	/* not every file system can */
+	atomic_store(&receiver->io->syncs, false);
 	close(receiver->dir);
 	receiver->dir = -1;
 }

@@ -215,10 +215,20 @@ static int take_hole(struct pier__copy_receiver *r, const uint8_t *body,
 	return 0;
 }
 
+static int commit(struct pier__copy_receiver *r)
+{
+	int err;
+
+	atomic_store(&r->io->syncs, true);
+	err = pier__copy_target_commit(&r->file, &r->entry,
+				       r->flags & PIER_COPY_PRESERVE);
+	atomic_store(&r->io->syncs, false);
+	return err;
+}
+
 static int end_file(struct pier__copy_receiver *r, const uint8_t *body,
 		    size_t len)
 {
-	bool preserve = r->flags & PIER_COPY_PRESERVE;
 	struct pier__copy_digest theirs, ours;
 	int err = pier__record_get_end(body, len, &theirs);
 
@@ -232,8 +242,7 @@ static int end_file(struct pier__copy_receiver *r, const uint8_t *body,
 		if (!err && memcmp(&ours, &theirs, sizeof(ours)))
 			err = -EBADMSG;
 		if (!err)
-			err = pier__copy_target_commit(&r->file, &r->entry,
-						       preserve);
+			err = commit(r);
 		if (err)
 			fail_file(r, err);
 		else

@@ -376,13 +376,20 @@ static bool is_stalled(struct pier__copy_session *s, uint64_t now)
 	       (s->state == PIER__COPY_OPENING || is_peers_turn(s));
 }
 
+/* As long as the disk needs, fsync(2) is progress. */
+static void send_ping(struct pier__copy_session *s)
+{
+	struct pier__copy_msg ping = { .kind = PIER__COPY_PING };
+
+	if (atomic_load(&s->io.syncs))
+		atomic_fetch_add(&s->io.progress, 1);
+	ping.number[PIER__PING_PROGRESS] = atomic_load(&s->io.progress);
+	pier__copy_session_send(s, &ping);
+}
+
 static void look_at_time(struct pier__copy_session *s)
 {
 	uint64_t now = pier__now(), limit = s->copy->cfg.timeout_ms * PIER__MS;
-	struct pier__copy_msg ping = {
-		.kind = PIER__COPY_PING,
-		.number[PIER__PING_PROGRESS] = atomic_load(&s->io.progress),
-	};
 	int err;
 
 	if (!s->conn)
@@ -404,7 +411,7 @@ static void look_at_time(struct pier__copy_session *s)
 	}
 	if (s->state == PIER__COPY_RUNNING &&
 	    now - s->sent_at > ping_ms(s) * PIER__MS)
-		pier__copy_session_send(s, &ping);
+		send_ping(s);
 }
 
 static void show_progress(struct pier__copy_session *s)

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +11,7 @@
 
 #include "t/lib/copyliar.h"
 #include "t/lib/copythread.h"
+#include "t/lib/limit.h"
 #include "t/lib/tap.h"
 
 /* What the two ends of a copy agree upon: the release, and how long to wait. */
@@ -18,6 +22,20 @@ static struct pier_dev *dev, *far_dev;
 static char root[] = "/tmp/pier-copy.XXXXXX";
 static struct copyliar liar;
 static struct copythread real;
+
+/* This many fsync(2) of this process return, others wait. */
+static atomic_int fsyncs = INT_MAX, fsyncs_begun;
+
+int fsync(int fd)
+{
+	int (*next)(int fd) = dlsym(RTLD_NEXT, "fsync");
+	int number = atomic_fetch_add(&fsyncs_begun, 1);
+	long long limit = limit_from_now();
+
+	while (number >= atomic_load(&fsyncs) && limit_nap(limit))
+		;
+	return next(fd);
+}
 
 static struct pier_copy_config config(uint32_t timeout_ms)
 {
@@ -46,15 +64,21 @@ static void leave_server(void)
 	IS(copythread_join(&real), 0);
 }
 
-/* A server by hand, and a client that sends @path to it; HELLO has come. */
-static bool meet_client(const char *path, uint32_t timeout_ms, uint32_t flags)
+/* A server by hand, and a client; HELLO has come. */
+static bool meet(enum copythread_call call, const char *source,
+		 const char *target, uint32_t timeout_ms, uint32_t flags)
 {
 	struct pier_copy_config cfg = config(timeout_ms);
 
 	cfg.flags = flags;
 	return copyliar_listen(&liar, far_dev, NAME) &&
-	       copythread_start(&real, dev, &cfg, COPYTHREAD_SEND, path, "x") &&
+	       copythread_start(&real, dev, &cfg, call, source, target) &&
 	       OK(copyliar_until(&liar, PIER__COPY_HELLO, 1));
+}
+
+static bool meet_client(const char *path, uint32_t timeout_ms, uint32_t flags)
+{
+	return meet(COPYTHREAD_SEND, path, "x", timeout_ms, flags);
 }
 
 static int leave_client(void)
@@ -198,9 +222,24 @@ static void a_client_that_digests_for_long_is_waited_for(void)
 	leave_server();
 }
 
+/* The number in the client's PING grows for as long as it is looked at. */
+static void progress_grows(void)
+{
+	const uint64_t *now = &liar.number[PIER__COPY_PING]
+					  [PIER__PING_PROGRESS];
+	uint64_t before = *now;
+
+	for (int grown = 0; grown < 3; grown += *now > before) {
+		before = *now;
+		copyliar_pass(&liar, PIER__COPY_PING, 0, 0);
+		if (!OK(copyliar_until(&liar, PIER__COPY_PING,
+				       liar.received[PIER__COPY_PING] + 1)))
+			break;
+	}
+}
+
 static void a_client_that_digests_for_long_says_so(void)
 {
-	uint64_t before = 0, *now;
 	char path[64];
 	int fd;
 
@@ -212,17 +251,46 @@ static void a_client_that_digests_for_long_says_so(void)
 	copyliar_pass(&liar, PIER__COPY_WELCOME, 0, 100);
 	if (OK(copyliar_until(&liar, PIER__COPY_FILLED, 1)))
 		copyliar_offset(&liar, 1, 1ULL << 40);
-	now = &liar.number[PIER__COPY_PING][PIER__PING_PROGRESS];
-	for (int grown = 0; grown < 3; grown += *now > before) {
-		before = *now;
-		copyliar_pass(&liar, PIER__COPY_PING, 0, 0);
-		if (!OK(copyliar_until(&liar, PIER__COPY_PING,
-				       liar.received[PIER__COPY_PING] + 1)))
-			break;
-	}
+	progress_grows();
 	copythread_stop(&real);
 	IS(leave_client(), -ECANCELED);
 	close(fd);
+	IS(unlink(path), 0);
+}
+
+/* A file that is empty. */
+static void send_file(void)
+{
+	struct pier__copy_span span = copyliar_slot(&liar, 0);
+	struct pier__copy_digest digest;
+
+	pier__copy_hash_of("", 0, &digest);
+	copyliar_file(&span, "file", 0);
+	pier__record_end(&span, &digest);
+	pier__record_finish(&span);
+	copyliar_fill(&liar, 0, &span);
+}
+
+/* First that of the file, then that of its directory. */
+static void a_client_whose_fsync_lasts_says_so(void)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "%s/file", root);
+	if (!meet(COPYTHREAD_RECEIVE, "file", path, 86400000, 0))
+		return;
+	atomic_store(&fsyncs_begun, 0);
+	atomic_store(&fsyncs, 0);
+	copyliar_pass(&liar, PIER__COPY_WELCOME, 1, 100);
+	send_file();
+	for (int i = 0; i < 2; i++) {
+		progress_grows();
+		IS(atomic_load(&fsyncs_begun), i + 1);
+		atomic_fetch_add(&fsyncs, 1);
+	}
+	IS(copyliar_end(&liar), 0);
+	IS(leave_client(), 0);
+	atomic_store(&fsyncs, INT_MAX);
 	IS(unlink(path), 0);
 }
 
@@ -239,6 +307,7 @@ int main(void)
 	TEST(times_out_of_range_are_refused);
 	TEST(a_client_that_digests_for_long_is_waited_for);
 	TEST(a_client_that_digests_for_long_says_so);
+	TEST(a_client_whose_fsync_lasts_says_so);
 	rmdir(root);
 	pier_dev_close(far_dev);
 	pier_dev_close(dev);
