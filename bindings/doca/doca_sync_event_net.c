@@ -18,9 +18,10 @@ doca_error_t doca_sync_event_export_to_remote_net(struct doca_sync_event *event,
 	return pier__doca_error(err);
 }
 
-static int import(const uint8_t *data, size_t sz, struct pier_sync_event **ret)
+static int import(struct doca_dev *dev, const uint8_t *data, size_t sz,
+		  struct pier_sync_event **ret)
 {
-	int err = pier_sync_event_create_from_export(data, sz, ret);
+	int err = pier_sync_event_create_from_export(dev->dev, data, sz, ret);
 
 	if (err)
 		return err;
@@ -46,7 +47,7 @@ doca_error_t doca_sync_event_remote_net_create_from_export(
 	new = calloc(1, sizeof(*new));
 	if (!new)
 		return DOCA_ERROR_NO_MEMORY;
-	err = import(data, sz, &new->event);
+	err = import(dev, data, sz, &new->event);
 	if (err) {
 		free(new);
 		return pier__doca_error(err);

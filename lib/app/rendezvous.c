@@ -175,7 +175,7 @@ static int read_remote(struct rendezvous *m)
 
 	if (len < 0)
 		return len;
-	err = pier__mmap_import(m->desc, (size_t)len, m->kind, &remote);
+	err = pier__mmap_import(NULL, m->desc, (size_t)len, m->kind, &remote);
 	if (err)
 		return about(m->args->memory_descriptor, err);
 	pier_mmap_destroy(m->remote);

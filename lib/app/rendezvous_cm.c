@@ -226,7 +226,7 @@ static int take_remote(struct rendezvous_cm *m, enum pier__wire_kind kind,
 				 "needs a peer that does, such as a responder",
 				 pier_conn_peer_address(m->conn));
 	if (!err)
-		err = pier__mmap_import(desc, len, kind, ret);
+		err = pier__mmap_import(NULL, desc, len, kind, ret);
 	return err;
 }
 

@@ -141,8 +141,8 @@ static int read_range(const struct pier__wire_in *in, struct pier_mmap *mmap)
 	return 0;
 }
 
-int pier__mmap_import(const void *desc, size_t len, enum pier__wire_kind kind,
-		      struct pier_mmap **ret)
+int pier__mmap_import(struct pier_dev *dev, const void *desc, size_t len,
+		      enum pier__wire_kind kind, struct pier_mmap **ret)
 {
 	struct pier__wire_in in;
 	struct pier_mmap *mmap;
@@ -159,6 +159,8 @@ int pier__mmap_import(const void *desc, size_t len, enum pier__wire_kind kind,
 	err = read_range(&in, mmap);
 	if (!err)
 		err = read_keys(&in, mmap);
+	if (!err && dev)
+		err = pier__mmap_check_link(mmap, dev);
 	if (err) {
 		pier_mmap_destroy(mmap);
 		return err;
@@ -171,16 +173,5 @@ int pier__mmap_import(const void *desc, size_t len, enum pier__wire_kind kind,
 int pier_mmap_create_from_export(struct pier_dev *dev, const void *desc,
 				 size_t len, struct pier_mmap **ret)
 {
-	struct pier_mmap *mmap;
-	int err = pier__mmap_import(desc, len, PIER__WIRE_MMAP, &mmap);
-
-	if (err)
-		return err;
-	err = dev ? pier__mmap_check_link(mmap, dev) : 0;
-	if (err) {
-		pier_mmap_destroy(mmap);
-		return err;
-	}
-	*ret = mmap;
-	return 0;
+	return pier__mmap_import(dev, desc, len, PIER__WIRE_MMAP, ret);
 }

@@ -96,9 +96,12 @@ bool pier__mmap_rkey(const struct pier_mmap *mmap, const uint8_t dev_id[8],
 int pier__mmap_describe(const struct pier_mmap *mmap, uint32_t valid_s,
 			void *buf, size_t size);
 
-/* The remote mmap that @desc of @kind describes, for any device. */
-int pier__mmap_import(const void *desc, size_t len, enum pier__wire_kind kind,
-		      struct pier_mmap **ret);
+/*
+ * The remote mmap that @desc of @kind describes, for @dev; NULL: not known yet.
+ * Errors: as pier_mmap_create_from_export().
+ */
+int pier__mmap_import(struct pier_dev *dev, const void *desc, size_t len,
+		      enum pier__wire_kind kind, struct pier_mmap **ret);
 
 /* Buffers hold their mmap, and so does @user. */
 void pier__mmap_hold(struct pier_mmap *mmap);

@@ -135,7 +135,7 @@ static int print_mmap(const void *desc, size_t len, enum pier__wire_kind kind,
 		      const char *name, struct text *text)
 {
 	struct pier_mmap *mmap;
-	int err = pier__mmap_import(desc, len, kind, &mmap);
+	int err = pier__mmap_import(NULL, desc, len, kind, &mmap);
 
 	if (err)
 		return err;

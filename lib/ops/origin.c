@@ -86,7 +86,7 @@ static int read_memory(const struct pier__wire_in *in,
 	int err = pier__wire_get_bytes(in, FIELD_MEMORY, PIER__WIRE_HEAD,
 				       PIER_DESC_MAX, &memory, &len);
 
-	return err ? err : pier__mmap_import(memory, len, kind, ret);
+	return err ? err : pier__mmap_import(NULL, memory, len, kind, ret);
 }
 
 /* The pair of addresses to use, as text. */

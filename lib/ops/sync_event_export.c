@@ -107,11 +107,12 @@ int pier__sync_import(struct pier_mmap *mmap, struct pier_sync_event **ret)
 	return 0;
 }
 
-int pier_sync_event_create_from_export(const void *desc, size_t len,
-				       struct pier_sync_event **ret)
+int pier_sync_event_create_from_export(struct pier_dev *dev, const void *desc,
+				       size_t len, struct pier_sync_event **ret)
 {
 	struct pier_mmap *mmap;
-	int err = pier__mmap_import(desc, len, PIER__WIRE_SYNC_EVENT, &mmap);
+	int err = pier__mmap_import(dev, desc, len, PIER__WIRE_SYNC_EVENT,
+				    &mmap);
 
 	return err ? err : pier__sync_import(mmap, ret);
 }

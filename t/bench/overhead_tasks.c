@@ -103,7 +103,7 @@ static void open_far_event(void)
 	open_rdma();
 	must(pier_sync_event_start(own));
 	must(pier_sync_event_export(own, &desc, &len));
-	must(pier_sync_event_create_from_export(desc, len, &event));
+	must(pier_sync_event_create_from_export(dev, desc, len, &event));
 	must(pier_sync_event_start(event));
 }
 

@@ -107,7 +107,7 @@ static struct pier_sync_event *event_of_peer(int wire)
 	struct pier_sync_event *event;
 	size_t len = proc_get(wire, bytes, sizeof(bytes));
 
-	must(pier_sync_event_create_from_export(bytes, len, &event));
+	must(pier_sync_event_create_from_export(NULL, bytes, len, &event));
 	must(pier_sync_event_start(event));
 	return event;
 }

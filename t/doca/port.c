@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <pier/desc.h>
+
+#include "mem/mmap_impl.h"
 #include "t/doca/ends.h"
 #include "t/lib/port_instead.h"
 #include "t/lib/tap.h"
@@ -87,12 +90,11 @@ static void ethernet_requires_a_global_header(void)
 	port_is_infiniband = false;
 }
 
-static void a_device_that_cannot_import_does_not(void)
+/* 64 bytes that peers may read. */
+static struct doca_mmap *share_memory(const void **desc, size_t *len)
 {
 	static char memory[64];
-	struct doca_mmap *mmap, *import;
-	const void *desc;
-	size_t len;
+	struct doca_mmap *mmap = NULL;
 
 	IS(doca_mmap_create(&mmap), DOCA_SUCCESS);
 	IS(doca_mmap_set_memrange(mmap, memory, sizeof(memory)), DOCA_SUCCESS);
@@ -100,7 +102,33 @@ static void a_device_that_cannot_import_does_not(void)
 	   DOCA_SUCCESS);
 	IS(doca_mmap_add_dev(mmap, dev), DOCA_SUCCESS);
 	IS(doca_mmap_start(mmap), DOCA_SUCCESS);
-	IS(doca_mmap_export_rdma(mmap, dev, &desc, &len), DOCA_SUCCESS);
+	IS(doca_mmap_export_rdma(mmap, dev, desc, len), DOCA_SUCCESS);
+	return mmap;
+}
+
+/* An event that peers may set. */
+static struct doca_sync_event *share_event(const uint8_t **desc, size_t *len)
+{
+	struct doca_sync_event *event = NULL;
+
+	IS(doca_sync_event_create(&event), DOCA_SUCCESS);
+	IS(doca_sync_event_add_publisher_location_remote_net(event),
+	   DOCA_SUCCESS);
+	IS(doca_sync_event_add_subscriber_location_cpu(event, dev),
+	   DOCA_SUCCESS);
+	IS(doca_sync_event_start(event), DOCA_SUCCESS);
+	IS(doca_sync_event_export_to_remote_net(event, desc, len),
+	   DOCA_SUCCESS);
+	return event;
+}
+
+static void a_device_that_cannot_import_does_not(void)
+{
+	struct doca_mmap *mmap, *import;
+	const void *desc;
+	size_t len;
+
+	mmap = share_memory(&desc, &len);
 	port_cannot_import = true;
 	IS(doca_mmap_create_from_export(NULL, desc, len, dev, &import),
 	   DOCA_ERROR_NOT_SUPPORTED);
@@ -108,6 +136,56 @@ static void a_device_that_cannot_import_does_not(void)
 	IS(doca_mmap_create_from_export(NULL, desc, len, dev, &import),
 	   DOCA_SUCCESS);
 	IS(doca_mmap_destroy(import), DOCA_SUCCESS);
+	IS(doca_mmap_destroy(mmap), DOCA_SUCCESS);
+}
+
+/* What @desc of @kind describes, on a device of the other link layer. */
+static size_t on_other_link(enum pier__wire_kind kind, const void *desc,
+			    size_t len, uint8_t *ret)
+{
+	struct pier_mmap *mmap = NULL;
+	int n;
+
+	if (!IS(pier__mmap_import(NULL, desc, len, kind, &mmap), 0))
+		return 0;
+	mmap->remote = false;		/* only these are described */
+	mmap->keys[0].link_layer = IBV_LINK_LAYER_INFINIBAND +
+				   IBV_LINK_LAYER_ETHERNET -
+				   mmap->keys[0].link_layer;
+	n = pier__mmap_describe(mmap, 0, ret, PIER_DESC_MAX);
+	mmap->remote = true;
+	pier_mmap_destroy(mmap);
+	return OK(n > 0) ? (size_t)n : 0;
+}
+
+static void imports_from_another_link_layer_are_not_supported(void)
+{
+	struct doca_sync_event_remote_net *remote = NULL;
+	struct doca_mmap *mmap, *import = NULL;
+	struct doca_sync_event *event;
+	uint8_t other[PIER_DESC_MAX];
+	const uint8_t *event_desc;
+	const void *desc;
+	size_t len;
+
+	mmap = share_memory(&desc, &len);
+	len = on_other_link(PIER__WIRE_MMAP, desc, len, other);
+	IS(doca_mmap_create_from_export(NULL, other, len, dev, &import),
+	   DOCA_ERROR_NOT_SUPPORTED);
+	OK(!import);
+	event = share_event(&event_desc, &len);
+	IS(doca_sync_event_remote_net_create_from_export(dev, event_desc, len,
+							 &remote),
+	   DOCA_SUCCESS);
+	IS(doca_sync_event_remote_net_destroy(remote), DOCA_SUCCESS);
+	remote = NULL;
+	len = on_other_link(PIER__WIRE_SYNC_EVENT, event_desc, len, other);
+	IS(doca_sync_event_remote_net_create_from_export(dev, other, len,
+							 &remote),
+	   DOCA_ERROR_NOT_SUPPORTED);
+	OK(!remote);
+	IS(doca_sync_event_stop(event), DOCA_SUCCESS);
+	IS(doca_sync_event_destroy(event), DOCA_SUCCESS);
 	IS(doca_mmap_destroy(mmap), DOCA_SUCCESS);
 }
 
@@ -121,6 +199,7 @@ int main(void)
 	TEST(an_mtu_above_that_of_the_port_is_not_supported);
 	TEST(ethernet_requires_a_global_header);
 	TEST(a_device_that_cannot_import_does_not);
+	TEST(imports_from_another_link_layer_are_not_supported);
 	doca_dev_close(dev);
 	return tap_done();
 }

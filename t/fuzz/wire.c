@@ -95,7 +95,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		MUST(pier_mmap_len(mmap) > 0);
 		pier_mmap_destroy(mmap);
 	}
-	if (!pier_sync_event_create_from_export(bytes, size, &event)) {
+	if (!pier_sync_event_create_from_export(NULL, bytes, size, &event)) {
 		MUST(pier_sync_event_start(event) == 0);
 		pier_sync_event_destroy(event);
 	}

@@ -26,7 +26,7 @@ struct pier_sync_event *event_import(struct pier_sync_event *event)
 	size_t len = 0;
 
 	IS(pier_sync_event_export(event, &desc, &len), 0);
-	IS(pier_sync_event_create_from_export(desc, len, &remote), 0);
+	IS(pier_sync_event_create_from_export(NULL, desc, len, &remote), 0);
 	IS(pier_sync_event_start(remote), 0);
 	return remote;
 }

@@ -40,7 +40,7 @@ static int open_far(struct lane *lane, struct lane_end *end,
 	if (!err)
 		err = pier_sync_event_export(end->event, &desc, &len);
 	if (!err)
-		err = pier_sync_event_create_from_export(desc, len,
+		err = pier_sync_event_create_from_export(NULL, desc, len,
 							 &other->far);
 	return err ? err : pier_sync_event_start(other->far);
 }

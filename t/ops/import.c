@@ -90,7 +90,19 @@ static int import_export(struct pier_dev *on, size_t len)
 	return err;
 }
 
+/* One of a peer. */
 static int import_event(struct pier_dev *on, size_t len)
+{
+	struct pier_sync_event *event = NULL;
+	int err = pier_sync_event_create_from_export(on, desc, len, &event);
+
+	OK(!err == !!event);
+	pier_sync_event_destroy(event);
+	return err;
+}
+
+/* One of another process. */
+static int import_event_export(struct pier_dev *on, size_t len)
 {
 	struct pier_sync_event *event = NULL;
 	int err = pier_sync_event_import_process(on, desc, len, &event);
@@ -100,9 +112,11 @@ static int import_event(struct pier_dev *on, size_t len)
 	return err;
 }
 
-/* The last error names the device. */
+/* The last error has both link layers, and names the device. */
 static void names_the_device(void)
 {
+	LIKE(pier_last_error(), "InfiniBand");
+	LIKE(pier_last_error(), "Ethernet");
 	LIKE(pier_last_error(), pier_devinfo_name(pier_dev_info(dev)));
 }
 
@@ -112,11 +126,21 @@ static void memory_on_another_link_layer_is_refused(void)
 	size_t len = describe(PIER__WIRE_MMAP, links, 2, desc);
 
 	IS(import(dev, len), -EPROTOTYPE);
-	LIKE(pier_last_error(), "InfiniBand");
-	LIKE(pier_last_error(), "Ethernet");
 	names_the_device();
 	IS(import(NULL, len), 0);
 	IS(import(dev, describe(PIER__WIRE_MMAP, links, 3, desc)), 0);
+}
+
+static void an_event_on_another_link_layer_is_refused(void)
+{
+	uint8_t links[] = { other_link(), link_of_dev() };
+	size_t len = describe(PIER__WIRE_SYNC_EVENT, links, 1, desc);
+
+	IS(import_event(dev, len), -EPROTOTYPE);
+	names_the_device();
+	IS(import_event(NULL, len), 0);
+	len = describe(PIER__WIRE_SYNC_EVENT, links, 2, desc);
+	IS(import_event(dev, len), 0);
 }
 
 static void an_unknown_link_layer_is_refused(void)
@@ -163,11 +187,11 @@ static void an_export_on_another_link_layer_is_refused(void)
 	IS(import_export(dev, len), 0);
 	len = describe_export(PIER__WIRE_SYNC_EXPORT, other_link(), gids,
 			      count);
-	IS(import_event(dev, len), -EPROTOTYPE);
+	IS(import_event_export(dev, len), -EPROTOTYPE);
 	names_the_device();
 	len = describe_export(PIER__WIRE_SYNC_EXPORT, link_of_dev(), gids,
 			      count);
-	IS(import_event(dev, len), 0);
+	IS(import_event_export(dev, len), 0);
 }
 
 static void an_export_without_a_common_address_is_refused(void)
@@ -185,7 +209,7 @@ static void an_export_without_a_common_address_is_refused(void)
 	IS(import_export(NULL, len), 0);
 	len = describe_export(PIER__WIRE_SYNC_EXPORT, link_of_dev(), gids,
 			      count);
-	IS(import_event(dev, len), -EHOSTUNREACH);
+	IS(import_event_export(dev, len), -EHOSTUNREACH);
 }
 
 int main(void)
@@ -199,6 +223,7 @@ int main(void)
 				      PIER_REMOTE_ATOMIC, &memory), 0))
 		return tap_done();
 	TEST(memory_on_another_link_layer_is_refused);
+	TEST(an_event_on_another_link_layer_is_refused);
 	TEST(an_unknown_link_layer_is_refused);
 	TEST(other_descriptors_are_refused);
 	TEST(an_export_on_another_link_layer_is_refused);

@@ -339,7 +339,7 @@ static void damaged_descriptors_are_refused(void)
 		OK(!event);
 		IS(pier_dma_import(NULL, desc, (size_t)len, &mmap),
 		   -PIER_EKIND);
-		IS(pier_sync_event_create_from_export(desc, (size_t)len,
+		IS(pier_sync_event_create_from_export(NULL, desc, (size_t)len,
 						      &event),
 		   -PIER_EKIND);
 	}

@@ -52,11 +52,11 @@ static struct pier_sync_event *create(void)
 static struct pier_sync_event *import(struct pier_sync_event *event)
 {
 	struct pier_sync_event *remote = NULL;
-	const void *desc;
-	size_t len;
+	const void *desc = NULL;
+	size_t len = 0;
 
-	if (IS(pier_sync_event_export(event, &desc, &len), 0))
-		IS(pier_sync_event_create_from_export(desc, len, &remote), 0);
+	IS(pier_sync_event_export(event, &desc, &len), 0);
+	IS(pier_sync_event_create_from_export(dev, desc, len, &remote), 0);
 	return remote;
 }
 
@@ -482,7 +482,8 @@ static int try_import(const struct pier_mmap *mmap)
 
 	if (!OK(len > 0))
 		return len;
-	err = pier_sync_event_create_from_export(desc, (size_t)len, &remote);
+	err = pier_sync_event_create_from_export(dev, desc, (size_t)len,
+						 &remote);
 	pier_sync_event_destroy(remote);
 	return err;
 }
@@ -514,9 +515,11 @@ static void descriptors_of_anything_but_an_event_are_refused(void)
 	memcpy(copy, desc, len);
 	for (i = 0; i < len; i++) {
 		copy[i] ^= 1;
-		OK(pier_sync_event_create_from_export(copy, len, &remote) < 0);
+		OK(pier_sync_event_create_from_export(NULL, copy, len,
+						      &remote) < 0);
 		copy[i] ^= 1;
-		OK(pier_sync_event_create_from_export(copy, i, &remote) < 0);
+		OK(pier_sync_event_create_from_export(NULL, copy, i,
+						      &remote) < 0);
 	}
 	fake = *event->mmap;
 	fake.kind = PIER__WIRE_MMAP;

@@ -137,12 +137,14 @@ int pier_sync_event_export(struct pier_sync_event *event, const void **ret,
 			   size_t *ret_len);
 
 /*
- * Create the event that @desc describes.  It is not configured, only started,
- * by pier_sync_event_start(), and then used by tasks of RDMA contexts, like
- * pier_rdma_task_remote_get(); it belongs to their thread.
- * Errors: -PIER_EDESC, -PIER_EVERSION, -PIER_EKIND; -ENOMEM.
+ * Create the event that @desc describes, for tasks of RDMA contexts, like
+ * pier_rdma_task_remote_get(), on @dev; NULL: not known yet.  It is not
+ * configured, only started, by pier_sync_event_start(); it belongs to the
+ * thread of the contexts.
+ * Errors: those of pier_mmap_create_from_export().
  */
-int pier_sync_event_create_from_export(const void *desc, size_t len,
+int pier_sync_event_create_from_export(struct pier_dev *dev, const void *desc,
+				       size_t len,
 				       struct pier_sync_event **ret);
 
 /* No descriptor for processes is longer, in bytes. */
