@@ -230,6 +230,7 @@ dist_check_SCRIPTS += \
 	%D%/meta/headers.sh \
 	%D%/meta/layers.sh \
 	%D%/meta/manual.sh \
+	%D%/meta/musl.sh \
 	%D%/meta/snippets.sh \
 	%D%/meta/style.sh \
 	%D%/meta/symbols.sh \

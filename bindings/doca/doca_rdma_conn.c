@@ -7,6 +7,31 @@
 #include "doca_fail.h"
 #include "doca_rdma_impl.h"
 
+static void init(struct doca_rdma_conns *conns)
+{
+	conns->first = NULL;
+	conns->end = &conns->first;
+}
+
+static void add(struct doca_rdma_conns *conns,
+		struct doca_rdma_connection *conn)
+{
+	conn->next = NULL;
+	conn->at = conns->end;
+	*conns->end = conn;
+	conns->end = &conn->next;
+}
+
+static void take_out(struct doca_rdma_conns *conns,
+		     struct doca_rdma_connection *conn)
+{
+	*conn->at = conn->next;
+	if (conn->next)
+		conn->next->at = conn->at;
+	else
+		conns->end = conn->at;
+}
+
 static void free_conn(struct doca_rdma_connection *conn)
 {
 	free(conn->peer.address);
@@ -16,7 +41,7 @@ static void free_conn(struct doca_rdma_connection *conn)
 /* Out of those that have ended. */
 static void free_ended(struct doca_rdma_connection *conn)
 {
-	TAILQ_REMOVE(&conn->rdma->ended, conn, link);
+	take_out(&conn->rdma->ended, conn);
 	conn->rdma->ended_count--;
 	free_conn(conn);
 }
@@ -28,10 +53,10 @@ static void free_ended(struct doca_rdma_connection *conn)
  */
 static void prune(struct doca_rdma *rdma)
 {
-	struct doca_rdma_connection *conn = TAILQ_FIRST(&rdma->ended), *next;
+	struct doca_rdma_connection *conn = rdma->ended.first, *next;
 
 	for (; conn && rdma->ended_count > rdma->max_conns; conn = next) {
-		next = TAILQ_NEXT(conn, link);
+		next = conn->next;
 		if (!conn->tasks && !pier__doca_rdma_received_from(conn))
 			free_ended(conn);
 	}
@@ -50,14 +75,14 @@ struct doca_rdma_connection *pier__doca_conn_create(struct doca_rdma *rdma,
 	new->conn = conn;
 	new->by_cm = by_cm;
 	new->id = ++rdma->ids;
-	TAILQ_INSERT_TAIL(&rdma->conns, new, link);
+	add(&rdma->conns, new);
 	return new;
 }
 
 void pier__doca_conn_free(struct doca_rdma_connection *conn)
 {
 	pier__doca_conn_tried(conn);
-	TAILQ_REMOVE(&conn->rdma->conns, conn, link);
+	take_out(&conn->rdma->conns, conn);
 	free_conn(conn);
 }
 
@@ -78,22 +103,22 @@ void pier__doca_conn_end(struct doca_rdma_connection *conn)
 	pier_conn_destroy(conn->conn);
 	conn->conn = NULL;
 	conn->ended = true;
-	TAILQ_REMOVE(&rdma->conns, conn, link);
-	TAILQ_INSERT_TAIL(&rdma->ended, conn, link);
+	take_out(&rdma->conns, conn);
+	add(&rdma->ended, conn);
 	rdma->ended_count++;
 }
 
 void pier__doca_conns_init(struct doca_rdma *rdma)
 {
-	TAILQ_INIT(&rdma->conns);
-	TAILQ_INIT(&rdma->ended);
+	init(&rdma->conns);
+	init(&rdma->ended);
 }
 
 void pier__doca_conns_end(struct doca_rdma *rdma)
 {
 	struct doca_rdma_connection *conn;
 
-	while ((conn = TAILQ_FIRST(&rdma->conns)))
+	while ((conn = rdma->conns.first))
 		pier__doca_conn_end(conn);
 }
 
@@ -102,7 +127,7 @@ void pier__doca_conns_free(struct doca_rdma *rdma)
 	struct doca_rdma_connection *conn;
 
 	pier__doca_conns_end(rdma);
-	while ((conn = TAILQ_FIRST(&rdma->ended)))
+	while ((conn = rdma->ended.first))
 		free_ended(conn);
 }
 

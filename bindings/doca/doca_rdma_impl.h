@@ -2,8 +2,6 @@
 #ifndef DOCA_RDMA_IMPL_H
 #define DOCA_RDMA_IMPL_H
 
-#include <sys/queue.h>
-
 #include <doca_rdma.h>
 
 #include "doca_buf_impl.h"
@@ -18,7 +16,7 @@ struct doca_rdma_addr {
 };
 
 struct doca_rdma_connection {
-	TAILQ_ENTRY(doca_rdma_connection) link;	/* in conns, or ended */
+	struct doca_rdma_connection *next, **at; /* in conns, or ended */
 	struct doca_rdma *rdma;
 	struct pier_conn *conn;		/* NULL: it has ended */
 	union doca_data data;
@@ -30,7 +28,10 @@ struct doca_rdma_connection {
 	struct doca_rdma_addr peer;	/* filled when it is asked for */
 };
 
-TAILQ_HEAD(doca_rdma_conns, doca_rdma_connection);
+/* In the order in which they were added. */
+struct doca_rdma_conns {
+	struct doca_rdma_connection *first, **end;
+};
 
 struct doca_rdma_listener {
 	struct doca_rdma_listener *next;
@@ -54,8 +55,7 @@ struct doca_rdma {
 	doca_rdma_connection_established_cb_t established;
 	doca_rdma_connection_failure_cb_t failure;
 	doca_rdma_connection_disconnection_cb_t disconnected;
-	struct doca_rdma_conns conns;
-	struct doca_rdma_conns ended;	/* in this order */
+	struct doca_rdma_conns conns, ended;
 	uint32_t ids, ended_count;
 	struct doca_rdma_listener *listeners;
 };
