@@ -551,7 +551,22 @@ T_LOG_COMPILER = $(SHELL) $(srcdir)/%D%/run
 SH_LOG_DRIVER = $(T_LOG_DRIVER)
 SH_LOG_COMPILER = $(T_LOG_COMPILER)
 
-tests: $(check_LTLIBRARIES) $(check_PROGRAMS)
+tests: $(check_LTLIBRARIES) $(check_PROGRAMS) $(check_DATA)
+
+# What is installed for tests: before any of them runs, and after everything is
+# linked, since libtool moves libraries of the build tree aside meanwhile.
+check_DATA += installed/stamp
+installed/stamp: Makefile $(bin_PROGRAMS) $(lib_LTLIBRARIES) $(DATA) \
+		$(HEADERS) $(MANS) \
+		| all $(check_LTLIBRARIES) $(check_PROGRAMS)
+	$(AM_V_at)rm -rf installed
+	$(AM_V_GEN)log=`$(MAKE) $(AM_MAKEFLAGS) install \
+		DESTDIR="$(abs_builddir)/installed" 2>&1` || \
+		{ printf '%s\n' "$$log" >&2; exit 1; }
+	$(AM_V_at)touch $@
+
+clean-local:
+	rm -rf installed
 
 # Those that wait longest begin first; those that fill the machine, or measure
 # what it does, run alone.

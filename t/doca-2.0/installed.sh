@@ -9,9 +9,7 @@
 command -v pkg-config >/dev/null || skip_all "there is no pkg-config"
 sanitize=$(sed -n 's/^SANITIZE_FLAGS = *//p' "$build/Makefile")
 
-# The installation is done once.
-install_pier || { echo "Bail out! make install failed"; exit 1; }
-lib=$(find "$tmp/dest" -name libpier-doca-2.0.so)
+lib=$(find "$root" -name libpier-doca-2.0.so)
 lib=${lib%/*}
 
 # with_modules PATH COMMAND...: pkg-config finds the modules of the installation
@@ -20,7 +18,7 @@ with_modules()
 {
 	path=$lib/$1
 	shift
-	env PKG_CONFIG_SYSROOT_DIR="$tmp/dest" \
+	env PKG_CONFIG_SYSROOT_DIR="$root" \
 	    PKG_CONFIG_PATH="$path:$lib/pkgconfig:$PKG_CONFIG_PATH" "$@"
 }
 
@@ -72,7 +70,7 @@ END
 # Today's headers are not in reach: doca_pe.h is one.
 its_headers_are_in_a_directory_of_their_own()
 {
-	dir=$(find "$tmp/dest" -type d -name pier-doca-2.0 -path '*/include/*')
+	dir=$(find "$root" -type d -name pier-doca-2.0 -path '*/include/*')
 	for file in "$dir"/*.h; do
 		"${CC:-cc}" -Wall -Wextra -Werror -fsyntax-only -x c \
 		    -I"$dir" "$file" || echo "${file##*/}"

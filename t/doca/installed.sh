@@ -12,12 +12,11 @@ command -v pkg-config >/dev/null || skip_all "there is no pkg-config"
 # A file of the installation.
 installed()
 {
-	find "$tmp/dest" -name "$1"
+	find "$root" -name "$1"
 }
 
 pier_is_installed()
 {
-	install_pier || return
 	[ "$(installed doca-rdma.pc)" ] && [ "$(installed libpier-doca.so)" ]
 }
 
@@ -26,7 +25,7 @@ compile()
 {
 	sanitize=$(sed -n 's/^SANITIZE_FLAGS = *//p' "$build/Makefile")
 	pc=$(installed doca-rdma.pc)
-	export PKG_CONFIG_SYSROOT_DIR="$tmp/dest"
+	export PKG_CONFIG_SYSROOT_DIR="$root"
 	export PKG_CONFIG_PATH="${pc%/*}:$PKG_CONFIG_PATH"
 	"${CC:-cc}" -Wall -Wextra -Werror ${4:+"$4"} "$top/t/doca/$1" \
 	    -o "$tmp/$2" $sanitize $(pkg-config --cflags --libs $3)

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=sh
 #
-# What tests of the installation share: source it after tap.sh.
+# What `make tests` has installed: source it after tap.sh.
+#
+# $root is the root of the installation.  Tests read there, and do not install:
+# libtool links again in the build tree, where it moves libraries aside that
+# other tests use.
 
-# install_pier - into $tmp/dest.  One test and one job at a time: libtool links
-# again in the build tree, where it moves the libraries aside meanwhile.
-install_pier()
-{
-	MAKEFLAGS= flock "$build/config.status" make -s -C "$build" install \
-	    DESTDIR="$tmp/dest" >"$tmp/log" 2>&1 ||
-	    { tail "$tmp/log"; return 1; }
-}
+root=$build/installed
+[ -f "$root/stamp" ] ||
+    skip_all "nothing is installed in $root: run make tests"

@@ -25,15 +25,16 @@ copy()
 	    chmod -R u+w "$to"
 }
 
-# Copy the sources without any build tree, and the build tree without tests.
-# Paths within it that are absolute lead to the copy.
+# Copy the sources without any build tree, and the build tree without tests and
+# what they have installed.  Paths within it that are absolute lead to the copy.
 copy_tree()
 {
 	(cd "$top" && find . -mindepth 2 -maxdepth 3 -name config.status) |
 	    sed 's|/config.status$||' >"$tmp/builds"
-	copy "$top" "$tree" --exclude=./.git --exclude='*.t' \
-	    --exclude-from="$tmp/builds" &&
-	    copy "$build" "$copied" --exclude=./.git --exclude='*.t' || return
+	copy "$top" "$tree" --exclude=./.git --exclude=./installed \
+	    --exclude='*.t' --exclude-from="$tmp/builds" &&
+	    copy "$build" "$copied" --exclude=./.git --exclude=./installed \
+		--exclude='*.t' || return
 	grep -rlIF -e "$build" -e "$top" "$copied" | while read -r file; do
 		touch -r "$file" "$tmp/time"
 		sed -i "s|$build|$copied|g; s|$top|$tree|g" "$file"
