@@ -89,7 +89,7 @@ channel()
 {
 	program server "$1" "$1" "text of the server" >"$tmp/server.out" 2>&1 &
 	pid=$!
-	wait_for 40 grep -q "the server runs" "$tmp/server.out"
+	wait_for 40 grep -qs "the server runs" "$tmp/server.out"
 	program client "$1" "$1" "text of the client" >"$tmp/client.out" \
 	    2>"$tmp/client.err" || cat "$tmp/client.err"
 	wait "$pid" || echo "the server failed"
