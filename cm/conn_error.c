@@ -237,6 +237,24 @@ int pier__conn_failed(struct pier_conn *conn, const char *what,
 	return err;
 }
 
+void pier__conn_cancel(struct pier_conn *conn, const char *what)
+{
+	static const char reason[] = "cancelled in flight: what is posted "
+				     "cannot be recalled: the connection ends";
+	char gid[INET6_ADDRSTRLEN];
+
+	if (pier__conn_is_ending(conn))
+		return;
+	pier__conn_flush(conn);		/* its requests are cancelled, too */
+	if (conn->flow->fail)
+		conn->flow->fail(conn, -ECANCELED, what, "%s", reason);
+	else
+		pier__fail(-ECANCELED, "%s to %s QPN 0x%06x %s", what,
+			   pier__gid_text(conn->remote_gid.raw, gid),
+			   conn->remote.qpn, reason);
+	pier__conn_fail(conn, -ECANCELED);
+}
+
 bool pier__conn_recover(struct pier_conn *conn, const struct ibv_wc *wc)
 {
 	char reason[128];

@@ -145,6 +145,12 @@ int pier__conn_failed(struct pier_conn *conn, const char *what,
 		      const struct ibv_wc *wc);
 
 /*
+ * Fail @conn because the program cancels what is posted on it; @what names the
+ * operation.
+ */
+void pier__conn_cancel(struct pier_conn *conn, const char *what);
+
+/*
  * Something has failed on @conn: is the local port the reason?  @ret gets the
  * end of a message, "" if not.  Returns 0; -ENODEV, removed; -ENETDOWN;
  * -EADDRNOTAVAIL; -EMSGSIZE, its MTU.  Sets no last error.

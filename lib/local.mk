@@ -114,6 +114,7 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/engine/task_pool.c \
 	%D%/engine/task_pool.h \
 	%D%/engine/task_queue.h \
+	%D%/engine/task_wait.c \
 	%D%/engine/worker.c \
 	%D%/engine/worker.h \
 	%D%/fabric/fabric.c \
@@ -274,6 +275,7 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/ops/rdma_atomic.c \
 	%D%/ops/rdma_build.c \
 	%D%/ops/rdma_build.h \
+	%D%/ops/rdma_cancel.c \
 	%D%/ops/rdma_cm.c \
 	%D%/ops/rdma_config.c \
 	%D%/ops/rdma_impl.h \

@@ -140,8 +140,11 @@ check_PROGRAMS += \
 	%D%/ops/again.t \
 	%D%/ops/alloc.t \
 	%D%/ops/bulk.t \
+	%D%/ops/cancel.t \
+	%D%/ops/cancel_ctx.t \
 	%D%/ops/capable.t \
 	%D%/ops/comch.t \
+	%D%/ops/comch_cancel.t \
 	%D%/ops/comch_data.t \
 	%D%/ops/comch_data_flow.t \
 	%D%/ops/comch_data_hostile.t \

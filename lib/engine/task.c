@@ -7,7 +7,6 @@
 #include <pier/pe.h>
 #include <pier/task.h>
 
-#include "core/clock.h"
 #include "core/fail.h"
 #include "engine/task_pool.h"
 
@@ -194,23 +193,6 @@ int pier_task_try_submit(struct pier_task *task, unsigned int flags)
 	err = try_submit(task, flags);
 	pier__guard_leave(guard);
 	return err;
-}
-
-int pier_task_run(struct pier_task *task, int timeout_ms)
-{
-	uint64_t deadline = pier__deadline(pier__now(), timeout_ms);
-	int err = pier_task_submit(task, 0);
-
-	while (!err && pier__task_busy(task)) {
-		err = pier_pe_wait(task->ctx->pe,
-				   pier__ms_left(pier__now(), deadline));
-		if (err == -ETIMEDOUT)
-			err = 0;
-		if (!err && pier__task_busy(task) && pier__now() >= deadline)
-			return pier__fail(-ETIMEDOUT, "task: still in flight "
-					  "after %d ms", timeout_ms);
-	}
-	return err ? err : pier_task_status(task);
 }
 
 static int free_task(struct pier_task *task)

@@ -32,6 +32,14 @@ struct pier__task_ops {
 
 	void (*error)(const struct pier_task *task,
 		      struct pier_task_error *ret);
+
+	/*
+	 * As pier_task_cancel(), of one in flight.  A kind with tasks of other
+	 * contexts has force(), to stop the contexts of those that remain;
+	 * NULL: its own is stopped.
+	 */
+	int (*cancel)(struct pier_task *task);
+	void (*force)(struct pier_task *task);
 };
 
 struct pier__task_pool;
@@ -49,6 +57,8 @@ struct pier_task {
 	enum pier_task_type type;
 	bool one_shot;			/* free it after done */
 	bool trying;			/* a full queue is not an error */
+	bool cancelled;			/* in the queue of a CPU's context: */
+					/* to be cancelled, not run */
 	pier_task_fn *done;		/* NULL: retrieved */
 	struct pier__list link;		/* finished, to be retrieved */
 	struct pier__task_pool *pool;	/* where it came from */
@@ -153,6 +163,12 @@ void pier__task_leave(struct pier_task *task);
 
 /* @task is that of @place from now on; NULL: none is. */
 void pier__task_put_in(struct pier_task *task, struct pier__task_place *place);
+
+/* The status of a task that pier_task_cancel() has ended, with its message. */
+int pier__task_cancelled(const struct pier_task *task);
+
+/* End one whose cancel() does not end it: stop what carries it out. */
+void pier__task_force(struct pier_task *task);
 
 /* Submit, and free after its callback.  On an error it is freed at once. */
 int pier__task_one_shot(struct pier_task *task, pier_task_fn *fn, void *arg);

@@ -36,6 +36,33 @@ pier__task_queue_pop(struct pier__task_queue *queue)
 	return task;
 }
 
+/* Take @task out; false: it is not in @queue. */
+static inline bool pier__task_queue_take_out(struct pier__task_queue *queue,
+					     const struct pier_task *task)
+{
+	struct pier_task **at = &queue->first;
+
+	while (*at && *at != task)
+		at = &(*at)->next;
+	if (!*at)
+		return false;
+	*at = task->next;
+	if (!*at)
+		queue->end = at;
+	return true;
+}
+
+/* Is @task in @queue? */
+static inline bool pier__task_queue_has(const struct pier__task_queue *queue,
+					const struct pier_task *task)
+{
+	const struct pier_task *at = queue->first;
+
+	while (at && at != task)
+		at = at->next;
+	return at;
+}
+
 /* Append all of @from to @queue. */
 static inline void pier__task_queue_move(struct pier__task_queue *queue,
 					 struct pier__task_queue *from)

@@ -101,3 +101,14 @@ struct pier_task *pier__worker_recall(struct pier__worker *worker)
 	pthread_mutex_unlock(&worker->lock);
 	return first;
 }
+
+bool pier__worker_recall_one(struct pier__worker *worker,
+			     struct pier_task *task)
+{
+	bool recalled;
+
+	pthread_mutex_lock(&worker->lock);
+	recalled = pier__task_queue_take_out(&worker->waiting, task);
+	pthread_mutex_unlock(&worker->lock);
+	return recalled;
+}

@@ -54,6 +54,10 @@ static inline void pier__worker_pass(struct pier__worker *worker,
 struct pier_task *pier__worker_take(struct pier__worker *worker);
 struct pier_task *pier__worker_recall(struct pier__worker *worker);
 
+/* Take @task if it is not yet begun; false: it is, or has finished. */
+bool pier__worker_recall_one(struct pier__worker *worker,
+			     struct pier_task *task);
+
 /* Has pier__worker_take() something to take? */
 static inline bool pier__worker_ready(struct pier__worker *worker)
 {

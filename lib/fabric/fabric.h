@@ -278,6 +278,12 @@ struct pier__fabric_qp {
 			struct ibv_recv_wr **bad);
 
 	/*
+	 * Take back the receive @wr_id, without a completion; false: a message
+	 * is in it, or begins to be.  NULL: the device gives none back.
+	 */
+	bool (*srq_recall)(struct pier__srq *srq, uint64_t wr_id);
+
+	/*
 	 * An RC QP in RESET whose send and receive completions go to @cq.
 	 * Only @cap and the signalling of single requests are its own.
 	 */

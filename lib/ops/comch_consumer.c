@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cm/rdmacm/rdmacm.h"
+#include "cm/recall.h"
 #include "core/fail.h"
 #include "ops/comch_data.h"
 #include "ops/local_buf.h"
@@ -233,10 +234,20 @@ static int submit(struct pier_task *task, unsigned int flags)
 	return 0;
 }
 
+static int cancel(struct pier_task *task)
+{
+	struct pier__comch_data_task *t = pier__comch_data_task(task);
+
+	return pier__queues_recall(of_ctx(task->ctx)->data.owner.queues,
+				   &t->posted, pier__comch_data_end_recalled,
+				   pier_task_type_name(task->type));
+}
+
 static const struct pier__task_ops task_ops = {
 	.submit = submit,
 	.release = pier__task_pool_give,
 	.error = pier__comch_data_task_error,
+	.cancel = cancel,
 };
 
 int pier_comch_task_receive(struct pier_comch_consumer *consumer,

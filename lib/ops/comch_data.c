@@ -357,3 +357,17 @@ uint32_t pier__comch_ask_decode(const void *ask, size_t len,
 	id = ntohl(id);
 	return id <= PIER__COMCH_ID_MAX ? id : 0;
 }
+
+int pier__comch_data_rejected(struct pier_conn *conn)
+{
+	const void *data;
+	size_t len;
+
+	if (!pier_conn_reject_reason(conn))
+		return 0;
+	if (!pier_conn_private_data(conn, &data, &len) &&
+	    pier__comch_rej_decode(data, len) == PIER__COMCH_REJECT_FULL)
+		return pier__fail(-ENOSPC, "it has max_peers producers");
+	/* by it, its listener that ends, or another one on its port */
+	return pier__fail(-ECONNRESET, "it has expired");
+}

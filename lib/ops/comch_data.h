@@ -114,6 +114,18 @@ int pier__comch_data_build(struct pier__comch_data_task *t, bool tails);
 /* Finish it: it holds no buffers. */
 void pier__comch_data_finish(struct pier__comch_data_task *t, int status);
 
+/* The same of one that was recalled, as @posted. */
+void pier__comch_data_end_recalled(struct pier__posted *posted);
+
+/* A message was sent: posted->succeed of those of producers. */
+void pier__comch_produced(struct pier__posted *posted);
+
+/*
+ * Why the consumer has rejected the connection; 0: it has not.
+ * Errors: -ENOSPC, it has enough producers; -ECONNRESET, it is there no longer.
+ */
+int pier__comch_data_rejected(struct pier_conn *conn);
+
 /* Note what the device has reported of a failure. */
 void pier__comch_data_failed(struct pier__comch_data_task *t,
 			     const struct ibv_wc *wc);

@@ -138,6 +138,16 @@ void pier__comch_data_finish(struct pier__comch_data_task *t, int status)
 		pier__task_finish(&t->task, 0);
 }
 
+void pier__comch_data_end_recalled(struct pier__posted *posted)
+{
+	struct pier__comch_data_task *t = pier__container_of(
+		posted, struct pier__comch_data_task, posted);
+
+	posted->succeed = t->task.type == PIER_TASK_COMCH_PRODUCE ?
+				  pier__comch_produced : NULL;
+	pier__comch_data_finish(t, pier__task_cancelled(&t->task));
+}
+
 void pier__comch_data_failed(struct pier__comch_data_task *t,
 			     const struct ibv_wc *wc)
 {

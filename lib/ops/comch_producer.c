@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cm/rdmacm/rdmacm.h"
+#include "cm/recall.h"
 #include "core/fail.h"
 #include "core/hash.h"
 #include "engine/task_queue.h"
@@ -221,7 +222,7 @@ static void finish(struct pier__comch_data_task *t, const struct ibv_wc *wc)
 	less(target);
 }
 
-static void succeed(struct pier__posted *posted)
+void pier__comch_produced(struct pier__posted *posted)
 {
 	finish(pier__container_of(posted, struct pier__comch_data_task,
 				  posted), NULL);
@@ -249,26 +250,11 @@ static void established(struct pier_conn *conn, void *user_data,
 	post_waiting(target);
 }
 
-/* Why the consumer has rejected the connection; 0: it has not. */
-static int rejected(struct pier_conn *conn)
-{
-	const void *data;
-	size_t len;
-
-	if (!pier_conn_reject_reason(conn))
-		return 0;
-	if (!pier_conn_private_data(conn, &data, &len) &&
-	    pier__comch_rej_decode(data, len) == PIER__COMCH_REJECT_FULL)
-		return pier__fail(-ENOSPC, "it has max_peers producers");
-	/* by it, its listener that ends, or another one on its port */
-	return pier__fail(-ECONNRESET, "it has expired");
-}
-
 /* Why the connection has ended. */
 static int end_error(const struct pier__comch_data *data,
 		     struct pier_conn *conn)
 {
-	int err = rejected(conn);
+	int err = pier__comch_data_rejected(conn);
 
 	if (err)
 		return err;
@@ -442,10 +428,26 @@ static int submit(struct pier_task *task, unsigned int flags)
 	return 0;
 }
 
+static int cancel(struct pier_task *task)
+{
+	struct pier__comch_data_task *t = pier__comch_data_task(task);
+	struct pier__queues *queues = of_ctx(task->ctx)->data.owner.queues;
+
+	if (pier__task_queue_take_out(&t->target->waiting, task))
+		pier__queues_end_later(queues, &t->posted,
+				       pier__comch_data_end_recalled);
+	else
+		pier__conn_recall(t->target->conn, &t->posted,
+				  pier__comch_data_end_recalled,
+				  pier_task_type_name(task->type));
+	return 0;
+}
+
 static const struct pier__task_ops task_ops = {
 	.submit = submit,
 	.release = pier__task_pool_give,
 	.error = pier__comch_data_task_error,
+	.cancel = cancel,
 };
 
 int pier_comch_task_produce(struct pier_comch_producer *producer,
@@ -461,7 +463,7 @@ int pier_comch_task_produce(struct pier_comch_producer *producer,
 	if (err)
 		return err;
 	t->task.op.done = done;
-	t->posted.succeed = succeed;
+	t->posted.succeed = pier__comch_produced;
 	t->consumer = consumer_id;
 	err = pier_comch_task_set_imm(&t->task, imm, imm_len);
 	if (err) {

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cm/recall.h"
 #include "core/fail.h"
 #include "ops/comch_dir.h"
 
@@ -297,10 +298,19 @@ static void get_error(const struct pier_task *task, struct pier_task_error *ret)
 	ret->vendor_error = t->vendor_error;
 }
 
+static int cancel(struct pier_task *task)
+{
+	struct comch_task *t = of_task(task);
+
+	pier__conn_recall(t->conn->conn, &t->posted, succeed, "message");
+	return 0;
+}
+
 static const struct pier__task_ops task_ops = {
 	.submit = submit,
 	.release = release,
 	.error = get_error,
+	.cancel = cancel,
 };
 
 static int check_msg(const void *msg, size_t len)

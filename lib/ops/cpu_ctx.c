@@ -21,13 +21,52 @@ static bool is_stopping(struct pier__cpu_ctx *cpu)
 }
 
 /* Tasks come last, so that the context is idle in the round of the last. */
-static int cancel(struct pier__cpu_ctx *cpu, struct pier_task *task)
+static int stop_task(struct pier__cpu_ctx *cpu, struct pier_task *task)
 {
 	if (is_stopping(cpu))
 		return -EINPROGRESS;
+	task->cancelled = false;
 	if (cpu->ops->cancel)
 		cpu->ops->cancel(task);
 	return pier__cpu_cancelled(cpu);
+}
+
+/* Some tasks are cancelled: is this one? */
+static int __attribute__((noinline))
+run_or_cancel(struct pier__cpu_ctx *cpu, struct pier_task *task)
+{
+	if (cpu->ctx.state == PIER_CTX_STOPPING)
+		return stop_task(cpu, task);
+	if (!task->cancelled)
+		return cpu->ops->run(task);
+	task->cancelled = false;
+	cpu->cancels--;
+	if (cpu->ops->cancel)
+		cpu->ops->cancel(task);
+	return pier__task_cancelled(task);
+}
+
+int pier__cpu_cancel(struct pier_task *task)
+{
+	struct pier__cpu_ctx *cpu = pier__cpu_of(task->ctx);
+	bool elsewhere = !pier__task_queue_has(&cpu->queued, task);
+
+	if (task->cancelled)
+		return 0;
+	if (elsewhere && !cpu->elsewhere)
+		return pier__fail(-EBUSY, "%s: it runs: its function ends it",
+				  pier__task_name(task));
+	if (elsewhere) {
+		cpu->ops->recall(task);
+		if (!pier__task_queue_has(&cpu->queued, task))
+			return 0;
+	}
+	task->cancelled = true;
+	cpu->cancels++;
+	cpu->waiting = 0;
+	if (cpu->source.armed)
+		pier__pe_nudge(cpu->ctx.pe);
+	return 0;
 }
 
 /* @task did not succeed.  Returns whether it is finished. */
@@ -58,9 +97,8 @@ static int run_queued(struct pier__cpu_ctx *cpu, int budget)
 	cpu->waiting = 0;
 	for (; n && did < budget; n--) {
 		struct pier_task *task = pier__task_queue_pop(&cpu->queued);
-		int status = cpu->ctx.state == PIER_CTX_STOPPING ?
-				     cancel(cpu, task) :
-				     cpu->ops->run(task);
+		int status = cpu->cancels ? run_or_cancel(cpu, task) :
+					    cpu->ops->run(task);
 
 		if (!status)
 			pier__task_finish(task, 0);
@@ -168,6 +206,7 @@ static int start(struct pier_ctx *ctx)
 				     pier_task_type_name, &cpu->pool);
 	if (err)
 		return err;
+	cpu->cancels = 0;
 	if (cpu->type_tasks)
 		pier__task_pool_set_numbers(cpu->pool, cpu->type_tasks);
 	err = pier__pe_add(ctx->pe, &cpu->source);
@@ -190,6 +229,7 @@ static void stop(struct pier_ctx *ctx)
 {
 	struct pier__cpu_ctx *cpu = pier__cpu_of(ctx);
 
+	cpu->cancels++;
 	if (cpu->ops->stop)
 		cpu->ops->stop(cpu);
 	if (has_ended(cpu) && !pier__pe_busy(ctx->pe))
@@ -304,6 +344,7 @@ const struct pier__task_ops pier__cpu_task_ops = {
 	.submit = submit,
 	.release = pier__task_pool_give,
 	.error = pier__cpu_task_error,
+	.cancel = pier__cpu_cancel,
 };
 
 static int take(struct pier__cpu_ctx *cpu, enum pier_task_type type,

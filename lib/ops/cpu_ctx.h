@@ -30,6 +30,11 @@ struct pier__cpu_ops {
 	int (*run)(struct pier_task *task);
 	/* Instead of run(): only release that. */
 	void (*cancel)(struct pier_task *task);
+	/*
+	 * Have a task that is elsewhere queued again, or end what it is in.
+	 * NULL: none is elsewhere.
+	 */
+	void (*recall)(struct pier_task *task);
 
 	/*
 	 * Of a kind whose tasks are not carried out in the rounds, instead of
@@ -70,6 +75,8 @@ struct pier__cpu_ctx {
 	struct pier__source source;
 	struct pier__task_queue queued;	/* to be run */
 	size_t elsewhere;		/* tasks in flight, not in queued */
+	size_t cancels;			/* not 0: it stops, or queued tasks */
+					/* are cancelled */
 	size_t waiting;			/* tasks that returned -EAGAIN in the */
 					/* last round; 0 if any did not */
 	struct pier__deferred deferred;	/* destroy inside a callback */
@@ -101,6 +108,9 @@ static inline bool pier__cpu_may_submit(const struct pier_task *task,
 	return pier__task_may_submit(task, flags) &&
 	       task->ctx->state == PIER_CTX_RUNNING;
 }
+
+/* As pier_task_cancel(), of tasks that are carried out in the rounds. */
+int pier__cpu_cancel(struct pier_task *task);
 
 /* Have the next round look at @task; an engine that sleeps, or will, wakes. */
 static inline void pier__cpu_queue(struct pier__cpu_ctx *cpu,

@@ -163,6 +163,7 @@ static const struct pier__task_ops task_ops = {
 	.check = check,
 	.release = pier__task_pool_give,
 	.error = pier__cpu_task_error,
+	.cancel = pier__cpu_cancel,
 };
 
 static void stop(struct pier__cpu_ctx *cpu)
@@ -189,6 +190,7 @@ static const struct pier__cpu_ops ops = {
 	.task = &task_ops,
 	.run = run,
 	.cancel = pier__dma_drop,
+	.recall = pier__dma_remote_recall,
 	.stop = stop,
 	.stopping = stopping,
 	.free = free_dma,

@@ -71,6 +71,12 @@ int pier__dma_remote_check(const struct pier__dma_task *t);
  */
 int pier__dma_remote_run(struct pier__dma_task *t);
 
+/*
+ * Have a copy of which nothing is posted queued again; else its connection
+ * ends, and the copies on it.
+ */
+void pier__dma_remote_recall(struct pier_task *task);
+
 /* End the connections, as the context stops. */
 void pier__dma_remote_stop(struct pier_dma *dma);
 bool pier__dma_remote_stopping(const struct pier_dma *dma);

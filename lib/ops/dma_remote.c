@@ -279,6 +279,21 @@ int pier__dma_remote_run(struct pier__dma_task *t)
 	return PIER__CPU_ELSEWHERE;
 }
 
+void pier__dma_remote_recall(struct pier_task *task)
+{
+	struct pier__dma_task *t = pier__dma_task(task);
+	struct pier__dma_peer *peer = t->peer;
+
+	if (!t->posted && t->left == t->len) {
+		pier__task_queue_take_out(&peer->queue, task);
+		t->peer = NULL;
+		pier__cpu_requeue(task);
+	} else if (!pier__conn_is_ending(peer->conn)) {
+		pier__conn_cancel(peer->conn, "copy");
+		pier__dma_set_error(peer, -ECANCELED);
+	}
+}
+
 void pier__dma_remote_stop(struct pier_dma *dma)
 {
 	if (pier__dma_remote_stopping(dma))

@@ -134,14 +134,12 @@ static void advance(struct pier__graph_task *instance)
 	instance->ready = later;
 }
 
-/* Nothing begins any more. */
-static void cut(struct pier__graph_task *instance)
+/* Nothing begins any more: it has failed with @status. */
+static void cut(struct pier__graph_task *instance, int status)
 {
-	if (!instance->ready)
-		return;
 	instance->ready = NULL;
 	instance->ready_end = &instance->ready;
-	fail(instance, pier__cpu_cancelled(pier__cpu_of(instance->task.ctx)));
+	fail(instance, status);
 }
 
 static void __attribute__((noinline))
@@ -156,8 +154,9 @@ finish_failed(struct pier__graph_task *instance)
 static void __attribute__((noinline)) begin(struct pier__graph_task *instance)
 {
 	advance(instance);
-	if (stops(instance))
-		cut(instance);
+	if (instance->ready && stops(instance))
+		cut(instance, pier__cpu_cancelled(
+				      pier__cpu_of(instance->task.ctx)));
 	if (instance->ready)
 		queue(instance);
 }
@@ -310,10 +309,53 @@ static void release(struct pier_task *task)
 	pier__task_pool_give(task);
 }
 
+/* The task of @step, if it is in flight as that of this node. */
+static struct pier_task *running(const struct pier__graph_step *step)
+{
+	struct pier_task *task = step->place.task;
+
+	return task && pier__task_busy(task) && task->part == step ? task :
+								     NULL;
+}
+
+/* Nothing begins any more; it finishes when nothing runs any more. */
+static int cancel(struct pier_task *task)
+{
+	struct pier__graph_task *instance = instance_of(task);
+	int err = 0;
+
+	cut(instance, pier__task_cancelled(task));
+	for (uint32_t i = 0; i < instance->count; i++) {
+		struct pier__graph_step *step = &instance->step[i];
+		struct pier_task *part = running(step);
+		int ret = part ? pier_task_cancel(part) : 0;
+
+		step->waits = UINT32_MAX;
+		err = err ? err : ret;
+	}
+	if (!instance->running)
+		queue(instance);
+	return err;
+}
+
+static void force(struct pier_task *task)
+{
+	struct pier__graph_task *instance = instance_of(task);
+
+	for (uint32_t i = 0; i < instance->count; i++) {
+		struct pier_task *part = running(&instance->step[i]);
+
+		if (part)
+			pier__task_force(part);
+	}
+}
+
 static const struct pier__task_ops task_ops = {
 	.submit = submit,
 	.release = release,
 	.error = pier__cpu_task_error,
+	.cancel = cancel,
+	.force = force,
 };
 
 static int start(struct pier__cpu_ctx *cpu)

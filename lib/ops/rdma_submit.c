@@ -226,7 +226,7 @@ static void __attribute__((noinline)) finish(struct pier__rdma_task *t)
 	pier__task_finish(&t->task, 0);
 }
 
-static void finish_failed(struct pier__rdma_task *t, int status)
+void pier__rdma_finish_failed(struct pier__rdma_task *t, int status)
 {
 	drop_all(t);
 	pier__task_finish_failed(&t->task, status);
@@ -297,7 +297,7 @@ static void __attribute__((noinline)) done_late(struct pier__rdma_task *t,
 	if (wc->status == IBV_WC_SUCCESS)
 		t->posted.succeed(&t->posted);
 	else
-		finish_failed(t, failed(t, wc));
+		pier__rdma_finish_failed(t, failed(t, wc));
 }
 
 static void send_done(struct pier__op *op, const struct ibv_wc *wc)
@@ -425,7 +425,8 @@ static void __attribute__((noinline)) recv_any(struct pier__rdma_task *t,
 	struct pier_conn *conn = t->task.conn;
 
 	if (wc->status != IBV_WC_SUCCESS) {
-		finish_failed(t, conn ? failed(t, wc) : cancelled(queues));
+		pier__rdma_finish_failed(t, conn ? failed(t, wc) :
+						   cancelled(queues));
 		return;
 	}
 	set_received(t, wc);
@@ -496,6 +497,7 @@ const struct pier__rdma_kind pier__rdma_send = {
 		.submit = send_submit,
 		.release = release_send,
 		.error = get_error,
+		.cancel = pier__rdma_cancel_send,
 	},
 	.done = send_done,
 	.succeed = send_succeed,
@@ -506,6 +508,7 @@ const struct pier__rdma_kind pier__rdma_copy = {
 		.submit = copy_submit,
 		.release = release_send,
 		.error = get_error,
+		.cancel = pier__rdma_cancel_send,
 	},
 	.done = copy_done,
 	.succeed = copy_succeed,
@@ -516,6 +519,7 @@ const struct pier__rdma_kind pier__rdma_store = {
 		.submit = copy_submit,
 		.release = release_send,
 		.error = get_error,
+		.cancel = pier__rdma_cancel_send,
 	},
 	.done = store_done,
 	.succeed = store_succeed,
@@ -526,6 +530,7 @@ const struct pier__rdma_kind pier__rdma_nothing = {
 		.submit = nothing_submit,
 		.release = release_send,
 		.error = get_error,
+		.cancel = pier__rdma_cancel_send,
 	},
 	.done = send_done,
 	.succeed = send_succeed,
@@ -536,6 +541,7 @@ const struct pier__rdma_kind pier__rdma_recv = {
 		.submit = recv_submit,
 		.release = release_recv,
 		.error = get_error,
+		.cancel = pier__rdma_cancel_recv,
 	},
 	.done = recv_done,
 };

@@ -124,13 +124,6 @@ static int check(struct pier_task *task)
 	return err ? err : check_destination(t);
 }
 
-static const struct pier__task_ops task_ops = {
-	.submit = submit,
-	.check = check,
-	.release = pier__task_pool_give,
-	.error = pier__cpu_task_error,
-};
-
 /* What became of the source. */
 static int check_hashed(const struct sha_task *t)
 {
@@ -161,13 +154,19 @@ static int deliver(const struct sha_task *t)
 	return 0;
 }
 
+static int not_begun(const struct pier_sha *sha, const struct pier_task *task)
+{
+	return sha->cpu.ctx.state == PIER_CTX_STOPPING ?
+		       pier__cpu_cancelled(&sha->cpu) :
+		       pier__task_cancelled(task);
+}
+
 static void __attribute__((noinline))
 finish_any(struct pier_sha *sha, struct pier_task *task)
 {
 	struct sha_task *t = sha_task(task);
 	int status = t->status == -EINPROGRESS ?
-			     pier__cpu_cancelled(&sha->cpu) :
-			     deliver(t);
+			     not_begun(sha, task) : deliver(t);
 
 	pier__local_drop(t->held[0]);
 	pier__local_drop(t->held[1]);
@@ -192,6 +191,38 @@ static inline void finish(struct pier_sha *sha, struct pier_task *task)
 	pier__local_drop(dst);
 	pier__task_finish(task, 0);
 }
+
+/* Finished tasks, behind those that are to be completed already. */
+static void add_finished(struct pier_sha *sha, struct pier_task *tasks)
+{
+	struct pier_task **end = &sha->finished;
+
+	while (*end)
+		end = &(*end)->next;
+	*end = tasks;
+}
+
+/* One that the worker has begun is completed. */
+static int cancel(struct pier_task *task)
+{
+	struct pier_sha *sha = of(pier__cpu_of(task->ctx));
+
+	if (!pier__worker_recall_one(&sha->worker, task))
+		return 0;
+	task->next = NULL;
+	add_finished(sha, task);
+	if (sha->cpu.source.armed)
+		pier__pe_nudge(sha->cpu.ctx.pe);
+	return 0;
+}
+
+static const struct pier__task_ops task_ops = {
+	.submit = submit,
+	.check = check,
+	.release = pier__task_pool_give,
+	.error = pier__cpu_task_error,
+	.cancel = cancel,
+};
 
 static int poll(struct pier__source *source, int budget)
 {
@@ -237,11 +268,8 @@ static int start(struct pier__cpu_ctx *cpu)
 static void stop(struct pier__cpu_ctx *cpu)
 {
 	struct pier_sha *sha = of(cpu);
-	struct pier_task **end = &sha->finished;
 
-	while (*end)
-		end = &(*end)->next;
-	*end = pier__worker_recall(&sha->worker);
+	add_finished(sha, pier__worker_recall(&sha->worker));
 }
 
 static void stopped(struct pier__cpu_ctx *cpu)

@@ -27,6 +27,7 @@ struct pier__sync_op {
 
 static void give_op(struct pier__sync_op *op)
 {
+	op->task = NULL;
 	op->next = op->remote->free;
 	op->remote->free = op;
 }
@@ -179,7 +180,7 @@ static void close_conn(struct pier__sync_remote *remote)
 
 /*
  * A request is over.  A failure ends the connection, and that the task, which
- * is in the queue until then.
+ * is in the queue until then; one that was cancelled is no more concerned.
  */
 static void settle(struct pier__sync_op *op, bool failed)
 {
@@ -189,9 +190,9 @@ static void settle(struct pier__sync_op *op, bool failed)
 
 	give_op(op);
 	remote->posted--;
-	if (failed)
+	if (t && failed)
 		pier__task_queue_add(&remote->queue, &t->task);
-	else
+	else if (t)
 		complete(t, value);
 	post(remote);
 	if (remote->ended && !remote->posted)
@@ -308,6 +309,21 @@ int pier__sync_remote_run(struct pier__sync_remote *remote,
 	pier__task_queue_add(&remote->queue, task);
 	post(remote);
 	return PIER__CPU_ELSEWHERE;
+}
+
+/* What is posted goes on without the task: in the memory of its request. */
+void pier__sync_remote_recall(struct pier__sync_remote *remote,
+			      struct pier_task *task)
+{
+	struct pier__sync_task *t = pier__sync_task(task);
+
+	if (!pier__task_queue_take_out(&remote->queue, task)) {
+		for (uint32_t i = 0; i < OPS; i++) {
+			if (remote->ops[i].task == t)
+				remote->ops[i].task = NULL;
+		}
+	}
+	pier__cpu_requeue(task);
 }
 
 void pier__sync_remote_stop(struct pier__sync_remote *remote)

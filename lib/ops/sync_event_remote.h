@@ -46,9 +46,11 @@ int pier__sync_remote_create(struct pier_sync_event *event,
 			     struct pier_dev *dev);
 void pier__sync_remote_destroy(struct pier__sync_remote *remote);
 
-/* As run, stop and stopping of struct pier__cpu_ops. */
+/* As run, recall, stop and stopping of struct pier__cpu_ops. */
 int pier__sync_remote_run(struct pier__sync_remote *remote,
 			  struct pier_task *task);
+void pier__sync_remote_recall(struct pier__sync_remote *remote,
+			      struct pier_task *task);
 void pier__sync_remote_stop(struct pier__sync_remote *remote);
 bool pier__sync_remote_stopping(const struct pier__sync_remote *remote);
 

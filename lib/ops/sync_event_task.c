@@ -40,6 +40,19 @@ static int run(struct pier_task *task)
 	}
 }
 
+static void recall(struct pier_task *task)
+{
+	struct pier__cpu_ctx *cpu = pier__cpu_of(task->ctx);
+
+	pier__sync_remote_recall(event_of(cpu)->remote, task);
+}
+
+/* Its next run is the first. */
+static void cancel(struct pier_task *task)
+{
+	pier__sync_task(task)->due = 0;
+}
+
 static int start(struct pier__cpu_ctx *cpu)
 {
 	if (event_of(cpu)->inv)
@@ -74,6 +87,8 @@ const struct pier__cpu_ops pier__sync_cpu_ops = {
 	.name = "sync event",
 	.task_size = sizeof(struct pier__sync_task),
 	.run = run,
+	.cancel = cancel,
+	.recall = recall,
 	.start = start,
 	.stop = stop,
 	.stopping = stopping,

@@ -77,6 +77,13 @@ static inline const char *pier__rdma_name(const struct pier__rdma_task *t)
 	return pier__rdma_type(t)->name;
 }
 
+/* Cancel a task in flight, as pier_task_cancel(). */
+int pier__rdma_cancel_send(struct pier_task *task);
+int pier__rdma_cancel_recv(struct pier_task *task);
+
+/* Drop the buffers of @t, and finish it; its message is the last error. */
+void pier__rdma_finish_failed(struct pier__rdma_task *t, int status);
+
 /* The builders of the table.  Errors: as pier_task_submit(). */
 int pier__rdma_build_send(struct pier__rdma_task *t);
 int pier__rdma_build_recv(struct pier__rdma_task *t);

@@ -280,6 +280,7 @@ static const struct pier__fabric_qp null_qp = {
 	.srq_create = null_srq_create,
 	.srq_destroy = null_srq_destroy,
 	.srq_post = null_srq_post,
+	.srq_recall = NULL,
 	.qp_create = null_qp_create,
 	.qp_modify = null_qp_modify,
 	.qp_destroy = null_qp_destroy,

@@ -375,6 +375,37 @@ static void a_context_stops_while_its_owner_is_away(void)
 	end(true);
 }
 
+/* A copy that is not begun, then one in flight: its connection ends. */
+static void a_copy_from_an_owner_that_is_away_is_taken_back(void)
+{
+	struct pier_task *task = NULL;
+	struct pier_buf *src, *dst;
+
+	if (begin(EXPORT_READ)) {
+		src = part(remote, 0, PART, true);
+		dst = copier_tail(&c, 0, PART);
+		IS(pier_dma_task_copy(c.dma, src, dst, &task), 0);
+		for (int i = 0; i < 2; i++) {
+			bool away = i == 0 || soft_owner();
+
+			kill(pair.pid, SIGSTOP);
+			OK(pair_is_stopped(&pair, true));
+			memset(c.dst, 'x', PART);
+			pier_buf_reset(dst);
+			IS(pier_task_run(task, 50), away ? -ETIMEDOUT : 0);
+			IS(pier_buf_refs(dst), 1);
+			pair_go_on(&pair);
+			IS(pier_task_run(task, LIMIT_MS),
+			   away ? 0 : -EMSGSIZE);
+			OK(!memcmp(c.dst, theirs, PART));
+		}
+		pier_task_free(task);
+		pier_buf_put(src);
+		pier_buf_put(dst);
+	}
+	end(true);
+}
+
 static void what_cannot_be_exported_is_refused(void)
 {
 	struct pier_dma_export *exported = NULL;
@@ -531,6 +562,7 @@ int main(void)
 	TEST(a_copy_from_an_owner_that_died_says_so);
 	TEST(another_token_is_rejected);
 	TEST(a_context_stops_while_its_owner_is_away);
+	TEST(a_copy_from_an_owner_that_is_away_is_taken_back);
 	TEST(what_cannot_be_exported_is_refused);
 	TEST(copies_between_two_exports_or_by_rdma_are_refused);
 	TEST(a_descriptor_is_printed_without_its_token);

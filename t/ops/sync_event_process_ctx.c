@@ -203,6 +203,38 @@ static void requests_in_flight_end_after_their_connection(void)
 	far_end(false);
 }
 
+/* Its request goes on, in pier's memory: the connection is the same. */
+static void a_task_in_flight_is_taken_back_alone(void)
+{
+	struct pier_task *get, *wait;
+	uint64_t got = 0xbad;
+
+	if (far_start_ctx()) {
+		IS(run_set(1), 0);
+		IS(pier_sync_event_task_get(theirs, &got, &get), 0);
+		IS(pier_sync_event_task_wait_eq(theirs, 9, ALL, &wait), 0);
+		IS(pier_task_run(wait, 50), -ETIMEDOUT);
+		kill(far_owner.pid, SIGSTOP);
+		OK(pair_is_stopped(&far_owner, true));
+		IS(pier_task_submit(get, 0), 0);
+		pier_pe_progress(far_pe, 0);	/* it is posted */
+		if (pier_task_status(get) == -EINPROGRESS) {
+			IS(pier_task_cancel(get), 0);
+			IS(pier_task_wait(get, -1), -ECANCELED);
+			LIKE(pier_last_error(), "sync event get: cancelled");
+		}
+		pair_go_on(&far_owner);
+		IS(run_set(9), 0);		/* after the answer to it */
+		IS(got, pier_task_status(get) ? 0xbad : 1);
+		IS(pier_task_run(wait, LIMIT_MS), 0);
+		IS(pier_task_run(get, LIMIT_MS), 0);
+		IS(got, 9);
+		pier_task_free(get);
+		pier_task_free(wait);
+	}
+	far_end(true);
+}
+
 static void a_context_stops_with_waits_in_flight(void)
 {
 	struct pier_task *wait;
@@ -306,6 +338,7 @@ int main(void)
 	TEST(calls_are_refused_in_context_mode_and_tasks_in_the_other);
 	TEST(tasks_of_an_owner_that_died_fail_and_the_context_stops);
 	TEST(requests_in_flight_end_after_their_connection);
+	TEST(a_task_in_flight_is_taken_back_alone);
 	TEST(a_context_stops_with_waits_in_flight);
 	TEST(an_importer_configures_its_tasks_only);
 	TEST(a_failed_task_stops_the_context_that_is_to_stop);

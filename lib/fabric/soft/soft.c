@@ -180,6 +180,17 @@ static int soft_srq_post(struct pier__srq *srq, struct ibv_recv_wr *wr,
 	return err;
 }
 
+static bool soft_srq_recall(struct pier__srq *srq, uint64_t wr_id)
+{
+	struct soft_chan *chan = chan_of(srq->chan);
+	bool recalled;
+
+	pier__soft_chan_begin(chan);
+	recalled = pier__soft_srq_recall(srq_of(srq)->queue, wr_id);
+	pier__soft_chan_end(chan, 0);
+	return recalled;
+}
+
 static void count_in_row(struct fabric_qp *qp)
 {
 	const struct pier__fdev *fdev = qp->qp.cq->chan->fdev;
@@ -326,6 +337,7 @@ static const struct pier__fabric_qp soft_qp_table = {
 	.srq_create = soft_srq_create,
 	.srq_destroy = soft_srq_destroy,
 	.srq_post = soft_srq_post,
+	.srq_recall = soft_srq_recall,
 	.qp_create = soft_qp_create,
 	.qp_modify = soft_qp_modify,
 	.qp_destroy = soft_qp_destroy,

@@ -67,6 +67,7 @@ static const struct pier__fabric_qp verbs_qp_calls = {
 	.srq_create = pier__verbs_srq_create,
 	.srq_destroy = pier__verbs_srq_destroy,
 	.srq_post = pier__verbs_srq_post,
+	.srq_recall = NULL,
 	.qp_create = pier__verbs_qp_create,
 	.qp_modify = pier__verbs_qp_modify,
 	.qp_destroy = pier__verbs_qp_destroy,

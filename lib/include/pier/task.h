@@ -89,11 +89,29 @@ int pier_task_submit(struct pier_task *task, unsigned int flags);
 int pier_task_try_submit(struct pier_task *task, unsigned int flags);
 
 /*
- * Submit @task and drive its engine until it is complete, at most @timeout_ms
- * milliseconds, below 0: without limit.  Returns its status.
- * Errors: as above; -ETIMEDOUT, it is still in flight; -EBUSY, in a callback.
+ * Drive its engine until @task is complete; after @timeout_ms milliseconds,
+ * below 0: never, cancel it, and stop its context if that does not end it.  So
+ * it is not in flight when this returns, unless with -EBUSY.  Returns its
+ * status.  Errors: -ETIMEDOUT, it was cancelled; -EBUSY, nothing was done: in a
+ * callback, or it is a node's in a graph's instance that is submitted.
  */
+int pier_task_wait(struct pier_task *task, int timeout_ms);
+
+/* Submit @task and wait for it.  Errors: as of both. */
 int pier_task_run(struct pier_task *task, int timeout_ms);
+
+/* The same, then free it, also if it was not submitted: a one-shot's wait. */
+int pier_task_once(struct pier_task *task, int timeout_ms);
+
+/*
+ * End @task early; its callback comes in a later round, with -ECANCELED unless
+ * it has finished otherwise.  What is on an RDMA connection cannot be recalled:
+ * the connection ends, and its error says so.  pier_task(3) has the rest.
+ * Nothing is done to a task that is not in flight.
+ * Errors, which change nothing: -EOPNOTSUPP, a receive, on a device that gives
+ * none back; -EBUSY, a message is arriving in it, or its function runs.
+ */
+int pier_task_cancel(struct pier_task *task);
 
 /*
  * Return @task to its pool; its buffers stay the caller's.  Call it before the

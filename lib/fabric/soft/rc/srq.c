@@ -99,6 +99,22 @@ struct soft_rwqe *pier__soft_srq_take(struct soft_srq *srq)
 	return rwqe;
 }
 
+bool pier__soft_srq_recall(struct soft_srq *srq, uint64_t wr_id)
+{
+	struct soft_rwqe **at = &srq->first, *rwqe;
+
+	while (*at && (*at)->wr_id != wr_id)
+		at = &(*at)->next;
+	rwqe = *at;
+	if (!rwqe)
+		return false;
+	*at = rwqe->next;
+	if (!*at)
+		srq->last = at;
+	pier__soft_srq_give(srq, rwqe);
+	return true;
+}
+
 void pier__soft_srq_give(struct soft_srq *srq, struct soft_rwqe *rwqe)
 {
 	rwqe->next = srq->free;
