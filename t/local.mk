@@ -94,6 +94,7 @@ check_PROGRAMS += \
 	%D%/doca/prop.t \
 	%D%/doca/rdma.t \
 	%D%/doca/rdma_rules.t \
+	%D%/doca/remote_event_tasks.t \
 	%D%/doca/rep.t \
 	%D%/doca/rules.t \
 	%D%/doca/setters.t \
