@@ -21,16 +21,32 @@ static void set_dev(struct doca_ctx *ctx, struct doca_dev *dev)
 	ctx->dev = dev;
 }
 
-doca_error_t pier__doca_ctx_may_destroy(const struct doca_ctx *ctx)
+/* The context is the first member: pointers to both have one value. */
+doca_error_t pier__doca20_create(const struct doca_ctx_kind *kind, void *ret)
+{
+	struct doca_ctx *new;
+
+	if (!ret)
+		return DOCA_ERROR_INVALID_VALUE;
+	new = calloc(1, kind->size);
+	if (!new)
+		return DOCA_ERROR_NO_MEMORY;
+	new->kind = kind;
+	memcpy(ret, &new, sizeof(new));
+	return DOCA_SUCCESS;
+}
+
+doca_error_t pier__doca20_destroy(struct doca_ctx *ctx)
 {
 	if (!ctx)
 		return DOCA_ERROR_INVALID_VALUE;
-	return ctx->ctx ? started(ctx, "destroyed") : DOCA_SUCCESS;
-}
-
-void pier__doca_ctx_fini(struct doca_ctx *ctx)
-{
+	if (ctx->ctx)
+		return started(ctx, "destroyed");
+	if (ctx->kind->destroyed)
+		ctx->kind->destroyed(ctx);
 	set_dev(ctx, NULL);
+	free(ctx);
+	return DOCA_SUCCESS;
 }
 
 doca_error_t doca_ctx_dev_add(struct doca_ctx *ctx, struct doca_dev *dev)

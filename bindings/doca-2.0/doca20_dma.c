@@ -50,6 +50,7 @@ static const struct doca_job_kind jobs[] = {
 
 static const struct doca_ctx_kind kind = {
 	.name = "dma",
+	.size = sizeof(struct doca_dma),
 	.create = create,
 	.destroy = destroy,
 	.configure = configure,
@@ -58,28 +59,12 @@ static const struct doca_ctx_kind kind = {
 
 doca_error_t doca_dma_create(struct doca_dma **dma)
 {
-	struct doca_dma *new;
-
-	if (!dma)
-		return DOCA_ERROR_INVALID_VALUE;
-	new = calloc(1, sizeof(*new));
-	if (!new)
-		return DOCA_ERROR_NO_MEMORY;
-	new->ctx.kind = &kind;
-	*dma = new;
-	return DOCA_SUCCESS;
+	return pier__doca20_create(&kind, dma);
 }
 
 doca_error_t doca_dma_destroy(struct doca_dma *dma)
 {
-	doca_error_t error =
-		pier__doca_ctx_may_destroy(doca_dma_as_ctx(dma));
-
-	if (error)
-		return error;
-	pier__doca_ctx_fini(&dma->ctx);
-	free(dma);
-	return DOCA_SUCCESS;
+	return pier__doca20_destroy(doca_dma_as_ctx(dma));
 }
 
 struct doca_ctx *doca_dma_as_ctx(struct doca_dma *dma)
@@ -105,8 +90,5 @@ doca_dma_get_max_list_buf_num_elem(const struct doca_devinfo *info,
 doca_error_t doca_dma_get_max_buf_size(const struct doca_devinfo *info,
 				       uint64_t *ret)
 {
-	if (!info || !ret)
-		return DOCA_ERROR_INVALID_VALUE;
-	return pier__doca_error(
-		pier_devinfo_limit(info->info, PIER_LIMIT_COPY, ret));
+	return pier__doca_limit64(info, PIER_LIMIT_COPY, ret);
 }

@@ -59,32 +59,9 @@ static int configure(struct doca_ctx *ctx, uint32_t depth)
 	return pier_graph_configure(of(ctx)->graph, &cfg);
 }
 
-static const struct doca_job_kind no_jobs = { 0 };
-
-static const struct doca_ctx_kind kind = {
-	.name = "graph",
-	.create = create,
-	.destroy = destroy,
-	.configure = configure,
-	.jobs = &no_jobs,
-};
-
-doca_error_t doca_graph_create(struct doca_graph **graph)
+static void free_nodes(struct doca_ctx *ctx)
 {
-	struct doca_graph *new;
-
-	if (!graph)
-		return DOCA_ERROR_INVALID_VALUE;
-	new = calloc(1, sizeof(*new));
-	if (!new)
-		return DOCA_ERROR_NO_MEMORY;
-	new->ctx.kind = &kind;
-	*graph = new;
-	return DOCA_SUCCESS;
-}
-
-static void free_nodes(struct doca_graph *graph)
-{
+	struct doca_graph *graph = of(ctx);
 	struct doca_graph_node *node;
 	struct edge *edge;
 
@@ -98,6 +75,23 @@ static void free_nodes(struct doca_graph *graph)
 	}
 }
 
+static const struct doca_job_kind no_jobs = { 0 };
+
+static const struct doca_ctx_kind kind = {
+	.name = "graph",
+	.size = sizeof(struct doca_graph),
+	.create = create,
+	.destroy = destroy,
+	.destroyed = free_nodes,
+	.configure = configure,
+	.jobs = &no_jobs,
+};
+
+doca_error_t doca_graph_create(struct doca_graph **graph)
+{
+	return pier__doca20_create(&kind, graph);
+}
+
 static doca_error_t has_instances(const struct doca_graph *graph,
 				  const char *what)
 {
@@ -109,16 +103,11 @@ static doca_error_t has_instances(const struct doca_graph *graph,
 
 doca_error_t doca_graph_destroy(struct doca_graph *graph)
 {
-	doca_error_t error =
-		pier__doca_ctx_may_destroy(graph ? &graph->ctx : NULL);
+	doca_error_t error = DOCA_SUCCESS;
 
-	if (!error)
+	if (graph && !graph->ctx.ctx)
 		error = has_instances(graph, "destroyed");
-	if (error)
-		return error;
-	free_nodes(graph);
-	free(graph);
-	return DOCA_SUCCESS;
+	return error ? error : pier__doca20_destroy(graph ? &graph->ctx : NULL);
 }
 
 /* Instances have as many steps as it has nodes. */

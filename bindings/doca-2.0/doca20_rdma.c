@@ -79,6 +79,7 @@ static int configure(struct doca_ctx *ctx, uint32_t depth)
 
 static const struct doca_ctx_kind kind = {
 	.name = "rdma",
+	.size = sizeof(struct doca_rdma),
 	.create = create,
 	.destroy = destroy,
 	.stopped = stopped,
@@ -88,29 +89,16 @@ static const struct doca_ctx_kind kind = {
 
 doca_error_t doca_rdma_create(struct doca_rdma **rdma)
 {
-	struct doca_rdma *new;
+	doca_error_t error = pier__doca20_create(&kind, rdma);
 
-	if (!rdma)
-		return DOCA_ERROR_INVALID_VALUE;
-	new = calloc(1, sizeof(*new));
-	if (!new)
-		return DOCA_ERROR_NO_MEMORY;
-	new->ctx.kind = &kind;
-	new->recv_chain = CHAIN_LEN;
-	*rdma = new;
-	return DOCA_SUCCESS;
+	if (!error)
+		(*rdma)->recv_chain = CHAIN_LEN;
+	return error;
 }
 
 doca_error_t doca_rdma_destroy(struct doca_rdma *rdma)
 {
-	doca_error_t error =
-		pier__doca_ctx_may_destroy(doca_rdma_as_ctx(rdma));
-
-	if (error)
-		return error;
-	pier__doca_ctx_fini(&rdma->ctx);
-	free(rdma);
-	return DOCA_SUCCESS;
+	return pier__doca20_destroy(doca_rdma_as_ctx(rdma));
 }
 
 struct doca_ctx *doca_rdma_as_ctx(struct doca_rdma *rdma)

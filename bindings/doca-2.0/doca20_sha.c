@@ -60,6 +60,7 @@ static const struct doca_job_kind jobs[] = {
 
 static const struct doca_ctx_kind kind = {
 	.name = "sha",
+	.size = sizeof(struct doca_sha),
 	.create = create,
 	.destroy = destroy,
 	.configure = configure,
@@ -68,28 +69,12 @@ static const struct doca_ctx_kind kind = {
 
 doca_error_t doca_sha_create(struct doca_sha **sha)
 {
-	struct doca_sha *new;
-
-	if (!sha)
-		return DOCA_ERROR_INVALID_VALUE;
-	new = calloc(1, sizeof(*new));
-	if (!new)
-		return DOCA_ERROR_NO_MEMORY;
-	new->ctx.kind = &kind;
-	*sha = new;
-	return DOCA_SUCCESS;
+	return pier__doca20_create(&kind, sha);
 }
 
 doca_error_t doca_sha_destroy(struct doca_sha *sha)
 {
-	doca_error_t error =
-		pier__doca_ctx_may_destroy(doca_sha_as_ctx(sha));
-
-	if (error)
-		return error;
-	pier__doca_ctx_fini(&sha->ctx);
-	free(sha);
-	return DOCA_SUCCESS;
+	return pier__doca20_destroy(doca_sha_as_ctx(sha));
 }
 
 struct doca_ctx *doca_sha_as_ctx(struct doca_sha *sha)
@@ -125,10 +110,7 @@ doca_error_t doca_sha_get_min_dst_buf_size(const struct doca_devinfo *info,
 doca_error_t doca_sha_get_max_src_buf_size(const struct doca_devinfo *info,
 					   uint64_t *ret)
 {
-	if (!info || !ret)
-		return DOCA_ERROR_INVALID_VALUE;
-	return pier__doca_error(
-		pier_devinfo_limit(info->info, PIER_LIMIT_HASH, ret));
+	return pier__doca_limit64(info, PIER_LIMIT_HASH, ret);
 }
 
 doca_error_t

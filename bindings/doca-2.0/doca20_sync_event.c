@@ -39,6 +39,11 @@ static void destroy(struct doca_ctx *ctx)
 	(void)ctx;
 }
 
+static void destroyed(struct doca_ctx *ctx)
+{
+	pier_sync_event_destroy(of(ctx)->event);
+}
+
 static doca_error_t build_get(struct doca_ctx *ctx, const struct doca_job *job,
 			      struct flight *flight, struct pier_task **ret)
 {
@@ -103,8 +108,10 @@ static const struct doca_job_kind jobs[] = {
 
 static const struct doca_ctx_kind kind = {
 	.name = "sync event",
+	.size = sizeof(struct doca_sync_event),
 	.create = create,
 	.destroy = destroy,
+	.destroyed = destroyed,
 	.configure = configure,
 	.jobs = jobs,
 };
@@ -112,16 +119,13 @@ static const struct doca_ctx_kind kind = {
 static doca_error_t create_of(struct pier_sync_event *pier,
 			      struct doca_sync_event **ret)
 {
-	struct doca_sync_event *new = calloc(1, sizeof(*new));
+	doca_error_t error = pier__doca20_create(&kind, ret);
 
-	if (!new) {
+	if (error)
 		pier_sync_event_destroy(pier);
-		return DOCA_ERROR_NO_MEMORY;
-	}
-	new->ctx.kind = &kind;
-	new->event = pier;
-	*ret = new;
-	return DOCA_SUCCESS;
+	else
+		(*ret)->event = pier;
+	return error;
 }
 
 doca_error_t doca_sync_event_create(struct doca_sync_event **event)
@@ -157,15 +161,7 @@ doca_error_t doca_sync_event_create_from_export(struct doca_dev *dev,
 
 doca_error_t doca_sync_event_destroy(struct doca_sync_event *event)
 {
-	doca_error_t error =
-		pier__doca_ctx_may_destroy(event ? &event->ctx : NULL);
-
-	if (error)
-		return error;
-	pier_sync_event_destroy(event->event);
-	pier__doca_ctx_fini(&event->ctx);
-	free(event);
-	return DOCA_SUCCESS;
+	return pier__doca20_destroy(doca_sync_event_as_ctx(event));
 }
 
 struct doca_ctx *doca_sync_event_as_ctx(struct doca_sync_event *event)

@@ -28,6 +28,7 @@ struct doca_job_kind {
 /* What a library is: calls return 0 or a negative errno value. */
 struct doca_ctx_kind {
 	const char *name;
+	size_t size;			/* of the object */
 
 	/* Make pier's object, and set ctx->ctx to its context. */
 	int (*create)(struct doca_ctx *ctx);
@@ -35,6 +36,9 @@ struct doca_ctx_kind {
 
 	/* It was removed from its work queue; may be NULL. */
 	void (*stopped)(struct doca_ctx *ctx);
+
+	/* It is freed next; may be NULL. */
+	void (*destroyed)(struct doca_ctx *ctx);
 
 	/* It will have up to @depth jobs in flight. */
 	int (*configure)(struct doca_ctx *ctx, uint32_t depth);
@@ -95,10 +99,13 @@ doca_error_t pier__doca20_submit(struct doca_workq *workq,
 				 struct flight *flight,
 				 struct pier_task *task);
 
-/* Is there no object to destroy, or is one started?  Logs it. */
-doca_error_t pier__doca_ctx_may_destroy(const struct doca_ctx *ctx);
+/*
+ * Make an object of @kind; *@ret, the caller's pointer, points to it.
+ * INVALID_VALUE, @ret is NULL; NO_MEMORY.
+ */
+doca_error_t pier__doca20_create(const struct doca_ctx_kind *kind, void *ret);
 
-/* Free what it has, at the end. */
-void pier__doca_ctx_fini(struct doca_ctx *ctx);
+/* Free it.  INVALID_VALUE, there is none; BAD_STATE, it is started. */
+doca_error_t pier__doca20_destroy(struct doca_ctx *ctx);
 
 #endif

@@ -55,7 +55,9 @@ doca_error_t pier__doca_has(const struct doca_devinfo *info,
 doca_error_t pier__doca_can_import(const struct doca_dev *dev,
 				   enum pier_export kind);
 
-/* One of its limits, at most UINT32_MAX. */
+/* One of its limits; at most UINT32_MAX. */
+doca_error_t pier__doca_limit64(const struct doca_devinfo *info,
+				enum pier_limit limit, uint64_t *ret);
 doca_error_t pier__doca_limit(const struct doca_devinfo *info,
 			      enum pier_limit limit, uint32_t *ret);
 

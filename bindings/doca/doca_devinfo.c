@@ -247,17 +247,22 @@ doca_error_t pier__doca_can_import(const struct doca_dev *dev,
 	return pier__doca_error(pier_devinfo_can_import(dev->info.info, kind));
 }
 
+doca_error_t pier__doca_limit64(const struct doca_devinfo *info,
+				enum pier_limit limit, uint64_t *ret)
+{
+	if (!info || !ret)
+		return DOCA_ERROR_INVALID_VALUE;
+	return pier__doca_error(pier_devinfo_limit(info->info, limit, ret));
+}
+
 doca_error_t pier__doca_limit(const struct doca_devinfo *info,
 			      enum pier_limit limit, uint32_t *ret)
 {
 	uint64_t value;
-	int err;
+	doca_error_t error =
+		pier__doca_limit64(info, limit, ret ? &value : NULL);
 
-	if (!info || !ret)
-		return DOCA_ERROR_INVALID_VALUE;
-	err = pier_devinfo_limit(info->info, limit, &value);
-	if (err)
-		return pier__doca_error(err);
-	*ret = value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
-	return DOCA_SUCCESS;
+	if (!error)
+		*ret = value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
+	return error;
 }

@@ -119,10 +119,7 @@ doca_error_t
 doca_dma_cap_task_memcpy_get_max_buf_size(const struct doca_devinfo *info,
 					  uint64_t *buf_size)
 {
-	if (!info || !buf_size)
-		return DOCA_ERROR_INVALID_VALUE;
-	return pier__doca_error(
-		pier_devinfo_limit(info->info, PIER_LIMIT_COPY, buf_size));
+	return pier__doca_limit64(info, PIER_LIMIT_COPY, buf_size);
 }
 
 doca_error_t
