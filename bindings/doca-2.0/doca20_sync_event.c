@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "bindings/doca/doca_sync_event_call.h"
+
 #include "doca20_sync_event_impl.h"
+
+struct pier_sync_event *pier__doca_sync_of(const struct doca_sync_event *event)
+{
+	return event->event;
+}
 
 static struct doca_sync_event *of(struct doca_ctx *ctx)
 {
@@ -213,14 +220,11 @@ doca_error_t doca_sync_event_set_addr(struct doca_sync_event *event,
 {
 	doca_error_t error = may_set(event);
 
-	if (error)
-		return error;
-	if (!addr || (uintptr_t)addr % sizeof(*addr))
-		return pier__doca_fail(DOCA_ERROR_INVALID_VALUE, "sync event: "
-				       "address %p, a multiple of 8",
-				       (void *)addr);
-	event->word = addr;
-	return DOCA_SUCCESS;
+	if (!error)
+		error = pier__doca_sync_check_addr(addr);
+	if (!error)
+		event->word = addr;
+	return error;
 }
 
 doca_error_t doca_sync_event_start(struct doca_sync_event *event)

@@ -24,7 +24,7 @@ lib_LTLIBRARIES += %D%/libpier-doca-2.0.la
 	%D%/doca20_sha.c \
 	%D%/doca20_sync_event.c \
 	%D%/doca20_sync_event_absent.c \
-	%D%/doca20_sync_event_call.c \
+	%D%/doca20_sync_event_dpu.c \
 	%D%/doca20_sync_event_impl.h \
 	%D%/doca20_version.c \
 	%D%/doca20_workq.c \

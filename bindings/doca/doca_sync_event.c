@@ -2,7 +2,13 @@
 #include "doca_buf_impl.h"
 #include "doca_dev_impl.h"
 #include "doca_fail.h"
+#include "doca_sync_event_call.h"
 #include "doca_sync_event_impl.h"
+
+struct pier_sync_event *pier__doca_sync_of(const struct doca_sync_event *event)
+{
+	return event->event;
+}
 
 /* What was set is the same in both modes. */
 static int configure(struct doca_sync_event *event)
@@ -183,14 +189,11 @@ doca_error_t doca_sync_event_set_addr(struct doca_sync_event *event,
 {
 	doca_error_t error = may_set(event);
 
-	if (error)
-		return error;
-	if (!addr || (uintptr_t)addr % sizeof(*addr))
-		return pier__doca_fail(DOCA_ERROR_INVALID_VALUE, "sync event: "
-				       "address %p, a multiple of 8",
-				       (void *)addr);
-	event->word = addr;
-	return DOCA_SUCCESS;
+	if (!error)
+		error = pier__doca_sync_check_addr(addr);
+	if (!error)
+		event->word = addr;
+	return error;
 }
 
 /* Its data is a word that the CPU can use. */
@@ -251,82 +254,30 @@ doca_error_t doca_sync_event_stop(struct doca_sync_event *event)
 	return pier__doca_error(pier_sync_event_stop(event->event));
 }
 
-doca_error_t doca_sync_event_get(struct doca_sync_event *event, uint64_t *value)
-{
-	if (!event || !value)
-		return DOCA_ERROR_INVALID_VALUE;
-	return pier__doca_error(pier_sync_event_get(event->event, value));
-}
-
-doca_error_t doca_sync_event_update_add(struct doca_sync_event *event,
-					uint64_t value, uint64_t *fetched)
-{
-	if (!event)
-		return DOCA_ERROR_INVALID_VALUE;
-	return pier__doca_error(pier_sync_event_add(event->event, value,
-						    fetched));
-}
-
-doca_error_t doca_sync_event_update_set(struct doca_sync_event *event,
-					uint64_t value)
-{
-	if (!event)
-		return DOCA_ERROR_INVALID_VALUE;
-	return pier__doca_error(pier_sync_event_set(event->event, value));
-}
-
-/* One of pier's calls that wait. */
-typedef int wait_fn(struct pier_sync_event *event, uint64_t value,
-		    uint64_t mask, enum pier_sync_event_wait how,
-		    int timeout_ms);
-
-static doca_error_t wait_for(wait_fn *fn, struct doca_sync_event *event,
-			     uint64_t value, uint64_t mask,
-			     enum pier_sync_event_wait how)
-{
-	if (!event)
-		return DOCA_ERROR_INVALID_VALUE;
-	return pier__doca_error(fn(event->event, value, mask, how, -1));
-}
-
-doca_error_t doca_sync_event_wait_gt(struct doca_sync_event *event,
-				     uint64_t value, uint64_t mask)
-{
-	return wait_for(pier_sync_event_wait_gt, event, value, mask,
-			PIER_SYNC_EVENT_BUSY);
-}
-
-doca_error_t doca_sync_event_wait_gt_yield(struct doca_sync_event *event,
-					   uint64_t value, uint64_t mask)
-{
-	return wait_for(pier_sync_event_wait_gt, event, value, mask,
-			PIER_SYNC_EVENT_YIELD);
-}
-
 doca_error_t doca_sync_event_wait_eq(struct doca_sync_event *event,
 				     uint64_t value, uint64_t mask)
 {
-	return wait_for(pier_sync_event_wait_eq, event, value, mask,
-			PIER_SYNC_EVENT_BUSY);
+	return pier__doca_sync_wait(pier_sync_event_wait_eq, event, value,
+				    mask, PIER_SYNC_EVENT_BUSY);
 }
 
 doca_error_t doca_sync_event_wait_eq_yield(struct doca_sync_event *event,
 					   uint64_t value, uint64_t mask)
 {
-	return wait_for(pier_sync_event_wait_eq, event, value, mask,
-			PIER_SYNC_EVENT_YIELD);
+	return pier__doca_sync_wait(pier_sync_event_wait_eq, event, value,
+				    mask, PIER_SYNC_EVENT_YIELD);
 }
 
 doca_error_t doca_sync_event_wait_neq(struct doca_sync_event *event,
 				      uint64_t value, uint64_t mask)
 {
-	return wait_for(pier_sync_event_wait_neq, event, value, mask,
-			PIER_SYNC_EVENT_BUSY);
+	return pier__doca_sync_wait(pier_sync_event_wait_neq, event, value,
+				    mask, PIER_SYNC_EVENT_BUSY);
 }
 
 doca_error_t doca_sync_event_wait_neq_yield(struct doca_sync_event *event,
 					    uint64_t value, uint64_t mask)
 {
-	return wait_for(pier_sync_event_wait_neq, event, value, mask,
-			PIER_SYNC_EVENT_YIELD);
+	return pier__doca_sync_wait(pier_sync_event_wait_neq, event, value,
+				    mask, PIER_SYNC_EVENT_YIELD);
 }

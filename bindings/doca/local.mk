@@ -39,6 +39,8 @@ noinst_LTLIBRARIES += %D%/libpier-doca-both.la
 	%D%/doca_mmap_impl.h \
 	%D%/doca_mmap_pci.c \
 	%D%/doca_rdma_bridge.c \
+	%D%/doca_sync_event_call.c \
+	%D%/doca_sync_event_call.h \
 	# end, sorted
 
 # libpier-doca-core: every object, which t/bench measures; libpier-doca: the

@@ -1,53 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "doca20_sync_event_impl.h"
 
-/* Calls of an event that was started in blocking mode. */
-
-doca_error_t doca_sync_event_get(struct doca_sync_event *event, uint64_t *value)
-{
-	if (!event || !value)
-		return DOCA_ERROR_INVALID_VALUE;
-	return pier__doca_error(pier_sync_event_get(event->event, value));
-}
-
-doca_error_t doca_sync_event_update_set(struct doca_sync_event *event,
-					uint64_t value)
-{
-	if (!event)
-		return DOCA_ERROR_INVALID_VALUE;
-	return pier__doca_error(pier_sync_event_set(event->event, value));
-}
-
-doca_error_t doca_sync_event_update_add(struct doca_sync_event *event,
-					uint64_t value, uint64_t *fetched)
-{
-	if (!event)
-		return DOCA_ERROR_INVALID_VALUE;
-	return pier__doca_error(
-		pier_sync_event_add(event->event, value, fetched));
-}
-
-static doca_error_t wait_gt(struct doca_sync_event *event, uint64_t value,
-			    uint64_t mask, enum pier_sync_event_wait how)
-{
-	if (!event)
-		return DOCA_ERROR_INVALID_VALUE;
-	return pier__doca_error(
-		pier_sync_event_wait_gt(event->event, value, mask, how, -1));
-}
-
-doca_error_t doca_sync_event_wait_gt(struct doca_sync_event *event,
-				     uint64_t value, uint64_t mask)
-{
-	return wait_gt(event, value, mask, PIER_SYNC_EVENT_BUSY);
-}
-
-doca_error_t doca_sync_event_wait_gt_yield(struct doca_sync_event *event,
-					   uint64_t value, uint64_t mask)
-{
-	return wait_gt(event, value, mask, PIER_SYNC_EVENT_YIELD);
-}
-
 doca_error_t doca_sync_event_export_to_dpu(struct doca_sync_event *event,
 					   struct doca_dev *dev,
 					   const uint8_t **data, size_t *sz)
