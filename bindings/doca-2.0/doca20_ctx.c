@@ -177,7 +177,6 @@ static void leave_alone(struct doca_ctx *ctx, struct doca_workq *workq)
 	while (*at != ctx)
 		at = &(*at)->next;
 	*at = ctx->next;
-	pier__doca20_keep_events(workq, ctx->pe);
 	pier_pe_destroy(ctx->pe);
 	ctx->pe = NULL;
 }
@@ -213,6 +212,7 @@ doca_error_t doca_ctx_workq_rm(struct doca_ctx *ctx, struct doca_workq *workq)
 	error = pier__doca_error(pier_ctx_stop_wait(ctx->ctx, STOP_MS));
 	if (error)
 		return error;
+	pier__doca20_keep_events(workq, ctx->pe ? ctx->pe : workq->pe);
 	if (ctx->kind->stopped)
 		ctx->kind->stopped(ctx);
 	if (ctx->pe)

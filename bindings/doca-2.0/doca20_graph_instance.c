@@ -190,17 +190,15 @@ static doca_error_t build(struct doca_graph_instance *instance)
 	return error;
 }
 
-static void result(const struct pier_task *task, doca_error_t error,
-		   const struct flight *flight, union doca_data *result)
+static void ended(const struct pier_task *task, struct flight *flight)
 {
 	(void)task;
 	unbuild(flight->instance);
-	result->u64 = error;
 }
 
 static const struct doca_job_kind kind = {
 	.type = DOCA_GRAPH_JOB,
-	.result = result,
+	.ended = ended,
 };
 
 doca_error_t doca_workq_graph_submit(struct doca_workq *workq,

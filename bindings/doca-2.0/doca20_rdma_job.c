@@ -79,29 +79,36 @@ static doca_error_t build(struct doca_ctx *ctx, const struct doca_job *job,
 	}
 }
 
+static void received(const struct pier_task *task, struct flight *flight)
+{
+	if (flight->error)
+		return;
+	flight->opcode = pier_recv_opcode(task);
+	flight->imm = pier_recv_imm(task);
+}
+
 /* Opcodes have the order of pier's. */
-static void result(const struct pier_task *task, doca_error_t error,
-		   const struct flight *flight, union doca_data *result)
+static void result(const struct flight *flight, union doca_data *result)
 {
 	struct doca_rdma_result *out = result->ptr;
 
 	if (!out)
 		return;
-	*out = (struct doca_rdma_result){ .result = error };
-	if (error || flight->kind->type != DOCA_RDMA_JOB_RECV)
+	*out = (struct doca_rdma_result){ .result = flight->error };
+	if (flight->error || flight->kind->type != DOCA_RDMA_JOB_RECV)
 		return;
-	out->opcode = (enum doca_rdma_opcode_t)pier_recv_opcode(task);
-	out->immediate_data = pier_recv_imm(task);
+	out->opcode = (enum doca_rdma_opcode_t)flight->opcode;
+	out->immediate_data = flight->imm;
 }
 
 const struct doca_job_kind pier__doca20_rdma_jobs[] = {
-	{ DOCA_RDMA_JOB_RECV, build_recv, result },
-	{ DOCA_RDMA_JOB_SEND, build, result },
-	{ DOCA_RDMA_JOB_SEND_IMM, build, result },
-	{ DOCA_RDMA_JOB_READ, build, result },
-	{ DOCA_RDMA_JOB_WRITE, build, result },
-	{ DOCA_RDMA_JOB_WRITE_IMM, build, result },
-	{ DOCA_RDMA_JOB_ATOMIC_CMP_SWP, build, result },
-	{ DOCA_RDMA_JOB_ATOMIC_FETCH_ADD, build, result },
+	{ DOCA_RDMA_JOB_RECV, build_recv, received, result },
+	{ DOCA_RDMA_JOB_SEND, build, NULL, result },
+	{ DOCA_RDMA_JOB_SEND_IMM, build, NULL, result },
+	{ DOCA_RDMA_JOB_READ, build, NULL, result },
+	{ DOCA_RDMA_JOB_WRITE, build, NULL, result },
+	{ DOCA_RDMA_JOB_WRITE_IMM, build, NULL, result },
+	{ DOCA_RDMA_JOB_ATOMIC_CMP_SWP, build, NULL, result },
+	{ DOCA_RDMA_JOB_ATOMIC_FETCH_ADD, build, NULL, result },
 	{ 0 },
 };

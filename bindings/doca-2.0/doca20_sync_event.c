@@ -93,23 +93,21 @@ static doca_error_t build_wait(struct doca_ctx *ctx, const struct doca_job *job,
 					     wait->mask, ret));
 }
 
-static void result(const struct pier_task *task, doca_error_t error,
-		   const struct flight *flight, union doca_data *result)
+static void result(const struct flight *flight, union doca_data *result)
 {
 	struct doca_sync_event_result *out = result->ptr;
 
-	(void)task;
 	if (!out)
 		return;
-	out->result = error;
+	out->result = flight->error;
 	out->value = flight->value;
 }
 
 static const struct doca_job_kind jobs[] = {
-	{ DOCA_SYNC_EVENT_JOB_GET, build_get, result },
-	{ DOCA_SYNC_EVENT_JOB_UPDATE_SET, build_set, result },
-	{ DOCA_SYNC_EVENT_JOB_UPDATE_ADD, build_add, result },
-	{ DOCA_SYNC_EVENT_JOB_WAIT, build_wait, result },
+	{ DOCA_SYNC_EVENT_JOB_GET, build_get, NULL, result },
+	{ DOCA_SYNC_EVENT_JOB_UPDATE_SET, build_set, NULL, result },
+	{ DOCA_SYNC_EVENT_JOB_UPDATE_ADD, build_add, NULL, result },
+	{ DOCA_SYNC_EVENT_JOB_WAIT, build_wait, NULL, result },
 	{ 0 },
 };
 

@@ -34,14 +34,28 @@ doca_error_t doca_workq_create(uint32_t depth, struct doca_workq **workq)
 	return DOCA_SUCCESS;
 }
 
+/* The job of @task, which has ended; all but its event is released. */
+static struct flight *settle(struct pier_task *task)
+{
+	struct flight *flight = pier_task_arg(task);
+
+	flight->error = pier__doca_code(pier_task_status(task));
+	if (flight->error)
+		pier__doca_expected(DOCA_ERROR_IO_FAILED, "%s",
+				    pier_task_error_text(task));
+	if (flight->kind->ended)
+		flight->kind->ended(task, flight);
+	pier_task_free(task);
+	return flight;
+}
+
 void pier__doca20_keep_events(struct doca_workq *workq, struct pier_pe *pe)
 {
 	struct pier_event done;
 
 	while (!pier_pe_retrieve(pe, &done)) {
-		struct flight *flight = pier_task_arg(done.task);
+		struct flight *flight = settle(done.task);
 
-		flight->task = done.task;
 		flight->next = NULL;
 		*workq->late_end = flight;
 		workq->late_end = &flight->next;
@@ -57,8 +71,6 @@ doca_error_t doca_workq_destroy(struct doca_workq *workq)
 		return pier__doca_fail(DOCA_ERROR_IN_USE, "workq: destroyed "
 				       "with %u contexts", workq->ctxs);
 	pier__doca20_keep_events(workq, workq->pe);
-	for (struct flight *at = workq->late; at; at = at->next)
-		pier_task_free(at->task);
 	pier_pe_destroy(workq->pe);
 	free(workq);
 	return DOCA_SUCCESS;
@@ -235,18 +247,18 @@ static int retrieve_from(struct pier_pe *pe, struct pier_event *ret)
 	return err < 0 ? err : pier_pe_retrieve(pe, ret);
 }
 
-static struct pier_task *take_late(struct doca_workq *workq)
+static struct flight *take_late(struct doca_workq *workq)
 {
 	struct flight *flight = workq->late;
 
 	workq->late = flight->next;
 	if (!workq->late)
 		workq->late_end = &workq->late;
-	return flight->task;
+	return flight;
 }
 
-/* A task that has ended: one that is late, or of one of the engines. */
-static int retrieve(struct doca_workq *workq, struct pier_task **ret)
+/* A job that has ended: one that is late, or of one of the engines. */
+static int retrieve(struct doca_workq *workq, struct flight **ret)
 {
 	struct pier_event event;
 	int err;
@@ -260,37 +272,30 @@ static int retrieve(struct doca_workq *workq, struct pier_task **ret)
 	     at = at->next)
 		err = retrieve_from(at->pe, &event);
 	if (!err)
-		*ret = event.task;
+		*ret = settle(event.task);
 	return err;
 }
 
-/* The event of @task, whose place in @workq is free then. */
-static doca_error_t finish(struct doca_workq *workq, struct pier_task *task,
+/* The event of @flight, whose place in @workq is free then. */
+static doca_error_t finish(struct doca_workq *workq, struct flight *flight,
 			   struct doca_event *event)
 {
-	struct flight *flight = pier_task_arg(task);
-	doca_error_t error = pier__doca_code(pier_task_status(task));
-
-	if (error)
-		pier__doca_expected(DOCA_ERROR_IO_FAILED, "%s",
-				    pier_task_error_text(task));
 	event->type = flight->kind->type;
 	event->user_data = flight->user_data;
 	if (flight->kind->result)
-		flight->kind->result(task, error, flight, &event->result);
+		flight->kind->result(flight, &event->result);
 	else
-		event->result.u64 = error;
-	pier_task_free(task);
+		event->result.u64 = flight->error;
 	flight->next = workq->free;
 	workq->free = flight;
 	workq->jobs--;
-	return error ? DOCA_ERROR_IO_FAILED : DOCA_SUCCESS;
+	return flight->error ? DOCA_ERROR_IO_FAILED : DOCA_SUCCESS;
 }
 
 doca_error_t doca_workq_progress_retrieve(struct doca_workq *workq,
 					  struct doca_event *event, int flags)
 {
-	struct pier_task *task;
+	struct flight *flight;
 	int err;
 
 	if (!workq || !event)
@@ -299,12 +304,12 @@ doca_error_t doca_workq_progress_retrieve(struct doca_workq *workq,
 		return pier__doca_fail(DOCA_ERROR_INVALID_VALUE,
 				       "workq: retrieve with flags 0x%x, none "
 				       "is known", (unsigned int)flags);
-	err = retrieve(workq, &task);
+	err = retrieve(workq, &flight);
 	if (err == -EAGAIN)
 		return DOCA_ERROR_AGAIN;
 	if (err) {
 		pier__doca_error(err);
 		return DOCA_ERROR_INVALID_VALUE;	/* not of a job */
 	}
-	return finish(workq, task, event);
+	return finish(workq, flight, event);
 }

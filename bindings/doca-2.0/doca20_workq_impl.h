@@ -20,9 +20,14 @@ struct doca_job_kind {
 	doca_error_t (*build)(struct doca_ctx *ctx, const struct doca_job *job,
 			      struct flight *flight, struct pier_task **ret);
 
-	/* Fill in *result; NULL: @error is its u64. */
-	void (*result)(const struct pier_task *task, doca_error_t error,
-		       const struct flight *flight, union doca_data *result);
+	/*
+	 * @task has ended and is freed next: keep in @flight what its result
+	 * needs.  NULL: nothing.
+	 */
+	void (*ended)(const struct pier_task *task, struct flight *flight);
+
+	/* Fill in *result; NULL: the error of @flight is its u64. */
+	void (*result)(const struct flight *flight, union doca_data *result);
 };
 
 /* What a library is: calls return 0 or a negative errno value. */
@@ -61,9 +66,11 @@ struct doca_ctx {
 struct flight {
 	const struct doca_job_kind *kind;
 	union doca_data user_data;
+	doca_error_t error;		/* of its task, which has ended */
 	uint64_t value;			/* of a sync event, for its result */
+	enum pier_recv_opcode opcode;	/* of a receive that has succeeded, */
+	uint32_t imm;			/* the same */
 	struct doca_graph_instance *instance;	/* of a graph */
-	struct pier_task *task;		/* of one that is late */
 	struct flight *next;		/* one that is free, or late */
 };
 
@@ -73,7 +80,7 @@ struct doca_workq {
 	bool event_driven;
 	struct doca_ctx *alone;		/* the first of its contexts that is */
 	struct flight *free;		/* the first that is */
-	struct flight *late;		/* the first whose engine was removed */
+	struct flight *late;		/* the first whose task is freed */
 	struct flight **late_end;	/* where the next one goes */
 	struct flight flights[];
 };
@@ -81,7 +88,7 @@ struct doca_workq {
 /* Run @ctx, which has no work queue yet, on an engine of its own. */
 doca_error_t pier__doca20_run_alone(struct doca_ctx *ctx);
 
-/* Keep the events that are left on @pe. */
+/* Keep the events that are left on @pe, and free their tasks. */
 void pier__doca20_keep_events(struct doca_workq *workq, struct pier_pe *pe);
 
 /* *@ret is how to carry out @job.  NOT_SUPPORTED. */

@@ -5,6 +5,8 @@
 #include <doca_sha.h>
 #include <doca_sync_event.h>
 
+#include <pier/log.h>
+
 #include "t/doca-2.0/desk.h"
 #include "t/lib/tap.h"
 
@@ -109,19 +111,31 @@ static void jobs_are_of_contexts_that_were_added(void)
 	end();
 }
 
+static void count_critical(enum pier_log_level level, const char *area,
+			   const char *message, void *arg)
+{
+	if (level == PIER_LOG_CRITICAL)
+		tap_note("%s: %s", area, message);
+	*(int *)arg += level == PIER_LOG_CRITICAL;
+}
+
 static void what_it_did_is_retrieved_after_its_removal(void)
 {
 	struct doca_dma_job_memcpy job = {
 		.base = { .type = DOCA_DMA_JOB_MEMCPY, .user_data.u64 = 5 },
 	};
 	struct doca_event event = { 0 };
+	int critical = 0;
 
 	begin();
 	desk_add(&desk, ctx);
 	job.base.ctx = ctx;
 	IS(doca_workq_submit(desk.workq, &job.base), DOCA_SUCCESS);
+	pier_log_set_callback(count_critical, &critical);
 	desk_rm(&desk, ctx);
 	IS(doca_dma_destroy(dma), DOCA_SUCCESS);
+	pier_log_set_callback(NULL, NULL);
+	IS(critical, 0);
 	IS(desk_retrieve(&desk, &event), DOCA_ERROR_IO_FAILED);
 	IS(event.user_data.u64, 5);
 	IS(doca_workq_progress_retrieve(desk.workq, &event, 0),
