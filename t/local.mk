@@ -57,6 +57,7 @@ check_PROGRAMS += \
 	%D%/doca-2.0/dma.t \
 	%D%/doca-2.0/graph.t \
 	%D%/doca-2.0/mem.t \
+	%D%/doca-2.0/process.t \
 	%D%/doca-2.0/rdma.t \
 	%D%/doca-2.0/sha.t \
 	%D%/doca-2.0/sync_event.t \
