@@ -213,6 +213,8 @@ doca_error_t doca_ctx_workq_rm(struct doca_ctx *ctx, struct doca_workq *workq)
 	if (error)
 		return error;
 	pier__doca20_keep_events(workq, ctx->pe ? ctx->pe : workq->pe);
+	if (workq->event_driven && workq->late)
+		pier_pe_wake(workq->pe);
 	if (ctx->kind->stopped)
 		ctx->kind->stopped(ctx);
 	if (ctx->pe)

@@ -276,6 +276,26 @@ static void receives_that_are_removed_fail(void)
 	finish();
 }
 
+static void what_a_removal_ends_is_signalled(void)
+{
+	struct doca_rdma_job_recv recv = { .dst_buff = NULL };
+	struct pollfd fd = { .events = POLLIN };
+	struct doca_workq *workq;
+
+	begin();
+	workq = a.desk.workq;
+	IS(doca_workq_set_event_driven_enable(workq, 1), DOCA_SUCCESS);
+	IS(doca_workq_get_event_handle(workq, &fd.fd), DOCA_SUCCESS);
+	IS(submit(&a, DOCA_RDMA_JOB_RECV, &recv.base), DOCA_SUCCESS);
+	IS(doca_workq_event_handle_arm(workq), DOCA_SUCCESS);
+	IS(doca_ctx_workq_rm(a.ctx, workq), DOCA_SUCCESS);
+	IS(poll(&fd, 1, 20000), 1);
+	IS(doca_workq_event_handle_clear(workq, fd.fd), DOCA_SUCCESS);
+	IS(ended(&a, DOCA_RDMA_JOB_RECV, NULL), DOCA_ERROR_IO_FAILED);
+	IS(doca_ctx_workq_add(a.ctx, workq), DOCA_SUCCESS);
+	finish();
+}
+
 static void a_job_before_the_connection_is_refused(void)
 {
 	struct doca_rdma_job_send send = { .src_buff = NULL };
@@ -435,6 +455,7 @@ int main(void)
 	TEST(states_follow_the_steps);
 	TEST(both_connect_again);
 	TEST(receives_that_are_removed_fail);
+	TEST(what_a_removal_ends_is_signalled);
 	TEST(a_job_before_the_connection_is_refused);
 	TEST(an_export_follows_the_start);
 	TEST(one_exported_before_its_work_queue_is_polled);
