@@ -130,10 +130,21 @@ static int run(struct pier_copy *copy, struct pier__copy_session *s)
 	err = start(copy, s);
 	if (!err)
 		err = drive(copy, s);
-	pier_comch_destroy(copy->comch);
-	copy->comch = NULL;
 	atomic_store(&copy->stopped, false);
 	return err;
+}
+
+/* What is destroyed may report errors of its own: that of the copy is kept. */
+static int end(struct pier__copy_session *s, int err)
+{
+	struct pier_copy *copy = s->copy;
+	char text[PIER__RECORD_TEXT + 1];
+
+	snprintf(text, sizeof(text), "%s", pier_last_error());
+	pier_comch_destroy(copy->comch);
+	copy->comch = NULL;
+	pier__copy_session_destroy(s);
+	return err ? pier__fail_again(err, text) : 0;
 }
 
 static int add_all(struct pier__copy_session *s, const char *const *sources,
@@ -168,8 +179,7 @@ int pier_copy_send(struct pier_copy *copy, const char *const *sources,
 		strcpy(s->target, target);
 		err = run(copy, s);
 	}
-	pier__copy_session_destroy(s);
-	return err;
+	return end(s, err);
 }
 
 int pier_copy_receive(struct pier_copy *copy, const char *const *sources,
@@ -190,8 +200,7 @@ int pier_copy_receive(struct pier_copy *copy, const char *const *sources,
 						    count > 1);
 	if (!err)
 		err = run(copy, s);
-	pier__copy_session_destroy(s);
-	return err;
+	return end(s, err);
 }
 
 int pier_copy_file(struct pier_copy *copy, const char *path)
@@ -211,6 +220,5 @@ int pier_copy_file(struct pier_copy *copy, const char *path)
 		err = pier__copy_session_receive_at(s, path, true, false);
 	if (!err)
 		err = run(copy, s);
-	pier__copy_session_destroy(s);
-	return err;
+	return end(s, err);
 }

@@ -197,12 +197,15 @@ static int drive(struct pier_copy *copy)
 }
 
 /* End all sessions; their threads and connections end soon. */
+/* Its errors, and those of what is destroyed, do not replace the last one. */
 static void stop_all(struct pier_copy *copy)
 {
+	char text[PIER__RECORD_TEXT + 1];
 	struct pier__list *at, *next;
 	struct pier__copy_session *s;
 	int err;
 
+	snprintf(text, sizeof(text), "%s", pier_last_error());
 	PIER__LIST_EACH(at, next, &copy->sessions) {
 		s = pier__container_of(at, struct pier__copy_session, link);
 		err = pier__fail(-ECANCELED, "copy: the server has stopped");
@@ -223,6 +226,7 @@ static void stop_all(struct pier_copy *copy)
 	copy->dma = NULL;
 	copy->inv = NULL;
 	atomic_store(&copy->stopped, false);
+	pier__fail_again(0, text);
 }
 
 static int serve(struct pier_copy *copy, void (*listening)(void *arg),

@@ -110,14 +110,10 @@ has()
 	[ "${size:-0}" -ge "$1" ] || ! kill -0 "$client" 2>/dev/null
 }
 
-# The cable is taken away: both ends of it are.
-a_device_that_goes_away_ends_the_copy()
+# is_cut - a copy whose cable is taken away, both ends of it; false if it was
+# complete before.  Its status is in $status
+is_cut()
 {
-	serve 3
-	truncate -s 3G file
-	printf x | dd of=file bs=1 seek=2999999999 conv=notrunc 2>/dev/null
-	head -c 400000000 /dev/zero | tr '\0' x | dd of=file conv=notrunc \
-	    bs=1M 2>/dev/null
 	timeout 50 "$pier" copy -d soft_near0 --timeout 3 file 10.77.0.2: \
 	    >"$tmp/out" 2>"$tmp/err" &
 	client=$!
@@ -127,9 +123,25 @@ a_device_that_goes_away_ends_the_copy()
 	ip link del near0
 	wait $client
 	status=$?
+	wait_for 20 grep -q "pier copy: a client: " "$tmp/server"
 	cat "$tmp/err" "$tmp/server"
+	[ "$(stat -c %s ../root/file)" -eq 4 ]
+}
+
+a_device_that_goes_away_ends_the_copy()
+{
+	serve 3
+	truncate -s 3G file
+	printf x | dd of=file bs=1 seek=2999999999 conv=notrunc 2>/dev/null
+	head -c 400000000 /dev/zero | tr '\0' x | dd of=file conv=notrunc \
+	    bs=1M 2>/dev/null
+	until is_cut; do
+		kill $server
+		wait $server
+		mv file .. && connect_both && serve 3 && mv ../file . || return
+	done
 	[ $status -eq 1 ] && says "$tmp/err" "pier copy: copy: " &&
-	    wait_for 20 grep -q "pier copy: .*: " "$tmp/server" &&
+	    says "$tmp/server" "pier copy: a client: " &&
 	    [ "$(cat ../root/file)" = old ] &&
 	    wait_for 20 is_removed
 }
