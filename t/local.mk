@@ -530,6 +530,7 @@ EXTRA_DIST += \
 	%D%/data/roce/ud-v6.pcap \
 	%D%/doca/channel.c \
 	%D%/doca/letter.c \
+	%D%/lib/alone.sh \
 	%D%/lib/api.sh \
 	%D%/lib/device.sh \
 	%D%/lib/install.sh \

@@ -14,3 +14,9 @@ device_known()
 		sed -n 's/.* roce_v2 *\([0-9.]*\)$/\1/p' | head -n 1)
 	[ "$address" ] || skip_all "$device has no IPv4 address"
 }
+
+# has_name - a server on the device has a name, which is a socket's
+has_name()
+{
+	grep -q "@pier-comch\..*\.$device:" /proc/net/unix
+}

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # The samples of a Comm Channel.
+. "${0%/*}/../lib/alone.sh"
 . "${0%/*}/../lib/tap.sh"
 
 server=$build/samples/comch_ctrl_path_server
@@ -15,17 +16,6 @@ random()
 	tr -dc '[:graph:]' </dev/urandom | head -c "$1"
 }
 
-# has_name - a server has the name, which is a socket's
-has_name()
-{
-	tries=0
-	until grep -q "@pier-comch\..*\.$device:" /proc/net/unix; do
-		tries=$((tries + 1))
-		[ $tries -le 500 ] || { echo "no server"; return 1; }
-		sleep 0.02
-	done
-}
-
 # talks TEXT ANSWER OPTION... - the options are the server's
 talks()
 {
@@ -34,7 +24,7 @@ talks()
 	timeout 40 "$server" -p "$device" "--text=$answer" "$@" \
 	    >"$tmp/server" 2>&1 &
 	serving=$!
-	has_name
+	wait_for 20 has_name
 	# shellcheck disable=SC2086
 	timeout 40 "$client" -p "$device" "--text=$text" $client_options \
 	    >"$tmp/client" 2>&1
@@ -89,7 +79,7 @@ a_second_server_says_so()
 {
 	"$server" -p "$device" >"$tmp/server" 2>&1 &
 	serving=$!
-	has_name
+	wait_for 20 has_name
 	timeout 40 "$server" -p "$device" >"$tmp/out" 2>&1
 	cat "$tmp/out" "$tmp/server"
 	kill $serving

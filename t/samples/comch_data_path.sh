@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # The samples of consumers and producers.
+. "${0%/*}/../lib/alone.sh"
 . "${0%/*}/../lib/tap.sh"
 
 server=$build/samples/comch_data_path_server
@@ -15,17 +16,6 @@ random()
 	tr -dc '[:graph:]' </dev/urandom | head -c "$1"
 }
 
-# has_name - a server has the name, which is a socket's
-has_name()
-{
-	tries=0
-	until grep -q "@pier-comch\..*\.$device:" /proc/net/unix; do
-		tries=$((tries + 1))
-		[ $tries -le 500 ] || { echo "no server"; return 1; }
-		sleep 0.02
-	done
-}
-
 # moves TEXT OPTION... - the options are the client's
 moves()
 {
@@ -33,7 +23,7 @@ moves()
 	shift
 	timeout 40 "$server" -p "$device" >"$tmp/server" 2>&1 &
 	serving=$!
-	has_name
+	wait_for 20 has_name
 	timeout 40 "$client" -p "$device" "--text=$text" "$@" \
 	    >"$tmp/client" 2>&1
 	status=$?

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # The sample that copies a file to the side that lacks it.
+. "${0%/*}/../lib/alone.sh"
 . "${0%/*}/../lib/tap.sh"
 
 copy=$build/samples/dma_copy
@@ -12,12 +13,6 @@ case $device in
 soft_*) rep=${device#soft_} ;;
 *) skip_all "$device has no representor" ;;
 esac
-
-# has_name - a server has the name, which is a socket's
-has_name()
-{
-	grep -q "@pier-comch\..*\.$device:" /proc/net/unix
-}
 
 # pair - a server and a client end; their status is in $server and $client
 pair()

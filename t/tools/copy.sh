@@ -2,18 +2,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # `pier copy`, by real processes.
+. "${0%/*}/../lib/alone.sh"
 . "${0%/*}/../lib/tap.sh"
 . "$top/t/lib/toolbox.sh"
 . "$top/t/lib/device.sh"
 skip_all_with_tsan
 
 "$pier" copy --help >/dev/null 2>&1 || skip_all "it has no copy"
-
-# has_name - a server has the name, which is a socket's
-has_name()
-{
-	grep -q "@pier-comch\..*\.$device:" /proc/net/unix
-}
 
 # serve OPTION... - a server of $tmp/root, until the test ends; $server
 serve()
