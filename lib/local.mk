@@ -42,6 +42,8 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/copy/copy_msg.c \
 	%D%/copy/copy_msg.h \
 	%D%/copy/copy_place.c \
+	%D%/copy/copy_pool.c \
+	%D%/copy/copy_pool.h \
 	%D%/copy/copy_read.c \
 	%D%/copy/copy_receiver.c \
 	%D%/copy/copy_receiver.h \

@@ -6,12 +6,15 @@
 #include <liburing.h>
 
 #include "copy/copy_flight.h"
+#include "copy/copy_pool.h"
 #include "core/fail.h"
 
 struct pier__copy_flight {
 	struct io_uring ring;
 	bool has_ring, is_usable;	/* while it takes operations */
+	struct pier__copy_pool pool;	/* without the ring; of each */
 	struct pier__copy_op op[PIER__COPY_FLIGHT];
+	bool is_pooled[PIER__COPY_FLIGHT];
 	uint32_t first, count;
 };
 
@@ -21,6 +24,7 @@ int pier__copy_flight_create(struct pier__copy_flight **ret)
 
 	if (!flight)
 		return pier__fail(-ENOMEM, "copy: no memory for file I/O");
+	pier__copy_pool_init(&flight->pool);
 	flight->has_ring = !io_uring_queue_init(PIER__COPY_FLIGHT,
 						&flight->ring, 0);
 	flight->is_usable = flight->has_ring;
@@ -38,6 +42,7 @@ void pier__copy_flight_destroy(struct pier__copy_flight *flight)
 		pier__copy_flight_end(flight, &op);
 	if (flight->has_ring)
 		io_uring_queue_exit(&flight->ring);
+	pier__copy_pool_fini(&flight->pool);
 	free(flight);
 }
 
@@ -55,8 +60,9 @@ uint32_t pier__copy_flight_count(const struct pier__copy_flight *flight)
  * Do what remains of @op here, all of it after an error: the kernel may lack
  * the operation in io_uring alone.
  */
-static void finish(struct pier__copy_op *op)
+static void finish(void *arg)
 {
+	struct pier__copy_op *op = arg;
 	size_t at = op->result > 0 ? (size_t)op->result : 0;
 	ssize_t n = 1;
 
@@ -96,16 +102,20 @@ static bool submit(struct pier__copy_flight *flight, struct pier__copy_op *op)
 void pier__copy_flight_begin(struct pier__copy_flight *flight,
 			     const struct pier__copy_op *begun)
 {
-	struct pier__copy_op *op;
+	uint32_t i = (flight->first + flight->count++) % PIER__COPY_FLIGHT;
+	struct pier__copy_op *op = &flight->op[i];
 
-	op = &flight->op[(flight->first + flight->count++) % PIER__COPY_FLIGHT];
 	*op = *begun;
 	op->result = 0;
 	op->complete = false;
+	flight->is_pooled[i] = false;
 	if (flight->is_usable && submit(flight, op))
 		return;
-	finish(op);
-	op->complete = true;
+	flight->is_pooled[i] = pier__copy_pool_begin(&flight->pool, i, finish,
+						     op);
+	op->complete = !flight->is_pooled[i];
+	if (op->complete)
+		finish(op);	/* there is no thread for it */
 }
 
 struct pier__copy_op *pier__copy_flight_last(struct pier__copy_flight *flight)
@@ -130,11 +140,16 @@ static void reap(struct pier__copy_flight *flight)
 }
 
 /* A kernel that lacks the operation in io_uring gets no more of them. */
-static void finish_rest(struct pier__copy_flight *flight,
-			struct pier__copy_op *op)
+static void end_async(struct pier__copy_flight *flight,
+		      struct pier__copy_op *op)
 {
-	bool lacks = op->result == -EINVAL || op->result == -EOPNOTSUPP;
+	bool lacks;
 
+	while (!op->complete)
+		reap(flight);
+	if (op->result == (int64_t)op->len)
+		return;
+	lacks = op->result == -EINVAL || op->result == -EOPNOTSUPP;
 	finish(op);
 	if (lacks && op->result >= 0)
 		flight->is_usable = false;
@@ -145,11 +160,11 @@ void pier__copy_flight_end(struct pier__copy_flight *flight,
 {
 	struct pier__copy_op *op = &flight->op[flight->first];
 
-	while (!op->complete)
-		reap(flight);
+	if (flight->is_pooled[flight->first])
+		pier__copy_pool_end(&flight->pool, flight->first);
+	else
+		end_async(flight, op);
 	flight->first = (flight->first + 1) % PIER__COPY_FLIGHT;
 	flight->count--;
-	if (op->result < (int64_t)op->len)
-		finish_rest(flight, op);
 	*ret = *op;
 }

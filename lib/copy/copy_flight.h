@@ -10,8 +10,8 @@
 
 /*
  * Reads and writes of files between a file and slots, several at a time: by
- * io_uring, or one after the other if the kernel does not permit it.  They
- * complete in the order of their beginning.  One thread.
+ * io_uring, or by threads if the kernel does not permit it.  They complete in
+ * the order of their beginning.  One thread begins and ends them.
  */
 #define PIER__COPY_FLIGHT 3	/* at a time, at most */
 
@@ -23,7 +23,7 @@ struct pier__copy_op {
 	uint64_t offset;	/* in the file */
 	struct pier__copy_slot slot;	/* where @at is; the caller's */
 	bool gives_slot;	/* when it has completed; the caller's */
-	bool complete;
+	bool complete;		/* io_uring's, or without a thread */
 	int64_t result;		/* bytes, or a negative error */
 };
 

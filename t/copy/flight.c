@@ -18,6 +18,7 @@
 
 #include "copy/copy_flight.h"
 #include "t/lib/copythread.h"
+#include "t/lib/limit.h"
 #include "t/lib/tap.h"
 
 /*
@@ -45,6 +46,33 @@ int io_uring_submit(struct io_uring *ring)
 	if (is_old)
 		ring->sq.sqes[last].opcode = UINT8_MAX;
 	return real(ring);
+}
+
+/* Writes that wait for others: how many of them return together. */
+static atomic_int company, writes_begun;
+
+ssize_t pwrite(int fd, const void *data, size_t len, off_t offset)
+{
+	ssize_t (*next)(int, const void *, size_t, off_t) =
+		dlsym(RTLD_NEXT, "pwrite");
+	long long limit = limit_from_now();
+
+	atomic_fetch_add(&writes_begun, 1);
+	while (atomic_load(&writes_begun) < atomic_load(&company) &&
+	       limit_nap(limit))
+		;
+	return next(fd, data, len, offset);
+}
+
+static bool has_no_threads;
+
+int pthread_create(pthread_t *ret, const pthread_attr_t *attr,
+		   void *(*run)(void *arg), void *arg)
+{
+	int (*next)(pthread_t *, const pthread_attr_t *, void *(*)(void *),
+		    void *) = dlsym(RTLD_NEXT, "pthread_create");
+
+	return has_no_threads ? EAGAIN : next(ret, attr, run, arg);
 }
 
 /* From now on, in this thread and those that it starts. */
@@ -291,6 +319,36 @@ static void an_error_is_that_of_its_operation_without_io_uring(void)
 	an_error_is_that_of_its_operation();
 }
 
+static void the_end_waits_for_threads(void)
+{
+	the_end_waits_for_what_is_in_flight();
+}
+
+static void three_writes_run_at_a_time_without_io_uring(void)
+{
+	struct pier__copy_flight *flight = create();
+	int fd = open_file(O_RDWR | O_TRUNC);
+
+	for (int i = 1; i < 3; i++) {
+		atomic_store(&writes_begun, 0);
+		atomic_store(&company, PIER__COPY_FLIGHT);
+		all(flight, true, fd);
+		IS(atomic_load(&writes_begun), PIER__COPY_FLIGHT);
+	}
+	atomic_store(&company, 0);
+	pier__copy_flight_destroy(flight);
+	close(fd);
+}
+
+static void what_is_written_is_read_without_threads(void)
+{
+	has_no_threads = true;
+	what_is_written_is_read_in_order();
+	a_read_beyond_the_end_is_short();
+	an_error_is_that_of_its_operation();
+	has_no_threads = false;
+}
+
 static void files_are_copied_without_io_uring(void)
 {
 	files_are_copied_in_both_directions();
@@ -315,6 +373,9 @@ int main(void)
 	TEST(what_is_written_is_read_without_io_uring);
 	TEST(a_read_beyond_the_end_is_short_without_io_uring);
 	TEST(an_error_is_that_of_its_operation_without_io_uring);
+	TEST(the_end_waits_for_threads);
+	TEST(three_writes_run_at_a_time_without_io_uring);
+	TEST(what_is_written_is_read_without_threads);
 	TEST(files_are_copied_without_io_uring);
 	unlink(path);
 	unlink(source);
