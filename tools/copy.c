@@ -182,7 +182,9 @@ static int serve(struct copy_tool *t)
 	if (!err)
 		err = pier_copy_serve(t->copy, print_listening, t);
 	if (err)
-		fprintf(stderr, "pier copy: %s\n", pier_last_error());
+		fprintf(stderr, "pier copy: %s%s\n", pier_last_error(),
+			err == -EEXIST ? ": give this one another --port" :
+					 "");
 	return err ? 1 : 0;
 }
 

@@ -280,6 +280,27 @@ all_ended()
 	[ "$(find clients -name '[0-9]*' -size +0 | wc -l)" -eq 40 ]
 }
 
+# is_second NAME OPTION... - another server has it
+is_second()
+{
+	name=$1
+	shift
+	status 1 "$pier" copy -d "$device" --listen --root "$tmp/here" "$@" &&
+	    says "$tmp/err" "has the name \"$name\" on $device" \
+		": give this one another --port"
+}
+
+a_second_server_of_a_name_is_told_to_choose_a_port()
+{
+	fresh
+	echo 1 >file
+	is_second "pier copy" || return
+	serve --port 4000
+	is_second "pier copy 4000" --port 4000 &&
+	    copy file 127.0.0.1:one && cmp file ../root/one &&
+	    copy --port 4000 file 127.0.0.1:two && cmp file ../root/two
+}
+
 device_known
 run a_copy_that_is_killed_50_times_is_resumed
 run only_the_rest_is_moved
@@ -291,4 +312,5 @@ run a_target_without_permission_fails_alone
 run a_disk_that_is_full_leaves_the_old_target
 run two_copies_to_one_target_do_not_mix
 run more_clients_than_the_limit_are_refused
+run a_second_server_of_a_name_is_told_to_choose_a_port
 tap_done
