@@ -254,12 +254,19 @@ static void an_add_to_an_event_is_changed(void)
 	   DOCA_SUCCESS);
 	IS(*trio_word(a, 0), 0);
 	IS(doca_sync_event_wait_eq(event_b, 2, UINT64_MAX), DOCA_SUCCESS);
-	change_add(task, at_b, result_c, 5);
+	doca_rdma_task_remote_net_sync_event_notify_add_set_result_buf(
+		task, result_c);
 	IS(trio_run(&t, doca_rdma_task_remote_net_sync_event_notify_add_as_task(
 				task)),
 	   DOCA_SUCCESS);
 	IS(*trio_word(a, 1), 2);
-	IS(doca_sync_event_wait_eq(event_b, 7, UINT64_MAX), DOCA_SUCCESS);
+	IS(doca_buf_reset_data_len(result_c), DOCA_SUCCESS);
+	change_add(task, at_b, result_c, 5);
+	IS(trio_run(&t, doca_rdma_task_remote_net_sync_event_notify_add_as_task(
+				task)),
+	   DOCA_SUCCESS);
+	IS(*trio_word(a, 1), 4);
+	IS(doca_sync_event_wait_eq(event_b, 9, UINT64_MAX), DOCA_SUCCESS);
 	IS(doca_buf_reset_data_len(result), DOCA_SUCCESS);
 	change_add(task, at_c, result, 7);
 	doca_rdma_task_remote_net_sync_event_notify_add_set_rdma_connection(
@@ -271,7 +278,7 @@ static void an_add_to_an_event_is_changed(void)
 	   DOCA_SUCCESS);
 	IS(*trio_word(a, 0), 33);
 	IS(doca_sync_event_wait_eq(event_c, 40, UINT64_MAX), DOCA_SUCCESS);
-	IS(doca_sync_event_wait_eq(event_b, 7, UINT64_MAX), DOCA_SUCCESS);
+	IS(doca_sync_event_wait_eq(event_b, 9, UINT64_MAX), DOCA_SUCCESS);
 	doca_task_free(
 		doca_rdma_task_remote_net_sync_event_notify_add_as_task(task));
 	trio_put(result, result_c);
