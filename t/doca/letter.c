@@ -15,7 +15,7 @@
 /* letter DEVICE TEXT: two processes read it in the memory of each other. */
 
 static char mem[128], got[4096];
-static int fd;
+static int fd, fds[2];
 static struct doca_dev *dev;
 static struct doca_mmap *mmap;
 static struct doca_rdma *rdma;
@@ -78,7 +78,6 @@ int main(int argc, char **argv)
 	struct doca_mmap *far;
 	const void *desc;
 	size_t len;
-	int fds[2];
 
 	if (argc != 3 || socketpair(AF_UNIX, SOCK_SEQPACKET, 0, fds))
 		return 2;
@@ -99,8 +98,7 @@ int main(int argc, char **argv)
 	must(doca_task_submit(doca_rdma_task_read_as_task(t)));
 	while (!doca_pe_progress(pe))
 		;
-	printf("read %s\n", mem + 64);
-	fflush(stdout);
+	dprintf(STDOUT_FILENO, "read %s\n", mem + 64);
 	exchange("done", 4);
 	must(doca_buf_dec_refcount(src, NULL));
 	must(doca_buf_dec_refcount(dst, NULL));
