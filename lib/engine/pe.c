@@ -260,13 +260,21 @@ static inline int round_of(struct pier_pe *pe, int max)
 	return did;
 }
 
+/* It was nudged: the next round polls all slow sources, too. */
+static void look_soon(struct pier_pe *pe)
+{
+	pe->rounds = SLOW_ROUNDS;
+	pe->quiet = 1;
+}
+
 /* The rest of a round: what was deferred to its end, if anything. */
 static void attend(struct pier_pe *pe)
 {
 	const unsigned int done = PIER__ATTEND_STOPPED |
 				  PIER__ATTEND_DEFERRED | PIER__ATTEND_WORKER;
 
-	atomic_fetch_and(&pe->attention, ~done);
+	if (atomic_fetch_and(&pe->attention, ~done) & PIER__ATTEND_WORKER)
+		look_soon(pe);
 	pe->busy = 1;
 	report_stopped(pe);
 	pe->busy = 0;

@@ -34,8 +34,8 @@ struct pier__source {
 	void (*clear)(struct pier__source *source);
 
 	int fd;			/* -1: none */
-	bool slow;		/* polled when due, at wake-ups and now and */
-				/* then, not in every round */
+	bool slow;		/* polled when due, at wake-ups, after a */
+				/* nudge and now and then, not in every round */
 	uint64_t due;		/* ns; poll no later than this; the owner */
 				/* changes it with pier__pe_due() */
 
@@ -76,7 +76,10 @@ struct pier__deferred {
 
 void pier__pe_defer(struct pier_pe *pe, struct pier__deferred *deferred);
 
-/* A source has work: end the sleep of the engine, not its wait.  Any thread. */
+/*
+ * A source, slow or not, has work: end the sleep of the engine, not its wait,
+ * and poll it in one of the next two rounds.  Any thread.
+ */
 void pier__pe_nudge(struct pier_pe *pe);
 
 /*

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -191,6 +192,27 @@ static void a_slow_source_is_polled_when_due(void)
 }
 
 /* A program that is seldom here does not count rounds for it. */
+static void a_slow_source_is_polled_after_a_nudge(void)
+{
+	struct pier_pe *pe;
+	struct probe slow, fast;
+
+	if (!IS(pier_pe_create(&pe), 0) || !add(pe, &slow, true) ||
+	    !add(pe, &fast, false))
+		return;
+	fast.events = INT_MAX;	/* so that it is not polled for a while */
+	for (int i = 0; i < 2000 && !slow.polls; i++)
+		pier_pe_progress(pe, 1);
+	slow.polls = 0;
+	pier__pe_nudge(pe);
+	pier_pe_progress(pe, 1);
+	pier_pe_progress(pe, 1);
+	IS(slow.polls, 1);
+	take_out(&slow);
+	take_out(&fast);
+	pier_pe_destroy(pe);
+}
+
 static void a_slow_source_is_polled_in_every_round_a_millisecond_apart(void)
 {
 	struct probe slow;
@@ -525,6 +547,7 @@ int main(void)
 	TEST(progress_tells_at_most_what_it_was_asked_for);
 	TEST(a_poll_may_remove_any_source);
 	TEST(a_slow_source_is_polled_when_due);
+	TEST(a_slow_source_is_polled_after_a_nudge);
 	TEST(a_slow_source_is_polled_in_every_round_a_millisecond_apart);
 	TEST(the_fd_becomes_readable_when_a_slow_source_is_due);
 	TEST(arming_asks_every_source_and_tells_what_is_pending);
