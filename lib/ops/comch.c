@@ -6,6 +6,7 @@
 #include <pier/rdma.h>
 
 #include "cm/rdmacm/rdmacm.h"
+#include "core/clock.h"
 #include "core/copy.h"
 #include "core/fail.h"
 #include "ops/comch_dir.h"
@@ -237,10 +238,16 @@ static int may_stop(struct pier_ctx *ctx)
 	return err;
 }
 
+static void flush(struct pier_ctx *ctx)
+{
+	pier__queues_flush(pier__comch_of(ctx)->owner.queues);
+}
+
 static const struct pier__ctx_ops ctx_ops = {
 	.start = start,
 	.stop = stop,
 	.may_stop = may_stop,
+	.flush = flush,
 };
 
 static void free_comch(struct pier_comch *comch)
@@ -271,6 +278,8 @@ int pier__comch_create(const struct pier__comch_role *role,
 		.poll = poll,
 		.arm = arm,
 		.fd = -1,
+		.slow = true,	/* who has something for it nudges */
+		.due = PIER__NEVER,
 	};
 	pier__ctx_init(&comch->ctx, &ctx_ops, "comch");
 	err = pier__comch_name_set(&comch->name, name);
@@ -387,5 +396,14 @@ int pier_comch_error(const struct pier_comch *comch, const char **ret_text)
 void pier_comch_get_counters(const struct pier_comch *comch,
 			     struct pier_comch_counters *ret)
 {
+	const struct pier__list *conns = &comch->conns, *pos;
+
 	*ret = comch->counters;
+	for (pos = conns->next; pos != conns; pos = pos->next) {
+		const struct pier_comch_conn *c = pier__container_of(
+			pos, const struct pier_comch_conn, link);
+
+		ret->sent_messages += c->counters.sent_messages;
+		ret->sent_bytes += c->counters.sent_bytes;
+	}
 }

@@ -32,10 +32,8 @@ void pier__comch_conn_bind(struct pier_comch_conn *c, struct pier_conn *conn)
 	c->comch->conn_count++;
 }
 
-void pier__comch_conn_drop(struct pier_comch_conn *c)
+void pier__comch_conn_free(struct pier_comch_conn *c)
 {
-	if (--c->holds)
-		return;
 	pier__comch_dir_drop(c);
 	if (c->conn)
 		pier__conn_drop(c->conn);
@@ -102,6 +100,16 @@ static void report_disconnected(struct pier_comch_conn *c)
 	comch->role->ended(comch, c);
 }
 
+static void take_out(struct pier_comch_conn *c)
+{
+	pier__list_del(&c->link);
+	pier__list_del(&c->opening);
+	c->comch->conn_count--;
+	pier__comch_count_sent(c->comch, c->counters.sent_messages,
+			       c->counters.sent_bytes);
+	c->over = c->blocked = true;
+}
+
 /*
  * It has ended, or was never established.  If it failed, requests in flight
  * complete later, and messages that have arrived are dropped.
@@ -112,9 +120,7 @@ static void ended(struct pier_conn *conn, void *user_data, void *ctx_user_data)
 	struct pier_comch *comch = c->comch;
 
 	(void)ctx_user_data;
-	pier__list_del(&c->link);
-	pier__list_del(&c->opening);
-	comch->conn_count--;
+	take_out(c);
 	pier__comch_dir_end(c);
 	if (c->open)
 		report_disconnected(c);

@@ -55,7 +55,8 @@ struct pier_comch {
 	struct pier__comch_name name;
 	struct pier__conn_owner owner;	/* of its connections */
 	struct pier__comch_callbacks callbacks;
-	struct pier_comch_counters counters;
+	struct pier_comch_counters counters;	/* sent ones: of connections */
+					/* that are over */
 	struct pier__deferred deferred;	/* destroy inside a callback */
 
 	struct pier__source source;
@@ -119,7 +120,10 @@ struct pier_comch_conn {
 	bool open;			/* reported as connected, not as */
 					/* disconnected */
 	bool broken;			/* the peer broke the protocol */
-	bool blocked;			/* a submit was refused */
+	bool over;			/* its messages count as those of */
+					/* comch, which has counted them */
+	bool blocked;			/* a submit was refused, or it is */
+					/* over */
 	int error;			/* of the protocol; 0: none */
 	char text[256];			/* its message */
 	struct pier_comch_counters counters;
@@ -156,7 +160,7 @@ void pier__comch_finish(struct pier_comch *comch);
 int pier__comch_conn_create(struct pier_comch *comch,
 			    struct pier_comch_conn **ret);
 void pier__comch_conn_bind(struct pier_comch_conn *c, struct pier_conn *conn);
-void pier__comch_conn_drop(struct pier_comch_conn *c);
+void pier__comch_conn_free(struct pier_comch_conn *c);
 /* The owner's callbacks. */
 extern const struct pier__conn_callbacks pier__comch_conn_callbacks;
 /* What the peer's handshake has. */
@@ -185,6 +189,19 @@ int pier__comch_recvs_create(struct pier_comch *comch);
 void pier__comch_recvs_destroy(struct pier_comch *comch);
 uint64_t pier__comch_recv_count(const struct pier_comch_config *cfg,
 				bool is_server);
+
+static inline void pier__comch_conn_drop(struct pier_comch_conn *c)
+{
+	if (!--c->holds)
+		pier__comch_conn_free(c);
+}
+
+static inline void pier__comch_count_sent(struct pier_comch *comch,
+					  uint64_t messages, uint64_t bytes)
+{
+	comch->counters.sent_messages += messages;
+	comch->counters.sent_bytes += bytes;
+}
 
 static inline bool pier__comch_is_server(const struct pier_comch *comch)
 {

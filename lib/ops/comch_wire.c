@@ -7,7 +7,6 @@
 #include "ops/comch_wire.h"
 
 #define MAGIC 4
-#define KIND_SHIFT 24
 #define CREDITS_MASK 0xffffu
 
 static const uint8_t magic[MAGIC] = { 'p', 'c', 'h', '2' };
@@ -156,19 +155,15 @@ enum pier__comch_reject pier__comch_rej_decode(const void *data, size_t len)
 	return (enum pier__comch_reject)ntohl(rej.reason);
 }
 
-uint32_t pier__comch_head_encode(enum pier__comch_kind kind, uint32_t credits)
-{
-	return htonl((uint32_t)kind << KIND_SHIFT | credits);
-}
-
 int pier__comch_head_decode(uint32_t imm, struct pier__comch_head *ret)
 {
 	uint32_t head = ntohl(imm);
 
-	ret->kind = (enum pier__comch_kind)(head >> KIND_SHIFT);
+	ret->kind = (enum pier__comch_kind)(head >> PIER__COMCH_KIND_SHIFT);
 	ret->credits = head & CREDITS_MASK;
 	if (ret->kind < PIER__COMCH_DATA || ret->kind > PIER__COMCH_EXPIRED ||
-	    (head & ~((uint32_t)ret->kind << KIND_SHIFT | CREDITS_MASK)))
+	    (head & ~((uint32_t)ret->kind << PIER__COMCH_KIND_SHIFT |
+		      CREDITS_MASK)))
 		return pier__fail(-EPROTO, "comch: the peer sent a message "
 				  "with the head 0x%08x, whose kind is %u: 1 "
 				  "to 4 are allowed", head,

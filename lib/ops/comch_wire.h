@@ -2,6 +2,7 @@
 #ifndef PIER_OPS_COMCH_WIRE_H
 #define PIER_OPS_COMCH_WIRE_H
 
+#include <arpa/inet.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -51,6 +52,7 @@
 #define PIER__COMCH_CONSUMER_LEN (12 + PIER__COMCH_TOKEN)
 #define PIER__COMCH_EXPIRED_LEN 4
 #define PIER__COMCH_ID_MAX 0xfffeu	/* ids of consumers and producers */
+#define PIER__COMCH_KIND_SHIFT 24	/* in a message's immediate */
 #define PIER__COMCH_EXTRA_CONNS 16	/* beyond the clients: requests that */
 					/* are rejected */
 
@@ -135,7 +137,11 @@ void pier__comch_rej_encode(enum pier__comch_reject reason,
 enum pier__comch_reject pier__comch_rej_decode(const void *data, size_t len);
 
 /* The immediate, in network order; and back.  Errors: -EPROTO. */
-uint32_t pier__comch_head_encode(enum pier__comch_kind kind, uint32_t credits);
+static inline uint32_t pier__comch_head_encode(enum pier__comch_kind kind,
+					       uint32_t credits)
+{
+	return htonl((uint32_t)kind << PIER__COMCH_KIND_SHIFT | credits);
+}
 int pier__comch_head_decode(uint32_t imm, struct pier__comch_head *ret);
 
 /* Errors: -EPROTO. */
