@@ -106,15 +106,31 @@ static inline bool pier__conn_is_met(const struct pier_conn *conn)
 	return conn->state == PIER__CONN_UP && conn->hello_seen;
 }
 
-/* Post a receive.  Errors: -EAGAIN, full; the device's. */
+/*
+ * Post a receive, in two steps: pass it to the device, and if that succeeds
+ * note it.  Errors: -EAGAIN, full; the device's.
+ */
+static inline int pier__queues_pass_recv(struct pier__queues *queues,
+					 struct ibv_recv_wr *wr)
+{
+	return queues->fab->srq_post(queues->srq, wr, &queues->bad_recv);
+}
+
+static inline void pier__queues_note_recv(struct pier__queues *queues,
+					  struct pier__posted *posted)
+{
+	pier__list_add(&queues->posted, &posted->link);
+}
+
+/* Both. */
 static inline int pier__queues_post_recv(struct pier__queues *queues,
 					 struct pier__posted *posted,
 					 struct ibv_recv_wr *wr)
 {
-	int err = queues->fab->srq_post(queues->srq, wr, &queues->bad_recv);
+	int err = pier__queues_pass_recv(queues, wr);
 
 	if (!err)
-		pier__list_add(&queues->posted, &posted->link);
+		pier__queues_note_recv(queues, posted);
 	return err;
 }
 

@@ -245,9 +245,11 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/ops/comch_impl.h \
 	%D%/ops/comch_name.c \
 	%D%/ops/comch_producer.c \
+	%D%/ops/comch_producer_task.c \
 	%D%/ops/comch_recv.c \
 	%D%/ops/comch_send.c \
 	%D%/ops/comch_server.c \
+	%D%/ops/comch_target.h \
 	%D%/ops/comch_wire.c \
 	%D%/ops/comch_wire.h \
 	%D%/ops/cpu_ctx.c \

@@ -146,6 +146,7 @@ check_PROGRAMS += \
 	%D%/ops/cancel_ctx.t \
 	%D%/ops/capable.t \
 	%D%/ops/comch.t \
+	%D%/ops/comch_batch.t \
 	%D%/ops/comch_cancel.t \
 	%D%/ops/comch_data.t \
 	%D%/ops/comch_data_flow.t \

@@ -97,21 +97,26 @@ static int cancelled(const struct pier_comch_consumer *consumer)
 			  "stops");
 }
 
-static int check_head(const struct pier__comch_data_task *t,
-		      const struct ibv_wc *wc)
+static inline bool is_message(const struct pier__comch_data_task *t,
+			      const struct ibv_wc *wc)
 {
 	uint32_t producer = ntohl(t->head.producer);
-	uint32_t imm_len = ntohl(t->head.imm_len);
-	uint32_t most = pier__comch_data_of(t->task.ctx)->cfg.imm_len;
 
-	if (wc->opcode == IBV_WC_RECV && wc->byte_len >= sizeof(t->head) &&
-	    producer && producer <= PIER__COMCH_ID_MAX && imm_len <= most)
-		return 0;
-	return pier__fail(-EPROTO, "comch: a producer sent a message of %u "
-			  "bytes, as %u, with an immediate of %u: %zu bytes or "
-			  "more, 1 to %u and 0 to %u are allowed",
-			  wc->byte_len, producer, imm_len, sizeof(t->head),
-			  PIER__COMCH_ID_MAX, most);
+	return wc->opcode == IBV_WC_RECV && wc->byte_len >= sizeof(t->head) &&
+	       producer - 1 < PIER__COMCH_ID_MAX &&
+	       ntohl(t->head.imm_len) <=
+		       pier__comch_data_of(t->task.ctx)->cfg.imm_len;
+}
+
+static void __attribute__((cold))
+no_message(const struct pier__comch_data_task *t, const struct ibv_wc *wc)
+{
+	pier__fail(-EPROTO, "comch: a producer sent a message of %u bytes, "
+		   "as %u, with an immediate of %u: %zu bytes or more, 1 to %u "
+		   "and 0 to %u are allowed", wc->byte_len,
+		   ntohl(t->head.producer), ntohl(t->head.imm_len),
+		   sizeof(t->head), PIER__COMCH_ID_MAX,
+		   pier__comch_data_of(t->task.ctx)->cfg.imm_len);
 }
 
 /* It has no message yet: have it wait on. */
@@ -126,20 +131,25 @@ static void post_again(struct pier__comch_data_task *t)
 	else
 		err = pier__queues_post_recv(queues, &t->posted, &t->wr.recv);
 	if (err)
-		pier__comch_data_finish(t, err);
+		pier__comch_data_finish_failed(t, err);
+}
+
+/* It is a message: store its length. */
+static inline uint32_t arrived(struct pier__comch_data_task *t,
+			       const struct ibv_wc *wc)
+{
+	t->len = wc->byte_len - (uint32_t)sizeof(t->head);
+	return t->len;
 }
 
 static void succeed(struct pier__comch_data_task *t, const struct ibv_wc *wc)
 {
 	struct pier__comch_data *data = pier__comch_data_of(t->task.ctx);
 
-	t->len = wc->byte_len - (uint32_t)sizeof(t->head);
-	t->imm_len = ntohl(t->head.imm_len);
-	if (t->held)
-		pier__buf_grow(t->held, t->len);
+	data->counters.bytes += arrived(t, wc);
 	data->counters.messages++;
-	data->counters.bytes += t->len;
-	pier__comch_data_finish(t, 0);
+	pier__buf_grow(t->buf, t->len);
+	pier__comch_data_finish(t);
 }
 
 /*
@@ -159,7 +169,7 @@ static void fail(struct pier__comch_data_task *t, struct pier_conn *conn,
 
 	if (conn && is_too_long(wc)) {
 		pier__fail(-EMSGSIZE, "comch: a producer sent more than the "
-			   "%u bytes of the buffer", t->len);
+			   "%u bytes of the buffer", t->space);
 		violated(consumer, conn);
 		post_again(t);
 		return;
@@ -170,28 +180,48 @@ static void fail(struct pier__comch_data_task *t, struct pier_conn *conn,
 	post_again(t);
 }
 
-static void done(struct pier__op *op, const struct ibv_wc *wc)
+/* The first on its connection, a chain, a failure, or no message. */
+static void __attribute__((noinline))
+done_any(struct pier__comch_data_task *t, struct pier_conn *conn,
+	 const struct ibv_wc *wc)
 {
-	struct pier__comch_data_task *t =
-		pier__container_of(op, struct pier__comch_data_task, task.op);
-	struct pier_comch_consumer *consumer = of_ctx(t->task.ctx);
-	struct pier_conn *conn =
-		pier__queues_conn(consumer->data.owner.queues, wc->qp_num);
-
-	pier__list_del(&t->posted.link);
 	if (wc->status != IBV_WC_SUCCESS) {
 		fail(t, conn, wc);
 		return;
 	}
 	if (conn)
 		pier__conn_peer_ready(conn);
-	if (!check_head(t, wc)) {
+	if (is_message(t, wc)) {
 		succeed(t, wc);
 		return;
 	}
+	no_message(t, wc);
 	if (conn)
-		violated(consumer, conn);
+		violated(of_ctx(t->task.ctx), conn);
 	post_again(t);
+}
+
+/* The usual case is that of one buffer on a connection that is up. */
+static void done(struct pier__op *op, const struct ibv_wc *wc)
+{
+	struct pier__comch_data_task *t =
+		pier__container_of(op, struct pier__comch_data_task, task.op);
+	struct pier__comch_data *data = pier__comch_data_of(t->task.ctx);
+	struct pier_conn *conn =
+		pier__queues_conn(data->owner.queues, wc->qp_num);
+
+	pier__list_take_out(&t->posted.link);
+	if (wc->status != IBV_WC_SUCCESS || !conn ||
+	    !pier__conn_is_met(conn) || !is_message(t, wc) ||
+	    !pier__comch_data_is_held(t)) {
+		done_any(t, conn, wc);
+		return;
+	}
+	data->counters.messages++;
+	t->buf->data_len += arrived(t, wc);
+	t->buf->refs--;
+	data->counters.bytes += t->len;
+	pier__task_finish(&t->task, 0);
 }
 
 /* Is all of the chain memory of the consumer's mmap that can be written? */
@@ -207,30 +237,50 @@ static int check_buf(const struct pier_comch_consumer *consumer,
 	return 0;
 }
 
-static int submit(struct pier_task *task, unsigned int flags)
+static inline struct pier__queues *
+queues_of(const struct pier__comch_data_task *t)
 {
-	struct pier__comch_data_task *t = pier__comch_data_task(task);
-	struct pier_comch_consumer *consumer = of_ctx(task->ctx);
-	int err = pier__task_submit_error(task, flags), n;
+	return pier__comch_data_of(t->task.ctx)->owner.queues;
+}
+
+/* The buffer has changed, or the task may not be submitted. */
+static int __attribute__((noinline))
+submit_anew(struct pier__comch_data_task *t, unsigned int flags)
+{
+	int err = pier__task_submit_error(&t->task, flags), n;
 
 	if (!err)
-		err = check_buf(consumer, t->buf);
+		err = check_buf(of_ctx(t->task.ctx), t->buf);
 	if (err)
 		return err;
-	n = pier__comch_data_build(t, true);
+	n = pier__comch_data_build(t, true, &t->space);
 	if (n < 0)
 		return n;
 	t->wr.recv = (struct ibv_recv_wr){
-		.wr_id = (uintptr_t)&task->op,
+		.wr_id = (uintptr_t)&t->task.op,
 		.sg_list = t->sge,
 		.num_sge = n,
 	};
-	err = pier__queues_post_recv(consumer->data.owner.queues, &t->posted,
-				     &t->wr.recv);
+	err = pier__queues_post_recv(queues_of(t), &t->posted, &t->wr.recv);
 	if (err)
 		return err;
-	t->held = pier__local_hold(t->buf);
-	pier__task_submitted(task);
+	pier__comch_data_remember(t);
+	pier__comch_data_submitted(t);
+	return 0;
+}
+
+static int submit(struct pier_task *task, unsigned int flags)
+{
+	struct pier__comch_data_task *t = pier__comch_data_task(task);
+	int err;
+
+	if (!pier__task_may_submit(task, flags) || !pier__comch_data_same(t))
+		return submit_anew(t, flags);
+	err = pier__queues_pass_recv(queues_of(t), &t->wr.recv);
+	if (err)
+		return err;
+	pier__queues_note_recv(queues_of(t), &t->posted);
+	pier__comch_data_submitted_one(t);
 	return 0;
 }
 

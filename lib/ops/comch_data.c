@@ -7,6 +7,7 @@
 #include <pier/rdma.h>
 
 #include "cm/rdmacm/rdmacm.h"
+#include "core/clock.h"
 #include "core/copy.h"
 #include "core/fail.h"
 #include "core/random.h"
@@ -235,13 +236,20 @@ static void stop(struct pier_ctx *ctx)
 {
 	struct pier__comch_data *data = pier__comch_data_of(ctx);
 
+	data->epoch++;
 	data->role->stop(data);
 	pier__queues_stop(data->owner.queues);
+}
+
+static void flush(struct pier_ctx *ctx)
+{
+	pier__queues_flush(pier__comch_data_of(ctx)->owner.queues);
 }
 
 static const struct pier__ctx_ops ctx_ops = {
 	.start = start,
 	.stop = stop,
+	.flush = flush,
 };
 
 /* The connection of the Comm Channel has ended. */
@@ -293,11 +301,16 @@ int pier__comch_data_init(struct pier__comch_data *data,
 		.poll = poll,
 		.arm = arm,
 		.fd = -1,
+		.slow = true,	/* who has something for it nudges */
+		.due = PIER__NEVER,
 	};
 	pier__ctx_init(&data->ctx, &ctx_ops, role->name);
 	pier__conn_owner_init(&data->owner, &data->ctx, queues_stopped);
 	data->owner.quiet = true;
 	data->owner.callbacks = role->callbacks;
+	data->epoch = 1;
+	data->most = pier__port_limit(&data->dev->info.port,
+				      PIER_LIMIT_COMCH_DATA);
 	err = settle(data, &cfg);
 	if (!err)
 		err = pier__comch_member_create(c, role->is_consumer,

@@ -4,6 +4,7 @@
 
 #include <pier/comch_data.h>
 
+#include "mem/buf_impl.h"
 #include "ops/comch_dir.h"
 
 /*
@@ -19,13 +20,20 @@ struct pier__comch_target;
 struct pier__comch_data_task {
 	struct pier_task task;		/* first */
 	struct pier__posted posted;
-	struct pier_buf *buf;		/* NULL: none */
-	struct pier_buf *held;		/* its chain, while submitted */
+	struct pier_buf *buf;		/* referenced while submitted; NULL: */
+					/* none */
+	uint64_t built_stamp;		/* of buf when wr was built; 0: it is */
+					/* a chain, or NULL */
+	size_t built_len;		/* the same, its data's */
 	const void *imm;		/* of a producer; NULL: none */
 	size_t imm_len;
 	uint32_t consumer;
+	uint64_t epoch;			/* when wr was built for one buffer; */
+					/* 0: build it again */
 	uint32_t len;			/* without the head */
-	struct pier__comch_target *target;	/* while submitted */
+	uint32_t space;			/* of a consumer: what buf takes */
+	struct pier__comch_target *target;	/* while submitted, and in */
+						/* this epoch */
 	int verbs_status;		/* of a failure; -1: none */
 	uint32_t vendor_error;
 	union {
@@ -62,6 +70,9 @@ struct pier__comch_data {
 	struct pier__source source;
 	struct pier__task_pool *pool;	/* NULL before the start */
 	struct pier__mr *pool_mr;	/* of the heads */
+	uint64_t most;			/* bytes of a message */
+	uint64_t epoch;			/* another one when tasks cannot be */
+					/* posted as before; not 0 */
 	struct pier__deferred deferred;	/* destroy inside a callback */
 	struct pier_comch_data_counters counters;
 	int error;			/* 0: none */
@@ -106,13 +117,54 @@ int pier__comch_data_take(struct pier__comch_data *data,
 
 /*
  * Make elements of the head and of the data of the chain of @t, or of its tail
- * space.  Returns how many, and the bytes of the chain in t->len.
+ * space.  Returns how many, and the bytes of the chain in *ret_len.
  * Errors: -EINVAL; -EMSGSIZE.
  */
-int pier__comch_data_build(struct pier__comch_data_task *t, bool tails);
+int pier__comch_data_build(struct pier__comch_data_task *t, bool tails,
+			   uint32_t *ret_len);
 
-/* Finish it: it holds no buffers. */
-void pier__comch_data_finish(struct pier__comch_data_task *t, int status);
+/* Can it be posted as before, with the same buffer in the same epoch? */
+static inline bool pier__comch_data_same(const struct pier__comch_data_task *t)
+{
+	return t->epoch == pier__comch_data_of(t->task.ctx)->epoch &&
+	       t->built_stamp == t->buf->stamp &&
+	       t->built_len == t->buf->data_len;
+}
+
+/* It can from now on, if it has one buffer. */
+static inline void
+pier__comch_data_remember(struct pier__comch_data_task *t)
+{
+	if (t->built_stamp)
+		t->epoch = pier__comch_data_of(t->task.ctx)->epoch;
+}
+
+/* It is posted, with one buffer, which is referenced; any, or none. */
+static inline void
+pier__comch_data_submitted_one(struct pier__comch_data_task *t)
+{
+	t->buf->refs++;
+	pier__task_submitted(&t->task);
+}
+
+static inline void pier__comch_data_submitted(struct pier__comch_data_task *t)
+{
+	if (t->buf)
+		t->buf->refs++;
+	pier__task_submitted(&t->task);
+}
+
+/* Was it one buffer, which the program holds, too?  The usual case. */
+static inline bool
+pier__comch_data_is_held(const struct pier__comch_data_task *t)
+{
+	return t->built_stamp && t->buf->refs > 1;
+}
+
+/* Drop the buffer and finish it, with 0 or an error. */
+void pier__comch_data_finish(struct pier__comch_data_task *t);
+void pier__comch_data_finish_failed(struct pier__comch_data_task *t,
+				    int status);
 
 /* The same of one that was recalled, as @posted. */
 void pier__comch_data_end_recalled(struct pier__posted *posted);

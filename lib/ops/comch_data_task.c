@@ -5,7 +5,6 @@
 
 #include "core/fail.h"
 #include "ops/comch_data.h"
-#include "ops/limit.h"
 #include "ops/local_buf.h"
 
 static int take(struct pier__comch_data *data, enum pier_task_type type,
@@ -30,9 +29,10 @@ static int take(struct pier__comch_data *data, enum pier_task_type type,
 	t->posted.op = &task->op;
 	pier__list_init(&t->posted.link);
 	t->buf = buf;
-	t->held = NULL;
+	t->epoch = 0;
 	t->imm = NULL;
 	t->imm_len = 0;
+	t->head.imm_len = 0;
 	t->len = 0;
 	t->verbs_status = -1;
 	t->vendor_error = 0;
@@ -70,16 +70,17 @@ static size_t part(const struct pier_buf *buf, bool tails, uintptr_t *ret)
 
 static int check_chain(const struct pier__comch_data_task *t)
 {
-	const char *name = pier_task_type_name(t->task.type);
+	const char *name;
 
+	if (t->buf->mmap && t->buf->first == t->buf)
+		return 0;
+	name = pier_task_type_name(t->task.type);
 	if (!t->buf->mmap)
 		return pier__fail(-EINVAL, "%s: the buffer was given back by "
 				  "pier_buf_put(): a task holds no buffer "
 				  "while it is not submitted", name);
-	if (t->buf->first != t->buf)
-		return pier__fail(-EINVAL, "%s: the buffer is not the first of "
-				  "its chain", name);
-	return 0;
+	return pier__fail(-EINVAL, "%s: the buffer is not the first of its "
+			  "chain", name);
 }
 
 static int add(struct pier__comch_data_task *t, const struct pier_buf *buf,
@@ -99,15 +100,22 @@ static int add(struct pier__comch_data_task *t, const struct pier_buf *buf,
 	return 0;
 }
 
-int pier__comch_data_build(struct pier__comch_data_task *t, bool tails)
+static int too_long(const struct pier__comch_data_task *t, uint64_t total,
+		    uint64_t most)
 {
-	const struct pier__port *port =
-		&pier__comch_data_of(t->task.ctx)->dev->info.port;
-	uint64_t most = pier__port_limit(port, PIER_LIMIT_COMCH_DATA);
+	return pier__fail(-EMSGSIZE, "%s: %llu bytes or more, at most %llu",
+			  pier_task_type_name(t->task.type),
+			  (unsigned long long)total, (unsigned long long)most);
+}
+
+int pier__comch_data_build(struct pier__comch_data_task *t, bool tails,
+			   uint32_t *ret_len)
+{
+	uint64_t most = pier__comch_data_of(t->task.ctx)->most, total = 0;
 	const struct pier_buf *buf = t->buf;
 	int err = buf ? check_chain(t) : 0, n = 1;
-	uint64_t total = 0;
 
+	t->epoch = 0;
 	for (; buf && !err; buf = buf->next) {
 		uintptr_t addr;
 		size_t len = part(buf, tails, &addr);
@@ -116,26 +124,29 @@ int pier__comch_data_build(struct pier__comch_data_task *t, bool tails)
 			len = most - total;	/* none is longer */
 		total += len;
 		if (total > most)
-			return pier__fail(-EMSGSIZE, "%s: %llu bytes or more, "
-					  "at most %llu",
-					  pier_task_type_name(t->task.type),
-					  (unsigned long long)total,
-					  (unsigned long long)most);
+			return too_long(t, total, most);
 		if (len)
 			err = add(t, buf, addr, len, (uint32_t)n++);
 	}
-	t->len = (uint32_t)total;
-	return err ? err : n;
+	if (err)
+		return err;
+	/* it is not known of chains whether they have changed */
+	t->built_stamp = t->buf && !t->buf->next ? t->buf->stamp : 0;
+	t->built_len = t->buf ? t->buf->data_len : 0;
+	*ret_len = (uint32_t)total;
+	return n;
 }
 
-void pier__comch_data_finish(struct pier__comch_data_task *t, int status)
+void pier__comch_data_finish_failed(struct pier__comch_data_task *t, int status)
 {
-	pier__local_drop(t->held);
-	t->held = NULL;
-	if (status)
-		pier__task_finish_failed(&t->task, status);
-	else
-		pier__task_finish(&t->task, 0);
+	pier__local_drop(t->buf);
+	pier__task_finish_failed(&t->task, status);
+}
+
+void pier__comch_data_finish(struct pier__comch_data_task *t)
+{
+	pier__local_drop(t->buf);
+	pier__task_finish(&t->task, 0);
 }
 
 void pier__comch_data_end_recalled(struct pier__posted *posted)
@@ -145,7 +156,7 @@ void pier__comch_data_end_recalled(struct pier__posted *posted)
 
 	posted->succeed = t->task.type == PIER_TASK_COMCH_PRODUCE ?
 				  pier__comch_produced : NULL;
-	pier__comch_data_finish(t, pier__task_cancelled(&t->task));
+	pier__comch_data_finish_failed(t, pier__task_cancelled(&t->task));
 }
 
 void pier__comch_data_failed(struct pier__comch_data_task *t,
@@ -181,9 +192,11 @@ int pier_comch_task_set_buf(struct pier_task *task, struct pier_buf *buf)
 					   PIER_TASK_COMCH_RECEIVE :
 					   PIER_TASK_COMCH_PRODUCE);
 
-	if (!err)
-		pier__comch_data_task(task)->buf = buf;
-	return err;
+	if (err)
+		return err;
+	pier__comch_data_task(task)->buf = buf;
+	pier__comch_data_task(task)->epoch = 0;
+	return 0;
 }
 
 static int check_imm(const void *imm, size_t len)
@@ -197,14 +210,18 @@ static int check_imm(const void *imm, size_t len)
 int pier_comch_task_set_imm(struct pier_task *task, const void *imm,
 			    size_t imm_len)
 {
+	struct pier__comch_data_task *t = pier__comch_data_task(task);
 	int err = may_change(task, PIER_TASK_COMCH_PRODUCE);
 
 	if (!err)
 		err = check_imm(imm, imm_len);
 	if (err)
 		return err;
-	pier__comch_data_task(task)->imm = imm;
-	pier__comch_data_task(task)->imm_len = imm_len;
+	t->epoch = 0;
+	t->imm = imm;
+	t->imm_len = imm_len;
+	t->head.imm_len = htonl((uint32_t)imm_len);
+	memset(t->head.imm, 0, sizeof(t->head.imm));
 	return 0;
 }
 
@@ -212,9 +229,11 @@ int pier_comch_task_set_consumer(struct pier_task *task, uint32_t consumer_id)
 {
 	int err = may_change(task, PIER_TASK_COMCH_PRODUCE);
 
-	if (!err)
-		pier__comch_data_task(task)->consumer = consumer_id;
-	return err;
+	if (err)
+		return err;
+	pier__comch_data_task(task)->consumer = consumer_id;
+	pier__comch_data_task(task)->epoch = 0;
+	return 0;
 }
 
 static const struct pier__comch_data_task *of(const struct pier_task *task)
@@ -229,9 +248,12 @@ uint32_t pier_comch_task_len(const struct pier_task *task)
 
 const void *pier_comch_task_imm(const struct pier_task *task, size_t *ret_len)
 {
-	if (ret_len)
-		*ret_len = of(task)->imm_len;
-	return of(task)->head.imm;
+	const struct pier__comch_data_head *head = &of(task)->head;
+	uint32_t len = ntohl(head->imm_len);
+
+	if (ret_len)	/* a receive that failed may have any number there */
+		*ret_len = len <= sizeof(head->imm) ? len : 0;
+	return head->imm;
 }
 
 uint32_t pier_comch_task_producer(const struct pier_task *task)

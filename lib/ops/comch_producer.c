@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -7,45 +6,12 @@
 #include <string.h>
 
 #include "cm/rdmacm/rdmacm.h"
-#include "cm/recall.h"
 #include "core/fail.h"
-#include "core/hash.h"
-#include "engine/task_queue.h"
-#include "ops/comch_data.h"
-#include "ops/limit.h"
-#include "ops/local_buf.h"
-
-struct pier_comch_producer {
-	struct pier__comch_data data;	/* first */
-	struct pier__hash targets;	/* that have not ended; the code is */
-					/* the consumer's id */
-	struct pier__list all;		/* targets, those too that have */
-};
-
-/* A consumer that was sent to. */
-struct pier__comch_target {
-	struct pier__hash_link by_id;
-	struct pier__list link;		/* producer->all */
-	struct pier_comch_producer *producer;
-	struct pier__comch_announced to;
-	struct pier_conn *conn;
-	bool up;			/* messages may be posted */
-	bool ended;			/* it is not in producer->targets */
-	bool over;			/* its connection has ended, too */
-	uint32_t posted;		/* messages in flight */
-	struct pier__task_queue waiting;	/* not posted yet */
-	int error;			/* why it has ended */
-	char text[256];
-};
+#include "ops/comch_target.h"
 
 static struct pier_comch_producer *of_data(struct pier__comch_data *data)
 {
 	return pier__container_of(data, struct pier_comch_producer, data);
-}
-
-static struct pier_comch_producer *of_ctx(struct pier_ctx *ctx)
-{
-	return of_data(pier__comch_data_of(ctx));
 }
 
 /* Messages. */
@@ -53,8 +19,11 @@ static struct pier_comch_producer *of_ctx(struct pier_ctx *ctx)
 static int post(struct pier__comch_target *target,
 		struct pier__comch_data_task *t)
 {
-	int err = pier__conn_post(target->conn, &t->wr.send);
+	int err;
 
+	if (pier__conn_chained(target->conn))
+		pier__conn_flush(target->conn);
+	err = pier__conn_post(target->conn, &t->wr.send);
 	if (err)
 		return err;
 	pier__conn_posted(target->conn, &t->posted);
@@ -62,21 +31,18 @@ static int post(struct pier__comch_target *target,
 	return 0;
 }
 
-static int check_len(const struct pier__comch_data_task *t,
-		     const struct pier__comch_target *target)
+int pier__comch_target_check(const struct pier__comch_target *target,
+			     const struct pier__comch_data_task *t)
 {
-	uint64_t most = target->conn->remote.message;
-
 	if (t->imm_len > target->to.imm_len)
 		return pier__fail(-EMSGSIZE, "comch: an immediate of %zu "
 				  "bytes: consumer %u takes %u", t->imm_len,
 				  target->to.id, target->to.imm_len);
-	if (target->up && t->len + sizeof(t->head) > most)
-		return pier__fail(-EMSGSIZE, "comch: %u bytes: the device of "
-				  "consumer %u takes %llu", t->len,
-				  target->to.id, (unsigned long long)most -
-						 sizeof(t->head));
-	return 0;
+	if (!target->up || t->len < target->limit)
+		return 0;
+	return pier__fail(-EMSGSIZE, "comch: %u bytes: the device of consumer "
+			  "%u takes less than %llu", t->len, target->to.id,
+			  (unsigned long long)target->limit);
 }
 
 static void target_free(struct pier__comch_target *target)
@@ -86,13 +52,29 @@ static void target_free(struct pier__comch_target *target)
 	free(target);
 }
 
-/* Finish the first one that waits with @err; its callback may end @target. */
-static void refuse_waiting(struct pier__comch_target *target, int err)
+static void add_waiting(struct pier__comch_target *target,
+			struct pier__comch_data_task *t)
+{
+	pier__task_queue_add(&target->waiting, &t->task);
+	target->busy = true;
+	target->producer->data.epoch++;
+}
+
+static struct pier_task *pop_waiting(struct pier__comch_target *target)
 {
 	struct pier_task *task = pier__task_queue_pop(&target->waiting);
 
+	target->busy = target->ended || target->waiting.first;
+	return task;
+}
+
+/* Finish the first one that waits with @err; its callback may end @target. */
+static void refuse_waiting(struct pier__comch_target *target, int err)
+{
+	struct pier_task *task = pop_waiting(target);
+
 	target->posted++;	/* ended() does not free it */
-	pier__comch_data_finish(pier__comch_data_task(task), err);
+	pier__comch_data_finish_failed(pier__comch_data_task(task), err);
 	target->posted--;
 }
 
@@ -104,7 +86,7 @@ static void post_waiting(struct pier__comch_target *target)
 	       pier__conn_has_credit(target->conn)) {
 		struct pier__comch_data_task *t =
 			pier__comch_data_task(target->waiting.first);
-		int err = check_len(t, target);
+		int err = pier__comch_target_check(target, t);
 
 		if (err) {	/* it has waited for the connection */
 			refuse_waiting(target, err);
@@ -115,7 +97,7 @@ static void post_waiting(struct pier__comch_target *target)
 			pier__conn_fail(target->conn, err);
 			return;
 		}
-		pier__task_queue_pop(&target->waiting);
+		pop_waiting(target);
 	}
 	if (target->ended && target->over && !target->posted)
 		target_free(target);
@@ -135,7 +117,8 @@ static void target_end(struct pier__comch_target *target, int err)
 
 	if (target->ended)
 		return;
-	target->ended = true;
+	target->ended = target->busy = true;
+	producer->data.epoch++;
 	target->error = err;
 	snprintf(target->text, sizeof(target->text), "%s", pier_last_error());
 	pier__hash_del(&producer->targets, &target->by_id);
@@ -145,16 +128,13 @@ static void target_end(struct pier__comch_target *target, int err)
 static void fail_waiting(struct pier__comch_target *target)
 {
 	while (target->waiting.first) {
-		struct pier_task *task =
-			pier__task_queue_pop(&target->waiting);
-
-		pier__comch_data_finish(pier__comch_data_task(task),
-					not_sent(target));
+		pier__comch_data_finish_failed(
+			pier__comch_data_task(pop_waiting(target)),
+			not_sent(target));
 	}
 }
 
-/* @target has one message less in flight. */
-static void less(struct pier__comch_target *target)
+void pier__comch_target_less(struct pier__comch_target *target)
 {
 	target->posted--;
 	if (!target->ended)
@@ -178,17 +158,15 @@ static int stops(const struct pier__comch_data *data)
 	return pier__fail(-ECANCELED, "the producer stops");
 }
 
-/* The error of a message that has failed as @wc has it, or has not. */
+/* The error of a message that has failed as @wc has it. */
 static int wc_error(const struct pier__comch_data_task *t,
 		    const struct ibv_wc *wc)
 {
 	struct pier__comch_target *target = t->target;
 	struct pier_conn *conn = target->conn;
-	int err;
+	int err = pier__conn_failed(conn, pier_task_type_name(t->task.type),
+				    wc);
 
-	if (wc->status == IBV_WC_SUCCESS)
-		return 0;
-	err = pier__conn_failed(conn, pier_task_type_name(t->task.type), wc);
 	if (is_too_long(wc))
 		return pier__fail(-EMSGSIZE, "comch: a message of %u bytes "
 				  "does not fit the buffer of consumer %u",
@@ -205,36 +183,16 @@ static int wc_error(const struct pier__comch_data_task *t,
 	return err;
 }
 
-static void finish(struct pier__comch_data_task *t, const struct ibv_wc *wc)
+void pier__comch_target_fail(struct pier__comch_data_task *t,
+			     const struct ibv_wc *wc)
 {
 	struct pier__comch_target *target = t->target;
-	struct pier__comch_data *data = &target->producer->data;
-	int err = wc ? wc_error(t, wc) : 0;
+	int err = wc_error(t, wc);
 
-	if (err) {	/* the next message makes a new connection */
-		pier__comch_data_failed(t, wc);
-		target_end(target, err == -EMSGSIZE ? -ECONNRESET : err);
-	} else {
-		data->counters.messages++;
-		data->counters.bytes += t->len;
-	}
-	pier__comch_data_finish(t, err);
-	less(target);
-}
-
-void pier__comch_produced(struct pier__posted *posted)
-{
-	finish(pier__container_of(posted, struct pier__comch_data_task,
-				  posted), NULL);
-}
-
-static void done(struct pier__op *op, const struct ibv_wc *wc)
-{
-	struct pier__comch_data_task *t =
-		pier__container_of(op, struct pier__comch_data_task, task.op);
-
-	if (pier__conn_done(t->target->conn, &t->posted, wc))
-		finish(t, wc);
+	pier__comch_data_failed(t, wc);
+	target_end(target, err == -EMSGSIZE ? -ECONNRESET : err);
+	pier__comch_data_finish_failed(t, err);
+	pier__comch_target_less(target);
 }
 
 /* Connections. */
@@ -243,10 +201,12 @@ static void established(struct pier_conn *conn, void *user_data,
 			void *ctx_user_data)
 {
 	struct pier__comch_target *target = user_data;
+	uint64_t most = conn->remote.message;
 
-	(void)conn;
 	(void)ctx_user_data;
 	target->up = true;
+	target->limit = most < PIER__COMCH_DATA_HEAD ? 0 :
+		       most - PIER__COMCH_DATA_HEAD + 1;
 	post_waiting(target);
 }
 
@@ -348,9 +308,8 @@ static int expired(void)
 	return pier__fail(-ECONNRESET, "it has expired");
 }
 
-/* That of consumer @id, to which it connects if it is the first message. */
-static int find(struct pier_comch_producer *producer, uint32_t id,
-		struct pier__comch_target **ret)
+int pier__comch_target_find(struct pier_comch_producer *producer, uint32_t id,
+			    struct pier__comch_target **ret)
 {
 	struct pier__hash_link *link = pier__hash_find(&producer->targets, id);
 	struct pier__comch_target *target = link ?
@@ -359,8 +318,7 @@ static int find(struct pier_comch_producer *producer, uint32_t id,
 	struct pier__comch_announced to;
 	int err;
 
-	if (target && (!atomic_load(&producer->data.member->attention) ||
-		       is_valid(target))) {
+	if (target && (!pier__comch_is_suspect(producer) || is_valid(target))) {
 		*ret = target;
 		return 0;
 	}
@@ -372,117 +330,16 @@ static int find(struct pier_comch_producer *producer, uint32_t id,
 	return err ? err : target_create(producer, &to, ret);
 }
 
-/* Tasks. */
-
-static void set_head(struct pier__comch_data_task *t)
+int pier__comch_target_send(struct pier__comch_target *target,
+			    struct pier__comch_data_task *t)
 {
-	t->head.producer = htonl(pier__comch_data_of(t->task.ctx)->member->id);
-	t->head.imm_len = htonl((uint32_t)t->imm_len);
-	memset(t->head.imm, 0, sizeof(t->head.imm));
-	if (t->imm_len)
-		memcpy(t->head.imm, t->imm, t->imm_len);
-}
-
-/* Post it, or have it wait for the connection, or for credits. */
-static int send_to(struct pier__comch_target *target,
-		   struct pier__comch_data_task *t)
-{
-	if (target->up && !target->waiting.first &&
-	    pier__conn_is_up(target->conn) &&
-	    pier__conn_has_credit(target->conn))
-		return post(target, t);
-	pier__task_queue_add(&target->waiting, &t->task);
-	return 0;
-}
-
-static int submit(struct pier_task *task, unsigned int flags)
-{
-	struct pier__comch_data_task *t = pier__comch_data_task(task);
-	struct pier_comch_producer *producer = of_ctx(task->ctx);
-	struct pier__comch_target *target = NULL;
-	int err = pier__task_submit_error(task, flags), n;
-
-	if (err)
-		return err;
-	n = pier__comch_data_build(t, false);
-	if (n < 0)
-		return n;
-	err = find(producer, t->consumer, &target);
-	if (!err)
-		err = check_len(t, target);
-	if (err)
-		return err;
-	set_head(t);
-	t->wr.send = (struct ibv_send_wr){
-		.wr_id = (uintptr_t)&task->op,
-		.opcode = IBV_WR_SEND,
-		.sg_list = t->sge,
-		.num_sge = n,
-	};
-	t->target = target;
-	err = send_to(target, t);
-	if (err)
-		return err;
-	t->held = pier__local_hold(t->buf);
-	pier__task_submitted(task);
-	return 0;
-}
-
-static int cancel(struct pier_task *task)
-{
-	struct pier__comch_data_task *t = pier__comch_data_task(task);
-	struct pier__queues *queues = of_ctx(task->ctx)->data.owner.queues;
-
-	if (pier__task_queue_take_out(&t->target->waiting, task))
-		pier__queues_end_later(queues, &t->posted,
-				       pier__comch_data_end_recalled);
-	else
-		pier__conn_recall(t->target->conn, &t->posted,
-				  pier__comch_data_end_recalled,
-				  pier_task_type_name(task->type));
-	return 0;
-}
-
-static const struct pier__task_ops task_ops = {
-	.submit = submit,
-	.release = pier__task_pool_give,
-	.error = pier__comch_data_task_error,
-	.cancel = cancel,
-};
-
-int pier_comch_task_produce(struct pier_comch_producer *producer,
-			    struct pier_buf *src, const void *imm,
-			    size_t imm_len, uint32_t consumer_id,
-			    struct pier_task **ret)
-{
-	struct pier__comch_data_task *t;
-	int err = pier__comch_data_take(&producer->data,
-					PIER_TASK_COMCH_PRODUCE, &task_ops,
-					src, &t);
-
-	if (err)
-		return err;
-	t->task.op.done = done;
-	t->posted.succeed = pier__comch_produced;
-	t->consumer = consumer_id;
-	err = pier_comch_task_set_imm(&t->task, imm, imm_len);
-	if (err) {
-		pier_task_free(&t->task);
-		return err;
+	if (!target->up || target->waiting.first ||
+	    !pier__comch_target_may_post(target)) {
+		add_waiting(target, t);
+		return 0;
 	}
-	*ret = &t->task;
-	return 0;
-}
-
-int pier_comch_produce(struct pier_comch_producer *producer,
-		       struct pier_buf *src, const void *imm, size_t imm_len,
-		       uint32_t consumer_id, pier_task_fn *fn, void *arg)
-{
-	struct pier_task *task;
-	int err = pier_comch_task_produce(producer, src, imm, imm_len,
-					  consumer_id, &task);
-
-	return err ? err : pier__task_one_shot(task, fn, arg);
+	pier__comch_data_remember(t);
+	return post(target, t);
 }
 
 /* The object. */

@@ -396,8 +396,11 @@ static void get_error(const struct pier_task *task, struct pier_task_error *ret)
 static int cancel(struct pier_task *task)
 {
 	struct comch_task *t = of_task(task);
+	struct pier_conn *conn = t->conn->conn;
 
-	pier__conn_recall(t->conn->conn, &t->posted, succeed, "message");
+	if (pier__conn_chained(conn))	/* it may return credits */
+		pier__conn_flush(conn);
+	pier__conn_recall(conn, &t->posted, succeed, "message");
 	return 0;
 }
 
