@@ -4,9 +4,13 @@
 
 EXTRA_PROGRAMS += %D%/overhead
 %C%_overhead_SOURCES = \
+	%D%/nullcm.c \
+	%D%/nullcm.h \
 	%D%/nullfabric.c \
 	%D%/nullfabric.h \
 	%D%/overhead.c \
+	%D%/overhead_peer.c \
+	%D%/overhead_peer.h \
 	%D%/overhead_tasks.c \
 	%D%/overhead_tasks.h \
 	%D%/procs.c \
@@ -19,11 +23,15 @@ EXTRA_PROGRAMS += %D%/overhead
 
 EXTRA_PROGRAMS += %D%/overhead_doca
 %C%_overhead_doca_SOURCES = \
+	%D%/nullcm.c \
+	%D%/nullcm.h \
 	%D%/nullfabric.c \
 	%D%/nullfabric.h \
 	%D%/overhead_doca.c \
 	%D%/overhead_doca_tasks.c \
 	%D%/overhead_doca_tasks.h \
+	%D%/overhead_peer.c \
+	%D%/overhead_peer.h \
 	# end, sorted
 %C%_overhead_doca_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/t \
 	-I$(top_srcdir)/bindings/doca/include \

@@ -492,7 +492,7 @@ bool overhead_doca_make(const char *type, struct doca_pe *engine, int count,
 	if (at == CASES)
 		return false;
 	pe = engine;
-	dev.dev = nullfabric_open();
+	dev.dev = nullfabric_open(false);
 	dev.info.info = pier_dev_info(dev.dev);
 	open_memory();
 	cases[at].open();

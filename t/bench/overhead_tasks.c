@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
 #include <stdatomic.h>
 
 #include "bench/nullfabric.h"
+#include "bench/overhead_peer.h"
 #include "bench/overhead_tasks.h"
+#include "bench/procs.h"
 #include "bench/target.h"
 #include "cm/conn_impl.h"
 
 #define SIZE 8
 #define SLOT 64			/* a digest fits */
 #define VALUE 5			/* of events */
+#define ROUNDS 1000000		/* of engines, until a connection is made */
 
 static struct pier_dev *dev;
 static struct pier_pe *pe;
@@ -20,6 +24,9 @@ static struct pier_sha *sha;
 static struct pier_graph *graph;
 static struct pier_graph_node *node;
 static struct pier_sync_event *event;	/* imported, for RDMA tasks */
+static struct pier_comch *comch;
+static struct pier_comch_consumer *consumer;
+static struct pier_comch_producer *producer;
 static struct pier_buf_inventory *inv;
 static struct pier_mmap *local, *remote;
 static _Alignas(SLOT) char memory[2][OVERHEAD_MAX][SLOT];
@@ -132,6 +139,67 @@ static void open_graph(void)
 	must(pier_graph_create(&graph));
 	must(pier_graph_add_ctx(graph, pier_func_ctx(func), &node));
 	must(pier_ctx_start(pier_graph_ctx(graph), pe));
+}
+
+/* Until @ctx runs, and the other end has what it needs. */
+static void await(struct pier_ctx *ctx)
+{
+	int rounds = 0;
+
+	while (pier_ctx_state(ctx) != PIER_CTX_RUNNING ||
+	       !overhead_peer_ready()) {
+		if (++rounds == ROUNDS)
+			proc_die("overhead: no connection to the other end");
+		must(pier_pe_progress(pier_ctx_pe(ctx), 0) < 0);
+		must(pier_pe_progress(pier_ctx_pe(pier_comch_ctx(comch)), 0) <
+		     0);
+		overhead_peer_progress();
+	}
+}
+
+static void start(struct pier_ctx *ctx, struct pier_pe *on)
+{
+	int err = pier_ctx_start(ctx, on);
+
+	must(err == -EINPROGRESS ? 0 : err);
+	await(ctx);
+}
+
+/* A client, whose server is the other end. */
+static void open_channel_on(struct pier_pe *on)
+{
+	must(pier_comch_create_client(dev, overhead_peer_name(), NULL,
+				      &comch));
+	start(pier_comch_ctx(comch), on);
+}
+
+static void open_channel(void)
+{
+	open_channel_on(pe);
+}
+
+/* On an engine of its own: the rounds of ours are to poll one context. */
+static void open_channel_apart(void)
+{
+	struct pier_pe *apart;
+
+	must(pier_pe_create(&apart));
+	open_channel_on(apart);
+}
+
+static void open_consumer(void)
+{
+	open_channel_apart();
+	must(pier_comch_consumer_create(pier_comch_conn(comch), local,
+					&consumer));
+	start(pier_comch_consumer_ctx(consumer), pe);
+}
+
+static void open_producer(void)
+{
+	open_channel_apart();
+	must(pier_comch_producer_create(pier_comch_conn(comch), &producer));
+	start(pier_comch_producer_ctx(producer), pe);
 }
 
 static int bench_call(void *arg)
@@ -271,10 +339,29 @@ static void make_notify(enum pier_task_type type, int i,
 					       &ret->task));
 }
 
+static void make_message(enum pier_task_type type, int i,
+			 struct overhead_task *ret)
+{
+	if (type == PIER_TASK_COMCH_SEND) {
+		must(pier_comch_task_send(pier_comch_conn(comch), memory[0][i],
+					  SIZE, &ret->task));
+		return;
+	}
+	if (type == PIER_TASK_COMCH_PRODUCE) {
+		must(pier_comch_task_produce(producer, data(local, i), NULL, 0,
+					     overhead_peer_consumer(),
+					     &ret->task));
+		return;
+	}
+	ret->grows = tail(local, i);
+	must(pier_comch_task_receive(consumer, ret->grows, &ret->task));
+}
+
 static const struct overhead_case {
 	void (*open)(void);
 	void (*make)(enum pier_task_type type, int i,
 		     struct overhead_task *ret);
+	enum overhead_peer peer;
 } cases[] = {
 	[PIER_TASK_SEND] = { open_rdma, make_send },
 	[PIER_TASK_SEND_IMM] = { open_rdma, make_send },
@@ -297,6 +384,12 @@ static const struct overhead_case {
 	[PIER_TASK_REMOTE_GET] = { open_far_event, make_notify },
 	[PIER_TASK_NOTIFY_SET] = { open_far_event, make_notify },
 	[PIER_TASK_NOTIFY_ADD] = { open_far_event, make_notify },
+	[PIER_TASK_COMCH_SEND] = { open_channel, make_message,
+				   OVERHEAD_PEER_RECEIVES },
+	[PIER_TASK_COMCH_RECEIVE] = { open_consumer, make_message,
+				      OVERHEAD_PEER_PRODUCES },
+	[PIER_TASK_COMCH_PRODUCE] = { open_producer, make_message,
+				      OVERHEAD_PEER_CONSUMES },
 };
 
 bool overhead_make(enum pier_task_type type, struct pier_pe *engine, int count,
@@ -306,8 +399,10 @@ bool overhead_make(enum pier_task_type type, struct pier_pe *engine, int count,
 	    !cases[type].make)
 		return false;
 	pe = engine;
-	dev = nullfabric_open();
+	dev = nullfabric_open(cases[type].peer);
 	open_memory();
+	if (cases[type].peer)
+		overhead_peer_start(dev, cases[type].peer);
 	cases[type].open();
 	for (int i = 0; i < count; i++)
 		cases[type].make(type, i, &ret[i]);
