@@ -28,6 +28,8 @@ EXTRA_PROGRAMS += %D%/overhead_doca
 	%D%/nullfabric.c \
 	%D%/nullfabric.h \
 	%D%/overhead_doca.c \
+	%D%/overhead_doca_comch.c \
+	%D%/overhead_doca_comch.h \
 	%D%/overhead_doca_tasks.c \
 	%D%/overhead_doca_tasks.h \
 	%D%/overhead_peer.c \

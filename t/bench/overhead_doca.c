@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "bench/overhead_doca_tasks.h"
+#include "bench/overhead_peer.h"
 
 #define BATCH OVERHEAD_DOCA_MAX
 
@@ -34,6 +35,9 @@ void __attribute__((noinline)) bench_single(long n);
 void __attribute__((noinline)) bench_batched(long n);
 void __attribute__((noinline)) bench_events(long n);
 
+/* What is not, in between: it is called from nowhere else. */
+void __attribute__((noinline)) bench_peer(long n);
+
 static void bench_submit(const struct overhead_doca_task *at, uint32_t flags)
 {
 	if (at->grows)
@@ -44,8 +48,20 @@ static void bench_submit(const struct overhead_doca_task *at, uint32_t flags)
 			    doca_task_submit_ex(at->task, flags));
 }
 
-static void bench_finish(long want)
+void bench_peer(long n)
 {
+	overhead_peer_begin(n);
+	while (!overhead_peer_progress())
+		;
+}
+
+/* Until @n more tasks are done. */
+static void bench_finish(long n)
+{
+	const long want = done + n;
+
+	if (overhead_peer_exists())
+		bench_peer(n);
 	while (done < want)
 		doca_pe_progress(pe);
 }
@@ -54,20 +70,38 @@ void bench_single(long n)
 {
 	for (long i = 0; i < n; i++) {
 		bench_submit(&tasks[0], DOCA_TASK_SUBMIT_FLAG_FLUSH);
-		bench_finish(done + 1);
+		bench_finish(1);
 	}
+}
+
+static void bench_submit_all(void)
+{
+	for (int i = 0; i < BATCH; i++)
+		bench_submit(&tasks[i], i + 1 < BATCH ?
+			     DOCA_TASK_SUBMIT_FLAG_NONE :
+			     DOCA_TASK_SUBMIT_FLAG_FLUSH);
 }
 
 static void __attribute__((noinline)) bench_batches(long n)
 {
 	for (long i = 0; i < n; i += BATCH) {
-		for (int j = 0; j < BATCH; j++)
-			bench_submit(&tasks[j],
-				     j + 1 < BATCH ?
-					     DOCA_TASK_SUBMIT_FLAG_NONE :
-					     DOCA_TASK_SUBMIT_FLAG_FLUSH);
-		bench_finish(done + BATCH);
+		bench_submit_all();
+		bench_finish(BATCH);
 	}
+}
+
+/* The first submit builds a task, and may make a connection: not counted. */
+static void warm_up(void)
+{
+	bench_submit_all();
+	overhead_peer_begin(overhead_peer_exists() ? BATCH : 0);
+	while (done < BATCH ||
+	       (overhead_peer_exists() && !overhead_peer_progress())) {
+		if (overhead_peer_exists())
+			overhead_peer_progress();
+		doca_pe_progress(pe);
+	}
+	done = 0;
 }
 
 void bench_batched(long n)
@@ -102,8 +136,7 @@ int main(int argc, char *argv[])
 			argv[1]);
 		return 2;
 	}
-	bench_batches(BATCH);		/* the first submit builds a task */
-	done = 0;
+	warm_up();
 	if (!strcmp(argv[2], "single"))
 		bench_single(n);
 	else if (!strcmp(argv[2], "batched"))

@@ -12,6 +12,7 @@
 #include <doca_sync_event.h>
 
 #include "bench/nullfabric.h"
+#include "bench/overhead_doca_comch.h"
 #include "bench/overhead_doca_tasks.h"
 #include "doca_dev_impl.h"
 
@@ -447,6 +448,49 @@ static void make_instance(int i, struct overhead_doca_task *ret)
 						   ret->task));
 }
 
+static struct overhead_doca_comch comch = {
+	.dev = &dev,
+	.done = task_done,
+	.failed = task_failed,
+};
+
+static void open_channel(void)
+{
+	comch.pe = pe;
+	comch.mmap = local;
+	overhead_doca_channel(&comch, OVERHEAD_PEER_RECEIVES);
+}
+
+static void open_consumer(void)
+{
+	comch.pe = pe;
+	comch.mmap = local;
+	overhead_doca_consumer(&comch);
+}
+
+static void open_producer(void)
+{
+	comch.pe = pe;
+	comch.mmap = local;
+	overhead_doca_producer(&comch);
+}
+
+static void make_message(int i, struct overhead_doca_task *ret)
+{
+	ret->task = overhead_doca_message(&comch, memory[0][i], SIZE);
+}
+
+static void make_post_recv(int i, struct overhead_doca_task *ret)
+{
+	ret->grows = tail(local, i);
+	ret->task = overhead_doca_post_recv(&comch, ret->grows);
+}
+
+static void make_produce(int i, struct overhead_doca_task *ret)
+{
+	ret->task = overhead_doca_produce(&comch, data(local, i));
+}
+
 /* By the names of pier's types; a call is what invalidates a cache. */
 static const struct {
 	const char *type;
@@ -472,6 +516,9 @@ static const struct {
 	{ "remote_get", open_far_event, make_remote_get },
 	{ "notify_set", open_far_event, make_notify_set },
 	{ "notify_add", open_far_event, make_notify_add },
+	{ "comch_send", open_channel, make_message },
+	{ "comch_receive", open_consumer, make_post_recv },
+	{ "comch_produce", open_producer, make_produce },
 };
 
 #define CASES (sizeof(cases) / sizeof(cases[0]))
@@ -492,7 +539,7 @@ bool overhead_doca_make(const char *type, struct doca_pe *engine, int count,
 	if (at == CASES)
 		return false;
 	pe = engine;
-	dev.dev = nullfabric_open(false);
+	dev.dev = nullfabric_open(!strncmp(type, "comch", 5));
 	dev.info.info = pier_dev_info(dev.dev);
 	open_memory();
 	cases[at].open();
