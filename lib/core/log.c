@@ -34,6 +34,7 @@ static struct {
 	pier_log_fn *fn;
 	void *arg;
 	FILE *file;
+	bool discards;		/* the program has set none */
 } sink = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static pthread_once_t env_once = PTHREAD_ONCE_INIT;
@@ -71,13 +72,15 @@ static bool find_level(const char *text, enum pier_log_level *ret)
 	return false;
 }
 
-/* Under the lock. */
+/* Under the lock.  Without a sink, stderr gets what is critical. */
 static void set_threshold(void)
 {
 	int level = atomic_load(&level_set);
 
-	if ((!sink.fn && !sink.file) || level == PIER_LOG_DISABLE)
+	if (level == PIER_LOG_DISABLE || sink.discards)
 		level = NOTHING;
+	else if (!sink.fn && !sink.file)
+		level = PIER_LOG_CRITICAL;
 	atomic_store_explicit(&threshold, level, memory_order_relaxed);
 }
 
@@ -111,6 +114,22 @@ int pier__log_enabled(enum pier_log_level level)
 	return (int)level <= most && level > PIER_LOG_DISABLE;
 }
 
+/* Under the lock. */
+static void write_message(enum pier_log_level level, const char *area,
+			  const char *text)
+{
+	FILE *file = sink.file ? sink.file : stderr;
+
+	if (sink.discards)
+		return;
+	if (sink.fn) {
+		sink.fn(level, area, text, sink.arg);
+		return;
+	}
+	fprintf(file, "pier: %s %s: %s\n", level_name(level), area, text);
+	fflush(file);
+}
+
 /* One line, whatever a peer or a file put into it. */
 static void make_plain(char *text)
 {
@@ -135,13 +154,7 @@ void pier__log(enum pier_log_level level, const char *area, const char *fmt,
 
 	pthread_mutex_lock(&sink.lock);
 	inside = true;
-	if (sink.fn) {
-		sink.fn(level, area, text, sink.arg);
-	} else if (sink.file) {
-		fprintf(sink.file, "pier: %s %s: %s\n", level_name(level),
-			area, text);
-		fflush(sink.file);
-	}
+	write_message(level, area, text);
 	inside = false;
 	pthread_mutex_unlock(&sink.lock);
 	errno = saved;
@@ -183,6 +196,7 @@ static void set_sink(pier_log_fn *fn, void *arg, FILE *file)
 	sink.fn = fn;
 	sink.arg = arg;
 	sink.file = file;
+	sink.discards = !fn && !file;
 	set_threshold();
 	pthread_mutex_unlock(&sink.lock);
 }
@@ -204,6 +218,7 @@ void pier__log_to_stderr(void)
 	pthread_mutex_lock(&sink.lock);
 	if (!sink.fn && !sink.file)
 		sink.file = stderr;
+	sink.discards = false;
 	set_threshold();
 	pthread_mutex_unlock(&sink.lock);
 }

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <pier/pier.h>
+
 #include "core/fail.h"
 #include "t/lib/pair.h"
 #include "t/lib/tap.h"
@@ -32,12 +34,25 @@ static void tell(enum pier_log_level level, const char *area,
 	snprintf(logged->message, sizeof(logged->message), "%s", message);
 }
 
-static void nothing_is_wanted_unless_asked_for(void)
+static void only_critical_messages_are_wanted_unless_asked_for(void)
 {
-	IS(pier__log_enabled(PIER_LOG_CRITICAL), 0);
+	IS(pier__log_enabled(PIER_LOG_CRITICAL), 1);
 	pier_log_set_level(PIER_LOG_TRACE);
+	IS(pier__log_enabled(PIER_LOG_CRITICAL), 1);
+	IS(pier__log_enabled(PIER_LOG_ERROR), 0);
+	pier_log_set_level(PIER_LOG_DISABLE);
 	IS(pier__log_enabled(PIER_LOG_CRITICAL), 0);
 	pier_log_set_level(PIER_LOG_INFO);
+}
+
+static void a_program_can_discard_all_messages(void)
+{
+	pier_log_set_callback(NULL, NULL);
+	IS(pier__log_enabled(PIER_LOG_CRITICAL), 0);
+	pier_log_set_file(stderr);
+	IS(pier__log_enabled(PIER_LOG_CRITICAL), 1);
+	pier_log_set_file(NULL);
+	IS(pier__log_enabled(PIER_LOG_CRITICAL), 0);
 }
 
 static void a_callback_gets_level_area_and_message(void)
@@ -249,26 +264,22 @@ static void errno_survives_logging(void)
 	pier_log_set_callback(NULL, NULL);
 }
 
-/* Run again as another program with @value in PIER_LOG; read its stderr. */
+/* Run again as another program, which does what @arg names. */
 static int speak(struct pair *pair, void *arg)
 {
-	(void)arg;
 	dup2(pair->fd, STDERR_FILENO);
-	execl("/proc/self/exe", "log", "speak", NULL);
+	execl("/proc/self/exe", "log", (const char *)arg, NULL);
 	return 1;
 }
 
-/* Returns the length of what it logged; -1: it failed. */
-static ssize_t stderr_with(const char *value, char *ret, size_t size)
+/* The length of what it writes to stderr; -1: it failed. */
+static ssize_t stderr_of(char *what, char *ret, size_t size)
 {
 	struct pair pair;
 	size_t len = 0;
 	ssize_t n;
 
-	if (value)
-		setenv("PIER_LOG", value, 1);
-	pair_start(&pair, speak, NULL);
-	unsetenv("PIER_LOG");
+	pair_start(&pair, speak, what);
 	while (len < size - 1) {
 		n = read(pair.fd, ret + len, size - 1 - len);
 		if (n <= 0)
@@ -279,6 +290,18 @@ static ssize_t stderr_with(const char *value, char *ret, size_t size)
 	return pair_wait(&pair) ? -1 : (ssize_t)len;
 }
 
+/* The same with @value in PIER_LOG. */
+static ssize_t stderr_with(const char *value, char *ret, size_t size)
+{
+	ssize_t len;
+
+	if (value)
+		setenv("PIER_LOG", value, 1);
+	len = stderr_of("speak", ret, size);
+	unsetenv("PIER_LOG");
+	return len;
+}
+
 /* What that program does. */
 static int be_speaker(void)
 {
@@ -286,6 +309,64 @@ static int be_speaker(void)
 	pier__log(PIER_LOG_DEBUG, "t", "debug");
 	pier__log_to_stderr();
 	return 0;
+}
+
+static char memory[64];
+
+/* It closes a device in use. */
+static int close_in_use(void)
+{
+	struct pier_mmap *mmap;
+	struct pier_dev *dev;
+
+	if (pier_dev_open("soft_lo", &dev) ||
+	    pier_mmap_map(dev, memory, sizeof(memory), 0, &mmap))
+		return 1;
+	pier_dev_close(dev);
+	pier_mmap_destroy(mmap);
+	pier_dev_close(dev);
+	return 0;
+}
+
+static int do_nothing(void *arg)
+{
+	(void)arg;
+	return 0;
+}
+
+/* It destroys a context and does not free its task. */
+static int leave_task(void)
+{
+	struct pier_pe *pe;
+	struct pier_func *func;
+	struct pier_task *task;
+
+	if (pier_pe_create(&pe) || pier_func_create(&func) ||
+	    pier_ctx_start(pier_func_ctx(func), pe) ||
+	    pier_func_task_call(func, do_nothing, NULL, &task))
+		return 1;
+	pier_ctx_stop(pier_func_ctx(func));
+	pier_func_destroy(func);
+	pier_task_free(task);
+	pier_pe_destroy(pe);
+	return 0;
+}
+
+static void a_device_closed_in_use_is_reported_on_stderr(void)
+{
+	char text[512];
+
+	OK(stderr_of("close-in-use", text, sizeof(text)) > 0);
+	LIKE(text, "pier: CRITICAL dev: soft_lo closed while 1 objects");
+	OK(strchr(text, '\n') == text + strlen(text) - 1);
+}
+
+static void tasks_that_are_not_freed_are_reported_on_stderr(void)
+{
+	char text[512];
+
+	OK(stderr_of("leave-task", text, sizeof(text)) > 0);
+	LIKE(text, "pier: CRITICAL func: a context is destroyed whose tasks");
 }
 
 static void the_environment_sends_to_stderr(void)
@@ -314,8 +395,13 @@ int main(int argc, char *argv[])
 {
 	if (argc > 1 && strcmp(argv[1], "speak") == 0)
 		return be_speaker();
+	if (argc > 1 && strcmp(argv[1], "close-in-use") == 0)
+		return close_in_use();
+	if (argc > 1 && strcmp(argv[1], "leave-task") == 0)
+		return leave_task();
 	unsetenv("PIER_LOG");
-	TEST(nothing_is_wanted_unless_asked_for);
+	TEST(only_critical_messages_are_wanted_unless_asked_for);
+	TEST(a_program_can_discard_all_messages);
 	TEST(a_callback_gets_level_area_and_message);
 	TEST(messages_above_the_level_are_dropped);
 	TEST(a_failure_is_logged_for_debuggers);
@@ -329,5 +415,7 @@ int main(int argc, char *argv[])
 	TEST(errno_survives_logging);
 	TEST(the_environment_sends_to_stderr);
 	TEST(a_wrong_environment_is_reported_once);
+	TEST(a_device_closed_in_use_is_reported_on_stderr);
+	TEST(tasks_that_are_not_freed_are_reported_on_stderr);
 	return tap_done();
 }

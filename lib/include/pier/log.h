@@ -9,8 +9,9 @@ extern "C" {
 #endif
 
 /*
- * Logging.  Off by default; enabled by a callback, by a file, or by PIER_LOG in
- * the environment (a level's name or number), which sends messages to stderr.
+ * Logging.  Critical messages, misuse of pier, are printed to stderr until a
+ * callback or a file is set; others only if one is, or by PIER_LOG in the
+ * environment (a level's name or number), which sends messages to stderr.
  * Any thread may make every call.
  */
 enum pier_log_level {
@@ -39,10 +40,13 @@ enum pier_log_level pier_log_level(void);
 /* The level that @text names ("debug", "60").  Errors: -EINVAL. */
 int pier_log_parse_level(const char *text, enum pier_log_level *ret);
 
-/* Send messages to @fn with @arg; NULL: discard them.  Replaces a file. */
+/*
+ * Send messages to @fn with @arg; NULL: discard them, those that are critical
+ * too.  Replaces a file.
+ */
 void pier_log_set_callback(pier_log_fn *fn, void *arg);
 
-/* Send messages to @file, which the caller keeps open; NULL: discard them. */
+/* The same to @file, which the caller keeps open.  Replaces a callback. */
 void pier_log_set_file(FILE *file);
 
 #ifdef __cplusplus
