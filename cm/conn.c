@@ -253,6 +253,8 @@ int pier_conn_wait(struct pier_conn *conn, int timeout_ms)
 {
 	int err;
 
+	if (!conn)
+		return pier__no_object(__func__);
 	pier__conn_hold(conn);
 	err = wait_for(conn, timeout_ms);
 	pier__conn_drop(conn);
@@ -306,6 +308,8 @@ const char *pier_conn_state_name(enum pier_conn_state state)
 
 int pier_conn_error(const struct pier_conn *conn)
 {
+	if (!conn)
+		return pier__no_object(__func__);
 	return conn->error;
 }
 
@@ -331,6 +335,8 @@ void *pier_conn_user_data(const struct pier_conn *conn)
 
 int pier_conn_path(const struct pier_conn *conn, struct pier_conn_path *ret)
 {
+	if (!conn)
+		return pier__no_object(__func__);
 	if (!conn->remote.qpn)
 		return pier__fail(-ENOTCONN, "the peer is not known yet");
 	memcpy(ret->local_gid, conn->local_gid.raw, 16);

@@ -13,6 +13,8 @@ int pier_conn_counters(const struct pier_conn *conn, struct pier_counters *ret)
 	const struct pier_dev *dev;
 	int err;
 
+	if (!conn)
+		return pier__no_object(__func__);
 	if (!conn->qp)
 		return pier__fail(-ENOTCONN, "the connection is closed");
 	dev = conn->queues->dev;

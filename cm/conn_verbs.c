@@ -10,6 +10,8 @@
 int pier_conn_rkey(struct pier_conn *conn, const struct pier_buf *buf,
 		   uint32_t *ret)
 {
+	if (!conn)
+		return pier__no_object(__func__);
 	if (!buf->mmap->remote)
 		return pier__fail(-EINVAL, "the buffer is local memory: its "
 				  "key is that of pier_buf_rkey()");
@@ -20,6 +22,8 @@ int pier_conn_qp(const struct pier_conn *conn, struct ibv_qp **ret)
 {
 	struct ibv_qp *qp;
 
+	if (!conn)
+		return pier__no_object(__func__);
 	if (!conn->qp)
 		return pier__fail(-ENOTCONN, "the connection is closed");
 	qp = conn->queues->fab->ibv(conn->qp);

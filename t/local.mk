@@ -237,6 +237,7 @@ dist_check_SCRIPTS += \
 	%D%/meta/layers.sh \
 	%D%/meta/manual.sh \
 	%D%/meta/musl.sh \
+	%D%/meta/null.sh \
 	%D%/meta/snippets.sh \
 	%D%/meta/style.sh \
 	%D%/meta/symbols.sh \

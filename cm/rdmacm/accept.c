@@ -245,9 +245,13 @@ static int accept_request(struct pier_conn *conn, const void *data, size_t len)
 
 int pier_conn_accept(struct pier_conn *conn, const void *data, size_t len)
 {
-	struct pier__guard *guard = pier__ctx_guard(conn->owner->ctx);
-	int err = pier__guard_enter(guard, "pier_conn_accept");
+	struct pier__guard *guard;
+	int err;
 
+	if (!conn)
+		return pier__no_object(__func__);
+	guard = pier__ctx_guard(conn->owner->ctx);
+	err = pier__guard_enter(guard, "pier_conn_accept");
 	if (err)
 		return err;
 	err = accept_request(conn, data, len);
@@ -285,9 +289,13 @@ static int reject_by_program(struct pier_conn *conn, const void *data,
 
 int pier_conn_reject(struct pier_conn *conn, const void *data, size_t len)
 {
-	struct pier__guard *guard = pier__ctx_guard(conn->owner->ctx);
-	int err = pier__guard_enter(guard, "pier_conn_reject");
+	struct pier__guard *guard;
+	int err;
 
+	if (!conn)
+		return pier__no_object(__func__);
+	guard = pier__ctx_guard(conn->owner->ctx);
+	err = pier__guard_enter(guard, "pier_conn_reject");
 	if (err)
 		return err;
 	err = reject_by_program(conn, data, len);

@@ -323,6 +323,8 @@ void pier__rdmacm_param(const struct pier_conn *conn,
 int pier_conn_private_data(struct pier_conn *conn, const void **ret,
 			   size_t *ret_len)
 {
+	if (!conn)
+		return pier__no_object(__func__);
 	if (!conn->cm || !conn->cm->theirs.mem)
 		return pier__fail(-ENOTCONN, "no private data: %s",
 				  conn->cm ? "nothing was received from the "
@@ -351,6 +353,8 @@ const char *pier_conn_peer_address(const struct pier_conn *conn)
 int pier_conn_peer_sockaddr(const struct pier_conn *conn,
 			    struct sockaddr_storage *ret)
 {
+	if (!conn)
+		return pier__no_object(__func__);
 	if (!conn->cm)
 		return pier__fail(-ENOTCONN, "the peer's address: connected by "
 				  "descriptors");
@@ -363,6 +367,8 @@ int pier_conn_peer_sockaddr(const struct pier_conn *conn,
 
 int pier_conn_peer_is_pier(const struct pier_conn *conn)
 {
+	if (!conn)
+		return 0;
 	if (!conn->cm)
 		return conn->remote.qpn != 0;
 	return conn->cm->theirs.mem && !conn->cm->foreign;

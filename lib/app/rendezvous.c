@@ -313,6 +313,8 @@ int pier_rendezvous(struct pier_rdma *rdma, const struct pier_args *args,
 		    struct pier_mmap *mmap, struct pier_conn **ret,
 		    struct pier_mmap **ret_remote)
 {
+	if (!rdma)
+		return pier__no_object(__func__);
 	return pier__rendezvous(rdma, args, PIER__WIRE_MMAP, mmap, ret,
 				ret_remote);
 }
@@ -341,8 +343,11 @@ int pier_rendezvous_event(struct pier_rdma *rdma, const struct pier_args *args,
 {
 	struct pier_mmap *mmap = NULL, *remote = NULL;
 	struct pier_conn *conn;
-	int err = event ? pier__sync_mmap(event, &mmap) : 0;
+	int err;
 
+	if (!rdma)
+		return pier__no_object(__func__);
+	err = event ? pier__sync_mmap(event, &mmap) : 0;
 	if (err)
 		return err;
 	err = pier__rendezvous(rdma, args, PIER__WIRE_SYNC_EVENT, mmap, &conn,

@@ -51,10 +51,14 @@ static int check(const struct pier_args *args, unsigned int count)
 int pier_rendezvous_many(struct pier_rdma *rdma, const struct pier_args *args,
 			 unsigned int count, struct pier_conn **ret)
 {
-	bool cm = args->use_cm || args->server_addr;
 	unsigned int made;
-	int err = check(args, count);
+	bool cm;
+	int err;
 
+	if (!rdma)
+		return pier__no_object(__func__);
+	cm = args->use_cm || args->server_addr;
+	err = check(args, count);
 	if (err)
 		return err;
 	for (made = 0; made < count; made++) {

@@ -80,5 +80,7 @@ int pier_rendezvous_serve_many(struct pier_conn **conns, unsigned int count)
 
 int pier_rendezvous_serve(struct pier_conn *conn)
 {
+	if (!conn)
+		return pier__no_object(__func__);
 	return pier_rendezvous_serve_many(&conn, 1);
 }

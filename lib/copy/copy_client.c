@@ -164,8 +164,11 @@ int pier_copy_send(struct pier_copy *copy, const char *const *sources,
 		   size_t count, const char *target)
 {
 	struct pier__copy_session *s;
-	int err = pier__copy_session_create(copy, false, &s);
+	int err;
 
+	if (!copy)
+		return pier__no_object(__func__);
+	err = pier__copy_session_create(copy, false, &s);
 	if (err)
 		return err;
 	s->mode = PIER__COPY_PUT;
@@ -186,8 +189,11 @@ int pier_copy_receive(struct pier_copy *copy, const char *const *sources,
 		      size_t count, const char *target)
 {
 	struct pier__copy_session *s;
-	int err = pier__copy_session_create(copy, false, &s);
+	int err;
 
+	if (!copy)
+		return pier__no_object(__func__);
+	err = pier__copy_session_create(copy, false, &s);
 	if (err)
 		return err;
 	s->mode = PIER__COPY_GET;
@@ -206,8 +212,11 @@ int pier_copy_receive(struct pier_copy *copy, const char *const *sources,
 int pier_copy_file(struct pier_copy *copy, const char *path)
 {
 	struct pier__copy_session *s;
-	int have = pier__copy_file_exists(path), err;
+	int have, err;
 
+	if (!copy)
+		return pier__no_object(__func__);
+	have = pier__copy_file_exists(path);
 	if (have < 0)
 		return have;
 	err = pier__copy_session_create(copy, false, &s);

@@ -31,8 +31,11 @@ static int settle(struct pier_copy_config *cfg)
 int pier_copy_create(struct pier_dev *dev, struct pier_copy **ret)
 {
 	struct pier_copy *copy;
-	int err = pier_devinfo_has(pier_dev_info(dev), PIER_FEATURE_COMCH);
+	int err;
 
+	if (!dev)
+		return pier__no_object(__func__);
+	err = pier_devinfo_has(pier_dev_info(dev), PIER_FEATURE_COMCH);
 	if (err)
 		return err;
 	copy = calloc(1, sizeof(*copy));
@@ -56,8 +59,11 @@ int pier_copy_configure(struct pier_copy *copy,
 			const struct pier_copy_config *cfg)
 {
 	struct pier_copy_config own;
-	int err = pier__config_copy(&own, sizeof(own), cfg, cfg->size);
+	int err;
 
+	if (!copy)
+		return pier__no_object(__func__);
+	err = pier__config_copy(&own, sizeof(own), cfg, cfg->size);
 	if (!err)
 		err = settle(&own);
 	if (!err)

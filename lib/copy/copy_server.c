@@ -278,6 +278,8 @@ static int serve_root(struct pier_copy *copy, void (*listening)(void *arg),
 int pier_copy_serve(struct pier_copy *copy, void (*listening)(void *arg),
 		    void *arg)
 {
+	if (!copy)
+		return pier__no_object(__func__);
 	if (copy->cfg.flags & PIER_COPY_ANYWHERE)
 		return serve_anywhere(copy, listening, arg);
 	return serve_root(copy, listening, arg);
@@ -287,6 +289,8 @@ int pier_copy_serve_file(struct pier_copy *copy, const char *path)
 {
 	int err;
 
+	if (!copy)
+		return pier__no_object(__func__);
 	copy->root.fd = AT_FDCWD;
 	copy->root.beneath = false;
 	copy->file = path;

@@ -23,6 +23,11 @@ int pier__fail(int err, const char *fmt, ...)
 	return err;
 }
 
+int pier__no_object(const char *call)
+{
+	return pier__fail(-EINVAL, "%s: the object is NULL", call);
+}
+
 int pier__fail_again(int err, const char *text)
 {
 	size_t len = strnlen(text, sizeof(last) - 1);

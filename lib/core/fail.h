@@ -16,6 +16,9 @@
 int pier__fail(int err, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3), cold));
 
+/* -EINVAL: @call, a public one, was given NULL as its object.  Any thread. */
+int pier__no_object(const char *call) __attribute__((cold));
+
 /* Make @text, a stored message, the thread's last error again. */
 int pier__fail_again(int err, const char *text);
 

@@ -30,8 +30,11 @@ int pier__counters_give(const struct pier_counters *all,
 int pier_dev_counters(struct pier_dev *dev, struct pier_counters *ret)
 {
 	struct pier_counters all = { .size = sizeof(all) };
-	int err = dev->fabric->dev->counters(dev->fdev, NULL, &all);
+	int err;
 
+	if (!dev)
+		return pier__no_object(__func__);
+	err = dev->fabric->dev->counters(dev->fdev, NULL, &all);
 	return err ? err : pier__counters_give(&all, ret);
 }
 
@@ -94,6 +97,8 @@ int pier_counterlist_counters(const struct pier_counterlist *list, size_t i,
 	struct pier_counters all = { .size = sizeof(all) };
 	const struct pier__counted *row;
 
+	if (!list)
+		return pier__no_object(__func__);
 	if (i >= list->all.count)
 		return pier__fail(-ERANGE, "no number %zu of %zu rows of "
 				  "counters", i, list->all.count);

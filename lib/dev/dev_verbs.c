@@ -29,8 +29,11 @@ int pier_dev_open_pd(struct ibv_pd *pd, uint32_t port, struct pier_dev **ret)
 
 int pier_dev_pd(const struct pier_dev *dev, struct ibv_pd **ret)
 {
-	struct ibv_pd *pd = dev->fabric->dev->pd(dev->fdev);
+	struct ibv_pd *pd;
 
+	if (!dev)
+		return pier__no_object(__func__);
+	pd = dev->fabric->dev->pd(dev->fdev);
 	if (!pd)
 		return pier__fail(-EOPNOTSUPP, "%s has no protection domain: "
 				  "it is no verbs device", dev->info.port.name);

@@ -38,6 +38,8 @@ enum pier_link pier_devinfo_link(const struct pier_devinfo *info)
 
 int pier_devinfo_active(const struct pier_devinfo *info)
 {
+	if (!info)
+		return 0;
 	return info->port.active;
 }
 
@@ -55,6 +57,8 @@ unsigned int pier_devinfo_mtu(const struct pier_devinfo *info)
 int pier_devinfo_gid(const struct pier_devinfo *info, size_t i,
 		     struct pier_gid *ret)
 {
+	if (!info)
+		return pier__no_object(__func__);
 	if (i >= info->port.gid_count)
 		return pier__fail(-ERANGE, "%s: no GID number %zu of %u",
 				  info->port.name, i, info->port.gid_count);
@@ -73,6 +77,8 @@ int pier__devinfo_connects(const struct pier_devinfo *info)
 int pier_devinfo_can_export(const struct pier_devinfo *info,
 			    enum pier_export kind)
 {
+	if (!info)
+		return pier__no_object(__func__);
 	switch (kind) {
 	case PIER_EXPORT_MMAP:
 	case PIER_EXPORT_SYNC_EVENT:

@@ -146,6 +146,8 @@ const char *pier_devlist_hint(const struct pier_devlist *list)
 int pier_devlist_find(const struct pier_devlist *list, const char *name,
 		      const struct pier_devinfo **ret)
 {
+	if (!list)
+		return pier__no_object(__func__);
 	if (!name || !name[0])
 		name = getenv("PIER_DEVICE");
 	if (!name || !name[0])

@@ -58,6 +58,8 @@ int pier__rep_open(const char *root, const struct pier_repinfo *info,
 
 int pier_rep_open(const struct pier_repinfo *info, struct pier_rep **ret)
 {
+	if (!info)
+		return pier__no_object(__func__);
 	return pier__rep_open("", info, ret);
 }
 

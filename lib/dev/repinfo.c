@@ -48,5 +48,7 @@ const char *pier_repinfo_pci(const struct pier_repinfo *info)
 
 int pier_repinfo_is_pci(const struct pier_repinfo *info, const char *pci)
 {
+	if (!info)
+		return 0;
 	return pier__pci_is(info->pci, pci);
 }

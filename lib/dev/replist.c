@@ -191,6 +191,8 @@ int pier__replist_create(const char *root, const struct pier__port *parent,
 int pier_replist_create(const struct pier_devinfo *parent, unsigned int kinds,
 			struct pier_replist **ret)
 {
+	if (!parent)
+		return pier__no_object(__func__);
 	return pier__replist_create("", &parent->port, kinds, ret);
 }
 
@@ -223,6 +225,8 @@ static bool is_named(const struct pier_repinfo *rep, const char *name)
 int pier_replist_find(const struct pier_replist *list, const char *name,
 		      const struct pier_repinfo **ret)
 {
+	if (!list)
+		return pier__no_object(__func__);
 	for (size_t i = 0; i < list->count; i++) {
 		if (is_named(&list->info[i], name)) {
 			*ret = &list->info[i];

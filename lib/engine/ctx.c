@@ -58,9 +58,13 @@ static int start(struct pier_ctx *ctx, struct pier_pe *pe)
 
 int pier_ctx_start(struct pier_ctx *ctx, struct pier_pe *pe)
 {
-	struct pier__guard *guard = pe->guard;
-	int err = pier__guard_enter(guard, "pier_ctx_start");
+	struct pier__guard *guard;
+	int err;
 
+	if (!ctx || !pe)
+		return pier__no_object(__func__);
+	guard = pe->guard;
+	err = pier__guard_enter(guard, "pier_ctx_start");
 	if (err)
 		return err;
 	err = start(ctx, pe);
@@ -117,9 +121,13 @@ static int may_stop(struct pier_ctx *ctx)
 
 int pier_ctx_stop(struct pier_ctx *ctx)
 {
-	struct pier__guard *guard = pier__ctx_guard(ctx);
-	int err = pier__guard_enter(guard, "pier_ctx_stop");
+	struct pier__guard *guard;
+	int err;
 
+	if (!ctx)
+		return pier__no_object(__func__);
+	guard = pier__ctx_guard(ctx);
+	err = pier__guard_enter(guard, "pier_ctx_stop");
 	if (err)
 		return err;
 	err = may_stop(ctx);
@@ -172,9 +180,13 @@ static int stop_wait(struct pier_ctx *ctx, int timeout_ms)
 
 int pier_ctx_stop_wait(struct pier_ctx *ctx, int timeout_ms)
 {
-	struct pier__guard *guard = pier__ctx_guard(ctx);
-	int err = pier__guard_enter(guard, "pier_ctx_stop_wait");
+	struct pier__guard *guard;
+	int err;
 
+	if (!ctx)
+		return pier__no_object(__func__);
+	guard = pier__ctx_guard(ctx);
+	err = pier__guard_enter(guard, "pier_ctx_stop_wait");
 	if (err)
 		return err;
 	err = may_stop(ctx);

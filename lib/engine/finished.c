@@ -38,9 +38,11 @@ int pier_pe_retrieve(struct pier_pe *pe, struct pier_event *ret)
 {
 	int err;
 
-	if (!pe || !ret)
-		return pier__fail(-EINVAL, "pe: retrieve without %s",
-				  pe ? "an event to fill in" : "an engine");
+	if (!pe)
+		return pier__no_object(__func__);
+	if (!ret)
+		return pier__fail(-EINVAL, "pe: retrieve without an event to "
+				  "fill in");
 	err = pier__guard_enter(pe->guard, "pier_pe_retrieve");
 	if (err)
 		return err;

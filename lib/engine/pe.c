@@ -433,13 +433,18 @@ static void set_timer(struct pier_pe *pe, uint64_t due)
 
 int pier_pe_fd(const struct pier_pe *pe)
 {
+	if (!pe)
+		return pier__no_object(__func__);
 	return pe->epoll_fd;
 }
 
 int pier_pe_arm(struct pier_pe *pe)
 {
-	int err = pier__guard_enter(pe->guard, "pier_pe_arm");
+	int err;
 
+	if (!pe)
+		return pier__no_object(__func__);
+	err = pier__guard_enter(pe->guard, "pier_pe_arm");
 	if (err)
 		return err;
 	err = pier__list_empty(&pe->finished) ? arm(pe) : -EAGAIN;
@@ -556,9 +561,13 @@ static int wait_for_event(struct pier_pe *pe, int timeout_ms)
 
 int pier_pe_wait(struct pier_pe *pe, int timeout_ms)
 {
-	struct pier__guard *guard = pe->guard;
-	int err = pier__guard_enter(guard, "pier_pe_wait");
+	struct pier__guard *guard;
+	int err;
 
+	if (!pe)
+		return pier__no_object(__func__);
+	guard = pe->guard;
+	err = pier__guard_enter(guard, "pier_pe_wait");
 	if (err)
 		return err;
 	err = wait_for_event(pe, timeout_ms);

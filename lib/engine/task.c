@@ -161,9 +161,13 @@ void pier__task_finish_failed(struct pier_task *task, int status)
 
 int pier_task_submit(struct pier_task *task, unsigned int flags)
 {
-	struct pier__guard *guard = pier__ctx_guard(task->ctx);
-	int err = pier__guard_enter(guard, "pier_task_submit");
+	struct pier__guard *guard;
+	int err;
 
+	if (!task)
+		return pier__no_object(__func__);
+	guard = pier__ctx_guard(task->ctx);
+	err = pier__guard_enter(guard, "pier_task_submit");
 	if (err)
 		return err;
 	err = task->ops->submit(task, flags);
@@ -185,9 +189,13 @@ static int try_submit(struct pier_task *task, unsigned int flags)
 
 int pier_task_try_submit(struct pier_task *task, unsigned int flags)
 {
-	struct pier__guard *guard = pier__ctx_guard(task->ctx);
-	int err = pier__guard_enter(guard, "pier_task_try_submit");
+	struct pier__guard *guard;
+	int err;
 
+	if (!task)
+		return pier__no_object(__func__);
+	guard = pier__ctx_guard(task->ctx);
+	err = pier__guard_enter(guard, "pier_task_try_submit");
 	if (err)
 		return err;
 	err = try_submit(task, flags);

@@ -122,6 +122,8 @@ int pier_task_wait(struct pier_task *task, int timeout_ms)
 	struct pier__guard *guard;
 	int err;
 
+	if (!task)
+		return pier__no_object(__func__);
 	if (!pier__task_busy(task))
 		return result(task->status, pier_task_error_text(task));
 	guard = pier__ctx_guard(task->ctx);
@@ -139,6 +141,8 @@ int pier_task_run(struct pier_task *task, int timeout_ms)
 {
 	int err;
 
+	if (!task)
+		return pier__no_object(__func__);
 	if (task->ctx->pe && pier__pe_busy(task->ctx->pe))
 		return check_wait(task);
 	err = pier_task_submit(task, 0);
@@ -158,6 +162,8 @@ int pier_task_cancel(struct pier_task *task)
 	struct pier__guard *guard;
 	int err;
 
+	if (!task)
+		return pier__no_object(__func__);
 	if (!pier__task_busy(task))
 		return 0;
 	guard = pier__ctx_guard(task->ctx);

@@ -80,8 +80,11 @@ int pier_buf_inventory_create(size_t count, struct pier_buf_inventory **ret)
 
 int pier_buf_inventory_expand(struct pier_buf_inventory *inv, size_t count)
 {
-	struct extent *extent = allocate(sizeof(*extent), count);
+	struct extent *extent;
 
+	if (!inv)
+		return pier__no_object(__func__);
+	extent = allocate(sizeof(*extent), count);
 	if (!extent)
 		return -ENOMEM;
 	extent->count = count;
@@ -196,8 +199,11 @@ int pier_buf_by_args(struct pier_buf_inventory *inv, struct pier_mmap *mmap,
 		     void *addr, size_t len, void *data, size_t data_len,
 		     struct pier_buf **ret)
 {
-	struct pier_buf *buf = inv->free;
+	struct pier_buf *buf;
 
+	if (!inv || !mmap)
+		return pier__no_object(__func__);
+	buf = inv->free;
 	if (!mmap->started)
 		return pier__fail(-EINVAL, "buf: its mmap is not started");
 	if (!inside((uintptr_t)addr, len, (uintptr_t)mmap->cfg.addr,
@@ -242,12 +248,16 @@ int pier_buf_by_data(struct pier_buf_inventory *inv, struct pier_mmap *mmap,
 int pier_buf_whole(struct pier_buf_inventory *inv, struct pier_mmap *mmap,
 		   struct pier_buf **ret)
 {
+	if (!mmap)
+		return pier__no_object(__func__);
 	return pier_buf_by_data(inv, mmap, mmap->cfg.addr, mmap->cfg.len, ret);
 }
 
 int pier_buf_empty(struct pier_buf_inventory *inv, struct pier_mmap *mmap,
 		   struct pier_buf **ret)
 {
+	if (!mmap)
+		return pier__no_object(__func__);
 	return pier_buf_by_addr(inv, mmap, mmap->cfg.addr, mmap->cfg.len, ret);
 }
 
@@ -276,6 +286,8 @@ int pier_buf_dup(struct pier_buf_inventory *inv, const struct pier_buf *buf,
 	struct pier_buf *first = NULL, *last = NULL;
 	int err = 0;
 
+	if (!inv)
+		return pier__no_object(__func__);
 	if (!buf->mmap)
 		return pier__fail(-EINVAL, "buf: duplicated after it was put");
 	for (; buf && !err; buf = buf->next) {
@@ -292,6 +304,8 @@ int pier_buf_dup(struct pier_buf_inventory *inv, const struct pier_buf *buf,
 
 int pier_buf_ref(struct pier_buf *buf)
 {
+	if (!buf)
+		return pier__no_object(__func__);
 	if (buf->first != buf)
 		return pier__fail(-EPERM, "buf: referenced inside a chain");
 	if (buf->refs >= PIER__BUF_REFS_MAX)	/* tasks hold some too */
@@ -369,6 +383,8 @@ struct pier_mmap *pier_buf_mmap(const struct pier_buf *buf)
 
 int pier_buf_set_data(struct pier_buf *buf, void *data, size_t data_len)
 {
+	if (!buf)
+		return pier__no_object(__func__);
 	if (!inside((uintptr_t)data, data_len, buf->head, buf->len))
 		return pier__fail(-ERANGE, "buf: %zu bytes of data at %p are "
 				  "outside its %zu at %p", data_len, data,

@@ -38,9 +38,12 @@ int pier_buf_array_create(struct pier_mmap *mmap,
 			  const struct pier_buf_array_config *cfg,
 			  struct pier_buf_array **ret)
 {
-	struct pier_buf_array *array = calloc(1, sizeof(*array));
+	struct pier_buf_array *array;
 	int err;
 
+	if (!mmap)
+		return pier__no_object(__func__);
+	array = calloc(1, sizeof(*array));
 	if (!array)
 		return pier__fail(-ENOMEM, "buffer array: no memory");
 	array->mmap = mmap;
@@ -90,11 +93,15 @@ static int take(struct pier_buf_array *array, size_t index, size_t data_len,
 int pier_buf_array_take(struct pier_buf_array *array, size_t index,
 			struct pier_buf **ret)
 {
+	if (!array)
+		return pier__no_object(__func__);
 	return take(array, index, 0, ret);
 }
 
 int pier_buf_array_take_data(struct pier_buf_array *array, size_t index,
 			     struct pier_buf **ret)
 {
+	if (!array)
+		return pier__no_object(__func__);
 	return take(array, index, array->cfg.len, ret);
 }

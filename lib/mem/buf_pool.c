@@ -61,9 +61,12 @@ int pier_buf_pool_create(struct pier_mmap *mmap,
 			 const struct pier_buf_pool_config *cfg,
 			 struct pier_buf_pool **ret)
 {
-	struct pier_buf_pool *pool = calloc(1, sizeof(*pool));
+	struct pier_buf_pool *pool;
 	int err;
 
+	if (!mmap)
+		return pier__no_object(__func__);
+	pool = calloc(1, sizeof(*pool));
 	if (!pool)
 		return pier__fail(-ENOMEM, "buffer pool: no memory");
 	pool->mmap = mmap;
@@ -106,9 +109,11 @@ size_t pier_buf_pool_free_count(const struct pier_buf_pool *pool)
 
 int pier_buf_pool_take(struct pier_buf_pool *pool, struct pier_buf **ret)
 {
-	uintptr_t at = pool->first +
-		       pier__buf_next_index(pool->inv) * pool->stride;
+	uintptr_t at;
 
+	if (!pool)
+		return pier__no_object(__func__);
+	at = pool->first + pier__buf_next_index(pool->inv) * pool->stride;
 	return pier_buf_by_addr(pool->inv, pool->mmap, (void *)at,
 				pool->cfg.len, ret);
 }

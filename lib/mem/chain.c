@@ -13,6 +13,8 @@ static struct pier_buf *last(struct pier_buf *buf)
 
 int pier_buf_chain(struct pier_buf *head, struct pier_buf *tail)
 {
+	if (!head)
+		return pier__no_object(__func__);
 	if (head == tail)
 		return pier__fail(-ELOOP, "buf: chained to itself");
 	if (head->first != head || tail->first != tail || tail->refs != 1)
@@ -33,6 +35,8 @@ int pier_buf_unchain(struct pier_buf *head, struct pier_buf *tail)
 {
 	struct pier_buf *before = head;
 
+	if (!head)
+		return pier__no_object(__func__);
 	while (before && before->next != tail)
 		before = before->next;
 	if (!tail || head->first != head || !before)

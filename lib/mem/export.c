@@ -61,6 +61,8 @@ int pier_mmap_export(struct pier_mmap *mmap, const void **ret, size_t *ret_len)
 	uint8_t buf[PIER_DESC_MAX];
 	int len;
 
+	if (!mmap)
+		return pier__no_object(__func__);
 	if (!mmap->desc || !mmap->started) {
 		len = pier__mmap_describe(mmap, 0, buf, sizeof(buf));
 		if (len < 0)

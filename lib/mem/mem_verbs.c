@@ -58,8 +58,11 @@ int pier_buf_lkey(const struct pier_buf *buf, const struct pier_dev *dev,
 		  uint32_t *ret)
 {
 	const struct pier__mmap_key *key = NULL;
-	int err = find_key(buf, dev, &key);
+	int err;
 
+	if (!buf)
+		return pier__no_object(__func__);
+	err = find_key(buf, dev, &key);
 	if (!err)
 		*ret = key->lkey;
 	return err;
@@ -69,8 +72,11 @@ int pier_buf_rkey(const struct pier_buf *buf, const struct pier_dev *dev,
 		  uint32_t *ret)
 {
 	const struct pier__mmap_key *key = NULL;
-	int err = find_key(buf, dev, &key);
+	int err;
 
+	if (!buf)
+		return pier__no_object(__func__);
+	err = find_key(buf, dev, &key);
 	if (!err)
 		*ret = key->rkey;
 	return err;

@@ -36,8 +36,11 @@ int pier_mmap_configure(struct pier_mmap *mmap,
 			const struct pier_mmap_config *cfg)
 {
 	struct pier_mmap_config new = { 0 };
-	int err = check_local(mmap, "configured");
+	int err;
 
+	if (!mmap)
+		return pier__no_object(__func__);
+	err = check_local(mmap, "configured");
 	if (err)
 		return err;
 	if (mmap->started || mmap->own.len)
@@ -61,10 +64,14 @@ void pier_mmap_get_config(const struct pier_mmap *mmap,
 
 int pier_mmap_add_dev(struct pier_mmap *mmap, struct pier_dev *dev)
 {
-	struct pier__mmap_key *key = &mmap->keys[mmap->key_count];
+	struct pier__mmap_key *key;
 	uint32_t lkey;
-	int err = check_local(mmap, "device added");
+	int err;
 
+	if (!mmap || !dev)
+		return pier__no_object(__func__);
+	key = &mmap->keys[mmap->key_count];
+	err = check_local(mmap, "device added");
 	if (err)
 		return err;
 	if (mmap->started)
@@ -175,9 +182,12 @@ static void forget_desc(struct pier_mmap *mmap)
 
 int pier_mmap_start(struct pier_mmap *mmap)
 {
-	int err = check_local(mmap, "started");
+	int err;
 	bool new = false;
 
+	if (!mmap)
+		return pier__no_object(__func__);
+	err = check_local(mmap, "started");
 	if (err)
 		return err;
 	if (mmap->started)
@@ -206,6 +216,8 @@ err_deregister:
 
 int pier_mmap_stop(struct pier_mmap *mmap)
 {
+	if (!mmap)
+		return pier__no_object(__func__);
 	if (atomic_load(&mmap->refs) != 1)
 		return pier__mmap_in_use(mmap);
 	if (!mmap->remote)
@@ -277,6 +289,8 @@ int pier_mmap_map(struct pier_dev *dev, void *addr, size_t len,
 	struct pier_mmap_config cfg = { .size = sizeof(cfg), .addr = addr,
 					.len = len, .access = access };
 
+	if (!dev)
+		return pier__no_object(__func__);
 	return map(dev, &cfg, ret);
 }
 
@@ -303,6 +317,8 @@ int pier_mmap_alloc(struct pier_dev *dev, size_t len,
 	struct pier_mmap_config own = { .size = sizeof(own) };
 	int err = 0;
 
+	if (!dev)
+		return pier__no_object(__func__);
 	if (cfg)
 		err = pier__config_copy(&own, sizeof(own), cfg, cfg->size);
 	if (!err)
@@ -342,6 +358,8 @@ size_t pier_mmap_page_size(const struct pier_mmap *mmap)
 
 int pier_mmap_fd(const struct pier_mmap *mmap)
 {
+	if (!mmap)
+		return pier__no_object(__func__);
 	if (!(mmap->cfg.flags & PIER_MMAP_SHARED))
 		return pier__fail(-EINVAL, "mmap: its memory is not shared: "
 				  "configure PIER_MMAP_SHARED");
@@ -353,5 +371,7 @@ int pier_mmap_fd(const struct pier_mmap *mmap)
 
 int pier_mmap_is_remote(const struct pier_mmap *mmap)
 {
+	if (!mmap)
+		return 0;
 	return mmap->remote;
 }

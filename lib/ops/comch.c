@@ -305,6 +305,8 @@ int pier_comch_configure(struct pier_comch *comch,
 	struct pier_comch_config new = { 0 };
 	int err;
 
+	if (!comch)
+		return pier__no_object(__func__);
 	if (comch->ctx.state != PIER_CTX_IDLE)
 		return pier__fail(-EBUSY, "comch: configured while %s",
 				  pier_ctx_state_name(comch->ctx.state));
@@ -326,6 +328,8 @@ int pier_comch_set_callbacks(struct pier_comch *comch,
 			     pier_comch_msg_fn *received,
 			     pier_comch_conn_fn *writable)
 {
+	if (!comch)
+		return pier__no_object(__func__);
 	comch->callbacks.connected = connected;
 	comch->callbacks.disconnected = disconnected;
 	comch->callbacks.received = received;
@@ -337,6 +341,8 @@ int pier_comch_set_consumer_callbacks(struct pier_comch *comch,
 				      pier_comch_consumer_fn *added,
 				      pier_comch_consumer_fn *expired)
 {
+	if (!comch)
+		return pier__no_object(__func__);
 	comch->callbacks.consumer = added;
 	comch->callbacks.expired = expired;
 	return 0;
@@ -388,6 +394,8 @@ struct pier_comch_conn *pier_comch_conn(const struct pier_comch *comch)
 
 int pier_comch_error(const struct pier_comch *comch, const char **ret_text)
 {
+	if (!comch)
+		return pier__no_object(__func__);
 	if (ret_text)
 		*ret_text = comch->text;
 	return comch->error;

@@ -199,8 +199,11 @@ int pier_comch_create_client(struct pier_dev *dev, const char *name,
 			     const char *address, struct pier_comch **ret)
 {
 	struct pier_comch *comch;
-	int err = pier__comch_create(&pier__comch_client, dev, name, &comch);
+	int err;
 
+	if (!dev)
+		return pier__no_object(__func__);
+	err = pier__comch_create(&pier__comch_client, dev, name, &comch);
 	if (err)
 		return err;
 	if (address && address[0]) {

@@ -169,9 +169,13 @@ void pier_comch_conn_get_counters(const struct pier_comch_conn *conn,
 int pier_comch_conn_error(const struct pier_comch_conn *conn,
 			  const char **ret_text)
 {
-	int err = conn->error;
-	const char *text = conn->text;
+	int err;
+	const char *text;
 
+	if (!conn)
+		return pier__no_object(__func__);
+	err = conn->error;
+	text = conn->text;
 	if (!err && conn->conn) {
 		err = pier_conn_error(conn->conn);
 		text = pier_conn_error_text(conn->conn);
@@ -183,7 +187,10 @@ int pier_comch_conn_error(const struct pier_comch_conn *conn,
 
 int pier_comch_disconnect(struct pier_comch_conn *conn)
 {
-	int err = pier__comch_dir_idle(conn);
+	int err;
 
+	if (!conn)
+		return pier__no_object(__func__);
+	err = pier__comch_dir_idle(conn);
 	return err ? err : pier_conn_disconnect(conn->conn);
 }

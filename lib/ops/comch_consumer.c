@@ -304,10 +304,12 @@ int pier_comch_task_receive(struct pier_comch_consumer *consumer,
 			    struct pier_buf *dst, struct pier_task **ret)
 {
 	struct pier__comch_data_task *t;
-	int err = pier__comch_data_take(&consumer->data,
-					PIER_TASK_COMCH_RECEIVE, &task_ops,
-					dst, &t);
+	int err;
 
+	if (!consumer)
+		return pier__no_object(__func__);
+	err = pier__comch_data_take(&consumer->data, PIER_TASK_COMCH_RECEIVE,
+				    &task_ops, dst, &t);
 	if (err)
 		return err;
 	t->task.op.done = done;
@@ -402,9 +404,12 @@ int pier_comch_consumer_create(struct pier_comch_conn *conn,
 			       struct pier_mmap *mmap,
 			       struct pier_comch_consumer **ret)
 {
-	int err = mmap && conn->open ? check_mmap(conn, mmap) : 0;
+	int err;
 	struct pier_comch_consumer *consumer;
 
+	if (!conn)
+		return pier__no_object(__func__);
+	err = mmap && conn->open ? check_mmap(conn, mmap) : 0;
 	if (err)
 		return err;
 	consumer = calloc(1, sizeof(*consumer));
@@ -431,6 +436,8 @@ void pier_comch_consumer_destroy(struct pier_comch_consumer *consumer)
 int pier_comch_consumer_configure(struct pier_comch_consumer *consumer,
 				  const struct pier_comch_data_config *cfg)
 {
+	if (!consumer)
+		return pier__no_object(__func__);
 	return pier__comch_data_configure(&consumer->data, cfg);
 }
 
@@ -453,6 +460,8 @@ uint32_t pier_comch_consumer_id(const struct pier_comch_consumer *consumer)
 int pier_comch_consumer_error(const struct pier_comch_consumer *consumer,
 			      const char **ret_text)
 {
+	if (!consumer)
+		return pier__no_object(__func__);
 	return pier__comch_data_error(&consumer->data, ret_text);
 }
 

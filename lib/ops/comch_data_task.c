@@ -188,10 +188,13 @@ static int may_change(const struct pier_task *task, enum pier_task_type type)
 
 int pier_comch_task_set_buf(struct pier_task *task, struct pier_buf *buf)
 {
-	int err = may_change(task, task->type == PIER_TASK_COMCH_RECEIVE ?
-					   PIER_TASK_COMCH_RECEIVE :
-					   PIER_TASK_COMCH_PRODUCE);
+	int err;
 
+	if (!task)
+		return pier__no_object(__func__);
+	err = may_change(task, task->type == PIER_TASK_COMCH_RECEIVE ?
+				       PIER_TASK_COMCH_RECEIVE :
+				       PIER_TASK_COMCH_PRODUCE);
 	if (err)
 		return err;
 	pier__comch_data_task(task)->buf = buf;
@@ -211,8 +214,11 @@ int pier_comch_task_set_imm(struct pier_task *task, const void *imm,
 			    size_t imm_len)
 {
 	struct pier__comch_data_task *t = pier__comch_data_task(task);
-	int err = may_change(task, PIER_TASK_COMCH_PRODUCE);
+	int err;
 
+	if (!task)
+		return pier__no_object(__func__);
+	err = may_change(task, PIER_TASK_COMCH_PRODUCE);
 	if (!err)
 		err = check_imm(imm, imm_len);
 	if (err)
@@ -227,8 +233,11 @@ int pier_comch_task_set_imm(struct pier_task *task, const void *imm,
 
 int pier_comch_task_set_consumer(struct pier_task *task, uint32_t consumer_id)
 {
-	int err = may_change(task, PIER_TASK_COMCH_PRODUCE);
+	int err;
 
+	if (!task)
+		return pier__no_object(__func__);
+	err = may_change(task, PIER_TASK_COMCH_PRODUCE);
 	if (err)
 		return err;
 	pier__comch_data_task(task)->consumer = consumer_id;

@@ -342,8 +342,6 @@ int pier__comch_target_send(struct pier__comch_target *target,
 	return post(target, t);
 }
 
-/* The object. */
-
 static int start(struct pier__comch_data *data)
 {
 	struct pier_comch_producer *producer = of_data(data);
@@ -397,20 +395,22 @@ static const struct pier__comch_data_role role = {
 int pier_comch_producer_create(struct pier_comch_conn *conn,
 			       struct pier_comch_producer **ret)
 {
-	struct pier_comch_producer *producer = calloc(1, sizeof(*producer));
+	struct pier_comch_producer *producer;
 	int err;
 
+	if (!conn)
+		return pier__no_object(__func__);
+	producer = calloc(1, sizeof(*producer));
 	if (!producer)
 		return pier__fail(-ENOMEM, "comch: no memory for a producer");
 	pier__hash_init(&producer->targets);
 	pier__list_init(&producer->all);
 	err = pier__comch_data_init(&producer->data, &role, conn);
-	if (err) {
+	if (err)
 		free(producer);
-		return err;
-	}
-	*ret = producer;
-	return 0;
+	else
+		*ret = producer;
+	return err;
 }
 
 void pier_comch_producer_destroy(struct pier_comch_producer *producer)
@@ -422,7 +422,8 @@ void pier_comch_producer_destroy(struct pier_comch_producer *producer)
 int pier_comch_producer_configure(struct pier_comch_producer *producer,
 				  const struct pier_comch_data_config *cfg)
 {
-	return pier__comch_data_configure(&producer->data, cfg);
+	return producer ? pier__comch_data_configure(&producer->data, cfg) :
+			  pier__no_object(__func__);
 }
 
 void pier_comch_producer_get_config(const struct pier_comch_producer *producer,
@@ -444,7 +445,8 @@ uint32_t pier_comch_producer_id(const struct pier_comch_producer *producer)
 int pier_comch_producer_error(const struct pier_comch_producer *producer,
 			      const char **ret_text)
 {
-	return pier__comch_data_error(&producer->data, ret_text);
+	return producer ? pier__comch_data_error(&producer->data, ret_text) :
+			  pier__no_object(__func__);
 }
 
 void

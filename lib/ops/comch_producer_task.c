@@ -199,10 +199,12 @@ int pier_comch_task_produce(struct pier_comch_producer *producer,
 			    struct pier_task **ret)
 {
 	struct pier__comch_data_task *t;
-	int err = pier__comch_data_take(&producer->data,
-					PIER_TASK_COMCH_PRODUCE, &task_ops,
-					src, &t);
+	int err;
 
+	if (!producer)
+		return pier__no_object(__func__);
+	err = pier__comch_data_take(&producer->data, PIER_TASK_COMCH_PRODUCE,
+				    &task_ops, src, &t);
 	if (err)
 		return err;
 	t->task.op.done = done;

@@ -471,10 +471,13 @@ static int take(struct pier_comch_conn *c, struct pier_task **ret)
 int pier_comch_task_send(struct pier_comch_conn *conn, const void *msg,
 			 size_t len, struct pier_task **ret)
 {
-	struct pier__guard *guard =
-		conn->open ? pier__ctx_guard(&conn->comch->ctx) : NULL;
-	int err = pier__guard_enter(guard, "pier_comch_task_send");
+	struct pier__guard *guard;
+	int err;
 
+	if (!conn)
+		return pier__no_object(__func__);
+	guard = conn->open ? pier__ctx_guard(&conn->comch->ctx) : NULL;
+	err = pier__guard_enter(guard, "pier_comch_task_send");
 	if (err)
 		return err;
 	err = check_msg(msg, len);
@@ -490,6 +493,8 @@ int pier_comch_task_set_msg(struct pier_task *task, const void *msg, size_t len)
 {
 	int err;
 
+	if (!task)
+		return pier__no_object(__func__);
 	if (task->type != PIER_TASK_COMCH_SEND)
 		return pier__fail(-EINVAL, "comch: not a task of a Comm "
 				  "Channel: %s",

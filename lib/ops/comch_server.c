@@ -206,8 +206,11 @@ const struct pier__comch_role pier__comch_server = {
 int pier_comch_create_server(struct pier_dev *dev, struct pier_rep *rep,
 			     const char *name, struct pier_comch **ret)
 {
-	int err = rep ? check_rep(dev, rep) : 0;
+	int err;
 
+	if (!dev)
+		return pier__no_object(__func__);
+	err = rep ? check_rep(dev, rep) : 0;
 	if (!err)
 		err = pier__comch_create(&pier__comch_server, dev, name, ret);
 	if (!err)

@@ -198,8 +198,11 @@ static const struct pier__cpu_ops ops = {
 
 int pier_dma_create(struct pier_dev *dev, struct pier_dma **ret)
 {
-	struct pier_dma *dma = calloc(1, sizeof(*dma));
+	struct pier_dma *dma;
 
+	if (!dev)
+		return pier__no_object(__func__);
+	dma = calloc(1, sizeof(*dma));
 	if (!dma)
 		return pier__fail(-ENOMEM, "dma: no memory");
 	pier__cpu_init(&dma->cpu, &ops, dev);
@@ -209,6 +212,8 @@ int pier_dma_create(struct pier_dev *dev, struct pier_dma **ret)
 
 int pier_dma_configure(struct pier_dma *dma, const struct pier_dma_config *cfg)
 {
+	if (!dma)
+		return pier__no_object(__func__);
 	return pier__cpu_configure(&dma->cpu, cfg, cfg->size);
 }
 
@@ -239,8 +244,11 @@ int pier_dma_task_copy(struct pier_dma *dma, struct pier_buf *src,
 		       struct pier_buf *dst, struct pier_task **ret)
 {
 	struct pier__dma_task *t;
-	int err = pier__cpu_take(&dma->cpu, PIER_TASK_COPY, ret);
+	int err;
 
+	if (!dma)
+		return pier__no_object(__func__);
+	err = pier__cpu_take(&dma->cpu, PIER_TASK_COPY, ret);
 	if (err)
 		return err;
 	t = pier__dma_task(*ret);
@@ -254,8 +262,11 @@ int pier_dma_task_set_bufs(struct pier_task *task, struct pier_buf *src,
 			   struct pier_buf *dst)
 {
 	struct pier__dma_task *t = pier__dma_task(task);
-	int err = pier__cpu_may_change(task, PIER_TASK_COPY);
+	int err;
 
+	if (!task)
+		return pier__no_object(__func__);
+	err = pier__cpu_may_change(task, PIER_TASK_COPY);
 	if (err)
 		return err;
 	t->src = src;

@@ -50,8 +50,11 @@ int pier_dma_export_create(struct pier_mmap *mmap, struct pier_dev *dev,
 			   struct pier_dma_export **ret)
 {
 	struct pier_dma_export *exported;
-	int err = check(mmap, dev);
+	int err;
 
+	if (!mmap)
+		return pier__no_object(__func__);
+	err = check(mmap, dev);
 	if (err)
 		return err;
 	exported = calloc(1, sizeof(*exported));
@@ -93,6 +96,8 @@ void pier_dma_export_desc(const struct pier_dma_export *exported,
 
 int pier_dma_export_wait(struct pier_dma_export *exported, int timeout_ms)
 {
+	if (!exported)
+		return pier__no_object(__func__);
 	if (!pier__service_wait(&exported->entry,
 				pier__deadline(pier__now(), timeout_ms)))
 		return 0;

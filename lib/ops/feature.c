@@ -48,6 +48,8 @@ static int none(const struct pier_devinfo *info, const char *reason)
 
 int pier_devinfo_has(const struct pier_devinfo *info, enum pier_feature feature)
 {
+	if (!info)
+		return pier__no_object(__func__);
 	switch (feature) {
 	case PIER_FEATURE_RC:
 	case PIER_FEATURE_WAIT_BUSY:

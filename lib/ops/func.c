@@ -63,6 +63,8 @@ int pier_func_create(struct pier_func **ret)
 int pier_func_configure(struct pier_func *func,
 			const struct pier_func_config *cfg)
 {
+	if (!func)
+		return pier__no_object(__func__);
 	return pier__cpu_configure(&func->cpu, cfg, cfg->size);
 }
 
@@ -93,8 +95,11 @@ int pier_func_task_call(struct pier_func *func, pier_func_fn *call,
 			void *call_arg, struct pier_task **ret)
 {
 	struct func_task *t;
-	int err = check_call(call);
+	int err;
 
+	if (!func)
+		return pier__no_object(__func__);
+	err = check_call(call);
 	if (!err)
 		err = pier__cpu_take(&func->cpu, PIER_TASK_CALL, ret);
 	if (err)
@@ -108,9 +113,13 @@ int pier_func_task_call(struct pier_func *func, pier_func_fn *call,
 int pier_func_task_set(struct pier_task *task, pier_func_fn *call,
 		       void *call_arg)
 {
-	struct func_task *t = func_task(task);
-	int err = check_call(call);
+	struct func_task *t;
+	int err;
 
+	if (!task)
+		return pier__no_object(__func__);
+	t = func_task(task);
+	err = check_call(call);
 	if (!err)
 		err = pier__cpu_may_change(task, PIER_TASK_CALL);
 	if (err)

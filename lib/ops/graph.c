@@ -21,6 +21,8 @@ int pier_graph_create(struct pier_graph **ret)
 int pier_graph_configure(struct pier_graph *graph,
 			 const struct pier_graph_config *cfg)
 {
+	if (!graph)
+		return pier__no_object(__func__);
 	return pier__cpu_configure(&graph->cpu, cfg, cfg->size);
 }
 
@@ -111,6 +113,8 @@ static int add(struct pier_graph *graph, const struct pier_graph_node *like,
 int pier_graph_add_ctx(struct pier_graph *graph, struct pier_ctx *ctx,
 		       struct pier_graph_node **ret)
 {
+	if (!graph)
+		return pier__no_object(__func__);
 	if (!ctx)
 		return pier__fail(-EINVAL, "graph: a node without a context");
 	if (ctx->ops == graph->cpu.ctx.ops &&
@@ -123,6 +127,8 @@ int pier_graph_add_ctx(struct pier_graph *graph, struct pier_ctx *ctx,
 int pier_graph_add_user(struct pier_graph *graph, pier_graph_fn *fn,
 			struct pier_graph_node **ret)
 {
+	if (!graph)
+		return pier__no_object(__func__);
 	if (!fn)
 		return pier__fail(-EINVAL, "graph: a node without a function");
 	return add(graph, &(struct pier_graph_node){ .fn = fn }, ret);
@@ -161,6 +167,8 @@ static bool contains(struct pier_graph *from, const struct pier_graph *wanted)
 int pier_graph_add_graph(struct pier_graph *graph, struct pier_graph *sub,
 			 struct pier_graph_node **ret)
 {
+	if (!graph)
+		return pier__no_object(__func__);
 	if (!sub)
 		return pier__fail(-EINVAL, "graph: a node without a graph");
 	if (contains(sub, graph))
@@ -223,9 +231,12 @@ int pier_graph_add_dependency(struct pier_graph *graph,
 			      struct pier_graph_node *before,
 			      struct pier_graph_node *after)
 {
-	int err = pier__cpu_may_configure(&graph->cpu);
+	int err;
 	struct pier_graph_node **grown;
 
+	if (!graph)
+		return pier__no_object(__func__);
+	err = pier__cpu_may_configure(&graph->cpu);
 	if (!err)
 		err = check_dependency(graph, before, after);
 	if (err)

@@ -377,8 +377,11 @@ int pier_graph_task(struct pier_graph *graph, struct pier_task **ret)
 {
 	struct pier__graph_task *instance;
 	struct pier_task *task;
-	int err = pier__cpu_take(&graph->cpu, PIER_TASK_GRAPH, &task);
+	int err;
 
+	if (!graph)
+		return pier__no_object(__func__);
+	err = pier__cpu_take(&graph->cpu, PIER_TASK_GRAPH, &task);
 	if (err)
 		return err;
 	instance = instance_of(task);
@@ -418,8 +421,11 @@ int pier_graph_task_set_task(struct pier_task *instance,
 			     struct pier_task *task)
 {
 	struct pier__graph_step *step = NULL;
-	int err = find_step(instance, node, &step);
+	int err;
 
+	if (!instance)
+		return pier__no_object(__func__);
+	err = find_step(instance, node, &step);
 	if (err)
 		return err;
 	if (!node->ctx)
@@ -439,8 +445,11 @@ int pier_graph_task_set_arg(struct pier_task *instance,
 			    const struct pier_graph_node *node, void *arg)
 {
 	struct pier__graph_step *step = NULL;
-	int err = find_step(instance, node, &step);
+	int err;
 
+	if (!instance)
+		return pier__no_object(__func__);
+	err = find_step(instance, node, &step);
 	if (err)
 		return err;
 	if (node->ctx)

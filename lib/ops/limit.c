@@ -91,6 +91,8 @@ uint64_t pier__port_limit(const struct pier__port *port, enum pier_limit limit)
 int pier_devinfo_limit(const struct pier_devinfo *info, enum pier_limit limit,
 		       uint64_t *ret)
 {
+	if (!info)
+		return pier__no_object(__func__);
 	if ((unsigned int)limit > LIMIT_LAST)
 		return pier__fail(-EINVAL, "unknown limit %d: 0 to %d",
 				  (int)limit, LIMIT_LAST);

@@ -78,10 +78,13 @@ static const struct pier__ctx_ops ctx_ops = {
 
 int pier_rdma_create(struct pier_dev *dev, struct pier_rdma **ret)
 {
-	const struct pier__port *port = &dev->info.port;
+	const struct pier__port *port;
 	struct pier_rdma *rdma;
 	int err;
 
+	if (!dev)
+		return pier__no_object(__func__);
+	port = &dev->info.port;
 	if (!(port->limits.opcodes & 1u << IBV_WR_SEND))
 		return pier__fail(-EOPNOTSUPP, "%s has no reliable connections",
 				  port->name);
@@ -109,6 +112,8 @@ int pier_rdma_configure(struct pier_rdma *rdma,
 	struct pier_rdma_config new = { 0 };
 	int err;
 
+	if (!rdma)
+		return pier__no_object(__func__);
 	if (rdma->ctx.state != PIER_CTX_IDLE)
 		return pier__fail(-EBUSY, "rdma: configured while %s",
 				  pier_ctx_state_name(rdma->ctx.state));
@@ -195,9 +200,13 @@ static int export(struct pier_rdma *rdma, const void **ret_desc,
 int pier_rdma_export(struct pier_rdma *rdma, const void **ret_desc,
 		     size_t *ret_len, struct pier_conn **ret)
 {
-	struct pier__guard *guard = pier__ctx_guard(&rdma->ctx);
-	int err = pier__guard_enter(guard, "pier_rdma_export");
+	struct pier__guard *guard;
+	int err;
 
+	if (!rdma)
+		return pier__no_object(__func__);
+	guard = pier__ctx_guard(&rdma->ctx);
+	err = pier__guard_enter(guard, "pier_rdma_export");
 	if (err)
 		return err;
 	err = export(rdma, ret_desc, ret_len, ret);
@@ -210,6 +219,8 @@ int pier_rdma_connect(struct pier_conn *conn, const void *desc, size_t len)
 	struct pier__guard *guard;
 	int err;
 
+	if (!conn)
+		return pier__no_object(__func__);
 	if (!conn->queues || pier__conn_may_retarget(conn))
 		return pier__fail(-EISCONN, "connected twice: this connection "
 				  "is in state %s",

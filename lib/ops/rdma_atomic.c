@@ -51,6 +51,8 @@ int pier_rdma_task_compare_swap(struct pier_conn *conn, struct pier_buf *dst,
 				struct pier_buf *result, uint64_t compare,
 				uint64_t swap, struct pier_task **ret)
 {
+	if (!conn)
+		return pier__no_object(__func__);
 	return take_atomic(conn, PIER_TASK_COMPARE_SWAP, dst, result, compare,
 			   swap, ret);
 }
@@ -59,6 +61,8 @@ int pier_rdma_task_fetch_add(struct pier_conn *conn, struct pier_buf *dst,
 			     struct pier_buf *result, uint64_t add,
 			     struct pier_task **ret)
 {
+	if (!conn)
+		return pier__no_object(__func__);
 	return take_atomic(conn, PIER_TASK_FETCH_ADD, dst, result, add, 0, ret);
 }
 

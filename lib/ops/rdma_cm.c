@@ -20,6 +20,8 @@ int pier_rdma_set_conn_callbacks(struct pier_rdma *rdma, pier_conn_fn *request,
 				 pier_conn_fn *failure,
 				 pier_conn_fn *disconnected)
 {
+	if (!rdma)
+		return pier__no_object(__func__);
 	rdma->owner.callbacks = (struct pier__conn_callbacks){
 		.request = request,
 		.established = established,
@@ -47,9 +49,13 @@ int pier_rdma_listen(struct pier_rdma *rdma,
 		     const struct pier_listen_config *cfg,
 		     struct pier_listener **ret)
 {
-	struct pier__guard *guard = pier__ctx_guard(&rdma->ctx);
-	int err = pier__guard_enter(guard, "pier_rdma_listen");
+	struct pier__guard *guard;
+	int err;
 
+	if (!rdma)
+		return pier__no_object(__func__);
+	guard = pier__ctx_guard(&rdma->ctx);
+	err = pier__guard_enter(guard, "pier_rdma_listen");
 	if (err)
 		return err;
 	err = start_listening(rdma, cfg, ret);
@@ -61,9 +67,13 @@ int pier_rdma_connect_to(struct pier_rdma *rdma,
 			 const struct pier_connect_config *cfg,
 			 struct pier_conn **ret)
 {
-	struct pier__guard *guard = pier__ctx_guard(&rdma->ctx);
-	int err = pier__guard_enter(guard, "pier_rdma_connect_to");
+	struct pier__guard *guard;
+	int err;
 
+	if (!rdma)
+		return pier__no_object(__func__);
+	guard = pier__ctx_guard(&rdma->ctx);
+	err = pier__guard_enter(guard, "pier_rdma_connect_to");
 	if (err)
 		return err;
 	err = check_running(rdma, "connect");

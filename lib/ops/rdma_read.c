@@ -29,6 +29,8 @@ int pier__rdma_build_read(struct pier__rdma_task *t)
 int pier_rdma_task_read(struct pier_conn *conn, struct pier_buf *src,
 			struct pier_buf *dst, struct pier_task **ret)
 {
+	if (!conn)
+		return pier__no_object(__func__);
 	return pier__rdma_take_send(conn, PIER_TASK_READ, src, dst, 0, ret);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <string.h>
 
+#include "core/fail.h"
 #include "ops/rdma_build.h"
 #include "ops/rdma_task.h"
 
@@ -13,8 +14,11 @@ int pier_rdma_task_receive(struct pier_rdma *rdma, struct pier_buf *dst,
 			   struct pier_task **ret)
 {
 	struct pier__rdma_task *t;
-	int err = pier__rdma_take(rdma, NULL, PIER_TASK_RECEIVE, NULL, dst, &t);
+	int err;
 
+	if (!rdma)
+		return pier__no_object(__func__);
+	err = pier__rdma_take(rdma, NULL, PIER_TASK_RECEIVE, NULL, dst, &t);
 	if (err)
 		return err;
 	memset(&t->wr.recv, 0, sizeof(t->wr.recv));

@@ -67,6 +67,8 @@ int pier_rdma_task_remote_get(struct pier_conn *conn,
 			      const struct pier_sync_event *event,
 			      struct pier_buf *dst, struct pier_task **ret)
 {
+	if (!conn)
+		return pier__no_object(__func__);
 	return take(conn, PIER_TASK_REMOTE_GET, event, dst, ret);
 }
 
@@ -74,6 +76,8 @@ int pier_rdma_task_notify_set(struct pier_conn *conn,
 			      const struct pier_sync_event *event,
 			      struct pier_buf *src, struct pier_task **ret)
 {
+	if (!conn)
+		return pier__no_object(__func__);
 	return take(conn, PIER_TASK_NOTIFY_SET, event, src, ret);
 }
 
@@ -82,8 +86,11 @@ int pier_rdma_task_notify_add(struct pier_conn *conn,
 			      struct pier_buf *result, uint64_t add,
 			      struct pier_task **ret)
 {
-	int err = take(conn, PIER_TASK_NOTIFY_ADD, event, result, ret);
+	int err;
 
+	if (!conn)
+		return pier__no_object(__func__);
+	err = take(conn, PIER_TASK_NOTIFY_ADD, event, result, ret);
 	if (!err)
 		pier__container_of(*ret, struct pier__rdma_task, task)
 			->wr.send.wr.atomic.compare_add = add;
@@ -94,10 +101,14 @@ int pier_rdma_task_set_event(struct pier_task *task,
 			     const struct pier_sync_event *event,
 			     struct pier_buf *buf)
 {
-	const struct pier__task_type *type = &pier__task_types[task->type];
-	bool reads = type->src == PIER__BUF_REMOTE;
+	const struct pier__task_type *type;
+	bool reads;
 	int err;
 
+	if (!task)
+		return pier__no_object(__func__);
+	type = &pier__task_types[task->type];
+	reads = type->src == PIER__BUF_REMOTE;
 	if (!type->event)
 		return pier__fail(-EINVAL, "%s: not a task of a sync event of "
 				  "a peer", type->name);

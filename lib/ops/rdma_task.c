@@ -174,8 +174,11 @@ int pier__rdma_set_bufs(struct pier_task *task, struct pier_buf *src,
 int pier_rdma_task_set_bufs(struct pier_task *task, struct pier_buf *src,
 			    struct pier_buf *dst)
 {
-	const struct pier__task_type *type = &pier__task_types[task->type];
+	const struct pier__task_type *type;
 
+	if (!task)
+		return pier__no_object(__func__);
+	type = &pier__task_types[task->type];
 	if (type->event)
 		return pier__fail(-EINVAL, "%s: pier_rdma_task_set_event() "
 				  "changes its buffer", type->name);

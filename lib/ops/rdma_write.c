@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "core/fail.h"
 #include "ops/rdma_build.h"
 #include "ops/rdma_task.h"
 
@@ -17,6 +18,8 @@ int pier__rdma_build_write(struct pier__rdma_task *t)
 int pier_rdma_task_write(struct pier_conn *conn, struct pier_buf *src,
 			 struct pier_buf *dst, struct pier_task **ret)
 {
+	if (!conn)
+		return pier__no_object(__func__);
 	return pier__rdma_take_send(conn, PIER_TASK_WRITE, src, dst, 0, ret);
 }
 
@@ -24,6 +27,8 @@ int pier_rdma_task_write_imm(struct pier_conn *conn, struct pier_buf *src,
 			     struct pier_buf *dst, uint32_t imm,
 			     struct pier_task **ret)
 {
+	if (!conn)
+		return pier__no_object(__func__);
 	return pier__rdma_take_send(conn, PIER_TASK_WRITE_IMM, src, dst, imm,
 				    ret);
 }

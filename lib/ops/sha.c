@@ -311,6 +311,8 @@ int pier_sha_create(struct pier_sha **ret)
 
 int pier_sha_configure(struct pier_sha *sha, const struct pier_sha_config *cfg)
 {
+	if (!sha)
+		return pier__no_object(__func__);
 	return pier__cpu_configure(&sha->cpu, cfg, cfg->size);
 }
 
@@ -336,10 +338,13 @@ int pier_sha_task_hash(struct pier_sha *sha, enum pier_sha_algorithm algorithm,
 		       struct pier_buf *src, struct pier_buf *dst,
 		       struct pier_task **ret)
 {
-	size_t len = pier_sha_digest_len(algorithm);
+	size_t len;
 	struct sha_task *t;
 	int err;
 
+	if (!sha)
+		return pier__no_object(__func__);
+	len = pier_sha_digest_len(algorithm);
 	if (!len)
 		return pier__fail(-EINVAL, "hash: algorithm %d, 0 to %d",
 				  (int)algorithm, PIER_SHA_512);
@@ -358,9 +363,13 @@ int pier_sha_task_hash(struct pier_sha *sha, enum pier_sha_algorithm algorithm,
 int pier_sha_task_set_bufs(struct pier_task *task, struct pier_buf *src,
 			   struct pier_buf *dst)
 {
-	struct sha_task *t = sha_task(task);
-	int err = pier__cpu_may_change(task, PIER_TASK_HASH);
+	struct sha_task *t;
+	int err;
 
+	if (!task)
+		return pier__no_object(__func__);
+	t = sha_task(task);
+	err = pier__cpu_may_change(task, PIER_TASK_HASH);
 	if (err)
 		return err;
 	t->src = src;

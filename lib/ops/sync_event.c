@@ -102,6 +102,8 @@ int pier_sync_event_configure(struct pier_sync_event *event,
 	struct pier_sync_event_config new = { 0 };
 	int err;
 
+	if (!event)
+		return pier__no_object(__func__);
 	if (event->inv)
 		return pier__fail(-EPERM, "sync event: configured, but it is "
 				  "imported: its owner configures it");
@@ -165,6 +167,8 @@ int pier__sync_start(struct pier_sync_event *event, enum pier__sync_life life)
 
 int pier_sync_event_start(struct pier_sync_event *event)
 {
+	if (!event)
+		return pier__no_object(__func__);
 	if (event->remote)
 		return pier__sync_call_start(event->remote);
 	return pier__sync_start(event, event->inv ? PIER__SYNC_IMPORTED :
@@ -189,8 +193,11 @@ void pier__sync_stop(struct pier_sync_event *event)
 
 int pier_sync_event_stop(struct pier_sync_event *event)
 {
-	enum pier__sync_life life = pier__sync_life(event);
+	enum pier__sync_life life;
 
+	if (!event)
+		return pier__no_object(__func__);
+	life = pier__sync_life(event);
 	if (life == PIER__SYNC_NEW)
 		return pier__fail(-EINVAL, "sync event: stopped before start");
 	if (life == PIER__SYNC_CONTEXT)
@@ -248,8 +255,11 @@ void pier__sync_set(struct pier_sync_event *event, uint64_t value)
 
 int pier_sync_event_set(struct pier_sync_event *event, uint64_t value)
 {
-	int err = pier__sync_usable(event);
+	int err;
 
+	if (!event)
+		return pier__no_object(__func__);
+	err = pier__sync_usable(event);
 	if (err)
 		return err;
 	if (event->remote)
@@ -271,9 +281,12 @@ uint64_t pier__sync_add(struct pier_sync_event *event, uint64_t value)
 int pier_sync_event_add(struct pier_sync_event *event, uint64_t value,
 			uint64_t *ret)
 {
-	int err = pier__sync_usable(event);
+	int err;
 	uint64_t before;
 
+	if (!event)
+		return pier__no_object(__func__);
+	err = pier__sync_usable(event);
 	if (err)
 		return err;
 	if (event->remote)
@@ -287,8 +300,11 @@ int pier_sync_event_add(struct pier_sync_event *event, uint64_t value,
 
 int pier_sync_event_get(const struct pier_sync_event *event, uint64_t *ret)
 {
-	int err = pier__sync_usable(event);
+	int err;
 
+	if (!event)
+		return pier__no_object(__func__);
+	err = pier__sync_usable(event);
 	if (err)
 		return err;
 	if (event->remote)

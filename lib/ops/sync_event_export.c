@@ -55,8 +55,11 @@ int pier_sync_event_export(struct pier_sync_event *event, const void **ret,
 			   size_t *ret_len)
 {
 	struct pier_mmap *mmap;
-	int err = pier__sync_mmap(event, &mmap);
+	int err;
 
+	if (!event)
+		return pier__no_object(__func__);
+	err = pier__sync_mmap(event, &mmap);
 	return err ? err : pier_mmap_export(mmap, ret, ret_len);
 }
 

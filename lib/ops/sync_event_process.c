@@ -46,8 +46,11 @@ int pier_sync_event_export_process(struct pier_sync_event *event,
 				   const void **ret, size_t *ret_len)
 {
 	struct pier_mmap *mmap;
-	int err = pier__sync_mmap(event, &mmap);
+	int err;
 
+	if (!event)
+		return pier__no_object(__func__);
+	err = pier__sync_mmap(event, &mmap);
 	if (!err && !event->served)
 		err = serve(event, mmap);
 	if (err)
@@ -59,8 +62,11 @@ int pier_sync_event_export_process(struct pier_sync_event *event,
 
 int pier_sync_event_export_wait(struct pier_sync_event *event, int timeout_ms)
 {
-	struct pier__sync_served *served = event->served;
+	struct pier__sync_served *served;
 
+	if (!event)
+		return pier__no_object(__func__);
+	served = event->served;
 	if (!served || served->ended)
 		return pier__fail(-EINVAL, "sync event: waits for a process to "
 				  "end, but is not exported to any");

@@ -134,6 +134,8 @@ int pier_sync_event_task_get(struct pier_sync_event *event, uint64_t *result,
 {
 	struct pier__sync_goal goal = { .value = 0 };
 
+	if (!event)
+		return pier__no_object(__func__);
 	return take(event, PIER_TASK_SYNC_GET, &goal, result, ret);
 }
 
@@ -142,6 +144,8 @@ int pier_sync_event_task_set(struct pier_sync_event *event, uint64_t value,
 {
 	struct pier__sync_goal goal = { .value = value };
 
+	if (!event)
+		return pier__no_object(__func__);
 	return take(event, PIER_TASK_SYNC_SET, &goal, NULL, ret);
 }
 
@@ -150,6 +154,8 @@ int pier_sync_event_task_add(struct pier_sync_event *event, uint64_t value,
 {
 	struct pier__sync_goal goal = { .value = value };
 
+	if (!event)
+		return pier__no_object(__func__);
 	return take(event, PIER_TASK_SYNC_ADD, &goal, result, ret);
 }
 
@@ -158,6 +164,8 @@ int pier_sync_event_task_wait_gt(struct pier_sync_event *event, uint64_t value,
 {
 	struct pier__sync_goal goal = { PIER__SYNC_GT, value, mask };
 
+	if (!event)
+		return pier__no_object(__func__);
 	return take(event, PIER_TASK_SYNC_WAIT_GT, &goal, NULL, ret);
 }
 
@@ -166,6 +174,8 @@ int pier_sync_event_task_wait_eq(struct pier_sync_event *event, uint64_t value,
 {
 	struct pier__sync_goal goal = { PIER__SYNC_EQ, value, mask };
 
+	if (!event)
+		return pier__no_object(__func__);
 	return take(event, PIER_TASK_SYNC_WAIT_EQ, &goal, NULL, ret);
 }
 
@@ -174,6 +184,8 @@ int pier_sync_event_task_wait_neq(struct pier_sync_event *event, uint64_t value,
 {
 	struct pier__sync_goal goal = { PIER__SYNC_NEQ, value, mask };
 
+	if (!event)
+		return pier__no_object(__func__);
 	return take(event, PIER_TASK_SYNC_WAIT_NEQ, &goal, NULL, ret);
 }
 
@@ -183,6 +195,8 @@ int pier_sync_event_task_set_values(struct pier_task *task, uint64_t value,
 	struct pier__sync_task *t = pier__sync_task(task);
 	int err;
 
+	if (!task)
+		return pier__no_object(__func__);
 	if (task->type < PIER_TASK_SYNC_GET ||
 	    task->type > PIER_TASK_SYNC_WAIT_NEQ)
 		return pier__fail(-EINVAL, "%s: not a task of a sync event",

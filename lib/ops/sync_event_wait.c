@@ -145,6 +145,8 @@ int pier_sync_event_wait_gt(struct pier_sync_event *event, uint64_t value,
 {
 	struct pier__sync_goal goal = { PIER__SYNC_GT, value, mask };
 
+	if (!event)
+		return pier__no_object(__func__);
 	return wait_for(event, &goal, how, timeout_ms);
 }
 
@@ -154,6 +156,8 @@ int pier_sync_event_wait_eq(struct pier_sync_event *event, uint64_t value,
 {
 	struct pier__sync_goal goal = { PIER__SYNC_EQ, value, mask };
 
+	if (!event)
+		return pier__no_object(__func__);
 	return wait_for(event, &goal, how, timeout_ms);
 }
 
@@ -163,5 +167,7 @@ int pier_sync_event_wait_neq(struct pier_sync_event *event, uint64_t value,
 {
 	struct pier__sync_goal goal = { PIER__SYNC_NEQ, value, mask };
 
+	if (!event)
+		return pier__no_object(__func__);
 	return wait_for(event, &goal, how, timeout_ms);
 }

@@ -208,6 +208,8 @@ int pier__task_type_lacks(const struct pier__task_type *type,
 int pier_devinfo_can_task(const struct pier_devinfo *info,
 			  enum pier_task_type type)
 {
+	if (!info)
+		return pier__no_object(__func__);
 	if (!is_valid(type))
 		return pier__fail(-EINVAL, "unknown task type %d: 0 to %u",
 				  (int)type, pier__task_type_count - 1);
