@@ -47,7 +47,9 @@ dist_man_MANS += \
 	%D%/man/pier_version.3 \
 	# end, sorted
 
-EXTRA_DIST += \
+# README.md and these name each other, and man pages, by relative paths.
+docsdir = $(docdir)/docs
+dist_docs_DATA = \
 	%D%/benchmarks.md \
 	%D%/connections.md \
 	%D%/copy.md \
@@ -64,6 +66,9 @@ EXTRA_DIST += \
 	%D%/vm.md \
 	%D%/watching.md \
 	# end, sorted
+
+docsmandir = $(docsdir)/man
+docsman_DATA = $(dist_man_MANS)
 
 # Print "PAGE CALL" for every call that is not its page's own name.
 man_calls = for page in $(dist_man_MANS); do \

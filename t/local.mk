@@ -234,6 +234,7 @@ dist_check_SCRIPTS += \
 	%D%/meta/docs.sh \
 	%D%/meta/examples.sh \
 	%D%/meta/headers.sh \
+	%D%/meta/installed.sh \
 	%D%/meta/layers.sh \
 	%D%/meta/manual.sh \
 	%D%/meta/musl.sh \

@@ -1,0 +1,92 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# What is installed is complete: the modules of pkg-config need nothing that a
+# program does not use, and documents lead to files that are there.
+. "${0%/*}/../lib/tap.sh"
+. "$top/t/lib/install.sh"
+
+lib=$(find "$root" -name pkgconfig -path '*/lib*/pkgconfig' \
+    ! -path '*/pier-doca-2.0/*')
+lib=${lib%/pkgconfig}
+doc=$(find "$root" -type d -path '*/doc/pier')
+
+# module ARGUMENT... - pkg-config where the system has no other module
+module()
+{
+	PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_PATH='' \
+	    PKG_CONFIG_LIBDIR=$lib/pkgconfig pkg-config "$@"
+}
+
+need_pkg_config()
+{
+	command -v pkg-config >/dev/null || skip "there is no pkg-config"
+}
+
+modules_need_no_others_but_pier()
+{
+	need_pkg_config
+	for pc in "$lib"/pkgconfig/*.pc; do
+		name=$(basename "$pc" .pc)
+		[ "$name" = pier-uv ] ||
+		    module --cflags --libs "$name" >/dev/null || echo "$name"
+	done
+}
+
+the_flags_are_those_of_pier_alone()
+{
+	need_pkg_config
+	for flag in $(module --cflags --libs pier); do
+		case $flag in
+		-I"$root"/*/include|-L"$root"/*|-lpier) ;;
+		*) echo "$flag" ;;
+		esac
+	done
+}
+
+# All that libpier is linked with.
+static_programs_get_every_library()
+{
+	need_pkg_config
+	flags=" $(module --static --libs pier) "
+	for library in cares crypto ibverbs isal jansson mnl rdmacm uring \
+	    xxhash; do
+		case $flags in
+		*" -l$library "*) ;;
+		*) echo "no -l$library: $flags" ;;
+		esac
+	done
+}
+
+a_program_builds_with_the_line_of_the_manual()
+{
+	need_pkg_config
+	sanitize=$(sed -n 's/^SANITIZE_FLAGS = *//p' "$build/Makefile")
+	"${CC:-cc}" -Wall -Wextra -Werror \
+	    "$doc/samples/rdma_read_requester.c" -o "$tmp/program" $sanitize \
+	    $(module --cflags --libs pier) &&
+	    LD_LIBRARY_PATH=$lib "$tmp/program" --help >"$tmp/help" &&
+	    grep -q -- --device "$tmp/help"
+}
+
+# Relative paths, without what begins at #.
+links_of_documents_lead_to_files()
+{
+	find "$doc" -name '*.md' >"$tmp/documents"
+	[ "$(wc -l <"$tmp/documents")" -gt 10 ] || echo "few documents"
+	while read -r file; do
+		grep -oE '\]\([^)]*\)' "$file" |
+		    sed 's/^](//; s/)$//; s/#.*//' |
+		    grep -v -e '^https\{0,1\}:' -e '^$' |
+		    while read -r link; do
+			[ -e "${file%/*}/$link" ] || echo "${file##*/}: $link"
+		done
+	done <"$tmp/documents"
+}
+
+none modules_need_no_others_but_pier
+none the_flags_are_those_of_pier_alone
+none static_programs_get_every_library
+run a_program_builds_with_the_line_of_the_manual
+none links_of_documents_lead_to_files
+tap_done
