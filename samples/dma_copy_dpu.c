@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* dma_copy_dpu - copy the text that dma_copy_host offers. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,11 +14,6 @@ static const struct pier_option options[] = {
 	{ 0 },
 };
 
-static void copied(struct pier_task *task, void *arg)
-{
-	*(int *)arg = pier_task_status(task);
-}
-
 int main(int argc, char *argv[])
 {
 	static char memory[4096];
@@ -31,7 +25,8 @@ int main(int argc, char *argv[])
 	struct pier_mmap *local = NULL, *remote = NULL;
 	struct pier_buf_inventory *inv = NULL;
 	struct pier_buf *src = NULL, *dst = NULL;
-	int status = -EINPROGRESS, err, len = 0;
+	struct pier_task *task;
+	int err, len = 0;
 
 	args.about = "Copy the text that dma_copy_host offers.";
 	args.options = options;
@@ -59,10 +54,8 @@ int main(int argc, char *argv[])
 	if (!err)
 		err = pier_buf_empty(inv, local, &dst);
 	if (!err)
-		err = pier_dma_copy(dma, src, dst, copied, &status);
-	while (!err && status == -EINPROGRESS)
-		err = pier_pe_wait(pe, -1);
-	err = err ? err : status;
+		err = pier_dma_task_copy(dma, src, dst, &task);
+	err = err ? err : pier_task_once(task, -1);
 	if (err)
 		fprintf(stderr, "dma_copy_dpu: %s\n", pier_last_error());
 	else

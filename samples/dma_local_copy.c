@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* dma_local_copy - copy a text from one buffer to another by a DMA context. */
-#include <errno.h>
 #include <stdio.h>
 
 #include <pier/pier.h>
@@ -15,11 +14,6 @@ static const struct pier_option options[] = {
 	{ 0 },
 };
 
-static void copied(struct pier_task *task, void *arg)
-{
-	*(int *)arg = pier_task_status(task);
-}
-
 int main(int argc, char *argv[])
 {
 	static char from[4096], to[4096];
@@ -30,7 +24,8 @@ int main(int argc, char *argv[])
 	struct pier_mmap *local = NULL, *target = NULL;
 	struct pier_buf_inventory *inv = NULL;
 	struct pier_buf *src = NULL, *dst = NULL;
-	int status = -EINPROGRESS, err;
+	struct pier_task *task;
+	int err;
 	size_t len;
 
 	args.about = "Copy a text from one buffer to another.";
@@ -58,11 +53,9 @@ int main(int argc, char *argv[])
 	if (!err)
 		err = pier_buf_empty(inv, target, &dst);
 	if (!err)
-		err = pier_dma_copy(dma, src, dst, copied, &status);
-	while (!err && status == -EINPROGRESS)
-		err = pier_pe_wait(pe, -1);
+		err = pier_dma_task_copy(dma, src, dst, &task);
 	if (!err)
-		err = status;
+		err = pier_task_once(task, -1);
 	if (err)
 		fprintf(stderr, "dma_local_copy: %s\n", pier_last_error());
 	else

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* rdma_atomic_requester - add to rdma_atomic_responder's number, replace it. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -15,15 +14,11 @@ static const struct pier_option options[] = {
 	{ 0 },
 };
 
-static void atomic_done(struct pier_task *task, void *arg)
-{
-	*(int *)arg = pier_task_status(task);
-}
-
 int main(int argc, char *argv[])
 {
 	static uint64_t old[2];		/* before each operation */
-	int status, i, err;
+	struct pier_task *task;
+	int i, err;
 	struct pier_args args = PIER_ARGS_RENDEZVOUS;
 	struct pier_dev *dev = NULL;
 	struct pier_pe *pe = NULL;
@@ -49,15 +44,12 @@ int main(int argc, char *argv[])
 	err = err ? err : pier_buf_empty(inv, remote, &number);
 	err = err ? err : pier_buf_empty(inv, local, &result);
 	for (i = 0; !err && i < 2; i++) {
-		status = -EINPROGRESS;
-		err = i ? pier_rdma_compare_swap(conn, number, result,
-						 old[0] + add, swap,
-						 atomic_done, &status) :
-			  pier_rdma_fetch_add(conn, number, result, add,
-					      atomic_done, &status);
-		while (!err && status == -EINPROGRESS)
-			err = pier_pe_wait(pe, args.timeout_ms);
-		err = err ? err : status;
+		err = i ? pier_rdma_task_compare_swap(conn, number, result,
+						      old[0] + add, swap,
+						      &task) :
+			  pier_rdma_task_fetch_add(conn, number, result, add,
+						   &task);
+		err = err ? err : pier_task_once(task, args.timeout_ms);
 	}
 	if (err)
 		fprintf(stderr, "rdma_atomic_requester: %s\n",

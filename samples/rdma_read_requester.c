@@ -15,15 +15,11 @@ static struct pier_buf_inventory *inv;
 static struct pier_buf *src, *dst;
 static struct pier_conn *conn;
 
-static void read_done(struct pier_task *task, void *arg)
-{
-	*(int *)arg = pier_task_status(task);
-}
-
 int main(int argc, char *argv[])
 {
 	struct pier_args args = PIER_ARGS_RENDEZVOUS;
-	int status = -EINPROGRESS, err;
+	struct pier_task *task;
+	int err;
 
 	args.about = "Read the text that rdma_read_responder offers.";
 	err = pier_args_parse(&args, argc, argv);
@@ -49,11 +45,9 @@ int main(int argc, char *argv[])
 	if (!err)
 		err = pier_buf_empty(inv, local, &dst);	/* tail: all of it */
 	if (!err)
-		err = pier_rdma_read(conn, src, dst, read_done, &status);
-	while (!err && status == -EINPROGRESS)
-		err = pier_pe_wait(pe, args.timeout_ms);
+		err = pier_rdma_task_read(conn, src, dst, &task);
 	if (!err)
-		err = status;
+		err = pier_task_once(task, args.timeout_ms);
 
 	if (err) {
 		fprintf(stderr, "rdma_read_requester: %s\n", pier_last_error());

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* rdma_send - send a text to rdma_receive. */
-#include <errno.h>
 #include <stdio.h>
 
 #include <pier/pier.h>
@@ -11,11 +10,6 @@ static const struct pier_option options[] = {
 	  0, 1, 255, &text },
 	{ 0 },
 };
-
-static void send_done(struct pier_task *task, void *arg)
-{
-	*(int *)arg = pier_task_status(task);
-}
 
 int main(int argc, char *argv[])
 {
@@ -28,7 +22,8 @@ int main(int argc, char *argv[])
 	struct pier_buf_inventory *inv = NULL;
 	struct pier_buf *src = NULL;
 	struct pier_conn *conn = NULL;
-	int status = -EINPROGRESS, err;
+	struct pier_task *task;
+	int err;
 	size_t len;
 
 	args.about = "Send a text to rdma_receive.";
@@ -54,11 +49,9 @@ int main(int argc, char *argv[])
 	if (!err)
 		err = pier_buf_whole(inv, mmap, &src);	/* text and NUL */
 	if (!err)
-		err = pier_rdma_send(conn, src, send_done, &status);
-	while (!err && status == -EINPROGRESS)
-		err = pier_pe_wait(pe, args.timeout_ms);
+		err = pier_rdma_task_send(conn, src, &task);
 	if (!err)
-		err = status;
+		err = pier_task_once(task, args.timeout_ms);
 
 	if (err)
 		fprintf(stderr, "rdma_send: %s\n", pier_last_error());

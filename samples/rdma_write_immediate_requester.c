@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* rdma_write_immediate_requester - write a text, and send a number with it. */
 #include <arpa/inet.h>
-#include <errno.h>
 #include <stdio.h>
 
 #include <pier/pier.h>
@@ -16,11 +15,6 @@ static const struct pier_option options[] = {
 	{ 0 },
 };
 
-static void write_done(struct pier_task *task, void *arg)
-{
-	*(int *)arg = pier_task_status(task);
-}
-
 int main(int argc, char *argv[])
 {
 	static char memory[256];
@@ -32,7 +26,8 @@ int main(int argc, char *argv[])
 	struct pier_buf_inventory *inv = NULL;
 	struct pier_buf *src = NULL, *dst = NULL;
 	struct pier_conn *conn = NULL;
-	int status = -EINPROGRESS, err;
+	struct pier_task *task;
+	int err;
 	size_t len;
 
 	args.about = "Write a text, and send a number with it.";
@@ -52,12 +47,10 @@ int main(int argc, char *argv[])
 	err = err ? err : pier_buf_inventory_create(2, &inv);
 	err = err ? err : pier_buf_whole(inv, local, &src);
 	err = err ? err : pier_buf_empty(inv, remote, &dst);
-	err = err ? err : pier_rdma_write_imm(conn, src, dst,
-					      htonl((uint32_t)immediate),
-					      write_done, &status);
-	while (!err && status == -EINPROGRESS)
-		err = pier_pe_wait(pe, args.timeout_ms);
-	err = err ? err : status;
+	err = err ? err : pier_rdma_task_write_imm(conn, src, dst,
+						   htonl((uint32_t)immediate),
+						   &task);
+	err = err ? err : pier_task_once(task, args.timeout_ms);
 
 	if (err)
 		fprintf(stderr, "rdma_write_immediate_requester: %s\n",

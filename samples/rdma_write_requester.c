@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* rdma_write_requester - write a text into rdma_write_responder's memory. */
-#include <errno.h>
 #include <stdio.h>
 
 #include <pier/pier.h>
@@ -14,11 +13,6 @@ static const struct pier_option options[] = {
 static char memory[256];
 static struct pier_conn *conn;
 
-static void write_done(struct pier_task *task, void *arg)
-{
-	*(int *)arg = pier_task_status(task);
-}
-
 int main(int argc, char *argv[])
 {
 	struct pier_args args = PIER_ARGS_RENDEZVOUS;
@@ -28,7 +22,8 @@ int main(int argc, char *argv[])
 	struct pier_mmap *local = NULL, *remote = NULL;
 	struct pier_buf_inventory *inv = NULL;
 	struct pier_buf *src = NULL, *dst = NULL;
-	int status = -EINPROGRESS, err;
+	struct pier_task *task;
+	int err;
 	size_t len;
 
 	args.about = "Write a text into the memory of rdma_write_responder.";
@@ -56,11 +51,9 @@ int main(int argc, char *argv[])
 	if (!err)
 		err = pier_buf_empty(inv, remote, &dst);
 	if (!err)
-		err = pier_rdma_write(conn, src, dst, write_done, &status);
-	while (!err && status == -EINPROGRESS)
-		err = pier_pe_wait(pe, args.timeout_ms);
+		err = pier_rdma_task_write(conn, src, dst, &task);
 	if (!err)
-		err = status;
+		err = pier_task_once(task, args.timeout_ms);
 	if (err)
 		fprintf(stderr, "rdma_write_requester: %s\n",
 			pier_last_error());

@@ -25,7 +25,7 @@ static void end_waiting(struct pier_task *task, void *arg)
 	waiting->ended = true;
 	waiting->status = task->status;
 	snprintf(waiting->text, sizeof(waiting->text), "%s",
-		 pier_task_error_text(task));
+		 pier_last_error());	/* that of the task, if it failed */
 	pier__task_leave(task);
 	task->end(task, task->arg);
 }

@@ -96,7 +96,7 @@ static int until_done(int err)
 static int try_dma(void)
 {
 	struct pier_buf *src = text(), *dst = space(1000);
-	int err = copy(dma, pe, src, dst);
+	int err = copy(dma, src, dst);
 
 	pier_buf_put(src);
 	pier_buf_put(dst);
