@@ -28,6 +28,7 @@ check_PROGRAMS += \
 	%D%/cm/rdmacm_answer.t \
 	%D%/cm/rdmacm_away.t \
 	%D%/cm/rdmacm_errors.t \
+	%D%/cm/rdmacm_first.t \
 	%D%/cm/rdmacm_hosts.t \
 	%D%/cm/rdmacm_listen.t \
 	%D%/cm/rdmacm_many.t \

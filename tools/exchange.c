@@ -103,6 +103,15 @@ static void fill_stdio(void)
 		close(fd);
 }
 
+/* The command's name is before it already. */
+static const char *last_error(void)
+{
+	static const char name[] = "exchange: ";
+	const char *text = pier_last_error();
+
+	return strncmp(text, name, strlen(name)) ? text : text + strlen(name);
+}
+
 static int exchange(const struct pier_args *args, const struct options *o)
 {
 	struct pier_exchange_config cfg = {
@@ -119,7 +128,7 @@ static int exchange(const struct pier_args *args, const struct options *o)
 	fill_stdio();
 	n = pier_exchange(&cfg);
 	if (n < 0) {
-		fprintf(stderr, "pier exchange: %s\n", pier_last_error());
+		fprintf(stderr, "pier exchange: %s\n", last_error());
 		return 1;
 	}
 	fprintf(stderr, "pier exchange: %zu sent, %d received\n", o->count, n);

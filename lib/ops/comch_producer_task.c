@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cm/recall.h"
+#include "core/fail.h"
 #include "ops/comch_target.h"
 
 /* Tasks of a producer: how they are submitted, and how they end. */

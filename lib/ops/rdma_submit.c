@@ -198,10 +198,39 @@ static inline void drop(struct pier_buf *buf)
 		pier__buf_free_chain(buf);
 }
 
+static size_t capacity(const struct ibv_recv_wr *wr)
+{
+	size_t len = 0;
+
+	for (int i = 0; i < wr->num_sge; i++)
+		len += wr->sg_list[i].length;
+	return len;
+}
+
+/* What has failed; with its length, which may be the reason. */
+static const char *failed_name(const struct pier__rdma_task *t,
+			       enum ibv_wc_status status, char *ret,
+			       size_t size)
+{
+	const struct pier__task_type *type = pier__rdma_type(t);
+	bool refused = status == IBV_WC_REM_INV_REQ_ERR ||
+		       status == IBV_WC_REM_OP_ERR;
+
+	if (type->receives && status == IBV_WC_LOC_LEN_ERR)
+		snprintf(ret, size, "%s of at most %zu bytes", type->name,
+			 capacity(&t->wr.recv));
+	else if (refused && !type->dst)
+		snprintf(ret, size, "%s of %u bytes", type->name, t->len);
+	else
+		snprintf(ret, size, "%s", type->name);
+	return ret;
+}
+
 /* Store the details of a failure that the device gave. */
 static int failed(struct pier__rdma_task *t, const struct ibv_wc *wc)
 {
 	struct ibv_wc means = *wc;
+	char name[64];
 
 	t->verbs_status = (int)wc->status;
 	t->vendor_error = wc->vendor_err;
@@ -211,7 +240,11 @@ static int failed(struct pier__rdma_task *t, const struct ibv_wc *wc)
 	 */
 	if (pier__rdma_type(t)->receives && wc->status == IBV_WC_LOC_QP_OP_ERR)
 		means.status = IBV_WC_LOC_LEN_ERR;
-	return pier__conn_failed(t->task.conn, pier__rdma_name(t), &means);
+	if (means.status == IBV_WC_LOC_LEN_ERR)
+		pier__conn_peer_ready(t->task.conn);	/* it has sent */
+	return pier__conn_failed(t->task.conn,
+				 failed_name(t, means.status, name,
+					     sizeof(name)), &means);
 }
 
 static void drop_all(struct pier__rdma_task *t)

@@ -244,7 +244,9 @@ no_peer_there_is_reported_when_the_time_is_up()
 	[ $? -eq 1 ] && says left.err "no peer within 1000 ms" || return 1
 	dial --timeout 1
 	[ $right -eq 1 ] &&
-		says right.err "cannot connect to 127.0.0.1:$port" refused
+		says right.err "exchange: cannot connect to 127.0.0.1:$port" \
+			refused &&
+		! says right.err "exchange: exchange"
 }
 
 a_listener_waits_on_when_a_stranger_calls()

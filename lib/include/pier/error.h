@@ -56,8 +56,10 @@ enum pier_scope pier_error_scope(int err);
 /*
  * The error message of the last failure in the calling thread: what failed,
  * with which value, and the remedy.  "" if nothing failed yet.  It belongs to
- * pier and lives until the next failure in this thread.  Results such as
- * -EAGAIN that are not failures do not change it: pier_error(3).  Any thread.
+ * pier and lives until the next failure in this thread.  A call that succeeds
+ * may leave another one, of a failure that it has overcome: look at it after a
+ * failure only.  Results such as -EAGAIN that are not failures do not change
+ * it: pier_error(3).  Any thread.
  */
 const char *pier_last_error(void);
 
