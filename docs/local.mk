@@ -79,7 +79,8 @@ man_calls = for page in $(dist_man_MANS); do \
 			{ print page, $$2 ".3" }' $(srcdir)/$$page; \
 	done
 
-install-data-hook:
+# The hook of the installation runs it.
+install-page-links:
 	@$(man_calls) | while read -r page call; do \
 		ln -sf $$page "$(DESTDIR)$(man3dir)/$$call" || exit; \
 	done

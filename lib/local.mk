@@ -325,7 +325,7 @@ lib_LTLIBRARIES += %D%/libpier.la
 if !SANITIZE
 %C%_libpier_la_LDFLAGS += -no-undefined -Wl,-z,defs
 endif
-EXTRA_%C%_libpier_la_DEPENDENCIES = %D%/libpier.map
+EXTRA_%C%_libpier_la_DEPENDENCIES = %D%/libpier.map directories
 EXTRA_DIST += %D%/libpier.map
 
 pierincludedir = $(includedir)/pier

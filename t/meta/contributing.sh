@@ -441,6 +441,26 @@ the_subcommand_runs()
 	    [ "$("$copied/tools/pier" again 1)" = "pier again 2" ]
 }
 
+# What `make install prefix=DIR` does, without what the copy has not built.
+another_prefix_is_installed_in()
+{
+	prefix=$tmp/prefix
+	make -s -C "$copied" CFLAGS=-O0 prefix="$prefix" \
+	    lib_LTLIBRARIES="lib/libpier.la lib/uv/libpier-uv.la" \
+	    install-binPROGRAMS install-pkgconfigDATA install-modules \
+	    >"$tmp/log" 2>&1 || { tail "$tmp/log"; return 1; }
+	ldd "$prefix/bin/pier" >"$tmp/log"
+	[ "$(grep -c " => $prefix/lib/libpier" "$tmp/log")" -eq 2 ] &&
+	    "$prefix/bin/pier" --help >/dev/null ||
+	    { cat "$tmp/log"; return 1; }
+	for module in pier pier-uv; do
+		module=$prefix/lib/pkgconfig/$module.pc
+		grep -qx "prefix=$prefix" "$module" &&
+		    grep -qx 'libdir=${exec_prefix}/lib' "$module" ||
+		    { cat "$module"; return 1; }
+	done
+}
+
 the_header_is_installed_and_its_call_linked()
 {
 	make -s -C "$copied" install-pierincludeHEADERS \
@@ -514,4 +534,5 @@ run the_device_holds_its_contract
 run the_type_of_task_is_listed
 run the_type_of_task_works
 none the_rules_hold_on_the_copy
+run another_prefix_is_installed_in
 tap_done
