@@ -42,12 +42,12 @@ static inline void pier__posted_append(struct pier__posted_queue *queue,
 static inline void pier__posted_add(struct pier__posted_queue *queue,
 				    struct pier__posted *posted)
 {
-	if (queue->first) {
-		pier__posted_append(queue, posted);
-		return;
-	}
 	posted->next = NULL;
-	queue->first = queue->last = posted;
+	if (queue->first)
+		queue->last->next = posted;
+	else
+		queue->first = posted;
+	queue->last = posted;
 }
 
 /* Take the first one out; NULL: empty. */

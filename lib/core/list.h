@@ -33,9 +33,11 @@ static inline bool pier__list_empty(const struct pier__list *head)
 static inline void pier__list_add(struct pier__list *head,
 				  struct pier__list *link)
 {
-	link->prev = head->prev;
+	struct pier__list *last = head->prev;
+
 	link->next = head;
-	head->prev->next = link;
+	last->next = link;
+	link->prev = last;
 	head->prev = link;
 }
 

@@ -64,13 +64,6 @@ static void done(struct pier__op *op, const struct ibv_wc *wc)
 		done_late(t, wc);
 }
 
-/* Its immediate is copied; the rest of the head stays. */
-static inline void take_imm(struct pier__comch_data_task *t)
-{
-	if (t->imm_len)
-		memcpy(t->head.imm, t->imm, t->imm_len);
-}
-
 /* Its target may be a new one, or its buffer, or it may not be submitted. */
 static int __attribute__((noinline))
 submit_anew(struct pier__comch_data_task *t, unsigned int flags)
@@ -89,7 +82,8 @@ submit_anew(struct pier__comch_data_task *t, unsigned int flags)
 		err = pier__comch_target_check(target, t);
 	if (err)
 		return err;
-	take_imm(t);
+	if (t->imm_len)
+		memcpy(t->head.imm, t->imm, t->imm_len);
 	t->wr.send = (struct ibv_send_wr){
 		.wr_id = (uintptr_t)&t->task.op,
 		.opcode = IBV_WR_SEND,
@@ -119,7 +113,6 @@ post_alone(struct pier__comch_data_task *t)
 {
 	int err;
 
-	take_imm(t);
 	err = pier__conn_post(t->target->conn, &t->wr.send);
 	if (err)
 		return err;
@@ -130,7 +123,6 @@ post_alone(struct pier__comch_data_task *t)
 static int __attribute__((noinline))
 chain_first(struct pier__comch_data_task *t)
 {
-	take_imm(t);
 	pier__conn_chain_first(t->target->conn, &t->posted, &t->wr.send);
 	return posted(t);
 }
@@ -138,7 +130,6 @@ chain_first(struct pier__comch_data_task *t)
 static int __attribute__((noinline))
 chain_next(struct pier__comch_data_task *t)
 {
-	take_imm(t);
 	pier__conn_chain(t->target->conn, &t->posted, &t->wr.send);
 	return posted(t);
 }
@@ -149,6 +140,22 @@ chain_last(struct pier__comch_data_task *t)
 	chain_next(t);
 	pier__conn_flush(t->target->conn);
 	return 0;
+}
+
+static inline int __attribute__((always_inline))
+post(struct pier__comch_data_task *t, unsigned int flags)
+{
+	if (pier__conn_chained(t->target->conn))
+		return flags ? chain_next(t) : chain_last(t);
+	return flags ? chain_first(t) : post_alone(t);
+}
+
+/* Its immediate is copied; the rest of the head stays. */
+static int __attribute__((noinline))
+post_with_imm(struct pier__comch_data_task *t, unsigned int flags)
+{
+	memcpy(t->head.imm, t->imm, t->imm_len);
+	return post(t, flags);
 }
 
 /* The usual case: as before, to a consumer that is connected. */
@@ -162,9 +169,7 @@ static int submit(struct pier_task *task, unsigned int flags)
 	    pier__comch_is_suspect(producer) ||
 	    !pier__comch_target_may_post(t->target))
 		return submit_anew(t, flags);
-	if (pier__conn_chained(t->target->conn))
-		return flags ? chain_next(t) : chain_last(t);
-	return flags ? chain_first(t) : post_alone(t);
+	return t->imm_len ? post_with_imm(t, flags) : post(t, flags);
 }
 
 /* One that is deferred counts as posted. */

@@ -95,7 +95,9 @@ program()
 		setvbuf(stdout, NULL, _IONBF, 0);
 	END
 	while read -r name args; do
-		case " $(echo $allowed $unchecked) " in *" $name "*) continue ;; esac
+		case " $(echo $allowed $unchecked) " in
+		*" $name "*) continue ;;
+		esac
 		wanted=-EINVAL
 		case " $(echo $yes_or_no) " in *" $name "*) wanted=0 ;; esac
 		cat <<-END
