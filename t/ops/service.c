@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -82,6 +84,38 @@ static void it_is_seen_while_there_is_an_export(void)
 	end(exported[1], mmap[1]);
 	OK(!see(0, &seen));
 	IS(entries_in(dir), 0);
+}
+
+/* How many sockets of this process have port @port. */
+static int sockets_on(uint16_t port)
+{
+	struct sockaddr_in6 addr;	/* the port of IPv4 is at its place */
+	int n = 0;
+
+	for (int fd = 0; fd < 1024; fd++) {
+		socklen_t len = sizeof(addr);
+
+		n += !getsockname(fd, (struct sockaddr *)&addr, &len) &&
+		     (addr.sin6_family == AF_INET6 ||
+		      addr.sin6_family == AF_INET) &&
+		     ntohs(addr.sin6_port) == port;
+	}
+	return n;
+}
+
+/* Which another program needs to be reached by RoCE devices. */
+static void it_does_not_take_port_4791(void)
+{
+	struct pier_service seen = { 0 };
+	struct pier_dma_export *exported;
+	struct pier_mmap *mmap;
+
+	exported = export(&mmap);
+	OK(see(getpid(), &seen));
+	if (!strcmp(pier_devinfo_kind(pier_dev_info(dev)), "soft"))
+		OK(sockets_on(seen.port));
+	IS(sockets_on(4791), 0);
+	end(exported, mmap);
 }
 
 /* Wait until there are @peers. */
@@ -259,6 +293,7 @@ int main(void)
 	if (!OK(!pier_dev_open(NULL, &dev)))
 		return tap_done();
 	TEST(it_is_seen_while_there_is_an_export);
+	TEST(it_does_not_take_port_4791);
 	TEST(peers_and_those_it_refuses_are_counted);
 	TEST(what_is_no_file_of_a_service_is_not_shown);
 	TEST(without_a_directory_it_is_not_seen);

@@ -99,6 +99,8 @@ static void roce_port_run(struct soft_cm *cm)
 	PIER__LIST_EACH(pos, tmp, &cm->listeners) {
 		listener = pier__container_of(pos, struct soft_cm_listener,
 					      link);
+		if (listener->soft_peers)
+			continue;
 		if (!listener->roce_port)
 			listener->roce_port =
 				cm->host->ops->roce_port(cm->host, true);
