@@ -310,7 +310,8 @@ void pier__conn_end(struct pier_conn *conn)
 	}
 	if (conn->state == PIER__CONN_UP)
 		pier__conn_transition(conn, PIER__CONN_DRAINING);
-	conn->deadline = pier__now();	/* goodbye follows what is in flight */
+	pier__conn_flush(conn);		/* what was deferred is in flight */
+	conn->deadline = pier__now();	/* goodbye follows that */
 	if (!pier__conn_control(conn, PIER__CTL_GOODBYE))
 		pier__conn_transition(conn, PIER__CONN_GOODBYE);
 }

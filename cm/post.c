@@ -31,9 +31,9 @@ void pier__conn_flush(struct pier_conn *conn)
 }
 
 /*
- * The first in flight has succeeded: complete it now, or, beyond the budget,
- * in a later round by way of ready, which keeps the order: it is not empty
- * only if the budget is used up.
+ * The first in flight has succeeded: complete it now, or, beyond the budget or
+ * if a task was recalled, in a later round by way of ready, which keeps the
+ * order.
  */
 static inline void succeed_first(struct pier_conn *conn)
 {
@@ -41,7 +41,7 @@ static inline void succeed_first(struct pier_conn *conn)
 	struct pier__posted *posted = pier__posted_pop(&conn->posted);
 
 	pier__conn_return_credit(conn);
-	if (--queues->budget >= 0) {
+	if (!queues->ready.first && --queues->budget >= 0) {
 		posted->succeed(posted);
 	} else {
 		pier__posted_add(&queues->ready, posted);

@@ -90,7 +90,8 @@ int pier__queues_recall(struct pier__queues *queues,
 {
 	uint64_t wr_id = (uintptr_t)posted->op;
 
-	if (queues->error)	/* it is about to be cancelled */
+	/* it is about to be cancelled, or was recalled already */
+	if (queues->error || posted->succeed == end)
 		return 0;
 	if (!queues->fab->srq_recall)
 		return pier__fail(-EOPNOTSUPP, "%s: %s gives back no posted "

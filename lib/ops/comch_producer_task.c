@@ -178,6 +178,8 @@ static int cancel(struct pier_task *task)
 	struct pier__comch_data_task *t = pier__comch_data_task(task);
 	struct pier__comch_target *target = t->target;
 
+	if (t->posted.succeed == pier__comch_data_end_recalled)
+		return 0;	/* it was; the target may be gone */
 	if (pier__task_queue_take_out(&target->waiting, task)) {
 		pier__queues_end_later(
 			pier__comch_data_of(task->ctx)->owner.queues,

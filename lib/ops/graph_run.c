@@ -126,7 +126,7 @@ static void advance(struct pier__graph_task *instance)
 			later_end = &step->next;
 		}
 	}
-	if (!later)
+	if (!later || later->waits)	/* none, or it was cancelled here */
 		return;
 	*later_end = instance->ready;
 	if (!instance->ready)

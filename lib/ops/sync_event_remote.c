@@ -144,15 +144,14 @@ static void complete(struct pier__sync_task *t, uint64_t value)
 	finish(t, 0);
 }
 
+/* A callback may cancel others of them. */
 static void finish_tasks(struct pier__sync_remote *remote, int err,
 			 const char *text)
 {
-	struct pier__task_queue queue;
-
-	pier__task_queue_init(&queue);
-	pier__task_queue_move(&queue, &remote->queue);
-	while (queue.first) {
-		struct pier_task *task = pier__task_queue_pop(&queue);
+	pier__task_queue_move(&remote->ending, &remote->queue);
+	while (remote->ending.first) {
+		struct pier_task *task =
+			pier__task_queue_pop(&remote->ending);
 
 		if (task->ctx->state == PIER_CTX_STOPPING)
 			pier__cpu_requeue(task);
@@ -317,7 +316,8 @@ void pier__sync_remote_recall(struct pier__sync_remote *remote,
 {
 	struct pier__sync_task *t = pier__sync_task(task);
 
-	if (!pier__task_queue_take_out(&remote->queue, task)) {
+	if (!pier__task_queue_take_out(&remote->queue, task) &&
+	    !pier__task_queue_take_out(&remote->ending, task)) {
 		for (uint32_t i = 0; i < OPS; i++) {
 			if (remote->ops[i].task == t)
 				remote->ops[i].task = NULL;
@@ -391,6 +391,7 @@ static void init(struct pier__sync_remote *remote,
 {
 	remote->event = event;
 	pier__task_queue_init(&remote->queue);
+	pier__task_queue_init(&remote->ending);
 	pier__conn_owner_init(&remote->owner, &event->cpu.ctx, queues_stopped);
 	remote->owner.quiet = true;
 	remote->owner.callbacks = (struct pier__conn_callbacks){

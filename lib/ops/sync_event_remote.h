@@ -25,6 +25,7 @@ struct pier__sync_remote {
 	uint32_t posted;		/* requests in flight */
 	struct pier__task_queue queue;	/* tasks to be posted; failed ones, */
 					/* until the connection has ended */
+	struct pier__task_queue ending;	/* those that fail now */
 	int error;			/* the first one on conn; 0: none */
 	char text[512];			/* its message */
 	struct pier__sync_op *ops, *free;	/* requests */

@@ -196,8 +196,9 @@ static void deliver(struct pier_task *other)
 {
 	struct pier_buf *src = peer_data(&a, 0, 8);
 	struct pier_task *send = send_of(src);
-	int status = -EINPROGRESS;
+	static int status;	/* @other keeps its address */
 
+	status = -EINPROGRESS;
 	pier_task_set_done(other, peer_done, &status);
 	IS(pier_task_run(send, PEER_LIMIT_MS), 0);
 	IS(peer_await(&status), 0);
@@ -226,6 +227,7 @@ static void a_receive_is_taken_back_or_its_context_stops(void)
 	err = pier_task_cancel(recv[0]);
 	if (err)
 		IS(err, -EOPNOTSUPP);
+	IS(pier_task_cancel(recv[0]), err);	/* twice is once */
 	IS(pier_task_wait(recv[0], err ? SHORT_MS : -1),
 	   err ? -ETIMEDOUT : -ECANCELED);
 	IS(pier_task_status(recv[0]), -ECANCELED);

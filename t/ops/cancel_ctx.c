@@ -246,6 +246,39 @@ static void an_instance_of_a_graph_is_taken_back_with_what_it_runs(void)
 	graphs_close();
 }
 
+static int cancel_instance(void *arg)
+{
+	IS(pier_task_cancel(*(struct pier_task **)arg), 0);
+	return 0;
+}
+
+/* While another function is in progress. */
+static void a_function_may_cancel_the_instance_that_calls_it(void)
+{
+	struct graphs_letter a = { 'a', 0, 1 << 30 };
+	struct pier_graph_node *first, *second, *node;
+	struct pier_task *task, *copy;
+
+	if (!graphs_open(dev))
+		return;
+	copy = graphs_copy(0);
+	node = graphs_ctx_node(pier_dma_ctx(graphs.c.dma));
+	first = graphs_letter_node();
+	IS(pier_graph_add_user(graphs.graph, cancel_instance, &second), 0);
+	graphs_order(first, node);
+	if (!graphs_start(graphs.graph))
+		return;
+	task = graphs_instance(graphs.graph);
+	IS(pier_graph_task_set_arg(task, first, &a), 0);
+	IS(pier_graph_task_set_arg(task, second, &task), 0);
+	IS(pier_graph_task_set_task(task, node, copy), 0);
+	IS(pier_task_run(task, LIMIT_MS), -ECANCELED);
+	pier_task_free(task);
+	pier_task_free(copy);
+	graphs_put();
+	graphs_close();
+}
+
 int main(void)
 {
 	if (pier_dev_open(NULL, &dev))
@@ -256,6 +289,7 @@ int main(void)
 	TEST(a_wait_for_an_event_is_taken_back_and_others_go_on);
 	TEST(digests_that_are_not_begun_are_taken_back);
 	TEST(an_instance_of_a_graph_is_taken_back_with_what_it_runs);
+	TEST(a_function_may_cancel_the_instance_that_calls_it);
 	pier_dev_close(dev);
 	return tap_done();
 }

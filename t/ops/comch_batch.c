@@ -148,14 +148,28 @@ static bool open_producer(void)
 	return talker_count(&server.consumers, 1);
 }
 
+static void close_producer(void)
+{
+	free_tasks();
+	for (int i = 0; i < BATCH; i++)
+		pier_buf_put(bufs[i]);
+	freight_close(&producer);
+	freight_close(&consumer);
+	talker_unpair(&server, &client);
+}
+
+static void receive_a_batch(void)
+{
+	for (size_t i = 0; i < BATCH; i++)
+		IS(freight_receive(&consumer, i * SMALL, SMALL), 0);
+}
+
 static void deferred_messages_of_a_producer_keep_their_order(void)
 {
 	if (!open_producer())
 		return;
 	for (int i = 1; i <= ROUNDS; i++) {
-		for (int j = 0; j < BATCH; j++)
-			IS(freight_receive(&consumer, (size_t)j * SMALL, SMALL),
-			   0);
+		receive_a_batch();
 		submit(i % 2 ? 0 : PIER_SUBMIT_MORE);
 		if (i % 4 == 0)
 			pier_ctx_flush(producer.ctx);
@@ -163,12 +177,24 @@ static void deferred_messages_of_a_producer_keep_their_order(void)
 		talker_count(&completed, i * BATCH);
 	}
 	IS(wrong, 0);
-	free_tasks();
-	for (int i = 0; i < BATCH; i++)
-		pier_buf_put(bufs[i]);
-	freight_close(&producer);
-	freight_close(&consumer);
-	talker_unpair(&server, &client);
+	close_producer();
+}
+
+/* After a first one, so that the connection stands. */
+static void deferred_messages_before_a_producers_stop_are_delivered(void)
+{
+	if (!open_producer())
+		return;
+	receive_a_batch();
+	submit(0);
+	talker_count(&completed, BATCH);
+	receive_a_batch();
+	submit(PIER_SUBMIT_MORE);
+	IS(pier_ctx_stop(producer.ctx), -EINPROGRESS);
+	talker_count(&consumer.done, 2 * BATCH);
+	talker_count(&completed, 2 * BATCH);
+	IS(wrong, 0);
+	close_producer();
 }
 
 int main(void)
@@ -179,6 +205,7 @@ int main(void)
 	TEST(a_flush_sends_deferred_messages);
 	TEST(deferred_messages_before_a_stop_are_delivered);
 	TEST(deferred_messages_of_a_producer_keep_their_order);
+	TEST(deferred_messages_before_a_producers_stop_are_delivered);
 	pier_dev_close(dev);
 	return tap_done();
 }

@@ -148,12 +148,14 @@ static void a_receive_is_taken_back_or_its_context_stops(void)
 static void a_message_of_the_channel_ends_its_connection(void)
 {
 	struct pier_task *task;
+	int err;
 
 	if (open_both()) {
 		IS(pier_comch_task_send(client.conn, "text", 4, &task), 0);
 		IS(pier_task_submit(task, 0), 0);
 		IS(pier_task_cancel(task), 0);
-		IS(pier_task_wait(task, -1), -ECANCELED);
+		err = pier_task_wait(task, -1);
+		OK(err == -ECANCELED || !err);	/* it may have arrived */
 		talker_count(&client.disconnected, 1);
 		IS(client.end_error, -ECANCELED);
 		talker_count(&server.disconnected, 1);

@@ -170,6 +170,49 @@ static void tasks_of_an_owner_that_died_fail_and_the_context_stops(void)
 	far_end(false);
 }
 
+static struct pier_task *together[3];
+static int ended;
+
+static void cancel_another(struct pier_task *task, void *arg)
+{
+	(void)task;
+	(void)arg;
+	for (int i = 0; !ended && i < 3; i++) {
+		if (pier_task_status(together[i]) == -EINPROGRESS) {
+			IS(pier_task_cancel(together[i]), 0);
+			break;
+		}
+	}
+	ended++;
+}
+
+static void a_task_that_fails_may_cancel_those_that_fail_with_it(void)
+{
+	struct pier_ctx *ctx;
+
+	ended = 0;
+	if (far_start_ctx()) {
+		ctx = pier_sync_event_ctx(theirs);
+		IS(run_set(1), 0);
+		for (int i = 0; i < 3; i++) {
+			IS(pier_sync_event_task_wait_eq(theirs, 42, ALL,
+							&together[i]), 0);
+			pier_task_set_done(together[i], cancel_another, NULL);
+			IS(pier_task_submit(together[i], 0), 0);
+		}
+		pair_kill(&far_owner);
+		while (pier_pe_inflight(far_pe))
+			pier_pe_wait(far_pe, LIMIT_MS);
+		IS(ended, 3);
+		for (int i = 0; i < 3; i++) {
+			OK(pier_task_status(together[i]) < 0);
+			IS(pier_task_free(together[i]), 0);
+		}
+		IS(pier_ctx_stop_wait(ctx, LIMIT_MS), 0);
+	}
+	far_end(false);
+}
+
 /* With one event a round, requests complete after their connection's end. */
 static void requests_in_flight_end_after_their_connection(void)
 {
@@ -337,6 +380,7 @@ int main(void)
 	TEST(many_adds_run_at_once);
 	TEST(calls_are_refused_in_context_mode_and_tasks_in_the_other);
 	TEST(tasks_of_an_owner_that_died_fail_and_the_context_stops);
+	TEST(a_task_that_fails_may_cancel_those_that_fail_with_it);
 	TEST(requests_in_flight_end_after_their_connection);
 	TEST(a_task_in_flight_is_taken_back_alone);
 	TEST(a_context_stops_with_waits_in_flight);
