@@ -296,6 +296,7 @@ static void ends_that_sleep_are_woken_to_connect(void)
 
 #define CALLS_MAX 8	/* of one end until it is connected */
 #define PAUSE 20	/* milliseconds between them, in place of a second */
+#define SECOND 1000
 
 static struct doca_rdma_connection **connection_of(const struct end *end)
 {
@@ -306,7 +307,7 @@ static struct doca_rdma_connection **connection_of(const struct end *end)
  * Progress @slow once in a while and @fast all the time, until @slow is
  * connected.  Returns how often.
  */
-static int calls_needed(struct end *slow, struct end *fast)
+static int calls_needed(struct end *slow, struct end *fast, int pause)
 {
 	long long limit = limit_from_now(), next = limit_now_ms();
 	int calls = 0;
@@ -317,13 +318,13 @@ static int calls_needed(struct end *slow, struct end *fast)
 			continue;
 		doca_pe_progress(slow->pe);
 		calls++;
-		next = limit_now_ms() + PAUSE * limit_slower();
+		next = limit_now_ms() + pause;
 	}
 	tap_note("%d calls", calls);
 	return calls;
 }
 
-static void few_calls_connect(struct end *slow, struct end *fast)
+static void few_calls_connect(struct end *slow, struct end *fast, int pause)
 {
 	struct doca_rdma_addr *addr;
 
@@ -331,7 +332,7 @@ static void few_calls_connect(struct end *slow, struct end *fast)
 	addr = address();
 	IS(doca_rdma_start_listen_to_port(server.rdma, PORT), DOCA_SUCCESS);
 	connect_to(addr);
-	OK(calls_needed(slow, fast) <= CALLS_MAX);
+	OK(calls_needed(slow, fast, pause) <= CALLS_MAX);
 	ends_drive(&server, &client, &established, 2);
 	IS(doca_rdma_addr_destroy(addr), DOCA_SUCCESS);
 	end_close(&client);
@@ -340,16 +341,26 @@ static void few_calls_connect(struct end *slow, struct end *fast)
 
 static void a_client_connects_in_eight_calls_of_progress(void)
 {
-	few_calls_connect(&client, &server);
+	few_calls_connect(&client, &server, PAUSE * limit_slower());
+}
+
+static void a_client_that_calls_once_a_second_connects_in_eight_calls(void)
+{
+	few_calls_connect(&client, &server, SECOND);
+}
+
+static void a_server_that_calls_once_a_second_connects_in_eight_calls(void)
+{
+	few_calls_connect(&server, &client, SECOND);
 }
 
 static void a_server_connects_in_eight_calls_of_progress(void)
 {
-	few_calls_connect(&server, &client);
+	few_calls_connect(&server, &client, PAUSE * limit_slower());
 }
 
 /* Neither program does more. */
-static void both_connect_in_eight_calls_each(void)
+static void both_connect_in_few_calls(int pause)
 {
 	struct doca_rdma_addr *addr;
 	long long limit = limit_from_now();
@@ -360,7 +371,7 @@ static void both_connect_in_eight_calls_each(void)
 	IS(doca_rdma_start_listen_to_port(server.rdma, PORT), DOCA_SUCCESS);
 	connect_to(addr);
 	for (; established < 2 && limit_holds(limit); calls++) {
-		for (int i = 0; i < PAUSE; i++)
+		for (int i = 0; i < pause; i++)
 			limit_nap(limit);
 		doca_pe_progress(server.pe);
 		doca_pe_progress(client.pe);
@@ -370,6 +381,16 @@ static void both_connect_in_eight_calls_each(void)
 	IS(doca_rdma_addr_destroy(addr), DOCA_SUCCESS);
 	end_close(&client);
 	end_close(&server);
+}
+
+static void both_connect_in_eight_calls_each(void)
+{
+	both_connect_in_few_calls(PAUSE);
+}
+
+static void both_connect_by_a_call_a_second(void)
+{
+	both_connect_in_few_calls(SECOND);
 }
 
 static void connections_need_a_context_that_runs(void)
@@ -506,6 +527,9 @@ int main(void)
 	TEST(a_client_connects_in_eight_calls_of_progress);
 	TEST(a_server_connects_in_eight_calls_of_progress);
 	TEST(both_connect_in_eight_calls_each);
+	TEST(a_client_that_calls_once_a_second_connects_in_eight_calls);
+	TEST(a_server_that_calls_once_a_second_connects_in_eight_calls);
+	TEST(both_connect_by_a_call_a_second);
 	TEST(connections_need_a_context_that_runs);
 	TEST(what_is_no_address_is_refused);
 	TEST(a_gid_is_an_address);
