@@ -104,12 +104,17 @@ stop_servers()
 	wait $served $synced
 }
 
-# seconds COMMAND... - how long it takes, with an empty target
+# seconds COMMAND... - how long it takes, with an empty target; nothing if it
+# fails
 seconds()
 {
 	rm -rf in/* && sync
 	begin=$(date +%s.%N)
-	"$@" >"$tmp/out" 2>&1 || { echo "failed: $*" >&2; cat "$tmp/out" >&2; }
+	"$@" >"$tmp/out" 2>&1 || {
+		echo "failed: $*" >&2
+		cat "$tmp/out" >&2
+		return
+	}
 	echo "$begin $(date +%s.%N)" | awk '{ print $2 - $1 }'
 }
 
@@ -118,7 +123,7 @@ copy_large()
 	"$pier" copy -q -d $device large "$address:large" && cmp_large
 }
 
-# It is not compared while time is taken, but its length is.
+# They are not compared while time is taken, but their length and number are.
 cmp_large()
 {
 	[ "$(stat -c %s in/large)" = "$(stat -c %s large)" ]
@@ -139,14 +144,19 @@ netcat_large()
 	cmp_large
 }
 
+cmp_small()
+{
+	[ "$(find in/small -type f -size 4096c | wc -l)" -eq $files ]
+}
+
 copy_small()
 {
-	"$pier" copy -q -r -d $device small "$address:"
+	"$pier" copy -q -r -d $device small "$address:" && cmp_small
 }
 
 sync_small()
 {
-	rsync -r --whole-file small "rsync://$address:8873/in/"
+	rsync -r --whole-file small "rsync://$address:8873/in/" && cmp_small
 }
 
 # The time in which `pier perf` writes as many bytes.
@@ -181,10 +191,12 @@ target()
 	echo "$net: $1: ${value:-none} ($range), at least $2: $verdict"
 }
 
-# ratio THEIRS OURS FILE
+# ratio THEIRS OURS FILE - of seconds; 0 if one of them has failed
 ratio()
 {
-	awk "BEGIN { if ($2 > 0) printf \"%.4f\n\", $1 / $2 }" >>"$tmp/$3"
+	awk -v theirs="$1" -v ours="$2" 'BEGIN {
+		printf("%.4f\n", (ours > 0 ? theirs / ours : 0))
+	}' >>"$tmp/$3"
 }
 
 measure()
