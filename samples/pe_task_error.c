@@ -42,7 +42,7 @@ static void copied(struct pier_task *task, void *arg)
 	if (pier_task_status(task) == 0)
 		done += !strcmp(arg, text);
 	else if (pier_task_status(task) != -ECANCELED)
-		printf("failed: %s\n", pier_last_error());
+		printf("failed: %s\n", pier_task_error_text(task));
 }
 
 int main(int argc, char *argv[])

@@ -110,7 +110,7 @@ a_full_queue_is_seen_by_who_tries_to_submit()
 a_failed_task_is_reported_with_its_cause()
 {
 	copies pe_task_error x -t x &&
-		has "failed: copy: the source has no data"
+		has "failed: dma: copy: the source has no data"
 }
 
 natively none each_sample_of_the_engine_is_run_here

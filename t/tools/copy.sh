@@ -157,8 +157,28 @@ names_may_have_any_bytes()
 	long=$(printf '%255s' '' | tr ' ' n)
 	echo 2 >"$long"
 	copied "$long" 127.0.0.1: && cmp "$long" "../root/$long" &&
-	    fails "File name too long" file "127.0.0.1:${long}n" ||
-	    fails "No such file" file "127.0.0.1:${long}n"
+	    copied "127.0.0.1:$long" back && cmp "$long" back
+}
+
+a_name_that_is_too_long_is_an_error()
+{
+	serve
+	long=$(printf '%256s' '' | tr ' ' n)
+	echo new >file
+	echo old >../root/file
+	fails "File name too long" file "127.0.0.1:$long" &&
+	    fails "File name too long" 127.0.0.1:file "$long" &&
+	    fails "File name too long" "127.0.0.1:$long" back &&
+	    [ "$(cat ../root/file)" = old ] && [ ! -e back ] && clean
+}
+
+# The server is not waited for.
+a_client_may_begin_with_its_server()
+{
+	mkdir "$tmp/in"
+	"$pier" copy -d "$device" --serve --root "$tmp/in" 2>"$tmp/server" &
+	echo 1 >"$tmp/source"
+	copied "$tmp/source" 127.0.0.1:here && cmp "$tmp/source" "$tmp/in/here"
 }
 
 # fails_at SOURCE TARGET - the root's sibling is as it was
@@ -284,6 +304,8 @@ run modes_and_times_arrive_if_requested
 run the_mode_and_time_of_dot_arrive_if_requested
 run holes_stay_holes
 run names_may_have_any_bytes
+run a_name_that_is_too_long_is_an_error
+run a_client_may_begin_with_its_server
 run no_client_leaves_the_root
 run a_file_that_fails_does_not_end_the_copy
 run the_old_target_stays_when_the_copy_fails

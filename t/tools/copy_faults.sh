@@ -89,18 +89,20 @@ interrupt()
 	return 1
 }
 
-# A client or a server dies at 50 places of the file; from its begin again when
-# it is complete.
-a_copy_that_is_killed_50_times_is_resumed()
+# kill_and_resume FOLDER WORDS... - 50 times; from its begin again when it was
+# complete
+kill_and_resume()
 {
-	fresh
-	echo old >../root/file
-	head -c 70000000 /dev/urandom >file
+	folder=$1
+	shift
 	midst=0
-	for i in $(seq 50); do
-		begin --resume file 127.0.0.1:
-		at_moment has $((i * 900000 + $(random 900000)))
-		if [ $((i % 2)) -eq 0 ]; then
+	tries=0
+	while [ $midst -lt 50 ]; do
+		tries=$((tries + 1))
+		[ $tries -le 400 ] || return
+		begin --resume "$@"
+		at_moment has $(random 70000000) "$folder"
+		if [ $((midst % 2)) -eq 0 ]; then
 			kill -9 $client
 			wait $client
 		else
@@ -109,17 +111,32 @@ a_copy_that_is_killed_50_times_is_resumed()
 			serve
 		fi 2>/dev/null
 		if cmp -s file ../root/file; then
-			echo old >../root/file	# it was complete before
+			echo old >"$folder/file"	# it was complete before
 			continue
 		fi
 		midst=$((midst + 1))
-		[ "$(cat ../root/file)" = old ] || return
+		[ "$(cat "$folder/file")" = old ] || return
 	done
-	echo "$midst were not complete"
-	[ $midst -ge 25 ] || return
-	copy --resume file 127.0.0.1: && cmp file ../root/file &&
-	    [ "$(ls -A ../root)" = file ] ||
-	    { cat "$tmp/err" "$tmp/server"; ls -lA ../root; return 1; }
+	copy --resume "$@" && cmp file ../root/file &&
+	    [ "$(ls -A "$folder")" = file ] ||
+	    { cat "$tmp/err" "$tmp/server"; ls -lA "$folder"; return 1; }
+}
+
+# A client or a server dies when a random part of the file is there.
+a_copy_that_is_killed_50_times_is_resumed()
+{
+	fresh
+	echo old >../root/file
+	head -c 70000000 /dev/urandom >file
+	kill_and_resume ../root file 127.0.0.1:
+}
+
+a_copy_from_the_server_that_is_killed_50_times_is_resumed()
+{
+	fresh
+	echo old >file
+	head -c 70000000 /dev/urandom >../root/file
+	kill_and_resume . 127.0.0.1:file .
 }
 
 # The bytes that are moved are those that lack.
@@ -209,7 +226,14 @@ a_target_without_permission_fails_alone()
 	echo 1 >file
 	copy file 127.0.0.1:closed && return 1
 	says "$tmp/err" "closed/file: Permission denied" &&
-	    copy file 127.0.0.1:open && cmp file ../root/open/file
+	    copy file 127.0.0.1:open && cmp file ../root/open/file || return
+	echo secret >../root/closed/secret 2>/dev/null	# if by root
+	[ -z "$as_nobody" ] || {
+		chmod 600 ../root/closed/secret
+		copy 127.0.0.1:closed/secret . && return 1
+		says "$tmp/err" "closed/secret: Permission denied" &&
+		    [ ! -e secret ]
+	}
 }
 
 a_disk_that_is_full_leaves_the_old_target()
@@ -303,6 +327,7 @@ a_second_server_of_a_name_is_told_to_choose_a_port()
 
 device_known
 run a_copy_that_is_killed_50_times_is_resumed
+run a_copy_from_the_server_that_is_killed_50_times_is_resumed
 run only_the_rest_is_moved
 run a_source_that_has_changed_is_copied_anew
 run a_resumed_file_has_the_mode_of_a_new_one
