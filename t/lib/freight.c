@@ -110,6 +110,28 @@ bool freight_start(struct freight *freight)
 	       freight_state(freight, PIER_CTX_RUNNING);
 }
 
+bool freight_pair(struct freight *producer, struct talker *sender,
+		  struct freight *consumer, struct talker *receiver,
+		  struct pier_dev *dev, size_t len,
+		  const struct pier_comch_data_config *cfg)
+{
+	memset(consumer, 0, sizeof(*consumer));
+	memset(producer, 0, sizeof(*producer));
+	return freight_consumer(consumer, dev, receiver->conn, len, cfg,
+				NULL) &&
+	       freight_producer(producer, dev, sender->conn, len, cfg, NULL) &&
+	       freight_start(producer) && freight_start(consumer) &&
+	       talker_count(&sender->consumers, 1);
+}
+
+void freight_unpair(struct freight *producer, struct talker *sender,
+		    struct freight *consumer, struct talker *receiver)
+{
+	freight_close(producer);
+	freight_close(consumer);
+	talker_unpair(sender, receiver);
+}
+
 static void count(struct pier_task *task, struct freight *freight)
 {
 	freight->status = pier_task_status(task);

@@ -48,6 +48,17 @@ void freight_close(struct freight *freight);
 
 /* Start it; a consumer: until it runs. */
 bool freight_start(struct freight *freight);
+
+/*
+ * Make and start both on two that are connected, the producer at @sender, which
+ * knows the consumer then; and the end of all four.
+ */
+bool freight_pair(struct freight *producer, struct talker *sender,
+		  struct freight *consumer, struct talker *receiver,
+		  struct pier_dev *dev, size_t len,
+		  const struct pier_comch_data_config *cfg);
+void freight_unpair(struct freight *producer, struct talker *sender,
+		    struct freight *consumer, struct talker *receiver);
 bool freight_state(const struct freight *freight, enum pier_ctx_state state);
 
 /*

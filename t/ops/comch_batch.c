@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
-#include <string.h>
 
 #include "t/lib/freight.h"
 #include "t/lib/limit.h"
@@ -126,14 +125,9 @@ static void take_imm(struct freight *freight, struct pier_task *task)
 static bool open_producer(void)
 {
 	completed = expected = wrong = 0;
-	memset(&consumer, 0, sizeof(consumer));
-	memset(&producer, 0, sizeof(producer));
 	if (!talker_pair(&server, &client, dev, NULL) ||
-	    !freight_consumer(&consumer, dev, client.conn, BATCH * SMALL, NULL,
-			      NULL) ||
-	    !freight_producer(&producer, dev, server.conn, BATCH * SMALL, NULL,
-			      NULL) ||
-	    !freight_start(&producer) || !freight_start(&consumer))
+	    !freight_pair(&producer, &server, &consumer, &client, dev,
+			  BATCH * SMALL, NULL))
 		return false;
 	consumer.on_done = take_imm;
 	for (int i = 0; i < BATCH; i++) {
@@ -145,7 +139,7 @@ static bool open_producer(void)
 					   &numbers[i], 1, 1, &tasks[i]), 0);
 		pier_task_set_done(tasks[i], complete, NULL);
 	}
-	return talker_count(&server.consumers, 1);
+	return true;
 }
 
 static void close_producer(void)
@@ -153,9 +147,7 @@ static void close_producer(void)
 	free_tasks();
 	for (int i = 0; i < BATCH; i++)
 		pier_buf_put(bufs[i]);
-	freight_close(&producer);
-	freight_close(&consumer);
-	talker_unpair(&server, &client);
+	freight_unpair(&producer, &server, &consumer, &client);
 }
 
 static void receive_a_batch(void)

@@ -17,20 +17,14 @@ static struct freight consumer, producer;
 /* A consumer of the client, and a producer of the server, which run. */
 static bool open_both(void)
 {
-	memset(&consumer, 0, sizeof(consumer));
-	memset(&producer, 0, sizeof(producer));
 	return talker_pair(&server, &client, dev, NULL) &&
-	       freight_consumer(&consumer, dev, client.conn, LEN, NULL, NULL) &&
-	       freight_producer(&producer, dev, server.conn, LEN, NULL, NULL) &&
-	       freight_start(&producer) && freight_start(&consumer) &&
-	       talker_count(&server.consumers, 1);
+	       freight_pair(&producer, &server, &consumer, &client, dev, LEN,
+			    NULL);
 }
 
 static void close_both(void)
 {
-	freight_close(&producer);
-	freight_close(&consumer);
-	talker_unpair(&server, &client);
+	freight_unpair(&producer, &server, &consumer, &client);
 }
 
 static void passes(unsigned int seed)

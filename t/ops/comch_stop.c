@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
-#include <string.h>
 
 #include "t/lib/freight.h"
 #include "t/lib/tap.h"
@@ -24,20 +23,14 @@ static bool open_both(uint32_t stop_on_task_error)
 		.stop_on_task_error = stop_on_task_error,
 	};
 
-	memset(&consumer, 0, sizeof(consumer));
-	memset(&producer, 0, sizeof(producer));
 	return talker_pair(&server, &client, dev, NULL) &&
-	       freight_consumer(&consumer, dev, client.conn, LEN, &cfg, NULL) &&
-	       freight_producer(&producer, dev, server.conn, LEN, &cfg, NULL) &&
-	       freight_start(&producer) && freight_start(&consumer) &&
-	       talker_count(&server.consumers, 1);
+	       freight_pair(&producer, &server, &consumer, &client, dev, LEN,
+			    &cfg);
 }
 
 static void close_both(void)
 {
-	freight_close(&producer);
-	freight_close(&consumer);
-	talker_unpair(&server, &client);
+	freight_unpair(&producer, &server, &consumer, &client);
 }
 
 /* The one that is too long for the buffer comes first. */
