@@ -181,6 +181,37 @@ a_client_may_begin_with_its_server()
 	copied "$tmp/source" 127.0.0.1:here && cmp "$tmp/source" "$tmp/in/here"
 }
 
+# most_memory PID - in KiB, so far; nothing when it has ended
+most_memory()
+{
+	sed -n 's/^VmHWM:[^0-9]*\([0-9]*\) kB/\1/p' "/proc/$1/status" \
+	    2>/dev/null
+}
+
+# uses_little WORD... - a copy during which either side has at most 64 MiB
+uses_little()
+{
+	"$pier" copy -d "$device" "$@" &
+	most=0
+	while now=$(most_memory $!) && [ "$now" ]; do
+		most=$now
+	done
+	wait $! || return
+	echo "client: $most KiB, server: $(most_memory $server) KiB"
+	[ "$most" -gt 0 ] && [ "$most" -le 65536 ] &&
+	    [ "$(most_memory $server)" -le 65536 ]
+}
+
+memory_is_bounded()
+{
+	grep -q '^SANITIZE_FLAGS = *$' "$build/Makefile" ||
+	    skip "sanitizers have memory of their own"
+	serve
+	head -c 300000000 /dev/zero >file
+	uses_little file 127.0.0.1: && uses_little 127.0.0.1:file back &&
+	    cmp file back
+}
+
 # fails_at SOURCE TARGET - the root's sibling is as it was
 fails_at()
 {
@@ -306,6 +337,7 @@ run holes_stay_holes
 run names_may_have_any_bytes
 run a_name_that_is_too_long_is_an_error
 run a_client_may_begin_with_its_server
+run memory_is_bounded
 run no_client_leaves_the_root
 run a_file_that_fails_does_not_end_the_copy
 run the_old_target_stays_when_the_copy_fails
