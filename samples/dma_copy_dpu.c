@@ -1,23 +1,27 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* dma_copy_dpu - copy the text that dma_copy_host offers. */
+#include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include <pier/pier.h>
 
+static const char about[] = "Copy the text that dma_copy_host offers.";
 static const char *device, *desc_path = "/tmp/export_desc.txt";
+static const char *info_path = "/tmp/buffer_info.txt";
 static const struct pier_option options[] = {
 	{ "p", "pci-addr", "DEV", "the device, by PCI address or name",
 	  PIER_OPTION_STRING, 0, 0, 0, &device },
 	{ "d", "descriptor-path", "FILE", "where the descriptor is",
 	  PIER_OPTION_STRING, 0, 1, 4095, &desc_path },
+	{ "b", "buffer-path", "FILE", "where address and length are",
+	  PIER_OPTION_STRING, 0, 1, 4095, &info_path },
 	{ 0 },
 };
 
 int main(int argc, char *argv[])
 {
 	static char memory[4096];
-	struct pier_args args = { .size = sizeof(args) };
+	struct pier_args args = { sizeof(args), 0, about, .options = options };
 	unsigned char desc[PIER_DESC_MAX];
 	struct pier_dev *dev = NULL;
 	struct pier_pe *pe = NULL;
@@ -26,35 +30,34 @@ int main(int argc, char *argv[])
 	struct pier_buf_inventory *inv = NULL;
 	struct pier_buf *src = NULL, *dst = NULL;
 	struct pier_task *task;
+	uintptr_t addr;
+	size_t size;
 	int err, len = 0;
 
-	args.about = "Copy the text that dma_copy_host offers.";
-	args.options = options;
 	err = pier_args_parse(&args, argc, argv);
 	if (err)
 		return pier_args_exit(err);	/* help, or a usage error */
+	if (!freopen(info_path, "r", stdin) ||
+	    scanf("%" SCNuPTR "%zu", &addr, &size) != 2) {
+		fprintf(stderr, "dma_copy_dpu: %s: no address and length\n",
+			info_path);
+		return 1;
+	}
 
 	err = pier_dev_open(device, &dev);
 	if (!err)
 		err = len = pier_desc_read(desc_path, desc);
 	if (err > 0)
 		err = pier_dma_import(dev, desc, (size_t)len, &remote);
-	if (!err)
-		err = pier_pe_create(&pe);
-	if (!err)
-		err = pier_dma_create(dev, &dma);
-	if (!err)
-		err = pier_ctx_start(pier_dma_ctx(dma), pe);
-	if (!err)
-		err = pier_mmap_map(dev, memory, sizeof(memory), 0, &local);
-	if (!err)
-		err = pier_buf_inventory_create(2, &inv);
-	if (!err)
-		err = pier_buf_whole(inv, remote, &src);
-	if (!err)
-		err = pier_buf_empty(inv, local, &dst);
-	if (!err)
-		err = pier_dma_task_copy(dma, src, dst, &task);
+	err = err ? err : pier_pe_create(&pe);
+	err = err ? err : pier_dma_create(dev, &dma);
+	err = err ? err : pier_ctx_start(pier_dma_ctx(dma), pe);
+	err = err ? err : pier_mmap_map(dev, memory, sizeof(memory), 0, &local);
+	err = err ? err : pier_buf_inventory_create(2, &inv);
+	err = err ? err : pier_buf_by_data(inv, remote, (void *)addr, size,
+					   &src);
+	err = err ? err : pier_buf_empty(inv, local, &dst);
+	err = err ? err : pier_dma_task_copy(dma, src, dst, &task);
 	err = err ? err : pier_task_once(task, -1);
 	if (err)
 		fprintf(stderr, "dma_copy_dpu: %s\n", pier_last_error());

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* dma_copy_host - offer a text to the DMA context of dma_copy_dpu. */
+#include <stdint.h>
 #include <stdio.h>
 
 #include <pier/pier.h>
 
+static const char about[] = "Offer a text for dma_copy_dpu to copy.";
 static const char *text = PIER_ARGS_TEXT, *device;
 static const char *desc_path = "/tmp/export_desc.txt";
+static const char *info_path = "/tmp/buffer_info.txt";
 static const struct pier_option options[] = {
 	{ "p", "pci-addr", "DEV", "the device, by PCI address or name",
 	  PIER_OPTION_STRING, 0, 0, 0, &device },
@@ -13,14 +16,27 @@ static const struct pier_option options[] = {
 	  4095, &text },
 	{ "d", "descriptor-path", "FILE", "where to write the descriptor",
 	  PIER_OPTION_STRING, 0, 1, 4095, &desc_path },
+	{ "b", "buffer-path", "FILE", "where to write address and length",
+	  PIER_OPTION_STRING, 0, 1, 4095, &info_path },
 	{ 0 },
 };
+
+static int write_info(const void *addr, size_t len)
+{
+	FILE *f = fopen(info_path, "w");
+	int n = f ? fprintf(f, "%ju\n%zu", (uintmax_t)(uintptr_t)addr, len) : 0;
+
+	if (n > 0 && !fclose(f))
+		return 0;
+	perror(info_path);
+	return -1;
+}
 
 /* Wait for Enter or, without a terminal, for the end of the peer. */
 static int wait_for_peer(struct pier_dma_export *exported)
 {
-	printf("offering \"%s\": run dma_copy_dpu with %s, then press Enter\n",
-	       text, desc_path);
+	printf("offering \"%s\": run dma_copy_dpu with %s and %s, "
+	       "then press Enter\n", text, desc_path, info_path);
 	fflush(stdout);
 	return getchar() == EOF ? pier_dma_export_wait(exported, -1) : 0;
 }
@@ -28,7 +44,7 @@ static int wait_for_peer(struct pier_dma_export *exported)
 int main(int argc, char *argv[])
 {
 	static char memory[4096];
-	struct pier_args args = { .size = sizeof(args) };
+	struct pier_args args = { sizeof(args), 0, about, .options = options };
 	struct pier_dev *dev = NULL;
 	struct pier_mmap *mmap = NULL;
 	struct pier_dma_export *exported = NULL;
@@ -36,12 +52,12 @@ int main(int argc, char *argv[])
 	size_t len, desc_len = 0;
 	int err;
 
-	args.about = "Offer a text for dma_copy_dpu to copy.";
-	args.options = options;
 	err = pier_args_parse(&args, argc, argv);
 	if (err)
 		return pier_args_exit(err);	/* help, or a usage error */
 	len = (size_t)snprintf(memory, sizeof(memory), "%s", text) + 1;
+	if (write_info(memory, len))
+		return 1;
 
 	err = pier_dev_open(device, &dev);
 	if (!err)

@@ -9,12 +9,13 @@ dpu=$build/samples/dma_copy_dpu
 [ -x "$host" ] && [ -x "$dpu" ] || skip_all "the samples are not built"
 device=${PIER_DEVICE:-soft_lo}
 desc=$tmp/desc
+info=$tmp/info
 
 # offer OPTION... - a host without a terminal
 offer()
 {
-	rm -f "$desc"
-	"$host" -p "$device" -d "$desc" "$@" </dev/null \
+	rm -f "$desc" "$info"
+	"$host" -p "$device" -d "$desc" -b "$info" "$@" </dev/null \
 	    >"$tmp/host" 2>&1 &
 	offering=$!
 	until [ -s "$desc" ]; do
@@ -28,7 +29,7 @@ copies()
 {
 	offer "--text=$1" || { cat "$tmp/host"; return 1; }
 	printf 'copied "%s"\n' "$1" >"$tmp/want"
-	timeout 40 "$dpu" -p "$device" -d "$desc" >"$tmp/got" 2>&1
+	timeout 40 "$dpu" -p "$device" -d "$desc" -b "$info" >"$tmp/got" 2>&1
 	status=$?
 	wait $offering
 	ended=$?
@@ -54,7 +55,7 @@ a_copy_from_a_host_that_was_killed_is_an_error()
 	offer || return
 	kill -9 $offering
 	wait $offering
-	timeout 40 "$dpu" -p "$device" -d "$desc" >"$tmp/got" 2>&1
+	timeout 40 "$dpu" -p "$device" -d "$desc" -b "$info" >"$tmp/got" 2>&1
 	status=$?
 	cat "$tmp/got"
 	[ $status -eq 1 ] &&
@@ -63,22 +64,45 @@ a_copy_from_a_host_that_was_killed_is_an_error()
 
 enter_ends_the_host()
 {
-	rm -f "$desc"
-	echo | timeout 40 "$host" -p "$device" -d "$desc" >"$tmp/host" 2>&1 &&
+	rm -f "$desc" "$info"
+	echo | timeout 40 "$host" -p "$device" -d "$desc" -b "$info" \
+	    >"$tmp/host" 2>&1 &&
 	    grep -q "press Enter" "$tmp/host" && [ -s "$desc" ]
 }
 
 no_descriptor_or_a_damaged_one_is_an_error()
 {
 	echo garbage >"$desc"
-	timeout 40 "$dpu" -p "$device" -d "$tmp/none" 2>"$tmp/err"
+	printf '1\n1' >"$info"
+	timeout 40 "$dpu" -p "$device" -d "$tmp/none" -b "$info" 2>"$tmp/err"
 	[ $? -eq 1 ] && grep -q "dma_copy_dpu: .*none" "$tmp/err" || return
-	timeout 40 "$dpu" -p "$device" -d "$desc" 2>"$tmp/err"
+	timeout 40 "$dpu" -p "$device" -d "$desc" -b "$info" 2>"$tmp/err"
 	[ $? -eq 1 ] && grep -q "dma_copy_dpu: " "$tmp/err"
+}
+
+# What is outside of the export, and what is no number.
+an_address_that_is_not_the_exports_is_an_error()
+{
+	offer || return
+	for wrong in '1\n1' "$(sed 1q "$info")\n5000" 'x\n1' '1' ''; do
+		printf "$wrong" >"$tmp/wrong"
+		timeout 40 "$dpu" -p "$device" -d "$desc" -b "$tmp/wrong" \
+		    >"$tmp/got" 2>&1
+		[ $? -eq 1 ] && grep -q "dma_copy_dpu: " "$tmp/got" ||
+		    { echo "$wrong"; cat "$tmp/got"; return 1; }
+	done
+	timeout 40 "$dpu" -p "$device" -d "$desc" -b "$tmp/none" \
+	    >"$tmp/got" 2>&1
+	[ $? -eq 1 ] && grep -q "none: no address and length" "$tmp/got"
+	status=$?
+	kill $offering
+	wait $offering
+	return $status
 }
 
 run random_texts_are_copied
 run a_copy_from_a_host_that_was_killed_is_an_error
 run enter_ends_the_host
+run an_address_that_is_not_the_exports_is_an_error
 run no_descriptor_or_a_damaged_one_is_an_error
 tap_done

@@ -132,7 +132,7 @@ info_shows_what_a_process_exports()
 {
 	mkfifo "$tmp/enter" || return
 	"$build/samples/dma_copy_host" -p soft_lo -d "$tmp/export" \
-	    <"$tmp/enter" >"$tmp/host" 2>&1 &
+	    -b "$tmp/address" <"$tmp/enter" >"$tmp/host" 2>&1 &
 	host=$!
 	exec 3>"$tmp/enter"
 	appears "$tmp/export" &&
