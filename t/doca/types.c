@@ -2,6 +2,7 @@
 #include <doca_buf.h>
 #include <doca_buf_inventory.h>
 #include <doca_clock.h>
+#include <doca_compat.h>
 #include <doca_ctx.h>
 #include <doca_dev.h>
 #include <doca_dma.h>
@@ -247,6 +248,28 @@ static void calls_without_an_object_fail_and_return(void)
 	   DOCA_ERROR_INVALID_VALUE);
 }
 
+struct versioned {
+	DOCA_STRUCT_START;
+	int value;
+};
+
+static void structures_carry_the_version_of_their_headers(void)
+{
+	DOCA_STRUCT_DEF(struct versioned, defined);
+	struct versioned assigned = DOCA_STRUCT_CTOR(struct versioned);
+	struct versioned pointed = { .value = 5 };
+
+	IS(DOCA_STRUCT_GET_VERSION(&defined), DOCA_VERSION_OFFICIAL);
+	IS(DOCA_STRUCT_GET_VERSION(&assigned), DOCA_VERSION_OFFICIAL);
+	IS(defined.value, 0);
+	DOCA_STRUCT_PTR_CTOR(&pointed);
+	IS(DOCA_STRUCT_GET_VERSION(&pointed), DOCA_VERSION_OFFICIAL);
+	IS(pointed.value, 5);
+	DOCA_STRUCT_MEMSET_CTOR(&pointed);
+	IS(DOCA_STRUCT_GET_VERSION(&pointed), DOCA_VERSION_OFFICIAL);
+	IS(pointed.value, 0);
+}
+
 int main(void)
 {
 	TEST(every_error_has_a_name_and_a_text);
@@ -258,5 +281,6 @@ int main(void)
 	TEST(capabilities_without_hardware_are_not_supported);
 	TEST(sync_events_have_every_task);
 	TEST(calls_without_an_object_fail_and_return);
+	TEST(structures_carry_the_version_of_their_headers);
 	return tap_done();
 }

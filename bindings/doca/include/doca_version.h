@@ -2,7 +2,7 @@
 #ifndef DOCA_VERSION_H
 #define DOCA_VERSION_H
 
-#include <string.h>
+#include <stddef.h>
 
 #include <doca_compat.h>
 
@@ -31,21 +31,6 @@ extern "C" {
 	(DOCA_VERSION_CALC(major, minor, patch) == DOCA_VERSION_OFFICIAL)
 #define DOCA_VERSION_LTE_CURRENT(major, minor, patch) \
 	(DOCA_VERSION_CALC(major, minor, patch) <= DOCA_VERSION_OFFICIAL)
-
-/*
- * Structures that carry the version of the headers they were compiled with:
- * START declares it as their first member, CTOR and DEF are for such a variable
- * and PTR_CTOR and MEMSET_CTOR for what a pointer leads to.
- */
-#define DOCA_STRUCT_START size_t doca_struct_version
-#define DOCA_STRUCT_CTOR(type) \
-	((type){ .doca_struct_version = DOCA_VERSION_OFFICIAL })
-#define DOCA_STRUCT_DEF(type, name) type name = DOCA_STRUCT_CTOR(type)
-#define DOCA_STRUCT_PTR_CTOR(ptr) \
-	((ptr)->doca_struct_version = DOCA_VERSION_OFFICIAL)
-#define DOCA_STRUCT_MEMSET_CTOR(ptr) \
-	(memset((ptr), 0, sizeof(*(ptr))), DOCA_STRUCT_PTR_CTOR(ptr))
-#define DOCA_STRUCT_GET_VERSION(ptr) ((ptr)->doca_struct_version)
 
 /* Of these headers, when the program was compiled. */
 static inline const char *doca_version(void)
