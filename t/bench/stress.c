@@ -107,6 +107,14 @@ static void wait_for(int seconds)
 	over = true;
 }
 
+/* What a run without the sanitizer does not show. */
+static void say_what_was_looked_for(void)
+{
+#ifndef __SANITIZE_THREAD__
+	puts("races are looked for in builds with --enable-tsan only");
+#endif
+}
+
 static int report(void)
 {
 	int failed = 0;
@@ -147,6 +155,7 @@ int main(int argc, char *argv[])
 	}
 	wait_for(seconds);
 	failed = report();
+	say_what_was_looked_for();
 	pier_dev_close(dev);
 	return failed;
 }
