@@ -79,10 +79,27 @@ macros_are_of_use()
 	const char *text = PIER_ARGS_TEXT;
 	const unsigned int zero = PIER_ZERO;
 	EOF
+	cat >"$tmp/doca_macros.$1" <<-'EOF'
+	#include <doca_compat.h>
+
+	struct versioned {
+		DOCA_STRUCT_START;
+		int value;
+	};
+	DOCA_STRUCT_DEF(struct versioned, defined);
+	struct versioned assign(void);
+	struct versioned assign(void)
+	{
+		return DOCA_STRUCT_CTOR(struct versioned);
+	}
+	EOF
 	shift
 	"$@" -Wall -Wextra -Wpedantic -Werror -fsyntax-only \
-	    -I"$tmp/include" "$tmp/macros".*
-	rm "$tmp/macros".*
+	    -I"$tmp/include" "$tmp/macros".* || return
+	"$@" -Wall -Wextra -pedantic-errors -Werror -fsyntax-only \
+	    -I"$top_srcdir/bindings/doca/include" "$tmp/doca_macros".* ||
+	    return
+	rm "$tmp/macros".* "$tmp/doca_macros".*
 }
 
 macros_are_of_use_in_c()
