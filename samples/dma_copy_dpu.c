@@ -31,18 +31,20 @@ int main(int argc, char *argv[])
 	struct pier_buf *src = NULL, *dst = NULL;
 	struct pier_task *task;
 	uintptr_t addr;
+	FILE *info;
 	size_t size;
 	int err, len = 0;
 
 	err = pier_args_parse(&args, argc, argv);
 	if (err)
 		return pier_args_exit(err);	/* help, or a usage error */
-	if (!freopen(info_path, "r", stdin) ||
-	    scanf("%" SCNuPTR "%zu", &addr, &size) != 2) {
+	info = fopen(info_path, "r");
+	if (!info || fscanf(info, "%" SCNuPTR "%zu", &addr, &size) != 2) {
 		fprintf(stderr, "dma_copy_dpu: %s: no address and length\n",
 			info_path);
 		return 1;
 	}
+	fclose(info);
 
 	err = pier_dev_open(device, &dev);
 	if (!err)

@@ -23,13 +23,11 @@ static const struct pier_option options[] = {
 
 static int write_info(const void *addr, size_t len)
 {
-	FILE *f = fopen(info_path, "w");
-	int n = f ? fprintf(f, "%ju\n%zu", (uintmax_t)(uintptr_t)addr, len) : 0;
+	char info[64];
+	int n = snprintf(info, sizeof(info), "%ju\n%zu",
+			 (uintmax_t)(uintptr_t)addr, len);
 
-	if (n > 0 && !fclose(f))
-		return 0;
-	perror(info_path);
-	return -1;
+	return pier_desc_write(info_path, info, (size_t)n);
 }
 
 /* Wait for Enter or, without a terminal, for the end of the peer. */
@@ -56,14 +54,14 @@ int main(int argc, char *argv[])
 	if (err)
 		return pier_args_exit(err);	/* help, or a usage error */
 	len = (size_t)snprintf(memory, sizeof(memory), "%s", text) + 1;
-	if (write_info(memory, len))
-		return 1;
 
 	err = pier_dev_open(device, &dev);
 	if (!err)
 		err = pier_mmap_map(dev, memory, len, PIER_PEER_READ, &mmap);
 	if (!err)
 		err = pier_dma_export_create(mmap, dev, &exported);
+	if (!err)
+		err = write_info(memory, len);
 	if (!err) {
 		pier_dma_export_desc(exported, &desc, &desc_len);
 		err = pier_desc_write(desc_path, desc, desc_len);

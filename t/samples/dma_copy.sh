@@ -80,20 +80,33 @@ no_descriptor_or_a_damaged_one_is_an_error()
 	[ $? -eq 1 ] && grep -q "dma_copy_dpu: " "$tmp/err"
 }
 
+# refuses TEXT - the address and the length in a file, or no such file
+refuses()
+{
+	timeout 40 "$dpu" -p "$device" -d "$desc" -b "$tmp/wrong" \
+	    >"$tmp/got" 2>&1
+	[ $? -eq 1 ] && grep -q "dma_copy_dpu: .*$1" "$tmp/got" && return
+	cat "$tmp/wrong" "$tmp/got"
+	return 1
+}
+
+# is_refused ADDRESS-AND-LENGTH TEXT
+is_refused()
+{
+	printf "$1" >"$tmp/wrong"
+	refuses "$2"
+}
+
 # What is outside of the export, and what is no number.
 an_address_that_is_not_the_exports_is_an_error()
 {
 	offer || return
-	for wrong in '1\n1' "$(sed 1q "$info")\n5000" 'x\n1' '1' ''; do
-		printf "$wrong" >"$tmp/wrong"
-		timeout 40 "$dpu" -p "$device" -d "$desc" -b "$tmp/wrong" \
-		    >"$tmp/got" 2>&1
-		[ $? -eq 1 ] && grep -q "dma_copy_dpu: " "$tmp/got" ||
-		    { echo "$wrong"; cat "$tmp/got"; return 1; }
-	done
-	timeout 40 "$dpu" -p "$device" -d "$desc" -b "$tmp/none" \
-	    >"$tmp/got" 2>&1
-	[ $? -eq 1 ] && grep -q "none: no address and length" "$tmp/got"
+	outside="outside the mmap"
+	none="no address and length"
+	is_refused '1\n1' "$outside" &&
+	    is_refused "$(sed 1q "$info")\n5000" "$outside" &&
+	    is_refused 'x\n1' "$none" && is_refused 1 "$none" &&
+	    is_refused '' "$none" && rm "$tmp/wrong" && refuses "$none"
 	status=$?
 	kill $offering
 	wait $offering
