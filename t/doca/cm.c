@@ -295,8 +295,7 @@ static void ends_that_sleep_are_woken_to_connect(void)
 }
 
 #define CALLS_MAX 8	/* of one end until it is connected */
-#define PAUSE 20	/* milliseconds between them, in place of a second */
-#define SECOND 1000
+#define SECOND 1000	/* milliseconds between them */
 
 static struct doca_rdma_connection **connection_of(const struct end *end)
 {
@@ -339,11 +338,6 @@ static void few_calls_connect(struct end *slow, struct end *fast, int pause)
 	end_close(&server);
 }
 
-static void a_client_connects_in_eight_calls_of_progress(void)
-{
-	few_calls_connect(&client, &server, PAUSE * limit_slower());
-}
-
 static void a_client_that_calls_once_a_second_connects_in_eight_calls(void)
 {
 	few_calls_connect(&client, &server, SECOND);
@@ -354,13 +348,8 @@ static void a_server_that_calls_once_a_second_connects_in_eight_calls(void)
 	few_calls_connect(&server, &client, SECOND);
 }
 
-static void a_server_connects_in_eight_calls_of_progress(void)
-{
-	few_calls_connect(&server, &client, PAUSE * limit_slower());
-}
-
 /* Neither program does more. */
-static void both_connect_in_few_calls(int pause)
+static void both_that_call_once_a_second_connect_in_eight_calls(void)
 {
 	struct doca_rdma_addr *addr;
 	long long limit = limit_from_now();
@@ -371,8 +360,7 @@ static void both_connect_in_few_calls(int pause)
 	IS(doca_rdma_start_listen_to_port(server.rdma, PORT), DOCA_SUCCESS);
 	connect_to(addr);
 	for (; established < 2 && limit_holds(limit); calls++) {
-		for (int i = 0; i < pause; i++)
-			limit_nap(limit);
+		limit_nap_for(limit, SECOND);
 		doca_pe_progress(server.pe);
 		doca_pe_progress(client.pe);
 	}
@@ -381,16 +369,6 @@ static void both_connect_in_few_calls(int pause)
 	IS(doca_rdma_addr_destroy(addr), DOCA_SUCCESS);
 	end_close(&client);
 	end_close(&server);
-}
-
-static void both_connect_in_eight_calls_each(void)
-{
-	both_connect_in_few_calls(PAUSE);
-}
-
-static void both_connect_by_a_call_a_second(void)
-{
-	both_connect_in_few_calls(SECOND);
 }
 
 static void connections_need_a_context_that_runs(void)
@@ -524,12 +502,9 @@ int main(void)
 	TEST(a_rejected_client_fails_and_another_connects);
 	TEST(a_server_connects_again_and_again);
 	TEST(ends_that_sleep_are_woken_to_connect);
-	TEST(a_client_connects_in_eight_calls_of_progress);
-	TEST(a_server_connects_in_eight_calls_of_progress);
-	TEST(both_connect_in_eight_calls_each);
+	TEST(both_that_call_once_a_second_connect_in_eight_calls);
 	TEST(a_client_that_calls_once_a_second_connects_in_eight_calls);
 	TEST(a_server_that_calls_once_a_second_connects_in_eight_calls);
-	TEST(both_connect_by_a_call_a_second);
 	TEST(connections_need_a_context_that_runs);
 	TEST(what_is_no_address_is_refused);
 	TEST(a_gid_is_an_address);

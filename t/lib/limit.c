@@ -50,6 +50,17 @@ bool limit_nap(long long limit)
 	return limit_holds(limit);
 }
 
+bool limit_nap_for(long long limit, int ms)
+{
+	long long end = limit_now_ms() + ms;
+
+	while (limit_now_ms() < end) {
+		if (!limit_nap(limit))
+			return false;
+	}
+	return true;
+}
+
 void limit_be_elsewhere(int ms)
 {
 	poll(NULL, 0, ms);

@@ -26,6 +26,9 @@ bool limit_holds(long long limit);
 /* The same; sleeps for a millisecond, in which others can work. */
 bool limit_nap(long long limit);
 
+/* The same, for @ms milliseconds or until the limit has passed. */
+bool limit_nap_for(long long limit, int ms);
+
 /* The ack_timeout that is @base where nothing stretches the limits. */
 int limit_ack_timeout(int base);
 

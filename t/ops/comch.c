@@ -412,8 +412,7 @@ static int progress_late(int pause)
 {
 	long long limit = limit_from_now();
 
-	for (int i = 0; i < pause; i++)
-		limit_nap(limit);
+	limit_nap_for(limit, pause);
 	pier_pe_progress(client.pe, 1);
 	pier_pe_progress(server.pe, 1);
 	return 1;
