@@ -100,7 +100,10 @@ int pier_task_wait(struct pier_task *task, int timeout_ms);
 /* Submit @task and wait for it.  Errors: as of both. */
 int pier_task_run(struct pier_task *task, int timeout_ms);
 
-/* The same, then free it, also if it was not submitted: a one-shot's wait. */
+/*
+ * The same, then free it, also if it was not submitted: a one-shot's wait.  The
+ * task's callback must not free it.
+ */
 int pier_task_once(struct pier_task *task, int timeout_ms);
 
 /*
