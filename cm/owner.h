@@ -24,8 +24,8 @@ struct pier__conn_owner {
 	void (*stopped)(struct pier_ctx *ctx);
 	bool quiet;			/* pier's own: the states of its */
 					/* connections are no events */
-	bool soft_peers;		/* listeners of a soft device take no */
-					/* port 4791; before the start */
+	bool no_roce_port;		/* listeners of a soft device never */
+					/* take port 4791; set before start */
 	struct pier__list conns, listeners;	/* those not destroyed */
 };
 

@@ -126,7 +126,7 @@ int pier__rdmacm_open(struct pier__queues *queues)
 					    IBV_MTU_4096, &rdmacm->cm);
 	if (err)
 		goto err_free;
-	rdmacm->cm->soft_peers = queues->owner->soft_peers;
+	rdmacm->cm->no_roce_port = queues->owner->no_roce_port;
 	rdmacm->source.poll = poll_events;
 	rdmacm->source.fd = rdmacm->cm->fd;
 	rdmacm->source.slow = true;

@@ -325,8 +325,8 @@ struct pier__cm {
 	struct pier__chan *chan;
 	int fd;			/* readable when next() has an event or */
 				/* work */
-	bool soft_peers;	/* the caller's: its listeners are for soft */
-				/* peers alone, and take no port 4791 */
+	bool no_roce_port;	/* the caller's: listeners of a soft device */
+				/* never take port 4791 */
 };
 
 /* A port that accepts requests. */

@@ -227,7 +227,7 @@ static int open_all(struct pier__service *service)
 		err = pier_rdma_configure(service->rdma, &cfg);
 	if (err)
 		return err;
-	service->rdma->owner.soft_peers = true;
+	service->rdma->owner.no_roce_port = true;
 	pier_ctx_set_user_data(pier_rdma_ctx(service->rdma), service);
 	pier_rdma_set_conn_callbacks(service->rdma, requested, NULL, ended,
 				     ended);

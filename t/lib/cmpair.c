@@ -183,7 +183,7 @@ void cm_listen(struct cm_pair *pair, int i, uint32_t backlog)
 	node->listener.listener.port = CM_SERVICE;
 	node->listener.backlog = backlog;
 	node->listener.roce_port = !node->needs_roce_port;
-	node->listener.soft_peers = node->soft_peers;
+	node->listener.no_roce_port = node->no_roce_port;
 	pier__soft_cm_listen(node->cm, &node->listener);
 }
 

@@ -49,7 +49,7 @@ struct cm_node {
 	enum cm_manner manner;
 	bool roce_port_taken;		/* port 4791 is another's */
 	bool needs_roce_port;		/* its listener does, from now on */
-	bool soft_peers;		/* the listener is for these alone */
+	bool no_roce_port;		/* the listener never uses it */
 	bool no_gid;			/* the address went away */
 	int roce_port_users, rings;
 	bool peer_closed;		/* ICMP of its host: no process has */

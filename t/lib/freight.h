@@ -51,7 +51,7 @@ bool freight_start(struct freight *freight);
 
 /*
  * Make and start both on two that are connected, the producer at @sender, which
- * knows the consumer then; and the end of all four.
+ * knows the consumer then.  freight_unpair() closes both, and the two talkers.
  */
 bool freight_pair(struct freight *producer, struct talker *sender,
 		  struct freight *consumer, struct talker *receiver,

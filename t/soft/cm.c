@@ -325,7 +325,7 @@ static void a_listener_gets_port_4791_when_it_is_free_again(void)
 	end();
 }
 
-static void a_listener_for_soft_peers_never_gets_port_4791(void)
+static void a_listener_that_is_not_to_never_gets_port_4791(void)
 {
 	struct cm_node *server;
 
@@ -333,7 +333,7 @@ static void a_listener_for_soft_peers_never_gets_port_4791(void)
 	server = &pair->node[1];
 	server->needs_roce_port = true;
 	server->roce_port_taken = true;
-	server->soft_peers = true;
+	server->no_roce_port = true;
 	cm_listen(pair, 1, 8);
 	cm_run(pair, 3500);
 	server->roce_port_taken = false;
@@ -558,7 +558,7 @@ int main(void)
 	TEST(a_rejection_is_reported_with_its_reason_and_data);
 	TEST(a_lost_rejection_is_sent_again_and_not_decided_again);
 	TEST(a_listener_gets_port_4791_when_it_is_free_again);
-	TEST(a_listener_for_soft_peers_never_gets_port_4791);
+	TEST(a_listener_that_is_not_to_never_gets_port_4791);
 	TEST(requests_beyond_the_backlog_are_put_off);
 	TEST(a_request_just_reported_still_has_its_place);
 	TEST(requests_not_reported_are_rejected_when_the_listener_goes);

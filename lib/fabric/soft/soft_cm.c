@@ -277,7 +277,7 @@ static int open_port(struct soft_chan_cm *cm, struct soft_listener *listener)
 		err = open_sock(cm, listener);
 	if (err)
 		return err;
-	if (listener->in.soft_peers)
+	if (listener->in.no_roce_port)
 		return 0;
 	listener->in.roce_port = pier__soft_chan_roce_port_use(chan, true);
 	if (listener->in.roce_port)
@@ -324,7 +324,7 @@ static int soft_cm_listen(struct pier__cm *pcm, const struct sockaddr *addr,
 	listener->in.listener.owner = owner;
 	listener->in.listener.port = name.port;
 	listener->in.ip = name.ip;
-	listener->in.soft_peers = pcm->soft_peers;
+	listener->in.no_roce_port = pcm->no_roce_port;
 	listener->in.backlog = backlog > 0 ? (uint32_t)backlog : 1;
 
 	begin(pcm);

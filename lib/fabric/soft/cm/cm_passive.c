@@ -15,7 +15,7 @@ void pier__soft_cm_listen(struct soft_cm *cm, struct soft_cm_listener *listener)
 {
 	listener->waiting = 0;
 	pier__list_add(&cm->listeners, &listener->link);
-	if (!listener->roce_port && !listener->soft_peers)
+	if (!listener->roce_port && !listener->no_roce_port)
 		pier__soft_cm_want_roce_port(cm);
 }
 

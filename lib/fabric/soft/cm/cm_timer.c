@@ -99,7 +99,7 @@ static void roce_port_run(struct soft_cm *cm)
 	PIER__LIST_EACH(pos, tmp, &cm->listeners) {
 		listener = pier__container_of(pos, struct soft_cm_listener,
 					      link);
-		if (listener->soft_peers)
+		if (listener->no_roce_port)
 			continue;
 		if (!listener->roce_port)
 			listener->roce_port =

@@ -66,7 +66,7 @@ struct soft_cm_listener {
 	struct in6_addr ip;		/* unspecified: any */
 	uint32_t backlog, waiting;	/* requests not reported yet */
 	bool roce_port;			/* counted as user of port 4791 */
-	bool soft_peers;		/* for these alone: without that port */
+	bool no_roce_port;		/* it never uses that port */
 };
 
 /* On @ep, of which it becomes a part.  @host must outlive it. */
