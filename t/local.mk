@@ -35,6 +35,7 @@ check_PROGRAMS += \
 	%D%/cm/rdmacm_seam.t \
 	%D%/cm/rdmacm_wait.t \
 	%D%/copy/flight.t \
+	%D%/copy/full.t \
 	%D%/copy/greeting.t \
 	%D%/copy/hostile.t \
 	%D%/copy/hostile_client.t \
