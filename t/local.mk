@@ -539,6 +539,7 @@ EXTRA_DIST += \
 	%D%/lib/api.sh \
 	%D%/lib/device.sh \
 	%D%/lib/install.sh \
+	%D%/lib/sshd.sh \
 	%D%/lib/tap.sh \
 	%D%/lib/toolbox.sh \
 	%D%/lib/tsan.supp \

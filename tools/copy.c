@@ -83,8 +83,6 @@ static const char *address_of(const struct copy_tool *t)
 /* The name of the server: it is agreed upon, or random. */
 static int choose_name(struct copy_tool *t)
 {
-	char *at = strrchr(t->host, '@');
-
 	if (t->once)
 		return copy_ssh_name(t->name, sizeof(t->name));
 	if (t->port)
@@ -93,10 +91,7 @@ static int choose_name(struct copy_tool *t)
 		snprintf(t->name, sizeof(t->name), "pier copy");
 	if (!t->ssh)
 		return 0;
-	t->far = copy_ssh_start(t->ssh_command, t->program, t->host, t->name,
-				sizeof(t->name));
-	if (at)
-		memmove(t->host, at + 1, strlen(at));
+	t->far = copy_ssh_start(t);
 	return !t->far;
 }
 
@@ -124,8 +119,12 @@ static int configure(struct copy_tool *t)
 static void print_listening(void *arg)
 {
 	struct copy_tool *t = arg;
+	char address[64];
 
 	if (t->once) {
+		if (copy_reach_address(pier_dev_info(t->dev), address,
+				       sizeof(address)))
+			printf(COPY_SSH_ADDRESS "%s\n", address);
 		printf(COPY_SSH_LINE "%s\n", t->name);
 		fflush(stdout);
 		return;
@@ -168,7 +167,7 @@ static int copy_files(struct copy_tool *t)
 		err = pier_copy_receive(t->copy, (const char *const *)word,
 					count, word[count]);
 	copy_report(t, err);
-	copy_ssh_end(t->far);
+	copy_ssh_end(t->far, err);
 	return err ? 1 : 0;
 }
 
@@ -190,8 +189,11 @@ static int serve(struct copy_tool *t)
 
 static int run(struct copy_tool *t)
 {
-	int err = pier_dev_open(t->device, &t->dev);
+	int err;
 
+	if (t->once)
+		copy_reach_device(t);
+	err = pier_dev_open(t->device, &t->dev);
 	if (!err)
 		err = pier_copy_create(t->dev, &t->copy);
 	if (err) {
@@ -215,6 +217,11 @@ static int run(struct copy_tool *t)
 
 static int check(const struct copy_tool *t)
 {
+	if (t->port && (t->ssh || t->once)) {
+		fputs("pier copy: --port: with --ssh and --once the name of "
+		      "the server is random\n", stderr);
+		return 2;
+	}
 	if (t->listening ? !t->args.argc : t->args.argc >= 2)
 		return 0;
 	fputs("pier copy: give SOURCE... and TARGET, or --listen\n", stderr);
@@ -255,7 +262,7 @@ static const struct pier_option options[] = {
 	{ .long_name = "json", .help = "print the result as JSON",
 	  .type = PIER_OPTION_FLAG, .value = &tool.json },
 	{ .long_name = "port", .value_name = "PORT",
-	  .help = "number of the server among those of its host",
+	  .help = "number of the server among those of its device",
 	  .type = PIER_OPTION_INT, .min = 1, .max = 65535,
 	  .value = &tool.port },
 	{ .long_name = "listen",

@@ -17,6 +17,7 @@ struct copy_tool {
 	int ssh, once;
 	const char *ssh_command, *program;
 	struct copy_ssh *far;	/* the far side that ssh has started */
+	char reached[80];	/* the device by which ssh reached it */
 
 	char name[64];		/* of the server */
 	char host[COPY_HOST_MAX];
@@ -30,18 +31,36 @@ struct copy_tool {
 };
 
 /*
- * copy_ssh.c: start a server on @host, which may begin with "USER@", by ssh and
- * write its name.  Returns NULL with a message printed.
+ * copy_ssh.c: start a server on the host of @t, which may begin with "USER@",
+ * by ssh and write its name, and the address that it reports as the host.
+ * Returns NULL with a message printed.
  */
-struct copy_ssh *copy_ssh_start(const char *command, const char *program,
-				const char *host, char *ret_name, size_t size);
+struct copy_ssh *copy_ssh_start(struct copy_tool *t);
 
-/* Wait for its end.  NULL is allowed. */
-void copy_ssh_end(struct copy_ssh *far);
+/*
+ * Wait for its end.  If the copy has @failed the server may still wait for a
+ * client, and ssh is ended soon.  NULL is allowed.
+ */
+void copy_ssh_end(struct copy_ssh *far, int failed);
 
 /* A random name; 1: with a message printed. */
 int copy_ssh_name(char *ret, size_t size);
 #define COPY_SSH_LINE "pier copy listens as "
+#define COPY_SSH_ADDRESS "pier copy listens at "	/* the line before */
+
+/*
+ * copy_reach.c: choose the device that has the address to which an ssh client
+ * has connected, unless one was chosen.
+ */
+void copy_reach_device(struct copy_tool *t);
+
+/*
+ * The address of the device for that client: the same, or another one if the
+ * device does not have it.  0: ssh has not started this process, or there is
+ * none.
+ */
+int copy_reach_address(const struct pier_devinfo *info, char *ret,
+		       size_t size);
 
 /* copy_report.c: callbacks of the copy; @arg is the struct copy_tool. */
 void copy_failed(const char *path, int error, const char *text, void *arg);

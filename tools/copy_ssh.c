@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <arpa/inet.h>
 #include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +14,10 @@
 
 /* The far side of a copy, started by ssh as scp does. */
 
+#define END_MS 1000	/* for what ssh still prints when the copy has failed */
+#define STEP_MS 20
 #define SECRET 16	/* bytes */
-#define LINES 64	/* of a login script, before the name */
+#define LINES 64	/* of a login script, before those of the server */
 
 struct copy_ssh {
 	pid_t pid;
@@ -74,47 +79,89 @@ static struct copy_ssh *spawn(const char *command, const char *host,
 	return far;
 }
 
-/* The name in the line that the server prints; 1: there is none. */
-static int read_name(FILE *from, char *ret, size_t size)
+/* What follows @begin in @line; NULL: it begins with something else. */
+static const char *behind(const char *line, const char *begin)
 {
+	size_t len = strlen(begin);
+
+	return strncmp(line, begin, len) ? NULL : line + len;
+}
+
+/* What only @t's ssh knows by the host's name has this address, too. */
+static void take_address(struct copy_tool *t, const char *text)
+{
+	struct in6_addr addr;
+
+	if (inet_pton(AF_INET, text, &addr) == 1 ||
+	    inet_pton(AF_INET6, text, &addr) == 1)
+		snprintf(t->host, sizeof(t->host), "%s", text);
+}
+
+/* The lines that the server prints; 1: it has no name. */
+static int read_lines(struct copy_tool *t, FILE *from)
+{
+	const char *text;
 	char line[256];
 
 	for (int i = 0; i < LINES && fgets(line, sizeof(line), from); i++) {
-		if (strncmp(line, COPY_SSH_LINE, strlen(COPY_SSH_LINE)))
-			continue;
 		line[strcspn(line, "\n")] = '\0';
-		snprintf(ret, size, "%s", line + strlen(COPY_SSH_LINE));
-		return *ret ? 0 : 1;
+		text = behind(line, COPY_SSH_ADDRESS);
+		if (text)
+			take_address(t, text);
+		text = behind(line, COPY_SSH_LINE);
+		if (!text)
+			continue;
+		if (!*text || strlen(text) >= sizeof(t->name))
+			return 1;
+		strcpy(t->name, text);
+		return 0;
 	}
 	return 1;
 }
 
-struct copy_ssh *copy_ssh_start(const char *command, const char *program,
-				const char *host, char *ret_name, size_t size)
+struct copy_ssh *copy_ssh_start(struct copy_tool *t)
 {
 	struct copy_ssh *far;
-	char *remote;
+	char *remote, *at = strrchr(t->host, '@');
 
-	if (asprintf(&remote, "%s copy --listen --once", program) < 0)
+	if (asprintf(&remote, "%s copy --listen --once --timeout %d",
+		     t->program, t->args.timeout_ms / 1000) < 0)
 		return NULL;
-	far = spawn(command, host, remote);
+	far = spawn(t->ssh_command, t->host, remote);
 	free(remote);
 	if (!far)
 		return NULL;
-	if (!read_name(far->from, ret_name, size))
+	if (at)
+		memmove(t->host, at + 1, strlen(at));
+	if (!read_lines(t, far->from))
 		return far;
-	fprintf(stderr, "pier copy: no server was started on %s by %s\n", host,
-		command);
-	copy_ssh_end(far);
+	fprintf(stderr, "pier copy: no server was started on %s by %s\n",
+		t->host, t->ssh_command);
+	copy_ssh_end(far, 0);
 	return NULL;
 }
 
-void copy_ssh_end(struct copy_ssh *far)
+/* Has it ended within @ms? */
+static int ends_within(pid_t pid, int ms)
+{
+	for (; ms > 0; ms -= STEP_MS) {
+		if (waitpid(pid, NULL, WNOHANG) == pid)
+			return 1;
+		poll(NULL, 0, STEP_MS);
+	}
+	return 0;
+}
+
+void copy_ssh_end(struct copy_ssh *far, int failed)
 {
 	if (!far)
 		return;
 	fclose(far->from);
-	while (waitpid(far->pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	if (!failed || !ends_within(far->pid, END_MS)) {
+		if (failed)
+			kill(far->pid, SIGTERM);
+		while (waitpid(far->pid, NULL, 0) < 0 && errno == EINTR)
+			;
+	}
 	free(far);
 }

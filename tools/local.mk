@@ -7,6 +7,7 @@ bin_PROGRAMS += %D%/pier
 %C%_pier_SOURCES = \
 	%D%/copy.c \
 	%D%/copy.h \
+	%D%/copy_reach.c \
 	%D%/copy_report.c \
 	%D%/copy_ssh.c \
 	%D%/counters.c \

@@ -302,12 +302,23 @@ progress_is_shown_on_a_terminal_alone()
 	    copied file 127.0.0.1:
 }
 
+# Two at once, and neither is that of clients without a port.
 ports_distinguish_servers()
 {
 	serve --port 7
+	mkdir ../other
+	"$pier" copy -d "$device" --listen --root "$tmp/other" --port 65535 \
+	    2>"$tmp/server2" &
+	wait_for 20 grep -q '"pier copy 65535" listens' "$tmp/server2" || return
 	echo 1 >file
+	echo 2 >file2
 	copied --port 7 file 127.0.0.1: && cmp file ../root/file &&
-	    fails 'no server "pier copy 8"' --port 8 file 127.0.0.1:
+	    copied --port 65535 file2 127.0.0.1: && cmp file2 ../other/file2 &&
+	    copied --port 65535 127.0.0.1:file2 back && cmp file2 back &&
+	    [ "$(ls -A ../root ../other | grep -c file)" -eq 2 ] &&
+	    fails 'no server "pier copy 8"' --port 8 --timeout 5 file \
+		127.0.0.1: &&
+	    fails 'no server "pier copy"' --timeout 5 file 127.0.0.1:
 }
 
 a_wrong_command_line_is_a_usage_error()
@@ -315,7 +326,11 @@ a_wrong_command_line_is_a_usage_error()
 	status 2 "$pier" copy a && status 2 "$pier" copy a b &&
 	    status 2 "$pier" copy x:a y:b && status 2 "$pier" copy a x:b c &&
 	    status 2 "$pier" copy x:a y:b . &&
-	    status 2 "$pier" copy --listen a
+	    status 2 "$pier" copy --listen a &&
+	    status 2 "$pier" copy --listen --port 65536 &&
+	    status 2 "$pier" copy --port 7 --ssh a x: &&
+	    status 2 "$pier" copy --listen --once --port 7 &&
+	    says "$tmp/err" "--port: with --ssh and --once"
 }
 
 a_server_ends_by_a_signal()

@@ -5,6 +5,7 @@
 # hosts, where packets are lost and where the device goes away.
 . "${0%/*}/../lib/tap.sh"
 . "$top/t/lib/toolbox.sh"
+. "$top/t/lib/sshd.sh"
 skip_all_with_tsan
 
 if [ "${1:-}" != inside ]; then
@@ -39,15 +40,16 @@ is_up()
 	"$@" | grep -q "state UP"
 }
 
-# connect_both - a cable between the two
+# connect_both [NUMBER] - a cable between the two, the first or another
 connect_both()
 {
-	ip link add near0 type veth peer name far0 netns $far &&
-	    ip addr add 10.77.0.1/24 dev near0 && ip link set near0 up &&
-	    in_far ip addr add 10.77.0.2/24 dev far0 &&
-	    in_far ip link set far0 up &&
-	    wait_for 10 is_up ip link show near0 &&
-	    wait_for 10 is_up in_far ip link show far0
+	n=${1:-0}
+	ip link add near$n type veth peer name far$n netns $far &&
+	    ip addr add 10.77.$n.1/24 dev near$n && ip link set near$n up &&
+	    in_far ip addr add 10.77.$n.2/24 dev far$n &&
+	    in_far ip link set far$n up &&
+	    wait_for 10 is_up ip link show near$n &&
+	    wait_for 10 is_up in_far ip link show far$n
 }
 
 # lose PERCENT - of all packets that arrive, at both
@@ -100,6 +102,36 @@ a_copy_survives_the_loss_of_20_of_100_packets()
 	status=$?
 	nft list ruleset | grep -q 'packets [1-9]' || status=1
 	lose_no_more
+	return $status
+}
+
+# by_ssh PROGRAM DEVICE - a file, both ways, of a host that ssh alone knows
+by_ssh()
+{
+	rm -rf "$tmp/here" "$tmp/root"
+	mkdir "$tmp/here" "$tmp/root" && cd "$tmp/here" || return
+	head -c 3000000 /dev/urandom >file
+	for words in "file pier-test-host:$tmp/root/there" \
+	    "pier-test-host:$tmp/root/there back"; do
+		timeout 50 "$pier" copy -d "$2" --ssh --ssh-command "$ssh" \
+		    --program "$1" $words 2>"$tmp/err" ||
+		    { cat "$tmp/err"; return 1; }
+	done
+	cmp file ../root/there && cmp file back
+}
+
+# By the device that has the address to which ssh has connected, though it is
+# not the default one; then by a network of its own, whose address ssh does not
+# have.
+the_far_side_reports_its_address_by_ssh()
+{
+	[ "$sshd_file" ] || skip "there is no sshd"
+	connect_both 1 || return
+	sshd_start 10.77.1.2 in_far || skip "ssh: $(cat "$keys/log")"
+	by_ssh "$pier" soft_near1 &&
+	    by_ssh "env PIER_DEVICE=soft_far0 $pier" soft_near0
+	status=$?
+	ip link del near1
 	return $status
 }
 
@@ -156,5 +188,6 @@ wait_for 10 is_unshared && connect_both >"$tmp/ip" 2>&1 ||
     skip_all "$(head -n 1 "$tmp/ip")"
 
 run a_copy_survives_the_loss_of_20_of_100_packets
+run the_far_side_reports_its_address_by_ssh
 run a_device_that_goes_away_ends_the_copy
 tap_done

@@ -5,38 +5,17 @@
 . "${0%/*}/../lib/tap.sh"
 . "$top/t/lib/toolbox.sh"
 . "$top/t/lib/device.sh"
+. "$top/t/lib/sshd.sh"
 
-PATH=$PATH:/usr/sbin
-daemon=$(command -v sshd) && command -v ssh >/dev/null ||
-    skip_all "there is no sshd"
 "$pier" copy --help | grep -q ssh-command || skip_all "it has no --ssh"
-port=$((22000 + $$ % 9000))
-keys=$tmp/keys
-mkdir "$keys" && cd "$tmp" || exit
-ssh-keygen -q -t ed25519 -N '' -f "$keys/host"
-ssh-keygen -q -t ed25519 -N '' -f "$keys/user"
-cat >"$keys/conf" <<END
-Port $port
-ListenAddress 127.0.0.1
-HostKey $keys/host
-AuthorizedKeysFile $keys/user.pub
-StrictModes no
-UsePAM no
-PidFile none
-END
-[ "$(id -u)" -ne 0 ] || mkdir -p /run/sshd
-"$daemon" -D -e -f "$keys/conf" 2>"$tmp/log" &
-command="ssh -p $port -i $keys/user -o StrictHostKeyChecking=no \
--o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -o BatchMode=yes"
-user=$(id -un)
-wait_for 20 grep -q "listening on" "$tmp/log" || skip_all "sshd: $(cat log)"
-$command "$user@127.0.0.1" true 2>"$tmp/err" ||
-    skip_all "ssh: $(cat "$tmp/err")"
+cd "$tmp" || exit
+[ "$sshd_file" ] || skip_all "there is no sshd"
+sshd_start 127.0.0.1 || skip_all "ssh: $(cat "$keys/log")"
 
 # copy WORD... - what it prints is in $tmp/err
 copy()
 {
-	timeout 60 "$pier" copy -d "$device" --ssh --ssh-command "$command" \
+	timeout 60 "$pier" copy -d "$device" --ssh --ssh-command "$ssh" \
 	    --program "env PIER_DEVICE=$device $pier" "$@" 2>"$tmp/err"
 }
 
@@ -48,11 +27,21 @@ files_arrive_in_both_directions()
 	    { cat "$tmp/err"; return 1; }
 }
 
+# It is no name of a host.
+a_name_of_the_configuration_of_ssh_is_enough()
+{
+	head -c 3000000 /dev/urandom >source
+	! getent hosts pier-test-host >/dev/null || skip "it is a host"
+	copy source "pier-test-host:$tmp/there" && cmp source there &&
+	    copy "$user@pier-test-host:$tmp/there" back && cmp source back ||
+	    { cat "$tmp/err"; return 1; }
+}
+
 relative_paths_begin_at_home()
 {
 	name=.pier-test-$$
 	echo 1 >source
-	home=$($command "$user@127.0.0.1" pwd)
+	home=$($ssh "$user@127.0.0.1" pwd)
 	copy source "127.0.0.1:$name" && cmp source "$home/$name"
 	status=$?
 	rm -f "$home/$name"
@@ -79,6 +68,22 @@ a_host_is_no_option_of_ssh()
 	[ $? -ne 0 ] && [ ! -e touched ]
 }
 
+# Nor what a login script prints: the host's name is used.
+what_is_no_address_is_not_used()
+{
+	cat >"$tmp/far" <<END
+#!/bin/sh
+echo "pier copy listens at nowhere"
+exec env -u SSH_CONNECTION PIER_DEVICE=$device $pier "\$@"
+END
+	echo 1 >source
+	copy --program "sh $tmp/far" source "127.0.0.1:$tmp/there" &&
+	    cmp source there || { cat "$tmp/err"; return 1; }
+	copy --program "sh $tmp/far" --timeout 2 source \
+	    "pier-test-host:$tmp/there" && return 1
+	says "$tmp/err" "pier-test-host"
+}
+
 # The server's name is a secret: another client does not find it.
 the_far_side_ends_with_its_client()
 {
@@ -88,9 +93,11 @@ the_far_side_ends_with_its_client()
 }
 
 run files_arrive_in_both_directions
+run a_name_of_the_configuration_of_ssh_is_enough
 run relative_paths_begin_at_home
 run errors_of_the_far_side_are_reported
 run without_pier_there_it_says_so
 run a_host_is_no_option_of_ssh
+run what_is_no_address_is_not_used
 run the_far_side_ends_with_its_client
 tap_done
