@@ -45,9 +45,15 @@ begin()
 # has BYTES [FOLDER] - a file there, the root, has so many, or the client ended
 has()
 {
-	size=$(find "${2:-$tmp/root}" -type f -size +0 -printf '%s\n' |
-	    sort -n | tail -n 1)
-	[ "${size:-0}" -ge "$1" ] || ! kill -0 "$client" 2>/dev/null
+	[ "$(largest "${2:-$tmp/root}")" -ge "$1" ] ||
+	    ! kill -0 "$client" 2>/dev/null
+}
+
+# largest FOLDER - the size of its largest file
+largest()
+{
+	find "$1" -type f -printf '%s\n' | sort -n | tail -n 1 | grep . ||
+	    echo 0
 }
 
 # random MAX - a number below it
@@ -89,8 +95,8 @@ interrupt()
 	return 1
 }
 
-# kill_and_resume FOLDER WORDS... - 50 times; from its begin again when it was
-# complete
+# kill_and_resume FOLDER WORDS... - 50 times when more of it was there than
+# after the last one; from its begin again when it was complete
 kill_and_resume()
 {
 	folder=$1
@@ -99,9 +105,16 @@ kill_and_resume()
 	tries=0
 	while [ $midst -lt 50 ]; do
 		tries=$((tries + 1))
-		[ $tries -le 400 ] || return
+		[ $tries -le 400 ] || {
+			echo "killed $midst times in the middle, of $tries"
+			return 1
+		}
+		part=$(largest "$folder")
 		begin --resume "$@"
-		at_moment has $(random 70000000) "$folder"
+		at_moment has $((part + 1 + $(random $((70000001 - part))))) \
+		    "$folder"
+		kill -0 $client 2>/dev/null
+		alive=$?
 		if [ $((midst % 2)) -eq 0 ]; then
 			kill -9 $client
 			wait $client
@@ -114,8 +127,10 @@ kill_and_resume()
 			echo old >"$folder/file"	# it was complete before
 			continue
 		fi
-		midst=$((midst + 1))
 		[ "$(cat "$folder/file")" = old ] || return
+		[ $alive -eq 0 ] && [ "$(largest "$folder")" -gt "$part" ] ||
+		    continue
+		midst=$((midst + 1))
 	done
 	copy --resume "$@" && cmp file ../root/file &&
 	    [ "$(ls -A "$folder")" = file ] ||
@@ -227,13 +242,10 @@ a_target_without_permission_fails_alone()
 	copy file 127.0.0.1:closed && return 1
 	says "$tmp/err" "closed/file: Permission denied" &&
 	    copy file 127.0.0.1:open && cmp file ../root/open/file || return
-	echo secret >../root/closed/secret 2>/dev/null	# if by root
-	[ -z "$as_nobody" ] || {
-		chmod 600 ../root/closed/secret
-		copy 127.0.0.1:closed/secret . && return 1
-		says "$tmp/err" "closed/secret: Permission denied" &&
-		    [ ! -e secret ]
-	}
+	echo secret >../root/open/secret
+	chmod 0 ../root/open/secret
+	copy 127.0.0.1:open/secret . && return 1
+	says "$tmp/err" "open/secret: Permission denied" && [ ! -e secret ]
 }
 
 a_disk_that_is_full_leaves_the_old_target()
