@@ -236,6 +236,25 @@ static struct pier__slot *find_word(const struct pier__parser *parser,
 	return pier__args_find(parser, name, len, long_name);
 }
 
+/*
+ * The option of one letter whose value follows it in @word: "-n5".  A long name
+ * behind one "-" is a mistake, and not such a value.
+ */
+static struct pier__slot *find_attached(const struct pier__parser *parser,
+					const char *word, const char **value)
+{
+	struct pier__slot *slot;
+
+	if (!(parser->args->groups & PIER_ARGS_ATTACHED) || word[1] == '-' ||
+	    pier__args_find(parser, word + 1, strcspn(word + 1, "="), true))
+		return NULL;
+	slot = pier__args_find(parser, word + 1, 1, false);
+	if (!slot || slot->option.type == PIER_OPTION_FLAG)
+		return NULL;
+	*value = word + 2;
+	return slot;
+}
+
 /* A word that looks like an option; "-" alone is an operand by custom. */
 static bool is_option(const char *word)
 {
@@ -256,13 +275,17 @@ static int take_option(struct pier__parser *parser, const char *word,
 {
 	const char *value;
 	char label[80];
-	int words = 1, err;
+	int words = 1, err, len = (int)strcspn(word, "=");
 	struct pier__slot *slot = find_word(parser, word, &value);
 
+	if (!slot) {
+		slot = find_attached(parser, word, &value);
+		len = 2;
+	}
 	if (!slot)
 		return pier__fail(-PIER_EUSAGE, "unknown option %s: -h lists "
 				  "those there are", word);
-	snprintf(label, sizeof(label), "%.*s", (int)strcspn(word, "="), word);
+	snprintf(label, sizeof(label), "%.*s", len, word);
 	if (slot->option.type == PIER_OPTION_FLAG) {
 		if (value)
 			return pier__fail(-PIER_EUSAGE, "%s takes no value",

@@ -4,6 +4,7 @@
 #include "app/args_impl.h"
 
 #define HELP_COLUMN 28	/* of the text; a longer name puts it a line below */
+#define WIDTH 80
 
 static const char *value_name(const struct pier_option *option)
 {
@@ -57,12 +58,28 @@ static void print_options(const struct pier__parser *parser, bool common,
 	}
 }
 
+/* The words of @text behind @column, in lines that begin at @indent. */
+static void print_words(const char *text, int column, int indent, FILE *to)
+{
+	while (*(text += strspn(text, " "))) {
+		int len = (int)strcspn(text, " ");
+
+		if (column > indent && column + 1 + len > WIDTH)
+			column = fprintf(to, "\n%*s", indent - 1, "") - 1;
+		column += fprintf(to, " %.*s", len, text);
+		text += len;
+	}
+}
+
 void pier__args_usage(const struct pier__parser *parser, FILE *to)
 {
 	const char *operands = parser->args->operands;
+	int indent = fprintf(to, "Usage: %s", parser->program) + 1;
 
-	fprintf(to, "Usage: %s [options]%s%s\n", parser->program,
-		operands ? " " : "", operands ? operands : "");
+	fprintf(to, " [options]");
+	if (operands)
+		print_words(operands, indent + 9, indent, to);
+	fputc('\n', to);
 }
 
 void pier__args_help(const struct pier__parser *parser, FILE *to)

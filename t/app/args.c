@@ -40,6 +40,33 @@ static void short_names_are_whole_words(void)
 	IS(parse(&args, "prog -d3"), -PIER_EUSAGE);
 }
 
+static void values_follow_a_letter_if_the_program_has_set_that(void)
+{
+	static const char *const bad[] = {
+		"prog -number", "prog -number=3", "prog -nx", "prog -f1",
+		"prog -x1", "prog --n1", "prog -n=", "prog -s1T",
+	};
+	struct pier_args args = {
+		.size = sizeof(args),
+		.groups = PIER_ARGS_ATTACHED | PIER_ARGS_FILES,
+		.options = options,
+	};
+
+	IS(parse(&args, "prog -n-7 -s64K -tx=y -f -ld z -ln"), -PIER_EUSAGE);
+	LIKE(complained, "prog: -l: log level \"n\"");
+	IS(parse(&args, "prog -n-7 -s64K -tx=y -f -ld z"), 0);
+	IS(own.number, -7);
+	IS(own.size, 65536);
+	IS_STR(own.text, "x=y");
+	IS(own.flag, 1);
+	IS_STR(args.local_descriptor, "z");
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		if (!IS(parse(&args, bad[i]), -PIER_EUSAGE))
+			tap_note("%s", bad[i]);
+	IS(parse(&args, "prog -n77"), -PIER_EUSAGE);
+	IS_STR(pier_last_error(), "-n \"77\": a number from -10 to 10");
+}
+
 static void long_names_take_the_next_word_or_what_follows_equals(void)
 {
 	struct pier_args args = PIER_ARGS_RENDEZVOUS;
@@ -264,6 +291,19 @@ static void help_lists_own_options_then_common_ones(void)
 	IS(pier_args_exit(-PIER_EHELP), 0);
 }
 
+static void a_long_usage_is_wrapped(void)
+{
+	struct pier_args args = {
+		.size = sizeof(args),
+		.operands = "ONE-LONG-WORD ANOTHER-LONG-WORD "
+			    "A-THIRD-LONG-WORD A-FOURTH-WORD",
+	};
+
+	IS(parse(&args, "prog -h"), -PIER_EHELP);
+	LIKE(printed, "Usage: prog [options] ONE-LONG-WORD ANOTHER-LONG-WORD "
+	     "A-THIRD-LONG-WORD\n            A-FOURTH-WORD\n");
+}
+
 static void help_shows_only_the_groups_that_apply(void)
 {
 	IS(parse_own("prog --help --unknown"), -PIER_EHELP);
@@ -336,6 +376,7 @@ int main(void)
 {
 	TEST(defaults_stay_when_nothing_is_given);
 	TEST(short_names_are_whole_words);
+	TEST(values_follow_a_letter_if_the_program_has_set_that);
 	TEST(long_names_take_the_next_word_or_what_follows_equals);
 	TEST(an_alias_sets_what_it_stands_for);
 	TEST(the_last_of_several_wins);
@@ -352,6 +393,7 @@ int main(void)
 	TEST(operands_are_refused_where_none_are_taken);
 	TEST(a_failed_parse_leaves_all_values);
 	TEST(help_lists_own_options_then_common_ones);
+	TEST(a_long_usage_is_wrapped);
 	TEST(help_shows_only_the_groups_that_apply);
 	TEST(the_version_is_printed);
 	TEST(the_exit_status_is_2_for_bad_usage);

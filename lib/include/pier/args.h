@@ -41,6 +41,7 @@ enum pier_args_group {
 	PIER_ARGS_FILES = 2,		/* -ld -re -m */
 	PIER_ARGS_TIMEOUT = 4,		/* --timeout */
 	PIER_ARGS_CM = 8,		/* -cm -sa -sat -lp */
+	PIER_ARGS_ATTACHED = 16,	/* no options, but "-n5" is "-n 5" */
 };
 
 struct pier_args {
