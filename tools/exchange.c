@@ -14,17 +14,25 @@
 /* pier exchange: exchange descriptor files with a peer. */
 
 struct options {
-	const char *listen;
-	int stdio;
+	int listen, stdio, json;
 	const char *receive;
 	const char *files[PIER_EXCHANGE_FILES_MAX + 1];
 	size_t count;
+	char place[512];
 };
 
 static void print_port(unsigned int port, void *arg)
 {
 	(void)arg;
 	fprintf(stderr, "pier exchange: listening on port %u\n", port);
+}
+
+static void print_waiting(const struct pier_args *args, const struct options *o)
+{
+	if (!o->json)
+		fprintf(stderr, "pier exchange: waiting %d s for %s; Ctrl-C "
+			"ends it\n", (args->timeout_ms + 999) / 1000,
+			o->listen || o->stdio ? "the peer" : args->argv[0]);
 }
 
 static int take_file(struct options *o, const char *path)
@@ -40,7 +48,7 @@ static int take_file(struct options *o, const char *path)
 
 /*
  * --send takes all words up to the next option, so it is taken out of the
- * command line before the rest is parsed.
+ * command line before the rest is parsed.  --listen=PORT is --listen and PORT.
  */
 static int take_files(int *argc, char *argv[], struct options *o)
 {
@@ -49,6 +57,11 @@ static int take_files(int *argc, char *argv[], struct options *o)
 	for (int from = 1; from < *argc && !err; from++) {
 		if (!strncmp(argv[from], "--send=", 7)) {
 			err = take_file(o, argv[from] + 7);
+			continue;
+		}
+		if (!strncmp(argv[from], "--listen=", 9)) {
+			o->listen = 1;
+			argv[to++] = argv[from] + 9;
 			continue;
 		}
 		if (strcmp(argv[from], "--send")) {
@@ -68,25 +81,43 @@ static int take_files(int *argc, char *argv[], struct options *o)
 	return err;
 }
 
+/* @place, behind it the port to use without one. */
+static const char *with_port(const char *place, struct options *o)
+{
+	const char *colon = strchr(place, ':');
+	int n;
+
+	if (tool_has_port(place))
+		return place;
+	/* an IPv6 address gets brackets */
+	n = snprintf(o->place, sizeof(o->place), place[0] != '[' && colon ?
+		     "[%s]:%d" : "%s:%d", place, TOOL_PORT);
+	return n < (int)sizeof(o->place) ? o->place : place;
+}
+
 /* One of three ways to meet, and only one. */
-static int choose_role(const struct pier_args *args, const struct options *o,
+static int choose_role(const struct pier_args *args, struct options *o,
 		       struct pier_exchange_config *cfg)
 {
-	int ways = (o->listen != NULL) + o->stdio + args->argc;
-
-	if (ways != 1) {
-		fprintf(stderr, "pier exchange: give one of --listen "
-			"[ADDR:]PORT, HOST:PORT and --stdio\n");
+	if (args->argc > 1 || o->stdio + (o->listen || args->argc) != 1) {
+		fprintf(stderr, "pier exchange: give one of HOST[:PORT], "
+			"--listen [[ADDR:]PORT] and --stdio\n");
 		return 2;
 	}
 	cfg->role = PIER_EXCHANGE_STDIO;
 	if (o->listen) {
 		cfg->role = PIER_EXCHANGE_LISTEN;
-		cfg->address = o->listen;
+		cfg->address = with_port(args->argc ? args->argv[0] :
+					 TOOL_PORT_TEXT, o);
 		cfg->listening = print_port;
 	} else if (args->argc) {
 		cfg->role = PIER_EXCHANGE_CONNECT;
-		cfg->address = args->argv[0];
+		cfg->address = with_port(args->argv[0], o);
+	}
+	if (o->stdio && o->json) {
+		fputs("pier exchange: --json and --stdio: standard output "
+		      "carries the files\n", stderr);
+		return 2;
 	}
 	return 0;
 }
@@ -112,7 +143,22 @@ static const char *last_error(void)
 	return strncmp(text, name, strlen(name)) ? text : text + strlen(name);
 }
 
-static int exchange(const struct pier_args *args, const struct options *o)
+static void report(const struct options *o, int received)
+{
+	json_t *root;
+
+	if (!o->json) {
+		fprintf(stderr, "pier exchange: %zu sent, %d received\n",
+			o->count, received);
+		return;
+	}
+	root = json_object();
+	tool_json_set(root, "sent", json_integer((json_int_t)o->count));
+	tool_json_set(root, "received", json_integer(received));
+	tool_json_print(root);
+}
+
+static int exchange(const struct pier_args *args, struct options *o)
 {
 	struct pier_exchange_config cfg = {
 		.size = sizeof(cfg),
@@ -126,12 +172,13 @@ static int exchange(const struct pier_args *args, const struct options *o)
 	if (status)
 		return status;
 	fill_stdio();
+	print_waiting(args, o);
 	n = pier_exchange(&cfg);
 	if (n < 0) {
 		fprintf(stderr, "pier exchange: %s\n", last_error());
 		return 1;
 	}
-	fprintf(stderr, "pier exchange: %zu sent, %d received\n", o->count, n);
+	report(o, n);
 	return 0;
 }
 
@@ -139,9 +186,9 @@ int tool_exchange(int argc, char *argv[])
 {
 	struct options o = { 0 };
 	const struct pier_option options[] = {
-		{ .long_name = "listen", .value_name = "[ADDR:]PORT",
-		  .help = "listen for the peer",
-		  .type = PIER_OPTION_STRING, .value = &o.listen },
+		{ .long_name = "listen",
+		  .help = "be the server: wait for the peer to connect",
+		  .type = PIER_OPTION_FLAG, .value = &o.listen },
 		{ .long_name = "stdio",
 		  .help = "use standard input and output",
 		  .type = PIER_OPTION_FLAG, .value = &o.stdio },
@@ -151,13 +198,16 @@ int tool_exchange(int argc, char *argv[])
 		{ .long_name = "send", .value_name = "FILE...",
 		  .help = "files to send",
 		  .type = PIER_OPTION_STRING, .value = &o.files[0] },
+		{ .long_name = "json",
+		  .help = "print how many files were exchanged as JSON",
+		  .type = PIER_OPTION_FLAG, .value = &o.json },
 		{ 0 },
 	};
 	struct pier_args args = {
 		.size = sizeof(args),
-		.groups = PIER_ARGS_TIMEOUT,
+		.groups = PIER_ARGS_TIMEOUT | PIER_ARGS_ATTACHED,
 		.about = "Exchange files, mostly descriptors, with a peer.",
-		.operands = "[HOST:PORT]",
+		.operands = "HOST[:PORT] | --listen [[ADDR:]PORT] | --stdio",
 		.options = options,
 		.timeout_ms = 60000,
 	};

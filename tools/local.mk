@@ -21,6 +21,7 @@ bin_PROGRAMS += %D%/pier
 	%D%/perf_report.c \
 	%D%/perf_respond.c \
 	%D%/perf_setup.c \
+	%D%/perf_where.c \
 	%D%/pier.c \
 	%D%/ping.c \
 	%D%/ping.h \
@@ -28,5 +29,7 @@ bin_PROGRAMS += %D%/pier
 	%D%/ping_report.c \
 	%D%/ping_serve.c \
 	%D%/services.c \
+	%D%/text.c \
 	%D%/tool.h \
+	%D%/where.c \
 	# end, sorted

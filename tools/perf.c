@@ -18,8 +18,14 @@ static struct perf perf = {
 
 static const struct pier_option options[] = {
 	{
+		.long_name = "listen",
+		.help = "be the server, which does not measure",
+		.type = PIER_OPTION_FLAG,
+		.value = &perf.opts.listen,
+	},
+	{
 		.long_name = "respond",
-		.help = "be the responder, which does not measure",
+		.help = "do not measure, also as a client or by files",
 		.type = PIER_OPTION_FLAG,
 		.value = &perf.opts.respond,
 	},
@@ -136,7 +142,7 @@ static int parse_operands(void)
 {
 	int measure = -1, operation = -1;
 
-	if (perf.args.argc == 2) {
+	if (perf.args.argc == 2 || perf.args.argc == 3) {
 		measure = index_of(perf.args.argv[0], measures, 2);
 		operation = index_of(perf.args.argv[1], operations, 3);
 	}
@@ -154,18 +160,24 @@ int tool_perf(int argc, char *argv[])
 {
 	int err;
 
-	perf.args.about = "Measure latency or bandwidth to a peer that is "
-			  "run with --respond.";
-	perf.args.operands = "lat|bw send|write|read";
+	perf.args.about = "Measure latency or bandwidth to a host that runs "
+			  "pier perf --listen.";
+	perf.args.operands = "[--listen] lat|bw send|write|read [HOST[:PORT]]";
 	perf.args.options = options;
+	perf.args.groups |= PIER_ARGS_ATTACHED;
 	err = pier_args_parse(&perf.args, argc, argv);
 	if (err)
 		return pier_args_exit(err);
 	if (parse_operands()) {
 		fputs("pier perf: give \"lat\" or \"bw\", then \"send\", "
-		      "\"write\" or \"read\"\n", stderr);
+		      "\"write\" or \"read\", then at most one HOST[:PORT]\n",
+		      stderr);
 		return 2;
 	}
+	/* the operands end in a NULL */
+	err = perf_where(&perf, perf.args.argv[2]);
+	if (err)
+		return err;
 
 	err = perf_setup(&perf);
 	if (!err)

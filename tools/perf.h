@@ -8,6 +8,8 @@
 
 #include <pier/pier.h>
 
+#include "tool.h"
+
 enum perf_measure { PERF_LAT, PERF_BW };
 enum perf_operation { PERF_SEND, PERF_WRITE, PERF_READ };
 
@@ -30,12 +32,14 @@ struct perf_options {
 	int outstanding;	/* messages in flight, bandwidth only */
 	int events;		/* sleep instead of polling */
 	int respond;		/* be the passive side */
+	int listen;		/* be the server, by address, and passive */
 	int json;
 };
 
 struct perf {
 	struct pier_args args;
 	struct perf_options opts;
+	char address[TOOL_ADDRESS_MAX];	/* of --listen; "": any */
 
 	/* made by perf_setup() */
 	struct pier_dev *dev;
@@ -80,6 +84,18 @@ int perf_err(struct perf *perf, int err, const char *fmt, ...)
  * cancelled: then the error of the connection is the reason.
  */
 bool perf_task_ok(struct perf *perf, const struct pier_task *task);
+
+/*
+ * perf_where.c: take the word after the operation, NULL: none, the server's
+ * address or with --listen where to listen.  2: it is wrong, and was reported.
+ */
+int perf_where(struct perf *perf, const char *place);
+
+/* The address of --listen is one of the device's: choose it. */
+int perf_own_address(struct perf *perf);
+
+/* For what it waits, and how to end it. */
+void perf_print_waiting(const struct perf *perf);
 
 /* Connect, compare options with the peer, create every task and buffer. */
 int perf_setup(struct perf *perf);

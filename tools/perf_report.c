@@ -73,14 +73,16 @@ static void report_lat(const struct perf *perf)
 	const char *what = perf->opts.operation == PERF_SEND ?
 				   "half the round trip" : "to completion";
 	struct summary sum = summarise(perf);
+	char size[TOOL_SIZE_TEXT];
 	json_t *root;
 
 	if (!perf->opts.json) {
-		printf("%s latency, %" PRIu64 " bytes, %d iterations, us %s\n"
+		printf("%s latency, %s, %d iterations\n" "us %s\n"
 		       "min      %10.3f\n" "median   %10.3f\n"
 		       "average  %10.3f\n" "99 %%     %10.3f\n"
 		       "99.9 %%   %10.3f\n" "max      %10.3f\n",
-		       perf_operation_name(perf), perf->opts.size,
+		       perf_operation_name(perf),
+		       tool_bytes(perf->opts.size, size),
 		       perf->opts.iterations, what, sum.min, sum.median,
 		       sum.average, sum.p99, sum.p999, sum.max);
 		return;
@@ -103,13 +105,14 @@ static void report_bw(const struct perf *perf)
 	double seconds = (double)perf->elapsed / 1e9;
 	double rate = (double)perf->opts.iterations / seconds;
 	double mb = rate * (double)perf->opts.size / 1e6;
+	char size[TOOL_SIZE_TEXT];
 	json_t *root;
 
 	if (!perf->opts.json) {
-		printf("%s bandwidth, %" PRIu64 " bytes, %d iterations, %d "
-		       "outstanding\n"
+		printf("%s bandwidth, %s\n%d iterations, %d outstanding\n"
 		       "MB/s        %14.1f\n" "messages/s  %14.0f\n",
-		       perf_operation_name(perf), perf->opts.size,
+		       perf_operation_name(perf),
+		       tool_bytes(perf->opts.size, size),
 		       perf->opts.iterations, perf->opts.outstanding, mb, rate);
 		return;
 	}
@@ -126,14 +129,16 @@ static void report_bw(const struct perf *perf)
 /* The responder's result: how many messages it received, if it receives any. */
 static void report_served(const struct perf *perf)
 {
+	char size[TOOL_SIZE_TEXT];
 	json_t *root;
 
 	if (!perf->opts.json) {
 		if (perf->opts.operation == PERF_SEND)
-			printf("received %" PRIu64 " messages of %" PRIu64
-			       " bytes\n", perf->received, perf->opts.size);
+			printf("received %" PRIu64 " messages of %s\n",
+			       perf->received,
+			       tool_bytes(perf->opts.size, size));
 		else
-			puts("the peer has disconnected");
+			puts("done: the peer was served");
 		return;
 	}
 	root = describe(perf);

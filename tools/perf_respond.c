@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "perf.h"
 
@@ -94,6 +95,9 @@ int perf_respond(struct perf *perf)
 	if (perf->opts.operation == PERF_SEND)
 		return serve_sends(perf);
 	/* The device executes reads and writes. */
+	if (!perf->opts.json)
+		fputs("pier perf: serving until the peer disconnects; Enter or "
+		      "Ctrl-C ends it\n", stderr);
 	err = pier_rendezvous_serve(perf->conn);
 	return err ? perf_fail(perf, err) : 0;
 }

@@ -145,7 +145,7 @@ static int agree(struct perf *perf)
 
 	if (pier_mmap_len(perf->remote) < NOTE_SIZE)
 		return perf_err(perf, -EPROTO, "the peer is not pier perf "
-				"--respond");
+				"--listen or --respond");
 	err = fetch_note(perf);
 	if (err)
 		return err;
@@ -153,7 +153,7 @@ static int agree(struct perf *perf)
 	if (sscanf(note, "pier-perf 1 %7s %7s %" SCNu64, measure, operation,
 		   &size) != 3)
 		return perf_err(perf, -EPROTO, "the peer is not pier perf "
-				"--respond of this version");
+				"--listen or --respond of this version");
 	if (send == !!strcmp(operation, "send") ||
 	    (send && strcmp(measure, perf_measure_name(perf))))
 		return perf_err(perf, -EPROTO, "the responder has \"%s "
@@ -271,7 +271,9 @@ static int prepare(struct perf *perf)
 		err = pier_buf_inventory_create(bufs, &perf->inv);
 	if (err)
 		return perf_fail(perf, err);
-	err = start(perf);
+	err = perf_own_address(perf);
+	if (!err)
+		err = start(perf);
 	if (!err)
 		err = map(perf);
 	if (!err)
@@ -288,6 +290,7 @@ int perf_setup(struct perf *perf)
 	err = prepare(perf);
 	if (err)
 		return err;
+	perf_print_waiting(perf);
 	err = pier_rendezvous(perf->rdma, &perf->args,
 			      respond ? perf->local : NULL, &perf->conn,
 			      respond ? NULL : &perf->remote);

@@ -87,11 +87,11 @@ static int check(struct ping *p)
 	int err;
 
 	if (p->args.argc > 1 || (!p->listening && !p->args.argc)) {
-		fputs("pier ping: give one HOST, or --listen and at most one "
-		      "PORT, ADDR or ADDR:PORT\n", stderr);
+		fputs("pier ping: give one HOST[:PORT], or --listen and at "
+		      "most one PORT, ADDR or ADDR:PORT\n", stderr);
 		return 2;
 	}
-	p->listen = p->args.argc ? p->args.argv[0] : PING_PORT_TEXT;
+	p->listen = p->args.argc ? p->args.argv[0] : TOOL_PORT_TEXT;
 	err = choose_operations(p);
 	return err ? err : read_interval(p);
 }
@@ -152,7 +152,8 @@ int tool_ping(int argc, char *argv[])
 	struct ping p = {
 		.args = {
 			.size = sizeof(p.args),
-			.groups = PIER_ARGS_DEVICE | PIER_ARGS_TIMEOUT,
+			.groups = PIER_ARGS_DEVICE | PIER_ARGS_TIMEOUT |
+				  PIER_ARGS_ATTACHED,
 			.about = "Measure RDMA round trips to a host that runs "
 				 "pier ping --listen.",
 			.operands = "HOST[:PORT] | --listen [PORT | "

@@ -18,8 +18,6 @@ enum ping_op {
 };
 
 #define PING_SIZE_MAX 65536
-#define PING_PORT 13579		/* default */
-#define PING_PORT_TEXT "13579"
 /* The server's memory: for reads and writes, then the word for atomics. */
 #define PING_WORD_AT PING_SIZE_MAX
 #define PING_MEMORY (PING_SIZE_MAX + 8)
@@ -48,12 +46,17 @@ struct ping {
 	struct pier_mmap *local;
 	struct pier_buf_inventory *inv;
 
+	/* The server's. */
+	uint32_t port;
+	uint64_t clients;	/* that have connected */
+
 	/* The client's: its connection and its results. */
 	struct pier_conn *conn;	/* NULL: none now */
 	struct pier_mmap *remote;
 	int status;		/* of the operation in flight */
 	int echo;		/* of the receive */
 	struct pier_buf *echo_buf;
+	bool waiting;		/* for the server, which was printed */
 	uint64_t sent, answered;	/* rounds */
 	double begun;
 	struct ping_stat stats[PING_OPS];
@@ -71,9 +74,13 @@ double ping_now(void);
 int ping_server(struct ping *p);
 int ping_client(struct ping *p);
 
-/* The client's reports: of round @seq, and of all at the end. */
+/* The client's reports: at the begin, of round @seq, of all at the end. */
+void ping_report_begin(const struct ping *p);
 void ping_report_round(const struct ping *p, uint64_t seq,
 		       const double us[PING_OPS]);
 void ping_report_all(const struct ping *p);
+
+/* The server's, at its end, as JSON. */
+void ping_report_server(const struct ping *p);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "ping.h"
+#include "tool.h"
 
 #define PAUSE_US 100e3		/* before a rejected request is sent again */
 
@@ -42,7 +42,7 @@ static int connect_to(struct ping *p, double until)
 	struct pier_connect_config cfg = {
 		.size = sizeof(cfg),
 		.peer = p->args.argv[0],
-		.port = PING_PORT,
+		.port = TOOL_PORT,
 		.timeout_ms = left > 1 ? (uint32_t)left : 1,
 	};
 	const void *desc;
@@ -71,6 +71,16 @@ static int connect_to(struct ping *p, double until)
 	return err;
 }
 
+/* Once, unless the output is for a program. */
+static void print_waiting(struct ping *p)
+{
+	if (!p->json && !p->waiting)
+		fprintf(stderr, "pier ping: waiting %d s for pier ping "
+			"--listen on %s; Ctrl-C ends it\n",
+			(p->args.timeout_ms + 999) / 1000, p->args.argv[0]);
+	p->waiting = true;
+}
+
 /*
  * Does the failure mean that the peer has not started yet?  It may start until
  * @until; after that rounds without it are counted as lost.
@@ -81,6 +91,7 @@ static bool may_start(struct ping *p, int err, double until)
 
 	if (p->begun > 0 || (err != -ECONNREFUSED && err != -EADDRINUSE))
 		return false;
+	print_waiting(p);
 	while (!ping_stopped && ping_now() < next && ping_now() < until)
 		drive(p, next < until ? next : until);
 	return !ping_stopped && ping_now() < until;
@@ -316,11 +327,7 @@ int ping_client(struct ping *p)
 	next = ping_now();
 	if (ready(p))
 		return never_connected(p, next);
-	if (!p->json)
-		printf("PIER PING %s (%s), %" PRIu64 " bytes, device %s\n",
-		       p->args.argv[0], pier_conn_peer_address(p->conn),
-		       p->size, pier_devinfo_name(pier_dev_info(p->dev)));
-	fflush(stdout);
+	ping_report_begin(p);
 	p->begun = next = ping_now();
 	while (!ping_stopped) {
 		one_round(p);

@@ -6,6 +6,23 @@
 #include "ping.h"
 #include "tool.h"
 
+void ping_report_begin(const struct ping *p)
+{
+	char size[TOOL_SIZE_TEXT];
+	int column;
+
+	if (p->json)
+		return;
+	column = printf("PIER PING %s (%s),", p->args.argv[0],
+			pier_conn_peer_address(p->conn));
+	column = tool_word(tool_bytes(p->size, size), " ", column, 1);
+	column += printf(", device");
+	tool_word(pier_devinfo_name(pier_dev_info(p->dev)), " ", column, 1);
+	putchar('\n');
+	fflush(stdout);
+}
+
+/* The peer's address is in the first line. */
 void ping_report_round(const struct ping *p, uint64_t seq,
 		       const double us[PING_OPS])
 {
@@ -13,8 +30,7 @@ void ping_report_round(const struct ping *p, uint64_t seq,
 
 	if (p->json)
 		return;
-	printf("%" PRIu64 " bytes, %s: seq=%" PRIu64, p->size,
-	       pier_conn_peer_address(p->conn), seq);
+	printf("seq=%" PRIu64, seq);
 	for (op = 0; op < PING_OPS; op++)
 		if (p->ops[op])
 			printf(" %s=%.1f us", ping_op_name(op), us[op]);
@@ -96,4 +112,15 @@ void ping_report_all(const struct ping *p)
 			       stat->min, average(stat), stat->max,
 			       deviation(stat));
 	}
+}
+
+void ping_report_server(const struct ping *p)
+{
+	const struct pier_devinfo *info = pier_dev_info(p->dev);
+	json_t *root = json_object();
+
+	tool_json_set(root, "device", json_string(pier_devinfo_name(info)));
+	tool_json_set(root, "port", json_integer((json_int_t)p->port));
+	tool_json_set(root, "clients", json_integer((json_int_t)p->clients));
+	tool_json_print(root);
 }

@@ -5,11 +5,10 @@
 #include <string.h>
 
 #include "ping.h"
+#include "tool.h"
 
 /* Replies that may be in flight to all clients together. */
 #define SLOTS 64
-
-#define ADDRESS_MAX 128		/* with its NUL */
 
 /* One message: received, sent back, received again. */
 struct slot {
@@ -71,8 +70,12 @@ static void requested(struct pier_conn *conn, void *user_data,
 static void established(struct pier_conn *conn, void *user_data,
 			void *ctx_user_data)
 {
+	struct ping *p = ctx_user_data;
+
 	(void)user_data;
-	(void)ctx_user_data;
+	p->clients++;
+	if (p->json)
+		return;
 	printf("connected: %s\n", pier_conn_peer_address(conn));
 	fflush(stdout);
 }
@@ -88,64 +91,25 @@ static void failed(struct pier_conn *conn, void *user_data,
 
 static void ended(struct pier_conn *conn, void *user_data, void *ctx_user_data)
 {
+	struct ping *p = ctx_user_data;
+
 	(void)user_data;
-	(void)ctx_user_data;
 	if (pier_conn_error(conn))
 		fprintf(stderr, "pier ping: %s\n", pier_conn_error_text(conn));
-	else
+	else if (!p->json)
 		printf("%s disconnected\n", pier_conn_peer_address(conn));
 	fflush(stdout);
 	pier_conn_destroy(conn);
-}
-
-static bool is_number(const char *text)
-{
-	return text[0] && !text[strspn(text, "0123456789")];
-}
-
-/* The port in @text, which may be all of it; "" if it has none. */
-static const char *port_in(const char *text)
-{
-	const char *colon = strrchr(text, ':');
-
-	if (is_number(text))
-		return text;
-	if (text[0] == '[')
-		return colon && colon[-1] == ']' ? colon + 1 : "";
-	/* an IPv6 address has several */
-	return colon && strchr(text, ':') == colon ? colon + 1 : "";
-}
-
-/* Parse --listen; @address holds ADDRESS_MAX bytes.  2: it is invalid. */
-static int read_listen(const char *text, char *address, uint32_t *ret_port)
-{
-	const char *digits = port_in(text);
-	size_t len = *digits ? (size_t)(digits - text) : strlen(text);
-	unsigned long port = *digits ? strtoul(digits, NULL, 10) : PING_PORT;
-
-	if (*digits && len)
-		len--;		/* the colon */
-	if (len > 1 && text[0] == '[' && text[len - 1] == ']') {
-		text++;
-		len -= 2;
-	}
-	if ((*digits && !is_number(digits)) || port > 65535 ||
-	    len >= ADDRESS_MAX)
-		return 2;
-	memcpy(address, text, len);
-	address[len] = '\0';
-	*ret_port = (uint32_t)port;
-	return 0;
 }
 
 static int listen_there(struct ping *p)
 {
 	struct pier_listen_config cfg = { .size = sizeof(cfg) };
 	struct pier_listener *listener;
-	char address[ADDRESS_MAX];
+	char address[TOOL_ADDRESS_MAX];
 	int err;
 
-	if (read_listen(p->listen, address, &cfg.port)) {
+	if (tool_listen_at(p->listen, address, &cfg.port)) {
 		fprintf(stderr, "pier ping: --listen \"%s\": PORT, ADDR or "
 			"ADDR:PORT, as 10.9.0.1:13579 or [fd00::1]:13579\n",
 			p->listen);
@@ -157,10 +121,14 @@ static int listen_there(struct ping *p)
 		say_error("");
 		return err == -EINVAL ? 2 : 1;	/* no address at all */
 	}
-	printf("pier ping listens on port %u, device %s\n",
-	       pier_listener_port(listener),
-	       pier_devinfo_name(pier_dev_info(p->dev)));
+	p->port = pier_listener_port(listener);
+	fprintf(p->json ? stderr : stdout,
+		"pier ping listens on port %u, device %s\n", p->port,
+		pier_devinfo_name(pier_dev_info(p->dev)));
 	fflush(stdout);
+	if (!p->json)
+		fputs("pier ping: waiting for clients; Ctrl-C ends it\n",
+		      stderr);
 	return 0;
 }
 
@@ -226,5 +194,7 @@ int ping_server(struct ping *p)
 		pier_pe_wait(p->pe, -1);
 	pier_ctx_stop_wait(ctx, p->args.timeout_ms);
 	take_back();
+	if (!err && p->json)
+		ping_report_server(p);
 	return err;
 }

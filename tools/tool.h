@@ -2,6 +2,8 @@
 #ifndef PIER_TOOLS_TOOL_H
 #define PIER_TOOLS_TOOL_H
 
+#include <stdint.h>
+
 #include <jansson.h>
 
 /*
@@ -29,6 +31,34 @@ int tool_counters(int pid, const struct pier_devlist *devs,
  */
 json_t *tool_services(const char *device);
 void tool_services_print(json_t *services);
+
+/*
+ * Where a server is: HOST[:PORT], and for the server itself PORT, ADDR or
+ * ADDR:PORT; an IPv6 address before a port is in brackets.
+ */
+#define TOOL_PORT 13579		/* without a port */
+#define TOOL_PORT_TEXT "13579"
+#define TOOL_ADDRESS_MAX 128	/* with its NUL */
+
+/* The server's: *@address is "" without one.  2: it is invalid. */
+int tool_listen_at(const char *text, char address[TOOL_ADDRESS_MAX],
+		   uint32_t *ret_port);
+int tool_has_port(const char *text);
+
+/* @bytes in words: "64 bytes", "64 KiB"; and with all its digits before. */
+#define TOOL_SIZE_TEXT 64
+const char *tool_size(uint64_t bytes, char ret[TOOL_SIZE_TEXT]);
+const char *tool_bytes(uint64_t bytes, char ret[TOOL_SIZE_TEXT]);
+
+/* What begins a style on stdout; "" where there are no colours. */
+enum tool_style { TOOL_PLAIN, TOOL_TITLE, TOOL_GOOD, TOOL_BAD };
+const char *tool_style(enum tool_style style);
+
+/*
+ * Print @word at @column behind @separator, or in a new line from @indent.
+ * Returns the new column.
+ */
+int tool_word(const char *word, const char *separator, int column, int indent);
 
 /* Put @value, which is given up, under @key; NULL means out of memory. */
 void tool_json_set(json_t *object, const char *key, json_t *value);

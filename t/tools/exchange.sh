@@ -66,6 +66,51 @@ files_cross_in_both_directions()
 		says right.err "1 sent, 1 received"
 }
 
+# With --json the line for people is not there.
+the_report_is_json_too()
+{
+	fresh
+	echo 1 >left/a
+	(cd left && exec timeout 50 "$pier" exchange --listen 127.0.0.1:0 \
+		--json --send a >../left.out 2>../left.err) &
+	left=$!
+	wait_for 20 listening || return 1
+	(cd right && exec timeout 50 "$pier" exchange "127.0.0.1:$port" \
+		--json --receive out >../right.out 2>../right.err)
+	right=$?
+	ends 0 0 && is_json left.out &&
+		says "$tmp/json" '"sent": 1' '"received": 0' &&
+		is_json right.out && says "$tmp/json" '"received": 1' &&
+		! grep waiting left.err right.err
+}
+
+both_sides_say_for_what_they_wait()
+{
+	fresh
+	listen || return 1
+	dial
+	ends 0 0 && says left.err "waiting 60 s for the peer; Ctrl-C ends it" &&
+		says right.err "waiting 60 s for 127.0.0.1:$port; Ctrl-C ends"
+}
+
+# Another process may have it.
+without_a_port_it_is_that_of_the_other_commands()
+{
+	fresh
+	for place in "" 127.0.0.1; do
+		timeout 50 "$pier" exchange --listen $place >left.out \
+			2>left.err &
+		left=$!
+		wait_for 20 grep -qs -e "listening on port 13579" \
+			-e "cannot listen" left.err || return 1
+		timeout 50 "$pier" exchange 127.0.0.1 --timeout 20 \
+			2>right.err
+		right=$?
+		grep -q "cannot listen" left.err || ends 0 0 || return 1
+		says right.err "waiting 20 s for 127.0.0.1" || return 1
+	done
+}
+
 what_comes_is_for_its_owner_only()
 {
 	fresh
@@ -169,13 +214,16 @@ a_command_line_that_makes_no_sense_is_refused()
 	refused 2 "give one of" &&
 		refused 2 "give one of" --stdio --listen 0 &&
 		refused 2 "give one of" a:1 b:2 &&
-		refused 1 "has no port" --listen nonsense &&
+		refused 2 "give one of" --stdio a:1 &&
+		refused 2 "carries the files" --stdio --json &&
+		refused 1 "cannot resolve" --listen nonsense.invalid &&
 		refused 1 "has no port" --listen 127.0.0.1:65536 &&
 		refused 1 "has no port" localhost: &&
 		refused 1 "is not HOST:PORT" 7471 &&
 		refused 1 "is not HOST:PORT" localhost:0 &&
 		refused 1 "cannot resolve" no-such-host.invalid:1 &&
-		refused 1 "cannot listen" --listen 192.0.2.1:0
+		refused 1 "cannot listen" --listen 192.0.2.1:0 &&
+		refused 1 "cannot listen" --listen=192.0.2.1:0
 }
 
 a_directory_that_cannot_be_written_is_refused_at_once()
@@ -375,6 +423,9 @@ samples_meet_by_files_that_were_exchanged()
 }
 
 run files_cross_in_both_directions
+run the_report_is_json_too
+run both_sides_say_for_what_they_wait
+run without_a_port_it_is_that_of_the_other_commands
 run what_comes_is_for_its_owner_only
 run files_may_go_one_way_or_not_at_all
 run empty_and_largest_files_arrive_whole

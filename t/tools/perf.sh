@@ -18,10 +18,17 @@ desc_prints_both_kinds_of_descriptor()
 	status 0 "$pier" desc "$tmp/a" &&
 		says "$tmp/out" connection "$address" created &&
 		status 0 "$pier" desc "$tmp/m" &&
-		says "$tmp/out" memory length key || return 1
+		says "$tmp/out" memory length key &&
+		status 0 "$pier" desc --json "$tmp/a" && is_json "$tmp/out" &&
+		says "$tmp/json" '"kind": "connection"' '"qpn": ' '"gids": ' \
+			"\"gid\": \"$address\"" '"age": ' '"valid": ' &&
+		status 0 "$pier" desc --json "$tmp/m" && is_json "$tmp/out" &&
+		says "$tmp/json" '"kind": "memory"' '"rkey": ' '"read"' \
+			'"length": ' '"address": "0x' || return 1
 	head -c 30 "$tmp/a" >"$tmp/cut"
 	wait $!
-	[ $? -eq 1 ] && says "$tmp/a.err" "pier perf: " "$tmp/b" &&
+	[ $? -eq 1 ] &&
+		says "$tmp/a.err" "pier perf: no descriptor in $tmp/b" &&
 		status 1 "$pier" desc "$tmp/cut" &&
 		says "$tmp/err" "pier desc: $tmp/cut: "
 }
@@ -105,7 +112,7 @@ perf_takes_sizes_from_one_byte_to_megabytes()
 {
 	good "lat send -s 1" "lat send -s 1 -n 20" &&
 		good "bw write -s 2M" "bw write -s 2M -n 8 --warmup 1" &&
-		says "$tmp/b.out" "2097152 bytes" &&
+		says "$tmp/b.out" "2097152 bytes (2 MiB)" &&
 		good "bw read" "bw read -s 1M -n 8 --outstanding 2"
 }
 
@@ -175,6 +182,54 @@ perf_by_address_measures_from_a_server()
 	all_met server_first requester a && all_met client_first requester a
 }
 
+# listening OPTION... - the server, in the background
+listening()
+{
+	timeout 50 "$pier" perf -d "$device" --timeout 20 --listen "$@" \
+		>"$tmp/a.out" 2>"$tmp/a.err" &
+}
+
+# dialling PLACE OPTION...
+dialling()
+{
+	place=$1
+	shift
+	timeout 50 "$pier" perf -d "$device" --timeout 20 -n50 "$@" "$place" \
+		>"$tmp/b.out" 2>"$tmp/b.err" && wait $! || {
+		cat "$tmp"/[ab].out "$tmp"/[ab].err
+		return 1
+	}
+}
+
+perf_is_a_server_by_listen_and_its_client_names_host_and_port()
+{
+	port=$((20000 + ($$ * 50 + 49) % 12000))
+	listening lat write "$port" && dialling "$address:$port" lat write &&
+		says "$tmp/b.out" "write latency, 64 bytes" &&
+		says "$tmp/a.out" "done: the peer was served" &&
+		says "$tmp/a.err" "waiting 20 s for a client on port $port" \
+			"Ctrl-C ends it" &&
+		says "$tmp/b.err" "waiting 20 s for the server at $address" &&
+		listening bw send "$address:$port" --json &&
+		dialling "$address:$port" bw send --json &&
+		is_json "$tmp/a.out" && is_json "$tmp/b.out" &&
+		! grep waiting "$tmp"/[ab].err
+}
+
+perf_names_places_that_make_no_sense()
+{
+	for words in "--listen lat send nowhere:x" "--listen lat send 99999" \
+	    "--listen lat send 0" "-cm lat send host" \
+	    "-sa a lat send b" "--listen -sa a lat send"; do
+		status 2 "$pier" perf -d "$device" $words &&
+			[ -s "$tmp/err" ] || return 1
+	done
+	for place in 203.0.113.1 '[2001:db8::1]:7000' nowhere; do
+		status 1 "$pier" perf -d "$device" --listen lat send "$place" &&
+			says "$tmp/err" "not an address of $device" || return 1
+	done
+}
+
 perf_by_address_compares_the_options_of_both()
 {
 	port=$((20000 + $$ % 12000))
@@ -229,7 +284,7 @@ a_read_responder_serves_writes_and_either_measure()
 
 perf_wants_a_measure_and_an_operation()
 {
-	for words in "" lat "lat jump" "run read" "bw read send"; do
+	for words in "" lat "lat jump" "run read" "bw read a b"; do
 		status 2 "$pier" perf $words && says "$tmp/err" lat bw send \
 			write read || return 1
 	done
@@ -250,7 +305,7 @@ killed()
 	kill -KILL "$1"
 	wait "$1"
 	wait "$2"
-	[ $? -eq 1 ] && says "$3" "pier perf: " || {
+	[ $? -eq 1 ] && grep -v waiting "$3" | grep "^pier perf: " || {
 		cat "$3"
 		return 1
 	}
@@ -278,6 +333,8 @@ run perf_takes_sizes_from_one_byte_to_megabytes
 run perf_works_with_one_message_outstanding
 run perf_by_address_measures_a_server
 run perf_by_address_measures_from_a_server
+run perf_is_a_server_by_listen_and_its_client_names_host_and_port
+natively run perf_names_places_that_make_no_sense
 natively run perf_by_address_compares_the_options_of_both
 run perf_by_address_says_who_is_missing
 natively run perf_names_both_sizes_when_they_differ

@@ -62,7 +62,8 @@ says()
 every_operation_makes_its_round()
 {
 	serve && ask 0 -c 3 -i 0 "$address:$port" &&
-		says "$tmp/out" "^56 bytes, $address port $port: seq=3" &&
+		says "$tmp/out" "($address port $port), 56 bytes, device" &&
+		says "$tmp/out" "^seq=3 send=" &&
 		says "$tmp/out" " us write=.* us read=.* us atomic=.* us$" &&
 		says "$tmp/out" "^3 rounds, 3 answered, 0% lost" &&
 		says "$tmp/out" "^send   min/avg/max/mdev = " &&
@@ -74,7 +75,9 @@ every_operation_makes_its_round()
 one_operation_is_enough_and_messages_may_be_large()
 {
 	serve && ask 0 -c 2 -i 0 -s 64K -o read "$address:$port" &&
-		says "$tmp/out" "^65536 bytes, .*: seq=2 read=[0-9.]* us$" &&
+		says "$tmp/out" " 65536 bytes (64 KiB), device" &&
+		says "$tmp/out" "^seq=2 read=[0-9.]* us$" &&
+		! grep '.\{81\}' "$tmp/out" &&
 		! grep -q "^write" "$tmp/out" &&
 		ask 0 -c 2 -i 0 -s 65536 -o send "$address:$port" &&
 		says "$tmp/out" "^2 rounds, 2 answered"
@@ -86,6 +89,36 @@ the_report_is_json_too()
 		says "$tmp/out" '"answered": 2' &&
 		says "$tmp/out" '"mdev": ' &&
 		[ "$(head -c 1 "$tmp/out")" = "{" ]
+}
+
+# The port is on stderr then, as stdout is for the program that reads it.
+the_servers_report_is_json_too()
+{
+	: >"$tmp/serve.err"
+	"$pier" ping -d "$device" --json --listen "$address:0" \
+	    >"$tmp/serve.out" 2>"$tmp/serve.err" &
+	server=$!
+	wait_for 20 grep -q 'listens on port' "$tmp/serve.err" || return 1
+	port=$(sed -n 's/.*on port \([0-9]*\),.*/\1/p' "$tmp/serve.err")
+	ask 0 -c1 "$address:$port" && ask 0 -c1 -i0 "$address:$port" &&
+		kill -TERM $server && wait $server &&
+		says "$tmp/serve.out" '"clients": 2' &&
+		says "$tmp/serve.out" "\"port\": $port" &&
+		[ "$(head -c 1 "$tmp/serve.out")" = "{" ] &&
+		! grep waiting "$tmp/serve.err"
+}
+
+# Not when its output is for a program.
+both_sides_say_for_what_they_wait()
+{
+	serve && says "$tmp/serve.err" \
+		"waiting for clients; Ctrl-C ends it" &&
+		kill -KILL $server &&
+		ask 1 -c1 --timeout 1 "$address:$port" &&
+		says "$tmp/err" "waiting 1 s for pier ping --listen on " &&
+		[ "$(grep -c waiting "$tmp/err")" -eq 1 ] &&
+		ask 1 -c1 --json --timeout 1 "$address:$port" &&
+		! grep waiting "$tmp/err"
 }
 
 an_interrupt_prints_the_statistics()
@@ -194,7 +227,7 @@ an_address_without_a_way_to_it_is_reported()
 
 wrong_words_are_named()
 {
-	ask 2 && says "$tmp/err" "give one HOST" &&
+	ask 2 && says "$tmp/err" "give one HOST\[:PORT\]" &&
 		ask 2 --listen nowhere && says "$tmp/err" '"nowhere"' &&
 		ask 2 --listen 99999 && says "$tmp/err" '"99999"' &&
 		ask 2 --listen "$address:x" && says "$tmp/err" ":x" &&
@@ -217,6 +250,8 @@ without_a_port_both_sides_take_the_same()
 run every_operation_makes_its_round
 run one_operation_is_enough_and_messages_may_be_large
 natively run the_report_is_json_too
+natively run the_servers_report_is_json_too
+natively run both_sides_say_for_what_they_wait
 natively run an_interrupt_prints_the_statistics
 run a_dead_peer_is_a_loss
 run no_peer_there_is_reported_with_the_reason

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "perf.h"
+#include "tool.h"
+
+/* Where pier perf meets its peer: words of the command line, and the wait. */
+
+/* The index of the device's GID that is @address, below 0: it has none. */
+static int gid_of(const struct pier_devinfo *info, const char *address)
+{
+	uint8_t raw[16] = { [10] = 0xff, [11] = 0xff };	/* IPv4, mapped */
+	struct pier_gid gid;
+
+	if (inet_pton(AF_INET, address, raw + 12) != 1 &&
+	    inet_pton(AF_INET6, address, raw) != 1)
+		return -EINVAL;
+	for (size_t i = 0; !pier_devinfo_gid(info, i, &gid); i++)
+		if (!memcmp(gid.raw, raw, sizeof(raw)))
+			return gid.index;
+	return -ENODEV;
+}
+
+static int take_server(struct perf *perf, const char *place)
+{
+	uint32_t port;
+
+	if (!place)
+		place = TOOL_PORT_TEXT;
+	if (tool_listen_at(place, perf->address, &port) || !port) {
+		fprintf(stderr, "pier perf: --listen \"%s\": PORT, ADDR or "
+			"ADDR:PORT, as 10.9.0.1:13579 or [fd00::1]:13579\n",
+			place);
+		return 2;
+	}
+	if (tool_has_port(place))
+		perf->args.listen_port = (int)port;
+	perf->args.use_cm = 1;
+	perf->opts.respond = 1;
+	return 0;
+}
+
+int perf_where(struct perf *perf, const char *place)
+{
+	if ((place || perf->opts.listen) && perf->args.server_addr) {
+		fprintf(stderr, "pier perf: -sa %s and %s: give one of them\n",
+			perf->args.server_addr, place ? place : "--listen");
+		return 2;
+	}
+	if (perf->opts.listen)
+		return take_server(perf, place);
+	if (place && perf->args.use_cm) {
+		fprintf(stderr, "pier perf: -cm alone is the server, and \"%s\""
+			" is the server's address: give one of them\n", place);
+		return 2;
+	}
+	if (place)
+		perf->args.server_addr = place;
+	return 0;
+}
+
+int perf_own_address(struct perf *perf)
+{
+	const struct pier_devinfo *info = pier_dev_info(perf->dev);
+	int index;
+
+	if (!perf->address[0])
+		return 0;
+	index = gid_of(info, perf->address);
+	if (index < 0)
+		return perf_err(perf, index, "--listen \"%s\": not an address "
+				"of %s, which pier info -d %s lists",
+				perf->address, pier_devinfo_name(info),
+				pier_devinfo_name(info));
+	perf->args.gid_index = index;
+	return 0;
+}
+
+void perf_print_waiting(const struct perf *perf)
+{
+	int seconds = (perf->args.timeout_ms + 999) / 1000;
+
+	if (perf->opts.json)
+		return;
+	fprintf(stderr, "pier perf: waiting %d s for ", seconds);
+	if (perf->args.server_addr)
+		fprintf(stderr, "the server at %s", perf->args.server_addr);
+	else if (perf->args.use_cm)
+		fprintf(stderr, "a client on port %d",
+			perf->args.listen_port);
+	else
+		fprintf(stderr, "the peer to write %s",
+			perf->args.remote_descriptor);
+	fputs("; Ctrl-C ends it\n", stderr);
+}
