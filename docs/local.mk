@@ -5,6 +5,7 @@
 
 dist_man_MANS += \
 	%D%/man/pier-copy.1 \
+	%D%/man/pier-counters.1 \
 	%D%/man/pier-desc.1 \
 	%D%/man/pier-exchange.1 \
 	%D%/man/pier-info.1 \

@@ -131,6 +131,9 @@ static void print_listening(void *arg)
 	}
 	fprintf(stderr, "pier copy: \"%s\" listens on %s, root %s\n", t->name,
 		pier_devinfo_name(pier_dev_info(t->dev)), t->root);
+	if (!t->quiet && !t->json)
+		fputs("pier copy: waiting for clients; Ctrl-C ends it\n",
+		      stderr);
 }
 
 /* Sources of this host and a target of another, or the reverse. */
@@ -231,7 +234,7 @@ static int check(const struct copy_tool *t)
 static struct copy_tool tool = {
 	.args = {
 		.size = sizeof(tool.args),
-		.groups = PIER_ARGS_TIMEOUT,
+		.groups = PIER_ARGS_TIMEOUT | PIER_ARGS_ATTACHED,
 		.about = "Copy files from or to a host that runs pier "
 			 "copy --listen.",
 		.operands = "SOURCE... HOST:TARGET | HOST:SOURCE... "

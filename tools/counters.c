@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <arpa/inet.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <pier/args.h>
 #include <pier/counters.h>
 #include <pier/dev.h>
 #include <pier/error.h>
@@ -137,6 +139,16 @@ static json_t *adapters_to_json(const struct pier_devlist *devs,
 	return all;
 }
 
+static void print_counter(int indent, const char *key, json_int_t value)
+{
+	char words[TOOL_SIZE_TEXT];
+	bool size = strstr(key, "bytes") && value >= 1024;
+
+	printf("%*s%-28s%" JSON_INTEGER_FORMAT "%s%s%s\n", indent, "", key,
+	       value, size ? " (" : "",
+	       size ? tool_size((uint64_t)value, words) : "", size ? ")" : "");
+}
+
 /* Omit what is zero. */
 static void print_counters(int indent, json_t *counters)
 {
@@ -145,22 +157,29 @@ static void print_counters(int indent, json_t *counters)
 
 	json_object_foreach(counters, key, value)
 		if (json_integer_value(value))
-			printf("%*s%-28s%" JSON_INTEGER_FORMAT "\n", indent,
-			       "", key, json_integer_value(value));
+			print_counter(indent, key, json_integer_value(value));
+}
+
+static uint64_t number_of(json_t *object, const char *key)
+{
+	return (uint64_t)json_integer_value(json_object_get(object, key));
 }
 
 static void print_conn(json_t *conn)
 {
 	json_t *peer = json_object_get(conn, "peer");
+	char text[INET6_ADDRSTRLEN + 48];
+	int column;
 
-	printf("  connection 0x%" PRIx64,
-	       (uint64_t)json_integer_value(json_object_get(conn, "qpn")));
-	if (peer)
-		printf(" %s to 0x%" PRIx64 " %s",
-		       json_string_value(json_object_get(conn, "local")),
-		       (uint64_t)json_integer_value(
-			       json_object_get(conn, "peer_qpn")),
-		       json_string_value(peer));
+	column = printf("  connection 0x%" PRIx64,
+			number_of(conn, "qpn"));
+	if (peer) {
+		column += printf(" %s", json_string_value(
+					 json_object_get(conn, "local")));
+		snprintf(text, sizeof(text), "to 0x%" PRIx64 " %s",
+			 number_of(conn, "peer_qpn"), json_string_value(peer));
+		tool_word(text, " ", column, 13);
+	}
 	putchar('\n');
 	print_counters(4, json_object_get(conn, "counters"));
 }
@@ -171,8 +190,9 @@ static void print_devs(const char *who, json_t *devs)
 	size_t i, j;
 
 	json_array_foreach(devs, i, dev) {
-		printf("%s%s\n", who,
-		       json_string_value(json_object_get(dev, "name")));
+		printf("%s%s%s%s\n", tool_style(TOOL_TITLE), who,
+		       json_string_value(json_object_get(dev, "name")),
+		       tool_style(TOOL_PLAIN));
 		print_counters(2, json_object_get(dev, "counters"));
 		json_array_foreach(json_object_get(dev, "connections"), j,
 				   conn)
@@ -198,8 +218,8 @@ static void print_text(json_t *root)
 		puts("no process has a soft device in use");
 }
 
-int tool_counters(int pid, const struct pier_devlist *devs,
-		  const struct pier_devinfo *only, int as_json)
+int tool_counters_print(int pid, const struct pier_devlist *devs,
+			const struct pier_devinfo *only, int as_json)
 {
 	const char *device = only ? pier_devinfo_name(only) : NULL;
 	struct pier_counterlist *list;
@@ -223,4 +243,65 @@ int tool_counters(int pid, const struct pier_devlist *devs,
 		json_decref(root);
 	}
 	return 0;
+}
+
+int tool_counters_pid(const struct pier_args *args)
+{
+	unsigned long pid;
+	char *end;
+
+	if (!args->argc)
+		return 0;
+	pid = strtoul(args->argv[0], &end, 10);
+	return args->argc == 1 && !*end && pid && pid <= INT_MAX ? (int)pid :
+								   -1;
+}
+
+static int print(const char *device, int pid, int as_json)
+{
+	const struct pier_devinfo *only = NULL;
+	struct pier_devlist *list = NULL;
+	int err = pier_devlist_create(&list);
+
+	if (!err && device)
+		err = pier_devlist_find(list, device, &only);
+	if (!err)
+		err = tool_counters_print(pid, list, only, as_json);
+	if (err)
+		fprintf(stderr, "pier counters: %s\n", pier_last_error());
+	pier_devlist_destroy(list);
+	return err ? 1 : 0;
+}
+
+int tool_counters(int argc, char *argv[])
+{
+	const char *device = NULL;
+	int as_json = 0, err, pid;
+	const struct pier_option options[] = {
+		{ .short_name = "d", .long_name = "device",
+		  .value_name = "DEVICE",
+		  .help = "of this device only: name, netdev or PCI address",
+		  .type = PIER_OPTION_STRING, .value = &device },
+		{ .long_name = "json", .help = "print JSON",
+		  .type = PIER_OPTION_FLAG, .value = &as_json },
+		{ 0 },
+	};
+	struct pier_args args = {
+		.size = sizeof(args),
+		.groups = PIER_ARGS_ATTACHED,
+		.about = "Print what devices have counted, of PID or of all "
+			 "your processes.",
+		.operands = "[PID]",
+		.options = options,
+	};
+
+	err = pier_args_parse(&args, argc, argv);
+	if (err)
+		return pier_args_exit(err);
+	pid = tool_counters_pid(&args);
+	if (pid >= 0)
+		return print(device, pid, as_json);
+	fprintf(stderr, "pier counters: \"%s\": at most one process id\n",
+		args.argv[0]);
+	return 2;
 }

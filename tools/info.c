@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <arpa/inet.h>
 #include <errno.h>
-#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +17,7 @@
 
 static const char *device;
 static int as_json;
+static int brief;
 static int counters;
 static int representors;
 
@@ -31,8 +31,14 @@ static const struct pier_option options[] = {
 		.value = &device,
 	},
 	{
+		.long_name = "brief",
+		.help = "one line each: name, interface, PCI address, state",
+		.type = PIER_OPTION_FLAG,
+		.value = &brief,
+	},
+	{
 		.long_name = "counters",
-		.help = "print counters, of PID or of all your processes",
+		.help = "the same as pier counters",
 		.type = PIER_OPTION_FLAG,
 		.value = &counters,
 	},
@@ -269,6 +275,15 @@ static json_t *describe_reps(const struct pier_devinfo *info)
 	return reps;
 }
 
+static void describe_place(json_t *dev, const struct pier_devinfo *info)
+{
+	tool_json_set(dev, "netdev", json_string(pier_devinfo_netdev(info)));
+	tool_json_set(dev, "pci", json_string(pier_devinfo_pci(info)));
+	tool_json_set(dev, "state",
+		      json_string(pier_devinfo_active(info) ? "active" :
+							      "down"));
+}
+
 /* Programs use the keys, too: they must not change. */
 static json_t *describe(const struct pier_devinfo *info, bool is_default)
 {
@@ -278,16 +293,16 @@ static json_t *describe(const struct pier_devinfo *info, bool is_default)
 
 	tool_json_set(dev, "name", json_string(pier_devinfo_name(info)));
 	tool_json_set(dev, "default", json_boolean(is_default));
+	if (brief) {
+		describe_place(dev, info);
+		return dev;
+	}
 	tool_json_set(dev, "kind", json_string(pier_devinfo_kind(info)));
 	/* The helper acts as the NIC and is a thread: report it. */
 	tool_json_set(dev, "helper",
 		      json_string(soft ? "one thread a process" : ""));
 	tool_json_set(dev, "port", json_integer(pier_devinfo_port(info)));
-	tool_json_set(dev, "netdev", json_string(pier_devinfo_netdev(info)));
-	tool_json_set(dev, "pci", json_string(pier_devinfo_pci(info)));
-	tool_json_set(dev, "state",
-		      json_string(pier_devinfo_active(info) ? "active" :
-							      "down"));
+	describe_place(dev, info);
 	tool_json_set(dev, "link", json_string(ib ? "infiniband" : "ethernet"));
 	if (ib)
 		tool_json_set(dev, "lid", json_integer(pier_devinfo_lid(info)));
@@ -305,14 +320,37 @@ static json_t *describe(const struct pier_devinfo *info, bool is_default)
 	return dev;
 }
 
+/* Limits that are bytes; the others are numbers of things. */
+static bool is_size(const char *limit)
+{
+	static const char *const sizes[] = {
+		"message", "mmap", "inline", "copy", "hash", "private_data",
+		"comch_message", "comch_data", "comch_imm",
+	};
+	size_t i;
+
+	for (i = 0; i < COUNT(sizes); i++)
+		if (!strcmp(limit, sizes[i]))
+			return true;
+	return false;
+}
+
 static void print_limits(json_t *object)
 {
 	const char *key, *title = "limits";
+	char size[TOOL_SIZE_TEXT];
 	json_t *value;
 
 	json_object_foreach(object, key, value) {
-		printf("  %-10s%-13s%" JSON_INTEGER_FORMAT "\n", title, key,
-		       json_integer_value(value));
+		json_int_t number = json_integer_value(value);
+
+		printf("  %-10s%-18s", title, key);
+		if (number == INT64_MAX)
+			puts("no limit");
+		else if (is_size(key))
+			puts(tool_bytes((uint64_t)number, size));
+		else
+			printf("%" JSON_INTEGER_FORMAT "\n", number);
 		title = "";
 	}
 }
@@ -320,17 +358,14 @@ static void print_limits(json_t *object)
 /* Of an object of booleans, the names of the true ones. */
 static void print_names(const char *title, json_t *object)
 {
-	const char *key, *comma = "";
+	int indent = printf("  %-10s", title), column = indent;
+	const char *key;
 	json_t *value;
 
-	printf("  %-10s", title);
-	json_object_foreach(object, key, value) {
-		if (json_is_true(value)) {
-			printf("%s%s", comma, key);
-			comma = ", ";
-		}
-	}
-	puts(*comma ? "" : "none");
+	json_object_foreach(object, key, value)
+		if (json_is_true(value))
+			column = tool_word(key, ", ", column, indent);
+	puts(column > indent ? "" : "none");
 }
 
 static void print_gids(json_t *gids)
@@ -357,10 +392,15 @@ static void print_reps(json_t *reps)
 	size_t i;
 
 	puts("  representors");
-	json_array_foreach(reps, i, rep)
-		printf("    %-15s %-15s %-12s %s\n", text_of(rep, "port"),
-		       text_of(rep, "netdev"), text_of(rep, "pci"),
-		       text_of(rep, "vuid"));
+	json_array_foreach(reps, i, rep) {
+		int column = printf("    %-15s %-15s %-12s",
+				    text_of(rep, "port"),
+				    text_of(rep, "netdev"),
+				    text_of(rep, "pci"));
+
+		tool_word(text_of(rep, "vuid"), " ", column, 6);
+		putchar('\n');
+	}
 }
 
 static void print_text(json_t *dev)
@@ -370,7 +410,9 @@ static void print_text(json_t *dev)
 
 	json_object_foreach(dev, key, value) {
 		if (!strcmp(key, "name"))
-			puts(json_string_value(value));
+			printf("%s%s%s\n", tool_style(TOOL_TITLE),
+			       json_string_value(value),
+			       tool_style(TOOL_PLAIN));
 		else if (!strcmp(key, "gids"))
 			print_gids(value);
 		else if (!strcmp(key, "representors"))
@@ -390,11 +432,29 @@ static void print_text(json_t *dev)
 	}
 }
 
+static void print_texts(json_t *devs, json_t *services)
+{
+	json_t *dev;
+	size_t i;
+
+	if (brief) {
+		tool_brief(devs);
+		return;
+	}
+	json_array_foreach(devs, i, dev) {
+		if (i)
+			putchar('\n');
+		print_text(dev);
+	}
+	if (!json_array_size(devs))
+		puts("no devices");
+	tool_services_print(services);
+}
+
 static void print_all(const struct pier_devlist *list,
 		      const struct pier_devinfo *only)
 {
-	json_t *services = tool_services(only ? pier_devinfo_name(only) : NULL);
-	json_t *root = json_object(), *devs = json_array(), *dev;
+	json_t *root = json_object(), *devs = json_array(), *services = NULL;
 	const struct pier_devinfo *usual = NULL;
 	size_t i;
 
@@ -407,42 +467,34 @@ static void print_all(const struct pier_devlist *list,
 	}
 	tool_json_set(root, "version", json_string(pier_version()));
 	tool_json_set(root, "devices", devs);
-	tool_json_set(root, "services", services);
+	if (!brief) {
+		services = tool_services(only ? pier_devinfo_name(only) : NULL);
+		tool_json_set(root, "services", services);
+	}
 	if (as_json) {
 		tool_json_print(root);
 		return;
 	}
-	json_array_foreach(devs, i, dev) {
-		if (i)
-			putchar('\n');
-		print_text(dev);
-	}
-	if (!json_array_size(devs))
-		puts("no devices");
-	tool_services_print(services);
+	print_texts(devs, services);
 	json_decref(root);
 }
 
 static bool options_fit(void)
 {
-	if (!counters || !representors)
+	if (brief + counters + representors <= 1)
 		return true;
-	fputs("pier info: --counters and --representors: use one of them\n",
-	      stderr);
+	fputs("pier info: --brief, --counters and --representors: use one of "
+	      "them\n", stderr);
 	return false;
 }
 
 /* The operand: of a process, with --counters.  Returns 0 for none, or -1. */
 static int take_pid(const struct pier_args *args)
 {
-	unsigned long pid;
-	char *end;
-
 	if (!args->argc)
 		return 0;
-	pid = strtoul(args->argv[0], &end, 10);
-	if (args->argc == 1 && counters && !*end && pid && pid <= INT_MAX)
-		return (int)pid;
+	if (counters && tool_counters_pid(args) > 0)
+		return tool_counters_pid(args);
 	fprintf(stderr, "pier info: \"%s\": one process id, with "
 		"--counters, and no other operand\n", args->argv[0]);
 	return -1;
@@ -452,9 +504,9 @@ int tool_info(int argc, char *argv[])
 {
 	struct pier_args args = {
 		.size = sizeof(args),
-		.about = "List the devices, their limits and operations, or "
-			 "their counters.",
-		.operands = "[PID]",
+		.about = "List the devices, their limits and operations.",
+		.groups = PIER_ARGS_ATTACHED,
+		.operands = "[--counters [PID]]",
 		.options = options,
 	};
 	const struct pier_devinfo *only = NULL;
@@ -472,7 +524,7 @@ int tool_info(int argc, char *argv[])
 	if (!err && device)
 		err = pier_devlist_find(list, device, &only);
 	if (!err && counters)
-		err = tool_counters(pid, list, only, as_json);
+		err = tool_counters_print(pid, list, only, as_json);
 	else if (!err)
 		print_all(list, only);
 	if (!err && !only && !counters && pier_devlist_hint(list)[0])

@@ -5,6 +5,7 @@
 bin_PROGRAMS += %D%/pier
 %C%_pier_LDADD = lib/uv/libpier-uv.la lib/libpier.la $(JANSSON_LIBS) -lm
 %C%_pier_SOURCES = \
+	%D%/brief.c \
 	%D%/copy.c \
 	%D%/copy.h \
 	%D%/copy_reach.c \

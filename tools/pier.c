@@ -14,10 +14,12 @@ static const struct {
 } commands[] = {
 	{ "copy", "pier copy", tool_copy,
 	  "copy files from or to another host" },
+	{ "counters", "pier counters", tool_counters,
+	  "print what devices have counted" },
 	{ "desc", "pier desc", tool_desc, "print a descriptor file" },
 	{ "exchange", "pier exchange", tool_exchange,
 	  "exchange descriptor files with a peer" },
-	{ "info", "pier info", tool_info, "list devices, limits and counters" },
+	{ "info", "pier info", tool_info, "list devices and their limits" },
 	{ "perf", "pier perf", tool_perf, "measure latency and bandwidth" },
 	{ "ping", "pier ping", tool_ping, "measure round trips to a host" },
 };
@@ -31,17 +33,54 @@ static void usage(FILE *out)
 	fputs("usage: pier COMMAND [OPTION...]\n\n", out);
 	for (i = 0; i < COMMANDS; i++)
 		fprintf(out, "  %-10s%s\n", commands[i].name, commands[i].help);
-	fputs("\n\"pier COMMAND --help\" prints its options.\n", out);
+	fputs("\n\"pier help COMMAND\" prints its options.\n", out);
+}
+
+/* The row of @name, or COMMANDS. */
+static size_t find(const char *name)
+{
+	size_t i = 0;
+
+	while (i < COMMANDS && strcmp(name, commands[i].name))
+		i++;
+	return i;
+}
+
+static int unknown(const char *name)
+{
+	fprintf(stderr, "pier: there is no command \"%s\"\n", name);
+	usage(stderr);
+	return 2;
+}
+
+/* help, or help COMMAND, which is COMMAND --help. */
+static int help(int argc, char *argv[])
+{
+	char *words[] = { NULL, (char *)"--help", NULL };
+	size_t i;
+
+	if (argc > 3) {
+		fprintf(stderr, "pier help: \"%s\": at most one command\n",
+			argv[3]);
+		return 2;
+	}
+	i = argc == 3 ? find(argv[2]) : COMMANDS;
+	if (argc == 3 && i == COMMANDS)
+		return unknown(argv[2]);
+	if (argc < 3) {
+		usage(stdout);
+		return 0;
+	}
+	words[0] = (char *)commands[i].title;
+	return commands[i].run(2, words);
 }
 
 static int run(int argc, char *argv[])
 {
 	const char *name = argc > 1 ? argv[1] : "";
-	size_t i;
+	size_t i = find(name);
 
-	for (i = 0; i < COMMANDS; i++) {
-		if (strcmp(name, commands[i].name))
-			continue;
+	if (i < COMMANDS) {
 		argv[1] = (char *)commands[i].title;
 		return commands[i].run(argc - 1, argv + 1);
 	}
@@ -49,12 +88,14 @@ static int run(int argc, char *argv[])
 		printf("pier %s\n", pier_version());
 		return 0;
 	}
+	if (!strcmp(name, "help"))
+		return help(argc, argv);
 	if (!strcmp(name, "--help") || !strcmp(name, "-h")) {
 		usage(stdout);
 		return 0;
 	}
 	if (argc > 1)
-		fprintf(stderr, "pier: there is no command \"%s\"\n", name);
+		return unknown(name);
 	usage(stderr);
 	return 2;
 }

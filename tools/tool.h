@@ -11,6 +11,7 @@
  * argv[0] is the name to use in messages; they return the exit status.
  */
 int tool_copy(int argc, char *argv[]);
+int tool_counters(int argc, char *argv[]);
 int tool_desc(int argc, char *argv[]);
 int tool_exchange(int argc, char *argv[]);
 int tool_info(int argc, char *argv[]);
@@ -21,10 +22,17 @@ int tool_ping(int argc, char *argv[]);
  * Print what process @pid counts, 0: every one, and adapters; all devices,
  * or @only.  Errors: as pier_counterlist_create().
  */
+struct pier_args;
 struct pier_devlist;
 struct pier_devinfo;
-int tool_counters(int pid, const struct pier_devlist *devs,
-		  const struct pier_devinfo *only, int as_json);
+int tool_counters_print(int pid, const struct pier_devlist *devs,
+			const struct pier_devinfo *only, int as_json);
+
+/* The operand: a process, or none, which is 0.  Below 0: not a process. */
+int tool_counters_pid(const struct pier_args *args);
+
+/* Print a line for each device: name, interface, PCI address, state. */
+void tool_brief(json_t *devs);
 
 /*
  * The services of all processes, of all devices or @device; and print them.

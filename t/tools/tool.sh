@@ -27,12 +27,110 @@ an_unknown_command_is_named_and_the_known_ones_are_listed()
 		status 2 "$pier" && says "$tmp/err" desc info perf
 }
 
+# commands - the names that pier lists
+commands()
+{
+	"$pier" help | sed -n 's/^  \([a-z]*\)  .*/\1/p'
+}
+
 each_command_has_help()
 {
-	for command in desc exchange info perf ping; do
-		status 0 "$pier" $command --help &&
-			says "$tmp/out" "pier $command" || return 1
+	commands >"$tmp/commands"
+	[ "$(wc -l <"$tmp/commands")" -ge 7 ] || return 1
+	while read -r command; do
+		status 0 "$pier" "$command" --help &&
+			says "$tmp/out" "pier $command" &&
+			mv "$tmp/out" "$tmp/long" &&
+			status 0 "$pier" help "$command" &&
+			cmp "$tmp/out" "$tmp/long" || return 1
+	done <"$tmp/commands"
+}
+
+help_names_what_is_no_command()
+{
+	status 0 "$pier" help && mv "$tmp/out" "$tmp/long" &&
+		status 0 "$pier" --help && cmp "$tmp/out" "$tmp/long" &&
+		status 2 "$pier" help nothing &&
+		says "$tmp/err" '"nothing"' desc info perf &&
+		status 2 "$pier" help info perf && says "$tmp/err" '"perf"'
+}
+
+# Their option file is -j FILE.
+json_is_output_in_each_command()
+{
+	commands >"$tmp/commands"
+	while read -r command; do
+		"$pier" help "$command" >"$tmp/help"
+		says "$tmp/help" "  -j FILE  " || return 1
+		grep -q '^  --json  ' "$tmp/help" || {
+			echo "$command: --json is not for output"
+			return 1
+		}
+	done <"$tmp/commands"
+	echo '{ "device": "soft_lo" }' >"$tmp/options" &&
+		status 0 "$pier" info --json -j "$tmp/options" &&
+		is_json "$tmp/out" &&
+		[ "$(grep -c '"kind":' "$tmp/json")" -eq 1 ]
+}
+
+# Programs that listen have one word for it, and so has their help.
+each_server_is_started_by_listen()
+{
+	for command in copy exchange perf ping; do
+		"$pier" help $command >"$tmp/help"
+		says "$tmp/help" "  --listen  " || return 1
 	done
+}
+
+values_follow_their_letter()
+{
+	status 0 "$pier" info -dsoft_lo --json && is_json "$tmp/out" &&
+		[ "$(grep -c '"kind":' "$tmp/json")" -eq 1 ] &&
+		status 2 "$pier" ping -c0 host && says "$tmp/err" '-c "0"' &&
+		status 2 "$pier" perf -sX && says "$tmp/err" '-s "X"' &&
+		status 2 "$pier" info -device soft_lo &&
+		says "$tmp/err" "unknown option -device"
+}
+
+# narrow COMMAND... - it succeeds and prints at most 80 columns
+narrow()
+{
+	status 0 "$@" && awk 'length > 80 { print; wide = 1 }
+		END { exit wide }' "$tmp/out"
+}
+
+output_has_at_most_80_columns()
+{
+	commands >"$tmp/commands"
+	while read -r command; do
+		narrow "$pier" help "$command" || return 1
+	done <"$tmp/commands"
+	narrow "$pier" help && narrow "$pier" info &&
+		narrow "$pier" info --representors &&
+		narrow "$pier" info --brief && narrow "$pier" counters
+}
+
+# on_terminal ENVIRONMENT... - how pier info --brief appears on one
+on_terminal()
+{
+	env -u NO_COLOR TERM=xterm "$@" script -qec \
+		"'$pier' info --brief" /dev/null </dev/null >"$tmp/terminal" &&
+		says "$tmp/terminal" soft_lo
+}
+
+colours_are_for_terminals_alone()
+{
+	command -v script >/dev/null || skip "there is no script(1)"
+	escape=$(printf '\033[')
+	on_terminal && says "$tmp/terminal" "$escape" &&
+		on_terminal NO_COLOR= && says "$tmp/terminal" "$escape" ||
+		return 1
+	for variable in NO_COLOR=1 TERM=dumb; do
+		on_terminal $variable && ! grep -F "$escape" "$tmp/terminal" ||
+			return 1
+	done
+	status 0 env -u NO_COLOR TERM=xterm "$pier" info &&
+		! grep -F "$escape" "$tmp/out"
 }
 
 output_that_cannot_be_written_is_an_error()
@@ -59,6 +157,36 @@ info_is_json_too()
 			'"default": true' '"helper": "one thread a process"' \
 			'"gid": "127.0.0.1"' '"rd_atomic": ' \
 			'"compare_swap": true'
+}
+
+sizes_are_in_words()
+{
+	status 0 "$pier" info -d soft_lo &&
+		says "$tmp/out" "message           2147483648 bytes (2 GiB)" \
+			"inline            256 bytes" \
+			"copy_chain        no limit"
+}
+
+info_is_brief()
+{
+	status 0 "$pier" info --brief -d soft_lo &&
+		[ "$(cat "$tmp/out" | sed 's/  default$//; s/  */ /g')" = \
+			"soft_lo lo $(pci_of_lo) active" ] &&
+		status 0 "$pier" info --brief && cp "$tmp/out" "$tmp/all" &&
+		status 0 "$pier" info --json && is_json "$tmp/out" &&
+		[ "$(wc -l <"$tmp/all")" -eq \
+			"$(grep -c '"kind":' "$tmp/json")" ] &&
+		[ "$(grep -c '  default$' "$tmp/all")" -eq 1 ] &&
+		status 0 "$pier" info --brief --json -d soft_lo &&
+		is_json "$tmp/out" && says "$tmp/json" '"netdev": "lo"' \
+			'"state": "active"' && ! grep '"limits"' "$tmp/json" &&
+		status 2 "$pier" info --brief --counters &&
+		says "$tmp/err" "use one of them"
+}
+
+pci_of_lo()
+{
+	"$pier" info -d soft_lo | sed -n 's/^  pci  *//p'
 }
 
 info_restricts_itself_to_one_device()
@@ -99,19 +227,20 @@ info_names_an_unknown_device()
 }
 
 # A pair that would run for ever; sets $side_a and $side_b.
-info_counts_what_processes_do()
+counters_are_of_what_processes_do()
 {
 	begin "--respond --events" "-n 10000000 --events" || return 1
 	wait_for 10 counted $side_a && counted $side_b &&
-		status 0 "$pier" info --counters &&
+		status 0 "$pier" counters &&
 		says "$tmp/out" "$side_a pier soft_lo" \
 			"$side_b pier soft_lo" "  connection 0x" \
 			" 127.0.0.1:" "    window" "rtt_ns" &&
-		status 0 "$pier" info --counters -d soft_lo --json &&
+		status 0 "$pier" counters -d soft_lo --json &&
 		is_json "$tmp/out" &&
 		says "$tmp/json" '"adapters": ' "\"pid\": $side_a" \
 			'"naks_sent_access": 0' '"peer": "127.0.0.1:' &&
-		status 1 "$pier" info --counters $$ &&
+		narrow "$pier" counters &&
+		counts_alike && status 1 "$pier" counters $$ &&
 		says "$tmp/err" "process $$ has no soft device"
 	held=$?
 	kill -KILL $side_a $side_b
@@ -125,6 +254,19 @@ info_counts_what_processes_do()
 		echo "left behind: $(ls /dev/shm)"
 		return 1
 	}
+}
+
+# names_of COMMAND... - the keys that it prints
+names_of()
+{
+	"$pier" "$@" --json $side_a | grep -o '"[a-z_]*":'
+}
+
+counts_alike()
+{
+	names_of info --counters >"$tmp/info" &&
+		names_of counters | cmp - "$tmp/info" &&
+		grep -q tx_packets "$tmp/info"
 }
 
 # A host that waits for Enter.
@@ -170,6 +312,16 @@ info_takes_one_process_and_only_for_counters()
 	done
 }
 
+counters_are_of_one_process_or_all()
+{
+	for words in 0 x "-- -3" "1 2" 99999999999; do
+		status 2 "$pier" counters $words &&
+			says "$tmp/err" "one process id" || return 1
+	done
+	status 1 "$pier" counters -d no_such0 &&
+		says "$tmp/err" "pier counters: " no_such0
+}
+
 desc_refuses_what_is_no_descriptor()
 {
 	status 1 "$pier" desc "$tmp/nowhere" &&
@@ -192,16 +344,25 @@ desc_wants_one_file()
 run help_and_version_are_printed
 run an_unknown_command_is_named_and_the_known_ones_are_listed
 run each_command_has_help
+run help_names_what_is_no_command
+run json_is_output_in_each_command
+run each_server_is_started_by_listen
+run values_follow_their_letter
+run output_has_at_most_80_columns
+run colours_are_for_terminals_alone
 run output_that_cannot_be_written_is_an_error
 run info_tells_all_about_soft_lo
 run info_is_json_too
+run sizes_are_in_words
+run info_is_brief
 run info_restricts_itself_to_one_device
 run info_prints_representors
 run info_marks_the_device_that_the_environment_names
 run info_names_an_unknown_device
-run info_counts_what_processes_do
+run counters_are_of_what_processes_do
 run info_shows_what_a_process_exports
 run info_takes_one_process_and_only_for_counters
+run counters_are_of_one_process_or_all
 run desc_refuses_what_is_no_descriptor
 run desc_wants_one_file
 tap_done
