@@ -136,7 +136,7 @@ END
 	insert tools/pier.c '	{ "copy", ' <<'END'
 	{ "again", "pier again", tool_again, "an example" },
 END
-	insert tools/local.mk '	%D%/copy.c' <<'END'
+	insert tools/local.mk '	%D%/brief.c' <<'END'
 	%D%/again.c \
 END
 	page pier-again 1 ""
@@ -506,7 +506,7 @@ the_device_holds_its_contract()
 
 the_type_of_task_is_listed()
 {
-	grep -q '^  tasks .*, store' "$tmp/info"
+	"$copied/tools/pier" info --json | grep -q '"store": true'
 }
 
 the_type_of_task_works()
