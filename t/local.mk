@@ -186,6 +186,7 @@ check_PROGRAMS += \
 	%D%/ops/task_bufs.t \
 	%D%/ops/task_end.t \
 	%D%/ops/task_free.t \
+	%D%/ops/task_text.t \
 	%D%/ops/threads.t \
 	%D%/ops/try_submit.t \
 	%D%/ops/type_tasks.t \
@@ -386,6 +387,7 @@ $(soft_tests): private LDADD = %D%/libsoft.la %D%/libtap.la \
 wrap_alloc = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
 	-Wl,--wrap=strdup,--wrap=free
 %C%_ops_alloc_t_LDFLAGS = $(AM_LDFLAGS) $(wrap_alloc)
+%C%_ops_task_text_t_LDFLAGS = $(AM_LDFLAGS) $(wrap_alloc)
 %C%_faults_oom_t_LDFLAGS = $(AM_LDFLAGS) $(wrap_alloc)
 %C%_verbs_verbs_cm_t_LDFLAGS = $(AM_LDFLAGS) $(wrap_alloc)
 

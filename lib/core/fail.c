@@ -5,7 +5,7 @@
 
 #include "core/fail.h"
 
-static _Thread_local char last[512];
+static _Thread_local char last[PIER__ERROR_TEXT];
 
 int pier__fail(int err, const char *fmt, ...)
 {
@@ -35,6 +35,25 @@ int pier__fail_again(int err, const char *text)
 	memmove(last, text, len);	/* it may be the last error itself */
 	last[len] = '\0';
 	return err;
+}
+
+/* What follows "@name: " in @text, or all of it if it does not begin so. */
+static const char *behind(const char *text, const char *name)
+{
+	size_t len = strlen(name);
+
+	return strncmp(text, name, len) || strncmp(text + len, ": ", 2) ?
+		       text : text + len + 2;
+}
+
+int pier__fail_named(int err, const char *object, const char *name)
+{
+	char text[sizeof(last)];
+	const char *reason = behind(behind(last, object), name);
+	int len = snprintf(text, sizeof(text), "%s: %s: ", object, name);
+
+	snprintf(text + len, sizeof(text) - (size_t)len, "%s", reason);
+	return pier__fail_again(err, text);
 }
 
 const char *pier_last_error(void)

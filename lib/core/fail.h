@@ -7,6 +7,8 @@
 #include <pier/error.h>
 #include <pier/log.h>
 
+#define PIER__ERROR_TEXT 512	/* of a message, with its 0 */
+
 /*
  * Report a failure once, where it is first detected: store the message for
  * pier_last_error(), log it at DEBUG, return @err (negative).  Callers pass
@@ -21,6 +23,13 @@ int pier__no_object(const char *call) __attribute__((cold));
 
 /* Make @text, a stored message, the thread's last error again. */
 int pier__fail_again(int err, const char *text);
+
+/*
+ * Have the thread's last error begin with "OBJECT: NAME: ", which it may do
+ * already, in whole or in part.  Both are short.
+ */
+int pier__fail_named(int err, const char *object, const char *name)
+	__attribute__((cold));
 
 /* Log; @area is the directory ("soft", "cm").  Any thread. */
 void pier__log(enum pier_log_level level, const char *area, const char *fmt,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,8 +8,6 @@
 
 #include "core/fail.h"
 #include "engine/task_pool.h"
-
-#define TEXT_SIZE 600		/* a message, and the name of a context */
 
 /* The context of a task that is freed late may have been destroyed. */
 static inline struct pier__guard *guard_of(const struct pier_task *task)
@@ -105,17 +102,31 @@ void pier__task_reset(struct pier_task *task)
 	set_done(task, NULL, NULL);
 }
 
-int pier__task_submit_error(const struct pier_task *task, unsigned int flags)
+int pier__task_named(const struct pier_task *task, int err)
+{
+	if (err == -EAGAIN && task->trying)	/* without a message */
+		return err;
+	return pier__fail_named(err, task->ctx->name, pier__task_name(task));
+}
+
+static int submit_error(const struct pier_task *task, unsigned int flags)
 {
 	if (pier__task_busy(task))
-		return pier__fail(-EBUSY, "task: submitted twice");
+		return pier__fail(-EBUSY, "submitted twice");
 	if (task->ctx->state != PIER_CTX_RUNNING)
-		return pier__fail(-ESHUTDOWN, "task: the context is %s",
+		return pier__fail(-ESHUTDOWN, "the context is %s",
 				  pier_ctx_state_name(task->ctx->state));
 	if (flags & ~(unsigned int)PIER_SUBMIT_MORE)
-		return pier__fail(-EINVAL, "task: unknown flags 0x%x, allowed "
-				  "are 0x%x", flags, PIER_SUBMIT_MORE);
+		return pier__fail(-EINVAL, "unknown flags 0x%x, allowed are "
+				  "0x%x", flags, PIER_SUBMIT_MORE);
 	return 0;
+}
+
+int pier__task_submit_error(const struct pier_task *task, unsigned int flags)
+{
+	int err = submit_error(task, flags);
+
+	return err ? pier__task_named(task, err) : 0;
 }
 
 int pier__task_may_change(const struct pier_task *task, const char *name)
@@ -133,19 +144,12 @@ int pier__task_may_change(const struct pier_task *task, const char *name)
 
 void pier__task_keep_text(struct pier_task *task, const char *text)
 {
-	char *copy = strdup(text);
+	size_t len = strnlen(text, PIER__ERROR_TEXT - 1);
 
-	free(task->text);
-	task->text = copy;
-}
-
-static void keep_error(struct pier_task *task)
-{
-	char text[TEXT_SIZE];
-
-	snprintf(text, sizeof(text), "%s: %s", task->ctx->name,
-		 pier_last_error());
-	pier__task_keep_text(task, text);
+	if (!task->text)
+		return;
+	memcpy(task->text, text, len);
+	task->text[len] = '\0';
 }
 
 void pier__task_finish_failed(struct pier_task *task, int status)
@@ -153,7 +157,8 @@ void pier__task_finish_failed(struct pier_task *task, int status)
 	struct pier_ctx *ctx = task->ctx;
 	bool stop = status != -ECANCELED && ctx->stop_on_task_error;
 
-	keep_error(task);
+	pier__task_named(task, status);
+	pier__task_keep_text(task, pier_last_error());
 	pier__task_finish(task, status);
 	if (stop && ctx->state == PIER_CTX_RUNNING)
 		pier__ctx_stop(ctx);
@@ -183,6 +188,8 @@ static int try_submit(struct pier_task *task, unsigned int flags)
 		err = pier__task_submit_error(task, flags);
 		if (!err)
 			err = task->ops->check(task);
+		if (err)
+			err = pier__task_named(task, err);
 	}
 	return err ? err : pier__task_submit_quietly(task, flags);
 }

@@ -65,7 +65,8 @@ struct pier_task {
 	struct pier_task *next;		/* free in it, or in a queue */
 	void *part;			/* of what it is a part while */
 					/* submitted; NULL: of nothing */
-	char *text;			/* of the last failure; NULL: none */
+	char *text;			/* of the last failure; NULL: it is */
+					/* of no pool */
 	struct pier__list places;	/* where it is a node's task */
 };
 
@@ -89,6 +90,13 @@ static inline bool pier__task_may_submit(const struct pier_task *task,
 	return !pier__task_busy(task) &&
 	       (!flags || flags == PIER_SUBMIT_MORE);
 }
+
+/*
+ * Have the thread's last error, @err, begin with the names of the context and
+ * of the task: "dma: copy: the source has no data".
+ */
+int pier__task_named(const struct pier_task *task, int err)
+	__attribute__((cold));
 
 /* Errors: -EBUSY; -ESHUTDOWN; -EINVAL.  0: the engine has no objection. */
 int pier__task_submit_error(const struct pier_task *task, unsigned int flags);
@@ -138,7 +146,7 @@ static inline void pier__task_finish(struct pier_task *task, int status)
  */
 void pier__task_finish_failed(struct pier_task *task, int status);
 
-/* Keep @text as that of the failure of @task; without memory it has none. */
+/* Keep a copy of @text as that of the failure of @task. */
 void pier__task_keep_text(struct pier_task *task, const char *text);
 
 /*

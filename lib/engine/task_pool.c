@@ -41,6 +41,15 @@ const char *pier__task_name(const struct pier_task *task)
 	return task->pool ? task->pool->name(task->type) : "task";
 }
 
+static void free_pool(struct pier__task_pool *pool)
+{
+	if (!pool)
+		return;
+	free(pool->texts);
+	free(pool->memory);
+	free(pool);
+}
+
 int pier__task_pool_create(uint32_t count, size_t size,
 			   const char *(*name)(enum pier_task_type type),
 			   struct pier__task_pool **ret)
@@ -48,10 +57,12 @@ int pier__task_pool_create(uint32_t count, size_t size,
 	struct pier__task_pool *pool = calloc(1, sizeof(*pool));
 
 	size = (size + 63) & ~(size_t)63;
-	if (pool)
+	if (pool) {
 		pool->memory = calloc(count, size);
-	if (!pool || !pool->memory) {
-		free(pool);
+		pool->texts = calloc(count, PIER__ERROR_TEXT);
+	}
+	if (!pool || !pool->memory || !pool->texts) {
+		free_pool(pool);
 		return pier__fail(-ENOMEM, "no memory for %u tasks of %zu "
 				  "bytes", count, size);
 	}
@@ -62,6 +73,7 @@ int pier__task_pool_create(uint32_t count, size_t size,
 		struct pier_task *task = nth(pool, i);
 
 		task->pool = pool;
+		task->text = pool->texts + (size_t)i * PIER__ERROR_TEXT;
 		task->ops = &free_ops;
 		task->next = pool->free;
 		pool->free = task;
@@ -74,12 +86,8 @@ int pier__task_pool_create(uint32_t count, size_t size,
 
 static void free_unused(struct pier__task_pool *pool)
 {
-	if (!pool->orphan || pool->free_count != pool->count)
-		return;
-	for (uint32_t i = 0; i < pool->count; i++)
-		free(nth(pool, i)->text);
-	free(pool->memory);
-	free(pool);
+	if (pool->orphan && pool->free_count == pool->count)
+		free_pool(pool);
 }
 
 uint32_t pier__task_pool_held(const struct pier__task_pool *pool)

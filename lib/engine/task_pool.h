@@ -8,6 +8,7 @@
 struct pier__task_pool {
 	struct pier_task *free;
 	char *memory;
+	char *texts;			/* of failures, one for each task */
 	size_t size;			/* of a task, what surrounds it too */
 	uint32_t count, free_count;
 	bool by_type;			/* each type has a number: */

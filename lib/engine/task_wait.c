@@ -14,7 +14,7 @@
 struct waiting {
 	bool ended;
 	int status;
-	char text[512];		/* of its failure */
+	char text[PIER__ERROR_TEXT];	/* of its failure */
 };
 
 static void end_waiting(struct pier_task *task, void *arg)
@@ -94,7 +94,7 @@ static int wait_for(struct pier_task *task, int timeout_ms)
 {
 	uint64_t deadline = pier__deadline(pier__now(), timeout_ms);
 	struct waiting waiting = { .ended = false };
-	const char *name = pier__task_name(task);
+	const char *ctx = task->ctx->name, *name = pier__task_name(task);
 
 	pier__task_join(task, end_waiting, &waiting);
 	drive(task->ctx->pe, &waiting, deadline);
@@ -103,18 +103,24 @@ static int wait_for(struct pier_task *task, int timeout_ms)
 	take_back(task, &waiting);
 	if (waiting.status != -ECANCELED)
 		return result(waiting.status, waiting.text);
-	return pier__fail(-ETIMEDOUT, "%s: not finished after %d ms: %s", name,
-			  timeout_ms, waiting.text);
+	pier__fail(-ETIMEDOUT, "not finished after %d ms: %s", timeout_ms,
+		   waiting.text);
+	return pier__fail_named(-ETIMEDOUT, ctx, name);
 }
 
 static int check_wait(const struct pier_task *task)
 {
+	const char *reason = NULL;
+
 	if (pier__pe_busy(task->ctx->pe))
-		return pier__fail(-EBUSY, "task: waited for in a callback");
-	if (task->part)
-		return pier__fail(-EBUSY, "task: waited for while a graph's "
-				  "instance, or another wait, has it");
-	return 0;
+		reason = "waited for in a callback";
+	else if (task->part)
+		reason = "waited for while a graph's instance, or another "
+			 "wait, has it";
+	if (!reason)
+		return 0;
+	pier__fail(-EBUSY, "%s", reason);
+	return pier__task_named(task, -EBUSY);
 }
 
 int pier_task_wait(struct pier_task *task, int timeout_ms)

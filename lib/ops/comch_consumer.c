@@ -88,12 +88,12 @@ static int cancelled(const struct pier_comch_consumer *consumer)
 	const struct pier__queues *queues = consumer->data.owner.queues;
 
 	if (queues->error)
-		return pier__fail(queues->error, "comch: receive cancelled: %s",
+		return pier__fail(queues->error, "comch receive: cancelled: %s",
 				  queues->error_text);
 	if (consumer->data.error)
-		return pier__fail(-ECONNRESET, "comch: receive cancelled: %s",
+		return pier__fail(-ECONNRESET, "comch receive: cancelled: %s",
 				  consumer->data.text);
-	return pier__fail(-ECANCELED, "comch: receive cancelled: the consumer "
+	return pier__fail(-ECANCELED, "comch receive: cancelled: the consumer "
 			  "stops");
 }
 
@@ -243,14 +243,10 @@ queues_of(const struct pier__comch_data_task *t)
 	return pier__comch_data_of(t->task.ctx)->owner.queues;
 }
 
-/* The buffer has changed, or the task may not be submitted. */
-static int __attribute__((noinline))
-submit_anew(struct pier__comch_data_task *t, unsigned int flags)
+static int post_anew(struct pier__comch_data_task *t)
 {
-	int err = pier__task_submit_error(&t->task, flags), n;
+	int err = check_buf(of_ctx(t->task.ctx), t->buf), n;
 
-	if (!err)
-		err = check_buf(of_ctx(t->task.ctx), t->buf);
 	if (err)
 		return err;
 	n = pier__comch_data_build(t, true, &t->space);
@@ -267,6 +263,18 @@ submit_anew(struct pier__comch_data_task *t, unsigned int flags)
 	pier__comch_data_remember(t);
 	pier__comch_data_submitted(t);
 	return 0;
+}
+
+/* The buffer has changed, or the task may not be submitted. */
+static int __attribute__((noinline))
+submit_anew(struct pier__comch_data_task *t, unsigned int flags)
+{
+	int err = pier__task_submit_error(&t->task, flags);
+
+	if (err)
+		return err;
+	err = post_anew(t);
+	return err ? pier__task_named(&t->task, err) : 0;
 }
 
 static int submit(struct pier_task *task, unsigned int flags)

@@ -64,15 +64,11 @@ static void done(struct pier__op *op, const struct ibv_wc *wc)
 		done_late(t, wc);
 }
 
-/* Its target may be a new one, or its buffer, or it may not be submitted. */
-static int __attribute__((noinline))
-submit_anew(struct pier__comch_data_task *t, unsigned int flags)
+static int post_anew(struct pier__comch_data_task *t)
 {
-	int err = pier__task_submit_error(&t->task, flags), n;
 	struct pier__comch_target *target = NULL;
+	int err, n;
 
-	if (err)
-		return err;
 	n = pier__comch_data_build(t, false, &t->len);
 	if (n < 0)
 		return n;
@@ -96,6 +92,18 @@ submit_anew(struct pier__comch_data_task *t, unsigned int flags)
 		return err;
 	pier__comch_data_submitted(t);
 	return 0;
+}
+
+/* Its target may be a new one, or its buffer, or it may not be submitted. */
+static int __attribute__((noinline))
+submit_anew(struct pier__comch_data_task *t, unsigned int flags)
+{
+	int err = pier__task_submit_error(&t->task, flags);
+
+	if (err)
+		return err;
+	err = post_anew(t);
+	return err ? pier__task_named(&t->task, err) : 0;
 }
 
 /* The ways of one that may be posted now, to t->target. */

@@ -215,15 +215,11 @@ static int __attribute__((noinline, cold)) full(const struct comch_task *t)
 	return pier__fail_again(-EAGAIN, text);
 }
 
-/* It may not be submitted, or the task not now. */
-static int __attribute__((noinline, cold))
-refused(struct comch_task *t, unsigned int flags)
+/* What prevents a task that may be submitted. */
+static int obstacle(const struct comch_task *t)
 {
 	struct pier_comch_conn *c = t->conn;
-	int err = pier__task_submit_error(&t->task, flags);
 
-	if (err)
-		return err;
 	if (!c->open || !pier__conn_is_up(c->conn))
 		return not_up(c);
 	if (t->too_long)
@@ -231,6 +227,15 @@ refused(struct comch_task *t, unsigned int flags)
 				  "at most %u", t->len, c->max_msg);
 	c->blocked = true;
 	return full(t);
+}
+
+/* It may not be submitted, or the task not now. */
+static int __attribute__((noinline, cold))
+refused(const struct comch_task *t, unsigned int flags)
+{
+	int err = pier__task_submit_error(&t->task, flags);
+
+	return err ? err : pier__task_named(&t->task, obstacle(t));
 }
 
 /* A connection that is up is open, and one of a context that runs. */

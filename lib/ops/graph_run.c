@@ -145,8 +145,7 @@ static void cut(struct pier__graph_task *instance, int status)
 static void __attribute__((noinline))
 finish_failed(struct pier__graph_task *instance)
 {
-	if (instance->task.text)
-		pier__fail_again(instance->status, instance->task.text);
+	pier__fail_again(instance->status, instance->task.text);
 	pier__task_finish_failed(&instance->task, instance->status);
 }
 
@@ -234,11 +233,15 @@ static int arm(struct pier__cpu_ctx *cpu)
 static int __attribute__((noinline, cold))
 refuse_step(const struct pier__graph_step *step)
 {
-	if (!step->place.task)
-		return pier__fail(-EINVAL, "graph: node %u has no task",
-				  step->node->index);
-	return pier__fail(-EBUSY, "graph: the task of node %u is submitted",
-			  step->node->index);
+	int err = -EBUSY;
+
+	if (step->place.task)
+		pier__fail(err, "the task of node %u is submitted",
+			   step->node->index);
+	else
+		err = pier__fail(-EINVAL, "node %u has no task",
+				 step->node->index);
+	return pier__task_named(&step->instance->task, err);
 }
 
 static int check_steps(const struct pier__graph_task *instance)

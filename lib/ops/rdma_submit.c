@@ -139,23 +139,30 @@ full_send(const struct pier__rdma_task *t)
 		    "send_queue", cfg->send_queue);
 }
 
+/* Has a task, which may be submitted, space and what it needs? */
+static int prepare(struct pier__rdma_task *t)
+{
+	int err = 0;
+
+	if (!pier__conn_is_up(t->task.conn))
+		return not_up(t);
+	if (!built(t, t->dst))
+		err = pier__rdma_build(t);
+	if (!err && !pier__conn_has_credit(t->task.conn))
+		err = full_send(t);
+	return err;
+}
+
 /* The buffers have changed, or the task may not be submitted. */
 static int __attribute__((noinline)) submit_anew(struct pier__rdma_task *t,
 						 unsigned int flags)
 {
-	const struct pier_conn *conn = t->task.conn;
-	bool copies = t->dst;
 	int err = pier__task_submit_error(&t->task, flags);
 
 	if (err)
 		return err;
-	if (!pier__conn_is_up(conn))
-		return not_up(t);
-	if (!built(t, copies))
-		err = pier__rdma_build(t);
-	if (!err && !pier__conn_has_credit(conn))
-		err = full_send(t);
-	return err ? err : post(t, flags, copies);
+	err = prepare(t);
+	return err ? pier__task_named(&t->task, err) : post(t, flags, t->dst);
 }
 
 /* A connection that is up is one of a context that runs. */
@@ -189,7 +196,7 @@ static int nothing_submit(struct pier_task *task, unsigned int flags)
 
 	if (pier__conn_is_up(task->conn))
 		err = pier__rdma_granted(t);
-	return err ? err : submit_anew(t, flags);
+	return err ? pier__task_named(task, err) : submit_anew(t, flags);
 }
 
 static inline void drop(struct pier_buf *buf)
@@ -379,9 +386,10 @@ recv_refused(const struct pier__rdma_task *t, int err)
 {
 	const struct pier_rdma *rdma = pier__rdma_of(t->task.ctx);
 
-	return err == -EAGAIN ? full(t, "or more wait for messages",
-				     "recv_queue", rdma->cfg.recv_queue) :
-				err;
+	if (err == -EAGAIN)
+		full(t, "or more wait for messages", "recv_queue",
+		     rdma->cfg.recv_queue);
+	return pier__task_named(&t->task, err);
 }
 
 /* The work request is built. */
@@ -407,9 +415,10 @@ static int __attribute__((noinline)) recv_anew(struct pier__rdma_task *t,
 {
 	int err = pier__task_submit_error(&t->task, flags);
 
-	if (!err)
-		err = pier__rdma_build(t);
-	return err ? err : post_recv(t, t->dst);
+	if (err)
+		return err;
+	err = pier__rdma_build(t);
+	return err ? pier__task_named(&t->task, err) : post_recv(t, t->dst);
 }
 
 static int recv_submit(struct pier_task *task, unsigned int flags)
@@ -445,9 +454,9 @@ static int cancelled(struct pier__queues *queues)
 	if (err)
 		return err;
 	if (queues->error)
-		return pier__fail(queues->error, "receive cancelled: %s no "
+		return pier__fail(queues->error, "receive: cancelled: %s no "
 				  "longer works", queues->dev->info.port.name);
-	return pier__fail(-ECANCELED, "receive cancelled: the context stops");
+	return pier__fail(-ECANCELED, "receive: cancelled: the context stops");
 }
 
 /* One that failed, is the first, or has no buffer of its own or several. */

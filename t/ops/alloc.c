@@ -197,8 +197,8 @@ static void retrieved_tasks_allocate_nothing(void)
 static struct pier_dma *dma;
 static struct pier_func *func;
 static struct pier_sha *sha;
-static struct pier_graph *graph;
-static struct pier_task *instance, *call;
+static struct pier_graph *graph, *sub;
+static struct pier_task *instance, *sub_instance, *call, *sub_call;
 static struct pier_sync_event *own, *ctx_event, *imported;
 static struct alloc_tally one;
 
@@ -270,7 +270,7 @@ static void run_hash(void)
 	ended(pier_sha_hash(sha, PIER_SHA_1, src, tail, count, &one), 1);
 }
 
-/* Of two functions, one as a task. */
+/* Of a task, a function and a sub-graph of such two. */
 static void run_graph(void)
 {
 	pier_task_set_done(instance, count, &one);
@@ -394,19 +394,32 @@ static void (*const ways[])(void) = {
 	[PIER_TASK_COMCH_PRODUCE] = run_produce_and_receive,
 };
 
+/* A graph of a call, a function after it, and @inner after that. */
+static bool make_graph(struct pier_graph *inner, struct pier_task *inside,
+		       struct pier_graph **ret, struct pier_task **task,
+		       struct pier_task **first)
+{
+	struct pier_graph_node *node[3];
+
+	return IS(pier_graph_create(ret), 0) &&
+	       IS(pier_graph_add_ctx(*ret, pier_func_ctx(func), &node[0]), 0) &&
+	       IS(pier_graph_add_user(*ret, return_0, &node[1]), 0) &&
+	       IS(pier_graph_add_dependency(*ret, node[0], node[1]), 0) &&
+	       (!inner ||
+		(IS(pier_graph_add_graph(*ret, inner, &node[2]), 0) &&
+		 IS(pier_graph_add_dependency(*ret, node[1], node[2]), 0))) &&
+	       IS(pier_ctx_start(pier_graph_ctx(*ret), a.pe), 0) &&
+	       IS(pier_graph_task(*ret, task), 0) &&
+	       IS(pier_func_task_call(func, return_0, NULL, first), 0) &&
+	       IS(pier_graph_task_set_task(*task, node[0], *first), 0) &&
+	       (!inner ||
+		IS(pier_graph_task_set_task(*task, node[2], inside), 0));
+}
+
 static bool open_graph(void)
 {
-	struct pier_graph_node *node[2];
-
-	return IS(pier_graph_create(&graph), 0) &&
-	       IS(pier_graph_add_ctx(graph, pier_func_ctx(func), &node[0]),
-		  0) &&
-	       IS(pier_graph_add_user(graph, return_0, &node[1]), 0) &&
-	       IS(pier_graph_add_dependency(graph, node[0], node[1]), 0) &&
-	       IS(pier_ctx_start(pier_graph_ctx(graph), a.pe), 0) &&
-	       IS(pier_graph_task(graph, &instance), 0) &&
-	       IS(pier_func_task_call(func, return_0, NULL, &call), 0) &&
-	       IS(pier_graph_task_set_task(instance, node[0], call), 0);
+	return make_graph(NULL, NULL, &sub, &sub_instance, &sub_call) &&
+	       make_graph(sub, sub_instance, &graph, &instance, &call);
 }
 
 static bool open_events(void)
@@ -447,7 +460,10 @@ static void close_contexts(void)
 {
 	pier_task_free(call);
 	pier_task_free(instance);
+	pier_task_free(sub_call);
+	pier_task_free(sub_instance);
 	pier_graph_destroy(graph);
+	pier_graph_destroy(sub);
 	pier_sync_event_destroy(imported);
 	pier_sync_event_destroy(own);
 	pier_sync_event_destroy(ctx_event);

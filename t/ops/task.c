@@ -351,8 +351,8 @@ static void a_full_connection_says_again_and_goes_on_later(void)
 	for (i = 0; i < 4; i++)
 		IS(pier_rdma_send(c.conn, NULL, count, &sent), 0);
 	IS(pier_rdma_send(c.conn, NULL, count, &sent), -EAGAIN);
-	IS_STR(pier_last_error(), "send: 4 in flight on this connection, as "
-	       "many as conn_send_queue allows: progress first");
+	IS_STR(pier_last_error(), "rdma: send: 4 in flight on this connection, "
+	       "as many as conn_send_queue allows: progress first");
 	IS(pier_ctx_inflight(pier_rdma_ctx(c.rdma)), 4);
 	for (i = 0; i < 5; i++)
 		IS(pier_rdma_receive(d.rdma, NULL, count, &got), 0);
@@ -385,8 +385,8 @@ static void the_send_queue_bounds_all_connections_together(void)
 	IS(pier_rdma_send(second, NULL, count, &sent), 0);
 	IS(pier_rdma_send(second, NULL, count, &sent), -EAGAIN);
 	IS(pier_rdma_send(first, NULL, count, &sent), -EAGAIN);
-	IS_STR(pier_last_error(), "send: 3 in flight on all connections of the "
-	       "context, as many as send_queue allows: progress first");
+	IS_STR(pier_last_error(), "rdma: send: 3 in flight on all connections "
+	       "of the context, as many as send_queue allows: progress first");
 	for (i = 0; i < 4; i++)
 		IS(pier_rdma_receive(d.rdma, NULL, count, &got), 0);
 	OK(peer_count(&sent.calls, 3));
