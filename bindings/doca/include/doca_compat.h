@@ -23,7 +23,12 @@
  */
 #define DOCA_STRUCT_START size_t doca_struct_version
 #ifdef __cplusplus
-#define DOCA_STRUCT_CTOR(type) doca_struct_ctor<type>(DOCA_VERSION_OFFICIAL)
+#define DOCA_STRUCT_CTOR(type) \
+	[] { \
+		type made = {}; \
+		made.doca_struct_version = DOCA_VERSION_OFFICIAL; \
+		return made; \
+	}()
 #define DOCA_STRUCT_DEF(type, name) type name = DOCA_STRUCT_CTOR(type)
 #else
 #define DOCA_STRUCT_CTOR(type) \
@@ -36,18 +41,6 @@
 #define DOCA_STRUCT_MEMSET_CTOR(ptr) \
 	(memset((ptr), 0, sizeof(*(ptr))), DOCA_STRUCT_PTR_CTOR(ptr))
 #define DOCA_STRUCT_GET_VERSION(ptr) ((ptr)->doca_struct_version)
-
-#ifdef __cplusplus
-extern "C++" {
-template <typename type> type doca_struct_ctor(size_t version)
-{
-	type made = type();
-
-	made.doca_struct_version = version;
-	return made;
-}
-}
-#endif
 
 /* DOCA_VERSION_OFFICIAL, for the above. */
 #include <doca_version.h>
