@@ -182,6 +182,7 @@ check_PROGRAMS += \
 	%D%/ops/sync_event_process.t \
 	%D%/ops/sync_event_process_ctx.t \
 	%D%/ops/sync_event_rdma.t \
+	%D%/ops/take_back.t \
 	%D%/ops/task.t \
 	%D%/ops/task_bufs.t \
 	%D%/ops/task_end.t \
