@@ -30,7 +30,7 @@ struct pier__posted_queue {
 	struct pier__posted *first, *last;	/* no first: empty */
 };
 
-/* Add to a queue that is not empty. */
+/* Add to a queue that is not empty; in the data path, so without the test. */
 static inline void pier__posted_append(struct pier__posted_queue *queue,
 				       struct pier__posted *posted)
 {

@@ -9,6 +9,9 @@
 #include "copy/copy_pool.h"
 #include "core/fail.h"
 
+_Static_assert(PIER__COPY_THREADS == PIER__COPY_FLIGHT,
+	       "each operation in flight has a thread");
+
 struct pier__copy_flight {
 	struct io_uring ring;
 	bool has_ring, is_usable;	/* while it takes operations */

@@ -196,8 +196,10 @@ static int drive(struct pier_copy *copy)
 	return 0;
 }
 
-/* End all sessions; their threads and connections end soon. */
-/* Its errors, and those of what is destroyed, do not replace the last one. */
+/*
+ * End all sessions; their threads and connections end soon.  Its errors, and
+ * those of what is destroyed, do not replace the last one.
+ */
 static void stop_all(struct pier_copy *copy)
 {
 	char text[PIER__RECORD_TEXT + 1];
