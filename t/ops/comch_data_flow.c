@@ -18,11 +18,16 @@ static struct talker server, client;
 static struct freight consumer, producer, others[2 * MANY];
 
 /* A consumer of the client, and a producer of the server, which run. */
-static bool open_with(const struct pier_comch_data_config *cfg)
+static bool open_large(size_t len, const struct pier_comch_data_config *cfg)
 {
 	return talker_pair(&server, &client, dev, NULL) &&
-	       freight_pair(&producer, &server, &consumer, &client, dev, LEN,
+	       freight_pair(&producer, &server, &consumer, &client, dev, len,
 			    cfg);
+}
+
+static bool open_with(const struct pier_comch_data_config *cfg)
+{
+	return open_large(LEN, cfg);
 }
 
 static void close_both(void)
@@ -52,6 +57,39 @@ static void messages_of_all_lengths_pass(void)
 		}
 	}
 	close_both();
+}
+
+/* A message of @len bytes, with an immediate. */
+static void pass(unsigned int seed, size_t len)
+{
+	memset(consumer.mem, 0, len);
+	IS(freight_receive(&consumer, 0, len), 0);
+	IS(freight_produce(&producer, 1, seed, 0, len, 32), 0);
+	has_passed(seed, len, 32);
+}
+
+/* Of a device that can do less than others, so that memory suffices. */
+static void a_message_is_as_long_as_the_limit_and_not_longer(void)
+{
+	uint64_t *limit = &dev->info.port.limits.message, saved = *limit, most;
+
+	*limit = 8 * LEN;
+	IS(pier_devinfo_limit(pier_dev_info(dev), PIER_LIMIT_COMCH_DATA, &most),
+	   0);
+	OK(most > 7 * LEN && most < 8 * LEN);
+	if (open_large(8 * LEN, NULL)) {
+		pass(1, LEN + 1);
+		pass(2, 4 * LEN + 1);
+		pass(3, most);
+		IS(freight_produce(&producer, 1, 4, 0, most + 1, 0),
+		   -EMSGSIZE);
+		LIKE(pier_last_error(), "comch produce: ");
+		LIKE(pier_last_error(), " bytes or more, at most ");
+		pass(4, SMALL);
+		IS(producer.failed + consumer.failed, 0);
+	}
+	close_both();
+	*limit = saved;
 }
 
 static void immediates_pass_without_buffers(void)
@@ -470,6 +508,7 @@ int main(void)
 	if (pier_dev_open(NULL, &dev))
 		return tap_skip_all(pier_last_error());
 	TEST(messages_of_all_lengths_pass);
+	TEST(a_message_is_as_long_as_the_limit_and_not_longer);
 	TEST(immediates_pass_without_buffers);
 	TEST(messages_wait_for_receives);
 	TEST(messages_arrive_in_their_order);
