@@ -59,6 +59,8 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/copy/copy_tree.h \
 	%D%/copy/copy_walk.c \
 	%D%/copy/copy_write.c \
+	%D%/core/bits.c \
+	%D%/core/bits.h \
 	%D%/core/clock.c \
 	%D%/core/clock.h \
 	%D%/core/copy.c \
@@ -218,6 +220,8 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/fabric/verbs/verbs_qp.c \
 	%D%/fabric/verbs/watch.c \
 	%D%/fabric/verbs/watch.h \
+	%D%/mem/access.c \
+	%D%/mem/access.h \
 	%D%/mem/buf.c \
 	%D%/mem/buf_array.c \
 	%D%/mem/buf_impl.h \

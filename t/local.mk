@@ -175,6 +175,7 @@ check_PROGRAMS += \
 	%D%/ops/rdma.t \
 	%D%/ops/rdma_config.t \
 	%D%/ops/recover.t \
+	%D%/ops/rights.t \
 	%D%/ops/service.t \
 	%D%/ops/sha.t \
 	%D%/ops/sync_event.t \

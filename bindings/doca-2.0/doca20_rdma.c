@@ -72,6 +72,7 @@ static int configure(struct doca_ctx *ctx, uint32_t depth)
 		.recv_chain = rdma->recv_chain,
 		.access = remote_access(rdma->permissions),
 		.no_hello = 1,
+		.empty_bufs = 1,
 	};
 
 	return pier_rdma_configure(rdma->rdma, &cfg);

@@ -46,6 +46,7 @@ doca_error_t pier__doca_rdma_configure(struct doca_rdma *rdma)
 		.connect_timeout_ms = rdma->request_timeout,
 		.stop_on_task_error = 1,
 		.no_hello = 1,
+		.empty_bufs = 1,
 	};
 
 	for (int i = 0; i < PIER_TASK_TYPES; i++)

@@ -29,6 +29,7 @@ enum {
 int pier__mmap_describe(const struct pier_mmap *mmap, uint32_t valid_s,
 			void *buf, size_t size)
 {
+	char has[PIER__ACCESS_TEXT];
 	struct pier__wire_out out;
 
 	if (mmap->remote)
@@ -37,8 +38,9 @@ int pier__mmap_describe(const struct pier_mmap *mmap, uint32_t valid_s,
 		return pier__fail(-EINVAL, "mmap: exported before start");
 	if (!(mmap->cfg.access & REMOTE_ACCESS))
 		return pier__fail(-EACCES, "mmap: exported without remote "
-				  "access (0x%x): add PIER_REMOTE_READ, _WRITE "
-				  "or _ATOMIC", mmap->cfg.access);
+				  "access, with %s: add PIER_REMOTE_READ, "
+				  "_WRITE or _ATOMIC",
+				  pier__access_text(mmap->cfg.access, has));
 
 	pier__wire_begin(&out, buf, size, mmap->kind, 6);
 	pier__wire_uint(&out, FIELD_CREATED, pier__wall_seconds());

@@ -27,6 +27,7 @@ static int find_key(const struct pier_buf *buf, const struct pier_dev *dev,
 int pier_mmap_create_remote(uint64_t addr, uint64_t len, uint32_t rkey,
 			    uint32_t access, struct pier_mmap **ret)
 {
+	char has[PIER__ACCESS_TEXT];
 	struct pier_mmap *mmap;
 	int err;
 
@@ -34,9 +35,10 @@ int pier_mmap_create_remote(uint64_t addr, uint64_t len, uint32_t rkey,
 		return pier__fail(-EINVAL, "mmap: %" PRIu64 " bytes at 0x%"
 				  PRIx64 " are no range", len, addr);
 	if (!access || access & ~(uint32_t)REMOTE_ACCESS)
-		return pier__fail(-EINVAL, "mmap: access 0x%x of remote "
-				  "memory: PIER_REMOTE_*, at most 0x%x",
-				  access, REMOTE_ACCESS);
+		return pier__fail(-EINVAL, "mmap: remote memory with %s: "
+				  "PIER_REMOTE_READ, _WRITE and _ATOMIC only, "
+				  "at least one",
+				  pier__access_text(access, has));
 	err = pier_mmap_create(&mmap);
 	if (err)
 		return err;

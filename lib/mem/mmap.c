@@ -97,8 +97,7 @@ static int verbs_access(uint32_t access)
 {
 	int flags = 0;
 
-	if (access & (PIER_LOCAL_WRITE | PIER_REMOTE_WRITE |
-		      PIER_REMOTE_ATOMIC | PIER_PEER_WRITE))
+	if (pier__access_writes(access))
 		flags |= IBV_ACCESS_LOCAL_WRITE;
 	if (access & PIER_REMOTE_READ)
 		flags |= IBV_ACCESS_REMOTE_READ;

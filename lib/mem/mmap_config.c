@@ -77,13 +77,15 @@ static int check_dmabuf(const struct pier_mmap_config *cfg)
 
 static int check(const struct pier_mmap_config *cfg)
 {
+	char has[PIER__ACCESS_TEXT], all[PIER__ACCESS_TEXT];
 	int err = check_range(cfg);
 
 	if (err)
 		return err;
 	if (cfg->access & ~(uint32_t)ACCESS_ALL)
-		return pier__fail(-EINVAL, "mmap: access 0x%x, allowed is 0x%x",
-				  cfg->access, ACCESS_ALL);
+		return pier__fail(-EINVAL, "mmap: access %s, allowed is %s",
+				  pier__access_text(cfg->access, has),
+				  pier__access_text(ACCESS_ALL, all));
 	err = check_flags(cfg);
 	if (!err && cfg->flags & PIER_MMAP_DMABUF)
 		err = check_dmabuf(cfg);

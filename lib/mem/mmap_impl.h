@@ -9,6 +9,7 @@
 
 #include "core/wire.h"
 #include "dev/dev_impl.h"
+#include "mem/access.h"
 #include "mem/own.h"
 
 #define PIER__MMAP_DEVS 8

@@ -402,8 +402,7 @@ static int check_mmap(const struct pier_comch_conn *conn,
 				  "%s", mmap->remote ? "remote" :
 						       "not started");
 	if (!pier__local_writable(mmap))
-		return pier__fail(-EINVAL, "comch: the mmap of a consumer is "
-				  "without PIER_LOCAL_WRITE");
+		return pier__local_read_only(mmap, "comch consumer", "mmap");
 	return pier__mmap_lkey(mmap, dev, &lkey) ? 0 :
 						   pier__mmap_lacks(mmap, dev);
 }

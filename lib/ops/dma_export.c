@@ -18,6 +18,7 @@ struct pier_dma_export {
 
 static int check(const struct pier_mmap *mmap, const struct pier_dev *dev)
 {
+	char has[PIER__ACCESS_TEXT];
 	uint32_t lkey;
 
 	if (mmap->remote)
@@ -30,9 +31,9 @@ static int check(const struct pier_mmap *mmap, const struct pier_dev *dev)
 		return pier__fail(-EINVAL, "export: %s is none of the mmap's "
 				  "devices", dev->info.port.name);
 	if (!(mmap->cfg.access & (PIER_PEER_READ | PIER_PEER_WRITE)))
-		return pier__fail(-EACCES, "export: the mmap's access 0x%x has "
-				  "neither PIER_PEER_READ nor PIER_PEER_WRITE",
-				  mmap->cfg.access);
+		return pier__fail(-EACCES, "export: the mmap has %s, this "
+				  "needs PIER_PEER_READ or PIER_PEER_WRITE",
+				  pier__access_text(mmap->cfg.access, has));
 	return 0;
 }
 

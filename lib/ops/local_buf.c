@@ -70,6 +70,16 @@ int pier__local_check(const struct pier_buf *buf, const struct pier_buf *held,
 	return not_local(buf, task, name);
 }
 
+int pier__local_read_only(const struct pier_mmap *mmap, const char *task,
+			  const char *name)
+{
+	char access[PIER__ACCESS_TEXT];
+
+	return pier__fail(-EACCES, "%s: the %s is memory with %s, this needs "
+			  "PIER_LOCAL_WRITE", task, name,
+			  pier__access_text(mmap->cfg.access, access));
+}
+
 static int check_access(const struct pier_buf *dst, size_t len,
 			const char *task)
 {
@@ -77,9 +87,8 @@ static int check_access(const struct pier_buf *dst, size_t len,
 		size_t tail = pier__buf_tail_len(dst);
 
 		if (tail && !pier__local_writable(dst->mmap))
-			return pier__fail(-EACCES, "%s: the destination is "
-					  "memory without PIER_LOCAL_WRITE",
-					  task);
+			return pier__local_read_only(dst->mmap, task,
+						     "destination");
 		len -= tail < len ? tail : len;
 	}
 	return 0;

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "mem/access.h"
 #include "mem/buf_impl.h"
 
 /*
@@ -30,10 +31,15 @@ static inline void pier__local_drop(struct pier_buf *held)
 /* May the memory of @mmap be written? */
 static inline bool pier__local_writable(const struct pier_mmap *mmap)
 {
-	return mmap->cfg.access &
-	       (PIER_LOCAL_WRITE | PIER_REMOTE_WRITE | PIER_REMOTE_ATOMIC |
-		PIER_PEER_WRITE);
+	return pier__access_writes(mmap->cfg.access);
 }
+
+/*
+ * Fail because it may not: @task would write to it, as its @name,
+ * "destination".  Returns -EACCES.
+ */
+int pier__local_read_only(const struct pier_mmap *mmap, const char *task,
+			  const char *name) __attribute__((cold));
 
 /*
  * The usual case: are @src and @dst one buffer each, which the CPU can use, and

@@ -2,6 +2,7 @@
 #include <errno.h>
 
 #include "core/fail.h"
+#include "ops/local_buf.h"
 #include "ops/rdma_build.h"
 
 /* The most bytes of one element that every device accepts. */
@@ -75,6 +76,12 @@ int pier__rdma_gather(struct pier__rdma_task *t, const struct pier_buf *buf,
 	return (int)n;
 }
 
+/* The buffer of @t that is written to. */
+static const char *written(const struct pier__rdma_task *t)
+{
+	return pier__rdma_type(t)->src_grows ? "result" : "destination";
+}
+
 int pier__rdma_scatter(struct pier__rdma_task *t, const struct pier_buf *buf,
 		       uint64_t len)
 {
@@ -89,6 +96,10 @@ int pier__rdma_scatter(struct pier__rdma_task *t, const struct pier_buf *buf,
 			continue;
 		if (part > SGE_MAX)
 			part = SGE_MAX;
+		if (!pier__local_writable(buf->mmap))
+			return pier__local_read_only(buf->mmap,
+						     pier__rdma_name(t),
+						     written(t));
 		err = add_sge(t, buf, pier__buf_tail(buf), part, n++);
 		if (err)
 			return err;
@@ -101,12 +112,14 @@ int pier__rdma_granted(const struct pier__rdma_task *t)
 {
 	uint32_t granted = t->task.conn->remote.access;
 	uint32_t need = pier__rdma_type(t)->access;
+	char has[PIER__ACCESS_TEXT], lacks[PIER__ACCESS_TEXT];
 
 	if (granted & need)
 		return 0;
-	return pier__fail(-EACCES, "%s: the peer grants access 0x%x on this "
-			  "connection, this needs 0x%x", pier__rdma_name(t),
-			  granted, need);
+	return pier__fail(-EACCES, "%s: the peer grants %s on this "
+			  "connection, this needs %s", pier__rdma_name(t),
+			  pier__access_text(granted, has),
+			  pier__access_text(need, lacks));
 }
 
 int pier__rdma_remote_key(struct pier__rdma_task *t, uint32_t *ret)
@@ -114,12 +127,14 @@ int pier__rdma_remote_key(struct pier__rdma_task *t, uint32_t *ret)
 	const struct pier__task_type *type = pier__rdma_type(t);
 	const struct pier_mmap *mmap = type->src == PIER__BUF_REMOTE ?
 					       t->src->mmap : t->dst->mmap;
+	char has[PIER__ACCESS_TEXT], lacks[PIER__ACCESS_TEXT];
 	int err;
 
 	if (!(mmap->cfg.access & type->access))
 		return pier__fail(-EACCES, "%s: the peer's memory was exported "
-				  "with access 0x%x, this needs 0x%x",
-				  type->name, mmap->cfg.access, type->access);
+				  "with %s, this needs %s", type->name,
+				  pier__access_text(mmap->cfg.access, has),
+				  pier__access_text(type->access, lacks));
 	err = pier__rdma_granted(t);
 	return err ? err : pier__conn_rkey(t->task.conn, mmap, ret);
 }
@@ -161,6 +176,33 @@ static bool may_inline(const struct pier__rdma_task *t)
 	return !buf;
 }
 
+/*
+ * @t has buffers, but nothing would be moved: only NULL means that, unless the
+ * configuration has it otherwise.
+ */
+static int __attribute__((noinline, cold))
+check_empty(const struct pier__rdma_task *t)
+{
+	const struct pier__task_type *type = pier__rdma_type(t);
+	bool lacks_data = type->src && !pier_buf_chain_data_len(t->src);
+	const struct pier_buf *buf = lacks_data ? t->src : t->dst;
+
+	if (pier__rdma_of(t->task.ctx)->cfg.empty_bufs)
+		return 0;
+	if (lacks_data)
+		return pier__fail(-EINVAL, "%s: the source has no data, only "
+				  "%zu bytes of tail space: set its data by "
+				  "pier_buf_set_data(), or use NULL as source "
+				  "to move nothing", type->name,
+				  pier_buf_chain_tail_len(buf));
+	return pier__fail(-EINVAL, "%s: the destination has no tail space, "
+			  "only %zu bytes of data: remove them by "
+			  "pier_buf_reset(), or use NULL as %s to move nothing",
+			  type->name,
+			  pier_buf_chain_data_len(buf),
+			  type->src ? "source" : "destination");
+}
+
 int pier__rdma_build(struct pier__rdma_task *t)
 {
 	const struct pier__task_type *type = pier__rdma_type(t);
@@ -168,6 +210,8 @@ int pier__rdma_build(struct pier__rdma_task *t)
 
 	if (!n)
 		n = type->build(t);
+	if (!n && (t->src || t->dst))
+		n = check_empty(t);
 	if (n < 0)
 		return n;
 	remember(&t->src_built, t->src);

@@ -33,7 +33,7 @@ int pier__rdma_gather(struct pier__rdma_task *t, const struct pier_buf *buf,
 
 /*
  * Make elements of the tails of the chain @buf, for at most @len bytes.
- * Returns how many.  Errors: -EINVAL.
+ * Returns how many.  Errors: -EINVAL; -EACCES, its memory may not be written.
  */
 int pier__rdma_scatter(struct pier__rdma_task *t, const struct pier_buf *buf,
 		       uint64_t len);

@@ -98,9 +98,12 @@ static int settle_mtu(struct pier_rdma_config *c, const struct pier__port *port)
 static int check(const struct pier_rdma_config *c,
 		 const struct pier__port *port)
 {
+	char has[PIER__ACCESS_TEXT];
+
 	if (c->access & ~(uint32_t)ACCESS_ALL)
-		return pier__fail(-EINVAL, "access 0x%x: PIER_REMOTE_* only, "
-				  "0x%x", c->access, ACCESS_ALL);
+		return pier__fail(-EINVAL, "access %s: PIER_REMOTE_READ, "
+				  "_WRITE and _ATOMIC only",
+				  pier__access_text(c->access, has));
 	if (c->gid_index != PIER_ZERO && c->gid_index > UINT8_MAX)
 		return pier__fail(-EINVAL, "gid_index %u: 0 to 255",
 				  c->gid_index);
@@ -195,6 +198,7 @@ int pier__rdma_settle(struct pier_rdma_config *cfg,
 		return err;
 	settle_flag(&c.stop_on_task_error);
 	settle_flag(&c.no_hello);
+	settle_flag(&c.empty_bufs);
 	*cfg = c;
 	return 0;
 }

@@ -66,15 +66,17 @@ int pier_sync_event_export(struct pier_sync_event *event, const void **ret,
 int pier__sync_check_word(const struct pier_mmap *mmap)
 {
 	uintptr_t addr = (uintptr_t)mmap->cfg.addr;
+	char has[PIER__ACCESS_TEXT];
 
 	if (mmap->cfg.len != WORD_SIZE || addr % WORD_SIZE)
 		return pier__fail(-PIER_EDESC, "sync event descriptor: %zu "
 				  "bytes at 0x%zx are not %zu aligned ones",
 				  mmap->cfg.len, (size_t)addr, WORD_SIZE);
 	if ((mmap->cfg.access & ACCESS) != ACCESS)
-		return pier__fail(-PIER_EDESC, "sync event descriptor: access "
-				  "0x%x lacks read or write",
-				  mmap->cfg.access);
+		return pier__fail(-PIER_EDESC, "sync event descriptor: it has "
+				  "%s, an event has PIER_REMOTE_READ and "
+				  "PIER_REMOTE_WRITE",
+				  pier__access_text(mmap->cfg.access, has));
 	return 0;
 }
 

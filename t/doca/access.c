@@ -241,9 +241,9 @@ static void what_is_written_to_is_writable(void)
 {
 	const uint32_t only = DOCA_ACCESS_FLAG_LOCAL_READ_ONLY;
 
-	IS(send_between(LOCAL, only), DOCA_ERROR_INVALID_VALUE);
-	IS(into_own(read_task, only), DOCA_ERROR_INVALID_VALUE);
-	IS(into_own(fetch_add_task, only), DOCA_ERROR_INVALID_VALUE);
+	IS(send_between(LOCAL, only), DOCA_ERROR_NOT_PERMITTED);
+	IS(into_own(read_task, only), DOCA_ERROR_NOT_PERMITTED);
+	IS(into_own(fetch_add_task, only), DOCA_ERROR_NOT_PERMITTED);
 	IS(into_own(write_task, only), DOCA_SUCCESS);
 }
 

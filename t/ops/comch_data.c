@@ -348,8 +348,9 @@ static void memory_is_checked(void)
 	pier_mmap_destroy(mmap);
 	if (IS(pier_mmap_alloc(dev, LEN, &read_only, &mmap), 0)) {
 		IS(pier_comch_consumer_create(client.conn, mmap, &none),
-		   -EINVAL);
-		LIKE(pier_last_error(), "PIER_LOCAL_WRITE");
+		   -EACCES);
+		LIKE(pier_last_error(), "the mmap is memory with "
+		     "PIER_LOCAL_READ, this needs PIER_LOCAL_WRITE");
 		pier_mmap_destroy(mmap);
 	}
 	OK(!none);

@@ -328,7 +328,7 @@ static void memory_without_local_write_is_no_destination(void)
 {
 	fresh();
 	IS(copy_into(PIER_LOCAL_READ), -EACCES);
-	LIKE(pier_last_error(), "without PIER_LOCAL_WRITE");
+	LIKE(pier_last_error(), "needs PIER_LOCAL_WRITE");
 	IS(copy_into(PIER_REMOTE_READ), -EACCES);
 	OK(holds());
 	IS(copy_into(0), 0);
@@ -347,7 +347,7 @@ static void only_what_is_written_must_be_writable(void)
 	IS(pier_buf_chain(whole, dst), 0);
 	IS(pier_buf_chain(whole, rest), 0);
 	IS(copier_copy(&c, src, whole), 0);
-	refused(src, whole, -EACCES, "without PIER_LOCAL_WRITE");
+	refused(src, whole, -EACCES, "needs PIER_LOCAL_WRITE");
 	pier_buf_put(whole);
 	pier_buf_put(src);
 }

@@ -86,6 +86,7 @@ static void defaults_are_filled_in(void)
 	IS(cfg.mtu, pier_devinfo_mtu(pier_dev_info(dev)));
 	IS(cfg.stop_on_task_error, 0);
 	IS(cfg.no_hello, 0);
+	IS(cfg.empty_bufs, 0);
 }
 
 static void fields_take_their_range_and_no_more(void)
@@ -159,7 +160,8 @@ static bool is_of_other(size_t offset)
 	size_t first = offsetof(struct pier_rdma_config, type_tasks);
 	size_t type = (offset - first) / sizeof(uint32_t);
 
-	return offset >= first && type > PIER_TASK_FETCH_ADD &&
+	return offset >= first && type < PIER_TASK_TYPES &&
+	       type > PIER_TASK_FETCH_ADD &&
 	       (type < PIER_TASK_REMOTE_GET || type > PIER_TASK_NOTIFY_ADD);
 }
 

@@ -219,7 +219,7 @@ static void bad_buffers_are_errors_of_the_task(void)
 	IS(pier_buf_chain(dst, tail), 0);
 	refused(src, tail, -EINVAL, "the destination is not the first");
 	if (IS(pier_buf_by_addr(c.inv, c.from, c.src, 64, &fixed), 0))
-		refused(src, fixed, -EACCES, "without PIER_LOCAL_WRITE");
+		refused(src, fixed, -EACCES, "needs PIER_LOCAL_WRITE");
 	IS(hash(PIER_SHA_256, src, dst), 0);
 	pier_buf_put(fixed);
 	pier_buf_put(src);

@@ -508,7 +508,7 @@ static void descriptors_of_anything_but_an_event_are_refused(void)
 	fake = *event->mmap;
 	fake.cfg.access = PIER_REMOTE_READ;
 	IS(try_import(&fake), -PIER_EDESC);
-	LIKE(pier_last_error(), "access 0x4");
+	LIKE(pier_last_error(), "it has PIER_REMOTE_READ, an event has");
 
 	IS(pier_sync_event_export(event, &desc, &len), 0);
 	IS(pier_mmap_create_from_export(dev, desc, len, &mmap), -PIER_EKIND);

@@ -265,9 +265,8 @@ static int soft_reg(struct pier__fdev *fdev, void *addr, size_t len,
 	if (err)
 		return err;
 	if ((access & writes) && !(access & IBV_ACCESS_LOCAL_WRITE))
-		return pier__fail(-EINVAL, "cannot register with access 0x%x: "
-				  "remote write and atomic need local write",
-				  access);
+		return pier__fail(-EINVAL, "cannot register: remote write and "
+				  "atomic need IBV_ACCESS_LOCAL_WRITE");
 	err = pier__soft_mapped(addr, len, access & IBV_ACCESS_LOCAL_WRITE);
 	if (err)
 		return err;

@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include "core/bits.h"
 #include "core/fail.h"
 #include "fabric/verbs/verbs_impl.h"
 
@@ -93,12 +94,28 @@ static int keep(struct pier__fdev *fdev, struct ibv_mr *ibv,
 	return 0;
 }
 
+#define ACCESS_TEXT 128
+
+static const char *access_text(int access, char ret[ACCESS_TEXT])
+{
+	static const char *const names[] = {
+		"IBV_ACCESS_LOCAL_WRITE",
+		"IBV_ACCESS_REMOTE_WRITE",
+		"IBV_ACCESS_REMOTE_READ",
+		"IBV_ACCESS_REMOTE_ATOMIC",
+	};
+
+	if (!access)
+		return "no access but local reads";
+	return pier__bits_text((uint32_t)access, names, 4, ret, ACCESS_TEXT);
+}
+
 int pier__verbs_reg(struct pier__fdev *fdev, void *addr, size_t len,
 		    int access, struct pier__mr **ret)
 {
 	struct verbs_dev *dev = verbs_dev(fdev);
 	struct verbs_mr *mr = calloc(1, sizeof(*mr));
-	char what[64];
+	char what[64], rights[ACCESS_TEXT];
 	int err;
 
 	if (!mr)
@@ -111,8 +128,8 @@ int pier__verbs_reg(struct pier__fdev *fdev, void *addr, size_t len,
 	if (err == -ENOMEM)
 		return pier__verbs_no_memory(fdev->port.name, len, what);
 	return pier__fail(err, "%s: %zu bytes at %p cannot be registered with "
-			  "access 0x%x: %s", fdev->port.name, len, addr,
-			  access, pier_strerror(err));
+			  "%s: %s", fdev->port.name, len, addr,
+			  access_text(access, rights), pier_strerror(err));
 }
 
 int pier__verbs_reg_dmabuf(struct pier__fdev *fdev, int fd, uint64_t offset,
@@ -121,6 +138,7 @@ int pier__verbs_reg_dmabuf(struct pier__fdev *fdev, int fd, uint64_t offset,
 {
 	struct verbs_dev *dev = verbs_dev(fdev);
 	struct verbs_mr *mr = calloc(1, sizeof(*mr));
+	char rights[ACCESS_TEXT];
 	int err;
 
 	if (!mr)
@@ -133,8 +151,9 @@ int pier__verbs_reg_dmabuf(struct pier__fdev *fdev, int fd, uint64_t offset,
 	if (err == -EPROTONOSUPPORT)	/* of a kernel without the call */
 		err = -EOPNOTSUPP;
 	return pier__fail(err, "%s: %zu bytes from %" PRIu64 " of the dma-buf "
-			  "%d cannot be registered with access 0x%x: %s",
-			  fdev->port.name, len, offset, fd, access,
+			  "%d cannot be registered with %s: %s",
+			  fdev->port.name, len, offset, fd,
+			  access_text(access, rights),
 			  err == -EOPNOTSUPP ? "its driver registers no "
 			  "dma-bufs" : pier_strerror(err));
 }

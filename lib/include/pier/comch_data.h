@@ -57,7 +57,8 @@ struct pier_comch_data_counters {
  * started and registered on the device; NULL: it receives immediates only.
  * Its start returns -EINPROGRESS: it runs when the peer has been informed of
  * it.  It stops by itself when @conn ends.
- * Errors: -EINVAL; -ENOTCONN; -ENOSPC, 1024 exist; -ENOMEM.
+ * Errors: -EINVAL; -EACCES, @mmap without PIER_LOCAL_WRITE; -ENOTCONN; -ENOSPC,
+ * 1024 exist; -ENOMEM.
  */
 int pier_comch_consumer_create(struct pier_comch_conn *conn,
 			       struct pier_mmap *mmap,

@@ -66,6 +66,9 @@ struct pier_rdma_config {
 				/* whole context, as DOCA has it */
 	uint32_t no_hello;	/* non-zero: pier_rdma_connect() connects at */
 				/* once, without a word from the peer */
+	uint32_t empty_bufs;	/* non-zero: buffers without data or tail */
+				/* space move no bytes, as DOCA has it; 0: */
+				/* submit refuses them, only NULL does so */
 	uint32_t type_tasks[PIER_TASK_TYPES];	/* tasks to preallocate by */
 				/* enum pier_task_type: a type whose element */
 				/* is 0 has none then, and queues are as long */
@@ -124,8 +127,10 @@ int pier_rdma_connect(struct pier_conn *conn, const void *desc, size_t len);
  * the data of @dst; see pier/buf.h.  Remote buffers come from a remote mmap and
  * are not chained.  Immediates are in network order.  A read moves as much as
  * the tail space of @dst, which may be less than @src has; submit refuses a
- * write of more than the tail space with -EMSGSIZE.  @src NULL: no bytes are
- * sent, read or written, and @dst, which may be NULL too then, is not used.
+ * write of more than the tail space with -EMSGSIZE, and memory that a result
+ * may not be written to with -EACCES.  @src NULL: no bytes are sent, read or
+ * written, and @dst, which may be NULL too then, is not used.  Submit refuses
+ * buffers without data, or tail space, with -EINVAL, except with empty_bufs.
  * Errors: -ENOBUFS, none free, or none of the type; -EOPNOTSUPP, as
  * pier_devinfo_can_task(); -EINVAL, a buffer on the wrong side, or a read or
  * write with a source and no destination.
