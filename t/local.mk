@@ -265,6 +265,7 @@ dist_check_SCRIPTS += \
 	%D%/samples/sync_event.sh \
 	%D%/samples/sync_event_local.sh \
 	%D%/soft/capture.sh \
+	%D%/tools/completion.sh \
 	%D%/tools/copy.sh \
 	%D%/tools/copy_faults.sh \
 	%D%/tools/copy_net.sh \

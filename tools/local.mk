@@ -34,3 +34,9 @@ bin_PROGRAMS += %D%/pier
 	%D%/tool.h \
 	%D%/where.c \
 	# end, sorted
+
+# Completion in shells, where they look for it.
+bashcompletiondir = $(datadir)/bash-completion/completions
+dist_bashcompletion_DATA = %D%/completion/pier
+zshcompletiondir = $(datadir)/zsh/site-functions
+dist_zshcompletion_DATA = %D%/completion/_pier

@@ -180,7 +180,7 @@ int tool_ping(int argc, char *argv[])
 		  .type = PIER_OPTION_SIZE, .min = 1, .max = PING_SIZE_MAX,
 		  .value = &p.size },
 		{ .short_name = "o", .long_name = "operation",
-		  .value_name = "NAME",
+		  .value_name = "OPERATION",
 		  .help = "only send, write, read or atomic",
 		  .type = PIER_OPTION_STRING, .value = &p.operation },
 		{ .long_name = "json", .help = "print JSON at the end",
