@@ -54,7 +54,8 @@ int main(int argc, char *argv[])
 		fprintf(stderr, "rdma_read_responder: %s\n", pier_last_error());
 	else
 		puts(pier_conn_state(conn) == PIER_CONN_CONNECTED ?
-			     "ended by Enter" : "the peer has disconnected");
+		     "done: ended by Enter" :
+		     "done: the peer has disconnected");
 
 	pier_conn_disconnect(conn);
 	pier_rdma_destroy(rdma);

@@ -70,7 +70,7 @@ line_of()
 	sum=$((${old:-5} + ${add:-1}))
 	case $1 in
 	read_requester)		echo "read \"$2\"" ;;
-	read_responder)		echo "the peer has disconnected" ;;
+	read_responder)		echo "done: the peer has disconnected" ;;
 	write_requester)	echo "wrote \"$2\"" ;;
 	write_responder)	echo "the peer has written \"$2\"" ;;
 	send)			echo "sent \"$2\"" ;;
