@@ -270,6 +270,7 @@ dist_check_SCRIPTS += \
 	%D%/tools/copy_faults.sh \
 	%D%/tools/copy_net.sh \
 	%D%/tools/copy_ssh.sh \
+	%D%/tools/examples.sh \
 	%D%/tools/exchange.sh \
 	%D%/tools/perf.sh \
 	%D%/tools/ping.sh \

@@ -1,0 +1,137 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# The examples in the pages of pier's commands, as they are there: each line
+# behind a prompt is run, those of the hosts left and right in folders of their
+# own, at 127.0.0.1.  What serves, or ends in "&", runs in the background.
+. "${0%/*}/../lib/alone.sh"
+. "${0%/*}/../lib/tap.sh"
+device=soft_lo
+. "$top/t/lib/toolbox.sh"
+
+PIER_DEVICE=$device
+PATH=$build/tools:$PATH
+export PIER_DEVICE PATH
+
+# lines PAGE - "HOST COMMAND" of its examples, a continued line joined
+lines()
+{
+	awk '
+	function flush() { if (line != "") print line; line = "" }
+	/^\.Sh / { on = /EXAMPLES/ }
+	/^\.Bd -literal/ { text = on; next }
+	/^\.Ed/ { flush(); text = 0 }
+	text && /^[a-z]*\$ / {
+		flush()
+		line = $0
+		if (!sub(/^[a-z]+\$ /, "&", line))
+			line = "one" line
+		sub(/\$ /, " ", line)
+		next
+	}
+	text { line = line " " $0 }' "$top/docs/man/$1" |
+		sed 's/\\e/\\/g; s/\\&//g; s/\\-/-/g;
+			s/\(left\|right\):/127.0.0.1:/g;
+			s/ \(left\|right\)$/ 127.0.0.1/'
+}
+
+# What cannot be run here: another program is needed, or a terminal.
+needs_more()
+{
+	case $1 in
+	*ssh*|mkfifo*|"rm back"|watch*) return ;;
+	*jq*) ! command -v jq >/dev/null ;;
+	*) return 1 ;;
+	esac
+}
+
+begun()
+{
+	grep -qs -e waiting -e listens "$tmp/log"
+}
+
+# line HOST COMMAND
+line()
+{
+	cd "$tmp/$1" || return
+	case $2 in
+	*--listen*|*"&")
+		: >"$tmp/log"
+		sh -c "exec ${2%&}" >>"$tmp/log" 2>&1 </dev/null &
+		wait_for 20 begun ;;
+	*)
+		timeout 60 sh -c "$2" >"$tmp/log2" 2>&1 </dev/null
+	esac && ran=$((ran + 1)) && return
+	echo "$1: $2"
+	cat "$tmp/log" "$tmp/log2"
+	return 1
+}
+
+# page NAME N - its examples, of which N lines are run
+page()
+{
+	rm -rf "$tmp/left" "$tmp/right" "$tmp/one"
+	mkdir -p "$tmp/left/photos" "$tmp/right" "$tmp/one"
+	for name in a b m photos/a.jpg photos/b.jpg; do
+		echo "$name" >"$tmp/left/$name"
+	done
+	cp "$tmp/left/b" "$tmp/right/b"
+	lines "$1" >"$tmp/lines"
+	ran=0
+	while read -r host command; do
+		needs_more "$command" || line "$host" "$command" || return 1
+	done <"$tmp/lines"
+	[ $ran -ge "$2" ] || {
+		echo "$ran lines of $1, not $2"
+		return 1
+	}
+}
+
+# Of the photos that were copied to the server, two come back.
+copy_runs_as_its_page_has_it()
+{
+	! grep -q '^SANITIZE_FLAGS = .*thread' "$build/Makefile" ||
+		skip "it takes too long with the thread sanitizer"
+	page pier-copy.1 4 && cmp "$tmp/left/photos/a.jpg" "$tmp/left/a.jpg" &&
+		cmp "$tmp/left/photos/b.jpg" "$tmp/right/in/photos/b.jpg"
+}
+
+exchange_runs_as_its_page_has_it()
+{
+	page pier-exchange.1 2 && wait_for 20 cmp "$tmp/left/m" "$tmp/right/m"
+}
+
+info_runs_as_its_page_has_it()
+{
+	command -v jq >/dev/null || skip "there is no jq"
+	page pier-info.1 1
+}
+
+perf_runs_as_its_page_has_it()
+{
+	page pier-perf.1 4 && says "$tmp/log2" "write latency"
+}
+
+ping_runs_as_its_page_has_it()
+{
+	page pier-ping.1 2 && says "$tmp/log2" "4 rounds, 4 answered"
+}
+
+# Pages without a test here: what they print is another program's.
+each_page_with_an_example_is_run()
+{
+	grep -l '^\.Sh EXAMPLES' "$top"/docs/man/*.1 | while read -r file; do
+		name=${file##*/}
+		[ "$name" = pier-counters.1 ] ||
+			grep -q "page $name " "$top/t/tools/examples.sh" ||
+			echo "$name"
+	done
+}
+
+run copy_runs_as_its_page_has_it
+run exchange_runs_as_its_page_has_it
+run info_runs_as_its_page_has_it
+run perf_runs_as_its_page_has_it
+run ping_runs_as_its_page_has_it
+none each_page_with_an_example_is_run
+tap_done
