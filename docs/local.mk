@@ -71,6 +71,21 @@ dist_docs_DATA = \
 docsmandir = $(docsdir)/man
 docsman_DATA = $(dist_man_MANS)
 
+# The manual as HTML.  Its index is written last, and stands for all of it.
+EXTRA_DIST += \
+	%D%/html.sh \
+	# end, sorted
+if HTML
+htmlpagesdir = $(docdir)/html
+htmlpages_DATA = %D%/html/index.html $(html_pages)
+html_pages = $(patsubst %D%/man/%,%D%/html/%.html,$(dist_man_MANS))
+CLEANFILES += $(htmlpages_DATA)
+%D%/html/index.html: %D%/html.sh $(dist_man_MANS)
+	$(AM_V_GEN)$(SHELL) $(srcdir)/%D%/html.sh $(MANDOC) %D%/html \
+		$(addprefix $(srcdir)/,$(dist_man_MANS))
+$(html_pages): %D%/html/index.html
+endif
+
 # Print "PAGE CALL" for every call that is not its page's own name.
 man_calls = for page in $(dist_man_MANS); do \
 	case $$page in *.3) ;; *) continue ;; esac; \

@@ -84,9 +84,28 @@ links_of_documents_lead_to_files()
 	done <"$tmp/documents"
 }
 
+# The index names each page and each call, and no link leads nowhere.
+the_manual_is_there_as_html()
+{
+	[ -n "$(sed -n 's/^MANDOC = //p' "$build/Makefile")" ] ||
+	    skip "there was no mandoc when pier was configured"
+	grep -oE 'href="[^"#]+' "$doc/html/index.html" | sed 's/href="//' |
+	    sort -u >"$tmp/index"
+	for page in "$doc"/docs/man/*.[1-7]; do
+		grep -qx "${page##*/}.html" "$tmp/index" || echo "${page##*/}"
+	done
+	[ "$(grep -c '>pier_[a-z_0-9]*</a>$' "$doc/html/index.html")" -gt \
+	    300 ] || echo "few calls are in the index"
+	cat "$doc"/html/*.html | grep -oE 'href="[^"#]+' | sort -u |
+	    sed 's/href="//' | while read -r link; do
+		[ -f "$doc/html/$link" ] || echo "$link"
+	done
+}
+
 none modules_need_no_others_but_pier
 none the_flags_are_those_of_pier_alone
 none static_programs_get_every_library
 run a_program_builds_with_the_line_of_the_manual
 none links_of_documents_lead_to_files
+none the_manual_is_there_as_html
 tap_done
