@@ -266,6 +266,18 @@ the_map_leads_to_files_and_functions()
 	done
 }
 
+# With their digits.
+figures_of_readme_are_those_of_the_benchmarks()
+{
+	awk '/^## / { on = $0 == "## Three figures" }
+		on && /^- /, /^$/' README.md >"$tmp/figures"
+	[ "$(grep -c '^- ' "$tmp/figures")" -eq 3 ] || echo "not three figures"
+	grep -oE '[0-9]+\.[0-9]+( [A-Za-z/]*s\>)?|[0-9]{3,}' "$tmp/figures" |
+	    while read -r figure; do
+		grep -qF "$figure" docs/benchmarks.md || echo "$figure"
+	done
+}
+
 none mandoc_finds_no_fault
 none sections_stand_in_order
 none pages_of_calls_have_what_a_reader_needs
@@ -279,4 +291,5 @@ none the_guide_for_doca_2_0_has_every_call_of_its_own
 none rules_for_doca_name_tests_that_exist
 none guides_name_only_files_that_exist
 none the_map_leads_to_files_and_functions
+none figures_of_readme_are_those_of_the_benchmarks
 tap_done

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The short examples of the manual compile, and those of contexts run.  The
-# longer ones are in t/meta/examples.sh.
+# The short examples of the manual and of README compile, and those of contexts
+# run.  The longer ones are in t/meta/examples.sh.
 . "${0%/*}/../lib/tap.sh"
 
 cc=${CC:-gcc}
@@ -32,6 +32,8 @@ example pier_func.3 1 >"$tmp/func.h"
 example pier_func.3 2 >"$tmp/call.h"
 example pier_log.3 2 | sed '/^}/q' >"$tmp/log.h"
 example pier_log.3 2 | sed '1,/^}/d' >"$tmp/set_log.h"
+
+sed '1,/^```c$/d; /^```$/,$d' "$top/README.md" >"$tmp/readme.h"
 
 cat >"$tmp/contexts.c" <<'END'
 #include <errno.h>
@@ -286,6 +288,22 @@ void log_of_its_own(void)
 #include "set_log.h"
 }
 
+int ten_lines(const struct pier_args args)
+{
+	static char text[4096];
+	struct pier_buf_inventory *inv;
+	struct pier_mmap *local, *remote;
+	struct pier_buf *src, *dst;
+	struct pier_rdma *rdma;
+	struct pier_conn *conn;
+	struct pier_task *task;
+	struct pier_dev *dev;
+	struct pier_pe *pe;
+	int err;
+#include "readme.h"
+	return err;
+}
+
 int serve(struct pier_dev *dev, struct pier_pe *pe, pier_comch_msg_fn *received,
 	  struct pier_comch *comch)
 {
@@ -400,6 +418,13 @@ examples_of_contexts_run()
 	    "$build/lib/libpier.la" && "$tmp/contexts"
 }
 
+# Ten of them, which read.
+readme_shows_ten_lines()
+{
+	[ "$(wc -l <"$tmp/readme.h")" -eq 10 ] &&
+	    grep -q pier_rdma_task_read "$tmp/readme.h"
+}
+
 # But those of pier.7, which are commands.
 each_page_with_an_example_is_tested()
 {
@@ -413,5 +438,6 @@ each_page_with_an_example_is_tested()
 
 run examples_compile
 [ ! -f "$tmp/contexts.o" ] || run examples_of_contexts_run
+run readme_shows_ten_lines
 none each_page_with_an_example_is_tested
 tap_done
