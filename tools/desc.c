@@ -67,14 +67,19 @@ static json_t *array_of(json_t *root, const char *key)
 	return json_object_get(root, key);
 }
 
-/* A number, but an address, which has more digits than JSON promises. */
+/*
+ * A number, but an address, which has more digits than JSON promises, and the
+ * id of a device, which may look like one.
+ */
 static json_t *value_of(const char *key, const char *value)
 {
 	char *end;
 	json_int_t number = strtoll(value, &end, 0);
 
-	return *value && !*end && strcmp(key, "address") ?
-		       json_integer(number) : json_string(value);
+	if (!*value || *end || !strcmp(key, "address") ||
+	    !strcmp(key, "device"))
+		return json_string(value);
+	return json_integer(number);
 }
 
 static void set_field(json_t *root, char *key, char *value)
@@ -132,6 +137,24 @@ static json_t *to_json(char *text)
 	return root;
 }
 
+/* Sizes are in words, too. */
+static void print_text(char *text)
+{
+	char *line, *value, size[TOOL_SIZE_TEXT];
+
+	while ((line = strsep(&text, "\n"))) {
+		if (!*line)
+			continue;
+		value = strstr(line, ": ");
+		if (value && (!strncmp(line, "length:", 7) ||
+			      !strncmp(line, "largest message:", 16)))
+			printf("%.*s: %s\n", (int)(value - line), line,
+			       tool_bytes(strtoull(value + 2, NULL, 10), size));
+		else
+			puts(line);
+	}
+}
+
 static int print(const void *desc, int len, int as_json)
 {
 	char *text;
@@ -142,7 +165,7 @@ static int print(const void *desc, int len, int as_json)
 	if (as_json)
 		tool_json_print(to_json(text));
 	else
-		fputs(text, stdout);
+		print_text(text);
 	free(text);
 	return 0;
 }

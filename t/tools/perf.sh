@@ -18,7 +18,7 @@ desc_prints_both_kinds_of_descriptor()
 	status 0 "$pier" desc "$tmp/a" &&
 		says "$tmp/out" connection "$address" created &&
 		status 0 "$pier" desc "$tmp/m" &&
-		says "$tmp/out" memory length key &&
+		says "$tmp/out" memory "length: 2101248 bytes (2.0 MiB)" key &&
 		status 0 "$pier" desc --json "$tmp/a" && is_json "$tmp/out" &&
 		says "$tmp/json" '"kind": "connection"' '"qpn": ' '"gids": ' \
 			"\"gid\": \"$address\"" '"age": ' '"valid": ' &&
@@ -47,10 +47,11 @@ perf()
 	responder=$?
 }
 
-# good RESPONDER REQUESTER - the same, and both succeed
+# good RESPONDER REQUESTER - the same, and both succeed, in 80 columns
 good()
 {
 	perf "$@"
+	! grep '.\{81\}' "$tmp/a.out" "$tmp/b.out" || return 1
 	[ $requester -eq 0 ] && [ $responder -eq 0 ] || {
 		echo "responder: $responder, requester: $requester"
 		cat "$tmp"/[ab].out "$tmp"/[ab].err
