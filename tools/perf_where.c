@@ -13,15 +13,18 @@
 static int gid_of(const struct pier_devinfo *info, const char *address)
 {
 	uint8_t raw[16] = { [10] = 0xff, [11] = 0xff };	/* IPv4, mapped */
+	int index = -ENODEV;
 	struct pier_gid gid;
 
 	if (inet_pton(AF_INET, address, raw + 12) != 1 &&
 	    inet_pton(AF_INET6, address, raw) != 1)
 		return -EINVAL;
+	/* an address may be there for RoCE v1, too */
 	for (size_t i = 0; !pier_devinfo_gid(info, i, &gid); i++)
-		if (!memcmp(gid.raw, raw, sizeof(raw)))
-			return gid.index;
-	return -ENODEV;
+		if (!memcmp(gid.raw, raw, sizeof(raw)) &&
+		    (index < 0 || gid.type == PIER_GID_ROCE_V2))
+			index = gid.index;
+	return index;
 }
 
 static int take_server(struct perf *perf, const char *place)
