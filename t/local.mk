@@ -34,6 +34,7 @@ check_PROGRAMS += \
 	%D%/cm/rdmacm_many.t \
 	%D%/cm/rdmacm_seam.t \
 	%D%/cm/rdmacm_wait.t \
+	%D%/cm/retry.t \
 	%D%/copy/flight.t \
 	%D%/copy/full.t \
 	%D%/copy/greeting.t \

@@ -197,14 +197,22 @@ static void try_next(struct pier_conn *conn, uint64_t now)
 		failed_locally(conn, "address resolution", err);
 }
 
-static void give_up(struct pier_conn *conn)
+/* No address has led to a connection: begin a pause, or fail. */
+static void give_up(struct pier_conn *conn, uint64_t now)
 {
 	struct pier__attempt *attempt = conn->cm->attempt;
-	int err = pier__fail_again(attempt->error, attempt->text);
+	int err;
 
+	if (pier__retry_pause(&attempt->retry, now))
+		return;
+	err = pier__fail_again(attempt->error, attempt->text);
 	if (attempt->addrs.count > 1)
 		err = pier__fail(err, "%s; the last of %u addresses",
 				 attempt->text, attempt->addrs.count);
+	if (attempt->retry.ms)
+		err = pier__fail(err, "%s; attempt %u, none later than %u ms",
+				 attempt->text, attempt->retry.attempts,
+				 attempt->retry.ms);
 	pier__conn_fail(conn, err);
 }
 
@@ -249,16 +257,71 @@ static void timed_out(struct pier_conn *conn)
 						  reason));
 }
 
+/* A link-local address means this device's link. */
+static void set_scope(const struct pier_conn *conn, union pier__sockaddr *addr)
+{
+	if (is_link_local(addr) && !addr->in6.sin6_scope_id)
+		addr->in6.sin6_scope_id = if_nametoindex(
+			conn->queues->dev->info.port.netdev);
+}
+
+static int find_addresses(struct pier_conn *conn)
+{
+	struct pier__attempt *attempt = conn->cm->attempt;
+	struct pier__rdmacm *rdmacm = conn->queues->rdmacm;
+	int family = AF_UNSPEC, err;
+
+	if (!attempt->peer.is_name) {
+		attempt->addrs.addr[0] = attempt->peer.addr;
+		attempt->addrs.count = 1;
+		set_scope(conn, &attempt->addrs.addr[0]);
+		return 0;
+	}
+	if (attempt->type == PIER_ADDR_IPV4)
+		family = AF_INET;
+	else if (attempt->type == PIER_ADDR_IPV6)
+		family = AF_INET6;
+	if (!rdmacm->lookup) {
+		err = pier__lookup_create(conn->queues->pe, &rdmacm->lookup);
+		if (err)
+			return err;
+	}
+	return pier__lookup_name(rdmacm->lookup, attempt->peer.name, family,
+				 attempt->peer.port, name_resolved, conn,
+				 &attempt->query);
+}
+
+/* The pause is over: look its name up once more, and try all addresses. */
+static void try_again(struct pier_conn *conn, uint64_t now)
+{
+	struct pier__attempt *attempt = conn->cm->attempt;
+	int err;
+
+	conn->deadline = pier__retry_resume(&attempt->retry, now);
+	pier__query_cancel(attempt->query);
+	attempt->query = NULL;
+	attempt->addrs = (struct pier__addrs){ 0 };
+	attempt->stale = 0;
+	err = find_addresses(conn);
+	if (err)
+		failed_locally(conn, "name resolution", err);
+}
+
 uint64_t pier__active_step(struct pier_conn *conn, uint64_t now)
 {
 	struct pier__rdmacm_conn *cm = conn->cm;
 	struct pier__attempt *attempt = cm->attempt;
-	bool more = attempt->addrs.next < attempt->addrs.count;
+	bool more;
 
+	if (now < attempt->retry.at)
+		return attempt->retry.at;
+	if (attempt->retry.at)
+		try_again(conn, now);
+	more = attempt->addrs.next < attempt->addrs.count;
 	if (now >= conn->deadline || (cm->id && now >= attempt->until)) {
 		timed_out(conn);
 		if (now >= conn->deadline)
-			give_up(conn);
+			give_up(conn, now);
 		return now;
 	}
 	if (cm->id)
@@ -268,7 +331,7 @@ uint64_t pier__active_step(struct pier_conn *conn, uint64_t now)
 	if (more)
 		try_next(conn, now);
 	else
-		give_up(conn);
+		give_up(conn, now);
 	return cm->id ? attempt->until : now;
 }
 
@@ -347,7 +410,8 @@ static void rejected(struct pier_conn *conn, const struct pier__cm_event *ev)
 {
 	int err = pier__rdmacm_rejected(conn, ev);
 
-	if (conn->state != PIER__CONN_REQ_SENT || is_decided(conn, ev)) {
+	if (conn->state != PIER__CONN_REQ_SENT || pier__rdmacm_is_final(ev) ||
+	    (!conn->cm->attempt->retry.ms && is_decided(conn, ev))) {
 		pier__conn_fail(conn, err);
 		return;
 	}
@@ -467,44 +531,11 @@ static int set_source(struct pier_conn *conn, const char *text)
 	return 0;
 }
 
-/* A link-local address means this device's link. */
-static void set_scope(const struct pier_conn *conn, union pier__sockaddr *addr)
-{
-	if (is_link_local(addr) && !addr->in6.sin6_scope_id)
-		addr->in6.sin6_scope_id = if_nametoindex(
-			conn->queues->dev->info.port.netdev);
-}
-
-static int find_addresses(struct pier_conn *conn, enum pier_addr_type type)
-{
-	struct pier__attempt *attempt = conn->cm->attempt;
-	struct pier__rdmacm *rdmacm = conn->queues->rdmacm;
-	int family = AF_UNSPEC, err;
-
-	if (!attempt->peer.is_name) {
-		attempt->addrs.addr[0] = attempt->peer.addr;
-		attempt->addrs.count = 1;
-		set_scope(conn, &attempt->addrs.addr[0]);
-		return 0;
-	}
-	if (type == PIER_ADDR_IPV4)
-		family = AF_INET;
-	else if (type == PIER_ADDR_IPV6)
-		family = AF_INET6;
-	if (!rdmacm->lookup) {
-		err = pier__lookup_create(conn->queues->pe, &rdmacm->lookup);
-		if (err)
-			return err;
-	}
-	return pier__lookup_name(rdmacm->lookup, attempt->peer.name, family,
-				 attempt->peer.port, name_resolved, conn,
-				 &attempt->query);
-}
-
 static int begin(struct pier_conn *conn, const struct pier_connect_config *cfg,
 		 const struct pier__peer *peer)
 {
 	struct pier__attempt *attempt = calloc(1, sizeof(*attempt));
+	uint64_t now = pier__now();
 	int err;
 
 	if (!attempt)
@@ -514,14 +545,16 @@ static int begin(struct pier_conn *conn, const struct pier_connect_config *cfg,
 	attempt->raw = cfg->raw;
 	conn->user_data = cfg->user_data;
 	pier__conn_transition(conn, PIER__CONN_LOOKUP);
-	conn->deadline = pier__now() + cfg->timeout_ms * PIER__MS;
+	attempt->type = cfg->type;
+	pier__retry_init(&attempt->retry, cfg, now);
+	conn->deadline = now + cfg->timeout_ms * PIER__MS;
 	err = set_source(conn, cfg->source);
 	if (!err)
 		err = pier__handshake_data(conn, cfg->data, cfg->data_len,
 					   cfg->raw ? PIER__CM_REQ_DATA :
 						      PIER_PRIVATE_DATA_MAX);
 	if (!err)
-		err = find_addresses(conn, cfg->type);
+		err = find_addresses(conn);
 	return err;
 }
 
@@ -538,6 +571,8 @@ int pier__connect_to(struct pier__queues *queues,
 		err = pier__config_u32(&c.timeout_ms, "timeout_ms",
 				       queues->cfg->connect_timeout_ms, 1,
 				       INT32_MAX);
+	if (!err)
+		err = pier__retry_settle(&c);
 	if (!err)
 		err = pier__peer_parse(c.peer, c.type, c.port, &peer);
 	if (!err)

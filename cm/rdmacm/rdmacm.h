@@ -12,6 +12,7 @@
 #include "cm/rdmacm/lookup.h"
 #include "cm/rdmacm/peer_addr.h"
 #include "cm/rdmacm/private_data.h"
+#include "cm/rdmacm/retry.h"
 #include "engine/source.h"
 #include "fabric/fabric.h"
 
@@ -74,6 +75,8 @@ struct pier__attempt {
 	unsigned int stale;		/* REQs that the peer took for an */
 					/* earlier connection's */
 	uint64_t until;			/* of the address being tried */
+	enum pier_addr_type type;	/* of the name */
+	struct pier__retry retry;
 	int error;			/* of the last address */
 	char text[900];			/* its message */
 };
@@ -188,5 +191,7 @@ int pier__rdmacm_fail(const struct pier_conn *conn, int err, const char *stage,
 /* For a REJ: sets the reason and private data.  Returns the error. */
 int pier__rdmacm_rejected(struct pier_conn *conn,
 			  const struct pier__cm_event *ev);
+/* Would a later request be rejected for the same reason? */
+bool pier__rdmacm_is_final(const struct pier__cm_event *ev);
 
 #endif

@@ -157,6 +157,27 @@ static void keep(struct pier__rdmacm_conn *cm, const uint8_t *data, size_t len)
 	cm->theirs.len = cm->seen = len;
 }
 
+static bool has_data(const struct pier__cm_event *ev)
+{
+	for (size_t i = 0; i < ev->len; i++)
+		if (ev->data[i])
+			return true;
+	return false;
+}
+
+bool pier__rdmacm_is_final(const struct pier__cm_event *ev)
+{
+	struct pier__cm_reject reject;
+
+	if (ev->reason != ROCE_REJ_CONSUMER)
+		return false;
+	if (pier__cm_reject_decode(ev->data, ev->len, &reject))
+		return has_data(ev);
+	return reject.reason == PIER__REJECT_BY_PROGRAM ||
+	       reject.reason == PIER__REJECT_VERSION ||
+	       reject.reason == PIER__REJECT_MALFORMED;
+}
+
 int pier__rdmacm_rejected(struct pier_conn *conn,
 			  const struct pier__cm_event *ev)
 {

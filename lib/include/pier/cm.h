@@ -107,16 +107,25 @@ struct pier_connect_config {
 	const char *source;	/* local address; NULL: chosen by route */
 	const void *data;	/* private data, copied */
 	size_t data_len;	/* 0..PIER_PRIVATE_DATA_MAX; raw: 56 */
-	uint32_t timeout_ms;	/* 0: the context's connect_timeout_ms */
+	uint32_t timeout_ms;	/* of an attempt; 0: the context's */
+				/* connect_timeout_ms */
 	uint32_t raw;		/* non-zero: send data as it is, to a peer */
 				/* that does not use pier */
 	void *user_data;	/* of the connection */
+	uint32_t retry_ms;	/* attempts that fail are repeated; none */
+				/* begins later than this; 0: never */
+	uint32_t retry_pause_ms; /* before the second attempt; each further */
+				/* pause is twice as long, all at random up */
+				/* to a half shorter; 0 means 100 */
+	uint32_t retry_pause_max_ms;	/* the longest; 0 means 5000, or */
+				/* retry_pause_ms if that is more */
 };
 
 /*
  * Connect to a listener.  A name is looked up, and its addresses are tried in
- * turn.  @cfg is not needed after the call.  The callbacks or pier_conn_wait()
- * report the result.
+ * turn; with retry_ms again and again, unless the peer's program or its version
+ * rejects the request.  @cfg is not needed after the call.  The callbacks or
+ * pier_conn_wait() report the result.
  * Errors: -ESHUTDOWN, not running; -ENOSPC, max_conns are in use; -EINVAL;
  * -EMSGSIZE; -EADDRNOTAVAIL; -EHOSTUNREACH; -EOPNOTSUPP; -ENOMEM.
  */
