@@ -39,6 +39,8 @@ noinst_PROGRAMS += \
 	%D%/rdma_write_immediate_responder \
 	%D%/rdma_write_requester \
 	%D%/rdma_write_responder \
+	%D%/services/reconnect_client \
+	%D%/services/reconnect_server \
 	%D%/sync_event_dpu \
 	%D%/sync_event_host \
 	%D%/sync_event_local \
@@ -92,4 +94,10 @@ dist_samples_DATA = \
 	%D%/sync_event_host.c \
 	%D%/sync_event_local.c \
 	%D%/workq.c \
+	# end, sorted
+
+servicesdir = $(docdir)/samples/services
+dist_services_DATA = \
+	%D%/services/reconnect_client.c \
+	%D%/services/reconnect_server.c \
 	# end, sorted

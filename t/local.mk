@@ -260,6 +260,7 @@ dist_check_SCRIPTS += \
 	%D%/samples/engine.sh \
 	%D%/samples/graph.sh \
 	%D%/samples/rdma_sync_event.sh \
+	%D%/samples/reconnect.sh \
 	%D%/samples/samples.sh \
 	%D%/samples/samples_addr.sh \
 	%D%/samples/samples_lossy.sh \

@@ -135,7 +135,7 @@ there_are_no_functions_in_headers()
 
 samples_need_nothing_else()
 {
-	for sample in "$top"/samples/*.c; do
+	for sample in "$top"/samples/*.c "$top"/samples/services/*.c; do
 		"${CC:-gcc}" -std=c11 -Wall -Wextra -Werror -fsyntax-only \
 		    -I"$tmp/include" \
 		    -I"$top/bindings/doca-2.0/include" \

@@ -230,7 +230,12 @@ files_have_at_most_600_lines()
 
 samples_have_at_most_80_lines()
 {
-	awk -v files=80 -f t/meta/metrics.awk $(find samples -name '*.c')
+	awk -v files=80 -f t/meta/metrics.awk samples/*.c
+}
+
+services_have_at_most_120_lines()
+{
+	awk -v files=120 -f t/meta/metrics.awk samples/services/*.c
 }
 
 every_source_names_its_licence()
@@ -385,6 +390,7 @@ none nothing_is_switched_off
 none functions_have_at_most_60_lines
 none files_have_at_most_600_lines
 none samples_have_at_most_80_lines
+none services_have_at_most_120_lines
 none every_source_names_its_licence
 none nothing_is_left_undone
 none no_path_of_one_machine_is_left

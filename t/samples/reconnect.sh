@@ -1,0 +1,137 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# A client whose server is killed, and stopped, by real processes.
+. "${0%/*}/../lib/tap.sh"
+
+bin=$build/samples/services
+[ -x "$bin/reconnect_client" ] || skip_all "the samples are not built"
+device=${PIER_DEVICE:-soft_lo}
+# Two runs at once would have the same port.
+port=$((20000 + $$ % 20000))
+client=
+
+serve()
+{
+	"$bin/reconnect_server" -d "$device" -lp $port \
+	    2>"$tmp/server.err" &
+	server=$!
+}
+
+# ask COUNT - in the background
+ask()
+{
+	"$bin/reconnect_client" -d "$device" -lp $port -n "$1" \
+	    >"$tmp/client.out" 2>"$tmp/client.err" &
+	client=$!
+}
+
+lines()
+{
+	wc -l <"$tmp/$1"
+}
+
+more_than()
+{
+	[ "$(lines "$1")" -gt "$2" ]
+}
+
+# Numbers come back that did not before.
+goes_on()
+{
+	wait_for 60 more_than client.out $(($(lines client.out) + 3)) || {
+		cat "$tmp"/*.err
+		return 1
+	}
+}
+
+# The client has lost its connection once more.
+lost()
+{
+	wait_for 60 more_than client.err "$1"
+}
+
+# No number was lost, and none came twice.
+each_came_once()
+{
+	sed '$d' "$tmp/client.out" | awk '$1 != NR { print; exit 1 }'
+}
+
+finish()
+{
+	for process in $client $server; do
+		kill -CONT "$process" 2>/dev/null
+		kill "$process" 2>/dev/null
+		wait "$process" 2>/dev/null
+	done
+	client='' server=''
+}
+
+numbers_come_back_on_one_connection()
+{
+	serve
+	ask 10
+	wait $client && client='' && more_than client.out 10 &&
+		grep -qx '10 numbers on 1 connections' "$tmp/client.out" &&
+		each_came_once
+	result=$?
+	finish
+	return $result
+}
+
+a_client_may_be_there_first()
+{
+	ask 3
+	serve
+	wait $client && client='' &&
+		grep -qx '3 numbers on 1 connections' "$tmp/client.out"
+	result=$?
+	finish
+	return $result
+}
+
+a_client_survives_its_server()
+{
+	serve
+	ask 1000000
+	goes_on && kill -KILL $server && lost 0 && serve && goes_on &&
+		kill -KILL $server && lost 1 && serve && goes_on &&
+		each_came_once
+	result=$?
+	finish
+	return $result
+}
+
+# As if the network between them was cut.
+a_client_survives_a_server_that_does_not_answer()
+{
+	serve
+	ask 1000000
+	goes_on && kill -STOP $server && lost 0 && kill -CONT $server &&
+		goes_on && each_came_once
+	result=$?
+	finish
+	return $result
+}
+
+a_server_survives_its_clients()
+{
+	serve
+	ask 1000000
+	goes_on && kill -KILL $client
+	wait $client 2>/dev/null
+	ask 10
+	wait $client && client='' &&
+		grep -qx '10 numbers on 1 connections' "$tmp/client.out" &&
+		kill -TERM $server && wait $server && [ ! -s "$tmp/server.err" ]
+	result=$?
+	finish
+	return $result
+}
+
+run numbers_come_back_on_one_connection
+run a_client_may_be_there_first
+run a_client_survives_its_server
+run a_client_survives_a_server_that_does_not_answer
+run a_server_survives_its_clients
+tap_done
