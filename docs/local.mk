@@ -20,6 +20,7 @@ dist_man_MANS += \
 	%D%/man/pier_cm.3 \
 	%D%/man/pier_comch.3 \
 	%D%/man/pier_comch_data.3 \
+	%D%/man/pier_comch_request.3 \
 	%D%/man/pier_conn.3 \
 	%D%/man/pier_copy.3 \
 	%D%/man/pier_counters.3 \

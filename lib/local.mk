@@ -237,6 +237,8 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/mem/own.c \
 	%D%/mem/own.h \
 	%D%/ops/comch.c \
+	%D%/ops/comch_call.c \
+	%D%/ops/comch_call.h \
 	%D%/ops/comch_client.c \
 	%D%/ops/comch_conn.c \
 	%D%/ops/comch_consumer.c \
@@ -248,9 +250,11 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/ops/comch_frame.c \
 	%D%/ops/comch_impl.h \
 	%D%/ops/comch_name.c \
+	%D%/ops/comch_pending.c \
 	%D%/ops/comch_producer.c \
 	%D%/ops/comch_producer_task.c \
 	%D%/ops/comch_recv.c \
+	%D%/ops/comch_reply.c \
 	%D%/ops/comch_send.c \
 	%D%/ops/comch_server.c \
 	%D%/ops/comch_target.h \
@@ -341,6 +345,7 @@ pierinclude_HEADERS = \
 	%D%/include/pier/cm.h \
 	%D%/include/pier/comch.h \
 	%D%/include/pier/comch_data.h \
+	%D%/include/pier/comch_request.h \
 	%D%/include/pier/conn.h \
 	%D%/include/pier/copy.h \
 	%D%/include/pier/counters.h \

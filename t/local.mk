@@ -159,6 +159,7 @@ check_PROGRAMS += \
 	%D%/ops/comch_flow.t \
 	%D%/ops/comch_hostile.t \
 	%D%/ops/comch_many.t \
+	%D%/ops/comch_request.t \
 	%D%/ops/comch_stop.t \
 	%D%/ops/desc.t \
 	%D%/ops/dma.t \
@@ -294,6 +295,8 @@ check_LTLIBRARIES += %D%/libtap.la
 	%D%/lib/cable.h \
 	%D%/lib/caller.c \
 	%D%/lib/caller.h \
+	%D%/lib/clerk.c \
+	%D%/lib/clerk.h \
 	%D%/lib/copier.c \
 	%D%/lib/copier.h \
 	%D%/lib/copyliar.c \

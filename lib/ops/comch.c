@@ -9,11 +9,14 @@
 #include "core/clock.h"
 #include "core/copy.h"
 #include "core/fail.h"
+#include "ops/comch_call.h"
 #include "ops/comch_dir.h"
 #include "ops/limit.h"
 #include "ops/rdma_impl.h"
 
 #define CLIENT_CONNS 4	/* that is tried, and those tried before */
+#define REPLY_SENDS 16	/* in flight on a connection, at most */
+#define REPLIES 4096	/* in flight on all, if that is enough for some each */
 
 static int settle_fields(struct pier_comch_config *c)
 {
@@ -54,11 +57,30 @@ static uint32_t conn_limit(const struct pier_comch *comch,
 	return conns < most ? conns : (uint32_t)most;
 }
 
-/* Requests of pier's own. */
+/* Requests of pier's own, at least. */
 static uint64_t own_sends(const struct pier_comch *comch,
 			  const struct pier_comch_config *c)
 {
 	return (uint64_t)conn_limit(comch, c) * PIER__COMCH_OWN_SENDS;
+}
+
+/* As many as replies can use, and the device has. */
+uint32_t pier__comch_reply_sends(const struct pier_comch *comch,
+				 const struct pier_comch_config *c)
+{
+	uint64_t sends = pier__port_limit(&comch->dev->info.port,
+					  PIER_LIMIT_CTX_SENDS);
+	uint32_t conns = conn_limit(comch, c), most = REPLY_SENDS;
+	uint64_t more = (sends - own_sends(comch, c) - c->tasks) / conns;
+
+	if (!pier__comch_is_server(comch))
+		return PIER__COMCH_REPLY_SENDS;
+	if (more > REPLIES / conns)
+		more = REPLIES / conns;
+	more += PIER__COMCH_REPLY_SENDS;
+	if (most > 2 * c->recv_queue)
+		most = 2 * c->recv_queue;
+	return more < most ? (uint32_t)more : most;
 }
 
 /* Has the device what so many clients need? */
@@ -110,13 +132,15 @@ static int apply(struct pier_comch *comch, const struct pier_comch_config *cfg)
 {
 	const struct pier__port *port = &comch->dev->info.port;
 	uint32_t conns = conn_limit(comch, cfg);
+	uint32_t own = PIER__COMCH_NOTE_SENDS +
+		       pier__comch_reply_sends(comch, cfg);
 	struct pier_rdma_config rdma = {
 		.size = sizeof(rdma),
 		.max_conns = conns,
-		.send_queue = cfg->tasks + (uint32_t)own_sends(comch, cfg),
+		.send_queue = cfg->tasks + conns * own,
 		.recv_queue = (uint32_t)pier__comch_recv_count(
 			cfg, pier__comch_is_server(comch)),
-		.conn_send_queue = pier__comch_conn_sends(cfg),
+		.conn_send_queue = pier__comch_conn_tasks(cfg) + own,
 		.send_chain = 1,
 		.recv_chain = 1,
 		.access = PIER_ZERO,
@@ -158,6 +182,7 @@ static int poll(struct pier__source *source, int budget)
 	struct pier__list *pos, *tmp;
 
 	(void)budget;
+	pier__comch_expire(comch);
 	if (!atomic_load(&comch->attention))
 		return 0;
 	atomic_store(&comch->attention, false);
@@ -218,8 +243,8 @@ static void stop(struct pier_ctx *ctx)
 
 	comch->role->stop(comch);
 	PIER__LIST_EACH(pos, tmp, &comch->conns)
-		pier_conn_disconnect(pier__container_of(
-			pos, struct pier_comch_conn, link)->conn);
+		pier__comch_conn_end(pier__container_of(
+			pos, struct pier_comch_conn, link));
 	pier__comch_finish(comch);
 }
 
@@ -274,6 +299,7 @@ int pier__comch_create(const struct pier__comch_role *role,
 	comch->lock = -1;
 	pier__list_init(&comch->conns);
 	pier__list_init(&comch->opening);
+	pier__list_init(&comch->timed);
 	comch->source = (struct pier__source){
 		.poll = poll,
 		.arm = arm,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "core/fail.h"
+#include "ops/comch_call.h"
 #include "ops/comch_dir.h"
 
 int pier__comch_conn_create(struct pier_comch *comch,
@@ -18,6 +19,9 @@ int pier__comch_conn_create(struct pier_comch *comch,
 	c->granted = comch->cfg.recv_queue;
 	pier__list_init(&c->link);
 	pier__list_init(&c->opening);
+	pier__list_init(&c->requests);
+	pier__list_init(&c->replies);
+	c->reply_sends = pier__comch_reply_sends(comch, &comch->cfg);
 	pier__comch_send_init(c);
 	*ret = c;
 	return 0;
@@ -35,6 +39,7 @@ void pier__comch_conn_bind(struct pier_comch_conn *c, struct pier_conn *conn)
 void pier__comch_conn_free(struct pier_comch_conn *c)
 {
 	pier__comch_dir_drop(c);
+	free(c->calls);
 	if (c->conn)
 		pier__conn_drop(c->conn);
 	free(c);
@@ -61,6 +66,12 @@ void pier__comch_violated(struct pier_comch_conn *c, int err)
 	pier__log(PIER_LOG_WARNING, "comch", "%s: %s: the connection ends",
 		  pier_conn_peer_address(c->conn), c->text);
 	pier_conn_abort(c->conn);
+}
+
+int pier__comch_conn_end(struct pier_comch_conn *c)
+{
+	c->ending = true;
+	return pier_conn_disconnect(c->conn);
 }
 
 static void established(struct pier_conn *conn, void *user_data,
@@ -122,10 +133,12 @@ static void ended(struct pier_conn *conn, void *user_data, void *ctx_user_data)
 	(void)ctx_user_data;
 	take_out(c);
 	pier__comch_dir_end(c);
+	pier__comch_requests_end(c);
 	if (c->open)
 		report_disconnected(c);
 	else
 		comch->role->failed(comch, c);
+	pier__comch_calls_end(c);
 	pier_conn_set_user_data(conn, NULL);
 	pier_conn_destroy(conn);
 	pier__comch_conn_drop(c);
@@ -192,5 +205,5 @@ int pier_comch_disconnect(struct pier_comch_conn *conn)
 	if (!conn)
 		return pier__no_object(__func__);
 	err = pier__comch_dir_idle(conn);
-	return err ? err : pier_conn_disconnect(conn->conn);
+	return err ? err : pier__comch_conn_end(conn);
 }

@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include <pier/comch.h>
+#include <pier/comch_request.h>
 
 #include "cm/post.h"
 #include "engine/task_pool.h"
@@ -31,6 +31,28 @@ struct pier__comch_frame;
  * while the program's callback runs, after its credit may have been returned.
  */
 
+/*
+ * A request of a client, in the receive that it came in, which is not posted
+ * again, and whose credit is not returned, before the reply was sent.
+ */
+struct pier__comch_request {
+	struct pier__list link;		/* conn->requests */
+	struct pier__list waiting;	/* conn->replies, or alone */
+	struct pier_comch_conn *conn;	/* held while its reply is in flight */
+	uint64_t handle;		/* the program's; 0: it is void */
+	uint64_t reported;		/* what the program was given; 0: */
+					/* nothing */
+	bool has_reply;			/* by the program, or of a cancel */
+	struct pier__comch_request_head head;
+	struct pier_buf *src;		/* held, to be written; NULL: none */
+	uint32_t len;			/* of what is sent, with the head */
+	uint32_t sends;			/* in flight */
+	bool is_request;		/* until the receive is posted again */
+	int status;			/* to be reported */
+	struct pier__op write_op, send_op;
+	struct pier__posted write_posted, send_posted;
+};
+
 /* A receive. */
 struct pier__comch_recv {
 	struct pier__op op;		/* first: wr_id points here */
@@ -38,12 +60,15 @@ struct pier__comch_recv {
 	struct pier_comch *comch;
 	struct ibv_recv_wr wr;
 	struct ibv_sge sge;
+	struct pier__comch_request request;
 };
 
 struct pier__comch_callbacks {
 	pier_comch_conn_fn *connected, *disconnected, *writable;
 	pier_comch_msg_fn *received;
 	pier_comch_consumer_fn *consumer, *expired;
+	pier_comch_request_fn *requested;
+	pier_comch_request_end_fn *request_ended;
 };
 
 struct pier_comch {
@@ -62,6 +87,9 @@ struct pier_comch {
 	struct pier__source source;
 	atomic_bool attention;		/* a directory has something to send; */
 					/* any thread */
+	struct pier__list timed;	/* requests of this end's that have a */
+					/* deadline */
+	uint64_t request_serial;	/* of the last handle */
 
 	/* while it is not idle */
 	struct pier__list conns;	/* struct pier_comch_conn, those that */
@@ -119,11 +147,13 @@ struct pier_comch_conn {
 					/* flight, and one until it has ended */
 	bool open;			/* reported as connected, not as */
 					/* disconnected */
+	bool ending;			/* this end has disconnected */
 	bool broken;			/* the peer broke the protocol */
 	bool over;			/* its messages count as those of */
 					/* comch, which has counted them */
-	bool blocked;			/* a submit was refused, or it is */
-					/* over */
+	bool blocked;			/* refused is set, a reply waits, or */
+					/* it is over */
+	bool refused;			/* a submit was */
 	int error;			/* of the protocol; 0: none */
 	char text[256];			/* its message */
 	struct pier_comch_counters counters;
@@ -133,12 +163,22 @@ struct pier_comch_conn {
 	uint32_t credits;		/* messages that may be sent */
 	uint32_t granted;		/* messages that the peer may send */
 	uint32_t owed;			/* received, not granted again yet */
+	uint32_t reply_sends;		/* that replies, or a cancel, may */
+					/* still post */
 	bool returning;			/* of credits, in flight: */
 	struct pier__op op;
 	struct pier__posted posted;
 
 	struct pier__comch_dir *dir;	/* NULL: not needed yet */
 	struct pier__comch_frame *frame;	/* the same */
+
+	/* of a server: requests of the client, struct pier__comch_request */
+	struct pier__list requests;	/* whose reply is not sent yet */
+	struct pier__list replies;	/* of them, to be posted */
+	uint64_t received, cancels;	/* requests, in all */
+
+	/* of a client */
+	struct pier__comch_calls *calls;	/* NULL: no request yet */
 };
 
 static inline struct pier_comch *pier__comch_of(struct pier_ctx *ctx)
@@ -150,6 +190,9 @@ static inline struct pier_comch *pier__comch_of(struct pier_ctx *ctx)
 int pier__comch_create(const struct pier__comch_role *role,
 		       struct pier_dev *dev, const char *name,
 		       struct pier_comch **ret);
+/* How many sends a connection has for replies, or for a cancel. */
+uint32_t pier__comch_reply_sends(const struct pier_comch *comch,
+				 const struct pier_comch_config *cfg);
 /* Its last connection has ended, or it has none: end the queues. */
 void pier__comch_finish(struct pier_comch *comch);
 
@@ -161,6 +204,8 @@ int pier__comch_conn_create(struct pier_comch *comch,
 			    struct pier_comch_conn **ret);
 void pier__comch_conn_bind(struct pier_comch_conn *c, struct pier_conn *conn);
 void pier__comch_conn_free(struct pier_comch_conn *c);
+/* End it, after what was submitted. */
+int pier__comch_conn_end(struct pier_comch_conn *c);
 /* The owner's callbacks. */
 extern const struct pier__conn_callbacks pier__comch_conn_callbacks;
 /* What the peer's handshake has. */
@@ -173,7 +218,7 @@ void pier__comch_violated(struct pier_comch_conn *c, int err);
 int pier__comch_sends_create(struct pier_comch *comch);
 void pier__comch_sends_destroy(struct pier_comch *comch);
 /* What of the configuration the queues take. */
-uint32_t pier__comch_conn_sends(const struct pier_comch_config *cfg);
+uint32_t pier__comch_conn_tasks(const struct pier_comch_config *cfg);
 void pier__comch_send_init(struct pier_comch_conn *c);
 /* Return credits to the peer, if it is time. */
 void pier__comch_return_credits(struct pier_comch_conn *c);
@@ -184,11 +229,45 @@ int pier__comch_frame_post(struct pier_comch_conn *c,
 /* Report if a message can be sent again. */
 void pier__comch_check_writable(struct pier_comch_conn *c);
 
-/* comch_recv.c */
+/*
+ * Post @wr of @posted, which takes a credit and has a head of its own, as
+ * pier_task_submit() does with @flags.  Errors: the device's.
+ */
+int pier__comch_post(struct pier_comch_conn *c, struct pier__posted *posted,
+		     struct ibv_send_wr *wr, unsigned int flags);
+/* Fail a submit: -ENOTCONN; -EAGAIN, full, which @trying does not report. */
+int pier__comch_not_up(const struct pier_comch_conn *c);
+int pier__comch_full(struct pier_comch_conn *c, bool trying);
+
+/* comch_recv.c: post again what a request was in. */
+void pier__comch_recv_post(struct pier__comch_recv *recv);
 int pier__comch_recvs_create(struct pier_comch *comch);
 void pier__comch_recvs_destroy(struct pier_comch *comch);
 uint64_t pier__comch_recv_count(const struct pier_comch_config *cfg,
 				bool is_server);
+
+/* The head of a message of @kind, with the credits that are to be returned. */
+static inline uint32_t pier__comch_next_head(const struct pier_comch_conn *c,
+					     enum pier__comch_kind kind)
+{
+	return pier__comch_head_encode(kind, c->owed);
+}
+
+/* It is posted, or will be. */
+static inline void pier__comch_head_posted(struct pier_comch_conn *c)
+{
+	if (!c->owed)
+		return;
+	c->granted += c->owed;
+	c->owed = 0;
+}
+
+/* May a task be posted?  Pier's own requests always may. */
+static inline bool pier__comch_may_send(const struct pier_comch_conn *c)
+{
+	return c->credits && c->conn->send_credits >
+				     PIER__COMCH_NOTE_SENDS + c->reply_sends;
+}
 
 static inline void pier__comch_conn_drop(struct pier_comch_conn *c)
 {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "core/fail.h"
+#include "ops/comch_call.h"
 #include "ops/comch_dir.h"
 
 uint64_t pier__comch_recv_count(const struct pier_comch_config *cfg,
@@ -13,7 +14,7 @@ uint64_t pier__comch_recv_count(const struct pier_comch_config *cfg,
 	return conns * (cfg->recv_queue + PIER__COMCH_RESERVE);
 }
 
-static void post(struct pier__comch_recv *recv)
+void pier__comch_recv_post(struct pier__comch_recv *recv)
 {
 	struct pier__queues *queues = recv->comch->owner.queues;
 	int err;
@@ -50,22 +51,45 @@ static void received(struct pier_comch_conn *c, const void *msg, size_t len)
 					  pier_ctx_user_data(&comch->ctx));
 }
 
+/* One that is not the program's: of consumers, or of requests. */
+static int process_own(struct pier_comch_conn *c, enum pier__comch_kind kind,
+		       struct pier__comch_recv *recv, size_t len)
+{
+	const void *msg = (const void *)(uintptr_t)recv->sge.addr;
+
+	switch (kind) {
+	case PIER__COMCH_REQUEST:
+		c->owed--;		/* once it has its reply */
+		return pier__comch_requested(c, recv, len);
+	case PIER__COMCH_REPLY:
+		return pier__comch_replied(c, msg, len);
+	default:
+		return pier__comch_dir_receive(c, kind, msg, len);
+	}
+}
+
 /* One that took a credit. */
 static void process(struct pier_comch_conn *c, enum pier__comch_kind kind,
-		    const void *msg, size_t len)
+		    struct pier__comch_recv *recv, size_t len)
 {
 	int err = 0;
 
 	c->granted--;
 	c->owed++;
 	if (kind == PIER__COMCH_DATA)
-		received(c, msg, len);
+		received(c, (const void *)(uintptr_t)recv->sge.addr, len);
 	else
-		err = pier__comch_dir_receive(c, kind, msg, len);
+		err = process_own(c, kind, recv, len);
 	if (err)
 		pier__comch_violated(c, err);
 	else
 		pier__comch_return_credits(c);
+}
+
+/* Does a message of @kind take a credit? */
+static bool takes_credit(enum pier__comch_kind kind)
+{
+	return kind != PIER__COMCH_CREDITS && kind != PIER__COMCH_CANCEL;
 }
 
 /* Is it what a Comm Channel sends, and may the peer send it now? */
@@ -83,7 +107,7 @@ static int check(struct pier_comch_conn *c, const struct ibv_wc *wc,
 	err = pier__comch_head_decode(wc->imm_data, ret);
 	if (err)
 		return err;
-	if (ret->kind != PIER__COMCH_CREDITS && !c->granted)
+	if (takes_credit(ret->kind) && !c->granted)
 		return pier__fail(-EPROTO, "comch: the peer sent more messages "
 				  "than it had credits for, %u at a time",
 				  c->comch->cfg.recv_queue);
@@ -101,7 +125,7 @@ static int check(struct pier_comch_conn *c, const struct ibv_wc *wc,
 	return add_credits(c, ret->credits);
 }
 
-static void arrived(struct pier_conn *conn, const struct pier__comch_recv *recv,
+static void arrived(struct pier_conn *conn, struct pier__comch_recv *recv,
 		    const struct ibv_wc *wc)
 {
 	struct pier_comch_conn *c = pier_conn_user_data(conn);
@@ -112,13 +136,16 @@ static void arrived(struct pier_conn *conn, const struct pier__comch_recv *recv,
 		return;
 	pier__conn_peer_ready(conn);
 	err = check(c, wc, &head);
+	if (!err && head.kind == PIER__COMCH_CANCEL)
+		err = pier__comch_cancelled(
+			c, (const void *)(uintptr_t)recv->sge.addr,
+			wc->byte_len);
 	if (err) {
 		pier__comch_violated(c, err);
 		return;
 	}
-	if (head.kind != PIER__COMCH_CREDITS)
-		process(c, head.kind,
-			(const void *)(uintptr_t)recv->sge.addr, wc->byte_len);
+	if (takes_credit(head.kind))
+		process(c, head.kind, recv, wc->byte_len);
 	pier__comch_dir_sync(c);
 	pier__comch_check_writable(c);
 }
@@ -144,13 +171,14 @@ static void done(struct pier__op *op, const struct ibv_wc *wc)
 		arrived(conn, recv, wc);
 	else if (conn)
 		failed(conn, wc);
-	post(recv);
+	if (!recv->request.is_request)
+		pier__comch_recv_post(recv);
 }
 
-/* What each receives: messages about consumers, too. */
+/* What each receives: messages about consumers, too, and requests. */
 static uint32_t recv_len(const struct pier_comch *comch)
 {
-	uint32_t len = comch->cfg.max_msg_size;
+	uint32_t len = comch->cfg.max_msg_size + PIER__COMCH_REQUEST_HEAD;
 
 	return len > PIER__COMCH_CONSUMER_LEN ? len : PIER__COMCH_CONSUMER_LEN;
 }
@@ -174,6 +202,7 @@ static void init(struct pier__comch_recv *recv, struct pier_comch *comch,
 		.sg_list = &recv->sge,
 		.num_sge = 1,
 	};
+	pier__comch_request_init(recv);
 }
 
 static int allocate(struct pier_comch *comch, uint32_t count)

@@ -5,6 +5,7 @@
 
 #include "cm/recall.h"
 #include "core/fail.h"
+#include "ops/comch_call.h"
 #include "ops/comch_dir.h"
 
 /* Messages in flight on one connection, at most. */
@@ -30,10 +31,9 @@ static struct comch_task *of_task(struct pier_task *task)
 	return pier__container_of(task, struct comch_task, task);
 }
 
-uint32_t pier__comch_conn_sends(const struct pier_comch_config *cfg)
+uint32_t pier__comch_conn_tasks(const struct pier_comch_config *cfg)
 {
-	return (cfg->tasks < SENDS_MAX ? cfg->tasks : SENDS_MAX) +
-	       PIER__COMCH_OWN_SENDS;
+	return cfg->tasks < SENDS_MAX ? cfg->tasks : SENDS_MAX;
 }
 
 int pier__comch_sends_create(struct pier_comch *comch)
@@ -44,7 +44,8 @@ int pier__comch_sends_create(struct pier_comch *comch)
 	pier__task_pool_destroy(comch->pool, "comch");
 	comch->pool = NULL;
 	err = pier__task_pool_create(comch->cfg.tasks,
-				     sizeof(struct comch_task) +
+				     pier__comch_call_size(
+					     sizeof(struct comch_task)) +
 					     comch->cfg.max_msg_size,
 				     pier_task_type_name, &pool);
 	if (err)
@@ -63,38 +64,22 @@ void pier__comch_sends_destroy(struct pier_comch *comch)
 	comch->pool_mr = NULL;	/* tasks may not be freed yet */
 }
 
-static bool may_send(const struct pier_comch_conn *c)
-{
-	return c->credits && c->conn->send_credits > PIER__COMCH_OWN_SENDS;
-}
-
 void pier__comch_check_writable(struct pier_comch_conn *c)
 {
 	struct pier_comch *comch = c->comch;
 
-	if (!c->blocked || !c->open || !pier__conn_is_up(c->conn) ||
-	    !may_send(c))
+	if (!c->blocked || !c->open || !pier__conn_is_up(c->conn))
+		return;
+	if (!pier__comch_replies_post(c) || !pier__comch_may_send(c))
 		return;
 	c->blocked = false;
+	if (!c->refused)
+		return;
+	c->refused = false;
 	if (!comch->callbacks.writable)
 		return;
 	pier__pe_event(comch->ctx.pe);
 	comch->callbacks.writable(c, pier_ctx_user_data(&comch->ctx));
-}
-
-/* A message of kind @kind takes the credits that are to be returned along. */
-static inline uint32_t next_head(const struct pier_comch_conn *c,
-				 enum pier__comch_kind kind)
-{
-	return pier__comch_head_encode(kind, c->owed);
-}
-
-static inline void head_posted(struct pier_comch_conn *c)
-{
-	if (!c->owed)
-		return;
-	c->granted += c->owed;
-	c->owed = 0;
 }
 
 /* Post a request of pier's own: behind what is deferred. */
@@ -113,7 +98,7 @@ void pier__comch_return_credits(struct pier_comch_conn *c)
 	struct ibv_send_wr wr = {
 		.wr_id = (uintptr_t)&c->op,
 		.opcode = IBV_WR_SEND_WITH_IMM,
-		.imm_data = next_head(c, PIER__COMCH_CREDITS),
+		.imm_data = pier__comch_next_head(c, PIER__COMCH_CREDITS),
 	};
 	int err;
 
@@ -127,7 +112,7 @@ void pier__comch_return_credits(struct pier_comch_conn *c)
 	pier__conn_posted(c->conn, &c->posted);
 	c->returning = true;
 	c->holds++;
-	head_posted(c);
+	pier__comch_head_posted(c);
 }
 
 static void credits_sent(struct pier_comch_conn *c)
@@ -177,7 +162,7 @@ int pier__comch_frame_post(struct pier_comch_conn *c,
 	struct ibv_send_wr wr = {
 		.wr_id = (uintptr_t)&frame->op,
 		.opcode = IBV_WR_SEND_WITH_IMM,
-		.imm_data = next_head(c, kind),
+		.imm_data = pier__comch_next_head(c, kind),
 		.sg_list = &frame->sge,
 		.num_sge = 1,
 	};
@@ -186,7 +171,7 @@ int pier__comch_frame_post(struct pier_comch_conn *c,
 	if (err)
 		return err;
 	pier__conn_posted(c->conn, &frame->posted);
-	head_posted(c);
+	pier__comch_head_posted(c);
 	c->credits--;
 	c->holds++;
 	return 0;
@@ -194,24 +179,25 @@ int pier__comch_frame_post(struct pier_comch_conn *c,
 
 /* Messages. */
 
-static int not_up(const struct pier_comch_conn *c)
+int pier__comch_not_up(const struct pier_comch_conn *c)
 {
 	return pier__fail(-ENOTCONN, "comch: the connection %s",
 			  c->open ? "is being closed" : "has ended");
 }
 
 /* Nothing has failed, and busy programs see it often: it is not logged. */
-static int __attribute__((noinline, cold)) full(const struct comch_task *t)
+int __attribute__((noinline, cold))
+pier__comch_full(struct pier_comch_conn *c, bool trying)
 {
 	char text[128];
 
-	if (t->task.trying)
+	c->blocked = c->refused = true;
+	if (trying)
 		return -EAGAIN;
 	snprintf(text, sizeof(text), "comch: as many messages as the peer "
 		 "receives at a time, %u, or this end sends, %u, are in "
-		 "flight: progress first", t->conn->peer_queue,
-		 pier__comch_conn_sends(&t->conn->comch->cfg) -
-		 PIER__COMCH_OWN_SENDS);
+		 "flight: progress first", c->peer_queue,
+		 pier__comch_conn_tasks(&c->comch->cfg));
 	return pier__fail_again(-EAGAIN, text);
 }
 
@@ -221,12 +207,34 @@ static int obstacle(const struct comch_task *t)
 	struct pier_comch_conn *c = t->conn;
 
 	if (!c->open || !pier__conn_is_up(c->conn))
-		return not_up(c);
+		return pier__comch_not_up(c);
 	if (t->too_long)
 		return pier__fail(-EMSGSIZE, "comch: a message of %zu bytes: "
 				  "at most %u", t->len, c->max_msg);
-	c->blocked = true;
-	return full(t);
+	return pier__comch_full(c, t->task.trying);
+}
+
+int pier__comch_post(struct pier_comch_conn *c, struct pier__posted *posted,
+		     struct ibv_send_wr *wr, unsigned int flags)
+{
+	struct pier_conn *conn = c->conn;
+	int err = 0;
+
+	if (pier__conn_chained(conn))
+		pier__conn_chain(conn, posted, wr);
+	else if (flags)
+		pier__conn_chain_first(conn, posted, wr);
+	else
+		err = pier__conn_post(conn, wr);
+	if (err)
+		return err;
+	if (pier__conn_chained(conn) && !flags)
+		pier__conn_flush(conn);
+	else if (!flags)
+		pier__conn_posted(conn, posted);
+	pier__comch_head_posted(c);
+	c->credits--;
+	return 0;
 }
 
 /* It may not be submitted, or the task not now. */
@@ -244,7 +252,8 @@ static inline bool may_submit(const struct comch_task *t, unsigned int flags)
 	const struct pier_comch_conn *c = t->conn;
 
 	return pier__task_may_submit(&t->task, flags) &&
-	       pier__conn_is_up(c->conn) && !t->too_long && may_send(c);
+	       pier__conn_is_up(c->conn) && !t->too_long &&
+	       pier__comch_may_send(c);
 }
 
 /* Copy the message: its memory is the program's again. */
@@ -252,13 +261,13 @@ static inline void build(struct comch_task *t)
 {
 	if (t->len)
 		memcpy(t->data, t->msg, t->len);
-	t->wr.imm_data = next_head(t->conn, PIER__COMCH_DATA);
+	t->wr.imm_data = pier__comch_next_head(t->conn, PIER__COMCH_DATA);
 }
 
 static inline int __attribute__((always_inline))
 submitted(struct comch_task *t)
 {
-	head_posted(t->conn);
+	pier__comch_head_posted(t->conn);
 	t->conn->credits--;
 	pier__task_submitted(&t->task);
 	return 0;
@@ -462,7 +471,7 @@ static int take(struct pier_comch_conn *c, struct pier_task **ret)
 	struct pier_task *task;
 
 	if (!c->open)
-		return not_up(c);
+		return pier__comch_not_up(c);
 	pool = c->comch->pool;
 	task = pier__task_pool_take(pool, PIER_TASK_COMCH_SEND);
 	if (!task)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <arpa/inet.h>
+#include <endian.h>
 #include <errno.h>
 #include <string.h>
 
@@ -9,7 +10,7 @@
 #define MAGIC 4
 #define CREDITS_MASK 0xffffu
 
-static const uint8_t magic[MAGIC] = { 'p', 'c', 'h', '2' };
+static const uint8_t magic[MAGIC] = { 'p', 'c', 'h', '3' };
 
 /* What follows the magic, but for the name. */
 struct req {
@@ -33,6 +34,20 @@ struct consumer {
 	uint8_t token[PIER__COMCH_TOKEN];
 };
 
+struct request {
+	uint32_t id, rkey;
+	uint64_t addr;
+	uint32_t reply_max, writes;
+};
+
+struct reply {
+	uint32_t id, status, written;
+};
+
+_Static_assert(sizeof(struct request) == PIER__COMCH_REQUEST_HEAD,
+	       "a request's head has no holes");
+_Static_assert(sizeof(struct reply) == PIER__COMCH_REPLY_HEAD,
+	       "nor has a reply's");
 _Static_assert(sizeof(struct consumer) == PIER__COMCH_CONSUMER_LEN,
 	       "a consumer has no holes");
 _Static_assert(sizeof(struct req) + PIER_COMCH_NAME_MAX == PIER__COMCH_REQ,
@@ -161,12 +176,12 @@ int pier__comch_head_decode(uint32_t imm, struct pier__comch_head *ret)
 
 	ret->kind = (enum pier__comch_kind)(head >> PIER__COMCH_KIND_SHIFT);
 	ret->credits = head & CREDITS_MASK;
-	if (ret->kind < PIER__COMCH_DATA || ret->kind > PIER__COMCH_EXPIRED ||
+	if (ret->kind < PIER__COMCH_DATA || ret->kind > PIER__COMCH_CANCEL ||
 	    (head & ~((uint32_t)ret->kind << PIER__COMCH_KIND_SHIFT |
 		      CREDITS_MASK)))
 		return pier__fail(-EPROTO, "comch: the peer sent a message "
 				  "with the head 0x%08x, whose kind is %u: 1 "
-				  "to 4 are allowed", head,
+				  "to 7 are allowed", head,
 				  (unsigned int)ret->kind);
 	return 0;
 }
@@ -237,4 +252,92 @@ int pier__comch_expired_decode(const void *data, size_t len, uint32_t *ret)
 	memcpy(&wire, data, sizeof(wire));
 	*ret = ntohl(wire);
 	return check_id(*ret);
+}
+
+void pier__comch_request_encode(const struct pier__comch_request_head *head,
+				uint8_t ret[PIER__COMCH_REQUEST_HEAD])
+{
+	struct request wire = {
+		.id = htonl(head->id),
+		.rkey = htonl(head->rkey),
+		.addr = htobe64(head->addr),
+		.reply_max = htonl(head->reply_max),
+		.writes = htonl(head->writes),
+	};
+
+	memcpy(ret, &wire, sizeof(wire));
+}
+
+int pier__comch_request_decode(const void *data, size_t len,
+			       struct pier__comch_request_head *ret)
+{
+	struct request wire;
+
+	if (len < sizeof(wire))
+		return pier__fail(-EPROTO, "comch: the peer sent a request of "
+				  "%zu bytes: %zu or more are allowed", len,
+				  sizeof(wire));
+	memcpy(&wire, data, sizeof(wire));
+	if (ntohl(wire.writes) > 1)
+		return pier__fail(-EPROTO, "comch: the peer sent a request "
+				  "with the flags 0x%x: 0 and 1 are allowed",
+				  ntohl(wire.writes));
+	ret->id = ntohl(wire.id);
+	ret->rkey = ntohl(wire.rkey);
+	ret->addr = be64toh(wire.addr);
+	ret->reply_max = ntohl(wire.reply_max);
+	ret->writes = wire.writes;
+	return 0;
+}
+
+void pier__comch_reply_encode(const struct pier__comch_reply_head *head,
+			      uint8_t ret[PIER__COMCH_REPLY_HEAD])
+{
+	struct reply wire = {
+		.id = htonl(head->id),
+		.status = htonl(head->status),
+		.written = htonl(head->written),
+	};
+
+	memcpy(ret, &wire, sizeof(wire));
+}
+
+int pier__comch_reply_decode(const void *data, size_t len,
+			     struct pier__comch_reply_head *ret)
+{
+	struct reply wire;
+	uint32_t status;
+
+	if (len < sizeof(wire))
+		return pier__fail(-EPROTO, "comch: the peer sent a reply of "
+				  "%zu bytes: %zu or more are allowed", len,
+				  sizeof(wire));
+	memcpy(&wire, data, sizeof(wire));
+	status = ntohl(wire.status);
+	ret->id = ntohl(wire.id);
+	ret->written = ntohl(wire.written);
+	if (status > PIER__COMCH_REPLY_CANCELLED)
+		return pier__fail(-EPROTO, "comch: the peer sent a reply with "
+				  "the status %u: 0 to %d are allowed", status,
+				  PIER__COMCH_REPLY_CANCELLED);
+	ret->status = (enum pier__comch_reply_status)status;
+	if ((status || ret->written) && len != sizeof(wire))
+		return pier__fail(-EPROTO, "comch: the peer sent a reply with "
+				  "the status %u, %u bytes written and %zu "
+				  "more: none are allowed", status,
+				  ret->written, len - sizeof(wire));
+	return 0;
+}
+
+int pier__comch_cancel_decode(const void *data, size_t len, uint32_t *ret)
+{
+	uint32_t wire;
+
+	if (len != sizeof(wire))
+		return pier__fail(-EPROTO, "comch: the peer cancelled a "
+				  "request in %zu bytes: %zu are allowed",
+				  len, sizeof(wire));
+	memcpy(&wire, data, sizeof(wire));
+	*ret = ntohl(wire);
+	return 0;
 }

@@ -21,11 +21,11 @@
  *
  * Private data of the client's REQ:
  *
- *	0  "pch2"	4  the first 12 bytes of the digest
+ *	0  "pch3"	4  the first 12 bytes of the digest
  *	16 max_msg_size	20 recv_queue	24 the name's length	28 the name
  *
- * Of REP: 0 "pch2", 4 max_msg_size, 8 recv_queue.
- * Of REJ: 0 "pch2", 4 enum pier__comch_reject.
+ * Of REP: 0 "pch3", 4 max_msg_size, 8 recv_queue.
+ * Of REJ: 0 "pch3", 4 enum pier__comch_reject.
  *
  * A message is an RDMA send with an immediate: its kind in the upper 8 bits,
  * then 8 bits that are 0, then 16 bits: credits that the sender returns.  But
@@ -34,6 +34,16 @@
  *	0  id	4  port	8  the most immediate bytes	12 token
  *
  * An expired one: 0 id.
+ *
+ * A request of a client, before the program's bytes:
+ *
+ *	0  id	4  rkey	8  address	16 the most bytes of its reply
+ *	20 1: replies may be written to that address; 0: it has none
+ *
+ * Its reply: 0 id, 4 enum pier__comch_reply_status, 8 the bytes that were
+ * written to that address before, or 0 and the program's bytes.  A client that
+ * wants its memory back sends 0 id, which takes no credit, for one request at a
+ * time; the reply is the answer to it.
  */
 #define PIER__COMCH_PORTS 4
 #define PIER__COMCH_PORT_MIN 16384
@@ -44,9 +54,14 @@
 #define PIER__COMCH_REP 12
 #define PIER__COMCH_REJ 8
 #define PIER__COMCH_QUEUE_MAX 4096
-#define PIER__COMCH_RESERVE 4	/* receives beyond recv_queue */
-#define PIER__COMCH_OWN_SENDS 2	/* of a connection: one that returns */
+#define PIER__COMCH_RESERVE 5	/* receives beyond recv_queue */
+#define PIER__COMCH_NOTE_SENDS 2	/* of a connection: one that returns */
 					/* credits, one about a consumer */
+#define PIER__COMCH_REPLY_SENDS 2	/* at least: a reply that is written */
+#define PIER__COMCH_OWN_SENDS (PIER__COMCH_NOTE_SENDS + PIER__COMCH_REPLY_SENDS)
+#define PIER__COMCH_REQUEST_HEAD 24
+#define PIER__COMCH_REPLY_HEAD 12
+#define PIER__COMCH_CANCEL_LEN 4
 #define PIER__COMCH_CLIENTS_MAX 65000
 #define PIER__COMCH_TOKEN 16
 #define PIER__COMCH_CONSUMER_LEN (12 + PIER__COMCH_TOKEN)
@@ -77,6 +92,30 @@ enum pier__comch_kind {
 	PIER__COMCH_CREDITS,		/* no bytes */
 	PIER__COMCH_CONSUMER,		/* a new one */
 	PIER__COMCH_EXPIRED,		/* a consumer that was new */
+	PIER__COMCH_REQUEST,
+	PIER__COMCH_REPLY,
+	PIER__COMCH_CANCEL,		/* of a request */
+};
+
+enum pier__comch_reply_status {
+	PIER__COMCH_REPLY_DATA,
+	PIER__COMCH_REPLY_REFUSED,	/* by the program */
+	PIER__COMCH_REPLY_NONE,		/* the server takes no requests */
+	PIER__COMCH_REPLY_CANCELLED,	/* as the client asked for */
+};
+
+struct pier__comch_request_head {
+	uint32_t id;
+	uint32_t rkey;
+	uint64_t addr;
+	uint32_t reply_max;		/* bytes */
+	bool writes;			/* addr and rkey are set */
+};
+
+struct pier__comch_reply_head {
+	uint32_t id;
+	enum pier__comch_reply_status status;
+	uint32_t written;		/* bytes */
 };
 
 /* What the peer of a consumer gets. */
@@ -149,6 +188,15 @@ void pier__comch_consumer_encode(const struct pier__comch_announced *consumer,
 				 uint8_t ret[PIER__COMCH_CONSUMER_LEN]);
 int pier__comch_consumer_decode(const void *data, size_t len,
 				struct pier__comch_announced *ret);
+void pier__comch_request_encode(const struct pier__comch_request_head *head,
+				uint8_t ret[PIER__COMCH_REQUEST_HEAD]);
+int pier__comch_request_decode(const void *data, size_t len,
+			       struct pier__comch_request_head *ret);
+void pier__comch_reply_encode(const struct pier__comch_reply_head *head,
+			      uint8_t ret[PIER__COMCH_REPLY_HEAD]);
+int pier__comch_reply_decode(const void *data, size_t len,
+			     struct pier__comch_reply_head *ret);
+int pier__comch_cancel_decode(const void *data, size_t len, uint32_t *ret);
 void pier__comch_expired_encode(uint32_t id,
 				uint8_t ret[PIER__COMCH_EXPIRED_LEN]);
 int pier__comch_expired_decode(const void *data, size_t len, uint32_t *ret);

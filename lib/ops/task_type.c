@@ -178,6 +178,11 @@ const struct pier__task_type pier__task_types[] = {
 		.key = "comch_produce",
 		.opcode = IBV_WR_SEND,
 	},
+	[PIER_TASK_COMCH_REQUEST] = {
+		.name = "comch request",
+		.key = "comch_request",
+		.opcode = IBV_WR_SEND_WITH_IMM,
+	},
 };
 
 const unsigned int pier__task_type_count =

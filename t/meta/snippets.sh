@@ -30,6 +30,8 @@ for page in $pages; do
 done
 example pier_func.3 1 >"$tmp/func.h"
 example pier_func.3 2 >"$tmp/call.h"
+example pier_comch_request.3 1 >"$tmp/comch_request.h"
+example pier_comch_request.3 2 >"$tmp/request.h"
 example pier_log.3 2 | sed '/^}/q' >"$tmp/log.h"
 example pier_log.3 2 | sed '1,/^}/d' >"$tmp/set_log.h"
 
@@ -317,6 +319,19 @@ int take_messages(struct pier_comch_conn *conn, struct pier_mmap *mmap,
 {
 	int err;
 #include "comch_data.h"
+	return err;
+}
+
+#include "comch_request.h"
+
+pier_comch_request_fn *const replies = requested;
+
+int ask(struct pier_comch_conn *conn)
+{
+	struct pier_task *task = NULL;
+	char reply[100];
+	int err;
+#include "request.h"
 	return err;
 }
 

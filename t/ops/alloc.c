@@ -354,6 +354,32 @@ static void run_comch_send(void)
 	OK(talker_count(&server.received, want));
 }
 
+static void send_back(struct pier_comch_conn *conn, uint64_t request,
+		      const void *msg, size_t len, void *arg)
+{
+	(void)conn;
+	(void)arg;
+	IS(pier_comch_reply(server.comch, request, msg, len), 0);
+}
+
+/* The requests return their credits meanwhile. */
+static void run_comch_request(void)
+{
+	char reply[SMALL];
+
+	for (int i = 0; i < COMCH_SENDS; i++) {
+		struct pier_task *task = NULL;
+
+		IS(pier_comch_task_request(client.conn, reply, 0, reply, SMALL,
+					   &task), 0);
+		pier_task_set_done(task, count, &one);
+		IS(pier_task_submit(task, 0), 0);
+		OK(talker_count(&one.calls, 1));
+		IS(pier_task_free(task), 0);
+		ended(0, 1);
+	}
+}
+
 static void run_produce_and_receive(void)
 {
 	int want = consumer.done + COMCH_SENDS;
@@ -392,6 +418,7 @@ static void (*const ways[])(void) = {
 	[PIER_TASK_COMCH_SEND] = run_comch_send,
 	[PIER_TASK_COMCH_RECEIVE] = run_produce_and_receive,
 	[PIER_TASK_COMCH_PRODUCE] = run_produce_and_receive,
+	[PIER_TASK_COMCH_REQUEST] = run_comch_request,
 };
 
 /* A graph of a call, a function after it, and @inner after that. */
@@ -448,6 +475,8 @@ static bool open_contexts(void)
 	       IS(pier_ctx_start(pier_sha_ctx(sha), a.pe), 0) &&
 	       open_graph() && open_events() &&
 	       talker_pair(&server, &client, dev, NULL) &&
+	       IS(pier_comch_set_request_callbacks(server.comch, send_back,
+						   NULL), 0) &&
 	       freight_consumer(&consumer, dev, client.conn, SMALL, NULL,
 				NULL) &&
 	       freight_producer(&producer, dev, server.conn, SMALL, NULL,
@@ -496,7 +525,7 @@ static void no_type_of_task_allocates_anything(void)
 		for (; strcmp(pier_task_type_key((enum pier_task_type)type),
 			      "unknown"); type++)
 			check_type((enum pier_task_type)type);
-	OK(type > PIER_TASK_COMCH_PRODUCE);
+	OK(type > PIER_TASK_COMCH_REQUEST);
 	close_contexts();
 }
 

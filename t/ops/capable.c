@@ -323,6 +323,7 @@ static int (*const tries[])(enum pier_task_type type) = {
 	[PIER_TASK_COMCH_SEND] = try_comch,
 	[PIER_TASK_COMCH_RECEIVE] = try_comch,
 	[PIER_TASK_COMCH_PRODUCE] = try_comch,
+	[PIER_TASK_COMCH_REQUEST] = try_comch,
 };
 
 #define TRIES ((int)(sizeof(tries) / sizeof(tries[0])))

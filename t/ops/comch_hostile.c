@@ -224,7 +224,7 @@ static void messages_with_bad_heads_are_noticed(void)
 		size_t len;
 	} bad[] = {
 		{ "no kind", 0, 10 },
-		{ "another kind", 5u << 24, 10 },
+		{ "another kind", 8u << 24, 10 },
 		{ "a new consumer in too few bytes", 3u << 24, 10 },
 		{ "an expired consumer in too few", 4u << 24, 3 },
 		{ "the last kind", 255u << 24, 10 },
@@ -436,10 +436,10 @@ static void a_server_that_breaks_the_protocol_is_left(void)
 	if (pretend(reply, sizeof(reply)) &&
 	    talker_state(&client, PIER_CTX_RUNNING) &&
 	    talker_count(&mallory.established, 1)) {
-		send_imm(7u << 24, 0);
+		send_imm(8u << 24, 0);
 		talker_state(&client, PIER_CTX_IDLE);
 		IS(pier_comch_error(client.comch, &text), -EPROTO);
-		LIKE(text, "kind is 7");
+		LIKE(text, "kind is 8");
 		IS(client.disconnected, 1);
 		IS(talker_violations(&client), 1);
 	}

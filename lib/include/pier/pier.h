@@ -27,6 +27,7 @@
 #include <pier/sync_event.h>
 #include <pier/comch.h>
 #include <pier/comch_data.h>
+#include <pier/comch_request.h>
 #include <pier/copy.h>
 #include <pier/counters.h>
 #include <pier/service.h>

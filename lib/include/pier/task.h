@@ -45,6 +45,7 @@ enum pier_task_type {
 	PIER_TASK_COMCH_SEND,
 	PIER_TASK_COMCH_RECEIVE,
 	PIER_TASK_COMCH_PRODUCE,
+	PIER_TASK_COMCH_REQUEST,
 };
 
 /* The elements of arrays by type in configurations: for more types than are. */

@@ -1,0 +1,542 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Requests that a client sends. */
+#include <errno.h>
+#include <string.h>
+
+#include "cm/recall.h"
+#include "core/clock.h"
+#include "core/fail.h"
+#include "ops/comch_call.h"
+#include "ops/local_buf.h"
+
+static struct pier__comch_call *of_task(struct pier_task *task)
+{
+	return pier__container_of(task, struct pier__comch_call, task);
+}
+
+static struct pier__comch_call *of_posted(struct pier__posted *posted)
+{
+	return pier__container_of(posted, struct pier__comch_call, posted);
+}
+
+size_t pier__comch_call_size(size_t other)
+{
+	size_t size = sizeof(struct pier__comch_call) +
+		      PIER__COMCH_REQUEST_HEAD;
+
+	return size > other ? size : other;
+}
+
+/* Its end. */
+
+/* The connection has ended. */
+static int lost(const struct pier_comch_conn *c)
+{
+	const char *text;
+	int err = pier_comch_conn_error(c, &text);
+
+	if (err)
+		return pier__fail(err, "comch: no reply: %s", text);
+	if (!c->ending)
+		return pier__fail(-ECONNRESET, "comch: no reply: the server "
+				  "has ended the connection");
+	return pier__fail(-ECANCELED, "comch: no reply: the connection was "
+			  "ended");
+}
+
+static int end_error(const struct pier__comch_call *call)
+{
+	switch (call->end) {
+	case PIER__COMCH_CALL_REFUSED:
+		return pier__fail(-EREMOTEIO, "comch: the server has refused "
+				  "the request");
+	case PIER__COMCH_CALL_NO_SERVICE:
+		return pier__fail(-EOPNOTSUPP, "comch: the server takes no "
+				  "requests: its program has not called "
+				  "pier_comch_set_request_callbacks()");
+	case PIER__COMCH_CALL_CANCELLED:
+		return pier__task_cancelled(&call->task);
+	case PIER__COMCH_CALL_TIMED_OUT:
+		return pier__fail(-ETIMEDOUT, "comch: no reply after %u ms",
+				  call->timeout_ms);
+	case PIER__COMCH_CALL_LOST:
+		return lost(call->conn);
+	default:
+		return 0;
+	}
+}
+
+/* Its callback may free the last task of the connection. */
+static void finish(struct pier__comch_call *call)
+{
+	struct pier_comch_conn *c = call->conn;
+	int err = end_error(call);
+
+	pier__list_del(&call->timed);
+	pier__list_del(&call->waiting);
+	pier__local_drop(call->dst);
+	c->holds++;
+	if (err)
+		pier__task_finish_failed(&call->task, err);
+	else
+		pier__task_finish(&call->task, 0);
+	pier__comch_check_writable(c);
+	pier__comch_conn_drop(c);
+}
+
+void pier__comch_call_end(struct pier__comch_call *call,
+			  enum pier__comch_call_end end)
+{
+	call->end = end;
+	if (!call->sends)
+		finish(call);
+}
+
+static void end_late(struct pier__posted *posted)
+{
+	finish(of_posted(posted));
+}
+
+void pier__comch_call_end_later(struct pier__comch_call *call,
+				enum pier__comch_call_end end)
+{
+	call->end = end;
+	if (!call->sends)
+		pier__queues_end_later(call->conn->comch->owner.queues,
+				       &call->posted, end_late);
+}
+
+/* Its sends. */
+
+static void sent(struct pier__comch_call *call)
+{
+	struct pier_comch_conn *c = call->conn;
+
+	if (--call->sends || !call->end) {
+		if (c->blocked)
+			pier__comch_check_writable(c);
+		return;
+	}
+	finish(call);
+}
+
+static void succeed(struct pier__posted *posted)
+{
+	sent(of_posted(posted));
+}
+
+static void done(struct pier__op *op, const struct ibv_wc *wc)
+{
+	struct pier__comch_call *call =
+		pier__container_of(op, struct pier__comch_call, task.op);
+
+	if (!pier__conn_done(call->conn->conn, &call->posted, wc))
+		return;
+	if (wc->status != IBV_WC_SUCCESS) {
+		call->verbs_status = (int)wc->status;
+		call->vendor_error = wc->vendor_err;
+		pier__conn_failed(call->conn->conn, "request", wc);
+		pier__comch_calls_forget(call);
+		if (!call->end)
+			call->end = PIER__COMCH_CALL_LOST;
+	}
+	sent(call);
+}
+
+static void cancel_sent(struct pier__comch_call *call)
+{
+	call->conn->reply_sends++;
+	sent(call);
+}
+
+static void cancel_succeed(struct pier__posted *posted)
+{
+	cancel_sent(pier__container_of(posted, struct pier__comch_call,
+				       cancel_posted));
+}
+
+static void cancel_done(struct pier__op *op, const struct ibv_wc *wc)
+{
+	struct pier__comch_call *call =
+		pier__container_of(op, struct pier__comch_call, cancel_op);
+
+	if (!pier__conn_done(call->conn->conn, &call->cancel_posted, wc))
+		return;
+	if (wc->status != IBV_WC_SUCCESS)
+		pier__conn_failed(call->conn->conn, "cancel", wc);
+	cancel_sent(call);
+}
+
+/* Submit. */
+
+/* Is @call->dst memory that the server may write to? */
+static int describe(struct pier__comch_call *call,
+		    struct pier__comch_request_head *head)
+{
+	const struct pier_buf *dst = call->dst;
+	const struct pier_dev *dev = call->conn->comch->dev;
+	size_t tail;
+
+	if (!dst->mmap || dst->first != dst || dst->next || dst->mmap->remote)
+		return pier__fail(-EINVAL, "comch request: the reply's buffer "
+				  "was put, is a part of a chain, or remote");
+	if (!(dst->mmap->cfg.access & PIER_REMOTE_WRITE))
+		return pier__fail(-EACCES, "comch request: the reply's buffer "
+				  "is memory without PIER_REMOTE_WRITE");
+	if (!pier__mmap_rkey(dst->mmap, dev->id, &head->rkey))
+		return pier__mmap_lacks(dst->mmap, dev);
+	tail = pier__buf_tail_len(dst);
+	head->addr = pier__buf_tail(dst);
+	head->reply_max = tail < UINT32_MAX ? (uint32_t)tail : UINT32_MAX;
+	head->writes = true;
+	return 0;
+}
+
+static int build(struct pier__comch_call *call)
+{
+	struct pier__comch_request_head head = {
+		.id = call->id,
+		.reply_max = call->reply_size < UINT32_MAX ?
+				     (uint32_t)call->reply_size : UINT32_MAX,
+	};
+	int err = call->dst ? describe(call, &head) : 0;
+
+	if (err)
+		return err;
+	pier__comch_request_encode(&head, call->data);
+	if (call->len)
+		memcpy(call->data + PIER__COMCH_REQUEST_HEAD, call->msg,
+		       call->len);
+	call->wr.imm_data = pier__comch_next_head(call->conn,
+						  PIER__COMCH_REQUEST);
+	return 0;
+}
+
+static int __attribute__((noinline, cold))
+refused(struct pier__comch_call *call, unsigned int flags)
+{
+	struct pier_comch_conn *c = call->conn;
+	int err = pier__task_submit_error(&call->task, flags);
+
+	if (err)
+		return err;
+	if (!c->open || !pier__conn_is_up(c->conn))
+		return pier__comch_not_up(c);
+	if (call->too_long)
+		return pier__fail(-EMSGSIZE, "comch: a request of %zu bytes: "
+				  "at most %u", call->len, c->max_msg);
+	return pier__comch_full(c, call->task.trying);
+}
+
+static bool may_submit(const struct pier__comch_call *call, unsigned int flags)
+{
+	const struct pier_comch_conn *c = call->conn;
+
+	return pier__task_may_submit(&call->task, flags) &&
+	       pier__conn_is_up(c->conn) && !call->too_long &&
+	       pier__comch_may_send(c) && c->calls->free < c->calls->count;
+}
+
+static void submitted(struct pier__comch_call *call)
+{
+	call->sends = 1;
+	call->end = PIER__COMCH_CALL_OPEN;
+	call->cancelled = call->timed_out = false;
+	call->reply_len = 0;
+	call->verbs_status = -1;
+	call->vendor_error = 0;
+	if (call->dst)
+		call->dst->refs++;
+	pier__task_submitted(&call->task);
+	if (!call->timeout_ms)
+		return;
+	call->deadline = pier__now() + call->timeout_ms * PIER__MS;
+	pier__comch_call_time(call);
+}
+
+static int submit(struct pier_task *task, unsigned int flags)
+{
+	struct pier__comch_call *call = of_task(task);
+	int err;
+
+	if (!may_submit(call, flags))
+		return refused(call, flags);
+	pier__comch_calls_add(call->conn, call);
+	err = build(call);
+	if (!err) {
+		call->posted.succeed = succeed;
+		err = pier__comch_post(call->conn, &call->posted, &call->wr,
+				       flags);
+	}
+	if (err)
+		pier__comch_calls_forget(call);
+	else
+		submitted(call);
+	return err;
+}
+
+static void release(struct pier_task *task)
+{
+	struct pier_comch_conn *c = of_task(task)->conn;
+
+	pier__task_pool_give(task);
+	pier__comch_conn_drop(c);
+}
+
+static void get_error(const struct pier_task *task, struct pier_task_error *ret)
+{
+	const struct pier__comch_call *call =
+		of_task((struct pier_task *)(uintptr_t)task);
+
+	ret->verbs_status = call->verbs_status;
+	ret->vendor_error = call->vendor_error;
+}
+
+/* Without a buffer nothing of it is touched once its bytes were sent. */
+static int cancel(struct pier_task *task)
+{
+	struct pier__comch_call *call = of_task(task);
+
+	if (pier__conn_chained(call->conn->conn))
+		pier__conn_flush(call->conn->conn);
+	if (call->end || call->cancelled)
+		return 0;
+	if (call->dst) {
+		pier__comch_calls_cancel(call);
+		return 0;
+	}
+	pier__comch_calls_abandon(call);
+	pier__comch_call_end_later(call, call->timed_out ?
+					 PIER__COMCH_CALL_TIMED_OUT :
+					 PIER__COMCH_CALL_CANCELLED);
+	return 0;
+}
+
+/* Deadlines. */
+
+void pier__comch_call_time(struct pier__comch_call *call)
+{
+	struct pier_comch *comch = call->conn->comch;
+
+	pier__list_del(&call->timed);
+	pier__list_add(&comch->timed, &call->timed);
+	if (call->deadline < comch->source.due)
+		pier__pe_due(&comch->source, call->deadline);
+}
+
+/* A cancel that the server does not answer. */
+static void not_answered(struct pier__comch_call *call)
+{
+	int err = pier__fail(-ETIMEDOUT, "comch: the server did not give back "
+			     "the reply's buffer of a cancelled request");
+
+	pier__comch_violated(call->conn, err);
+}
+
+static void expire(struct pier__comch_call *call)
+{
+	pier__list_del(&call->timed);
+	if (call->cancelled) {
+		not_answered(call);
+		return;
+	}
+	call->timed_out = true;
+	cancel(&call->task);
+}
+
+void pier__comch_expire(struct pier_comch *comch)
+{
+	uint64_t now = pier__pe_now(comch->ctx.pe), due = PIER__NEVER;
+	struct pier__list *pos, *tmp;
+
+	if (now < comch->source.due)
+		return;
+	PIER__LIST_EACH(pos, tmp, &comch->timed) {
+		struct pier__comch_call *call = pier__container_of(
+			pos, struct pier__comch_call, timed);
+
+		if (call->deadline <= now)
+			expire(call);
+	}
+	PIER__LIST_EACH(pos, tmp, &comch->timed) {
+		struct pier__comch_call *call = pier__container_of(
+			pos, struct pier__comch_call, timed);
+
+		if (call->deadline < due)
+			due = call->deadline;
+	}
+	pier__pe_due(&comch->source, due);
+}
+
+/* Tasks. */
+
+static const struct pier__task_ops task_ops = {
+	.submit = submit,
+	.release = release,
+	.error = get_error,
+	.cancel = cancel,
+};
+
+static int check_request(const void *msg, size_t len, const void *reply,
+			 size_t size)
+{
+	if ((msg || !len) && (reply || !size))
+		return 0;
+	return pier__fail(-EINVAL, "comch: a request of %zu bytes at %p, whose "
+			  "reply has %zu bytes at %p: no bytes are at NULL",
+			  len, msg, size, reply);
+}
+
+static void set_request(struct pier__comch_call *call, const void *msg,
+			size_t len, void *reply, size_t size)
+{
+	call->msg = msg;
+	call->len = len;
+	call->too_long = len > call->conn->max_msg;
+	call->reply = reply;
+	call->reply_size = size;
+	call->sge.length = (uint32_t)(PIER__COMCH_REQUEST_HEAD + len);
+}
+
+static void init_cancel(struct pier__comch_call *call)
+{
+	call->cancel_op.done = cancel_done;
+	call->cancel_posted.op = &call->cancel_op;
+	call->cancel_posted.succeed = cancel_succeed;
+	pier__list_init(&call->waiting);
+	/* the id is what a request's head begins with */
+	call->cancel_sge = call->sge;
+	call->cancel_sge.length = PIER__COMCH_CANCEL_LEN;
+	call->cancel_wr = call->wr;
+	call->cancel_wr.wr_id = (uintptr_t)&call->cancel_op;
+	call->cancel_wr.sg_list = &call->cancel_sge;
+}
+
+static void init(struct pier__comch_call *call, struct pier_comch_conn *c)
+{
+	call->task.op.done = done;
+	call->task.ops = &task_ops;
+	call->task.ctx = &c->comch->ctx;
+	call->task.conn = NULL;
+	call->posted.op = &call->task.op;
+	call->conn = c;
+	c->holds++;
+	call->dst = NULL;
+	call->timeout_ms = 0;
+	call->reply_len = 0;
+	call->verbs_status = -1;
+	call->vendor_error = 0;
+	pier__list_init(&call->timed);
+	call->sge = (struct ibv_sge){
+		.addr = (uintptr_t)call->data,
+		.lkey = c->comch->pool_mr->lkey,
+	};
+	call->wr = (struct ibv_send_wr){
+		.wr_id = (uintptr_t)&call->task.op,
+		.opcode = IBV_WR_SEND_WITH_IMM,
+		.sg_list = &call->sge,
+		.num_sge = 1,
+	};
+	init_cancel(call);
+}
+
+static int take(struct pier_comch_conn *c, struct pier_task **ret)
+{
+	struct pier__task_pool *pool;
+	struct pier_task *task;
+	int err = 0;
+
+	if (!c->open)
+		return pier__comch_not_up(c);
+	if (pier__comch_is_server(c->comch))
+		return pier__fail(-EINVAL, "comch: clients send requests, this "
+				  "is a server");
+	if (!c->calls)
+		err = pier__comch_calls_create(c);
+	if (err)
+		return err;
+	pool = c->comch->pool;
+	task = pier__task_pool_take(pool, PIER_TASK_COMCH_REQUEST);
+	if (!task)
+		return pier__task_pool_empty(pool, PIER_TASK_COMCH_REQUEST,
+					     "comch", "tasks");
+	init(of_task(task), c);
+	*ret = task;
+	return 0;
+}
+
+int pier_comch_task_request(struct pier_comch_conn *conn, const void *msg,
+			    size_t len, void *reply, size_t size,
+			    struct pier_task **ret)
+{
+	struct pier__guard *guard;
+	int err;
+
+	if (!conn)
+		return pier__no_object(__func__);
+	guard = conn->open ? pier__ctx_guard(&conn->comch->ctx) : NULL;
+	err = pier__guard_enter(guard, "pier_comch_task_request");
+	if (err)
+		return err;
+	err = check_request(msg, len, reply, size);
+	if (!err)
+		err = take(conn, ret);
+	if (!err)
+		set_request(of_task(*ret), msg, len, reply, size);
+	pier__guard_leave(guard);
+	return err;
+}
+
+static int may_change(const struct pier_task *task)
+{
+	if (task->type != PIER_TASK_COMCH_REQUEST)
+		return pier__fail(-EINVAL, "comch: not a request: %s",
+				  pier_task_type_name(task->type));
+	return pier__task_may_change(task, "comch request");
+}
+
+int pier_comch_task_set_request(struct pier_task *task, const void *msg,
+				size_t len, void *reply, size_t size)
+{
+	int err;
+
+	if (!task)
+		return pier__no_object(__func__);
+	err = may_change(task);
+	if (!err)
+		err = check_request(msg, len, reply, size);
+	if (!err)
+		set_request(of_task(task), msg, len, reply, size);
+	return err;
+}
+
+int pier_comch_task_set_reply_buf(struct pier_task *task, struct pier_buf *dst)
+{
+	int err;
+
+	if (!task)
+		return pier__no_object(__func__);
+	err = may_change(task);
+	if (!err)
+		of_task(task)->dst = dst;
+	return err;
+}
+
+int pier_comch_task_set_timeout(struct pier_task *task, uint32_t timeout_ms)
+{
+	int err;
+
+	if (!task)
+		return pier__no_object(__func__);
+	err = may_change(task);
+	if (!err)
+		of_task(task)->timeout_ms = timeout_ms;
+	return err;
+}
+
+size_t pier_comch_reply_len(const struct pier_task *task)
+{
+	if (task->type != PIER_TASK_COMCH_REQUEST || task->status)
+		return 0;
+	return of_task((struct pier_task *)(uintptr_t)task)->reply_len;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_OPS_COMCH_CALL_H
+#define PIER_OPS_COMCH_CALL_H
+
+#include "ops/comch_impl.h"
+
+/*
+ * Requests: comch_call.c has those of a client, comch_pending.c which of them
+ * have no reply yet, comch_reply.c those that a server replies to.
+ *
+ * A request takes a credit, which the server returns when its reply was sent.
+ * So a client has at most as many requests without a reply as it has credits.
+ */
+
+enum pier__comch_call_end {
+	PIER__COMCH_CALL_OPEN,		/* there is no reply yet */
+	PIER__COMCH_CALL_REPLIED,
+	PIER__COMCH_CALL_REFUSED,
+	PIER__COMCH_CALL_NO_SERVICE,
+	PIER__COMCH_CALL_CANCELLED,
+	PIER__COMCH_CALL_TIMED_OUT,
+	PIER__COMCH_CALL_TOO_LONG,	/* the reply */
+	PIER__COMCH_CALL_LOST,		/* the connection has ended */
+};
+
+/* A request of a client; its head and its bytes are behind it. */
+struct pier__comch_call {
+	struct pier_task task;		/* first */
+	struct pier__posted posted;
+	struct pier_comch_conn *conn;	/* held */
+	const void *msg;
+	size_t len;
+	bool too_long;
+	void *reply;
+	size_t reply_size;
+	struct pier_buf *dst;		/* held while submitted; NULL: reply */
+	size_t reply_len;
+	uint32_t timeout_ms;
+	uint64_t deadline;		/* of the reply, or of a cancel's */
+	struct pier__list timed;	/* comch->timed, or alone */
+
+	uint32_t id;
+	uint32_t sends;			/* in flight: it, and its cancel */
+	enum pier__comch_call_end end;	/* it finishes without sends */
+	bool cancelled;			/* a reply is waited for, to end with */
+	bool timed_out;			/* -ECANCELED, or -ETIMEDOUT */
+	struct pier__list waiting;	/* calls->cancels, or alone */
+	struct pier__op cancel_op;
+	struct pier__posted cancel_posted;
+
+	int verbs_status;		/* of a failure; -1: none */
+	uint32_t vendor_error;
+	struct ibv_send_wr wr, cancel_wr;
+	struct ibv_sge sge, cancel_sge;
+	uint8_t data[];
+};
+
+/* The requests of a client that have no reply yet. */
+struct pier__comch_calls {
+	struct pier__comch_call *cancel;	/* whose cancel was sent */
+	struct pier__list cancels;	/* to be sent */
+	uint32_t count, free;		/* slots; the first free one, count: */
+					/* none */
+	struct pier__comch_slot {
+		struct pier__comch_call *call;	/* NULL: it has ended */
+		uint32_t id;		/* of the last one */
+		uint32_t next;		/* free */
+		bool used;
+	} slots[];
+};
+
+/* comch_call.c: what a task of the pool takes, if @other needs so much. */
+size_t pier__comch_call_size(size_t other);
+/* It has an end: finish it once nothing of it is in flight. */
+void pier__comch_call_end(struct pier__comch_call *call,
+			  enum pier__comch_call_end end);
+/* The same in a later round. */
+void pier__comch_call_end_later(struct pier__comch_call *call,
+				enum pier__comch_call_end end);
+/* Requests whose time is over. */
+void pier__comch_expire(struct pier_comch *comch);
+/* Be called at @call->deadline at the latest. */
+void pier__comch_call_time(struct pier__comch_call *call);
+
+/* comch_pending.c */
+int pier__comch_calls_create(struct pier_comch_conn *c);
+/* Give @call an id; there is a free one. */
+void pier__comch_calls_add(struct pier_comch_conn *c,
+			   struct pier__comch_call *call);
+/* Its reply is to be dropped; or it was not posted. */
+void pier__comch_calls_abandon(struct pier__comch_call *call);
+void pier__comch_calls_forget(struct pier__comch_call *call);
+/* Ask the server to write no reply to its memory. */
+void pier__comch_calls_cancel(struct pier__comch_call *call);
+/* A reply has arrived.  Errors: -EPROTO. */
+int pier__comch_replied(struct pier_comch_conn *c, const void *msg, size_t len);
+/* The connection has ended. */
+void pier__comch_calls_end(struct pier_comch_conn *c);
+
+/* comch_reply.c: the request in @recv. */
+void pier__comch_request_init(struct pier__comch_recv *recv);
+int pier__comch_requested(struct pier_comch_conn *c,
+			  struct pier__comch_recv *recv, size_t len);
+int pier__comch_cancelled(struct pier_comch_conn *c, const void *msg,
+			  size_t len);
+/* Post replies that wait.  Returns whether none is left. */
+bool pier__comch_replies_post(struct pier_comch_conn *c);
+void pier__comch_requests_end(struct pier_comch_conn *c);
+
+#endif

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Requests of a client that have no reply yet. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/clock.h"
+#include "core/fail.h"
+#include "ops/comch_call.h"
+#include "ops/local_buf.h"
+
+#define CANCEL_MS 1000		/* in which the server answers a cancel */
+
+/* An id is the slot, and above it how often that was used. */
+#define SLOT_BITS 12
+
+_Static_assert(PIER__COMCH_QUEUE_MAX <= 1 << SLOT_BITS, "a slot has an id");
+
+int pier__comch_calls_create(struct pier_comch_conn *c)
+{
+	uint32_t count = c->peer_queue;
+	struct pier__comch_calls *calls =
+		calloc(1, sizeof(*calls) + count * sizeof(calls->slots[0]));
+
+	if (!calls)
+		return pier__fail(-ENOMEM, "comch: no memory for requests");
+	calls->count = count;
+	for (uint32_t i = 0; i < count; i++) {
+		calls->slots[i].id = i;
+		calls->slots[i].next = i + 1;
+	}
+	pier__list_init(&calls->cancels);
+	c->calls = calls;
+	return 0;
+}
+
+static struct pier__comch_slot *slot_of(const struct pier_comch_conn *c,
+					uint32_t id)
+{
+	return &c->calls->slots[id & ((1 << SLOT_BITS) - 1)];
+}
+
+void pier__comch_calls_add(struct pier_comch_conn *c,
+			   struct pier__comch_call *call)
+{
+	struct pier__comch_calls *calls = c->calls;
+	struct pier__comch_slot *slot = &calls->slots[calls->free];
+
+	calls->free = slot->next;
+	slot->used = true;
+	slot->call = call;
+	slot->id += 1 << SLOT_BITS;
+	call->id = slot->id;
+}
+
+static void free_slot(struct pier_comch_conn *c, struct pier__comch_slot *slot)
+{
+	struct pier__comch_calls *calls = c->calls;
+
+	slot->used = false;
+	slot->call = NULL;
+	slot->next = calls->free;
+	calls->free = (uint32_t)(slot - calls->slots);
+}
+
+void pier__comch_calls_abandon(struct pier__comch_call *call)
+{
+	struct pier__comch_slot *slot = slot_of(call->conn, call->id);
+
+	if (slot->call == call)
+		slot->call = NULL;
+}
+
+void pier__comch_calls_forget(struct pier__comch_call *call)
+{
+	struct pier__comch_slot *slot = slot_of(call->conn, call->id);
+
+	if (slot->call == call)
+		free_slot(call->conn, slot);
+}
+
+/* Cancel those that wait for it: one at a time. */
+static void post_cancel(struct pier_comch_conn *c)
+{
+	struct pier__comch_calls *calls = c->calls;
+	struct pier__list *link;
+	struct pier__comch_call *call;
+
+	if (calls->cancel || !c->reply_sends || !pier__conn_is_up(c->conn))
+		return;
+	link = pier__list_pop(&calls->cancels);
+	if (!link)
+		return;
+	call = pier__container_of(link, struct pier__comch_call, waiting);
+	call->cancel_wr.imm_data =
+		pier__comch_next_head(c, PIER__COMCH_CANCEL);
+	if (pier__conn_chained(c->conn))
+		pier__conn_flush(c->conn);
+	if (pier__conn_post(c->conn, &call->cancel_wr)) {
+		pier__comch_violated(c, -EIO);
+		return;
+	}
+	pier__conn_posted(c->conn, &call->cancel_posted);
+	pier__comch_head_posted(c);
+	c->reply_sends--;
+	call->sends++;
+	calls->cancel = call;
+}
+
+void pier__comch_calls_cancel(struct pier__comch_call *call)
+{
+	call->cancelled = true;
+	call->deadline = pier__now() + CANCEL_MS * PIER__MS;
+	pier__comch_call_time(call);
+	pier__list_add(&call->conn->calls->cancels, &call->waiting);
+	post_cancel(call->conn);
+}
+
+/* Is it a reply that @call can have? */
+static int check(const struct pier__comch_call *call,
+		 const struct pier__comch_reply_head *head, size_t len)
+{
+	const struct pier_buf *dst = call->dst;
+	size_t most = dst ? pier__buf_tail_len(dst) : call->reply_size;
+
+	if (head->status == PIER__COMCH_REPLY_CANCELLED && !call->cancelled)
+		return pier__fail(-EPROTO, "comch: the peer cancelled 0x%08x, "
+				  "which this end has not", call->id);
+	if (len + head->written > most || (head->written && !dst))
+		return pier__fail(-EPROTO, "comch: the peer sent a reply of "
+				  "%zu bytes and wrote %u: %zu are allowed%s",
+				  len, head->written, most,
+				  dst ? "" : ", none written");
+	return 0;
+}
+
+/* Store the reply, @len bytes at @data, or those that were written. */
+static void store(struct pier__comch_call *call, uint32_t written,
+		  const void *data, size_t len)
+{
+	struct pier_buf *dst = call->dst;
+
+	if (written)
+		pier__buf_grow(dst, written);
+	else if (dst)
+		pier__local_append(dst, data, len);
+	else if (len)
+		memcpy(call->reply, data, len);
+	call->reply_len = len + written;
+}
+
+/* How it ends. */
+static enum pier__comch_call_end end_of(const struct pier__comch_call *call,
+					enum pier__comch_reply_status status)
+{
+	switch (status) {
+	case PIER__COMCH_REPLY_REFUSED:
+		return PIER__COMCH_CALL_REFUSED;
+	case PIER__COMCH_REPLY_NONE:
+		return PIER__COMCH_CALL_NO_SERVICE;
+	case PIER__COMCH_REPLY_CANCELLED:
+		return call->timed_out ? PIER__COMCH_CALL_TIMED_OUT :
+					 PIER__COMCH_CALL_CANCELLED;
+	default:
+		return PIER__COMCH_CALL_REPLIED;
+	}
+}
+
+static int unknown(uint32_t id)
+{
+	return pier__fail(-EPROTO, "comch: the peer replied to 0x%08x: there "
+			  "is no such request, or it has its reply", id);
+}
+
+/* The slot of a request without a reply; NULL: there is none of @id. */
+static struct pier__comch_slot *find(const struct pier_comch_conn *c,
+				     uint32_t id)
+{
+	struct pier__comch_slot *slot;
+
+	if (!c->calls || (id & ((1 << SLOT_BITS) - 1)) >= c->calls->count)
+		return NULL;
+	slot = slot_of(c, id);
+	return slot->used && slot->id == id ? slot : NULL;
+}
+
+/* @call has its reply. */
+static void end(struct pier__comch_call *call,
+		enum pier__comch_reply_status status)
+{
+	struct pier_comch_conn *c = call->conn;
+
+	pier__list_del(&call->waiting);
+	if (c->calls->cancel == call) {
+		c->calls->cancel = NULL;
+		post_cancel(c);
+	}
+	pier__comch_call_end(call, end_of(call, status));
+}
+
+int pier__comch_replied(struct pier_comch_conn *c, const void *msg, size_t len)
+{
+	const uint8_t *data = (const uint8_t *)msg + PIER__COMCH_REPLY_HEAD;
+	struct pier__comch_reply_head head;
+	struct pier__comch_slot *slot;
+	struct pier__comch_call *call;
+	int err = pier__comch_reply_decode(msg, len, &head);
+
+	if (err)
+		return err;
+	slot = find(c, head.id);
+	if (!slot)
+		return unknown(head.id);
+	call = slot->call;
+	len -= PIER__COMCH_REPLY_HEAD;
+	err = call ? check(call, &head, len) : 0;
+	if (err)
+		return err;
+	free_slot(c, slot);
+	if (call) {	/* or it was cancelled */
+		store(call, head.written, data, len);
+		end(call, head.status);
+	}
+	return 0;
+}
+
+void pier__comch_calls_end(struct pier_comch_conn *c)
+{
+	struct pier__comch_calls *calls = c->calls;
+
+	for (uint32_t i = 0; calls && i < calls->count; i++) {
+		struct pier__comch_call *call = calls->slots[i].call;
+
+		if (!call)
+			continue;
+		free_slot(c, &calls->slots[i]);
+		pier__list_del(&call->waiting);
+		pier__comch_call_end(call, PIER__COMCH_CALL_LOST);
+	}
+}
