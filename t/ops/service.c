@@ -86,6 +86,40 @@ static void it_is_seen_while_there_is_an_export(void)
 	IS(entries_in(dir), 0);
 }
 
+/* Its keys are those of one protection domain, which is the open device's. */
+static void a_device_that_is_open_twice_has_two(void)
+{
+	struct pier_servicelist *list = NULL;
+	struct pier_dma_export *exported[2];
+	struct pier_mmap *mmap[2];
+	struct pier_dev *first = dev, *again;
+	struct pier_service seen;
+
+	if (!IS(pier_dev_open(NULL, &again), 0))
+		return;
+	exported[0] = export(&mmap[0]);
+	dev = again;
+	exported[1] = export(&mmap[1]);
+	dev = first;
+	IS(pier_servicelist_create(getpid(), &list), 0);
+	if (IS(pier_servicelist_count(list), 2)) {
+		const struct pier_service *one = pier_servicelist_get(list, 0);
+		const struct pier_service *other = pier_servicelist_get(list,
+									1);
+
+		IS_STR(one->device, other->device);
+		OK(one->port != other->port);
+		IS(one->exports, 1);
+		IS(other->exports, 1);
+	}
+	pier_servicelist_destroy(list);
+	end(exported[0], mmap[0]);
+	OK(see(0, &seen));
+	end(exported[1], mmap[1]);
+	OK(!see(0, &seen));
+	pier_dev_close(again);
+}
+
 /* How many sockets of this process have port @port. */
 static int sockets_on(uint16_t port)
 {
@@ -293,6 +327,7 @@ int main(void)
 	if (!OK(!pier_dev_open(NULL, &dev)))
 		return tap_done();
 	TEST(it_is_seen_while_there_is_an_export);
+	TEST(a_device_that_is_open_twice_has_two);
 	TEST(it_does_not_take_port_4791);
 	TEST(peers_and_those_it_refuses_are_counted);
 	TEST(what_is_no_file_of_a_service_is_not_shown);
