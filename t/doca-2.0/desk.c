@@ -92,6 +92,18 @@ struct doca_buf *desk_space(struct desk *desk, size_t at, size_t len)
 	return buf;
 }
 
+struct doca_sync_event *desk_event(struct desk *desk)
+{
+	struct doca_sync_event *event = NULL;
+
+	IS(doca_sync_event_create(&event), DOCA_SUCCESS);
+	IS(doca_sync_event_publisher_add_location_cpu(event, desk->dev),
+	   DOCA_SUCCESS);
+	IS(doca_sync_event_subscriber_add_location_cpu(event, desk->dev),
+	   DOCA_SUCCESS);
+	return event;
+}
+
 doca_error_t desk_retrieve(struct desk *desk, struct doca_event *event)
 {
 	time_t end = time(NULL) + WAIT_S;

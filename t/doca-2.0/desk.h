@@ -7,6 +7,7 @@
 #include <doca_ctx.h>
 #include <doca_dev.h>
 #include <doca_mmap.h>
+#include <doca_sync_event.h>
 
 /*
  * What a program for DOCA 2.0 sets up: a device, memory, buffers, a work queue.
@@ -35,6 +36,9 @@ void desk_rm(struct desk *desk, struct doca_ctx *ctx);
 /* Buffers at an offset of the memory: all data, or none. */
 struct doca_buf *desk_data(struct desk *desk, size_t at, size_t len);
 struct doca_buf *desk_space(struct desk *desk, size_t at, size_t len);
+
+/* A sync event of this process that is not started. */
+struct doca_sync_event *desk_event(struct desk *desk);
 
 /* Retrieve until there is an event, or for too long: AGAIN. */
 doca_error_t desk_retrieve(struct desk *desk, struct doca_event *event);

@@ -182,11 +182,7 @@ static int answers(struct pair *me, void *arg)
 
 	(void)arg;
 	desk_open(&desk);
-	IS(doca_sync_event_create(&event), DOCA_SUCCESS);
-	IS(doca_sync_event_publisher_add_location_cpu(event, desk.dev),
-	   DOCA_SUCCESS);
-	IS(doca_sync_event_subscriber_add_location_cpu(event, desk.dev),
-	   DOCA_SUCCESS);
+	event = desk_event(&desk);
 	IS(doca_sync_event_start(event), DOCA_SUCCESS);
 	IS(doca_sync_event_export_to_dpu(event, desk.dev, &desc, &len),
 	   DOCA_SUCCESS);

@@ -14,11 +14,7 @@ static struct doca_sync_event *event;
 static void begin(void)
 {
 	desk_open(&desk);
-	IS(doca_sync_event_create(&event), DOCA_SUCCESS);
-	IS(doca_sync_event_publisher_add_location_cpu(event, desk.dev),
-	   DOCA_SUCCESS);
-	IS(doca_sync_event_subscriber_add_location_cpu(event, desk.dev),
-	   DOCA_SUCCESS);
+	event = desk_event(&desk);
 }
 
 static void end(void)

@@ -145,11 +145,7 @@ static doca_error_t event_conf(void)
 
 static struct doca_ctx *event_create(void)
 {
-	IS(doca_sync_event_create(&object.event), DOCA_SUCCESS);
-	IS(doca_sync_event_add_publisher_location_cpu(object.event, a.dev),
-	   DOCA_SUCCESS);
-	IS(doca_sync_event_add_subscriber_location_cpu(object.event, a.dev),
-	   DOCA_SUCCESS);
+	object.event = end_event(a.dev);
 	IS(event_conf(), DOCA_SUCCESS);
 	return doca_sync_event_as_ctx(object.event);
 }

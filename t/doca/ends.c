@@ -340,6 +340,18 @@ doca_error_t ends_run(struct end *a, struct end *b, struct doca_task *task)
 	return error;
 }
 
+struct doca_sync_event *end_event(struct doca_dev *dev)
+{
+	struct doca_sync_event *event = NULL;
+
+	IS(doca_sync_event_create(&event), DOCA_SUCCESS);
+	IS(doca_sync_event_add_publisher_location_cpu(event, dev),
+	   DOCA_SUCCESS);
+	IS(doca_sync_event_add_subscriber_location_cpu(event, dev),
+	   DOCA_SUCCESS);
+	return event;
+}
+
 struct doca_sync_event *
 end_share_event(struct end *end, struct end *other,
 		struct doca_sync_event_remote_net **remote)

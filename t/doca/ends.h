@@ -74,6 +74,9 @@ struct doca_buf *end_space(struct end *end, size_t at, size_t len);
 struct doca_buf *end_far_data(struct end *end, size_t at, size_t len);
 struct doca_buf *end_far_space(struct end *end, size_t at, size_t len);
 
+/* An event of this process, on @dev, that is not started. */
+struct doca_sync_event *end_event(struct doca_dev *dev);
+
 /* An event of @end that runs, and what @other imports of it. */
 struct doca_sync_event *
 end_share_event(struct end *end, struct end *other,

@@ -19,18 +19,6 @@ static void destroy(struct doca_sync_event *event)
 	IS(doca_sync_event_destroy(event), DOCA_SUCCESS);
 }
 
-static struct doca_sync_event *create(struct doca_dev *dev)
-{
-	struct doca_sync_event *event = NULL;
-
-	IS(doca_sync_event_create(&event), DOCA_SUCCESS);
-	IS(doca_sync_event_add_publisher_location_cpu(event, dev),
-	   DOCA_SUCCESS);
-	IS(doca_sync_event_add_subscriber_location_cpu(event, dev),
-	   DOCA_SUCCESS);
-	return event;
-}
-
 /* The requester is a thread with an engine of its own. */
 
 static struct doca_sync_event_remote_net *remote;
@@ -152,7 +140,7 @@ static void a_mask_is_applied_to_the_counter(void)
 		{ UINT64_MAX, 0x0102030405060708 },
 	};
 	struct doca_dev *dev = end_device();
-	struct doca_sync_event *event = create(dev);
+	struct doca_sync_event *event = end_event(dev);
 
 	IS(doca_sync_event_start(event), DOCA_SUCCESS);
 	IS(doca_sync_event_update_set(event, 0x0102030405060708), DOCA_SUCCESS);
@@ -180,7 +168,7 @@ static void a_mask_is_applied_to_the_counter(void)
 static void a_counter_has_64_bits(void)
 {
 	struct doca_dev *dev = end_device();
-	struct doca_sync_event *event = create(dev);
+	struct doca_sync_event *event = end_event(dev);
 	uint64_t value = 0;
 
 	IS(doca_sync_event_start(event), DOCA_SUCCESS);
@@ -213,7 +201,7 @@ static void a_wait_that_lasts_is_no_progress(void)
 {
 	struct doca_sync_event_task_wait_eq *wait = NULL;
 	struct doca_dev *dev = end_device();
-	struct doca_sync_event *event = create(dev);
+	struct doca_sync_event *event = end_event(dev);
 	struct doca_ctx *ctx = doca_sync_event_as_ctx(event);
 	int progress = 0, calls = 0;
 	struct doca_task *base;

@@ -72,11 +72,7 @@ static void open_event(void)
 	struct doca_ctx *ctx;
 
 	IS(doca_pe_create(&pe), DOCA_SUCCESS);
-	IS(doca_sync_event_create(&event), DOCA_SUCCESS);
-	IS(doca_sync_event_add_publisher_location_cpu(event, dev),
-	   DOCA_SUCCESS);
-	IS(doca_sync_event_add_subscriber_location_cpu(event, dev),
-	   DOCA_SUCCESS);
+	event = end_event(dev);
 	IS(doca_sync_event_task_get_set_conf(event, on_get, on_get, 1),
 	   DOCA_SUCCESS);
 	IS(doca_sync_event_task_notify_set_set_conf(event, on_set, on_set, 2),

@@ -143,13 +143,8 @@ static void callbacks_wait_for_the_thread_that_makes_progress(void)
 
 static struct doca_sync_event *event_on(struct doca_pe *pe)
 {
-	struct doca_sync_event *event = NULL;
+	struct doca_sync_event *event = end_event(b.dev);
 
-	IS(doca_sync_event_create(&event), DOCA_SUCCESS);
-	IS(doca_sync_event_add_publisher_location_cpu(event, b.dev),
-	   DOCA_SUCCESS);
-	IS(doca_sync_event_add_subscriber_location_cpu(event, b.dev),
-	   DOCA_SUCCESS);
 	IS(doca_sync_event_task_wait_eq_set_conf(event, on_wait, on_wait, 1),
 	   DOCA_SUCCESS);
 	IS(doca_pe_connect_ctx(pe, doca_sync_event_as_ctx(event)),

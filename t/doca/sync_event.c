@@ -14,14 +14,7 @@ static struct doca_dev *dev;
 
 static struct doca_sync_event *create(void)
 {
-	struct doca_sync_event *event = NULL;
-
-	IS(doca_sync_event_create(&event), DOCA_SUCCESS);
-	IS(doca_sync_event_add_publisher_location_cpu(event, dev),
-	   DOCA_SUCCESS);
-	IS(doca_sync_event_add_subscriber_location_cpu(event, dev),
-	   DOCA_SUCCESS);
-	return event;
+	return end_event(dev);
 }
 
 static void destroy(struct doca_sync_event *event)

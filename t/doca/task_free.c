@@ -153,14 +153,8 @@ static void on_wait(struct doca_sync_event_task_wait_eq *task,
 
 static struct doca_sync_event *open_event(struct doca_pe *pe)
 {
-	struct doca_sync_event *event;
-	struct doca_dev *dev = a.dev;
+	struct doca_sync_event *event = end_event(a.dev);
 
-	IS(doca_sync_event_create(&event), DOCA_SUCCESS);
-	IS(doca_sync_event_add_publisher_location_cpu(event, dev),
-	   DOCA_SUCCESS);
-	IS(doca_sync_event_add_subscriber_location_cpu(event, dev),
-	   DOCA_SUCCESS);
 	IS(doca_sync_event_task_wait_eq_set_conf(event, on_wait, on_wait, 1),
 	   DOCA_SUCCESS);
 	IS(doca_pe_connect_ctx(pe, doca_sync_event_as_ctx(event)),
