@@ -159,7 +159,9 @@ check_PROGRAMS += \
 	%D%/ops/comch_flow.t \
 	%D%/ops/comch_hostile.t \
 	%D%/ops/comch_many.t \
+	%D%/ops/comch_reply_buf.t \
 	%D%/ops/comch_request.t \
+	%D%/ops/comch_request_hostile.t \
 	%D%/ops/comch_stop.t \
 	%D%/ops/desc.t \
 	%D%/ops/dma.t \

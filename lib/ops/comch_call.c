@@ -145,7 +145,7 @@ static void done(struct pier__op *op, const struct ibv_wc *wc)
 
 static void cancel_sent(struct pier__comch_call *call)
 {
-	call->conn->reply_sends++;
+	pier__comch_give_reply_send(call->conn);
 	sent(call);
 }
 

@@ -30,6 +30,7 @@ int pier__comch_conn_create(struct pier_comch *comch,
 void pier__comch_conn_bind(struct pier_comch_conn *c, struct pier_conn *conn)
 {
 	c->conn = conn;
+	conn->send_credits -= c->reply_sends;
 	pier__conn_hold(conn);
 	pier_conn_set_user_data(conn, c);
 	pier__list_add(&c->comch->conns, &c->link);

@@ -265,8 +265,20 @@ static inline void pier__comch_head_posted(struct pier_comch_conn *c)
 /* May a task be posted?  Pier's own requests always may. */
 static inline bool pier__comch_may_send(const struct pier_comch_conn *c)
 {
-	return c->credits && c->conn->send_credits >
-				     PIER__COMCH_NOTE_SENDS + c->reply_sends;
+	return c->credits && c->conn->send_credits > PIER__COMCH_NOTE_SENDS;
+}
+
+/* Sends of replies are not among those of the connection but while in use. */
+static inline void pier__comch_take_reply_send(struct pier_comch_conn *c)
+{
+	c->reply_sends--;
+	c->conn->send_credits++;
+}
+
+static inline void pier__comch_give_reply_send(struct pier_comch_conn *c)
+{
+	c->conn->send_credits--;
+	c->reply_sends++;
 }
 
 static inline void pier__comch_conn_drop(struct pier_comch_conn *c)

@@ -100,9 +100,9 @@ static void post_cancel(struct pier_comch_conn *c)
 		pier__comch_violated(c, -EIO);
 		return;
 	}
+	pier__comch_take_reply_send(c);
 	pier__conn_posted(c->conn, &call->cancel_posted);
 	pier__comch_head_posted(c);
-	c->reply_sends--;
 	call->sends++;
 	calls->cancel = call;
 }

@@ -89,7 +89,7 @@ static void finish(struct pier__comch_request *request)
 
 static void sent(struct pier__comch_request *request)
 {
-	request->conn->reply_sends++;
+	pier__comch_give_reply_send(request->conn);
 	if (!--request->sends)
 		finish(request);
 }
@@ -161,8 +161,8 @@ static int post_write(struct pier__comch_request *request)
 	err = pier__conn_post(c->conn, &wr);
 	if (err)
 		return err;
+	pier__comch_take_reply_send(c);
 	pier__conn_posted(c->conn, &request->write_posted);
-	c->reply_sends--;
 	request->sends++;
 	return 0;
 }
@@ -187,7 +187,7 @@ static int post_send(struct pier__comch_request *request)
 
 	if (err)
 		return err;
-	c->reply_sends--;
+	pier__comch_take_reply_send(c);
 	request->sends++;
 	return 0;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "t/lib/clerk.h"
@@ -52,6 +53,7 @@ bool clerk_open(struct pier_dev *dev, const struct pier_comch_config *cfg,
 	const char *name = talker_name();
 
 	memset(&clerk, 0, sizeof(clerk));
+	snprintf(clerk.name, sizeof(clerk.name), "%s", name);
 	return talker_server(&clerk.server, dev, name, cfg) &&
 	       IS(pier_comch_set_request_callbacks(clerk.server.comch,
 						   requested, ended), 0) &&

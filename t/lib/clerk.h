@@ -14,6 +14,7 @@
 
 extern struct clerk {
 	struct talker server, client;
+	char name[64];		/* the server's */
 	bool later;		/* do not reply at once */
 	uint64_t handles[CLERK_OPEN];	/* in the order of the requests */
 	int requested, ended;
