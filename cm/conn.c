@@ -120,19 +120,33 @@ void pier__conn_schedule(struct pier_conn *conn)
 	pier__scheduler_wake(conn->queues);
 }
 
-/* Complete as cancelled what a device has not flushed. */
-static void cancel_posted(struct pier_conn *conn)
+/* What the device has flushed comes before what it has not. */
+static void join_flushed(struct pier_conn *conn)
+{
+	struct pier__posted_queue *flushed = &conn->flushed;
+
+	if (!flushed->first)
+		return;
+	flushed->last->next = conn->posted.first;
+	if (!conn->posted.first)
+		conn->posted.last = flushed->last;
+	conn->posted.first = flushed->first;
+	flushed->first = NULL;
+}
+
+void pier__conn_cancel_posted(struct pier_conn *conn)
 {
 	struct ibv_wc wc = { .status = IBV_WC_WR_FLUSH_ERR,
 			     .qp_num = conn->local.qpn };
 
-	pier__conn_flush(conn);
-	while (conn->posted.first) {
+	while (conn->posted.first && pier__pe_budget(conn->queues->pe) > 0) {
 		struct pier__op *op = conn->posted.first->op;
 
 		wc.wr_id = (uintptr_t)op;
 		op->done(op, &wc);
 	}
+	if (!conn->posted.first)
+		conn->queues->unended--;
 }
 
 void pier__conn_close(struct pier_conn *conn)
@@ -145,7 +159,10 @@ void pier__conn_close(struct pier_conn *conn)
 		queues->ctl_inflight--;
 	conn->ctl_kind = PIER__CTL_NONE;
 	pier__conn_destroy_qp(conn);
-	cancel_posted(conn);
+	pier__conn_flush(conn);
+	join_flushed(conn);
+	if (conn->posted.first)
+		queues->unended++;
 	pier__queues_remove_conn(queues, conn->slot);
 }
 

@@ -65,6 +65,8 @@ struct pier_conn {
 	struct pier__hash_link by_qpn;	/* in queues->by_qpn, with qp */
 	struct pier__posted_queue posted; /* sends in flight, in order; */
 					/* pier's own are not in it */
+	struct pier__posted_queue flushed; /* those that end once the end */
+					/* of the connection is reported */
 	uint64_t completed;		/* in all: constant while idle */
 	struct ibv_send_wr *chain, *chain_last;	/* to be posted together */
 	struct pier__list pending;	/* in queues->pending, or alone */
@@ -203,8 +205,14 @@ void pier__conn_control_init(struct pier_conn *conn);
  */
 bool pier__conn_recover(struct pier_conn *conn, const struct ibv_wc *wc);
 
-/* Destroy the QP; what is still posted is cancelled. */
+/* Destroy the QP; what is still posted is to be cancelled. */
 void pier__conn_close(struct pier_conn *conn);
+
+/*
+ * Cancel what is posted, within the engine's budget; some is.  The connection
+ * is closed.
+ */
+void pier__conn_cancel_posted(struct pier_conn *conn);
 
 /* Remove it from its context; it is freed once no task holds it. */
 void pier__conn_retire(struct pier_conn *conn);

@@ -150,6 +150,14 @@ static uint64_t step_ending(struct pier_conn *conn, uint64_t now)
 	return now;
 }
 
+/* Its tasks end after its end was reported. */
+static uint64_t step_closed(struct pier_conn *conn, uint64_t now)
+{
+	if (conn->posted.first)
+		pier__conn_cancel_posted(conn);
+	return conn->posted.first ? now : PIER__NEVER;
+}
+
 static const struct state states[] = {
 	[PIER__CONN_CREATED] = {
 		.name = "created", .public = PIER_CONN_INIT,
@@ -215,12 +223,15 @@ static const struct state states[] = {
 	},
 	[PIER__CONN_CLOSED] = {
 		.name = "closed", .public = PIER_CONN_RESET,
+		.step = step_closed,
 	},
 	[PIER__CONN_CANCELLED] = {
 		.name = "cancelled", .public = PIER_CONN_RESET,
+		.step = step_closed,
 	},
 	[PIER__CONN_FAILED] = {
 		.name = "failed", .public = PIER_CONN_ERROR,
+		.step = step_closed,
 	},
 };
 
@@ -406,7 +417,8 @@ uint64_t pier__conn_step(struct pier_conn *conn, uint64_t now)
 	if (state_of(conn)->step)
 		due = state_of(conn)->step(conn, now);
 	report(conn);
-	if (pier__conn_is_closed(conn) && conn->destroyed) {
+	if (pier__conn_is_closed(conn) && conn->destroyed &&
+	    !conn->posted.first) {
 		pier__conn_retire(conn);
 		return PIER__NEVER;
 	}

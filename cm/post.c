@@ -57,6 +57,11 @@ bool pier__conn_done(struct pier_conn *conn, struct pier__posted *posted,
 	while (conn->posted.first != posted)
 		succeed_first(conn);
 	pier__posted_pop(&conn->posted);
+	if (wc->status == IBV_WC_WR_FLUSH_ERR &&
+	    conn->state == PIER__CONN_FLUSHING) {
+		pier__posted_add(&conn->flushed, posted);
+		return false;
+	}
 	pier__conn_return_credit(conn);
 	conn->completed++;
 	if (!queues->ready.first)

@@ -81,7 +81,8 @@ static inline void pier__conn_chain(struct pier_conn *conn,
 
 /*
  * @posted, a send, has completed with @wc, and those before it with success.
- * Returns whether the caller finishes its task; else succeed() does, later.
+ * Returns whether the caller finishes its task; else succeed() does, later, or
+ * this is called again, once the end of the connection has been reported.
  */
 bool pier__conn_done(struct pier_conn *conn, struct pier__posted *posted,
 		     const struct ibv_wc *wc);

@@ -183,7 +183,7 @@ void pier__queues_finish(struct pier__queues *queues)
 	struct pier__conn_owner *owner = queues->owner;
 	struct pier__list *pos, *tmp;
 
-	if (!queues->stopping || queues->conn_count ||
+	if (!queues->stopping || queues->conn_count || queues->unended ||
 	    (queues->rdmacm && !queues->rdmacm_ops->idle(queues)))
 		return;
 	if (queues->srq)

@@ -145,6 +145,8 @@ struct pier__queues {
 	struct pier__hash by_qpn;	/* of connections; the code is the */
 					/* QPN */
 	uint32_t conn_count;
+	uint32_t unended;		/* closed connections, not counted */
+					/* there, whose tasks are to end */
 	uint32_t cqe;			/* size of the completion queue */
 	uint64_t polled;		/* completions; a poll without any */
 					/* counts for cqe of them */

@@ -16,6 +16,7 @@ check_PROGRAMS += \
 	%D%/cm/conn.t \
 	%D%/cm/conn_state.t \
 	%D%/cm/enddesc.t \
+	%D%/cm/ended.t \
 	%D%/cm/goodbye.t \
 	%D%/cm/lookup.t \
 	%D%/cm/no_hello.t \

@@ -291,6 +291,16 @@ struct pier_conn *pier_task_conn(const struct pier_task *task)
 	return task->conn;
 }
 
+/* Of what is known here: its kind may know of a connection. */
+static enum pier_scope scope(const struct pier_task *task)
+{
+	bool orphan = task->pool && task->pool->orphan;
+
+	if (orphan || task->ctx->state != PIER_CTX_RUNNING)
+		return PIER_SCOPE_CTX;
+	return pier_error_scope(task->status);
+}
+
 void pier_task_error(const struct pier_task *task, struct pier_task_error *ret)
 {
 	memset(ret, 0, sizeof(*ret));
@@ -298,7 +308,16 @@ void pier_task_error(const struct pier_task *task, struct pier_task_error *ret)
 		return;
 	ret->status = task->status;
 	ret->verbs_status = -1;
+	ret->scope = scope(task);
 	task->ops->error(task, ret);
+}
+
+enum pier_scope pier_task_error_scope(const struct pier_task *task)
+{
+	struct pier_task_error error;
+
+	pier_task_error(task, &error);
+	return error.status ? error.scope : PIER_SCOPE_TASK;
 }
 
 const char *pier_task_error_text(const struct pier_task *task)

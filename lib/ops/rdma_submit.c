@@ -532,6 +532,8 @@ static void get_error(const struct pier_task *task,
 	for (int i = 0; i < 16; i++)
 		ret->peer_gid[i] = task->conn->remote_gid.raw[i];
 	ret->peer_qpn = task->conn->remote.qpn;
+	if (ret->scope != PIER_SCOPE_CTX && pier__conn_is_ending(task->conn))
+		ret->scope = PIER_SCOPE_CONN;
 }
 
 const struct pier__rdma_kind pier__rdma_send = {

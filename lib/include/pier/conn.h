@@ -90,9 +90,9 @@ const char *pier_transport_name(enum pier_transport transport);
 int pier_conn_wait(struct pier_conn *conn, int timeout_ms);
 
 /*
- * Send goodbye and close: tasks in flight have the drain time to complete and
- * are then cancelled; the state callback reports the end.  It may be repeated,
- * or called after the peer disconnected.  NULL is allowed.  Returns 0.
+ * Send goodbye and close: tasks in flight have the drain time to complete; the
+ * state callback reports the end, then the others are cancelled.  It may be
+ * repeated, or called after the peer disconnected.  NULL is allowed.  Returns 0.
  */
 int pier_conn_disconnect(struct pier_conn *conn);
 

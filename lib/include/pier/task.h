@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <pier/error.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -67,6 +69,7 @@ struct pier_task_error {
 	uint32_t vendor_error;	/* as the device gave it */
 	uint8_t peer_gid[16];	/* zero without a peer */
 	uint32_t peer_qpn;
+	enum pier_scope scope;	/* as pier_task_error_scope() */
 };
 
 /* Call @fn with @arg when done; NULL: pier_pe_retrieve() takes it. */
@@ -147,6 +150,14 @@ struct pier_conn *pier_task_conn(const struct pier_task *task);
 /* Details of the failure; all zero after success. */
 void pier_task_error(const struct pier_task *task,
 		     struct pier_task_error *ret);
+
+/*
+ * What has ended with the failure, or since: PIER_SCOPE_TASK, the task alone;
+ * PIER_SCOPE_CONN, its connection, whose state is no longer connected;
+ * PIER_SCOPE_CTX, its context, which does not run.  PIER_SCOPE_TASK unless it
+ * has failed.
+ */
+enum pier_scope pier_task_error_scope(const struct pier_task *task);
 
 /*
  * What failed, where and why: "dma: copy: the source has no data".  "" unless
