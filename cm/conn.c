@@ -193,6 +193,16 @@ void pier__conn_released(struct pier_conn *conn)
 		pier__conn_retire(conn);
 }
 
+bool pier__conn_rnr(const struct pier_conn *conn)
+{
+	const struct pier__fabric_qp *fab;
+
+	if (!conn->queues || !conn->qp || !conn->posted.first)
+		return false;
+	fab = conn->queues->fab;
+	return fab->rnr && fab->rnr(conn->qp);
+}
+
 /* Of a connection whose context is not idle. */
 static void destroy(struct pier_conn *conn)
 {

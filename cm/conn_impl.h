@@ -97,6 +97,8 @@ struct pier_conn {
 	uint64_t deadline;		/* of the state */
 	uint64_t next_try;		/* of the hello, or keepalive */
 	uint64_t seen_completed;	/* for the keepalive */
+	uint64_t looked_completed;	/* at the last step in UP */
+	bool rnr_logged;
 	struct pier__list link;		/* in the context's list */
 	struct pier__list hot;		/* in scheduler.hot, or alone */
 	uint64_t due;			/* when its next step is */
@@ -238,6 +240,9 @@ static inline void pier__conn_drop(struct pier_conn *conn)
  */
 void pier__conn_at_end(struct pier_conn *conn, void (*fn)(void *arg),
 		       void *arg);
+
+/* Is it known that its first task in flight waits for a receive? */
+bool pier__conn_rnr(const struct pier_conn *conn);
 
 /* Step @conn in the next round. */
 void pier__conn_schedule(struct pier_conn *conn);

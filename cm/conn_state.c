@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <netinet/in.h>
 
 #include "cm/conn_impl.h"
 #include "core/clock.h"
@@ -11,6 +12,9 @@
  * caused it.
  */
 #define GOODBYE_LOOK (100 * PIER__MS)
+
+/* How long a goodbye waits for a receive of the peer's. */
+#define GOODBYE_RNR (100 * PIER__MS)
 
 /* How long its address may be missing: some addresses return at once. */
 #define GID_LOST_MAX (300 * PIER__MS)
@@ -87,6 +91,23 @@ static void keep_alive(struct pier_conn *conn, uint64_t now)
 	conn->seen_completed = conn->completed;
 }
 
+/* A receive that is forgotten looks like a peer that is slow. */
+static void warn_of_rnr(struct pier_conn *conn)
+{
+	char gid[INET6_ADDRSTRLEN];
+
+	if (!conn->rnr_logged && conn->completed == conn->looked_completed &&
+	    pier__conn_rnr(conn)) {
+		conn->rnr_logged = true;
+		pier__log(PIER_LOG_WARNING, "cm", "QPN 0x%06x: tasks wait, as "
+			  "the peer, %s QPN 0x%06x, has no receive posted "
+			  "(RNR NAK)", conn->local.qpn,
+			  pier__gid_text(conn->remote_gid.raw, gid),
+			  conn->remote.qpn);
+	}
+	conn->looked_completed = conn->completed;
+}
+
 static uint64_t step_up(struct pier_conn *conn, uint64_t now)
 {
 	if (peer_disconnected(conn)) {
@@ -97,6 +118,8 @@ static uint64_t step_up(struct pier_conn *conn, uint64_t now)
 	}
 	if (!conn->flow->step_up || conn->flow->step_up(conn))
 		keep_alive(conn, now);
+	if (conn->posted.first)
+		warn_of_rnr(conn);
 	return now + GOODBYE_LOOK;
 }
 
@@ -118,9 +141,22 @@ static uint64_t step_draining(struct pier_conn *conn, uint64_t now)
 	return now + PIER__MS;
 }
 
+/*
+ * A goodbye behind tasks that wait for a receive of the peer's is given up
+ * soon.
+ */
+static bool is_stuck(struct pier_conn *conn, uint64_t now)
+{
+	uint64_t most = now + GOODBYE_RNR;
+
+	if (conn->deadline > most && pier__conn_rnr(conn))
+		conn->deadline = most;
+	return now >= conn->deadline;
+}
+
 static uint64_t step_goodbye(struct pier_conn *conn, uint64_t now)
 {
-	if (conn->ctl_kind != PIER__CTL_NONE && now < conn->deadline &&
+	if (conn->ctl_kind != PIER__CTL_NONE && !is_stuck(conn, now) &&
 	    !peer_disconnected(conn))
 		return now + PIER__MS;
 	flush(conn);
@@ -317,6 +353,12 @@ void pier__conn_end(struct pier_conn *conn)
 		return;
 	if (pier_conn_state(conn) != PIER_CONN_CONNECTED) {
 		pier__conn_transition(conn, PIER__CONN_CANCELLING);
+		return;
+	}
+	/* a goodbye would wait for the peer's receive, as the tasks do */
+	if (conn->flow->has_disconnect && pier__conn_rnr(conn)) {
+		pier__conn_flush(conn);
+		flush(conn);
 		return;
 	}
 	if (conn->state == PIER__CONN_UP)

@@ -316,6 +316,12 @@ struct pier__fabric_qp {
 	 */
 	void (*acknowledge)(struct pier__qp *qp);
 
+	/*
+	 * Was the last response an RNR NAK, so that the first request in flight
+	 * waits for a receive of the peer's?  NULL: the device does not know.
+	 */
+	bool (*rnr)(struct pier__qp *qp);
+
 	/* Its verbs object; NULL: there is none. */
 	struct ibv_qp *(*ibv)(struct pier__qp *qp);
 };

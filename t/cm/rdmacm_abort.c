@@ -136,6 +136,25 @@ static void destroying_cancels_what_is_in_flight(void)
 	end();
 }
 
+/* The device knows why the goodbye would not arrive. */
+static void a_stop_does_not_wait_for_a_receive_that_never_comes(void)
+{
+	int status;
+
+	if (begin() && !client.peer.conn->queues->fab->rnr) {
+		tap_skip("the device does not report RNR NAKs");
+	} else {
+		send_in_vain(&client, &status);
+		IS(pier_ctx_stop_wait(pier_rdma_ctx(client.peer.rdma),
+				      PEER_LIMIT_MS), 0);
+		IS(status, -ECANCELED);
+		OK(peer_count(&server.disconnected, 1));
+		IS(pier_conn_state(server.peer.conn), PIER_CONN_RESET);
+		IS(pier_conn_error(server.peer.conn), 0);
+	}
+	end();
+}
+
 static void by_descriptors_what_is_in_flight_is_cancelled_soon(void)
 {
 	int status;
@@ -264,6 +283,7 @@ int main(void)
 	TEST(both_may_abort_at_once);
 	TEST(an_abort_ends_the_wait_of_a_disconnect);
 	TEST(destroying_cancels_what_is_in_flight);
+	TEST(a_stop_does_not_wait_for_a_receive_that_never_comes);
 	TEST(by_descriptors_what_is_in_flight_is_cancelled_soon);
 	TEST(a_callback_may_abort);
 	TEST(a_request_may_be_aborted_by_either_end);

@@ -320,6 +320,17 @@ static void soft_acknowledge(struct pier__qp *qp)
 	pier__soft_chan_end(chan, 0);
 }
 
+static bool soft_rnr(struct pier__qp *qp)
+{
+	struct soft_chan *chan = chan_of(qp->cq->chan);
+	bool ret;
+
+	pier__soft_chan_begin(chan);
+	ret = pier__soft_qp_rnr(qp_of(qp)->queue);
+	pier__soft_chan_end(chan, 0);
+	return ret;
+}
+
 static struct ibv_qp *soft_ibv(struct pier__qp *qp)
 {
 	(void)qp;
@@ -343,6 +354,7 @@ static const struct pier__fabric_qp soft_qp_table = {
 	.qp_destroy = soft_qp_destroy,
 	.post = soft_post,
 	.acknowledge = soft_acknowledge,
+	.rnr = soft_rnr,
 	.ibv = soft_ibv,
 };
 

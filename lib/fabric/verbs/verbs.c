@@ -72,6 +72,7 @@ static const struct pier__fabric_qp verbs_qp_calls = {
 	.qp_modify = pier__verbs_qp_modify,
 	.qp_destroy = pier__verbs_qp_destroy,
 	.post = pier__verbs_post,
+	.rnr = NULL,
 	.ibv = verbs_ibv,
 };
 

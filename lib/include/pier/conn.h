@@ -92,7 +92,8 @@ int pier_conn_wait(struct pier_conn *conn, int timeout_ms);
 /*
  * Send goodbye and close: tasks in flight have the drain time to complete; the
  * state callback reports the end, then the others are cancelled.  It may be
- * repeated, or called after the peer disconnected.  NULL is allowed.  Returns 0.
+ * repeated, or called after the peer disconnected.  NULL is allowed.
+ * Returns 0.
  */
 int pier_conn_disconnect(struct pier_conn *conn);
 

@@ -199,5 +199,7 @@ int pier__soft_qp_post(struct soft_qp *qp, struct ibv_send_wr *wr,
 		       struct ibv_send_wr **bad);
 /* Send the acknowledgement of all that has arrived on @qp. */
 void pier__soft_qp_acknowledge(struct soft_qp *qp);
+/* Was the last response to @qp an RNR NAK? */
+bool pier__soft_qp_rnr(const struct soft_qp *qp);
 
 #endif

@@ -257,6 +257,13 @@ static void req_rnr(struct soft_qp *qp, uint8_t syndrome)
 	req->rnr_at = qp->ep->now + rnr_time(syndrome);
 }
 
+bool pier__soft_qp_rnr(const struct soft_qp *qp)
+{
+	const struct soft_req *req = &qp->req;
+
+	return req->rnr_at && req->una == req->rnr_seq && req->una < req->end;
+}
+
 static enum ibv_wc_status nak_status(uint8_t syndrome)
 {
 	switch (syndrome) {
