@@ -118,6 +118,8 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/engine/task_pool.c \
 	%D%/engine/task_pool.h \
 	%D%/engine/task_queue.h \
+	%D%/engine/task_timeout.c \
+	%D%/engine/task_timeout.h \
 	%D%/engine/task_wait.c \
 	%D%/engine/worker.c \
 	%D%/engine/worker.h \
@@ -298,6 +300,7 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/ops/rdma_sync_event.c \
 	%D%/ops/rdma_task.c \
 	%D%/ops/rdma_task.h \
+	%D%/ops/rdma_wait.c \
 	%D%/ops/rdma_write.c \
 	%D%/ops/service.c \
 	%D%/ops/service.h \

@@ -181,6 +181,7 @@ check_PROGRAMS += \
 	%D%/ops/rdma.t \
 	%D%/ops/rdma_config.t \
 	%D%/ops/recover.t \
+	%D%/ops/reply.t \
 	%D%/ops/rights.t \
 	%D%/ops/service.t \
 	%D%/ops/sha.t \
@@ -196,6 +197,7 @@ check_PROGRAMS += \
 	%D%/ops/task_free.t \
 	%D%/ops/task_text.t \
 	%D%/ops/threads.t \
+	%D%/ops/timeout.t \
 	%D%/ops/try_submit.t \
 	%D%/ops/type_tasks.t \
 	%D%/soft/ack_coalesce.t \

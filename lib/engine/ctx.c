@@ -119,6 +119,21 @@ static int may_stop(struct pier_ctx *ctx)
 		       ctx->ops->may_stop(ctx) : 0;
 }
 
+int pier_ctx_set_task_timeout_ms(struct pier_ctx *ctx, int timeout_ms)
+{
+	if (!ctx)
+		return pier__no_object(__func__);
+	if (timeout_ms < 0)
+		return pier__fail(-EINVAL, "%s: a timeout of %d ms: 0, none, "
+				  "or more", ctx->name, timeout_ms);
+	if (ctx->state != PIER_CTX_IDLE)
+		return pier__fail(-EBUSY, "%s: the timeout of its tasks is "
+				  "changed while it is %s", ctx->name,
+				  pier_ctx_state_name(ctx->state));
+	ctx->task_timeout_ms = timeout_ms;
+	return 0;
+}
+
 int pier_ctx_stop(struct pier_ctx *ctx)
 {
 	struct pier__guard *guard;

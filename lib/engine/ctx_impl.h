@@ -35,6 +35,7 @@ struct pier_ctx {
 	pier_ctx_state_fn *state_changed;
 	void *user_data;
 	size_t inflight;		/* tasks submitted, not finished */
+	int task_timeout_ms;		/* of its tasks; 0: none */
 	unsigned int drain_ms;		/* bound on stopping in destroy */
 	bool stop_on_task_error;	/* a task that fails stops it */
 	bool *idle;			/* set when idle is reported, after */

@@ -11,7 +11,7 @@
 #include "engine/ctx_impl.h"
 #include "engine/pe_impl.h"
 #include "engine/source.h"
-#include "engine/task_impl.h"
+#include "engine/task_timeout.h"
 
 #define MAX_EVENTS 64		/* default budget of a round */
 #define SLOW_ROUNDS 256		/* slow sources are due this often anyway, */
@@ -58,6 +58,7 @@ int pier_pe_create(struct pier_pe **ret)
 	pier__list_init(&pe->stopped);
 	pier__list_init(&pe->finished);
 	pier__list_init(&pe->deferred);
+	pier__list_init(&pe->timed);
 	pe->next_due = pe->timer_due = PIER__NEVER;
 	pe->quiet = pe->stride = 1;
 	pe->looked = pier__now();
@@ -101,6 +102,7 @@ static void destroy(struct pier_pe *pe)
 			pier__list_del(&ctx->link);
 	}
 	pier__pe_drop_finished(pe);
+	pier__timeouts_stop(pe);
 	close_fds(pe);
 	pier__guard_destroy(pe->guard);
 	free(pe);

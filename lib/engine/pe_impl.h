@@ -48,6 +48,9 @@ struct pier_pe {
 	struct pier__list stopped;	/* those whose end is to be reported */
 	struct pier__list finished;	/* tasks to be retrieved */
 	struct pier__list deferred;
+	struct pier__list timed;	/* tasks with a timeout, */
+	struct pier__source timeouts;	/* which ends them; of no engine: */
+					/* there were none yet */
 	struct pier__guard *guard;	/* of a debug build; NULL: none */
 };
 

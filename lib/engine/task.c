@@ -8,6 +8,7 @@
 
 #include "core/fail.h"
 #include "engine/task_pool.h"
+#include "engine/task_timeout.h"
 
 /* The context of a task that is freed late may have been destroyed. */
 static inline struct pier__guard *guard_of(const struct pier_task *task)
@@ -69,16 +70,36 @@ static void end_one_shot(struct pier_task *task, void *arg)
 		release(task);
 }
 
+static pier_task_fn *usual_end(const struct pier_task *task)
+{
+	if (!task->done)
+		return end_unseen;
+	return task->one_shot ? end_one_shot : task->done;
+}
+
+static void end_timed(struct pier_task *task, void *arg)
+{
+	struct pier_ctx *ctx = task->ctx;
+	bool stop;
+
+	pier__task_was_timed(task);
+	stop = task->status == -ETIMEDOUT && ctx->stop_on_task_error;
+	usual_end(task)(task, arg);
+	if (stop && ctx->state == PIER_CTX_RUNNING)
+		pier__ctx_stop(ctx);
+}
+
+void pier__task_set_end(struct pier_task *task)
+{
+	task->end = task->timeout_ms ? end_timed : usual_end(task);
+}
+
 static void set_done(struct pier_task *task, pier_task_fn *fn, void *arg)
 {
 	task->done = fn;
 	task->arg = arg;
-	if (task->part)
-		return;
-	if (fn)
-		task->end = task->one_shot ? end_one_shot : fn;
-	else
-		task->end = end_unseen;
+	if (!task->part)
+		pier__task_set_end(task);
 }
 
 void pier_task_set_done(struct pier_task *task, pier_task_fn *fn, void *arg)
@@ -97,7 +118,6 @@ void pier__task_reset(struct pier_task *task)
 {
 	task->one_shot = false;
 	task->part = NULL;
-	task->end = NULL;
 	task->status = 0;
 	set_done(task, NULL, NULL);
 }
@@ -251,7 +271,9 @@ int pier_task_free(struct pier_task *task)
 void pier__task_leave(struct pier_task *task)
 {
 	task->part = NULL;
-	set_done(task, task->done, task->arg);
+	if (task->timeout_ms)
+		pier__task_was_timed(task);
+	pier__task_set_end(task);
 }
 
 int pier__task_one_shot(struct pier_task *task, pier_task_fn *fn, void *arg)

@@ -40,6 +40,19 @@ struct pier__task_ops {
 	 */
 	int (*cancel)(struct pier_task *task);
 	void (*force)(struct pier_task *task);
+
+	/*
+	 * What holds one in flight up, for messages: "", or a constant that
+	 * ends in ": ".  NULL: nothing is known of that.
+	 */
+	const char *(*obstacle)(const struct pier_task *task);
+
+	/*
+	 * Can one in flight still finish?  1, yes; 0, unless nothing is
+	 * connected; an error, with its message: what it waits for has ended,
+	 * @conn, or all that it has if NULL.  NULL: it ends by itself then.
+	 */
+	int (*hope)(const struct pier_task *task, const struct pier_conn *conn);
 };
 
 struct pier__task_pool;
@@ -68,6 +81,14 @@ struct pier_task {
 	char *text;			/* of the last failure; NULL: it is */
 					/* of no pool */
 	struct pier__list places;	/* where it is a node's task */
+	int timeout_ms;			/* 0: none */
+	uint64_t deadline;		/* when something is done to end it; */
+					/* 0: the engine has not seen it in */
+					/* flight yet */
+	struct pier__list timed;	/* in the engine's if it has a */
+					/* timeout, or alone */
+	const char *late;		/* its time is over, for this reason */
+					/* or ""; NULL: it is not */
 };
 
 /* A node of a graph's instance, and its task until that is freed. */
@@ -175,8 +196,21 @@ void pier__task_put_in(struct pier_task *task, struct pier__task_place *place);
 /* The status of a task that pier_task_cancel() has ended, with its message. */
 int pier__task_cancelled(const struct pier_task *task);
 
-/* End one whose cancel() does not end it: stop what carries it out. */
+/* As pier_task_wait_conn(); @conn NULL: any of its connections. */
+int pier__task_wait(struct pier_task *task, const struct pier_conn *conn,
+		    int timeout_ms);
+
+/* As pier_task_cancel(), of one in flight. */
+int pier__task_cancel(struct pier_task *task);
+
+/*
+ * End one whose cancel() does not end it: stop what carries it out, which is
+ * logged.
+ */
 void pier__task_force(struct pier_task *task);
+
+/* Its callback or its timeout has changed: what it ends by. */
+void pier__task_set_end(struct pier_task *task);
 
 /* Submit, and free after its callback.  On an error it is freed at once. */
 int pier__task_one_shot(struct pier_task *task, pier_task_fn *fn, void *arg);

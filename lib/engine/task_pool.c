@@ -6,6 +6,7 @@
 
 #include "core/fail.h"
 #include "engine/task_pool.h"
+#include "engine/task_timeout.h"
 
 static int submit_free(struct pier_task *task, unsigned int flags)
 {
@@ -50,7 +51,7 @@ static void free_pool(struct pier__task_pool *pool)
 	free(pool);
 }
 
-int pier__task_pool_create(uint32_t count, size_t size,
+int pier__task_pool_create(struct pier_ctx *ctx, uint32_t count, size_t size,
 			   const char *(*name)(enum pier_task_type type),
 			   struct pier__task_pool **ret)
 {
@@ -68,6 +69,7 @@ int pier__task_pool_create(uint32_t count, size_t size,
 	}
 	pool->count = pool->free_count = count;
 	pool->size = size;
+	pool->ctx = ctx;
 	pool->name = name;
 	for (uint32_t i = count; i-- > 0;) {
 		struct pier_task *task = nth(pool, i);
@@ -79,6 +81,7 @@ int pier__task_pool_create(uint32_t count, size_t size,
 		pool->free = task;
 		pier__list_init(&task->link);
 		pier__list_init(&task->places);
+		pier__list_init(&task->timed);
 	}
 	*ret = pool;
 	return 0;
@@ -141,6 +144,9 @@ struct pier_task *pier__task_pool_take(struct pier__task_pool *pool,
 	pool->free = task->next;
 	pool->free_count--;
 	pool->taken[type]++;
+	task->ctx = pool->ctx;
+	if (task->ctx->task_timeout_ms)
+		pier__task_time(task, task->ctx->task_timeout_ms);
 	pier__task_reset(task);
 	task->type = type;
 	return task;
@@ -167,6 +173,8 @@ void pier__task_pool_give(struct pier_task *task)
 {
 	struct pier__task_pool *pool = task->pool;
 
+	if (task->timeout_ms)
+		pier__task_time(task, 0);
 	task->ops = &free_ops;
 	task->next = pool->free;
 	pool->free = task;

@@ -6,6 +6,7 @@
 
 /* Tasks of one size; outlives the context until the last is freed. */
 struct pier__task_pool {
+	struct pier_ctx *ctx;		/* theirs */
 	struct pier_task *free;
 	char *memory;
 	char *texts;			/* of failures, one for each task */
@@ -20,11 +21,11 @@ struct pier__task_pool {
 };
 
 /*
- * Allocate @count tasks of @size bytes each; struct pier_task is the first
- * member, the rest is zeroed.  @name: of a type, for messages.  Errors:
+ * Allocate @count tasks of @ctx, of @size bytes each; struct pier_task is the
+ * first member, the rest is zeroed.  @name: of a type, for messages.  Errors:
  * -ENOMEM.
  */
-int pier__task_pool_create(uint32_t count, size_t size,
+int pier__task_pool_create(struct pier_ctx *ctx, uint32_t count, size_t size,
 			   const char *(*name)(enum pier_task_type type),
 			   struct pier__task_pool **ret);
 

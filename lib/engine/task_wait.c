@@ -9,12 +9,17 @@
 #include "core/clock.h"
 #include "core/fail.h"
 #include "engine/task_pool.h"
+#include "engine/task_timeout.h"
 
 /* What a wait is for; its task may be freed by its callback. */
 struct waiting {
+	const struct pier_conn *conn;	/* without which it ends; NULL: any */
+	bool met;		/* there was a connection */
 	bool ended;
 	int status;
 	char text[PIER__ERROR_TEXT];	/* of its failure */
+	int lost;		/* the error of what it waited for, */
+	char reason[PIER__ERROR_TEXT];	/* and its message */
 };
 
 static void end_waiting(struct pier_task *task, void *arg)
@@ -22,11 +27,11 @@ static void end_waiting(struct pier_task *task, void *arg)
 	struct waiting *waiting = task->part;
 
 	(void)arg;
+	pier__task_leave(task);
 	waiting->ended = true;
 	waiting->status = task->status;
 	snprintf(waiting->text, sizeof(waiting->text), "%s",
 		 pier_last_error());	/* that of the task, if it failed */
-	pier__task_leave(task);
 	task->end(task, task->arg);
 }
 
@@ -42,6 +47,36 @@ static void drive(struct pier_pe *pe, const struct waiting *waiting,
 	} while (!waiting->ended && now < deadline);
 }
 
+/* Has what it waits for ended? */
+static bool is_lost(const struct pier_task *task, struct waiting *waiting)
+{
+	int hope = task->ops->hope ? task->ops->hope(task, waiting->conn) : 1;
+
+	if (!hope && waiting->met)
+		hope = pier__fail(-ENOTCONN, "no connection is left");
+	waiting->met = waiting->met || hope;
+	if (hope >= 0)
+		return false;
+	waiting->lost = hope;
+	snprintf(waiting->reason, sizeof(waiting->reason), "%s",
+		 pier_last_error());
+	return true;
+}
+
+/* The same as drive(); the end of what it waits for ends it after a round. */
+static void drive_hoping(struct pier_task *task, struct waiting *waiting,
+			 uint64_t deadline)
+{
+	struct pier_pe *pe = task->ctx->pe;
+
+	do {
+		bool lost = is_lost(task, waiting);
+		int ms = pier__ms_left(pier__now(), deadline);
+
+		pier_pe_wait(pe, lost ? 0 : ms);
+	} while (!waiting->ended && !waiting->lost && pier__now() < deadline);
+}
+
 int pier__task_cancelled(const struct pier_task *task)
 {
 	return pier__fail(-ECANCELED, "%s: cancelled",
@@ -50,13 +85,16 @@ int pier__task_cancelled(const struct pier_task *task)
 
 void pier__task_force(struct pier_task *task)
 {
+	pier__log(PIER_LOG_WARNING, task->ctx->name, "%s: not finished in its "
+		  "time and not to be cancelled: its context is stopped",
+		  pier__task_name(task));
 	if (task->ops->force)
 		task->ops->force(task);
 	else
 		pier__ctx_stop(task->ctx);
 }
 
-static int cancel(struct pier_task *task)
+int pier__task_cancel(struct pier_task *task)
 {
 	if (task->ctx->state == PIER_CTX_STOPPING)
 		return 0;		/* that ends it */
@@ -66,19 +104,16 @@ static int cancel(struct pier_task *task)
 	return task->ops->cancel(task);
 }
 
-/* Its time is over: returns when it has ended. */
+/* Its time is over, or it is lost: returns when it has ended. */
 static void take_back(struct pier_task *task, struct waiting *waiting)
 {
 	struct pier_pe *pe = task->ctx->pe;
 	uint64_t most = pier__deadline(pier__now(), (int)task->ctx->drain_ms);
 
-	if (cancel(task) != -EOPNOTSUPP)
+	if (pier__task_cancel(task) != -EOPNOTSUPP)
 		drive(pe, waiting, most);
 	if (waiting->ended)
 		return;
-	pier__log(PIER_LOG_WARNING, task->ctx->name, "%s: not finished in its "
-		  "time and not to be cancelled: its context is stopped",
-		  pier__task_name(task));
 	pier__task_force(task);
 	pier__pe_settle(pe);
 	if (!waiting->ended)
@@ -90,21 +125,29 @@ static int result(int status, const char *text)
 	return status ? pier__fail_again(status, text) : 0;
 }
 
-static int wait_for(struct pier_task *task, int timeout_ms)
+static int wait_for(struct pier_task *task, const struct pier_conn *conn,
+		    int timeout_ms)
 {
 	uint64_t deadline = pier__deadline(pier__now(), timeout_ms);
-	struct waiting waiting = { .ended = false };
+	struct waiting waiting = { .conn = conn };
 	const char *ctx = task->ctx->name, *name = pier__task_name(task);
+	const char *obstacle;
 
 	pier__task_join(task, end_waiting, &waiting);
-	drive(task->ctx->pe, &waiting, deadline);
+	drive_hoping(task, &waiting, deadline);
 	if (waiting.ended)
 		return result(waiting.status, waiting.text);
+	obstacle = pier__task_obstacle(task);
 	take_back(task, &waiting);
 	if (waiting.status != -ECANCELED)
 		return result(waiting.status, waiting.text);
-	pier__fail(-ETIMEDOUT, "not finished after %d ms: %s", timeout_ms,
-		   waiting.text);
+	if (waiting.lost) {
+		pier__fail(waiting.lost, "no message arrives: %s",
+			   waiting.reason);
+		return pier__fail_named(waiting.lost, ctx, name);
+	}
+	pier__fail(-ETIMEDOUT, "not finished after %d ms: %s%s", timeout_ms,
+		   obstacle, waiting.text);
 	return pier__fail_named(-ETIMEDOUT, ctx, name);
 }
 
@@ -123,24 +166,30 @@ static int check_wait(const struct pier_task *task)
 	return pier__task_named(task, -EBUSY);
 }
 
-int pier_task_wait(struct pier_task *task, int timeout_ms)
+int pier__task_wait(struct pier_task *task, const struct pier_conn *conn,
+		    int timeout_ms)
 {
 	struct pier__guard *guard;
 	int err;
 
-	if (!task)
-		return pier__no_object(__func__);
 	if (!pier__task_busy(task))
 		return result(task->status, pier_task_error_text(task));
 	guard = pier__ctx_guard(task->ctx);
-	err = pier__guard_enter(guard, "pier_task_wait");
+	err = pier__guard_enter(guard, "a call that waits for a task");
 	if (err)
 		return err;
 	err = check_wait(task);
 	if (!err)
-		err = wait_for(task, timeout_ms);
+		err = wait_for(task, conn, timeout_ms);
 	pier__guard_leave(guard);
 	return err;
+}
+
+int pier_task_wait(struct pier_task *task, int timeout_ms)
+{
+	if (!task)
+		return pier__no_object(__func__);
+	return pier__task_wait(task, NULL, timeout_ms);
 }
 
 int pier_task_run(struct pier_task *task, int timeout_ms)
@@ -176,7 +225,7 @@ int pier_task_cancel(struct pier_task *task)
 	err = pier__guard_enter(guard, "pier_task_cancel");
 	if (err)
 		return err;
-	err = cancel(task);
+	err = pier__task_cancel(task);
 	pier__guard_leave(guard);
 	return err;
 }

@@ -186,7 +186,7 @@ static int create_pool(struct pier__comch_data *data)
 				  "not freed", data->ctx.name, held);
 	pier__task_pool_destroy(data->pool, data->ctx.name);
 	data->pool = NULL;
-	err = pier__task_pool_create(data->cfg.tasks, size,
+	err = pier__task_pool_create(&data->ctx, data->cfg.tasks, size,
 				     pier_task_type_name, &pool);
 	if (err)
 		return err;

@@ -43,7 +43,7 @@ int pier__comch_sends_create(struct pier_comch *comch)
 
 	pier__task_pool_destroy(comch->pool, "comch");
 	comch->pool = NULL;
-	err = pier__task_pool_create(comch->cfg.tasks,
+	err = pier__task_pool_create(&comch->ctx, comch->cfg.tasks,
 				     pier__comch_call_size(
 					     sizeof(struct comch_task)) +
 					     comch->cfg.max_msg_size,

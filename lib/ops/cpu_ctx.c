@@ -202,7 +202,7 @@ static int start(struct pier_ctx *ctx)
 		return pier__fail(-EBUSY, "%s: %u tasks of the last run are "
 				  "not freed", cpu->ops->name, held);
 	destroy_pool(cpu);
-	err = pier__task_pool_create(cpu->cfg.tasks, cpu->task_size,
+	err = pier__task_pool_create(ctx, cpu->cfg.tasks, cpu->task_size,
 				     pier_task_type_name, &cpu->pool);
 	if (err)
 		return err;

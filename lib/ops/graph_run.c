@@ -185,13 +185,12 @@ static void end_step(struct pier_task *task, void *arg)
 	struct pier__graph_step *step = task->part;
 	struct pier__graph_task *instance = step->instance;
 	struct pier__cpu_ctx *cpu = pier__cpu_of(instance->task.ctx);
-	int status = task->status;
 
 	(void)arg;
 	task->ctx->pe->events--;
 	pier__task_leave(task);
 	instance->running--;
-	settle(step, status);
+	settle(step, task->status);
 	if (instance->queued)
 		return;
 	if (instance->task.part)

@@ -7,11 +7,12 @@
 #include "core/fail.h"
 #include "ops/rdma_impl.h"
 
-static int create_pool(uint32_t count, uint32_t chain,
+static int create_pool(struct pier_rdma *rdma, uint32_t count, uint32_t chain,
 		       struct pier__task_pool **ret)
 {
-	return pier__task_pool_create(count, sizeof(struct pier__rdma_task) +
-				      chain * sizeof(struct ibv_sge),
+	return pier__task_pool_create(&rdma->ctx, count,
+				      sizeof(struct pier__rdma_task) +
+					      chain * sizeof(struct ibv_sge),
 				      pier_task_type_name, ret);
 }
 
@@ -33,9 +34,9 @@ static int create_pools(struct pier_rdma *rdma)
 		return pier__fail(-EBUSY, "rdma: %u tasks of the last run are "
 				  "not freed", held);
 	destroy_pools(rdma);
-	err = create_pool(cfg->send_tasks, cfg->send_chain, &rdma->sends);
+	err = create_pool(rdma, cfg->send_tasks, cfg->send_chain, &rdma->sends);
 	if (!err)
-		err = create_pool(cfg->recv_tasks, cfg->recv_chain,
+		err = create_pool(rdma, cfg->recv_tasks, cfg->recv_chain,
 				  &rdma->recvs);
 	if (err) {
 		destroy_pools(rdma);

@@ -81,6 +81,11 @@ static inline const char *pier__rdma_name(const struct pier__rdma_task *t)
 int pier__rdma_cancel_send(struct pier_task *task);
 int pier__rdma_cancel_recv(struct pier_task *task);
 
+/* What holds it up, and whether a receive can still finish: see task_impl.h. */
+const char *pier__rdma_obstacle(const struct pier_task *task);
+int pier__rdma_recv_hope(const struct pier_task *task,
+			 const struct pier_conn *conn);
+
 /* Drop the buffers of @t, and finish it; its message is the last error. */
 void pier__rdma_finish_failed(struct pier__rdma_task *t, int status);
 

@@ -49,6 +49,13 @@ int pier_ctx_stop(struct pier_ctx *ctx);
  */
 int pier_ctx_stop_wait(struct pier_ctx *ctx, int timeout_ms);
 
+/*
+ * The timeout of tasks of @ctx that have none of their own, one-shots included,
+ * in milliseconds; 0, the default: none.  See pier_task_set_timeout_ms().
+ * Errors: -EINVAL, below 0; -EBUSY, not idle.
+ */
+int pier_ctx_set_task_timeout_ms(struct pier_ctx *ctx, int timeout_ms);
+
 enum pier_ctx_state pier_ctx_state(const struct pier_ctx *ctx);
 const char *pier_ctx_state_name(enum pier_ctx_state state);
 

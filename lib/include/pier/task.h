@@ -76,6 +76,15 @@ struct pier_task_error {
 void pier_task_set_done(struct pier_task *task, pier_task_fn *fn, void *arg);
 
 /*
+ * Have the engine cancel @task, and stop its context if that does not end it,
+ * when it is in flight for @timeout_ms milliseconds; 0: never.  It then ends
+ * with -ETIMEDOUT.  What is on an RDMA connection ends that, as in
+ * pier_task_cancel().  A task that was just taken has its context's timeout.
+ * Errors: -EINVAL, below 0; -EBUSY, it is submitted.
+ */
+int pier_task_set_timeout_ms(struct pier_task *task, int timeout_ms);
+
+/*
  * Submit @task.  On an error it belongs to the caller and nothing was done.
  * Errors: -EBUSY, already submitted; -ESHUTDOWN, the context is not running;
  * -ENOTCONN; -EAGAIN, the queue is full: progress first; -EMSGSIZE, more than
@@ -95,11 +104,22 @@ int pier_task_try_submit(struct pier_task *task, unsigned int flags);
 /*
  * Drive its engine until @task is complete; after @timeout_ms milliseconds,
  * below 0: never, cancel it, and stop its context if that does not end it.  So
- * it is not in flight when this returns, unless with -EBUSY.  Returns its
- * status.  Errors: -ETIMEDOUT, it was cancelled; -EBUSY, nothing was done: in a
- * callback, or it is a node's in a graph's instance that is submitted.
+ * it is not in flight when this returns, unless with -EBUSY.  A receive is
+ * cancelled too when all connections of its context have ended and none is
+ * listened for.  Returns its status.
+ * Errors: -ETIMEDOUT, it was cancelled; the error of the last connection, or
+ * -ENOTCONN, of such a receive; -EBUSY, nothing was done: in a callback, or it
+ * is a node's in a graph's instance that is submitted.
  */
 int pier_task_wait(struct pier_task *task, int timeout_ms);
+
+/*
+ * The same for a receive that @conn is to fill, a reply: the end of @conn
+ * cancels it, whatever other connections there are.
+ * Errors: also -EINVAL, no receive, or @conn is none of its context.
+ */
+int pier_task_wait_conn(struct pier_task *task, struct pier_conn *conn,
+			int timeout_ms);
 
 /* Submit @task and wait for it.  Errors: as of both. */
 int pier_task_run(struct pier_task *task, int timeout_ms);
