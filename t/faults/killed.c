@@ -346,7 +346,7 @@ static void die_amid(struct suspect *it, enum stage stage)
 	if (!is_served(stage))
 		IS(tally->ok, 0);
 	IS(pier_conn_error(me.conn), -PIER_ERETRY);
-	IS_STR(pier_conn_error_text(me.conn), tally->text);
+	LIKE(tally->text, pier_conn_error_text(me.conn));
 	reports(me.conn, stage == WRITTEN_TO ? "write to" :
 		stage == READ_FROM ? "read to" : "send to", SILENT);
 	end_amid();

@@ -28,7 +28,7 @@ static void an_owner_is_killed_before_the_importer_connects(void)
 		pair_kill(&far_owner);
 		OK(pier_sync_event_set(theirs, 1) < 0);
 		LIKE(pier_last_error(),
-		     "sync event: no access to the export: ");
+		     "no access to the export: ");
 		OK(pier_sync_event_wait_eq(theirs, 1, ALL, YIELD, -1) < 0);
 		IS(pier_sync_event_stop(theirs), 0);
 	}

@@ -182,7 +182,7 @@ static void an_event_that_was_taken_back_is_not_changed(void)
 			*far_word = 4;
 		OK(pier_sync_event_set(theirs, 5) < 0);
 		LIKE(pier_last_error(),
-		     "sync event: no access to the export: ");
+		     "no access to the export: ");
 		IS(*far_word, 4);
 		/* now there is no service any more */
 		IS(pier_sync_event_set(theirs, 5), -ECONNREFUSED);
@@ -202,7 +202,7 @@ static void an_owner_that_died_is_an_error_and_the_rest_succeeds(void)
 		pair_kill(&far_owner);
 		OK(pier_sync_event_get(theirs, &value) < 0);
 		LIKE(pier_last_error(),
-		     "sync event: no access to the export: ");
+		     "no access to the export: ");
 		IS(value, 0xbad);
 		OK(pier_sync_event_wait_eq(theirs, 1, ALL, YIELD, -1) < 0);
 		IS(pier_sync_event_stop(theirs), 0);
