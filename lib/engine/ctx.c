@@ -36,6 +36,20 @@ void pier__ctx_init(struct pier_ctx *ctx, const struct pier__ctx_ops *ops,
 	pier__list_init(&ctx->link);
 }
 
+int pier__ctx_may_configure(const struct pier_ctx *ctx)
+{
+	struct pier__guard *guard = pier__ctx_guard(ctx);
+	int err = pier__guard_enter(guard, "a call that configures a context");
+
+	if (err)
+		return err;
+	if (ctx->state != PIER_CTX_IDLE)
+		err = pier__fail(-EBUSY, "%s: configured while %s", ctx->name,
+				 pier_ctx_state_name(ctx->state));
+	pier__guard_leave(guard);
+	return err;
+}
+
 static int start(struct pier_ctx *ctx, struct pier_pe *pe)
 {
 	int err;

@@ -52,6 +52,12 @@ static inline struct pier__guard *pier__ctx_guard(const struct pier_ctx *ctx)
 void pier__ctx_init(struct pier_ctx *ctx, const struct pier__ctx_ops *ops,
 		    const char *name);
 
+/*
+ * May it be configured, or what it consists of changed?  Errors: -EBUSY, it is
+ * not idle; -EDEADLK, as of pier__guard_enter(), for the same reason.
+ */
+int pier__ctx_may_configure(const struct pier_ctx *ctx);
+
 /* Stop it, whether the program may or not.  0, idle; or -EINPROGRESS. */
 int pier__ctx_stop(struct pier_ctx *ctx);
 

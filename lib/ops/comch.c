@@ -333,10 +333,9 @@ int pier_comch_configure(struct pier_comch *comch,
 
 	if (!comch)
 		return pier__no_object(__func__);
-	if (comch->ctx.state != PIER_CTX_IDLE)
-		return pier__fail(-EBUSY, "comch: configured while %s",
-				  pier_ctx_state_name(comch->ctx.state));
-	err = pier__config_copy(&new, sizeof(new), cfg, cfg->size);
+	err = pier__ctx_may_configure(&comch->ctx);
+	if (!err)
+		err = pier__config_copy(&new, sizeof(new), cfg, cfg->size);
 	if (!err)
 		err = settle(comch, &new);
 	return err ? err : apply(comch, &new);

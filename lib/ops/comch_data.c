@@ -113,13 +113,10 @@ int pier__comch_data_configure(struct pier__comch_data *data,
 			       const struct pier_comch_data_config *cfg)
 {
 	struct pier_comch_data_config new = { 0 };
-	int err;
+	int err = pier__ctx_may_configure(&data->ctx);
 
-	if (data->ctx.state != PIER_CTX_IDLE)
-		return pier__fail(-EBUSY, "%s: configured while %s",
-				  data->ctx.name,
-				  pier_ctx_state_name(data->ctx.state));
-	err = pier__config_copy(&new, sizeof(new), cfg, cfg->size);
+	if (!err)
+		err = pier__config_copy(&new, sizeof(new), cfg, cfg->size);
 	return err ? err : settle(data, &new);
 }
 

@@ -282,7 +282,7 @@ void pier__cpu_init(struct pier__cpu_ctx *cpu, const struct pier__cpu_ops *ops,
 int pier__cpu_configure(struct pier__cpu_ctx *cpu, const void *cfg, size_t size)
 {
 	struct pier__cpu_config new = { 0 };
-	int err = pier__cpu_may_configure(cpu);
+	int err = pier__ctx_may_configure(&cpu->ctx);
 
 	if (!err)
 		err = pier__config_copy(&new, sizeof(new), cfg, size);
@@ -314,15 +314,6 @@ static void destroy(struct pier__deferred *deferred)
 void pier__cpu_destroy(struct pier__cpu_ctx *cpu)
 {
 	pier__ctx_destroy(&cpu->ctx, &cpu->deferred, destroy);
-}
-
-int pier__cpu_may_configure(const struct pier__cpu_ctx *cpu)
-{
-	if (cpu->ctx.state != PIER_CTX_IDLE)
-		return pier__fail(-EBUSY, "%s: configured while %s",
-				  cpu->ops->name,
-				  pier_ctx_state_name(cpu->ctx.state));
-	return 0;
 }
 
 static int submit(struct pier_task *task, unsigned int flags)

@@ -138,9 +138,6 @@ void pier__cpu_destroy(struct pier__cpu_ctx *cpu);
 int pier__cpu_configure(struct pier__cpu_ctx *cpu, const void *cfg,
 			size_t size);
 
-/* May it be changed?  Errors: -EBUSY, not idle. */
-int pier__cpu_may_configure(const struct pier__cpu_ctx *cpu);
-
 /* A task that run() is called for leaves the queue. */
 void pier__cpu_take_out(struct pier_task *task);
 

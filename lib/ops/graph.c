@@ -93,7 +93,7 @@ static int add(struct pier_graph *graph, const struct pier_graph_node *like,
 	       struct pier_graph_node **ret)
 {
 	struct pier_graph_node *node;
-	int err = pier__cpu_may_configure(&graph->cpu);
+	int err = pier__ctx_may_configure(&graph->cpu.ctx);
 
 	if (err)
 		return err;
@@ -236,7 +236,7 @@ int pier_graph_add_dependency(struct pier_graph *graph,
 
 	if (!graph)
 		return pier__no_object(__func__);
-	err = pier__cpu_may_configure(&graph->cpu);
+	err = pier__ctx_may_configure(&graph->cpu.ctx);
 	if (!err)
 		err = check_dependency(graph, before, after);
 	if (err)

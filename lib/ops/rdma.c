@@ -115,10 +115,9 @@ int pier_rdma_configure(struct pier_rdma *rdma,
 
 	if (!rdma)
 		return pier__no_object(__func__);
-	if (rdma->ctx.state != PIER_CTX_IDLE)
-		return pier__fail(-EBUSY, "rdma: configured while %s",
-				  pier_ctx_state_name(rdma->ctx.state));
-	err = pier__config_copy(&new, sizeof(new), cfg, cfg->size);
+	err = pier__ctx_may_configure(&rdma->ctx);
+	if (!err)
+		err = pier__config_copy(&new, sizeof(new), cfg, cfg->size);
 	if (!err)
 		err = pier__rdma_settle(&new, &rdma->dev->info.port);
 	if (err)

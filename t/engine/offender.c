@@ -18,18 +18,31 @@
 
 static struct pier_pe *pe;
 static struct pier_func *func;
+static struct pier_graph *graph;	/* of one node */
+static struct pier_graph_node *node;
+static struct pier_dev *dev;
+static struct pier_rdma *rdma;
 static struct pier_task *task;
 
 static bool begin(void)
 {
 	return IS(pier_pe_create(&pe), 0) && IS(pier_func_create(&func), 0) &&
-	       IS(pier_ctx_start(pier_func_ctx(func), pe), 0);
+	       IS(pier_ctx_start(pier_func_ctx(func), pe), 0) &&
+	       IS(pier_graph_create(&graph), 0) &&
+	       IS(pier_graph_add_ctx(graph, pier_func_ctx(func), &node), 0) &&
+	       IS(pier_ctx_start(pier_graph_ctx(graph), pe), 0) &&
+	       IS(pier_dev_open(NULL, &dev), 0) &&
+	       IS(pier_rdma_create(dev, &rdma), 0) &&
+	       IS(pier_ctx_start(pier_rdma_ctx(rdma), pe), 0);
 }
 
 static void end(void)
 {
+	pier_rdma_destroy(rdma);
+	pier_graph_destroy(graph);
 	pier_func_destroy(func);
 	pier_pe_destroy(pe);
+	pier_dev_close(dev);
 }
 
 static int nothing(void *arg)
@@ -149,6 +162,29 @@ static void offend(void)
 	IS(log_lines, 10);
 }
 
+/* Contexts of another thread, which run. */
+static void offend_by_configuring(void)
+{
+	static const char call[] = "a call that configures a context";
+	struct pier_func_config func_cfg = { .size = sizeof(func_cfg) };
+	struct pier_graph_config graph_cfg = { .size = sizeof(graph_cfg) };
+	struct pier_rdma_config rdma_cfg = { .size = sizeof(rdma_cfg) };
+	struct pier_graph_node *other;
+
+	log_lines = 0;
+	IS(pier_func_configure(func, &func_cfg), -EDEADLK);
+	names_both(call);
+	IS(pier_graph_configure(graph, &graph_cfg), -EDEADLK);
+	IS(pier_graph_add_ctx(graph, pier_func_ctx(func), &other), -EDEADLK);
+	names_both(call);
+	IS(pier_graph_add_user(graph, nothing, &other), -EDEADLK);
+	IS(pier_graph_add_dependency(graph, node, node), -EDEADLK);
+	logged[0] = '\0';
+	IS(pier_rdma_configure(rdma, &rdma_cfg), -EDEADLK);
+	names_both(call);
+	IS(log_lines, 6);
+}
+
 /* Calls that return nothing log it, and do nothing. */
 static void offend_silently(void)
 {
@@ -195,6 +231,7 @@ static void both_threads_are_named(void)
 	pthread_create(&owner, NULL, own, NULL);
 	wait_until_held();
 	offend();
+	offend_by_configuring();
 	offend_silently();
 	atomic_store(&held, 2);
 	pthread_join(owner, NULL);
