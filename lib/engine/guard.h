@@ -12,6 +12,8 @@ struct pier__guard;
 
 #ifdef PIER_DEBUG
 
+#define PIER__GUARDS 1
+
 /* Errors: -ENOMEM. */
 int pier__guard_create(struct pier__guard **ret);
 
@@ -26,6 +28,8 @@ int pier__guard_enter(struct pier__guard *guard, const char *call);
 void pier__guard_leave(struct pier__guard *guard);
 
 #else
+
+#define PIER__GUARDS 0
 
 static inline int pier__guard_create(struct pier__guard **ret)
 {

@@ -149,7 +149,7 @@ int pier__task_submit_error(const struct pier_task *task, unsigned int flags)
 	return err ? pier__task_named(task, err) : 0;
 }
 
-int pier__task_may_change(const struct pier_task *task, const char *name)
+int pier__task_check_change(const struct pier_task *task)
 {
 	struct pier__guard *guard = guard_of(task);
 	int err = pier__guard_enter(guard, "a call that changes a task");
@@ -157,7 +157,8 @@ int pier__task_may_change(const struct pier_task *task, const char *name)
 	if (err)
 		return err;
 	if (pier__task_busy(task))
-		err = pier__fail(-EBUSY, "%s: changed while submitted", name);
+		err = pier__fail(-EBUSY, "%s: changed while submitted",
+				 pier__task_name(task));
 	pier__guard_leave(guard);
 	return err;
 }

@@ -170,11 +170,19 @@ void pier__task_finish_failed(struct pier_task *task, int status);
 /* Keep a copy of @text as that of the failure of @task. */
 void pier__task_keep_text(struct pier_task *task, const char *text);
 
+/* What pier__task_may_change() does unless it needs no more than a look. */
+int pier__task_check_change(const struct pier_task *task);
+
 /*
- * May a task be changed, which is called @name in messages?
+ * May a task be changed?
  * Errors: -EBUSY, it is submitted; -EDEADLK, as of pier__guard_enter().
  */
-int pier__task_may_change(const struct pier_task *task, const char *name);
+static inline int pier__task_may_change(const struct pier_task *task)
+{
+	if (!PIER__GUARDS && !pier__task_busy(task))
+		return 0;
+	return pier__task_check_change(task);
+}
 
 /*
  * A submitted task is a part of another: @end is called instead of its

@@ -492,7 +492,7 @@ static int may_change(const struct pier_task *task)
 	if (task->type != PIER_TASK_COMCH_REQUEST)
 		return pier__fail(-EINVAL, "comch: not a request: %s",
 				  pier_task_type_name(task->type));
-	return pier__task_may_change(task, "comch request");
+	return pier__task_may_change(task);
 }
 
 int pier_comch_task_set_request(struct pier_task *task, const void *msg,

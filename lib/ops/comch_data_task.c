@@ -183,7 +183,7 @@ static int may_change(const struct pier_task *task, enum pier_task_type type)
 		return pier__fail(-EINVAL, "%s: not a task of this type: %s",
 				  pier_task_type_name(type),
 				  pier_task_type_name(task->type));
-	return pier__task_may_change(task, pier_task_type_name(type));
+	return pier__task_may_change(task);
 }
 
 int pier_comch_task_set_buf(struct pier_task *task, struct pier_buf *buf)

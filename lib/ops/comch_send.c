@@ -513,7 +513,7 @@ int pier_comch_task_set_msg(struct pier_task *task, const void *msg, size_t len)
 		return pier__fail(-EINVAL, "comch: not a task of a Comm "
 				  "Channel: %s",
 				  pier_task_type_name(task->type));
-	err = pier__task_may_change(task, "comch send");
+	err = pier__task_may_change(task);
 	if (!err)
 		err = check_msg(msg, len);
 	if (err)

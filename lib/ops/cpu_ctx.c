@@ -371,11 +371,9 @@ int pier__cpu_take(struct pier__cpu_ctx *cpu, enum pier_task_type type,
 	return err;
 }
 
-int pier__cpu_may_change(const struct pier_task *task, enum pier_task_type type)
+int pier__cpu_not_of(const struct pier_task *task, enum pier_task_type type)
 {
-	if (task->type != type)
-		return pier__fail(-EINVAL, "%s: not a task of this type: %s",
-				  pier_task_type_name(type),
-				  pier_task_type_name(task->type));
-	return pier__task_may_change(task, pier_task_type_name(type));
+	return pier__fail(-EINVAL, "%s: not a task of this type: %s",
+			  pier_task_type_name(type),
+			  pier_task_type_name(task->type));
 }

@@ -167,8 +167,15 @@ int pier__cpu_cancelled(const struct pier__cpu_ctx *cpu);
 int pier__cpu_take(struct pier__cpu_ctx *cpu, enum pier_task_type type,
 		   struct pier_task **ret);
 
+/* -EINVAL: @task is not one of @type. */
+int pier__cpu_not_of(const struct pier_task *task, enum pier_task_type type);
+
 /* May it be changed as one of @type?  Errors: -EINVAL, it is none; -EBUSY. */
-int pier__cpu_may_change(const struct pier_task *task,
-			 enum pier_task_type type);
+static inline int pier__cpu_may_change(const struct pier_task *task,
+				       enum pier_task_type type)
+{
+	return task->type == type ? pier__task_may_change(task) :
+				    pier__cpu_not_of(task, type);
+}
 
 #endif

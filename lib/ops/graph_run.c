@@ -407,7 +407,7 @@ static int find_step(struct pier_task *task, const struct pier_graph_node *node,
 
 	if (task->type != PIER_TASK_GRAPH)
 		return pier__fail(-EINVAL, "graph: the task is no instance");
-	err = pier__task_may_change(task, "graph");
+	err = pier__task_may_change(task);
 	if (err)
 		return err;
 	if (!node || node->index >= instance->count ||

@@ -157,7 +157,7 @@ int pier__rdma_set_bufs(struct pier_task *task, struct pier_buf *src,
 	if (!type->kind)
 		return pier__fail(-EINVAL, "%s: not a task of an RDMA context",
 				  type->name);
-	err = pier__task_may_change(task, type->name);
+	err = pier__task_may_change(task);
 	if (!err)
 		err = check_bufs(type, src, dst);
 	if (err)

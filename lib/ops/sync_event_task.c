@@ -201,7 +201,7 @@ int pier_sync_event_task_set_values(struct pier_task *task, uint64_t value,
 	    task->type > PIER_TASK_SYNC_WAIT_NEQ)
 		return pier__fail(-EINVAL, "%s: not a task of a sync event",
 				  pier_task_type_name(task->type));
-	err = pier__task_may_change(task, pier_task_type_name(task->type));
+	err = pier__task_may_change(task);
 	if (!err)
 		err = check_result(task->type, result);
 	if (err)
