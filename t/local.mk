@@ -67,6 +67,7 @@ check_PROGRAMS += \
 	%D%/doca-2.0/sync_event.t \
 	%D%/doca-2.0/workq.t \
 	%D%/doca/access.t \
+	%D%/doca/anew.t \
 	%D%/doca/argp.t \
 	%D%/doca/bridge.t \
 	%D%/doca/buf.t \

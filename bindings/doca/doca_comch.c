@@ -25,8 +25,8 @@ doca_error_t pier__doca_comch_fini(struct doca_comch_end *end)
 		return pier__doca_fail(DOCA_ERROR_IN_USE,
 				       "comch: destroyed while not idle");
 	pier__doca_ctx_release(&end->ctx);
-	pier_comch_destroy(end->comch);
 	pier__doca_pool_free(&end->sends);
+	pier_comch_destroy(end->comch);
 	return DOCA_SUCCESS;
 }
 

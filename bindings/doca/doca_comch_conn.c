@@ -23,6 +23,7 @@ void pier__doca_comch_conn_drop(struct doca_comch_connection *conn)
 
 static void ended(struct doca_comch_connection *conn)
 {
+	pier__doca_pool_drop_spare(&conn->end->sends);
 	conn->conn = NULL;
 	pier__doca_comch_conn_drop(conn);
 }

@@ -37,24 +37,30 @@ static int build(struct doca_task *task)
 				       &task->task);
 }
 
+static int set_buf(struct doca_task *task, struct pier_task *pier)
+{
+	return pier_comch_task_set_buf(pier,
+				       pier__doca_buf(recv_of(task)->buf));
+}
+
 /* What it received can still be read. */
 static void freed(struct doca_task *task)
 {
 	struct doca_comch_consumer_task_post_recv *recv = recv_of(task);
+	const void *imm;
+	size_t len;
 
 	if (!task->task)
 		return;
-	recv->producer = doca_comch_consumer_task_post_recv_get_producer_id(
-		recv);
-	recv->imm_len = doca_comch_consumer_task_post_recv_get_imm_data_len(
-		recv);
-	memcpy(recv->imm,
-	       doca_comch_consumer_task_post_recv_get_imm_data(recv),
-	       sizeof(recv->imm));
+	imm = pier_comch_task_imm(task->task, &len);
+	recv->producer = pier_comch_task_producer(task->task);
+	recv->imm_len = (uint32_t)len;
+	memcpy(recv->imm, imm, sizeof(recv->imm));
 }
 
 static const struct doca_task_kind recv_kind = {
 	.build = build,
+	.reuse = set_buf,
 	.freed = freed,
 };
 
@@ -141,8 +147,8 @@ doca_error_t doca_comch_consumer_destroy(struct doca_comch_consumer *consumer)
 		return pier__doca_fail(DOCA_ERROR_IN_USE, "comch: a consumer "
 				       "was destroyed while not idle");
 	pier__doca_ctx_release(&consumer->ctx);
-	pier_comch_consumer_destroy(consumer->consumer);
 	pier__doca_pool_free(&consumer->pool);
+	pier_comch_consumer_destroy(consumer->consumer);
 	free(consumer);
 	return DOCA_SUCCESS;
 }
@@ -280,8 +286,7 @@ void doca_comch_consumer_task_post_recv_set_buf(
 	if (!pier__doca_task_may_change(&task->task))
 		return;
 	task->buf = buf;
-	if (task->task.task && pier_comch_task_set_buf(task->task.task,
-						       pier__doca_buf(buf)))
+	if (task->task.task && set_buf(&task->task, task->task.task))
 		pier__doca_task_unbuild(&task->task);
 }
 

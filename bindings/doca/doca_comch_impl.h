@@ -43,6 +43,7 @@ struct doca_comch_client {
 struct doca_comch_task_send {
 	struct doca_task task;		/* first */
 	struct doca_comch_connection *conn;	/* held */
+	struct doca_comch_connection *last;	/* that of task.spare */
 	const void *msg;		/* the program's */
 	uint32_t len;
 };

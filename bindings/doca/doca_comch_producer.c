@@ -36,8 +36,23 @@ static int build(struct doca_task *task)
 				       &task->task);
 }
 
+static int reuse(struct doca_task *task, struct pier_task *pier)
+{
+	const struct doca_comch_producer_task_send *send = send_of(task);
+	int err = pier_comch_task_set_buf(pier,
+					  pier__doca_buf(send->buf));
+
+	if (!err)
+		err = pier_comch_task_set_consumer(pier, send->consumer);
+	if (!err)
+		err = pier_comch_task_set_imm(pier, send->imm,
+					      send->imm_len);
+	return err;
+}
+
 static const struct doca_task_kind send_kind = {
 	.build = build,
+	.reuse = reuse,
 };
 
 static doca_error_t prepare(struct doca_ctx *ctx)
@@ -117,8 +132,8 @@ doca_error_t doca_comch_producer_destroy(struct doca_comch_producer *producer)
 		return pier__doca_fail(DOCA_ERROR_IN_USE, "comch: a producer "
 				       "was destroyed while not idle");
 	pier__doca_ctx_release(&producer->ctx);
-	pier_comch_producer_destroy(producer->producer);
 	pier__doca_pool_free(&producer->pool);
+	pier_comch_producer_destroy(producer->producer);
 	free(producer);
 	return DOCA_SUCCESS;
 }

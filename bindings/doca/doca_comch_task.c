@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+
 #include "doca_comch_impl.h"
 #include "doca_fail.h"
 
@@ -23,14 +25,30 @@ static int build(struct doca_task *task)
 				    &task->task);
 }
 
+static int reuse(struct doca_task *task, struct pier_task *pier)
+{
+	const struct doca_comch_task_send *t = send_of(task);
+
+	return t->conn == t->last ?
+		       pier_comch_task_set_msg(pier, t->msg, t->len) :
+		       -EINVAL;
+}
+
 static void freed(struct doca_task *task)
 {
-	pier__doca_comch_conn_drop(send_of(task)->conn);
+	struct doca_comch_task_send *t = send_of(task);
+
+	if (task->task)
+		t->last = t->conn;
+	if (!t->conn->conn)	/* it has ended: keep nothing of it */
+		pier__doca_task_unbuild(task);
+	pier__doca_comch_conn_drop(t->conn);
 }
 
 static const struct doca_task_kind kind = {
 	.check = check,
 	.build = build,
+	.reuse = reuse,
 	.freed = freed,
 };
 

@@ -63,7 +63,7 @@ doca_error_t pier__doca_ctx_release(struct doca_ctx *ctx)
 	return DOCA_SUCCESS;
 }
 
-static void list(struct doca_ctx *ctx)
+void pier__doca_ctx_drained(struct doca_ctx *ctx)
 {
 	if (ctx->listed)
 		return;
@@ -71,13 +71,6 @@ static void list(struct doca_ctx *ctx)
 	ctx->next = ctx->pe->idle;
 	ctx->pe->idle = ctx;
 	pier_pe_wake(ctx->pe->pe);
-}
-
-void pier__doca_ctx_task_freed(struct doca_ctx *ctx)
-{
-	ctx->held--;
-	if (ctx->drained && !ctx->held)
-		list(ctx);
 }
 
 void pier__doca_ctx_report(struct doca_pe *pe)

@@ -48,8 +48,8 @@ doca_error_t pier__doca_ctx_release(struct doca_ctx *ctx);
 /* BAD_STATE unless it is idle. */
 doca_error_t pier__doca_ctx_may_set(const struct doca_ctx *ctx);
 
-/* A task was freed. */
-void pier__doca_ctx_task_freed(struct doca_ctx *ctx);
+/* Its last task was freed, and nothing will complete. */
+void pier__doca_ctx_drained(struct doca_ctx *ctx);
 
 /* Report the first of those that are idle; there is one. */
 void pier__doca_ctx_report(struct doca_pe *pe);

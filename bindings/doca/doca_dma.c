@@ -27,8 +27,17 @@ static int build(struct doca_task *task)
 				  pier__doca_buf(copy->dst), &task->task);
 }
 
+static int set_bufs(struct doca_task *task, struct pier_task *pier)
+{
+	struct doca_dma_task_memcpy *copy = (struct doca_dma_task_memcpy *)task;
+
+	return pier_dma_task_set_bufs(pier, pier__doca_buf(copy->src),
+				      pier__doca_buf(copy->dst));
+}
+
 static const struct doca_task_kind memcpy_kind = {
 	.build = build,
+	.reuse = set_bufs,
 };
 
 static doca_error_t prepare(struct doca_ctx *ctx)
@@ -80,8 +89,8 @@ doca_error_t doca_dma_destroy(struct doca_dma *dma)
 	error = pier__doca_ctx_release(&dma->ctx);
 	if (error)
 		return error;
-	pier_dma_destroy(dma->dma);
 	pier__doca_pool_free(&dma->pool);
+	pier_dma_destroy(dma->dma);
 	free(dma);
 	return DOCA_SUCCESS;
 }
@@ -164,9 +173,7 @@ doca_dma_task_memcpy_as_task(struct doca_dma_task_memcpy *task)
 /* A task that pier has already is changed, so that it need not be built. */
 static void change(struct doca_dma_task_memcpy *task)
 {
-	if (task->task.task &&
-	    pier_dma_task_set_bufs(task->task.task, pier__doca_buf(task->src),
-				   pier__doca_buf(task->dst)))
+	if (task->task.task && set_bufs(&task->task, task->task.task))
 		pier__doca_task_unbuild(&task->task);
 }
 

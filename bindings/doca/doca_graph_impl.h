@@ -39,6 +39,7 @@ struct doca_graph {
 struct graph_step {
 	const struct doca_graph_node *node;
 	struct doca_task *task;		/* NULL: not set */
+	uint32_t builds;		/* its builds, as pier has it; 0: not */
 	void *cookie;
 	struct doca_graph_instance *sub;	/* NULL: not set */
 };

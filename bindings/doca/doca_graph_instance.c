@@ -139,18 +139,14 @@ static doca_error_t find_step(struct doca_graph_instance *instance,
 	return DOCA_SUCCESS;
 }
 
-/* pier gets the task when the instance is submitted: it may be built anew. */
-doca_error_t
-doca_graph_instance_set_ctx_node_data(struct doca_graph_instance *instance,
-				      struct doca_graph_node *node,
-				      struct doca_task *task)
+/* One that pier cannot take now: the submit does it, or has the error. */
+static doca_error_t __attribute__((noinline))
+set_task_later(struct doca_graph_instance *instance,
+	       const struct doca_graph_node *node, struct doca_task *task)
 {
 	struct graph_step *step = NULL;
-	doca_error_t error;
+	doca_error_t error = find_step(instance, node, NODE_CTX, &step);
 
-	if (!task)
-		return DOCA_ERROR_INVALID_VALUE;
-	error = find_step(instance, node, NODE_CTX, &step);
 	if (error)
 		return error;
 	if (task->ctx != node->ctx)
@@ -158,7 +154,28 @@ doca_graph_instance_set_ctx_node_data(struct doca_graph_instance *instance,
 				       "task is not of the context of node %u",
 				       node->index);
 	step->task = task;
+	step->builds = 0;
+	task->in_graph = true;
 	instance->pe->changes++;
+	return DOCA_SUCCESS;
+}
+
+/* pier checks the instance and the node; a task may be built anew later. */
+doca_error_t
+doca_graph_instance_set_ctx_node_data(struct doca_graph_instance *instance,
+				      struct doca_graph_node *node,
+				      struct doca_task *task)
+{
+	if (!instance || !node)
+		return DOCA_ERROR_INVALID_VALUE;
+	if (!task)
+		return DOCA_ERROR_INVALID_VALUE;
+	if (!task->task ||
+	    pier_graph_task_set_task(instance->task, node->node, task->task))
+		return set_task_later(instance, node, task);
+	instance->step[node->index].task = task;
+	instance->step[node->index].builds = task->builds;
+	task->in_graph = true;
 	return DOCA_SUCCESS;
 }
 
@@ -199,33 +216,39 @@ doca_error_t doca_graph_instance_set_sub_graph_node_data(
 	return DOCA_SUCCESS;
 }
 
-/* Pass the task of @step to pier. */
-static doca_error_t give_task(const struct doca_graph_instance *instance,
-			      const struct graph_step *step)
+/* Pass the task of @step to pier, which has not got it. */
+static doca_error_t __attribute__((noinline))
+give_task(const struct doca_graph_instance *instance, struct graph_step *step)
 {
 	doca_error_t error = DOCA_SUCCESS;
 
 	if (!step->task->task)
 		error = pier__doca_task_build(step->task);
-	if (error)
-		return error;
-	return pier__doca_error(pier_graph_task_set_task(instance->task,
-							 step->node->node,
-							 step->task->task));
+	if (!error)
+		error = pier__doca_error(pier_graph_task_set_task(
+			instance->task, step->node->node, step->task->task));
+	if (!error)
+		step->builds = step->task->builds;
+	return error;
+}
+
+static inline bool is_given(const struct graph_step *step)
+{
+	return step->task->task && step->builds == step->task->builds;
 }
 
 /*
- * Pass the tasks of @instance to pier, and those of its sub-graphs.  It calls
- * itself as deep as the program has nested graphs.
+ * Pass the tasks of @instance that pier has not got, and those of its
+ * sub-graphs.  It calls itself as deep as the program has nested graphs.
  */
-static doca_error_t give(const struct doca_graph_instance *instance)
+static doca_error_t give(struct doca_graph_instance *instance)
 {
 	doca_error_t error = DOCA_SUCCESS;
 
 	for (uint32_t i = 0; i < instance->graph->count && !error; i++) {
-		const struct graph_step *step = &instance->step[i];
+		struct graph_step *step = &instance->step[i];
 
-		if (step->task)
+		if (step->task && !is_given(step))
 			error = give_task(instance, step);
 		else if (step->sub)
 			error = give(step->sub);

@@ -33,8 +33,17 @@ static int build(struct doca_task *task)
 				   NULL, &task->task);
 }
 
+/* They all do the same. */
+static int reuse(struct doca_task *task, struct pier_task *pier)
+{
+	(void)task;
+	(void)pier;
+	return 0;
+}
+
 static const struct doca_task_kind invalidate = {
 	.build = build,
+	.reuse = reuse,
 };
 
 static doca_error_t prepare(struct doca_ctx *ctx)
@@ -87,8 +96,8 @@ doca_error_t doca_mmap_advise_destroy(struct doca_mmap_advise *advise)
 	error = pier__doca_ctx_release(&advise->ctx);
 	if (error)
 		return error;
-	pier_func_destroy(advise->func);
 	pier__doca_pool_free(&advise->pool);
+	pier_func_destroy(advise->func);
 	free(advise);
 	return DOCA_SUCCESS;
 }

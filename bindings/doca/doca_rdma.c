@@ -62,9 +62,9 @@ doca_error_t doca_rdma_destroy(struct doca_rdma *rdma)
 	if (error)
 		return error;
 	pier__doca_conns_free(rdma);
-	pier_rdma_destroy(rdma->rdma);
 	for (int i = 0; i < PIER_TASK_TYPES; i++)
 		pier__doca_pool_free(&rdma->pools[i]);
+	pier_rdma_destroy(rdma->rdma);
 	free(rdma);
 	return DOCA_SUCCESS;
 }

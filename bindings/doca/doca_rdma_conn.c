@@ -100,6 +100,8 @@ void pier__doca_conn_end(struct doca_rdma_connection *conn)
 	if (conn->ended)
 		return;
 	pier__doca_conn_tried(conn);
+	for (int i = 0; i < PIER_TASK_TYPES; i++)
+		pier__doca_pool_drop_spare(&rdma->pools[i]);
 	pier_conn_destroy(conn->conn);
 	conn->conn = NULL;
 	conn->ended = true;

@@ -60,6 +60,13 @@ struct doca_rdma {
 	struct doca_rdma_listener *listeners;
 };
 
+/* Arguments of pier's task that cannot be changed. */
+struct pier__doca_rdma_fixed {
+	struct pier_conn *conn;
+	doca_be32_t imm;
+	uint64_t first, second;
+};
+
 /* All types have the same members. */
 struct doca_rdma_task {
 	struct doca_task task;		/* first */
@@ -69,6 +76,7 @@ struct doca_rdma_task {
 	const struct doca_sync_event_remote_net *event;
 	doca_be32_t imm;
 	uint64_t first, second;		/* operands of an atomic */
+	struct pier__doca_rdma_fixed fixed;	/* what task.spare has */
 	/* Of a finished receive or read that was freed. */
 	enum pier_recv_opcode opcode;
 	uint32_t len;
@@ -122,12 +130,20 @@ void pier__doca_conns_free(struct doca_rdma *rdma);
 void pier__doca_rdma_cm_init(struct doca_rdma *rdma);
 void pier__doca_rdma_cm_idle(struct doca_rdma *rdma);
 
-/* Take a task of @type; @conn may be NULL of a receive only. */
+/* Take a task of @type, which is no receive. */
 doca_error_t pier__doca_rdma_take(struct doca_rdma *rdma,
 				  enum pier_task_type type,
 				  struct doca_rdma_connection *conn,
 				  union doca_data data,
 				  struct doca_rdma_task **ret);
+
+/* Has pier's task, which is kept, the arguments that cannot be changed? */
+bool pier__doca_rdma_is_fixed(const struct doca_rdma_task *t);
+
+/* For all types but those of sync events; and for receives. */
+int pier__doca_rdma_reuse(struct doca_task *task, struct pier_task *pier);
+int pier__doca_rdma_reuse_receive(struct doca_task *task,
+				  struct pier_task *pier);
 
 /* set_conf of @type. */
 doca_error_t pier__doca_rdma_conf(struct doca_rdma *rdma,

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+
 #include "doca_fail.h"
 #include "doca_rdma_impl.h"
 #include "doca_sync_event_impl.h"
@@ -18,20 +20,29 @@ static doca_error_t check(struct doca_task *task)
 	return pier__doca_rdma_check_conn(task);
 }
 
-/*
- * A task that pier has already gets the event, and its one buffer, as they are
- * here; one that it refuses is built by the next submit, which has the error.
- */
+/* Its event and its one buffer become pier's. */
+static int give_event(const struct doca_rdma_task *t, struct pier_task *pier)
+{
+	const struct doca_buf *buf = t->src ? t->src : t->dst;
+
+	return pier_rdma_task_set_event(pier, event_of(t),
+					pier__doca_buf(buf ? buf : t->result));
+}
+
+static int reuse(struct doca_task *task, struct pier_task *pier)
+{
+	const struct doca_rdma_task *t = pier__doca_rdma_task(task);
+
+	return t->event && pier__doca_rdma_is_fixed(t) ? give_event(t, pier) :
+							 -EINVAL;
+}
+
+/* One that pier refuses is built by the next submit, which has the error. */
 static void change(struct doca_rdma_task *task)
 {
-	const struct doca_buf *buf = task->src ? task->src : task->dst;
+	struct pier_task *pier = task->task.task;
 
-	if (!buf)
-		buf = task->result;
-	if (task->task.task &&
-	    (!task->event ||
-	     pier_rdma_task_set_event(task->task.task, event_of(task),
-				      pier__doca_buf(buf))))
+	if (pier && (!task->event || give_event(task, pier)))
 		pier__doca_task_unbuild(&task->task);
 }
 
@@ -57,6 +68,7 @@ static int build_get(struct doca_task *task)
 const struct doca_task_kind pier__doca_rdma_event_get = {
 	.check = check,
 	.build = build_get,
+	.reuse = reuse,
 	.freed = pier__doca_rdma_task_freed,
 };
 
@@ -169,6 +181,7 @@ static int build_set(struct doca_task *task)
 const struct doca_task_kind pier__doca_rdma_event_set = {
 	.check = check,
 	.build = build_set,
+	.reuse = reuse,
 	.freed = pier__doca_rdma_task_freed,
 };
 
@@ -277,6 +290,7 @@ static int build_add(struct doca_task *task)
 const struct doca_task_kind pier__doca_rdma_event_add = {
 	.check = check,
 	.build = build_add,
+	.reuse = reuse,
 	.freed = pier__doca_rdma_task_freed,
 };
 

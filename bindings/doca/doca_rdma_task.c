@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+
 #include "doca_fail.h"
 #include "doca_rdma_impl.h"
 
@@ -47,8 +49,7 @@ doca_error_t pier__doca_rdma_take(struct doca_rdma *rdma,
 	struct doca_task *task;
 	doca_error_t error;
 
-	if (!rdma ||
-	    (type != PIER_TASK_RECEIVE && (!conn || conn->rdma != rdma)))
+	if (!rdma || !conn || conn->rdma != rdma)
 		return pier__doca_fail(DOCA_ERROR_INVALID_VALUE, "rdma: a task "
 				       "without a connection of its context");
 	error = pier__doca_pool_take(&rdma->pools[type], data, &task);
@@ -56,8 +57,7 @@ doca_error_t pier__doca_rdma_take(struct doca_rdma *rdma,
 		return error;
 	*ret = pier__doca_rdma_task(task);
 	(*ret)->conn = conn;
-	if (conn)
-		conn->tasks++;
+	conn->tasks++;
 	return DOCA_SUCCESS;
 }
 
@@ -69,7 +69,25 @@ static void count_task(struct doca_rdma_connection *conn, int more)
 
 void pier__doca_rdma_task_freed(struct doca_task *task)
 {
-	count_task(pier__doca_rdma_task(task)->conn, -1);
+	struct doca_rdma_task *t = pier__doca_rdma_task(task);
+
+	if (t->conn && !t->conn->conn)	/* it has ended: keep nothing of it */
+		pier__doca_task_unbuild(task);
+	if (task->task) {
+		t->fixed.conn = t->conn->conn;
+		t->fixed.imm = t->imm;
+		t->fixed.first = t->first;
+		t->fixed.second = t->second;
+	}
+	count_task(t->conn, -1);
+}
+
+bool pier__doca_rdma_is_fixed(const struct doca_rdma_task *t)
+{
+	const struct pier__doca_rdma_fixed *fixed = &t->fixed;
+
+	return t->conn->conn == fixed->conn && t->imm == fixed->imm &&
+	       t->first == fixed->first && t->second == fixed->second;
 }
 
 /* The next submit checks it. */
@@ -98,18 +116,32 @@ doca_error_t pier__doca_rdma_check_conn(struct doca_task *task)
 	return DOCA_SUCCESS;
 }
 
-/*
- * A task that pier has already gets the buffers as they are there, an atomic
- * the result as its source; one that it refuses is built by the next submit,
- * which returns the error.
- */
+/* Its buffers become pier's, an atomic's result as its source. */
+static int set_bufs(const struct doca_rdma_task *t, struct pier_task *pier)
+{
+	const struct doca_buf *src = t->result ? t->result : t->src;
+
+	return pier_rdma_task_set_bufs(pier, pier__doca_buf(src),
+				       pier__doca_buf(t->dst));
+}
+
+int pier__doca_rdma_reuse(struct doca_task *task, struct pier_task *pier)
+{
+	const struct doca_rdma_task *t = pier__doca_rdma_task(task);
+
+	return pier__doca_rdma_is_fixed(t) ? set_bufs(t, pier) : -EINVAL;
+}
+
+int pier__doca_rdma_reuse_receive(struct doca_task *task,
+				  struct pier_task *pier)
+{
+	return set_bufs(pier__doca_rdma_task(task), pier);
+}
+
+/* One that pier refuses is built by the next submit, which has the error. */
 static void change_bufs(struct doca_rdma_task *task)
 {
-	const struct doca_buf *src = task->result ? task->result : task->src;
-
-	if (task->task.task &&
-	    pier_rdma_task_set_bufs(task->task.task, pier__doca_buf(src),
-				    pier__doca_buf(task->dst)))
+	if (task->task.task && set_bufs(task, task->task.task))
 		pier__doca_task_unbuild(&task->task);
 }
 

@@ -14,6 +14,7 @@ static int build(struct doca_task *task)
 const struct doca_task_kind pier__doca_rdma_fetch_add = {
 	.check = pier__doca_rdma_check_conn,
 	.build = build,
+	.reuse = pier__doca_rdma_reuse,
 	.freed = pier__doca_rdma_task_freed,
 };
 

@@ -23,6 +23,7 @@ static void freed(struct doca_task *task)
 const struct doca_task_kind pier__doca_rdma_read = {
 	.check = pier__doca_rdma_check_conn,
 	.build = build,
+	.reuse = pier__doca_rdma_reuse,
 	.freed = freed,
 };
 

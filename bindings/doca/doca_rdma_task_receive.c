@@ -44,10 +44,13 @@ static void freed(struct doca_task *task)
 	t->imm = pier_recv_imm(task->task);
 	t->len = pier_recv_len(task->task);
 	t->conn = peer(task->task);
+	if (t->conn && !t->conn->conn)	/* it has ended: keep nothing of it */
+		pier__doca_task_unbuild(task);
 }
 
 const struct doca_task_kind pier__doca_rdma_receive = {
 	.build = build,
+	.reuse = pier__doca_rdma_reuse_receive,
 	.freed = freed,
 };
 
@@ -71,16 +74,20 @@ doca_rdma_task_receive_allocate_init(struct doca_rdma *rdma,
 				     struct doca_buf *dst, union doca_data data,
 				     struct doca_rdma_task_receive **task)
 {
-	struct doca_rdma_task *new;
+	struct doca_rdma_task *t;
+	struct doca_task *new;
 	doca_error_t error;
 
-	if (!task)
+	if (!rdma || !task)
 		return DOCA_ERROR_INVALID_VALUE;
-	error = pier__doca_rdma_take(rdma, PIER_TASK_RECEIVE, NULL, data, &new);
+	error = pier__doca_pool_take(&rdma->pools[PIER_TASK_RECEIVE], data,
+				     &new);
 	if (error)
 		return error;
-	new->dst = dst;
-	*task = (struct doca_rdma_task_receive *)new;
+	t = pier__doca_rdma_task(new);
+	t->conn = NULL;
+	t->dst = dst;
+	*task = (struct doca_rdma_task_receive *)t;
 	return DOCA_SUCCESS;
 }
 

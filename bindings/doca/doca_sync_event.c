@@ -112,10 +112,10 @@ doca_error_t doca_sync_event_destroy(struct doca_sync_event *event)
 	error = pier__doca_ctx_release(&event->ctx);
 	if (error)
 		return error;
-	pier_sync_event_destroy(event->event);
-	set_dev(event, NULL);
 	for (int i = 0; i < PIER_TASK_TYPES; i++)
 		pier__doca_pool_free(&event->pools[i]);
+	pier_sync_event_destroy(event->event);
+	set_dev(event, NULL);
 	free(event);
 	return DOCA_SUCCESS;
 }

@@ -46,12 +46,35 @@ static int build_wait_neq(struct doca_task *task)
 		&task->task);
 }
 
+static int set_values(struct doca_task *task, struct pier_task *pier)
+{
+	const struct doca_sync_event_task *t = sync_task(task);
+
+	return pier_sync_event_task_set_values(pier, t->value, t->mask,
+					       t->result);
+}
+
 static const struct doca_task_kind kinds[PIER_TASK_TYPES] = {
-	[PIER_TASK_SYNC_GET] = { .build = build_get },
-	[PIER_TASK_SYNC_SET] = { .build = build_set },
-	[PIER_TASK_SYNC_ADD] = { .build = build_add },
-	[PIER_TASK_SYNC_WAIT_EQ] = { .build = build_wait_eq },
-	[PIER_TASK_SYNC_WAIT_NEQ] = { .build = build_wait_neq },
+	[PIER_TASK_SYNC_GET] = {
+		.build = build_get,
+		.reuse = set_values,
+	},
+	[PIER_TASK_SYNC_SET] = {
+		.build = build_set,
+		.reuse = set_values,
+	},
+	[PIER_TASK_SYNC_ADD] = {
+		.build = build_add,
+		.reuse = set_values,
+	},
+	[PIER_TASK_SYNC_WAIT_EQ] = {
+		.build = build_wait_eq,
+		.reuse = set_values,
+	},
+	[PIER_TASK_SYNC_WAIT_NEQ] = {
+		.build = build_wait_neq,
+		.reuse = set_values,
+	},
 };
 
 doca_error_t pier__doca_sync_fill(struct doca_sync_event *event)
@@ -99,9 +122,7 @@ static doca_error_t take(struct doca_sync_event *event,
 /* A task that pier has already is changed there, too. */
 static void changed(struct doca_sync_event_task *task)
 {
-	if (task->task.task &&
-	    pier_sync_event_task_set_values(task->task.task, task->value,
-					    task->mask, task->result))
+	if (task->task.task && set_values(&task->task, task->task.task))
 		pier__doca_task_unbuild(&task->task);
 }
 

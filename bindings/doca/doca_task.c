@@ -24,27 +24,58 @@ static void done(struct pier_task *pier, void *arg)
 		task->done(task, task->data, task->ctx_data);
 }
 
-doca_error_t __attribute__((noinline))
-pier__doca_task_build(struct doca_task *task)
+static doca_error_t check(const struct doca_task *task)
 {
-	doca_error_t error = DOCA_SUCCESS;
-	int err;
-
 	if (!task->taken)
 		return pier__doca_fail(DOCA_ERROR_INVALID_VALUE,
 				       "task: submitted after it was freed");
 	if (task->ctx->state != DOCA_CTX_STATE_RUNNING)
 		return pier__doca_fail(DOCA_ERROR_BAD_STATE,
 				       "task: its context does not run");
-	if (task->kind->check)
+	return DOCA_SUCCESS;
+}
+
+/* The one that pier has kept cannot be used. */
+static void drop_spare(struct doca_task *task)
+{
+	pier_task_free(task->spare);
+	task->spare = NULL;
+}
+
+static doca_error_t __attribute__((noinline, cold))
+build_anew(struct doca_task *task)
+{
+	doca_error_t error = check(task);
+	int err;
+
+	if (!error && task->kind->check)
 		error = task->kind->check(task);
 	if (error)
 		return error;
+	drop_spare(task);
 	err = task->kind->build(task);
 	if (err)
 		return pier__doca_error(err);
+	task->builds++;
 	pier_task_set_done(task->task, done, task);
 	return DOCA_SUCCESS;
+}
+
+/* Does pier's task that is kept serve @task? */
+static inline bool reuse(struct doca_task *task)
+{
+	if (!task->spare || !task->taken ||
+	    task->ctx->state != DOCA_CTX_STATE_RUNNING ||
+	    task->kind->reuse(task, task->spare))
+		return false;
+	task->task = task->spare;
+	task->spare = NULL;
+	return true;
+}
+
+doca_error_t pier__doca_task_build(struct doca_task *task)
+{
+	return reuse(task) ? DOCA_SUCCESS : build_anew(task);
 }
 
 typedef int submit_fn(struct pier_task *task, unsigned int flags);
@@ -53,9 +84,11 @@ typedef int submit_fn(struct pier_task *task, unsigned int flags);
 static doca_error_t __attribute__((noinline))
 submit_new(struct doca_task *task, unsigned int flags, submit_fn *fn)
 {
-	doca_error_t error = pier__doca_task_build(task);
+	doca_error_t error = DOCA_SUCCESS;
 	int err;
 
+	if (!reuse(task))
+		error = build_anew(task);
 	if (error)
 		return error;
 	err = fn(task->task, flags);
@@ -107,12 +140,62 @@ bool pier__doca_task_may(const struct doca_task *task, const char *verb)
 	return false;
 }
 
+/* pier's task is no longer that of @task, whose nodes get another one. */
+static inline struct pier_task *take_away(struct doca_task *task, int status)
+{
+	struct pier_task *pier = task->task;
+
+	task->status = status ? pier__doca_code(status) : DOCA_SUCCESS;
+	task->task = NULL;
+	if (task->in_graph)
+		task->ctx->pe->changes++;
+	return pier;
+}
+
 void pier__doca_task_unbuild(struct doca_task *task)
 {
-	task->status = doca_task_get_status(task);
-	pier_task_free(task->task);
-	task->task = NULL;
-	task->ctx->pe->changes++;
+	if (task->task)
+		pier_task_free(take_away(task, pier_task_status(task->task)));
+}
+
+/* Returns false if it is in flight. */
+static inline bool free_pier(struct doca_task *task)
+{
+	int status = pier_task_status(task->task);
+
+	if ((status == -EINPROGRESS || task->in_graph) &&
+	    !pier__doca_task_may(task, "freed"))
+		return false;
+	if (task->kind->freed)
+		task->kind->freed(task);
+	if (task->task && task->kind->reuse)
+		task->spare = take_away(task, status);
+	else
+		pier__doca_task_unbuild(task);
+	return true;
+}
+
+static inline void give_back(struct doca_task *task)
+{
+	struct doca_ctx *ctx = task->ctx;
+
+	task->taken = false;
+	task->next = task->pool->free;
+	task->pool->free = task;
+	if (!--ctx->held && ctx->drained)
+		pier__doca_ctx_drained(ctx);
+}
+
+/* One that was never submitted, or changed since. */
+static void __attribute__((noinline, cold)) free_unbuilt(struct doca_task *task)
+{
+	if (!task->taken) {
+		pier__doca_fail(DOCA_ERROR_BAD_STATE, "task: freed twice");
+		return;
+	}
+	if (task->kind->freed)
+		task->kind->freed(task);
+	give_back(task);
 }
 
 /* What it was about can still be read. */
@@ -120,19 +203,10 @@ void doca_task_free(struct doca_task *task)
 {
 	if (!task)
 		return;
-	if (!task->taken) {
-		pier__doca_fail(DOCA_ERROR_BAD_STATE, "task: freed twice");
-		return;
-	}
-	if (!pier__doca_task_may(task, "freed"))
-		return;
-	task->taken = false;
-	if (task->kind->freed)
-		task->kind->freed(task);
-	pier__doca_task_unbuild(task);
-	task->next = task->pool->free;
-	task->pool->free = task;
-	pier__doca_ctx_task_freed(task->ctx);
+	if (!task->task)
+		free_unbuilt(task);
+	else if (free_pier(task))
+		give_back(task);
 }
 
 doca_error_t doca_task_get_status(const struct doca_task *task)

@@ -10,6 +10,12 @@ struct doca_task_kind {
 	doca_error_t (*check)(struct doca_task *task);
 	/* Make the task that pier runs. */
 	int (*build)(struct doca_task *task);
+	/*
+	 * Give @pier, which was of an operation whose task was freed, the
+	 * arguments of this one, which check() would accept; an error: another
+	 * one is built.  NULL: pier's is freed with it.
+	 */
+	int (*reuse)(struct doca_task *task, struct pier_task *pier);
 	/* It is freed, and task is still pier's; or NULL. */
 	void (*freed)(struct doca_task *task);
 };
@@ -17,12 +23,16 @@ struct doca_task_kind {
 struct doca_task {
 	const struct doca_task_kind *kind;
 	struct pier_task *task;		/* NULL: it must be built first */
+	struct pier_task *spare;	/* of the last operation that was */
+					/* freed; NULL: none */
 	struct doca_ctx *ctx;
 	union doca_data data;
 	union doca_data ctx_data;	/* which its context, that runs, has */
 	doca_task_completion_cb_t done, failed;
 	doca_error_t status;		/* of the last one of pier */
 	bool taken;			/* the program has it */
+	bool in_graph;			/* nodes of instances have had it */
+	uint32_t builds;		/* new tasks of pier's, so far */
 	struct doca_task_pool *pool;
 	struct doca_task *next;		/* free */
 };
@@ -33,6 +43,7 @@ struct doca_task_pool {
 	struct doca_ctx *ctx;
 	uint32_t count;
 	uint32_t filled;		/* tasks in memory */
+	size_t size;			/* of one */
 	char *memory;
 	struct doca_task *free;
 };
@@ -52,6 +63,9 @@ doca_error_t pier__doca_pool_fill(struct doca_task_pool *pool,
 				  size_t size);
 void pier__doca_pool_free(struct doca_task_pool *pool);
 
+/* Free what is kept of tasks that are free: it refers to a connection. */
+void pier__doca_pool_drop_spare(struct doca_task_pool *pool);
+
 /* Take a task; the rest of it is as it was when it was freed. */
 doca_error_t pier__doca_pool_take(struct doca_task_pool *pool,
 				  union doca_data data, struct doca_task **ret);
@@ -70,7 +84,7 @@ static inline bool pier__doca_task_may_change(const struct doca_task *task)
 	return pier__doca_task_may(task, "changed");
 }
 
-/* Its arguments change, which they may: pier's task must be built anew. */
+/* Its arguments change, which they may: pier's task, if any, is built anew. */
 void pier__doca_task_unbuild(struct doca_task *task);
 
 #endif

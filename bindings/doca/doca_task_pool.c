@@ -22,8 +22,25 @@ doca_error_t pier__doca_pool_conf(struct doca_task_pool *pool,
 	return DOCA_SUCCESS;
 }
 
+static struct doca_task *nth(const struct doca_task_pool *pool, uint32_t i)
+{
+	return (struct doca_task *)(void *)(pool->memory + i * pool->size);
+}
+
+void pier__doca_pool_drop_spare(struct doca_task_pool *pool)
+{
+	struct doca_task *task;
+
+	for (uint32_t i = 0; i < pool->filled; i++) {
+		task = nth(pool, i);
+		pier_task_free(task->spare);
+		task->spare = NULL;
+	}
+}
+
 void pier__doca_pool_free(struct doca_task_pool *pool)
 {
+	pier__doca_pool_drop_spare(pool);
 	free(pool->memory);
 	pool->memory = NULL;
 	pool->filled = 0;
@@ -43,9 +60,9 @@ doca_error_t pier__doca_pool_fill(struct doca_task_pool *pool,
 	if (!pool->memory)
 		return DOCA_ERROR_NO_MEMORY;
 	pool->filled = pool->count;
+	pool->size = size;
 	for (uint32_t i = pool->count; i-- > 0;) {
-		struct doca_task *task =
-			(struct doca_task *)(void *)(pool->memory + i * size);
+		struct doca_task *task = nth(pool, i);
 
 		task->kind = kind;
 		task->pool = pool;

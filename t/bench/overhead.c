@@ -20,6 +20,7 @@
 
 static struct pier_pe *pe;
 static struct overhead_task tasks[BATCH];
+static enum pier_task_type type;	/* theirs */
 static bool elsewhere;		/* a thread carries the tasks out */
 static long done;
 
@@ -33,6 +34,7 @@ static void task_done(struct pier_task *task, void *arg)
 void __attribute__((noinline)) bench_single(long n);
 void __attribute__((noinline)) bench_batched(long n);
 void __attribute__((noinline)) bench_events(long n);
+void __attribute__((noinline)) bench_anew(long n);
 
 /* What is not, in between: it is called from nowhere else. */
 void __attribute__((noinline)) bench_peer(long n);
@@ -102,10 +104,46 @@ void bench_events(long n)
 	bench_batches(n, 1);
 }
 
-/* The types have the numbers from 0 on. */
-static const char *key(int type)
+/* Each is a task of its own; of an instance of a graph its node's is set. */
+void bench_anew(long n)
 {
-	const char *text = pier_task_type_key((enum pier_task_type)type);
+	const bool stays = type == PIER_TASK_GRAPH;
+
+	for (long i = 0; i < n; i++) {
+		overhead_make_again(type, 0, &tasks[0]);
+		if (!stays)
+			pier_task_set_done(tasks[0].task, task_done, NULL);
+		bench_submit(&tasks[0], 0);
+		bench_finish(1, 0);
+		if (!stays)
+			must(pier_task_free(tasks[0].task));
+	}
+}
+
+static const struct {
+	const char *name;
+	void (*run)(long n);
+} modes[] = {
+	{ "single", bench_single },
+	{ "batched", bench_batched },
+	{ "events", bench_events },
+	{ "anew", bench_anew },
+};
+
+/* NULL: there is none. */
+static void (*mode_of(const char *name))(long n)
+{
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+		if (!strcmp(modes[i].name, name))
+			return modes[i].run;
+	}
+	return NULL;
+}
+
+/* The types have the numbers from 0 on. */
+static const char *key(int number)
+{
+	const char *text = pier_task_type_key((enum pier_task_type)number);
 
 	return strcmp(text, "unknown") ? text : NULL;
 }
@@ -127,8 +165,7 @@ static enum pier_task_type type_of(const char *text)
 
 static void make(const char *text)
 {
-	enum pier_task_type type = type_of(text);
-
+	type = type_of(text);
 	must(pier_pe_create(&pe));
 	if (!overhead_make(type, pe, BATCH, tasks))
 		proc_die("overhead: %s is not measured yet", text);
@@ -150,23 +187,21 @@ static void warm_up(void)
 
 int main(int argc, char *argv[])
 {
+	void (*run)(long n) = argc > 2 ? mode_of(argv[2]) : NULL;
 	long n = argc > 3 ? atol(argv[3]) : 3200;
 
 	if (argc == 2 && !strcmp(argv[1], "types"))
 		return print_types();
-	if (argc < 3 || n < 1 || n % BATCH)
+	if (!run || n < 1 || n % BATCH)
 		proc_die("usage: overhead types | TYPE "
-			 "single|batched|events [COUNT], a multiple of %d",
+			 "single|batched|events|anew [COUNT], a multiple of %d",
 			 BATCH);
 	make(argv[1]);
 	if (overhead_peer_exists())
 		warm_up();
-	if (!strcmp(argv[2], "single"))
-		bench_single(n);
-	else if (!strcmp(argv[2], "batched"))
-		bench_batched(n);
-	else
-		bench_events(n);
+	if (run == bench_anew && type != PIER_TASK_GRAPH)
+		must(pier_task_free(tasks[0].task));
+	run(n);
 	if (done != n)
 		proc_die("overhead: %ld of %ld tasks done", done, n);
 	printf("%ld tasks\n", done);

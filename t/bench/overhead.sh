@@ -16,9 +16,9 @@ met=0
 tmp=$(mktemp -d) || exit
 types=$("$pier" types)
 doca_types=$("$doca" types)
-# One at a time and batched, for DOCA with one event a call too, the worker's,
-# and memory.
-targets=$((2 * $(echo "$types" | wc -w) + 3 * $(echo "$doca_types" | wc -w) +
+# One at a time and batched, for DOCA with one event a call and made anew too,
+# the worker's, and memory.
+targets=$((2 * $(echo "$types" | wc -w) + 4 * $(echo "$doca_types" | wc -w) +
     3))
 
 finish()
@@ -48,8 +48,8 @@ count()
 	callgrind_annotate --threshold=100 --auto=no "$tmp/out" >"$tmp/all"
 }
 
-# own PROGRAM TYPE single|batched|events: the instructions of pier an operation,
-# if they can be counted
+# own PROGRAM TYPE single|batched|events|anew: the instructions of pier an
+# operation, if they can be counted
 own()
 {
 	count "$1" "$2" "$3" "bench_$3" || return
@@ -57,6 +57,7 @@ own()
 	awk -v count=$count '
 	/PROGRAM TOTALS/ { totals = 1; next }
 	!totals || !/^ *[0-9][0-9,]* .*:/ { next }
+	/\/t\/bench\/[a-z_]*\.c:/ { next }
 	/:(null_|bench_|must|overhead_|task_done|doca_buf_)/ { next }
 	/:__mem(cpy|move)_/ { next }
 	{
@@ -157,12 +158,20 @@ events()
 	    "$(more "$(ours "$1" 3)" "$doca_events")"
 }
 
+anew()
+{
+	pier_anew=$(own "$pier" "$1" anew)
+	target "$1 for DOCA, made anew each time, more than pier's own" 40 \
+	    "$(more "$pier_anew" "$(own "$doca" "$1" anew)")"
+}
+
 for type in $doca_types; do
 	target "$type for DOCA, more than pier's own" 40 \
 	    "$(more "$(ours "$type" 2)" "$(own "$doca" "$type" single)")"
 	target "$type for DOCA, batched by 32, more than pier's own" 40 \
 	    "$(more "$(ours "$type" 3)" "$(own "$doca" "$type" batched)")"
 	events "$type"
+	anew "$type"
 done
 target "memory allocation" 0 "$(awk '{ n += $1 } END { print n }' \
     "$tmp/mallocs")" "functions of malloc entered"

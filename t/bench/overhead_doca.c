@@ -34,6 +34,7 @@ void overhead_doca_done(void)
 void __attribute__((noinline)) bench_single(long n);
 void __attribute__((noinline)) bench_batched(long n);
 void __attribute__((noinline)) bench_events(long n);
+void __attribute__((noinline)) bench_anew(long n);
 
 /* What is not, in between: it is called from nowhere else. */
 void __attribute__((noinline)) bench_peer(long n);
@@ -116,18 +117,51 @@ void bench_events(long n)
 	bench_batches(n);
 }
 
+/* Each is a task of its own; of an instance of a graph its node's is set. */
+void bench_anew(long n)
+{
+	for (long i = 0; i < n; i++) {
+		overhead_doca_make_again(0, &tasks[0]);
+		bench_submit(&tasks[0], DOCA_TASK_SUBMIT_FLAG_FLUSH);
+		bench_finish(1);
+		if (!tasks[0].instance)
+			doca_task_free(tasks[0].task);
+	}
+}
+
+static const struct {
+	const char *name;
+	void (*run)(long n);
+} modes[] = {
+	{ "single", bench_single },
+	{ "batched", bench_batched },
+	{ "events", bench_events },
+	{ "anew", bench_anew },
+};
+
+/* NULL: there is none. */
+static void (*mode_of(const char *name))(long n)
+{
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+		if (!strcmp(modes[i].name, name))
+			return modes[i].run;
+	}
+	return NULL;
+}
+
 int main(int argc, char *argv[])
 {
+	void (*run)(long n) = argc > 2 ? mode_of(argv[2]) : NULL;
 	long n = argc > 3 ? atol(argv[3]) : 3200;
 
 	if (argc == 2 && !strcmp(argv[1], "types")) {
 		overhead_doca_types();
 		return 0;
 	}
-	if (argc < 3 || n < 1 || n % BATCH) {
+	if (!run || n < 1 || n % BATCH) {
 		fprintf(stderr, "usage: overhead_doca types | TYPE "
-			"single|batched|events [COUNT], a multiple of %d\n",
-			BATCH);
+			"single|batched|events|anew [COUNT], a multiple of "
+			"%d\n", BATCH);
 		return 2;
 	}
 	must(doca_pe_create(&pe));
@@ -137,12 +171,9 @@ int main(int argc, char *argv[])
 		return 2;
 	}
 	warm_up();
-	if (!strcmp(argv[2], "single"))
-		bench_single(n);
-	else if (!strcmp(argv[2], "batched"))
-		bench_batched(n);
-	else
-		bench_events(n);
+	if (run == bench_anew && !tasks[0].instance)
+		doca_task_free(tasks[0].task);
+	run(n);
 	if (done != n) {
 		fprintf(stderr, "overhead_doca: %ld of %ld tasks done\n", done,
 			n);

@@ -28,6 +28,7 @@ static struct doca_rdma_connection *conn;
 static struct doca_dma *dma;
 static struct doca_mmap_advise *advise;
 static struct doca_sync_event *event;
+static void (*make)(int i, struct overhead_doca_task *ret);
 static struct doca_sync_event_remote_net *far;	/* an event, for RDMA */
 static struct doca_graph *graph;
 static struct doca_graph_node *node;
@@ -36,23 +37,26 @@ static struct doca_buf_inventory *inv;
 static const union doca_data none;
 static _Alignas(SLOT) char memory[2][COUNT][SLOT];
 
-/* Task @i reads from the first half of the memory and writes the second. */
+/*
+ * Task @i reads from the first half of the memory and writes the second.  One
+ * that is made again has the same buffers.
+ */
+static struct doca_buf *bufs[2][COUNT];
+
 static struct doca_buf *data(struct doca_mmap *mmap, int i)
 {
-	struct doca_buf *buf;
-
-	must(doca_buf_inventory_buf_get_by_data(inv, mmap, memory[0][i], SIZE,
-						&buf));
-	return buf;
+	if (!bufs[0][i])
+		must(doca_buf_inventory_buf_get_by_data(inv, mmap, memory[0][i],
+							SIZE, &bufs[0][i]));
+	return bufs[0][i];
 }
 
 static struct doca_buf *tail(struct doca_mmap *mmap, int i)
 {
-	struct doca_buf *buf;
-
-	must(doca_buf_inventory_buf_get_by_addr(inv, mmap, memory[1][i], SLOT,
-						&buf));
-	return buf;
+	if (!bufs[1][i])
+		must(doca_buf_inventory_buf_get_by_addr(inv, mmap, memory[1][i],
+							SLOT, &bufs[1][i]));
+	return bufs[1][i];
 }
 
 /* The callback of every type: they have the same shape. */
@@ -543,7 +547,17 @@ bool overhead_doca_make(const char *type, struct doca_pe *engine, int count,
 	dev.info.info = pier_dev_info(dev.dev);
 	open_memory();
 	cases[at].open();
+	make = cases[at].make;
 	for (int i = 0; i < count; i++)
-		cases[at].make(i, &ret[i]);
+		make(i, &ret[i]);
 	return true;
+}
+
+void overhead_doca_make_again(int i, struct overhead_doca_task *ret)
+{
+	if (ret->instance)
+		must(doca_graph_instance_set_ctx_node_data(ret->instance, node,
+							   ret->task));
+	else
+		make(i, ret);
 }

@@ -33,4 +33,10 @@ void overhead_doca_types(void);
 bool overhead_doca_make(const char *type, struct doca_pe *pe, int count,
 			struct overhead_doca_task *ret);
 
+/*
+ * Make task @i again, which was freed; of an instance of a graph, which was
+ * not, set the task of its node again.
+ */
+void overhead_doca_make_again(int i, struct overhead_doca_task *ret);
+
 #endif

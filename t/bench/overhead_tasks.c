@@ -31,21 +31,26 @@ static struct pier_buf_inventory *inv;
 static struct pier_mmap *local, *remote;
 static _Alignas(SLOT) char memory[2][OVERHEAD_MAX][SLOT];
 
-/* Task @i reads from the first half of the memory and writes the second. */
+/*
+ * Task @i reads from the first half of the memory and writes the second.  One
+ * that is made again has the same buffers.
+ */
+static struct pier_buf *bufs[2][OVERHEAD_MAX];
+
 static struct pier_buf *data(struct pier_mmap *mmap, int i)
 {
-	struct pier_buf *buf;
-
-	must(pier_buf_by_data(inv, mmap, memory[0][i], SIZE, &buf));
-	return buf;
+	if (!bufs[0][i])
+		must(pier_buf_by_data(inv, mmap, memory[0][i], SIZE,
+				      &bufs[0][i]));
+	return bufs[0][i];
 }
 
 static struct pier_buf *tail(struct pier_mmap *mmap, int i)
 {
-	struct pier_buf *buf;
-
-	must(pier_buf_by_addr(inv, mmap, memory[1][i], SLOT, &buf));
-	return buf;
+	if (!bufs[1][i])
+		must(pier_buf_by_addr(inv, mmap, memory[1][i], SLOT,
+				      &bufs[1][i]));
+	return bufs[1][i];
 }
 
 static void open_memory(void)
@@ -282,6 +287,8 @@ static void make_hash(enum pier_task_type type, int i,
 				&ret->task));
 }
 
+static struct pier_task *calls[OVERHEAD_MAX];	/* of the nodes */
+
 static void make_instance(enum pier_task_type type, int i,
 			  struct overhead_task *ret)
 {
@@ -289,6 +296,7 @@ static void make_instance(enum pier_task_type type, int i,
 
 	(void)type;
 	make_call(PIER_TASK_CALL, i, &call);
+	calls[i] = call.task;
 	must(pier_graph_task(graph, &ret->task));
 	must(pier_graph_task_set_task(ret->task, node, call.task));
 }
@@ -407,4 +415,13 @@ bool overhead_make(enum pier_task_type type, struct pier_pe *engine, int count,
 	for (int i = 0; i < count; i++)
 		cases[type].make(type, i, &ret[i]);
 	return true;
+}
+
+void overhead_make_again(enum pier_task_type type, int i,
+			 struct overhead_task *ret)
+{
+	if (type == PIER_TASK_GRAPH)
+		must(pier_graph_task_set_task(ret->task, node, calls[i]));
+	else
+		cases[type].make(type, i, ret);
 }

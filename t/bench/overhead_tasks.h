@@ -21,4 +21,11 @@ struct overhead_task {
 bool overhead_make(enum pier_task_type type, struct pier_pe *pe, int count,
 		   struct overhead_task *ret);
 
+/*
+ * Make task @i again, which was freed; of an instance of a graph, which was
+ * not, set the task of its node again.
+ */
+void overhead_make_again(enum pier_task_type type, int i,
+			 struct overhead_task *ret);
+
 #endif
