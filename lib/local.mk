@@ -75,6 +75,8 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/core/file.h \
 	%D%/core/futex.c \
 	%D%/core/futex.h \
+	%D%/core/guard.c \
+	%D%/core/guard.h \
 	%D%/core/hash.c \
 	%D%/core/hash.h \
 	%D%/core/item.c \
@@ -107,8 +109,6 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/engine/ctx.c \
 	%D%/engine/ctx_impl.h \
 	%D%/engine/finished.c \
-	%D%/engine/guard.c \
-	%D%/engine/guard.h \
 	%D%/engine/pe.c \
 	%D%/engine/pe_impl.h \
 	%D%/engine/source.c \

@@ -141,6 +141,7 @@ check_PROGRAMS += \
 	%D%/mem/buf.t \
 	%D%/mem/buf_array.t \
 	%D%/mem/buf_pool.t \
+	%D%/mem/buf_thread.t \
 	%D%/mem/dmabuf.t \
 	%D%/mem/mmap.t \
 	%D%/mem/own.t \

@@ -7,8 +7,8 @@
 
 #include <pier/pe.h>
 
+#include "core/guard.h"
 #include "core/list.h"
-#include "engine/guard.h"
 #include "engine/source.h"
 
 /* What a round has to look at besides its sources. */

@@ -304,8 +304,14 @@ int pier_buf_dup(struct pier_buf_inventory *inv, const struct pier_buf *buf,
 
 int pier_buf_ref(struct pier_buf *buf)
 {
+	int err;
+
 	if (!buf)
 		return pier__no_object(__func__);
+	err = pier__guard_enter(buf->guard, __func__);
+	if (err)
+		return err;
+	pier__guard_leave(buf->guard);
 	if (buf->first != buf)
 		return pier__fail(-EPERM, "buf: referenced inside a chain");
 	if (buf->refs >= PIER__BUF_REFS_MAX)	/* tasks hold some too */
@@ -320,6 +326,7 @@ static void give_back(struct pier_buf *buf)
 {
 	struct pier_buf_inventory *inv = buf->inv;
 
+	pier__guard_bind(&buf->guard, NULL, "pier_buf_put");
 	pier__mmap_drop(buf->mmap);
 	set_memory(buf, NULL, (void *)buf->head, buf->len);
 	pier__buf_changed(buf);		/* a task may still point here */
@@ -341,8 +348,9 @@ void pier__buf_free_chain(struct pier_buf *buf)
 
 void pier_buf_put(struct pier_buf *buf)
 {
-	if (!buf)
+	if (!buf || pier__guard_enter(buf->guard, __func__))
 		return;
+	pier__guard_leave(buf->guard);
 	if (buf->first != buf) {
 		pier__fail(-EPERM, "buf: put inside a chain, its first only");
 		return;
@@ -383,8 +391,14 @@ struct pier_mmap *pier_buf_mmap(const struct pier_buf *buf)
 
 int pier_buf_set_data(struct pier_buf *buf, void *data, size_t data_len)
 {
+	int err;
+
 	if (!buf)
 		return pier__no_object(__func__);
+	err = pier__guard_enter(buf->guard, __func__);
+	if (err)
+		return err;
+	pier__guard_leave(buf->guard);
 	if (!inside((uintptr_t)data, data_len, buf->head, buf->len))
 		return pier__fail(-ERANGE, "buf: %zu bytes of data at %p are "
 				  "outside its %zu at %p", data_len, data,
@@ -398,5 +412,8 @@ int pier_buf_set_data(struct pier_buf *buf, void *data, size_t data_len)
 
 void pier_buf_reset(struct pier_buf *buf)
 {
+	if (pier__guard_enter(buf->guard, __func__))
+		return;
 	buf->data_len = 0;
+	pier__guard_leave(buf->guard);
 }

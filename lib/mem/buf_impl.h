@@ -4,6 +4,7 @@
 
 #include <pier/buf.h>
 
+#include "core/guard.h"
 #include "mem/mmap_impl.h"
 
 #define PIER__BUF_REFS_MAX 65535u
@@ -20,6 +21,8 @@ struct pier_buf {
 					/* chained or given back: with the */
 					/* same one only data_len may be */
 					/* another */
+	struct pier__guard *guard;	/* of the engine of its last task; */
+					/* NULL: none, or no debug build */
 };
 
 /* Bytes behind the data. */
@@ -49,6 +52,22 @@ size_t pier__bufs_of(const struct pier_mmap *mmap, struct pier__range *ret,
 
 /* Which of its buffers @inv gives next; 0 if none is free. */
 size_t pier__buf_next_index(const struct pier_buf_inventory *inv);
+
+/*
+ * A task of an engine uses the chain @buf: only that engine's thread may use it
+ * until it is put, which a debug build checks.
+ */
+static inline void pier__buf_bind(struct pier_buf *buf,
+				  struct pier__guard *guard)
+{
+#ifdef PIER_DEBUG
+	for (; buf; buf = buf->next)
+		pier__guard_bind(&buf->guard, guard, "pier_task_submit");
+#else
+	(void)buf;
+	(void)guard;
+#endif
+}
 
 /* Mark it as changed. */
 void pier__buf_changed(struct pier_buf *buf);

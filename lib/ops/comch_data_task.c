@@ -130,6 +130,7 @@ int pier__comch_data_build(struct pier__comch_data_task *t, bool tails,
 	}
 	if (err)
 		return err;
+	pier__buf_bind(t->buf, pier__ctx_guard(t->task.ctx));
 	/* it is not known of chains whether they have changed */
 	t->built_stamp = t->buf && !t->buf->next ? t->buf->stamp : 0;
 	t->built_len = t->buf ? t->buf->data_len : 0;

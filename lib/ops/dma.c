@@ -119,8 +119,10 @@ static int run(struct pier_task *task)
 
 static void __attribute__((noinline)) hold_any(struct pier__dma_task *t)
 {
-	t->held[0] = pier__local_hold(t->src);
-	t->held[1] = pier__local_hold(t->dst);
+	struct pier__guard *guard = pier__ctx_guard(t->task.ctx);
+
+	t->held[0] = pier__local_hold(t->src, guard);
+	t->held[1] = pier__local_hold(t->dst, guard);
 	t->plain = pier__local_is_plain(t->src, t->dst, t->stamp);
 }
 

@@ -18,8 +18,9 @@ static inline struct pier_buf *pier__local_chain(const struct pier_buf *buf)
 	return buf && buf->mmap ? buf->first : NULL;
 }
 
-/* The same, referenced. */
-struct pier_buf *pier__local_hold(struct pier_buf *buf);
+/* The same, referenced, and used by the engine of @guard. */
+struct pier_buf *pier__local_hold(struct pier_buf *buf,
+				  struct pier__guard *guard);
 
 /* @held NULL: nothing is held. */
 static inline void pier__local_drop(struct pier_buf *held)

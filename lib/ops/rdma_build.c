@@ -214,6 +214,8 @@ int pier__rdma_build(struct pier__rdma_task *t)
 		n = check_empty(t);
 	if (n < 0)
 		return n;
+	pier__buf_bind(t->src, pier__ctx_guard(t->task.ctx));
+	pier__buf_bind(t->dst, pier__ctx_guard(t->task.ctx));
 	remember(&t->src_built, t->src);
 	remember(&t->dst_built, t->dst);
 	if (type->receives) {

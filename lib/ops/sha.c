@@ -56,8 +56,10 @@ static void hash(struct pier_task *task, void *arg)
 
 static void __attribute__((noinline)) hold_any(struct sha_task *t)
 {
-	t->held[0] = pier__local_hold(t->src);
-	t->held[1] = pier__local_hold(t->dst);
+	struct pier__guard *guard = pier__ctx_guard(t->task.ctx);
+
+	t->held[0] = pier__local_hold(t->src, guard);
+	t->held[1] = pier__local_hold(t->dst, guard);
 	t->status = -EINVAL;
 	if (pier__local_usable(t->src, t->held[0]) &&
 	    pier_buf_chain_data_len(t->src) <= PIER_SHA_MAX)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "engine/guard.h"
+#include "core/guard.h"
 
 #ifdef PIER_DEBUG
 
@@ -25,6 +25,7 @@ struct pier__guard {
 	_Atomic(const char *) call;	/* the outermost one */
 	atomic_uint depth;		/* the owner's: calls in calls */
 	atomic_bool destroyed;
+	atomic_uint refs;		/* its engine, and what is bound */
 };
 
 int pier__guard_create(struct pier__guard **ret)
@@ -33,8 +34,15 @@ int pier__guard_create(struct pier__guard **ret)
 
 	if (!guard)
 		return pier__fail(-ENOMEM, "pe: no memory");
+	atomic_init(&guard->refs, 1);
 	*ret = guard;
 	return 0;
+}
+
+static void drop(struct pier__guard *guard)
+{
+	if (atomic_fetch_sub(&guard->refs, 1) == 1)
+		free(guard);
 }
 
 static void load_name(pid_t tid, char ret[NAME_SIZE])
@@ -96,10 +104,10 @@ void pier__guard_leave(struct pier__guard *guard)
 	    atomic_fetch_sub_explicit(&guard->depth, 1,
 				      memory_order_relaxed) > 1)
 		return;
-	if (atomic_load_explicit(&guard->destroyed, memory_order_relaxed))
-		free(guard);
-	else
-		atomic_store_explicit(&guard->owner, 0, memory_order_relaxed);
+	atomic_store_explicit(&guard->owner, 0, memory_order_relaxed);
+	if (atomic_exchange_explicit(&guard->destroyed, false,
+				     memory_order_relaxed))
+		drop(guard);
 }
 
 void pier__guard_destroy(struct pier__guard *guard)
@@ -110,7 +118,24 @@ void pier__guard_destroy(struct pier__guard *guard)
 		atomic_store_explicit(&guard->destroyed, true,
 				      memory_order_relaxed);
 	else
-		free(guard);
+		drop(guard);
+}
+
+void pier__guard_bind(struct pier__guard **at, struct pier__guard *guard,
+		      const char *call)
+{
+	struct pier__guard *old = *at;
+
+	if (old == guard)
+		return;
+	if (guard)
+		atomic_fetch_add(&guard->refs, 1);
+	*at = guard;
+	if (!old)
+		return;
+	if (!pier__guard_enter(old, call))
+		pier__guard_leave(old);
+	drop(old);
 }
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef PIER_ENGINE_GUARD_H
-#define PIER_ENGINE_GUARD_H
+#ifndef PIER_CORE_GUARD_H
+#define PIER_CORE_GUARD_H
 
 #include <stddef.h>
 
@@ -17,7 +17,10 @@ struct pier__guard;
 /* Errors: -ENOMEM. */
 int pier__guard_create(struct pier__guard **ret);
 
-/* It is freed when the thread has left the call it is in.  NULL is allowed. */
+/*
+ * It is freed when the thread has left the call it is in, and nothing is bound
+ * to it any more.  NULL is allowed.
+ */
 void pier__guard_destroy(struct pier__guard *guard);
 
 /*
@@ -26,6 +29,13 @@ void pier__guard_destroy(struct pier__guard *guard);
  */
 int pier__guard_enter(struct pier__guard *guard, const char *call);
 void pier__guard_leave(struct pier__guard *guard);
+
+/*
+ * What has *@at is used with @guard from now on, by @call; NULL: with none.
+ * The change is logged if another thread is inside with the one before.
+ */
+void pier__guard_bind(struct pier__guard **at, struct pier__guard *guard,
+		      const char *call);
 
 #else
 
@@ -52,6 +62,14 @@ static inline int pier__guard_enter(struct pier__guard *guard, const char *call)
 static inline void pier__guard_leave(struct pier__guard *guard)
 {
 	(void)guard;
+}
+
+static inline void pier__guard_bind(struct pier__guard **at,
+				    struct pier__guard *guard, const char *call)
+{
+	(void)at;
+	(void)guard;
+	(void)call;
 }
 
 #endif
