@@ -17,26 +17,26 @@ static struct pier_dev *dev;
 static struct ask asks[QUEUE];
 
 /* The memory of an end. */
-static struct side {
+static struct area {
 	struct pier_mmap *mmap;
 	struct pier_buf_inventory *inv;
 	uint8_t *mem;
 } from, into;
 
-static bool side_open(struct side *side, uint32_t access)
+static bool area_open(struct area *area, uint32_t access)
 {
-	if (!IS(pier_mmap_map(dev, NULL, LONG, access, &side->mmap), 0) ||
-	    !IS(pier_buf_inventory_create(2 * QUEUE, &side->inv), 0))
+	if (!IS(pier_mmap_map(dev, NULL, LONG, access, &area->mmap), 0) ||
+	    !IS(pier_buf_inventory_create(2 * QUEUE, &area->inv), 0))
 		return false;
-	side->mem = pier_mmap_addr(side->mmap);
+	area->mem = pier_mmap_addr(area->mmap);
 	return true;
 }
 
-static void side_close(struct side *side)
+static void area_close(struct area *area)
 {
-	pier_buf_inventory_destroy(side->inv);
-	pier_mmap_destroy(side->mmap);
-	memset(side, 0, sizeof(*side));
+	pier_buf_inventory_destroy(area->inv);
+	pier_mmap_destroy(area->mmap);
+	memset(area, 0, sizeof(*area));
 }
 
 static bool open_all(void)
@@ -44,8 +44,8 @@ static bool open_all(void)
 	struct pier_comch_config cfg = { .size = sizeof(cfg),
 					 .recv_queue = QUEUE };
 
-	if (!side_open(&from, PIER_LOCAL_WRITE) ||
-	    !side_open(&into, PIER_LOCAL_WRITE | PIER_REMOTE_WRITE) ||
+	if (!area_open(&from, PIER_LOCAL_WRITE) ||
+	    !area_open(&into, PIER_LOCAL_WRITE | PIER_REMOTE_WRITE) ||
 	    !clerk_open(dev, &cfg, false))
 		return false;
 	for (size_t i = 0; i < LONG; i++)
@@ -57,8 +57,8 @@ static bool open_all(void)
 static void close_all(void)
 {
 	clerk_close();
-	side_close(&from);
-	side_close(&into);
+	area_close(&from);
+	area_close(&into);
 }
 
 /* The source of a reply of @len bytes. */
