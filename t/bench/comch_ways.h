@@ -29,6 +29,7 @@ struct bench_way {
 	double (*run)(int count, int depth);
 };
 
-extern const struct bench_way way_send, way_comch, way_write, way_dma;
+extern const struct bench_way way_send, way_comch, way_request,
+			      way_write, way_dma;
 
 #endif

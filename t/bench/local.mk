@@ -94,6 +94,7 @@ EXTRA_PROGRAMS += %D%/comch
 	%D%/comch.c \
 	%D%/comch_copy.c \
 	%D%/comch_message.c \
+	%D%/comch_round.c \
 	%D%/comch_ways.h \
 	%D%/procs.c \
 	%D%/procs.h \

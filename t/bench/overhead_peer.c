@@ -43,6 +43,23 @@ static void received(struct pier_comch_conn *conn, const void *msg, size_t len,
 	peer.done++;
 }
 
+static void requested(struct pier_comch_conn *conn, uint64_t request,
+		      const void *msg, size_t len, void *arg)
+{
+	(void)arg;
+	need(pier_comch_reply(pier_comch_conn_comch(conn), request, msg, len));
+}
+
+static void replied(struct pier_comch *comch, uint64_t request, int status,
+		    void *arg)
+{
+	(void)comch;
+	(void)request;
+	(void)arg;
+	need(status);
+	peer.done++;
+}
+
 static void sent(struct pier_task *task, void *arg)
 {
 	(void)arg;
@@ -122,7 +139,7 @@ void overhead_peer_start(struct pier_dev *dev, enum overhead_peer what)
 {
 	struct pier_comch_config cfg = {
 		.size = sizeof(cfg),
-		.recv_queue = COUNT,
+		.recv_queue = 2 * COUNT,
 		.tasks = COUNT,
 		.max_clients = 1,
 	};
@@ -135,6 +152,7 @@ void overhead_peer_start(struct pier_dev *dev, enum overhead_peer what)
 	need(pier_comch_create_server(dev, NULL, peer.name, &comch));
 	need(pier_comch_configure(comch, &cfg));
 	need(pier_comch_set_callbacks(comch, connected, NULL, received, NULL));
+	need(pier_comch_set_request_callbacks(comch, requested, replied));
 	need(pier_comch_set_consumer_callbacks(comch, added, NULL));
 	need(pier_ctx_start(pier_comch_ctx(comch), peer.pe));
 }

@@ -10,7 +10,8 @@
 /*
  * The other end of a Comm Channel, a server with an engine of its own in the
  * same thread: what it spends is not counted.  An end that is measured sends
- * messages to it, or to a consumer of it, or receives those of a producer.
+ * messages to it, which it receives, or requests, to which it replies, or
+ * messages to a consumer of it, or receives those of a producer.
  */
 enum overhead_peer {
 	OVERHEAD_PEER_NONE,	/* a device that does nothing */

@@ -173,8 +173,14 @@ static void start(struct pier_ctx *ctx, struct pier_pe *on)
 /* A client, whose server is the other end. */
 static void open_channel_on(struct pier_pe *on)
 {
+	struct pier_comch_config cfg = {
+		.size = sizeof(cfg),
+		.recv_queue = 64,	/* replies to a batch */
+	};
+
 	must(pier_comch_create_client(dev, overhead_peer_name(), NULL,
 				      &comch));
+	must(pier_comch_configure(comch, &cfg));
 	start(pier_comch_ctx(comch), on);
 }
 
@@ -355,6 +361,12 @@ static void make_message(enum pier_task_type type, int i,
 					  SIZE, &ret->task));
 		return;
 	}
+	if (type == PIER_TASK_COMCH_REQUEST) {
+		must(pier_comch_task_request(pier_comch_conn(comch),
+					     memory[0][i], SIZE, memory[0][i],
+					     SIZE, &ret->task));
+		return;
+	}
 	if (type == PIER_TASK_COMCH_PRODUCE) {
 		must(pier_comch_task_produce(producer, data(local, i), NULL, 0,
 					     overhead_peer_consumer(),
@@ -398,6 +410,8 @@ static const struct overhead_case {
 				      OVERHEAD_PEER_PRODUCES },
 	[PIER_TASK_COMCH_PRODUCE] = { open_producer, make_message,
 				      OVERHEAD_PEER_CONSUMES },
+	[PIER_TASK_COMCH_REQUEST] = { open_channel, make_message,
+				      OVERHEAD_PEER_RECEIVES },
 };
 
 bool overhead_make(enum pier_task_type type, struct pier_pe *engine, int count,
