@@ -29,7 +29,7 @@ static char name[64];
 static struct asker {
 	struct pier_comch *comch;
 	struct pier_comch_conn *conn;
-	uint32_t number;
+	uint32_t number, reply;
 	bool answered;
 } clients[CLIENTS_MAX];
 static int connected, answered, idle, wrong;
@@ -117,6 +117,36 @@ static bool all_ask(struct pier_pe *pe, int count)
 	return until(pe, &answered, count);
 }
 
+static int replied;
+
+static void has_reply(struct pier_task *task, void *arg)
+{
+	struct asker *c = arg;
+
+	replied++;
+	wrong += pier_task_status(task) != 0 || c->reply != c->number ||
+		 pier_comch_reply_len(task) != sizeof(c->reply);
+	pier_task_free(task);
+}
+
+/* A request of each, all at a time. */
+static bool all_request(struct pier_pe *pe, int count)
+{
+	for (int i = 0; i < count; i++) {
+		struct asker *c = &clients[i];
+		struct pier_task *task;
+
+		if (pier_comch_task_request(c->conn, &c->number,
+					    sizeof(c->number), &c->reply,
+					    sizeof(c->reply), &task))
+			return false;
+		pier_task_set_done(task, has_reply, c);
+		if (pier_task_submit(task, 0))
+			return false;
+	}
+	return until(pe, &replied, count);
+}
+
 static void all_end(struct pier_pe *pe, int count)
 {
 	long long limit = limit_from_now();
@@ -146,7 +176,8 @@ static int process(struct pair *me, void *arg)
 	    pier_dev_open(NULL, &dev) || pier_pe_create(&pe))
 		return 1;
 	count = (int)order[1];
-	ok = all_begin(pe, order[0], count) && all_ask(pe, count);
+	ok = all_begin(pe, order[0], count) && all_ask(pe, count) &&
+	     all_request(pe, count);
 	if (!OK(ok))
 		tap_note("%d connected, %d answered, %d idle: %s", connected,
 			 answered, idle, pier_last_error());
@@ -165,6 +196,28 @@ static void answer(struct talker *talker, struct pier_comch_conn *conn)
 		talker->wrong++;
 }
 
+static int requests, ended;
+
+static void requested(struct pier_comch_conn *conn, uint64_t request,
+		      const void *msg, size_t len, void *arg)
+{
+	(void)conn;
+	(void)arg;
+	requests++;
+	if (pier_comch_reply(server.comch, request, msg, len))
+		server.wrong++;
+}
+
+static void request_ended(struct pier_comch *comch, uint64_t request,
+			  int status, void *arg)
+{
+	(void)comch;
+	(void)request;
+	(void)arg;
+	ended++;
+	server.wrong += status != 0;
+}
+
 static void serve(struct pair *pairs, int count)
 {
 	long long limit = limit_from_now() + 2LL * LIMIT_MS;
@@ -177,6 +230,8 @@ static void serve(struct pair *pairs, int count)
 			ready += pair_readable(&pairs[i]);
 	IS(server.connected, count);
 	IS(server.received, count);
+	IS(requests, count);
+	talker_count(&ended, count);
 	IS(server.disconnected, 0);
 	for (i = 0; i < PROCESSES; i++)
 		OK(pair_recv(&pairs[i], &word, 1) == 1 &&
@@ -204,6 +259,8 @@ static void many_clients_are_served_by_one_server(void)
 	cfg.max_clients = (uint32_t)count;
 	if (talker_server(&server, dev, name, &cfg) && talker_start(&server)) {
 		server.on_received = answer;
+		IS(pier_comch_set_request_callbacks(server.comch, requested,
+						    request_ended), 0);
 		order[1] = (uint32_t)(count / PROCESSES);
 		for (i = 0; i < PROCESSES; i++) {
 			order[0] = (uint32_t)i * order[1];
