@@ -154,7 +154,7 @@ int pier_task_set_timeout_ms(struct pier_task *task, int timeout_ms)
 			   timeout_ms);
 		return pier__task_named(task, -EINVAL);
 	}
-	err = pier__task_may_change(task, pier__task_name(task));
+	err = pier__task_may_change(task);
 	if (err)
 		return err;
 	pier__task_time(task, timeout_ms);
