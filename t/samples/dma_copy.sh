@@ -59,7 +59,8 @@ a_copy_from_a_host_that_was_killed_is_an_error()
 	status=$?
 	cat "$tmp/got"
 	[ $status -eq 1 ] &&
-	    grep -q "dma_copy_dpu: copy: no access to the export" "$tmp/got"
+	    grep -q "dma_copy_dpu: dma: copy: no access to the export" \
+		"$tmp/got"
 }
 
 enter_ends_the_host()
