@@ -187,6 +187,7 @@ check_PROGRAMS += \
 	%D%/ops/rights.t \
 	%D%/ops/service.t \
 	%D%/ops/sha.t \
+	%D%/ops/stop.t \
 	%D%/ops/sync_event.t \
 	%D%/ops/sync_event_ctx.t \
 	%D%/ops/sync_event_process.t \
