@@ -461,7 +461,7 @@ static void check_end(enum way way, const struct cm_tally *tally)
 		IS_STR(pier_conn_error_text(conn), "");
 		IS(tally->retry, 0);
 	}
-	IS(tally->calls, way == DRAINING ? SENDS : 0);
+	OK(peer_count(&tally->calls, way == DRAINING ? SENDS : 0));
 	IS(tally->retry + tally->cancelled, tally->calls);
 	IS(pier_ctx_inflight(pier_rdma_ctx(me.peer.rdma)), 0);
 }
