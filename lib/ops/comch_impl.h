@@ -26,9 +26,11 @@ struct pier__comch_frame;
  * messages, for which the peer needs credits, and PIER__COMCH_RESERVE more.  So
  * a peer that keeps to the protocol always finds a receive.
  *
- * The reserve: credits are returned when half of them are used, so that at most
- * two messages that return some are not received yet; one receive is in use
- * while the program's callback runs, after its credit may have been returned.
+ * The reserve: credits are returned when half of them are owed, or when the peer
+ * has none and none is on its way to it, as requests hold the rest.  So at most
+ * two messages that return some are not received yet.  One receive is in use
+ * while the program's callback runs, after its credit may have been returned;
+ * one is for a cancel of the client's, or the answer of the server's to it.
  */
 
 /*

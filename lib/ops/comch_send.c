@@ -92,9 +92,19 @@ static int post_own(struct pier_comch_conn *c, struct ibv_send_wr *wr)
 
 /* Credits. */
 
-void pier__comch_return_credits(struct pier_comch_conn *c)
+/*
+ * Half of them are owed; or the peer has used all that it has, as requests hold
+ * the rest.
+ */
+static bool is_time(const struct pier_comch_conn *c)
 {
 	uint32_t half = (c->comch->cfg.recv_queue + 1) / 2;
+
+	return c->owed >= half || (c->owed && !c->granted);
+}
+
+void pier__comch_return_credits(struct pier_comch_conn *c)
+{
 	struct ibv_send_wr wr = {
 		.wr_id = (uintptr_t)&c->op,
 		.opcode = IBV_WR_SEND_WITH_IMM,
@@ -102,7 +112,7 @@ void pier__comch_return_credits(struct pier_comch_conn *c)
 	};
 	int err;
 
-	if (c->owed < half || c->returning || !pier__conn_is_up(c->conn))
+	if (!is_time(c) || c->returning || !pier__conn_is_up(c->conn))
 		return;
 	err = post_own(c, &wr);
 	if (err) {

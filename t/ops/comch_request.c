@@ -10,11 +10,12 @@
 
 #define MANY 2000
 #define QUEUE 4
+#define BIG 16
 #define LEN 100
 #define SHORT_MS 20
 
 static struct pier_dev *dev;
-static struct ask asks[QUEUE + 1];
+static struct ask asks[BIG];
 
 static void a_request_has_its_reply(void)
 {
@@ -245,6 +246,40 @@ static void more_than_the_server_takes_wait(void)
 	clerk_close();
 }
 
+/* Requests of which @count were replied to: as many can be submitted. */
+static void a_reply_makes_a_request_possible(int queue, int count)
+{
+	struct pier_comch_config cfg = { .size = sizeof(cfg),
+					 .recv_queue = (uint32_t)queue };
+
+	if (clerk_open(dev, &cfg, false)) {
+		clerk.later = true;
+		submit_all(queue);
+		for (int i = 0; i < count; i++) {
+			reply_to(i);
+			ask_has(&asks[i], (unsigned int)i, LEN);
+		}
+		if (ask_take(&asks[0], 0, LEN)) {
+			if (pier_task_submit(asks[0].task, 0) == -EAGAIN) {
+				talker_count(&clerk.client.writable, 1);
+				IS(pier_task_submit(asks[0].task, 0), 0);
+			}
+			talker_count(&clerk.requested, queue + 1);
+		}
+	}
+	pier_ctx_stop(clerk.client.ctx);
+	ask_ends(&asks[0], -ECANCELED);
+	for (int i = count; i < queue; i++)
+		ask_ends(&asks[i], -ECANCELED);
+	clerk_close();
+}
+
+static void requests_that_are_held_keep_no_credit_of_others(void)
+{
+	a_reply_makes_a_request_possible(QUEUE, 1);
+	a_reply_makes_a_request_possible(BIG, 7);
+}
+
 static int completed;
 
 static bool refused[QUEUE];
@@ -425,6 +460,7 @@ int main(void)
 	TEST(a_cancelled_request_ends_in_a_later_round);
 	TEST(one_that_is_waited_for_is_taken_back);
 	TEST(more_than_the_server_takes_wait);
+	TEST(requests_that_are_held_keep_no_credit_of_others);
 	TEST(many_flow_without_receiver_not_ready);
 	TEST(messages_pass_beside_requests);
 	TEST(requests_of_one_submit_are_posted_together);
