@@ -17,6 +17,8 @@ struct pier_buf {
 	struct pier_buf *first;		/* of the chain; itself if it is */
 	struct pier_buf_inventory *inv;
 	uint32_t refs;			/* of the first only */
+	bool awaited;			/* a peer may write a reply to its */
+					/* tail space */
 	uint64_t stamp;			/* new when it is taken, moved, */
 					/* chained or given back: with the */
 					/* same one only data_len may be */

@@ -74,6 +74,8 @@ static void finish(struct pier__comch_call *call)
 
 	pier__list_del(&call->timed);
 	pier__list_del(&call->waiting);
+	if (call->dst)
+		call->dst->awaited = false;
 	pier__local_drop(call->dst);
 	c->holds++;
 	if (err)
@@ -177,9 +179,15 @@ static int describe(struct pier__comch_call *call,
 	const struct pier_dev *dev = call->conn->comch->dev;
 	size_t tail;
 
-	if (!dst->mmap || dst->first != dst || dst->next || dst->mmap->remote)
+	if (!dst->mmap || dst->first != dst || dst->next ||
+	    dst->mmap->remote || !dst->mmap->cpu)
 		return pier__fail(-EINVAL, "comch request: the reply's buffer "
-				  "was put, is a part of a chain, or remote");
+				  "was put, is a part of a chain, or no local "
+				  "memory that the CPU can use");
+	if (dst->awaited)
+		return pier__fail(-EBUSY, "comch request: the reply's buffer "
+				  "is that of another request, which has not "
+				  "completed");
 	if (!(dst->mmap->cfg.access & PIER_REMOTE_WRITE))
 		return pier__fail(-EACCES, "comch request: the reply's buffer "
 				  "is memory without PIER_REMOTE_WRITE");
@@ -245,8 +253,10 @@ static void submitted(struct pier__comch_call *call)
 	call->reply_len = 0;
 	call->verbs_status = -1;
 	call->vendor_error = 0;
-	if (call->dst)
+	if (call->dst) {
 		call->dst->refs++;
+		call->dst->awaited = true;
+	}
 	pier__task_submitted(&call->task);
 	if (!call->timeout_ms)
 		return;

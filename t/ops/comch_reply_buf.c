@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "mem/buf_impl.h"
 #include "t/lib/clerk.h"
 #include "t/lib/peer.h"
 #include "t/lib/tap.h"
@@ -198,6 +199,54 @@ static void what_does_not_fit_is_refused(void)
 	close_all();
 }
 
+/* As a dma-buf is. */
+static void memory_that_the_cpu_cannot_use_is_refused(void)
+{
+	struct pier_buf *dst;
+
+	if (open_all() && ask_take(&asks[0], 1, 1)) {
+		dst = space(0, 1);
+		IS(pier_comch_task_set_reply_buf(asks[0].task, dst), 0);
+		dst->mmap->cpu = false;
+		IS(pier_task_submit(asks[0].task, 0), -EINVAL);
+		LIKE(pier_last_error(), "CPU can use");
+		dst->mmap->cpu = true;
+		IS(pier_buf_refs(dst), 1);
+		IS(pier_task_free(asks[0].task), 0);
+		pier_buf_put(dst);
+	}
+	close_all();
+}
+
+static void a_buffer_has_one_request_at_a_time(void)
+{
+	struct pier_buf *dst;
+
+	if (open_all()) {
+		clerk.later = true;
+		dst = space(0, 1);
+		submit_with(&asks[0], dst);
+		if (ask_take(&asks[1], 1, 1)) {
+			IS(pier_comch_task_set_reply_buf(asks[1].task, dst),
+			   0);
+			IS(pier_task_submit(asks[1].task, 0), -EBUSY);
+			LIKE(pier_last_error(), "another request");
+			talker_count(&clerk.requested, 1);
+			IS(pier_comch_reply(clerk.server.comch,
+					    clerk.handles[0], "x", 1), 0);
+			ask_ends(&asks[0], 0);
+			IS(pier_task_submit(asks[1].task, 0), 0);
+			talker_count(&clerk.requested, 2);
+			IS(pier_comch_reply(clerk.server.comch,
+					    clerk.handles[1], "y", 1), 0);
+			ask_ends(&asks[1], 0);
+		}
+		IS(pier_buf_data_len(dst), 2);
+		pier_buf_put(dst);
+	}
+	close_all();
+}
+
 static void cancelled_buffers_are_given_back(void)
 {
 	struct pier_buf *bufs[QUEUE], *src;
@@ -285,6 +334,8 @@ int main(void)
 	TEST(long_replies_are_written_into_the_buffer);
 	TEST(short_replies_are_appended_to_it);
 	TEST(what_does_not_fit_is_refused);
+	TEST(memory_that_the_cpu_cannot_use_is_refused);
+	TEST(a_buffer_has_one_request_at_a_time);
 	TEST(cancelled_buffers_are_given_back);
 	TEST(a_deadline_gives_the_buffer_back);
 	TEST(a_buffer_that_is_not_given_back_ends_the_connection);

@@ -101,9 +101,10 @@ int pier_comch_task_set_request(struct pier_task *task, const void *msg,
 
 /*
  * Append the reply to @dst instead; the server writes a long one to its tail
- * space.  It is one buffer, of memory with PIER_REMOTE_WRITE.  NULL: none, the
- * reply is copied.
- * Errors: as above.
+ * space.  It is one buffer, of memory with PIER_REMOTE_WRITE that the CPU can
+ * use.  NULL: none, the reply is copied.
+ * Errors: as above; submit fails with -EBUSY if it is that of another request
+ * that has not completed.
  */
 int pier_comch_task_set_reply_buf(struct pier_task *task,
 				  struct pier_buf *dst);
