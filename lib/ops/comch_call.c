@@ -9,6 +9,8 @@
 #include "ops/comch_call.h"
 #include "ops/local_buf.h"
 
+#define OVERDUE_MS 1000		/* until what is overdue ends the connection */
+
 static struct pier__comch_call *of_task(struct pier_task *task)
 {
 	return pier__container_of(task, struct pier__comch_call, task);
@@ -44,6 +46,21 @@ static int lost(const struct pier_comch_conn *c)
 			  "ended");
 }
 
+static int timed_out(const struct pier__comch_call *call)
+{
+	return pier__fail(-ETIMEDOUT, "comch: no reply after %u ms",
+			  call->timeout_ms);
+}
+
+/* One that was cancelled ends as such, with its connection, too. */
+static int lost_call(const struct pier__comch_call *call)
+{
+	if (!call->cancelled)
+		return lost(call->conn);
+	return call->timed_out ? timed_out(call) :
+				 pier__task_cancelled(&call->task);
+}
+
 static int end_error(const struct pier__comch_call *call)
 {
 	switch (call->end) {
@@ -57,10 +74,9 @@ static int end_error(const struct pier__comch_call *call)
 	case PIER__COMCH_CALL_CANCELLED:
 		return pier__task_cancelled(&call->task);
 	case PIER__COMCH_CALL_TIMED_OUT:
-		return pier__fail(-ETIMEDOUT, "comch: no reply after %u ms",
-				  call->timeout_ms);
+		return timed_out(call);
 	case PIER__COMCH_CALL_LOST:
-		return lost(call->conn);
+		return lost_call(call);
 	default:
 		return 0;
 	}
@@ -148,6 +164,7 @@ static void done(struct pier__op *op, const struct ibv_wc *wc)
 static void cancel_sent(struct pier__comch_call *call)
 {
 	pier__comch_give_reply_send(call->conn);
+	pier__comch_cancels_post(call->conn);
 	sent(call);
 }
 
@@ -249,7 +266,7 @@ static void submitted(struct pier__comch_call *call)
 {
 	call->sends = 1;
 	call->end = PIER__COMCH_CALL_OPEN;
-	call->cancelled = call->timed_out = false;
+	call->cancelled = call->timed_out = call->overdue = false;
 	call->reply_len = 0;
 	call->verbs_status = -1;
 	call->vendor_error = 0;
@@ -343,15 +360,32 @@ static void not_answered(struct pier__comch_call *call)
 	pier__comch_violated(call->conn, err);
 }
 
-static void expire(struct pier__comch_call *call)
+/*
+ * The answer may have arrived while the program did something else: once
+ * overdue, what has arrived is received first.
+ */
+static void expire_cancel(struct pier__comch_call *call)
 {
-	pier__list_del(&call->timed);
-	if (call->cancelled) {
+	if (call->overdue) {
 		not_answered(call);
 		return;
 	}
-	call->timed_out = true;
-	cancel(&call->task);
+	call->overdue = true;
+	call->deadline = pier__now() + OVERDUE_MS * PIER__MS;
+	pier__comch_call_time(call);
+}
+
+static void expire(struct pier__comch_call *call)
+{
+	pier__list_del(&call->timed);
+	if (call->end)
+		return;
+	if (!call->cancelled) {
+		call->timed_out = true;
+		cancel(&call->task);
+	} else if (pier__conn_is_up(call->conn->conn)) {
+		expire_cancel(call);
+	}
 }
 
 void pier__comch_expire(struct pier_comch *comch)

@@ -19,7 +19,6 @@ enum pier__comch_call_end {
 	PIER__COMCH_CALL_NO_SERVICE,
 	PIER__COMCH_CALL_CANCELLED,
 	PIER__COMCH_CALL_TIMED_OUT,
-	PIER__COMCH_CALL_TOO_LONG,	/* the reply */
 	PIER__COMCH_CALL_LOST,		/* the connection has ended */
 };
 
@@ -44,6 +43,7 @@ struct pier__comch_call {
 	enum pier__comch_call_end end;	/* it finishes without sends */
 	bool cancelled;			/* a reply is waited for, to end with */
 	bool timed_out;			/* -ECANCELED, or -ETIMEDOUT */
+	bool overdue;			/* the time of its cancel has passed */
 	struct pier__list waiting;	/* calls->cancels, or alone */
 	struct pier__op cancel_op;
 	struct pier__posted cancel_posted;
@@ -57,8 +57,12 @@ struct pier__comch_call {
 
 /* The requests of a client that have no reply yet. */
 struct pier__comch_calls {
-	struct pier__comch_call *cancel;	/* whose cancel was sent */
-	struct pier__list cancels;	/* to be sent */
+	struct pier__comch_call *cancel;	/* whose turn it is; NULL: */
+						/* none is to be cancelled */
+	bool posted;			/* its cancel was */
+	bool unanswered;		/* the server may not have processed */
+					/* the last cancel that was posted */
+	struct pier__list cancels;	/* behind it */
 	uint32_t count, free;		/* slots; the first free one, count: */
 					/* none */
 	struct pier__comch_slot {
@@ -92,6 +96,10 @@ void pier__comch_calls_abandon(struct pier__comch_call *call);
 void pier__comch_calls_forget(struct pier__comch_call *call);
 /* Ask the server to write no reply to its memory. */
 void pier__comch_calls_cancel(struct pier__comch_call *call);
+/* Post the cancel whose turn it is, if it may be. */
+void pier__comch_cancels_post(struct pier_comch_conn *c);
+/* The server had replied before a cancel arrived.  Errors: -EPROTO. */
+int pier__comch_cancel_late(struct pier_comch_conn *c, size_t len);
 /* A reply has arrived.  Errors: -EPROTO. */
 int pier__comch_replied(struct pier_comch_conn *c, const void *msg, size_t len);
 /* The connection has ended. */

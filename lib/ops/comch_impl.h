@@ -26,11 +26,11 @@ struct pier__comch_frame;
  * messages, for which the peer needs credits, and PIER__COMCH_RESERVE more.  So
  * a peer that keeps to the protocol always finds a receive.
  *
- * The reserve: credits are returned when half of them are owed, or when the peer
- * has none and none is on its way to it, as requests hold the rest.  So at most
- * two messages that return some are not received yet.  One receive is in use
- * while the program's callback runs, after its credit may have been returned;
- * one is for a cancel of the client's, or the answer of the server's to it.
+ * The reserve: credits are returned when half of them are owed, or when the
+ * peer has none and none is on its way to it, as requests hold the rest.  So at
+ * most two messages that return some are not received yet.  One receive is in
+ * use while the program's callback runs, after its credit may have been
+ * returned; one is for a cancel of the client's, or the server's answer to it.
  */
 
 /*
@@ -167,6 +167,8 @@ struct pier_comch_conn {
 	uint32_t owed;			/* received, not granted again yet */
 	uint32_t reply_sends;		/* that replies, or a cancel, may */
 					/* still post */
+	bool late_cancel;		/* to be answered: it came after the */
+					/* reply */
 	bool returning;			/* of credits, in flight: */
 	struct pier__op op;
 	struct pier__posted posted;

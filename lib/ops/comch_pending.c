@@ -9,7 +9,12 @@
 #include "ops/comch_call.h"
 #include "ops/local_buf.h"
 
-#define CANCEL_MS 1000		/* in which the server answers a cancel */
+/*
+ * How long the server may need to answer a cancel.  A reply that it writes
+ * comes before, at so many bytes a millisecond at least.
+ */
+#define CANCEL_MS 4000
+#define BYTES_PER_MS 16384
 
 /* An id is the slot, and above it how often that was used. */
 #define SLOT_BITS 12
@@ -77,43 +82,86 @@ void pier__comch_calls_forget(struct pier__comch_call *call)
 
 	if (slot->call == call)
 		free_slot(call->conn, slot);
+	if (call->conn->calls->cancel == call)
+		call->conn->calls->cancel = NULL;
 }
 
-/* Cancel those that wait for it: one at a time. */
-static void post_cancel(struct pier_comch_conn *c)
+static void post_cancel(struct pier__comch_call *call)
 {
-	struct pier__comch_calls *calls = c->calls;
-	struct pier__list *link;
-	struct pier__comch_call *call;
+	struct pier_comch_conn *c = call->conn;
+	int err;
 
-	if (calls->cancel || !c->reply_sends || !pier__conn_is_up(c->conn))
-		return;
-	link = pier__list_pop(&calls->cancels);
-	if (!link)
-		return;
-	call = pier__container_of(link, struct pier__comch_call, waiting);
 	call->cancel_wr.imm_data =
 		pier__comch_next_head(c, PIER__COMCH_CANCEL);
 	if (pier__conn_chained(c->conn))
 		pier__conn_flush(c->conn);
-	if (pier__conn_post(c->conn, &call->cancel_wr)) {
-		pier__comch_violated(c, -EIO);
+	err = pier__conn_post(c->conn, &call->cancel_wr);
+	if (err) {
+		pier__comch_violated(c, err);
 		return;
 	}
 	pier__comch_take_reply_send(c);
 	pier__conn_posted(c->conn, &call->cancel_posted);
 	pier__comch_head_posted(c);
 	call->sends++;
+	c->calls->posted = c->calls->unanswered = true;
+}
+
+/* It is the turn of the next one; its time begins. */
+static void begin_next(struct pier__comch_calls *calls)
+{
+	struct pier__list *link = pier__list_pop(&calls->cancels);
+	struct pier__comch_call *call;
+	uint64_t ms;
+
+	if (!link)
+		return;
+	call = pier__container_of(link, struct pier__comch_call, waiting);
 	calls->cancel = call;
+	calls->posted = false;
+	ms = CANCEL_MS + pier__buf_tail_len(call->dst) / BYTES_PER_MS;
+	call->deadline = pier__now() + ms * PIER__MS;
+	pier__comch_call_time(call);
+}
+
+void pier__comch_cancels_post(struct pier_comch_conn *c)
+{
+	struct pier__comch_calls *calls = c->calls;
+
+	if (!pier__conn_is_up(c->conn))
+		return;
+	if (!calls->cancel)
+		begin_next(calls);
+	if (calls->cancel && !calls->posted && !calls->unanswered &&
+	    c->reply_sends)
+		post_cancel(calls->cancel);
 }
 
 void pier__comch_calls_cancel(struct pier__comch_call *call)
 {
 	call->cancelled = true;
-	call->deadline = pier__now() + CANCEL_MS * PIER__MS;
-	pier__comch_call_time(call);
+	pier__list_del(&call->timed);
 	pier__list_add(&call->conn->calls->cancels, &call->waiting);
-	post_cancel(call->conn);
+	pier__comch_cancels_post(call->conn);
+}
+
+int pier__comch_cancel_late(struct pier_comch_conn *c, size_t len)
+{
+	if (len || !c->calls || !c->calls->unanswered)
+		return pier__fail(-EPROTO, "comch: the peer answered a cancel "
+				  "with %zu bytes: 0 are allowed, after one "
+				  "was sent", len);
+	c->calls->unanswered = false;
+	pier__comch_cancels_post(c);
+	return 0;
+}
+
+/* Is it the answer to a cancel that was sent? */
+static bool may_be_cancelled(const struct pier__comch_call *call)
+{
+	const struct pier__comch_calls *calls = call->conn->calls;
+
+	return calls->cancel == call && calls->posted && calls->unanswered;
 }
 
 /* Is it a reply that @call can have? */
@@ -123,7 +171,8 @@ static int check(const struct pier__comch_call *call,
 	const struct pier_buf *dst = call->dst;
 	size_t most = dst ? pier__buf_tail_len(dst) : call->reply_size;
 
-	if (head->status == PIER__COMCH_REPLY_CANCELLED && !call->cancelled)
+	if (head->status == PIER__COMCH_REPLY_CANCELLED &&
+	    !may_be_cancelled(call))
 		return pier__fail(-EPROTO, "comch: the peer cancelled 0x%08x, "
 				  "which this end has not", call->id);
 	if (len + head->written > most || (head->written && !dst))
@@ -191,9 +240,11 @@ static void end(struct pier__comch_call *call,
 	struct pier_comch_conn *c = call->conn;
 
 	pier__list_del(&call->waiting);
+	if (status == PIER__COMCH_REPLY_CANCELLED)
+		c->calls->unanswered = false;
 	if (c->calls->cancel == call) {
 		c->calls->cancel = NULL;
-		post_cancel(c);
+		pier__comch_cancels_post(c);
 	}
 	pier__comch_call_end(call, end_of(call, status));
 }
@@ -228,6 +279,8 @@ void pier__comch_calls_end(struct pier_comch_conn *c)
 {
 	struct pier__comch_calls *calls = c->calls;
 
+	if (calls)
+		calls->cancel = NULL;
 	for (uint32_t i = 0; calls && i < calls->count; i++) {
 		struct pier__comch_call *call = calls->slots[i].call;
 
@@ -235,6 +288,7 @@ void pier__comch_calls_end(struct pier_comch_conn *c)
 			continue;
 		free_slot(c, &calls->slots[i]);
 		pier__list_del(&call->waiting);
+		pier__list_del(&call->timed);
 		pier__comch_call_end(call, PIER__COMCH_CALL_LOST);
 	}
 }

@@ -86,6 +86,17 @@ static void process(struct pier_comch_conn *c, enum pier__comch_kind kind,
 		pier__comch_return_credits(c);
 }
 
+/* A cancel of a client, or a server's answer to it. */
+static int process_cancel(struct pier_comch_conn *c,
+			  const struct pier__comch_recv *recv, size_t len)
+{
+	const void *msg = (const void *)(uintptr_t)recv->sge.addr;
+
+	return pier__comch_is_server(c->comch) ?
+		       pier__comch_cancelled(c, msg, len) :
+		       pier__comch_cancel_late(c, len);
+}
+
 /* Does a message of @kind take a credit? */
 static bool takes_credit(enum pier__comch_kind kind)
 {
@@ -137,9 +148,7 @@ static void arrived(struct pier_conn *conn, struct pier__comch_recv *recv,
 	pier__conn_peer_ready(conn);
 	err = check(c, wc, &head);
 	if (!err && head.kind == PIER__COMCH_CANCEL)
-		err = pier__comch_cancelled(
-			c, (const void *)(uintptr_t)recv->sge.addr,
-			wc->byte_len);
+		err = process_cancel(c, recv, wc->byte_len);
 	if (err) {
 		pier__comch_violated(c, err);
 		return;

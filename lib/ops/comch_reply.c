@@ -305,14 +305,32 @@ int pier__comch_requested(struct pier_comch_conn *c,
 	return 0;
 }
 
-/* A request whose reply is under way is answered by that. */
+/* The request of @id that has no reply; NULL: it was sent, or is under way. */
+static struct pier__comch_request *without_reply(struct pier_comch_conn *c,
+						 uint32_t id)
+{
+	struct pier__list *pos, *tmp;
+
+	PIER__LIST_EACH(pos, tmp, &c->requests) {
+		struct pier__comch_request *request = pier__container_of(
+			pos, struct pier__comch_request, link);
+
+		if (request->head.id == id && !request->has_reply)
+			return request;
+	}
+	return NULL;
+}
+
 int pier__comch_cancelled(struct pier_comch_conn *c, const void *msg,
 			  size_t len)
 {
-	struct pier__list *pos, *tmp;
+	struct pier__comch_request *request;
 	uint32_t id;
 	int err = pier__comch_cancel_decode(msg, len, &id);
 
+	if (!err && c->late_cancel)
+		err = pier__fail(-EPROTO, "comch: the peer cancelled 0x%08x "
+				 "before its last cancel was answered", id);
 	if (!err && ++c->cancels > c->received)
 		err = pier__fail(-EPROTO, "comch: the peer has cancelled %llu "
 				 "requests, and sent %llu",
@@ -320,16 +338,14 @@ int pier__comch_cancelled(struct pier_comch_conn *c, const void *msg,
 				 (unsigned long long)c->received);
 	if (err)
 		return err;
-	PIER__LIST_EACH(pos, tmp, &c->requests) {
-		struct pier__comch_request *request = pier__container_of(
-			pos, struct pier__comch_request, link);
-
-		if (request->head.id != id || request->has_reply)
-			continue;
+	request = without_reply(c, id);
+	if (request) {
 		request->status = -ECANCELED;
 		reply(request, PIER__COMCH_REPLY_CANCELLED, 0, 0);
-		break;
+		return 0;
 	}
+	c->late_cancel = true;
+	pier__comch_return_credits(c);
 	return 0;
 }
 

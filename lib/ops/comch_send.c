@@ -108,11 +108,15 @@ void pier__comch_return_credits(struct pier_comch_conn *c)
 	struct ibv_send_wr wr = {
 		.wr_id = (uintptr_t)&c->op,
 		.opcode = IBV_WR_SEND_WITH_IMM,
-		.imm_data = pier__comch_next_head(c, PIER__COMCH_CREDITS),
+		.imm_data = pier__comch_next_head(
+			c, c->late_cancel ? PIER__COMCH_CANCEL :
+					    PIER__COMCH_CREDITS),
 	};
 	int err;
 
-	if (!is_time(c) || c->returning || !pier__conn_is_up(c->conn))
+	if (!is_time(c) && !c->late_cancel)
+		return;
+	if (c->returning || !pier__conn_is_up(c->conn))
 		return;
 	err = post_own(c, &wr);
 	if (err) {
@@ -121,6 +125,7 @@ void pier__comch_return_credits(struct pier_comch_conn *c)
 	}
 	pier__conn_posted(c->conn, &c->posted);
 	c->returning = true;
+	c->late_cancel = false;
 	c->holds++;
 	pier__comch_head_posted(c);
 }

@@ -29,7 +29,8 @@
  *
  * A message is an RDMA send with an immediate: its kind in the upper 8 bits,
  * then 8 bits that are 0, then 16 bits: credits that the sender returns.  But
- * for those that only return credits it takes a credit.  A new consumer:
+ * for those that only return credits, and for cancels and answers to them, it
+ * takes a credit.  A new consumer:
  *
  *	0  id	4  port	8  the most immediate bytes	12 token
  *
@@ -42,8 +43,9 @@
  *
  * Its reply: 0 id, 4 enum pier__comch_reply_status, 8 the bytes that were
  * written to that address before, or 0 and the program's bytes.  A client that
- * wants its memory back sends 0 id, which takes no credit, for one request at a
- * time; the reply is the answer to it.
+ * wants its memory back sends 0 id, for one request at a time.  The answer is
+ * the reply PIER__COMCH_REPLY_CANCELLED; or, if the server had replied before,
+ * the same kind of message without bytes.
  */
 #define PIER__COMCH_PORTS 4
 #define PIER__COMCH_PORT_MIN 16384
