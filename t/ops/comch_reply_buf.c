@@ -19,13 +19,13 @@ static struct pier_dev *dev;
 static struct ask asks[QUEUE];
 
 /* The memory of an end. */
-static struct area {
+static struct mapping {
 	struct pier_mmap *mmap;
 	struct pier_buf_inventory *inv;
 	uint8_t *mem;
 } from, into;
 
-static bool area_open(struct area *area, uint32_t access)
+static bool area_open(struct mapping *area, uint32_t access)
 {
 	if (!IS(pier_mmap_map(dev, NULL, LONG, access, &area->mmap), 0) ||
 	    !IS(pier_buf_inventory_create(2 * QUEUE, &area->inv), 0))
@@ -34,7 +34,7 @@ static bool area_open(struct area *area, uint32_t access)
 	return true;
 }
 
-static void area_close(struct area *area)
+static void area_close(struct mapping *area)
 {
 	pier_buf_inventory_destroy(area->inv);
 	pier_mmap_destroy(area->mmap);
