@@ -33,9 +33,11 @@ static void connected(struct pier_comch_conn *conn, void *data)
 static void disconnected(struct pier_comch_conn *conn, void *data)
 {
 	struct talker *talker = data;
+	const char *text;
 
 	talker->disconnected++;
-	talker->end_error = pier_comch_conn_error(conn, NULL);
+	talker->end_error = pier_comch_conn_error(conn, &text);
+	snprintf(talker->end_text, sizeof(talker->end_text), "%s", text);
 	talker->end_data = pier_comch_conn_user_data(conn);
 	if (talker->conn == conn)
 		talker->conn = NULL;

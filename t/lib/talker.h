@@ -30,6 +30,7 @@ struct talker {
 	uint8_t last[PIER_COMCH_MESSAGE_MAX];	/* the last message */
 	size_t last_len;
 	int end_error;			/* of the last that was disconnected */
+	char end_text[256];		/* its message */
 	void *end_data;			/* its user data */
 	/* called for each, after it was counted; NULL: nothing */
 	void (*on_connected)(struct talker *talker,

@@ -316,8 +316,21 @@ static void submit_refused(struct talker *talker, struct pier_comch_conn *conn)
 			next(&asks[i]);
 }
 
+/* A counter of the device, 0 if it does not count that. */
+static uint64_t counter(const char *name)
+{
+	struct pier_counters counters = { .size = sizeof(counters) };
+	uint64_t value = 0;
+
+	if (!pier_dev_counters(dev, &counters))
+		pier_counters_find(&counters, name, &value);
+	return value;
+}
+
 static void many_flow_without_receiver_not_ready(void)
 {
+	uint64_t rnr = counter("rnr_received");
+
 	if (open_later()) {
 		clerk.later = false;
 		completed = 0;
@@ -334,6 +347,7 @@ static void many_flow_without_receiver_not_ready(void)
 			IS(pier_task_free(asks[i].task), 0);
 		talker_count(&clerk.ended, clerk.requested);
 		IS(clerk.failed, 0);
+		IS(counter("rnr_received"), rnr);
 	}
 	clerk_close();
 }

@@ -90,6 +90,7 @@ static void is_noticed(const struct talker *talker, const char *part,
 	talker_count(&clerk.client.disconnected, 1);
 	talker_count(&clerk.server.disconnected, 1);
 	IS(talker_violations(talker), 1);
+	LIKE(talker->end_text, part);
 	if (talker == &clerk.client) {
 		IS(pier_comch_error(clerk.client.comch, &text), -EPROTO);
 		LIKE(text, part);
@@ -162,7 +163,7 @@ static void a_request_that_is_too_short_is_noticed(void)
 		((struct pier__comch_call *)asks[0].task)->sge.length =
 			PIER__COMCH_REQUEST_HEAD - 1;
 		IS(pier_task_submit(asks[0].task, 0), 0);
-		is_noticed(&clerk.server, "", 1);
+		is_noticed(&clerk.server, "a request of 23 bytes", 1);
 		IS(clerk.requested, 0);
 	}
 	close_all();
@@ -176,7 +177,7 @@ static void requests_beyond_the_credits_are_noticed(void)
 		conn = clerk.client.conn;
 		conn->peer_queue = conn->credits = 2 * QUEUE;
 		submit_all(2 * QUEUE);
-		is_noticed(&clerk.server, "", 2 * QUEUE);
+		is_noticed(&clerk.server, "than it had credits for", 2 * QUEUE);
 		IS(clerk.requested, QUEUE);
 		IS(clerk.ended, QUEUE);
 	}
@@ -249,7 +250,7 @@ static void more_cancels_than_requests_are_noticed(void)
 		talker_count(&clerk.requested, 1);
 		clerk.conn->received = 0;
 		IS(pier_task_cancel(asks[0].task), 0);
-		is_noticed(&clerk.server, "", 1);
+		is_noticed(&clerk.server, "has cancelled 1 requests", 1);
 	}
 	pier_buf_put(dst);
 	close_all();
