@@ -10,6 +10,8 @@
 #define MAGIC 4
 #define CREDITS_MASK 0xffffu
 
+#define FAMILY 3	/* of the magic, the same in all releases */
+
 static const uint8_t magic[MAGIC] = { 'p', 'c', 'h', '3' };
 
 /* What follows the magic, but for the name. */
@@ -164,7 +166,7 @@ enum pier__comch_reject pier__comch_rej_decode(const void *data, size_t len)
 {
 	struct rej rej;
 
-	if (!has_magic(data, len, sizeof(rej)))
+	if (len < sizeof(rej) || memcmp(data, magic, FAMILY))
 		return 0;
 	memcpy(&rej, data, sizeof(rej));
 	return (enum pier__comch_reject)ntohl(rej.reason);

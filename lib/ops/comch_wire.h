@@ -174,7 +174,7 @@ int pier__comch_rep_decode(const void *data, size_t len,
 
 void pier__comch_rej_encode(enum pier__comch_reject reason,
 			    uint8_t ret[PIER__COMCH_REJ]);
-/* 0: it is none of ours. */
+/* Of any release.  0: it is none of ours. */
 enum pier__comch_reject pier__comch_rej_decode(const void *data, size_t len);
 
 /* The immediate, in network order; and back.  Errors: -EPROTO. */

@@ -107,6 +107,17 @@ static void is_rejected(enum pier__comch_reject reason)
 	pier_conn_destroy(mallory.peer.conn);
 }
 
+static void rejections_of_another_release_are_understood(void)
+{
+	uint8_t rej[PIER__COMCH_REJ];
+
+	pier__comch_rej_encode(PIER__COMCH_REJECT_MALFORMED, rej);
+	rej[3]--;
+	OK(pier__comch_rej_decode(rej, sizeof(rej)));
+	rej[2]--;
+	IS(pier__comch_rej_decode(rej, sizeof(rej)), 0);
+}
+
 static void requests_that_are_none_are_rejected(void)
 {
 	if (!open_server())
@@ -571,6 +582,7 @@ int main(void)
 {
 	if (pier_dev_open(NULL, &dev))
 		return tap_skip_all(pier_last_error());
+	TEST(rejections_of_another_release_are_understood);
 	TEST(requests_that_are_none_are_rejected);
 	TEST(requests_with_bad_members_are_refused);
 	TEST(messages_with_bad_heads_are_noticed);
