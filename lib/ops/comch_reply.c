@@ -408,14 +408,11 @@ static struct pier__comch_request *open_one(const struct pier_comch *comch,
 	return request && !request->has_reply ? request : NULL;
 }
 
-int pier_comch_reply(struct pier_comch *comch, uint64_t handle,
-		     const void *msg, size_t len)
+static int reply_copy(const struct pier_comch *comch, uint64_t handle,
+		      const void *msg, size_t len)
 {
-	struct pier__comch_request *request;
+	struct pier__comch_request *request = open_one(comch, handle);
 
-	if (!comch)
-		return pier__no_object(__func__);
-	request = open_one(comch, handle);
 	if (!request)
 		return is_void(handle);
 	if (!msg && len)
@@ -427,6 +424,23 @@ int pier_comch_reply(struct pier_comch *comch, uint64_t handle,
 		memmove(memory_of(request) + PIER__COMCH_REPLY_HEAD, msg, len);
 	reply(request, PIER__COMCH_REPLY_DATA, 0, len);
 	return 0;
+}
+
+int pier_comch_reply(struct pier_comch *comch, uint64_t handle,
+		     const void *msg, size_t len)
+{
+	struct pier__guard *guard;
+	int err;
+
+	if (!comch)
+		return pier__no_object(__func__);
+	guard = pier__ctx_guard(&comch->ctx);
+	err = pier__guard_enter(guard, "pier_comch_reply");
+	if (err)
+		return err;
+	err = reply_copy(comch, handle, msg, len);
+	pier__guard_leave(guard);
+	return err;
 }
 
 /* The most bytes of a reply that is written. */
@@ -455,23 +469,20 @@ static int check_src(const struct pier__comch_request *request,
 	return 0;
 }
 
-int pier_comch_reply_buf(struct pier_comch *comch, uint64_t handle,
-			 struct pier_buf *src)
+static int reply_buf(const struct pier_comch *comch, uint64_t handle,
+		     struct pier_buf *src)
 {
-	struct pier__comch_request *request;
+	struct pier__comch_request *request = open_one(comch, handle);
 	int err;
 
-	if (!comch)
-		return pier__no_object(__func__);
-	request = open_one(comch, handle);
 	if (!request)
 		return is_void(handle);
 	err = check_src(request, src);
 	if (err)
 		return err;
 	if (src->data_len <= message_max(request))
-		return pier_comch_reply(comch, handle, pier_buf_data(src),
-					src->data_len);
+		return reply_copy(comch, handle, pier_buf_data(src),
+				  src->data_len);
 	if (!request->head.writes || src->data_len > write_max(request))
 		return too_long(request, src->data_len, message_max(request));
 	src->refs++;
@@ -480,38 +491,78 @@ int pier_comch_reply_buf(struct pier_comch *comch, uint64_t handle,
 	return 0;
 }
 
-int pier_comch_refuse(struct pier_comch *comch, uint64_t handle)
+int pier_comch_reply_buf(struct pier_comch *comch, uint64_t handle,
+			 struct pier_buf *src)
 {
-	struct pier__comch_request *request;
+	struct pier__guard *guard;
+	int err;
 
 	if (!comch)
 		return pier__no_object(__func__);
+	guard = pier__ctx_guard(&comch->ctx);
+	err = pier__guard_enter(guard, "pier_comch_reply_buf");
+	if (err)
+		return err;
+	err = reply_buf(comch, handle, src);
+	pier__guard_leave(guard);
+	return err;
+}
+
+int pier_comch_refuse(struct pier_comch *comch, uint64_t handle)
+{
+	struct pier__comch_request *request;
+	struct pier__guard *guard;
+	int err;
+
+	if (!comch)
+		return pier__no_object(__func__);
+	guard = pier__ctx_guard(&comch->ctx);
+	err = pier__guard_enter(guard, "pier_comch_refuse");
+	if (err)
+		return err;
 	request = open_one(comch, handle);
-	if (!request)
-		return is_void(handle);
-	reply(request, PIER__COMCH_REPLY_REFUSED, 0, 0);
-	return 0;
+	if (request)
+		reply(request, PIER__COMCH_REPLY_REFUSED, 0, 0);
+	else
+		err = is_void(handle);
+	pier__guard_leave(guard);
+	return err;
 }
 
 struct pier_comch_conn *pier_comch_request_conn(struct pier_comch *comch,
 						uint64_t handle)
 {
-	struct pier__comch_request *request = open_one(comch, handle);
+	struct pier__guard *guard = pier__ctx_guard(&comch->ctx);
+	struct pier__comch_request *request;
 
+	if (pier__guard_enter(guard, "pier_comch_request_conn"))
+		return NULL;
+	request = open_one(comch, handle);
+	pier__guard_leave(guard);
 	return request ? request->conn : NULL;
 }
 
 size_t pier_comch_reply_max(struct pier_comch *comch, uint64_t handle)
 {
-	struct pier__comch_request *request = open_one(comch, handle);
+	struct pier__guard *guard = pier__ctx_guard(&comch->ctx);
+	struct pier__comch_request *request;
 
+	if (pier__guard_enter(guard, "pier_comch_reply_max"))
+		return 0;
+	request = open_one(comch, handle);
+	pier__guard_leave(guard);
 	return request ? message_max(request) : 0;
 }
 
 size_t pier_comch_reply_buf_max(struct pier_comch *comch, uint64_t handle)
 {
-	struct pier__comch_request *request = open_one(comch, handle);
+	struct pier__guard *guard = pier__ctx_guard(&comch->ctx);
+	struct pier__comch_request *request;
 
+	if (pier__guard_enter(guard, "pier_comch_reply_buf_max"))
+		return 0;
+	request = open_one(comch, handle);
+	pier__guard_leave(guard);
 	if (!request)
 		return 0;
 	return request->head.writes ? (size_t)write_max(request) :
