@@ -24,7 +24,8 @@ struct pier_buf;
 
 /*
  * Called by the engine, for a request of the client of @conn: @len bytes at
- * @msg, which are valid until it is replied to or its connection has ended.
+ * @msg, which are valid until it is replied to or cancelled, or its connection
+ * has ended.
  * @request is its handle, which no other request gets.
  */
 typedef void pier_comch_request_fn(struct pier_comch_conn *conn,
@@ -33,8 +34,8 @@ typedef void pier_comch_request_fn(struct pier_comch_conn *conn,
 
 /*
  * Called by the engine, once for each request that was reported: @status 0, the
- * client has the reply; -ECANCELED, the client wants none any more; another
- * negative error, the connection has ended.  A buffer that the reply was in is
+ * reply was sent; -ECANCELED, the client has cancelled it; another negative
+ * error, the connection has ended.  A buffer that the reply was in is
  * the program's again.
  */
 typedef void pier_comch_request_end_fn(struct pier_comch *comch,
@@ -81,8 +82,8 @@ size_t pier_comch_reply_buf_max(struct pier_comch *comch, uint64_t request);
 
 /*
  * Take a preallocated task of a client that sends @len bytes at @msg, which
- * submit copies, and copies the reply to the @size bytes at @reply, NULL: they
- * are not needed.  It completes when the reply has arrived:
+ * submit copies, and copies the reply to the @size bytes at @reply, NULL: only
+ * an empty reply fits.  It completes when the reply has arrived:
  * -EREMOTEIO, refused; -EOPNOTSUPP, the server takes no requests; -ETIMEDOUT;
  * -ECANCELED; the error of the connection if that has ended.
  * Submit fails as that of pier_comch_task_send().
