@@ -201,19 +201,27 @@ static void try_next(struct pier_conn *conn, uint64_t now)
 static void give_up(struct pier_conn *conn, uint64_t now)
 {
 	struct pier__attempt *attempt = conn->cm->attempt;
-	int err;
+	const struct pier__retry *retry = &attempt->retry;
+	char addresses[48] = "", attempts[64] = "";
 
-	if (pier__retry_pause(&attempt->retry, now))
+	if (pier__retry_pause(&attempt->retry, now)) {
+		if (retry->attempts == 1)
+			pier__log(PIER_LOG_INFO, "cm", "%s: repeated for %u ms",
+				  attempt->text, retry->ms);
 		return;
-	err = pier__fail_again(attempt->error, attempt->text);
+	}
 	if (attempt->addrs.count > 1)
-		err = pier__fail(err, "%s; the last of %u addresses",
-				 attempt->text, attempt->addrs.count);
-	if (attempt->retry.ms)
-		err = pier__fail(err, "%s; attempt %u, none later than %u ms",
-				 attempt->text, attempt->retry.attempts,
-				 attempt->retry.ms);
-	pier__conn_fail(conn, err);
+		snprintf(addresses, sizeof(addresses), "; the last of %u "
+			 "addresses", attempt->addrs.count);
+	if (retry->ms)
+		snprintf(attempts, sizeof(attempts), "; attempt %u, none later "
+			 "than %u ms", retry->attempts, retry->ms);
+	if (addresses[0] || attempts[0])
+		pier__fail(attempt->error, "%s%s%s", attempt->text, addresses,
+			   attempts);
+	else
+		pier__fail_again(attempt->error, attempt->text);
+	pier__conn_fail(conn, attempt->error);
 }
 
 /* Which ports a firewall may block, in @ret. */

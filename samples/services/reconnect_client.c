@@ -102,7 +102,7 @@ int main(int argc, char *argv[])
 			err = reconnect();
 		answered = 0;
 		err = err ? err : ask();
-		if (answered && puts(memory[1]) >= 0)
+		if (answered && printf("%.*s\n", LEN, memory[1]) >= 0)
 			fflush(stdout);
 	}
 	if (err)

@@ -105,6 +105,8 @@ int main(int argc, char *argv[])
 	if (err)
 		fprintf(stderr, "reconnect_server: %s\n", pier_last_error());
 	ended = 1;
+	signal(SIGINT, SIG_DFL);	/* end() uses the engine */
+	signal(SIGTERM, SIG_DFL);
 	pier_rdma_destroy(rdma);
 	for (i = 0; i < SLOTS; i++)
 		pier_buf_put(slots[i].buf);
