@@ -25,23 +25,24 @@ static int is_connected(void)
 	return conn && pier_conn_state(conn) == PIER_CONN_CONNECTED;
 }
 
-/* Attempts are repeated after 0.1 s, then 0.2 s, at last every 2 s. */
 static int reconnect(void)
 {
 	struct pier_connect_config cfg = {
 		.size = sizeof(cfg), .peer = args.server_addr,
-		.port = (uint32_t)args.listen_port, .timeout_ms = 3000,
-		.retry_ms = (uint32_t)args.timeout_ms,
-		.retry_pause_max_ms = 2000,
+		.port = (uint32_t)args.listen_port, .retry_pause_max_ms = 2000,
+		.retry_ms = (uint32_t)args.timeout_ms, .timeout_ms = 3000,
 	};
-	int err;
+	int err, tries = 3;	/* the server may die in the handshake, too */
 
-	if (conn)
-		fprintf(stderr, "%s\n", pier_conn_error_text(conn));
-	pier_conn_destroy(conn);	/* its tasks end, its receive remains */
-	conn = NULL;
-	err = pier_rdma_connect_to(rdma, &cfg, &conn);
-	return err ? err : pier_conn_wait(conn, -1);
+	do {
+		if (conn)
+			fprintf(stderr, "%s\n", pier_conn_error_text(conn));
+		pier_conn_destroy(conn);	/* the posted receive remains */
+		conn = NULL;
+		err = pier_rdma_connect_to(rdma, &cfg, &conn);
+		err = err ? err : pier_conn_wait(conn, -1);
+	} while (err && --tries);
+	return err;
 }
 
 static void received(struct pier_task *task, void *arg)
@@ -96,11 +97,10 @@ int main(int argc, char *argv[])
 	err = err ? err : pier_buf_inventory_create(2, &inv);
 	err = err ? err : pier_buf_by_data(inv, mmap, memory, LEN, &out);
 	err = err ? err : pier_buf_by_addr(inv, mmap, memory + 1, LEN, &in);
-	for (i = 1; !err && i <= count; i += answered) {
+	for (i = 1; !err && i <= count; i += answered, answered = 0) {
 		snprintf(memory[0], LEN, "%d", i);
 		if (!is_connected() && ++connects)
 			err = reconnect();
-		answered = 0;
 		err = err ? err : ask();
 		if (answered && printf("%.*s\n", LEN, memory[1]) >= 0)
 			fflush(stdout);

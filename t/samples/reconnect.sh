@@ -3,10 +3,11 @@
 #
 # A client whose server is killed, and stopped, by real processes.
 . "${0%/*}/../lib/tap.sh"
+. "${0%/*}/../lib/device.sh"
 
 bin=$build/samples/services
 [ -x "$bin/reconnect_client" ] || skip_all "the samples are not built"
-device=${PIER_DEVICE:-soft_lo}
+device_known
 # Two runs at once would have the same port.
 port=$((20000 + $$ % 20000))
 client=
@@ -21,8 +22,8 @@ serve()
 # ask COUNT - in the background
 ask()
 {
-	"$bin/reconnect_client" -d "$device" -lp $port -n "$1" \
-	    >"$tmp/client.out" 2>"$tmp/client.err" &
+	"$bin/reconnect_client" -d "$device" -sa "$address" -lp $port \
+	    -n "$1" --timeout 60 >"$tmp/client.out" 2>"$tmp/client.err" &
 	client=$!
 }
 
