@@ -86,8 +86,9 @@ bool pier__doca_rdma_is_fixed(const struct doca_rdma_task *t)
 {
 	const struct pier__doca_rdma_fixed *fixed = &t->fixed;
 
-	return t->conn->conn == fixed->conn && t->imm == fixed->imm &&
-	       t->first == fixed->first && t->second == fixed->second;
+	return t->conn && t->conn->conn == fixed->conn &&
+	       t->imm == fixed->imm && t->first == fixed->first &&
+	       t->second == fixed->second;
 }
 
 /* The next submit checks it. */

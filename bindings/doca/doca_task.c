@@ -84,15 +84,20 @@ typedef int submit_fn(struct pier_task *task, unsigned int flags);
 static doca_error_t __attribute__((noinline))
 submit_new(struct doca_task *task, unsigned int flags, submit_fn *fn)
 {
-	doca_error_t error = DOCA_SUCCESS;
+	bool reused = reuse(task);
+	doca_error_t error = reused ? DOCA_SUCCESS : build_anew(task);
 	int err;
 
-	if (!reuse(task))
-		error = build_anew(task);
 	if (error)
 		return error;
 	err = fn(task->task, flags);
-	return err ? pier__doca_error(err) : DOCA_SUCCESS;
+	if (!err)
+		return DOCA_SUCCESS;
+	if (reused) {		/* its status is that of another operation */
+		task->spare = task->task;
+		task->task = NULL;
+	}
+	return pier__doca_error(err);
 }
 
 static inline doca_error_t __attribute__((always_inline))

@@ -12,7 +12,7 @@ struct doca_task_kind {
 	int (*build)(struct doca_task *task);
 	/*
 	 * Give @pier, which was of an operation whose task was freed, the
-	 * arguments of this one, which check() would accept; an error: another
+	 * arguments of this one, which are not checked yet; an error: another
 	 * one is built.  NULL: pier's is freed with it.
 	 */
 	int (*reuse)(struct doca_task *task, struct pier_task *pier);
