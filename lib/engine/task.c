@@ -277,6 +277,26 @@ void pier__task_leave(struct pier_task *task)
 	pier__task_set_end(task);
 }
 
+/* As end_timed() does, but before its instance goes on. */
+static void __attribute__((noinline, cold))
+end_timed_node(struct pier_task *task)
+{
+	struct pier_ctx *ctx = task->ctx;
+
+	pier__task_was_timed(task);
+	if (task->status == -ETIMEDOUT && ctx->stop_on_task_error &&
+	    ctx->state == PIER_CTX_RUNNING)
+		pier__ctx_stop(ctx);
+}
+
+void pier__task_leave_node(struct pier_task *task)
+{
+	task->part = NULL;
+	if (task->timeout_ms)
+		end_timed_node(task);
+	pier__task_set_end(task);
+}
+
 int pier__task_one_shot(struct pier_task *task, pier_task_fn *fn, void *arg)
 {
 	int err;

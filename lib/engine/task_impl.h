@@ -198,6 +198,9 @@ static inline void pier__task_join(struct pier_task *task, pier_task_fn *end,
 
 void pier__task_leave(struct pier_task *task);
 
+/* The same, and if it took too long its context may have to stop. */
+void pier__task_leave_node(struct pier_task *task);
+
 /* @task is that of @place from now on; NULL: none is. */
 void pier__task_put_in(struct pier_task *task, struct pier__task_place *place);
 

@@ -30,21 +30,33 @@ static struct pier_task *task_of(struct pier__list *link)
 	return pier__container_of(link, struct pier_task, timed);
 }
 
-/* Returns when the next deadline is; NEVER: nothing is in flight. */
-static uint64_t next_deadline(struct pier_pe *pe, uint64_t now)
+/* Of a task in flight, whose time begins when it is first seen. */
+static uint64_t deadline_of(struct pier_task *task, uint64_t now)
+{
+	if (!task->deadline)
+		task->deadline = pier__deadline(now, task->timeout_ms);
+	return task->deadline;
+}
+
+/*
+ * Returns when the next deadline is; NEVER: nothing is in flight.  For a
+ * program that @sleeps, tasks count that it may submit before it does.
+ */
+static uint64_t next_deadline(struct pier_pe *pe, uint64_t now, bool sleeps)
 {
 	uint64_t due = PIER__NEVER;
 	struct pier__list *link;
 
 	for (link = pe->timed.next; link != &pe->timed; link = link->next) {
 		struct pier_task *task = task_of(link);
+		uint64_t deadline = PIER__NEVER;
 
-		if (!pier__task_busy(task))
-			continue;
-		if (!task->deadline)
-			task->deadline = pier__deadline(now, task->timeout_ms);
-		if (task->deadline < due)
-			due = task->deadline;
+		if (pier__task_busy(task))
+			deadline = deadline_of(task, now);
+		else if (sleeps)
+			deadline = pier__deadline(now, task->timeout_ms);
+		if (deadline < due)
+			due = deadline;
 	}
 	return due;
 }
@@ -72,7 +84,7 @@ static struct pier_pe *pe_of(struct pier__source *source)
 static int look(struct pier__source *source, int budget)
 {
 	struct pier_pe *pe = pe_of(source);
-	uint64_t now = pier__pe_now(pe), due = next_deadline(pe, now);
+	uint64_t now = pier__pe_now(pe), due = next_deadline(pe, now, false);
 	bool late = due <= now;
 
 	(void)budget;
@@ -83,10 +95,13 @@ static int look(struct pier__source *source, int budget)
 	return late;
 }
 
-/* The engine may sleep: those that were submitted since the last look. */
+/*
+ * The engine may sleep: those that were submitted since the last look, and
+ * those that will be before the program sleeps.
+ */
 static int arm(struct pier__source *source)
 {
-	uint64_t due = next_deadline(pe_of(source), pier__now());
+	uint64_t due = next_deadline(pe_of(source), pier__now(), true);
 
 	if (due < source->due)
 		pier__pe_due(source, due);

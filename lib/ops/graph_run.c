@@ -188,7 +188,7 @@ static void end_step(struct pier_task *task, void *arg)
 
 	(void)arg;
 	task->ctx->pe->events--;
-	pier__task_leave(task);
+	pier__task_leave_node(task);
 	instance->running--;
 	settle(step, task->status);
 	if (instance->queued)

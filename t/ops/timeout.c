@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 
 #include "cm/conn_impl.h"
@@ -211,21 +212,30 @@ static int again(void *arg)
 	return -EAGAIN;
 }
 
-static void a_function_that_never_finishes_is_called_no_more(void)
+/* Start a context of functions whose tasks have a timeout. */
+static struct pier_func *open_func(void)
 {
 	struct pier_func_config cfg = { .size = sizeof(cfg),
 					.stop_on_task_error = 1 };
+	struct pier_func *func = NULL;
+
+	IS(pier_func_create(&func), 0);
+	IS(pier_func_configure(func, &cfg), 0);
+	IS(pier_ctx_set_task_timeout_ms(pier_func_ctx(func), SHORT_MS), 0);
+	IS(pier_ctx_start(pier_func_ctx(func), graphs.c.pe), 0);
+	return func;
+}
+
+static void a_function_that_never_finishes_is_called_no_more(void)
+{
 	struct pier_func *func;
 	struct pier_task *task;
 	struct pier_ctx *ctx;
 
 	if (!graphs_open(dev))
 		return;
-	IS(pier_func_create(&func), 0);
-	IS(pier_func_configure(func, &cfg), 0);
+	func = open_func();
 	ctx = pier_func_ctx(func);
-	IS(pier_ctx_set_task_timeout_ms(ctx, SHORT_MS), 0);
-	IS(pier_ctx_start(ctx, graphs.c.pe), 0);
 	IS(pier_func_task_call(func, again, NULL, &task), 0);
 	IS(pier_task_submit(task, 0), 0);
 	IS(copier_wait(&graphs.c, task), -ETIMEDOUT);
@@ -233,6 +243,60 @@ static void a_function_that_never_finishes_is_called_no_more(void)
 	IS(pier_task_free(task), 0);
 	pier_func_destroy(func);
 	graphs_close();
+}
+
+static void a_context_stops_for_the_task_of_a_node_too(void)
+{
+	struct graphs_outcome outcome = { 0 };
+	struct pier_task *task, *instance;
+	struct pier_graph_node *node;
+	struct pier_func *func;
+
+	if (!graphs_open(dev))
+		return;
+	func = open_func();
+	node = graphs_ctx_node(pier_func_ctx(func));
+	IS(pier_func_task_call(func, again, NULL, &task), 0);
+	if (graphs_start(graphs.graph)) {
+		instance = graphs_instance(graphs.graph);
+		IS(pier_graph_task_set_task(instance, node, task), 0);
+		IS(graphs_run(instance, &outcome), -ETIMEDOUT);
+		OK(pier_ctx_state(pier_func_ctx(func)) != PIER_CTX_RUNNING);
+		IS(pier_task_free(instance), 0);
+	}
+	IS(pier_task_free(task), 0);
+	pier_func_destroy(func);
+	graphs_close();
+}
+
+/* With nothing else that would wake it. */
+static void a_program_that_arms_submits_and_sleeps_is_woken(void)
+{
+	struct pollfd fd = { .events = POLLIN };
+	int status = -EINPROGRESS;
+	struct pier_task *task;
+	struct pier_buf *dst;
+
+	if (peer_open(&a, dev, NULL, NULL, LEN)) {
+		fd.fd = pier_pe_fd(a.pe);
+		dst = peer_tail(&a, 0, 8);
+		IS(pier_rdma_task_receive(a.rdma, dst, &task), 0);
+		pier_task_set_done(task, peer_done, &status);
+		IS(pier_task_set_timeout_ms(task, SHORT_MS), 0);
+		while (pier_pe_arm(a.pe) == -EAGAIN)
+			pier_pe_progress(a.pe, 1);
+		IS(pier_task_submit(task, 0), 0);
+		while (status == -EINPROGRESS &&
+		       OK(poll(&fd, 1, LIMIT_MS) == 1)) {
+			do
+				pier_pe_progress(a.pe, 1);
+			while (pier_pe_arm(a.pe) == -EAGAIN);
+		}
+		IS(status, -ETIMEDOUT);
+		IS(pier_task_free(task), 0);
+		pier_buf_put(dst);
+	}
+	peer_close(&a);
 }
 
 int main(void)
@@ -248,6 +312,8 @@ int main(void)
 	TEST(a_callback_may_be_changed_in_flight);
 	TEST(timeouts_are_checked);
 	TEST(a_function_that_never_finishes_is_called_no_more);
+	TEST(a_context_stops_for_the_task_of_a_node_too);
+	TEST(a_program_that_arms_submits_and_sleeps_is_woken);
 	pier_dev_close(dev);
 	return tap_done();
 }
