@@ -15,6 +15,7 @@
 #define BIG 40000	/* more than one packet */
 #define BATCH 16
 #define ROUNDS 20
+#define TRIES 4
 #define COMCH_SENDS 12	/* of 16 that have credits */
 
 static struct pier_dev *dev;
@@ -134,11 +135,25 @@ static void retrieved(void)
 	IS(n, 2);
 }
 
-/* Run @fn some times, then as often without a single allocation. */
+/* Run @fn some times; how many allocations and frees that were. */
+static void measure(void (*fn)(void), long *allocations, long *frees)
+{
+	*allocations = failing_allocations();
+	*frees = failing_frees();
+	for (int i = 0; i < ROUNDS && tap_holds(); i++)
+		fn();
+	*allocations = failing_allocations() - *allocations;
+	*frees = failing_frees() - *frees;
+}
+
+/*
+ * Run @fn some times, then as often without a single allocation: in one of a
+ * few tries, as a listener that waits for UDP port 4791 looks for it each
+ * second, and allocates a socket for that.
+ */
 static void check(void (*fn)(void), size_t len)
 {
-	long allocations, frees;
-	int i;
+	long allocations = 1, frees = 1;
 
 	src = peer_data(&a, 0, len);
 	tail = peer_tail(&a, LEN / 2, len);
@@ -146,14 +161,11 @@ static void check(void (*fn)(void), size_t len)
 	far = peer_far_data(&a, 0, len);
 	far_tail = peer_far_tail(&a, LEN / 2, len);
 	word = peer_data(&a, 0, 8);
-	for (i = 0; i < ROUNDS && tap_holds(); i++)
-		fn();
-	allocations = failing_allocations();
-	frees = failing_frees();
-	for (i = 0; i < ROUNDS && tap_holds(); i++)
-		fn();
-	IS(failing_allocations(), allocations);
-	IS(failing_frees(), frees);
+	measure(fn, &allocations, &frees);
+	for (int i = 0; i < TRIES && (!i || allocations || frees); i++)
+		measure(fn, &allocations, &frees);
+	IS(allocations, 0);
+	IS(frees, 0);
 	pier_buf_put(word);
 	pier_buf_put(far_tail);
 	pier_buf_put(far);
