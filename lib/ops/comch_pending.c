@@ -107,6 +107,20 @@ static void post_cancel(struct pier__comch_call *call)
 	c->calls->posted = c->calls->unanswered = true;
 }
 
+/* How much the server may write before its answer: to the buffers of all. */
+static uint64_t tail_lens(const struct pier__comch_calls *calls)
+{
+	uint64_t len = 0;
+
+	for (uint32_t i = 0; i < calls->count; i++) {
+		const struct pier__comch_call *call = calls->slots[i].call;
+
+		if (call && call->dst)
+			len += pier__buf_tail_len(call->dst);
+	}
+	return len;
+}
+
 /* It is the turn of the next one; its time begins. */
 static void begin_next(struct pier__comch_calls *calls)
 {
@@ -119,7 +133,7 @@ static void begin_next(struct pier__comch_calls *calls)
 	call = pier__container_of(link, struct pier__comch_call, waiting);
 	calls->cancel = call;
 	calls->posted = false;
-	ms = CANCEL_MS + pier__buf_tail_len(call->dst) / BYTES_PER_MS;
+	ms = CANCEL_MS + tail_lens(calls) / BYTES_PER_MS;
 	call->deadline = pier__now() + ms * PIER__MS;
 	pier__comch_call_time(call);
 }
