@@ -31,8 +31,10 @@ static int take_server(struct perf *perf, const char *place)
 {
 	uint32_t port;
 
+	perf->args.use_cm = 1;
+	perf->opts.respond = 1;
 	if (!place)
-		place = TOOL_PORT_TEXT;
+		return 0;
 	if (tool_listen_at(place, perf->address, &port) || !port) {
 		fprintf(stderr, "pier perf: --listen \"%s\": PORT, ADDR or "
 			"ADDR:PORT, as 10.9.0.1:13579 or [fd00::1]:13579\n",
@@ -41,8 +43,6 @@ static int take_server(struct perf *perf, const char *place)
 	}
 	if (tool_has_port(place))
 		perf->args.listen_port = (int)port;
-	perf->args.use_cm = 1;
-	perf->opts.respond = 1;
 	return 0;
 }
 

@@ -64,13 +64,14 @@ static int help(int argc, char *argv[])
 			argv[3]);
 		return 2;
 	}
-	i = argc == 3 ? find(argv[2]) : COMMANDS;
-	if (argc == 3 && i == COMMANDS)
-		return unknown(argv[2]);
-	if (argc < 3) {
+	if (argc < 3 || !strcmp(argv[2], "help") || !strcmp(argv[2], "-h") ||
+	    !strcmp(argv[2], "--help")) {
 		usage(stdout);
 		return 0;
 	}
+	i = find(argv[2]);
+	if (i == COMMANDS)
+		return unknown(argv[2]);
 	words[0] = (char *)commands[i].title;
 	return commands[i].run(2, words);
 }

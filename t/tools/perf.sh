@@ -214,7 +214,10 @@ perf_is_a_server_by_listen_and_its_client_names_host_and_port()
 		listening bw send "$address:$port" --json &&
 		dialling "$address:$port" bw send --json &&
 		is_json "$tmp/a.out" && is_json "$tmp/b.out" &&
-		! grep waiting "$tmp"/[ab].err
+		! grep waiting "$tmp"/[ab].err &&
+		listening -lp "$port" lat write &&
+		dialling "$address" -lp "$port" lat write &&
+		says "$tmp/a.err" "waiting 20 s for a client on port $port"
 }
 
 perf_names_places_that_make_no_sense()

@@ -50,6 +50,8 @@ help_names_what_is_no_command()
 {
 	status 0 "$pier" help && mv "$tmp/out" "$tmp/long" &&
 		status 0 "$pier" --help && cmp "$tmp/out" "$tmp/long" &&
+		status 0 "$pier" help help && cmp "$tmp/out" "$tmp/long" &&
+		status 0 "$pier" help --help && cmp "$tmp/out" "$tmp/long" &&
 		status 2 "$pier" help nothing &&
 		says "$tmp/err" '"nothing"' desc info perf &&
 		status 2 "$pier" help info perf && says "$tmp/err" '"perf"'
