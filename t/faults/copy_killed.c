@@ -22,7 +22,6 @@
  * One end of a copy is killed, at every stage: the other one ends with an error
  * message, the target is the old one or the new one, and the next copy works.
  */
-#define NAME "pier copy killed"
 #define LEN 5000000	/* five slots */
 #define PIECE 65536	/* less is none of the file */
 #define TIMEOUT_MS 5000
@@ -40,6 +39,7 @@ enum stage {
 
 static enum stage killed_at;	/* in the process that is killed */
 static struct pier_dev *dev, *far_dev;
+static char name[48];		/* the server's, of this run alone */
 static char base[] = "/tmp/pier-copy.XXXXXX";
 static char root[64], here[64], source[96], target[96];
 static uint8_t bytes[LEN];
@@ -181,7 +181,7 @@ static struct pier_copy_config config(void)
 {
 	return (struct pier_copy_config){
 		.size = sizeof(struct pier_copy_config),
-		.name = NAME,
+		.name = name,
 		.root = root,
 		.flags = PIER_COPY_ONCE,
 		.timeout_ms = TIMEOUT_MS * limit_slower(),
@@ -346,7 +346,7 @@ static int client_by_hand(struct pair *me, void *arg)
 	struct pier__copy_msg msg;
 
 	if (!open_devices() || !there_is_server(me) ||
-	    !copyliar_connect(&liar, dev, NAME))
+	    !copyliar_connect(&liar, dev, name))
 		return 1;
 	if (arg) {
 		msg = copyliar_hello(&liar, PIER__COPY_PUT, 0);
@@ -394,7 +394,7 @@ static void a_client_is_killed_when_it_was_accepted(void)
 /* With @arg, it has accepted the request. */
 static int server_by_hand(struct pair *me, void *arg)
 {
-	if (!open_devices() || !copyliar_listen(&liar, far_dev, NAME) ||
+	if (!open_devices() || !copyliar_listen(&liar, far_dev, name) ||
 	    !listens(me) || !copyliar_until(&liar, PIER__COPY_HELLO, 1))
 		return 1;
 	if (arg)
@@ -439,6 +439,7 @@ int main(void)
 	if (pier_dev_open(NULL, &dev))
 		return tap_skip_all(pier_last_error());
 	pier_dev_close(dev);
+	snprintf(name, sizeof(name), "pier copy killed %d", getpid());
 	if (!mkdtemp(base))
 		return tap_skip_all("there is no directory");
 	snprintf(root, sizeof(root), "%s/root", base);
