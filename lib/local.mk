@@ -68,6 +68,7 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/core/crc.c \
 	%D%/core/crc.h \
 	%D%/core/crc_copy.c \
+	%D%/core/device_access.h \
 	%D%/core/error.c \
 	%D%/core/fail.c \
 	%D%/core/fail.h \

@@ -562,7 +562,6 @@ EXTRA_DIST += \
 	%D%/lib/sshd.sh \
 	%D%/lib/tap.sh \
 	%D%/lib/toolbox.sh \
-	%D%/lib/tsan.supp \
 	%D%/meta/metrics.awk \
 	%D%/run \
 	%D%/vm/guest.sh \

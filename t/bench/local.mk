@@ -213,8 +213,7 @@ bench-vm: all
 
 # Threads with an engine each, for a minute; build with --enable-tsan.
 stress: %D%/stress
-	TSAN_OPTIONS="suppressions='$(abs_top_srcdir)/t/lib/tsan.supp'" \
-		$(LIBTOOL) --mode=execute %D%/stress $(STRESS_SECONDS)
+	$(LIBTOOL) --mode=execute %D%/stress $(STRESS_SECONDS)
 
 .PHONY: bench-cm bench-comch bench-copy bench-dma bench-graph bench-overhead \
 	bench-programs bench-soft bench-sync-event bench-vm stress

@@ -275,10 +275,6 @@ static void files_are_copied_in_both_directions(void)
 	struct copythread server;
 	char back[80];
 
-#ifdef __SANITIZE_THREAD__
-	tap_skip("a copy is too slow for its peer with the thread sanitizer");
-	return;
-#endif
 	if (!copythread_start(&server, far_dev, &cfg, COPYTHREAD_SERVE, NULL,
 			      NULL))
 		return;

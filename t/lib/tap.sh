@@ -64,13 +64,6 @@ tap_judge()
 	fi
 }
 
-# For what takes so long with the thread sanitizer that peers are given up.
-skip_all_with_tsan()
-{
-	! grep -q '^SANITIZE_FLAGS = .*thread' "$build/Makefile" ||
-	    skip_all "it takes too long with the thread sanitizer"
-}
-
 tap_skipped()
 {
 	if [ -n "${PIER_TEST_REQUIRE:-}" ]; then

@@ -8,7 +8,6 @@
 copy=$build/samples/dma_copy
 [ -x "$copy" ] || skip_all "the sample is not built"
 . "$srcdir/t/lib/device.sh"
-skip_all_with_tsan
 case $device in
 soft_*) rep=${device#soft_} ;;
 *) skip_all "$device has no representor" ;;

@@ -6,7 +6,6 @@
 . "${0%/*}/../lib/tap.sh"
 . "$top/t/lib/toolbox.sh"
 . "$top/t/lib/device.sh"
-skip_all_with_tsan
 
 "$pier" copy --help >/dev/null 2>&1 || skip_all "it has no copy"
 

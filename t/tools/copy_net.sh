@@ -6,7 +6,6 @@
 . "${0%/*}/../lib/tap.sh"
 . "$top/t/lib/toolbox.sh"
 . "$top/t/lib/sshd.sh"
-skip_all_with_tsan
 
 if [ "${1:-}" != inside ]; then
 	command -v nft >/dev/null || skip_all "there is no nft(8)"

@@ -90,8 +90,6 @@ page()
 # Of the photos that were copied to the server, two come back.
 copy_runs_as_its_page_has_it()
 {
-	! grep -q '^SANITIZE_FLAGS = .*thread' "$build/Makefile" ||
-		skip "it takes too long with the thread sanitizer"
 	page pier-copy.1 4 && cmp "$tmp/left/photos/a.jpg" "$tmp/left/a.jpg" &&
 		cmp "$tmp/left/photos/b.jpg" "$tmp/right/in/photos/b.jpg"
 }

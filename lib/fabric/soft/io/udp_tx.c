@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/crc.h"
+#include "core/device_access.h"
 #include "core/fail.h"
 #include "core/sockaddr.h"
 #include "fabric/soft/io/udp_sock.h"
@@ -95,12 +96,14 @@ static uint8_t *stage(struct soft_udp *udp, const struct soft_tx *tx,
 	size_t before = tx->hdr_len;
 
 	memcpy(to, tx->hdr, SOFT_HDR_MAX);	/* there is space: no loop */
+	pier__device_access_begin();
 	for (i = 0; i < tx->iov_count; i++) {
 		crc = pier__crc32_copy(crc, end, before, tx->iov[i].iov_base,
 				       tx->iov[i].iov_len);
 		end += tx->iov[i].iov_len;
 		before = 0;
 	}
+	pier__device_access_end();
 	memset(end, 0, ICRC_LEN);
 	end += tx->pad;
 	before += tx->pad;

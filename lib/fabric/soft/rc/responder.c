@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The responder: requests executed, and duplicates. */
+#include "core/device_access.h"
 #include "fabric/soft/rc/qp.h"
 
 void pier__soft_resp_init(struct soft_resp *resp, uint32_t psn)
@@ -243,12 +244,15 @@ static uint64_t atomic_execute(const struct soft_hdr *hdr)
 	uint64_t *word = (uint64_t *)(uintptr_t)hdr->va;
 	uint64_t original = hdr->compare;
 
+	pier__device_access_begin();
 	if (hdr->opcode == SOFT_FETCH_ADD)
-		return __atomic_fetch_add(word, hdr->swap_add,
-					  __ATOMIC_SEQ_CST);
-	/* On failure this makes original what was found. */
-	__atomic_compare_exchange_n(word, &original, hdr->swap_add, false,
-				    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+		original = __atomic_fetch_add(word, hdr->swap_add,
+					      __ATOMIC_SEQ_CST);
+	else	/* on failure this makes original what was found */
+		__atomic_compare_exchange_n(word, &original, hdr->swap_add,
+					    false, __ATOMIC_SEQ_CST,
+					    __ATOMIC_SEQ_CST);
+	pier__device_access_end();
 	return original;
 }
 

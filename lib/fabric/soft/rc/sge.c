@@ -3,19 +3,21 @@
 #include <errno.h>
 #include <string.h>
 
+#include "core/device_access.h"
 #include "fabric/soft/rc/qp.h"
 
 void pier__soft_copy(void *dst, const void *src, size_t len)
 {
 	uint64_t word;
 
+	pier__device_access_begin();
 	if (len == sizeof(word) && (uintptr_t)dst % sizeof(word) == 0) {
 		memcpy(&word, src, sizeof(word));
 		__atomic_store_n((uint64_t *)dst, word, __ATOMIC_RELEASE);
-		return;
-	}
-	if (len)
+	} else if (len) {
 		memcpy(dst, src, len);
+	}
+	pier__device_access_end();
 }
 
 /* Skip @off bytes.  Returns the entry; *@off is then the offset in it. */

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_CORE_DEVICE_ACCESS_H
+#define PIER_CORE_DEVICE_ACCESS_H
+
+/*
+ * Around what a device does to memory of the program.  Completions and packets
+ * order that and what the program does.  The thread sanitizer cannot see it,
+ * and must not look at what lies between.
+ */
+#ifdef __SANITIZE_THREAD__
+void AnnotateIgnoreReadsBegin(const char *file, int line);
+void AnnotateIgnoreReadsEnd(const char *file, int line);
+void AnnotateIgnoreWritesBegin(const char *file, int line);
+void AnnotateIgnoreWritesEnd(const char *file, int line);
+#endif
+
+static inline void pier__device_access_begin(void)
+{
+#ifdef __SANITIZE_THREAD__
+	AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
+	AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
+#endif
+}
+
+static inline void pier__device_access_end(void)
+{
+#ifdef __SANITIZE_THREAD__
+	AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
+	AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
+#endif
+}
+
+#endif
