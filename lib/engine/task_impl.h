@@ -34,9 +34,9 @@ struct pier__task_ops {
 		      struct pier_task_error *ret);
 
 	/*
-	 * As pier_task_cancel(), of one in flight.  A kind with tasks of other
-	 * contexts has force(), to stop the contexts of those that remain;
-	 * NULL: its own is stopped.
+	 * As pier_task_cancel(), of one in flight.  A kind has force() if it
+	 * ends one by less than the end of its context, or if it has tasks of
+	 * other contexts, to stop those; NULL: its context is stopped.
 	 */
 	int (*cancel)(struct pier_task *task);
 	void (*force)(struct pier_task *task);

@@ -85,13 +85,14 @@ int pier__task_cancelled(const struct pier_task *task)
 
 void pier__task_force(struct pier_task *task)
 {
+	if (task->ops->force) {
+		task->ops->force(task);
+		return;
+	}
 	pier__log(PIER_LOG_WARNING, task->ctx->name, "%s: not finished in its "
 		  "time and not to be cancelled: its context is stopped",
 		  pier__task_name(task));
-	if (task->ops->force)
-		task->ops->force(task);
-	else
-		pier__ctx_stop(task->ctx);
+	pier__ctx_stop(task->ctx);
 }
 
 int pier__task_cancel(struct pier_task *task)

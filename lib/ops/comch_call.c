@@ -46,19 +46,16 @@ static int lost(const struct pier_comch_conn *c)
 			  "ended");
 }
 
-static int timed_out(const struct pier__comch_call *call)
-{
-	return pier__fail(-ETIMEDOUT, "comch: no reply after %u ms",
-			  call->timeout_ms);
-}
-
 /* One that was cancelled ends as such, with its connection, too. */
 static int lost_call(const struct pier__comch_call *call)
 {
+	const char *text;
+
 	if (!call->cancelled)
 		return lost(call->conn);
-	return call->timed_out ? timed_out(call) :
-				 pier__task_cancelled(&call->task);
+	if (pier_comch_conn_error(call->conn, &text))
+		return pier__fail(-ECANCELED, "cancelled: %s", text);
+	return pier__task_cancelled(&call->task);
 }
 
 static int end_error(const struct pier__comch_call *call)
@@ -73,8 +70,6 @@ static int end_error(const struct pier__comch_call *call)
 				  "pier_comch_set_request_callbacks()");
 	case PIER__COMCH_CALL_CANCELLED:
 		return pier__task_cancelled(&call->task);
-	case PIER__COMCH_CALL_TIMED_OUT:
-		return timed_out(call);
 	case PIER__COMCH_CALL_LOST:
 		return lost_call(call);
 	default:
@@ -266,7 +261,7 @@ static void submitted(struct pier__comch_call *call)
 {
 	call->sends = 1;
 	call->end = PIER__COMCH_CALL_OPEN;
-	call->cancelled = call->timed_out = call->overdue = false;
+	call->cancelled = call->overdue = false;
 	call->reply_len = 0;
 	call->verbs_status = -1;
 	call->vendor_error = 0;
@@ -275,10 +270,6 @@ static void submitted(struct pier__comch_call *call)
 		call->dst->awaited = true;
 	}
 	pier__task_submitted(&call->task);
-	if (!call->timeout_ms)
-		return;
-	call->deadline = pier__now() + call->timeout_ms * PIER__MS;
-	pier__comch_call_time(call);
 }
 
 static int submit(struct pier_task *task, unsigned int flags)
@@ -333,13 +324,17 @@ static int cancel(struct pier_task *task)
 		return 0;
 	}
 	pier__comch_calls_abandon(call);
-	pier__comch_call_end_later(call, call->timed_out ?
-					 PIER__COMCH_CALL_TIMED_OUT :
-					 PIER__COMCH_CALL_CANCELLED);
+	pier__comch_call_end_later(call, PIER__COMCH_CALL_CANCELLED);
 	return 0;
 }
 
-/* Deadlines. */
+static const char *obstacle(const struct pier_task *task)
+{
+	(void)task;
+	return "no reply: ";
+}
+
+/* Deadlines of cancels. */
 
 void pier__comch_call_time(struct pier__comch_call *call)
 {
@@ -378,14 +373,25 @@ static void expire_cancel(struct pier__comch_call *call)
 static void expire(struct pier__comch_call *call)
 {
 	pier__list_del(&call->timed);
-	if (call->end)
-		return;
-	if (!call->cancelled) {
-		call->timed_out = true;
-		cancel(&call->task);
-	} else if (pier__conn_is_up(call->conn->conn)) {
+	if (!call->end && pier__conn_is_up(call->conn->conn))
 		expire_cancel(call);
+}
+
+/* It was cancelled: the end of its connection ends it. */
+static void force(struct pier_task *task)
+{
+	struct pier__comch_call *call = of_task(task);
+	int err;
+
+	if (!pier__conn_is_up(call->conn->conn))
+		return;
+	if (!call->end) {
+		expire_cancel(call);
+		return;
 	}
+	err = pier__fail(-ETIMEDOUT, "comch: the server did not acknowledge a "
+			 "request that was cancelled");
+	pier__comch_violated(call->conn, err);
 }
 
 void pier__comch_expire(struct pier_comch *comch)
@@ -419,6 +425,8 @@ static const struct pier__task_ops task_ops = {
 	.release = release,
 	.error = get_error,
 	.cancel = cancel,
+	.force = force,
+	.obstacle = obstacle,
 };
 
 static int check_request(const void *msg, size_t len, const void *reply,
@@ -466,7 +474,6 @@ static void init(struct pier__comch_call *call, struct pier_comch_conn *c)
 	call->conn = c;
 	c->holds++;
 	call->dst = NULL;
-	call->timeout_ms = 0;
 	call->reply_len = 0;
 	call->verbs_status = -1;
 	call->vendor_error = 0;
@@ -563,18 +570,6 @@ int pier_comch_task_set_reply_buf(struct pier_task *task, struct pier_buf *dst)
 	err = may_change(task);
 	if (!err)
 		of_task(task)->dst = dst;
-	return err;
-}
-
-int pier_comch_task_set_timeout(struct pier_task *task, uint32_t timeout_ms)
-{
-	int err;
-
-	if (!task)
-		return pier__no_object(__func__);
-	err = may_change(task);
-	if (!err)
-		of_task(task)->timeout_ms = timeout_ms;
 	return err;
 }
 

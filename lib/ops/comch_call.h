@@ -18,7 +18,6 @@ enum pier__comch_call_end {
 	PIER__COMCH_CALL_REFUSED,
 	PIER__COMCH_CALL_NO_SERVICE,
 	PIER__COMCH_CALL_CANCELLED,
-	PIER__COMCH_CALL_TIMED_OUT,
 	PIER__COMCH_CALL_LOST,		/* the connection has ended */
 };
 
@@ -34,15 +33,13 @@ struct pier__comch_call {
 	size_t reply_size;
 	struct pier_buf *dst;		/* held while submitted; NULL: reply */
 	size_t reply_len;
-	uint32_t timeout_ms;
-	uint64_t deadline;		/* of the reply, or of a cancel's */
+	uint64_t deadline;		/* of the answer to its cancel */
 	struct pier__list timed;	/* comch->timed, or alone */
 
 	uint32_t id;
 	uint32_t sends;			/* in flight: it, and its cancel */
 	enum pier__comch_call_end end;	/* it finishes without sends */
 	bool cancelled;			/* a reply is waited for, to end with */
-	bool timed_out;			/* -ECANCELED, or -ETIMEDOUT */
 	bool overdue;			/* the time of its cancel has passed */
 	struct pier__list waiting;	/* calls->cancels, or alone */
 	struct pier__op cancel_op;
@@ -81,7 +78,7 @@ void pier__comch_call_end(struct pier__comch_call *call,
 /* The same in a later round. */
 void pier__comch_call_end_later(struct pier__comch_call *call,
 				enum pier__comch_call_end end);
-/* Requests whose time is over. */
+/* Cancels whose time is over. */
 void pier__comch_expire(struct pier_comch *comch);
 /* Be called at @call->deadline at the latest. */
 void pier__comch_call_time(struct pier__comch_call *call);

@@ -89,8 +89,8 @@ struct pier_comch {
 	struct pier__source source;
 	atomic_bool attention;		/* a directory has something to send; */
 					/* any thread */
-	struct pier__list timed;	/* requests of this end's that have a */
-					/* deadline */
+	struct pier__list timed;	/* requests of this end's whose */
+					/* cancel is waited for */
 	uint64_t request_serial;	/* of the last handle */
 
 	/* while it is not idle */

@@ -213,8 +213,7 @@ static void store(struct pier__comch_call *call, uint32_t written,
 }
 
 /* How it ends. */
-static enum pier__comch_call_end end_of(const struct pier__comch_call *call,
-					enum pier__comch_reply_status status)
+static enum pier__comch_call_end end_of(enum pier__comch_reply_status status)
 {
 	switch (status) {
 	case PIER__COMCH_REPLY_REFUSED:
@@ -222,8 +221,7 @@ static enum pier__comch_call_end end_of(const struct pier__comch_call *call,
 	case PIER__COMCH_REPLY_NONE:
 		return PIER__COMCH_CALL_NO_SERVICE;
 	case PIER__COMCH_REPLY_CANCELLED:
-		return call->timed_out ? PIER__COMCH_CALL_TIMED_OUT :
-					 PIER__COMCH_CALL_CANCELLED;
+		return PIER__COMCH_CALL_CANCELLED;
 	default:
 		return PIER__COMCH_CALL_REPLIED;
 	}
@@ -260,7 +258,7 @@ static void end(struct pier__comch_call *call,
 		c->calls->cancel = NULL;
 		pier__comch_cancels_post(c);
 	}
-	pier__comch_call_end(call, end_of(call, status));
+	pier__comch_call_end(call, end_of(status));
 }
 
 int pier__comch_replied(struct pier_comch_conn *c, const void *msg, size_t len)

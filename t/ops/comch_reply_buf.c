@@ -304,7 +304,7 @@ static void a_deadline_gives_the_buffer_back(void)
 		clerk.later = true;
 		dst = space(0, 1);
 		IS(pier_comch_task_set_reply_buf(asks[0].task, dst), 0);
-		IS(pier_comch_task_set_timeout(asks[0].task, SHORT_MS), 0);
+		IS(pier_task_set_timeout_ms(asks[0].task, SHORT_MS), 0);
 		IS(pier_task_submit(asks[0].task, 0), 0);
 		ask_ends(&asks[0], -ETIMEDOUT);
 		talker_count(&clerk.ended, 1);
@@ -400,6 +400,65 @@ static void a_buffer_that_is_not_given_back_ends_the_connection(void)
 	close_all();
 }
 
+/* The server's engine does not run; the client drains for a short time. */
+static bool open_deaf(struct pier_buf **dst)
+{
+	struct pier_comch_config cfg = { .size = sizeof(cfg),
+					 .drain_ms = SHORT_MS };
+
+	*dst = NULL;
+	if (!area_open(&from, PIER_LOCAL_WRITE) ||
+	    !area_open(&into, PIER_LOCAL_WRITE | PIER_REMOTE_WRITE) ||
+	    !clerk_open(dev, &cfg, false) || !ask_take(&asks[0], 1, 1))
+		return false;
+	clerk.later = true;
+	*dst = space(0, 1);
+	return IS(pier_comch_task_set_reply_buf(asks[0].task, *dst), 0);
+}
+
+static void the_connection_was_ended(struct pier_buf *dst)
+{
+	const char *text;
+
+	IS(pier_comch_error(clerk.client.comch, &text), -ETIMEDOUT);
+	LIKE(text, "give back");
+	if (dst)
+		IS(pier_buf_refs(dst), 1);
+	pier_buf_put(dst);
+}
+
+static void a_deadline_that_the_server_ignores_ends_the_connection(void)
+{
+	long long limit = limit_from_now();
+	struct pier_buf *dst;
+
+	if (open_deaf(&dst)) {
+		IS(pier_task_set_timeout_ms(asks[0].task, SHORT_MS), 0);
+		IS(pier_task_submit(asks[0].task, 0), 0);
+		while (!asks[0].done && limit_holds(limit))
+			pier_pe_wait(clerk.client.pe, 5);
+		LIKE(pier_task_error_text(asks[0].task),
+		     "not finished after 20 ms: no reply: ");
+		LIKE(pier_task_error_text(asks[0].task), "give back");
+		ask_ends(&asks[0], -ETIMEDOUT);
+		the_connection_was_ended(dst);
+	}
+	close_all();
+}
+
+static void a_wait_that_the_server_ignores_ends_the_connection(void)
+{
+	struct pier_buf *dst;
+
+	if (open_deaf(&dst)) {
+		IS(pier_task_once(asks[0].task, SHORT_MS), -ETIMEDOUT);
+		LIKE(pier_last_error(), "give back");
+		IS(asks[0].done, 1);
+		the_connection_was_ended(dst);
+	}
+	close_all();
+}
+
 int main(void)
 {
 	if (pier_dev_open(NULL, &dev))
@@ -414,6 +473,8 @@ int main(void)
 	TEST(a_cancel_waits_until_the_last_one_was_received);
 	TEST(an_answer_that_has_arrived_is_in_time);
 	TEST(a_buffer_that_is_not_given_back_ends_the_connection);
+	TEST(a_deadline_that_the_server_ignores_ends_the_connection);
+	TEST(a_wait_that_the_server_ignores_ends_the_connection);
 	pier_dev_close(dev);
 	return tap_done();
 }

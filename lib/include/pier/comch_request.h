@@ -84,8 +84,9 @@ size_t pier_comch_reply_buf_max(struct pier_comch *comch, uint64_t request);
  * Take a preallocated task of a client that sends @len bytes at @msg, which
  * submit copies, and copies the reply to the @size bytes at @reply, NULL: only
  * an empty reply fits.  It completes when the reply has arrived:
- * -EREMOTEIO, refused; -EOPNOTSUPP, the server takes no requests; -ETIMEDOUT;
- * -ECANCELED; the error of the connection if that has ended.
+ * -EREMOTEIO, refused; -EOPNOTSUPP, the server takes no requests; -ETIMEDOUT,
+ * see pier_task_set_timeout_ms(); -ECANCELED; the error of the connection if
+ * that has ended.
  * Submit fails as that of pier_comch_task_send().
  * Errors: as there; -EINVAL, @conn is a server's, or @size without @reply.
  */
@@ -109,12 +110,6 @@ int pier_comch_task_set_request(struct pier_task *task, const void *msg,
  */
 int pier_comch_task_set_reply_buf(struct pier_task *task,
 				  struct pier_buf *dst);
-
-/*
- * Cancel it @timeout_ms milliseconds after submit: it completes with
- * -ETIMEDOUT.  0, the default: never.  Errors: -EBUSY; -EINVAL.
- */
-int pier_comch_task_set_timeout(struct pier_task *task, uint32_t timeout_ms);
 
 /* The bytes of the reply of a task that has succeeded. */
 size_t pier_comch_reply_len(const struct pier_task *task);
