@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -31,6 +32,15 @@ static int write_all(int fd, const void *data, size_t len)
 	return 0;
 }
 
+int pier__file_resize(int fd, size_t len)
+{
+	struct rlimit limit;
+
+	if (!getrlimit(RLIMIT_FSIZE, &limit) && len > limit.rlim_cur)
+		return -EFBIG;
+	return ftruncate(fd, (off_t)len) ? -errno : 0;
+}
+
 /* close() reports writes that failed late, on a network file system. */
 static int fill_new(const char *path, const void *data, size_t len, mode_t mode)
 {
@@ -39,7 +49,9 @@ static int fill_new(const char *path, const void *data, size_t len, mode_t mode)
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
 	if (fd < 0)
 		return -errno;
-	err = write_all(fd, data, len);
+	err = pier__file_resize(fd, len);
+	if (!err)
+		err = write_all(fd, data, len);
 	if (close(fd) && !err)
 		err = -errno;
 	if (err)

@@ -13,6 +13,12 @@ int pier__file_write(const char *path, const void *data, size_t len,
 		     mode_t mode);
 
 /*
+ * Make the file of @fd, which is empty, @len bytes long.  Errors: -EFBIG beyond
+ * the process's limit, without SIGXFSZ; the system's own.
+ */
+int pier__file_resize(int fd, size_t len);
+
+/*
  * Read the regular file @path of at most @size bytes.  Returns its length.
  * Errors: -EFBIG; -EINVAL, not a regular file; the system's own.
  */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "core/fail.h"
+#include "core/file.h"
 #include "core/random.h"
 #include "ops/service_file.h"
 
@@ -19,7 +20,10 @@ static int publish(struct pier__service_file *file, int fd,
 		   const struct pier__service_image *image)
 {
 	char link[40];
+	int err = pier__file_resize(fd, sizeof(*image));
 
+	if (err)
+		return err;
 	if (pwrite(fd, image, sizeof(*image), 0) != sizeof(*image))
 		return errno ? -errno : -ENOSPC;
 	if (flock(fd, LOCK_EX | LOCK_NB))

@@ -7,7 +7,9 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -302,6 +304,39 @@ static void a_dead_file_of_another_user_is_not_touched(void)
 	unlink(file());
 }
 
+/* How often libpier opens a file of that name. */
+static int opened;
+
+int openat(int at, const char *name, int flags, ...)
+{
+	opened += strncmp(name, "pier.", 5) == 0;
+	return (int)syscall(SYS_openat, at, name, flags, 0);
+}
+
+static void only_ones_own_files_are_opened_at_the_start(void)
+{
+	char name[64], other[128];
+	int fd;
+
+	make_file();
+	fd = put_file(sizeof(*good), true);
+	snprintf(name, sizeof(name), "pier.%u.%d.0123456789abcdef",
+		 (unsigned int)geteuid() + 1, (int)getpid());
+	snprintf(other, sizeof(other), "%s", path(name));
+	OK(!link(file(), other));
+	opened = 0;
+	IS(pier__soft_counters_file_list(0, NULL), 0);
+	IS(opened, 1);
+	if (!geteuid()) {
+		OK(!chown(file(), 12345, 12345));
+		IS(pier__soft_counters_file_list(0, NULL), 0);
+		IS(opened, 1);
+	}
+	unlink(other);
+	close(fd);
+	unlink(file());
+}
+
 static void only_the_process_that_was_asked_for_is_reported(void)
 {
 	struct pier__counteds list = { 0 };
@@ -434,6 +469,19 @@ static void a_full_file_system_kills_no_process(void)
 	in_a_child(on_16k);
 }
 
+static void below_a_limit_of_0(void)
+{
+	const struct rlimit none = { 0, 0 };
+
+	IS(setrlimit(RLIMIT_FSIZE, &none), 0);
+	rows_are_private();
+}
+
+static void a_limit_of_file_sizes_kills_no_process(void)
+{
+	in_a_child(below_a_limit_of_0);
+}
+
 static void rows_taken_and_given_back(void)
 {
 	struct soft_row *row[SOFT_ROWS_QP + 1], *ep;
@@ -516,9 +564,11 @@ int main(void)
 	TEST(a_dead_file_of_another_version_is_removed);
 	TEST(what_is_no_counters_file_by_name_or_mode_is_not_touched);
 	TEST(a_dead_file_of_another_user_is_not_touched);
+	TEST(only_ones_own_files_are_opened_at_the_start);
 	TEST(only_the_process_that_was_asked_for_is_reported);
 	TEST(without_a_directory_rows_are_the_processs_own);
 	TEST(a_full_file_system_kills_no_process);
+	TEST(a_limit_of_file_sizes_kills_no_process);
 	TEST(a_row_is_used_again_when_it_was_given_back);
 	TEST(a_child_with_endpoints_has_a_file_of_its_own);
 	snprintf(command, sizeof(command), "rm -rf %s", dir);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "core/fail.h"
+#include "core/file.h"
 #include "core/random.h"
 #include "fabric/soft/stats/counters_file.h"
 
@@ -94,7 +95,9 @@ static int share(void)
 		  0600);
 	if (fd < 0)
 		return -errno;
-	err = ftruncate(fd, sizeof(*own.file)) ? -errno : fill(fd);
+	err = pier__file_resize(fd, sizeof(*own.file));
+	if (!err)
+		err = fill(fd);
 	if (!err)
 		return 0;
 	own.fd = -1;

@@ -221,6 +221,16 @@ static bool is_own_name(const char *name)
 	return !strcmp(name, again);
 }
 
+/* Is @name in @dir a file of this user, by name and owner? */
+static bool is_own(int dir, const char *name)
+{
+	struct stat st;
+
+	return is_own_name(name) &&
+	       !fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) &&
+	       st.st_uid == geteuid();
+}
+
 /*
  * Remove the file of a dead process of another version of pier, whose contents
  * are unknown: name, owner and mode show that it is this user's.  Each version
@@ -281,7 +291,8 @@ int pier__soft_counters_file_list(int pid, struct pier__counteds *list)
 	while (!err && (entry = readdir(dir))) {
 		if (list && list->count > COUNTED_MAX)
 			break;
-		if (is_name(entry->d_name, pid))
+		if (list ? is_name(entry->d_name, pid) :
+			   is_own(dirfd(dir), entry->d_name))
 			err = look(dirfd(dir), entry->d_name, pid, file, list);
 	}
 	free(file);
