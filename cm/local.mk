@@ -35,6 +35,7 @@ lib_libpier_core_la_SOURCES += \
 	%D%/rdmacm/rdmacm.h \
 	%D%/rdmacm/rdmacm_conn.c \
 	%D%/rdmacm/rdmacm_error.c \
+	%D%/rdmacm/reach.c \
 	%D%/rdmacm/retry.c \
 	%D%/rdmacm/retry.h \
 	%D%/recall.c \

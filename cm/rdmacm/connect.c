@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
-#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,29 +28,6 @@ void pier__attempt_free(struct pier_conn *conn)
 	conn->cm->attempt = NULL;
 }
 
-static bool is_link_local(const union pier__sockaddr *addr)
-{
-	return addr->sa.sa_family == AF_INET6 &&
-	       IN6_IS_ADDR_LINKLOCAL(&addr->in6.sin6_addr);
-}
-
-/* Can the device reach addresses of @addr's family? */
-static bool is_reachable(const struct pier__port *port,
-			 const union pier__sockaddr *addr)
-{
-	union pier__sockaddr own;
-
-	if (port->link_layer == IBV_LINK_LAYER_INFINIBAND)
-		return true;
-	for (uint32_t i = 0; i < port->gid_count; i++) {
-		pier__sockaddr_from_gid(port->gids[i].raw, &own);
-		if (port->gids[i].type == PIER_GID_ROCE_V2 &&
-		    own.sa.sa_family == addr->sa.sa_family)
-			return true;
-	}
-	return false;
-}
-
 static int unknown(const struct pier_conn *conn,
 		   const struct pier__addrs *addrs, int err, const char *reason,
 		   const char *device)
@@ -78,10 +54,11 @@ static void name_resolved(void *arg, const struct pier__addrs *addrs,
 	attempt->query = NULL;
 	pier__dev_port(conn->queues->dev, &port);
 	for (unsigned int i = 0; addrs && i < addrs->count; i++)
-		if (is_reachable(&port, &addrs->addr[i]))
+		if (pier__is_reachable(&port, &addrs->addr[i]))
 			attempt->addrs.addr[attempt->addrs.count++] =
 				addrs->addr[i];
 	if (!attempt->addrs.count) {
+		attempt->may_pass = !addrs;
 		attempt->error = unknown(conn, addrs, err, reason, port.name);
 		snprintf(attempt->text, sizeof(attempt->text), "%s",
 			 pier_last_error());
@@ -90,7 +67,7 @@ static void name_resolved(void *arg, const struct pier__addrs *addrs,
 }
 
 /* Try another address: store the error of this one. */
-void pier__active_next(struct pier_conn *conn, int err)
+static void try_another(struct pier_conn *conn, int err)
 {
 	struct pier__rdmacm_conn *cm = conn->cm;
 
@@ -104,11 +81,27 @@ void pier__active_next(struct pier_conn *conn, int err)
 	pier__conn_transition(conn, PIER__CONN_LOOKUP);
 }
 
+void pier__active_next(struct pier_conn *conn, int err)
+{
+	conn->cm->attempt->may_pass = true;
+	try_another(conn, err);
+}
+
+/* May a later call not fail so?  Addresses and routes come and go. */
+static bool is_of_network(int err)
+{
+	return err == -EHOSTUNREACH || err == -ENETUNREACH ||
+	       err == -ENETDOWN || err == -EADDRNOTAVAIL ||
+	       err == -EADDRINUSE || err == -ETIMEDOUT || err == -EAGAIN;
+}
+
 /* A call of the device has failed. */
 static void failed_locally(struct pier_conn *conn, const char *stage, int err)
 {
-	pier__active_next(conn, pier__rdmacm_fail(conn, err, stage, "%s",
-						  pier_last_error()));
+	if (is_of_network(err))
+		conn->cm->attempt->may_pass = true;
+	try_another(conn, pier__rdmacm_fail(conn, err, stage, "%s",
+					    pier_last_error()));
 }
 
 /* When to try the next address: each has an equal share of the time. */
@@ -117,48 +110,6 @@ static uint64_t share(const struct pier_conn *conn, uint64_t now)
 	const struct pier__addrs *addrs = &conn->cm->attempt->addrs;
 
 	return now + (conn->deadline - now) / (addrs->count - addrs->next + 1);
-}
-
-/* Replace the address in @addr, not its port. */
-static void put_address(union pier__sockaddr *addr,
-			const union pier__sockaddr *from)
-{
-	if (addr->sa.sa_family == AF_INET6)
-		addr->in6.sin6_addr = from->in6.sin6_addr;
-	else
-		addr->in.sin_addr = from->in.sin_addr;
-}
-
-/*
- * A loopback address means this host.  A device that does not have it reaches
- * the host by its own address.  Returns whether @addr is that one now.
- */
-static bool set_own_address(const struct pier_conn *conn,
-			    union pier__sockaddr *addr)
-{
-	const struct pier__attempt *attempt = conn->cm->attempt;
-	union pier__sockaddr own, home = { 0 };
-	struct pier__port port;
-
-	if (!pier__sockaddr_is_loopback(&addr->sa))
-		return false;
-	if (attempt->has_source)
-		home = attempt->source;
-	pier__dev_port(conn->queues->dev, &port);
-	for (uint32_t i = 0; i < port.gid_count; i++) {
-		pier__sockaddr_from_gid(port.gids[i].raw, &own);
-		if (port.gids[i].type != PIER_GID_ROCE_V2 ||
-		    own.sa.sa_family != addr->sa.sa_family)
-			continue;
-		if (pier__sockaddr_is_loopback(&own.sa))
-			return false;	/* the loopback device's */
-		if (!home.sa.sa_family && !is_link_local(&own))
-			home = own;
-	}
-	if (home.sa.sa_family != addr->sa.sa_family)
-		return false;
-	put_address(addr, &home);
-	return true;
 }
 
 /* Clear what a previous address has replied. */
@@ -182,17 +133,19 @@ static void try_next(struct pier_conn *conn, uint64_t now)
 	int err;
 
 	forget(cm);
-	attempt->dst_was_loopback = set_own_address(conn, dst);
+	attempt->dst_was_loopback = pier__set_own_address(conn, dst);
 	pier__rdmacm_set_peer(conn, &dst->sa);
 	attempt->until = share(conn, now);
-	if (src && src->sa.sa_family != dst->sa.sa_family)
-		err = pier__fail(-EHOSTUNREACH, "the source address is of "
-				 "another family");
-	else
-		err = conn->queues->rdmacm->fab->resolve(
-			conn->queues->rdmacm->cm, src ? &src->sa : NULL,
-			&dst->sa, pier__ms_left(now, attempt->until), conn,
-			&cm->id);
+	err = pier__check_peer(conn, src, dst);
+	if (err) {
+		try_another(conn, pier__rdmacm_fail(conn, err,
+						    "address resolution", "%s",
+						    pier_last_error()));
+		return;
+	}
+	err = conn->queues->rdmacm->fab->resolve(
+		conn->queues->rdmacm->cm, src ? &src->sa : NULL, &dst->sa,
+		pier__ms_left(now, attempt->until), conn, &cm->id);
 	if (err)
 		failed_locally(conn, "address resolution", err);
 }
@@ -204,7 +157,7 @@ static void give_up(struct pier_conn *conn, uint64_t now)
 	const struct pier__retry *retry = &attempt->retry;
 	char addresses[48] = "", attempts[64] = "";
 
-	if (pier__retry_pause(&attempt->retry, now)) {
+	if (attempt->may_pass && pier__retry_pause(&attempt->retry, now)) {
 		if (retry->attempts == 1)
 			pier__log(PIER_LOG_INFO, "cm", "%s: repeated for %u ms",
 				  attempt->text, retry->ms);
@@ -213,7 +166,7 @@ static void give_up(struct pier_conn *conn, uint64_t now)
 	if (attempt->addrs.count > 1)
 		snprintf(addresses, sizeof(addresses), "; the last of %u "
 			 "addresses", attempt->addrs.count);
-	if (retry->ms)
+	if (retry->ms && attempt->may_pass)
 		snprintf(attempts, sizeof(attempts), "; attempt %u, none later "
 			 "than %u ms", retry->attempts, retry->ms);
 	if (addresses[0] || attempts[0])
@@ -265,14 +218,6 @@ static void timed_out(struct pier_conn *conn)
 						  reason));
 }
 
-/* A link-local address means this device's link. */
-static void set_scope(const struct pier_conn *conn, union pier__sockaddr *addr)
-{
-	if (is_link_local(addr) && !addr->in6.sin6_scope_id)
-		addr->in6.sin6_scope_id = if_nametoindex(
-			conn->queues->dev->info.port.netdev);
-}
-
 static int find_addresses(struct pier_conn *conn)
 {
 	struct pier__attempt *attempt = conn->cm->attempt;
@@ -282,7 +227,7 @@ static int find_addresses(struct pier_conn *conn)
 	if (!attempt->peer.is_name) {
 		attempt->addrs.addr[0] = attempt->peer.addr;
 		attempt->addrs.count = 1;
-		set_scope(conn, &attempt->addrs.addr[0]);
+		pier__set_scope(conn, &attempt->addrs.addr[0]);
 		return 0;
 	}
 	if (attempt->type == PIER_ADDR_IPV4)
@@ -310,6 +255,7 @@ static void try_again(struct pier_conn *conn, uint64_t now)
 	attempt->query = NULL;
 	attempt->addrs = (struct pier__addrs){ 0 };
 	attempt->stale = 0;
+	attempt->may_pass = false;
 	err = find_addresses(conn);
 	if (err)
 		failed_locally(conn, "name resolution", err);
@@ -482,63 +428,6 @@ void pier__active_event(struct pier_conn *conn, const struct pier__cm_event *ev)
 	}
 }
 
-/* May @gid be an address of @port?  A full list may be incomplete. */
-static bool is_own(const struct pier__port *port, const uint8_t gid[16])
-{
-	const uint32_t most = sizeof(port->gids) / sizeof(port->gids[0]);
-
-	for (uint32_t i = 0; i < port->gid_count; i++)
-		if (!memcmp(port->gids[i].raw, gid, 16))
-			return true;
-	return port->gid_count == most;
-}
-
-static int check_source(const struct pier_conn *conn,
-			const union pier__sockaddr *addr)
-{
-	struct pier_dev *dev = conn->queues->dev;
-	char own[INET6_ADDRSTRLEN] = "none", asked[INET6_ADDRSTRLEN];
-	struct pier__port port;
-	uint8_t gid[16];
-
-	pier__sockaddr_to_gid(&addr->sa, gid);
-	pier__dev_port(dev, &port);
-	if (port.link_layer == IBV_LINK_LAYER_INFINIBAND ||
-	    pier__sockaddr_is_any(&addr->sa) || is_own(&port, gid) ||
-	    (!pier__dev_now(dev, &port) && is_own(&port, gid)))
-		return 0;
-	if (port.gid_count)
-		pier__gid_text(port.gids[0].raw, own);
-	return pier__fail(-EADDRNOTAVAIL, "connect from \"%s\": it is "
-			  "not an address of %s, whose first is %s",
-			  pier__gid_text(gid, asked), port.name, own);
-}
-
-/* The requested source address, or that of the requested GID index. */
-static int set_source(struct pier_conn *conn, const char *text)
-{
-	struct pier__attempt *attempt = conn->cm->attempt;
-	int index = conn->queues->cfg->gid_index;
-	struct pier__gid_offer gid;
-	struct pier__port port;
-	int err;
-
-	if (text && text[0]) {
-		attempt->has_source = true;
-		err = pier__own_parse(text, 0, &attempt->source);
-		return err ? err : check_source(conn, &attempt->source);
-	}
-	if (index == PIER__GID_ANY)
-		return 0;
-	pier__dev_port(conn->queues->dev, &port);
-	err = pier__gid_at(&port, index, &gid);
-	if (err < 0)
-		return err;
-	pier__sockaddr_from_gid(gid.raw, &attempt->source);
-	attempt->has_source = true;
-	return 0;
-}
-
 static int begin(struct pier_conn *conn, const struct pier_connect_config *cfg,
 		 const struct pier__peer *peer)
 {
@@ -556,7 +445,7 @@ static int begin(struct pier_conn *conn, const struct pier_connect_config *cfg,
 	attempt->type = cfg->type;
 	pier__retry_init(&attempt->retry, cfg, now);
 	conn->deadline = now + cfg->timeout_ms * PIER__MS;
-	err = set_source(conn, cfg->source);
+	err = pier__set_source(conn, cfg->source);
 	if (!err)
 		err = pier__handshake_data(conn, cfg->data, cfg->data_len,
 					   cfg->raw ? PIER__CM_REQ_DATA :

@@ -77,6 +77,7 @@ struct pier__attempt {
 	uint64_t until;			/* of the address being tried */
 	enum pier_addr_type type;	/* of the name */
 	struct pier__retry retry;
+	bool may_pass;			/* the fault of one of the addresses */
 	int error;			/* of the last address */
 	char text[900];			/* its message */
 };
@@ -133,6 +134,25 @@ uint64_t pier__active_step(struct pier_conn *conn, uint64_t now);
 void pier__attempt_free(struct pier_conn *conn);
 /* This address has failed with the last error: try the next one. */
 void pier__active_next(struct pier_conn *conn, int err);
+
+/* reach.c */
+/* Can the device reach addresses of @addr's family? */
+bool pier__is_reachable(const struct pier__port *port,
+			const union pier__sockaddr *addr);
+/* Errors: no later attempt connects to @dst from @src either; NULL: any. */
+int pier__check_peer(const struct pier_conn *conn,
+		     const union pier__sockaddr *src,
+		     const union pier__sockaddr *dst);
+/* A link-local address means this device's link. */
+void pier__set_scope(const struct pier_conn *conn, union pier__sockaddr *addr);
+/*
+ * A loopback address means this host.  A device that does not have it reaches
+ * the host by its own address.  Returns whether @addr is that one now.
+ */
+bool pier__set_own_address(const struct pier_conn *conn,
+			   union pier__sockaddr *addr);
+/* The requested source address, or that of the requested GID index. */
+int pier__set_source(struct pier_conn *conn, const char *text);
 
 /* accept.c */
 /* Make it a connection and present it to the program. */

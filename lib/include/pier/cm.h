@@ -124,8 +124,8 @@ struct pier_connect_config {
 /*
  * Connect to a listener.  A name is looked up, and its addresses are tried in
  * turn; with retry_ms again and again, unless the peer's program or its version
- * rejects the request.  @cfg is not needed after the call.  The callbacks or
- * pier_conn_wait() report the result.
+ * rejects the request, or this host can never send it.  @cfg is not needed
+ * after the call.  The callbacks or pier_conn_wait() report the result.
  * Errors: -ESHUTDOWN, not running; -ENOSPC, max_conns are in use; -EINVAL;
  * -EMSGSIZE; -EADDRNOTAVAIL; -EHOSTUNREACH; -EOPNOTSUPP; -ENOMEM.
  */
