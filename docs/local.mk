@@ -60,6 +60,7 @@ dist_docs_DATA = \
 	%D%/doca-calls.md \
 	%D%/doca-rules.md \
 	%D%/from-doca.md \
+	%D%/from-verbs.md \
 	%D%/hardware.md \
 	%D%/rxe.md \
 	%D%/security.md \

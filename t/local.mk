@@ -250,6 +250,7 @@ dist_check_SCRIPTS += \
 	%D%/meta/contributing.sh \
 	%D%/meta/docs.sh \
 	%D%/meta/examples.sh \
+	%D%/meta/guides.sh \
 	%D%/meta/headers.sh \
 	%D%/meta/installed.sh \
 	%D%/meta/layers.sh \

@@ -232,6 +232,69 @@ rules_for_doca_name_tests_that_exist()
 	done
 }
 
+# Calls of pier, its types and constants, and the pages of its manual, in all
+# documents: internal names, pier__NAME(), are not those.
+guides_name_calls_and_pages_that_exist()
+{
+	{
+		api_functions pier lib/include/pier/*.h
+		api_page_calls $pages
+	} | sort -u >"$tmp/calls"
+	find docs/man -type f | sed 's|.*/||' >"$tmp/files"
+	cat lib/include/pier/*.h >"$tmp/headers"
+	for guide in $guides; do
+		grep -oE '\<pier_[a-z0-9][a-z0-9_]*[*]?\([^1-7]' "$guide" |
+		    sed 's/(.$//; s/\*/[a-z0-9_]*/' | sort -u |
+		    while read -r name; do
+			grep -qx "$name" "$tmp/calls" ||
+			    echo "$guide: there is no $name()"
+		done
+		grep -oE '\<pier[-_a-z0-9]*\([1-7]\)' "$guide" | sort -u |
+		    tr '()' '. ' | while read -r page; do
+			grep -qx "$page" "$tmp/files" ||
+			    grep -qx "${page%.3}" "$tmp/calls" ||
+			    echo "$guide: there is no page $page"
+		done
+		grep -oE '\<(struct|enum) pier_[a-z][a-z_]*' "$guide" |
+		    sort -u | while read -r name; do
+			grep -qE "^$name( \{|;)" "$tmp/headers" ||
+			    echo "$guide: there is no $name"
+		done
+		grep -oE '`PIER_[A-Z0-9_]*[A-Z0-9]`' "$guide" | tr -d '`' |
+		    grep -v -e '^PIER_NAME$' -e '^PIER_TEST_' | sort -u |
+		    while read -r name; do
+			grep -qw "$name" "$tmp/headers" ||
+			    grep -qxE "\.It Ev $name( .*)?" $pages ||
+			    echo "$guide: there is no $name"
+		done
+	done
+}
+
+# Names of verbs and of rdma_cm in the guide for those who know them; those of
+# ucp if its header is installed.
+guides_name_calls_of_the_library_that_they_are_for()
+{
+	lacking docs/from-verbs.md '(ibv|rdma)_[a-z_]+' \
+	    infiniband/verbs.h rdma/rdma_cma.h rdma/rdma_verbs.h
+	[ ! -f docs/from-ucx.md ] ||
+	    lacking docs/from-ucx.md 'ucp_[a-z_]+' ucp/api/ucp.h
+}
+
+# lacking GUIDE REGEX HEADER...: calls that no header declares
+lacking()
+{
+	guide=$1 regex=$2
+	shift 2
+	for header; do
+		cat "/usr/include/$header" || return 0
+	done >"$tmp/library" 2>/dev/null
+	grep -oE "\`$regex\(\)" "$guide" | tr -d '`()' | sort -u |
+	    while read -r name; do
+		grep -q "\<$name(" "$tmp/library" ||
+		    echo "$guide: there is no $name()"
+	done
+}
+
 guides_name_only_files_that_exist()
 {
 	for guide in $guides; do
@@ -290,6 +353,8 @@ none the_guide_for_doca_names_what_exists
 none the_guide_for_doca_2_0_has_every_call_of_its_own
 none rules_for_doca_name_tests_that_exist
 none guides_name_only_files_that_exist
+none guides_name_calls_and_pages_that_exist
+none guides_name_calls_of_the_library_that_they_are_for
 none the_map_leads_to_files_and_functions
 none figures_of_readme_are_those_of_the_benchmarks
 tap_done
