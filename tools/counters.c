@@ -40,7 +40,7 @@ static json_t *end_to_json(const uint8_t gid[16], uint16_t port)
 		inet_ntop(AF_INET6, gid, ip, sizeof(ip));
 		snprintf(text, sizeof(text), "[%s]:%u", ip, port);
 	}
-	return json_string(text);
+	return tool_json_text(text);
 }
 
 static json_t *conn_to_json(const struct pier_counted *what,
@@ -65,7 +65,7 @@ static json_t *dev_to_json(const char *name,
 {
 	json_t *dev = json_object();
 
-	tool_json_set(dev, "name", json_string(name));
+	tool_json_set(dev, "name", tool_json_text(name));
 	tool_json_set(dev, "counters", to_json(counters));
 	return dev;
 }
@@ -75,7 +75,7 @@ static json_t *process_to_json(const struct pier_counted *what)
 	json_t *process = json_object();
 
 	tool_json_set(process, "pid", json_integer(what->pid));
-	tool_json_set(process, "program", json_string(what->program));
+	tool_json_set(process, "program", tool_json_text(what->program));
 	tool_json_set(process, "devices", json_array());
 	return process;
 }

@@ -30,8 +30,8 @@ static void add_gid(json_t *gids, const char *value)
 	int prefix = 0;
 
 	sscanf(value, "%15s %63[^/]/%d", type, gid, &prefix);
-	tool_json_set(one, "type", json_string(type));
-	tool_json_set(one, "gid", json_string(gid));
+	tool_json_set(one, "type", tool_json_text(type));
+	tool_json_set(one, "gid", tool_json_text(gid));
 	tool_json_set(one, "prefix", json_integer(prefix));
 	tool_json_append(gids, one);
 }
@@ -44,7 +44,7 @@ static void add_key(json_t *keys, const char *value)
 
 	tool_json_set(one, "rkey",
 		      json_integer((json_int_t)strtoul(value, NULL, 0)));
-	tool_json_set(one, "device", json_string(device ? device + 10 : ""));
+	tool_json_set(one, "device", tool_json_text(device ? device + 10 : ""));
 	tool_json_append(keys, one);
 }
 
@@ -55,7 +55,7 @@ static json_t *words(char *value)
 
 	while ((word = strsep(&value, " ")))
 		if (*word && strcmp(word, "none"))
-			tool_json_append(all, json_string(word));
+			tool_json_append(all, tool_json_text(word));
 	return all;
 }
 
@@ -78,7 +78,7 @@ static json_t *value_of(const char *key, const char *value)
 
 	if (!*value || *end || !strcmp(key, "address") ||
 	    !strcmp(key, "device"))
-		return json_string(value);
+		return tool_json_text(value);
 	return json_integer(number);
 }
 

@@ -245,16 +245,16 @@ static json_t *describe_rep(const struct pier_repinfo *rep)
 {
 	json_t *one = json_object();
 
-	tool_json_set(one, "port", json_string(pier_repinfo_port(rep)));
+	tool_json_set(one, "port", tool_json_text(pier_repinfo_port(rep)));
 	tool_json_set(one, "kind",
 		      json_string(rep_kind(pier_repinfo_kind(rep))));
 	tool_json_set(one, "controller",
 		      json_integer(pier_repinfo_controller(rep)));
 	tool_json_set(one, "pf", json_integer(pier_repinfo_pf(rep)));
 	tool_json_set(one, "number", json_integer(pier_repinfo_number(rep)));
-	tool_json_set(one, "netdev", json_string(pier_repinfo_netdev(rep)));
-	tool_json_set(one, "pci", json_string(pier_repinfo_pci(rep)));
-	tool_json_set(one, "vuid", json_string(pier_repinfo_vuid(rep)));
+	tool_json_set(one, "netdev", tool_json_text(pier_repinfo_netdev(rep)));
+	tool_json_set(one, "pci", tool_json_text(pier_repinfo_pci(rep)));
+	tool_json_set(one, "vuid", tool_json_text(pier_repinfo_vuid(rep)));
 	return one;
 }
 
@@ -277,8 +277,8 @@ static json_t *describe_reps(const struct pier_devinfo *info)
 
 static void describe_place(json_t *dev, const struct pier_devinfo *info)
 {
-	tool_json_set(dev, "netdev", json_string(pier_devinfo_netdev(info)));
-	tool_json_set(dev, "pci", json_string(pier_devinfo_pci(info)));
+	tool_json_set(dev, "netdev", tool_json_text(pier_devinfo_netdev(info)));
+	tool_json_set(dev, "pci", tool_json_text(pier_devinfo_pci(info)));
 	tool_json_set(dev, "state",
 		      json_string(pier_devinfo_active(info) ? "active" :
 							      "down"));
@@ -291,13 +291,13 @@ static json_t *describe(const struct pier_devinfo *info, bool is_default)
 	bool ib = pier_devinfo_link(info) == PIER_LINK_INFINIBAND;
 	json_t *dev = json_object();
 
-	tool_json_set(dev, "name", json_string(pier_devinfo_name(info)));
+	tool_json_set(dev, "name", tool_json_text(pier_devinfo_name(info)));
 	tool_json_set(dev, "default", json_boolean(is_default));
 	if (brief) {
 		describe_place(dev, info);
 		return dev;
 	}
-	tool_json_set(dev, "kind", json_string(pier_devinfo_kind(info)));
+	tool_json_set(dev, "kind", tool_json_text(pier_devinfo_kind(info)));
 	/* The helper acts as the NIC and is a thread: report it. */
 	tool_json_set(dev, "helper",
 		      json_string(soft ? "one thread a process" : ""));

@@ -56,7 +56,7 @@ static json_t *describe(const struct perf *perf)
 	tool_json_set(root, "operation",
 		      json_string(perf_operation_name(perf)));
 	tool_json_set(root, "role", json_string(role));
-	tool_json_set(root, "device", json_string(pier_devinfo_name(info)));
+	tool_json_set(root, "device", tool_json_text(pier_devinfo_name(info)));
 	tool_json_set(root, "size", json_integer((json_int_t)perf->opts.size));
 	tool_json_set(root, "events", json_boolean(perf->opts.events));
 	return root;

@@ -64,7 +64,7 @@ static void report_json(const struct ping *p, double ms)
 	json_t *root = json_object(), *ops = json_object();
 	int op;
 
-	tool_json_set(root, "host", json_string(p->args.argv[0]));
+	tool_json_set(root, "host", tool_json_text(p->args.argv[0]));
 	tool_json_set(root, "size", json_integer((json_int_t)p->size));
 	tool_json_set(root, "sent", json_integer((json_int_t)p->sent));
 	tool_json_set(root, "answered", json_integer((json_int_t)p->answered));
@@ -119,7 +119,7 @@ void ping_report_server(const struct ping *p)
 	const struct pier_devinfo *info = pier_dev_info(p->dev);
 	json_t *root = json_object();
 
-	tool_json_set(root, "device", json_string(pier_devinfo_name(info)));
+	tool_json_set(root, "device", tool_json_text(pier_devinfo_name(info)));
 	tool_json_set(root, "port", json_integer((json_int_t)p->port));
 	tool_json_set(root, "clients", json_integer((json_int_t)p->clients));
 	tool_json_print(root);

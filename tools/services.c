@@ -12,10 +12,11 @@ static json_t *to_json(const struct pier_service *service)
 	json_t *one = json_object(), *addresses = json_array();
 
 	for (int i = 0; i < service->address_count; i++)
-		tool_json_append(addresses, json_string(service->address[i]));
+		tool_json_append(addresses,
+				 tool_json_text(service->address[i]));
 	tool_json_set(one, "pid", json_integer(service->pid));
-	tool_json_set(one, "program", json_string(service->program));
-	tool_json_set(one, "device", json_string(service->device));
+	tool_json_set(one, "program", tool_json_text(service->program));
+	tool_json_set(one, "device", tool_json_text(service->device));
 	tool_json_set(one, "addresses", addresses);
 	tool_json_set(one, "port", json_integer(service->port));
 	tool_json_set(one, "exports", json_integer(service->exports));

@@ -74,6 +74,15 @@ void tool_json_set(json_t *object, const char *key, json_t *value);
 /* Append @value, which is given up, to @array. */
 void tool_json_append(json_t *array, json_t *value);
 
+/*
+ * @text, which may be any bytes, as JSON has UTF-8 only: each byte that is not
+ * of it becomes U+FFFD.
+ */
+json_t *tool_json_text(const char *text);
+
+/* @name under @key; if it is not UTF-8 also its bytes, under KEY_hex. */
+void tool_json_set_name(json_t *object, const char *key, const char *name);
+
 /* Write @root, which is given up, to stdout, keys in the order set. */
 void tool_json_print(json_t *root);
 

@@ -91,6 +91,14 @@ the_report_is_json_too()
 		[ "$(head -c 1 "$tmp/out")" = "{" ]
 }
 
+# Its bytes are printed as U+FFFD.
+a_host_that_is_not_utf8_is_json_too()
+{
+	ask 1 -c 1 --timeout 1 --json "$(printf 'a\377\376')" &&
+		says "$tmp/out" \
+		"\"host\": \"a$(printf '\357\277\275\357\277\275')\""
+}
+
 # The port is on stderr then, as stdout is for the program that reads it.
 the_servers_report_is_json_too()
 {
@@ -250,6 +258,7 @@ without_a_port_both_sides_take_the_same()
 run every_operation_makes_its_round
 run one_operation_is_enough_and_messages_may_be_large
 natively run the_report_is_json_too
+natively run a_host_that_is_not_utf8_is_json_too
 natively run the_servers_report_is_json_too
 natively run both_sides_say_for_what_they_wait
 natively run an_interrupt_prints_the_statistics
