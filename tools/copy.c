@@ -29,63 +29,12 @@ static void catch_signals(struct pier_copy *copy)
 	sigaction(SIGHUP, &action, NULL);
 }
 
-/*
- * The path in "HOST:PATH", whose host ends at *ret_len, or NULL: it is a file
- * of this host, which may contain a colon behind a slash.
- */
-static const char *remote_path(const char *word, size_t *ret_len)
-{
-	const char *end = word + strcspn(word, ":/");
-
-	if (word[0] == '[') {		/* an IPv6 address */
-		end = strchr(word, ']');
-		if (!end || *++end != ':')
-			return NULL;
-	}
-	if (*end != ':' || end == word)
-		return NULL;
-	*ret_len = (size_t)(end - word);
-	return end + 1;
-}
-
-/* Copy the host of @word to @t; 2: another one than before, or too long. */
-static int take_host(struct copy_tool *t, const char *word, size_t len)
-{
-	if (word[0] == '[') {
-		word++;
-		len -= 2;
-	}
-	if (len >= sizeof(t->host)) {
-		fprintf(stderr, "pier copy: a host of %zu bytes: at most %zu "
-			"are allowed\n", len, sizeof(t->host) - 1);
-		return 2;
-	}
-	if (t->host[0] && (strlen(t->host) != len ||
-			   strncmp(t->host, word, len))) {
-		fprintf(stderr, "pier copy: \"%.*s\" and \"%s\": the sources "
-			"are of one host\n", (int)len, word, t->host);
-		return 2;
-	}
-	memcpy(t->host, word, len);
-	t->host[len] = '\0';
-	return 0;
-}
-
-/* The server of this host has no address: it is found by the device. */
-static const char *address_of(const struct copy_tool *t)
-{
-	if (!strcmp(t->host, "localhost") || !strcmp(t->host, "::1") ||
-	    !strncmp(t->host, "127.", 4))
-		return NULL;
-	return t->host;
-}
-
 /* The name of the server: it is agreed upon, or random. */
 static int choose_name(struct copy_tool *t)
 {
 	if (t->once)
 		return copy_ssh_name(t->name, sizeof(t->name));
-	if (t->port)
+	if (t->port && t->port != TOOL_PORT)
 		snprintf(t->name, sizeof(t->name), "pier copy %d", t->port);
 	else
 		snprintf(t->name, sizeof(t->name), "pier copy");
@@ -100,7 +49,7 @@ static int configure(struct copy_tool *t)
 	struct pier_copy_config cfg = {
 		.size = sizeof(cfg),
 		.name = t->name,
-		.address = address_of(t),
+		.address = copy_address(t),
 		.root = t->root,
 		.timeout_ms = (uint32_t)t->args.timeout_ms,
 	};
@@ -136,32 +85,36 @@ static void print_listening(void *arg)
 		      stderr);
 }
 
+/* What ssh carries instead is a random name. */
+static int check_port(const struct copy_tool *t)
+{
+	if (t->port && (t->ssh || t->once)) {
+		fputs("pier copy: a port: with --ssh and --once the name of "
+		      "the server is random\n", stderr);
+		return 2;
+	}
+	if (!t->once || !t->json)
+		return 0;
+	fputs("pier copy: --json and --once: standard output carries the name "
+	      "of the server\n", stderr);
+	return 2;
+}
+
 /* Sources of this host and a target of another, or the reverse. */
 static int copy_files(struct copy_tool *t)
 {
 	char **word = t->args.argv;
-	size_t count = (size_t)t->args.argc - 1, len;
-	const char *target = remote_path(word[count], &len);
-	int err = target ? take_host(t, word[count], len) : 0;
+	size_t count = (size_t)t->args.argc - 1;
+	const char *target;
+	int err = copy_where(t, word, count, &target);
 
-	for (size_t i = 0; !err && i < count; i++) {
-		const char *source = remote_path(word[i], &len);
-
-		if (!source == !target) {
-			fprintf(stderr, "pier copy: either the sources or the "
-				"target is HOST:PATH, \"%s\" and \"%s\" "
-				"not\n", word[i], word[count]);
-			return 2;
-		}
-		if (source)
-			err = take_host(t, word[i], len);
-		if (!err && source)
-			word[i] = (char *)source;
-	}
+	if (!err)
+		err = check_port(t);
 	if (!err)
 		err = choose_name(t);
 	if (err)
 		return err;
+	copy_print_waiting(t);
 	err = configure(t);
 	if (!err && target)
 		err = pier_copy_send(t->copy, (const char *const *)word, count,
@@ -185,8 +138,9 @@ static int serve(struct copy_tool *t)
 		err = pier_copy_serve(t->copy, print_listening, t);
 	if (err)
 		fprintf(stderr, "pier copy: %s%s\n", pier_last_error(),
-			err == -EEXIST ? ": give this one another --port" :
-					 "");
+			err == -EEXIST ? ": give this one another port" : "");
+	if (t->json)
+		copy_report_server(t, err);
 	return err ? 1 : 0;
 }
 
@@ -218,16 +172,19 @@ static int run(struct copy_tool *t)
 	return err;
 }
 
-static int check(const struct copy_tool *t)
+static int check(struct copy_tool *t)
 {
-	if (t->port && (t->ssh || t->once)) {
-		fputs("pier copy: --port: with --ssh and --once the name of "
-		      "the server is random\n", stderr);
-		return 2;
+	int err = 0;
+
+	if (t->listening && t->args.argc <= 1) {
+		if (t->args.argc)
+			err = copy_listen_at(t, t->args.argv[0]);
+		return err ? err : check_port(t);
 	}
-	if (t->listening ? !t->args.argc : t->args.argc >= 2)
+	if (!t->listening && t->args.argc >= 2)
 		return 0;
-	fputs("pier copy: give SOURCE... and TARGET, or --listen\n", stderr);
+	fputs("pier copy: give SOURCE... and TARGET, or --listen and at most "
+	      "one PORT\n", stderr);
 	return 2;
 }
 
@@ -237,8 +194,9 @@ static struct copy_tool tool = {
 		.groups = PIER_ARGS_TIMEOUT | PIER_ARGS_ATTACHED,
 		.about = "Copy files from or to a host that runs pier "
 			 "copy --listen.",
-		.operands = "SOURCE... HOST:TARGET | HOST:SOURCE... "
-			    "TARGET | --listen",
+		.operands = "SOURCE... HOST[:PORT]:TARGET | "
+			    "HOST[:PORT]:SOURCE... TARGET | "
+			    "--listen [PORT]",
 		.timeout_ms = 30000,
 	},
 	.root = ".",
@@ -265,7 +223,7 @@ static const struct pier_option options[] = {
 	{ .long_name = "json", .help = "print the result as JSON",
 	  .type = PIER_OPTION_FLAG, .value = &tool.json },
 	{ .long_name = "port", .value_name = "PORT",
-	  .help = "number of the server among those of its device",
+	  .help = "the same as PORT; default: " TOOL_PORT_TEXT,
 	  .type = PIER_OPTION_INT, .min = 1, .max = 65535,
 	  .value = &tool.port },
 	{ .long_name = "listen",

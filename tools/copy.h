@@ -12,7 +12,7 @@ struct copy_tool {
 	struct pier_args args;
 	const char *device;
 	int listening, recursive, preserve, resume, quiet, json;
-	int port;		/* distinguishes servers of a host; 0: none */
+	int port;		/* of the server; 0: not given */
 	const char *root;
 	int ssh, once;
 	const char *ssh_command, *program;
@@ -62,12 +62,33 @@ void copy_reach_device(struct copy_tool *t);
 int copy_reach_address(const struct pier_devinfo *info, char *ret,
 		       size_t size);
 
+/*
+ * copy_where.c: which of @word, @count sources and behind them a target, are of
+ * a host: HOST[:PORT]:PATH.  It sets @t's host and port, makes paths of the
+ * words, and *ret_target: NULL, the sources are the host's.  2: with a message
+ * printed.
+ */
+int copy_where(struct copy_tool *t, char *word[], size_t count,
+	       const char **ret_target);
+
+/* The port of a server, as typed.  2: with a message printed. */
+int copy_listen_at(struct copy_tool *t, const char *text);
+
+/* NULL: the host is this one. */
+const char *copy_address(const struct copy_tool *t);
+
 /* copy_report.c: callbacks of the copy; @arg is the struct copy_tool. */
 void copy_failed(const char *path, int error, const char *text, void *arg);
 void copy_progress(const char *path, uint64_t size, uint64_t bytes, void *arg);
 
 /* Print the result; @err is the call's, with its message. */
 void copy_report(struct copy_tool *t, int err);
+
+/* The same of a server, as JSON, without what failed. */
+void copy_report_server(struct copy_tool *t, int err);
+
+/* On a terminal, until there is progress: for what it waits. */
+void copy_print_waiting(struct copy_tool *t);
 
 /* Seconds of a clock that never goes back. */
 double copy_now(void);

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "copy.h"
 #include "tool.h"
@@ -30,21 +31,6 @@ static void erase(struct copy_tool *t)
 	t->shown = 0;
 }
 
-/* A path may be any bytes but JSON has UTF-8. */
-static json_t *json_path(const char *path)
-{
-	json_t *text = json_string(path);
-	char safe[4097];
-	size_t i;
-
-	if (text)
-		return text;
-	for (i = 0; path[i] && i + 1 < sizeof(safe); i++)
-		safe[i] = (unsigned char)path[i] < 128 ? path[i] : '?';
-	safe[i] = '\0';
-	return json_string(safe);
-}
-
 void copy_failed(const char *path, int error, const char *text, void *arg)
 {
 	struct copy_tool *t = arg;
@@ -61,9 +47,9 @@ void copy_failed(const char *path, int error, const char *text, void *arg)
 	if (!t->errors)
 		t->errors = json_array();
 	entry = json_object();
-	tool_json_set(entry, "path", json_path(path));
+	tool_json_set_name(entry, "path", path);
 	tool_json_set(entry, "error", json_string(pier_error_name(error)));
-	tool_json_set(entry, "text", json_path(text));
+	tool_json_set(entry, "text", tool_json_text(text));
 	tool_json_append(t->errors, entry);
 }
 
@@ -86,7 +72,8 @@ void copy_progress(const char *path, uint64_t size, uint64_t bytes, void *arg)
 	fflush(stderr);
 }
 
-static void print_json(struct copy_tool *t, int err)
+/* What a copy, or all of a server, have done; the caller prints it. */
+static json_t *result_of(struct copy_tool *t, int err)
 {
 	struct pier_copy_result result;
 	json_t *root = json_object();
@@ -96,12 +83,39 @@ static void print_json(struct copy_tool *t, int err)
 	tool_json_set(root, "files", json_integer((json_int_t)result.files));
 	tool_json_set(root, "failed", json_integer((json_int_t)result.failed));
 	tool_json_set(root, "bytes", json_integer((json_int_t)result.bytes));
+	if (t->listening)
+		tool_json_set(root, "broken",
+			      json_integer((json_int_t)result.broken));
 	tool_json_set(root, "seconds", json_real(seconds));
-	tool_json_set(root, "error", err ? json_path(pier_last_error()) :
+	tool_json_set(root, "error", err ? tool_json_text(pier_last_error()) :
 					   json_null());
+	return root;
+}
+
+static void print_json(struct copy_tool *t, int err)
+{
+	json_t *root = result_of(t, err);
+
 	tool_json_set(root, "errors", t->errors ? t->errors : json_array());
 	t->errors = NULL;
 	tool_json_print(root);
+}
+
+void copy_report_server(struct copy_tool *t, int err)
+{
+	tool_json_print(result_of(t, err));
+}
+
+void copy_print_waiting(struct copy_tool *t)
+{
+	if (t->quiet || t->json || !isatty(STDERR_FILENO))
+		return;
+	fprintf(stderr, "pier copy: waiting %d s for ",
+		(t->args.timeout_ms + 999) / 1000);
+	print_text(t->host);
+	fputs("; Ctrl-C ends it", stderr);
+	t->shown = 1;
+	fflush(stderr);
 }
 
 void copy_report(struct copy_tool *t, int err)

@@ -11,6 +11,7 @@ bin_PROGRAMS += %D%/pier
 	%D%/copy_reach.c \
 	%D%/copy_report.c \
 	%D%/copy_ssh.c \
+	%D%/copy_where.c \
 	%D%/counters.c \
 	%D%/desc.c \
 	%D%/exchange.c \

@@ -302,6 +302,21 @@ progress_is_shown_on_a_terminal_alone()
 	    copied file 127.0.0.1:
 }
 
+# It is erased when the copy begins.
+a_terminal_shows_for_what_it_waits()
+{
+	command -v script >/dev/null || skip "there is no script(1)"
+	serve
+	echo 1 >file
+	on_terminal file 127.0.0.1: && cmp file ../root/file &&
+	    says "$tmp/shown" "waiting 30 s for 127.0.0.1; Ctrl-C ends it" \
+		"$(printf 'it\r\033[K')" || return
+	for option in -q --json; do
+		on_terminal $option file 127.0.0.1: &&
+		    ! grep waiting "$tmp/shown" || return
+	done
+}
+
 # Two at once, and neither is that of clients without a port.
 ports_distinguish_servers()
 {
@@ -321,16 +336,104 @@ ports_distinguish_servers()
 	    fails 'no server "pier copy"' --timeout 5 file 127.0.0.1:
 }
 
+# As to other commands; --port is the same.
+a_port_follows_the_host()
+{
+	serve 65535
+	echo 1 >file
+	copied file 127.0.0.1:65535: && cmp file ../root/file &&
+	    copied file "$address:65535:by_address" &&
+	    cmp file ../root/by_address &&
+	    copied 127.0.0.1:65535:file 127.0.0.1:by_address ./ &&
+	    copied --port 65535 127.0.0.1:65535:file back && cmp file back &&
+	    fails 'no server "pier copy 8"' --timeout 5 file 127.0.0.1:8: &&
+	    fails 'no server "pier copy"' --timeout 5 file 127.0.0.1:
+}
+
+# The default one, of a path too that has digits and a colon behind a folder.
+without_a_port_it_is_13579()
+{
+	serve 13579
+	mkdir ../root/sub
+	echo 1 >file
+	copied file 127.0.0.1: && cmp file ../root/file &&
+	    copied file 127.0.0.1:13579:again && cmp file ../root/again &&
+	    copied file 127.0.0.1:7 && cmp file ../root/7 &&
+	    copied file 127.0.0.1:./8:9 && cmp file ../root/8:9 || return
+	kill $server
+	wait $server
+	serve
+	echo 1 >file
+	copied --port 13579 file 127.0.0.1: && cmp file ../root/file
+}
+
+a_wrong_port_is_a_usage_error()
+{
+	for word in 0 65536 99999999999999999999; do
+		status 2 "$pier" copy a x:$word: &&
+		    says "$tmp/err" "\"x:$word:\": a port is 1 to 65535" &&
+		    status 2 "$pier" copy --listen $word &&
+		    says "$tmp/err" "\"$word\": a port is 1 to 65535" ||
+		    return
+	done
+	status 2 "$pier" copy x:7:a x:8:b . &&
+	    says "$tmp/err" "port 8 and port 7: give one of them" &&
+	    status 2 "$pier" copy --port 7 a x:8: &&
+	    status 2 "$pier" copy --listen --port 7 8 &&
+	    status 2 "$pier" copy --ssh a x:8: &&
+	    says "$tmp/err" "a port: with --ssh and --once" &&
+	    status 2 "$pier" copy --listen 127.0.0.1 &&
+	    says "$tmp/err" '--listen "127.0.0.1": PORT, 1 to 65535'
+}
+
+a_server_prints_what_it_has_done_as_json()
+{
+	rm -rf "$tmp/root"
+	mkdir -p "$tmp/root" "$tmp/here" && cd "$tmp/here" || return
+	"$pier" copy -d "$device" --listen --json --root "$tmp/root" \
+	    >"$tmp/served" 2>"$tmp/server" &
+	server=$!
+	wait_for 20 grep -q listens "$tmp/server" || return
+	echo 1 >file
+	copied file 127.0.0.1:one && copied file 127.0.0.1:two &&
+	    ! copy 127.0.0.1:none . || return
+	kill -INT $server
+	wait $server || return
+	is_json "$tmp/served" && ! grep waiting "$tmp/server" &&
+	    says "$tmp/served" '"files": 2' '"failed": 1' '"bytes": 4' \
+		'"broken": 0' '"error": null' || return
+	status 1 "$pier" copy -d "$device" --listen --json --root "$tmp/no" &&
+	    is_json "$tmp/out" && says "$tmp/out" "\"error\": \"copy: the root"
+	status 2 "$pier" copy --listen --once --json &&
+	    says "$tmp/err" "--json and --once"
+}
+
+# With their bytes beside it, from which they are found again.
+names_that_are_not_utf8_are_json_too()
+{
+	serve
+	bad=$(printf '\377\376')
+	copy --json "none-$bad-\303\244" 127.0.0.1: && return 1
+	is_json "$tmp/out" || return
+	copy --json "$(printf 'none-%s-\303\244' "$bad")" 127.0.0.1: && return 1
+	is_json "$tmp/out" && says "$tmp/out" '"failed": 1' \
+	    "\"path\": \"none-$(printf '\357\277\275\357\277\275')-" \
+	    '"path_hex": "6e6f6e652dfffe2dc3a4"' || return
+	copy --json none 127.0.0.1: && return 1
+	says "$tmp/out" '"path": "none"' && ! grep path_hex "$tmp/out"
+}
+
 a_wrong_command_line_is_a_usage_error()
 {
 	status 2 "$pier" copy a && status 2 "$pier" copy a b &&
 	    status 2 "$pier" copy x:a y:b && status 2 "$pier" copy a x:b c &&
 	    status 2 "$pier" copy x:a y:b . &&
 	    status 2 "$pier" copy --listen a &&
+	    status 2 "$pier" copy --listen 7 8 &&
 	    status 2 "$pier" copy --listen --port 65536 &&
 	    status 2 "$pier" copy --port 7 --ssh a x: &&
 	    status 2 "$pier" copy --listen --once --port 7 &&
-	    says "$tmp/err" "--port: with --ssh and --once"
+	    says "$tmp/err" "a port: with --ssh and --once"
 }
 
 a_server_ends_by_a_signal()
@@ -358,7 +461,13 @@ run a_file_that_fails_does_not_end_the_copy
 run the_old_target_stays_when_the_copy_fails
 run without_a_server_it_says_so
 natively run progress_is_shown_on_a_terminal_alone
+natively run a_terminal_shows_for_what_it_waits
 run ports_distinguish_servers
+run a_port_follows_the_host
+natively run without_a_port_it_is_13579
+natively run a_wrong_port_is_a_usage_error
+run a_server_prints_what_it_has_done_as_json
+natively run names_that_are_not_utf8_are_json_too
 natively run a_wrong_command_line_is_a_usage_error
 run a_server_ends_by_a_signal
 tap_done
