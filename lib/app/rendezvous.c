@@ -261,6 +261,14 @@ static int meet(struct rendezvous *m, const struct pier_mmap *mmap)
 	return err;
 }
 
+int pier__rendezvous_runs(const struct pier_rdma *rdma)
+{
+	if (rdma->ctx.state == PIER_CTX_RUNNING)
+		return 0;
+	return pier__fail(-ESHUTDOWN, "rendezvous: the context is %s",
+			  pier_ctx_state_name(rdma->ctx.state));
+}
+
 int pier__rendezvous(struct pier_rdma *rdma, const struct pier_args *args,
 		     enum pier__wire_kind kind, struct pier_mmap *mmap,
 		     struct pier_conn **ret, struct pier_mmap **ret_remote)
@@ -273,11 +281,10 @@ int pier__rendezvous(struct pier_rdma *rdma, const struct pier_args *args,
 		.kind = kind,
 	};
 	char reason[512];
-	int err;
+	int err = pier__rendezvous_runs(rdma);
 
-	if (rdma->ctx.state != PIER_CTX_RUNNING)
-		return pier__fail(-ESHUTDOWN, "rendezvous: the context is %s",
-				  pier_ctx_state_name(rdma->ctx.state));
+	if (err)
+		return err;
 	if (args->use_cm || args->server_addr)
 		return pier__rendezvous_cm(rdma, args, kind, mmap, ret,
 					   ret_remote);

@@ -113,7 +113,7 @@ static int timed_out(const struct rendezvous_cm *m)
 			  m->args->listen_port, seconds);
 }
 
-static int serve(struct rendezvous_cm *m)
+static int start_listener(struct rendezvous_cm *m, struct pier_listener **ret)
 {
 	char address[INET6_ADDRSTRLEN];
 	struct pier_listen_config cfg = {
@@ -121,30 +121,41 @@ static int serve(struct rendezvous_cm *m)
 		.address = address,
 		.port = (uint32_t)m->args->listen_port,
 	};
-	struct pier_listener *listener;
 	int err = own_address(m, address);
 
-	if (!err)
-		err = pier__listen(m->rdma->owner.queues, &cfg, requested, m,
-				   &listener);
-	if (err)
-		return err;
+	return err ? err : pier__listen(m->rdma->owner.queues, &cfg, requested,
+					m, ret);
+}
+
+/* Wait for a client of the listener that is there. */
+static int await_client(struct rendezvous_cm *m)
+{
+	int err;
+
 	while (!m->conn || !pier__conn_was_connected(m->conn)) {
 		uint64_t now = pier__now();
 
-		if (now >= m->deadline) {
-			err = timed_out(m);
-			break;
-		}
+		if (now >= m->deadline)
+			return timed_out(m);
 		err = pier_pe_wait(m->rdma->ctx.pe,
 				   pier__ms_left(now, m->deadline));
 		if (err && err != -ETIMEDOUT)
-			break;
-		err = 0;
+			return err;
 		if (m->conn && pier_conn_state(m->conn) != PIER_CONN_INIT &&
 		    !pier__conn_was_connected(m->conn))
 			drop(m, false);
 	}
+	return 0;
+}
+
+static int serve(struct rendezvous_cm *m)
+{
+	struct pier_listener *listener;
+	int err = start_listener(m, &listener);
+
+	if (err)
+		return err;
+	err = await_client(m);
 	pier_listener_destroy(listener);
 	return err;
 }
@@ -252,4 +263,44 @@ int pier__rendezvous_cm(struct pier_rdma *rdma, const struct pier_args *args,
 	}
 	*ret = m.conn;
 	return 0;
+}
+
+/* The client of @m, which is as it was before it came. */
+static struct pier_conn *hand_over(struct rendezvous_cm *m)
+{
+	struct pier_conn *conn = m->conn;
+
+	m->conn = NULL;
+	m->error = 0;
+	m->text[0] = '\0';
+	m->deadline = pier__deadline(pier__now(), m->args->timeout_ms);
+	return conn;
+}
+
+int pier__rendezvous_cm_many(struct pier_rdma *rdma,
+			     const struct pier_args *args, unsigned int count,
+			     struct pier_conn **ret)
+{
+	struct rendezvous_cm m = { .rdma = rdma, .args = args };
+	struct pier_listener *listener;
+	unsigned int made = 0;
+	int err = start_listener(&m, &listener);
+
+	if (err)
+		return err;
+	hand_over(&m);
+	while (!err && made < count) {
+		err = await_client(&m);
+		if (!err)
+			ret[made++] = hand_over(&m);
+	}
+	if (err) {
+		snprintf(m.text, sizeof(m.text), "%s", pier_last_error());
+		pier_conn_destroy(m.conn);
+		while (made-- > 0)
+			pier_conn_destroy(ret[made]);
+		pier__fail_again(err, m.text);
+	}
+	pier_listener_destroy(listener);
+	return err;
 }

@@ -6,6 +6,7 @@
 
 #include <pier/rendezvous.h>
 
+#include "app/rendezvous_impl.h"
 #include "core/fail.h"
 
 /* "PATH-0003": the descriptor of connection @index of several. */
@@ -48,31 +49,35 @@ static int check(const struct pier_args *args, unsigned int count)
 	return 0;
 }
 
+static int all_by_files(struct pier_rdma *rdma, const struct pier_args *args,
+			unsigned int count, struct pier_conn **ret)
+{
+	unsigned int made;
+	int err = 0;
+
+	for (made = 0; !err && made < count; made++)
+		err = by_files(rdma, args, made, &ret[made]);
+	if (err)
+		for (made--; made-- > 0;)
+			pier_conn_destroy(ret[made]);
+	return err;
+}
+
 int pier_rendezvous_many(struct pier_rdma *rdma, const struct pier_args *args,
 			 unsigned int count, struct pier_conn **ret)
 {
-	unsigned int made;
-	bool cm;
 	int err;
 
 	if (!rdma)
 		return pier__no_object(__func__);
-	cm = args->use_cm || args->server_addr;
 	err = check(args, count);
+	if (!err)
+		err = pier__rendezvous_runs(rdma);
 	if (err)
 		return err;
-	for (made = 0; made < count; made++) {
-		struct pier_conn **conn = &ret[made];
-
-		/* by CM one is accepted; others try again */
-		err = cm ? pier_rendezvous(rdma, args, NULL, conn, NULL) :
-			   by_files(rdma, args, made, conn);
-		if (err)
-			goto fail;
-	}
-	return 0;
-fail:
-	while (made-- > 0)
-		pier_conn_destroy(ret[made]);
-	return err;
+	if (args->server_addr)
+		return pier_rendezvous(rdma, args, NULL, ret, NULL);
+	if (args->use_cm)
+		return pier__rendezvous_cm_many(rdma, args, count, ret);
+	return all_by_files(rdma, args, count, ret);
 }
