@@ -60,7 +60,11 @@ dist_docs_DATA = \
 	%D%/doca-calls.md \
 	%D%/doca-rules.md \
 	%D%/from-doca.md \
+	%D%/from-libfabric.md \
+	%D%/from-mpi.md \
+	%D%/from-ucx.md \
 	%D%/from-verbs.md \
+	%D%/from-zeromq.md \
 	%D%/hardware.md \
 	%D%/rxe.md \
 	%D%/security.md \

@@ -14,7 +14,7 @@ lib=$(find "$root" -name pkgconfig -path '*/lib*/pkgconfig' \
     ! -path '*/pier-doca-2.0/*')
 lib=${lib%/pkgconfig}
 sanitize=$(sed -n 's/^SANITIZE_FLAGS = *//p' "$build/Makefile")
-port=$((32700 + $$ % 60))
+port=$((31000 + $$ % 900))
 PIER_DEVICE=soft_lo
 LD_LIBRARY_PATH=$lib
 export PIER_DEVICE LD_LIBRARY_PATH
@@ -33,16 +33,17 @@ PKG_CONFIG_PATH='' exec $(command -v pkg-config) "\$@"
 END
 chmod +x "$tmp/bin/cc" "$tmp/bin/pkg-config" || exit
 
-# program GUIDE - its only text in C, with a port of this test's own
+# program GUIDE - its only text in C, with a port and a name of this test's own
 program()
 {
-	sed '1,/^```c$/d; /^```$/,$d' "$1" | sed "s/\<13579\>/$port/"
+	sed '1,/^```c$/d; /^```$/,$d' "$1" |
+	    sed "s/\<13579\>/$port/; s/\"colours\"/\"colours-$$\"/"
 }
 
 # commands GUIDE, output GUIDE - of its lines that are a terminal's
 commands()
 {
-	sed -n 's/^    \$ //p' "$1"
+	sed -n 's/^    \$ //p' "$1" | sed "s/\<13579\>/$port/g"
 }
 
 output()
@@ -69,6 +70,10 @@ try()
 }
 
 the_program_for_verbs_prints_what_its_guide_has() { try verbs; }
+the_program_for_ucx_prints_what_its_guide_has() { try ucx; }
+the_program_for_libfabric_prints_what_its_guide_has() { try libfabric; }
+the_program_for_mpi_prints_what_its_guide_has() { try mpi; }
+the_program_for_zeromq_prints_what_its_guide_has() { try zeromq; }
 
 # What is tried above.
 each_guide_with_a_program_is_tried()
@@ -89,6 +94,10 @@ guides_are_short()
 }
 
 none the_program_for_verbs_prints_what_its_guide_has
+none the_program_for_ucx_prints_what_its_guide_has
+none the_program_for_libfabric_prints_what_its_guide_has
+none the_program_for_mpi_prints_what_its_guide_has
+none the_program_for_zeromq_prints_what_its_guide_has
 none each_guide_with_a_program_is_tried
 none guides_are_short
 tap_done
