@@ -47,6 +47,7 @@ struct pier__comch_request {
 	bool has_reply;			/* by the program, or of a cancel */
 	struct pier__comch_request_head head;
 	struct pier_buf *src;		/* held, to be written; NULL: none */
+	struct ibv_sge write_sge;	/* its data when it was passed */
 	uint32_t len;			/* of what is sent, with the head */
 	uint32_t sends;			/* in flight */
 	bool is_request;		/* until the receive is posted again */

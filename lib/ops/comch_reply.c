@@ -143,22 +143,16 @@ static void send_done(struct pier__op *op, const struct ibv_wc *wc)
 static int post_write(struct pier__comch_request *request)
 {
 	struct pier_comch_conn *c = request->conn;
-	struct ibv_sge sge = {
-		.addr = request->src->data,
-		.length = (uint32_t)request->src->data_len,
-	};
 	struct ibv_send_wr wr = {
 		.wr_id = (uintptr_t)&request->write_op,
 		.opcode = IBV_WR_RDMA_WRITE,
-		.sg_list = &sge,
+		.sg_list = &request->write_sge,
 		.num_sge = 1,
 		.wr.rdma.remote_addr = request->head.addr,
 		.wr.rdma.rkey = request->head.rkey,
 	};
-	int err;
+	int err = pier__conn_post(c->conn, &wr);
 
-	pier__mmap_lkey(request->src->mmap, c->comch->dev, &sge.lkey);
-	err = pier__conn_post(c->conn, &wr);
 	if (err)
 		return err;
 	pier__comch_take_reply_send(c);
@@ -454,17 +448,16 @@ static uint64_t write_max(const struct pier__comch_request *request)
 }
 
 static int check_src(const struct pier__comch_request *request,
-		     const struct pier_buf *src)
+		     const struct pier_buf *src, uint32_t *lkey)
 {
 	const struct pier_dev *dev = request->conn->comch->dev;
-	uint32_t lkey;
 
 	if (!src || !src->mmap || src->first != src || src->next ||
 	    src->mmap->remote || !src->mmap->cpu)
 		return pier__fail(-EINVAL, "comch: the buffer of a reply is "
 				  "NULL, was put, is a part of a chain, or no "
 				  "local memory");
-	if (!pier__mmap_lkey(src->mmap, dev, &lkey))
+	if (!pier__mmap_lkey(src->mmap, dev, lkey))
 		return pier__mmap_lacks(src->mmap, dev);
 	return 0;
 }
@@ -473,11 +466,12 @@ static int reply_buf(const struct pier_comch *comch, uint64_t handle,
 		     struct pier_buf *src)
 {
 	struct pier__comch_request *request = open_one(comch, handle);
+	uint32_t lkey = 0;
 	int err;
 
 	if (!request)
 		return is_void(handle);
-	err = check_src(request, src);
+	err = check_src(request, src, &lkey);
 	if (err)
 		return err;
 	if (src->data_len <= message_max(request))
@@ -487,6 +481,11 @@ static int reply_buf(const struct pier_comch *comch, uint64_t handle,
 		return too_long(request, src->data_len, message_max(request));
 	src->refs++;
 	request->src = src;
+	request->write_sge = (struct ibv_sge){
+		.addr = src->data,
+		.length = (uint32_t)src->data_len,
+		.lkey = lkey,
+	};
 	reply(request, PIER__COMCH_REPLY_DATA, (uint32_t)src->data_len, 0);
 	return 0;
 }

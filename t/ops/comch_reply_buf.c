@@ -284,6 +284,41 @@ static void cancelled_buffers_are_given_back(void)
 	close_all();
 }
 
+static void ignore(struct pier_task *task, void *arg)
+{
+	(void)task;
+	(void)arg;
+}
+
+/* The server has no credit when it is to answer: its messages have them. */
+static void cancels_among_messages_are_answered(void)
+{
+	struct pier_buf *bufs[QUEUE];
+	int sent = 0;
+
+	if (open_all()) {
+		clerk.later = true;
+		for (int i = 0; i < QUEUE; i++) {
+			bufs[i] = space(i, QUEUE);
+			submit_with(&asks[i], bufs[i]);
+		}
+		talker_count(&clerk.requested, QUEUE);
+		for (int i = 0; i < QUEUE; i++)
+			IS(pier_task_cancel(asks[i].task), 0);
+		while (!pier_comch_send(clerk.conn, "x", 1, ignore, NULL))
+			sent++;
+		IS(sent, QUEUE);
+		for (int i = 0; i < QUEUE; i++) {
+			ask_ends(&asks[i], -ECANCELED);
+			pier_buf_put(bufs[i]);
+		}
+		IS(clerk.conn->cancels, QUEUE);
+		IS(talker_violations(&clerk.server), 0);
+		IS(clerk.server.disconnected, 0);
+	}
+	close_all();
+}
+
 static void cancel_one(void)
 {
 	struct pier_buf *dst = space(0, 1);
@@ -400,6 +435,42 @@ static void a_buffer_that_is_not_given_back_ends_the_connection(void)
 	close_all();
 }
 
+/*
+ * It waits for a credit when the program changes its buffer, and then frees
+ * that: the memory is pier's, the buffer is the program's.
+ */
+static void a_reply_is_what_its_buffer_was_then(void)
+{
+	struct pier_buf *src, *dst;
+	uint32_t credits;
+
+	if (open_all()) {
+		clerk.later = true;
+		src = data(LONG / 2);
+		dst = space(0, 1);
+		submit_with(&asks[0], dst);
+		talker_count(&clerk.requested, 1);
+		credits = clerk.conn->credits;
+		clerk.conn->credits = 0;
+		IS(pier_comch_reply_buf(clerk.server.comch, clerk.handles[0],
+					src), 0);
+		IS(pier_buf_set_data(src, from.mem + 1, 0), 0);
+		pier_buf_put(src);
+		clerk_pause();
+		IS(asks[0].done, 0);
+		clerk.conn->credits = credits;
+		pier__comch_check_writable(clerk.conn);
+		ask_ends(&asks[0], 0);
+		IS(pier_buf_data_len(dst), LONG / 2);
+		holds(dst, 0, LONG / 2);
+		talker_count(&clerk.ended, 1);
+		IS(clerk.failed, 0);
+		IS(into.mem[LONG / 2], 0);
+		pier_buf_put(dst);
+	}
+	close_all();
+}
+
 /* The server's engine does not run; the client drains for a short time. */
 static bool open_deaf(struct pier_buf **dst)
 {
@@ -465,10 +536,12 @@ int main(void)
 		return tap_skip_all(pier_last_error());
 	TEST(long_replies_are_written_into_the_buffer);
 	TEST(short_replies_are_appended_to_it);
+	TEST(a_reply_is_what_its_buffer_was_then);
 	TEST(what_does_not_fit_is_refused);
 	TEST(memory_that_the_cpu_cannot_use_is_refused);
 	TEST(a_buffer_has_one_request_at_a_time);
 	TEST(cancelled_buffers_are_given_back);
+	TEST(cancels_among_messages_are_answered);
 	TEST(a_deadline_gives_the_buffer_back);
 	TEST(a_cancel_waits_until_the_last_one_was_received);
 	TEST(an_answer_that_has_arrived_is_in_time);

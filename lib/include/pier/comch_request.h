@@ -63,7 +63,8 @@ int pier_comch_reply(struct pier_comch *comch, uint64_t request,
 
 /*
  * The same with the data of @src, one buffer, written into the client's memory
- * if it is more than a message has.  @src is pier's until @ended reports it.
+ * if it is more than a message has.  Its memory is pier's until @ended reports
+ * it; changes of @src do not matter.
  * Errors: as above; -EINVAL also: a chain, or not on the device.
  */
 int pier_comch_reply_buf(struct pier_comch *comch, uint64_t request,
