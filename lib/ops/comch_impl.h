@@ -180,6 +180,7 @@ struct pier_comch_conn {
 	/* of a server: requests of the client, struct pier__comch_request */
 	struct pier__list requests;	/* whose reply is not sent yet */
 	struct pier__list replies;	/* of them, to be posted */
+	bool cancelling;		/* one of replies answers a cancel */
 	uint64_t received, cancels;	/* requests, in all */
 
 	/* of a client */

@@ -194,6 +194,8 @@ static int post(struct pier__comch_request *request)
 
 	pier__list_del(&request->waiting);
 	request->handle = 0;
+	if (request->status == -ECANCELED)
+		c->cancelling = false;
 	if (pier__conn_chained(c->conn))
 		pier__conn_flush(c->conn);
 	c->holds++;
@@ -322,7 +324,7 @@ int pier__comch_cancelled(struct pier_comch_conn *c, const void *msg,
 	uint32_t id;
 	int err = pier__comch_cancel_decode(msg, len, &id);
 
-	if (!err && c->late_cancel)
+	if (!err && (c->late_cancel || c->cancelling))
 		err = pier__fail(-EPROTO, "comch: the peer cancelled 0x%08x "
 				 "before its last cancel was answered", id);
 	if (!err && ++c->cancels > c->received)
@@ -335,6 +337,7 @@ int pier__comch_cancelled(struct pier_comch_conn *c, const void *msg,
 	request = without_reply(c, id);
 	if (request) {
 		request->status = -ECANCELED;
+		c->cancelling = true;
 		reply(request, PIER__COMCH_REPLY_CANCELLED, 0, 0);
 		return 0;
 	}

@@ -258,6 +258,61 @@ static void more_cancels_than_requests_are_noticed(void)
 	pier_mmap_destroy(mmap);
 }
 
+/* The client's credits for the server are used up, and it returns none. */
+static void return_no_credits(void)
+{
+	struct pier_comch_conn *conn = clerk.client.conn;
+
+	conn->returning = true;
+	for (unsigned int i = 0; i < QUEUE; i++)
+		IS(talker_send(clerk.conn, i, LEN), 0);
+	talker_count(&clerk.client.received, QUEUE);
+	conn->owed = 0;
+}
+
+/* It does not wait for the answer to its cancel. */
+static void cancel_unanswered(struct ask *ask)
+{
+	struct pier__comch_calls *calls = clerk.client.conn->calls;
+
+	calls->cancel = NULL;
+	calls->unanswered = false;
+	IS(pier_task_cancel(ask->task), 0);
+}
+
+static void cancels_beyond_the_receives_are_noticed(void)
+{
+	struct pier_buf_inventory *inv = NULL;
+	struct pier_mmap *mmap = NULL;
+	struct pier_buf *dst[2] = { NULL };
+
+	if (open_all() &&
+	    IS(pier_mmap_map(dev, NULL, MEM,
+			     PIER_LOCAL_WRITE | PIER_REMOTE_WRITE, &mmap),
+	       0)) {
+		pier_buf_inventory_create(2, &inv);
+		for (int i = 0; i < 2 && ask_take(&asks[i], 1, LEN); i++) {
+			pier_buf_empty(inv, mmap, &dst[i]);
+			IS(pier_comch_task_set_reply_buf(asks[i].task, dst[i]),
+			   0);
+			IS(pier_task_submit(asks[i].task, 0), 0);
+		}
+		talker_count(&clerk.requested, 2);
+		return_no_credits();
+		cancel_unanswered(&asks[0]);
+		clerk_pause();
+		IS(clerk.server.disconnected, 0);
+		cancel_unanswered(&asks[1]);
+		is_noticed(&clerk.server, "before its last cancel was "
+			   "answered", 2);
+	}
+	for (int i = 0; i < 2; i++)
+		pier_buf_put(dst[i]);
+	close_all();
+	pier_buf_inventory_destroy(inv);
+	pier_mmap_destroy(mmap);
+}
+
 int main(void)
 {
 	if (pier_dev_open(NULL, &dev))
@@ -270,6 +325,7 @@ int main(void)
 	TEST(wrong_keys_end_the_connection);
 	TEST(wrong_addresses_end_the_connection);
 	TEST(more_cancels_than_requests_are_noticed);
+	TEST(cancels_beyond_the_receives_are_noticed);
 	pier_dev_close(dev);
 	return tap_done();
 }
