@@ -41,6 +41,8 @@ noinst_PROGRAMS += \
 	%D%/rdma_write_responder \
 	%D%/services/reconnect_client \
 	%D%/services/reconnect_server \
+	%D%/services/request_reply_client \
+	%D%/services/request_reply_server \
 	%D%/sync_event_dpu \
 	%D%/sync_event_host \
 	%D%/sync_event_local \
@@ -100,4 +102,6 @@ servicesdir = $(docdir)/samples/services
 dist_services_DATA = \
 	%D%/services/reconnect_client.c \
 	%D%/services/reconnect_server.c \
+	%D%/services/request_reply_client.c \
+	%D%/services/request_reply_server.c \
 	# end, sorted

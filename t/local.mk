@@ -272,6 +272,7 @@ dist_check_SCRIPTS += \
 	%D%/samples/graph.sh \
 	%D%/samples/rdma_sync_event.sh \
 	%D%/samples/reconnect.sh \
+	%D%/samples/request_reply.sh \
 	%D%/samples/samples.sh \
 	%D%/samples/samples_addr.sh \
 	%D%/samples/samples_lossy.sh \
