@@ -39,6 +39,8 @@ noinst_PROGRAMS += \
 	%D%/rdma_write_immediate_responder \
 	%D%/rdma_write_requester \
 	%D%/rdma_write_responder \
+	%D%/services/kv_client \
+	%D%/services/kv_server \
 	%D%/services/reconnect_client \
 	%D%/services/reconnect_server \
 	%D%/services/request_reply_client \
@@ -100,6 +102,8 @@ dist_samples_DATA = \
 
 servicesdir = $(docdir)/samples/services
 dist_services_DATA = \
+	%D%/services/kv_client.c \
+	%D%/services/kv_server.c \
 	%D%/services/reconnect_client.c \
 	%D%/services/reconnect_server.c \
 	%D%/services/request_reply_client.c \

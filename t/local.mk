@@ -270,6 +270,7 @@ dist_check_SCRIPTS += \
 	%D%/samples/doca_workq.sh \
 	%D%/samples/engine.sh \
 	%D%/samples/graph.sh \
+	%D%/samples/kv.sh \
 	%D%/samples/rdma_sync_event.sh \
 	%D%/samples/reconnect.sh \
 	%D%/samples/request_reply.sh \
