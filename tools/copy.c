@@ -172,13 +172,17 @@ static int run(struct copy_tool *t)
 	return err;
 }
 
-static int check(struct copy_tool *t)
+/* @place: of --listen=PLACE, or NULL. */
+static int check(struct copy_tool *t, const char *place)
 {
-	int err = 0;
+	int err;
 
 	if (t->listening && t->args.argc <= 1) {
-		if (t->args.argc)
-			err = copy_listen_at(t, t->args.argv[0]);
+		err = tool_one_place("pier copy", place,
+				     t->args.argc ? t->args.argv[0] : NULL,
+				     &place);
+		if (!err && place)
+			err = copy_listen_at(t, place);
 		return err ? err : check_port(t);
 	}
 	if (!t->listening && t->args.argc >= 2)
@@ -254,6 +258,7 @@ static const struct pier_option options[] = {
 
 int tool_copy(int argc, char *argv[])
 {
+	const char *place = tool_listen_word(&argc, argv, &tool.listening);
 	int err;
 
 	tool.args.options = options;
@@ -261,6 +266,6 @@ int tool_copy(int argc, char *argv[])
 	if (err)
 		return pier_args_exit(err);
 	tool.begun = copy_now();
-	err = check(&tool);
+	err = check(&tool, place);
 	return err ? err : run(&tool);
 }

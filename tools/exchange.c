@@ -15,6 +15,7 @@
 
 struct options {
 	int listen, stdio, json;
+	const char *where;	/* HOST[:PORT], or of --listen; or NULL */
 	const char *receive;
 	const char *files[PIER_EXCHANGE_FILES_MAX + 1];
 	size_t count;
@@ -32,7 +33,7 @@ static void print_waiting(const struct pier_args *args, const struct options *o)
 	if (!o->json)
 		fprintf(stderr, "pier exchange: waiting %d s for %s; Ctrl-C "
 			"ends it\n", (args->timeout_ms + 999) / 1000,
-			o->listen || o->stdio ? "the peer" : args->argv[0]);
+			o->listen || o->stdio ? "the peer" : o->where);
 }
 
 static int take_file(struct options *o, const char *path)
@@ -48,7 +49,7 @@ static int take_file(struct options *o, const char *path)
 
 /*
  * --send takes all words up to the next option, so it is taken out of the
- * command line before the rest is parsed.  --listen=PORT is --listen and PORT.
+ * command line before the rest is parsed.
  */
 static int take_files(int *argc, char *argv[], struct options *o)
 {
@@ -57,11 +58,6 @@ static int take_files(int *argc, char *argv[], struct options *o)
 	for (int from = 1; from < *argc && !err; from++) {
 		if (!strncmp(argv[from], "--send=", 7)) {
 			err = take_file(o, argv[from] + 7);
-			continue;
-		}
-		if (!strncmp(argv[from], "--listen=", 9)) {
-			o->listen = 1;
-			argv[to++] = argv[from] + 9;
 			continue;
 		}
 		if (strcmp(argv[from], "--send")) {
@@ -99,7 +95,7 @@ static const char *with_port(const char *place, struct options *o)
 static int choose_role(const struct pier_args *args, struct options *o,
 		       struct pier_exchange_config *cfg)
 {
-	if (args->argc > 1 || o->stdio + (o->listen || args->argc) != 1) {
+	if (args->argc > 1 || o->stdio + (o->listen || o->where) != 1) {
 		fprintf(stderr, "pier exchange: give one of HOST[:PORT], "
 			"--listen [[ADDR:]PORT] and --stdio\n");
 		return 2;
@@ -107,12 +103,12 @@ static int choose_role(const struct pier_args *args, struct options *o,
 	cfg->role = PIER_EXCHANGE_STDIO;
 	if (o->listen) {
 		cfg->role = PIER_EXCHANGE_LISTEN;
-		cfg->address = with_port(args->argc ? args->argv[0] :
-					 TOOL_PORT_TEXT, o);
+		cfg->address = with_port(o->where ? o->where : TOOL_PORT_TEXT,
+					 o);
 		cfg->listening = print_port;
-	} else if (args->argc) {
+	} else if (o->where) {
 		cfg->role = PIER_EXCHANGE_CONNECT;
-		cfg->address = with_port(args->argv[0], o);
+		cfg->address = with_port(o->where, o);
 	}
 	if (o->stdio && o->json) {
 		fputs("pier exchange: --json and --stdio: standard output "
@@ -212,11 +208,14 @@ int tool_exchange(int argc, char *argv[])
 		.timeout_ms = 60000,
 	};
 	int err = take_files(&argc, argv, &o);
+	const char *place = tool_listen_word(&argc, argv, &o.listen);
 
 	if (err)
 		return err;
 	err = pier_args_parse(&args, argc, argv);
 	if (err)
 		return pier_args_exit(err);
-	return exchange(&args, &o);
+	err = tool_one_place(argv[0], place, args.argc ? args.argv[0] : NULL,
+			     &o.where);
+	return err ? err : exchange(&args, &o);
 }

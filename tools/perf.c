@@ -158,6 +158,7 @@ static int parse_operands(void)
 
 int tool_perf(int argc, char *argv[])
 {
+	const char *place = tool_listen_word(&argc, argv, &perf.opts.listen);
 	int err;
 
 	perf.args.about = "Measure latency or bandwidth to a host that runs "
@@ -175,7 +176,9 @@ int tool_perf(int argc, char *argv[])
 		return 2;
 	}
 	/* the operands end in a NULL */
-	err = perf_where(&perf, perf.args.argv[2]);
+	err = tool_one_place(argv[0], place, perf.args.argv[2], &place);
+	if (!err)
+		err = perf_where(&perf, place);
 	if (err)
 		return err;
 

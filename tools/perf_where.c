@@ -70,7 +70,7 @@ int perf_own_address(struct perf *perf)
 	const struct pier_devinfo *info = pier_dev_info(perf->dev);
 	int index;
 
-	if (!perf->address[0])
+	if (!perf->address[0] || tool_is_any(perf->address))
 		return 0;
 	index = gid_of(info, perf->address);
 	if (index < 0)

@@ -91,7 +91,6 @@ static int check(struct ping *p)
 		      "most one PORT, ADDR or ADDR:PORT\n", stderr);
 		return 2;
 	}
-	p->listen = p->args.argc ? p->args.argv[0] : TOOL_PORT_TEXT;
 	err = choose_operations(p);
 	return err ? err : read_interval(p);
 }
@@ -187,12 +186,18 @@ int tool_ping(int argc, char *argv[])
 		  .type = PIER_OPTION_FLAG, .value = &p.json },
 		{ 0 },
 	};
+	const char *place = tool_listen_word(&argc, argv, &p.listening);
 	int err;
 
 	p.args.options = options;
 	err = pier_args_parse(&p.args, argc, argv);
 	if (err)
 		return pier_args_exit(err);
-	err = check(&p);
+	err = tool_one_place(argv[0], place,
+			     p.args.argc ? p.args.argv[0] : NULL, &p.listen);
+	if (!p.listen)
+		p.listen = TOOL_PORT_TEXT;
+	if (!err)
+		err = check(&p);
 	return err ? err : ping(&p);
 }

@@ -52,6 +52,21 @@ void tool_services_print(json_t *services);
 int tool_listen_at(const char *text, char address[TOOL_ADDRESS_MAX],
 		   uint32_t *ret_port);
 int tool_has_port(const char *text);
+int tool_is_any(const char *address);	/* 0.0.0.0 or :: */
+
+/*
+ * --listen is a flag with an operand, so that it needs none.
+ * Take --listen=PLACE out of the command line and set *listening.  Returns
+ * PLACE; NULL: it is not there.
+ */
+const char *tool_listen_word(int *argc, char *argv[], int *listening);
+
+/*
+ * The one of both that is not NULL, or NULL.  2: both are, with a message of
+ * @command.
+ */
+int tool_one_place(const char *command, const char *word, const char *operand,
+		   const char **ret);
 
 /* @bytes in words: "64 bytes", "64 KiB"; and with all its digits before. */
 #define TOOL_SIZE_TEXT 64

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <arpa/inet.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,4 +52,47 @@ int tool_listen_at(const char *text, char address[TOOL_ADDRESS_MAX],
 	address[len] = '\0';
 	*ret_port = (uint32_t)port;
 	return 0;
+}
+
+int tool_is_any(const char *address)
+{
+	static const struct in6_addr any;
+	struct in6_addr six;
+	struct in_addr four;
+
+	return (inet_pton(AF_INET, address, &four) == 1 && !four.s_addr) ||
+	       (inet_pton(AF_INET6, address, &six) == 1 &&
+		!memcmp(&six, &any, sizeof(any)));
+}
+
+const char *tool_listen_word(int *argc, char *argv[], int *listening)
+{
+	static const char option[] = "--listen=";
+	const char *place = NULL;
+	int to = 1, is_operand = 0;
+
+	for (int from = 1; from < *argc; from++) {
+		is_operand |= !strcmp(argv[from], "--");
+		if (is_operand ||
+		    strncmp(argv[from], option, strlen(option))) {
+			argv[to++] = argv[from];
+			continue;
+		}
+		place = argv[from] + strlen(option);
+		*listening = 1;
+	}
+	argv[to] = NULL;
+	*argc = to;
+	return place;
+}
+
+int tool_one_place(const char *command, const char *word, const char *operand,
+		   const char **ret)
+{
+	*ret = operand ? operand : word;
+	if (!operand || !word)
+		return 0;
+	fprintf(stderr, "%s: --listen=%s and \"%s\": give one of them\n",
+		command, word, operand);
+	return 2;
 }

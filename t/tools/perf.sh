@@ -220,6 +220,17 @@ perf_is_a_server_by_listen_and_its_client_names_host_and_port()
 		says "$tmp/a.err" "waiting 20 s for a client on port $port"
 }
 
+perf_listens_on_all_addresses_of_the_device()
+{
+	port=$((20000 + ($$ * 50 + 48) % 12000))
+	for any in "0.0.0.0:$port" "[::]:$port"; do
+		listening lat write "$any" &&
+			dialling "$address:$port" lat write &&
+			listening "--listen=$any" lat write &&
+			dialling "$address:$port" lat write || return 1
+	done
+}
+
 perf_names_places_that_make_no_sense()
 {
 	for words in "--listen lat send nowhere:x" "--listen lat send 99999" \
@@ -338,7 +349,8 @@ run perf_works_with_one_message_outstanding
 run perf_by_address_measures_a_server
 run perf_by_address_measures_from_a_server
 run perf_is_a_server_by_listen_and_its_client_names_host_and_port
-natively run perf_names_places_that_make_no_sense
+natively run perf_listens_on_all_addresses_of_the_device
+run perf_names_places_that_make_no_sense
 natively run perf_by_address_compares_the_options_of_both
 run perf_by_address_says_who_is_missing
 natively run perf_names_both_sizes_when_they_differ

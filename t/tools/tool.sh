@@ -84,6 +84,23 @@ each_server_is_started_by_listen()
 	done
 }
 
+# As with a value: --listen=PLACE, but not two of them.
+what_a_server_is_given_may_follow_listen()
+{
+	for words in "copy --root ." "exchange" "ping" "perf lat send"; do
+		status 2 "$pier" $words --listen=7000 7001 &&
+			says "$tmp/err" "--listen=7000 and \"7001\"" ||
+			return 1
+	done
+	status 2 "$pier" copy --listen=65536 && says "$tmp/err" '"65536"' &&
+		status 2 "$pier" ping -d "$device" --listen=65536 &&
+		says "$tmp/err" '"65536"' &&
+		status 2 "$pier" perf lat send --listen=65536 &&
+		says "$tmp/err" '"65536"' &&
+		status 1 "$pier" exchange --listen=127.0.0.1:65536 &&
+		says "$tmp/err" '65536'
+}
+
 values_follow_their_letter()
 {
 	status 0 "$pier" info -dsoft_lo --json && is_json "$tmp/out" &&
@@ -349,6 +366,7 @@ run each_command_has_help
 run help_names_what_is_no_command
 run json_is_output_in_each_command
 run each_server_is_started_by_listen
+run what_a_server_is_given_may_follow_listen
 run values_follow_their_letter
 run output_has_at_most_80_columns
 run colours_are_for_terminals_alone
