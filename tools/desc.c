@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,17 +10,32 @@
 
 #include "tool.h"
 
+/*
+ * The number that @text begins with, behind @sign, or, beyond what jansson has,
+ * its digits.
+ */
+static json_t *number(const char *sign, const char *text)
+{
+	char digits[32];
+	json_int_t value;
+
+	snprintf(digits, sizeof(digits), "%s%.*s", sign,
+		 (int)strspn(text, "0123456789"), text);
+	errno = 0;
+	value = strtoll(digits, NULL, 10);
+	return errno ? tool_json_text(digits) : json_integer(value);
+}
+
 /* "1 s ago, valid for 60 s": seconds; a writer's clock may be ahead. */
 static void set_created(json_t *root, const char *value)
 {
 	const char *valid = strstr(value, "valid for ");
 	int ahead = !strncmp(value, "in ", 3);
-	json_int_t age = strtoll(value + (ahead ? 3 : 0), NULL, 10);
 
-	tool_json_set(root, "age", json_integer(ahead ? -age : age));
+	tool_json_set(root, "age", ahead ? number("-", value + 3) :
+					   number("", value));
 	if (valid)
-		tool_json_set(root, "valid",
-			      json_integer(strtoll(valid + 10, NULL, 10)));
+		tool_json_set(root, "valid", number("", valid + 10));
 }
 
 /* "RoCEv2 127.0.0.1/8" */
@@ -73,13 +89,16 @@ static json_t *array_of(json_t *root, const char *key)
  */
 static json_t *value_of(const char *key, const char *value)
 {
+	size_t digits = strspn(value, "0123456789");
 	char *end;
-	json_int_t number = strtoll(value, &end, 0);
+	json_int_t hex;
 
-	if (!*value || *end || !strcmp(key, "address") ||
-	    !strcmp(key, "device"))
+	if (!*value || !strcmp(key, "address") || !strcmp(key, "device"))
 		return tool_json_text(value);
-	return json_integer(number);
+	if (!value[digits])
+		return number("", value);
+	hex = strtoll(value, &end, 0);
+	return *end ? tool_json_text(value) : json_integer(hex);
 }
 
 static void set_field(json_t *root, char *key, char *value)

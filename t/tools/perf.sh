@@ -33,6 +33,41 @@ desc_prints_both_kinds_of_descriptor()
 		says "$tmp/err" "pier desc: $tmp/cut: "
 }
 
+# with_largest HEX - the descriptor $tmp/a, whose largest message has that many
+# bytes, as $tmp/changed
+with_largest()
+{
+	python3 - "$tmp/a" "$tmp/changed" "$1" <<-'END'
+		import struct, sys, zlib
+		whole = open(sys.argv[1], "rb").read()
+		old = bytes.fromhex("ce80000000")	# msgpack, 2 GiB
+		assert whole.count(old) == 1
+		new = bytes.fromhex("cf" + sys.argv[3])
+		body = whole[16:].replace(old, new)
+		head = whole[:8] + struct.pack(">I", len(body))
+		crc = struct.pack(">I", zlib.crc32(head + body))
+		open(sys.argv[2], "wb").write(head + crc + body)
+	END
+}
+
+# Beyond those that JSON's readers have, too.
+desc_prints_every_number_exactly()
+{
+	python3 -c pass || skip "there is no python3"
+	timeout 50 "$pier" perf lat send --respond -d soft_lo -ld "$tmp/a" \
+		-re "$tmp/b" -m "$tmp/m" >"$tmp/a.out" 2>"$tmp/a.err" &
+	appears "$tmp/a" && with_largest 7fffffffffffffff &&
+		status 0 "$pier" desc --json "$tmp/changed" &&
+		says "$tmp/out" '"largest_message": 9223372036854775807,' &&
+		with_largest ffffffffffffffff &&
+		status 0 "$pier" desc --json "$tmp/changed" &&
+		says "$tmp/out" '"largest_message": "18446744073709551615",' &&
+		status 0 "$pier" desc "$tmp/changed" &&
+		says "$tmp/out" "largest message: 18446744073709551615 bytes"
+	held=$?
+	kill $! && ! wait $! && rm -f "$tmp/a" "$tmp/m" && [ $held -eq 0 ]
+}
+
 # perf RESPONDER REQUESTER - their options as words; sets both statuses
 perf()
 {
@@ -339,6 +374,7 @@ a_responder_ends_when_its_requester_is_killed()
 }
 
 natively run desc_prints_both_kinds_of_descriptor
+natively run desc_prints_every_number_exactly
 run perf_measures_latency_of_each_operation
 run perf_measures_bandwidth_of_each_operation
 run perf_sleeps_if_asked_to
