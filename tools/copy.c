@@ -78,25 +78,24 @@ static void print_listening(void *arg)
 		fflush(stdout);
 		return;
 	}
-	fprintf(stderr, "pier copy: \"%s\" listens on %s, root %s\n", t->name,
-		pier_devinfo_name(pier_dev_info(t->dev)), t->root);
+	tool_message("pier copy: \"%s\" listens on %s, root %s", t->name,
+		     pier_devinfo_name(pier_dev_info(t->dev)), t->root);
 	if (!t->quiet && !t->json)
-		fputs("pier copy: waiting for clients; Ctrl-C ends it\n",
-		      stderr);
+		tool_message("pier copy: waiting for clients; Ctrl-C ends it");
 }
 
 /* What ssh carries instead is a random name. */
 static int check_port(const struct copy_tool *t)
 {
 	if (t->port && (t->ssh || t->once)) {
-		fputs("pier copy: a port: with --ssh and --once the name of "
-		      "the server is random\n", stderr);
+		tool_message("pier copy: a port: with --ssh and --once the "
+			     "name of the server is random");
 		return 2;
 	}
 	if (!t->once || !t->json)
 		return 0;
-	fputs("pier copy: --json and --once: standard output carries the name "
-	      "of the server\n", stderr);
+	tool_message("pier copy: --json and --once: standard output carries "
+		     "the name of the server");
 	return 2;
 }
 
@@ -137,8 +136,9 @@ static int serve(struct copy_tool *t)
 	if (!err)
 		err = pier_copy_serve(t->copy, print_listening, t);
 	if (err)
-		fprintf(stderr, "pier copy: %s%s\n", pier_last_error(),
-			err == -EEXIST ? ": give this one another port" : "");
+		tool_message("pier copy: %s%s", pier_last_error(),
+			     err == -EEXIST ? ": give this one another port" :
+					      "");
 	if (t->json)
 		copy_report_server(t, err);
 	return err ? 1 : 0;
@@ -154,7 +154,7 @@ static int run(struct copy_tool *t)
 	if (!err)
 		err = pier_copy_create(t->dev, &t->copy);
 	if (err) {
-		fprintf(stderr, "pier copy: %s\n", pier_last_error());
+		tool_message("pier copy: %s", pier_last_error());
 		err = 1;
 	} else {
 		catch_signals(t->copy);
@@ -187,8 +187,8 @@ static int check(struct copy_tool *t, const char *place)
 	}
 	if (!t->listening && t->args.argc >= 2)
 		return 0;
-	fputs("pier copy: give SOURCE... and TARGET, or --listen and at most "
-	      "one PORT\n", stderr);
+	tool_message("pier copy: give SOURCE... and TARGET, or --listen and at "
+		     "most one PORT");
 	return 2;
 }
 

@@ -37,11 +37,8 @@ void copy_failed(const char *path, int error, const char *text, void *arg)
 	json_t *entry;
 
 	erase(t);
-	fputs("pier copy: ", stderr);
-	print_text(path);
-	fputs(*path ? ": " : "a client: ", stderr);
-	print_text(text);
-	fputc('\n', stderr);
+	tool_message("pier copy: %s%s%s", path, *path ? ": " : "a client: ",
+		     text);
 	if (!t->json || t->listening)
 		return;
 	if (!t->errors)
@@ -126,9 +123,6 @@ void copy_report(struct copy_tool *t, int err)
 	erase(t);
 	if (t->json)
 		print_json(t, err);
-	if (err && !result.failed) {	/* no file's error, which was shown */
-		fputs("pier copy: ", stderr);
-		print_text(pier_last_error());
-		fputc('\n', stderr);
-	}
+	if (err && !result.failed)	/* no file's error, which was shown */
+		tool_message("pier copy: %s", pier_last_error());
 }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "copy.h"
+#include "tool.h"
 
 /* The far side of a copy, started by ssh as scp does. */
 
@@ -135,8 +136,8 @@ struct copy_ssh *copy_ssh_start(struct copy_tool *t)
 		memmove(t->host, at + 1, strlen(at));
 	if (!read_lines(t, far->from))
 		return far;
-	fprintf(stderr, "pier copy: no server was started on %s by %s\n",
-		t->host, t->ssh_command);
+	tool_message("pier copy: no server was started on %s by %s", t->host,
+		     t->ssh_command);
 	copy_ssh_end(far, 0);
 	return NULL;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "copy.h"
+#include "tool.h"
 
 /* Where pier copy finds files: words of the command line. */
 
@@ -36,14 +37,14 @@ static int take_host(struct copy_tool *t, const char *word, size_t len)
 		len -= 2;
 	}
 	if (len >= sizeof(t->host)) {
-		fprintf(stderr, "pier copy: a host of %zu bytes: at most %zu "
-			"are allowed\n", len, sizeof(t->host) - 1);
+		tool_message("pier copy: a host of %zu bytes: at most %zu are "
+			     "allowed", len, sizeof(t->host) - 1);
 		return 2;
 	}
 	if (t->host[0] && (strlen(t->host) != len ||
 			   strncmp(t->host, word, len))) {
-		fprintf(stderr, "pier copy: \"%.*s\" and \"%s\": the sources "
-			"are of one host\n", (int)len, word, t->host);
+		tool_message("pier copy: \"%.*s\" and \"%s\": the sources are "
+			     "of one host", (int)len, word, t->host);
 		return 2;
 	}
 	memcpy(t->host, word, len);
@@ -57,13 +58,12 @@ static int take_port(struct copy_tool *t, const char *digits, const char *text)
 	unsigned long port = strtoul(digits, NULL, 10);
 
 	if (!port || port > 65535) {
-		fprintf(stderr, "pier copy: \"%s\": a port is 1 to 65535\n",
-			text);
+		tool_message("pier copy: \"%s\": a port is 1 to 65535", text);
 		return 2;
 	}
 	if (t->port && t->port != (int)port) {
-		fprintf(stderr, "pier copy: port %lu and port %d: give one of "
-			"them\n", port, t->port);
+		tool_message("pier copy: port %lu and port %d: give one of "
+			     "them", port, t->port);
 		return 2;
 	}
 	t->port = (int)port;
@@ -94,9 +94,9 @@ int copy_where(struct copy_tool *t, char *word[], size_t count,
 
 	for (size_t i = 0; i < count; i++) {
 		if ((remote_path(word[i], &len) == NULL) != to_host) {
-			fprintf(stderr, "pier copy: either the sources or the "
-				"target is HOST[:PORT]:PATH, \"%s\" and "
-				"\"%s\" not\n", word[i], word[count]);
+			tool_message("pier copy: either the sources or the "
+				     "target is HOST[:PORT]:PATH, \"%s\" and "
+				     "\"%s\" not", word[i], word[count]);
 			return 2;
 		}
 	}
@@ -112,8 +112,8 @@ int copy_listen_at(struct copy_tool *t, const char *text)
 {
 	if (*text && !text[strspn(text, DIGITS)])
 		return take_port(t, text, text);
-	fprintf(stderr, "pier copy: --listen \"%s\": PORT, 1 to 65535; -d "
-		"chooses the device and with it the addresses\n", text);
+	tool_message("pier copy: --listen \"%s\": PORT, 1 to 65535; -d chooses "
+		     "the device and with it the addresses", text);
 	return 2;
 }
 

@@ -268,7 +268,7 @@ static int print(const char *device, int pid, int as_json)
 	if (!err)
 		err = tool_counters_print(pid, list, only, as_json);
 	if (err)
-		fprintf(stderr, "pier counters: %s\n", pier_last_error());
+		tool_message("pier counters: %s", pier_last_error());
 	pier_devlist_destroy(list);
 	return err ? 1 : 0;
 }
@@ -301,7 +301,7 @@ int tool_counters(int argc, char *argv[])
 	pid = tool_counters_pid(&args);
 	if (pid >= 0)
 		return print(device, pid, as_json);
-	fprintf(stderr, "pier counters: \"%s\": at most one process id\n",
-		args.argv[0]);
+	tool_message("pier counters: \"%s\": at most one process id",
+		     args.argv[0]);
 	return 2;
 }

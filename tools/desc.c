@@ -211,19 +211,19 @@ int tool_desc(int argc, char *argv[])
 	if (err)
 		return pier_args_exit(err);
 	if (args.argc != 1) {
-		fprintf(stderr, "pier desc: %d files given, one is required\n",
-			args.argc);
+		tool_message("pier desc: %d files given, one is required",
+			     args.argc);
 		return 2;
 	}
 
 	err = pier_desc_read(args.argv[0], desc);
 	if (err < 0) {
-		fprintf(stderr, "pier desc: %s\n", pier_last_error());
+		tool_message("pier desc: %s", pier_last_error());
 		return 1;
 	}
 	err = print(desc, err, as_json);
 	if (err)
-		fprintf(stderr, "pier desc: %s: %s\n", args.argv[0],
-			pier_last_error());
+		tool_message("pier desc: %s: %s", args.argv[0],
+			     pier_last_error());
 	return err ? 1 : 0;
 }

@@ -25,22 +25,22 @@ struct options {
 static void print_port(unsigned int port, void *arg)
 {
 	(void)arg;
-	fprintf(stderr, "pier exchange: listening on port %u\n", port);
+	tool_message("pier exchange: listening on port %u", port);
 }
 
 static void print_waiting(const struct pier_args *args, const struct options *o)
 {
 	if (!o->json)
-		fprintf(stderr, "pier exchange: waiting %d s for %s; Ctrl-C "
-			"ends it\n", (args->timeout_ms + 999) / 1000,
-			o->listen || o->stdio ? "the peer" : o->where);
+		tool_message("pier exchange: waiting %d s for %s; Ctrl-C ends "
+			     "it", (args->timeout_ms + 999) / 1000,
+			     o->listen || o->stdio ? "the peer" : o->where);
 }
 
 static int take_file(struct options *o, const char *path)
 {
 	if (o->count == PIER_EXCHANGE_FILES_MAX) {
-		fprintf(stderr, "pier exchange: more than %d files\n",
-			PIER_EXCHANGE_FILES_MAX);
+		tool_message("pier exchange: more than %d files",
+			     PIER_EXCHANGE_FILES_MAX);
 		return 2;
 	}
 	o->files[o->count++] = path;
@@ -65,8 +65,7 @@ static int take_files(int *argc, char *argv[], struct options *o)
 			continue;
 		}
 		if (from + 1 == *argc || argv[from + 1][0] == '-') {
-			fprintf(stderr, "pier exchange: --send without a "
-				"file\n");
+			tool_message("pier exchange: --send without a file");
 			return 2;
 		}
 		while (!err && from + 1 < *argc && argv[from + 1][0] != '-')
@@ -96,8 +95,8 @@ static int choose_role(const struct pier_args *args, struct options *o,
 		       struct pier_exchange_config *cfg)
 {
 	if (args->argc > 1 || o->stdio + (o->listen || o->where) != 1) {
-		fprintf(stderr, "pier exchange: give one of HOST[:PORT], "
-			"--listen [[ADDR:]PORT] and --stdio\n");
+		tool_message("pier exchange: give one of HOST[:PORT], --listen "
+			     "[[ADDR:]PORT] and --stdio");
 		return 2;
 	}
 	cfg->role = PIER_EXCHANGE_STDIO;
@@ -111,8 +110,8 @@ static int choose_role(const struct pier_args *args, struct options *o,
 		cfg->address = with_port(o->where, o);
 	}
 	if (o->stdio && o->json) {
-		fputs("pier exchange: --json and --stdio: standard output "
-		      "carries the files\n", stderr);
+		tool_message("pier exchange: --json and --stdio: standard "
+			     "output carries the files");
 		return 2;
 	}
 	return 0;
@@ -144,8 +143,8 @@ static void report(const struct options *o, int received)
 	json_t *root;
 
 	if (!o->json) {
-		fprintf(stderr, "pier exchange: %zu sent, %d received\n",
-			o->count, received);
+		tool_message("pier exchange: %zu sent, %d received", o->count,
+			     received);
 		return;
 	}
 	root = json_object();
@@ -171,7 +170,7 @@ static int exchange(const struct pier_args *args, struct options *o)
 	print_waiting(args, o);
 	n = pier_exchange(&cfg);
 	if (n < 0) {
-		fprintf(stderr, "pier exchange: %s\n", last_error());
+		tool_message("pier exchange: %s", last_error());
 		return 1;
 	}
 	report(o, n);

@@ -266,7 +266,7 @@ static json_t *describe_reps(const struct pier_devinfo *info)
 	json_t *reps = json_array();
 
 	if (pier_replist_create(info, PIER_REP_ALL, &list)) {
-		fprintf(stderr, "pier info: %s\n", pier_last_error());
+		tool_message("pier info: %s", pier_last_error());
 		return reps;
 	}
 	for (size_t i = 0; (rep = pier_replist_get(list, i)); i++)
@@ -483,8 +483,8 @@ static bool options_fit(void)
 {
 	if (brief + counters + representors <= 1)
 		return true;
-	fputs("pier info: --brief, --counters and --representors: use one of "
-	      "them\n", stderr);
+	tool_message("pier info: --brief, --counters and --representors: use "
+		     "one of them");
 	return false;
 }
 
@@ -495,8 +495,8 @@ static int take_pid(const struct pier_args *args)
 		return 0;
 	if (counters && tool_counters_pid(args) > 0)
 		return tool_counters_pid(args);
-	fprintf(stderr, "pier info: \"%s\": one process id, with "
-		"--counters, and no other operand\n", args->argv[0]);
+	tool_message("pier info: \"%s\": one process id, with --counters, and "
+		     "no other operand", args->argv[0]);
 	return -1;
 }
 
@@ -528,9 +528,9 @@ int tool_info(int argc, char *argv[])
 	else if (!err)
 		print_all(list, only);
 	if (!err && !only && !counters && pier_devlist_hint(list)[0])
-		fprintf(stderr, "pier info: %s\n", pier_devlist_hint(list));
+		tool_message("pier info: %s", pier_devlist_hint(list));
 	if (err)
-		fprintf(stderr, "pier info: %s\n", pier_last_error());
+		tool_message("pier info: %s", pier_last_error());
 	pier_devlist_destroy(list);
 	return err ? 1 : 0;
 }

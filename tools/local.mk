@@ -17,6 +17,7 @@ bin_PROGRAMS += %D%/pier
 	%D%/exchange.c \
 	%D%/info.c \
 	%D%/json.c \
+	%D%/message.c \
 	%D%/perf.c \
 	%D%/perf.h \
 	%D%/perf_loop.c \

@@ -170,9 +170,9 @@ int tool_perf(int argc, char *argv[])
 	if (err)
 		return pier_args_exit(err);
 	if (parse_operands()) {
-		fputs("pier perf: give \"lat\" or \"bw\", then \"send\", "
-		      "\"write\" or \"read\", then at most one HOST[:PORT]\n",
-		      stderr);
+		tool_message("pier perf: give \"lat\" or \"bw\", then "
+			     "\"send\", \"write\" or \"read\", then at most "
+			     "one HOST[:PORT]");
 		return 2;
 	}
 	/* the operands end in a NULL */
@@ -189,7 +189,7 @@ int tool_perf(int argc, char *argv[])
 	if (!err)
 		perf_report(&perf);
 	else
-		fprintf(stderr, "pier perf: %s\n", perf.reason);
+		tool_message("pier perf: %s", perf.reason);
 	perf_teardown(&perf);
 	return err ? 1 : 0;
 }

@@ -96,8 +96,8 @@ int perf_respond(struct perf *perf)
 		return serve_sends(perf);
 	/* The device executes reads and writes. */
 	if (!perf->opts.json)
-		fputs("pier perf: serving until the peer disconnects; Enter or "
-		      "Ctrl-C ends it\n", stderr);
+		tool_message("pier perf: serving until the peer disconnects; "
+			     "Enter or Ctrl-C ends it");
 	err = pier_rendezvous_serve(perf->conn);
 	return err ? perf_fail(perf, err) : 0;
 }

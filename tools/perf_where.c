@@ -36,9 +36,9 @@ static int take_server(struct perf *perf, const char *place)
 	if (!place)
 		return 0;
 	if (tool_listen_at(place, perf->address, &port) || !port) {
-		fprintf(stderr, "pier perf: --listen \"%s\": PORT, ADDR or "
-			"ADDR:PORT, as 10.9.0.1:13579 or [fd00::1]:13579\n",
-			place);
+		tool_message("pier perf: --listen \"%s\": PORT, ADDR or "
+			     "ADDR:PORT, as 10.9.0.1:13579 or [fd00::1]:13579",
+			     place);
 		return 2;
 	}
 	if (tool_has_port(place))
@@ -49,15 +49,17 @@ static int take_server(struct perf *perf, const char *place)
 int perf_where(struct perf *perf, const char *place)
 {
 	if ((place || perf->opts.listen) && perf->args.server_addr) {
-		fprintf(stderr, "pier perf: -sa %s and %s: give one of them\n",
-			perf->args.server_addr, place ? place : "--listen");
+		tool_message("pier perf: -sa %s and %s: give one of them",
+			     perf->args.server_addr,
+			     place ? place : "--listen");
 		return 2;
 	}
 	if (perf->opts.listen)
 		return take_server(perf, place);
 	if (place && perf->args.use_cm) {
-		fprintf(stderr, "pier perf: -cm alone is the server, and \"%s\""
-			" is the server's address: give one of them\n", place);
+		tool_message("pier perf: -cm alone is the server, and \"%s\" "
+			     "is the server's address: give one of them",
+			     place);
 		return 2;
 	}
 	if (place)
@@ -84,18 +86,21 @@ int perf_own_address(struct perf *perf)
 
 void perf_print_waiting(const struct perf *perf)
 {
-	int seconds = (perf->args.timeout_ms + 999) / 1000;
+	const struct pier_args *args = &perf->args;
+	const char *whom = "the peer to write ";
+	const char *name = args->remote_descriptor;
+	char port[16];
 
 	if (perf->opts.json)
 		return;
-	fprintf(stderr, "pier perf: waiting %d s for ", seconds);
-	if (perf->args.server_addr)
-		fprintf(stderr, "the server at %s", perf->args.server_addr);
-	else if (perf->args.use_cm)
-		fprintf(stderr, "a client on port %d",
-			perf->args.listen_port);
-	else
-		fprintf(stderr, "the peer to write %s",
-			perf->args.remote_descriptor);
-	fputs("; Ctrl-C ends it\n", stderr);
+	if (args->server_addr) {
+		whom = "the server at ";
+		name = args->server_addr;
+	} else if (args->use_cm) {
+		whom = "a client on port ";
+		name = port;
+	}
+	snprintf(port, sizeof(port), "%d", args->listen_port);
+	tool_message("pier perf: waiting %d s for %s%s; Ctrl-C ends it",
+		     (args->timeout_ms + 999) / 1000, whom, name);
 }

@@ -48,7 +48,7 @@ static size_t find(const char *name)
 
 static int unknown(const char *name)
 {
-	fprintf(stderr, "pier: there is no command \"%s\"\n", name);
+	tool_message("pier: there is no command \"%s\"", name);
 	usage(stderr);
 	return 2;
 }
@@ -60,8 +60,7 @@ static int help(int argc, char *argv[])
 	size_t i;
 
 	if (argc > 3) {
-		fprintf(stderr, "pier help: \"%s\": at most one command\n",
-			argv[3]);
+		tool_message("pier help: \"%s\": at most one command", argv[3]);
 		return 2;
 	}
 	if (argc < 3 || !strcmp(argv[2], "help") || !strcmp(argv[2], "-h") ||

@@ -59,8 +59,8 @@ static int choose_operations(struct ping *p)
 	}
 	if (found)
 		return 0;
-	fprintf(stderr, "pier ping: operation \"%s\": send, write, read or "
-		"atomic\n", p->operation);
+	tool_message("pier ping: operation \"%s\": send, write, read or atomic",
+		     p->operation);
 	return 2;
 }
 
@@ -73,8 +73,8 @@ static int read_interval(struct ping *p)
 		seconds = strtod(p->interval, &end);
 		if (end == p->interval || *end || !(seconds >= 0) ||
 		    seconds > 86400) {
-			fprintf(stderr, "pier ping: interval \"%s\": seconds, "
-				"0 to 86400, as 0.2\n", p->interval);
+			tool_message("pier ping: interval \"%s\": seconds, 0 "
+				     "to 86400, as 0.2", p->interval);
 			return 2;
 		}
 	}
@@ -87,8 +87,8 @@ static int check(struct ping *p)
 	int err;
 
 	if (p->args.argc > 1 || (!p->listening && !p->args.argc)) {
-		fputs("pier ping: give one HOST[:PORT], or --listen and at "
-		      "most one PORT, ADDR or ADDR:PORT\n", stderr);
+		tool_message("pier ping: give one HOST[:PORT], or --listen and "
+			     "at most one PORT, ADDR or ADDR:PORT");
 		return 2;
 	}
 	err = choose_operations(p);
@@ -137,7 +137,7 @@ static int ping(struct ping *p)
 	int err = set_up(p);
 
 	if (err) {
-		fprintf(stderr, "pier ping: %s\n", pier_last_error());
+		tool_message("pier ping: %s", pier_last_error());
 		err = 1;
 	} else {
 		err = p->listening ? ping_server(p) : ping_client(p);

@@ -10,7 +10,7 @@
 
 static void print_error(const struct ping *p, const char *what)
 {
-	fprintf(stderr, "pier ping: %s: %s\n", p->args.argv[0], what);
+	tool_message("pier ping: %s: %s", p->args.argv[0], what);
 }
 
 /* Drive the engine until @until, in ping_now()'s time, or stopped. */
@@ -75,9 +75,10 @@ static int connect_to(struct ping *p, double until)
 static void print_waiting(struct ping *p)
 {
 	if (!p->json && !p->waiting)
-		fprintf(stderr, "pier ping: waiting %d s for pier ping "
-			"--listen on %s; Ctrl-C ends it\n",
-			(p->args.timeout_ms + 999) / 1000, p->args.argv[0]);
+		tool_message("pier ping: waiting %d s for pier ping --listen "
+			     "on %s; Ctrl-C ends it",
+			     (p->args.timeout_ms + 999) / 1000,
+			     p->args.argv[0]);
 	p->waiting = true;
 }
 

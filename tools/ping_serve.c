@@ -20,7 +20,7 @@ static struct slot slots[SLOTS];
 
 static void say_error(const char *what)
 {
-	fprintf(stderr, "pier ping: %s%s\n", what, pier_last_error());
+	tool_message("pier ping: %s%s", what, pier_last_error());
 }
 
 static void received(struct pier_task *task, void *arg);
@@ -85,7 +85,7 @@ static void failed(struct pier_conn *conn, void *user_data,
 {
 	(void)user_data;
 	(void)ctx_user_data;
-	fprintf(stderr, "pier ping: %s\n", pier_conn_error_text(conn));
+	tool_message("pier ping: %s", pier_conn_error_text(conn));
 	pier_conn_destroy(conn);
 }
 
@@ -95,7 +95,7 @@ static void ended(struct pier_conn *conn, void *user_data, void *ctx_user_data)
 
 	(void)user_data;
 	if (pier_conn_error(conn))
-		fprintf(stderr, "pier ping: %s\n", pier_conn_error_text(conn));
+		tool_message("pier ping: %s", pier_conn_error_text(conn));
 	else if (!p->json)
 		printf("%s disconnected\n", pier_conn_peer_address(conn));
 	fflush(stdout);
@@ -110,9 +110,9 @@ static int listen_there(struct ping *p)
 	int err;
 
 	if (tool_listen_at(p->listen, address, &cfg.port)) {
-		fprintf(stderr, "pier ping: --listen \"%s\": PORT, ADDR or "
-			"ADDR:PORT, as 10.9.0.1:13579 or [fd00::1]:13579\n",
-			p->listen);
+		tool_message("pier ping: --listen \"%s\": PORT, ADDR or "
+			     "ADDR:PORT, as 10.9.0.1:13579 or [fd00::1]:13579",
+			     p->listen);
 		return 2;
 	}
 	cfg.address = address;
@@ -127,8 +127,7 @@ static int listen_there(struct ping *p)
 		pier_devinfo_name(pier_dev_info(p->dev)));
 	fflush(stdout);
 	if (!p->json)
-		fputs("pier ping: waiting for clients; Ctrl-C ends it\n",
-		      stderr);
+		tool_message("pier ping: waiting for clients; Ctrl-C ends it");
 	return 0;
 }
 

@@ -33,7 +33,7 @@ json_t *tool_services(const char *device)
 	json_t *all = json_array();
 
 	if (pier_servicelist_create(0, &list)) {
-		fprintf(stderr, "pier info: %s\n", pier_last_error());
+		tool_message("pier info: %s", pier_last_error());
 		return all;
 	}
 	for (size_t i = 0; (service = pier_servicelist_get(list, i)); i++) {

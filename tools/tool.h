@@ -83,6 +83,13 @@ const char *tool_style(enum tool_style style);
  */
 int tool_word(const char *word, const char *separator, int column, int indent);
 
+/*
+ * Print a line on stderr.  A terminal gets it in lines of at most 80 columns,
+ * as words permit; control characters in it are "?".
+ */
+__attribute__((format(printf, 1, 2)))
+void tool_message(const char *fmt, ...);
+
 /* Put @value, which is given up, under @key; NULL means out of memory. */
 void tool_json_set(json_t *object, const char *key, json_t *value);
 

@@ -92,7 +92,7 @@ int tool_one_place(const char *command, const char *word, const char *operand,
 	*ret = operand ? operand : word;
 	if (!operand || !word)
 		return 0;
-	fprintf(stderr, "%s: --listen=%s and \"%s\": give one of them\n",
-		command, word, operand);
+	tool_message("%s: --listen=%s and \"%s\": give one of them", command,
+		     word, operand);
 	return 2;
 }

@@ -152,6 +152,35 @@ colours_are_for_terminals_alone()
 		! grep -F "$escape" "$tmp/out"
 }
 
+# shown COMMAND... - what a terminal gets, as $tmp/shown
+shown()
+{
+	TERM=xterm script -qec "'$pier' $*" /dev/null </dev/null |
+		tr -d '\r' >"$tmp/shown"
+}
+
+# Complete, and words are not divided.
+messages_have_at_most_80_columns_on_a_terminal()
+{
+	command -v script >/dev/null || skip "there is no script(1)"
+	long=$(printf '%100s' '' | tr ' ' x)
+	for words in "ping -d soft_lo --listen 127.0.0.1:nothing" \
+	    "copy -d soft_lo --listen 127.0.0.1:7" "perf jump" \
+	    "info -d no_such_device" "exchange --listen --stdio"; do
+		shown $words
+		awk 'length > 80 { print; wide = 1 } END { exit wide }' \
+			"$tmp/shown" || return 1
+		"$pier" $words >"$tmp/out" 2>&1
+		[ "$(sed 's/^  //' "$tmp/shown" | tr '\n' ' ')" = \
+			"$(tr '\n' ' ' <"$tmp/out")" ] || {
+			cat "$tmp/shown" "$tmp/out"
+			return 1
+		}
+	done
+	shown info "$long"
+	grep -q "$long" "$tmp/shown"
+}
+
 output_that_cannot_be_written_is_an_error()
 {
 	[ -c /dev/full ] || skip "there is no /dev/full"
@@ -370,6 +399,7 @@ run what_a_server_is_given_may_follow_listen
 run values_follow_their_letter
 run output_has_at_most_80_columns
 run colours_are_for_terminals_alone
+run messages_have_at_most_80_columns_on_a_terminal
 run output_that_cannot_be_written_is_an_error
 run info_tells_all_about_soft_lo
 run info_is_json_too
