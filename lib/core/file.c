@@ -59,8 +59,13 @@ static int fill_new(const char *path, const void *data, size_t len, mode_t mode)
 	return err;
 }
 
-int pier__file_write(const char *path, const void *data, size_t len,
-		     mode_t mode)
+static int cannot_write(const char *path, int err)
+{
+	return pier__fail(err, "cannot write %s: %s", path, pier_strerror(err));
+}
+
+int pier__file_stage(const char *path, const void *data, size_t len,
+		     mode_t mode, char **ret)
 {
 	char *tmp;
 	int err;
@@ -68,18 +73,32 @@ int pier__file_write(const char *path, const void *data, size_t len,
 	if (asprintf(&tmp, "%s.%016" PRIx64, path, pier__random64()) < 0)
 		return pier__fail(-ENOMEM, "no memory to write %s", path);
 	err = fill_new(tmp, data, len, mode);
-	if (err)
-		goto out_free;
-	if (rename(tmp, path)) {
-		err = -errno;
-		unlink(tmp);
+	if (err) {
+		free(tmp);
+		return cannot_write(path, err);
 	}
-out_free:
-	free(tmp);
-	if (err)
-		return pier__fail(err, "cannot write %s: %s", path,
-				  pier_strerror(err));
+	*ret = tmp;
 	return 0;
+}
+
+int pier__file_commit(const char *path, const char *tmp)
+{
+	return rename(tmp, path) ? cannot_write(path, -errno) : 0;
+}
+
+int pier__file_write(const char *path, const void *data, size_t len,
+		     mode_t mode)
+{
+	char *tmp;
+	int err = pier__file_stage(path, data, len, mode, &tmp);
+
+	if (err)
+		return err;
+	err = pier__file_commit(path, tmp);
+	if (err)
+		unlink(tmp);
+	free(tmp);
+	return err;
 }
 
 /* Read to the end of @fd.  Returns the length, @size + 1 if it is longer. */

@@ -13,6 +13,14 @@ int pier__file_write(const char *path, const void *data, size_t len,
 		     mode_t mode);
 
 /*
+ * The two parts of that: the new file, whose path *ret the caller frees; and
+ * its renaming.  The caller removes it if there is none.
+ */
+int pier__file_stage(const char *path, const void *data, size_t len,
+		     mode_t mode, char **ret);
+int pier__file_commit(const char *path, const char *tmp);
+
+/*
  * Make the file of @fd, which is empty, @len bytes long.  Errors: -EFBIG beyond
  * the process's limit, without SIGXFSZ; the system's own.
  */

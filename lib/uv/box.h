@@ -36,12 +36,16 @@ void pier__outbox_empty(struct outbox *box);
 /* The next frame to send.  Returns false: all were sent. */
 bool pier__outbox_next(struct outbox *box, struct frame *ret);
 
-/* Received files: one at a time, into memory, then written as a whole. */
+/*
+ * Received files: one at a time, into memory, then written to a file of another
+ * name.  All get their names when the exchange has succeeded.
+ */
 struct inbox {
 	const char *dir;	/* NULL: no file is accepted */
 	bool hello, done;	/* frames received */
 	uint64_t announced, stored;
 	char *names[PIER_EXCHANGE_FILES_MAX];	/* in order; unique */
+	char *tmp[PIER_EXCHANGE_FILES_MAX];	/* paths, before; or NULL */
 	bool open;		/* file names[stored] is incomplete */
 	uint8_t *data;		/* of it */
 	size_t size, len, capacity;
@@ -49,6 +53,10 @@ struct inbox {
 
 /* Process a frame.  Errors: -EPROTO, it is invalid; of writing. */
 int pier__inbox_take(struct inbox *box, const struct frame *frame);
+/* Replace the files of these names by those received.  Errors: of renaming. */
+int pier__inbox_commit(struct inbox *box);
+
+/* Those that have not got their names are removed. */
 void pier__inbox_empty(struct inbox *box);
 
 #endif

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <pier/exchange.h>
 
@@ -21,6 +23,8 @@ bool pier__box_name_ok(const void *name, size_t len)
 	for (size_t i = 0; i < len; i++) {
 		if (c[i] == '/' || c[i] < 0x20 || c[i] == 0x7f)
 			return false;
+		if (i && c[i - 1] == 0xc2 && c[i] >= 0x80 && c[i] <= 0x9f)
+			return false;	/* a control character of C1 */
 	}
 	return true;
 }
@@ -50,6 +54,29 @@ static void forget_file(struct inbox *box)
 	box->size = box->len = box->capacity = 0;
 }
 
+/* The path of file @i; or NULL. */
+static char *path_of(const struct inbox *box, uint64_t i)
+{
+	char *path;
+
+	if (asprintf(&path, "%s/%s", box->dir, box->names[i]) < 0) {
+		pier__fail(-ENOMEM, "exchange: no memory");
+		return NULL;
+	}
+	return path;
+}
+
+/* Can a file have the name @path?  The peer is told if not. */
+static int check_path(const char *path)
+{
+	struct stat st;
+
+	if (!lstat(path, &st) && S_ISDIR(st.st_mode))
+		return pier__fail(-EISDIR, "exchange: cannot write %s: it is "
+				  "a directory", path);
+	return 0;
+}
+
 /* It is complete: write it. */
 static int store(struct inbox *box)
 {
@@ -58,13 +85,42 @@ static int store(struct inbox *box)
 
 	if (box->len < box->size)
 		return 0;
-	if (asprintf(&path, "%s/%s", box->dir, box->names[box->stored]) < 0)
-		return pier__fail(-ENOMEM, "exchange: no memory");
-	err = pier__file_write(path, box->data, box->len, 0600);
+	path = path_of(box, box->stored);
+	if (!path)
+		return -ENOMEM;
+	err = check_path(path);
+	if (!err)
+		err = pier__file_stage(path, box->data, box->len, 0600,
+				       &box->tmp[box->stored]);
 	free(path);
 	if (!err)
 		box->stored++;
 	forget_file(box);
+	return err;
+}
+
+static int commit_file(struct inbox *box, uint64_t i)
+{
+	char *path = path_of(box, i);
+	int err;
+
+	if (!path)
+		return -ENOMEM;
+	err = pier__file_commit(path, box->tmp[i]);
+	free(path);
+	if (err)
+		return err;
+	free(box->tmp[i]);
+	box->tmp[i] = NULL;
+	return 0;
+}
+
+int pier__inbox_commit(struct inbox *box)
+{
+	int err = 0;
+
+	for (uint64_t i = 0; !err && i < box->stored; i++)
+		err = commit_file(box, i);
 	return err;
 }
 
@@ -179,6 +235,10 @@ int pier__inbox_take(struct inbox *box, const struct frame *frame)
 void pier__inbox_empty(struct inbox *box)
 {
 	forget_file(box);
-	for (size_t i = 0; i < PIER_EXCHANGE_FILES_MAX; i++)
+	for (size_t i = 0; i < PIER_EXCHANGE_FILES_MAX; i++) {
+		if (box->tmp[i])
+			unlink(box->tmp[i]);
+		free(box->tmp[i]);
 		free(box->names[i]);
+	}
 }

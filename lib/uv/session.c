@@ -439,6 +439,8 @@ int pier_exchange(const struct pier_exchange_config *cfg)
 	if (!err)
 		err = run_without_sigpipe(s);
 	if (!err)
+		err = pier__inbox_commit(&s->inbox);
+	if (!err)
 		err = (int)s->inbox.stored;
 	pier__outbox_empty(&s->outbox);
 	pier__inbox_empty(&s->inbox);

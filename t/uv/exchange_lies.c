@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <pier/error.h>
@@ -323,7 +324,7 @@ static void names_that_are_no_plain_file_names_are_refused(void)
 		{ "", 0 }, { ".", 1 }, { "..", 2 }, { "../x", 4 },
 		{ "a/b", 3 }, { "/a", 2 }, { "a/", 2 }, { ".hidden", 7 },
 		{ "a\0b", 3 }, { "a\nb", 3 }, { "\033[2J", 4 },
-		{ "a\177", 2 }, { longest, sizeof(longest) - 1 },
+		{ "a\177", 2 }, { "a\302\233", 3 }, { longest, sizeof(longest) - 1 },
 	};
 
 	memset(longest, 'x', sizeof(longest) - 1);
@@ -361,7 +362,7 @@ static void the_same_name_twice_is_refused(void)
 		LIKE(liar.text, "two files of the name \"a\"");
 	part();
 	IS(result, -EPROTO);
-	IS(entries(), 1);	/* the first one was whole */
+	IS(entries(), 0);
 }
 
 static void a_peer_that_stalls_is_given_up(void)
@@ -402,6 +403,52 @@ static void a_stream_cut_off_is_reported_and_leaves_no_file(void)
 	liar_send();
 	part();
 	IS(result, -ECONNRESET);
+	IS(entries(), 0);
+}
+
+static const char *path_in(const char *name)
+{
+	static char path[128];
+
+	snprintf(path, sizeof(path), "%s/%s", in_dir, name);
+	return path;
+}
+
+static void a_file_is_replaced_when_all_have_arrived(void)
+{
+	FILE *file = fopen(path_in("a"), "w");
+	struct stat st;
+
+	OK(file && fputs("old", file) >= 0);
+	if (file)
+		fclose(file);
+	meet(20000, true, false);
+	liar_add(LIAR_HELLO, 2, NULL, 0);
+	liar_add_file("a", 1000);
+	liar_add_data(1000);
+	liar_add_file("b", 1000);
+	liar_send();
+	IS(shutdown(liar.sock, SHUT_WR), 0);
+	liar_recv_until(0);
+	part();
+	IS(result, -ECONNRESET);
+	OK(!stat(path_in("a"), &st) && st.st_size == 3);
+	IS(entries(), 1);
+}
+
+static void a_directory_of_that_name_is_reported_to_both(void)
+{
+	IS(mkdir(path_in("a"), 0700), 0);
+	meet(20000, true, false);
+	liar_add(LIAR_HELLO, 1, NULL, 0);
+	liar_add_file("a", 1000);
+	liar_add_data(1000);
+	liar_send();
+	if (OK(liar_recv_until(LIAR_FAILED)))
+		LIKE(liar.text, "is a directory");
+	part();
+	IS(result, -EISDIR);
+	IS(rmdir(path_in("a")), 0);
 	IS(entries(), 0);
 }
 
@@ -585,6 +632,8 @@ int main(void)
 	TEST(the_same_name_twice_is_refused);
 	TEST(a_peer_that_stalls_is_given_up);
 	TEST(a_stream_cut_off_is_reported_and_leaves_no_file);
+	TEST(a_file_is_replaced_when_all_have_arrived);
+	TEST(a_directory_of_that_name_is_reported_to_both);
 	TEST(the_message_of_the_peer_is_printed_without_its_tricks);
 	TEST(the_reason_comes_behind_what_is_being_written);
 	TEST(a_liar_that_does_not_read_delays_no_peer);
