@@ -137,11 +137,18 @@ static void a_port_has_a_listener_for_each_address(void)
 		any.address = TWO;
 		IS(pier_rdma_listen(server.peer.rdma, &any, &none),
 		   -EADDRINUSE);
-		any.address = HOME;
+		any.address = NULL;
 		IS(pier_rdma_listen(client.peer.rdma, &any, &none),
 		   -EADDRINUSE);
 		LIKE(pier_last_error(), "another context or process");
 		LIKE(pier_last_error(), "ss -ulpn");
+		any.address = TWO;
+		IS(pier_rdma_listen(client.peer.rdma, &any, &none),
+		   -EADDRINUSE);
+		any.address = HOME;	/* which no listener has */
+		if (IS(pier_rdma_listen(client.peer.rdma, &any, &none), 0))
+			pier_listener_destroy(none);
+		none = NULL;
 		/* One of the two goes, the other stays. */
 		pier_listener_destroy(first);
 		reached_by(TWO, 0, TWO);

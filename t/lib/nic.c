@@ -30,7 +30,7 @@ int nic_device(struct pier__fdev **ret)
 
 int nic_open(struct pier__fdev *fdev, struct nic *ret)
 {
-	int err = pier__soft_udp_create(0, 1, &ret->io);
+	int err = pier__soft_udp_create(&in6addr_any, 0, 1, &ret->io);
 
 	if (err)
 		return err;

@@ -195,7 +195,7 @@ int main(void)
 
 	if (err)
 		return tap_skip_all(pier_last_error());
-	if (pier__soft_udp_create(0, 1, &flooder))
+	if (pier__soft_udp_create(&in6addr_any, 0, 1, &flooder))
 		return tap_skip_all(pier_last_error());
 	TEST(a_server_goes_on_when_it_is_flooded);
 	pier__soft_udp_destroy(flooder);

@@ -245,7 +245,8 @@ static void without_one_a_connection_works_as_well(void)
 		return;
 	pier__soft_chan_begin(chan());
 	for (i = 0; i < SOFT_EXTRA_SOCKS && !err; i++)
-		err = pier__soft_chan_sock_open(chan(), 0, &sock);
+		err = pier__soft_chan_sock_open(chan(), &in6addr_any, 0,
+						&sock);
 	pier__soft_chan_end(chan(), 0);
 	if (!IS(err, 0) || !nic_meet(&nic, &end))
 		goto out_close;

@@ -32,8 +32,8 @@ struct soft_chan_cm {
 
 struct soft_listener {
 	struct soft_cm_listener in;	/* first */
-	struct soft_chan_sock *sock;	/* its port's, shared with listeners */
-					/* of other addresses; NULL: 4791's */
+	struct soft_chan_sock *sock;	/* on its address and port; NULL: on */
+					/* 4791's */
 };
 
 static struct soft_chan_cm *cm_of(struct pier__cm *cm)
@@ -231,26 +231,15 @@ static int addr_take(const struct sockaddr *addr, struct soft_addr *ret)
 	return 0;
 }
 
-/* A listener on @port, on any address. */
-static struct soft_listener *on_port(struct soft_chan_cm *cm, uint16_t port)
-{
-	return (struct soft_listener *)
-		pier__soft_cm_listener(cm->machine, port, &in6addr_any);
-}
-
 /* Errors: -EADDRINUSE, with who has it; those of opening a socket. */
 static int open_sock(struct soft_chan_cm *cm, struct soft_listener *listener)
 {
 	uint16_t port = listener->in.listener.port;
-	struct soft_listener *other = on_port(cm, port);
 	struct soft_chan *chan = chan_of(cm->cm.chan);
 	int err;
 
-	if (other) {
-		listener->sock = other->sock;
-		return 0;
-	}
-	err = pier__soft_chan_sock_open(chan, port, &listener->sock);
+	err = pier__soft_chan_sock_open(chan, &listener->in.ip, port,
+					&listener->sock);
 	if (err == -EADDRINUSE)
 		return pier__fail(err, "cannot listen on port %u: another "
 				  "context or process has its UDP port; ss "
@@ -352,7 +341,7 @@ static void soft_cm_unlisten(struct pier__cm_listener *plistener)
 	chan = chan_of(cm->cm.chan);
 	pier__soft_chan_begin(chan);
 	pier__soft_cm_unlisten(cm->machine, &listener->in);
-	if (listener->sock && !on_port(cm, plistener->port))
+	if (listener->sock)
 		pier__soft_chan_sock_close(chan, listener->sock);
 	if (listener->in.roce_port)
 		pier__soft_chan_roce_port_use(chan, false);

@@ -209,7 +209,8 @@ int pier__soft_chan_create(struct pier__fdev *fdev, struct pier__chan **ret)
 		return pier__fail(-ENOMEM, "no memory for a channel");
 	pier__list_init(&chan->cqs);
 	chan->chan.fdev = fdev;
-	err = pier__soft_udp_create(0, soft->ifindex, &chan->io);
+	err = pier__soft_udp_create(&in6addr_any, 0, soft->ifindex,
+				    &chan->io);
 	if (err)
 		goto err_free;
 	chan->sock = pier__soft_udp_fd(chan->io);

@@ -171,11 +171,11 @@ bool pier__soft_chan_roce_port_use(struct soft_chan *chan, bool on);
 void pier__soft_chan_roce_port_close(struct soft_chan *chan);
 
 /*
- * Receive on @port, 0 for a free one, as well.
+ * Receive on @port, 0 for a free one, of @ip, or of all addresses, as well.
  * Errors: -EADDRINUSE; -EMFILE, too many of them; -ENOMEM.
  */
-int pier__soft_chan_sock_open(struct soft_chan *chan, uint16_t port,
-			      struct soft_chan_sock **ret);
+int pier__soft_chan_sock_open(struct soft_chan *chan, const struct in6_addr *ip,
+			      uint16_t port, struct soft_chan_sock **ret);
 void pier__soft_chan_sock_close(struct soft_chan *chan,
 				struct soft_chan_sock *sock);
 

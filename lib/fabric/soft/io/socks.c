@@ -44,8 +44,8 @@ static int adopt(struct soft_chan *chan, struct soft_chan_sock *sock,
 	return 0;
 }
 
-int pier__soft_chan_sock_open(struct soft_chan *chan, uint16_t port,
-			      struct soft_chan_sock **ret)
+int pier__soft_chan_sock_open(struct soft_chan *chan, const struct in6_addr *ip,
+			      uint16_t port, struct soft_chan_sock **ret)
 {
 	const struct soft_fdev *soft = (struct soft_fdev *)chan->chan.fdev;
 	struct soft_chan_sock *sock = free_place(chan);
@@ -57,7 +57,7 @@ int pier__soft_chan_sock_open(struct soft_chan *chan, uint16_t port,
 				  "UDP port %u besides %d others: at "
 				  "most %d",
 				  port, SOFT_EXTRA_SOCKS, SOFT_EXTRA_SOCKS);
-	err = pier__soft_udp_create(port, soft->ifindex, &io);
+	err = pier__soft_udp_create(ip, port, soft->ifindex, &io);
 	if (!err)
 		err = adopt(chan, sock, io, &in6addr_any);
 	if (err)
@@ -115,7 +115,8 @@ int pier__soft_chan_roce_port_hold(struct soft_chan *chan)
 	int err = 0;
 
 	if (!chan->roce_sock)
-		err = pier__soft_chan_sock_open(chan, ROCE_UDP_PORT,
+		err = pier__soft_chan_sock_open(chan, &in6addr_any,
+						ROCE_UDP_PORT,
 						&chan->roce_sock);
 	if (err == -EADDRINUSE)
 		return pier__fail(err, "UDP port %u is taken, and the peer, a "
@@ -136,7 +137,8 @@ bool pier__soft_chan_roce_port_use(struct soft_chan *chan, bool on)
 		return true;
 	}
 	if (!chan->roce_sock &&
-	    pier__soft_chan_sock_open(chan, ROCE_UDP_PORT, &chan->roce_sock))
+	    pier__soft_chan_sock_open(chan, &in6addr_any, ROCE_UDP_PORT,
+				      &chan->roce_sock))
 		return false;
 	chan->roce_port_users++;
 	return true;

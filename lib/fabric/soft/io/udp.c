@@ -145,11 +145,11 @@ err_free:
 	return err;
 }
 
-int pier__soft_udp_create(uint16_t port, unsigned int ifindex,
-			  struct soft_io **ret)
+int pier__soft_udp_create(const struct in6_addr *ip, uint16_t port,
+			  unsigned int ifindex, struct soft_io **ret)
 {
 	struct soft_udp *udp;
-	int err = create(&in6addr_any, ifindex, &udp);
+	int err = create(ip, ifindex, &udp);
 
 	if (err)
 		return err;

@@ -21,12 +21,13 @@ struct soft_udp_stats {
 };
 
 /*
- * Open a socket on @port, 0 for a free one.  @ifindex is where link-local
- * addresses are.  The caller ends it with destroy.
+ * Open a socket on @port, 0 for a free one, of @ip, of all addresses if that is
+ * unspecified.  @ifindex is where link-local addresses are.  The caller ends it
+ * with destroy.
  * Errors: -ENOMEM; -EADDRINUSE; those of socket(2).
  */
-int pier__soft_udp_create(uint16_t port, unsigned int ifindex,
-			  struct soft_io **ret);
+int pier__soft_udp_create(const struct in6_addr *ip, uint16_t port,
+			  unsigned int ifindex, struct soft_io **ret);
 
 /*
  * Open a socket for packets from and to @ip alone, which is not link-local,
