@@ -33,6 +33,7 @@ dist_man_MANS += \
 	%D%/man/pier_exchange.3 \
 	%D%/man/pier_func.3 \
 	%D%/man/pier_graph.3 \
+	%D%/man/pier_host.3 \
 	%D%/man/pier_log.3 \
 	%D%/man/pier_memory.7 \
 	%D%/man/pier_mmap.3 \

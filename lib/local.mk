@@ -280,6 +280,7 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/ops/graph.c \
 	%D%/ops/graph_impl.h \
 	%D%/ops/graph_run.c \
+	%D%/ops/host.c \
 	%D%/ops/limit.c \
 	%D%/ops/limit.h \
 	%D%/ops/local_buf.c \
@@ -362,6 +363,7 @@ pierinclude_HEADERS = \
 	%D%/include/pier/exchange.h \
 	%D%/include/pier/func.h \
 	%D%/include/pier/graph.h \
+	%D%/include/pier/host.h \
 	%D%/include/pier/log.h \
 	%D%/include/pier/mmap.h \
 	%D%/include/pier/pe.h \

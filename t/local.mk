@@ -178,6 +178,7 @@ check_PROGRAMS += \
 	%D%/ops/graph.t \
 	%D%/ops/graph_end.t \
 	%D%/ops/graph_rdma.t \
+	%D%/ops/host.t \
 	%D%/ops/import.t \
 	%D%/ops/limit.t \
 	%D%/ops/misuse.t \

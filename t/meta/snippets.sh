@@ -23,7 +23,7 @@ example()
 
 # One file for each page; pier_func.3 has a function and then a call.
 pages="buf_array buf_pool comch comch_data copy counters ctx desc dev dma
-dma_export error exchange graph mmap pe rep service sha sync_event uv verbs
+dma_export error exchange graph host mmap pe rep service sha sync_event uv verbs
 version"
 for page in $pages; do
 	example pier_$page.3 1 >"$tmp/$page.h"
@@ -411,6 +411,18 @@ void versions(void)
 }
 END
 
+cat >"$tmp/host.c" <<'END'
+#include <stdio.h>
+#include <pier/pier.h>
+
+#include "host.h"
+
+int serve_all(struct pier_pe *pe)
+{
+	return serve(pe);
+}
+END
+
 # The headers of the examples are apart from the system's: "..." finds them.
 compile()
 {
@@ -422,7 +434,7 @@ compile()
 examples_compile()
 {
 	compile -c -o "$tmp/contexts.o" "$tmp/contexts.c" &&
-	    compile -fsyntax-only "$tmp/others.c"
+	    compile -fsyntax-only "$tmp/others.c" "$tmp/host.c"
 }
 
 examples_of_contexts_run()

@@ -19,6 +19,7 @@
 #include <pier/conn.h>
 #include <pier/rdma.h>
 #include <pier/cm.h>
+#include <pier/host.h>
 #include <pier/dma.h>
 #include <pier/dma_export.h>
 #include <pier/func.h>

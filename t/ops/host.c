@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <string.h>
+
+#include <pier/host.h>
+
+#include "t/lib/caller.h"
+#include "t/lib/tap.h"
+
+/* A server on all devices of this host, whichever they are. */
+#define LEN 4096
+
+static struct pier_pe *pe;
+static struct pier_host *host;
+static size_t came_by;		/* the device of the last request */
+static int established, ended;
+
+static void requested(struct pier_conn *conn, void *data, void *ctx_data)
+{
+	(void)data;
+	came_by = pier_host_find(host, conn);
+	OK(ctx_data == &came_by);
+	IS(pier_conn_accept(conn, NULL, 0), 0);
+}
+
+static void was_established(struct pier_conn *conn, void *data, void *ctx_data)
+{
+	(void)conn;
+	(void)data;
+	(void)ctx_data;
+	established++;
+}
+
+static void has_ended(struct pier_conn *conn, void *data, void *ctx_data)
+{
+	(void)data;
+	(void)ctx_data;
+	ended++;
+	pier_conn_destroy(conn);
+}
+
+static const struct pier_host_config config = {
+	.size = sizeof(config),
+	.request = requested,
+	.established = was_established,
+	.failure = has_ended,
+	.disconnected = has_ended,
+	.user_data = &came_by,
+};
+
+static bool begin(void)
+{
+	established = ended = 0;
+	host = NULL;
+	return IS(pier_pe_create(&pe), 0) &&
+	       IS(pier_host_create(pe, &config, &host), 0);
+}
+
+static void end(void)
+{
+	pier_host_destroy(host);
+	pier_pe_destroy(pe);
+	host = NULL;
+	pe = NULL;
+}
+
+static bool listen_on(uint32_t port)
+{
+	struct pier_listen_config cfg = { .size = sizeof(cfg), .port = port };
+
+	if (IS(pier_host_listen(host, &cfg), 0))
+		return true;
+	tap_note("%s", pier_last_error());
+	return false;
+}
+
+/* A client on device @i reaches the server at the device's own address. */
+static void is_reached_by(size_t i)
+{
+	struct pier_connect_config cfg = {
+		.size = sizeof(cfg), .port = pier_host_port(host),
+	};
+	long long limit = limit_from_now();
+	struct caller client;
+	struct pier_dev *dev;
+	int before = established;
+
+	came_by = pier_host_count(host);
+	if (!IS(pier_dev_open(pier_host_name(host, i), &dev), 0))
+		return;
+	cfg.peer = caller_address(dev);
+	if (cfg.peer && caller_open(&client, dev, pe, NULL, LEN) &&
+	    IS(pier_rdma_connect_to(client.peer.rdma, &cfg,
+				    &client.peer.conn), 0)) {
+		while ((!client.established || established == before) &&
+		       !client.failures && peer_step(limit))
+			;
+		IS(client.established, 1);
+		IS(established, before + 1);
+		if (client.failures)
+			tap_note("%s",
+				 pier_conn_error_text(client.peer.conn));
+		IS(came_by, i);
+		IS(pier_host_find(host, client.peer.conn),
+		   pier_host_count(host));
+	}
+	if (cfg.peer)
+		caller_close(&client);
+	pier_dev_close(dev);
+}
+
+static void a_client_of_each_device_reaches_the_server(void)
+{
+	size_t i, reached = 0;
+
+	if (begin() && listen_on(0)) {
+		OK(pier_host_port(host));
+		for (i = 0; i < pier_host_count(host); i++) {
+			if (pier_host_error(host, i))
+				continue;
+			OK(pier_host_rdma(host, i));
+			is_reached_by(i);
+			reached++;
+		}
+		OK(reached > 0);
+	}
+	end();
+}
+
+static void a_device_that_takes_no_part_has_an_error(void)
+{
+	size_t i;
+
+	if (begin()) {
+		for (i = 0; i < pier_host_count(host); i++) {
+			OK(pier_host_name(host, i));
+			IS(!pier_host_rdma(host, i),
+			   pier_host_error(host, i) != 0);
+			IS(!pier_host_dev(host, i),
+			   pier_host_error(host, i) != 0);
+			IS(!pier_host_error_text(host, i)[0],
+			   !pier_host_error(host, i));
+		}
+		OK(!pier_host_name(host, i));
+		OK(!pier_host_dev(host, i));
+		OK(!pier_host_rdma(host, i));
+		IS(pier_host_error(host, i), -ERANGE);
+		IS_STR(pier_host_error_text(host, i), "");
+	}
+	end();
+}
+
+static void a_second_server_gets_another_port(void)
+{
+	struct pier_listen_config cfg = { .size = sizeof(cfg) };
+	struct pier_host *other = NULL;
+	size_t i;
+
+	if (begin() && listen_on(0) &&
+	    IS(pier_host_create(pe, &config, &other), 0)) {
+		cfg.port = pier_host_port(host);
+		IS(pier_host_listen(other, &cfg), -EADDRINUSE);
+		IS(pier_host_port(other), 0);
+		for (i = 0; i < pier_host_count(other); i++)
+			if (pier_host_rdma(other, i))
+				IS(pier_host_error(other, i), -EADDRINUSE);
+		cfg.port = 0;
+		IS(pier_host_listen(other, &cfg), 0);
+		OK(pier_host_port(other) != pier_host_port(host));
+		for (i = 0; i < pier_host_count(other); i++)
+			if (pier_host_rdma(other, i))
+				IS(pier_host_error(other, i), 0);
+	}
+	pier_host_destroy(other);
+	end();
+}
+
+static void what_a_host_cannot_listen_to_is_an_error(void)
+{
+	struct pier_listen_config cfg = { .size = sizeof(cfg),
+					  .address = "127.0.0.1" };
+	struct pier_host *deaf = NULL;
+
+	if (begin()) {
+		IS(pier_host_listen(host, &cfg), -EINVAL);
+		LIKE(pier_last_error(), "127.0.0.1");
+		cfg.address = NULL;
+		cfg.port = 65536;
+		IS(pier_host_listen(host, &cfg), -EINVAL);
+		LIKE(pier_last_error(), "65536");
+		IS(pier_host_port(host), 0);
+		if (listen_on(0)) {
+			cfg.port = pier_host_port(host) ^ 1u;
+			IS(pier_host_listen(host, &cfg), -EINVAL);
+			OK(listen_on(0));
+			OK(listen_on(pier_host_port(host)));
+		}
+		cfg.port = 0;
+		IS(pier_host_create(pe, NULL, &deaf), 0);
+		IS(pier_host_listen(deaf, &cfg), -EINVAL);
+		LIKE(pier_last_error(), "request callback");
+		pier_host_destroy(deaf);
+	}
+	end();
+}
+
+static void an_invalid_configuration_is_reported_at_once(void)
+{
+	const struct pier_rdma_config rdma = { .size = sizeof(rdma),
+					       .max_conns = 70000 };
+	struct pier_host_config cfg = config;
+	struct pier_host *none = NULL;
+
+	cfg.rdma = &rdma;
+	if (IS(pier_pe_create(&pe), 0)) {
+		IS(pier_host_create(pe, &cfg, &none), -EINVAL);
+		LIKE(pier_last_error(), "max_conns 70000");
+		OK(!none);
+	}
+	pier_pe_destroy(pe);
+	pe = NULL;
+}
+
+/* What the server has on its devices is closed with it. */
+static void a_host_is_destroyed_with_its_connections(void)
+{
+	size_t i;
+
+	if (begin() && listen_on(0)) {
+		for (i = 0; i < pier_host_count(host); i++)
+			if (!pier_host_error(host, i))
+				break;
+		is_reached_by(i);
+		pier_host_destroy(host);
+		pier_host_destroy(NULL);
+		host = NULL;
+		if (begin())
+			OK(listen_on(0));
+	}
+	end();
+}
+
+int main(void)
+{
+	struct pier_dev *dev;
+
+	if (pier_dev_open(NULL, &dev))
+		return tap_skip_all(pier_last_error());
+	pier_dev_close(dev);
+	TEST(a_client_of_each_device_reaches_the_server);
+	TEST(a_device_that_takes_no_part_has_an_error);
+	TEST(a_second_server_gets_another_port);
+	TEST(what_a_host_cannot_listen_to_is_an_error);
+	TEST(an_invalid_configuration_is_reported_at_once);
+	TEST(a_host_is_destroyed_with_its_connections);
+	return tap_done();
+}
