@@ -45,6 +45,7 @@ noinst_PROGRAMS += \
 	%D%/services/reconnect_server \
 	%D%/services/request_reply_client \
 	%D%/services/request_reply_server \
+	%D%/services/threads \
 	%D%/sync_event_dpu \
 	%D%/sync_event_host \
 	%D%/sync_event_local \
@@ -108,4 +109,5 @@ dist_services_DATA = \
 	%D%/services/reconnect_server.c \
 	%D%/services/request_reply_client.c \
 	%D%/services/request_reply_server.c \
+	%D%/services/threads.c \
 	# end, sorted

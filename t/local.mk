@@ -281,6 +281,7 @@ dist_check_SCRIPTS += \
 	%D%/samples/samples_many.sh \
 	%D%/samples/sync_event.sh \
 	%D%/samples/sync_event_local.sh \
+	%D%/samples/threads.sh \
 	%D%/soft/capture.sh \
 	%D%/tools/completion.sh \
 	%D%/tools/copy.sh \
