@@ -40,6 +40,11 @@ static uint8_t log2_of(uint64_t value)
 	return n < 31 ? n : 31;
 }
 
+uint64_t pier__cm_message_limit(uint64_t message)
+{
+	return UINT64_C(1) << log2_of(message);
+}
+
 bool pier__cm_frame_fits(size_t size, size_t len)
 {
 	return len <= size - PIER__CM_FRAME_HEAD;

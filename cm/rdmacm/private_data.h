@@ -60,6 +60,9 @@ struct pier__cm_reject {
 	size_t len;
 };
 
+/* What a peer knows of a limit of @message bytes: a power of two. */
+uint64_t pier__cm_message_limit(uint64_t message);
+
 /* Does a field of @size bytes hold @len bytes of data without a blob? */
 bool pier__cm_frame_fits(size_t size, size_t len);
 

@@ -7,6 +7,7 @@
 #include <pier/dma.h>
 #include <pier/sha.h>
 
+#include "cm/rdmacm/private_data.h"
 #include "core/fail.h"
 #include "dev/dev_impl.h"
 #include "mem/buf_impl.h"
@@ -48,8 +49,9 @@ uint64_t pier__port_limit(const struct pier__port *port, enum pier_limit limit)
 	const struct pier__limits *lim = &port->limits;
 	uint64_t conns = least(lim->qps, PIER__CONNS_MAX);
 	uint64_t recvs = least(lim->srq_wr, queue(lim));
+	uint64_t message = pier__cm_message_limit(lim->message);
 	const uint64_t values[] = {
-		[PIER_LIMIT_MESSAGE] = lim->message,
+		[PIER_LIMIT_MESSAGE] = message,
 		[PIER_LIMIT_MMAP] = lim->mmap,
 		[PIER_LIMIT_INLINE] = least(lim->inline_size,
 					    PIER__INLINE_MAX),
@@ -76,7 +78,7 @@ uint64_t pier__port_limit(const struct pier__port *port, enum pier_limit limit)
 			least(PIER__COMCH_QUEUE_MAX,
 			      less(recvs, PIER__COMCH_RESERVE)),
 		[PIER_LIMIT_COMCH_CLIENTS] = comch_clients(lim, recvs),
-		[PIER_LIMIT_COMCH_DATA] = less(lim->message,
+		[PIER_LIMIT_COMCH_DATA] = less(message,
 					       PIER__COMCH_DATA_HEAD),
 		[PIER_LIMIT_COMCH_CHAIN] =
 			less(least(least(lim->send_sge, lim->recv_sge),

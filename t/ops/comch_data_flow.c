@@ -92,6 +92,29 @@ static void a_message_is_as_long_as_the_limit_and_not_longer(void)
 	*limit = saved;
 }
 
+/* The peer knows it as a power of two, and so does the program. */
+static void a_limit_that_is_no_power_of_two_can_be_used(void)
+{
+	uint64_t *limit = &dev->info.port.limits.message, saved = *limit;
+	uint64_t message, most;
+
+	*limit = 8 * LEN - 1;
+	IS(pier_devinfo_limit(pier_dev_info(dev), PIER_LIMIT_MESSAGE,
+			      &message), 0);
+	IS(message, 4 * LEN);
+	IS(pier_devinfo_limit(pier_dev_info(dev), PIER_LIMIT_COMCH_DATA, &most),
+	   0);
+	if (open_large(8 * LEN, NULL)) {
+		pass(1, most);
+		IS(freight_produce(&producer, 1, 2, 0, most + 1, 0),
+		   -EMSGSIZE);
+		pass(2, SMALL);
+		IS(producer.failed + consumer.failed, 0);
+	}
+	close_both();
+	*limit = saved;
+}
+
 static void immediates_pass_without_buffers(void)
 {
 	unsigned int seed = 0;
@@ -509,6 +532,7 @@ int main(void)
 		return tap_skip_all(pier_last_error());
 	TEST(messages_of_all_lengths_pass);
 	TEST(a_message_is_as_long_as_the_limit_and_not_longer);
+	TEST(a_limit_that_is_no_power_of_two_can_be_used);
 	TEST(immediates_pass_without_buffers);
 	TEST(messages_wait_for_receives);
 	TEST(messages_arrive_in_their_order);
