@@ -96,6 +96,74 @@ static void a_round_trip_longer_than_the_timer_is_learned(void)
 		learns(&ways[i]);
 }
 
+/* One flow without loss, from the first packet on. */
+static void far_away(uint64_t rtt)
+{
+	struct softpair_opts opts = { .mtu = 4096 };
+	uint64_t start, bytes = 64 * (uint64_t)MIB, took, least;
+
+	open_pair(&opts);
+	pair->net.latency = rtt / 2;
+	OK(write_all(16, 4, MIB, 100 * SECOND));	/* the window grows */
+	start = pair->net.now;
+	OK(write_all(bytes / MIB, 4, MIB, 200 * SECOND));
+	took = pair->net.now - start;
+	least = bytes * rtt / a->qp->cwnd->window;	/* headers included */
+	if (!OK(took * 8 <= least * 10))
+		tap_note("window %u", a->qp->cwnd->window);
+	OK(a->qp->cwnd->window >= MIB);
+	OK(counters(a)->resent * 100 <= counters(a)->tx_packets);
+	tap_note("%lu ms there and back: %lu ms, at least %lu; %lu packets, "
+		 "%lu again", (unsigned long)(rtt / PIER__MS),
+		 (unsigned long)(took / PIER__MS),
+		 (unsigned long)(least / PIER__MS),
+		 (unsigned long)counters(a)->tx_packets,
+		 (unsigned long)counters(a)->resent);
+	softpair_close(pair);
+}
+
+static void a_long_way_is_as_fast_as_its_window(void)
+{
+	static const unsigned int ms[] = { 1, 20, 34, 50, 100, 200 };
+	unsigned int i;
+
+	for (i = 0; i < sizeof(ms) / sizeof(*ms); i++)
+		far_away(ms[i] * PIER__MS);
+}
+
+static bool lose_all(const struct vnet_packet *packet, void *arg)
+{
+	(void)packet;
+	(void)arg;
+	return false;
+}
+
+/* How long until a peer that dies @rtt away is given up. */
+static uint64_t time_to_give_up(uint64_t rtt)
+{
+	struct softpair_opts opts = { .retry_cnt = 6 };
+	uint64_t start;
+
+	open_pair(&opts);
+	pair->net.latency = rtt / 2;
+	OK(write_all(100, 1, 8, 100 * SECOND));
+	pair->net.tap = lose_all;
+	start = pair->net.now;
+	IS(softpair_send(a, 1, IBV_WR_RDMA_WRITE, 0, 8, b, 0), 0);
+	OK(softpair_wait(pair, 0, 101, 100 * SECOND));
+	IS(a->wc[100].status, IBV_WC_RETRY_EXC_ERR);
+	start = pair->net.now - start;
+	softpair_close(pair);
+	return start;
+}
+
+static void a_dead_peer_is_given_up_after_its_round_trips(void)
+{
+	IS(time_to_give_up(PIER__MS / 10) / PIER__MS, 469); /* 7 * 67.1 */
+	IS(time_to_give_up(30 * PIER__MS) / PIER__MS, 469);
+	IS(time_to_give_up(200 * PIER__MS) / PIER__MS, 7 * 2 * 200);
+}
+
 static bool lose_the_first(const struct vnet_packet *packet, void *arg)
 {
 	(void)packet;
@@ -181,6 +249,8 @@ static void a_nak_counts_once_it_is_sent(void)
 int main(void)
 {
 	TEST(a_round_trip_longer_than_the_timer_is_learned);
+	TEST(a_long_way_is_as_fast_as_its_window);
+	TEST(a_dead_peer_is_given_up_after_its_round_trips);
 	TEST(nothing_is_given_up_before_it_was_tried_again);
 	TEST(a_queue_that_grows_makes_the_window_smaller);
 	TEST(a_nak_counts_once_it_is_sent);

@@ -173,6 +173,7 @@ void pier__soft_cwnd_rtt(struct soft_ep *ep, struct soft_cwnd *cwnd,
 {
 	uint64_t off;
 
+	cwnd->late = 0;
 	cwnd_check_queue(ep, cwnd, sample);
 	if (!cwnd->rtt) {
 		cwnd->rtt = sample ? sample : 1;
@@ -186,13 +187,30 @@ void pier__soft_cwnd_rtt(struct soft_ep *ep, struct soft_cwnd *cwnd,
 		cwnd->rtt = 1;
 }
 
+/*
+ * Which transmission it acknowledges is not known.  The last one, if the others
+ * did not arrive, or if it comes a round trip after that.  Else it may be the
+ * first: then the timeout is shorter than the round trip, each packet is
+ * retransmitted, and none can be timed.
+ */
+void pier__soft_cwnd_late(struct soft_cwnd *cwnd, uint64_t first, uint64_t last,
+			  bool nak)
+{
+	if (nak && cwnd->late > last)
+		cwnd->late = last;
+	if (nak || (cwnd->rtt && last <= cwnd->rtt + 4 * cwnd->rtt_var))
+		return;
+	if (cwnd->late < first)
+		cwnd->late = first;
+}
+
 uint64_t pier__soft_cwnd_rto(const struct soft_cwnd *cwnd)
 {
-	uint64_t rto = cwnd->rtt + 4 * cwnd->rtt_var;
+	uint64_t off = 4 * cwnd->rtt_var;
 
 	if (!cwnd->rtt)
 		return RTO_START;
-	return rto < RTO_MIN ? RTO_MIN : rto;
+	return cwnd->rtt + (off < RTO_MIN ? RTO_MIN : off);
 }
 
 void pier__soft_cwnd_schedule(struct soft_ep *ep, struct soft_qp *qp)

@@ -99,6 +99,9 @@ struct soft_cwnd {
 	uint32_t refs;
 	uint32_t window, ssthresh, inflight;
 	uint64_t rtt, rtt_var;		/* ns; 0: not measured yet */
+	uint64_t late;			/* ns, longest time of an ACK that */
+					/* came after a retransmission; 0 */
+					/* from the next measurement on */
 	uint64_t rtt_min, rtt_min_at;	/* recent minimum, and when */
 	uint64_t reduced_at;
 	uint32_t queue_cuts;		/* reductions for a queue, in a row */
@@ -119,6 +122,7 @@ struct soft_req {
 	uint64_t rtt_seq, rtt_at;	/* being timed; rtt_at 0: none */
 	uint64_t progress_at;		/* when una moved, or sending began */
 	uint64_t retransmit_at;
+	uint64_t give_up_at;		/* PIER__NEVER: not at all */
 	uint64_t rnr_at, rnr_seq;	/* end of the RNR wait, for which */
 	uint32_t posted;
 	uint32_t inflight;		/* cost of [una, nxt) */
@@ -127,6 +131,7 @@ struct soft_req {
 	uint8_t rnr_retry, rnr_left;
 	uint8_t backoff;	/* of the timer, until an RTT is measured */
 	bool rnr_wait;
+	bool nak;		/* of the last retransmission */
 	bool progressed;	/* una moved since sending began */
 	bool probe;		/* one packet at a time, until an ACK */
 };
@@ -273,6 +278,12 @@ void pier__soft_cwnd_release(struct soft_ep *ep, struct soft_cwnd *cwnd,
 void pier__soft_cwnd_reduce(struct soft_ep *ep, struct soft_cwnd *cwnd);
 void pier__soft_cwnd_rtt(struct soft_ep *ep, struct soft_cwnd *cwnd,
 			 uint64_t sample);
+/*
+ * An acknowledgement came after a retransmission, @first ns after the first
+ * transmission and @last after the last one.  @nak: that followed a NAK.
+ */
+void pier__soft_cwnd_late(struct soft_cwnd *cwnd, uint64_t first,
+			  uint64_t last, bool nak);
 /* The retransmission timeout, ns. */
 uint64_t pier__soft_cwnd_rto(const struct soft_cwnd *cwnd);
 /* @qp has requests to send; no effect if it is scheduled. */

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "core/clock.h"
 #include "fabric/soft/rc/qp.h"
 
 /*
@@ -36,6 +37,8 @@ void pier__soft_req_init(struct soft_req *req, uint32_t psn)
 	req->inflight = 0;
 	req->rd_atomic = 0;
 	req->backoff = 0;
+	req->nak = false;
+	req->give_up_at = PIER__NEVER;
 	req->rnr_wait = false;
 	req->probe = false;
 }

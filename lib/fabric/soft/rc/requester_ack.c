@@ -5,7 +5,12 @@
 #include "core/clock.h"
 #include "fabric/soft/rc/qp.h"
 
-#define RTO_MAX (32 * PIER__MS)	/* or half the ack time, if that is more */
+/*
+ * Between two retransmissions: this, or half the ack time if that is more, but
+ * at most the ack time; unless the peer is further away.  A peer that is near
+ * is tried often before it is given up.
+ */
+#define AGAIN_MAX (32 * PIER__MS)
 
 /* By enum ibv_wr_opcode, for each that post_send.c accepts; SEND is 0. */
 static const enum ibv_wc_opcode wc_opcodes[] = {
@@ -42,40 +47,50 @@ static uint64_t ack_time(const struct soft_qp *qp)
 	return UINT64_C(4096) << qp->req.timeout;
 }
 
-/* When to retransmit what is not acknowledged. */
+/* When to retransmit what is not acknowledged: before it is given up. */
 static uint64_t retransmit_time(const struct soft_qp *qp)
 {
-	uint64_t rto = pier__soft_cwnd_rto(qp->cwnd) << qp->req.backoff;
-	uint64_t most = RTO_MAX;
+	const struct soft_cwnd *cwnd = qp->cwnd;
+	uint64_t wait = pier__soft_cwnd_rto(cwnd) << qp->req.backoff;
+	uint64_t most = AGAIN_MAX, due;
 
 	if (qp->req.timeout && most < ack_time(qp) / 2)
 		most = ack_time(qp) / 2;
 	if (qp->req.timeout && most > ack_time(qp))
 		most = ack_time(qp);
-	return qp->ep->now + (rto < most ? rto : most);
+	if (most < 2 * cwnd->rtt)
+		most = 2 * cwnd->rtt;
+	if (wait > most)
+		wait = most;
+	/* Long enough that what was not sent before can be timed. */
+	if (!qp->req.probe && wait < 2 * cwnd->late)
+		wait = 2 * cwnd->late;
+	due = qp->ep->now + wait;
+	return due < qp->req.give_up_at ? due : qp->req.give_up_at;
 }
 
 /* When the QP fails if nothing is acknowledged. */
-static uint64_t give_up_at(const struct soft_qp *qp)
+static uint64_t give_up_time(const struct soft_qp *qp)
 {
+	const struct soft_cwnd *cwnd = qp->cwnd;
+	uint64_t each = 2 * (cwnd->rtt > cwnd->late ? cwnd->rtt : cwnd->late);
+
 	if (!qp->req.timeout)
 		return PIER__NEVER;
-	return qp->req.progress_at + (qp->req.retry_cnt + 1) * ack_time(qp);
+	if (each < ack_time(qp))
+		each = ack_time(qp);
+	return qp->ep->now + (qp->req.retry_cnt + 1) * each;
 }
 
 static void req_arm(struct soft_qp *qp)
 {
 	const struct soft_req *req = &qp->req;
-	uint64_t due = PIER__NEVER, give_up;
+	uint64_t due = PIER__NEVER;
 
-	if (req->rnr_wait) {
+	if (req->rnr_wait)
 		due = req->rnr_at;
-	} else if (req->una < req->max) {
+	else if (req->una < req->max)
 		due = req->retransmit_at;
-		give_up = give_up_at(qp);
-		if (give_up < due)
-			due = give_up;
-	}
 	pier__soft_timer_set(qp, due);
 }
 
@@ -89,6 +104,7 @@ static void publish_window(struct soft_qp *qp)
 static void req_restart_timer(struct soft_qp *qp)
 {
 	qp->req.progress_at = qp->ep->now;
+	qp->req.give_up_at = give_up_time(qp);
 	qp->req.retransmit_at = retransmit_time(qp);
 }
 
@@ -118,16 +134,15 @@ static void req_resume(struct soft_qp *qp)
 static void req_progress(struct soft_qp *qp)
 {
 	struct soft_req *req = &qp->req;
+	uint64_t now = qp->ep->now;
 
 	if (req->rtt_at && req->una > req->rtt_seq) {
-		pier__soft_cwnd_rtt(qp->ep, qp->cwnd,
-				    qp->ep->now - req->rtt_at);
+		pier__soft_cwnd_rtt(qp->ep, qp->cwnd, now - req->rtt_at);
 		req->rtt_at = 0;
-		/*
-		 * Only now: while the timer is shorter than the round trip,
-		 * each packet is retransmitted and none can be timed.
-		 */
 		req->backoff = 0;
+	} else if (req->backoff && req->una > req->go_back_una) {
+		pier__soft_cwnd_late(qp->cwnd, now - req->progress_at,
+				     now - req->go_back_at, req->nak);
 	}
 	if (req->rnr_wait && req->una > req->rnr_seq)
 		req->rnr_wait = false;
@@ -201,6 +216,7 @@ static void req_go_back(struct soft_qp *qp)
 	req->ack_req_seq = req->una;
 	req->rd_atomic = 0;
 	req->rtt_at = 0;
+	req->nak = false;
 	req->go_back_una = req->una;
 	req->go_back_at = qp->ep->now;
 	req->retransmit_at = retransmit_time(qp);
@@ -215,6 +231,7 @@ static void req_lost(struct soft_qp *qp)
 		return;
 	pier__soft_cwnd_reduce(qp->ep, qp->cwnd);
 	req_go_back(qp);
+	qp->req.nak = true;
 }
 
 /*
@@ -392,14 +409,17 @@ void pier__soft_req_timer(struct soft_qp *qp, uint64_t late)
 	struct soft_req *req = &qp->req;
 	uint64_t now = qp->ep->now;
 
-	req->progress_at += late;	/* we were late, not the peer */
+	/* We were late, not the peer. */
+	req->progress_at += late;
+	if (req->give_up_at != PIER__NEVER)
+		req->give_up_at += late;
 	if (req->rnr_wait) {
 		if (req->rnr_at <= now) {
 			req->rnr_wait = false;
 			req->probe = true;
 			req_restart_timer(qp);
 		}
-	} else if (req->una < req->max && give_up_at(qp) <= now) {
+	} else if (req->una < req->max && req->give_up_at <= now) {
 		pier__soft_qp_fail(qp, IBV_WC_RETRY_EXC_ERR);
 	} else if (req->una < req->max && req->retransmit_at <= now) {
 		pier__soft_count(qp, SOFT_COUNTER(timeouts));
@@ -408,8 +428,8 @@ void pier__soft_req_timer(struct soft_qp *qp, uint64_t late)
 		/* Congestion if acknowledgements came; else a dead peer. */
 		if (req->progressed && !req->probe)
 			pier__soft_cwnd_reduce(qp->ep, qp->cwnd);
-		req_go_back(qp);
 		req->probe = true;
+		req_go_back(qp);
 	}
 	req_resume(qp);
 }
