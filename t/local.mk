@@ -236,6 +236,7 @@ check_PROGRAMS += \
 	%D%/soft/time.t \
 	%D%/uv/exchange_lies.t \
 	%D%/uv/exchange_slow.t \
+	%D%/uv/exchange_whole.t \
 	%D%/uv/uv.t \
 	%D%/verbs/events.t \
 	%D%/verbs/memory.t \
@@ -335,6 +336,8 @@ check_LTLIBRARIES += %D%/libtap.la
 	%D%/lib/freight.h \
 	%D%/lib/graphs.c \
 	%D%/lib/graphs.h \
+	%D%/lib/honest.c \
+	%D%/lib/honest.h \
 	%D%/lib/lane.c \
 	%D%/lib/lane.h \
 	%D%/lib/lane_cpu.c \
@@ -484,6 +487,7 @@ $(doca20_tests:.t=.$(OBJEXT)): private AM_CPPFLAGS += $(doca20_cppflags)
 uv_ldadd = %D%/libtap.la lib/uv/libpier-uv.la lib/libpier.la
 %C%_uv_exchange_lies_t_LDADD = $(uv_ldadd)
 %C%_uv_exchange_slow_t_LDADD = $(uv_ldadd)
+%C%_uv_exchange_whole_t_LDADD = $(uv_ldadd)
 %C%_uv_uv_t_LDADD = $(uv_ldadd) $(LIBUV_LIBS)
 
 EXTRA_DIST += \

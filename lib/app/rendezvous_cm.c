@@ -265,16 +265,20 @@ int pier__rendezvous_cm(struct pier_rdma *rdma, const struct pier_args *args,
 	return 0;
 }
 
-/* The client of @m, which is as it was before it came. */
-static struct pier_conn *hand_over(struct rendezvous_cm *m)
+/* Wait for the next client, and take it from @m. */
+static int next_client(struct rendezvous_cm *m, struct pier_conn **ret)
 {
-	struct pier_conn *conn = m->conn;
+	int err;
 
-	m->conn = NULL;
 	m->error = 0;
 	m->text[0] = '\0';
 	m->deadline = pier__deadline(pier__now(), m->args->timeout_ms);
-	return conn;
+	err = await_client(m);
+	if (err)
+		return err;
+	*ret = m->conn;
+	m->conn = NULL;
+	return 0;
 }
 
 int pier__rendezvous_cm_many(struct pier_rdma *rdma,
@@ -288,19 +292,19 @@ int pier__rendezvous_cm_many(struct pier_rdma *rdma,
 
 	if (err)
 		return err;
-	hand_over(&m);
-	while (!err && made < count) {
-		err = await_client(&m);
-		if (!err)
-			ret[made++] = hand_over(&m);
-	}
-	if (err) {
-		snprintf(m.text, sizeof(m.text), "%s", pier_last_error());
-		pier_conn_destroy(m.conn);
-		while (made-- > 0)
-			pier_conn_destroy(ret[made]);
-		pier__fail_again(err, m.text);
+	while (made < count) {
+		err = next_client(&m, &ret[made]);
+		if (err)
+			goto fail;
+		made++;
 	}
 	pier_listener_destroy(listener);
-	return err;
+	return 0;
+
+fail:
+	snprintf(m.text, sizeof(m.text), "%s", pier_last_error());
+	pier_conn_destroy(m.conn);
+	pier__rendezvous_undo(ret, made);
+	pier_listener_destroy(listener);
+	return pier__fail_again(err, m.text);
 }

@@ -21,6 +21,9 @@ int pier__rendezvous_cm_many(struct pier_rdma *rdma,
 			     const struct pier_args *args, unsigned int count,
 			     struct pier_conn **ret);
 
+/* Destroy the @made connections of several that could not all be made. */
+void pier__rendezvous_undo(struct pier_conn **conns, unsigned int made);
+
 /* Errors: -ESHUTDOWN, the context of @rdma does not run. */
 int pier__rendezvous_runs(const struct pier_rdma *rdma);
 

@@ -49,17 +49,29 @@ static int check(const struct pier_args *args, unsigned int count)
 	return 0;
 }
 
+void pier__rendezvous_undo(struct pier_conn **conns, unsigned int made)
+{
+	while (made-- > 0) {
+		pier_conn_destroy(conns[made]);
+		conns[made] = NULL;
+	}
+}
+
 static int all_by_files(struct pier_rdma *rdma, const struct pier_args *args,
 			unsigned int count, struct pier_conn **ret)
 {
 	unsigned int made;
-	int err = 0;
+	int err;
 
-	for (made = 0; !err && made < count; made++)
+	for (made = 0; made < count; made++) {
 		err = by_files(rdma, args, made, &ret[made]);
-	if (err)
-		for (made--; made-- > 0;)
-			pier_conn_destroy(ret[made]);
+		if (err)
+			goto fail;
+	}
+	return 0;
+
+fail:
+	pier__rendezvous_undo(ret, made);
 	return err;
 }
 

@@ -7,6 +7,12 @@
  * order that and what the program does.  The thread sanitizer cannot see it,
  * and must not look at what lies between.
  */
+#ifdef __has_feature			/* clang's way to say it */
+#if __has_feature(thread_sanitizer)
+#define __SANITIZE_THREAD__ 1
+#endif
+#endif
+
 #ifdef __SANITIZE_THREAD__
 void AnnotateIgnoreReadsBegin(const char *file, int line);
 void AnnotateIgnoreReadsEnd(const char *file, int line);

@@ -66,7 +66,7 @@ static char *path_of(const struct inbox *box, uint64_t i)
 	return path;
 }
 
-/* Can a file have the name @path?  The peer is told if not. */
+/* Errors, which the peer gets: -EISDIR, @path is a directory. */
 static int check_path(const char *path)
 {
 	struct stat st;

@@ -147,6 +147,8 @@ static void several_clients_have_one_listener(void)
 		binds = again = 0;
 		IS(pier_rendezvous_many(me.rdma, &args, 3, conns), 0);
 		IS(again, 0);
+		if (!strcmp(pier_devinfo_kind(pier_dev_info(dev)), "soft"))
+			OK(binds > 0);
 	}
 	for (i = 0; i < 3; i++) {
 		pair_send(&pairs[i], "go", 2);
