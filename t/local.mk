@@ -20,6 +20,7 @@ check_PROGRAMS += \
 	%D%/cm/goodbye.t \
 	%D%/cm/lookup.t \
 	%D%/cm/no_hello.t \
+	%D%/cm/other_device.t \
 	%D%/cm/owner.t \
 	%D%/cm/private_data.t \
 	%D%/cm/process.t \

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -178,6 +179,19 @@ bool pier__rdmacm_is_final(const struct pier__cm_event *ev)
 	       reject.reason == PIER__REJECT_MALFORMED;
 }
 
+/* Where the peer listens, if that is not where the request was sent. */
+static void instead_text(const struct pier__cm_event *ev, char *ret,
+			 size_t size)
+{
+	static const uint8_t unknown[sizeof(ev->instead)];
+	char text[INET6_ADDRSTRLEN];
+
+	ret[0] = '\0';
+	if (memcmp(ev->instead, unknown, sizeof(unknown)))
+		snprintf(ret, size, ", but listens at %s",
+			 pier__gid_text(ev->instead, text));
+}
+
 int pier__rdmacm_rejected(struct pier_conn *conn,
 			  const struct pier__cm_event *ev)
 {
@@ -185,6 +199,7 @@ int pier__rdmacm_rejected(struct pier_conn *conn,
 	struct pier__cm_reject reject;
 	int err = pier__cm_reject_decode(ev->data, ev->len, &reject);
 	const char *words = ENTRY(reasons, ev->reason);
+	char instead[80];
 
 	cm->reason = ev->reason;
 	if (!err) {
@@ -198,7 +213,8 @@ int pier__rdmacm_rejected(struct pier_conn *conn,
 		return pier__rdmacm_fail(conn, -ETIMEDOUT, "handshake",
 					 "the peer has given up: %s "
 					 "(reason %u)", words, ev->reason);
+	instead_text(ev, instead, sizeof(instead));
 	return pier__rdmacm_fail(conn, -ECONNREFUSED, "connection request",
-				 "rejected by the peer: %s (reason %u)", words,
-				 ev->reason);
+				 "rejected by the peer: %s%s (reason %u)",
+				 words, instead, ev->reason);
 }

@@ -393,6 +393,8 @@ struct pier__cm_event {
 	int error;		/* of UNREACHABLE: negative errno value; */
 				/* pier__fail() has its message */
 	uint16_t reason;	/* of REJECTED: IBTA reject reason */
+	uint8_t instead[16];	/* of REJECTED: the GID where the peer */
+				/* listens, as it has it; 0: not known */
 	uint32_t qpn;		/* the peer's, of REQUEST and RESPONSE; and: */
 	uint8_t responder_resources;	/* most that the peer requests */
 	uint8_t initiator_depth;	/* most that the peer accepts */

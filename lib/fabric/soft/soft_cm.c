@@ -51,6 +51,12 @@ static int host_gid(struct soft_cm_host *host, const struct in6_addr *ip)
 	return pier__soft_gid_index(host_cm(host)->cm.chan->fdev, ip);
 }
 
+static bool host_instead(struct soft_cm_host *host, const struct in6_addr *ip,
+			 struct in6_addr *ret)
+{
+	return pier__soft_address_like(host_cm(host)->cm.chan->fdev, ip, ret);
+}
+
 static bool host_roce_port(struct soft_cm_host *host, bool on)
 {
 	struct soft_chan *chan = chan_of(host_cm(host)->cm.chan);
@@ -96,6 +102,7 @@ static void host_notify(struct soft_cm_host *host)
 
 static const struct soft_cm_host_ops host_ops = {
 	.gid = host_gid,
+	.instead = host_instead,
 	.roce_port = host_roce_port,
 	.port_probe = host_port_probe,
 	.port_probe_end = host_port_probe_end,

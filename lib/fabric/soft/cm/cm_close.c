@@ -93,6 +93,9 @@ void pier__soft_cm_rej(struct soft_cm_conn *conn, const struct soft_mad *mad)
 	default:
 		return;
 	}
+	if (conn->id && mad->reason == ROCE_REJ_GID &&
+	    mad->info_len == sizeof(conn->id->instead))
+		memcpy(conn->id->instead, mad->info, mad->info_len);
 	memcpy(handshake->data, mad->data, mad->len);
 	handshake->len = (uint16_t)mad->len;
 	rejected(conn, mad->reason);

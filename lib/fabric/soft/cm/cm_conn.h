@@ -101,6 +101,7 @@ struct soft_cm_id {
 	struct pier__list link;		/* of the cm's events */
 	uint16_t events;		/* bit per enum pier__cm_kind */
 	uint16_t reason;
+	uint8_t instead[16];		/* of a REJ; 0: not known */
 	int error;
 };
 

@@ -132,6 +132,7 @@ static void fill_event(struct soft_cm *cm, struct soft_cm_id *id,
 		break;
 	case PIER__CM_REJECTED:
 		ret->reason = id->reason;
+		memcpy(ret->instead, id->instead, sizeof(ret->instead));
 		fill_data(cm, id->rej, ret);
 		break;
 	case PIER__CM_UNREACHABLE:

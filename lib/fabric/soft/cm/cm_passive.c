@@ -36,6 +36,41 @@ void pier__soft_cm_unlisten(struct soft_cm *cm,
 	}
 }
 
+/* Where the client of @rx would reach a listener on @port. */
+static bool instead(const struct soft_cm *cm, const struct soft_rx *rx,
+		    uint16_t port, struct in6_addr *ret)
+{
+	const struct soft_cm_host_ops *ops = cm->host->ops;
+	const struct soft_cm_listener *listener =
+		pier__soft_cm_listener(cm, port, &in6addr_any);
+
+	if (listener && !IN6_IS_ADDR_UNSPECIFIED(&listener->ip)) {
+		*ret = listener->ip;
+		return true;
+	}
+	return ops->instead && ops->instead(cm->host, &rx->dst.ip, ret);
+}
+
+/* The additional information of @reason, as IBTA has it. */
+static void put_info(const struct soft_cm *cm, const struct soft_mad *req,
+		     const struct soft_rx *rx, enum roce_rej_reason reason,
+		     struct soft_mad *mad)
+{
+	struct in6_addr ip;
+
+	/* Soft peers read this and send REQ with our MTU. */
+	if (reason == ROCE_REJ_MTU) {
+		mad->info_len = 1;
+		mad->info[0] = cm->host->mtu;
+	}
+	/* The user of the client reads where the listener is. */
+	if (reason == ROCE_REJ_GID &&
+	    instead(cm, rx, (uint16_t)req->service_id, &ip)) {
+		mad->info_len = sizeof(ip);
+		memcpy(mad->info, &ip, sizeof(ip));
+	}
+}
+
 /* Send REJ for a REQ without a record. */
 static void send_rej(struct soft_cm *cm, const struct soft_mad *req,
 		     const struct soft_rx *rx, enum roce_rej_reason reason)
@@ -46,11 +81,7 @@ static void send_rej(struct soft_cm *cm, const struct soft_mad *req,
 		.reason = (uint16_t)reason,
 	};
 
-	/* Soft peers read this and send REQ with our MTU. */
-	if (reason == ROCE_REJ_MTU) {
-		mad.info_len = 1;
-		mad.info[0] = cm->host->mtu;
-	}
+	put_info(cm, req, rx, reason, &mad);
 	pier__soft_add(cm->ep->counters, SOFT_COUNTER(cm_refused), 1);
 	pier__soft_cm_answer(cm, rx, pier__soft_cm_guid_port(req->guid), &mad);
 }

@@ -35,6 +35,13 @@ struct soft_cm_host_ops {
 	int (*gid)(struct soft_cm_host *host, const struct in6_addr *ip);
 
 	/*
+	 * An address of the device that a client of @ip may use instead.
+	 * Returns false: there is none.  May be NULL.
+	 */
+	bool (*instead)(struct soft_cm_host *host, const struct in6_addr *ip,
+			struct in6_addr *ret);
+
+	/*
 	 * Receive on UDP port 4791, or stop; counted.  Returns false if the
 	 * port is taken.
 	 */

@@ -27,6 +27,13 @@ int pier__soft_gid(struct pier__fdev *fdev, unsigned int index,
 int pier__soft_gid_index(struct pier__fdev *fdev, const struct in6_addr *ip);
 
 /*
+ * An address of @fdev of the family of @ip, not of a link, nor a loopback one.
+ * Returns false: it has none.
+ */
+bool pier__soft_address_like(struct pier__fdev *fdev, const struct in6_addr *ip,
+			     struct in6_addr *ret);
+
+/*
  * The source address for packets to @dst, one of @fdev's; *src unless that is
  * unspecified.  Errors: -EADDRNOTAVAIL, not an address of the device; -EINVAL,
  * none that can be; -EHOSTUNREACH; those of socket(2).
