@@ -46,6 +46,7 @@ noinst_PROGRAMS += \
 	%D%/services/request_reply_client \
 	%D%/services/request_reply_server \
 	%D%/services/threads \
+	%D%/services/uv_echo \
 	%D%/sync_event_dpu \
 	%D%/sync_event_host \
 	%D%/sync_event_local \
@@ -57,6 +58,10 @@ noinst_PROGRAMS += \
 	-I$(top_srcdir)/bindings/doca-2.0/include \
 	-I$(top_srcdir)/bindings/doca/include
 %C%_doca_workq_LDADD = bindings/doca-2.0/libpier-doca-2.0.la lib/libpier.la
+
+# This one is for libuv.
+%C%_services_uv_echo_CPPFLAGS = $(AM_CPPFLAGS) $(LIBUV_CFLAGS)
+%C%_services_uv_echo_LDADD = lib/uv/libpier-uv.la lib/libpier.la $(LIBUV_LIBS)
 
 samplesdir = $(docdir)/samples
 dist_samples_DATA = \
@@ -110,4 +115,5 @@ dist_services_DATA = \
 	%D%/services/request_reply_client.c \
 	%D%/services/request_reply_server.c \
 	%D%/services/threads.c \
+	%D%/services/uv_echo.c \
 	# end, sorted

@@ -284,6 +284,7 @@ dist_check_SCRIPTS += \
 	%D%/samples/sync_event.sh \
 	%D%/samples/sync_event_local.sh \
 	%D%/samples/threads.sh \
+	%D%/samples/uv_echo.sh \
 	%D%/soft/capture.sh \
 	%D%/tools/completion.sh \
 	%D%/tools/copy.sh \
