@@ -54,7 +54,7 @@ static void over(struct pier_conn *conn, void *data, void *ctx_data)
 {
 	(void)data, (void)ctx_data;
 	if (pier_conn_error(conn))	/* others do not notice it */
-		fprintf(stderr, "%s\n", pier_conn_error_text(conn));
+		fprintf(stderr, "kv_server: %s\n", pier_conn_error_text(conn));
 	pier_conn_destroy(conn);
 }
 

@@ -52,7 +52,7 @@ static void replied(struct pier_task *task, void *arg)
 	pier_buf_put(reply);
 }
 
-/* Its reply has a buffer: so the server, too, is informed of a deadline. */
+/* As the reply has a buffer, the server is informed when its time is over. */
 static int request(struct pier_comch_conn *conn, char *memory)
 {
 	struct pier_task *task = NULL;
@@ -80,7 +80,7 @@ int main(int argc, char *argv[])
 	struct pier_pe *pe = NULL;
 	struct pier_comch *comch = NULL;
 	struct pier_ctx *ctx;
-	const char *error;
+	const char *error = NULL;
 	int i, err;
 
 	args.about = "Send a text to request_reply_server; print the reply.";
@@ -101,7 +101,6 @@ int main(int argc, char *argv[])
 	err = err == -EINPROGRESS ? 0 : err;	/* it connects */
 	while (!err && pier_ctx_state(ctx) == PIER_CTX_STARTING)
 		err = pier_pe_wait(pe, -1);
-	error = pier_last_error();
 	if (!err && pier_ctx_state(ctx) == PIER_CTX_IDLE)
 		err = pier_comch_error(comch, &error);
 	for (i = 0; !err && i < count; i++)
@@ -109,7 +108,8 @@ int main(int argc, char *argv[])
 	while (!err && pier_pe_inflight(pe))
 		err = pier_pe_wait(pe, -1);
 	if (err)
-		fprintf(stderr, "request_reply_client: %s\n", error);
+		fprintf(stderr, "request_reply_client: %s\n",
+			error ? error : pier_last_error());
 	pier_comch_destroy(comch);
 	pier_buf_inventory_destroy(inv);
 	pier_mmap_destroy(mmap);

@@ -52,7 +52,8 @@ messages_come_back_and_the_timer_counts_them()
 {
 	serve
 	ask one 100
-	wait $client && came one 100 && wait_for 20 counted 100 && ends_well
+	wait $client && came one 100 && wait_for 20 counted 100 && ends_well &&
+		grep -qx "100 messages in all" "$tmp/server.out"
 }
 
 many_clients_have_theirs()
