@@ -330,7 +330,7 @@ is_second()
 	shift
 	status 1 "$pier" copy -d "$device" --listen --root "$tmp/here" "$@" &&
 	    says "$tmp/err" "has the name \"$name\" on $device" \
-		": give this one another --port"
+		": give this one another port"
 }
 
 a_second_server_of_a_name_is_told_to_choose_a_port()
