@@ -94,36 +94,56 @@ interrupt()
 	return 1
 }
 
-# kill_and_resume FOLDER WORDS... - 50 times; from its begin again when it was
-# complete
+# part FOLDER - how much there is of a copy into it that is not complete
+part()
+{
+	stat -c %s "$1"/.pier-* 2>/dev/null || echo 0
+}
+
+# grown FOLDER BYTES - its part is longer than that, or the client has ended
+grown()
+{
+	[ "$(part "$1")" -gt "$2" ] || ! kill -0 "$client" 2>/dev/null
+}
+
+# kill_one NUMBER - the client or the server, which is started again
+kill_one()
+{
+	if [ $(($1 % 2)) -eq 0 ]; then
+		kill -9 $client
+		wait $client
+	else
+		kill -9 $server
+		wait $server $client
+		serve
+	fi 2>/dev/null
+}
+
+# kill_and_resume FOLDER WORDS... - 10 times, or as many as PIER_TEST_KILLS has,
+# when more has come than there was before; from its begin again when it was
+# complete.  A kill takes a second until the other one has found out.
 kill_and_resume()
 {
 	folder=$1
 	shift
 	midst=0
 	tries=0
-	while [ $midst -lt 50 ]; do
+	while [ $midst -lt "${PIER_TEST_KILLS:-10}" ]; do
 		tries=$((tries + 1))
-		[ $tries -le 400 ] || {
+		had=$(part "$folder")
+		[ $tries -le $((8 * ${PIER_TEST_KILLS:-10})) ] || {
 			echo "killed $midst times in the middle, of $tries"
 			return 1
 		}
 		begin --resume "$@"
-		at_moment has $(random 70000000) "$folder"
-		if [ $((midst % 2)) -eq 0 ]; then
-			kill -9 $client
-			wait $client
-		else
-			kill -9 $server
-			wait $server $client
-			serve
-		fi 2>/dev/null
-		if cmp -s file ../root/file; then
+		at_moment grown "$folder" $((had + $(random 10000000)))
+		kill_one $midst
+		if [ "$(head -c 4 "$folder/file")" != old ]; then
+			cmp file ../root/file || return
 			echo old >"$folder/file"	# it was complete before
-			continue
+		elif [ "$(part "$folder")" -gt "$had" ]; then
+			midst=$((midst + 1))
 		fi
-		[ "$(cat "$folder/file")" = old ] || return
-		midst=$((midst + 1))
 	done
 	copy --resume "$@" && cmp file ../root/file &&
 	    [ "$(ls -A "$folder")" = file ] ||
@@ -131,19 +151,19 @@ kill_and_resume()
 }
 
 # A client or a server dies when a random part of the file is there.
-a_copy_that_is_killed_50_times_is_resumed()
+a_copy_that_is_killed_many_times_is_resumed()
 {
 	fresh
 	echo old >../root/file
-	head -c 70000000 /dev/urandom >file
+	head -c 200000000 /dev/urandom >file
 	kill_and_resume ../root file 127.0.0.1:
 }
 
-a_copy_from_the_server_that_is_killed_50_times_is_resumed()
+a_copy_from_the_server_that_is_killed_many_times_is_resumed()
 {
 	fresh
 	echo old >file
-	head -c 70000000 /dev/urandom >../root/file
+	head -c 200000000 /dev/urandom >../root/file
 	kill_and_resume . 127.0.0.1:file .
 }
 
@@ -345,8 +365,8 @@ a_second_server_of_a_name_is_told_to_choose_a_port()
 }
 
 device_known
-run a_copy_that_is_killed_50_times_is_resumed
-run a_copy_from_the_server_that_is_killed_50_times_is_resumed
+run a_copy_that_is_killed_many_times_is_resumed
+run a_copy_from_the_server_that_is_killed_many_times_is_resumed
 run only_the_rest_is_moved
 run a_source_that_has_changed_is_copied_anew
 run a_resumed_file_has_the_mode_of_a_new_one
