@@ -9,6 +9,8 @@ EXTRA_PROGRAMS += %D%/overhead
 	%D%/nullfabric.c \
 	%D%/nullfabric.h \
 	%D%/overhead.c \
+	%D%/overhead_mode.c \
+	%D%/overhead_mode.h \
 	%D%/overhead_peer.c \
 	%D%/overhead_peer.h \
 	%D%/overhead_tasks.c \
@@ -32,6 +34,8 @@ EXTRA_PROGRAMS += %D%/overhead_doca
 	%D%/overhead_doca_comch.h \
 	%D%/overhead_doca_tasks.c \
 	%D%/overhead_doca_tasks.h \
+	%D%/overhead_mode.c \
+	%D%/overhead_mode.h \
 	%D%/overhead_peer.c \
 	%D%/overhead_peer.h \
 	# end, sorted

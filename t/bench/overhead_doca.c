@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "bench/overhead_doca_tasks.h"
+#include "bench/overhead_mode.h"
 #include "bench/overhead_peer.h"
 
 #define BATCH OVERHEAD_DOCA_MAX
@@ -29,12 +30,6 @@ void overhead_doca_done(void)
 {
 	done++;
 }
-
-/* What is counted: not to be inlined into anything. */
-void __attribute__((noinline)) bench_single(long n);
-void __attribute__((noinline)) bench_batched(long n);
-void __attribute__((noinline)) bench_events(long n);
-void __attribute__((noinline)) bench_anew(long n);
 
 /* What is not, in between: it is called from nowhere else. */
 void __attribute__((noinline)) bench_peer(long n);
@@ -129,29 +124,9 @@ void bench_anew(long n)
 	}
 }
 
-static const struct {
-	const char *name;
-	void (*run)(long n);
-} modes[] = {
-	{ "single", bench_single },
-	{ "batched", bench_batched },
-	{ "events", bench_events },
-	{ "anew", bench_anew },
-};
-
-/* NULL: there is none. */
-static void (*mode_of(const char *name))(long n)
-{
-	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
-		if (!strcmp(modes[i].name, name))
-			return modes[i].run;
-	}
-	return NULL;
-}
-
 int main(int argc, char *argv[])
 {
-	void (*run)(long n) = argc > 2 ? mode_of(argv[2]) : NULL;
+	void (*run)(long n) = argc > 2 ? overhead_mode(argv[2]) : NULL;
 	long n = argc > 3 ? atol(argv[3]) : 3200;
 
 	if (argc == 2 && !strcmp(argv[1], "types")) {
