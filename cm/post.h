@@ -101,6 +101,24 @@ static inline bool pier__conn_done_first(struct pier_conn *conn,
 	return true;
 }
 
+enum pier__outcome {
+	PIER__UNDECIDED,	/* as pier__conn_done() has it */
+	PIER__SUCCEEDED,
+	PIER__FAILED,
+};
+
+/* What @wc is for @posted, and whether the caller finishes its task now. */
+static inline enum pier__outcome
+pier__conn_outcome(struct pier_conn *conn, struct pier__posted *posted,
+		   const struct ibv_wc *wc)
+{
+	if (pier__conn_done_first(conn, posted, wc))
+		return PIER__SUCCEEDED;
+	if (!pier__conn_done(conn, posted, wc))
+		return PIER__UNDECIDED;
+	return wc->status == IBV_WC_SUCCESS ? PIER__SUCCEEDED : PIER__FAILED;
+}
+
 /* Would pier__conn_peer_ready() change nothing? */
 static inline bool pier__conn_is_met(const struct pier_conn *conn)
 {

@@ -154,6 +154,20 @@ static inline void pier__comch_data_submitted(struct pier__comch_data_task *t)
 	pier__task_submitted(&t->task);
 }
 
+/* Submit one that cannot be posted as before, by @post; or it may not be. */
+static inline int
+pier__comch_data_submit_anew(struct pier__comch_data_task *t,
+			     unsigned int flags,
+			     int (*post)(struct pier__comch_data_task *t))
+{
+	int err = pier__task_submit_error(&t->task, flags);
+
+	if (err)
+		return err;
+	err = post(t);
+	return err ? pier__task_named(&t->task, err) : 0;
+}
+
 /* Was it one buffer, which the program holds, too?  The usual case. */
 static inline bool
 pier__comch_data_is_held(const struct pier__comch_data_task *t)

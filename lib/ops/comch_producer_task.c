@@ -98,12 +98,7 @@ static int post_anew(struct pier__comch_data_task *t)
 static int __attribute__((noinline))
 submit_anew(struct pier__comch_data_task *t, unsigned int flags)
 {
-	int err = pier__task_submit_error(&t->task, flags);
-
-	if (err)
-		return err;
-	err = post_anew(t);
-	return err ? pier__task_named(&t->task, err) : 0;
+	return pier__comch_data_submit_anew(t, flags, post_anew);
 }
 
 /* The ways of one that may be posted now, to t->target. */

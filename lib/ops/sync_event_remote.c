@@ -219,14 +219,11 @@ static void op_done(struct pier__op *done, const struct ibv_wc *wc)
 	struct pier__sync_op *op =
 		pier__container_of(done, struct pier__sync_op, op);
 	struct pier_conn *conn = op->remote->conn;
+	enum pier__outcome outcome = pier__conn_outcome(conn, &op->posted, wc);
 
-	if (pier__conn_done_first(conn, &op->posted, wc))
+	if (outcome == PIER__SUCCEEDED)
 		settle(op, false);
-	else if (!pier__conn_done(conn, &op->posted, wc))
-		return;
-	else if (wc->status == IBV_WC_SUCCESS)
-		settle(op, false);
-	else
+	else if (outcome == PIER__FAILED)
 		op_failed(op, wc);
 }
 
