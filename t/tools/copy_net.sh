@@ -104,6 +104,26 @@ a_copy_survives_the_loss_of_20_of_100_packets()
 	return $status
 }
 
+# tries - the client has sent a request
+tries()
+{
+	"$pier" counters -d soft_near0 "$client" 2>/dev/null |
+		grep -q '^ *tx_packets  *[1-9]'
+}
+
+# On another host without a process that uses RDMA: for a quarter of the time.
+a_client_waits_for_a_server_that_is_not_there_yet()
+{
+	echo 1 >"$tmp/source"
+	"$pier" copy -d soft_near0 --timeout 40 "$tmp/source" 10.77.0.2:new \
+	    2>"$tmp/err" &
+	client=$!
+	wait_for 8 tries || { "$pier" counters "$client"; return 1; }
+	serve 30
+	wait $client || { cat "$tmp/err" "$tmp/server"; return 1; }
+	cmp "$tmp/source" "$tmp/root/new"
+}
+
 # by_ssh PROGRAM DEVICE - a file, both ways, of a host that ssh alone knows
 by_ssh()
 {
@@ -187,6 +207,7 @@ wait_for 10 is_unshared && connect_both >"$tmp/ip" 2>&1 ||
     skip_all "$(head -n 1 "$tmp/ip")"
 
 run a_copy_survives_the_loss_of_20_of_100_packets
+run a_client_waits_for_a_server_that_is_not_there_yet
 run the_far_side_reports_its_address_by_ssh
 run a_device_that_goes_away_ends_the_copy
 tap_done
