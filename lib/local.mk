@@ -242,6 +242,7 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/ops/comch.c \
 	%D%/ops/comch_call.c \
 	%D%/ops/comch_call.h \
+	%D%/ops/comch_call_send.c \
 	%D%/ops/comch_client.c \
 	%D%/ops/comch_conn.c \
 	%D%/ops/comch_consumer.c \

@@ -23,8 +23,7 @@ static struct pier__comch_call *of_posted(struct pier__posted *posted)
 
 size_t pier__comch_call_size(size_t other)
 {
-	size_t size = sizeof(struct pier__comch_call) +
-		      PIER__COMCH_REQUEST_HEAD;
+	size_t size = sizeof(struct pier__comch_call);
 
 	return size > other ? size : other;
 }
@@ -77,23 +76,37 @@ static int end_error(const struct pier__comch_call *call)
 	}
 }
 
+/* What only few have: their bytes are still sent, a cancel, a buffer. */
+static inline void let_go(struct pier__comch_call *call)
+{
+	if (call->send) {
+		call->send->call = NULL;
+		call->send = NULL;
+	}
+	if (call->cancelled) {
+		pier__list_del(&call->timed);
+		pier__list_del(&call->waiting);
+	}
+	if (call->dst) {
+		call->dst->awaited = false;
+		pier__local_drop(call->dst);
+	}
+}
+
 /* Its callback may free the last task of the connection. */
 static void finish(struct pier__comch_call *call)
 {
 	struct pier_comch_conn *c = call->conn;
 	int err = end_error(call);
 
-	pier__list_del(&call->timed);
-	pier__list_del(&call->waiting);
-	if (call->dst)
-		call->dst->awaited = false;
-	pier__local_drop(call->dst);
+	let_go(call);
 	c->holds++;
 	if (err)
 		pier__task_finish_failed(&call->task, err);
 	else
 		pier__task_finish(&call->task, 0);
-	pier__comch_check_writable(c);
+	if (c->blocked)
+		pier__comch_check_writable(c);
 	pier__comch_conn_drop(c);
 }
 
@@ -101,7 +114,7 @@ void pier__comch_call_end(struct pier__comch_call *call,
 			  enum pier__comch_call_end end)
 {
 	call->end = end;
-	if (!call->sends)
+	if (!call->cancel_sends)
 		finish(call);
 }
 
@@ -114,53 +127,22 @@ void pier__comch_call_end_later(struct pier__comch_call *call,
 				enum pier__comch_call_end end)
 {
 	call->end = end;
-	if (!call->sends)
+	if (!call->cancel_sends)
 		pier__queues_end_later(call->conn->comch->owner.queues,
 				       &call->posted, end_late);
 }
 
-/* Its sends. */
-
-static void sent(struct pier__comch_call *call)
-{
-	struct pier_comch_conn *c = call->conn;
-
-	if (--call->sends || !call->end) {
-		if (c->blocked)
-			pier__comch_check_writable(c);
-		return;
-	}
-	finish(call);
-}
-
-static void succeed(struct pier__posted *posted)
-{
-	sent(of_posted(posted));
-}
-
-static void done(struct pier__op *op, const struct ibv_wc *wc)
-{
-	struct pier__comch_call *call =
-		pier__container_of(op, struct pier__comch_call, task.op);
-
-	if (!pier__conn_done(call->conn->conn, &call->posted, wc))
-		return;
-	if (wc->status != IBV_WC_SUCCESS) {
-		call->verbs_status = (int)wc->status;
-		call->vendor_error = wc->vendor_err;
-		pier__conn_failed(call->conn->conn, "request", wc);
-		pier__comch_calls_forget(call);
-		if (!call->end)
-			call->end = PIER__COMCH_CALL_LOST;
-	}
-	sent(call);
-}
+/* Its cancel. */
 
 static void cancel_sent(struct pier__comch_call *call)
 {
 	pier__comch_give_reply_send(call->conn);
+	call->cancel_sends = false;
 	pier__comch_cancels_post(call->conn);
-	sent(call);
+	if (call->end)
+		finish(call);
+	else if (call->conn->blocked)
+		pier__comch_check_writable(call->conn);
 }
 
 static void cancel_succeed(struct pier__posted *posted)
@@ -212,7 +194,8 @@ static int describe(struct pier__comch_call *call,
 	return 0;
 }
 
-static int build(struct pier__comch_call *call)
+static int build(struct pier__comch_call *call,
+		 struct pier__comch_call_send *send)
 {
 	struct pier__comch_request_head head = {
 		.id = call->id,
@@ -223,11 +206,12 @@ static int build(struct pier__comch_call *call)
 
 	if (err)
 		return err;
-	pier__comch_request_encode(&head, call->data);
+	pier__comch_request_encode(&head, send->data);
 	if (call->len)
-		memcpy(call->data + PIER__COMCH_REQUEST_HEAD, call->msg,
+		memcpy(send->data + PIER__COMCH_REQUEST_HEAD, call->msg,
 		       call->len);
-	call->wr.imm_data = pier__comch_next_head(call->conn,
+	send->sge.length = (uint32_t)(PIER__COMCH_REQUEST_HEAD + call->len);
+	send->wr.imm_data = pier__comch_next_head(call->conn,
 						  PIER__COMCH_REQUEST);
 	return 0;
 }
@@ -254,12 +238,20 @@ static bool may_submit(const struct pier__comch_call *call, unsigned int flags)
 
 	return pier__task_may_submit(&call->task, flags) &&
 	       pier__conn_is_up(c->conn) && !call->too_long &&
-	       pier__comch_may_send(c) && c->calls->free < c->calls->count;
+	       pier__comch_may_send(c) && c->calls->free < c->calls->count &&
+	       c->comch->call_sends->free;
 }
 
-static void submitted(struct pier__comch_call *call)
+static void submitted(struct pier__comch_call *call,
+		      struct pier__comch_call_send *send)
 {
-	call->sends = 1;
+	struct pier_comch_conn *c = call->conn;
+
+	c->comch->call_sends->free = send->next;
+	c->holds++;
+	send->conn = c;
+	send->call = call;
+	call->send = send;
 	call->end = PIER__COMCH_CALL_OPEN;
 	call->cancelled = call->overdue = false;
 	call->reply_len = 0;
@@ -275,21 +267,21 @@ static void submitted(struct pier__comch_call *call)
 static int submit(struct pier_task *task, unsigned int flags)
 {
 	struct pier__comch_call *call = of_task(task);
+	struct pier__comch_call_send *send;
 	int err;
 
 	if (!may_submit(call, flags))
 		return refused(call, flags);
+	send = call->conn->comch->call_sends->free;
 	pier__comch_calls_add(call->conn, call);
-	err = build(call);
-	if (!err) {
-		call->posted.succeed = succeed;
-		err = pier__comch_post(call->conn, &call->posted, &call->wr,
+	err = build(call, send);
+	if (!err)
+		err = pier__comch_post(call->conn, &send->posted, &send->wr,
 				       flags);
-	}
 	if (err)
 		pier__comch_calls_forget(call);
 	else
-		submitted(call);
+		submitted(call, send);
 	return err;
 }
 
@@ -310,7 +302,7 @@ static void get_error(const struct pier_task *task, struct pier_task_error *ret)
 	ret->vendor_error = call->vendor_error;
 }
 
-/* Without a buffer nothing of it is touched once its bytes were sent. */
+/* Without a buffer nothing of it is touched any more. */
 static int cancel(struct pier_task *task)
 {
 	struct pier__comch_call *call = of_task(task);
@@ -389,8 +381,8 @@ static void force(struct pier_task *task)
 		expire_cancel(call);
 		return;
 	}
-	err = pier__fail(-ETIMEDOUT, "comch: the server did not acknowledge a "
-			 "request that was cancelled");
+	err = pier__fail(-ETIMEDOUT, "comch: the server did not acknowledge "
+			 "the cancel of a request");
 	pier__comch_violated(call->conn, err);
 }
 
@@ -447,7 +439,6 @@ static void set_request(struct pier__comch_call *call, const void *msg,
 	call->too_long = len > call->conn->max_msg;
 	call->reply = reply;
 	call->reply_size = size;
-	call->sge.length = (uint32_t)(PIER__COMCH_REQUEST_HEAD + len);
 }
 
 static void init_cancel(struct pier__comch_call *call)
@@ -456,17 +447,22 @@ static void init_cancel(struct pier__comch_call *call)
 	call->cancel_posted.op = &call->cancel_op;
 	call->cancel_posted.succeed = cancel_succeed;
 	pier__list_init(&call->waiting);
-	/* the id is what a request's head begins with */
-	call->cancel_sge = call->sge;
-	call->cancel_sge.length = PIER__COMCH_CANCEL_LEN;
-	call->cancel_wr = call->wr;
-	call->cancel_wr.wr_id = (uintptr_t)&call->cancel_op;
-	call->cancel_wr.sg_list = &call->cancel_sge;
+	call->cancel_sends = false;
+	call->cancel_sge = (struct ibv_sge){
+		.addr = (uintptr_t)call->cancel_data,
+		.length = sizeof(call->cancel_data),
+		.lkey = call->conn->comch->pool_mr->lkey,
+	};
+	call->cancel_wr = (struct ibv_send_wr){
+		.wr_id = (uintptr_t)&call->cancel_op,
+		.opcode = IBV_WR_SEND_WITH_IMM,
+		.sg_list = &call->cancel_sge,
+		.num_sge = 1,
+	};
 }
 
 static void init(struct pier__comch_call *call, struct pier_comch_conn *c)
 {
-	call->task.op.done = done;
 	call->task.ops = &task_ops;
 	call->task.ctx = &c->comch->ctx;
 	call->task.conn = NULL;
@@ -478,16 +474,7 @@ static void init(struct pier__comch_call *call, struct pier_comch_conn *c)
 	call->verbs_status = -1;
 	call->vendor_error = 0;
 	pier__list_init(&call->timed);
-	call->sge = (struct ibv_sge){
-		.addr = (uintptr_t)call->data,
-		.lkey = c->comch->pool_mr->lkey,
-	};
-	call->wr = (struct ibv_send_wr){
-		.wr_id = (uintptr_t)&call->task.op,
-		.opcode = IBV_WR_SEND_WITH_IMM,
-		.sg_list = &call->sge,
-		.num_sge = 1,
-	};
+	call->send = NULL;
 	init_cancel(call);
 }
 
@@ -502,7 +489,9 @@ static int take(struct pier_comch_conn *c, struct pier_task **ret)
 	if (pier__comch_is_server(c->comch))
 		return pier__fail(-EINVAL, "comch: clients send requests, this "
 				  "is a server");
-	if (!c->calls)
+	if (!c->comch->call_sends)
+		err = pier__comch_call_sends_create(c->comch);
+	if (!err && !c->calls)
 		err = pier__comch_calls_create(c);
 	if (err)
 		return err;

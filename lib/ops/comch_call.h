@@ -5,8 +5,9 @@
 #include "ops/comch_impl.h"
 
 /*
- * Requests: comch_call.c has those of a client, comch_pending.c which of them
- * have no reply yet, comch_reply.c those that a server replies to.
+ * Requests: comch_call.c has those of a client, comch_call_send.c their sends,
+ * comch_pending.c which of them have no reply yet, comch_reply.c those that a
+ * server replies to.
  *
  * A request takes a credit, which the server returns when its reply was sent.
  * So a client has at most as many requests without a reply as it has credits.
@@ -21,11 +22,35 @@ enum pier__comch_call_end {
 	PIER__COMCH_CALL_LOST,		/* the connection has ended */
 };
 
-/* A request of a client; its head and its bytes are behind it. */
-struct pier__comch_call {
-	struct pier_task task;		/* first */
+/*
+ * A request on its way to the server, with its bytes.  A reply proves that it
+ * has arrived, but its memory has to stay until it is acknowledged, which may
+ * be later: its task completes without it.
+ */
+struct pier__comch_call_send {
+	struct pier__op op;		/* wr_id points here */
 	struct pier__posted posted;
 	struct pier_comch_conn *conn;	/* held */
+	struct pier__comch_call *call;	/* NULL: it has completed */
+	struct pier__comch_call_send *next;	/* free */
+	struct ibv_send_wr wr;
+	struct ibv_sge sge;
+	uint8_t data[];			/* its head, and its bytes */
+};
+
+/* Those of a client, from its first request on. */
+struct pier__comch_call_sends {
+	struct pier__comch_call_send *free;	/* NULL: none */
+	struct pier__mr *mr;
+	uint8_t *memory;
+};
+
+/* A request of a client. */
+struct pier__comch_call {
+	struct pier_task task;		/* first */
+	struct pier__posted posted;	/* to end in a later round */
+	struct pier_comch_conn *conn;	/* held */
+	struct pier__comch_call_send *send;	/* NULL: it was sent */
 	const void *msg;
 	size_t len;
 	bool too_long;
@@ -37,8 +62,8 @@ struct pier__comch_call {
 	struct pier__list timed;	/* comch->timed, or alone */
 
 	uint32_t id;
-	uint32_t sends;			/* in flight: it, and its cancel */
-	enum pier__comch_call_end end;	/* it finishes without sends */
+	bool cancel_sends;		/* its cancel is in flight */
+	enum pier__comch_call_end end;	/* it finishes without that */
 	bool cancelled;			/* a reply is waited for, to end with */
 	bool overdue;			/* the time of its cancel has passed */
 	struct pier__list waiting;	/* calls->cancels, or alone */
@@ -47,9 +72,9 @@ struct pier__comch_call {
 
 	int verbs_status;		/* of a failure; -1: none */
 	uint32_t vendor_error;
-	struct ibv_send_wr wr, cancel_wr;
-	struct ibv_sge sge, cancel_sge;
-	uint8_t data[];
+	struct ibv_send_wr cancel_wr;
+	struct ibv_sge cancel_sge;
+	uint8_t cancel_data[PIER__COMCH_CANCEL_LEN];
 };
 
 /* The requests of a client that have no reply yet. */
@@ -72,7 +97,7 @@ struct pier__comch_calls {
 
 /* comch_call.c: what a task of the pool takes, if @other needs so much. */
 size_t pier__comch_call_size(size_t other);
-/* It has an end: finish it once nothing of it is in flight. */
+/* It has an end: finish it once no cancel of it is in flight. */
 void pier__comch_call_end(struct pier__comch_call *call,
 			  enum pier__comch_call_end end);
 /* The same in a later round. */
@@ -82,6 +107,10 @@ void pier__comch_call_end_later(struct pier__comch_call *call,
 void pier__comch_expire(struct pier_comch *comch);
 /* Be called at @call->deadline at the latest. */
 void pier__comch_call_time(struct pier__comch_call *call);
+
+/* comch_call_send.c.  Errors: -ENOMEM; the device's. */
+int pier__comch_call_sends_create(struct pier_comch *comch);
+void pier__comch_call_sends_destroy(struct pier_comch *comch);
 
 /* comch_pending.c */
 int pier__comch_calls_create(struct pier_comch_conn *c);

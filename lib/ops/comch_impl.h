@@ -116,6 +116,8 @@ struct pier_comch {
 	char *address;			/* the server's host; owned, NULL: */
 					/* this one */
 	struct pier_comch_conn *conn;	/* established; NULL: none */
+	struct pier__comch_call_sends *call_sends;	/* NULL: no request */
+							/* yet */
 	unsigned int port;		/* which of the name's is tried */
 	uint64_t deadline;		/* of connecting */
 	int error;			/* 0: none */

@@ -91,6 +91,7 @@ static void post_cancel(struct pier__comch_call *call)
 	struct pier_comch_conn *c = call->conn;
 	int err;
 
+	pier__comch_cancel_encode(call->id, call->cancel_data);
 	call->cancel_wr.imm_data =
 		pier__comch_next_head(c, PIER__COMCH_CANCEL);
 	if (pier__conn_chained(c->conn))
@@ -103,7 +104,7 @@ static void post_cancel(struct pier__comch_call *call)
 	pier__comch_take_reply_send(c);
 	pier__conn_posted(c->conn, &call->cancel_posted);
 	pier__comch_head_posted(c);
-	call->sends++;
+	call->cancel_sends = true;
 	c->calls->posted = c->calls->unanswered = true;
 }
 

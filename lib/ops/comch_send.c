@@ -45,8 +45,8 @@ int pier__comch_sends_create(struct pier_comch *comch)
 	comch->pool = NULL;
 	err = pier__task_pool_create(&comch->ctx, comch->cfg.tasks,
 				     pier__comch_call_size(
-					     sizeof(struct comch_task)) +
-					     comch->cfg.max_msg_size,
+					     sizeof(struct comch_task) +
+					     comch->cfg.max_msg_size),
 				     pier_task_type_name, &pool);
 	if (err)
 		return err;
@@ -62,6 +62,7 @@ void pier__comch_sends_destroy(struct pier_comch *comch)
 	if (comch->pool_mr)
 		comch->dev->fabric->dev->dereg(comch->pool_mr);
 	comch->pool_mr = NULL;	/* tasks may not be freed yet */
+	pier__comch_call_sends_destroy(comch);
 }
 
 void pier__comch_check_writable(struct pier_comch_conn *c)

@@ -331,6 +331,14 @@ int pier__comch_reply_decode(const void *data, size_t len,
 	return 0;
 }
 
+void pier__comch_cancel_encode(uint32_t id,
+			       uint8_t ret[PIER__COMCH_CANCEL_LEN])
+{
+	uint32_t wire = htonl(id);
+
+	memcpy(ret, &wire, sizeof(wire));
+}
+
 int pier__comch_cancel_decode(const void *data, size_t len, uint32_t *ret)
 {
 	uint32_t wire;

@@ -198,6 +198,8 @@ void pier__comch_reply_encode(const struct pier__comch_reply_head *head,
 			      uint8_t ret[PIER__COMCH_REPLY_HEAD]);
 int pier__comch_reply_decode(const void *data, size_t len,
 			     struct pier__comch_reply_head *ret);
+void pier__comch_cancel_encode(uint32_t id,
+			       uint8_t ret[PIER__COMCH_CANCEL_LEN]);
 int pier__comch_cancel_decode(const void *data, size_t len, uint32_t *ret);
 void pier__comch_expired_encode(uint32_t id,
 				uint8_t ret[PIER__COMCH_EXPIRED_LEN]);

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "ops/comch_call.h"
 #include "t/lib/clerk.h"
 #include "t/lib/peer.h"
 #include "t/lib/tap.h"
@@ -201,6 +202,71 @@ static void a_cancelled_request_ends_in_a_later_round(void)
 		reply_to(1);
 		ask_has(&asks[1], 1, LEN);
 		talker_count(&clerk.ended, 2);
+	}
+	clerk_close();
+}
+
+static void submit_and_cancel_all(void)
+{
+	for (int i = 0; i < QUEUE; i++) {
+		ask_submit(&asks[i], (unsigned int)i, LEN);
+		IS(pier_task_cancel(asks[i].task), 0);
+	}
+	for (int i = 0; i < QUEUE; i++)
+		ask_ends(&asks[i], -ECANCELED);
+}
+
+static void requests_are_cancelled_while_they_are_sent(void)
+{
+	if (open_later()) {
+		submit_and_cancel_all();
+		talker_count(&clerk.requested, QUEUE);
+		for (int i = 0; i < QUEUE; i++)
+			reply_to(i);
+		talker_count(&clerk.ended, QUEUE);
+		IS(clerk.failed, 0);
+		clerk.later = false;
+		for (unsigned int i = 0; i < 3 * QUEUE; i++)
+			if (ask_submit(&asks[0], i, LEN))
+				ask_has(&asks[0], i, LEN);
+	}
+	clerk_close();
+}
+
+/* Their memory is not that of tasks. */
+static void sends_without_tasks_end_with_the_connection(void)
+{
+	if (open_later()) {
+		submit_and_cancel_all();
+		pier_ctx_stop(clerk.client.ctx);
+		talker_state(&clerk.client, PIER_CTX_IDLE);
+		IS(pier_pe_inflight(clerk.client.pe), 0);
+	}
+	clerk_close();
+}
+
+static void sends_that_are_not_acknowledged_are_limited(void)
+{
+	struct pier__comch_call_send *free_ones;
+	struct pier__comch_call_sends *sends;
+
+	if (open_later()) {
+		submit_all(1);
+		clerk_pause();
+		sends = clerk.client.comch->call_sends;
+		free_ones = sends->free;
+		sends->free = NULL;	/* as if all were in flight */
+		if (ask_take(&asks[1], 1, LEN)) {
+			IS(pier_task_submit(asks[1].task, 0), -EAGAIN);
+			sends->free = free_ones;
+			reply_to(0);
+			ask_has(&asks[0], 0, LEN);
+			talker_count(&clerk.client.writable, 1);
+			IS(pier_task_submit(asks[1].task, 0), 0);
+			talker_count(&clerk.requested, 2);
+			reply_to(1);
+			ask_has(&asks[1], 1, LEN);
+		}
 	}
 	clerk_close();
 }
@@ -472,6 +538,9 @@ int main(void)
 	TEST(a_server_without_a_callback_is_named);
 	TEST(a_late_reply_is_dropped);
 	TEST(a_cancelled_request_ends_in_a_later_round);
+	TEST(requests_are_cancelled_while_they_are_sent);
+	TEST(sends_without_tasks_end_with_the_connection);
+	TEST(sends_that_are_not_acknowledged_are_limited);
 	TEST(one_that_is_waited_for_is_taken_back);
 	TEST(more_than_the_server_takes_wait);
 	TEST(requests_that_are_held_keep_no_credit_of_others);

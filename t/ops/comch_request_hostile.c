@@ -160,9 +160,10 @@ static void a_reply_that_is_too_long_is_noticed(void)
 static void a_request_that_is_too_short_is_noticed(void)
 {
 	if (open_all() && ask_take(&asks[0], 1, LEN)) {
-		((struct pier__comch_call *)asks[0].task)->sge.length =
+		IS(pier_task_submit(asks[0].task, PIER_SUBMIT_MORE), 0);
+		((struct pier__comch_call *)asks[0].task)->send->sge.length =
 			PIER__COMCH_REQUEST_HEAD - 1;
-		IS(pier_task_submit(asks[0].task, 0), 0);
+		pier_ctx_flush(clerk.client.ctx);
 		is_noticed(&clerk.server, "a request of 23 bytes", 1);
 		IS(clerk.requested, 0);
 	}
