@@ -116,6 +116,8 @@ static void a_client_of_each_device_reaches_the_server(void)
 	if (begin() && listen_on(0)) {
 		OK(pier_host_port(host));
 		for (i = 0; i < pier_host_count(host); i++) {
+			tap_note("%s %s", pier_host_name(host, i),
+				 pier_host_error_text(host, i));
 			if (pier_host_error(host, i))
 				continue;
 			OK(pier_host_rdma(host, i));
