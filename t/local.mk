@@ -249,6 +249,7 @@ dist_check_SCRIPTS += \
 	%D%/doca-2.0/installed.sh \
 	%D%/doca/build.sh \
 	%D%/doca/installed.sh \
+	%D%/manual/jobs.sh \
 	%D%/meta/connections.sh \
 	%D%/meta/contributing.sh \
 	%D%/meta/docs.sh \
@@ -574,6 +575,9 @@ EXTRA_DIST += \
 	%D%/lib/sshd.sh \
 	%D%/lib/tap.sh \
 	%D%/lib/toolbox.sh \
+	%D%/manual/jobs.h \
+	%D%/manual/jobs_client.c \
+	%D%/manual/jobs_server.c \
 	%D%/meta/metrics.awk \
 	%D%/run \
 	%D%/vm/guest.sh \

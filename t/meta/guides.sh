@@ -7,31 +7,8 @@
 . "${0%/*}/../lib/tap.sh"
 . "$top/t/lib/install.sh"
 
-cc=${CC:-gcc}
-command -v "$cc" >/dev/null || skip_all "there is no compiler"
-command -v pkg-config >/dev/null || skip_all "there is no pkg-config"
-lib=$(find "$root" -name pkgconfig -path '*/lib*/pkgconfig' \
-    ! -path '*/pier-doca-2.0/*')
-lib=${lib%/pkgconfig}
-sanitize=$(sed -n 's/^SANITIZE_FLAGS = *//p' "$build/Makefile")
+installed_tools
 port=$((31000 + $$ % 900))
-PIER_DEVICE=soft_lo
-LD_LIBRARY_PATH=$lib
-export PIER_DEVICE LD_LIBRARY_PATH
-
-# What the commands of a guide call.
-mkdir "$tmp/bin" || exit
-cat >"$tmp/bin/cc" <<END
-#!/bin/sh
-exec $cc -Wall -Wextra -Werror -Wshadow "\$@" $sanitize
-END
-cat >"$tmp/bin/pkg-config" <<END
-#!/bin/sh
-PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_LIBDIR=$lib/pkgconfig
-export PKG_CONFIG_SYSROOT_DIR PKG_CONFIG_LIBDIR
-PKG_CONFIG_PATH='' exec $(command -v pkg-config) "\$@"
-END
-chmod +x "$tmp/bin/cc" "$tmp/bin/pkg-config" || exit
 
 # program GUIDE - its only text in C, with a port and a name of this test's own
 program()
@@ -64,7 +41,7 @@ try()
 		echo "the guide has not one program and its commands"
 		return 1
 	}
-	PATH=$tmp/bin:$PATH sh ./commands >out 2>&1
+	sh ./commands >out 2>&1
 	output "$guide" >want
 	[ -s want ] && diff want out
 }
