@@ -318,6 +318,65 @@ static void a_read_answer_that_does_not_fit_is_an_error(void)
 	}
 }
 
+/* Each READ of @len is answered by @opcode, which is not due. */
+static void misplaced(uint32_t len, uint8_t opcode)
+{
+	open_pair(NULL);
+	softpair_send(a, 1, IBV_WR_RDMA_READ, DST, len, b, 0);
+	vnet_settle(&pair->net);
+	answer(opcode, 0, 0x1f, len < 1024 ? len : 1024);
+	if (!IS(softpair_poll(a), 1) ||
+	    !IS(a->wc[0].status, IBV_WC_BAD_RESP_ERR))
+		tap_note("opcode %#x for a READ of %u", opcode, len);
+	softpair_close(pair);
+}
+
+static void a_read_answer_begins_with_first_or_only(void)
+{
+	misplaced(0, SOFT_READ_LAST);
+	misplaced(900, SOFT_READ_LAST);
+	misplaced(1024, SOFT_READ_LAST);
+	misplaced(3000, SOFT_READ_MIDDLE);
+	misplaced(900, SOFT_READ_FIRST);
+	misplaced(900, SOFT_READ_MIDDLE);
+	misplaced(3000, SOFT_READ_LAST);
+	misplaced(3000, SOFT_READ_ONLY);
+}
+
+static void nor_does_it_begin_twice(void)
+{
+	open_pair(NULL);
+	softpair_send(a, 1, IBV_WR_RDMA_READ, DST, 3000, b, 0);
+	vnet_settle(&pair->net);
+	answer(SOFT_READ_FIRST, 0, 0x1f, 1024);
+	answer(SOFT_READ_FIRST, 1, 0x1f, 1024);
+	IS(softpair_poll(a), 1);
+	IS(a->wc[0].status, IBV_WC_BAD_RESP_ERR);
+	softpair_close(pair);
+}
+
+/* Of the second request, or of the first one that was late; or of a kernel. */
+static void a_read_that_is_requested_again_may_begin_or_go_on(void)
+{
+	static const uint8_t opcodes[] = { SOFT_READ_FIRST, SOFT_READ_MIDDLE };
+	uint32_t i;
+
+	for (i = 0; i < 2; i++) {
+		open_pair(NULL);
+		softpair_send(a, 1, IBV_WR_RDMA_READ, DST, 3000, b, SRC);
+		vnet_settle(&pair->net);
+		answer(SOFT_READ_FIRST, 0, 0x1f, 1024);
+		pair->net.now += PIER__MS;
+		answer(SOFT_READ_LAST, 2, 0x1f, 952);
+		IS(counters(a)->resent, 1);
+		answer(opcodes[i], 1, 0x1f, 1024);
+		answer(SOFT_READ_LAST, 2, 0x1f, 952);
+		IS(softpair_poll(a), 1);
+		IS(a->wc[0].status, IBV_WC_SUCCESS);
+		softpair_close(pair);
+	}
+}
+
 static void answers_to_nothing_are_ghosts(void)
 {
 	open_pair(NULL);
@@ -524,6 +583,9 @@ int main(void)
 	TEST(a_gap_is_reported_in_spite_of_a_duplicate);
 	TEST(a_duplicate_is_acknowledged_and_not_written);
 	TEST(a_read_answer_that_does_not_fit_is_an_error);
+	TEST(a_read_answer_begins_with_first_or_only);
+	TEST(nor_does_it_begin_twice);
+	TEST(a_read_that_is_requested_again_may_begin_or_go_on);
 	TEST(answers_to_nothing_are_ghosts);
 	TEST(an_acknowledgement_is_of_all_before_it);
 	TEST(an_answer_behind_a_read_means_that_the_read_was_lost);

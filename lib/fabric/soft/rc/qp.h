@@ -126,6 +126,8 @@ struct soft_req {
 	uint64_t rnr_at, rnr_seq;	/* end of the RNR wait, for which */
 	uint32_t posted;
 	uint32_t inflight;		/* cost of [una, nxt) */
+	uint32_t read_from;		/* low bits of una at its last READ */
+					/* request */
 	uint8_t rd_atomic, rd_max;	/* requests in flight, allowed */
 	uint8_t timeout, retry_cnt;
 	uint8_t rnr_retry, rnr_left;

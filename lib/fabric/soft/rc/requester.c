@@ -30,6 +30,7 @@ void pier__soft_req_init(struct soft_req *req, uint32_t psn)
 	req->max = seq;
 	req->ack_req_seq = seq;
 	req->drain_end = UINT64_MAX;
+	req->read_from = 0;
 	req->go_back_una = 0;
 	req->go_back_at = 0;
 	req->rtt_at = 0;
@@ -177,6 +178,8 @@ static int put_read(struct soft_qp *qp, struct soft_wqe *wqe,
 
 	if (len > packets * qp->mtu)
 		len = packets * qp->mtu;
+	if (qp->req.nxt == qp->req.una)
+		qp->req.read_from = (uint32_t)qp->req.nxt;
 	hdr->opcode = SOFT_READ_REQUEST;
 	hdr->ack_req = true;
 	hdr->va = wqe->remote + off;

@@ -321,17 +321,29 @@ static void req_ack(struct soft_qp *qp, uint64_t seq, uint8_t syndrome)
 		req_nak(qp, syndrome);
 }
 
-/* Is @in a valid response packet @k of the READ that is the oldest? */
+/*
+ * Is @in a valid response packet @k of the READ that is the oldest?  Where a
+ * request was resumed, responses begin, or go on: those of the request before,
+ * or of Linux's rxe, whose responses to it do not begin anew.
+ */
 static bool read_fits(const struct soft_qp *qp, uint32_t k,
 		      const struct soft_packet *in)
 {
 	const struct soft_wqe *wqe = qp->req.head;
+	bool starts = k % wqe->read_packets == 0;
+	bool says_first = in->hdr.opcode == SOFT_READ_FIRST ||
+			  in->hdr.opcode == SOFT_READ_ONLY;
 	bool last = k + 1 == wqe->packets || (k + 1) % wqe->read_packets == 0;
 	bool says_last = in->hdr.opcode == SOFT_READ_LAST ||
 			 in->hdr.opcode == SOFT_READ_ONLY;
 	bool acks = in->hdr.opcode != SOFT_READ_MIDDLE;
 	uint32_t len = wqe->length - k * qp->mtu;
 
+	if (!says_first && starts)
+		return false;
+	if (says_first && !starts &&
+	    qp->req.read_from != (uint32_t)qp->req.una)
+		return false;
 	return last == says_last && in->len == (len < qp->mtu ? len : qp->mtu)
 	       && (!acks || in->hdr.syndrome >> 5 == 0);
 }
