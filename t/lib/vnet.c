@@ -152,6 +152,7 @@ void vnet_build(struct vnet *net, const struct soft_tx *tx,
 
 	packet->src = tx->src;
 	packet->dst = tx->dst;
+	packet->tclass = tx->tclass;
 	packet->id =
 		vnet_random(net) % (tx->dst.port == ROCE_UDP_PORT ? 65536 : 64);
 	icrc = pier__soft_icrc(tx, packet->id);

@@ -20,6 +20,7 @@ struct vnet_node;
 struct vnet_packet {
 	struct soft_addr src, dst;
 	uint16_t id;		/* IPv4 identification */
+	uint8_t tclass;
 	size_t len;
 	uint8_t data[SOFT_PACKET_MAX];
 };

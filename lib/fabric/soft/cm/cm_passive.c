@@ -186,7 +186,7 @@ static void req_take(struct soft_cm_conn *conn, const struct soft_mad *mad,
 	conn->sq_psn = mad->psn;
 	conn->mtu = mad->mtu;
 	conn->ack_timeout = mad->primary.ack_timeout;
-	conn->tclass = mad->primary.tclass;
+	conn->tclass = mad->primary.tclass & SOFT_TCLASS_DSCP;
 	conn->timeout = mad->local_timeout;
 	conn->max_retries = mad->max_retries;
 	conn->retry_count = mad->retry_count;

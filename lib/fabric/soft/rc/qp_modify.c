@@ -148,7 +148,7 @@ static int connect_peer(struct soft_qp *qp, const struct ibv_qp_attr *attr,
 	qp->src = *src;
 	if (!qp->src.port)
 		qp->src.port = qp->ep->io->port;
-	qp->tclass = attr->ah_attr.grh.traffic_class;
+	qp->tclass = attr->ah_attr.grh.traffic_class & SOFT_TCLASS_DSCP;
 	qp->hop_limit = attr->ah_attr.grh.hop_limit;
 	qp->dest_qpn = attr->dest_qp_num;
 	qp->mtu = 128u << attr->path_mtu;

@@ -26,6 +26,9 @@ struct soft_addr {
 	uint16_t port;		/* host order */
 };
 
+/* Of a traffic class; the other bits are ECN's, which are the sender's. */
+#define SOFT_TCLASS_DSCP 0xfc
+
 /*
  * A packet to send: the headers by value, the payload where the user has it.
  * pad zero bytes and the ICRC are added by the io layer, which knows the IP
