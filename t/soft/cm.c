@@ -511,6 +511,7 @@ static void a_roce_devices_mtu_is_found_by_trying(void)
 	pair->node[0].host.mtu = IBV_MTU_4096;
 	a = cm_ask(pair, CM_SERVICE, NULL);
 	mad.remote_id = sent(SOFT_MAD_REQ)->mad.local_id;
+	mad.tid = sent(SOFT_MAD_REQ)->mad.tid;
 	for (mtu = IBV_MTU_4096; mtu >= IBV_MTU_256; mtu--) {
 		IS(a->over, -1);
 		IS(sent(SOFT_MAD_REQ)->mad.mtu, mtu);
@@ -533,6 +534,7 @@ static void a_rejection_of_an_mtu_that_comes_twice_counts_once(void)
 	pair->node[0].host.mtu = IBV_MTU_4096;
 	cm_ask(pair, CM_SERVICE, NULL);
 	mad.remote_id = sent(SOFT_MAD_REQ)->mad.local_id;
+	mad.tid = sent(SOFT_MAD_REQ)->mad.tid;
 	cm_inject(pair, 0, &pair->node[1].addr, CM_PORT0, &mad);
 	cm_inject(pair, 0, &pair->node[1].addr, CM_PORT0, &mad);
 	IS(sent(SOFT_MAD_REQ)->count, 2);

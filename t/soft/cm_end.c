@@ -245,7 +245,7 @@ static void a_stale_connection_ends_when_its_peer_begins_anew(void)
 	if (!OK(b))
 		goto out;
 	mad = (struct soft_mad) {
-		.attr = SOFT_MAD_RTU, .local_id = 1000,
+		.attr = SOFT_MAD_RTU, .local_id = 1000, .tid = mad.tid,
 		.remote_id = sent(SOFT_MAD_REP)->mad.local_id,
 	};
 	cm_inject(pair, 1, &src, CM_SERVICE, &mad);

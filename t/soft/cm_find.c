@@ -34,6 +34,7 @@ static void deny(void)
 {
 	struct soft_mad mad = {
 		.attr = SOFT_MAD_REJ, .reason = ROCE_REJ_SERVICE_ID,
+		.tid = sent(SOFT_MAD_REQ)->mad.tid,
 		.remote_id = sent(SOFT_MAD_REQ)->mad.local_id,
 	};
 

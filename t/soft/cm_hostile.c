@@ -118,6 +118,7 @@ static void a_response_with_wrong_ids_is_no_response(void)
 	src = pair->node[1].addr;
 	a = cm_ask(pair, CM_SERVICE, NULL);
 	mad.remote_id = sent(SOFT_MAD_REQ)->mad.local_id + 1;
+	mad.tid = sent(SOFT_MAD_REQ)->mad.tid;
 	cm_inject(pair, 0, &src, CM_PORT0, &mad);
 	/* Its sender receives a REJ: no connection waits for it. */
 	IS(sent(SOFT_MAD_REJ)->mad.reason, ROCE_REJ_COMM_ID);

@@ -8,10 +8,15 @@
 #include "core/roce.h"
 #include "fabric/soft/cm/cm_conn.h"
 
+uint64_t pier__soft_cm_dreq_tid(const struct soft_cm_conn *conn)
+{
+	return ~conn->tid;
+}
+
 void pier__soft_cm_dreq_send(struct soft_cm_conn *conn)
 {
 	struct soft_mad mad = {
-		.attr = SOFT_MAD_DREQ, .tid = ~conn->tid,
+		.attr = SOFT_MAD_DREQ, .tid = pier__soft_cm_dreq_tid(conn),
 		.local_id = conn->local_id, .remote_id = conn->remote_id,
 		.qpn = conn->dest_qpn,
 	};

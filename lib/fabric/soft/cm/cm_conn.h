@@ -237,6 +237,8 @@ void pier__soft_cm_rep(struct soft_cm_conn *conn, const struct soft_mad *mad);
 void pier__soft_cm_req(struct soft_cm *cm, const struct soft_mad *mad,
 		       const struct soft_rx *rx);
 void pier__soft_cm_rtu(struct soft_cm_conn *conn);
+/* Of our DREQ, which begins a transaction of its own. */
+uint64_t pier__soft_cm_dreq_tid(const struct soft_cm_conn *conn);
 void pier__soft_cm_dreq_send(struct soft_cm_conn *conn);
 void pier__soft_cm_dreq(struct soft_cm_conn *conn, const struct soft_mad *mad);
 void pier__soft_cm_drep(struct soft_cm_conn *conn);

@@ -149,6 +149,18 @@ static void sidr_reject(struct soft_cm *cm, const struct soft_mad *mad,
 	pier__soft_cm_answer(cm, rx, pier__soft_cm_port_of(rx), &answer);
 }
 
+/*
+ * A response repeats the transaction ID of its request, of DREP that is DREQ;
+ * the handshake has the one of REQ.  Both are ours or the client's, which no
+ * third process knows.
+ */
+static bool tid_ok(const struct soft_cm_conn *conn, const struct soft_mad *mad)
+{
+	if (mad->attr == SOFT_MAD_DREP)
+		return mad->tid == pier__soft_cm_dreq_tid(conn);
+	return mad->attr == SOFT_MAD_DREQ || mad->tid == conn->tid;
+}
+
 static void conn_receive(struct soft_cm *cm, const struct soft_mad *mad,
 			 const struct soft_rx *rx)
 {
@@ -158,6 +170,10 @@ static void conn_receive(struct soft_cm *cm, const struct soft_mad *mad,
 		conn = conn_given_up(cm, mad, rx);
 	if (!conn) {
 		unknown(cm, mad, rx);
+		return;
+	}
+	if (!tid_ok(conn, mad)) {
+		pier__soft_add(cm->ep->counters, SOFT_COUNTER(dropped), 1);
 		return;
 	}
 	switch (mad->attr) {
