@@ -126,6 +126,7 @@ check_PROGRAMS += \
 	%D%/fabric/wake.t \
 	%D%/faults/addresses.t \
 	%D%/faults/comch_killed.t \
+	%D%/faults/comch_request_killed.t \
 	%D%/faults/copy_killed.t \
 	%D%/faults/cut.t \
 	%D%/faults/dma_killed.t \
