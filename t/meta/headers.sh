@@ -136,8 +136,17 @@ there_are_no_functions_in_headers()
 # Services use signals, threads and epoll, which are not in C11 alone.
 samples_need_nothing_else()
 {
-	for sample in "$top"/samples/*.c "$top"/samples/services/*.c; do
-		"${CC:-gcc}" -std=gnu11 -Wall -Wextra -Werror -fsyntax-only \
+	need_nothing_else c11 "$top"/samples/*.c
+	need_nothing_else gnu11 "$top"/samples/services/*.c
+}
+
+# need_nothing_else STANDARD SAMPLE...
+need_nothing_else()
+{
+	std=$1
+	shift
+	for sample; do
+		"${CC:-gcc}" -std="$std" -Wall -Wextra -Werror -fsyntax-only \
 		    -I"$tmp/include" \
 		    -I"$top/bindings/doca-2.0/include" \
 		    -I"$top/bindings/doca/include" "$sample" || echo "$sample"
