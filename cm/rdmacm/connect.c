@@ -66,11 +66,13 @@ static void name_resolved(void *arg, const struct pier__addrs *addrs,
 	pier__conn_schedule(conn);
 }
 
-/* Try another address: store the error of this one. */
-static void try_another(struct pier_conn *conn, int err)
+/* Try another address: store the error of this one, and may it pass? */
+static void try_another(struct pier_conn *conn, int err, bool may_pass)
 {
 	struct pier__rdmacm_conn *cm = conn->cm;
 
+	if (may_pass)
+		cm->attempt->may_pass = true;
 	cm->attempt->error = err;
 	snprintf(cm->attempt->text, sizeof(cm->attempt->text), "%s",
 		 pier_last_error());
@@ -83,8 +85,7 @@ static void try_another(struct pier_conn *conn, int err)
 
 void pier__active_next(struct pier_conn *conn, int err)
 {
-	conn->cm->attempt->may_pass = true;
-	try_another(conn, err);
+	try_another(conn, err, true);
 }
 
 /* May a later call not fail so?  Addresses and routes come and go. */
@@ -98,10 +99,10 @@ static bool is_of_network(int err)
 /* A call of the device has failed. */
 static void failed_locally(struct pier_conn *conn, const char *stage, int err)
 {
-	if (is_of_network(err))
-		conn->cm->attempt->may_pass = true;
+	bool may_pass = is_of_network(err);
+
 	try_another(conn, pier__rdmacm_fail(conn, err, stage, "%s",
-					    pier_last_error()));
+					    pier_last_error()), may_pass);
 }
 
 /* When to try the next address: each has an equal share of the time. */
@@ -140,7 +141,7 @@ static void try_next(struct pier_conn *conn, uint64_t now)
 	if (err) {
 		try_another(conn, pier__rdmacm_fail(conn, err,
 						    "address resolution", "%s",
-						    pier_last_error()));
+						    pier_last_error()), false);
 		return;
 	}
 	err = conn->queues->rdmacm->fab->resolve(

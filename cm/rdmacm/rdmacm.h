@@ -77,7 +77,8 @@ struct pier__attempt {
 	uint64_t until;			/* of the address being tried */
 	enum pier_addr_type type;	/* of the name */
 	struct pier__retry retry;
-	bool may_pass;			/* the fault of one of the addresses */
+	bool may_pass;			/* the fault of at least one address; */
+					/* false: this attempt is the last */
 	int error;			/* of the last address */
 	char text[900];			/* its message */
 };
@@ -132,7 +133,7 @@ void pier__active_event(struct pier_conn *conn,
 			const struct pier__cm_event *ev);
 uint64_t pier__active_step(struct pier_conn *conn, uint64_t now);
 void pier__attempt_free(struct pier_conn *conn);
-/* This address has failed with the last error: try the next one. */
+/* This address has failed with the last error, which may pass: the next. */
 void pier__active_next(struct pier_conn *conn, int err);
 
 /* reach.c */

@@ -74,14 +74,6 @@ bool pier__set_own_address(const struct pier_conn *conn,
 	return true;
 }
 
-/* Multicast or broadcast. */
-static bool is_group(const uint8_t gid[16])
-{
-	return gid[0] == 0xff ||
-	       (IN6_IS_ADDR_V4MAPPED((const struct in6_addr *)gid) &&
-		gid[12] >= 224);
-}
-
 int pier__check_peer(const struct pier_conn *conn,
 		     const union pier__sockaddr *src,
 		     const union pier__sockaddr *dst)
@@ -89,12 +81,12 @@ int pier__check_peer(const struct pier_conn *conn,
 	struct pier_dev *dev = conn->queues->dev;
 	char text[INET6_ADDRSTRLEN];
 	struct pier__port port;
-	uint8_t gid[16];
+	struct in6_addr ip;
 
-	pier__sockaddr_to_gid(&dst->sa, gid);
-	if (is_group(gid))
+	pier__sockaddr_to_gid(&dst->sa, ip.s6_addr);
+	if (!pier__sockaddr_is_host(&ip))
 		return pier__fail(-EINVAL, "%s is no address of a host",
-				  pier__gid_text(gid, text));
+				  pier__gid_text(ip.s6_addr, text));
 	if (src && src->sa.sa_family != dst->sa.sa_family)
 		return pier__fail(-EHOSTUNREACH, "the source address is of "
 				  "another family");

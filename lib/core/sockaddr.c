@@ -106,3 +106,13 @@ bool pier__sockaddr_is_loopback(const struct sockaddr *addr)
 		return false;
 	}
 }
+
+bool pier__sockaddr_is_host(const struct in6_addr *ip)
+{
+	static const uint8_t any[4];
+
+	if (IN6_IS_ADDR_V4MAPPED(ip))
+		return ip->s6_addr[12] < 224 &&
+		       memcmp(&ip->s6_addr[12], any, sizeof(any));
+	return !IN6_IS_ADDR_UNSPECIFIED(ip) && !IN6_IS_ADDR_MULTICAST(ip);
+}

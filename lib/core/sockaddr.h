@@ -25,6 +25,12 @@ bool pier__sockaddr_is_any(const struct sockaddr *addr);
 /* 127.0.0.1 and its like, or ::1. */
 bool pier__sockaddr_is_loopback(const struct sockaddr *addr);
 
+/*
+ * One that a host can have: not ::, 0.0.0.0, multicast, broadcast, nor any
+ * other from 224.0.0.0 on.
+ */
+bool pier__sockaddr_is_host(const struct in6_addr *ip);
+
 void pier__sockaddr_set_port(union pier__sockaddr *addr, uint16_t port);
 
 /*

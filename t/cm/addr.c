@@ -357,6 +357,27 @@ static void any_address_is_known_in_both_families(void)
 	IS(pier__sockaddr_len((void *)&v4), 0);
 }
 
+static void some_addresses_are_of_no_host(void)
+{
+	static const char *const good[] = {
+		"127.0.0.1", "0.0.0.1", "223.255.255.255", "::1", "fe80::1",
+		"::e000:1", "fd00::1",
+	}, *const bad[] = {
+		"0.0.0.0", "::", "224.0.0.1", "240.0.0.1", "255.255.255.255",
+		"ff02::1",
+	};
+	struct in6_addr ip;
+
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		set_gid(ip.s6_addr, good[i]);
+		OK(pier__sockaddr_is_host(&ip));
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		set_gid(ip.s6_addr, bad[i]);
+		OK(!pier__sockaddr_is_host(&ip));
+	}
+}
+
 int main(void)
 {
 	TEST(ends_meet_on_a_common_subnet);
@@ -375,5 +396,6 @@ int main(void)
 	TEST(addresses_are_written_as_people_write_them);
 	TEST(socket_addresses_are_written_with_their_port);
 	TEST(any_address_is_known_in_both_families);
+	TEST(some_addresses_are_of_no_host);
 	return tap_done();
 }

@@ -129,7 +129,7 @@ static void the_address_of_a_configured_gid_index_counts_as_source(void)
 static void an_address_of_no_host_is_final(void)
 {
 	static const char *const bad[] = {
-		"224.0.0.1", "255.255.255.255", "ff02::1", "0.0.0.0",
+		"224.0.0.1", "255.255.255.255", "ff02::1", "0.0.0.0", "::",
 	};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {

@@ -127,10 +127,7 @@ int pier__soft_route(struct pier__fdev *fdev, const struct in6_addr *src,
 	struct in6_addr found;
 	int err;
 
-	if (IN6_IS_ADDR_UNSPECIFIED(dst) || IN6_IS_ADDR_MULTICAST(dst) ||
-	    (IN6_IS_ADDR_V4MAPPED(dst) && (!memcmp(&dst->s6_addr[12],
-						   "\0\0\0\0", 4) ||
-					   dst->s6_addr[12] >= 224)))
+	if (!pier__sockaddr_is_host(dst))
 		return pier__fail(-EINVAL, "%s is no address of a host",
 				  text(dst, a));
 	if (!IN6_IS_ADDR_UNSPECIFIED(src))
