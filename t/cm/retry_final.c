@@ -140,20 +140,31 @@ static void an_address_of_no_host_is_final(void)
 	}
 }
 
-static void a_limit_of_this_process_is_final(void)
+static void end_at_the_limit(const char *source, const char *text)
 {
 	struct rlimit full, none;
 
-	if (begin(NULL, NULL) && connect_to(HOME, 0, NULL) &&
+	if (begin(NULL, NULL) && connect_to(HOME, 0, source) &&
 	    IS(getrlimit(RLIMIT_NOFILE, &full), 0)) {
 		none = full;
 		none.rlim_cur = 0;
 		IS(setrlimit(RLIMIT_NOFILE, &none), 0);
 		OK(peer_count(&client.failures, 1));
 		IS(setrlimit(RLIMIT_NOFILE, &full), 0);
-		is_final(-EMFILE, "cannot query the route");
+		is_final(-EMFILE, text);
 	}
 	end();
+}
+
+static void a_limit_of_this_process_is_final(void)
+{
+	end_at_the_limit(NULL, "cannot query the route to " HOME);
+}
+
+static void the_limit_is_final_with_a_source_address_too(void)
+{
+	end_at_the_limit(HOME, "cannot query the route from " HOME " to "
+			 HOME);
 }
 
 static void a_request_beyond_the_limits_never_begins(void)
@@ -207,6 +218,7 @@ int main(void)
 	TEST(the_address_of_a_configured_gid_index_counts_as_source);
 	TEST(an_address_of_no_host_is_final);
 	TEST(a_limit_of_this_process_is_final);
+	TEST(the_limit_is_final_with_a_source_address_too);
 	TEST(a_request_beyond_the_limits_never_begins);
 	TEST(one_address_that_may_recover_is_enough_to_go_on);
 	TEST(a_route_that_is_missing_may_come);

@@ -100,6 +100,19 @@ static bool neighbour(struct pier__fdev *fdev, const struct in6_addr *dst,
 	return found;
 }
 
+/* A probe has failed with @err.  A limit of the process is not the route's. */
+static int no_route(int err, const struct in6_addr *src,
+		    const struct in6_addr *dst)
+{
+	bool limit = err == -EMFILE || err == -ENFILE || err == -ENOMEM;
+	char a[PIER__ADDR_TEXT] = "", b[PIER__ADDR_TEXT];
+
+	return pier__fail(limit ? err : -EHOSTUNREACH, "%s%s%s to %s: %s",
+			  limit ? "cannot query the route" : "no route",
+			  src ? " from " : "", src ? text(src, a) : a,
+			  text(dst, b), pier_strerror(err));
+}
+
 static int from(struct pier__fdev *fdev, const struct in6_addr *src,
 		const struct in6_addr *dst, struct in6_addr *ret)
 {
@@ -113,11 +126,7 @@ static int from(struct pier__fdev *fdev, const struct in6_addr *src,
 		return pier__fail(-EINVAL, "from %s to %s: not of one family",
 				  text(src, a), text(dst, b));
 	err = probe(((struct soft_fdev *)fdev)->ifindex, src, dst, ret);
-	if (err)
-		return pier__fail(-EHOSTUNREACH, "no route from %s to %s: %s",
-				  text(src, a), text(dst, b),
-				  pier_strerror(err));
-	return 0;
+	return err ? no_route(err, src, dst) : 0;
 }
 
 int pier__soft_route(struct pier__fdev *fdev, const struct in6_addr *src,
@@ -133,12 +142,8 @@ int pier__soft_route(struct pier__fdev *fdev, const struct in6_addr *src,
 	if (!IN6_IS_ADDR_UNSPECIFIED(src))
 		return from(fdev, src, dst, ret);
 	err = probe(((struct soft_fdev *)fdev)->ifindex, NULL, dst, &found);
-	if (err == -EMFILE || err == -ENFILE || err == -ENOMEM)
-		return pier__fail(err, "cannot query the route to %s: %s",
-				  text(dst, a), pier_strerror(err));
 	if (err)
-		return pier__fail(-EHOSTUNREACH, "no route to %s: %s",
-				  text(dst, a), pier_strerror(err));
+		return no_route(err, NULL, dst);
 	if (pier__soft_gid_index(fdev, &found) >= 0) {
 		*ret = found;
 		return 0;
