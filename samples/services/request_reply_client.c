@@ -37,15 +37,16 @@ static int failed;
 static void replied(struct pier_task *task, void *arg)
 {
 	struct pier_buf *reply = arg;
-	int len = (int)pier_buf_data_len(reply);
+	size_t len = pier_buf_data_len(reply);
 
 	if (pier_task_status(task)) {
 		fprintf(stderr, "request_reply_client: %s\n",
 			pier_task_error_text(task));
 		failed = 1;
 	} else {
-		printf(meetings ? "%.*s" : "met %.*s\n", len,
-		       (char *)pier_buf_data(reply));
+		fputs(meetings ? "" : "met ", stdout);
+		fwrite(pier_buf_data(reply), 1, len, stdout);
+		fputs(meetings ? "" : "\n", stdout);
 		fflush(stdout);
 	}
 	pier_task_free(task);

@@ -7,9 +7,9 @@
  *	request_reply_client -d soft_lo -t Alice &
  *	request_reply_client -d soft_lo -t Bob
  */
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <pier/pier.h>
 
@@ -17,54 +17,61 @@ static struct pier_pe *pe;
 static struct pier_comch *comch;
 static struct pier_mmap *mmap;		/* of meetings */
 static struct pier_buf_inventory *inv;
+#define LINE (2 * 4080 + 6)	/* of two messages, unless configured */
 static char meetings[1 << 20];		/* a line each */
-static size_t used;			/* bytes of it */
+static size_t used, first_len;		/* bytes of it, and of first_text */
 static uint64_t first;	/* the request that waits for another; 0: none */
 static const char *first_text;	/* pier's, until that has its reply, or ends */
-static size_t first_len;
 static volatile sig_atomic_t stopped;
 
 /* More than fits into a message is written into the memory of the client. */
-static int reply(uint64_t request, char *part, size_t len)
+static void reply(uint64_t request, char *part, size_t len)
 {
 	struct pier_buf *buf = NULL;
-	int err = pier_buf_by_data(inv, mmap, part, len, &buf);
 
-	err = err ? err : pier_comch_reply_buf(comch, request, buf);
+	if (pier_buf_by_data(inv, mmap, part, len, &buf) ?:
+	    pier_comch_reply_buf(comch, request, buf))
+		pier_comch_refuse(comch, request);  /* else it waits for ever */
 	pier_buf_put(buf);	/* pier has it until the reply is sent */
-	return err;
 }
 
-/* The texts are copied: they are pier's again when they are replied to. */
-static int meet(uint64_t request, const char *text, size_t len)
+/* As many of the last lines as the client has memory for. */
+static void list(uint64_t request)
+{
+	size_t max = pier_comch_reply_buf_max(comch, request);
+	char *part = max >= used ? meetings : (char *)memchr(
+		meetings + used - max - 1, '\n', max + 1) + 1;
+
+	reply(request, part, used - (size_t)(part - meetings));
+}
+
+/* The texts, of any bytes, are copied: after the replies they are pier's. */
+static void meet(uint64_t request, const char *text, size_t len)
 {
 	char *line = meetings + used, *copy = line + first_len + 5;
 
-	if (first_len + len + 7 > sizeof(meetings) - used)
-		return -ENOSPC;
-	used += (size_t)sprintf(line, "%.*s met %.*s\n", (int)first_len,
-				first_text, (int)len, text);
-	if (reply(first, copy, len))	/* else it waits for ever */
-		pier_comch_refuse(comch, first);
+	memcpy(line, first_text, first_len);
+	memcpy(line + first_len, " met ", 5);
+	memcpy(copy, text, len);
+	copy[len] = '\n';
+	used += first_len + len + 6;
+	reply(first, copy, len);
+	reply(request, line, first_len);
 	first = 0;
-	return reply(request, line, first_len);
 }
 
 static void requested(struct pier_comch_conn *conn, uint64_t request,
 		      const void *msg, size_t len, void *data)
 {
-	int err = 0;
-
 	(void)conn, (void)data;
 	if (!len)
-		err = used ? reply(request, meetings, used) :
-		      pier_comch_reply(comch, request, "none\n", 5);
+		list(request);
+	else if (used > sizeof(meetings) - LINE)
+		pier_comch_refuse(comch, request);
 	else if (first)
-		err = meet(request, msg, len);
+		meet(request, msg, len);
 	else	/* reply later */
 		first = request, first_text = msg, first_len = len;
-	if (err)
-		pier_comch_refuse(comch, request);
 }
 
 /* Of every request: the reply was sent, or its client has given up or died. */
@@ -74,14 +81,12 @@ static void ended(struct pier_comch *server, uint64_t request, int status,
 	(void)server, (void)data;
 	if (status)
 		fprintf(stderr, "a request ended: %s\n", pier_strerror(status));
-	if (request == first)
-		first = 0;
+	first = request == first ? 0 : first;
 }
 
 static void stop(int signal)
 {
-	(void)signal;
-	stopped = 1;
+	stopped = signal;
 	pier_pe_wake(pe);
 }
 
@@ -94,22 +99,17 @@ int main(int argc, char *argv[])
 
 	if (err)
 		return pier_args_exit(err);	/* help, or a usage error */
-	err = pier_dev_open(args.device, &dev);
-	err = err ? err : pier_pe_create(&pe);
-	err = err ? err : pier_mmap_map(dev, meetings, sizeof(meetings),
-					PIER_LOCAL_READ, &mmap);
-	err = err ? err : pier_buf_inventory_create(1024, &inv);
-	err = err ? err : pier_comch_create_server(dev, NULL, "request_reply",
-						   &comch);
-	err = err ? err : pier_comch_set_request_callbacks(comch, requested,
-							   ended);
-	signal(SIGINT, stop);
-	err = err ? err : pier_ctx_start(pier_comch_ctx(comch), pe);
+	err = pier_dev_open(args.device, &dev) ?: pier_pe_create(&pe) ?:
+	      pier_mmap_map(dev, meetings, sizeof(meetings), PIER_LOCAL_READ,
+			    &mmap) ?: pier_buf_inventory_create(1024, &inv) ?:
+	      pier_comch_create_server(dev, NULL, "request_reply", &comch) ?:
+	      pier_comch_set_request_callbacks(comch, requested, ended) ?:
+	      (signal(SIGINT, stop) == SIG_ERR ? -1 : 0) ?:
+	      pier_ctx_start(pier_comch_ctx(comch), pe);
 	while (!err && !stopped)
 		err = pier_pe_wait(pe, -1);
 	if (err)
-		fprintf(stderr, "request_reply_server: %s\n",
-			pier_last_error());
+		fprintf(stderr, "%s: %s\n", argv[0], pier_last_error());
 	signal(SIGINT, SIG_DFL);	/* stop() uses the engine */
 	pier_comch_destroy(comch);
 	pier_buf_inventory_destroy(inv);

@@ -81,6 +81,49 @@ a_long_reply_arrives_whole()
 		has long "$text met $text" 7 && ends_well
 }
 
+# The last nine of seventeen lines, which a client has memory for.
+the_last_lines_are_listed()
+{
+	text=$(head -c 4000 /dev/zero | tr '\0' x)
+	serve
+	send first -t "$text" -c 16 && send last -t "$text" -c 16 &&
+		send more -t more -c 2 && send long --meetings &&
+		[ "$(wc -c <"$tmp/long")" -eq $((8 * 8006 + 14)) ] &&
+		[ "$(tail -n 1 "$tmp/long")" = "more met more" ] && ends_well
+}
+
+# Of 1 MiB of lines; none of those that are refused waits for another.
+a_full_server_refuses_what_it_has_no_memory_for()
+{
+	text=$(head -c 4000 /dev/zero | tr '\0' x)
+	serve
+	for i in $(seq 16); do
+		send "$i" -t "$text" -c 16 && has "$i" "met $text" 16 || return
+	done
+	! send full -t "$text" -c 16 && ! send over -t x -c 3 &&
+		[ "$(grep -c refused "$tmp/over")" -eq 3 ] &&
+		send long --meetings && has long "$text met $text" 8 &&
+		ends_well
+}
+
+# The client of a program that sends the bytes "a", NUL, "b".
+texts_have_any_bytes()
+{
+	sed 's/meetings ? 0 : strlen(text)/meetings ? 0 : 3/
+	    s/= PIER_ARGS_TEXT/= "a\\0b"/' \
+	    "$top/samples/services/request_reply_client.c" >"$tmp/nul.c"
+	"$build/libtool" --silent --tag=CC --mode=link "${CC:-gcc}" \
+	    -std=gnu11 -I"$top/lib/include" -o "$tmp/nul" "$tmp/nul.c" \
+	    "$build/lib/libpier.la" || return
+	serve
+	"$tmp/nul" -d "$device" -c 4 >"$tmp/got" 2>&1 &&
+		send list --meetings || return
+	printf 'met a\0b\nmet a\0b\nmet a\0b\nmet a\0b\n' >"$tmp/want"
+	cmp "$tmp/want" "$tmp/got" || return
+	printf 'a\0b met a\0b\na\0b met a\0b\n' | cmp - "$tmp/list" &&
+		ends_well
+}
+
 a_request_has_a_deadline()
 {
 	serve
@@ -112,6 +155,9 @@ a_client_without_a_server_says_so()
 run each_of_two_gets_the_text_of_the_other
 run many_requests_wait_at_a_time
 run a_long_reply_arrives_whole
+run the_last_lines_are_listed
+run a_full_server_refuses_what_it_has_no_memory_for
+natively run texts_have_any_bytes
 run a_request_has_a_deadline
 run a_server_survives_a_client_that_is_killed
 run a_client_without_a_server_says_so
