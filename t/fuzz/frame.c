@@ -15,12 +15,20 @@
 #define DIR "dir"
 
 /* In the place of the library's: the disk is not what is looked at here. */
-int pier__file_write(const char *path, const void *data, size_t len,
-		     mode_t mode)
+int pier__file_stage(const char *path, const void *data, size_t len,
+		     mode_t mode, char **ret)
 {
 	MUST(!strncmp(path, DIR "/", 4) && !strchr(path + 4, '/'));
 	MUST(path[4] && path[4] != '.' && mode == 0600);
 	MUST(!len || data);
+	*ret = strdup("/dev/null/none");
+	MUST(*ret);
+	return 0;
+}
+
+int pier__file_commit(const char *path, const char *tmp)
+{
+	MUST(!strncmp(path, DIR "/", 4) && tmp);
 	return 0;
 }
 
