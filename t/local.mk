@@ -168,6 +168,7 @@ check_PROGRAMS += \
 	%D%/ops/comch_reply_buf.t \
 	%D%/ops/comch_request.t \
 	%D%/ops/comch_request_hostile.t \
+	%D%/ops/comch_request_late.t \
 	%D%/ops/comch_stop.t \
 	%D%/ops/desc.t \
 	%D%/ops/dma.t \

@@ -114,8 +114,12 @@ void pier__comch_call_end(struct pier__comch_call *call,
 			  enum pier__comch_call_end end)
 {
 	call->end = end;
-	if (!call->cancel_sends)
+	if (!call->cancel_sends) {
 		finish(call);
+		return;
+	}
+	pier__list_del(&call->timed);	/* that was the time of its answer */
+	call->overdue = false;
 }
 
 static void end_late(struct pier__posted *posted)
@@ -338,25 +342,23 @@ void pier__comch_call_time(struct pier__comch_call *call)
 		pier__pe_due(&comch->source, call->deadline);
 }
 
-/* A cancel that the server does not answer. */
-static void not_answered(struct pier__comch_call *call)
+static void end_conn(struct pier__comch_call *call)
 {
-	int err = pier__fail(-ETIMEDOUT, "comch: the server did not give back "
-			     "the reply's buffer of a cancelled request");
+	int err = call->end ?
+		pier__fail(-ETIMEDOUT, "comch: the server did not acknowledge "
+			   "the cancel of a request") :
+		pier__fail(-ETIMEDOUT, "comch: the server did not give back "
+			   "the reply's buffer of a cancelled request");
 
 	pier__comch_violated(call->conn, err);
 }
 
 /*
- * The answer may have arrived while the program did something else: once
- * overdue, what has arrived is received first.
+ * What is waited for may have arrived while the program did something else:
+ * the queues are polled before the rest of the time is over.
  */
-static void expire_cancel(struct pier__comch_call *call)
+static void begin_overdue(struct pier__comch_call *call)
 {
-	if (call->overdue) {
-		not_answered(call);
-		return;
-	}
 	call->overdue = true;
 	call->deadline = pier__now() + OVERDUE_MS * PIER__MS;
 	pier__comch_call_time(call);
@@ -365,25 +367,32 @@ static void expire_cancel(struct pier__comch_call *call)
 static void expire(struct pier__comch_call *call)
 {
 	pier__list_del(&call->timed);
-	if (!call->end && pier__conn_is_up(call->conn->conn))
-		expire_cancel(call);
+	if (!pier__conn_is_up(call->conn->conn))
+		return;
+	if (call->overdue)
+		end_conn(call);
+	else
+		begin_overdue(call);
+}
+
+/* Is its cancel with the server, which has to do something? */
+static bool awaits_server(const struct pier__comch_call *call)
+{
+	const struct pier__comch_calls *calls = call->conn->calls;
+
+	if (call->end)
+		return call->cancel_sends;
+	return calls->cancel == call && calls->posted;
 }
 
 /* It was cancelled: the end of its connection ends it. */
 static void force(struct pier_task *task)
 {
 	struct pier__comch_call *call = of_task(task);
-	int err;
 
-	if (!pier__conn_is_up(call->conn->conn))
-		return;
-	if (!call->end) {
-		expire_cancel(call);
-		return;
-	}
-	err = pier__fail(-ETIMEDOUT, "comch: the server did not acknowledge "
-			 "the cancel of a request");
-	pier__comch_violated(call->conn, err);
+	if (pier__conn_is_up(call->conn->conn) && awaits_server(call) &&
+	    !call->overdue)
+		begin_overdue(call);
 }
 
 void pier__comch_expire(struct pier_comch *comch)

@@ -58,14 +58,16 @@ struct pier__comch_call {
 	size_t reply_size;
 	struct pier_buf *dst;		/* held while submitted; NULL: reply */
 	size_t reply_len;
-	uint64_t deadline;		/* of the answer to its cancel */
+	uint64_t deadline;		/* of what is overdue, or of the */
+					/* answer to its cancel */
 	struct pier__list timed;	/* comch->timed, or alone */
 
 	uint32_t id;
 	bool cancel_sends;		/* its cancel is in flight */
 	enum pier__comch_call_end end;	/* it finishes without that */
 	bool cancelled;			/* a reply is waited for, to end with */
-	bool overdue;			/* the time of its cancel has passed */
+	bool overdue;			/* the time of its cancel has passed, */
+					/* or that of its task */
 	struct pier__list waiting;	/* calls->cancels, or alone */
 	struct pier__op cancel_op;
 	struct pier__posted cancel_posted;
