@@ -52,13 +52,13 @@ static void name_resolved(void *arg, const struct pier__addrs *addrs,
 	struct pier__port port;
 
 	attempt->query = NULL;
-	pier__dev_port(conn->queues->dev, &port);
+	pier__dev_now(conn->queues->dev, &port);
 	for (unsigned int i = 0; addrs && i < addrs->count; i++)
 		if (pier__is_reachable(&port, &addrs->addr[i]))
 			attempt->addrs.addr[attempt->addrs.count++] =
 				addrs->addr[i];
 	if (!attempt->addrs.count) {
-		attempt->may_pass = !addrs;
+		attempt->may_pass = true;
 		attempt->error = unknown(conn, addrs, err, reason, port.name);
 		snprintf(attempt->text, sizeof(attempt->text), "%s",
 			 pier_last_error());
@@ -137,16 +137,19 @@ static void try_next(struct pier_conn *conn, uint64_t now)
 	attempt->dst_was_loopback = pier__set_own_address(conn, dst);
 	pier__rdmacm_set_peer(conn, &dst->sa);
 	attempt->until = share(conn, now);
-	err = pier__check_peer(conn, src, dst);
+	err = pier__check_peer(src, dst);
 	if (err) {
 		try_another(conn, pier__rdmacm_fail(conn, err,
 						    "address resolution", "%s",
 						    pier_last_error()), false);
 		return;
 	}
-	err = conn->queues->rdmacm->fab->resolve(
-		conn->queues->rdmacm->cm, src ? &src->sa : NULL, &dst->sa,
-		pier__ms_left(now, attempt->until), conn, &cm->id);
+	err = pier__check_family(conn, dst);
+	if (!err)
+		err = conn->queues->rdmacm->fab->resolve(
+			conn->queues->rdmacm->cm, src ? &src->sa : NULL,
+			&dst->sa, pier__ms_left(now, attempt->until), conn,
+			&cm->id);
 	if (err)
 		failed_locally(conn, "address resolution", err);
 }

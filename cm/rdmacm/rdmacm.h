@@ -141,9 +141,11 @@ void pier__active_next(struct pier_conn *conn, int err);
 bool pier__is_reachable(const struct pier__port *port,
 			const union pier__sockaddr *addr);
 /* Errors: no later attempt connects to @dst from @src either; NULL: any. */
-int pier__check_peer(const struct pier_conn *conn,
-		     const union pier__sockaddr *src,
+int pier__check_peer(const union pier__sockaddr *src,
 		     const union pier__sockaddr *dst);
+/* Errors: -EHOSTUNREACH, the device has no address of @dst's family now. */
+int pier__check_family(const struct pier_conn *conn,
+		       const union pier__sockaddr *dst);
 /* A link-local address means this device's link. */
 void pier__set_scope(const struct pier_conn *conn, union pier__sockaddr *addr);
 /*

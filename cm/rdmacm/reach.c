@@ -74,13 +74,10 @@ bool pier__set_own_address(const struct pier_conn *conn,
 	return true;
 }
 
-int pier__check_peer(const struct pier_conn *conn,
-		     const union pier__sockaddr *src,
+int pier__check_peer(const union pier__sockaddr *src,
 		     const union pier__sockaddr *dst)
 {
-	struct pier_dev *dev = conn->queues->dev;
 	char text[INET6_ADDRSTRLEN];
-	struct pier__port port;
 	struct in6_addr ip;
 
 	pier__sockaddr_to_gid(&dst->sa, ip.s6_addr);
@@ -90,6 +87,15 @@ int pier__check_peer(const struct pier_conn *conn,
 	if (src && src->sa.sa_family != dst->sa.sa_family)
 		return pier__fail(-EHOSTUNREACH, "the source address is of "
 				  "another family");
+	return 0;
+}
+
+int pier__check_family(const struct pier_conn *conn,
+		       const union pier__sockaddr *dst)
+{
+	struct pier_dev *dev = conn->queues->dev;
+	struct pier__port port;
+
 	pier__dev_port(dev, &port);
 	if (pier__is_reachable(&port, dst) ||
 	    (!pier__dev_now(dev, &port) && pier__is_reachable(&port, dst)))
