@@ -43,6 +43,14 @@ static int unknown(const struct pier_conn *conn,
 				 reason);
 }
 
+/* Can @addr be reached once the device has an address of its family? */
+static bool may_come(const struct pier__attempt *attempt,
+		     const union pier__sockaddr *addr)
+{
+	return !attempt->has_source ||
+	       attempt->source.sa.sa_family == addr->sa.sa_family;
+}
+
 /* The name is resolved: store the addresses that the device can reach. */
 static void name_resolved(void *arg, const struct pier__addrs *addrs,
 			  int err, const char *reason)
@@ -57,8 +65,11 @@ static void name_resolved(void *arg, const struct pier__addrs *addrs,
 		if (pier__is_reachable(&port, &addrs->addr[i]))
 			attempt->addrs.addr[attempt->addrs.count++] =
 				addrs->addr[i];
+		else if (may_come(attempt, &addrs->addr[i]))
+			attempt->may_pass = true;
 	if (!attempt->addrs.count) {
-		attempt->may_pass = true;
+		if (!addrs)
+			attempt->may_pass = true;
 		attempt->error = unknown(conn, addrs, err, reason, port.name);
 		snprintf(attempt->text, sizeof(attempt->text), "%s",
 			 pier_last_error());

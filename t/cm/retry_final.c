@@ -124,10 +124,14 @@ static void the_only_address_of_a_family_may_come_back(void)
 /* A name of an IPv6 address, in a mount namespace of our own. */
 static bool name_it(void)
 {
-	if (!unshare(CLONE_NEWNS) &&
-	    cable_run("mount --make-rprivate / && f=$(mktemp) && "
-		      "echo '" SIX " six' >$f && "
-		      "mount --bind $f /etc/hosts && rm $f"))
+	static bool named;
+
+	if (!named)
+		named = !unshare(CLONE_NEWNS) &&
+			cable_run("mount --make-rprivate / && f=$(mktemp) && "
+				  "echo '" SIX " six' >$f && "
+				  "mount --bind $f /etc/hosts && rm $f");
+	if (named)
 		return true;
 	tap_skip("no hosts file of its own");
 	return false;
@@ -243,6 +247,13 @@ static void a_route_that_is_missing_may_come(void)
 	end();
 }
 
+static void a_name_of_another_family_than_the_source_is_final(void)
+{
+	if (name_it() && begin(NULL, NULL) && connect_to("six", 0, HOME))
+		is_final(-EHOSTUNREACH, "is of a family that soft_lo has");
+	end();
+}
+
 int main(void)
 {
 	if (!netns_enter())
@@ -258,5 +269,6 @@ int main(void)
 	TEST(one_address_that_may_recover_is_enough_to_go_on);
 	TEST(a_route_that_is_missing_may_come);
 	TEST(a_name_of_a_family_that_the_device_lacks_may_pass);
+	TEST(a_name_of_another_family_than_the_source_is_final);
 	return tap_done();
 }
