@@ -74,7 +74,7 @@ static int get(const char *key)
 static int print(const char *key)
 {
 	for (struct slot *slot = slots; slot < slots + PROBES; slot++)
-		if (!strncmp(slot->key, key, sizeof(slot->key)))
+		if (*key && !strncmp(slot->key, key, sizeof(slot->key)))
 			return printf("%s=%.104s, get %" PRIu64 "\n", key,
 				      slot->value, gets) < 0;
 	fprintf(stderr, "kv_client: no key \"%s\"\n", key);

@@ -59,6 +59,15 @@ a_key_that_is_not_there_is_reported()
 		grep -q "no key \"pear\"" "$tmp/one" && counted 1 0
 }
 
+# No slot has it, though empty ones look so.
+an_empty_key_is_not_there()
+{
+	serve apple=red
+	get one ""
+	! wait $client && cat "$tmp/one" &&
+		grep -q 'no key ""' "$tmp/one" && counted 1 0
+}
+
 pairs()
 {
 	i=1
@@ -131,6 +140,7 @@ a_table_is_checked()
 
 run values_are_read
 run a_key_that_is_not_there_is_reported
+run an_empty_key_is_not_there
 run every_get_of_many_clients_is_counted_once
 run a_client_that_is_killed_harms_no_other
 natively run a_table_is_checked
