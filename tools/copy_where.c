@@ -86,6 +86,26 @@ static int take_remote(struct copy_tool *t, char **word)
 	return err;
 }
 
+/* Without --port, one that has no port is of the default one. */
+static int take_sources(struct copy_tool *t, char *word[], size_t count)
+{
+	int given = t->port, first = 0, port;
+
+	for (size_t i = 0; i < count; i++) {
+		t->port = given;
+		if (take_remote(t, &word[i]))
+			return 2;
+		port = t->port ? t->port : TOOL_PORT;
+		if (first && port != first) {
+			tool_message("pier copy: port %d and port %d: the "
+				     "sources are of one port", port, first);
+			return 2;
+		}
+		first = port;
+	}
+	return 0;
+}
+
 int copy_where(struct copy_tool *t, char *word[], size_t count,
 	       const char **ret_target)
 {
@@ -102,8 +122,8 @@ int copy_where(struct copy_tool *t, char *word[], size_t count,
 	}
 	if (to_host)
 		err = take_remote(t, &word[count]);
-	for (size_t i = 0; !err && !to_host && i < count; i++)
-		err = take_remote(t, &word[i]);
+	else
+		err = take_sources(t, word, count);
 	*ret_target = to_host ? word[count] : NULL;
 	return err;
 }

@@ -344,7 +344,7 @@ a_port_follows_the_host()
 	copied file 127.0.0.1:65535: && cmp file ../root/file &&
 	    copied file "$address:65535:by_address" &&
 	    cmp file ../root/by_address &&
-	    copied 127.0.0.1:65535:file 127.0.0.1:by_address ./ &&
+	    copied 127.0.0.1:65535:file 127.0.0.1:65535:by_address ./ &&
 	    copied --port 65535 127.0.0.1:65535:file back && cmp file back &&
 	    fails 'no server "pier copy 8"' --timeout 5 file 127.0.0.1:8: &&
 	    fails 'no server "pier copy"' --timeout 5 file 127.0.0.1:
@@ -377,6 +377,12 @@ a_wrong_port_is_a_usage_error()
 		    return
 	done
 	status 2 "$pier" copy x:7:a x:8:b . &&
+	    says "$tmp/err" "port 8 and port 7: the sources are of one port" &&
+	    status 2 "$pier" copy x:a x:7:b . &&
+	    says "$tmp/err" "port 7 and port 13579: the sources" &&
+	    status 2 "$pier" copy x:7:a x:b . &&
+	    says "$tmp/err" "port 13579 and port 7: the sources" &&
+	    status 2 "$pier" copy --port 7 x:a x:8:b . &&
 	    says "$tmp/err" "port 8 and port 7: give one of them" &&
 	    status 2 "$pier" copy --port 7 a x:8: &&
 	    status 2 "$pier" copy --listen --port 7 8 &&
