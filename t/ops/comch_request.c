@@ -216,6 +216,14 @@ static void submit_and_cancel_all(void)
 		ask_ends(&asks[i], -ECANCELED);
 }
 
+/* Replies that nobody waits for return credits, too. */
+static void credits_return(void)
+{
+	struct pier_comch_conn *c = pier_comch_conn(clerk.client.comch);
+
+	OK(talker_count((const int *)&c->credits, 1));
+}
+
 static void requests_are_cancelled_while_they_are_sent(void)
 {
 	if (open_later()) {
@@ -225,6 +233,7 @@ static void requests_are_cancelled_while_they_are_sent(void)
 			reply_to(i);
 		talker_count(&clerk.ended, QUEUE);
 		IS(clerk.failed, 0);
+		credits_return();
 		clerk.later = false;
 		for (unsigned int i = 0; i < 3 * QUEUE; i++)
 			if (ask_submit(&asks[0], i, LEN))

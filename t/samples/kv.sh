@@ -141,7 +141,7 @@ a_table_is_checked()
 run values_are_read
 run a_key_that_is_not_there_is_reported
 run an_empty_key_is_not_there
-run every_get_of_many_clients_is_counted_once
-run a_client_that_is_killed_harms_no_other
+natively run every_get_of_many_clients_is_counted_once
+natively run a_client_that_is_killed_harms_no_other
 natively run a_table_is_checked
 tap_done
