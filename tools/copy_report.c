@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -6,6 +7,8 @@
 
 #include "copy.h"
 #include "tool.h"
+
+#define TEXT_COLUMNS 32		/* of a name, beside what else is on the line */
 
 double copy_now(void)
 {
@@ -15,12 +18,37 @@ double copy_now(void)
 	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
-/* @text with "?" for what would move the cursor. */
+/* Does a character begin with this byte of UTF-8? */
+static bool is_first(char c)
+{
+	return ((unsigned char)c & 0xc0) != 0x80;
+}
+
+static int columns(const char *text)
+{
+	int n = 0;
+
+	for (; *text; text++)
+		n += is_first(*text);
+	return n;
+}
+
+/*
+ * At most TEXT_COLUMNS of @text, so that the line is not wrapped, with "?" for
+ * what would move the cursor.
+ */
 static void print_text(const char *text)
 {
-	for (; *text; text++)
+	bool whole = columns(text) <= TEXT_COLUMNS;
+	int left = whole ? TEXT_COLUMNS : TEXT_COLUMNS - 3;
+
+	for (; *text && (left || !is_first(*text)); text++) {
+		left -= is_first(*text);
 		fputc((unsigned char)*text < ' ' || *text == 127 ? '?' : *text,
 		      stderr);
+	}
+	if (!whole)
+		fputs("...", stderr);
 }
 
 /* Remove the line of progress. */

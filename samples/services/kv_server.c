@@ -21,8 +21,7 @@ static struct {		/* as in kv_client; values do not change under them */
 	uint64_t gets;	/* clients add to it, and could change slots so, too */
 	struct slot { char key[24], value[104]; } slots[SLOTS + PROBES];
 } table;
-static const void *desc;	/* of the table, for clients */
-static size_t desc_len;
+static struct { const void *at; size_t len; } desc;	/* for clients */
 
 static int put(const char *pair)
 {
@@ -46,7 +45,7 @@ static int put(const char *pair)
 static void requested(struct pier_conn *conn, void *data, void *ctx_data)
 {
 	(void)data, (void)ctx_data;
-	if (pier_conn_accept(conn, desc, desc_len))
+	if (pier_conn_accept(conn, desc.at, desc.len))
 		pier_conn_destroy(conn);
 }
 
@@ -66,13 +65,14 @@ static int serve(struct pier_pe *pe, int stop, int ep)
 
 	event.data.fd = pier_pe_fd(pe);
 	err = err ? err : epoll_ctl(ep, EPOLL_CTL_ADD, event.data.fd, &event);
-	while (!err && event.data.fd != stop) {
-		busy = pier_pe_progress(pe, 0) || pier_pe_arm(pe);
+	while (err >= 0 && event.data.fd != stop) {
+		err = pier_pe_progress(pe, 0);
+		busy = err || pier_pe_arm(pe);
 		epoll_wait(ep, &event, 1, busy ? 0 : -1);
 		if (!busy)
 			pier_pe_clear(pe);
 	}
-	return err;
+	return err < 0;
 }
 
 int main(int argc, char *argv[])
@@ -105,7 +105,7 @@ int main(int argc, char *argv[])
 	      pier_ctx_start(pier_rdma_ctx(rdma), pe) ?:
 	      pier_mmap_map(dev, &table, sizeof(table),
 			    PIER_REMOTE_READ | PIER_REMOTE_ATOMIC, &mmap) ?:
-	      pier_mmap_export(mmap, &desc, &desc_len) ?:
+	      pier_mmap_export(mmap, &desc.at, &desc.len) ?:
 	      pier_rdma_set_conn_callbacks(rdma, requested, NULL, over, over) ?:
 	      pier_rdma_listen(rdma, &listen, &listener);
 	if (err)

@@ -11,8 +11,8 @@
 #include "t/lib/tap.h"
 
 /*
- * Attempts to connect that are not repeated, because the fault is on this host
- * and stays; in a network namespace of the test's own.
+ * Which attempts to connect are not repeated, because the fault is on this host
+ * and stays, and which are; in a network namespace of the test's own.
  */
 #define LEN 4096
 #define LONG_MS 600000

@@ -216,7 +216,7 @@ static void submit_and_cancel_all(void)
 		ask_ends(&asks[i], -ECANCELED);
 }
 
-/* Replies that nobody waits for return credits, too. */
+/* Replies to requests that were cancelled return credits, too. */
 static void credits_return(void)
 {
 	struct pier_comch_conn *c = pier_comch_conn(clerk.client.comch);

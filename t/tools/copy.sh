@@ -302,6 +302,15 @@ progress_is_shown_on_a_terminal_alone()
 	    copied file 127.0.0.1:
 }
 
+# The line is not wrapped, as only its last row would be erased.
+a_long_name_is_shortened_on_a_terminal()
+{
+	command -v script >/dev/null || skip "there is no script(1)"
+	echo 1 >file
+	on_terminal --timeout 1 file "$(printf '%060d' 0).invalid:" && return 1
+	says "$tmp/shown" "waiting 1 s for $(printf '%029d' 0)...; Ctrl-C"
+}
+
 # It is erased when the copy begins.
 a_terminal_shows_for_what_it_waits()
 {
@@ -467,6 +476,7 @@ run a_file_that_fails_does_not_end_the_copy
 run the_old_target_stays_when_the_copy_fails
 run without_a_server_it_says_so
 natively run progress_is_shown_on_a_terminal_alone
+natively run a_long_name_is_shortened_on_a_terminal
 natively run a_terminal_shows_for_what_it_waits
 run ports_distinguish_servers
 run a_port_follows_the_host
