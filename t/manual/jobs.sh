@@ -19,6 +19,7 @@ they_build_with_the_line_of_the_manual()
 # serve CLIENTS - start a server, whose port is $port
 serve()
 {
+	: >server		# which grep looks for at once
 	PIER_LOG=critical ./jobs_server "$1" >server 2>&1 &
 	server=$!
 	wait_for 20 grep -q '^port [0-9]' server || return
