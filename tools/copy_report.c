@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,19 +34,18 @@ static int columns(const char *text)
 	return n;
 }
 
-/*
- * At most TEXT_COLUMNS of @text, so that the line is not wrapped, with "?" for
- * what would move the cursor.
- */
-static void print_text(const char *text)
+/* At most TEXT_COLUMNS of @name, so that the line is not wrapped. */
+static void print_text(const char *name)
 {
-	bool whole = columns(text) <= TEXT_COLUMNS;
+	bool whole = columns(name) <= TEXT_COLUMNS;
 	int left = whole ? TEXT_COLUMNS : TEXT_COLUMNS - 3;
+	char shown[NAME_MAX + 1], *text = shown;
 
+	snprintf(shown, sizeof(shown), "%s", name);
+	tool_make_printable(shown);
 	for (; *text && (left || !is_first(*text)); text++) {
 		left -= is_first(*text);
-		fputc((unsigned char)*text < ' ' || *text == 127 ? '?' : *text,
-		      stderr);
+		fputc(*text, stderr);
 	}
 	if (!whole)
 		fputs("...", stderr);

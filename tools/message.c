@@ -12,12 +12,26 @@
 
 /* Programs get one line, whatever its length. */
 
-/* What would move the cursor; names may have it. */
-static void make_printable(char *text)
+/* How many bytes of a control character @text begins with. */
+static int control_len(const char *text)
 {
-	for (; *text; text++)
-		if ((unsigned char)*text < ' ' || *text == 127)
-			*text = '?';
+	const unsigned char *c = (const unsigned char *)text;
+
+	if (*c == 0xc2 && c[1] >= 0x80 && c[1] <= 0x9f)
+		return 2;	/* of C1, which terminals obey, too */
+	return *c < ' ' || *c == 127;
+}
+
+void tool_make_printable(char *text)
+{
+	while (*text) {
+		int len = control_len(text);
+
+		if (!len)
+			text++;
+		while (len-- > 0)
+			*text++ = '?';
+	}
 }
 
 /* The columns of @len bytes, of which those of UTF-8 may be several for one. */
@@ -63,7 +77,7 @@ void tool_message(const char *fmt, ...)
 		perror("pier: a message");
 		return;
 	}
-	make_printable(text);
+	tool_make_printable(text);
 	if (isatty(STDERR_FILENO))
 		print_lines(text);
 	else

@@ -83,9 +83,12 @@ const char *tool_style(enum tool_style style);
  */
 int tool_word(const char *word, const char *separator, int column, int indent);
 
+/* Make "?" of the control characters in @text, which names may have. */
+void tool_make_printable(char *text);
+
 /*
- * Print a line on stderr.  A terminal gets it in lines of at most 80 columns,
- * as words permit; control characters in it are "?".
+ * Print a line on stderr, with "?" for control characters.  A terminal gets it
+ * in lines of at most 80 columns, as words permit.
  */
 __attribute__((format(printf, 1, 2)))
 void tool_message(const char *fmt, ...);

@@ -43,6 +43,7 @@ struct pier__limits {
 	bool srq_flush;		/* receives of an SRQ are flushed */
 	bool retry_7_forever;	/* retry count 7 means infinite */
 	bool by_address;	/* connects by CM only (iWARP) */
+	bool shares_roce_port;	/* UDP port 4791, with others of its kind */
 	bool self_rep;		/* has no switch: is its own representor */
 	bool dmabuf;		/* registers dma-bufs */
 };

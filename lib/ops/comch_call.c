@@ -118,8 +118,10 @@ void pier__comch_call_end(struct pier__comch_call *call,
 		finish(call);
 		return;
 	}
-	pier__list_del(&call->timed);	/* that was the time of its answer */
+	/* That was the time of its answer; an acknowledgement has as much. */
 	call->overdue = false;
+	call->deadline = pier__now() + PIER__COMCH_CANCEL_MS * PIER__MS;
+	pier__comch_call_time(call);
 }
 
 static void end_late(struct pier__posted *posted)

@@ -4,6 +4,9 @@
 
 #include "ops/comch_impl.h"
 
+/* How long the server may take to answer a cancel, and to acknowledge it. */
+#define PIER__COMCH_CANCEL_MS 4000
+
 /*
  * Requests: comch_call.c has those of a client, comch_call_send.c their sends,
  * comch_pending.c which of them have no reply yet, comch_reply.c those that a

@@ -9,11 +9,7 @@
 #include "ops/comch_call.h"
 #include "ops/local_buf.h"
 
-/*
- * How long the server may need to answer a cancel.  A reply that it writes
- * comes before, at so many bytes a millisecond at least.
- */
-#define CANCEL_MS 4000
+/* What the server writes before its answer to a cancel, at least. */
 #define BYTES_PER_MS 16384
 
 /* An id is the slot, and above it how often that was used. */
@@ -134,7 +130,7 @@ static void begin_next(struct pier__comch_calls *calls)
 	call = pier__container_of(link, struct pier__comch_call, waiting);
 	calls->cancel = call;
 	calls->posted = false;
-	ms = CANCEL_MS + tail_lens(calls) / BYTES_PER_MS;
+	ms = PIER__COMCH_CANCEL_MS + tail_lens(calls) / BYTES_PER_MS;
 	call->deadline = pier__now() + ms * PIER__MS;
 	pier__comch_call_time(call);
 }

@@ -88,7 +88,7 @@ static int start(struct pier_host *host, struct member *member)
  */
 static void share_roce_port(struct member *member, bool *taken)
 {
-	if (member->dev->info.port.limits.by_address)
+	if (!member->dev->info.port.limits.shares_roce_port)
 		return;
 	member->rdma->owner.no_roce_port = *taken;
 	*taken = true;
@@ -108,7 +108,7 @@ static int start_all(struct pier_host *host)
 			failed(member, err);
 			close_member(member);
 		}
-		if (err == -EINVAL || err == -ENOMEM)
+		if (err == -ENOMEM)
 			return pier__fail_again(err, member->text);
 		if (err)
 			continue;
@@ -117,6 +117,8 @@ static int start_all(struct pier_host *host)
 	}
 	if (started)
 		return 0;
+	if (host->count && host->member[0].error == -EINVAL)
+		return pier__fail_again(-EINVAL, host->member[0].text);
 	return host->count ? pier__fail(-ENODEV, "host: no device can be used: "
 					"%s", host->member[0].text) :
 			     pier__fail(-ENODEV, "host: there is no device");

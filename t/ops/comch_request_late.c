@@ -160,6 +160,12 @@ static void cancel_unacknowledged(struct ask *ask, struct pier_buf *dst)
 		;
 	OK(call_of(ask)->end && held);
 	IS(ask->done, 0);
+}
+
+/* The same after its deadline. */
+static void late_unacknowledged(struct ask *ask, struct pier_buf *dst)
+{
+	cancel_unacknowledged(ask, dst);
 	pier__task_force(ask->task);
 	clerk_pause();
 	IS(talker_violations(&clerk.client), 0);
@@ -175,7 +181,7 @@ static void an_acknowledgement_after_the_deadline_is_in_time(void)
 		succeed = call_of(&asks[0])->cancel_posted.succeed;
 		IS(pier_task_free(asks[0].task), 0);
 		dst = space(0);
-		cancel_unacknowledged(&asks[0], dst);
+		late_unacknowledged(&asks[0], dst);
 		if (held)
 			succeed(held);
 		ask_ends(&asks[0], -ECANCELED);
@@ -198,7 +204,7 @@ static void a_cancel_that_is_not_acknowledged_ends_the_connection(void)
 		succeed = call_of(&asks[0])->cancel_posted.succeed;
 		IS(pier_task_free(asks[0].task), 0);
 		dst = space(0);
-		cancel_unacknowledged(&asks[0], dst);
+		late_unacknowledged(&asks[0], dst);
 		pass_time(&asks[0]);
 		while (!talker_violations(&clerk.client) && talker_step(limit))
 			;
@@ -213,6 +219,34 @@ static void a_cancel_that_is_not_acknowledged_ends_the_connection(void)
 	close_all();
 }
 
+/* Its task has no deadline that would force it. */
+static void an_acknowledgement_has_a_time_without_a_deadline(void)
+{
+	void (*succeed)(struct pier__posted *posted);
+	long long limit = limit_from_now();
+	struct pier_buf *dst;
+
+	if (open_all() && ask_take(&asks[0], 1, 1)) {
+		clerk.later = true;
+		succeed = call_of(&asks[0])->cancel_posted.succeed;
+		IS(pier_task_free(asks[0].task), 0);
+		dst = space(0);
+		cancel_unacknowledged(&asks[0], dst);
+		pass_time(&asks[0]);
+		while (!call_of(&asks[0])->overdue && talker_step(limit))
+			;
+		IS(talker_violations(&clerk.client), 0);
+		pass_time(&asks[0]);
+		while (!talker_violations(&clerk.client) && talker_step(limit))
+			;
+		if (held)	/* as a flushed send, before the end */
+			succeed(held);
+		ask_ends(&asks[0], -ECANCELED);
+		pier_buf_put(dst);
+	}
+	close_all();
+}
+
 int main(void)
 {
 	if (pier_dev_open(NULL, &dev))
@@ -221,6 +255,7 @@ int main(void)
 	TEST(deadlines_of_cancels_that_wait_are_later);
 	TEST(an_acknowledgement_after_the_deadline_is_in_time);
 	TEST(a_cancel_that_is_not_acknowledged_ends_the_connection);
+	TEST(an_acknowledgement_has_a_time_without_a_deadline);
 	pier_dev_close(dev);
 	return tap_done();
 }

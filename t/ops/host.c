@@ -4,6 +4,8 @@
 
 #include <pier/host.h>
 
+#include "dev/dev_impl.h"
+#include "ops/rdma_impl.h"
 #include "t/lib/caller.h"
 #include "t/lib/tap.h"
 
@@ -223,6 +225,30 @@ static void an_invalid_configuration_is_reported_at_once(void)
 	pe = NULL;
 }
 
+/* The others that share it cannot listen on it. */
+static void the_first_that_shares_port_4791_has_it(void)
+{
+	struct pier_listen_config cfg = { .size = sizeof(cfg), .port = 4791 };
+	bool taken = false;
+	size_t i;
+
+	if (begin()) {
+		pier_host_listen(host, &cfg);
+		for (i = 0; i < pier_host_count(host); i++) {
+			if (!pier_host_dev(host, i) ||
+			    !pier_host_dev(host, i)->info.port.limits
+			    .shares_roce_port)
+				continue;
+			IS(pier_host_rdma(host, i)->owner.no_roce_port, taken);
+			if (taken)
+				IS(pier_host_error(host, i), -EADDRINUSE);
+			taken = true;
+		}
+		OK(taken);
+	}
+	end();
+}
+
 /* What the server has on its devices is closed with it. */
 static void a_host_is_destroyed_with_its_connections(void)
 {
@@ -253,6 +279,7 @@ int main(void)
 	TEST(a_second_server_gets_another_port);
 	TEST(what_a_host_cannot_listen_to_is_an_error);
 	TEST(an_invalid_configuration_is_reported_at_once);
+	TEST(the_first_that_shares_port_4791_has_it);
 	TEST(a_host_is_destroyed_with_its_connections);
 	return tap_done();
 }

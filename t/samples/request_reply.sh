@@ -112,7 +112,9 @@ texts_have_any_bytes()
 	sed 's/meetings ? 0 : strlen(text)/meetings ? 0 : 3/
 	    s/= PIER_ARGS_TEXT/= "a\\0b"/' \
 	    "$top/samples/services/request_reply_client.c" >"$tmp/nul.c"
+	# shellcheck disable=SC2046
 	"$build/libtool" --silent --tag=CC --mode=link "${CC:-gcc}" \
+	    $(sed -n 's/^SANITIZE_FLAGS = //p' "$build/Makefile") \
 	    -std=gnu11 -I"$top/lib/include" -o "$tmp/nul" "$tmp/nul.c" \
 	    "$build/lib/libpier.la" || return
 	serve

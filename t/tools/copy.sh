@@ -280,6 +280,14 @@ without_a_server_it_says_so()
 	fails "no server" --timeout 2 file 127.0.0.1:
 }
 
+a_message_has_no_control_characters()
+{
+	serve
+	fails "pier copy: ??2J: No such file" "$(printf '\302\2332J')" \
+	    127.0.0.1: &&
+		fails "pier copy: a?b: No" "$(printf 'a\tb')" 127.0.0.1:
+}
+
 # on_terminal WORD... - a copy on one; what it shows is in $tmp/shown
 on_terminal()
 {
@@ -475,6 +483,7 @@ natively run no_client_leaves_the_root
 run a_file_that_fails_does_not_end_the_copy
 run the_old_target_stays_when_the_copy_fails
 run without_a_server_it_says_so
+natively run a_message_has_no_control_characters
 natively run progress_is_shown_on_a_terminal_alone
 natively run a_long_name_is_shortened_on_a_terminal
 natively run a_terminal_shows_for_what_it_waits

@@ -257,6 +257,13 @@ static int open_sock(struct soft_chan_cm *cm, struct soft_listener *listener)
 	return err;
 }
 
+static int roce_port_taken(void)
+{
+	return pier__fail(-EADDRINUSE, "cannot listen on port %u: rdma_rxe, or "
+			  "another context or process, has this UDP port: end "
+			  "that or take another port", ROCE_UDP_PORT);
+}
+
 /* The sockets of @listener on the requested port. */
 static int open_port(struct soft_chan_cm *cm, struct soft_listener *listener)
 {
@@ -274,15 +281,12 @@ static int open_port(struct soft_chan_cm *cm, struct soft_listener *listener)
 	if (err)
 		return err;
 	if (listener->in.no_roce_port)
-		return 0;
+		return listener->sock ? 0 : roce_port_taken();
 	listener->in.roce_port = pier__soft_chan_roce_port_use(chan, true);
 	if (listener->in.roce_port)
 		return 0;
 	if (!listener->sock)
-		return pier__fail(-EADDRINUSE, "cannot listen on port %u: "
-				  "rdma_rxe, or another context or process, "
-				  "has this UDP port: end that or take another "
-				  "port", ROCE_UDP_PORT);
+		return roce_port_taken();
 	pier__log(PIER_LOG_WARNING, "soft", "listening on port %u, but only "
 		  "for soft peers: UDP port %u, where RoCE devices "
 		  "send to, is taken", listener->in.listener.port,

@@ -36,6 +36,7 @@ static const struct pier__limits limits = {
 	.srq_flush = false,
 	.retry_7_forever = false,
 	.by_address = false,
+	.shares_roce_port = true,
 	.self_rep = true,
 	.dmabuf = false,
 };

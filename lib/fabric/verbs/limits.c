@@ -171,6 +171,7 @@ static void take_attr(const struct ibv_device_attr *attr, bool iwarp,
 	ret->opcodes = opcodes_of(attr, iwarp);
 	ret->atomic_cpu = attr->atomic_cap == IBV_ATOMIC_GLOB;
 	ret->by_address = iwarp;
+	ret->shares_roce_port = false;
 	ret->self_rep = false;
 	/*
 	 * Whether a device flushes a shared receive queue cannot be queried;
