@@ -145,45 +145,65 @@ static void hold_done(struct pier__op *op, const struct ibv_wc *wc)
 		hold(&call->cancel_posted);
 }
 
-/* Its cancel is answered, and not acknowledged. */
-static void cancel_unacknowledged(struct ask *ask, struct pier_buf *dst)
+static void (*succeed)(struct pier__posted *posted);
+
+/* The cancel of a request to @dst is answered, and not acknowledged. */
+static bool open_unacknowledged(struct pier_buf **dst)
 {
 	long long limit = limit_from_now();
+	struct pier__comch_call *call;
 
+	if (!open_all() || !ask_take(&asks[0], 1, 1))
+		return false;
+	clerk.later = true;
+	succeed = call_of(&asks[0])->cancel_posted.succeed;
+	IS(pier_task_free(asks[0].task), 0);
 	held = NULL;
-	submit_with(ask, dst);
+	*dst = space(0);
+	submit_with(&asks[0], *dst);
 	talker_count(&clerk.requested, 1);
-	call_of(ask)->cancel_posted.succeed = hold;
-	call_of(ask)->cancel_op.done = hold_done;
-	IS(pier_task_cancel(ask->task), 0);
-	while ((!held || !call_of(ask)->end) && talker_step(limit))
+	call = call_of(&asks[0]);
+	call->cancel_posted.succeed = hold;
+	call->cancel_op.done = hold_done;
+	IS(pier_task_cancel(asks[0].task), 0);
+	while ((!held || !call->end) && talker_step(limit))
 		;
-	OK(call_of(ask)->end && held);
-	IS(ask->done, 0);
+	IS(asks[0].done, 0);
+	return OK(call->end && held);
 }
 
-/* The same after its deadline. */
-static void late_unacknowledged(struct ask *ask, struct pier_buf *dst)
+/* As its deadline that passes. */
+static void force_unacknowledged(void)
 {
-	cancel_unacknowledged(ask, dst);
-	pier__task_force(ask->task);
+	pier__task_force(asks[0].task);
 	clerk_pause();
 	IS(talker_violations(&clerk.client), 0);
 }
 
+/* Its time passes, and the connection ends. */
+static void ends_unacknowledged(struct pier_buf *dst)
+{
+	long long limit = limit_from_now();
+	const char *text;
+
+	pass_time(&asks[0]);
+	while (!talker_violations(&clerk.client) && talker_step(limit))
+		;
+	succeed(held);		/* as a flushed send, before the end */
+	talker_count(&clerk.client.disconnected, 1);
+	IS(pier_comch_error(clerk.client.comch, &text), -ETIMEDOUT);
+	LIKE(text, "did not acknowledge the cancel");
+	ask_ends(&asks[0], -ECANCELED);
+	pier_buf_put(dst);
+}
+
 static void an_acknowledgement_after_the_deadline_is_in_time(void)
 {
-	void (*succeed)(struct pier__posted *posted);
 	struct pier_buf *dst;
 
-	if (open_all() && ask_take(&asks[0], 1, 1)) {
-		clerk.later = true;
-		succeed = call_of(&asks[0])->cancel_posted.succeed;
-		IS(pier_task_free(asks[0].task), 0);
-		dst = space(0);
-		late_unacknowledged(&asks[0], dst);
-		if (held)
-			succeed(held);
+	if (open_unacknowledged(&dst)) {
+		force_unacknowledged();
+		succeed(held);
 		ask_ends(&asks[0], -ECANCELED);
 		IS(talker_violations(&clerk.client), 0);
 		IS(clerk.client.disconnected, 0);
@@ -194,27 +214,11 @@ static void an_acknowledgement_after_the_deadline_is_in_time(void)
 
 static void a_cancel_that_is_not_acknowledged_ends_the_connection(void)
 {
-	void (*succeed)(struct pier__posted *posted);
-	long long limit = limit_from_now();
 	struct pier_buf *dst;
-	const char *text;
 
-	if (open_all() && ask_take(&asks[0], 1, 1)) {
-		clerk.later = true;
-		succeed = call_of(&asks[0])->cancel_posted.succeed;
-		IS(pier_task_free(asks[0].task), 0);
-		dst = space(0);
-		late_unacknowledged(&asks[0], dst);
-		pass_time(&asks[0]);
-		while (!talker_violations(&clerk.client) && talker_step(limit))
-			;
-		if (held)	/* as a flushed send, before the end */
-			succeed(held);
-		talker_count(&clerk.client.disconnected, 1);
-		IS(pier_comch_error(clerk.client.comch, &text), -ETIMEDOUT);
-		LIKE(text, "did not acknowledge the cancel");
-		ask_ends(&asks[0], -ECANCELED);
-		pier_buf_put(dst);
+	if (open_unacknowledged(&dst)) {
+		force_unacknowledged();
+		ends_unacknowledged(dst);
 	}
 	close_all();
 }
@@ -222,27 +226,15 @@ static void a_cancel_that_is_not_acknowledged_ends_the_connection(void)
 /* Its task has no deadline that would force it. */
 static void an_acknowledgement_has_a_time_without_a_deadline(void)
 {
-	void (*succeed)(struct pier__posted *posted);
 	long long limit = limit_from_now();
 	struct pier_buf *dst;
 
-	if (open_all() && ask_take(&asks[0], 1, 1)) {
-		clerk.later = true;
-		succeed = call_of(&asks[0])->cancel_posted.succeed;
-		IS(pier_task_free(asks[0].task), 0);
-		dst = space(0);
-		cancel_unacknowledged(&asks[0], dst);
+	if (open_unacknowledged(&dst)) {
 		pass_time(&asks[0]);
 		while (!call_of(&asks[0])->overdue && talker_step(limit))
 			;
 		IS(talker_violations(&clerk.client), 0);
-		pass_time(&asks[0]);
-		while (!talker_violations(&clerk.client) && talker_step(limit))
-			;
-		if (held)	/* as a flushed send, before the end */
-			succeed(held);
-		ask_ends(&asks[0], -ECANCELED);
-		pier_buf_put(dst);
+		ends_unacknowledged(dst);
 	}
 	close_all();
 }
