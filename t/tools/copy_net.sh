@@ -146,7 +146,8 @@ the_far_side_reports_its_address_by_ssh()
 {
 	[ "$sshd_file" ] || skip "there is no sshd"
 	connect_both 1 || return
-	sshd_start 10.77.1.2 in_far || skip "ssh: $(cat "$keys/log")"
+	sshd_start 10.77.1.2 nsenter -t "$far" -n ||
+		skip "ssh: $(cat "$keys/log")"
 	by_ssh "$pier" soft_near1 &&
 	    by_ssh "env PIER_DEVICE=soft_far0 $pier" soft_near0
 	status=$?
