@@ -314,7 +314,7 @@ progress_is_shown_on_a_terminal_alone()
 a_long_name_is_shortened_on_a_terminal()
 {
 	command -v script >/dev/null || skip "there is no script(1)"
-	echo 1 >file
+	cd "$tmp" && echo 1 >file || return
 	on_terminal --timeout 1 file "$(printf '%060d' 0).invalid:" && return 1
 	says "$tmp/shown" "waiting 1 s for $(printf '%029d' 0)...; Ctrl-C"
 }
