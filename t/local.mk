@@ -373,6 +373,8 @@ check_LTLIBRARIES += %D%/libtap.la
 	%D%/lib/tap.h \
 	%D%/lib/tree.c \
 	%D%/lib/tree.h \
+	%D%/lib/vlink.c \
+	%D%/lib/vlink.h \
 	%D%/lib/vnet.c \
 	%D%/lib/vnet.h \
 	# end, sorted
@@ -392,6 +394,8 @@ check_LTLIBRARIES += %D%/libsoft.la
 	%D%/lib/cmpair.h \
 	%D%/lib/softpair.c \
 	%D%/lib/softpair.h \
+	%D%/lib/star.c \
+	%D%/lib/star.h \
 	# end, sorted
 $(soft_tests): %D%/libsoft.la
 $(soft_tests): private LDADD = %D%/libsoft.la %D%/libtap.la \

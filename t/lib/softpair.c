@@ -52,7 +52,7 @@ static void end_open(struct softpair *pair, int i)
 	vnet_attach(end->io, end->ep);
 }
 
-static void defaults(struct softpair_opts *opts)
+void softpair_defaults(struct softpair_opts *opts)
 {
 	bool v6 = opts->ip[0];
 
@@ -97,12 +97,10 @@ int softpair_init(struct soft_qp *qp, const struct softpair_opts *opts)
 				    IBV_QP_ACCESS_FLAGS, NULL, 0);
 }
 
-int softpair_rtr(struct softpair *pair, int i, struct soft_qp *qp,
-		 uint32_t peer)
+int softpair_rtr_by(struct soft_qp *qp, const struct softpair_opts *opts, int i,
+		    const struct soft_addr *src, const struct soft_addr *dst,
+		    uint32_t peer)
 {
-	const struct softpair_opts *opts = &pair->opts;
-	struct soft_addr src = vnet_addr(pair->end[i].io);
-	struct soft_addr dst = vnet_addr(pair->end[!i].io);
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTR,
 		.path_mtu = IBV_MTU_256,
@@ -116,16 +114,25 @@ int softpair_rtr(struct softpair *pair, int i, struct soft_qp *qp,
 
 	while (128u << attr.path_mtu < opts->mtu)
 		attr.path_mtu++;
-	memcpy(&attr.ah_attr.grh.dgid, &dst.ip, 16);
+	memcpy(&attr.ah_attr.grh.dgid, &dst->ip, 16);
 	return pier__soft_qp_modify(qp, &attr, IBV_QP_STATE | IBV_QP_AV |
 				    IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
 				    IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
-				    IBV_QP_MIN_RNR_TIMER, &src, dst.port);
+				    IBV_QP_MIN_RNR_TIMER, src, dst->port);
 }
 
-int softpair_rts(struct softpair *pair, int i, struct soft_qp *qp)
+int softpair_rtr(struct softpair *pair, int i, struct soft_qp *qp,
+		 uint32_t peer)
 {
-	const struct softpair_opts *opts = &pair->opts;
+	struct soft_addr src = vnet_addr(pair->end[i].io);
+	struct soft_addr dst = vnet_addr(pair->end[!i].io);
+
+	return softpair_rtr_by(qp, &pair->opts, i, &src, &dst, peer);
+}
+
+int softpair_rts_by(struct soft_qp *qp, const struct softpair_opts *opts,
+		    int i)
+{
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTS,
 		.sq_psn = opts->psn[i],
@@ -148,6 +155,11 @@ int softpair_state(struct soft_qp *qp, enum ibv_qp_state state)
 	return pier__soft_qp_modify(qp, &attr, IBV_QP_STATE, NULL, 0);
 }
 
+int softpair_rts(struct softpair *pair, int i, struct soft_qp *qp)
+{
+	return softpair_rts_by(qp, &pair->opts, i);
+}
+
 void softpair_connect(struct softpair *pair, struct soft_qp *a,
 		      struct soft_qp *b)
 {
@@ -166,7 +178,7 @@ struct softpair *softpair_open(const struct softpair_opts *opts, uint64_t seed)
 	if (!pair)
 		must(-1, "memory");
 	pair->opts = *opts;
-	defaults(&pair->opts);
+	softpair_defaults(&pair->opts);
 	vnet_init(&pair->net, seed);
 	end_open(pair, 0);
 	end_open(pair, 1);

@@ -55,8 +55,19 @@ void softpair_close(struct softpair *pair);
 /* A QP on @end, in RESET. */
 struct soft_qp *softpair_qp(struct softpair_end *end);
 
-/* Take @qp of side @i to RTR with @peer of the other, then to RTS. */
+/*
+ * Set the defaults of @opts, and take @qp to INIT, and of side @i to RTR by the
+ * way from @src to @dst, with QP @peer there, and to RTS.
+ */
+void softpair_defaults(struct softpair_opts *opts);
 int softpair_init(struct soft_qp *qp, const struct softpair_opts *opts);
+int softpair_rtr_by(struct soft_qp *qp, const struct softpair_opts *opts, int i,
+		    const struct soft_addr *src, const struct soft_addr *dst,
+		    uint32_t peer);
+int softpair_rts_by(struct soft_qp *qp, const struct softpair_opts *opts,
+		    int i);
+
+/* Take @qp of side @i to RTR with @peer of the other, then to RTS. */
 int softpair_rtr(struct softpair *pair, int i, struct soft_qp *qp,
 		 uint32_t peer);
 int softpair_rts(struct softpair *pair, int i, struct soft_qp *qp);

@@ -4,15 +4,9 @@
 #include <string.h>
 
 #include "core/clock.h"
-#include "core/list.h"
 #include "core/roce.h"
+#include "t/lib/vlink.h"
 #include "t/lib/vnet.h"
-
-struct event {
-	struct pier__list link;
-	uint64_t at;
-	struct vnet_packet packet;
-};
 
 struct vnet_node {
 	struct soft_io io;		/* first */
@@ -24,6 +18,11 @@ struct vnet_node {
 	struct pier__list taken;	/* by the last recv */
 	uint32_t waiting;		/* in coming */
 	uint64_t busy;			/* the wire, until */
+	struct pier__hash_link by_addr;
+	struct vlink *up, *down;	/* NULL: none */
+	struct vnet_timer timer;	/* with links */
+	void (*program)(void *arg);	/* NULL: none */
+	void *arg;
 };
 
 static struct vnet_node *node_of(const struct soft_io *io)
@@ -52,11 +51,12 @@ void vnet_init(struct vnet *net, uint64_t seed)
 		.random = seed,
 		.latency = 10000,
 	};
+	pier__hash_init(&net->by_addr);
 }
 
-static struct event *event_of(const struct pier__list *link)
+static struct vnet_event *event_of(const struct pier__list *link)
 {
-	return pier__container_of(link, struct event, link);
+	return pier__container_of(link, struct vnet_event, link);
 }
 
 static void events_free(struct pier__list *list)
@@ -77,37 +77,102 @@ void vnet_fini(struct vnet *net)
 		events_free(&node->taken);
 		free(node);
 	}
+	vlink_destroy_all(net);
+	pier__soft_heap_fini(&net->timers);
+	pier__hash_fini(&net->by_addr);
 }
 
-static void event_add(struct vnet_node *node, const struct vnet_packet *packet,
-		      uint64_t at)
+void vnet_timer_add(struct vnet *net)
 {
-	struct pier__list *pos = node->coming.prev;
-	struct event *event;
+	if (pier__soft_heap_fit(&net->timers, ++net->timer_count))
+		abort();
+}
 
-	if (!node->ep || (node->net->inbox &&
-			  node->waiting >= node->net->inbox))
+void vnet_timer_set(struct vnet *net, struct vnet_timer *timer, uint64_t due)
+{
+	pier__soft_heap_set(&net->timers, &timer->timer, due);
+}
+
+void vnet_queue(struct pier__list *list, struct vnet_event *event)
+{
+	struct pier__list *pos = list->prev;
+
+	while (pos != list && event_of(pos)->at > event->at)
+		pos = pos->prev;
+	pier__list_add(pos->next, &event->link);
+}
+
+/* @event is at @node at its time. */
+static void node_take(struct vnet_node *node, struct vnet_event *event)
+{
+	struct vnet *net = node->net;
+
+	if (!node->ep || (net->inbox && node->waiting >= net->inbox)) {
+		free(event);
 		return;
-	event = malloc(sizeof(*event));
+	}
+	vnet_queue(&node->coming, event);
+	node->waiting++;
+	if (node->timer.run && (!node->timer.timer.at ||
+				node->timer.timer.due > event->at))
+		vnet_timer_set(net, &node->timer, event->at);
+}
+
+static struct vnet_event *event_new(const struct vnet_packet *packet,
+				    uint64_t at)
+{
+	struct vnet_event *event = malloc(sizeof(*event));
+
 	if (!event)
 		abort();
 	event->packet = *packet;
 	event->at = at;
-	while (pos != &node->coming && event_of(pos)->at > at)
-		pos = pos->prev;
-	pier__list_add(pos->next, &event->link);
-	node->waiting++;
+	return event;
+}
+
+static uint32_t addr_code(const struct vnet *net, const struct soft_addr *addr)
+{
+	uint64_t half[2];
+
+	memcpy(half, &addr->ip, sizeof(half));
+	return pier__hash_code(&net->by_addr, half[0] + addr->port, half[1]);
 }
 
 static struct vnet_node *node_find(struct vnet *net,
 				   const struct soft_addr *addr)
 {
-	struct vnet_node *node = net->nodes;
+	uint32_t code = addr_code(net, addr);
+	struct pier__hash_link *link;
+	struct vnet_node *node;
 
-	while (node && (node->addr.port != addr->port ||
-			!IN6_ARE_ADDR_EQUAL(&node->addr.ip, &addr->ip)))
-		node = node->next;
-	return node;
+	if (!net->nodes)
+		return NULL;
+	link = pier__hash_find(&net->by_addr, code);
+	for (; link; link = pier__hash_match(link->next, code)) {
+		node = pier__container_of(link, struct vnet_node, by_addr);
+		if (node->addr.port == addr->port &&
+		    IN6_ARE_ADDR_EQUAL(&node->addr.ip, &addr->ip))
+			return node;
+	}
+	return NULL;
+}
+
+struct vlink *vnet_down(struct vnet *net, const struct soft_addr *addr)
+{
+	struct vnet_node *node = node_find(net, addr);
+
+	return node ? node->down : NULL;
+}
+
+void vnet_arrive(struct vnet *net, struct vnet_event *event)
+{
+	struct vnet_node *node = node_find(net, &event->packet.dst);
+
+	event->at = net->now;
+	if (node)
+		node_take(node, event);
+	else
+		free(event);
 }
 
 void vnet_deliver(struct vnet *net, const struct vnet_packet *packet)
@@ -115,12 +180,13 @@ void vnet_deliver(struct vnet *net, const struct vnet_packet *packet)
 	struct vnet_node *node = node_find(net, &packet->dst);
 
 	if (node)
-		event_add(node, packet, net->now);
+		node_take(node, event_new(packet, net->now));
 }
 
-/* One copy of @packet, through all that may happen to it. */
-static void travel(struct vnet *net, struct vnet_packet *packet)
+/* One copy of @packet from @from, through all that may happen to it. */
+static void travel(struct vnet_node *from, struct vnet_packet *packet)
 {
+	struct vnet *net = from->net;
 	const struct vnet_faults *faults = &net->faults;
 	struct vnet_node *node = node_find(net, &packet->dst);
 	uint64_t at;
@@ -134,6 +200,10 @@ static void travel(struct vnet *net, struct vnet_packet *packet)
 		bit = vnet_random(net) % (8 * packet->len);
 		packet->data[bit / 8] ^= 1 << bit % 8;
 	}
+	if (from->up) {
+		vlink_send(from->up, event_new(packet, net->now));
+		return;
+	}
 	at = net->now + net->latency;
 	if (at < node->busy)
 		at = node->busy;
@@ -141,7 +211,7 @@ static void travel(struct vnet *net, struct vnet_packet *packet)
 	node->busy = at;
 	if (vnet_chance(net, faults->reorder))
 		at += vnet_random(net) % (2 * net->latency);
-	event_add(node, packet, at);
+	node_take(node, event_new(packet, at));
 }
 
 void vnet_build(struct vnet *net, const struct soft_tx *tx,
@@ -191,9 +261,9 @@ static int node_send(struct soft_io *io, const struct soft_tx *tx, int count)
 		if (net->tap && !net->tap(&packet, net->tap_arg))
 			continue;
 		again = packet;
-		travel(net, &packet);
+		travel(node_of(io), &packet);
 		if (vnet_chance(net, net->faults.duplicate))
-			travel(net, &again);
+			travel(node_of(io), &again);
 	}
 	return count;
 }
@@ -201,7 +271,7 @@ static int node_send(struct soft_io *io, const struct soft_tx *tx, int count)
 static int node_recv(struct soft_io *io, struct soft_rx *rx, int max)
 {
 	struct vnet_node *node = node_of(io);
-	struct event *event;
+	struct vnet_event *event;
 	int n = 0;
 
 	events_free(&node->taken);
@@ -245,6 +315,10 @@ struct soft_io *vnet_node(struct vnet *net, const char *ip, uint16_t port)
 		abort();
 	node->next = net->nodes;
 	net->nodes = node;
+	if (pier__hash_reserve(&net->by_addr, net->by_addr.count + 1))
+		abort();
+	pier__hash_add(&net->by_addr, &node->by_addr,
+		       addr_code(net, &node->addr));
 	return &node->io;
 }
 
@@ -268,6 +342,55 @@ static int drive(struct vnet_node *node, int (*fn)(struct soft_ep *ep))
 	done = fn(node->ep);
 	pier__soft_ep_leave(node->ep);
 	return done;
+}
+
+static void node_wake(struct vnet_node *node)
+{
+	if (node->timer.run)
+		vnet_timer_set(node->net, &node->timer, node->net->now);
+}
+
+/* Drive one until it has nothing to do now, and set its timer. */
+static void node_run(struct vnet *net, struct vnet_timer *timer)
+{
+	struct vnet_node *node = pier__container_of(timer, struct vnet_node,
+						    timer);
+	uint64_t due, at;
+
+	do {
+		if (node->program)
+			node->program(node->arg);
+	} while (drive(node, pier__soft_ep_drive));
+	if (!node->ep)
+		return;
+	due = pier__soft_ep_deadline(node->ep);
+	if (due <= net->now)
+		due = net->now + 1;	/* or the time would stop */
+	if (!pier__list_empty(&node->coming)) {
+		at = event_of(node->coming.next)->at;
+		due = at < due ? at : due;
+	}
+	vnet_timer_set(net, timer, due);
+}
+
+void vnet_route(struct soft_io *io, struct vlink *up, struct vlink *down)
+{
+	struct vnet_node *node = node_of(io);
+
+	node->up = up;
+	node->down = down;
+	if (down)
+		vlink_ends(down);
+	if (node->timer.run)
+		return;
+	node->timer.run = node_run;
+	vnet_timer_add(node->net);
+}
+
+void vnet_program(struct soft_io *io, void (*program)(void *arg), void *arg)
+{
+	node_of(io)->program = program;
+	node_of(io)->arg = arg;
 }
 
 static int drive_all(struct vnet *net, int (*fn)(struct soft_ep *ep))
@@ -322,11 +445,41 @@ static uint64_t vnet_next(const struct vnet *net)
 	return next;
 }
 
+/* The same with links. */
+static bool run_timers(struct vnet *net, uint64_t limit,
+		       bool (*until)(void *arg), void *arg)
+{
+	uint64_t end = net->now + limit, due;
+	struct vnet_node *node;
+	struct vnet_timer *next;
+
+	for (node = net->nodes; node; node = node->next)
+		node_wake(node);
+	for (;;) {
+		due = pier__soft_heap_due(&net->timers);
+		if (due == PIER__NEVER)
+			return true;
+		if (due > end) {
+			net->now = end;
+			return false;
+		}
+		if (net->now < due)
+			net->now = due;
+		next = (struct vnet_timer *)net->timers.timer[0];
+		vnet_timer_set(net, next, PIER__NEVER);
+		next->run(net, next);
+		if (until && until(arg))
+			return true;
+	}
+}
+
 bool vnet_run(struct vnet *net, uint64_t limit, bool (*until)(void *arg),
 	      void *arg)
 {
 	uint64_t end = net->now + limit, next;
 
+	if (net->timer_count)
+		return run_timers(net, limit, until, arg);
 	for (;;) {
 		if (net->polls && until)
 			poll_all(net, until, arg);

@@ -2,7 +2,10 @@
 #ifndef PIER_T_LIB_VNET_H
 #define PIER_T_LIB_VNET_H
 
+#include "core/hash.h"
+#include "core/list.h"
 #include "fabric/soft/rc/ep.h"
+#include "fabric/soft/rc/timer_heap.h"
 #include "fabric/soft/wire/codec.h"
 
 /*
@@ -15,6 +18,8 @@ struct vnet_faults {
 };
 
 struct vnet_node;
+struct vlink;
+struct vnet;
 
 /* A packet on its way; the bytes are as a socket would give them. */
 struct vnet_packet {
@@ -23,6 +28,19 @@ struct vnet_packet {
 	uint8_t tclass;
 	size_t len;
 	uint8_t data[SOFT_PACKET_MAX];
+};
+
+/* A packet that is due at @at: at a node, or at the end of a link. */
+struct vnet_event {
+	struct pier__list link;
+	uint64_t at;
+	struct vnet_packet packet;
+};
+
+/* Of a node or a link. */
+struct vnet_timer {
+	struct soft_timer timer;	/* first */
+	void (*run)(struct vnet *net, struct vnet_timer *timer);
 };
 
 struct vnet {
@@ -34,7 +52,13 @@ struct vnet {
 				/* that polls: before answers are sent */
 	struct vnet_faults faults;
 	struct vnet_node *nodes;
+	struct pier__hash by_addr;	/* the same */
 	uint64_t sent;		/* packets */
+
+	/* With links (vlink.h): what is due, nodes and links. */
+	struct vlink *links;
+	struct soft_heap timers;
+	uint32_t timer_count;
 
 	/* Sees all that is sent.  Returns false: it is lost. */
 	bool (*tap)(const struct vnet_packet *packet, void *arg);
@@ -52,6 +76,29 @@ struct soft_addr vnet_addr(const struct soft_io *io);
 
 /* The endpoint on @io, which vnet_run() drives; NULL: none is there. */
 void vnet_attach(struct soft_io *io, struct soft_ep *ep);
+
+/*
+ * The packets of @io go by @up, and those for it by @down; NULL: at once.  Then
+ * only what is due is driven, so that a network may have a thousand nodes.
+ */
+void vnet_route(struct soft_io *io, struct vlink *up, struct vlink *down);
+struct vlink *vnet_down(struct vnet *net, const struct soft_addr *addr);
+
+/*
+ * Call @program(@arg) whenever the endpoint on @io was driven, and at the
+ * beginning of a run.  With links it alone may post during a run.
+ */
+void vnet_program(struct soft_io *io, void (*program)(void *arg), void *arg);
+
+/* There is one more timer. */
+void vnet_timer_add(struct vnet *net);
+void vnet_timer_set(struct vnet *net, struct vnet_timer *timer, uint64_t due);
+
+/* Sort @event into @list by its time, behind those of the same time. */
+void vnet_queue(struct pier__list *list, struct vnet_event *event);
+
+/* Give @event to the node that its packet is for, now; it owns it. */
+void vnet_arrive(struct vnet *net, struct vnet_event *event);
 
 /* The packet that a socket would make of @tx. */
 void vnet_build(struct vnet *net, const struct soft_tx *tx,

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "t/lib/star.h"
+
+#define PORT 5000
+#define ALL (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | \
+	     IBV_ACCESS_REMOTE_READ)
+
+static void must(int err, const char *what)
+{
+	if (err) {
+		printf("Bail out! %s: %d\n", what, err);
+		exit(1);
+	}
+}
+
+static void host_open(struct star *star, struct star_host *host, int number,
+		      uint32_t cqe)
+{
+	char ip[32];
+
+	snprintf(ip, sizeof(ip), "10.0.%d.%d", number / 250, 1 + number % 250);
+	host->io = vnet_node(&star->net, ip, PORT);
+	must(pier__soft_mr_table_create(&host->keys), "keys");
+	must(pier__soft_ep_create(host->io, host->keys, &host->ep), "ep");
+	must(pier__soft_cq_create(host->ep, cqe, &host->cq), "cq");
+	host->mr.addr = (uintptr_t)star->mem;
+	host->mr.len = STAR_MEM;
+	host->mr.access = ALL;
+	must(pier__soft_mr_add(host->keys, &host->mr), "mr");
+	vnet_attach(host->io, host->ep);
+}
+
+static void host_close(struct star_host *host)
+{
+	pier__soft_mr_remove(host->keys, &host->mr);
+	pier__soft_cq_destroy(host->cq);
+	pier__soft_ep_destroy(host->ep);
+	pier__soft_mr_table_destroy(host->keys);
+}
+
+static struct soft_qp *qp_open(struct star *star, struct star_host *host)
+{
+	struct ibv_qp_cap cap = {
+		.max_send_wr = star->opts.depth + 1,
+		.max_send_sge = 1,
+	};
+	struct soft_qp *qp;
+
+	must(pier__soft_qp_create(host->cq, NULL, &cap, &qp), "qp");
+	must(softpair_init(qp, &star->opts.pair), "INIT");
+	return qp;
+}
+
+static void client_connect(struct star *star, struct star_client *client)
+{
+	const struct softpair_opts *pair = &star->opts.pair;
+	struct soft_addr here = vnet_addr(client->host.io);
+	struct soft_addr there = vnet_addr(star->server.io);
+
+	client->qp = qp_open(star, &client->host);
+	client->peer = qp_open(star, &star->server);
+	must(softpair_rtr_by(client->qp, pair, 0, &here, &there,
+			     client->peer->qpn), "RTR");
+	must(softpair_rtr_by(client->peer, pair, 1, &there, &here,
+			     client->qp->qpn), "RTR");
+	must(softpair_rts_by(client->qp, pair, 0), "RTS");
+	must(softpair_rts_by(client->peer, pair, 1), "RTS");
+}
+
+static void post(struct star_client *client)
+{
+	struct star *star = client->star;
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)star->mem,
+		.length = star->opts.len,
+		.lkey = client->host.mr.mr.lkey,
+	};
+	struct ibv_send_wr wr = {
+		.opcode = star->opts.opcode,
+		.send_flags = IBV_SEND_SIGNALED,
+		.sg_list = &sge,
+		.num_sge = 1,
+	};
+
+	wr.wr.rdma.remote_addr = (uintptr_t)star->mem;
+	wr.wr.rdma.rkey = star->server.mr.mr.rkey;
+	must(softpair_post(client->qp, &wr), "post");
+	client->posted++;
+}
+
+/* What a client's program does whenever its endpoint was driven. */
+static void client_run(void *arg)
+{
+	struct star_client *client = arg;
+	struct ibv_wc wc;
+
+	while (pier__soft_cq_poll(client->host.cq, &wc, 1) == 1) {
+		client->posted--;
+		client->failed |= wc.status != IBV_WC_SUCCESS;
+		if (!client->done++)
+			client->first_done_at = client->star->net.now;
+	}
+	while (!client->failed && client->posted < client->star->opts.depth)
+		post(client);
+}
+
+static void client_open(struct star *star, int i)
+{
+	struct star_client *client = &star->client[i];
+	struct vlink_opts line = star->opts.up;
+	double more = (vnet_random(&star->net) >> 11) * 0x1p-53;
+
+	line.latency *= 1 + star->opts.spread * more;
+	client->star = star;
+	host_open(star, &client->host, i + 1, star->opts.depth + 1);
+	client->host.up = vlink_create(&star->net, &line, NULL);
+	client->host.down = vlink_create(&star->net, &line, NULL);
+	vnet_route(client->host.io, client->host.up, client->host.down);
+	client_connect(star, client);
+	vnet_program(client->host.io, client_run, client);
+}
+
+struct star *star_open(const struct star_opts *opts, uint64_t seed)
+{
+	struct star *star = calloc(1, sizeof(*star));
+	int i;
+
+	if (!star)
+		must(-1, "memory");
+	star->opts = *opts;
+	if (!star->opts.len)
+		star->opts.len = STAR_MEM;
+	if (!star->opts.depth)
+		star->opts.depth = 4;
+	if (!star->opts.pair.mtu)
+		star->opts.pair.mtu = 4096;
+	softpair_defaults(&star->opts.pair);
+	vnet_init(&star->net, seed);
+	star->started = star->net.now;
+	star->mem = calloc(1, STAR_MEM);
+	star->client = calloc(opts->clients, sizeof(*star->client));
+	if (!star->mem || !star->client)
+		must(-1, "memory");
+	host_open(star, &star->server, 0, opts->clients + 1);
+	star->server.up = vlink_create(&star->net, &opts->server, NULL);
+	star->server.down = vlink_create(&star->net, &opts->server, NULL);
+	vnet_route(star->server.io, star->server.up, star->server.down);
+	for (i = 0; i < opts->clients; i++)
+		client_open(star, i);
+	return star;
+}
+
+void star_close(struct star *star)
+{
+	int i;
+
+	for (i = 0; i < star->opts.clients; i++) {
+		pier__soft_qp_destroy(star->client[i].qp);
+		pier__soft_qp_destroy(star->client[i].peer);
+		host_close(&star->client[i].host);
+	}
+	host_close(&star->server);
+	vnet_fini(&star->net);
+	free(star->client);
+	free(star->mem);
+	free(star);
+}
+
+void star_run(struct star *star, uint64_t ns)
+{
+	vnet_run(&star->net, ns, NULL, NULL);
+}
+
+uint64_t star_bytes(const struct star *star, int i)
+{
+	const struct soft_req *req = &star->client[i].qp->req;
+	uint64_t first = (UINT64_C(1) << 32) + star->opts.pair.psn[0];
+
+	return (req->una - first) * star->opts.pair.mtu;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_T_LIB_STAR_H
+#define PIER_T_LIB_STAR_H
+
+#include "fabric/soft/rc/qp.h"
+#include "t/lib/softpair.h"
+#include "t/lib/vlink.h"
+
+/*
+ * Hosts around a switch, in virtual time: many clients, and one server, each an
+ * endpoint with a link there and one back.  Each client has one connection to
+ * the server, on which it writes or reads all the time.  A failed call ends the
+ * program.
+ */
+#define STAR_MEM (256u << 10)
+
+struct star_opts {
+	int clients;
+	struct vlink_opts up;		/* of each client, both ways */
+	struct vlink_opts server;	/* from the switch to it; its queue */
+					/* is that of the way back, too */
+	double spread;			/* clients are up to this share */
+					/* further away */
+	enum ibv_wr_opcode opcode;	/* IBV_WR_RDMA_WRITE or READ */
+	uint32_t len;			/* of a request; 0: STAR_MEM */
+	int depth;			/* requests at a time; 0: 4 */
+	struct softpair_opts pair;	/* of the connections; mtu 0: 4096 */
+};
+
+struct star_host {
+	struct soft_io *io;
+	struct soft_mr_table *keys;
+	struct soft_ep *ep;
+	struct soft_cq *cq;
+	struct soft_mr mr;
+	struct vlink *up, *down;
+};
+
+struct star_client {
+	struct star_host host;
+	struct star *star;
+	struct soft_qp *qp, *peer;
+	int posted;
+	uint64_t done;			/* requests */
+	uint64_t first_done_at;		/* ns; 0: none yet */
+	bool failed;
+};
+
+struct star {
+	struct vnet net;
+	struct star_opts opts;
+	struct star_host server;
+	struct star_client *client;	/* opts.clients of them */
+	uint8_t *mem;			/* of all hosts */
+	uint64_t started;		/* ns */
+};
+
+struct star *star_open(const struct star_opts *opts, uint64_t seed);
+void star_close(struct star *star);
+
+/* Go on for @ns. */
+void star_run(struct star *star, uint64_t ns);
+
+/* What of client @i's requests is acknowledged, bytes. */
+uint64_t star_bytes(const struct star *star, int i);
+
+#endif
