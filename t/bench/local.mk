@@ -119,6 +119,17 @@ EXTRA_PROGRAMS += %D%/dma
 %C%_dma_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/t
 %C%_dma_LDADD = lib/libpier-core.la
 
+EXTRA_PROGRAMS += %D%/net
+%C%_net_SOURCES = \
+	%D%/net.c \
+	%D%/procs.c \
+	%D%/procs.h \
+	%D%/target.c \
+	%D%/target.h \
+	# end, sorted
+%C%_net_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/t
+%C%_net_LDADD = t/libsoft.la t/libtap.la lib/libpier-core.la
+
 EXTRA_PROGRAMS += %D%/stress
 %C%_stress_SOURCES = \
 	%D%/stress.c \
@@ -186,6 +197,11 @@ bench-dma: %D%/dma
 bench-graph: %D%/graph
 	%D%/graph
 
+# The soft device on simulated networks; NET_SEEDS=N, 20 without it.
+NET_SEEDS = 20
+bench-net: %D%/net
+	%D%/net -s $(NET_SEEDS) $(NET_SCENES)
+
 # Sync events beside a futex and a cache line.
 bench-sync-event: %D%/sync_event
 	%D%/sync_event
@@ -219,5 +235,6 @@ bench-vm: all
 stress: %D%/stress
 	$(LIBTOOL) --mode=execute %D%/stress $(STRESS_SECONDS)
 
-.PHONY: bench-cm bench-comch bench-copy bench-dma bench-graph bench-overhead \
-	bench-programs bench-soft bench-sync-event bench-vm stress
+.PHONY: bench-cm bench-comch bench-copy bench-dma bench-graph bench-net \
+	bench-overhead bench-programs bench-soft bench-sync-event bench-vm \
+	stress

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The soft device on networks that are not loopback: its own endpoints, in
+ * virtual time, on links with a rate, a latency, a queue and faults
+ * (t/lib/vlink.c).  What is printed depends on the seeds only.
+ * usage: net [-s SEEDS] [SCENE...]
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench/target.h"
+#include "core/clock.h"
+#include "t/lib/star.h"
+
+#define GBIT UINT64_C(1000000000)
+#define US 1000
+
+/* A scene, and its limits; a limit of 0 is none. */
+struct net_scene {
+	const char *name, *what;
+	struct star_opts opts;
+	uint64_t ms;		/* of virtual time */
+	int seeds;		/* at most */
+	bool none_fails;
+	double goodput;		/* at least, of the server's link */
+	double jain;		/* at least */
+	double resent;		/* at most, of the packets sent */
+};
+
+/* Over the seeds: the worst of each. */
+struct net_result {
+	double goodput, jain, resent;
+	double sum;		/* of goodput */
+	int failed, seeds;
+};
+
+static const struct net_scene scenes[] = {
+	{ .name = "one", .what = "one writer, 10 Gb/s, a queue of 50",
+	  .opts = { .clients = 1, .up = { 10 * GBIT, 5 * US },
+		    .server = { 10 * GBIT, 5 * US, 50 } },
+	  .ms = 200, .seeds = 3, .none_fails = true, .goodput = 0.9 },
+	{ .name = "loss1", .what = "one writer, 100 us, 1 % loss",
+	  .opts = { .clients = 1, .up = { 10 * GBIT, 25 * US },
+		    .server = { 10 * GBIT, 25 * US, 0, .loss = 0.01 } },
+	  .ms = 200, .seeds = 5, .none_fails = true, .goodput = 0.9 },
+	{ .name = "loss5", .what = "one writer, 100 us, 5 % loss",
+	  .opts = { .clients = 1, .up = { 10 * GBIT, 25 * US },
+		    .server = { 10 * GBIT, 25 * US, 0, .loss = 0.05 } },
+	  .ms = 200, .seeds = 5, .none_fails = true, .goodput = 0.7 },
+	{ .name = "reorder", .what = "one writer, 100 us, 1 % reordered",
+	  .opts = { .clients = 1, .up = { 10 * GBIT, 25 * US },
+		    .server = { 10 * GBIT, 25 * US, 0, .reorder = 0.01 } },
+	  .ms = 200, .seeds = 5, .none_fails = true, .goodput = 0.95 },
+	{ .name = "incast", .what = "100 writers, a queue of 50",
+	  .opts = { .clients = 100, .up = { 10 * GBIT, 5 * US },
+		    .server = { 10 * GBIT, 5 * US, 50 }, .spread = 0.5 },
+	  .ms = 1000, .seeds = 20, .none_fails = true, .goodput = 0.9,
+	  .jain = 0.95, .resent = 0.05 },
+	{ .name = "incast1000", .what = "1,000 writers, a queue of 50",
+	  .opts = { .clients = 1000, .up = { 10 * GBIT, 5 * US },
+		    .server = { 10 * GBIT, 5 * US, 50 }, .spread = 0.5 },
+	  .ms = 2000, .seeds = 2, .none_fails = true },
+};
+
+#define SCENES ((int)(sizeof(scenes) / sizeof(*scenes)))
+
+static void add(const struct net_scene *scene, const struct star *star,
+		struct net_result *result)
+{
+	double sum = 0, squares = 0, goodput, jain, resent, bytes;
+	uint64_t sent = 0, again = 0;
+	int i;
+
+	for (i = 0; i < scene->opts.clients; i++) {
+		bytes = star_bytes(star, i);
+		sum += bytes;
+		squares += bytes * bytes;
+		sent += star->client[i].qp->counters->tx_packets;
+		again += star->client[i].qp->counters->resent;
+		result->failed += star->client[i].failed;
+	}
+	goodput = sum * 8 * 1000 / scene->ms / scene->opts.server.rate;
+	jain = sum * sum / (squares * scene->opts.clients);
+	resent = (double)again / sent;
+	if (!result->seeds || goodput < result->goodput)
+		result->goodput = goodput;
+	if (!result->seeds || jain < result->jain)
+		result->jain = jain;
+	if (resent > result->resent)
+		result->resent = resent;
+	result->sum += goodput;
+	result->seeds++;
+}
+
+static void judge(const struct net_scene *scene,
+		  const struct net_result *result)
+{
+	const char *name = scene->name;
+
+	printf("# %s: %s, %d ms, seeds 1 to %d: goodput %.1f %% (worst "
+	       "%.1f %%), Jain's index %.3f, sent again %.2f %%, failed %d\n",
+	       name, scene->what, (int)scene->ms, result->seeds,
+	       100 * result->sum / result->seeds, 100 * result->goodput,
+	       result->jain, 100 * result->resent, result->failed);
+	if (scene->none_fails)
+		bench_judge(!result->failed, "%s: connections failed: %d, at "
+			    "most 0", name, result->failed);
+	if (scene->goodput > 0)
+		bench_judge(result->goodput >= scene->goodput, "%s: goodput: "
+			    "%.1f %%, at least %.0f", name,
+			    100 * result->goodput, 100 * scene->goodput);
+	if (scene->jain > 0)
+		bench_judge(result->jain >= scene->jain, "%s: Jain's index: "
+			    "%.3f, at least %.2f", name, result->jain,
+			    scene->jain);
+	if (scene->resent > 0)
+		bench_judge(result->resent <= scene->resent, "%s: sent again: "
+			    "%.2f %%, at most %.0f", name,
+			    100 * result->resent, 100 * scene->resent);
+}
+
+static void play(const struct net_scene *scene, int seeds)
+{
+	struct net_result result = { 0 };
+	struct star *star;
+	int seed;
+
+	if (seeds > scene->seeds)
+		seeds = scene->seeds;
+	for (seed = 1; seed <= seeds; seed++) {
+		star = star_open(&scene->opts, seed);
+		star_run(star, scene->ms * PIER__MS);
+		add(scene, star, &result);
+		star_close(star);
+	}
+	judge(scene, &result);
+}
+
+/* Is @scene among @names, or is there none? */
+static bool chosen(const struct net_scene *scene, char **names)
+{
+	bool all = !*names;
+
+	for (; *names; names++)
+		all |= !strcmp(*names, scene->name);
+	return all;
+}
+
+static int targets_of(const struct net_scene *scene)
+{
+	return scene->none_fails + (scene->goodput > 0) + (scene->jain > 0) +
+	       (scene->resent > 0);
+}
+
+int main(int argc, char **argv)
+{
+	int seeds = 20, targets = 0, opt, i;
+
+	while ((opt = getopt(argc, argv, "s:")) == 's')
+		seeds = atoi(optarg);
+	if (opt != -1 || seeds < 1) {
+		fprintf(stderr, "usage: net [-s SEEDS] [SCENE...]\n");
+		return 2;
+	}
+	argv += optind;
+	for (i = 0; i < SCENES; i++)
+		if (chosen(&scenes[i], argv))
+			targets += targets_of(&scenes[i]);
+	bench_begin(targets);
+	for (i = 0; i < SCENES; i++)
+		if (chosen(&scenes[i], argv))
+			play(&scenes[i], seeds);
+	return bench_status();
+}
