@@ -217,6 +217,7 @@ check_PROGRAMS += \
 	%D%/soft/cm_hostile.t \
 	%D%/soft/cm_lossy.t \
 	%D%/soft/cm_tid.t \
+	%D%/soft/cm_unproven.t \
 	%D%/soft/codec.t \
 	%D%/soft/counters_file.t \
 	%D%/soft/crafted.t \

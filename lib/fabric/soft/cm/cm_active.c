@@ -7,6 +7,7 @@
 #include "core/fail.h"
 #include "core/roce.h"
 #include "fabric/soft/cm/cm_conn.h"
+#include "fabric/soft/rc/qp.h"
 
 /*
  * The times in REQ.  The peer's response may take as long as that of a kernel;
@@ -223,6 +224,19 @@ void pier__soft_cm_rep(struct soft_cm_conn *conn, const struct soft_mad *mad)
 	}
 }
 
+/*
+ * A soft listener sends few REPs to a client that it has not received a second
+ * message from, so that RTU is sent again until the peer's QP sends something.
+ */
+static void rtu_again(struct soft_cm_conn *conn)
+{
+	struct soft_qp *qp = pier__soft_table_find(conn->cm->ep, conn->qpn);
+
+	if (qp)
+		qp->cm_id = conn->local_id;
+	pier__soft_cm_retry_start(conn);
+}
+
 int pier__soft_cm_establish(struct pier__cm_id *pid)
 {
 	struct soft_cm_conn *conn = ((struct soft_cm_id *)pid)->conn;
@@ -235,5 +249,7 @@ int pier__soft_cm_establish(struct pier__cm_id *pid)
 	conn->state = SOFT_CM_ESTABLISHED;
 	pier__soft_cm_handshake_free(conn);
 	pier__soft_cm_send_rtu(conn);
+	if (conn->port != ROCE_UDP_PORT)
+		rtu_again(conn);
 	return 0;
 }

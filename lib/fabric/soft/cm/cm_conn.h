@@ -88,6 +88,10 @@ struct soft_cm_conn {
 	uint8_t timeout;		/* code: longest wait for a response */
 	bool peer_known;
 	bool passive;
+	bool proven;			/* passive: the peer has received a */
+					/* message of ours */
+	uint8_t answers;		/* not proven: messages that may */
+					/* still be sent */
 	uint8_t mtu, ack_timeout, tclass, retry_count, rnr_retry;
 	uint8_t responder_resources, initiator_depth;	/* ours */
 	uint8_t peer_responder_resources, peer_initiator_depth;
@@ -172,8 +176,15 @@ struct soft_cm_id *pier__soft_cm_id_new(struct soft_cm_conn *conn,
 void pier__soft_cm_id_free(struct soft_cm_id *id);
 
 /* cm_send.c: messages sent. */
-/* To the peer of @conn, at each port where it may be. */
-void pier__soft_cm_send(const struct soft_cm_conn *conn, const uint8_t *mad);
+/*
+ * To the peer of @conn, at each port where it may be.  A client that is not
+ * proven gets as many messages as pier__soft_cm_grant() has granted.
+ */
+void pier__soft_cm_send(struct soft_cm_conn *conn, const uint8_t *mad);
+/* Another REQ of @conn, which is passive, has arrived. */
+void pier__soft_cm_grant(struct soft_cm_conn *conn);
+/* Is @guid's UDP port the one that @rx came from, or 4791? */
+bool pier__soft_cm_port_ok(uint64_t guid, const struct soft_rx *rx);
 /* Answer @rx at @port, without a record. */
 void pier__soft_cm_answer(struct soft_cm *cm, const struct soft_rx *rx,
 			  uint16_t port, const struct soft_mad *mad);
@@ -181,10 +192,10 @@ void pier__soft_cm_answer(struct soft_cm *cm, const struct soft_rx *rx,
 uint16_t pier__soft_cm_port_of(const struct soft_rx *rx);
 /* The UDP port in a soft GUID; 4791 of any other GUID. */
 uint16_t pier__soft_cm_guid_port(uint64_t guid);
-void pier__soft_cm_send_mra(const struct soft_cm_conn *conn,
+void pier__soft_cm_send_mra(struct soft_cm_conn *conn,
 			    enum soft_mad_message message);
-void pier__soft_cm_send_rtu(const struct soft_cm_conn *conn);
-void pier__soft_cm_send_drep(const struct soft_cm_conn *conn, uint64_t tid);
+void pier__soft_cm_send_rtu(struct soft_cm_conn *conn);
+void pier__soft_cm_send_drep(struct soft_cm_conn *conn, uint64_t tid);
 /*
  * Send REJ and keep it in the handshake, to send it again in timewait.
  * With ROCE_REJ_TIMEOUT it has our GUID.

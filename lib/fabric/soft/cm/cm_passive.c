@@ -217,6 +217,7 @@ static bool req_new(struct soft_cm *cm, struct soft_cm_listener *listener,
 	if (!conn)
 		return false;
 	req_take(conn, mad, rx);
+	pier__soft_cm_grant(conn);
 	pier__soft_mad_ip_decode(mad->data, mad->len, &ip);
 	id = pier__soft_cm_id_new(conn, listener->listener.port, ip.src_port);
 	if (!id) {
@@ -233,10 +234,11 @@ static bool req_new(struct soft_cm *cm, struct soft_cm_listener *listener,
  * A duplicate REQ.  The active side may send the same REQ to port 4791 and to
  * the service's port: a copy on the other port is no retransmission.
  */
-static void req_again(const struct soft_cm_conn *conn, const struct soft_rx *rx)
+static void req_again(struct soft_cm_conn *conn, const struct soft_rx *rx)
 {
 	if (!IN6_ARE_ADDR_EQUAL(&conn->dst, &rx->src.ip))
 		return;
+	pier__soft_cm_grant(conn);
 	if (conn->state == SOFT_CM_REQ_RCVD &&
 	    conn->handshake->req_port == rx->dst.port)
 		pier__soft_cm_send_mra(conn, SOFT_MAD_OF_REQ);
@@ -368,6 +370,7 @@ void pier__soft_cm_rtu(struct soft_cm_conn *conn)
 	if (conn->state != SOFT_CM_REP_SENT)
 		return;
 	conn->state = SOFT_CM_ESTABLISHED;
+	conn->proven = true;
 	pier__soft_cm_timer_set(conn, PIER__NEVER);
 	pier__soft_cm_handshake_free(conn);
 	pier__soft_cm_notify(conn->cm, conn->id, PIER__CM_ESTABLISHED);
@@ -378,6 +381,8 @@ void pier__soft_cm_data(struct soft_gsi *gsi, uint32_t local_id)
 	struct soft_cm *cm = (struct soft_cm *)gsi;
 	struct soft_cm_conn *conn = pier__soft_cm_by_local(cm, local_id);
 
-	if (conn)
+	if (conn && conn->passive)
 		pier__soft_cm_rtu(conn);
+	else if (conn && conn->state == SOFT_CM_ESTABLISHED)
+		pier__soft_cm_timer_set(conn, PIER__NEVER);
 }

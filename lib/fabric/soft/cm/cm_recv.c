@@ -165,6 +165,7 @@ static void conn_receive(struct soft_cm *cm, const struct soft_mad *mad,
 			 const struct soft_rx *rx)
 {
 	struct soft_cm_conn *conn = conn_of(cm, mad, rx);
+	bool has_our_id = conn;
 
 	if (!conn && mad->attr == SOFT_MAD_REJ)
 		conn = conn_given_up(cm, mad, rx);
@@ -176,6 +177,7 @@ static void conn_receive(struct soft_cm *cm, const struct soft_mad *mad,
 		pier__soft_add(cm->ep->counters, SOFT_COUNTER(dropped), 1);
 		return;
 	}
+	conn->proven |= has_our_id;
 	switch (mad->attr) {
 	case SOFT_MAD_MRA:
 		mra_receive(conn, mad);
@@ -200,6 +202,12 @@ static void conn_receive(struct soft_cm *cm, const struct soft_mad *mad,
 	}
 }
 
+/* Messages with a GUID: a soft peer's has its UDP port. */
+static bool names_port(const struct soft_mad *mad)
+{
+	return mad->attr == SOFT_MAD_REQ || mad->attr == SOFT_MAD_REP;
+}
+
 void pier__soft_cm_receive(struct soft_gsi *gsi, const struct soft_hdr *hdr,
 			   const struct soft_rx *rx, const uint8_t *data,
 			   size_t len)
@@ -210,7 +218,8 @@ void pier__soft_cm_receive(struct soft_gsi *gsi, const struct soft_hdr *hdr,
 	if (hdr->opcode != SOFT_UD_SEND_ONLY || hdr->qkey != ROCE_GSI_QKEY ||
 	    hdr->src_qpn != ROCE_GSI_QPN ||
 	    !pier__roce_pkey_is_default(hdr->pkey) ||
-	    !pier__soft_mad_decode(data, len, &mad)) {
+	    !pier__soft_mad_decode(data, len, &mad) ||
+	    (names_port(&mad) && !pier__soft_cm_port_ok(mad.guid, rx))) {
 		pier__soft_add(cm->ep->counters, SOFT_COUNTER(dropped), 1);
 		return;
 	}

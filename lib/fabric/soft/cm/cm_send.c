@@ -8,6 +8,7 @@
 
 #define HOP_LIMIT 64
 #define REJ_AGAIN 2
+#define ANSWERS 3		/* to a REQ whose sender is not proven */
 #define MRA_TIMEOUT 20		/* code: 4.3 s until the next repeat */
 
 /* If the socket is full the message is lost, and retransmitted. */
@@ -43,10 +44,32 @@ static void send_to(struct soft_cm *cm, const struct in6_addr *src,
 		       tx.hdr_len + SOFT_MAD_LEN + 4);
 }
 
-void pier__soft_cm_send(const struct soft_cm_conn *conn, const uint8_t *mad)
+/*
+ * The source of a REQ may be forged.  All messages are of one length, so that
+ * a victim gets at most ANSWERS times what the forger has sent.
+ */
+void pier__soft_cm_grant(struct soft_cm_conn *conn)
+{
+	if (conn->answers <= UINT8_MAX - ANSWERS)
+		conn->answers += ANSWERS;
+}
+
+static bool may_send(struct soft_cm_conn *conn)
+{
+	if (!conn->passive || conn->proven)
+		return true;
+	if (!conn->answers)
+		return false;
+	conn->answers--;
+	return true;
+}
+
+void pier__soft_cm_send(struct soft_cm_conn *conn, const uint8_t *mad)
 {
 	uint16_t port = conn->port ? conn->port : conn->handshake->service_port;
 
+	if (!may_send(conn))
+		return;
 	send_to(conn->cm, &conn->src, &conn->dst, port, conn->tclass, mad);
 	if (!conn->port && conn->handshake->find.both_ports &&
 	    port != ROCE_UDP_PORT)
@@ -76,7 +99,14 @@ uint16_t pier__soft_cm_guid_port(uint64_t guid)
 	return guid >> 48 == SOFT_CM_PREFIX && port ? port : ROCE_UDP_PORT;
 }
 
-static void send_mad(const struct soft_cm_conn *conn, struct soft_mad *mad)
+bool pier__soft_cm_port_ok(uint64_t guid, const struct soft_rx *rx)
+{
+	uint16_t port = pier__soft_cm_guid_port(guid);
+
+	return port == ROCE_UDP_PORT || port == rx->src.port;
+}
+
+static void send_mad(struct soft_cm_conn *conn, struct soft_mad *mad)
 {
 	uint8_t bytes[SOFT_MAD_LEN];
 
@@ -86,7 +116,7 @@ static void send_mad(const struct soft_cm_conn *conn, struct soft_mad *mad)
 	pier__soft_cm_send(conn, bytes);
 }
 
-void pier__soft_cm_send_mra(const struct soft_cm_conn *conn,
+void pier__soft_cm_send_mra(struct soft_cm_conn *conn,
 			    enum soft_mad_message message)
 {
 	struct soft_mad mad = {
@@ -97,14 +127,14 @@ void pier__soft_cm_send_mra(const struct soft_cm_conn *conn,
 	send_mad(conn, &mad);
 }
 
-void pier__soft_cm_send_rtu(const struct soft_cm_conn *conn)
+void pier__soft_cm_send_rtu(struct soft_cm_conn *conn)
 {
 	struct soft_mad mad = { .attr = SOFT_MAD_RTU, .tid = conn->tid };
 
 	send_mad(conn, &mad);
 }
 
-void pier__soft_cm_send_drep(const struct soft_cm_conn *conn, uint64_t tid)
+void pier__soft_cm_send_drep(struct soft_cm_conn *conn, uint64_t tid)
 {
 	struct soft_mad mad = { .attr = SOFT_MAD_DREP, .tid = tid };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Retransmission of REQ, REP, REJ and DREQ, and their timeouts. */
+/* Retransmission of REQ, REP, RTU, REJ and DREQ, and their timeouts. */
 #include "core/clock.h"
 #include "fabric/soft/cm/cm_conn.h"
 
@@ -11,6 +11,8 @@
 #define WAIT_FIRST (50 * PIER__MS)
 #define WAIT_DREQ (1000 * PIER__MS)	/* longest */
 #define DREQ_SENDS 8
+#define WAIT_RTU (200 * PIER__MS)	/* first: REP comes again before */
+#define RTU_SENDS 6		/* in 6.2 s, before a soft peer gives up */
 #define WAIT_REJ (100 * PIER__MS)
 #define TWAIT (2000 * PIER__MS)		/* timewait */
 #define MRA_TIMEOUT_MAX 24		/* code: 68.7 s, which Linux requests */
@@ -26,7 +28,9 @@ uint64_t pier__soft_cm_time(uint8_t code)
 
 static uint64_t wait_of(const struct soft_cm_conn *conn)
 {
-	uint64_t wait = WAIT_FIRST << (conn->sends < 20 ? conn->sends : 20);
+	bool rtu = conn->state == SOFT_CM_ESTABLISHED;
+	uint64_t wait = (rtu ? WAIT_RTU : WAIT_FIRST)
+			<< (conn->sends < 20 ? conn->sends : 20);
 	uint64_t max = pier__soft_cm_time(conn->timeout);
 
 	if (conn->state == SOFT_CM_DREQ_SENT)
@@ -137,6 +141,33 @@ static void timewait_run(struct soft_cm_conn *conn)
 	pier__soft_cm_timewait_timer(conn);
 }
 
+/* One answer to a client that is not proven is left for a REJ. */
+static void rep_send(struct soft_cm_conn *conn)
+{
+	if (conn->proven || conn->answers > 1)
+		pier__soft_cm_send(conn, conn->handshake->mad);
+}
+
+static void send_again(struct soft_cm_conn *conn)
+{
+	switch (conn->state) {
+	case SOFT_CM_REQ_SENT:
+		pier__soft_cm_find_send(conn);
+		break;
+	case SOFT_CM_REP_SENT:
+		rep_send(conn);
+		break;
+	case SOFT_CM_ESTABLISHED:
+		pier__soft_cm_send_rtu(conn);
+		break;
+	case SOFT_CM_DREQ_SENT:
+		pier__soft_cm_dreq_send(conn);
+		break;
+	default:
+		break;
+	}
+}
+
 static void timer_run(struct soft_cm_conn *conn)
 {
 	pier__soft_cm_timer_set(conn, PIER__NEVER);
@@ -144,17 +175,14 @@ static void timer_run(struct soft_cm_conn *conn)
 		timewait_run(conn);
 		return;
 	}
+	if (conn->state == SOFT_CM_ESTABLISHED && conn->sends + 1 >= RTU_SENDS)
+		return;
 	if (is_last(conn)) {
 		pier__soft_cm_timed_out(conn);
 		return;
 	}
 	conn->sends++;
-	if (conn->state == SOFT_CM_REQ_SENT)
-		pier__soft_cm_find_send(conn);
-	else if (conn->state == SOFT_CM_DREQ_SENT)
-		pier__soft_cm_dreq_send(conn);
-	else
-		pier__soft_cm_send(conn, conn->handshake->mad);
+	send_again(conn);
 	wait(conn);
 }
 
