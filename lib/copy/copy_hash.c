@@ -4,6 +4,9 @@
 #include <string.h>
 
 #include <xxhash.h>
+#ifdef PIER_XXHASH_DISPATCH
+#include <xxh_x86dispatch.h>	/* it renames what is called here */
+#endif
 
 #include "copy/copy_hash.h"
 #include "core/fail.h"
