@@ -227,6 +227,7 @@ check_PROGRAMS += \
 	%D%/soft/errors.t \
 	%D%/soft/flood.t \
 	%D%/soft/guess.t \
+	%D%/soft/history.t \
 	%D%/soft/hostile.t \
 	%D%/soft/lossy.t \
 	%D%/soft/mad.t \
@@ -394,6 +395,13 @@ check_LTLIBRARIES += %D%/libsoft.la
 	%D%/lib/capture.h \
 	%D%/lib/cmpair.c \
 	%D%/lib/cmpair.h \
+	%D%/lib/history.c \
+	%D%/lib/history.h \
+	%D%/lib/history_check.c \
+	%D%/lib/history_conn.c \
+	%D%/lib/history_host.c \
+	%D%/lib/history_op.c \
+	%D%/lib/history_words.c \
 	%D%/lib/softpair.c \
 	%D%/lib/softpair.h \
 	%D%/lib/star.c \
@@ -433,6 +441,9 @@ wrap_alloc = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
 # This one loses packets on their way to the socket.
 %C%_soft_sockets_lossy_t_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=sendmsg,--wrap=sendmmsg,--wrap=sendto,--wrap=setsockopt
+
+# Here random numbers are those of a seed.
+%C%_soft_history_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=getrandom
 
 # This one takes the library as a program does.
 %C%_meta_so_t_LDADD = %D%/libtap.la lib/libpier.la

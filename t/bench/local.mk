@@ -231,9 +231,12 @@ bench-vm: all
 	    status=1; \
 	exit $$status
 
-# Threads with an engine each, for a minute; build with --enable-tsan.
-stress: %D%/stress
+# Threads with an engine each, for a minute; build with --enable-tsan.  Then
+# histories, of more seeds than `make check` has.
+STRESS_SEEDS = 10000
+stress: %D%/stress t/soft/history.t
 	$(LIBTOOL) --mode=execute %D%/stress $(STRESS_SECONDS)
+	t/soft/history.t -n $(STRESS_SEEDS)
 
 .PHONY: bench-cm bench-comch bench-copy bench-dma bench-graph bench-net \
 	bench-overhead bench-programs bench-soft bench-sync-event bench-vm \

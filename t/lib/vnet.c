@@ -329,7 +329,15 @@ struct soft_addr vnet_addr(const struct soft_io *io)
 
 void vnet_attach(struct soft_io *io, struct soft_ep *ep)
 {
-	node_of(io)->ep = ep;
+	struct vnet_node *node = node_of(io);
+
+	/* What arrived while there was none is lost. */
+	while (ep && !pier__list_empty(&node->coming) &&
+	       event_of(node->coming.next)->at <= node->net->now) {
+		free(event_of(pier__list_pop(&node->coming)));
+		node->waiting--;
+	}
+	node->ep = ep;
 }
 
 static int drive(struct vnet_node *node, int (*fn)(struct soft_ep *ep))
