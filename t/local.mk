@@ -15,6 +15,7 @@ check_PROGRAMS += \
 	%D%/cm/bounded.t \
 	%D%/cm/conn.t \
 	%D%/cm/conn_state.t \
+	%D%/cm/elsewhere.t \
 	%D%/cm/enddesc.t \
 	%D%/cm/ended.t \
 	%D%/cm/goodbye.t \
@@ -212,6 +213,7 @@ check_PROGRAMS += \
 	%D%/soft/ack_coalesce.t \
 	%D%/soft/capture.t \
 	%D%/soft/cm.t \
+	%D%/soft/cm_elsewhere.t \
 	%D%/soft/cm_end.t \
 	%D%/soft/cm_find.t \
 	%D%/soft/cm_flood.t \
@@ -307,6 +309,7 @@ dist_check_SCRIPTS += \
 	%D%/verbs/interop.sh \
 	%D%/verbs/interop_cm.sh \
 	%D%/verbs/interop_cm_bad.sh \
+	%D%/verbs/interop_elsewhere.sh \
 	%D%/verbs/rxe.sh \
 	# end, sorted
 

@@ -377,9 +377,10 @@ static void renew_qp(struct pier_conn *conn)
 
 static void rejected(struct pier_conn *conn, const struct pier__cm_event *ev)
 {
-	int err = pier__rdmacm_rejected(conn, ev);
+	bool is_final = pier__rdmacm_is_final(ev);
+	int err = pier__rdmacm_rejected(conn, ev);	/* the last error */
 
-	if (conn->state != PIER__CONN_REQ_SENT || pier__rdmacm_is_final(ev) ||
+	if (conn->state != PIER__CONN_REQ_SENT || is_final ||
 	    (!conn->cm->attempt->retry.ms && is_decided(conn, ev))) {
 		pier__conn_fail(conn, err);
 		return;

@@ -52,6 +52,9 @@ enum pier__reject_reason {
 	PIER__REJECT_CLOSING,	/* it has just stopped listening */
 	PIER__REJECT_BUSY,	/* more are pending than its backlog, or */
 				/* this one for too long */
+	PIER__REJECT_ELSEWHERE,	/* it listens at another address: the data */
+				/* is the GID, by the device: elsewhere of */
+				/* struct pier__cm */
 };
 
 struct pier__cm_reject {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cm/rdmacm/rdmacm.h"
 #include "core/clock.h"
@@ -18,8 +19,10 @@ static void gone(struct pier_conn *conn)
 }
 
 /* An event of a connection, which may be closed already. */
-static void take(struct pier_conn *conn, const struct pier__cm_event *ev)
+static void take(struct pier_conn *conn, struct pier__cm_event *ev)
 {
+	if (ev->kind == PIER__CM_REJECTED)
+		pier__rdmacm_take_reject(ev);
 	if (pier__conn_is_closed(conn))
 		return;
 	if (ev->kind == PIER__CM_DISCONNECTED)
@@ -100,6 +103,20 @@ static const struct pier__rdmacm_ops ops = {
 	.close = close_all,
 };
 
+/* What a device's own REJ has for clients of pier. */
+static void set_elsewhere(struct pier__cm *cm)
+{
+	static const uint8_t gid[16];	/* that, the device fills in */
+	const struct pier__cm_reject reject = {
+		.reason = PIER__REJECT_ELSEWHERE,
+		.data = gid, .len = sizeof(gid),
+	};
+	uint8_t field[PIER__CM_ELSEWHERE];
+
+	pier__cm_reject_encode(&reject, field, sizeof(field));
+	memcpy(cm->elsewhere, field, sizeof(cm->elsewhere));
+}
+
 int pier__rdmacm_open(struct pier__queues *queues)
 {
 	const struct pier__fabric_cm *fab = queues->dev->fabric->cm;
@@ -127,6 +144,7 @@ int pier__rdmacm_open(struct pier__queues *queues)
 	if (err)
 		goto err_free;
 	rdmacm->cm->no_roce_port = queues->owner->no_roce_port;
+	set_elsewhere(rdmacm->cm);
 	rdmacm->source.poll = poll_events;
 	rdmacm->source.fd = rdmacm->cm->fd;
 	rdmacm->source.slow = true;

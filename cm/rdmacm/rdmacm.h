@@ -214,6 +214,11 @@ int pier__rdmacm_fail(const struct pier_conn *conn, int err, const char *stage,
 /* For a REJ: sets the reason and private data.  Returns the error. */
 int pier__rdmacm_rejected(struct pier_conn *conn,
 			  const struct pier__cm_event *ev);
+/*
+ * @ev is a REJ that has arrived.  What a device has put into its private data
+ * moves to where it would be without: reason and instead.
+ */
+void pier__rdmacm_take_reject(struct pier__cm_event *ev);
 /* Would a later request be rejected for the same reason? */
 bool pier__rdmacm_is_final(const struct pier__cm_event *ev);
 

@@ -179,15 +179,29 @@ bool pier__rdmacm_is_final(const struct pier__cm_event *ev)
 	       reject.reason == PIER__REJECT_MALFORMED;
 }
 
+void pier__rdmacm_take_reject(struct pier__cm_event *ev)
+{
+	struct pier__cm_reject reject;
+
+	if (pier__cm_reject_decode(ev->data, ev->len, &reject) ||
+	    reject.reason != PIER__REJECT_ELSEWHERE)
+		return;
+	ev->reason = ROCE_REJ_GID;
+	if (reject.len == sizeof(ev->instead))
+		memcpy(ev->instead, reject.data, sizeof(ev->instead));
+	ev->len = 0;		/* it has none of the peer's program */
+}
+
 /* Where the peer listens, if that is not where the request was sent. */
 static void instead_text(const struct pier__cm_event *ev, char *ret,
 			 size_t size)
 {
-	static const uint8_t unknown[sizeof(ev->instead)];
 	char text[INET6_ADDRSTRLEN];
+	struct in6_addr ip;
 
 	ret[0] = '\0';
-	if (memcmp(ev->instead, unknown, sizeof(unknown)))
+	memcpy(&ip, ev->instead, sizeof(ip));
+	if (pier__sockaddr_is_host(&ip))
 		snprintf(ret, size, ", but listens at %s",
 			 pier__gid_text(ev->instead, text));
 }

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/fail.h"
 #include "core/sockaddr.h"
@@ -79,6 +80,44 @@ int pier__port_lacks(const struct pier__port *port,
 			  port->name, pier__sockaddr_text(addr, text),
 			  whose ? "an address of " : "which it does not have",
 			  whose ? whose : "", port->name, port->port, has);
+}
+
+/* Is it valid on other hosts? */
+static bool is_global(const struct in6_addr *ip)
+{
+	if (IN6_IS_ADDR_V4MAPPED(ip))
+		return ip->s6_addr[12] != 127;
+	return !IN6_IS_ADDR_LINKLOCAL(ip) && !IN6_IS_ADDR_LOOPBACK(ip);
+}
+
+bool pier__port_like(const struct pier__port *port, const uint8_t gid[16],
+		     uint8_t ret[16])
+{
+	struct in6_addr like, own;
+
+	memcpy(&like, gid, sizeof(like));
+	for (uint32_t i = 0; i < port->gid_count; i++) {
+		memcpy(&own, port->gids[i].raw, sizeof(own));
+		if (port->gids[i].type != PIER_GID_ROCE_V2 ||
+		    !is_global(&own) || IN6_IS_ADDR_V4MAPPED(&own) !=
+					IN6_IS_ADDR_V4MAPPED(&like))
+			continue;
+		memcpy(ret, &own, sizeof(own));
+		return true;
+	}
+	return false;
+}
+
+size_t pier__cm_elsewhere(const struct pier__cm *cm, const uint8_t *data,
+			  size_t len, const uint8_t gid[16],
+			  uint8_t ret[PIER__CM_ELSEWHERE])
+{
+	if (!cm->elsewhere[0] || len < PIER__CM_ELSEWHERE_KEY ||
+	    memcmp(data, cm->elsewhere, PIER__CM_ELSEWHERE_KEY))
+		return 0;
+	memcpy(ret, cm->elsewhere, PIER__CM_ELSEWHERE_HEAD);
+	memcpy(ret + PIER__CM_ELSEWHERE_HEAD, gid, 16);
+	return PIER__CM_ELSEWHERE;
 }
 
 void pier__port_update(struct pier__port *port, const struct pier__port *now)

@@ -108,6 +108,13 @@ void pier__ports_miss(struct pier__ports *ports,
 int pier__port_lacks(const struct pier__port *port,
 		     const struct sockaddr *addr, const char *whose);
 
+/*
+ * Find an address of @port, of the family of @gid, that is valid on other
+ * hosts.  Returns false: it has none.
+ */
+bool pier__port_like(const struct pier__port *port, const uint8_t gid[16],
+		     uint8_t ret[16]);
+
 /* Counters of one device or connection; the names are constants. */
 struct pier__counted {
 	struct pier_counted what;
@@ -327,6 +334,10 @@ struct pier__fabric_qp {
 	struct ibv_qp *(*ibv)(struct pier__qp *qp);
 };
 
+#define PIER__CM_ELSEWHERE_HEAD 8
+#define PIER__CM_ELSEWHERE_KEY 4
+#define PIER__CM_ELSEWHERE (PIER__CM_ELSEWHERE_HEAD + 16)
+
 /* The connection manager of one channel, and of its thread. */
 struct pier__cm {
 	struct pier__chan *chan;
@@ -334,7 +345,21 @@ struct pier__cm {
 				/* work */
 	bool no_roce_port;	/* the caller's: listeners of a soft device */
 				/* never take port 4791 */
+	/*
+	 * The caller's, zeros: none.  The REJ of a request for an address that
+	 * a listener does not have has them and the GID of one that it has as
+	 * private data, if the request's begins with the same ELSEWHERE_KEY.
+	 */
+	uint8_t elsewhere[PIER__CM_ELSEWHERE_HEAD];
 };
+
+/*
+ * Write the private data of a REJ of a request with @len bytes of @data: the
+ * server listens at @gid.  Returns the length; 0: the client is not to get it.
+ */
+size_t pier__cm_elsewhere(const struct pier__cm *cm, const uint8_t *data,
+			  size_t len, const uint8_t gid[16],
+			  uint8_t ret[PIER__CM_ELSEWHERE]);
 
 /* A port that accepts requests. */
 struct pier__cm_listener {
@@ -395,7 +420,7 @@ struct pier__cm_event {
 				/* pier__fail() has its message */
 	uint16_t reason;	/* of REJECTED: IBTA reject reason */
 	uint8_t instead[16];	/* of REJECTED: the GID where the peer */
-				/* listens, as it has it; 0: not known */
+				/* listens, as REJ has it; 0: not known */
 	uint32_t qpn;		/* the peer's, of REQUEST and RESPONSE; and: */
 	uint8_t responder_resources;	/* most that the peer requests */
 	uint8_t initiator_depth;	/* most that the peer accepts */

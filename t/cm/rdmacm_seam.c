@@ -4,6 +4,7 @@
 
 #include "cm/rdmacm/private_data.h"
 #include "cm/rdmacm/rdmacm.h"
+#include "core/roce.h"
 #include "dev/dev_impl.h"
 #include "t/lib/caller.h"
 #include "t/lib/fakecm.h"
@@ -308,6 +309,48 @@ static void a_reject_without_a_word_is_one_of_that_address(void)
 	end();
 }
 
+/* Its REJ has @field, after which the error message has @want. */
+static void rejected_with(const uint8_t *field, uint16_t reason,
+			  const char *want)
+{
+	if (begin(5000)) {
+		server.hold = true;
+		if (caller_ask(&client, &server, NULL) &&
+		    OK(peer_count(&server.requests, 1))) {
+			fakecm_data = field;
+			IS(pier_conn_reject(server.peer.conn, NULL, 0), 0);
+			OK(peer_count(&client.failures, 1));
+			IS(pier_conn_reject_reason(client.peer.conn), reason);
+			LIKE(pier_conn_error_text(client.peer.conn), want);
+		}
+	}
+	end();
+}
+
+/* As a device sends it, then with what is no address or has no such length. */
+static void the_address_in_a_reject_is_shown_if_it_is_one(void)
+{
+	static const char none[] = "does not have the requested address (r";
+	uint8_t field[PIER__CM_REJ_DATA] = "pier\1\10\0\20";
+	uint8_t *gid = field + PIER__CM_FRAME_REJ;
+
+	memcpy(gid + 10, (uint8_t[]){ 255, 255, 10, 9, 0, 1 }, 6);
+	rejected_with(field, ROCE_REJ_GID, ", but listens at 10.9.0.1 (");
+	memset(gid, 0xfd, 16);
+	rejected_with(field, ROCE_REJ_GID, "listens at fdfd:fdfd:");
+	memset(gid, 0xff, 16);
+	rejected_with(field, ROCE_REJ_GID, none);
+	memset(gid, 0, 16);
+	rejected_with(field, ROCE_REJ_GID, none);
+	memset(gid, 0xfd, 16);
+	field[7] = 15;
+	rejected_with(field, ROCE_REJ_GID, none);
+	field[7] = 17;
+	rejected_with(field, ROCE_REJ_GID, none);
+	field[6] = 0x80;
+	rejected_with(field, ROCE_REJ_CONSUMER, "has rejected the request");
+}
+
 static void a_stale_queue_pair_number_is_replaced(void)
 {
 	if (begin(5000)) {
@@ -439,6 +482,7 @@ int main(void)
 	TEST(a_blob_that_cannot_be_read_fails_the_connection);
 	TEST(names_are_looked_up_and_each_address_tried);
 	TEST(a_reject_without_a_word_is_one_of_that_address);
+	TEST(the_address_in_a_reject_is_shown_if_it_is_one);
 	TEST(a_stale_queue_pair_number_is_replaced);
 	TEST(a_peer_to_which_all_is_stale_is_given_up);
 	TEST(the_end_of_a_client_ends_its_open_request);

@@ -201,9 +201,25 @@ static void take_param(struct pier__cm *cm, const struct rdma_conn_param *conn,
 }
 
 /*
- * A listener on any address gets requests to every device; those to another
- * device are rejected without private data.
+ * A listener on any address gets requests to every device.  To reject one of
+ * another device: a client of pier gets the address of ours.
  */
+static void reject_elsewhere(const struct pier__cm *cm,
+			     const struct rdma_cm_event *event)
+{
+	const struct rdma_conn_param *conn = &event->param.conn;
+	uint8_t gid[16], data[PIER__CM_ELSEWHERE];
+	size_t len = conn->private_data ? conn->private_data_len : 0;
+
+	pier__sockaddr_to_gid(&event->id->route.addr.src_addr, gid);
+	if (pier__port_like(port_of(cm), gid, gid))
+		len = pier__cm_elsewhere(cm, conn->private_data, len, gid,
+					 data);
+	else
+		len = 0;
+	rdma_reject(event->id, data, (uint8_t)len);
+}
+
 static bool request(struct pier__cm *cm, const struct rdma_cm_event *event,
 		    struct pier__cm_event *ret)
 {
@@ -211,7 +227,7 @@ static bool request(struct pier__cm *cm, const struct rdma_cm_event *event,
 
 	event->id->context = NULL;
 	if (!pier__verbs_cm_is_ours(cm, event->id)) {
-		rdma_reject(event->id, NULL, 0);
+		reject_elsewhere(cm, event);
 		return false;
 	}
 	end = calloc(1, sizeof(*end));

@@ -51,37 +51,45 @@ static bool instead(const struct soft_cm *cm, const struct soft_rx *rx,
 	return ops->instead && ops->instead(cm->host, &rx->dst.ip, ret);
 }
 
-/* The additional information of @reason, as IBTA has it. */
-static void put_info(const struct soft_cm *cm, const struct soft_mad *req,
-		     const struct soft_rx *rx, enum roce_rej_reason reason,
-		     struct soft_mad *mad)
+/*
+ * The user of the client reads where the listener is: as additional information
+ * by IBTA, and as private data, for librdmacm passes no other to programs.
+ */
+static void put_instead(const struct soft_cm *cm, const struct soft_mad *req,
+			const struct soft_rx *rx, struct soft_mad *mad,
+			uint8_t data[PIER__CM_ELSEWHERE])
 {
 	struct in6_addr ip;
 
-	/* Soft peers read this and send REQ with our MTU. */
-	if (reason == ROCE_REJ_MTU) {
-		mad->info_len = 1;
-		mad->info[0] = cm->host->mtu;
-	}
-	/* The user of the client reads where the listener is. */
-	if (reason == ROCE_REJ_GID &&
-	    instead(cm, rx, (uint16_t)req->service_id, &ip)) {
-		mad->info_len = sizeof(ip);
-		memcpy(mad->info, &ip, sizeof(ip));
-	}
+	if (!instead(cm, rx, (uint16_t)req->service_id, &ip))
+		return;
+	mad->info_len = sizeof(ip);
+	memcpy(mad->info, &ip, sizeof(ip));
+	if (!cm->owner)
+		return;
+	mad->data = data;
+	mad->len = pier__cm_elsewhere(cm->owner, req->data + SOFT_MAD_IP_LEN,
+				      PIER__CM_REQ_DATA, ip.s6_addr, data);
 }
 
 /* Send REJ for a REQ without a record. */
 static void send_rej(struct soft_cm *cm, const struct soft_mad *req,
 		     const struct soft_rx *rx, enum roce_rej_reason reason)
 {
+	uint8_t data[PIER__CM_ELSEWHERE];
 	struct soft_mad mad = {
 		.attr = SOFT_MAD_REJ, .tid = req->tid,
 		.remote_id = req->local_id, .message = SOFT_MAD_OF_REQ,
 		.reason = (uint16_t)reason,
 	};
 
-	put_info(cm, req, rx, reason, &mad);
+	/* Soft peers read this and send REQ with our MTU. */
+	if (reason == ROCE_REJ_MTU) {
+		mad.info_len = 1;
+		mad.info[0] = cm->host->mtu;
+	}
+	if (reason == ROCE_REJ_GID)
+		put_instead(cm, req, rx, &mad, data);
 	pier__soft_add(cm->ep->counters, SOFT_COUNTER(cm_refused), 1);
 	pier__soft_cm_answer(cm, rx, pier__soft_cm_guid_port(req->guid), &mad);
 }

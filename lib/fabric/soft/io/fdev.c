@@ -38,28 +38,14 @@ int pier__soft_gid_index(struct pier__fdev *fdev, const struct in6_addr *ip)
 	return index;
 }
 
-/* Has it a meaning on other hosts? */
-static bool is_global(const struct in6_addr *ip)
-{
-	if (IN6_IS_ADDR_V4MAPPED(ip))
-		return ip->s6_addr[12] != 127;
-	return !IN6_IS_ADDR_LINKLOCAL(ip) && !IN6_IS_ADDR_LOOPBACK(ip);
-}
-
 bool pier__soft_address_like(struct pier__fdev *fdev, const struct in6_addr *ip,
 			     struct in6_addr *ret)
 {
 	struct soft_fdev *soft = (struct soft_fdev *)fdev;
-	bool v4 = IN6_IS_ADDR_V4MAPPED(ip), found = false;
-	struct in6_addr own;
+	bool found;
 
 	pthread_mutex_lock(&soft->lock);
-	for (uint32_t i = 0; i < fdev->port.gid_count && !found; i++) {
-		memcpy(&own, fdev->port.gids[i].raw, sizeof(own));
-		found = is_global(&own) && IN6_IS_ADDR_V4MAPPED(&own) == v4;
-	}
+	found = pier__port_like(&fdev->port, ip->s6_addr, ret->s6_addr);
 	pthread_mutex_unlock(&soft->lock);
-	if (found)
-		*ret = own;
 	return found;
 }
