@@ -140,7 +140,7 @@ static int serve(struct copy_tool *t)
 			     err == -EEXIST ? ": give this one another port" :
 					      "");
 	if (t->json)
-		copy_report_server(t, err);
+		copy_print_json(t, err);
 	return err ? 1 : 0;
 }
 

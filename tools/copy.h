@@ -24,6 +24,7 @@ struct copy_tool {
 	struct pier_dev *dev;
 	struct pier_copy *copy;
 	json_t *errors;		/* with --json */
+	json_int_t unlisted;	/* errors beyond the most that are listed */
 	double begun;		/* seconds */
 	int shown;		/* a line of progress is on the terminal */
 	uint64_t shown_bytes;
@@ -84,8 +85,8 @@ void copy_progress(const char *path, uint64_t size, uint64_t bytes, void *arg);
 /* Print the result; @err is the call's, with its message. */
 void copy_report(struct copy_tool *t, int err);
 
-/* The same of a server, as JSON, without what failed. */
-void copy_report_server(struct copy_tool *t, int err);
+/* The same as JSON, also of a server. */
+void copy_print_json(struct copy_tool *t, int err);
 
 /* On a terminal, until there is progress: for what it waits. */
 void copy_print_waiting(struct copy_tool *t);

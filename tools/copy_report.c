@@ -9,6 +9,7 @@
 #include "copy.h"
 #include "tool.h"
 
+#define ERRORS_MAX 1000		/* with --json, that are listed */
 #define TEXT_COLUMNS 32		/* of a name, beside what else is on the line */
 
 double copy_now(void)
@@ -67,10 +68,14 @@ void copy_failed(const char *path, int error, const char *text, void *arg)
 	erase(t);
 	tool_message("pier copy: %s%s%s", path, *path ? ": " : "a client: ",
 		     text);
-	if (!t->json || t->listening)
+	if (!t->json)
 		return;
 	if (!t->errors)
 		t->errors = json_array();
+	if (json_array_size(t->errors) == ERRORS_MAX) {
+		t->unlisted++;
+		return;
+	}
 	entry = json_object();
 	tool_json_set_name(entry, "path", path);
 	tool_json_set(entry, "error", json_string(pier_error_name(error)));
@@ -117,18 +122,14 @@ static json_t *result_of(struct copy_tool *t, int err)
 	return root;
 }
 
-static void print_json(struct copy_tool *t, int err)
+void copy_print_json(struct copy_tool *t, int err)
 {
 	json_t *root = result_of(t, err);
 
 	tool_json_set(root, "errors", t->errors ? t->errors : json_array());
+	tool_json_set(root, "unlisted", json_integer(t->unlisted));
 	t->errors = NULL;
 	tool_json_print(root);
-}
-
-void copy_report_server(struct copy_tool *t, int err)
-{
-	tool_json_print(result_of(t, err));
 }
 
 void copy_print_waiting(struct copy_tool *t)
@@ -150,7 +151,7 @@ void copy_report(struct copy_tool *t, int err)
 	pier_copy_get_result(t->copy, &result);
 	erase(t);
 	if (t->json)
-		print_json(t, err);
+		copy_print_json(t, err);
 	if (err && !result.failed)	/* no file's error, which was shown */
 		tool_message("pier copy: %s", pier_last_error());
 }

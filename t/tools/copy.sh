@@ -409,14 +409,20 @@ a_wrong_port_is_a_usage_error()
 	    says "$tmp/err" '--listen "127.0.0.1": PORT, 1 to 65535'
 }
 
-a_server_prints_what_it_has_done_as_json()
+# serve_json - the same server, which prints its result to $tmp/served
+serve_json()
 {
-	rm -rf "$tmp/root"
-	mkdir -p "$tmp/root" "$tmp/here" && cd "$tmp/here" || return
+	rm -rf "$tmp/root" "$tmp/here" "$tmp/server"
+	mkdir "$tmp/root" "$tmp/here" && cd "$tmp/here" || return
 	"$pier" copy -d "$device" --listen --json --root "$tmp/root" \
 	    >"$tmp/served" 2>"$tmp/server" &
 	server=$!
-	wait_for 20 grep -q listens "$tmp/server" || return
+	wait_for 20 grep -q listens "$tmp/server"
+}
+
+a_server_prints_what_it_has_done_as_json()
+{
+	serve_json || return
 	echo 1 >file
 	copied file 127.0.0.1:one && copied file 127.0.0.1:two &&
 	    ! copy 127.0.0.1:none . || return
@@ -424,11 +430,28 @@ a_server_prints_what_it_has_done_as_json()
 	wait $server || return
 	is_json "$tmp/served" && ! grep waiting "$tmp/server" &&
 	    says "$tmp/served" '"files": 2' '"failed": 1' '"bytes": 4' \
-		'"broken": 0' '"error": null' || return
+		'"broken": 0' '"error": null' '"unlisted": 0' \
+		'"path": "none"' '"error": "ENOENT"' || return
 	status 1 "$pier" copy -d "$device" --listen --json --root "$tmp/no" &&
 	    is_json "$tmp/out" && says "$tmp/out" "\"error\": \"copy: the root"
 	status 2 "$pier" copy --listen --once --json &&
 	    says "$tmp/err" "--json and --once"
+}
+
+# Of 1003, by both ends.
+what_fails_is_listed_up_to_a_limit()
+{
+	serve_json || return
+	# shellcheck disable=SC2046	# numbers
+	copy --json $(seq 1003) 127.0.0.1:
+	[ $? -eq 1 ] && is_json "$tmp/out" || return
+	kill -INT $server
+	wait $server
+	for file in "$tmp/out" "$tmp/served"; do
+		says "$file" '"failed": 1003' '"unlisted": 3' &&
+		    [ "$(grep -o '"path":' "$file" | wc -l)" -eq 1000 ] ||
+		    return
+	done
 }
 
 # With their bytes beside it, from which they are found again.
@@ -492,6 +515,7 @@ run a_port_follows_the_host
 natively run without_a_port_it_is_13579
 natively run a_wrong_port_is_a_usage_error
 run a_server_prints_what_it_has_done_as_json
+natively run what_fails_is_listed_up_to_a_limit
 natively run names_that_are_not_utf8_are_json_too
 natively run a_wrong_command_line_is_a_usage_error
 run a_server_ends_by_a_signal
