@@ -10,6 +10,9 @@
 #include "core/clock.h"
 #include "core/fail.h"
 
+#define RETRY_MS 200	/* between attempts to find the server */
+#define ATTEMPT_MS 1000	/* that remain for the last one, at least */
+
 static void connected(struct pier_comch_conn *conn, void *ctx_user_data)
 {
 	struct pier__copy_session *s = ctx_user_data;
@@ -81,7 +84,7 @@ static int start(struct pier_copy *copy, struct pier__copy_session *s)
 					       &copy->comch);
 	if (err)
 		return err;
-	err = pier__copy_configure_comch(copy);
+	err = pier__copy_configure_comch(copy, copy->cfg.timeout_ms);
 	if (err)
 		return err;
 	pier_comch_set_callbacks(copy->comch, connected, disconnected,
@@ -92,10 +95,10 @@ static int start(struct pier_copy *copy, struct pier__copy_session *s)
 	return err == -EINPROGRESS ? 0 : err;
 }
 
+/* Until the connection has ended, or was never established. */
 static int drive(struct pier_copy *copy, struct pier__copy_session *s)
 {
 	struct pier_ctx *ctx = pier_comch_ctx(copy->comch);
-	const char *text;
 	int err;
 
 	while (pier_ctx_state(ctx) != PIER_CTX_IDLE ||
@@ -110,6 +113,52 @@ static int drive(struct pier_copy *copy, struct pier__copy_session *s)
 		}
 		pier__copy_session_step(s);
 	}
+	return 0;
+}
+
+/*
+ * Does the host respond without a server of this name?  It may start until
+ * @limit.
+ */
+static bool is_awaited(const struct pier_copy *copy,
+		       const struct pier__copy_session *s, uint64_t limit)
+{
+	const char *text;
+
+	return s->state == PIER__COPY_OPENING &&
+	       pier_comch_error(copy->comch, &text) == -ECONNREFUSED &&
+	       pier__ms_left(pier__now(), limit) > RETRY_MS + ATTEMPT_MS;
+}
+
+/* A stop ends the pause, too. */
+static int try_again(struct pier_copy *copy, uint64_t limit)
+{
+	struct pier_ctx *ctx = pier_comch_ctx(copy->comch);
+	int err = pier_pe_wait(copy->pe, RETRY_MS), ms;
+
+	if (err < 0 && err != -ETIMEDOUT)
+		return err;
+	ms = pier__ms_left(pier__now(), limit);
+	err = pier__copy_configure_comch(copy, ms > 0 ? (uint32_t)ms : 1);
+	if (!err)
+		err = pier_ctx_start(ctx, copy->pe);
+	return err == -EINPROGRESS ? 0 : err;
+}
+
+static int drive_all(struct pier_copy *copy, struct pier__copy_session *s)
+{
+	uint64_t limit = pier__deadline(pier__now(),
+					(int)copy->cfg.timeout_ms);
+	const char *text;
+	int err = drive(copy, s);
+
+	while (!err && is_awaited(copy, s, limit)) {
+		err = try_again(copy, limit);
+		if (!err)
+			err = drive(copy, s);
+	}
+	if (err)
+		return err;
 	if (s->state == PIER__COPY_OPENING) {	/* it was never connected */
 		err = pier_comch_error(copy->comch, &text);
 		return pier__fail_again(err ? err : -ECONNREFUSED, text);
@@ -129,7 +178,7 @@ static int run(struct pier_copy *copy, struct pier__copy_session *s)
 	s->sender.tree.fd = AT_FDCWD;
 	err = start(copy, s);
 	if (!err)
-		err = drive(copy, s);
+		err = drive_all(copy, s);
 	atomic_store(&copy->stopped, false);
 	return err;
 }

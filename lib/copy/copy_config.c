@@ -106,14 +106,14 @@ void pier_copy_get_result(const struct pier_copy *copy,
 	*ret = copy->result;
 }
 
-int pier__copy_configure_comch(struct pier_copy *copy)
+int pier__copy_configure_comch(struct pier_copy *copy, uint32_t timeout_ms)
 {
 	struct pier_comch_config cfg = {
 		.size = sizeof(cfg),
 		.max_msg_size = PIER__COPY_MESSAGE,
 		.recv_queue = 2 * PIER__COPY_SLOTS + PIER__COPY_REPORTS,
 		.max_clients = copy->cfg.max_clients,
-		.connect_timeout_ms = copy->cfg.timeout_ms,
+		.connect_timeout_ms = timeout_ms,
 	};
 
 	return pier_comch_configure(copy->comch, &cfg);

@@ -176,8 +176,8 @@ int pier__copy_file_exists(const char *path);
 int pier__copy_session_receive_at(struct pier__copy_session *session,
 				  const char *path, bool exact, bool many);
 
-/* The Comm Channel's configuration. */
-int pier__copy_configure_comch(struct pier_copy *copy);
+/* The Comm Channel's configuration; a client tries @timeout_ms to connect. */
+int pier__copy_configure_comch(struct pier_copy *copy, uint32_t timeout_ms);
 
 /* @text without control characters. */
 void pier__copy_printable(const char *text, char *ret, size_t size);

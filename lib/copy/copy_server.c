@@ -108,7 +108,8 @@ static int start(struct pier_copy *copy)
 		err = pier_comch_create_server(copy->dev, copy->cfg.rep,
 					       copy->cfg.name, &copy->comch);
 	if (!err)
-		err = pier__copy_configure_comch(copy);
+		err = pier__copy_configure_comch(copy,
+						 copy->cfg.timeout_ms);
 	if (err)
 		return err;
 	pier_comch_set_callbacks(copy->comch, connected, disconnected,

@@ -21,7 +21,7 @@ pair()
 	serving=$!
 	wait_for 20 has_name || { cat "$tmp/server"; return 1; }
 	# shellcheck disable=SC2086
-	timeout 40 "$copy" -p "$device" -f "$tmp/here" $options \
+	timeout 60 "$copy" -p "$device" -f "$tmp/here" $options \
 	    >"$tmp/client" 2>&1
 	client=$?
 	wait $serving
@@ -113,7 +113,7 @@ an_address_leads_to_the_server()
 without_a_server_the_client_says_so()
 {
 	echo 1 >"$tmp/here"
-	timeout 40 "$copy" -p "$device" -f "$tmp/here" >"$tmp/out" 2>&1
+	timeout 60 "$copy" -p "$device" -f "$tmp/here" >"$tmp/out" 2>&1
 	[ $? -eq 1 ] && grep -q 'no server "dma copy server"' "$tmp/out"
 }
 

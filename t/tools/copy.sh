@@ -280,6 +280,25 @@ without_a_server_it_says_so()
 	fails "no server" --timeout 2 file 127.0.0.1:
 }
 
+# tries - the client has sent more requests than one attempt has
+tries()
+{
+	"$pier" counters -d "$device" "$client" 2>/dev/null |
+		grep -q '^ *tx_packets  *[1-9][0-9]'
+}
+
+a_client_waits_for_a_server_of_its_own_host()
+{
+	echo 1 >"$tmp/late"
+	"$pier" copy -d "$device" --timeout 40 "$tmp/late" 127.0.0.1:new \
+	    2>"$tmp/err" &
+	client=$!
+	wait_for 20 tries || { cat "$tmp/err"; return 1; }
+	serve
+	wait $client || { cat "$tmp/err" "$tmp/server"; return 1; }
+	cmp "$tmp/late" "$tmp/root/new"
+}
+
 a_message_has_no_control_characters()
 {
 	serve
@@ -348,9 +367,9 @@ ports_distinguish_servers()
 	    copied --port 65535 file2 127.0.0.1: && cmp file2 ../other/file2 &&
 	    copied --port 65535 127.0.0.1:file2 back && cmp file2 back &&
 	    [ "$(ls -A ../root ../other | grep -c file)" -eq 2 ] &&
-	    fails 'no server "pier copy 8"' --port 8 --timeout 5 file \
+	    fails 'no server "pier copy 8"' --port 8 --timeout 1 file \
 		127.0.0.1: &&
-	    fails 'no server "pier copy"' --timeout 5 file 127.0.0.1:
+	    fails 'no server "pier copy"' --timeout 1 file 127.0.0.1:
 }
 
 # As to other commands; --port is the same.
@@ -363,8 +382,8 @@ a_port_follows_the_host()
 	    cmp file ../root/by_address &&
 	    copied 127.0.0.1:65535:file 127.0.0.1:65535:by_address ./ &&
 	    copied --port 65535 127.0.0.1:65535:file back && cmp file back &&
-	    fails 'no server "pier copy 8"' --timeout 5 file 127.0.0.1:8: &&
-	    fails 'no server "pier copy"' --timeout 5 file 127.0.0.1:
+	    fails 'no server "pier copy 8"' --timeout 1 file 127.0.0.1:8: &&
+	    fails 'no server "pier copy"' --timeout 1 file 127.0.0.1:
 }
 
 # The default one, of a path too that has digits and a colon behind a folder.
@@ -506,6 +525,7 @@ natively run no_client_leaves_the_root
 run a_file_that_fails_does_not_end_the_copy
 run the_old_target_stays_when_the_copy_fails
 run without_a_server_it_says_so
+natively run a_client_waits_for_a_server_of_its_own_host
 natively run a_message_has_no_control_characters
 natively run progress_is_shown_on_a_terminal_alone
 natively run a_long_name_is_shortened_on_a_terminal

@@ -42,7 +42,8 @@ struct pier_copy_config {
 				/* leaves; NULL means "." */
 	struct pier_rep *rep;	/* of a server; or NULL */
 	uint32_t flags;		/* enum pier_copy_flag, or-ed */
-	uint32_t timeout_ms;	/* of connecting, and of silence of a peer; */
+	uint32_t timeout_ms;	/* of connecting, also to a server that is */
+				/* not there yet, and of silence of a peer; */
 				/* 0 means 30000 */
 	uint32_t max_clients;	/* of a server at a time, 1..64; 0 means 8 */
 };
