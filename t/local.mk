@@ -213,6 +213,7 @@ check_PROGRAMS += \
 	%D%/soft/ack_coalesce.t \
 	%D%/soft/capture.t \
 	%D%/soft/cm.t \
+	%D%/soft/cm_data.t \
 	%D%/soft/cm_elsewhere.t \
 	%D%/soft/cm_end.t \
 	%D%/soft/cm_find.t \

@@ -119,11 +119,17 @@ static bool icrc_ok(struct soft_qp *qp, const struct soft_rx *rx)
 				    roce ? UINT16_MAX : SOFT_ID_MAX);
 }
 
-/* The first packet of a peer, which may overtake its RTU. */
-static void qp_first(struct soft_qp *qp)
+/*
+ * The first packet of a peer, which may overtake its RTU.  Any other is of an
+ * earlier connection, or follows one that was lost.
+ */
+static void qp_first(struct soft_qp *qp, const struct soft_hdr *hdr)
 {
 	struct soft_gsi *gsi = qp->ep->gsi;
 
+	if (is_response(hdr->opcode) ||
+	    hdr->psn != (qp->resp.epsn & SOFT_PSN_MASK))
+		return;
 	if (gsi)
 		gsi->ops->data(gsi, qp->cm_id);
 	qp->cm_id = 0;
@@ -173,7 +179,7 @@ static void ep_packet(struct soft_ep *ep, const struct soft_rx *rx)
 		return;
 	}
 	if (qp->cm_id)
-		qp_first(qp);
+		qp_first(qp, &in.hdr);
 	in.data = rx->data + hdr_len;
 	in.len = rx->len - hdr_len - in.hdr.pad - 4;
 	if (is_response(in.hdr.opcode))

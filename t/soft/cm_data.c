@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
+
+#include "core/clock.h"
+#include "core/roce.h"
+#include "fabric/soft/rc/qp.h"
+#include "t/lib/cmpair.h"
+#include "t/lib/tap.h"
+
+/*
+ * A connection whose RTU is lost, in virtual time: the first packet of its peer
+ * stands for it, and no other.
+ */
+static struct cm_pair *pair;
+static struct soft_qp *qp;	/* side 1's */
+
+/* Accept with a QP that is in RTS. */
+static void accept_with_qp(struct cmpair_end *end)
+{
+	static const enum ibv_qp_state states[] = {
+		IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS,
+	};
+	struct cm_node *node = &pair->node[1];
+	struct ibv_qp_cap cap = { .max_send_wr = 4, .max_send_sge = 1 };
+	struct ibv_qp_attr attr;
+	uint16_t port;
+	int mask, i;
+
+	IS(pier__soft_qp_create(node->cq, node->srq, &cap, &qp), 0);
+	end->qpn = qp->qpn;
+	for (i = 0; i < 3; i++) {
+		IS(pier__soft_cm_qp_attr(end->id, states[i], &attr, &mask,
+					 &port), 0);
+		IS(pier__soft_qp_modify(qp, &attr, mask, &node->addr, port), 0);
+	}
+	IS(cm_accept(end, NULL), 0);
+}
+
+/* Side 1's end, which has accepted and got no RTU. */
+static struct cmpair_end *accepted(void)
+{
+	struct cmpair_end *end;
+
+	pair = cm_open(1, false, 8);
+	pair->node[1].manner = CM_WAIT;
+	pair->sent[SOFT_MAD_RTU].lose = 1000;
+	cm_ask(pair, CM_SERVICE, NULL);
+	cm_run(pair, 1);
+	end = cm_last(&pair->node[1]);
+	accept_with_qp(end);
+	cm_run(pair, 1);
+	IS(end->events[PIER__CM_ESTABLISHED], 0);
+	return end;
+}
+
+static void finish(void)
+{
+	pier__soft_qp_destroy(qp);
+	cm_close(pair);
+}
+
+/* A SEND of side 0, @ahead of the one that is next. */
+static void packet(int32_t ahead, uint8_t opcode)
+{
+	struct soft_hdr hdr = {
+		.opcode = opcode, .pkey = ROCE_PKEY_DEFAULT, .qpn = qp->qpn,
+		.psn = (pair->sent[SOFT_MAD_REP].mad.psn + (uint32_t)ahead) &
+		       SOFT_PSN_MASK,
+		.syndrome = SOFT_SYN_ACK, .ack_req = true,
+	};
+	struct soft_tx tx = {
+		.src = pair->node[0].addr, .dst = pair->node[1].addr,
+	};
+	struct vnet_packet built;
+
+	tx.hdr_len = (uint8_t)pier__soft_encode(&hdr, tx.hdr);
+	vnet_build(&pair->net, &tx, &built);
+	vnet_deliver(&pair->net, &built);
+	vnet_settle(&pair->net);
+	cm_events(&pair->node[1]);
+}
+
+static void the_first_packet_stands_for_a_lost_rtu(void)
+{
+	struct cmpair_end *end = accepted();
+
+	packet(0, SOFT_SEND_ONLY);
+	IS(end->events[PIER__CM_ESTABLISHED], 1);
+	finish();
+}
+
+/* Its QP may have the number of an earlier one of the same hosts. */
+static void a_packet_of_an_earlier_connection_does_not(void)
+{
+	struct cmpair_end *end = accepted();
+
+	packet(1, SOFT_SEND_ONLY);
+	packet(-1, SOFT_SEND_ONLY);
+	packet(-1000, SOFT_SEND_ONLY);
+	packet(1 << 22, SOFT_SEND_ONLY);
+	packet(0, SOFT_ACK);
+	IS(end->events[PIER__CM_ESTABLISHED], 0);
+	packet(0, SOFT_SEND_ONLY);
+	IS(end->events[PIER__CM_ESTABLISHED], 1);
+	finish();
+}
+
+int main(void)
+{
+	TEST(the_first_packet_stands_for_a_lost_rtu);
+	TEST(a_packet_of_an_earlier_connection_does_not);
+	return tap_done();
+}
