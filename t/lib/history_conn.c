@@ -328,9 +328,9 @@ static void request(struct history_host *host, struct pier__cm_event *event)
 		return;
 	}
 	end = &life->end[1];
-	if (end->used && end->born == host->words)
+	if (end->open)
 		history_fail(h, end, 0, "one request came twice");
-	/* Sent again to a process that was killed and is there anew, or */
+	/* It may come again when this process or its end is another. */
 	if (end->used || (!h->mild && history_chance(h, 0.05)) ||
 	    !end_open(life, 1)) {
 		pier__soft_cm_release(event->id);
