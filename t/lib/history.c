@@ -53,6 +53,7 @@ struct history *history_open(uint64_t seed)
 	h->net.tap_arg = h;
 	h->net.polls = history_chance(h, 0.5);
 	h->mild = history_chance(h, 0.3);
+	h->violent = !h->mild && history_chance(h, 0.3);
 	h->hosts = 2 + (int)history_random(h, HISTORY_HOSTS - 1);
 	h->conns = h->hosts - 1 +
 		   (int)history_random(h, (uint64_t)(HISTORY_CONNS - h->hosts));

@@ -147,6 +147,7 @@ struct history {
 	struct vnet net;
 	uint64_t seed, tick;
 	bool mild;			/* no request may fail */
+	bool violent;			/* hosts are killed often */
 	bool verbose;
 	int hosts, conns;
 	struct history_host host[HISTORY_HOSTS];

@@ -79,7 +79,7 @@ static bool end_open(struct history_life *life, int i)
 		return false;
 	if (pier__soft_qp_create(host->cq, host->srq, &cap, &end->qp))
 		abort();
-	if (history_chance(h, 0.5))
+	if (history_chance(h, h->violent ? 0.9 : 0.5))
 		number_again(end->qp, life->conn->last_qpn[i]);
 	end->qpn = end->qp->qpn;
 	life->conn->last_qpn[i] = end->qpn;

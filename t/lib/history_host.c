@@ -297,7 +297,8 @@ static void recv_post(struct history_host *host, uint32_t i)
 	struct ibv_recv_wr *bad;
 
 	memset(mem, 0, HISTORY_SLOT);
-	must(pier__soft_srq_post(host->srq, &wr, &bad), "receive");
+	if (pier__soft_srq_post(host->srq, &wr, &bad))
+		history_fail(host->history, NULL, i, "no receive is posted");
 	host->recv_posted[i] = true;
 	host->recvs++;
 }

@@ -89,7 +89,8 @@ static void kill_one(struct history *h)
 		return;
 	history_poll(h);
 	history_host_kill(host);
-	host->start_at = h->net.now + history_random(h, 40 * PIER__MS);
+	host->start_at = h->net.now + history_random(h, h->violent ? PIER__MS :
+						     40 * PIER__MS);
 }
 
 static void close_one(struct history *h)
@@ -114,7 +115,7 @@ static void phase(struct history *h)
 		return;
 	if (history_chance(h, 0.25))
 		cut_draw(h);
-	if (history_chance(h, 0.15))
+	if (history_chance(h, h->violent ? 0.6 : 0.15))
 		kill_one(h);
 	if (history_chance(h, 0.2))
 		close_one(h);
