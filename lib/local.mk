@@ -138,6 +138,7 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/fabric/soft/cm/cm_passive.c \
 	%D%/fabric/soft/cm/cm_recv.c \
 	%D%/fabric/soft/cm/cm_send.c \
+	%D%/fabric/soft/cm/cm_stale.c \
 	%D%/fabric/soft/cm/cm_table.c \
 	%D%/fabric/soft/cm/cm_timer.c \
 	%D%/fabric/soft/cm/soft_cm.h \
@@ -166,6 +167,7 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/fabric/soft/rc/mr.c \
 	%D%/fabric/soft/rc/mr.h \
 	%D%/fabric/soft/rc/post_send.c \
+	%D%/fabric/soft/rc/probe.c \
 	%D%/fabric/soft/rc/qp.c \
 	%D%/fabric/soft/rc/qp.h \
 	%D%/fabric/soft/rc/qp_modify.c \

@@ -220,6 +220,7 @@ check_PROGRAMS += \
 	%D%/soft/cm_flood.t \
 	%D%/soft/cm_hostile.t \
 	%D%/soft/cm_lossy.t \
+	%D%/soft/cm_stale.t \
 	%D%/soft/cm_tid.t \
 	%D%/soft/cm_unproven.t \
 	%D%/soft/codec.t \

@@ -26,7 +26,7 @@ void pier__soft_cm_dreq_send(struct soft_cm_conn *conn)
 	pier__soft_cm_send(conn, bytes);
 }
 
-static void dreq_begin(struct soft_cm_conn *conn)
+void pier__soft_cm_dreq_begin(struct soft_cm_conn *conn)
 {
 	/* Acknowledge all that has arrived first. */
 	pier__soft_ep_send_all(conn->cm->ep);
@@ -106,22 +106,6 @@ void pier__soft_cm_rej(struct soft_cm_conn *conn, const struct soft_mad *mad)
 	rejected(conn, mad->reason);
 }
 
-void pier__soft_cm_stale(struct soft_cm_conn *conn)
-{
-	switch (conn->state) {
-	case SOFT_CM_REQ_RCVD:
-	case SOFT_CM_REP_SENT:
-		conn->handshake->len = 0;
-		rejected(conn, ROCE_REJ_STALE);
-		break;
-	case SOFT_CM_ESTABLISHED:
-		dreq_begin(conn);
-		break;
-	default:
-		break;
-	}
-}
-
 void pier__soft_cm_timed_out(struct soft_cm_conn *conn)
 {
 	bool asked = conn->state == SOFT_CM_REQ_SENT;
@@ -156,7 +140,7 @@ void pier__soft_cm_abandon(struct soft_cm_conn *conn)
 		pier__soft_cm_conn_free(conn);
 		return;
 	case SOFT_CM_ESTABLISHED:
-		dreq_begin(conn);
+		pier__soft_cm_dreq_begin(conn);
 		return;
 	case SOFT_CM_REQ_SENT:
 		reason = ROCE_REJ_TIMEOUT;
@@ -185,7 +169,7 @@ int pier__soft_cm_disconnect(struct pier__cm_id *pid)
 	if (conn->state != SOFT_CM_ESTABLISHED)
 		return pier__fail(-ENOTCONN, "not connected: an attempt is "
 				  "ended by its release");
-	dreq_begin(conn);
+	pier__soft_cm_dreq_begin(conn);
 	return 0;
 }
 

@@ -90,6 +90,7 @@ struct soft_cm_conn {
 	bool passive;
 	bool proven;			/* passive: the peer has received a */
 					/* message of ours */
+	bool doubted;			/* another REQ has the peer's QPN */
 	uint8_t answers;		/* not proven: messages that may */
 					/* still be sent */
 	uint8_t mtu, ack_timeout, tclass, retry_count, rnr_retry;
@@ -254,8 +255,21 @@ void pier__soft_cm_dreq_send(struct soft_cm_conn *conn);
 void pier__soft_cm_dreq(struct soft_cm_conn *conn, const struct soft_mad *mad);
 void pier__soft_cm_drep(struct soft_cm_conn *conn);
 void pier__soft_cm_rej(struct soft_cm_conn *conn, const struct soft_mad *mad);
-/* The peer has restarted and has lost @conn. */
-void pier__soft_cm_stale(struct soft_cm_conn *conn);
+
+/* cm_stale.c: has the peer restarted, and lost its connection? */
+/*
+ * Another REQ has the QPN of @conn's peer.  End @conn unless the peer shows
+ * within seconds that it has it.
+ */
+void pier__soft_cm_doubt(struct soft_cm_conn *conn);
+/* Send the next packet that the peer must answer.  Returns false: give up. */
+bool pier__soft_cm_doubt_again(struct soft_cm_conn *conn);
+/* The peer's QP has sent something. */
+void pier__soft_cm_doubt_end(struct soft_cm_conn *conn);
+
+/* cm_close.c. */
+/* Disconnect: @conn is established. */
+void pier__soft_cm_dreq_begin(struct soft_cm_conn *conn);
 /* The last retransmission was not answered. */
 void pier__soft_cm_timed_out(struct soft_cm_conn *conn);
 /* Our end drops @conn: REJ or DREQ, by its state. */

@@ -283,7 +283,7 @@ void pier__soft_cm_req(struct soft_cm *cm, const struct soft_mad *mad,
 		send_rej(cm, mad, rx, (enum roce_rej_reason)reason);
 		if (reason == ROCE_REJ_STALE &&
 		    IN6_ARE_ADDR_EQUAL(&conn->dst, &rx->src.ip))
-			pier__soft_cm_stale(conn);
+			pier__soft_cm_doubt(conn);
 		return;
 	}
 	listener = pier__soft_cm_listener(cm, listener->listener.port,
@@ -379,7 +379,7 @@ void pier__soft_cm_rtu(struct soft_cm_conn *conn)
 		return;
 	conn->state = SOFT_CM_ESTABLISHED;
 	conn->proven = true;
-	pier__soft_cm_timer_set(conn, PIER__NEVER);
+	pier__soft_cm_doubt_end(conn);
 	pier__soft_cm_handshake_free(conn);
 	pier__soft_cm_notify(conn->cm, conn->id, PIER__CM_ESTABLISHED);
 }
@@ -389,8 +389,8 @@ void pier__soft_cm_data(struct soft_gsi *gsi, uint32_t local_id)
 	struct soft_cm *cm = (struct soft_cm *)gsi;
 	struct soft_cm_conn *conn = pier__soft_cm_by_local(cm, local_id);
 
-	if (conn && conn->passive)
+	if (conn && conn->state == SOFT_CM_ESTABLISHED)
+		pier__soft_cm_doubt_end(conn);
+	else if (conn && conn->passive)
 		pier__soft_cm_rtu(conn);
-	else if (conn && conn->state == SOFT_CM_ESTABLISHED)
-		pier__soft_cm_timer_set(conn, PIER__NEVER);
 }

@@ -28,7 +28,7 @@ uint64_t pier__soft_cm_time(uint8_t code)
 
 static uint64_t wait_of(const struct soft_cm_conn *conn)
 {
-	bool rtu = conn->state == SOFT_CM_ESTABLISHED;
+	bool rtu = conn->state == SOFT_CM_ESTABLISHED && !conn->doubted;
 	uint64_t wait = (rtu ? WAIT_RTU : WAIT_FIRST)
 			<< (conn->sends < 20 ? conn->sends : 20);
 	uint64_t max = pier__soft_cm_time(conn->timeout);
@@ -148,6 +148,21 @@ static void rep_send(struct soft_cm_conn *conn)
 		pier__soft_cm_send(conn, conn->handshake->mad);
 }
 
+/* An established connection: the peer may have lost it, or the RTU. */
+static void established_again(struct soft_cm_conn *conn)
+{
+	if (!conn->doubted && conn->sends + 1 >= RTU_SENDS)
+		return;
+	conn->sends++;
+	if (!conn->doubted) {
+		pier__soft_cm_send_rtu(conn);
+	} else if (!pier__soft_cm_doubt_again(conn)) {
+		pier__soft_cm_dreq_begin(conn);
+		return;
+	}
+	wait(conn);
+}
+
 static void send_again(struct soft_cm_conn *conn)
 {
 	switch (conn->state) {
@@ -156,9 +171,6 @@ static void send_again(struct soft_cm_conn *conn)
 		break;
 	case SOFT_CM_REP_SENT:
 		rep_send(conn);
-		break;
-	case SOFT_CM_ESTABLISHED:
-		pier__soft_cm_send_rtu(conn);
 		break;
 	case SOFT_CM_DREQ_SENT:
 		pier__soft_cm_dreq_send(conn);
@@ -175,8 +187,10 @@ static void timer_run(struct soft_cm_conn *conn)
 		timewait_run(conn);
 		return;
 	}
-	if (conn->state == SOFT_CM_ESTABLISHED && conn->sends + 1 >= RTU_SENDS)
+	if (conn->state == SOFT_CM_ESTABLISHED) {
+		established_again(conn);
 		return;
+	}
 	if (is_last(conn)) {
 		pier__soft_cm_timed_out(conn);
 		return;

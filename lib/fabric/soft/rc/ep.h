@@ -48,7 +48,10 @@ struct soft_gsi_ops {
 	/* When the next one is due, ns; PIER__NEVER. */
 	uint64_t (*deadline)(const struct soft_gsi *gsi);
 
-	/* The QP of connection @cm_id has received its first packet. */
+	/*
+	 * The QP of connection @cm_id has received its first packet since
+	 * cm_id was set.
+	 */
 	void (*data)(struct soft_gsi *gsi, uint32_t cm_id);
 };
 
@@ -201,5 +204,11 @@ int pier__soft_qp_post(struct soft_qp *qp, struct ibv_send_wr *wr,
 void pier__soft_qp_acknowledge(struct soft_qp *qp);
 /* Was the last response to @qp an RNR NAK? */
 bool pier__soft_qp_rnr(const struct soft_qp *qp);
+
+/*
+ * Have the peer's QP send an ACK, if it exists.  Returns false if @qp is not
+ * in RTS.
+ */
+bool pier__soft_qp_probe(struct soft_qp *qp);
 
 #endif

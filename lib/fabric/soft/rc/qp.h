@@ -200,8 +200,8 @@ struct soft_qp {
 	struct pier__hash_link link;	/* of the endpoint's qps */
 	uint32_t qpn, dest_qpn;
 	uint32_t mtu;			/* bytes */
-	uint32_t cm_id;			/* connection that the first packet */
-					/* establishes; 0: none */
+	uint32_t cm_id;			/* connection that the next packet is */
+					/* reported of; 0: none */
 	uint32_t send_wr, send_sge, inline_size;
 	enum ibv_qp_state state;
 	int access;			/* IBV_ACCESS_REMOTE_* */
