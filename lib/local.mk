@@ -159,8 +159,10 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/fabric/soft/io/udp_sock.h \
 	%D%/fabric/soft/io/udp_tx.c \
 	%D%/fabric/soft/rc/ack_coalesce.c \
+	%D%/fabric/soft/rc/board.c \
 	%D%/fabric/soft/rc/cq.c \
 	%D%/fabric/soft/rc/cwnd.c \
+	%D%/fabric/soft/rc/early.c \
 	%D%/fabric/soft/rc/ep.c \
 	%D%/fabric/soft/rc/ep.h \
 	%D%/fabric/soft/rc/mapped.c \

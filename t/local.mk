@@ -241,6 +241,7 @@ check_PROGRAMS += \
 	%D%/soft/port.t \
 	%D%/soft/rc.t \
 	%D%/soft/replay.t \
+	%D%/soft/selective.t \
 	%D%/soft/sockets.t \
 	%D%/soft/sockets_lossy.t \
 	%D%/soft/states.t \

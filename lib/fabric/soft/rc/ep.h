@@ -64,6 +64,7 @@ struct soft_tx_note {
 	uint8_t res;			/* of a response: its place, or none */
 	uint8_t due;			/* of an acknowledgement */
 	bool retransmit;		/* a request that was sent before */
+	bool selective;			/* and those behind it were not */
 	bool fresh;			/* of a response: not answered yet */
 };
 
@@ -99,6 +100,7 @@ struct soft_ep {
 	uint64_t cqe_sum, send_wr_sum;	/* of the queues: wqe_total is enough */
 
 	struct soft_heap timers;	/* of QPs */
+	uint32_t early;			/* packets held, of all QPs */
 
 	struct pier__hash cwnds;	/* by address */
 	struct pier__list ready;	/* cwnds that may send requests */

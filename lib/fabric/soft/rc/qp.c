@@ -69,6 +69,7 @@ static void qp_quiet(struct soft_qp *qp)
 	struct soft_req *req = &qp->req;
 	uint32_t cost = req->inflight;
 
+	pier__soft_board_free(qp);
 	pier__soft_timer_set(qp, PIER__NEVER);
 	pier__list_del(&req->link);
 	req->inflight = 0;
@@ -87,6 +88,7 @@ void pier__soft_qp_fail(struct soft_qp *qp, enum ibv_wc_status status)
 	if (qp->state == IBV_QPS_ERR)
 		return;
 	qp->state = IBV_QPS_ERR;
+	pier__soft_early_clear(qp);
 	qp_quiet(qp);
 	pier__soft_reply_drop_results(qp);
 	/* the failed request first, then those that are flushed */
@@ -103,6 +105,7 @@ void pier__soft_qp_reset(struct soft_qp *qp)
 	struct soft_ep *ep = qp->ep;
 	struct soft_wqe *wqe, *next;
 
+	pier__soft_early_free(qp);
 	pier__soft_reply_final_ack(qp);
 	qp->state = IBV_QPS_RESET;
 	qp_quiet(qp);

@@ -14,6 +14,9 @@
 #define SOFT_ACK_EVERY 64		/* packets at most; ask for an ACK */
 #define SOFT_GAPS 4			/* of a message; ACK from there on */
 #define SOFT_QUOTA 16			/* packets of a QP before the next QP */
+#define SOFT_EARLY 1024			/* sequence numbers from the expected */
+					/* one on, whose packets are held */
+#define SOFT_EARLY_EP 4096		/* packets held by an endpoint */
 #define SOFT_TX_RETRY_NS 50000		/* after a full socket */
 
 /* Added to the bytes of a packet in its window: buffers on the path. */
@@ -108,6 +111,36 @@ struct soft_cwnd {
 	uint32_t uncut_window;		/* the window before the first */
 };
 
+/* What became of a packet that is in flight. */
+enum soft_slot_flags {
+	SOFT_SLOT_HELD = 1 << 0,	/* the peer has it */
+	SOFT_SLOT_LOST = 1 << 1,	/* it is to be sent again */
+	SOFT_SLOT_AGAIN = 1 << 2,	/* it was sent again */
+	SOFT_SLOT_FREE = 1 << 3,	/* it costs its window nothing */
+};
+
+struct soft_slot {
+	uint64_t missing_at;	/* when a later one had arrived; 0 */
+	uint32_t order;		/* among those sent since; 0: before that */
+	uint8_t flags;		/* enum soft_slot_flags */
+};
+
+/*
+ * What selective acknowledgements say of the packets from una on: board.c.
+ * The slot of a sequence number is the remainder.  A READ request uses that of
+ * its first sequence number, and SOFT_SLOT_FREE of all.
+ */
+struct soft_board {
+	uint64_t high;		/* one past the last that the peer has */
+	uint64_t end;		/* nothing is recorded from here on */
+	uint64_t check_at;	/* when one may be lost; PIER__NEVER */
+	uint64_t round_at;	/* of the count of losses */
+	uint32_t round_lost;
+	uint32_t order, newest;	/* last one given; last one that arrived */
+	uint32_t lost;		/* slots that are */
+	struct soft_slot slot[SOFT_EARLY];
+};
+
 /* The requester: seq in [una, nxt) is in flight, in [nxt, end) waits. */
 struct soft_req {
 	struct pier__list link;		/* of the window's qps */
@@ -124,6 +157,9 @@ struct soft_req {
 	uint64_t retransmit_at;
 	uint64_t give_up_at;		/* PIER__NEVER: not at all */
 	uint64_t rnr_at, rnr_seq;	/* end of the RNR wait, for which */
+	uint64_t tail_at;		/* when to send the last one again; */
+					/* PIER__NEVER: not at all */
+	struct soft_board *board;	/* NULL: nothing is missing */
 	uint32_t posted;
 	uint32_t inflight;		/* cost of [una, nxt) */
 	uint32_t read_from;		/* low bits of una at its last READ */
@@ -132,6 +168,7 @@ struct soft_req {
 	uint8_t timeout, retry_cnt;
 	uint8_t rnr_retry, rnr_left;
 	uint8_t backoff;	/* of the timer, until an RTT is measured */
+	uint8_t tails;		/* of tail_at, as backoff */
 	bool rnr_wait;
 	bool nak;		/* of the last retransmission */
 	bool progressed;	/* una moved since sending began */
@@ -149,15 +186,36 @@ struct soft_res {
 	uint32_t packets, len;	/* of the whole response */
 	uint32_t bytes;		/* up to the end of this request */
 	uint32_t start, at, end;	/* packets requested, sent up to at */
-	uint32_t msn;
-	bool atomic;
-	bool fresh;		/* not sent in full yet */
+	uint32_t msn : 24;
+	bool atomic : 1;
+	bool fresh : 1;		/* not sent in full yet */
 };
 
 enum soft_within { SOFT_IDLE, SOFT_IN_SEND, SOFT_IN_WRITE };
 
 /* What to send when the responses before it are sent. */
-enum soft_due { SOFT_DUE_NONE, SOFT_DUE_ACK, SOFT_DUE_NAK };
+enum soft_due {
+	SOFT_DUE_NONE,
+	SOFT_DUE_ACK,
+	SOFT_DUE_NAK,
+	SOFT_DUE_SELECTIVE,	/* what was received, and what is held */
+};
+
+/* A request that arrived ahead of a gap: a copy of it. */
+struct soft_held {
+	struct soft_hdr hdr;
+	uint32_t len;
+	uint8_t data[];
+};
+
+/* Requests held until those before them arrive: early.c. */
+struct soft_early {
+	uint64_t base;		/* none is held before it */
+	uint64_t high;		/* nor from here on */
+	uint32_t count;
+	uint8_t bitmap[SOFT_EARLY / 8];	/* as it is sent */
+	struct soft_held *at[SOFT_EARLY];	/* by the remainder */
+};
 
 /* How long an acknowledgement may wait: ack_coalesce.c. */
 struct soft_ack_coalesce {
@@ -189,6 +247,7 @@ struct soft_resp {
 	uint64_t va;			/* of its next byte */
 	uint32_t total, remaining;	/* its bytes; total: also of a SEND */
 	struct soft_rwqe *rwqe;		/* of the current SEND */
+	struct soft_early *early;	/* NULL: none is held */
 	struct soft_ack_coalesce coalesce;
 	struct soft_res res[SOFT_RD_ATOMIC];
 };
@@ -206,6 +265,7 @@ struct soft_qp {
 	enum ibv_qp_state state;
 	int access;			/* IBV_ACCESS_REMOTE_* */
 	uint8_t tclass, hop_limit;
+	bool selective;			/* the peer is not a RoCE device */
 	struct soft_io *io;		/* borrowed; to send by */
 	struct soft_addr src;
 	struct soft_cwnd *cwnd;		/* from RTR on */
@@ -333,8 +393,35 @@ uint32_t pier__soft_wqe_cost(const struct soft_qp *qp,
 /* Complete and remove the oldest. */
 void pier__soft_req_complete(struct soft_qp *qp, enum ibv_wc_status status);
 
+/* How many sequence numbers the packet of @wqe that begins at @seq takes. */
+uint32_t pier__soft_wqe_span(const struct soft_wqe *wqe, uint64_t seq);
+
+/*
+ * board.c: which packets the peer lacks.  Without a board nothing is known to
+ * be missing.  Errors of allocation make the caller go back N.
+ */
+/* @in, a selective acknowledgement, says what is held from @seq on. */
+int pier__soft_board_read(struct soft_qp *qp, const struct soft_packet *in,
+			  uint64_t seq);
+/* Mark what is missing for too long as lost. */
+void pier__soft_board_check(struct soft_qp *qp);
+/* No answer comes: mark one packet to be sent again. */
+int pier__soft_board_tail(struct soft_qp *qp);
+/* [una, @to) of @wqe, the oldest, is acknowledged.  Returns its cost. */
+uint32_t pier__soft_board_acked(struct soft_qp *qp, const struct soft_wqe *wqe,
+				uint64_t to);
+/* The first lost packet, into @note. */
+void pier__soft_board_next(const struct soft_qp *qp, struct soft_tx_note *note);
+/* The packet of @note was sent; it was not; it can never be. */
+void pier__soft_board_sent(struct soft_qp *qp, const struct soft_tx_note *note);
+void pier__soft_board_undo(struct soft_qp *qp, const struct soft_tx_note *note);
+void pier__soft_board_drop(struct soft_qp *qp, uint64_t seq);
+void pier__soft_board_free(struct soft_qp *qp);
+
 /* requester_ack.c: acknowledgements of requests, and their timeouts. */
 void pier__soft_req_receive(struct soft_qp *qp, const struct soft_packet *in);
+/* What was timed is answered. */
+void pier__soft_req_timed(struct soft_qp *qp);
 /* The timer of @qp, which runs @late ns after it was due. */
 void pier__soft_req_timer(struct soft_qp *qp, uint64_t late);
 /* A packet was sent when nothing was unacknowledged. */
@@ -346,8 +433,22 @@ void pier__soft_resp_receive(struct soft_qp *qp, const struct soft_packet *in);
 /* Complete the current receive, if there is one. */
 void pier__soft_resp_complete(struct soft_qp *qp, struct ibv_wc *wc);
 
+/* early.c: requests that arrive ahead of a gap. */
+/* Hold a copy of @in.  Returns false if there is no space for it. */
+bool pier__soft_early_hold(struct soft_qp *qp, const struct soft_packet *in,
+			   uint64_t seq);
+/* The one that is expected now, which the caller frees; NULL: none. */
+struct soft_held *pier__soft_early_take(struct soft_qp *qp);
+/* Write which are held behind the expected one.  Returns the bytes. */
+uint32_t pier__soft_early_bitmap(struct soft_qp *qp);
+/* Drop all; the second is not called while a batch is built. */
+void pier__soft_early_clear(struct soft_qp *qp);
+void pier__soft_early_free(struct soft_qp *qp);
+
 /* responder_reply.c: responses and acknowledgements. */
 void pier__soft_reply_ack(struct soft_qp *qp);
+/* Tell what was received and what is held; with nothing held an ACK. */
+void pier__soft_reply_selective(struct soft_qp *qp);
 /* A NAK other than sequence and RNR ends the QP. */
 void pier__soft_reply_nak(struct soft_qp *qp, uint8_t syndrome);
 /* A place for a new result; NULL: the peer has too many in flight. */

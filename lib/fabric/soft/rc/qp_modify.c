@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/fail.h"
+#include "core/roce.h"
 #include "fabric/soft/rc/qp.h"
 
 #define TO_INIT (IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS)
@@ -152,6 +153,7 @@ static int connect_peer(struct soft_qp *qp, const struct ibv_qp_attr *attr,
 	qp->hop_limit = attr->ah_attr.grh.hop_limit;
 	qp->dest_qpn = attr->dest_qp_num;
 	qp->mtu = 128u << attr->path_mtu;
+	qp->selective = udp_port != ROCE_UDP_PORT;
 	pier__soft_resp_init(&qp->resp, attr->rq_psn);
 	qp->resp.rd_max = attr->max_dest_rd_atomic;
 	return 0;
@@ -208,6 +210,7 @@ int pier__soft_qp_modify(struct soft_qp *qp, struct ibv_qp_attr *attr, int mask,
 		return 0;
 	}
 	if (to == IBV_QPS_ERR) {
+		pier__soft_early_clear(qp);
 		pier__soft_reply_final_ack(qp);
 		pier__soft_qp_fail(qp, IBV_WC_WR_FLUSH_ERR);
 		return 0;

@@ -42,6 +42,9 @@ void pier__soft_req_init(struct soft_req *req, uint32_t psn)
 	req->give_up_at = PIER__NEVER;
 	req->rnr_wait = false;
 	req->probe = false;
+	req->tail_at = PIER__NEVER;
+	req->tails = 0;
+	req->board = NULL;
 }
 
 uint32_t pier__soft_read_packets(const struct soft_qp *qp)
@@ -68,14 +71,29 @@ uint32_t pier__soft_wqe_cost(const struct soft_qp *qp,
 	return (to - from) * SOFT_PACKET_COST + (b > a ? b - a : 0);
 }
 
+/* Packets unacknowledged: while one is missing, what the peer can hold. */
+static uint32_t ahead_max(const struct soft_req *req)
+{
+	if (req->board)
+		return SOFT_EARLY;
+	return req->probe ? 1 : SOFT_AHEAD_MAX;
+}
+
+static bool is_lost(const struct soft_req *req)
+{
+	return req->board && req->board->lost;
+}
+
 bool pier__soft_req_can_send(const struct soft_qp *qp)
 {
 	const struct soft_req *req = &qp->req;
 	const struct soft_wqe *wqe = req->cur;
 
+	if (is_lost(req))
+		return true;
 	if (!wqe || wqe->status || req->rnr_wait ||
 	    req->nxt >= req->drain_end ||
-	    req->nxt - req->una >= (req->probe ? 1 : SOFT_AHEAD_MAX))
+	    req->nxt - req->una >= ahead_max(req))
 		return false;
 	if (qp->state != IBV_QPS_RTS && qp->state != IBV_QPS_SQD)
 		return false;
@@ -149,16 +167,17 @@ static int put_payload(struct soft_qp *qp, struct soft_wqe *wqe,
 }
 
 /* A packet of a SEND or WRITE. */
-static int put_data(struct soft_qp *qp, struct soft_wqe *wqe, uint32_t cost,
+static int put_data(struct soft_qp *qp, const struct soft_tx_note *note,
 		    struct soft_tx *tx, struct soft_hdr *hdr)
 {
-	uint32_t k = qp->req.nxt - wqe->first;
+	struct soft_wqe *wqe = note->wqe;
+	uint32_t k = note->seq - wqe->first;
 	uint32_t off = k * qp->mtu, len = wqe->length - off;
 	bool last = k + 1 == wqe->packets;
 
 	hdr->opcode = send_opcode(wqe, !k, last);
 	hdr->solicited = last && wqe->flags & IBV_SEND_SOLICITED;
-	hdr->ack_req = last || needs_ack(qp, cost);
+	hdr->ack_req = last || note->selective || needs_ack(qp, note->cost);
 	hdr->va = wqe->remote;
 	hdr->rkey = wqe->rkey;
 	hdr->dma_len = wqe->length;
@@ -167,19 +186,20 @@ static int put_data(struct soft_qp *qp, struct soft_wqe *wqe, uint32_t cost,
 	return put_payload(qp, wqe, off, last ? len : qp->mtu, tx);
 }
 
-/* A READ request for @packets from nxt on. */
-static int put_read(struct soft_qp *qp, struct soft_wqe *wqe,
+/* A READ request for @packets. */
+static int put_read(struct soft_qp *qp, const struct soft_tx_note *note,
 		    uint32_t packets, struct soft_hdr *hdr)
 {
-	uint32_t off = (qp->req.nxt - wqe->first) * qp->mtu;
+	struct soft_wqe *wqe = note->wqe;
+	uint32_t off = (note->seq - wqe->first) * qp->mtu;
 	uint32_t len = wqe->length - off;
 	struct iovec iov[SOFT_SEND_SGE];
 	int n;
 
 	if (len > packets * qp->mtu)
 		len = packets * qp->mtu;
-	if (qp->req.nxt == qp->req.una)
-		qp->req.read_from = (uint32_t)qp->req.nxt;
+	if (note->seq == qp->req.una)
+		qp->req.read_from = (uint32_t)note->seq;
 	hdr->opcode = SOFT_READ_REQUEST;
 	hdr->ack_req = true;
 	hdr->va = wqe->remote + off;
@@ -208,10 +228,22 @@ static int put_atomic(struct soft_qp *qp, struct soft_wqe *wqe,
 	return n < 0 ? n : 0;
 }
 
-/* How many sequence numbers the packet at nxt takes. */
-static uint32_t span(const struct soft_qp *qp, const struct soft_wqe *wqe)
+/* The packet of @note.  Errors: -EACCES. */
+static int put(struct soft_qp *qp, const struct soft_tx_note *note,
+	       uint32_t packets, struct soft_hdr *hdr)
 {
-	uint32_t k = qp->req.nxt - wqe->first, n;
+	struct soft_tx *tx = pier__soft_tx_next(qp, note);
+
+	if (pier__soft_wqe_is_read(note->wqe))
+		return put_read(qp, note, packets, hdr);
+	if (pier__soft_wqe_is_atomic(note->wqe))
+		return put_atomic(qp, note->wqe, hdr);
+	return put_data(qp, note, tx, hdr);
+}
+
+uint32_t pier__soft_wqe_span(const struct soft_wqe *wqe, uint64_t seq)
+{
+	uint32_t k = seq - wqe->first, n;
 
 	if (!pier__soft_wqe_is_read(wqe))
 		return 1;
@@ -219,15 +251,23 @@ static uint32_t span(const struct soft_qp *qp, const struct soft_wqe *wqe)
 	return n < wqe->packets - k ? n : wqe->packets - k;
 }
 
+static void charge(struct soft_qp *qp, uint32_t cost)
+{
+	qp->req.inflight += cost;
+	pier__soft_cwnd_charge(qp->cwnd, cost);
+}
+
 /* Account for the packet that was built. */
 static void req_sent(struct soft_qp *qp, const struct soft_hdr *hdr,
-		     uint32_t packets, uint32_t cost)
+		     uint32_t packets, const struct soft_tx_note *note)
 {
 	struct soft_req *req = &qp->req;
 	struct soft_wqe *wqe = req->cur;
 	uint64_t now = qp->ep->now;
 	bool idle = req->una == req->max;
 
+	if (req->board)
+		pier__soft_board_sent(qp, note);
 	if (req->nxt == req->max && hdr->ack_req && !req->rtt_at) {
 		req->rtt_seq = req->nxt;
 		req->rtt_at = now;
@@ -236,8 +276,7 @@ static void req_sent(struct soft_qp *qp, const struct soft_hdr *hdr,
 		req->ack_req_seq = req->nxt;
 	if (pier__soft_wqe_is_read(wqe) || pier__soft_wqe_is_atomic(wqe))
 		req->rd_atomic++;
-	req->inflight += cost;
-	pier__soft_cwnd_charge(qp->cwnd, cost);
+	charge(qp, note->cost);
 	req->nxt += packets;
 	if (req->max < req->nxt)
 		req->max = req->nxt;
@@ -247,44 +286,71 @@ static void req_sent(struct soft_qp *qp, const struct soft_hdr *hdr,
 		pier__soft_req_start_timer(qp);
 }
 
+/* It fails when the requests before it are complete. */
+static void cannot_be_sent(struct soft_qp *qp, struct soft_wqe *wqe)
+{
+	wqe->status = IBV_WC_LOC_PROT_ERR;
+	if (wqe == qp->req.head)
+		pier__soft_qp_fail(qp, IBV_WC_LOC_PROT_ERR);
+}
+
+/* Send a packet again that is lost. */
+static int send_lost(struct soft_qp *qp)
+{
+	struct soft_tx_note note = { .qp = qp,
+				     .retransmit = true,
+				     .selective = true };
+	struct soft_hdr hdr = { 0 };
+	uint32_t packets;
+
+	pier__soft_board_next(qp, &note);
+	packets = pier__soft_wqe_span(note.wqe, note.seq);
+	if (!pier__soft_cwnd_fits(qp->cwnd, note.cost))
+		return -EAGAIN;
+	hdr.psn = note.seq & SOFT_PSN_MASK;
+	if (put(qp, &note, packets, &hdr)) {
+		pier__soft_board_drop(qp, note.seq);
+		cannot_be_sent(qp, note.wqe);
+		return 0;
+	}
+	pier__soft_tx_commit(qp, &hdr);
+	pier__soft_board_sent(qp, &note);
+	charge(qp, note.cost);
+	return 1;
+}
+
 int pier__soft_req_send(struct soft_qp *qp)
 {
 	struct soft_hdr hdr = { .psn = qp->req.nxt & SOFT_PSN_MASK };
 	struct soft_tx_note note = { .qp = qp, .wqe = qp->req.cur,
 				  .seq = qp->req.nxt,
 				  .retransmit = qp->req.nxt < qp->req.max };
-	struct soft_wqe *wqe = note.wqe;
-	struct soft_tx *tx;
 	uint32_t packets;
-	int err;
 
 	if (!pier__soft_req_can_send(qp))
 		return 0;
-	packets = span(qp, wqe);
+	if (is_lost(&qp->req))
+		return send_lost(qp);
+	packets = pier__soft_wqe_span(note.wqe, note.seq);
 	/* A probe is not limited by the window. */
 	if (!qp->req.probe)
-		note.cost = pier__soft_wqe_cost(qp, wqe, note.seq,
+		note.cost = pier__soft_wqe_cost(qp, note.wqe, note.seq,
 						note.seq + packets);
 	if (!pier__soft_cwnd_fits(qp->cwnd, note.cost))
 		return -EAGAIN;
-
-	tx = pier__soft_tx_next(qp, &note);
-	if (pier__soft_wqe_is_read(wqe))
-		err = put_read(qp, wqe, packets, &hdr);
-	else if (pier__soft_wqe_is_atomic(wqe))
-		err = put_atomic(qp, wqe, &hdr);
-	else
-		err = put_data(qp, wqe, note.cost, tx, &hdr);
-	if (err) {
-		/* It fails when the requests before it are complete. */
-		wqe->status = IBV_WC_LOC_PROT_ERR;
-		if (wqe == qp->req.head)
-			pier__soft_qp_fail(qp, IBV_WC_LOC_PROT_ERR);
+	if (put(qp, &note, packets, &hdr)) {
+		cannot_be_sent(qp, note.wqe);
 		return 0;
 	}
 	pier__soft_tx_commit(qp, &hdr);
-	req_sent(qp, &hdr, packets, note.cost);
+	req_sent(qp, &hdr, packets, &note);
 	return 1;
+}
+
+static void undo_lost(struct soft_qp *qp, const struct soft_tx_note *note)
+{
+	pier__soft_board_undo(qp, note);
+	pier__soft_cwnd_schedule(qp->ep, qp);
 }
 
 void pier__soft_req_undo(struct soft_qp *qp, const struct soft_tx_note *note)
@@ -293,6 +359,10 @@ void pier__soft_req_undo(struct soft_qp *qp, const struct soft_tx_note *note)
 
 	if (qp->state != IBV_QPS_RTS && qp->state != IBV_QPS_SQD)
 		return;		/* it has failed meanwhile */
+	if (note->selective) {
+		undo_lost(qp, note);
+		return;
+	}
 	if (pier__soft_wqe_is_read(note->wqe) ||
 	    pier__soft_wqe_is_atomic(note->wqe))
 		req->rd_atomic--;

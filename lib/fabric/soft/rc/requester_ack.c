@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The requester: ACK, NAK, RNR NAK, responses and timeouts; go-back-N. */
+/* The requester: ACK, NAK, RNR NAK, responses and timeouts. */
 #include <string.h>
 
 #include "core/clock.h"
@@ -11,6 +11,13 @@
  * is tried often before it is given up.
  */
 #define AGAIN_MAX (32 * PIER__MS)
+
+/*
+ * The last packet is sent again after two round trips, and what an answer may
+ * take: an ACK that is coalesced, a process that has to wake up.
+ */
+#define TAIL_MIN PIER__MS
+#define TAILS_MAX 8
 
 /* By enum ibv_wr_opcode, for each that post_send.c accepts; SEND is 0. */
 static const enum ibv_wc_opcode wc_opcodes[] = {
@@ -47,6 +54,13 @@ static uint64_t ack_time(const struct soft_qp *qp)
 	return UINT64_C(4096) << qp->req.timeout;
 }
 
+static uint64_t tail_time(const struct soft_qp *qp)
+{
+	uint64_t off = 4 * qp->cwnd->rtt_var;
+
+	return 2 * qp->cwnd->rtt + (off < TAIL_MIN ? TAIL_MIN : off);
+}
+
 /* When to retransmit what is not acknowledged: before it is given up. */
 static uint64_t retransmit_time(const struct soft_qp *qp)
 {
@@ -65,6 +79,9 @@ static uint64_t retransmit_time(const struct soft_qp *qp)
 	/* Long enough that what was not sent before can be timed. */
 	if (!qp->req.probe && wait < 2 * cwnd->late)
 		wait = 2 * cwnd->late;
+	/* After two probes of the last packet. */
+	if (qp->req.tail_at != PIER__NEVER && wait < 3 * tail_time(qp))
+		wait = 3 * tail_time(qp);
 	due = qp->ep->now + wait;
 	return due < qp->req.give_up_at ? due : qp->req.give_up_at;
 }
@@ -82,6 +99,17 @@ static uint64_t give_up_time(const struct soft_qp *qp)
 	return qp->ep->now + (qp->req.retry_cnt + 1) * each;
 }
 
+static uint64_t next_due(const struct soft_req *req)
+{
+	uint64_t due = req->retransmit_at;
+
+	if (due > req->tail_at)
+		due = req->tail_at;
+	if (req->board && due > req->board->check_at)
+		due = req->board->check_at;
+	return due;
+}
+
 static void req_arm(struct soft_qp *qp)
 {
 	const struct soft_req *req = &qp->req;
@@ -90,7 +118,7 @@ static void req_arm(struct soft_qp *qp)
 	if (req->rnr_wait)
 		due = req->rnr_at;
 	else if (req->una < req->max)
-		due = req->retransmit_at;
+		due = next_due(req);
 	pier__soft_timer_set(qp, due);
 }
 
@@ -103,9 +131,14 @@ static void publish_window(struct soft_qp *qp)
 /* Something was acknowledged: restart both timeouts. */
 static void req_restart_timer(struct soft_qp *qp)
 {
-	qp->req.progress_at = qp->ep->now;
-	qp->req.give_up_at = give_up_time(qp);
-	qp->req.retransmit_at = retransmit_time(qp);
+	struct soft_req *req = &qp->req;
+
+	req->progress_at = qp->ep->now;
+	req->give_up_at = give_up_time(qp);
+	req->tail_at = PIER__NEVER;
+	if (qp->selective && qp->cwnd->rtt && !req->probe)
+		req->tail_at = qp->ep->now + (tail_time(qp) << req->tails);
+	req->retransmit_at = retransmit_time(qp);
 }
 
 void pier__soft_req_start_timer(struct soft_qp *qp)
@@ -131,24 +164,33 @@ static void req_resume(struct soft_qp *qp)
 	req_arm(qp);
 }
 
+void pier__soft_req_timed(struct soft_qp *qp)
+{
+	struct soft_req *req = &qp->req;
+
+	pier__soft_cwnd_rtt(qp->ep, qp->cwnd, qp->ep->now - req->rtt_at);
+	req->rtt_at = 0;
+	req->backoff = 0;
+	req->tails = 0;
+}
+
 static void req_progress(struct soft_qp *qp)
 {
 	struct soft_req *req = &qp->req;
 	uint64_t now = qp->ep->now;
 
-	if (req->rtt_at && req->una > req->rtt_seq) {
-		pier__soft_cwnd_rtt(qp->ep, qp->cwnd, now - req->rtt_at);
-		req->rtt_at = 0;
-		req->backoff = 0;
-	} else if (req->backoff && req->una > req->go_back_una) {
+	if (req->rtt_at && req->una > req->rtt_seq)
+		pier__soft_req_timed(qp);
+	else if (req->backoff && req->una > req->go_back_una)
 		pier__soft_cwnd_late(qp->cwnd, now - req->progress_at,
 				     now - req->go_back_at, req->nak);
-	}
 	if (req->rnr_wait && req->una > req->rnr_seq)
 		req->rnr_wait = false;
 	req->rnr_left = req->rnr_retry;
 	req->progressed = true;
 	req->probe = false;
+	if (req->board && req->una >= req->board->end)
+		pier__soft_board_free(qp);
 	publish_window(qp);
 	req_restart_timer(qp);
 }
@@ -162,7 +204,9 @@ static void req_advance(struct soft_qp *qp, struct soft_wqe *wqe, uint64_t to)
 	uint32_t cost;
 
 	if (sent > req->una) {
-		cost = pier__soft_wqe_cost(qp, wqe, req->una, sent);
+		cost = req->board ?
+			       pier__soft_board_acked(qp, wqe, sent) :
+			       pier__soft_wqe_cost(qp, wqe, req->una, sent);
 		if (cost > req->inflight)
 			cost = req->inflight;	/* a probe has no cost */
 		req->inflight -= cost;
@@ -210,6 +254,8 @@ static void req_go_back(struct soft_qp *qp)
 	struct soft_req *req = &qp->req;
 	uint32_t cost = req->inflight;
 
+	pier__soft_board_free(qp);
+	req->tail_at = PIER__NEVER;
 	req->inflight = 0;
 	req->nxt = req->una;
 	req->cur = req->head;
@@ -295,6 +341,28 @@ static enum ibv_wc_status nak_status(uint8_t syndrome)
 	}
 }
 
+/*
+ * @in says what the peer holds from @seq on, where it waits for a packet.
+ * After going back it all is being sent again anyway.
+ */
+static void req_selective(struct soft_qp *qp, const struct soft_packet *in,
+			  uint64_t seq)
+{
+	struct soft_req *req = &qp->req;
+	int fresh;
+
+	pier__soft_count(qp, SOFT_COUNTER(selective_received));
+	if (req->rnr_wait || req->nxt < req->max)
+		return;
+	fresh = pier__soft_board_read(qp, in, seq);
+	if (fresh < 0) {
+		req_lost(qp);
+	} else if (fresh) {
+		req->progressed = true;
+		req_restart_timer(qp);
+	}
+}
+
 static void req_nak(struct soft_qp *qp, uint8_t syndrome)
 {
 	if (syndrome <= SOFT_NAK_OPERATIONAL)
@@ -305,8 +373,11 @@ static void req_nak(struct soft_qp *qp, uint8_t syndrome)
 		pier__soft_qp_fail(qp, nak_status(syndrome));
 }
 
-static void req_ack(struct soft_qp *qp, uint64_t seq, uint8_t syndrome)
+static void req_ack(struct soft_qp *qp, const struct soft_packet *in,
+		    uint64_t seq)
 {
+	uint8_t syndrome = in->hdr.syndrome;
+
 	if (syndrome >> 5 == 0)
 		seq++;
 	if (syndrome >> 5 == 2 || syndrome >> 7)
@@ -317,6 +388,8 @@ static void req_ack(struct soft_qp *qp, uint64_t seq, uint8_t syndrome)
 	}
 	if (syndrome >> 5 == 1)
 		req_rnr(qp, syndrome);
+	else if (syndrome == SOFT_NAK_SEQUENCE && qp->selective && in->len)
+		req_selective(qp, in, seq);
 	else if (syndrome >> 5 == 3)
 		req_nak(qp, syndrome);
 }
@@ -406,14 +479,35 @@ void pier__soft_req_receive(struct soft_qp *qp, const struct soft_packet *in)
 		return;
 	}
 	if (in->hdr.opcode == SOFT_ACK)
-		req_ack(qp, seq, in->hdr.syndrome);
+		req_ack(qp, in, seq);
 	else if (!req_ack_up_to(qp, seq))
 		req_lost_implicit(qp);
 	else if (in->hdr.opcode == SOFT_ATOMIC_ACK)
 		req_atomic_response(qp, in);
 	else
 		req_read_response(qp, in);
+	if (req->board)
+		pier__soft_board_check(qp);
 	req_resume(qp);
+}
+
+/* No answer came for two round trips, or a packet is missing for too long. */
+static void req_missing(struct soft_qp *qp)
+{
+	struct soft_req *req = &qp->req;
+	uint64_t now = qp->ep->now;
+
+	if (req->board && req->board->check_at <= now)
+		pier__soft_board_check(qp);
+	if (req->tail_at > now)
+		return;
+	req->tail_at = PIER__NEVER;
+	if (req->nxt < req->max || pier__soft_board_tail(qp))
+		return;
+	pier__soft_count(qp, SOFT_COUNTER(tail_probes));
+	if (req->tails < TAILS_MAX)
+		req->tails++;
+	req->tail_at = now + (tail_time(qp) << req->tails);
 }
 
 void pier__soft_req_timer(struct soft_qp *qp, uint64_t late)
@@ -442,6 +536,8 @@ void pier__soft_req_timer(struct soft_qp *qp, uint64_t late)
 			pier__soft_cwnd_reduce(qp->ep, qp->cwnd);
 		req->probe = true;
 		req_go_back(qp);
+	} else if (req->una < req->max) {
+		req_missing(qp);
 	}
 	req_resume(qp);
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The responder: requests executed, and duplicates. */
+#include <stdlib.h>
+
 #include "core/device_access.h"
 #include "fabric/soft/rc/qp.h"
 
@@ -15,6 +17,7 @@ void pier__soft_resp_init(struct soft_resp *resp, uint32_t psn)
 	resp->res_count = 0;
 	resp->res_todo = 0;
 	resp->rwqe = NULL;
+	resp->early = NULL;
 	pier__soft_ack_coalesce_init(&resp->coalesce);
 }
 
@@ -295,7 +298,7 @@ static void resp_expected(struct soft_qp *qp, const struct soft_packet *in)
 	resp->filled = resp->nak_sent;
 	resp->gaps += resp->filled && resp->gaps < SOFT_GAPS;
 	resp->nak_sent = false;
-	if (resp->due == SOFT_DUE_NAK)
+	if (resp->due >= SOFT_DUE_NAK)
 		resp->due = SOFT_DUE_ACK;	/* out of date */
 	switch (in->hdr.opcode) {
 	case SOFT_SEND_FIRST:
@@ -374,6 +377,45 @@ static void resp_duplicate(struct soft_qp *qp, const struct soft_packet *in,
 	}
 }
 
+/* Is the peer to send again from the expected one on? */
+static bool sent_again_anyway(const struct soft_resp *resp)
+{
+	return resp->nak_sent && resp->syndrome != SOFT_NAK_SEQUENCE;
+}
+
+/* The gap is filled: execute what is held behind it. */
+static void resp_held(struct soft_qp *qp)
+{
+	struct soft_held *held;
+	struct soft_packet in;
+
+	while ((held = pier__soft_early_take(qp))) {
+		in.hdr = held->hdr;
+		in.data = held->data;
+		in.len = held->len;
+		resp_expected(qp, &in);
+		free(held);
+	}
+	/* There is another gap. */
+	if (qp->resp.early && !sent_again_anyway(&qp->resp))
+		pier__soft_reply_selective(qp);
+}
+
+static void resp_ahead(struct soft_qp *qp, const struct soft_packet *in,
+		       uint64_t seq)
+{
+	struct soft_resp *resp = &qp->resp;
+	bool held = qp->selective && in->hdr.selective &&
+		    pier__soft_early_hold(qp, in, seq);
+
+	if (!held)
+		pier__soft_count(qp, SOFT_COUNTER(out_of_order));
+	if (resp->early && !sent_again_anyway(resp))
+		pier__soft_reply_selective(qp);
+	else if (!resp->nak_sent)
+		pier__soft_reply_nak(qp, SOFT_NAK_SEQUENCE);
+}
+
 void pier__soft_resp_receive(struct soft_qp *qp, const struct soft_packet *in)
 {
 	struct soft_resp *resp = &qp->resp;
@@ -383,9 +425,9 @@ void pier__soft_resp_receive(struct soft_qp *qp, const struct soft_packet *in)
 		resp_duplicate(qp, in, seq);
 	} else if (seq == resp->epsn) {
 		resp_expected(qp, in);
+		if (resp->early)
+			resp_held(qp);
 	} else {
-		pier__soft_count(qp, SOFT_COUNTER(out_of_order));
-		if (!resp->nak_sent)
-			pier__soft_reply_nak(qp, SOFT_NAK_SEQUENCE);
+		resp_ahead(qp, in, seq);
 	}
 }

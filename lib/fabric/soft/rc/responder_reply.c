@@ -42,6 +42,14 @@ void pier__soft_reply_ack(struct soft_qp *qp)
 	reply_schedule(qp);
 }
 
+void pier__soft_reply_selective(struct soft_qp *qp)
+{
+	qp->resp.due = SOFT_DUE_SELECTIVE;
+	qp->resp.syndrome = SOFT_NAK_SEQUENCE;
+	qp->resp.nak_sent = true;
+	reply_schedule(qp);
+}
+
 void pier__soft_reply_nak(struct soft_qp *qp, uint8_t syndrome)
 {
 	qp->resp.due = SOFT_DUE_NAK;
@@ -180,6 +188,15 @@ static int send_result(struct soft_qp *qp)
 	return 1;
 }
 
+/* The bitmap stays as it is until the batch is sent. */
+static void put_bitmap(struct soft_qp *qp, struct soft_tx *tx)
+{
+	tx->iov[0].iov_base = qp->resp.early->bitmap;
+	tx->payload_len = pier__soft_early_bitmap(qp);
+	tx->iov[0].iov_len = tx->payload_len;
+	tx->iov_count = tx->payload_len ? 1 : 0;
+}
+
 static int send_ack(struct soft_qp *qp)
 {
 	struct soft_resp *resp = &qp->resp;
@@ -187,6 +204,7 @@ static int send_ack(struct soft_qp *qp)
 				     .res = NO_RES,
 				     .due = resp->due };
 	struct soft_hdr hdr = { .opcode = SOFT_ACK, .msn = resp->msn };
+	struct soft_tx *tx = pier__soft_tx_next(qp, &note);
 
 	if (resp->due == SOFT_DUE_ACK) {
 		hdr.psn = (resp->epsn - 1) & SOFT_PSN_MASK;
@@ -195,7 +213,8 @@ static int send_ack(struct soft_qp *qp)
 		hdr.psn = resp->epsn & SOFT_PSN_MASK;
 		hdr.syndrome = resp->syndrome;
 	}
-	pier__soft_tx_next(qp, &note);
+	if (resp->due == SOFT_DUE_SELECTIVE)
+		put_bitmap(qp, tx);
 	pier__soft_tx_commit(qp, &hdr);
 	resp->due = SOFT_DUE_NONE;
 	resp->coalesce.unacked = 0;
@@ -215,6 +234,8 @@ void pier__soft_reply_sent(struct soft_qp *qp, const struct soft_tx_note *note)
 {
 	uint8_t syndrome = qp->resp.syndrome;
 
+	if (note->res == NO_RES && note->due == SOFT_DUE_SELECTIVE)
+		pier__soft_count(qp, SOFT_COUNTER(selective_sent));
 	if (note->res != NO_RES || note->due != SOFT_DUE_NAK)
 		return;
 	if (syndrome >= SOFT_SYN_NAK)

@@ -31,6 +31,7 @@ void pier__soft_tx_commit(struct soft_qp *qp, struct soft_hdr *hdr)
 	hdr->pad = tx->pad;
 	hdr->pkey = ROCE_PKEY_DEFAULT;
 	hdr->qpn = qp->dest_qpn;
+	hdr->selective = qp->selective;
 	tx->hdr_len = pier__soft_encode(hdr, tx->hdr);
 }
 
@@ -52,6 +53,8 @@ static void tx_count(const struct soft_tx_note *note, const struct soft_tx *tx)
 	pier__soft_add(qp->ep->counters, SOFT_COUNTER(tx_bytes), len);
 	if (note->retransmit)
 		pier__soft_count(qp, SOFT_COUNTER(resent));
+	if (note->selective)
+		pier__soft_count(qp, SOFT_COUNTER(selective_resent));
 	if (!note->wqe)
 		pier__soft_reply_sent(qp, note);
 }

@@ -29,6 +29,11 @@ const char *const pier__soft_counter_names[] = {
 	"cq_overflows",
 	"rx_overflows",
 	"tx_refused",
+	"early",
+	"selective_sent",
+	"selective_received",
+	"selective_resent",
+	"tail_probes",
 	"window",
 	"rtt_ns",
 };

@@ -22,7 +22,7 @@
  * the rows, and it logs a warning.
  */
 #define SOFT_COUNTERS_MAGIC "pier counters"
-#define SOFT_COUNTERS_VERSION 3	/* of all of this, and of soft_counters */
+#define SOFT_COUNTERS_VERSION 4	/* of all of this, and of soft_counters */
 #define SOFT_ROWS_EP 256	/* rows of endpoints, then of connections */
 #define SOFT_ROWS_QP 1024
 

@@ -78,7 +78,9 @@ static uint8_t *encode_bth(const struct soft_hdr *hdr, uint8_t *p)
 	p[2] = hdr->pkey >> 8;
 	p[3] = hdr->pkey;
 	put32(p + 4, hdr->qpn & 0xffffff);
-	put32(p + 8, (uint32_t)hdr->ack_req << 31 | (hdr->psn & 0xffffff));
+	put32(p + 8, (uint32_t)hdr->ack_req << 31 |
+		     (hdr->selective ? SOFT_SELECTIVE << 24 : 0) |
+		     (hdr->psn & 0xffffff));
 	return p + BTH_LEN;
 }
 
@@ -137,6 +139,7 @@ static void decode_bth(const uint8_t *p, struct soft_hdr *hdr)
 	hdr->pkey = p[2] << 8 | p[3];
 	hdr->qpn = get32(p + 4) & 0xffffff;
 	hdr->ack_req = p[8] >> 7;
+	hdr->selective = p[8] & SOFT_SELECTIVE;
 	hdr->psn = get32(p + 8) & 0xffffff;
 }
 

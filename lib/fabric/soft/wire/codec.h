@@ -13,6 +13,12 @@
  */
 #define SOFT_ID_MAX 63		/* the largest IPv4 ID of soft */
 
+/*
+ * The sender can read selective acknowledgements.  A bit of the BTH's byte 8,
+ * which is reserved; a RoCE device receives no packet with it.
+ */
+#define SOFT_SELECTIVE 0x01
+
 enum soft_opcode {
 	SOFT_SEND_FIRST = 0x00,
 	SOFT_SEND_MIDDLE = 0x01,
@@ -45,6 +51,7 @@ enum soft_opcode {
 struct soft_hdr {
 	uint8_t opcode;
 	bool solicited, ack_req;
+	bool selective;			/* SOFT_SELECTIVE */
 	uint8_t pad;
 	uint16_t pkey;
 	uint32_t qpn;			/* destination */

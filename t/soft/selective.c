@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
+
+#include "core/clock.h"
+#include "core/roce.h"
+#include "fabric/soft/rc/qp.h"
+#include "t/lib/softpair.h"
+#include "t/lib/tap.h"
+
+/*
+ * Selective acknowledgements: what is lost on the way is sent again alone, in
+ * virtual time.
+ */
+#define SECOND (1000 * PIER__MS)
+#define WAY 50000		/* ns, one way */
+#define LEN (1u << 20)		/* of a message */
+#define DST (1u << 20)
+#define FLIGHT 4		/* messages at a time */
+
+static struct softpair *pair;
+static struct softpair_end *a, *b;
+
+static const struct soft_counters *counters(const struct softpair_end *end)
+{
+	return end->ep->counters;
+}
+
+static void open_pair(const struct softpair_opts *opts, uint64_t seed)
+{
+	static const struct softpair_opts usual = { .mtu = 4096 };
+
+	pair = softpair_open(opts ? opts : &usual, seed);
+	pair->net.latency = WAY;
+	a = &pair->end[0];
+	b = &pair->end[1];
+}
+
+static bool post(enum ibv_wr_opcode opcode, int id)
+{
+	if (opcode == IBV_WR_SEND && softpair_recv(b, (uint64_t)id, DST, LEN))
+		return false;
+	return !softpair_send(a, (uint64_t)id, opcode, 0, LEN, b, DST);
+}
+
+/* @count messages.  Returns the time that they take, ns. */
+static uint64_t move(enum ibv_wr_opcode opcode, int count)
+{
+	uint64_t start = pair->net.now;
+	int posted = 0, done = 0;
+
+	softpair_poll(b);
+	a->wcs = b->wcs = 0;
+	while (done < count && pair->net.now < start + 10 * SECOND) {
+		while (posted < count && posted - done < FLIGHT)
+			if (!OK(post(opcode, posted++)))
+				return PIER__NEVER;
+		softpair_wait(pair, 0, (uint32_t)done + 1, SECOND);
+		done = (int)softpair_poll(a);
+	}
+	return pair->net.now - start;
+}
+
+/* All of @end's completions, in order, without an error. */
+static void in_order(const struct softpair_end *end, uint32_t count)
+{
+	uint32_t i = 0;
+
+	IS(end->wcs, count);
+	while (i < end->wcs && !end->wc[i].status && end->wc[i].wr_id == i)
+		i++;
+	IS(i, count);
+}
+
+static uint64_t time_with(enum ibv_wr_opcode opcode,
+			  const struct vnet_faults *faults)
+{
+	uint64_t took;
+
+	open_pair(NULL, 1);
+	move(opcode, 16);		/* the window grows */
+	pair->net.faults = *faults;
+	softpair_pattern(a->mem, LEN, 5);
+	took = move(opcode, 200);
+	softpair_poll(b);
+	in_order(a, 200);
+	if (opcode == IBV_WR_SEND)
+		in_order(b, 200);
+	OK(softpair_is_pattern(b->mem + DST, LEN, 5));
+	tap_note("%2.0f %% lost, %2.0f %% reordered: %.1f ms, %lu packets, "
+		 "%lu again", 100 * faults->loss, 100 * faults->reorder,
+		 took / 1e6, (unsigned long)counters(a)->tx_packets,
+		 (unsigned long)counters(a)->resent);
+	IS(counters(a)->timeouts, 0);
+	IS(b->ep->early, 0);
+	softpair_close(pair);
+	return took;
+}
+
+/* At 100 us there and back: shares of what it does without a fault. */
+static void passes(enum ibv_wr_opcode opcode)
+{
+	static const struct {
+		struct vnet_faults faults;
+		unsigned int percent;
+	} rows[] = {
+		{ { .loss = 0.01 }, 90 },
+		{ { .loss = 0.05 }, 70 },
+		{ { .reorder = 0.01 }, 95 },
+	};
+	uint64_t clean = time_with(opcode, &(struct vnet_faults){ 0 });
+	unsigned int i;
+
+	for (i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		OK(clean * 100 >=
+		   time_with(opcode, &rows[i].faults) * rows[i].percent);
+}
+
+static void writes_hardly_notice_losses(void)
+{
+	passes(IBV_WR_RDMA_WRITE);
+}
+
+static void sends_hardly_notice_losses(void)
+{
+	passes(IBV_WR_SEND);
+}
+
+struct watch {
+	uint32_t announced, bitmaps;
+	int lose;		/* requests, the next ones */
+};
+
+static bool look(const struct vnet_packet *packet, void *arg)
+{
+	struct watch *watch = arg;
+
+	watch->announced += packet->data[8] & SOFT_SELECTIVE;
+	watch->bitmaps += packet->data[0] == SOFT_ACK && packet->len > 20;
+	if (packet->data[0] == SOFT_ACK || !watch->lose)
+		return true;
+	watch->lose--;
+	return false;
+}
+
+/* Each of 300 messages of one packet arrives, though some are lost. */
+static void arrives(struct watch *watch, double loss)
+{
+	uint64_t i;
+
+	pair->net.faults.loss = loss;
+	pair->net.tap = look;
+	pair->net.tap_arg = watch;
+	for (i = 0; i < 240; i++) {
+		softpair_recv(b, i, DST, 64);
+		softpair_send(a, i, IBV_WR_SEND, 0, 64, b, 0);
+	}
+	OK(softpair_wait(pair, 0, 240, 60 * SECOND));
+	softpair_poll(b);
+	in_order(a, 240);
+	in_order(b, 240);
+}
+
+static void a_roce_device_sees_nothing_new(void)
+{
+	struct softpair_opts opts = { .port = ROCE_UDP_PORT };
+	struct watch watch = { 0 };
+
+	open_pair(&opts, 1);
+	arrives(&watch, 0.1);
+	IS(watch.announced, 0);
+	IS(watch.bitmaps, 0);
+	IS(counters(b)->early, 0);
+	OK(counters(b)->out_of_order);
+	softpair_close(pair);
+}
+
+static void who_does_not_announce_it_gets_none(void)
+{
+	struct watch watch = { 0 };
+
+	open_pair(NULL, 1);
+	a->qp->selective = false;
+	arrives(&watch, 0.1);
+	OK(watch.announced);
+	IS(watch.bitmaps, 0);
+	IS(counters(b)->early, 0);
+	softpair_close(pair);
+}
+
+static void only_what_is_lost_is_sent_again(void)
+{
+	struct watch watch = { .lose = 1 };
+
+	open_pair(NULL, 1);
+	arrives(&watch, 0);
+	OK(watch.bitmaps);
+	IS(counters(a)->resent, 1);
+	IS(counters(a)->selective_resent, 1);
+	IS(counters(b)->early, 239);
+	IS(counters(b)->out_of_order, 0);
+	OK(counters(b)->selective_sent);
+	IS(counters(a)->selective_received, counters(b)->selective_sent);
+	softpair_close(pair);
+}
+
+/* Once its round trip is known, the last one is not left to the timer. */
+static void a_last_packet_that_is_lost_is_probed_for(void)
+{
+	struct watch watch = { 0 };
+	uint64_t start;
+
+	open_pair(NULL, 1);
+	arrives(&watch, 0);
+	watch.lose = 1;
+	start = pair->net.now;
+	softpair_send(a, 240, IBV_WR_RDMA_WRITE, 0, 8, b, 0);
+	OK(softpair_wait(pair, 0, 241, SECOND));
+	OK(pair->net.now - start < 2 * PIER__MS);
+	IS(counters(a)->tail_probes, 1);
+	IS(counters(a)->timeouts, 0);
+	IS(counters(a)->resent, 1);
+	softpair_close(pair);
+}
+
+/* What is too much is dropped, and requested as from a RoCE device. */
+static void what_is_held_is_bounded(void)
+{
+	struct watch watch = { .lose = 1 };
+
+	open_pair(NULL, 1);
+	b->ep->early = SOFT_EARLY_EP - 3;
+	arrives(&watch, 0);
+	OK(counters(b)->early >= 3);
+	OK(counters(b)->out_of_order > 200);
+	IS(b->ep->early, SOFT_EARLY_EP - 3);
+	b->ep->early = SOFT_EARLY_EP;
+	watch.lose = 1;
+	a->wcs = b->wcs = 0;
+	arrives(&watch, 0);
+	softpair_close(pair);
+}
+
+static void what_is_held_waits_for_receives(void)
+{
+	struct watch watch = { .lose = 1 };
+	uint64_t i;
+
+	open_pair(NULL, 1);
+	pair->net.tap = look;
+	pair->net.tap_arg = &watch;
+	for (i = 0; i < 100; i++)
+		softpair_send(a, i, IBV_WR_SEND, 0, 64, b, 0);
+	softpair_recv(b, 0, DST, 64);
+	OK(softpair_wait(pair, 1, 1, SECOND));
+	OK(b->ep->early > 50);
+	for (i = 1; i < 100; i++) {
+		vnet_run(&pair->net, PIER__MS / 3, NULL, NULL);
+		softpair_recv(b, i, DST, 64);
+	}
+	OK(softpair_wait(pair, 0, 100, 10 * SECOND));
+	softpair_poll(b);
+	in_order(a, 100);
+	in_order(b, 100);
+	IS(b->ep->early, 0);
+	softpair_close(pair);
+}
+
+/* It may cost time, but completes nothing that did not arrive. */
+static void bitmaps_that_lie_do_no_harm(void)
+{
+	struct soft_hdr hdr = { .opcode = SOFT_ACK, .pkey = 0xffff,
+				.syndrome = SOFT_NAK_SEQUENCE };
+	struct watch watch = { 0 };
+	uint8_t bits[4096];
+	uint64_t i, una;
+
+	open_pair(NULL, 1);
+	arrives(&watch, 0);
+	vnet_attach(b->io, NULL);
+	for (i = 240; i < 400; i++)
+		softpair_send(a, i, i % 3 ? IBV_WR_RDMA_WRITE :
+			      IBV_WR_RDMA_READ, 0, 9000, b, DST);
+	vnet_settle(&pair->net);
+	una = a->qp->req.una;
+	hdr.qpn = a->qp->qpn;
+	for (i = 0; i < 2000; i++) {
+		memset(bits, i % 4 ? (int)vnet_random(&pair->net) : 0xff,
+		       sizeof(bits));
+		hdr.psn = una & SOFT_PSN_MASK;
+		softpair_inject(pair, 0, &hdr, bits,
+				(uint32_t)vnet_random(&pair->net) % 4097);
+	}
+	IS(a->qp->req.una, una);
+	IS(softpair_poll(a), 240);
+	vnet_attach(b->io, b->ep);
+	OK(softpair_wait(pair, 0, 400, 10 * SECOND));
+	in_order(a, 400);
+	IS(a->qp->req.inflight, 0);
+	IS(a->qp->cwnd->inflight, 0);
+	softpair_close(pair);
+}
+
+/* The peer dies while packets are missing. */
+static void a_peer_that_dies_is_given_up(void)
+{
+	struct watch watch = { .lose = 1 };
+	uint64_t i;
+
+	open_pair(NULL, 1);
+	pair->net.tap = look;
+	pair->net.tap_arg = &watch;
+	for (i = 0; i < 100; i++)
+		softpair_send(a, i, IBV_WR_RDMA_WRITE, 0, 64, b, 0);
+	vnet_run(&pair->net, 2 * WAY + WAY / 5, NULL, NULL);
+	OK(a->qp->req.board);
+	OK(b->ep->early);
+	vnet_attach(b->io, NULL);
+	OK(softpair_wait(pair, 0, 100, 10 * SECOND));
+	IS(a->wc[0].status, IBV_WC_RETRY_EXC_ERR);
+	IS(a->wc[99].status, IBV_WC_WR_FLUSH_ERR);
+	OK(!a->qp->req.board);
+	IS(a->qp->cwnd->inflight, 0);
+	softpair_state(b->qp, IBV_QPS_ERR);
+	IS(b->ep->early, 0);
+	softpair_close(pair);
+}
+
+int main(void)
+{
+	TEST(writes_hardly_notice_losses);
+	TEST(sends_hardly_notice_losses);
+	TEST(a_roce_device_sees_nothing_new);
+	TEST(who_does_not_announce_it_gets_none);
+	TEST(only_what_is_lost_is_sent_again);
+	TEST(a_last_packet_that_is_lost_is_probed_for);
+	TEST(what_is_held_is_bounded);
+	TEST(what_is_held_waits_for_receives);
+	TEST(bitmaps_that_lie_do_no_harm);
+	TEST(a_peer_that_dies_is_given_up);
+	return tap_done();
+}
