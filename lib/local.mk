@@ -165,6 +165,7 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/fabric/soft/rc/early.c \
 	%D%/fabric/soft/rc/ep.c \
 	%D%/fabric/soft/rc/ep.h \
+	%D%/fabric/soft/rc/fault.c \
 	%D%/fabric/soft/rc/mapped.c \
 	%D%/fabric/soft/rc/mr.c \
 	%D%/fabric/soft/rc/mr.h \

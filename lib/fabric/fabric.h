@@ -137,6 +137,19 @@ int pier__counteds_add(struct pier__counteds *list,
 void pier__counters_put(struct pier_counters *counters, const char *name,
 			uint64_t value);
 
+/* Why a queue pair has gone to ERR by itself, as far as its device knows. */
+struct pier__fault {
+	enum ibv_wc_status status;	/* REM_...: it refused a request of */
+					/* the peer's, which gets this */
+	const char *request;		/* a constant; NULL: not known, nor */
+					/* is anything below */
+	uint8_t opcode;			/* of the packet (BTH) */
+	bool has_range;			/* addr and rkey are of the request */
+	uint64_t addr;
+	uint32_t rkey;
+	uint32_t len;
+};
+
 /* The objects begin with these; each kind of device adds its own members. */
 struct pier__fdev {
 	const struct pier__fabric *fabric;
@@ -157,8 +170,13 @@ struct pier__chan {
 	uint16_t udp_port;	/* where peers send to; 4791 on verbs */
 };
 
+struct pier__op;
+
 struct pier__cq {
 	struct pier__chan *chan;
+	struct pier__op *faults;	/* the caller's, or NULL: wr_id of a */
+					/* completion that reports that its */
+					/* QP has a fault() */
 };
 
 struct pier__srq {
@@ -329,6 +347,13 @@ struct pier__fabric_qp {
 	 * waits for a receive of the peer's?  NULL: the device does not know.
 	 */
 	bool (*rnr)(struct pier__qp *qp);
+
+	/*
+	 * Has @qp gone to ERR by itself, for another reason than a request that
+	 * was posted to it?  That is reported by cq->faults, or by an event of
+	 * the device; not by every device.
+	 */
+	bool (*fault)(struct pier__qp *qp, struct pier__fault *ret);
 
 	/* Its verbs object; NULL: there is none. */
 	struct ibv_qp *(*ibv)(struct pier__qp *qp);

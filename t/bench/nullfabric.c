@@ -94,6 +94,13 @@ static int null_adopt(const struct pier__port *port, struct ibv_pd *pd,
 	return null_open(port, ret);
 }
 
+static bool null_fault(struct pier__qp *qp, struct pier__fault *ret)
+{
+	(void)qp;
+	(void)ret;
+	return false;
+}
+
 static struct ibv_qp *null_ibv(struct pier__qp *qp)
 {
 	(void)qp;
@@ -411,6 +418,7 @@ static const struct pier__fabric_qp null_queues = {
 	.qp_modify = null_qp_modify,
 	.qp_destroy = null_qp_destroy,
 	.post = null_post,
+	.fault = null_fault,
 	.ibv = null_ibv,
 };
 

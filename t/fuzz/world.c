@@ -256,7 +256,8 @@ void world_reap(struct world *world)
 
 	while ((n = pier__soft_cq_poll(world->cq, wc, 32)) > 0)
 		for (i = 0; i < n; i++)
-			completed(world, &wc[i]);
+			if (wc[i].status != IBV_WC_GENERAL_ERR)
+				completed(world, &wc[i]);
 	MUST(!n);
 }
 

@@ -260,6 +260,16 @@ int softpair_recv(struct softpair_end *end, uint64_t wr_id, uint32_t off,
 	return pier__soft_srq_post(end->srq, &wr, &bad);
 }
 
+/* Count the faults among @n completions, which are behind the others. */
+static int without_faults(struct softpair_end *end, int n)
+{
+	while (n && end->wc[end->wcs + n - 1].status == IBV_WC_GENERAL_ERR) {
+		n--;
+		end->faults++;
+	}
+	return n;
+}
+
 uint32_t softpair_poll(struct softpair_end *end)
 {
 	int n;
@@ -269,7 +279,7 @@ uint32_t softpair_poll(struct softpair_end *end)
 				       PAIR_WC - end->wcs);
 		if (n <= 0)
 			break;
-		end->wcs += n;
+		end->wcs += without_faults(end, n);
 	}
 	return end->wcs;
 }

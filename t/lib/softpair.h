@@ -40,6 +40,7 @@ struct softpair_end {
 	uint8_t *mem;		/* PAIR_MEM bytes */
 	struct ibv_wc wc[PAIR_WC];	/* all that completed, oldest first */
 	uint32_t wcs;
+	uint32_t faults;	/* of QPs, which are no completions */
 };
 
 struct softpair {

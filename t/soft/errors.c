@@ -59,6 +59,31 @@ static void others_go_on(void)
 	b->qp = old[1];
 }
 
+static struct ibv_sge local;	/* of the request */
+
+/* The QP of @b reports once that it has refused a request with @status. */
+static void fault_is(enum ibv_wc_status status, struct pier__fault *ret)
+{
+	softpair_poll(b);
+	IS(b->faults, 1);
+	OK(pier__soft_qp_fault(b->qp, ret));
+	IS(ret->status, status);
+}
+
+/* The range of a fault is that of @wr, @len bytes. */
+static void range_is(const struct pier__fault *fault,
+		     const struct ibv_send_wr *wr, uint32_t len)
+{
+	bool atomic = wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD ||
+		      wr->opcode == IBV_WR_ATOMIC_CMP_AND_SWP;
+
+	OK(fault->has_range);
+	IS(fault->addr, atomic ? wr->wr.atomic.remote_addr :
+				 wr->wr.rdma.remote_addr);
+	IS(fault->rkey, atomic ? wr->wr.atomic.rkey : wr->wr.rdma.rkey);
+	IS(fault->len, len);
+}
+
 /*
  * Post @wr and two more behind it: the first fails with @status, the others
  * are flushed, both QPs are in error, the memory of @b is as it was.
@@ -66,6 +91,7 @@ static void others_go_on(void)
 static void refused(struct ibv_send_wr *wr, enum ibv_wc_status status)
 {
 	uint32_t received = b->wcs;
+	struct pier__fault fault;
 
 	memset(b->mem, 0x5a, PAIR_MEM);
 	memset(a->mem, 0xa5, PAIR_MEM);
@@ -82,14 +108,15 @@ static void refused(struct ibv_send_wr *wr, enum ibv_wc_status status)
 	IS(a->wc[1].status, IBV_WC_WR_FLUSH_ERR);
 	IS(a->wc[2].status, IBV_WC_WR_FLUSH_ERR);
 	IS(a->wc[0].wr_id + 10 * a->wc[1].wr_id + 100 * a->wc[2].wr_id, 321);
+	fault_is(status, &fault);
+	if (wr->opcode != IBV_WR_SEND_WITH_INV)
+		range_is(&fault, wr, local.length);
 	IS(b->wcs, received);
 	OK(untouched(b));
 	IS(a->qp->state, IBV_QPS_ERR);
 	IS(b->qp->state, IBV_QPS_ERR);
 	others_go_on();
 }
-
-static struct ibv_sge local;
 
 static struct ibv_send_wr request(enum ibv_wr_opcode opcode, uint32_t len,
 				  uint64_t va, uint32_t rkey)
@@ -379,6 +406,7 @@ static void packet_refused(int code, uint8_t opcode, uint32_t dma_len,
 	static const uint8_t data[SOFT_MTU_MAX];
 	struct soft_hdr hdr = { .opcode = opcode, .pkey = ROCE_PKEY_DEFAULT,
 				.dma_len = dma_len };
+	struct pier__fault fault;
 
 	hdr.qpn = b->qp->qpn;
 	hdr.va = (uintptr_t)b->mem + DST;
@@ -386,6 +414,10 @@ static void packet_refused(int code, uint8_t opcode, uint32_t dma_len,
 	memset(b->mem, 0x5a, PAIR_MEM);
 	softpair_inject(pair, 1, &hdr, data, len);
 	OK(untouched(b));
+	if (code == 1) {
+		fault_is(IBV_WC_REM_INV_REQ_ERR, &fault);
+		IS(fault.opcode, opcode);
+	}
 	if (!IS(b->ep->counters->naks_sent[code], 1))
 		tap_note("opcode %#x, %u of %u", opcode, len, dma_len);
 	IS(b->qp->state, IBV_QPS_ERR);

@@ -39,6 +39,7 @@ struct verbs_dev fake_dev = {
 	.lock = PTHREAD_MUTEX_INITIALIZER,
 	.cqs = { &fake_dev.cqs, &fake_dev.cqs },
 	.srqs = { &fake_dev.srqs, &fake_dev.srqs },
+	.qps = { &fake_dev.qps, &fake_dev.qps },
 };
 
 void *fake_give(void *object)

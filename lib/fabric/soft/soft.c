@@ -65,8 +65,10 @@ static int soft_cq_create(struct pier__chan *pchan, uint32_t cqe,
 	cq->cq.chan = pchan;
 	pier__soft_chan_begin(chan);
 	err = pier__soft_cq_create(chan->ep, cqe, &cq->queue);
-	if (!err)
+	if (!err) {
+		cq->queue->outer = &cq->cq;
 		pier__list_add(&chan->cqs, &cq->link);
+	}
 	pier__soft_chan_end(chan, 0);
 	if (err) {
 		free(cq);
@@ -331,6 +333,17 @@ static bool soft_rnr(struct pier__qp *qp)
 	return ret;
 }
 
+static bool soft_fault(struct pier__qp *qp, struct pier__fault *ret)
+{
+	struct soft_chan *chan = chan_of(qp->cq->chan);
+	bool faulty;
+
+	pier__soft_chan_begin(chan);
+	faulty = pier__soft_qp_fault(qp_of(qp)->queue, ret);
+	pier__soft_chan_end(chan, 0);
+	return faulty;
+}
+
 static struct ibv_qp *soft_ibv(struct pier__qp *qp)
 {
 	(void)qp;
@@ -355,6 +368,7 @@ static const struct pier__fabric_qp soft_qp_table = {
 	.post = soft_post,
 	.acknowledge = soft_acknowledge,
 	.rnr = soft_rnr,
+	.fault = soft_fault,
 	.ibv = soft_ibv,
 };
 

@@ -59,6 +59,7 @@ static struct verbs_dev *create(const struct pier__port *port)
 	pthread_mutex_init(&dev->lock, NULL);
 	pier__list_init(&dev->cqs);
 	pier__list_init(&dev->srqs);
+	pier__list_init(&dev->qps);
 	return dev;
 }
 
@@ -193,8 +194,9 @@ static bool is_foreign(const struct ibv_async_event *event, uint32_t port)
 /*
  * Events of queues are handled here.  A failed completion or receive queue
  * makes the next poll fail.  A queue pair that completes nothing any more is
- * moved to ERR, which flushes its requests.  No object is destroyed before
- * its events are acknowledged.
+ * moved to ERR, which flushes its requests; one that has refused a request of
+ * its peer's is there.  No object is destroyed before its events are
+ * acknowledged.
  */
 static void see_to_queue(struct verbs_dev *dev,
 			 const struct ibv_async_event *event)
@@ -210,6 +212,16 @@ static void see_to_queue(struct verbs_dev *dev,
 		break;
 	case IBV_EVENT_QP_FATAL:
 		ibv_modify_qp(event->element.qp, &attr, IBV_QP_STATE);
+		pier__verbs_qp_broken(dev, event->element.qp,
+				      IBV_WC_FATAL_ERR);
+		break;
+	case IBV_EVENT_QP_ACCESS_ERR:
+		pier__verbs_qp_broken(dev, event->element.qp,
+				      IBV_WC_REM_ACCESS_ERR);
+		break;
+	case IBV_EVENT_QP_REQ_ERR:
+		pier__verbs_qp_broken(dev, event->element.qp,
+				      IBV_WC_REM_INV_REQ_ERR);
 		break;
 	default:
 		break;

@@ -22,10 +22,11 @@ struct verbs_dev {
 	struct ibv_pd *pd;
 	bool adopted;			/* both are the program's */
 	atomic_uint vectors;		/* completion vectors given out */
-	pthread_mutex_t lock;		/* cqs, srqs */
+	pthread_mutex_t lock;		/* cqs, srqs, qps */
 	struct pier__list cqs;		/* of struct verbs_cq: a program may */
 					/* have others on the same context */
 	struct pier__list srqs;		/* of struct verbs_srq, likewise */
+	struct pier__list qps;		/* of struct verbs_qp, likewise */
 	struct verbs_watch watch;
 	bool lost_reported;			/* by event() */
 	struct verbs_hold *_Atomic hold;	/* verbs_cm_hold.c's */
@@ -71,6 +72,9 @@ struct verbs_qp {
 	struct pier__qp qp;
 	struct ibv_qp *ibv;
 	enum ibv_qp_state state;	/* as last set, for messages */
+	struct pier__list link;		/* the device's */
+	atomic_int fault;		/* enum ibv_wc_status, in any thread; */
+					/* IBV_WC_SUCCESS: none */
 };
 
 static inline struct verbs_dev *verbs_dev(struct pier__fdev *fdev)
@@ -157,6 +161,10 @@ int pier__verbs_qp_create(struct pier__cq *cq, struct pier__srq *srq,
 int pier__verbs_qp_modify(struct pier__qp *qp, struct ibv_qp_attr *attr,
 			  int mask, uint16_t udp_port);
 void pier__verbs_qp_destroy(struct pier__qp *qp);
+/* An event: @ibv, which may be the program's own, is in ERR. */
+void pier__verbs_qp_broken(struct verbs_dev *dev, const struct ibv_qp *ibv,
+			   enum ibv_wc_status fault);
+bool pier__verbs_qp_fault(struct pier__qp *qp, struct pier__fault *ret);
 int pier__verbs_post(struct pier__qp *qp, struct ibv_send_wr *wr,
 		     struct ibv_send_wr **bad);
 

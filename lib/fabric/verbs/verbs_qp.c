@@ -104,6 +104,9 @@ int pier__verbs_qp_create(struct pier__cq *cq, struct pier__srq *srq,
 	qp->qp.cq = cq;
 	qp->qp.qpn = qp->ibv->qp_num;
 	qp->state = IBV_QPS_RESET;
+	pthread_mutex_lock(&dev->lock);
+	pier__list_add(&dev->qps, &qp->link);
+	pthread_mutex_unlock(&dev->lock);
 	*ret = &qp->qp;
 	return 0;
 }
@@ -156,6 +159,8 @@ int pier__verbs_qp_modify(struct pier__qp *qp, struct ibv_qp_attr *attr,
 	err = ibv_modify_qp(self->ibv, attr, mask);
 	if (!err) {
 		self->state = to;
+		if (to == IBV_QPS_RESET)
+			atomic_store(&self->fault, IBV_WC_SUCCESS);
 		return 0;
 	}
 	err = pier__verbs_error(err);
@@ -167,12 +172,40 @@ int pier__verbs_qp_modify(struct pier__qp *qp, struct ibv_qp_attr *attr,
 			  pier_strerror(err));
 }
 
+void pier__verbs_qp_broken(struct verbs_dev *dev, const struct ibv_qp *ibv,
+			   enum ibv_wc_status fault)
+{
+	struct pier__list *pos, *tmp;
+	struct verbs_qp *qp;
+
+	pthread_mutex_lock(&dev->lock);
+	PIER__LIST_EACH(pos, tmp, &dev->qps) {
+		qp = pier__container_of(pos, struct verbs_qp, link);
+		if (qp->ibv == ibv)
+			atomic_store(&qp->fault, fault);
+	}
+	pthread_mutex_unlock(&dev->lock);
+}
+
+bool pier__verbs_qp_fault(struct pier__qp *qp, struct pier__fault *ret)
+{
+	int fault = atomic_load(&verbs_qp(qp)->fault);
+
+	*ret = (struct pier__fault){ .status = (enum ibv_wc_status)fault };
+	return fault != IBV_WC_SUCCESS;
+}
+
 void pier__verbs_qp_destroy(struct pier__qp *qp)
 {
+	struct verbs_dev *dev;
 	int rc;
 
 	if (!qp)
 		return;
+	dev = verbs_dev(fdev_of(qp->cq));
+	pthread_mutex_lock(&dev->lock);
+	pier__list_del(&verbs_qp(qp)->link);
+	pthread_mutex_unlock(&dev->lock);
 	rc = ibv_destroy_qp(verbs_qp(qp)->ibv);
 	if (rc)
 		pier__log(PIER_LOG_ERROR, "verbs",

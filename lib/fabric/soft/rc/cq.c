@@ -27,6 +27,7 @@ int pier__soft_cq_create(struct soft_ep *ep, uint32_t cqe, struct soft_cq **ret)
 	}
 	cq->ep = ep;
 	cq->size = cqe;
+	pier__list_init(&cq->faults);
 	*ret = cq;
 	return 0;
 }
@@ -41,7 +42,33 @@ void pier__soft_cq_destroy(struct soft_cq *cq)
 
 bool pier__soft_cq_empty(const struct soft_cq *cq)
 {
-	return !cq->count && !cq->dead;
+	return !cq->count && !cq->urgent;
+}
+
+static void __attribute__((noinline, cold)) set_urgent(struct soft_cq *cq)
+{
+	cq->urgent = cq->dead || !pier__list_empty(&cq->faults);
+}
+
+/* What is reported when no completions are left: a fault of a QP, or ours. */
+static int __attribute__((noinline, cold))
+poll_urgent(struct soft_cq *cq, struct ibv_wc *wc)
+{
+	struct pier__list *link = pier__list_pop(&cq->faults);
+	const struct soft_qp *qp;
+
+	if (!link)
+		return pier__fail(-EOVERFLOW, "completion queue of %u is "
+				  "overrun: completions are lost", cq->size);
+	qp = pier__container_of(link, struct soft_fault, link)->qp;
+	*wc = (struct ibv_wc){
+		.wr_id = cq->outer ? (uintptr_t)cq->outer->faults : 0,
+		.status = IBV_WC_GENERAL_ERR,
+		.qp_num = qp->qpn,
+		.src_qp = qp->dest_qpn,
+	};
+	set_urgent(cq);
+	return 1;
 }
 
 int pier__soft_cq_poll(struct soft_cq *cq, struct ibv_wc *wc, int max)
@@ -53,9 +80,8 @@ int pier__soft_cq_poll(struct soft_cq *cq, struct ibv_wc *wc, int max)
 		cq->head = cq->head + 1 == cq->size ? 0 : cq->head + 1;
 		cq->count--;
 	}
-	if (!n && cq->dead)
-		return pier__fail(-EOVERFLOW, "completion queue of %u is "
-				  "overrun: completions are lost", cq->size);
+	if (!n && cq->urgent && max)
+		return poll_urgent(cq, wc);
 	return n;
 }
 
@@ -71,6 +97,7 @@ void pier__soft_cq_push(struct soft_qp *qp, struct ibv_wc *wc)
 
 	if (cq->count == cq->size) {
 		cq->dead = true;
+		cq->urgent = true;
 		pier__soft_count(qp, SOFT_COUNTER(cq_overflows));
 		return;
 	}
@@ -87,4 +114,16 @@ void pier__soft_cq_purge(struct soft_cq *cq, uint32_t qpn)
 		if (cq_at(cq, i)->qp_num != qpn)
 			*cq_at(cq, left++) = *cq_at(cq, i);
 	cq->count = left;
+}
+
+void pier__soft_cq_fault(struct soft_cq *cq, struct soft_fault *fault)
+{
+	pier__list_add(&cq->faults, &fault->link);
+	set_urgent(cq);
+}
+
+void pier__soft_cq_no_fault(struct soft_cq *cq, struct soft_fault *fault)
+{
+	pier__list_del(&fault->link);
+	set_urgent(cq);
 }

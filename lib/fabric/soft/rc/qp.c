@@ -39,8 +39,8 @@ int pier__soft_qp_create(struct soft_cq *cq, struct soft_srq *srq,
 	qp->cq = cq;
 	qp->srq = srq;
 	qp->send_wr = cap->max_send_wr;
-	qp->send_sge = cap->max_send_sge;
-	qp->inline_size = cap->max_inline_data;
+	qp->send_sge = (uint8_t)cap->max_send_sge;
+	qp->inline_size = (uint16_t)cap->max_inline_data;
 	qp->state = IBV_QPS_RESET;
 	qp->counters = &qp->own;
 	pier__list_init(&qp->req.link);
@@ -119,6 +119,7 @@ void pier__soft_qp_reset(struct soft_qp *qp)
 	pier__soft_req_init(&qp->req, 0);
 	pier__soft_resp_init(&qp->resp, 0);
 	pier__soft_cq_purge(qp->cq, qp->qpn);
+	pier__soft_fault_free(qp);
 	if (qp->cwnd)
 		pier__soft_cwnd_put(ep, qp->cwnd);
 	qp->cwnd = NULL;

@@ -78,8 +78,19 @@ struct soft_cq {
 	struct soft_ep *ep;
 	uint32_t size;
 	uint32_t head, count;
+	bool urgent;			/* dead, or faults has one */
 	bool dead;
+	struct pier__list faults;	/* to be reported */
+	const struct pier__cq *outer;	/* has their wr_id; NULL: it is 0 */
 	struct ibv_wc wc[];
+};
+
+/* A request of the peer's that ended @qp. */
+struct soft_fault {
+	struct pier__list link;		/* of the completion queue's, until */
+					/* it is reported */
+	struct soft_qp *qp;
+	struct pier__fault what;
 };
 
 struct soft_srq {
@@ -261,9 +272,11 @@ struct soft_qp {
 	uint32_t mtu;			/* bytes */
 	uint32_t cm_id;			/* connection that the next packet is */
 					/* reported of; 0: none */
-	uint32_t send_wr, send_sge, inline_size;
+	uint32_t send_wr;
 	enum ibv_qp_state state;
-	int access;			/* IBV_ACCESS_REMOTE_* */
+	uint16_t inline_size;
+	uint8_t send_sge;
+	uint8_t access;			/* IBV_ACCESS_REMOTE_* */
 	uint8_t tclass, hop_limit;
 	bool selective;			/* the peer is not a RoCE device */
 	struct soft_io *io;		/* borrowed; to send by */
@@ -274,6 +287,7 @@ struct soft_qp {
 	struct soft_counters own;
 	struct soft_req req;
 	struct soft_resp resp;
+	struct soft_fault *fault;	/* owned; NULL: there is none */
 };
 
 /* Count an event of @qp, and of its endpoint. */
@@ -301,6 +315,9 @@ static inline uint64_t pier__soft_seq(uint64_t base, uint32_t psn)
 /* cq.c: a completion of @qp.  The caller fills in the rest of @wc. */
 void pier__soft_cq_push(struct soft_qp *qp, struct ibv_wc *wc);
 void pier__soft_cq_purge(struct soft_cq *cq, uint32_t qpn);
+/* Report @fault behind all completions, without taking an entry; and not. */
+void pier__soft_cq_fault(struct soft_cq *cq, struct soft_fault *fault);
+void pier__soft_cq_no_fault(struct soft_cq *cq, struct soft_fault *fault);
 
 /* wqe.c: the pool of send work requests. */
 int pier__soft_wqe_reserve(struct soft_ep *ep);
@@ -444,6 +461,16 @@ uint32_t pier__soft_early_bitmap(struct soft_qp *qp);
 /* Drop all; the second is not called while a batch is built. */
 void pier__soft_early_clear(struct soft_qp *qp);
 void pier__soft_early_free(struct soft_qp *qp);
+
+/*
+ * fault.c: NAK the request @in, which ends @qp, and report that to the program;
+ * the same for the READ that was to be at @res.
+ */
+void pier__soft_refuse(struct soft_qp *qp, const struct soft_packet *in,
+		       uint8_t syndrome);
+void pier__soft_refuse_read(struct soft_qp *qp, const struct soft_res *res);
+/* Forget it: @qp is reset. */
+void pier__soft_fault_free(struct soft_qp *qp);
 
 /* responder_reply.c: responses and acknowledgements. */
 void pier__soft_reply_ack(struct soft_qp *qp);

@@ -216,7 +216,7 @@ int pier__soft_qp_modify(struct soft_qp *qp, struct ibv_qp_attr *attr, int mask,
 		return 0;
 	}
 	if (mask & IBV_QP_ACCESS_FLAGS)
-		qp->access = attr->qp_access_flags;
+		qp->access = attr->qp_access_flags & 0xff;
 	if (mask & IBV_QP_MIN_RNR_TIMER)
 		qp->resp.min_rnr_timer = attr->min_rnr_timer;
 	qp->state = to;

@@ -34,13 +34,13 @@ void pier__soft_resp_complete(struct soft_qp *qp, struct ibv_wc *wc)
 }
 
 /* The current receive fails. */
-static void receive_failed(struct soft_qp *qp, enum ibv_wc_status status,
-			   uint8_t syndrome)
+static void receive_failed(struct soft_qp *qp, const struct soft_packet *in,
+			   enum ibv_wc_status status, uint8_t syndrome)
 {
 	struct ibv_wc wc = { .status = status, .opcode = IBV_WC_RECV };
 
 	pier__soft_resp_complete(qp, &wc);
-	pier__soft_reply_nak(qp, syndrome);
+	pier__soft_refuse(qp, in, syndrome);
 }
 
 static void receive_not_ready(struct soft_qp *qp)
@@ -122,7 +122,7 @@ static void resp_send(struct soft_qp *qp, const struct soft_packet *in)
 
 	if (resp->within != (start ? SOFT_IDLE : SOFT_IN_SEND) ||
 	    !send_length_ok(qp, in)) {
-		pier__soft_reply_nak(qp, SOFT_NAK_INVALID);
+		pier__soft_refuse(qp, in, SOFT_NAK_INVALID);
 		return;
 	}
 	if (start) {
@@ -134,12 +134,13 @@ static void resp_send(struct soft_qp *qp, const struct soft_packet *in)
 		resp->total = 0;
 	}
 	if (in->len > resp->rwqe->length - resp->total) {
-		receive_failed(qp, IBV_WC_LOC_LEN_ERR, SOFT_NAK_INVALID);
+		receive_failed(qp, in, IBV_WC_LOC_LEN_ERR, SOFT_NAK_INVALID);
 		return;
 	}
 	if (pier__soft_sge_fill(qp->ep, resp->rwqe->sge, resp->rwqe->sges,
 				resp->total, in->data, in->len)) {
-		receive_failed(qp, IBV_WC_LOC_PROT_ERR, SOFT_NAK_OPERATIONAL);
+		receive_failed(qp, in, IBV_WC_LOC_PROT_ERR,
+			       SOFT_NAK_OPERATIONAL);
 		return;
 	}
 	resp->total += in->len;
@@ -172,7 +173,7 @@ static void resp_write(struct soft_qp *qp, const struct soft_packet *in)
 	uint32_t need = start ? in->hdr.dma_len : in->len;
 
 	if (!write_valid(qp, in)) {
-		pier__soft_reply_nak(qp, SOFT_NAK_INVALID);
+		pier__soft_refuse(qp, in, SOFT_NAK_INVALID);
 		return;
 	}
 	if (imm && (!qp->srq || !qp->srq->first)) {
@@ -188,7 +189,7 @@ static void resp_write(struct soft_qp *qp, const struct soft_packet *in)
 	/* At the start check the whole range, then each packet's part. */
 	if (need && !pier__soft_mr_find(keys, resp->rkey, resp->va, need,
 					IBV_ACCESS_REMOTE_WRITE)) {
-		pier__soft_reply_nak(qp, SOFT_NAK_ACCESS);
+		pier__soft_refuse(qp, in, SOFT_NAK_ACCESS);
 		return;
 	}
 	pier__soft_copy((void *)(uintptr_t)resp->va, in->data, in->len);
@@ -217,14 +218,14 @@ static void resp_read(struct soft_qp *qp, const struct soft_packet *in)
 	    qp->access & IBV_ACCESS_REMOTE_READ)
 		res = pier__soft_reply_new(qp);
 	if (!res) {
-		pier__soft_reply_nak(qp, SOFT_NAK_INVALID);
+		pier__soft_refuse(qp, in, SOFT_NAK_INVALID);
 		return;
 	}
 	if (hdr->dma_len &&
 	    !pier__soft_mr_find(qp->ep->keys, hdr->rkey, hdr->va,
 				hdr->dma_len, IBV_ACCESS_REMOTE_READ)) {
 		resp->res_count--;	/* the place is not used */
-		pier__soft_reply_nak(qp, SOFT_NAK_ACCESS);
+		pier__soft_refuse(qp, in, SOFT_NAK_ACCESS);
 		return;
 	}
 	resp->msn = (resp->msn + 1) & SOFT_PSN_MASK;
@@ -269,13 +270,13 @@ static void resp_atomic(struct soft_qp *qp, const struct soft_packet *in)
 	    hdr->va % 8 == 0 && qp->access & IBV_ACCESS_REMOTE_ATOMIC)
 		res = pier__soft_reply_new(qp);
 	if (!res) {
-		pier__soft_reply_nak(qp, SOFT_NAK_INVALID);
+		pier__soft_refuse(qp, in, SOFT_NAK_INVALID);
 		return;
 	}
 	if (!pier__soft_mr_find(qp->ep->keys, hdr->rkey, hdr->va, 8,
 				IBV_ACCESS_REMOTE_ATOMIC)) {
 		resp->res_count--;
-		pier__soft_reply_nak(qp, SOFT_NAK_ACCESS);
+		pier__soft_refuse(qp, in, SOFT_NAK_ACCESS);
 		return;
 	}
 	resp->msn = (resp->msn + 1) & SOFT_PSN_MASK;
@@ -326,7 +327,7 @@ static void resp_expected(struct soft_qp *qp, const struct soft_packet *in)
 		break;
 	default:
 		/* SEND with invalidate: there are no memory windows. */
-		pier__soft_reply_nak(qp, SOFT_NAK_INVALID);
+		pier__soft_refuse(qp, in, SOFT_NAK_INVALID);
 	}
 }
 

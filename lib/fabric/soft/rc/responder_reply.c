@@ -150,7 +150,7 @@ static void lose_result(struct soft_qp *qp, struct soft_res *res)
 	}
 	resp->epsn = res->seq + res->at;
 	resp->res_todo = 0;
-	pier__soft_reply_nak(qp, SOFT_NAK_ACCESS);
+	pier__soft_refuse_read(qp, res);
 }
 
 static int send_result(struct soft_qp *qp)
