@@ -4,6 +4,7 @@
  * local port is the cause.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -155,13 +156,53 @@ void pier__conn_queues_failed(struct pier_conn *conn)
 	pier__conn_fail(conn, with_ends(conn, queues->error));
 }
 
+static const char *refusal_text(enum ibv_wc_status status)
+{
+	switch (status) {
+	case IBV_WC_REM_ACCESS_ERR:
+		return "a wrong key, outside the exported range, or no such "
+		       "permission";
+	case IBV_WC_REM_INV_REQ_ERR:
+		return "too long for its receive, or not allowed on this "
+		       "connection";
+	default:
+		return "the memory of its receive is not registered any more";
+	}
+}
+
+/* The end of a message: why the queue pair of @conn is in error. */
+static void fault_text(const struct pier_conn *conn, char *ret, size_t size)
+{
+	struct pier__fault fault;
+	int n;
+
+	if (!conn->queues->fab->fault(conn->qp, &fault)) {
+		snprintf(ret, size, ": it refused a request of the peer's, or "
+			 "the program moved the queue pair to error");
+		return;
+	}
+	if (fault.status == IBV_WC_FATAL_ERR) {
+		snprintf(ret, size, ": its queue pair has failed");
+		return;
+	}
+	n = snprintf(ret, size, ": it refused a %s of the peer's",
+		     fault.request ? fault.request : "request");
+	if (fault.request)
+		n += snprintf(ret + n, size - n, ", %u bytes%s", fault.len,
+			      fault.has_range ? " at" : "");
+	if (fault.has_range)
+		n += snprintf(ret + n, size - n, " 0x%" PRIx64 " with rkey "
+			      "0x%x", fault.addr, fault.rkey);
+	if (fault.request)
+		n += snprintf(ret + n, size - n, ", opcode 0x%02x",
+			      fault.opcode);
+	snprintf(ret + n, size - n, ": %s", refusal_text(fault.status));
+}
+
 /* The queue pair is in error, but no request of ours has failed. */
 static void broken(struct pier_conn *conn)
 {
-	static const char no_fault[] = ": it refused a request of the "
-					 "peer's, or the program moved the "
-					 "queue pair to error";
-	char gid[INET6_ADDRSTRLEN], reason[128];
+	char gid[INET6_ADDRSTRLEN], reason[256];
 	int err = pier__conn_port_fault(conn, reason, sizeof(reason));
 
 	if (err == -ENODEV) {
@@ -169,18 +210,28 @@ static void broken(struct pier_conn *conn)
 		pier__conn_fail(conn, with_ends(conn, err));
 		return;
 	}
-	if (!err)
+	if (!err) {
 		err = -ECONNRESET;
+		fault_text(conn, reason, sizeof(reason));
+	}
 	pier__gid_text(conn->remote_gid.raw, gid);
 	if (conn->flow->fail)
 		conn->flow->fail(conn, err, pier__conn_stage(conn),
 				 "the device has ended it%s",
-				 reason[0] ? "" : no_fault);
+				 err == -ECONNRESET ? reason : "");
 	else
 		pier__fail(err, "the device has ended the connection to %s "
-			   "QPN 0x%06x%s", gid, conn->remote.qpn,
-			   reason[0] ? reason : no_fault);
+			   "QPN 0x%06x%s", gid, conn->remote.qpn, reason);
 	pier__conn_fail(conn, err);
+}
+
+void pier__conn_check_fault(struct pier_conn *conn)
+{
+	struct pier__fault fault;
+
+	if (conn->qp && !pier__conn_is_ending(conn) &&
+	    conn->queues->fab->fault(conn->qp, &fault))
+		broken(conn);
 }
 
 /* Fail for @what; @port is the part of the message about the local port. */

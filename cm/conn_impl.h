@@ -164,6 +164,9 @@ int pier__conn_port_fault(const struct pier_conn *conn, char *ret, size_t size);
 /* Fail because no hello arrived, naming the peer.  Returns -PIER_ENOHELLO. */
 int pier__conn_no_hello(const struct pier_conn *conn);
 
+/* Fail it if its queue pair has ended by itself. */
+void pier__conn_check_fault(struct pier_conn *conn);
+
 /* Its context's queues have failed: fail it for the same reason. */
 void pier__conn_queues_failed(struct pier_conn *conn);
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "cm/conn_impl.h"
+#include "cm/post.h"
 #include "cm/queues.h"
 #include "core/fail.h"
 
@@ -85,6 +86,17 @@ do_other_work(struct pier__queues *queues)
 	queues->attention = !pier__list_empty(&queues->pending) ||
 			  queues->ready.first || queues->error;
 	return completed;
+}
+
+/* A queue pair has ended by itself. */
+static void fault_done(struct pier__op *op, const struct ibv_wc *wc)
+{
+	struct pier__queues *queues = pier__container_of(
+		op, struct pier__queues, fault_op);
+	struct pier_conn *conn = pier__queues_conn(queues, wc->qp_num);
+
+	if (conn)
+		pier__conn_check_fault(conn);
 }
 
 static inline int reap(struct pier__queues *queues)
@@ -219,6 +231,8 @@ static int create_queues(struct pier__queues *queues)
 	if (!err)
 		err = queues->fab->cq_create(queues->chan, cqe, &queues->cq);
 	if (!err)
+		queues->cq->faults = &queues->fault_op;
+	if (!err)
 		err = queues->fab->srq_create(queues->chan, cfg->recv_queue,
 					      cfg->recv_chain, &queues->srq);
 	return err;
@@ -275,6 +289,7 @@ int pier__queues_create(struct pier__conn_owner *owner, struct pier_dev *dev,
 	queues->pe = owner->ctx->pe;
 	queues->cfg = cfg;
 	queues->send_credits = cfg->send_queue;
+	queues->fault_op.done = fault_done;
 	pier__list_init(&queues->posted);
 	pier__list_init(&queues->pending);
 	pier__scheduler_init(&queues->scheduler);

@@ -122,6 +122,7 @@ struct pier__queues {
 	const struct pier__queues_config *cfg;
 	struct pier__chan *chan;
 	struct pier__cq *cq;
+	struct pier__op fault_op;	/* cq's, for QPs with a fault */
 	struct pier__srq *srq;
 	struct pier__list posted;	/* receives, struct pier__posted */
 	struct pier__list pending;	/* connections with a chain to post */

@@ -68,6 +68,7 @@ static void recheck(struct pier__queues *queues, struct pier_conn *conn,
 		    const struct pier__port *port, uint64_t now)
 {
 	pier__conn_check_gid(conn, port, now);
+	pier__conn_check_fault(conn);
 	if (queues->error)
 		pier__conn_queues_failed(conn);
 }

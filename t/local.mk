@@ -190,6 +190,7 @@ check_PROGRAMS += \
 	%D%/ops/rdma.t \
 	%D%/ops/rdma_config.t \
 	%D%/ops/recover.t \
+	%D%/ops/refused.t \
 	%D%/ops/reply.t \
 	%D%/ops/rights.t \
 	%D%/ops/service.t \

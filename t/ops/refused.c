@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <string.h>
+
+#include "t/lib/peer.h"
+#include "t/lib/tap.h"
+
+/*
+ * A request that the device of a peer refuses ends the connection there, too.
+ * The peer's program has no task that fails and no keepalive: it is called
+ * nevertheless, with the reason.  Not every device of verbs reports it, rxe
+ * does not: there the next request of the peer's program fails.
+ */
+#define LEN 4096
+
+static struct pier_dev *dev;
+static struct peer a, b;
+
+static const struct pier_rdma_config no_probes = {
+	.size = sizeof(no_probes), .keepalive_ms = PIER_ZERO,
+};
+
+/* The state of b's connection that its program was called with. */
+static int b_state;
+
+static void note_state(struct pier_conn *conn, enum pier_conn_state prev,
+		       enum pier_conn_state next, void *arg)
+{
+	(void)conn;
+	(void)prev;
+	(void)arg;
+	b_state = (int)next;
+}
+
+static bool open_pair(void)
+{
+	b_state = -1;
+	if (!peer_open(&a, dev, NULL, &no_probes, LEN) ||
+	    !peer_open(&b, dev, NULL, &no_probes, LEN) || !peer_join(&a, &b))
+		return false;
+	pier_conn_set_state_changed(b.conn, note_state);
+	return true;
+}
+
+static bool is_soft(void)
+{
+	return !strcmp(pier_devinfo_kind(pier_dev_info(dev)), "soft");
+}
+
+/* b's program was called, with the reason; @text is that of a soft device. */
+static void b_has_failed(const char *text)
+{
+	long long limit = limit_from_now();
+
+	while (b_state < 0 && peer_step(limit))
+		;
+	IS(b_state, PIER_CONN_ERROR);
+	IS(pier_conn_error(b.conn), -ECONNRESET);
+	LIKE(pier_conn_error_text(b.conn), is_soft() ? text :
+	     "it refused a request of the peer's");
+}
+
+/* A request of b's own, on a device that may report nothing. */
+static void b_tries(void)
+{
+	int status = -EINPROGRESS;
+
+	if (is_soft())
+		return;
+	IS(pier_rdma_send(b.conn, NULL, peer_done, &status), 0);
+	IS(peer_await(&status), -ECANCELED);
+}
+
+static void write_far(struct pier_buf *near, struct pier_buf *far, int *status)
+{
+	IS(pier_rdma_write(a.conn, near, far, peer_done, status), 0);
+}
+
+static void read_far(struct pier_buf *near, struct pier_buf *far, int *status)
+{
+	IS(pier_rdma_read(a.conn, far, near, peer_done, status), 0);
+}
+
+/* b revokes its export, then @op on it fails; @text is b's error message. */
+static void revoked(void (*op)(struct pier_buf *near, struct pier_buf *far,
+			       int *status),
+		    bool writes, const char *text)
+{
+	struct pier_buf *near, *far;
+	int status = -EINPROGRESS;
+
+	if (open_pair()) {
+		near = writes ? peer_data(&a, 0, 100) : peer_tail(&a, 0, 100);
+		far = writes ? peer_far_tail(&a, 64, 100) :
+			       peer_far_data(&a, 64, 100);
+		IS(pier_mmap_stop(b.mmap), 0);
+		op(near, far, &status);
+		IS(peer_await(&status), -PIER_EREMACCESS);
+		b_tries();
+		b_has_failed(text);
+		pier_buf_put(far);
+		pier_buf_put(near);
+	}
+	peer_unpair(&a, &b);
+}
+
+static void a_refused_write_is_reported_to_the_program_of_the_peer(void)
+{
+	revoked(write_far, true, "it refused a write of the peer's, 100 "
+		"bytes at 0x");
+}
+
+static void a_refused_read_is_reported_to_the_program_of_the_peer(void)
+{
+	revoked(read_far, false, "it refused a read of the peer's, 100 bytes "
+		"at 0x");
+}
+
+/* Its engine makes no call while the request is refused. */
+static void a_program_that_sleeps_is_woken(void)
+{
+	long long limit = limit_from_now();
+	struct pier_buf *near, *far;
+	int status = -EINPROGRESS;
+
+	if (open_pair()) {
+		near = peer_data(&a, 0, 8);
+		far = peer_far_tail(&a, 0, 8);
+		IS(pier_mmap_stop(b.mmap), 0);
+		write_far(near, far, &status);
+		while (status == -EINPROGRESS && limit_nap(limit))
+			pier_pe_progress(a.pe, 16);
+		IS(status, -PIER_EREMACCESS);
+		b_tries();
+		while (b_state < 0 && limit_holds(limit))
+			pier_pe_wait(b.pe, PEER_LIMIT_MS);
+		b_has_failed("with rkey 0x");
+		pier_buf_put(far);
+		pier_buf_put(near);
+	}
+	peer_unpair(&a, &b);
+}
+
+int main(void)
+{
+	if (pier_dev_open(NULL, &dev))
+		return tap_skip_all(pier_last_error());
+	TEST(a_refused_write_is_reported_to_the_program_of_the_peer);
+	TEST(a_refused_read_is_reported_to_the_program_of_the_peer);
+	TEST(a_program_that_sleeps_is_woken);
+	pier_dev_close(dev);
+	return tap_done();
+}
