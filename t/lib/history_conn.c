@@ -401,8 +401,9 @@ static void connect_due(struct history *h, struct history_conn *conn)
 	if (!conn->host[0]->up || (life && life->end[0].open))
 		return;
 	if (!conn->connect_at)
-		conn->connect_at = h->net.now +
-				   history_random(h, 3 * PIER__MS) + 1;
+		conn->connect_at = h->net.now + 1 +
+				   history_random(h, h->violent ?
+						  PIER__MS / 10 : 3 * PIER__MS);
 	if (h->net.now < conn->connect_at)
 		return;
 	conn->connect_at = 0;
@@ -425,7 +426,7 @@ static bool is_over(struct history *h, const struct history_end *end)
 	if (h->quiet || !peer->used)
 		return false;
 	if (peer->born != peer->host->words)	/* its process has ended */
-		return history_chance(h, 0.02);
+		return history_chance(h, h->violent ? 0.001 : 0.02);
 	return end->done == HISTORY_OPS && history_chance(h, 0.02);
 }
 
