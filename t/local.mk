@@ -306,6 +306,7 @@ dist_check_SCRIPTS += \
 	%D%/tools/copy_ssh.sh \
 	%D%/tools/examples.sh \
 	%D%/tools/exchange.sh \
+	%D%/tools/listen.sh \
 	%D%/tools/perf.sh \
 	%D%/tools/ping.sh \
 	%D%/tools/tool.sh \

@@ -20,6 +20,7 @@ bin_PROGRAMS += %D%/pier
 	%D%/message.c \
 	%D%/perf.c \
 	%D%/perf.h \
+	%D%/perf_host.c \
 	%D%/perf_loop.c \
 	%D%/perf_report.c \
 	%D%/perf_respond.c \
@@ -31,6 +32,7 @@ bin_PROGRAMS += %D%/pier
 	%D%/ping_ask.c \
 	%D%/ping_report.c \
 	%D%/ping_serve.c \
+	%D%/server.c \
 	%D%/services.c \
 	%D%/text.c \
 	%D%/tool.h \

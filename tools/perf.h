@@ -41,7 +41,11 @@ struct perf {
 	struct perf_options opts;
 	char address[TOOL_ADDRESS_MAX];	/* of --listen; "": any */
 
+	char device[TOOL_DEVICE_MAX];	/* that has it, if none is named */
+
 	/* made by perf_setup() */
+	struct pier_host *host;		/* owns dev and rdma; NULL: none */
+	bool met;			/* conn was established there */
 	struct pier_dev *dev;
 	struct pier_pe *pe;
 	struct pier_rdma *rdma;
@@ -96,6 +100,20 @@ int perf_own_address(struct perf *perf);
 
 /* For what it waits, and how to end it. */
 void perf_print_waiting(const struct perf *perf);
+
+/* perf_host.c: is this a server on all devices of its host? */
+bool perf_on_host(const struct perf *perf);
+
+/* Listen; then wait for a client, which sets dev, rdma and conn. */
+int perf_host_start(struct perf *perf);
+int perf_host_meet(struct perf *perf);
+
+/* perf_setup.c: how many requests a context must take. */
+void perf_config(const struct perf *perf, struct pier_rdma_config *ret);
+
+/* Memory and receives on dev, for rdma, which runs; and their end. */
+int perf_prepare_device(struct perf *perf);
+void perf_release_device(struct perf *perf);
 
 /* Connect, compare options with the peer, create every task and buffer. */
 int perf_setup(struct perf *perf);

@@ -44,6 +44,7 @@ static void count_slots(struct perf *perf)
 	bool send = perf->opts.operation == PERF_SEND;
 	bool lat = perf->opts.measure == PERF_LAT;
 
+	perf->send_count = perf->recv_count = 0;
 	if (!perf->opts.respond) {
 		perf->send_count = lat ? 1 : perf->opts.outstanding;
 		perf->recv_count = send && lat ? 1 : 0;
@@ -56,20 +57,35 @@ static void count_slots(struct perf *perf)
 	}
 }
 
+void perf_config(const struct perf *perf, struct pier_rdma_config *ret)
+{
+	uint32_t sends = (uint32_t)perf->send_count + 1; /* one for the note */
+
+	*ret = (struct pier_rdma_config){
+		.size = sizeof(*ret),
+		.send_queue = sends,
+		.conn_send_queue = sends,
+		.recv_queue = (uint32_t)perf->recv_count,
+	};
+}
+
 static int start(struct perf *perf)
 {
-	struct pier_rdma_config cfg = { .size = sizeof(cfg) };
-	uint32_t sends = (uint32_t)perf->send_count + 1; /* one for the note */
+	struct pier_rdma_config cfg;
 	int err;
 
-	cfg.send_queue = sends;
-	cfg.conn_send_queue = sends;
-	cfg.recv_queue = (uint32_t)perf->recv_count;
+	perf_config(perf, &cfg);
 	err = pier_rdma_configure(perf->rdma, &cfg);
 	if (!err)
 		err = pier_ctx_start(pier_rdma_ctx(perf->rdma), perf->pe);
-	if (err)
-		return perf_fail(perf, err);
+	return err ? perf_fail(perf, err) : 0;
+}
+
+/* A device may take fewer requests than it is to. */
+static int check_limits(struct perf *perf)
+{
+	uint32_t sends = (uint32_t)perf->send_count + 1;
+	struct pier_rdma_config cfg = { .size = sizeof(cfg) };
 
 	pier_rdma_get_config(perf->rdma, &cfg);
 	if (cfg.conn_send_queue < sends || cfg.send_queue < sends)
@@ -251,6 +267,34 @@ static int allocate(struct perf *perf)
 	return 0;
 }
 
+int perf_prepare_device(struct perf *perf)
+{
+	int err;
+
+	count_slots(perf);
+	err = check_limits(perf);
+	if (!err)
+		err = map(perf);
+	if (!err)
+		err = make_slots(perf, perf->recv_count, make_recv,
+				 perf->recvs);
+	return err;
+}
+
+static int open_device(struct perf *perf)
+{
+	int err = pier_dev_open(perf->args.device, &perf->dev);
+
+	if (!err)
+		err = pier_rdma_create(perf->dev, &perf->rdma);
+	if (err)
+		return perf_fail(perf, err);
+	err = perf_own_address(perf);
+	if (!err)
+		err = start(perf);
+	return err ? err : perf_prepare_device(perf);
+}
+
 /* Create what is needed before there is a peer. */
 static int prepare(struct perf *perf)
 {
@@ -262,41 +306,36 @@ static int prepare(struct perf *perf)
 	if (err)
 		return err;
 	bufs = 2 * (size_t)(perf->send_count + perf->recv_count + 1);
-	err = pier_dev_open(perf->args.device, &perf->dev);
-	if (!err)
-		err = pier_pe_create(&perf->pe);
-	if (!err)
-		err = pier_rdma_create(perf->dev, &perf->rdma);
+	err = pier_pe_create(&perf->pe);
 	if (!err)
 		err = pier_buf_inventory_create(bufs, &perf->inv);
 	if (err)
 		return perf_fail(perf, err);
-	err = perf_own_address(perf);
-	if (!err)
-		err = start(perf);
-	if (!err)
-		err = map(perf);
-	if (!err)
-		err = make_slots(perf, perf->recv_count, make_recv,
-				 perf->recvs);
-	return err;
+	return perf_on_host(perf) ? perf_host_start(perf) : open_device(perf);
 }
 
-int perf_setup(struct perf *perf)
+static int meet(struct perf *perf)
 {
 	bool respond = perf->opts.respond;
 	int err;
 
-	err = prepare(perf);
-	if (err)
-		return err;
-	perf_print_waiting(perf);
+	if (perf->host)
+		return perf_host_meet(perf);
 	err = pier_rendezvous(perf->rdma, &perf->args,
 			      respond ? perf->local : NULL, &perf->conn,
 			      respond ? NULL : &perf->remote);
+	return err ? perf_fail(perf, err) : 0;
+}
+
+int perf_setup(struct perf *perf)
+{
+	int err = prepare(perf);
+
 	if (err)
-		return perf_fail(perf, err);
-	if (!respond)
+		return err;
+	perf_print_waiting(perf);
+	err = meet(perf);
+	if (!err && !perf->opts.respond)
 		err = agree(perf);
 	if (!err)
 		err = make_slots(perf, perf->send_count, make_send,
@@ -310,8 +349,16 @@ static void free_slots(struct perf_slot *slots, int count)
 		pier_task_free(slots[count].task);
 		pier_buf_put(slots[count].src);
 		pier_buf_put(slots[count].dst);
+		slots[count] = (struct perf_slot){ 0 };
 	}
-	free(slots);
+}
+
+void perf_release_device(struct perf *perf)
+{
+	free_slots(perf->sends, perf->send_count);
+	free_slots(perf->recvs, perf->recv_count);
+	pier_mmap_destroy(perf->local);
+	perf->local = NULL;
 }
 
 void perf_teardown(struct perf *perf)
@@ -320,14 +367,17 @@ void perf_teardown(struct perf *perf)
 	if (perf->rdma)	/* what is in flight holds its buffers until then */
 		pier_ctx_stop_wait(pier_rdma_ctx(perf->rdma),
 				   perf->args.timeout_ms);
-	free_slots(perf->sends, perf->send_count);
-	free_slots(perf->recvs, perf->recv_count);
-	pier_rdma_destroy(perf->rdma);
-	pier_buf_inventory_destroy(perf->inv);
+	perf_release_device(perf);
 	pier_mmap_destroy(perf->remote);
-	pier_mmap_destroy(perf->local);
+	pier_host_destroy(perf->host);
+	if (!perf->host)
+		pier_rdma_destroy(perf->rdma);
+	pier_buf_inventory_destroy(perf->inv);
 	pier_pe_destroy(perf->pe);
-	pier_dev_close(perf->dev);
+	if (!perf->host)
+		pier_dev_close(perf->dev);
+	free(perf->sends);
+	free(perf->recvs);
 	free(perf->free);
 	free(perf->laps);
 }

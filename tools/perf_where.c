@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,24 +7,6 @@
 #include "tool.h"
 
 /* Where pier perf meets its peer: words of the command line, and the wait. */
-
-/* The index of the device's GID that is @address, below 0: it has none. */
-static int gid_of(const struct pier_devinfo *info, const char *address)
-{
-	uint8_t raw[16] = { [10] = 0xff, [11] = 0xff };	/* IPv4, mapped */
-	int index = -ENODEV;
-	struct pier_gid gid;
-
-	if (inet_pton(AF_INET, address, raw + 12) != 1 &&
-	    inet_pton(AF_INET6, address, raw) != 1)
-		return -EINVAL;
-	/* an address may be there for RoCE v1, too */
-	for (size_t i = 0; !pier_devinfo_gid(info, i, &gid); i++)
-		if (!memcmp(gid.raw, raw, sizeof(raw)) &&
-		    (index < 0 || gid.type == PIER_GID_ROCE_V2))
-			index = gid.index;
-	return index;
-}
 
 static int take_server(struct perf *perf, const char *place)
 {
@@ -43,6 +24,10 @@ static int take_server(struct perf *perf, const char *place)
 	}
 	if (tool_has_port(place))
 		perf->args.listen_port = (int)port;
+	if (!perf->args.device && perf->address[0] &&
+	    !tool_is_any(perf->address))
+		perf->args.device = tool_device_of(perf->address,
+						   perf->device);
 	return 0;
 }
 
@@ -74,10 +59,10 @@ int perf_own_address(struct perf *perf)
 
 	if (!perf->address[0] || tool_is_any(perf->address))
 		return 0;
-	index = gid_of(info, perf->address);
+	index = tool_gid_of(info, perf->address);
 	if (index < 0)
-		return perf_err(perf, index, "--listen \"%s\": not an address "
-				"of %s, which pier info -d %s lists",
+		return perf_err(perf, -ENODEV, "--listen \"%s\": not an "
+				"address of %s, which pier info -d %s lists",
 				perf->address, pier_devinfo_name(info),
 				pier_devinfo_name(info));
 	perf->args.gid_index = index;

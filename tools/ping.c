@@ -92,10 +92,14 @@ static int check(struct ping *p)
 		return 2;
 	}
 	err = choose_operations(p);
-	return err ? err : read_interval(p);
+	if (!err)
+		err = read_interval(p);
+	if (!err && p->listening)
+		err = ping_where(p);
+	return err;
 }
 
-static int set_up(struct ping *p)
+static int open_device(struct ping *p)
 {
 	struct pier_rdma_config cfg = {
 		.size = sizeof(cfg),
@@ -107,11 +111,19 @@ static int set_up(struct ping *p)
 
 	err = pier_dev_open(p->args.device, &p->dev);
 	if (!err)
-		err = pier_pe_create(&p->pe);
-	if (!err)
 		err = pier_rdma_create(p->dev, &p->rdma);
 	if (!err)
 		err = pier_rdma_configure(p->rdma, &cfg);
+	return err;
+}
+
+static int set_up(struct ping *p)
+{
+	int err = pier_pe_create(&p->pe);
+
+	if (!err && !(p->listening &&
+		      tool_on_all_devices(&p->args, p->address)))
+		err = open_device(p);
 	if (!err)
 		err = pier_buf_inventory_create(1024, &p->inv);
 	if (!err)

@@ -8,6 +8,8 @@
 
 #include <pier/pier.h>
 
+#include "tool.h"
+
 /* The operations of a round. */
 enum ping_op {
 	PING_SEND,		/* returned by the peer's program */
@@ -47,6 +49,11 @@ struct ping {
 	struct pier_buf_inventory *inv;
 
 	/* The server's. */
+	char address[TOOL_ADDRESS_MAX];	/* of --listen; "": any */
+	char device[TOOL_DEVICE_MAX];	/* that has it */
+	struct pier_host *host;	/* all devices; NULL: only dev */
+	struct ping_place *places;
+	size_t place_count;
 	uint32_t port;
 	uint64_t clients;	/* that have connected */
 
@@ -69,6 +76,9 @@ const char *ping_op_name(enum ping_op op);
 
 /* Microseconds of a clock that never goes back. */
 double ping_now(void);
+
+/* Take where the server listens.  2: it is invalid, and was reported. */
+int ping_where(struct ping *p);
 
 /* The server, until stopped, and the client; they return the exit status. */
 int ping_server(struct ping *p);

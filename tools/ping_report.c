@@ -114,12 +114,28 @@ void ping_report_all(const struct ping *p)
 	}
 }
 
+/* Those that the server listens on. */
+static json_t *devices(const struct pier_host *host)
+{
+	json_t *names = json_array();
+
+	for (size_t i = 0; i < pier_host_count(host); i++)
+		if (!pier_host_error(host, i))
+			tool_json_append(names, tool_json_text(
+				pier_host_name(host, i)));
+	return names;
+}
+
 void ping_report_server(const struct ping *p)
 {
-	const struct pier_devinfo *info = pier_dev_info(p->dev);
 	json_t *root = json_object();
 
-	tool_json_set(root, "device", tool_json_text(pier_devinfo_name(info)));
+	if (p->host)
+		tool_json_set(root, "devices", devices(p->host));
+	else
+		tool_json_set(root, "device",
+			      tool_json_text(pier_devinfo_name(
+				      pier_dev_info(p->dev))));
 	tool_json_set(root, "port", json_integer((json_int_t)p->port));
 	tool_json_set(root, "clients", json_integer((json_int_t)p->clients));
 	tool_json_print(root);

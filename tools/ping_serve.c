@@ -7,16 +7,26 @@
 #include "ping.h"
 #include "tool.h"
 
-/* Replies that may be in flight to all clients together. */
+/* Replies that may be in flight to all clients of a device together. */
 #define SLOTS 64
+
+/* How often a server on all devices looks for new addresses. */
+#define LOOK_MS 5000
 
 /* One message: received, sent back, received again. */
 struct slot {
-	struct ping *ping;
+	struct ping_place *place;
 	struct pier_buf *buf;
 };
 
-static struct slot slots[SLOTS];
+/* A device of the server. */
+struct ping_place {
+	struct pier_rdma *rdma;		/* borrowed */
+	struct pier_mmap *local;	/* clients read and write it */
+	struct pier_buf_inventory *inv;
+	struct slot slots[SLOTS];
+	char reason[256];		/* why it serves no client; or "" */
+};
 
 static void say_error(const char *what)
 {
@@ -28,7 +38,7 @@ static void received(struct pier_task *task, void *arg);
 static int take_next(struct slot *slot)
 {
 	pier_buf_set_data(slot->buf, pier_buf_head(slot->buf), 0);
-	return pier_rdma_receive(slot->ping->rdma, slot->buf, received, slot);
+	return pier_rdma_receive(slot->place->rdma, slot->buf, received, slot);
 }
 
 static void sent(struct pier_task *task, void *arg)
@@ -49,22 +59,35 @@ static void received(struct pier_task *task, void *arg)
 		take_next(slot);
 }
 
+static struct ping_place *place_of(const struct ping *p,
+				   const struct pier_conn *conn)
+{
+	size_t i = 0;
+
+	while (i + 1 < p->place_count &&
+	       p->places[i].rdma != pier_conn_rdma(conn))
+		i++;
+	return &p->places[i];
+}
+
 static void requested(struct pier_conn *conn, void *user_data,
 		      void *ctx_user_data)
 {
-	struct ping *p = ctx_user_data;
+	struct ping_place *place = place_of(ctx_user_data, conn);
 	const void *desc;
 	size_t len;
-	int err;
 
 	(void)user_data;
-	err = pier_mmap_export(p->local, &desc, &len);
-	if (!err)
-		err = pier_conn_accept(conn, desc, len);
-	if (err) {
+	if (place->reason[0]) {
+		tool_message("pier ping: a request was not accepted: %s",
+			     place->reason);
+	} else if (!pier_mmap_export(place->local, &desc, &len) &&
+		   !pier_conn_accept(conn, desc, len)) {
+		return;
+	} else {
 		say_error("a request was not accepted: ");
-		pier_conn_reject(conn, NULL, 0);
 	}
+	pier_conn_reject(conn, NULL, 0);
 }
 
 static void established(struct pier_conn *conn, void *user_data,
@@ -102,98 +125,200 @@ static void ended(struct pier_conn *conn, void *user_data, void *ctx_user_data)
 	pier_conn_destroy(conn);
 }
 
-static int listen_there(struct ping *p)
+int ping_where(struct ping *p)
 {
-	struct pier_listen_config cfg = { .size = sizeof(cfg) };
-	struct pier_listener *listener;
-	char address[TOOL_ADDRESS_MAX];
-	int err;
-
-	if (tool_listen_at(p->listen, address, &cfg.port)) {
+	if (tool_listen_at(p->listen, p->address, &p->port)) {
 		tool_message("pier ping: --listen \"%s\": PORT, ADDR or "
 			     "ADDR:PORT, as 10.9.0.1:13579 or [fd00::1]:13579",
 			     p->listen);
 		return 2;
 	}
-	cfg.address = address;
-	err = pier_rdma_listen(p->rdma, &cfg, &listener);
+	if (!p->args.device && p->address[0] && !tool_is_any(p->address))
+		p->args.device = tool_device_of(p->address, p->device);
+	return 0;
+}
+
+static int listen_on_device(struct ping *p, FILE *file)
+{
+	struct pier_listen_config cfg = {
+		.size = sizeof(cfg), .address = p->address, .port = p->port,
+	};
+	struct pier_listener *listener;
+	int err = pier_rdma_listen(p->rdma, &cfg, &listener);
+
+	if (err)
+		return err;
+	p->port = pier_listener_port(listener);
+	fprintf(file, "pier ping listens on port %u, device %s\n", p->port,
+		pier_devinfo_name(pier_dev_info(p->dev)));
+	fflush(file);
+	return 0;
+}
+
+static int listen_on_host(struct ping *p)
+{
+	struct pier_listen_config cfg = { .size = sizeof(cfg),
+					  .port = p->port };
+
+	return pier_host_listen(p->host, &cfg);
+}
+
+static int listen_there(struct ping *p)
+{
+	FILE *file = p->json ? stderr : stdout;
+	int err = p->host ? listen_on_host(p) : listen_on_device(p, file);
+
 	if (err) {
 		say_error("");
 		return err == -EINVAL ? 2 : 1;	/* no address at all */
 	}
-	p->port = pier_listener_port(listener);
-	fprintf(p->json ? stderr : stdout,
-		"pier ping listens on port %u, device %s\n", p->port,
-		pier_devinfo_name(pier_dev_info(p->dev)));
-	fflush(stdout);
+	if (p->host) {
+		p->port = pier_host_port(p->host);
+		tool_print_host("pier ping", p->host, file);
+	}
 	if (!p->json)
 		tool_message("pier ping: waiting for clients; Ctrl-C ends it");
 	return 0;
 }
 
 /* Memory that clients read and write, then the messages' own. */
-static int offer(struct ping *p)
+static int offer(struct ping_place *place, struct pier_dev *dev)
 {
 	static const struct pier_mmap_config cfg = {
 		.size = sizeof(cfg),
 		.access = PIER_REMOTE_READ | PIER_REMOTE_WRITE |
 			  PIER_REMOTE_ATOMIC,
 	};
-	size_t len = PING_MEMORY + (size_t)SLOTS * PING_SIZE_MAX;
+	size_t len = (size_t)SLOTS * PING_SIZE_MAX;
 	struct pier_mmap *messages;
 	int i, err;
 
-	err = pier_mmap_alloc(p->dev, PING_MEMORY, &cfg, &p->local);
+	err = pier_buf_inventory_create(SLOTS, &place->inv);
 	if (!err)
-		err = pier_mmap_alloc(p->dev, len, NULL, &messages);
+		err = pier_mmap_alloc(dev, PING_MEMORY, &cfg, &place->local);
+	if (!err)
+		err = pier_mmap_alloc(dev, len, NULL, &messages);
 	if (err)
 		return err;
 	for (i = 0; !err && i < SLOTS; i++) {
+		struct slot *slot = &place->slots[i];
 		char *at = (char *)pier_mmap_addr(messages) +
 			   (size_t)i * PING_SIZE_MAX;
 
-		slots[i].ping = p;
-		err = pier_buf_by_addr(p->inv, messages, at, PING_SIZE_MAX,
-				       &slots[i].buf);
+		slot->place = place;
+		err = pier_buf_by_addr(place->inv, messages, at, PING_SIZE_MAX,
+				       &slot->buf);
 		if (!err)
-			err = take_next(&slots[i]);
+			err = take_next(slot);
 	}
 	pier_mmap_destroy(messages);	/* the buffers keep it */
 	return err;
 }
 
-static void take_back(void)
+static int add_place(struct ping *p, struct pier_rdma *rdma,
+		     struct pier_dev *dev)
 {
-	int i;
+	struct ping_place *place = &p->places[p->place_count++];
+	int err;
 
-	for (i = 0; i < SLOTS; i++) {
-		pier_buf_put(slots[i].buf);
-		slots[i].buf = NULL;
-	}
+	place->rdma = rdma;
+	err = offer(place, dev);
+	if (err)
+		snprintf(place->reason, sizeof(place->reason), "%s: %s",
+			 pier_devinfo_name(pier_dev_info(dev)),
+			 pier_last_error());
+	return err;
 }
 
-int ping_server(struct ping *p)
+static int start_device(struct ping *p)
 {
 	struct pier_ctx *ctx = pier_rdma_ctx(p->rdma);
 	int err;
 
+	p->places = calloc(1, sizeof(*p->places));
+	if (!p->places)
+		return -ENOMEM;
 	pier_ctx_set_user_data(ctx, p);
 	pier_rdma_set_conn_callbacks(p->rdma, requested, established, failed,
 				     ended);
 	err = pier_ctx_start(ctx, p->pe);
-	if (!err)
-		err = offer(p);
+	return err ? err : add_place(p, p->rdma, p->dev);
+}
+
+/* A device that cannot have its memory rejects its clients. */
+static int start_host(struct ping *p)
+{
+	const struct pier_host_config cfg = {
+		.size = sizeof(cfg), .request = requested,
+		.established = established, .failure = failed,
+		.disconnected = ended, .user_data = p,
+	};
+	int err = pier_host_create(p->pe, &cfg, &p->host), works = 0;
+	size_t count, i;
+
+	if (err)
+		return err;
+	count = pier_host_count(p->host);
+	p->places = calloc(count, sizeof(*p->places));
+	if (!p->places)
+		return -ENOMEM;
+	for (i = 0; i < count; i++) {
+		if (!pier_host_rdma(p->host, i))
+			continue;
+		err = add_place(p, pier_host_rdma(p->host, i),
+				pier_host_dev(p->host, i));
+		if (err)
+			say_error("");
+		works += !err;
+	}
+	return works ? 0 : err;
+}
+
+static void serve(struct ping *p)
+{
+	double next = ping_now() + LOOK_MS * 1e3;
+
+	while (!ping_stopped) {
+		pier_pe_wait(p->pe, p->host ? LOOK_MS : -1);
+		if (!p->host || ping_now() < next)
+			continue;
+		listen_on_host(p);
+		next = ping_now() + LOOK_MS * 1e3;
+	}
+}
+
+static void close_places(struct ping *p)
+{
+	for (size_t i = 0; i < p->place_count; i++) {
+		struct ping_place *place = &p->places[i];
+
+		pier_ctx_stop_wait(pier_rdma_ctx(place->rdma),
+				   p->args.timeout_ms);
+		for (int k = 0; k < SLOTS; k++)
+			pier_buf_put(place->slots[k].buf);
+		pier_buf_inventory_destroy(place->inv);
+		pier_mmap_destroy(place->local);
+	}
+	p->place_count = 0;
+	free(p->places);
+	p->places = NULL;
+}
+
+int ping_server(struct ping *p)
+{
+	int err = p->dev ? start_device(p) : start_host(p);
+
 	if (err) {
 		say_error("");
 		err = 1;
 	} else {
 		err = listen_there(p);
 	}
-	while (!err && !ping_stopped)
-		pier_pe_wait(p->pe, -1);
-	pier_ctx_stop_wait(ctx, p->args.timeout_ms);
-	take_back();
+	if (!err)
+		serve(p);
 	if (!err && p->json)
 		ping_report_server(p);
+	close_places(p);
+	pier_host_destroy(p->host);
 	return err;
 }

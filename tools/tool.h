@@ -3,6 +3,7 @@
 #define PIER_TOOLS_TOOL_H
 
 #include <stdint.h>
+#include <stdio.h>
 
 #include <jansson.h>
 
@@ -67,6 +68,28 @@ const char *tool_listen_word(int *argc, char *argv[], int *listening);
  */
 int tool_one_place(const char *command, const char *word, const char *operand,
 		   const char **ret);
+
+/*
+ * Does a server listen on all devices of this host?  None is named, by -d, -g
+ * or PIER_DEVICE, and no @address, "" being none.
+ */
+struct pier_host;
+int tool_on_all_devices(const struct pier_args *args, const char *address);
+
+/*
+ * The device that has @address, in @ret; NULL: none has, or PIER_DEVICE names
+ * one.
+ */
+#define TOOL_DEVICE_MAX 128
+const char *tool_device_of(const char *address, char ret[TOOL_DEVICE_MAX]);
+
+/* Print where @host listens; which active device does not, on stderr. */
+void tool_print_host(const char *command, const struct pier_host *host,
+		     FILE *file);
+
+/* The index of the device's GID that is @address; below 0: */
+enum { TOOL_NOT_THERE = -1, TOOL_NO_ADDRESS = -2 };
+int tool_gid_of(const struct pier_devinfo *info, const char *address);
 
 /* @bytes in words: "64 bytes", "64 KiB"; and with all its digits before. */
 #define TOOL_SIZE_TEXT 64
