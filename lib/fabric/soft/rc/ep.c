@@ -120,15 +120,26 @@ static bool icrc_ok(struct soft_qp *qp, const struct soft_rx *rx)
 }
 
 /*
- * The first packet of a peer, which may overtake its RTU.  Any other is of an
- * earlier connection, or follows one that was lost.
+ * The request that is expected, or a response to one in flight or to a probe.
+ * Any other packet is of an earlier connection, or follows one that was lost.
  */
+static bool is_of_connection(const struct soft_qp *qp,
+			     const struct soft_hdr *hdr)
+{
+	const struct soft_req *req = &qp->req;
+	uint64_t probe = req->una - 1;
+
+	if (!is_response(hdr->opcode))
+		return hdr->psn == (qp->resp.epsn & SOFT_PSN_MASK);
+	return ((hdr->psn - probe) & SOFT_PSN_MASK) <= req->nxt - req->una;
+}
+
+/* A packet that shows that the peer is connected; it may overtake its RTU. */
 static void qp_first(struct soft_qp *qp, const struct soft_hdr *hdr)
 {
 	struct soft_gsi *gsi = qp->ep->gsi;
 
-	if (is_response(hdr->opcode) ||
-	    hdr->psn != (qp->resp.epsn & SOFT_PSN_MASK))
+	if (!is_of_connection(qp, hdr))
 		return;
 	if (gsi)
 		gsi->ops->data(gsi, qp->cm_id);
