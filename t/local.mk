@@ -299,6 +299,7 @@ dist_check_SCRIPTS += \
 	%D%/samples/threads.sh \
 	%D%/samples/uv_echo.sh \
 	%D%/soft/capture.sh \
+	%D%/soft/python_peer.sh \
 	%D%/tools/completion.sh \
 	%D%/tools/copy.sh \
 	%D%/tools/copy_faults.sh \
@@ -608,6 +609,7 @@ EXTRA_DIST += \
 	%D%/manual/jobs_server.c \
 	%D%/meta/metrics.awk \
 	%D%/run \
+	%D%/soft/python_peer.py \
 	%D%/vm/guest.sh \
 	%D%/vm/init \
 	%D%/vm/judge.awk \
