@@ -115,6 +115,8 @@ static void client_open(struct star *star, int i)
 	double more = (vnet_random(&star->net) >> 11) * 0x1p-53;
 
 	line.latency *= 1 + star->opts.spread * more;
+	if (i == star->opts.clients - 1)
+		line.latency += star->opts.far;
 	client->star = star;
 	host_open(star, &client->host, i + 1, star->opts.depth + 1);
 	client->host.up = vlink_create(&star->net, &line, NULL);

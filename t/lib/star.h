@@ -21,6 +21,7 @@ struct star_opts {
 					/* is that of the way back, too */
 	double spread;			/* clients are up to this share */
 					/* further away */
+	uint64_t far;			/* ns more of the last one's line */
 	enum ibv_wr_opcode opcode;	/* IBV_WR_RDMA_WRITE or READ */
 	uint32_t len;			/* of a request; 0: STAR_MEM */
 	int depth;			/* requests at a time; 0: 4 */
