@@ -30,47 +30,57 @@ void pier__attempt_free(struct pier_conn *conn)
 
 static int unknown(const struct pier_conn *conn,
 		   const struct pier__addrs *addrs, int err, const char *reason,
-		   const char *device)
+		   const char *family)
 {
 	const char *stage = "name resolution";
 
 	if (addrs)
 		return pier__rdmacm_fail(conn, -EHOSTUNREACH, stage, "none of "
-					 "its %u addresses is of a family that "
-					 "%s has", addrs->count, device);
+					 "its %u addresses is of %s",
+					 addrs->count, family);
 	return pier__rdmacm_fail(conn, err, stage, "%s: is the name "
 				 "right, in /etc/hosts or known to DNS?",
 				 reason);
 }
 
-/* Can @addr be reached once the device has an address of its family? */
-static bool may_come(const struct pier__attempt *attempt,
-		     const union pier__sockaddr *addr)
+/* Can @addr be reached from the source, if there is one? */
+static bool is_of_source(const struct pier__attempt *attempt,
+			 const union pier__sockaddr *addr)
 {
 	return !attempt->has_source ||
 	       attempt->source.sa.sa_family == addr->sa.sa_family;
 }
 
-/* The name is resolved: store the addresses that the device can reach. */
+/*
+ * The name is resolved: store the addresses that the device can reach.  Those
+ * of another family than the source's are no addresses for this attempt.
+ */
 static void name_resolved(void *arg, const struct pier__addrs *addrs,
 			  int err, const char *reason)
 {
 	struct pier_conn *conn = arg;
 	struct pier__attempt *attempt = conn->cm->attempt;
+	char family[96] = "the family of the source address";
 	struct pier__port port;
 
 	attempt->query = NULL;
 	pier__dev_now(conn->queues->dev, &port);
-	for (unsigned int i = 0; addrs && i < addrs->count; i++)
-		if (pier__is_reachable(&port, &addrs->addr[i]))
+	for (unsigned int i = 0; addrs && i < addrs->count; i++) {
+		if (!is_of_source(attempt, &addrs->addr[i]))
+			continue;
+		if (pier__is_reachable(&port, &addrs->addr[i])) {
 			attempt->addrs.addr[attempt->addrs.count++] =
 				addrs->addr[i];
-		else if (may_come(attempt, &addrs->addr[i]))
-			attempt->may_pass = true;
+			continue;
+		}
+		attempt->may_pass = true;
+		snprintf(family, sizeof(family), "a family that %s has",
+			 port.name);
+	}
 	if (!attempt->addrs.count) {
 		if (!addrs)
 			attempt->may_pass = true;
-		attempt->error = unknown(conn, addrs, err, reason, port.name);
+		attempt->error = unknown(conn, addrs, err, reason, family);
 		snprintf(attempt->text, sizeof(attempt->text), "%s",
 			 pier_last_error());
 	}

@@ -129,7 +129,8 @@ static bool name_it(void)
 	if (!named)
 		named = !unshare(CLONE_NEWNS) &&
 			cable_run("mount --make-rprivate / && f=$(mktemp) && "
-				  "echo '" SIX " six' >$f && "
+				  "echo '" SIX " six both' >$f && "
+				  "echo '" HOME " both' >>$f && "
 				  "mount --bind $f /etc/hosts && rm $f");
 	if (named)
 		return true;
@@ -250,8 +251,31 @@ static void a_route_that_is_missing_may_come(void)
 static void a_name_of_another_family_than_the_source_is_final(void)
 {
 	if (name_it() && begin(NULL, NULL) && connect_to("six", 0, HOME))
-		is_final(-EHOSTUNREACH, "is of a family that soft_lo has");
+		is_final(-EHOSTUNREACH, "is of the family of the source");
 	end();
+}
+
+/* The other one neither hides the reason nor takes a share of the time. */
+static void addresses_of_another_family_than_the_source_are_skipped(void)
+{
+	struct pier_connect_config cfg = {
+		.size = sizeof(cfg), .peer = "both", .port = 9, .source = HOME,
+	};
+
+	for (int i = 0; i < 2; i++) {
+		cfg.source = i ? SIX : HOME;
+		if (name_it() && begin(SIX "/128 nodad", NULL) &&
+		    IS(pier_rdma_connect_to(client.peer.rdma, &cfg,
+					    &client.peer.conn), 0)) {
+			OK(peer_count(&client.failures, 1));
+			IS(pier_conn_error(client.peer.conn), -ECONNREFUSED);
+			LIKE(pier_conn_error_text(client.peer.conn), i ? SIX :
+			     HOME);
+			OK(!strstr(pier_conn_error_text(client.peer.conn),
+				   "the last of"));
+		}
+		end();
+	}
 }
 
 int main(void)
@@ -270,5 +294,6 @@ int main(void)
 	TEST(a_route_that_is_missing_may_come);
 	TEST(a_name_of_a_family_that_the_device_lacks_may_pass);
 	TEST(a_name_of_another_family_than_the_source_is_final);
+	TEST(addresses_of_another_family_than_the_source_are_skipped);
 	return tap_done();
 }
