@@ -255,6 +255,23 @@ perf_is_a_server_by_listen_and_its_client_names_host_and_port()
 		says "$tmp/a.err" "waiting 20 s for a client on port $port"
 }
 
+perf_listens_on_all_devices_if_none_is_named()
+{
+	port=$((20000 + ($$ * 50 + 47) % 12000))
+	for what in "lat send" "bw write"; do
+		(
+			unset PIER_DEVICE
+			# shellcheck disable=SC2086 # two words
+			exec timeout 50 "$pier" perf $what --listen "$port" \
+				--timeout 20 >"$tmp/a.out" 2>"$tmp/a.err"
+		) &
+		# shellcheck disable=SC2086
+		dialling "$address:$port" $what &&
+			says "$tmp/a.err" "port $port, devices " \
+			    "$device" || return 1
+	done
+}
+
 perf_listens_on_all_addresses_of_the_device()
 {
 	port=$((20000 + ($$ * 50 + 48) % 12000))
@@ -385,6 +402,7 @@ run perf_works_with_one_message_outstanding
 run perf_by_address_measures_a_server
 run perf_by_address_measures_from_a_server
 run perf_is_a_server_by_listen_and_its_client_names_host_and_port
+run perf_listens_on_all_devices_if_none_is_named
 natively run perf_listens_on_all_addresses_of_the_device
 run perf_names_places_that_make_no_sense
 natively run perf_by_address_compares_the_options_of_both

@@ -91,6 +91,22 @@ the_report_is_json_too()
 		[ "$(head -c 1 "$tmp/out")" = "{" ]
 }
 
+a_server_on_all_devices_is_reached_by_this_one()
+{
+	: >"$tmp/serve.out"
+	(unset PIER_DEVICE && exec "$pier" ping --listen 0 \
+	    >"$tmp/serve.out" 2>"$tmp/serve.err") &
+	server=$!
+	wait_for 20 serves_or_ended
+	port=$(sed -n 's/.*on port \([0-9]*\), devices .*/\1/p' \
+	    "$tmp/serve.out")
+	[ "$port" ] && ask 0 -c 2 -i 0 "$address:$port" &&
+		kill -TERM $server && wait $server || {
+		cat "$tmp/serve.out" "$tmp/serve.err"
+		return 1
+	}
+}
+
 # Its bytes are printed as U+FFFD.
 a_host_that_is_not_utf8_is_json_too()
 {
@@ -257,6 +273,7 @@ without_a_port_both_sides_take_the_same()
 
 run every_operation_makes_its_round
 run one_operation_is_enough_and_messages_may_be_large
+run a_server_on_all_devices_is_reached_by_this_one
 natively run the_report_is_json_too
 natively run a_host_that_is_not_utf8_is_json_too
 natively run the_servers_report_is_json_too
