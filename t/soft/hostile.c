@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <arpa/inet.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -335,11 +337,47 @@ static void a_message_may_be_as_long_as_two_gigabytes(void)
 	munmap(map[1], huge);
 }
 
+/* IPv4 multicast, broadcast and 0.0.0.0 in a descriptor. */
+static void a_peer_that_is_no_host_is_refused(void)
+{
+	static const char *const bad[] = {
+		"::ffff:0.0.0.0", "::ffff:224.0.0.1", "::ffff:240.0.0.1",
+		"::ffff:255.255.255.255", "::", "ff02::1",
+	};
+	struct soft_addr src;
+	struct soft_qp *qp;
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_1024,
+		.dest_qp_num = 5, .max_dest_rd_atomic = 1,
+		.ah_attr = { .is_global = 1, .port_num = 1,
+			     .grh = { .hop_limit = 64 } },
+	};
+
+	pair = softpair_open(&(struct softpair_opts){ 0 }, 1);
+	src = vnet_addr(pair->end[0].io);
+	qp = softpair_qp(&pair->end[0]);
+	IS(softpair_init(qp, &pair->opts), 0);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		inet_pton(AF_INET6, bad[i], &attr.ah_attr.grh.dgid);
+		IS(pier__soft_qp_modify(qp, &attr, IBV_QP_STATE | IBV_QP_AV |
+					IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+					IBV_QP_RQ_PSN | IBV_QP_MIN_RNR_TIMER |
+					IBV_QP_MAX_DEST_RD_ATOMIC, &src, 4791),
+		   -EINVAL);
+		LIKE(pier_last_error(), bad[i]);
+		LIKE(pier_last_error(), " is no address of a host");
+	}
+	IS(qp->state, IBV_QPS_INIT);
+	pier__soft_qp_destroy(qp);
+	softpair_close(pair);
+}
+
 int main(void)
 {
 	TEST(meddled_traffic_touches_only_what_it_may);
 	TEST(shots_touch_only_what_they_may);
 	TEST(noise_is_dropped);
+	TEST(a_peer_that_is_no_host_is_refused);
 	TEST(a_message_may_be_as_long_as_two_gigabytes);
 	return tap_done();
 }

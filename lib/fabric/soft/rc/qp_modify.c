@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* State transitions of queue pairs, as ibv_modify_qp(3). */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <string.h>
 
 #include "core/fail.h"
 #include "core/roce.h"
+#include "core/sockaddr.h"
 #include "fabric/soft/rc/qp.h"
 
 #define TO_INIT (IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS)
@@ -66,12 +68,14 @@ static int limit_check(const char *what, uint32_t value, uint32_t max)
 static int peer_check(const struct ibv_qp_attr *attr,
 		      const struct soft_addr *src, uint16_t udp_port)
 {
+	char text[INET6_ADDRSTRLEN];
 	struct in6_addr ip;
 
 	memcpy(&ip, attr->ah_attr.grh.dgid.raw, sizeof(ip));
-	if (IN6_IS_ADDR_UNSPECIFIED(&ip) || IN6_IS_ADDR_MULTICAST(&ip))
-		return pier__fail(-EINVAL, "the peer's GID is not that of "
-				  "a host");
+	if (!pier__sockaddr_is_host(&ip))
+		return pier__fail(-EINVAL, "the peer's GID %s is no address "
+				  "of a host", inet_ntop(AF_INET6, &ip, text,
+							 sizeof(text)));
 	if (!src || IN6_IS_ADDR_V4MAPPED(&ip) != IN6_IS_ADDR_V4MAPPED(&src->ip))
 		return pier__fail(-EINVAL, "the peer's GID and ours are "
 				  "not both of IPv4 or both of IPv6");
