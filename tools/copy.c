@@ -122,6 +122,8 @@ static int copy_files(struct copy_tool *t)
 		err = pier_copy_receive(t->copy, (const char *const *)word,
 					count, word[count]);
 	copy_report(t, err);
+	if (t->far)
+		copy_ssh_explain(t, err);
 	copy_ssh_end(t->far, err);
 	return err ? 1 : 0;
 }

@@ -38,6 +38,9 @@ struct copy_tool {
  */
 struct copy_ssh *copy_ssh_start(struct copy_tool *t);
 
+/* Print what else is necessary, if @err can be the lack of it. */
+void copy_ssh_explain(const struct copy_tool *t, int err);
+
 /*
  * Wait for its end.  If the copy has @failed the server may still wait for a
  * client, and ssh is ended soon.  NULL is allowed.

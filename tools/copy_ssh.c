@@ -142,6 +142,22 @@ struct copy_ssh *copy_ssh_start(struct copy_tool *t)
 	return NULL;
 }
 
+void copy_ssh_explain(const struct copy_tool *t, int err)
+{
+	switch (err) {
+	case -ETIMEDOUT:
+	case -ECONNREFUSED:
+	case -EHOSTUNREACH:
+	case -ENETUNREACH:
+	case -EADDRNOTAVAIL:
+		tool_message("pier copy: ssh has started the server, but the "
+			     "files do not pass through ssh: they need RDMA "
+			     "between the device here and %s, which no address "
+			     "translation (NAT) and no jump host passes on",
+			     t->host);
+	}
+}
+
 /* Has it ended within @ms? */
 static int ends_within(pid_t pid, int ms)
 {

@@ -84,6 +84,22 @@ END
 	says "$tmp/err" "pier-test-host"
 }
 
+# As behind NAT: ssh gets there, but the address that the server has does not.
+an_address_that_leads_nowhere_is_explained()
+{
+	cat >"$tmp/far" <<'END'
+#!/bin/sh
+echo "pier copy listens at 192.0.2.7"
+echo "pier copy listens as pier copy 7"
+exec sleep 60
+END
+	echo 1 >source
+	copy --program "sh $tmp/far" --timeout 1 source 127.0.0.1:there &&
+		return 1
+	says "$tmp/err" "between the device here and 192.0.2.7" \
+	    "no address translation (NAT)"
+}
+
 # The server's name is a secret: another client does not find it.
 the_far_side_ends_with_its_client()
 {
@@ -99,5 +115,6 @@ run errors_of_the_far_side_are_reported
 run without_pier_there_it_says_so
 run a_host_is_no_option_of_ssh
 run what_is_no_address_is_not_used
+run an_address_that_leads_nowhere_is_explained
 run the_far_side_ends_with_its_client
 tap_done
