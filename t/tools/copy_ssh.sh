@@ -91,7 +91,6 @@ an_address_that_leads_nowhere_is_explained()
 #!/bin/sh
 echo "pier copy listens at 192.0.2.7"
 echo "pier copy listens as pier copy 7"
-exec sleep 60
 END
 	echo 1 >source
 	copy --program "sh $tmp/far" --timeout 1 source 127.0.0.1:there &&
