@@ -103,8 +103,8 @@ static int drive(struct pier_copy *copy, struct pier__copy_session *s)
 
 	while (pier_ctx_state(ctx) != PIER_CTX_IDLE ||
 	       !pier__copy_session_is_over(s)) {
-		err = pier_pe_wait(copy->pe, pier__copy_session_round_ms(s));
-		if (err < 0 && err != -ETIMEDOUT)
+		err = pier__copy_wait(copy, pier__copy_session_round_ms(s));
+		if (err)
 			return err;
 		if (atomic_load(&copy->stopped)) {
 			err = pier__fail(-ECANCELED, "copy: it was stopped");

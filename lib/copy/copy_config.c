@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -117,4 +118,21 @@ int pier__copy_configure_comch(struct pier_copy *copy, uint32_t timeout_ms)
 	};
 
 	return pier_comch_configure(copy->comch, &cfg);
+}
+
+int pier__copy_wait(struct pier_copy *copy, int timeout_ms)
+{
+	struct pollfd readable = { .fd = pier_pe_fd(copy->pe),
+				   .events = POLLIN };
+	int did = pier_pe_progress(copy->pe, 0), err;
+
+	if (did)
+		return did < 0 ? did : 0;
+	err = pier_pe_arm(copy->pe);
+	if (err)
+		return err == -EAGAIN ? 0 : err;
+	poll(&readable, 1, timeout_ms);
+	pier_pe_clear(copy->pe);
+	did = pier_pe_progress(copy->pe, 0);
+	return did < 0 ? did : 0;
 }

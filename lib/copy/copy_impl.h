@@ -179,6 +179,13 @@ int pier__copy_session_receive_at(struct pier__copy_session *session,
 /* The Comm Channel's configuration; a client tries @timeout_ms to connect. */
 int pier__copy_configure_comch(struct pier_copy *copy, uint32_t timeout_ms);
 
+/*
+ * Progress, or sleep at most @timeout_ms until there may be some.  It does not
+ * poll before it sleeps, as pier_pe_wait() does: the other threads of a copy
+ * and its peer have work for the processor.
+ */
+int pier__copy_wait(struct pier_copy *copy, int timeout_ms);
+
 /* @text without control characters. */
 void pier__copy_printable(const char *text, char *ret, size_t size);
 
