@@ -98,6 +98,8 @@ struct pier_conn {
 	uint64_t next_try;		/* of the hello, or keepalive */
 	uint64_t seen_completed;	/* for the keepalive */
 	uint64_t looked_completed;	/* at the last step in UP */
+	uint64_t rnr_since;		/* tasks wait for a receive of the */
+					/* peer's; 0: they do not */
 	bool rnr_logged;
 	struct pier__list link;		/* in the context's list */
 	struct pier__list hot;		/* in scheduler.hot, or alone */
@@ -147,6 +149,9 @@ void pier__conn_flush(struct pier_conn *conn);
  */
 int pier__conn_failed(struct pier_conn *conn, const char *what,
 		      const struct ibv_wc *wc);
+
+/* Fail @conn: tasks have waited for the peer's receive for rnr_timeout_ms. */
+void pier__conn_rnr_expired(struct pier_conn *conn);
 
 /*
  * Fail @conn because the program cancels what is posted on it; @what names the

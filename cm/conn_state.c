@@ -96,16 +96,37 @@ static void warn_of_rnr(struct pier_conn *conn)
 {
 	char gid[INET6_ADDRSTRLEN];
 
-	if (!conn->rnr_logged && conn->completed == conn->looked_completed &&
-	    pier__conn_rnr(conn)) {
-		conn->rnr_logged = true;
-		pier__log(PIER_LOG_WARNING, "cm", "QPN 0x%06x: tasks wait, as "
-			  "the peer, %s QPN 0x%06x, has no receive posted "
-			  "(RNR NAK)", conn->local.qpn,
-			  pier__gid_text(conn->remote_gid.raw, gid),
-			  conn->remote.qpn);
-	}
+	if (conn->rnr_logged)
+		return;
+	conn->rnr_logged = true;
+	pier__log(PIER_LOG_WARNING, "cm", "QPN 0x%06x: tasks wait, as the peer,"
+		  " %s QPN 0x%06x, has no receive posted (RNR NAK)",
+		  conn->local.qpn,
+		  pier__gid_text(conn->remote_gid.raw, gid), conn->remote.qpn);
+}
+
+/*
+ * A peer that answers by RNR NAKs is alive, so that neither retransmissions nor
+ * keepalives end the wait for its receive.  Returns true: the limit has.
+ */
+static bool rnr_step(struct pier_conn *conn, uint64_t now)
+{
+	uint64_t limit = conn->queues->cfg->rnr_timeout_ms * PIER__MS;
+	bool waits = conn->completed == conn->looked_completed &&
+		     pier__conn_rnr(conn);
+
 	conn->looked_completed = conn->completed;
+	if (!waits) {
+		conn->rnr_since = 0;
+		return false;
+	}
+	warn_of_rnr(conn);
+	if (!conn->rnr_since)
+		conn->rnr_since = now;
+	if (!limit || now - conn->rnr_since < limit)
+		return false;
+	pier__conn_rnr_expired(conn);
+	return true;
 }
 
 static uint64_t step_up(struct pier_conn *conn, uint64_t now)
@@ -118,8 +139,8 @@ static uint64_t step_up(struct pier_conn *conn, uint64_t now)
 	}
 	if (!conn->flow->step_up || conn->flow->step_up(conn))
 		keep_alive(conn, now);
-	if (conn->posted.first)
-		warn_of_rnr(conn);
+	if (rnr_step(conn, now))
+		return now;
 	return now + GOODBYE_LOOK;
 }
 

@@ -25,6 +25,7 @@
  * run.
  */
 #define RECVS 4096
+#define RNR_MS 10000		/* a peer without a receive has so long */
 
 static uint64_t shared_size(const struct perf *perf)
 {
@@ -66,6 +67,7 @@ void perf_config(const struct perf *perf, struct pier_rdma_config *ret)
 		.send_queue = sends,
 		.conn_send_queue = sends,
 		.recv_queue = (uint32_t)perf->recv_count,
+		.rnr_timeout_ms = RNR_MS,
 	};
 }
 

@@ -106,6 +106,8 @@ static int open_device(struct ping *p)
 		.gid_index = p->args.gid_index > 0 ?
 				     (uint32_t)p->args.gid_index :
 			     p->args.gid_index == 0 ? PIER_ZERO : 0,
+		/* a client that takes no reply must not hold all buffers */
+		.rnr_timeout_ms = p->listening ? PING_RNR_MS : 0,
 	};
 	int err;
 

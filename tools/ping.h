@@ -20,6 +20,7 @@ enum ping_op {
 };
 
 #define PING_SIZE_MAX 65536
+#define PING_RNR_MS 5000	/* a client without a receive has so long */
 /* The server's memory: for reads and writes, then the word for atomics. */
 #define PING_WORD_AT PING_SIZE_MAX
 #define PING_MEMORY (PING_SIZE_MAX + 8)

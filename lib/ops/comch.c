@@ -15,6 +15,7 @@
 #include "ops/rdma_impl.h"
 
 #define CLIENT_CONNS 4	/* that is tried, and those tried before */
+#define RNR_MS 10000	/* a peer without the receives that it has granted */
 #define REPLY_SENDS 16	/* in flight on a connection, at most */
 #define REPLIES 4096	/* in flight on all, if that is enough for some each */
 
@@ -146,6 +147,7 @@ static int apply(struct pier_comch *comch, const struct pier_comch_config *cfg)
 		.access = PIER_ZERO,
 		.drain_ms = cfg->drain_ms,
 		.connect_timeout_ms = cfg->connect_timeout_ms,
+		.rnr_timeout_ms = RNR_MS,
 	};
 	int err = pier__rdma_settle(&rdma, port);
 

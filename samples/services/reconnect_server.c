@@ -67,7 +67,8 @@ static void end(int signal)
 int main(int argc, char *argv[])
 {
 	struct pier_args args = PIER_ARGS_RENDEZVOUS;
-	struct pier_rdma_config cfg = { sizeof(cfg), .keepalive_ms = 1000 };
+	struct pier_rdma_config cfg = { sizeof(cfg), .keepalive_ms = 1000,
+					.rnr_timeout_ms = 5000 };
 	struct pier_listen_config listen = { .size = sizeof(listen) };
 	struct pier_dev *dev = NULL;
 	struct pier_mmap *mmap = NULL;

@@ -59,6 +59,7 @@ static const struct tested_field {
 	{ FIELD(drain_ms), 2000, 1, INT32_MAX, (1u << 31) },
 	{ FIELD(connect_timeout_ms), 60000, 1, INT32_MAX, (1u << 31) },
 	{ FIELD(keepalive_ms), 5000, 1, INT32_MAX, (1u << 31) },
+	{ FIELD(rnr_timeout_ms), 0, 1, INT32_MAX, (1u << 31) },
 };
 
 #define FIELDS (sizeof(fields) / sizeof(fields[0]))

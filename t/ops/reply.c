@@ -250,6 +250,70 @@ static void a_stop_does_not_wait_long_for_a_receive_of_the_peer_s(void)
 	peer_unpair(&a, &b);
 }
 
+/* @a sends to a peer without a receive; ends within the limit of @cfg. */
+static void waits_end(const struct pier_rdma_config *cfg, int sends)
+{
+	int status[4] = { -EINPROGRESS, -EINPROGRESS, -EINPROGRESS,
+			  -EINPROGRESS };
+	int i;
+
+	if (!peer_pair(&a, &b, dev, cfg, LEN))
+		return;
+	for (i = 0; i < sends; i++)
+		IS(pier_rdma_send(a.conn, NULL, peer_done, &status[i]), 0);
+	for (i = 0; i < sends; i++)
+		IS(peer_await(&status[i]), -ECANCELED);
+	IS(pier_conn_state(a.conn), PIER_CONN_ERROR);
+	IS(pier_conn_error(a.conn), -PIER_ERNR);
+	OK(strstr(pier_conn_error_text(a.conn), "rnr_timeout_ms"));
+	OK(strstr(pier_conn_error_text(a.conn), " 300 ms"));
+	peer_unpair(&a, &b);
+}
+
+static void a_peer_that_never_receives_is_given_up_after_the_limit(void)
+{
+	struct pier_rdma_config cfg = { .size = sizeof(cfg),
+					.rnr_timeout_ms = 300 };
+
+	if (!dev->fabric->qp->rnr) {
+		tap_skip("the device does not report RNR NAKs");
+		return;
+	}
+	waits_end(&cfg, 1);
+	waits_end(&cfg, 4);
+	cfg.keepalive_ms = PIER_ZERO;	/* it does not depend on that */
+	waits_end(&cfg, 2);
+}
+
+/* @b receives what @a has sent as *@sent. */
+static void take(const int *sent)
+{
+	int got = -EINPROGRESS;
+
+	IS(pier_rdma_receive(b.rdma, NULL, peer_done, &got), 0);
+	IS(peer_await(sent), 0);
+	IS(peer_await(&got), 0);
+}
+
+/* Each receive of a slow peer begins the limit again. */
+static void a_peer_that_receives_now_and_then_is_not(void)
+{
+	struct pier_rdma_config cfg = { .size = sizeof(cfg),
+					.rnr_timeout_ms = 1500 };
+	int first = -EINPROGRESS, second = -EINPROGRESS;
+
+	if (!peer_pair(&a, &b, dev, &cfg, LEN))
+		return;
+	IS(pier_rdma_send(a.conn, NULL, peer_done, &first), 0);
+	IS(pier_rdma_send(a.conn, NULL, peer_done, &second), 0);
+	peer_drive_quietly(800);
+	take(&first);
+	peer_drive_quietly(800);
+	take(&second);
+	IS(pier_conn_state(a.conn), PIER_CONN_CONNECTED);
+	peer_unpair(&a, &b);
+}
+
 int main(void)
 {
 	if (pier_dev_open(NULL, &dev))
@@ -264,6 +328,8 @@ int main(void)
 	TEST(a_timeout_names_the_receive_that_the_peer_lacks);
 	TEST(a_receive_that_the_peer_lacks_is_logged_once_a_connection);
 	TEST(a_stop_does_not_wait_long_for_a_receive_of_the_peer_s);
+	TEST(a_peer_that_never_receives_is_given_up_after_the_limit);
+	TEST(a_peer_that_receives_now_and_then_is_not);
 	pier_dev_close(dev);
 	return tap_done();
 }

@@ -74,6 +74,10 @@ struct pier_rdma_config {
 				/* is 0 has none then, and queues are as long */
 				/* as the sum.  All 0: send_tasks for all */
 				/* types but receives, which have recv_tasks */
+	uint32_t rnr_timeout_ms;	/* a connection ends by -PIER_ERNR */
+				/* when its tasks have waited so long for a */
+				/* receive of the peer's; 0: no limit.  Only */
+				/* soft devices detect it */
 };
 
 /*
