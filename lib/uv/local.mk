@@ -12,6 +12,7 @@ EXTRA_DIST += %D%/libpier-uv.map
 %C%_libpier_uv_la_SOURCES = \
 	%D%/adapter.c \
 	%D%/box.h \
+	%D%/clients.c \
 	%D%/frame.c \
 	%D%/frame.h \
 	%D%/inbox.c \

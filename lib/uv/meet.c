@@ -40,48 +40,6 @@ static int split(const char *address, char host[HOST_MAX], const char **port)
 	return 0;
 }
 
-static void take_peer(struct session *s);
-
-static void on_client_closed(uv_handle_t *handle)
-{
-	struct session *s = handle->data;
-
-	s->in_use = false;
-	if (!s->over && s->pending)
-		take_peer(s);
-}
-
-void pier__session_meet_again(struct session *s)
-{
-	s->in.stream.data = s;
-	uv_close((uv_handle_t *)&s->in.stream, on_client_closed);
-}
-
-static void take_peer(struct session *s)
-{
-	s->pending = false;
-	s->in_use = true;
-	uv_tcp_init(&s->loop, &s->in.tcp);
-	if (uv_accept((uv_stream_t *)&s->listener, &s->in.stream)) {
-		pier__session_meet_again(s);
-		return;
-	}
-	uv_tcp_nodelay(&s->in.tcp, 1);
-	pier__session_met(s, &s->in.stream);
-}
-
-/* One client at a time: the next one waits until this one was dropped. */
-static void on_peer(uv_stream_t *listener, int status)
-{
-	struct session *s = listener->data;
-
-	if (s->over || status)
-		return;
-	s->pending = true;
-	if (!s->in_use)
-		take_peer(s);
-}
-
 static void report_port(struct session *s)
 {
 	struct sockaddr_storage addr;
@@ -106,8 +64,8 @@ static int bind_any(struct session *s)
 		s->listener.data = s;
 		err = uv_tcp_bind(&s->listener, s->addr->ai_addr, 0);
 		if (!err)
-			err = uv_listen((uv_stream_t *)&s->listener, 4,
-					on_peer);
+			err = uv_listen((uv_stream_t *)&s->listener,
+					CLIENTS_MAX, pier__session_client);
 		if (!err)
 			return 0;
 		uv_close((uv_handle_t *)&s->listener, NULL);
@@ -238,7 +196,7 @@ static void on_connected(uv_connect_t *connect, int status)
 	}
 	uv_timer_stop(&s->retry);
 	uv_tcp_nodelay(&s->in.tcp, 1);
-	pier__session_met(s, &s->in.stream);
+	pier__session_met(s, &s->in.stream, &s->in.stream);
 }
 
 static void try_next(struct session *s)
@@ -309,7 +267,7 @@ static int open_stdio(struct session *s)
 	if (err)
 		return pier__fail(err, "exchange: cannot use standard input "
 				  "and output: %s", uv_strerror(err));
-	pier__session_met(s, &s->out.stream);
+	pier__session_met(s, &s->in.stream, &s->out.stream);
 	return 0;
 }
 

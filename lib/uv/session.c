@@ -12,7 +12,6 @@
 #include "core/fail.h"
 #include "uv/session.h"
 
-#define HELLO_MS 5000		/* until a client has sent hello */
 #define LAST_FRAME_MS 2000	/* for the last message in either direction */
 
 static void write_more(struct session *s);
@@ -49,12 +48,6 @@ static void end_if_done(struct session *s)
 		pier__session_end(s, 0);
 }
 
-/* A client is unidentified, and gets no data, until it has sent hello. */
-static bool is_unidentified(const struct session *s)
-{
-	return s->cfg->role == PIER_EXCHANGE_LISTEN && !s->inbox.hello;
-}
-
 static uint64_t ms_left(const struct session *s)
 {
 	uint64_t now = uv_now(&s->loop);
@@ -81,17 +74,6 @@ static void restart_timer(struct session *s)
 		wait_for(s, (uint64_t)s->cfg->timeout_ms);
 }
 
-/* The client sent no hello: wait for the next one. */
-static void drop_client(struct session *s)
-{
-	pier__log(PIER_LOG_WARNING, "exchange", "a client does not use the "
-		  "protocol; waiting for another");
-	s->writer = NULL;
-	s->inlen = 0;
-	wait_for_meeting(s);
-	pier__session_meet_again(s);
-}
-
 static int peer_disconnected(const char *reason)
 {
 	return pier__fail(-ECONNRESET, "exchange: the peer has disconnected "
@@ -103,13 +85,9 @@ static void on_timeout(uv_timer_t *timer)
 	struct session *s = timer->data;
 	int err = -ETIMEDOUT;
 
-	if (s->writer && is_unidentified(s) && ms_left(s)) {
-		drop_client(s);
-		return;
-	}
 	if (s->write_failed)
 		err = peer_disconnected("it closed the connection");
-	else if (!s->writer || is_unidentified(s))
+	else if (!s->writer)
 		pier__fail(err, "exchange: no peer within %d ms",
 			   s->cfg->timeout_ms);
 	else if (s->trickle && !s->err)
@@ -186,8 +164,7 @@ static void write_more(struct session *s)
 {
 	struct frame frame;
 
-	if (s->over || s->writing || s->write_failed || s->failed_sent ||
-	    is_unidentified(s))
+	if (s->over || s->writing || s->write_failed || s->failed_sent)
 		return;
 	if (s->aborting)
 		send_failed(s);
@@ -289,19 +266,31 @@ static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
 /* The peer sends no more. */
 static void on_end(struct session *s, int reason)
 {
-	if (is_unidentified(s)) {
-		drop_client(s);
-	} else if (!s->stored_sent || !s->stored_received || s->write_failed) {
+	if (!s->stored_sent || !s->stored_received || s->write_failed)
 		pier__session_end(s, peer_disconnected(reason == UV_EOF ?
 						       "end of the stream" :
 						       uv_strerror(reason)));
-	}	/* else our last frame is being written */
+	/* else our last frame is being written */
+}
+
+/* There is more in inbuf. */
+static void received(struct session *s)
+{
+	int err = take_all(s);
+
+	if (err == -EREMOTEIO) {
+		pier__session_end(s, err);
+	} else if (err) {
+		abort_exchange(s, err);
+	} else {
+		write_more(s);
+		end_if_done(s);
+	}
 }
 
 static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 {
 	struct session *s = stream->data;
-	int err;
 
 	(void)buf;
 	if (s->over || n == 0)
@@ -313,38 +302,27 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 	if (s->aborting)
 		return;		/* drop it */
 	s->inlen += (size_t)n;
-	err = take_all(s);
-	if (err && is_unidentified(s)) {
-		drop_client(s);
-	} else if (err == -EREMOTEIO) {
-		pier__session_end(s, err);
-	} else if (err) {
-		abort_exchange(s, err);
-	} else {
-		write_more(s);
-		end_if_done(s);
-	}
+	received(s);
 }
 
-void pier__session_met(struct session *s, uv_stream_t *writer)
+void pier__session_met(struct session *s, uv_stream_t *reader,
+		       uv_stream_t *writer)
 {
-	uint64_t hello_ms = ms_left(s);
 	int err;
 
 	s->writer = writer;
-	s->inlen = 0;
-	s->in.stream.data = s;
-	if (is_unidentified(s))
-		wait_for(s, hello_ms < HELLO_MS ? hello_ms : HELLO_MS);
-	else
-		restart_timer(s);
-	err = uv_read_start(&s->in.stream, on_alloc, on_read);
+	reader->data = s;
+	restart_timer(s);
+	err = uv_read_start(reader, on_alloc, on_read);
 	if (err) {
 		pier__fail(err, "exchange: cannot read: %s", uv_strerror(err));
 		pier__session_end(s, err);
 		return;
 	}
-	write_more(s);
+	if (s->inlen)
+		received(s);
+	else
+		write_more(s);
 }
 
 static int check_dir(const char *dir)

@@ -371,6 +371,47 @@ static void a_stranger_who_only_waits_is_replaced_by_a_peer(void)
 	IS(honest.result, 0);
 }
 
+/* More of them than are received from at a time, and all of them wait. */
+static void strangers_that_wait_slow_no_peer_down(void)
+{
+	int strangers[20];
+
+	honest_meet(20000, true, false);
+	for (int i = 0; i < 20; i++) {
+		strangers[i] = liar.sock;
+		honest_dial();
+	}
+	liar_add(LIAR_HELLO, 0, NULL, 0);
+	honest_finish(0);
+	for (int i = 0; i < 20; i++)
+		close(strangers[i]);
+	IS(honest.result, 0);
+}
+
+/* Half a hello may come, and its end after those of others. */
+static void the_first_complete_hello_makes_the_peer(void)
+{
+	uint8_t hello[LIAR_FRAME_MAX];
+	size_t len;
+	int slow;
+
+	honest_meet(20000, true, false);
+	slow = liar.sock;
+	liar_add(LIAR_HELLO, 0, NULL, 0);
+	len = liar.len;
+	memcpy(hello, liar.out, len);
+	liar.len = len - 1;
+	liar_send();
+	honest_dial();
+	liar_add(LIAR_HELLO, 0, NULL, 0);
+	liar_send();
+	IS(liar_recv(), LIAR_HELLO);
+	send(slow, hello + len - 1, 1, MSG_NOSIGNAL);
+	honest_finish(0);
+	close(slow);
+	IS(honest.result, 0);
+}
+
 static void strangers_do_not_stretch_the_time(void)
 {
 	honest_meet(300, true, false);
@@ -467,6 +508,8 @@ int main(void)
 	TEST(a_liar_that_does_not_read_delays_no_peer);
 	TEST(strangers_are_sent_nothing_and_waited_past);
 	TEST(a_stranger_who_only_waits_is_replaced_by_a_peer);
+	TEST(strangers_that_wait_slow_no_peer_down);
+	TEST(the_first_complete_hello_makes_the_peer);
 	TEST(strangers_do_not_stretch_the_time);
 	TEST(a_server_of_another_kind_is_refused);
 	honest_close();
