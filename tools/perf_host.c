@@ -94,6 +94,18 @@ int perf_host_start(struct perf *perf)
 	return 0;
 }
 
+/* What is measured is one device, so that no other is polled. */
+static void stop_others(struct perf *perf)
+{
+	for (size_t i = 0; i < pier_host_count(perf->host); i++) {
+		struct pier_rdma *rdma = pier_host_rdma(perf->host, i);
+
+		if (rdma && rdma != perf->rdma)
+			pier_ctx_stop_wait(pier_rdma_ctx(rdma),
+					   perf->args.timeout_ms);
+	}
+}
+
 int perf_host_meet(struct perf *perf)
 {
 	uint64_t until = perf_now() +
@@ -110,5 +122,8 @@ int perf_host_meet(struct perf *perf)
 					(perf->args.timeout_ms + 999) / 1000);
 		pier_pe_wait(perf->pe, (int)((until - now) / 1000000) + 1);
 	}
+	pier_host_stop_listening(perf->host);
+	if (!perf->err)
+		stop_others(perf);
 	return perf->err;
 }

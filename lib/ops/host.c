@@ -421,3 +421,9 @@ int pier_host_listen(struct pier_host *host,
 	}
 	return host->port ? 0 : none_listens(host);
 }
+
+void pier_host_stop_listening(struct pier_host *host)
+{
+	if (host)
+		stop_listening_all(host);
+}

@@ -131,6 +131,34 @@ static void a_client_of_each_device_reaches_the_server(void)
 	end();
 }
 
+/* The first device that listens. */
+static size_t first(void)
+{
+	size_t i;
+
+	for (i = 0; i < pier_host_count(host); i++)
+		if (!pier_host_error(host, i))
+			break;
+	return i;
+}
+
+static void a_host_that_stops_listening_can_listen_again(void)
+{
+	uint16_t port;
+
+	if (begin() && listen_on(0)) {
+		port = pier_host_port(host);
+		pier_host_stop_listening(host);
+		IS(pier_host_port(host), 0);
+		pier_host_stop_listening(host);
+		OK(listen_on(port));
+		IS(pier_host_port(host), port);
+		is_reached_by(first());
+	}
+	pier_host_stop_listening(NULL);
+	end();
+}
+
 static void a_device_that_takes_no_part_has_an_error(void)
 {
 	size_t i;
@@ -252,13 +280,8 @@ static void the_first_that_shares_port_4791_has_it(void)
 /* What the server has on its devices is closed with it. */
 static void a_host_is_destroyed_with_its_connections(void)
 {
-	size_t i;
-
 	if (begin() && listen_on(0)) {
-		for (i = 0; i < pier_host_count(host); i++)
-			if (!pier_host_error(host, i))
-				break;
-		is_reached_by(i);
+		is_reached_by(first());
 		pier_host_destroy(NULL);
 		end();
 		if (begin())
@@ -275,6 +298,7 @@ int main(void)
 		return tap_skip_all(pier_last_error());
 	pier_dev_close(dev);
 	TEST(a_client_of_each_device_reaches_the_server);
+	TEST(a_host_that_stops_listening_can_listen_again);
 	TEST(a_device_that_takes_no_part_has_an_error);
 	TEST(a_second_server_gets_another_port);
 	TEST(what_a_host_cannot_listen_to_is_an_error);

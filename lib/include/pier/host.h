@@ -70,6 +70,12 @@ const char *pier_host_error_text(const struct pier_host *host, size_t i);
 int pier_host_listen(struct pier_host *host,
 		     const struct pier_listen_config *cfg);
 
+/*
+ * Reject further requests; connections remain.  Also from inside a callback.
+ * pier_host_listen() may be called again.
+ */
+void pier_host_stop_listening(struct pier_host *host);
+
 /* The port in use; 0: none. */
 uint16_t pier_host_port(const struct pier_host *host);
 
