@@ -99,18 +99,24 @@ static int check(struct ping *p)
 	return err;
 }
 
-static int open_device(struct ping *p)
+void ping_config(const struct ping *p, struct pier_rdma_config *ret)
 {
-	struct pier_rdma_config cfg = {
-		.size = sizeof(cfg),
+	*ret = (struct pier_rdma_config){
+		.size = sizeof(*ret),
 		.gid_index = p->args.gid_index > 0 ?
 				     (uint32_t)p->args.gid_index :
 			     p->args.gid_index == 0 ? PIER_ZERO : 0,
 		/* a client that takes no reply must not hold all buffers */
 		.rnr_timeout_ms = p->listening ? PING_RNR_MS : 0,
 	};
+}
+
+static int open_device(struct ping *p)
+{
+	struct pier_rdma_config cfg;
 	int err;
 
+	ping_config(p, &cfg);
 	err = pier_dev_open(p->args.device, &p->dev);
 	if (!err)
 		err = pier_rdma_create(p->dev, &p->rdma);

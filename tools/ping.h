@@ -78,6 +78,9 @@ const char *ping_op_name(enum ping_op op);
 /* Microseconds of a clock that never goes back. */
 double ping_now(void);
 
+/* Of each context. */
+void ping_config(const struct ping *p, struct pier_rdma_config *ret);
+
 /* Take where the server listens.  2: it is invalid, and was reported. */
 int ping_where(struct ping *p);
 

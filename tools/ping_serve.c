@@ -248,14 +248,17 @@ static int start_device(struct ping *p)
 /* A device that cannot have its memory rejects its clients. */
 static int start_host(struct ping *p)
 {
+	struct pier_rdma_config rdma;
 	const struct pier_host_config cfg = {
-		.size = sizeof(cfg), .request = requested,
+		.size = sizeof(cfg), .rdma = &rdma, .request = requested,
 		.established = established, .failure = failed,
 		.disconnected = ended, .user_data = p,
 	};
-	int err = pier_host_create(p->pe, &cfg, &p->host), works = 0;
+	int err, works = 0;
 	size_t count, i;
 
+	ping_config(p, &rdma);
+	err = pier_host_create(p->pe, &cfg, &p->host);
 	if (err)
 		return err;
 	count = pier_host_count(p->host);
