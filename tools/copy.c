@@ -56,6 +56,8 @@ static int configure(struct copy_tool *t)
 
 	if (t->once)
 		cfg.flags |= PIER_COPY_ONCE | PIER_COPY_ANYWHERE;
+	if (t->far)
+		cfg.flags |= PIER_COPY_ONCE;	/* it has said so */
 	if (t->recursive)
 		cfg.flags |= PIER_COPY_RECURSIVE;
 	if (t->preserve)

@@ -142,11 +142,16 @@ struct copy_ssh *copy_ssh_start(struct copy_tool *t)
 	return NULL;
 }
 
+/* Nothing has come of it: a peer that refuses is reached, however. */
 void copy_ssh_explain(const struct copy_tool *t, int err)
 {
+	struct pier_copy_result result;
+
+	pier_copy_get_result(t->copy, &result);
+	if (result.files || result.failed || result.bytes)
+		return;
 	switch (err) {
 	case -ETIMEDOUT:
-	case -ECONNREFUSED:
 	case -EHOSTUNREACH:
 	case -ENETUNREACH:
 	case -EADDRNOTAVAIL:

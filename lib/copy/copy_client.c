@@ -125,7 +125,8 @@ static bool is_awaited(const struct pier_copy *copy,
 {
 	const char *text;
 
-	return s->state == PIER__COPY_OPENING &&
+	return !(copy->cfg.flags & PIER_COPY_ONCE) &&
+	       s->state == PIER__COPY_OPENING &&
 	       pier_comch_error(copy->comch, &text) == -ECONNREFUSED &&
 	       pier__ms_left(pier__now(), limit) > RETRY_MS + ATTEMPT_MS;
 }

@@ -99,6 +99,22 @@ END
 	    "no address translation (NAT)"
 }
 
+# The client does not wait for it to come back.
+a_far_side_that_has_died_is_no_network_error()
+{
+	cat >"$tmp/far" <<'END'
+#!/bin/sh
+echo "pier copy listens at 127.0.0.1"
+echo "pier copy listens as pier copy 7"
+END
+	echo 1 >source
+	timeout 30 "$pier" copy -d "$device" --ssh --ssh-command "$ssh" \
+	    --program "sh $tmp/far" --timeout 100 source 127.0.0.1:there \
+	    2>"$tmp/err"
+	[ $? -eq 1 ] && says "$tmp/err" 'no server "pier copy 7"' &&
+	    ! grep NAT "$tmp/err"
+}
+
 # The server's name is a secret: another client does not find it.
 the_far_side_ends_with_its_client()
 {
@@ -115,5 +131,6 @@ run without_pier_there_it_says_so
 run a_host_is_no_option_of_ssh
 run what_is_no_address_is_not_used
 run an_address_that_leads_nowhere_is_explained
+run a_far_side_that_has_died_is_no_network_error
 run the_far_side_ends_with_its_client
 tap_done

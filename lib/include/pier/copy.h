@@ -28,7 +28,9 @@ enum pier_copy_flag {
 	PIER_COPY_RESUME = 4,		/* continue files of an interrupted */
 					/* copy, and leave what is received */
 	PIER_COPY_ONCE = 8,		/* of a server: one client, which */
-					/* comes within timeout_ms */
+					/* comes within timeout_ms; of a */
+					/* client: the server is there */
+					/* already, or it is an error */
 	PIER_COPY_ANYWHERE = 16,	/* of a server: paths are those of */
 					/* the process; no root */
 };
