@@ -164,6 +164,45 @@ static void a_dead_peer_is_given_up_after_its_round_trips(void)
 	IS(time_to_give_up(200 * PIER__MS) / PIER__MS, 7 * 2 * 200);
 }
 
+static bool lose_and_count(const struct vnet_packet *packet, void *arg)
+{
+	(void)packet;
+	++*(int *)arg;
+	return false;
+}
+
+/* At least once more for each retry. */
+static void tries(uint64_t rtt, uint8_t retry_cnt)
+{
+	struct softpair_opts opts = { .retry_cnt = retry_cnt };
+	int sent = 0;
+
+	open_pair(&opts);
+	pair->net.latency = rtt / 2;
+	OK(write_all(20, 1, 8, 100 * SECOND));
+	pair->net.tap = lose_and_count;
+	pair->net.tap_arg = &sent;
+	IS(softpair_send(a, 1, IBV_WR_RDMA_WRITE, 0, 8, b, 0), 0);
+	OK(softpair_wait(pair, 0, 21, 100 * SECOND));
+	IS(a->wc[20].status, IBV_WC_RETRY_EXC_ERR);
+	if (!OK(sent > retry_cnt))
+		tap_note("%.1f ms there and back, retry count %u: sent %d "
+			 "times", rtt / 1e6, retry_cnt, sent);
+	softpair_close(pair);
+}
+
+static void a_dead_peer_is_tried_as_often_as_was_asked_for(void)
+{
+	static const uint64_t us[] = { 100, 1000, 6000, 20000, 100000 };
+	unsigned int i;
+
+	for (i = 0; i < sizeof(us) / sizeof(*us); i++) {
+		tries(us[i] * 1000, 1);
+		tries(us[i] * 1000, 2);
+		tries(us[i] * 1000, 7);
+	}
+}
+
 static bool lose_the_first(const struct vnet_packet *packet, void *arg)
 {
 	(void)packet;
@@ -251,6 +290,7 @@ int main(void)
 	TEST(a_round_trip_longer_than_the_timer_is_learned);
 	TEST(a_long_way_is_as_fast_as_its_window);
 	TEST(a_dead_peer_is_given_up_after_its_round_trips);
+	TEST(a_dead_peer_is_tried_as_often_as_was_asked_for);
 	TEST(nothing_is_given_up_before_it_was_tried_again);
 	TEST(a_queue_that_grows_makes_the_window_smaller);
 	TEST(a_nak_counts_once_it_is_sent);

@@ -79,8 +79,9 @@ static uint64_t retransmit_time(const struct soft_qp *qp)
 	/* Long enough that what was not sent before can be timed. */
 	if (!qp->req.probe && wait < 2 * cwnd->late)
 		wait = 2 * cwnd->late;
-	/* After two probes of the last packet. */
-	if (qp->req.tail_at != PIER__NEVER && wait < 3 * tail_time(qp))
+	/* After two probes of the last packet, if it is not far away. */
+	if (qp->req.tail_at != PIER__NEVER && wait < 3 * tail_time(qp) &&
+	    most >= 3 * tail_time(qp))
 		wait = 3 * tail_time(qp);
 	due = qp->ep->now + wait;
 	return due < qp->req.give_up_at ? due : qp->req.give_up_at;
