@@ -325,6 +325,132 @@ static void a_peer_that_dies_is_given_up(void)
 	softpair_close(pair);
 }
 
+/* Two losses: of all for 20 ms, and of one when that is sent again. */
+struct outage {
+	uint64_t end;
+	int to_lose;		/* this one, of what follows the probe */
+	uint64_t timeouts;	/* until then */
+};
+
+static bool outage(const struct vnet_packet *packet, void *arg)
+{
+	struct outage *outage = arg;
+
+	if (packet->data[0] == SOFT_ACK)
+		return true;
+	if (pair->net.now < outage->end)
+		return false;
+	if (a->qp->req.probe || --outage->to_lose)
+		return true;
+	outage->timeouts = counters(a)->timeouts;
+	return false;
+}
+
+static void lose_after_going_back(int to_lose, uint32_t window)
+{
+	struct outage lost = { .to_lose = to_lose };
+	int i;
+
+	open_pair(NULL, 1);
+	move(IBV_WR_RDMA_WRITE, 16);
+	lost.end = pair->net.now + 20 * PIER__MS;
+	pair->net.tap = outage;
+	pair->net.tap_arg = &lost;
+	for (i = 16; i < 20; i++)
+		post(IBV_WR_RDMA_WRITE, i);
+	OK(!softpair_wait(pair, 0, 20, 2 * PIER__MS));
+	a->qp->cwnd->window = window * (4096 + SOFT_PACKET_COST);
+	a->qp->cwnd->ssthresh = a->qp->cwnd->window;
+	OK(softpair_wait(pair, 0, 20, SECOND));
+	in_order(a, 20);
+	OK(lost.timeouts);
+	IS(counters(a)->timeouts, lost.timeouts);
+	softpair_close(pair);
+}
+
+static void a_loss_after_going_back_is_not_left_to_the_timer(void)
+{
+	lose_after_going_back(5, 16);
+	lose_after_going_back(5, 32);
+	lose_after_going_back(20, 64);
+	lose_after_going_back(5, 128);
+}
+
+/* As @a would send it, @ahead of what @b expects: a write of 64 times @byte. */
+static void forge(uint64_t ahead, int byte, uint32_t off)
+{
+	struct soft_hdr hdr = { .opcode = SOFT_WRITE_ONLY, .pkey = 0xffff,
+				.selective = true, .dma_len = 64 };
+	uint8_t data[64];
+
+	memset(data, byte, sizeof(data));
+	hdr.qpn = b->qp->qpn;
+	hdr.psn = (b->qp->resp.epsn + ahead) & SOFT_PSN_MASK;
+	hdr.va = (uintptr_t)b->mem + off;
+	hdr.rkey = b->mr.mr.rkey;
+	softpair_inject(pair, 1, &hdr, data, sizeof(data));
+}
+
+static void what_was_never_sent_does_not_slow_the_rest(void)
+{
+	uint32_t i;
+
+	open_pair(NULL, 1);
+	post(IBV_WR_RDMA_WRITE, 0);
+	OK(softpair_wait(pair, 0, 1, SECOND));
+	forge(900, 0x66, 0);
+	IS(b->ep->early, 1);
+	for (i = 1; i < 800; i++) {
+		softpair_send(a, i, IBV_WR_RDMA_WRITE, 0, 64, b, DST);
+		if (!softpair_wait(pair, 0, i + 1, 2 * WAY + PIER__MS / 2))
+			break;
+	}
+	IS(i, 800);
+	in_order(a, i);
+	IS(counters(a)->stale, 0);
+	IS(counters(a)->resent, 0);
+	softpair_close(pair);
+}
+
+static bool probes(void *arg)
+{
+	(void)arg;
+	return a->qp->req.probe;
+}
+
+/* What a probe is for: the window is not known to be free. */
+static void a_bitmap_does_not_widen_a_probe(void)
+{
+	struct soft_hdr hdr = { .opcode = SOFT_ACK, .pkey = 0xffff,
+				.syndrome = SOFT_NAK_SEQUENCE };
+	const struct soft_req *req;
+	uint8_t bits[SOFT_EARLY / 8];
+	uint64_t i, sent;
+
+	open_pair(NULL, 1);
+	req = &a->qp->req;
+	vnet_attach(b->io, NULL);
+	softpair_send(a, 0, IBV_WR_RDMA_WRITE, 0, 64, b, 0);
+	OK(vnet_run(&pair->net, SECOND, probes, NULL));
+	for (i = 1; i < 200; i++)
+		softpair_send(a, i, IBV_WR_RDMA_WRITE, 0, 4096, b, 0);
+	vnet_settle(&pair->net);
+	OK(req->probe);
+	IS(req->nxt, req->una + 1);
+	sent = counters(a)->tx_packets;
+	memset(bits, 0xff, sizeof(bits));
+	hdr.qpn = a->qp->qpn;
+	hdr.psn = req->una & SOFT_PSN_MASK;
+	softpair_inject(pair, 0, &hdr, bits, sizeof(bits));
+	vnet_settle(&pair->net);
+	IS(counters(a)->selective_received, 1);
+	IS(counters(a)->tx_packets, sent);
+	vnet_attach(b->io, b->ep);
+	OK(softpair_wait(pair, 0, 200, 10 * SECOND));
+	in_order(a, 200);
+	softpair_close(pair);
+}
+
 int main(void)
 {
 	TEST(writes_hardly_notice_losses);
@@ -337,5 +463,8 @@ int main(void)
 	TEST(what_is_held_waits_for_receives);
 	TEST(bitmaps_that_lie_do_no_harm);
 	TEST(a_peer_that_dies_is_given_up);
+	TEST(a_loss_after_going_back_is_not_left_to_the_timer);
+	TEST(what_was_never_sent_does_not_slow_the_rest);
+	TEST(a_bitmap_does_not_widen_a_probe);
 	return tap_done();
 }

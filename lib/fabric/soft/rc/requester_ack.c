@@ -344,7 +344,8 @@ static enum ibv_wc_status nak_status(uint8_t syndrome)
 
 /*
  * @in says what the peer holds from @seq on, where it waits for a packet.
- * After going back it all is being sent again anyway.
+ * After going back there is no order of transmissions to tell by what is lost:
+ * go back once more.  A probe is what it waits for.
  */
 static void req_selective(struct soft_qp *qp, const struct soft_packet *in,
 			  uint64_t seq)
@@ -353,9 +354,9 @@ static void req_selective(struct soft_qp *qp, const struct soft_packet *in,
 	int fresh;
 
 	pier__soft_count(qp, SOFT_COUNTER(selective_received));
-	if (req->rnr_wait || req->nxt < req->max)
+	if (req->rnr_wait || req->probe)
 		return;
-	fresh = pier__soft_board_read(qp, in, seq);
+	fresh = req->nxt < req->max ? -1 : pier__soft_board_read(qp, in, seq);
 	if (fresh < 0) {
 		req_lost(qp);
 	} else if (fresh) {
@@ -387,6 +388,8 @@ static void req_ack(struct soft_qp *qp, const struct soft_packet *in,
 		req_lost_implicit(qp);
 		return;
 	}
+	if (qp->req.una == qp->req.max)
+		return;		/* nothing is missing */
 	if (syndrome >> 5 == 1)
 		req_rnr(qp, syndrome);
 	else if (syndrome == SOFT_NAK_SEQUENCE && qp->selective && in->len)
@@ -469,12 +472,25 @@ static void req_atomic_response(struct soft_qp *qp,
 	req_advance(qp, wqe, req->una + 1);
 }
 
+/*
+ * Does the peer wait for the packet @seq, which was not sent?  It holds one
+ * that we have not sent either; but it has all before @seq.
+ */
+static bool waits_for_next(const struct soft_qp *qp,
+			   const struct soft_packet *in, uint64_t seq)
+{
+	return seq == qp->req.max && seq > qp->req.una && qp->selective &&
+	       in->hdr.opcode == SOFT_ACK &&
+	       in->hdr.syndrome == SOFT_NAK_SEQUENCE;
+}
+
 void pier__soft_req_receive(struct soft_qp *qp, const struct soft_packet *in)
 {
 	struct soft_req *req = &qp->req;
 	uint64_t seq = pier__soft_seq(req->una, in->hdr.psn);
 
-	if (seq < req->una || seq >= req->max) {
+	if (seq < req->una ||
+	    (seq >= req->max && !waits_for_next(qp, in, seq))) {
 		/* acknowledged before, or never sent */
 		pier__soft_count(qp, SOFT_COUNTER(stale));
 		return;
