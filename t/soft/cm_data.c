@@ -59,13 +59,12 @@ static void finish(void)
 	cm_close(pair);
 }
 
-/* A SEND of side 0, @ahead of the one that is next. */
-static void packet(int32_t ahead, uint8_t opcode)
+/* A packet of side 0, @ahead of @psn. */
+static void packet(uint32_t psn, int32_t ahead, uint8_t opcode)
 {
 	struct soft_hdr hdr = {
 		.opcode = opcode, .pkey = ROCE_PKEY_DEFAULT, .qpn = qp->qpn,
-		.psn = (pair->sent[SOFT_MAD_REP].mad.psn + (uint32_t)ahead) &
-		       SOFT_PSN_MASK,
+		.psn = (psn + (uint32_t)ahead) & SOFT_PSN_MASK,
 		.syndrome = SOFT_SYN_ACK, .ack_req = true,
 	};
 	struct soft_tx tx = {
@@ -80,11 +79,22 @@ static void packet(int32_t ahead, uint8_t opcode)
 	cm_events(&pair->node[1]);
 }
 
+/* @ahead of the one that is next. */
+static void request(int32_t ahead)
+{
+	packet(pair->sent[SOFT_MAD_REP].mad.psn, ahead, SOFT_SEND_ONLY);
+}
+
+static void response(int32_t ahead)
+{
+	packet(pair->sent[SOFT_MAD_REQ].mad.psn, ahead, SOFT_ACK);
+}
+
 static void the_first_packet_stands_for_a_lost_rtu(void)
 {
 	struct cmpair_end *end = accepted();
 
-	packet(0, SOFT_SEND_ONLY);
+	request(0);
 	IS(end->events[PIER__CM_ESTABLISHED], 1);
 	finish();
 }
@@ -94,13 +104,30 @@ static void a_packet_of_an_earlier_connection_does_not(void)
 {
 	struct cmpair_end *end = accepted();
 
-	packet(1, SOFT_SEND_ONLY);
-	packet(-1, SOFT_SEND_ONLY);
-	packet(-1000, SOFT_SEND_ONLY);
-	packet(1 << 22, SOFT_SEND_ONLY);
-	packet(0, SOFT_ACK);
+	request(1);
+	request(-1);
+	request(-1000);
+	request(1 << 22);
+	packet(pair->sent[SOFT_MAD_REP].mad.psn, 0, SOFT_ACK);
 	IS(end->events[PIER__CM_ESTABLISHED], 0);
-	packet(0, SOFT_SEND_ONLY);
+	request(0);
+	IS(end->events[PIER__CM_ESTABLISHED], 1);
+	finish();
+}
+
+/* The sender of a forged REQ chooses the PSNs that our requests have. */
+static void an_acknowledgement_does_not_either(void)
+{
+	struct ibv_send_wr wr = { .opcode = IBV_WR_RDMA_WRITE }, *bad;
+	struct cmpair_end *end = accepted();
+
+	response(-1);
+	IS(end->events[PIER__CM_ESTABLISHED], 0);
+	IS(pier__soft_qp_post(qp, &wr, &bad), 0);
+	cm_run(pair, 1);
+	response(0);
+	IS(end->events[PIER__CM_ESTABLISHED], 0);
+	request(0);
 	IS(end->events[PIER__CM_ESTABLISHED], 1);
 	finish();
 }
@@ -109,5 +136,6 @@ int main(void)
 {
 	TEST(the_first_packet_stands_for_a_lost_rtu);
 	TEST(a_packet_of_an_earlier_connection_does_not);
+	TEST(an_acknowledgement_does_not_either);
 	return tap_done();
 }

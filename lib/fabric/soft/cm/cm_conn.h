@@ -140,7 +140,8 @@ void pier__soft_cm_receive(struct soft_gsi *gsi, const struct soft_hdr *hdr,
 			   size_t len);
 int pier__soft_cm_timers(struct soft_gsi *gsi);
 uint64_t pier__soft_cm_deadline(const struct soft_gsi *gsi);
-void pier__soft_cm_data(struct soft_gsi *gsi, uint32_t local_id);
+bool pier__soft_cm_data(struct soft_gsi *gsi, uint32_t local_id,
+			enum soft_shown shown);
 
 /* cm_table.c: records. */
 void pier__soft_cm_table_init(struct soft_cm *cm);

@@ -384,13 +384,23 @@ void pier__soft_cm_rtu(struct soft_cm_conn *conn)
 	pier__soft_cm_notify(conn->cm, conn->id, PIER__CM_ESTABLISHED);
 }
 
-void pier__soft_cm_data(struct soft_gsi *gsi, uint32_t local_id)
+/*
+ * The sender of a forged REQ has chosen the PSNs of responses to us; the PSN of
+ * the next request is ours.
+ */
+bool pier__soft_cm_data(struct soft_gsi *gsi, uint32_t local_id,
+			enum soft_shown shown)
 {
 	struct soft_cm *cm = (struct soft_cm *)gsi;
 	struct soft_cm_conn *conn = pier__soft_cm_by_local(cm, local_id);
 
-	if (conn && conn->state == SOFT_CM_ESTABLISHED)
+	if (conn && conn->state == SOFT_CM_ESTABLISHED) {
 		pier__soft_cm_doubt_end(conn);
-	else if (conn && conn->passive)
+		return true;
+	}
+	if (!conn || !conn->passive)
+		return true;
+	if (shown == SOFT_SHOWN_REQUEST)
 		pier__soft_cm_rtu(conn);
+	return shown == SOFT_SHOWN_REQUEST;
 }

@@ -119,31 +119,34 @@ static bool icrc_ok(struct soft_qp *qp, const struct soft_rx *rx)
 				    roce ? UINT16_MAX : SOFT_ID_MAX);
 }
 
-/*
- * The request that is expected, or a response to one in flight or to a probe.
- * Any other packet is of an earlier connection, or follows one that was lost.
- */
-static bool is_of_connection(const struct soft_qp *qp,
-			     const struct soft_hdr *hdr)
+/* No packet that is of an earlier connection, or follows a lost one. */
+static enum soft_shown shown_by(const struct soft_qp *qp,
+				const struct soft_hdr *hdr)
 {
 	const struct soft_req *req = &qp->req;
 	uint64_t probe = req->una - 1;
+	uint32_t ahead;
 
 	if (!is_response(hdr->opcode))
-		return hdr->psn == (qp->resp.epsn & SOFT_PSN_MASK);
-	return ((hdr->psn - probe) & SOFT_PSN_MASK) <= req->nxt - req->una;
+		return hdr->psn == (qp->resp.epsn & SOFT_PSN_MASK) ?
+		       SOFT_SHOWN_REQUEST : SOFT_SHOWN_NOTHING;
+	ahead = (hdr->psn - probe) & SOFT_PSN_MASK;
+	if (!ahead)
+		return SOFT_SHOWN_QP;
+	return ahead <= req->nxt - req->una ? SOFT_SHOWN_RESPONSE :
+					      SOFT_SHOWN_NOTHING;
 }
 
 /* A packet that shows that the peer is connected; it may overtake its RTU. */
-static void qp_first(struct soft_qp *qp, const struct soft_hdr *hdr)
+static void qp_report(struct soft_qp *qp, const struct soft_hdr *hdr)
 {
 	struct soft_gsi *gsi = qp->ep->gsi;
+	enum soft_shown shown = shown_by(qp, hdr);
 
-	if (!is_of_connection(qp, hdr))
+	if (shown == SOFT_SHOWN_NOTHING)
 		return;
-	if (gsi)
-		gsi->ops->data(gsi, qp->cm_id);
-	qp->cm_id = 0;
+	if (!gsi || gsi->ops->data(gsi, qp->cm_id, shown))
+		qp->cm_id = 0;
 }
 
 /* A packet for QP 1, from a soft peer or a RoCE device. */
@@ -190,7 +193,7 @@ static void ep_packet(struct soft_ep *ep, const struct soft_rx *rx)
 		return;
 	}
 	if (qp->cm_id)
-		qp_first(qp, &in.hdr);
+		qp_report(qp, &in.hdr);
 	in.data = rx->data + hdr_len;
 	in.len = rx->len - hdr_len - in.hdr.pad - 4;
 	if (is_response(in.hdr.opcode))

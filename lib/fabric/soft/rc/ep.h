@@ -28,6 +28,14 @@ struct soft_rx_io {
 	unsigned int idle_polls;	/* without a packet, in a row */
 };
 
+/* What a packet shows of its sender: each value more than the one before. */
+enum soft_shown {
+	SOFT_SHOWN_NOTHING,	/* it may be of an earlier connection */
+	SOFT_SHOWN_QP,		/* its QP exists: the answer to a probe */
+	SOFT_SHOWN_RESPONSE,	/* it answers a request in flight */
+	SOFT_SHOWN_REQUEST,	/* it knows the PSN that we have chosen */
+};
+
 /*
  * The hook of connection management, QP 1 of an endpoint.  Its calls are made
  * by the thread that drives the endpoint.
@@ -49,10 +57,11 @@ struct soft_gsi_ops {
 	uint64_t (*deadline)(const struct soft_gsi *gsi);
 
 	/*
-	 * The QP of connection @cm_id has received its first packet since
-	 * cm_id was set.
+	 * The QP of connection @cm_id has received a packet that shows
+	 * something.  Returns false: report the next one too.
 	 */
-	void (*data)(struct soft_gsi *gsi, uint32_t cm_id);
+	bool (*data)(struct soft_gsi *gsi, uint32_t cm_id,
+		     enum soft_shown shown);
 };
 
 /* What a packet of the batch belongs to: to undo it if it is not sent. */
