@@ -412,6 +412,45 @@ static void what_was_never_sent_does_not_slow_the_rest(void)
 	softpair_close(pair);
 }
 
+/* What @a sends is that, whichever of the two arrives first. */
+static void forge_one_of_ten(bool before)
+{
+	struct watch watch = { .lose = 1 };
+	uint32_t i;
+
+	open_pair(NULL, 1);
+	move(IBV_WR_RDMA_WRITE, 4);
+	pair->net.tap = look;
+	pair->net.tap_arg = &watch;
+	softpair_pattern(a->mem, LEN, 7);
+	if (before)
+		forge(3, 0x66, 0);
+	vnet_run(&pair->net, 2 * WAY, NULL, NULL);
+	for (i = 0; i < 10; i++)
+		softpair_send(a, 4 + i, IBV_WR_RDMA_WRITE, 64 * i, 64, b,
+			      DST + 64 * i);
+	vnet_run(&pair->net, WAY + WAY / 2, NULL, NULL);
+	IS(b->ep->early, before ? 8 : 9);
+	if (!before)
+		forge(3, 0x66, 0);
+	IS(b->ep->early, 8);
+	OK(softpair_wait(pair, 0, 14, SECOND));
+	in_order(a, 14);
+	OK(softpair_is_pattern(b->mem + DST, 640, 7));
+	for (i = 0; i < 64 && !b->mem[i]; )
+		i++;
+	IS(i, 64);
+	IS(counters(a)->resent, 2);
+	IS(counters(a)->timeouts, 0);
+	softpair_close(pair);
+}
+
+static void a_forged_copy_does_not_take_the_place_of_one_held(void)
+{
+	forge_one_of_ten(true);
+	forge_one_of_ten(false);
+}
+
 static bool probes(void *arg)
 {
 	(void)arg;
@@ -465,6 +504,7 @@ int main(void)
 	TEST(a_peer_that_dies_is_given_up);
 	TEST(a_loss_after_going_back_is_not_left_to_the_timer);
 	TEST(what_was_never_sent_does_not_slow_the_rest);
+	TEST(a_forged_copy_does_not_take_the_place_of_one_held);
 	TEST(a_bitmap_does_not_widen_a_probe);
 	return tap_done();
 }

@@ -35,29 +35,69 @@ static struct soft_early *early_get(struct soft_qp *qp)
 	return resp->early;
 }
 
-bool pier__soft_early_hold(struct soft_qp *qp, const struct soft_packet *in,
-			   uint64_t seq)
+static struct soft_held *early_copy(const struct soft_packet *in)
 {
-	struct soft_early *early;
-	struct soft_held *held;
+	struct soft_held *held = malloc(sizeof(*held) + in->len);
 
-	if (seq - qp->resp.epsn >= SOFT_EARLY ||
-	    qp->ep->early >= SOFT_EARLY_EP)
-		return false;
-	early = early_get(qp);
-	if (!early)
-		return false;
-	if (*place(early, seq)) {
-		pier__soft_count(qp, SOFT_COUNTER(duplicates));
-		return true;
-	}
-	held = malloc(sizeof(*held) + in->len);
 	if (!held)
-		return false;
+		return NULL;
 	held->hdr = in->hdr;
 	held->len = in->len;
 	if (in->len)
 		memcpy(held->data, in->data, in->len);
+	return held;
+}
+
+/* A packet that is sent again may ask for an ACK that it did not ask for. */
+static size_t encode(struct soft_hdr hdr, uint8_t *bytes)
+{
+	hdr.ack_req = false;
+	return pier__soft_encode(&hdr, bytes);
+}
+
+static bool is_same(const struct soft_held *held, const struct soft_packet *in)
+{
+	uint8_t a[SOFT_HDR_MAX], b[SOFT_HDR_MAX];
+	size_t len = encode(held->hdr, a);
+
+	return encode(in->hdr, b) == len && !memcmp(a, b, len) &&
+	       held->len == in->len &&
+	       (!in->len || !memcmp(held->data, in->data, in->len));
+}
+
+/*
+ * Another copy of one that is held.  If they differ, at most one is the peer's:
+ * drop both, so that the peer sends it again.
+ */
+static bool early_again(struct soft_qp *qp, const struct soft_packet *in,
+			uint64_t seq)
+{
+	if (!is_same(*place(qp->resp.early, seq), in)) {
+		free(early_remove(qp, seq));
+		return false;
+	}
+	pier__soft_count(qp, SOFT_COUNTER(duplicates));
+	return true;
+}
+
+bool pier__soft_early_hold(struct soft_qp *qp, const struct soft_packet *in,
+			   uint64_t seq)
+{
+	struct soft_early *early = qp->resp.early;
+	struct soft_held *held;
+
+	if (seq - qp->resp.epsn >= SOFT_EARLY)
+		return false;
+	if (early && *place(early, seq))
+		return early_again(qp, in, seq);
+	if (qp->ep->early >= SOFT_EARLY_EP)
+		return false;
+	held = early_copy(in);
+	early = held ? early_get(qp) : NULL;
+	if (!early) {
+		free(held);
+		return false;
+	}
 	*place(early, seq) = held;
 	early->count++;
 	qp->ep->early++;

@@ -451,7 +451,10 @@ void pier__soft_resp_receive(struct soft_qp *qp, const struct soft_packet *in);
 void pier__soft_resp_complete(struct soft_qp *qp, struct ibv_wc *wc);
 
 /* early.c: requests that arrive ahead of a gap. */
-/* Hold a copy of @in.  Returns false if there is no space for it. */
+/*
+ * Hold a copy of @in.  Returns false if there is no space for it, or if one was
+ * held that differs, which then is not any more.
+ */
 bool pier__soft_early_hold(struct soft_qp *qp, const struct soft_packet *in,
 			   uint64_t seq);
 /* The one that is expected now, which the caller frees; NULL: none. */
