@@ -451,6 +451,29 @@ static void a_forged_copy_does_not_take_the_place_of_one_held(void)
 	forge_one_of_ten(false);
 }
 
+static void a_bitmap_of_nothing_takes_no_memory(void)
+{
+	struct soft_hdr hdr = { .opcode = SOFT_ACK, .pkey = 0xffff,
+				.syndrome = SOFT_NAK_SEQUENCE };
+	uint8_t bits[SOFT_EARLY / 8] = { 0 };
+
+	open_pair(NULL, 1);
+	vnet_attach(b->io, NULL);
+	softpair_send(a, 0, IBV_WR_RDMA_WRITE, 0, 64, b, 0);
+	softpair_send(a, 1, IBV_WR_RDMA_WRITE, 0, 64, b, 0);
+	vnet_settle(&pair->net);
+	hdr.qpn = a->qp->qpn;
+	hdr.psn = a->qp->req.una & SOFT_PSN_MASK;
+	bits[0] = 0xfe;			/* those that were not sent */
+	softpair_inject(pair, 0, &hdr, bits, sizeof(bits));
+	IS(counters(a)->selective_received, 1);
+	OK(!a->qp->req.board);
+	bits[0] = 1;
+	softpair_inject(pair, 0, &hdr, bits, sizeof(bits));
+	OK(a->qp->req.board);
+	softpair_close(pair);
+}
+
 static bool probes(void *arg)
 {
 	(void)arg;
@@ -505,6 +528,7 @@ int main(void)
 	TEST(a_loss_after_going_back_is_not_left_to_the_timer);
 	TEST(what_was_never_sent_does_not_slow_the_rest);
 	TEST(a_forged_copy_does_not_take_the_place_of_one_held);
+	TEST(a_bitmap_of_nothing_takes_no_memory);
 	TEST(a_bitmap_does_not_widen_a_probe);
 	return tap_done();
 }

@@ -114,10 +114,10 @@ int pier__soft_board_read(struct soft_qp *qp, const struct soft_packet *in,
 	uint64_t at = seq + 1, end = at + 8 * (uint64_t)in->len, bit;
 	int fresh = 0;
 
-	if (board_get(qp))
-		return -1;
 	/* It was dropped after all. */
-	slot_of(req->board, req->una)->flags &= (uint8_t)~SOFT_SLOT_HELD;
+	if (req->board)
+		slot_of(req->board, req->una)->flags &=
+			(uint8_t)~SOFT_SLOT_HELD;
 	if (end > req->nxt)
 		end = req->nxt;
 	if (end > req->una + SOFT_EARLY)
@@ -126,8 +126,11 @@ int pier__soft_board_read(struct soft_qp *qp, const struct soft_packet *in,
 		for (; at < wqe->first + wqe->packets && at < end;
 		     at += pier__soft_wqe_span(wqe, at)) {
 			bit = at - seq - 1;
-			if (in->data[bit / 8] & 1u << bit % 8)
-				fresh += held(qp, wqe, at);
+			if (!(in->data[bit / 8] & 1u << bit % 8))
+				continue;
+			if (board_get(qp))
+				return -1;
+			fresh += held(qp, wqe, at);
 		}
 	}
 	return fresh;
