@@ -77,9 +77,8 @@ static void a_forged_request_draws_three_times_its_bytes_at_most(void)
 	begin();
 	forge(1, 0);
 	check_bound();
-	/* Three: the last one is that the attempt is over. */
-	IS(sent(SOFT_MAD_REP)->count, 2);
-	IS(sent(SOFT_MAD_REJ)->count, 1);
+	IS(sent(SOFT_MAD_REP)->count, 3);
+	IS(sent(SOFT_MAD_REJ)->count, 0);
 	end();
 	begin();
 	forge(1, soft_guid(VICTIM_PORT));
@@ -210,6 +209,69 @@ static void an_rtu_that_is_lost_is_sent_again_by_its_client(void)
 	end();
 }
 
+/* A client that sends its RTU once for each REP, and repeats nothing else. */
+static void roce_client(struct soft_addr *src, struct soft_mad *rtu)
+{
+	struct soft_mad req;
+	uint8_t data[92];
+
+	begin();
+	*src = vnet_addr(vnet_node(&pair->net, "192.0.2.67", ROCE_UDP_PORT));
+	cm_linux_req(pair, src, 1000, 77, &req, data);
+	cm_inject(pair, 1, src, CM_SERVICE, &req);
+	cm_run(pair, 1);
+	*rtu = (struct soft_mad) {
+		.attr = SOFT_MAD_RTU, .local_id = 1000, .tid = req.tid,
+		.remote_id = sent(SOFT_MAD_REP)->mad.local_id,
+	};
+}
+
+/* All that the client has sent in the first @ms is lost. */
+static void outage(uint64_t ms)
+{
+	struct soft_addr src;
+	struct soft_mad rtu;
+	unsigned int reps;
+	int i;
+
+	roce_client(&src, &rtu);
+	cm_run(pair, ms);
+	reps = (unsigned int)sent(SOFT_MAD_REP)->count;
+	for (i = 0; i < 5000 && sent(SOFT_MAD_REP)->count == reps; i++)
+		cm_run(pair, 1);
+	if (OK(sent(SOFT_MAD_REP)->count > reps))
+		cm_inject(pair, 1, &src, CM_SERVICE, &rtu);
+	cm_run(pair, 1);
+	IS(cm_last(&pair->node[1])->events[PIER__CM_ESTABLISHED], 1);
+	end();
+}
+
+static void a_roce_client_connects_after_an_outage_of_seconds(void)
+{
+	outage(10);
+	outage(60);
+	outage(300);
+	outage(1000);
+	outage(3000);
+}
+
+static void a_lost_rep_comes_again_with_the_next_req(void)
+{
+	struct soft_mad mad;
+	uint8_t data[92];
+
+	begin();
+	sent(SOFT_MAD_REP)->lose = 1;
+	cm_linux_req(pair, &victim, 1, 77, &mad, data);
+	cm_inject(pair, 1, &victim, CM_SERVICE, &mad);
+	cm_run(pair, 1);
+	IS(sent(SOFT_MAD_REP)->count, 1);
+	cm_inject(pair, 1, &victim, CM_SERVICE, &mad);
+	cm_run(pair, 1);
+	IS(sent(SOFT_MAD_REP)->count, 2);
+	end();
+}
+
 int main(void)
 {
 	TEST(a_forged_request_draws_three_times_its_bytes_at_most);
@@ -220,5 +282,7 @@ int main(void)
 	TEST(a_response_that_names_another_port_is_dropped);
 	TEST(a_client_that_has_answered_gets_more);
 	TEST(an_rtu_that_is_lost_is_sent_again_by_its_client);
+	TEST(a_roce_client_connects_after_an_outage_of_seconds);
+	TEST(a_lost_rep_comes_again_with_the_next_req);
 	return tap_done();
 }

@@ -247,10 +247,15 @@ static void req_again(struct soft_cm_conn *conn, const struct soft_rx *rx)
 	if (!IN6_ARE_ADDR_EQUAL(&conn->dst, &rx->src.ip))
 		return;
 	pier__soft_cm_grant(conn);
-	if (conn->state == SOFT_CM_REQ_RCVD &&
-	    conn->handshake->req_port == rx->dst.port)
+	if (!conn->handshake)
+		return;
+	if (conn->state == SOFT_CM_TIMEWAIT)
+		pier__soft_cm_send(conn, conn->handshake->mad);
+	else if (conn->handshake->req_port != rx->dst.port)
+		return;
+	else if (conn->state == SOFT_CM_REQ_RCVD)
 		pier__soft_cm_send_mra(conn, SOFT_MAD_OF_REQ);
-	else if (conn->state == SOFT_CM_TIMEWAIT && conn->handshake)
+	else if (conn->state == SOFT_CM_REP_SENT)
 		pier__soft_cm_send(conn, conn->handshake->mad);
 }
 

@@ -13,7 +13,7 @@
  */
 #define PROBES 6		/* at 0, 50, 150, 350, 750, 1550 ms; */
 				/* the end is at 3150 ms */
-#define REPS 5			/* at 50, 150, ... ms, as many as may be */
+#define REPS 5			/* waits, of 50, 100, ... ms: until 3150 ms */
 
 static struct soft_qp *qp_of(const struct soft_cm_conn *conn)
 {

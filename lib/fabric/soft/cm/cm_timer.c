@@ -13,6 +13,7 @@
 #define DREQ_SENDS 8
 #define WAIT_RTU (200 * PIER__MS)	/* first: REP comes again before */
 #define RTU_SENDS 6		/* in 6.2 s, before a soft peer gives up */
+#define REP_WAITS 3		/* RoCE device: REPs at 0, 350 and 3150 ms */
 #define WAIT_REJ (100 * PIER__MS)
 #define TWAIT (2000 * PIER__MS)		/* timewait */
 #define MRA_TIMEOUT_MAX 24		/* code: 68.7 s, which Linux requests */
@@ -141,11 +142,18 @@ static void timewait_run(struct soft_cm_conn *conn)
 	pier__soft_cm_timewait_timer(conn);
 }
 
-/* One answer to a client that is not proven is left for a REJ. */
-static void rep_send(struct soft_cm_conn *conn)
+/*
+ * A client that is not proven gets few REPs.  Those to a RoCE device are far
+ * apart: its RTU may be lost in an outage, and only a REP makes it send another
+ * one.  A soft client sends RTU again by itself; one answer to it is left for a
+ * REJ.
+ */
+static bool may_send_rep(const struct soft_cm_conn *conn)
 {
-	if (conn->proven || conn->answers > 1)
-		pier__soft_cm_send(conn, conn->handshake->mad);
+	if (conn->proven)
+		return true;
+	return conn->port == ROCE_UDP_PORT ? conn->sends % REP_WAITS == 0 :
+					     conn->answers > 1;
 }
 
 /* An established connection: the peer may have lost it, or the RTU. */
@@ -170,7 +178,8 @@ static void send_again(struct soft_cm_conn *conn)
 		pier__soft_cm_find_send(conn);
 		break;
 	case SOFT_CM_REP_SENT:
-		rep_send(conn);
+		if (may_send_rep(conn))
+			pier__soft_cm_send(conn, conn->handshake->mad);
 		break;
 	case SOFT_CM_DREQ_SENT:
 		pier__soft_cm_dreq_send(conn);
