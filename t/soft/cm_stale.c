@@ -113,6 +113,22 @@ static void forge(uint32_t comm_id)
 	cm_inject(pair, 1, &src, CM_SERVICE, &mad);
 }
 
+/* One to the client, which listens too, with the server's address and QPN. */
+static void forge_to_client(void)
+{
+	struct soft_addr src = pair->node[1].addr;
+	struct soft_addr dst = pair->node[0].addr;
+	struct soft_mad_ip ip = { .src = src.ip, .dst = dst.ip };
+	struct soft_mad mad;
+	uint8_t data[92];
+
+	cm_linux_req(pair, &src, 1000, qps[1]->qpn, &mad, data);
+	mad.guid = sent(SOFT_MAD_REP)->mad.guid;
+	memcpy(mad.primary.remote_gid, &dst.ip, 16);
+	pier__soft_mad_ip_encode(&ip, data);
+	cm_inject(pair, 0, &src, CM_SERVICE, &mad);
+}
+
 static void check_data(int i)
 {
 	struct ibv_send_wr wr = {
@@ -187,6 +203,30 @@ static void nor_does_one_that_comes_before_the_rtu(void)
 	cm_run(pair, 20000);
 	IS(end_of(1)->events[PIER__CM_ESTABLISHED], 1);
 	both_last();
+	end();
+}
+
+/* The answer to a probe, which comes twice, does not end the RTU's repeats. */
+static void a_probed_server_gets_the_rtu_that_was_lost(void)
+{
+	accepted();
+	cm_listen(pair, 0, 8);
+	pair->net.faults.duplicate = 1;
+	sent(SOFT_MAD_REP)->lose = 1000;
+	sent(SOFT_MAD_RTU)->lose = 1;
+	IS(cm_establish(end_of(0)), 0);
+	forge_to_client();
+	IS(sent(SOFT_MAD_REJ)->mad.reason, ROCE_REJ_STALE);
+	cm_run(pair, 190);
+	IS(sent(SOFT_MAD_RTU)->count, 1);
+	IS(end_of(1)->events[PIER__CM_ESTABLISHED], 0);
+	cm_run(pair, 100);
+	IS(end_of(1)->events[PIER__CM_ESTABLISHED], 1);
+	pair->net.faults.duplicate = 0;
+	both_last();
+	cm_run(pair, 20000);
+	OK(sent(SOFT_MAD_RTU)->count <= 3);
+	cm_unlisten(pair, 0);
 	end();
 }
 
@@ -298,6 +338,7 @@ int main(void)
 	TEST(nor_does_one_on_a_lossy_network);
 	TEST(nor_does_one_that_comes_before_the_rtu);
 	TEST(nor_does_one_that_comes_before_the_rep);
+	TEST(a_probed_server_gets_the_rtu_that_was_lost);
 	TEST(a_client_that_restarted_connects_after_seconds);
 	TEST(so_does_one_that_restarted_before_its_rtu);
 	return tap_done();

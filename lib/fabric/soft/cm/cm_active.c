@@ -228,10 +228,11 @@ void pier__soft_cm_rep(struct soft_cm_conn *conn, const struct soft_mad *mad)
  * A soft listener sends few REPs to a client that it has not received a second
  * message from, so that RTU is sent again until the peer's QP sends something.
  */
-static void rtu_again(struct soft_cm_conn *conn)
+void pier__soft_cm_rtu_again(struct soft_cm_conn *conn)
 {
 	struct soft_qp *qp = pier__soft_table_find(conn->cm->ep, conn->qpn);
 
+	conn->rtu_unseen = true;
 	if (qp)
 		qp->cm_id = conn->local_id;
 	pier__soft_cm_retry_start(conn);
@@ -250,6 +251,6 @@ int pier__soft_cm_establish(struct pier__cm_id *pid)
 	pier__soft_cm_handshake_free(conn);
 	pier__soft_cm_send_rtu(conn);
 	if (conn->port != ROCE_UDP_PORT)
-		rtu_again(conn);
+		pier__soft_cm_rtu_again(conn);
 	return 0;
 }

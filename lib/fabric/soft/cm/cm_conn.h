@@ -90,6 +90,8 @@ struct soft_cm_conn {
 	bool passive;
 	bool proven;			/* passive: the peer has received a */
 					/* message of ours */
+	bool rtu_unseen;		/* active: it may be lost; RTU is */
+					/* sent again */
 	bool doubted;			/* another REQ has the peer's QPN */
 	uint8_t answers;		/* not proven: messages that may */
 					/* still be sent */
@@ -250,6 +252,8 @@ void pier__soft_cm_rep(struct soft_cm_conn *conn, const struct soft_mad *mad);
 void pier__soft_cm_req(struct soft_cm *cm, const struct soft_mad *mad,
 		       const struct soft_rx *rx);
 void pier__soft_cm_rtu(struct soft_cm_conn *conn);
+/* Until a packet shows that it has arrived, a few times. */
+void pier__soft_cm_rtu_again(struct soft_cm_conn *conn);
 /* Of our DREQ, which begins a transaction of its own. */
 uint64_t pier__soft_cm_dreq_tid(const struct soft_cm_conn *conn);
 void pier__soft_cm_dreq_send(struct soft_cm_conn *conn);
@@ -265,7 +269,7 @@ void pier__soft_cm_rej(struct soft_cm_conn *conn, const struct soft_mad *mad);
 void pier__soft_cm_doubt(struct soft_cm_conn *conn);
 /* Send the next packet that the peer must answer.  Returns false: give up. */
 bool pier__soft_cm_doubt_again(struct soft_cm_conn *conn);
-/* The peer's QP has sent something. */
+/* The peer's QP has sent something: its RTU may still be to be sent again. */
 void pier__soft_cm_doubt_end(struct soft_cm_conn *conn);
 
 /* cm_close.c. */

@@ -389,6 +389,16 @@ void pier__soft_cm_rtu(struct soft_cm_conn *conn)
 	pier__soft_cm_notify(conn->cm, conn->id, PIER__CM_ESTABLISHED);
 }
 
+/* The answer to a probe does not show that the peer has received our RTU. */
+static bool established_data(struct soft_cm_conn *conn, enum soft_shown shown)
+{
+	if (shown > SOFT_SHOWN_QP)
+		conn->rtu_unseen = false;
+	if (conn->doubted || !conn->rtu_unseen)
+		pier__soft_cm_doubt_end(conn);
+	return !conn->rtu_unseen;
+}
+
 /*
  * The sender of a forged REQ has chosen the PSNs of responses to us; the PSN of
  * the next request is ours.
@@ -399,10 +409,8 @@ bool pier__soft_cm_data(struct soft_gsi *gsi, uint32_t local_id,
 	struct soft_cm *cm = (struct soft_cm *)gsi;
 	struct soft_cm_conn *conn = pier__soft_cm_by_local(cm, local_id);
 
-	if (conn && conn->state == SOFT_CM_ESTABLISHED) {
-		pier__soft_cm_doubt_end(conn);
-		return true;
-	}
+	if (conn && conn->state == SOFT_CM_ESTABLISHED)
+		return established_data(conn, shown);
 	if (!conn || !conn->passive)
 		return true;
 	if (shown == SOFT_SHOWN_REQUEST)

@@ -58,4 +58,6 @@ void pier__soft_cm_doubt_end(struct soft_cm_conn *conn)
 {
 	conn->doubted = false;
 	pier__soft_cm_timer_set(conn, PIER__NEVER);
+	if (conn->rtu_unseen)
+		pier__soft_cm_rtu_again(conn);
 }
