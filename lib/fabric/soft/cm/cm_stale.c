@@ -8,8 +8,10 @@
  * A REQ with the QPN of a connection's peer proves that the peer has lost that
  * connection, if the peer has sent it.  Its source can be forged, so the old
  * connection is asked first: an established one by a packet that a QP answers
- * without its program, and an attempt by its REP.  The REQ is rejected as stale
- * meanwhile, and its sender may send another one.
+ * without its program, and an attempt by its REP.  A soft QP answers by the
+ * helper thread while the program computes, but not while the whole process is
+ * stopped.  The REQ is rejected as stale meanwhile, and its sender may send
+ * another one.
  */
 #define PROBES 6		/* at 0, 50, 150, 350, 750, 1550 ms; */
 				/* the end is at 3150 ms */
