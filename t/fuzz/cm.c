@@ -144,8 +144,10 @@ static void raw(struct net *net, struct fuzz_in *in)
 static void data(struct net *net, struct fuzz_in *in)
 {
 	uint32_t which = fuzz_take(in, 1);
+	enum soft_shown shown = (enum soft_shown)(which / NET_ENDS % 4);
 
-	pier__soft_cm_data(&net->cm->gsi, net->end[which % NET_ENDS].local_id);
+	pier__soft_cm_data(&net->cm->gsi, net->end[which % NET_ENDS].local_id,
+			   shown);
 }
 
 /* Once this, once that. */
