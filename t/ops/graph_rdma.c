@@ -100,7 +100,7 @@ static void more_nodes_than_the_queue_holds_begin_one_after_the_other(void)
 		IS(run(&result), 0);
 	}
 	IS(writes.calls, 3);
-	LIKE(pier_last_error(), "flags 0x8");	/* a full queue is none */
+	OK(!strstr(pier_last_error(), "queue"));	/* a full one is none */
 	close_writes();
 }
 
