@@ -100,6 +100,7 @@ struct pier_conn {
 	uint64_t looked_completed;	/* at the last step in UP */
 	uint64_t rnr_since;		/* tasks wait for a receive of the */
 					/* peer's; 0: they do not */
+	uint64_t rnr_at;		/* and did when last looked at */
 	bool rnr_logged;
 	struct pier__list link;		/* in the context's list */
 	struct pier__list hot;		/* in scheduler.hot, or alone */

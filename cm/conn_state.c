@@ -19,6 +19,9 @@
 /* How long its address may be missing: some addresses return at once. */
 #define GID_LOST_MAX (300 * PIER__MS)
 
+/* A longer time between two looks at a peer that sends RNR NAKs is this. */
+#define RNR_GAP (1000 * PIER__MS)
+
 struct state {
 	const char *name;
 	enum pier_conn_state public;
@@ -107,7 +110,9 @@ static void warn_of_rnr(struct pier_conn *conn)
 
 /*
  * A peer that answers by RNR NAKs is alive, so that neither retransmissions nor
- * keepalives end the wait for its receive.  Returns true: the limit has.
+ * keepalives end the wait for its receive.  Returns true: the limit has.  Time
+ * in which this end did not run counts as RNR_GAP: the peer may not have run
+ * either.
  */
 static bool rnr_step(struct pier_conn *conn, uint64_t now)
 {
@@ -123,6 +128,9 @@ static bool rnr_step(struct pier_conn *conn, uint64_t now)
 	warn_of_rnr(conn);
 	if (!conn->rnr_since)
 		conn->rnr_since = now;
+	else if (now - conn->rnr_at > RNR_GAP)
+		conn->rnr_since += now - conn->rnr_at - RNR_GAP;
+	conn->rnr_at = now;
 	if (!limit || now - conn->rnr_since < limit)
 		return false;
 	pier__conn_rnr_expired(conn);
