@@ -34,24 +34,52 @@ static bool answers(const struct soft_wqe *wqe)
 	return pier__soft_wqe_is_read(wqe) || pier__soft_wqe_is_atomic(wqe);
 }
 
+static void board_put(struct soft_ep *ep, struct soft_board *board)
+{
+	board->next = ep->boards;
+	ep->boards = board;
+}
+
+void pier__soft_board_reserve(struct soft_ep *ep, int count)
+{
+	struct soft_board *board;
+
+	while (count-- > 0 && (board = malloc(sizeof(*board))))
+		board_put(ep, board);
+}
+
+void pier__soft_board_free_all(struct soft_ep *ep)
+{
+	struct soft_board *board;
+
+	while ((board = ep->boards)) {
+		ep->boards = board->next;
+		free(board);
+	}
+}
+
 static int board_get(struct soft_qp *qp)
 {
 	struct soft_req *req = &qp->req;
 
 	if (req->board)
 		return 0;
-	req->board = calloc(1, sizeof(*req->board));
+	if (!qp->ep->boards)
+		pier__soft_board_reserve(qp->ep, 1);
+	req->board = qp->ep->boards;
 	if (!req->board)
 		return -1;
-	req->board->high = req->una;
-	req->board->end = req->una;
-	req->board->check_at = PIER__NEVER;
+	qp->ep->boards = req->board->next;
+	*req->board = (struct soft_board){
+		.high = req->una, .end = req->una, .check_at = PIER__NEVER,
+	};
 	return 0;
 }
 
 void pier__soft_board_free(struct soft_qp *qp)
 {
-	free(qp->req.board);
+	if (qp->req.board)
+		board_put(qp->ep, qp->req.board);
 	qp->req.board = NULL;
 }
 

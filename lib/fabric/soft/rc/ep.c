@@ -9,6 +9,7 @@
 #include "core/roce.h"
 #include "fabric/soft/rc/qp.h"
 
+#define BOARDS 2		/* of QPs that lack packets, at once */
 #define RECEIVE_BATCHES 4	/* in one round */
 #define MANY_PACKETS 8
 #define IDLE_POLLS 1024		/* empty receives: the socket is idle */
@@ -35,6 +36,7 @@ int pier__soft_ep_create(struct soft_io *io, struct soft_mr_table *keys,
 	pier__list_init(&ep->coalesced);
 	ep->user.lock = &ep->owner;
 	pier__soft_mr_join(keys, &ep->user);
+	pier__soft_board_reserve(ep, BOARDS);
 	*ret = ep;
 	return 0;
 }
@@ -61,6 +63,7 @@ void pier__soft_ep_destroy(struct soft_ep *ep)
 		return;
 	pier__soft_mr_leave(ep->keys, &ep->user);
 	pier__soft_wqe_free_all(ep);
+	pier__soft_board_free_all(ep);
 	pier__hash_fini(&ep->cwnds);
 	pier__hash_fini(&ep->qps);
 	pier__soft_heap_fini(&ep->timers);

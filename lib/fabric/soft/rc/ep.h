@@ -19,6 +19,7 @@ struct soft_cq;
 struct soft_srq;
 struct soft_qp;
 struct soft_wqe;
+struct soft_board;
 
 #define SOFT_EXTRA_SOCKS 32	/* of an endpoint besides its own socket */
 
@@ -104,6 +105,7 @@ struct soft_ep {
 	uint32_t freed_qpns[64], freed_next;	/* not to be reused soon */
 
 	struct soft_wqe *wqes;		/* free ones */
+	struct soft_board *boards;	/* the same */
 	struct pier__list wqe_chunks;
 	uint32_t wqe_total;
 	uint64_t cqe_sum, send_wr_sum;	/* of the queues: wqe_total is enough */

@@ -142,6 +142,7 @@ struct soft_slot {
  * its first sequence number, and SOFT_SLOT_FREE of all.
  */
 struct soft_board {
+	struct soft_board *next;	/* a free one */
 	uint64_t high;		/* one past the last that the peer has */
 	uint64_t end;		/* nothing is recorded from here on */
 	uint64_t check_at;	/* when one may be lost; PIER__NEVER */
@@ -434,6 +435,9 @@ void pier__soft_board_sent(struct soft_qp *qp, const struct soft_tx_note *note);
 void pier__soft_board_undo(struct soft_qp *qp, const struct soft_tx_note *note);
 void pier__soft_board_drop(struct soft_qp *qp, uint64_t seq);
 void pier__soft_board_free(struct soft_qp *qp);
+/* Boards of @ep that are used again: so many are there from the begin. */
+void pier__soft_board_reserve(struct soft_ep *ep, int count);
+void pier__soft_board_free_all(struct soft_ep *ep);
 
 /* requester_ack.c: acknowledgements of requests, and their timeouts. */
 void pier__soft_req_receive(struct soft_qp *qp, const struct soft_packet *in);
