@@ -4,6 +4,7 @@
  * are lost, and the probe of the last one.  After RFC 8985 (RACK-TLP), with an
  * order of transmissions in place of their times.
  */
+#include <errno.h>
 #include <stdlib.h>
 
 #include "core/clock.h"
@@ -24,6 +25,12 @@
 #define LOSS_SHARE 8
 #define LOSS_MIN 8		/* packets */
 
+/*
+ * An endpoint has so many from the beginning and keeps no more: a loss
+ * allocates memory only if more QPs lack packets at once.
+ */
+#define SPARE_BOARDS 2
+
 static struct soft_slot *slot_of(struct soft_board *board, uint64_t seq)
 {
 	return &board->slot[seq % SOFT_EARLY];
@@ -36,26 +43,43 @@ static bool answers(const struct soft_wqe *wqe)
 
 static void board_put(struct soft_ep *ep, struct soft_board *board)
 {
+	if (ep->spare_boards == SPARE_BOARDS) {
+		free(board);
+		return;
+	}
 	board->next = ep->boards;
 	ep->boards = board;
+	ep->spare_boards++;
 }
 
-void pier__soft_board_reserve(struct soft_ep *ep, int count)
+static struct soft_board *board_take(struct soft_ep *ep)
+{
+	struct soft_board *board = ep->boards;
+
+	if (!board)
+		return malloc(sizeof(*board));
+	ep->boards = board->next;
+	ep->spare_boards--;
+	return board;
+}
+
+int pier__soft_board_reserve(struct soft_ep *ep)
 {
 	struct soft_board *board;
 
-	while (count-- > 0 && (board = malloc(sizeof(*board))))
+	while (ep->spare_boards < SPARE_BOARDS) {
+		board = malloc(sizeof(*board));
+		if (!board)
+			return -ENOMEM;
 		board_put(ep, board);
+	}
+	return 0;
 }
 
 void pier__soft_board_free_all(struct soft_ep *ep)
 {
-	struct soft_board *board;
-
-	while ((board = ep->boards)) {
-		ep->boards = board->next;
-		free(board);
-	}
+	while (ep->boards)
+		free(board_take(ep));
 }
 
 static int board_get(struct soft_qp *qp)
@@ -64,12 +88,9 @@ static int board_get(struct soft_qp *qp)
 
 	if (req->board)
 		return 0;
-	if (!qp->ep->boards)
-		pier__soft_board_reserve(qp->ep, 1);
-	req->board = qp->ep->boards;
+	req->board = board_take(qp->ep);
 	if (!req->board)
 		return -1;
-	qp->ep->boards = req->board->next;
 	*req->board = (struct soft_board){
 		.high = req->una, .end = req->una, .check_at = PIER__NEVER,
 	};

@@ -9,7 +9,6 @@
 #include "core/roce.h"
 #include "fabric/soft/rc/qp.h"
 
-#define BOARDS 2		/* of QPs that lack packets, at once */
 #define RECEIVE_BATCHES 4	/* in one round */
 #define MANY_PACKETS 8
 #define IDLE_POLLS 1024		/* empty receives: the socket is idle */
@@ -36,7 +35,10 @@ int pier__soft_ep_create(struct soft_io *io, struct soft_mr_table *keys,
 	pier__list_init(&ep->coalesced);
 	ep->user.lock = &ep->owner;
 	pier__soft_mr_join(keys, &ep->user);
-	pier__soft_board_reserve(ep, BOARDS);
+	if (pier__soft_board_reserve(ep)) {
+		pier__soft_ep_destroy(ep);
+		return pier__fail(-ENOMEM, "no memory for an endpoint");
+	}
 	*ret = ep;
 	return 0;
 }

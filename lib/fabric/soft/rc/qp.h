@@ -435,8 +435,8 @@ void pier__soft_board_sent(struct soft_qp *qp, const struct soft_tx_note *note);
 void pier__soft_board_undo(struct soft_qp *qp, const struct soft_tx_note *note);
 void pier__soft_board_drop(struct soft_qp *qp, uint64_t seq);
 void pier__soft_board_free(struct soft_qp *qp);
-/* Boards of @ep that are used again: so many are there from the begin. */
-void pier__soft_board_reserve(struct soft_ep *ep, int count);
+/* The boards that @ep keeps.  -ENOMEM: those that there are stay. */
+int pier__soft_board_reserve(struct soft_ep *ep);
 void pier__soft_board_free_all(struct soft_ep *ep);
 
 /* requester_ack.c: acknowledgements of requests, and their timeouts. */
