@@ -308,22 +308,19 @@ void pier__conn_cancel(struct pier_conn *conn, const char *what)
 
 void pier__conn_rnr_expired(struct pier_conn *conn)
 {
-	static const char reason[] = "the peer has had no receive posted (RNR "
-				     "NAK) for %u ms, the rnr_timeout_ms of "
-				     "this end";
-	uint32_t ms = conn->queues->cfg->rnr_timeout_ms;
-	char gid[INET6_ADDRSTRLEN];
+	char gid[INET6_ADDRSTRLEN], reason[128];
 
+	snprintf(reason, sizeof(reason), "the peer has had no receive posted "
+		 "(RNR NAK) for %u ms, the rnr_timeout_ms of this end",
+		 conn->queues->cfg->rnr_timeout_ms);
 	pier__conn_flush(conn);		/* its requests fail, too */
 	if (conn->flow->fail)
 		conn->flow->fail(conn, -PIER_ERNR, pier__conn_stage(conn),
-				 reason, ms);
+				 "%s", reason);
 	else
-		pier__fail(-PIER_ERNR, "tasks to %s QPN 0x%06x wait: the peer "
-			   "has had no receive posted (RNR NAK) for %u ms, the "
-			   "rnr_timeout_ms of this end",
+		pier__fail(-PIER_ERNR, "tasks to %s QPN 0x%06x wait: %s",
 			   pier__gid_text(conn->remote_gid.raw, gid),
-			   conn->remote.qpn, ms);
+			   conn->remote.qpn, reason);
 	pier__conn_fail(conn, -PIER_ERNR);
 }
 
