@@ -263,6 +263,7 @@ dist_check_SCRIPTS += \
 	%D%/doca/build.sh \
 	%D%/doca/installed.sh \
 	%D%/manual/jobs.sh \
+	%D%/manual/pages.sh \
 	%D%/meta/connections.sh \
 	%D%/meta/contributing.sh \
 	%D%/meta/docs.sh \

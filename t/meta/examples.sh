@@ -25,7 +25,6 @@ example pier_args.3 "Own options" 1 >"$tmp/options.h"
 example pier_conn.3 EXAMPLES 1 >"$tmp/changed.h"
 example pier_rdma.3 Connecting 1 >"$tmp/connect.h"
 example pier_rdma.3 EXAMPLES 1 >"$tmp/receive.h"
-example pier_buf.3 EXAMPLES 1 >"$tmp/chain.h"
 for n in 1 2; do
 	example pier_cm.3 EXAMPLES $n | sed "s/\<13579\>/$port/"
 done >"$tmp/cm.h"
@@ -92,9 +91,13 @@ static int send_chain(struct pier_conn *conn)
 	int err;
 
 	memcpy(header, "head and", 8);
-#define header (*(char (*)[8])header)
-#include "chain.h"
-#undef header
+	err = pier_buf_by_data(inv, mmap, header, 8, &msg);
+	if (!err)
+		err = pier_buf_by_data(inv, mmap, body, body_len, &rest);
+	if (!err)
+		err = pier_buf_chain(msg, rest);
+	if (!err)
+		err = pier_rdma_send(conn, msg, sent, NULL);
 	if (!err)
 		pier_buf_put(msg);	/* the task has it */
 	return err;

@@ -1,0 +1,69 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# The examples in the pages of calls are whole programs.  They build with what
+# is installed, by the commands that the page has, and print what it has.
+#
+# A literal text there is a program, stored as x.c, or as NAME.c if it begins
+# with a comment that names it so; or it is a terminal's: what is behind "$ " is
+# run, and prints the other lines.
+. "${0%/*}/../lib/alone.sh"
+. "${0%/*}/../lib/tap.sh"
+. "$top/t/lib/install.sh"
+
+installed_tools
+PATH=$(dirname "$lib")/bin:$PATH
+man=$top/docs/man
+pages=$(cd "$man" && grep -l '^#include' -- *.3 pier_memory.7)
+
+# texts PAGE - its examples, to programs and to 1.sh, 1.out and so on
+texts()
+{
+	awk -v page="$1" '
+	/^\.S[hs] / { on = $2 == "EXAMPLES" }
+	!on { next }
+	/^\.Bd -literal/ { within = 1; kind = ""; next }
+	/^\.Ed/ { within = 0 }
+	!within { next }
+	kind == "" {
+		kind = /^#include |^\/\* / ? "c" : /^\$ / ? "sh" : "none"
+		name = /^\/\* [a-z_]+\.c/ ? $2 : "x.c"
+		sub(/\.c.*/, ".c", name)
+		n += kind == "sh"
+		if (kind == "none")
+			print page ": neither a program nor commands: " $0
+	}
+	kind == "c" { print > name }
+	kind == "sh" {
+		command = sub(/^\$ /, "") || goes_on
+		goes_on = command && /\\e$/
+		print > (n (command ? ".sh" : ".out"))
+	}' "$man/$1" &&
+		sed -i 's/\\e/\\/g; s/\\&//g; s/\\-/-/g' -- *.*
+}
+
+# try PAGE - run the commands of its examples, which have an output
+try()
+{
+	mkdir "$tmp/$1" && cd "$tmp/$1" || return
+	texts "$1" >none
+	[ ! -s none ] && [ -s 1.out ] || {
+		echo "$1: without commands, or without what they print"
+		cat none
+		return 1
+	}
+	for commands in *.sh; do
+		timeout 60 sh "./$commands" >got 2>&1 </dev/null
+		status=$?
+		diff "${commands%.sh}.out" got || return
+		[ $status -eq 0 ] || {
+			echo "$1: $commands exits with $status"
+			return 1
+		}
+	done
+}
+
+for page in $pages; do
+	ok "$page" try "$page"
+done
+tap_done
