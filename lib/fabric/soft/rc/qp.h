@@ -441,12 +441,18 @@ void pier__soft_board_free_all(struct soft_ep *ep);
 
 /* requester_ack.c: acknowledgements of requests, and their timeouts. */
 void pier__soft_req_receive(struct soft_qp *qp, const struct soft_packet *in);
+/* @wqe, the oldest, is acknowledged up to @to, at most its end. */
+void pier__soft_req_advance(struct soft_qp *qp, struct soft_wqe *wqe,
+			    uint64_t to);
 /* What was timed is answered. */
 void pier__soft_req_timed(struct soft_qp *qp);
 /* The timer of @qp, which runs @late ns after it was due. */
 void pier__soft_req_timer(struct soft_qp *qp, uint64_t late);
 /* A packet was sent when nothing was unacknowledged. */
 void pier__soft_req_start_timer(struct soft_qp *qp);
+
+/* requester_read.c: a response to the READ or atomic that is the oldest. */
+void pier__soft_req_answered(struct soft_qp *qp, const struct soft_packet *in);
 
 /* responder.c: requests executed. */
 void pier__soft_resp_init(struct soft_resp *resp, uint32_t psn);

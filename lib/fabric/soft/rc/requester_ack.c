@@ -196,8 +196,8 @@ static void req_progress(struct soft_qp *qp)
 	req_restart_timer(qp);
 }
 
-/* @wqe, the oldest, is acknowledged up to @to, at most its end. */
-static void req_advance(struct soft_qp *qp, struct soft_wqe *wqe, uint64_t to)
+void pier__soft_req_advance(struct soft_qp *qp, struct soft_wqe *wqe,
+			    uint64_t to)
 {
 	struct soft_req *req = &qp->req;
 	uint64_t end = wqe->first + wqe->packets;
@@ -242,7 +242,7 @@ static bool req_ack_up_to(struct soft_qp *qp, uint64_t seq)
 		    pier__soft_wqe_is_atomic(wqe))
 			return false;
 		end = wqe->first + wqe->packets;
-		req_advance(qp, wqe, end < seq ? end : seq);
+		pier__soft_req_advance(qp, wqe, end < seq ? end : seq);
 		if (!req_alive(qp))
 			return false;
 	}
@@ -399,80 +399,6 @@ static void req_ack(struct soft_qp *qp, const struct soft_packet *in,
 }
 
 /*
- * Is @in a valid response packet @k of the READ that is the oldest?  Where a
- * request was resumed, responses begin, or go on: those of the request before,
- * or of Linux's rxe, whose responses to it do not begin anew.
- */
-static bool read_fits(const struct soft_qp *qp, uint32_t k,
-		      const struct soft_packet *in)
-{
-	const struct soft_wqe *wqe = qp->req.head;
-	bool starts = k % wqe->read_packets == 0;
-	bool says_first = in->hdr.opcode == SOFT_READ_FIRST ||
-			  in->hdr.opcode == SOFT_READ_ONLY;
-	bool last = k + 1 == wqe->packets || (k + 1) % wqe->read_packets == 0;
-	bool says_last = in->hdr.opcode == SOFT_READ_LAST ||
-			 in->hdr.opcode == SOFT_READ_ONLY;
-	bool acks = in->hdr.opcode != SOFT_READ_MIDDLE;
-	uint32_t len = wqe->length - k * qp->mtu;
-
-	if (!says_first && starts)
-		return false;
-	if (says_first && !starts &&
-	    qp->req.read_from != (uint32_t)qp->req.una)
-		return false;
-	return last == says_last && in->len == (len < qp->mtu ? len : qp->mtu)
-	       && (!acks || in->hdr.syndrome >> 5 == 0);
-}
-
-static void req_read_response(struct soft_qp *qp, const struct soft_packet *in)
-{
-	struct soft_req *req = &qp->req;
-	struct soft_wqe *wqe = req->head;
-	uint32_t k = req->una - wqe->first;
-	bool counted = req->nxt > req->una;
-
-	if (!pier__soft_wqe_is_read(wqe)) {
-		pier__soft_count(qp, SOFT_COUNTER(dropped));
-		return;
-	}
-	if (!read_fits(qp, k, in)) {
-		pier__soft_qp_fail(qp, IBV_WC_BAD_RESP_ERR);
-		return;
-	}
-	if (pier__soft_sge_fill(qp->ep, wqe->sge, wqe->sges, k * qp->mtu,
-				in->data, in->len)) {
-		pier__soft_qp_fail(qp, IBV_WC_LOC_PROT_ERR);
-		return;
-	}
-	if (counted &&
-	    (k + 1 == wqe->packets || (k + 1) % wqe->read_packets == 0))
-		req->rd_atomic--;
-	req_advance(qp, wqe, req->una + 1);
-}
-
-static void req_atomic_response(struct soft_qp *qp,
-				const struct soft_packet *in)
-{
-	struct soft_req *req = &qp->req;
-	struct soft_wqe *wqe = req->head;
-	bool counted = req->nxt > req->una;
-
-	if (!pier__soft_wqe_is_atomic(wqe)) {
-		pier__soft_count(qp, SOFT_COUNTER(dropped));
-		return;
-	}
-	if (pier__soft_sge_fill(qp->ep, wqe->sge, wqe->sges, 0,
-				&in->hdr.original, 8)) {
-		pier__soft_qp_fail(qp, IBV_WC_LOC_PROT_ERR);
-		return;
-	}
-	if (counted)
-		req->rd_atomic--;
-	req_advance(qp, wqe, req->una + 1);
-}
-
-/*
  * Does the peer wait for the packet @seq, which was not sent?  It holds one
  * that we have not sent either; but it has all before @seq.
  */
@@ -499,10 +425,8 @@ void pier__soft_req_receive(struct soft_qp *qp, const struct soft_packet *in)
 		req_ack(qp, in, seq);
 	else if (!req_ack_up_to(qp, seq))
 		req_lost_implicit(qp);
-	else if (in->hdr.opcode == SOFT_ATOMIC_ACK)
-		req_atomic_response(qp, in);
 	else
-		req_read_response(qp, in);
+		pier__soft_req_answered(qp, in);
 	if (req->board)
 		pier__soft_board_check(qp);
 	req_resume(qp);
