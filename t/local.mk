@@ -275,7 +275,6 @@ dist_check_SCRIPTS += \
 	%D%/meta/manual.sh \
 	%D%/meta/musl.sh \
 	%D%/meta/null.sh \
-	%D%/meta/snippets.sh \
 	%D%/meta/style.sh \
 	%D%/meta/symbols.sh \
 	%D%/meta/words.sh \

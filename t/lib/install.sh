@@ -12,7 +12,8 @@ root=$build/installed
     skip_all "nothing is installed in $root: run make tests"
 
 # installed_tools - cc and pkg-config for programs that use what is installed,
-# first in $PATH: commands work as on a system that has pier, on soft_lo.
+# first in $PATH: commands work as on a system that has pier, on soft_lo.  What
+# libpier-uv needs is the system's own.
 installed_tools()
 {
 	command -v "${CC:-gcc}" >/dev/null || skip_all "there is no compiler"
@@ -30,7 +31,8 @@ installed_tools()
 	#!/bin/sh
 	PKG_CONFIG_PATH=
 	PKG_CONFIG_SYSROOT_DIR=$root
-	PKG_CONFIG_LIBDIR=$lib/pkgconfig
+	PKG_CONFIG_LIBDIR=$lib/pkgconfig:$(pkg-config \
+		--variable pc_path pkg-config)
 	export PKG_CONFIG_PATH PKG_CONFIG_SYSROOT_DIR PKG_CONFIG_LIBDIR
 	exec $(command -v pkg-config) "\$@"
 	END

@@ -14,7 +14,7 @@
 installed_tools
 PATH=$(dirname "$lib")/bin:$PATH
 man=$top/docs/man
-pages=$(cd "$man" && grep -l '^#include' -- *.3 pier_memory.7)
+pages=$(cd "$man" && echo *.3 pier_memory.7)
 
 # texts PAGE - its examples, to programs and to 1.sh, 1.out and so on
 texts()
@@ -63,7 +63,22 @@ try()
 	done
 }
 
+# The server has two receives; each bad client takes one and loses it.
+a_server_goes_on_after_messages_that_are_too_long()
+{
+	cd "$tmp/pier_cm.3" || return
+	PIER_LOG=critical ./server 4 >log 2>&1 &
+	for i in 1 2 3; do
+		PIER_LOG=critical ./client "$(printf '%0200d' $i)" 2>err &&
+		    return 1
+	done
+	./client last && wait_for 20 grep -qx "received last" log && return
+	cat log err
+	return 1
+}
+
 for page in $pages; do
 	ok "$page" try "$page"
 done
+run a_server_goes_on_after_messages_that_are_too_long
 tap_done
