@@ -259,6 +259,7 @@ check_PROGRAMS += \
 	# end, sorted
 
 dist_check_SCRIPTS += \
+	%D%/cpp/examples.sh \
 	%D%/doca-2.0/installed.sh \
 	%D%/doca/build.sh \
 	%D%/doca/installed.sh \
@@ -319,6 +320,14 @@ dist_check_SCRIPTS += \
 	%D%/verbs/interop_elsewhere.sh \
 	%D%/verbs/rxe.sh \
 	# end, sorted
+
+# Those of the C++ binding, if there is a compiler.
+if CXX
+check_PROGRAMS += \
+	%D%/cpp/rdma.t \
+	%D%/cpp/result.t \
+	# end, sorted
+endif
 
 # What tests share, and the insides of the library.
 check_LTLIBRARIES += %D%/libtap.la
@@ -457,6 +466,18 @@ wrap_alloc = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
 
 # This one takes the library as a program does.
 %C%_meta_so_t_LDADD = %D%/libtap.la lib/libpier.la
+
+# Programs in C++ see the binding, and the library as a program does.
+cpp_tests = $(filter %D%/cpp/%,$(check_PROGRAMS))
+$(cpp_tests): lib/libpier.la
+$(cpp_tests): private LDADD = %D%/libtap.la lib/libpier.la
+$(cpp_tests:.t=.$(OBJEXT)): private AM_CPPFLAGS += $(cpp_cppflags)
+%C%_cpp_rdma_t_SOURCES = %D%/cpp/rdma.cpp
+%C%_cpp_result_t_SOURCES = %D%/cpp/result.cpp
+
+noinst_HEADERS = \
+	%D%/cpp/ends.hpp \
+	# end, sorted
 
 # Programs for DOCA see its headers, and the two libraries.
 doca_tests = $(filter %D%/doca/%,$(check_PROGRAMS))

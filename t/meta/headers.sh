@@ -33,6 +33,23 @@ each_compiles_alone_in_cxx()
 	each_header cc g++ -std=c++11 -pedantic-errors
 }
 
+# The C++ binding, by itself and without what embedded programs go without.
+binding_compiles_alone()
+{
+	command -v g++ >/dev/null || skip "there is no g++"
+	cp -R "$top/bindings/cpp/include/pier" "$tmp/include/" || return
+	for header in $(cd "$tmp/include" && find pier -name '*.hpp'); do
+		echo "#include <$header>" >"$tmp/alone.cc"
+		for flags in -std=c++17 -std=c++20 \
+		    "-std=c++17 -fno-exceptions -fno-rtti"; do
+			# shellcheck disable=SC2086 # several words
+			g++ $flags -Wall -Wextra -Werror -pedantic-errors \
+			    -fsyntax-only -I"$tmp/include" "$tmp/alone.cc" ||
+			    echo "$header: $flags"
+		done
+	done
+}
+
 # doca_headers SUFFIX COMMAND...: the same of DOCA's, of both architectures.
 doca_headers()
 {
@@ -157,6 +174,7 @@ none each_compiles_alone_in_c
 none doca_headers_compile_alone_in_c
 none doca_headers_compile_alone_in_cxx
 none each_compiles_alone_in_cxx
+none binding_compiles_alone
 none macros_are_of_use_in_c
 none macros_are_of_use_in_cxx
 none pier_h_has_them_all

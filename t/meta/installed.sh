@@ -69,6 +69,18 @@ a_program_builds_with_the_line_of_the_manual()
 	    grep -q -- --device "$tmp/help"
 }
 
+a_program_in_cpp_builds_with_what_is_installed()
+{
+	need_pkg_config
+	command -v g++ >/dev/null || skip "there is no g++"
+	sanitize=$(sed -n 's/^SANITIZE_FLAGS = *//p' "$build/Makefile")
+	g++ -std=c++17 -Wall -Wextra -Werror \
+	    "$doc/samples/cpp/rdma_read_requester.cpp" -o "$tmp/program" \
+	    $sanitize $(module --cflags --libs pier-cpp) &&
+	    LD_LIBRARY_PATH=$lib "$tmp/program" --help >"$tmp/help" &&
+	    grep -q -- --device "$tmp/help"
+}
+
 # Relative paths, without what begins at #.
 links_of_documents_lead_to_files()
 {
@@ -106,6 +118,7 @@ none modules_need_no_others_but_pier
 none the_flags_are_those_of_pier_alone
 none static_programs_get_every_library
 run a_program_builds_with_the_line_of_the_manual
+run a_program_in_cpp_builds_with_what_is_installed
 none links_of_documents_lead_to_files
 none the_manual_is_there_as_html
 tap_done

@@ -34,6 +34,7 @@ lib/ops : $below_cm cm cm/rdmacm :
 lib/copy : core engine dev mem ops :
 lib/app : $below_cm cm cm/rdmacm ops :
 lib/uv : : uv.h
+bindings/cpp : :
 bindings/doca : :
 bindings/doca-2.0 : bindings/doca :
 tools : : jansson.h uv.h
@@ -64,8 +65,8 @@ uv_extra="core/copy.h core/fail.h core/file.h core/wire.h"
 # FILE QUOTE HEADER of every include.
 includes()
 {
-	find bindings lib cm tools samples -name '*.[ch]' | sort |
-	    while read -r file; do
+	find bindings lib cm tools samples -name '*.[ch]' -o -name '*.[ch]pp' |
+	    sort | while read -r file; do
 		sed -n 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*'\
 '\([<"]\)\([^>"]*\)[>"].*/\1 \2/p' "$file" | sed "s|^|$file |"
 	done
@@ -264,6 +265,8 @@ lib/uv/adapter.c () cm/conn.c pier__conn_drop
 bindings/doca/doca_ctx.c " core/fail.h
 bindings/doca/doca_ctx.c < core/fail.h
 bindings/doca/doca_ctx.c < jansson.h
+bindings/cpp/include/pier/cpp/ctx.hpp " core/fail.h
+bindings/cpp/include/pier/cpp/ctx.hpp < infiniband/verbs.h
 samples/rdma_read_requester.c " core/fail.h
 samples/rdma_read_requester.c < core/fail.h
 samples/rdma_read_requester.c < jansson.h

@@ -15,7 +15,7 @@ sources()
 	done | sort
 }
 
-c_files=$(sources '*.[ch]')
+c_files=$(sources '*.[ch]' '*.[ch]pp')
 sh_files="quickstart .ci/run t/run $(find t -name '*.sh' | sort)"
 mk_files="Makefile.am configure.ac $(find $folders docs -name local.mk | sort)"
 text_files="$c_files $sh_files $mk_files lib/libpier.map
@@ -38,6 +38,7 @@ each_test_is_for_the_guest_or_for_the_host_alone()
 	done <"$tmp/tests"
 	while read -r file; do
 		[ -e "$file" ] || [ -e "${file%.t}.c" ] ||
+			[ -e "${file%.t}.cpp" ] ||
 			echo "$file: in a list, but there is none"
 	done <"$tmp/lists"
 }
@@ -230,7 +231,8 @@ files_have_at_most_600_lines()
 
 samples_have_at_most_80_lines()
 {
-	awk -v files=80 -f t/meta/metrics.awk samples/*.c
+	awk -v files=80 -f t/meta/metrics.awk samples/*.c \
+		bindings/cpp/examples/*.cpp
 }
 
 services_have_at_most_120_lines()
@@ -332,13 +334,14 @@ every_file_is_in_a_list()
 {
 	listed >"$tmp/listed"
 	{
-		find $folders -name '*.[ch]'
+		find $folders -name '*.[ch]' -o -name '*.[ch]pp'
 		find docs t -type f \( -name '*.[1-7]' -o -name '*.md' -o \
 		    -name '*.sh' -o -path 't/data/*' \)
 	} | sort -u | while read -r file; do
 		case $file in
 		samples/*.c|t/vm/*) base=$file ;;
 		t/*.c)	base=${file%.c}.t ;;
+		t/*.cpp) base=${file%.cpp}.t ;;
 		*)	base=$file ;;
 		esac
 		grep -qx -e "$file" -e "$base" "$tmp/listed" ||
@@ -355,6 +358,7 @@ every_listed_file_is_there()
 {
 	listed | while read -r file; do
 		[ -e "$file" ] || [ -e "$file.c" ] || [ -e "${file%.t}.c" ] ||
+		    [ -e "$file.cpp" ] || [ -e "${file%.t}.cpp" ] ||
 		    [ -e "$file.in" ] || echo "$file"
 	done
 }

@@ -21,7 +21,7 @@ allowed="ack_delay dest_qp_num dest_qpn max_dest_rd_atomic IBV_QP_DEST_QPN
 # identifiers - "FILE NAME" of each in the code, not in comments or strings
 identifiers()
 {
-	find $folders -name '*.[ch]' | sort | xargs awk '
+	find $folders -name '*.[ch]' -o -name '*.[ch]pp' | sort | xargs awk '
 	FNR == 1 { within = 0 }
 	{
 		line = $0
@@ -71,14 +71,15 @@ no_file_is_named_so()
 # In comments, messages and pages.
 plain_words_are_in_the_text()
 {
-	grep -rniwE --include='*.[ch]' --include='*.md' --include='*.[1-7]' \
-		--include='*.sh' --include=run --include=quickstart \
+	grep -rniwE --include='*.[ch]' --include='*.[ch]pp' \
+		--include='*.md' --include='*.[1-7]' --include='*.sh' \
+		--include=run --include=quickstart \
 		'told|nobody|somebody|whoever|heard|hears|stood|was said' \
-		lib cm tools samples docs t .ci quickstart \
+		lib cm tools samples docs t .ci quickstart bindings/cpp \
 		README.md NEWS.md CONTRIBUTING.md |
 		grep -v -e '^docs/style.md:' -e '^t/meta/words.sh:'
-	grep -rniwE --include='*.[ch]' 'tells|sentences?' \
-		lib cm tools samples t
+	grep -rniwE --include='*.[ch]' --include='*.[ch]pp' \
+		'tells|sentences?' lib cm tools samples t bindings/cpp
 	return 0
 }
 

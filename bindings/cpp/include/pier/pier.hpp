@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_PIER_HPP
+#define PIER_PIER_HPP
+
+/* All of pier for C++17, in reading order. */
+#include <pier/pier.h>
+
+#include <pier/cpp/error.hpp>
+#include <pier/cpp/handle.hpp>
+#include <pier/cpp/task.hpp>
+#include <pier/cpp/device.hpp>
+#include <pier/cpp/mmap.hpp>
+#include <pier/cpp/buf.hpp>
+#include <pier/cpp/engine.hpp>
+#include <pier/cpp/ctx.hpp>
+#include <pier/cpp/conn.hpp>
+#include <pier/cpp/rdma.hpp>
+#include <pier/cpp/rendezvous.hpp>
+
+#endif
