@@ -279,6 +279,8 @@ dist_check_SCRIPTS += \
 	%D%/meta/style.sh \
 	%D%/meta/symbols.sh \
 	%D%/meta/words.sh \
+	%D%/python/examples.sh \
+	%D%/python/objects.sh \
 	%D%/samples/comch_ctrl_path.sh \
 	%D%/samples/comch_data_path.sh \
 	%D%/samples/comch_netns.sh \
@@ -623,6 +625,7 @@ EXTRA_DIST += \
 	%D%/lib/api.sh \
 	%D%/lib/device.sh \
 	%D%/lib/install.sh \
+	%D%/lib/python.sh \
 	%D%/lib/sshd.sh \
 	%D%/lib/tap.sh \
 	%D%/lib/toolbox.sh \
@@ -630,6 +633,8 @@ EXTRA_DIST += \
 	%D%/manual/jobs_client.c \
 	%D%/manual/jobs_server.c \
 	%D%/meta/metrics.awk \
+	%D%/python/objects.py \
+	%D%/python/tap.py \
 	%D%/run \
 	%D%/soft/python_peer.py \
 	%D%/vm/guest.sh \
@@ -664,7 +669,7 @@ installed/stamp: Makefile $(bin_PROGRAMS) $(lib_LTLIBRARIES) $(DATA) \
 		{ printf '%s\n' "$$log" >&2; exit 1; }
 	$(AM_V_at)touch $@
 
-clean-local:
+clean-local: clean-python
 	rm -rf installed
 
 # Those that wait longest begin first; those that fill the machine, or measure

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Make the C source of pier._pier from the headers of pier.
+
+The preprocessor reads <pier/pier.h>, so that every call, struct and constant
+of the headers is there, and the compiler checks them against the headers.
+
+As a program: build_pier.py OUTPUT.c COMPILER [FLAG...]
+"""
+import os
+import re
+import shlex
+import subprocess
+import sys
+
+import cffi
+
+SOURCE = "#include <sys/socket.h>\n#include <pier/pier.h>\n"
+
+# Macros, which the preprocessor does not leave for cffi.
+CONSTANTS = """
+#define PIER_ZERO ...
+#define PIER_DESC_MAX ...
+#define PIER_PRIVATE_DATA_MAX ...
+#define PIER_COMCH_NAME_MAX ...
+#define PIER_COMCH_MESSAGE_MAX ...
+"""
+
+# What pier calls; pier/_callbacks.py has the functions.
+CALLBACKS = """
+extern "Python" {
+    void pier_py_conn_state(struct pier_conn *, enum pier_conn_state,
+                            enum pier_conn_state, void *);
+    void pier_py_conn_request(struct pier_conn *, void *, void *);
+}
+"""
+
+
+def declarations(compiler, flags):
+    """What the headers of pier declare, without what they include."""
+    text = subprocess.run([*compiler, *flags, "-E", "-"], input=SOURCE,
+                          check=True, text=True,
+                          stdout=subprocess.PIPE).stdout
+    lines = []
+    own = False
+    for line in text.splitlines():
+        marker = re.match(r'# \d+ "(.*?)"', line)
+        if marker:
+            folder = os.path.dirname(marker.group(1))
+            own = os.path.basename(folder) == "pier"
+        elif own:
+            lines.append(line)
+    return "\n".join(lines)
+
+
+def builder(compiler, flags):
+    """An FFI of all that the headers declare, without its libraries."""
+    ffi = cffi.FFI()
+    ffi.cdef(declarations(compiler, flags) + CONSTANTS + CALLBACKS)
+    return ffi
+
+
+def for_setuptools():
+    """The FFI of an installed pier, which pkg-config finds."""
+    compiler = shlex.split(os.environ.get("CC", "cc"))
+    ffi = builder(compiler, cffi.pkgconfig.call("pier", "--cflags").split())
+    ffi.set_source_pkgconfig("pier._pier", ["pier"], SOURCE)
+    return ffi
+
+
+def main(output, *compiler):
+    """Write the C source to output; the caller compiles it."""
+    ffi = builder(compiler[:1], compiler[1:])
+    ffi.set_source("pier._pier", SOURCE)
+    ffi.emit_c_code(output)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# The package pier for Python, in %D%/pier of the build tree, for tests and
+# examples; pip installs it, from the sources here.
+
+EXTRA_DIST += $(python_modules) \
+	%D%/build_pier.py \
+	%D%/examples/in_tree.py \
+	%D%/examples/read.py \
+	%D%/pyproject.toml \
+	%D%/setup.py \
+	# end, sorted
+
+python_modules = \
+	%D%/pier/__init__.py \
+	%D%/pier/_callbacks.py \
+	%D%/pier/_conn.py \
+	%D%/pier/_device.py \
+	%D%/pier/_engine.py \
+	%D%/pier/_errors.py \
+	%D%/pier/_memory.py \
+	%D%/pier/_operation.py \
+	%D%/pier/_rdma.py \
+	%D%/pier/_words.py \
+	%D%/pier/py.typed \
+	# end, sorted
+
+if PYTHON
+# cffi writes the source, which is none of ours to have warnings about.  The
+# directory of an installation is needed for a module only: none is installed.
+noinst_LTLIBRARIES += %D%/_pier.la
+nodist_%C%__pier_la_SOURCES = %D%/_pier.c
+%C%__pier_la_CPPFLAGS = -I$(top_srcdir)/lib/include $(PYTHON_CPPFLAGS)
+%C%__pier_la_CFLAGS = -std=gnu11 $(SANITIZE_FLAGS)
+%C%__pier_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \
+	-rpath $(abs_builddir)/%D%
+%C%__pier_la_LIBADD = lib/libpier.la
+
+CLEANFILES += %D%/_pier.c
+%D%/_pier.c: %D%/build_pier.py $(pierinclude_HEADERS)
+	$(AM_V_GEN)$(MKDIR_P) %D% && $(PYTHON3) -B $(srcdir)/%D%/build_pier.py \
+		$@ $(CC) -I$(top_srcdir)/lib/include >/dev/null
+
+# The copies here must not pass for the sources.
+all-local: %D%/pier/stamp
+%D%/pier/stamp: %D%/_pier.la $(addprefix $(srcdir)/,$(python_modules))
+	$(AM_V_GEN)rm -rf %D%/pier && $(MKDIR_P) %D%/pier && \
+	for file in $(python_modules); do \
+		cp "$(srcdir)/$$file" %D%/pier/ || exit; \
+	done && \
+	cp %D%/.libs/_pier.so %D%/pier/_pier.abi3.so && \
+	touch $@
+endif
+
+clean-python:
+	rm -rf %D%/pier
+
+.PHONY: clean-python

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""pier: RDMA from Python.
+
+    import pier
+
+    with pier.Device() as dev, pier.Engine() as engine, \\
+            pier.Rdma(dev, engine) as rdma:
+        ...
+
+Objects are closed by `with`, or by close(), in the reverse order of their
+creation.  What takes time returns an Operation: wait(SECONDS) for it, or await
+it.  Failures are PierError, an OSError with the error and its message.
+docs/python.md is the guide.
+"""
+import atexit as _atexit
+
+from . import _callbacks
+from ._conn import Connection, ConnState
+from ._device import Device, devices
+from ._engine import Engine, close_all
+from ._errors import (PierConnectionError, PierError, PierTimeoutError, Scope,
+                      text as _text)
+from ._memory import Access, Buf, Mmap
+from ._operation import Change, Operation, Task
+from ._pier import lib as _lib
+from ._rdma import Listener, Message, Rdma
+
+__version__ = _text(_lib.pier_version())
+
+__all__ = [
+    "Access", "Buf", "Change", "ConnState", "Connection", "Device", "Engine",
+    "Listener", "Message", "Mmap", "Operation", "PierConnectionError",
+    "PierError", "PierTimeoutError", "Rdma", "Scope", "Task", "devices",
+]
+
+_atexit.register(close_all)

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What pier calls.
+
+A callback notes what has happened and runs no code of the program; the engine
+acts on it when pier has returned.  An exception in a callback is raised by the
+call that drives the engine.
+"""
+from __future__ import annotations
+
+import weakref
+
+from ._pier import ffi
+
+_objects: weakref.WeakValueDictionary = weakref.WeakValueDictionary()
+_last = 0
+
+
+def user_data(obj):
+    """A pointer for pier by which callbacks find obj, as long as it lives."""
+    global _last  # pylint: disable=global-statement
+    _last += 1
+    _objects[_last] = obj
+    return ffi.cast("void *", _last)
+
+
+def _object(pointer):
+    return _objects.get(int(ffi.cast("uintptr_t", pointer)))
+
+
+def _failed(_kind, error, traceback):
+    pointer = traceback.tb_frame.f_locals.get("pointer")
+    obj = None if pointer is None else _object(pointer)
+    if obj is None:
+        return
+    obj.engine.errors.append(error)
+
+
+@ffi.def_extern(onerror=_failed)
+def pier_py_conn_state(_conn, prev, next_state, pointer):
+    """The state of a connection has changed."""
+    obj = _object(pointer)
+    if obj is not None:
+        obj.state_changed(prev, next_state)
+
+
+@ffi.def_extern(onerror=_failed)
+def pier_py_conn_request(conn, _conn_data, pointer):
+    """A client requests a connection."""
+    obj = _object(pointer)
+    if obj is not None:
+        obj.requested(conn)

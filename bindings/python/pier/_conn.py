@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Connections, and the tasks that run on them."""
+from __future__ import annotations
+
+import enum
+import errno
+import socket
+from typing import TYPE_CHECKING, Optional
+
+from ._callbacks import user_data
+from ._errors import PierError, check, error_of, text
+from ._memory import Parts, source, target
+from ._operation import PENDING, Change, Task
+from ._pier import ffi, lib
+
+if TYPE_CHECKING:
+    from ._rdma import Rdma
+
+
+class ConnState(enum.IntEnum):
+    """The state of a connection; pier_conn(3)."""
+
+    RESET = lib.PIER_CONN_RESET
+    INIT = lib.PIER_CONN_INIT
+    CONNECTED = lib.PIER_CONN_CONNECTED
+    ERROR = lib.PIER_CONN_ERROR
+
+
+class Connection:
+    """A connection to one peer; Rdma makes it.
+
+    Sources and destinations are Mmaps, parts of them, mmap[START:STOP], or
+    lists of parts of local memory.  Every task is in flight when its method
+    returns; its memory must not be changed until it has ended.
+    Methods raise EAGAIN when the queue is full: wait for a task first.
+    """
+
+    def __init__(self, rdma: Rdma, conn, descriptor: Optional[bytes] = None
+                 ) -> None:
+        self._conn = conn
+        self._ended: tuple = (None, "")
+        self.rdma = rdma
+        self.engine = rdma.engine
+        self.descriptor = descriptor
+        lib.pier_conn_set_user_data(conn, user_data(self))
+        lib.pier_conn_set_state_changed(conn, lib.pier_py_conn_state)
+
+    @property
+    def handle(self):
+        """The struct pier_conn.  Raises ENOTCONN once closed."""
+        if self._conn == ffi.NULL:
+            raise error_of(-errno.ENOTCONN, "the connection is closed")
+        return self._conn
+
+    @property
+    def state(self) -> ConnState:
+        """Its state; RESET once closed."""
+        if self._conn == ffi.NULL:
+            return ConnState.RESET
+        return ConnState(lib.pier_conn_state(self._conn))
+
+    @property
+    def error(self) -> Optional[PierError]:
+        """The error that has ended it; None: there is none."""
+        if self._conn == ffi.NULL:
+            return None
+        code = lib.pier_conn_error(self._conn)
+        if not code:
+            return None
+        return error_of(code, text(lib.pier_conn_error_text(self._conn)))
+
+    @property
+    def is_alive(self) -> bool:
+        """Is it connected, or still connecting?"""
+        return self.state in (ConnState.INIT, ConnState.CONNECTED)
+
+    @property
+    def peer_address(self) -> str:
+        """"ADDRESS" or "ADDRESS port N"; "" if it is not known."""
+        return text(lib.pier_conn_peer_address(self.handle))
+
+    @property
+    def private_data(self) -> bytes:
+        """What the peer has sent with its request, or its answer, to connect.
+
+        Raises ENOTCONN, nothing has arrived, or connected by descriptors.
+        """
+        ret = ffi.new("const void **")
+        length = ffi.new("size_t *")
+        check(lib.pier_conn_private_data(self.handle, ret, length))
+        return ffi.unpack(ffi.cast("char *", ret[0]), length[0])
+
+    def connect(self, descriptor: bytes) -> Change:
+        """Connect to the peer whose Rdma.export() made descriptor.
+
+        The result is the connection.
+        Raises PIER_EDESC, PIER_EVERSION, PIER_EKIND, EISCONN, EHOSTUNREACH.
+        """
+        check(lib.pier_rdma_connect(self.handle, ffi.from_buffer(descriptor),
+                                    len(descriptor)))
+        return self.connected()
+
+    def accept(self, data: bytes = b"") -> Change:
+        """Accept a client's request, with private data.
+
+        The result is the connection.  Raises ECONNABORTED, EMSGSIZE.
+        """
+        check(lib.pier_conn_accept(self.handle, ffi.from_buffer(data),
+                                   len(data)))
+        return self.connected()
+
+    def reject(self, data: bytes = b"") -> None:
+        """Reject a client's request, with private data; it is closed then."""
+        check(lib.pier_conn_reject(self.handle, ffi.from_buffer(data),
+                                   len(data)))
+        self._conn = ffi.NULL
+
+    def connected(self) -> Change:
+        """Wait until it is connected; the result is the connection.
+
+        Fails with the connection's error.
+        """
+        return Change(self.engine, "connect", self._look_connected)
+
+    def disconnected(self) -> Change:
+        """Wait until it has ended: by this end, the peer, or a failure.
+
+        The result is its error, or None.
+        """
+        return Change(self.engine, "disconnect", self._look_ended)
+
+    def disconnect(self) -> Change:
+        """Say goodbye and end it; tasks in flight may complete first."""
+        if self._conn != ffi.NULL:
+            check(lib.pier_conn_disconnect(self._conn))
+        return self.disconnected()
+
+    def close(self) -> None:
+        """End it, and free it; tasks in flight are cancelled.
+
+        It may be repeated.
+        """
+        conn, self._conn = self._conn, ffi.NULL
+        lib.pier_conn_destroy(conn)
+
+    def send(self, src: Parts) -> Task:
+        """Send the bytes of src, which complete a receive of the peer's."""
+        return self._task(lib.pier_rdma_task_send, source, src)
+
+    def send_imm(self, src: Parts, imm: int) -> Task:
+        """The same with a number of 32 bits, the immediate."""
+        return self._task(lib.pier_rdma_task_send_imm, source, src,
+                          more=(socket.htonl(imm),))
+
+    def read(self, src: Parts, dst: Parts) -> Task:
+        """Read the peer's memory src into dst.
+
+        The result is the number of bytes: the smaller length of both.
+        """
+        return self._task(lib.pier_rdma_task_read, source, src, target, dst,
+                          take=lib.pier_read_len)
+
+    def write(self, src: Parts, dst: Parts) -> Task:
+        """Write src into the peer's memory dst, from its first byte on."""
+        return self._task(lib.pier_rdma_task_write, source, src, target, dst)
+
+    def write_imm(self, src: Parts, dst: Parts, imm: int) -> Task:
+        """The same, and complete a receive of the peer's with a number."""
+        return self._task(lib.pier_rdma_task_write_imm, source, src,
+                          target, dst, more=(socket.htonl(imm),))
+
+    def fetch_add(self, dst: Parts, add: int) -> Task:
+        """Add to the 8 bytes of the peer's memory dst.
+
+        The result is the number before.
+        """
+        return self._atomic(lib.pier_rdma_task_fetch_add, dst, add)
+
+    def compare_swap(self, dst: Parts, compare: int, swap: int) -> Task:
+        """Replace the 8 bytes of the peer's memory dst if they are compare.
+
+        The result is the number before: compare, if it was replaced.
+        """
+        return self._atomic(lib.pier_rdma_task_compare_swap, dst, compare,
+                            swap)
+
+    def __enter__(self) -> Connection:
+        return self
+
+    def __exit__(self, *error) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if getattr(self, "_conn", ffi.NULL) != ffi.NULL:
+            self.close()
+
+    def forget(self) -> None:
+        """Its context has ended, and with it the struct pier_conn."""
+        self._conn = ffi.NULL
+
+    def state_changed(self, _prev: int, _next: int) -> None:
+        """A callback: the engine looks at its changes anyway."""
+        self.rdma.look_for_hope()
+
+    def _look_connected(self):
+        state = self.state
+        if state == ConnState.CONNECTED:
+            return self
+        if state == ConnState.INIT:
+            return PENDING
+        raise self.error or error_of(-errno.ENOTCONN,
+                                     "the connection has ended")
+
+    def _look_ended(self):
+        return PENDING if self.is_alive else self.error
+
+    def _task(self, call, *memory, more=(), take=None) -> Task:
+        bufs = []
+        owners = (self, *memory[1::2])
+        ret = ffi.new("struct pier_task **")
+        try:
+            for make, what in zip(memory[::2], memory[1::2]):
+                bufs.append(make(self.engine, what))
+            check(call(self.handle, *bufs, *more, ret))
+        except BaseException:
+            for buf in bufs:
+                lib.pier_buf_put(buf)
+            raise
+        task = Task(self.engine, ret[0], tuple(bufs), owners, take)
+        task.submit()
+        return task
+
+    def _atomic(self, call, dst: Parts, *values: int) -> Task:
+        word = self.rdma.words.take()
+        return self._task(call, target, dst, target, word.buf, more=values,
+                          take=word.value)

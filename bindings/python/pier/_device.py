@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Devices."""
+from __future__ import annotations
+
+import errno
+from typing import Optional
+
+from ._errors import create, error_of, text
+from ._memory import Access, Mmap
+from ._pier import ffi, lib
+
+
+class Device:
+    """An open device, pier_dev(3).
+
+    name is a device ("rxe0", "mlx5_0:2"), a netdev or a PCI address; None:
+    the one in PIER_DEVICE, else the default.
+    Raises ENODEV, ENETDOWN.
+    """
+
+    def __init__(self, name: Optional[str] = None) -> None:
+        self._dev = ffi.NULL
+        chars = ffi.NULL if name is None else name.encode()
+        self._dev = create(lib.pier_dev_open, chars)
+
+    @property
+    def handle(self):
+        """The struct pier_dev.  Raises EINVAL once closed."""
+        if self._dev == ffi.NULL:
+            raise error_of(-errno.EINVAL, "the device is closed")
+        return self._dev
+
+    @property
+    def name(self) -> str:
+        """Its name, as pier info prints it."""
+        return text(lib.pier_devinfo_name(lib.pier_dev_info(self.handle)))
+
+    @property
+    def kind(self) -> str:
+        """"soft" or "verbs"."""
+        return text(lib.pier_devinfo_kind(lib.pier_dev_info(self.handle)))
+
+    def register(self, obj, access: int = Access.LOCAL_WRITE) -> Mmap:
+        """Mmap(self, obj, access)."""
+        return Mmap(self, obj, access)
+
+    def users(self) -> int:
+        """How many mmaps and contexts exist on it."""
+        mmaps = ffi.new("unsigned int *")
+        contexts = ffi.new("unsigned int *")
+        lib.pier_dev_users(self.handle, mmaps, contexts)
+        return mmaps[0] + contexts[0]
+
+    def close(self) -> None:
+        """Close it.  It may be repeated.
+
+        Raises EBUSY, and stays open, while objects on it are open.
+        """
+        if self._dev == ffi.NULL:
+            return
+        users = self.users()
+        if users:
+            raise error_of(-errno.EBUSY, f"{self.name} has {users} open mmaps "
+                           "and contexts: close them first")
+        self._close()
+
+    def __enter__(self) -> Device:
+        return self
+
+    def __exit__(self, *error) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if getattr(self, "_dev", ffi.NULL) != ffi.NULL:
+            self._close()
+
+    def _close(self) -> None:
+        dev, self._dev = self._dev, ffi.NULL
+        lib.pier_dev_close(dev)
+
+
+def devices() -> list[str]:
+    """The names of all devices of this host."""
+    devlist = create(lib.pier_devlist_create)
+    try:
+        return [text(lib.pier_devinfo_name(lib.pier_devlist_get(devlist, i)))
+                for i in range(lib.pier_devlist_count(devlist))]
+    finally:
+        lib.pier_devlist_destroy(devlist)

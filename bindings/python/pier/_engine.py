@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The progress engine: blocking waits, and asyncio."""
+from __future__ import annotations
+
+import asyncio
+import errno
+import time
+import weakref
+from typing import Callable, Optional
+
+from ._errors import check, create, error_of
+from ._operation import Change, Task
+from ._pier import ffi, lib
+
+ROUNDS = 16     # of progress before others of the loop have their turn
+SLICE_MS = 100  # between looks for signals, as Ctrl-C, in a wait
+
+_engines: weakref.WeakSet = weakref.WeakSet()
+
+
+class Engine:
+    """A progress engine, pier_pe(3).
+
+    All objects on it belong to one thread.  Work is done in calls that wait,
+    in progress(), or, once attached, by the running asyncio loop.
+    """
+
+    def __init__(self) -> None:
+        self._pe = create(lib.pier_pe_create)
+        self._event = ffi.new("struct pier_event *")
+        self._inventory = create(lib.pier_buf_inventory_create, 64)
+        self._loop: Optional[asyncio.AbstractEventLoop] = None
+        self._armed = False
+        self.tasks: dict[int, Task] = {}
+        self.changes: set[Change] = set()
+        self.contexts: weakref.WeakSet = weakref.WeakSet()
+        self.errors: list[BaseException] = []
+        _engines.add(self)
+
+    @property
+    def handle(self):
+        """The struct pier_pe.  Raises EINVAL once closed."""
+        if self._pe == ffi.NULL:
+            raise error_of(-errno.EINVAL, "the engine is closed")
+        return self._pe
+
+    @property
+    def fd(self) -> int:
+        """The descriptor of pier_pe_fd(); it belongs to the engine."""
+        return lib.pier_pe_fd(self.handle)
+
+    def progress(self) -> int:
+        """Do what is pending, without sleeping; returns how many events."""
+        events = check(lib.pier_pe_progress(self.handle, 0))
+        if events:
+            self._dispatch()
+        return events
+
+    def wake(self) -> None:
+        """End a wait early.  Any thread."""
+        lib.pier_pe_wake(self.handle)
+
+    def wait_for(self, is_over: Callable[[], object],
+                 timeout: Optional[float]) -> bool:
+        """Drive the engine until is_over(); False: timeout seconds are over.
+
+        None is without limit.  A signal's exception, as of Ctrl-C, ends it.
+        """
+        limit = None if timeout is None else time.monotonic() + timeout
+        self._disarm()
+        try:
+            while not is_over():
+                left = self._slice(limit)
+                err = lib.pier_pe_wait(self.handle, left)
+                if err not in (0, -errno.ETIMEDOUT):
+                    raise error_of(err)
+                self._dispatch()
+                if not left and not is_over():
+                    return False
+            return True
+        finally:
+            self._resume()
+
+    def attach(self) -> None:
+        """Have the running asyncio loop drive the engine.
+
+        What is awaited does that by itself; call it in a program that only
+        has memory which peers use.
+        """
+        loop = asyncio.get_running_loop()
+        if loop is self._loop:
+            return
+        self.detach()
+        loop.add_reader(self.fd, self._run)
+        self._loop = loop
+        self._run()
+
+    def detach(self) -> None:
+        """Undo attach()."""
+        loop, self._loop = self._loop, None
+        self._disarm()
+        if loop is not None and not loop.is_closed():
+            loop.remove_reader(self.fd)
+
+    def take_buf(self, call, *args):
+        """Take a struct pier_buf; the inventory grows as needed."""
+        ret = ffi.new("struct pier_buf **")
+        err = call(self._inventory, *args, ret)
+        if err == -errno.ENOBUFS:
+            count = lib.pier_buf_inventory_count(self._inventory)
+            check(lib.pier_buf_inventory_expand(self._inventory, count))
+            err = call(self._inventory, *args, ret)
+        check(err)
+        return ret[0]
+
+    def stop(self, context) -> None:
+        """Stop a struct pier_ctx, and take the tasks that have ended."""
+        self._disarm()
+        lib.pier_ctx_stop_wait(context, -1)
+        self._drain()
+        self._resume()
+
+    def close(self) -> None:
+        """Close the contexts on it, which ends their tasks, then the engine.
+
+        It may be repeated.
+        """
+        if self._pe == ffi.NULL:
+            return
+        for context in list(self.contexts):
+            context.close()
+        self.detach()
+        self._drain()
+        pe, self._pe = self._pe, ffi.NULL
+        lib.pier_buf_inventory_destroy(self._inventory)
+        lib.pier_pe_destroy(pe)
+        self._end_changes()
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(self, *error) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if getattr(self, "_pe", ffi.NULL) != ffi.NULL:
+            self.close()
+
+    def _slice(self, limit: Optional[float]) -> int:
+        if limit is None:
+            return SLICE_MS
+        left = int((limit - time.monotonic()) * 1000 + 0.999)
+        return max(0, min(left, SLICE_MS))
+
+    def _dispatch(self) -> None:
+        self._drain()
+        for change in list(self.changes):
+            change.look()
+            if change.done():
+                self.changes.discard(change)
+        if self.errors:
+            raise self.errors.pop(0)
+
+    def _drain(self) -> None:
+        event = self._event
+        while not lib.pier_pe_retrieve(self._pe, event):
+            address = int(ffi.cast("uintptr_t", event.task))
+            self.tasks.pop(address).ended(event.status)
+
+    def _end_changes(self) -> None:
+        for change in list(self.changes):
+            change.look()
+            if not change.done():
+                change._finish(None, error_of(-errno.ECANCELED,
+                                              "the engine was closed"))
+        self.changes.clear()
+
+    def _disarm(self) -> None:
+        if self._armed:
+            self._armed = False
+            lib.pier_pe_clear(self._pe)
+
+    def _resume(self) -> None:
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon(self._run)
+
+    # The loop calls it: until nothing is pending, then the descriptor wakes.
+    def _run(self) -> None:
+        if self._loop is None or self._pe == ffi.NULL:
+            return
+        self._disarm()
+        for _ in range(ROUNDS):
+            if self.progress() == 0 and not self._arm():
+                return
+            if self._loop is None:
+                return
+        self._loop.call_soon(self._run)
+
+    def _arm(self) -> int:
+        err = lib.pier_pe_arm(self._pe)
+        self._armed = not err
+        return err
+
+
+def close_all() -> None:
+    """At the end of the program: peers get their goodbye."""
+    for engine in list(_engines):
+        engine.close()

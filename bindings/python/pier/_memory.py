@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Memory that devices may access: mmaps, and parts of them."""
+from __future__ import annotations
+
+import enum
+import errno
+import mmap
+from typing import TYPE_CHECKING, Optional, Sequence, Union
+
+from ._errors import check, create, error_of
+from ._pier import ffi, lib
+
+if TYPE_CHECKING:
+    from ._device import Device
+    from ._engine import Engine
+
+
+class Access(enum.IntFlag):
+    """Access to the memory of an mmap, or-ed."""
+
+    LOCAL_READ = lib.PIER_LOCAL_READ
+    LOCAL_WRITE = lib.PIER_LOCAL_WRITE
+    REMOTE_READ = lib.PIER_REMOTE_READ
+    REMOTE_WRITE = lib.PIER_REMOTE_WRITE
+    REMOTE_ATOMIC = lib.PIER_REMOTE_ATOMIC
+    PEER_READ = lib.PIER_PEER_READ
+    PEER_WRITE = lib.PIER_PEER_WRITE
+
+
+_READS = Access.LOCAL_READ | Access.REMOTE_READ | Access.PEER_READ
+
+
+class Mmap:
+    """A registered range of memory, pier_mmap(3).
+
+    Mmap(dev, obj) registers the bytes of obj without a copy: a bytearray, an
+    mmap, an array, a NumPy array, or another object that has the buffer
+    protocol and is contiguous.  While the mmap is open it exports obj's
+    buffer: Python frees and resizes it no sooner than close() returns.
+    Mmap(dev, LENGTH) has zeroed memory of its own.
+    """
+
+    def __init__(self, dev: Device, obj, access: int = Access.LOCAL_WRITE
+                 ) -> None:
+        self._bytes: Optional[memoryview] = None
+        self._view = None
+        self._mmap = ffi.NULL
+        self._dev: Optional[Device] = dev
+        if isinstance(obj, int):
+            obj = mmap.mmap(-1, obj)
+        self._register(dev, obj, access)
+
+    @classmethod
+    def from_descriptor(cls, dev: Optional[Device], descriptor: bytes) -> Mmap:
+        """The memory of a peer, whose Mmap.export() made descriptor.
+
+        dev is the device that it will be used on; None: not known yet.
+        Raises PIER_EDESC, PIER_EVERSION, PIER_EKIND, EPROTOTYPE.
+        """
+        self = cls.__new__(cls)
+        self._bytes = None
+        self._view = None
+        self._dev = dev
+        self._mmap = ffi.NULL
+        self._mmap = create(lib.pier_mmap_create_from_export,
+                            ffi.NULL if dev is None else dev.handle,
+                            ffi.from_buffer(descriptor), len(descriptor))
+        return self
+
+    @property
+    def handle(self):
+        """The struct pier_mmap.  Raises EINVAL once closed."""
+        if self._mmap == ffi.NULL:
+            raise error_of(-errno.EINVAL, "the mmap is closed")
+        return self._mmap
+
+    @property
+    def address(self) -> int:
+        """The address of the first byte, in its owner's process."""
+        return int(ffi.cast("uintptr_t", lib.pier_mmap_addr(self.handle)))
+
+    @property
+    def is_remote(self) -> bool:
+        """Is it a peer's memory?"""
+        return bool(lib.pier_mmap_is_remote(self.handle))
+
+    def bytes(self) -> memoryview:
+        """All bytes of local memory.  Raises EINVAL: a peer's, or closed."""
+        if self._bytes is None:
+            raise error_of(-errno.EINVAL,
+                           "this is no open mmap of local memory")
+        return self._bytes
+
+    def __len__(self) -> int:
+        return lib.pier_mmap_len(self.handle)
+
+    def __getitem__(self, part: slice) -> Buf:
+        """The bytes from part.start to part.stop, as of a bytearray."""
+        if not isinstance(part, slice) or part.step not in (None, 1):
+            raise TypeError("a part of an mmap is mmap[START:STOP], in bytes")
+        start, stop, _ = part.indices(len(self))
+        return Buf(self, start, max(stop - start, 0))
+
+    def export(self) -> bytes:
+        """The descriptor by which peers use the memory: a secret.
+
+        Raises EACCES, no remote access was requested.
+        """
+        ret = ffi.new("const void **")
+        length = ffi.new("size_t *")
+        check(lib.pier_mmap_export(self.handle, ret, length))
+        return ffi.unpack(ffi.cast("char *", ret[0]), length[0])
+
+    def users(self) -> int:
+        """How many buffers of it tasks in flight use."""
+        return lib.pier_mmap_buf_count(self.handle)
+
+    def close(self) -> None:
+        """Revoke the registration and release the memory.
+
+        It may be repeated.  Raises EBUSY, and stays open, while tasks in
+        flight use it.
+        """
+        if self._mmap == ffi.NULL:
+            return
+        if not self.is_remote:
+            check(lib.pier_mmap_stop(self._mmap))
+        self._destroy()
+
+    def __enter__(self) -> Mmap:
+        return self
+
+    def __exit__(self, *error) -> None:
+        self.close()
+
+    # What a task in flight uses is referenced by the engine, so that this is
+    # of one that no task uses.
+    def __del__(self) -> None:
+        if getattr(self, "_mmap", ffi.NULL) != ffi.NULL:
+            self._destroy()
+
+    def _destroy(self) -> None:
+        handle, self._mmap = self._mmap, ffi.NULL
+        lib.pier_mmap_destroy(handle)
+        self._release()
+        self._dev = None
+
+    def _release(self) -> None:
+        view, self._view = self._view, None
+        data, self._bytes = self._bytes, None
+        if view is not None:
+            ffi.release(view)
+        if data is not None:
+            data.release()
+
+    def _register(self, dev: Device, obj, access: int) -> None:
+        writable = not access or bool(access & ~_READS)
+        self._bytes = memoryview(obj).cast("B")
+        try:
+            self._view = ffi.from_buffer("char[]", self._bytes,
+                                         require_writable=writable)
+            self._mmap = create(lib.pier_mmap_map, dev.handle, self._view,
+                                len(self._view), access)
+        except BaseException:
+            self._release()
+            raise
+
+
+class Buf:
+    """A part of an mmap: offset and length in bytes.
+
+    It costs nothing but its object: a task takes a struct pier_buf for the
+    time that it is in flight.
+    """
+
+    __slots__ = ("mmap", "offset", "length")
+
+    def __init__(self, mmap: Mmap, offset: int, length: int) -> None:
+        self.mmap = mmap
+        self.offset = offset
+        self.length = length
+
+    def __len__(self) -> int:
+        return self.length
+
+    def __bytes__(self) -> bytes:
+        return bytes(self.view())
+
+    def view(self) -> memoryview:
+        """The bytes of local memory, without a copy.
+
+        Python does not free them before the view, also if the mmap is closed.
+        Raises EINVAL, it is the memory of a peer, or closed.
+        """
+        data = self.mmap.bytes()
+        return data[self.offset:self.offset + self.length]
+
+    def pointer(self):
+        """The address of the first byte, a char pointer."""
+        start = ffi.cast("char *", lib.pier_mmap_addr(self.mmap.handle))
+        return start + self.offset
+
+    def take(self, engine: Engine, call):
+        """Take a struct pier_buf of it."""
+        return engine.take_buf(call, self.mmap.handle, self.pointer(),
+                               self.length)
+
+
+Part = Union[Buf, Mmap]
+Parts = Union[Buf, Mmap, Sequence[Part], None]
+
+
+def _parts(what: Parts) -> list:
+    if what is None:
+        return []
+    if isinstance(what, (Buf, Mmap)):
+        what = (what,)
+    parts = []
+    for part in what:
+        if isinstance(part, Mmap):
+            part = part[:]
+        if not isinstance(part, Buf):
+            raise TypeError("memory is a Mmap, a part of one, or a list of "
+                            f"parts, not {type(part).__name__}")
+        parts.append(part)
+    return parts
+
+
+def _chain(engine: Engine, what: Parts, call):
+    head = ffi.NULL
+    try:
+        for part in _parts(what):
+            buf = part.take(engine, call)
+            if head == ffi.NULL:
+                head = buf
+            else:
+                check(lib.pier_buf_chain(head, buf))
+    except BaseException:
+        lib.pier_buf_put(head)
+        raise
+    return head
+
+
+def source(engine: Engine, what: Parts):
+    """A chain of struct pier_buf that is read; NULL for None."""
+    return _chain(engine, what, lib.pier_buf_by_data)
+
+
+def target(engine: Engine, what: Parts):
+    """A chain of struct pier_buf that is written to; NULL for None."""
+    return _chain(engine, what, lib.pier_buf_by_addr)

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What takes time: tasks, and changes that a program waits for."""
+from __future__ import annotations
+
+import asyncio
+import errno
+import warnings
+from typing import TYPE_CHECKING, Any, Callable, Generator, Optional
+
+from ._errors import error_of, text
+from ._pier import ffi, lib
+
+if TYPE_CHECKING:
+    from ._engine import Engine
+
+PENDING = object()
+
+
+class Operation:
+    """Something that has begun: wait() for it, or await it.
+
+    Both return its result, or raise its error, and may be repeated.  A wait
+    that is given up, by a timeout or because an asyncio task was cancelled,
+    ends the wait alone.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._over = False
+        self._seen = False
+        self._value: Any = None
+        self._error: Optional[BaseException] = None
+        self._futures: list = []
+        self._waits = 0
+
+    def done(self) -> bool:
+        """Has it ended?  Does not drive the engine."""
+        return self._over
+
+    def result(self) -> Any:
+        """The result of what has ended.  Raises its error."""
+        if not self._over:
+            raise error_of(-errno.EINPROGRESS, "the operation has not ended")
+        self._seen = True
+        if self._error is not None:
+            raise self._error
+        return self._value
+
+    def wait(self, timeout: Optional[float] = None) -> Any:
+        """Drive the engine until it has ended, and return its result.
+
+        timeout is in seconds, None: without limit.
+        Raises its error, or PierTimeoutError; then it still goes on.
+        """
+        self._waits += 1
+        try:
+            ended = self._engine.wait_for(self.done, timeout)
+        finally:
+            self._waits -= 1
+        if not ended:
+            raise error_of(-errno.ETIMEDOUT,
+                           f"{self._name()}: not finished after {timeout} s")
+        return self.result()
+
+    def __await__(self) -> Generator[Any, None, Any]:
+        if not self._over:
+            self._engine.attach()
+            future = asyncio.get_running_loop().create_future()
+            self._futures.append(future)
+            yield from future
+        return self.result()
+
+    def _name(self) -> str:
+        return "operation"
+
+    def _finish(self, value: Any, error: Optional[BaseException]) -> None:
+        if self._over:
+            return
+        self._over = True
+        self._value = value
+        self._error = error
+        futures, self._futures = self._futures, []
+        for future in futures:
+            if not future.done():
+                future.set_result(None)
+
+
+class Change(Operation):
+    """A change that a function looks for whenever the engine has worked.
+
+    The function returns PENDING, or the result, or raises the error.
+    """
+
+    def __init__(self, engine: Engine, name: str,
+                 look: Callable[[], Any]) -> None:
+        super().__init__(engine)
+        self._look = look
+        self._what = name
+        self._seen = True
+        self.look()
+        if not self._over:
+            engine.changes.add(self)
+
+    def look(self) -> None:
+        """See whether it has happened."""
+        try:
+            value = self._look()
+        except Exception as error:  # pylint: disable=broad-except
+            self._finish(None, error)
+            return
+        if value is not PENDING:
+            self._finish(value, None)
+
+    def _name(self) -> str:
+        return self._what
+
+
+class Task(Operation):
+    """A task of pier in flight.
+
+    The engine holds it, and with it all memory that it uses, until it has
+    ended; a program need not.
+    """
+
+    def __init__(self, engine: Engine, task, bufs: tuple, owners: tuple,
+                 take: Optional[Callable[[Any], Any]]) -> None:
+        super().__init__(engine)
+        self._task = task
+        self._bufs = bufs
+        self._owners = owners
+        self._take = take
+
+    def submit(self) -> None:
+        """Submit it; on an error nothing is in flight, and it is freed."""
+        self._engine.tasks[int(ffi.cast("uintptr_t", self._task))] = self
+        err = lib.pier_task_submit(self._task, 0)
+        if err:
+            error = error_of(err)
+            del self._engine.tasks[int(ffi.cast("uintptr_t", self._task))]
+            self._seen = True
+            self._release()
+            raise error
+
+    def cancel(self) -> None:
+        """End it early: it ends with ECANCELED unless it finished otherwise.
+
+        What is on an RDMA connection ends that; pier_task(3).
+        Raises EOPNOTSUPP, EBUSY.
+        """
+        if not self._over:
+            err = lib.pier_task_cancel(self._task)
+            if err:
+                raise error_of(err)
+            self._seen = True
+
+    def ended(self, status: int) -> None:
+        """The engine has retrieved it."""
+        value, error = None, None
+        if status:
+            error = error_of(status,
+                             text(lib.pier_task_error_text(self._task)))
+        elif self._take is not None:
+            try:
+                value = self._take(self._task)
+            except Exception as problem:  # pylint: disable=broad-except
+                error = problem
+        self._release()
+        self._finish(value, error)
+
+    def lose(self, error: BaseException) -> None:
+        """It can no longer succeed: what waits for it gets error."""
+        if self._futures or self._waits:
+            self._finish(None, error)
+            lib.pier_task_cancel(self._task)
+
+    def _release(self) -> None:
+        task, self._task = self._task, ffi.NULL
+        lib.pier_task_free(task)
+        for buf in self._bufs:
+            lib.pier_buf_put(buf)
+        self._bufs = ()
+        self._owners = ()
+        self._take = None
+
+    def _name(self) -> str:
+        if self._task == ffi.NULL:
+            return "task"
+        return text(lib.pier_task_type_name(lib.pier_task_type(self._task)))
+
+    def __del__(self) -> None:
+        error = getattr(self, "_error", None)
+        if self._seen or getattr(error, "errno", 0) == errno.ECANCELED:
+            return
+        if error is not None:
+            warnings.warn(f"a task has failed and no one looked: {error}",
+                          RuntimeWarning, source=self)

@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""RDMA contexts."""
+from __future__ import annotations
+
+import collections
+import errno
+import socket
+import weakref
+from typing import TYPE_CHECKING, Any, Optional
+
+from ._callbacks import user_data
+from ._conn import Connection
+from ._errors import check, configuration, create, error_of
+from ._memory import Parts, target
+from ._operation import PENDING, Change, Task
+from ._pier import ffi, lib
+from ._words import Words
+
+if TYPE_CHECKING:
+    from ._device import Device
+    from ._engine import Engine
+
+
+class Message:
+    """What a receive has received."""
+
+    __slots__ = ("length", "imm", "conn", "is_write")
+
+    def __init__(self, length: int, imm: Optional[int],
+                 conn: Optional[Connection], is_write: bool) -> None:
+        self.length = length        # bytes
+        self.imm = imm              # the immediate; None: without one
+        self.conn = conn            # it came from
+        self.is_write = is_write    # the bytes are in the mmap of the writer's
+        # choice, not in the memory of the receive
+
+    def __len__(self) -> int:
+        return self.length
+
+
+class Rdma:
+    """A running RDMA context, pier_rdma(3): connections and receives.
+
+    config has members of struct pier_rdma_config: Rdma(dev, engine,
+    max_conns=8).
+    """
+
+    def __init__(self, dev: Device, engine: Engine, **config: int) -> None:
+        self._rdma = ffi.NULL
+        self.dev = dev
+        self.engine = engine
+        self.words = Words(dev)
+        self._conns: weakref.WeakValueDictionary = (
+            weakref.WeakValueDictionary())
+        self._receives: weakref.WeakSet = weakref.WeakSet()
+        self._requests: collections.deque = collections.deque()
+        self._listeners: weakref.WeakSet = weakref.WeakSet()
+        cfg = configuration("rdma", config)
+        self._rdma = create(lib.pier_rdma_create, dev.handle)
+        try:
+            check(lib.pier_rdma_configure(self._rdma, cfg))
+            check(lib.pier_ctx_start(self._ctx(), engine.handle))
+        except BaseException:
+            self.close()
+            raise
+        lib.pier_ctx_set_user_data(self._ctx(), user_data(self))
+        engine.contexts.add(self)
+
+    @property
+    def handle(self):
+        """The struct pier_rdma.  Raises EINVAL once closed."""
+        if self._rdma == ffi.NULL:
+            raise error_of(-errno.EINVAL, "the RDMA context is closed")
+        return self._rdma
+
+    def export(self) -> Connection:
+        """Create a connection; its descriptor is for the peer.
+
+        Raises ENOSPC, ENOMEM, ENETDOWN, ENODEV, ERANGE.
+        """
+        ret = ffi.new("const void **")
+        length = ffi.new("size_t *")
+        conn = ffi.new("struct pier_conn **")
+        check(lib.pier_rdma_export(self.handle, ret, length, conn))
+        descriptor = ffi.unpack(ffi.cast("char *", ret[0]), length[0])
+        return self._adopt(conn[0], descriptor)
+
+    def connect(self, peer: str, port: int = 0, data: bytes = b"",
+                **config: Any) -> Change:
+        """Connect to the listener at peer, "HOST" or "HOST:PORT".
+
+        data is private data for it; config has members of struct
+        pier_connect_config, as retry_ms=5000.  The result is the connection.
+        Raises ENOSPC, EMSGSIZE, EADDRNOTAVAIL, EHOSTUNREACH.
+        """
+        source = config.pop("source", None)
+        cfg = configuration("connect", config)
+        texts = [ffi.new("char[]", peer.encode()), ffi.from_buffer(data)]
+        cfg.peer = texts[0]
+        cfg.port = port
+        cfg.data = texts[1]
+        cfg.data_len = len(data)
+        if source is not None:
+            texts.append(ffi.new("char[]", source.encode()))
+            cfg.source = texts[2]
+        conn = create(lib.pier_rdma_connect_to, self.handle, cfg)
+        return self._adopt(conn).connected()
+
+    def listen(self, port: int = 0, address: Optional[str] = None,
+               **config: int) -> Listener:
+        """Accept requests of clients on port; 0: a free one.
+
+        config has members of struct pier_listen_config.
+        Raises EADDRINUSE, EADDRNOTAVAIL, EINVAL, EOPNOTSUPP.
+        """
+        cfg = configuration("listen", config)
+        chars = ffi.new("char[]", (address or "").encode())
+        cfg.address = chars
+        cfg.port = port
+        none = ffi.NULL
+        check(lib.pier_rdma_set_conn_callbacks(
+            self.handle, lib.pier_py_conn_request, none, none, none))
+        listener = Listener(self, create(lib.pier_rdma_listen, self.handle,
+                                         cfg))
+        self._listeners.add(listener)
+        return listener
+
+    def receive(self, dst: Parts) -> Task:
+        """Receive a message of any connection into dst; None: an empty one.
+
+        The result is a Message.  When nothing can arrive any more, because
+        every connection has ended, what waits for it fails with the error of
+        the last one.
+        """
+        buf = target(self.engine, dst)
+        try:
+            task = create(lib.pier_rdma_task_receive, self.handle, buf)
+        except BaseException:
+            lib.pier_buf_put(buf)
+            raise
+        receive = Task(self.engine, task, (buf,), (self, dst), self._message)
+        receive.submit()
+        self._receives.add(receive)
+        return receive
+
+    def close(self) -> None:
+        """Say goodbye on its connections, end its tasks, and free it.
+
+        Waits for at most drain_ms.  It may be repeated.
+        """
+        rdma, self._rdma = self._rdma, ffi.NULL
+        if rdma == ffi.NULL:
+            return
+        for conn in list(self._conns.values()):
+            conn.forget()
+        for listener in list(self._listeners):
+            listener.forget()
+        self.engine.stop(lib.pier_rdma_ctx(rdma))
+        lib.pier_rdma_destroy(rdma)
+        self.words.close()
+        self._requests.clear()
+
+    def __enter__(self) -> Rdma:
+        return self
+
+    def __exit__(self, *error) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if getattr(self, "_rdma", ffi.NULL) != ffi.NULL:
+            self.close()
+
+    def requested(self, conn) -> None:
+        """A callback: a client requests a connection."""
+        self._requests.append(self._adopt(conn))
+
+    def next_request(self):
+        """The oldest request that the program has not taken, or PENDING."""
+        return self._requests.popleft() if self._requests else PENDING
+
+    def look_for_hope(self) -> None:
+        """Once no connection is alive, receives that are waited for fail."""
+        conns = list(self._conns.values())
+        if self._listeners or any(conn.is_alive for conn in conns):
+            return
+        errors = [conn.error for conn in conns if conn.error]
+        error = errors[-1] if errors else error_of(
+            -errno.ENOTCONN, "no message arrives: no connection is left")
+        for receive in list(self._receives):
+            if not receive.done():
+                receive.lose(error)
+
+    def _ctx(self):
+        return lib.pier_rdma_ctx(self._rdma)
+
+    def _adopt(self, conn, descriptor: Optional[bytes] = None) -> Connection:
+        connection = Connection(self, conn, descriptor)
+        self._conns[int(ffi.cast("uintptr_t", conn))] = connection
+        return connection
+
+    def _message(self, task) -> Message:
+        opcode = lib.pier_recv_opcode(task)
+        imm = None
+        if opcode != lib.PIER_RECV_SEND:
+            imm = socket.ntohl(lib.pier_recv_imm(task))
+        conn = int(ffi.cast("uintptr_t", lib.pier_task_conn(task)))
+        return Message(lib.pier_recv_len(task), imm, self._conns.get(conn),
+                       opcode == lib.PIER_RECV_WRITE_IMM)
+
+
+class Listener:
+    """Accepts requests on a port; Rdma.listen() makes it."""
+
+    def __init__(self, rdma: Rdma, listener) -> None:
+        self._rdma = rdma
+        self._listener = listener
+
+    @property
+    def port(self) -> int:
+        """The port in use; 0: closed."""
+        if self._listener == ffi.NULL:
+            return 0
+        return lib.pier_listener_port(self._listener)
+
+    def request(self) -> Change:
+        """Wait for the next request of a client of the context.
+
+        The result is a Connection, to accept(), reject() or close().
+        """
+        return Change(self._rdma.engine, "request", self._rdma.next_request)
+
+    def close(self) -> None:
+        """Accept no more requests.  It may be repeated."""
+        listener, self._listener = self._listener, ffi.NULL
+        lib.pier_listener_destroy(listener)
+
+    def forget(self) -> None:
+        """Its context has ended, and with it the struct pier_listener."""
+        self._listener = ffi.NULL
+
+    def __enter__(self) -> Listener:
+        return self
+
+    def __exit__(self, *error) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if getattr(self, "_listener", ffi.NULL) != ffi.NULL:
+            self.close()
