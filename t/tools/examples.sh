@@ -3,8 +3,8 @@
 #
 # The examples in the pages of pier's commands, as they are there: each line
 # behind a prompt is run, those of the hosts left and right in folders of their
-# own, at 127.0.0.1.  What serves, or ends in "&", runs in the background.  Other
-# lines are what the command prints.
+# own, at 127.0.0.1.  What serves, or ends in "&", runs in the background.
+# Other lines are what the command prints.
 . "${0%/*}/../lib/alone.sh"
 . "${0%/*}/../lib/tap.sh"
 device=soft_lo
