@@ -326,6 +326,9 @@ dist_check_SCRIPTS += \
 # Those of the C++ binding, if there is a compiler.
 if CXX
 check_PROGRAMS += \
+	%D%/cpp/cm.t \
+	%D%/cpp/comch.t \
+	%D%/cpp/contexts.t \
 	%D%/cpp/rdma.t \
 	%D%/cpp/result.t \
 	# end, sorted
@@ -474,6 +477,9 @@ cpp_tests = $(filter %D%/cpp/%,$(check_PROGRAMS))
 $(cpp_tests): lib/libpier.la
 $(cpp_tests): private LDADD = %D%/libtap.la lib/libpier.la
 $(cpp_tests:.t=.$(OBJEXT)): private AM_CPPFLAGS += $(cpp_cppflags)
+%C%_cpp_cm_t_SOURCES = %D%/cpp/cm.cpp
+%C%_cpp_comch_t_SOURCES = %D%/cpp/comch.cpp
+%C%_cpp_contexts_t_SOURCES = %D%/cpp/contexts.cpp
 %C%_cpp_rdma_t_SOURCES = %D%/cpp/rdma.cpp
 %C%_cpp_result_t_SOURCES = %D%/cpp/result.cpp
 

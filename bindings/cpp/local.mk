@@ -11,15 +11,22 @@ cppinclude_HEADERS = \
 cpppartsdir = $(pierincludedir)/cpp
 cppparts_HEADERS = \
 	%D%/include/pier/cpp/buf.hpp \
+	%D%/include/pier/cpp/comch.hpp \
+	%D%/include/pier/cpp/comch_data.hpp \
 	%D%/include/pier/cpp/conn.hpp \
 	%D%/include/pier/cpp/ctx.hpp \
 	%D%/include/pier/cpp/device.hpp \
+	%D%/include/pier/cpp/dma.hpp \
 	%D%/include/pier/cpp/engine.hpp \
 	%D%/include/pier/cpp/error.hpp \
+	%D%/include/pier/cpp/func.hpp \
+	%D%/include/pier/cpp/graph.hpp \
 	%D%/include/pier/cpp/handle.hpp \
 	%D%/include/pier/cpp/mmap.hpp \
 	%D%/include/pier/cpp/rdma.hpp \
 	%D%/include/pier/cpp/rendezvous.hpp \
+	%D%/include/pier/cpp/sha.hpp \
+	%D%/include/pier/cpp/sync_event.hpp \
 	%D%/include/pier/cpp/task.hpp \
 	# end, sorted
 

@@ -15,6 +15,13 @@
 #include <pier/cpp/ctx.hpp>
 #include <pier/cpp/conn.hpp>
 #include <pier/cpp/rdma.hpp>
+#include <pier/cpp/dma.hpp>
+#include <pier/cpp/func.hpp>
+#include <pier/cpp/sha.hpp>
+#include <pier/cpp/graph.hpp>
+#include <pier/cpp/sync_event.hpp>
+#include <pier/cpp/comch.hpp>
+#include <pier/cpp/comch_data.hpp>
 #include <pier/cpp/rendezvous.hpp>
 
 #endif
