@@ -280,7 +280,9 @@ dist_check_SCRIPTS += \
 	%D%/meta/symbols.sh \
 	%D%/meta/words.sh \
 	%D%/python/examples.sh \
+	%D%/python/loop.sh \
 	%D%/python/objects.sh \
+	%D%/python/samples.sh \
 	%D%/samples/comch_ctrl_path.sh \
 	%D%/samples/comch_data_path.sh \
 	%D%/samples/comch_netns.sh \
@@ -639,6 +641,7 @@ EXTRA_DIST += \
 	%D%/manual/jobs_client.c \
 	%D%/manual/jobs_server.c \
 	%D%/meta/metrics.awk \
+	%D%/python/loop.py \
 	%D%/python/objects.py \
 	%D%/python/tap.py \
 	%D%/run \

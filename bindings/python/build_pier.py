@@ -14,7 +14,17 @@ import sys
 
 import cffi
 
-SOURCE = "#include <sys/socket.h>\n#include <pier/pier.h>\n"
+SOURCE = """
+#include <sys/socket.h>
+#include <pier/pier.h>
+
+static struct pier_args pier_py_args(void)
+{
+	struct pier_args args = PIER_ARGS_RENDEZVOUS;
+
+	return args;
+}
+"""
 
 # Macros, which the preprocessor does not leave for cffi.
 CONSTANTS = """
@@ -24,6 +34,9 @@ CONSTANTS = """
 #define PIER_COMCH_NAME_MAX ...
 #define PIER_COMCH_MESSAGE_MAX ...
 """
+
+# What SOURCE has of its own.
+FUNCTIONS = "struct pier_args pier_py_args(void);"
 
 # What pier calls; pier/_callbacks.py has the functions.
 CALLBACKS = """
@@ -55,7 +68,8 @@ def declarations(compiler, flags):
 def builder(compiler, flags):
     """An FFI of all that the headers declare, without its libraries."""
     ffi = cffi.FFI()
-    ffi.cdef(declarations(compiler, flags) + CONSTANTS + CALLBACKS)
+    ffi.cdef(declarations(compiler, flags) + CONSTANTS + FUNCTIONS +
+             CALLBACKS)
     return ffi
 
 

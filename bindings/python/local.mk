@@ -6,7 +6,16 @@
 EXTRA_DIST += $(python_modules) \
 	%D%/build_pier.py \
 	%D%/examples/in_tree.py \
+	%D%/examples/rdma_atomic_requester.py \
+	%D%/examples/rdma_atomic_responder.py \
+	%D%/examples/rdma_read_requester.py \
+	%D%/examples/rdma_read_responder.py \
+	%D%/examples/rdma_receive.py \
+	%D%/examples/rdma_send.py \
+	%D%/examples/rdma_write_requester.py \
+	%D%/examples/rdma_write_responder.py \
 	%D%/examples/read.py \
+	%D%/examples/sample.py \
 	%D%/pyproject.toml \
 	%D%/setup.py \
 	# end, sorted

@@ -57,14 +57,19 @@ class Mmap:
         dev is the device that it will be used on; None: not known yet.
         Raises PIER_EDESC, PIER_EVERSION, PIER_EKIND, EPROTOTYPE.
         """
+        return cls.adopt(dev, create(
+            lib.pier_mmap_create_from_export,
+            ffi.NULL if dev is None else dev.handle,
+            ffi.from_buffer(descriptor), len(descriptor)))
+
+    @classmethod
+    def adopt(cls, dev: Optional[Device], handle) -> Mmap:
+        """The object of a struct pier_mmap of a peer's memory."""
         self = cls.__new__(cls)
         self._bytes = None
         self._view = None
         self._dev = dev
-        self._mmap = ffi.NULL
-        self._mmap = create(lib.pier_mmap_create_from_export,
-                            ffi.NULL if dev is None else dev.handle,
-                            ffi.from_buffer(descriptor), len(descriptor))
+        self._mmap = handle
         return self
 
     @property

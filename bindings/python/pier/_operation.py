@@ -64,7 +64,8 @@ class Operation:
 
     def __await__(self) -> Generator[Any, None, Any]:
         if not self._over:
-            self._engine.attach()
+            self._engine.attach()       # which may end it
+        if not self._over:
             future = asyncio.get_running_loop().create_future()
             self._futures.append(future)
             yield from future

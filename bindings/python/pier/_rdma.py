@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Optional
 from ._callbacks import user_data
 from ._conn import Connection
 from ._errors import check, configuration, create, error_of
-from ._memory import Parts, target
+from ._memory import Mmap, Parts, target
 from ._operation import PENDING, Change, Task
 from ._pier import ffi, lib
 from ._words import Words
@@ -105,6 +105,35 @@ class Rdma:
             cfg.source = texts[2]
         conn = create(lib.pier_rdma_connect_to, self.handle, cfg)
         return self._adopt(conn).connected()
+
+    def rendezvous(self, memory: Optional[Mmap] = None, remote: bool = False,
+                   timeout: float = 60, **options: Any
+                   ) -> tuple[Connection, Optional[Mmap]]:
+        """Connect as the samples in C do: by files, or by address.
+
+        Exports memory, if there is any; returns the connection, and with
+        remote the peer's memory.  options are members of struct pier_args:
+        local_descriptor, remote_descriptor, memory_descriptor; use_cm,
+        server_addr, listen_port.  Blocks, at most timeout seconds, and the
+        loop of asyncio with it.
+        """
+        texts = []
+        args = lib.pier_py_args()
+        for name, value in options.items():
+            if not hasattr(args, name):
+                raise TypeError(f"struct pier_args has no member {name}")
+            if isinstance(value, str):
+                value = ffi.new("char[]", value.encode())
+                texts.append(value)
+            setattr(args, name, ffi.NULL if value is None else value)
+        args.timeout_ms = int(timeout * 1000)
+        conn = ffi.new("struct pier_conn **")
+        mmap = ffi.new("struct pier_mmap **") if remote else ffi.NULL
+        check(lib.pier_rendezvous(
+            self.handle, ffi.addressof(args),
+            ffi.NULL if memory is None else memory.handle, conn, mmap))
+        return (self._adopt(conn[0]),
+                Mmap.adopt(self.dev, mmap[0]) if remote else None)
 
     def listen(self, port: int = 0, address: Optional[str] = None,
                **config: int) -> Listener:

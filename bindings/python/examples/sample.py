@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What the examples share: options and connection of the samples in C."""
+import argparse
+import contextlib
+import sys
+
+import in_tree  # noqa: F401  pylint: disable=unused-import
+import pier
+
+TEXT = "Hi DOCA RDMA!"
+
+
+def arguments(about):
+    """A parser with the options of the samples."""
+    parser = argparse.ArgumentParser(description=about, allow_abbrev=False)
+    parser.add_argument("-d", "--device")
+    parser.add_argument("-ld", dest="local_descriptor",
+                        default="/tmp/local_connection_desc_path.txt")
+    parser.add_argument("-re", dest="remote_descriptor",
+                        default="/tmp/remote_connection_desc_path.txt")
+    parser.add_argument("-m", dest="memory_descriptor",
+                        default="/tmp/remote_resource_desc_path.txt")
+    parser.add_argument("--timeout", type=float, default=60)
+    parser.add_argument("-cm", dest="use_cm", action="store_true")
+    parser.add_argument("-sa", dest="server_addr")
+    parser.add_argument("-lp", dest="listen_port", type=int, default=13579)
+    return parser
+
+
+def meet(rdma, args, **memory):
+    """Connect to the peer that the options name."""
+    names = ("local_descriptor", "remote_descriptor", "memory_descriptor",
+             "timeout", "use_cm", "server_addr", "listen_port")
+    return rdma.rendezvous(**memory,
+                           **{name: getattr(args, name) for name in names})
+
+
+@contextlib.contextmanager
+def context(args):
+    """A device, and an RDMA context on an engine; a failure ends the program.
+    """
+    try:
+        with pier.Device(args.device) as dev, pier.Engine() as engine, \
+                pier.Rdma(dev, engine) as rdma:
+            yield rdma
+    except pier.PierError as error:
+        sys.exit(f"{sys.argv[0]}: {error}")

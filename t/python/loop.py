@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The engine in the loop of asyncio."""
+import asyncio
+import errno
+import functools
+
+import pier
+from tap import LIMIT, fails, pair, run
+
+
+def in_loop(test):
+    """A test that is a coroutine, with two connections, within the limit."""
+    @functools.wraps(test)
+    def runs():
+        with pair() as (one, other):
+            asyncio.run(asyncio.wait_for(test(one, other), LIMIT))
+    return runs
+
+
+@in_loop
+async def messages_go_there_and_back(one, other):
+    dev = one.rdma.dev
+    with dev.register(8) as here, dev.register(8) as there:
+        async def echo():
+            for _ in range(100):
+                await other.rdma.receive(there)
+                await other.send(there)
+
+        echoing = asyncio.create_task(echo())
+        for number in range(100):
+            await asyncio.sleep(0)
+            back = one.rdma.receive(here)
+            with dev.register(number.to_bytes(8, "little"),
+                              pier.Access.LOCAL_READ) as src:
+                await one.send(src)
+            message = await back
+            assert message.conn is one
+            assert int.from_bytes(here[:], "little") == number
+        await echoing
+
+
+@in_loop
+async def many_tasks_are_awaited_at_once(one, other):
+    with other.rdma.dev.register(8, pier.Access.REMOTE_ATOMIC) as mem:
+        far = pier.Mmap.from_descriptor(None, mem.export())
+        seen = await asyncio.gather(*(one.fetch_add(far, 2)
+                                      for _ in range(50)))
+        assert seen == list(range(0, 100, 2)), seen
+
+
+@in_loop
+async def what_waits_is_cancelled_and_the_receive_goes_on(one, other):
+    dev = one.rdma.dev
+    with dev.register(8) as dst, dev.register(bytearray(5)) as src:
+        receive = other.rdma.receive(dst)
+        waiting = asyncio.ensure_future(receive)
+        await asyncio.sleep(0)
+        waiting.cancel()
+        try:
+            await waiting
+        except asyncio.CancelledError:
+            pass
+        assert not receive.done()
+        await one.send(src)
+        assert (await receive).length == 5
+
+
+@in_loop
+async def a_task_that_fails_raises_where_it_is_awaited(one, other):
+    dev = one.rdma.dev
+    with dev.register(8) as dst:
+        with dev.register(8, pier.Access.REMOTE_READ) as mem:
+            far = pier.Mmap.from_descriptor(dev, mem.export())
+        try:
+            await one.read(far, dst)
+        except pier.PierConnectionError as error:
+            assert error.name == "PIER_EREMACCESS", error
+        else:
+            raise AssertionError("it was read")
+        ended = await one.disconnected()
+        assert ended.name == "PIER_EREMACCESS", ended
+        await other.disconnected()
+
+
+@in_loop
+async def a_receive_fails_when_the_peer_disconnects(one, other):
+    with one.rdma.dev.register(8) as dst:
+        receive = other.rdma.receive(dst)
+        one.disconnect()
+        try:
+            await receive
+        except pier.PierError as error:
+            assert error.errno == errno.ENOTCONN, error
+        else:
+            raise AssertionError("it was received")
+
+
+@in_loop
+async def memory_is_used_while_the_program_awaits_nothing(one, other):
+    one.engine.attach()
+    with one.rdma.dev.register(8, pier.Access.REMOTE_WRITE) as mem, \
+            one.rdma.dev.register(b"x" * 8, pier.Access.LOCAL_READ) as src:
+        task = one.write(src, pier.Mmap.from_descriptor(None, mem.export()))
+        while not task.done():
+            await asyncio.sleep(0.001)
+        task.result()
+        assert bytes(mem[:]) == b"x" * 8
+        assert other.is_alive
+
+
+@in_loop
+async def a_blocking_wait_works_within_a_coroutine(one, other):
+    dev = one.rdma.dev
+    with dev.register(8) as dst, dev.register(bytearray(8)) as src:
+        for _ in range(3):
+            receive = other.rdma.receive(dst)
+            one.send(src).wait(LIMIT)
+            await receive
+
+
+@in_loop
+async def clients_connect_to_a_server_by_address(one, _):
+    rdma = one.rdma
+    with pier.Rdma(rdma.dev, rdma.engine) as server, \
+            server.listen(address="127.0.0.1") as listener:
+        async def serve():
+            for _ in range(3):
+                request = await listener.request()
+                conns.append(await request.accept())
+
+        conns = []
+        serving = asyncio.create_task(serve())
+        clients = await asyncio.gather(*(
+            rdma.connect("127.0.0.1", listener.port) for _ in range(3)))
+        await serving
+        assert all(conn.state == pier.ConnState.CONNECTED
+                   for conn in conns + clients)
+
+
+def an_engine_moves_from_one_loop_to_the_next():
+    with pair() as (one, other), one.rdma.dev.register(8) as dst, \
+            one.rdma.dev.register(bytearray(8)) as src:
+        async def message():
+            receive = other.rdma.receive(dst)
+            await one.send(src)
+            await receive
+
+        for _ in range(3):
+            asyncio.run(asyncio.wait_for(message(), LIMIT))
+        sending = one.send(src)
+        other.rdma.receive(dst).wait(LIMIT)
+        sending.wait(LIMIT)
+
+
+def break_callbacks(rdma):
+    """Have what runs in callbacks of the context raise."""
+    def raises():
+        raise ZeroDivisionError("in a callback")
+
+    rdma.look_for_hope = raises
+
+
+def an_exception_in_a_callback_is_raised_by_the_wait():
+    with pair() as (one, other):
+        break_callbacks(other.rdma)
+        one.disconnect()
+        try:
+            other.disconnected().wait(LIMIT)
+        except ZeroDivisionError as error:
+            assert str(error) == "in a callback"
+        else:
+            raise AssertionError("it was lost")
+
+
+def an_exception_in_a_callback_reaches_the_loops_handler():
+    async def program(one, other):
+        seen = asyncio.get_running_loop().create_future()
+        asyncio.get_running_loop().set_exception_handler(
+            lambda _, context: seen.set_result(context["exception"]))
+        break_callbacks(other.rdma)
+        one.engine.attach()
+        one.disconnect()
+        assert isinstance(await seen, ZeroDivisionError)
+        await one.disconnected()
+
+    with pair() as (one, other):
+        asyncio.run(asyncio.wait_for(program(one, other), LIMIT))
+
+
+def a_closed_engine_ends_what_is_awaited():
+    async def program(one, other):
+        waiting = asyncio.ensure_future(other.disconnected())
+        await asyncio.sleep(0)
+        one.engine.close()
+        await waiting
+        fails(errno.ENOTCONN, one.send, None)
+
+    with pair() as (one, other):
+        asyncio.run(asyncio.wait_for(program(one, other), LIMIT))
+
+
+run(messages_go_there_and_back,
+    many_tasks_are_awaited_at_once,
+    what_waits_is_cancelled_and_the_receive_goes_on,
+    a_task_that_fails_raises_where_it_is_awaited,
+    a_receive_fails_when_the_peer_disconnects,
+    memory_is_used_while_the_program_awaits_nothing,
+    a_blocking_wait_works_within_a_coroutine,
+    clients_connect_to_a_server_by_address,
+    an_engine_moves_from_one_loop_to_the_next,
+    an_exception_in_a_callback_is_raised_by_the_wait,
+    an_exception_in_a_callback_reaches_the_loops_handler,
+    a_closed_engine_ends_what_is_awaited)

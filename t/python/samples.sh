@@ -1,0 +1,139 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Pairs of samples of which one end is in Python and the other one in C.
+. "${0%/*}/../lib/tap.sh"
+. "$top/t/lib/python.sh"
+
+c=$build/samples
+[ -x "$c/rdma_send" ] || skip_all "the samples are not built"
+preload=${LD_PRELOAD:-}
+unset LD_PRELOAD
+
+# end LANGUAGE WHICH SAMPLE OPTION... - run it as end a or b, in py or c
+end()
+{
+	language=$1 end=$2 sample=$3
+	shift 3
+	where="-ld $tmp/$end -re $tmp/$(echo "$end" | tr ab ba) -m $tmp/m"
+	[ -z "$port" ] || where="-cm -lp $port"
+	case $language in
+	py)	set -- "$python" "$top/bindings/python/examples/$sample.py" "$@"
+		LD_PRELOAD=$preload timeout 60 "$@" -d soft_lo $where \
+			--timeout 20 ;;
+	c)	timeout 60 "$c/$sample" -d soft_lo $where --timeout 20 "$@" ;;
+	esac >"$tmp/$end.out" 2>&1
+}
+
+# meet PASSIVE ACTIVE LINE LINE OPTION... - Python and C, either way round; the
+# options are those of the active end
+meet()
+{
+	passive=$1 active=$2 passive_line=$3 active_line=$4
+	shift 4
+	case $language in
+	py)	other=c ;;
+	*)	other=py ;;
+	esac
+	side=$language
+	end "$side" a "$passive" &
+	end $other b "$active" "$@"
+	status=$?
+	wait $!
+	[ $? -eq 0 ] && [ $status -eq 0 ] &&
+		grep -qF "$passive_line" "$tmp/a.out" &&
+		grep -qF "$active_line" "$tmp/b.out" && return
+	echo "$passive in $side, $active in $other:"
+	cat "$tmp/a.out" "$tmp/b.out"
+	return 1
+}
+
+text="Hi DOCA RDMA!"
+
+all()
+{
+	for way in c py; do
+		for what in reads writes sends atomics; do
+			language=$way
+			$what "$@" || return 1
+		done
+	done
+}
+
+reads()
+{
+	meet rdma_read_responder rdma_read_requester \
+		"done: the peer has disconnected" "read \"$text\"" "$@"
+}
+
+writes()
+{
+	meet rdma_write_responder rdma_write_requester \
+		"the peer has written \"$text\"" "wrote \"$text\"" "$@"
+}
+
+sends()
+{
+	meet rdma_receive rdma_send "received \"$text\"" "sent \"$text\"" "$@"
+}
+
+atomics()
+{
+	meet rdma_atomic_responder rdma_atomic_requester \
+		"the number was 5, is 100" "compare and swap: old 6, new 100" \
+		"$@"
+}
+
+pairs_meet_by_files()
+{
+	port=
+	all
+}
+
+pairs_meet_by_address()
+{
+	port=$((20000 + $$ % 12000))
+	all -sa 127.0.0.1
+}
+
+immediates_pass_from_python_to_c()
+{
+	port= language=c
+	end c a rdma_receive_immediate &
+	end py b rdma_send -i 305419896 || cat "$tmp/b.out"
+	wait $!
+	grep -F "received \"$text\" with immediate 305419896" "$tmp/a.out" ||
+		{ cat "$tmp/a.out"; return 1; }
+	end c a rdma_write_immediate_responder &
+	end py b rdma_write_requester -i 77 || cat "$tmp/b.out"
+	wait $!
+	grep -F "written \"$text\" with immediate 77" "$tmp/a.out" ||
+		{ cat "$tmp/a.out"; return 1; }
+}
+
+immediates_pass_from_c_to_python()
+{
+	port= language=c
+	end py a rdma_receive &
+	end c b rdma_send_immediate -i 305419896 || cat "$tmp/b.out"
+	wait $!
+	grep -F "received \"$text\" with immediate 305419896" "$tmp/a.out" ||
+		{ cat "$tmp/a.out"; return 1; }
+}
+
+a_peer_that_never_comes_is_an_error_message()
+{
+	port=
+	! timeout 60 env LD_PRELOAD="$preload" "$python" \
+		"$top/bindings/python/examples/rdma_send.py" -d soft_lo \
+		-ld "$tmp/x" -re "$tmp/y" --timeout 0.2 2>"$tmp/out" &&
+		grep -qF "ETIMEDOUT: no descriptor in $tmp/y" "$tmp/out" ||
+		{ cat "$tmp/out"; return 1; }
+}
+
+run pairs_meet_by_files
+run pairs_meet_by_address
+run immediates_pass_from_python_to_c
+run immediates_pass_from_c_to_python
+run a_peer_that_never_comes_is_an_error_message
+tap_done
