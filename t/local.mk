@@ -283,6 +283,7 @@ dist_check_SCRIPTS += \
 	%D%/python/loop.sh \
 	%D%/python/objects.sh \
 	%D%/python/samples.sh \
+	%D%/python/services.sh \
 	%D%/samples/comch_ctrl_path.sh \
 	%D%/samples/comch_data_path.sh \
 	%D%/samples/comch_netns.sh \
@@ -643,6 +644,7 @@ EXTRA_DIST += \
 	%D%/meta/metrics.awk \
 	%D%/python/loop.py \
 	%D%/python/objects.py \
+	%D%/python/services.py \
 	%D%/python/tap.py \
 	%D%/run \
 	%D%/soft/python_peer.py \

@@ -44,6 +44,13 @@ extern "Python" {
     void pier_py_conn_state(struct pier_conn *, enum pier_conn_state,
                             enum pier_conn_state, void *);
     void pier_py_conn_request(struct pier_conn *, void *, void *);
+    void pier_py_comch_connected(struct pier_comch_conn *, void *);
+    void pier_py_comch_disconnected(struct pier_comch_conn *, void *);
+    void pier_py_comch_received(struct pier_comch_conn *, const void *,
+                                size_t, void *);
+    void pier_py_comch_requested(struct pier_comch_conn *, uint64_t,
+                                 const void *, size_t, void *);
+    void pier_py_comch_writable(struct pier_comch_conn *, void *);
 }
 """
 

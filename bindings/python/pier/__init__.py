@@ -15,8 +15,11 @@ docs/python.md is the guide.
 import atexit as _atexit
 
 from . import _callbacks
+from ._comch import (ComchClient, ComchConnection, ComchRequest,
+                     ComchServer)
 from ._conn import Connection, ConnState
 from ._device import Device, devices
+from ._dma import Dma
 from ._engine import Engine, close_all
 from ._errors import (PierConnectionError, PierError, PierTimeoutError, Scope,
                       text as _text)
@@ -24,13 +27,17 @@ from ._memory import Access, Buf, Mmap
 from ._operation import Change, Operation, Task
 from ._pier import lib as _lib
 from ._rdma import Listener, Message, Rdma
+from ._sync_event import RemoteSyncEvent, SyncEvent, SyncEventContext
 
 __version__ = _text(_lib.pier_version())
 
 __all__ = [
-    "Access", "Buf", "Change", "ConnState", "Connection", "Device", "Engine",
-    "Listener", "Message", "Mmap", "Operation", "PierConnectionError",
-    "PierError", "PierTimeoutError", "Rdma", "Scope", "Task", "devices",
+    "Access", "Buf", "Change", "ComchClient", "ComchConnection",
+    "ComchRequest", "ComchServer", "ConnState", "Connection", "Device", "Dma",
+    "Engine", "Listener", "Message", "Mmap", "Operation",
+    "PierConnectionError", "PierError", "PierTimeoutError", "Rdma",
+    "RemoteSyncEvent", "Scope", "SyncEvent", "SyncEventContext", "Task",
+    "devices",
 ]
 
 _atexit.register(close_all)

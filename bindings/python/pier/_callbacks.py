@@ -49,3 +49,45 @@ def pier_py_conn_request(conn, _conn_data, pointer):
     obj = _object(pointer)
     if obj is not None:
         obj.requested(conn)
+
+
+@ffi.def_extern(onerror=_failed)
+def pier_py_comch_connected(conn, pointer):
+    """A connection of a Comm Channel is connected."""
+    obj = _object(pointer)
+    if obj is not None:
+        obj.connected(conn)
+
+
+@ffi.def_extern(onerror=_failed)
+def pier_py_comch_disconnected(conn, pointer):
+    """A connection of a Comm Channel has ended."""
+    obj = _object(pointer)
+    if obj is not None:
+        obj.disconnected(conn)
+
+
+@ffi.def_extern(onerror=_failed)
+def pier_py_comch_received(conn, message, length, pointer):
+    """A message, which is valid until this returns."""
+    obj = _object(pointer)
+    if obj is not None:
+        data = ffi.unpack(ffi.cast("char *", message), length)
+        obj.find(conn).received(data)
+
+
+@ffi.def_extern(onerror=_failed)
+def pier_py_comch_requested(conn, request, message, length, pointer):
+    """A request, whose message is valid until it ends."""
+    obj = _object(pointer)
+    if obj is not None:
+        data = ffi.unpack(ffi.cast("char *", message), length)
+        obj.requested(conn, request, data)
+
+
+@ffi.def_extern(onerror=_failed)
+def pier_py_comch_writable(conn, pointer):
+    """A message can be sent again."""
+    obj = _object(pointer)
+    if obj is not None:
+        obj.find(conn).became_writable()

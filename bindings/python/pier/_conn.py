@@ -15,6 +15,7 @@ from ._pier import ffi, lib
 
 if TYPE_CHECKING:
     from ._rdma import Rdma
+    from ._sync_event import RemoteSyncEvent
 
 
 class ConnState(enum.IntEnum):
@@ -184,6 +185,25 @@ class Connection:
         return self._atomic(lib.pier_rdma_task_compare_swap, dst, compare,
                             swap)
 
+    def event_get(self, event: RemoteSyncEvent) -> Task:
+        """Read the number of the peer's sync event: the result."""
+        word = self.rdma.words.take()
+        return self._task(lib.pier_rdma_task_remote_get, target, word.buf,
+                          first=event, take=word.value)
+
+    def event_set(self, event: RemoteSyncEvent, value: int) -> Task:
+        """Set the number of the peer's sync event."""
+        word = self.rdma.words.take()
+        word.set(value)
+        return self._task(lib.pier_rdma_task_notify_set, source, word.buf,
+                          first=event, take=word.nothing)
+
+    def event_add(self, event: RemoteSyncEvent, value: int) -> Task:
+        """Add to it; the result is the number before."""
+        word = self.rdma.words.take()
+        return self._task(lib.pier_rdma_task_notify_add, target, word.buf,
+                          first=event, more=(value,), take=word.value)
+
     def __enter__(self) -> Connection:
         return self
 
@@ -214,14 +234,15 @@ class Connection:
     def _look_ended(self):
         return PENDING if self.is_alive else self.error
 
-    def _task(self, call, *memory, more=(), take=None) -> Task:
+    def _task(self, call, *memory, first=None, more=(), take=None) -> Task:
         bufs = []
-        owners = (self, *memory[1::2])
+        owners = (self, *memory[1::2], first)
+        event = () if first is None else (first.handle,)
         ret = ffi.new("struct pier_task **")
         try:
             for make, what in zip(memory[::2], memory[1::2]):
                 bufs.append(make(self.engine, what))
-            check(call(self.handle, *bufs, *more, ret))
+            check(call(self.handle, *event, *bufs, *more, ret))
         except BaseException:
             for buf in bufs:
                 lib.pier_buf_put(buf)

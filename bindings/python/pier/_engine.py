@@ -45,6 +45,11 @@ class Engine:
         return self._pe
 
     @property
+    def is_open(self) -> bool:
+        """Was it not closed?"""
+        return self._pe != ffi.NULL
+
+    @property
     def fd(self) -> int:
         """The descriptor of pier_pe_fd(); it belongs to the engine."""
         return lib.pier_pe_fd(self.handle)

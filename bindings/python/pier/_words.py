@@ -24,6 +24,13 @@ class Word:
         """The number in it."""
         return struct.unpack("=Q", self.buf.view())[0]
 
+    def set(self, value: int) -> None:
+        """Store a number in it."""
+        struct.pack_into("=Q", self.buf.view(), 0, value)
+
+    def nothing(self, _task=None) -> None:
+        """No result; a task that refers to this has the word."""
+
     def __del__(self) -> None:
         self._words.free.append(self.buf)
 

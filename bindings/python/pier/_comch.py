@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Comm Channels: messages, requests and replies."""
+from __future__ import annotations
+
+import collections
+import errno
+from typing import TYPE_CHECKING, Optional
+
+from ._context import Context
+from ._errors import check, configuration, create, error_of, text
+from ._operation import PENDING, Change, Task
+from ._pier import ffi, lib
+
+if TYPE_CHECKING:
+    from ._device import Device
+    from ._engine import Engine
+
+
+def _key(pointer) -> int:
+    return int(ffi.cast("uintptr_t", pointer))
+
+
+class ComchConnection:
+    """A connection of a Comm Channel, of a server or a client."""
+
+    def __init__(self, comch: _Comch, conn) -> None:
+        self._conn = conn
+        self._messages: collections.deque = collections.deque()
+        self._blocked = False
+        self._error: Optional[OSError] = None
+        self.comch = comch
+        self.engine = comch.engine
+
+    @property
+    def handle(self):
+        """The struct pier_comch_conn.  Raises ENOTCONN once it has ended."""
+        if self._conn == ffi.NULL:
+            raise self._ended()
+        return self._conn
+
+    @property
+    def max_message(self) -> int:
+        """The most bytes of a message to the peer."""
+        return lib.pier_comch_conn_max_msg_size(self.handle)
+
+    def send(self, data) -> Task:
+        """Send a message: bytes, or another object with a buffer; copied.
+
+        The task ends when the peer has it.
+        Raises EAGAIN, the peer has as many as it receives at a time: wait for
+        writable(); EMSGSIZE; ENOTCONN.
+        """
+        task = create(lib.pier_comch_task_send, self.handle,
+                      ffi.from_buffer(data), len(memoryview(data).cast("B")))
+        return self._submit(Task(self.engine, task, (), (self, data), None))
+
+    def request(self, data, max_reply: int = 65536) -> Task:
+        """Send a request to the server; the result is its reply, bytes.
+
+        Fails with EREMOTEIO, refused; EOPNOTSUPP, the server takes none.
+        Raises as send(); EINVAL, this is a server.
+        """
+        reply = ffi.new("char[]", max_reply)
+        task = create(lib.pier_comch_task_request, self.handle,
+                      ffi.from_buffer(data), len(memoryview(data).cast("B")),
+                      reply, max_reply)
+        return self._submit(Task(
+            self.engine, task, (), (self, data, reply),
+            lambda task: ffi.unpack(reply, lib.pier_comch_reply_len(task))))
+
+    def receive(self) -> Change:
+        """Wait for the next message; the result is its bytes.
+
+        Fails with the connection's error, or ENOTCONN.
+        """
+        return Change(self.engine, "receive", self._next_message)
+
+    def writable(self) -> Change:
+        """Wait until a message can be sent after EAGAIN."""
+        return Change(self.engine, "writable", self._look_writable)
+
+    def disconnect(self) -> None:
+        """End it, after the messages that were sent.  It may be repeated."""
+        if self._conn != ffi.NULL:
+            check(lib.pier_comch_disconnect(self._conn))
+
+    def _submit(self, task: Task) -> Task:
+        try:
+            task.submit()
+        except OSError as error:
+            self._blocked = error.errno == errno.EAGAIN
+            raise
+        return task
+
+    def _next_message(self):
+        if self._messages:
+            return self._messages.popleft()
+        if self._conn == ffi.NULL:
+            raise self._ended()
+        return PENDING
+
+    def _look_writable(self):
+        if self._conn == ffi.NULL:
+            raise self._ended()
+        return PENDING if self._blocked else None
+
+    def _ended(self) -> OSError:
+        return self._error or error_of(-errno.ENOTCONN,
+                                       "comch: the connection has ended")
+
+    # Callbacks.
+
+    def received(self, message: bytes) -> None:
+        """A message has arrived."""
+        self._messages.append(message)
+
+    def became_writable(self) -> None:
+        """Credits have arrived."""
+        self._blocked = False
+
+    def disconnected(self) -> None:
+        """It has ended; the struct is valid until this returns."""
+        reason = ffi.new("const char **")
+        code = lib.pier_comch_conn_error(self._conn, reason)
+        if code:
+            self._error = error_of(code, text(reason[0]))
+        self._conn = ffi.NULL
+
+
+class _Comch(Context):
+    """What servers and clients have in common."""
+
+    def __init__(self, engine: Engine, comch, config: dict) -> None:
+        super().__init__(engine, comch, lib.pier_comch_ctx(comch),
+                         lib.pier_comch_destroy)
+        self.conns: dict[int, ComchConnection] = {}
+        self.fresh: collections.deque = collections.deque()
+        check(lib.pier_comch_configure(comch, configuration("comch", config)))
+        check(lib.pier_comch_set_callbacks(
+            comch, lib.pier_py_comch_connected,
+            lib.pier_py_comch_disconnected, lib.pier_py_comch_received,
+            lib.pier_py_comch_writable))
+
+    def connected(self, conn) -> ComchConnection:
+        """A callback: messages may be sent."""
+        connection = ComchConnection(self, conn)
+        self.conns[_key(conn)] = connection
+        self.fresh.append(connection)
+        return connection
+
+    def find(self, conn) -> ComchConnection:
+        """The object of a struct pier_comch_conn, connected or about to be."""
+        return self.conns.get(_key(conn)) or self.connected(conn)
+
+    def disconnected(self, conn) -> None:
+        """A callback: it has ended."""
+        connection = self.conns.pop(_key(conn), None)
+        if connection is not None:
+            connection.disconnected()
+
+
+class ComchServer(_Comch):
+    """A server of a Comm Channel, pier_comch(3): name on dev.
+
+    config has members of struct pier_comch_config.
+    Raises EEXIST, another server on this host has the name.
+    """
+
+    def __init__(self, engine: Engine, dev: Device, name: str,
+                 **config: int) -> None:
+        comch = create(lib.pier_comch_create_server, dev.handle, ffi.NULL,
+                       name.encode())
+        self._requests: collections.deque = collections.deque()
+        super().__init__(engine, comch, config)
+        self._dev = dev
+        check(lib.pier_comch_set_request_callbacks(
+            comch, lib.pier_py_comch_requested, ffi.NULL))
+        self.start()
+
+    def connection(self) -> Change:
+        """Wait for the next client; the result is a ComchConnection."""
+        return Change(self.engine, "connection", lambda: (
+            self.fresh.popleft() if self.fresh else PENDING))
+
+    def request(self) -> Change:
+        """Wait for the next request of any client: a ComchRequest."""
+        return Change(self.engine, "request", lambda: (
+            self._requests.popleft() if self._requests else PENDING))
+
+    def requested(self, conn, request: int, data: bytes) -> None:
+        """A callback: a client's request."""
+        self._requests.append(ComchRequest(self.find(conn), request, data))
+
+
+class ComchRequest:
+    """A request of a client: reply() to it, or refuse() it, once."""
+
+    __slots__ = ("conn", "data", "_request")
+
+    def __init__(self, conn: ComchConnection, request: int,
+                 data: bytes) -> None:
+        self.conn = conn
+        self.data = data
+        self._request = request
+
+    def reply(self, data) -> None:
+        """Reply with bytes, which are copied.
+
+        Raises ESTALE, it has ended; EMSGSIZE, more than the client takes.
+        """
+        check(lib.pier_comch_reply(
+            self.conn.comch.handle, self._request, ffi.from_buffer(data),
+            len(memoryview(data).cast("B"))))
+
+    def refuse(self) -> None:
+        """Refuse it: the client's task fails with EREMOTEIO."""
+        check(lib.pier_comch_refuse(self.conn.comch.handle, self._request))
+
+
+class ComchClient(_Comch):
+    """A client of the server of name on dev, of this host or at address."""
+
+    def __init__(self, engine: Engine, dev: Device, name: str,
+                 address: Optional[str] = None, **config: int) -> None:
+        comch = create(lib.pier_comch_create_client, dev.handle,
+                       name.encode(),
+                       ffi.NULL if address is None else address.encode())
+        super().__init__(engine, comch, config)
+        self._dev = dev
+        self.start()
+
+    def connection(self) -> Change:
+        """Wait until it is connected; the result is a ComchConnection.
+
+        Fails with the error of the attempt.
+        """
+        return Change(self.engine, "connection", self._look)
+
+    def _look(self):
+        conn = lib.pier_comch_conn(self.handle)
+        if conn != ffi.NULL and self.is_running:
+            return self.find(conn)
+        if lib.pier_ctx_state(self._ctx) != lib.PIER_CTX_IDLE:
+            return PENDING
+        reason = ffi.new("const char **")
+        code = lib.pier_comch_error(self.handle, reason)
+        raise error_of(code or -errno.ENOTCONN, text(reason[0]) or
+                       "comch: the client is not connected")

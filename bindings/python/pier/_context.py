@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What contexts without connections of RDMA have in common."""
+from __future__ import annotations
+
+import errno
+from typing import TYPE_CHECKING
+
+from ._callbacks import user_data
+from ._errors import error_of
+from ._pier import ffi, lib
+
+if TYPE_CHECKING:
+    from ._engine import Engine
+
+
+class Context:
+    """An object of pier that is started on an engine, and its life."""
+
+    _obj = ffi.NULL
+
+    def __init__(self, engine: Engine, obj, ctx, destroy) -> None:
+        self.engine = engine
+        self._obj = obj
+        self._ctx = ctx
+        self._destroy = destroy
+        lib.pier_ctx_set_user_data(ctx, user_data(self))
+
+    def start(self) -> None:
+        """Start it; on an error it is destroyed."""
+        err = lib.pier_ctx_start(self._ctx, self.engine.handle)
+        if err not in (0, -errno.EINPROGRESS):
+            error = error_of(err)
+            self.close()
+            raise error
+        self.engine.contexts.add(self)
+
+    @property
+    def handle(self):
+        """The struct of C.  Raises ESHUTDOWN once closed."""
+        if self._obj == ffi.NULL:
+            raise error_of(-errno.ESHUTDOWN,
+                           f"the {type(self).__name__} is closed")
+        return self._obj
+
+    @property
+    def is_running(self) -> bool:
+        """Is it running?  Neither while it starts, nor once it has ended."""
+        return (self._obj != ffi.NULL and
+                lib.pier_ctx_state(self._ctx) == lib.PIER_CTX_RUNNING)
+
+    def close(self) -> None:
+        """Stop it, which ends its tasks, and destroy it.
+
+        It may be repeated.
+        """
+        if self._obj == ffi.NULL:
+            return
+        if self.engine.is_open:
+            self.engine.stop(self._ctx)
+        obj, self._obj = self._obj, ffi.NULL
+        self._destroy(obj)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if self._obj != ffi.NULL:
+            self.close()

@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Sync events: numbers that one side sets and another waits for."""
+from __future__ import annotations
+
+import errno
+import time
+from typing import TYPE_CHECKING, Optional
+
+from ._context import Context
+from ._errors import check, create, error_of
+from ._operation import Task
+from ._pier import ffi, lib
+
+if TYPE_CHECKING:
+    from ._device import Device
+    from ._engine import Engine
+
+ALL = 2 ** 64 - 1
+SLICE_MS = 100      # between looks for signals in a wait
+
+
+class SyncEvent:
+    """A sync event of this process, of 64 bits, pier_sync_event(3).
+
+    With a device other processes can use it: remote_publisher=True, they set
+    it; remote_subscriber=True, they read it.
+    wait_gt(), wait_eq() and wait_neq() block; any thread may make every call
+    but close().
+    """
+
+    def __init__(self, dev: Optional[Device] = None, *,
+                 remote_publisher: bool = False,
+                 remote_subscriber: bool = False) -> None:
+        self._event = ffi.NULL
+        self._dev = dev
+        self._event = _configured(dev, remote_publisher, remote_subscriber)
+        check(lib.pier_sync_event_start(self._event))
+
+    @property
+    def handle(self):
+        """The struct pier_sync_event.  Raises ESHUTDOWN once closed."""
+        if self._event == ffi.NULL:
+            raise error_of(-errno.ESHUTDOWN, "the sync event is closed")
+        return self._event
+
+    @property
+    def value(self) -> int:
+        """The number."""
+        return _get(self.handle)
+
+    @value.setter
+    def value(self, value: int) -> None:
+        check(lib.pier_sync_event_set(self.handle, value))
+
+    def add(self, value: int) -> int:
+        """Add to the number, modulo 2^64; returns the number before."""
+        return _add(self.handle, value)
+
+    def wait_gt(self, value: int, mask: int = ALL,
+                timeout: Optional[float] = None) -> None:
+        """Wait until the number AND mask is greater than value.
+
+        At most timeout seconds: PierTimeoutError.
+        """
+        self._wait(lib.pier_sync_event_wait_gt, value, mask, timeout)
+
+    def wait_eq(self, value: int, mask: int = ALL,
+                timeout: Optional[float] = None) -> None:
+        """Wait until the number AND mask is equal to value."""
+        self._wait(lib.pier_sync_event_wait_eq, value, mask, timeout)
+
+    def wait_neq(self, value: int, mask: int = ALL,
+                 timeout: Optional[float] = None) -> None:
+        """Wait until the number AND mask is not equal to value."""
+        self._wait(lib.pier_sync_event_wait_neq, value, mask, timeout)
+
+    def export(self) -> bytes:
+        """The descriptor by which RDMA peers use it: a secret.
+
+        Raises EACCES, neither side is remote.
+        """
+        ret = ffi.new("const void **")
+        length = ffi.new("size_t *")
+        check(lib.pier_sync_event_export(self.handle, ret, length))
+        return ffi.unpack(ffi.cast("char *", ret[0]), length[0])
+
+    def close(self) -> None:
+        """Stop it, and destroy it.  It may be repeated."""
+        event, self._event = self._event, ffi.NULL
+        lib.pier_sync_event_destroy(event)
+
+    def __enter__(self) -> SyncEvent:
+        return self
+
+    def __exit__(self, *error) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if getattr(self, "_event", ffi.NULL) != ffi.NULL:
+            self.close()
+
+    def _wait(self, call, value: int, mask: int,
+              timeout: Optional[float]) -> None:
+        limit = None if timeout is None else time.monotonic() + timeout
+        while True:
+            left = SLICE_MS
+            if limit is not None:
+                left = int((limit - time.monotonic()) * 1000 + 0.999)
+                left = max(0, min(left, SLICE_MS))
+            err = call(self.handle, value, mask, lib.PIER_SYNC_EVENT_YIELD,
+                       left)
+            if err != -errno.ETIMEDOUT or not left:
+                check(err)
+                return
+
+
+class SyncEventContext(Context):
+    """A sync event of this process whose waits are tasks of an engine."""
+
+    def __init__(self, engine: Engine, dev: Optional[Device] = None, *,
+                 remote_publisher: bool = False,
+                 remote_subscriber: bool = False) -> None:
+        event = _configured(dev, remote_publisher, remote_subscriber)
+        super().__init__(engine, event, lib.pier_sync_event_ctx(event),
+                         lib.pier_sync_event_destroy)
+        self._dev = dev
+        self.start()
+
+    @property
+    def value(self) -> int:
+        """The number."""
+        return _get(self.handle)
+
+    @value.setter
+    def value(self, value: int) -> None:
+        check(lib.pier_sync_event_set(self.handle, value))
+
+    def add(self, value: int) -> int:
+        """Add to the number, modulo 2^64; returns the number before."""
+        return _add(self.handle, value)
+
+    def when_gt(self, value: int, mask: int = ALL) -> Task:
+        """A task that ends when the number AND mask is greater."""
+        return self._when(lib.pier_sync_event_task_wait_gt, value, mask)
+
+    def when_eq(self, value: int, mask: int = ALL) -> Task:
+        """A task that ends when the number AND mask is equal to value."""
+        return self._when(lib.pier_sync_event_task_wait_eq, value, mask)
+
+    def when_neq(self, value: int, mask: int = ALL) -> Task:
+        """A task that ends when the number AND mask is not equal to it."""
+        return self._when(lib.pier_sync_event_task_wait_neq, value, mask)
+
+    def _when(self, call, value: int, mask: int) -> Task:
+        task = create(call, self.handle, value, mask)
+        waiting = Task(self.engine, task, (), (self,), None)
+        waiting.submit()
+        return waiting
+
+
+class RemoteSyncEvent:
+    """The event of an RDMA peer, whose export() made descriptor.
+
+    Connection.event_get(), event_set() and event_add() use it.
+    """
+
+    def __init__(self, dev: Device, descriptor: bytes) -> None:
+        self._event = ffi.NULL
+        self._dev = dev
+        self._event = create(lib.pier_sync_event_create_from_export,
+                             dev.handle, ffi.from_buffer(descriptor),
+                             len(descriptor))
+        check(lib.pier_sync_event_start(self._event))
+
+    @property
+    def handle(self):
+        """The struct pier_sync_event.  Raises ESHUTDOWN once closed."""
+        if self._event == ffi.NULL:
+            raise error_of(-errno.ESHUTDOWN, "the sync event is closed")
+        return self._event
+
+    def close(self) -> None:
+        """Forget it; the peer's event remains.  It may be repeated."""
+        event, self._event = self._event, ffi.NULL
+        lib.pier_sync_event_destroy(event)
+
+    def __enter__(self) -> RemoteSyncEvent:
+        return self
+
+    def __exit__(self, *error) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if getattr(self, "_event", ffi.NULL) != ffi.NULL:
+            self.close()
+
+
+def _location(is_remote: bool) -> int:
+    return (lib.PIER_SYNC_EVENT_REMOTE if is_remote else
+            lib.PIER_SYNC_EVENT_CPU)
+
+
+def _configured(dev: Optional[Device], publisher: bool, subscriber: bool):
+    event = create(lib.pier_sync_event_create)
+    cfg = ffi.new("struct pier_sync_event_config *")
+    cfg.size = ffi.sizeof(cfg[0])
+    cfg.publisher = _location(publisher)
+    cfg.subscriber = _location(subscriber)
+    cfg.dev = ffi.NULL if dev is None else dev.handle
+    err = lib.pier_sync_event_configure(event, cfg)
+    if err:
+        lib.pier_sync_event_destroy(event)
+        raise error_of(err)
+    return event
+
+
+def _get(event) -> int:
+    ret = ffi.new("uint64_t *")
+    check(lib.pier_sync_event_get(event, ret))
+    return ret[0]
+
+
+def _add(event, value: int) -> int:
+    ret = ffi.new("uint64_t *")
+    check(lib.pier_sync_event_add(event, value, ret))
+    return ret[0]

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Copies, sync events, Comm Channels."""
+import asyncio
+import contextlib
+import errno
+import os
+import threading
+
+import pier
+from tap import LIMIT, fails, pair, run
+
+NAME = f"python {os.getpid()}"
+
+
+@contextlib.contextmanager
+def base():
+    """A device and an engine."""
+    with pier.Device("soft_lo") as dev, pier.Engine() as engine:
+        yield dev, engine
+
+
+@contextlib.contextmanager
+def channel(**config):
+    """A server, its connection of a client, and that of the client."""
+    with base() as (dev, engine), \
+            pier.ComchServer(engine, dev, NAME, **config) as server, \
+            pier.ComchClient(engine, dev, NAME) as client:
+        conn = client.connection().wait(LIMIT)
+        yield server, server.connection().wait(LIMIT), conn
+
+
+def bytes_are_copied():
+    with base() as (dev, engine), pier.Dma(dev, engine) as dma, \
+            dev.register(bytearray(b"0123456789")) as src, \
+            dev.register(8) as dst:
+        dma.copy([src[2:4], src[8:]], dst[1:]).wait(LIMIT)
+        assert bytes(dst[:]) == b"\0002389\0\0\0", bytes(dst[:])
+        fails(errno.EMSGSIZE, dma.copy(src, dst).wait, LIMIT)
+        dma.close()
+        fails(errno.ESHUTDOWN, dma.copy, src, dst)
+
+
+def copies_are_awaited():
+    async def program(dma, src, dst):
+        await asyncio.gather(*(dma.copy(src[i:i + 1], dst[7 - i:])
+                               for i in range(8)))
+
+    with base() as (dev, engine), pier.Dma(dev, engine) as dma, \
+            dev.register(bytearray(b"01234567")) as src, \
+            dev.register(8) as dst:
+        asyncio.run(asyncio.wait_for(program(dma, src, dst), LIMIT))
+        assert bytes(dst[:]) == b"76543210"
+
+
+def threads_wait_for_an_event():
+    with pier.SyncEvent() as event:
+        def other():
+            event.wait_eq(3, timeout=LIMIT)
+            event.value = 10
+
+        thread = threading.Thread(target=other)
+        thread.start()
+        assert event.add(2) == 0
+        assert event.add(1) == 2
+        event.wait_gt(9, timeout=LIMIT)
+        thread.join()
+        assert event.value == 10
+        fails(errno.ETIMEDOUT, lambda: event.wait_neq(10, timeout=0.01),
+              kind=TimeoutError)
+    fails(errno.ESHUTDOWN, event.add, 1)
+
+
+def an_event_is_awaited():
+    async def program(event):
+        waiting = [asyncio.ensure_future(event.when_gt(4)),
+                   asyncio.ensure_future(event.when_eq(1, 1)),
+                   asyncio.ensure_future(event.when_neq(0))]
+        await asyncio.sleep(0)
+        event.value = 2
+        await waiting[2]
+        assert not waiting[0].done() and not waiting[1].done()
+        event.value = 5
+        await asyncio.gather(*waiting)
+
+    with pier.Engine() as engine, pier.SyncEventContext(engine) as event:
+        asyncio.run(asyncio.wait_for(program(event), LIMIT))
+
+
+def the_event_of_a_peer_is_set_and_read():
+    with pair() as (one, other):
+        with pier.SyncEvent(other.rdma.dev, remote_publisher=True) as event, \
+                pier.RemoteSyncEvent(one.rdma.dev, event.export()) as far:
+            one.event_set(far, 40).wait(LIMIT)
+            assert event.value == 40
+            assert one.event_add(far, 2).wait(LIMIT) == 40
+            assert one.event_get(far).wait(LIMIT) == 42
+        with pier.SyncEvent() as event:
+            fails(errno.EACCES, event.export)
+
+
+def messages_pass_on_a_channel():
+    with channel() as (_, there, here):
+        here.send(b"to the server").wait(LIMIT)
+        assert there.receive().wait(LIMIT) == b"to the server"
+        there.send(bytearray(b"and back")).wait(LIMIT)
+        assert here.receive().wait(LIMIT) == b"and back"
+        fails(errno.EMSGSIZE, here.send, bytes(here.max_message + 1))
+
+
+def a_full_peer_is_waited_for():
+    with channel(recv_queue=2) as (_, there, here):
+        sent = 0
+        while sent < 50:
+            try:
+                here.send(sent.to_bytes(2, "big"))
+                sent += 1
+            except pier.PierError as error:
+                assert error.errno == errno.EAGAIN, error
+                here.writable().wait(LIMIT)
+        for number in range(50):
+            message = there.receive().wait(LIMIT)
+            assert message == number.to_bytes(2, "big")
+
+
+def the_end_of_a_client_is_reported():
+    with channel() as (_, there, here):
+        here.send(b"last").wait(LIMIT)
+        here.disconnect()
+        assert there.receive().wait(LIMIT) == b"last"
+        fails(errno.ENOTCONN, there.receive().wait, LIMIT)
+        fails(errno.ENOTCONN, there.send, b"late")
+
+
+def a_client_without_a_server_fails():
+    with base() as (dev, engine), \
+            pier.ComchClient(engine, dev, NAME + " none") as client:
+        raised = fails_to_connect(client)
+        assert raised.strerror, raised
+
+
+def fails_to_connect(client):
+    """The error of the attempt."""
+    try:
+        client.connection().wait(LIMIT)
+    except pier.PierError as error:
+        return error
+    raise AssertionError("it is connected")
+
+
+def a_name_is_used_once():
+    with channel() as (server, _, _):
+        fails(errno.EEXIST, pier.ComchServer, server.engine, server._dev,
+              NAME)
+
+
+def requests_are_replied_to_in_any_order():
+    with channel() as (server, _, here):
+        calls = [here.request(bytes([i])) for i in range(3)]
+        requests = [server.request().wait(LIMIT) for _ in range(3)]
+        requests[2].reply(b"three")
+        requests[0].reply(b"one")
+        requests[1].refuse()
+        assert calls[0].wait(LIMIT) == b"one"
+        assert calls[2].wait(LIMIT) == b"three"
+        fails(errno.EREMOTEIO, calls[1].wait, LIMIT)
+        fails(errno.ESTALE, requests[0].reply, b"again")
+
+
+def requests_are_awaited():
+    async def serve(server):
+        for _ in range(20):
+            request = await server.request()
+            request.reply(request.data[::-1])
+
+    async def program(server, here):
+        serving = asyncio.create_task(serve(server))
+        for number in range(20):
+            data = f"request {number}".encode()
+            assert await here.request(data) == data[::-1]
+        await serving
+
+    with channel() as (server, _, here):
+        asyncio.run(asyncio.wait_for(program(server, here), LIMIT))
+
+
+def a_channel_is_closed_in_any_order():
+    dev = pier.Device("soft_lo")
+    engine = pier.Engine()
+    server = pier.ComchServer(engine, dev, NAME)
+    client = pier.ComchClient(engine, dev, NAME)
+    conn = client.connection().wait(LIMIT)
+    call = conn.request(b"never")
+    server.request().wait(LIMIT)
+    engine.close()
+    assert call.done()
+    fails_with_any(call.result)
+    fails(errno.ENOTCONN, conn.send, b"")
+    for closable in client, server, engine, dev:
+        closable.close()
+
+
+def fails_with_any(call):
+    """call raises a PierError."""
+    try:
+        call()
+    except pier.PierError:
+        return
+    raise AssertionError("no error")
+
+
+run(bytes_are_copied,
+    copies_are_awaited,
+    threads_wait_for_an_event,
+    an_event_is_awaited,
+    the_event_of_a_peer_is_set_and_read,
+    messages_pass_on_a_channel,
+    a_full_peer_is_waited_for,
+    the_end_of_a_client_is_reported,
+    a_client_without_a_server_fails,
+    a_name_is_used_once,
+    requests_are_replied_to_in_any_order,
+    requests_are_awaited,
+    a_channel_is_closed_in_any_order)
