@@ -45,6 +45,7 @@ dist_man_MANS += \
 	%D%/man/pier_sha.3 \
 	%D%/man/pier_sync_event.3 \
 	%D%/man/pier_task.3 \
+	%D%/man/pier_text.3 \
 	%D%/man/pier_uv.3 \
 	%D%/man/pier_verbs.3 \
 	%D%/man/pier_version.3 \

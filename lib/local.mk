@@ -90,6 +90,7 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/core/roce.h \
 	%D%/core/sockaddr.c \
 	%D%/core/sockaddr.h \
+	%D%/core/text.c \
 	%D%/core/thread.c \
 	%D%/core/thread.h \
 	%D%/core/version.c \
@@ -382,6 +383,7 @@ pierinclude_HEADERS = \
 	%D%/include/pier/sha.h \
 	%D%/include/pier/sync_event.h \
 	%D%/include/pier/task.h \
+	%D%/include/pier/text.h \
 	%D%/include/pier/uv.h \
 	%D%/include/pier/verbs.h \
 	%D%/include/pier/version.h \

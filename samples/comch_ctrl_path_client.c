@@ -18,12 +18,12 @@ static const struct pier_option options[] = {
 	  PIER_OPTION_STRING, 0, 0, 0, &rep },
 	{ 0 },
 };
+static char shown[4 * 4080 + 1];
 static int answered;
 
 static void sent(struct pier_task *task, void *arg)
 {
-	(void)task;
-	(void)arg;
+	(void)task, (void)arg;
 }
 
 static void connected(struct pier_comch_conn *conn, void *data)
@@ -37,8 +37,8 @@ static void received(struct pier_comch_conn *conn, const void *msg, size_t len,
 		     void *data)
 {
 	(void)data;
-	printf("sent \"%s\", received \"%.*s\"\n", text, (int)len,
-	       (const char *)msg);
+	printf("sent \"%s\", received \"%s\"\n", text,
+	       pier_text_escape(msg, len, shown, sizeof(shown)));
 	answered = 1;
 	pier_comch_disconnect(conn);	/* and the context stops */
 }

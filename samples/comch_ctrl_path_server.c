@@ -2,7 +2,6 @@
 /* comch_ctrl_path_server - answer a client on a Comm Channel. */
 #include <stdio.h>
 #include <string.h>
-
 #include <pier/pier.h>
 
 static const char *text = PIER_ARGS_TEXT, *device, *rep_name;
@@ -15,6 +14,7 @@ static const struct pier_option options[] = {
 	  0, 1, 4080, &text },
 	{ 0 },
 };
+static char shown[4 * 4080 + 1];
 static int status = -1;		/* of the answer */
 
 static void sent(struct pier_task *task, void *arg)
@@ -26,7 +26,8 @@ static void received(struct pier_comch_conn *conn, const void *msg, size_t len,
 		     void *data)
 {
 	(void)data;
-	printf("received \"%.*s\"\n", (int)len, (const char *)msg);
+	printf("received \"%s\"\n",
+	       pier_text_escape(msg, len, shown, sizeof(shown)));
 	pier_comch_send(conn, text, strlen(text), sent, &status);
 }
 
@@ -38,7 +39,7 @@ static void disconnected(struct pier_comch_conn *conn, void *data)
 
 int main(int argc, char *argv[])
 {
-	struct pier_args args = { .size = sizeof(args) };
+	struct pier_args args = { .size = sizeof(args), .options = options };
 	struct pier_dev *dev = NULL;
 	struct pier_replist *reps = NULL;
 	const struct pier_repinfo *info = NULL;
@@ -48,7 +49,6 @@ int main(int argc, char *argv[])
 	int err;
 
 	args.about = "Answer a message of comch_ctrl_path_client.";
-	args.options = options;
 	err = pier_args_parse(&args, argc, argv);
 	if (err)
 		return pier_args_exit(err);	/* help, or a usage error */

@@ -9,9 +9,11 @@ static const struct pier_option options[] = {
 	  PIER_OPTION_STRING, 0, 0, 0, &device },
 	{ 0 },
 };
+static struct pier_pe *pe;
 static struct pier_mmap *mmap;
 static struct pier_buf *buf;
 static struct pier_comch_consumer *consumer;
+static char shown[4 << 20];
 static int ended, status = -1;		/* of the receive */
 
 static void received(struct pier_task *task, void *arg)
@@ -30,8 +32,9 @@ static void changed(struct pier_ctx *ctx, enum pier_ctx_state prev,
 	ended = next == PIER_CTX_IDLE;
 }
 
-static void connected(struct pier_comch_conn *conn, void *pe)
+static void connected(struct pier_comch_conn *conn, void *data)
 {
+	(void)data;
 	if (consumer || pier_comch_consumer_create(conn, mmap, &consumer))
 		return;			/* one client at a time */
 	pier_ctx_set_state_changed(pier_comch_consumer_ctx(consumer), changed);
@@ -42,33 +45,30 @@ int main(int argc, char *argv[])
 {
 	struct pier_args args = { .size = sizeof(args), .options = options };
 	struct pier_dev *dev = NULL;
-	struct pier_pe *pe = NULL;
 	struct pier_buf_inventory *inv = NULL;
 	struct pier_comch *comch = NULL;
 	int err = pier_args_parse(&args, argc, argv);
 
 	if (err)
 		return pier_args_exit(err);	/* help, or a usage error */
-	err = pier_dev_open(device, &dev);
-	err = err ? err : pier_pe_create(&pe);
-	err = err ? err : pier_buf_inventory_create(1, &inv);
-	err = err ? err : pier_mmap_alloc(dev, 1 << 20, NULL, &mmap);
-	err = err ? err : pier_buf_empty(inv, mmap, &buf);
-	err = err ? err : pier_comch_create_server(
-		dev, NULL, "comch_data_path_sample_server", &comch);
-	if (!err) {
-		pier_ctx_set_user_data(pier_comch_ctx(comch), pe);
-		pier_comch_set_callbacks(comch, connected, NULL, NULL, NULL);
-		err = pier_ctx_start(pier_comch_ctx(comch), pe);
-	}
+	err = pier_dev_open(device, &dev) ?: pier_pe_create(&pe) ?:
+	      pier_mmap_alloc(dev, 1 << 20, NULL, &mmap) ?:
+	      pier_buf_inventory_create(1, &inv) ?:
+	      pier_buf_empty(inv, mmap, &buf) ?:
+	      pier_comch_create_server(dev, NULL,
+				       "comch_data_path_sample_server",
+				       &comch) ?:
+	      pier_comch_set_callbacks(comch, connected, NULL, NULL, NULL) ?:
+	      pier_ctx_start(pier_comch_ctx(comch), pe);
 	while (!err && !ended)
 		err = pier_pe_wait(pe, -1);
 	if (err || status)
 		fprintf(stderr, "comch_data_path_server: %s\n",
 			pier_last_error());
 	else
-		printf("received \"%.*s\"\n", (int)pier_buf_data_len(buf),
-		       (const char *)pier_buf_data(buf));
+		printf("received \"%s\"\n", pier_text_escape(
+			pier_buf_data(buf), pier_buf_data_len(buf), shown,
+			sizeof(shown)));
 	pier_comch_consumer_destroy(consumer);
 	pier_comch_destroy(comch);
 	pier_buf_put(buf);

@@ -2,6 +2,7 @@
 /* dma_copy_dpu - copy the text that dma_copy_host offers. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <pier/pier.h>
 
@@ -20,7 +21,7 @@ static const struct pier_option options[] = {
 
 int main(int argc, char *argv[])
 {
-	static char memory[4096];
+	static char memory[4096 + 1], shown[4 * 4096 + 1];
 	struct pier_args args = { sizeof(args), 0, about, .options = options };
 	unsigned char desc[PIER_DESC_MAX];
 	struct pier_dev *dev = NULL;
@@ -54,7 +55,7 @@ int main(int argc, char *argv[])
 	err = err ? err : pier_pe_create(&pe);
 	err = err ? err : pier_dma_create(dev, &dma);
 	err = err ? err : pier_ctx_start(pier_dma_ctx(dma), pe);
-	err = err ? err : pier_mmap_map(dev, memory, sizeof(memory), 0, &local);
+	err = err ? err : pier_mmap_map(dev, memory, 4096, 0, &local);
 	err = err ? err : pier_buf_inventory_create(2, &inv);
 	err = err ? err : pier_buf_by_data(inv, remote, (void *)addr, size,
 					   &src);
@@ -64,7 +65,8 @@ int main(int argc, char *argv[])
 	if (err)
 		fprintf(stderr, "dma_copy_dpu: %s\n", pier_last_error());
 	else
-		printf("copied \"%.*s\"\n", (int)sizeof(memory), memory);
+		printf("copied \"%s\"\n", pier_text_escape(
+			memory, strlen(memory), shown, sizeof(shown)));
 
 	pier_dma_destroy(dma);
 	pier_buf_put(dst);

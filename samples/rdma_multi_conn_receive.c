@@ -12,7 +12,7 @@ static const struct pier_option options[] = {
 	  PIER_OPTION_INT, 0, 1, CONNS_MAX, &count },
 	{ 0 },
 };
-static char texts[CONNS_MAX][256];
+static char texts[CONNS_MAX][256], shown[4 * 256];
 static int received;
 
 static void receive_done(struct pier_task *task, void *arg)
@@ -23,7 +23,8 @@ static void receive_done(struct pier_task *task, void *arg)
 	if (len < 2 || text[len - 1])
 		return;
 	received++;
-	printf("received \"%s\"\n", text);
+	pier_text_escape(text, len - 1, shown, sizeof(shown));
+	printf("received \"%s\"\n", shown);
 }
 
 int main(int argc, char *argv[])

@@ -6,7 +6,7 @@
 
 #include <pier/pier.h>
 
-static char text[4096];
+static char text[4096], shown[4 * 4096];
 static struct pier_dev *dev;
 static struct pier_pe *pe;
 static struct pier_rdma *rdma;
@@ -56,7 +56,9 @@ int main(int argc, char *argv[])
 		      stderr);
 		err = -EBADMSG;
 	} else {
-		printf("read \"%s\"\n", text);
+		printf("read \"%s\"\n",
+		       pier_text_escape(text, strlen(text), shown,
+					sizeof(shown)));
 	}
 
 	pier_conn_disconnect(conn);

@@ -20,7 +20,7 @@ static void receive_done(struct pier_task *task, void *arg)
 
 int main(int argc, char *argv[])
 {
-	static char text[256];
+	static char text[256], shown[4 * 256];
 	struct result result = { .status = -EINPROGRESS };
 	struct pier_args args = PIER_ARGS_RENDEZVOUS;
 	struct pier_dev *dev = NULL;
@@ -38,10 +38,8 @@ int main(int argc, char *argv[])
 		return pier_args_exit(err);	/* help, or a usage error */
 
 	err = pier_dev_open(args.device, &dev);
-	if (!err)
-		err = pier_pe_create(&pe);
-	if (!err)
-		err = pier_rdma_create(dev, &rdma);
+	err = err ? err : pier_pe_create(&pe);
+	err = err ? err : pier_rdma_create(dev, &rdma);
 	if (!err)
 		err = pier_ctx_start(pier_rdma_ctx(rdma), pe);
 	if (!err)
@@ -66,7 +64,9 @@ int main(int argc, char *argv[])
 		fputs("rdma_receive: the peer has sent no text\n", stderr);
 		err = -EBADMSG;
 	} else {
-		printf("received \"%s\"\n", text);
+		printf("received \"%s\"\n",
+		       pier_text_escape(text, result.len - 1, shown,
+					sizeof(shown)));
 	}
 
 	pier_conn_disconnect(conn);

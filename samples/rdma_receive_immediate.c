@@ -25,7 +25,7 @@ static void receive_done(struct pier_task *task, void *arg)
 
 int main(int argc, char *argv[])
 {
-	static char text[256];
+	static char text[256], shown[4 * 256];
 	struct result result = { .status = -EINPROGRESS };
 	struct pier_args args = PIER_ARGS_RENDEZVOUS;
 	struct pier_dev *dev = NULL;
@@ -42,8 +42,7 @@ int main(int argc, char *argv[])
 	if (err)
 		return pier_args_exit(err);	/* help, or a usage error */
 
-	err = pier_dev_open(args.device, &dev);
-	err = err ? err : pier_pe_create(&pe);
+	err = pier_dev_open(args.device, &dev) ?: pier_pe_create(&pe);
 	err = err ? err : pier_rdma_create(dev, &rdma);
 	err = err ? err : pier_ctx_start(pier_rdma_ctx(rdma), pe);
 	err = err ? err : pier_mmap_map(dev, text, sizeof(text),
@@ -65,7 +64,9 @@ int main(int argc, char *argv[])
 		      "an immediate\n", stderr);
 		err = -EBADMSG;
 	} else {
-		printf("received \"%s\" with immediate %u\n", text, result.imm);
+		pier_text_escape(text, result.len - 1, shown, sizeof(shown));
+		printf("received \"%s\" with immediate %u\n", shown,
+		       result.imm);
 	}
 
 	pier_conn_disconnect(conn);

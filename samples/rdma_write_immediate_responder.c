@@ -26,7 +26,7 @@ static void receive_done(struct pier_task *task, void *arg)
 
 int main(int argc, char *argv[])
 {
-	static char memory[4096];
+	static char memory[4096], shown[4 * 4096];
 	struct result result = { .status = -EINPROGRESS };
 	struct pier_args args = PIER_ARGS_RENDEZVOUS;
 	struct pier_dev *dev = NULL;
@@ -65,8 +65,9 @@ int main(int argc, char *argv[])
 		      "text with an immediate\n", stderr);
 		err = -EBADMSG;
 	} else {
+		pier_text_escape(memory, strlen(memory), shown, sizeof(shown));
 		printf("the peer has written \"%s\" with immediate %u\n",
-		       memory, result.imm);
+		       shown, result.imm);
 	}
 
 	pier_conn_disconnect(conn);

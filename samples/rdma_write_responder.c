@@ -8,7 +8,7 @@
 
 int main(int argc, char *argv[])
 {
-	static char memory[4096];
+	static char memory[4096], shown[4 * 4096];
 	struct pier_args args = PIER_ARGS_RENDEZVOUS;
 	struct pier_dev *dev = NULL;
 	struct pier_pe *pe = NULL;
@@ -48,7 +48,8 @@ int main(int argc, char *argv[])
 		      stderr);
 		err = -EBADMSG;
 	} else {
-		printf("the peer has written \"%s\"\n", memory);
+		pier_text_escape(memory, strlen(memory), shown, sizeof(shown));
+		printf("the peer has written \"%s\"\n", shown);
 	}
 
 	pier_conn_disconnect(conn);

@@ -54,6 +54,7 @@ check_PROGRAMS += \
 	%D%/core/file.t \
 	%D%/core/hash.t \
 	%D%/core/log.t \
+	%D%/core/text.t \
 	%D%/core/wire.t \
 	%D%/dev/bridge.t \
 	%D%/dev/counters.t \

@@ -11,8 +11,7 @@
 
 #include <pier/pier.h>
 
-#define SLOTS 1024
-#define PROBES 8
+enum { SLOTS = 1024, PROBES = 8 };
 
 struct table {		/* as in kv_server */
 	uint64_t gets;
@@ -20,6 +19,7 @@ struct table {		/* as in kv_server */
 };
 static struct pier_args args = PIER_ARGS_RENDEZVOUS;
 static struct slot slots[PROBES];	/* what was read */
+static char shown[4 * 104 + 1];		/* a value */
 static uint64_t gets;			/* the counter before this one */
 static struct pier_rdma *rdma;
 static struct pier_conn *conn;
@@ -73,10 +73,13 @@ static int get(const char *key)
 /* The keys and values are a peer's bytes: they may have no end. */
 static int print(const char *key)
 {
-	for (struct slot *slot = slots; slot < slots + PROBES; slot++)
-		if (*key && !strncmp(slot->key, key, sizeof(slot->key)))
-			return printf("%s=%.104s, get %" PRIu64 "\n", key,
-				      slot->value, gets) < 0;
+	for (struct slot *slot = slots; slot < slots + PROBES; slot++) {
+		if (!*key || strncmp(slot->key, key, sizeof(slot->key)))
+			continue;
+		pier_text_escape(slot->value, strnlen(slot->value, 104), shown,
+				 sizeof(shown));
+		return printf("%s=%s, get %" PRIu64 "\n", key, shown, gets) < 0;
+	}
 	fprintf(stderr, "kv_client: no key \"%s\"\n", key);
 	return 1;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* reconnect_client - connect again to a server that died or was cut off. */
 #include <stdio.h>
+#include <string.h>
 
 #include <pier/pier.h>
 
@@ -17,7 +18,7 @@ static struct pier_pe *pe;
 static struct pier_rdma *rdma;
 static struct pier_buf *out, *in;
 static struct pier_conn *conn;
-static char memory[2][LEN];
+static char memory[2][LEN], shown[4 * LEN + 1];
 static int posted, answered;
 
 static int is_connected(void)
@@ -87,22 +88,21 @@ int main(int argc, char *argv[])
 	err = pier_args_parse(&args, argc, argv);
 	if (err)
 		return pier_args_exit(err);	/* help, or a usage error */
-	err = pier_dev_open(args.device, &dev);
-	err = err ? err : pier_pe_create(&pe);
-	err = err ? err : pier_rdma_create(dev, &rdma);
-	err = err ? err : pier_rdma_configure(rdma, &cfg);
-	err = err ? err : pier_ctx_start(pier_rdma_ctx(rdma), pe);
-	err = err ? err : pier_mmap_map(dev, memory, sizeof(memory),
-					PIER_LOCAL_WRITE, &mmap);
-	err = err ? err : pier_buf_inventory_create(2, &inv);
-	err = err ? err : pier_buf_by_data(inv, mmap, memory, LEN, &out);
-	err = err ? err : pier_buf_by_addr(inv, mmap, memory + 1, LEN, &in);
+	err = pier_dev_open(args.device, &dev) ?: pier_pe_create(&pe) ?:
+	      pier_rdma_create(dev, &rdma) ?: pier_rdma_configure(rdma, &cfg) ?:
+	      pier_ctx_start(pier_rdma_ctx(rdma), pe) ?:
+	      pier_mmap_map(dev, memory, sizeof(memory), PIER_LOCAL_WRITE,
+			    &mmap) ?: pier_buf_inventory_create(2, &inv) ?:
+	      pier_buf_by_data(inv, mmap, memory, LEN, &out) ?:
+	      pier_buf_by_addr(inv, mmap, memory + 1, LEN, &in);
 	for (i = 1; !err && i <= count; i += answered, answered = 0) {
 		snprintf(memory[0], LEN, "%d", i);
 		if (!is_connected() && ++connects)
 			err = reconnect();
 		err = err ? err : ask();
-		if (answered && printf("%.*s\n", LEN, memory[1]) >= 0)
+		pier_text_escape(memory[1], strnlen(memory[1], LEN), shown,
+				 sizeof(shown));
+		if (answered && puts(shown) >= 0)
 			fflush(stdout);
 	}
 	if (err)

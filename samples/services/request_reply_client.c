@@ -16,7 +16,7 @@
 #define LEN (1 << 16)	/* of a reply */
 
 static const char *text = PIER_ARGS_TEXT, *address;
-static int count = 1, meetings;
+static int count = 1, meetings, failed;
 static const struct pier_option options[] = {
 	{ "t", "text", "TEXT", "the text to send", PIER_OPTION_STRING, 0, 1,
 	  4080, &text },
@@ -32,25 +32,31 @@ static struct pier_args args = PIER_ARGS_RENDEZVOUS;
 static struct pier_mmap *mmap;
 static struct pier_buf_inventory *inv;
 static char replies[MAX][LEN];	/* servers may write here: nothing else is */
-static int failed;
+static char shown[4 * LEN + 1];
+
+/* Two texts, or a list of such in lines. */
+static void print(const char *reply, size_t len)
+{
+	for (size_t n; len; reply += n, len -= n) {
+		const char *end = meetings ? memchr(reply, '\n', len) : NULL;
+
+		n = end ? (size_t)(end - reply) + 1 : len;
+		printf("%s%s\n", meetings ? "" : "met ", pier_text_escape(
+		       reply, n - !!end, shown, sizeof(shown)));
+	}
+	fflush(stdout);
+}
 
 static void replied(struct pier_task *task, void *arg)
 {
-	struct pier_buf *reply = arg;
-	size_t len = pier_buf_data_len(reply);
-
-	if (pier_task_status(task)) {
+	failed |= !!pier_task_status(task);
+	if (pier_task_status(task))
 		fprintf(stderr, "request_reply_client: %s\n",
 			pier_task_error_text(task));
-		failed = 1;
-	} else {
-		fputs(meetings ? "" : "met ", stdout);
-		fwrite(pier_buf_data(reply), 1, len, stdout);
-		fputs(meetings ? "" : "\n", stdout);
-		fflush(stdout);
-	}
+	else
+		print(pier_buf_data(arg), pier_buf_data_len(arg));
 	pier_task_free(task);
-	pier_buf_put(reply);
+	pier_buf_put(arg);
 }
 
 /* As the reply has a buffer, the server is informed when its time is over. */
@@ -58,13 +64,12 @@ static int request(struct pier_comch_conn *conn, char *memory)
 {
 	struct pier_task *task = NULL;
 	struct pier_buf *reply = NULL;
-	int err;
+	int err = pier_buf_by_addr(inv, mmap, memory, LEN, &reply) ?:
+		  pier_comch_task_request(conn, text, meetings ? 0 :
+					  strlen(text), NULL, 0, &task) ?:
+		  pier_comch_task_set_reply_buf(task, reply) ?:
+		  pier_task_set_timeout_ms(task, args.timeout_ms);
 
-	err = pier_buf_by_addr(inv, mmap, memory, LEN, &reply);
-	err = err ? err : pier_comch_task_request(
-		conn, text, meetings ? 0 : strlen(text), NULL, 0, &task);
-	err = err ? err : pier_comch_task_set_reply_buf(task, reply);
-	err = err ? err : pier_task_set_timeout_ms(task, args.timeout_ms);
 	if (!err)
 		pier_task_set_done(task, replied, reply);
 	err = err ? err : pier_task_submit(task, 0);
@@ -80,7 +85,6 @@ int main(int argc, char *argv[])
 	struct pier_dev *dev = NULL;
 	struct pier_pe *pe = NULL;
 	struct pier_comch *comch = NULL;
-	struct pier_ctx *ctx;
 	const char *error = NULL;
 	int i, err;
 
@@ -90,20 +94,16 @@ int main(int argc, char *argv[])
 	err = pier_args_parse(&args, argc, argv);
 	if (err)
 		return pier_args_exit(err);	/* help, or a usage error */
-	err = pier_dev_open(args.device, &dev);
-	err = err ? err : pier_pe_create(&pe);
-	err = err ? err : pier_mmap_map(dev, replies, sizeof(replies),
-					PIER_REMOTE_WRITE, &mmap);
-	err = err ? err : pier_buf_inventory_create(MAX, &inv);
-	err = err ? err : pier_comch_create_client(dev, "request_reply",
-						   address, &comch);
-	ctx = comch ? pier_comch_ctx(comch) : NULL;
-	err = err ? err : pier_ctx_start(ctx, pe);
+	err = pier_dev_open(args.device, &dev) ?: pier_pe_create(&pe) ?:
+	      pier_mmap_map(dev, replies, sizeof(replies), PIER_REMOTE_WRITE,
+			    &mmap) ?: pier_buf_inventory_create(MAX, &inv) ?:
+	      pier_comch_create_client(dev, "request_reply", address, &comch) ?:
+	      pier_ctx_start(pier_comch_ctx(comch), pe);
 	err = err == -EINPROGRESS ? 0 : err;	/* it connects */
-	while (!err && pier_ctx_state(ctx) == PIER_CTX_STARTING)
+	while (!err && pier_ctx_state(pier_comch_ctx(comch)) ==
+		       PIER_CTX_STARTING)
 		err = pier_pe_wait(pe, -1);
-	if (!err && pier_ctx_state(ctx) == PIER_CTX_IDLE)
-		err = pier_comch_error(comch, &error);
+	err = err ? err : pier_comch_error(comch, &error);
 	for (i = 0; !err && i < count; i++)
 		err = request(pier_comch_conn(comch), replies[i]);
 	while (!err && pier_pe_inflight(pe))

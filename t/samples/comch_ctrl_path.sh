@@ -16,7 +16,8 @@ random()
 	tr -dc '[:graph:]' </dev/urandom | head -c "$1"
 }
 
-# talks TEXT ANSWER OPTION... - the options are the server's
+# talks TEXT ANSWER OPTION... - the options are the server's; what is received
+# is printed like that or as $printed
 talks()
 {
 	text=$1 answer=$2
@@ -30,8 +31,10 @@ talks()
 	    >"$tmp/client" 2>&1
 	wait $serving
 	status=$?
-	printf 'sent "%s", received "%s"\n' "$text" "$answer" >"$tmp/want"
-	printf 'received "%s"\nsent "%s"\n' "$text" "$answer" >"$tmp/wanted"
+	printf 'sent "%s", received "%s"\n' "$text" "${printed:-$answer}" \
+	    >"$tmp/want"
+	printf 'received "%s"\nsent "%s"\n' "${printed:-$text}" "$answer" \
+	    >"$tmp/wanted"
 	[ $status -eq 0 ] && cmp "$tmp/want" "$tmp/client" &&
 	    cmp "$tmp/wanted" "$tmp/server" ||
 	    { cat "$tmp/server" "$tmp/client"; return 1; }
@@ -42,6 +45,12 @@ random_texts_are_answered()
 	for len in 1 100 4080; do
 		talks "$(random $len)" "$(random $len)" || return
 	done
+}
+
+control_characters_are_printed_as_numbers()
+{
+	trick=$(printf '\033[2J')
+	printed='\x1b[2J' talks "$trick" "$trick"
 }
 
 a_server_has_a_representor()
@@ -88,6 +97,7 @@ a_second_server_says_so()
 }
 
 run random_texts_are_answered
+run control_characters_are_printed_as_numbers
 run a_server_has_a_representor
 run a_client_takes_an_address
 run without_a_server_the_client_says_so

@@ -16,7 +16,8 @@ random()
 	tr -dc '[:graph:]' </dev/urandom | head -c "$1"
 }
 
-# moves TEXT OPTION... - the options are the client's
+# moves TEXT OPTION... - the options are the client's; it is printed like that
+# or as $printed
 moves()
 {
 	text=$1
@@ -29,7 +30,7 @@ moves()
 	status=$?
 	wait $serving || status=1
 	printf 'sent "%s"\n' "$text" >"$tmp/want"
-	printf 'received "%s"\n' "$text" >"$tmp/wanted"
+	printf 'received "%s"\n' "${printed:-$text}" >"$tmp/wanted"
 	[ $status -eq 0 ] && cmp "$tmp/want" "$tmp/client" &&
 	    cmp "$tmp/wanted" "$tmp/server" ||
 	    { cat "$tmp/server" "$tmp/client"; return 1; }
@@ -40,6 +41,11 @@ random_texts_are_moved()
 	for len in 1 100 4097 100000; do
 		moves "$(random $len)" || return
 	done
+}
+
+control_characters_are_printed_as_numbers()
+{
+	printed='\x1b[2J' moves "$(printf '\033[2J')"
 }
 
 a_client_takes_an_address()
@@ -58,6 +64,7 @@ without_a_server_the_client_says_so()
 }
 
 run random_texts_are_moved
+run control_characters_are_printed_as_numbers
 run a_client_takes_an_address
 run without_a_server_the_client_says_so
 tap_done

@@ -24,11 +24,11 @@ offer()
 	done
 }
 
-# copies TEXT - what is offered is copied, and both end
+# copies TEXT [PRINTED] - what is offered is copied, and both end
 copies()
 {
 	offer "--text=$1" || { cat "$tmp/host"; return 1; }
-	printf 'copied "%s"\n' "$1" >"$tmp/want"
+	printf 'copied "%s"\n' "${2:-$1}" >"$tmp/want"
 	timeout 40 "$dpu" -p "$device" -d "$desc" -b "$info" >"$tmp/got" 2>&1
 	status=$?
 	wait $offering
@@ -48,6 +48,11 @@ random_texts_are_copied()
 	for len in 1 63 64 4095; do
 		copies "$(random $len)" || return
 	done
+}
+
+control_characters_are_printed_as_numbers()
+{
+	copies "$(printf '\033[2J')" '\x1b[2J'
 }
 
 a_copy_from_a_host_that_was_killed_is_an_error()
@@ -115,6 +120,7 @@ an_address_that_is_not_the_exports_is_an_error()
 }
 
 run random_texts_are_copied
+run control_characters_are_printed_as_numbers
 run a_copy_from_a_host_that_was_killed_is_an_error
 run enter_ends_the_host
 run an_address_that_is_not_the_exports_is_an_error

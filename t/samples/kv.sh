@@ -40,12 +40,12 @@ counted()
 
 values_are_read()
 {
-	serve apple=red "plum=dark blue" 'x==y'
-	get one apple plum x
+	serve apple=red "plum=dark blue" 'x==y' "tint=$(printf '\033[31m')"
+	get one apple plum x tint
 	wait $client
 	printf '%s\n' "apple=red, get 0" "plum=dark blue, get 1" \
-	    "x==y, get 2" >"$tmp/want"
-	cmp "$tmp/want" "$tmp/one" && counted 3 0 || {
+	    "x==y, get 2" 'tint=\x1b[31m, get 3' >"$tmp/want"
+	cmp "$tmp/want" "$tmp/one" && counted 4 0 || {
 		cat "$tmp/one"
 		return 1
 	}

@@ -415,6 +415,31 @@ the_text_is_given_by_a_short_or_a_long_option()
 	with_texts "one two \"three\""
 }
 
+# ESC, and C1's CSI as UTF-8 and as a byte; none of it is printed as it came.
+a_text_of_a_peer_is_printed_without_control_characters()
+{
+	text=$(printf 'a\033[2J\302\233m\233m\303\244')
+	for names in $pairs; do
+		passive=${names%:*} active=${names#*:}
+		option=$(text_option "$active" | cut -d' ' -f1)
+		fresh
+		if [ "$option" ]; then
+			end a "$passive" -d soft_lo &
+			end b "$active" -d soft_lo "$option" "$text"
+		elif [ "$(text_option "$passive")" ]; then
+			end b "$active" -d soft_lo &
+			end a "$passive" -d soft_lo -r "$text"
+		else
+			continue
+		fi
+		wait $! || return 1
+		file=$dir/a.out
+		[ "$option" ] || file=$dir/b.out
+		says "$file" "$(printf \
+		    '"a\\x1b[2J\\xc2\\x9bm\\x9bm\303\244"')" || return 1
+	done
+}
+
 # 255 characters.
 longest()
 {
@@ -726,6 +751,7 @@ run any_text_and_number_arrive
 run any_number_is_added_to_and_replaced
 natively run an_immediate_out_of_range_is_a_usage_error
 natively run the_text_is_given_by_a_short_or_a_long_option
+natively run a_text_of_a_peer_is_printed_without_control_characters
 natively run a_text_may_have_255_characters
 natively run a_text_of_1_character_is_enough
 natively run a_text_of_no_or_256_characters_is_a_usage_error

@@ -91,8 +91,8 @@ many_clients_send_to_one_server()
 {
 	many a receive -cm -lp $port -nc 5 &
 	receiver=$!
-	clients 5 send -s "to the server" && ended $receiver &&
-		has "$tmp/a.out" 5 'received "to the server"'
+	clients 5 send -s "to the$(printf '\033') server" && ended $receiver &&
+		has "$tmp/a.out" 5 'received "to the\x1b server"'
 }
 
 one_server_sends_to_many_clients()

@@ -6,6 +6,7 @@
 #include <pier/version.h>
 #include <pier/error.h>
 #include <pier/log.h>
+#include <pier/text.h>
 #include <pier/args.h>
 #include <pier/task.h>
 #include <pier/dev.h>
