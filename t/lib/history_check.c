@@ -68,16 +68,10 @@ void history_fill(uint8_t *mem, uint32_t len, const struct history_end *end,
 bool history_is(const uint8_t *mem, uint32_t len, const struct history_end *end,
 		uint32_t op)
 {
-	uint32_t i, part;
-	uint64_t word;
+	uint8_t want[HISTORY_SLOT];
 
-	for (i = 0; i < len; i += 8) {
-		word = word_of(end, op, i / 8);
-		part = len - i < 8 ? len - i : 8;
-		if (memcmp(mem + i, &word, part))
-			return false;
-	}
-	return true;
+	history_fill(want, len, end, op);
+	return !memcmp(mem, want, len);
 }
 
 /*
