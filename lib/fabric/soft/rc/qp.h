@@ -487,7 +487,7 @@ void pier__soft_fault_free(struct soft_qp *qp);
 
 /* responder_reply.c: responses and acknowledgements. */
 void pier__soft_reply_ack(struct soft_qp *qp);
-/* Tell what was received and what is held; with nothing held an ACK. */
+/* Report what was received and what is held; with nothing held a NAK. */
 void pier__soft_reply_selective(struct soft_qp *qp);
 /* A NAK other than sequence and RNR ends the QP. */
 void pier__soft_reply_nak(struct soft_qp *qp, uint8_t syndrome);
