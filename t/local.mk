@@ -266,6 +266,7 @@ dist_check_SCRIPTS += \
 	%D%/doca/installed.sh \
 	%D%/manual/jobs.sh \
 	%D%/manual/pages.sh \
+	%D%/manual/ranges.sh \
 	%D%/meta/connections.sh \
 	%D%/meta/contributing.sh \
 	%D%/meta/docs.sh \

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # What the public headers declare is in the page of the header: structs with
-# their members and defaults, enums with their constants, types, macros.
+# their members, defaults and units, enums with their constants, types, macros;
+# and so are the headers.  t/manual/ranges.sh looks at the ranges.
 . "${0%/*}/../lib/tap.sh"
 cd "$top" || exit
 
@@ -16,7 +17,8 @@ page_of()
 }
 
 # items HEADER - "KIND NAME [DEFAULT]" of what it declares.  The default of a
-# member is the number that its comment has behind "0 means" or "0:".
+# member is the number that its comment has behind "0 means" or "0:"; its unit,
+# of kind unit, that of its name or of its comment.
 items()
 {
 	awk '
@@ -38,13 +40,20 @@ items()
 	}
 	function flush() {
 		if (members != "") {
+			bytes = text ~ /([^o] |^ *)bytes([^a-z]|$)/
+			n = split(members, name, " ")
+			for (i = 1; i <= n; i++) {
+				if (name[i] ~ /_ms$/)
+					print "unit", name[i], "milliseconds"
+				if (bytes)
+					print "unit", name[i], "bytes"
+			}
 			if (match(text, /(^|[^0-9])0( means|:) [0-9]+/)) {
 				text = substr(text, RSTART, RLENGTH)
 				sub(/.* /, "", text)
 			} else {
 				text = ""
 			}
-			n = split(members, name, " ")
 			for (i = 1; i <= n; i++)
 				print "member", name[i], text
 		}
@@ -136,6 +145,12 @@ marked()
 	}
 	/^\.(Vt|F[anot]) / || / Vt / || literal { mark("type", $0) }
 	/^\.It/ { item = / Va / ? $0 : "" }
+	/(^|[^A-Za-z])([Mm]illiseconds|ms|[Bb]ytes)([^a-z]|$)/ {
+		n = split((literal ? $0 : item), word, /[^a-z0-9_]+/)
+		unit = tolower($0) ~ /bytes/ ? "bytes" : "milliseconds"
+		for (i = 1; i <= n; i++)
+			print "unit", word[i], unit
+	}
 	item != "" && !/^\.It/ {
 		line = $0
 		while (match(line, /[0-9]+/)) {
@@ -166,7 +181,7 @@ each()
 
 lacking_names()
 {
-	awk '{ print $1, $2 }' "$tmp/items" | sort -u |
+	awk '$1 != "unit" { print $1, $2 }' "$tmp/items" | sort -u |
 	    comm -23 - "$tmp/marked" | sed "s|^|$page: lacks the |"
 }
 
@@ -175,6 +190,36 @@ lacking_defaults()
 	awk '$1 == "member" && $3 != "" { print "default", $2, $3 }' \
 	    "$tmp/items" | sort -u | comm -23 - "$tmp/marked" |
 	    sed "s|^|$page: lacks the |"
+}
+
+lacking_units()
+{
+	grep '^unit' "$tmp/items" | sort -u | comm -23 - "$tmp/marked" |
+	    sed "s|^|$page: lacks the |"
+}
+
+# The header of the page, and those that comments of it name: the type of a
+# parameter is declared there.
+lacking_includes()
+{
+	{
+		echo "<${header#lib/include/}>"
+		grep -o '/\* <[a-z/]*\.h>' "$header" | cut -d ' ' -f 2
+	} | tr -d '<>' | while read -r name; do
+		grep -qx "\.In $name" "$page" || echo "$page: lacks .In $name"
+	done
+}
+
+pages_have_the_units_of_members()
+{
+	each lacking_units
+	[ "$(grep -c '^unit' "$tmp/all")" -gt 30 ] ||
+	    echo "few units were found"
+}
+
+pages_include_what_their_calls_need()
+{
+	each lacking_includes
 }
 
 pages_have_what_headers_declare()
@@ -191,5 +236,7 @@ pages_have_the_defaults_of_members()
 }
 
 none pages_have_what_headers_declare
+none pages_have_the_units_of_members
+none pages_include_what_their_calls_need
 none pages_have_the_defaults_of_members
 tap_done
