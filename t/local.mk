@@ -338,6 +338,11 @@ check_PROGRAMS += \
 	%D%/cpp/result.t \
 	# end, sorted
 endif
+if COROUTINES
+check_PROGRAMS += \
+	%D%/cpp/coro.t \
+	# end, sorted
+endif
 
 # What tests share, and the insides of the library.
 check_LTLIBRARIES += %D%/libtap.la
@@ -485,6 +490,8 @@ $(cpp_tests:.t=.$(OBJEXT)): private AM_CPPFLAGS += $(cpp_cppflags)
 %C%_cpp_cm_t_SOURCES = %D%/cpp/cm.cpp
 %C%_cpp_comch_t_SOURCES = %D%/cpp/comch.cpp
 %C%_cpp_contexts_t_SOURCES = %D%/cpp/contexts.cpp
+%D%/cpp/coro.$(OBJEXT): private AM_CXXFLAGS += -std=c++20
+%C%_cpp_coro_t_SOURCES = %D%/cpp/coro.cpp
 %C%_cpp_rdma_t_SOURCES = %D%/cpp/rdma.cpp
 %C%_cpp_result_t_SOURCES = %D%/cpp/result.cpp
 

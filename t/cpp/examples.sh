@@ -3,7 +3,6 @@
 #
 # The examples of the C++ binding, with samples in C as their peers.
 . "${0%/*}/../lib/tap.sh"
-. "$top/t/lib/toolbox.sh"
 
 cpp=$build/bindings/cpp/examples
 c=$build/samples

@@ -23,5 +23,6 @@
 #include <pier/cpp/comch.hpp>
 #include <pier/cpp/comch_data.hpp>
 #include <pier/cpp/rendezvous.hpp>
+#include <pier/cpp/coro.hpp>
 
 #endif

@@ -66,6 +66,12 @@ public:
 		pier_conn_set_state_changed(c_, run_state<F>);
 	}
 
+	void no_state_callable() const noexcept
+	{
+		pier_conn_set_state_changed(c_, nullptr);
+		pier_conn_set_user_data(c_, nullptr);
+	}
+
 	ctx_ref ctx() const noexcept { return pier_conn_ctx(c_); }
 	result<struct pier_conn_path> path() const
 	{

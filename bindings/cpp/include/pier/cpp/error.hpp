@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <exception>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -101,6 +102,8 @@ private:
 /* A value, or the error by which there is none. */
 template <class T> class [[nodiscard]] result {
 public:
+	static_assert(!std::is_same_v<T, pier::error> &&
+		      !std::is_same_v<T, status>, "return it alone");
 	using value_type = T;
 
 	result(T value) : value_(std::in_place_index<0>, std::move(value)) { }
