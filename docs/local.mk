@@ -68,6 +68,7 @@ dist_docs_DATA = \
 	%D%/from-verbs.md \
 	%D%/from-zeromq.md \
 	%D%/hardware.md \
+	%D%/python.md \
 	%D%/rxe.md \
 	%D%/security.md \
 	%D%/style.md \

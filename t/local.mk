@@ -282,6 +282,7 @@ dist_check_SCRIPTS += \
 	%D%/meta/symbols.sh \
 	%D%/meta/words.sh \
 	%D%/python/examples.sh \
+	%D%/python/guide.sh \
 	%D%/python/loop.sh \
 	%D%/python/objects.sh \
 	%D%/python/samples.sh \

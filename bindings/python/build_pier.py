@@ -13,6 +13,7 @@ import subprocess
 import sys
 
 import cffi
+from cffi import pkgconfig
 
 SOURCE = """
 #include <sys/socket.h>
@@ -83,7 +84,9 @@ def builder(compiler, flags):
 def for_setuptools():
     """The FFI of an installed pier, which pkg-config finds."""
     compiler = shlex.split(os.environ.get("CC", "cc"))
-    ffi = builder(compiler, cffi.pkgconfig.call("pier", "--cflags").split())
+    flags = pkgconfig.flags_from_pkgconfig(["pier"])
+    ffi = builder(compiler, [f"-I{folder}" for folder
+                             in flags["include_dirs"]])
     ffi.set_source_pkgconfig("pier._pier", ["pier"], SOURCE)
     return ffi
 

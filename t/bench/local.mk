@@ -164,6 +164,7 @@ EXTRA_DIST += \
 	%D%/cm.sh \
 	%D%/copy.sh \
 	%D%/overhead.sh \
+	%D%/python.py \
 	%D%/soft.sh \
 	%D%/vm.sh \
 	# end, sorted
