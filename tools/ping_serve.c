@@ -277,12 +277,22 @@ static int start_host(struct ping *p)
 	return works ? 0 : err;
 }
 
+/* Milliseconds until @next, microseconds of ping_now(); or without limit. */
+static int wait_ms(const struct ping *p, double next)
+{
+	double left = (next - ping_now()) / 1e3;
+
+	if (!p->host)
+		return -1;
+	return left > 0 ? (int)left + 1 : 0;
+}
+
 static void serve(struct ping *p)
 {
 	double next = ping_now() + LOOK_MS * 1e3;
 
 	while (!ping_stopped) {
-		pier_pe_wait(p->pe, p->host ? LOOK_MS : -1);
+		pier_pe_wait(p->pe, wait_ms(p, next));
 		if (!p->host || ping_now() < next)
 			continue;
 		listen_on_host(p);
