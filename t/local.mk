@@ -644,6 +644,7 @@ EXTRA_DIST += \
 	%D%/lib/api.sh \
 	%D%/lib/device.sh \
 	%D%/lib/install.sh \
+	%D%/lib/netns.sh \
 	%D%/lib/python.sh \
 	%D%/lib/sshd.sh \
 	%D%/lib/tap.sh \

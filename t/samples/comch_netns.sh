@@ -4,59 +4,13 @@
 # The samples of a Comm Channel between two network namespaces of the test's
 # own, as between two hosts.
 . "${0%/*}/../lib/tap.sh"
+. "$top/t/lib/netns.sh"
 
 bin=$build/samples
 [ -x "$bin/comch_ctrl_path_server" ] || skip_all "the samples are not built"
 
-if [ "${1:-}" != inside ]; then
-	for rights in -n -rn; do
-		unshare $rights true 2>/dev/null || continue
-		unshare $rights sh "$0" inside
-		exit
-	done
-	skip_all "no network namespace can be made"
-fi
-
-# The second one is that of a process that does nothing.
-unshare -n tail -f /dev/null &
-far=$!
-trap 'kill $far; rm -rf "$tmp"' EXIT
-
-# in_far COMMAND... - as on the second host
-in_far()
-{
-	nsenter -t $far -n "$@"
-}
-
-# connect_both - a cable between the two
-connect_both()
-{
-	tries=0
-	until [ "$(readlink /proc/$far/ns/net)" != \
-	    "$(readlink /proc/$$/ns/net)" ]; do
-		tries=$((tries + 1))
-		[ $tries -le 500 ] || return
-		sleep 0.02
-	done
-	ip link add near0 type veth peer name far0 netns $far &&
-	    ip addr add 10.77.0.1/24 dev near0 && ip link set near0 up &&
-	    in_far ip addr add 10.77.0.2/24 dev far0 &&
-	    in_far ip link set far0 up
-}
-
-# is_up COMMAND... - what ip(8) prints comes to have a carrier
-is_up()
-{
-	tries=0
-	until "$@" | grep -q "state UP"; do
-		tries=$((tries + 1))
-		[ $tries -le 500 ] || return
-		sleep 0.02
-	done
-}
-
-connect_both >"$tmp/ip" 2>&1 && is_up ip link show near0 &&
-    is_up in_far ip link show far0 || skip_all "$(head -n 1 "$tmp/ip")"
+own_net "$@"
+far_host && connect_both >"$tmp/ip" 2>&1 || skip_all "$(head -n 1 "$tmp/ip")"
 
 # begin_server HOW TEXT - on the second host, if HOW is in_far
 begin_server()

@@ -4,19 +4,10 @@
 # The samples where acknowledgements are lost, every other one: on the loopback
 # interface of a network namespace of the test's own.
 . "${0%/*}/../lib/tap.sh"
+. "$top/t/lib/netns.sh"
 
 bin=$build/samples
 [ -x "$bin/rdma_send" ] || skip_all "the samples are not built"
-
-# own_lo COMMAND... - in a namespace where we may do anything
-own_lo()
-{
-	if unshare -n true 2>/dev/null; then
-		unshare -n "$@"
-	else
-		unshare -rn "$@"
-	fi
-}
 
 # The first byte behind the UDP header is the opcode, 0x11 the one of RC's
 # acknowledgements.
@@ -32,12 +23,9 @@ table inet pier {
 END
 }
 
-if [ "${1:-}" != inside ]; then
-	command -v nft >/dev/null || skip_all "there is no nft(8)"
-	own_lo true 2>/dev/null || skip_all "no network namespace can be made"
-	own_lo sh "$0" inside
-	exit
-fi
+[ "${1:-}" = inside ] || command -v nft >/dev/null ||
+    skip_all "there is no nft(8)"
+own_net "$@"
 lose_acks >"$tmp/nft" 2>&1 || skip_all "$(head -n 1 "$tmp/nft")"
 
 # sample FILE NAME OPTION...

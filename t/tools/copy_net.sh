@@ -4,52 +4,13 @@
 # `pier copy` between two network namespaces of the test's own, as between two
 # hosts, where packets are lost and where the device goes away.
 . "${0%/*}/../lib/tap.sh"
+. "$top/t/lib/netns.sh"
 . "$top/t/lib/toolbox.sh"
 . "$top/t/lib/sshd.sh"
 
-if [ "${1:-}" != inside ]; then
-	command -v nft >/dev/null || skip_all "there is no nft(8)"
-	for rights in -n -rn; do
-		unshare $rights true 2>/dev/null || continue
-		unshare $rights sh "$0" inside
-		exit
-	done
-	skip_all "no network namespace can be made"
-fi
-
-# The second one is that of a process that does nothing.
-unshare -n tail -f /dev/null &
-far=$!
-trap 'tap_reap; rm -rf "$tmp"' EXIT
-
-# in_far COMMAND... - as on the second host
-in_far()
-{
-	nsenter -t $far -n "$@"
-}
-
-is_unshared()
-{
-	[ "$(readlink /proc/$far/ns/net)" != "$(readlink /proc/$$/ns/net)" ]
-}
-
-# is_up COMMAND... - what ip(8) prints has a carrier
-is_up()
-{
-	"$@" | grep -q "state UP"
-}
-
-# connect_both [NUMBER] - a cable between the two, the first or another
-connect_both()
-{
-	n=${1:-0}
-	ip link add near$n type veth peer name far$n netns $far &&
-	    ip addr add 10.77.$n.1/24 dev near$n && ip link set near$n up &&
-	    in_far ip addr add 10.77.$n.2/24 dev far$n &&
-	    in_far ip link set far$n up &&
-	    wait_for 10 is_up ip link show near$n &&
-	    wait_for 10 is_up in_far ip link show far$n
-}
+[ "${1:-}" = inside ] || command -v nft >/dev/null ||
+    skip_all "there is no nft(8)"
+own_net "$@"
 
 # lose PERCENT - of all packets that arrive, at both
 lose()
@@ -204,7 +165,7 @@ is_removed()
 	[ "$(ls -A "$tmp/root")" = file ]
 }
 
-wait_for 10 is_unshared && connect_both >"$tmp/ip" 2>&1 ||
+far_host && connect_both >"$tmp/ip" 2>&1 ||
     skip_all "$(head -n 1 "$tmp/ip")"
 
 run a_copy_survives_the_loss_of_20_of_100_packets

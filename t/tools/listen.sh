@@ -4,16 +4,10 @@
 # The servers of `pier ping` and `pier perf` on all devices of their host, and
 # on one: in a network namespace of the test's own, with two interfaces.
 . "${0%/*}/../lib/tap.sh"
+. "$top/t/lib/netns.sh"
 . "$top/t/lib/toolbox.sh"
 
-if [ "${1:-}" != inside ]; then
-	for rights in -n -rn; do
-		unshare $rights true 2>/dev/null || continue
-		unshare $rights sh "$0" inside
-		exit
-	done
-	skip_all "no network namespace can be made"
-fi
+own_net "$@"
 unset PIER_DEVICE
 port=7600
 
