@@ -6,8 +6,11 @@
 
 #include "core/clock.h"
 #include "core/roce.h"
+#include "fabric/soft/rc/qp.h"
 #include "t/lib/cmpair.h"
 #include "t/lib/tap.h"
+
+#define QPN_FIRST 101		/* of the ends of a side */
 
 static void must(bool ok, const char *what)
 {
@@ -165,12 +168,47 @@ struct cm_pair *cm_open(uint64_t seed, bool v6, uint32_t backlog)
 
 void cm_close(struct cm_pair *pair)
 {
+	int i;
+
+	for (i = 0; i < 2; i++)
+		if (pair->qp[i])
+			pier__soft_qp_destroy(pair->qp[i]);
 	if (pair->node[1].listener.backlog)
 		cm_unlisten(pair, 1);
 	node_close(&pair->node[0]);
 	node_close(&pair->node[1]);
 	vnet_fini(&pair->net);
 	free(pair);
+}
+
+void cm_queue(struct cm_pair *pair, int i)
+{
+	struct ibv_qp_cap cap = {
+		.max_send_wr = 4, .max_send_sge = 1, .max_inline_data = 64,
+	};
+	struct cm_node *node = &pair->node[i];
+
+	must(!pier__soft_qp_create(node->cq, node->srq, &cap, &pair->qp[i]),
+	     "qp");
+	node->last_qpn = pair->qp[i]->qpn - QPN_FIRST;
+}
+
+void cm_queue_connect(struct cm_pair *pair, int i)
+{
+	static const enum ibv_qp_state path[3] = {
+		IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS,
+	};
+	struct cm_node *node = &pair->node[i];
+	struct ibv_qp_attr attr;
+	uint16_t port;
+	int k, mask;
+
+	for (k = 0; k < 3; k++) {
+		IS(pier__soft_cm_qp_attr(cm_last(node)->id, path[k], &attr,
+					 &mask, &port), 0);
+		IS(pier__soft_qp_modify(pair->qp[i], &attr, mask, &node->addr,
+					port), 0);
+	}
 }
 
 void cm_listen(struct cm_pair *pair, int i, uint32_t backlog)
@@ -204,7 +242,7 @@ static struct cmpair_end *end_new(struct cm_node *node, struct pier__cm_id *id)
 	must(end, "memory");
 	end->id = id;
 	end->over = -1;
-	end->qpn = 100 + ++node->last_qpn;
+	end->qpn = QPN_FIRST + node->last_qpn++;
 	end->next = node->ends;
 	node->ends = end;
 	if (id)

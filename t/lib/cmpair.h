@@ -71,6 +71,7 @@ struct cm_pair {
 	struct vnet net;
 	struct cm_node node[2];
 	struct cm_sent sent[SOFT_MAD_APR + 1];
+	struct soft_qp *qp[2];		/* NULL: that side has none */
 };
 
 /* Ends the program if it cannot.  A backlog of 0 is none: no listener. */
@@ -87,6 +88,11 @@ struct cmpair_end *cm_ask(struct cm_pair *pair, uint16_t port,
 int cm_accept(struct cmpair_end *end, const char *data);
 int cm_establish(struct cmpair_end *end);
 void cm_release(struct cmpair_end *end);
+
+/* Give side @i a queue pair, whose QPN the next end there has. */
+void cm_queue(struct cm_pair *pair, int i);
+/* Move it to RTS, for the end that was made last. */
+void cm_queue_connect(struct cm_pair *pair, int i);
 
 /* Take all events of @node and do what its manner is. */
 void cm_events(struct cm_node *node);

@@ -12,29 +12,6 @@
  * stands for it, and no other.
  */
 static struct cm_pair *pair;
-static struct soft_qp *qp;	/* side 1's */
-
-/* Accept with a QP that is in RTS. */
-static void accept_with_qp(struct cmpair_end *end)
-{
-	static const enum ibv_qp_state states[] = {
-		IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS,
-	};
-	struct cm_node *node = &pair->node[1];
-	struct ibv_qp_cap cap = { .max_send_wr = 4, .max_send_sge = 1 };
-	struct ibv_qp_attr attr;
-	uint16_t port;
-	int mask, i;
-
-	IS(pier__soft_qp_create(node->cq, node->srq, &cap, &qp), 0);
-	end->qpn = qp->qpn;
-	for (i = 0; i < 3; i++) {
-		IS(pier__soft_cm_qp_attr(end->id, states[i], &attr, &mask,
-					 &port), 0);
-		IS(pier__soft_qp_modify(qp, &attr, mask, &node->addr, port), 0);
-	}
-	IS(cm_accept(end, NULL), 0);
-}
 
 /* Side 1's end, which has accepted and got no RTU. */
 static struct cmpair_end *accepted(void)
@@ -43,11 +20,13 @@ static struct cmpair_end *accepted(void)
 
 	pair = cm_open(1, false, 8);
 	pair->node[1].manner = CM_WAIT;
+	cm_queue(pair, 1);
 	pair->sent[SOFT_MAD_RTU].lose = 1000;
 	cm_ask(pair, CM_SERVICE, NULL);
 	cm_run(pair, 1);
 	end = cm_last(&pair->node[1]);
-	accept_with_qp(end);
+	cm_queue_connect(pair, 1);
+	IS(cm_accept(end, NULL), 0);
 	cm_run(pair, 1);
 	IS(end->events[PIER__CM_ESTABLISHED], 0);
 	return end;
@@ -55,7 +34,6 @@ static struct cmpair_end *accepted(void)
 
 static void finish(void)
 {
-	pier__soft_qp_destroy(qp);
 	cm_close(pair);
 }
 
@@ -63,7 +41,8 @@ static void finish(void)
 static void packet(uint32_t psn, int32_t ahead, uint8_t opcode)
 {
 	struct soft_hdr hdr = {
-		.opcode = opcode, .pkey = ROCE_PKEY_DEFAULT, .qpn = qp->qpn,
+		.opcode = opcode, .pkey = ROCE_PKEY_DEFAULT,
+		.qpn = pair->qp[1]->qpn,
 		.psn = (psn + (uint32_t)ahead) & SOFT_PSN_MASK,
 		.syndrome = SOFT_SYN_ACK, .ack_req = true,
 	};
@@ -123,7 +102,7 @@ static void an_acknowledgement_does_not_either(void)
 
 	response(-1);
 	IS(end->events[PIER__CM_ESTABLISHED], 0);
-	IS(pier__soft_qp_post(qp, &wr, &bad), 0);
+	IS(pier__soft_qp_post(pair->qp[1], &wr, &bad), 0);
 	cm_run(pair, 1);
 	response(0);
 	IS(end->events[PIER__CM_ESTABLISHED], 0);

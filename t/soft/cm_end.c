@@ -327,63 +327,21 @@ static void datagram_services_are_refused_and_paths_stay(void)
 	end();
 }
 
-static struct soft_qp *qps[2];
-
-static void queues_make(void)
-{
-	struct ibv_qp_cap cap = {
-		.max_send_wr = 4, .max_send_sge = 1, .max_inline_data = 64,
-	};
-	struct cm_node *node;
-	int i;
-
-	for (i = 0; i < 2; i++) {
-		node = &pair->node[i];
-		IS(pier__soft_qp_create(node->cq, node->srq, &cap, &qps[i]), 0);
-		node->last_qpn = qps[i]->qpn - 101;
-	}
-}
-
-static void queue_connect(int i)
-{
-	static const enum ibv_qp_state path[3] = {
-		IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS,
-	};
-	struct cm_node *node = &pair->node[i];
-	struct ibv_qp_attr attr;
-	uint16_t port;
-	int k, mask;
-
-	for (k = 0; k < 3; k++) {
-		IS(pier__soft_cm_qp_attr(end_of(i)->id, path[k], &attr, &mask,
-					 &port),
-		   0);
-		IS(pier__soft_qp_modify(qps[i], &attr, mask, &node->addr,
-					port), 0);
-	}
-}
-
 /* Until the client may send RTU. */
 static void begin_with_queues(void)
 {
 	pair = cm_open(2, false, 8);
 	pair->node[0].manner = CM_WAIT;
 	pair->node[1].manner = CM_WAIT;
-	queues_make();
+	cm_queue(pair, 0);
+	cm_queue(pair, 1);
 	cm_ask(pair, CM_SERVICE, NULL);
 	cm_run(pair, 1);
-	queue_connect(1);
+	cm_queue_connect(pair, 1);
 	IS(cm_accept(end_of(1), NULL), 0);
 	cm_run(pair, 1);
-	queue_connect(0);
+	cm_queue_connect(pair, 0);
 	cm_run(pair, 1);
-}
-
-static void end_with_queues(void)
-{
-	pier__soft_qp_destroy(qps[0]);
-	pier__soft_qp_destroy(qps[1]);
-	end();
 }
 
 /* RTU is lost, but the client's QP sends: that is as good. */
@@ -396,13 +354,13 @@ static void data_makes_a_connection_established(void)
 	IS(cm_establish(end_of(0)), 0);
 	cm_run(pair, 1);
 	IS(end_of(1)->events[PIER__CM_ESTABLISHED], 0);
-	IS(pier__soft_qp_post(qps[0], &wr, &bad), 0);
+	IS(pier__soft_qp_post(pair->qp[0], &wr, &bad), 0);
 	cm_run(pair, 1);
 	IS(end_of(1)->events[PIER__CM_ESTABLISHED], 1);
 	cm_run(pair, 2000);
 	IS(end_of(1)->events[PIER__CM_ESTABLISHED], 1);
 	IS(end_of(1)->over, -1);
-	end_with_queues();
+	end();
 }
 
 /* What the server sends: its opcodes, and a second receiver of them. */
@@ -426,7 +384,7 @@ static void what_has_come_is_acknowledged_before_the_end(void)
 	begin_with_queues();
 	IS(cm_establish(end_of(0)), 0);
 	cm_run(pair, 1);
-	IS(pier__soft_qp_post(qps[0], &wr, &bad), 0);
+	IS(pier__soft_qp_post(pair->qp[0], &wr, &bad), 0);
 	pier__soft_ep_send_posted(pair->node[0].ep, true);
 	pair->net.now += PIER__MS;
 	pier__soft_ep_receive(pair->node[1].ep, true);
@@ -439,7 +397,7 @@ static void what_has_come_is_acknowledged_before_the_end(void)
 	IS(sent(SOFT_MAD_DREQ)->count, 1);
 	cm_run(pair, 100);
 	both_are_notified();
-	end_with_queues();
+	end();
 }
 
 int main(void)

@@ -12,7 +12,6 @@
  * the REQ is forged.  In virtual time, with queue pairs that answer.
  */
 static struct cm_pair *pair;
-static struct soft_qp *qps[2];
 static struct {
 	bool (*tap)(const struct vnet_packet *packet, void *arg);
 	unsigned int probes;		/* WRITEs of nothing by the server */
@@ -40,8 +39,6 @@ static bool see(const struct vnet_packet *packet, void *arg)
 
 static void begin(void)
 {
-	struct ibv_qp_cap cap = { .max_send_wr = 4, .max_send_sge = 1 };
-	struct cm_node *node;
 	int i;
 
 	pair = cm_open(2, false, 8);
@@ -49,36 +46,14 @@ static void begin(void)
 	seen.tap = pair->net.tap;
 	pair->net.tap = see;
 	for (i = 0; i < 2; i++) {
-		node = &pair->node[i];
-		node->manner = CM_WAIT;
-		IS(pier__soft_qp_create(node->cq, node->srq, &cap, &qps[i]), 0);
-		node->last_qpn = qps[i]->qpn - 101;
+		pair->node[i].manner = CM_WAIT;
+		cm_queue(pair, i);
 	}
 }
 
 static void end(void)
 {
-	pier__soft_qp_destroy(qps[0]);
-	pier__soft_qp_destroy(qps[1]);
 	cm_close(pair);
-}
-
-static void queue_connect(int i)
-{
-	static const enum ibv_qp_state path[3] = {
-		IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS,
-	};
-	struct cm_node *node = &pair->node[i];
-	struct ibv_qp_attr attr;
-	uint16_t port;
-	int k, mask;
-
-	for (k = 0; k < 3; k++) {
-		IS(pier__soft_cm_qp_attr(end_of(i)->id, path[k], &attr, &mask,
-					 &port), 0);
-		IS(pier__soft_qp_modify(qps[i], &attr, mask, &node->addr,
-					port), 0);
-	}
 }
 
 /* Until the client may send RTU. */
@@ -87,10 +62,10 @@ static void accepted(void)
 	begin();
 	cm_ask(pair, CM_SERVICE, NULL);
 	cm_run(pair, 1);
-	queue_connect(1);
+	cm_queue_connect(pair, 1);
 	IS(cm_accept(end_of(1), NULL), 0);
 	cm_run(pair, 1);
-	queue_connect(0);
+	cm_queue_connect(pair, 0);
 }
 
 static void connected(void)
@@ -108,7 +83,7 @@ static void forge(uint32_t comm_id)
 	struct soft_mad mad;
 	uint8_t data[92];
 
-	cm_linux_req(pair, &src, comm_id, qps[0]->qpn, &mad, data);
+	cm_linux_req(pair, &src, comm_id, pair->qp[0]->qpn, &mad, data);
 	mad.guid = sent(SOFT_MAD_REQ)->mad.guid;
 	cm_inject(pair, 1, &src, CM_SERVICE, &mad);
 }
@@ -122,7 +97,7 @@ static void forge_to_client(void)
 	struct soft_mad mad;
 	uint8_t data[92];
 
-	cm_linux_req(pair, &src, 1000, qps[1]->qpn, &mad, data);
+	cm_linux_req(pair, &src, 1000, pair->qp[1]->qpn, &mad, data);
 	mad.guid = sent(SOFT_MAD_REP)->mad.guid;
 	memcpy(mad.primary.remote_gid, &dst.ip, 16);
 	pier__soft_mad_ip_encode(&ip, data);
@@ -136,7 +111,7 @@ static void check_data(int i)
 	}, *bad;
 	struct ibv_wc wc = { .status = IBV_WC_GENERAL_ERR };
 
-	IS(pier__soft_qp_post(qps[i], &wr, &bad), 0);
+	IS(pier__soft_qp_post(pair->qp[i], &wr, &bad), 0);
 	cm_run(pair, 10);
 	IS(pier__soft_cq_poll(pair->node[i].cq, &wc, 1), 1);
 	IS(wc.status, IBV_WC_SUCCESS);
@@ -239,10 +214,10 @@ static void nor_does_one_that_comes_before_the_rep(void)
 	forge(1000);
 	cm_run(pair, 1000);
 	IS(sent(SOFT_MAD_REJ)->mad.reason, ROCE_REJ_STALE);
-	queue_connect(1);
+	cm_queue_connect(pair, 1);
 	IS(cm_accept(end_of(1), NULL), 0);
 	cm_run(pair, 1);
-	queue_connect(0);
+	cm_queue_connect(pair, 0);
 	IS(cm_establish(end_of(0)), 0);
 	cm_run(pair, 10);
 	both_last();
@@ -295,7 +270,7 @@ static void first_connection(struct soft_addr *src, bool establish)
 	cm_linux_req(pair, src, 1000, 77, &mad, data);
 	cm_inject(pair, 1, src, CM_SERVICE, &mad);
 	cm_run(pair, 1);
-	queue_connect(1);
+	cm_queue_connect(pair, 1);
 	IS(cm_accept(end_of(1), NULL), 0);
 	if (!establish)
 		return;
