@@ -6,6 +6,7 @@
 dist_man_MANS += \
 	%D%/man/pier-copy.1 \
 	%D%/man/pier-counters.1 \
+	%D%/man/pier-cpp.7 \
 	%D%/man/pier-desc.1 \
 	%D%/man/pier-exchange.1 \
 	%D%/man/pier-info.1 \
@@ -57,6 +58,7 @@ dist_docs_DATA = \
 	%D%/benchmarks.md \
 	%D%/connections.md \
 	%D%/copy.md \
+	%D%/cpp.md \
 	%D%/decisions.md \
 	%D%/doca-2.0.md \
 	%D%/doca-calls.md \

@@ -241,7 +241,8 @@ guides_name_calls_and_pages_that_exist()
 		api_page_calls $pages
 	} | sort -u >"$tmp/calls"
 	find docs/man -type f | sed 's|.*/||' >"$tmp/files"
-	cat lib/include/pier/*.h >"$tmp/headers"
+	cat lib/include/pier/*.h bindings/cpp/include/pier/cpp/*.hpp \
+		>"$tmp/headers"
 	for guide in $guides; do
 		grep -oE '\<pier_[a-z0-9][a-z0-9_]*[*]?\([^1-7]' "$guide" |
 		    sed 's/(.$//; s/\*/[a-z0-9_]*/' | sort -u |
