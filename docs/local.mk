@@ -59,6 +59,7 @@ dist_docs_DATA = \
 	%D%/connections.md \
 	%D%/copy.md \
 	%D%/cpp.md \
+	%D%/coverage.md \
 	%D%/decisions.md \
 	%D%/doca-2.0.md \
 	%D%/doca-calls.md \

@@ -642,6 +642,8 @@ EXTRA_DIST += \
 	%D%/doca/letter.c \
 	%D%/lib/alone.sh \
 	%D%/lib/api.sh \
+	%D%/lib/coverage.awk \
+	%D%/lib/coverage.sh \
 	%D%/lib/device.sh \
 	%D%/lib/install.sh \
 	%D%/lib/netns.sh \
@@ -710,4 +712,11 @@ prove: all tests
 	$(prove_by_run) $(prove_alone) || status=1; \
 	exit $$status
 
-.PHONY: prove tests
+# docs/coverage.md: what tests execute; the inputs of t/data/fuzz apart.
+COVERAGE_TESTS = $(filter-out %D%/fuzz/%,$(check_PROGRAMS))
+COVERAGE_FUZZ = $(filter %D%/fuzz/%,$(check_PROGRAMS))
+coverage: $(check_LTLIBRARIES) $(COVERAGE_TESTS) $(COVERAGE_FUZZ)
+	$(SHELL) $(srcdir)/%D%/lib/coverage.sh $(COVERAGE_FUZZ)
+	$(SHELL) $(srcdir)/%D%/lib/coverage.sh $(COVERAGE_TESTS)
+
+.PHONY: coverage prove tests
