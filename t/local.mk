@@ -241,6 +241,7 @@ check_PROGRAMS += \
 	%D%/soft/mr.t \
 	%D%/soft/order.t \
 	%D%/soft/port.t \
+	%D%/soft/qp_address.t \
 	%D%/soft/rc.t \
 	%D%/soft/replay.t \
 	%D%/soft/selective.t \
