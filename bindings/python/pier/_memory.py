@@ -218,8 +218,6 @@ Parts = Union[Buf, Mmap, Sequence[Part], None]
 def _parts(what: Parts) -> list:
     if what is None:
         return []
-    if isinstance(what, (Buf, Mmap)):
-        what = (what,)
     parts = []
     for part in what:
         if isinstance(part, Mmap):
@@ -232,6 +230,10 @@ def _parts(what: Parts) -> list:
 
 
 def _chain(engine: Engine, what: Parts, call):
+    if isinstance(what, Mmap):
+        what = Buf(what, 0, len(what))
+    if isinstance(what, Buf):
+        return what.take(engine, call)
     head = ffi.NULL
     try:
         for part in _parts(what):

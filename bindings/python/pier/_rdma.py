@@ -162,12 +162,14 @@ class Rdma:
         the last one.
         """
         buf = target(self.engine, dst)
+        task = ffi.new("struct pier_task **")
         try:
-            task = create(lib.pier_rdma_task_receive, self.handle, buf)
+            check(lib.pier_rdma_task_receive(self.handle, buf, task))
         except BaseException:
             lib.pier_buf_put(buf)
             raise
-        receive = Task(self.engine, task, (buf,), (self, dst), self._message)
+        receive = Task(self.engine, task[0], (buf,), (self, dst),
+                       self._message)
         receive.submit()
         self._receives.add(receive)
         return receive
