@@ -210,6 +210,23 @@ lacking_includes()
 	done
 }
 
+lacking_values()
+{
+	sed -n 's/^#define \(PIER_[A-Z_]*\) \([0-9]*\)\([^0-9].*\)*$/\1 \2/p' \
+	    "$header" | while read -r name value; do
+		[ -z "$value" ] || grep -qw "$value" "$page" ||
+		    echo "$page: lacks the value of $name, $value"
+	done
+	! grep -q '\.F.*int timeout_ms' "$page" ||
+	    grep -q '[Mm]illiseconds' "$page" ||
+	    echo "$page: lacks the unit of timeout_ms"
+}
+
+pages_have_the_values_of_constants_and_the_unit_of_timeouts()
+{
+	each lacking_values
+}
+
 pages_have_the_units_of_members()
 {
 	each lacking_units
@@ -237,6 +254,7 @@ pages_have_the_defaults_of_members()
 
 none pages_have_what_headers_declare
 none pages_have_the_units_of_members
+none pages_have_the_values_of_constants_and_the_unit_of_timeouts
 none pages_include_what_their_calls_need
 none pages_have_the_defaults_of_members
 tap_done
