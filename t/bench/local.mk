@@ -45,6 +45,24 @@ EXTRA_PROGRAMS += %D%/overhead_doca
 %C%_overhead_doca_LDADD = bindings/doca/libpier-doca-core.la \
 	lib/libpier-core.la
 
+if CXX
+EXTRA_PROGRAMS += %D%/overhead_cpp
+overhead_cpp = %D%/overhead_cpp
+endif
+%C%_overhead_cpp_SOURCES = \
+	%D%/nullcm.c \
+	%D%/nullcm.h \
+	%D%/nullfabric.c \
+	%D%/nullfabric.h \
+	%D%/overhead_cpp.cpp \
+	%D%/procs.c \
+	%D%/procs.h \
+	%D%/target.c \
+	%D%/target.h \
+	# end, sorted
+%C%_overhead_cpp_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/t $(cpp_cppflags)
+%C%_overhead_cpp_LDADD = lib/libpier-core.la
+
 EXTRA_PROGRAMS += \
 	%D%/bare_pingpong \
 	%D%/bare_stream \
@@ -174,9 +192,9 @@ bench-programs: $(filter-out %D%/ucx_put,$(filter %D%/%,$(EXTRA_PROGRAMS)))
 
 tests: bench-programs
 
-bench-overhead: %D%/overhead %D%/overhead_doca
+bench-overhead: %D%/overhead %D%/overhead_doca $(overhead_cpp)
 	$(LIBTOOL) --mode=execute $(SHELL) $(srcdir)/%D%/overhead.sh \
-		%D%/overhead %D%/overhead_doca
+		%D%/overhead %D%/overhead_doca $(overhead_cpp)
 
 # Many connections by address, on the soft device.
 bench-cm: %D%/cm

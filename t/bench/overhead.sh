@@ -8,18 +8,21 @@
 # A program for DOCA may cost a little more than one for pier.
 # A hash is judged by what each of its two threads spends: the program's, which
 # submits and completes, and its worker.
-# usage: overhead.sh PROGRAM DOCA_PROGRAM
+# The C++ binding is judged by all that its program spends, beside one that
+# makes the same calls of C.
+# usage: overhead.sh PROGRAM DOCA_PROGRAM [CPP_PROGRAM]
 set -u
-pier=$1 doca=$2
+pier=$1 doca=$2 cpp=${3:-}
 count=3200
 met=0
 tmp=$(mktemp -d) || exit
 types=$("$pier" types)
 doca_types=$("$doca" types)
+cpp_types=$([ -z "$cpp" ] || "$cpp" types)
 # One at a time and batched, for DOCA with one event a call and made anew too,
 # the worker's, and memory.
 targets=$((2 * $(echo "$types" | wc -w) + 4 * $(echo "$doca_types" | wc -w) +
-    3))
+    $(echo "$cpp_types" | wc -w) + 3))
 
 finish()
 {
@@ -173,6 +176,26 @@ for type in $doca_types; do
 	    "$(more "$(ours "$type" 3)" "$(own "$doca" "$type" batched)")"
 	events "$type"
 	anew "$type"
+done
+# total TYPE c|cpp: all instructions of an operation
+total()
+{
+	count "$cpp" "$1" "$2" "bench_$2" || return
+	grep -cE ':_*(int_)?(m|c|re)alloc( |$)' "$tmp/all" >>"$tmp/mallocs"
+	awk -v count=$count '/PROGRAM TOTALS/ {
+		gsub(",", "", $1)
+		printf "%.1f\n", $1 / count
+	}' "$tmp/all"
+}
+
+for type in $cpp_types; do
+	c_total=$(total "$type" c)
+	cpp_total=$(total "$type" cpp)
+	echo "$type in C++: $cpp_total instructions, $c_total in C"
+	target "$type in C++, of C" 105 "$([ -z "$c_total" ] ||
+	    [ -z "$cpp_total" ] ||
+	    awk "BEGIN { printf \"%.1f\", 100 * $cpp_total / $c_total }")" \
+	    percent
 done
 target "memory allocation" 0 "$(awk '{ n += $1 } END { print n }' \
     "$tmp/mallocs")" "functions of malloc entered"
