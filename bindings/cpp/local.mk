@@ -39,6 +39,8 @@ if CXX
 noinst_PROGRAMS += \
 	%D%/examples/rdma_read_requester \
 	%D%/examples/rdma_read_responder \
+	%D%/examples/rdma_receive \
+	%D%/examples/rdma_send \
 	# end, sorted
 endif
 
@@ -48,9 +50,13 @@ $(addsuffix .$(OBJEXT),$(cpp_examples)): private AM_CPPFLAGS += $(cpp_cppflags)
 	%D%/examples/rdma_read_requester.cpp
 %C%_examples_rdma_read_responder_SOURCES = \
 	%D%/examples/rdma_read_responder.cpp
+%C%_examples_rdma_receive_SOURCES = %D%/examples/rdma_receive.cpp
+%C%_examples_rdma_send_SOURCES = %D%/examples/rdma_send.cpp
 
 cppexamplesdir = $(docdir)/samples/cpp
 dist_cppexamples_DATA = \
 	%D%/examples/rdma_read_requester.cpp \
 	%D%/examples/rdma_read_responder.cpp \
+	%D%/examples/rdma_receive.cpp \
+	%D%/examples/rdma_send.cpp \
 	# end, sorted

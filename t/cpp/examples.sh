@@ -10,7 +10,7 @@ c=$build/samples
     skip_all "the examples of the C++ binding are not built"
 
 # pair PASSIVE ACTIVE TEXT - connect the two programs by files, both succeed,
-# and the active one prints TEXT
+# and one prints TEXT
 pair()
 {
 	dir=$(mktemp -d "$tmp/pair.XXXXXX")
@@ -24,7 +24,7 @@ pair()
 	if [ $active -ne 0 ] || [ $passive -ne 0 ]; then
 		echo "exit $active and $passive"
 	fi
-	grep -qF "$3" "$dir/b.out" || cat "$dir"/*.out
+	cat "$dir/a.out" "$dir/b.out" | grep -qF "$3" || cat "$dir"/*.out
 }
 
 a_requester_in_cpp_reads_from_a_responder_in_c()
@@ -43,6 +43,16 @@ both_may_be_in_cpp()
 {
 	pair "$cpp/rdma_read_responder" "$cpp/rdma_read_requester" \
 		'read "Hi DOCA RDMA!"'
+}
+
+a_text_is_sent_in_cpp_and_received_in_c()
+{
+	pair "$c/rdma_receive" "$cpp/rdma_send" 'received "Hi DOCA RDMA!"'
+}
+
+a_text_is_sent_in_c_and_received_in_cpp()
+{
+	pair "$cpp/rdma_receive" "$c/rdma_send" 'received "Hi DOCA RDMA!"'
 }
 
 # fails PROGRAM TEXT OPTION... - exit 1, and an error message with TEXT
@@ -78,6 +88,8 @@ each_has_help_and_refuses_unknown_options()
 none a_requester_in_cpp_reads_from_a_responder_in_c
 none a_requester_in_c_reads_from_a_responder_in_cpp
 none both_may_be_in_cpp
+none a_text_is_sent_in_cpp_and_received_in_c
+none a_text_is_sent_in_c_and_received_in_cpp
 none each_reports_an_unknown_device_and_a_missing_peer
 none each_has_help_and_refuses_unknown_options
 tap_done
