@@ -58,8 +58,8 @@ dist_docs_DATA = \
 	%D%/benchmarks.md \
 	%D%/connections.md \
 	%D%/copy.md \
-	%D%/cpp.md \
 	%D%/coverage.md \
+	%D%/cpp.md \
 	%D%/decisions.md \
 	%D%/doca-2.0.md \
 	%D%/doca-calls.md \
