@@ -342,21 +342,29 @@ int pier_conn_error(const struct pier_conn *conn)
 
 const char *pier_conn_error_text(const struct pier_conn *conn)
 {
+	if (!conn)
+		return "";
 	return conn->error_text ? conn->error_text : "";
 }
 
 void pier_conn_set_state_changed(struct pier_conn *conn, pier_conn_state_fn *fn)
 {
+	if (!conn)
+		return;
 	conn->state_changed = fn;
 }
 
 void pier_conn_set_user_data(struct pier_conn *conn, void *user_data)
 {
+	if (!conn)
+		return;
 	conn->user_data = user_data;
 }
 
 void *pier_conn_user_data(const struct pier_conn *conn)
 {
+	if (!conn)
+		return NULL;
 	return conn->user_data;
 }
 
@@ -389,6 +397,8 @@ void pier__conn_set_transport(struct pier_conn *conn)
 
 enum pier_transport pier_conn_transport(const struct pier_conn *conn)
 {
+	if (!conn)
+		return PIER_TRANSPORT_NONE;
 	return conn->transport;
 }
 

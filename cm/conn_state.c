@@ -307,6 +307,8 @@ static const struct state *state_of(const struct pier_conn *conn)
 
 enum pier_conn_state pier_conn_state(const struct pier_conn *conn)
 {
+	if (!conn)
+		return PIER_CONN_RESET;
 	return state_of(conn)->public;
 }
 

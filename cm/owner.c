@@ -13,6 +13,8 @@ void pier__conn_owner_init(struct pier__conn_owner *owner, struct pier_ctx *ctx,
 
 struct pier_ctx *pier_conn_ctx(const struct pier_conn *conn)
 {
+	if (!conn)
+		return NULL;
 	return conn->owner->ctx;
 }
 

@@ -36,8 +36,9 @@ doca_error_t doca_graph_create(struct doca_pe *pe, struct doca_graph **graph)
 		free(new);
 		return pier__doca_error(err);
 	}
-	pier_ctx_set_user_data(pier_graph_ctx(new->graph), pe->pe);
-	pier_ctx_set_state_changed(pier_graph_ctx(new->graph), state_changed);
+	new->ctx = pier_graph_ctx(new->graph);
+	pier_ctx_set_user_data(new->ctx, pe->pe);
+	pier_ctx_set_state_changed(new->ctx, state_changed);
 	new->nodes_end = &new->nodes;
 	new->pe = pe;
 	pe->ctxs++;
@@ -76,7 +77,7 @@ static doca_error_t may_change(struct doca_graph *graph)
 		return pier__doca_fail(DOCA_ERROR_BAD_STATE,
 				       "graph: changed while started");
 	return pier__doca_error(
-		pier_ctx_stop_wait(pier_graph_ctx(graph->graph), 0));
+		pier_ctx_stop_wait(graph->ctx, 0));
 }
 
 doca_error_t doca_graph_set_conf(struct doca_graph *graph,
@@ -242,7 +243,7 @@ doca_error_t doca_graph_start(struct doca_graph *graph)
 	if (error)
 		return error;
 	return pier__doca_graph_error(
-		pier_ctx_start(pier_graph_ctx(graph->graph), graph->pe->pe),
+		pier_ctx_start(graph->ctx, graph->pe->pe),
 		DOCA_ERROR_BAD_STATE);
 }
 
@@ -253,6 +254,6 @@ doca_error_t doca_graph_stop(struct doca_graph *graph)
 	if (graph->instances)
 		return pier__doca_fail(DOCA_ERROR_IN_USE, "graph: stopped with "
 				       "%u instances", graph->instances);
-	pier_ctx_stop(pier_graph_ctx(graph->graph));
+	pier_ctx_stop(graph->ctx);
 	return DOCA_SUCCESS;
 }

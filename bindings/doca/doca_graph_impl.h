@@ -27,6 +27,7 @@ struct doca_graph_node {
 
 struct doca_graph {
 	struct pier_graph *graph;
+	struct pier_ctx *ctx;		/* that of the graph */
 	struct doca_pe *pe;
 	doca_graph_completion_cb_t done, failed;	/* NULL: not set */
 	union doca_data data;
@@ -58,7 +59,7 @@ struct doca_graph_instance {
 /* Has it been started, and not stopped since? */
 static inline bool pier__doca_graph_runs(const struct doca_graph *graph)
 {
-	return pier_ctx_state(pier_graph_ctx(graph->graph)) == PIER_CTX_RUNNING;
+	return pier_ctx_state(graph->ctx) == PIER_CTX_RUNNING;
 }
 
 /* DOCA's code for @err, but for an invalid value @invalid. */

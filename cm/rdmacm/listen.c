@@ -90,6 +90,8 @@ void pier__unlisten(struct pier_listener *listener)
 
 uint16_t pier_listener_port(const struct pier_listener *listener)
 {
+	if (!listener)
+		return 0;
 	return listener->cm ? listener->cm->port : 0;
 }
 

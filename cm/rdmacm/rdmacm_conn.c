@@ -337,16 +337,22 @@ int pier_conn_private_data(struct pier_conn *conn, const void **ret,
 
 unsigned int pier_conn_reject_reason(const struct pier_conn *conn)
 {
+	if (!conn)
+		return 0;
 	return conn->cm ? conn->cm->reason : 0;
 }
 
 const char *pier_conn_local_address(const struct pier_conn *conn)
 {
+	if (!conn)
+		return "";
 	return conn->cm ? conn->cm->local : "";
 }
 
 const char *pier_conn_peer_address(const struct pier_conn *conn)
 {
+	if (!conn)
+		return "";
 	return conn->cm ? conn->cm->peer : "";
 }
 

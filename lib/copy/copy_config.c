@@ -75,6 +75,8 @@ int pier_copy_configure(struct pier_copy *copy,
 void pier_copy_get_config(const struct pier_copy *copy,
 			  struct pier_copy_config *ret)
 {
+	if (!copy)
+		return;
 	*ret = copy->cfg;
 }
 
@@ -82,6 +84,8 @@ void pier_copy_set_callbacks(struct pier_copy *copy,
 			     pier_copy_failed_fn *failed,
 			     pier_copy_progress_fn *progress, void *arg)
 {
+	if (!copy)
+		return;
 	copy->failed = failed;
 	copy->progress = progress;
 	copy->arg = arg;
@@ -97,6 +101,8 @@ void pier_copy_destroy(struct pier_copy *copy)
 
 void pier_copy_stop(struct pier_copy *copy)
 {
+	if (!copy)
+		return;
 	atomic_store(&copy->stopped, true);
 	pier_pe_wake(copy->pe);
 }
@@ -104,6 +110,8 @@ void pier_copy_stop(struct pier_copy *copy)
 void pier_copy_get_result(const struct pier_copy *copy,
 			  struct pier_copy_result *ret)
 {
+	if (!copy)
+		return;
 	*ret = copy->result;
 }
 

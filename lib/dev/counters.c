@@ -82,6 +82,8 @@ void pier_counterlist_destroy(struct pier_counterlist *list)
 
 size_t pier_counterlist_count(const struct pier_counterlist *list)
 {
+	if (!list)
+		return 0;
 	return list->all.count;
 }
 

@@ -55,6 +55,8 @@ int pier_dev_open(const char *name, struct pier_dev **ret)
 void pier_dev_users(const struct pier_dev *dev, unsigned int *ret_mmaps,
 		    unsigned int *ret_ctxs)
 {
+	if (!dev)
+		return;
 	*ret_mmaps = atomic_load(&dev->mmaps);
 	*ret_ctxs = atomic_load(&dev->ctxs);
 }
@@ -80,6 +82,8 @@ void pier_dev_close(struct pier_dev *dev)
 
 const struct pier_devinfo *pier_dev_info(const struct pier_dev *dev)
 {
+	if (!dev)
+		return NULL;
 	return &dev->info;
 }
 

@@ -6,32 +6,42 @@
 
 const char *pier_devinfo_name(const struct pier_devinfo *info)
 {
+	if (!info)
+		return "";
 	return info->port.name;
 }
 
 const char *pier_devinfo_kind(const struct pier_devinfo *info)
 {
+	if (!info)
+		return "";
 	return info->port.fabric->name;
 }
 
 const char *pier_devinfo_netdev(const struct pier_devinfo *info)
 {
+	if (!info)
+		return "";
 	return info->port.netdev;
 }
 
 const char *pier_devinfo_pci(const struct pier_devinfo *info)
 {
+	if (!info)
+		return "";
 	return info->port.pci;
 }
 
 unsigned int pier_devinfo_port(const struct pier_devinfo *info)
 {
+	if (!info)
+		return 0;
 	return info->port.port;
 }
 
 enum pier_link pier_devinfo_link(const struct pier_devinfo *info)
 {
-	return info->port.link_layer == IBV_LINK_LAYER_INFINIBAND ?
+	return info && info->port.link_layer == IBV_LINK_LAYER_INFINIBAND ?
 		       PIER_LINK_INFINIBAND :
 		       PIER_LINK_ETHERNET;
 }
@@ -45,12 +55,16 @@ int pier_devinfo_active(const struct pier_devinfo *info)
 
 unsigned int pier_devinfo_lid(const struct pier_devinfo *info)
 {
+	if (!info)
+		return 0;
 	return pier_devinfo_link(info) == PIER_LINK_INFINIBAND ?
 		       info->port.lid : 0;
 }
 
 unsigned int pier_devinfo_mtu(const struct pier_devinfo *info)
 {
+	if (!info)
+		return 0;
 	return 128u << info->port.mtu;
 }
 

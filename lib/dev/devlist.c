@@ -62,12 +62,16 @@ void pier_devlist_destroy(struct pier_devlist *list)
 
 size_t pier_devlist_count(const struct pier_devlist *list)
 {
+	if (!list)
+		return 0;
 	return list->ports.count;
 }
 
 const struct pier_devinfo *pier_devlist_get(const struct pier_devlist *list,
 					    size_t i)
 {
+	if (!list)
+		return NULL;
 	return i < list->ports.count ? &list->info[i] : NULL;
 }
 
@@ -140,6 +144,8 @@ static int not_found(const struct pier_devlist *list, const char *name)
 
 const char *pier_devlist_hint(const struct pier_devlist *list)
 {
+	if (!list)
+		return "";
 	return list->ports.repairable ? list->ports.reason : "";
 }
 

@@ -70,5 +70,7 @@ void pier_rep_close(struct pier_rep *rep)
 
 const struct pier_repinfo *pier_rep_info(const struct pier_rep *rep)
 {
+	if (!rep)
+		return NULL;
 	return &rep->info;
 }

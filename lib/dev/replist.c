@@ -206,12 +206,16 @@ void pier_replist_destroy(struct pier_replist *list)
 
 size_t pier_replist_count(const struct pier_replist *list)
 {
+	if (!list)
+		return 0;
 	return list->count;
 }
 
 const struct pier_repinfo *pier_replist_get(const struct pier_replist *list,
 					    size_t i)
 {
+	if (!list)
+		return NULL;
 	return i < list->count ? &list->info[i] : NULL;
 }
 

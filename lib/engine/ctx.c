@@ -254,6 +254,8 @@ void pier__ctx_destroy(struct pier_ctx *ctx, struct pier__deferred *deferred,
 
 enum pier_ctx_state pier_ctx_state(const struct pier_ctx *ctx)
 {
+	if (!ctx)
+		return PIER_CTX_IDLE;
 	return ctx->state;
 }
 
@@ -272,33 +274,46 @@ const char *pier_ctx_state_name(enum pier_ctx_state state)
 
 void pier_ctx_set_state_changed(struct pier_ctx *ctx, pier_ctx_state_fn *fn)
 {
+	if (!ctx)
+		return;
 	ctx->state_changed = fn;
 }
 
 void pier_ctx_set_user_data(struct pier_ctx *ctx, void *user_data)
 {
+	if (!ctx)
+		return;
 	ctx->user_data = user_data;
 }
 
 void *pier_ctx_user_data(const struct pier_ctx *ctx)
 {
+	if (!ctx)
+		return NULL;
 	return ctx->user_data;
 }
 
 struct pier_pe *pier_ctx_pe(const struct pier_ctx *ctx)
 {
+	if (!ctx)
+		return NULL;
 	return ctx->pe;
 }
 
 size_t pier_ctx_inflight(const struct pier_ctx *ctx)
 {
+	if (!ctx)
+		return 0;
 	return ctx->inflight;
 }
 
 void pier_ctx_flush(struct pier_ctx *ctx)
 {
-	struct pier__guard *guard = pier__ctx_guard(ctx);
+	struct pier__guard *guard;
 
+	if (!ctx)
+		return;
+	guard = pier__ctx_guard(ctx);
 	if (pier__guard_enter(guard, "pier_ctx_flush"))
 		return;
 	if (ctx->ops->flush && ctx->state != PIER_CTX_IDLE)

@@ -56,6 +56,8 @@ size_t pier_pe_inflight(const struct pier_pe *pe)
 	const struct pier__list *pos;
 	size_t n = 0;
 
+	if (!pe)
+		return 0;
 	for (pos = pe->ctxs.next; pos != &pe->ctxs; pos = pos->next)
 		n += pier__container_of(pos, struct pier_ctx, link)->inflight;
 	return n;

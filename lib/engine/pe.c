@@ -486,7 +486,7 @@ static void sleep_and_clear(struct pier_pe *pe, int ms)
 
 void pier_pe_clear(struct pier_pe *pe)
 {
-	if (pier__guard_enter(pe->guard, "pier_pe_clear"))
+	if (!pe || pier__guard_enter(pe->guard, "pier_pe_clear"))
 		return;
 	sleep_and_clear(pe, 0);
 	pier__guard_leave(pe->guard);
@@ -506,6 +506,8 @@ static void wake(struct pier_pe *pe, unsigned int attend)
 
 void pier_pe_wake(struct pier_pe *pe)
 {
+	if (!pe)
+		return;
 	wake(pe, PIER__ATTEND_WAKE);
 }
 

@@ -85,6 +85,8 @@ void pier__pe_event(struct pier_pe *pe)
 /* Outside a round nothing is counted. */
 void pier_pe_ignore_event(struct pier_pe *pe)
 {
+	if (!pe)
+		return;
 	if (pe->events)
 		pe->events--;
 }

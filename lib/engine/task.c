@@ -104,8 +104,11 @@ static void set_done(struct pier_task *task, pier_task_fn *fn, void *arg)
 
 void pier_task_set_done(struct pier_task *task, pier_task_fn *fn, void *arg)
 {
-	struct pier__guard *guard = guard_of(task);
+	struct pier__guard *guard;
 
+	if (!task)
+		return;
+	guard = guard_of(task);
 	if (pier__guard_enter(guard, "pier_task_set_done"))
 		return;
 	if (!pier__task_busy(task))	/* it may wait to be retrieved */
@@ -250,6 +253,8 @@ static int free_task(struct pier_task *task)
 
 bool pier_task_may_free(const struct pier_task *task)
 {
+	if (!task)
+		return false;
 	return !pier__task_is_free(task) && !pier__task_busy(task) &&
 	       !is_placed(task);
 }
@@ -316,21 +321,27 @@ int pier_task_status(const struct pier_task *task)
 
 enum pier_task_type pier_task_type(const struct pier_task *task)
 {
-	return task->type;
+	return task ? task->type : PIER_TASK_SEND;
 }
 
 struct pier_ctx *pier_task_ctx(const struct pier_task *task)
 {
+	if (!task)
+		return NULL;
 	return task->ctx;
 }
 
 void *pier_task_arg(const struct pier_task *task)
 {
+	if (!task)
+		return NULL;
 	return task->arg;
 }
 
 struct pier_conn *pier_task_conn(const struct pier_task *task)
 {
+	if (!task)
+		return NULL;
 	return task->conn;
 }
 
@@ -346,6 +357,8 @@ static enum pier_scope scope(const struct pier_task *task)
 
 void pier_task_error(const struct pier_task *task, struct pier_task_error *ret)
 {
+	if (!task)
+		return;
 	memset(ret, 0, sizeof(*ret));
 	if (!task->status || task->status == -EINPROGRESS)
 		return;
@@ -357,7 +370,7 @@ void pier_task_error(const struct pier_task *task, struct pier_task_error *ret)
 
 enum pier_scope pier_task_error_scope(const struct pier_task *task)
 {
-	struct pier_task_error error;
+	struct pier_task_error error = { 0 };
 
 	pier_task_error(task, &error);
 	return error.status ? error.scope : PIER_SCOPE_TASK;
@@ -365,7 +378,7 @@ enum pier_scope pier_task_error_scope(const struct pier_task *task)
 
 const char *pier_task_error_text(const struct pier_task *task)
 {
-	if (!task->status || pier__task_busy(task))
+	if (!task || !task->status || pier__task_busy(task))
 		return "";
 	return task->text ? task->text : pier_strerror(task->status);
 }

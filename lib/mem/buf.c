@@ -122,11 +122,15 @@ void pier_buf_inventory_destroy(struct pier_buf_inventory *inv)
 
 size_t pier_buf_inventory_count(const struct pier_buf_inventory *inv)
 {
+	if (!inv)
+		return 0;
 	return inv->count;
 }
 
 size_t pier_buf_inventory_free_count(const struct pier_buf_inventory *inv)
 {
+	if (!inv)
+		return 0;
 	return inv->free_count;
 }
 
@@ -361,31 +365,43 @@ void pier_buf_put(struct pier_buf *buf)
 
 unsigned int pier_buf_refs(const struct pier_buf *buf)
 {
+	if (!buf)
+		return 0;
 	return buf->refs;
 }
 
 void *pier_buf_head(const struct pier_buf *buf)
 {
+	if (!buf)
+		return NULL;
 	return (void *)buf->head;
 }
 
 size_t pier_buf_len(const struct pier_buf *buf)
 {
+	if (!buf)
+		return 0;
 	return buf->len;
 }
 
 void *pier_buf_data(const struct pier_buf *buf)
 {
+	if (!buf)
+		return NULL;
 	return (void *)buf->data;
 }
 
 size_t pier_buf_data_len(const struct pier_buf *buf)
 {
+	if (!buf)
+		return 0;
 	return buf->data_len;
 }
 
 struct pier_mmap *pier_buf_mmap(const struct pier_buf *buf)
 {
+	if (!buf)
+		return NULL;
 	return buf->mmap;
 }
 

@@ -73,6 +73,8 @@ void pier_buf_array_destroy(struct pier_buf_array *array)
 
 size_t pier_buf_array_count(const struct pier_buf_array *array)
 {
+	if (!array)
+		return 0;
 	return array->cfg.count;
 }
 

@@ -99,11 +99,15 @@ void pier_buf_pool_destroy(struct pier_buf_pool *pool)
 
 size_t pier_buf_pool_count(const struct pier_buf_pool *pool)
 {
+	if (!pool)
+		return 0;
 	return pool->cfg.count;
 }
 
 size_t pier_buf_pool_free_count(const struct pier_buf_pool *pool)
 {
+	if (!pool)
+		return 0;
 	return pier_buf_inventory_free_count(pool->inv);
 }
 

@@ -64,6 +64,8 @@ int pier_buf_unchain(struct pier_buf *head, struct pier_buf *tail)
 
 struct pier_buf *pier_buf_next(const struct pier_buf *buf)
 {
+	if (!buf)
+		return NULL;
 	return buf->next;
 }
 

@@ -59,6 +59,8 @@ int pier_mmap_configure(struct pier_mmap *mmap,
 void pier_mmap_get_config(const struct pier_mmap *mmap,
 			  struct pier_mmap_config *ret)
 {
+	if (!mmap)
+		return;
 	*ret = mmap->cfg;
 }
 
@@ -342,16 +344,22 @@ bool pier__mmap_rkey(const struct pier_mmap *mmap, const uint8_t dev_id[8],
 
 void *pier_mmap_addr(const struct pier_mmap *mmap)
 {
+	if (!mmap)
+		return NULL;
 	return mmap->cfg.addr;
 }
 
 size_t pier_mmap_len(const struct pier_mmap *mmap)
 {
+	if (!mmap)
+		return 0;
 	return mmap->cfg.len;
 }
 
 size_t pier_mmap_page_size(const struct pier_mmap *mmap)
 {
+	if (!mmap)
+		return 0;
 	return mmap->own.page_size;
 }
 

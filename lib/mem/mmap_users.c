@@ -23,8 +23,11 @@ void pier__mmap_drop_for(struct pier_mmap *mmap, enum pier__mmap_user user)
 
 size_t pier_mmap_buf_count(const struct pier_mmap *mmap)
 {
-	size_t refs = atomic_load(&mmap->refs), others = 1;
+	size_t refs, others = 1;
 
+	if (!mmap)
+		return 0;
+	refs = atomic_load(&mmap->refs);
 	for (int i = 0; i < PIER__MMAP_USERS; i++)
 		others += atomic_load(&mmap->users[i]);
 	/* another thread may change them between the loads */

@@ -346,6 +346,8 @@ int pier_comch_configure(struct pier_comch *comch,
 void pier_comch_get_config(const struct pier_comch *comch,
 			   struct pier_comch_config *ret)
 {
+	if (!comch)
+		return;
 	*ret = comch->cfg;
 }
 
@@ -401,21 +403,29 @@ void pier_comch_destroy(struct pier_comch *comch)
 
 struct pier_ctx *pier_comch_ctx(struct pier_comch *comch)
 {
+	if (!comch)
+		return NULL;
 	return &comch->ctx;
 }
 
 struct pier_dev *pier_comch_dev(const struct pier_comch *comch)
 {
+	if (!comch)
+		return NULL;
 	return comch->dev;
 }
 
 struct pier_rep *pier_comch_rep(const struct pier_comch *comch)
 {
+	if (!comch)
+		return NULL;
 	return comch->rep;
 }
 
 struct pier_comch_conn *pier_comch_conn(const struct pier_comch *comch)
 {
+	if (!comch)
+		return NULL;
 	return comch->conn;
 }
 
@@ -431,8 +441,11 @@ int pier_comch_error(const struct pier_comch *comch, const char **ret_text)
 void pier_comch_get_counters(const struct pier_comch *comch,
 			     struct pier_comch_counters *ret)
 {
-	const struct pier__list *conns = &comch->conns, *pos;
+	const struct pier__list *conns, *pos;
 
+	if (!comch)
+		return;
+	conns = &comch->conns;
 	*ret = comch->counters;
 	for (pos = conns->next; pos != conns; pos = pos->next) {
 		const struct pier_comch_conn *c = pier__container_of(

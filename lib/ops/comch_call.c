@@ -575,6 +575,8 @@ int pier_comch_task_set_reply_buf(struct pier_task *task, struct pier_buf *dst)
 
 size_t pier_comch_reply_len(const struct pier_task *task)
 {
+	if (!task)
+		return 0;
 	if (task->type != PIER_TASK_COMCH_REQUEST || task->status)
 		return 0;
 	return of_task((struct pier_task *)(uintptr_t)task)->reply_len;

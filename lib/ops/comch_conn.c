@@ -155,28 +155,38 @@ const struct pier__conn_callbacks pier__comch_conn_callbacks = {
 
 struct pier_comch *pier_comch_conn_comch(const struct pier_comch_conn *conn)
 {
+	if (!conn)
+		return NULL;
 	return conn->comch;
 }
 
 void pier_comch_conn_set_user_data(struct pier_comch_conn *conn,
 				   void *user_data)
 {
+	if (!conn)
+		return;
 	conn->user_data = user_data;
 }
 
 void *pier_comch_conn_user_data(const struct pier_comch_conn *conn)
 {
+	if (!conn)
+		return NULL;
 	return conn->user_data;
 }
 
 uint32_t pier_comch_conn_max_msg_size(const struct pier_comch_conn *conn)
 {
+	if (!conn)
+		return 0;
 	return conn->max_msg;
 }
 
 void pier_comch_conn_get_counters(const struct pier_comch_conn *conn,
 				  struct pier_comch_counters *ret)
 {
+	if (!conn)
+		return;
 	*ret = conn->counters;
 }
 

@@ -446,6 +446,8 @@ int pier_comch_consumer_configure(struct pier_comch_consumer *consumer,
 void pier_comch_consumer_get_config(const struct pier_comch_consumer *consumer,
 				    struct pier_comch_data_config *ret)
 {
+	if (!consumer)
+		return;
 	pier__comch_data_get_config(&consumer->data, ret);
 }
 
@@ -456,6 +458,8 @@ struct pier_ctx *pier_comch_consumer_ctx(struct pier_comch_consumer *consumer)
 
 uint32_t pier_comch_consumer_id(const struct pier_comch_consumer *consumer)
 {
+	if (!consumer)
+		return 0;
 	return consumer->data.member->id;
 }
 

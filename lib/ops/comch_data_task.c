@@ -253,14 +253,20 @@ static const struct pier__comch_data_task *of(const struct pier_task *task)
 
 uint32_t pier_comch_task_len(const struct pier_task *task)
 {
+	if (!task)
+		return 0;
 	return of(task)->len;
 }
 
 const void *pier_comch_task_imm(const struct pier_task *task, size_t *ret_len)
 {
-	const struct pier__comch_data_head *head = &of(task)->head;
-	uint32_t len = ntohl(head->imm_len);
+	const struct pier__comch_data_head *head;
+	uint32_t len;
 
+	if (!task)
+		return NULL;
+	head = &of(task)->head;
+	len = ntohl(head->imm_len);
 	if (ret_len)	/* a receive that failed may have any number there */
 		*ret_len = len <= sizeof(head->imm) ? len : 0;
 	return head->imm;
@@ -268,5 +274,7 @@ const void *pier_comch_task_imm(const struct pier_task *task, size_t *ret_len)
 
 uint32_t pier_comch_task_producer(const struct pier_task *task)
 {
+	if (!task)
+		return 0;
 	return ntohl(of(task)->head.producer);
 }

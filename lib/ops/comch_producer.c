@@ -429,6 +429,8 @@ int pier_comch_producer_configure(struct pier_comch_producer *producer,
 void pier_comch_producer_get_config(const struct pier_comch_producer *producer,
 				    struct pier_comch_data_config *ret)
 {
+	if (!producer)
+		return;
 	pier__comch_data_get_config(&producer->data, ret);
 }
 
@@ -439,6 +441,8 @@ struct pier_ctx *pier_comch_producer_ctx(struct pier_comch_producer *producer)
 
 uint32_t pier_comch_producer_id(const struct pier_comch_producer *producer)
 {
+	if (!producer)
+		return 0;
 	return producer->data.member->id;
 }
 

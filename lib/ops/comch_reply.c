@@ -534,9 +534,12 @@ int pier_comch_refuse(struct pier_comch *comch, uint64_t handle)
 struct pier_comch_conn *pier_comch_request_conn(struct pier_comch *comch,
 						uint64_t handle)
 {
-	struct pier__guard *guard = pier__ctx_guard(&comch->ctx);
+	struct pier__guard *guard;
 	struct pier__comch_request *request;
 
+	if (!comch)
+		return NULL;
+	guard = pier__ctx_guard(&comch->ctx);
 	if (pier__guard_enter(guard, "pier_comch_request_conn"))
 		return NULL;
 	request = open_one(comch, handle);
@@ -546,9 +549,12 @@ struct pier_comch_conn *pier_comch_request_conn(struct pier_comch *comch,
 
 size_t pier_comch_reply_max(struct pier_comch *comch, uint64_t handle)
 {
-	struct pier__guard *guard = pier__ctx_guard(&comch->ctx);
+	struct pier__guard *guard;
 	struct pier__comch_request *request;
 
+	if (!comch)
+		return 0;
+	guard = pier__ctx_guard(&comch->ctx);
 	if (pier__guard_enter(guard, "pier_comch_reply_max"))
 		return 0;
 	request = open_one(comch, handle);
@@ -558,9 +564,12 @@ size_t pier_comch_reply_max(struct pier_comch *comch, uint64_t handle)
 
 size_t pier_comch_reply_buf_max(struct pier_comch *comch, uint64_t handle)
 {
-	struct pier__guard *guard = pier__ctx_guard(&comch->ctx);
+	struct pier__guard *guard;
 	struct pier__comch_request *request;
 
+	if (!comch)
+		return 0;
+	guard = pier__ctx_guard(&comch->ctx);
 	if (pier__guard_enter(guard, "pier_comch_reply_buf_max"))
 		return 0;
 	request = open_one(comch, handle);

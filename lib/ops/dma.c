@@ -222,6 +222,8 @@ int pier_dma_configure(struct pier_dma *dma, const struct pier_dma_config *cfg)
 void pier_dma_get_config(const struct pier_dma *dma,
 			 struct pier_dma_config *ret)
 {
+	if (!dma)
+		return;
 	_Static_assert(sizeof(*ret) == sizeof(dma->cpu.cfg), "the same");
 	memcpy(ret, &dma->cpu.cfg, sizeof(*ret));
 }
@@ -234,11 +236,15 @@ void pier_dma_destroy(struct pier_dma *dma)
 
 struct pier_ctx *pier_dma_ctx(struct pier_dma *dma)
 {
+	if (!dma)
+		return NULL;
 	return &dma->cpu.ctx;
 }
 
 struct pier_dev *pier_dma_dev(const struct pier_dma *dma)
 {
+	if (!dma)
+		return NULL;
 	return dma->cpu.dev;
 }
 

@@ -91,6 +91,8 @@ err_free:
 void pier_dma_export_desc(const struct pier_dma_export *exported,
 			  const void **ret, size_t *ret_len)
 {
+	if (!exported)
+		return;
 	*ret = exported->desc;
 	*ret_len = exported->len;
 }

@@ -71,6 +71,8 @@ int pier_func_configure(struct pier_func *func,
 void pier_func_get_config(const struct pier_func *func,
 			  struct pier_func_config *ret)
 {
+	if (!func)
+		return;
 	_Static_assert(sizeof(*ret) == sizeof(func->cpu.cfg), "the same");
 	memcpy(ret, &func->cpu.cfg, sizeof(*ret));
 }
@@ -83,6 +85,8 @@ void pier_func_destroy(struct pier_func *func)
 
 struct pier_ctx *pier_func_ctx(struct pier_func *func)
 {
+	if (!func)
+		return NULL;
 	return &func->cpu.ctx;
 }
 

@@ -29,6 +29,8 @@ int pier_graph_configure(struct pier_graph *graph,
 void pier_graph_get_config(const struct pier_graph *graph,
 			   struct pier_graph_config *ret)
 {
+	if (!graph)
+		return;
 	_Static_assert(sizeof(*ret) == sizeof(graph->cpu.cfg), "the same");
 	memcpy(ret, &graph->cpu.cfg, sizeof(*ret));
 }
@@ -54,6 +56,8 @@ void pier_graph_destroy(struct pier_graph *graph)
 
 struct pier_ctx *pier_graph_ctx(struct pier_graph *graph)
 {
+	if (!graph)
+		return NULL;
 	return &graph->cpu.ctx;
 }
 

@@ -193,21 +193,29 @@ int pier_host_create(struct pier_pe *pe, const struct pier_host_config *cfg,
 
 size_t pier_host_count(const struct pier_host *host)
 {
+	if (!host)
+		return 0;
 	return host->count;
 }
 
 const char *pier_host_name(const struct pier_host *host, size_t i)
 {
+	if (!host)
+		return NULL;
 	return i < host->count ? host->member[i].name : NULL;
 }
 
 struct pier_dev *pier_host_dev(const struct pier_host *host, size_t i)
 {
+	if (!host)
+		return NULL;
 	return i < host->count ? host->member[i].dev : NULL;
 }
 
 struct pier_rdma *pier_host_rdma(const struct pier_host *host, size_t i)
 {
+	if (!host)
+		return NULL;
 	return i < host->count ? host->member[i].rdma : NULL;
 }
 
@@ -223,11 +231,15 @@ int pier_host_error(const struct pier_host *host, size_t i)
 
 const char *pier_host_error_text(const struct pier_host *host, size_t i)
 {
+	if (!host)
+		return "";
 	return i < host->count ? host->member[i].text : "";
 }
 
 uint16_t pier_host_port(const struct pier_host *host)
 {
+	if (!host)
+		return 0;
 	return host->port;
 }
 
@@ -237,7 +249,7 @@ size_t pier_host_find(const struct pier_host *host,
 	const struct pier_rdma *rdma = pier_conn_rdma(conn);
 	size_t i;
 
-	for (i = 0; i < host->count; i++)
+	for (i = 0; i < pier_host_count(host); i++)
 		if (rdma && host->member[i].rdma == rdma)
 			break;
 	return i;

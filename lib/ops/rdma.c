@@ -132,6 +132,8 @@ void pier_rdma_get_config(const struct pier_rdma *rdma,
 {
 	struct pier__port port;
 
+	if (!rdma)
+		return;
 	pier__dev_port(rdma->dev, &port);
 	*ret = rdma->cfg;
 	pier__rdma_restate(ret, &port);
@@ -163,18 +165,22 @@ void pier_rdma_destroy(struct pier_rdma *rdma)
 
 struct pier_rdma *pier_conn_rdma(const struct pier_conn *conn)
 {
-	struct pier_ctx *ctx = conn->owner->ctx;
+	struct pier_ctx *ctx = pier_conn_ctx(conn);
 
-	return ctx->ops == &ctx_ops ? pier__rdma_of(ctx) : NULL;
+	return ctx && ctx->ops == &ctx_ops ? pier__rdma_of(ctx) : NULL;
 }
 
 struct pier_ctx *pier_rdma_ctx(struct pier_rdma *rdma)
 {
+	if (!rdma)
+		return NULL;
 	return &rdma->ctx;
 }
 
 struct pier_dev *pier_rdma_dev(const struct pier_rdma *rdma)
 {
+	if (!rdma)
+		return NULL;
 	return rdma->dev;
 }
 

@@ -45,5 +45,7 @@ int pier_rdma_read(struct pier_conn *conn, struct pier_buf *src,
 
 uint32_t pier_read_len(const struct pier_task *task)
 {
+	if (!task)
+		return 0;
 	return ((const struct pier__rdma_task *)task)->len;
 }

@@ -39,15 +39,21 @@ int pier_rdma_receive(struct pier_rdma *rdma, struct pier_buf *dst,
 
 enum pier_recv_opcode pier_recv_opcode(const struct pier_task *task)
 {
+	if (!task)
+		return PIER_RECV_SEND;
 	return ((const struct pier__rdma_task *)task)->opcode;
 }
 
 uint32_t pier_recv_imm(const struct pier_task *task)
 {
+	if (!task)
+		return 0;
 	return ((const struct pier__rdma_task *)task)->imm;
 }
 
 uint32_t pier_recv_len(const struct pier_task *task)
 {
+	if (!task)
+		return 0;
 	return ((const struct pier__rdma_task *)task)->received;
 }

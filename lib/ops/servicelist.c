@@ -165,6 +165,8 @@ void pier_servicelist_destroy(struct pier_servicelist *list)
 
 size_t pier_servicelist_count(const struct pier_servicelist *list)
 {
+	if (!list)
+		return 0;
 	return list->count;
 }
 

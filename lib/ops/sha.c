@@ -321,6 +321,8 @@ int pier_sha_configure(struct pier_sha *sha, const struct pier_sha_config *cfg)
 void pier_sha_get_config(const struct pier_sha *sha,
 			 struct pier_sha_config *ret)
 {
+	if (!sha)
+		return;
 	_Static_assert(sizeof(*ret) == sizeof(sha->cpu.cfg), "the same");
 	memcpy(ret, &sha->cpu.cfg, sizeof(*ret));
 }
@@ -333,6 +335,8 @@ void pier_sha_destroy(struct pier_sha *sha)
 
 struct pier_ctx *pier_sha_ctx(struct pier_sha *sha)
 {
+	if (!sha)
+		return NULL;
 	return &sha->cpu.ctx;
 }
 

@@ -126,6 +126,8 @@ int pier_sync_event_configure(struct pier_sync_event *event,
 void pier_sync_event_get_config(const struct pier_sync_event *event,
 				struct pier_sync_event_config *ret)
 {
+	if (!event)
+		return;
 	*ret = event->cfg;
 }
 

@@ -97,6 +97,8 @@ const struct pier__cpu_ops pier__sync_cpu_ops = {
 
 struct pier_ctx *pier_sync_event_ctx(struct pier_sync_event *event)
 {
+	if (!event)
+		return NULL;
 	return &event->cpu.ctx;
 }
 

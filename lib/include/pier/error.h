@@ -10,8 +10,9 @@ extern "C" {
  * Every call returns 0, a count, or a negative errno value.  Errors that errno
  * does not have are listed here and are negative in the same way: -PIER_ERNR.
  * A call that returns int returns -EINVAL if its object, the first parameter,
- * is NULL, unless its header allows that; if it answers yes or no, 0.
- * pier_pe_progress() and pier_task_status() do not check it.
+ * is NULL, unless its header allows that; if it answers yes or no, 0.  A call
+ * that returns something else returns 0, NULL or "" then, and does nothing.
+ * pier_pe_progress(), pier_task_status() and pier_buf_reset() do not check it.
  */
 
 /* The object that an error affects; pier(7) lists every error under one. */
