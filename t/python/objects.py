@@ -239,6 +239,23 @@ def a_receive_fails_once_no_connection_is_alive():
             one.engine.wait_for(lambda: not dst.users(), LIMIT)
 
 
+def a_message_comes_before_the_end_of_its_connection():
+    with pier.Device("soft_lo") as dev, pier.Engine() as near, \
+            pier.Engine() as far, pier.Rdma(dev, near) as left, \
+            pier.Rdma(dev, far) as right, dev.register(8) as memory:
+        one, other = left.export(), right.export()
+        changes = [one.connect(other.descriptor),
+                   other.connect(one.descriptor)]
+        while not all(change.done() for change in changes):
+            near.progress()
+            far.progress()
+        receive = right.receive(memory[:4])
+        one.send(memory[4:7]).wait(LIMIT)
+        one.disconnect()
+        one.disconnected().wait(LIMIT)
+        assert len(receive.wait(LIMIT)) == 3    # far sees both at once
+
+
 def a_wait_without_an_end_times_out_and_can_be_repeated():
     with pair() as (one, other):
         with memory(other, 8) as dst, memory(one, bytearray(8)) as src:
@@ -350,6 +367,7 @@ run(a_slice_of_the_peers_memory_is_read,
     an_error_has_its_number_name_scope_and_message,
     a_task_that_fails_raises_and_ends_its_connection,
     a_receive_fails_once_no_connection_is_alive,
+    a_message_comes_before_the_end_of_its_connection,
     a_wait_without_an_end_times_out_and_can_be_repeated,
     a_receive_can_be_cancelled,
     misuse_is_refused,

@@ -219,8 +219,8 @@ class Connection:
         self._conn = ffi.NULL
 
     def state_changed(self, _prev: int, _next: int) -> None:
-        """A callback: the engine looks at its changes anyway."""
-        self.rdma.look_for_hope()
+        """A callback: messages that have arrived come first."""
+        self.engine.hopes.add(self.rdma)
 
     def _look_connected(self):
         state = self.state

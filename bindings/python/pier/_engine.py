@@ -6,11 +6,14 @@ import asyncio
 import errno
 import time
 import weakref
-from typing import Callable, Optional
+from typing import TYPE_CHECKING, Callable, Optional
 
 from ._errors import check, create, error_of
 from ._operation import Change, Task
 from ._pier import ffi, lib
+
+if TYPE_CHECKING:
+    from ._rdma import Rdma
 
 ROUNDS = 16     # of progress before others of the loop have their turn
 SLICE_MS = 100  # between looks for signals, as Ctrl-C, in a wait
@@ -33,6 +36,7 @@ class Engine:
         self._armed = False
         self.tasks: dict[int, Task] = {}
         self.changes: set[Change] = set()
+        self.hopes: set[Rdma] = set()   # of which a connection may have ended
         self.contexts: weakref.WeakSet = weakref.WeakSet()
         self.errors: list[BaseException] = []
         _engines.add(self)
@@ -159,6 +163,8 @@ class Engine:
 
     def _dispatch(self) -> None:
         self._drain()
+        while self.hopes:
+            self.hopes.pop().look_for_hope()
         for change in list(self.changes):
             change.look()
             if change.done():
