@@ -11,9 +11,9 @@ root=$build/installed
 [ -f "$root/stamp" ] ||
     skip_all "nothing is installed in $root: run make tests"
 
-# installed_tools - cc and pkg-config for programs that use what is installed,
-# first in $PATH: commands work as on a system that has pier, on soft_lo.  What
-# libpier-uv needs is the system's own.
+# installed_tools - cc, c++ and pkg-config for programs that use what is
+# installed, first in $PATH: commands work as on a system that has pier, on
+# soft_lo.  What libpier-uv needs is the system's own.
 installed_tools()
 {
 	command -v "${CC:-gcc}" >/dev/null || skip_all "there is no compiler"
@@ -22,10 +22,14 @@ installed_tools()
 	    ! -path '*/pier-doca-2.0/*')
 	lib=${lib%/pkgconfig}
 	mkdir "$tmp/bin" || exit
+	sanitize=$(sed -n 's/^SANITIZE_FLAGS = *//p' "$build/Makefile")
 	cat >"$tmp/bin/cc" <<-END
 	#!/bin/sh
-	exec ${CC:-gcc} -Wall -Wextra -Werror -Wshadow "\$@" \
-		$(sed -n 's/^SANITIZE_FLAGS = *//p' "$build/Makefile")
+	exec ${CC:-gcc} -Wall -Wextra -Werror -Wshadow "\$@" $sanitize
+	END
+	cat >"$tmp/bin/c++" <<-END
+	#!/bin/sh
+	exec ${CXX:-g++} -Wall -Wextra -Werror "\$@" $sanitize
 	END
 	cat >"$tmp/bin/pkg-config" <<-END
 	#!/bin/sh
@@ -36,7 +40,7 @@ installed_tools()
 	export PKG_CONFIG_PATH PKG_CONFIG_SYSROOT_DIR PKG_CONFIG_LIBDIR
 	exec $(command -v pkg-config) "\$@"
 	END
-	chmod +x "$tmp/bin/cc" "$tmp/bin/pkg-config" || exit
+	chmod +x "$tmp/bin/cc" "$tmp/bin/c++" "$tmp/bin/pkg-config" || exit
 	PATH=$tmp/bin:$PATH
 	LD_LIBRARY_PATH=$lib
 	PIER_DEVICE=soft_lo
