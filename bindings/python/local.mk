@@ -54,18 +54,18 @@ CLEANFILES += %D%/_pier.c
 	$(AM_V_GEN)$(MKDIR_P) %D% && $(PYTHON3) -B $(srcdir)/%D%/build_pier.py \
 		$@ $(CC) -I$(top_srcdir)/lib/include >/dev/null
 
-# The copies here must not pass for the sources.
-all-local: %D%/pier/stamp
-%D%/pier/stamp: %D%/_pier.la $(addprefix $(srcdir)/,$(python_modules))
-	$(AM_V_GEN)rm -rf %D%/pier && $(MKDIR_P) %D%/pier && \
+# The copies must not be where a build in place has the sources.
+all-local: %D%/built/pier/stamp
+%D%/built/pier/stamp: %D%/_pier.la $(addprefix $(srcdir)/,$(python_modules))
+	$(AM_V_GEN)rm -rf %D%/built && $(MKDIR_P) %D%/built/pier && \
 	for file in $(python_modules); do \
-		cp "$(srcdir)/$$file" %D%/pier/ || exit; \
+		cp "$(srcdir)/$$file" %D%/built/pier/ || exit; \
 	done && \
-	cp %D%/.libs/_pier.so %D%/pier/_pier.abi3.so && \
+	cp %D%/.libs/_pier.so %D%/built/pier/_pier.abi3.so && \
 	touch $@
 endif
 
 clean-python:
-	rm -rf %D%/pier
+	rm -rf %D%/built
 
 .PHONY: clean-python

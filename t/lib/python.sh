@@ -4,10 +4,10 @@
 # For tests of the package for Python: source it after tap.sh.  $python is the
 # interpreter that it was built for.
 
-[ -f "$build/bindings/python/pier/stamp" ] ||
+[ -f "$build/bindings/python/built/pier/stamp" ] ||
 	skip_all "the package for Python is not built: no cffi or no Python.h"
 python=$(sed -n 's/^PYTHON3 = //p' "$build/Makefile")
-PYTHONPATH=$build/bindings/python
+PYTHONPATH=$build/bindings/python/built
 PYTHONDONTWRITEBYTECODE=1
 export PYTHONPATH PYTHONDONTWRITEBYTECODE
 

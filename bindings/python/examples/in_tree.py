@@ -7,7 +7,8 @@ import importlib.util
 import pathlib
 import sys
 
-BUILT = pathlib.Path(__file__).resolve().parents[3] / "build/bindings/python"
+BUILT = (pathlib.Path(__file__).resolve().parents[3] /
+         "build/bindings/python/built")
 
 if importlib.util.find_spec("pier") is None:
     if not (BUILT / "pier").is_dir():
