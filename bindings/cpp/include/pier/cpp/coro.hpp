@@ -57,6 +57,8 @@ public:
 	{
 		if (taken_ && !taken_->ok())
 			return taken_->error();
+		if (taken_)	/* the awaiter ends, the task may go on */
+			pier_task_set_done(taken_->get(), nullptr, nullptr);
 		return std::move(taken_);
 	}
 
@@ -148,10 +150,12 @@ public:
 
 	explicit coro(handle_type frame) noexcept : frame_(frame) { }
 	coro(coro &&other) noexcept
-		: frame_(std::exchange(other.frame_, nullptr)) { }
+		: frame_(std::exchange(other.frame_, nullptr)),
+		  started_(std::exchange(other.started_, false)) { }
 	coro &operator=(coro &&other) noexcept
 	{
 		std::swap(frame_, other.frame_);
+		std::swap(started_, other.started_);
 		return *this;
 	}
 	~coro()
