@@ -187,6 +187,41 @@ def an_exception_in_a_callback_reaches_the_loops_handler():
         asyncio.run(asyncio.wait_for(program(one, other), LIMIT))
 
 
+@in_loop
+async def the_loop_drives_the_engine_after_an_exception(one, other):
+    seen = []
+    dispatch = one.engine._dispatch
+
+    def raises():
+        one.engine._dispatch = dispatch
+        dispatch()
+        raise ZeroDivisionError("in a callback")
+
+    asyncio.get_running_loop().set_exception_handler(
+        lambda _, context: seen.append(context["exception"]))
+    one.engine.attach()
+    one.engine._dispatch = raises
+    with other.rdma.dev.register(8, pier.Access.REMOTE_ATOMIC) as mem:
+        far = pier.Mmap.from_descriptor(None, mem.export())
+        for number in range(3):
+            assert await one.fetch_add(far, 1) == number
+    assert isinstance(seen[0], ZeroDivisionError), seen
+
+
+@in_loop
+async def a_receive_awaited_after_the_last_connection_fails(one, other):
+    with one.rdma.dev.register(8) as dst:
+        receive = other.rdma.receive(dst)
+        one.disconnect()
+        await other.disconnected()
+        try:
+            await receive
+        except pier.PierError as error:
+            assert error.errno == errno.ENOTCONN, error
+        else:
+            raise AssertionError("it was received")
+
+
 def a_closed_engine_ends_what_is_awaited():
     async def program(one, other):
         waiting = asyncio.ensure_future(other.disconnected())
@@ -210,4 +245,6 @@ run(messages_go_there_and_back,
     an_engine_moves_from_one_loop_to_the_next,
     an_exception_in_a_callback_is_raised_by_the_wait,
     an_exception_in_a_callback_reaches_the_loops_handler,
+    the_loop_drives_the_engine_after_an_exception,
+    a_receive_awaited_after_the_last_connection_fails,
     a_closed_engine_ends_what_is_awaited)

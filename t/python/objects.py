@@ -256,6 +256,28 @@ def a_message_comes_before_the_end_of_its_connection():
         assert len(receive.wait(LIMIT)) == 3    # far sees both at once
 
 
+def a_receive_waited_for_after_the_last_connection_fails():
+    with pair() as (one, other), memory(other, 8) as dst:
+        receive = other.rdma.receive(dst)
+        one.disconnect().wait(LIMIT)
+        other.disconnected().wait(LIMIT)
+        fails(errno.ENOTCONN, receive.wait, LIMIT)
+        assert other.engine.wait_for(lambda: not dst.users(), LIMIT)
+
+
+def the_exception_of_a_body_is_not_hidden_by_close():
+    with pair() as (_, other):
+        try:
+            with memory(other, 8) as dst:
+                receive = other.rdma.receive(dst)
+                raise ZeroDivisionError("of the body")
+        except ZeroDivisionError:
+            pass
+        receive.cancel()
+        assert other.engine.wait_for(lambda: not dst.users(), LIMIT)
+        dst.close()
+
+
 def a_wait_without_an_end_times_out_and_can_be_repeated():
     with pair() as (one, other):
         with memory(other, 8) as dst, memory(one, bytearray(8)) as src:
@@ -368,6 +390,8 @@ run(a_slice_of_the_peers_memory_is_read,
     a_task_that_fails_raises_and_ends_its_connection,
     a_receive_fails_once_no_connection_is_alive,
     a_message_comes_before_the_end_of_its_connection,
+    a_receive_waited_for_after_the_last_connection_fails,
+    the_exception_of_a_body_is_not_hidden_by_close,
     a_wait_without_an_end_times_out_and_can_be_repeated,
     a_receive_can_be_cancelled,
     misuse_is_refused,

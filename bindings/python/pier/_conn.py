@@ -143,6 +143,8 @@ class Connection:
         """
         conn, self._conn = self._conn, ffi.NULL
         lib.pier_conn_destroy(conn)
+        self.rdma.has_lost = True
+        self.engine.hopes.add(self.rdma)
 
     def send(self, src: Parts) -> Task:
         """Send the bytes of src, which complete a receive of the peer's."""
@@ -218,8 +220,10 @@ class Connection:
         """Its context has ended, and with it the struct pier_conn."""
         self._conn = ffi.NULL
 
-    def state_changed(self, _prev: int, _next: int) -> None:
+    def state_changed(self, _prev: int, state: int) -> None:
         """A callback: messages that have arrived come first."""
+        if state not in (ConnState.INIT, ConnState.CONNECTED):
+            self.rdma.has_lost = True
         self.engine.hopes.add(self.rdma)
 
     def _look_connected(self):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 from typing import Optional
 
-from ._errors import create, error_of, text
+from ._errors import PierError, create, error_of, text
 from ._memory import Access, Mmap
 from ._pier import ffi, lib
 
@@ -67,8 +67,13 @@ class Device:
     def __enter__(self) -> Device:
         return self
 
+    # After an exception what is in use is closed with its last reference.
     def __exit__(self, *error) -> None:
-        self.close()
+        try:
+            self.close()
+        except PierError:
+            if error[0] is None:
+                raise
 
     def __del__(self) -> None:
         if getattr(self, "_dev", ffi.NULL) != ffi.NULL:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import errno
 import time
 import weakref
-from typing import TYPE_CHECKING, Callable, Optional
+from typing import TYPE_CHECKING, Callable, Generator, Optional
 
 from ._errors import check, create, error_of
 from ._operation import Change, Task
@@ -61,7 +62,7 @@ class Engine:
     def progress(self) -> int:
         """Do what is pending, without sleeping; returns how many events."""
         events = check(lib.pier_pe_progress(self.handle, 0))
-        if events:
+        if events or self.hopes:
             self._dispatch()
         return events
 
@@ -122,11 +123,24 @@ class Engine:
         check(err)
         return ret[0]
 
+    @contextlib.contextmanager
+    def driven_by_c(self) -> Generator[None, None, None]:
+        """For calls of C that drive the engine: the loop goes on after it."""
+        self._disarm()
+        try:
+            yield
+        finally:
+            self._resume()
+
     def stop(self, context) -> None:
         """Stop a struct pier_ctx, and take the tasks that have ended."""
-        self._disarm()
-        lib.pier_ctx_stop_wait(context, -1)
-        self._drain()
+        with self.driven_by_c():
+            lib.pier_ctx_stop_wait(context, -1)
+            self._drain()
+
+    def look_for_hope(self, context: Rdma) -> None:
+        """See soon whether what waits for a receive waits in vain."""
+        self.hopes.add(context)
         self._resume()
 
     def close(self) -> None:
@@ -201,11 +215,21 @@ class Engine:
             return
         self._disarm()
         for _ in range(ROUNDS):
-            if self.progress() == 0 and not self._arm():
+            if self._round(self._loop) == 0 and not self._arm():
                 return
             if self._loop is None:
                 return
         self._loop.call_soon(self._run)
+
+    # What is raised is the handler's; the loop goes on driving the engine.
+    def _round(self, loop: asyncio.AbstractEventLoop) -> int:
+        try:
+            return self.progress()
+        except Exception as error:  # pylint: disable=broad-except
+            loop.call_exception_handler({
+                "message": "an exception in a callback of pier",
+                "exception": error})
+            return 1
 
     def _arm(self) -> int:
         err = lib.pier_pe_arm(self._pe)

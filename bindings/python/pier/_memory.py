@@ -7,7 +7,7 @@ import errno
 import mmap
 from typing import TYPE_CHECKING, Optional, Sequence, Union
 
-from ._errors import check, create, error_of
+from ._errors import PierError, check, create, error_of
 from ._pier import ffi, lib
 
 if TYPE_CHECKING:
@@ -135,8 +135,13 @@ class Mmap:
     def __enter__(self) -> Mmap:
         return self
 
+    # After an exception what is in use is closed with its last reference.
     def __exit__(self, *error) -> None:
-        self.close()
+        try:
+            self.close()
+        except PierError:
+            if error[0] is None:
+                raise
 
     # What a task in flight uses is referenced by the engine, so that this is
     # of one that no task uses.

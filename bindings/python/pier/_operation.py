@@ -195,3 +195,19 @@ class Task(Operation):
         if error is not None:
             warnings.warn(f"a task has failed and no one looked: {error}",
                           RuntimeWarning, source=self)
+
+
+class Receive(Task):
+    """A receive in flight of an RDMA context, the first of its owners."""
+
+    def wait(self, timeout: Optional[float] = None) -> Any:
+        if not self._over:
+            self._engine.look_for_hope(self._owners[0])
+        return super().wait(timeout)
+
+    def __await__(self) -> Generator[Any, None, Any]:
+        if not self._over:
+            self._engine.attach()
+        if not self._over:
+            self._engine.look_for_hope(self._owners[0])
+        return (yield from super().__await__())

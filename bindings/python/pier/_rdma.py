@@ -12,7 +12,7 @@ from ._callbacks import user_data
 from ._conn import Connection
 from ._errors import check, configuration, create, error_of
 from ._memory import Mmap, Parts, target
-from ._operation import PENDING, Change, Task
+from ._operation import PENDING, Change, Receive, Task
 from ._pier import ffi, lib
 from ._words import Words
 
@@ -53,6 +53,7 @@ class Rdma:
         self._conns: weakref.WeakValueDictionary = (
             weakref.WeakValueDictionary())
         self._receives: weakref.WeakSet = weakref.WeakSet()
+        self.has_lost = False       # a connection since the last was made
         self._requests: collections.deque = collections.deque()
         self._listeners: weakref.WeakSet = weakref.WeakSet()
         cfg = configuration("rdma", config)
@@ -129,9 +130,10 @@ class Rdma:
         args.timeout_ms = int(timeout * 1000)
         conn = ffi.new("struct pier_conn **")
         mmap = ffi.new("struct pier_mmap **") if remote else ffi.NULL
-        check(lib.pier_rendezvous(
-            self.handle, ffi.addressof(args),
-            ffi.NULL if memory is None else memory.handle, conn, mmap))
+        with self.engine.driven_by_c():
+            check(lib.pier_rendezvous(
+                self.handle, ffi.addressof(args),
+                ffi.NULL if memory is None else memory.handle, conn, mmap))
         return (self._adopt(conn[0]),
                 Mmap.adopt(self.dev, mmap[0]) if remote else None)
 
@@ -168,8 +170,8 @@ class Rdma:
         except BaseException:
             lib.pier_buf_put(buf)
             raise
-        receive = Task(self.engine, task[0], (buf,), (self, dst),
-                       self._message)
+        receive = Receive(self.engine, task[0], (buf,), (self, dst),
+                          self._message)
         receive.submit()
         self._receives.add(receive)
         return receive
@@ -212,7 +214,9 @@ class Rdma:
     def look_for_hope(self) -> None:
         """Once no connection is alive, receives that are waited for fail."""
         conns = list(self._conns.values())
-        if self._listeners or any(conn.is_alive for conn in conns):
+        if not self.has_lost or self._listeners:
+            return
+        if any(conn.is_alive for conn in conns):
             return
         errors = [conn.error for conn in conns if conn.error]
         error = errors[-1] if errors else error_of(
@@ -227,6 +231,7 @@ class Rdma:
     def _adopt(self, conn, descriptor: Optional[bytes] = None) -> Connection:
         connection = Connection(self, conn, descriptor)
         self._conns[int(ffi.cast("uintptr_t", conn))] = connection
+        self.has_lost = False
         return connection
 
     def _message(self, task) -> Message:
