@@ -222,6 +222,23 @@ async def a_receive_awaited_after_the_last_connection_fails(one, other):
             raise AssertionError("it was received")
 
 
+@in_loop
+async def a_request_is_not_taken_by_an_abandoned_wait(one, _):
+    rdma = one.rdma
+    with pier.Rdma(rdma.dev, rdma.engine) as server, \
+            server.listen(address="127.0.0.1") as listener:
+        dropped = [listener.request() for _ in range(30)]
+        waiting = asyncio.ensure_future(listener.request())
+        await asyncio.sleep(0)
+        waiting.cancel()
+        client = asyncio.ensure_future(
+            rdma.connect("127.0.0.1", listener.port))
+        request = await listener.request()
+        await request.accept()
+        await client
+        assert not any(change.done() for change in dropped)
+
+
 def a_closed_engine_ends_what_is_awaited():
     async def program(one, other):
         waiting = asyncio.ensure_future(other.disconnected())
@@ -247,4 +264,5 @@ run(messages_go_there_and_back,
     an_exception_in_a_callback_reaches_the_loops_handler,
     the_loop_drives_the_engine_after_an_exception,
     a_receive_awaited_after_the_last_connection_fails,
+    a_request_is_not_taken_by_an_abandoned_wait,
     a_closed_engine_ends_what_is_awaited)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Optional
 
 from ._context import Context
 from ._errors import check, configuration, create, error_of, text
-from ._operation import PENDING, Change, Task
+from ._operation import PENDING, Change, Next, Task
 from ._pier import ffi, lib
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class ComchConnection:
 
         Fails with the connection's error, or ENOTCONN.
         """
-        return Change(self.engine, "receive", self._next_message)
+        return Next(self.engine, "receive", self._next_message)
 
     def writable(self) -> Change:
         """Wait until a message can be sent after EAGAIN."""
@@ -179,12 +179,12 @@ class ComchServer(_Comch):
 
     def connection(self) -> Change:
         """Wait for the next client; the result is a ComchConnection."""
-        return Change(self.engine, "connection", lambda: (
+        return Next(self.engine, "connection", lambda: (
             self.fresh.popleft() if self.fresh else PENDING))
 
     def request(self) -> Change:
         """Wait for the next request of any client: a ComchRequest."""
-        return Change(self.engine, "request", lambda: (
+        return Next(self.engine, "request", lambda: (
             self._requests.popleft() if self._requests else PENDING))
 
     def requested(self, conn, request: int, data: bytes) -> None:

@@ -181,7 +181,7 @@ class Engine:
             self.hopes.pop().look_for_hope()
         for change in list(self.changes):
             change.look()
-            if change.done():
+            if change.has_ended:
                 self.changes.discard(change)
         if self.errors:
             raise self.errors.pop(0)
@@ -195,7 +195,7 @@ class Engine:
     def _end_changes(self) -> None:
         for change in list(self.changes):
             change.look()
-            if not change.done():
+            if not change.has_ended:
                 change._finish(None, error_of(-errno.ECANCELED,
                                               "the engine was closed"))
         self.changes.clear()

@@ -33,6 +33,11 @@ class Operation:
         self._futures: list = []
         self._waits = 0
 
+    @property
+    def has_ended(self) -> bool:
+        """Has it ended?  Takes nothing."""
+        return self._over
+
     def done(self) -> bool:
         """Has it ended?  Does not drive the engine."""
         return self._over
@@ -114,6 +119,46 @@ class Change(Operation):
 
     def _name(self) -> str:
         return self._what
+
+
+class Next(Change):
+    """The next of a queue: nothing is taken before something waits for it.
+
+    One that was given up, or cancelled, has taken nothing.
+    """
+
+    def __init__(self, engine: Engine, name: str,
+                 look: Callable[[], Any]) -> None:
+        Operation.__init__(self, engine)
+        self._look = look
+        self._what = name
+        self._seen = True
+
+    def done(self) -> bool:
+        """Has it ended?  Takes what has arrived: look at result() then."""
+        if not self._over:
+            super().look()
+        return self._over
+
+    def look(self) -> None:
+        """Wake what awaits it, which then takes the next."""
+        futures, self._futures = self._futures, []
+        for future in futures:
+            if not future.done():
+                future.set_result(None)
+
+    def __await__(self) -> Generator[Any, None, Any]:
+        self._engine.attach()
+        while not self.done():
+            self._engine.changes.add(self)
+            future = asyncio.get_running_loop().create_future()
+            self._futures.append(future)
+            try:
+                yield from future
+            finally:
+                if not self._futures:
+                    self._engine.changes.discard(self)
+        return self.result()
 
 
 class Task(Operation):

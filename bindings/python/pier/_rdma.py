@@ -12,7 +12,7 @@ from ._callbacks import user_data
 from ._conn import Connection
 from ._errors import check, configuration, create, error_of
 from ._memory import Mmap, Parts, target
-from ._operation import PENDING, Change, Receive, Task
+from ._operation import PENDING, Change, Next, Receive, Task
 from ._pier import ffi, lib
 from ._words import Words
 
@@ -263,7 +263,8 @@ class Listener:
 
         The result is a Connection, to accept(), reject() or close().
         """
-        return Change(self._rdma.engine, "request", self._rdma.next_request)
+        return Next(
+            self._rdma.engine, "request", self._rdma.next_request)
 
     def close(self) -> None:
         """Accept no more requests.  It may be repeated."""
