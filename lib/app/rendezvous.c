@@ -12,6 +12,7 @@
 #include "cm/conn_impl.h"
 #include "core/clock.h"
 #include "core/fail.h"
+#include "core/file.h"
 #include "core/random.h"
 #include "mem/mmap_impl.h"
 #include "ops/sync_event_impl.h"
@@ -301,9 +302,9 @@ int pier__rendezvous(struct pier_rdma *rdma, const struct pier_args *args,
 	err = meet(&m, mmap);
 	if (err) {
 		snprintf(reason, sizeof(reason), "%s", pier_last_error());
-		unlink(args->local_descriptor);
+		pier__file_remove(args->local_descriptor);
 		if (mmap)
-			unlink(args->memory_descriptor);
+			pier__file_remove(args->memory_descriptor);
 		pier_mmap_destroy(m.remote);
 		pier_conn_destroy(m.conn);
 		return pier__fail_again(err, reason);

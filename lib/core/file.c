@@ -64,12 +64,38 @@ static int cannot_write(const char *path, int err)
 	return pier__fail(err, "cannot write %s: %s", path, pier_strerror(err));
 }
 
+int pier__file_may_replace(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) || S_ISREG(st.st_mode))
+		return 0;
+	if (S_ISDIR(st.st_mode))
+		return pier__fail(-EISDIR, "cannot replace %s: it is a "
+				  "directory", path);
+	return pier__fail(-EINVAL, "cannot replace %s: it is a device, FIFO or "
+			  "socket, not a regular file", path);
+}
+
+int pier__file_remove(const char *path)
+{
+	int err = pier__file_may_replace(path);
+
+	if (err || !unlink(path) || errno == ENOENT)
+		return err;
+	err = -errno;
+	return pier__fail(err, "cannot remove %s: %s", path,
+			  pier_strerror(err));
+}
+
 int pier__file_stage(const char *path, const void *data, size_t len,
 		     mode_t mode, char **ret)
 {
 	char *tmp;
-	int err;
+	int err = pier__file_may_replace(path);
 
+	if (err)
+		return err;
 	if (asprintf(&tmp, "%s.%016" PRIx64, path, pier__random64()) < 0)
 		return pier__fail(-ENOMEM, "no memory to write %s", path);
 	err = fill_new(tmp, data, len, mode);

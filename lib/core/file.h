@@ -6,8 +6,18 @@
 #include <sys/types.h>
 
 /*
+ * Whether a file can be put at @path, or removed there: nothing is there, or a
+ * regular file, links followed.  Errors: -EISDIR; -EINVAL, a device, FIFO or
+ * socket, which must survive; both with the path.
+ */
+int pier__file_may_replace(const char *path);
+
+/* Remove what is at @path.  Errors: as above; those of unlink(2). */
+int pier__file_remove(const char *path);
+
+/*
  * Write @path whole: into a new file beside it with @mode, then renamed.
- * Errors: the system's own, with the path.
+ * Errors: those of pier__file_may_replace(); the system's own, with the path.
  */
 int pier__file_write(const char *path, const void *data, size_t len,
 		     mode_t mode);

@@ -209,20 +209,12 @@ int pier_desc_read(const char *path, void *ret)
 	return len;
 }
 
-static int remove_file(const char *path)
-{
-	if (!unlink(path) || errno == ENOENT)
-		return 0;
-	return pier__fail(-errno, "%s: cannot remove it: %s", path,
-			  pier_strerror(errno));
-}
-
 int pier_desc_await(const char *path, int timeout_ms, void *ret)
 {
 	const struct timespec nap = { .tv_nsec = AWAIT_NAP_NS };
 	uint64_t deadline = pier__deadline(pier__now(), timeout_ms);
 	uint8_t desc[PIER_DESC_MAX];
-	int err = remove_file(path), len;
+	int err = pier__file_remove(path), len;
 
 	if (err)
 		return err;
@@ -235,7 +227,7 @@ int pier_desc_await(const char *path, int timeout_ms, void *ret)
 	len = pier_desc_read(path, desc);
 	if (len < 0)
 		return len;
-	err = remove_file(path);
+	err = pier__file_remove(path);
 	if (err)
 		return err;
 	memcpy(ret, desc, (size_t)len);

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <pier/exchange.h>
@@ -66,17 +65,6 @@ static char *path_of(const struct inbox *box, uint64_t i)
 	return path;
 }
 
-/* Errors, which the peer gets: -EISDIR, @path is a directory. */
-static int check_path(const char *path)
-{
-	struct stat st;
-
-	if (!lstat(path, &st) && S_ISDIR(st.st_mode))
-		return pier__fail(-EISDIR, "exchange: cannot write %s: it is "
-				  "a directory", path);
-	return 0;
-}
-
 /* It is complete: write it. */
 static int store(struct inbox *box)
 {
@@ -88,10 +76,8 @@ static int store(struct inbox *box)
 	path = path_of(box, box->stored);
 	if (!path)
 		return -ENOMEM;
-	err = check_path(path);
-	if (!err)
-		err = pier__file_stage(path, box->data, box->len, 0600,
-				       &box->tmp[box->stored]);
+	err = pier__file_stage(path, box->data, box->len, 0600,
+			       &box->tmp[box->stored]);
 	free(path);
 	if (!err)
 		box->stored++;

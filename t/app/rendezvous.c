@@ -308,6 +308,23 @@ static void a_place_that_cannot_be_written_is_reported(void)
 	end();
 }
 
+static void a_place_that_is_no_file_stays_as_it_is(void)
+{
+	struct pier_args args = args_of(true, 3000);
+	struct pier_conn *conn = NULL;
+	struct stat st;
+
+	if (!begin())
+		return;
+	IS(mkfifo(args.local_descriptor, 0600), 0);
+	IS(pier_rendezvous(me.rdma, &args, NULL, &conn, NULL), -EINVAL);
+	LIKE(pier_last_error(), args.local_descriptor);
+	if (IS(stat(args.local_descriptor, &st), 0))
+		OK(S_ISFIFO(st.st_mode));
+	unlink(args.local_descriptor);
+	end();
+}
+
 static void a_context_that_is_not_running_meets_no_peer(void)
 {
 	struct pier_args args = args_of(true, 50);
@@ -472,6 +489,7 @@ int main(void)
 	TEST(damaged_files_are_reported_as_such);
 	TEST(a_file_of_another_kind_is_reported_as_such);
 	TEST(a_place_that_cannot_be_written_is_reported);
+	TEST(a_place_that_is_no_file_stays_as_it_is);
 	TEST(a_context_that_is_not_running_meets_no_peer);
 	TEST(serving_ends_when_the_peer_dies);
 	TEST(serving_several_goes_on_when_one_peer_dies);

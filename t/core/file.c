@@ -83,6 +83,33 @@ static void a_write_that_fails_leaves_nothing_behind(void)
 	rmdir(in_dir("d"));
 }
 
+static void a_fifo_is_neither_replaced_nor_removed(void)
+{
+	struct stat st;
+
+	IS(mkfifo(in_dir("f"), 0600), 0);
+	IS(symlink(in_dir("f"), in_dir("link")), 0);
+	IS(pier__file_write(in_dir("f"), "x", 1, 0600), -EINVAL);
+	LIKE(pier_last_error(), in_dir("f"));
+	LIKE(pier_last_error(), "FIFO");
+	IS(pier__file_write(in_dir("link"), "x", 1, 0600), -EINVAL);
+	IS(pier__file_remove(in_dir("f")), -EINVAL);
+	IS(pier__file_remove(in_dir("link")), -EINVAL);
+	IS(entries_in(dir), 2);
+	if (IS(lstat(in_dir("f"), &st), 0))
+		OK(S_ISFIFO(st.st_mode));
+	unlink(in_dir("link"));
+	unlink(in_dir("f"));
+}
+
+static void what_is_not_there_is_removed_already(void)
+{
+	IS(pier__file_write(in_dir("a"), "x", 1, 0600), 0);
+	IS(pier__file_remove(in_dir("a")), 0);
+	IS(pier__file_remove(in_dir("a")), 0);
+	IS(entries_in(dir), 0);
+}
+
 static int write_too_much(struct pair *pair, void *arg)
 {
 	static const char data[8192];
@@ -217,6 +244,8 @@ int main(void)
 	TEST(the_mode_is_as_asked_whatever_was_there);
 	TEST(a_reader_of_the_old_file_keeps_it);
 	TEST(a_write_that_fails_leaves_nothing_behind);
+	TEST(a_fifo_is_neither_replaced_nor_removed);
+	TEST(what_is_not_there_is_removed_already);
 	TEST(a_write_cut_short_leaves_the_old_file);
 	TEST(a_directory_that_is_missing_is_reported);
 	TEST(a_file_may_have_just_the_size_allowed);

@@ -246,8 +246,8 @@ both_ends_report_that_a_file_cannot_be_stored()
 	mkdir -p right/out/a
 	listen --send a || return 1
 	dial --receive out
-	ends 1 1 && says right.err "cannot write out/a" &&
-		says left.err "the peer has given up: " "cannot write out/a"
+	ends 1 1 && says right.err "cannot replace out/a" &&
+		says left.err "the peer has given up: " "cannot replace out/a"
 }
 
 both_ends_report_that_files_are_not_wanted()

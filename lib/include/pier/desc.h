@@ -34,14 +34,16 @@ int pier_desc_read(const char *path, void *ret);
 /*
  * The same for a side that runs first: remove what is at @path, wait for a file
  * at most @timeout_ms milliseconds, below 0: without limit, and remove it, too.
- * Errors: as above; -ETIMEDOUT; those of unlink(2).  Any thread.
+ * Errors: as above; -ETIMEDOUT; -EISDIR or -EINVAL, not a regular file, which
+ * is left there; those of unlink(2).  Any thread.
  */
 int pier_desc_await(const char *path, int timeout_ms, void *ret);
 
 /*
  * Write a descriptor file atomically, with mode 0600; an existing file is
  * replaced.
- * Errors: those of open(2), write(2) and rename(2).  Any thread.
+ * Errors: -EISDIR; -EINVAL, a device, FIFO or socket, which is never replaced;
+ * those of open(2), write(2) and rename(2).  Any thread.
  */
 int pier_desc_write(const char *path, const void *desc, size_t len);
 
