@@ -94,6 +94,9 @@ struct pier_conn {
 	uint64_t drained_at;		/* queues->polled by when all that */
 					/* came before the marker is polled; */
 					/* NEVER: in flight; 0: not posted */
+	uint32_t unacked;		/* requests flushed in RESETTING */
+	bool resumed;			/* that was its state once */
+	bool goodbye_acked;
 	uint64_t deadline;		/* of the state */
 	uint64_t next_try;		/* of the hello, or keepalive */
 	uint64_t seen_completed;	/* for the keepalive */

@@ -76,6 +76,21 @@ static void flush(struct pier_conn *conn)
 						PIER__CONN_CANCELLING);
 }
 
+/*
+ * End it although the peer executes nothing that comes behind the tasks in
+ * flight: cancel these, so that a goodbye takes their place.
+ */
+static void flush_and_say(struct pier_conn *conn)
+{
+	if (!conn->flow->qp_resume || conn->resumed || !conn->posted.first) {
+		flush(conn);
+		return;
+	}
+	conn->resumed = true;
+	conn->unacked = 0;
+	pier__conn_transition(conn, PIER__CONN_RESETTING);
+}
+
 static uint64_t step_connecting(struct pier_conn *conn, uint64_t now)
 {
 	return conn->flow->step(conn, now);
@@ -162,6 +177,10 @@ static uint64_t step_draining(struct pier_conn *conn, uint64_t now)
 	}
 	if (conn->posted.first && now < conn->deadline)
 		return now + PIER__MS;
+	if (conn->posted.first && conn->flow->qp_resume) {
+		flush_and_say(conn);
+		return now;
+	}
 	err = pier__conn_control(conn, PIER__CTL_GOODBYE);
 	if (!err)
 		pier__conn_transition(conn, PIER__CONN_GOODBYE);
@@ -171,8 +190,8 @@ static uint64_t step_draining(struct pier_conn *conn, uint64_t now)
 }
 
 /*
- * A goodbye behind tasks that wait for a receive of the peer's is given up
- * soon.
+ * A goodbye does not wait for long behind tasks that wait for a receive of the
+ * peer's.
  */
 static bool is_stuck(struct pier_conn *conn, uint64_t now)
 {
@@ -188,7 +207,10 @@ static uint64_t step_goodbye(struct pier_conn *conn, uint64_t now)
 	if (conn->ctl_kind != PIER__CTL_NONE && !is_stuck(conn, now) &&
 	    !peer_disconnected(conn))
 		return now + PIER__MS;
-	flush(conn);
+	if (conn->ctl_kind == PIER__CTL_NONE || peer_disconnected(conn))
+		flush(conn);
+	else
+		flush_and_say(conn);
 	return now;
 }
 
@@ -204,6 +226,28 @@ static bool is_flushed(struct pier_conn *conn, uint64_t now)
 	if (err)
 		return err != -EAGAIN;
 	return conn->queues->polled >= conn->drained_at;
+}
+
+/* Has the marker come, so that there is nothing to be polled any more? */
+static bool is_drained(const struct pier_conn *conn)
+{
+	return conn->drained_at && conn->queues->polled >= conn->drained_at;
+}
+
+static uint64_t step_resetting(struct pier_conn *conn, uint64_t now)
+{
+	if (!is_flushed(conn, now))
+		return now + PIER__MS;
+	if (!is_drained(conn) || conn->goodbye_acked ||
+	    peer_disconnected(conn) || conn->flow->qp_resume(conn)) {
+		pier__conn_transition(conn, PIER__CONN_FLUSHING);
+		return now;
+	}
+	conn->drained_at = 0;
+	pier__conn_transition(conn, PIER__CONN_GOODBYE);
+	conn->deadline = now + GOODBYE_RNR;
+	pier__conn_control(conn, PIER__CTL_GOODBYE);
+	return now + PIER__MS;
 }
 
 static uint64_t step_ending(struct pier_conn *conn, uint64_t now)
@@ -264,12 +308,18 @@ static const struct state states[] = {
 	[PIER__CONN_DRAINING] = {
 		.name = "draining", .public = PIER_CONN_CONNECTED,
 		.step = step_draining, .drains = true, .ready = true,
-		.next = TO(GOODBYE) | TO(FLUSHING) | TO(FAILING),
+		.next = TO(GOODBYE) | TO(RESETTING) | TO(FLUSHING) |
+			TO(FAILING),
 	},
 	[PIER__CONN_GOODBYE] = {
 		.name = "goodbye", .public = PIER_CONN_CONNECTED,
 		.step = step_goodbye, .drains = true, .ready = true,
-		.next = TO(FLUSHING) | TO(FAILING),
+		.next = TO(RESETTING) | TO(FLUSHING) | TO(FAILING),
+	},
+	[PIER__CONN_RESETTING] = {
+		.name = "resetting", .public = PIER_CONN_CONNECTED,
+		.step = step_resetting, .drains = true,
+		.next = TO(GOODBYE) | TO(FLUSHING),
 	},
 	[PIER__CONN_FLUSHING] = {
 		.name = "flushing", .public = PIER_CONN_CONNECTED,
@@ -326,7 +376,7 @@ bool pier__conn_is_connecting(const struct pier_conn *conn)
 
 bool pier__conn_is_ending(const struct pier_conn *conn)
 {
-	return conn->state >= PIER__CONN_FLUSHING;
+	return conn->state >= PIER__CONN_RESETTING;
 }
 
 bool pier__conn_is_closed(const struct pier_conn *conn)
@@ -370,7 +420,7 @@ void pier__conn_transition(struct pier_conn *conn, enum pier__conn_state next)
 					       0;
 	if (conn->flow->entered)
 		conn->flow->entered(conn, prev);
-	if (to->step == step_ending && from->ready)
+	if (from->ready && !to->ready)
 		pier__conn_qp_error(conn);
 	if (next == PIER__CONN_UP)
 		conn->next_try = now + cfg->keepalive_ms * PIER__MS;

@@ -22,6 +22,7 @@ enum pier__conn_state {
 	PIER__CONN_UP,
 	PIER__CONN_DRAINING,	/* disconnect: waits for tasks in flight */
 	PIER__CONN_GOODBYE,	/* its goodbye is in flight */
+	PIER__CONN_RESETTING,	/* the goodbye waits: QP in ERR, as below */
 	PIER__CONN_FLUSHING,	/* was connected; QP in ERR, marker in flight */
 	PIER__CONN_CANCELLING,	/* the same, was not connected */
 	PIER__CONN_FAILING,	/* the same, has failed */
@@ -51,6 +52,12 @@ struct pier__conn_flow {
 	void (*attempt_failed)(struct pier_conn *conn, int err);
 	/* Move the QP from ERR to RTS, in HELLO. */
 	int (*qp_reset)(struct pier_conn *conn);
+	/*
+	 * Move the QP from ERR to RTS, all that was posted having completed:
+	 * the next request takes the place of the first one that the peer did
+	 * not execute.  NULL: a goodbye need not pass others.
+	 */
+	int (*qp_resume)(struct pier_conn *conn);
 	/*
 	 * Fail with @fmt, both ends, the stage and the path in the message.
 	 * Returns @err.  NULL: the caller names the peer itself.

@@ -37,6 +37,10 @@ static void control_done(struct pier__op *op, const struct ibv_wc *wc)
 
 	conn->ctl_kind = PIER__CTL_NONE;
 	conn->queues->ctl_inflight--;
+	if (wc->status != IBV_WC_SUCCESS)
+		conn->unacked++;
+	else if (kind == PIER__CTL_GOODBYE)
+		conn->goodbye_acked = true;
 	if (kind == PIER__CTL_HELLO && wc->status == IBV_WC_SUCCESS)
 		conn->hello_acked = true;
 	else if (kind == PIER__CTL_HELLO && !pier__conn_recover(conn, wc))
@@ -52,6 +56,7 @@ static void marker_done(struct pier__op *op, const struct ibv_wc *wc)
 		pier__container_of(op, struct pier_conn, marker);
 
 	(void)wc;
+	conn->unacked++;
 	conn->queues->ctl_inflight--;
 	conn->drained_at = conn->queues->polled + conn->queues->cqe;
 	pier__conn_schedule(conn);

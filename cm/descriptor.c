@@ -53,7 +53,7 @@ static void address(const struct pier_conn *conn, bool grh,
 	pier__av_build(&av, ret);
 }
 
-static int to_rtr(struct pier_conn *conn)
+static int to_rtr(struct pier_conn *conn, uint32_t psn)
 {
 	const struct pier__limits *limits =
 		&conn->queues->dev->info.port.limits;
@@ -62,8 +62,7 @@ static int to_rtr(struct pier_conn *conn)
 		.qp_state = IBV_QPS_RTR,
 		.path_mtu = pier__conn_mtu_code(conn->path_mtu),
 		.dest_qp_num = conn->remote.qpn,
-		/* a hello that was taken before is one packet */
-		.rq_psn = (conn->remote.psn + conn->hello_seen) & 0xffffff,
+		.rq_psn = psn,
 		.max_dest_rd_atomic = (uint8_t)limits->rd_atomic,
 		.min_rnr_timer = conn->queues->cfg->min_rnr_timer,
 	};
@@ -80,13 +79,13 @@ static int to_rtr(struct pier_conn *conn)
 				    IBV_QP_MIN_RNR_TIMER);
 }
 
-static int to_rts(struct pier_conn *conn)
+static int to_rts(struct pier_conn *conn, uint32_t psn)
 {
 	const struct pier__queues_config *cfg = conn->queues->cfg;
 	uint32_t depth = cfg->max_rd_atomic;
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTS,
-		.sq_psn = conn->local.psn,
+		.sq_psn = psn,
 		.timeout = cfg->ack_timeout,
 		.retry_cnt = cfg->retry_count,
 		.rnr_retry = cfg->rnr_retry,
@@ -101,21 +100,47 @@ static int to_rts(struct pier_conn *conn)
 				    IBV_QP_MAX_QP_RD_ATOMIC);
 }
 
-static int qp_ready(struct pier_conn *conn)
+static int to_ready(struct pier_conn *conn, const struct pier__psns *psns)
 {
-	int err = to_rtr(conn);
+	int err = to_rtr(conn, psns->rq);
 
-	return err ? err : to_rts(conn);
+	return err ? err : to_rts(conn, psns->sq);
 }
 
-static int qp_reset(struct pier_conn *conn)
+static int qp_ready(struct pier_conn *conn)
+{
+	struct pier__psns psns = {
+		/* a hello that was taken before is one packet */
+		.rq = (conn->remote.psn + conn->hello_seen) & 0xffffff,
+		.sq = conn->local.psn,
+	};
+
+	return to_ready(conn, &psns);
+}
+
+static int to_init(struct pier_conn *conn)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RESET };
 	int err = pier__conn_qp_modify(conn, &attr, IBV_QP_STATE);
 
-	if (!err)
-		err = qp_init(conn);
+	return err ? err : qp_init(conn);
+}
+
+static int qp_reset(struct pier_conn *conn)
+{
+	int err = to_init(conn);
+
 	return err ? err : qp_ready(conn);
+}
+
+static int qp_resume(struct pier_conn *conn)
+{
+	struct pier__psns psns;
+	int err = conn->queues->fab->psns(conn->qp, conn->unacked, &psns);
+
+	if (!err)
+		err = to_init(conn);
+	return err ? err : to_ready(conn, &psns);
 }
 
 int pier__conn_no_hello(const struct pier_conn *conn)
@@ -179,6 +204,7 @@ static const struct pier__conn_flow by_descriptor = {
 	.step_up = step_up,
 	.attempt_failed = pier__conn_fail,
 	.qp_reset = qp_reset,
+	.qp_resume = qp_resume,
 	.free = free_desc,
 };
 

@@ -58,7 +58,9 @@ bool pier__conn_done(struct pier_conn *conn, struct pier__posted *posted,
 		succeed_first(conn);
 	pier__posted_pop(&conn->posted);
 	if (wc->status == IBV_WC_WR_FLUSH_ERR &&
-	    conn->state == PIER__CONN_FLUSHING) {
+	    (conn->state == PIER__CONN_RESETTING ||
+	     conn->state == PIER__CONN_FLUSHING)) {
+		conn->unacked++;
 		pier__posted_add(&conn->flushed, posted);
 		return false;
 	}

@@ -39,6 +39,7 @@ check_PROGRAMS += \
 	%D%/cm/rdmacm_wait.t \
 	%D%/cm/retry.t \
 	%D%/cm/retry_final.t \
+	%D%/cm/stuck.t \
 	%D%/copy/digest.t \
 	%D%/copy/flight.t \
 	%D%/copy/full.t \

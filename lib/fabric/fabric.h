@@ -266,6 +266,11 @@ struct pier__fabric_dev {
  * Queues.  A channel and all that is made on it belong to one thread at a
  * time; several channels of one device run in parallel and share no lock.
  */
+/* Of packets: the next one of the peer's, and the first not acknowledged. */
+struct pier__psns {
+	uint32_t rq, sq;
+};
+
 struct pier__fabric_qp {
 	/* A notification channel; on soft the endpoint with its UDP port. */
 	int (*chan_create)(struct pier__fdev *fdev, struct pier__chan **ret);
@@ -347,6 +352,13 @@ struct pier__fabric_qp {
 	 * waits for a receive of the peer's?  NULL: the device does not know.
 	 */
 	bool (*rnr)(struct pier__qp *qp);
+
+	/*
+	 * Where @qp, in ERR, was when it got there.  @unacked: requests posted
+	 * that have not succeeded, those posted in ERR included.
+	 */
+	int (*psns)(struct pier__qp *qp, uint32_t unacked,
+		    struct pier__psns *ret);
 
 	/*
 	 * Has @qp gone to ERR by itself, for another reason than a request that

@@ -333,6 +333,18 @@ static bool soft_rnr(struct pier__qp *qp)
 	return ret;
 }
 
+static int soft_psns(struct pier__qp *qp, uint32_t unacked,
+		     struct pier__psns *ret)
+{
+	struct soft_chan *chan = chan_of(qp->cq->chan);
+
+	(void)unacked;		/* its queue has recorded it */
+	pier__soft_chan_begin(chan);
+	*ret = pier__soft_qp_psns(qp_of(qp)->queue);
+	pier__soft_chan_end(chan, 0);
+	return 0;
+}
+
 static bool soft_fault(struct pier__qp *qp, struct pier__fault *ret)
 {
 	struct soft_chan *chan = chan_of(qp->cq->chan);
@@ -368,6 +380,7 @@ static const struct pier__fabric_qp soft_qp_table = {
 	.post = soft_post,
 	.acknowledge = soft_acknowledge,
 	.rnr = soft_rnr,
+	.psns = soft_psns,
 	.fault = soft_fault,
 	.ibv = soft_ibv,
 };

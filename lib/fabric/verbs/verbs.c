@@ -73,6 +73,7 @@ static const struct pier__fabric_qp verbs_qp_calls = {
 	.qp_destroy = pier__verbs_qp_destroy,
 	.post = pier__verbs_post,
 	.rnr = NULL,
+	.psns = pier__verbs_qp_psns,
 	.fault = pier__verbs_qp_fault,
 	.ibv = verbs_ibv,
 };

@@ -72,6 +72,10 @@ struct verbs_qp {
 	struct pier__qp qp;
 	struct ibv_qp *ibv;
 	enum ibv_qp_state state;	/* as last set, for messages */
+	uint32_t psn;			/* of the next request */
+	uint8_t mtu_log2;		/* of the path, bytes */
+	uint32_t *psns;			/* of the last requests: a ring */
+	uint32_t psns_at, psns_size;	/* where the next one is put */
 	struct pier__list link;		/* the device's */
 	atomic_int fault;		/* enum ibv_wc_status, in any thread; */
 					/* IBV_WC_SUCCESS: none */
@@ -165,6 +169,8 @@ void pier__verbs_qp_destroy(struct pier__qp *qp);
 void pier__verbs_qp_broken(struct verbs_dev *dev, const struct ibv_qp *ibv,
 			   enum ibv_wc_status fault);
 bool pier__verbs_qp_fault(struct pier__qp *qp, struct pier__fault *ret);
+int pier__verbs_qp_psns(struct pier__qp *qp, uint32_t unacked,
+			struct pier__psns *ret);
 int pier__verbs_post(struct pier__qp *qp, struct ibv_send_wr *wr,
 		     struct ibv_send_wr **bad);
 

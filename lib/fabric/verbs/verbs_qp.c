@@ -68,6 +68,27 @@ static int no_qp(const struct pier__port *port, const struct ibv_qp_cap *cap,
 			  pier_strerror(err));
 }
 
+static void qp_free(struct verbs_qp *qp)
+{
+	free(qp->psns);
+	free(qp);
+}
+
+/* NULL: no memory. */
+static struct verbs_qp *qp_alloc(const struct ibv_qp_cap *cap)
+{
+	struct verbs_qp *qp = calloc(1, sizeof(*qp));
+
+	if (!qp)
+		return NULL;
+	qp->psns_size = cap->max_send_wr;
+	qp->psns = calloc(qp->psns_size, sizeof(*qp->psns));
+	if (qp->psns)
+		return qp;
+	free(qp);
+	return NULL;
+}
+
 int pier__verbs_qp_create(struct pier__cq *cq, struct pier__srq *srq,
 			  const struct ibv_qp_cap *cap, struct pier__qp **ret)
 {
@@ -91,14 +112,14 @@ int pier__verbs_qp_create(struct pier__cq *cq, struct pier__srq *srq,
 		return err;
 	if (inline_size > port->limits.inline_size)
 		inline_size = port->limits.inline_size;
-	qp = calloc(1, sizeof(*qp));
+	qp = qp_alloc(cap);
 	if (!qp)
 		return pier__fail(-ENOMEM, "%s: no memory", port->name);
 
 	qp->ibv = create(dev->pd, &attr, inline_size, &qp->qp.inline_size);
 	if (!qp->ibv) {
 		err = pier__verbs_error(-1);
-		free(qp);
+		qp_free(qp);
 		return no_qp(port, cap, err);
 	}
 	qp->qp.cq = cq;
@@ -161,6 +182,10 @@ int pier__verbs_qp_modify(struct pier__qp *qp, struct ibv_qp_attr *attr,
 		self->state = to;
 		if (to == IBV_QPS_RESET)
 			atomic_store(&self->fault, IBV_WC_SUCCESS);
+		if (mask & IBV_QP_PATH_MTU)
+			self->mtu_log2 = (uint8_t)(attr->path_mtu + 7);
+		if (mask & IBV_QP_SQ_PSN)
+			self->psn = attr->sq_psn;
 		return 0;
 	}
 	err = pier__verbs_error(err);
@@ -213,7 +238,52 @@ void pier__verbs_qp_destroy(struct pier__qp *qp)
 			  fdev_of(qp->cq)->port.name, qp->qpn,
 			  pier_strerror(rc));
 	pier__verbs_cq_purge(qp->cq, qp->qpn);
-	free(qp);
+	qp_free(verbs_qp(qp));
+}
+
+/*
+ * No device reports the PSN of the first request that is not acknowledged, so
+ * that of each request is recorded.  A READ takes those of its response.
+ */
+static void record(struct verbs_qp *qp, const struct ibv_send_wr *wr,
+		   const struct ibv_send_wr *end)
+{
+	for (; wr != end; wr = wr->next) {
+		uint32_t last = (1u << qp->mtu_log2) - 1, len = 0, packets;
+
+		for (int i = 0; i < wr->num_sge; i++)
+			len += wr->sg_list[i].length;
+		packets = (uint32_t)(((uint64_t)len + last) >> qp->mtu_log2);
+		qp->psns[qp->psns_at] = qp->psn;
+		qp->psn += packets ? packets : 1;
+		qp->psns_at = qp->psns_at + 1 < qp->psns_size ?
+				      qp->psns_at + 1 : 0;
+	}
+}
+
+int pier__verbs_qp_psns(struct pier__qp *qp, uint32_t unacked,
+			struct pier__psns *ret)
+{
+	struct verbs_qp *self = verbs_qp(qp);
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+	uint32_t size = self->psns_size;
+	int err;
+
+	if (unacked > size)
+		return pier__fail(-ERANGE, "%s: QP %u: %u requests in flight, "
+				  "at most %u", fdev_of(qp->cq)->port.name,
+				  qp->qpn, unacked, size);
+	err = ibv_query_qp(self->ibv, &attr, IBV_QP_RQ_PSN, &init);
+	if (err)
+		return pier__fail(pier__verbs_error(err), "%s: QP %u cannot be "
+				  "queried", fdev_of(qp->cq)->port.name,
+				  qp->qpn);
+	ret->rq = attr.rq_psn & 0xffffff;
+	ret->sq = unacked ? self->psns[(self->psns_at + size - unacked) %
+				       size] : self->psn;
+	ret->sq &= 0xffffff;
+	return 0;
 }
 
 int pier__verbs_post(struct pier__qp *qp, struct ibv_send_wr *wr,
@@ -223,6 +293,7 @@ int pier__verbs_post(struct pier__qp *qp, struct ibv_send_wr *wr,
 
 	*bad = wr;
 	err = ibv_post_send(verbs_qp(qp)->ibv, wr, bad);
+	record(verbs_qp(qp), wr, err ? *bad : NULL);
 	if (!err)
 		return 0;
 	err = pier__verbs_error(err);

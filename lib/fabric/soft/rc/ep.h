@@ -218,6 +218,8 @@ int pier__soft_qp_post(struct soft_qp *qp, struct ibv_send_wr *wr,
 void pier__soft_qp_acknowledge(struct soft_qp *qp);
 /* Was the last response to @qp an RNR NAK? */
 bool pier__soft_qp_rnr(const struct soft_qp *qp);
+/* As the fabric's member psns. */
+struct pier__psns pier__soft_qp_psns(const struct soft_qp *qp);
 /* As the fabric's member fault. */
 bool pier__soft_qp_fault(const struct soft_qp *qp, struct pier__fault *ret);
 

@@ -91,6 +91,7 @@ void pier__soft_qp_fail(struct soft_qp *qp, enum ibv_wc_status status)
 	pier__soft_early_clear(qp);
 	qp_quiet(qp);
 	pier__soft_reply_drop_results(qp);
+	qp->req.failed_at = qp->req.head ? qp->req.head->first : qp->req.una;
 	/* the failed request first, then those that are flushed */
 	if (qp->req.head)
 		pier__soft_req_complete(qp, status);
@@ -98,6 +99,14 @@ void pier__soft_qp_fail(struct soft_qp *qp, enum ibv_wc_status status)
 	while (qp->req.head)
 		pier__soft_req_complete(qp, IBV_WC_WR_FLUSH_ERR);
 	qp->req.cur = NULL;
+}
+
+struct pier__psns pier__soft_qp_psns(const struct soft_qp *qp)
+{
+	return (struct pier__psns){
+		.rq = qp->resp.epsn & SOFT_PSN_MASK,
+		.sq = qp->req.failed_at & SOFT_PSN_MASK,
+	};
 }
 
 void pier__soft_qp_reset(struct soft_qp *qp)

@@ -160,6 +160,7 @@ struct soft_req {
 	struct soft_wqe *cur;		/* with packet nxt; NULL: none waits */
 	uint64_t una, nxt, end;
 	uint64_t max;			/* one past the highest ever sent */
+	uint64_t failed_at;		/* in ERR: the first not acknowledged */
 	uint64_t drain_end;		/* nothing is sent from here on: SQD */
 	uint64_t ack_req_seq;		/* the last one with AckReq */
 	uint64_t go_back_una;		/* una at the last retransmission */
@@ -252,6 +253,7 @@ struct soft_resp {
 	bool filled;			/* it has just arrived */
 	uint8_t gaps;			/* filled in the current message */
 	uint8_t min_rnr_timer;
+	uint8_t rnr_opcode;		/* of the last that found no receive */
 	uint8_t rd_max;
 	uint8_t res_head, res_count;	/* res: oldest at head */
 	uint8_t res_todo;		/* of them to be sent */

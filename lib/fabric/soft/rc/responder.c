@@ -43,8 +43,9 @@ static void receive_failed(struct soft_qp *qp, const struct soft_packet *in,
 	pier__soft_refuse(qp, in, syndrome);
 }
 
-static void receive_not_ready(struct soft_qp *qp)
+static void receive_not_ready(struct soft_qp *qp, const struct soft_packet *in)
 {
+	qp->resp.rnr_opcode = in->hdr.opcode;
 	pier__soft_reply_nak(qp, SOFT_SYN_RNR | qp->resp.min_rnr_timer);
 }
 
@@ -128,7 +129,7 @@ static void resp_send(struct soft_qp *qp, const struct soft_packet *in)
 	if (start) {
 		resp->rwqe = pier__soft_srq_take(qp->srq);
 		if (!resp->rwqe) {
-			receive_not_ready(qp);
+			receive_not_ready(qp, in);
 			return;
 		}
 		resp->total = 0;
@@ -177,7 +178,7 @@ static void resp_write(struct soft_qp *qp, const struct soft_packet *in)
 		return;
 	}
 	if (imm && (!qp->srq || !qp->srq->first)) {
-		receive_not_ready(qp);
+		receive_not_ready(qp, in);
 		return;
 	}
 	if (start) {
@@ -292,10 +293,23 @@ static void resp_atomic(struct soft_qp *qp, const struct soft_packet *in)
 	pier__soft_reply_start(qp, res, 0, 1);
 }
 
+/*
+ * Another request than the one that found no receive: the peer has ended that
+ * one with all behind it, which is not executed then.
+ */
+static bool is_in_its_place(const struct soft_resp *resp,
+			    const struct soft_packet *in)
+{
+	return resp->nak_sent && resp->syndrome >> 5 == SOFT_SYN_RNR >> 5 &&
+	       in->hdr.opcode != resp->rnr_opcode;
+}
+
 static void resp_expected(struct soft_qp *qp, const struct soft_packet *in)
 {
 	struct soft_resp *resp = &qp->resp;
 
+	if (is_in_its_place(resp, in))
+		pier__soft_early_clear(qp);
 	resp->filled = resp->nak_sent;
 	resp->gaps += resp->filled && resp->gaps < SOFT_GAPS;
 	resp->nak_sent = false;
