@@ -25,6 +25,7 @@ static unsigned int seed;
 
 static struct pier_rdma_config config = {
 	.size = sizeof(config), .drain_ms = 600000,
+	.keepalive_ms = PIER_ZERO,
 };
 
 enum kind { SEND, WRITE, READ, ADD, KINDS };
@@ -114,7 +115,10 @@ static void all_cancelled(const int *ret)
 
 static void got_goodbye(const struct peer *peer)
 {
+	long long begun = limit_now_ms();
+
 	OK(peer_conn(peer->conn, PIER_CONN_RESET));
+	tap_note("after %lld ms", limit_now_ms() - begun);
 	IS(pier_conn_error(peer->conn), 0);
 	IS_STR(pier_conn_error_text(peer->conn), "");
 }
@@ -220,6 +224,34 @@ static void a_stuck_end_gets_the_goodbye_of_another(void)
 	close_both();
 }
 
+/*
+ * The peer has all of the message but its last packet.  No goodbye can take the
+ * place of that: the keepalive finds the end.
+ */
+static void a_long_write_with_immediate_is_found_by_keepalive(void)
+{
+	struct pier_rdma_config cfg = config;
+	struct pier_buf *near, *far;
+	int sent = -EINPROGRESS;
+
+	cfg.keepalive_ms = 50;
+	if (open_both(&cfg)) {
+		near = peer_data(&a, 0, HALF);
+		far = peer_far_tail(&a, HALF, HALF);
+		IS(pier_rdma_write_imm(a.conn, near, far, 1, peer_done,
+				       &sent), 0);
+		OK(stage_rnr(a.conn));
+		pier_conn_destroy(a.conn);
+		a.conn = NULL;
+		OK(peer_conn(b.conn, PIER_CONN_ERROR));
+		IS(pier_conn_error(b.conn), -PIER_ERETRY);
+		IS(sent, -ECANCELED);
+		pier_buf_put(near);
+		pier_buf_put(far);
+	}
+	close_both();
+}
+
 /* The receives are the context's: those of another connection, too. */
 static void receives_outlive_it(void)
 {
@@ -271,6 +303,7 @@ int main(void)
 	TEST(a_context_that_stops_says_it);
 	TEST(both_ends_may_be_stuck);
 	TEST(a_stuck_end_gets_the_goodbye_of_another);
+	TEST(a_long_write_with_immediate_is_found_by_keepalive);
 	TEST(receives_outlive_it);
 	pier_dev_close(dev);
 	return tap_done();

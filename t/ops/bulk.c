@@ -16,10 +16,13 @@
  * Messages of many sizes by write, read and send, of which every byte is
  * compared.  Without options a test: both ends on one device.  With options
  * one end of them, the passive one with --respond, for t/verbs/interop.sh.
+ * With --vain the other ends while sends wait, for which there is no receive.
  */
 #define LARGEST ((1 << 20) + 5)
 #define SENDS 2		/* of each size: the second one finds no receive */
 #define ADDED 5
+#define IN_VAIN 3
+#define VAIN_LEN 20000	/* several packets */
 #define WHOLE ((size_t)1 << 31)	/* one message, and the memory for two */
 #ifdef __SANITIZE_THREAD__
 #define WHOLE_NEEDS (16 * WHOLE)	/* with its shadow memory */
@@ -36,6 +39,8 @@ static const size_t sizes[] = {
 
 /* What leaves and what arrives; of the responder the peer's, and receives. */
 static _Alignas(8) uint8_t mine[LARGEST], got[LARGEST];
+
+static int vain;	/* option */
 
 struct bulk_end {
 	const struct pier_args *args;
@@ -172,6 +177,31 @@ static int add(struct bulk_end *end)
 	return err;
 }
 
+/*
+ * They are cancelled: the goodbye takes their place.  Without the drain time:
+ * to a soft device rxe does not wait as long.
+ */
+static int send_in_vain(struct bulk_end *end)
+{
+	static int status[IN_VAIN];
+	struct pier_buf *from = full(end, end->mine, VAIN_LEN);
+	struct pier_buf *back = full(end, end->remote, VAIN_LEN);
+	struct pier_buf *in = tail(end, end->got, VAIN_LEN);
+	int err = 0;
+
+	for (int i = 0; i < IN_VAIN && !err; i++)
+		err = i == 1 ? pier_rdma_read(end->conn, back, in, done,
+					      &status[i]) :
+			       pier_rdma_send(end->conn, from, done,
+					      &status[i]);
+	pier_buf_put(from);
+	pier_buf_put(back);
+	pier_buf_put(in);
+	pier_conn_destroy(end->conn);
+	end->conn = NULL;
+	return err;
+}
+
 static int request(struct bulk_end *end)
 {
 	size_t i, at;
@@ -186,7 +216,9 @@ static int request(struct bulk_end *end)
 		if (!err)
 			err = send_all(end, sizes[i]);
 	}
-	return err ? err : add(end);
+	if (!err)
+		err = add(end);
+	return err || !vain ? err : send_in_vain(end);
 }
 
 static void received(struct pier_task *task, void *arg)
@@ -433,6 +465,8 @@ int main(int argc, char *argv[])
 	const struct pier_option options[] = {
 		{ NULL, "respond", NULL, "be the passive side",
 		  PIER_OPTION_FLAG, 0, 0, 0, &responds },
+		{ NULL, "vain", NULL, "end while sends wait for a receive",
+		  PIER_OPTION_FLAG, 0, 0, 0, &vain },
 		{ 0 },
 	};
 

@@ -170,6 +170,15 @@ large_messages_arrive_whole_at_a_path_mtu_of_4096()
 	cable 9000 4096 && arrives_whole && family=6 && arrives_whole
 }
 
+# The responder exits with 0 if it got a goodbye, and not by its keepalive.
+a_goodbye_takes_the_place_of_sends_that_wait()
+{
+	for ends in "rxe soft" "soft rxe"; do
+		# shellcheck disable=SC2086
+		both $ends "$bulk --respond" "$bulk --vain" || return 1
+	done
+}
+
 large_writes_go_both_ways()
 {
 	moves write
@@ -235,6 +244,7 @@ run samples_work_at_a_path_mtu_of_1024_over_ipv4
 run samples_work_at_a_path_mtu_of_1024_over_ipv6
 run large_messages_arrive_whole_at_a_path_mtu_of_1024
 run large_messages_arrive_whole_at_a_path_mtu_of_4096
+run a_goodbye_takes_the_place_of_sends_that_wait
 run large_writes_go_both_ways
 run large_reads_go_both_ways
 run large_sends_go_both_ways
