@@ -550,6 +550,9 @@ $(doca20_tests:.t=.$(OBJEXT)): private AM_CPPFLAGS += $(doca20_cppflags)
 	-Wl,--wrap=pier_devinfo_gid,--wrap=pier_devinfo_mtu \
 	-Wl,--wrap=pier_devinfo_link,--wrap=pier_devinfo_can_import
 
+# This one closes the connection that the library sends on.
+%C%_copy_greeting_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pier_comch_send
+
 # This one has the library read a tree of the test's own.
 %C%_doca_rep_t_SOURCES = \
 	%D%/doca/rep.c \

@@ -202,6 +202,8 @@ void pier__copy_session_pump(struct pier__copy_session *s)
 		err = send_reports(s);
 	if (!err && s->state == PIER__COPY_RUNNING)
 		err = send_end(s);
+	if (err == -ENOTCONN)	/* the peer's END, or the reason, follows */
+		return;
 	if (err && err != -EAGAIN)
 		pier__copy_session_fail(s, err);
 }

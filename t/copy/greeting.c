@@ -37,6 +37,22 @@ int fsync(int fd)
 	return next(fd);
 }
 
+/* With this, the connection of @real is being closed when it sends. */
+static atomic_bool closes;
+
+int __real_pier_comch_send(struct pier_comch_conn *conn, const void *msg,
+			   size_t len, pier_task_fn *fn, void *arg);
+int __wrap_pier_comch_send(struct pier_comch_conn *conn, const void *msg,
+			   size_t len, pier_task_fn *fn, void *arg);
+
+int __wrap_pier_comch_send(struct pier_comch_conn *conn, const void *msg,
+			   size_t len, pier_task_fn *fn, void *arg)
+{
+	if (atomic_load(&closes) && pthread_equal(pthread_self(), real.thread))
+		pier_comch_disconnect(conn);
+	return __real_pier_comch_send(conn, msg, len, fn, arg);
+}
+
 static struct pier_copy_config config(uint32_t timeout_ms)
 {
 	return (struct pier_copy_config){
@@ -131,6 +147,18 @@ static void a_server_of_an_older_release_is_an_error(void)
 	IS(leave_client(), -PIER_EVERSION);
 	LIKE(real.text, "the peer has version 1 of the protocol");
 	LIKE(real.text, "use the same release on both");
+}
+
+/* It is not the message that could not be sent. */
+static void the_end_of_the_connection_is_the_error_of_a_client(void)
+{
+	if (!meet_client("/proc/self/exe", 20000, 0))
+		return;
+	atomic_store(&closes, true);
+	copyliar_pass(&liar, PIER__COPY_WELCOME, 0, 20000);
+	IS(leave_client(), -ECONNRESET);
+	LIKE(real.text, "copy: the peer has ended the connection");
+	atomic_store(&closes, false);
 }
 
 static void a_server_pings_as_often_as_its_client_requires(void)
@@ -302,6 +330,7 @@ int main(void)
 		return tap_skip_all("there is no directory");
 	TEST(a_client_of_an_older_release_is_refused);
 	TEST(a_server_of_an_older_release_is_an_error);
+	TEST(the_end_of_the_connection_is_the_error_of_a_client);
 	TEST(a_server_pings_as_often_as_its_client_requires);
 	TEST(a_client_pings_as_often_as_its_server_requires);
 	TEST(times_out_of_range_are_refused);
