@@ -16,7 +16,6 @@
 /* Events taken in one call that are not for the caller. */
 #define STEPS 32
 
-
 /* Open the kernel's connection manager, or fail with the reason. */
 static int open_channel(const char *device, struct rdma_event_channel **ret)
 {
@@ -86,12 +85,17 @@ void pier__verbs_cm_destroy(struct pier__cm *cm)
 }
 
 /* librdmacm opens a context of its own: names are all there is to compare. */
+static bool is_of_our_device(const struct pier__cm *cm,
+			     const struct rdma_cm_id *rdma)
+{
+	return rdma->verbs && !strcmp(ibv_get_device_name(rdma->verbs->device),
+				      port_of(cm)->name);
+}
+
 bool pier__verbs_cm_is_ours(const struct pier__cm *cm,
 			    const struct rdma_cm_id *rdma)
 {
-	if (!rdma->verbs || rdma->port_num != port_of(cm)->port ||
-	    strcmp(ibv_get_device_name(rdma->verbs->device),
-		   port_of(cm)->name))
+	if (rdma->port_num != port_of(cm)->port || !is_of_our_device(cm, rdma))
 		return false;
 	pier__verbs_cm_hold(verbs_dev(cm->chan->fdev), rdma);
 	return true;
@@ -347,6 +351,9 @@ static int take(struct pier__cm *cm, struct pier__cm_event *ret,
 	}
 	memset(ret, 0, sizeof(*ret));
 	end = event->id->context;
+	if (event->event == RDMA_CM_EVENT_DEVICE_REMOVAL &&
+	    is_of_our_device(cm, event->id))
+		atomic_store(&verbs_dev(cm->chan->fdev)->removed, true);
 	if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST) {
 		*ret_found = request(cm, event, ret);
 		if (!*ret_found)

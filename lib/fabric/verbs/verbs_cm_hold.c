@@ -96,6 +96,13 @@ static void let_go(int fd, int null_fd)
 			  pier_strerror(-errno));
 }
 
+/* The connection manager reports it before the device's node disappears. */
+static bool is_removed(struct verbs_dev *dev)
+{
+	return atomic_load(&dev->removed) ||
+	       pier__verbs_watch_lost(&dev->watch);
+}
+
 void pier__verbs_cm_unhold(struct verbs_dev *dev)
 {
 	struct verbs_hold *hold = atomic_exchange(&dev->hold, NULL);
@@ -104,7 +111,7 @@ void pier__verbs_cm_unhold(struct verbs_dev *dev)
 	if (!hold)
 		return;
 	null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-	if (null_fd >= 0 && pier__verbs_watch_lost(&dev->watch)) {
+	if (null_fd >= 0 && is_removed(dev)) {
 		let_go(hold->id->verbs->async_fd, null_fd);
 		let_go(hold->id->verbs->cmd_fd, null_fd);
 	}

@@ -30,6 +30,7 @@ struct verbs_dev {
 	struct verbs_watch watch;
 	bool lost_reported;			/* by event() */
 	struct verbs_hold *_Atomic hold;	/* verbs_cm_hold.c's */
+	atomic_bool removed;		/* the connection manager reports it */
 };
 
 struct verbs_mr {
