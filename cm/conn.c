@@ -10,8 +10,6 @@
 #include "core/fail.h"
 #include "mem/mmap_impl.h"
 
-#define CTL_WR 2	/* of pier's own on each send queue */
-
 /*
  * How long a destroyed connection's tasks may delay its goodbye: the peer
  * learns of the end by nothing else.
@@ -23,7 +21,7 @@ int pier__conn_create_qp(struct pier_conn *conn)
 	struct pier__queues *queues = conn->queues;
 	const struct pier__queues_config *cfg = queues->cfg;
 	struct ibv_qp_cap cap = {
-		.max_send_wr = cfg->conn_send_queue + CTL_WR,
+		.max_send_wr = cfg->conn_send_queue + PIER__CTL_WRS,
 		.max_send_sge = cfg->send_chain,
 		.max_inline_data = cfg->inline_size,
 	};
@@ -155,9 +153,12 @@ void pier__conn_close(struct pier_conn *conn)
 
 	if (conn->ctl_kind != PIER__CTL_NONE)
 		queues->ctl_inflight--;
+	if (conn->keepalive_ahead)
+		queues->ctl_inflight--;
 	if (conn->drained_at == PIER__NEVER)
 		queues->ctl_inflight--;
 	conn->ctl_kind = PIER__CTL_NONE;
+	conn->keepalive_ahead = false;
 	pier__conn_destroy_qp(conn);
 	pier__conn_flush(conn);
 	join_flushed(conn);

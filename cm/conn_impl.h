@@ -89,6 +89,7 @@ struct pier_conn {
 	uint32_t rkey;
 
 	enum pier__ctl_kind ctl_kind;	/* which is in flight */
+	bool keepalive_ahead;		/* ahead of the goodbye in flight */
 	struct pier__op ctl_op;
 	struct pier__op marker;
 	uint64_t drained_at;		/* queues->polled by when all that */

@@ -35,8 +35,13 @@ static void control_done(struct pier__op *op, const struct ibv_wc *wc)
 		pier__container_of(op, struct pier_conn, ctl_op);
 	enum pier__ctl_kind kind = conn->ctl_kind;
 
-	conn->ctl_kind = PIER__CTL_NONE;
 	conn->queues->ctl_inflight--;
+	if (conn->keepalive_ahead) {	/* the goodbye's result counts */
+		conn->keepalive_ahead = false;
+		conn->unacked += wc->status != IBV_WC_SUCCESS;
+		return;
+	}
+	conn->ctl_kind = PIER__CTL_NONE;
 	if (wc->status != IBV_WC_SUCCESS)
 		conn->unacked++;
 	else if (kind == PIER__CTL_GOODBYE)
@@ -82,14 +87,26 @@ static int post(struct pier_conn *conn, struct ibv_send_wr *wr)
 	return err;
 }
 
+/* The acknowledgement of a keepalive may be lost: a goodbye does not wait. */
+static bool goes_behind(const struct pier_conn *conn, enum pier__ctl_kind kind)
+{
+	return kind == PIER__CTL_GOODBYE &&
+	       conn->ctl_kind == PIER__CTL_KEEPALIVE;
+}
+
 int pier__conn_control_post(struct pier_conn *conn, enum pier__ctl_kind kind,
 			    struct ibv_send_wr *wr)
 {
-	int err = conn->ctl_kind == PIER__CTL_NONE ? post(conn, wr) : -EAGAIN;
+	bool behind = goes_behind(conn, kind);
+	int err = -EAGAIN;
 
-	if (!err)
-		conn->ctl_kind = kind;
-	return err;
+	if (behind || conn->ctl_kind == PIER__CTL_NONE)
+		err = post(conn, wr);
+	if (err)
+		return err;
+	conn->keepalive_ahead = behind;
+	conn->ctl_kind = kind;
+	return 0;
 }
 
 int pier__conn_control(struct pier_conn *conn, enum pier__ctl_kind kind)
@@ -110,7 +127,7 @@ int pier__conn_control(struct pier_conn *conn, enum pier__ctl_kind kind)
 
 	if (!conn->remote.nonce)
 		return -EOPNOTSUPP;	/* no pier, no control words */
-	if (conn->ctl_kind != PIER__CTL_NONE)
+	if (conn->ctl_kind != PIER__CTL_NONE && !goes_behind(conn, kind))
 		return -EAGAIN;
 	if (kind != PIER__CTL_KEEPALIVE) {
 		wr.sg_list = &sge;

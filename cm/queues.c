@@ -9,7 +9,6 @@
 #include "core/fail.h"
 
 #define BATCH 32		/* completions reaped at once */
-#define CTL_PER_CONN 2		/* a control request and the marker */
 
 static struct pier__queues *queues_of(struct pier__source *source)
 {
@@ -219,7 +218,7 @@ static int create_queues(struct pier__queues *queues)
 	const struct pier__queues_config *cfg = queues->cfg;
 	const struct pier__limits *limits = &queues->dev->info.port.limits;
 	uint32_t user = cfg->send_queue + cfg->recv_queue;
-	uint32_t cqe = user + CTL_PER_CONN * cfg->max_conns;
+	uint32_t cqe = user + PIER__CTL_WRS * cfg->max_conns;
 	int err;
 
 	if (cqe > limits->cqe)

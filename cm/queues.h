@@ -82,6 +82,9 @@ struct pier__rdmacm_ops {
 	void (*close)(struct pier__queues *queues);
 };
 
+/* Requests of pier's own on a connection: keepalive, goodbye, the marker. */
+#define PIER__CTL_WRS 3
+
 /*
  * The settled configuration of one context's connections: no value stands for
  * a default.  It belongs to the owner and is constant while the queues live.

@@ -4,6 +4,7 @@
 
 #include <pier/mmap.h>
 
+#include "cm/queues.h"
 #include "core/copy.h"
 #include "core/fail.h"
 #include "ops/limit.h"
@@ -59,7 +60,7 @@ static int settle_fields(struct pier_rdma_config *c)
 	return err;
 }
 
-/* No more than the device has; two of a connection's requests are pier's. */
+/* No more than the device has; some of a connection's requests are pier's. */
 static void clamp(struct pier_rdma_config *c, const struct pier__port *port)
 {
 	const struct {
@@ -80,7 +81,8 @@ static void clamp(struct pier_rdma_config *c, const struct pier__port *port)
 		*rows[i].field = least(*rows[i].field,
 				       pier__port_limit(port, rows[i].limit));
 	c->conn_send_queue = least(c->conn_send_queue, c->send_queue);
-	c->conn_send_queue = least(c->conn_send_queue, requests - 2);
+	c->conn_send_queue = least(c->conn_send_queue,
+				   requests - PIER__CTL_WRS);
 }
 
 /* 0 stays: the port's may change. */

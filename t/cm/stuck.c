@@ -224,6 +224,18 @@ static void a_stuck_end_gets_the_goodbye_of_another(void)
 	close_both();
 }
 
+/* What acknowledges the keepalive may be lost. */
+static void a_goodbye_follows_a_keepalive_that_is_in_flight(void)
+{
+	if (open_both(&config)) {
+		IS(pier__conn_control(a.conn, PIER__CTL_KEEPALIVE), 0);
+		pier_conn_destroy(a.conn);
+		a.conn = NULL;
+		got_goodbye(&b);
+	}
+	close_both();
+}
+
 /*
  * The peer has all of the message but its last packet.  No goodbye can take the
  * place of that: the keepalive finds the end.
@@ -303,6 +315,7 @@ int main(void)
 	TEST(a_context_that_stops_says_it);
 	TEST(both_ends_may_be_stuck);
 	TEST(a_stuck_end_gets_the_goodbye_of_another);
+	TEST(a_goodbye_follows_a_keepalive_that_is_in_flight);
 	TEST(a_long_write_with_immediate_is_found_by_keepalive);
 	TEST(receives_outlive_it);
 	pier_dev_close(dev);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cm/queues.h"
 #include "t/lib/copier.h"
 #include "t/lib/peer.h"
 #include "t/lib/tap.h"
@@ -201,9 +202,9 @@ static void send_queue(uint64_t limit)
 
 	if (!open_pair(&cfg))
 		return;
-	IS(config_of(&a).conn_send_queue, limit - 2);
+	IS(config_of(&a).conn_send_queue, limit - PIER__CTL_WRS);
 	IS(write_all(&done, &sent), -EAGAIN);
-	IS(sent, limit - 2);
+	IS(sent, limit - PIER__CTL_WRS);
 	OK(peer_count(&done, (int)sent));
 	close_pair();
 }
