@@ -164,6 +164,38 @@ static void a_dead_peer_is_given_up_after_its_round_trips(void)
 	IS(time_to_give_up(200 * PIER__MS) / PIER__MS, 7 * 2 * 200);
 }
 
+static bool lose_every_other_ack(const struct vnet_packet *packet, void *arg)
+{
+	return packet->data[0] != SOFT_ACK || ++*(int *)arg % 2 == 0;
+}
+
+/*
+ * The answer to each first transmission is lost, so that none can be timed.  It
+ * does not look like a way that becomes longer with each message.
+ */
+static void lost_acknowledgements_are_no_longer_way(void)
+{
+	struct softpair_opts opts = { .timeout = 14, .retry_cnt = 7 };
+	uint64_t start;
+	int acks = 0;
+
+	open_pair(&opts);
+	pair->net.tap = lose_every_other_ack;
+	pair->net.tap_arg = &acks;
+	start = pair->net.now;
+	OK(write_all(100, 1, 8, 500 * SECOND));
+	tap_note("%lu ms", (unsigned long)((pair->net.now - start) /
+					   PIER__MS));
+	OK(pair->net.now - start < 100 * SECOND);
+	pair->net.tap = lose_all;
+	start = pair->net.now;
+	IS(softpair_send(a, 1, IBV_WR_RDMA_WRITE, 0, 8, b, 0), 0);
+	OK(softpair_wait(pair, 0, 101, 500 * SECOND));
+	IS(a->wc[100].status, IBV_WC_RETRY_EXC_ERR);
+	OK(pair->net.now - start <= 8 * SECOND);
+	softpair_close(pair);
+}
+
 static bool lose_and_count(const struct vnet_packet *packet, void *arg)
 {
 	(void)packet;
@@ -290,6 +322,7 @@ int main(void)
 	TEST(a_round_trip_longer_than_the_timer_is_learned);
 	TEST(a_long_way_is_as_fast_as_its_window);
 	TEST(a_dead_peer_is_given_up_after_its_round_trips);
+	TEST(lost_acknowledgements_are_no_longer_way);
 	TEST(a_dead_peer_is_tried_as_often_as_was_asked_for);
 	TEST(nothing_is_given_up_before_it_was_tried_again);
 	TEST(a_queue_that_grows_makes_the_window_smaller);

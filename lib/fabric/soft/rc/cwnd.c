@@ -18,6 +18,9 @@
 #define RTO_START (10 * PIER__MS)	/* while nothing is measured */
 #define RTO_MIN (4 * PIER__MS)
 
+/* The first wait is at most twice this, unless a longer RTT is measured. */
+#define LATE_MAX (500 * PIER__MS)
+
 /* An RTT this much above twice the minimum is taken for queueing. */
 #define QUEUE_MAX RTO_MIN
 #define QUEUE_TRIES 4
@@ -191,7 +194,8 @@ void pier__soft_cwnd_rtt(struct soft_ep *ep, struct soft_cwnd *cwnd,
  * Which transmission it acknowledges is not known.  The last one, if the others
  * did not arrive, or if it comes a round trip after that.  Else it may be the
  * first: then the timeout is shorter than the round trip, each packet is
- * retransmitted, and none can be timed.
+ * retransmitted, and none can be timed.  Where acknowledgements are lost it
+ * looks the same, and the time would double with each message.
  */
 void pier__soft_cwnd_late(struct soft_cwnd *cwnd, uint64_t first, uint64_t last,
 			  bool nak)
@@ -200,6 +204,8 @@ void pier__soft_cwnd_late(struct soft_cwnd *cwnd, uint64_t first, uint64_t last,
 		cwnd->late = last;
 	if (nak || (cwnd->rtt && last <= cwnd->rtt + 4 * cwnd->rtt_var))
 		return;
+	if (first > LATE_MAX)
+		first = LATE_MAX;
 	if (cwnd->late < first)
 		cwnd->late = first;
 }
