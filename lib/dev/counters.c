@@ -90,7 +90,7 @@ size_t pier_counterlist_count(const struct pier_counterlist *list)
 const struct pier_counted *
 pier_counterlist_get(const struct pier_counterlist *list, size_t i)
 {
-	return i < list->all.count ? &list->all.row[i].what : NULL;
+	return list && i < list->all.count ? &list->all.row[i].what : NULL;
 }
 
 int pier_counterlist_counters(const struct pier_counterlist *list, size_t i,

@@ -453,6 +453,8 @@ void pier_comch_consumer_get_config(const struct pier_comch_consumer *consumer,
 
 struct pier_ctx *pier_comch_consumer_ctx(struct pier_comch_consumer *consumer)
 {
+	if (!consumer)
+		return NULL;
 	return &consumer->data.ctx;
 }
 
@@ -475,5 +477,6 @@ void
 pier_comch_consumer_get_counters(const struct pier_comch_consumer *consumer,
 				 struct pier_comch_data_counters *ret)
 {
-	*ret = consumer->data.counters;
+	if (consumer)
+		*ret = consumer->data.counters;
 }

@@ -436,6 +436,8 @@ void pier_comch_producer_get_config(const struct pier_comch_producer *producer,
 
 struct pier_ctx *pier_comch_producer_ctx(struct pier_comch_producer *producer)
 {
+	if (!producer)
+		return NULL;
 	return &producer->data.ctx;
 }
 
@@ -457,5 +459,6 @@ void
 pier_comch_producer_get_counters(const struct pier_comch_producer *producer,
 				 struct pier_comch_data_counters *ret)
 {
-	*ret = producer->data.counters;
+	if (producer)
+		*ret = producer->data.counters;
 }

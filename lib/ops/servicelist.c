@@ -173,5 +173,5 @@ size_t pier_servicelist_count(const struct pier_servicelist *list)
 const struct pier_service *
 pier_servicelist_get(const struct pier_servicelist *list, size_t i)
 {
-	return i < list->count ? &list->service[i] : NULL;
+	return list && i < list->count ? &list->service[i] : NULL;
 }

@@ -41,6 +41,12 @@ calls()
 		return text == "const char *" ? "text" : "other"
 	}
 	/^struct pier_[a-z_]+ \{/ { public[$2] = 1 }
+	# a type on a line of its own
+	/^(void|(const )?struct pier_[a-z_]+ \*)$/ {
+		type = $0 == "void" ? "void " : $0
+		next
+	}
+	{ $0 = type $0; type = "" }
 	text == "" && !/^(static|typedef|extern) / &&
 	match($0, /^[a-z][a-z0-9_ ]*[ *]pier_[a-z0-9_]+\(/) {
 		returned = $0
