@@ -61,24 +61,39 @@ static void load_name(pid_t tid, char ret[NAME_SIZE])
 	ret[strcspn(ret, "\n")] = '\0';
 }
 
+/* Behind the name of a call: what it is for. */
+static void used_text(const struct pier__used *used, char *ret, size_t size)
+{
+	if (!used)
+		ret[0] = '\0';
+	else if (used->task)
+		snprintf(ret, size, " (task \"%s\" at %p)", used->task,
+			 used->at);
+	else
+		snprintf(ret, size, " (buffer of %zu bytes at %p)",
+			 used->len, used->at);
+}
+
 static int offend(struct pier__guard *guard, pid_t self, pid_t owner,
-		  const char *call)
+		  const char *call, const struct pier__used *used)
 {
 	const char *other = atomic_load_explicit(&guard->call,
 						 memory_order_relaxed);
-	char name[NAME_SIZE], owner_name[NAME_SIZE];
+	char name[NAME_SIZE], owner_name[NAME_SIZE], text[96];
 
+	used_text(used, text, sizeof(text));
 	load_name(self, name);
 	load_name(owner, owner_name);
-	pier__fail(-EDEADLK, "pe: thread \"%s\" (%d) makes the call %s while "
+	pier__fail(-EDEADLK, "pe: thread \"%s\" (%d) makes the call %s%s while "
 		   "thread \"%s\" (%d) is inside %s: an engine belongs to one "
-		   "thread", name, (int)self, call, owner_name, (int)owner,
-		   other ? other : "a call");
+		   "thread", name, (int)self, call, text, owner_name,
+		   (int)owner, other ? other : "a call");
 	pier__log(PIER_LOG_CRITICAL, "pe", "%s", pier_last_error());
 	return -EDEADLK;
 }
 
-int pier__guard_enter(struct pier__guard *guard, const char *call)
+int pier__guard_enter_with(struct pier__guard *guard, const char *call,
+			   const struct pier__used *used)
 {
 	pid_t self = gettid(), owner = 0;
 
@@ -92,7 +107,7 @@ int pier__guard_enter(struct pier__guard *guard, const char *call)
 	if (!atomic_compare_exchange_strong_explicit(
 		    &guard->owner, &owner, self, memory_order_relaxed,
 		    memory_order_relaxed))
-		return offend(guard, self, owner, call);
+		return offend(guard, self, owner, call, used);
 	atomic_store_explicit(&guard->call, call, memory_order_relaxed);
 	atomic_store_explicit(&guard->depth, 1, memory_order_relaxed);
 	return 0;
@@ -122,7 +137,7 @@ void pier__guard_destroy(struct pier__guard *guard)
 }
 
 void pier__guard_bind(struct pier__guard **at, struct pier__guard *guard,
-		      const char *call)
+		      const char *call, const struct pier__used *used)
 {
 	struct pier__guard *old = *at;
 
@@ -133,7 +148,7 @@ void pier__guard_bind(struct pier__guard **at, struct pier__guard *guard,
 	*at = guard;
 	if (!old)
 		return;
-	if (!pier__guard_enter(old, call))
+	if (!pier__guard_enter_with(old, call, used))
 		pier__guard_leave(old);
 	drop(old);
 }

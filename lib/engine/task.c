@@ -109,7 +109,7 @@ void pier_task_set_done(struct pier_task *task, pier_task_fn *fn, void *arg)
 	if (!task)
 		return;
 	guard = guard_of(task);
-	if (pier__guard_enter(guard, "pier_task_set_done"))
+	if (pier__task_enter(task, guard, "pier_task_set_done"))
 		return;
 	if (!pier__task_busy(task))	/* it may wait to be retrieved */
 		pier__list_del(&task->link);
@@ -155,7 +155,7 @@ int pier__task_submit_error(const struct pier_task *task, unsigned int flags)
 int pier__task_check_change(const struct pier_task *task)
 {
 	struct pier__guard *guard = guard_of(task);
-	int err = pier__guard_enter(guard, "a call that changes a task");
+	int err = pier__task_enter(task, guard, "a call that changes a task");
 
 	if (err)
 		return err;
@@ -196,7 +196,7 @@ int pier_task_submit(struct pier_task *task, unsigned int flags)
 	if (!task)
 		return pier__no_object(__func__);
 	guard = pier__ctx_guard(task->ctx);
-	err = pier__guard_enter(guard, "pier_task_submit");
+	err = pier__task_enter(task, guard, "pier_task_submit");
 	if (err)
 		return err;
 	err = task->ops->submit(task, flags);
@@ -226,7 +226,7 @@ int pier_task_try_submit(struct pier_task *task, unsigned int flags)
 	if (!task)
 		return pier__no_object(__func__);
 	guard = pier__ctx_guard(task->ctx);
-	err = pier__guard_enter(guard, "pier_task_try_submit");
+	err = pier__task_enter(task, guard, "pier_task_try_submit");
 	if (err)
 		return err;
 	err = try_submit(task, flags);
@@ -266,7 +266,7 @@ int pier_task_free(struct pier_task *task)
 
 	if (!task)
 		return 0;
-	err = pier__guard_enter(guard, "pier_task_free");
+	err = pier__task_enter(task, guard, "pier_task_free");
 	if (err)
 		return err;
 	err = free_task(task);

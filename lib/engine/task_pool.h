@@ -64,4 +64,15 @@ bool pier__task_is_free(const struct pier_task *task);
 /* What the type of @task is called in messages. */
 const char *pier__task_name(const struct pier_task *task);
 
+/* As pier__guard_enter(); a message about another thread has @task. */
+static inline int pier__task_enter(const struct pier_task *task,
+				   struct pier__guard *guard, const char *call)
+{
+	struct pier__used used = { .at = task };
+
+	if (PIER__GUARDS)
+		used.task = pier__task_name(task);
+	return pier__guard_enter_with(guard, call, &used);
+}
+
 #endif

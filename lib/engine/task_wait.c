@@ -176,7 +176,7 @@ int pier__task_wait(struct pier_task *task, const struct pier_conn *conn,
 	if (!pier__task_busy(task))
 		return result(task->status, pier_task_error_text(task));
 	guard = pier__ctx_guard(task->ctx);
-	err = pier__guard_enter(guard, "a call that waits for a task");
+	err = pier__task_enter(task, guard, "a call that waits for a task");
 	if (err)
 		return err;
 	err = check_wait(task);
@@ -223,7 +223,7 @@ int pier_task_cancel(struct pier_task *task)
 	if (!pier__task_busy(task))
 		return 0;
 	guard = pier__ctx_guard(task->ctx);
-	err = pier__guard_enter(guard, "pier_task_cancel");
+	err = pier__task_enter(task, guard, "pier_task_cancel");
 	if (err)
 		return err;
 	err = pier__task_cancel(task);

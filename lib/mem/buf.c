@@ -312,10 +312,9 @@ int pier_buf_ref(struct pier_buf *buf)
 
 	if (!buf)
 		return pier__no_object(__func__);
-	err = pier__guard_enter(buf->guard, __func__);
+	err = pier__buf_check_thread(buf, __func__);
 	if (err)
 		return err;
-	pier__guard_leave(buf->guard);
 	if (buf->first != buf)
 		return pier__fail(-EPERM, "buf: referenced inside a chain");
 	if (buf->refs >= PIER__BUF_REFS_MAX)	/* tasks hold some too */
@@ -330,7 +329,7 @@ static void give_back(struct pier_buf *buf)
 {
 	struct pier_buf_inventory *inv = buf->inv;
 
-	pier__guard_bind(&buf->guard, NULL, "pier_buf_put");
+	pier__buf_guard_by(buf, NULL, "pier_buf_put");
 	pier__mmap_drop(buf->mmap);
 	set_memory(buf, NULL, (void *)buf->head, buf->len);
 	pier__buf_changed(buf);		/* a task may still point here */
@@ -352,9 +351,8 @@ void pier__buf_free_chain(struct pier_buf *buf)
 
 void pier_buf_put(struct pier_buf *buf)
 {
-	if (!buf || pier__guard_enter(buf->guard, __func__))
+	if (!buf || pier__buf_check_thread(buf, __func__))
 		return;
-	pier__guard_leave(buf->guard);
 	if (buf->first != buf) {
 		pier__fail(-EPERM, "buf: put inside a chain, its first only");
 		return;
@@ -411,10 +409,9 @@ int pier_buf_set_data(struct pier_buf *buf, void *data, size_t data_len)
 
 	if (!buf)
 		return pier__no_object(__func__);
-	err = pier__guard_enter(buf->guard, __func__);
+	err = pier__buf_check_thread(buf, __func__);
 	if (err)
 		return err;
-	pier__guard_leave(buf->guard);
 	if (!inside((uintptr_t)data, data_len, buf->head, buf->len))
 		return pier__fail(-ERANGE, "buf: %zu bytes of data at %p are "
 				  "outside its %zu at %p", data_len, data,
@@ -428,8 +425,6 @@ int pier_buf_set_data(struct pier_buf *buf, void *data, size_t data_len)
 
 void pier_buf_reset(struct pier_buf *buf)
 {
-	if (pier__guard_enter(buf->guard, __func__))
-		return;
-	buf->data_len = 0;
-	pier__guard_leave(buf->guard);
+	if (!pier__buf_check_thread(buf, __func__))
+		buf->data_len = 0;
 }

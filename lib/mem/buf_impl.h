@@ -55,6 +55,30 @@ size_t pier__bufs_of(const struct pier_mmap *mmap, struct pier__range *ret,
 /* Which of its buffers @inv gives next; 0 if none is free. */
 size_t pier__buf_next_index(const struct pier_buf_inventory *inv);
 
+/* Bind @buf to @guard by @call, or unbind it: NULL. */
+static inline void pier__buf_guard_by(struct pier_buf *buf,
+				      struct pier__guard *guard,
+				      const char *call)
+{
+	const struct pier__used used = { .at = (const void *)buf->head,
+					 .len = buf->len };
+
+	pier__guard_bind(&buf->guard, guard, call, &used);
+}
+
+/* Is the thread of its engine free to make @call? -EDEADLK: no, logged. */
+static inline int pier__buf_check_thread(const struct pier_buf *buf,
+					 const char *call)
+{
+	const struct pier__used used = { .at = (const void *)buf->head,
+					 .len = buf->len };
+	int err = pier__guard_enter_with(buf->guard, call, &used);
+
+	if (!err)
+		pier__guard_leave(buf->guard);
+	return err;
+}
+
 /*
  * A task of an engine uses the chain @buf: only that engine's thread may use it
  * until it is put, which a debug build checks.
@@ -64,7 +88,7 @@ static inline void pier__buf_bind(struct pier_buf *buf,
 {
 #ifdef PIER_DEBUG
 	for (; buf; buf = buf->next)
-		pier__guard_bind(&buf->guard, guard, "pier_task_submit");
+		pier__buf_guard_by(buf, guard, "pier_task_submit");
 #else
 	(void)buf;
 	(void)guard;

@@ -17,10 +17,9 @@ int pier_buf_chain(struct pier_buf *head, struct pier_buf *tail)
 
 	if (!head)
 		return pier__no_object(__func__);
-	err = pier__guard_enter(head->guard, __func__);
+	err = pier__buf_check_thread(head, __func__);
 	if (err)
 		return err;
-	pier__guard_leave(head->guard);
 	if (head == tail)
 		return pier__fail(-ELOOP, "buf: chained to itself");
 	if (head->first != head || tail->first != tail || tail->refs != 1)
@@ -44,10 +43,9 @@ int pier_buf_unchain(struct pier_buf *head, struct pier_buf *tail)
 
 	if (!head)
 		return pier__no_object(__func__);
-	err = pier__guard_enter(head->guard, __func__);
+	err = pier__buf_check_thread(head, __func__);
 	if (err)
 		return err;
-	pier__guard_leave(head->guard);
 	while (before && before->next != tail)
 		before = before->next;
 	if (!tail || head->first != head || !before)

@@ -127,15 +127,29 @@ static void keep(enum pier_log_level level, const char *area,
 	log_lines++;
 }
 
-/* The last line names both threads, and both calls. */
-static void names_both(const char *call)
+/* The last line names both threads, and both calls; @what the first is for. */
+static void names_all(const char *call, const char *what)
 {
 	char text[256];
 
 	snprintf(text, sizeof(text), "thread \"an offender\" (%d) makes the "
-		 "call %s while thread \"the owner\" (%d) is inside "
-		 "pier_pe_progress", (int)gettid(), call, (int)owner_tid);
+		 "call %s%s while thread \"the owner\" (%d) is inside "
+		 "pier_pe_progress", (int)gettid(), call, what,
+		 (int)owner_tid);
 	LIKE(logged, text);
+}
+
+static void names_both(const char *call)
+{
+	names_all(call, "");
+}
+
+static void names_the_task(const char *call)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), " (task \"call\" at %p)", (void *)task);
+	names_all(call, text);
 }
 
 static void offend(void)
@@ -144,9 +158,9 @@ static void offend(void)
 
 	IS(pier_task_submit(task, 0), -EDEADLK);
 	LIKE(pier_last_error(), "an engine belongs to one thread");
-	names_both("pier_task_submit");
+	names_the_task("pier_task_submit");
 	IS(pier_task_try_submit(task, 0), -EDEADLK);
-	names_both("pier_task_try_submit");
+	names_the_task("pier_task_try_submit");
 	IS(pier_pe_progress(pe, 0), -EDEADLK);
 	names_both("pier_pe_progress");
 	IS(pier_pe_wait(pe, 0), -EDEADLK);
@@ -158,7 +172,7 @@ static void offend(void)
 	IS(pier_func_task_call(func, nothing, NULL, &task), -EDEADLK);
 	names_both("a call that takes a task");
 	IS(pier_func_task_set(task, nothing, NULL), -EDEADLK);
-	names_both("a call that changes a task");
+	names_the_task("a call that changes a task");
 	IS(log_lines, 10);
 }
 
@@ -190,7 +204,7 @@ static void offend_silently(void)
 {
 	log_lines = 0;
 	pier_task_free(task);
-	names_both("pier_task_free");
+	names_the_task("pier_task_free");
 	pier_task_set_done(task, NULL, NULL);
 	pier_func_destroy(func);
 	names_both("a call that destroys a context");
@@ -211,7 +225,7 @@ static void wait_until_held(void)
 		;
 }
 
-static void both_threads_are_named(void)
+static void both_threads_are_named_with_the_task(void)
 {
 	enum pier_log_level level = pier_log_level();
 	struct pier_task *outer;
@@ -253,7 +267,7 @@ int main(void)
 {
 	TEST(an_engine_is_handed_over);
 #ifdef PIER_DEBUG
-	TEST(both_threads_are_named);
+	TEST(both_threads_are_named_with_the_task);
 #endif
 	return tap_done();
 }

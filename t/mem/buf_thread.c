@@ -113,18 +113,19 @@ static void keep(enum pier_log_level level, const char *area,
 		snprintf(logged, sizeof(logged), "%s", message);
 }
 
-static void names_both(const char *call)
+static void names_all(const char *call, const void *at)
 {
 	char text[256];
 
-	snprintf(text, sizeof(text), "(%d) makes the call %s while thread "
-		 "\"the owner\" (%d) is inside pier_pe_progress",
-		 (int)gettid(), call, (int)owner_tid);
+	snprintf(text, sizeof(text), "(%d) makes the call %s (buffer of %d "
+		 "bytes at %p) while thread \"the owner\" (%d) is inside "
+		 "pier_pe_progress", (int)gettid(), call, LEN, at,
+		 (int)owner_tid);
 	LIKE(logged, text);
 	logged[0] = '\0';
 }
 
-static void both_threads_are_named(void)
+static void both_threads_are_named_with_the_buffer(void)
 {
 	long long limit = limit_from_now();
 	pthread_t owner;
@@ -136,13 +137,13 @@ static void both_threads_are_named(void)
 	while (!atomic_load(&held) && limit_nap(limit))
 		;
 	IS(pier_buf_set_data(src, memory, 1), -EDEADLK);
-	names_both("pier_buf_set_data");
+	names_all("pier_buf_set_data", pier_buf_head(src));
 	IS(pier_buf_ref(src), -EDEADLK);
-	names_both("pier_buf_ref");
+	names_all("pier_buf_ref", pier_buf_head(src));
 	pier_buf_reset(dst);
-	names_both("pier_buf_reset");
+	names_all("pier_buf_reset", pier_buf_head(dst));
 	pier_buf_put(src);
-	names_both("pier_buf_put");
+	names_all("pier_buf_put", pier_buf_head(src));
 	IS(pier_buf_data_len(src), LEN);
 	IS(pier_buf_data_len(dst), LEN);
 	atomic_store(&held, 2);
@@ -161,7 +162,7 @@ int main(void)
 		return tap_skip_all(pier_last_error());
 	TEST(buffers_are_handed_over_with_their_engine);
 #ifdef PIER_DEBUG
-	TEST(both_threads_are_named);
+	TEST(both_threads_are_named_with_the_buffer);
 #endif
 	pier_dev_close(dev);
 	return tap_done();
