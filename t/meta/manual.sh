@@ -5,6 +5,7 @@
 # their members, defaults and units, enums with their constants, types, macros;
 # and so are the headers.  t/manual/ranges.sh looks at the ranges.
 . "${0%/*}/../lib/tap.sh"
+. "$top/t/lib/api.sh"
 cd "$top" || exit
 
 headers=$(find lib/include/pier -name '*.h' ! -name pier.h | sort)
@@ -222,6 +223,32 @@ lacking_values()
 	    echo "$page: lacks the unit of timeout_ms"
 }
 
+# described - the calls that the text of $page names: not its first sections,
+# its programs and errors, nor what is set as a table of code.
+described()
+{
+	awk '
+	/^\.Sh/ { text = !/NAME|SYNOPSIS|EXAMPLES|ERRORS|SEE ALSO/ }
+	/^\.Bd -literal/ { literal = 1 }
+	/^\.Ed/ { literal = 0 }
+	text && !literal {
+		while (match($0, /(^\.| )F[no] pier_[a-z0-9_]+/)) {
+			name = substr($0, RSTART, RLENGTH)
+			sub(/.* /, "", name)
+			print name
+			$0 = substr($0, RSTART + RLENGTH)
+		}
+	}' "$page"
+}
+
+lacking_calls()
+{
+	api_functions pier "$header" | sort -u >"$tmp/calls"
+	cat "$tmp/calls" >>"$tmp/all-calls"
+	described | sort -u | comm -23 "$tmp/calls" - |
+	    sed "s|^|$page: does not describe |"
+}
+
 pages_have_the_values_of_constants_and_the_unit_of_timeouts()
 {
 	each lacking_values
@@ -239,6 +266,13 @@ pages_include_what_their_calls_need()
 	each lacking_includes
 }
 
+# Each call has a sentence, beside its name in the synopsis.
+pages_describe_every_call()
+{
+	each lacking_calls
+	[ "$(wc -l <"$tmp/all-calls")" -gt 350 ] || echo "few calls were found"
+}
+
 pages_have_what_headers_declare()
 {
 	each lacking_names
@@ -253,6 +287,7 @@ pages_have_the_defaults_of_members()
 }
 
 none pages_have_what_headers_declare
+none pages_describe_every_call
 none pages_have_the_units_of_members
 none pages_have_the_values_of_constants_and_the_unit_of_timeouts
 none pages_include_what_their_calls_need
