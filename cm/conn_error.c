@@ -70,6 +70,27 @@ static const char *wc_text(enum ibv_wc_status status)
 	return "a failure specific to the device";
 }
 
+/* Of a message that was too long for a receive: the size at the other end. */
+static void size_text(const struct pier_conn *conn, enum ibv_wc_status status,
+		      char *ret, size_t size)
+{
+	const struct pier__fabric_qp *fab = conn->queues->fab;
+	struct pier__fault fault;
+	uint32_t len;
+
+	if (status == IBV_WC_LOC_LEN_ERR && fab->fault(conn->qp, &fault) &&
+	    fault.request)
+		snprintf(ret, size, "the message, %s%u bytes, is longer than "
+			 "the receive buffer", fault.partial ? "at least " : "",
+			 fault.len);
+	else if (status == IBV_WC_REM_INV_REQ_ERR && fab->refused &&
+		 fab->refused(conn->qp, &len))
+		snprintf(ret, size, "too long for the peer's receive of at "
+			 "most %u bytes", len);
+	else
+		snprintf(ret, size, "%s", wc_text(status));
+}
+
 /* An address that the port never had cannot be lost. */
 static bool has_gid(const struct pier__port *port, const struct pier_conn *conn)
 {
@@ -188,7 +209,8 @@ static void fault_text(const struct pier_conn *conn, char *ret, size_t size)
 	n = snprintf(ret, size, ": it refused a %s of the peer's",
 		     fault.request ? fault.request : "request");
 	if (fault.request)
-		n += snprintf(ret + n, size - n, ", %u bytes%s", fault.len,
+		n += snprintf(ret + n, size - n, ", %s%u bytes%s",
+			      fault.partial ? "at least " : "", fault.len,
 			      fault.has_range ? " at" : "");
 	if (fault.has_range)
 		n += snprintf(ret + n, size - n, " 0x%" PRIx64 " with rkey "
@@ -239,16 +261,17 @@ static int request_failed(const struct pier_conn *conn, int err,
 			  const char *what, const struct ibv_wc *wc,
 			  const char *port)
 {
-	char gid[INET6_ADDRSTRLEN];
+	char gid[INET6_ADDRSTRLEN], text[128];
 
+	size_text(conn, wc->status, text, sizeof(text));
 	if (conn->flow->fail)
 		return conn->flow->fail(conn, err, what, "%s (verbs status %d, "
-					"vendor 0x%x)", wc_text(wc->status),
-					(int)wc->status, wc->vendor_err);
+					"vendor 0x%x)", text, (int)wc->status,
+					wc->vendor_err);
 	return pier__fail(err, "%s to %s QPN 0x%06x failed: %s%s (verbs status "
 			  "%d, vendor 0x%x, path MTU %u)", what,
 			  pier__gid_text(conn->remote_gid.raw, gid),
-			  conn->remote.qpn, wc_text(wc->status), port,
+			  conn->remote.qpn, text, port,
 			  (int)wc->status, wc->vendor_err, conn->path_mtu);
 }
 

@@ -148,6 +148,7 @@ struct pier__fault {
 	uint64_t addr;
 	uint32_t rkey;
 	uint32_t len;
+	bool partial;			/* len is what had arrived of it */
 };
 
 /* The objects begin with these; each kind of device adds its own members. */
@@ -366,6 +367,13 @@ struct pier__fabric_qp {
 	 * the device; not by every device.
 	 */
 	bool (*fault)(struct pier__qp *qp, struct pier__fault *ret);
+
+	/*
+	 * How long the receive was that the peer refused a send of @qp for
+	 * (REM_INV_REQ_ERR).  False: the peer has not reported it.  NULL: a
+	 * peer of this kind of device never does.
+	 */
+	bool (*refused)(struct pier__qp *qp, uint32_t *ret);
 
 	/* Its verbs object; NULL: there is none. */
 	struct ibv_qp *(*ibv)(struct pier__qp *qp);

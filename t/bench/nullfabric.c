@@ -419,6 +419,7 @@ static const struct pier__fabric_qp null_queues = {
 	.qp_destroy = null_qp_destroy,
 	.post = null_post,
 	.fault = null_fault,
+	.refused = NULL,
 	.ibv = null_ibv,
 };
 

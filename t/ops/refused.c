@@ -11,7 +11,7 @@
  * nevertheless, with the reason.  Not every device of verbs reports it, rxe
  * does not: there the next request of the peer's program fails.
  */
-#define LEN 4096
+#define LEN 16384
 
 static struct pier_dev *dev;
 static struct peer a, b;
@@ -141,6 +141,47 @@ static void a_program_that_sleeps_is_woken(void)
 	peer_unpair(&a, &b);
 }
 
+/* A message of @len bytes, a receive of @capacity: the sizes at both ends. */
+static void too_long(size_t len, size_t capacity, const char *far,
+		     const char *near)
+{
+	int sent = -EINPROGRESS, got = -EINPROGRESS;
+	struct pier_buf *src, *dst;
+
+	if (open_pair()) {
+		src = peer_data(&a, 0, len);
+		dst = peer_tail(&b, 0, capacity);
+		IS(pier_rdma_receive(b.rdma, dst, peer_done, &got), 0);
+		IS(pier_rdma_send(a.conn, src, peer_done, &sent), 0);
+		peer_await(&sent);	/* rxe has another NAK than the rest */
+		OK(sent == -PIER_EREMINVAL ||
+		   (!is_soft() && sent == -PIER_EREMOP));
+		IS(peer_await(&got), -EMSGSIZE);
+		LIKE(pier_conn_error_text(a.conn), is_soft() ? near :
+		     "send of ");
+		LIKE(pier_conn_error_text(b.conn), is_soft() ? far :
+		     "receive of at most ");
+		pier_buf_put(src);
+		pier_buf_put(dst);
+	}
+	peer_unpair(&a, &b);
+}
+
+static void a_message_that_is_too_long_has_both_sizes_at_both_ends(void)
+{
+	too_long(101, 100, "receive of at most 100 bytes to ",
+		 "send of 101 bytes to ");
+	too_long(101, 100, "the message, 101 bytes, is longer than",
+		 "too long for the peer's receive of at most 100 bytes");
+}
+
+/* Its end has not arrived: the receiver knows only what has. */
+static void one_of_several_packets_has_the_size_that_had_arrived(void)
+{
+	too_long(LEN, 5000, "the message, at least ",
+		 "too long for the peer's receive of at most 5000 bytes");
+}
+
 int main(void)
 {
 	if (pier_dev_open(NULL, &dev))
@@ -148,6 +189,8 @@ int main(void)
 	TEST(a_refused_write_is_reported_to_the_program_of_the_peer);
 	TEST(a_refused_read_is_reported_to_the_program_of_the_peer);
 	TEST(a_program_that_sleeps_is_woken);
+	TEST(a_message_that_is_too_long_has_both_sizes_at_both_ends);
+	TEST(one_of_several_packets_has_the_size_that_had_arrived);
 	pier_dev_close(dev);
 	return tap_done();
 }

@@ -356,6 +356,17 @@ static bool soft_fault(struct pier__qp *qp, struct pier__fault *ret)
 	return faulty;
 }
 
+static bool soft_refused(struct pier__qp *qp, uint32_t *ret)
+{
+	struct soft_chan *chan = chan_of(qp->cq->chan);
+	bool refused;
+
+	pier__soft_chan_begin(chan);
+	refused = pier__soft_qp_refused(qp_of(qp)->queue, ret);
+	pier__soft_chan_end(chan, 0);
+	return refused;
+}
+
 static struct ibv_qp *soft_ibv(struct pier__qp *qp)
 {
 	(void)qp;
@@ -382,6 +393,7 @@ static const struct pier__fabric_qp soft_qp_table = {
 	.rnr = soft_rnr,
 	.psns = soft_psns,
 	.fault = soft_fault,
+	.refused = soft_refused,
 	.ibv = soft_ibv,
 };
 

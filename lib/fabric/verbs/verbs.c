@@ -75,6 +75,7 @@ static const struct pier__fabric_qp verbs_qp_calls = {
 	.rnr = NULL,
 	.psns = pier__verbs_qp_psns,
 	.fault = pier__verbs_qp_fault,
+	.refused = NULL,
 	.ibv = verbs_ibv,
 };
 

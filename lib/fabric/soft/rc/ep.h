@@ -222,6 +222,8 @@ bool pier__soft_qp_rnr(const struct soft_qp *qp);
 struct pier__psns pier__soft_qp_psns(const struct soft_qp *qp);
 /* As the fabric's member fault. */
 bool pier__soft_qp_fault(const struct soft_qp *qp, struct pier__fault *ret);
+/* False: the peer has not reported how long its receive was. */
+bool pier__soft_qp_refused(const struct soft_qp *qp, uint32_t *ret);
 
 /*
  * Have the peer's QP send an ACK, if it exists.  Returns false if @qp is not

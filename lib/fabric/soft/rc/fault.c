@@ -7,24 +7,25 @@
 static const struct {
 	const char *name;
 	bool has_range;			/* of memory here */
+	bool partial;			/* more packets of it follow */
 } requests[] = {
-	[SOFT_SEND_FIRST] = { "send", false },
-	[SOFT_SEND_MIDDLE] = { "send", false },
-	[SOFT_SEND_LAST] = { "send", false },
-	[SOFT_SEND_LAST_IMM] = { "send with immediate", false },
-	[SOFT_SEND_ONLY] = { "send", false },
-	[SOFT_SEND_ONLY_IMM] = { "send with immediate", false },
-	[SOFT_WRITE_FIRST] = { "write", true },
-	[SOFT_WRITE_MIDDLE] = { "write", true },
-	[SOFT_WRITE_LAST] = { "write", true },
-	[SOFT_WRITE_LAST_IMM] = { "write with immediate", true },
-	[SOFT_WRITE_ONLY] = { "write", true },
-	[SOFT_WRITE_ONLY_IMM] = { "write with immediate", true },
-	[SOFT_READ_REQUEST] = { "read", true },
-	[SOFT_COMPARE_SWAP] = { "compare and swap", true },
-	[SOFT_FETCH_ADD] = { "fetch and add", true },
-	[SOFT_SEND_LAST_INV] = { "send with invalidate", false },
-	[SOFT_SEND_ONLY_INV] = { "send with invalidate", false },
+	[SOFT_SEND_FIRST] = { "send", false, true },
+	[SOFT_SEND_MIDDLE] = { "send", false, true },
+	[SOFT_SEND_LAST] = { "send", false, false },
+	[SOFT_SEND_LAST_IMM] = { "send with immediate", false, false },
+	[SOFT_SEND_ONLY] = { "send", false, false },
+	[SOFT_SEND_ONLY_IMM] = { "send with immediate", false, false },
+	[SOFT_WRITE_FIRST] = { "write", true, false },
+	[SOFT_WRITE_MIDDLE] = { "write", true, false },
+	[SOFT_WRITE_LAST] = { "write", true, false },
+	[SOFT_WRITE_LAST_IMM] = { "write with immediate", true, false },
+	[SOFT_WRITE_ONLY] = { "write", true, false },
+	[SOFT_WRITE_ONLY_IMM] = { "write with immediate", true, false },
+	[SOFT_READ_REQUEST] = { "read", true, false },
+	[SOFT_COMPARE_SWAP] = { "compare and swap", true, false },
+	[SOFT_FETCH_ADD] = { "fetch and add", true, false },
+	[SOFT_SEND_LAST_INV] = { "send with invalidate", false, false },
+	[SOFT_SEND_ONLY_INV] = { "send with invalidate", false, false },
 };
 
 #define REQUESTS (sizeof(requests) / sizeof(requests[0]))
@@ -72,6 +73,7 @@ static void set_fault(struct soft_fault *fault, struct soft_qp *qp,
 		.request = known ? requests[opcode].name : "request",
 		.opcode = opcode,
 		.len = in->len,
+		.partial = known && requests[opcode].partial,
 	};
 	if (known && requests[opcode].has_range)
 		set_range(&fault->what, &qp->resp, &in->hdr);
@@ -121,4 +123,10 @@ bool pier__soft_qp_fault(const struct soft_qp *qp, struct pier__fault *ret)
 		return false;
 	*ret = qp->fault->what;
 	return true;
+}
+
+bool pier__soft_qp_refused(const struct soft_qp *qp, uint32_t *ret)
+{
+	*ret = qp->req.refused_len;
+	return qp->req.refused;
 }

@@ -175,6 +175,7 @@ struct soft_req {
 	struct soft_board *board;	/* NULL: nothing is missing */
 	uint32_t posted;
 	uint32_t inflight;		/* cost of [una, nxt) */
+	uint32_t refused_len;
 	uint32_t read_from;		/* low bits of una at its last READ */
 					/* request */
 	uint8_t rd_atomic, rd_max;	/* requests in flight, allowed */
@@ -184,6 +185,7 @@ struct soft_req {
 	uint8_t tails;		/* of tail_at, as backoff */
 	bool rnr_wait;
 	bool nak;		/* of the last retransmission */
+	bool refused;		/* for a receive of refused_len bytes */
 	bool progressed;	/* una moved since sending began */
 	bool probe;		/* one packet at a time, until an ACK */
 };
@@ -251,6 +253,8 @@ struct soft_resp {
 	uint8_t syndrome;		/* of the NAK that is due */
 	bool nak_sent;			/* for epsn: none until it arrives */
 	bool filled;			/* it has just arrived */
+	bool too_short;			/* the receive that a NAK is for: */
+	uint32_t short_len;		/* its length, as it is sent */
 	uint8_t gaps;			/* filled in the current message */
 	uint8_t min_rnr_timer;
 	uint8_t rnr_opcode;		/* of the last that found no receive */

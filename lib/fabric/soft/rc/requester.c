@@ -41,6 +41,7 @@ void pier__soft_req_init(struct soft_req *req, uint32_t psn)
 	req->nak = false;
 	req->give_up_at = PIER__NEVER;
 	req->rnr_wait = false;
+	req->refused = false;
 	req->probe = false;
 	req->tail_at = PIER__NEVER;
 	req->tails = 0;

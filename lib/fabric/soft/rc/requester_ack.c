@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The requester: ACK, NAK, RNR NAK, responses and timeouts. */
+#include <endian.h>
 #include <string.h>
 
 #include "core/clock.h"
@@ -365,13 +366,29 @@ static void req_selective(struct soft_qp *qp, const struct soft_packet *in,
 	}
 }
 
-static void req_nak(struct soft_qp *qp, uint8_t syndrome)
+/* A soft device has the length of its receive behind the AETH. */
+static void req_invalid(struct soft_qp *qp, const struct soft_packet *in)
 {
+	uint32_t len;
+
+	if (!qp->selective || in->len != sizeof(len))
+		return;
+	memcpy(&len, in->data, sizeof(len));
+	qp->req.refused_len = be32toh(len);
+	qp->req.refused = true;
+}
+
+static void req_nak(struct soft_qp *qp, const struct soft_packet *in)
+{
+	uint8_t syndrome = in->hdr.syndrome;
+
 	if (syndrome <= SOFT_NAK_OPERATIONAL)
 		pier__soft_count(qp, SOFT_COUNTER(naks_received[syndrome & 3]));
 	if (syndrome == SOFT_NAK_SEQUENCE)
 		req_lost(qp);
-	else
+	else if (syndrome == SOFT_NAK_INVALID)
+		req_invalid(qp, in);
+	if (syndrome != SOFT_NAK_SEQUENCE)
 		pier__soft_qp_fail(qp, nak_status(syndrome));
 }
 
@@ -395,7 +412,7 @@ static void req_ack(struct soft_qp *qp, const struct soft_packet *in,
 	else if (syndrome == SOFT_NAK_SEQUENCE && qp->selective && in->len)
 		req_selective(qp, in, seq);
 	else if (syndrome >> 5 == 3)
-		req_nak(qp, syndrome);
+		req_nak(qp, in);
 }
 
 /*

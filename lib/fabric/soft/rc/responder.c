@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The responder: requests executed, and duplicates. */
+#include <endian.h>
 #include <stdlib.h>
 
 #include "core/device_access.h"
@@ -12,6 +13,7 @@ void pier__soft_resp_init(struct soft_resp *resp, uint32_t psn)
 	resp->within = SOFT_IDLE;
 	resp->due = SOFT_DUE_NONE;
 	resp->nak_sent = false;
+	resp->too_short = false;
 	resp->gaps = 0;
 	resp->res_head = 0;
 	resp->res_count = 0;
@@ -31,6 +33,20 @@ void pier__soft_resp_complete(struct soft_qp *qp, struct ibv_wc *wc)
 	qp->resp.rwqe = NULL;
 	pier__soft_srq_give(qp->srq, rwqe);
 	pier__soft_cq_push(qp, wc);
+}
+
+/* The current receive fails: it is too short for @in and what came before. */
+static void receive_too_short(struct soft_qp *qp, const struct soft_packet *in)
+{
+	struct ibv_wc wc = { .status = IBV_WC_LOC_LEN_ERR,
+			     .opcode = IBV_WC_RECV };
+	struct soft_packet whole = *in;
+
+	whole.len += qp->resp.total;
+	qp->resp.short_len = htobe32(qp->resp.rwqe->length);
+	qp->resp.too_short = true;
+	pier__soft_resp_complete(qp, &wc);
+	pier__soft_refuse(qp, &whole, SOFT_NAK_INVALID);
 }
 
 /* The current receive fails. */
@@ -135,7 +151,7 @@ static void resp_send(struct soft_qp *qp, const struct soft_packet *in)
 		resp->total = 0;
 	}
 	if (in->len > resp->rwqe->length - resp->total) {
-		receive_failed(qp, in, IBV_WC_LOC_LEN_ERR, SOFT_NAK_INVALID);
+		receive_too_short(qp, in);
 		return;
 	}
 	if (pier__soft_sge_fill(qp->ep, resp->rwqe->sge, resp->rwqe->sges,

@@ -197,6 +197,15 @@ static void put_bitmap(struct soft_qp *qp, struct soft_tx *tx)
 	tx->iov_count = tx->payload_len ? 1 : 0;
 }
 
+/* The length of the receive that was too short, for the error of the peer. */
+static void put_short_len(struct soft_qp *qp, struct soft_tx *tx)
+{
+	tx->iov[0].iov_base = &qp->resp.short_len;
+	tx->iov[0].iov_len = sizeof(qp->resp.short_len);
+	tx->payload_len = sizeof(qp->resp.short_len);
+	tx->iov_count = 1;
+}
+
 static int send_ack(struct soft_qp *qp)
 {
 	struct soft_resp *resp = &qp->resp;
@@ -215,6 +224,8 @@ static int send_ack(struct soft_qp *qp)
 	}
 	if (resp->due == SOFT_DUE_SELECTIVE)
 		put_bitmap(qp, tx);
+	else if (resp->due == SOFT_DUE_NAK && resp->too_short && qp->selective)
+		put_short_len(qp, tx);
 	pier__soft_tx_commit(qp, &hdr);
 	resp->due = SOFT_DUE_NONE;
 	resp->coalesce.unacked = 0;
