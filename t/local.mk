@@ -301,6 +301,7 @@ dist_check_SCRIPTS += \
 	%D%/samples/kv.sh \
 	%D%/samples/rdma_sync_event.sh \
 	%D%/samples/reconnect.sh \
+	%D%/samples/reconnect_net.sh \
 	%D%/samples/request_reply.sh \
 	%D%/samples/samples.sh \
 	%D%/samples/samples_addr.sh \

@@ -2,7 +2,6 @@
 /*
  * kv_client - read values from the memory of kv_server, and count that there:
  * the server's program does nothing for either.
- *
  *	kv_client -d soft_lo -sa 127.0.0.1 apple plum
  */
 #include <inttypes.h>
@@ -37,6 +36,7 @@ static int join(struct pier_dev *dev)
 	const void *desc;
 	size_t len;
 
+	fprintf(stderr, "waiting for %s; Ctrl-C ends it\n", args.server_addr);
 	return pier_rdma_connect_to(rdma, &cfg, &conn) ?:
 	       pier_conn_wait(conn, -1) ?:
 	       pier_conn_private_data(conn, &desc, &len) ?:

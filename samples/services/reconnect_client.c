@@ -6,7 +6,6 @@
 #include <pier/pier.h>
 
 #define LEN 32
-
 static int count = 10;
 static const struct pier_option options[] = {
 	{ "n", "count", "N", "numbers to send; default 10", PIER_OPTION_INT,
@@ -40,6 +39,7 @@ static int reconnect(void)
 			fprintf(stderr, "%s\n", pier_conn_error_text(conn));
 		pier_conn_destroy(conn);	/* the posted receive remains */
 		conn = NULL;
+		fputs("waiting for the server; Ctrl-C ends it\n", stderr);
 		err = pier_rdma_connect_to(rdma, &cfg, &conn);
 		err = err ? err : pier_conn_wait(conn, -1);
 	} while (err && --tries);

@@ -52,3 +52,33 @@ connect_both()
 	    wait_for 10 is_up ip link show near$n &&
 	    wait_for 10 is_up in_far ip link show far$n
 }
+
+# connect_by_switch - near0 here and host0 on the second host, whose packets
+# pass a switch: far0, its port to near0, can be cut
+connect_by_switch()
+{
+	ip link add near0 type veth peer name far0 netns $far &&
+	    in_far ip link add switch0 type bridge &&
+	    in_far ip link add host0 type veth peer name host0_port &&
+	    in_far ip link set host0_port master switch0 &&
+	    join_switch &&
+	    ip addr add 10.77.0.1/24 dev near0 &&
+	    in_far ip addr add 10.77.0.2/24 dev host0 &&
+	    ip link set near0 up || return
+	for interface in switch0 host0_port host0 far0; do
+		in_far ip link set $interface up || return
+	done
+	wait_for 10 is_up ip link show near0 &&
+	    wait_for 10 is_up in_far ip link show host0
+}
+
+# The ports of both hosts stay up, packets between them are lost.
+cut_switch()
+{
+	in_far ip link set far0 nomaster
+}
+
+join_switch()
+{
+	in_far ip link set far0 master switch0
+}

@@ -43,7 +43,8 @@ values_are_read()
 	serve apple=red "plum=dark blue" 'x==y' "tint=$(printf '\033[31m')"
 	get one apple plum x tint
 	wait $client
-	printf '%s\n' "apple=red, get 0" "plum=dark blue, get 1" \
+	printf '%s\n' "waiting for $address; Ctrl-C ends it" \
+	    "apple=red, get 0" "plum=dark blue, get 1" \
 	    "x==y, get 2" 'tint=\x1b[31m, get 3' >"$tmp/want"
 	cmp "$tmp/want" "$tmp/one" && counted 4 0 || {
 		cat "$tmp/one"
@@ -101,9 +102,9 @@ every_get_of_many_clients_is_counted_once()
 			return 1
 		}
 	done
-	cat "$tmp"/many* | sed 's/.*, get //' | sort -n >"$tmp/numbers"
+	cat "$tmp"/many* | sed -n 's/.*, get //p' | sort -n >"$tmp/numbers"
 	seq 0 999 | cmp - "$tmp/numbers" && counted 1000 0 || return
-	cat "$tmp"/many* | sed 's/, get .*//' | sort -u >"$tmp/read"
+	cat "$tmp"/many* | sed -n 's/, get .*//p' | sort -u >"$tmp/read"
 	sort "$tmp/pairs" | cmp - "$tmp/read"
 }
 
@@ -124,7 +125,7 @@ a_client_that_is_killed_harms_no_other()
 	get other apple
 	wait "$client" && grep -q "^apple=red, get" "$tmp/other" &&
 		wait_for 60 failed && get later apple && wait "$client" &&
-		last=$(sed 's/.*, get //' "$tmp/later") &&
+		last=$(sed -n 's/.*, get //p' "$tmp/later") &&
 		counted $((last + 1)) 1
 }
 

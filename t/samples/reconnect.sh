@@ -46,10 +46,16 @@ goes_on()
 	}
 }
 
-# The client has lost its connection once more.
+# lost NUMBER - the client has lost more connections than that, each of which
+# is a line beside that for what it waits
 lost()
 {
-	wait_for 60 more_than client.err "$1"
+	wait_for 60 lost_more "$1"
+}
+
+lost_more()
+{
+	[ "$(grep -vc "^waiting for" "$tmp/client.err")" -gt "$1" ]
 }
 
 # No number was lost, and none came twice.
@@ -73,6 +79,8 @@ numbers_come_back_on_one_connection()
 	serve
 	ask 10
 	wait $client && client='' && more_than client.out 10 &&
+		grep -qx 'waiting for the server; Ctrl-C ends it' \
+			"$tmp/client.err" &&
 		grep -qx '10 numbers on 1 connections' "$tmp/client.out" &&
 		each_came_once
 	result=$?

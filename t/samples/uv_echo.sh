@@ -26,10 +26,12 @@ ask()
 	client=$!
 }
 
-# came NAME COUNT - the numbers 1 to COUNT, on one connection
+# came NAME COUNT - after it has waited, the numbers 1 to COUNT, on one
+# connection
 came()
 {
 	{
+		echo "waiting for the server; Ctrl-C ends it"
 		seq 1 "$2"
 		echo "$2 numbers on 1 connections"
 	} | cmp - "$tmp/$1"
