@@ -92,8 +92,8 @@ static int settle_mtu(struct pier_rdma_config *c, const struct pier__port *port)
 
 	if (c->mtu && (c->mtu < 256 || c->mtu > 4096 ||
 		       (c->mtu & (c->mtu - 1))))
-		return pier__fail(-EINVAL, "mtu %u: 256, 512, 1024, 2048, 4096 "
-				  "or 0 for the port's", c->mtu);
+		return pier__fail(-EINVAL, "mtu %u: 256 to 4096, 0 for the "
+				  "port's; a power of two", c->mtu);
 	c->mtu = least(c->mtu, most);
 	return 0;
 }

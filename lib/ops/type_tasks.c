@@ -24,9 +24,9 @@ int pier__type_tasks_settle(const uint32_t type_tasks[PIER_TASK_TYPES],
 	if (!sum)
 		return 0;
 	if (sum > PIER__TASKS_MAX)
-		return pier__fail(-EINVAL, "type_tasks: %llu in all: at most "
-				  "%u", (unsigned long long)sum,
-				  PIER__TASKS_MAX);
+		return pier__fail(-EINVAL, "type_tasks %llu: 0 to %u in all, "
+				  "0 for %s alone", (unsigned long long)sum,
+				  PIER__TASKS_MAX, name);
 	if (*tasks && *tasks != sum)
 		return pier__fail(-EINVAL, "%s %u: the sum of type_tasks is "
 				  "%u, allowed is that or 0", name, *tasks,

@@ -16,6 +16,17 @@ man=$top/docs/man
 # of the context or of another member.
 named="rdma access
 cm type"
+# Yes or no, bits, places, and a number without a limit: there is no range.
+no_range="cm rate
+cm raw
+copy flags
+mmap access
+mmap flags
+mmap numa_node
+rdma empty_bufs
+rdma no_hello
+sync_event publisher
+sync_event subscriber"
 derived="cm retry_pause_max_ms
 cm timeout_ms
 rdma inline_size
@@ -25,18 +36,23 @@ rdma send_tasks"
 # tries PAGE STRUCT CALL - C code that tries each number of the struct
 tries()
 {
-	awk -v page="$1" -v type="$2" -v call="$3" '
+	awk -v page="$1" -v type="$2" -v call="$3" -v element="$element" '
 	/^}/ { on = 0 }
-	on && /^\tuint32_t [a-z_]+;/ {
+	on && /^\tuint32_t [a-z_]+(\[PIER_TASK_TYPES\])?;/ {
 		sub(/;.*/, "", $2)
-		printf "\tTRY(\"%s\", %s, %s, %s);\n", page, type, $2, call
+		at = sub(/\[.*/, "", $2) ? "[" element "]" : ""
+		printf "\tTRY(\"%s\", %s, %s, %s, %s);\n", page, type, $2,
+		    $2 at, call
 	}
 	$0 == "struct " type " {" { on = 1 }' "$include/$1.h"
 }
 
 cd "$tmp" || exit
 {
-	for page in comch copy dma func graph rdma sha sync_event; do
+	element=PIER_TASK_SEND
+	tries rdma pier_rdma_config "pier_rdma_configure(rdma, &cfg)"
+	element=PIER_TASK_SYNC_SET
+	for page in comch copy dma func graph sha sync_event; do
 		tries $page pier_${page}_config \
 		    "pier_${page}_configure($page, &cfg)"
 	done
@@ -66,11 +82,11 @@ static struct pier_rdma *rdma, *other;
 static struct pier_sha *sha;
 static struct pier_sync_event *sync_event;
 
-#define TRY(page, type, member, call) \
+#define TRY(page, type, name, member, call) \
 	do { \
 		struct type cfg = { .size = sizeof(cfg) }; \
 		cfg.member = UINT32_MAX - 1; \
-		report(page, #member, call); \
+		report(page, #name, call); \
 	} while (0)
 
 /* "PAGE MEMBER MIN MAX DEFAULT", the last only if it is a number */
@@ -148,6 +164,25 @@ the_library_reports_its_ranges()
 	return 1
 }
 
+# Each number of a configuration was compared, or has no range.
+every_number_is_compared()
+{
+	for header in "$include"/*.h; do
+		awk -v page="$(basename "$header" .h)" '
+		/^}/ { on = 0 }
+		on && /^\tuint32_t / {
+			gsub(/[^a-z_].*/, "", $2)
+			print page, $2
+		}
+		/^struct pier_[a-z_]*config \{/ { on = 1 }' "$header"
+	done | grep -v ' stop_on_task_error$' | sort -u >numbers
+	{
+		echo "$no_range"
+		cut -d ' ' -f 1,2 ranges.out
+	} | sort -u | comm -23 numbers -
+	[ "$(wc -l <numbers)" -ge 50 ] || echo "few numbers were found"
+}
+
 # item PAGE MEMBER - the text of the items of that member, in one line, with
 # the values of constants
 item()
@@ -198,6 +233,7 @@ headers_have_the_same_ranges()
 }
 
 run the_library_reports_its_ranges
+none every_number_is_compared
 none headers_have_the_same_ranges
 none pages_have_the_ranges_of_the_library
 tap_done
