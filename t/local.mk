@@ -165,6 +165,7 @@ check_PROGRAMS += \
 	%D%/ops/comch_data.t \
 	%D%/ops/comch_data_flow.t \
 	%D%/ops/comch_data_hostile.t \
+	%D%/ops/comch_data_in_place.t \
 	%D%/ops/comch_data_threads.t \
 	%D%/ops/comch_flow.t \
 	%D%/ops/comch_hostile.t \
