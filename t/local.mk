@@ -267,6 +267,7 @@ dist_check_SCRIPTS += \
 	%D%/doca-2.0/installed.sh \
 	%D%/doca/build.sh \
 	%D%/doca/installed.sh \
+	%D%/doca/names.sh \
 	%D%/manual/jobs.sh \
 	%D%/manual/pages.sh \
 	%D%/manual/ranges.sh \
@@ -647,6 +648,8 @@ EXTRA_DIST += \
 	%D%/data/roce/ud-v6.pcap \
 	%D%/doca/channel.c \
 	%D%/doca/letter.c \
+	%D%/doca/names-2.0 \
+	%D%/doca/names-3.3 \
 	%D%/lib/alone.sh \
 	%D%/lib/api.sh \
 	%D%/lib/coverage.awk \
