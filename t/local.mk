@@ -299,6 +299,7 @@ dist_check_SCRIPTS += \
 	%D%/samples/dma_local_copy.sh \
 	%D%/samples/doca_workq.sh \
 	%D%/samples/engine.sh \
+	%D%/samples/exports_netns.sh \
 	%D%/samples/graph.sh \
 	%D%/samples/kv.sh \
 	%D%/samples/rdma_sync_event.sh \
