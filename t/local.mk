@@ -318,7 +318,9 @@ dist_check_SCRIPTS += \
 	%D%/soft/python_peer.sh \
 	%D%/tools/completion.sh \
 	%D%/tools/copy.sh \
+	%D%/tools/copy_errors.sh \
 	%D%/tools/copy_faults.sh \
+	%D%/tools/copy_kills.sh \
 	%D%/tools/copy_net.sh \
 	%D%/tools/copy_ssh.sh \
 	%D%/tools/examples.sh \
@@ -653,6 +655,7 @@ EXTRA_DIST += \
 	%D%/doca/names-3.3 \
 	%D%/lib/alone.sh \
 	%D%/lib/api.sh \
+	%D%/lib/copying.sh \
 	%D%/lib/coverage.awk \
 	%D%/lib/coverage.sh \
 	%D%/lib/device.sh \

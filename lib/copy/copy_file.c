@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -58,6 +59,8 @@ int pier__copy_session_receive_at(struct pier__copy_session *s,
 	if (s->dir < 0)
 		return s->dir;
 	tree.fd = s->dir;
+	snprintf(s->receiver.prefix, sizeof(s->receiver.prefix), "%s%s", dir,
+		 *dir && dir[strlen(dir) - 1] != '/' ? "/" : "");
 	return pier__copy_receiver_open(&s->receiver, &tree, leaf, exact,
 					many);
 }

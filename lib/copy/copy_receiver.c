@@ -15,6 +15,19 @@
 #define BUSY_MS 30000	/* how long a file may be another session's */
 #define BUSY_US 20000	/* how often to look */
 
+/* @path, in the directory that the user has named: "dir/", or nothing. */
+static void set_path(struct pier__copy_error *error, const char *dir,
+		     const char *path)
+{
+	size_t size = sizeof(error->path);
+	size_t len = (size_t)snprintf(error->path, size, "%s", dir);
+
+	if (len && !strncmp(path, "./", 2))
+		path += 2;
+	if (len < size)
+		snprintf(error->path + len, size - len, "%s", path);
+}
+
 /* The entry at @path has failed; the copy goes on. */
 static void report(struct pier__copy_receiver *r, const char *path, int err)
 {
@@ -35,7 +48,7 @@ static void report(struct pier__copy_receiver *r, const char *path, int err)
 	r->failed++;
 	r->report.foreign = false;
 	error->error = -err;
-	snprintf(error->path, sizeof(error->path), "%s", path);
+	set_path(error, r->prefix, path);
 	snprintf(error->text, sizeof(error->text), "%s", text);
 	pier__copy_io_report(r->io, &r->report);
 }

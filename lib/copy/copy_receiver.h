@@ -11,6 +11,7 @@ struct pier__copy_receiver {
 	struct pier__copy_io *io;
 	struct pier__copy_tree tree;
 	char target[PIER__RECORD_PATH + 1];	/* in the tree */
+	char prefix[PIER__RECORD_PATH + 2];	/* of paths that are reported */
 	bool into;			/* the target is a directory */
 	bool exact;			/* it is the one file that comes */
 	char *const *source;		/* the owner's: what was requested; */
