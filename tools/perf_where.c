@@ -41,6 +41,12 @@ int perf_where(struct perf *perf, const char *place)
 	}
 	if (perf->opts.listen)
 		return take_server(perf, place);
+	if (perf->opts.respond && perf->args.use_cm && !place &&
+	    !perf->args.server_addr) {
+		tool_message("pier perf: --respond and -cm without -sa: give "
+			     "--listen, which is the server");
+		return 2;
+	}
 	if (place && perf->args.use_cm) {
 		tool_message("pier perf: -cm alone is the server, and \"%s\" "
 			     "is the server's address: give one of them",

@@ -162,7 +162,7 @@ sync_small()
 # The time in which `pier perf` writes as many bytes.
 perf_seconds()
 {
-	$in_b "$pier" perf -d $device --respond -cm -lp 8875 bw write \
+	$in_b "$pier" perf -d $device --listen -lp 8875 bw write \
 	    >/dev/null 2>&1 &
 	"$pier" perf -d $device -cm -lp 8875 -sa $address --json \
 	    -n $((mb * 16)) bw write |

@@ -14,18 +14,20 @@ desc_prints_both_kinds_of_descriptor()
 		-ld "$tmp/a" -re "$tmp/b" -m "$tmp/m" \
 		--timeout $((2 * ${PIER_TEST_SLOWER:-1})) \
 		>"$tmp/a.out" 2>"$tmp/a.err" &
-	appears "$tmp/a" && appears "$tmp/m" || return 1
-	status 0 "$pier" desc "$tmp/a" &&
+	# they are removed when its time is over
+	appears "$tmp/a" && appears "$tmp/m" && cp "$tmp/a" "$tmp/conn" &&
+		cp "$tmp/m" "$tmp/memory" || return 1
+	status 0 "$pier" desc "$tmp/conn" &&
 		says "$tmp/out" connection "$address" created &&
-		status 0 "$pier" desc "$tmp/m" &&
+		status 0 "$pier" desc "$tmp/memory" &&
 		says "$tmp/out" memory "length: 2101248 bytes (2.0 MiB)" key &&
-		status 0 "$pier" desc --json "$tmp/a" && is_json "$tmp/out" &&
+		status 0 "$pier" desc --json "$tmp/conn" && is_json "$tmp/out" &&
 		says "$tmp/json" '"kind": "connection"' '"qpn": ' '"gids": ' \
 			"\"gid\": \"$address\"" '"age": ' '"valid": ' &&
-		status 0 "$pier" desc --json "$tmp/m" && is_json "$tmp/out" &&
+		status 0 "$pier" desc --json "$tmp/memory" && is_json "$tmp/out" &&
 		says "$tmp/json" '"kind": "memory"' '"rkey": ' '"read"' \
 			'"length": ' '"address": "0x' || return 1
-	head -c 30 "$tmp/a" >"$tmp/cut"
+	head -c 30 "$tmp/conn" >"$tmp/cut"
 	wait $!
 	[ $? -eq 1 ] &&
 		says "$tmp/a.err" "pier perf: no descriptor in $tmp/b" &&
@@ -169,16 +171,16 @@ met()
 	ports=$((${ports:-0} + 1))
 	port=$((20000 + ($$ * 50 + ports) % 12000))
 	if [ "$role" = responder ]; then
-		server="--respond" client="-n 50 --warmup 5"
+		server="--listen" client="-n 50 --warmup 5"
 	else
-		server="-n 50 --warmup 5" client="--respond"
+		server="-cm -n 50 --warmup 5" client="--respond"
 	fi
 	if [ "$order" = server_first ]; then
-		by_address a $server -cm "$@" &
+		by_address a $server "$@" &
 		by_address b $client -sa "$address" "$@"
 	else
 		by_address b $client -sa "$address" "$@" &
-		by_address a $server -cm "$@"
+		by_address a $server "$@"
 	fi && wait $! || {
 		echo "$order, the server is the $role: $*"
 		cat "$tmp"/[ab].out "$tmp"/[ab].err
@@ -287,7 +289,7 @@ perf_names_places_that_make_no_sense()
 {
 	for words in "--listen lat send nowhere:x" "--listen lat send 99999" \
 	    "--listen lat send 0" "-cm lat send host" \
-	    "-sa a lat send b" "--listen -sa a lat send"; do
+	    "-sa a lat send b" "--listen -sa a lat send" "-cm --respond lat send"; do
 		status 2 "$pier" perf -d "$device" $words &&
 			[ -s "$tmp/err" ] || return 1
 	done
@@ -300,7 +302,7 @@ perf_names_places_that_make_no_sense()
 perf_by_address_compares_the_options_of_both()
 {
 	port=$((20000 + $$ % 12000))
-	by_address a --respond -cm bw read &
+	by_address a --listen bw read &
 	by_address b -sa "$address" lat send
 	[ $? -eq 1 ] && says "$tmp/b.err" "pier perf: " "bw read" "lat send"
 }
@@ -311,7 +313,7 @@ perf_by_address_says_who_is_missing()
 	by_address b -sa "$address" --timeout ${PIER_TEST_SLOWER:-1} lat send
 	[ $? -eq 1 ] && says "$tmp/b.err" "pier perf: " "$address port $port" \
 		"no program listens" || return 1
-	by_address a -cm --timeout 1 --respond lat send
+	by_address a --listen --timeout 1 lat send
 	[ $? -eq 1 ] && says "$tmp/a.err" "pier perf: " \
 		"no client has connected"
 }
