@@ -21,10 +21,12 @@ desc_prints_both_kinds_of_descriptor()
 		says "$tmp/out" connection "$address" created &&
 		status 0 "$pier" desc "$tmp/memory" &&
 		says "$tmp/out" memory "length: 2101248 bytes (2.0 MiB)" key &&
-		status 0 "$pier" desc --json "$tmp/conn" && is_json "$tmp/out" &&
+		status 0 "$pier" desc --json "$tmp/conn" &&
+		is_json "$tmp/out" &&
 		says "$tmp/json" '"kind": "connection"' '"qpn": ' '"gids": ' \
 			"\"gid\": \"$address\"" '"age": ' '"valid": ' &&
-		status 0 "$pier" desc --json "$tmp/memory" && is_json "$tmp/out" &&
+		status 0 "$pier" desc --json "$tmp/memory" &&
+		is_json "$tmp/out" &&
 		says "$tmp/json" '"kind": "memory"' '"rkey": ' '"read"' \
 			'"length": ' '"address": "0x' || return 1
 	head -c 30 "$tmp/conn" >"$tmp/cut"
@@ -289,7 +291,8 @@ perf_names_places_that_make_no_sense()
 {
 	for words in "--listen lat send nowhere:x" "--listen lat send 99999" \
 	    "--listen lat send 0" "-cm lat send host" \
-	    "-sa a lat send b" "--listen -sa a lat send" "-cm --respond lat send"; do
+	    "-sa a lat send b" "--listen -sa a lat send" \
+		"-cm --respond lat send"; do
 		status 2 "$pier" perf -d "$device" $words &&
 			[ -s "$tmp/err" ] || return 1
 	done
