@@ -116,21 +116,22 @@ the_far_side_reports_its_address_by_ssh()
 	return $status
 }
 
-# has BYTES - a file of the root has so many, or the client has ended
+# has BYTES FOLDER - a file there has so many, or the client has ended
 has()
 {
-	size=$(find "$tmp/root" -type f -printf '%s\n' | sort -n | tail -n 1)
+	size=$(find "$2" -type f -name '.pier-*' -printf '%s\n' | tail -n 1)
 	[ "${size:-0}" -ge "$1" ] || ! kill -0 "$client" 2>/dev/null
 }
 
-# is_cut - a copy whose cable is taken away, both ends of it; false if it was
-# complete before.  Its status is in $status
+# is_cut FOLDER SOURCE TARGET - a copy into the folder whose cable is taken
+# away, both ends of it; false if it was complete before.  Its status is in
+# $status
 is_cut()
 {
-	timeout 50 "$pier" copy -d soft_near0 --timeout 3 file 10.77.0.2: \
+	timeout 50 "$pier" copy -d soft_near0 --timeout 3 "$2" "$3" \
 	    >"$tmp/out" 2>"$tmp/err" &
 	client=$!
-	until has 1000000; do
+	until has 1000000 "$1"; do
 		:
 	done
 	ip link del near0
@@ -138,31 +139,48 @@ is_cut()
 	status=$?
 	wait_for 20 grep -q "pier copy: a client: " "$tmp/server"
 	cat "$tmp/err" "$tmp/server"
-	[ "$(stat -c %s ../root/file)" -eq 4 ]
+	[ "$(stat -c %s "$1/file")" -eq 4 ]
+}
+
+# cut FROM TO SOURCE TARGET - until it was in the middle of a copy of FROM/file
+# to TO/file: both ends report it, and nothing else of the target changes
+cut()
+{
+	truncate -s 3G "$tmp/large"
+	printf x | dd of="$tmp/large" bs=1 seek=2999999999 conv=notrunc \
+	    2>/dev/null
+	head -c 400000000 /dev/zero | tr '\0' x | dd of="$tmp/large" \
+	    conv=notrunc bs=1M 2>/dev/null
+	while :; do
+		serve 3
+		rm -f "$1/file"
+		ln "$tmp/large" "$1/file" && echo old >"$2/file" || return
+		! is_cut "$2" "$3" "$4" || break
+		kill $server
+		wait $server
+		connect_both || return
+	done
+	rm "$tmp/large"
+	[ $status -eq 1 ] && says "$tmp/err" "pier copy: copy: " &&
+	    says "$tmp/server" "pier copy: a client: " &&
+	    [ "$(cat "$2/file")" = old ] && wait_for 20 is_removed "$2"
+}
+
+# is_removed FOLDER - no part of a file is left
+is_removed()
+{
+	[ "$(ls -A "$1")" = file ]
 }
 
 a_device_that_goes_away_ends_the_copy()
 {
-	serve 3
-	truncate -s 3G file
-	printf x | dd of=file bs=1 seek=2999999999 conv=notrunc 2>/dev/null
-	head -c 400000000 /dev/zero | tr '\0' x | dd of=file conv=notrunc \
-	    bs=1M 2>/dev/null
-	until is_cut; do
-		kill $server
-		wait $server
-		mv file .. && connect_both && serve 3 && mv ../file . || return
-	done
-	[ $status -eq 1 ] && says "$tmp/err" "pier copy: copy: " &&
-	    says "$tmp/server" "pier copy: a client: " &&
-	    [ "$(cat ../root/file)" = old ] &&
-	    wait_for 20 is_removed
+	cut "$tmp/here" "$tmp/root" file 10.77.0.2:
 }
 
-# is_removed - no part of a file is left
-is_removed()
+a_device_that_goes_away_ends_the_copy_from_the_server()
 {
-	[ "$(ls -A "$tmp/root")" = file ]
+	connect_both || return
+	cut "$tmp/root" "$tmp/here" 10.77.0.2:file .
 }
 
 far_host && connect_both >"$tmp/ip" 2>&1 ||
@@ -172,4 +190,5 @@ run a_copy_survives_the_loss_of_20_of_100_packets
 run a_client_waits_for_a_server_that_is_not_there_yet
 run the_far_side_reports_its_address_by_ssh
 run a_device_that_goes_away_ends_the_copy
+run a_device_that_goes_away_ends_the_copy_from_the_server
 tap_done
