@@ -20,11 +20,16 @@ bin_PROGRAMS += %D%/pier
 	%D%/message.c \
 	%D%/perf.c \
 	%D%/perf.h \
+	%D%/perf_client.c \
+	%D%/perf_hist.c \
 	%D%/perf_host.c \
 	%D%/perf_loop.c \
 	%D%/perf_report.c \
 	%D%/perf_respond.c \
 	%D%/perf_setup.c \
+	%D%/perf_sizes.c \
+	%D%/perf_spec.c \
+	%D%/perf_watch.c \
 	%D%/perf_where.c \
 	%D%/pier.c \
 	%D%/ping.c \

@@ -10,7 +10,6 @@
 static struct perf perf = {
 	.args = PIER_ARGS_RENDEZVOUS,
 	.opts = {
-		.iterations = 10000,
 		.warmup = 100,
 		.outstanding = 64,
 	},
@@ -40,14 +39,38 @@ static const struct pier_option options[] = {
 		.value = &perf.opts.size,
 	},
 	{
+		.long_name = "sizes",
+		.value_name = "LIST",
+		.help = "several of them, as 64,4K,1M",
+		.type = PIER_OPTION_STRING,
+		.value = &perf.opts.size_list,
+	},
+	{
+		.short_name = "a",
+		.long_name = "all",
+		.help = "all powers of two from 1 to 8M",
+		.type = PIER_OPTION_FLAG,
+		.value = &perf.opts.all,
+	},
+	{
 		.short_name = "n",
 		.long_name = "iterations",
 		.value_name = "N",
-		.help = "messages to measure; default 10000",
+		.help = "messages to measure; default 10000, fewer if large",
 		.type = PIER_OPTION_INT,
 		.min = 1,
-		.max = 10000000,
+		.max = 1000000000,
 		.value = &perf.opts.iterations,
+	},
+	{
+		.short_name = "t",
+		.long_name = "seconds",
+		.value_name = "N",
+		.help = "measure so long instead",
+		.type = PIER_OPTION_INT,
+		.min = 1,
+		.max = 1000000,
+		.value = &perf.opts.seconds,
 	},
 	{
 		.long_name = "warmup",
@@ -64,7 +87,7 @@ static const struct pier_option options[] = {
 		.help = "messages in flight for bw; default 64",
 		.type = PIER_OPTION_INT,
 		.min = 1,
-		.max = 4096,
+		.max = PERF_OUTSTANDING_MAX,
 		.value = &perf.opts.outstanding,
 	},
 	{
@@ -79,8 +102,22 @@ static const struct pier_option options[] = {
 		.type = PIER_OPTION_FLAG,
 		.value = &perf.opts.json,
 	},
+	{
+		.long_name = "csv",
+		.help = "print comma-separated values",
+		.type = PIER_OPTION_FLAG,
+		.value = &perf.opts.csv,
+	},
+	{
+		.long_name = "gbits",
+		.help = "print Gbit/s instead of GB/s",
+		.type = PIER_OPTION_FLAG,
+		.value = &perf.opts.gbits,
+	},
 	{ 0 },
 };
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const char *const measures[] = {
 	[PERF_LAT] = "lat",
@@ -131,65 +168,128 @@ int perf_err(struct perf *p, int err, const char *fmt, ...)
 }
 
 /* Which of the @count @names @word is; below 0: none. */
-static int index_of(const char *word, const char *const *names, int count)
+static int index_of(const char *word, const char *const *names, size_t count)
 {
-	while (count-- > 0 && strcmp(word, names[count]))
-		;
-	return count;
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(word, names[i]))
+			return (int)i;
+	return -1;
 }
 
-static int parse_operands(void)
+int perf_measure_of(const char *word)
 {
-	int measure = -1, operation = -1;
+	return index_of(word, measures, COUNT(measures));
+}
 
-	if (perf.args.argc == 2 || perf.args.argc == 3) {
-		measure = index_of(perf.args.argv[0], measures, 2);
-		operation = index_of(perf.args.argv[1], operations, 3);
+int perf_operation_of(const char *word)
+{
+	return index_of(word, operations, COUNT(operations));
+}
+
+const char *perf_measure_word(unsigned int measure)
+{
+	return measure < COUNT(measures) ? measures[measure] : NULL;
+}
+
+const char *perf_operation_word(unsigned int operation)
+{
+	return operation < COUNT(operations) ? operations[operation] : NULL;
+}
+
+/* A measure and an operation, which a server need not have; then a place. */
+static int parse_operands(const char **ret_place)
+{
+	int count = perf.args.argc, measure = -1, operation = -1;
+	char **words = perf.args.argv;	/* they end in a NULL */
+
+	if (perf.opts.listen &&
+	    (!count || (count == 1 && perf_measure_of(words[0]) < 0))) {
+		perf.stays = true;
+		*ret_place = words[0];
+		return 0;
+	}
+	if (count == 2 || count == 3) {
+		measure = perf_measure_of(words[0]);
+		operation = perf_operation_of(words[1]);
 	}
 	if (measure < 0 || operation < 0)
 		return -PIER_EUSAGE;
 
-	perf.opts.measure = measure;
-	perf.opts.operation = operation;
-	if (!perf.opts.size)
-		perf.opts.size = measure == PERF_LAT ? 64 : 65536;
+	perf.opts.measure = (enum perf_measure)measure;
+	perf.opts.operation = (enum perf_operation)operation;
+	*ret_place = words[2];
 	return 0;
+}
+
+/* Options that exclude each other.  2: reported. */
+static int check_options(struct perf_options *opts)
+{
+	if (opts->json && opts->csv) {
+		tool_message("pier perf: --json and --csv: give one of them");
+		return 2;
+	}
+	if (opts->iterations && opts->seconds) {
+		tool_message("pier perf: -n %d and -t %d: give one of them",
+			     opts->iterations, opts->seconds);
+		return 2;
+	}
+	return perf_sizes(opts);
+}
+
+static int run(struct perf *p)
+{
+	int err = perf_setup(p);
+
+	if (!err)
+		err = p->opts.respond ? perf_respond(p) : perf_request(p);
+	if (err)
+		tool_message("pier perf: %s", p->reason);
+	return err ? 1 : 0;
+}
+
+/* A server that stays begins anew for each client. */
+static int run_all(struct perf *p)
+{
+	static struct perf initial;
+	int err;
+	bool met;
+
+	initial = *p;
+	do {
+		err = run(p);
+		met = p->met;
+		perf_teardown(p);
+		*p = initial;
+		p->quiet = true;
+	} while (p->stays && met);
+	return err;
 }
 
 int tool_perf(int argc, char *argv[])
 {
 	const char *place = tool_listen_word(&argc, argv, &perf.opts.listen);
+	const char *operand;
 	int err;
 
 	perf.args.about = "Measure latency or bandwidth to a host that runs "
 			  "pier perf --listen.";
-	perf.args.operands = "[--listen] lat|bw send|write|read [HOST[:PORT]]";
+	perf.args.operands = "--listen [[ADDR:]PORT] | "
+			     "lat|bw send|write|read HOST[:PORT]";
 	perf.args.options = options;
 	perf.args.groups |= PIER_ARGS_ATTACHED;
 	err = pier_args_parse(&perf.args, argc, argv);
 	if (err)
 		return pier_args_exit(err);
-	if (parse_operands()) {
+	if (parse_operands(&operand)) {
 		tool_message("pier perf: give \"lat\" or \"bw\", then "
 			     "\"send\", \"write\" or \"read\", then at most "
 			     "one HOST[:PORT]");
 		return 2;
 	}
-	/* the operands end in a NULL */
-	err = tool_one_place(argv[0], place, perf.args.argv[2], &place);
+	err = tool_one_place(argv[0], place, operand, &place);
 	if (!err)
 		err = perf_where(&perf, place);
-	if (err)
-		return err;
-
-	err = perf_setup(&perf);
 	if (!err)
-		err = perf.opts.respond ? perf_respond(&perf) :
-					 perf_request(&perf);
-	if (!err)
-		perf_report(&perf);
-	else
-		tool_message("pier perf: %s", perf.reason);
-	perf_teardown(&perf);
-	return err ? 1 : 0;
+		err = check_options(&perf.opts);
+	return err ? err : run_all(&perf);
 }

@@ -1,52 +1,108 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "perf.h"
 
 /*
- * The server on all devices of its host: the first client's device is the one
- * that is measured.
+ * The server: it accepts one client at a time and prepares what this client's
+ * parameters need.  If no device is named it listens on all of them, and the
+ * client's device is the one that is measured.
  */
+
+bool perf_is_server(const struct perf *perf)
+{
+	return perf->opts.respond && perf->args.use_cm &&
+	       !perf->args.server_addr;
+}
 
 bool perf_on_host(const struct perf *perf)
 {
-	return perf->opts.respond && perf->args.use_cm &&
-	       !perf->args.server_addr &&
+	return perf_is_server(perf) &&
 	       tool_on_all_devices(&perf->args, perf->address);
 }
 
-/* The client has come by a device: what it needs there. */
-static int choose(struct perf *perf, struct pier_conn *conn)
+static void reject(struct pier_conn *conn, const char *text)
 {
-	size_t i = pier_host_find(perf->host, conn);
+	char data[PERF_REJECT_MAX];
+	int len = snprintf(data, sizeof(data), PERF_REJECT "%s", text);
 
-	if (perf->rdma == pier_host_rdma(perf->host, i))
-		return 0;
-	perf_release_device(perf);
-	perf->dev = pier_host_dev(perf->host, i);
-	perf->rdma = pier_host_rdma(perf->host, i);
+	if (len >= (int)sizeof(data))
+		len = sizeof(data) - 1;
+	if (pier_conn_reject(conn, data, (size_t)len))
+		pier_conn_destroy(conn);
+}
+
+/* Take the client's parameters, and prepare the device that it came by. */
+static int prepare(struct perf *perf, struct pier_conn *conn)
+{
+	const void *data;
+	size_t len;
+	int err = pier_conn_private_data(conn, &data, &len);
+
+	if (err)
+		return perf_fail(perf, err);
+	err = perf_spec_take(perf, data, len);
+	if (err)
+		return err;
+	if (perf->host) {
+		size_t i = pier_host_find(perf->host, conn);
+
+		perf->dev = pier_host_dev(perf->host, i);
+		perf->rdma = pier_host_rdma(perf->host, i);
+	}
 	return perf_prepare_device(perf);
+}
+
+/* What the server has, then the descriptor of its memory. */
+static int accept_client(struct perf *perf, struct pier_conn *conn)
+{
+	static char data[PIER_PRIVATE_DATA_MAX];
+	const void *desc;
+	size_t len;
+	int err = pier_mmap_export(perf->local, &desc, &len);
+
+	if (!err && len > sizeof(data) - PERF_REPLY_SIZE)
+		return perf_err(perf, -EMSGSIZE, "the memory's descriptor has "
+				"%zu bytes", len);
+	memset(data, 0, sizeof(data));
+	if (!err) {
+		perf_reply_make(data);
+		memcpy(data + PERF_REPLY_SIZE, desc, len);
+		err = pier_conn_accept(conn, data, PERF_REPLY_SIZE + len);
+	}
+	return err ? perf_fail(perf, err) : 0;
+}
+
+/* The next client may be luckier. */
+static void forget(struct perf *perf)
+{
+	perf_release_device(perf);
+	perf->opts = perf->given;
+	perf->err = 0;
+	perf->conn = NULL;
 }
 
 /* One client at a time: others are rejected, and try again. */
 static void requested(struct pier_conn *conn, void *data, void *ctx_data)
 {
 	struct perf *perf = ctx_data;
-	const void *desc;
-	size_t len;
 
 	(void)data;
-	if (!perf->conn && !perf->err && !choose(perf, conn)) {
-		if (!pier_mmap_export(perf->local, &desc, &len) &&
-		    !pier_conn_accept(conn, desc, len)) {
-			perf->conn = conn;
-			return;
-		}
-		tool_message("pier perf: %s", pier_last_error());
+	if (perf->conn || perf->err) {
+		reject(conn, PERF_BUSY);
+		return;
 	}
-	if (pier_conn_reject(conn, NULL, 0))
-		pier_conn_destroy(conn);
+	if (!prepare(perf, conn) && !accept_client(perf, conn)) {
+		perf->conn = conn;
+		return;
+	}
+	tool_message("pier perf: %s: rejected: %s",
+		     pier_conn_peer_address(conn), perf->reason);
+	reject(conn, perf->reason);
+	forget(perf);
 }
 
 static void established(struct pier_conn *conn, void *data, void *ctx_data)
@@ -57,7 +113,6 @@ static void established(struct pier_conn *conn, void *data, void *ctx_data)
 	perf->met |= conn == perf->conn;
 }
 
-/* The next client may be luckier. */
 static void failed(struct pier_conn *conn, void *data, void *ctx_data)
 {
 	struct perf *perf = ctx_data;
@@ -65,17 +120,14 @@ static void failed(struct pier_conn *conn, void *data, void *ctx_data)
 	(void)data;
 	tool_message("pier perf: %s", pier_conn_error_text(conn));
 	if (perf->conn == conn)
-		perf->conn = NULL;
+		forget(perf);
 	pier_conn_destroy(conn);
 }
 
-int perf_host_start(struct perf *perf)
+static int listen_on_host(struct perf *perf,
+			  const struct pier_listen_config *listen)
 {
 	struct pier_rdma_config rdma;
-	struct pier_listen_config listen = {
-		.size = sizeof(listen),
-		.port = (uint32_t)perf->args.listen_port,
-	};
 	const struct pier_host_config cfg = {
 		.size = sizeof(cfg), .rdma = &rdma, .request = requested,
 		.established = established, .failure = failed,
@@ -86,12 +138,59 @@ int perf_host_start(struct perf *perf)
 	perf_config(perf, &rdma);
 	err = pier_host_create(perf->pe, &cfg, &perf->host);
 	if (!err)
-		err = pier_host_listen(perf->host, &listen);
-	if (err)
-		return perf_fail(perf, err);
-	if (!perf->opts.json)
+		err = pier_host_listen(perf->host, listen);
+	if (!err && !perf->opts.json && !perf->quiet)
 		tool_print_host("pier perf", perf->host, stderr);
-	return 0;
+	return err ? perf_fail(perf, err) : 0;
+}
+
+int perf_gid_text(const struct perf *perf, char ret[TOOL_ADDRESS_MAX])
+{
+	const struct pier_devinfo *info = pier_dev_info(perf->dev);
+	struct pier_gid gid;
+
+	ret[0] = '\0';
+	if (perf->args.gid_index < 0)
+		return 0;
+	for (size_t i = 0; !pier_devinfo_gid(info, i, &gid); i++)
+		if (gid.index == (uint32_t)perf->args.gid_index) {
+			inet_ntop(AF_INET6, gid.raw, ret, TOOL_ADDRESS_MAX);
+			return 0;
+		}
+	return -ENODEV;
+}
+
+static int listen_on_device(struct perf *perf, struct pier_listen_config *cfg)
+{
+	struct pier_ctx *ctx = pier_rdma_ctx(perf->rdma);
+	char address[TOOL_ADDRESS_MAX];
+	struct pier_listener *listener;
+	int err;
+
+	if (perf_gid_text(perf, address))
+		return perf_err(perf, -ERANGE, "-g %d: %s has no such GID",
+				perf->args.gid_index,
+				pier_devinfo_name(pier_dev_info(perf->dev)));
+	cfg->address = address;
+	pier_ctx_set_user_data(ctx, perf);
+	pier_rdma_set_conn_callbacks(perf->rdma, requested, established,
+				     failed, NULL);
+	err = pier_rdma_listen(perf->rdma, cfg, &listener);
+	return err ? perf_fail(perf, err) : 0;
+}
+
+int perf_host_start(struct perf *perf)
+{
+	struct pier_listen_config cfg = {
+		.size = sizeof(cfg),
+		.port = (uint32_t)perf->args.listen_port,
+	};
+
+	perf->given = perf->opts;
+	perf->size_limit = perf->opts.size > PERF_SERVED ? perf->opts.size :
+							   PERF_SERVED;
+	return perf->rdma ? listen_on_device(perf, &cfg) :
+			    listen_on_host(perf, &cfg);
 }
 
 /* What is measured is one device, so that no other is polled. */
@@ -106,9 +205,10 @@ static void stop_others(struct perf *perf)
 	}
 }
 
+/* A server that stays has no time limit. */
 int perf_host_meet(struct perf *perf)
 {
-	uint64_t until = perf_now() +
+	uint64_t until = perf->stays ? UINT64_MAX : perf_now() +
 			 (uint64_t)perf->args.timeout_ms * 1000000;
 
 	while (!perf->met && !perf->err) {
@@ -120,10 +220,10 @@ int perf_host_meet(struct perf *perf)
 					"the client running, and is its host "
 					"this one?", perf->args.listen_port,
 					(perf->args.timeout_ms + 999) / 1000);
-		pier_pe_wait(perf->pe, (int)((until - now) / 1000000) + 1);
+		pier_pe_wait(perf->pe, perf->stays ? -1 :
+			     (int)((until - now) / 1000000) + 1);
 	}
-	pier_host_stop_listening(perf->host);
-	if (!perf->err)
+	if (!perf->err && perf->host)
 		stop_others(perf);
 	return perf->err;
 }

@@ -51,8 +51,8 @@ static int drive(struct perf *perf)
 	if (pier_conn_error(perf->conn))
 		return perf_err(perf, pier_conn_error(perf->conn), "%s",
 				pier_conn_error_text(perf->conn));
-	return perf_err(perf, -ENOTCONN, "the peer disconnected after %d of "
-			"%d messages", perf->done, perf->required);
+	return perf_err(perf, -ENOTCONN, "the peer disconnected after "
+			"%" PRIu64 " messages", perf->done);
 }
 
 static void submit(struct perf_slot *slot, unsigned int flags)
@@ -75,9 +75,9 @@ static void submit(struct perf_slot *slot, unsigned int flags)
 static void submit_next(struct perf_slot *slot)
 {
 	struct perf *perf = slot->perf;
-	int batch = (perf->send_count + 3) / 4;
+	uint64_t batch = ((uint64_t)perf->send_count + 3) / 4;
 
-	if (perf->err || perf->submitted == perf->required)
+	if (perf->err || perf->is_over || perf->submitted == perf->required)
 		return;
 	perf->submitted++;
 	submit(slot, perf->submitted % batch ? PIER_SUBMIT_MORE : 0);
@@ -94,32 +94,54 @@ static void message_done(struct pier_task *task, void *arg)
 	submit_next(slot);
 }
 
-static int run_bw(struct perf *perf, int count)
+/* The engine's round, and then the clock, if something depends on it. */
+static int bw_round(struct perf *perf, uint64_t until)
 {
-	uint64_t start;
-	int i, err = 0;
+	int err = drive(perf);
+	uint64_t now;
+
+	if (err || (until == UINT64_MAX && !perf->live))
+		return err;
+	now = perf_now();
+	perf->is_over = now >= until;
+	perf_watch(perf, now, perf->done);
+	return 0;
+}
+
+/* @count messages, or for @seconds. */
+static int run_bw(struct perf *perf, uint64_t count, int seconds)
+{
+	uint64_t start, until = UINT64_MAX;
+	int err = 0;
 
 	perf->required = count;
 	perf->submitted = perf->done = 0;
+	perf->is_over = false;
 	start = perf_now();
-	for (i = 0; i < perf->send_count; i++)
+	if (seconds)
+		until = start + (uint64_t)seconds * 1000000000;
+	perf_watch_begin(perf, start);
+	for (int i = 0; i < perf->send_count; i++)
 		submit_next(&perf->sends[i]);
-	while (!err && perf->done < count)
-		err = drive(perf);
+	while (!err && !perf_interrupted && perf->done < count &&
+	       !(perf->is_over && perf->done == perf->submitted))
+		err = bw_round(perf, until);
 	perf->elapsed = perf_now() - start;
+	perf_watch_end(perf);
 	return err;
 }
 
 static int request_bw(struct perf *perf)
 {
-	int i, err;
+	int err;
 
-	for (i = 0; i < perf->send_count; i++)
+	for (int i = 0; i < perf->send_count; i++)
 		pier_task_set_done(perf->sends[i].task, message_done,
 				   &perf->sends[i]);
-	err = run_bw(perf, perf->opts.warmup);
-	if (!err)
-		err = run_bw(perf, perf->opts.iterations);
+	err = run_bw(perf, (uint64_t)perf->opts.warmup, 0);
+	perf->done = 0;
+	if (!err && !perf_interrupted)
+		err = run_bw(perf, perf_iterations(perf), perf->opts.seconds);
 	return err;
 }
 
@@ -148,51 +170,101 @@ static void echo_done(struct pier_task *task, void *arg)
 	perf->finish = perf_now();
 	if (!perf_task_ok(perf, task))
 		return;
-	if (pier_recv_len(task) != perf->opts.size)
+	if (pier_recv_len(task) != perf->size)
 		perf_err(perf, -EPROTO, "the echo has %" PRIu32 " bytes, not "
-			 "%" PRIu64, pier_recv_len(task), perf->opts.size);
+			 "%" PRIu64, pier_recv_len(task), perf->size);
 	perf->done++;
 }
 
-static int run_lap(struct perf *perf, uint64_t *ret)
+/* Ctrl-C ends it early: then done is less than required. */
+static int run_lap(struct perf *perf, uint64_t *ret_start)
 {
 	bool send = perf->opts.operation == PERF_SEND;
-	uint64_t start;
 	int err;
 
 	perf->done = 0;
 	perf->required = send ? 2 : 1;
 	if (send)
 		submit(&perf->recvs[0], 0);
-	start = perf_now();
+	*ret_start = perf_now();
 	submit(&perf->sends[0], 0);
 	err = perf->err;
-	while (!err && perf->done < perf->required)
+	while (!err && perf->done < perf->required && !perf_interrupted)
 		err = drive(perf);
-	if (err)
-		return err;
-	*ret = perf->finish - start;
-	return 0;
+	return err;
+}
+
+/* @count laps, or for @seconds. */
+static int run_lat(struct perf *perf, uint64_t count, int seconds)
+{
+	struct perf_hist *hist = &perf->hist;
+	uint64_t start, begun = perf_now(), until = UINT64_MAX;
+	int err = 0;
+
+	if (seconds)
+		until = begun + (uint64_t)seconds * 1000000000;
+	perf->finish = begun;
+	perf_hist_reset(hist);
+	perf_watch_begin(perf, begun);
+	while (hist->count < count && perf->finish < until) {
+		err = run_lap(perf, &start);
+		if (err || perf->done < perf->required)
+			break;
+		perf_hist_add(hist, perf->finish - start);
+		perf_watch(perf, perf->finish, hist->count);
+	}
+	perf->done = hist->count;
+	perf->elapsed = perf->finish - begun;
+	perf_watch_end(perf);
+	return err;
 }
 
 static int request_lat(struct perf *perf)
 {
-	uint64_t unused;
-	int i, err = 0;
+	int err;
 
 	pier_task_set_done(perf->sends[0].task, lap_done, &perf->sends[0]);
 	if (perf->recv_count)
 		pier_task_set_done(perf->recvs[0].task, echo_done,
 				   &perf->recvs[0]);
-	for (i = 0; !err && i < perf->opts.warmup; i++)
-		err = run_lap(perf, &unused);
-	for (i = 0; !err && i < perf->opts.iterations; i++)
-		err = run_lap(perf, &perf->laps[i]);
+	err = run_lat(perf, (uint64_t)perf->opts.warmup, 0);
+	perf->done = 0;
+	if (!err && !perf_interrupted)
+		err = run_lat(perf, perf_iterations(perf), perf->opts.seconds);
 	return err;
+}
+
+static int request_size(struct perf *perf, uint64_t size)
+{
+	bool lat = perf->opts.measure == PERF_LAT;
+	int err = perf_set_size(perf, size);
+
+	perf->done = 0;
+	if (!err)
+		err = lat ? request_lat(perf) : request_bw(perf);
+	if (err)
+		return err;
+	if (perf->done)
+		perf_report_row(perf);
+	else if (size == perf->opts.sizes[0])
+		return perf_err(perf, -EINTR, "interrupted before a message "
+				"was measured");
+	return 0;
 }
 
 int perf_request(struct perf *perf)
 {
-	return perf->opts.measure == PERF_LAT ? request_lat(perf) :
-					       request_bw(perf);
+	int err = 0;
+
+	perf_watch_start(perf);
+	perf_report_begin(perf);
+	for (int i = 0; !err && i < perf->opts.size_count; i++) {
+		if (perf_interrupted)
+			break;
+		err = request_size(perf, perf->opts.sizes[i]);
+	}
+	perf_watch_stop();
+	if (!err)
+		perf_report_end(perf);
+	return err;
 }

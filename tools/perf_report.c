@@ -1,49 +1,42 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "perf.h"
 #include "tool.h"
 
-/* Microseconds. */
-struct summary {
-	double min, median, average, p99, p999, max;
+/* Of one size: times in microseconds, rates a second. */
+struct row {
+	double seconds, min, median, mean, p99, p999, max;
+	double gb, gbits, messages;
 };
 
-static int compare(const void *a, const void *b)
+static const char *time_meaning(const struct perf *perf)
 {
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
+	return perf->opts.operation == PERF_SEND ? "half the round trip" :
+						   "to completion";
 }
 
-/* The smallest lap that is not exceeded by @permille of 1000. */
-static uint64_t rank(const uint64_t *sorted, uint64_t count, uint64_t permille)
-{
-	return sorted[(count * permille + 999) / 1000 - 1];
-}
-
-/* Sorts the laps. */
-static struct summary summarise(const struct perf *perf)
+static struct row row_of(const struct perf *perf)
 {
 	/* An echo has made a round trip. */
 	double scale = perf->opts.operation == PERF_SEND ? 2000.0 : 1000.0;
-	uint64_t count = (uint64_t)perf->opts.iterations, i;
-	uint64_t *laps = perf->laps;
-	struct summary sum;
-	double total = 0;
+	const struct perf_hist *hist = &perf->hist;
+	struct row row = { .seconds = (double)perf->elapsed / 1e9 };
 
-	for (i = 0; i < count; i++)
-		total += (double)laps[i];
-	qsort(laps, count, sizeof(*laps), compare);
-	sum.min = (double)laps[0] / scale;
-	sum.median = (double)rank(laps, count, 500) / scale;
-	sum.average = total / (double)count / scale;
-	sum.p99 = (double)rank(laps, count, 990) / scale;
-	sum.p999 = (double)rank(laps, count, 999) / scale;
-	sum.max = (double)laps[count - 1] / scale;
-	return sum;
+	if (perf->elapsed)
+		row.messages = (double)perf->done / row.seconds;
+	row.gb = row.messages * (double)perf->size / 1e9;
+	row.gbits = row.gb * 8;
+	if (perf->opts.measure != PERF_LAT)
+		return row;
+	row.min = (double)hist->min / scale;
+	row.median = (double)perf_hist_rank(hist, 500) / scale;
+	row.mean = (double)hist->sum / (double)hist->count / scale;
+	row.p99 = (double)perf_hist_rank(hist, 990) / scale;
+	row.p999 = (double)perf_hist_rank(hist, 999) / scale;
+	row.max = (double)hist->max / scale;
+	return row;
 }
 
 static json_t *describe(const struct perf *perf)
@@ -57,9 +50,42 @@ static json_t *describe(const struct perf *perf)
 		      json_string(perf_operation_name(perf)));
 	tool_json_set(root, "role", json_string(role));
 	tool_json_set(root, "device", tool_json_text(pier_devinfo_name(info)));
-	tool_json_set(root, "size", json_integer((json_int_t)perf->opts.size));
 	tool_json_set(root, "events", json_boolean(perf->opts.events));
 	return root;
+}
+
+static void begin_csv(void)
+{
+	puts("measure,operation,device,bytes,messages,seconds,"
+	     "min_us,median_us,mean_us,p99_us,p999_us,max_us,"
+	     "gb_per_s,gbit_per_s,messages_per_s");
+}
+
+static void begin_text(const struct perf *perf)
+{
+	const char *rate = perf->opts.gbits ? "Gbit/s" : "GB/s";
+
+	if (perf->opts.measure == PERF_LAT)
+		printf("%s latency, us %s\n%10s %9s %8s %8s %8s %8s %8s %8s\n",
+		       perf_operation_name(perf), time_meaning(perf), "bytes",
+		       "messages", "min", "median", "mean", "99 %", "99.9 %",
+		       "max");
+	else
+		printf("%s bandwidth, %d outstanding\n"
+		       "%10s %11s %10s %14s %14s\n", perf_operation_name(perf),
+		       perf->opts.outstanding, "bytes", "messages", "seconds",
+		       rate, "messages/s");
+}
+
+void perf_report_begin(struct perf *perf)
+{
+	if (perf->opts.json)
+		perf->results = json_array();
+	else if (perf->opts.csv)
+		begin_csv();
+	else
+		begin_text(perf);
+	fflush(stdout);
 }
 
 /* To the third decimal, the resolution of the clock. */
@@ -68,77 +94,114 @@ static json_t *us(double value)
 	return json_real((double)(uint64_t)(value * 1000 + 0.5) / 1000);
 }
 
-static void report_lat(const struct perf *perf)
+static void row_json(struct perf *perf, const struct row *row)
 {
-	const char *what = perf->opts.operation == PERF_SEND ?
-				   "half the round trip" : "to completion";
-	struct summary sum = summarise(perf);
-	char size[TOOL_SIZE_TEXT];
-	json_t *root;
+	json_t *result = json_object();
 
-	if (!perf->opts.json) {
-		printf("%s latency, %s, %d iterations\n" "us %s\n"
-		       "min      %10.3f\n" "median   %10.3f\n"
-		       "average  %10.3f\n" "99 %%     %10.3f\n"
-		       "99.9 %%   %10.3f\n" "max      %10.3f\n",
-		       perf_operation_name(perf),
-		       tool_bytes(perf->opts.size, size),
-		       perf->opts.iterations, what, sum.min, sum.median,
-		       sum.average, sum.p99, sum.p999, sum.max);
-		return;
+	tool_json_set(result, "size", json_integer((json_int_t)perf->size));
+	tool_json_set(result, "iterations",
+		      json_integer((json_int_t)perf->done));
+	tool_json_set(result, "seconds", json_real(row->seconds));
+	if (perf->opts.measure == PERF_LAT) {
+		tool_json_set(result, "min", us(row->min));
+		tool_json_set(result, "median", us(row->median));
+		tool_json_set(result, "mean", us(row->mean));
+		tool_json_set(result, "p99", us(row->p99));
+		tool_json_set(result, "p999", us(row->p999));
+		tool_json_set(result, "max", us(row->max));
+	} else {
+		tool_json_set(result, "gb_per_s", json_real(row->gb));
+		tool_json_set(result, "gbit_per_s", json_real(row->gbits));
 	}
-	root = describe(perf);
-	tool_json_set(root, "iterations", json_integer(perf->opts.iterations));
-	tool_json_set(root, "time", json_string(what));
-	tool_json_set(root, "unit", json_string("us"));
-	tool_json_set(root, "min", us(sum.min));
-	tool_json_set(root, "median", us(sum.median));
-	tool_json_set(root, "average", us(sum.average));
-	tool_json_set(root, "p99", us(sum.p99));
-	tool_json_set(root, "p999", us(sum.p999));
-	tool_json_set(root, "max", us(sum.max));
-	tool_json_print(root);
+	tool_json_set(result, "messages_per_s", json_real(row->messages));
+	tool_json_append(perf->results, result);
 }
 
-static void report_bw(const struct perf *perf)
+/* What is not measured has an empty field. */
+static void row_csv(const struct perf *perf, const struct row *row)
 {
-	double seconds = (double)perf->elapsed / 1e9;
-	double rate = (double)perf->opts.iterations / seconds;
-	double mb = rate * (double)perf->opts.size / 1e6;
-	char size[TOOL_SIZE_TEXT];
+	printf("%s,%s,%s,%" PRIu64 ",%" PRIu64 ",%.6f,",
+	       perf_measure_name(perf), perf_operation_name(perf),
+	       pier_devinfo_name(pier_dev_info(perf->dev)), perf->size,
+	       perf->done, row->seconds);
+	if (perf->opts.measure == PERF_LAT)
+		printf("%.3f,%.3f,%.3f,%.3f,%.3f,%.3f,,,", row->min,
+		       row->median, row->mean, row->p99, row->p999, row->max);
+	else
+		printf(",,,,,,%.6f,%.6f,", row->gb, row->gbits);
+	printf("%.1f\n", row->messages);
+}
+
+static void row_text(const struct perf *perf, const struct row *row)
+{
+	const double us[] = { row->min, row->median, row->mean, row->p99,
+			      row->p999, row->max };
+
+	printf("%10" PRIu64 " ", perf->size);
+	if (perf->opts.measure == PERF_LAT) {
+		printf("%9" PRIu64, perf->done);
+		for (size_t i = 0; i < sizeof(us) / sizeof(us[0]); i++)
+			printf(" %8.*f", us[i] < 99999 ? 2 : 0, us[i]);
+		putchar('\n');
+	} else {
+		printf("%11" PRIu64 " %10.3f %14.3f %14.0f\n", perf->done,
+		       row->seconds, perf->opts.gbits ? row->gbits : row->gb,
+		       row->messages);
+	}
+}
+
+void perf_report_row(struct perf *perf)
+{
+	struct row row = row_of(perf);
+
+	if (perf->opts.json)
+		row_json(perf, &row);
+	else if (perf->opts.csv)
+		row_csv(perf, &row);
+	else
+		row_text(perf, &row);
+	fflush(stdout);
+}
+
+void perf_report_end(struct perf *perf)
+{
 	json_t *root;
 
-	if (!perf->opts.json) {
-		printf("%s bandwidth, %s\n%d iterations, %d outstanding\n"
-		       "MB/s        %14.1f\n" "messages/s  %14.0f\n",
-		       perf_operation_name(perf),
-		       tool_bytes(perf->opts.size, size),
-		       perf->opts.iterations, perf->opts.outstanding, mb, rate);
+	if (!perf->opts.json)
 		return;
-	}
 	root = describe(perf);
-	tool_json_set(root, "iterations", json_integer(perf->opts.iterations));
-	tool_json_set(root, "outstanding",
-		      json_integer(perf->opts.outstanding));
-	tool_json_set(root, "seconds", json_real(seconds));
-	tool_json_set(root, "mb_per_s", json_real(mb));
-	tool_json_set(root, "messages_per_s", json_real(rate));
+	if (perf->opts.measure == PERF_LAT) {
+		tool_json_set(root, "time", json_string(time_meaning(perf)));
+		tool_json_set(root, "unit", json_string("us"));
+	} else {
+		tool_json_set(root, "outstanding",
+			      json_integer(perf->opts.outstanding));
+	}
+	tool_json_set(root, "interrupted", json_boolean(perf_interrupted));
+	tool_json_set(root, "results", perf->results);
+	perf->results = NULL;
 	tool_json_print(root);
 }
 
 /* The responder's result: how many messages it received, if it receives any. */
-static void report_served(const struct perf *perf)
+void perf_report_served(const struct perf *perf)
 {
 	char size[TOOL_SIZE_TEXT];
 	json_t *root;
 
 	if (!perf->opts.json) {
+		if (perf->stays)
+			printf("%s: %s %s: ",
+			       pier_conn_peer_address(perf->conn),
+			       perf_measure_name(perf),
+			       perf_operation_name(perf));
 		if (perf->opts.operation == PERF_SEND)
-			printf("received %" PRIu64 " messages of %s\n",
+			printf("received %" PRIu64 " messages of up to %s\n",
 			       perf->received,
-			       tool_bytes(perf->opts.size, size));
+			       tool_bytes(perf->longest, size));
 		else
 			puts("done: the peer was served");
+		fflush(stdout);
 		return;
 	}
 	root = describe(perf);
@@ -146,14 +209,4 @@ static void report_served(const struct perf *perf)
 		tool_json_set(root, "received",
 			      json_integer((json_int_t)perf->received));
 	tool_json_print(root);
-}
-
-void perf_report(const struct perf *perf)
-{
-	if (perf->opts.respond)
-		report_served(perf);
-	else if (perf->opts.measure == PERF_LAT)
-		report_lat(perf);
-	else
-		report_bw(perf);
 }

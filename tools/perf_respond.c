@@ -10,8 +10,11 @@ static void echo(struct perf *perf)
 {
 	while (!perf->err && perf->owed && perf->free_count) {
 		struct perf_slot *slot = perf->free[--perf->free_count];
-		int err = pier_task_submit(slot->task, 0);
+		char *at = pier_buf_head(slot->src);
+		int err;
 
+		pier_buf_set_data(slot->src, at, perf->echo_len);
+		err = pier_task_submit(slot->task, 0);
 		if (err)
 			perf_fail(perf, err);
 		perf->owed--;
@@ -46,12 +49,9 @@ static void message_done(struct pier_task *task, void *arg)
 
 	if (!perf_task_ok(perf, task))
 		return;
-	if (pier_recv_len(task) != perf->opts.size) {
-		perf_err(perf, -EPROTO, "the peer sends %" PRIu32 " bytes, "
-			 "this end has -s %" PRIu64,
-			 pier_recv_len(task), perf->opts.size);
-		return;
-	}
+	perf->echo_len = pier_recv_len(task);
+	if (perf->echo_len > perf->longest)
+		perf->longest = perf->echo_len;
 	perf->received++;
 	post(slot);		/* before the echo: the peer sends again */
 	if (perf->send_count) {
@@ -88,16 +88,34 @@ static int serve_sends(struct perf *perf)
 	return 0;
 }
 
+/* The device executes reads and writes: sleep until it is over. */
+static int serve_memory(struct perf *perf)
+{
+	int err = 0;
+
+	if (!perf->stays) {
+		if (!perf->opts.json)
+			tool_message("pier perf: serving until the peer "
+				     "disconnects; Enter or Ctrl-C ends it");
+		err = pier_rendezvous_serve(perf->conn);
+		return err ? perf_fail(perf, err) : 0;
+	}
+	while (!err && pier_conn_state(perf->conn) == PIER_CONN_CONNECTED)
+		err = pier_pe_wait(perf->pe, -1);
+	if (err)
+		return perf_fail(perf, err);
+	if (pier_conn_error(perf->conn))
+		return perf_err(perf, pier_conn_error(perf->conn), "%s",
+				pier_conn_error_text(perf->conn));
+	return 0;
+}
+
 int perf_respond(struct perf *perf)
 {
-	int err;
+	int err = perf->opts.operation == PERF_SEND ? serve_sends(perf) :
+						      serve_memory(perf);
 
-	if (perf->opts.operation == PERF_SEND)
-		return serve_sends(perf);
-	/* The device executes reads and writes. */
-	if (!perf->opts.json)
-		tool_message("pier perf: serving until the peer disconnects; "
-			     "Enter or Ctrl-C ends it");
-	err = pier_rendezvous_serve(perf->conn);
-	return err ? perf_fail(perf, err) : 0;
+	if (!err)
+		perf_report_served(perf);
+	return err;
 }

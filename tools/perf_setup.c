@@ -12,8 +12,8 @@
  * options, which the requester reads and compares; then the memory that is sent
  * from, or that the peer reads and writes; then the memory of receives.
  */
-#define NOTE_SIZE 4096
-#define NOTE_FORMAT "pier-perf 1 %s %s %" PRIu64
+#define NOTE_SIZE PERF_NOTE_SIZE
+#define NOTE_FORMAT "pier-perf 2 %s %s %" PRIu64
 #define NOTE_MAX 64
 
 /* The least memory to export: usual sizes need no -s of the responder. */
@@ -25,13 +25,12 @@
  * run.
  */
 #define RECVS 4096
+#define SERVER_SENDS 256
 #define RNR_MS 10000		/* a peer without a receive has so long */
 
 static uint64_t shared_size(const struct perf *perf)
 {
-	if (perf->opts.operation == PERF_SEND || perf->opts.size > SHARED_MIN)
-		return perf->opts.size;
-	return SHARED_MIN;
+	return perf->opts.size > SHARED_MIN ? perf->opts.size : SHARED_MIN;
 }
 
 static void *local_at(const struct perf *perf, uint64_t offset)
@@ -61,12 +60,17 @@ static void count_slots(struct perf *perf)
 void perf_config(const struct perf *perf, struct pier_rdma_config *ret)
 {
 	uint32_t sends = (uint32_t)perf->send_count + 1; /* one for the note */
+	uint32_t recvs = (uint32_t)perf->recv_count;
 
+	if (perf_is_server(perf)) {	/* the client is not known yet */
+		sends = SERVER_SENDS;
+		recvs = RECVS;
+	}
 	*ret = (struct pier_rdma_config){
 		.size = sizeof(*ret),
 		.send_queue = sends,
 		.conn_send_queue = sends,
-		.recv_queue = (uint32_t)perf->recv_count,
+		.recv_queue = recvs,
 		.rnr_timeout_ms = RNR_MS,
 	};
 }
@@ -168,7 +172,7 @@ static int agree(struct perf *perf)
 	if (err)
 		return err;
 	note[NOTE_MAX - 1] = '\0';
-	if (sscanf(note, "pier-perf 1 %7s %7s %" SCNu64, measure, operation,
+	if (sscanf(note, "pier-perf 2 %7s %7s %" SCNu64, measure, operation,
 		   &size) != 3)
 		return perf_err(perf, -EPROTO, "the peer is not pier perf "
 				"--listen or --respond of this version");
@@ -178,10 +182,6 @@ static int agree(struct perf *perf)
 				"%s\", this end \"%s %s\"", measure,
 				operation, perf_measure_name(perf),
 				perf_operation_name(perf));
-	if (send && size != perf->opts.size)
-		return perf_err(perf, -EPROTO, "the responder has -s "
-				"%" PRIu64 ", this end -s %" PRIu64, size,
-				perf->opts.size);
 	if (size < perf->opts.size ||
 	    pier_mmap_len(perf->remote) - NOTE_SIZE < perf->opts.size)
 		return perf_err(perf, -EMSGSIZE, "the responder's memory has "
@@ -190,14 +190,18 @@ static int agree(struct perf *perf)
 	return 0;
 }
 
-static int make_send(struct perf *perf, struct perf_slot *slot)
+/* The buffers of a message, of the largest size. */
+static int make_bufs(struct perf *perf, struct perf_slot *slot)
 {
-	uint64_t size = perf->opts.size;
+	uint64_t size = shared_size(perf);
 	char *peer = NULL;
 	int err;
 
-	if (perf->remote)
-		peer = (char *)pier_mmap_addr(perf->remote) + NOTE_SIZE;
+	if (perf->opts.operation == PERF_SEND)
+		return pier_buf_by_data(perf->inv, perf->local,
+					local_at(perf, 0), size, &slot->src);
+	size = perf->opts.size;
+	peer = (char *)pier_mmap_addr(perf->remote) + NOTE_SIZE;
 	if (perf->opts.operation == PERF_READ) {
 		err = pier_buf_by_data(perf->inv, perf->remote, peer, size,
 				       &slot->src);
@@ -205,22 +209,45 @@ static int make_send(struct perf *perf, struct perf_slot *slot)
 			err = pier_buf_by_addr(perf->inv, perf->local,
 					       local_at(perf, 0), size,
 					       &slot->dst);
-		if (!err)
-			err = pier_rdma_task_read(perf->conn, slot->src,
-						  slot->dst, &slot->task);
 		return err;
 	}
 	err = pier_buf_by_data(perf->inv, perf->local, local_at(perf, 0), size,
 			       &slot->src);
-	if (!err && perf->opts.operation == PERF_SEND)
-		return pier_rdma_task_send(perf->conn, slot->src, &slot->task);
 	if (!err)
 		err = pier_buf_by_addr(perf->inv, perf->remote, peer, size,
 				       &slot->dst);
-	if (!err)
-		err = pier_rdma_task_write(perf->conn, slot->src, slot->dst,
-					   &slot->task);
 	return err;
+}
+
+static int make_send(struct perf *perf, struct perf_slot *slot)
+{
+	int err = make_bufs(perf, slot);
+
+	if (err)
+		return err;
+	switch (perf->opts.operation) {
+	case PERF_SEND:
+		return pier_rdma_task_send(perf->conn, slot->src, &slot->task);
+	case PERF_READ:
+		return pier_rdma_task_read(perf->conn, slot->src, slot->dst,
+					   &slot->task);
+	default:
+		return pier_rdma_task_write(perf->conn, slot->src, slot->dst,
+					    &slot->task);
+	}
+}
+
+int perf_set_size(struct perf *perf, uint64_t size)
+{
+	int err = 0;
+
+	for (int i = 0; i < perf->send_count && !err; i++) {
+		struct pier_buf *src = perf->sends[i].src;
+
+		err = pier_buf_set_data(src, pier_buf_head(src), size);
+	}
+	perf->size = size;
+	return err ? perf_fail(perf, err) : 0;
 }
 
 static int make_recv(struct perf *perf, struct perf_slot *slot)
@@ -229,8 +256,7 @@ static int make_recv(struct perf *perf, struct perf_slot *slot)
 
 	err = pier_buf_by_addr(perf->inv, perf->local,
 			       local_at(perf, shared_size(perf)),
-			       perf->opts.size,
-			       &slot->dst);
+			       shared_size(perf), &slot->dst);
 	if (!err)
 		err = pier_rdma_task_receive(perf->rdma, slot->dst,
 					     &slot->task);
@@ -254,29 +280,33 @@ static int make_slots(struct perf *perf, int count,
 
 static int allocate(struct perf *perf)
 {
-	size_t laps = perf->opts.measure == PERF_LAT && !perf->opts.respond ?
-			      (size_t)perf->opts.iterations : 1;
 	size_t sends = (size_t)perf->send_count + 1;
 	size_t recvs = (size_t)perf->recv_count + 1;
 
 	perf->sends = calloc(sends, sizeof(*perf->sends));
 	perf->recvs = calloc(recvs, sizeof(*perf->recvs));
 	perf->free = calloc(sends, sizeof(struct perf_slot *));
-	perf->laps = calloc(laps, sizeof(*perf->laps));
-	if (!perf->sends || !perf->recvs || !perf->free || !perf->laps)
+	if (!perf->sends || !perf->recvs || !perf->free)
 		return perf_err(perf, -ENOMEM, "out of memory");
-	memset(perf->laps, 0xff, laps * sizeof(*perf->laps));	/* fault in */
 	return 0;
 }
 
 int perf_prepare_device(struct perf *perf)
 {
+	size_t bufs;
 	int err;
 
 	count_slots(perf);
 	err = check_limits(perf);
 	if (!err)
-		err = map(perf);
+		err = allocate(perf);
+	if (err)
+		return err;
+	bufs = 2 * (size_t)(perf->send_count + perf->recv_count + 1);
+	err = pier_buf_inventory_create(bufs, &perf->inv);
+	if (err)
+		return perf_fail(perf, err);
+	err = map(perf);
 	if (!err)
 		err = make_slots(perf, perf->recv_count, make_recv,
 				 perf->recvs);
@@ -292,28 +322,23 @@ static int open_device(struct perf *perf)
 	if (err)
 		return perf_fail(perf, err);
 	err = perf_own_address(perf);
-	if (!err)
-		err = start(perf);
-	return err ? err : perf_prepare_device(perf);
+	count_slots(perf);
+	return err ? err : start(perf);
 }
 
 /* Create what is needed before there is a peer. */
 static int prepare(struct perf *perf)
 {
-	size_t bufs;
-	int err;
+	int err = pier_pe_create(&perf->pe);
 
-	count_slots(perf);
-	err = allocate(perf);
-	if (err)
-		return err;
-	bufs = 2 * (size_t)(perf->send_count + perf->recv_count + 1);
-	err = pier_pe_create(&perf->pe);
-	if (!err)
-		err = pier_buf_inventory_create(bufs, &perf->inv);
 	if (err)
 		return perf_fail(perf, err);
-	return perf_on_host(perf) ? perf_host_start(perf) : open_device(perf);
+	if (!perf_on_host(perf))
+		err = open_device(perf);
+	if (err)
+		return err;
+	return perf_is_server(perf) ? perf_host_start(perf) :
+				      perf_prepare_device(perf);
 }
 
 static int meet(struct perf *perf)
@@ -321,11 +346,15 @@ static int meet(struct perf *perf)
 	bool respond = perf->opts.respond;
 	int err;
 
-	if (perf->host)
+	if (perf_is_server(perf))
 		return perf_host_meet(perf);
+	if (!respond && perf->args.server_addr)
+		return perf_meet_server(perf);
 	err = pier_rendezvous(perf->rdma, &perf->args,
 			      respond ? perf->local : NULL, &perf->conn,
 			      respond ? NULL : &perf->remote);
+	if (!err && !respond)
+		return agree(perf);
 	return err ? perf_fail(perf, err) : 0;
 }
 
@@ -337,8 +366,6 @@ int perf_setup(struct perf *perf)
 		return err;
 	perf_print_waiting(perf);
 	err = meet(perf);
-	if (!err && !perf->opts.respond)
-		err = agree(perf);
 	if (!err)
 		err = make_slots(perf, perf->send_count, make_send,
 				 perf->sends);
@@ -360,7 +387,15 @@ void perf_release_device(struct perf *perf)
 	free_slots(perf->sends, perf->send_count);
 	free_slots(perf->recvs, perf->recv_count);
 	pier_mmap_destroy(perf->local);
+	pier_buf_inventory_destroy(perf->inv);
+	free(perf->sends);
+	free(perf->recvs);
+	free(perf->free);
 	perf->local = NULL;
+	perf->inv = NULL;
+	perf->sends = perf->recvs = NULL;
+	perf->free = NULL;
+	perf->send_count = perf->recv_count = 0;
 }
 
 void perf_teardown(struct perf *perf)
@@ -374,12 +409,8 @@ void perf_teardown(struct perf *perf)
 	pier_host_destroy(perf->host);
 	if (!perf->host)
 		pier_rdma_destroy(perf->rdma);
-	pier_buf_inventory_destroy(perf->inv);
 	pier_pe_destroy(perf->pe);
 	if (!perf->host)
 		pier_dev_close(perf->dev);
-	free(perf->sends);
-	free(perf->recvs);
-	free(perf->free);
-	free(perf->laps);
+	json_decref(perf->results);
 }

@@ -82,8 +82,13 @@ void perf_print_waiting(const struct perf *perf)
 	const char *name = args->remote_descriptor;
 	char port[16];
 
-	if (perf->opts.json)
+	if (perf->opts.json || perf->quiet)
 		return;
+	if (perf->stays) {
+		tool_message("pier perf: waiting for clients on port %d; "
+			     "Ctrl-C ends it", args->listen_port);
+		return;
+	}
 	if (args->server_addr) {
 		whom = "the server at ";
 		name = args->server_addr;

@@ -138,7 +138,8 @@ write_lat_theirs()
 # 64 in flight, every 16th signalled, as pier perf does with a quarter.
 bw_ours()
 {
-	perf bw "$1" 64K -n 1280 --warmup 0 --outstanding 64 | json mb_per_s
+	perf bw "$1" 64K -n 1280 --warmup 0 --outstanding 64 |
+	    json gb_per_s | awk '{ print $1 * 1000 }'
 }
 bw_theirs()
 {

@@ -149,7 +149,7 @@ measures()
 	serve perf lat "$1" --listen $((port + 1)) --timeout 20 &&
 	    on_all &&
 	    status 0 "$pier" perf $client lat "$1" -n 20 "$2:$port" &&
-	    says "$tmp/out" "20 iterations" && wait $server
+	    grep -q "^ *64 *20 " "$tmp/out" && wait $server
 }
 
 perf_measures_to_every_address_of_the_host()
@@ -158,15 +158,29 @@ perf_measures_to_every_address_of_the_host()
 	    measures write 10.77.1.1 && measures read 10.77.0.1
 }
 
-a_client_with_another_size_ends_perfs_server_too()
+# It waits for another one, whose device need not be the same.
+a_client_with_too_large_a_size_is_rejected_by_perfs_server()
 {
 	# shellcheck disable=SC2086
 	serve perf lat send --listen $((port + 1)) --timeout 20 &&
-	    status 1 "$pier" perf $client lat send -s 128 -n 5 \
+	    status 1 "$pier" perf $client lat send -s 65M -n 5 \
 		"10.77.1.1:$port" &&
-	    says "$tmp/err" "-s 64"
-	wait $server
-	[ $? -eq 1 ] && says "$tmp/serve.out" "without sending"
+	    says "$tmp/err" "takes up to 67108864, its -s" &&
+	    status 0 "$pier" perf $client lat send -n 5 "10.77.0.1:$port" &&
+	    wait $server && says "$tmp/serve.out" "rejected: 68157440 bytes"
+}
+
+perf_that_stays_serves_every_address_in_turn()
+{
+	serve perf --listen $((port + 1)) && on_all || return
+	for at in 127.0.0.1 10.77.0.1 10.77.1.1 127.0.0.1; do
+		# shellcheck disable=SC2086
+		status 0 "$pier" perf $client lat send -n 5 "$at:$port" &&
+		    status 0 "$pier" perf $client bw write -n 5 "$at:$port" ||
+		    return
+	done
+	leave
+	[ "$(grep -c "lat send: received" "$tmp/serve.out")" -eq 4 ]
 }
 
 perf_without_a_client_ends_in_time()
@@ -187,6 +201,7 @@ run a_device_whose_port_is_taken_is_named
 run a_port_that_is_taken_everywhere_is_an_error
 run pings_report_has_all_devices
 run perf_measures_to_every_address_of_the_host
-run a_client_with_another_size_ends_perfs_server_too
+run a_client_with_too_large_a_size_is_rejected_by_perfs_server
+run perf_that_stays_serves_every_address_in_turn
 run perf_without_a_client_ends_in_time
 tap_done

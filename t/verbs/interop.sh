@@ -117,8 +117,8 @@ moves()
 		perf="$pier perf bw $1 -s 1M -n 20 --warmup 2 --outstanding 4"
 		# shellcheck disable=SC2086
 		both $ends "$perf --respond" "$perf" || return 1
-		grep -q MB/s "$tmp/b.out" || return 1
-		echo "$ends: $(grep MB/s "$tmp/b.out")" >>"$tmp/rates"
+		grep -q GB/s "$tmp/b.out" || return 1
+		echo "$ends: $(tail -n 1 "$tmp/b.out")" >>"$tmp/rates"
 	done
 }
 

@@ -1,0 +1,142 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# pier perf --listen without an operation: a server that stays, and takes
+# everything from its clients.
+. "${0%/*}/../lib/tap.sh"
+. "$top/t/lib/device.sh"
+. "$top/t/lib/toolbox.sh"
+device_known
+port=$((20000 + $$ % 12000))
+
+# serve OPTION... - a server at a new port, $server
+serve()
+{
+	port=$((port + 1))
+	"$pier" perf -d "$device" --listen "$@" $port >"$tmp/a.out" \
+		2>"$tmp/a.err" &
+	server=$!
+	wait_for 20 grep -q waiting "$tmp/a.err" || {
+		cat "$tmp/a.err"
+		return 1
+	}
+}
+
+# measures WORD... - with the server
+measures()
+{
+	timeout 50 "$pier" perf -d "$device" --timeout 20 "$@" \
+		"$address:$port" >"$tmp/b.out" 2>"$tmp/b.err" && return
+	cat "$tmp"/[ab].out "$tmp"/[ab].err
+	return 1
+}
+
+# counts N TEXT - so many lines of the server's output have the text
+counts()
+{
+	wait_for 20 eval "[ \$(grep -c -- '$2' $tmp/a.out) -eq $1 ]" && return
+	cat "$tmp/a.out" "$tmp/a.err"
+	return 1
+}
+
+one_server_measures_every_operation()
+{
+	serve || return 1
+	for what in "lat send" "bw write" "lat read" "bw send" "lat write" \
+	    "bw read"; do
+		measures $what -n 20 || return 1
+	done
+	counts 2 "send: received" && counts 4 "done: the peer was served"
+}
+
+one_server_takes_sizes_from_its_clients()
+{
+	serve && measures lat send --sizes 8,3M,64 -n 10 --warmup 0 &&
+		measures lat send -s 5M -n 4 --warmup 0 &&
+		measures bw send -a -n 5 --warmup 0 &&
+		counts 1 "received 30 messages of up to 3145728" &&
+		counts 1 "received 4 messages of up to 5242880" &&
+		counts 1 "received 120 messages of up to 8388608"
+}
+
+a_server_may_limit_what_its_clients_send()
+{
+	serve && status 1 "$pier" perf -d "$device" lat send -s 65M \
+		"$address:$port" &&
+		says "$tmp/err" "68157440 bytes: the server takes up to" &&
+		serve -s 66M && measures lat write -s 66M -n 1 --warmup 0
+}
+
+# What they send is not a parameter of pier perf.
+strangers_are_rejected_and_the_next_client_is_served()
+{
+	serve && status 1 "$pier" ping -d "$device" -c 1 --timeout 2 \
+		"$address:$port" &&
+		says "$tmp/a.err" "rejected: the client is not pier perf" &&
+		measures lat send -n 5 && counts 1 "lat send: received"
+}
+
+a_server_of_another_kind_is_named()
+{
+	port=$((port + 1))
+	"$pier" ping -d "$device" --listen $port >"$tmp/a.out" 2>&1 &
+	wait_for 20 grep -q listens "$tmp/a.out" &&
+		status 1 "$pier" perf -d "$device" lat send \
+			"$address:$port" &&
+		says "$tmp/err" "is not pier perf --listen"
+}
+
+# sends - the client of before has sent so many packets
+sends()
+{
+	"$pier" counters "$client" >"$tmp/counted" 2>&1 &&
+		awk '$1 == "tx_packets" && $2 > 300 { found = 1 }
+			END { exit !found }' "$tmp/counted"
+}
+
+a_client_that_is_killed_does_not_end_the_server()
+{
+	serve || return 1
+	for what in "lat send" "bw write" "bw send"; do
+		"$pier" perf -d "$device" $what -n 100000000 --events \
+			"$address:$port" >"$tmp/c.out" 2>&1 &
+		client=$!
+		wait_for 20 sends && kill -KILL $client || return 1
+		wait $client
+		measures $what -n 20 --timeout 40 || return 1
+	done
+}
+
+# The second one tries again until the first has ended.
+two_clients_are_served_one_after_the_other()
+{
+	serve || return 1
+	"$pier" perf -d "$device" lat send -t 2 "$address:$port" \
+		>"$tmp/c.out" 2>"$tmp/c.err" &
+	client=$!
+	wait_for 20 sends
+	measures bw send -n 20 && wait $client &&
+		counts 1 "lat send: received" && counts 1 "bw send: received"
+}
+
+a_busy_server_is_named_when_the_time_is_over()
+{
+	serve || return 1
+	"$pier" perf -d "$device" lat send -n 100000000 "$address:$port" \
+		>"$tmp/c.out" 2>"$tmp/c.err" &
+	client=$!
+	wait_for 20 sends || return 1
+	status 1 "$pier" perf -d "$device" bw send --timeout 2 \
+		"$address:$port" &&
+		says "$tmp/err" "not connected after 2 s: " "another client"
+}
+
+run one_server_measures_every_operation
+natively run one_server_takes_sizes_from_its_clients
+natively run a_server_may_limit_what_its_clients_send
+natively run strangers_are_rejected_and_the_next_client_is_served
+natively run a_server_of_another_kind_is_named
+natively run a_client_that_is_killed_does_not_end_the_server
+natively run two_clients_are_served_one_after_the_other
+natively run a_busy_server_is_named_when_the_time_is_over
+tap_done

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "perf.h"
+
+/* Which sizes are measured, one after the other. */
+
+#define SWEEP_MAX (UINT64_C(8) << 20)
+
+/* The size that @text begins with; 0: none. */
+static uint64_t number(const char *text, const char **ret_end)
+{
+	static const char units[] = "KMG";
+	uint64_t value;
+	char *end;
+
+	if (*text < '0' || *text > '9')
+		return 0;
+	errno = 0;
+	value = strtoull(text, &end, 10);
+	if (errno || value > PERF_SIZE_MAX)
+		return 0;
+	for (int i = 0; units[i]; i++)
+		if (*end == units[i]) {
+			value <<= 10 * (i + 1);
+			end++;
+			break;
+		}
+	*ret_end = end;
+	return value > PERF_SIZE_MAX ? 0 : value;
+}
+
+static int parse_list(struct perf_options *opts)
+{
+	const char *text = opts->size_list;
+	uint64_t size;
+
+	do {
+		size = number(text, &text);
+		if (!size || (*text && *text != ',') ||
+		    opts->size_count == PERF_SIZES_MAX) {
+			tool_message("pier perf: --sizes \"%s\": up to %d "
+				     "sizes from 1 to 2G with \",\" between "
+				     "them, as 64,4K,1M", opts->size_list,
+				     PERF_SIZES_MAX);
+			return 2;
+		}
+		opts->sizes[opts->size_count++] = size;
+	} while (*text++ == ',');
+	return 0;
+}
+
+/* The powers of two. */
+static void sweep(struct perf_options *opts)
+{
+	for (uint64_t size = 1; size <= SWEEP_MAX; size *= 2)
+		opts->sizes[opts->size_count++] = size;
+}
+
+int perf_sizes(struct perf_options *opts)
+{
+	int err = 0;
+
+	if (!!opts->size + !!opts->size_list + !!opts->all > 1) {
+		tool_message("pier perf: -s, --sizes and -a: give one of them");
+		return 2;
+	}
+	if (opts->size_list)
+		err = parse_list(opts);
+	else if (opts->all)
+		sweep(opts);
+	else if (opts->size)
+		opts->sizes[opts->size_count++] = opts->size;
+	else
+		opts->sizes[opts->size_count++] =
+			opts->measure == PERF_LAT ? 64 : 65536;
+	for (int i = 0; !err && i < opts->size_count; i++)
+		if (opts->sizes[i] > opts->size)
+			opts->size = opts->sizes[i];
+	return err;
+}
+
+uint64_t perf_iterations(const struct perf *perf)
+{
+	uint64_t count = PERF_ITERATIONS;
+
+	if (perf->opts.iterations)
+		return (uint64_t)perf->opts.iterations;
+	if (perf->opts.seconds)
+		return UINT64_MAX;
+	if (count > PERF_BYTES / perf->size)
+		count = PERF_BYTES / perf->size;
+	return count < PERF_ITERATIONS_MIN ? PERF_ITERATIONS_MIN : count;
+}
