@@ -23,6 +23,7 @@ bin_PROGRAMS += %D%/pier
 	%D%/perf_client.c \
 	%D%/perf_hist.c \
 	%D%/perf_host.c \
+	%D%/perf_kind.c \
 	%D%/perf_loop.c \
 	%D%/perf_report.c \
 	%D%/perf_respond.c \

@@ -126,8 +126,13 @@ static const char *const measures[] = {
 
 static const char *const operations[] = {
 	[PERF_SEND] = "send",
+	[PERF_SEND_IMM] = "send-imm",
 	[PERF_WRITE] = "write",
+	[PERF_WRITE_IMM] = "write-imm",
 	[PERF_READ] = "read",
+	[PERF_FETCH_ADD] = "fetch-add",
+	[PERF_COMPARE_SWAP] = "compare-swap",
+	[PERF_COPY] = "copy",
 };
 
 const char *perf_measure_name(const struct perf *p)
@@ -233,12 +238,24 @@ static int check_options(struct perf_options *opts)
 			     opts->iterations, opts->seconds);
 		return 2;
 	}
-	return perf_sizes(opts);
+	return perf_sizes(&perf);
+}
+
+/* A copy is local, and a server has only what a client can ask for. */
+static int check_copy(const char *place)
+{
+	if (perf.opts.operation != PERF_COPY || perf.stays ||
+	    !(place || perf.opts.respond || perf.opts.listen ||
+	      perf.args.use_cm || perf.args.server_addr))
+		return 0;
+	tool_message("pier perf: copy has no peer: give no HOST");
+	return 2;
 }
 
 static int run(struct perf *p)
 {
-	int err = perf_setup(p);
+	bool copy = p->opts.operation == PERF_COPY;
+	int err = copy ? perf_setup_copy(p) : perf_setup(p);
 
 	if (!err)
 		err = p->opts.respond ? perf_respond(p) : perf_request(p);
@@ -274,19 +291,22 @@ int tool_perf(int argc, char *argv[])
 	perf.args.about = "Measure latency or bandwidth to a host that runs "
 			  "pier perf --listen.";
 	perf.args.operands = "--listen [[ADDR:]PORT] | "
-			     "lat|bw send|write|read HOST[:PORT]";
+			     "lat|bw OPERATION HOST[:PORT] | lat|bw copy";
 	perf.args.options = options;
 	perf.args.groups |= PIER_ARGS_ATTACHED;
 	err = pier_args_parse(&perf.args, argc, argv);
 	if (err)
 		return pier_args_exit(err);
 	if (parse_operands(&operand)) {
-		tool_message("pier perf: give \"lat\" or \"bw\", then "
-			     "\"send\", \"write\" or \"read\", then at most "
-			     "one HOST[:PORT]");
+		tool_message("pier perf: give \"lat\" or \"bw\", then one of "
+			     "send, send-imm, write, write-imm, read, "
+			     "fetch-add, compare-swap, copy, then at most one "
+			     "HOST[:PORT]");
 		return 2;
 	}
 	err = tool_one_place(argv[0], place, operand, &place);
+	if (!err)
+		err = check_copy(place);
 	if (!err)
 		err = perf_where(&perf, place);
 	if (!err)

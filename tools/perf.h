@@ -12,7 +12,16 @@
 #include "tool.h"
 
 enum perf_measure { PERF_LAT, PERF_BW };
-enum perf_operation { PERF_SEND, PERF_WRITE, PERF_READ };
+enum perf_operation {
+	PERF_SEND,
+	PERF_SEND_IMM,
+	PERF_WRITE,
+	PERF_WRITE_IMM,
+	PERF_READ,
+	PERF_FETCH_ADD,
+	PERF_COMPARE_SWAP,
+	PERF_COPY,		/* by the CPU, without a peer */
+};
 
 /* Sizes of messages: the largest, and how many are measured in one run. */
 #define PERF_SIZE_MAX (UINT64_C(1) << 31)
@@ -98,6 +107,7 @@ struct perf {
 	struct pier_dev *dev;
 	struct pier_pe *pe;
 	struct pier_rdma *rdma;
+	struct pier_dma *dma;		/* of copies alone */
 	struct pier_mmap *local, *remote;
 	struct pier_buf_inventory *inv;
 	struct pier_conn *conn;
@@ -135,7 +145,7 @@ const char *perf_measure_name(const struct perf *perf);
 const char *perf_operation_name(const struct perf *perf);
 
 /* perf_sizes.c: which are measured.  2: it is wrong, and was reported. */
-int perf_sizes(struct perf_options *opts);
+int perf_sizes(struct perf *perf);
 
 /* How many messages of this size; UINT64_MAX: the time ends it. */
 uint64_t perf_iterations(const struct perf *perf);
@@ -188,6 +198,18 @@ int perf_operation_of(const char *word);
 const char *perf_measure_word(unsigned int measure);
 const char *perf_operation_word(unsigned int operation);
 
+/* perf_kind.c: what an operation needs.  The responder's receives; its echo. */
+bool perf_receives(const struct perf *perf);
+bool perf_echoes(const struct perf *perf);
+
+/* An atomic; the source is the peer's memory; a write or a read. */
+bool perf_is_atomic(const struct perf *perf);
+bool perf_is_fetched(const struct perf *perf);
+bool perf_is_plain(enum perf_operation operation);
+
+/* Take a slot's task, whose buffers are there. */
+int perf_take_task(struct perf *perf, struct perf_slot *slot);
+
 /* perf_spec.c: the client's parameters, and what the server replies. */
 void perf_spec_make(const struct perf *perf, char ret[PERF_SPEC_SIZE]);
 int perf_spec_take(struct perf *perf, const void *data, size_t len);
@@ -223,6 +245,9 @@ void perf_teardown(struct perf *perf);
 
 /* Let the engine run once; fails when the time is up. */
 int perf_drive(struct perf *perf);
+
+/* Without a peer: the copies of this process. */
+int perf_setup_copy(struct perf *perf);
 
 /* The requester's part: measures each size, and reports it. */
 int perf_request(struct perf *perf);

@@ -46,7 +46,8 @@ static int drive(struct perf *perf)
 {
 	int err = perf_drive(perf);
 
-	if (err || pier_conn_state(perf->conn) == PIER_CONN_CONNECTED)
+	if (err || !perf->conn ||
+	    pier_conn_state(perf->conn) == PIER_CONN_CONNECTED)
 		return err;
 	if (pier_conn_error(perf->conn))
 		return perf_err(perf, pier_conn_error(perf->conn), "%s",
@@ -155,7 +156,7 @@ static void lap_done(struct pier_task *task, void *arg)
 	struct perf_slot *slot = arg;
 	struct perf *perf = slot->perf;
 
-	if (perf->opts.operation != PERF_SEND)
+	if (!perf->recv_count)
 		perf->finish = perf_now();
 	if (!perf_task_ok(perf, task))
 		return;
@@ -179,12 +180,12 @@ static void echo_done(struct pier_task *task, void *arg)
 /* Ctrl-C ends it early: then done is less than required. */
 static int run_lap(struct perf *perf, uint64_t *ret_start)
 {
-	bool send = perf->opts.operation == PERF_SEND;
+	bool echo = perf->recv_count > 0;
 	int err;
 
 	perf->done = 0;
-	perf->required = send ? 2 : 1;
-	if (send)
+	perf->required = echo ? 2 : 1;
+	if (echo)
 		submit(&perf->recvs[0], 0);
 	*ret_start = perf_now();
 	submit(&perf->sends[0], 0);

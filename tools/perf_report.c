@@ -13,14 +13,13 @@ struct row {
 
 static const char *time_meaning(const struct perf *perf)
 {
-	return perf->opts.operation == PERF_SEND ? "half the round trip" :
-						   "to completion";
+	return perf_echoes(perf) ? "half the round trip" : "to completion";
 }
 
 static struct row row_of(const struct perf *perf)
 {
 	/* An echo has made a round trip. */
-	double scale = perf->opts.operation == PERF_SEND ? 2000.0 : 1000.0;
+	double scale = perf_echoes(perf) ? 2000.0 : 1000.0;
 	const struct perf_hist *hist = &perf->hist;
 	struct row row = { .seconds = (double)perf->elapsed / 1e9 };
 
@@ -195,7 +194,7 @@ void perf_report_served(const struct perf *perf)
 			       pier_conn_peer_address(perf->conn),
 			       perf_measure_name(perf),
 			       perf_operation_name(perf));
-		if (perf->opts.operation == PERF_SEND)
+		if (perf_receives(perf))
 			printf("received %" PRIu64 " messages of up to %s\n",
 			       perf->received,
 			       tool_bytes(perf->longest, size));
@@ -205,7 +204,7 @@ void perf_report_served(const struct perf *perf)
 		return;
 	}
 	root = describe(perf);
-	if (perf->opts.operation == PERF_SEND)
+	if (perf_receives(perf))
 		tool_json_set(root, "received",
 			      json_integer((json_int_t)perf->received));
 	tool_json_print(root);

@@ -112,8 +112,7 @@ static int serve_memory(struct perf *perf)
 
 int perf_respond(struct perf *perf)
 {
-	int err = perf->opts.operation == PERF_SEND ? serve_sends(perf) :
-						      serve_memory(perf);
+	int err = perf_receives(perf) ? serve_sends(perf) : serve_memory(perf);
 
 	if (!err)
 		perf_report_served(perf);

@@ -41,18 +41,18 @@ static void *local_at(const struct perf *perf, uint64_t offset)
 /* How many tasks of each kind this end needs. */
 static void count_slots(struct perf *perf)
 {
-	bool send = perf->opts.operation == PERF_SEND;
 	bool lat = perf->opts.measure == PERF_LAT;
+	bool echo = perf_echoes(perf);
 
 	perf->send_count = perf->recv_count = 0;
 	if (!perf->opts.respond) {
 		perf->send_count = lat ? 1 : perf->opts.outstanding;
-		perf->recv_count = send && lat ? 1 : 0;
-	} else if (send && lat) {
+		perf->recv_count = echo ? 1 : 0;
+	} else if (echo) {
 		/* The next echo need not wait for the ACK of the last one. */
 		perf->send_count = 4;
 		perf->recv_count = 4;
-	} else if (send) {
+	} else if (perf_receives(perf)) {
 		perf->recv_count = RECVS;
 	}
 }
@@ -112,7 +112,8 @@ static int map(struct perf *perf)
 	int err;
 
 	if (perf->opts.respond)
-		cfg.access |= PIER_REMOTE_READ | PIER_REMOTE_WRITE;
+		cfg.access |= PIER_REMOTE_READ | PIER_REMOTE_WRITE |
+			      (perf_is_atomic(perf) ? PIER_REMOTE_ATOMIC : 0);
 	err = pier_mmap_alloc(perf->dev, len, &cfg, &perf->local);
 	if (err)
 		return perf_fail(perf, err);
@@ -156,12 +157,28 @@ static int fetch_note(struct perf *perf)
 	return err;
 }
 
+/* Which of the peer's words are not those of this end?  Either may be wrong. */
+static int compare_words(struct perf *perf, const char *measure,
+			 const char *operation)
+{
+	int own = (int)perf->opts.operation;
+	int peer = perf_operation_of(operation);
+
+	if (peer >= 0 && perf_is_plain((enum perf_operation)peer) &&
+	    perf_is_plain(perf->opts.operation))
+		return 0;
+	if (peer == own && !strcmp(measure, perf_measure_name(perf)))
+		return 0;
+	return perf_err(perf, -EPROTO, "the responder has \"%s %s\", this "
+			"end \"%s %s\"", measure, operation,
+			perf_measure_name(perf), perf_operation_name(perf));
+}
+
 /* Both ends must have the same options, as far as they matter. */
 static int agree(struct perf *perf)
 {
-	char measure[8], operation[8];
+	char measure[8], operation[16];
 	char *note = pier_mmap_addr(perf->local);
-	bool send = perf->opts.operation == PERF_SEND;
 	uint64_t size;
 	int err;
 
@@ -172,16 +189,13 @@ static int agree(struct perf *perf)
 	if (err)
 		return err;
 	note[NOTE_MAX - 1] = '\0';
-	if (sscanf(note, "pier-perf 2 %7s %7s %" SCNu64, measure, operation,
+	if (sscanf(note, "pier-perf 2 %7s %15s %19" SCNu64, measure, operation,
 		   &size) != 3)
 		return perf_err(perf, -EPROTO, "the peer is not pier perf "
 				"--listen or --respond of this version");
-	if (send == !!strcmp(operation, "send") ||
-	    (send && strcmp(measure, perf_measure_name(perf))))
-		return perf_err(perf, -EPROTO, "the responder has \"%s "
-				"%s\", this end \"%s %s\"", measure,
-				operation, perf_measure_name(perf),
-				perf_operation_name(perf));
+	err = compare_words(perf, measure, operation);
+	if (err)
+		return err;
 	if (size < perf->opts.size ||
 	    pier_mmap_len(perf->remote) - NOTE_SIZE < perf->opts.size)
 		return perf_err(perf, -EMSGSIZE, "the responder's memory has "
@@ -190,31 +204,37 @@ static int agree(struct perf *perf)
 	return 0;
 }
 
+/* The memory of the other end of a message: the peer's, or of a copy. */
+static char *far_memory(const struct perf *perf)
+{
+	if (perf->dma)
+		return local_at(perf, shared_size(perf));
+	return (char *)pier_mmap_addr(perf->remote) + NOTE_SIZE;
+}
+
 /* The buffers of a message, of the largest size. */
 static int make_bufs(struct perf *perf, struct perf_slot *slot)
 {
-	uint64_t size = shared_size(perf);
-	char *peer = NULL;
+	struct pier_mmap *far = perf->dma ? perf->local : perf->remote;
+	char *near = local_at(perf, 0);
+	uint64_t size = perf->opts.size;
 	int err;
 
-	if (perf->opts.operation == PERF_SEND)
-		return pier_buf_by_data(perf->inv, perf->local,
-					local_at(perf, 0), size, &slot->src);
-	size = perf->opts.size;
-	peer = (char *)pier_mmap_addr(perf->remote) + NOTE_SIZE;
-	if (perf->opts.operation == PERF_READ) {
-		err = pier_buf_by_data(perf->inv, perf->remote, peer, size,
+	if (perf->opts.operation == PERF_SEND ||
+	    perf->opts.operation == PERF_SEND_IMM)
+		return pier_buf_by_data(perf->inv, perf->local, near,
+					shared_size(perf), &slot->src);
+	if (perf_is_fetched(perf)) {
+		err = pier_buf_by_data(perf->inv, far, far_memory(perf), size,
 				       &slot->src);
 		if (!err)
-			err = pier_buf_by_addr(perf->inv, perf->local,
-					       local_at(perf, 0), size,
-					       &slot->dst);
+			err = pier_buf_by_addr(perf->inv, perf->local, near,
+					       size, &slot->dst);
 		return err;
 	}
-	err = pier_buf_by_data(perf->inv, perf->local, local_at(perf, 0), size,
-			       &slot->src);
+	err = pier_buf_by_data(perf->inv, perf->local, near, size, &slot->src);
 	if (!err)
-		err = pier_buf_by_addr(perf->inv, perf->remote, peer, size,
+		err = pier_buf_by_addr(perf->inv, far, far_memory(perf), size,
 				       &slot->dst);
 	return err;
 }
@@ -223,18 +243,7 @@ static int make_send(struct perf *perf, struct perf_slot *slot)
 {
 	int err = make_bufs(perf, slot);
 
-	if (err)
-		return err;
-	switch (perf->opts.operation) {
-	case PERF_SEND:
-		return pier_rdma_task_send(perf->conn, slot->src, &slot->task);
-	case PERF_READ:
-		return pier_rdma_task_read(perf->conn, slot->src, slot->dst,
-					   &slot->task);
-	default:
-		return pier_rdma_task_write(perf->conn, slot->src, slot->dst,
-					    &slot->task);
-	}
+	return err ? err : perf_take_task(perf, slot);
 }
 
 int perf_set_size(struct perf *perf, uint64_t size)
@@ -297,7 +306,7 @@ int perf_prepare_device(struct perf *perf)
 	int err;
 
 	count_slots(perf);
-	err = check_limits(perf);
+	err = perf->rdma ? check_limits(perf) : 0;
 	if (!err)
 		err = allocate(perf);
 	if (err)
@@ -372,6 +381,31 @@ int perf_setup(struct perf *perf)
 	return err;
 }
 
+int perf_setup_copy(struct perf *perf)
+{
+	struct pier_dma_config cfg = {
+		.size = sizeof(cfg),
+		.tasks = (uint32_t)perf->opts.outstanding,
+	};
+	int err = pier_pe_create(&perf->pe);
+
+	if (!err)
+		err = pier_dev_open(perf->args.device, &perf->dev);
+	if (!err)
+		err = pier_dma_create(perf->dev, &perf->dma);
+	if (!err)
+		err = pier_dma_configure(perf->dma, &cfg);
+	if (!err)
+		err = pier_ctx_start(pier_dma_ctx(perf->dma), perf->pe);
+	if (err)
+		return perf_fail(perf, err);
+	err = perf_prepare_device(perf);
+	if (!err)
+		err = make_slots(perf, perf->send_count, make_send,
+				 perf->sends);
+	return err;
+}
+
 static void free_slots(struct perf_slot *slots, int count)
 {
 	while (slots && count-- > 0) {
@@ -404,7 +438,11 @@ void perf_teardown(struct perf *perf)
 	if (perf->rdma)	/* what is in flight holds its buffers until then */
 		pier_ctx_stop_wait(pier_rdma_ctx(perf->rdma),
 				   perf->args.timeout_ms);
+	if (perf->dma)
+		pier_ctx_stop_wait(pier_dma_ctx(perf->dma),
+				   perf->args.timeout_ms);
 	perf_release_device(perf);
+	pier_dma_destroy(perf->dma);
 	pier_mmap_destroy(perf->remote);
 	pier_host_destroy(perf->host);
 	if (!perf->host)

@@ -59,10 +59,20 @@ static void sweep(struct perf_options *opts)
 		opts->sizes[opts->size_count++] = size;
 }
 
-int perf_sizes(struct perf_options *opts)
+int perf_sizes(struct perf *perf)
 {
+	struct perf_options *opts = &perf->opts;
 	int err = 0;
 
+	if (perf_is_atomic(perf)) {
+		if (opts->size_list || opts->all ||
+		    (opts->size && opts->size != 8)) {
+			tool_message("pier perf: %s: its size is 8 bytes",
+				     perf_operation_name(perf));
+			return 2;
+		}
+		opts->size = 8;
+	}
 	if (!!opts->size + !!opts->size_list + !!opts->all > 1) {
 		tool_message("pier perf: -s, --sizes and -a: give one of them");
 		return 2;

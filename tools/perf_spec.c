@@ -59,7 +59,7 @@ static int check_words(struct perf *perf, const struct spec *spec)
 	const char *measure = perf_measure_word(spec->measure);
 	const char *operation = perf_operation_word(spec->operation);
 
-	if (!measure || !operation)
+	if (!measure || !operation || spec->operation == PERF_COPY)
 		return perf_err(perf, -EPROTO, "the server does not have "
 				"measure %d of operation %d", spec->measure,
 				spec->operation);

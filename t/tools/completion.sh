@@ -131,7 +131,9 @@ words_are_completed_by_their_place()
 {
 	for shell in $shells; do
 		completes $shell "lat bw" perf --json "" &&
-			completes $shell "send write read" perf -n 3 lat "" &&
+			completes $shell "send send-imm write write-imm read \
+				fetch-add compare-swap copy" \
+				perf -n 3 lat "" &&
 			completes $shell "send write read atomic" ping -o "" &&
 			completes $shell "critical error warning info debug \
 				trace" info -l "" || return 1

@@ -316,8 +316,8 @@ perf_names_places_that_make_no_sense()
 
 perf_by_address_compares_the_options_of_both()
 {
-	port=$((20000 + $$ % 12000))
-	by_address a --listen bw read &
+	port=$((20000 + ($$ * 50 + 46) % 12000))
+	by_address a --listen bw read --timeout 10 &
 	by_address b -sa "$address" lat send
 	[ $? -eq 1 ] && says "$tmp/b.err" "pier perf: " "bw read" "lat send"
 }
@@ -364,6 +364,42 @@ perf_names_both_operations_when_they_differ()
 a_read_responder_serves_writes_and_either_measure()
 {
 	good "lat read" "bw write -n 20"
+}
+
+immediates_and_atomics_are_measured_too()
+{
+	for what in "lat send-imm" "bw send-imm" "lat write-imm" \
+	    "bw write-imm" "lat fetch-add" "bw fetch-add" \
+	    "lat compare-swap" "bw compare-swap"; do
+		good "$what" "$what -n 50 --warmup 5" &&
+			says "$tmp/b.out" "${what#* } " || return 1
+		case $what in
+		*-imm) says "$tmp/a.out" "received 55 messages" ;;
+		lat*) row "$tmp/b.out" 8 50 ;;
+		esac || return 1
+	done
+}
+
+a_copy_needs_no_peer()
+{
+	for measure in lat bw; do
+		status 0 "$pier" perf $measure copy -d "$device" -n 50 \
+			-s 4K && row "$tmp/out" 4096 50 || return 1
+	done
+	status 0 "$pier" perf bw copy -d "$device" -n 50 --sizes 1,1M \
+		--outstanding 3 --json && is_json "$tmp/out" &&
+		says "$tmp/json" '"size": 1048576' '"operation": "copy"' &&
+		status 2 "$pier" perf bw copy host &&
+		says "$tmp/err" "copy has no peer"
+}
+
+atomics_have_one_size()
+{
+	for option in "-s 16" -a "--sizes 8,16"; do
+		status 2 "$pier" perf lat fetch-add $option host &&
+			says "$tmp/err" "its size is 8 bytes" || return 1
+	done
+	apart "lat read" "lat fetch-add" '"lat read"' '"lat fetch-add"'
 }
 
 perf_wants_a_measure_and_an_operation()
@@ -427,6 +463,9 @@ run perf_by_address_says_who_is_missing
 natively run perf_names_both_sizes_when_they_differ
 natively run perf_names_both_operations_when_they_differ
 run a_read_responder_serves_writes_and_either_measure
+run immediates_and_atomics_are_measured_too
+run a_copy_needs_no_peer
+natively run atomics_have_one_size
 natively run perf_wants_a_measure_and_an_operation
 natively run perf_refuses_numbers_out_of_range
 run a_requester_ends_when_its_responder_is_killed

@@ -171,7 +171,7 @@ options_that_exclude_each_other_are_named()
 
 lists_that_make_no_sense_are_refused()
 {
-	for list in "" 0 x 1,,2 1,2, 3G 64,99999999999999999999 -5 1K5 \
+	for list in "" 0 x 1,,2 "1,2," 3G 64,99999999999999999999 -5 1K5 \
 	    4294967296G "$(seq -s , 1 65)"; do
 		status 2 "$pier" perf lat send --sizes "$list" -d "$device" &&
 			says "$tmp/err" "--sizes" || return 1

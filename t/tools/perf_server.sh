@@ -43,10 +43,11 @@ one_server_measures_every_operation()
 {
 	serve || return 1
 	for what in "lat send" "bw write" "lat read" "bw send" "lat write" \
-	    "bw read"; do
+	    "bw read" "lat fetch-add" "lat send-imm" "bw write-imm"; do
 		measures $what -n 20 || return 1
 	done
-	counts 2 "send: received" && counts 4 "done: the peer was served"
+	counts 2 "send: received" && counts 5 "done: the peer was served" &&
+		counts 2 "-imm: received 120 messages"
 }
 
 one_server_takes_sizes_from_its_clients()
