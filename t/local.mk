@@ -327,6 +327,7 @@ dist_check_SCRIPTS += \
 	%D%/tools/exchange.sh \
 	%D%/tools/listen.sh \
 	%D%/tools/perf.sh \
+	%D%/tools/perf_plot.sh \
 	%D%/tools/perf_results.sh \
 	%D%/tools/perf_server.sh \
 	%D%/tools/ping.sh \

@@ -25,6 +25,7 @@ bin_PROGRAMS += %D%/pier
 	%D%/perf_host.c \
 	%D%/perf_kind.c \
 	%D%/perf_loop.c \
+	%D%/perf_plot.c \
 	%D%/perf_report.c \
 	%D%/perf_respond.c \
 	%D%/perf_setup.c \

@@ -284,9 +284,14 @@ static int run_all(struct perf *p)
 
 int tool_perf(int argc, char *argv[])
 {
-	const char *place = tool_listen_word(&argc, argv, &perf.opts.listen);
-	const char *operand;
+	const char *place, *operand;
 	int err;
+
+	if (argc > 1 && !strcmp(argv[1], "plot")) {
+		argv[1] = (char *)"pier perf plot";
+		return perf_plot(argc - 1, argv + 1);
+	}
+	place = tool_listen_word(&argc, argv, &perf.opts.listen);
 
 	perf.args.about = "Measure latency or bandwidth to a host that runs "
 			  "pier perf --listen.";

@@ -210,6 +210,9 @@ bool perf_is_plain(enum perf_operation operation);
 /* Take a slot's task, whose buffers are there. */
 int perf_take_task(struct perf *perf, struct perf_slot *slot);
 
+/* perf_plot.c: pier perf plot.  Returns the exit status. */
+int perf_plot(int argc, char *argv[]);
+
 /* perf_spec.c: the client's parameters, and what the server replies. */
 void perf_spec_make(const struct perf *perf, char ret[PERF_SPEC_SIZE]);
 int perf_spec_take(struct perf *perf, const void *data, size_t len);

@@ -130,7 +130,7 @@ devices_are_completed()
 words_are_completed_by_their_place()
 {
 	for shell in $shells; do
-		completes $shell "lat bw" perf --json "" &&
+		completes $shell "lat bw plot" perf --json "" &&
 			completes $shell "send send-imm write write-imm read \
 				fetch-add compare-swap copy" \
 				perf -n 3 lat "" &&

@@ -1,0 +1,99 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# pier perf plot.  The results are of copies, which need no peer.
+. "${0%/*}/../lib/tap.sh"
+. "$top/t/lib/device.sh"
+. "$top/t/lib/toolbox.sh"
+
+# result NAME WORD...
+result()
+{
+	name=$1
+	shift
+	timeout 30 "$pier" perf "$@" copy -d soft_lo --sizes 64,1K,64K -n 10 \
+		--json >"$tmp/$name" 2>"$tmp/err" && return
+	cat "$tmp/err"
+	return 1
+}
+
+has_gnuplot()
+{
+	command -v gnuplot >/dev/null || skip "there is no gnuplot"
+}
+
+latency_and_bandwidth_are_drawn_with_axes()
+{
+	has_gnuplot
+	result "it's one" lat && result two lat && result three bw &&
+		status 0 "$pier" perf plot "$tmp/it's one" "$tmp/two" \
+			"$tmp/three" -o "$tmp/all.svg" &&
+		says "$tmp/all.svg" "<svg" "latency (us)" "size of a message" \
+			"bandwidth (GB/s)" "two: copy soft_lo, median" \
+			"two: copy soft_lo, 99 %" "three: copy soft_lo" \
+			"s one: copy soft_lo, median" ||
+		return 1
+}
+
+one_measure_has_one_panel()
+{
+	has_gnuplot
+	result one bw && status 0 "$pier" perf plot "$tmp/one" \
+		-o "$tmp/one.svg" && says "$tmp/one.svg" "bandwidth (GB/s)" &&
+		! grep -q "latency (us)" "$tmp/one.svg"
+}
+
+a_picture_can_be_a_png()
+{
+	has_gnuplot
+	result one lat && status 0 "$pier" perf plot -o "$tmp/one.png" \
+		"$tmp/one" && [ "$(head -c 4 "$tmp/one.png" | tail -c 3)" = PNG ]
+}
+
+a_host_without_gnuplot_says_what_to_install()
+{
+	result one lat || return 1
+	(
+		PATH=$tmp/none
+		"$pier" perf plot "$tmp/one" -o "$tmp/a.svg" 2>"$tmp/err"
+	) && return 1
+	says "$tmp/err" "cannot run gnuplot: " "gnuplot-nox"
+}
+
+a_picture_that_cannot_be_written_is_an_error()
+{
+	has_gnuplot
+	result one lat && status 1 "$pier" perf plot "$tmp/one" \
+		-o "$tmp/none/a.svg" && says "$tmp/err" "was not written"
+}
+
+what_is_no_result_is_named()
+{
+	echo '{ "measure": "lat", "results": [ { "size": 0 } ] }' >"$tmp/bad"
+	echo 'text' >"$tmp/text"
+	echo '[ 1 ]' >"$tmp/array"
+	for file in bad text array none; do
+		status 1 "$pier" perf plot "$tmp/$file" -o "$tmp/a.svg" &&
+			says "$tmp/err" "pier perf plot: $tmp/$file: " ||
+			return 1
+	done
+}
+
+words_that_make_no_sense_are_refused()
+{
+	: >"$tmp/one"
+	for words in "-o a.svg" "$tmp/one" "$tmp/one -o a.gif" \
+	    "$tmp/one -o svg"; do
+		status 2 "$pier" perf plot $words && [ -s "$tmp/err" ] ||
+			return 1
+	done
+}
+
+run latency_and_bandwidth_are_drawn_with_axes
+run one_measure_has_one_panel
+run a_picture_can_be_a_png
+run a_host_without_gnuplot_says_what_to_install
+run a_picture_that_cannot_be_written_is_an_error
+run what_is_no_result_is_named
+run words_that_make_no_sense_are_refused
+tap_done
