@@ -21,6 +21,7 @@ bin_PROGRAMS += %D%/pier
 	%D%/perf.c \
 	%D%/perf.h \
 	%D%/perf_client.c \
+	%D%/perf_cpu.c \
 	%D%/perf_hist.c \
 	%D%/perf_host.c \
 	%D%/perf_kind.c \

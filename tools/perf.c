@@ -11,6 +11,7 @@ static struct perf perf = {
 	.args = PIER_ARGS_RENDEZVOUS,
 	.opts = {
 		.warmup = 100,
+		.cpu = -1,
 		.outstanding = 64,
 	},
 };
@@ -89,6 +90,33 @@ static const struct pier_option options[] = {
 		.min = 1,
 		.max = PERF_OUTSTANDING_MAX,
 		.value = &perf.opts.outstanding,
+	},
+	{
+		.long_name = "batch",
+		.value_name = "N",
+		.help = "of them posted together; default a quarter",
+		.type = PIER_OPTION_INT,
+		.min = 1,
+		.max = PERF_OUTSTANDING_MAX,
+		.value = &perf.opts.batch,
+	},
+	{
+		.long_name = "inline",
+		.value_name = "BYTES",
+		.help = "messages up to this size are sent inline",
+		.type = PIER_OPTION_INT,
+		.min = 1,
+		.max = 65536,
+		.value = &perf.opts.inline_size,
+	},
+	{
+		.long_name = "cpu",
+		.value_name = "N",
+		.help = "run on this processor; default any",
+		.type = PIER_OPTION_INT,
+		.min = 0,
+		.max = 1023,
+		.value = &perf.opts.cpu,
 	},
 	{
 		.long_name = "events",
@@ -233,6 +261,11 @@ static int check_options(struct perf_options *opts)
 		tool_message("pier perf: --json and --csv: give one of them");
 		return 2;
 	}
+	if (opts->batch > opts->outstanding) {
+		tool_message("pier perf: --batch %d: at most the %d of "
+			     "--outstanding", opts->batch, opts->outstanding);
+		return 2;
+	}
 	if (opts->iterations && opts->seconds) {
 		tool_message("pier perf: -n %d and -t %d: give one of them",
 			     opts->iterations, opts->seconds);
@@ -255,8 +288,10 @@ static int check_copy(const char *place)
 static int run(struct perf *p)
 {
 	bool copy = p->opts.operation == PERF_COPY;
-	int err = copy ? perf_setup_copy(p) : perf_setup(p);
+	int err = perf_cpu_take(p);
 
+	if (!err)
+		err = copy ? perf_setup_copy(p) : perf_setup(p);
 	if (!err)
 		err = p->opts.respond ? perf_respond(p) : perf_request(p);
 	if (err)

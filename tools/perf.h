@@ -46,7 +46,8 @@ enum perf_operation {
  */
 #define PERF_VERSION 2
 #define PERF_SPEC_SIZE 16
-#define PERF_REPLY_SIZE 64
+#define PERF_REPLY_SIZE 128
+#define PERF_CPU_SIZE 64
 #define PERF_REJECT "pier-perf: "
 #define PERF_REJECT_MAX 140
 #define PERF_BUSY "busy"
@@ -82,6 +83,9 @@ struct perf_options {
 	int iterations;		/* messages that are measured; 0: default */
 	int seconds;		/* or so long; 0: iterations */
 	int warmup;		/* messages before them */
+	int cpu;		/* to run on; -1: any */
+	int batch;		/* posted together; 0: a quarter */
+	int inline_size;	/* bytes; 0: as many as cost nothing */
 	int outstanding;	/* messages in flight, bandwidth only */
 	int events;		/* sleep instead of polling */
 	int respond;		/* be the passive side */
@@ -209,6 +213,14 @@ bool perf_is_plain(enum perf_operation operation);
 
 /* Take a slot's task, whose buffers are there. */
 int perf_take_task(struct perf *perf, struct perf_slot *slot);
+
+/*
+ * perf_cpu.c: run on --cpu.  The host and the processor of this thread as text,
+ * and a warning if the peer's are the same.
+ */
+int perf_cpu_take(struct perf *perf);
+void perf_cpu_print(char ret[PERF_CPU_SIZE]);
+void perf_cpu_compare(const char *peer);
 
 /* perf_plot.c: pier perf plot.  Returns the exit status. */
 int perf_plot(int argc, char *argv[]);

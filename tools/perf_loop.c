@@ -78,6 +78,8 @@ static void submit_next(struct perf_slot *slot)
 	struct perf *perf = slot->perf;
 	uint64_t batch = ((uint64_t)perf->send_count + 3) / 4;
 
+	if (perf->opts.batch)
+		batch = (uint64_t)perf->opts.batch;
 	if (perf->err || perf->is_over || perf->submitted == perf->required)
 		return;
 	perf->submitted++;

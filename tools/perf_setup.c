@@ -71,6 +71,7 @@ void perf_config(const struct perf *perf, struct pier_rdma_config *ret)
 		.send_queue = sends,
 		.conn_send_queue = sends,
 		.recv_queue = recvs,
+		.inline_size = (uint32_t)perf->opts.inline_size,
 		.rnr_timeout_ms = RNR_MS,
 	};
 }

@@ -118,7 +118,10 @@ int perf_spec_take(struct perf *perf, const void *data, size_t len)
 
 void perf_reply_make(char ret[PERF_REPLY_SIZE])
 {
-	snprintf(ret, PERF_REPLY_SIZE, "pier-perf %d", PERF_VERSION);
+	char cpu[PERF_CPU_SIZE];
+
+	perf_cpu_print(cpu);
+	snprintf(ret, PERF_REPLY_SIZE, "pier-perf %d %s", PERF_VERSION, cpu);
 }
 
 int perf_reply_take(struct perf *perf, const void *data, size_t len)
@@ -126,11 +129,15 @@ int perf_reply_take(struct perf *perf, const void *data, size_t len)
 	const char *whom = perf->args.server_addr;
 	char text[PERF_REPLY_SIZE] = "";
 	unsigned int version;
+	int err, end = 0;
 
 	if (len > sizeof(text))
 		memcpy(text, data, sizeof(text) - 1);
-	if (sscanf(text, "pier-perf %5u", &version) != 1)
+	if (sscanf(text, "pier-perf %5u %n", &version, &end) != 1)
 		return perf_err(perf, -EPROTO, "%s is not pier perf --listen, "
 				"or an older one", whom);
-	return check_version(perf, whom, version);
+	err = check_version(perf, whom, version);
+	if (!err)
+		perf_cpu_compare(text + end);
+	return err;
 }

@@ -47,7 +47,8 @@ a_picture_can_be_a_png()
 {
 	has_gnuplot
 	result one lat && status 0 "$pier" perf plot -o "$tmp/one.png" \
-		"$tmp/one" && [ "$(head -c 4 "$tmp/one.png" | tail -c 3)" = PNG ]
+		"$tmp/one" &&
+		[ "$(head -c 4 "$tmp/one.png" | tail -c 3)" = PNG ]
 }
 
 a_host_without_gnuplot_says_what_to_install()

@@ -132,7 +132,30 @@ a_busy_server_is_named_when_the_time_is_over()
 		says "$tmp/err" "not connected after 2 s: " "another client"
 }
 
+two_sides_on_one_processor_are_warned_of()
+{
+	cpu=$(sed -n 's/^Cpus_allowed_list:\t\([0-9]*\).*/\1/p' \
+		/proc/self/status)
+	serve --cpu "$cpu" && measures lat send -n 5 --cpu "$cpu" &&
+		says "$tmp/b.err" "WARNING: both sides run on one processor" ||
+		return 1
+	[ "$(nproc)" -gt 1 ] || return 0
+	measures lat send -n 5 && ! grep WARNING "$tmp/b.err"
+}
+
+batches_and_inline_data_are_measured()
+{
+	serve && measures bw send -n 50 -s 32 --batch 1 --inline 32 &&
+		measures bw write -n 50 -s 8 --batch 64 --inline 8 &&
+		status 2 "$pier" perf bw send --outstanding 4 --batch 5 host &&
+		says "$tmp/err" "--batch 5: at most the 4" &&
+		status 1 "$pier" perf -d "$device" lat send --cpu 1023 host &&
+		says "$tmp/err" "--cpu 1023: "
+}
+
 run one_server_measures_every_operation
+natively run two_sides_on_one_processor_are_warned_of
+natively run batches_and_inline_data_are_measured
 natively run one_server_takes_sizes_from_its_clients
 natively run a_server_may_limit_what_its_clients_send
 natively run strangers_are_rejected_and_the_next_client_is_served
