@@ -15,6 +15,10 @@ static void echo(struct perf *perf)
 
 		pier_buf_set_data(slot->src, at, perf->echo_len);
 		err = pier_task_submit(slot->task, 0);
+		if (err == -ENOTCONN) {	/* the peer ends it: so does the loop */
+			perf->free[perf->free_count++] = slot;
+			return;
+		}
 		if (err)
 			perf_fail(perf, err);
 		perf->owed--;
