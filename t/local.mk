@@ -123,6 +123,7 @@ check_PROGRAMS += \
 	%D%/engine/offender.t \
 	%D%/engine/one_event.t \
 	%D%/engine/pe.t \
+	%D%/engine/standing_clock.t \
 	%D%/engine/starting.t \
 	%D%/engine/worker.t \
 	%D%/fabric/fabric.t \
@@ -456,6 +457,13 @@ check_LTLIBRARIES += %D%/libsoft.la
 $(soft_tests): %D%/libsoft.la
 $(soft_tests): private LDADD = %D%/libsoft.la %D%/libtap.la \
 	lib/libpier-core.la
+
+%C%_engine_standing_clock_t_SOURCES = \
+	%D%/bench/overhead_clock.c \
+	%D%/bench/overhead_clock.h \
+	%D%/engine/standing_clock.c \
+	# end, sorted
+%C%_engine_standing_clock_t_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/t
 
 %C%_verbs_events_t_SOURCES = \
 	%D%/verbs/events.c \

@@ -9,6 +9,8 @@ EXTRA_PROGRAMS += %D%/overhead
 	%D%/nullfabric.c \
 	%D%/nullfabric.h \
 	%D%/overhead.c \
+	%D%/overhead_clock.c \
+	%D%/overhead_clock.h \
 	%D%/overhead_mode.c \
 	%D%/overhead_mode.h \
 	%D%/overhead_peer.c \
@@ -29,6 +31,8 @@ EXTRA_PROGRAMS += %D%/overhead_doca
 	%D%/nullcm.h \
 	%D%/nullfabric.c \
 	%D%/nullfabric.h \
+	%D%/overhead_clock.c \
+	%D%/overhead_clock.h \
 	%D%/overhead_doca.c \
 	%D%/overhead_doca_comch.c \
 	%D%/overhead_doca_comch.h \
@@ -54,6 +58,8 @@ endif
 	%D%/nullcm.h \
 	%D%/nullfabric.c \
 	%D%/nullfabric.h \
+	%D%/overhead_clock.c \
+	%D%/overhead_clock.h \
 	%D%/overhead_cpp.cpp \
 	%D%/procs.c \
 	%D%/procs.h \

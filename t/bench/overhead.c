@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "bench/overhead_clock.h"
 #include "bench/overhead_mode.h"
 #include "bench/overhead_peer.h"
 #include "bench/overhead_tasks.h"
@@ -176,6 +177,7 @@ int main(int argc, char *argv[])
 		warm_up();
 	if (run == bench_anew && type != PIER_TASK_GRAPH)
 		must(pier_task_free(tasks[0].task));
+	overhead_clock_stop();
 	run(n);
 	if (done != n)
 		proc_die("overhead: %ld of %ld tasks done", done, n);

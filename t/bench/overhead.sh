@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # How many instructions pier spends on an operation: submit, progress and
-# callback, of each type of task, on a device that does nothing.  Counted by
-# callgrind; what the device, memcpy() and the measuring program itself spend
-# is taken off, and what the other end of a Comm Channel spends is not counted.
+# callback, of each type of task, on a device that does nothing, while the clock
+# stands still: an engine that polls by time would do more on a slow machine.
+# Counted by callgrind; what the device, memcpy() and the measuring program
+# itself spend is taken off, and what the other end of a Comm Channel spends is
+# not counted.
 # A program for DOCA may cost a little more than one for pier.
 # A hash is judged by what each of its two threads spends: the program's, which
 # submits and completes, and its worker.

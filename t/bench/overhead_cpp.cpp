@@ -12,6 +12,7 @@
 #include <pier/pier.hpp>
 
 extern "C" {
+#include "bench/overhead_clock.h"
 #include "bench/procs.h"
 #include "bench/target.h"
 
@@ -166,6 +167,7 @@ int main(int argc, char *argv[])
 		proc_die("usage: overhead_cpp types | TYPE c|cpp [COUNT]");
 	type = argv[1];
 	open_all();
+	overhead_clock_stop();
 	if (!std::strcmp(argv[2], "c"))
 		bench_c(n);
 	else

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/overhead_clock.h"
 #include "bench/overhead_doca_tasks.h"
 #include "bench/overhead_mode.h"
 #include "bench/overhead_peer.h"
@@ -148,6 +149,7 @@ int main(int argc, char *argv[])
 	warm_up();
 	if (run == bench_anew && !tasks[0].instance)
 		doca_task_free(tasks[0].task);
+	overhead_clock_stop();
 	run(n);
 	if (done != n) {
 		fprintf(stderr, "overhead_doca: %ld of %ld tasks done\n", done,
