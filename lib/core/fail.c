@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -46,13 +47,24 @@ static const char *behind(const char *text, const char *name)
 		       text : text + len + 2;
 }
 
+/* Does @name begin with the word @object: "graph", "sync event get"? */
+static bool includes(const char *name, const char *object)
+{
+	size_t len = strlen(object);
+
+	return !strncmp(name, object, len) && (!name[len] || name[len] == ' ');
+}
+
 int pier__fail_named(int err, const char *object, const char *name)
 {
 	char text[sizeof(last)];
 	const char *reason = behind(behind(last, object), name);
-	int len = snprintf(text, sizeof(text), "%s: %s: ", object, name);
 
-	snprintf(text + len, sizeof(text) - (size_t)len, "%s", reason);
+	if (includes(name, object))
+		snprintf(text, sizeof(text), "%s: %s", name, reason);
+	else
+		snprintf(text, sizeof(text), "%s: %s: %s", object, name,
+			 reason);
 	return pier__fail_again(err, text);
 }
 

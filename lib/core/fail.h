@@ -26,7 +26,8 @@ int pier__fail_again(int err, const char *text);
 
 /*
  * Have the thread's last error begin with "OBJECT: NAME: ", which it may do
- * already, in whole or in part.  Both are short.
+ * already, in whole or in part; with "NAME: " if that begins with OBJECT.  Both
+ * are short.
  */
 int pier__fail_named(int err, const char *object, const char *name)
 	__attribute__((cold));

@@ -99,9 +99,10 @@ int pier__task_cancel(struct pier_task *task)
 {
 	if (task->ctx->state == PIER_CTX_STOPPING)
 		return 0;		/* that ends it */
-	if (!task->ops->cancel)
-		return pier__fail(-EOPNOTSUPP, "%s: %s: cannot be cancelled",
-				  task->ctx->name, pier__task_name(task));
+	if (!task->ops->cancel) {
+		pier__fail(-EOPNOTSUPP, "cannot be cancelled");
+		return pier__task_named(task, -EOPNOTSUPP);
+	}
 	return task->ops->cancel(task);
 }
 

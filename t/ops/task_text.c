@@ -172,7 +172,7 @@ static void a_function_names_its_context_and_itself(void)
 /* However deep it is, the message has each name once. */
 static void an_instance_names_its_graph_and_what_failed(void)
 {
-	static const char prefix[] = "graph: graph: func: call: ";
+	static const char prefix[] = "graph: func: call: ";
 	struct pier_graph_node *inner_node, *outer_node;
 	struct pier_task *call, *task, *sub;
 	struct pier_graph *inner, *outer;
@@ -187,14 +187,14 @@ static void an_instance_names_its_graph_and_what_failed(void)
 	IS(pier_func_task_call(func, fail_io, NULL, &call), 0);
 	IS(pier_graph_task(inner, &sub), 0);
 	IS(pier_task_submit(sub, 0), -EINVAL);
-	IS_STR(pier_last_error(), "graph: graph: node 0 has no task");
+	IS_STR(pier_last_error(), "graph: node 0 has no task");
 	IS(pier_graph_task_set_task(sub, inner_node, call), 0);
 	fails(sub, -EIO, prefix, pier_strerror(-EIO));
 	IS(pier_graph_task(outer, &task), 0);
 	IS(pier_graph_task_set_task(task, outer_node, sub), 0);
 	fails(task, -EIO, prefix, pier_strerror(-EIO));
 	IS(pier_func_task_set(call, again, NULL), 0);
-	times_out(task, "graph: graph: ", "cancelled");
+	times_out(task, "graph: ", "cancelled");
 	IS(pier_task_free(task), 0);
 	IS(pier_task_free(sub), 0);
 	IS(pier_task_free(call), 0);
@@ -206,7 +206,7 @@ static void an_instance_names_its_graph_and_what_failed(void)
 
 static void a_wait_for_an_event_names_its_context_and_itself(void)
 {
-	static const char prefix[] = "sync event: sync event wait for equal: ";
+	static const char prefix[] = "sync event wait for equal: ";
 	struct pier_sync_event_config cfg = {
 		.size = sizeof(cfg),
 		.publisher = PIER_SYNC_EVENT_CPU,
@@ -279,7 +279,7 @@ static void a_send_names_its_context_and_itself(void)
 
 static void a_message_names_its_context_and_itself(void)
 {
-	static const char send[] = "comch: comch send: ";
+	static const char send[] = "comch send: ";
 	static const char receive[] = "comch consumer: comch receive: ";
 	static const char produce[] = "comch producer: comch produce: ";
 	static const char text[PIER_COMCH_MESSAGE_MAX + 1];
