@@ -286,6 +286,7 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/ops/feature.c \
 	%D%/ops/func.c \
 	%D%/ops/graph.c \
+	%D%/ops/graph_claim.c \
 	%D%/ops/graph_impl.h \
 	%D%/ops/graph_run.c \
 	%D%/ops/host.c \

@@ -32,10 +32,13 @@ void pier__task_put_in(struct pier_task *task, struct pier__task_place *place)
 		pier__list_add(&task->places, &place->link);
 }
 
-/* Is it a task of an instance that is submitted? */
+/* Is it a task of an instance that is submitted, or is to be in another? */
 static bool is_placed(const struct pier_task *task)
 {
 	struct pier__list *link = task->places.next;
+
+	if (pier__task_is_claimed(task))
+		return true;
 
 	for (; link != &task->places; link = link->next) {
 		if (pier__task_busy(place_of(link)->of))
@@ -145,6 +148,32 @@ static int submit_error(const struct pier_task *task, unsigned int flags)
 	return 0;
 }
 
+static int submit_claimed(struct pier_task *task, unsigned int flags)
+{
+	(void)flags;
+	pier__fail(-EBUSY, "submitted while an instance of a graph has it: "
+		   "submit it when that has finished");
+	return pier__task_named(task, -EBUSY);
+}
+
+static void claimed_error(const struct pier_task *task,
+			  struct pier_task_error *ret)
+{
+	task->own->error(task, ret);
+}
+
+/* Of a claimed task, for the calls of the program. */
+static const struct pier__task_ops claimed_ops = {
+	.submit = submit_claimed,
+	.error = claimed_error,
+};
+
+void pier__task_claim(struct pier_task *task)
+{
+	task->own = task->ops;
+	task->ops = &claimed_ops;
+}
+
 int pier__task_submit_error(const struct pier_task *task, unsigned int flags)
 {
 	int err = submit_error(task, flags);
@@ -162,6 +191,10 @@ int pier__task_check_change(const struct pier_task *task)
 	if (pier__task_busy(task))
 		err = pier__fail(-EBUSY, "%s: changed while submitted",
 				 pier__task_name(task));
+	else if (pier__task_is_claimed(task))
+		err = pier__fail(-EBUSY, "%s: changed while an instance of a "
+				 "graph has it: change it when that has "
+				 "finished", pier__task_name(task));
 	pier__guard_leave(guard);
 	return err;
 }
@@ -236,17 +269,18 @@ int pier_task_try_submit(struct pier_task *task, unsigned int flags)
 
 static int free_task(struct pier_task *task)
 {
+	int err = 0;
+
 	if (pier__task_is_free(task))
 		return pier__fail(-EINVAL, "task: freed twice");
 	if (pier__task_busy(task))
-		return pier__fail(-EBUSY, "%s: %s: freed in flight: free it "
-				  "when it has finished", task->ctx->name,
-				  pier__task_name(task));
-	if (is_placed(task))
-		return pier__fail(-EBUSY, "%s: %s: freed while an instance of "
-				  "a graph has it: free it when that has "
-				  "finished", task->ctx->name,
-				  pier__task_name(task));
+		err = pier__fail(-EBUSY, "freed in flight: free it when it "
+				 "has finished");
+	else if (is_placed(task))
+		err = pier__fail(-EBUSY, "freed while an instance of a graph "
+				 "has it: free it when that has finished");
+	if (err)
+		return pier__task_named(task, err);
 	release(task);
 	return 0;
 }

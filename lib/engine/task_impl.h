@@ -12,6 +12,8 @@
 #include "engine/ctx_impl.h"
 #include "engine/pe_impl.h"
 
+struct pier_buf;
+
 /* What the engine needs of a kind of task. */
 struct pier__task_ops {
 	/*
@@ -32,6 +34,12 @@ struct pier__task_ops {
 
 	void (*error)(const struct pier_task *task,
 		      struct pier_task_error *ret);
+
+	/*
+	 * Its buffers, NULL for none, which it holds while it is submitted.
+	 * NULL: it is of a kind that has none.
+	 */
+	void (*bufs)(struct pier_task *task, struct pier_buf *ret[2]);
 
 	/*
 	 * As pier_task_cancel(), of one in flight.  A kind has force() if it
@@ -81,6 +89,8 @@ struct pier_task {
 	char *text;			/* of the last failure; NULL: it is */
 					/* of no pool */
 	struct pier__list places;	/* where it is a node's task */
+	const struct pier__task_ops *own;	/* its ops while it is */
+					/* claimed; NULL: it is not */
 	int timeout_ms;			/* 0: none */
 	uint64_t deadline;		/* when something is done to end it; */
 					/* 0: the engine has not seen it in */
@@ -102,6 +112,23 @@ struct pier__task_place {
 static inline bool pier__task_busy(const struct pier_task *task)
 {
 	return task->status == -EINPROGRESS;
+}
+
+/* Is it a node's in an instance that is submitted, and not in flight? */
+static inline bool pier__task_is_claimed(const struct pier_task *task)
+{
+	return task->own;
+}
+
+/*
+ * An instance of a graph has @task, which is not submitted: until it is given
+ * back the program does not submit, change or free it.
+ */
+void pier__task_claim(struct pier_task *task);
+static inline void pier__task_give_back(struct pier_task *task)
+{
+	task->ops = task->own;
+	task->own = NULL;
 }
 
 /* Is it free, and are the flags valid?  Else pier__task_submit_error(). */
@@ -175,11 +202,13 @@ int pier__task_check_change(const struct pier_task *task);
 
 /*
  * May a task be changed?
- * Errors: -EBUSY, it is submitted; -EDEADLK, as of pier__guard_enter().
+ * Errors: -EBUSY, it is submitted, or claimed; -EDEADLK, as of
+ * pier__guard_enter().
  */
 static inline int pier__task_may_change(const struct pier_task *task)
 {
-	if (!PIER__GUARDS && !pier__task_busy(task))
+	if (!PIER__GUARDS && !pier__task_busy(task) &&
+	    !pier__task_is_claimed(task))
 		return 0;
 	return pier__task_check_change(task);
 }

@@ -198,6 +198,7 @@ void pier__comch_data_failed(struct pier__comch_data_task *t,
 
 void pier__comch_data_task_error(const struct pier_task *task,
 				 struct pier_task_error *ret);
+void pier__comch_data_bufs(struct pier_task *task, struct pier_buf *ret[2]);
 
 /* The private data of a producer's request; and back: its id, 0: it is none. */
 void pier__comch_ask_encode(const uint8_t token[PIER__COMCH_TOKEN],

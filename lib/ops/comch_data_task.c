@@ -177,6 +177,12 @@ void pier__comch_data_task_error(const struct pier_task *task,
 	ret->vendor_error = t->vendor_error;
 }
 
+void pier__comch_data_bufs(struct pier_task *task, struct pier_buf *ret[2])
+{
+	ret[0] = pier__comch_data_task(task)->buf;
+	ret[1] = NULL;
+}
+
 /* May @task be changed, which is to be of @type? */
 static int may_change(const struct pier_task *task, enum pier_task_type type)
 {

@@ -201,6 +201,7 @@ static const struct pier__task_ops task_ops = {
 	.submit = submit,
 	.release = pier__task_pool_give,
 	.error = pier__comch_data_task_error,
+	.bufs = pier__comch_data_bufs,
 	.cancel = cancel,
 };
 

@@ -160,11 +160,18 @@ static int check(struct pier_task *task)
 					check_local(t);
 }
 
+static void bufs(struct pier_task *task, struct pier_buf *ret[2])
+{
+	ret[0] = pier__dma_task(task)->src;
+	ret[1] = pier__dma_task(task)->dst;
+}
+
 static const struct pier__task_ops task_ops = {
 	.submit = submit,
 	.check = check,
 	.release = pier__task_pool_give,
 	.error = pier__cpu_task_error,
+	.bufs = bufs,
 	.cancel = pier__cpu_cancel,
 };
 

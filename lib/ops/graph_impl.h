@@ -33,6 +33,8 @@ struct pier__graph_step {
 	struct pier__graph_task *instance;
 	const struct pier_graph_node *node;
 	struct pier__task_place place;	/* of its task */
+	struct pier_buf *held[2];	/* that one's, while it is claimed */
+					/* and has not begun; NULL: none */
 	void *arg;
 	uint32_t waits;			/* for so many nodes */
 	struct pier__graph_step *next;	/* that can begin */
@@ -46,6 +48,10 @@ struct pier__graph_task {
 	struct pier__graph_step *ready, **ready_end;	/* can begin */
 	int status;			/* the first error, of which the task */
 					/* has the text */
+	bool claims;			/* it has claimed its tasks, and all */
+					/* that are in those */
+	bool claimed;			/* as one of those, for the node */
+	struct pier__graph_step *up;	/* NULL in one that claims */
 	uint32_t count;
 	struct pier__graph_step step[];	/* by index of the node */
 };
@@ -55,6 +61,11 @@ static inline struct pier_graph *pier__graph_of(struct pier__cpu_ctx *cpu)
 	return pier__container_of(cpu, struct pier_graph, cpu);
 }
 
+static inline struct pier__graph_task *pier__graph_task(struct pier_task *task)
+{
+	return pier__container_of(task, struct pier__graph_task, task);
+}
+
 extern const struct pier__cpu_ops pier__graph_ops;
 
 /* Free the object, which is idle. */
@@ -62,5 +73,37 @@ void pier__graph_free(struct pier__cpu_ctx *cpu);
 
 /* Can all nodes run?  Errors: as of pier_graph_ctx(). */
 int pier__graph_check(const struct pier_graph *graph);
+
+/* Fail because the task of @step cannot be claimed. */
+int pier__graph_refuse(const struct pier__graph_step *step)
+	__attribute__((cold));
+
+/*
+ * Can it be?  Errors: -EINVAL, there is none, or another node of the instance
+ * has it; -EBUSY.
+ */
+static inline int pier__graph_check_step(const struct pier__graph_step *step)
+{
+	const struct pier_task *task = step->place.task;
+
+	if (task && !pier__task_busy(task) && !pier__task_is_claimed(task))
+		return 0;
+	return pier__graph_refuse(step);
+}
+
+/*
+ * Claim the tasks of all nodes of @instance, and of the instances among them,
+ * and hold their buffers.  Errors: as pier__graph_check_step().
+ */
+int pier__graph_claim(struct pier__graph_task *instance);
+
+/* The end of that: none of them is in flight. */
+void pier__graph_give_back(struct pier__graph_task *instance);
+
+/* The same of one node that begins later, @step; it can be claimed. */
+void pier__graph_claim_step(struct pier__graph_step *step);
+
+/* The task of @step has begun, or never will: its buffers are its own. */
+void pier__graph_drop_bufs(struct pier__graph_step *step);
 
 #endif

@@ -4,11 +4,6 @@
 #include "core/fail.h"
 #include "ops/graph_impl.h"
 
-static struct pier__graph_task *instance_of(struct pier_task *task)
-{
-	return pier__container_of(task, struct pier__graph_task, task);
-}
-
 /* Have the next round advance @instance. */
 static void queue(struct pier__graph_task *instance)
 {
@@ -88,6 +83,7 @@ static int begin_user(const struct pier__graph_step *step)
 }
 
 static void end_step(struct pier_task *task, void *arg);
+static void end_claimed(struct pier_task *task, void *arg);
 
 static inline int __attribute__((always_inline))
 begin_task(struct pier__graph_step *step)
@@ -101,6 +97,28 @@ begin_task(struct pier__graph_step *step)
 		return 0;
 	}
 	pier__task_join(step->place.task, end_step, step);
+	step->instance->running++;
+	return 0;
+}
+
+/* The same of a task that is claimed. */
+static int begin_claimed(struct pier__graph_step *step)
+{
+	struct pier_task *task = step->place.task;
+	int err;
+
+	pier__task_give_back(task);
+	err = pier__task_submit_quietly(task, 0);
+	if (err)
+		pier__task_claim(task);
+	if (err == -EAGAIN)
+		return err;
+	pier__graph_drop_bufs(step);
+	if (err) {
+		fail(step->instance, err);
+		return 0;
+	}
+	pier__task_join(task, end_claimed, step);
 	step->instance->running++;
 	return 0;
 }
@@ -121,7 +139,7 @@ static void advance(struct pier__graph_task *instance)
 	while (instance->ready && !stops(instance)) {
 		struct pier__graph_step *step = pop_ready(instance);
 
-		if (step->node->ctx ? begin_task(step) : begin_user(step)) {
+		if (step->node->ctx ? begin_claimed(step) : begin_user(step)) {
 			*later_end = step;
 			later_end = &step->next;
 		}
@@ -145,8 +163,11 @@ static void cut(struct pier__graph_task *instance, int status)
 static void __attribute__((noinline))
 finish_failed(struct pier__graph_task *instance)
 {
-	pier__fail_again(instance->status, instance->task.text);
-	pier__task_finish_failed(&instance->task, instance->status);
+	int status = instance->status;
+
+	instance->status = 0;
+	pier__fail_again(status, instance->task.text);
+	pier__task_finish_failed(&instance->task, status);
 }
 
 /* Begin what is ready, if the graph does not stop. */
@@ -168,6 +189,8 @@ static inline bool run(struct pier__graph_task *instance)
 		begin(instance);
 	if (instance->queued || instance->running)
 		return false;
+	if (instance->claims)
+		pier__graph_give_back(instance);
 	if (instance->status)
 		finish_failed(instance);
 	else
@@ -176,27 +199,50 @@ static inline bool run(struct pier__graph_task *instance)
 }
 
 /*
- * The task of a node is complete; only its instance is an event.  What follows
- * is done here, without another round, unless the instance is itself a task of
- * a node: so sub-graphs, however deep, take no stack.
+ * The task of @step is complete.  What follows is done here, without another
+ * round, unless the instance is itself a task of a node: so sub-graphs, however
+ * deep, take no stack.
  */
-static void end_step(struct pier_task *task, void *arg)
+static inline void __attribute__((always_inline))
+go_on(const struct pier__graph_step *step, int status)
 {
-	struct pier__graph_step *step = task->part;
 	struct pier__graph_task *instance = step->instance;
 	struct pier__cpu_ctx *cpu = pier__cpu_of(instance->task.ctx);
 
-	(void)arg;
-	task->ctx->pe->events--;
-	pier__task_leave_node(task);
 	instance->running--;
-	settle(step, task->status);
+	settle(step, status);
 	if (instance->queued)
 		return;
 	if (instance->task.part)
 		queue(instance);
 	else if (run(instance))
 		pier__cpu_check_ended(cpu);
+}
+
+/* The task of a node is complete; only its instance is an event. */
+static inline void __attribute__((always_inline)) leave(struct pier_task *task)
+{
+	task->ctx->pe->events--;
+	pier__task_leave_node(task);
+}
+
+static void end_step(struct pier_task *task, void *arg)
+{
+	const struct pier__graph_step *step = task->part;
+
+	(void)arg;
+	leave(task);
+	go_on(step, task->status);
+}
+
+static void end_claimed(struct pier_task *task, void *arg)
+{
+	const struct pier__graph_step *step = task->part;
+
+	(void)arg;
+	leave(task);
+	pier__task_claim(task);
+	go_on(step, task->status);
 }
 
 /* Advance what was queued when the round began, within @budget. */
@@ -209,7 +255,7 @@ run_queued(struct pier__cpu_ctx *cpu, int budget)
 	pier__task_queue_init(&batch);
 	pier__task_queue_move(&batch, &cpu->queued);
 	while (batch.first && did < budget)
-		did += run(instance_of(pier__task_queue_pop(&batch)));
+		did += run(pier__graph_task(pier__task_queue_pop(&batch)));
 	pier__task_queue_move(&batch, &cpu->queued);
 	pier__task_queue_move(&cpu->queued, &batch);
 	return did;
@@ -229,39 +275,9 @@ static int arm(struct pier__cpu_ctx *cpu)
 	return cpu->queued.first ? -EAGAIN : 0;
 }
 
-static int __attribute__((noinline, cold))
-refuse_step(const struct pier__graph_step *step)
-{
-	int err = -EBUSY;
-
-	if (step->place.task)
-		pier__fail(err, "the task of node %u is submitted",
-			   step->node->index);
-	else
-		err = pier__fail(-EINVAL, "node %u has no task",
-				 step->node->index);
-	return pier__task_named(&step->instance->task, err);
-}
-
-static int check_steps(const struct pier__graph_task *instance)
-{
-	const struct pier__graph_step *step = instance->step;
-	const struct pier__graph_step *end = step + instance->count;
-
-	for (; step < end; step++) {
-		if (step->node->ctx &&
-		    (!step->place.task || pier__task_busy(step->place.task)))
-			return refuse_step(step);
-	}
-	return 0;
-}
-
-/*
- * The nodes that wait for none.  Those with a task begin at once, up to one
- * that does not: neither a function nor a sub-graph begins in submit.  What
- * does not begin, and an instance of which nothing runs, is for the next round.
- */
-static void begin_first(struct pier__graph_task *instance)
+/* Of an instance that claims its tasks, or is claimed. */
+static void __attribute__((noinline))
+begin_first(struct pier__graph_task *instance)
 {
 	struct pier__graph_step *step = instance->step;
 	const struct pier__graph_step *end = step + instance->count;
@@ -273,7 +289,7 @@ static void begin_first(struct pier__graph_task *instance)
 		step->waits = node->before;
 		if (step->waits)
 			continue;
-		now = now && node->ctx && !node->sub && !begin_task(step);
+		now = now && node->ctx && !node->sub && !begin_claimed(step);
 		if (!now)
 			add_ready(step);
 	}
@@ -281,30 +297,66 @@ static void begin_first(struct pier__graph_task *instance)
 		queue(instance);
 }
 
-static int submit(struct pier_task *task, unsigned int flags)
+/* Its only node cannot begin yet, or has failed to. */
+static void __attribute__((noinline))
+begin_later(struct pier__graph_task *instance, int err)
 {
-	struct pier__graph_task *instance = instance_of(task);
-	int err;
+	if (err) {
+		instance->step->waits = 0;
+		instance->claims = true;
+		instance->up = NULL;
+		pier__graph_claim_step(instance->step);
+		add_ready(instance->step);
+	}
+	queue(instance);
+}
 
-	if (!pier__cpu_may_submit(task, flags))
-		return pier__task_submit_error(task, flags);
-	err = check_steps(instance);
+static int __attribute__((noinline))
+submit_many(struct pier__graph_task *instance)
+{
+	int err = instance->claimed ? 0 : pier__graph_claim(instance);
+
 	if (err)
 		return err;
-
-	instance->status = 0;
-	instance->running = 0;
-	instance->queued = false;
-	instance->ready = NULL;
-	instance->ready_end = &instance->ready;
-	pier__task_submitted(task);
+	pier__task_submitted(&instance->task);
 	begin_first(instance);
 	return 0;
 }
 
+/* Its only node, which runs a task: this is its own from here on. */
+static inline int submit_one(struct pier__graph_task *instance)
+{
+	int err = pier__graph_check_step(instance->step);
+
+	if (err)
+		return err;
+	pier__task_submitted(&instance->task);
+	err = begin_task(instance->step);
+	if (!instance->running)
+		begin_later(instance, err);
+	return 0;
+}
+
+/*
+ * The nodes that wait for none: those with a task begin at once, up to one that
+ * does not; neither a function nor a sub-graph begins in submit.  What does not
+ * begin, and an instance of which nothing runs, is for the next round.
+ */
+static int submit(struct pier_task *task, unsigned int flags)
+{
+	struct pier__graph_task *instance = pier__graph_task(task);
+
+	if (!pier__cpu_may_submit(task, flags))
+		return pier__task_submit_error(task, flags);
+	if (instance->count == 1 && !instance->claimed &&
+	    !instance->step[0].node->sub)
+		return submit_one(instance);
+	return submit_many(instance);
+}
+
 static void release(struct pier_task *task)
 {
-	struct pier__graph_task *instance = instance_of(task);
+	struct pier__graph_task *instance = pier__graph_task(task);
 
 	for (uint32_t i = 0; i < instance->count; i++)
 		pier__task_put_in(NULL, &instance->step[i].place);
@@ -323,7 +375,7 @@ static struct pier_task *running(const struct pier__graph_step *step)
 /* Nothing begins any more; it finishes when nothing runs any more. */
 static int cancel(struct pier_task *task)
 {
-	struct pier__graph_task *instance = instance_of(task);
+	struct pier__graph_task *instance = pier__graph_task(task);
 	int err = 0;
 
 	cut(instance, pier__task_cancelled(task));
@@ -342,7 +394,7 @@ static int cancel(struct pier_task *task)
 
 static void force(struct pier_task *task)
 {
-	struct pier__graph_task *instance = instance_of(task);
+	struct pier__graph_task *instance = pier__graph_task(task);
 
 	for (uint32_t i = 0; i < instance->count; i++) {
 		struct pier_task *part = running(&instance->step[i]);
@@ -386,8 +438,12 @@ int pier_graph_task(struct pier_graph *graph, struct pier_task **ret)
 	err = pier__cpu_take(&graph->cpu, PIER_TASK_GRAPH, &task);
 	if (err)
 		return err;
-	instance = instance_of(task);
-	instance->count = 0;
+	instance = pier__graph_task(task);
+	instance->queued = instance->claims = instance->claimed = false;
+	instance->running = instance->count = 0;
+	instance->status = 0;
+	instance->ready = NULL;
+	instance->ready_end = &instance->ready;
 	for (struct pier_graph_node *n = graph->nodes; n; n = n->next)
 		instance->step[instance->count++] = (struct pier__graph_step){
 			.instance = instance,
@@ -402,7 +458,7 @@ int pier_graph_task(struct pier_graph *graph, struct pier_task **ret)
 static int find_step(struct pier_task *task, const struct pier_graph_node *node,
 		     struct pier__graph_step **ret)
 {
-	struct pier__graph_task *instance = instance_of(task);
+	struct pier__graph_task *instance = pier__graph_task(task);
 	int err;
 
 	if (task->type != PIER_TASK_GRAPH)

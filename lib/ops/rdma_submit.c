@@ -4,7 +4,9 @@
 
 #include "cm/post.h"
 #include "core/fail.h"
+#include "ops/local_buf.h"
 #include "ops/rdma_build.h"
+#include "ops/rdma_task.h"
 
 static struct pier__rdma_task *rdma_task(struct pier_task *task)
 {
@@ -199,12 +201,6 @@ static int nothing_submit(struct pier_task *task, unsigned int flags)
 	return err ? pier__task_named(task, err) : submit_anew(t, flags);
 }
 
-static inline void drop(struct pier_buf *buf)
-{
-	if (buf && --buf->refs == 0)
-		pier__buf_free_chain(buf);
-}
-
 static size_t capacity(const struct ibv_recv_wr *wr)
 {
 	size_t len = 0;
@@ -256,8 +252,8 @@ static int failed(struct pier__rdma_task *t, const struct ibv_wc *wc)
 
 static void drop_all(struct pier__rdma_task *t)
 {
-	drop(t->src);
-	drop(t->dst);
+	pier__local_drop(t->src);
+	pier__local_drop(t->dst);
 }
 
 static void __attribute__((noinline)) finish(struct pier__rdma_task *t)
@@ -541,6 +537,7 @@ const struct pier__rdma_kind pier__rdma_send = {
 		.submit = send_submit,
 		.release = release_send,
 		.error = get_error,
+		.bufs = pier__rdma_bufs,
 		.cancel = pier__rdma_cancel_send,
 		.obstacle = pier__rdma_obstacle,
 	},
@@ -553,6 +550,7 @@ const struct pier__rdma_kind pier__rdma_copy = {
 		.submit = copy_submit,
 		.release = release_send,
 		.error = get_error,
+		.bufs = pier__rdma_bufs,
 		.cancel = pier__rdma_cancel_send,
 		.obstacle = pier__rdma_obstacle,
 	},
@@ -565,6 +563,7 @@ const struct pier__rdma_kind pier__rdma_store = {
 		.submit = copy_submit,
 		.release = release_send,
 		.error = get_error,
+		.bufs = pier__rdma_bufs,
 		.cancel = pier__rdma_cancel_send,
 		.obstacle = pier__rdma_obstacle,
 	},
@@ -577,6 +576,7 @@ const struct pier__rdma_kind pier__rdma_nothing = {
 		.submit = nothing_submit,
 		.release = release_send,
 		.error = get_error,
+		.bufs = pier__rdma_bufs,
 		.cancel = pier__rdma_cancel_send,
 		.obstacle = pier__rdma_obstacle,
 	},
@@ -589,6 +589,7 @@ const struct pier__rdma_kind pier__rdma_recv = {
 		.submit = recv_submit,
 		.release = release_recv,
 		.error = get_error,
+		.bufs = pier__rdma_bufs,
 		.cancel = pier__rdma_cancel_recv,
 		.hope = pier__rdma_recv_hope,
 	},

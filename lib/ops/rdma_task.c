@@ -65,6 +65,15 @@ static void set_bufs(struct pier__rdma_task *t, struct pier_buf *src,
 	t->len = 0;
 }
 
+void pier__rdma_bufs(struct pier_task *task, struct pier_buf *ret[2])
+{
+	const struct pier__rdma_task *t =
+		pier__container_of(task, struct pier__rdma_task, task);
+
+	ret[0] = t->src;
+	ret[1] = t->dst;
+}
+
 static int all_taken(const struct pier__task_pool *pool, enum pier_task_type id)
 {
 	const struct pier__task_type *type = &pier__task_types[id];

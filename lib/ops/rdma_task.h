@@ -21,4 +21,7 @@ int pier__rdma_take_send(struct pier_conn *conn, enum pier_task_type type,
 int pier__rdma_set_bufs(struct pier_task *task, struct pier_buf *src,
 			struct pier_buf *dst);
 
+/* The buffers of a task: see struct pier__task_ops. */
+void pier__rdma_bufs(struct pier_task *task, struct pier_buf *ret[2]);
+
 #endif

@@ -218,11 +218,18 @@ static int cancel(struct pier_task *task)
 	return 0;
 }
 
+static void bufs(struct pier_task *task, struct pier_buf *ret[2])
+{
+	ret[0] = sha_task(task)->src;
+	ret[1] = sha_task(task)->dst;
+}
+
 static const struct pier__task_ops task_ops = {
 	.submit = submit,
 	.check = check,
 	.release = pier__task_pool_give,
 	.error = pier__cpu_task_error,
+	.bufs = bufs,
 	.cancel = cancel,
 };
 

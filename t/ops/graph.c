@@ -476,7 +476,7 @@ static void a_node_s_task_that_runs_is_not_freed_but_may_be_set(void)
 	pier_task_set_done(copy, done_alone, &alone);
 	IS(pier_task_free(copy), -EBUSY);
 	IS(pier_task_free(task), -EBUSY);
-	LIKE(pier_last_error(), "graph: graph: freed in flight");
+	LIKE(pier_last_error(), "graph: freed in flight");
 	OK(copier_count(&graphs.c, &outcome.calls, 1));
 	IS(outcome.status, 0);
 	IS(alone, 0);

@@ -146,7 +146,7 @@ static void instances_of_graphs_in_flight_are_not_freed(void)
 	task = graphs_instance(graphs.graph);
 	copy = graphs_copy(0);
 	IS(pier_graph_task_set_task(task, node, copy), 0);
-	submit(task, "graph: graph", &calls);
+	submit(task, "graph", &calls);
 	OK(copier_count(&graphs.c, &calls, 1));
 	over(task, &calls);
 	IS(pier_task_free(copy), 0);
@@ -181,8 +181,8 @@ static void waits_for_events_end_when_their_context_stops(void)
 		return;
 	IS(pier_sync_event_task_set(event, 1, &set), 0);
 	IS(pier_sync_event_task_wait_eq(event, 2, UINT64_MAX, &wait), 0);
-	submit(wait, "sync event: sync event wait for equal", &calls);
-	submit(set, "sync event: sync event set", &calls);
+	submit(wait, "sync event wait for equal", &calls);
+	submit(set, "sync event set", &calls);
 	while (!calls && pier_pe_progress(pe, 0) >= 0)
 		;
 	over(set, &calls);
@@ -204,7 +204,7 @@ static void messages_in_flight_are_not_freed(void)
 	if (!talker_pair(&server, &client, dev, NULL))
 		return;
 	IS(pier_comch_task_send(client.conn, "hello", 5, &task), 0);
-	submit(task, "comch: comch send", &calls);
+	submit(task, "comch send", &calls);
 	OK(talker_count(&calls, 1));
 	OK(talker_count(&server.received, 1));
 	over(task, &calls);

@@ -54,7 +54,10 @@ int pier_graph_configure(struct pier_graph *graph,
 void pier_graph_get_config(const struct pier_graph *graph,
 			   struct pier_graph_config *ret);
 
-/* Stop it if it runs, destroy it with its nodes.  NULL is allowed. */
+/*
+ * Stop it if it runs, destroy it with its nodes.  Inside a function of it, no
+ * other node begins.  NULL is allowed.
+ */
 void pier_graph_destroy(struct pier_graph *graph);
 
 /*
@@ -91,7 +94,8 @@ int pier_graph_task(struct pier_graph *graph, struct pier_task **ret);
 
 /*
  * The task that @node of @instance runs, of the node's context or sub-graph.
- * While the instance is submitted it is the graph's; its callback does not run.
+ * While the instance is submitted it is the graph's, and so are its buffers: it
+ * is not submitted, changed or freed; its callback does not run.
  * Errors: -EBUSY, @instance is submitted; -EINVAL, not such a node or task.
  */
 int pier_graph_task_set_task(struct pier_task *instance,

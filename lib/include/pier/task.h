@@ -86,10 +86,10 @@ int pier_task_set_timeout_ms(struct pier_task *task, int timeout_ms);
 
 /*
  * Submit @task.  On an error it belongs to the caller and nothing was done.
- * Errors: -EBUSY, already submitted; -ESHUTDOWN, the context is not running;
- * -ENOTCONN; -EAGAIN, the queue is full: progress first; -EMSGSIZE, more than
- * the device's limit or the tail space of a write; -EACCES, the peer does not
- * permit it; -EINVAL, among others: a buffer was put, or the task was freed.
+ * Errors: -EBUSY, already submitted, itself or in an instance; -ESHUTDOWN, the
+ * context is not running; -ENOTCONN; -EAGAIN, a full queue: progress first;
+ * -EMSGSIZE, more than the limit of the device or the tail space of a write;
+ * -EACCES, the peer forbids it; -EINVAL: a buffer was put, the task was freed.
  */
 int pier_task_submit(struct pier_task *task, unsigned int flags);
 

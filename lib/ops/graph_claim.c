@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * While an instance is submitted the tasks of its nodes are its own: they are
+ * claimed before the first one begins, and given back when it finishes.  Those
+ * of the instances among them are, too.
+ */
+#include <errno.h>
+
+#include "core/fail.h"
+#include "ops/graph_impl.h"
+#include "ops/local_buf.h"
+
+/* A node before @step that has the same task; NULL: none. */
+static const struct pier__graph_step *
+find_same(const struct pier__graph_step *step)
+{
+	const struct pier__graph_step *at = step->instance->step;
+
+	while (at < step && at->place.task != step->place.task)
+		at++;
+	return at < step ? at : NULL;
+}
+
+int pier__graph_refuse(const struct pier__graph_step *step)
+{
+	const struct pier_task *task = step->place.task;
+	const struct pier__graph_step *same = task ? find_same(step) : NULL;
+	uint32_t index = step->node->index;
+	int err;
+
+	if (!task)
+		err = pier__fail(-EINVAL, "node %u has no task", index);
+	else if (pier__task_busy(task))
+		err = pier__fail(-EBUSY, "the task of node %u is submitted",
+				 index);
+	else if (same)
+		err = pier__fail(-EINVAL, "node %u has the task of node %u: "
+				 "each needs its own", index,
+				 same->node->index);
+	else
+		err = pier__fail(-EBUSY, "the task of node %u is that of "
+				 "another node, of an instance that is "
+				 "submitted", index);
+	return pier__task_named(&step->instance->task, err);
+}
+
+void pier__graph_claim_step(struct pier__graph_step *step)
+{
+	struct pier_task *task = step->place.task;
+	struct pier__guard *guard = pier__ctx_guard(task->ctx);
+
+	if (task->ops->bufs)
+		task->ops->bufs(task, step->held);
+	for (int i = 0; i < 2; i++)
+		step->held[i] = pier__local_hold(step->held[i], guard);
+	pier__task_claim(task);
+	if (step->node->sub) {
+		pier__graph_task(task)->claimed = true;
+		pier__graph_task(task)->up = step;
+	}
+}
+
+void pier__graph_drop_bufs(struct pier__graph_step *step)
+{
+	for (int i = 0; i < 2; i++) {
+		pier__local_drop(step->held[i]);
+		step->held[i] = NULL;
+	}
+}
+
+/*
+ * The node that comes after @step: the nodes of an instance that is the task of
+ * a node come after this one.  NULL: it is the last.
+ */
+static struct pier__graph_step *next(struct pier__graph_step *step)
+{
+	const struct pier__graph_task *instance = step->instance;
+
+	if (step->node->sub)
+		return pier__graph_task(step->place.task)->step;
+	while (step + 1 == instance->step + instance->count) {
+		step = instance->up;
+		if (!step)
+			return NULL;
+		instance = step->instance;
+	}
+	return step + 1;
+}
+
+/* Those before @end; NULL: all. */
+static void give_back(struct pier__graph_step *step,
+		      const struct pier__graph_step *end)
+{
+	for (; step != end; step = next(step)) {
+		if (!step->node->ctx)
+			continue;
+		pier__graph_drop_bufs(step);
+		pier__task_give_back(step->place.task);
+		if (step->node->sub)
+			pier__graph_task(step->place.task)->claimed = false;
+	}
+}
+
+int pier__graph_claim(struct pier__graph_task *instance)
+{
+	struct pier__graph_step *step;
+	int err = 0;
+
+	instance->up = NULL;
+	for (step = instance->step; step; step = next(step)) {
+		if (!step->node->ctx)
+			continue;
+		err = pier__graph_check_step(step);
+		if (err)
+			break;
+		pier__graph_claim_step(step);
+	}
+	if (err)
+		give_back(instance->step, step);
+	else
+		instance->claims = true;
+	return err;
+}
+
+void pier__graph_give_back(struct pier__graph_task *instance)
+{
+	instance->claims = false;
+	give_back(instance->step, NULL);
+}
