@@ -34,7 +34,7 @@ int main(int argc, char *argv[])
 				  "Digest, copy a text.", .options = options };
 	struct pier_graph_node *n[3];
 	int e = pier_args_parse(&args, argc, argv);
-	size_t len = (size_t)snprintf(mem.text, 256, "%s", text) + 1;
+	size_t len = (size_t)snprintf(mem.text, 256, "%s", text);
 
 	if (e)
 		return pier_args_exit(e);	/* help, or a usage error */

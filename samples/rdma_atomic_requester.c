@@ -7,10 +7,10 @@
 
 static uint64_t add = 1, swap = 100;
 static const struct pier_option options[] = {
-	{ "a", "add", "N", "what to add; default 1", PIER_OPTION_SIZE, 0, 0, 0,
-	  &add },
+	{ "a", "add", "N", "what to add; default 1", PIER_OPTION_NUMBER, 0, 0,
+	  0, &add },
 	{ "s", "swap", "N", "what to store then; default 100",
-	  PIER_OPTION_SIZE, 0, 0, 0, &swap },
+	  PIER_OPTION_NUMBER, 0, 0, 0, &swap },
 	{ 0 },
 };
 

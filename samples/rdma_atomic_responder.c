@@ -8,7 +8,7 @@
 static uint64_t initial = 5;
 static const struct pier_option options[] = {
 	{ "n", "number", "N", "the number to offer; default 5",
-	  PIER_OPTION_SIZE, 0, 0, 0, &initial },
+	  PIER_OPTION_NUMBER, 0, 0, 0, &initial },
 	{ 0 },
 };
 

@@ -6,12 +6,12 @@
 #include <pier/pier.h>
 
 static const char *text = PIER_ARGS_TEXT;
-static int immediate = 43981;
+static uint64_t immediate = 43981;
 static const struct pier_option options[] = {
 	{ "s", "send-string", "TEXT", "the text to send", PIER_OPTION_STRING,
 	  0, 1, 255, &text },
-	{ "i", "immediate", "N", "the number; default 43981", PIER_OPTION_INT,
-	  0, 0, INT32_MAX, &immediate },
+	{ "i", "immediate", "N", "the number; default 43981",
+	  PIER_OPTION_NUMBER, 0, 0, UINT32_MAX, &immediate },
 	{ 0 },
 };
 
@@ -55,7 +55,8 @@ int main(int argc, char *argv[])
 		fprintf(stderr, "rdma_send_immediate: %s\n",
 			pier_last_error());
 	else
-		printf("sent \"%s\" with immediate %d\n", memory, immediate);
+		printf("sent \"%s\" with immediate %u\n", memory,
+		       (uint32_t)immediate);
 
 	pier_conn_disconnect(conn);
 	pier_rdma_destroy(rdma);

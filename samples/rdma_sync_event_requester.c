@@ -11,7 +11,7 @@ static uint64_t value = 1, word, seen;	/* word: what tasks set or get */
 static time_t end;	/* when the time of --timeout is up */
 static const struct pier_option options[] = {
 	{ "n", "number", "N", "the value to set first; default 1",
-	  PIER_OPTION_SIZE, 0, 1, INT64_MAX, &value },
+	  PIER_OPTION_NUMBER, 0, 1, INT64_MAX, &value },
 	{ 0 },
 };
 

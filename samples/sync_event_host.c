@@ -20,7 +20,7 @@ static const struct pier_option options[] = {
 	{ NULL, "atomic", NULL, "add to the event instead of setting it",
 	  PIER_OPTION_FLAG, 0, 0, 0, &add },
 	{ "n", "number", "N", "the value to signal; default 1",
-	  PIER_OPTION_SIZE, 0, 1, INT64_MAX, &n },
+	  PIER_OPTION_NUMBER, 0, 1, INT64_MAX, &n },
 	{ 0 },
 };
 

@@ -4,16 +4,16 @@
 #include <stdio.h>
 #include <pier/pier.h>
 
-static int async, add, size = 32;
+static int async, add, q = 32;
 static uint64_t n = 1, seen;
 static const char *device;
 static const struct pier_option options[] = {
 	{ "d", "dev-pci-addr", "DEV", "a device that peers reach it through",
 	  PIER_OPTION_STRING, 0, 0, 0, &device },
 	{ NULL, "async", NULL, "use tasks", PIER_OPTION_FLAG, 0, 0, 0, &async },
-	{ NULL, "qdepth", "N", "tasks", PIER_OPTION_INT, 0, 2, 1 << 20, &size },
+	{ NULL, "qdepth", "N>1", "tasks", PIER_OPTION_INT, 0, 2, 1 << 20, &q },
 	{ NULL, "atomic", NULL, "add to it", PIER_OPTION_FLAG, 0, 0, 0, &add },
-	{ "n", "number", "N", "value", PIER_OPTION_SIZE, 0, 1, INT64_MAX, &n },
+	{ "n", "number", 0, "value", PIER_OPTION_NUMBER, 0, 1, INT64_MAX, &n },
 	{ 0 },
 };
 static struct pier_sync_event *e;
@@ -40,7 +40,7 @@ int main(int argc, char *argv[])
 	if (err)
 		return pier_args_exit(err);	/* help, or a usage error */
 	cfg.publisher = device ? PIER_SYNC_EVENT_REMOTE : PIER_SYNC_EVENT_CPU;
-	cfg.subscriber = PIER_SYNC_EVENT_CPU, cfg.tasks = (uint32_t)size;
+	cfg.subscriber = PIER_SYNC_EVENT_CPU, cfg.tasks = (uint32_t)q;
 	err = device ? pier_dev_open(device, &cfg.dev) : 0;
 	err = err ? err : pier_pe_create(&pe);
 	err = err ? err : pier_sync_event_create(&e);

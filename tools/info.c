@@ -496,7 +496,8 @@ static int take_pid(const struct pier_args *args)
 	if (counters && tool_counters_pid(args) > 0)
 		return tool_counters_pid(args);
 	tool_message("pier info: \"%s\": one process id, with --counters, and "
-		     "no other operand", args->argv[0]);
+		     "no other operand; a device is given by -d",
+		     args->argv[0]);
 	return -1;
 }
 

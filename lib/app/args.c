@@ -456,7 +456,13 @@ int pier_args_parse(struct pier_args *args, int argc, char *argv[])
 	return err;
 }
 
+/* A help that is not written has failed. */
 int pier_args_exit(int err)
 {
-	return err == 0 || err == -PIER_EHELP ? 0 : 2;
+	if (err != -PIER_EHELP)
+		return err ? 2 : 0;
+	if (!fflush(stdout) && !ferror(stdout))
+		return 0;
+	fputs("the help cannot be written to standard output\n", stderr);
+	return 1;
 }

@@ -13,6 +13,7 @@ static const char *value_name(const struct pier_option *option)
 		[PIER_OPTION_INT] = "N",
 		[PIER_OPTION_SIZE] = "SIZE",
 		[PIER_OPTION_STRING] = "TEXT",
+		[PIER_OPTION_NUMBER] = "N",
 	};
 
 	if (option->type != PIER_OPTION_FLAG && option->value_name)
@@ -20,8 +21,18 @@ static const char *value_name(const struct pier_option *option)
 	return names[option->type];
 }
 
-static void print_option(const struct pier_option *option, FILE *to)
+/* What @slot is if it is not given, which differs between programs. */
+static void print_default(const struct pier__slot *slot, FILE *to)
 {
+	int value = slot->scale > 1 ? *(const int *)slot->option.value : 0;
+
+	if (value)
+		fprintf(to, "; default %d", value / slot->scale);
+}
+
+static void print_option(const struct pier__slot *slot, FILE *to)
+{
+	const struct pier_option *option = &slot->option;
 	const char *value = value_name(option);
 	int column = fprintf(to, "  ");
 
@@ -37,8 +48,10 @@ static void print_option(const struct pier_option *option, FILE *to)
 		fprintf(to, "\n");
 		column = 0;
 	}
-	fprintf(to, "%*s%s%s\n", HELP_COLUMN - column, "", option->help,
+	fprintf(to, "%*s%s%s", HELP_COLUMN - column, "", option->help,
 		option->required ? " (required)" : "");
+	print_default(slot, to);
+	fputc('\n', to);
 }
 
 static void print_options(const struct pier__parser *parser, bool common,
@@ -54,7 +67,7 @@ static void print_options(const struct pier__parser *parser, bool common,
 		if (!titled)
 			fprintf(to, "\n%s:\n", title);
 		titled = true;
-		print_option(&slot->option, to);
+		print_option(slot, to);
 	}
 }
 

@@ -83,6 +83,13 @@ static int set_value(const struct key *key, const json_t *value)
 			return wrong_type(key, "a whole number or a size in "
 					  "quotes");
 		return set_number(key, value);
+	case PIER_OPTION_NUMBER:
+		if (json_is_string(value))	/* JSON has none so large */
+			return set_string(key, json_string_value(value));
+		if (!json_is_integer(value))
+			return wrong_type(key, "a whole number, also in "
+					  "quotes");
+		return set_number(key, value);
 	case PIER_OPTION_STRING:
 		break;
 	}

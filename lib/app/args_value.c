@@ -98,6 +98,23 @@ static int set_size(struct pier__slot *slot, const char *label,
 	return 0;
 }
 
+static int set_number(struct pier__slot *slot, const char *label,
+		      const char *text)
+{
+	bool any = any_range(&slot->option);
+	uint64_t min = any ? 0 : (uint64_t)slot->option.min;
+	uint64_t max = any ? UINT64_MAX : (uint64_t)slot->option.max;
+	uint64_t value;
+	char *end;
+
+	if (!parse_digits(text, &value, &end) || *end || value < min ||
+	    value > max)
+		return pier__fail(-PIER_EUSAGE, "%s \"%s\": a number from %"
+				  PRIu64 " to %" PRIu64, label, text, min, max);
+	slot->is.size = value;
+	return 0;
+}
+
 /* One of the words that @slot allows? */
 static int check_word(const struct pier__slot *slot, const char *label,
 		      const char *text)
@@ -159,6 +176,9 @@ int pier__args_set(struct pier__slot *slot, enum pier__args_from from,
 	case PIER_OPTION_SIZE:
 		err = set_size(&new, label, text);
 		break;
+	case PIER_OPTION_NUMBER:
+		err = set_number(&new, label, text);
+		break;
 	case PIER_OPTION_STRING:
 		err = set_string(&new, label, text);
 		break;
@@ -188,6 +208,7 @@ void pier__args_commit(const struct pier__parser *parser)
 				(int)slot->is.number * slot->scale;
 			break;
 		case PIER_OPTION_SIZE:
+		case PIER_OPTION_NUMBER:
 			*(uint64_t *)slot->option.value = slot->is.size;
 			break;
 		case PIER_OPTION_STRING:

@@ -306,6 +306,9 @@ int pier_sync_event_get(const struct pier_sync_event *event, uint64_t *ret)
 
 	if (!event)
 		return pier__no_object(__func__);
+	if (!ret)
+		return pier__fail(-EINVAL, "sync event get: no place for the "
+				  "value");
 	err = pier__sync_usable(event);
 	if (err)
 		return err;

@@ -137,6 +137,43 @@ static void sizes_have_suffixes(void)
 	}
 }
 
+/* @most: 0 for all there are. */
+static int parse_wide(const char *line, int64_t most, uint64_t *ret)
+{
+	const struct pier_option wide[] = {
+		{ "w", "wide", NULL, "a number", PIER_OPTION_NUMBER,
+		  .max = most, .value = ret },
+		{ NULL, NULL, NULL, NULL, PIER_OPTION_FLAG, .value = NULL },
+	};
+	struct pier_args args = { .size = sizeof(args), .options = wide };
+
+	*ret = 9;
+	return parse(&args, line);
+}
+
+static void numbers_may_have_64_bits(void)
+{
+	static const char *const bad[] = {
+		"prog -w 4294967296", "prog -w -1", "prog -w 4K", "prog -w x",
+		"prog -w 0x", "prog -w 18446744073709551616",
+	};
+	uint64_t n;
+
+	IS(parse_wide("prog -w 4294967295", UINT32_MAX, &n), 0);
+	OK(n == UINT32_MAX);
+	IS(parse_wide("prog -w 0xffffffffffffffff", 0, &n), 0);
+	OK(n == UINT64_MAX);
+	IS(parse_wide("prog --wide=0", 0, &n), 0);
+	IS(n, 0);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		IS(parse_wide(bad[i], UINT32_MAX, &n), -PIER_EUSAGE);
+		LIKE(complained, "a number from 0 to 4294967295");
+		IS(n, 9);
+	}
+	IS(parse_wide("prog -h", 0, &n), -PIER_EHELP);
+	LIKE(printed, "-w, --wide N ");
+}
+
 static void numbers_are_whole_decimal_or_hexadecimal(void)
 {
 	static const char *const bad[] = {
@@ -286,6 +323,7 @@ static void help_lists_own_options_then_common_ones(void)
 	     "\nCommon options:\n"
 	     "  -d, --device NAME         RDMA device");
 	LIKE(printed, "\n  -h, --help                print this help\n");
+	LIKE(printed, "how long to wait for the peer; default 60\n");
 	OK(!strstr(printed, "mmap-descriptor-path"));
 	IS_STR(complained, "");
 	IS(pier_args_exit(-PIER_EHELP), 0);
@@ -382,6 +420,7 @@ int main(void)
 	TEST(the_last_of_several_wins);
 	TEST(own_options_are_read);
 	TEST(sizes_have_suffixes);
+	TEST(numbers_may_have_64_bits);
 	TEST(numbers_are_whole_decimal_or_hexadecimal);
 	TEST(a_value_out_of_range_is_reported_with_the_range);
 	TEST(the_length_of_text_is_checked);

@@ -50,6 +50,29 @@ static void a_file_gives_options_by_long_name(void)
 	IS_STR(args.memory_descriptor, "m");
 }
 
+static void a_number_in_a_file_may_be_in_quotes(void)
+{
+	static uint64_t n;
+	static const struct pier_option wide[] = {
+		{ "w", "wide", NULL, "a number", PIER_OPTION_NUMBER,
+		  .value = &n },
+		{ NULL, NULL, NULL, NULL, PIER_OPTION_FLAG, .value = NULL },
+	};
+	struct pier_args args = { .size = sizeof(args), .options = wide };
+	char line[300];
+
+	snprintf(line, sizeof(line), "prog -j %s", json_path);
+	write_json("{ \"wide\": 4294967295 }");
+	IS(parse(&args, line), 0);
+	OK(n == UINT32_MAX);
+	write_json("{ \"wide\": \"18446744073709551615\" }");
+	IS(parse(&args, line), 0);
+	OK(n == UINT64_MAX);
+	write_json("{ \"wide\": true }");
+	IS(parse(&args, line), -PIER_EUSAGE);
+	LIKE(complained, "wrong type, a whole number");
+}
+
 static void a_size_in_a_file_may_be_a_number(void)
 {
 	write_json("{ \"size\": 4096, \"flag\": false }");
@@ -193,6 +216,7 @@ int main(void)
 		return tap_skip_all("no file in /tmp");
 	close(fd);
 	TEST(a_file_gives_options_by_long_name);
+	TEST(a_number_in_a_file_may_be_in_quotes);
 	TEST(a_size_in_a_file_may_be_a_number);
 	TEST(the_command_line_wins_in_any_order);
 	TEST(a_file_can_give_what_is_required);

@@ -76,6 +76,8 @@ static void an_event_begins_at_zero_and_has_64_bits(void)
 	uint64_t before = 1;
 
 	IS(value_of(event), 0);
+	IS(pier_sync_event_get(event, NULL), -EINVAL);
+	LIKE(pier_last_error(), "no place for the value");
 	IS(pier_sync_event_set(event, ALL), 0);
 	OK(value_of(event) == ALL);
 	IS(pier_sync_event_add(event, 3, &before), 0);

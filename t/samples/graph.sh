@@ -7,12 +7,12 @@
 sample=$build/samples/graph
 [ -x "$sample" ] || skip_all "the samples are not built"
 
-# digests TEXT ARGUMENT... - it prints the digest of TEXT and NUL, and TEXT
+# digests TEXT ARGUMENT... - it prints the digest of TEXT, and TEXT
 digests()
 {
 	text=$1
 	shift
-	sum=$(printf '%s\0' "$text" | sha256sum | cut -d ' ' -f 1)
+	sum=$(printf '%s' "$text" | sha256sum | cut -d ' ' -f 1)
 	printf '%s %s\n' "$sum" "$text" >"$tmp/want"
 	timeout 20 "$sample" "$@" >"$tmp/got" && cmp "$tmp/want" "$tmp/got"
 }
@@ -55,6 +55,12 @@ help_is_no_text()
 	"$sample" -h >"$tmp/out" && grep -q -- --text "$tmp/out"
 }
 
+help_that_cannot_be_written_is_a_failure()
+{
+	"$sample" -h >/dev/full 2>"$tmp/err"
+	[ $? -eq 1 ] && grep -q "standard output" "$tmp/err"
+}
+
 an_unknown_device_is_reported()
 {
 	"$sample" -d no_such0 2>"$tmp/err"
@@ -67,5 +73,6 @@ run a_text_of_its_own_is_digested_and_copied
 run random_texts_are_digested_and_copied
 run wrong_arguments_are_usage_errors
 run help_is_no_text
+run help_that_cannot_be_written_is_a_failure
 run an_unknown_device_is_reported
 tap_done

@@ -379,7 +379,7 @@ any_text_and_number_arrive()
 {
 	for _ in 1 2 3; do
 		text=$(head -c 180 /dev/urandom | base64 -w 0)
-		immediate=$(random 3)
+		immediate=$(random 4)
 		moves receive_immediate "" send_immediate \
 			"-s $text -i $immediate" "$text" &&
 			moves write_immediate_responder "" \
@@ -399,10 +399,21 @@ any_number_is_added_to_and_replaced()
 	done
 }
 
+the_least_and_the_largest_immediate_arrive()
+{
+	for immediate in 0 2147483648 4294967295; do
+		moves receive_immediate "" send_immediate \
+			"-s text -i $immediate" text &&
+			moves write_immediate_responder "" \
+			write_immediate_requester \
+			"-w text -i $immediate" text || return 1
+	done
+}
+
 an_immediate_out_of_range_is_a_usage_error()
 {
 	for sample in send_immediate write_immediate_requester; do
-		for number in -1 2147483648 x; do
+		for number in -1 4294967296 x; do
 			fresh
 			end a $sample -i $number
 			[ $? -eq 2 ] || { echo "$sample $number"; return 1; }
@@ -748,6 +759,7 @@ natively run a_server_that_never_comes_is_named_when_the_time_is_up
 natively run two_requesters_have_nothing_to_read
 natively run an_address_of_another_type_is_refused
 run any_text_and_number_arrive
+run the_least_and_the_largest_immediate_arrive
 run any_number_is_added_to_and_replaced
 natively run an_immediate_out_of_range_is_a_usage_error
 natively run the_text_is_given_by_a_short_or_a_long_option

@@ -271,7 +271,8 @@ info_marks_the_device_that_the_environment_names()
 info_names_an_unknown_device()
 {
 	status 1 "$pier" info -d no_such0 &&
-		says "$tmp/err" "pier info: " no_such0
+		says "$tmp/err" "pier info: " no_such0 || return 1
+	status 2 "$pier" info soft_lo && says "$tmp/err" "by -d"
 }
 
 # A pair that would run for ever; sets $side_a and $side_b.

@@ -21,6 +21,7 @@ enum pier_option_type {
 	PIER_OPTION_INT,	/* int, decimal or 0x */
 	PIER_OPTION_SIZE,	/* uint64_t; 4096, 64K, 1M, 2G */
 	PIER_OPTION_STRING,	/* const char *; belongs to pier or argv */
+	PIER_OPTION_NUMBER,	/* uint64_t, decimal or 0x */
 };
 
 struct pier_option {
@@ -98,7 +99,10 @@ struct pier_args {
  */
 int pier_args_parse(struct pier_args *args, int argc, char *argv[]);
 
-/* The exit status for what pier_args_parse() returned: 0 for help, else 2. */
+/*
+ * The exit status for what pier_args_parse() returned: 0 for help, or 1 and an
+ * error message if stdout cannot be written; else 2.
+ */
 int pier_args_exit(int err);
 
 #ifdef __cplusplus

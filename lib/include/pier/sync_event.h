@@ -97,8 +97,8 @@ void pier_sync_event_destroy(struct pier_sync_event *event);
  * @ret is NULL; read it.  They never block, and work in both modes, unless
  * another process owns the event.  What a thread did before it set or added is
  * visible to a thread that sees the value.
- * Errors: -ESHUTDOWN, not started, or stopped; -EOPNOTSUPP, imported for RDMA.
- * Any thread.
+ * Errors: -ESHUTDOWN, not started, or stopped; -EOPNOTSUPP, imported for RDMA;
+ * -EINVAL, NULL.  Any thread.
  */
 int pier_sync_event_set(struct pier_sync_event *event, uint64_t value);
 int pier_sync_event_add(struct pier_sync_event *event, uint64_t value,
