@@ -296,6 +296,48 @@ static void ids_are_not_used_again_soon(void)
 	talker_unpair(&server, &client);
 }
 
+#define IDS 65534
+
+static uint32_t next_id(bool is_consumer)
+{
+	struct pier_comch_consumer *c = NULL;
+	struct pier_comch_producer *p = NULL;
+	uint32_t id;
+
+	if (!is_consumer)
+		IS(pier_comch_producer_create(client.conn, &p), 0);
+	else
+		IS(pier_comch_consumer_create(client.conn, consumer.mmap, &c),
+		   0);
+	id = is_consumer ? pier_comch_consumer_id(c)
+			 : pier_comch_producer_id(p);
+	pier_comch_consumer_destroy(c);
+	pier_comch_producer_destroy(p);
+	return id;
+}
+
+/* An id that is in use, below @first, is passed over. */
+static void ids_go_round(bool is_consumer, uint32_t first)
+{
+	uint32_t last = first - 1, id, wrong = 0;
+
+	for (int i = 0; i < 2 * IDS; i++) {
+		id = next_id(is_consumer);
+		wrong += id != (last == IDS ? first : last + 1);
+		last = id;
+	}
+	IS(wrong, 0);
+}
+
+static void ids_are_from_1_to_65534(void)
+{
+	if (open_both() && IS(pier_comch_consumer_id(consumer.consumer), 1)) {
+		ids_go_round(true, 2);
+		ids_go_round(false, 1);
+	}
+	close_both();
+}
+
 static void there_are_at_most_1024(void)
 {
 	static struct pier_comch_producer *some[PIER_COMCH_CONSUMERS_MAX];
@@ -431,6 +473,7 @@ int main(void)
 	TEST(contexts_are_stopped_in_callbacks);
 	TEST(contexts_are_destroyed_in_callbacks);
 	TEST(ids_are_not_used_again_soon);
+	TEST(ids_are_from_1_to_65534);
 	TEST(there_are_at_most_1024);
 	TEST(a_consumer_is_no_buffer_of_its_memory);
 	TEST(memory_is_checked);
