@@ -5,6 +5,7 @@
  * (t/lib/vlink.c).  What is printed depends on the seeds only.
  * usage: net [-s SEEDS] [SCENE...]
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 
 #define GBIT UINT64_C(1000000000)
 #define US 1000
+#define WINDOW (256 * 4096)	/* bytes that a soft device has in flight */
 
 /* A scene, and its limits; a limit of 0 is none. */
 struct net_scene {
@@ -27,14 +29,30 @@ struct net_scene {
 	double goodput;		/* at least, of the server's link */
 	double jain;		/* at least */
 	double resent;		/* at most, of the packets sent */
+	double window;		/* at least, of a window each round trip */
+	double rounds;		/* at most, round trips of the first request */
 };
 
 /* Over the seeds: the worst of each. */
 struct net_result {
-	double goodput, jain, resent;
+	double goodput, jain, resent, rounds;
 	double sum;		/* of goodput */
 	int failed, seeds;
 };
+
+/* One writer at @ms; and what its first request takes, of one packet. */
+#define ROUND_TRIP(ms_, during) \
+	{ .name = "rtt" #ms_, .what = "one writer, " #ms_ " ms", \
+	  .opts = { .clients = 1, .depth = 8, \
+		    .up = { 10 * GBIT, (ms_) * 250 * US }, \
+		    .server = { 10 * GBIT, (ms_) * 250 * US, 300 } }, \
+	  .ms = (during), .seeds = 1, .none_fails = true, .window = 0.8 }
+#define FIRST(ms_) \
+	{ .name = "first" #ms_, .what = "a first write of 4 KiB, " #ms_ " ms", \
+	  .opts = { .clients = 1, .depth = 1, .len = 4096, \
+		    .up = { 10 * GBIT, (ms_) * 250 * US }, \
+		    .server = { 10 * GBIT, (ms_) * 250 * US, 300 } }, \
+	  .ms = 4 * (ms_), .seeds = 1, .none_fails = true, .rounds = 2 }
 
 static const struct net_scene scenes[] = {
 	{ .name = "one", .what = "one writer, 10 Gb/s, a queue of 50",
@@ -68,11 +86,19 @@ static const struct net_scene scenes[] = {
 		    .server = { 10 * GBIT, 25 * US, 0, .reorder = 0.01 },
 		    .opcode = IBV_WR_RDMA_READ },
 	  .ms = 200, .seeds = 20, .none_fails = true, .goodput = 0.95 },
+	ROUND_TRIP(1, 500), ROUND_TRIP(10, 2000), ROUND_TRIP(50, 10000),
+	ROUND_TRIP(100, 10000), ROUND_TRIP(200, 20000),
+	FIRST(1), FIRST(10), FIRST(50), FIRST(100), FIRST(200),
 	/* An index of 0.735 is a ratio of four. */
 	{ .name = "share", .what = "writers at 1 and 50 ms, 1 Gb/s",
 	  .opts = { .clients = 2, .up = { 10 * GBIT, 250 * US },
 		    .server = { GBIT, 250 * US, 250 }, .far = 24500 * US },
 	  .ms = 10000, .seeds = 2, .none_fails = true, .jain = 0.735 },
+	{ .name = "hops", .what = "8 writers, 4 of them two hops away",
+	  .opts = { .clients = 8, .up = { 10 * GBIT, 5 * US }, .behind = 4,
+		    .trunk = { 10 * GBIT, 10 * US, 50 },
+		    .server = { 10 * GBIT, 5 * US, 50 }, .spread = 0.5 },
+	  .ms = 1000, .seeds = 5, .none_fails = true, .goodput = 0.9 },
 	{ .name = "incast", .what = "100 writers, a queue of 50",
 	  .opts = { .clients = 100, .up = { 10 * GBIT, 5 * US },
 		    .server = { 10 * GBIT, 5 * US, 50 }, .spread = 0.5 },
@@ -85,6 +111,21 @@ static const struct net_scene scenes[] = {
 };
 
 #define SCENES ((int)(sizeof(scenes) / sizeof(*scenes)))
+
+/* Of a scene whose clients are equally far away; seconds. */
+static double round_trip(const struct star_opts *opts)
+{
+	return 2e-9 * (opts->up.latency + opts->server.latency);
+}
+
+/* Until the first request of the only client had its answer. */
+static double rounds(const struct star *star)
+{
+	uint64_t at = star->client->first_done_at;
+
+	return at ? 1e-9 * (at - star->started) / round_trip(&star->opts) :
+		    INFINITY;
+}
 
 static void add(const struct net_scene *scene, const struct star *star,
 		struct net_result *result)
@@ -110,6 +151,8 @@ static void add(const struct net_scene *scene, const struct star *star,
 		result->jain = jain;
 	if (resent > result->resent)
 		result->resent = resent;
+	if (rounds(star) > result->rounds)
+		result->rounds = rounds(star);
 	result->sum += goodput;
 	result->seeds++;
 }
@@ -141,6 +184,24 @@ static void judge(const struct net_scene *scene,
 			    100 * result->resent, 100 * scene->resent);
 }
 
+/* Of what a window each round trip brings, or the line, if that is less. */
+static void judge_distance(const struct net_scene *scene,
+			   const struct net_result *result)
+{
+	const struct star_opts *opts = &scene->opts;
+	double most = WINDOW * 8 / round_trip(opts) / opts->server.rate;
+	double share = result->goodput / (most < 1 ? most : 1);
+
+	if (scene->window > 0)
+		bench_judge(share >= scene->window, "%s: of a window each "
+			    "round trip: %.1f %%, at least %.0f", scene->name,
+			    100 * share, 100 * scene->window);
+	if (scene->rounds > 0)
+		bench_judge(result->rounds <= scene->rounds, "%s: the first "
+			    "request: %.3f round trips, at most %.0f",
+			    scene->name, result->rounds, scene->rounds);
+}
+
 static void play(const struct net_scene *scene, int seeds)
 {
 	struct net_result result = { 0 };
@@ -156,6 +217,7 @@ static void play(const struct net_scene *scene, int seeds)
 		star_close(star);
 	}
 	judge(scene, &result);
+	judge_distance(scene, &result);
 }
 
 /* Is @scene among @names, or is there none? */
@@ -171,7 +233,7 @@ static bool chosen(const struct net_scene *scene, char **names)
 static int targets_of(const struct net_scene *scene)
 {
 	return scene->none_fails + (scene->goodput > 0) + (scene->jain > 0) +
-	       (scene->resent > 0);
+	       (scene->resent > 0) + (scene->window > 0) + (scene->rounds > 0);
 }
 
 int main(int argc, char **argv)

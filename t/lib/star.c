@@ -108,20 +108,30 @@ static void client_run(void *arg)
 		post(client);
 }
 
-static void client_open(struct star *star, int i)
+static void client_link(struct star *star, int i)
 {
-	struct star_client *client = &star->client[i];
+	struct star_host *host = &star->client[i].host;
+	struct vlink *to = i < star->opts.behind ? star->trunk : NULL;
 	struct vlink_opts line = star->opts.up;
 	double more = (vnet_random(&star->net) >> 11) * 0x1p-53;
 
 	line.latency *= 1 + star->opts.spread * more;
 	if (i == star->opts.clients - 1)
 		line.latency += star->opts.far;
+	host->up = vlink_create(&star->net, &line, to);
+	if (to)
+		line.latency += star->opts.trunk.latency;
+	host->down = vlink_create(&star->net, &line, NULL);
+	vnet_route(host->io, host->up, host->down);
+}
+
+static void client_open(struct star *star, int i)
+{
+	struct star_client *client = &star->client[i];
+
 	client->star = star;
 	host_open(star, &client->host, i + 1, star->opts.depth + 1);
-	client->host.up = vlink_create(&star->net, &line, NULL);
-	client->host.down = vlink_create(&star->net, &line, NULL);
-	vnet_route(client->host.io, client->host.up, client->host.down);
+	client_link(star, i);
 	client_connect(star, client);
 	vnet_program(client->host.io, client_run, client);
 }
@@ -151,6 +161,8 @@ struct star *star_open(const struct star_opts *opts, uint64_t seed)
 	star->server.up = vlink_create(&star->net, &opts->server, NULL);
 	star->server.down = vlink_create(&star->net, &opts->server, NULL);
 	vnet_route(star->server.io, star->server.up, star->server.down);
+	if (opts->behind)
+		star->trunk = vlink_create(&star->net, &opts->trunk, NULL);
 	for (i = 0; i < opts->clients; i++)
 		client_open(star, i);
 	return star;

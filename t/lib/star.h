@@ -22,6 +22,8 @@ struct star_opts {
 	double spread;			/* clients are up to this share */
 					/* further away */
 	uint64_t far;			/* ns more of the last one's line */
+	int behind;			/* so many are at a second switch */
+	struct vlink_opts trunk;	/* from there; back, its latency */
 	enum ibv_wr_opcode opcode;	/* IBV_WR_RDMA_WRITE or READ */
 	uint32_t len;			/* of a request; 0: STAR_MEM */
 	int depth;			/* requests at a time; 0: 4 */
@@ -51,6 +53,7 @@ struct star {
 	struct vnet net;
 	struct star_opts opts;
 	struct star_host server;
+	struct vlink *trunk;		/* NULL: none is behind it */
 	struct star_client *client;	/* opts.clients of them */
 	uint8_t *mem;			/* of all hosts */
 	uint64_t started;		/* ns */
