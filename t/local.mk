@@ -568,6 +568,10 @@ $(doca20_tests:.t=.$(OBJEXT)): private AM_CPPFLAGS += $(doca20_cppflags)
 	-Wl,--wrap=pier_devinfo_gid,--wrap=pier_devinfo_mtu \
 	-Wl,--wrap=pier_devinfo_link,--wrap=pier_devinfo_can_import
 
+# This one has a device with a second port.
+%C%_ops_host_t_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=pier_devlist_count,--wrap=pier_devlist_get
+
 # This one closes the connection that the library sends on.
 %C%_copy_greeting_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pier_comch_send
 
@@ -674,6 +678,7 @@ EXTRA_DIST += \
 	%D%/lib/install.sh \
 	%D%/lib/netns.sh \
 	%D%/lib/python.sh \
+	%D%/lib/reconnect.sh \
 	%D%/lib/sshd.sh \
 	%D%/lib/tap.sh \
 	%D%/lib/toolbox.sh \

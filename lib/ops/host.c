@@ -27,7 +27,7 @@ struct host_address {
 };
 
 struct member {
-	char name[64];
+	char name[80];		/* with a port */
 	struct pier_dev *dev;		/* owned; NULL: takes no part */
 	struct pier_rdma *rdma;		/* the same */
 	struct host_address address[ADDRESSES];
@@ -142,10 +142,24 @@ void pier_host_destroy(struct pier_host *host)
 	pier__pe_defer(host->pe, &host->deferred);
 }
 
-static int create(struct pier_pe *pe, const struct pier_devlist *list,
-		  struct pier_host **ret)
+/* As pier_dev_open() finds it: a name without a port is the first port's. */
+static void take_name(struct member *member, const struct pier_devinfo *info)
 {
-	size_t count = pier_devlist_count(list), i;
+	const char *name = pier_devinfo_name(info);
+	unsigned int port = pier_devinfo_port(info);
+
+	if (port > 1)
+		snprintf(member->name, sizeof(member->name), "%s:%u", name,
+			 port);
+	else
+		snprintf(member->name, sizeof(member->name), "%s", name);
+}
+
+/* Of the devices of @list, or of @only. */
+static int create(struct pier_pe *pe, const struct pier_devlist *list,
+		  const struct pier_devinfo *only, struct pier_host **ret)
+{
+	size_t count = only ? 1 : pier_devlist_count(list), i;
 	struct pier_host *host = calloc(1, sizeof(*host) +
 					count * sizeof(host->member[0]));
 
@@ -154,17 +168,34 @@ static int create(struct pier_pe *pe, const struct pier_devlist *list,
 	host->pe = pe;
 	host->count = count;
 	for (i = 0; i < count; i++)
-		snprintf(host->member[i].name, sizeof(host->member[i].name),
-			 "%s", pier_devinfo_name(pier_devlist_get(list, i)));
+		take_name(&host->member[i],
+			  only ? only : pier_devlist_get(list, i));
 	*ret = host;
 	return 0;
+}
+
+/* @device may be NULL, which is all of them. */
+static int list_and_create(struct pier_pe *pe, const char *device,
+			   struct pier_host **ret)
+{
+	const struct pier_devinfo *only = NULL;
+	struct pier_devlist *list;
+	int err = pier_devlist_create(&list);
+
+	if (err)
+		return err;
+	if (device)
+		err = pier_devlist_find(list, device, &only);
+	if (!err)
+		err = create(pe, list, only, ret);
+	pier_devlist_destroy(list);
+	return err;
 }
 
 int pier_host_create(struct pier_pe *pe, const struct pier_host_config *cfg,
 		     struct pier_host **ret)
 {
 	struct pier_host_config c = { 0 };
-	struct pier_devlist *list = NULL;
 	struct pier_host *host = NULL;
 	int err = 0;
 
@@ -173,16 +204,13 @@ int pier_host_create(struct pier_pe *pe, const struct pier_host_config *cfg,
 	if (cfg)
 		err = pier__config_copy(&c, sizeof(c), cfg, cfg->size);
 	if (!err)
-		err = pier_devlist_create(&list);
-	if (err)
-		return err;
-	err = create(pe, list, &host);
-	pier_devlist_destroy(list);
+		err = list_and_create(pe, c.device, &host);
 	if (err)
 		return err;
 	host->cfg = c;
 	err = start_all(host);
 	host->cfg.rdma = NULL;		/* not needed after the call */
+	host->cfg.device = NULL;	/* the same */
 	if (err) {
 		destroy(&host->deferred);
 		return err;

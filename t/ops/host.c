@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <pier/host.h>
@@ -14,8 +15,34 @@
 
 static struct pier_pe *pe;
 static struct pier_host *host;
+static bool has_second_port;	/* of the first device, which is not there */
 static size_t came_by;		/* the device of the last request */
 static int established, ended;
+
+/* The linker has these called instead. */
+size_t __real_pier_devlist_count(const struct pier_devlist *list);
+size_t __wrap_pier_devlist_count(const struct pier_devlist *list);
+const struct pier_devinfo *
+__real_pier_devlist_get(const struct pier_devlist *list, size_t i);
+const struct pier_devinfo *
+__wrap_pier_devlist_get(const struct pier_devlist *list, size_t i);
+
+size_t __wrap_pier_devlist_count(const struct pier_devlist *list)
+{
+	return __real_pier_devlist_count(list) + has_second_port;
+}
+
+const struct pier_devinfo *
+__wrap_pier_devlist_get(const struct pier_devlist *list, size_t i)
+{
+	static struct pier_devinfo second;
+
+	if (!has_second_port || i < __real_pier_devlist_count(list))
+		return __real_pier_devlist_get(list, i);
+	second = *__real_pier_devlist_get(list, 0);
+	second.port.port = 2;
+	return &second;
+}
 
 static void requested(struct pier_conn *conn, void *data, void *ctx_data)
 {
@@ -253,6 +280,59 @@ static void an_invalid_configuration_is_reported_at_once(void)
 	pe = NULL;
 }
 
+/* It is not the first port again. */
+static void each_port_of_a_device_is_named(void)
+{
+	char name[80];
+	size_t i;
+
+	has_second_port = true;
+	if (begin()) {
+		i = pier_host_count(host) - 1;
+		snprintf(name, sizeof(name), "%s:2", pier_host_name(host, 0));
+		IS_STR(pier_host_name(host, i), name);
+		IS(pier_host_error(host, i), -ENODEV);
+		LIKE(pier_host_error_text(host, i), name);
+	}
+	end();
+	has_second_port = false;
+}
+
+static void a_host_can_have_one_device(void)
+{
+	struct pier_host_config cfg = config;
+	char name[80];
+
+	cfg.device = "";
+	if (IS(pier_pe_create(&pe), 0) &&
+	    IS(pier_host_create(pe, &cfg, &host), 0)) {
+		IS(pier_host_count(host), 1);
+		snprintf(name, sizeof(name), "%s", pier_host_name(host, 0));
+		pier_host_destroy(host);
+		host = NULL;
+		cfg.device = name;
+		if (IS(pier_host_create(pe, &cfg, &host), 0) && listen_on(0)) {
+			IS(pier_host_count(host), 1);
+			IS_STR(pier_host_name(host, 0), name);
+			is_reached_by(0);
+		}
+	}
+	end();
+}
+
+static void a_device_that_is_not_there_is_named(void)
+{
+	struct pier_host_config cfg = config;
+
+	cfg.device = "no_such0";
+	if (IS(pier_pe_create(&pe), 0)) {
+		IS(pier_host_create(pe, &cfg, &host), -ENODEV);
+		LIKE(pier_last_error(), "\"no_such0\"");
+		OK(!host);
+	}
+	end();
+}
+
 /* The others that share it cannot listen on it. */
 static void the_first_that_shares_port_4791_has_it(void)
 {
@@ -303,6 +383,9 @@ int main(void)
 	TEST(a_second_server_gets_another_port);
 	TEST(what_a_host_cannot_listen_to_is_an_error);
 	TEST(an_invalid_configuration_is_reported_at_once);
+	TEST(each_port_of_a_device_is_named);
+	TEST(a_host_can_have_one_device);
+	TEST(a_device_that_is_not_there_is_named);
 	TEST(the_first_that_shares_port_4791_has_it);
 	TEST(a_host_is_destroyed_with_its_connections);
 	return tap_done();

@@ -31,25 +31,30 @@ struct pier_host_config {
 	pier_conn_fn *failure;	/* each may be NULL */
 	pier_conn_fn *disconnected;
 	void *user_data;	/* of each context */
+	const char *device;	/* this one only, as pier_dev_open() has it; */
+				/* NULL: all */
 };
 
 /*
  * Open the devices and start their contexts on @pe, which must outlive *ret.
  * @cfg may be NULL.
- * Errors: -EINVAL, also of cfg->rdma; -ENODEV, no device can be used;
- * -ENOMEM; those of pier_devlist_create().
+ * Errors: -EINVAL, also of cfg->rdma; -ENODEV, no device can be used, or there
+ * is no cfg->device; -ENOMEM; those of pier_devlist_create().
  */
 int pier_host_create(struct pier_pe *pe, const struct pier_host_config *cfg,
 		     struct pier_host **ret);
 
 /*
  * Stop the contexts, destroy them and close the devices: what the program has
- * on these must have been destroyed.  Not from inside a callback.  NULL is
- * allowed.
+ * on these must have been destroyed.  Inside a callback it is deferred.  NULL
+ * is allowed.
  */
 void pier_host_destroy(struct pier_host *host);
 
-/* How many devices there are; the name of device @i, NULL: there is none. */
+/*
+ * How many devices there are; the name of device @i, as pier_dev_open() takes
+ * it, "mlx5_0:2" if it is not the first port.  NULL: there is none.
+ */
 size_t pier_host_count(const struct pier_host *host);
 const char *pier_host_name(const struct pier_host *host, size_t i);
 
