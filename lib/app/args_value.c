@@ -82,35 +82,28 @@ static int set_int(struct pier__slot *slot, const char *label, const char *text)
 	return 0;
 }
 
-static int set_size(struct pier__slot *slot, const char *label,
-		    const char *text)
+static bool parse_number(const char *text, uint64_t *ret)
 {
-	bool any = any_range(&slot->option);
-	uint64_t min = any ? 0 : (uint64_t)slot->option.min;
-	uint64_t max = any ? UINT64_MAX : (uint64_t)slot->option.max;
-	uint64_t value;
-
-	if (!parse_size(text, &value) || value < min || value > max)
-		return pier__fail(-PIER_EUSAGE, "%s \"%s\": a size from %"
-				  PRIu64 " to %" PRIu64 ", as 4096, 64K, 1M "
-				  "or 2G", label, text, min, max);
-	slot->is.size = value;
-	return 0;
-}
-
-static int set_number(struct pier__slot *slot, const char *label,
-		      const char *text)
-{
-	bool any = any_range(&slot->option);
-	uint64_t min = any ? 0 : (uint64_t)slot->option.min;
-	uint64_t max = any ? UINT64_MAX : (uint64_t)slot->option.max;
-	uint64_t value;
 	char *end;
 
-	if (!parse_digits(text, &value, &end) || *end || value < min ||
-	    value > max)
-		return pier__fail(-PIER_EUSAGE, "%s \"%s\": a number from %"
-				  PRIu64 " to %" PRIu64, label, text, min, max);
+	return parse_digits(text, ret, &end) && !*end;
+}
+
+static int set_unsigned(struct pier__slot *slot, const char *label,
+			const char *text)
+{
+	bool any = any_range(&slot->option);
+	bool is_size = slot->option.type == PIER_OPTION_SIZE;
+	uint64_t min = any ? 0 : (uint64_t)slot->option.min;
+	uint64_t max = any ? UINT64_MAX : (uint64_t)slot->option.max;
+	uint64_t value;
+
+	if (!(is_size ? parse_size : parse_number)(text, &value) ||
+	    value < min || value > max)
+		return pier__fail(-PIER_EUSAGE, "%s \"%s\": a %s from %"
+				  PRIu64 " to %" PRIu64 "%s", label, text,
+				  is_size ? "size" : "number", min, max,
+				  is_size ? ", as 4096, 64K, 1M or 2G" : "");
 	slot->is.size = value;
 	return 0;
 }
@@ -174,10 +167,8 @@ int pier__args_set(struct pier__slot *slot, enum pier__args_from from,
 		err = set_int(&new, label, text);
 		break;
 	case PIER_OPTION_SIZE:
-		err = set_size(&new, label, text);
-		break;
 	case PIER_OPTION_NUMBER:
-		err = set_number(&new, label, text);
+		err = set_unsigned(&new, label, text);
 		break;
 	case PIER_OPTION_STRING:
 		err = set_string(&new, label, text);
