@@ -53,6 +53,14 @@ connect_both()
 	    wait_for 10 is_up in_far ip link show far$n
 }
 
+# two_hosts "$@" - the test again, beside a second host, with a cable to it
+two_hosts()
+{
+	own_net "$@"
+	far_host && connect_both >"$tmp/ip" 2>&1 ||
+	    skip_all "$(head -n 1 "$tmp/ip")"
+}
+
 # connect_by_switch - near0 here and host0 on the second host, whose packets
 # pass a switch: far0, its port to near0, can be cut
 connect_by_switch()

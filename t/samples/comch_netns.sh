@@ -9,8 +9,7 @@
 bin=$build/samples
 [ -x "$bin/comch_ctrl_path_server" ] || skip_all "the samples are not built"
 
-own_net "$@"
-far_host && connect_both >"$tmp/ip" 2>&1 || skip_all "$(head -n 1 "$tmp/ip")"
+two_hosts "$@"
 
 # begin_server HOW TEXT - on the second host, if HOW is in_far
 begin_server()
@@ -20,12 +19,8 @@ begin_server()
 	$1 timeout 40 "$bin/comch_ctrl_path_server" -p soft_$dev -t "$2" \
 	    >"$tmp/server" 2>&1 &
 	serving=$!
-	tries=0
-	until $1 grep -q "@pier-comch\..*\.soft_$dev:" /proc/net/unix; do
-		tries=$((tries + 1))
-		[ $tries -le 500 ] || { echo "no server"; return 1; }
-		sleep 0.02
-	done
+	wait_for 10 $1 grep -q "@pier-comch\..*\.soft_$dev:" /proc/net/unix ||
+	    { echo "no server"; return 1; }
 }
 
 # ask DEVICE ADDRESS TEXT

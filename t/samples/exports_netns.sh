@@ -9,8 +9,7 @@
 bin=$build/samples
 [ -x "$bin/dma_copy_host" ] || skip_all "the samples are not built"
 
-own_net "$@"
-far_host && connect_both >"$tmp/ip" 2>&1 || skip_all "$(head -n 1 "$tmp/ip")"
+two_hosts "$@"
 
 # A number that differs from run to run.
 any()
