@@ -30,7 +30,7 @@ static int compare(void *arg)
 
 int main(int argc, char *argv[])
 {
-	struct pier_args args = { sizeof(args), PIER_ARGS_DEVICE,
+	struct pier_args args = { sizeof(args), PIER_ARGS_NAME,
 				  "Digest, copy a text.", .options = options };
 	struct pier_graph_node *n[3];
 	int e = pier_args_parse(&args, argc, argv);

@@ -38,7 +38,7 @@ static void changed(struct pier_ctx *ctx, enum pier_ctx_state prev,
 
 int main(int argc, char *argv[])
 {
-	struct pier_args args = { sizeof(args), PIER_ARGS_DEVICE,
+	struct pier_args args = { sizeof(args), PIER_ARGS_NAME,
 				  "Copy a text; act in callbacks only.",
 				  .options = options };
 	struct pier_dev *dev = NULL;

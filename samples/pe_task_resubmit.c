@@ -36,7 +36,7 @@ static void copied(struct pier_task *task, void *arg)
 
 int main(int argc, char *argv[])
 {
-	struct pier_args args = { sizeof(args), PIER_ARGS_DEVICE, about,
+	struct pier_args args = { sizeof(args), PIER_ARGS_NAME, about,
 				  .options = options };
 	struct pier_task *task;
 	int i, err;

@@ -28,7 +28,7 @@ static void got(struct pier_task *task, void *arg)
 
 int main(int argc, char *argv[])
 {
-	struct pier_args args = { sizeof(args), PIER_ARGS_DEVICE, "Try copies.",
+	struct pier_args args = { sizeof(args), PIER_ARGS_NAME, "Try copies.",
 				  .options = options };
 	struct pier_rdma_config cfg = { sizeof(cfg), .conn_send_queue = 4 };
 	struct pier_conn *a, *b;	/* the ends of one connection */

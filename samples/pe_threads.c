@@ -52,7 +52,7 @@ static void *work(void *arg)
 
 int main(int argc, char *argv[])
 {
-	struct pier_args args = { sizeof(args), PIER_ARGS_DEVICE,
+	struct pier_args args = { sizeof(args), PIER_ARGS_NAME,
 				  "Copy a text in each of several threads.",
 				  .options = options };
 	pthread_t threads[THREADS];

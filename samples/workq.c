@@ -37,7 +37,7 @@ static int copy(int i, pier_task_fn *fn, void *arg)
 
 int main(int argc, char *argv[])
 {
-	struct pier_args args = { sizeof(args), PIER_ARGS_DEVICE, about,
+	struct pier_args args = { sizeof(args), PIER_ARGS_NAME, about,
 				  .options = options };
 	struct pier_event event;
 	int i, err, events = 0, done = 0;

@@ -22,7 +22,7 @@ enum word { ANY, LEVEL, ADDR_TYPE };
 
 /* Where a row's value goes: at @offset in the basics or in struct pier_args. */
 struct row {
-	unsigned int group;	/* enum pier_args_group; 0: the basics */
+	unsigned int groups;	/* enum pier_args_group, or-ed; 0: the basics */
 	size_t offset;
 	int scale;		/* 0: none */
 	bool line_only;
@@ -35,12 +35,12 @@ static const char *const addr_types[] = {
 };
 
 #define PATH_LENGTH .min = 1, .max = 4095
-#define IN_ARGS(group, member) group, offsetof(struct pier_args, member)
+#define IN_ARGS(groups, member) groups, offsetof(struct pier_args, member)
 #define IN_BASICS(member) 0, offsetof(struct basics, member)
 
 /* In the order of the help.  An alias is below the option it stands for. */
 static const struct row rows[] = {
-	{ IN_ARGS(PIER_ARGS_DEVICE, device), 0, false, ANY,
+	{ IN_ARGS(PIER_ARGS_DEVICE | PIER_ARGS_NAME, device), 0, false, ANY,
 	  { "d", "device", "NAME", "RDMA device, network interface or PCI "
 	    "address", PIER_OPTION_STRING, .min = 1, .max = 255 } },
 	{ IN_ARGS(PIER_ARGS_DEVICE, gid_index), 0, false, ANY,
@@ -63,13 +63,14 @@ static const struct row rows[] = {
 	{ IN_ARGS(PIER_ARGS_CM, use_cm), 0, false, ANY,
 	  { "cm", "use-rdma-cm", NULL, "meet by RDMA CM, without files",
 	    PIER_OPTION_FLAG, .value = NULL } },
-	{ IN_ARGS(PIER_ARGS_CM, server_addr), 0, false, ANY,
-	  { "sa", "server-addr", "ADDR", "connect to the server there; else "
-	    "be the server", PIER_OPTION_STRING, .min = 1, .max = 300 } },
+	{ IN_ARGS(PIER_ARGS_CM | PIER_ARGS_SERVER, server_addr), 0, false, ANY,
+	  { "sa", "server-addr", "ADDR", "the server's address; the server "
+	    "has none", PIER_OPTION_STRING, .min = 1, .max = 300 } },
 	{ IN_ARGS(PIER_ARGS_CM, server_addr_type), 0, false, ADDR_TYPE,
 	  { "sat", "server-addr-type", "TYPE", "IPv4, IPv6 or GID; default: "
 	    "what it looks like", PIER_OPTION_STRING, .value = NULL } },
-	{ IN_ARGS(PIER_ARGS_CM, listen_port), 0, false, ANY,
+	{ IN_ARGS(PIER_ARGS_CM | PIER_ARGS_SERVER | PIER_ARGS_PORT,
+		  listen_port), 0, false, ANY,
 	  { "lp", "listen-port", "PORT", "the server's port, 1 to 65535",
 	    PIER_OPTION_INT, .min = 1, .max = 65535 } },
 	{ IN_ARGS(PIER_ARGS_TIMEOUT, timeout_ms), 1000, false, ANY,
@@ -191,10 +192,10 @@ static int make_slots(struct pier__parser *parser, struct pier_args *args,
 		slot_added(parser);
 	}
 	for (size_t i = 0; i < ROW_COUNT; i++) {
-		if (rows[i].group && !(args->groups & rows[i].group))
+		if (rows[i].groups && !(args->groups & rows[i].groups))
 			continue;
 		slot = add_slot(parser, &rows[i].option);
-		slot->option.value = rows[i].group ?
+		slot->option.value = rows[i].groups ?
 			(char *)args + rows[i].offset :
 			(char *)basics + rows[i].offset;
 		yield_names(parser, &slot->option);

@@ -92,7 +92,7 @@ int main(int argc, char *argv[])
 
 	args.about = "Get the values of keys from kv_server.";
 	args.operands = "KEY...";
-	args.groups = PIER_ARGS_DEVICE | PIER_ARGS_CM | PIER_ARGS_TIMEOUT;
+	args.groups = PIER_ARGS_NAME | PIER_ARGS_SERVER | PIER_ARGS_TIMEOUT;
 	args.server_addr = "127.0.0.1";
 	err = pier_args_parse(&args, argc, argv);
 	if (err)

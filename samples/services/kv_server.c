@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * kv_server - keys and values that clients read from its memory.  It accepts
- * them in an event loop of the program's own, of epoll(7).
- *
+ * them in an event loop of the program's own, of epoll(7); on one device, since
+ * atomics of two devices are not atomic with each other.
  *	kv_server -d soft_lo apple=red plum=blue &
  */
 #include <inttypes.h>
@@ -89,7 +89,7 @@ int main(int argc, char *argv[])
 
 	args.about = "Have keys and values, which clients read.";
 	args.operands = "KEY=VALUE...";
-	args.groups = PIER_ARGS_DEVICE | PIER_ARGS_CM;
+	args.groups = PIER_ARGS_NAME | PIER_ARGS_PORT;
 	err = pier_args_parse(&args, argc, argv);
 	if (err)
 		return pier_args_exit(err);	/* help, or a usage error */

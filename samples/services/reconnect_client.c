@@ -82,7 +82,7 @@ int main(int argc, char *argv[])
 	int i, connects = 0, err;
 
 	args.about = "Send numbers; connect again to a server that died.";
-	args.groups = PIER_ARGS_DEVICE | PIER_ARGS_CM | PIER_ARGS_TIMEOUT;
+	args.groups = PIER_ARGS_NAME | PIER_ARGS_SERVER | PIER_ARGS_TIMEOUT;
 	args.options = options;
 	args.server_addr = "127.0.0.1";
 	err = pier_args_parse(&args, argc, argv);

@@ -92,7 +92,7 @@ static void stop(int signal)
 
 int main(int argc, char *argv[])
 {
-	struct pier_args args = { sizeof(args), PIER_ARGS_DEVICE,
+	struct pier_args args = { sizeof(args), PIER_ARGS_NAME,
 				  .about = "Clients meet in pairs." };
 	struct pier_dev *dev = NULL;
 	int err = pier_args_parse(&args, argc, argv);

@@ -93,7 +93,7 @@ static int start(struct end *end, int i)
 
 int main(int argc, char *argv[])
 {
-	struct pier_args args = { sizeof(args), PIER_ARGS_DEVICE,
+	struct pier_args args = { sizeof(args), PIER_ARGS_NAME,
 				  "Requests in threads.", .options = options };
 	int i, n = 0, err = pier_args_parse(&args, argc, argv);
 

@@ -78,7 +78,7 @@ int main(int argc, char *argv[])
 	int i, err;
 
 	args.about = "Send messages back, in a loop of libuv.";
-	args.groups = PIER_ARGS_DEVICE | PIER_ARGS_CM;
+	args.groups = PIER_ARGS_NAME | PIER_ARGS_PORT;
 	err = pier_args_parse(&args, argc, argv);
 	if (err)
 		return pier_args_exit(err);	/* help, or a usage error */

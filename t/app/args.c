@@ -351,6 +351,26 @@ static void help_shows_only_the_groups_that_apply(void)
 	LIKE(printed, "--json FILE");
 }
 
+/* Nothing that a program ignores is accepted. */
+static void parts_of_groups_are_groups_too(void)
+{
+	struct pier_args args = { sizeof(args), .groups = PIER_ARGS_NAME };
+
+	IS(parse(&args, "prog -d soft_lo"), 0);
+	IS_STR(args.device, "soft_lo");
+	IS(parse(&args, "prog -g 1"), -PIER_EUSAGE);
+	args.groups = PIER_ARGS_PORT;
+	IS(parse(&args, "prog -lp 7000"), 0);
+	IS(args.listen_port, 7000);
+	IS(parse(&args, "prog -sa host"), -PIER_EUSAGE);
+	args.groups = PIER_ARGS_NAME | PIER_ARGS_SERVER;
+	IS(parse(&args, "prog -d soft_lo -sa host -lp 7001"), 0);
+	IS_STR(args.server_addr, "host");
+	IS(args.listen_port, 7001);
+	IS(parse(&args, "prog -cm"), -PIER_EUSAGE);
+	IS(parse(&args, "prog -sat IPv4"), -PIER_EUSAGE);
+}
+
 static void the_version_is_printed(void)
 {
 	IS(parse_own("prog -v"), -PIER_EHELP);
@@ -434,6 +454,7 @@ int main(void)
 	TEST(help_lists_own_options_then_common_ones);
 	TEST(a_long_usage_is_wrapped);
 	TEST(help_shows_only_the_groups_that_apply);
+	TEST(parts_of_groups_are_groups_too);
 	TEST(the_version_is_printed);
 	TEST(the_exit_status_is_2_for_bad_usage);
 	TEST(the_log_level_is_a_name_or_a_number);
