@@ -4,6 +4,7 @@
 # A client whose server is killed, and stopped, by real processes.
 . "${0%/*}/../lib/tap.sh"
 . "${0%/*}/../lib/device.sh"
+. "$top/t/lib/reconnect.sh"
 
 bin=$build/samples/services
 [ -x "$bin/reconnect_client" ] || skip_all "the samples are not built"
@@ -27,43 +28,6 @@ ask()
 	client=$!
 }
 
-lines()
-{
-	wc -l <"$tmp/$1"
-}
-
-more_than()
-{
-	[ "$(lines "$1")" -gt "$2" ]
-}
-
-# Numbers come back that did not before.
-goes_on()
-{
-	wait_for 60 more_than client.out $(($(lines client.out) + 3)) || {
-		cat "$tmp"/*.err
-		return 1
-	}
-}
-
-# lost NUMBER - the client has lost more connections than that, each of which
-# is a line beside that for what it waits
-lost()
-{
-	wait_for 60 lost_more "$1"
-}
-
-lost_more()
-{
-	[ "$(grep -vc "^waiting for" "$tmp/client.err")" -gt "$1" ]
-}
-
-# No number was lost, and none came twice.
-each_came_once()
-{
-	sed '$d' "$tmp/client.out" | awk '$1 != NR { print; exit 1 }'
-}
-
 finish()
 {
 	for process in $client $server; do
@@ -78,7 +42,7 @@ numbers_come_back_on_one_connection()
 {
 	serve
 	ask 10
-	wait $client && client='' && more_than client.out 10 &&
+	wait $client && client='' && more_than 10 &&
 		grep -qx 'waiting for the server; Ctrl-C ends it' \
 			"$tmp/client.err" &&
 		grep -qx '10 numbers on 1 connections' "$tmp/client.out" &&
