@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * request_reply_client - send requests, many at a time, each with a deadline,
- * and wait for the replies; see request_reply_server.
+ * request_reply_client - send requests with deadlines, and print the replies.
  *
  *	request_reply_client -d soft_lo -t Alice -c 2 --timeout 5
  *	request_reply_client -d soft_lo --meetings
@@ -12,8 +11,7 @@
 
 #include <pier/pier.h>
 
-#define MAX 16		/* the credits of a client, unless configured */
-#define LEN (1 << 16)	/* of a reply */
+enum { MAX = 16, LEN = 1 << 16 };	/* credits of a client; of a reply */
 
 static const char *text = PIER_ARGS_TEXT, *address;
 static int count = 1, meetings, failed;
@@ -89,7 +87,7 @@ int main(int argc, char *argv[])
 	int i, err;
 
 	args.about = "Send a text to request_reply_server; print the reply.";
-	args.groups = PIER_ARGS_DEVICE | PIER_ARGS_TIMEOUT;
+	args.groups = PIER_ARGS_NAME | PIER_ARGS_TIMEOUT;
 	args.options = options;
 	err = pier_args_parse(&args, argc, argv);
 	if (err)
@@ -99,7 +97,9 @@ int main(int argc, char *argv[])
 			    &mmap) ?: pier_buf_inventory_create(MAX, &inv) ?:
 	      pier_comch_create_client(dev, "request_reply", address, &comch) ?:
 	      pier_ctx_start(pier_comch_ctx(comch), pe);
-	err = err == -EINPROGRESS ? 0 : err;	/* it connects */
+	if (err == -EINPROGRESS)	/* it connects */
+		err = fputs("waiting for the server; Ctrl-C ends it\n",
+			    stderr) < 0;
 	while (!err && pier_ctx_state(pier_comch_ctx(comch)) ==
 		       PIER_CTX_STARTING)
 		err = pier_pe_wait(pe, -1);

@@ -16,12 +16,22 @@ serve()
 	wait_for 20 has_name
 }
 
-# send NAME OPTION... - its output is in $tmp/NAME
+# send NAME OPTION... - its output is in $tmp/NAME, behind which are its errors
 send()
 {
 	file=$tmp/$1
 	shift
-	timeout 60 "$bin/request_reply_client" -d "$device" "$@" >"$file" 2>&1
+	timeout 60 "$bin/request_reply_client" -d "$device" "$@" >"$file" \
+	    2>"$file.err"
+	status=$?
+	grep -v "^waiting for" "$file.err" >>"$file"
+	return $status
+}
+
+# waited NAME - the client printed for what, and how to end it
+waited()
+{
+	grep -qx "waiting for the server; Ctrl-C ends it" "$tmp/$1.err"
 }
 
 # meetings COUNT - so many have met
@@ -62,7 +72,8 @@ each_of_two_gets_the_text_of_the_other()
 	send alice -t Alice &
 	alice=$!
 	send bob -t Bob && wait $alice && has alice "met Bob" 1 &&
-		has bob "met Alice" 1 && meetings 1 && ends_well
+		has bob "met Alice" 1 && waited alice && waited bob &&
+		meetings 1 && ends_well
 }
 
 many_requests_wait_at_a_time()
@@ -118,7 +129,7 @@ texts_have_any_bytes()
 	    -std=gnu11 -I"$top/lib/include" -o "$tmp/nul" "$tmp/nul.c" \
 	    "$build/lib/libpier.la" || return
 	serve
-	"$tmp/nul" -d "$device" -c 4 >"$tmp/got" 2>&1 &&
+	"$tmp/nul" -d "$device" -c 4 >"$tmp/got" 2>"$tmp/got.err" &&
 		send list --meetings || return
 	text='a\x00\x1bb'
 	has got "met $text" 4 && has list "$text met $text" 2 && ends_well
