@@ -6,7 +6,7 @@
 
 static const char *file, *device, *rep_name, *address;
 static const struct pier_option options[] = {
-	{ "f", "file", "FILE", "the file, which exists on one side; required",
+	{ "f", "file", "FILE", "the file, which exists on one side",
 	  PIER_OPTION_STRING, 1, 1, 4095, &file },
 	{ "p", "pci-addr", "DEV", "the device, by PCI address or name",
 	  PIER_OPTION_STRING, 0, 0, 0, &device },

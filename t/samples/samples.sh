@@ -536,6 +536,23 @@ help_is_printed_and_a_bad_option_is_a_usage_error()
 	done
 }
 
+# All but the one that takes its arguments as texts.
+help_of_each_sample_has_at_most_80_columns()
+{
+	count=0
+	for sample in "$bin"/* "$bin"/services/*; do
+		case $sample in
+		*.o|*/doca_workq) continue ;;
+		esac
+		[ -f "$sample" ] && [ -x "$sample" ] || continue
+		"$sample" --help >"$tmp/out" &&
+			awk 'length > 80 { print; wide = 1 }
+				END { exit wide }' "$tmp/out" || return 1
+		count=$((count + 1))
+	done
+	[ $count -ge 40 ]
+}
+
 # fails STATUS FILE SAMPLE TEXT... - exit 1, an error message with each TEXT
 fails()
 {
@@ -770,6 +787,7 @@ natively run a_text_of_no_or_256_characters_is_a_usage_error
 natively run options_may_be_long
 natively run options_may_stand_in_a_json_file
 natively run help_is_printed_and_a_bad_option_is_a_usage_error
+natively run help_of_each_sample_has_at_most_80_columns
 natively run a_peer_that_never_comes_is_named_when_the_time_is_up
 natively run memory_that_never_comes_is_named_when_the_time_is_up
 natively run an_old_descriptor_is_refused_and_its_age_is_reported
