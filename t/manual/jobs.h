@@ -9,6 +9,8 @@
  */
 #include <stdint.h>
 
+#include <pier/text.h>
+
 #define CLIENTS 8
 #define WORD_MAX 56
 
@@ -22,3 +24,11 @@ struct job_table {
 	uint64_t count;
 	struct job_slot slot[CLIENTS];
 };
+
+/* What a peer has sent, for a terminal; until the next call. */
+static inline const char *shown(const void *bytes, size_t len)
+{
+	static char text[4 * WORD_MAX + 1];
+
+	return pier_text_escape(bytes, len, text, sizeof(text));
+}

@@ -50,7 +50,7 @@ static int fetch(struct job_work *work, const char *word)
 	if (!err && slot->len > WORD_MAX)
 		err = -EPROTO;
 	if (!err)
-		printf("%s -> %.*s\n", word, (int)slot->len, slot->text);
+		printf("%s -> %s\n", word, shown(slot->text, slot->len));
 	return err;
 }
 
@@ -126,7 +126,7 @@ static int join(struct job_work *work, int port, const char *name)
 	err = pier_conn_wait(work->conn, 20000);
 	if (err == -ECONNREFUSED &&
 	    !pier_conn_private_data(work->conn, &data, &len))
-		printf("rejected: %.*s\n", (int)len, (const char *)data);
+		printf("rejected: %s\n", shown(data, len));
 	return err ?: pier_conn_private_data(work->conn, &data, &len) ?:
 	       pier_mmap_create_from_export(work->dev, data, len,
 					    &work->remote);

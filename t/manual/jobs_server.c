@@ -15,7 +15,7 @@
 
 struct job_client {
 	struct pier_conn *conn;		/* NULL: it has disconnected */
-	char name[NAME_LEN + 1], word[WORD_MAX];
+	char name[4 * NAME_LEN + 1], word[WORD_MAX];
 	size_t len, at;
 	int busy;			/* a job of it runs */
 };
@@ -74,7 +74,7 @@ static void reversed(struct pier_task *task, void *arg)
 
 static void start_job(struct job_client *client, const char *word, size_t len)
 {
-	printf("%s: %.*s\n", client->name, (int)len, word);
+	printf("%s: %s\n", client->name, shown(word, len));
 	if (len == 5 && !memcmp(word, "never", 5))
 		return;
 	if (client->busy || len > WORD_MAX) {
@@ -125,7 +125,8 @@ static void request(struct pier_conn *conn, void *user_data, void *ctx_data)
 		err = pier_conn_reject(conn, "too many clients", 16);
 	} else {
 		memset(client, 0, sizeof(*client));
-		memcpy(client->name, name, len);
+		pier_text_escape(name, len, client->name,
+				 sizeof(client->name));
 		client->conn = conn;
 		pier_conn_set_user_data(conn, client);
 		err = pier_conn_accept(conn, table_desc, table_desc_len);
