@@ -81,7 +81,7 @@ commands()
 # What the parser of the command takes, by its own help.
 options_of()
 {
-	"$pier" "$1" --help | grep '^  -' | sed 's/   .*//' |
+	"$pier" "$@" --help | grep '^  -' | sed 's/   .*//' |
 		grep -oE -- '(^|[ ,])--?[a-z][a-z-]*' | tr -d ' ,'
 }
 
@@ -103,15 +103,22 @@ each_command_is_completed()
 	done
 }
 
+# has_options COMMAND... - each shell completes those of its help
+has_options()
+{
+	options=$(options_of "$@")
+	[ "$(echo "$options" | wc -l)" -ge 6 ] || return 1
+	for shell in $shells; do
+		completes $shell "$options" "$@" - || return 1
+	done
+}
+
 options_are_those_of_each_command()
 {
 	for command in $(commands); do
-		options=$(options_of "$command")
-		[ "$(echo "$options" | wc -l)" -ge 6 ] || return 1
-		for shell in $shells; do
-			completes $shell "$options" "$command" - || return 1
-		done
+		has_options "$command" || return 1
 	done
+	has_options perf plot
 }
 
 devices_are_completed()
@@ -146,11 +153,15 @@ files_are_completed()
 		cd "$tmp/dir" || return 1
 	completes bash "file sub" desc "" &&
 		completes bash sub copy --root "" &&
+		completes bash "file sub" perf plot "" &&
+		completes bash file perf plot -o f &&
 		completes bash "file sub" exchange host --send file "" &&
 		completes bash file info -j f || return 1
 	case $shells in
 	*zsh*)
 		completes zsh files desc "" &&
+			completes zsh files perf plot x "" &&
+			completes zsh files perf plot -o "" &&
 			completes zsh files copy --root "" &&
 			completes zsh files copy a "" &&
 			completes zsh message=SECONDS ping -i "" ;;
