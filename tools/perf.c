@@ -25,7 +25,7 @@ static const struct pier_option options[] = {
 	},
 	{
 		.long_name = "respond",
-		.help = "do not measure, also as a client or by files",
+		.help = "do not measure, by descriptor files",
 		.type = PIER_OPTION_FLAG,
 		.value = &perf.opts.respond,
 	},

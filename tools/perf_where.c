@@ -41,20 +41,19 @@ int perf_where(struct perf *perf, const char *place)
 	}
 	if (perf->opts.listen)
 		return take_server(perf, place);
-	if (perf->opts.respond && perf->args.use_cm && !place &&
-	    !perf->args.server_addr) {
-		tool_message("pier perf: --respond and -cm without -sa: give "
-			     "--listen, which is the server");
-		return 2;
-	}
-	if (place && perf->args.use_cm) {
-		tool_message("pier perf: -cm alone is the server, and \"%s\" "
-			     "is the server's address: give one of them",
-			     place);
-		return 2;
-	}
 	if (place)
 		perf->args.server_addr = place;
+	if (perf->args.use_cm && !perf->args.server_addr) {
+		tool_message("pier perf: -cm without -sa: give --listen, which "
+			     "is the server, or HOST[:PORT], where it is");
+		return 2;
+	}
+	if (perf->opts.respond && perf->args.server_addr) {
+		tool_message("pier perf: --respond and the server %s, which "
+			     "does not measure: without --respond this end "
+			     "measures", perf->args.server_addr);
+		return 2;
+	}
 	return 0;
 }
 

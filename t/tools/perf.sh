@@ -176,27 +176,22 @@ perf_works_with_one_message_outstanding()
 	done
 }
 
-# met ORDER ROLE MEASURE OPTION... - by address, without files: the ROLE,
-# responder or requester, is the server; both succeed
+# met ORDER MEASURE OPERATION - by address, without files; both succeed
 met()
 {
-	order=$1 role=$2
-	shift 2
+	order=$1
+	shift
 	ports=$((${ports:-0} + 1))
 	port=$((20000 + ($$ * 50 + ports) % 12000))
-	if [ "$role" = responder ]; then
-		server="--listen" client="-n 50 --warmup 5"
-	else
-		server="-cm -n 50 --warmup 5" client="--respond"
-	fi
+	client="-sa $address -n 50 --warmup 5"
 	if [ "$order" = server_first ]; then
-		by_address a $server "$@" &
-		by_address b $client -sa "$address" "$@"
+		by_address a --listen "$@" &
+		by_address b $client "$@"
 	else
-		by_address b $client -sa "$address" "$@" &
-		by_address a $server "$@"
+		by_address b $client "$@" &
+		by_address a --listen "$@"
 	fi && wait $! || {
-		echo "$order, the server is the $role: $*"
+		echo "$order: $*"
 		cat "$tmp"/[ab].out "$tmp"/[ab].err
 		return 1
 	}
@@ -211,27 +206,33 @@ by_address()
 		>"$tmp/$which.out" 2>"$tmp/$which.err"
 }
 
-# all_met ORDER ROLE WHICH - each measure of each operation; WHICH measures
+# all_met ORDER - each measure of each operation
 all_met()
 {
 	for operation in send write read; do
-		met "$1" "$2" lat "$operation" &&
-			says "$tmp/$3.out" "$operation latency" median &&
-			row "$tmp/$3.out" 64 50 &&
-			met "$1" "$2" bw "$operation" &&
-			says "$tmp/$3.out" "$operation bandwidth" GB/s ||
+		met "$1" lat "$operation" &&
+			says "$tmp/b.out" "$operation latency" median &&
+			row "$tmp/b.out" 64 50 &&
+			met "$1" bw "$operation" &&
+			says "$tmp/b.out" "$operation bandwidth" GB/s ||
 			return 1
 	done
 }
 
 perf_by_address_measures_a_server()
 {
-	all_met server_first responder b && all_met client_first responder b
+	all_met server_first && all_met client_first
 }
 
-perf_by_address_measures_from_a_server()
+# Being the server has one word, and samples' options lead to it.
+perf_is_no_server_without_listen()
 {
-	all_met server_first requester a && all_met client_first requester a
+	status 2 "$pier" perf -cm lat send &&
+		says "$tmp/err" "give --listen, which is the server" &&
+		status 2 "$pier" perf -cm --respond lat send &&
+		says "$tmp/err" "give --listen, which is the server" &&
+		status 2 "$pier" perf --respond lat send "$address" &&
+		says "$tmp/err" "the server $address, which does not measure"
 }
 
 # listening OPTION... - the server, in the background
@@ -302,9 +303,8 @@ perf_listens_on_all_addresses_of_the_device()
 perf_names_places_that_make_no_sense()
 {
 	for words in "--listen lat send nowhere:x" "--listen lat send 99999" \
-	    "--listen lat send 0" "-cm lat send host" \
-	    "-sa a lat send b" "--listen -sa a lat send" \
-		"-cm --respond lat send"; do
+	    "--listen lat send 0" "-sa a lat send b" \
+	    "--listen -sa a lat send"; do
 		status 2 "$pier" perf -d "$device" $words &&
 			[ -s "$tmp/err" ] || return 1
 	done
@@ -453,7 +453,7 @@ natively run perf_counts_every_message
 run perf_takes_sizes_from_one_byte_to_megabytes
 run perf_works_with_one_message_outstanding
 run perf_by_address_measures_a_server
-run perf_by_address_measures_from_a_server
+run perf_is_no_server_without_listen
 run perf_is_a_server_by_listen_and_its_client_names_host_and_port
 run perf_listens_on_all_devices_if_none_is_named
 natively run perf_listens_on_all_addresses_of_the_device
