@@ -178,7 +178,7 @@ static void print_conn(json_t *conn)
 					 json_object_get(conn, "local")));
 		snprintf(text, sizeof(text), "to 0x%" PRIx64 " %s",
 			 number_of(conn, "peer_qpn"), json_string_value(peer));
-		tool_word(text, " ", column, 13);
+		tool_word(stdout, text, " ", column, 13);
 	}
 	putchar('\n');
 	print_counters(4, json_object_get(conn, "counters"));

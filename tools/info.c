@@ -364,7 +364,7 @@ static void print_names(const char *title, json_t *object)
 
 	json_object_foreach(object, key, value)
 		if (json_is_true(value))
-			column = tool_word(key, ", ", column, indent);
+			column = tool_word(stdout, key, ", ", column, indent);
 	puts(column > indent ? "" : "none");
 }
 
@@ -398,7 +398,7 @@ static void print_reps(json_t *reps)
 				    text_of(rep, "netdev"),
 				    text_of(rep, "pci"));
 
-		tool_word(text_of(rep, "vuid"), " ", column, 6);
+		tool_word(stdout, text_of(rep, "vuid"), " ", column, 6);
 		putchar('\n');
 	}
 }

@@ -8,16 +8,18 @@
 
 void ping_report_begin(const struct ping *p)
 {
-	char size[TOOL_SIZE_TEXT];
+	char size[TOOL_SIZE_TEXT], peer[80];
 	int column;
 
 	if (p->json)
 		return;
-	column = printf("PIER PING %s (%s),", p->args.argv[0],
-			pier_conn_peer_address(p->conn));
-	column = tool_word(tool_bytes(p->size, size), " ", column, 1);
+	snprintf(peer, sizeof(peer), "(%s),", pier_conn_peer_address(p->conn));
+	column = printf("PIER PING %s", p->args.argv[0]);
+	column = tool_word(stdout, peer, " ", column, 1);
+	column = tool_word(stdout, tool_bytes(p->size, size), " ", column, 1);
 	column += printf(", device");
-	tool_word(pier_devinfo_name(pier_dev_info(p->dev)), " ", column, 1);
+	tool_word(stdout, pier_devinfo_name(pier_dev_info(p->dev)), " ", column,
+		  1);
 	putchar('\n');
 	fflush(stdout);
 }

@@ -72,13 +72,15 @@ static void print_fault(const char *command, const struct pier_host *host,
 void tool_print_host(const char *command, const struct pier_host *host,
 		     FILE *file)
 {
-	const char *separator = ", devices ";
+	const char *separator = " ";
+	int column = fprintf(file, "%s listens on port %u, devices", command,
+			     pier_host_port(host));
 
-	fprintf(file, "%s listens on port %u", command, pier_host_port(host));
 	for (size_t i = 0; i < pier_host_count(host); i++) {
 		if (!pier_host_rdma(host, i) || pier_host_error(host, i))
 			continue;
-		fprintf(file, "%s%s", separator, pier_host_name(host, i));
+		column = tool_word(file, pier_host_name(host, i), separator,
+				   column, 2);
 		separator = ", ";
 	}
 	fprintf(file, "\n");

@@ -61,16 +61,17 @@ const char *tool_style(enum tool_style style)
 	return coloured ? codes[style] : "";
 }
 
-int tool_word(const char *word, const char *separator, int column, int indent)
+int tool_word(FILE *to, const char *word, const char *separator, int column,
+	      int indent)
 {
 	int len = (int)strlen(word);
 
 	if (column <= indent)		/* the first of a line */
-		return column + printf("%s", word);
+		return column + fprintf(to, "%s", word);
 	/* what follows the word takes one more column */
 	if (column + (int)strlen(separator) + len + 1 <= WIDTH)
-		return column + printf("%s%s", separator, word);
-	printf("%.*s\n%*s", (int)strcspn(separator, " "), separator, indent,
-	       "");
-	return indent + printf("%s", word);
+		return column + fprintf(to, "%s%s", separator, word);
+	fprintf(to, "%.*s\n%*s", (int)strcspn(separator, " "), separator,
+		indent, "");
+	return indent + fprintf(to, "%s", word);
 }

@@ -104,7 +104,8 @@ const char *tool_style(enum tool_style style);
  * Print @word at @column behind @separator, or in a new line from @indent.
  * Returns the new column.
  */
-int tool_word(const char *word, const char *separator, int column, int indent);
+int tool_word(FILE *to, const char *word, const char *separator, int column,
+	      int indent);
 
 /* Make "?" of the control characters in @text, which names may have. */
 void tool_make_printable(char *text);

@@ -191,6 +191,42 @@ perf_without_a_client_ends_in_time()
 	    "port $port after 1 s"
 }
 
+# narrow FILE - it has at most 80 columns
+narrow()
+{
+	awk 'length > 80 { print; wide = 1 } END { exit wide }' "$1"
+}
+
+# Interfaces of 15 letters, and an address without a zero.
+long_names_are_in_lines_of_at_most_80_columns()
+{
+	at=fd00:1111:2222:3333:4444:5555:6666:7777
+	ip link add abcdefghijklmn0 type veth peer name abcdefghijklmn1 &&
+	    ip addr add $at/64 dev abcdefghijklmn0 nodad &&
+	    ip addr add 10.77.2.1/24 dev abcdefghijklmn1 &&
+	    ip link set abcdefghijklmn0 up &&
+	    ip link set abcdefghijklmn1 up &&
+	    serve ping --listen $((port + 1)) &&
+	    says "$tmp/serve.out" soft_abcdefghijklmn0 soft_abcdefghijklmn1 &&
+	    narrow "$tmp/serve.out" &&
+	    status 0 "$pier" ping -d soft_abcdefghijklmn0 -c1 "[$at]:$port" &&
+	    says "$tmp/out" "($at port $port)" && narrow "$tmp/out" || return
+	for words in info "info --brief" "info --representors"; do
+		# shellcheck disable=SC2086
+		status 0 "$pier" $words && narrow "$tmp/out" || return
+	done
+	"$pier" ping -d soft_abcdefghijklmn0 "[$at]:$port" >"$tmp/pings" &
+	wait_for 20 counts && says "$tmp/counted" "[$at]" &&
+	    narrow "$tmp/counted" && kill $! && leave
+}
+
+# The client of before has a connection that is counted.
+counts()
+{
+	"$pier" counters $! >"$tmp/counted" 2>&1 &&
+	    grep -q "  connection .*$at" "$tmp/counted"
+}
+
 lay >/dev/null 2>&1 || skip_all "no interfaces can be made"
 run ping_is_answered_at_every_address_of_the_host
 run ping_is_answered_at_a_new_address
@@ -204,4 +240,5 @@ run perf_measures_to_every_address_of_the_host
 run a_client_with_too_large_a_size_is_rejected_by_perfs_server
 run perf_that_stays_serves_every_address_in_turn
 run perf_without_a_client_ends_in_time
+run long_names_are_in_lines_of_at_most_80_columns
 tap_done

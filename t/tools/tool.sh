@@ -124,7 +124,8 @@ output_has_at_most_80_columns()
 	while read -r command; do
 		narrow "$pier" help "$command" || return 1
 	done <"$tmp/commands"
-	narrow "$pier" help && narrow "$pier" info &&
+	narrow "$pier" help && narrow "$pier" perf plot --help &&
+		narrow "$pier" info &&
 		narrow "$pier" info --representors &&
 		narrow "$pier" info --brief && narrow "$pier" counters
 }
