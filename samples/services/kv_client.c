@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kv_client - read values from the memory of kv_server, and count that there:
- * the server's program does nothing for either.
+ * kv_client - read values in the memory of kv_server, and count that there.
+ *
  *	kv_client -d soft_lo -sa 127.0.0.1 apple plum
  */
 #include <inttypes.h>

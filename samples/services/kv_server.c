@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * kv_server - keys and values that clients read from its memory.  It accepts
- * them in an event loop of the program's own, of epoll(7); on one device, since
- * atomics of two devices are not atomic with each other.
+ * them in an event loop of the program's own, of epoll(7).
+ *
  *	kv_server -d soft_lo apple=red plum=blue &
  */
 #include <inttypes.h>
@@ -79,7 +79,7 @@ int main(int argc, char *argv[])
 {
 	struct pier_args args = PIER_ARGS_RENDEZVOUS;
 	struct pier_listen_config listen = { .size = sizeof(listen) };
-	struct pier_dev *dev = NULL;
+	struct pier_dev *dev = NULL;	/* atomics of two would collide */
 	struct pier_pe *pe = NULL;
 	struct pier_rdma *rdma = NULL;
 	struct pier_mmap *mmap = NULL;

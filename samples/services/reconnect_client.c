@@ -6,6 +6,7 @@
 #include <pier/pier.h>
 
 #define LEN 32
+
 static int count = 10;
 static const struct pier_option options[] = {
 	{ "n", "count", "N", "numbers to send; default 10", PIER_OPTION_INT,
@@ -100,9 +101,8 @@ int main(int argc, char *argv[])
 		if (!is_connected() && ++connects)
 			err = reconnect();
 		err = err ? err : ask();
-		pier_text_escape(memory[1], strnlen(memory[1], LEN), shown,
-				 sizeof(shown));
-		if (answered && puts(shown) >= 0)
+		if (answered && puts(pier_text_escape(memory[1], strnlen(
+		    memory[1], LEN), shown, sizeof(shown))) >= 0)
 			fflush(stdout);
 	}
 	if (err)
