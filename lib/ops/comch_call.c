@@ -423,10 +423,17 @@ void pier__comch_expire(struct pier_comch *comch)
 
 /* Tasks. */
 
+static void bufs(struct pier_task *task, struct pier_buf *ret[2])
+{
+	ret[0] = of_task(task)->dst;
+	ret[1] = NULL;
+}
+
 static const struct pier__task_ops task_ops = {
 	.submit = submit,
 	.release = release,
 	.error = get_error,
+	.bufs = bufs,
 	.cancel = cancel,
 	.force = force,
 	.obstacle = obstacle,
