@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -457,13 +458,14 @@ int pier_args_parse(struct pier_args *args, int argc, char *argv[])
 	return err;
 }
 
-/* A help that is not written has failed. */
+/* A help or version that is not written has failed. */
 int pier_args_exit(int err)
 {
 	if (err != -PIER_EHELP)
 		return err ? 2 : 0;
 	if (!fflush(stdout) && !ferror(stdout))
 		return 0;
-	fputs("the help cannot be written to standard output\n", stderr);
+	fprintf(stderr, "%s: cannot write to standard output\n",
+		program_invocation_short_name);
 	return 1;
 }
