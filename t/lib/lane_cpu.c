@@ -15,12 +15,6 @@ static int run_call(void *arg)
 	return 0;
 }
 
-/* A node's function knows no -EAGAIN. */
-static int run_node(void *arg)
-{
-	return run_call(arg) ? -EINPROGRESS : 0;
-}
-
 static int add_nodes(struct lane *lane)
 {
 	struct pier_graph_node **nodes = lane->nodes;
@@ -31,7 +25,7 @@ static int add_nodes(struct lane *lane)
 		err = pier_graph_add_ctx(lane->graph, pier_dma_ctx(lane->dma),
 					 &nodes[1]);
 	if (!err)
-		err = pier_graph_add_user(lane->graph, run_node, &nodes[2]);
+		err = pier_graph_add_user(lane->graph, run_call, &nodes[2]);
 	for (int i = 0; !err && i < 2; i++)
 		err = pier_graph_add_dependency(lane->graph, nodes[i],
 						nodes[2]);

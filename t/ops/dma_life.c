@@ -334,7 +334,7 @@ static void destroy_it(struct pier_task *task)
 	c.dma = NULL;
 }
 
-static void a_destroy_in_a_callback_cancels_the_others(void)
+static void a_destroy_in_a_callback_ends_all_tasks(void)
 {
 	struct copies tally = { .then = destroy_it };
 	struct pier_task *task[5];
@@ -551,7 +551,7 @@ int main(void)
 	TEST(without_a_start_there_are_no_tasks);
 	TEST(a_stop_cancels_what_is_queued);
 	TEST(a_stop_in_a_callback_cancels_the_others);
-	TEST(a_destroy_in_a_callback_cancels_the_others);
+	TEST(a_destroy_in_a_callback_ends_all_tasks);
 	TEST(a_destroy_in_the_last_callback_works_too);
 	TEST(a_failed_task_stops_the_context_if_configured);
 	TEST(a_failed_task_leaves_the_context_running_otherwise);
