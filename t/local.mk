@@ -185,7 +185,9 @@ check_PROGRAMS += \
 	%D%/ops/flush.t \
 	%D%/ops/func.t \
 	%D%/ops/graph.t \
+	%D%/ops/graph_adjust.t \
 	%D%/ops/graph_claim.t \
+	%D%/ops/graph_comch.t \
 	%D%/ops/graph_end.t \
 	%D%/ops/graph_rdma.t \
 	%D%/ops/host.t \

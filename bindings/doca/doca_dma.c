@@ -170,6 +170,16 @@ doca_dma_task_memcpy_as_task(struct doca_dma_task_memcpy *task)
 	return &task->task;
 }
 
+/*
+ * May it be?  A function of a graph may change the tasks of its instance,
+ * which pier has.
+ */
+static bool may_change(const struct doca_dma_task_memcpy *task)
+{
+	return (task->task.task && pier_task_may_change(task->task.task)) ||
+	       pier__doca_task_may_change(&task->task);
+}
+
 /* A task that pier has already is changed, so that it need not be built. */
 static void change(struct doca_dma_task_memcpy *task)
 {
@@ -180,7 +190,7 @@ static void change(struct doca_dma_task_memcpy *task)
 void doca_dma_task_memcpy_set_src(struct doca_dma_task_memcpy *task,
 				  const struct doca_buf *src)
 {
-	if (!pier__doca_task_may_change(&task->task))
+	if (!may_change(task))
 		return;
 	task->src = src;
 	change(task);
@@ -195,7 +205,7 @@ doca_dma_task_memcpy_get_src(const struct doca_dma_task_memcpy *task)
 void doca_dma_task_memcpy_set_dst(struct doca_dma_task_memcpy *task,
 				  struct doca_buf *dst)
 {
-	if (!pier__doca_task_may_change(&task->task))
+	if (!may_change(task))
 		return;
 	task->dst = dst;
 	change(task);

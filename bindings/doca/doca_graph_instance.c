@@ -129,9 +129,10 @@ static doca_error_t find_step(struct doca_graph_instance *instance,
 {
 	if (!instance || !node)
 		return DOCA_ERROR_INVALID_VALUE;
-	if (submitted(instance))
+	if (!pier_task_may_free(instance->task))
 		return pier__doca_fail(DOCA_ERROR_IN_USE, "graph: data set "
-				       "while the instance is submitted");
+				       "while the instance, or one that has "
+				       "it, is submitted");
 	if (node->graph != instance->graph || node->kind != kind)
 		return pier__doca_fail(DOCA_ERROR_NOT_PERMITTED, "graph: data "
 				       "of a node of another kind or graph");

@@ -52,6 +52,9 @@ struct pier_pe {
 	struct pier__source timeouts;	/* which ends them; of no engine: */
 					/* there were none yet */
 	struct pier__guard *guard;	/* of a debug build; NULL: none */
+	const struct pier_task *adjusts;	/* the instance of a graph */
+					/* whose function runs; NULL: none */
+	bool adjusted;			/* that has changed a task of it */
 };
 
 /* Have @fd wake its sleeps; @ptr is what epoll reports. */

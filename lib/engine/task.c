@@ -47,6 +47,21 @@ static bool is_placed(const struct pier_task *task)
 	return false;
 }
 
+/* Is it a node's of the instance one of whose functions runs? */
+static bool is_adjustable(const struct pier_task *task)
+{
+	const struct pier_pe *pe = task->ctx->pe;
+	struct pier__list *link = task->places.next;
+
+	if (!pe || !pe->adjusts)
+		return false;
+	for (; link != &task->places; link = link->next) {
+		if (place_of(link)->of == pe->adjusts)
+			return true;
+	}
+	return false;
+}
+
 static void release(struct pier_task *task)
 {
 	struct pier__list *link;
@@ -181,6 +196,22 @@ int pier__task_submit_error(const struct pier_task *task, unsigned int flags)
 	return err ? pier__task_named(task, err) : 0;
 }
 
+static int check_change(const struct pier_task *task)
+{
+	if (pier__task_busy(task))
+		return pier__fail(-EBUSY, "%s: changed while submitted",
+				  pier__task_name(task));
+	if (!pier__task_is_claimed(task))
+		return 0;
+	if (!is_adjustable(task))
+		return pier__fail(-EBUSY, "%s: changed while an instance of a "
+				  "graph has it: change it when that has "
+				  "finished, or in a function of that",
+				  pier__task_name(task));
+	task->ctx->pe->adjusted = true;
+	return 0;
+}
+
 int pier__task_check_change(const struct pier_task *task)
 {
 	struct pier__guard *guard = guard_of(task);
@@ -188,13 +219,7 @@ int pier__task_check_change(const struct pier_task *task)
 
 	if (err)
 		return err;
-	if (pier__task_busy(task))
-		err = pier__fail(-EBUSY, "%s: changed while submitted",
-				 pier__task_name(task));
-	else if (pier__task_is_claimed(task))
-		err = pier__fail(-EBUSY, "%s: changed while an instance of a "
-				 "graph has it: change it when that has "
-				 "finished", pier__task_name(task));
+	err = check_change(task);
 	pier__guard_leave(guard);
 	return err;
 }
@@ -291,6 +316,13 @@ bool pier_task_may_free(const struct pier_task *task)
 		return false;
 	return !pier__task_is_free(task) && !pier__task_busy(task) &&
 	       !is_placed(task);
+}
+
+bool pier_task_may_change(const struct pier_task *task)
+{
+	if (!task || pier__task_is_free(task) || pier__task_busy(task))
+		return false;
+	return !pier__task_is_claimed(task) || is_adjustable(task);
 }
 
 int pier_task_free(struct pier_task *task)

@@ -131,6 +131,16 @@ static inline void pier__task_give_back(struct pier_task *task)
 	task->own = NULL;
 }
 
+/* Its kind has changed. */
+static inline void pier__task_set_ops(struct pier_task *task,
+				      const struct pier__task_ops *ops)
+{
+	if (pier__task_is_claimed(task))
+		task->own = ops;
+	else
+		task->ops = ops;
+}
+
 /* Is it free, and are the flags valid?  Else pier__task_submit_error(). */
 static inline bool pier__task_may_submit(const struct pier_task *task,
 					 unsigned int flags)
@@ -202,8 +212,8 @@ int pier__task_check_change(const struct pier_task *task);
 
 /*
  * May a task be changed?
- * Errors: -EBUSY, it is submitted, or claimed; -EDEADLK, as of
- * pier__guard_enter().
+ * Errors: -EBUSY, it is submitted, or claimed by an instance of a graph none of
+ * whose functions runs; -EDEADLK, as of pier__guard_enter().
  */
 static inline int pier__task_may_change(const struct pier_task *task)
 {

@@ -10,15 +10,30 @@
 #include "ops/graph_impl.h"
 #include "ops/local_buf.h"
 
-/* A node before @step that has the same task; NULL: none. */
+/* The instance that was submitted, or is about to be. */
+static const struct pier__graph_task *root_of(const struct pier__graph_step *s)
+{
+	const struct pier__graph_task *instance = s->instance;
+
+	while (instance->claimed)
+		instance = instance->up->instance;
+	return instance;
+}
+
+/* Another node of the same root that has the same task; NULL: none. */
 static const struct pier__graph_step *
 find_same(const struct pier__graph_step *step)
 {
-	const struct pier__graph_step *at = step->instance->step;
+	const struct pier__list *places = &step->place.task->places, *link;
 
-	while (at < step && at->place.task != step->place.task)
-		at++;
-	return at < step ? at : NULL;
+	for (link = places->next; link != places; link = link->next) {
+		const struct pier__graph_step *at = pier__container_of(
+			link, struct pier__graph_step, place.link);
+
+		if (at != step && root_of(at) == root_of(step))
+			return at;
+	}
+	return NULL;
 }
 
 int pier__graph_refuse(const struct pier__graph_step *step)
@@ -34,9 +49,11 @@ int pier__graph_refuse(const struct pier__graph_step *step)
 		err = pier__fail(-EBUSY, "the task of node %u is submitted",
 				 index);
 	else if (same)
-		err = pier__fail(-EINVAL, "node %u has the task of node %u: "
+		err = pier__fail(-EINVAL, "node %u has the task of node %u%s: "
 				 "each needs its own", index,
-				 same->node->index);
+				 same->node->index,
+				 same->instance == step->instance ? "" :
+				 " of another graph of the instance");
 	else
 		err = pier__fail(-EBUSY, "the task of node %u is that of "
 				 "another node, of an instance that is "
@@ -44,16 +61,24 @@ int pier__graph_refuse(const struct pier__graph_step *step)
 	return pier__task_named(&step->instance->task, err);
 }
 
-void pier__graph_claim_step(struct pier__graph_step *step)
+static void hold_bufs(struct pier__graph_step *step)
 {
 	struct pier_task *task = step->place.task;
 	struct pier__guard *guard = pier__ctx_guard(task->ctx);
 
-	if (task->ops->bufs)
-		task->ops->bufs(task, step->held);
+	if (!task->own->bufs)
+		return;
+	task->own->bufs(task, step->held);
 	for (int i = 0; i < 2; i++)
 		step->held[i] = pier__local_hold(step->held[i], guard);
+}
+
+static void claim_step(struct pier__graph_step *step)
+{
+	struct pier_task *task = step->place.task;
+
 	pier__task_claim(task);
+	hold_bufs(step);
 	if (step->node->sub) {
 		pier__graph_task(task)->claimed = true;
 		pier__graph_task(task)->up = step;
@@ -113,13 +138,32 @@ int pier__graph_claim(struct pier__graph_task *instance)
 		err = pier__graph_check_step(step);
 		if (err)
 			break;
-		pier__graph_claim_step(step);
+		claim_step(step);
 	}
 	if (err)
 		give_back(instance->step, step);
 	else
 		instance->claims = true;
 	return err;
+}
+
+void pier__graph_claim_only(struct pier__graph_task *instance)
+{
+	instance->up = NULL;
+	instance->claims = true;
+	claim_step(instance->step);
+}
+
+void pier__graph_hold_again(struct pier__graph_task *instance)
+{
+	for (uint32_t i = 0; i < instance->count; i++) {
+		struct pier__graph_step *step = &instance->step[i];
+
+		if (!step->node->ctx || step->begun)
+			continue;
+		pier__graph_drop_bufs(step);
+		hold_bufs(step);
+	}
 }
 
 void pier__graph_give_back(struct pier__graph_task *instance)

@@ -37,6 +37,7 @@ struct pier__graph_step {
 					/* and has not begun; NULL: none */
 	void *arg;
 	uint32_t waits;			/* for so many nodes */
+	bool begun;			/* its task, which was claimed */
 	struct pier__graph_step *next;	/* that can begin */
 };
 
@@ -100,8 +101,14 @@ int pier__graph_claim(struct pier__graph_task *instance);
 /* The end of that: none of them is in flight. */
 void pier__graph_give_back(struct pier__graph_task *instance);
 
-/* The same of one node that begins later, @step; it can be claimed. */
-void pier__graph_claim_step(struct pier__graph_step *step);
+/*
+ * The same of the only node of @instance, of which that is not done before it
+ * is needed; it can be claimed.
+ */
+void pier__graph_claim_only(struct pier__graph_task *instance);
+
+/* A function has changed tasks of @instance: hold the buffers they have now. */
+void pier__graph_hold_again(struct pier__graph_task *instance);
 
 /* The task of @step has begun, or never will: its buffers are its own. */
 void pier__graph_drop_bufs(struct pier__graph_step *step);

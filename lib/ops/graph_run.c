@@ -64,10 +64,25 @@ static inline void settle(const struct pier__graph_step *step, int status)
 		succeed(step);
 }
 
+/* It may change the tasks of nodes that have not begun. */
+static int call(const struct pier__graph_step *step)
+{
+	struct pier_pe *pe = step->instance->task.ctx->pe;
+	int status;
+
+	pe->adjusts = &step->instance->task;
+	status = step->node->fn(step->arg);
+	pe->adjusts = NULL;
+	if (pe->adjusted)
+		pier__graph_hold_again(step->instance);
+	pe->adjusted = false;
+	return status;
+}
+
 /* Returns -EINPROGRESS or -EAGAIN if @step is to be begun again later. */
 static int begin_user(const struct pier__graph_step *step)
 {
-	int status = step->node->fn(step->arg);
+	int status = call(step);
 
 	if (status == -EINPROGRESS || status == -EAGAIN)
 		return status;
@@ -113,6 +128,7 @@ static int begin_claimed(struct pier__graph_step *step)
 		pier__task_claim(task);
 	if (err == -EAGAIN)
 		return err;
+	step->begun = true;
 	pier__graph_drop_bufs(step);
 	if (err) {
 		fail(step->instance, err);
@@ -226,12 +242,22 @@ static inline void __attribute__((always_inline)) leave(struct pier_task *task)
 	pier__task_leave_node(task);
 }
 
+/* It finishes in the next round: the task of its only node is its own. */
+static void __attribute__((noinline))
+keep_only(struct pier__graph_task *instance)
+{
+	if (!instance->claims)
+		pier__graph_claim_only(instance);
+}
+
 static void end_step(struct pier_task *task, void *arg)
 {
 	const struct pier__graph_step *step = task->part;
 
 	(void)arg;
 	leave(task);
+	if (step->instance->task.part)
+		keep_only(step->instance);
 	go_on(step, task->status);
 }
 
@@ -287,6 +313,7 @@ begin_first(struct pier__graph_task *instance)
 		const struct pier_graph_node *node = step->node;
 
 		step->waits = node->before;
+		step->begun = false;
 		if (step->waits)
 			continue;
 		now = now && node->ctx && !node->sub && !begin_claimed(step);
@@ -303,9 +330,7 @@ begin_later(struct pier__graph_task *instance, int err)
 {
 	if (err) {
 		instance->step->waits = 0;
-		instance->claims = true;
-		instance->up = NULL;
-		pier__graph_claim_step(instance->step);
+		pier__graph_claim_only(instance);
 		add_ready(instance->step);
 	}
 	queue(instance);
@@ -486,15 +511,20 @@ int pier_graph_task_set_task(struct pier_task *instance,
 	err = find_step(instance, node, &step);
 	if (err)
 		return err;
+	if (pier__task_is_claimed(instance))
+		return pier__fail(-EBUSY, "graph: the task of node %u is set "
+				  "while an instance of a graph has this one",
+				  node->index);
 	if (!node->ctx)
 		return pier__fail(-EINVAL, "graph: node %u calls a function "
 				  "and has no task", node->index);
 	if (!task || task->ctx != node->ctx)
 		return pier__fail(-EINVAL, "graph: the task is not of the "
 				  "context of node %u", node->index);
-	if (pier__task_is_free(task))
-		return pier__fail(-EINVAL, "graph: the task of node %u was "
-				  "freed", node->index);
+	if (pier__task_is_free(task) || task->one_shot)
+		return pier__fail(-EINVAL, "graph: the task of node %u %s",
+				  node->index, task->one_shot ?
+				  "is freed after its callback" : "was freed");
 	pier__task_put_in(task, &step->place);
 	return 0;
 }

@@ -53,7 +53,7 @@ static void set_bufs(struct pier__rdma_task *t, struct pier_buf *src,
 							type->kind;
 
 	t->task.op.done = kind->done;
-	t->task.ops = &kind->ops;
+	pier__task_set_ops(&t->task, &kind->ops);
 	t->posted.succeed = kind->succeed;
 	t->src = type->src ? src : NULL;
 	t->dst = type->dst && !is_empty ? dst : NULL;

@@ -266,6 +266,86 @@ static void tasks_of_a_sub_graph_change_between_submits(void)
 	chart_close(&p);
 }
 
+/* What a submitted instance has is in use, an instance too. */
+static void a_submitted_instance_and_its_parts_are_in_use(void)
+{
+	struct doca_graph_instance *whole, *part;
+
+	chart_open(&p, 1);
+	open_outer();
+	whole = chart_instance(outer);
+	part = chart_filled(&p, 0);
+	IS(doca_graph_instance_set_user_node_data(whole, end, &p.called[2]),
+	   DOCA_SUCCESS);
+	IS(doca_graph_instance_set_sub_graph_node_data(whole, inner, part),
+	   DOCA_SUCCESS);
+	p.called[2].at = p.called[0].at;
+	IS(doca_graph_instance_submit(whole), DOCA_SUCCESS);
+	IS(doca_graph_instance_set_user_node_data(whole, end, NULL),
+	   DOCA_ERROR_IN_USE);
+	IS(doca_graph_instance_set_user_node_data(part, p.last, NULL),
+	   DOCA_ERROR_IN_USE);
+	IS(doca_graph_instance_set_ctx_node_data(part, p.first,
+						 chart_copy(&p, 5)),
+	   DOCA_ERROR_IN_USE);
+	OK(chart_drive(&p, 1));
+	IS(p.done, 1);
+	IS(p.called[0].calls, 1);
+	chart_destroy(whole);
+	chart_destroy(part);
+	IS(doca_graph_stop(outer), DOCA_SUCCESS);
+	IS(doca_graph_destroy(outer), DOCA_SUCCESS);
+	chart_close(&p);
+}
+
+/* The copy of the next node has the destination of this one. */
+static struct doca_dma_task_memcpy *model;
+
+static doca_error_t redirect(void *cookie)
+{
+	doca_dma_task_memcpy_set_dst(cookie,
+				     doca_dma_task_memcpy_get_dst(model));
+	return DOCA_SUCCESS;
+}
+
+static void a_function_changes_the_next_copy(void)
+{
+	const char *memory = a.memory + CHART_AT;
+	struct doca_graph_node *first, *next;
+	struct doca_graph_instance *instance;
+	struct doca_graph *graph = NULL;
+	struct doca_buf *dst;
+	struct doca_task *task;
+
+	chart_open_dma(&p);
+	IS(doca_graph_create(a.pe, &graph), DOCA_SUCCESS);
+	IS(doca_graph_node_create_from_user(graph, redirect, &first),
+	   DOCA_SUCCESS);
+	IS(doca_graph_node_create_from_ctx(graph, p.ctx, &next), DOCA_SUCCESS);
+	IS(doca_graph_add_dependency(graph, first, next), DOCA_SUCCESS);
+	IS(doca_graph_set_conf(graph, chart_done, chart_failed, 1),
+	   DOCA_SUCCESS);
+	IS(doca_graph_start(graph), DOCA_SUCCESS);
+	task = chart_copy(&p, 0);
+	chart_copy(&p, 1);
+	model = p.copies[1];
+	dst = doca_dma_task_memcpy_get_dst(p.copies[0]);
+	instance = chart_instance(graph);
+	IS(doca_graph_instance_set_user_node_data(instance, first,
+						  p.copies[0]), DOCA_SUCCESS);
+	IS(doca_graph_instance_set_ctx_node_data(instance, next, task),
+	   DOCA_SUCCESS);
+	chart_run(&p, instance);
+	IS(p.done, 1);
+	OK(memcmp(memory, "graphic", CHART_BYTES) != 0);
+	OK(!memcmp(memory + CHART_BYTES, "graphic", CHART_BYTES));
+	doca_dma_task_memcpy_set_dst(p.copies[0], dst);
+	chart_destroy(instance);
+	IS(doca_graph_stop(graph), DOCA_SUCCESS);
+	IS(doca_graph_destroy(graph), DOCA_SUCCESS);
+	chart_close_dma(&p);
+}
+
 static void end_graph(struct doca_graph_instance *instance)
 {
 	chart_destroy(instance);
@@ -424,6 +504,8 @@ int main(void)
 	TEST(a_task_that_fails_fails_its_instance);
 	TEST(a_node_runs_an_instance_of_a_sub_graph);
 	TEST(tasks_of_a_sub_graph_change_between_submits);
+	TEST(a_submitted_instance_and_its_parts_are_in_use);
+	TEST(a_function_changes_the_next_copy);
 	TEST(a_graph_goes_in_its_last_callback);
 	TEST(nodes_run_tasks_of_rdma);
 	TEST(a_cache_is_invalidated_before_a_function);

@@ -156,70 +156,6 @@ static void short_replies_are_appended_to_it(void)
 	close_all();
 }
 
-static int held_back(void *arg)
-{
-	return *(int *)arg ? -EAGAIN : 0;
-}
-
-static void has_ended(struct pier_task *task, void *arg)
-{
-	IS(pier_task_status(task), 0);
-	++*(int *)arg;
-}
-
-/* A graph of a function that holds the request of @ask back, and that. */
-static struct pier_task *graph_of(struct ask *ask, int *back,
-				  struct pier_graph **graph)
-{
-	struct pier_ctx *ctx = clerk.client.ctx;
-	struct pier_graph_node *first = NULL, *next = NULL;
-	struct pier_task *task = NULL;
-
-	if (!IS(pier_graph_create(graph), 0))
-		return NULL;
-	IS(pier_graph_add_user(*graph, held_back, &first), 0);
-	IS(pier_graph_add_ctx(*graph, ctx, &next), 0);
-	IS(pier_graph_add_dependency(*graph, first, next), 0);
-	IS(pier_ctx_start(pier_graph_ctx(*graph), clerk.client.pe), 0);
-	IS(pier_graph_task(*graph, &task), 0);
-	IS(pier_graph_task_set_arg(task, first, back), 0);
-	IS(pier_graph_task_set_task(task, next, ask->task), 0);
-	return task;
-}
-
-static void the_buffer_of_a_node_that_waits_is_held(void)
-{
-	int back = 1, ended = 0;
-	struct pier_graph *graph = NULL;
-	struct pier_buf *src, *dst;
-	struct pier_task *task;
-
-	if (open_all() && ask_take(&asks[0], 1, 10)) {
-		clerk.later = true;
-		dst = space(0, 1);
-		src = data(LONG);
-		IS(pier_comch_task_set_reply_buf(asks[0].task, dst), 0);
-		task = graph_of(&asks[0], &back, &graph);
-		pier_task_set_done(task, has_ended, &ended);
-		IS(pier_task_submit(task, 0), 0);
-		IS(pier_buf_refs(dst), 2);
-		pier_buf_put(dst);
-		back = 0;
-		talker_count(&clerk.requested, 1);
-		IS(pier_comch_reply_buf(clerk.server.comch, clerk.handles[0],
-					src), 0);
-		talker_count(&ended, 1);
-		IS(pier_comch_reply_len(asks[0].task), LONG);
-		IS(memcmp(into.mem, from.mem, LONG), 0);
-		pier_buf_put(src);
-		IS(pier_buf_inventory_free_count(into.inv), 2 * QUEUE);
-		pier_task_free(task);
-		pier_task_free(asks[0].task);
-	}
-	pier_graph_destroy(graph);
-	close_all();
-}
-
 static void what_does_not_fit_is_refused(void)
 {
 	struct pier_comch *comch;
@@ -601,7 +537,6 @@ int main(void)
 	TEST(long_replies_are_written_into_the_buffer);
 	TEST(short_replies_are_appended_to_it);
 	TEST(a_reply_is_what_its_buffer_was_then);
-	TEST(the_buffer_of_a_node_that_waits_is_held);
 	TEST(what_does_not_fit_is_refused);
 	TEST(memory_that_the_cpu_cannot_use_is_refused);
 	TEST(a_buffer_has_one_request_at_a_time);

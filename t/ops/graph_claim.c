@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "t/lib/graphs.h"
+#include "t/lib/limit.h"
 #include "t/lib/tap.h"
 
 /* While an instance is submitted, the tasks of its nodes are the graph's. */
@@ -242,23 +243,31 @@ static void the_buffers_of_a_node_that_waits_are_held(void)
 	close_gated();
 }
 
+/* Two nodes for copies, one after the other. */
+static void add_pair(struct pier_graph *sub, struct pier_graph_node **inner)
+{
+	for (int i = 0; i < 2; i++)
+		IS(pier_graph_add_ctx(sub, graphs.c.ctx, &inner[i]), 0);
+	IS(pier_graph_add_dependency(sub, inner[0], inner[1]), 0);
+}
+
 /* The same in a sub-graph whose node waits. */
 static void what_a_waiting_sub_graph_has_is_the_graph_s(void)
 {
 	struct graphs_letter gate = { 'g', 0, 1 << 30 };
 	struct graphs_outcome outcome = { 0 };
-	struct pier_graph_node *n[2], *inner[2];
-	struct pier_task *task, *part, *copy[2];
+	struct pier_graph_node *n[3], *inner[2];
+	struct pier_task *task, *part, *copy[3];
 	struct pier_graph *sub;
 
 	if (!graphs_open(dev) || !IS(pier_graph_create(&sub), 0))
 		return;
-	for (int i = 0; i < 2; i++)
-		IS(pier_graph_add_ctx(sub, graphs.c.ctx, &inner[i]), 0);
-	IS(pier_graph_add_dependency(sub, inner[0], inner[1]), 0);
+	add_pair(sub, inner);
 	n[0] = graphs_letter_node();
 	n[1] = graphs_ctx_node(pier_graph_ctx(sub));
+	n[2] = graphs_ctx_node(graphs.c.ctx);
 	graphs_order(n[0], n[1]);
+	graphs_order(n[1], n[2]);
 	if (!graphs_start(sub) || !graphs_start(graphs.graph))
 		return;
 	task = graphs_instance(graphs.graph);
@@ -266,6 +275,8 @@ static void what_a_waiting_sub_graph_has_is_the_graph_s(void)
 	IS(pier_graph_task_set_arg(task, n[0], &gate), 0);
 	IS(pier_graph_task_set_task(task, n[1], part), 0);
 	copy[0] = graphs_copy(0);
+	copy[2] = graphs_copy(16);
+	IS(pier_graph_task_set_task(task, n[2], copy[2]), 0);
 	IS(pier_graph_task_set_task(part, inner[0], copy[0]), 0);
 	IS(pier_graph_task_set_task(part, inner[1], copy[0]), 0);
 	pier_task_set_done(task, graphs_ended, &outcome);
@@ -273,6 +284,11 @@ static void what_a_waiting_sub_graph_has_is_the_graph_s(void)
 	LIKE(pier_last_error(), "node 1 has the task of node 0");
 	copy[1] = graphs_copy(8);
 	IS(pier_graph_task_set_task(part, inner[1], copy[1]), 0);
+	IS(pier_graph_task_set_task(task, n[2], copy[1]), 0);
+	IS(pier_task_submit(task, 0), -EINVAL);
+	LIKE(pier_last_error(), "node 2 has the task of node 1 of another "
+	     "graph of the instance");
+	IS(pier_graph_task_set_task(task, n[2], copy[2]), 0);
 	IS(pier_task_submit(task, 0), 0);
 	is_the_graphs(copy[1]);
 	IS(pier_task_submit(part, 0), -EBUSY);
@@ -283,6 +299,7 @@ static void what_a_waiting_sub_graph_has_is_the_graph_s(void)
 	IS(outcome.status, 0);
 	OK(graphs_copied(0));
 	OK(graphs_copied(8));
+	OK(graphs_copied(16));
 	IS(pier_task_submit(part, 0), 0);	/* its buffers were put */
 	copier_wait(&graphs.c, part);
 	IS(pier_task_status(part), -EINVAL);
@@ -290,8 +307,89 @@ static void what_a_waiting_sub_graph_has_is_the_graph_s(void)
 	pier_task_free(part);
 	pier_task_free(copy[0]);
 	pier_task_free(copy[1]);
+	pier_task_free(copy[2]);
 	pier_graph_destroy(graphs.graph);
 	graphs.graph = sub;
+	graphs_close();
+}
+
+/* An instance of one node, which a call waits for. */
+static struct lone {
+	struct pier_task *task, *copy;
+	int tries;			/* while the copy is complete */
+} lone;
+
+static void try_it(struct pier_task *task, void *arg)
+{
+	(void)task;
+	(void)arg;
+	if (pier_task_status(lone.copy) == -EINPROGRESS)
+		return;
+	IS(pier_task_status(lone.task), -EINPROGRESS);
+	is_the_graphs(lone.copy);
+	lone.tries++;
+}
+
+static void the_task_of_a_lone_node_is_the_graph_s_until_the_end(void)
+{
+	struct pier_buf *src, *dst;
+	struct pier_graph_node *node;
+
+	if (!graphs_open(dev))
+		return;
+	lone.tries = 0;
+	node = graphs_ctx_node(graphs.c.ctx);
+	if (!graphs_start(graphs.graph))
+		return;
+	lone.task = graphs_instance(graphs.graph);
+	lone.copy = graphs_copy(0);
+	IS(pier_graph_task_set_task(lone.task, node, lone.copy), 0);
+	IS(pier_task_submit(lone.task, 0), 0);
+	src = copier_data(&graphs.c, 0, 8);
+	dst = copier_tail(&graphs.c, 8, 8);
+	IS(pier_dma_copy(graphs.c.dma, src, dst, try_it, NULL), 0);
+	IS(pier_task_wait(lone.task, LIMIT_MS), 0);
+	IS(lone.tries, 1);
+	is_the_program_s(lone.copy, graphs_copy_dst());
+	pier_buf_put(src);
+	pier_buf_put(dst);
+	pier_task_free(lone.task);
+	pier_task_free(lone.copy);
+	graphs_put();
+	graphs_close();
+}
+
+/* Its callback has one that is freed after it. */
+static struct pier_task *instance_for_it;
+static struct pier_graph_node *node_for_it;
+
+static void put_into(struct pier_task *task, void *arg)
+{
+	*(int *)arg = pier_graph_task_set_task(instance_for_it, node_for_it,
+					       task);
+	LIKE(pier_last_error(), "node 0 is freed after its callback");
+}
+
+static void a_one_shot_task_is_no_node_s(void)
+{
+	struct pier_buf *src, *dst;
+	int err = 1;
+
+	if (!graphs_open(dev))
+		return;
+	node_for_it = graphs_ctx_node(graphs.c.ctx);
+	if (!graphs_start(graphs.graph))
+		return;
+	instance_for_it = graphs_instance(graphs.graph);
+	src = copier_data(&graphs.c, 0, 8);
+	dst = copier_tail(&graphs.c, 8, 8);
+	IS(pier_dma_copy(graphs.c.dma, src, dst, put_into, &err), 0);
+	for (int i = 0; i < 100 && err == 1; i++)
+		pier_pe_progress(graphs.c.pe, 0);
+	IS(err, -EINVAL);
+	pier_buf_put(src);
+	pier_buf_put(dst);
+	pier_task_free(instance_for_it);
 	graphs_close();
 }
 
@@ -342,6 +440,8 @@ int main(void)
 	TEST(a_task_of_two_nodes_of_an_instance_is_refused);
 	TEST(the_buffers_of_a_node_that_waits_are_held);
 	TEST(what_a_waiting_sub_graph_has_is_the_graph_s);
+	TEST(the_task_of_a_lone_node_is_the_graph_s_until_the_end);
+	TEST(a_one_shot_task_is_no_node_s);
 	TEST(a_graph_destroyed_in_a_function_begins_no_other_node);
 	pier_dev_close(dev);
 	return tap_done();

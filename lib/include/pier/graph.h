@@ -95,8 +95,10 @@ int pier_graph_task(struct pier_graph *graph, struct pier_task **ret);
 /*
  * The task that @node of @instance runs, of the node's context or sub-graph.
  * While the instance is submitted it is the graph's, and so are its buffers: it
- * is not submitted, changed or freed; its callback does not run.
- * Errors: -EBUSY, @instance is submitted; -EINVAL, not such a node or task.
+ * is not submitted or freed, and changed by a function of @instance only; its
+ * callback does not run.
+ * Errors: -EBUSY, @instance is submitted, or a node's of one that is; -EINVAL,
+ * not such a node or task, or one that is freed after its callback.
  */
 int pier_graph_task_set_task(struct pier_task *instance,
 			     const struct pier_graph_node *node,

@@ -153,6 +153,12 @@ int pier_task_free(struct pier_task *task);
 /* Would pier_task_free() free @task? */
 bool pier_task_may_free(const struct pier_task *task);
 
+/*
+ * May the calls that change @task do so now?  It is neither submitted nor a
+ * node's in a graph's instance that is, unless that calls a function.
+ */
+bool pier_task_may_change(const struct pier_task *task);
+
 /* 0, a negative error, or -EINPROGRESS while submitted. */
 int pier_task_status(const struct pier_task *task);
 enum pier_task_type pier_task_type(const struct pier_task *task);
