@@ -27,14 +27,6 @@ const char *pier__gid_text(const uint8_t raw[16], char *ret)
 	return ret;
 }
 
-/* May @gid be chosen if no index was given? */
-static bool usable(const struct pier__port *port, const struct pier_gid *gid)
-{
-	if (port->link_layer == IBV_LINK_LAYER_INFINIBAND)
-		return true;
-	return gid->type == PIER_GID_ROCE_V2 && !is_link_local(gid->raw);
-}
-
 static void offer(const struct pier__port *port, uint32_t i,
 		  struct pier__gid_offer *ret)
 {
@@ -57,30 +49,16 @@ int pier__gid_at(const struct pier__port *port, int gid_index,
 			  port->name, gid_index, port->gid_count);
 }
 
-/* The permanent addresses, or the temporary ones. */
-static int offer_usable(const struct pier__port *port, bool passing,
-			struct pier__gid_offer *ret)
-{
-	int n = 0;
-
-	for (uint32_t i = 0; i < port->gid_count && n < PIER__GIDS_MAX; i++) {
-		if (usable(port, &port->gids[i]) &&
-		    (port->gid_passing >> i & 1) == passing)
-			offer(port, i, &ret[n++]);
-	}
-	return n;
-}
-
 int pier__gid_offers(const struct pier__port *port, int gid_index,
 		     struct pier__gid_offer *ret)
 {
-	int n;
+	int n = 0;
 
 	if (gid_index != PIER__GID_ANY)
 		return pier__gid_at(port, gid_index, ret);
-	n = offer_usable(port, false, ret);
-	if (!n)
-		n = offer_usable(port, true, ret);
+	for (uint32_t i = 0; i < port->gid_count && n < PIER__GIDS_MAX; i++)
+		if (!pier__port_gid_fault(port, i))
+			offer(port, i, &ret[n++]);
 	if (!n)
 		return pier__fail(-EADDRNOTAVAIL, "%s: none of its %u GIDs is "
 				  "a RoCEv2 address beyond the link: give %s "

@@ -80,6 +80,24 @@ int pier_devinfo_gid(const struct pier_devinfo *info, size_t i,
 	return 0;
 }
 
+int pier_devinfo_can_gid(const struct pier_devinfo *info, size_t i)
+{
+	const char *fault;
+	struct pier_gid gid;
+	int err;
+
+	if (!info)
+		return pier__no_object(__func__);
+	err = pier_devinfo_gid(info, i, &gid);
+	if (err)
+		return err;
+	fault = pier__port_gid_fault(&info->port, (uint32_t)i);
+	if (!fault)
+		return 0;
+	return pier__fail(-EADDRNOTAVAIL, "%s: GID index %u is not chosen: %s",
+			  info->port.name, gid.index, fault);
+}
+
 int pier__devinfo_connects(const struct pier_devinfo *info)
 {
 	if (!info->port.limits.by_address)

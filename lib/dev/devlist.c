@@ -149,6 +149,24 @@ const char *pier_devlist_hint(const struct pier_devlist *list)
 	return list->ports.repairable ? list->ports.reason : "";
 }
 
+static const struct pier__absent *absent(const struct pier_devlist *list,
+					 size_t i)
+{
+	return list && i < list->ports.absent_count ? &list->ports.absent[i] :
+						      NULL;
+}
+
+const char *pier_devlist_missing(const struct pier_devlist *list, size_t i)
+{
+	return absent(list, i) ? absent(list, i)->device : NULL;
+}
+
+const char *pier_devlist_missing_text(const struct pier_devlist *list,
+				      size_t i)
+{
+	return absent(list, i) ? absent(list, i)->reason : NULL;
+}
+
 int pier_devlist_find(const struct pier_devlist *list, const char *name,
 		      const struct pier_devinfo **ret)
 {

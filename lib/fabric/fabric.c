@@ -25,8 +25,15 @@ int pier__ports_add(struct pier__ports *ports, const struct pier__port *port)
 
 void pier__ports_miss(struct pier__ports *ports,
 		      const struct pier__fabric *kind, bool repairable,
-		      const char *reason)
+		      const char *device, const char *reason)
 {
+	struct pier__absent *absent = &ports->absent[ports->absent_count];
+
+	if (ports->absent_count < PIER__ABSENT_MAX) {
+		snprintf(absent->device, sizeof(absent->device), "%s", device);
+		snprintf(absent->reason, sizeof(absent->reason), "%s", reason);
+		ports->absent_count++;
+	}
 	if (ports->missing && (ports->repairable || !repairable))
 		return;
 	ports->missing = kind;
@@ -34,12 +41,39 @@ void pier__ports_miss(struct pier__ports *ports,
 	snprintf(ports->reason, sizeof(ports->reason), "%s", reason);
 }
 
+static bool is_link_local(const struct pier_gid *gid)
+{
+	return gid->raw[0] == 0xfe && (gid->raw[1] & 0xc0) == 0x80;
+}
+
 /* Is it an address that a user may specify? */
 static bool is_listed(const struct pier_gid *gid)
 {
-	bool link_local = gid->raw[0] == 0xfe && (gid->raw[1] & 0xc0) == 0x80;
+	return gid->type == PIER_GID_ROCE_V2 && !is_link_local(gid);
+}
 
-	return gid->type == PIER_GID_ROCE_V2 && !link_local;
+/* Does an address that may be chosen not expire? */
+static bool has_lasting(const struct pier__port *port)
+{
+	for (uint32_t i = 0; i < port->gid_count; i++)
+		if (is_listed(&port->gids[i]) && !(port->gid_passing >> i & 1))
+			return true;
+	return false;
+}
+
+const char *pier__port_gid_fault(const struct pier__port *port, uint32_t i)
+{
+	const struct pier_gid *gid = &port->gids[i];
+
+	if (port->link_layer == IBV_LINK_LAYER_INFINIBAND)
+		return NULL;
+	if (gid->type != PIER_GID_ROCE_V2)
+		return "it is of RoCE v1";
+	if (is_link_local(gid))
+		return "it is link-local";
+	if (port->gid_passing >> i & 1 && has_lasting(port))
+		return "it expires, and others do not";
+	return NULL;
 }
 
 /* The addresses of @port, as "10.9.0.1, fd00:9::1", or what it has instead. */

@@ -81,25 +81,41 @@ static inline enum ibv_mtu pier__port_mtu(const struct pier__port *port)
 	return __atomic_load_n(&port->mtu, __ATOMIC_RELAXED);
 }
 
-/* A growing list of ports, and the reason why an expected one is missing. */
+/* A device that the machine has, but not the list. */
+struct pier__absent {
+	char device[64];	/* "": the machine has none of the kind */
+	char reason[512];	/* the error message, with the remedy */
+};
+#define PIER__ABSENT_MAX 8
+
+/* A growing list of ports, and the reasons why expected ones are missing. */
 struct pier__ports {
 	struct pier__port *port;
 	size_t count;
 	const struct pier__fabric *missing;	/* its kind; NULL: none is */
 	bool repairable;	/* the machine has it, but unusable */
 	char reason[512];	/* the error message, with the remedy */
+	struct pier__absent absent[PIER__ABSENT_MAX];	/* the first ones */
+	size_t absent_count;
 };
 
 /* Append a copy of @port.  Errors: -ENOMEM. */
 int pier__ports_add(struct pier__ports *ports, const struct pier__port *port);
 
 /*
- * A port of @kind is missing; @reason is copied.  Of several the first one that
- * can be repaired is stored, else the first.
+ * The ports of @device, of @kind, are missing; @device and @reason are copied.
+ * "reason" of @ports is that of the first one that can be repaired, else of the
+ * first.
  */
 void pier__ports_miss(struct pier__ports *ports,
 		      const struct pier__fabric *kind, bool repairable,
-		      const char *reason);
+		      const char *device, const char *reason);
+
+/*
+ * Why entry @i of the GIDs of @port is not chosen unless its index is given, as
+ * "it is link-local"; NULL: it may be chosen.
+ */
+const char *pier__port_gid_fault(const struct pier__port *port, uint32_t i);
 
 /*
  * Fail to listen on @addr, which is not an address of @port but, unless NULL,

@@ -170,6 +170,73 @@ static void who_asks_for_a_soft_device_gets_no_other_kind(void)
 	OK(!strstr(pier_last_error(), "modprobe"));
 }
 
+/* An entry of a list with GIDs: a global one, and others. */
+static void put_gid(struct pier_devinfo *made, enum pier_gid_type type,
+		    uint8_t first, bool passing)
+{
+	struct pier__port *port = &made->port;
+	struct pier_gid *gid = &port->gids[port->gid_count];
+
+	gid->type = type;
+	gid->index = 10 + port->gid_count;
+	gid->raw[0] = first;
+	gid->raw[1] = 0x80;
+	port->gid_passing |= (uint32_t)passing << port->gid_count;
+	port->gid_count++;
+}
+
+static void gids_that_are_not_chosen_have_a_reason(void)
+{
+	struct pier_devinfo made = { .port = { .name = "made" } };
+
+	put_gid(&made, PIER_GID_ROCE_V2, 0xfd, false);
+	put_gid(&made, PIER_GID_ROCE_V1, 0xfd, false);
+	put_gid(&made, PIER_GID_ROCE_V2, 0xfe, false);
+	put_gid(&made, PIER_GID_ROCE_V2, 0xfd, true);
+	IS(pier_devinfo_can_gid(&made, 0), 0);
+	IS(pier_devinfo_can_gid(&made, 1), -EADDRNOTAVAIL);
+	LIKE(pier_last_error(), "made: GID index 11 is not chosen");
+	LIKE(pier_last_error(), "RoCE v1");
+	IS(pier_devinfo_can_gid(&made, 2), -EADDRNOTAVAIL);
+	LIKE(pier_last_error(), "link-local");
+	IS(pier_devinfo_can_gid(&made, 3), -EADDRNOTAVAIL);
+	LIKE(pier_last_error(), "expires");
+	IS(pier_devinfo_can_gid(&made, 4), -ERANGE);
+}
+
+static void a_gid_that_expires_is_chosen_if_there_is_no_other(void)
+{
+	struct pier_devinfo made = { .port = { .name = "made" } };
+
+	put_gid(&made, PIER_GID_ROCE_V2, 0xfd, true);
+	put_gid(&made, PIER_GID_ROCE_V2, 0xfe, false);
+	IS(pier_devinfo_can_gid(&made, 0), 0);
+}
+
+static void on_infiniband_any_gid_is_chosen(void)
+{
+	struct pier_devinfo made = { .port = {
+		.name = "made", .link_layer = IBV_LINK_LAYER_INFINIBAND } };
+
+	put_gid(&made, PIER_GID_IB, 0xfe, false);
+	IS(pier_devinfo_can_gid(&made, 0), 0);
+}
+
+static void what_is_missing_has_a_name_and_a_reason(void)
+{
+	const char *name;
+	size_t i;
+
+	for (i = 0; (name = pier_devlist_missing(list, i)); i++) {
+		const char *text = pier_devlist_missing_text(list, i);
+
+		tap_note("\"%s\": %s", name, text);
+		OK(strlen(text) > strlen(name));
+	}
+	OK(!pier_devlist_missing_text(list, i));
+	OK(!pier_devlist_missing(list, SIZE_MAX));
+}
+
 static void gids_are_those_in_use(void)
 {
 	uint64_t n = 0, i;
@@ -336,6 +403,10 @@ int main(void)
 	TEST(an_unknown_name_is_refused_with_what_there_is);
 	TEST(who_asks_for_a_soft_device_gets_no_other_kind);
 	TEST(gids_are_those_in_use);
+	TEST(gids_that_are_not_chosen_have_a_reason);
+	TEST(a_gid_that_expires_is_chosen_if_there_is_no_other);
+	TEST(on_infiniband_any_gid_is_chosen);
+	TEST(what_is_missing_has_a_name_and_a_reason);
 	TEST(limits_are_reported);
 	TEST(abilities_are_reported);
 	TEST(a_lid_is_reported_of_infiniband_only);

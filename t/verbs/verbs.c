@@ -443,13 +443,35 @@ static void of_what_is_missing_the_first_that_can_be_repaired_is_reported(void)
 {
 	struct pier__ports ports = { 0 };
 
-	pier__ports_miss(&ports, &pier__verbs, false, "none");
+	pier__ports_miss(&ports, &pier__verbs, false, "", "none");
 	OK(ports.missing == &pier__verbs && !ports.repairable);
-	pier__ports_miss(&ports, &pier__verbs, true, "first");
-	pier__ports_miss(&ports, &pier__verbs, true, "second");
-	pier__ports_miss(&ports, &pier__verbs, false, "third");
+	pier__ports_miss(&ports, &pier__verbs, true, "a0", "first");
+	pier__ports_miss(&ports, &pier__verbs, true, "a1", "second");
+	pier__ports_miss(&ports, &pier__verbs, false, "a2", "third");
 	OK(ports.repairable);
 	IS_STR(ports.reason, "first");
+}
+
+static void each_of_what_is_missing_has_its_reason(void)
+{
+	struct pier__ports ports = { 0 };
+
+	pier__ports_miss(&ports, &pier__verbs, true, "a0", "first");
+	pier__ports_miss(&ports, &pier__verbs, false, "a1", "second");
+	IS(ports.absent_count, 2);
+	IS_STR(ports.absent[0].device, "a0");
+	IS_STR(ports.absent[0].reason, "first");
+	IS_STR(ports.absent[1].device, "a1");
+	IS_STR(ports.absent[1].reason, "second");
+}
+
+static void of_many_that_are_missing_the_first_are_listed(void)
+{
+	struct pier__ports ports = { 0 };
+
+	for (int i = 0; i < PIER__ABSENT_MAX + 2; i++)
+		pier__ports_miss(&ports, &pier__verbs, true, "a", "b");
+	IS(ports.absent_count, PIER__ABSENT_MAX);
 }
 
 static void a_list_of_none_is_no_error_and_has_a_reason(void)
@@ -531,6 +553,8 @@ int main(int argc, char *argv[])
 	TEST(the_connection_manager_may_not_be_loaded_or_have_no_node);
 	TEST(what_keeps_the_connection_manager_shut_has_a_remedy);
 	TEST(of_what_is_missing_the_first_that_can_be_repaired_is_reported);
+	TEST(each_of_what_is_missing_has_its_reason);
+	TEST(of_many_that_are_missing_the_first_are_listed);
 	TEST(a_list_of_none_is_no_error_and_has_a_reason);
 	tree_remove(root, "");
 	return tap_done();

@@ -41,7 +41,8 @@ static void miss(const struct verbs_facts *facts, struct pier__ports *ports)
 	pier__verbs_message(facts, text, sizeof(text));
 	if (cause == VERBS_FINE)
 		return;
-	pier__ports_miss(ports, &pier__verbs, cause != VERBS_NO_DEVICE, text);
+	pier__ports_miss(ports, &pier__verbs, cause != VERBS_NO_DEVICE,
+			 facts->device, text);
 	pier__log(PIER_LOG_INFO, "verbs", "%s", text);
 }
 
@@ -70,7 +71,7 @@ static int add_device(struct ibv_device *dev, struct verbs_facts *facts,
 		return err;
 	/* -EOPNOTSUPP: the device lacks what pier needs, no repair helps. */
 	pier__ports_miss(ports, &pier__verbs, err != -EOPNOTSUPP,
-			 pier_last_error());
+			 ibv_get_device_name(dev), pier_last_error());
 	pier__log(PIER_LOG_INFO, "verbs", "%s", pier_last_error());
 	return 0;
 }

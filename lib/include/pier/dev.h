@@ -129,6 +129,15 @@ const struct pier_devinfo *pier_devlist_get(const struct pier_devlist *list,
 const char *pier_devlist_hint(const struct pier_devlist *list);
 
 /*
+ * RDMA device @i of the machine that is not in @list, at most 8: its name, ""
+ * if the machine has none at all; and the reason, with the remedy.  NULL: there
+ * is no @i.  Both belong to @list.
+ */
+const char *pier_devlist_missing(const struct pier_devlist *list, size_t i);
+const char *pier_devlist_missing_text(const struct pier_devlist *list,
+				      size_t i);
+
+/*
  * Find a device by @name: a device ("rxe0", "mlx5_0:2" for port 2), a netdev or
  * a PCI address; NULL or "": the one in PIER_DEVICE, else the default.  Belongs
  * to @list.  Errors: -ENODEV.
@@ -156,6 +165,12 @@ unsigned int pier_devinfo_mtu(const struct pier_devinfo *info);
 /* Entry @i of the GIDs, whose index may differ from @i.  Errors: -ERANGE. */
 int pier_devinfo_gid(const struct pier_devinfo *info, size_t i,
 		     struct pier_gid *ret);
+
+/*
+ * Whether connections may choose that entry if no index is given: 0, or
+ * -EADDRNOTAVAIL with the reason as its error message.  Errors: -ERANGE.
+ */
+int pier_devinfo_can_gid(const struct pier_devinfo *info, size_t i);
 
 /*
  * Whether the device supports it: 0, or -EOPNOTSUPP with the reason as its
