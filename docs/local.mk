@@ -8,6 +8,7 @@ dist_man_MANS += \
 	%D%/man/pier-counters.1 \
 	%D%/man/pier-cpp.7 \
 	%D%/man/pier-desc.1 \
+	%D%/man/pier-doctor.1 \
 	%D%/man/pier-exchange.1 \
 	%D%/man/pier-info.1 \
 	%D%/man/pier-perf.1 \

@@ -327,6 +327,8 @@ dist_check_SCRIPTS += \
 	%D%/tools/copy_kills.sh \
 	%D%/tools/copy_net.sh \
 	%D%/tools/copy_ssh.sh \
+	%D%/tools/doctor.sh \
+	%D%/tools/doctor_path.sh \
 	%D%/tools/examples.sh \
 	%D%/tools/exchange.sh \
 	%D%/tools/listen.sh \
@@ -677,6 +679,7 @@ EXTRA_DIST += \
 	%D%/lib/coverage.awk \
 	%D%/lib/coverage.sh \
 	%D%/lib/device.sh \
+	%D%/lib/doctor.sh \
 	%D%/lib/install.sh \
 	%D%/lib/netns.sh \
 	%D%/lib/python.sh \
@@ -694,6 +697,7 @@ EXTRA_DIST += \
 	%D%/python/tap.py \
 	%D%/run \
 	%D%/soft/python_peer.py \
+	%D%/tools/deny.py \
 	%D%/vm/guest.sh \
 	%D%/vm/init \
 	%D%/vm/judge.awk \

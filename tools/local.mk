@@ -14,6 +14,24 @@ bin_PROGRAMS += %D%/pier
 	%D%/copy_where.c \
 	%D%/counters.c \
 	%D%/desc.c \
+	%D%/doctor.c \
+	%D%/doctor.h \
+	%D%/doctor_addr.c \
+	%D%/doctor_answer.c \
+	%D%/doctor_cgroup.c \
+	%D%/doctor_devices.c \
+	%D%/doctor_file.c \
+	%D%/doctor_gids.c \
+	%D%/doctor_host.c \
+	%D%/doctor_limits.c \
+	%D%/doctor_modules.c \
+	%D%/doctor_nft.c \
+	%D%/doctor_path.c \
+	%D%/doctor_ports.c \
+	%D%/doctor_probe.c \
+	%D%/doctor_report.c \
+	%D%/doctor_route.c \
+	%D%/doctor_versions.c \
 	%D%/exchange.c \
 	%D%/info.c \
 	%D%/json.c \

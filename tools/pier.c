@@ -17,6 +17,8 @@ static const struct {
 	{ "counters", "pier counters", tool_counters,
 	  "print what devices have counted" },
 	{ "desc", "pier desc", tool_desc, "print a descriptor file" },
+	{ "doctor", "pier doctor", tool_doctor,
+	  "find out what keeps programs from connecting" },
 	{ "exchange", "pier exchange", tool_exchange,
 	  "exchange descriptor files with a peer" },
 	{ "info", "pier info", tool_info, "list devices and their limits" },

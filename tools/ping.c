@@ -125,7 +125,7 @@ static int open_device(struct ping *p)
 	return err;
 }
 
-static int set_up(struct ping *p)
+int ping_set_up(struct ping *p)
 {
 	int err = pier_pe_create(&p->pe);
 
@@ -139,7 +139,7 @@ static int set_up(struct ping *p)
 	return err;
 }
 
-static void tear_down(struct ping *p)
+void ping_tear_down(struct ping *p)
 {
 	pier_rdma_destroy(p->rdma);
 	pier_buf_put(p->echo_buf);
@@ -154,7 +154,7 @@ static void tear_down(struct ping *p)
 
 static int ping(struct ping *p)
 {
-	int err = set_up(p);
+	int err = ping_set_up(p);
 
 	if (err) {
 		tool_message("pier ping: %s", pier_last_error());
@@ -162,7 +162,7 @@ static int ping(struct ping *p)
 	} else {
 		err = p->listening ? ping_server(p) : ping_client(p);
 	}
-	tear_down(p);
+	ping_tear_down(p);
 	return err;
 }
 

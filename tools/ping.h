@@ -68,6 +68,14 @@ struct ping {
 	uint64_t sent, answered;	/* rounds */
 	double begun;
 	struct ping_stat stats[PING_OPS];
+
+	/* Of one attempt for another command, which prints the result. */
+	bool once;
+	bool connected;		/* was it? */
+	bool is_ping;		/* the peer */
+	unsigned int rejected;	/* by the peer: the reason's code; 0: no */
+	char source[TOOL_ADDRESS_MAX];	/* this end's address, or "" */
+	char reason[512];	/* of the failure */
 };
 
 /* Set by Ctrl-C and the like, which also wake the engine. */
@@ -78,6 +86,10 @@ const char *ping_op_name(enum ping_op op);
 /* Microseconds of a clock that never goes back. */
 double ping_now(void);
 
+/* What both ends have; they are torn down after a failure, too. */
+int ping_set_up(struct ping *p);
+void ping_tear_down(struct ping *p);
+
 /* Of each context. */
 void ping_config(const struct ping *p, struct pier_rdma_config *ret);
 
@@ -87,6 +99,13 @@ int ping_where(struct ping *p);
 /* The server, until stopped, and the client; they return the exit status. */
 int ping_server(struct ping *p);
 int ping_client(struct ping *p);
+
+/*
+ * Connect once and make a round, of which nothing is printed: "once" and "json"
+ * of @p are set.  Errors: those of the connection; -EPROTO, the peer is no
+ * pier ping --listen.
+ */
+int ping_try(struct ping *p);
 
 /* The client's reports: at the begin, of round @seq, of all at the end. */
 void ping_report_begin(const struct ping *p);

@@ -8,9 +8,12 @@
 
 #define PAUSE_US 100e3		/* before a rejected request is sent again */
 
-static void print_error(const struct ping *p, const char *what)
+static void print_error(struct ping *p, const char *what)
 {
-	tool_message("pier ping: %s: %s", p->args.argv[0], what);
+	if (p->once)
+		snprintf(p->reason, sizeof(p->reason), "%s", what);
+	else
+		tool_message("pier ping: %s: %s", p->args.argv[0], what);
 }
 
 /* Drive the engine until @until, in ping_now()'s time, or stopped. */
@@ -59,6 +62,10 @@ static int connect_to(struct ping *p, double until)
 	if (ping_stopped)
 		return -EINTR;
 	err = pier_conn_wait(p->conn, 0);
+	snprintf(p->source, sizeof(p->source), "%s",
+		 pier_conn_local_address(p->conn));
+	p->rejected = pier_conn_reject_reason(p->conn);
+	p->connected = !err;
 	if (!err)
 		err = pier_conn_private_data(p->conn, &desc, &len);
 	if (!err)
@@ -68,6 +75,7 @@ static int connect_to(struct ping *p, double until)
 		print_error(p, "the peer is not pier ping --listen");
 		return -EPROTO;
 	}
+	p->is_ping = !err;
 	return err;
 }
 
@@ -90,7 +98,8 @@ static bool may_start(struct ping *p, int err, double until)
 {
 	double next = ping_now() + PAUSE_US;
 
-	if (p->begun > 0 || (err != -ECONNREFUSED && err != -EADDRINUSE))
+	if (p->once || p->begun > 0 ||
+	    (err != -ECONNREFUSED && err != -EADDRINUSE))
 		return false;
 	print_waiting(p);
 	while (!ping_stopped && ping_now() < next && ping_now() < until)
@@ -317,6 +326,18 @@ static int never_connected(struct ping *p, double begun)
 	p->sent = 1;
 	ping_report_all(p);
 	return 1;
+}
+
+int ping_try(struct ping *p)
+{
+	int err = start(p);
+
+	if (!err)
+		err = ready(p);
+	if (!err)
+		err = one_round(p);
+	close_conn(p);
+	return err;
 }
 
 int ping_client(struct ping *p)

@@ -14,6 +14,7 @@
 int tool_copy(int argc, char *argv[]);
 int tool_counters(int argc, char *argv[]);
 int tool_desc(int argc, char *argv[]);
+int tool_doctor(int argc, char *argv[]);
 int tool_exchange(int argc, char *argv[]);
 int tool_info(int argc, char *argv[]);
 int tool_perf(int argc, char *argv[]);

@@ -1,0 +1,474 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# pier doctor finds what is wrong with a machine: each test makes it so, in
+# namespaces of its own, or with files in the place of the kernel's.
+. "${0%/*}/../lib/tap.sh"
+. "$top/t/lib/toolbox.sh"
+. "$top/t/lib/netns.sh"
+own_net "$@"
+. "$top/t/lib/doctor.sh"
+
+the_exit_status_is_that_of_the_worst()
+{
+	doctor || return 1
+	if jq -e '.errors > 0' "$tmp/out" >/dev/null; then
+		[ $status -eq 3 ]
+	elif jq -e '.warnings > 0' "$tmp/out" >/dev/null; then
+		[ $status -eq 1 ]
+	else
+		[ $status -eq 0 ]
+	fi || return 1
+	doctor -d no_such0 && [ $status -eq 3 ] &&
+		found "chosen_device error" no_such0
+}
+
+a_warning_is_status_1()
+{
+	as="taskset -c 0"
+	doctor && lacks ".* error" && [ $status -eq 1 ]
+}
+
+findings_are_counted()
+{
+	doctor || return 1
+	for grade in ok warning error; do
+		key=$(echo $grade | sed 's/warning/warnings/; s/error/errors/')
+		[ "$(jq ".$key" "$tmp/out")" -eq \
+			"$(jq "[.findings[] | select(.grade == \"$grade\")] |
+				length" "$tmp/out")" ] || return 1
+	done
+}
+
+each_warning_and_error_has_a_remedy()
+{
+	as="taskset -c 0"
+	doctor || return 1
+	jq -e '[.findings[] | select(.grade != "ok" and .remedy == "")] |
+		length == 0' "$tmp/out"
+}
+
+it_is_text_too_of_80_columns()
+{
+	"$pier" doctor >"$tmp/text" 2>"$tmp/err"
+	says "$tmp/text" "ok       device           soft_lo" \
+		"ok       pier_version     pier " " ok, " &&
+		awk 'length > 80 { print; wide = 1 } END { exit wide }' \
+			"$tmp/text"
+}
+
+a_wrong_command_line_is_status_2()
+{
+	status 2 "$pier" doctor a b && says "$tmp/err" '"b"' &&
+		status 2 "$pier" doctor host:99999 &&
+		says "$tmp/err" "host:99999" &&
+		status 2 "$pier" doctor --no
+}
+
+devices_are_listed_and_one_is_chosen()
+{
+	doctor && found "device ok" "soft_lo: lo, active, MTU 4096" &&
+		found "chosen_device ok" "soft_lo is used: the first active" &&
+		doctor -d soft_lo && found "chosen_device ok" "named by -d" ||
+		return 1
+	PIER_DEVICE=soft_lo
+	export PIER_DEVICE
+	doctor && found "chosen_device ok" "named by PIER_DEVICE"
+}
+
+a_device_that_is_down_is_reported()
+{
+	two_hosts && ip link set near0 down && doctor -d soft_near0 &&
+		found "device ok" "soft_near0: near0, down" \
+			"ip link set near0 up" &&
+		found "chosen_device error" "but it is down"
+}
+
+without_an_active_device_none_is_chosen()
+{
+	ip link set lo down
+	doctor
+	held=$?
+	ip link set lo up
+	[ $held -eq 0 ] && [ $status -eq 3 ] &&
+		found "chosen_device error" "bring a network interface up"
+}
+
+no_rdma_device_is_no_fault()
+{
+	place <<-END
+	mount -t tmpfs none /sys/class
+	END
+	doctor && found "missing_device ok" "no RDMA device" \
+		"modprobe rdma_rxe"
+}
+
+# What the kernel has of devices without a node below /dev/infiniband.
+two_adapters()
+{
+	cat <<-END
+	mount -t tmpfs none /sys/class
+	mkdir -p /sys/class/infiniband/mlx5_0 /sys/class/infiniband/mlx5_1
+	END
+}
+
+each_device_that_cannot_be_used_has_its_reason()
+{
+	two_adapters | place
+	as=$placed
+	doctor && found "missing_device warning" \
+		"mlx5_0: there is no /dev/infiniband/" "modprobe ib_uverbs" &&
+		found "missing_device warning" "mlx5_1: there is no" &&
+		[ $status -eq 1 ] &&
+		jq -e '[.findings[] | select(.check == "missing_device") |
+			.device] | sort == ["mlx5_0", "mlx5_1"]' "$tmp/out"
+}
+
+gids_that_are_not_chosen_have_the_reason()
+{
+	two_hosts && ip addr add fe80::77/64 dev near0 nodad &&
+		ip addr add fd00:77::1/64 dev near0 nodad &&
+		ip addr add fd00:77::2/64 dev near0 nodad preferred_lft 0 &&
+		doctor && found "rejected_gid ok" "fe80::77" "link-local" \
+			"uses it nevertheless" &&
+		found "rejected_gid ok" "fd00:77::2" "it expires" &&
+		! grep -q "fd00:77::1" "$tmp/lines" &&
+		lacks "no_gid .*"
+}
+
+a_device_without_any_other_is_reported()
+{
+	two_hosts && ip addr flush dev near0 &&
+		ip addr add fe80::77/64 dev near0 nodad && doctor &&
+		found "no_gid warning" "soft_near0 has no GID that" \
+			"ip addr add ADDRESS/24 dev near0" &&
+		doctor -d soft_near0 && found "no_gid error" soft_near0
+}
+
+little_locked_memory_matters_to_rdma_devices_alone()
+{
+	as="setpriv --bounding-set=-ipc_lock --inh-caps=-ipc_lock"
+	(ulimit -l 64 && doctor) &&
+		found "locked_memory ok" "64 KiB; soft devices lock none" ||
+		return 1
+	two_adapters | place
+	as="$placed setpriv --bounding-set=-ipc_lock --inh-caps=-ipc_lock"
+	(ulimit -l 64 && doctor) &&
+		found "locked_memory warning" "64 KiB, which holds few" \
+			"ulimit -l unlimited" LimitMEMLOCK "--ulimit memlock" ||
+		return 1
+	! raised 131072 || {
+		ulimit -l 131072 && doctor &&
+			found "locked_memory ok" "is 128 MiB"
+	}
+}
+
+# raised KIB - may the limit be that, here?
+raised()
+{
+	(ulimit -l "$1") 2>/dev/null
+}
+
+locked_memory_without_a_limit_is_reported()
+{
+	! raised unlimited || {
+		ulimit -l unlimited && doctor &&
+			found "locked_memory ok" "no limit of locked memory |"
+	}
+}
+
+root_is_exempt_from_the_limit()
+{
+	[ "$(readlink /proc/self/ns/user)" = "user:[4026531837]" ] ||
+		skip "this is not the first user namespace"
+	(ulimit -l 64 && doctor) &&
+		found "locked_memory ok" "which has CAP_IPC_LOCK"
+}
+
+small_socket_buffers_are_reported()
+{
+	doctor && found "receive_buffer ok" "get 8 MiB of the 8 MiB" &&
+		found "send_buffer ok" "get 8 MiB of the 8 MiB" || return 1
+	as="setpriv --bounding-set=-net_admin --inh-caps=-net_admin"
+	doctor || return 1
+	grep -q "_buffer ok.*8 MiB of" "$tmp/lines" &&
+		skip "net.core.rmem_max is as large as that"
+	found "receive_buffer warning" "they lose packets under load" \
+		"sysctl -w net.core.rmem_max=8388608" &&
+		found "send_buffer warning" \
+			"sysctl -w net.core.wmem_max=8388608"
+}
+
+# Which tools cannot include.
+the_size_of_a_buffer_is_that_of_the_library()
+{
+	[ "$(sed -n 's/^#define BUFFER_SIZE \(([^)]*)\).*/\1/p' \
+		"$top/lib/fabric/soft/io/udp.c")" = \
+	"$(sed -n 's/^#define SOCKET_BUFFER \(([^)]*)\).*/\1/p' \
+		"$top/tools/doctor_limits.c")" ] &&
+	[ "$(sed -n 's/^#define OVERHEAD \([0-9]*\)$/\1/p' \
+		"$top/lib/fabric/soft/io/netif.c")" = \
+	"$(sed -n 's/^#define DOCTOR_OVERHEAD \([0-9]*\).*/\1/p' \
+		"$top/tools/doctor.h")" ]
+}
+
+free_ports_are_reported()
+{
+	doctor && found "udp_port ok" "UDP port 4791: free, and packets" &&
+		found "udp_port ok" "UDP port 13579: free" &&
+		found "udp_port ok" "UDP ports of connections: packets arrive"
+}
+
+a_process_that_has_the_port_of_roce_is_reported()
+{
+	listen 4791 && doctor &&
+		found "udp_port warning" "4791: another process has it" \
+			"ss -ulnp sport = :4791" || return 1
+	place <<-END
+	mount -t tmpfs none /sys/module
+	mkdir /sys/module/rdma_rxe
+	echo 0 >/sys/module/rdma_rxe/refcnt
+	END
+	doctor && found "udp_port ok" "4791: rdma_rxe has it"
+}
+
+a_server_on_this_host_is_no_fault()
+{
+	listen 13579 && doctor &&
+		found "udp_port ok" "13579: another process has it"
+}
+
+# rules HOOK RULE... - of a firewall
+rules()
+{
+	hook=$1
+	shift
+	{
+		echo "table inet filter { chain $hook {"
+		echo "type filter hook $hook priority 0"
+		printf '%s\n' "$@" "}" "}"
+	} | nft -f -
+}
+
+no_rules()
+{
+	nft flush ruleset
+}
+
+firewalled()
+{
+	command -v nft >/dev/null || skip "there is no nft"
+	rules "$@" || return 1
+	doctor
+	held=$?
+	no_rules
+	return $held
+}
+
+a_firewall_that_drops_packets_is_reported()
+{
+	firewalled input "udp dport 4791 drop" &&
+		found "udp_port error" "4791: a firewall of this host drops" \
+			"udp dport 4791 accept" &&
+		found "udp_port ok" "13579: free" &&
+		found "nftables warning" "inet filter input drops" \
+			"UDP port 4791" "nft insert rule inet filter input" &&
+		[ $status -eq 3 ] || return 1
+	firewalled input "policy drop" "udp dport { 4791, 5000 } accept" &&
+		found "udp_port ok" "4791: free" &&
+		found "udp_port error" "13579: a firewall" &&
+		found "udp_port error" "UDP ports of connections: a firewall" \
+			"udp dport $(tr '\t' - \
+			</proc/sys/net/ipv4/ip_local_port_range) accept" &&
+		found "nftables warning" "UDP port 13579" &&
+		! grep "nftables.*4791" "$tmp/lines"
+}
+
+a_firewall_that_lets_no_packet_leave_is_reported()
+{
+	firewalled output "udp dport 4791 drop" &&
+		found "udp_port error" "4791:" "does not let packets leave"
+}
+
+rules_that_drop_nothing_are_in_order()
+{
+	firewalled input "udp dport 1000-2000 drop" "tcp dport 4791 drop" \
+	    "udp dport != 4791 accept" "ct state established accept" \
+	    "iifname eth7 drop" &&
+		found "nftables ok" "no rule that could be read drops"
+}
+
+rules_that_cannot_be_read_are_no_fault()
+{
+	as="setpriv --reuid=65534 --regid=65534 --clear-groups"
+	chmod 755 "$tmp" && $as test -x "$pier" ||
+		skip "user 65534 cannot run the tool here"
+	doctor && found "nftables ok" "cannot be read by this user"
+}
+
+one_processor_is_a_warning()
+{
+	as="taskset -c 0"
+	doctor && found "cpus warning" "1 of the " "take turns"
+}
+
+# governed NAME
+governed()
+{
+	place <<-END
+	mount -t tmpfs none /sys/devices/system/cpu/cpu0
+	mkdir /sys/devices/system/cpu/cpu0/cpufreq
+	echo $1 >/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor
+	END
+	doctor
+}
+
+a_governor_that_saves_power_is_a_warning()
+{
+	governed powersave && found "governor warning" "is powersave" \
+		"cpupower frequency-set -g performance" &&
+		governed performance && found "governor ok" "is performance" ||
+		return 1
+	place <<-END
+	mount -t tmpfs none /sys/devices/system/cpu/cpu0
+	END
+	doctor && found "governor ok" "does not control"
+}
+
+# A filter as those of containers.
+calls_that_are_denied_are_reported()
+{
+	python=/usr/bin/python3
+	[ -x $python ] || skip "there is no python3"
+	doctor && found "system_call ok" "executes the calls" || return 1
+	for call in io_uring_setup memfd_create openat2 mbind; do
+		as="$python $top/t/tools/deny.py $call"
+		doctor && found "system_call warning" "$call is denied" \
+			"seccomp" || return 1
+		[ "$(grep -c '^system_call' "$tmp/lines")" -eq 1 ] || return 1
+	done
+}
+
+# grouped LINE NAME=TEXT... - the line of /proc/self/cgroup, and files
+grouped()
+{
+	echo "$1" >"$tmp/cgroup"
+	shift
+	{
+		echo "mount --bind $tmp/cgroup /proc/\$\$/cgroup"
+		echo "mount -t tmpfs none /sys/fs/cgroup"
+		for file; do
+			name=/sys/fs/cgroup/${file%%=*}
+			echo "mkdir -p ${name%/*}"
+			echo "echo ${file#*=} >$name"
+		done
+	} | place
+	as=$placed
+	doctor
+}
+
+limits_of_a_container_are_reported()
+{
+	grouped 0::/a/b a/memory.max=33554432 a/b/memory.max=max \
+	    a/b/pids.max=20 a/b/cpu.max="50000 100000" &&
+		found "container_memory warning" "to 32 MiB" "--memory" &&
+		found "container_pids warning" "to 20: " "--pids-limit" &&
+		found "container_cpu warning" "0.50 processors" "--cpus" &&
+		grouped 0::/ memory.max=8589934592 pids.max=4096 \
+			cpu.max="200000 100000" &&
+		found "container_memory ok" "to 8 GiB" &&
+		found "container_pids ok" "to 4096" &&
+		found "container_cpu ok" "2.00 processors"
+}
+
+limits_of_control_groups_of_version_1_are_reported()
+{
+	grouped 3:cpu,cpuacct:/x cpu/x/cpu.cfs_quota_us=25000 \
+	    cpu/x/cpu.cfs_period_us=100000 &&
+		found "container_cpu warning" "0.25 processors" &&
+		found "container_pids ok" "no control group limits" &&
+		grouped 4:memory:/x memory/memory.limit_in_bytes=67108864 &&
+		found "container_memory warning" "to 64 MiB" &&
+		grouped 5:pids:/ pids/pids.max=30 &&
+		found "container_pids warning" "to 30"
+}
+
+a_machine_without_limits_is_in_order()
+{
+	grouped 0::/a a/memory.max=max a/pids.max=max \
+	    a/cpu.max="max 100000" &&
+		found "container_memory ok" "no control group" &&
+		found "container_pids ok" "no control group" &&
+		found "container_cpu ok" "no control group" &&
+		grouped 4:memory:/ \
+			memory/memory.limit_in_bytes=9223372036854771712 &&
+		found "container_memory ok" "no control group"
+}
+
+versions_are_printed()
+{
+	library=$(ldd "$build/lib/.libs/libpier.so" |
+		sed -n 's/.*libibverbs.so.* => \([^ ]*\) .*/\1/p')
+	core=$(readlink -f "$library" | sed 's/.*\.so\.[0-9]*\.[0-9]*\.//')
+	doctor && found "pier_version ok" "pier $(sed -n \
+		's/.*PIER_VERSION "\(.*\)"/\1/p' \
+		"$top/lib/include/pier/version.h")" &&
+		found "kernel_version ok" "Linux $(uname -r)" &&
+		found "rdma_core ok" "rdma-core $core:"
+}
+
+modules_are_required_by_rdma_devices_alone()
+{
+	place <<-END
+	mount -t tmpfs none /sys/class
+	mount -t tmpfs none /sys/module
+	END
+	doctor && found "kernel_module ok" "ib_uverbs is not loaded" \
+		"soft devices do not need it" &&
+		found "kernel_module ok" "rdma_rxe is not loaded" || return 1
+	{
+		two_adapters
+		echo mount -t tmpfs none /sys/module
+		echo mkdir /sys/module/ib_uverbs
+		echo "echo 1 >/sys/module/ib_uverbs/refcnt"
+	} | place
+	as=$placed
+	doctor && found "kernel_module ok" "ib_uverbs is loaded" &&
+		found "kernel_module warning" "rdma_ucm is not loaded" \
+			"modprobe rdma_ucm"
+}
+
+run the_exit_status_is_that_of_the_worst
+run a_warning_is_status_1
+run findings_are_counted
+run each_warning_and_error_has_a_remedy
+run it_is_text_too_of_80_columns
+run a_wrong_command_line_is_status_2
+run devices_are_listed_and_one_is_chosen
+run a_device_that_is_down_is_reported
+run without_an_active_device_none_is_chosen
+run no_rdma_device_is_no_fault
+run each_device_that_cannot_be_used_has_its_reason
+run gids_that_are_not_chosen_have_the_reason
+run a_device_without_any_other_is_reported
+run little_locked_memory_matters_to_rdma_devices_alone
+run locked_memory_without_a_limit_is_reported
+run root_is_exempt_from_the_limit
+run small_socket_buffers_are_reported
+run the_size_of_a_buffer_is_that_of_the_library
+run free_ports_are_reported
+run a_process_that_has_the_port_of_roce_is_reported
+run a_server_on_this_host_is_no_fault
+run a_firewall_that_drops_packets_is_reported
+run a_firewall_that_lets_no_packet_leave_is_reported
+run rules_that_drop_nothing_are_in_order
+run rules_that_cannot_be_read_are_no_fault
+run one_processor_is_a_warning
+run a_governor_that_saves_power_is_a_warning
+run calls_that_are_denied_are_reported
+run limits_of_a_container_are_reported
+run limits_of_control_groups_of_version_1_are_reported
+run a_machine_without_limits_is_in_order
+run versions_are_printed
+run modules_are_required_by_rdma_devices_alone
+tap_done

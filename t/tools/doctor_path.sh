@@ -1,0 +1,204 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# pier doctor finds what is wrong with the way to a host, which is another
+# network namespace, with a cable between the two.
+. "${0%/*}/../lib/tap.sh"
+. "$top/t/lib/toolbox.sh"
+. "$top/t/lib/netns.sh"
+own_net "$@"
+. "$top/t/lib/doctor.sh"
+
+# serve PORT [INTERFACE] - pier ping on the second host
+serve()
+{
+	in_far "$pier" ping -d "soft_${2:-far0}" --listen="$1" \
+		>"$tmp/serve.out" 2>"$tmp/serve.err" &
+	wait_for 20 grep -q 'listens on port' "$tmp/serve.out"
+}
+
+a_host_that_answers_is_reported()
+{
+	two_hosts && serve 13579 && doctor -d soft_near0 10.77.0.2 &&
+		found "route ok" "10.77.0.2 is reached from 10.77.0.1" near0 &&
+		found "choice ok" "soft_near0, GID index" "10.77.0.1" \
+			"MTU 1024" &&
+		found "path_mtu ok" "packets of 1120 bytes" "reach 10.77.0.2" &&
+		found "answer ok" "10.77.0.2 answers from 10.77.0.1" \
+			"send" "atomic" &&
+		lacks ".* error" &&
+		jq -e '.findings[] | select(.check == "answer") |
+			.times.read > 0' "$tmp/out"
+}
+
+this_host_answers_too()
+{
+	listen 13579 && doctor 127.0.0.1 && found "answer ok" "127.0.0.1"
+}
+
+a_name_that_is_not_known_is_reported()
+{
+	doctor nowhere.invalid && [ $status -eq 3 ] &&
+		found "name error" nowhere.invalid "getent hosts"
+}
+
+a_host_without_a_route_is_reported()
+{
+	doctor 203.0.113.1 && found "route error" "no route to 203.0.113.1" \
+		"ip route get 203.0.113.1"
+}
+
+a_device_that_does_not_lead_there_is_reported()
+{
+	two_hosts && doctor --timeout 1 -d soft_lo 10.77.0.2 &&
+		found "choice error" "soft_lo does not have 10.77.0.1" \
+			"-d soft_near0, or PIER_DEVICE=soft_near0"
+}
+
+a_strict_filter_of_another_way_is_reported()
+{
+	two_hosts && connect_both 1 &&
+		echo 0 >/proc/sys/net/ipv4/conf/all/rp_filter &&
+		echo 0 >/proc/sys/net/ipv4/conf/near1/rp_filter &&
+		doctor --timeout 1 -d soft_near1 10.77.1.2 &&
+		found "rp_filter ok" "not strict" &&
+		echo 1 >/proc/sys/net/ipv4/conf/near1/rp_filter &&
+		doctor --timeout 1 -d soft_near1 10.77.1.2 &&
+		found "rp_filter ok" "is strict" "as they do" &&
+		doctor --timeout 1 -d soft_near1 10.77.0.2 &&
+		found "rp_filter error" "may arrive on near0 only" \
+			"sysctl -w net.ipv4.conf.near1.rp_filter=2"
+}
+
+# frames - of the cable between both hosts
+frames()
+{
+	ip link set near0 mtu 9000 && in_far ip link set far0 mtu 9000
+}
+
+# A port of a switch drops what is too long for it.
+packets_that_are_lost_for_their_length_are_reported()
+{
+	two_hosts && frames && in_far ip link set far0 mtu 1500 &&
+		doctor --timeout 1 -d soft_near0 10.77.0.2 &&
+		found "path_mtu warning" "packets of 4192 bytes" \
+			"lost without a message" \
+			"ip link set near0 mtu 1500"
+}
+
+an_end_with_a_smaller_mtu_is_no_fault()
+{
+	two_hosts && frames && in_far ip link set far0 mtu 1500 &&
+		serve 13579 && doctor -d soft_near0 10.77.0.2 &&
+		found "answer ok" && found "path_mtu ok" "both use that"
+}
+
+a_connection_that_does_not_move_data_is_reported()
+{
+	ip link del near0 2>/dev/null
+	far_host && connect_by_switch && ip link set near0 mtu 9000 &&
+		in_far ip link set host0 mtu 9000 &&
+		in_far ip link set host0_port mtu 9000 &&
+		serve 13579 host0 &&
+		doctor --timeout 2 -d soft_near0 10.77.0.2 &&
+		found "answer error" "accepts the connection, then:" \
+			"pier counters" &&
+		found "path_mtu warning" "lost without a message"
+}
+
+# A third host, to which the second one is the router.
+third_host()
+{
+	unshare -n tail -f /dev/null &
+	third=$!
+	wait_for 10 third_is_unshared &&
+		in_far ip link add out type veth peer name in netns $third &&
+		in_far ip addr add 10.78.0.1/24 dev out &&
+		in_far ip link set out up mtu 1280 &&
+		in_far sh -c 'echo 1 >/proc/sys/net/ipv4/ip_forward' &&
+		nsenter -t $third -n ip addr add 10.78.0.2/24 dev in &&
+		nsenter -t $third -n ip link set in up mtu 1280 &&
+		nsenter -t $third -n ip route add default via 10.78.0.1 &&
+		ip route add 10.78.0.0/24 via 10.77.0.2
+}
+
+third_is_unshared()
+{
+	[ "$(readlink /proc/$third/ns/net)" != "$(readlink /proc/$$/ns/net)" ]
+}
+
+the_mtu_of_a_router_is_reported()
+{
+	two_hosts && frames && third_host &&
+		doctor --timeout 1 -d soft_near0 10.78.0.2 &&
+		found "path_mtu warning" "the MTU of the path is 1280" \
+			"ip link set near0 mtu 1280"
+}
+
+a_host_that_is_silent_is_reported()
+{
+	command -v nft >/dev/null || skip "there is no nft"
+	two_hosts && serve 13579 &&
+		in_far nft 'add table inet f; add chain inet f i {
+			type filter hook input priority 0; policy drop; }' &&
+		doctor --timeout 1 -d soft_near0 10.77.0.2 &&
+		found "path_mtu ok" "is not known" &&
+		found "answer error" "a probe of the port got no answer" \
+			"pier ping --listen=13579 on 10.77.0.2"
+}
+
+a_port_without_a_server_is_reported()
+{
+	two_hosts && doctor --timeout 2 -d soft_near0 10.77.0.2:7000 &&
+		found "answer error" "by ICMP, no socket there has the port" \
+			"pier ping --listen=7000"
+}
+
+a_firewall_that_rejects_is_reported()
+{
+	command -v nft >/dev/null || skip "there is no nft"
+	two_hosts && in_far nft 'add table inet f' &&
+		in_far nft 'add chain inet f i {
+			type filter hook input priority 0; }' &&
+		in_far nft 'add rule inet f i meta l4proto udp reject \
+			with icmpx type admin-prohibited' &&
+		doctor --timeout 1 -d soft_near0 10.77.0.2 &&
+		found "answer error" "or a firewall rejects the packets"
+}
+
+another_server_accepts_or_rejects_the_connection()
+{
+	two_hosts || return 1
+	in_far "$pier" perf -d soft_far0 --listen 7000 >"$tmp/serve.out" \
+		2>"$tmp/serve.err" &
+	wait_for 20 grep -qs 'waiting for clients on port' \
+		"$tmp/serve.err" &&
+		doctor --timeout 2 -d soft_near0 10.77.0.2:7000 &&
+		found "answer ok" "10.77.0.2:7000 rejects" || return 1
+	in_far "$build/samples/rdma_send" -d soft_far0 -cm -lp 7001 &
+	wait_for 20 receives 7001 &&
+		doctor --timeout 2 -d soft_near0 10.77.0.2:7001 &&
+		found "answer ok" "10.77.0.2:7001 accepts"
+}
+
+# receives PORT - a socket of the second host has it
+receives()
+{
+	in_far ss -uln | grep -q ":$1 "
+}
+
+run a_host_that_answers_is_reported
+run this_host_answers_too
+run a_name_that_is_not_known_is_reported
+run a_host_without_a_route_is_reported
+run a_device_that_does_not_lead_there_is_reported
+run a_strict_filter_of_another_way_is_reported
+run packets_that_are_lost_for_their_length_are_reported
+run an_end_with_a_smaller_mtu_is_no_fault
+run a_connection_that_does_not_move_data_is_reported
+run the_mtu_of_a_router_is_reported
+run a_host_that_is_silent_is_reported
+run a_port_without_a_server_is_reported
+run a_firewall_that_rejects_is_reported
+run another_server_accepts_or_rejects_the_connection
+tap_done

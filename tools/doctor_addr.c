@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <arpa/inet.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "doctor.h"
+
+socklen_t doctor_addr_len(const union doctor_addr *addr)
+{
+	return addr->sa.sa_family == AF_INET ? sizeof(addr->in) :
+					       sizeof(addr->in6);
+}
+
+const char *doctor_addr_text(const union doctor_addr *addr,
+			     char ret[DOCTOR_ADDR_TEXT])
+{
+	char name[IF_NAMESIZE];
+	size_t len;
+
+	if (addr->sa.sa_family == AF_INET)
+		return inet_ntop(AF_INET, &addr->in.sin_addr, ret,
+				 DOCTOR_ADDR_TEXT);
+	inet_ntop(AF_INET6, &addr->in6.sin6_addr, ret, DOCTOR_ADDR_TEXT);
+	len = strlen(ret);
+	if (addr->in6.sin6_scope_id &&
+	    if_indextoname(addr->in6.sin6_scope_id, name))
+		snprintf(ret + len, DOCTOR_ADDR_TEXT - len, "%%%s", name);
+	return ret;
+}
+
+void doctor_addr_set_port(union doctor_addr *addr, uint16_t port)
+{
+	if (addr->sa.sa_family == AF_INET)
+		addr->in.sin_port = htons(port);
+	else
+		addr->in6.sin6_port = htons(port);
+}
+
+static void from_gid(const struct pier_gid *gid, union doctor_addr *ret)
+{
+	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+
+	memset(ret, 0, sizeof(*ret));
+	if (!memcmp(gid->raw, mapped, sizeof(mapped))) {
+		ret->in.sin_family = AF_INET;
+		memcpy(&ret->in.sin_addr, gid->raw + 12, 4);
+	} else {
+		ret->in6.sin6_family = AF_INET6;
+		memcpy(&ret->in6.sin6_addr, gid->raw, 16);
+	}
+}
+
+bool doctor_own_addr(const struct pier_devinfo *info, union doctor_addr *ret)
+{
+	struct pier_gid gid;
+
+	if (!info || pier_devinfo_link(info) != PIER_LINK_ETHERNET)
+		return false;
+	for (size_t i = 0; !pier_devinfo_gid(info, i, &gid); i++) {
+		if (pier_devinfo_can_gid(info, i))
+			continue;
+		from_gid(&gid, ret);
+		return true;
+	}
+	return false;
+}
