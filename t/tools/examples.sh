@@ -132,6 +132,7 @@ ping_runs_as_its_page_has_it()
 
 counters_run_as_their_page_has_it() { page pier-counters.1 3; }
 desc_runs_as_its_page_has_it() { page pier-desc.1 3; }
+doctor_runs_as_its_page_has_it() { page pier-doctor.1 1; }
 the_tool_runs_as_its_page_has_it() { page pier.1 3; }
 
 each_page_with_an_example_is_run()
@@ -147,6 +148,7 @@ run the_tool_runs_as_its_page_has_it
 run copy_runs_as_its_page_has_it
 run counters_run_as_their_page_has_it
 run desc_runs_as_its_page_has_it
+run doctor_runs_as_its_page_has_it
 run exchange_runs_as_its_page_has_it
 run info_runs_as_its_page_has_it
 run perf_runs_as_its_page_has_it
