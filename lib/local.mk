@@ -161,6 +161,7 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/fabric/soft/io/udp_tx.c \
 	%D%/fabric/soft/rc/ack_coalesce.c \
 	%D%/fabric/soft/rc/board.c \
+	%D%/fabric/soft/rc/board_pool.c \
 	%D%/fabric/soft/rc/cq.c \
 	%D%/fabric/soft/rc/cwnd.c \
 	%D%/fabric/soft/rc/early.c \

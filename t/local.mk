@@ -251,6 +251,7 @@ check_PROGRAMS += \
 	%D%/soft/rc.t \
 	%D%/soft/replay.t \
 	%D%/soft/selective.t \
+	%D%/soft/selective_read.t \
 	%D%/soft/sockets.t \
 	%D%/soft/sockets_lossy.t \
 	%D%/soft/states.t \

@@ -150,6 +150,8 @@ struct star *star_open(const struct star_opts *opts, uint64_t seed)
 		star->opts.depth = 4;
 	if (!star->opts.pair.mtu)
 		star->opts.pair.mtu = 4096;
+	/* As connections have by default. */
+	star->opts.pair.rd_atomic = star->opts.pair.max_dest_rd_atomic = 16;
 	softpair_defaults(&star->opts.pair);
 	vnet_init(&star->net, seed);
 	star->started = star->net.now;

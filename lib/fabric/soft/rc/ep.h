@@ -71,7 +71,9 @@ struct soft_tx_note {
 	struct soft_wqe *wqe;		/* of a request, else NULL */
 	uint64_t seq;
 	uint32_t cost;			/* of a request, to its window */
+	uint32_t packets;		/* of one that is sent selectively */
 	uint8_t res;			/* of a response: its place, or none */
+	uint8_t part;			/* the same */
 	uint8_t due;			/* of an acknowledgement */
 	bool retransmit;		/* a request that was sent before */
 	bool selective;			/* and those behind it were not */

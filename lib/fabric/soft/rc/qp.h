@@ -17,6 +17,7 @@
 #define SOFT_EARLY 1024			/* sequence numbers from the expected */
 					/* one on, whose packets are held */
 #define SOFT_EARLY_EP 4096		/* packets held by an endpoint */
+#define SOFT_PARTS 32			/* of READs, again at a time */
 #define SOFT_TX_RETRY_NS 50000		/* after a full socket */
 
 /* Added to the bytes of a packet in its window: buffers on the path. */
@@ -128,6 +129,9 @@ enum soft_slot_flags {
 	SOFT_SLOT_LOST = 1 << 1,	/* it is to be sent again */
 	SOFT_SLOT_AGAIN = 1 << 2,	/* it was sent again */
 	SOFT_SLOT_FREE = 1 << 3,	/* it costs its window nothing */
+	SOFT_SLOT_HERE = 1 << 4,	/* its response has arrived */
+	SOFT_SLOT_PART = 1 << 5,	/* a part begins here that is on its */
+					/* way */
 };
 
 struct soft_slot {
@@ -139,17 +143,21 @@ struct soft_slot {
 /*
  * What selective acknowledgements say of the packets from una on: board.c.
  * The slot of a sequence number is the remainder.  A READ request uses that of
- * its first sequence number, and SOFT_SLOT_FREE of all.
+ * its first sequence number, and SOFT_SLOT_FREE of all; from when it has been
+ * executed, each of its responses uses its own.
  */
 struct soft_board {
 	struct soft_board *next;	/* a free one */
 	uint64_t high;		/* one past the last that the peer has */
+	uint64_t passed;	/* the peer has executed all before this */
+	uint64_t answered;	/* and has sent the responses before this */
 	uint64_t end;		/* nothing is recorded from here on */
 	uint64_t check_at;	/* when one may be lost; PIER__NEVER */
 	uint64_t round_at;	/* of the count of losses */
 	uint32_t round_lost;
 	uint32_t order, newest;	/* last one given; last one that arrived */
 	uint32_t lost;		/* slots that are */
+	uint32_t parts;		/* the same */
 	struct soft_slot slot[SOFT_EARLY];
 };
 
@@ -172,6 +180,7 @@ struct soft_req {
 	uint64_t rnr_at, rnr_seq;	/* end of the RNR wait, for which */
 	uint64_t tail_at;		/* when to send the last one again; */
 					/* PIER__NEVER: not at all */
+	uint64_t parts_end;		/* no part was requested from here on */
 	struct soft_board *board;	/* NULL: nothing is missing */
 	uint32_t posted;
 	uint32_t inflight;		/* cost of [una, nxt) */
@@ -204,6 +213,13 @@ struct soft_res {
 	uint32_t msn : 24;
 	bool atomic : 1;
 	bool fresh : 1;		/* not sent in full yet */
+};
+
+/* A part of a READ's result, to be sent once more. */
+struct soft_part {
+	uint64_t seq;			/* its first */
+	uint32_t len;			/* bytes */
+	uint16_t packets, sent;
 };
 
 enum soft_within { SOFT_IDLE, SOFT_IN_SEND, SOFT_IN_WRITE };
@@ -261,6 +277,7 @@ struct soft_resp {
 	uint8_t rd_max;
 	uint8_t res_head, res_count;	/* res: oldest at head */
 	uint8_t res_todo;		/* of them to be sent */
+	uint8_t part_head, part_count;	/* part: oldest at head */
 	uint32_t rkey;			/* of the current WRITE */
 	uint64_t va;			/* of its next byte */
 	uint32_t total, remaining;	/* its bytes; total: also of a SEND */
@@ -268,6 +285,7 @@ struct soft_resp {
 	struct soft_early *early;	/* NULL: none is held */
 	struct soft_ack_coalesce coalesce;
 	struct soft_res res[SOFT_RD_ATOMIC];
+	struct soft_part part[SOFT_PARTS];
 };
 
 struct soft_qp {
@@ -434,13 +452,27 @@ int pier__soft_board_tail(struct soft_qp *qp);
 /* [una, @to) of @wqe, the oldest, is acknowledged.  Returns its cost. */
 uint32_t pier__soft_board_acked(struct soft_qp *qp, const struct soft_wqe *wqe,
 				uint64_t to);
-/* The first lost packet, into @note. */
+/* The response @seq, of @wqe, has arrived. */
+int pier__soft_board_answered(struct soft_qp *qp, const struct soft_wqe *wqe,
+			      uint64_t seq);
+bool pier__soft_board_is_answered(const struct soft_qp *qp, uint64_t seq);
+/* All before @seq is executed, though responses before it are missing. */
+int pier__soft_board_passed(struct soft_qp *qp, uint64_t seq);
+/* One past what of the oldest packet's request is complete from una on. */
+uint64_t pier__soft_board_complete(const struct soft_qp *qp);
+/* Can more packets that are lost be sent again? */
+bool pier__soft_board_can_send(const struct soft_qp *qp);
+/* The first lost packet, or part of a READ, into @note. */
 void pier__soft_board_next(const struct soft_qp *qp, struct soft_tx_note *note);
 /* The packet of @note was sent; it was not; it can never be. */
 void pier__soft_board_sent(struct soft_qp *qp, const struct soft_tx_note *note);
 void pier__soft_board_undo(struct soft_qp *qp, const struct soft_tx_note *note);
-void pier__soft_board_drop(struct soft_qp *qp, uint64_t seq);
+void pier__soft_board_drop(struct soft_qp *qp, const struct soft_tx_note *note);
 void pier__soft_board_free(struct soft_qp *qp);
+
+/* board_pool.c: one whose contents are not set, or NULL; give it back. */
+struct soft_board *pier__soft_board_take(struct soft_ep *ep);
+void pier__soft_board_put(struct soft_ep *ep, struct soft_board *board);
 /* The boards that @ep keeps.  -ENOMEM: those that there are stay. */
 int pier__soft_board_reserve(struct soft_ep *ep);
 void pier__soft_board_free_all(struct soft_ep *ep);
@@ -454,11 +486,19 @@ void pier__soft_req_advance(struct soft_qp *qp, struct soft_wqe *wqe,
 void pier__soft_req_timed(struct soft_qp *qp);
 /* The timer of @qp, which runs @late ns after it was due. */
 void pier__soft_req_timer(struct soft_qp *qp, uint64_t late);
+/* Set the timer to what is due first. */
+void pier__soft_req_arm(struct soft_qp *qp);
 /* A packet was sent when nothing was unacknowledged. */
 void pier__soft_req_start_timer(struct soft_qp *qp);
 
-/* requester_read.c: a response to the READ or atomic that is the oldest. */
+/*
+ * requester_read.c: a response to the READ or atomic that is the oldest; one
+ * ahead of it.  The second returns 1, 0 if it is not new, or -1 if it cannot be
+ * used.
+ */
 void pier__soft_req_answered(struct soft_qp *qp, const struct soft_packet *in);
+int pier__soft_req_answered_early(struct soft_qp *qp,
+				  const struct soft_packet *in, uint64_t seq);
 
 /* responder.c: requests executed. */
 void pier__soft_resp_init(struct soft_resp *resp, uint32_t psn);
@@ -502,6 +542,12 @@ struct soft_res *pier__soft_reply_new(struct soft_qp *qp);
 /* Send packets [@start, @end) of @res. */
 void pier__soft_reply_start(struct soft_qp *qp, struct soft_res *res,
 			    uint32_t start, uint32_t end);
+/*
+ * Send them, up to byte @bytes of the result, besides what else of @res is to
+ * be sent; if there is no space for that, the peer asks again.
+ */
+void pier__soft_reply_part(struct soft_qp *qp, const struct soft_res *res,
+			   uint32_t start, uint32_t end, uint32_t bytes);
 /* The result that has @seq, or NULL. */
 struct soft_res *pier__soft_reply_find(struct soft_qp *qp, uint64_t seq);
 bool pier__soft_reply_pending(const struct soft_qp *qp);

@@ -45,6 +45,7 @@ void pier__soft_req_init(struct soft_req *req, uint32_t psn)
 	req->probe = false;
 	req->tail_at = PIER__NEVER;
 	req->tails = 0;
+	req->parts_end = 0;
 	req->board = NULL;
 }
 
@@ -80,17 +81,12 @@ static uint32_t ahead_max(const struct soft_req *req)
 	return req->probe ? 1 : SOFT_AHEAD_MAX;
 }
 
-static bool is_lost(const struct soft_req *req)
-{
-	return req->board && req->board->lost;
-}
-
 bool pier__soft_req_can_send(const struct soft_qp *qp)
 {
 	const struct soft_req *req = &qp->req;
 	const struct soft_wqe *wqe = req->cur;
 
-	if (is_lost(req))
+	if (req->board && pier__soft_board_can_send(qp))
 		return true;
 	if (!wqe || wqe->status || req->rnr_wait ||
 	    req->nxt >= req->drain_end ||
@@ -302,21 +298,20 @@ static int send_lost(struct soft_qp *qp)
 				     .retransmit = true,
 				     .selective = true };
 	struct soft_hdr hdr = { 0 };
-	uint32_t packets;
 
 	pier__soft_board_next(qp, &note);
-	packets = pier__soft_wqe_span(note.wqe, note.seq);
 	if (!pier__soft_cwnd_fits(qp->cwnd, note.cost))
 		return -EAGAIN;
 	hdr.psn = note.seq & SOFT_PSN_MASK;
-	if (put(qp, &note, packets, &hdr)) {
-		pier__soft_board_drop(qp, note.seq);
+	if (put(qp, &note, note.packets, &hdr)) {
+		pier__soft_board_drop(qp, &note);
 		cannot_be_sent(qp, note.wqe);
 		return 0;
 	}
 	pier__soft_tx_commit(qp, &hdr);
 	pier__soft_board_sent(qp, &note);
 	charge(qp, note.cost);
+	pier__soft_req_arm(qp);
 	return 1;
 }
 
@@ -330,7 +325,7 @@ int pier__soft_req_send(struct soft_qp *qp)
 
 	if (!pier__soft_req_can_send(qp))
 		return 0;
-	if (is_lost(&qp->req))
+	if (qp->req.board && pier__soft_board_can_send(qp))
 		return send_lost(qp);
 	packets = pier__soft_wqe_span(note.wqe, note.seq);
 	/* A probe is not limited by the window. */

@@ -112,7 +112,7 @@ static uint64_t next_due(const struct soft_req *req)
 	return due;
 }
 
-static void req_arm(struct soft_qp *qp)
+void pier__soft_req_arm(struct soft_qp *qp)
 {
 	const struct soft_req *req = &qp->req;
 	uint64_t due = PIER__NEVER;
@@ -148,7 +148,7 @@ void pier__soft_req_start_timer(struct soft_qp *qp)
 	publish_window(qp);
 	qp->req.progressed = false;
 	req_restart_timer(qp);
-	req_arm(qp);
+	pier__soft_req_arm(qp);
 }
 
 static bool req_alive(const struct soft_qp *qp)
@@ -163,7 +163,7 @@ static void req_resume(struct soft_qp *qp)
 		return;
 	if (pier__soft_req_can_send(qp))
 		pier__soft_cwnd_schedule(qp->ep, qp);
-	req_arm(qp);
+	pier__soft_req_arm(qp);
 }
 
 void pier__soft_req_timed(struct soft_qp *qp)
@@ -343,6 +343,23 @@ static enum ibv_wc_status nak_status(uint8_t syndrome)
 	}
 }
 
+/* Are responses that arrive ahead of a gap kept? */
+static bool keeps(const struct soft_qp *qp)
+{
+	return qp->selective && req_alive(qp);
+}
+
+/* @fresh: something arrived ahead of a gap; -1: go back. */
+static void req_early(struct soft_qp *qp, int fresh)
+{
+	if (fresh < 0) {
+		req_lost_implicit(qp);
+	} else if (fresh && req_alive(qp)) {
+		qp->req.progressed = true;
+		req_restart_timer(qp);
+	}
+}
+
 /*
  * @in says what the peer holds from @seq on, where it waits for a packet.
  * After going back there is no order of transmissions to tell by what is lost:
@@ -358,12 +375,31 @@ static void req_selective(struct soft_qp *qp, const struct soft_packet *in,
 	if (req->rnr_wait || req->probe)
 		return;
 	fresh = req->nxt < req->max ? -1 : pier__soft_board_read(qp, in, seq);
-	if (fresh < 0) {
+	if (fresh < 0)
 		req_lost(qp);
-	} else if (fresh) {
-		req->progressed = true;
-		req_restart_timer(qp);
-	}
+	else
+		req_early(qp, fresh);
+}
+
+/*
+ * @in is about what is before @seq, of which responses are missing.  They are
+ * requested again; what else it says is said again then.
+ */
+static void req_unanswered(struct soft_qp *qp, const struct soft_packet *in,
+			   uint64_t seq)
+{
+	uint8_t syndrome = in->hdr.syndrome;
+	bool selective = syndrome == SOFT_NAK_SEQUENCE && in->len;
+	int err = -1;
+
+	if (selective && qp->req.nxt < qp->req.max)
+		selective = false;	/* see req_selective() */
+	if (keeps(qp) && (syndrome >> 5 == 0 || selective))
+		err = pier__soft_board_passed(qp, seq);
+	if (err)
+		req_lost_implicit(qp);
+	else if (selective)
+		req_selective(qp, in, seq);
 }
 
 /* A soft device has the length of its receive behind the AETH. */
@@ -402,7 +438,7 @@ static void req_ack(struct soft_qp *qp, const struct soft_packet *in,
 	if (syndrome >> 5 == 2 || syndrome >> 7)
 		return;		/* reserved */
 	if (!req_ack_up_to(qp, seq)) {
-		req_lost_implicit(qp);
+		req_unanswered(qp, in, seq);
 		return;
 	}
 	if (qp->req.una == qp->req.max)
@@ -413,6 +449,17 @@ static void req_ack(struct soft_qp *qp, const struct soft_packet *in,
 		req_selective(qp, in, seq);
 	else if (syndrome >> 5 == 3)
 		req_nak(qp, in);
+}
+
+static void req_response(struct soft_qp *qp, const struct soft_packet *in,
+			 uint64_t seq)
+{
+	if (req_ack_up_to(qp, seq))
+		pier__soft_req_answered(qp, in);
+	else if (keeps(qp))
+		req_early(qp, pier__soft_req_answered_early(qp, in, seq));
+	else
+		req_lost_implicit(qp);
 }
 
 /*
@@ -440,11 +487,9 @@ void pier__soft_req_receive(struct soft_qp *qp, const struct soft_packet *in)
 	}
 	if (in->hdr.opcode == SOFT_ACK)
 		req_ack(qp, in, seq);
-	else if (!req_ack_up_to(qp, seq))
-		req_lost_implicit(qp);
 	else
-		pier__soft_req_answered(qp, in);
-	if (req->board)
+		req_response(qp, in, seq);
+	if (req->board && req->board->check_at <= qp->ep->now)
 		pier__soft_board_check(qp);
 	req_resume(qp);
 }

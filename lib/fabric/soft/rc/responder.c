@@ -18,6 +18,7 @@ void pier__soft_resp_init(struct soft_resp *resp, uint32_t psn)
 	resp->res_head = 0;
 	resp->res_count = 0;
 	resp->res_todo = 0;
+	resp->part_count = 0;
 	resp->rwqe = NULL;
 	resp->early = NULL;
 	pier__soft_ack_coalesce_init(&resp->coalesce);
@@ -363,13 +364,14 @@ static void resp_expected(struct soft_qp *qp, const struct soft_packet *in)
 
 /*
  * A READ that is requested again, in whole or in part, while its result is
- * stored.
+ * stored.  A soft peer requests parts for which it lacks, whose responses are
+ * independent of each other.
  */
 static void read_again(struct soft_qp *qp, const struct soft_packet *in,
 		       uint64_t seq)
 {
 	struct soft_res *res = pier__soft_reply_find(qp, seq);
-	uint32_t start, off, len = in->hdr.dma_len;
+	uint32_t start, end, off, len = in->hdr.dma_len;
 
 	if (!res || res->atomic)
 		return;
@@ -378,8 +380,15 @@ static void read_again(struct soft_qp *qp, const struct soft_packet *in,
 	if (in->hdr.rkey != res->rkey || in->hdr.va != res->va + off ||
 	    len > res->len - off)
 		return;
+	end = start + read_packets(qp, len);
+	if (qp->selective && res->at < res->end && start >= res->at)
+		return;		/* it will be sent */
+	if (qp->selective && end < res->packets) {
+		pier__soft_reply_part(qp, res, start, end, off + len);
+		return;
+	}
 	res->bytes = off + len;
-	pier__soft_reply_start(qp, res, start, start + read_packets(qp, len));
+	pier__soft_reply_start(qp, res, start, end);
 }
 
 static void atomic_again(struct soft_qp *qp, uint64_t seq)

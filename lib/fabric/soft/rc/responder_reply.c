@@ -2,7 +2,9 @@
 /* The responder: READ and atomic responses, ACK and NAK sent. */
 #include "fabric/soft/rc/qp.h"
 
-#define NO_RES 0xff	/* struct soft_tx_note: an acknowledgement */
+/* Places in struct soft_tx_note. */
+#define NO_RES 0xff	/* an acknowledgement */
+#define PART 0xfe	/* a part of a READ's result */
 
 /* Is the NAK that is due one that ends the QP? */
 static bool reply_fatal(const struct soft_resp *resp)
@@ -18,7 +20,7 @@ bool pier__soft_reply_pending(const struct soft_qp *qp)
 	case IBV_QPS_RTR:
 	case IBV_QPS_RTS:
 	case IBV_QPS_SQD:
-		return resp->res_todo || resp->due;
+		return resp->res_todo || resp->part_count || resp->due;
 	case IBV_QPS_ERR:
 		/* The NAK or ACK that ends it, and the results before. */
 		return reply_fatal(resp) || resp->due == SOFT_DUE_ACK;
@@ -103,6 +105,23 @@ struct soft_res *pier__soft_reply_find(struct soft_qp *qp, uint64_t seq)
 			return res;
 	}
 	return NULL;
+}
+
+void pier__soft_reply_part(struct soft_qp *qp, const struct soft_res *res,
+			   uint32_t start, uint32_t end, uint32_t bytes)
+{
+	struct soft_resp *resp = &qp->resp;
+	uint32_t i = resp->part_head + resp->part_count;
+
+	if (resp->part_count == SOFT_PARTS || end - start > SOFT_EARLY)
+		return;
+	resp->part_count++;
+	resp->part[i % SOFT_PARTS] = (struct soft_part) {
+		.seq = res->seq + start,
+		.len = bytes - start * qp->mtu,
+		.packets = (uint16_t)(end - start),
+	};
+	reply_schedule(qp);
 }
 
 static uint8_t read_opcode(const struct soft_res *res)
@@ -232,13 +251,74 @@ static int send_ack(struct soft_qp *qp)
 	return 1;
 }
 
+/* The packet of @part that is next, which is of @res. */
+static bool put_part(struct soft_qp *qp, const struct soft_part *part,
+		     const struct soft_res *res)
+{
+	struct soft_resp *resp = &qp->resp;
+	struct soft_tx_note note = { .qp = qp,
+				     .res = PART,
+				     .part = resp->part_head,
+				     .seq = part->sent };
+	struct soft_hdr hdr = { .syndrome = SOFT_SYN_ACK, .msn = resp->msn };
+	struct soft_res copy = *res;
+
+	copy.start = (uint32_t)(part->seq - res->seq);
+	copy.at = copy.start + part->sent;
+	copy.end = copy.start + part->packets;
+	copy.bytes = copy.start * qp->mtu + part->len;
+	hdr.psn = (uint32_t)(part->seq + part->sent) & SOFT_PSN_MASK;
+	hdr.opcode = read_opcode(&copy);
+	if (!put_read(qp, &copy, pier__soft_tx_next(qp, &note)))
+		return false;
+	pier__soft_tx_commit(qp, &hdr);
+	return true;
+}
+
+/*
+ * A packet of the oldest part.  One whose result or key has gone is dropped, as
+ * the peer has it or gets no result.
+ */
+static int send_part(struct soft_qp *qp)
+{
+	struct soft_resp *resp = &qp->resp;
+	const struct soft_res *res;
+	struct soft_part *part;
+	bool sent = false;
+
+	while (resp->part_count && !sent) {
+		part = &resp->part[resp->part_head];
+		res = pier__soft_reply_find(qp, part->seq);
+		sent = res && put_part(qp, part, res);
+		if (sent && ++part->sent < part->packets)
+			break;
+		resp->part_head = (resp->part_head + 1) % SOFT_PARTS;
+		resp->part_count--;
+	}
+	return sent;
+}
+
+static void undo_part(struct soft_resp *resp, const struct soft_tx_note *note)
+{
+	while (resp->part_head != note->part) {
+		resp->part_head = (resp->part_head + SOFT_PARTS - 1) %
+				  SOFT_PARTS;
+		resp->part_count++;
+	}
+	if (!resp->part_count)
+		resp->part_count = 1;
+	resp->part[note->part].sent = (uint16_t)note->seq;
+}
+
 int pier__soft_reply_send(struct soft_qp *qp)
 {
 	if (!pier__soft_reply_pending(qp))
 		return 0;
+	if (qp->resp.part_count && send_part(qp))
+		return 1;
 	if (qp->resp.res_todo)
 		return send_result(qp);
-	return send_ack(qp);
+	return qp->resp.due ? send_ack(qp) : 0;
 }
 
 void pier__soft_reply_sent(struct soft_qp *qp, const struct soft_tx_note *note)
@@ -262,6 +342,8 @@ void pier__soft_reply_undo(struct soft_qp *qp, const struct soft_tx_note *note)
 
 	if (note->res == NO_RES) {
 		resp->due = note->due;
+	} else if (note->res == PART) {
+		undo_part(resp, note);
 	} else {
 		res = &resp->res[note->res];
 		if (res->at == res->end)
@@ -286,6 +368,7 @@ void pier__soft_reply_drop_results(struct soft_qp *qp)
 	struct soft_res *res;
 	uint32_t i;
 
+	resp->part_count = 0;
 	if (resp->due != SOFT_DUE_ACK)
 		return;
 	if (resp->res_todo) {

@@ -31,7 +31,8 @@ struct soft_counters {
 	uint64_t rx_overflows;		/* datagrams the socket had no space */
 					/* for; as tx_refused, of endpoints */
 	uint64_t tx_refused;		/* packets that the kernel refused */
-	uint64_t early;			/* requests held ahead of a gap */
+	uint64_t early;			/* requests held, responses taken, */
+					/* ahead of a gap */
 	uint64_t selective_sent;	/* acknowledgements that report them */
 	uint64_t selective_received;
 	uint64_t selective_resent;	/* of resent: not those behind them */
