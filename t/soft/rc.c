@@ -480,8 +480,7 @@ static void a_wide_window_makes_reads_of_fewer_requests(void)
 	open_pair(NULL);
 	IS(requests_after(0), 4);
 	IS(requests_after(40), 1);
-	/* Those on their way keep their borders when the window shrinks. */
-	a->qp->selective = false;
+	a->qp->selective = false;	/* losses shrink it, borders stay */
 	pair->net.faults.loss = 0.05;
 	IS(requests_after(20), 4);
 	softpair_close(pair);
