@@ -177,6 +177,7 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/fabric/soft/rc/qp.h \
 	%D%/fabric/soft/rc/qp_modify.c \
 	%D%/fabric/soft/rc/qp_table.c \
+	%D%/fabric/soft/rc/qpn.h \
 	%D%/fabric/soft/rc/requester.c \
 	%D%/fabric/soft/rc/requester_ack.c \
 	%D%/fabric/soft/rc/requester_read.c \

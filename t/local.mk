@@ -219,6 +219,7 @@ check_PROGRAMS += \
 	%D%/ops/try_submit.t \
 	%D%/ops/type_tasks.t \
 	%D%/soft/ack_coalesce.t \
+	%D%/soft/always.t \
 	%D%/soft/capture.t \
 	%D%/soft/cm.t \
 	%D%/soft/cm_data.t \
@@ -248,7 +249,9 @@ check_PROGRAMS += \
 	%D%/soft/order.t \
 	%D%/soft/port.t \
 	%D%/soft/qp_address.t \
+	%D%/soft/qpn.t \
 	%D%/soft/rc.t \
+	%D%/soft/receives.t \
 	%D%/soft/replay.t \
 	%D%/soft/selective.t \
 	%D%/soft/selective_read.t \

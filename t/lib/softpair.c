@@ -38,6 +38,8 @@ static void end_open(struct softpair *pair, int i)
 	end->io = vnet_node(&pair->net, pair->opts.ip[i], pair->opts.port);
 	must(pier__soft_mr_table_create(&end->keys), "keys");
 	must(pier__soft_ep_create(end->io, end->keys, &end->ep), "ep");
+	if (pair->opts.verbs)
+		pier__soft_ep_for_verbs(end->ep);
 	must(pier__soft_cq_create(end->ep, PAIR_WC, &end->cq), "cq");
 	must(pier__soft_srq_create(end->ep, 1024, 4, &end->srq), "srq");
 	end->mem = aligned_alloc(4096, PAIR_MEM);

@@ -27,6 +27,7 @@ struct softpair_opts {
 	int mr_access;		/* of the regions; 0: all */
 	bool no_retry;		/* retry_cnt 0 is meant; else 0 is 7 */
 	bool no_rnr_retry;	/* the same for rnr_retry */
+	bool verbs;		/* endpoints for programs of libibverbs */
 };
 
 struct softpair_end {

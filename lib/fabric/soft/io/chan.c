@@ -8,10 +8,12 @@
 
 #include "core/clock.h"
 #include "core/fail.h"
+#include "core/random.h"
 #include "fabric/soft/io/chan.h"
 #include "fabric/soft/io/fdev.h"
 #include "fabric/soft/io/helper.h"
 #include "fabric/soft/io/udp.h"
+#include "fabric/soft/rc/qpn.h"
 #include "fabric/soft/stats/counters_file.h"
 
 #define SETTLE_ROUNDS 16
@@ -79,7 +81,9 @@ void pier__soft_chan_notify(struct soft_chan *chan)
 		if (!cq->armed || pier__soft_cq_empty(cq->queue))
 			continue;
 		cq->armed = false;
-		if (chan->woken)
+		if (cq->wake)
+			cq->wake(cq);
+		if (cq->wake || chan->woken)
 			continue;
 		/* A full one is readable as well. */
 		eventfd_write(chan->wake_fd, 1);
@@ -111,7 +115,7 @@ void pier__soft_chan_begin(struct soft_chan *chan)
 
 	atomic_store_explicit(&chan->calls, calls + 1, memory_order_relaxed);
 	pier__soft_ep_enter(chan->ep);
-	if (chan->driver == SOFT_HELPER)
+	if (chan->driver == SOFT_HELPER && !chan->always)
 		pier__soft_helper_check(chan);
 	chan->driver = SOFT_PROGRAM;
 }
@@ -199,7 +203,25 @@ static int open_fds(struct soft_chan *chan)
 	return err;
 }
 
-int pier__soft_chan_create(struct pier__fdev *fdev, struct pier__chan **ret)
+/* A socket on a port that QPNs can carry; the first one tried is random. */
+static int open_verbs_port(unsigned int ifindex, struct soft_io **ret)
+{
+	uint32_t first = pier__random_id(SOFT_QPN_PORTS), i;
+	int err = -EADDRINUSE;
+
+	for (i = 0; i < SOFT_QPN_PORTS && err == -EADDRINUSE; i++)
+		err = pier__soft_udp_create(&in6addr_any, SOFT_QPN_PORT_MIN +
+					    (first + i) % SOFT_QPN_PORTS,
+					    ifindex, ret);
+	if (err == -EADDRINUSE)
+		pier__fail(err, "all UDP ports from %u to %u are taken",
+			   SOFT_QPN_PORT_MIN,
+			   SOFT_QPN_PORT_MIN + SOFT_QPN_PORTS - 1);
+	return err;
+}
+
+static int create(struct pier__fdev *fdev, bool verbs,
+		  struct pier__chan **ret)
 {
 	const struct soft_fdev *soft = (const struct soft_fdev *)fdev;
 	struct soft_chan *chan = calloc(1, sizeof(*chan));
@@ -209,8 +231,10 @@ int pier__soft_chan_create(struct pier__fdev *fdev, struct pier__chan **ret)
 		return pier__fail(-ENOMEM, "no memory for a channel");
 	pier__list_init(&chan->cqs);
 	chan->chan.fdev = fdev;
-	err = pier__soft_udp_create(&in6addr_any, 0, soft->ifindex,
-				    &chan->io);
+	chan->always = verbs;
+	err = verbs ? open_verbs_port(soft->ifindex, &chan->io)
+		    : pier__soft_udp_create(&in6addr_any, 0, soft->ifindex,
+					    &chan->io);
 	if (err)
 		goto err_free;
 	chan->sock = pier__soft_udp_fd(chan->io);
@@ -221,6 +245,8 @@ int pier__soft_chan_create(struct pier__fdev *fdev, struct pier__chan **ret)
 	err = pier__soft_ep_create(chan->io, soft->keys, &chan->ep);
 	if (err)
 		goto err_close;
+	if (verbs)
+		pier__soft_ep_for_verbs(chan->ep);
 	chan->row = pier__soft_row_get_ep(fdev->port.name, chan->io->port);
 	if (chan->row)
 		pier__soft_ep_count_in(chan->ep, &chan->row->counters);
@@ -240,6 +266,17 @@ err_close:
 err_free:
 	free(chan);
 	return err;
+}
+
+int pier__soft_chan_create(struct pier__fdev *fdev, struct pier__chan **ret)
+{
+	return create(fdev, false, ret);
+}
+
+int pier__soft_chan_create_verbs(struct pier__fdev *fdev,
+				 struct pier__chan **ret)
+{
+	return create(fdev, true, ret);
 }
 
 void pier__soft_chan_destroy(struct pier__chan *pchan)

@@ -62,6 +62,11 @@
  * timer to now.  A program that polls may be given completions before their
  * acknowledgements are sent (@held): at the next call, or the helper's check.
  *
+ * always             Programs written for libibverbs poll memory, or make no
+ *                    calls for long.  The helper is always watching, as it
+ *                    drives at every event, whether the program calls or not;
+ *                    that drives in its calls, too.  No call wakes the helper.
+ *
  * A call counts in @calls before it waits for the lock, and the helper stops
  * driving when it sees that: the program waits for at most one round.
  */
@@ -101,6 +106,7 @@ struct soft_chan {
 	struct soft_chan_cm *cm;	/* owned, or NULL */
 	void (*cm_free)(struct soft_chan_cm *cm);	/* set with it */
 	int timer, wake_fd;		/* owned */
+	bool always;			/* the helper is always watching */
 
 	atomic_uint calls;		/* of the program; it alone writes */
 	atomic_bool recall;		/* the helper is to check at once */
@@ -125,7 +131,8 @@ struct soft_chan {
 struct soft_chan_cq {
 	struct pier__cq cq;		/* first */
 	struct soft_cq *queue;		/* owned */
-	bool armed;			/* the next completion wakes */
+	bool armed;			/* the next completion wakes: */
+	void (*wake)(struct soft_chan_cq *cq);	/* NULL: by chan.fd */
 	struct pier__list link;
 };
 
@@ -135,6 +142,14 @@ static inline struct soft_chan *chan_of(struct pier__chan *chan)
 }
 
 int pier__soft_chan_create(struct pier__fdev *fdev, struct pier__chan **ret);
+
+/*
+ * The same for a program written for libibverbs, which may poll memory for what
+ * its peer writes, and have several threads.  The helper watches always.
+ * Errors also: -EADDRINUSE, all ports that QPNs can carry are taken.
+ */
+int pier__soft_chan_create_verbs(struct pier__fdev *fdev,
+				 struct pier__chan **ret);
 void pier__soft_chan_destroy(struct pier__chan *chan);
 
 /* The fabric's members of the same names. */

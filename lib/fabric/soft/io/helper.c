@@ -127,7 +127,8 @@ static void drive(struct soft_chan *chan, uint64_t now)
 
 	chan->driver = SOFT_HELPER;
 	for (i = 0; did && i < ROUNDS; i++) {
-		if (atomic_load_explicit(&chan->calls, memory_order_relaxed) !=
+		if (!chan->always &&
+		    atomic_load_explicit(&chan->calls, memory_order_relaxed) !=
 		    chan->calls_seen)
 			break;
 		did = pier__soft_ep_drive(chan->ep);
@@ -151,9 +152,24 @@ static void leave_to_program(struct soft_chan *chan, uint64_t now)
 	pier__soft_ep_leave(chan->ep);
 }
 
+/*
+ * The program's threads are in calls that are short, so the wait is, and none
+ * of them waits for the helper's lock while it has the endpoint.
+ */
+static void drive_always(struct soft_chan *chan, uint64_t now)
+{
+	pier__soft_ep_enter(chan->ep);
+	drive(chan, now);
+	pier__soft_ep_leave(chan->ep);
+}
+
 /* Does the program still drive? */
 static void check(struct soft_chan *chan, uint64_t now)
 {
+	if (chan->always) {
+		drive_always(chan, now);
+		return;
+	}
 	if (has_called(chan)) {
 		leave_to_program(chan, now);
 		return;
@@ -172,6 +188,10 @@ static void check(struct soft_chan *chan, uint64_t now)
 /* A socket or the timer of @chan has something. */
 static void on_event(struct soft_chan *chan, uint64_t now)
 {
+	if (chan->always) {
+		drive_always(chan, now);
+		return;
+	}
 	if (has_called(chan) || !pier__soft_ep_try_enter(chan->ep)) {
 		check_soon(chan, now);
 		return;

@@ -91,10 +91,9 @@ static struct ibv_wc *cq_at(struct soft_cq *cq, uint32_t i)
 	return &cq->wc[i >= cq->size ? i - cq->size : i];
 }
 
-void pier__soft_cq_push(struct soft_qp *qp, struct ibv_wc *wc)
+void pier__soft_cq_push(struct soft_qp *qp, struct soft_cq *cq,
+			struct ibv_wc *wc)
 {
-	struct soft_cq *cq = qp->cq;
-
 	if (cq->count == cq->size) {
 		cq->dead = true;
 		cq->urgent = true;

@@ -43,6 +43,11 @@ int pier__soft_ep_create(struct soft_io *io, struct soft_mr_table *keys,
 	return 0;
 }
 
+void pier__soft_ep_for_verbs(struct soft_ep *ep)
+{
+	ep->verbs = true;
+}
+
 void pier__soft_ep_add_io(struct soft_ep *ep, struct soft_io *io)
 {
 	ep->rx_io[ep->rx_io_count++] = (struct soft_rx_io){ .io = io };

@@ -95,6 +95,7 @@ struct soft_ep {
 	struct soft_gsi *gsi;		/* borrowed; NULL: no QP 1 */
 	struct soft_mr_table *keys;	/* borrowed, the device's */
 	pthread_mutex_t owner;		/* held by the thread that drives it */
+	bool verbs;			/* for a program of libibverbs */
 
 	/* The endpoint's own. */
 	struct soft_mr_user user;	/* of keys */
@@ -131,6 +132,14 @@ struct soft_ep {
 
 int pier__soft_ep_create(struct soft_io *io, struct soft_mr_table *keys,
 			 struct soft_ep **ret);
+
+/*
+ * @ep is for a program written for libibverbs.  Its QPNs carry the UDP port of
+ * its io (qpn.h), which must fit, and its send queues may be filled even if
+ * completion queues have fewer entries.  Called before anything is created on
+ * @ep.
+ */
+void pier__soft_ep_for_verbs(struct soft_ep *ep);
 
 /*
  * Receive from @io as well, from at most SOFT_EXTRA_SOCKS of them.  An @io is
@@ -210,6 +219,13 @@ int pier__soft_qp_create(struct soft_cq *cq, struct soft_srq *srq,
 int pier__soft_qp_modify(struct soft_qp *qp, struct ibv_qp_attr *attr, int mask,
 			 const struct soft_addr *src, uint16_t udp_port);
 void pier__soft_qp_destroy(struct soft_qp *qp);
+/*
+ * The receives of @qp complete in @cq from now on; unless NULL, @own is where
+ * they are posted, a queue of @qp alone, which is flushed when @qp fails and
+ * destroyed after it.
+ */
+void pier__soft_qp_recv_by(struct soft_qp *qp, struct soft_cq *cq,
+			   struct soft_srq *own);
 /* Send by @io, which outlives @qp and has the endpoint's UDP port. */
 void pier__soft_qp_send_by(struct soft_qp *qp, struct soft_io *io);
 /* As of the endpoint; @counters must outlive @qp. */

@@ -94,7 +94,7 @@ static void post_flushed(struct soft_qp *qp, const struct ibv_send_wr *wr)
 		.status = IBV_WC_WR_FLUSH_ERR,
 	};
 
-	pier__soft_cq_push(qp, &wc);
+	pier__soft_cq_push(qp, qp->cq, &wc);
 }
 
 static void wqe_fill(struct soft_wqe *wqe, const struct ibv_send_wr *wr,

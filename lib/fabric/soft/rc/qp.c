@@ -37,6 +37,7 @@ int pier__soft_qp_create(struct soft_cq *cq, struct soft_srq *srq,
 	qp->ep = ep;
 	qp->io = ep->io;
 	qp->cq = cq;
+	qp->recv_cq = cq;
 	qp->srq = srq;
 	qp->send_wr = cap->max_send_wr;
 	qp->send_sge = (uint8_t)cap->max_send_sge;
@@ -96,6 +97,7 @@ void pier__soft_qp_fail(struct soft_qp *qp, enum ibv_wc_status status)
 	if (qp->req.head)
 		pier__soft_req_complete(qp, status);
 	pier__soft_resp_complete(qp, &wc);
+	pier__soft_srq_flush(qp);
 	while (qp->req.head)
 		pier__soft_req_complete(qp, IBV_WC_WR_FLUSH_ERR);
 	qp->req.cur = NULL;
@@ -121,6 +123,7 @@ void pier__soft_qp_reset(struct soft_qp *qp)
 	pier__list_del(&qp->resp.link);
 	if (qp->resp.rwqe)
 		pier__soft_srq_give(qp->srq, qp->resp.rwqe);
+	pier__soft_srq_drop(qp);
 	for (wqe = qp->req.head; wqe; wqe = next) {
 		next = wqe->next;
 		pier__soft_wqe_put(ep, wqe);
@@ -128,6 +131,8 @@ void pier__soft_qp_reset(struct soft_qp *qp)
 	pier__soft_req_init(&qp->req, 0);
 	pier__soft_resp_init(&qp->resp, 0);
 	pier__soft_cq_purge(qp->cq, qp->qpn);
+	if (qp->recv_cq != qp->cq)
+		pier__soft_cq_purge(qp->recv_cq, qp->qpn);
 	pier__soft_fault_free(qp);
 	if (qp->cwnd)
 		pier__soft_cwnd_put(ep, qp->cwnd);
@@ -142,6 +147,16 @@ void pier__soft_qp_destroy(struct soft_qp *qp)
 	pier__soft_table_del(qp->ep, qp);
 	qp->ep->send_wr_sum -= qp->send_wr;
 	free(qp);
+}
+
+void pier__soft_qp_recv_by(struct soft_qp *qp, struct soft_cq *cq,
+			   struct soft_srq *own)
+{
+	qp->recv_cq = cq;
+	if (!own)
+		return;
+	qp->srq = own;
+	own->owner = qp;
 }
 
 void pier__soft_qp_send_by(struct soft_qp *qp, struct soft_io *io)

@@ -96,6 +96,7 @@ struct soft_fault {
 
 struct soft_srq {
 	struct soft_ep *ep;
+	struct soft_qp *owner;		/* its only user; NULL: any QP */
 	uint32_t max_sge;
 	struct soft_rwqe *first, **last;	/* posted */
 	struct soft_rwqe *free;
@@ -291,6 +292,7 @@ struct soft_resp {
 struct soft_qp {
 	struct soft_ep *ep;
 	struct soft_cq *cq;
+	struct soft_cq *recv_cq;	/* of receives; mostly the same */
 	struct soft_srq *srq;		/* NULL: no receives */
 	struct pier__hash_link link;	/* of the endpoint's qps */
 	uint32_t qpn, dest_qpn;
@@ -337,8 +339,9 @@ static inline uint64_t pier__soft_seq(uint64_t base, uint32_t psn)
 	return base + diff / 256;
 }
 
-/* cq.c: a completion of @qp.  The caller fills in the rest of @wc. */
-void pier__soft_cq_push(struct soft_qp *qp, struct ibv_wc *wc);
+/* cq.c: a completion of @qp in @cq.  The caller fills in the rest of @wc. */
+void pier__soft_cq_push(struct soft_qp *qp, struct soft_cq *cq,
+			struct ibv_wc *wc);
 void pier__soft_cq_purge(struct soft_cq *cq, uint32_t qpn);
 /* Report @fault behind all completions, without taking an entry; and not. */
 void pier__soft_cq_fault(struct soft_cq *cq, struct soft_fault *fault);
@@ -353,6 +356,9 @@ void pier__soft_wqe_free_all(struct soft_ep *ep);
 /* srq.c: NULL if nothing is posted. */
 struct soft_rwqe *pier__soft_srq_take(struct soft_srq *srq);
 void pier__soft_srq_give(struct soft_srq *srq, struct soft_rwqe *rwqe);
+/* What is posted to the own queue of @qp, if it has one: flush it; drop it. */
+void pier__soft_srq_flush(struct soft_qp *qp);
+void pier__soft_srq_drop(struct soft_qp *qp);
 
 /*
  * sge.c: [@off, @off + @len) of a list as pieces of memory with @access.

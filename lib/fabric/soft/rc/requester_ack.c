@@ -46,7 +46,7 @@ void pier__soft_req_complete(struct soft_qp *qp, enum ibv_wc_status status)
 		req->tail = &req->head;
 	req->posted--;
 	if (status || wqe->flags & IBV_SEND_SIGNALED)
-		pier__soft_cq_push(qp, &wc);
+		pier__soft_cq_push(qp, qp->cq, &wc);
 	pier__soft_wqe_put(qp->ep, wqe);
 }
 

@@ -33,7 +33,7 @@ void pier__soft_resp_complete(struct soft_qp *qp, struct ibv_wc *wc)
 	wc->wr_id = rwqe->wr_id;
 	qp->resp.rwqe = NULL;
 	pier__soft_srq_give(qp->srq, rwqe);
-	pier__soft_cq_push(qp, wc);
+	pier__soft_cq_push(qp, qp->recv_cq, wc);
 }
 
 /* The current receive fails: it is too short for @in and what came before. */

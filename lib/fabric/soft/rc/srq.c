@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Shared receive queues. */
+/* Receive queues: shared by QPs, or of one. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -75,16 +75,18 @@ static int srq_post_one(struct soft_srq *srq, const struct ibv_recv_wr *wr)
 int pier__soft_srq_post(struct soft_srq *srq, struct ibv_recv_wr *wr,
 			struct ibv_recv_wr **bad)
 {
-	int err;
+	int err = 0;
 
 	for (; wr; wr = wr->next) {
 		err = srq_post_one(srq, wr);
 		if (err) {
 			*bad = wr;
-			return err;
+			break;
 		}
 	}
-	return 0;
+	if (srq->owner && srq->owner->state == IBV_QPS_ERR)
+		pier__soft_srq_flush(srq->owner);
+	return err;
 }
 
 struct soft_rwqe *pier__soft_srq_take(struct soft_srq *srq)
@@ -119,4 +121,33 @@ void pier__soft_srq_give(struct soft_srq *srq, struct soft_rwqe *rwqe)
 {
 	rwqe->next = srq->free;
 	srq->free = rwqe;
+}
+
+static bool has_own(const struct soft_qp *qp)
+{
+	return qp->srq && qp->srq->owner == qp;
+}
+
+void pier__soft_srq_flush(struct soft_qp *qp)
+{
+	struct soft_rwqe *rwqe;
+
+	while (has_own(qp) && (rwqe = pier__soft_srq_take(qp->srq))) {
+		struct ibv_wc wc = {
+			.wr_id = rwqe->wr_id,
+			.status = IBV_WC_WR_FLUSH_ERR,
+			.opcode = IBV_WC_RECV,
+		};
+
+		pier__soft_srq_give(qp->srq, rwqe);
+		pier__soft_cq_push(qp, qp->recv_cq, &wc);
+	}
+}
+
+void pier__soft_srq_drop(struct soft_qp *qp)
+{
+	struct soft_rwqe *rwqe;
+
+	while (has_own(qp) && (rwqe = pier__soft_srq_take(qp->srq)))
+		pier__soft_srq_give(qp->srq, rwqe);
 }

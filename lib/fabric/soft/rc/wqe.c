@@ -13,12 +13,13 @@ struct chunk {
 
 /*
  * The pool has as many requests as all send queues hold together, and no more
- * than the completion queues have entries.
+ * than the completion queues have entries; but programs written for libibverbs
+ * have few entries and signal few requests.
  */
 int pier__soft_wqe_reserve(struct soft_ep *ep)
 {
-	uint64_t required = ep->send_wr_sum < ep->cqe_sum ? ep->send_wr_sum
-						      : ep->cqe_sum;
+	uint64_t required = ep->send_wr_sum < ep->cqe_sum || ep->verbs ?
+			    ep->send_wr_sum : ep->cqe_sum;
 	struct chunk *chunk;
 	uint32_t n, i;
 
