@@ -7,58 +7,12 @@
 # The map also makes calls inside the library direct, so that no source needs
 # to say what is hidden.
 
-noinst_LTLIBRARIES += %D%/libpier-core.la
-%C%_libpier_core_la_LIBADD = $(CARES_LIBS) $(IBVERBS_LIBS) $(ISAL_LIBS) \
-	$(CRYPTO_LIBS) $(LIBURING_LIBS) $(XXHASH_LIBS) \
-	$(JANSSON_LIBS) $(LIBMNL_LIBS) $(MSGPACK_LIBS) $(RDMACM_LIBS)
-%C%_libpier_core_la_SOURCES = \
-	%D%/app/args.c \
-	%D%/app/args_help.c \
-	%D%/app/args_impl.h \
-	%D%/app/args_json.c \
-	%D%/app/args_value.c \
-	%D%/app/desc_file.c \
-	%D%/app/rendezvous.c \
-	%D%/app/rendezvous_cm.c \
-	%D%/app/rendezvous_impl.h \
-	%D%/app/rendezvous_many.c \
-	%D%/app/serve.c \
-	%D%/copy/copy_ahead.c \
-	%D%/copy/copy_bytes.h \
-	%D%/copy/copy_client.c \
-	%D%/copy/copy_config.c \
-	%D%/copy/copy_digest.c \
-	%D%/copy/copy_file.c \
-	%D%/copy/copy_flight.c \
-	%D%/copy/copy_flight.h \
-	%D%/copy/copy_hash.c \
-	%D%/copy/copy_hash.h \
-	%D%/copy/copy_hello.c \
-	%D%/copy/copy_impl.h \
-	%D%/copy/copy_io.c \
-	%D%/copy/copy_io.h \
-	%D%/copy/copy_link.c \
-	%D%/copy/copy_move.c \
-	%D%/copy/copy_msg.c \
-	%D%/copy/copy_msg.h \
-	%D%/copy/copy_place.c \
-	%D%/copy/copy_pool.c \
-	%D%/copy/copy_pool.h \
-	%D%/copy/copy_read.c \
-	%D%/copy/copy_receiver.c \
-	%D%/copy/copy_receiver.h \
-	%D%/copy/copy_record.c \
-	%D%/copy/copy_record.h \
-	%D%/copy/copy_sender.c \
-	%D%/copy/copy_sender.h \
-	%D%/copy/copy_server.c \
-	%D%/copy/copy_session.c \
-	%D%/copy/copy_target.c \
-	%D%/copy/copy_target.h \
-	%D%/copy/copy_tree.c \
-	%D%/copy/copy_tree.h \
-	%D%/copy/copy_walk.c \
-	%D%/copy/copy_write.c \
+# libpier-soft: its part below the interface to devices, the soft device, which
+# dropin/ is made of, too.
+
+noinst_LTLIBRARIES += %D%/libpier-soft.la
+%C%_libpier_soft_la_LIBADD = $(ISAL_LIBS) $(LIBMNL_LIBS)
+%C%_libpier_soft_la_SOURCES = \
 	%D%/core/bits.c \
 	%D%/core/bits.h \
 	%D%/core/clock.c \
@@ -94,43 +48,10 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/core/thread.c \
 	%D%/core/thread.h \
 	%D%/core/version.c \
-	%D%/core/wire.c \
-	%D%/core/wire.h \
-	%D%/dev/counters.c \
-	%D%/dev/dev.c \
-	%D%/dev/dev_impl.h \
-	%D%/dev/dev_verbs.c \
-	%D%/dev/devinfo.c \
-	%D%/dev/devlist.c \
-	%D%/dev/events.c \
-	%D%/dev/rep.c \
-	%D%/dev/rep_impl.h \
-	%D%/dev/rep_port.c \
-	%D%/dev/repinfo.c \
-	%D%/dev/replist.c \
-	%D%/engine/ctx.c \
-	%D%/engine/ctx_impl.h \
-	%D%/engine/finished.c \
-	%D%/engine/pe.c \
-	%D%/engine/pe_impl.h \
-	%D%/engine/source.c \
-	%D%/engine/source.h \
-	%D%/engine/task.c \
-	%D%/engine/task_impl.h \
-	%D%/engine/task_pool.c \
-	%D%/engine/task_pool.h \
-	%D%/engine/task_queue.h \
-	%D%/engine/task_timeout.c \
-	%D%/engine/task_timeout.h \
-	%D%/engine/task_wait.c \
-	%D%/engine/worker.c \
-	%D%/engine/worker.h \
 	%D%/fabric/fabric.c \
 	%D%/fabric/fabric.h \
 	%D%/fabric/pci.c \
 	%D%/fabric/pci.h \
-	%D%/fabric/registry.c \
-	%D%/fabric/registry.h \
 	%D%/fabric/soft/cm/cm_active.c \
 	%D%/fabric/soft/cm/cm_close.c \
 	%D%/fabric/soft/cm/cm_conn.h \
@@ -209,6 +130,93 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/fabric/soft/wire/mad.c \
 	%D%/fabric/soft/wire/mad.h \
 	%D%/fabric/soft/wire/packet.h \
+	# end, sorted
+
+noinst_LTLIBRARIES += %D%/libpier-core.la
+%C%_libpier_core_la_LIBADD = %D%/libpier-soft.la $(CARES_LIBS) $(IBVERBS_LIBS) $(ISAL_LIBS) \
+	$(CRYPTO_LIBS) $(LIBURING_LIBS) $(XXHASH_LIBS) \
+	$(JANSSON_LIBS) $(LIBMNL_LIBS) $(MSGPACK_LIBS) $(RDMACM_LIBS)
+%C%_libpier_core_la_SOURCES = \
+	%D%/app/args.c \
+	%D%/app/args_help.c \
+	%D%/app/args_impl.h \
+	%D%/app/args_json.c \
+	%D%/app/args_value.c \
+	%D%/app/desc_file.c \
+	%D%/app/rendezvous.c \
+	%D%/app/rendezvous_cm.c \
+	%D%/app/rendezvous_impl.h \
+	%D%/app/rendezvous_many.c \
+	%D%/app/serve.c \
+	%D%/copy/copy_ahead.c \
+	%D%/copy/copy_bytes.h \
+	%D%/copy/copy_client.c \
+	%D%/copy/copy_config.c \
+	%D%/copy/copy_digest.c \
+	%D%/copy/copy_file.c \
+	%D%/copy/copy_flight.c \
+	%D%/copy/copy_flight.h \
+	%D%/copy/copy_hash.c \
+	%D%/copy/copy_hash.h \
+	%D%/copy/copy_hello.c \
+	%D%/copy/copy_impl.h \
+	%D%/copy/copy_io.c \
+	%D%/copy/copy_io.h \
+	%D%/copy/copy_link.c \
+	%D%/copy/copy_move.c \
+	%D%/copy/copy_msg.c \
+	%D%/copy/copy_msg.h \
+	%D%/copy/copy_place.c \
+	%D%/copy/copy_pool.c \
+	%D%/copy/copy_pool.h \
+	%D%/copy/copy_read.c \
+	%D%/copy/copy_receiver.c \
+	%D%/copy/copy_receiver.h \
+	%D%/copy/copy_record.c \
+	%D%/copy/copy_record.h \
+	%D%/copy/copy_sender.c \
+	%D%/copy/copy_sender.h \
+	%D%/copy/copy_server.c \
+	%D%/copy/copy_session.c \
+	%D%/copy/copy_target.c \
+	%D%/copy/copy_target.h \
+	%D%/copy/copy_tree.c \
+	%D%/copy/copy_tree.h \
+	%D%/copy/copy_walk.c \
+	%D%/copy/copy_write.c \
+	%D%/core/wire.c \
+	%D%/core/wire.h \
+	%D%/dev/counters.c \
+	%D%/dev/dev.c \
+	%D%/dev/dev_impl.h \
+	%D%/dev/dev_verbs.c \
+	%D%/dev/devinfo.c \
+	%D%/dev/devlist.c \
+	%D%/dev/events.c \
+	%D%/dev/rep.c \
+	%D%/dev/rep_impl.h \
+	%D%/dev/rep_port.c \
+	%D%/dev/repinfo.c \
+	%D%/dev/replist.c \
+	%D%/engine/ctx.c \
+	%D%/engine/ctx_impl.h \
+	%D%/engine/finished.c \
+	%D%/engine/pe.c \
+	%D%/engine/pe_impl.h \
+	%D%/engine/source.c \
+	%D%/engine/source.h \
+	%D%/engine/task.c \
+	%D%/engine/task_impl.h \
+	%D%/engine/task_pool.c \
+	%D%/engine/task_pool.h \
+	%D%/engine/task_queue.h \
+	%D%/engine/task_timeout.c \
+	%D%/engine/task_timeout.h \
+	%D%/engine/task_wait.c \
+	%D%/engine/worker.c \
+	%D%/engine/worker.h \
+	%D%/fabric/registry.c \
+	%D%/fabric/registry.h \
 	%D%/fabric/verbs/cm_access.c \
 	%D%/fabric/verbs/cm_access.h \
 	%D%/fabric/verbs/diagnose.c \

@@ -276,6 +276,9 @@ dist_check_SCRIPTS += \
 	%D%/doca/build.sh \
 	%D%/doca/installed.sh \
 	%D%/doca/names.sh \
+	%D%/dropin/pairs.sh \
+	%D%/dropin/run.sh \
+	%D%/dropin/symbols.sh \
 	%D%/manual/jobs.sh \
 	%D%/manual/pages.sh \
 	%D%/manual/ranges.sh \
@@ -601,6 +604,7 @@ uv_ldadd = %D%/libtap.la lib/uv/libpier-uv.la lib/libpier.la
 %C%_uv_uv_t_LDADD = $(uv_ldadd) $(LIBUV_LIBS)
 
 EXTRA_DIST += \
+	%D%/data/dropin/libibverbs.debian12 \
 	%D%/data/fuzz/cm \
 	%D%/data/fuzz/codec \
 	%D%/data/fuzz/ep \
@@ -684,6 +688,7 @@ EXTRA_DIST += \
 	%D%/lib/coverage.sh \
 	%D%/lib/device.sh \
 	%D%/lib/doctor.sh \
+	%D%/lib/dropin.sh \
 	%D%/lib/install.sh \
 	%D%/lib/netns.sh \
 	%D%/lib/python.sh \

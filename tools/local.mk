@@ -4,6 +4,7 @@
 
 bin_PROGRAMS += %D%/pier
 %C%_pier_LDADD = lib/uv/libpier-uv.la lib/libpier.la $(JANSSON_LIBS) -lm
+%C%_pier_CPPFLAGS = $(AM_CPPFLAGS) -DDROPIN_DIR='"$(dropindir)"'
 %C%_pier_SOURCES = \
 	%D%/brief.c \
 	%D%/copy.c \
@@ -58,6 +59,9 @@ bin_PROGRAMS += %D%/pier
 	%D%/ping_ask.c \
 	%D%/ping_report.c \
 	%D%/ping_serve.c \
+	%D%/run.c \
+	%D%/run_elf.c \
+	%D%/run_elf.h \
 	%D%/server.c \
 	%D%/services.c \
 	%D%/text.c \

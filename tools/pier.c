@@ -24,6 +24,8 @@ static const struct {
 	{ "info", "pier info", tool_info, "list devices and their limits" },
 	{ "perf", "pier perf", tool_perf, "measure latency and bandwidth" },
 	{ "ping", "pier ping", tool_ping, "measure round trips to a host" },
+	{ "run", "pier run", tool_run,
+	  "run a program written for libibverbs on soft devices" },
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))

@@ -19,6 +19,7 @@ int tool_exchange(int argc, char *argv[]);
 int tool_info(int argc, char *argv[]);
 int tool_perf(int argc, char *argv[]);
 int tool_ping(int argc, char *argv[]);
+int tool_run(int argc, char *argv[]);
 
 /*
  * Print what process @pid counts, 0: every one, and adapters; all devices,

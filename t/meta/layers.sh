@@ -25,6 +25,7 @@ lib/fabric/soft/rc : $rc :
 lib/fabric/soft/cm : $rc $soft/rc :
 lib/fabric/soft/io : $rc $soft/rc $soft/cm :
 lib/fabric/soft : $rc $soft/rc $soft/cm $soft/io :
+dropin : $rc $soft/rc $soft/io $soft : infiniband/
 lib/fabric/registry : fabric fabric/verbs fabric/soft :
 lib/dev : core fabric fabric/registry :
 lib/mem : core fabric dev :
@@ -65,7 +66,7 @@ uv_extra="core/copy.h core/fail.h core/file.h core/wire.h"
 # FILE QUOTE HEADER of every include.
 includes()
 {
-	find bindings lib cm tools samples -name '*.[ch]' -o -name '*.[ch]pp' |
+	find bindings dropin lib cm tools samples -name '*.[ch]' -o -name '*.[ch]pp' |
 	    sort | while read -r file; do
 		sed -n 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*'\
 '\([<"]\)\([^>"]*\)[>"].*/\1 \2/p' "$file" | sed "s|^|$file |"
@@ -95,7 +96,7 @@ s|^\([^:]*\)\.o:[0-9a-f ]* \([A-Za-z]\) \([^ ]*\)$|\1.c \2 \3|p'
 # CALLER () SOURCE SYMBOL of every call, and use of data, between sources.
 calls()
 {
-	symbols lib cm | awk '
+	symbols lib cm dropin | awk '
 	$2 == "U" { wants[++n] = $1; what[n] = $3; next }
 	{ source[$3] = $1 }
 	END {
@@ -139,7 +140,7 @@ judge()
 	}
 	# The source that the include @inc names.
 	function source_of(inc) {
-		return inc ~ /^(bindings|cm)\// ? inc : "lib/" inc
+		return inc ~ /^(bindings|cm|dropin)\// ? inc : "lib/" inc
 	}
 	function refuse(message) {
 		print $1 ": " $3 ": " message
@@ -249,6 +250,9 @@ lib/fabric/fabric.c () lib/fabric/registry.c pier__fabrics
 lib/fabric/soft/soft.c () lib/fabric/registry.c pier__fabrics
 lib/fabric/verbs/verbs_qp.c " dev/dev.h
 lib/dev/dev.c " fabric/soft/soft.h
+lib/fabric/soft/soft.c " dropin/dropin.h
+dropin/ibv_qp.c " cm/conn_impl.h
+dropin/ibv_qp.c < rdma/rdma_cma.h
 lib/dev/dev.c () lib/fabric/soft/soft.c pier__soft
 lib/engine/task.c () lib/ops/task_type.c pier_task_type_name
 lib/include/pier/rdma.h < infiniband/verbs.h
@@ -283,7 +287,7 @@ END
 a_symbol_is_defined_once()
 {
 	need_objects
-	symbols lib cm t/lib >"$tmp/symbols"
+	symbols lib cm dropin t/lib >"$tmp/symbols"
 	[ "$(wc -l <"$tmp/symbols")" -gt 1000 ] || echo "few symbols"
 	awk '
 	$2 == "U" || $3 ~ /^__odr_asan/ { next }
@@ -311,7 +315,7 @@ structs_of()
 
 a_struct_has_one_body()
 {
-	structs_of $(find lib cm t -name '*.[ch]' | sort)
+	structs_of $(find lib cm dropin t -name '*.[ch]' | sort)
 	printf 'struct one {\n\tint a;\n};\n' >"$tmp/a.h"
 	printf 'struct one {\n\tint b;\n};\n' >"$tmp/b.h"
 	[ -n "$(structs_of "$tmp/a.h" "$tmp/b.h")" ] || echo "let pass: two"
@@ -319,7 +323,7 @@ a_struct_has_one_body()
 
 no_two_sources_of_the_library_share_a_name()
 {
-	find bindings lib cm -name '*.[ch]' ! -path '*/include/*' |
+	find bindings dropin lib cm -name '*.[ch]' ! -path '*/include/*' |
 	    sed 's|.*/||' | sort | uniq -d
 }
 

@@ -5,7 +5,7 @@
 . "${0%/*}/../lib/tap.sh"
 cd "$top" || exit
 
-folders="bindings cm lib samples t tools"
+folders="bindings cm dropin lib samples t tools"
 
 # What people write, of the given kinds: sources "*.[ch]" ...
 sources()
@@ -19,7 +19,7 @@ c_files=$(sources '*.[ch]' '*.[ch]pp')
 sh_files="quickstart .ci/run t/run $(find t -name '*.sh' | sort)"
 mk_files="Makefile.am configure.ac $(find $folders docs -name local.mk | sort)"
 text_files="$c_files $sh_files $mk_files lib/libpier.map
-	$(find bindings -name '*.map')
+	$(find bindings dropin -name '*.map')
 	$(find . -maxdepth 1 -name '*.md') $(find docs t/vm -type f | sort |
 	    grep -v '^t/vm/splats$')"
 

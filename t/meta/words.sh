@@ -6,7 +6,7 @@
 . "${0%/*}/../lib/tap.sh"
 cd "$top" || exit
 
-folders="bindings cm lib samples t tools"
+folders="bindings cm dropin lib samples t tools"
 
 words="room side housed homed homeless kick stood trouble bury buried
 	doom doomed heard serves wants ear knock standard delay dest
@@ -75,11 +75,12 @@ plain_words_are_in_the_text()
 		--include='*.md' --include='*.[1-7]' --include='*.sh' \
 		--include=run --include=quickstart \
 		'told|nobody|somebody|whoever|heard|hears|stood|was said' \
-		lib cm tools samples docs t .ci quickstart bindings/cpp \
+		lib cm dropin tools samples docs t .ci quickstart bindings/cpp \
 		README.md NEWS.md CONTRIBUTING.md |
 		grep -v -e '^docs/style.md:' -e '^t/meta/words.sh:'
 	grep -rniwE --include='*.[ch]' --include='*.[ch]pp' \
-		'tells|sentences?' lib cm tools samples t bindings/cpp
+		'tells|sentences?' lib cm dropin tools samples t \
+		bindings/cpp
 	return 0
 }
 

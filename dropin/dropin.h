@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_DROPIN_DROPIN_H
+#define PIER_DROPIN_DROPIN_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <infiniband/verbs.h>
+
+#include "core/list.h"
+#include "fabric/fabric.h"
+#include "fabric/soft/io/chan.h"
+#include "fabric/soft/rc/qp.h"
+
+/*
+ * A libibverbs.so.1 whose devices are soft ones, for programs that were written
+ * for that of rdma-core: same names, versions and layouts, on soft's endpoint
+ * and queue pairs.  An opened device is one endpoint, whose helper is always
+ * watching (fabric/soft/io/chan.h).  Calls may be made by any thread: the
+ * endpoint's lock serialises them.
+ *
+ * The header makes macros of these, which are functions here.
+ */
+#undef ibv_get_device_list
+#undef ibv_query_port
+#undef ibv_reg_mr
+#undef ibv_reg_mr_iova
+
+/* Vendors' libraries read behind an ibv_device. */
+#define DROPIN_DEVICE_PAD 256
+
+struct dropin_device {
+	struct ibv_device dev;		/* first */
+	char pad[DROPIN_DEVICE_PAD];
+	struct pier__port port;
+	atomic_int refs;		/* of lists and contexts */
+};
+
+struct dropin_context {
+	struct dropin_device *device;	/* a reference */
+	struct pier__fdev *fdev;	/* owned */
+	struct pier__chan *chan;	/* owned */
+	struct verbs_context verbs;
+};
+
+struct dropin_pd {
+	struct ibv_pd pd;		/* first */
+	atomic_int objects;
+};
+
+struct dropin_mr {
+	struct ibv_mr mr;		/* first */
+	struct pier__mr *region;	/* owned */
+};
+
+/*
+ * A completion channel.  Its fd, an eventfd, is readable while @cqs has any:
+ * both change under @lock, which is taken within the endpoint's.
+ */
+struct dropin_channel {
+	struct ibv_comp_channel channel;	/* first */
+	pthread_mutex_t lock;
+	struct pier__list cqs;		/* with events */
+};
+
+struct dropin_cq {
+	struct ibv_cq cq;		/* first */
+	struct soft_chan_cq soft;	/* its queue is owned */
+	uint32_t old;			/* completions in it that were there */
+					/* when it was armed, or more */
+	atomic_int objects;		/* QPs */
+	struct pier__list link;		/* of the channel's cqs */
+	unsigned int events;		/* to be taken; the channel's lock */
+	uint32_t taken;			/* the same; to be acknowledged */
+};
+
+struct dropin_srq {
+	struct ibv_srq srq;		/* first */
+	struct soft_srq *queue;		/* owned */
+	struct ibv_srq_attr attr;
+	atomic_int objects;		/* QPs */
+};
+
+struct dropin_qp {
+	struct ibv_qp qp;		/* first */
+	struct soft_qp *queue;		/* owned */
+	struct soft_srq *own;		/* owned; NULL: it has an SRQ */
+	bool signal_all;
+	struct ibv_qp_cap cap;
+	struct ibv_qp_attr attr;	/* as modified */
+};
+
+static inline struct dropin_context *dropin_of(struct ibv_context *context)
+{
+	return pier__container_of(context, struct dropin_context,
+				  verbs.context);
+}
+
+static inline struct soft_chan *dropin_chan(struct ibv_context *context)
+{
+	return chan_of(dropin_of(context)->chan);
+}
+
+/* Set errno from @err, an error of pier's.  Returns NULL. */
+void *pier__dropin_null(int err);
+
+/* What a call that returns an errno value returns for @err. */
+int pier__dropin_errno(int err);
+
+/* Wait until @fd is readable.  -1 with errno, also if it is non-blocking. */
+int pier__dropin_wait(int fd);
+
+/* ibv_post.c, ibv_cq.c: the calls that programs make by the context. */
+int pier__dropin_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
+			   struct ibv_send_wr **bad);
+int pier__dropin_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr,
+			   struct ibv_recv_wr **bad);
+int pier__dropin_post_srq(struct ibv_srq *srq, struct ibv_recv_wr *wr,
+			  struct ibv_recv_wr **bad);
+int pier__dropin_poll(struct ibv_cq *cq, int max, struct ibv_wc *wc);
+int pier__dropin_arm(struct ibv_cq *cq, int solicited);
+
+/* ibv_cq.c: unread completions of a QP were dropped.  Between begin and end. */
+void pier__dropin_dropped(struct ibv_cq *cq);
+
+/* ibv_query.c: as the member query_port of struct verbs_context. */
+int pier__dropin_query_port(struct ibv_context *context, uint8_t port,
+			    struct ibv_port_attr *ret, size_t len);
+
+/* ibv_channel.c: @cq has one more event; it has none, and never will. */
+void pier__dropin_event(struct dropin_cq *cq);
+void pier__dropin_no_events(struct dropin_cq *cq);
+
+/* ibv_device.c: the contexts and the lists that use @device. */
+void pier__dropin_device_put(struct dropin_device *device);
+
+#endif

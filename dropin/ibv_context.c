@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Opened devices, and how calls fail and wait. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+
+#include "dropin/dropin.h"
+#include "fabric/soft/soft.h"
+
+void *pier__dropin_null(int err)
+{
+	errno = pier__dropin_errno(err);
+	return NULL;
+}
+
+/* A full queue has its own number in verbs. */
+int pier__dropin_errno(int err)
+{
+	return err == -EAGAIN ? ENOMEM : -err;
+}
+
+int pier__dropin_wait(int fd)
+{
+	struct pollfd pfd = { .fd = fd, .events = POLLIN };
+	int flags = fcntl(fd, F_GETFL);
+
+	if (flags < 0)
+		return -1;
+	if (flags & O_NONBLOCK) {
+		errno = EAGAIN;
+		return -1;
+	}
+	return poll(&pfd, 1, -1) < 0 ? -1 : 0;
+}
+
+/* What is not set here the header's calls report as not supported. */
+static void set_calls(struct dropin_context *ctx)
+{
+	struct verbs_context *verbs = &ctx->verbs;
+	struct ibv_context *context = &verbs->context;
+
+	verbs->sz = sizeof(*verbs);
+	verbs->query_port = pier__dropin_query_port;
+	context->ops.poll_cq = pier__dropin_poll;
+	context->ops.req_notify_cq = pier__dropin_arm;
+	context->ops.post_send = pier__dropin_post_send;
+	context->ops.post_recv = pier__dropin_post_recv;
+	context->ops.post_srq_recv = pier__dropin_post_srq;
+	context->abi_compat = __VERBS_ABI_IS_EXTENDED;
+}
+
+static void set_context(struct dropin_context *ctx,
+			struct dropin_device *device)
+{
+	struct ibv_context *context = &ctx->verbs.context;
+
+	atomic_fetch_add(&device->refs, 1);
+	ctx->device = device;
+	context->device = &device->dev;
+	context->cmd_fd = -1;
+	context->async_fd = ctx->fdev->event_fd;
+	context->num_comp_vectors = 1;
+	pthread_mutex_init(&context->mutex, NULL);
+	set_calls(ctx);
+}
+
+struct ibv_context *ibv_open_device(struct ibv_device *dev)
+{
+	struct dropin_device *device = (struct dropin_device *)dev;
+	struct dropin_context *ctx = calloc(1, sizeof(*ctx));
+	int err;
+
+	if (!ctx)
+		return pier__dropin_null(-ENOMEM);
+	err = pier__soft_dev.open(&device->port, &ctx->fdev);
+	if (err)
+		goto err_free;
+	err = pier__soft_chan_create_verbs(ctx->fdev, &ctx->chan);
+	if (err)
+		goto err_close;
+	set_context(ctx, device);
+	return &ctx->verbs.context;
+
+err_close:
+	pier__soft_dev.close(ctx->fdev);
+err_free:
+	free(ctx);
+	return pier__dropin_null(err);
+}
+
+/*
+ * As with a device of the kernel, what programs have not destroyed ends here:
+ * they must not use it any more, and its memory is not freed.
+ */
+int ibv_close_device(struct ibv_context *context)
+{
+	struct dropin_context *ctx = dropin_of(context);
+
+	pier__soft_chan_destroy(ctx->chan);
+	pier__soft_dev.close(ctx->fdev);
+	pthread_mutex_destroy(&context->mutex);
+	pier__dropin_device_put(ctx->device);
+	free(ctx);
+	return 0;
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Queue pairs: creation and end. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "dropin/dropin.h"
+
+static int check(const struct pier__limits *limits,
+		 const struct ibv_qp_init_attr *init)
+{
+	const struct ibv_qp_cap *cap = &init->cap;
+
+	if (init->qp_type != IBV_QPT_RC)
+		return -EOPNOTSUPP;
+	if (!init->send_cq || !init->recv_cq ||
+	    cap->max_send_wr > limits->send_wr ||
+	    cap->max_send_sge > limits->send_sge ||
+	    cap->max_inline_data > limits->inline_size)
+		return -EINVAL;
+	if (!init->srq && (cap->max_recv_wr > limits->srq_wr ||
+			   cap->max_recv_sge > limits->recv_sge))
+		return -EINVAL;
+	return 0;
+}
+
+/* Queues have at least one entry. */
+static struct ibv_qp_cap granted(const struct ibv_qp_init_attr *init)
+{
+	struct ibv_qp_cap cap = init->cap;
+
+	if (!cap.max_send_wr)
+		cap.max_send_wr = 1;
+	if (!cap.max_recv_wr)
+		cap.max_recv_wr = 1;
+	if (init->srq) {
+		cap.max_recv_wr = 0;
+		cap.max_recv_sge = 0;
+	}
+	return cap;
+}
+
+static struct soft_cq *queue_of(struct ibv_cq *cq)
+{
+	return ((struct dropin_cq *)cq)->soft.queue;
+}
+
+/* Between begin and end. */
+static int queues_create(struct dropin_qp *qp, struct soft_ep *ep,
+			 const struct ibv_qp_init_attr *init)
+{
+	struct soft_srq *shared = NULL;
+	int err = 0;
+
+	if (init->srq)
+		shared = ((struct dropin_srq *)init->srq)->queue;
+	else
+		err = pier__soft_srq_create(ep, qp->cap.max_recv_wr,
+					    qp->cap.max_recv_sge, &qp->own);
+	if (err)
+		return err;
+	err = pier__soft_qp_create(queue_of(init->send_cq), shared, &qp->cap,
+				   &qp->queue);
+	if (err)
+		pier__soft_srq_destroy(qp->own);
+	else
+		pier__soft_qp_recv_by(qp->queue, queue_of(init->recv_cq),
+				      qp->own);
+	return err;
+}
+
+static void count_users(struct dropin_qp *qp, int change)
+{
+	struct ibv_qp *ibqp = &qp->qp;
+
+	atomic_fetch_add(&((struct dropin_pd *)ibqp->pd)->objects, change);
+	atomic_fetch_add(&((struct dropin_cq *)ibqp->send_cq)->objects,
+			 change);
+	atomic_fetch_add(&((struct dropin_cq *)ibqp->recv_cq)->objects,
+			 change);
+	if (ibqp->srq)
+		atomic_fetch_add(&((struct dropin_srq *)ibqp->srq)->objects,
+				 change);
+}
+
+static void fill(struct dropin_qp *qp, struct ibv_pd *pd,
+		 const struct ibv_qp_init_attr *init)
+{
+	struct ibv_qp *ibqp = &qp->qp;
+
+	qp->signal_all = init->sq_sig_all;
+	ibqp->context = pd->context;
+	ibqp->qp_context = init->qp_context;
+	ibqp->pd = pd;
+	ibqp->send_cq = init->send_cq;
+	ibqp->recv_cq = init->recv_cq;
+	ibqp->srq = init->srq;
+	ibqp->qp_num = qp->queue->qpn;
+	ibqp->state = IBV_QPS_RESET;
+	ibqp->qp_type = IBV_QPT_RC;
+	pthread_mutex_init(&ibqp->mutex, NULL);
+	pthread_cond_init(&ibqp->cond, NULL);
+}
+
+struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
+{
+	struct soft_chan *chan = dropin_chan(pd->context);
+	struct dropin_qp *qp;
+	int err = check(&chan->chan.fdev->port.limits, init);
+
+	if (err)
+		return pier__dropin_null(err);
+	qp = calloc(1, sizeof(*qp));
+	if (!qp)
+		return pier__dropin_null(-ENOMEM);
+	qp->cap = granted(init);
+	pier__soft_chan_begin(chan);
+	err = queues_create(qp, chan->ep, init);
+	pier__soft_chan_end(chan, 0);
+	if (err) {
+		free(qp);
+		return pier__dropin_null(err);
+	}
+
+	fill(qp, pd, init);
+	count_users(qp, 1);
+	init->cap = qp->cap;
+	return &qp->qp;
+}
+
+int ibv_destroy_qp(struct ibv_qp *ibqp)
+{
+	struct soft_chan *chan = dropin_chan(ibqp->context);
+	struct dropin_qp *qp = (struct dropin_qp *)ibqp;
+
+	pier__soft_chan_begin(chan);
+	pier__soft_qp_destroy(qp->queue);
+	pier__dropin_dropped(ibqp->send_cq);
+	pier__dropin_dropped(ibqp->recv_cq);
+	pier__soft_srq_destroy(qp->own);
+	pier__soft_chan_end(chan, 0);
+	count_users(qp, -1);
+	pthread_cond_destroy(&ibqp->cond);
+	pthread_mutex_destroy(&ibqp->mutex);
+	free(qp);
+	return 0;
+}

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Libraries in place of rdma-core's, for `pier run`: a folder of their own, so
+# that no program finds them by itself.
+
+dropindir = $(libdir)/pier/dropin
+dropin_LTLIBRARIES = %D%/libibverbs.la
+%C%_libibverbs_la_LIBADD = lib/libpier-soft.la
+%C%_libibverbs_la_LDFLAGS = $(AM_LDFLAGS) -shared -version-info 1:0:0 \
+	-Wl,--version-script=$(top_srcdir)/%D%/libibverbs.map
+if !SANITIZE
+%C%_libibverbs_la_LDFLAGS += -no-undefined -Wl,-z,defs
+endif
+EXTRA_%C%_libibverbs_la_DEPENDENCIES = %D%/libibverbs.map
+EXTRA_DIST += %D%/libibverbs.map
+%C%_libibverbs_la_SOURCES = \
+	%D%/dropin.h \
+	%D%/ibv_absent.c \
+	%D%/ibv_async.c \
+	%D%/ibv_channel.c \
+	%D%/ibv_context.c \
+	%D%/ibv_cq.c \
+	%D%/ibv_device.c \
+	%D%/ibv_mr.c \
+	%D%/ibv_post.c \
+	%D%/ibv_private.c \
+	%D%/ibv_qp.c \
+	%D%/ibv_qp_modify.c \
+	%D%/ibv_query.c \
+	%D%/ibv_rate.c \
+	%D%/ibv_srq.c \
+	%D%/ibv_sysfs.c \
+	%D%/ibv_text.c \
+	# end, sorted

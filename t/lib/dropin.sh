@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=sh
+#
+# For tests of programs under `pier run`: source it after tap.sh.
+
+. "$top/t/lib/toolbox.sh"
+
+dropin=$build/dropin/.libs/libibverbs.so.1
+[ -f "$dropin" ] || skip_all "$dropin is not built"
+[ -z "$(sed -n 's/^SANITIZE_FLAGS = *//p' "$build/Makefile")" ] ||
+	skip_all "programs without a sanitizer load no library with one"
+
+# need PROGRAM... - of PACKAGE, as ./quickstart check installs
+need()
+{
+	package=$1
+	shift
+	for program; do
+		command -v "$program" >/dev/null ||
+			skip_all "there is no $program: install $package"
+	done
+}
+
+# A TCP port that is free, in $port.
+next_port()
+{
+	port=$((${port:-$((20000 + $$ % 10000))} + 1))
+	while listens; do
+		port=$((port + 1))
+	done
+}
+
+# Does a process listen on TCP $port?
+listens()
+{
+	cat /proc/net/tcp /proc/net/tcp6 2>/dev/null |
+	    grep -q "$(printf ':%04X [0-9A-F]*:0000 0A ' "$port")"
+}
+
+listens_or_ended()
+{
+	listens || ! kill -0 "$server" 2>/dev/null
+}
+
+# pair PROGRAM OPTION... - the server and its client, which both succeed; they
+# write $tmp/server and $tmp/client
+pair()
+{
+	next_port
+	timeout 60 "$pier" run -- "$@" -p "$port" >"$tmp/server" 2>&1 &
+	server=$!
+	wait_for 30 listens_or_ended
+	timeout 60 "$pier" run -- "$@" -p "$port" 127.0.0.1 \
+	    >"$tmp/client" 2>&1
+	client=$?
+	wait "$server"
+	served=$?
+	[ "$client $served" = "0 0" ] || {
+		echo "client: exit $client; server: exit $served"
+		cat "$tmp/client" "$tmp/server"
+		return 1
+	}
+}
