@@ -13,6 +13,7 @@ dist_man_MANS += \
 	%D%/man/pier-info.1 \
 	%D%/man/pier-perf.1 \
 	%D%/man/pier-ping.1 \
+	%D%/man/pier-run.1 \
 	%D%/man/pier.1 \
 	%D%/man/pier.7 \
 	%D%/man/pier_args.3 \
@@ -77,6 +78,7 @@ dist_docs_DATA = \
 	%D%/security.md \
 	%D%/style.md \
 	%D%/tutorial.md \
+	%D%/verbs-library.md \
 	%D%/vm.md \
 	%D%/watching.md \
 	# end, sorted

@@ -7,8 +7,8 @@
 # The map also makes calls inside the library direct, so that no source needs
 # to say what is hidden.
 
-# libpier-soft: its part below the interface to devices, the soft device, which
-# dropin/ is made of, too.
+# libpier-soft: the part of both that dropin/ is made of, too, the soft device
+# and what it uses.
 
 noinst_LTLIBRARIES += %D%/libpier-soft.la
 %C%_libpier_soft_la_LIBADD = $(ISAL_LIBS) $(LIBMNL_LIBS)
@@ -133,8 +133,8 @@ noinst_LTLIBRARIES += %D%/libpier-soft.la
 	# end, sorted
 
 noinst_LTLIBRARIES += %D%/libpier-core.la
-%C%_libpier_core_la_LIBADD = %D%/libpier-soft.la $(CARES_LIBS) $(IBVERBS_LIBS) $(ISAL_LIBS) \
-	$(CRYPTO_LIBS) $(LIBURING_LIBS) $(XXHASH_LIBS) \
+%C%_libpier_core_la_LIBADD = %D%/libpier-soft.la $(CARES_LIBS) \
+	$(IBVERBS_LIBS) $(ISAL_LIBS) $(CRYPTO_LIBS) $(LIBURING_LIBS) $(XXHASH_LIBS) \
 	$(JANSSON_LIBS) $(LIBMNL_LIBS) $(MSGPACK_LIBS) $(RDMACM_LIBS)
 %C%_libpier_core_la_SOURCES = \
 	%D%/app/args.c \

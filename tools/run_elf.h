@@ -4,7 +4,7 @@
 
 /* What a file is to the dynamic linker. */
 enum run_elf {
-	RUN_ELF_DYNAMIC,	/* or no ELF file: a script has an interpreter */
+	RUN_ELF_DYNAMIC,	/* or no ELF file, but a script */
 	RUN_ELF_STATIC,
 	RUN_ELF_FOREIGN,	/* of another class or machine than this one */
 };

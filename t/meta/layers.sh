@@ -66,8 +66,8 @@ uv_extra="core/copy.h core/fail.h core/file.h core/wire.h"
 # FILE QUOTE HEADER of every include.
 includes()
 {
-	find bindings dropin lib cm tools samples -name '*.[ch]' -o -name '*.[ch]pp' |
-	    sort | while read -r file; do
+	find bindings dropin lib cm tools samples -name '*.[ch]' \
+	    -o -name '*.[ch]pp' | sort | while read -r file; do
 		sed -n 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*'\
 '\([<"]\)\([^>"]*\)[>"].*/\1 \2/p' "$file" | sed "s|^|$file |"
 	done
