@@ -69,6 +69,9 @@ bin_PROGRAMS += %D%/pier
 	%D%/where.c \
 	# end, sorted
 
+# `make install prefix=DIR` may change where the library is.
+%D%/pier-run.$(OBJEXT): directories
+
 # Completion in shells, where they look for it.
 bashcompletiondir = $(datadir)/bash-completion/completions
 dist_bashcompletion_DATA = %D%/completion/pier

@@ -94,11 +94,12 @@ s|^\([^:]*\)\.o:[0-9a-f ]* \([A-Za-z]\) \([^ ]*\)$|\1.c \2 \3|p'
 }
 
 # CALLER () SOURCE SYMBOL of every call, and use of data, between sources.
+# Calls of libibverbs are made to that of rdma-core, not to dropin/.
 calls()
 {
 	symbols lib cm dropin | awk '
 	$2 == "U" { wants[++n] = $1; what[n] = $3; next }
-	{ source[$3] = $1 }
+	$3 !~ /^_?ibv_/ { source[$3] = $1 }
 	END {
 		for (i = 1; i <= n; i++)
 			if (what[i] in source)

@@ -56,7 +56,7 @@ sources()
 
 sources_compile()
 {
-	sources 200 "lib cm tools"
+	sources 200 "lib cm dropin tools" -DDROPIN_DIR='""'
 }
 
 sources_of_samples_compile()
