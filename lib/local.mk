@@ -135,7 +135,8 @@ noinst_LTLIBRARIES += %D%/libpier-soft.la
 noinst_LTLIBRARIES += %D%/libpier-core.la
 %C%_libpier_core_la_LIBADD = %D%/libpier-soft.la $(CARES_LIBS) \
 	$(IBVERBS_LIBS) $(ISAL_LIBS) $(CRYPTO_LIBS) $(LIBURING_LIBS) \
-	$(XXHASH_LIBS) $(JANSSON_LIBS) $(LIBMNL_LIBS) $(MSGPACK_LIBS) $(RDMACM_LIBS)
+	$(XXHASH_LIBS) $(JANSSON_LIBS) $(LIBMNL_LIBS) $(MSGPACK_LIBS) \
+	$(RDMACM_LIBS)
 %C%_libpier_core_la_SOURCES = \
 	%D%/app/args.c \
 	%D%/app/args_help.c \

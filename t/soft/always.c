@@ -17,7 +17,7 @@
  */
 #define ALL (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE)
 
-struct party {
+struct watched {
 	struct pier__chan *chan;
 	struct soft_chan_cq cq;
 	struct soft_qp *qp;
@@ -27,7 +27,7 @@ struct party {
 };
 
 static struct pier__fdev *fdev;
-static struct party a, b;
+static struct watched a, b;
 
 static void must(int err, const char *what)
 {
@@ -67,12 +67,12 @@ static unsigned int gid_index(void)
 
 static void woken(struct soft_chan_cq *cq)
 {
-	struct party *end = pier__container_of(cq, struct party, cq);
+	struct watched *end = pier__container_of(cq, struct watched, cq);
 
 	atomic_fetch_add(&end->woken, 1);
 }
 
-static void end_open(struct party *end)
+static void end_open(struct watched *end)
 {
 	struct ibv_qp_cap cap = { .max_send_wr = 8, .max_send_sge = 1 };
 	struct soft_chan *chan;
@@ -89,7 +89,7 @@ static void end_open(struct party *end)
 	     "mr");
 }
 
-static void end_close(struct party *end)
+static void end_close(struct watched *end)
 {
 	struct soft_chan *chan = chan_of(end->chan);
 
@@ -103,7 +103,7 @@ static void end_close(struct party *end)
 	memset(end, 0, sizeof(*end));
 }
 
-static void end_connect(struct party *end, const struct party *peer)
+static void end_connect(struct watched *end, const struct watched *peer)
 {
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_INIT,
@@ -150,7 +150,7 @@ static void open_pair(void)
 	end_connect(&b, &a);
 }
 
-static void write_word(struct party *end, const struct party *peer)
+static void write_word(struct watched *end, const struct watched *peer)
 {
 	struct ibv_sge sge = { (uintptr_t)&end->word, 8, end->mr->lkey };
 	struct ibv_send_wr *bad, wr = {
@@ -169,13 +169,13 @@ static void write_word(struct party *end, const struct party *peer)
 }
 
 /* As a call does that looks at nothing. */
-static void call(struct party *end)
+static void call(struct watched *end)
 {
 	pier__soft_chan_begin(chan_of(end->chan));
 	pier__soft_chan_end(chan_of(end->chan), 0);
 }
 
-static bool has_completion(const struct party *end)
+static bool has_completion(const struct watched *end)
 {
 	struct soft_chan *chan = chan_of(end->chan);
 	bool has;
