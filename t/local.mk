@@ -334,6 +334,7 @@ dist_check_SCRIPTS += \
 	%D%/tools/copy_kills.sh \
 	%D%/tools/copy_net.sh \
 	%D%/tools/copy_ssh.sh \
+	%D%/tools/copy_target.sh \
 	%D%/tools/doctor.sh \
 	%D%/tools/doctor_path.sh \
 	%D%/tools/examples.sh \

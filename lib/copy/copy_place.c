@@ -157,6 +157,8 @@ int pier__copy_receiver_mkdir(struct pier__copy_receiver *receiver,
 	err = pier__copy_receiver_enter(receiver, leaf);
 	if (err)
 		return err;
+	if (pier__copy_target_is_temp(leaf))
+		return -EISNAM;
 	if (mkdirat(receiver->dir, leaf, (entry->mode & 0777) | 0700))
 		return errno == EEXIST ? -ENOTDIR : -errno;
 	return 0;

@@ -44,6 +44,12 @@ static void report(struct pier__copy_receiver *r, const char *path, int err)
 	case -EEXIST:
 		text = "a file of another user has its temporary name";
 		break;
+	case -EISNAM:
+		text = "such a name is that of a file which is being received";
+		break;
+	case -ESTALE:
+		text = "its temporary file was replaced or removed";
+		break;
 	}
 	r->failed++;
 	r->report.foreign = false;

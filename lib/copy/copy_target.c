@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,10 +11,26 @@
 #include "copy/copy_target.h"
 
 #define TRIES 8		/* while other processes end or begin */
+#define TEMP ".pier-"	/* and the digits of a digest */
+#define TEMP_MODE ".m"	/* behind it: of the file that shows the mode */
 
 void pier__copy_target_init(struct pier__copy_target *target)
 {
 	target->fd = -1;
+}
+
+bool pier__copy_target_is_temp(const char *leaf)
+{
+	size_t digits = 0;
+
+	if (strncmp(leaf, TEMP, sizeof(TEMP) - 1))
+		return false;
+	leaf += sizeof(TEMP) - 1;
+	while (isxdigit((unsigned char)leaf[digits]))
+		digits++;
+	leaf += digits;
+	return digits == 2 * sizeof(struct pier__copy_digest) &&
+	       (!*leaf || !strcmp(leaf, TEMP_MODE));
 }
 
 static int name_it(struct pier__copy_target *target, const char *leaf)
@@ -26,9 +43,11 @@ static int name_it(struct pier__copy_target *target, const char *leaf)
 		return -ENAMETOOLONG;
 	if (!len || !strcmp(leaf, ".") || !strcmp(leaf, ".."))
 		return -EISDIR;
+	if (pier__copy_target_is_temp(leaf))
+		return -EISNAM;
 	memcpy(target->leaf, leaf, len + 1);
 	pier__copy_hash_of(leaf, len, &digest);
-	at = snprintf(target->temp, sizeof(target->temp), ".pier-");
+	at = snprintf(target->temp, sizeof(target->temp), TEMP);
 	for (size_t i = 0; i < sizeof(digest.byte); i++)
 		at += snprintf(target->temp + at, 3, "%02x", digest.byte[i]);
 	return 0;
@@ -42,17 +61,27 @@ static int create(const struct pier__copy_target *target, mode_t mode)
 	return fd < 0 ? -errno : fd;
 }
 
+/* Is @st, a file that was opened, what has the temporary name now? */
+static bool is_named(const struct pier__copy_target *target,
+		     const struct stat *st)
+{
+	struct stat named;
+
+	return !fstatat(target->dir, target->temp, &named,
+			AT_SYMLINK_NOFOLLOW) &&
+	       st->st_dev == named.st_dev && st->st_ino == named.st_ino;
+}
+
 /* Is @fd this user's file of the temporary name?  -EAGAIN: not any more. */
 static int check_old(const struct pier__copy_target *target, int fd)
 {
-	struct stat st, named;
+	struct stat st;
 
 	if (flock(fd, LOCK_EX | LOCK_NB))
 		return errno == EWOULDBLOCK ? -EBUSY : -errno;
 	if (fstat(fd, &st))
 		return -errno;
-	if (fstatat(target->dir, target->temp, &named, AT_SYMLINK_NOFOLLOW) ||
-	    st.st_dev != named.st_dev || st.st_ino != named.st_ino)
+	if (!is_named(target, &st))
 		return -EAGAIN;
 	if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || st.st_nlink != 1)
 		return -EEXIST;
@@ -66,11 +95,11 @@ static int check_old(const struct pier__copy_target *target, int fd)
 static int mode_of_new(const struct pier__copy_target *target, mode_t mode,
 		       mode_t *ret)
 {
-	char name[sizeof(target->temp) + 2];
+	char name[sizeof(target->temp) + sizeof(TEMP_MODE)];
 	struct stat st;
 	int fd, err = 0;
 
-	snprintf(name, sizeof(name), "%s.m", target->temp);
+	snprintf(name, sizeof(name), "%s" TEMP_MODE, target->temp);
 	unlinkat(target->dir, name, 0);
 	fd = openat(target->dir, name, O_WRONLY | O_CREAT | O_EXCL |
 		    O_NOFOLLOW | O_CLOEXEC, mode);
@@ -259,6 +288,20 @@ static int set_attributes(int fd, const struct pier__copy_entry *entry,
 	return 0;
 }
 
+/* Nothing but the file that was checked takes the place of the target. */
+static int give_name(const struct pier__copy_target *target)
+{
+	struct stat st;
+
+	if (fsync(target->fd) || fstat(target->fd, &st))
+		return -errno;
+	if (!is_named(target, &st))
+		return -ESTALE;
+	if (renameat(target->dir, target->temp, target->dir, target->leaf))
+		return -errno;
+	return 0;
+}
+
 int pier__copy_target_commit(struct pier__copy_target *target,
 			     const struct pier__copy_entry *entry,
 			     bool preserve)
@@ -270,11 +313,10 @@ int pier__copy_target_commit(struct pier__copy_target *target,
 	if (ftruncate(target->fd, (off_t)target->size))
 		return -errno;
 	err = set_attributes(target->fd, entry, preserve);
+	if (!err)
+		err = give_name(target);
 	if (err)
 		return err;
-	if (fsync(target->fd) || renameat(target->dir, target->temp,
-					  target->dir, target->leaf))
-		return -errno;
 	close(target->fd);
 	target->fd = -1;
 	return 0;
@@ -282,9 +324,11 @@ int pier__copy_target_commit(struct pier__copy_target *target,
 
 void pier__copy_target_discard(struct pier__copy_target *target, bool keep)
 {
+	struct stat st;
+
 	if (target->fd < 0)
 		return;
-	if (!keep)
+	if (!keep && !fstat(target->fd, &st) && is_named(target, &st))
 		unlinkat(target->dir, target->temp, 0);
 	close(target->fd);
 	target->fd = -1;
