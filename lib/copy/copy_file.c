@@ -34,6 +34,23 @@ static int open_dir(const char *path)
 	return fd;
 }
 
+/* The directory and the name of the file to which @path leads. */
+static int find_file(const char *path, char *ret_dir, char *ret_leaf)
+{
+	char at[PIER__RECORD_PATH + 1];
+	int found = 1;
+
+	strcpy(at, path);
+	for (int i = 0; i <= PIER__COPY_LINKS && found > 0; i++) {
+		pier__copy_split(at, ret_dir, ret_leaf);
+		found = pier__copy_link(AT_FDCWD, at, ret_dir, at);
+	}
+	if (found > 0)
+		found = -ELOOP;
+	return !found ? 0 : pier__fail(found, "copy: the target %s: %s", path,
+				       pier_strerror(found));
+}
+
 int pier__copy_session_receive_at(struct pier__copy_session *s,
 				  const char *path, bool exact, bool many)
 {
@@ -41,6 +58,7 @@ int pier__copy_session_receive_at(struct pier__copy_session *s,
 	struct pier__copy_tree tree = { .beneath = true };
 	size_t len = strlen(path);
 	struct stat st;
+	int err;
 
 	if (!len || len > PIER__RECORD_PATH)
 		return pier__fail(-ENAMETOOLONG, "copy: a target of %zu bytes: "
@@ -53,7 +71,9 @@ int pier__copy_session_receive_at(struct pier__copy_session *s,
 		if (path[len - 1] == '/')
 			return pier__fail(-ENOTDIR, "copy: the target %s is "
 					  "not a directory that exists", path);
-		pier__copy_split(path, dir, leaf);
+		err = find_file(path, dir, leaf);
+		if (err)
+			return err;
 	}
 	s->dir = open_dir(dir);
 	if (s->dir < 0)

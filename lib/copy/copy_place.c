@@ -111,13 +111,14 @@ int pier__copy_receiver_place(struct pier__copy_receiver *receiver,
 	return len > PIER__RECORD_PATH ? -ENAMETOOLONG : 0;
 }
 
-int pier__copy_receiver_enter(struct pier__copy_receiver *receiver,
-			      char ret_leaf[PIER__RECORD_PATH + 1])
+/* Open the directory of @path. */
+static int enter(struct pier__copy_receiver *receiver, const char *path,
+		 char ret_leaf[PIER__RECORD_PATH + 1])
 {
 	char dir[PIER__RECORD_PATH + 1];
 	int fd;
 
-	pier__copy_split(receiver->path, dir, ret_leaf);
+	pier__copy_split(path, dir, ret_leaf);
 	if (receiver->dir >= 0 && !strcmp(dir, receiver->dir_path))
 		return 0;
 	fd = pier__copy_tree_open(&receiver->tree, dir,
@@ -131,6 +132,30 @@ int pier__copy_receiver_enter(struct pier__copy_receiver *receiver,
 	receiver->dir = fd;
 	strcpy(receiver->dir_path, dir);
 	return 0;
+}
+
+int pier__copy_receiver_enter(struct pier__copy_receiver *receiver,
+			      char ret_leaf[PIER__RECORD_PATH + 1])
+{
+	return enter(receiver, receiver->path, ret_leaf);
+}
+
+int pier__copy_receiver_find(struct pier__copy_receiver *receiver,
+			     char ret_leaf[PIER__RECORD_PATH + 1])
+{
+	char path[PIER__RECORD_PATH + 1];
+	int found = 1;
+
+	strcpy(path, receiver->path);
+	for (int i = 0; i <= PIER__COPY_LINKS && found > 0; i++) {
+		if (path[0] == '/' && receiver->tree.beneath)
+			return -EXDEV;
+		found = enter(receiver, path, ret_leaf);
+		if (!found)
+			found = pier__copy_link(receiver->dir, ret_leaf,
+						receiver->dir_path, path);
+	}
+	return found > 0 ? -ELOOP : found;
 }
 
 void pier__copy_receiver_leave(struct pier__copy_receiver *receiver)

@@ -44,6 +44,9 @@ static void report(struct pier__copy_receiver *r, const char *path, int err)
 	case -EEXIST:
 		text = "a file of another user has its temporary name";
 		break;
+	case -EMEDIUMTYPE:
+		text = "it is neither a file nor a directory";
+		break;
 	case -EISNAM:
 		text = "such a name is that of a file which is being received";
 		break;
@@ -155,7 +158,7 @@ static int open_file(struct pier__copy_receiver *r, uint64_t *ret_len)
 	char leaf[PIER__RECORD_PATH + 1];
 	int err;
 
-	err = pier__copy_receiver_enter(r, leaf);
+	err = pier__copy_receiver_find(r, leaf);
 	while (!err) {
 		err = pier__copy_target_open(&r->file, r->dir, leaf, &r->entry,
 					     resume, ret_len);

@@ -90,6 +90,13 @@ int pier__copy_receiver_place(struct pier__copy_receiver *receiver,
 int pier__copy_receiver_enter(struct pier__copy_receiver *receiver,
 			      char ret_leaf[PIER__RECORD_PATH + 1]);
 
+/*
+ * The same of the file to which receiver->path leads: symbolic links are
+ * followed, as far as they stay in the tree.  Errors: -ELOOP too.
+ */
+int pier__copy_receiver_find(struct pier__copy_receiver *receiver,
+			     char ret_leaf[PIER__RECORD_PATH + 1]);
+
 /* Write the directory back and close it. */
 void pier__copy_receiver_leave(struct pier__copy_receiver *receiver);
 

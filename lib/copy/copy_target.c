@@ -205,8 +205,8 @@ int pier__copy_target_open(struct pier__copy_target *target, int dir,
 	if (err)
 		return err;
 	if (!fstatat(dir, leaf, &st, AT_SYMLINK_NOFOLLOW) &&
-	    S_ISDIR(st.st_mode))
-		return -EISDIR;
+	    !S_ISREG(st.st_mode))
+		return S_ISDIR(st.st_mode) ? -EISDIR : -EMEDIUMTYPE;
 	fd = open_new(target, (entry->mode & 0777) | 0600, resume);
 	if (fd < 0)
 		return fd;

@@ -28,9 +28,9 @@ void pier__copy_target_init(struct pier__copy_target *target);
 /*
  * Create it for @leaf of the directory @dir, in place of a temporary file that
  * a process has left; with @resume open that one, of *ret_len bytes.
- * Errors: -EISDIR; -EBUSY, another process receives it; -EEXIST, a file that is
- * not this user's has the temporary name; -EISNAM, @leaf is a temporary name;
- * those of openat(2).
+ * Errors: -EISDIR; -EMEDIUMTYPE, it is no regular file; -EBUSY, another process
+ * receives it; -EEXIST, a file that is not this user's has the temporary name;
+ * -EISNAM, @leaf is a temporary name; those of openat(2).
  */
 int pier__copy_target_open(struct pier__copy_target *target, int dir,
 			   const char *leaf,
@@ -51,8 +51,8 @@ int pier__copy_target_hole(struct pier__copy_target *target, uint64_t len);
 
 /*
  * Give it the name of the target and, with @preserve, the mode and time of
- * @entry; it is closed.  Errors: -EPROTO, not as long as announced; -ESTALE, the
- * temporary name is another file's now; those of fsync(2) and renameat(2).
+ * @entry; it is closed.  Errors: -EPROTO, not as long as announced; -ESTALE,
+ * the temporary name is another file's now; those of fsync(2) and renameat(2).
  */
 int pier__copy_target_commit(struct pier__copy_target *target,
 			     const struct pier__copy_entry *entry,

@@ -70,6 +70,25 @@ void pier__copy_split(const char *path, char *ret_dir, char *ret_leaf)
 	ret_dir[len] = '\0';
 }
 
+int pier__copy_link(int fd, const char *name, const char *dir, char *ret)
+{
+	char text[PIER__RECORD_PATH + 1];
+	const char *between = "/";
+	ssize_t n = readlinkat(fd, name, text, sizeof(text));
+	int len;
+
+	if (n < 0)
+		return errno == EINVAL || errno == ENOENT ? 0 : -errno;
+	if (!n || (size_t)n == sizeof(text))
+		return -ENAMETOOLONG;
+	text[n] = '\0';
+	if (!*dir || text[0] == '/')
+		dir = between = "";
+	len = snprintf(ret, PIER__RECORD_PATH + 1, "%s%s%s", dir, between,
+		       text);
+	return len > PIER__RECORD_PATH ? -ENAMETOOLONG : 1;
+}
+
 size_t pier__copy_name(const char *path, const char **ret)
 {
 	size_t end = strlen(path), begin;

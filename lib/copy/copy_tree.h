@@ -32,6 +32,14 @@ const char *pier__copy_tree_error(int err);
 void pier__copy_split(const char *path, char *ret_dir, char *ret_leaf);
 
 /*
+ * If @name, at @fd, is a symbolic link, write the path to which it leads; it is
+ * in the directory of the path @dir.  *ret holds PIER__RECORD_PATH + 1 bytes.
+ * Returns 1: it is one; 0: it is none, or nothing; -errno.
+ */
+#define PIER__COPY_LINKS 40	/* in a row, as the kernel follows */
+int pier__copy_link(int fd, const char *name, const char *dir, char *ret);
+
+/*
  * The name of the source @path, its last part; returns the length, 0 if that
  * is "." and the like.
  */
