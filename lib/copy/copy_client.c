@@ -197,16 +197,19 @@ static int end(struct pier__copy_session *s, int err)
 	return err ? pier__fail_again(err, text) : 0;
 }
 
+/* @empty is the path of a source of 0 bytes. */
 static int add_all(struct pier__copy_session *s, const char *const *sources,
-		   size_t count)
+		   size_t count, const char *empty)
 {
 	int err = 0;
 
 	if (!count)
 		return pier__fail(-EINVAL, "copy: there is no source");
-	for (size_t i = 0; !err && i < count; i++)
-		err = pier__copy_session_add(s, sources[i],
-					     strlen(sources[i]));
+	for (size_t i = 0; !err && i < count; i++) {
+		const char *path = *sources[i] ? sources[i] : empty;
+
+		err = pier__copy_session_add(s, path, strlen(path));
+	}
 	return err;
 }
 
@@ -223,7 +226,7 @@ int pier_copy_send(struct pier_copy *copy, const char *const *sources,
 		return err;
 	s->mode = PIER__COPY_PUT;
 	s->sends = true;
-	err = add_all(s, sources, count);
+	err = add_all(s, sources, count, "");
 	if (!err && strlen(target) > PIER__RECORD_PATH)
 		err = pier__fail(-ENAMETOOLONG, "copy: a target of %zu bytes: "
 				 "at most %d are allowed", strlen(target),
@@ -247,7 +250,7 @@ int pier_copy_receive(struct pier_copy *copy, const char *const *sources,
 	if (err)
 		return err;
 	s->mode = PIER__COPY_GET;
-	err = add_all(s, sources, count);
+	err = add_all(s, sources, count, ".");	/* the root */
 	s->sources_due = count;
 	s->receiver.source = s->source;
 	s->receiver.source_count = s->source_count;

@@ -101,6 +101,19 @@ directories_arrive_with_what_they_contain()
 	    [ ! -e ../root/other ]
 }
 
+# Both ways, into a directory that there is, and as a new one.
+an_empty_path_is_the_root()
+{
+	serve
+	mkdir dir old
+	echo 1 >dir/file
+	copied dir/file 127.0.0.1: && copied -r dir 127.0.0.1: &&
+	    copied -r 127.0.0.1: old && diff -r ../root old &&
+	    copied -r 127.0.0.1: new && diff -r ../root new && cmp new/file \
+	    dir/file || return
+	fails "it is a directory" 127.0.0.1: old
+}
+
 modes_and_times_arrive_if_requested()
 {
 	serve
@@ -514,6 +527,7 @@ run files_arrive_in_both_directions
 run an_address_leads_to_the_server
 run several_files_go_into_a_directory
 run directories_arrive_with_what_they_contain
+run an_empty_path_is_the_root
 natively run modes_and_times_arrive_if_requested
 natively run the_mode_and_time_of_dot_arrive_if_requested
 run holes_stay_holes

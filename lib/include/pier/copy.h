@@ -102,8 +102,9 @@ void pier_copy_destroy(struct pier_copy *copy);
 /*
  * Copy @count files @sources to @target of the server, or those of the server
  * to @target here: a file's new name, or a directory to copy into, which more
- * than one source requires.  The old target is as it was until the new one is
- * complete.  A source that fails does not end the copy.
+ * than one source requires; "" of the server is its root.  The old target is as
+ * it was until the new one is complete.  A source that fails does not end the
+ * copy.
  * Errors: that of the first that failed; -ECANCELED, stopped; -ETIMEDOUT; those
  * of connecting and of the server, with its message.
  */
