@@ -22,6 +22,8 @@ struct pier__conn_owner {
 	struct pier__conn_callbacks callbacks;
 	/* The queues have stopped and are destroyed; pier__ctx_stopped(). */
 	void (*stopped)(struct pier_ctx *ctx);
+	/* The queues have failed, and all connections; NULL: ignored. */
+	void (*failed)(struct pier_ctx *ctx);
 	bool quiet;			/* pier's own: the states of its */
 					/* connections are no events */
 	bool no_roce_port;		/* listeners of a soft device never */

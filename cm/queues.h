@@ -156,6 +156,7 @@ struct pier__queues {
 	uint64_t polled;		/* completions; a poll without any */
 					/* counts for cqe of them */
 	int error;			/* they have failed for good */
+	bool error_reported;		/* to the owner */
 	char error_text[256];
 	bool stopping;
 	struct pier__scheduler scheduler;	/* of the connections' steps */

@@ -12,6 +12,7 @@
 #define STEPS 64		/* of hot connections in one round */
 #define SLOTS 256		/* scanned in one round */
 #define SOON (5 * PIER__MS)	/* due by then: hot */
+#define LOOK_NS (100 * PIER__MS)	/* for events while no sleep does */
 
 static uint64_t sooner(uint64_t a, uint64_t b)
 {
@@ -141,6 +142,19 @@ static void check_device(struct pier__queues *queues, uint64_t now)
 	s->changes = changes;
 }
 
+/* Once, when each connection has failed. */
+static void report_failure(struct pier__queues *queues)
+{
+	const struct pier__scheduler *s = &queues->scheduler;
+
+	if (!queues->error || queues->error_reported || s->rechecking ||
+	    s->recheck_wanted)
+		return;
+	queues->error_reported = true;
+	if (queues->owner->failed)
+		queues->owner->failed(queues->owner->ctx);
+}
+
 static int poll_steps(struct pier__source *source, int budget)
 {
 	struct pier__queues *queues = pier__container_of(
@@ -148,6 +162,8 @@ static int poll_steps(struct pier__source *source, int budget)
 	uint64_t now = pier__pe_now(queues->pe), due;
 
 	(void)budget;
+	if (now > queues->scheduler.device_due + LOOK_NS)
+		check_device(queues, now);
 	if (now < source->due)
 		return 0;
 	check_device(queues, now);
@@ -156,6 +172,7 @@ static int poll_steps(struct pier__source *source, int budget)
 	due = sooner(due, scan(queues, now));
 	if (due < source->due)	/* a callback may have asked for sooner */
 		pier__pe_due(source, due);
+	report_failure(queues);
 	pier__queues_finish(queues);
 	return 0;
 }

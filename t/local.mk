@@ -137,6 +137,7 @@ check_PROGRAMS += \
 	%D%/faults/dma_killed.t \
 	%D%/faults/forge.t \
 	%D%/faults/gone.t \
+	%D%/faults/gone_idle.t \
 	%D%/faults/killed.t \
 	%D%/faults/limits.t \
 	%D%/faults/link.t \

@@ -176,6 +176,15 @@ static int look_at_all(const struct pier_copy *copy, bool *ret_requested)
 	return round_ms;
 }
 
+/* It does not stop by itself unless it has failed, as without the device. */
+static int check_comch(const struct pier_copy *copy)
+{
+	const char *text;
+	int err = pier_comch_error(copy->comch, &text);
+
+	return err ? pier__fail_again(err, text) : 0;
+}
+
 /* Returns 1: it serves one client, and none made its request in time. */
 static int drive(struct pier_copy *copy)
 {
@@ -193,6 +202,9 @@ static int drive(struct pier_copy *copy)
 		if (err < 0 && err != -ETIMEDOUT)
 			return err;
 		step_all(copy);
+		err = check_comch(copy);
+		if (err)
+			return err;
 	}
 	return 0;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -176,6 +177,20 @@ static void queues_stopped(struct pier_ctx *ctx)
 	pier__ctx_stopped(ctx);
 }
 
+/* The device was removed, or has failed. */
+static void queues_failed(struct pier_ctx *ctx)
+{
+	struct pier_comch *comch = pier__comch_of(ctx);
+	const struct pier__queues *queues = comch->owner.queues;
+
+	if (!comch->error) {
+		comch->error = queues->error;
+		snprintf(comch->text, sizeof(comch->text), "%s",
+			 queues->error_text);
+	}
+	pier__ctx_stop(ctx);
+}
+
 /* Directories, of connections with consumers, have something to send. */
 static int poll(struct pier__source *source, int budget)
 {
@@ -322,6 +337,7 @@ int pier__comch_create(const struct pier__comch_role *role,
 	pier__dev_hold(dev);
 	pier__conn_owner_init(&comch->owner, &comch->ctx, queues_stopped);
 	comch->owner.quiet = true;
+	comch->owner.failed = queues_failed;
 	comch->owner.callbacks = pier__comch_conn_callbacks;
 	*ret = comch;
 	return 0;

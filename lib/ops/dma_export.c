@@ -99,11 +99,14 @@ void pier_dma_export_desc(const struct pier_dma_export *exported,
 
 int pier_dma_export_wait(struct pier_dma_export *exported, int timeout_ms)
 {
+	int err;
+
 	if (!exported)
 		return pier__no_object(__func__);
-	if (!pier__service_wait(&exported->entry,
-				pier__deadline(pier__now(), timeout_ms)))
-		return 0;
+	err = pier__service_wait(&exported->entry,
+				 pier__deadline(pier__now(), timeout_ms));
+	if (err != -ETIMEDOUT)
+		return err;
 	return pier__fail(-ETIMEDOUT, "export: after %d ms no peer has "
 			  "connected and ended", timeout_ms);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,6 +41,8 @@ struct pier__service {
 	pthread_cond_t changed;		/* number of their clients */
 	struct pier__list entries;
 	uint32_t exports, peers;
+	int error;			/* of the device; 0: none */
+	char error_text[256];
 	uint64_t refused;
 	struct pier__service_file file;	/* shows these */
 };
@@ -196,6 +199,20 @@ static void sweep(struct pier__service *service)
 	}
 }
 
+/* Its device was removed, or has failed: no peer can come. */
+static void failed(struct pier_ctx *ctx)
+{
+	struct pier__service *service = pier_ctx_user_data(ctx);
+	const struct pier__queues *queues = service->rdma->owner.queues;
+
+	pthread_mutex_lock(&service->lock);
+	service->error = queues->error;
+	snprintf(service->error_text, sizeof(service->error_text), "%s",
+		 queues->error_text);
+	pthread_cond_broadcast(&service->changed);
+	pthread_mutex_unlock(&service->lock);
+}
+
 static void *service_main(void *arg)
 {
 	struct pier__service *service = arg;
@@ -228,6 +245,7 @@ static int open_all(struct pier__service *service)
 	if (err)
 		return err;
 	service->rdma->owner.no_roce_port = true;
+	service->rdma->owner.failed = failed;
 	pier_ctx_set_user_data(pier_rdma_ctx(service->rdma), service);
 	pier_rdma_set_conn_callbacks(service->rdma, requested, NULL, ended,
 				     ended);
@@ -388,16 +406,19 @@ int pier__service_wait(struct pier__service_entry *entry, uint64_t deadline)
 		.tv_sec = (time_t)(deadline / SECOND),
 		.tv_nsec = (long)(deadline % SECOND),
 	};
-	int err = 0;
+	int err = 0, error;
 
 	pthread_mutex_lock(&service->lock);
-	while (!err && (!entry->used || entry->clients))
+	while (!err && !service->error && (!entry->used || entry->clients))
 		err = deadline == PIER__NEVER ?
 			      pthread_cond_wait(&service->changed,
 						&service->lock) :
 			      pthread_cond_timedwait(&service->changed,
 						     &service->lock, &until);
+	error = service->error;
 	pthread_mutex_unlock(&service->lock);
+	if (error)	/* the text does not change again */
+		return pier__fail_again(error, service->error_text);
 	return -err;
 }
 

@@ -51,7 +51,8 @@ void pier__service_remove(struct pier__service_entry *entry);
 
 /*
  * Wait until @entry has had a client and has none any more, at most until
- * @deadline or PIER__NEVER.  Any thread.  Errors: -ETIMEDOUT.
+ * @deadline or PIER__NEVER.  Any thread.  Errors: -ETIMEDOUT, without
+ * a message; -ENODEV, the device was removed, and others of it.
  */
 int pier__service_wait(struct pier__service_entry *entry, uint64_t deadline);
 

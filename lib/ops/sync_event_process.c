@@ -63,6 +63,7 @@ int pier_sync_event_export_process(struct pier_sync_event *event,
 int pier_sync_event_export_wait(struct pier_sync_event *event, int timeout_ms)
 {
 	struct pier__sync_served *served;
+	int err;
 
 	if (!event)
 		return pier__no_object(__func__);
@@ -70,9 +71,10 @@ int pier_sync_event_export_wait(struct pier_sync_event *event, int timeout_ms)
 	if (!served || served->ended)
 		return pier__fail(-EINVAL, "sync event: waits for a process to "
 				  "end, but is not exported to any");
-	if (!pier__service_wait(&served->entry,
-				pier__deadline(pier__now(), timeout_ms)))
-		return 0;
+	err = pier__service_wait(&served->entry,
+				 pier__deadline(pier__now(), timeout_ms));
+	if (err != -ETIMEDOUT)
+		return err;
 	return pier__fail(-ETIMEDOUT, "sync event: after %d ms no process has "
 			  "connected and ended", timeout_ms);
 }

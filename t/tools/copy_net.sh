@@ -183,9 +183,20 @@ a_device_that_goes_away_ends_the_copy_from_the_server()
 	cut "$tmp/root" "$tmp/here" 10.77.0.2:file .
 }
 
+an_idle_server_ends_with_its_device()
+{
+	connect_both || return
+	serve 30
+	ip link del near0
+	wait_for 20 grep -q "soft_far0 was removed" "$tmp/server" || return
+	wait $server
+	[ $? -eq 1 ]
+}
+
 run a_copy_survives_the_loss_of_20_of_100_packets
 run a_client_waits_for_a_server_that_is_not_there_yet
 run the_far_side_reports_its_address_by_ssh
 run a_device_that_goes_away_ends_the_copy
 run a_device_that_goes_away_ends_the_copy_from_the_server
+run an_idle_server_ends_with_its_device
 tap_done

@@ -142,9 +142,9 @@ struct pier_rep *pier_comch_rep(const struct pier_comch *comch);
 struct pier_comch_conn *pier_comch_conn(const struct pier_comch *comch);
 
 /*
- * The reason why a client is idle again: a negative error, with its message in
- * *ret_text unless that is NULL; 0 and "": it was stopped, or the server has
- * disconnected it.
+ * The reason why it is idle again: a negative error, with its message in
+ * *ret_text unless that is NULL; -ENODEV, the device was removed; 0 and "": it
+ * was stopped, or the server has disconnected the client.
  */
 int pier_comch_error(const struct pier_comch *comch, const char **ret_text);
 

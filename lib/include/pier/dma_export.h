@@ -44,7 +44,7 @@ void pier_dma_export_desc(const struct pier_dma_export *exported,
 /*
  * Wait until a peer has connected to it and none is connected any more, at most
  * @timeout_ms milliseconds, below 0: without limit.  Any thread.
- * Errors: -ETIMEDOUT.
+ * Errors: -ETIMEDOUT; -ENODEV, the device was removed.
  */
 int pier_dma_export_wait(struct pier_dma_export *exported, int timeout_ms);
 

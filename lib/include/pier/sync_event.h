@@ -163,7 +163,8 @@ int pier_sync_event_export_process(struct pier_sync_event *event,
  * Wait until a process has connected to it and none is connected any more, at
  * most @timeout_ms milliseconds, below 0: without limit.  Any thread, but
  * @event may not be stopped meanwhile.
- * Errors: -ETIMEDOUT; -EINVAL, not exported to processes.
+ * Errors: -ETIMEDOUT; -ENODEV, the device was removed; -EINVAL, not exported to
+ * processes.
  */
 int pier_sync_event_export_wait(struct pier_sync_event *event, int timeout_ms);
 
