@@ -254,6 +254,7 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/mem/mmap_config.c \
 	%D%/mem/mmap_devs.c \
 	%D%/mem/mmap_impl.h \
+	%D%/mem/mmap_origin.h \
 	%D%/mem/mmap_users.c \
 	%D%/mem/own.c \
 	%D%/mem/own.h \
@@ -307,6 +308,7 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/ops/local_buf.h \
 	%D%/ops/origin.c \
 	%D%/ops/origin.h \
+	%D%/ops/origin_use.c \
 	%D%/ops/rdma.c \
 	%D%/ops/rdma_atomic.c \
 	%D%/ops/rdma_build.c \

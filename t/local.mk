@@ -179,6 +179,7 @@ check_PROGRAMS += \
 	%D%/ops/comch_stop.t \
 	%D%/ops/desc.t \
 	%D%/ops/dma.t \
+	%D%/ops/dma_conn.t \
 	%D%/ops/dma_export.t \
 	%D%/ops/dma_life.t \
 	%D%/ops/dma_many.t \

@@ -6,6 +6,7 @@
 #include "core/copy.h"
 #include "core/fail.h"
 #include "mem/mmap_impl.h"
+#include "mem/mmap_origin.h"
 
 int pier_mmap_create(struct pier_mmap **ret)
 {
@@ -227,6 +228,12 @@ int pier_mmap_stop(struct pier_mmap *mmap)
 	return 0;
 }
 
+static void free_origin(struct pier__mmap_origin *origin)
+{
+	if (origin)
+		((struct pier__mmap_origin_head *)origin)->free(origin);
+}
+
 /* The last reference was dropped. */
 static void release(struct pier_mmap *mmap)
 {
@@ -238,7 +245,7 @@ static void release(struct pier_mmap *mmap)
 			pier__dev_drop_mmap(mmap->keys[i].dev);
 	}
 	forget_desc(mmap);
-	free(mmap->origin);
+	free_origin(mmap->origin);
 	pier__own_free(&mmap->own);
 	if (cfg->release)
 		cfg->release(cfg->addr, cfg->len, cfg->release_arg);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/clock.h"
 #include "core/fail.h"
 #include "ops/dma_remote.h"
 #include "ops/rdma_impl.h"
@@ -131,6 +132,7 @@ static void finish_tasks(struct pier__dma_peer *peer)
 void pier__dma_peer_close(struct pier__dma_peer *peer)
 {
 	finish_tasks(peer);
+	pier__origin_unwatch(&peer->user);
 	pier__list_del(&peer->link);
 	pier__list_del(&peer->starved);
 	pier_conn_destroy(peer->conn);
@@ -182,6 +184,10 @@ static int peer_create(struct pier_dma *dma,
 		return err;
 	}
 	pier__list_add(&dma->remote->peers, &peer->link);
+	peer->user.token = peer->token;
+	peer->user.pe = dma->cpu.ctx.pe;
+	peer->user.attention = &dma->remote->attention;
+	pier__origin_watch(&peer->user);
 	*ret = peer;
 	return 0;
 }
@@ -196,13 +202,51 @@ static int find_peer(struct pier_dma *dma,
 		struct pier__dma_peer *peer = pier__container_of(
 			pos, struct pier__dma_peer, link);
 
-		if (!peer->error &&
+		if (!peer->error && !atomic_load(&peer->user.unused) &&
 		    !memcmp(peer->token, origin->token, PIER__TOKEN)) {
 			*ret = peer;
 			return 0;
 		}
 	}
 	return peer_create(dma, origin, ret);
+}
+
+/* Nothing of it is imported any more, so it has no task. */
+static void end_unused(struct pier__dma_peer *peer)
+{
+	if (!atomic_load(&peer->user.unused) || peer->ended ||
+	    pier__conn_is_ending(peer->conn))
+		return;
+	if (peer->up)
+		pier_conn_disconnect(peer->conn);
+	else
+		pier_conn_abort(peer->conn);
+	peer->up = false;
+}
+
+static struct pier__dma_remote *remote_of(struct pier__source *source)
+{
+	return pier__container_of(source, struct pier__dma_remote, source);
+}
+
+static int poll(struct pier__source *source, int budget)
+{
+	struct pier__dma_remote *remote = remote_of(source);
+	struct pier__list *pos, *tmp;
+
+	(void)budget;
+	if (!atomic_load_explicit(&remote->attention, memory_order_relaxed))
+		return 0;
+	atomic_store(&remote->attention, false);
+	PIER__LIST_EACH(pos, tmp, &remote->peers)
+		end_unused(pier__container_of(pos, struct pier__dma_peer,
+					      link));
+	return 0;
+}
+
+static int arm(struct pier__source *source)
+{
+	return atomic_load(&remote_of(source)->attention) ? -EAGAIN : 0;
 }
 
 static int remote_create(struct pier_dma *dma)
@@ -224,6 +268,13 @@ static int remote_create(struct pier_dma *dma)
 	pier__rdma_conn_config(&cfg, &remote->cfg);
 	pier__list_init(&remote->peers);
 	pier__list_init(&remote->starved);
+	remote->source = (struct pier__source){
+		.poll = poll,
+		.arm = arm,
+		.fd = -1,
+		.slow = true,	/* who has something for it nudges */
+		.due = PIER__NEVER,
+	};
 	err = pier__dma_ops_create(remote);
 	if (err) {
 		free(remote);
@@ -237,7 +288,10 @@ static int remote_create(struct pier_dma *dma)
 /* The connections have ended, and the queues. */
 static void queues_stopped(struct pier_ctx *ctx)
 {
-	(void)ctx;	/* its next round finds out */
+	struct pier_dma *dma = pier__dma_of(pier__cpu_of(ctx));
+
+	pier__pe_remove(&dma->remote->source);
+	/* the next round of the context finds out */
 }
 
 /* The first task with remote memory since the start. */
@@ -256,7 +310,13 @@ static int remote_start(struct pier_dma *dma)
 		.failure = ended,
 		.disconnected = ended,
 	};
-	return pier__queues_create(owner, dma->cpu.dev, &dma->remote->cfg);
+	err = pier__queues_create(owner, dma->cpu.dev, &dma->remote->cfg);
+	if (err)
+		return err;
+	err = pier__pe_add(dma->cpu.ctx.pe, &dma->remote->source);
+	if (err)
+		pier__queues_abandon(owner->queues);
+	return err;
 }
 
 int pier__dma_remote_run(struct pier__dma_task *t)

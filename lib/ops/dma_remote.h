@@ -19,6 +19,7 @@ struct pier__dma_peer {
 	struct pier_dma *dma;
 	struct pier_conn *conn;
 	uint8_t token[PIER__TOKEN];
+	struct pier__origin_user user;
 	bool up;			/* requests may be posted */
 	bool ended;			/* its connection has */
 	uint32_t posted;		/* requests in flight */
@@ -33,6 +34,8 @@ struct pier__dma_peer {
 struct pier__dma_remote {
 	struct pier__conn_owner owner;
 	struct pier__queues_config cfg;
+	struct pier__source source;	/* ends peers that are not used */
+	atomic_bool attention;		/* there are some */
 	struct pier__list peers, starved;
 	struct pier__dma_op *ops, *free;	/* requests */
 };

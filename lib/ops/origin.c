@@ -141,6 +141,7 @@ int pier__origin_import(struct pier_dev *dev, const void *desc, size_t len,
 		free(origin);
 		return err;
 	}
+	pier__origin_add(origin);
 	mmap->origin = origin;
 	err = dev ? check_dev(dev, mmap) : 0;
 	if (err) {

@@ -2,18 +2,42 @@
 #ifndef PIER_OPS_ORIGIN_H
 #define PIER_OPS_ORIGIN_H
 
+#include <stdatomic.h>
+
 #include "cm/addr.h"
 #include "cm/conn_impl.h"
 #include "mem/mmap_impl.h"
+#include "mem/mmap_origin.h"
 #include "ops/service.h"
 
 /* Where the service that serves an imported mmap is; pier_mmap.origin. */
 struct pier__mmap_origin {
+	struct pier__mmap_origin_head head;	/* first */
+	struct pier__list link;		/* of all imports */
 	uint8_t token[PIER__TOKEN];
 	uint16_t port;
 	unsigned int gid_count;
 	struct pier__gid_offer gids[PIER__GIDS_MAX];
 };
+
+/* A connection to a service, which ends when nothing of it is imported. */
+struct pier__origin_user {
+	struct pier__list link;
+	const uint8_t *token;
+	struct pier_pe *pe;
+	atomic_bool unused;		/* the last import was destroyed */
+	atomic_bool *attention;		/* set with it, and @pe is nudged */
+};
+
+/*
+ * Count @origin, an import; free it.  Any thread.
+ */
+void pier__origin_add(struct pier__mmap_origin *origin);
+void pier__origin_free(struct pier__mmap_origin *origin);
+
+/* Begin and end to watch the imports of user->token.  Any thread. */
+void pier__origin_watch(struct pier__origin_user *user);
+void pier__origin_unwatch(struct pier__origin_user *user);
 
 /*
  * Write the descriptor of @kind of @mmap, which is registered on @dev and is
