@@ -140,7 +140,15 @@ static int listen_on(struct pier_comch *comch)
 		err = pier__listen(comch->owner.queues, &cfg, requested, comch,
 				   &comch->listener);
 	}
-	return err;
+	if (err != -EADDRINUSE)
+		return err;
+	return pier__fail(err, "comch: no port for the server \"%s\" on %s: "
+			  "others listen on %u to %u, which follow from its "
+			  "name: end one of them, or choose another name",
+			  comch->name.text, comch->dev->info.port.name,
+			  pier__comch_name_port(&comch->name, 0),
+			  pier__comch_name_port(&comch->name,
+						PIER__COMCH_PORTS - 1));
 }
 
 static int start(struct pier_comch *comch)

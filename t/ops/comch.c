@@ -288,6 +288,29 @@ static void names_with_one_hash_both_work(void)
 	talker_unpair(&server, &other);
 }
 
+/* The message has the name, as its user has chosen no port. */
+static void a_fifth_name_of_one_hash_is_refused(void)
+{
+	static struct talker all[5];
+	const char *name = talker_name();
+
+	for (int i = 0; i < 5; i++) {
+		const char *own = i ? same_port(name, i - 1) : name;
+
+		if (!talker_server(&all[i], dev, own, NULL))
+			break;
+		if (i < 4) {
+			talker_start(&all[i]);
+			continue;
+		}
+		IS(pier_ctx_start(all[i].ctx, all[i].pe), -EADDRINUSE);
+		LIKE(pier_last_error(), own);
+		LIKE(pier_last_error(), "choose another name");
+	}
+	for (int i = 0; i < 5; i++)
+		talker_close(&all[i]);
+}
+
 static void the_longest_name_works(void)
 {
 	const char *own = talker_name();
@@ -473,6 +496,7 @@ int main(void)
 	TEST(a_start_can_be_stopped);
 	TEST(a_second_server_of_a_name_is_refused);
 	TEST(names_with_one_hash_both_work);
+	TEST(a_fifth_name_of_one_hash_is_refused);
 	TEST(the_longest_name_works);
 	TEST(a_server_of_another_name_is_not_taken);
 	TEST(a_server_takes_max_clients_clients);
