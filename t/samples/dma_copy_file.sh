@@ -99,6 +99,13 @@ arguments_come_from_a_json_file()
 	copied 12345
 }
 
+the_help_has_no_word_twice()
+{
+	"$copy" --help >"$tmp/help" 2>&1 &&
+	    grep -q "the file, which exists on one side (required)" \
+		"$tmp/help" || { cat "$tmp/help"; return 1; }
+}
+
 an_address_leads_to_the_server()
 {
 	head -c 12345 /dev/urandom >"$tmp/source"
@@ -123,6 +130,7 @@ run the_server_sends_what_it_has
 run a_file_on_both_sides_is_an_error
 run a_file_on_neither_side_is_an_error
 run arguments_come_from_a_json_file
+run the_help_has_no_word_twice
 run an_address_leads_to_the_server
 run without_a_server_the_client_says_so
 tap_done
