@@ -35,7 +35,8 @@ int pier__soft_ep_create(struct soft_io *io, struct soft_mr_table *keys,
 	pier__list_init(&ep->coalesced);
 	ep->user.lock = &ep->owner;
 	pier__soft_mr_join(keys, &ep->user);
-	if (pier__soft_board_reserve(ep)) {
+	ep->parts = malloc(SOFT_PARTS * sizeof(*ep->parts));
+	if (!ep->parts || pier__soft_board_reserve(ep)) {
 		pier__soft_ep_destroy(ep);
 		return pier__fail(-ENOMEM, "no memory for an endpoint");
 	}
@@ -71,6 +72,7 @@ void pier__soft_ep_destroy(struct soft_ep *ep)
 	pier__soft_mr_leave(ep->keys, &ep->user);
 	pier__soft_wqe_free_all(ep);
 	pier__soft_board_free_all(ep);
+	free(ep->parts);
 	pier__hash_fini(&ep->cwnds);
 	pier__hash_fini(&ep->qps);
 	pier__soft_heap_fini(&ep->timers);

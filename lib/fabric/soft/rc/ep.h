@@ -110,6 +110,7 @@ struct soft_ep {
 	struct soft_wqe *wqes;		/* free ones */
 	struct soft_board *boards;	/* the same */
 	int spare_boards;		/* in the list */
+	struct soft_part *parts;	/* a free ring; NULL: in use */
 	struct pier__list wqe_chunks;
 	uint32_t wqe_total;
 	uint64_t cqe_sum, send_wr_sum;	/* of the queues: wqe_total is enough */

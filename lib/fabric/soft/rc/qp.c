@@ -144,6 +144,7 @@ void pier__soft_qp_destroy(struct soft_qp *qp)
 	if (!qp)
 		return;
 	pier__soft_qp_reset(qp);
+	pier__soft_reply_put_parts(qp->ep, qp->resp.part);
 	pier__soft_table_del(qp->ep, qp);
 	qp->ep->send_wr_sum -= qp->send_wr;
 	free(qp);

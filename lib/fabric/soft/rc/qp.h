@@ -286,7 +286,8 @@ struct soft_resp {
 	struct soft_early *early;	/* NULL: none is held */
 	struct soft_ack_coalesce coalesce;
 	struct soft_res res[SOFT_RD_ATOMIC];
-	struct soft_part part[SOFT_PARTS];
+	struct soft_part *part;		/* a ring of SOFT_PARTS; NULL: none */
+					/* was needed yet */
 };
 
 struct soft_qp {
@@ -554,6 +555,8 @@ void pier__soft_reply_start(struct soft_qp *qp, struct soft_res *res,
  */
 void pier__soft_reply_part(struct soft_qp *qp, const struct soft_res *res,
 			   uint32_t start, uint32_t end, uint32_t bytes);
+/* The end of a ring of parts: @ep keeps one, for the first QP that needs it. */
+void pier__soft_reply_put_parts(struct soft_ep *ep, struct soft_part *parts);
 /* The result that has @seq, or NULL. */
 struct soft_res *pier__soft_reply_find(struct soft_qp *qp, uint64_t seq);
 bool pier__soft_reply_pending(const struct soft_qp *qp);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The responder: READ and atomic responses, ACK and NAK sent. */
+#include <stdlib.h>
+
 #include "fabric/soft/rc/qp.h"
 
 /* Places in struct soft_tx_note. */
@@ -107,6 +109,22 @@ struct soft_res *pier__soft_reply_find(struct soft_qp *qp, uint64_t seq)
 	return NULL;
 }
 
+static struct soft_part *take_parts(struct soft_ep *ep)
+{
+	struct soft_part *parts = ep->parts;
+
+	ep->parts = NULL;
+	return parts ? parts : malloc(SOFT_PARTS * sizeof(*parts));
+}
+
+void pier__soft_reply_put_parts(struct soft_ep *ep, struct soft_part *parts)
+{
+	if (ep->parts)
+		free(parts);
+	else
+		ep->parts = parts;
+}
+
 void pier__soft_reply_part(struct soft_qp *qp, const struct soft_res *res,
 			   uint32_t start, uint32_t end, uint32_t bytes)
 {
@@ -114,6 +132,10 @@ void pier__soft_reply_part(struct soft_qp *qp, const struct soft_res *res,
 	uint32_t i = resp->part_head + resp->part_count;
 
 	if (resp->part_count == SOFT_PARTS || end - start > SOFT_EARLY)
+		return;
+	if (!resp->part)
+		resp->part = take_parts(qp->ep);
+	if (!resp->part)
 		return;
 	resp->part_count++;
 	resp->part[i % SOFT_PARTS] = (struct soft_part) {
