@@ -115,7 +115,7 @@ macros_are_of_use()
 	"$@" -Wall -Wextra -Wpedantic -Werror -fsyntax-only \
 	    -I"$tmp/include" "$tmp/macros".* || return
 	"$@" -Wall -Wextra -pedantic-errors -Werror -fsyntax-only \
-	    -I"$top_srcdir/bindings/doca/include" "$tmp/doca_macros".* ||
+	    -I"$top/bindings/doca/include" "$tmp/doca_macros".* ||
 	    return
 	rm "$tmp/macros".* "$tmp/doca_macros".*
 }

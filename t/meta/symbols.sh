@@ -165,22 +165,18 @@ shared_names_begin_with_pier()
 	objects lib >"$tmp/objects"
 	objects cm >>"$tmp/objects"
 	[ "$(wc -l <"$tmp/objects")" -gt 20 ] || echo "where are the objects?"
-	while read -r obj; do
-		nm --defined-only --extern-only "$obj" |
-		    awk -v obj="${obj##*/}" '
-			$3 ~ /^(__asan|__odr_asan|__tsan|__ubsan)/ { next }
-			$3 !~ /^pier_/ { print obj ": " $3 }'
-	done <"$tmp/objects"
+	xargs nm -A --defined-only --extern-only <"$tmp/objects" | awk '
+		$3 ~ /^(__asan|__odr_asan|__tsan|__ubsan)/ { next }
+		$3 !~ /^pier_/ { sub(/:.*/, "", $1); print $1 ": " $3 }'
 }
 
 only_the_verbs_fabric_calls_rdma_core()
 {
 	need_library
 	{ objects lib; objects cm; } | grep -v /fabric/verbs/ |
-	    while read -r obj; do
-		nm --undefined-only "$obj" | awk -v obj="${obj##*/}" '
-			$2 ~ /^(ibv|rdma|umad)_/ { print obj ": " $2 }'
-	done
+	    xargs nm -A --undefined-only | awk '
+		$NF ~ /^(ibv|rdma|umad)_/ { sub(/:.*/, "", $1)
+		    print $1 ": " $NF }'
 }
 
 # create and destroy, start and stop, open and close (devices), get and put
