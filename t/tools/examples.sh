@@ -19,17 +19,20 @@ lines()
 {
 	awk '
 	function flush() { if (line != "") print line; line = "" }
+	function add(text)
+	{
+		line = line text
+		goes_on = line ~ /([|]|\\e)$/
+		sub(/\\e$/, "", line)
+	}
 	/^\.Sh / { on = /EXAMPLES/ }
 	/^\.Bd -literal/ { text = on; next }
 	/^\.Ed/ { flush(); text = 0 }
-	text && goes_on { line = line " " $0; goes_on = /[|]$/; next }
+	text && goes_on { add(" " $0); next }
 	text && /^[a-z]*\$ / {
 		flush()
-		line = $0
-		if (!sub(/^[a-z]+\$ /, "&", line))
-			line = "one" line
+		add(/^[a-z]/ ? $0 : "one" $0)
 		sub(/\$ /, " ", line)
-		goes_on = /[|]$/
 		next
 	}
 	text { flush(); print "prints", $0 }' "$top/docs/man/$1" |
@@ -66,6 +69,8 @@ line()
 {
 	cd "$tmp/$1" || return
 	case $2 in
+	*">"*"&")		# the next line waits for it
+		sh -c "exec ${2%&}" </dev/null & ;;
 	*--listen*|*"&")
 		: >"$tmp/log"
 		sh -c "exec ${2%&}" >>"$tmp/log" 2>&1 </dev/null &
@@ -133,6 +138,16 @@ ping_runs_as_its_page_has_it()
 counters_run_as_their_page_has_it() { page pier-counters.1 3; }
 desc_runs_as_its_page_has_it() { page pier-desc.1 3; }
 doctor_runs_as_its_page_has_it() { page pier-doctor.1 1; }
+
+# Programs without a sanitizer load no library with one.
+run_runs_as_its_page_has_it()
+{
+	command -v ibv_rc_pingpong >/dev/null || skip "no ibverbs-utils"
+	[ -z "$(sed -n 's/^SANITIZE_FLAGS = *//p' "$build/Makefile")" ] ||
+		skip "this build has a sanitizer"
+	page pier-run.1 4
+}
+
 the_tool_runs_as_its_page_has_it() { page pier.1 3; }
 
 each_page_with_an_example_is_run()
@@ -153,5 +168,6 @@ run exchange_runs_as_its_page_has_it
 run info_runs_as_its_page_has_it
 run perf_runs_as_its_page_has_it
 run ping_runs_as_its_page_has_it
+run run_runs_as_its_page_has_it
 none each_page_with_an_example_is_run
 tap_done
