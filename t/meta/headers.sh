@@ -33,6 +33,16 @@ each_compiles_alone_in_cxx()
 	each_header cc g++ -std=c++11 -pedantic-errors
 }
 
+# compiles_in_cxx HEADER FLAG...
+compiles_in_cxx()
+{
+	echo "#include <$1>" >"$tmp/alone.cc"
+	header=$1
+	shift
+	g++ "$@" -Wall -Wextra -Werror -pedantic-errors -fsyntax-only \
+	    -I"$tmp/include" "$tmp/alone.cc" || echo "$header: $*"
+}
+
 # The C++ binding, by itself and without what embedded programs go without.
 binding_compiles_alone()
 {
@@ -40,15 +50,10 @@ binding_compiles_alone()
 	chmod -R u+w "$tmp/include" &&
 	    cp -R "$top/bindings/cpp/include/pier" "$tmp/include/" || return
 	for header in $(cd "$tmp/include" && find pier -name '*.hpp'); do
-		echo "#include <$header>" >"$tmp/alone.cc"
-		for flags in -std=c++17 -std=c++20 \
-		    "-std=c++17 -fno-exceptions -fno-rtti"; do
-			# shellcheck disable=SC2086 # several words
-			g++ $flags -Wall -Wextra -Werror -pedantic-errors \
-			    -fsyntax-only -I"$tmp/include" "$tmp/alone.cc" ||
-			    echo "$header: $flags"
-		done
+		compiles_in_cxx $header -std=c++17
 	done
+	compiles_in_cxx pier/pier.hpp -std=c++20
+	compiles_in_cxx pier/pier.hpp -std=c++17 -fno-exceptions -fno-rtti
 }
 
 # doca_headers SUFFIX COMMAND...: the same of DOCA's, of both architectures.
