@@ -154,8 +154,9 @@ int pier_task_free(struct pier_task *task);
 bool pier_task_may_free(const struct pier_task *task);
 
 /*
- * May the calls that change @task do so now?  It is neither submitted nor a
- * node's in a graph's instance that is, unless that calls a function.
+ * May the calls that change @task do so now?  Not while it is submitted.  While
+ * an instance of a graph that has it as a node's task is submitted: only inside
+ * a function of that instance.
  */
 bool pier_task_may_change(const struct pier_task *task);
 
