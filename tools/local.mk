@@ -62,6 +62,8 @@ bin_PROGRAMS += %D%/pier
 	%D%/run.c \
 	%D%/run_elf.c \
 	%D%/run_elf.h \
+	%D%/run_report.c \
+	%D%/run_report.h \
 	%D%/server.c \
 	%D%/services.c \
 	%D%/text.c \

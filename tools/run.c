@@ -12,14 +12,24 @@
 #include <pier/error.h>
 
 #include "run_elf.h"
+#include "run_report.h"
 #include "tool.h"
 
 /* pier run: run a program with pier's libibverbs in place of the system's. */
 
 #define LIBRARY "libibverbs.so.1"
 
-/* As of shells: the program cannot be run; there is none. */
-enum { NOT_RUN = 126, NOT_FOUND = 127 };
+static int as_json;
+
+static const struct pier_option options[] = {
+	{
+		.long_name = "json",
+		.help = "print JSON at its end, and its output on stderr",
+		.type = PIER_OPTION_FLAG,
+		.value = &as_json,
+	},
+	{ 0 },
+};
 
 static int is_library(const char *dir)
 {
@@ -103,7 +113,7 @@ static int find_program(const char *name, char ret[PATH_MAX])
 	}
 	tool_message("pier run: %s: %s", name,
 		     denied ? "not an executable file" : "no such program");
-	return denied ? NOT_RUN : NOT_FOUND;
+	return denied ? RUN_NOT_RUN : RUN_NOT_FOUND;
 }
 
 /* Does the dynamic linker ignore what the environment names? */
@@ -126,7 +136,7 @@ static int check_reach(const char *path)
 	if (kind < 0) {
 		tool_message("pier run: cannot read %s: %s", path,
 			     pier_strerror(errno));
-		return NOT_RUN;
+		return RUN_NOT_RUN;
 	}
 	if (kind == RUN_ELF_STATIC)
 		tool_message("pier run: %s is linked statically: no library "
@@ -140,7 +150,7 @@ static int check_reach(const char *path)
 			     "others are not loaded then", path);
 	else
 		return 0;
-	return NOT_RUN;
+	return RUN_NOT_RUN;
 }
 
 /*
@@ -185,9 +195,8 @@ static int run(char *argv[])
 		tool_message("pier run: out of memory");
 		return 1;
 	}
-	execv(path, argv);
-	tool_message("pier run: cannot run %s: %s", path, pier_strerror(errno));
-	return errno == ENOENT ? NOT_FOUND : NOT_RUN;
+	return as_json ? tool_run_report(path, argv, dir) :
+			 tool_run_exec(path, argv);
 }
 
 /*
@@ -201,8 +210,7 @@ static int split(int argc, char *argv[])
 	while (i < argc && argv[i][0] == '-' && strcmp(argv[i], "--")) {
 		/* of the common options two have a value */
 		if (!strcmp(argv[i], "-l") || !strcmp(argv[i], "-j") ||
-		    !strcmp(argv[i], "--log-level") ||
-		    !strcmp(argv[i], "--json"))
+		    !strcmp(argv[i], "--log-level"))
 			i++;
 		i++;
 	}
@@ -213,9 +221,11 @@ int tool_run(int argc, char *argv[])
 {
 	struct pier_args args = {
 		.size = sizeof(args),
+		.groups = PIER_ARGS_ATTACHED,
 		.about = "Run a program written for libibverbs on soft "
 			 "devices.",
 		.operands = "-- PROGRAM [ARG...]",
+		.options = options,
 	};
 	int first = split(argc, argv), err;
 	char *after = first < argc ? argv[first] : NULL;
