@@ -55,10 +55,16 @@ static bool includes(const char *name, const char *object)
 	return !strncmp(name, object, len) && (!name[len] || name[len] == ' ');
 }
 
+const char *pier__fail_reason(const char *text, const char *object,
+			      const char *name)
+{
+	return behind(behind(text, object), name);
+}
+
 int pier__fail_named(int err, const char *object, const char *name)
 {
 	char text[sizeof(last)];
-	const char *reason = behind(behind(last, object), name);
+	const char *reason = pier__fail_reason(last, object, name);
 
 	if (includes(name, object))
 		snprintf(text, sizeof(text), "%s: %s", name, reason);

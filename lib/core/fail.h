@@ -32,6 +32,10 @@ int pier__fail_again(int err, const char *text);
 int pier__fail_named(int err, const char *object, const char *name)
 	__attribute__((cold));
 
+/* What follows such a beginning in @text, or all of it. */
+const char *pier__fail_reason(const char *text, const char *object,
+			      const char *name);
+
 /* Log; @area is the directory ("soft", "cm").  Any thread. */
 void pier__log(enum pier_log_level level, const char *area, const char *fmt,
 	       ...) __attribute__((format(printf, 3, 4), cold));

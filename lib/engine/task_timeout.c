@@ -153,7 +153,9 @@ void pier__task_was_timed(struct pier_task *task)
 	if (!late || task->status != -ECANCELED)
 		return;
 	pier__fail(-ETIMEDOUT, "not finished after %d ms: %s%s",
-		   task->timeout_ms, late, pier_last_error());
+		   task->timeout_ms, late,
+		   pier__fail_reason(pier_last_error(), task->ctx->name,
+				     pier__task_name(task)));
 	task->status = pier__task_named(task, -ETIMEDOUT);
 	pier__task_keep_text(task, pier_last_error());
 }
@@ -164,6 +166,9 @@ int pier_task_set_timeout_ms(struct pier_task *task, int timeout_ms)
 
 	if (!task)
 		return pier__no_object(__func__);
+	if (pier__task_is_free(task))
+		return pier__fail(-EINVAL, "task: given a timeout after it was "
+				  "freed");
 	if (timeout_ms < 0) {
 		pier__fail(-EINVAL, "a timeout of %d ms: 0, none, or more",
 			   timeout_ms);

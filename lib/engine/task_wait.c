@@ -25,6 +25,7 @@ struct waiting {
 static void end_waiting(struct pier_task *task, void *arg)
 {
 	struct waiting *waiting = task->part;
+	bool unseen = !task->done;
 
 	(void)arg;
 	pier__task_leave(task);
@@ -33,6 +34,8 @@ static void end_waiting(struct pier_task *task, void *arg)
 	snprintf(waiting->text, sizeof(waiting->text), "%s",
 		 pier_last_error());	/* that of the task, if it failed */
 	task->end(task, task->arg);
+	if (unseen)		/* who waits has it: none is retrieved */
+		pier__list_del(&task->link);
 }
 
 /* Until it has ended or @deadline has passed; at least one round. */
@@ -149,7 +152,7 @@ static int wait_for(struct pier_task *task, const struct pier_conn *conn,
 		return pier__fail_named(waiting.lost, ctx, name);
 	}
 	pier__fail(-ETIMEDOUT, "not finished after %d ms: %s%s", timeout_ms,
-		   obstacle, waiting.text);
+		   obstacle, pier__fail_reason(waiting.text, ctx, name));
 	return pier__fail_named(-ETIMEDOUT, ctx, name);
 }
 
@@ -174,8 +177,13 @@ int pier__task_wait(struct pier_task *task, const struct pier_conn *conn,
 	struct pier__guard *guard;
 	int err;
 
-	if (!pier__task_busy(task))
+	if (pier__task_is_free(task))
+		return pier__fail(-EINVAL, "task: waited for after it was "
+				  "freed");
+	if (!pier__task_busy(task)) {
+		pier__list_del(&task->link);
 		return result(task->status, pier_task_error_text(task));
+	}
 	guard = pier__ctx_guard(task->ctx);
 	err = pier__task_enter(task, guard, "a call that waits for a task");
 	if (err)

@@ -9,7 +9,8 @@
 int pier__dma_check_len(size_t len)
 {
 	if (!len)
-		return pier__fail(-EINVAL, "copy: the source has no data");
+		return pier__fail(-EINVAL, "copy: the source has no data: "
+				  "set it by pier_buf_set_data()");
 	if (len > PIER_DMA_MAX)
 		return pier__fail(-EMSGSIZE, "copy: %zu bytes, at most %u",
 				  len, PIER_DMA_MAX);

@@ -144,8 +144,11 @@ int pier__rdma_fits(const struct pier__rdma_task *t, const struct pier_buf *dst)
 	size_t tail = pier__buf_tail_len(dst);
 
 	if (t->len > tail)
-		return pier__fail(-EMSGSIZE, "%s: %u bytes into a tail of %zu",
-				  pier__rdma_name(t), t->len, tail);
+		return pier__fail(-EMSGSIZE, "%s: %u bytes into a tail of %zu "
+				  "behind %zu bytes of data: remove those by "
+				  "pier_buf_reset(), or name a longer range",
+				  pier__rdma_name(t), t->len, tail,
+				  pier_buf_data_len(dst));
 	return 0;
 }
 

@@ -58,6 +58,7 @@ static void a_wait_that_times_out_leaves_nothing_in_flight(void)
 	IS(send_and_wait(task), -ETIMEDOUT);
 	LIKE(pier_last_error(), "send: not finished after 20 ms: ");
 	LIKE(pier_last_error(), "cancelled in flight");
+	OK(!strstr(pier_last_error() + 1, "rdma: "));	/* once */
 	IS(pier_task_status(task), -ECANCELED);
 	IS(pier_ctx_inflight(pier_rdma_ctx(a.rdma)), 0);
 	IS(pier_buf_refs(src), 1);
@@ -89,6 +90,30 @@ static void what_cannot_be_recalled_ends_the_connection_which_reports_it(void)
 	IS(pier_task_cancel(task), 0);	/* it is not in flight */
 	pier_task_free(task);
 	pier_buf_put(src);
+	close_both();
+}
+
+/* Its status was returned: the program, which frees it, does not get it twice. */
+static void one_that_was_waited_for_is_not_retrieved(void)
+{
+	int first = -EINPROGRESS, second = -EINPROGRESS;
+	struct pier_event event;
+	struct pier_task *task;
+
+	if (!open_both())
+		return;
+	IS(pier_rdma_receive(b.rdma, NULL, peer_done, &first), 0);
+	IS(pier_rdma_receive(b.rdma, NULL, peer_done, &second), 0);
+	task = send_of(NULL);
+	IS(pier_task_run(task, LIMIT_MS), 0);
+	IS(pier_pe_retrieve(a.pe, &event), -EAGAIN);
+	IS(pier_task_set_timeout_ms(task, LIMIT_MS), 0);
+	IS(pier_task_submit(task, 0), 0);
+	OK(peer_quiet(&a));
+	IS(pier_task_wait(task, 0), 0);		/* it was finished before */
+	IS(pier_pe_retrieve(a.pe, &event), -EAGAIN);
+	IS(pier_task_free(task), 0);
+	IS(peer_await(&second), 0);
 	close_both();
 }
 
@@ -338,6 +363,7 @@ int main(void)
 	if (pier_dev_open(NULL, &dev))
 		return tap_skip_all(pier_last_error());
 	TEST(a_wait_that_times_out_leaves_nothing_in_flight);
+	TEST(one_that_was_waited_for_is_not_retrieved);
 	TEST(what_cannot_be_recalled_ends_the_connection_which_reports_it);
 	TEST(a_read_that_is_cancelled_writes_nothing_any_more);
 	TEST(one_that_is_deferred_is_taken_back_alone);

@@ -25,6 +25,10 @@ static void a_task_that_is_freed_twice_is_freed_once(void)
 	LIKE(pier_last_error(), "freed twice");
 	IS(pier_task_submit(task[0], 0), -EINVAL);
 	LIKE(pier_last_error(), "submitted after it was freed");
+	IS(pier_task_set_timeout_ms(task[0], 10), -EINVAL);
+	LIKE(pier_last_error(), "given a timeout after it was freed");
+	IS(pier_task_wait(task[0], 0), -EINVAL);
+	LIKE(pier_last_error(), "waited for after it was freed");
 	IS(pier_dma_task_copy(c.dma, NULL, NULL, &task[0]), 0);
 	IS(pier_dma_task_copy(c.dma, NULL, NULL, &more), -ENOBUFS);
 	pier_task_free(task[0]);

@@ -28,7 +28,8 @@ static void each_task_that_failed_has_a_text_of_its_own(void)
 	}
 	IS(pier_pe_progress(c.pe, 0), 3);
 	IS_STR(pier_task_error_text(task[0]),
-	       "dma: copy: the source has no data");
+	       "dma: copy: the source has no data: set it by "
+	       "pier_buf_set_data()");
 	LIKE(pier_task_error_text(task[1]), "dma: copy: no destination");
 	IS_STR(pier_task_error_text(task[2]), "");
 	IS(pier_dma_task_set_bufs(task[0], src, dst), 0);

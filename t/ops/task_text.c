@@ -91,9 +91,11 @@ static void a_copy_names_its_context_and_itself(void)
 	none = copier_data(&c, 0, 0);
 	dst = copier_tail(&c, 0, 8);
 	IS(pier_dma_task_copy(c.dma, none, dst, &task), 0);
-	fails(task, -EINVAL, "dma: copy: ", "the source has no data");
+	fails(task, -EINVAL, "dma: copy: ", "the source has no data: "
+	      "set it by pier_buf_set_data()");
 	IS(pier_task_try_submit(task, 0), -EINVAL);
-	IS_STR(pier_last_error(), "dma: copy: the source has no data");
+	IS_STR(pier_last_error(), "dma: copy: the source has no data: "
+	       "set it by pier_buf_set_data()");
 	IS(pier_ctx_stop_wait(c.ctx, LIMIT_MS), 0);
 	IS(pier_task_submit(task, 0), -ESHUTDOWN);
 	IS_STR(pier_last_error(), "dma: copy: the context is idle");
