@@ -140,7 +140,7 @@ static int serve(struct copy_tool *t)
 	if (!err)
 		err = pier_copy_serve(t->copy, print_listening, t);
 	if (err)
-		tool_message("pier copy: %s%s", pier_last_error(),
+		tool_message("pier copy: %s%s", copy_error_text(),
 			     err == -EEXIST ? ": give this one another port" :
 					      "");
 	if (t->json)
@@ -158,7 +158,7 @@ static int run(struct copy_tool *t)
 	if (!err)
 		err = pier_copy_create(t->dev, &t->copy);
 	if (err) {
-		tool_message("pier copy: %s", pier_last_error());
+		tool_message("pier copy: %s", copy_error_text());
 		err = 1;
 	} else {
 		catch_signals(t->copy);

@@ -91,6 +91,9 @@ void copy_report(struct copy_tool *t, int err);
 /* The same as JSON, also of a server. */
 void copy_print_json(struct copy_tool *t, int err);
 
+/* pier_last_error(), which need not say "copy" behind the command's name. */
+const char *copy_error_text(void);
+
 /* On a terminal, until there is progress: for what it waits. */
 void copy_print_waiting(struct copy_tool *t);
 

@@ -102,6 +102,14 @@ void copy_progress(const char *path, uint64_t size, uint64_t bytes, void *arg)
 	fflush(stderr);
 }
 
+const char *copy_error_text(void)
+{
+	static const char area[] = "copy: ";
+	const char *text = pier_last_error();
+
+	return strncmp(text, area, strlen(area)) ? text : text + strlen(area);
+}
+
 /* What a copy, or all of a server, have done; the caller prints it. */
 static json_t *result_of(struct copy_tool *t, int err)
 {
@@ -153,5 +161,5 @@ void copy_report(struct copy_tool *t, int err)
 	if (t->json)
 		copy_print_json(t, err);
 	if (err && !result.failed)	/* no file's error, which was shown */
-		tool_message("pier copy: %s", pier_last_error());
+		tool_message("pier copy: %s", copy_error_text());
 }

@@ -114,5 +114,9 @@ int tool_doctor(int argc, char *argv[])
 		return pier_args_exit(err);
 	if (take_host(&d, host, &path))
 		return 2;
+	if (d.host && !as_json)
+		tool_message("pier doctor: waiting %d s for each answer of %s; "
+			     "Ctrl-C ends it", d.args.timeout_ms / 1000,
+			     d.host);
 	return examine(&d, d.host ? &path : NULL, as_json);
 }

@@ -34,6 +34,7 @@ compadd()
 }
 _describe() { print -rl -- ${(P)2%%:*} }
 _files() { print files }
+_command_names() { print commands }
 _hosts() { print hosts }
 _message() { print -r -- "message=$1" }
 compset() { words[CURRENT]=${words[CURRENT]#*=} }
@@ -168,6 +169,21 @@ files_are_completed()
 	esac
 }
 
+# Behind it all words are the program's.
+the_program_of_run_is_completed()
+{
+	for shell in $shells; do
+		complete $shell run -- ibv_devinfo -v - || return 1
+		! grep -e --json "$tmp/found" || return 1
+	done
+	complete bash run -l info tru && says "$tmp/found" true || return 1
+	case $shells in
+	*zsh*)
+		completes zsh commands run -- "" &&
+			completes zsh files run cat -n "" ;;
+	esac
+}
+
 nothing_is_completed_for_what_is_no_command()
 {
 	for shell in $shells; do
@@ -190,6 +206,7 @@ run options_are_those_of_each_command
 run devices_are_completed
 run words_are_completed_by_their_place
 run files_are_completed
+run the_program_of_run_is_completed
 run nothing_is_completed_for_what_is_no_command
 run they_are_installed_where_shells_look
 tap_done

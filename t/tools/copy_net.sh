@@ -161,7 +161,8 @@ cut()
 		connect_both || return
 	done
 	rm "$tmp/large"
-	[ $status -eq 1 ] && says "$tmp/err" "pier copy: copy: " &&
+	[ $status -eq 1 ] && says "$tmp/err" "pier copy: " &&
+	    ! grep "copy: copy:" "$tmp/err" &&
 	    says "$tmp/server" "pier copy: a client: " &&
 	    [ "$(cat "$2/file")" = old ] && wait_for 20 is_removed "$2"
 }

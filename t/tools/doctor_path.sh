@@ -36,6 +36,14 @@ this_host_answers_too()
 	listen 13579 && doctor 127.0.0.1 && found "answer ok" "127.0.0.1"
 }
 
+# On stderr; JSON is for programs, which get no such line.
+what_is_waited_for_is_printed()
+{
+	"$pier" doctor --timeout 2 127.0.0.1 >"$tmp/out" 2>"$tmp/err"
+	says "$tmp/err" "waiting 2 s for each answer of 127.0.0.1; Ctrl-C" &&
+		doctor 127.0.0.1 && [ ! -s "$tmp/err" ]
+}
+
 a_name_that_is_not_known_is_reported()
 {
 	doctor nowhere.invalid && [ $status -eq 3 ] &&
@@ -189,6 +197,7 @@ receives()
 
 run a_host_that_answers_is_reported
 run this_host_answers_too
+run what_is_waited_for_is_printed
 run a_name_that_is_not_known_is_reported
 run a_host_without_a_route_is_reported
 run a_device_that_does_not_lead_there_is_reported
