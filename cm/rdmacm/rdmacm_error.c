@@ -192,8 +192,24 @@ void pier__rdmacm_take_reject(struct pier__cm_event *ev)
 	ev->len = 0;		/* it has none of the peer's program */
 }
 
+/* Is the peer at the address that this side has, which was the program's? */
+static bool is_here(const struct pier_conn *conn)
+{
+	const struct pier__rdmacm_conn *cm = conn->cm;
+	uint8_t own[16], peer[16];
+
+	if (!cm->id || !cm->id->local.ss_family || !cm->peer_addr.sa.sa_family)
+		return false;
+	if (cm->attempt && cm->attempt->dst_was_loopback)
+		return false;
+	pier__sockaddr_to_gid((const void *)&cm->id->local, own);
+	pier__sockaddr_to_gid(&cm->peer_addr.sa, peer);
+	return !memcmp(own, peer, sizeof(own));
+}
+
 /* Where the peer listens, if that is not where the request was sent. */
-static void instead_text(const struct pier__cm_event *ev, char *ret,
+static void instead_text(const struct pier_conn *conn,
+			 const struct pier__cm_event *ev, char *ret,
 			 size_t size)
 {
 	char text[INET6_ADDRSTRLEN];
@@ -204,6 +220,9 @@ static void instead_text(const struct pier__cm_event *ev, char *ret,
 	if (pier__sockaddr_is_host(&ip))
 		snprintf(ret, size, ", but listens at %s",
 			 pier__gid_text(ev->instead, text));
+	else if (ev->reason == ROCE_REJ_GID && is_here(conn))
+		snprintf(ret, size, ": is the server on the loopback device? "
+			 "connect from there: -d soft_lo");
 }
 
 int pier__rdmacm_rejected(struct pier_conn *conn,
@@ -213,7 +232,7 @@ int pier__rdmacm_rejected(struct pier_conn *conn,
 	struct pier__cm_reject reject;
 	int err = pier__cm_reject_decode(ev->data, ev->len, &reject);
 	const char *words = ENTRY(reasons, ev->reason);
-	char instead[80];
+	char instead[96];
 
 	cm->reason = ev->reason;
 	if (!err) {
@@ -227,7 +246,7 @@ int pier__rdmacm_rejected(struct pier_conn *conn,
 		return pier__rdmacm_fail(conn, -ETIMEDOUT, "handshake",
 					 "the peer has given up: %s "
 					 "(reason %u)", words, ev->reason);
-	instead_text(ev, instead, sizeof(instead));
+	instead_text(conn, ev, instead, sizeof(instead));
 	return pier__rdmacm_fail(conn, -ECONNREFUSED, "connection request",
 				 "rejected by the peer: %s%s (reason %u)",
 				 words, instead, ev->reason);

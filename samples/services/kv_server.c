@@ -79,7 +79,7 @@ int main(int argc, char *argv[])
 {
 	struct pier_args args = PIER_ARGS_RENDEZVOUS;
 	struct pier_listen_config listen = { .size = sizeof(listen) };
-	struct pier_dev *dev = NULL;	/* atomics of two would collide */
+	struct pier_dev *dev = NULL;	/* atomics of two are not atomic */
 	struct pier_pe *pe = NULL;
 	struct pier_rdma *rdma = NULL;
 	struct pier_mmap *mmap = NULL;

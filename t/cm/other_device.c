@@ -46,15 +46,20 @@ static bool lay(void)
 	return laid;
 }
 
-/* A client on lo; a server on @name, if not NULL. */
-static bool begin(const char *name)
+/* A client on @at; a server on @name, if not NULL. */
+static bool begin_at(const char *at, const char *name)
 {
 	memset(&client, 0, sizeof(client));
 	memset(&server, 0, sizeof(server));
-	return lay() && IS(pier_dev_open("soft_lo", &dev), 0) &&
+	return lay() && IS(pier_dev_open(at, &dev), 0) &&
 	       caller_open(&client, dev, NULL, NULL, LEN) &&
 	       (!name || (IS(pier_dev_open(name, &far), 0) &&
 			  caller_open(&server, far, NULL, NULL, LEN)));
+}
+
+static bool begin(const char *name)
+{
+	return begin_at("soft_lo", name);
 }
 
 static void end(void)
@@ -121,6 +126,25 @@ static void a_loopback_address_is_suggested_to_no_one(void)
 		    OK(peer_count(&client.failures, 1)))
 			OK(!strstr(pier_conn_error_text(client.peer.conn),
 				   "but listens"));
+	}
+	netns_ip("addr add " ONE "/32 dev lo");
+	end();
+}
+
+/* The client has the address that it connects to, so the server is here. */
+static void the_loopback_device_is_suggested_on_its_own_host(void)
+{
+	struct pier_connect_config cfg = { .size = sizeof(cfg), .peer = FAR };
+
+	if (lay() && netns_ip("addr del " ONE "/32 dev lo") &&
+	    begin_at("soft_du0", "soft_lo") && caller_listen(&server, 0)) {
+		cfg.port = pier_listener_port(server.listener);
+		if (IS(pier_rdma_connect_to(client.peer.rdma, &cfg,
+					    &client.peer.conn), 0) &&
+		    OK(peer_count(&client.failures, 1)))
+			LIKE(pier_conn_error_text(client.peer.conn),
+			     "address: is the server on the loopback device? "
+			     "connect from there: -d soft_lo (reason 12)");
 	}
 	netns_ip("addr add " ONE "/32 dev lo");
 	end();
@@ -225,6 +249,7 @@ int main(void)
 	TEST(the_error_has_the_address_of_the_device_that_listens);
 	TEST(the_error_has_the_address_that_is_listened_at);
 	TEST(a_loopback_address_is_suggested_to_no_one);
+	TEST(the_loopback_device_is_suggested_on_its_own_host);
 	TEST(a_server_on_all_devices_is_reached_by_every_address);
 	TEST(a_device_whose_port_is_taken_is_reported);
 	return tap_done();
