@@ -93,7 +93,7 @@ static void what_cannot_be_recalled_ends_the_connection_which_reports_it(void)
 	close_both();
 }
 
-/* Its status was returned: the program, which frees it, does not get it twice. */
+/* Its status was returned: the program, which frees it, gets it once. */
 static void one_that_was_waited_for_is_not_retrieved(void)
 {
 	int first = -EINPROGRESS, second = -EINPROGRESS;
