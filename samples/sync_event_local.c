@@ -11,9 +11,11 @@ static const struct pier_option options[] = {
 	{ "d", "dev-pci-addr", "DEV", "a device that peers reach it through",
 	  PIER_OPTION_STRING, 0, 0, 0, &device },
 	{ NULL, "async", NULL, "use tasks", PIER_OPTION_FLAG, 0, 0, 0, &async },
-	{ NULL, "qdepth", "N>1", "tasks", PIER_OPTION_INT, 0, 2, 1 << 20, &q },
+	{ NULL, "qdepth", "N", "tasks of the event, at least 2; default 32",
+	  PIER_OPTION_INT, 0, 2, 1 << 20, &q },
 	{ NULL, "atomic", NULL, "add to it", PIER_OPTION_FLAG, 0, 0, 0, &add },
-	{ "n", "number", 0, "value", PIER_OPTION_NUMBER, 0, 1, INT64_MAX, &n },
+	{ "n", "number", "N", "the value to signal; default 1",
+	  PIER_OPTION_NUMBER, 0, 1, INT64_MAX, &n },
 	{ 0 },
 };
 static struct pier_sync_event *e;
@@ -41,27 +43,25 @@ int main(int argc, char *argv[])
 		return pier_args_exit(err);	/* help, or a usage error */
 	cfg.publisher = device ? PIER_SYNC_EVENT_REMOTE : PIER_SYNC_EVENT_CPU;
 	cfg.subscriber = PIER_SYNC_EVENT_CPU, cfg.tasks = (uint32_t)q;
-	err = device ? pier_dev_open(device, &cfg.dev) : 0;
-	err = err ? err : pier_pe_create(&pe);
-	err = err ? err : pier_sync_event_create(&e);
-	err = err ? err : pier_sync_event_configure(e, &cfg);
-	err = err ? err : async ? pier_ctx_start(pier_sync_event_ctx(e), pe) :
-				  pier_sync_event_start(e);
+	err = (device ? pier_dev_open(device, &cfg.dev) : 0) ?:
+	      pier_pe_create(&pe) ?: pier_sync_event_create(&e) ?:
+	      pier_sync_event_configure(e, &cfg) ?:
+	      (async ? pier_ctx_start(pier_sync_event_ctx(e), pe) :
+		       pier_sync_event_start(e));
 	begun = !err && !(err = -pthread_create(&thread, NULL, answer, NULL));
 	if (!err && async) {
 		err = add ? pier_sync_event_task_add(e, n, NULL, &signal) :
 			    pier_sync_event_task_set(e, n, &signal);
-		err = err ? err : pier_sync_event_task_wait_gt(
-			e, n, UINT64_MAX, &wait);
-		err = err ? err : pier_task_run(signal, -1);
-		err = err ? err : pier_task_run(wait, -1);
+		err = err ?: pier_sync_event_task_wait_gt(e, n, UINT64_MAX,
+							  &wait) ?:
+		      pier_task_run(signal, -1) ?: pier_task_run(wait, -1);
 	} else if (!err) {
 		err = add ? pier_sync_event_add(e, n, NULL) :
 			    pier_sync_event_set(e, n);
-		err = err ? err : pier_sync_event_wait_gt(
-			e, n, UINT64_MAX, PIER_SYNC_EVENT_YIELD, -1);
+		err = err ?: pier_sync_event_wait_gt(e, n, UINT64_MAX,
+						     PIER_SYNC_EVENT_YIELD, -1);
 	}
-	err = err ? err : pier_sync_event_get(e, &seen);
+	err = err ?: pier_sync_event_get(e, &seen);
 	if (begun && err)
 		pier_sync_event_set(e, n);	/* what it waits for */
 	if (begun)

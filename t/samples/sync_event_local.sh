@@ -66,6 +66,15 @@ values_of_its_own_are_one_and_two()
 	grep -qx "signalled 1, seen 2" "$tmp/out" || cat "$tmp/out"
 }
 
+its_help_has_the_defaults()
+{
+	"$sample" --help >"$tmp/out" 2>&1 || echo "exit status $?"
+	for option in "qdepth .*default 32" "number .*default 1"; do
+		tr '\n' ' ' <"$tmp/out" | grep -q -- "--$option" ||
+			{ echo "not in the help: $option"; cat "$tmp/out"; }
+	done
+}
+
 what_is_out_of_range_is_a_usage_error()
 {
 	a_usage_error --qdepth 1
@@ -79,5 +88,6 @@ none threads_signal_each_other_in_every_mode
 none an_event_on_a_device_does_the_same
 none an_unknown_device_is_reported
 none values_of_its_own_are_one_and_two
+none its_help_has_the_defaults
 none what_is_out_of_range_is_a_usage_error
 tap_done
