@@ -245,10 +245,13 @@ void pier__ctx_destroy(struct pier_ctx *ctx, struct pier__deferred *deferred,
 	if (pier__guard_enter(guard, "a call that destroys a context"))
 		return;
 	deferred->fn = fn;
-	if (ctx->pe)
-		pier__pe_defer(ctx->pe, deferred);
-	else
+	if (!ctx->pe) {
 		fn(deferred);
+	} else {
+		if (pier__pe_busy(ctx->pe))
+			pier__ctx_stop(ctx);
+		pier__pe_defer(ctx->pe, deferred);
+	}
 	pier__guard_leave(guard);
 }
 

@@ -79,7 +79,10 @@ void pier__ctx_report_idle(struct pier_ctx *ctx);
  */
 int pier__ctx_drain(struct pier_ctx *ctx);
 
-/* Have @fn destroy it with @deferred: now, or after the callback it is in. */
+/*
+ * Have @fn destroy it with @deferred: now, or, inside a callback, in which it
+ * stops at once, when the engine has returned from that.
+ */
 void pier__ctx_destroy(struct pier_ctx *ctx, struct pier__deferred *deferred,
 		       void (*fn)(struct pier__deferred *deferred));
 

@@ -48,14 +48,10 @@ void pier__graph_free(struct pier__cpu_ctx *cpu)
 	free(graph);
 }
 
-/* Inside a callback it is destroyed later; it begins no node until then. */
 void pier_graph_destroy(struct pier_graph *graph)
 {
-	if (!graph)
-		return;
-	if (graph->cpu.ctx.pe && pier__pe_busy(graph->cpu.ctx.pe))
-		pier_ctx_stop(&graph->cpu.ctx);
-	pier__cpu_destroy(&graph->cpu);
+	if (graph)
+		pier__cpu_destroy(&graph->cpu);
 }
 
 struct pier_ctx *pier_graph_ctx(struct pier_graph *graph)

@@ -224,7 +224,7 @@ static void destroy_it(void)
 	func = NULL;
 }
 
-static void a_function_may_destroy_its_context(void)
+static void a_function_that_destroys_its_context_is_the_last_one(void)
 {
 	struct callee plan = { .act = destroy_it }, other = { .ret = 0 };
 	int first = -EINPROGRESS, second = -EINPROGRESS;
@@ -234,7 +234,8 @@ static void a_function_may_destroy_its_context(void)
 	IS(pier_func_call(func, carry_out, &plan, note, &first), 0);
 	IS(pier_func_call(func, carry_out, &other, note, &second), 0);
 	IS(await(&first), 0);
-	IS(await(&second), 0);
+	IS(await(&second), -ECANCELED);
+	IS(other.calls, 0);
 	close_func();
 }
 
@@ -340,7 +341,7 @@ int main(void)
 	TEST(functions_in_progress_let_others_pass);
 	TEST(the_function_of_a_task_is_changed_between_submits);
 	TEST(a_stop_cancels_what_was_not_called);
-	TEST(a_function_may_destroy_its_context);
+	TEST(a_function_that_destroys_its_context_is_the_last_one);
 	TEST(a_function_may_submit_another);
 	TEST(the_configuration_is_that_of_other_contexts);
 	TEST(a_stop_ends_its_wait_if_all_events_are_ignored);
