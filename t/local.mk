@@ -188,6 +188,7 @@ check_PROGRAMS += \
 	%D%/ops/func.t \
 	%D%/ops/graph.t \
 	%D%/ops/graph_adjust.t \
+	%D%/ops/graph_chain.t \
 	%D%/ops/graph_claim.t \
 	%D%/ops/graph_comch.t \
 	%D%/ops/graph_end.t \

@@ -109,15 +109,16 @@ static void end_timed(struct pier_task *task, void *arg)
 
 void pier__task_set_end(struct pier_task *task)
 {
-	task->end = task->timeout_ms ? end_timed : usual_end(task);
+	task->usual = task->timeout_ms ? end_timed : usual_end(task);
+	if (!task->part)
+		task->end = task->usual;
 }
 
 static void set_done(struct pier_task *task, pier_task_fn *fn, void *arg)
 {
 	task->done = fn;
 	task->arg = arg;
-	if (!task->part)
-		pier__task_set_end(task);
+	pier__task_set_end(task);
 }
 
 void pier_task_set_done(struct pier_task *task, pier_task_fn *fn, void *arg)
@@ -177,17 +178,10 @@ static void claimed_error(const struct pier_task *task,
 	task->own->error(task, ret);
 }
 
-/* Of a claimed task, for the calls of the program. */
-static const struct pier__task_ops claimed_ops = {
+const struct pier__task_ops pier__task_claimed_ops = {
 	.submit = submit_claimed,
 	.error = claimed_error,
 };
-
-void pier__task_claim(struct pier_task *task)
-{
-	task->own = task->ops;
-	task->ops = &claimed_ops;
-}
 
 int pier__task_submit_error(const struct pier_task *task, unsigned int flags)
 {
@@ -273,7 +267,7 @@ static int try_submit(struct pier_task *task, unsigned int flags)
 		if (err)
 			err = pier__task_named(task, err);
 	}
-	return err ? err : pier__task_submit_quietly(task, flags);
+	return err ? err : pier__task_submit_quietly(task, task->ops, flags);
 }
 
 int pier_task_try_submit(struct pier_task *task, unsigned int flags)
@@ -345,12 +339,11 @@ void pier__task_leave(struct pier_task *task)
 	task->part = NULL;
 	if (task->timeout_ms)
 		pier__task_was_timed(task);
-	pier__task_set_end(task);
+	task->end = task->usual;
 }
 
 /* As end_timed() does, but before its instance goes on. */
-static void __attribute__((noinline, cold))
-end_timed_node(struct pier_task *task)
+void pier__task_end_timed_node(struct pier_task *task)
 {
 	struct pier_ctx *ctx = task->ctx;
 
@@ -358,14 +351,6 @@ end_timed_node(struct pier_task *task)
 	if (task->status == -ETIMEDOUT && ctx->stop_on_task_error &&
 	    ctx->state == PIER_CTX_RUNNING)
 		pier__ctx_stop(ctx);
-}
-
-void pier__task_leave_node(struct pier_task *task)
-{
-	task->part = NULL;
-	if (task->timeout_ms)
-		end_timed_node(task);
-	pier__task_set_end(task);
 }
 
 int pier__task_one_shot(struct pier_task *task, pier_task_fn *fn, void *arg)

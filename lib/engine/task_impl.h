@@ -72,7 +72,8 @@ struct pier_task {
 	struct pier_ctx *ctx;
 	struct pier_conn *conn;		/* NULL: none */
 	pier_task_fn *end;		/* what to call once it has finished: */
-					/* done itself, if that is all */
+					/* usual, unless it is a part */
+	pier_task_fn *usual;		/* done itself, if that is all */
 	void *arg;
 	int status;			/* -EINPROGRESS while submitted */
 	enum pier_task_type type;
@@ -114,17 +115,33 @@ static inline bool pier__task_busy(const struct pier_task *task)
 	return task->status == -EINPROGRESS;
 }
 
-/* Is it a node's in an instance that is submitted, and not in flight? */
+/* Is it a node's in an instance that is submitted? */
 static inline bool pier__task_is_claimed(const struct pier_task *task)
 {
 	return task->own;
 }
 
+/* Those of a claimed task, for the calls of the program. */
+extern const struct pier__task_ops pier__task_claimed_ops;
+
+/* What its kind does, claimed or not. */
+static inline const struct pier__task_ops *
+pier__task_ops(const struct pier_task *task)
+{
+	return pier__task_is_claimed(task) ? task->own : task->ops;
+}
+
 /*
  * An instance of a graph has @task, which is not submitted: until it is given
- * back the program does not submit, change or free it.
+ * back only the instance submits it, and the program does not change or free
+ * it.
  */
-void pier__task_claim(struct pier_task *task);
+static inline void pier__task_claim(struct pier_task *task)
+{
+	task->own = task->ops;
+	task->ops = &pier__task_claimed_ops;
+}
+
 static inline void pier__task_give_back(struct pier_task *task)
 {
 	task->ops = task->own;
@@ -168,14 +185,15 @@ static inline void pier__task_submitted(struct pier_task *task)
 	task->ctx->inflight++;
 }
 
-/* Submit; a full queue is no failure to report.  Engine's thread. */
+/* Submit by @ops; a full queue is no failure to report.  Engine's thread. */
 static inline int pier__task_submit_quietly(struct pier_task *task,
+					    const struct pier__task_ops *ops,
 					    unsigned int flags)
 {
 	int err;
 
 	task->trying = true;
-	err = task->ops->submit(task, flags);
+	err = ops->submit(task, flags);
 	task->trying = false;
 	return err;
 }
@@ -237,8 +255,17 @@ static inline void pier__task_join(struct pier_task *task, pier_task_fn *end,
 
 void pier__task_leave(struct pier_task *task);
 
-/* The same, and if it took too long its context may have to stop. */
-void pier__task_leave_node(struct pier_task *task);
+/* One with a timeout is complete: if it took too long its context may stop. */
+void pier__task_end_timed_node(struct pier_task *task) __attribute__((cold));
+
+/* The same as leave for the task of a node. */
+static inline void pier__task_leave_node(struct pier_task *task)
+{
+	task->part = NULL;
+	if (task->timeout_ms)
+		pier__task_end_timed_node(task);
+	task->end = task->usual;
+}
 
 /* @task is that of @place from now on; NULL: none is. */
 void pier__task_put_in(struct pier_task *task, struct pier__task_place *place);

@@ -10,7 +10,9 @@
 
 const char *pier__task_obstacle(const struct pier_task *task)
 {
-	return task->ops->obstacle ? task->ops->obstacle(task) : "";
+	const struct pier__task_ops *ops = pier__task_ops(task);
+
+	return ops->obstacle ? ops->obstacle(task) : "";
 }
 
 /* Its time is over: cancel it; after another drain_ms force it. */

@@ -53,7 +53,8 @@ static void drive(struct pier_pe *pe, const struct waiting *waiting,
 /* Has what it waits for ended? */
 static bool is_lost(const struct pier_task *task, struct waiting *waiting)
 {
-	int hope = task->ops->hope ? task->ops->hope(task, waiting->conn) : 1;
+	const struct pier__task_ops *ops = pier__task_ops(task);
+	int hope = ops->hope ? ops->hope(task, waiting->conn) : 1;
 
 	if (!hope && waiting->met)
 		hope = pier__fail(-ENOTCONN, "no connection is left");
@@ -88,8 +89,10 @@ int pier__task_cancelled(const struct pier_task *task)
 
 void pier__task_force(struct pier_task *task)
 {
-	if (task->ops->force) {
-		task->ops->force(task);
+	const struct pier__task_ops *ops = pier__task_ops(task);
+
+	if (ops->force) {
+		ops->force(task);
 		return;
 	}
 	pier__log(PIER_LOG_WARNING, task->ctx->name, "%s: not finished in its "
@@ -100,13 +103,15 @@ void pier__task_force(struct pier_task *task)
 
 int pier__task_cancel(struct pier_task *task)
 {
+	const struct pier__task_ops *ops = pier__task_ops(task);
+
 	if (task->ctx->state == PIER_CTX_STOPPING)
 		return 0;		/* that ends it */
-	if (!task->ops->cancel) {
+	if (!ops->cancel) {
 		pier__fail(-EOPNOTSUPP, "cannot be cancelled");
 		return pier__task_named(task, -EOPNOTSUPP);
 	}
-	return task->ops->cancel(task);
+	return ops->cancel(task);
 }
 
 /* Its time is over, or it is lost: returns when it has ended. */

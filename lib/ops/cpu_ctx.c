@@ -46,10 +46,17 @@ run_or_cancel(struct pier__cpu_ctx *cpu, struct pier_task *task)
 	return pier__task_cancelled(task);
 }
 
+static bool is_queued(const struct pier__cpu_ctx *cpu,
+		      const struct pier_task *task)
+{
+	return pier__task_queue_has(&cpu->queued, task) ||
+	       pier__task_queue_has(&cpu->again, task);
+}
+
 int pier__cpu_cancel(struct pier_task *task)
 {
 	struct pier__cpu_ctx *cpu = pier__cpu_of(task->ctx);
-	bool elsewhere = !pier__task_queue_has(&cpu->queued, task);
+	bool elsewhere = !is_queued(cpu, task);
 
 	if (task->cancelled)
 		return 0;
@@ -58,7 +65,7 @@ int pier__cpu_cancel(struct pier_task *task)
 				  pier__task_name(task));
 	if (elsewhere) {
 		cpu->ops->recall(task);
-		if (!pier__task_queue_has(&cpu->queued, task))
+		if (!is_queued(cpu, task))
 			return 0;
 	}
 	task->cancelled = true;
@@ -81,21 +88,22 @@ finish_other(struct pier__cpu_ctx *cpu, struct pier_task *task, int status)
 		pier__task_finish_failed(task, status);
 		return 1;
 	}
-	pier__task_queue_add(&cpu->queued, task);
+	pier__task_queue_add(&cpu->again, task);
 	return 0;
 }
 
 /*
- * Look once at each task that was queued when the round began, until @budget
- * are finished.  Returns how many are.
+ * Look once at each task that was queued when the round began, and at those
+ * that follow them in graphs, until @budget are finished.  Returns how many
+ * are.
  */
 static int run_queued(struct pier__cpu_ctx *cpu, int budget)
 {
-	size_t n = cpu->ctx.inflight - cpu->elsewhere;
 	int did = 0;
 
 	cpu->waiting = 0;
-	for (; n && did < budget; n--) {
+	cpu->round = cpu->ctx.inflight - cpu->elsewhere;
+	for (; cpu->round && did < budget; cpu->round--) {
 		struct pier_task *task = pier__task_queue_pop(&cpu->queued);
 		int status = cpu->cancels ? run_or_cancel(cpu, task) :
 					    cpu->ops->run(task);
@@ -106,6 +114,8 @@ static int run_queued(struct pier__cpu_ctx *cpu, int budget)
 			continue;
 		did++;
 	}
+	cpu->round = 0;
+	pier__task_queue_move(&cpu->queued, &cpu->again);
 	if (did)
 		cpu->waiting = 0;
 	return did;
@@ -277,6 +287,7 @@ void pier__cpu_init(struct pier__cpu_ctx *cpu, const struct pier__cpu_ops *ops,
 		.fd = -1,
 	};
 	pier__task_queue_init(&cpu->queued);
+	pier__task_queue_init(&cpu->again);
 }
 
 int pier__cpu_configure(struct pier__cpu_ctx *cpu, const void *cfg, size_t size)

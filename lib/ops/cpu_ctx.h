@@ -74,7 +74,11 @@ struct pier__cpu_ctx {
 	struct pier__task_pool *pool;	/* NULL before the start */
 	struct pier__source source;
 	struct pier__task_queue queued;	/* to be run */
+	struct pier__task_queue again;	/* in the round after the one that */
+					/* runs; else none */
 	size_t elsewhere;		/* tasks in flight, not in queued */
+	size_t round;			/* tasks that its round has still to */
+					/* look at; 0: none runs */
 	size_t cancels;			/* not 0: it stops, or queued tasks */
 					/* are cancelled */
 	size_t waiting;			/* tasks that returned -EAGAIN in the */
@@ -119,6 +123,16 @@ static inline void pier__cpu_queue(struct pier__cpu_ctx *cpu,
 	if (cpu->source.armed)
 		pier__pe_nudge(cpu->ctx.pe);
 	pier__task_queue_add(&cpu->queued, task);
+}
+
+/*
+ * A task was submitted that follows one which has just finished, in a graph:
+ * the round that runs looks at one more.
+ */
+static inline void pier__cpu_follow(struct pier__cpu_ctx *cpu)
+{
+	if (cpu->round)
+		cpu->round++;
 }
 
 static inline void pier__cpu_submit(struct pier_task *task)

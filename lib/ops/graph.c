@@ -125,7 +125,11 @@ int pier_graph_add_ctx(struct pier_graph *graph, struct pier_ctx *ctx,
 	    pier__cpu_of(ctx)->ops == &pier__graph_ops)
 		return pier_graph_add_graph(
 			graph, pier__graph_of(pier__cpu_of(ctx)), ret);
-	return add(graph, &(struct pier_graph_node){ .ctx = ctx }, ret);
+	return add(graph, &(struct pier_graph_node){
+			.ctx = ctx,
+			.cpu = ctx->ops == graph->cpu.ctx.ops ?
+				       pier__cpu_of(ctx) : NULL,
+		}, ret);
 }
 
 int pier_graph_add_user(struct pier_graph *graph, pier_graph_fn *fn,

@@ -8,7 +8,6 @@
 
 #include "core/fail.h"
 #include "ops/graph_impl.h"
-#include "ops/local_buf.h"
 
 /* The instance that was submitted, or is about to be. */
 static const struct pier__graph_task *root_of(const struct pier__graph_step *s)
@@ -61,7 +60,7 @@ int pier__graph_refuse(const struct pier__graph_step *step)
 	return pier__task_named(&step->instance->task, err);
 }
 
-static void hold_bufs(struct pier__graph_step *step)
+static inline void hold_bufs(struct pier__graph_step *step)
 {
 	struct pier_task *task = step->place.task;
 	struct pier__guard *guard = pier__ctx_guard(task->ctx);
@@ -69,27 +68,29 @@ static void hold_bufs(struct pier__graph_step *step)
 	if (!task->own->bufs)
 		return;
 	task->own->bufs(task, step->held);
-	for (int i = 0; i < 2; i++)
-		step->held[i] = pier__local_hold(step->held[i], guard);
+	step->held[0] = pier__local_hold(step->held[0], guard);
+	step->held[1] = pier__local_hold(step->held[1], guard);
+	step->holds = true;
 }
 
-static void claim_step(struct pier__graph_step *step)
+void pier__graph_hold_bufs(struct pier__graph_step *step)
+{
+	if (!step->holds)
+		hold_bufs(step);
+}
+
+/* Those of a node of @root that waits for none begin in its submit. */
+static inline void claim_step(struct pier__graph_step *step,
+			      const struct pier__graph_task *root)
 {
 	struct pier_task *task = step->place.task;
 
 	pier__task_claim(task);
-	hold_bufs(step);
+	if (step->waits || step->instance != root)
+		hold_bufs(step);
 	if (step->node->sub) {
 		pier__graph_task(task)->claimed = true;
 		pier__graph_task(task)->up = step;
-	}
-}
-
-void pier__graph_drop_bufs(struct pier__graph_step *step)
-{
-	for (int i = 0; i < 2; i++) {
-		pier__local_drop(step->held[i]);
-		step->held[i] = NULL;
 	}
 }
 
@@ -97,7 +98,7 @@ void pier__graph_drop_bufs(struct pier__graph_step *step)
  * The node that comes after @step: the nodes of an instance that is the task of
  * a node come after this one.  NULL: it is the last.
  */
-static struct pier__graph_step *next(struct pier__graph_step *step)
+static struct pier__graph_step *next_turn(struct pier__graph_step *step)
 {
 	const struct pier__graph_task *instance = step->instance;
 
@@ -110,6 +111,11 @@ static struct pier__graph_step *next(struct pier__graph_step *step)
 		instance = step->instance;
 	}
 	return step + 1;
+}
+
+static inline struct pier__graph_step *next(struct pier__graph_step *step)
+{
+	return step->turns ? next_turn(step) : step + 1;
 }
 
 /* Those before @end; NULL: all. */
@@ -133,12 +139,14 @@ int pier__graph_claim(struct pier__graph_task *instance)
 
 	instance->up = NULL;
 	for (step = instance->step; step; step = next(step)) {
+		step->waits = step->node->before;
+		step->begun = false;
 		if (!step->node->ctx)
 			continue;
 		err = pier__graph_check_step(step);
 		if (err)
 			break;
-		claim_step(step);
+		claim_step(step, instance);
 	}
 	if (err)
 		give_back(instance->step, step);
@@ -151,7 +159,7 @@ void pier__graph_claim_only(struct pier__graph_task *instance)
 {
 	instance->up = NULL;
 	instance->claims = true;
-	claim_step(instance->step);
+	pier__task_claim(instance->step->place.task);
 }
 
 void pier__graph_hold_again(struct pier__graph_task *instance)

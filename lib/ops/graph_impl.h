@@ -5,12 +5,14 @@
 #include <pier/graph.h>
 
 #include "ops/cpu_ctx.h"
+#include "ops/local_buf.h"
 
 struct pier_graph_node {
 	struct pier_graph *graph;
 	struct pier_graph_node *next;	/* of the graph */
 	uint32_t index;			/* among the graph's nodes */
 	struct pier_ctx *ctx;		/* NULL: it calls fn */
+	struct pier__cpu_ctx *cpu;	/* ctx; NULL: it is of another kind */
 	struct pier_graph *sub;		/* NULL: ctx is no graph's */
 	pier_graph_fn *fn;
 	uint32_t before;		/* how many nodes it waits for */
@@ -34,10 +36,13 @@ struct pier__graph_step {
 	const struct pier_graph_node *node;
 	struct pier__task_place place;	/* of its task */
 	struct pier_buf *held[2];	/* that one's, while it is claimed */
-					/* and has not begun; NULL: none */
-	void *arg;
-	uint32_t waits;			/* for so many nodes */
+					/* and does not begin yet, */
+	bool holds;			/* and these are set */
+	bool turns;			/* what comes next in a claim is not */
+					/* the next one of the instance */
 	bool begun;			/* its task, which was claimed */
+	uint32_t waits;			/* for so many nodes */
+	void *arg;
 	struct pier__graph_step *next;	/* that can begin */
 };
 
@@ -94,7 +99,8 @@ static inline int pier__graph_check_step(const struct pier__graph_step *step)
 
 /*
  * Claim the tasks of all nodes of @instance, and of the instances among them,
- * and hold their buffers.  Errors: as pier__graph_check_step().
+ * hold the buffers of those that wait, and set what they wait for.  Errors: as
+ * pier__graph_check_step().
  */
 int pier__graph_claim(struct pier__graph_task *instance);
 
@@ -110,7 +116,17 @@ void pier__graph_claim_only(struct pier__graph_task *instance);
 /* A function has changed tasks of @instance: hold the buffers they have now. */
 void pier__graph_hold_again(struct pier__graph_task *instance);
 
+/* Hold the buffers of the claimed task of @step, which does not begin yet. */
+void pier__graph_hold_bufs(struct pier__graph_step *step);
+
 /* The task of @step has begun, or never will: its buffers are its own. */
-void pier__graph_drop_bufs(struct pier__graph_step *step);
+static inline void pier__graph_drop_bufs(struct pier__graph_step *step)
+{
+	if (!step->holds)
+		return;
+	step->holds = false;
+	pier__local_drop(step->held[0]);
+	pier__local_drop(step->held[1]);
+}
 
 #endif

@@ -32,21 +32,6 @@ static struct pier__graph_step *pop_ready(struct pier__graph_task *instance)
 	return step;
 }
 
-/* The nodes that wait for @step can begin, if they wait for no other. */
-static void __attribute__((noinline))
-succeed(const struct pier__graph_step *step)
-{
-	const struct pier_graph_node *node = step->node;
-
-	for (uint32_t i = 0; i < node->after_count; i++) {
-		struct pier__graph_step *after =
-			&step->instance->step[node->after[i]->index];
-
-		if (!--after->waits)
-			add_ready(after);
-	}
-}
-
 /* The nodes that wait for a failed one never begin. */
 static void fail(struct pier__graph_task *instance, int status)
 {
@@ -54,6 +39,96 @@ static void fail(struct pier__graph_task *instance, int status)
 		return;
 	instance->status = status;
 	pier__task_keep_text(&instance->task, pier_last_error());
+}
+
+static bool stops(const struct pier__graph_task *instance)
+{
+	return instance->task.ctx->state == PIER_CTX_STOPPING;
+}
+
+static void end_step(struct pier_task *task, void *arg);
+static void end_claimed(struct pier_task *task, void *arg);
+
+static inline int __attribute__((always_inline))
+begin_task(struct pier__graph_step *step)
+{
+	struct pier_task *task = step->place.task;
+	int err = pier__task_submit_quietly(task, task->ops, 0);
+
+	if (err == -EAGAIN)
+		return err;
+	if (err) {
+		fail(step->instance, err);
+		return 0;
+	}
+	pier__task_join(task, end_step, step);
+	step->instance->running++;
+	return 0;
+}
+
+/* Its submit has failed with @err. */
+static int __attribute__((noinline))
+begin_failed(struct pier__graph_step *step, int err)
+{
+	if (err == -EAGAIN)
+		return err;
+	step->begun = true;
+	pier__graph_drop_bufs(step);
+	fail(step->instance, err);
+	return 0;
+}
+
+/* The same of a task that is claimed. */
+static inline int __attribute__((always_inline))
+begin_claimed(struct pier__graph_step *step)
+{
+	struct pier_task *task = step->place.task;
+	int err = pier__task_submit_quietly(task, task->own, 0);
+
+	if (err)
+		return begin_failed(step, err);
+	step->begun = true;
+	pier__graph_drop_bufs(step);
+	pier__task_join(task, end_claimed, step);
+	step->instance->running++;
+	return 0;
+}
+
+/* Can a node that is ready begin before the next round? */
+static inline bool may_begin(const struct pier__graph_task *instance)
+{
+	return !instance->ready && !instance->queued && !instance->task.part &&
+	       !stops(instance);
+}
+
+/* Begin @step, which follows one that has ended.  Returns whether it has. */
+static bool __attribute__((noinline)) follow(struct pier__graph_step *step)
+{
+	const struct pier_graph_node *node = step->node;
+
+	if (!node->ctx || node->sub || begin_claimed(step))
+		return false;
+	if (node->cpu)
+		pier__cpu_follow(node->cpu);
+	return true;
+}
+
+/* The nodes that wait for @step can begin, if they wait for no other. */
+static void succeed(const struct pier__graph_step *step)
+{
+	const struct pier_graph_node *node = step->node;
+	bool now = may_begin(step->instance);
+
+	for (uint32_t i = 0; i < node->after_count; i++) {
+		struct pier__graph_step *after =
+			&step->instance->step[node->after[i]->index];
+
+		if (--after->waits)
+			continue;
+		now = now && follow(after);
+		if (!now)
+			add_ready(after);
+	}
 }
 
 static inline void settle(const struct pier__graph_step *step, int status)
@@ -95,53 +170,6 @@ static int begin_user(const struct pier__graph_step *step)
 			   step->node->index, pier_strerror(status));
 	settle(step, status);
 	return 0;
-}
-
-static void end_step(struct pier_task *task, void *arg);
-static void end_claimed(struct pier_task *task, void *arg);
-
-static inline int __attribute__((always_inline))
-begin_task(struct pier__graph_step *step)
-{
-	int err = pier__task_submit_quietly(step->place.task, 0);
-
-	if (err == -EAGAIN)
-		return err;
-	if (err) {
-		fail(step->instance, err);
-		return 0;
-	}
-	pier__task_join(step->place.task, end_step, step);
-	step->instance->running++;
-	return 0;
-}
-
-/* The same of a task that is claimed. */
-static int begin_claimed(struct pier__graph_step *step)
-{
-	struct pier_task *task = step->place.task;
-	int err;
-
-	pier__task_give_back(task);
-	err = pier__task_submit_quietly(task, 0);
-	if (err)
-		pier__task_claim(task);
-	if (err == -EAGAIN)
-		return err;
-	step->begun = true;
-	pier__graph_drop_bufs(step);
-	if (err) {
-		fail(step->instance, err);
-		return 0;
-	}
-	pier__task_join(task, end_claimed, step);
-	step->instance->running++;
-	return 0;
-}
-
-static bool stops(const struct pier__graph_task *instance)
-{
-	return instance->task.ctx->state == PIER_CTX_STOPPING;
 }
 
 /*
@@ -227,7 +255,7 @@ go_on(const struct pier__graph_step *step, int status)
 
 	instance->running--;
 	settle(step, status);
-	if (instance->queued)
+	if (instance->queued || (instance->running && !instance->ready))
 		return;
 	if (instance->task.part)
 		queue(instance);
@@ -267,7 +295,6 @@ static void end_claimed(struct pier_task *task, void *arg)
 
 	(void)arg;
 	leave(task);
-	pier__task_claim(task);
 	go_on(step, task->status);
 }
 
@@ -301,6 +328,15 @@ static int arm(struct pier__cpu_ctx *cpu)
 	return cpu->queued.first ? -EAGAIN : 0;
 }
 
+/* It waits for no other node. */
+static void __attribute__((noinline))
+begin_next_round(struct pier__graph_step *step)
+{
+	if (step->node->ctx)
+		pier__graph_hold_bufs(step);
+	add_ready(step);
+}
+
 /* Of an instance that claims its tasks, or is claimed. */
 static void __attribute__((noinline))
 begin_first(struct pier__graph_task *instance)
@@ -312,13 +348,11 @@ begin_first(struct pier__graph_task *instance)
 	for (; step < end; step++) {
 		const struct pier_graph_node *node = step->node;
 
-		step->waits = node->before;
-		step->begun = false;
 		if (step->waits)
 			continue;
 		now = now && node->ctx && !node->sub && !begin_claimed(step);
 		if (!now)
-			add_ready(step);
+			begin_next_round(step);
 	}
 	if (instance->ready || !instance->running)
 		queue(instance);
@@ -331,7 +365,7 @@ begin_later(struct pier__graph_task *instance, int err)
 	if (err) {
 		instance->step->waits = 0;
 		pier__graph_claim_only(instance);
-		add_ready(instance->step);
+		begin_next_round(instance->step);
 	}
 	queue(instance);
 }
@@ -474,6 +508,7 @@ int pier_graph_task(struct pier_graph *graph, struct pier_task **ret)
 			.instance = instance,
 			.node = n,
 			.place.of = task,
+			.turns = n->sub || !n->next,
 		};
 	*ret = task;
 	return 0;

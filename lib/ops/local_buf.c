@@ -5,17 +5,6 @@
 #include "core/fail.h"
 #include "ops/local_buf.h"
 
-struct pier_buf *pier__local_hold(struct pier_buf *buf,
-				  struct pier__guard *guard)
-{
-	struct pier_buf *first = pier__local_chain(buf);
-
-	if (first)
-		first->refs++;
-	pier__buf_bind(first, guard);
-	return first;
-}
-
 static bool is_one(const struct pier_buf *buf)
 {
 	return buf && buf->mmap && buf->first == buf && !buf->next &&

@@ -19,8 +19,16 @@ static inline struct pier_buf *pier__local_chain(const struct pier_buf *buf)
 }
 
 /* The same, referenced, and used by the engine of @guard. */
-struct pier_buf *pier__local_hold(struct pier_buf *buf,
-				  struct pier__guard *guard);
+static inline struct pier_buf *pier__local_hold(struct pier_buf *buf,
+						struct pier__guard *guard)
+{
+	struct pier_buf *first = pier__local_chain(buf);
+
+	if (first)
+		first->refs++;
+	pier__buf_bind(first, guard);
+	return first;
+}
 
 /* @held NULL: nothing is held. */
 static inline void pier__local_drop(struct pier_buf *held)

@@ -14,7 +14,7 @@ static void end(struct pier__posted *posted)
 	struct pier__rdma_task *t =
 		pier__container_of(posted, struct pier__rdma_task, posted);
 	const struct pier__rdma_kind *kind = pier__container_of(
-		(struct pier__task_ops *)(uintptr_t)t->task.ops,
+		(struct pier__task_ops *)(uintptr_t)pier__task_ops(&t->task),
 		struct pier__rdma_kind, ops);
 
 	posted->succeed = kind->succeed;
