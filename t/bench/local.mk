@@ -11,6 +11,8 @@ EXTRA_PROGRAMS += %D%/overhead
 	%D%/overhead.c \
 	%D%/overhead_clock.c \
 	%D%/overhead_clock.h \
+	%D%/overhead_graphs.c \
+	%D%/overhead_graphs.h \
 	%D%/overhead_mode.c \
 	%D%/overhead_mode.h \
 	%D%/overhead_peer.c \

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "bench/overhead_clock.h"
+#include "bench/overhead_graphs.h"
 #include "bench/overhead_mode.h"
 #include "bench/overhead_peer.h"
 #include "bench/overhead_tasks.h"
@@ -39,6 +40,8 @@ static void bench_submit(const struct overhead_task *at, unsigned int flags)
 {
 	if (at->grows)
 		pier_buf_reset(at->grows);
+	for (int i = 0; i < OVERHEAD_NODES && at->node_grows[i]; i++)
+		pier_buf_reset(at->node_grows[i]);
 	must(pier_task_submit(at->task, flags));
 }
 
@@ -139,13 +142,21 @@ static enum pier_task_type type_of(const char *text)
 	proc_die("overhead: no type of task is called %s", text);
 }
 
-static void make(const char *text)
+static void make_type(const char *text)
 {
 	type = type_of(text);
-	must(pier_pe_create(&pe));
 	if (!overhead_make(type, pe, BATCH, tasks))
 		proc_die("overhead: %s is not measured yet", text);
 	elsewhere = type == PIER_TASK_HASH;
+}
+
+/* @text is a type, or a graph of several nodes. */
+static void make(const char *text)
+{
+	must(pier_pe_create(&pe));
+	type = PIER_TASK_GRAPH;
+	if (!overhead_graphs_make(text, pe, BATCH, tasks))
+		make_type(text);
 	for (int i = 0; i < BATCH; i++)
 		pier_task_set_done(tasks[i].task, task_done, NULL);
 }
@@ -168,8 +179,12 @@ int main(int argc, char *argv[])
 
 	if (argc == 2 && !strcmp(argv[1], "types"))
 		return print_types();
+	if (argc == 2 && !strcmp(argv[1], "graphs")) {
+		overhead_graphs_print();
+		return 0;
+	}
 	if (!run || n < 1 || n % BATCH)
-		proc_die("usage: overhead types | TYPE "
+		proc_die("usage: overhead types | graphs | NAME "
 			 "single|batched|events|anew [COUNT], a multiple of %d",
 			 BATCH);
 	make(argv[1]);

@@ -8,6 +8,8 @@
 # itself spend is taken off, and what the other end of a Comm Channel spends is
 # not counted.
 # A program for DOCA may cost a little more than one for pier.
+# A graph of several nodes is judged by what a node costs, its copy and its
+# place in the order: see docs/benchmarks.md.
 # A hash is judged by what each of its two threads spends: the program's, which
 # submits and completes, and its worker.
 # The C++ binding is judged by all that its program spends, beside one that
@@ -19,12 +21,13 @@ count=3200
 met=0
 tmp=$(mktemp -d) || exit
 types=$("$pier" types)
+graphs=$("$pier" graphs)
 doca_types=$("$doca" types)
 cpp_types=$([ -z "$cpp" ] || "$cpp" types)
 # One at a time and batched, for DOCA with one event a call and made anew too,
 # the worker's, and memory.
-targets=$((2 * $(echo "$types" | wc -w) + 4 * $(echo "$doca_types" | wc -w) +
-    $(echo "$cpp_types" | wc -w) + 3))
+targets=$((2 * $(echo "$types $graphs" | wc -w) +
+    4 * $(echo "$doca_types" | wc -w) + $(echo "$cpp_types" | wc -w) + 3))
 
 finish()
 {
@@ -150,6 +153,18 @@ for type in $types; do
 	graph) both graph 400 240 ;;	# an instance and its node's task
 	comch_request) both "$type" 800 680 ;;	# its reply, too
 	*) both "$type" 200 120 ;;
+	esac
+done
+# nodes NAME COUNT EACH: an instance of COUNT nodes, each of which may cost EACH
+nodes()
+{
+	both "$1" $((200 + $2 * $3)) $((120 + $2 * $3))
+}
+
+for graph in $graphs; do
+	case $graph in	# a copy is at most 120 of them
+	*_chain_*) nodes "$graph" "${graph##*_}" 360 ;;
+	*) nodes "$graph" "${graph##*_}" 260 ;;
 	esac
 done
 # What a call for one event costs is the engine's, for a program of pier's too:

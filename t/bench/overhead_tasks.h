@@ -6,11 +6,15 @@
 
 #include <pier/pier.h>
 
+#define OVERHEAD_NODES 4
+
 /* Tasks of every type, on a device that does nothing. */
 struct overhead_task {
 	struct pier_task *task;
 	struct pier_buf *grows;	/* to be reset before the task is submitted */
 				/* again; NULL: none */
+	struct pier_buf *node_grows[OVERHEAD_NODES];	/* the same, of the */
+				/* nodes of a graph of several */
 };
 
 /*
