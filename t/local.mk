@@ -500,6 +500,18 @@ $(soft_tests): private LDADD = %D%/libsoft.la %D%/libtap.la \
 	%D%/verbs/verbs_cm.c \
 	# end, sorted
 
+# Those in which functions are exchanged for others.
+wrap_tests = \
+	%D%/copy/greeting.t \
+	%D%/faults/oom.t \
+	%D%/ops/alloc.t \
+	%D%/ops/host.t \
+	%D%/ops/task_text.t \
+	%D%/soft/history.t \
+	%D%/soft/sockets_lossy.t \
+	%D%/verbs/verbs_cm.t \
+	# end, sorted
+
 # These count the library's allocations, or make them fail.
 wrap_alloc = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
 	-Wl,--wrap=strdup,--wrap=free
@@ -514,6 +526,21 @@ wrap_alloc = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
 
 # Here random numbers are those of a seed.
 %C%_soft_history_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=getrandom
+
+# Those that need no more than the insides of the library, and no flags of their
+# own, are linked without libtool, which takes twice the time of the linker.
+direct_folders = app cm copy core dev engine fabric faults mem ops soft tools \
+	verbs
+direct_tests = $(filter-out $(wrap_tests),$(filter \
+	$(addprefix %D%/,$(addsuffix /%,$(direct_folders))),$(check_PROGRAMS)))
+direct_archives = %D%/.libs/libtap.a lib/.libs/libpier-core.a
+direct_libs = $(filter-out %.la,$(lib_libpier_core_la_LIBADD) \
+	$(lib_libpier_soft_la_LIBADD))
+direct_link = $(CCLD) $(AM_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@
+$(direct_tests): private LINK = $(direct_link)
+$(direct_tests): private LDADD = $(direct_archives) $(direct_libs)
+$(filter $(soft_tests),$(direct_tests)): private LDADD = \
+	%D%/.libs/libsoft.a $(direct_archives) $(direct_libs) $(LIBPCAP_LIBS)
 
 # This one takes the library as a program does.
 %C%_meta_so_t_LDADD = %D%/libtap.la lib/libpier.la
@@ -555,6 +582,15 @@ $(doca_tests): private LDADD = %D%/libends.la %D%/libtap.la \
 	bindings/doca/libpier-doca.la lib/libpier.la
 $(doca_tests:.t=.$(OBJEXT)): private AM_CPPFLAGS += \
 	-I$(top_srcdir)/bindings/doca/include
+
+# Also without libtool, against the libraries of the build tree.
+direct_doca_tests = $(filter-out %D%/doca/port.t %D%/doca/rep.t,$(doca_tests))
+direct_shared = lib/.libs/libpier.so -Wl,-rpath,$(abs_builddir)/lib/.libs
+direct_doca = bindings/doca/.libs/libpier-doca.so \
+	-Wl,-rpath,$(abs_builddir)/bindings/doca/.libs $(direct_shared)
+$(direct_doca_tests): private LINK = $(direct_link)
+$(direct_doca_tests): private LDADD = %D%/.libs/libends.a \
+	%D%/.libs/libtap.a $(direct_doca)
 
 # Those for DOCA 2.0 see what is of its own, and what is as today.
 doca20_tests = $(filter %D%/doca-2.0/%,$(check_PROGRAMS))

@@ -27,11 +27,9 @@ done
 # check FLAG...: musl-gcc has nothing to say about the files on stdin.
 check()
 {
-	while read -r file; do
-		echo "$file" >&3
-		musl-gcc -fsyntax-only -Wall -Wextra -Wshadow $within "$@" \
-		    "$file" 2>&1 || echo "$file does not compile"
-	done 3>"$tmp/checked"
+	cat >"$tmp/checked"
+	xargs musl-gcc -fsyntax-only -Wall -Wextra -Wshadow $within "$@" \
+	    <"$tmp/checked" 2>&1 || echo "they do not compile"
 }
 
 public_headers_compile_alone()
