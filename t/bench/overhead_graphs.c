@@ -60,10 +60,11 @@ static void make_instance(const struct shape *shape, int at,
 	must(pier_graph_task(graph, &ret->task));
 	for (int i = 0; i < shape->nodes; i++) {
 		char *to = memory[1 + at * OVERHEAD_NODES + i];
+		struct pier_buf **dst = &ret->node_grows[i];
 		struct pier_task *copy;
 
-		must(pier_buf_by_addr(inv, mmap, to, SIZE, &ret->node_grows[i]));
-		must(pier_dma_task_copy(dma, src, ret->node_grows[i], &copy));
+		must(pier_buf_by_addr(inv, mmap, to, SIZE, dst));
+		must(pier_dma_task_copy(dma, src, *dst, &copy));
 		must(pier_graph_task_set_task(ret->task, nodes[i], copy));
 	}
 }
