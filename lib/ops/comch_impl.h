@@ -103,7 +103,8 @@ struct pier_comch {
 	struct pier__mr *pool_mr;	/* of its messages */
 	struct pier__comch_recv *recvs;
 	uint8_t *recv_mem;
-	struct pier__mr *recv_mr;
+	struct pier__mr **recv_mrs;	/* of its blocks */
+	uint32_t recv_blocks;		/* that are posted */
 
 	/* of a server */
 	struct pier_rep *rep;		/* borrowed; NULL: none */
@@ -251,6 +252,8 @@ int pier__comch_full(struct pier_comch_conn *c, bool trying);
 void pier__comch_recv_post(struct pier__comch_recv *recv);
 int pier__comch_recvs_create(struct pier_comch *comch);
 void pier__comch_recvs_destroy(struct pier_comch *comch);
+/* Post those of so many clients.  Errors: the device's. */
+int pier__comch_recvs_reserve(struct pier_comch *comch, uint32_t clients);
 uint64_t pier__comch_recv_count(const struct pier_comch_config *cfg,
 				bool is_server);
 

@@ -6,6 +6,13 @@
 #include "ops/comch_call.h"
 #include "ops/comch_dir.h"
 
+/*
+ * Receives are registered and posted for so many clients at a time, when there
+ * are that many: a server of 1,000 clients pins no memory for those that may
+ * come.
+ */
+#define BLOCK_CLIENTS 16
+
 uint64_t pier__comch_recv_count(const struct pier_comch_config *cfg,
 				bool is_server)
 {
@@ -193,7 +200,7 @@ static uint32_t recv_len(const struct pier_comch *comch)
 }
 
 static void init(struct pier__comch_recv *recv, struct pier_comch *comch,
-		 uint32_t i)
+		 uint32_t i, const struct pier__mr *mr)
 {
 	uint32_t len = recv_len(comch);
 
@@ -204,7 +211,7 @@ static void init(struct pier__comch_recv *recv, struct pier_comch *comch,
 	recv->sge = (struct ibv_sge){
 		.addr = (uintptr_t)comch->recv_mem + (uintptr_t)i * len,
 		.length = len,
-		.lkey = comch->recv_mr->lkey,
+		.lkey = mr->lkey,
 	};
 	recv->wr = (struct ibv_recv_wr){
 		.wr_id = (uintptr_t)&recv->op,
@@ -214,28 +221,44 @@ static void init(struct pier__comch_recv *recv, struct pier_comch *comch,
 	pier__comch_request_init(recv);
 }
 
-static int allocate(struct pier_comch *comch, uint32_t count)
+/* The receives of one block; the last one may have fewer. */
+static uint32_t block_len(const struct pier_comch *comch)
 {
-	size_t len = (size_t)count * recv_len(comch);
-
-	comch->recvs = calloc(count, sizeof(comch->recvs[0]));
-	comch->recv_mem = calloc(count, recv_len(comch));
-	if (!comch->recvs || !comch->recv_mem)
-		return pier__fail(-ENOMEM, "comch: no memory for %u messages "
-				  "of %u bytes", count,
-				  comch->cfg.max_msg_size);
-	return comch->dev->fabric->dev->reg(comch->dev->fdev, comch->recv_mem,
-					    len, IBV_ACCESS_LOCAL_WRITE,
-					    &comch->recv_mr);
+	return BLOCK_CLIENTS * (comch->cfg.recv_queue + PIER__COMCH_RESERVE);
 }
 
-int pier__comch_recvs_create(struct pier_comch *comch)
+/* Memory that no receive uses yet has no pages. */
+static int allocate(struct pier_comch *comch, uint32_t count)
 {
-	uint32_t count = comch->conn_cfg.recv_queue;
-	int err = allocate(comch, count);
+	comch->recvs = calloc(count, sizeof(comch->recvs[0]));
+	comch->recv_mem = calloc(count, recv_len(comch));
+	comch->recv_mrs = calloc(count / block_len(comch) + 1,
+				 sizeof(comch->recv_mrs[0]));
+	if (comch->recvs && comch->recv_mem && comch->recv_mrs)
+		return 0;
+	return pier__fail(-ENOMEM, "comch: no memory for %u messages of %u "
+			  "bytes", count, comch->cfg.max_msg_size);
+}
 
-	for (uint32_t i = 0; i < count && !err; i++) {
-		init(&comch->recvs[i], comch, i);
+/* Register and post the receives from the first unused one on. */
+static int add_block(struct pier_comch *comch)
+{
+	uint32_t len = recv_len(comch), per = block_len(comch);
+	uint32_t i = comch->recv_blocks * per;
+	uint32_t count = comch->conn_cfg.recv_queue - i;
+	struct pier__mr *mr;
+	int err;
+
+	if (count > per)
+		count = per;
+	err = comch->dev->fabric->dev->reg(
+		comch->dev->fdev, comch->recv_mem + (size_t)i * len,
+		(size_t)count * len, IBV_ACCESS_LOCAL_WRITE, &mr);
+	if (err)
+		return err;
+	comch->recv_mrs[comch->recv_blocks++] = mr;
+	for (; count && !err; count--, i++) {
+		init(&comch->recvs[i], comch, i, mr);
 		err = pier__queues_post_recv(comch->owner.queues,
 					     &comch->recvs[i].posted,
 					     &comch->recvs[i].wr);
@@ -243,11 +266,31 @@ int pier__comch_recvs_create(struct pier_comch *comch)
 	return err;
 }
 
+int pier__comch_recvs_reserve(struct pier_comch *comch, uint32_t clients)
+{
+	uint32_t most = comch->conn_cfg.recv_queue;
+	int err = 0;
+
+	while (!err && comch->recv_blocks * BLOCK_CLIENTS < clients &&
+	       comch->recv_blocks * block_len(comch) < most)
+		err = add_block(comch);
+	return err;
+}
+
+int pier__comch_recvs_create(struct pier_comch *comch)
+{
+	int err = allocate(comch, comch->conn_cfg.recv_queue);
+
+	return err ? err : pier__comch_recvs_reserve(comch, 1);
+}
+
 void pier__comch_recvs_destroy(struct pier_comch *comch)
 {
-	if (comch->recv_mr)
-		comch->dev->fabric->dev->dereg(comch->recv_mr);
-	comch->recv_mr = NULL;
+	for (uint32_t i = 0; i < comch->recv_blocks; i++)
+		comch->dev->fabric->dev->dereg(comch->recv_mrs[i]);
+	comch->recv_blocks = 0;
+	free(comch->recv_mrs);
+	comch->recv_mrs = NULL;
 	free(comch->recv_mem);
 	comch->recv_mem = NULL;
 	free(comch->recvs);

@@ -55,7 +55,8 @@ static void accept_client(struct pier_comch *comch, struct pier_conn *conn)
 	struct pier_comch_conn *c;
 
 	pier__comch_rep_encode(&own, rep);
-	if (pier__comch_conn_create(comch, &c)) {
+	if (pier__comch_recvs_reserve(comch, comch->conn_count + 1) ||
+	    pier__comch_conn_create(comch, &c)) {
 		reject(comch, conn, PIER__COMCH_REJECT_FULL);
 		return;
 	}
