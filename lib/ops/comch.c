@@ -15,7 +15,7 @@
 #include "ops/limit.h"
 #include "ops/rdma_impl.h"
 
-#define CLIENT_CONNS 4	/* that is tried, and those tried before */
+#define CLIENT_CONNS PIER__COMCH_PORTS	/* all are tried at once */
 #define RNR_MS 10000	/* a peer without the receives that it has granted */
 #define REPLY_SENDS 16	/* in flight on a connection, at most */
 #define REPLIES 4096	/* in flight on all, if that is enough for some each */

@@ -25,17 +25,14 @@ static int own_address(const struct pier_comch *comch, char *ret)
 	return 0;
 }
 
-/* Each port has an equal share of the time that remains. */
-static uint32_t share_ms(const struct pier_comch *comch)
+static void set_error(struct pier_comch *comch, int err)
 {
-	unsigned int ports = PIER__COMCH_PORTS - comch->port;
-	int ms = pier__ms_left(pier__now(), comch->deadline) / (int)ports;
-
-	return ms > 0 ? (uint32_t)ms : 1;
+	comch->error = err;
+	snprintf(comch->text, sizeof(comch->text), "%s", pier_last_error());
 }
 
-/* Send a request to the port whose turn it is. */
-static int try_port(struct pier_comch *comch)
+/* Send a request to @port. */
+static int try_port(struct pier_comch *comch, uint16_t port)
 {
 	const struct pier__comch_limits own = {
 		.max_msg_size = comch->cfg.max_msg_size,
@@ -46,11 +43,10 @@ static int try_port(struct pier_comch *comch)
 	struct pier_connect_config cfg = {
 		.size = sizeof(cfg),
 		.peer = comch->address ? comch->address : address,
-		.port = pier__comch_name_port(&comch->name, comch->port),
+		.port = port,
 		.source = comch->address ? NULL : address,
 		.data = req,
 		.data_len = pier__comch_req_encode(&comch->name, &own, req),
-		.timeout_ms = share_ms(comch),
 	};
 	struct pier_comch_conn *c;
 	struct pier_conn *conn;
@@ -65,24 +61,27 @@ static int try_port(struct pier_comch *comch)
 		pier__comch_conn_drop(c);
 		return err;
 	}
+	c->port = port;
 	pier__comch_conn_bind(c, conn);
 	return 0;
 }
 
+/* All ports at once, as the program may call its engine once a second only. */
 static int start(struct pier_comch *comch)
 {
-	int err;
+	int err = 0;
 
-	comch->port = 0;
-	comch->deadline = pier__now() +
-			  comch->cfg.connect_timeout_ms * PIER__MS;
-	err = try_port(comch);
-	return err ? err : -EINPROGRESS;
+	for (unsigned int i = 0; i < PIER__COMCH_PORTS; i++) {
+		err = try_port(comch, pier__comch_name_port(&comch->name, i));
+		if (err)
+			set_error(comch, err);
+	}
+	return comch->conn_count ? -EINPROGRESS : err;
 }
 
 static void stop(struct pier_comch *comch)
 {
-	(void)comch;	/* its connection ends */
+	(void)comch;	/* its connections end */
 }
 
 static void stopped(struct pier_comch *comch)
@@ -104,12 +103,6 @@ static int check(struct pier_comch_conn *c)
 	return err;
 }
 
-static void set_error(struct pier_comch *comch, int err)
-{
-	comch->error = err;
-	snprintf(comch->text, sizeof(comch->text), "%s", pier_last_error());
-}
-
 static void ended(struct pier_comch *comch, struct pier_comch_conn *c)
 {
 	const char *text;
@@ -121,8 +114,8 @@ static void ended(struct pier_comch *comch, struct pier_comch_conn *c)
 	pier__ctx_stop(&comch->ctx);
 }
 
-/* Why the server of this name does not accept; 0: this is not that server. */
-static int rejected(const struct pier_comch *comch, struct pier_conn *conn)
+/* What the peer rejected the request for; 0: it did not, or is no server. */
+static enum pier__comch_reject reject_of(struct pier_conn *conn)
 {
 	const void *data;
 	size_t len;
@@ -130,24 +123,11 @@ static int rejected(const struct pier_comch *comch, struct pier_conn *conn)
 	if (!pier_conn_reject_reason(conn) ||
 	    pier_conn_private_data(conn, &data, &len))
 		return 0;
-	switch (pier__comch_rej_decode(data, len)) {
-	case PIER__COMCH_REJECT_FULL:
-		return pier__fail(-ENOSPC, "comch: the server \"%s\" has "
-				  "max_clients clients: end one there, or "
-				  "raise its max_clients", comch->name.text);
-	case PIER__COMCH_REJECT_MALFORMED:
-		return pier__fail(-EPROTO, "comch: the server on port %u does "
-				  "not understand the request: use the same "
-				  "release on both",
-				  pier__comch_name_port(&comch->name,
-							comch->port));
-	default:
-		return 0;
-	}
+	return pier__comch_rej_decode(data, len);
 }
 
-/* No port has the server: the error of the last one is the reason. */
-static int no_server(const struct pier_comch *comch,
+/* The server is not on the port of @c. */
+static int not_there(const struct pier_comch *comch,
 		     const struct pier_comch_conn *c)
 {
 	const char *host = comch->address, *text;
@@ -159,29 +139,66 @@ static int no_server(const struct pier_comch *comch,
 			  "\"%s\" on %s, ports %u to %u; of the last one: %s",
 			  comch->name.text, host,
 			  pier__comch_name_port(&comch->name, 0),
-			  pier__comch_name_port(&comch->name, comch->port),
-			  text);
+			  pier__comch_name_port(&comch->name,
+						PIER__COMCH_PORTS - 1), text);
 }
 
-/* The connection to this port was not established: try the next one. */
+/* Fail for the reason of @c, which was not established. */
+static int not_established(const struct pier_comch *comch,
+			   const struct pier_comch_conn *c)
+{
+	switch (reject_of(c->conn)) {
+	case PIER__COMCH_REJECT_FULL:
+		return pier__fail(-ENOSPC, "comch: the server \"%s\" has "
+				  "max_clients clients: end one there, or "
+				  "raise its max_clients", comch->name.text);
+	case PIER__COMCH_REJECT_MALFORMED:
+		return pier__fail(-EPROTO, "comch: the server on port %u does "
+				  "not understand the request: use the same "
+				  "release on both", c->port);
+	default:
+		return not_there(comch, c);
+	}
+}
+
+static void end_others(struct pier_comch *comch,
+		       const struct pier_comch_conn *but)
+{
+	struct pier__list *pos, *tmp;
+
+	PIER__LIST_EACH(pos, tmp, &comch->conns) {
+		struct pier_comch_conn *c = pier__container_of(
+			pos, struct pier_comch_conn, link);
+
+		if (c != but)
+			pier_conn_abort(c->conn);
+	}
+}
+
+static void established(struct pier_comch *comch, struct pier_comch_conn *c)
+{
+	end_others(comch, c);
+	comch->error = 0;
+	comch->text[0] = '\0';
+	comch->conn = c;
+	pier__ctx_started(&comch->ctx);
+}
+
+/* Is it the reason, whatever other ports answer? */
+static bool is_reason(int err)
+{
+	return err == -ENOSPC || err == -EPROTO;
+}
+
+/* A connection was not established: was it to the server, or the last one? */
 static void failed(struct pier_comch *comch, struct pier_comch_conn *c)
 {
-	int err;
-
 	if (comch->ctx.state != PIER_CTX_STARTING)
 		return;
-	err = rejected(comch, c->conn);
-	if (!err && ++comch->port < PIER__COMCH_PORTS &&
-	    pier__now() < comch->deadline) {
-		err = try_port(comch);
-		if (!err)
-			return;
-	}
-	if (!err) {
-		comch->port--;
-		err = no_server(comch, c);
-	}
-	set_error(comch, err);
+	if (!is_reason(comch->error))
+		set_error(comch, not_established(comch, c));
+	if (comch->error == -ENOSPC)
+		end_others(comch, c);
 	pier__comch_finish(comch);
 }
 
@@ -191,6 +208,7 @@ const struct pier__comch_role pier__comch_client = {
 	.stop = stop,
 	.stopped = stopped,
 	.check = check,
+	.established = established,
 	.ended = ended,
 	.failed = failed,
 };

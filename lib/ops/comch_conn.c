@@ -88,12 +88,8 @@ static void established(struct pier_conn *conn, void *user_data,
 		pier__comch_violated(c, err);
 		return;
 	}
-	pier__list_del(&c->opening);
 	c->open = true;
-	if (comch->ctx.state == PIER_CTX_STARTING) {
-		comch->conn = c;
-		pier__ctx_started(&comch->ctx);
-	}
+	comch->role->established(comch, c);
 	pier__pe_event(comch->ctx.pe);
 	if (comch->callbacks.connected)
 		comch->callbacks.connected(c,

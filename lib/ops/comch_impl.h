@@ -119,8 +119,6 @@ struct pier_comch {
 	struct pier_comch_conn *conn;	/* established; NULL: none */
 	struct pier__comch_call_sends *call_sends;	/* NULL: no request */
 							/* yet */
-	unsigned int port;		/* which of the name's is tried */
-	uint64_t deadline;		/* of connecting */
 	int error;			/* 0: none */
 	char text[1200];		/* its message */
 };
@@ -134,6 +132,8 @@ struct pier__comch_role {
 	void (*stopped)(struct pier_comch *comch);	/* it is idle */
 	/* The handshake is complete.  Errors: it is not one of ours. */
 	int (*check)(struct pier_comch_conn *conn);
+	void (*established)(struct pier_comch *comch,
+			    struct pier_comch_conn *conn);
 	/* @conn, which is freed then, was established, or was not. */
 	void (*ended)(struct pier_comch *comch, struct pier_comch_conn *conn);
 	void (*failed)(struct pier_comch *comch, struct pier_comch_conn *conn);
@@ -147,6 +147,7 @@ struct pier_comch_conn {
 	struct pier__list opening;	/* in comch->opening, or alone */
 	uint64_t since;			/* when it was accepted, ns */
 	uint8_t peer[16];		/* the client's address, as a GID */
+	uint16_t port;			/* of the server; of a client */
 	struct pier_conn *conn;		/* held; NULL: it has none yet */
 	void *user_data;
 	uint32_t holds;			/* tasks taken for it, credits in */

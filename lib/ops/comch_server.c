@@ -190,6 +190,12 @@ static int check(struct pier_comch_conn *c)
 	return err;
 }
 
+static void established(struct pier_comch *comch, struct pier_comch_conn *c)
+{
+	(void)comch;
+	pier__list_del(&c->opening);
+}
+
 static void ended(struct pier_comch *comch, struct pier_comch_conn *c)
 {
 	(void)comch;
@@ -208,6 +214,7 @@ const struct pier__comch_role pier__comch_server = {
 	.stop = stop,
 	.stopped = stopped,
 	.check = check,
+	.established = established,
 	.ended = ended,
 	.failed = failed,
 };

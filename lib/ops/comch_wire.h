@@ -17,7 +17,7 @@
  * The server listens on the first of PIER__COMCH_PORTS ports from
  * PIER__COMCH_PORT_MIN to PIER__COMCH_PORT_MAX that is free: the first 4 bytes
  * of the SHA-256 digest of its name, modulo their number, and those that
- * follow, in a ring.  A client tries them in this order.
+ * follow, in a ring.  A client sends a REQ to each of them at once.
  *
  * Private data of the client's REQ:
  *
