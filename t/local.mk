@@ -85,6 +85,7 @@ check_PROGRAMS += \
 	%D%/doca/comch.t \
 	%D%/doca/comch_data.t \
 	%D%/doca/comch_life.t \
+	%D%/doca/comch_many.t \
 	%D%/doca/conn.t \
 	%D%/doca/conn_life.t \
 	%D%/doca/ctx.t \

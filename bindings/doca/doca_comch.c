@@ -47,7 +47,7 @@ doca_error_t pier__doca_comch_prepare(struct doca_comch_end *end)
 	cfg.max_msg_size = end->max_msg_size;
 	cfg.recv_queue = end->recv_queue;
 	cfg.tasks = end->sends.count;
-	cfg.max_clients = limits.clients;
+	cfg.max_clients = pier__doca_comch_clients(&limits, end->recv_queue);
 	error = pier__doca_error(pier_comch_configure(end->comch, &cfg));
 	return error ? error : pier__doca_comch_fill(end);
 }

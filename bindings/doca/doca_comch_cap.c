@@ -5,9 +5,9 @@
 /* What public samples expect of DOCA's devices; pier's messages are longer. */
 #define MSG_SIZE_MAX 4080
 
-/* Pier's memory for messages grows with each. */
-#define CLIENTS_MAX 64
+#define CLIENTS_MAX 1024
 #define SEND_TASKS_MAX 8192
+#define LONG_QUEUE_CLIENTS 64	/* of a server with the longest queue */
 
 static uint32_t least(uint32_t a, uint32_t b)
 {
@@ -15,30 +15,39 @@ static uint32_t least(uint32_t a, uint32_t b)
 }
 
 /*
- * A server may have all of it at a time.  So half of the device's receives and
- * requests in flight are left to what pier sends and receives itself.
+ * So many clients and tasks have a third and a half of the device's requests in
+ * flight; the rest are those that pier sends itself.
  */
 doca_error_t pier__doca_comch_limits(const struct doca_devinfo *info,
 				     struct doca_comch_limits *ret)
 {
-	uint32_t recvs = 0, sends = 0;
+	uint32_t sends = 0;
 	doca_error_t error = pier__doca_has(info, PIER_FEATURE_COMCH);
 
 	if (error)
 		return error;
-	pier__doca_limit(info, PIER_LIMIT_RECV_QUEUE, &recvs);
+	pier__doca_limit(info, PIER_LIMIT_RECV_QUEUE, &ret->recvs);
 	pier__doca_limit(info, PIER_LIMIT_CTX_SENDS, &sends);
 	pier__doca_limit(info, PIER_LIMIT_COMCH_NAME, &ret->name);
 	pier__doca_limit(info, PIER_LIMIT_COMCH_MESSAGE, &ret->msg_size);
 	pier__doca_limit(info, PIER_LIMIT_COMCH_RECV_QUEUE, &ret->recv_queue);
 	pier__doca_limit(info, PIER_LIMIT_COMCH_CLIENTS, &ret->clients);
 	ret->msg_size = least(ret->msg_size, MSG_SIZE_MAX);
-	ret->clients = least(ret->clients / 2, CLIENTS_MAX);
+	ret->clients = least(ret->clients / 3, CLIENTS_MAX);
 	if (!ret->clients)
 		return DOCA_ERROR_NOT_SUPPORTED;
-	ret->recv_queue = least(ret->recv_queue, recvs / ret->clients / 2);
+	ret->recv_queue =
+		least(ret->recv_queue,
+		      ret->recvs / least(ret->clients, LONG_QUEUE_CLIENTS) / 2);
 	ret->send_tasks = least(sends / 2, SEND_TASKS_MAX);
 	return DOCA_SUCCESS;
+}
+
+/* Half of the device's receives are left to what pier receives itself. */
+uint32_t pier__doca_comch_clients(const struct doca_comch_limits *limits,
+				  uint32_t recv_queue)
+{
+	return least(limits->clients, limits->recvs / 2 / recv_queue);
 }
 
 /* The member of the limits at @offset. */

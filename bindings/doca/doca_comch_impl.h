@@ -48,14 +48,18 @@ struct doca_comch_task_send {
 	uint32_t len;
 };
 
-/* What an end may have, so that a server has it for all of its clients. */
+/* What an end may have. */
 struct doca_comch_limits {
 	uint32_t name, msg_size, recv_queue, clients, send_tasks;
+	uint32_t recvs;			/* of the device */
 };
 
 /* NOT_SUPPORTED: the device has no channels. */
 doca_error_t pier__doca_comch_limits(const struct doca_devinfo *info,
 				     struct doca_comch_limits *ret);
+/* How many clients a server with @recv_queue takes, 1 at least. */
+uint32_t pier__doca_comch_clients(const struct doca_comch_limits *limits,
+				  uint32_t recv_queue);
 
 /* doca_comch.c: set up @end for @comch, which becomes its; and back. */
 void pier__doca_comch_init(struct doca_comch_end *end,
