@@ -280,6 +280,7 @@ noinst_LTLIBRARIES += %D%/libpier-core.la
 	%D%/ops/comch_reply.c \
 	%D%/ops/comch_send.c \
 	%D%/ops/comch_server.c \
+	%D%/ops/comch_share.c \
 	%D%/ops/comch_target.h \
 	%D%/ops/comch_wire.c \
 	%D%/ops/comch_wire.h \

@@ -36,7 +36,7 @@ static int settle_fields(struct pier_comch_config *c)
 				       PIER__COMCH_CLIENTS_MAX);
 	if (!err)
 		err = pier__config_u32(&c->connect_timeout_ms,
-				       "connect_timeout_ms", 40000, 1,
+				       "connect_timeout_ms", 10000, 1,
 				       INT32_MAX);
 	if (!err)
 		err = pier__config_u32(&c->drain_ms, "drain_ms", 2000, 1,
@@ -316,6 +316,7 @@ int pier__comch_create(const struct pier__comch_role *role,
 	comch->lock = -1;
 	pier__list_init(&comch->conns);
 	pier__list_init(&comch->opening);
+	pier__list_init(&comch->starved);
 	pier__list_init(&comch->timed);
 	comch->source = (struct pier__source){
 		.poll = poll,

@@ -106,7 +106,7 @@ static void finish(struct pier__comch_call *call)
 	else
 		pier__task_finish(&call->task, 0);
 	if (c->blocked)
-		pier__comch_check_writable(c);
+		pier__comch_task_over(c);
 	pier__comch_conn_drop(c);
 }
 

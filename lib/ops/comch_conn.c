@@ -19,6 +19,7 @@ int pier__comch_conn_create(struct pier_comch *comch,
 	c->granted = comch->cfg.recv_queue;
 	pier__list_init(&c->link);
 	pier__list_init(&c->opening);
+	pier__list_init(&c->starved);
 	pier__list_init(&c->requests);
 	pier__list_init(&c->replies);
 	c->reply_sends = pier__comch_reply_sends(comch, &comch->cfg);
@@ -89,6 +90,7 @@ static void established(struct pier_conn *conn, void *user_data,
 		return;
 	}
 	c->open = true;
+	c->blocked = !pier__list_empty(&comch->starved);
 	comch->role->established(comch, c);
 	pier__pe_event(comch->ctx.pe);
 	if (comch->callbacks.connected)
@@ -112,7 +114,10 @@ static void take_out(struct pier_comch_conn *c)
 {
 	pier__list_del(&c->link);
 	pier__list_del(&c->opening);
+	pier__list_del(&c->starved);
 	c->comch->conn_count--;
+	if (c->tasks)
+		c->comch->busy--;
 	pier__comch_count_sent(c->comch, c->counters.sent_messages,
 			       c->counters.sent_bytes);
 	c->over = c->blocked = true;

@@ -98,6 +98,8 @@ struct pier_comch {
 	struct pier__list conns;	/* struct pier_comch_conn, those that */
 					/* are not established, too */
 	uint32_t conn_count;
+	uint32_t busy;			/* that have tasks */
+	struct pier__list starved;	/* that wait for a task */
 	bool queues_stop;		/* was called */
 	struct pier__task_pool *pool;	/* NULL before the start */
 	struct pier__mr *pool_mr;	/* of its messages */
@@ -150,16 +152,19 @@ struct pier_comch_conn {
 	uint16_t port;			/* of the server; of a client */
 	struct pier_conn *conn;		/* held; NULL: it has none yet */
 	void *user_data;
-	uint32_t holds;			/* tasks taken for it, credits in */
-					/* flight, and one until it has ended */
+	uint32_t holds;			/* requests taken for it, credits in */
+					/* flight, one for its tasks, and one */
+					/* until it has ended */
+	uint32_t tasks;			/* messages taken for it */
+	struct pier__list starved;	/* in comch->starved, or alone */
 	bool open;			/* reported as connected, not as */
 					/* disconnected */
 	bool ending;			/* this end has disconnected */
 	bool broken;			/* the peer broke the protocol */
 	bool over;			/* its messages count as those of */
 					/* comch, which has counted them */
-	bool blocked;			/* refused is set, a reply waits, or */
-					/* it is over */
+	bool blocked;			/* refused is set, a reply waits, one */
+					/* is starved, or it is over */
 	bool refused;			/* a submit was */
 	int error;			/* of the protocol; 0: none */
 	char text[256];			/* its message */
@@ -249,6 +254,13 @@ int pier__comch_post(struct pier_comch_conn *c, struct pier__posted *posted,
 int pier__comch_not_up(const struct pier_comch_conn *c);
 int pier__comch_full(struct pier_comch_conn *c, bool trying);
 
+/* comch_share.c: may pier_comch_send() take a task for @c? */
+bool pier__comch_may_take(const struct pier_comch_conn *c);
+/* It may not: @writable reports when.  Returns -EAGAIN. */
+int pier__comch_starve(struct pier_comch_conn *c);
+/* A task of @c, which is blocked, has completed: report who can send. */
+void pier__comch_task_over(struct pier_comch_conn *c);
+
 /* comch_recv.c: post again what a request was in. */
 void pier__comch_recv_post(struct pier__comch_recv *recv);
 int pier__comch_recvs_create(struct pier_comch *comch);
@@ -297,6 +309,24 @@ static inline void pier__comch_conn_drop(struct pier_comch_conn *c)
 {
 	if (!--c->holds)
 		pier__comch_conn_free(c);
+}
+
+/* The first task of a connection holds it, until the last one is freed. */
+static inline void pier__comch_task_taken(struct pier_comch_conn *c)
+{
+	if (c->tasks++)
+		return;
+	c->holds++;
+	c->comch->busy++;
+}
+
+static inline void pier__comch_task_freed(struct pier_comch_conn *c)
+{
+	if (--c->tasks)
+		return;
+	if (!c->over)
+		c->comch->busy--;
+	pier__comch_conn_drop(c);
 }
 
 static inline void pier__comch_count_sent(struct pier_comch *comch,

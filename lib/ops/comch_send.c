@@ -73,7 +73,7 @@ void pier__comch_check_writable(struct pier_comch_conn *c)
 		return;
 	if (!pier__comch_replies_post(c) || !pier__comch_may_send(c))
 		return;
-	c->blocked = false;
+	c->blocked = !pier__list_empty(&comch->starved);
 	if (!c->refused)
 		return;
 	c->refused = false;
@@ -360,7 +360,7 @@ finish_slowly(struct comch_task *t, const struct ibv_wc *wc)
 		fail(t, wc);
 	else
 		pier__task_finish(&t->task, 0);
-	pier__comch_check_writable(c);
+	pier__comch_task_over(c);
 	pier__comch_conn_drop(c);
 }
 
@@ -411,7 +411,7 @@ static void release(struct pier_task *task)
 	struct pier_comch_conn *c = of_task(task)->conn;
 
 	pier__task_pool_give(task);
-	pier__comch_conn_drop(c);
+	pier__comch_task_freed(c);
 }
 
 static void get_error(const struct pier_task *task, struct pier_task_error *ret)
@@ -469,7 +469,7 @@ static void init(struct comch_task *t, struct pier_comch_conn *c)
 	t->verbs_status = -1;
 	t->vendor_error = 0;
 	t->conn = c;
-	c->holds++;
+	pier__comch_task_taken(c);
 	t->sge = (struct ibv_sge){
 		.addr = (uintptr_t)t->data,
 		.lkey = c->comch->pool_mr->lkey,
@@ -538,11 +538,27 @@ int pier_comch_task_set_msg(struct pier_task *task, const void *msg, size_t len)
 	return 0;
 }
 
+/* May a task be taken for one message?  -EAGAIN. */
+static int check_share(struct pier_comch_conn *c)
+{
+	struct pier__guard *guard = pier__ctx_guard(&c->comch->ctx);
+	int err = pier__guard_enter(guard, "pier_comch_send");
+
+	if (err)
+		return err;
+	if (!pier__comch_may_take(c))
+		err = pier__comch_starve(c);
+	pier__guard_leave(guard);
+	return err;
+}
+
 int pier_comch_send(struct pier_comch_conn *conn, const void *msg, size_t len,
 		    pier_task_fn *fn, void *arg)
 {
 	struct pier_task *task;
-	int err = pier_comch_task_send(conn, msg, len, &task);
+	int err = conn && conn->open ? check_share(conn) : 0;
 
+	if (!err)
+		err = pier_comch_task_send(conn, msg, len, &task);
 	return err ? err : pier__task_one_shot(task, fn, arg);
 }

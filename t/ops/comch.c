@@ -97,7 +97,7 @@ static void configurations_are_checked(void)
 	IS(cfg.recv_queue, 16);
 	IS(cfg.tasks, 256);
 	IS(cfg.max_clients, 64);
-	IS(cfg.connect_timeout_ms, 40000);
+	IS(cfg.connect_timeout_ms, 10000);
 	IS(cfg.drain_ms, 2000);
 	cfg.max_msg_size = 5000;
 	IS(pier_comch_configure(server.comch, &cfg), 0);

@@ -458,8 +458,99 @@ static void a_client_that_is_killed_is_reported(void)
 	dev = NULL;
 }
 
+#define STOPPED 3
+#define SHARED 16		/* tasks of their server */
+
+static struct pier_comch_conn *stopped[STOPPED];
+
+static int call_and_stop(struct pair *me, void *arg)
+{
+	char go;
+
+	if (pier_dev_open(NULL, &dev) ||
+	    !talker_client(&client, dev, arg, NULL, NULL) ||
+	    pair_recv(me, &go, 1) != 1 || !talker_start(&client))
+		return 1;
+	raise(SIGSTOP);
+	for (;;)
+		pier_pe_wait(client.pe, 100);
+}
+
+static void note_stopped(struct talker *talker, struct pier_comch_conn *conn)
+{
+	if (talker->connected <= STOPPED)
+		stopped[talker->connected - 1] = conn;
+}
+
+/* Messages to each of them, until the sender has to wait. */
+static void fill_stopped(void)
+{
+	int err;
+
+	for (int i = 0; i < STOPPED; i++) {
+		do
+			err = pier_comch_send(stopped[i], "x", 1, ignore,
+					      NULL);
+		while (!err);
+		if (!IS(err, -EAGAIN))
+			tap_note("%s", pier_last_error());
+	}
+}
+
+/* Messages to and from another client, which they do not hold up. */
+static void talk_to_other(const char *name)
+{
+	if (!talker_client(&other, dev, name, NULL, NULL) ||
+	    !talker_start(&other) ||
+	    !talker_count(&server.connected, STOPPED + 1))
+		return;
+	fill_stopped();		/* again: some tasks were left for this one */
+	for (int i = 1; i <= 20 && tap_holds(); i++) {
+		IS(talker_send(other.conn, 1, 100), 0);
+		IS(talker_send(server.conn, 2, 100), 0);
+		talker_count(&other.received, i);
+	}
+	IS(server.received, other.received);
+}
+
+static void clients_that_stop_leave_tasks_to_others(void)
+{
+	struct pier_comch_config cfg = { .size = sizeof(cfg),
+					 .tasks = SHARED };
+	struct pair pairs[STOPPED];
+	char name[64];
+	int i;
+
+	strcpy(name, talker_name());
+	for (i = 0; i < STOPPED; i++)
+		pair_start(&pairs[i], call_and_stop, name);
+	if (!IS(pier_dev_open(NULL, &dev), 0))
+		return;
+	if (talker_server(&server, dev, name, &cfg) && talker_start(&server)) {
+		server.on_connected = note_stopped;
+		for (i = 0; i < STOPPED; i++)
+			OK(pair_send(&pairs[i], "", 1) &&
+			   talker_count(&server.connected, i + 1) &&
+			   pair_is_stopped(&pairs[i], true));
+		fill_stopped();
+		talk_to_other(name);
+		IS(server.writable, 0);
+		for (i = 0; i < STOPPED; i++)
+			pair_go_on(&pairs[i]);
+		talker_count(&server.writable, STOPPED);
+		for (i = 0; i < STOPPED; i++)
+			pair_kill(&pairs[i]);
+		talker_close(&other);
+		talker_count(&server.disconnected, STOPPED + 1);
+	}
+	talker_close(&server);
+	pier_dev_close(dev);
+	dev = NULL;
+}
+
 int main(void)
 {
+	TEST(clients_that_stop_leave_tasks_to_others);
 	TEST(a_server_that_is_killed_fails_each_task_once);
 	TEST(tasks_complete_after_the_end_of_their_connection);
 	TEST(a_client_that_is_killed_is_reported);

@@ -42,7 +42,7 @@ struct pier_comch_config {
 				/* they are received, 1..4096; 0 means 16 */
 	uint32_t tasks;		/* to preallocate, 1..1048576; 0 means 256 */
 	uint32_t max_clients;	/* of a server, 1..65000; 0 means 64 */
-	uint32_t connect_timeout_ms;	/* of a client; 0 means 40000 */
+	uint32_t connect_timeout_ms;	/* of a client; 0 means 10000 */
 	uint32_t drain_ms;	/* limit of stopping; 0 means 2000 */
 	uint32_t stop_on_task_error;	/* non-zero: a failed task stops the */
 				/* context */
@@ -194,7 +194,8 @@ int pier_comch_task_set_msg(struct pier_task *task, const void *msg,
 /*
  * One shot: take a task, submit it, and free it after @fn has run; with @fn
  * NULL the caller frees it after pier_pe_retrieve().
- * Errors: as pier_comch_task_send() and pier_task_submit().
+ * Errors: as pier_comch_task_send() and pier_task_submit(); -EAGAIN also if
+ * messages in flight have the tasks: @writable reports when to send again.
  */
 int pier_comch_send(struct pier_comch_conn *conn, const void *msg, size_t len,
 		    pier_task_fn *fn, void *arg);
