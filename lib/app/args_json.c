@@ -98,26 +98,83 @@ static int set_value(const struct key *key, const json_t *value)
 	return set_string(key, json_string_value(value));
 }
 
+static int set_option(struct pier__parser *parser, const char *path,
+		      const char *name, const json_t *value)
+{
+	struct key key;
+
+	snprintf(key.label, sizeof(key.label), "%.200s: \"%.80s\"", path,
+		 name);
+	key.slot = pier__args_find(parser, name, strlen(name), true);
+	if (!key.slot || key.slot->line_only)
+		return pier__fail(-PIER_EUSAGE, "%s: unknown key, the long "
+				  "names of options are allowed", key.label);
+	return set_value(&key, value);
+}
+
+/* Files of programs for DOCA have options in two groups. */
+static bool is_group(const char *name, const json_t *value)
+{
+	return json_is_object(value) && (!strcmp(name, "doca_general_flags") ||
+					 !strcmp(name, "doca_program_flags"));
+}
+
+/* Pier has one log level: that of DOCA's library is not used. */
+static bool is_unused(const char *name, const json_t *value)
+{
+	return json_is_integer(value) && !strcmp(name, "sdk-log-level");
+}
+
+static int set_group(struct pier__parser *parser, const char *path,
+		     json_t *group)
+{
+	const char *name;
+	json_t *value;
+	int err = 0;
+
+	json_object_foreach(group, name, value) {
+		if (!is_unused(name, value))
+			err = set_option(parser, path, name, value);
+		if (err)
+			break;
+	}
+	return err;
+}
+
 static int set_all(struct pier__parser *parser, const char *path, json_t *root)
 {
 	const char *name;
-	struct key key;
 	json_t *value;
-	int err;
+	int err = 0;
 
 	json_object_foreach(root, name, value) {
-		snprintf(key.label, sizeof(key.label), "%.200s: \"%.80s\"",
-			 path, name);
-		key.slot = pier__args_find(parser, name, strlen(name), true);
-		if (!key.slot || key.slot->line_only)
-			return pier__fail(-PIER_EUSAGE, "%s: unknown key, the "
-					  "long names of options are allowed",
-					  key.label);
-		err = set_value(&key, value);
+		err = is_group(name, value) ?
+			      set_group(parser, path, value) :
+			      set_option(parser, path, name, value);
 		if (err)
-			return err;
+			break;
 	}
-	return 0;
+	return err;
+}
+
+/* The same files have comments: from // to the end of a line, as blanks. */
+static void blank_comments(char *text, size_t len)
+{
+	bool quoted = false, comment = false;
+
+	for (size_t i = 0; i < len; i++) {
+		if (text[i] == '\n')
+			comment = false;
+		else if (!quoted && i + 1 < len && text[i] == '/' &&
+			 text[i + 1] == '/')
+			comment = true;
+		if (comment)
+			text[i] = ' ';
+		else if (quoted && text[i] == '\\')
+			i++;
+		else if (text[i] == '"')
+			quoted = !quoted;
+	}
 }
 
 /* The caller owns *ret and ends it with json_decref(). */
@@ -135,6 +192,7 @@ static int load(const char *path, json_t **ret)
 		free(buf);
 		return -PIER_EUSAGE;
 	}
+	blank_comments(buf, (size_t)len);
 	root = json_loadb(buf, (size_t)len, JSON_REJECT_DUPLICATES, &error);
 	free(buf);
 	if (!root)

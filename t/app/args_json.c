@@ -124,6 +124,27 @@ static void a_file_sets_the_log_level(void)
 	pier_log_set_callback(NULL, NULL);
 }
 
+/* As those of programs for DOCA. */
+static void options_may_be_in_groups(void)
+{
+	struct pier_args args = { .size = sizeof(args), .options = required };
+
+	write_json("{\n"
+		   "\t\"doca_general_flags\": {\n"
+		   "\t\t// -l: the \"log level\"\n"
+		   "\t\t\"log-level\": 60, \"sdk-log-level\": 40\n"
+		   "\t},\n"
+		   "\t\"doca_program_flags\": { \"number\": 5 } // end\n"
+		   "}\n");
+	IS(parse(&args, with_json("")), 0);
+	IS(own.number, 5);
+	IS(pier_log_level(), PIER_LOG_DEBUG);
+	pier_log_set_level(PIER_LOG_INFO);
+	write_json("{ \"a-name-too-long-for-the-column\": \"\\\"//\" }");
+	IS(parse_own(with_json("")), 0);
+	IS_STR(own.name, "\"//");
+}
+
 /* Each is refused, naming the file and its second member the key. */
 static void what_is_wrong_in_a_file_is_named(void)
 {
@@ -149,6 +170,14 @@ static void what_is_wrong_in_a_file_is_named(void)
 		{ "{ \"a-name-too-long-for-the-column\": {} }", "wrong type" },
 		{ "{ \"number\": 1, \"number\": 2 }", "duplicate" },
 		{ "[]", "not a JSON object" },
+		{ "{ \"doca_program_flags\": 1 }", "unknown key" },
+		{ "{ \"doca_program_flags\": { \"nubmer\": 3 } }",
+		  "\"nubmer\": unknown key" },
+		{ "{ \"doca_program_flags\": { \"doca_program_flags\": {} } }",
+		  "\"doca_program_flags\": unknown key" },
+		{ "{ \"sdk-log-level\": 40 }", "unknown key" },
+		{ "{ \"doca_general_flags\": { \"sdk-log-level\": true } }",
+		  "unknown key" },
 		{ "{ \"number\": 1 } x", "line 1" },
 		{ "{\n\"number\": }", "line 2" },
 		{ "", "line 1" },
@@ -221,6 +250,7 @@ int main(void)
 	TEST(the_command_line_wins_in_any_order);
 	TEST(a_file_can_give_what_is_required);
 	TEST(a_file_sets_the_log_level);
+	TEST(options_may_be_in_groups);
 	TEST(what_is_wrong_in_a_file_is_named);
 	TEST(a_wrong_value_in_a_file_is_wrong_though_the_line_wins);
 	TEST(a_file_has_at_most_a_mebibyte);

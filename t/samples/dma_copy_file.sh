@@ -99,6 +99,42 @@ arguments_come_from_a_json_file()
 	copied 12345
 }
 
+# grouped FILE - the arguments of one side as programs for DOCA have them
+grouped()
+{
+	cat <<-END
+	{
+		"doca_general_flags": {
+			// -l - the log level
+			"log-level": 40
+		},
+		"doca_program_flags": {
+			// -f - the file
+			"file": "$1",
+			"pci-addr": "$device"$2
+		}
+	}
+	END
+}
+
+all_arguments_come_from_files_for_doca()
+{
+	head -c 12345 /dev/urandom >"$tmp/source"
+	cp "$tmp/source" "$tmp/here"
+	rm -f "$tmp/there"
+	grouped "$tmp/there" ", \"rep-pci\": \"$rep\"" >"$tmp/dpu.json"
+	grouped "$tmp/here" >"$tmp/host.json"
+	timeout 40 "$copy" --json "$tmp/dpu.json" >"$tmp/server" 2>&1 &
+	serving=$!
+	wait_for 20 has_name || { cat "$tmp/server"; return 1; }
+	timeout 60 "$copy" -j "$tmp/host.json" >"$tmp/client" 2>&1
+	client=$?
+	wait $serving
+	server=$?
+	cat "$tmp/server" "$tmp/client"
+	copied 12345
+}
+
 the_help_has_no_word_twice()
 {
 	"$copy" --help >"$tmp/help" 2>&1 &&
@@ -130,6 +166,7 @@ run the_server_sends_what_it_has
 run a_file_on_both_sides_is_an_error
 run a_file_on_neither_side_is_an_error
 run arguments_come_from_a_json_file
+run all_arguments_come_from_files_for_doca
 run the_help_has_no_word_twice
 run an_address_leads_to_the_server
 run without_a_server_the_client_says_so
