@@ -336,6 +336,7 @@ dist_check_SCRIPTS += \
 	%D%/tools/copy_errors.sh \
 	%D%/tools/copy_faults.sh \
 	%D%/tools/copy_kills.sh \
+	%D%/tools/copy_moments.sh \
 	%D%/tools/copy_net.sh \
 	%D%/tools/copy_ssh.sh \
 	%D%/tools/copy_target.sh \

@@ -9,10 +9,10 @@
  * How the connections of a server share the tasks of pier_comch_send().
  *
  * A peer that acknowledges nothing holds the tasks of the messages to it.  So a
- * connection that has tasks leaves one to each other client that there is or may
- * be and that has none, but no more than half of all tasks.  A connection that
- * may take none waits in comch->starved; while one does, all are blocked, so
- * that each completion comes here.
+ * connection that has tasks leaves one to each other client that there is or
+ * may be and that has none, but no more than half of all tasks.  A connection
+ * that may take none waits in comch->starved; while one does, all are blocked,
+ * so that each completion comes here.
  */
 
 /* What @c leaves to others. */

@@ -8,7 +8,7 @@
 #include "t/lib/pair.h"
 #include "t/lib/tap.h"
 
-/* As many clients of one server, in several processes, as DOCA's names allow. */
+/* Many clients of one server, in several processes, under DOCA's names. */
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define MANY 100

@@ -45,6 +45,35 @@ the_program_builds_with_one_line()
 	compile letter.c letter "doca-common doca-rdma"
 }
 
+# As the meson.build.public of DOCA's samples do.
+it_builds_with_meson()
+{
+	command -v meson >/dev/null && command -v ninja >/dev/null ||
+	    skip "there is no meson, or no ninja"
+	sanitize=$(sed -n 's/^SANITIZE_FLAGS = *//p' "$build/Makefile")
+	pc=$(installed doca-rdma.pc)
+	export PKG_CONFIG_SYSROOT_DIR="$root"
+	export PKG_CONFIG_PATH="${pc%/*}:$PKG_CONFIG_PATH"
+	mkdir "$tmp/meson"
+	cp "$top/t/doca/letter.c" "$top/t/doca/channel.c" "$tmp/meson"
+	cat >"$tmp/meson/meson.build" <<-'END'
+	project('doca', 'c',
+		default_options: ['werror=true', 'warning_level=2'])
+	common = dependency('doca-common')
+	executable('letter', 'letter.c',
+		dependencies: [common, dependency('doca-rdma')])
+	executable('channel', 'channel.c', c_args: '-DDOCA_ARCH_HOST',
+		dependencies: [common, dependency('doca-comch')])
+	END
+	CFLAGS="$sanitize" LDFLAGS="$sanitize" meson setup \
+	    "$tmp/meson/build" "$tmp/meson" >"$tmp/log" 2>&1 &&
+	    ninja -C "$tmp/meson/build" >>"$tmp/log" 2>&1 || {
+		cat "$tmp/log"
+		return 1
+	}
+	cp "$tmp/meson/build/letter" "$tmp/letter" && moves soft_lo meson
+}
+
 # moves DEVICE TEXT - each of the processes has the other's
 moves()
 {
@@ -125,6 +154,7 @@ run the_program_builds_with_one_line
 run its_processes_move_data
 run they_do_so_on_the_device_under_test
 run a_device_that_there_is_not_is_an_error
+run it_builds_with_meson
 run both_sides_of_a_channel_build
 none its_sides_meet_by_an_address_of_pci
 none a_channel_without_a_server_fails

@@ -57,3 +57,22 @@ at_moment()
 		:
 	done
 }
+
+# random MAX - a number below it
+random()
+{
+	echo $(($(od -An -N4 -tu4 /dev/urandom) % $1))
+}
+
+# kill_one NUMBER - the client or the server, which is started again
+kill_one()
+{
+	if [ $(($1 % 2)) -eq 0 ]; then
+		kill -9 $client
+		wait $client
+	else
+		kill -9 $server
+		wait $server $client
+		serve
+	fi 2>/dev/null
+}

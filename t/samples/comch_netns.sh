@@ -53,6 +53,31 @@ both_hosts_have_a_server_of_the_name()
 	wait $serving && wait $near || echo "a server failed"
 }
 
+# moves SERVER CLIENT DEVICE ADDRESS - a long text from a producer to a consumer
+# of the other host; they are in_far, or empty
+moves()
+{
+	dev=near0
+	[ "$1" ] && dev=far0
+	$1 timeout 40 "$bin/comch_data_path_server" -p soft_$dev \
+	    >"$tmp/server" 2>&1 &
+	serving=$!
+	wait_for 10 $1 grep -q "@pier-comch\..*\.soft_$dev:" /proc/net/unix ||
+	    { echo "no server"; return 1; }
+	text=$(tr -dc '[:graph:]' </dev/urandom | head -c 100000)
+	$2 timeout 40 "$bin/comch_data_path_client" -p "soft_$3" -sa "$4" \
+	    "--text=$text" >"$tmp/client" 2>&1 || cat "$tmp/client"
+	wait $serving || echo "the server failed"
+	printf 'received "%s"\n' "$text" | cmp - "$tmp/server"
+}
+
+a_producer_reaches_a_consumer_on_another_host()
+{
+	moves in_far "" near0 10.77.0.2
+	moves "" in_far far0 10.77.0.1
+}
+
 run a_client_reaches_a_server_on_another_host
 run both_hosts_have_a_server_of_the_name
+none a_producer_reaches_a_consumer_on_another_host
 tap_done

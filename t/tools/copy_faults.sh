@@ -10,7 +10,7 @@
 
 # interrupt FOLDER WORDS VICTIMS - a copy of `file` into it; '$client' or
 # '$server' or both are killed when a part is there, once more if all was there
-# by then.  $ended is the client's status.
+# by then.  $ended is the client's status; $signal is that of the kill.
 interrupt()
 {
 	for try in $(seq 50); do
@@ -19,7 +19,7 @@ interrupt()
 		begin $2
 		at_moment has 1000000 "$1"
 		for victim in $(eval echo "$3"); do
-			kill -9 "$victim"
+			kill -"${signal:-9}" "$victim"
 			wait "$victim"
 		done
 		wait $client
@@ -83,6 +83,25 @@ a_client_that_is_killed_leaves_nothing()
 	    [ "$(ls -A ../root)" = file ] && [ "$(cat ../root/file)" = old ]
 }
 
+# By Ctrl-C, in either direction.
+a_client_that_is_interrupted_leaves_the_old_target()
+{
+	fresh
+	head -c 200000000 /dev/zero | tr '\0' x >file
+	signal=INT
+	interrupt ../root 'file 127.0.0.1:' '$client' || return
+	[ $ended -eq 1 ] && says "$tmp/err" "pier copy: copy: " &&
+	    wait_for 20 grep -q "a client: " "$tmp/server" &&
+	    [ "$(ls -A ../root)" = file ] && [ "$(cat ../root/file)" = old ] ||
+	    { echo "status $ended"; cat "$tmp/err" "$tmp/server"; return 1; }
+	mv file ../root
+	interrupt . '127.0.0.1:file .' '$client' || return
+	signal=
+	[ $ended -eq 1 ] && [ "$(cat file)" = old ] && [ "$(ls -A)" = file ] ||
+	    { echo "status $ended"; cat "$tmp/err"; ls -lA; return 1; }
+	copy 127.0.0.1:file . && cmp file ../root/file
+}
+
 a_server_that_is_killed_is_an_error_of_the_client()
 {
 	fresh
@@ -102,5 +121,6 @@ run only_the_rest_is_moved
 run a_source_that_has_changed_is_copied_anew
 run a_resumed_file_has_the_mode_of_a_new_one
 run a_client_that_is_killed_leaves_nothing
+run a_client_that_is_interrupted_leaves_the_old_target
 run a_server_that_is_killed_is_an_error_of_the_client
 tap_done

@@ -8,12 +8,6 @@
 . "$top/t/lib/device.sh"
 . "$top/t/lib/copying.sh"
 
-# random MAX - a number below it
-random()
-{
-	echo $(($(od -An -N4 -tu4 /dev/urandom) % $1))
-}
-
 # part FOLDER - how much there is of a copy into it that is not complete
 part()
 {
@@ -24,19 +18,6 @@ part()
 grown()
 {
 	[ "$(part "$1")" -gt "$2" ] || ! kill -0 "$client" 2>/dev/null
-}
-
-# kill_one NUMBER - the client or the server, which is started again
-kill_one()
-{
-	if [ $(($1 % 2)) -eq 0 ]; then
-		kill -9 $client
-		wait $client
-	else
-		kill -9 $server
-		wait $server $client
-		serve
-	fi 2>/dev/null
 }
 
 # kill_and_resume FOLDER WORDS... - 25 times, or as many as PIER_TEST_KILLS has,
