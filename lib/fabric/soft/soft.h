@@ -14,4 +14,13 @@ int pier__soft_counters(struct pier__fdev *fdev, const struct pier__qp *qp,
 
 extern const struct pier__fabric_cm pier__soft_cm_table;
 
+/*
+ * Have @take called with each event of @cm, which is new, as soon as there is
+ * one; next() then reports none.  It is called by the thread that drives, which
+ * may be the helper's, holding the endpoint: it makes no call on @cm.
+ */
+typedef void pier__soft_cm_take(struct pier__cm *cm,
+				const struct pier__cm_event *event);
+void pier__soft_cm_take_by(struct pier__cm *cm, pier__soft_cm_take *take);
+
 #endif

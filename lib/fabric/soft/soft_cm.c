@@ -27,6 +27,7 @@ struct soft_chan_cm {
 	bool used;			/* by the program */
 	uint8_t mtu;			/* code, most of a connection */
 	bool rung;			/* fd is readable */
+	pier__soft_cm_take *take;	/* NULL: next() reports events */
 	unsigned int port_probes;	/* open sockets */
 };
 
@@ -93,8 +94,11 @@ static void host_port_probe_end(struct soft_cm_host *host, void *state)
 static void host_notify(struct soft_cm_host *host)
 {
 	struct soft_chan_cm *cm = host_cm(host);
+	struct pier__cm_event event;
 
-	if (cm->rung)
+	while (cm->take && !pier__soft_cm_next(cm->machine, &event))
+		cm->take(&cm->cm, &event);
+	if (cm->take || cm->rung)
 		return;
 	eventfd_write(cm->cm.fd, 1);	/* a full one is readable as well */
 	cm->rung = true;
@@ -167,6 +171,11 @@ static int soft_cm_create(struct pier__chan *pchan, enum ibv_mtu mtu,
 	chan->cm->mtu = (uint8_t)mtu;
 	*ret = &chan->cm->cm;
 	return 0;
+}
+
+void pier__soft_cm_take_by(struct pier__cm *cm, pier__soft_cm_take *take)
+{
+	cm_of(cm)->take = take;
 }
 
 static void soft_cm_destroy(struct pier__cm *cm)
