@@ -108,9 +108,6 @@ void *pier__dropin_null(int err);
 /* What a call that returns an errno value returns for @err. */
 int pier__dropin_errno(int err);
 
-/* Wait until @fd is readable.  -1 with errno, also if it is non-blocking. */
-int pier__dropin_wait(int fd);
-
 /* ibv_post.c, ibv_cq.c: the calls that programs make by the context. */
 int pier__dropin_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
 			   struct ibv_send_wr **bad);

@@ -2,6 +2,7 @@
 /* Asynchronous events: those of the port. */
 #include <errno.h>
 
+#include "dropin/cm.h"
 #include "dropin/dropin.h"
 #include "fabric/soft/soft.h"
 

@@ -5,6 +5,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "dropin/cm.h"
 #include "dropin/dropin.h"
 
 static struct dropin_channel *channel_of(struct ibv_comp_channel *channel)

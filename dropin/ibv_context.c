@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <stdlib.h>
 
+#include "dropin/cm.h"
 #include "dropin/dropin.h"
 #include "fabric/soft/soft.h"
 

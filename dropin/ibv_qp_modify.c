@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "core/roce.h"
+#include "dropin/cm.h"
 #include "dropin/dropin.h"
 #include "fabric/soft/io/fdev.h"
 #include "fabric/soft/rc/qpn.h"
@@ -42,7 +43,7 @@ static void remember(struct ibv_qp_attr *to, const struct ibv_qp_attr *attr,
 }
 
 /*
- * The way to the peer, whose UDP port is in its QPN.  Between begin and end.
+ * The way to the peer, which has @udp_port.  Between begin and end.
  * Sockets that were opened stay open if the move fails.
  */
 static int find_way(struct soft_chan *chan, const struct ibv_qp_attr *attr,
@@ -63,10 +64,9 @@ static int find_way(struct soft_chan *chan, const struct ibv_qp_attr *attr,
 }
 
 static int modify(struct soft_chan *chan, struct soft_qp *queue,
-		  struct ibv_qp_attr *attr, int mask)
+		  struct ibv_qp_attr *attr, int mask, uint16_t udp_port)
 {
 	struct soft_addr src = { .port = chan->io->port };
-	uint16_t udp_port = pier__soft_qpn_port(attr->dest_qp_num);
 	struct soft_io *io = chan->io;
 	int err = 0;
 
@@ -81,14 +81,15 @@ static int modify(struct soft_chan *chan, struct soft_qp *queue,
 	return err;
 }
 
-int ibv_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask)
+int pier__dropin_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr,
+			   int mask, uint16_t udp_port)
 {
 	struct soft_chan *chan = dropin_chan(ibqp->context);
 	struct dropin_qp *qp = (struct dropin_qp *)ibqp;
 	int err;
 
 	pier__soft_chan_begin(chan);
-	err = modify(chan, qp->queue, attr, mask);
+	err = modify(chan, qp->queue, attr, mask, udp_port);
 	if (!err) {
 		remember(&qp->attr, attr, mask);
 		ibqp->state = qp->queue->state;
@@ -98,7 +99,15 @@ int ibv_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask)
 		pier__dropin_dropped(ibqp->recv_cq);
 	}
 	pier__soft_chan_end(chan, 0);
-	return pier__dropin_errno(err);
+	return err;
+}
+
+int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
+{
+	uint16_t udp_port = pier__soft_qpn_port(attr->dest_qp_num);
+
+	return pier__dropin_errno(pier__dropin_modify_qp(qp, attr, mask,
+							 udp_port));
 }
 
 int ibv_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask,

@@ -4,7 +4,7 @@
 # that no program finds them by itself.
 
 dropindir = $(libdir)/pier/dropin
-dropin_LTLIBRARIES = %D%/libibverbs.la
+dropin_LTLIBRARIES = %D%/libibverbs.la %D%/librdmacm.la
 %C%_libibverbs_la_LIBADD = lib/libpier-soft.la
 %C%_libibverbs_la_LDFLAGS = $(AM_LDFLAGS) -shared -version-info 1:0:0 \
 	-Wl,--version-script=$(top_srcdir)/%D%/libibverbs.map
@@ -14,10 +14,12 @@ endif
 EXTRA_%C%_libibverbs_la_DEPENDENCIES = %D%/libibverbs.map
 EXTRA_DIST += %D%/libibverbs.map
 %C%_libibverbs_la_SOURCES = \
+	%D%/cm.h \
 	%D%/dropin.h \
 	%D%/ibv_absent.c \
 	%D%/ibv_async.c \
 	%D%/ibv_channel.c \
+	%D%/ibv_cm.c \
 	%D%/ibv_context.c \
 	%D%/ibv_cq.c \
 	%D%/ibv_device.c \
@@ -31,4 +33,33 @@ EXTRA_DIST += %D%/libibverbs.map
 	%D%/ibv_srq.c \
 	%D%/ibv_sysfs.c \
 	%D%/ibv_text.c \
+	# end, sorted
+
+# The second needs the first: a process has one engine.
+%C%_librdmacm_la_LIBADD = %D%/libibverbs.la
+%C%_librdmacm_la_LDFLAGS = $(AM_LDFLAGS) -shared -version-info 1:0:0 \
+	-Wl,--version-script=$(top_srcdir)/%D%/librdmacm.map
+if !SANITIZE
+%C%_librdmacm_la_LDFLAGS += -no-undefined -Wl,-z,defs
+endif
+EXTRA_%C%_librdmacm_la_DEPENDENCIES = %D%/librdmacm.map
+EXTRA_DIST += %D%/librdmacm.map
+%C%_librdmacm_la_SOURCES = \
+	%D%/cm.h \
+	%D%/cma/cma.h \
+	%D%/cma/cma_absent.c \
+	%D%/cma/cma_addr.c \
+	%D%/cma/cma_addrinfo.c \
+	%D%/cma/cma_channel.c \
+	%D%/cma/cma_connect.c \
+	%D%/cma/cma_device.c \
+	%D%/cma/cma_ep.c \
+	%D%/cma/cma_event.c \
+	%D%/cma/cma_id.c \
+	%D%/cma/cma_listen.c \
+	%D%/cma/cma_param.c \
+	%D%/cma/cma_qp.c \
+	%D%/cma/cma_rsocket.c \
+	%D%/cma/cma_srq.c \
+	%D%/cma/cma_text.c \
 	# end, sorted

@@ -281,6 +281,7 @@ dist_check_SCRIPTS += \
 	%D%/doca/installed.sh \
 	%D%/doca/names.sh \
 	%D%/dropin/pairs.sh \
+	%D%/dropin/rdmacm.sh \
 	%D%/dropin/run.sh \
 	%D%/dropin/symbols.sh \
 	%D%/manual/jobs.sh \
@@ -647,6 +648,7 @@ uv_ldadd = %D%/libtap.la lib/uv/libpier-uv.la lib/libpier.la
 
 EXTRA_DIST += \
 	%D%/data/dropin/libibverbs.debian12 \
+	%D%/data/dropin/librdmacm.debian12 \
 	%D%/data/fuzz/cm \
 	%D%/data/fuzz/codec \
 	%D%/data/fuzz/ep \

@@ -15,9 +15,13 @@
 #include "run_report.h"
 #include "tool.h"
 
-/* pier run: run a program with pier's libibverbs in place of the system's. */
+/*
+ * pier run: run a program with pier's libibverbs and librdmacm in place of the
+ * system's.
+ */
 
 #define LIBRARY "libibverbs.so.1"
+#define CM_LIBRARY "librdmacm.so.1"
 
 static int as_json;
 
@@ -173,9 +177,10 @@ static int set_list(const char *name, const char *first, const char *second)
 /* What others preload stays first, as a sanitizer must be. */
 static int set_environment(const char *dir)
 {
-	char library[PATH_MAX + 32];
+	char library[2 * PATH_MAX + 64];
 
-	snprintf(library, sizeof(library), "%s/" LIBRARY, dir);
+	snprintf(library, sizeof(library), "%s/" LIBRARY ":%s/" CM_LIBRARY, dir,
+		 dir);
 	return set_list("LD_PRELOAD", getenv("LD_PRELOAD"), library) ||
 	       set_list("LD_LIBRARY_PATH", dir, getenv("LD_LIBRARY_PATH"));
 }

@@ -1,38 +1,71 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The library in place of rdma-core's has its names, each with its version: of
-# Debian 12, private ones included, which vendors' libraries are bound to.
+# The libraries in place of rdma-core's have its names, each with its version:
+# of Debian 12, private ones included, which vendors' libraries are bound to.
 . "${0%/*}/../lib/tap.sh"
 
-dropin=$build/dropin/.libs/libibverbs.so.1
-[ -f "$dropin" ] || skip_all "$dropin is not built"
+dropin=$build/dropin/.libs
+[ -f "$dropin/librdmacm.so.1" ] || skip_all "$dropin is not built"
 
-# The versions themselves are absolute symbols.
+# exported LIBRARY - without the versions themselves, which are absolute
+# symbols, and what only the other library is bound to
 exported()
 {
-	nm -D --defined-only "$dropin" | awk '$2 != "A" { print $3 }' | sort
+	nm -D --defined-only "$dropin/$1.so.1" |
+	    awk '$2 != "A" && $3 !~ /@PIER_DROPIN$/ { print $3 }' | sort
 }
 
-the_names_are_those_of_debian()
+# names LIBRARY COUNT - differ, or are fewer than COUNT
+names()
 {
-	exported >"$tmp/names"
-	[ "$(wc -l <"$tmp/names")" -gt 170 ] || echo "few names"
-	diff "$top/t/data/dropin/libibverbs.debian12" "$tmp/names"
+	exported "$1" >"$tmp/names"
+	[ "$(wc -l <"$tmp/names")" -ge "$2" ] || echo "few names"
+	diff "$top/t/data/dropin/$1.debian12" "$tmp/names"
 }
 
-it_needs_no_library_that_it_takes_the_place_of()
+the_names_of_verbs_are_those_of_debian()
 {
-	readelf -d "$dropin" | grep NEEDED | grep -e verbs -e rdma
+	names libibverbs 180
+}
+
+the_names_of_rdma_cm_are_those_of_debian()
+{
+	names librdmacm 68
+}
+
+# needed LIBRARY
+needed()
+{
+	readelf -d "$dropin/$1.so.1" | grep NEEDED | grep -e verbs -e rdma
 	return 0
 }
 
-the_soname_is_that_of_rdma_core()
+verbs_need_no_library_that_they_take_the_place_of()
 {
-	readelf -d "$dropin" | grep -q 'SONAME.*\[libibverbs\.so\.1\]'
+	needed libibverbs
 }
 
-none the_names_are_those_of_debian
-none it_needs_no_library_that_it_takes_the_place_of
-run the_soname_is_that_of_rdma_core
+# So that a process has one engine.
+rdma_cm_needs_verbs()
+{
+	needed librdmacm | grep -q '\[libibverbs\.so\.1\]'
+}
+
+# is_named LIBRARY
+is_named()
+{
+	readelf -d "$dropin/$1.so.1" | grep -q "SONAME.*\[$1\.so\.1\]"
+}
+
+the_sonames_are_those_of_rdma_core()
+{
+	is_named libibverbs && is_named librdmacm
+}
+
+none the_names_of_verbs_are_those_of_debian
+none the_names_of_rdma_cm_are_those_of_debian
+none verbs_need_no_library_that_they_take_the_place_of
+run rdma_cm_needs_verbs
+run the_sonames_are_those_of_rdma_core
 tap_done

@@ -42,17 +42,31 @@ listens_or_ended()
 	listens || ! kill -0 "$server" 2>/dev/null
 }
 
-# pair PROGRAM OPTION... - the server and its client, which both succeed; they
-# write $tmp/server and $tmp/client
-pair()
+# Has a process UDP $port of 127.0.0.1, where requests to connect arrive?
+accepts_or_ended()
 {
-	next_port
+	cat /proc/net/udp /proc/net/udp6 2>/dev/null |
+	    grep -q "$(printf '0100007F:%04X ' "$port")" ||
+	    ! kill -0 "$server" 2>/dev/null
+}
+
+# serve PROGRAM OPTION... - in the background, its output in $tmp/server
+serve()
+{
 	timeout 60 "$pier" run -- "$@" -p "$port" >"$tmp/server" 2>&1 &
 	server=$!
-	wait_for 30 listens_or_ended
-	timeout 60 "$pier" run -- "$@" -p "$port" 127.0.0.1 \
-	    >"$tmp/client" 2>&1
+}
+
+# client PROGRAM OPTION... - its output in $tmp/client
+client()
+{
+	timeout 60 "$pier" run -- "$@" -p "$port" >"$tmp/client" 2>&1
 	client=$?
+}
+
+# Both have succeeded.
+both_succeed()
+{
 	wait "$server"
 	served=$?
 	[ "$client $served" = "0 0" ] || {
@@ -60,4 +74,15 @@ pair()
 		cat "$tmp/client" "$tmp/server"
 		return 1
 	}
+}
+
+# pair PROGRAM OPTION... - the server and its client, which both succeed; they
+# write $tmp/server and $tmp/client
+pair()
+{
+	next_port
+	serve "$@"
+	wait_for 30 listens_or_ended
+	client "$@" 127.0.0.1
+	both_succeed
 }

@@ -26,6 +26,7 @@ lib/fabric/soft/cm : $rc $soft/rc :
 lib/fabric/soft/io : $rc $soft/rc $soft/cm :
 lib/fabric/soft : $rc $soft/rc $soft/cm $soft/io :
 dropin : $rc $soft/rc $soft/io $soft : infiniband/
+dropin/cma : core fabric dropin : infiniband/ rdma/
 lib/fabric/registry : fabric fabric/verbs fabric/soft :
 lib/dev : core fabric fabric/registry :
 lib/mem : core fabric dev :
@@ -94,12 +95,13 @@ s|^\([^:]*\)\.o:[0-9a-f ]* \([A-Za-z]\) \([^ ]*\)$|\1.c \2 \3|p'
 }
 
 # CALLER () SOURCE SYMBOL of every call, and use of data, between sources.
-# Calls of libibverbs are made to that of rdma-core, not to dropin/.
+# Calls of libibverbs and librdmacm are made to those of rdma-core, not to
+# dropin/.
 calls()
 {
 	symbols lib cm dropin | awk '
 	$2 == "U" { wants[++n] = $1; what[n] = $3; next }
-	$3 !~ /^_?ibv_/ { source[$3] = $1 }
+	$3 !~ /^(_?ibv|rdma)_/ { source[$3] = $1 }
 	END {
 		for (i = 1; i <= n; i++)
 			if (what[i] in source)
@@ -254,6 +256,8 @@ lib/dev/dev.c " fabric/soft/soft.h
 lib/fabric/soft/soft.c " dropin/dropin.h
 dropin/ibv_qp.c " cm/conn_impl.h
 dropin/ibv_qp.c < rdma/rdma_cma.h
+dropin/ibv_qp.c " dropin/cma/cma.h
+dropin/cma/cma_qp.c " fabric/soft/soft.h
 lib/dev/dev.c () lib/fabric/soft/soft.c pier__soft
 lib/engine/task.c () lib/ops/task_type.c pier_task_type_name
 lib/include/pier/rdma.h < infiniband/verbs.h

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_DROPIN_CM_H
+#define PIER_DROPIN_CM_H
+
+#include <stdint.h>
+
+#include <infiniband/verbs.h>
+
+#include "core/sockaddr.h"
+#include "fabric/fabric.h"
+
+/*
+ * What librdmacm.so.1 (dropin/cma/) needs of libibverbs.so.1 besides the calls
+ * of verbs: connection management on the endpoint of an opened device.  Calls
+ * return 0 or a negative errno value.
+ */
+
+/* The calls of connection management, but for next(). */
+const struct pier__fabric_cm *pier__dropin_cm_calls(void);
+
+/*
+ * That of @context, which ends with it.  @take gets the events as
+ * pier__soft_cm_take_by() has it.  Errors: -EBUSY, it has one; -ENOMEM.
+ */
+int pier__dropin_cm_create(struct ibv_context *context,
+			   void (*take)(struct pier__cm *cm,
+					const struct pier__cm_event *event),
+			   struct pier__cm **ret);
+
+/*
+ * The source address of @context for @dst; @src unless that is NULL or any.
+ * Errors: -EHOSTUNREACH, -EADDRNOTAVAIL, -EINVAL.
+ */
+int pier__dropin_route(struct ibv_context *context, const struct sockaddr *src,
+		       const struct sockaddr *dst, union pier__sockaddr *ret);
+
+/* As ibv_modify_qp(3), with a peer that receives on @udp_port. */
+int pier__dropin_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr,
+			   int mask, uint16_t udp_port);
+
+/* Wait until @fd is readable.  -1 with errno, also if it is non-blocking. */
+int pier__dropin_wait(int fd);
+
+#endif

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_DROPIN_CMA_CMA_H
+#define PIER_DROPIN_CMA_CMA_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rdma/rdma_cma.h>
+
+#include "core/list.h"
+#include "dropin/cm.h"
+#include "fabric/fabric.h"
+
+/*
+ * A librdmacm.so.1 for programs that were written for that of rdma-core, on the
+ * connection management of the soft device.  Calls may be made by any thread,
+ * for one id by one at a time.
+ *
+ * The thread that drives an endpoint, which may be its helper, puts the events
+ * of a connection into the queue of the id's event channel, and makes its fd
+ * readable.  What librdmacm does by itself, such as moving the QP when the peer
+ * has accepted, is done in rdma_get_cm_event(3).
+ *
+ * pier__cma_lock is for what that thread shares with the program's: queues of
+ * events, counts of events, the channel of an id.  It is taken within the
+ * endpoint's lock, so no call of connection management is made while it is
+ * held.
+ */
+extern pthread_mutex_t pier__cma_lock;
+extern pthread_cond_t pier__cma_acked;	/* an event was acknowledged */
+
+/* An opened device: opened once, for the process. */
+struct cma_device {
+	struct pier__list link;		/* of all */
+	struct ibv_context *verbs;
+	struct ibv_pd *pd;		/* of QPs that are created without */
+	struct pier__cm *cm;
+	uint8_t rd_atomic;		/* most reads and atomics in flight */
+};
+
+struct cma_channel {
+	struct rdma_event_channel channel;	/* first; fd is an eventfd */
+						/* that is readable with any */
+						/* event */
+	struct pier__list events;	/* to be taken */
+};
+
+struct cma_event {
+	struct rdma_cm_event event;	/* first */
+	struct pier__list link;		/* of the channel's events */
+	struct cma_id *owner;		/* that it is for */
+	struct pier__cm_listener *held;	/* of a request */
+	uint8_t data[PIER__CM_REP_DATA];	/* private data */
+};
+
+enum cma_state {
+	CMA_IDLE,
+	CMA_BOUND,			/* to an address */
+	CMA_ADDR_RESOLVED,
+	CMA_ROUTE_RESOLVED,
+	CMA_LISTENING,
+	CMA_REQUESTED,			/* until accept or reject */
+	CMA_CONNECTING,			/* and all that follows */
+};
+
+/* One address that an id listens at. */
+struct cma_listener {
+	struct pier__list link;		/* of the id's */
+	struct cma_id *id;
+	struct cma_device *device;
+	struct pier__cm_listener *listener;	/* owned */
+};
+
+struct cma_id {
+	struct rdma_cm_id id;		/* first */
+	struct cma_device *device;	/* NULL: none yet */
+	struct pier__cm_id *conn;	/* owned, or NULL */
+	struct cma_channel *own;	/* owned: calls wait for their end; */
+					/* NULL: they do not */
+	enum cma_state state;
+	uint32_t unacked;		/* events; pier__cma_lock */
+	uint32_t timeout;		/* code, of packets; 0: the default */
+	uint8_t responder_resources;	/* the most that is agreed */
+	uint8_t initiator_depth;
+
+	struct pier__list listeners;	/* owned */
+
+	/* Of rdma_create_ep(3). */
+	struct ibv_qp_init_attr *qp_init;	/* owned: of what a listener */
+						/* gets; or NULL */
+	void *connect;			/* owned; private data, or NULL */
+	uint8_t connect_len;
+};
+
+static inline struct cma_id *cma_of(struct rdma_cm_id *id)
+{
+	return (struct cma_id *)id;
+}
+
+/* Set errno for @err, an error of pier's.  Returns -1; 0 if @err is 0. */
+int pier__cma_result(int err);
+
+/* cma_device.c.  Open all devices, once.  Errors: -ENODEV, there is none. */
+int pier__cma_devices(struct pier__list **ret);
+/* The one with the address @addr.  NULL: there is none. */
+struct cma_device *pier__cma_device_at(const struct sockaddr *addr);
+/*
+ * The one from which @dst is reached, and the source address; from @src unless
+ * that is NULL or any.  Errors: those of the route.
+ */
+int pier__cma_device_to(const struct sockaddr *src, const struct sockaddr *dst,
+			struct cma_device **ret, union pier__sockaddr *ret_src);
+/* @id uses @device from now on. */
+void pier__cma_use(struct cma_id *id, struct cma_device *device);
+
+/* cma_channel.c.  Queue @event for its owner; ownership passes. */
+void pier__cma_push(struct cma_event *event);
+/* Free what is queued for @id, requests to connect included. */
+void pier__cma_discard(struct cma_id *id);
+/* Events of @id come by @channel from now on. */
+void pier__cma_move(struct cma_id *id, struct rdma_event_channel *channel);
+/* The next event of @channel, to be acknowledged; NULL: none. */
+struct cma_event *pier__cma_pop(struct rdma_event_channel *channel);
+
+/* cma_event.c.  As pier__dropin_cm_create() has it. */
+void pier__cma_take(struct pier__cm *cm, const struct pier__cm_event *event);
+/* An event of @id without a peer.  NULL: no memory. */
+struct cma_event *pier__cma_event_new(struct cma_id *id,
+				      enum rdma_cm_event_type type, int status);
+/*
+ * If @id waits for the end of its calls: wait for the next event, and keep it
+ * in id->event.  Returns -1 with errno if that reports a failure.
+ */
+int pier__cma_complete(struct cma_id *id);
+
+/* cma_id.c.  NULL: no memory. */
+struct cma_id *pier__cma_id_new(struct rdma_event_channel *channel,
+				void *context, enum rdma_port_space ps,
+				enum ibv_qp_type type);
+/* Free @id, which has no event in the program's hands. */
+void pier__cma_id_free(struct cma_id *id);
+
+/* cma_listen.c.  No request comes any more. */
+void pier__cma_unlisten(struct cma_id *id);
+
+/*
+ * cma_param.c.  The parameters for @id of REQ, or REP, of at most @max bytes of
+ * private data; @from may be NULL.  Errors: -EINVAL.
+ */
+int pier__cma_param(struct cma_id *id, const struct rdma_conn_param *from,
+		    size_t max, struct pier__cm_param *ret);
+
+/* cma_qp.c.  Change the state of the QP of @id, if it has one. */
+int pier__cma_qp_move(struct cma_id *id, enum ibv_qp_state state);
+void pier__cma_qp_fail(struct cma_id *id);
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Addresses and routes of ids. */
+#include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/roce.h"
+#include "dropin/cma/cma.h"
+
+#define HOP_LIMIT 64
+#define EXACTLY 2		/* of the selectors of a path record */
+
+/* Into a name of an id. */
+static void copy_name(struct sockaddr_storage *to, const struct sockaddr *from)
+{
+	memset(to, 0, sizeof(*to));
+	memcpy(to, from, pier__sockaddr_len(from));
+}
+
+int rdma_bind_addr(struct rdma_cm_id *ibid, struct sockaddr *addr)
+{
+	struct cma_device *device = NULL;
+	struct cma_id *id = cma_of(ibid);
+
+	if (!ibid || !addr || !pier__sockaddr_len(addr) ||
+	    id->state != CMA_IDLE)
+		return pier__cma_result(-EINVAL);
+	if (!pier__sockaddr_is_any(addr)) {
+		device = pier__cma_device_at(addr);
+		if (!device)
+			return pier__cma_result(-EADDRNOTAVAIL);
+		pier__cma_use(id, device);
+	}
+	copy_name(&ibid->route.addr.src_storage, addr);
+	id->state = CMA_BOUND;
+	return 0;
+}
+
+/* The outcome of a call of @id is an event. */
+static int report(struct cma_id *id, enum rdma_cm_event_type type, int status)
+{
+	struct cma_event *event = pier__cma_event_new(id, type, status);
+
+	if (!event)
+		return pier__cma_result(-ENOMEM);
+	pier__cma_push(event);
+	return pier__cma_complete(id);
+}
+
+static int resolve(struct cma_id *id, const struct sockaddr *src,
+		   const struct sockaddr *dst, int timeout_ms)
+{
+	struct rdma_addr *names = &id->id.route.addr;
+	struct cma_device *device;
+	union pier__sockaddr from;
+	int err;
+
+	err = pier__cma_device_to(src, dst, &device, &from);
+	if (!err)
+		err = pier__dropin_cm_calls()->resolve(device->cm, &from.sa,
+						       dst, timeout_ms, id,
+						       &id->conn);
+	if (err)
+		return err;
+	pier__cma_use(id, device);
+	names->src_storage = id->conn->local;
+	copy_name(&names->dst_storage, dst);
+	return 0;
+}
+
+int rdma_resolve_addr(struct rdma_cm_id *ibid, struct sockaddr *src,
+		      struct sockaddr *dst, int timeout_ms)
+{
+	struct cma_id *id = cma_of(ibid);
+	int err;
+
+	if (!ibid || !dst || !pier__sockaddr_len(dst) ||
+	    id->state > CMA_BOUND || (src && !pier__sockaddr_len(src)))
+		return pier__cma_result(-EINVAL);
+	if (!src && id->state == CMA_BOUND)
+		src = &ibid->route.addr.src_addr;
+	err = resolve(id, src, dst, timeout_ms);
+	if (err)
+		return report(id, RDMA_CM_EVENT_ADDR_ERROR, err);
+	id->state = CMA_ADDR_RESOLVED;
+	return report(id, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
+}
+
+/* The path that programs read, of a port on Ethernet. */
+static struct ibv_sa_path_rec *path_new(const struct cma_id *id)
+{
+	const struct rdma_addr *names = &id->id.route.addr;
+	struct ibv_sa_path_rec *path = calloc(1, sizeof(*path));
+	struct ibv_port_attr port;
+
+	if (!path || ibv_query_port(id->id.verbs, 1, &port)) {
+		free(path);
+		return NULL;
+	}
+	pier__sockaddr_to_gid(&names->src_addr, path->sgid.raw);
+	pier__sockaddr_to_gid(&names->dst_addr, path->dgid.raw);
+	path->hop_limit = HOP_LIMIT;
+	path->reversible = 1;
+	path->numb_path = 1;
+	path->pkey = htobe16(ROCE_PKEY_DEFAULT);
+	path->mtu_selector = EXACTLY;
+	path->mtu = (uint8_t)port.active_mtu;
+	path->rate_selector = EXACTLY;
+	path->rate = IBV_RATE_10_GBPS;
+	path->packet_life_time_selector = EXACTLY;
+	return path;
+}
+
+int rdma_resolve_route(struct rdma_cm_id *ibid, int timeout_ms)
+{
+	struct cma_id *id = cma_of(ibid);
+
+	(void)timeout_ms;	/* it is known */
+	if (!ibid || id->state != CMA_ADDR_RESOLVED)
+		return pier__cma_result(-EINVAL);
+	ibid->route.path_rec = path_new(id);
+	if (!ibid->route.path_rec)
+		return pier__cma_result(-ENOMEM);
+	ibid->route.num_paths = 1;
+	id->state = CMA_ROUTE_RESOLVED;
+	return report(id, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Names of hosts and services as addresses. */
+#include <errno.h>
+#include <netdb.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dropin/cma/cma.h"
+
+static const struct rdma_addrinfo no_hints;
+
+/* Returns 0, or -1 with errno. */
+static int copy_addr(const struct sockaddr *from, socklen_t len,
+		     struct sockaddr **ret, socklen_t *ret_len)
+{
+	*ret = malloc(len);
+	if (!*ret)
+		return -1;
+	memcpy(*ret, from, len);
+	*ret_len = len;
+	return 0;
+}
+
+static void fill_type(const struct rdma_addrinfo *hints,
+		      struct rdma_addrinfo *ret)
+{
+	bool datagrams = hints->ai_port_space == RDMA_PS_UDP ||
+			 hints->ai_qp_type == IBV_QPT_UD;
+
+	ret->ai_port_space = hints->ai_port_space;
+	if (!ret->ai_port_space)
+		ret->ai_port_space = datagrams ? RDMA_PS_UDP : RDMA_PS_TCP;
+	ret->ai_qp_type = hints->ai_qp_type;
+	if (!ret->ai_qp_type)
+		ret->ai_qp_type = datagrams ? IBV_QPT_UD : IBV_QPT_RC;
+}
+
+/* Returns 0, a code of getaddrinfo(3), or -1 with errno. */
+static int look_up(const char *node, const char *service,
+		   const struct rdma_addrinfo *hints, struct rdma_addrinfo *ret)
+{
+	const struct addrinfo want = {
+		.ai_family = hints->ai_flags & RAI_FAMILY ? hints->ai_family :
+							    AF_UNSPEC,
+		.ai_socktype = ret->ai_port_space == RDMA_PS_UDP ? SOCK_DGRAM :
+								   SOCK_STREAM,
+		.ai_flags = (hints->ai_flags & RAI_PASSIVE ? AI_PASSIVE : 0) |
+			    (hints->ai_flags & RAI_NUMERICHOST ?
+			     AI_NUMERICHOST : 0),
+	};
+	struct addrinfo *found;
+	int err = getaddrinfo(node, service, &want, &found);
+
+	if (err)
+		return err;
+	ret->ai_family = found->ai_family;
+	if (hints->ai_flags & RAI_PASSIVE)
+		err = copy_addr(found->ai_addr, found->ai_addrlen,
+				&ret->ai_src_addr, &ret->ai_src_len);
+	else
+		err = copy_addr(found->ai_addr, found->ai_addrlen,
+				&ret->ai_dst_addr, &ret->ai_dst_len);
+	freeaddrinfo(found);
+	return err;
+}
+
+/* What was not looked up is what the program has given. */
+static int copy_hints(const struct rdma_addrinfo *hints,
+		      struct rdma_addrinfo *ret)
+{
+	int err = 0;
+
+	if (hints->ai_src_len && !ret->ai_src_len)
+		err = copy_addr(hints->ai_src_addr, hints->ai_src_len,
+				&ret->ai_src_addr, &ret->ai_src_len);
+	if (!err && hints->ai_dst_len && !ret->ai_dst_len)
+		err = copy_addr(hints->ai_dst_addr, hints->ai_dst_len,
+				&ret->ai_dst_addr, &ret->ai_dst_len);
+	if (!ret->ai_family && ret->ai_src_addr)
+		ret->ai_family = ret->ai_src_addr->sa_family;
+	if (!ret->ai_family && ret->ai_dst_addr)
+		ret->ai_family = ret->ai_dst_addr->sa_family;
+	return err;
+}
+
+int rdma_getaddrinfo(const char *node, const char *service,
+		     const struct rdma_addrinfo *hints,
+		     struct rdma_addrinfo **ret)
+{
+	struct rdma_addrinfo *info;
+	int err = 0;
+
+	if (!hints)
+		hints = &no_hints;
+	if (!ret || (!node && !service && !hints->ai_src_len &&
+		     !hints->ai_dst_len))
+		return pier__cma_result(-EINVAL);
+	info = calloc(1, sizeof(*info));
+	if (!info)
+		return -1;
+	info->ai_flags = hints->ai_flags;
+	fill_type(hints, info);
+	if (node || service)
+		err = look_up(node, service, hints, info);
+	if (!err)
+		err = copy_hints(hints, info);
+	if (err) {
+		rdma_freeaddrinfo(info);
+		return err;
+	}
+	*ret = info;
+	return 0;
+}
+
+void rdma_freeaddrinfo(struct rdma_addrinfo *info)
+{
+	struct rdma_addrinfo *next;
+
+	for (; info; info = next) {
+		next = info->ai_next;
+		free(info->ai_src_addr);
+		free(info->ai_dst_addr);
+		free(info->ai_src_canonname);
+		free(info->ai_dst_canonname);
+		free(info->ai_route);
+		free(info->ai_connect);
+		free(info);
+	}
+}

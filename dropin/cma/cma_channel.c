@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Event channels: queues of events, each with an fd. */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "dropin/cma/cma.h"
+
+pthread_mutex_t pier__cma_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static struct cma_channel *channel_of(struct rdma_event_channel *channel)
+{
+	return (struct cma_channel *)channel;
+}
+
+static struct cma_event *event_of(struct pier__list *link)
+{
+	return pier__container_of(link, struct cma_event, link);
+}
+
+struct rdma_event_channel *rdma_create_event_channel(void)
+{
+	struct cma_channel *channel = calloc(1, sizeof(*channel));
+
+	if (!channel)
+		return NULL;
+	pier__list_init(&channel->events);
+	channel->channel.fd = eventfd(0, EFD_CLOEXEC);
+	if (channel->channel.fd < 0) {
+		free(channel);
+		return NULL;
+	}
+	return &channel->channel;
+}
+
+/* Its ids were destroyed before, and their events with them. */
+void rdma_destroy_event_channel(struct rdma_event_channel *channel)
+{
+	if (!channel)
+		return;
+	close(channel->fd);
+	free(channel_of(channel));
+}
+
+/* With the lock held, as below. */
+static void add(struct cma_channel *channel, struct cma_event *event)
+{
+	if (pier__list_empty(&channel->events))
+		eventfd_write(channel->channel.fd, 1);
+	pier__list_add(&channel->events, &event->link);
+}
+
+static void take_out(struct cma_channel *channel, struct cma_event *event)
+{
+	eventfd_t count;
+
+	pier__list_del(&event->link);
+	if (pier__list_empty(&channel->events))
+		eventfd_read(channel->channel.fd, &count);
+}
+
+void pier__cma_push(struct cma_event *event)
+{
+	pthread_mutex_lock(&pier__cma_lock);
+	add(channel_of(event->owner->id.channel), event);
+	pthread_mutex_unlock(&pier__cma_lock);
+}
+
+struct cma_event *pier__cma_pop(struct rdma_event_channel *channel)
+{
+	struct pier__list *events = &channel_of(channel)->events;
+	struct cma_event *event = NULL;
+
+	pthread_mutex_lock(&pier__cma_lock);
+	if (!pier__list_empty(events)) {
+		event = event_of(events->next);
+		take_out(channel_of(channel), event);
+		event->owner->unacked++;
+	}
+	pthread_mutex_unlock(&pier__cma_lock);
+	return event;
+}
+
+/* All events of @id, moved to @ret, which is empty. */
+static void collect(struct cma_id *id, struct pier__list *ret)
+{
+	struct cma_channel *channel = channel_of(id->id.channel);
+	struct pier__list *pos, *tmp;
+
+	PIER__LIST_EACH(pos, tmp, &channel->events) {
+		if (event_of(pos)->owner != id)
+			continue;
+		take_out(channel, event_of(pos));
+		pier__list_add(ret, pos);
+	}
+}
+
+void pier__cma_move(struct cma_id *id, struct rdma_event_channel *channel)
+{
+	struct pier__list events, *pos;
+
+	pier__list_init(&events);
+	pthread_mutex_lock(&pier__cma_lock);
+	collect(id, &events);
+	id->id.channel = channel;
+	while ((pos = pier__list_pop(&events)))
+		add(channel_of(channel), event_of(pos));
+	pthread_mutex_unlock(&pier__cma_lock);
+}
+
+void pier__cma_discard(struct cma_id *id)
+{
+	struct pier__list events, *pos;
+	struct cma_event *event;
+
+	pier__list_init(&events);
+	pthread_mutex_lock(&pier__cma_lock);
+	collect(id, &events);
+	pthread_mutex_unlock(&pier__cma_lock);
+	while ((pos = pier__list_pop(&events))) {
+		event = event_of(pos);
+		if (event->event.event == RDMA_CM_EVENT_CONNECT_REQUEST)
+			pier__cma_id_free(cma_of(event->event.id));
+		free(event);
+	}
+}

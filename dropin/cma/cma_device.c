@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Devices, opened at the first use of any and never closed. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dropin/cma/cma.h"
+
+static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
+static struct pier__list devices = { &devices, &devices };
+
+int pier__cma_result(int err)
+{
+	if (!err)
+		return 0;
+	errno = -err;
+	return -1;
+}
+
+static bool is_loopback(struct ibv_context *verbs)
+{
+	union pier__sockaddr addr;
+	union ibv_gid gid;
+
+	if (ibv_query_gid(verbs, 1, 0, &gid))
+		return false;
+	pier__sockaddr_from_gid(gid.raw, &addr);
+	return pier__sockaddr_is_loopback(&addr.sa);
+}
+
+/* UDP port 4791 is for one device: the first that other hosts reach. */
+static void choose_roce_port(struct cma_device *device)
+{
+	static bool taken;
+
+	device->cm->no_roce_port = taken || is_loopback(device->verbs);
+	taken |= !device->cm->no_roce_port;
+}
+
+static int device_open(struct ibv_device *from)
+{
+	struct cma_device *device = calloc(1, sizeof(*device));
+	struct ibv_device_attr attr;
+
+	if (!device)
+		return -ENOMEM;
+	device->verbs = ibv_open_device(from);
+	if (!device->verbs)
+		goto err_free;
+	device->pd = ibv_alloc_pd(device->verbs);
+	if (!device->pd || ibv_query_device(device->verbs, &attr))
+		goto err_close;
+	if (pier__dropin_cm_create(device->verbs, pier__cma_take, &device->cm))
+		goto err_close;
+	device->rd_atomic = (uint8_t)attr.max_qp_rd_atom;
+	choose_roce_port(device);
+	pier__list_add(&devices, &device->link);
+	return 0;
+
+err_close:
+	if (device->pd)
+		ibv_dealloc_pd(device->pd);
+	ibv_close_device(device->verbs);
+err_free:
+	free(device);
+	return -ENODEV;
+}
+
+/* One that cannot be opened is as one that is not there. */
+static void open_all(void)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	size_t i;
+
+	for (i = 0; list && list[i]; i++)
+		device_open(list[i]);
+	if (list)
+		ibv_free_device_list(list);
+}
+
+int pier__cma_devices(struct pier__list **ret)
+{
+	pthread_mutex_lock(&opening);
+	if (pier__list_empty(&devices))
+		open_all();
+	pthread_mutex_unlock(&opening);
+	*ret = &devices;
+	return pier__list_empty(&devices) ? -ENODEV : 0;
+}
+
+static bool has(struct ibv_context *verbs, const uint8_t gid[16])
+{
+	union ibv_gid own;
+	int i;
+
+	for (i = 0; !ibv_query_gid(verbs, 1, i, &own); i++)
+		if (!memcmp(own.raw, gid, sizeof(own.raw)))
+			return true;
+	return false;
+}
+
+struct cma_device *pier__cma_device_at(const struct sockaddr *addr)
+{
+	struct pier__list *all, *pos, *tmp;
+	struct cma_device *device;
+	uint8_t gid[16];
+
+	if (pier__cma_devices(&all))
+		return NULL;
+	pier__sockaddr_to_gid(addr, gid);
+	PIER__LIST_EACH(pos, tmp, all) {
+		device = pier__container_of(pos, struct cma_device, link);
+		if (has(device->verbs, gid))
+			return device;
+	}
+	return NULL;
+}
+
+int pier__cma_device_to(const struct sockaddr *src, const struct sockaddr *dst,
+			struct cma_device **ret, union pier__sockaddr *ret_src)
+{
+	struct pier__list *all, *pos, *tmp;
+	struct cma_device *device;
+	int err = pier__cma_devices(&all);
+
+	if (err)
+		return err;
+	PIER__LIST_EACH(pos, tmp, all) {
+		device = pier__container_of(pos, struct cma_device, link);
+		err = pier__dropin_route(device->verbs, src, dst, ret_src);
+		if (!err) {
+			*ret = device;
+			return 0;
+		}
+	}
+	return err;
+}
+
+void pier__cma_use(struct cma_id *id, struct cma_device *device)
+{
+	id->device = device;
+	id->id.verbs = device->verbs;
+	id->id.pd = device->pd;
+	id->id.port_num = 1;
+}
+
+struct ibv_context **rdma_get_devices(int *num_devices)
+{
+	struct pier__list *all, *pos, *tmp;
+	struct ibv_context **list;
+	size_t n = 0;
+
+	if (num_devices)
+		*num_devices = 0;
+	if (pier__cma_devices(&all)) {
+		errno = ENODEV;
+		return NULL;
+	}
+	PIER__LIST_EACH(pos, tmp, all)
+		n++;
+	list = calloc(n + 1, sizeof(struct ibv_context *));
+	if (!list)
+		return NULL;
+	n = 0;
+	PIER__LIST_EACH(pos, tmp, all)
+		list[n++] = pier__container_of(pos, struct cma_device,
+					       link)->verbs;
+	if (num_devices)
+		*num_devices = (int)n;
+	return list;
+}
+
+void rdma_free_devices(struct ibv_context **list)
+{
+	free(list);
+}

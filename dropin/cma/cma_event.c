@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Events of connection management: made, taken, acknowledged. */
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dropin/cma/cma.h"
+
+pthread_cond_t pier__cma_acked = PTHREAD_COND_INITIALIZER;
+
+struct cma_event *pier__cma_event_new(struct cma_id *id,
+				      enum rdma_cm_event_type type, int status)
+{
+	struct cma_event *event = calloc(1, sizeof(*event));
+
+	if (!event)
+		return NULL;
+	event->owner = id;
+	event->event.id = &id->id;
+	event->event.event = type;
+	event->event.status = status;
+	return event;
+}
+
+static enum rdma_cm_event_type type_of(enum pier__cm_kind kind)
+{
+	static const enum rdma_cm_event_type types[] = {
+		[PIER__CM_RESOLVED] = RDMA_CM_EVENT_ADDR_RESOLVED,
+		[PIER__CM_REQUEST] = RDMA_CM_EVENT_CONNECT_REQUEST,
+		[PIER__CM_RESPONSE] = RDMA_CM_EVENT_CONNECT_RESPONSE,
+		[PIER__CM_ESTABLISHED] = RDMA_CM_EVENT_ESTABLISHED,
+		[PIER__CM_REJECTED] = RDMA_CM_EVENT_REJECTED,
+		[PIER__CM_UNREACHABLE] = RDMA_CM_EVENT_UNREACHABLE,
+		[PIER__CM_DISCONNECTED] = RDMA_CM_EVENT_DISCONNECTED,
+		[PIER__CM_GONE] = RDMA_CM_EVENT_DEVICE_REMOVAL,
+	};
+
+	return types[kind];
+}
+
+static void fill_param(struct cma_event *event,
+		       const struct pier__cm_event *from)
+{
+	struct rdma_conn_param *param = &event->event.param.conn;
+	size_t len = from->len < sizeof(event->data) ? from->len :
+						      sizeof(event->data);
+
+	param->qp_num = from->qpn;
+	param->responder_resources = from->responder_resources;
+	param->initiator_depth = from->initiator_depth;
+	param->retry_count = from->retry_count;
+	param->rnr_retry_count = from->rnr_retry;
+	if (!len)
+		return;
+	memcpy(event->data, from->data, len);
+	param->private_data = event->data;
+	param->private_data_len = (uint8_t)len;
+}
+
+/* The id of a request that @listener got.  NULL: no memory. */
+static struct cma_id *requested(const struct cma_listener *listener,
+				const struct pier__cm_event *from)
+{
+	const struct rdma_cm_id *parent = &listener->id->id;
+	struct cma_id *id = pier__cma_id_new(parent->channel, parent->context,
+					     parent->ps, parent->qp_type);
+
+	if (!id)
+		return NULL;
+	pier__cma_use(id, listener->device);
+	id->conn = from->id;
+	id->state = CMA_REQUESTED;
+	id->responder_resources = from->responder_resources;
+	id->initiator_depth = from->initiator_depth;
+	id->id.route.addr.src_storage = from->id->local;
+	id->id.route.addr.dst_storage = from->id->peer;
+	return id;
+}
+
+/*
+ * A request counts in the backlog until the program takes it.  Without memory
+ * it is as one that the network has lost.
+ */
+static struct cma_event *request_new(const struct pier__cm_event *from)
+{
+	struct cma_listener *listener = from->listener->owner;
+	struct cma_event *event;
+	struct cma_id *id = requested(listener, from);
+
+	if (!id)
+		return NULL;
+	event = pier__cma_event_new(listener->id,
+				    RDMA_CM_EVENT_CONNECT_REQUEST, 0);
+	if (!event) {
+		free(id);
+		return NULL;
+	}
+	from->id->owner = id;
+	event->held = from->listener;
+	event->event.id = &id->id;
+	event->event.listen_id = &listener->id->id;
+	return event;
+}
+
+static int status_of(const struct pier__cm_event *from)
+{
+	return from->kind == PIER__CM_REJECTED ? from->reason : from->error;
+}
+
+void pier__cma_take(struct pier__cm *cm, const struct pier__cm_event *from)
+{
+	struct cma_id *id = from->id->owner;
+	struct cma_event *event = NULL;
+
+	(void)cm;
+	if (from->kind == PIER__CM_RESOLVED)
+		return;		/* rdma_resolve_addr() reports it */
+	if (from->listener)
+		event = request_new(from);
+	else if (id)
+		event = pier__cma_event_new(id, type_of(from->kind),
+					    status_of(from));
+	if (!event)
+		return;
+	fill_param(event, from);
+	pier__cma_push(event);
+}
+
+/* The peer has accepted: connect the QP, unless the program has its own. */
+static void respond(struct cma_id *id, struct rdma_cm_event *event)
+{
+	int err;
+
+	if (!id->id.qp)
+		return;
+	err = pier__cma_qp_move(id, IBV_QPS_RTR);
+	if (!err)
+		err = pier__cma_qp_move(id, IBV_QPS_RTS);
+	if (!err)
+		err = pier__dropin_cm_calls()->establish(id->conn);
+	if (!err) {
+		event->event = RDMA_CM_EVENT_ESTABLISHED;
+		return;
+	}
+	pier__cma_qp_fail(id);
+	pier__dropin_cm_calls()->release(id->conn);
+	id->conn = NULL;
+	event->event = RDMA_CM_EVENT_CONNECT_ERROR;
+	event->status = err;
+}
+
+/* What librdmacm does before the program sees @event. */
+static void handle(struct cma_event *event)
+{
+	struct cma_id *id = event->owner;
+
+	switch (event->event.event) {
+	case RDMA_CM_EVENT_CONNECT_REQUEST:
+		atomic_fetch_sub(&event->held->held, 1);
+		break;
+	case RDMA_CM_EVENT_CONNECT_RESPONSE:
+		respond(id, &event->event);
+		break;
+	case RDMA_CM_EVENT_REJECTED:
+		pier__cma_qp_fail(id);
+		break;
+	default:
+		break;
+	}
+}
+
+int rdma_get_cm_event(struct rdma_event_channel *channel,
+		      struct rdma_cm_event **ret)
+{
+	struct cma_event *event;
+
+	if (!channel || !ret)
+		return pier__cma_result(-EINVAL);
+	while (!(event = pier__cma_pop(channel)))
+		if (pier__dropin_wait(channel->fd))
+			return -1;
+	handle(event);
+	*ret = &event->event;
+	return 0;
+}
+
+int rdma_ack_cm_event(struct rdma_cm_event *event)
+{
+	struct cma_event *own = (struct cma_event *)event;
+
+	if (!event)
+		return pier__cma_result(-EINVAL);
+	pthread_mutex_lock(&pier__cma_lock);
+	own->owner->unacked--;
+	pthread_cond_broadcast(&pier__cma_acked);
+	pthread_mutex_unlock(&pier__cma_lock);
+	free(own);
+	return 0;
+}
+
+int pier__cma_complete(struct cma_id *id)
+{
+	const struct rdma_cm_event *event;
+
+	if (!id->own)
+		return 0;
+	if (id->id.event) {
+		rdma_ack_cm_event(id->id.event);
+		id->id.event = NULL;
+	}
+	if (rdma_get_cm_event(id->id.channel, &id->id.event))
+		return -1;
+	event = id->id.event;
+	if (event->event == RDMA_CM_EVENT_REJECTED)
+		return pier__cma_result(-ECONNREFUSED);
+	return pier__cma_result(event->status);
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Ids: creation, end, event channel, options. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dropin/cma/cma.h"
+
+#define ACK_TIMEOUT_MAX 31	/* code */
+
+struct cma_id *pier__cma_id_new(struct rdma_event_channel *channel,
+				void *context, enum rdma_port_space ps,
+				enum ibv_qp_type type)
+{
+	struct cma_id *id = calloc(1, sizeof(*id));
+
+	if (!id)
+		return NULL;
+	pier__list_init(&id->listeners);
+	id->id.channel = channel;
+	id->id.context = context;
+	id->id.ps = ps;
+	id->id.qp_type = type;
+	return id;
+}
+
+/* Datagrams and other services are not there. */
+int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **ret,
+		   void *context, enum rdma_port_space ps)
+{
+	struct rdma_event_channel *own = NULL;
+	struct cma_id *id;
+
+	if (!ret)
+		return pier__cma_result(-EINVAL);
+	if (ps != RDMA_PS_TCP)
+		return pier__cma_result(-EOPNOTSUPP);
+	if (!channel) {
+		own = rdma_create_event_channel();
+		if (!own)
+			return -1;
+		channel = own;
+	}
+	id = pier__cma_id_new(channel, context, ps, IBV_QPT_RC);
+	if (!id) {
+		rdma_destroy_event_channel(own);
+		return pier__cma_result(-ENOMEM);
+	}
+	id->own = (struct cma_channel *)own;
+	*ret = &id->id;
+	return 0;
+}
+
+/* Until the program has acknowledged all events of @id. */
+static void wait_for_acks(struct cma_id *id)
+{
+	pthread_mutex_lock(&pier__cma_lock);
+	while (id->unacked)
+		pthread_cond_wait(&pier__cma_acked, &pier__cma_lock);
+	pthread_mutex_unlock(&pier__cma_lock);
+}
+
+void pier__cma_id_free(struct cma_id *id)
+{
+	pier__cma_unlisten(id);
+	pier__dropin_cm_calls()->release(id->conn);
+	pier__cma_discard(id);
+	wait_for_acks(id);
+	if (id->own)
+		rdma_destroy_event_channel(&id->own->channel);
+	free(id->id.route.path_rec);
+	free(id->qp_init);
+	free(id->connect);
+	free(id);
+}
+
+int rdma_destroy_id(struct rdma_cm_id *id)
+{
+	if (!id)
+		return pier__cma_result(-EINVAL);
+	if (id->event)
+		rdma_ack_cm_event(id->event);
+	id->event = NULL;
+	pier__cma_id_free(cma_of(id));
+	return 0;
+}
+
+int rdma_migrate_id(struct rdma_cm_id *ibid, struct rdma_event_channel *channel)
+{
+	struct rdma_event_channel *own = NULL;
+	struct cma_id *id = cma_of(ibid);
+	struct cma_channel *old;
+
+	if (!ibid)
+		return pier__cma_result(-EINVAL);
+	if (id->own && !channel)
+		return pier__cma_result(-EINVAL);
+	if (!channel) {
+		own = rdma_create_event_channel();
+		if (!own)
+			return -1;
+		channel = own;
+	}
+	old = id->own;
+	if (old && ibid->event) {
+		rdma_ack_cm_event(ibid->event);
+		ibid->event = NULL;
+	}
+	pier__cma_move(id, channel);
+	id->own = (struct cma_channel *)own;
+	if (old)
+		rdma_destroy_event_channel(&old->channel);
+	return 0;
+}
+
+static int option(struct cma_id *id, int name, const void *value, size_t len)
+{
+	const uint8_t *byte = value;
+
+	switch (name) {
+	case RDMA_OPTION_ID_TOS:
+		if (len != sizeof(*byte))
+			return -EINVAL;
+		return *byte ? -EOPNOTSUPP : 0;
+	case RDMA_OPTION_ID_REUSEADDR:
+	case RDMA_OPTION_ID_AFONLY:
+		return len == sizeof(int) ? 0 : -EINVAL;
+	case RDMA_OPTION_ID_ACK_TIMEOUT:
+		if (len != sizeof(*byte) || *byte > ACK_TIMEOUT_MAX)
+			return -EINVAL;
+		id->timeout = *byte;
+		return 0;
+	default:
+		return -EOPNOTSUPP;
+	}
+}
+
+int rdma_set_option(struct rdma_cm_id *id, int level, int optname, void *optval,
+		    size_t optlen)
+{
+	if (!id || !optval)
+		return pier__cma_result(-EINVAL);
+	if (level != RDMA_OPTION_ID)
+		return pier__cma_result(-EOPNOTSUPP);
+	return pier__cma_result(option(cma_of(id), optname, optval, optlen));
+}
+
+static __be16 port_of(const struct sockaddr_storage *name)
+{
+	if (name->ss_family == AF_INET)
+		return ((const struct sockaddr_in *)name)->sin_port;
+	if (name->ss_family == AF_INET6)
+		return ((const struct sockaddr_in6 *)name)->sin6_port;
+	return 0;
+}
+
+__be16 rdma_get_src_port(struct rdma_cm_id *id)
+{
+	return port_of(&id->route.addr.src_storage);
+}
+
+__be16 rdma_get_dst_port(struct rdma_cm_id *id)
+{
+	return port_of(&id->route.addr.dst_storage);
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Ids that listen: at an address, or at all of all devices. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "dropin/cma/cma.h"
+
+#define BACKLOG 1024		/* the most, and what 0 stands for */
+#define PORTS_TRIED 16		/* before a port is free on all devices */
+
+static int listen_at(struct cma_id *id, struct cma_device *device,
+		     const struct sockaddr *addr, int backlog)
+{
+	struct cma_listener *listener = calloc(1, sizeof(*listener));
+	int err;
+
+	if (!listener)
+		return -ENOMEM;
+	listener->id = id;
+	listener->device = device;
+	err = pier__dropin_cm_calls()->listen(device->cm, addr, backlog,
+					      listener, &listener->listener);
+	if (err) {
+		free(listener);
+		return err;
+	}
+	pier__list_add(&id->listeners, &listener->link);
+	return 0;
+}
+
+void pier__cma_unlisten(struct cma_id *id)
+{
+	struct cma_listener *listener;
+	struct pier__list *pos;
+
+	while ((pos = pier__list_pop(&id->listeners))) {
+		listener = pier__container_of(pos, struct cma_listener, link);
+		pier__dropin_cm_calls()->unlisten(listener->listener);
+		free(listener);
+	}
+}
+
+/* The port in use, in host order; 0: none yet. */
+static uint16_t port_of(const struct cma_id *id)
+{
+	if (pier__list_empty(&id->listeners))
+		return 0;
+	return pier__container_of(id->listeners.next, struct cma_listener,
+				  link)->listener->port;
+}
+
+/*
+ * At each address of @device, of IPv4 only if @family is AF_INET: two endpoints
+ * cannot both have a port on all.  An address may have been removed.
+ */
+static int listen_on(struct cma_id *id, struct cma_device *device, int family,
+		     uint16_t port, int backlog)
+{
+	union pier__sockaddr addr;
+	union ibv_gid gid;
+	int i, err = 0;
+
+	for (i = 0; !err && !ibv_query_gid(device->verbs, 1, i, &gid); i++) {
+		pier__sockaddr_from_gid(gid.raw, &addr);
+		if (family == AF_INET && addr.sa.sa_family != AF_INET)
+			continue;
+		pier__sockaddr_set_port(&addr, port ? port : port_of(id));
+		err = listen_at(id, device, &addr.sa, backlog);
+		if (err == -EADDRNOTAVAIL)
+			err = 0;
+	}
+	return err;
+}
+
+/* @port 0: any that is free on all. */
+static int listen_once(struct cma_id *id, uint16_t port, int backlog)
+{
+	int family = id->id.route.addr.src_addr.sa_family, err;
+	struct pier__list *all, *pos, *tmp;
+
+	err = pier__cma_devices(&all);
+	if (err)
+		return err;
+	PIER__LIST_EACH(pos, tmp, all) {
+		if (!err)
+			err = listen_on(id, pier__container_of(
+						pos, struct cma_device, link),
+					family, port, backlog);
+	}
+	if (!err && pier__list_empty(&id->listeners))
+		err = -EADDRNOTAVAIL;
+	if (err)
+		pier__cma_unlisten(id);
+	return err;
+}
+
+static int listen_everywhere(struct cma_id *id, int backlog)
+{
+	uint16_t port = be16toh(rdma_get_src_port(&id->id));
+	int tries = 0, err;
+
+	do
+		err = listen_once(id, port, backlog);
+	while (err == -EADDRINUSE && !port && ++tries < PORTS_TRIED);
+	return err;
+}
+
+int rdma_listen(struct rdma_cm_id *ibid, int backlog)
+{
+	struct sockaddr_in any = { .sin_family = AF_INET };
+	struct cma_id *id = cma_of(ibid);
+	int err;
+
+	if (!ibid)
+		return pier__cma_result(-EINVAL);
+	if (id->state == CMA_IDLE &&
+	    rdma_bind_addr(ibid, (struct sockaddr *)&any))
+		return -1;
+	if (id->state != CMA_BOUND)
+		return pier__cma_result(-EINVAL);
+	if (backlog <= 0 || backlog > BACKLOG)
+		backlog = BACKLOG;
+	err = id->device ? listen_at(id, id->device,
+				     &ibid->route.addr.src_addr, backlog) :
+			   listen_everywhere(id, backlog);
+	if (err)
+		return pier__cma_result(err);
+	pier__sockaddr_set_port((union pier__sockaddr *)&ibid->route.addr,
+				port_of(id));
+	id->state = CMA_LISTENING;
+	return 0;
+}
