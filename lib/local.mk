@@ -110,6 +110,7 @@ noinst_LTLIBRARIES += %D%/libpier-soft.la
 	%D%/fabric/soft/rc/timer_heap.c \
 	%D%/fabric/soft/rc/timer_heap.h \
 	%D%/fabric/soft/rc/tx.c \
+	%D%/fabric/soft/rc/ud.c \
 	%D%/fabric/soft/rc/wqe.c \
 	%D%/fabric/soft/soft.c \
 	%D%/fabric/soft/soft.h \

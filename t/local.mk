@@ -263,6 +263,7 @@ check_PROGRAMS += \
 	%D%/soft/sockets_lossy.t \
 	%D%/soft/states.t \
 	%D%/soft/time.t \
+	%D%/soft/ud.t \
 	%D%/tools/ping_stranger.t \
 	%D%/uv/exchange_lies.t \
 	%D%/uv/exchange_slow.t \

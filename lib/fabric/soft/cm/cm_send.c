@@ -30,18 +30,12 @@ static void send_to(struct soft_cm *cm, const struct in6_addr *src,
 	tx.dst.port = port;
 	tx.tclass = tclass;
 	tx.hop_limit = HOP_LIMIT;
-	tx.pad = 0;
-	tx.hdr_len = (uint8_t)pier__soft_encode(&hdr, tx.hdr);
 	tx.payload_len = SOFT_MAD_LEN;
 	tx.iov_count = 1;
 	tx.iov[0].iov_base = (void *)(uintptr_t)mad;
 	tx.iov[0].iov_len = SOFT_MAD_LEN;
-	if (io->ops->send(io, &tx, 1) != 1)
-		return;
+	pier__soft_tx_datagram(cm->ep, io, &tx, &hdr);
 	cm->psn = (cm->psn + 1) & 0xffffff;
-	pier__soft_add(cm->ep->counters, SOFT_COUNTER(tx_packets), 1);
-	pier__soft_add(cm->ep->counters, SOFT_COUNTER(tx_bytes),
-		       tx.hdr_len + SOFT_MAD_LEN + 4);
 }
 
 /*

@@ -101,7 +101,8 @@ void pier__soft_cq_push(struct soft_qp *qp, struct soft_cq *cq,
 		return;
 	}
 	wc->qp_num = qp->qpn;
-	wc->src_qp = qp->dest_qpn;
+	if (!qp->ud)
+		wc->src_qp = qp->dest_qpn;
 	*cq_at(cq, cq->count++) = *wc;
 }
 

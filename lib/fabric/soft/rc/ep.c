@@ -196,6 +196,12 @@ static void ep_packet(struct soft_ep *ep, const struct soft_rx *rx)
 	}
 	pier__soft_add(qp->counters, SOFT_COUNTER(rx_packets), 1);
 	pier__soft_add(qp->counters, SOFT_COUNTER(rx_bytes), rx->len);
+	in.data = rx->data + hdr_len;
+	in.len = rx->len - hdr_len - in.hdr.pad - 4;
+	if (qp->ud) {
+		pier__soft_ud_receive(qp, &in, rx);
+		return;
+	}
 	if (!qp_takes(qp, &in.hdr, rx)) {
 		pier__soft_count(qp, SOFT_COUNTER(dropped));
 		return;
@@ -206,8 +212,6 @@ static void ep_packet(struct soft_ep *ep, const struct soft_rx *rx)
 	}
 	if (qp->cm_id)
 		qp_report(qp, &in.hdr);
-	in.data = rx->data + hdr_len;
-	in.len = rx->len - hdr_len - in.hdr.pad - 4;
 	if (is_response(in.hdr.opcode))
 		pier__soft_req_receive(qp, &in);
 	else

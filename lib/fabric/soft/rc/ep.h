@@ -233,6 +233,36 @@ void pier__soft_qp_send_by(struct soft_qp *qp, struct soft_io *io);
 void pier__soft_qp_count_in(struct soft_qp *qp, struct soft_counters *counters);
 int pier__soft_qp_post(struct soft_qp *qp, struct ibv_send_wr *wr,
 		       struct ibv_send_wr **bad);
+
+/*
+ * UD.  The way to a peer's host, an address handle: @io has the address of
+ * @src, and outlives it.
+ */
+#define SOFT_GRH_LEN 40		/* of a datagram, at the start of its receive */
+
+struct soft_way {
+	struct soft_io *io;
+	struct soft_addr src;
+	struct in6_addr dst;
+	uint8_t tclass, hop_limit;
+};
+
+/*
+ * @qp, which is new, is UD: its datagrams have at most @mtu bytes.  Only
+ * pier__soft_ud_send() sends from it: to the QP of @wr at @udp_port there, or
+ * nowhere if the socket is full.
+ */
+void pier__soft_ud_set(struct soft_qp *qp, uint32_t mtu);
+int pier__soft_ud_send(struct soft_qp *qp, const struct ibv_send_wr *wr,
+		       const struct soft_way *way, uint16_t udp_port);
+
+/*
+ * Send @tx, but for its headers, which are @hdr, at once: one datagram that no
+ * one sends again.
+ */
+void pier__soft_tx_datagram(struct soft_ep *ep, struct soft_io *io,
+			    struct soft_tx *tx, struct soft_hdr *hdr);
+
 /* Send the acknowledgement of all that has arrived on @qp. */
 void pier__soft_qp_acknowledge(struct soft_qp *qp);
 /* Was the last response to @qp an RNR NAK? */

@@ -307,6 +307,8 @@ struct soft_qp {
 	uint8_t access;			/* IBV_ACCESS_REMOTE_* */
 	uint8_t tclass, hop_limit;
 	bool selective;			/* the peer is not a RoCE device */
+	bool ud;			/* of datagrams: no peer, and: */
+	uint32_t qkey, ud_psn;
 	struct soft_io *io;		/* borrowed; to send by */
 	struct soft_addr src;
 	struct soft_cwnd *cwnd;		/* from RTR on */
@@ -408,6 +410,15 @@ int pier__soft_timer_run(struct soft_ep *ep);
 int pier__soft_table_add(struct soft_ep *ep, struct soft_qp *qp);
 void pier__soft_table_del(struct soft_ep *ep, struct soft_qp *qp);
 struct soft_qp *pier__soft_table_find(const struct soft_ep *ep, uint32_t qpn);
+
+/*
+ * ud.c: a QP of datagrams.  The state changes to that of @attr; a packet for
+ * it has arrived.
+ */
+void pier__soft_ud_modify(struct soft_qp *qp, const struct ibv_qp_attr *attr,
+			  int mask);
+void pier__soft_ud_receive(struct soft_qp *qp, const struct soft_packet *in,
+			   const struct soft_rx *rx);
 
 /* tx.c: the batch of packets to send. */
 struct soft_tx *pier__soft_tx_next(struct soft_qp *qp,

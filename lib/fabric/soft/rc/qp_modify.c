@@ -15,6 +15,7 @@
 		IBV_QP_MIN_RNR_TIMER)
 #define TO_RTS (IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | \
 		IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC)
+#define UD_TO_INIT (IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY)
 #define LATER (IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER)
 
 /* The transitions of an RC QP; RESET and ERR are reached from all states. */
@@ -33,16 +34,27 @@ static const struct move {
 	{ IBV_QPS_SQD, IBV_QPS_RTS, 0, LATER },
 };
 
+/* The same of a UD QP, which sends at once: it has nothing to drain. */
+static const struct move ud_moves[] = {
+	{ IBV_QPS_RESET, IBV_QPS_INIT, UD_TO_INIT, 0 },
+	{ IBV_QPS_INIT, IBV_QPS_INIT, 0, UD_TO_INIT },
+	{ IBV_QPS_INIT, IBV_QPS_RTR, 0, IBV_QP_PKEY_INDEX | IBV_QP_QKEY },
+	{ IBV_QPS_RTR, IBV_QPS_RTS, IBV_QP_SQ_PSN, IBV_QP_QKEY },
+	{ IBV_QPS_RTS, IBV_QPS_RTS, 0, IBV_QP_QKEY },
+};
+
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+
 static int move_check(const struct soft_qp *qp, enum ibv_qp_state to, int mask)
 {
-	const struct move *move;
-	size_t i;
+	const struct move *move = qp->ud ? ud_moves : moves;
+	const struct move *end = move + (qp->ud ? COUNT(ud_moves) :
+						  COUNT(moves));
 
 	mask &= ~(IBV_QP_STATE | IBV_QP_CUR_STATE);
 	if (to == IBV_QPS_RESET || to == IBV_QPS_ERR)
 		return 0;
-	for (i = 0; i < sizeof(moves) / sizeof(*moves); i++) {
-		move = &moves[i];
+	for (; move < end; move++) {
 		if (move->from != qp->state || move->to != to)
 			continue;
 		if ((mask & move->must) != move->must ||
@@ -131,6 +143,8 @@ static int attr_check(const struct soft_qp *qp, const struct ibv_qp_attr *attr,
 		err = limit_check("P_Key index", attr->pkey_index, 0);
 	if (!err && mask & IBV_QP_MIN_RNR_TIMER)
 		err = limit_check("min_rnr_timer", attr->min_rnr_timer, 31);
+	if (qp->ud)
+		return err;
 	if (!err && to == IBV_QPS_RTR)
 		err = rtr_check(attr, src, udp_port);
 	if (!err && to == IBV_QPS_RTS && qp->state == IBV_QPS_RTR)
@@ -204,7 +218,7 @@ int pier__soft_qp_modify(struct soft_qp *qp, struct ibv_qp_attr *attr, int mask,
 	err = move_check(qp, to, mask);
 	if (!err)
 		err = attr_check(qp, attr, mask, to, src, udp_port);
-	if (!err && from == IBV_QPS_INIT && to == IBV_QPS_RTR)
+	if (!err && !qp->ud && from == IBV_QPS_INIT && to == IBV_QPS_RTR)
 		err = connect_peer(qp, attr, src, udp_port);
 	if (err)
 		return err;
@@ -224,7 +238,9 @@ int pier__soft_qp_modify(struct soft_qp *qp, struct ibv_qp_attr *attr, int mask,
 	if (mask & IBV_QP_MIN_RNR_TIMER)
 		qp->resp.min_rnr_timer = attr->min_rnr_timer;
 	qp->state = to;
-	if (from == IBV_QPS_RTR && to == IBV_QPS_RTS)
+	if (qp->ud)
+		pier__soft_ud_modify(qp, attr, mask);
+	else if (from == IBV_QPS_RTR && to == IBV_QPS_RTS)
 		start_requests(qp, attr);
 	else if (from == IBV_QPS_RTS && to == IBV_QPS_SQD)
 		drain(qp);

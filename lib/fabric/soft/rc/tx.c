@@ -179,3 +179,16 @@ int pier__soft_tx_run(struct soft_ep *ep, bool replies)
 	}
 	return sent;
 }
+
+void pier__soft_tx_datagram(struct soft_ep *ep, struct soft_io *io,
+			    struct soft_tx *tx, struct soft_hdr *hdr)
+{
+	tx->pad = -tx->payload_len & 3;
+	hdr->pad = tx->pad;
+	tx->hdr_len = (uint8_t)pier__soft_encode(hdr, tx->hdr);
+	if (io->ops->send(io, tx, 1) != 1)
+		return;
+	pier__soft_add(ep->counters, SOFT_COUNTER(tx_packets), 1);
+	pier__soft_add(ep->counters, SOFT_COUNTER(tx_bytes),
+		       tx->hdr_len + tx->payload_len + tx->pad + 4);
+}
