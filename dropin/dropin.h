@@ -49,6 +49,11 @@ struct dropin_pd {
 	atomic_int objects;
 };
 
+struct dropin_ah {
+	struct ibv_ah ah;		/* first */
+	struct soft_way way;
+};
+
 struct dropin_mr {
 	struct ibv_mr mr;		/* first */
 	struct pier__mr *region;	/* owned */

@@ -2,7 +2,9 @@
 /* Work requests posted. */
 #include <errno.h>
 
+#include "core/roce.h"
 #include "dropin/dropin.h"
+#include "fabric/soft/rc/qpn.h"
 
 /* All of the chain are to be signalled, which the program has not written. */
 static int post_signalled(struct soft_qp *queue, struct ibv_send_wr *wr,
@@ -24,6 +26,49 @@ static int post_signalled(struct soft_qp *queue, struct ibv_send_wr *wr,
 	return 0;
 }
 
+/* To a RoCE device, whose replies come to its UDP port. */
+static int send_datagram(struct soft_chan *chan, struct soft_qp *queue,
+			 const struct ibv_send_wr *wr)
+{
+	const struct dropin_ah *ah = (const struct dropin_ah *)wr->wr.ud.ah;
+	uint16_t udp_port = pier__soft_qpn_port(wr->wr.ud.remote_qpn);
+	int err = 0;
+
+	if (!ah)
+		return -EINVAL;
+	if (udp_port == ROCE_UDP_PORT)
+		err = pier__soft_chan_roce_port_hold(chan);
+	return err ? err : pier__soft_ud_send(queue, wr, &ah->way, udp_port);
+}
+
+static int post_datagrams(struct soft_chan *chan, struct dropin_qp *qp,
+			  struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+{
+	struct ibv_send_wr one;
+	int err;
+
+	for (; wr; wr = wr->next) {
+		one = *wr;
+		if (qp->signal_all)
+			one.send_flags |= IBV_SEND_SIGNALED;
+		err = send_datagram(chan, qp->queue, &one);
+		if (err) {
+			*bad = wr;
+			return err;
+		}
+	}
+	return 0;
+}
+
+static int post(struct soft_chan *chan, struct dropin_qp *qp,
+		struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+{
+	if (qp->qp.qp_type == IBV_QPT_UD)
+		return post_datagrams(chan, qp, wr, bad);
+	return qp->signal_all ? post_signalled(qp->queue, wr, bad) :
+				pier__soft_qp_post(qp->queue, wr, bad);
+}
+
 int pier__dropin_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 			   struct ibv_send_wr **bad)
 {
@@ -32,8 +77,7 @@ int pier__dropin_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 	int err;
 
 	pier__soft_chan_begin(chan);
-	err = qp->signal_all ? post_signalled(qp->queue, wr, bad) :
-			       pier__soft_qp_post(qp->queue, wr, bad);
+	err = post(chan, qp, wr, bad);
 	pier__soft_ep_send_posted(chan->ep, true);
 	pier__soft_chan_end(chan, 0);
 	return pier__dropin_errno(err);

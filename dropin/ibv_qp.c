@@ -10,7 +10,7 @@ static int check(const struct pier__limits *limits,
 {
 	const struct ibv_qp_cap *cap = &init->cap;
 
-	if (init->qp_type != IBV_QPT_RC)
+	if (init->qp_type != IBV_QPT_RC && init->qp_type != IBV_QPT_UD)
 		return -EOPNOTSUPP;
 	if (!init->send_cq || !init->recv_cq ||
 	    cap->max_send_wr > limits->send_wr ||
@@ -45,27 +45,30 @@ static struct soft_cq *queue_of(struct ibv_cq *cq)
 }
 
 /* Between begin and end. */
-static int queues_create(struct dropin_qp *qp, struct soft_ep *ep,
+static int queues_create(struct dropin_qp *qp, struct soft_chan *chan,
 			 const struct ibv_qp_init_attr *init)
 {
+	uint32_t mtu = 128u << pier__port_mtu(&chan->chan.fdev->port);
 	struct soft_srq *shared = NULL;
 	int err = 0;
 
 	if (init->srq)
 		shared = ((struct dropin_srq *)init->srq)->queue;
 	else
-		err = pier__soft_srq_create(ep, qp->cap.max_recv_wr,
+		err = pier__soft_srq_create(chan->ep, qp->cap.max_recv_wr,
 					    qp->cap.max_recv_sge, &qp->own);
 	if (err)
 		return err;
 	err = pier__soft_qp_create(queue_of(init->send_cq), shared, &qp->cap,
 				   &qp->queue);
-	if (err)
+	if (err) {
 		pier__soft_srq_destroy(qp->own);
-	else
-		pier__soft_qp_recv_by(qp->queue, queue_of(init->recv_cq),
-				      qp->own);
-	return err;
+		return err;
+	}
+	pier__soft_qp_recv_by(qp->queue, queue_of(init->recv_cq), qp->own);
+	if (init->qp_type == IBV_QPT_UD)
+		pier__soft_ud_set(qp->queue, mtu);
+	return 0;
 }
 
 static void count_users(struct dropin_qp *qp, int change)
@@ -96,7 +99,7 @@ static void fill(struct dropin_qp *qp, struct ibv_pd *pd,
 	ibqp->srq = init->srq;
 	ibqp->qp_num = qp->queue->qpn;
 	ibqp->state = IBV_QPS_RESET;
-	ibqp->qp_type = IBV_QPT_RC;
+	ibqp->qp_type = init->qp_type;
 	pthread_mutex_init(&ibqp->mutex, NULL);
 	pthread_cond_init(&ibqp->cond, NULL);
 }
@@ -114,7 +117,7 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
 		return pier__dropin_null(-ENOMEM);
 	qp->cap = granted(init);
 	pier__soft_chan_begin(chan);
-	err = queues_create(qp, chan->ep, init);
+	err = queues_create(qp, chan, init);
 	pier__soft_chan_end(chan, 0);
 	if (err) {
 		free(qp);

@@ -38,6 +38,8 @@ static void remember(struct ibv_qp_attr *to, const struct ibv_qp_attr *attr,
 		to->sq_psn = attr->sq_psn;
 	if (mask & IBV_QP_MAX_DEST_RD_ATOMIC)
 		to->max_dest_rd_atomic = attr->max_dest_rd_atomic;
+	if (mask & IBV_QP_QKEY)
+		to->qkey = attr->qkey;
 	if (mask & IBV_QP_DEST_QPN)
 		to->dest_qp_num = attr->dest_qp_num;
 }
@@ -131,7 +133,7 @@ int ibv_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask,
 		.recv_cq = ibqp->recv_cq,
 		.srq = ibqp->srq,
 		.cap = qp->cap,
-		.qp_type = IBV_QPT_RC,
+		.qp_type = ibqp->qp_type,
 		.sq_sig_all = qp->signal_all,
 	};
 	return 0;

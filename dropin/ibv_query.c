@@ -47,6 +47,7 @@ static void fill_limits(const struct pier__limits *limits,
 	ret->max_sge = (int)(limits->send_sge < limits->recv_sge ?
 			     limits->send_sge : limits->recv_sge);
 	ret->max_sge_rd = ret->max_sge;
+	ret->max_ah = 1 << 20;
 	ret->max_cq = 1 << 16;
 	ret->max_cqe = (int)limits->cqe;
 	ret->max_mr = 1 << 20;
@@ -62,7 +63,7 @@ static void fill_limits(const struct pier__limits *limits,
 	ret->max_pkeys = (uint16_t)limits->pkeys;
 }
 
-/* What is not there, such as UD and memory windows, has a limit of 0. */
+/* What is not there, such as memory windows, has a limit of 0. */
 int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *ret)
 {
 	const struct pier__port *port = &dropin_of(context)->fdev->port;

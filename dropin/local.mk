@@ -17,6 +17,7 @@ EXTRA_DIST += %D%/libibverbs.map
 	%D%/cm.h \
 	%D%/dropin.h \
 	%D%/ibv_absent.c \
+	%D%/ibv_ah.c \
 	%D%/ibv_async.c \
 	%D%/ibv_channel.c \
 	%D%/ibv_cm.c \

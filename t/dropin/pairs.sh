@@ -6,7 +6,7 @@
 . "${0%/*}/../lib/tap.sh"
 . "$top/t/lib/dropin.sh"
 need ibverbs-utils ibv_devices ibv_devinfo ibv_rc_pingpong ibv_srq_pingpong \
-    ibv_ud_pingpong
+    ibv_ud_pingpong ibv_xsrq_pingpong
 need perftest ib_send_lat ib_send_bw ib_write_bw ib_write_lat ib_read_bw \
     ib_atomic_lat
 
@@ -42,7 +42,7 @@ a_device_is_described()
 	    tr -s '\t' ' ' <"$tmp/out" >"$tmp/words" &&
 	    says "$tmp/words" "hca_id: soft_lo" "PORT_ACTIVE (4)" \
 		"link_layer: Ethernet" "atomic_cap: ATOMIC_GLOB" \
-		"::ffff:127.0.0.1, RoCE v2" "max_ah: 0" "max_mw: 0"
+		"::ffff:127.0.0.1, RoCE v2" "max_ah: 1048576" "max_mw: 0"
 }
 
 # -c compares what was received.
@@ -93,12 +93,23 @@ few_requests_are_signalled()
 	measure 4096 1000 ib_write_bw -Q 100
 }
 
-# Datagrams are not offered, and the program says that it got none.
+# The data are compared.
+datagrams_are_sent()
+{
+	pingpong ibv_ud_pingpong -c && pingpong ibv_ud_pingpong -e
+}
+
+datagrams_are_measured()
+{
+	measure 8 300 ib_send_lat -c UD && measure 1024 200 ib_send_bw -c UD
+}
+
+# XRC is not offered, and the program says that it got none.
 what_is_missing_is_an_error()
 {
 	next_port
-	! timeout 30 "$pier" run -- ibv_ud_pingpong -d soft_lo -g 0 \
-	    -p "$port" >"$tmp/out" 2>&1 && says "$tmp/out" "Couldn't create QP"
+	! timeout 30 "$pier" run -- ibv_xsrq_pingpong -d soft_lo -g 0 \
+	    -p "$port" >"$tmp/out" 2>&1 && says "$tmp/out" "XRC Domain"
 }
 
 run devices_are_listed
@@ -112,5 +123,7 @@ run writes_are_measured
 run writes_into_polled_memory_are_seen
 run reads_and_atomics_are_measured
 run few_requests_are_signalled
+run datagrams_are_sent
+run datagrams_are_measured
 run what_is_missing_is_an_error
 tap_done
