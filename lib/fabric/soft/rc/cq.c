@@ -71,6 +71,20 @@ poll_urgent(struct soft_cq *cq, struct ibv_wc *wc)
 	return 1;
 }
 
+/* As with an adapter, a send has its place until its completion is taken. */
+static void return_places(struct soft_cq *cq, const struct ibv_wc *wc, int n)
+{
+	struct soft_qp *qp;
+	int i;
+
+	for (i = 0; i < n; i++) {
+		qp = wc[i].opcode & IBV_WC_RECV ? NULL :
+			pier__soft_table_find(cq->ep, wc[i].qp_num);
+		if (qp && qp->unpolled)
+			qp->unpolled--;
+	}
+}
+
 int pier__soft_cq_poll(struct soft_cq *cq, struct ibv_wc *wc, int max)
 {
 	int n = 0;
@@ -82,6 +96,8 @@ int pier__soft_cq_poll(struct soft_cq *cq, struct ibv_wc *wc, int max)
 	}
 	if (!n && cq->urgent && max)
 		return poll_urgent(cq, wc);
+	if (cq->ep->verbs)
+		return_places(cq, wc, n);
 	return n;
 }
 
@@ -104,6 +120,8 @@ void pier__soft_cq_push(struct soft_qp *qp, struct soft_cq *cq,
 	if (!qp->ud)
 		wc->src_qp = qp->dest_qpn;
 	*cq_at(cq, cq->count++) = *wc;
+	if (cq->ep->verbs && !(wc->opcode & IBV_WC_RECV))
+		qp->unpolled++;
 }
 
 void pier__soft_cq_purge(struct soft_cq *cq, uint32_t qpn)

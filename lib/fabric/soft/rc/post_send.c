@@ -164,7 +164,7 @@ static int post_one(struct soft_qp *qp, const struct ibv_send_wr *wr)
 		post_flushed(qp, wr);
 		return 0;
 	}
-	if (qp->req.posted == qp->send_wr)
+	if (qp->req.posted + qp->unpolled >= qp->send_wr)
 		return pier__fail(-EAGAIN, "QP %u: %u sends are posted, as "
 				  "many as it takes", qp->qpn, qp->send_wr);
 	wqe = pier__soft_wqe_get(qp->ep);

@@ -131,6 +131,7 @@ void pier__soft_qp_reset(struct soft_qp *qp)
 	pier__soft_req_init(&qp->req, 0);
 	pier__soft_resp_init(&qp->resp, 0);
 	pier__soft_cq_purge(qp->cq, qp->qpn);
+	qp->unpolled = 0;
 	if (qp->recv_cq != qp->cq)
 		pier__soft_cq_purge(qp->recv_cq, qp->qpn);
 	pier__soft_fault_free(qp);

@@ -301,6 +301,8 @@ struct soft_qp {
 	uint32_t cm_id;			/* connection that the next packet is */
 					/* reported of; 0: none */
 	uint32_t send_wr;
+	uint32_t unpolled;		/* of an endpoint for verbs: sends */
+					/* whose completions are in cq */
 	enum ibv_qp_state state;
 	uint16_t inline_size;
 	uint8_t send_sge;

@@ -121,6 +121,10 @@ int pier__soft_ud_send(struct soft_qp *qp, const struct ibv_send_wr *wr,
 		complete_send(qp, wr, IBV_WC_WR_FLUSH_ERR);
 		return 0;
 	}
+	if (qp->unpolled >= qp->send_wr)
+		return pier__fail(-EAGAIN, "QP %u: %u completions of sends are "
+				  "to be taken, as many as it takes", qp->qpn,
+				  qp->send_wr);
 	if (!map(qp, wr, &tx)) {
 		complete_send(qp, wr, IBV_WC_LOC_PROT_ERR);
 		pier__soft_qp_fail(qp, IBV_WC_WR_FLUSH_ERR);
