@@ -70,7 +70,12 @@ struct dropin_channel {
 };
 
 struct dropin_cq {
-	struct ibv_cq cq;		/* first */
+	union {				/* first */
+		struct ibv_cq cq;
+		struct ibv_cq_ex ex;	/* begins as that */
+	};
+	struct ibv_wc wc;		/* that @ex reads, by one thread: */
+	pthread_mutex_t poll_lock;
 	struct soft_chan_cq soft;	/* its queue is owned */
 	uint32_t old;			/* completions in it that were there */
 					/* when it was armed, or more */
@@ -87,8 +92,14 @@ struct dropin_srq {
 	atomic_int objects;		/* QPs */
 };
 
+struct dropin_batch;
+
 struct dropin_qp {
-	struct ibv_qp qp;		/* first */
+	union {				/* first */
+		struct ibv_qp qp;
+		struct ibv_qp_ex ex;	/* if it has a batch */
+	};
+	struct dropin_batch *batch;	/* owned, or NULL */
 	struct soft_qp *queue;		/* owned */
 	struct soft_srq *own;		/* owned; NULL: it has an SRQ */
 	bool signal_all;
@@ -122,6 +133,13 @@ int pier__dropin_post_srq(struct ibv_srq *srq, struct ibv_recv_wr *wr,
 			  struct ibv_recv_wr **bad);
 int pier__dropin_poll(struct ibv_cq *cq, int max, struct ibv_wc *wc);
 int pier__dropin_arm(struct ibv_cq *cq, int solicited);
+
+/* ibv_cq_ex.c, ibv_wr.c: as the members of struct verbs_context. */
+struct ibv_cq_ex *pier__dropin_create_cq_ex(struct ibv_context *context,
+					    struct ibv_cq_init_attr_ex *attr);
+struct ibv_qp *pier__dropin_create_qp_ex(struct ibv_context *context,
+					 struct ibv_qp_init_attr_ex *init);
+void pier__dropin_batch_free(struct dropin_batch *batch);
 
 /* ibv_cq.c: unread completions of a QP were dropped.  Between begin and end. */
 void pier__dropin_dropped(struct ibv_cq *cq);

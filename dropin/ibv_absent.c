@@ -107,13 +107,6 @@ int ibv_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask)
 	return EOPNOTSUPP;
 }
 
-/* No queue pair has the calls of struct ibv_qp_ex. */
-struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *qp)
-{
-	(void)qp;
-	return pier__dropin_null(-EOPNOTSUPP);
-}
-
 int ibv_query_qp_data_in_order(struct ibv_qp *qp, enum ibv_wr_opcode op,
 			       uint32_t flags)
 {

@@ -43,6 +43,8 @@ static void set_calls(struct dropin_context *ctx)
 
 	verbs->sz = sizeof(*verbs);
 	verbs->query_port = pier__dropin_query_port;
+	verbs->create_cq_ex = pier__dropin_create_cq_ex;
+	verbs->create_qp_ex = pier__dropin_create_qp_ex;
 	context->ops.poll_cq = pier__dropin_poll;
 	context->ops.req_notify_cq = pier__dropin_arm;
 	context->ops.post_send = pier__dropin_post_send;

@@ -74,6 +74,7 @@ struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe,
 	}
 	pthread_mutex_init(&cq->cq.mutex, NULL);
 	pthread_cond_init(&cq->cq.cond, NULL);
+	pthread_mutex_init(&cq->poll_lock, NULL);
 	if (channel)
 		use_channel(channel);
 	return &cq->cq;
@@ -103,6 +104,7 @@ int ibv_destroy_cq(struct ibv_cq *ibcq)
 	wait_for_acks(cq);
 	pthread_cond_destroy(&ibcq->cond);
 	pthread_mutex_destroy(&ibcq->mutex);
+	pthread_mutex_destroy(&cq->poll_lock);
 	free(cq);
 	return 0;
 }

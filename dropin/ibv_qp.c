@@ -142,6 +142,7 @@ int ibv_destroy_qp(struct ibv_qp *ibqp)
 	pier__soft_srq_destroy(qp->own);
 	pier__soft_chan_end(chan, 0);
 	count_users(qp, -1);
+	pier__dropin_batch_free(qp->batch);
 	pthread_cond_destroy(&ibqp->cond);
 	pthread_mutex_destroy(&ibqp->mutex);
 	free(qp);

@@ -23,6 +23,7 @@ EXTRA_DIST += %D%/libibverbs.map
 	%D%/ibv_cm.c \
 	%D%/ibv_context.c \
 	%D%/ibv_cq.c \
+	%D%/ibv_cq_ex.c \
 	%D%/ibv_device.c \
 	%D%/ibv_mr.c \
 	%D%/ibv_post.c \
@@ -34,6 +35,7 @@ EXTRA_DIST += %D%/libibverbs.map
 	%D%/ibv_srq.c \
 	%D%/ibv_sysfs.c \
 	%D%/ibv_text.c \
+	%D%/ibv_wr.c \
 	# end, sorted
 
 # The second needs the first: a process has one engine.

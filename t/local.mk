@@ -119,6 +119,8 @@ check_PROGRAMS += \
 	%D%/doca/task_rules.t \
 	%D%/doca/types.t \
 	%D%/doca/unsupported.t \
+	%D%/dropin/threads.t \
+	%D%/dropin/wr.t \
 	%D%/engine/ctx.t \
 	%D%/engine/driver.t \
 	%D%/engine/offender.t \
@@ -545,6 +547,21 @@ $(direct_tests): private LINK = $(direct_link)
 $(direct_tests): private LDADD = $(direct_archives) $(direct_libs)
 $(filter $(soft_tests),$(direct_tests)): private LDADD = \
 	%D%/.libs/libsoft.a $(direct_archives) $(direct_libs) $(LIBPCAP_LIBS)
+# Programs written for libibverbs, which get that of dropin/.
+dropin_tests = %D%/dropin/threads.t %D%/dropin/wr.t
+$(dropin_tests): dropin/libibverbs.la
+%C%_dropin_threads_t_LDADD = %D%/libtap.la dropin/libibverbs.la
+%C%_dropin_threads_t_SOURCES = \
+	%D%/dropin/threads.c \
+	%D%/lib/verbspair.c \
+	%D%/lib/verbspair.h \
+	# end, sorted
+%C%_dropin_wr_t_LDADD = %D%/libtap.la dropin/libibverbs.la
+%C%_dropin_wr_t_SOURCES = \
+	%D%/dropin/wr.c \
+	%D%/lib/verbspair.c \
+	%D%/lib/verbspair.h \
+	# end, sorted
 
 # This one takes the library as a program does.
 %C%_meta_so_t_LDADD = %D%/libtap.la lib/libpier.la

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <string.h>
+
+#include "t/lib/tap.h"
+#include "t/lib/verbspair.h"
+
+/* Requests built call by call, and completions read field by field. */
+#define TO 4096			/* where what is sent arrives */
+
+static struct verbspair pair;
+static struct ibv_qp_ex *qp;
+
+static void open_pair(void)
+{
+	if (!verbspair_open(&pair))
+		return;
+	qp = ibv_qp_to_qp_ex(pair.qp[0]);
+	OK(qp);
+	memset(pair.mem, 0x5a, 64);
+}
+
+static void close_pair(void)
+{
+	verbspair_close(&pair);
+}
+
+static void set_sge(uint32_t len)
+{
+	ibv_wr_set_sge(qp, pair.mr->lkey, (uintptr_t)pair.mem, len);
+}
+
+static void begin(uint64_t wr_id)
+{
+	qp->wr_id = wr_id;
+	qp->wr_flags = IBV_SEND_SIGNALED;
+}
+
+static void add_write(uint64_t wr_id, uint32_t off, uint32_t len)
+{
+	begin(wr_id);
+	ibv_wr_rdma_write(qp, pair.mr->rkey, (uintptr_t)pair.mem + off);
+	set_sge(len);
+}
+
+static void wait_for(uint64_t wr_id)
+{
+	struct ibv_wc wc = { 0 };
+
+	OK(verbspair_wait(&pair, &wc));
+	IS(wc.status, IBV_WC_SUCCESS);
+	IS(wc.wr_id, wr_id);
+}
+
+static bool is_empty(void)
+{
+	struct ibv_wc wc;
+
+	return ibv_poll_cq(ibv_cq_ex_to_cq(pair.cq), 1, &wc) == 0;
+}
+
+static void a_batch_is_posted_in_order(void)
+{
+	open_pair();
+	ibv_wr_start(qp);
+	add_write(1, TO, 32);
+	add_write(2, TO + 32, 32);
+	begin(3);
+	ibv_wr_rdma_read(qp, pair.mr->rkey, (uintptr_t)pair.mem + TO);
+	ibv_wr_set_sge(qp, pair.mr->lkey, (uintptr_t)pair.mem + 2 * TO, 64);
+	IS(ibv_wr_complete(qp), 0);
+	wait_for(1);
+	wait_for(2);
+	wait_for(3);
+	IS(memcmp(pair.mem, pair.mem + 2 * TO, 64), 0);
+	close_pair();
+}
+
+static void an_aborted_batch_posts_nothing(void)
+{
+	open_pair();
+	ibv_wr_start(qp);
+	add_write(1, TO, 32);
+	ibv_wr_abort(qp);
+	ibv_wr_start(qp);
+	add_write(2, 2 * TO, 32);
+	IS(ibv_wr_complete(qp), 0);
+	wait_for(2);
+	OK(is_empty());
+	IS(pair.mem[TO], 0);
+	close_pair();
+}
+
+static void a_batch_that_does_not_fit_is_posted_in_no_part(void)
+{
+	int i;
+
+	open_pair();
+	ibv_wr_start(qp);
+	for (i = 0; i <= VERBSPAIR_WR; i++)
+		add_write(1, TO, 32);
+	IS(ibv_wr_complete(qp), ENOMEM);
+	ibv_wr_start(qp);
+	add_write(2, 2 * TO, 32);
+	IS(ibv_wr_complete(qp), 0);
+	wait_for(2);
+	OK(is_empty());
+	IS(pair.mem[TO], 0);
+	close_pair();
+}
+
+static void inline_data_are_copied_at_once(void)
+{
+	uint8_t data[16];
+
+	open_pair();
+	memset(data, 1, sizeof(data));
+	IS(verbspair_recv(&pair, 1, 9, TO, 64), 0);
+	ibv_wr_start(qp);
+	begin(4);
+	ibv_wr_send_imm(qp, 77);
+	ibv_wr_set_inline_data(qp, data, sizeof(data));
+	memset(data, 2, sizeof(data));
+	IS(ibv_wr_complete(qp), 0);
+	wait_for(9);
+	wait_for(4);
+	IS(pair.mem[TO], 1);
+	IS(pair.mem[TO + 15], 1);
+	close_pair();
+}
+
+static void more_inline_data_than_agreed_are_refused(void)
+{
+	uint8_t data[VERBSPAIR_INLINE + 1] = { 0 };
+
+	open_pair();
+	ibv_wr_start(qp);
+	begin(1);
+	ibv_wr_send(qp);
+	ibv_wr_set_inline_data(qp, data, sizeof(data));
+	IS(ibv_wr_complete(qp), EINVAL);
+	OK(is_empty());
+	close_pair();
+}
+
+static void a_completion_is_read_field_by_field(void)
+{
+	struct ibv_poll_cq_attr attr = { 0 };
+	int n = 0;
+
+	open_pair();
+	IS(ibv_start_poll(pair.cq, &attr), ENOENT);
+	IS(verbspair_recv(&pair, 1, 9, TO, 64), 0);
+	ibv_wr_start(qp);
+	qp->wr_id = 1;
+	qp->wr_flags = 0;
+	ibv_wr_send_imm(qp, 77);
+	set_sge(24);
+	IS(ibv_wr_complete(qp), 0);
+	while (ibv_start_poll(pair.cq, &attr) && n < 100000000)
+		n++;
+	IS(pair.cq->wr_id, 9);
+	IS(pair.cq->status, IBV_WC_SUCCESS);
+	IS(ibv_wc_read_opcode(pair.cq), IBV_WC_RECV);
+	IS(ibv_wc_read_byte_len(pair.cq), 24);
+	IS(ibv_wc_read_wc_flags(pair.cq), IBV_WC_WITH_IMM);
+	IS(ibv_wc_read_imm_data(pair.cq), 77);
+	IS(ibv_wc_read_qp_num(pair.cq), pair.qp[1]->qp_num);
+	IS(ibv_next_poll(pair.cq), ENOENT);
+	ibv_end_poll(pair.cq);
+	close_pair();
+}
+
+static void what_soft_lacks_is_not_offered(void)
+{
+	struct ibv_cq_init_attr_ex cq = {
+		.cqe = 1, .wc_flags = IBV_WC_EX_WITH_COMPLETION_TIMESTAMP,
+	};
+	struct ibv_qp_init_attr_ex init = {
+		.qp_type = IBV_QPT_RC, .send_ops_flags = IBV_QP_EX_WITH_TSO,
+		.comp_mask = IBV_QP_INIT_ATTR_PD |
+			     IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+	};
+
+	open_pair();
+	init.pd = pair.pd;
+	OK(!ibv_create_cq_ex(pair.context, &cq));
+	IS(errno, EOPNOTSUPP);
+	OK(!ibv_create_qp_ex(pair.context, &init));
+	IS(errno, EOPNOTSUPP);
+	close_pair();
+}
+
+/* As rdma-core answers. */
+static void what_is_in_use_cannot_be_destroyed(void)
+{
+	open_pair();
+	IS(ibv_destroy_cq(ibv_cq_ex_to_cq(pair.cq)), EBUSY);
+	IS(ibv_dealloc_pd(pair.pd), EBUSY);
+	close_pair();
+}
+
+int main(void)
+{
+	TEST(a_batch_is_posted_in_order);
+	TEST(an_aborted_batch_posts_nothing);
+	TEST(a_batch_that_does_not_fit_is_posted_in_no_part);
+	TEST(inline_data_are_copied_at_once);
+	TEST(more_inline_data_than_agreed_are_refused);
+	TEST(a_completion_is_read_field_by_field);
+	TEST(what_soft_lacks_is_not_offered);
+	TEST(what_is_in_use_cannot_be_destroyed);
+	return tap_done();
+}
