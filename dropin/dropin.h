@@ -77,6 +77,8 @@ struct dropin_cq {
 	struct ibv_wc wc;		/* that @ex reads, by one thread: */
 	pthread_mutex_t poll_lock;
 	struct soft_chan_cq soft;	/* its queue is owned */
+	bool solicited_only;		/* armed for those that were solicited */
+	uint32_t old_solicited;		/* of its queue, when it was armed */
 	uint32_t old;			/* completions in it that were there */
 					/* when it was armed, or more */
 	atomic_int objects;		/* QPs */

@@ -10,6 +10,17 @@ static struct dropin_cq *cq_of(struct ibv_cq *cq)
 	return (struct dropin_cq *)cq;
 }
 
+/* Has @cq a completion that it was armed for? */
+static bool is_new(const struct dropin_cq *cq)
+{
+	const struct soft_cq *queue = cq->soft.queue;
+
+	if (queue->dead)
+		return true;
+	return cq->solicited_only ? queue->solicited != cq->old_solicited :
+				    queue->count > cq->old;
+}
+
 /*
  * Programs count on one event for a completion that is new, and none for those
  * that were there before.  A fault of a QP is no completion here: the QP's next
@@ -19,7 +30,7 @@ static void wake(struct soft_chan_cq *soft)
 {
 	struct dropin_cq *cq = pier__container_of(soft, struct dropin_cq, soft);
 
-	if (soft->queue->count > cq->old || soft->queue->dead)
+	if (is_new(cq))
 		pier__dropin_event(cq);
 	else
 		soft->armed = true;
@@ -146,15 +157,16 @@ void pier__dropin_dropped(struct ibv_cq *cq)
 	cq_of(cq)->old = 0;
 }
 
-/* Which sends were solicited is not known here. */
+/* A queue that is armed for all completions stays so. */
 int pier__dropin_arm(struct ibv_cq *ibcq, int solicited)
 {
 	struct soft_chan *chan = dropin_chan(ibcq->context);
 	struct dropin_cq *cq = cq_of(ibcq);
 
-	if (solicited)
-		return EOPNOTSUPP;
 	pier__soft_chan_begin(chan);
+	cq->solicited_only = solicited &&
+			     (!cq->soft.armed || cq->solicited_only);
+	cq->old_solicited = cq->soft.queue->solicited;
 	cq->old = cq->soft.queue->count;
 	cq->soft.armed = true;
 	pier__soft_chan_end(chan, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Extended queue pairs: requests built call by call, posted by wr_complete(). */
+/* Extended queue pairs: requests are built by calls, wr_complete() posts them. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

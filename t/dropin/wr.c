@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <poll.h>
+#include <sched.h>
 #include <string.h>
 
 #include "t/lib/tap.h"
@@ -171,6 +173,51 @@ static void a_completion_is_read_field_by_field(void)
 	close_pair();
 }
 
+static bool has_event(void)
+{
+	struct pollfd pfd = { .fd = pair.channel->fd, .events = POLLIN };
+
+	return poll(&pfd, 1, 0) == 1;
+}
+
+/* Returns when it has arrived; a call after that finds what it caused. */
+static void send_with(unsigned int flags)
+{
+	uint8_t *last = pair.mem + TO + 23;
+
+	*last = 0;
+	IS(verbspair_recv(&pair, 1, 9, TO, 64), 0);
+	ibv_wr_start(qp);
+	qp->wr_id = 1;
+	qp->wr_flags = flags;
+	ibv_wr_send(qp);
+	set_sge(24);
+	IS(ibv_wr_complete(qp), 0);
+	while (!__atomic_load_n(last, __ATOMIC_ACQUIRE))
+		sched_yield();
+	IS(verbspair_recv(&pair, 0, 8, 2 * TO, 64), 0);
+}
+
+/* Armed for that, the queue has no event of other completions. */
+static void only_solicited_completions_have_an_event(void)
+{
+	struct ibv_cq *cq;
+	void *context;
+
+	open_pair();
+	IS(ibv_req_notify_cq(ibv_cq_ex_to_cq(pair.cq), 1), 0);
+	send_with(0);
+	OK(!has_event());
+	send_with(IBV_SEND_SOLICITED);
+	if (OK(has_event())) {
+		IS(ibv_get_cq_event(pair.channel, &cq, &context), 0);
+		OK(cq == ibv_cq_ex_to_cq(pair.cq));
+		ibv_ack_cq_events(cq, 1);
+	}
+	OK(!has_event());
+	close_pair();
+}
+
 static void what_soft_lacks_is_not_offered(void)
 {
 	struct ibv_cq_init_attr_ex cq = {
@@ -208,6 +255,7 @@ int main(void)
 	TEST(inline_data_are_copied_at_once);
 	TEST(more_inline_data_than_agreed_are_refused);
 	TEST(a_completion_is_read_field_by_field);
+	TEST(only_solicited_completions_have_an_event);
 	TEST(what_soft_lacks_is_not_offered);
 	TEST(what_is_in_use_cannot_be_destroyed);
 	return tap_done();

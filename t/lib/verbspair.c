@@ -98,6 +98,8 @@ bool verbspair_open(struct verbspair *pair)
 		return false;
 	pair->pd = ibv_alloc_pd(pair->context);
 	pair->mr = ibv_reg_mr(pair->pd, pair->mem, VERBSPAIR_MEM, ALL);
+	pair->channel = ibv_create_comp_channel(pair->context);
+	attr.channel = pair->channel;
 	pair->cq = ibv_create_cq_ex(pair->context, &attr);
 	if (!OK(pair->mr) || !OK(pair->cq))
 		return false;
@@ -115,6 +117,7 @@ bool verbspair_close(struct verbspair *pair)
 	bool ok = IS(ibv_destroy_qp(pair->qp[0]), 0) &&
 		  IS(ibv_destroy_qp(pair->qp[1]), 0) &&
 		  IS(ibv_destroy_cq(ibv_cq_ex_to_cq(pair->cq)), 0) &&
+		  IS(ibv_destroy_comp_channel(pair->channel), 0) &&
 		  IS(ibv_dereg_mr(pair->mr), 0) &&
 		  IS(ibv_dealloc_pd(pair->pd), 0) &&
 		  IS(ibv_close_device(pair->context), 0);

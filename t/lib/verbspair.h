@@ -9,7 +9,7 @@
 /*
  * Two RC QPs of one process that are connected, as a program written for
  * libibverbs sets them up, on soft_lo.  They share a completion queue, which is
- * an extended one, and a region.
+ * an extended one with a channel, and a region.
  */
 #define VERBSPAIR_MEM (1u << 20)
 #define VERBSPAIR_WR 64		/* of each queue */
@@ -19,6 +19,7 @@ struct verbspair {
 	struct ibv_context *context;
 	struct ibv_pd *pd;
 	struct ibv_mr *mr;
+	struct ibv_comp_channel *channel;
 	struct ibv_cq_ex *cq;
 	struct ibv_qp *qp[2];
 	uint8_t *mem;			/* VERBSPAIR_MEM */

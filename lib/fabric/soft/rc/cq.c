@@ -120,6 +120,8 @@ void pier__soft_cq_push(struct soft_qp *qp, struct soft_cq *cq,
 	if (!qp->ud)
 		wc->src_qp = qp->dest_qpn;
 	*cq_at(cq, cq->count++) = *wc;
+	if (wc->status != IBV_WC_SUCCESS)
+		cq->solicited++;
 	if (cq->ep->verbs && !(wc->opcode & IBV_WC_RECV))
 		qp->unpolled++;
 }

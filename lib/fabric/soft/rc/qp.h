@@ -79,8 +79,8 @@ struct soft_cq {
 	struct soft_ep *ep;
 	uint32_t size;
 	uint32_t head, count;
-	bool urgent;			/* dead, or faults has one */
-	bool dead;
+	uint32_t solicited;		/* or failed: so many have been */
+	bool dead, urgent;		/* urgent: dead, or faults has one */
 	struct pier__list faults;	/* to be reported */
 	const struct pier__cq *outer;	/* has their wr_id; NULL: it is 0 */
 	struct ibv_wc wc[];
@@ -301,8 +301,7 @@ struct soft_qp {
 	uint32_t cm_id;			/* connection that the next packet is */
 					/* reported of; 0: none */
 	uint32_t send_wr;
-	uint32_t unpolled;		/* of an endpoint for verbs: sends */
-					/* whose completions are in cq */
+	uint32_t unpolled;		/* for verbs: sends, in cq */
 	enum ibv_qp_state state;
 	uint16_t inline_size;
 	uint8_t send_sge;

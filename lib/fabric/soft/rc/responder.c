@@ -122,6 +122,8 @@ static void received(struct soft_qp *qp, const struct soft_packet *in,
 		wc.wc_flags = IBV_WC_WITH_IMM;
 		wc.imm_data = in->hdr.imm;
 	}
+	if (in->hdr.solicited)
+		qp->recv_cq->solicited++;
 	pier__soft_resp_complete(qp, &wc);
 }
 

@@ -235,6 +235,8 @@ void pier__soft_ud_receive(struct soft_qp *qp, const struct soft_packet *in,
 		wc.wc_flags |= IBV_WC_WITH_IMM;
 		wc.imm_data = in->hdr.imm;
 	}
+	if (in->hdr.solicited)
+		qp->recv_cq->solicited++;
 	pier__soft_srq_give(qp->srq, rwqe);
 	pier__soft_cq_push(qp, qp->recv_cq, &wc);
 	if (wc.status)
