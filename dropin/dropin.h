@@ -77,7 +77,7 @@ struct dropin_cq {
 	struct ibv_wc wc;		/* that @ex reads, by one thread: */
 	pthread_mutex_t poll_lock;
 	struct soft_chan_cq soft;	/* its queue is owned */
-	bool solicited_only;		/* armed for those that were solicited */
+	bool solicited_only;		/* armed for solicited ones alone */
 	uint32_t old_solicited;		/* of its queue, when it was armed */
 	uint32_t old;			/* completions in it that were there */
 					/* when it was armed, or more */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Extended queue pairs: requests are built by calls, wr_complete() posts them. */
+/* Extended queue pairs: requests built by calls, posted by wr_complete(). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
