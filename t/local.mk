@@ -119,6 +119,7 @@ check_PROGRAMS += \
 	%D%/doca/task_rules.t \
 	%D%/doca/types.t \
 	%D%/doca/unsupported.t \
+	%D%/dropin/cma.t \
 	%D%/dropin/threads.t \
 	%D%/dropin/wr.t \
 	%D%/engine/ctx.t \
@@ -547,9 +548,12 @@ $(direct_tests): private LINK = $(direct_link)
 $(direct_tests): private LDADD = $(direct_archives) $(direct_libs)
 $(filter $(soft_tests),$(direct_tests)): private LDADD = \
 	%D%/.libs/libsoft.a $(direct_archives) $(direct_libs) $(LIBPCAP_LIBS)
-# Programs written for libibverbs, which get that of dropin/.
-dropin_tests = %D%/dropin/threads.t %D%/dropin/wr.t
-$(dropin_tests): dropin/libibverbs.la
+
+# Programs written for libibverbs and librdmacm, which get those of dropin/.
+dropin_tests = %D%/dropin/cma.t %D%/dropin/threads.t %D%/dropin/wr.t
+$(dropin_tests): dropin/libibverbs.la dropin/librdmacm.la
+%C%_dropin_cma_t_LDADD = %D%/libtap.la dropin/librdmacm.la \
+	dropin/libibverbs.la
 %C%_dropin_threads_t_LDADD = %D%/libtap.la dropin/libibverbs.la
 %C%_dropin_threads_t_SOURCES = \
 	%D%/dropin/threads.c \

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <string.h>
+
+#include <rdma/rdma_cma.h>
+
+#include "t/lib/tap.h"
+
+/* Connections by rdma_cm between two ids of one process, without QPs. */
+#define TIMEOUT_MS 2000
+#define QPN 0x1000		/* and up: of no QPs, none is connected here */
+
+static struct rdma_event_channel *ours, *theirs;
+static struct rdma_cm_id *client, *listener;
+static uint32_t last_qpn = QPN;
+
+static struct sockaddr_in loopback(uint16_t port)
+{
+	return (struct sockaddr_in){
+		.sin_family = AF_INET, .sin_port = htons(port),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+}
+
+/* The next event of @channel, which is @type. */
+static struct rdma_cm_event *expect(struct rdma_event_channel *channel,
+				    enum rdma_cm_event_type type)
+{
+	struct rdma_cm_event *event = NULL;
+
+	IS(rdma_get_cm_event(channel, &event), 0);
+	IS_STR(rdma_event_str(event->event), rdma_event_str(type));
+	return event;
+}
+
+static void expect_only(struct rdma_event_channel *channel,
+			enum rdma_cm_event_type type, int status)
+{
+	struct rdma_cm_event *event = expect(channel, type);
+
+	IS(event->status, status);
+	IS(rdma_ack_cm_event(event), 0);
+}
+
+/* A client whose route is known, and a listener on a port that was free. */
+static void set_up(void)
+{
+	struct sockaddr_in addr = loopback(0);
+
+	ours = rdma_create_event_channel();
+	theirs = rdma_create_event_channel();
+	IS(rdma_create_id(theirs, &listener, NULL, RDMA_PS_TCP), 0);
+	IS(rdma_bind_addr(listener, (struct sockaddr *)&addr), 0);
+	IS(rdma_listen(listener, 4), 0);
+	OK(rdma_get_src_port(listener));
+	addr.sin_port = rdma_get_src_port(listener);
+	IS(rdma_create_id(ours, &client, NULL, RDMA_PS_TCP), 0);
+	IS(rdma_resolve_addr(client, NULL, (struct sockaddr *)&addr,
+			     TIMEOUT_MS), 0);
+	expect_only(ours, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
+	IS(rdma_resolve_route(client, TIMEOUT_MS), 0);
+	expect_only(ours, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
+}
+
+static void clean_up(void)
+{
+	IS(rdma_destroy_id(client), 0);
+	if (listener)
+		IS(rdma_destroy_id(listener), 0);
+	rdma_destroy_event_channel(ours);
+	rdma_destroy_event_channel(theirs);
+}
+
+static struct rdma_conn_param param(const char *text)
+{
+	return (struct rdma_conn_param){
+		.private_data = text,
+		.private_data_len = (uint8_t)(strlen(text) + 1),
+		.responder_resources = 1, .initiator_depth = 1,
+		.retry_count = 7, .rnr_retry_count = 7, .qp_num = ++last_qpn,
+	};
+}
+
+static void connect_with(const char *text)
+{
+	struct rdma_conn_param with = param(text);
+
+	IS(rdma_connect(client, &with), 0);
+}
+
+static void private_data_arrive_on_both_sides(void)
+{
+	struct rdma_conn_param with;
+	struct rdma_cm_event *event;
+	struct rdma_cm_id *server;
+
+	set_up();
+	connect_with("here");
+	event = expect(theirs, RDMA_CM_EVENT_CONNECT_REQUEST);
+	server = event->id;
+	OK(event->listen_id == listener);
+	IS_STR(event->param.conn.private_data, "here");
+	IS(event->param.conn.qp_num, last_qpn);
+	IS(rdma_ack_cm_event(event), 0);
+	with = param("there");
+	IS(rdma_accept(server, &with), 0);
+	event = expect(ours, RDMA_CM_EVENT_CONNECT_RESPONSE);
+	IS_STR(event->param.conn.private_data, "there");
+	IS(rdma_ack_cm_event(event), 0);
+	IS(rdma_establish(client), 0);
+	expect_only(theirs, RDMA_CM_EVENT_ESTABLISHED, 0);
+	IS(rdma_disconnect(client), 0);
+	expect_only(theirs, RDMA_CM_EVENT_DISCONNECTED, 0);
+	expect_only(ours, RDMA_CM_EVENT_DISCONNECTED, 0);
+	IS(rdma_destroy_id(server), 0);
+	clean_up();
+}
+
+static void a_rejection_has_its_reason_and_data(void)
+{
+	struct rdma_cm_event *event;
+	struct rdma_cm_id *server;
+
+	set_up();
+	connect_with("here");
+	event = expect(theirs, RDMA_CM_EVENT_CONNECT_REQUEST);
+	server = event->id;
+	IS(rdma_ack_cm_event(event), 0);
+	IS(rdma_reject(server, "no", 3), 0);
+	IS(rdma_destroy_id(server), 0);
+	event = expect(ours, RDMA_CM_EVENT_REJECTED);
+	IS(event->status, 28);		/* by the program, as IBTA numbers */
+	IS_STR(event->param.conn.private_data, "no");
+	IS(rdma_ack_cm_event(event), 0);
+	clean_up();
+}
+
+static void the_end_of_a_listener_rejects_what_was_not_taken(void)
+{
+	struct pollfd pfd = { .events = POLLIN };
+
+	set_up();
+	pfd.fd = theirs->fd;
+	connect_with("here");
+	IS(poll(&pfd, 1, -1), 1);	/* the request is there */
+	IS(rdma_destroy_id(listener), 0);
+	listener = NULL;
+	expect_only(ours, RDMA_CM_EVENT_REJECTED, 28);
+	clean_up();
+}
+
+static void events_follow_an_id_to_another_channel(void)
+{
+	struct rdma_event_channel *third = rdma_create_event_channel();
+	struct rdma_cm_event *event;
+	struct rdma_cm_id *server;
+
+	set_up();
+	connect_with("here");
+	IS(rdma_migrate_id(listener, third), 0);
+	OK(listener->channel == third);
+	event = expect(third, RDMA_CM_EVENT_CONNECT_REQUEST);
+	server = event->id;
+	IS(rdma_ack_cm_event(event), 0);
+	IS(rdma_destroy_id(server), 0);
+	expect_only(ours, RDMA_CM_EVENT_REJECTED, 28);
+	clean_up();
+	rdma_destroy_event_channel(third);
+}
+
+static void fails(int result, int err)
+{
+	IS(result, -1);
+	IS(errno, err);
+}
+
+static void calls_in_the_wrong_order_are_refused(void)
+{
+	struct rdma_conn_param with = param("x");
+	struct sockaddr_in addr = loopback(0);
+	struct rdma_cm_id *id;
+
+	set_up();
+	IS(rdma_create_id(ours, &id, NULL, RDMA_PS_TCP), 0);
+	fails(rdma_connect(id, &with), EINVAL);
+	fails(rdma_accept(id, &with), EINVAL);
+	fails(rdma_reject(id, NULL, 0), EINVAL);
+	fails(rdma_disconnect(id), EINVAL);
+	fails(rdma_resolve_route(id, TIMEOUT_MS), EINVAL);
+	fails(rdma_listen(listener, 1), EINVAL);
+	fails(rdma_bind_addr(listener, (struct sockaddr *)&addr), EINVAL);
+	fails(rdma_destroy_id(NULL), EINVAL);
+	fails(rdma_ack_cm_event(NULL), EINVAL);
+	IS(rdma_destroy_id(id), 0);
+	clean_up();
+}
+
+static void what_is_missing_is_not_offered(void)
+{
+	struct sockaddr_in addr = loopback(0);
+	struct rdma_cm_id *id;
+
+	set_up();
+	fails(rdma_create_id(ours, &id, NULL, RDMA_PS_UDP), EOPNOTSUPP);
+	fails(rdma_join_multicast(client, (struct sockaddr *)&addr, NULL),
+	      EOPNOTSUPP);
+	clean_up();
+}
+
+static void an_address_of_no_device_cannot_be_bound(void)
+{
+	struct sockaddr_in addr = loopback(0);
+	struct rdma_cm_id *id;
+
+	addr.sin_addr.s_addr = htonl(0xc6336401);	/* documentation's */
+	set_up();
+	IS(rdma_create_id(ours, &id, NULL, RDMA_PS_TCP), 0);
+	fails(rdma_bind_addr(id, (struct sockaddr *)&addr), EADDRNOTAVAIL);
+	IS(rdma_destroy_id(id), 0);
+	clean_up();
+}
+
+int main(void)
+{
+	TEST(private_data_arrive_on_both_sides);
+	TEST(a_rejection_has_its_reason_and_data);
+	TEST(the_end_of_a_listener_rejects_what_was_not_taken);
+	TEST(events_follow_an_id_to_another_channel);
+	TEST(calls_in_the_wrong_order_are_refused);
+	TEST(what_is_missing_is_not_offered);
+	TEST(an_address_of_no_device_cannot_be_bound);
+	return tap_done();
+}
