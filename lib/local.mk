@@ -89,6 +89,7 @@ noinst_LTLIBRARIES += %D%/libpier-soft.la
 	%D%/fabric/soft/rc/ep.c \
 	%D%/fabric/soft/rc/ep.h \
 	%D%/fabric/soft/rc/fault.c \
+	%D%/fabric/soft/rc/incast.c \
 	%D%/fabric/soft/rc/mapped.c \
 	%D%/fabric/soft/rc/mr.c \
 	%D%/fabric/soft/rc/mr.h \

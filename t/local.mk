@@ -249,6 +249,7 @@ check_PROGRAMS += \
 	%D%/soft/guess.t \
 	%D%/soft/history.t \
 	%D%/soft/hostile.t \
+	%D%/soft/incast.t \
 	%D%/soft/lossy.t \
 	%D%/soft/mad.t \
 	%D%/soft/many.t \

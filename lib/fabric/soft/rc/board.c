@@ -356,6 +356,8 @@ static bool is_congestion(const struct soft_qp *qp)
 		queue = QUEUE_MIN;
 	if (most < LOSS_MIN)
 		most = LOSS_MIN;
+	if (pier__soft_incast_is_likely(cwnd))
+		most = 0;
 	return cwnd->rtt > cwnd->rtt_min + queue ||
 	       qp->req.board->round_lost > most;
 }
@@ -369,6 +371,7 @@ static void count_losses(struct soft_qp *qp, uint32_t lost)
 		board->round_lost = 0;
 	}
 	board->round_lost += lost;
+	pier__soft_incast_lost(qp->ep, qp->cwnd);
 	if (is_congestion(qp))
 		pier__soft_cwnd_reduce(qp->ep, qp->cwnd);
 }

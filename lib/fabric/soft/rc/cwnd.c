@@ -6,10 +6,8 @@
 #include "core/clock.h"
 #include "fabric/soft/rc/qp.h"
 
-#define PACKET (SOFT_MTU_MAX + SOFT_PACKET_COST)
-#define WINDOW_START (32 * PACKET)
-#define WINDOW_MIN (2 * PACKET)
-#define WINDOW_MAX (256 * PACKET)
+#define WINDOW_START (32 * SOFT_CWND_PACKET)
+#define WINDOW_MIN (2 * SOFT_CWND_PACKET)
 
 /*
  * The timeout is longer than a scheduler's time slice: a peer process that is
@@ -75,7 +73,7 @@ struct soft_cwnd *pier__soft_cwnd_get(struct soft_ep *ep,
 	cwnd->addr = *addr;
 	cwnd->refs = 1;
 	cwnd->window = WINDOW_START;
-	cwnd->ssthresh = WINDOW_MAX;
+	cwnd->ssthresh = SOFT_CWND_MAX;
 	pier__hash_add(&ep->cwnds, &cwnd->link, code);
 	return cwnd;
 }
@@ -89,29 +87,39 @@ void pier__soft_cwnd_put(struct soft_ep *ep, struct soft_cwnd *cwnd)
 	free(cwnd);
 }
 
-bool pier__soft_cwnd_fits(const struct soft_cwnd *cwnd, uint32_t cost)
+bool pier__soft_cwnd_fits(const struct soft_ep *ep,
+			  const struct soft_cwnd *cwnd, uint32_t cost)
 {
-	/* One packet may always be sent, however large it is. */
-	return !cost || !cwnd->inflight ||
-	       cwnd->inflight + cost <= cwnd->window;
+	if (!cost)
+		return true;
+	if (cwnd->incast && ep->now < cwnd->send_at)
+		return false;
+	/* One packet may be sent, however large it is. */
+	return !cwnd->inflight || cwnd->inflight + cost <= cwnd->window;
 }
 
-void pier__soft_cwnd_charge(struct soft_cwnd *cwnd, uint32_t cost)
+void pier__soft_cwnd_charge(const struct soft_ep *ep, struct soft_cwnd *cwnd,
+			    uint32_t cost)
 {
 	cwnd->inflight += cost;
+	if (cwnd->incast)
+		pier__soft_incast_pace(ep, cwnd, cost);
 }
 
 /* Slow start doubles it each round trip; then it grows by a packet. */
-static void cwnd_grow(struct soft_cwnd *cwnd, uint32_t acked)
+static void cwnd_grow(const struct soft_ep *ep, struct soft_cwnd *cwnd,
+		      uint32_t acked)
 {
 	if (cwnd->inflight < cwnd->window / 2)
 		return;		/* the window was not the limit */
-	if (cwnd->window < cwnd->ssthresh)
+	if (cwnd->incast)
+		cwnd->window += pier__soft_incast_growth(ep, cwnd, acked);
+	else if (cwnd->window < cwnd->ssthresh)
 		cwnd->window += acked;
 	else
-		cwnd->window += (uint64_t)acked * PACKET / cwnd->window;
-	if (cwnd->window > WINDOW_MAX)
-		cwnd->window = WINDOW_MAX;
+		cwnd->window += (uint64_t)acked * SOFT_CWND_PACKET / cwnd->window;
+	if (cwnd->window > SOFT_CWND_MAX)
+		cwnd->window = SOFT_CWND_MAX;
 }
 
 static void cwnd_activate(struct soft_ep *ep, struct soft_cwnd *cwnd)
@@ -124,20 +132,22 @@ void pier__soft_cwnd_release(struct soft_ep *ep, struct soft_cwnd *cwnd,
 			     uint32_t cost, bool acked)
 {
 	if (acked)
-		cwnd_grow(cwnd, cost);
+		cwnd_grow(ep, cwnd, cost);
 	cwnd->inflight -= cost;
 	cwnd_activate(ep, cwnd);
 }
 
 void pier__soft_cwnd_reduce(struct soft_ep *ep, struct soft_cwnd *cwnd)
 {
+	uint32_t least = cwnd->incast ? SOFT_INCAST_MIN : WINDOW_MIN;
+
 	/* Losses within one round trip count as one. */
 	if (cwnd->reduced_at && ep->now - cwnd->reduced_at < cwnd->rtt)
 		return;
 	cwnd->reduced_at = ep->now;
-	cwnd->window /= 2;
-	if (cwnd->window < WINDOW_MIN)
-		cwnd->window = WINDOW_MIN;
+	cwnd->window -= cwnd->window / (cwnd->incast ? 4 : 2);
+	if (cwnd->window < least)
+		cwnd->window = least;
 	cwnd->ssthresh = cwnd->window;
 }
 
@@ -177,6 +187,7 @@ void pier__soft_cwnd_rtt(struct soft_ep *ep, struct soft_cwnd *cwnd,
 	uint64_t off;
 
 	cwnd->late = 0;
+	pier__soft_incast_check(ep, cwnd);
 	cwnd_check_queue(ep, cwnd, sample);
 	if (!cwnd->rtt) {
 		cwnd->rtt = sample ? sample : 1;

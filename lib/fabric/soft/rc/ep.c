@@ -174,6 +174,15 @@ static void ep_management(struct soft_ep *ep, const struct soft_hdr *hdr,
 				      rx->len - hdr_len - hdr->pad - 4);
 }
 
+/* How many send to the peer of @qp, and how many to us. */
+static void note_senders(struct soft_qp *qp, const struct soft_packet *in)
+{
+	if (qp->selective && in->hdr.senders != qp->cwnd->senders)
+		pier__soft_incast_told(qp->ep, qp->cwnd, in->hdr.senders);
+	if (in->len == qp->mtu)
+		pier__soft_incast_count(qp);
+}
+
 static void ep_packet(struct soft_ep *ep, const struct soft_rx *rx)
 {
 	struct soft_packet in;
@@ -212,6 +221,7 @@ static void ep_packet(struct soft_ep *ep, const struct soft_rx *rx)
 	}
 	if (qp->cm_id)
 		qp_report(qp, &in.hdr);
+	note_senders(qp, &in);
 	if (is_response(in.hdr.opcode))
 		pier__soft_req_receive(qp, &in);
 	else

@@ -65,6 +65,14 @@ struct soft_gsi_ops {
 		     enum soft_shown shown);
 };
 
+/* How many peers send full packets: incast.c. */
+struct soft_senders {
+	uint64_t begun_at;		/* ns, of the current period */
+	uint32_t period;		/* its number */
+	uint32_t count, before;		/* in it, and in the one before */
+	uint8_t told;			/* to peers: SOFT_SENDERS_MAX */
+};
+
 /* What a packet of the batch belongs to: to undo it if it is not sent. */
 struct soft_tx_note {
 	struct soft_qp *qp;
@@ -119,6 +127,7 @@ struct soft_ep {
 	uint32_t early;			/* packets held, of all QPs */
 
 	struct pier__hash cwnds;	/* by address */
+	struct soft_senders senders;
 	struct pier__list ready;	/* cwnds that may send requests */
 	struct pier__list replying;	/* QPs with responses to send */
 	struct pier__list coalesced;	/* with an ACK that may wait */

@@ -251,7 +251,7 @@ uint32_t pier__soft_wqe_span(const struct soft_wqe *wqe, uint64_t seq)
 static void charge(struct soft_qp *qp, uint32_t cost)
 {
 	qp->req.inflight += cost;
-	pier__soft_cwnd_charge(qp->cwnd, cost);
+	pier__soft_cwnd_charge(qp->ep, qp->cwnd, cost);
 }
 
 /* Account for the packet that was built. */
@@ -291,6 +291,14 @@ static void cannot_be_sent(struct soft_qp *qp, struct soft_wqe *wqe)
 		pier__soft_qp_fail(qp, IBV_WC_LOC_PROT_ERR);
 }
 
+/* In incast it has space at some time, without an acknowledgement. */
+static int window_full(struct soft_qp *qp)
+{
+	if (qp->cwnd->incast)
+		pier__soft_req_arm(qp);
+	return -EAGAIN;
+}
+
 /* Send a packet again that is lost. */
 static int send_lost(struct soft_qp *qp)
 {
@@ -300,8 +308,8 @@ static int send_lost(struct soft_qp *qp)
 	struct soft_hdr hdr = { 0 };
 
 	pier__soft_board_next(qp, &note);
-	if (!pier__soft_cwnd_fits(qp->cwnd, note.cost))
-		return -EAGAIN;
+	if (!pier__soft_cwnd_fits(qp->ep, qp->cwnd, note.cost))
+		return window_full(qp);
 	hdr.psn = note.seq & SOFT_PSN_MASK;
 	if (put(qp, &note, note.packets, &hdr)) {
 		pier__soft_board_drop(qp, &note);
@@ -332,8 +340,8 @@ int pier__soft_req_send(struct soft_qp *qp)
 	if (!qp->req.probe)
 		note.cost = pier__soft_wqe_cost(qp, note.wqe, note.seq,
 						note.seq + packets);
-	if (!pier__soft_cwnd_fits(qp->cwnd, note.cost))
-		return -EAGAIN;
+	if (!pier__soft_cwnd_fits(qp->ep, qp->cwnd, note.cost))
+		return window_full(qp);
 	if (put(qp, &note, packets, &hdr)) {
 		cannot_be_sent(qp, note.wqe);
 		return 0;

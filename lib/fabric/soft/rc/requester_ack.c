@@ -62,6 +62,20 @@ static uint64_t tail_time(const struct soft_qp *qp)
 	return 2 * qp->cwnd->rtt + (off < TAIL_MIN ? TAIL_MIN : off);
 }
 
+/*
+ * Senders that began together would wait for the same time, and lose all again:
+ * each waits longer, depending on its address.  Returns by how much.
+ */
+static uint64_t spread(const struct soft_qp *qp, uint64_t wait)
+{
+	uint32_t from = qp->src.ip.s6_addr32[3] + qp->src.port;
+	uint32_t share = (from + qp->req.backoff) * 2654435761u >> 22;
+
+	if (!qp->req.backoff)
+		return 0;
+	return (wait < AGAIN_MAX ? wait : AGAIN_MAX) * share / 2048;
+}
+
 /* When to retransmit what is not acknowledged: before it is given up. */
 static uint64_t retransmit_time(const struct soft_qp *qp)
 {
@@ -84,7 +98,7 @@ static uint64_t retransmit_time(const struct soft_qp *qp)
 	if (qp->req.tail_at != PIER__NEVER && wait < 3 * tail_time(qp) &&
 	    most >= 3 * tail_time(qp))
 		wait = 3 * tail_time(qp);
-	due = qp->ep->now + wait;
+	due = qp->ep->now + wait + spread(qp, wait);
 	return due < qp->req.give_up_at ? due : qp->req.give_up_at;
 }
 
@@ -101,7 +115,7 @@ static uint64_t give_up_time(const struct soft_qp *qp)
 	return qp->ep->now + (qp->req.retry_cnt + 1) * each;
 }
 
-static uint64_t next_due(const struct soft_req *req)
+static uint64_t answer_due(const struct soft_req *req)
 {
 	uint64_t due = req->retransmit_at;
 
@@ -115,12 +129,16 @@ static uint64_t next_due(const struct soft_req *req)
 void pier__soft_req_arm(struct soft_qp *qp)
 {
 	const struct soft_req *req = &qp->req;
+	const struct soft_cwnd *cwnd = qp->cwnd;
 	uint64_t due = PIER__NEVER;
 
 	if (req->rnr_wait)
 		due = req->rnr_at;
 	else if (req->una < req->max)
-		due = next_due(req);
+		due = answer_due(req);
+	if (cwnd->incast && cwnd->send_at > qp->ep->now &&
+	    cwnd->send_at < due && pier__soft_req_can_send(qp))
+		due = cwnd->send_at;
 	pier__soft_timer_set(qp, due);
 }
 
@@ -272,12 +290,19 @@ static void req_go_back(struct soft_qp *qp)
 	pier__soft_cwnd_release(qp->ep, qp->cwnd, cost, false);
 }
 
+/* A packet was lost, by congestion. */
+static void req_reduce(struct soft_qp *qp)
+{
+	pier__soft_incast_lost(qp->ep, qp->cwnd);
+	pier__soft_cwnd_reduce(qp->ep, qp->cwnd);
+}
+
 /* The packet una is lost.  Go back for it once; after that by the timer. */
 static void req_lost(struct soft_qp *qp)
 {
 	if (qp->req.rnr_wait || qp->req.una == qp->req.go_back_una)
 		return;
-	pier__soft_cwnd_reduce(qp->ep, qp->cwnd);
+	req_reduce(qp);
 	req_go_back(qp);
 	qp->req.nak = true;
 }
@@ -508,6 +533,8 @@ static void req_missing(struct soft_qp *qp)
 	if (req->nxt < req->max || pier__soft_board_tail(qp))
 		return;
 	pier__soft_count(qp, SOFT_COUNTER(tail_probes));
+	if (pier__soft_incast_is_likely(qp->cwnd))
+		req_reduce(qp);
 	if (req->tails < TAILS_MAX)
 		req->tails++;
 	req->tail_at = now + (tail_time(qp) << req->tails);
@@ -537,6 +564,7 @@ void pier__soft_req_timer(struct soft_qp *qp, uint64_t late)
 		/* Congestion if acknowledgements came; else a dead peer. */
 		if (req->progressed && !req->probe)
 			pier__soft_cwnd_reduce(qp->ep, qp->cwnd);
+		pier__soft_incast_lost(qp->ep, qp->cwnd);
 		req->probe = true;
 		req_go_back(qp);
 	} else if (req->una < req->max) {

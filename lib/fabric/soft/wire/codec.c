@@ -80,6 +80,7 @@ static uint8_t *encode_bth(const struct soft_hdr *hdr, uint8_t *p)
 	put32(p + 4, hdr->qpn & 0xffffff);
 	put32(p + 8, (uint32_t)hdr->ack_req << 31 |
 		     (hdr->selective ? SOFT_SELECTIVE << 24 : 0) |
+		     (uint32_t)hdr->senders << (24 + SOFT_SENDERS_SHIFT) |
 		     (hdr->psn & 0xffffff));
 	return p + BTH_LEN;
 }
@@ -140,6 +141,7 @@ static void decode_bth(const uint8_t *p, struct soft_hdr *hdr)
 	hdr->qpn = get32(p + 4) & 0xffffff;
 	hdr->ack_req = p[8] >> 7;
 	hdr->selective = p[8] & SOFT_SELECTIVE;
+	hdr->senders = p[8] >> SOFT_SENDERS_SHIFT & SOFT_SENDERS_MAX;
 	hdr->psn = get32(p + 8) & 0xffffff;
 }
 

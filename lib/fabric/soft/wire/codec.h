@@ -19,6 +19,13 @@
  */
 #define SOFT_SELECTIVE 0x01
 
+/*
+ * The next five bits of that byte, to a soft device: how many peers send the
+ * sender full packets, as the exponent of the power of two that is no less.
+ */
+#define SOFT_SENDERS_SHIFT 1
+#define SOFT_SENDERS_MAX 0x1f
+
 enum soft_opcode {
 	SOFT_SEND_FIRST = 0x00,
 	SOFT_SEND_MIDDLE = 0x01,
@@ -52,6 +59,7 @@ struct soft_hdr {
 	uint8_t opcode;
 	bool solicited, ack_req;
 	bool selective;			/* SOFT_SELECTIVE */
+	uint8_t senders;		/* SOFT_SENDERS_MAX at most */
 	uint8_t pad;
 	uint16_t pkey;
 	uint32_t qpn;			/* destination */

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Incast: peers that send to one endpoint at a time, more of them than the queue
+ * before it has space for packets.  A sender cannot tell that by its losses.  So
+ * the endpoint tells each how many they are.  One of many that loses packets has
+ * a small window, of less than a packet if need be, and its packets are paced.
+ */
+#include "core/clock.h"
+#include "fabric/soft/rc/qp.h"
+
+#define PERIOD (20 * PIER__MS)		/* of counting */
+#define FEW 2				/* an exponent: 4 senders */
+#define LASTS (1000 * PIER__MS)		/* after a loss */
+#define FIRST_MAX (SOFT_CWND_MAX / 8)	/* windows of all, at first */
+#define GROWTH 3			/* an exponent: 8 packets */
+#define FREE_ROUNDS 128			/* round trips without a loss */
+
+static uint8_t exponent(uint32_t count)
+{
+	return count < 2 ? 0 : (uint8_t)(32 - __builtin_clz(count - 1));
+}
+
+static void next_period(struct soft_senders *senders, uint64_t now)
+{
+	bool idle = now - senders->begun_at >= 2 * PERIOD;
+
+	senders->before = idle ? 0 : senders->count;
+	senders->count = 0;
+	senders->begun_at = now;
+	senders->period++;
+}
+
+void pier__soft_incast_count(struct soft_qp *qp)
+{
+	struct soft_senders *senders = &qp->ep->senders;
+	uint64_t now = qp->ep->now;
+
+	if (now - senders->begun_at >= PERIOD)
+		next_period(senders, now);
+	if (qp->cwnd->counted == senders->period)
+		return;
+	qp->cwnd->counted = senders->period;
+	senders->count++;
+	senders->told = exponent(senders->count > senders->before ?
+				 senders->count : senders->before);
+}
+
+static void begin(struct soft_cwnd *cwnd)
+{
+	uint32_t most = FIRST_MAX >> cwnd->senders;
+
+	if (most < SOFT_INCAST_MIN)
+		most = SOFT_INCAST_MIN;
+	cwnd->incast = true;
+	if (cwnd->window > most)
+		cwnd->window = cwnd->ssthresh = most;
+}
+
+bool pier__soft_incast_is_likely(const struct soft_cwnd *cwnd)
+{
+	return cwnd->senders > FEW;
+}
+
+void pier__soft_incast_told(const struct soft_ep *ep, struct soft_cwnd *cwnd,
+			    uint8_t senders)
+{
+	bool more = senders > cwnd->senders;
+
+	cwnd->senders = senders;
+	pier__soft_incast_check(ep, cwnd);
+	if (more && cwnd->lost_at && ep->now - cwnd->lost_at < LASTS &&
+	    pier__soft_incast_is_likely(cwnd))
+		begin(cwnd);
+}
+
+void pier__soft_incast_lost(const struct soft_ep *ep, struct soft_cwnd *cwnd)
+{
+	cwnd->lost_at = ep->now;
+	if (!cwnd->incast && pier__soft_incast_is_likely(cwnd))
+		begin(cwnd);
+}
+
+void pier__soft_incast_check(const struct soft_ep *ep, struct soft_cwnd *cwnd)
+{
+	if (!pier__soft_incast_is_likely(cwnd) ||
+	    ep->now - cwnd->lost_at >= LASTS)
+		cwnd->incast = false;
+}
+
+/*
+ * The windows of all senders grow by 8 packets in a round trip, divided by the
+ * number of senders: then that does not change the share of packets that are
+ * lost.  While there is neither loss nor a queue each grows by a sixteenth.
+ */
+uint32_t pier__soft_incast_growth(const struct soft_ep *ep,
+				  const struct soft_cwnd *cwnd, uint32_t cost)
+{
+	uint64_t more = (uint64_t)cost * SOFT_CWND_PACKET / cwnd->window;
+
+	more >>= 2 * cwnd->senders - GROWTH;
+	if (cwnd->rtt < cwnd->rtt_min + cwnd->rtt_min / 8 &&
+	    ep->now - cwnd->lost_at > FREE_ROUNDS * cwnd->rtt)
+		more += cost / 16;
+	return (uint32_t)more;
+}
+
+void pier__soft_incast_pace(const struct soft_ep *ep, struct soft_cwnd *cwnd,
+			    uint32_t cost)
+{
+	cwnd->send_at = ep->now + cwnd->rtt * cost / cwnd->window;
+}
