@@ -108,7 +108,8 @@ static bool __attribute__((noinline)) follow(struct pier__graph_step *step)
 
 	if (!node->ctx || node->sub || begin_claimed(step))
 		return false;
-	if (node->cpu)
+	/* It is not in flight if its context has stopped. */
+	if (node->cpu && pier__task_busy(step->place.task))
 		pier__cpu_follow(node->cpu);
 	return true;
 }

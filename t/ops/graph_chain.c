@@ -10,6 +10,7 @@
 
 static struct pier_dev *dev;
 static struct pier_func *func;
+static struct pier_graph_node *nodes[LONG];
 static struct pier_task *calls[LONG], *instance;
 
 /* A function's calls, of which each of the first ones is in progress. */
@@ -28,8 +29,6 @@ static int count(void *arg)
 /* An instance of @n nodes, each of which calls count() after the last one. */
 static bool open_chain(int n, struct counter *counter)
 {
-	struct pier_graph_node *nodes[LONG];
-
 	if (!graphs_open(dev) || !IS(pier_func_create(&func), 0) ||
 	    !IS(pier_ctx_start(pier_func_ctx(func), graphs.c.pe), 0))
 		return false;
@@ -120,6 +119,32 @@ static void one_in_progress_is_called_once_a_round(void)
 	close_chain(4);
 }
 
+static int stop_context(void *arg)
+{
+	(void)arg;
+	pier_ctx_stop(pier_func_ctx(func));
+	return 0;
+}
+
+static void what_follows_a_node_that_stops_its_context_fails(void)
+{
+	struct graphs_outcome outcome = { 0 };
+	struct counter counter = { 0, 0 };
+	struct pier_task *stops;
+
+	if (!open_chain(3, &counter))
+		return;
+	IS(pier_func_task_call(func, stop_context, NULL, &stops), 0);
+	IS(pier_graph_task_set_task(instance, nodes[0], stops), 0);
+	pier_task_set_done(instance, graphs_ended, &outcome);
+	IS(pier_task_submit(instance, 0), 0);
+	OK(copier_count(&graphs.c, &outcome.calls, 1));
+	IS(outcome.status, -ESHUTDOWN);
+	IS(counter.calls, 0);
+	pier_task_free(stops);
+	close_chain(3);
+}
+
 int main(void)
 {
 	if (pier_dev_open(NULL, &dev))
@@ -127,6 +152,7 @@ int main(void)
 	TEST(a_round_carries_out_a_short_chain);
 	TEST(a_round_ends_before_the_end_of_a_long_chain);
 	TEST(one_in_progress_is_called_once_a_round);
+	TEST(what_follows_a_node_that_stops_its_context_fails);
 	pier_dev_close(dev);
 	return tap_done();
 }
