@@ -190,8 +190,6 @@ static enum ibv_wc_status fill_receive(const struct soft_qp *qp,
 {
 	uint8_t grh[SOFT_GRH_LEN];
 
-	if (rwqe->length < SOFT_GRH_LEN + in->len)
-		return IBV_WC_LOC_LEN_ERR;
 	fill_grh(rx, grh);
 	if (pier__soft_sge_fill(qp->ep, rwqe->sge, rwqe->sges, 0, grh,
 				SOFT_GRH_LEN) ||
@@ -212,6 +210,12 @@ static bool is_for(const struct soft_qp *qp, const struct soft_hdr *hdr,
 	       hdr->qkey == qp->qkey && pier__soft_icrc_ok(rx, UINT16_MAX);
 }
 
+/* Any host can send a datagram: one that does not fit takes no receive. */
+static bool fits(const struct soft_srq *srq, uint32_t len)
+{
+	return srq && srq->first && srq->first->length >= SOFT_GRH_LEN + len;
+}
+
 void pier__soft_ud_receive(struct soft_qp *qp, const struct soft_packet *in,
 			   const struct soft_rx *rx)
 {
@@ -223,7 +227,7 @@ void pier__soft_ud_receive(struct soft_qp *qp, const struct soft_packet *in,
 		.wc_flags = IBV_WC_GRH,
 	};
 
-	if (is_for(qp, &in->hdr, rx))
+	if (is_for(qp, &in->hdr, rx) && fits(qp->srq, in->len))
 		rwqe = pier__soft_srq_take(qp->srq);
 	if (!rwqe) {
 		pier__soft_count(qp, SOFT_COUNTER(dropped));
