@@ -102,7 +102,7 @@ void pier__soft_cwnd_charge(const struct soft_ep *ep, struct soft_cwnd *cwnd,
 			    uint32_t cost)
 {
 	cwnd->inflight += cost;
-	if (cwnd->incast)
+	if (cwnd->incast && cost)
 		pier__soft_incast_pace(ep, cwnd, cost);
 }
 

@@ -13,6 +13,7 @@
 #define LASTS (1000 * PIER__MS)		/* after a loss */
 #define FIRST_MAX (SOFT_CWND_MAX / 8)	/* windows of all, at first */
 #define GROWTH 3			/* an exponent: 8 packets */
+#define WAIT_MAX (100 * PIER__MS)	/* for the next packet */
 #define FREE_ROUNDS 128			/* round trips without a loss */
 
 static uint8_t exponent(uint32_t count)
@@ -107,5 +108,7 @@ uint32_t pier__soft_incast_growth(const struct soft_ep *ep,
 void pier__soft_incast_pace(const struct soft_ep *ep, struct soft_cwnd *cwnd,
 			    uint32_t cost)
 {
-	cwnd->send_at = ep->now + cwnd->rtt * cost / cwnd->window;
+	uint64_t wait = cwnd->rtt * cost / cwnd->window;
+
+	cwnd->send_at = ep->now + (wait < WAIT_MAX ? wait : WAIT_MAX);
 }

@@ -199,6 +199,8 @@ static void drain(struct soft_qp *qp)
 	for (wqe = req->head; wqe; wqe = wqe->next)
 		if (wqe->first < req->max)
 			req->drain_end = wqe->first + wqe->packets;
+	/* In incast the QPs behind it wait for its timer. */
+	pier__soft_cwnd_release(qp->ep, qp->cwnd, 0, false);
 }
 
 static void go_on(struct soft_qp *qp)
