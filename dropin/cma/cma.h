@@ -80,6 +80,7 @@ struct cma_id {
 					/* NULL: they do not */
 	enum cma_state state;
 	uint32_t unacked;		/* events; pier__cma_lock */
+	bool closing;			/* it is destroyed; pier__cma_lock */
 	uint32_t timeout;		/* code, of packets; 0: the default */
 	uint8_t responder_resources;	/* the most that is agreed */
 	uint8_t initiator_depth;

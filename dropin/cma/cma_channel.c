@@ -69,14 +69,17 @@ void pier__cma_push(struct cma_event *event)
 
 struct cma_event *pier__cma_pop(struct rdma_event_channel *channel)
 {
-	struct pier__list *events = &channel_of(channel)->events;
+	struct pier__list *pos, *tmp;
 	struct cma_event *event = NULL;
 
 	pthread_mutex_lock(&pier__cma_lock);
-	if (!pier__list_empty(events)) {
-		event = event_of(events->next);
+	PIER__LIST_EACH(pos, tmp, &channel_of(channel)->events) {
+		if (event_of(pos)->owner->closing)
+			continue;
+		event = event_of(pos);
 		take_out(channel_of(channel), event);
 		event->owner->unacked++;
+		break;
 	}
 	pthread_mutex_unlock(&pier__cma_lock);
 	return event;

@@ -51,10 +51,14 @@ int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **ret,
 	return 0;
 }
 
-/* Until the program has acknowledged all events of @id. */
+/*
+ * Until the program has acknowledged all events of @id: until then another
+ * thread may take one, and uses the connection.
+ */
 static void wait_for_acks(struct cma_id *id)
 {
 	pthread_mutex_lock(&pier__cma_lock);
+	id->closing = true;
 	while (id->unacked)
 		pthread_cond_wait(&pier__cma_acked, &pier__cma_lock);
 	pthread_mutex_unlock(&pier__cma_lock);
@@ -62,10 +66,10 @@ static void wait_for_acks(struct cma_id *id)
 
 void pier__cma_id_free(struct cma_id *id)
 {
+	wait_for_acks(id);
 	pier__cma_unlisten(id);
 	pier__dropin_cm_calls()->release(id->conn);
 	pier__cma_discard(id);
-	wait_for_acks(id);
 	if (id->own)
 		rdma_destroy_event_channel(&id->own->channel);
 	free(id->id.route.path_rec);
