@@ -85,6 +85,7 @@ noinst_LTLIBRARIES += %D%/libpier-soft.la
 	%D%/fabric/soft/rc/board_pool.c \
 	%D%/fabric/soft/rc/cq.c \
 	%D%/fabric/soft/rc/cwnd.c \
+	%D%/fabric/soft/rc/cwnd.h \
 	%D%/fabric/soft/rc/early.c \
 	%D%/fabric/soft/rc/ep.c \
 	%D%/fabric/soft/rc/ep.h \

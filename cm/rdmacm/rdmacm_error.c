@@ -200,7 +200,8 @@ static bool is_here(const struct pier_conn *conn)
 
 	if (!cm->id || !cm->id->local.ss_family || !cm->peer_addr.sa.sa_family)
 		return false;
-	if (cm->attempt && cm->attempt->dst_was_loopback)
+	if ((cm->attempt && cm->attempt->dst_was_loopback) ||
+	    pier__sockaddr_is_loopback(&cm->peer_addr.sa))
 		return false;
 	pier__sockaddr_to_gid((const void *)&cm->id->local, own);
 	pier__sockaddr_to_gid(&cm->peer_addr.sa, peer);

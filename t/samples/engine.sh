@@ -110,7 +110,8 @@ a_full_queue_is_seen_by_who_tries_to_submit()
 a_failed_task_is_reported_with_its_cause()
 {
 	copies pe_task_error x -t x &&
-		has "failed: dma: copy: the source has no data"
+		grep -q "^failed: dma: copy: the source has no data: set it" \
+		    "$tmp/out"
 }
 
 natively none each_sample_of_the_engine_is_run_here

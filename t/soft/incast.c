@@ -46,7 +46,7 @@ static int count_failed(void)
 	return n;
 }
 
-static void senders_are_told_how_many_they_are(void)
+static void how_many_send_is_reported(void)
 {
 	int i;
 
@@ -134,7 +134,7 @@ static void a_peer_that_lies_slows_what_it_is_sent(void)
 	star_run(star, 10 * MS);
 	before = star_bytes(star, 0);
 	for (i = 0; i < 500; i++) {
-		star->server.ep->senders.told = SOFT_SENDERS_MAX;
+		star->server.ep->senders.reported = SOFT_SENDERS_MAX;
 		star_run(star, MS);
 	}
 	IS(cwnd(0)->senders, SOFT_SENDERS_MAX);
@@ -147,7 +147,7 @@ static void a_peer_that_lies_slows_what_it_is_sent(void)
 
 int main(void)
 {
-	TEST(senders_are_told_how_many_they_are);
+	TEST(how_many_send_is_reported);
 	TEST(without_a_loss_many_are_as_fast_as_one);
 	TEST(losses_of_a_few_are_no_incast);
 	TEST(many_at_a_short_queue_stay_connected);

@@ -90,7 +90,7 @@ a_client_that_is_interrupted_leaves_the_old_target()
 	head -c 200000000 /dev/zero | tr '\0' x >file
 	signal=INT
 	interrupt ../root 'file 127.0.0.1:' '$client' || return
-	[ $ended -eq 1 ] && says "$tmp/err" "pier copy: copy: " &&
+	[ $ended -eq 1 ] && says "$tmp/err" "pier copy: " &&
 	    wait_for 20 grep -q "a client: " "$tmp/server" &&
 	    [ "$(ls -A ../root)" = file ] && [ "$(cat ../root/file)" = old ] ||
 	    { echo "status $ended"; cat "$tmp/err" "$tmp/server"; return 1; }

@@ -117,7 +117,8 @@ static void cwnd_grow(const struct soft_ep *ep, struct soft_cwnd *cwnd,
 	else if (cwnd->window < cwnd->ssthresh)
 		cwnd->window += acked;
 	else
-		cwnd->window += (uint64_t)acked * SOFT_CWND_PACKET / cwnd->window;
+		cwnd->window += (uint64_t)acked * SOFT_CWND_PACKET /
+				cwnd->window;
 	if (cwnd->window > SOFT_CWND_MAX)
 		cwnd->window = SOFT_CWND_MAX;
 }

@@ -178,7 +178,7 @@ static void ep_management(struct soft_ep *ep, const struct soft_hdr *hdr,
 static void note_senders(struct soft_qp *qp, const struct soft_packet *in)
 {
 	if (qp->selective && in->hdr.senders != qp->cwnd->senders)
-		pier__soft_incast_told(qp->ep, qp->cwnd, in->hdr.senders);
+		pier__soft_incast_report(qp->ep, qp->cwnd, in->hdr.senders);
 	if (in->len == qp->mtu)
 		pier__soft_incast_count(qp);
 }

@@ -70,7 +70,7 @@ struct soft_senders {
 	uint64_t begun_at;		/* ns, of the current period */
 	uint32_t period;		/* its number */
 	uint32_t count, before;		/* in it, and in the one before */
-	uint8_t told;			/* to peers: SOFT_SENDERS_MAX */
+	uint8_t reported;		/* to peers: SOFT_SENDERS_MAX */
 };
 
 /* What a packet of the batch belongs to: to undo it if it is not sent. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Incast: peers that send to one endpoint at a time, more of them than the queue
- * before it has space for packets.  A sender cannot tell that by its losses.  So
- * the endpoint tells each how many they are.  One of many that loses packets has
- * a small window, of less than a packet if need be, and its packets are paced.
+ * Incast: peers that send to one endpoint at a time, more of them than the
+ * queue before it has space for packets.  A sender cannot see that by its
+ * losses.  So the endpoint reports to each how many they are.  One of many that
+ * loses packets has a small window, of less than a packet if need be, and its
+ * packets are paced.
  */
 #include "core/clock.h"
 #include "fabric/soft/rc/qp.h"
@@ -42,8 +43,8 @@ void pier__soft_incast_count(struct soft_qp *qp)
 		return;
 	qp->cwnd->counted = senders->period;
 	senders->count++;
-	senders->told = exponent(senders->count > senders->before ?
-				 senders->count : senders->before);
+	senders->reported = exponent(senders->count > senders->before ?
+				     senders->count : senders->before);
 }
 
 static void begin(struct soft_cwnd *cwnd)
@@ -62,8 +63,8 @@ bool pier__soft_incast_is_likely(const struct soft_cwnd *cwnd)
 	return cwnd->senders > FEW;
 }
 
-void pier__soft_incast_told(const struct soft_ep *ep, struct soft_cwnd *cwnd,
-			    uint8_t senders)
+void pier__soft_incast_report(const struct soft_ep *ep, struct soft_cwnd *cwnd,
+			      uint8_t senders)
 {
 	bool more = senders > cwnd->senders;
 

@@ -2,6 +2,7 @@
 #ifndef PIER_FABRIC_SOFT_RC_QP_H
 #define PIER_FABRIC_SOFT_RC_QP_H
 
+#include "fabric/soft/rc/cwnd.h"
 #include "fabric/soft/rc/ep.h"
 #include "fabric/soft/wire/codec.h"
 
@@ -19,14 +20,6 @@
 #define SOFT_EARLY_EP 4096		/* packets held by an endpoint */
 #define SOFT_PARTS 32			/* of READs, again at a time */
 #define SOFT_TX_RETRY_NS 50000		/* after a full socket */
-
-/* Added to the bytes of a packet in its window: buffers on the path. */
-#define SOFT_PACKET_COST 512
-
-/* Congestion windows, in bytes with that: of a full packet, and at most. */
-#define SOFT_CWND_PACKET (SOFT_MTU_MAX + SOFT_PACKET_COST)
-#define SOFT_CWND_MAX (256 * SOFT_CWND_PACKET)
-#define SOFT_INCAST_MIN (SOFT_CWND_PACKET / 256)	/* in incast, at least */
 
 enum soft_syndrome {
 	SOFT_SYN_ACK = 0x1f,		/* without credits */
@@ -106,32 +99,6 @@ struct soft_srq {
 	struct soft_rwqe *first, **last;	/* posted */
 	struct soft_rwqe *free;
 	uint8_t *slots;
-};
-
-/*
- * The congestion window of a destination, that is a peer's endpoint, shared by
- * the QPs that are connected to it.  In bytes, SOFT_PACKET_COST included.
- */
-struct soft_cwnd {
-	struct pier__hash_link link;	/* of the endpoint's cwnds */
-	struct pier__list active;	/* of its ready ones */
-	struct pier__list qps;		/* that have requests to send */
-	struct soft_addr addr;
-	uint32_t refs;
-	uint32_t window, ssthresh, inflight;
-	uint64_t rtt, rtt_var;		/* ns; 0: not measured yet */
-	uint64_t late;			/* ns, longest time of an ACK that */
-					/* came after a retransmission; 0 */
-					/* from the next measurement on */
-	uint64_t rtt_min, rtt_min_at;	/* recent minimum, and when */
-	uint64_t reduced_at;
-	uint32_t queue_cuts;		/* reductions for a queue, in a row */
-	uint32_t uncut_window;		/* the window before the first */
-	uint32_t counted;		/* period of senders in which it was */
-	uint8_t senders;		/* that the peer has, as it is told */
-	bool incast;			/* it is one of many, and loses packets */
-	uint64_t lost_at;		/* ns, the last time; 0: none was */
-	uint64_t send_at;		/* not before, in incast */
 };
 
 /* What became of a packet that is in flight. */
@@ -389,52 +356,6 @@ int pier__soft_sge_fill(const struct soft_ep *ep, const struct ibv_sge *sge,
 
 /* A copy in which an aligned 8-byte word is never seen half done. */
 void pier__soft_copy(void *dst, const void *src, size_t len);
-
-/* cwnd.c: what may be in flight to a destination. */
-struct soft_cwnd *pier__soft_cwnd_get(struct soft_ep *ep,
-				      const struct soft_addr *addr);
-void pier__soft_cwnd_put(struct soft_ep *ep, struct soft_cwnd *cwnd);
-bool pier__soft_cwnd_fits(const struct soft_ep *ep,
-			  const struct soft_cwnd *cwnd, uint32_t cost);
-void pier__soft_cwnd_charge(const struct soft_ep *ep, struct soft_cwnd *cwnd,
-			    uint32_t cost);
-/* @acked: it was acknowledged, the window may grow. */
-void pier__soft_cwnd_release(struct soft_ep *ep, struct soft_cwnd *cwnd,
-			     uint32_t cost, bool acked);
-void pier__soft_cwnd_reduce(struct soft_ep *ep, struct soft_cwnd *cwnd);
-void pier__soft_cwnd_rtt(struct soft_ep *ep, struct soft_cwnd *cwnd,
-			 uint64_t sample);
-/*
- * An acknowledgement came after a retransmission, @first ns after the first
- * transmission and @last after the last one.  @nak: that followed a NAK.
- */
-void pier__soft_cwnd_late(struct soft_cwnd *cwnd, uint64_t first,
-			  uint64_t last, bool nak);
-/* The retransmission timeout, ns. */
-uint64_t pier__soft_cwnd_rto(const struct soft_cwnd *cwnd);
-/* @qp has requests to send; no effect if it is scheduled. */
-void pier__soft_cwnd_schedule(struct soft_ep *ep, struct soft_qp *qp);
-
-/*
- * incast.c: many peers that send to one endpoint.  It counts them, and tells
- * each.  The first: a full packet has come from the peer of @qp.
- */
-void pier__soft_incast_count(struct soft_qp *qp);
-/* The peer has told that @senders. */
-void pier__soft_incast_told(const struct soft_ep *ep, struct soft_cwnd *cwnd,
-			    uint8_t senders);
-/* A packet was lost. */
-void pier__soft_incast_lost(const struct soft_ep *ep, struct soft_cwnd *cwnd);
-/* Is it one of many that send to the peer? */
-bool pier__soft_incast_is_likely(const struct soft_cwnd *cwnd);
-/* Is it over? */
-void pier__soft_incast_check(const struct soft_ep *ep, struct soft_cwnd *cwnd);
-/* In incast: how much the window grows by the acknowledgement of @cost. */
-uint32_t pier__soft_incast_growth(const struct soft_ep *ep,
-				  const struct soft_cwnd *cwnd, uint32_t cost);
-/* @cost was sent: when the next packet may be. */
-void pier__soft_incast_pace(const struct soft_ep *ep, struct soft_cwnd *cwnd,
-			    uint32_t cost);
 
 /* timer.c: call at @due (pier__soft_req_timer); PIER__NEVER: not at all. */
 void pier__soft_timer_set(struct soft_qp *qp, uint64_t due);

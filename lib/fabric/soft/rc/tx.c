@@ -32,7 +32,7 @@ void pier__soft_tx_commit(struct soft_qp *qp, struct soft_hdr *hdr)
 	hdr->pkey = ROCE_PKEY_DEFAULT;
 	hdr->qpn = qp->dest_qpn;
 	hdr->selective = qp->selective;
-	hdr->senders = qp->selective ? qp->ep->senders.told : 0;
+	hdr->senders = qp->selective ? qp->ep->senders.reported : 0;
 	tx->hdr_len = pier__soft_encode(hdr, tx->hdr);
 }
 
