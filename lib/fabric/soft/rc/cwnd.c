@@ -107,13 +107,12 @@ void pier__soft_cwnd_charge(const struct soft_ep *ep, struct soft_cwnd *cwnd,
 }
 
 /* Slow start doubles it each round trip; then it grows by a packet. */
-static void cwnd_grow(const struct soft_ep *ep, struct soft_cwnd *cwnd,
-		      uint32_t acked)
+static void cwnd_grow(struct soft_cwnd *cwnd, uint32_t acked)
 {
 	if (cwnd->inflight < cwnd->window / 2)
 		return;		/* the window was not the limit */
 	if (cwnd->incast)
-		cwnd->window += pier__soft_incast_growth(ep, cwnd, acked);
+		cwnd->window += pier__soft_incast_growth(cwnd, acked);
 	else if (cwnd->window < cwnd->ssthresh)
 		cwnd->window += acked;
 	else
@@ -133,7 +132,7 @@ void pier__soft_cwnd_release(struct soft_ep *ep, struct soft_cwnd *cwnd,
 			     uint32_t cost, bool acked)
 {
 	if (acked)
-		cwnd_grow(ep, cwnd, cost);
+		cwnd_grow(cwnd, cost);
 	cwnd->inflight -= cost;
 	cwnd_activate(ep, cwnd);
 }

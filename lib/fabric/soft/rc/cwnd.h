@@ -70,7 +70,7 @@ void pier__soft_cwnd_schedule(struct soft_ep *ep, struct soft_qp *qp);
  * each.  The first: a full packet has come from the peer of @qp.
  */
 void pier__soft_incast_count(struct soft_qp *qp);
-/* The peer has reported that. */
+/* The peer has reported @senders, an exponent of two. */
 void pier__soft_incast_report(const struct soft_ep *ep, struct soft_cwnd *cwnd,
 			      uint8_t senders);
 /* A packet was lost. */
@@ -80,8 +80,7 @@ bool pier__soft_incast_is_likely(const struct soft_cwnd *cwnd);
 /* Is it over? */
 void pier__soft_incast_check(const struct soft_ep *ep, struct soft_cwnd *cwnd);
 /* In incast: how much the window grows by the acknowledgement of @cost. */
-uint32_t pier__soft_incast_growth(const struct soft_ep *ep,
-				  const struct soft_cwnd *cwnd, uint32_t cost);
+uint32_t pier__soft_incast_growth(const struct soft_cwnd *cwnd, uint32_t cost);
 /* @cost was sent: when the next packet may be. */
 void pier__soft_incast_pace(const struct soft_ep *ep, struct soft_cwnd *cwnd,
 			    uint32_t cost);

@@ -15,7 +15,6 @@
 #define FIRST_MAX (SOFT_CWND_MAX / 8)	/* windows of all, at first */
 #define GROWTH 3			/* an exponent: 8 packets */
 #define WAIT_MAX (100 * PIER__MS)	/* for the next packet */
-#define FREE_ROUNDS 128			/* round trips without a loss */
 
 static uint8_t exponent(uint32_t count)
 {
@@ -92,18 +91,13 @@ void pier__soft_incast_check(const struct soft_ep *ep, struct soft_cwnd *cwnd)
 /*
  * The windows of all senders grow by 8 packets in a round trip, divided by the
  * number of senders: then that does not change the share of packets that are
- * lost.  While there is neither loss nor a queue each grows by a sixteenth.
+ * lost.
  */
-uint32_t pier__soft_incast_growth(const struct soft_ep *ep,
-				  const struct soft_cwnd *cwnd, uint32_t cost)
+uint32_t pier__soft_incast_growth(const struct soft_cwnd *cwnd, uint32_t cost)
 {
 	uint64_t more = (uint64_t)cost * SOFT_CWND_PACKET / cwnd->window;
 
-	more >>= 2 * cwnd->senders - GROWTH;
-	if (cwnd->rtt < cwnd->rtt_min + cwnd->rtt_min / 8 &&
-	    ep->now - cwnd->lost_at > FREE_ROUNDS * cwnd->rtt)
-		more += cost / 16;
-	return (uint32_t)more;
+	return (uint32_t)(more >> (2 * cwnd->senders - GROWTH));
 }
 
 void pier__soft_incast_pace(const struct soft_ep *ep, struct soft_cwnd *cwnd,
