@@ -5,6 +5,7 @@
 #include "cm/conn_impl.h"
 #include "core/clock.h"
 #include "core/fail.h"
+#include "core/probe.h"
 
 /*
  * The state machine of a connection.  Each state has a step, which runs in the
@@ -414,6 +415,7 @@ void pier__conn_transition(struct pier_conn *conn, enum pier__conn_state next)
 		invalid_transition(conn, to);
 		return;
 	}
+	pier__probe_state(conn, conn->local.qpn, prev, next);
 	conn->state = next;
 	if (to->drains)		/* without a QP in RTS nothing is in flight */
 		conn->deadline = from->ready ? now + cfg->drain_ms * PIER__MS :

@@ -4,6 +4,7 @@
 void pier__conn_chain_first(struct pier_conn *conn, struct pier__posted *posted,
 			    struct ibv_send_wr *wr)
 {
+	pier__probe_submit(wr, conn);
 	wr->send_flags &= ~(unsigned int)IBV_SEND_SIGNALED;
 	conn->chain = conn->chain_last = wr;
 	pier__list_add(&conn->queues->pending, &conn->pending);

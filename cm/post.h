@@ -3,6 +3,7 @@
 #define PIER_CM_POST_H
 
 #include "cm/conn_impl.h"
+#include "core/probe.h"
 
 /*
  * Posting of work requests, and their completion.  The connection is up and
@@ -51,6 +52,7 @@ static inline int pier__conn_post(struct pier_conn *conn,
 {
 	struct pier__queues *queues = conn->queues;
 
+	pier__probe_submit(wr, conn);
 	wr->next = NULL;
 	wr->send_flags |= IBV_SEND_SIGNALED;
 	return queues->fab->post(conn->qp, wr, &queues->bad);
@@ -72,6 +74,7 @@ static inline void pier__conn_chain(struct pier_conn *conn,
 				    struct pier__posted *posted,
 				    struct ibv_send_wr *wr)
 {
+	pier__probe_submit(wr, conn);
 	wr->send_flags &= ~(unsigned int)IBV_SEND_SIGNALED;
 	conn->chain_last->next = wr;
 	conn->chain_last = wr;

@@ -7,6 +7,7 @@
 #include "cm/post.h"
 #include "cm/queues.h"
 #include "core/fail.h"
+#include "core/probe.h"
 
 #define BATCH 32		/* completions reaped at once */
 
@@ -116,6 +117,7 @@ static inline int reap(struct pier__queues *queues)
 	for (; n; n--, w++) {
 		struct pier__op *op = (struct pier__op *)(uintptr_t)w->wr_id;
 
+		pier__probe_completion(op, w);
 		if (op)		/* 0: the program's own, see pier/verbs.h */
 			op->done(op, w);
 	}
@@ -226,7 +228,8 @@ static int create_queues(struct pier__queues *queues)
 	queues->ctl_max = cqe - user;
 	queues->cqe = cqe;
 
-	err = queues->fab->chan_create(queues->dev->fdev, &queues->chan);
+	err = queues->fab->chan_create(queues->dev->fdev, cfg->shm,
+				       &queues->chan);
 	if (!err)
 		err = queues->fab->cq_create(queues->chan, cqe, &queues->cq);
 	if (!err)

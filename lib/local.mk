@@ -39,6 +39,7 @@ noinst_LTLIBRARIES += %D%/libpier-soft.la
 	%D%/core/list.h \
 	%D%/core/log.c \
 	%D%/core/op.h \
+	%D%/core/probe.h \
 	%D%/core/random.c \
 	%D%/core/random.h \
 	%D%/core/roce.h \
@@ -60,16 +61,21 @@ noinst_LTLIBRARIES += %D%/libpier-soft.la
 	%D%/fabric/soft/cm/cm_passive.c \
 	%D%/fabric/soft/cm/cm_recv.c \
 	%D%/fabric/soft/cm/cm_send.c \
+	%D%/fabric/soft/cm/cm_sidr.c \
 	%D%/fabric/soft/cm/cm_stale.c \
 	%D%/fabric/soft/cm/cm_table.c \
 	%D%/fabric/soft/cm/cm_timer.c \
 	%D%/fabric/soft/cm/soft_cm.h \
 	%D%/fabric/soft/io/chan.c \
 	%D%/fabric/soft/io/chan.h \
+	%D%/fabric/soft/io/faults.c \
+	%D%/fabric/soft/io/faults.h \
 	%D%/fabric/soft/io/fdev.c \
 	%D%/fabric/soft/io/fdev.h \
 	%D%/fabric/soft/io/helper.c \
 	%D%/fabric/soft/io/helper.h \
+	%D%/fabric/soft/io/late.c \
+	%D%/fabric/soft/io/late.h \
 	%D%/fabric/soft/io/netif.c \
 	%D%/fabric/soft/io/netif.h \
 	%D%/fabric/soft/io/route.c \
@@ -83,6 +89,7 @@ noinst_LTLIBRARIES += %D%/libpier-soft.la
 	%D%/fabric/soft/rc/ack_coalesce.c \
 	%D%/fabric/soft/rc/board.c \
 	%D%/fabric/soft/rc/board_pool.c \
+	%D%/fabric/soft/rc/cnp.c \
 	%D%/fabric/soft/rc/cq.c \
 	%D%/fabric/soft/rc/cwnd.c \
 	%D%/fabric/soft/rc/cwnd.h \
@@ -94,6 +101,7 @@ noinst_LTLIBRARIES += %D%/libpier-soft.la
 	%D%/fabric/soft/rc/mapped.c \
 	%D%/fabric/soft/rc/mr.c \
 	%D%/fabric/soft/rc/mr.h \
+	%D%/fabric/soft/rc/note.c \
 	%D%/fabric/soft/rc/post_send.c \
 	%D%/fabric/soft/rc/probe.c \
 	%D%/fabric/soft/rc/qp.c \
@@ -114,6 +122,19 @@ noinst_LTLIBRARIES += %D%/libpier-soft.la
 	%D%/fabric/soft/rc/tx.c \
 	%D%/fabric/soft/rc/ud.c \
 	%D%/fabric/soft/rc/wqe.c \
+	%D%/fabric/soft/shm/attach.c \
+	%D%/fabric/soft/shm/attach.h \
+	%D%/fabric/soft/shm/link.c \
+	%D%/fabric/soft/shm/link.h \
+	%D%/fabric/soft/shm/mode.c \
+	%D%/fabric/soft/shm/mode.h \
+	%D%/fabric/soft/shm/region.c \
+	%D%/fabric/soft/shm/region.h \
+	%D%/fabric/soft/shm/ring.c \
+	%D%/fabric/soft/shm/ring.h \
+	%D%/fabric/soft/shm/shm.c \
+	%D%/fabric/soft/shm/shm.h \
+	%D%/fabric/soft/shm/shm_control.c \
 	%D%/fabric/soft/soft.c \
 	%D%/fabric/soft/soft.h \
 	%D%/fabric/soft/soft_cm.c \
@@ -127,6 +148,8 @@ noinst_LTLIBRARIES += %D%/libpier-soft.la
 	%D%/fabric/soft/stats/counters_read.c \
 	%D%/fabric/soft/stats/pcap.c \
 	%D%/fabric/soft/stats/pcap.h \
+	%D%/fabric/soft/stats/recorder.c \
+	%D%/fabric/soft/stats/recorder.h \
 	%D%/fabric/soft/wire/codec.c \
 	%D%/fabric/soft/wire/codec.h \
 	%D%/fabric/soft/wire/icrc.c \

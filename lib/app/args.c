@@ -238,29 +238,30 @@ static struct pier__slot *find_word(const struct pier__parser *parser,
 	return pier__args_find(parser, name, len, long_name);
 }
 
-/*
- * The option of one letter whose value follows it in @word: "-n5".  A long name
- * behind one "-" is a mistake, and not such a value.
- */
-static struct pier__slot *find_attached(const struct pier__parser *parser,
-					const char *word, const char **value)
-{
-	struct pier__slot *slot;
-
-	if (!(parser->args->groups & PIER_ARGS_ATTACHED) || word[1] == '-' ||
-	    pier__args_find(parser, word + 1, strcspn(word + 1, "="), true))
-		return NULL;
-	slot = pier__args_find(parser, word + 1, 1, false);
-	if (!slot || slot->option.type == PIER_OPTION_FLAG)
-		return NULL;
-	*value = word + 2;
-	return slot;
-}
-
 /* A word that looks like an option; "-" alone is an operand by custom. */
 static bool is_option(const char *word)
 {
 	return word[0] == '-' && word[1];
+}
+
+/* Options of one letter can share a word, and their values be in it. */
+static bool has_letters(const struct pier__parser *parser)
+{
+	return parser->args->groups & PIER_ARGS_ATTACHED;
+}
+
+/* Is @word "-rp", of flags that exist? */
+static bool flags_exist(const struct pier__parser *parser, const char *word)
+{
+	const struct pier__slot *slot;
+	const char *letter = word + 1;
+
+	for (; *letter; letter++) {
+		slot = pier__args_find(parser, letter, 1, false);
+		if (!slot || slot->option.type != PIER_OPTION_FLAG)
+			return false;
+	}
+	return has_letters(parser);
 }
 
 /* Is @word an option that exists?  A value of such a name follows "=". */
@@ -268,26 +269,22 @@ static bool option_exists(const struct pier__parser *parser, const char *word)
 {
 	const char *value;
 
-	return is_option(word) && find_word(parser, word, &value);
+	return is_option(word) && (find_word(parser, word, &value) ||
+				   flags_exist(parser, word));
 }
 
-/* Take @word and, from @next, its value.  Returns how many words, 1 or 2. */
-static int take_option(struct pier__parser *parser, const char *word,
-		       const char *next)
+static int unknown(const char *word)
 {
-	const char *value;
-	char label[80];
-	int words = 1, err, len = (int)strcspn(word, "=");
-	struct pier__slot *slot = find_word(parser, word, &value);
+	return pier__fail(-PIER_EUSAGE, "unknown option %s: -h prints the "
+			  "options", word);
+}
 
-	if (!slot) {
-		slot = find_attached(parser, word, &value);
-		len = 2;
-	}
-	if (!slot)
-		return pier__fail(-PIER_EUSAGE, "unknown option %s: -h lists "
-				  "those there are", word);
-	snprintf(label, sizeof(label), "%.*s", len, word);
+/* Set @slot from @value, else from @next.  Returns how many words, 1 or 2. */
+static int take_value(struct pier__parser *parser, struct pier__slot *slot,
+		      const char *label, const char *value, const char *next)
+{
+	int words = 1, err;
+
 	if (slot->option.type == PIER_OPTION_FLAG) {
 		if (value)
 			return pier__fail(-PIER_EUSAGE, "%s takes no value",
@@ -301,6 +298,55 @@ static int take_option(struct pier__parser *parser, const char *word,
 	}
 	err = pier__args_set(slot, PIER__ARGS_LINE, label, value);
 	return err ? err : words;
+}
+
+/*
+ * Take the options of one letter in @word: flags, and at last one that may have
+ * a value, "-rp", "-rn5".  Returns how many words.
+ */
+static int take_letters(struct pier__parser *parser, const char *word,
+			const char *next)
+{
+	const char *letter = word + 1;
+	struct pier__slot *slot;
+	char label[3] = "-";
+	int words;
+
+	do {
+		slot = pier__args_find(parser, letter, 1, false);
+		if (!slot && letter == word + 1)
+			return unknown(word);
+		if (!slot)
+			return pier__fail(-PIER_EUSAGE, "unknown option -%c in "
+					  "%s: -h prints the options", *letter,
+					  word);
+		label[1] = *letter++;
+		if (slot->option.type != PIER_OPTION_FLAG)
+			return take_value(parser, slot, label,
+					  *letter ? letter : NULL, next);
+		words = take_value(parser, slot, label, NULL, NULL);
+	} while (words > 0 && *letter);
+	return words;
+}
+
+/* Take @word and, from @next, its value.  Returns how many words, 1 or 2. */
+static int take_option(struct pier__parser *parser, const char *word,
+		       const char *next)
+{
+	const char *value;
+	char label[80];
+	size_t len = strcspn(word, "=");
+	struct pier__slot *slot = find_word(parser, word, &value);
+
+	if (slot) {
+		snprintf(label, sizeof(label), "%.*s", (int)len, word);
+		return take_value(parser, slot, label, value, next);
+	}
+	/* a long name behind one "-" is a mistake */
+	if (!has_letters(parser) || word[1] == '-' ||
+	    pier__args_find(parser, word + 1, len - 1, true))
+		return unknown(word);
+	return take_letters(parser, word, next);
 }
 
 /* The slot whose place is @value, one of the basics, which all have one. */

@@ -76,7 +76,7 @@ void pier_counterlist_destroy(struct pier_counterlist *list)
 {
 	if (!list)
 		return;
-	free(list->all.row);
+	pier__counteds_free(&list->all);
 	free(list);
 }
 
@@ -93,6 +93,12 @@ pier_counterlist_get(const struct pier_counterlist *list, size_t i)
 	return list && i < list->all.count ? &list->all.row[i].what : NULL;
 }
 
+static int no_row(const struct pier_counterlist *list, size_t i)
+{
+	return pier__fail(-ERANGE, "no number %zu of %zu rows of counters", i,
+			  list->all.count);
+}
+
 int pier_counterlist_counters(const struct pier_counterlist *list, size_t i,
 			      struct pier_counters *ret)
 {
@@ -102,10 +108,25 @@ int pier_counterlist_counters(const struct pier_counterlist *list, size_t i,
 	if (!list)
 		return pier__no_object(__func__);
 	if (i >= list->all.count)
-		return pier__fail(-ERANGE, "no number %zu of %zu rows of "
-				  "counters", i, list->all.count);
+		return no_row(list, i);
 	row = &list->all.row[i];
 	for (uint32_t j = 0; j < row->count; j++)
 		pier__counters_put(&all, row->names[j], row->values[j]);
 	return pier__counters_give(&all, ret);
+}
+
+int pier_counterlist_event(const struct pier_counterlist *list, size_t i,
+			   size_t n, struct pier_conn_event *ret)
+{
+	const struct pier__counted *row;
+
+	if (!list)
+		return pier__no_object(__func__);
+	if (i >= list->all.count)
+		return no_row(list, i);
+	row = &list->all.row[i];
+	if (n >= row->event_count)
+		return 0;
+	*ret = row->events[n];
+	return 1;
 }

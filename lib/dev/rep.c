@@ -63,6 +63,25 @@ int pier_rep_open(const struct pier_repinfo *info, struct pier_rep **ret)
 	return pier__rep_open("", info, ret);
 }
 
+int pier_rep_open_by_name(struct pier_dev *dev, const char *name,
+			  struct pier_rep **ret)
+{
+	const struct pier_repinfo *info;
+	struct pier_replist *list;
+	int err;
+
+	if (!dev)
+		return pier__no_object(__func__);
+	err = pier_replist_create(pier_dev_info(dev), PIER_REP_ALL, &list);
+	if (err)
+		return err;
+	err = pier_replist_find(list, name, &info);
+	if (!err)
+		err = pier_rep_open(info, ret);
+	pier_replist_destroy(list);
+	return err;
+}
+
 void pier_rep_close(struct pier_rep *rep)
 {
 	free(rep);

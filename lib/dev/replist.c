@@ -229,7 +229,7 @@ static bool is_named(const struct pier_repinfo *rep, const char *name)
 int pier_replist_find(const struct pier_replist *list, const char *name,
 		      const struct pier_repinfo **ret)
 {
-	if (!list)
+	if (!list || !name)
 		return pier__no_object(__func__);
 	for (size_t i = 0; i < list->count; i++) {
 		if (is_named(&list->info[i], name)) {

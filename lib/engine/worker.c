@@ -76,10 +76,9 @@ void pier__worker_stop(struct pier__worker *worker)
 	free_locks(worker);
 }
 
-struct pier_task *pier__worker_take(struct pier__worker *worker)
+struct pier_task *pier__worker_in_order(struct pier_task *last)
 {
-	struct pier_task *task = atomic_exchange(&worker->finished, NULL);
-	struct pier_task *first = NULL;
+	struct pier_task *task = last, *first = NULL;
 
 	while (task) {
 		struct pier_task *before = task->next;

@@ -47,11 +47,20 @@ static inline void pier__worker_pass(struct pier__worker *worker,
 	pthread_mutex_unlock(&worker->lock);
 }
 
+/* The finished tasks up to @last, in their order. */
+struct pier_task *pier__worker_in_order(struct pier_task *last);
+
 /*
  * Take the tasks that are finished, or those not yet begun, in their order,
- * linked by their next; NULL: none.
+ * linked by their next; NULL: none.  Mostly one is finished.
  */
-struct pier_task *pier__worker_take(struct pier__worker *worker);
+static inline struct pier_task *pier__worker_take(struct pier__worker *worker)
+{
+	struct pier_task *last = atomic_exchange(&worker->finished, NULL);
+
+	return last && last->next ? pier__worker_in_order(last) : last;
+}
+
 struct pier_task *pier__worker_recall(struct pier__worker *worker);
 
 /* Take @task if it is not yet begun; false: it is, or has finished. */

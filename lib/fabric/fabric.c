@@ -186,6 +186,15 @@ int pier__counteds_add(struct pier__counteds *list,
 	return 0;
 }
 
+void pier__counteds_free(struct pier__counteds *list)
+{
+	size_t i;
+
+	for (i = 0; i < list->count; i++)
+		free(list->row[i].events);
+	free(list->row);
+}
+
 void pier__counters_put(struct pier_counters *counters, const char *name,
 			uint64_t value)
 {

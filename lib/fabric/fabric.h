@@ -136,7 +136,9 @@ struct pier__counted {
 	struct pier_counted what;
 	const char *const *names;
 	uint32_t count;
-	uint64_t values[40];
+	uint64_t values[64];
+	struct pier_conn_event *events;	/* of a device; owned by the list */
+	size_t event_count;
 };
 
 /* A growing list of them. */
@@ -145,9 +147,12 @@ struct pier__counteds {
 	size_t count;
 };
 
-/* Append a copy of @row.  Errors: -ENOMEM. */
+/* Append a copy of @row, which owns its events.  Errors: -ENOMEM. */
 int pier__counteds_add(struct pier__counteds *list,
 		       const struct pier__counted *row);
+
+/* Free all of @list. */
+void pier__counteds_free(struct pier__counteds *list);
 
 /* Append to @counters, of full size; what does not fit is omitted. */
 void pier__counters_put(struct pier_counters *counters, const char *name,
@@ -289,8 +294,12 @@ struct pier__psns {
 };
 
 struct pier__fabric_qp {
-	/* A notification channel; on soft the endpoint with its UDP port. */
-	int (*chan_create)(struct pier__fdev *fdev, struct pier__chan **ret);
+	/*
+	 * A notification channel; on soft the endpoint with its UDP port.
+	 * @shm: enum pier_shm, or 0: the environment's.
+	 */
+	int (*chan_create)(struct pier__fdev *fdev, uint32_t shm,
+			   struct pier__chan **ret);
 	void (*chan_destroy)(struct pier__chan *chan);
 
 	/* Take notifications out of chan->fd after a sleep. */
@@ -443,8 +452,11 @@ struct pier__cm_id {
 	struct sockaddr_storage peer;
 };
 
-/* The parameters of our end in REQ and REP. */
+/* The parameters of our end in REQ and REP, or SIDR_REQ and SIDR_REP. */
 struct pier__cm_param {
+	bool datagram;			/* of connect(): SIDR, for a UD QP; a */
+					/* soft device only */
+	uint32_t qkey;			/* of accept() of such a request */
 	uint32_t qpn;
 	uint8_t responder_resources;	/* reads and atomics that we accept */
 	uint8_t initiator_depth;	/* that we request to send */
@@ -454,16 +466,19 @@ struct pier__cm_param {
 	size_t len;
 };
 
-/* Most private data of a message; a REQ's without the IP CM header. */
+/* Most private data of a message; of requests without the IP CM header. */
 #define PIER__CM_REQ_DATA 56
 #define PIER__CM_REP_DATA 196
 #define PIER__CM_REJ_DATA 148
+#define PIER__CM_SIDR_REQ_DATA 180
+#define PIER__CM_SIDR_REP_DATA 136
 
 /* In brackets: the call after which the event can arrive. */
 enum pier__cm_kind {
 	PIER__CM_RESOLVED,	/* (resolve) now connect() */
 	PIER__CM_REQUEST,	/* (listen) id is new and the caller's */
 	PIER__CM_RESPONSE,	/* (connect) accepted: QP to RTS, establish() */
+				/* unless it is a datagram service */
 	PIER__CM_ESTABLISHED,	/* (accept) the peer's QP is in RTS, too */
 	PIER__CM_REJECTED,	/* (connect, accept) over; reason, data */
 	PIER__CM_UNREACHABLE,	/* (resolve, connect, accept) no response, */
@@ -471,6 +486,9 @@ enum pier__cm_kind {
 	PIER__CM_DISCONNECTED,	/* (established) by the peer, or disconnect() */
 				/* has completed; over */
 	PIER__CM_GONE,		/* device removed: id can only be released */
+	PIER__CM_TIMEWAIT_EXIT,	/* behind DISCONNECTED: the peer sends no */
+				/* message any more; of a soft device that */
+				/* reports it (soft.h) */
 };
 
 struct pier__cm_event {
@@ -479,9 +497,11 @@ struct pier__cm_event {
 	struct pier__cm_listener *listener;	/* of REQUEST, else NULL */
 	int error;		/* of UNREACHABLE: negative errno value; */
 				/* pier__fail() has its message */
-	uint16_t reason;	/* of REJECTED: IBTA reject reason */
+	uint16_t reason;	/* of REJECTED: IBTA reject reason; of a */
+				/* datagram service SIDR_REP's status */
 	uint8_t instead[16];	/* of REJECTED: the GID where the peer */
 				/* listens, as REJ has it; 0: not known */
+	uint32_t qkey;		/* of RESPONSE of a datagram service */
 	uint32_t qpn;		/* the peer's, of REQUEST and RESPONSE; and: */
 	uint8_t responder_resources;	/* most that the peer requests */
 	uint8_t initiator_depth;	/* most that the peer accepts */

@@ -8,6 +8,7 @@
 #include "cm/rdmacm/rdmacm.h"
 #include "core/clock.h"
 #include "core/fail.h"
+#include "core/roce.h"
 #include "ops/comch_impl.h"
 
 /* The device's own address, as text. */
@@ -71,6 +72,7 @@ static int start(struct pier_comch *comch)
 {
 	int err = 0;
 
+	comch->is_elsewhere = false;
 	for (unsigned int i = 0; i < PIER__COMCH_PORTS; i++) {
 		err = try_port(comch, pier__comch_name_port(&comch->name, i));
 		if (err)
@@ -136,7 +138,7 @@ static int not_there(const struct pier_comch *comch,
 	if (!host)
 		host = comch->dev->info.port.name;
 	return pier__fail(err ? err : -ECONNREFUSED, "comch: no server "
-			  "\"%s\" on %s, ports %u to %u; of the last one: %s",
+			  "\"%s\" on %s, ports %u to %u; of one of them: %s",
 			  comch->name.text, host,
 			  pier__comch_name_port(&comch->name, 0),
 			  pier__comch_name_port(&comch->name,
@@ -184,10 +186,19 @@ static void established(struct pier_comch *comch, struct pier_comch_conn *c)
 	pier__ctx_started(&comch->ctx);
 }
 
-/* Is it the reason, whatever other ports answer? */
-static bool is_reason(int err)
+/*
+ * Is the error message of @c, of the last port that has failed, more than that
+ * of those before?  Its peer may be the server, or be on another device.
+ */
+static bool is_reason(struct pier_comch *comch, const struct pier_comch_conn *c)
 {
-	return err == -ENOSPC || err == -EPROTO;
+	if (comch->error == -ENOSPC || comch->error == -EPROTO)
+		return false;
+	if (pier_conn_reject_reason(c->conn) == ROCE_REJ_GID)
+		comch->is_elsewhere = true;
+	else if (comch->is_elsewhere)
+		return reject_of(c->conn) > PIER__COMCH_REJECT_NAME;
+	return true;
 }
 
 /* A connection was not established: was it to the server, or the last one? */
@@ -195,7 +206,7 @@ static void failed(struct pier_comch *comch, struct pier_comch_conn *c)
 {
 	if (comch->ctx.state != PIER_CTX_STARTING)
 		return;
-	if (!is_reason(comch->error))
+	if (is_reason(comch, c))
 		set_error(comch, not_established(comch, c));
 	if (comch->error == -ENOSPC)
 		end_others(comch, c);

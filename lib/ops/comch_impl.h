@@ -106,7 +106,8 @@ struct pier_comch {
 	struct pier__comch_recv *recvs;
 	uint8_t *recv_mem;
 	struct pier__mr **recv_mrs;	/* of its blocks */
-	uint32_t recv_blocks;		/* that are posted */
+	uint32_t recv_blocks;		/* that are registered */
+	uint32_t recv_count;		/* that were posted at least once */
 
 	/* of a server */
 	struct pier_rep *rep;		/* borrowed; NULL: none */
@@ -121,6 +122,8 @@ struct pier_comch {
 	struct pier_comch_conn *conn;	/* established; NULL: none */
 	struct pier__comch_call_sends *call_sends;	/* NULL: no request */
 							/* yet */
+	bool is_elsewhere;		/* its error message has where the */
+					/* peer listens instead */
 	int error;			/* 0: none */
 	char text[1200];		/* its message */
 };

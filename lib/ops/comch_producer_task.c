@@ -111,7 +111,7 @@ posted(struct pier__comch_data_task *t)
 	return 0;
 }
 
-static int __attribute__((noinline))
+static inline int __attribute__((always_inline))
 post_alone(struct pier__comch_data_task *t)
 {
 	int err;
@@ -145,12 +145,21 @@ chain_last(struct pier__comch_data_task *t)
 	return 0;
 }
 
+typedef int post_fn(struct pier__comch_data_task *t);
+
+/* More are to follow. */
 static inline int __attribute__((always_inline))
-post(struct pier__comch_data_task *t, unsigned int flags)
+post_more(struct pier__comch_data_task *t)
 {
-	if (pier__conn_chained(t->target->conn))
-		return flags ? chain_next(t) : chain_last(t);
-	return flags ? chain_first(t) : post_alone(t);
+	return pier__conn_chained(t->target->conn) ? chain_next(t) :
+						     chain_first(t);
+}
+
+static inline int __attribute__((always_inline))
+post_last(struct pier__comch_data_task *t)
+{
+	return pier__conn_chained(t->target->conn) ? chain_last(t) :
+						     post_alone(t);
 }
 
 /* Its immediate is copied; the rest of the head stays. */
@@ -158,11 +167,12 @@ static int __attribute__((noinline))
 post_with_imm(struct pier__comch_data_task *t, unsigned int flags)
 {
 	memcpy(t->head.imm, t->imm, t->imm_len);
-	return post(t, flags);
+	return flags ? post_more(t) : post_last(t);
 }
 
-/* The usual case: as before, to a consumer that is connected. */
-static int submit(struct pier_task *task, unsigned int flags)
+/* The usual case, by @post: as before, to a consumer that is connected. */
+static inline int __attribute__((always_inline))
+submit_by(struct pier_task *task, unsigned int flags, post_fn *post)
 {
 	struct pier__comch_data_task *t = pier__comch_data_task(task);
 	struct pier_comch_producer *producer =
@@ -172,7 +182,17 @@ static int submit(struct pier_task *task, unsigned int flags)
 	    pier__comch_is_suspect(producer) ||
 	    !pier__comch_target_may_post(t->target))
 		return submit_anew(t, flags);
-	return t->imm_len ? post_with_imm(t, flags) : post(t, flags);
+	return t->imm_len ? post_with_imm(t, flags) : post(t);
+}
+
+static int __attribute__((noinline)) submit_last(struct pier_task *task)
+{
+	return submit_by(task, 0, post_last);
+}
+
+static int submit(struct pier_task *task, unsigned int flags)
+{
+	return flags ? submit_by(task, flags, post_more) : submit_last(task);
 }
 
 /* One that is deferred counts as posted. */

@@ -240,40 +240,62 @@ static int allocate(struct pier_comch *comch, uint32_t count)
 			  "bytes", count, comch->cfg.max_msg_size);
 }
 
-/* Register and post the receives from the first unused one on. */
-static int add_block(struct pier_comch *comch)
+/* How many receives the registered blocks have. */
+static uint32_t registered(const struct pier_comch *comch)
 {
-	uint32_t len = recv_len(comch), per = block_len(comch);
-	uint32_t i = comch->recv_blocks * per;
-	uint32_t count = comch->conn_cfg.recv_queue - i;
+	uint32_t most = comch->conn_cfg.recv_queue;
+	uint32_t count = comch->recv_blocks * block_len(comch);
+
+	return count < most ? count : most;
+}
+
+static int register_block(struct pier_comch *comch)
+{
+	uint32_t first = registered(comch);
+	uint32_t count = comch->conn_cfg.recv_queue - first;
+	size_t len = recv_len(comch);
 	struct pier__mr *mr;
 	int err;
 
-	if (count > per)
-		count = per;
+	if (count > block_len(comch))
+		count = block_len(comch);
 	err = comch->dev->fabric->dev->reg(
-		comch->dev->fdev, comch->recv_mem + (size_t)i * len,
-		(size_t)count * len, IBV_ACCESS_LOCAL_WRITE, &mr);
-	if (err)
-		return err;
-	comch->recv_mrs[comch->recv_blocks++] = mr;
-	for (; count && !err; count--, i++) {
-		init(&comch->recvs[i], comch, i, mr);
+		comch->dev->fdev, comch->recv_mem + first * len, count * len,
+		IBV_ACCESS_LOCAL_WRITE, &mr);
+	if (!err)
+		comch->recv_mrs[comch->recv_blocks++] = mr;
+	return err;
+}
+
+/* Post what is registered, from the one on that could not be posted before. */
+static int post_registered(struct pier_comch *comch)
+{
+	uint32_t per = block_len(comch);
+	int err = 0;
+
+	while (!err && comch->recv_count < registered(comch)) {
+		uint32_t i = comch->recv_count;
+
+		init(&comch->recvs[i], comch, i, comch->recv_mrs[i / per]);
 		err = pier__queues_post_recv(comch->owner.queues,
 					     &comch->recvs[i].posted,
 					     &comch->recvs[i].wr);
+		if (!err)
+			comch->recv_count++;
 	}
 	return err;
 }
 
 int pier__comch_recvs_reserve(struct pier_comch *comch, uint32_t clients)
 {
-	uint32_t most = comch->conn_cfg.recv_queue;
-	int err = 0;
+	int err = post_registered(comch);
 
 	while (!err && comch->recv_blocks * BLOCK_CLIENTS < clients &&
-	       comch->recv_blocks * block_len(comch) < most)
-		err = add_block(comch);
+	       registered(comch) < comch->conn_cfg.recv_queue) {
+		err = register_block(comch);
+		if (!err)
+			err = post_registered(comch);
+	}
 	return err;
 }
 
@@ -289,6 +311,7 @@ void pier__comch_recvs_destroy(struct pier_comch *comch)
 	for (uint32_t i = 0; i < comch->recv_blocks; i++)
 		comch->dev->fabric->dev->dereg(comch->recv_mrs[i]);
 	comch->recv_blocks = 0;
+	comch->recv_count = 0;
 	free(comch->recv_mrs);
 	comch->recv_mrs = NULL;
 	free(comch->recv_mem);

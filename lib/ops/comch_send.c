@@ -104,7 +104,7 @@ static bool is_time(const struct pier_comch_conn *c)
 	return c->owed >= half || (c->owed && !c->granted);
 }
 
-void pier__comch_return_credits(struct pier_comch_conn *c)
+static void __attribute__((noinline)) post_credits(struct pier_comch_conn *c)
 {
 	struct ibv_send_wr wr = {
 		.wr_id = (uintptr_t)&c->op,
@@ -113,13 +113,8 @@ void pier__comch_return_credits(struct pier_comch_conn *c)
 			c, c->late_cancel ? PIER__COMCH_CANCEL :
 					    PIER__COMCH_CREDITS),
 	};
-	int err;
+	int err = post_own(c, &wr);
 
-	if (!is_time(c) && !c->late_cancel)
-		return;
-	if (c->returning || !pier__conn_is_up(c->conn))
-		return;
-	err = post_own(c, &wr);
 	if (err) {
 		pier__comch_violated(c, err);
 		return;
@@ -129,6 +124,14 @@ void pier__comch_return_credits(struct pier_comch_conn *c)
 	c->late_cancel = false;
 	c->holds++;
 	pier__comch_head_posted(c);
+}
+
+void pier__comch_return_credits(struct pier_comch_conn *c)
+{
+	if (!is_time(c) && !c->late_cancel)
+		return;
+	if (!c->returning && pier__conn_is_up(c->conn))
+		post_credits(c);
 }
 
 static void credits_sent(struct pier_comch_conn *c)

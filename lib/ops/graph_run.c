@@ -523,7 +523,8 @@ static int find_step(struct pier_task *task, const struct pier_graph_node *node,
 	int err;
 
 	if (task->type != PIER_TASK_GRAPH)
-		return pier__fail(-EINVAL, "graph: the task is no instance");
+		return pier__fail(-EINVAL, "graph: the task is a %s, no "
+				  "instance", pier_task_type_name(task->type));
 	err = pier__task_may_change(task);
 	if (err)
 		return err;

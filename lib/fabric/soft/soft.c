@@ -279,6 +279,7 @@ static int soft_qp_modify(struct pier__qp *qp, struct ibv_qp_attr *attr,
 	if (!err && mask & IBV_QP_AV) {
 		pier__soft_qp_send_by(qp_of(qp)->queue, io);
 		set_peer(qp_of(qp), &src, attr, udp_port);
+		pier__soft_chan_connected(chan, qp_of(qp)->queue);
 	}
 	pier__soft_chan_end(chan, 1);
 	return err;

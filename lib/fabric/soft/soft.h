@@ -17,10 +17,22 @@ extern const struct pier__fabric_cm pier__soft_cm_table;
 /*
  * Have @take called with each event of @cm, which is new, as soon as there is
  * one; next() then reports none.  It is called by the thread that drives, which
- * may be the helper's, holding the endpoint: it makes no call on @cm.
+ * may be the helper's, holding the endpoint: it makes no call on @cm.  The end
+ * of timewait is an event, too.
  */
 typedef void pier__soft_cm_take(struct pier__cm *cm,
 				const struct pier__cm_event *event);
 void pier__soft_cm_take_by(struct pier__cm *cm, pier__soft_cm_take *take);
+
+/* As the fabric's listen(); of requests for a datagram service if @datagram. */
+int pier__soft_cm_listen_for(struct pier__cm *cm, bool datagram,
+			     const struct sockaddr *addr, int backlog,
+			     void *owner, struct pier__cm_listener **ret);
+
+/*
+ * The process ends: send DREQ for each connection, once.  Without effect if
+ * another thread does not let go of the endpoint.
+ */
+void pier__soft_cm_goodbye_all(struct pier__cm *cm);
 
 #endif

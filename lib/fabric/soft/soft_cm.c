@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/fail.h"
@@ -19,6 +20,8 @@
  * the channel: DREQ of a released id is retransmitted after the release.
  */
 #define PORT_PROBES_MAX 32	/* open sockets for them */
+#define GOODBYE_TRIES 50
+#define GOODBYE_WAIT_NS 1000000	/* between two */
 
 struct soft_chan_cm {
 	struct pier__cm cm;		/* first; fd is an eventfd, owned */
@@ -176,6 +179,26 @@ static int soft_cm_create(struct pier__chan *pchan, enum ibv_mtu mtu,
 void pier__soft_cm_take_by(struct pier__cm *cm, pier__soft_cm_take *take)
 {
 	cm_of(cm)->take = take;
+	pier__soft_cm_report_timewait(cm_of(cm)->machine);
+}
+
+/*
+ * A thread that has the endpoint is in a short call, unless this is called from
+ * within one, by a signal handler that ends the process.
+ */
+void pier__soft_cm_goodbye_all(struct pier__cm *cm)
+{
+	const struct timespec pause = { .tv_nsec = GOODBYE_WAIT_NS };
+	struct soft_chan *chan = chan_of(cm->chan);
+	int tries = GOODBYE_TRIES;
+
+	while (!pier__soft_ep_try_enter(chan->ep)) {
+		if (!--tries)
+			return;
+		nanosleep(&pause, NULL);
+	}
+	pier__soft_cm_disconnect_all(cm_of(cm)->machine);
+	pier__soft_ep_leave(chan->ep);
 }
 
 static void soft_cm_destroy(struct pier__cm *cm)
@@ -308,9 +331,9 @@ static bool port_is_ours(const struct soft_chan_cm *cm, uint16_t port)
 	return port && port == cm->cm.chan->udp_port;
 }
 
-static int soft_cm_listen(struct pier__cm *pcm, const struct sockaddr *addr,
-			  int backlog, void *owner,
-			  struct pier__cm_listener **ret)
+int pier__soft_cm_listen_for(struct pier__cm *pcm, bool datagram,
+			     const struct sockaddr *addr, int backlog,
+			     void *owner, struct pier__cm_listener **ret)
 {
 	struct soft_chan_cm *cm = cm_of(pcm);
 	struct soft_listener *listener;
@@ -334,6 +357,7 @@ static int soft_cm_listen(struct pier__cm *pcm, const struct sockaddr *addr,
 	listener->in.listener.port = name.port;
 	listener->in.ip = name.ip;
 	listener->in.no_roce_port = pcm->no_roce_port;
+	listener->in.datagram = datagram;
 	listener->in.backlog = backlog > 0 ? (uint32_t)backlog : 1;
 
 	begin(pcm);
@@ -347,6 +371,13 @@ static int soft_cm_listen(struct pier__cm *pcm, const struct sockaddr *addr,
 
 	*ret = &listener->in.listener;
 	return 0;
+}
+
+static int soft_cm_listen(struct pier__cm *cm, const struct sockaddr *addr,
+			  int backlog, void *owner,
+			  struct pier__cm_listener **ret)
+{
+	return pier__soft_cm_listen_for(cm, false, addr, backlog, owner, ret);
 }
 
 static void soft_cm_unlisten(struct pier__cm_listener *plistener)

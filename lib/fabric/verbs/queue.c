@@ -18,11 +18,14 @@ static const char *name_of(const struct pier__chan *chan)
 	return chan->fdev->port.name;
 }
 
-int pier__verbs_chan_create(struct pier__fdev *fdev, struct pier__chan **ret)
+/* An adapter has one path to all of its peers. */
+int pier__verbs_chan_create(struct pier__fdev *fdev, uint32_t shm,
+			    struct pier__chan **ret)
 {
 	struct verbs_chan *chan = calloc(1, sizeof(*chan));
 	int err;
 
+	(void)shm;
 	if (!chan)
 		return pier__fail(-ENOMEM, "%s: no memory", fdev->port.name);
 	errno = 0;

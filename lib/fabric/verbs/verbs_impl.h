@@ -137,7 +137,8 @@ void pier__verbs_dereg(struct pier__mr *mr);
 int pier__verbs_no_memory(const char *device, size_t len, const char *what);
 
 /* Completion and receive queues, in queue.c. */
-int pier__verbs_chan_create(struct pier__fdev *fdev, struct pier__chan **ret);
+int pier__verbs_chan_create(struct pier__fdev *fdev, uint32_t shm,
+			    struct pier__chan **ret);
 void pier__verbs_chan_destroy(struct pier__chan *chan);
 void pier__verbs_chan_clear(struct pier__chan *chan);
 int pier__verbs_cq_create(struct pier__chan *chan, uint32_t cqe,

@@ -42,7 +42,8 @@ enum pier_args_group {
 	PIER_ARGS_FILES = 2,		/* -ld -re -m */
 	PIER_ARGS_TIMEOUT = 4,		/* --timeout */
 	PIER_ARGS_CM = 8,		/* -cm -sa -sat -lp */
-	PIER_ARGS_ATTACHED = 16,	/* no options, but "-n5" is "-n 5" */
+	PIER_ARGS_ATTACHED = 16,	/* no options, but "-n5" is "-n 5", */
+					/* and "-rp" is "-r -p" */
 	PIER_ARGS_NAME = 32,		/* -d */
 	PIER_ARGS_SERVER = 64,		/* -sa -lp: for a client */
 	PIER_ARGS_PORT = 128,		/* -lp: for its server */

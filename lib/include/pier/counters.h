@@ -15,7 +15,8 @@ extern "C" {
  * by port, under the names of their drivers.
  *
  * Other processes of the same user can read the counters of soft devices:
- * struct pier_counterlist is a snapshot of them.
+ * struct pier_counterlist is a snapshot of them, and of the last rare events of
+ * their connections.
  */
 struct pier_dev;
 struct pier_conn;
@@ -43,6 +44,16 @@ struct pier_counted {
 	uint8_t peer_gid[16];
 	uint16_t local_port;	/* UDP */
 	uint16_t peer_port;
+};
+
+/* What has happened on a connection, once or several times. */
+struct pier_conn_event {
+	uint64_t at_ns;		/* CLOCK_MONOTONIC, of the first */
+	uint32_t qpn;		/* of the connection; 0: it had none yet */
+	uint32_t count;		/* how often, 1 or more */
+	uint32_t psn;		/* of the packet it is about, 0: of none */
+	char name[24];		/* "nak_received" */
+	char detail[40];	/* "access"; "": none */
 };
 
 /*
@@ -84,6 +95,14 @@ pier_counterlist_get(const struct pier_counterlist *list, size_t i);
 /* The counters of entry @i.  Errors: -EINVAL; -ERANGE. */
 int pier_counterlist_counters(const struct pier_counterlist *list, size_t i,
 			      struct pier_counters *ret);
+
+/*
+ * Event @n, the oldest is 0, of entry @i, a device; a connection has none of
+ * its own.  Returns 1, or 0: there is none.  Errors: -EINVAL; -ERANGE, no entry
+ * @i.
+ */
+int pier_counterlist_event(const struct pier_counterlist *list, size_t i,
+			   size_t n, struct pier_conn_event *ret);
 
 #ifdef __cplusplus
 }

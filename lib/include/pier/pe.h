@@ -70,8 +70,8 @@ void pier_pe_wake(struct pier_pe *pe);
 
 /*
  * The next completed task without a callback; a task that failed is an event
- * whose status is its error.  Errors: -EAGAIN, none yet; -EINVAL, @pe or @ret
- * is NULL.
+ * whose status is its error.  Makes no progress.  Errors: -EAGAIN, none yet;
+ * -EINVAL, @pe or @ret is NULL.
  */
 int pier_pe_retrieve(struct pier_pe *pe, struct pier_event *ret);
 

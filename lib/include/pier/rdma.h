@@ -29,6 +29,16 @@ struct pier_sync_event;
 /* The value 0, where 0 in a configuration means the default. */
 #define PIER_ZERO UINT32_MAX
 
+/*
+ * Whether connections to processes of this host use shared memory.  Soft
+ * devices only; others have no use for it.
+ */
+enum pier_shm {
+	PIER_SHM_OFF = 1,	/* UDP */
+	PIER_SHM_AUTO,		/* shared memory if possible, else UDP */
+	PIER_SHM_REQUIRE,	/* shared memory, or no packet */
+};
+
 struct pier_rdma_config {
 	size_t size;		/* sizeof(struct pier_rdma_config), always */
 	uint32_t max_conns;	/* connections; 1..65535, 0 means 64 */
@@ -78,6 +88,10 @@ struct pier_rdma_config {
 				/* when its tasks have waited so long for a */
 				/* receive of the peer's; 0: no limit.  Only */
 				/* soft devices detect it */
+	uint32_t shm;		/* enum pier_shm; 0: as PIER_SHM of the */
+				/* environment has it, else off.  Off with */
+				/* PIER_PCAP or PIER_FAULTS, which are about */
+				/* packets */
 };
 
 /*

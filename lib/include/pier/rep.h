@@ -18,6 +18,7 @@ extern "C" {
  * The switch is that of a parent device.  A device without one, as soft, has
  * one representor, for itself.  Any thread; threads may share all objects.
  */
+struct pier_dev;
 struct pier_devinfo;
 struct pier_replist;
 struct pier_repinfo;
@@ -97,6 +98,13 @@ int pier_repinfo_is_pci(const struct pier_repinfo *info, const char *pci);
  * of pier_devlist_create().
  */
 int pier_rep_open(const struct pier_repinfo *info, struct pier_rep **ret);
+
+/*
+ * The same for the representor of @dev that pier_replist_find() finds by @name.
+ * Errors: those of the three calls.
+ */
+int pier_rep_open_by_name(struct pier_dev *dev, const char *name,
+			  struct pier_rep **ret);
 
 /* NULL is allowed. */
 void pier_rep_close(struct pier_rep *rep);

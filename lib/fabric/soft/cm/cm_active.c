@@ -108,13 +108,16 @@ int pier__soft_cm_connect(struct pier__cm_id *pid,
 			  const struct pier__cm_param *param)
 {
 	struct soft_cm_conn *conn = ((struct soft_cm_id *)pid)->conn;
-	int err = param_check(param, PIER__CM_REQ_DATA);
+	int err = param_check(param, param->datagram ? PIER__CM_SIDR_REQ_DATA :
+						       PIER__CM_REQ_DATA);
 
 	if (err)
 		return err;
 	if (!conn || conn->state != SOFT_CM_IDLE)
 		return pier__fail(-EINVAL, "connect() may be called only once");
 
+	if (param->datagram)
+		return pier__soft_cm_sidr_connect(conn, param);
 	conn->qpn = param->qpn;
 	conn->responder_resources = param->responder_resources;
 	conn->initiator_depth = param->initiator_depth;
@@ -244,7 +247,7 @@ int pier__soft_cm_establish(struct pier__cm_id *pid)
 
 	if (!conn)
 		return pier__fail(-ECONNABORTED, "the peer has given up");
-	if (conn->state != SOFT_CM_REP_RCVD)
+	if (conn->state != SOFT_CM_REP_RCVD || conn->datagram)
 		return pier__fail(-EINVAL, "only what was accepted can be "
 				  "established, once");
 	conn->state = SOFT_CM_ESTABLISHED;

@@ -35,8 +35,28 @@ void pier__soft_cm_dreq_begin(struct soft_cm_conn *conn)
 	pier__soft_cm_dreq_send(conn);
 }
 
+void pier__soft_cm_report_timewait(struct soft_cm *cm)
+{
+	cm->reports_timewait = true;
+}
+
+static void goodbye(struct soft_cm_conn *conn)
+{
+	if (conn->state == SOFT_CM_ESTABLISHED)
+		pier__soft_cm_dreq_begin(conn);
+}
+
+void pier__soft_cm_disconnect_all(struct soft_cm *cm)
+{
+	pier__soft_cm_each(cm, goodbye);
+}
+
 static void ended(struct soft_cm_conn *conn)
 {
+	if (conn->id && conn->cm->reports_timewait) {
+		conn->ended = conn->id;
+		conn->ended->timewait = conn;
+	}
 	pier__soft_cm_handshake_free(conn);
 	pier__soft_cm_timewait(conn);
 	pier__soft_cm_finish(conn, PIER__CM_DISCONNECTED, 0, 0);
@@ -112,6 +132,10 @@ void pier__soft_cm_timed_out(struct soft_cm_conn *conn)
 	bool refused = asked && conn->handshake->find.rejected_until;
 	int err;
 
+	if (conn->datagram) {
+		pier__soft_cm_sidr_timed_out(conn);
+		return;
+	}
 	if (conn->state == SOFT_CM_DREQ_SENT) {
 		ended(conn);
 		return;
@@ -135,6 +159,10 @@ void pier__soft_cm_abandon(struct soft_cm_conn *conn)
 	enum roce_rej_reason reason = ROCE_REJ_CONSUMER;
 
 	conn->id = NULL;
+	if (conn->datagram) {
+		pier__soft_cm_sidr_abandon(conn);
+		return;
+	}
 	switch (conn->state) {
 	case SOFT_CM_IDLE:
 		pier__soft_cm_conn_free(conn);

@@ -15,10 +15,15 @@
  * or connection is over; the id, when the program releases it.  The record
  * then stays in timewait, where it answers retransmitted messages, and is
  * freed.
+ *
+ * A request for a datagram service (SIDR) is such a record, too: active in
+ * REQ_SENT until the response, and then in REP_RCVD, without a message to its
+ * peer; passive in REQ_RCVD, and then in timewait.
  */
 #define SOFT_CM_PREFIX UINT64_C(0x73f7)	/* of a soft CA GUID: no EUI-64 of a */
 					/* device, the group bit is set */
 #define SOFT_CM_SERVICE UINT64_C(0x0106)	/* RDMA_PS_TCP */
+#define SOFT_CM_SIDR_SERVICE UINT64_C(0x0111)	/* RDMA_PS_UDP */
 #define SOFT_CM_TIMEWAIT_MAX 4096		/* records in timewait */
 
 enum soft_cm_state {
@@ -71,6 +76,7 @@ struct soft_cm_conn {
 	struct pier__hash_link link[SOFT_CM_KEYS];
 	struct pier__list wait;		/* of the cm's timewait */
 	struct soft_cm_id *id;		/* NULL: the program has none */
+	struct soft_cm_id *ended;	/* that gets TIMEWAIT_EXIT; or NULL */
 	struct soft_cm_handshake *handshake;	/* owned; NULL: not needed */
 	uint64_t guid;			/* the peer's */
 	uint64_t tid;
@@ -79,6 +85,7 @@ struct soft_cm_conn {
 	uint16_t port;			/* the peer's, of messages and data; */
 					/* 0: not known yet */
 	uint32_t qpn, dest_qpn;
+	uint32_t qkey;			/* the peer's, of a datagram service */
 	uint32_t rq_psn, sq_psn;
 	uint8_t state;			/* enum soft_cm_state */
 	uint8_t keys;			/* bit per table that it is in */
@@ -88,6 +95,7 @@ struct soft_cm_conn {
 	uint8_t timeout;		/* code: longest wait for a response */
 	bool peer_known;
 	bool passive;
+	bool datagram;			/* SIDR */
 	bool proven;			/* passive: the peer has received a */
 					/* message of ours */
 	bool rtu_unseen;		/* active: it may be lost; RTU is */
@@ -103,6 +111,7 @@ struct soft_cm_conn {
 struct soft_cm_id {
 	struct pier__cm_id id;		/* first */
 	struct soft_cm_conn *conn;	/* NULL: over */
+	struct soft_cm_conn *timewait;	/* whose "ended" it is; or NULL */
 	struct soft_cm_listener *listener;	/* of a REQUEST not reported */
 	struct soft_cm_handshake *rej;	/* owned: data of a REJ */
 	struct pier__list link;		/* of the cm's events */
@@ -117,6 +126,7 @@ struct soft_cm {
 	struct soft_ep *ep;
 	struct soft_cm_host *host;
 	struct pier__cm *owner;
+	bool reports_timewait;
 	uint64_t guid;			/* ours */
 	uint32_t tid;			/* upper half of transaction IDs */
 	uint32_t psn;
@@ -164,6 +174,9 @@ struct soft_cm_conn *pier__soft_cm_by_qpn(const struct soft_cm *cm,
 void pier__soft_cm_handshake_free(struct soft_cm_conn *conn);
 /* Answer only retransmitted messages from now on, then free it. */
 void pier__soft_cm_timewait(struct soft_cm_conn *conn);
+/* Call @call with every record, which it does not free. */
+void pier__soft_cm_each(struct soft_cm *cm,
+			void (*call)(struct soft_cm_conn *conn));
 
 /* cm_event.c: events for the program. */
 void pier__soft_cm_notify(struct soft_cm *cm, struct soft_cm_id *id,
@@ -243,6 +256,34 @@ uint64_t pier__soft_cm_find_wait(const struct soft_cm_conn *conn,
 int pier__soft_cm_find_error(const struct soft_cm_conn *conn);
 /* The search is over; any state. */
 void pier__soft_cm_find_end(struct soft_cm_conn *conn);
+
+/* cm_passive.c: requests, also those of datagrams. */
+/* Are the addresses in @mad those of the packet? */
+bool pier__soft_cm_addresses_ok(const struct soft_mad *mad,
+				const struct soft_rx *rx);
+bool pier__soft_cm_has_place(const struct soft_cm_listener *listener);
+/* Report @conn, which is new, for @mad.  False: no memory; it is freed. */
+bool pier__soft_cm_request(struct soft_cm_conn *conn,
+			   struct soft_cm_listener *listener,
+			   const struct soft_mad *mad);
+/* Can the program still accept or reject it? */
+int pier__soft_cm_undecided(const struct soft_cm_id *id);
+
+/* cm_sidr.c: datagram services, which report the QPN and Q_Key of a UD QP. */
+int pier__soft_cm_sidr_connect(struct soft_cm_conn *conn,
+			       const struct pier__cm_param *param);
+int pier__soft_cm_sidr_accept(struct soft_cm_id *id,
+			      const struct pier__cm_param *param);
+int pier__soft_cm_sidr_reject(struct soft_cm_id *id, const void *data,
+			      size_t len);
+/* Our end drops @conn. */
+void pier__soft_cm_sidr_abandon(struct soft_cm_conn *conn);
+/* The last retransmission was not answered. */
+void pier__soft_cm_sidr_timed_out(struct soft_cm_conn *conn);
+void pier__soft_cm_sidr_req(struct soft_cm *cm, const struct soft_mad *mad,
+			    const struct soft_rx *rx);
+void pier__soft_cm_sidr_rep(struct soft_cm *cm, const struct soft_mad *mad,
+			    const struct soft_rx *rx);
 
 /* cm_active.c, cm_passive.c, cm_close.c: by message. */
 /* Send REQ with a smaller MTU, for REJ @mad.  Returns false: there is none. */

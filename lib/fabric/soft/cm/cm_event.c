@@ -42,6 +42,8 @@ struct soft_cm_id *pier__soft_cm_id_new(struct soft_cm_conn *conn,
 void pier__soft_cm_id_free(struct soft_cm_id *id)
 {
 	pier__list_del(&id->link);
+	if (id->timewait)
+		id->timewait->ended = NULL;
 	free(id->rej);
 	free(id);
 }
@@ -103,6 +105,7 @@ static void fill_peer(const struct soft_cm_conn *conn,
 		      struct pier__cm_event *event)
 {
 	event->qpn = conn->dest_qpn;
+	event->qkey = conn->qkey;
 	event->responder_resources = conn->peer_initiator_depth;
 	event->initiator_depth = conn->peer_responder_resources;
 	event->retry_count = conn->retry_count;

@@ -135,8 +135,8 @@ struct soft_cm_listener *pier__soft_cm_listener(const struct soft_cm *cm,
 	return NULL;
 }
 
-/* Are the addresses in @mad those of the packet? */
-static bool addresses_ok(const struct soft_mad *mad, const struct soft_rx *rx)
+bool pier__soft_cm_addresses_ok(const struct soft_mad *mad,
+				const struct soft_rx *rx)
 {
 	struct soft_mad_ip ip;
 
@@ -163,7 +163,7 @@ static int objection(const struct soft_cm *cm,
 {
 	if (!listener)
 		return ROCE_REJ_SERVICE_ID;
-	if (!addresses_ok(mad, rx))
+	if (!pier__soft_cm_addresses_ok(mad, rx))
 		return ROCE_REJ_CONSUMER;
 	if (!has_address(cm, listener, &rx->dst.ip))
 		return ROCE_REJ_GID;	/* another address may be accepted */
@@ -208,23 +208,19 @@ static void req_take(struct soft_cm_conn *conn, const struct soft_mad *mad,
 	pier__soft_cm_index(conn, SOFT_CM_BY_QPN);
 }
 
-static bool has_place(const struct soft_cm_listener *listener)
+bool pier__soft_cm_has_place(const struct soft_cm_listener *listener)
 {
 	return listener->waiting + listener->listener.held <
 	       listener->backlog;
 }
 
-/* Returns false: no memory. */
-static bool req_new(struct soft_cm *cm, struct soft_cm_listener *listener,
-		    const struct soft_mad *mad, const struct soft_rx *rx)
+bool pier__soft_cm_request(struct soft_cm_conn *conn,
+			   struct soft_cm_listener *listener,
+			   const struct soft_mad *mad)
 {
-	struct soft_cm_conn *conn = pier__soft_cm_conn_new(cm);
 	struct soft_mad_ip ip = { 0 };
 	struct soft_cm_id *id;
 
-	if (!conn)
-		return false;
-	req_take(conn, mad, rx);
 	pier__soft_cm_grant(conn);
 	pier__soft_mad_ip_decode(mad->data, mad->len, &ip);
 	id = pier__soft_cm_id_new(conn, listener->listener.port, ip.src_port);
@@ -234,8 +230,20 @@ static bool req_new(struct soft_cm *cm, struct soft_cm_listener *listener,
 	}
 	id->listener = listener;
 	listener->waiting++;
-	pier__soft_cm_notify(cm, id, PIER__CM_REQUEST);
+	pier__soft_cm_notify(conn->cm, id, PIER__CM_REQUEST);
 	return true;
+}
+
+/* Returns false: no memory. */
+static bool req_new(struct soft_cm *cm, struct soft_cm_listener *listener,
+		    const struct soft_mad *mad, const struct soft_rx *rx)
+{
+	struct soft_cm_conn *conn = pier__soft_cm_conn_new(cm);
+
+	if (!conn)
+		return false;
+	req_take(conn, mad, rx);
+	return pier__soft_cm_request(conn, listener, mad);
 }
 
 /*
@@ -280,6 +288,8 @@ void pier__soft_cm_req(struct soft_cm *cm, const struct soft_mad *mad,
 	if (mad->service_id >> 16 == SOFT_CM_SERVICE)
 		listener = pier__soft_cm_listener(cm, (uint16_t)mad->service_id,
 						  &in6addr_any);
+	if (listener && listener->datagram)
+		listener = NULL;
 	reason = objection(cm, listener, mad, rx);
 	conn = pier__soft_cm_by_qpn(cm, mad->guid, mad->qpn);
 	if (!reason && conn)
@@ -294,7 +304,7 @@ void pier__soft_cm_req(struct soft_cm *cm, const struct soft_mad *mad,
 	listener = pier__soft_cm_listener(cm, listener->listener.port,
 					  &rx->dst.ip);
 	/* Without space the REQ is dropped: the client sends it again. */
-	if (has_place(listener) && req_new(cm, listener, mad, rx))
+	if (pier__soft_cm_has_place(listener) && req_new(cm, listener, mad, rx))
 		return;
 	pier__soft_add(cm->ep->counters, SOFT_COUNTER(cm_overflows), 1);
 	put_off(cm, mad, rx);
@@ -317,8 +327,7 @@ static void rep_build(struct soft_cm_conn *conn,
 	pier__soft_mad_encode(&mad, conn->handshake->mad);
 }
 
-/* Can the program still accept or reject it? */
-static int undecided(const struct soft_cm_id *id)
+int pier__soft_cm_undecided(const struct soft_cm_id *id)
 {
 	if (!id->conn)
 		return pier__fail(-ECONNABORTED, "the request has ended: its "
@@ -335,10 +344,12 @@ int pier__soft_cm_accept(struct pier__cm_id *pid,
 	struct soft_cm_id *id = (struct soft_cm_id *)pid;
 	struct soft_cm_conn *conn = id->conn;
 	struct soft_qp *qp;
-	int err = undecided(id);
+	int err = pier__soft_cm_undecided(id);
 
 	if (err)
 		return err;
+	if (conn->datagram)
+		return pier__soft_cm_sidr_accept(id, param);
 	if (param->len > PIER__CM_REP_DATA || param->rnr_retry > 7)
 		return pier__fail(-EINVAL, "%zu bytes of private data, retry "
 				  "count %u: at most %u and 7", param->len,
@@ -361,10 +372,12 @@ int pier__soft_cm_reject(struct pier__cm_id *pid, const void *data, size_t len)
 {
 	struct soft_cm_id *id = (struct soft_cm_id *)pid;
 	struct soft_cm_conn *conn = id->conn;
-	int err = undecided(id);
+	int err = pier__soft_cm_undecided(id);
 
 	if (err)
 		return err;
+	if (conn->datagram)
+		return pier__soft_cm_sidr_reject(id, data, len);
 	if (len > PIER__CM_REJ_DATA)
 		return pier__fail(-EINVAL, "%zu bytes of private data: at most"
 				  " %u", len, PIER__CM_REJ_DATA);

@@ -9,6 +9,7 @@
 #include "core/random.h"
 #include "core/roce.h"
 #include "fabric/soft/cm/cm_conn.h"
+#include "fabric/soft/stats/recorder.h"
 
 #define HOP_LIMIT 64
 #define RNR_TIMER 12		/* code: 0.64 ms */
@@ -70,7 +71,7 @@ static struct soft_cm_conn *conn_of(const struct soft_cm *cm,
 {
 	struct soft_cm_conn *conn = pier__soft_cm_by_local(cm, mad->remote_id);
 
-	if (!conn || conn->state == SOFT_CM_IDLE ||
+	if (!conn || conn->state == SOFT_CM_IDLE || conn->datagram ||
 	    !IN6_ARE_ADDR_EQUAL(&conn->dst, &rx->src.ip) ||
 	    !IN6_ARE_ADDR_EQUAL(&conn->src, &rx->dst.ip))
 		return NULL;
@@ -93,7 +94,8 @@ static struct soft_cm_conn *conn_given_up(const struct soft_cm *cm,
 	for (i = 0; i < 8; i++)
 		guid = guid << 8 | mad->info[i];
 	conn = pier__soft_cm_by_peer(cm, guid, mad->local_id);
-	return conn && IN6_ARE_ADDR_EQUAL(&conn->dst, &rx->src.ip) ? conn :
+	return conn && !conn->datagram &&
+	       IN6_ARE_ADDR_EQUAL(&conn->dst, &rx->src.ip) ? conn :
 								     NULL;
 }
 
@@ -136,19 +138,6 @@ static void unknown(struct soft_cm *cm, const struct soft_mad *mad,
 	}
 }
 
-/* Datagram services (SIDR) are not supported. */
-static void sidr_reject(struct soft_cm *cm, const struct soft_mad *mad,
-			const struct soft_rx *rx)
-{
-	struct soft_mad answer = {
-		.attr = SOFT_MAD_SIDR_REP, .tid = mad->tid,
-		.local_id = mad->local_id, .service_id = mad->service_id,
-		.result = 1,
-	};
-
-	pier__soft_cm_answer(cm, rx, pier__soft_cm_port_of(rx), &answer);
-}
-
 /*
  * A response repeats the transaction ID of its request, of DREP that is DREQ;
  * the handshake has the one of REQ.  Both are ours or the client's, which no
@@ -178,6 +167,8 @@ static void conn_receive(struct soft_cm *cm, const struct soft_mad *mad,
 		return;
 	}
 	conn->proven |= has_our_id;
+	pier__soft_ep_note(cm->ep, conn->qpn, SOFT_EVENT_CM_RECEIVED,
+			   mad->attr, 0);
 	switch (mad->attr) {
 	case SOFT_MAD_MRA:
 		mra_receive(conn, mad);
@@ -225,12 +216,16 @@ void pier__soft_cm_receive(struct soft_gsi *gsi, const struct soft_hdr *hdr,
 	}
 	switch (mad.attr) {
 	case SOFT_MAD_REQ:
+		pier__soft_ep_note(cm->ep, 0, SOFT_EVENT_CM_RECEIVED, mad.attr,
+				   0);
 		pier__soft_cm_req(cm, &mad, rx);
 		break;
 	case SOFT_MAD_SIDR_REQ:
-		sidr_reject(cm, &mad, rx);
+		pier__soft_cm_sidr_req(cm, &mad, rx);
 		break;
 	case SOFT_MAD_SIDR_REP:
+		pier__soft_cm_sidr_rep(cm, &mad, rx);
+		break;
 	case SOFT_MAD_LAP:
 	case SOFT_MAD_APR:
 		break;		/* not supported, never requested */

@@ -5,6 +5,7 @@
 #include "core/random.h"
 #include "core/roce.h"
 #include "fabric/soft/cm/cm_conn.h"
+#include "fabric/soft/stats/recorder.h"
 
 #define HOP_LIMIT 64
 #define REJ_AGAIN 2
@@ -64,6 +65,8 @@ void pier__soft_cm_send(struct soft_cm_conn *conn, const uint8_t *mad)
 
 	if (!may_send(conn))
 		return;
+	pier__soft_ep_note(conn->cm->ep, conn->qpn, SOFT_EVENT_CM_SENT,
+			   pier__soft_mad_attr(mad), 0);
 	send_to(conn->cm, &conn->src, &conn->dst, port, conn->tclass, mad);
 	if (!conn->port && conn->handshake->find.both_ports &&
 	    port != ROCE_UDP_PORT)

@@ -58,6 +58,18 @@ void pier__soft_cm_table_fini(struct soft_cm *cm)
 		pier__hash_fini(&cm->table[key]);
 }
 
+void pier__soft_cm_each(struct soft_cm *cm,
+			void (*call)(struct soft_cm_conn *conn))
+{
+	struct pier__hash *all = &cm->table[SOFT_CM_BY_LOCAL];
+	struct pier__hash_link *link;
+	uint32_t i;
+
+	for (i = 0; i <= all->mask; i++)
+		for (link = all->chains[i]; link; link = link->next)
+			call(conn_of(link, SOFT_CM_BY_LOCAL));
+}
+
 struct soft_cm_conn *pier__soft_cm_conn_new(struct soft_cm *cm)
 {
 	uint32_t count = pier__soft_cm_count(cm);
@@ -107,6 +119,11 @@ void pier__soft_cm_conn_free(struct soft_cm_conn *conn)
 	pier__list_del(&conn->wait);
 	pier__soft_cm_timer_set(conn, PIER__NEVER);
 	pier__soft_cm_handshake_free(conn);
+	if (conn->ended) {
+		conn->ended->timewait = NULL;
+		pier__soft_cm_notify(conn->cm, conn->ended,
+				     PIER__CM_TIMEWAIT_EXIT);
+	}
 	free(conn);
 }
 

@@ -74,6 +74,7 @@ struct soft_cm_listener {
 	uint32_t backlog, waiting;	/* requests not reported yet */
 	bool roce_port;			/* counted as user of port 4791 */
 	bool no_roce_port;		/* it never uses that port */
+	bool datagram;			/* of SIDR requests, else of REQs */
 };
 
 /* On @ep, of which it becomes a part.  @host must outlive it. */
@@ -82,6 +83,12 @@ int pier__soft_cm_create(struct soft_ep *ep, struct soft_cm_host *host,
 
 /* Free all records.  Its ids and listeners are freed before. */
 void pier__soft_cm_destroy(struct soft_cm *cm);
+
+/* The end of timewait is an event of ids that still exist. */
+void pier__soft_cm_report_timewait(struct soft_cm *cm);
+
+/* Send DREQ for each connection. */
+void pier__soft_cm_disconnect_all(struct soft_cm *cm);
 
 /* The cm of its ids. */
 void pier__soft_cm_owner(struct soft_cm *cm, struct pier__cm *owner);

@@ -14,6 +14,7 @@
 #include "fabric/soft/io/helper.h"
 #include "fabric/soft/io/udp.h"
 #include "fabric/soft/rc/qpn.h"
+#include "fabric/soft/shm/shm.h"
 #include "fabric/soft/stats/counters_file.h"
 
 #define SETTLE_ROUNDS 16
@@ -22,6 +23,8 @@ static int watch_socks(struct soft_chan *chan)
 {
 	int err = pier__soft_chan_watch(chan, chan->sock), i;
 
+	if (chan->shm && !err)
+		err = pier__soft_chan_watch(chan, chan->shm->bell_fd);
 	for (i = 0; i < SOFT_EXTRA_SOCKS && !err; i++)
 		if (chan->extra[i].io)
 			err = pier__soft_chan_watch(chan, chan->extra[i].fd);
@@ -33,6 +36,9 @@ static void unwatch_socks(struct soft_chan *chan)
 	int i;
 
 	epoll_ctl(chan->chan.fd, EPOLL_CTL_DEL, chan->sock, NULL);
+	if (chan->shm)
+		epoll_ctl(chan->chan.fd, EPOLL_CTL_DEL, chan->shm->bell_fd,
+			  NULL);
 	for (i = 0; i < SOFT_EXTRA_SOCKS; i++)
 		if (chan->extra[i].io)
 			epoll_ctl(chan->chan.fd, EPOLL_CTL_DEL,
@@ -70,6 +76,25 @@ void pier__soft_chan_set_timer(struct soft_chan *chan)
 	timer_set(chan, deadline);
 }
 
+void pier__soft_chan_sleep(struct soft_chan *chan)
+{
+	if (chan->shm && pier__soft_shm_sleep(chan->shm))
+		timer_set(chan, chan->io->ops->now(chan->io));
+}
+
+void pier__soft_chan_wake(struct soft_chan *chan)
+{
+	if (chan->shm)
+		pier__soft_shm_wake(chan->shm);
+}
+
+void pier__soft_chan_connected(struct soft_chan *chan, struct soft_qp *qp)
+{
+	if (chan->shm && qp->selective &&
+	    pier__soft_shm_connected(chan->shm, qp))
+		pier__soft_helper_check(chan);
+}
+
 void pier__soft_chan_notify(struct soft_chan *chan)
 {
 	struct pier__list *pos, *tmp;
@@ -105,6 +130,7 @@ static void settle(struct soft_chan *chan, int did)
 		timer_set(chan, chan->io->ops->now(chan->io));
 	else
 		pier__soft_chan_set_timer(chan);
+	pier__soft_chan_sleep(chan);
 	pier__soft_chan_notify(chan);
 }
 
@@ -160,6 +186,7 @@ void pier__soft_chan_clear(struct pier__chan *pchan)
 		eventfd_read(chan->wake_fd, &count);
 		chan->woken = false;
 	}
+	pier__soft_chan_wake(chan);
 	pier__soft_chan_set_timer(chan);
 	pier__soft_chan_end(chan, 0);
 }
@@ -220,13 +247,18 @@ static int open_verbs_port(unsigned int ifindex, struct soft_io **ret)
 	return err;
 }
 
-static int create(struct pier__fdev *fdev, bool verbs,
+static int create(struct pier__fdev *fdev, bool verbs, uint32_t shm,
 		  struct pier__chan **ret)
 {
 	const struct soft_fdev *soft = (const struct soft_fdev *)fdev;
-	struct soft_chan *chan = calloc(1, sizeof(*chan));
+	struct soft_chan *chan;
+	enum pier_shm mode;
 	int err;
 
+	err = pier__soft_shm_mode(shm, &mode);
+	if (err)
+		return err;
+	chan = calloc(1, sizeof(*chan));
 	if (!chan)
 		return pier__fail(-ENOMEM, "no memory for a channel");
 	pier__list_init(&chan->cqs);
@@ -250,13 +282,19 @@ static int create(struct pier__fdev *fdev, bool verbs,
 	chan->row = pier__soft_row_get_ep(fdev->port.name, chan->io->port);
 	if (chan->row)
 		pier__soft_ep_count_in(chan->ep, &chan->row->counters);
-	err = pier__soft_helper_add(chan);
+	pier__soft_ep_record_in(chan->ep, pier__soft_row_events(chan->row));
+	err = pier__soft_shm_create(chan->ep, mode, &chan->shm);
 	if (err)
 		goto err_ep_destroy;
+	err = pier__soft_helper_add(chan);
+	if (err)
+		goto err_shm_destroy;
 
 	*ret = &chan->chan;
 	return 0;
 
+err_shm_destroy:
+	pier__soft_shm_destroy(chan->shm);
 err_ep_destroy:
 	pier__soft_ep_destroy(chan->ep);
 	pier__soft_row_put(chan->row);
@@ -268,15 +306,16 @@ err_free:
 	return err;
 }
 
-int pier__soft_chan_create(struct pier__fdev *fdev, struct pier__chan **ret)
+int pier__soft_chan_create(struct pier__fdev *fdev, uint32_t shm,
+			   struct pier__chan **ret)
 {
-	return create(fdev, false, ret);
+	return create(fdev, false, shm, ret);
 }
 
 int pier__soft_chan_create_verbs(struct pier__fdev *fdev,
 				 struct pier__chan **ret)
 {
-	return create(fdev, true, ret);
+	return create(fdev, true, 0, ret);
 }
 
 void pier__soft_chan_destroy(struct pier__chan *pchan)
@@ -290,6 +329,7 @@ void pier__soft_chan_destroy(struct pier__chan *pchan)
 	pier__soft_chan_publish(chan);
 	if (chan->cm)
 		chan->cm_free(chan->cm);
+	pier__soft_shm_destroy(chan->shm);
 	pier__soft_ep_destroy(chan->ep);
 	pier__soft_row_put(chan->row);
 	close_fds(chan);

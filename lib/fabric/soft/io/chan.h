@@ -79,6 +79,7 @@ enum soft_driver {
 /* The losses of a socket that are counted already. */
 struct soft_sock_seen {
 	uint64_t refused, bad;
+	uint64_t lost, corrupted;	/* by PIER_FAULTS */
 	uint32_t overflows;
 };
 
@@ -91,12 +92,14 @@ struct soft_chan_sock {
 };
 
 struct soft_chan_cm;
+struct soft_shm;
 
 struct soft_chan {
 	struct pier__chan chan;		/* first; fd is an epoll set */
 	struct soft_io *io;		/* owned */
 	struct soft_ep *ep;		/* owned */
 	struct soft_row *row;		/* of the counters file, or NULL */
+	struct soft_shm *shm;		/* owned; NULL: off */
 	int sock;			/* io's */
 	struct soft_sock_seen seen;	/* of it */
 	struct soft_chan_sock extra[SOFT_EXTRA_SOCKS];
@@ -141,7 +144,8 @@ static inline struct soft_chan *chan_of(struct pier__chan *chan)
 	return (struct soft_chan *)chan;
 }
 
-int pier__soft_chan_create(struct pier__fdev *fdev, struct pier__chan **ret);
+int pier__soft_chan_create(struct pier__fdev *fdev, uint32_t shm,
+			   struct pier__chan **ret);
 
 /*
  * The same for a program written for libibverbs, which may poll memory for what
@@ -204,6 +208,18 @@ int pier__soft_chan_bound(struct soft_chan *chan, const struct in6_addr *ip,
 
 /* Have @fd in chan.fd.  Errors: those of epoll_ctl(2). */
 int pier__soft_chan_watch(struct soft_chan *chan, int fd);
+
+/*
+ * @qp was taken to RTR: try shared memory.  Between begin and end.
+ */
+void pier__soft_chan_connected(struct soft_chan *chan, struct soft_qp *qp);
+
+/*
+ * The rings of shared memory are polled no more, so a peer has to ring; they
+ * are polled again.  No effect without shared memory.
+ */
+void pier__soft_chan_sleep(struct soft_chan *chan);
+void pier__soft_chan_wake(struct soft_chan *chan);
 
 /* Make chan.fd readable if an armed queue has a completion. */
 void pier__soft_chan_notify(struct soft_chan *chan);

@@ -11,10 +11,12 @@
 #include "core/fail.h"
 #include "core/thread.h"
 #include "fabric/soft/io/helper.h"
+#include "fabric/soft/shm/shm.h"
 
 #define CHECK_NS (2 * PIER__MS)	/* between checks of a program that drives */
 #define ROUNDS 16		/* of driving, before the next channel */
 #define EVENTS 32
+#define SHM_EVENT (UINT64_C(1) << 63)	/* with a channel's id */
 
 /*
  * @life serialises the first channel's start and the last one's end.  @lock
@@ -68,11 +70,29 @@ static bool watch_fd(const struct soft_chan *chan, int fd)
 	       !epoll_ctl(helper.epoll_fd, EPOLL_CTL_ADD, fd, &ev);
 }
 
+/*
+ * Each time that links of shared memory have something.  Without memory for it
+ * none is made.
+ */
+static void watch_shm(const struct soft_chan *chan)
+{
+	struct epoll_event ev = {
+		.events = EPOLLIN,
+		.data.u64 = chan->id | SHM_EVENT,
+	};
+
+	if (chan->shm)
+		epoll_ctl(helper.epoll_fd, EPOLL_CTL_ADD,
+			  chan->shm->control_fd, &ev);
+}
+
 static bool watch_fds(const struct soft_chan *chan)
 {
 	bool all = watch_fd(chan, chan->sock) && watch_fd(chan, chan->timer);
 	int i;
 
+	if (chan->shm)
+		all = all && watch_fd(chan, chan->shm->bell_fd);
 	for (i = 0; all && i < SOFT_EXTRA_SOCKS; i++)
 		if (chan->extra[i].io)
 			all = watch_fd(chan, chan->extra[i].fd);
@@ -85,6 +105,12 @@ static void unwatch_fds(const struct soft_chan *chan)
 
 	epoll_ctl(helper.epoll_fd, EPOLL_CTL_DEL, chan->sock, NULL);
 	epoll_ctl(helper.epoll_fd, EPOLL_CTL_DEL, chan->timer, NULL);
+	if (chan->shm) {
+		epoll_ctl(helper.epoll_fd, EPOLL_CTL_DEL, chan->shm->bell_fd,
+			  NULL);
+		epoll_ctl(helper.epoll_fd, EPOLL_CTL_DEL,
+			  chan->shm->control_fd, NULL);
+	}
 	for (i = 0; i < SOFT_EXTRA_SOCKS; i++)
 		if (chan->extra[i].io)
 			epoll_ctl(helper.epoll_fd, EPOLL_CTL_DEL,
@@ -101,6 +127,7 @@ static void watch(struct soft_chan *chan, uint64_t now)
 	}
 	chan->check_at = PIER__NEVER;
 	pier__soft_chan_set_timer(chan);
+	pier__soft_chan_sleep(chan);
 }
 
 /* Has the program made a call since the last has_called()? */
@@ -126,6 +153,7 @@ static void drive(struct soft_chan *chan, uint64_t now)
 	int i, did = 1;
 
 	chan->driver = SOFT_HELPER;
+	pier__soft_chan_wake(chan);
 	for (i = 0; did && i < ROUNDS; i++) {
 		if (!chan->always &&
 		    atomic_load_explicit(&chan->calls, memory_order_relaxed) !=
@@ -149,6 +177,8 @@ static void leave_to_program(struct soft_chan *chan, uint64_t now)
 	if (!pier__soft_ep_try_enter(chan->ep))
 		return;
 	pier__soft_chan_publish(chan);
+	if (!chan->armed)
+		pier__soft_chan_wake(chan);
 	pier__soft_ep_leave(chan->ep);
 }
 
@@ -205,6 +235,17 @@ static void on_event(struct soft_chan *chan, uint64_t now)
 	pier__soft_ep_leave(chan->ep);
 }
 
+/* Links of shared memory are to be made, or have ended. */
+static void run_shm(struct soft_chan *chan)
+{
+	if (!chan->shm)
+		return;
+	pier__soft_shm_run(chan->shm);
+	pier__soft_ep_enter(chan->ep);
+	pier__soft_chan_notify(chan);
+	pier__soft_ep_leave(chan->ep);
+}
+
 /* Check channels whose program has taken over from the helper. */
 static void take_recalls(uint64_t now)
 {
@@ -216,6 +257,7 @@ static void take_recalls(uint64_t now)
 	PIER__LIST_EACH(pos, tmp, &helper.chans) {
 		chan = pier__container_of(pos, struct soft_chan, link);
 		if (atomic_exchange(&chan->recall, false)) {
+			run_shm(chan);
 			has_called(chan);
 			check_soon(chan, now);
 		}
@@ -268,10 +310,13 @@ static void *helper_main(void *arg)
 			break;
 		now = pier__now();
 		for (i = 0; i < n; i++) {
-			struct soft_chan *chan = find(ev[i].data.u64);
+			struct soft_chan *chan = find(ev[i].data.u64 &
+						      ~SHM_EVENT);
 
 			if (!ev[i].data.u64)
 				take_recalls(now);
+			else if (chan && ev[i].data.u64 & SHM_EVENT)
+				run_shm(chan);
 			else if (chan)	/* else destroyed meanwhile */
 				on_event(chan, now);
 		}
@@ -329,9 +374,17 @@ static void after_fork(void)
 /* The child has copies of the parent's descriptors, if there are any. */
 static void reset_in_child(void)
 {
+	struct pier__list *pos, *tmp;
+	struct soft_chan *chan;
+
 	if (helper.count) {
 		close(helper.wake_fd);
 		close(helper.epoll_fd);
+	}
+	PIER__LIST_EACH(pos, tmp, &helper.chans) {
+		chan = pier__container_of(pos, struct soft_chan, link);
+		if (chan->shm)
+			pier__soft_shm_forked(chan->shm);
 	}
 	helper.count = 0;
 	helper.first_id = helper.last_id + 1;
@@ -402,6 +455,7 @@ int pier__soft_helper_add(struct soft_chan *chan)
 	chan->check_at = 0;
 	chan->calls_seen = ~0u;		/* the program is in a call: this one */
 	pier__list_add(&helper.chans, &chan->link);
+	watch_shm(chan);
 	helper_unlock();
 	wake();
 out_unlock:

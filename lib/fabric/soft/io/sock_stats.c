@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 
 #include "fabric/soft/io/chan.h"
+#include "fabric/soft/io/faults.h"
 #include "fabric/soft/io/udp.h"
 
 /*
@@ -33,8 +34,17 @@ static void publish(struct soft_chan *chan, const struct soft_io *io, int fd,
 		.bad = stats->rx_bad,
 		.overflows = overflows(fd),
 	};
+	const struct soft_faults *faults = pier__soft_udp_faults(io);
 	struct soft_counters *counters = chan->ep->counters;
 
+	if (faults) {
+		now.lost = faults->lost;
+		now.corrupted = faults->corrupted;
+	}
+	pier__soft_add(counters, SOFT_COUNTER(faults_lost),
+		       now.lost - seen->lost);
+	pier__soft_add(counters, SOFT_COUNTER(faults_corrupted),
+		       now.corrupted - seen->corrupted);
 	pier__soft_add(counters, SOFT_COUNTER(tx_refused),
 		       now.refused - seen->refused);
 	pier__soft_add(counters, SOFT_COUNTER(dropped), now.bad - seen->bad);

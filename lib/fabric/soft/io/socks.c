@@ -100,6 +100,7 @@ int pier__soft_chan_bound(struct soft_chan *chan, const struct in6_addr *ip,
 void pier__soft_chan_sock_close(struct soft_chan *chan,
 				struct soft_chan_sock *sock)
 {
+	pier__soft_chan_publish(chan);	/* what it has counted so far */
 	pier__soft_ep_remove_io(chan->ep, sock->io);
 	pier__soft_udp_destroy(sock->io);
 	sock->io = NULL;

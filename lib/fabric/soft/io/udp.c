@@ -30,6 +30,12 @@ static const struct soft_io_ops udp_ops = {
 	.recv = pier__soft_udp_recv,
 };
 
+static const struct soft_io_ops faulty_ops = {
+	.now = udp_now,
+	.send = pier__soft_udp_send,
+	.recv = pier__soft_udp_recv_faulty,
+};
+
 static int set(int fd, int level, int name, int value)
 {
 	return setsockopt(fd, level, name, &value, sizeof(value));
@@ -53,7 +59,9 @@ static int set_options(struct soft_udp *udp)
 	udp->gso = !set(fd, SOL_UDP, UDP_SEGMENT, 0);
 	set(fd, SOL_UDP, UDP_GRO, 1);
 	if (set(fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE) ||
-	    set(fd, IPPROTO_IP, IP_TTL, SOFT_UDP_HOP_LIMIT))
+	    set(fd, IPPROTO_IP, IP_TTL, SOFT_UDP_HOP_LIMIT) ||
+	    set(fd, IPPROTO_IP, IP_TOS, SOFT_TCLASS_ECT) ||
+	    set(fd, IPPROTO_IP, IP_RECVTOS, 1))
 		return -errno;
 	if (!udp->v6)
 		return set(fd, IPPROTO_IP, IP_PKTINFO, !udp->bound) ? -errno
@@ -62,6 +70,8 @@ static int set_options(struct soft_udp *udp)
 	    set(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_PROBE) ||
 	    set(fd, IPPROTO_IPV6, IPV6_DONTFRAG, 1) ||
 	    set(fd, IPPROTO_IPV6, IPV6_UNICAST_HOPS, SOFT_UDP_HOP_LIMIT) ||
+	    set(fd, IPPROTO_IPV6, IPV6_TCLASS, SOFT_TCLASS_ECT) ||
+	    set(fd, IPPROTO_IPV6, IPV6_RECVTCLASS, 1) ||
 	    set(fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, !udp->bound) ||
 	    set(fd, SOL_UDP, UDP_NO_CHECK6_RX, 1))
 		return -errno;
@@ -126,7 +136,11 @@ static int create(const struct in6_addr *ip, unsigned int ifindex,
 		err = pier__fail(-ENOMEM, "no memory for a UDP socket");
 		goto err_free;
 	}
-	udp->io.ops = &udp_ops;
+	err = pier__soft_faults_create(secure_getenv("PIER_FAULTS"),
+				       &udp->faults);
+	if (err)
+		goto err_unmap;
+	udp->io.ops = udp->faults ? &faulty_ops : &udp_ops;
 	udp->ifindex = ifindex;
 	udp->rx.dst.ip = *ip;
 	udp->bound = !IN6_IS_ADDR_UNSPECIFIED(ip);
@@ -134,10 +148,12 @@ static int create(const struct in6_addr *ip, unsigned int ifindex,
 	pier__soft_udp_rx_init(&udp->rx);
 	err = open_socket(udp);
 	if (err)
-		goto err_unmap;
+		goto err_faults_destroy;
 	*ret = udp;
 	return 0;
 
+err_faults_destroy:
+	pier__soft_faults_destroy(udp->faults);
 err_unmap:
 	munmap(udp->rx.bytes, RX_BYTES);
 err_free:
@@ -196,6 +212,7 @@ void pier__soft_udp_destroy(struct soft_io *io)
 	struct soft_udp *udp = pier__soft_udp_of(io);
 
 	close(udp->fd);
+	pier__soft_faults_destroy(udp->faults);
 	munmap(udp->rx.bytes, RX_BYTES);
 	free(udp);
 }
@@ -208,4 +225,9 @@ int pier__soft_udp_fd(const struct soft_io *io)
 const struct soft_udp_stats *pier__soft_udp_stats(const struct soft_io *io)
 {
 	return &((const struct soft_udp *)io)->stats;
+}
+
+const struct soft_faults *pier__soft_udp_faults(const struct soft_io *io)
+{
+	return ((const struct soft_udp *)io)->faults;
 }

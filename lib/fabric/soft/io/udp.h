@@ -4,6 +4,8 @@
 
 #include "fabric/soft/wire/packet.h"
 
+struct soft_faults;
+
 /*
  * Packets over one UDP socket, for IPv4 and IPv6 alike where there is IPv6.
  * The source address of a packet is that of its struct soft_tx, or the one
@@ -24,7 +26,7 @@ struct soft_udp_stats {
  * Open a socket on @port, 0 for a free one, of @ip, of all addresses if that is
  * unspecified.  @ifindex is where link-local addresses are.  The caller ends it
  * with destroy.
- * Errors: -ENOMEM; -EADDRINUSE; those of socket(2).
+ * Errors: -ENOMEM; -EADDRINUSE; -EINVAL, PIER_FAULTS; those of socket(2).
  */
 int pier__soft_udp_create(const struct in6_addr *ip, uint16_t port,
 			  unsigned int ifindex, struct soft_io **ret);
@@ -45,5 +47,8 @@ void pier__soft_udp_destroy(struct soft_io *io);
 int pier__soft_udp_fd(const struct soft_io *io);
 
 const struct soft_udp_stats *pier__soft_udp_stats(const struct soft_io *io);
+
+/* NULL: there are none. */
+const struct soft_faults *pier__soft_udp_faults(const struct soft_io *io);
 
 #endif

@@ -6,8 +6,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "fabric/soft/io/late.h"
 #include "fabric/soft/io/udp_sock.h"
 #include "fabric/soft/stats/capture.h"
+
+#define FAULTY_ROUNDS 64	/* without a packet that gets through */
 
 /*
  * recvmsg(2) without a cancellation point, which would cost in each call that
@@ -91,14 +94,25 @@ static void addr_from_v4(struct soft_addr *addr, const struct in_addr *from)
 	memcpy(&addr->ip.s6_addr[12], from, 4);
 }
 
+static void take_class(struct soft_udp_rx *rx, unsigned int tclass)
+{
+	rx->marked = (tclass & SOFT_TCLASS_CE) == SOFT_TCLASS_CE;
+}
+
 /* Read @cmsg.  Returns whether it has the destination. */
 static bool take_control(struct soft_udp_rx *rx, struct cmsghdr *cmsg)
 {
 	struct in6_pktinfo v6;
 	struct in_pktinfo v4;
-	int segment;
+	int segment, tclass;
 
-	if (cmsg->cmsg_level == SOL_UDP && cmsg->cmsg_type == UDP_GRO) {
+	if (cmsg->cmsg_level == IPPROTO_IP && cmsg->cmsg_type == IP_TOS) {
+		take_class(rx, *CMSG_DATA(cmsg));
+	} else if (cmsg->cmsg_level == IPPROTO_IPV6 &&
+		   cmsg->cmsg_type == IPV6_TCLASS) {
+		memcpy(&tclass, CMSG_DATA(cmsg), sizeof(tclass));
+		take_class(rx, (unsigned int)tclass);
+	} else if (cmsg->cmsg_level == SOL_UDP && cmsg->cmsg_type == UDP_GRO) {
 		memcpy(&segment, CMSG_DATA(cmsg), sizeof(segment));
 		if (segment > 0)
 			rx->segment = (size_t)segment;
@@ -126,6 +140,7 @@ static bool open_slot(struct soft_udp *udp)
 	bool dst = udp->bound;
 
 	rx->segment = rx->msg[rx->slot].msg_len;
+	rx->marked = false;
 	for (cmsg = CMSG_FIRSTHDR(msg); cmsg; cmsg = CMSG_NXTHDR(msg, cmsg))
 		dst |= take_control(rx, cmsg);
 	rx->dst.port = udp->io.port;
@@ -139,9 +154,9 @@ static bool open_slot(struct soft_udp *udp)
 	return dst && rx->segment && !(msg->msg_flags & MSG_TRUNC);
 }
 
-int pier__soft_udp_recv(struct soft_io *io, struct soft_rx *ret, int max)
+static inline int take_packets(struct soft_udp *udp, struct soft_rx *ret,
+			       int max)
 {
-	struct soft_udp *udp = pier__soft_udp_of(io);
 	struct soft_udp_rx *rx = &udp->rx;
 	int n = 0;
 
@@ -158,8 +173,11 @@ int pier__soft_udp_recv(struct soft_io *io, struct soft_rx *ret, int max)
 			len -= rx->at;
 			ret[n].data = rx->iov[rx->slot].iov_base;
 			ret[n].data += rx->at;
+			ret[n].front = NULL;
+			ret[n].via = NULL;
 			ret[n].len = len < rx->segment ? len : rx->segment;
 			ret[n].place = (uint16_t)(rx->at / rx->segment);
+			ret[n].marked = rx->marked;
 			ret[n].src = rx->src;
 			ret[n].dst = rx->dst;
 			rx->at += ret[n++].len;
@@ -170,6 +188,39 @@ int pier__soft_udp_recv(struct soft_io *io, struct soft_rx *ret, int max)
 		}
 	}
 	udp->stats.rx_packets += (uint64_t)n;
+	return n;
+}
+
+int pier__soft_udp_recv(struct soft_io *io, struct soft_rx *ret, int max)
+{
+	int n = take_packets(pier__soft_udp_of(io), ret, max);
+
+	pier__soft_capture_received(ret, n);
+	return n;
+}
+
+/*
+ * Nothing may remain in the slots when none is returned: only the socket wakes
+ * the thread that waits for it.  A flood that does not end is left after a
+ * number of rounds, to be continued at once.
+ */
+int pier__soft_udp_recv_faulty(struct soft_io *io, struct soft_rx *ret, int max)
+{
+	struct soft_udp *udp = pier__soft_udp_of(io);
+	uint64_t now = io->ops->now(io);
+	int n = 0, rounds = 0, got = 1;
+
+	for (; got && !n && rounds < FAULTY_ROUNDS; rounds++) {
+		got = take_packets(udp, ret, max);
+		n = pier__soft_faults_pass(udp->faults, ret, got, now);
+	}
+	io->due = 0;
+	if (udp->faults->late) {
+		n = pier__soft_late_take(udp->faults->late, ret, max, now);
+		io->due = pier__soft_late_due(udp->faults->late);
+	}
+	if (rounds == FAULTY_ROUNDS)
+		io->due = now;
 	pier__soft_capture_received(ret, n);
 	return n;
 }

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <sys/socket.h>
 
+#include "fabric/soft/io/faults.h"
 #include "fabric/soft/io/udp.h"
 #include "fabric/soft/wire/codec.h"
 
@@ -63,6 +64,7 @@ struct soft_udp_rx {
 	int count, slot;		/* received; being split */
 	size_t at;			/* its next packet */
 	size_t segment;			/* bytes of each of its packets */
+	bool marked;			/* all of them */
 	struct soft_addr src, dst;
 	uint8_t *bytes;			/* all slots, owned */
 };
@@ -89,6 +91,7 @@ struct soft_udp {
 	bool gso;			/* the kernel has it */
 	struct soft_udp_plain plain;	/* but not to these */
 	struct soft_udp_stats stats;
+	struct soft_faults *faults;	/* owned; NULL: none */
 	struct soft_udp_rx rx;
 	struct soft_udp_tx tx;
 };
@@ -102,6 +105,10 @@ static inline struct soft_udp *pier__soft_udp_of(struct soft_io *io)
 int pier__soft_udp_send(struct soft_io *io, const struct soft_tx *tx,
 			int count);
 int pier__soft_udp_recv(struct soft_io *io, struct soft_rx *ret, int max);
+
+/* The same with faults. */
+int pier__soft_udp_recv_faulty(struct soft_io *io, struct soft_rx *ret,
+			       int max);
 
 /* Write @addr to @name.  Returns its length. */
 socklen_t pier__soft_udp_name(const struct soft_udp *udp,

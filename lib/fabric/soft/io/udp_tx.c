@@ -51,7 +51,7 @@ static void put_class(struct msghdr *msg, const struct soft_tx *tx)
 	bool v4 = IN6_IS_ADDR_V4MAPPED(&tx->dst.ip);
 	int level = v4 ? IPPROTO_IP : IPPROTO_IPV6;
 
-	if (tclass)
+	if (tclass != SOFT_TCLASS_ECT)
 		put_control(msg, level, v4 ? IP_TOS : IPV6_TCLASS, &tclass,
 			    sizeof(tclass));
 	if (hops && hops != SOFT_UDP_HOP_LIMIT)
@@ -96,6 +96,7 @@ static uint8_t *stage(struct soft_udp *udp, const struct soft_tx *tx,
 	size_t before = tx->hdr_len;
 
 	memcpy(to, tx->hdr, SOFT_HDR_MAX);	/* there is space: no loop */
+	to[SOFT_BTH_CONGESTION] = 0;	/* see pier__soft_icrc_begin() */
 	pier__device_access_begin();
 	for (i = 0; i < tx->iov_count; i++) {
 		crc = pier__crc32_copy(crc, end, before, tx->iov[i].iov_base,
@@ -111,6 +112,7 @@ static uint8_t *stage(struct soft_udp *udp, const struct soft_tx *tx,
 		crc = pier__crc32(crc, end - before, before);
 	for (i = 0; i < ICRC_LEN; i++)
 		*end++ = (uint8_t)(crc >> 8 * i);
+	to[SOFT_BTH_CONGESTION] = tx->hdr[SOFT_BTH_CONGESTION];
 	return end;
 }
 

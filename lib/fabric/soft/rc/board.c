@@ -371,7 +371,7 @@ static void count_losses(struct soft_qp *qp, uint32_t lost)
 		board->round_lost = 0;
 	}
 	board->round_lost += lost;
-	pier__soft_incast_lost(qp->ep, qp->cwnd);
+	pier__soft_incast_lost(qp);
 	if (is_congestion(qp))
 		pier__soft_cwnd_reduce(qp->ep, qp->cwnd);
 }

@@ -50,6 +50,20 @@ static void __attribute__((noinline, cold)) set_urgent(struct soft_cq *cq)
 	cq->urgent = cq->dead || !pier__list_empty(&cq->faults);
 }
 
+static void count(const struct soft_cq *cq, const struct ibv_wc *wc, int n)
+{
+	uint64_t failed = 0;
+	int i;
+
+	for (i = 0; i < n; i++)
+		failed += wc[i].status != IBV_WC_SUCCESS;
+	pier__soft_add(cq->ep->counters, SOFT_COUNTER(completions),
+		       (uint64_t)n);
+	if (failed)
+		pier__soft_add(cq->ep->counters,
+			       SOFT_COUNTER(completions_failed), failed);
+}
+
 /* What is reported when no completions are left: a fault of a QP, or ours. */
 static int __attribute__((noinline, cold))
 poll_urgent(struct soft_cq *cq, struct ibv_wc *wc)
@@ -68,6 +82,7 @@ poll_urgent(struct soft_cq *cq, struct ibv_wc *wc)
 		.src_qp = qp->dest_qpn,
 	};
 	set_urgent(cq);
+	count(cq, wc, 1);
 	return 1;
 }
 
@@ -96,6 +111,8 @@ int pier__soft_cq_poll(struct soft_cq *cq, struct ibv_wc *wc, int max)
 	}
 	if (!n && cq->urgent && max)
 		return poll_urgent(cq, wc);
+	if (n)
+		count(cq, wc, n);
 	if (cq->ep->verbs)
 		return_places(cq, wc, n);
 	return n;
@@ -120,8 +137,10 @@ void pier__soft_cq_push(struct soft_qp *qp, struct soft_cq *cq,
 	if (!qp->ud)
 		wc->src_qp = qp->dest_qpn;
 	*cq_at(cq, cq->count++) = *wc;
-	if (wc->status != IBV_WC_SUCCESS)
+	if (wc->status != IBV_WC_SUCCESS) {
 		cq->solicited++;
+		pier__soft_note(qp, SOFT_EVENT_COMPLETION, (int)wc->status);
+	}
 	if (cq->ep->verbs && !(wc->opcode & IBV_WC_RECV))
 		qp->unpolled++;
 }

@@ -24,6 +24,9 @@
 #define QUEUE_TRIES 4
 #define RTT_MIN_AGE (10000 * PIER__MS)	/* routes change */
 
+/* Far away: a packet a round trip for each of these, SOFT_CWND_FAR at most. */
+#define FAR_UNIT (2 * PIER__MS)
+
 static bool addr_same(const struct soft_addr *a, const struct soft_addr *b)
 {
 	return a->port == b->port && IN6_ARE_ADDR_EQUAL(&a->ip, &b->ip);
@@ -72,8 +75,9 @@ struct soft_cwnd *pier__soft_cwnd_get(struct soft_ep *ep,
 	pier__list_init(&cwnd->qps);
 	cwnd->addr = *addr;
 	cwnd->refs = 1;
+	cwnd->answered = ep->senders.period - 2;	/* not lately */
 	cwnd->window = WINDOW_START;
-	cwnd->ssthresh = SOFT_CWND_MAX;
+	cwnd->ssthresh = SOFT_CWND_FAR * SOFT_CWND_MAX;
 	pier__hash_add(&ep->cwnds, &cwnd->link, code);
 	return cwnd;
 }
@@ -106,9 +110,24 @@ void pier__soft_cwnd_charge(const struct soft_ep *ep, struct soft_cwnd *cwnd,
 		pier__soft_incast_pace(ep, cwnd, cost);
 }
 
-/* Slow start doubles it each round trip; then it grows by a packet. */
+/*
+ * A window that grew by a packet each round trip would have little beside that
+ * of a near peer, which grows so much more often.
+ */
+static uint32_t cwnd_far(const struct soft_cwnd *cwnd)
+{
+	uint64_t far = cwnd->rtt_min / FAR_UNIT;
+
+	if (far <= 1 || pier__soft_incast_is_likely(cwnd))
+		return 1;
+	return far < SOFT_CWND_FAR ? (uint32_t)far : SOFT_CWND_FAR;
+}
+
+/* Slow start doubles it each round trip; then it grows by packets. */
 static void cwnd_grow(struct soft_cwnd *cwnd, uint32_t acked)
 {
+	uint32_t far = cwnd_far(cwnd);
+
 	if (cwnd->inflight < cwnd->window / 2)
 		return;		/* the window was not the limit */
 	if (cwnd->incast)
@@ -116,10 +135,10 @@ static void cwnd_grow(struct soft_cwnd *cwnd, uint32_t acked)
 	else if (cwnd->window < cwnd->ssthresh)
 		cwnd->window += acked;
 	else
-		cwnd->window += (uint64_t)acked * SOFT_CWND_PACKET /
+		cwnd->window += (uint64_t)far * acked * SOFT_CWND_PACKET /
 				cwnd->window;
-	if (cwnd->window > SOFT_CWND_MAX)
-		cwnd->window = SOFT_CWND_MAX;
+	if (cwnd->window > far * SOFT_CWND_MAX)
+		cwnd->window = far * SOFT_CWND_MAX;
 }
 
 static void cwnd_activate(struct soft_ep *ep, struct soft_cwnd *cwnd)

@@ -12,6 +12,8 @@
 /* Congestion windows, in bytes with that: of a full packet, and at most. */
 #define SOFT_CWND_PACKET (SOFT_MTU_MAX + SOFT_PACKET_COST)
 #define SOFT_CWND_MAX (256 * SOFT_CWND_PACKET)
+#define SOFT_CWND_FAR 4		/* times that, of a peer that is far away: */
+				/* what a peer holds ahead of a gap */
 #define SOFT_INCAST_MIN (SOFT_CWND_PACKET / 256)	/* least, in incast */
 
 /*
@@ -33,7 +35,9 @@ struct soft_cwnd {
 	uint64_t reduced_at;
 	uint32_t queue_cuts;		/* reductions for a queue, in a row */
 	uint32_t uncut_window;		/* the window before the first */
-	uint32_t counted;		/* period of senders in which it was */
+	uint32_t counted;		/* period of senders in which it was, */
+	uint32_t answered;		/* in which it responded to READs, */
+					/* or one was lost */
 	uint8_t senders;		/* of the peer, as it reports them */
 	bool incast;			/* one of many that lose packets */
 	uint64_t lost_at;		/* ns, the last time; 0: none was */
@@ -66,15 +70,16 @@ uint64_t pier__soft_cwnd_rto(const struct soft_cwnd *cwnd);
 void pier__soft_cwnd_schedule(struct soft_ep *ep, struct soft_qp *qp);
 
 /*
- * incast.c: many peers that send to one endpoint.  It counts them, and reports
- * each.  The first: a full packet has come from the peer of @qp.
+ * incast.c: many peers that send to one endpoint, or read from it.  It counts
+ * them, and reports each.  The first: a full packet or a READ request, of
+ * @opcode, has come from the peer of @qp.
  */
-void pier__soft_incast_count(struct soft_qp *qp);
+void pier__soft_incast_count(struct soft_qp *qp, uint8_t opcode);
 /* The peer has reported @senders, an exponent of two. */
 void pier__soft_incast_report(const struct soft_ep *ep, struct soft_cwnd *cwnd,
 			      uint8_t senders);
-/* A packet was lost. */
-void pier__soft_incast_lost(const struct soft_ep *ep, struct soft_cwnd *cwnd);
+/* A packet of @qp was lost, or the response to one. */
+void pier__soft_incast_lost(struct soft_qp *qp);
 /* Is it one of many that send to the peer? */
 bool pier__soft_incast_is_likely(const struct soft_cwnd *cwnd);
 /* Is it over? */

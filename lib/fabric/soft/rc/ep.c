@@ -103,6 +103,14 @@ static bool is_response(uint8_t opcode)
 	return opcode >= SOFT_READ_FIRST && opcode <= SOFT_ATOMIC_ACK;
 }
 
+static bool is_from_peer(const struct soft_qp *qp, const struct soft_rx *rx)
+{
+	if (rx->via)
+		return rx->via == qp->io;
+	return IN6_ARE_ADDR_EQUAL(&rx->src.ip, &qp->cwnd->addr.ip) &&
+	       IN6_ARE_ADDR_EQUAL(&rx->dst.ip, &qp->src.ip);
+}
+
 /* Is the packet valid for @qp?  Every check but that of the ICRC. */
 static bool qp_takes(const struct soft_qp *qp, const struct soft_hdr *hdr,
 		     const struct soft_rx *rx)
@@ -118,15 +126,16 @@ static bool qp_takes(const struct soft_qp *qp, const struct soft_hdr *hdr,
 	default:
 		return false;
 	}
-	return hdr->opcode >> 5 == 0 && pier__roce_pkey_is_default(hdr->pkey) &&
-	       IN6_ARE_ADDR_EQUAL(&rx->src.ip, &qp->cwnd->addr.ip) &&
-	       IN6_ARE_ADDR_EQUAL(&rx->dst.ip, &qp->src.ip);
+	return (hdr->opcode >> 5 == 0 || hdr->opcode == SOFT_CNP) &&
+	       pier__roce_pkey_is_default(hdr->pkey) && is_from_peer(qp, rx);
 }
 
 static bool icrc_ok(struct soft_qp *qp, const struct soft_rx *rx)
 {
 	bool roce = qp->cwnd->addr.port == ROCE_UDP_PORT;
 
+	if (rx->via)
+		return true;
 	return pier__soft_icrc_fits(&qp->ep->fronts, rx,
 				    roce ? UINT16_MAX : SOFT_ID_MAX);
 }
@@ -177,10 +186,12 @@ static void ep_management(struct soft_ep *ep, const struct soft_hdr *hdr,
 /* How many send to the peer of @qp, and how many to us. */
 static void note_senders(struct soft_qp *qp, const struct soft_packet *in)
 {
-	if (qp->selective && in->hdr.senders != qp->cwnd->senders)
-		pier__soft_incast_report(qp->ep, qp->cwnd, in->hdr.senders);
-	if (in->len == qp->mtu)
-		pier__soft_incast_count(qp);
+	uint8_t senders = qp->selective ? in->hdr.senders : 0;
+
+	if (senders != qp->cwnd->senders)
+		pier__soft_incast_report(qp->ep, qp->cwnd, senders);
+	if (in->len == qp->mtu || in->hdr.opcode == SOFT_READ_REQUEST)
+		pier__soft_incast_count(qp, in->hdr.opcode);
 }
 
 static void ep_packet(struct soft_ep *ep, const struct soft_rx *rx)
@@ -191,10 +202,9 @@ static void ep_packet(struct soft_ep *ep, const struct soft_rx *rx)
 
 	pier__soft_add(ep->counters, SOFT_COUNTER(rx_packets), 1);
 	pier__soft_add(ep->counters, SOFT_COUNTER(rx_bytes), rx->len);
-	hdr_len = pier__soft_decode(rx->data, rx->len, &in.hdr);
-	if (hdr_len && in.hdr.opcode == SOFT_CNP)
-		return;		/* congestion is noticed by loss and RTT */
-	if (hdr_len && in.hdr.qpn == ROCE_GSI_QPN) {
+	hdr_len = pier__soft_decode(rx->front ? rx->front : rx->data, rx->len,
+				    &in.hdr);
+	if (hdr_len && in.hdr.qpn == ROCE_GSI_QPN && !rx->via) {
 		ep_management(ep, &in.hdr, hdr_len, rx);
 		return;
 	}
@@ -207,7 +217,7 @@ static void ep_packet(struct soft_ep *ep, const struct soft_rx *rx)
 	pier__soft_add(qp->counters, SOFT_COUNTER(rx_bytes), rx->len);
 	in.data = rx->data + hdr_len;
 	in.len = rx->len - hdr_len - in.hdr.pad - 4;
-	if (qp->ud) {
+	if (qp->ud && !rx->via) {
 		pier__soft_ud_receive(qp, &in, rx);
 		return;
 	}
@@ -219,9 +229,15 @@ static void ep_packet(struct soft_ep *ep, const struct soft_rx *rx)
 		pier__soft_count(qp, SOFT_COUNTER(bad_icrc));
 		return;
 	}
+	if (in.hdr.opcode == SOFT_CNP) {
+		pier__soft_cnp_receive(qp);
+		return;
+	}
 	if (qp->cm_id)
 		qp_report(qp, &in.hdr);
 	note_senders(qp, &in);
+	if (rx->marked)
+		pier__soft_cnp_marked(qp, &in);
 	if (is_response(in.hdr.opcode))
 		pier__soft_req_receive(qp, &in);
 	else
@@ -256,10 +272,11 @@ static int ep_receive(struct soft_ep *ep, struct soft_io *io)
 	return done;
 }
 
-/* Is socket @i read in this round? */
+/* Is io @i read in this round? */
 static bool is_due(const struct soft_ep *ep, int i)
 {
-	return ep->rx_io[i].idle_polls < IDLE_POLLS || i == ep->rx_io_last ||
+	return ep->rx_io[i].io->shared || i == ep->rx_io_last ||
+	       ep->rx_io[i].idle_polls < IDLE_POLLS ||
 	       (ep->rounds + (unsigned int)i) % IDLE_ROUNDS == 0;
 }
 
@@ -332,8 +349,14 @@ uint64_t pier__soft_ep_deadline(const struct soft_ep *ep)
 {
 	uint64_t due = pier__soft_heap_due(&ep->timers);
 	uint64_t cm = ep->gsi ? ep->gsi->ops->deadline(ep->gsi) : PIER__NEVER;
-	uint64_t acks = pier__soft_ack_coalesce_due(ep);
+	uint64_t acks = pier__soft_ack_coalesce_due(ep), io;
+	int i;
 
+	for (i = 0; i < ep->rx_io_count; i++) {
+		io = ep->rx_io[i].io->due;
+		if (io && io < due)
+			due = io;
+	}
 	if (cm < due)
 		due = cm;
 	if (acks < due)

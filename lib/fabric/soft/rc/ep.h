@@ -20,10 +20,11 @@ struct soft_srq;
 struct soft_qp;
 struct soft_wqe;
 struct soft_board;
+struct soft_events;
 
 #define SOFT_EXTRA_SOCKS 32	/* of an endpoint besides its own socket */
 
-/* A socket that the endpoint receives from. */
+/* A socket, or shared memory, that the endpoint receives from. */
 struct soft_rx_io {
 	struct soft_io *io;		/* borrowed */
 	unsigned int idle_polls;	/* without a packet, in a row */
@@ -96,7 +97,7 @@ struct soft_tx_note {
  */
 struct soft_ep {
 	struct soft_io *io;		/* borrowed; a QP may send by another */
-	struct soft_rx_io rx_io[1 + SOFT_EXTRA_SOCKS];
+	struct soft_rx_io rx_io[2 + SOFT_EXTRA_SOCKS];	/* shm: one */
 	int rx_io_count;
 	int rx_io_last;			/* where the last packet came from */
 	unsigned int rounds;		/* of receiving */
@@ -111,6 +112,7 @@ struct soft_ep {
 	bool clock_read;		/* in this round */
 	struct soft_counters *counters;	/* own, or of a row of the file */
 	struct soft_counters own;
+	struct soft_events *events;	/* borrowed; NULL: none are recorded */
 
 	struct pier__hash qps;		/* the code is the QPN */
 	uint32_t freed_qpns[64], freed_next;	/* not to be reused soon */
@@ -152,8 +154,8 @@ int pier__soft_ep_create(struct soft_io *io, struct soft_mr_table *keys,
 void pier__soft_ep_for_verbs(struct soft_ep *ep);
 
 /*
- * Receive from @io as well, from at most SOFT_EXTRA_SOCKS of them.  An @io is
- * not removed while the endpoint is driven.
+ * Receive from @io as well: from at most SOFT_EXTRA_SOCKS sockets, and from
+ * shared memory.  An @io is not removed while the endpoint is driven.
  */
 void pier__soft_ep_add_io(struct soft_ep *ep, struct soft_io *io);
 void pier__soft_ep_remove_io(struct soft_ep *ep, struct soft_io *io);
@@ -197,6 +199,16 @@ uint64_t pier__soft_ep_deadline(const struct soft_ep *ep);
  * before anything is created on @ep.
  */
 void pier__soft_ep_count_in(struct soft_ep *ep, struct soft_counters *counters);
+
+/* Record events in @events, which outlive @ep; NULL: none are recorded. */
+void pier__soft_ep_record_in(struct soft_ep *ep, struct soft_events *events);
+
+/*
+ * note.c: record an event, of enum soft_event_kind, of QP @qpn, 0: of none yet.
+ * For events that are rare.
+ */
+void pier__soft_ep_note(struct soft_ep *ep, uint32_t qpn, int kind, int detail,
+			uint64_t psn);
 
 /* Limits of the queues; beyond them calls return -EINVAL. */
 #define SOFT_SEND_SGE SOFT_TX_IOV

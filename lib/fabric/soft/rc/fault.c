@@ -90,6 +90,7 @@ void pier__soft_refuse(struct soft_qp *qp, const struct soft_packet *in,
 		qp->fault = fault;
 	}
 	pier__soft_reply_nak(qp, syndrome);
+	pier__soft_qp_dump(qp);
 	if (fault)	/* behind what the NAK has flushed */
 		pier__soft_cq_fault(qp->cq, fault);
 }

@@ -4,7 +4,8 @@
  * queue before it has space for packets.  A sender cannot see that by its
  * losses.  So the endpoint reports to each how many they are.  One of many that
  * loses packets has a small window, of less than a packet if need be, and its
- * packets are paced.
+ * packets are paced.  Peers that respond to READs do not see losses at all:
+ * they send what the window of the reader requests, which counts them itself.
  */
 #include "core/clock.h"
 #include "fabric/soft/rc/qp.h"
@@ -21,17 +22,20 @@ static uint8_t exponent(uint32_t count)
 	return count < 2 ? 0 : (uint8_t)(32 - __builtin_clz(count - 1));
 }
 
+static bool is_idle(const struct soft_senders *senders, uint64_t now)
+{
+	return now - senders->begun_at >= 2 * PERIOD;
+}
+
 static void next_period(struct soft_senders *senders, uint64_t now)
 {
-	bool idle = now - senders->begun_at >= 2 * PERIOD;
-
-	senders->before = idle ? 0 : senders->count;
+	senders->before = is_idle(senders, now) ? 0 : senders->count;
 	senders->count = 0;
 	senders->begun_at = now;
 	senders->period++;
 }
 
-void pier__soft_incast_count(struct soft_qp *qp)
+static void count(struct soft_qp *qp)
 {
 	struct soft_senders *senders = &qp->ep->senders;
 	uint64_t now = qp->ep->now;
@@ -44,6 +48,25 @@ void pier__soft_incast_count(struct soft_qp *qp)
 	senders->count++;
 	senders->reported = exponent(senders->count > senders->before ?
 				     senders->count : senders->before);
+}
+
+/* The peer of @qp responds to READs, or is to respond. */
+static void count_response(struct soft_qp *qp)
+{
+	struct soft_senders *senders = &qp->ep->senders;
+
+	qp->cwnd->answered = senders->period;
+	if (is_idle(senders, qp->ep->now))
+		senders->reported = 0;	/* of earlier ones */
+	if (senders->reported > qp->cwnd->senders)
+		pier__soft_incast_report(qp->ep, qp->cwnd, senders->reported);
+}
+
+void pier__soft_incast_count(struct soft_qp *qp, uint8_t opcode)
+{
+	count(qp);
+	if (pier__soft_is_read_response(opcode))
+		count_response(qp);
 }
 
 static void begin(struct soft_cwnd *cwnd)
@@ -65,8 +88,13 @@ bool pier__soft_incast_is_likely(const struct soft_cwnd *cwnd)
 void pier__soft_incast_report(const struct soft_ep *ep, struct soft_cwnd *cwnd,
 			      uint8_t senders)
 {
-	bool more = senders > cwnd->senders;
+	const struct soft_senders *here = &ep->senders;
+	bool more;
 
+	/* It responds to READs: many may send to us. */
+	if (here->period - cwnd->answered <= 1 && senders < here->reported)
+		senders = here->reported;
+	more = senders > cwnd->senders;
 	cwnd->senders = senders;
 	pier__soft_incast_check(ep, cwnd);
 	if (more && cwnd->lost_at && ep->now - cwnd->lost_at < LASTS &&
@@ -74,9 +102,13 @@ void pier__soft_incast_report(const struct soft_ep *ep, struct soft_cwnd *cwnd,
 		begin(cwnd);
 }
 
-void pier__soft_incast_lost(const struct soft_ep *ep, struct soft_cwnd *cwnd)
+void pier__soft_incast_lost(struct soft_qp *qp)
 {
-	cwnd->lost_at = ep->now;
+	struct soft_cwnd *cwnd = qp->cwnd;
+
+	if (qp->req.head && pier__soft_wqe_is_read(qp->req.head))
+		count_response(qp);
+	cwnd->lost_at = qp->ep->now;
 	if (!cwnd->incast && pier__soft_incast_is_likely(cwnd))
 		begin(cwnd);
 }

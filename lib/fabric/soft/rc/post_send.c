@@ -139,7 +139,7 @@ static void wqe_queue(struct soft_qp *qp, struct soft_wqe *wqe)
 
 	wqe->first = req->end;
 	wqe->packets = wqe->length ? (wqe->length - 1) / qp->mtu + 1 : 1;
-	/* Fixed: a retransmitted READ request must have the same end. */
+	/* It changes for soft peers only, once a request was sent. */
 	wqe->read_packets = pier__soft_read_packets(qp);
 	req->end += wqe->packets;
 	req->posted++;

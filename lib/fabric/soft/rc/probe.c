@@ -23,6 +23,15 @@ static void packet(const struct soft_qp *qp, struct soft_tx *ret)
 	ret->hdr_len = (uint8_t)pier__soft_encode(&hdr, ret->hdr);
 }
 
+void pier__soft_qp_sent_alone(struct soft_qp *qp, const struct soft_tx *tx)
+{
+	uint64_t bytes = tx->hdr_len + 4;
+
+	pier__soft_count(qp, SOFT_COUNTER(tx_packets));
+	pier__soft_add(qp->counters, SOFT_COUNTER(tx_bytes), bytes);
+	pier__soft_add(qp->ep->counters, SOFT_COUNTER(tx_bytes), bytes);
+}
+
 bool pier__soft_qp_probe(struct soft_qp *qp)
 {
 	struct soft_tx tx = { .pad = 0 };
@@ -32,9 +41,6 @@ bool pier__soft_qp_probe(struct soft_qp *qp)
 	packet(qp, &tx);
 	if (qp->io->ops->send(qp->io, &tx, 1) != 1)
 		return true;	/* lost, like any packet */
-	pier__soft_count(qp, SOFT_COUNTER(tx_packets));
-	pier__soft_add(qp->counters, SOFT_COUNTER(tx_bytes), tx.hdr_len + 4);
-	pier__soft_add(qp->ep->counters, SOFT_COUNTER(tx_bytes),
-		       tx.hdr_len + 4);
+	pier__soft_qp_sent_alone(qp, &tx);
 	return true;
 }

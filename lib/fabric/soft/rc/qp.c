@@ -36,6 +36,7 @@ int pier__soft_qp_create(struct soft_cq *cq, struct soft_srq *srq,
 		return pier__fail(-ENOMEM, "no memory for a QP");
 	qp->ep = ep;
 	qp->io = ep->io;
+	qp->wire = ep->io;
 	qp->cq = cq;
 	qp->recv_cq = cq;
 	qp->srq = srq;
@@ -89,6 +90,7 @@ void pier__soft_qp_fail(struct soft_qp *qp, enum ibv_wc_status status)
 	if (qp->state == IBV_QPS_ERR)
 		return;
 	qp->state = IBV_QPS_ERR;
+	pier__soft_note(qp, SOFT_EVENT_STATE, IBV_QPS_ERR);
 	pier__soft_early_clear(qp);
 	qp_quiet(qp);
 	pier__soft_reply_drop_results(qp);
@@ -101,6 +103,8 @@ void pier__soft_qp_fail(struct soft_qp *qp, enum ibv_wc_status status)
 	while (qp->req.head)
 		pier__soft_req_complete(qp, IBV_WC_WR_FLUSH_ERR);
 	qp->req.cur = NULL;
+	if (status != IBV_WC_WR_FLUSH_ERR)
+		pier__soft_qp_dump(qp);
 }
 
 struct pier__psns pier__soft_qp_psns(const struct soft_qp *qp)
@@ -118,6 +122,8 @@ void pier__soft_qp_reset(struct soft_qp *qp)
 
 	pier__soft_early_free(qp);
 	pier__soft_reply_final_ack(qp);
+	if (qp->state != IBV_QPS_RESET)
+		pier__soft_note(qp, SOFT_EVENT_STATE, IBV_QPS_RESET);
 	qp->state = IBV_QPS_RESET;
 	qp_quiet(qp);
 	pier__list_del(&qp->resp.link);
@@ -164,6 +170,7 @@ void pier__soft_qp_recv_by(struct soft_qp *qp, struct soft_cq *cq,
 void pier__soft_qp_send_by(struct soft_qp *qp, struct soft_io *io)
 {
 	qp->io = io;
+	qp->wire = io;
 }
 
 void pier__soft_qp_count_in(struct soft_qp *qp, struct soft_counters *counters)

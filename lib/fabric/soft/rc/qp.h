@@ -4,6 +4,7 @@
 
 #include "fabric/soft/rc/cwnd.h"
 #include "fabric/soft/rc/ep.h"
+#include "fabric/soft/stats/recorder.h"
 #include "fabric/soft/wire/codec.h"
 
 /*
@@ -284,10 +285,12 @@ struct soft_qp {
 	uint8_t send_sge;
 	uint8_t access;			/* IBV_ACCESS_REMOTE_* */
 	uint8_t tclass, hop_limit;
+	uint64_t cnp_at;		/* ns, the last one sent; 0: none was */
 	bool selective;			/* the peer is not a RoCE device */
 	bool ud;			/* of datagrams: no peer, and: */
 	uint32_t qkey, ud_psn;
 	struct soft_io *io;		/* borrowed; to send by */
+	struct soft_io *wire;		/* the same, without shared memory */
 	struct soft_addr src;
 	struct soft_cwnd *cwnd;		/* from RTR on */
 	struct soft_timer timer;
@@ -303,6 +306,17 @@ static inline void pier__soft_count(struct soft_qp *qp, size_t counter)
 {
 	pier__soft_add(qp->counters, counter, 1);
 	pier__soft_add(qp->ep->counters, counter, 1);
+}
+
+/* Record an event of @qp that is about no packet: note.c. */
+static inline void pier__soft_note(struct soft_qp *qp, int kind, int detail)
+{
+	pier__soft_ep_note(qp->ep, qp->qpn, kind, detail, 0);
+}
+
+static inline bool pier__soft_is_read_response(uint8_t opcode)
+{
+	return opcode >= SOFT_READ_FIRST && opcode <= SOFT_READ_ONLY;
 }
 
 /* A received packet, decoded. */
@@ -365,6 +379,10 @@ int pier__soft_timer_run(struct soft_ep *ep);
 int pier__soft_table_add(struct soft_ep *ep, struct soft_qp *qp);
 void pier__soft_table_del(struct soft_ep *ep, struct soft_qp *qp);
 struct soft_qp *pier__soft_table_find(const struct soft_ep *ep, uint32_t qpn);
+/* Call @fn for each QP; it creates and destroys none. */
+void pier__soft_table_each(const struct soft_ep *ep,
+			   void (*fn)(struct soft_qp *qp, void *arg),
+			   void *arg);
 
 /*
  * ud.c: a QP of datagrams.  The state changes to that of @attr; a packet for
@@ -392,6 +410,9 @@ int pier__soft_tx_run(struct soft_ep *ep, bool replies);
 void pier__soft_qp_fail(struct soft_qp *qp, enum ibv_wc_status status);
 /* To RESET: nothing is completed, unread completions are dropped. */
 void pier__soft_qp_reset(struct soft_qp *qp);
+
+/* note.c: @qp has failed: log the events of it that are recorded. */
+void pier__soft_qp_dump(struct soft_qp *qp);
 
 /* requester.c: requests sent. */
 void pier__soft_req_init(struct soft_req *req, uint32_t psn);
@@ -550,5 +571,12 @@ void pier__soft_ack_coalesce_duplicate(struct soft_qp *qp);
 void pier__soft_ack_coalesce_run(struct soft_ep *ep, bool all);
 /* When the first wait ends; PIER__NEVER. */
 uint64_t pier__soft_ack_coalesce_due(const struct soft_ep *ep);
+
+/* probe.c: count @tx, which is sent and has no payload. */
+void pier__soft_qp_sent_alone(struct soft_qp *qp, const struct soft_tx *tx);
+
+/* cnp.c: a packet was received that a switch has marked; a CNP was. */
+void pier__soft_cnp_marked(struct soft_qp *qp, const struct soft_packet *in);
+void pier__soft_cnp_receive(struct soft_qp *qp);
 
 #endif

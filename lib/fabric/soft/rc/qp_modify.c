@@ -167,7 +167,8 @@ static int connect_peer(struct soft_qp *qp, const struct ibv_qp_attr *attr,
 	qp->src = *src;
 	if (!qp->src.port)
 		qp->src.port = qp->ep->io->port;
-	qp->tclass = attr->ah_attr.grh.traffic_class & SOFT_TCLASS_DSCP;
+	qp->tclass = (attr->ah_attr.grh.traffic_class & SOFT_TCLASS_DSCP) |
+		     SOFT_TCLASS_ECT;
 	qp->hop_limit = attr->ah_attr.grh.hop_limit;
 	qp->dest_qpn = attr->dest_qp_num;
 	qp->mtu = 128u << attr->path_mtu;
@@ -239,6 +240,8 @@ int pier__soft_qp_modify(struct soft_qp *qp, struct ibv_qp_attr *attr, int mask,
 		qp->access = attr->qp_access_flags & 0xff;
 	if (mask & IBV_QP_MIN_RNR_TIMER)
 		qp->resp.min_rnr_timer = attr->min_rnr_timer;
+	if (qp->state != to)
+		pier__soft_note(qp, SOFT_EVENT_STATE, to);
 	qp->state = to;
 	if (qp->ud)
 		pier__soft_ud_modify(qp, attr, mask);

@@ -68,3 +68,18 @@ void pier__soft_table_del(struct soft_ep *ep, struct soft_qp *qp)
 	pier__hash_del(&ep->qps, &qp->link);
 	ep->freed_qpns[ep->freed_next++ % size] = qp->qpn;
 }
+
+void pier__soft_table_each(const struct soft_ep *ep,
+			   void (*fn)(struct soft_qp *qp, void *arg),
+			   void *arg)
+{
+	struct pier__hash_link *link;
+	uint32_t i;
+
+	if (!ep->qps.chains)
+		return;
+	for (i = 0; i <= ep->qps.mask; i++)
+		for (link = ep->qps.chains[i]; link; link = link->next)
+			fn(pier__container_of(link, struct soft_qp, link),
+			   arg);
+}

@@ -299,6 +299,17 @@ static int window_full(struct soft_qp *qp)
 	return -EAGAIN;
 }
 
+/*
+ * The peer executes no request before the oldest.  If that is lost, responses
+ * to READs behind it are in flight until it has come: no reason to wait.
+ */
+static bool lost_fits(const struct soft_qp *qp, const struct soft_tx_note *note)
+{
+	return (note->seq == qp->req.una && !qp->cwnd->incast &&
+		pier__soft_wqe_is_read(note->wqe)) ||
+	       pier__soft_cwnd_fits(qp->ep, qp->cwnd, note->cost);
+}
+
 /* Send a packet again that is lost. */
 static int send_lost(struct soft_qp *qp)
 {
@@ -308,7 +319,7 @@ static int send_lost(struct soft_qp *qp)
 	struct soft_hdr hdr = { 0 };
 
 	pier__soft_board_next(qp, &note);
-	if (!pier__soft_cwnd_fits(qp->ep, qp->cwnd, note.cost))
+	if (!lost_fits(qp, &note))
 		return window_full(qp);
 	hdr.psn = note.seq & SOFT_PSN_MASK;
 	if (put(qp, &note, note.packets, &hdr)) {
@@ -323,6 +334,26 @@ static int send_lost(struct soft_qp *qp)
 	return 1;
 }
 
+/*
+ * In incast, requests of a READ not sent yet are for a packet each; of one that
+ * was sent to a soft peer, too.  RoCE devices may ignore one that has another
+ * end when it is sent again.
+ */
+static void shorten_read(struct soft_qp *qp)
+{
+	struct soft_req *req = &qp->req;
+	struct soft_wqe *wqe = req->cur;
+	uint64_t end = wqe->first + wqe->packets;
+
+	if (!qp->cwnd->incast || wqe->read_packets == 1 ||
+	    (req->nxt != wqe->first && req->nxt != req->una) ||
+	    (!qp->selective && req->nxt < req->max))
+		return;
+	wqe->read_packets = 1;
+	if (req->parts_end < end)
+		req->parts_end = end;	/* of longer ones, some may come */
+}
+
 int pier__soft_req_send(struct soft_qp *qp)
 {
 	struct soft_hdr hdr = { .psn = qp->req.nxt & SOFT_PSN_MASK };
@@ -335,6 +366,8 @@ int pier__soft_req_send(struct soft_qp *qp)
 		return 0;
 	if (qp->req.board && pier__soft_board_can_send(qp))
 		return send_lost(qp);
+	if (pier__soft_wqe_is_read(note.wqe))
+		shorten_read(qp);
 	packets = pier__soft_wqe_span(note.wqe, note.seq);
 	/* A probe is not limited by the window. */
 	if (!qp->req.probe)

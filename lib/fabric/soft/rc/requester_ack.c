@@ -293,7 +293,7 @@ static void req_go_back(struct soft_qp *qp)
 /* A packet was lost, by congestion. */
 static void req_reduce(struct soft_qp *qp)
 {
-	pier__soft_incast_lost(qp->ep, qp->cwnd);
+	pier__soft_incast_lost(qp);
 	pier__soft_cwnd_reduce(qp->ep, qp->cwnd);
 }
 
@@ -333,6 +333,8 @@ static void req_rnr(struct soft_qp *qp, uint8_t syndrome)
 	struct soft_req *req = &qp->req;
 
 	pier__soft_count(qp, SOFT_COUNTER(rnr_received));
+	pier__soft_ep_note(qp->ep, qp->qpn, SOFT_EVENT_NAK_RECEIVED, syndrome,
+			   req->una);
 	if (req->rnr_wait)
 		return;		/* a duplicate */
 	if (req->rnr_retry != 7 && !req->rnr_left) {
@@ -443,8 +445,11 @@ static void req_nak(struct soft_qp *qp, const struct soft_packet *in)
 {
 	uint8_t syndrome = in->hdr.syndrome;
 
-	if (syndrome <= SOFT_NAK_OPERATIONAL)
+	if (syndrome <= SOFT_NAK_OPERATIONAL) {
 		pier__soft_count(qp, SOFT_COUNTER(naks_received[syndrome & 3]));
+		pier__soft_ep_note(qp->ep, qp->qpn, SOFT_EVENT_NAK_RECEIVED,
+				   syndrome, qp->req.una);
+	}
 	if (syndrome == SOFT_NAK_SEQUENCE)
 		req_lost(qp);
 	else if (syndrome == SOFT_NAK_INVALID)
@@ -533,6 +538,7 @@ static void req_missing(struct soft_qp *qp)
 	if (req->nxt < req->max || pier__soft_board_tail(qp))
 		return;
 	pier__soft_count(qp, SOFT_COUNTER(tail_probes));
+	pier__soft_ep_note(qp->ep, qp->qpn, SOFT_EVENT_TAIL_PROBE, 0, req->una);
 	if (pier__soft_incast_is_likely(qp->cwnd))
 		req_reduce(qp);
 	if (req->tails < TAILS_MAX)
@@ -559,12 +565,14 @@ void pier__soft_req_timer(struct soft_qp *qp, uint64_t late)
 		pier__soft_qp_fail(qp, IBV_WC_RETRY_EXC_ERR);
 	} else if (req->una < req->max && req->retransmit_at <= now) {
 		pier__soft_count(qp, SOFT_COUNTER(timeouts));
+		pier__soft_ep_note(qp->ep, qp->qpn, SOFT_EVENT_TIMEOUT, 0,
+				   req->una);
 		if (req->backoff < 16)
 			req->backoff++;
 		/* Congestion if acknowledgements came; else a dead peer. */
 		if (req->progressed && !req->probe)
 			pier__soft_cwnd_reduce(qp->ep, qp->cwnd);
-		pier__soft_incast_lost(qp->ep, qp->cwnd);
+		pier__soft_incast_lost(qp);
 		req->probe = true;
 		req_go_back(qp);
 	} else if (req->una < req->max) {

@@ -351,6 +351,8 @@ void pier__soft_reply_sent(struct soft_qp *qp, const struct soft_tx_note *note)
 		pier__soft_count(qp, SOFT_COUNTER(selective_sent));
 	if (note->res != NO_RES || note->due != SOFT_DUE_NAK)
 		return;
+	pier__soft_ep_note(qp->ep, qp->qpn, SOFT_EVENT_NAK_SENT, syndrome,
+			   qp->resp.epsn);
 	if (syndrome >= SOFT_SYN_NAK)
 		pier__soft_count(qp, SOFT_COUNTER(naks_sent[syndrome & 3]));
 	else

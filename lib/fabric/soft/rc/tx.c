@@ -2,6 +2,7 @@
 /* The batch of packets to send: which QP sends next, and how many packets. */
 #include <errno.h>
 
+#include "core/probe.h"
 #include "core/roce.h"
 #include "fabric/soft/rc/qp.h"
 
@@ -52,8 +53,14 @@ static void tx_count(const struct soft_tx_note *note, const struct soft_tx *tx)
 	pier__soft_count(qp, SOFT_COUNTER(tx_packets));
 	pier__soft_add(qp->counters, SOFT_COUNTER(tx_bytes), len);
 	pier__soft_add(qp->ep->counters, SOFT_COUNTER(tx_bytes), len);
-	if (note->retransmit)
+	if (qp->io->shared)
+		pier__soft_count(qp, SOFT_COUNTER(shm_sent));
+	if (note->retransmit) {
+		pier__probe_retransmission(qp->qpn, note->seq & SOFT_PSN_MASK);
 		pier__soft_count(qp, SOFT_COUNTER(resent));
+		pier__soft_ep_note(qp->ep, qp->qpn, SOFT_EVENT_RESENT, 0,
+				   note->seq);
+	}
 	if (note->selective)
 		pier__soft_count(qp, SOFT_COUNTER(selective_resent));
 	if (!note->wqe)

@@ -12,6 +12,8 @@
 #define UDP_LEN 8
 #define PROTO_UDP 17
 #define HOP_LIMIT 64		/* sockets do not report what was left of it */
+#define SL_IPV6 9		/* of a RoCE completion: the header, as mlx5 */
+#define SL_IPV4 10		/* devices report it; UCX reads this */
 
 void pier__soft_ud_set(struct soft_qp *qp, uint32_t mtu)
 {
@@ -225,6 +227,7 @@ void pier__soft_ud_receive(struct soft_qp *qp, const struct soft_packet *in,
 		.byte_len = SOFT_GRH_LEN + in->len,
 		.src_qp = in->hdr.src_qpn,
 		.wc_flags = IBV_WC_GRH,
+		.sl = IN6_IS_ADDR_V4MAPPED(&rx->src.ip) ? SL_IPV4 : SL_IPV6,
 	};
 
 	if (is_for(qp, &in->hdr, rx) && fits(qp->srq, in->len))

@@ -37,6 +37,25 @@ struct soft_counters {
 	uint64_t selective_received;
 	uint64_t selective_resent;	/* of resent: not those behind them */
 	uint64_t tail_probes;		/* sent when no answer came */
+	uint64_t marked;		/* packets received with a mark of */
+					/* congestion */
+	uint64_t cnps_sent, cnps_received;
+	uint64_t completions;		/* polled; as rx_overflows, of */
+					/* endpoints */
+	uint64_t completions_failed;	/* of those: with an error */
+	uint64_t faults_lost;		/* packets, by PIER_FAULTS; the same */
+	uint64_t faults_corrupted;
+
+	uint64_t shm_sent;		/* of tx_packets: by shared memory */
+	uint64_t shm_connected;		/* QPs that have begun to send by it */
+	uint64_t shm_wakes;		/* sleeping peers that were woken */
+	uint64_t shm_ended;		/* links that were closed; and why */
+					/* there was none: the peer */
+	uint64_t shm_absent;		/* does not listen, */
+	uint64_t shm_foreign;		/* is another user's, */
+	uint64_t shm_versions;		/* has another version, */
+	uint64_t shm_nonsense;		/* breaks the rules; or */
+	uint64_t shm_limits;		/* memory, descriptors, links */
 
 	/* Of a connection, as things are now. */
 	uint64_t window;		/* of its destination, bytes */

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +32,13 @@ static struct {
 
 const char *pier__soft_counters_dir = "/dev/shm";
 
+const char *pier__soft_counters_second(void)
+{
+	const char *dir = secure_getenv("PIER_COUNTERS_DIR");
+
+	return dir && *dir ? dir : NULL;
+}
+
 /*
  * Allocate [@at, @at + @len) of the file: a write to a page for which the file
  * system has no space would raise SIGBUS.
@@ -51,6 +59,20 @@ void pier__soft_counters_file_name(char *ret, size_t size, uid_t uid, pid_t pid,
 		 (unsigned int)pid, number);
 }
 
+/* Have @name also in the folder of files that remain. */
+static void name_again(const char *name)
+{
+	const char *dir = pier__soft_counters_second();
+	char path[PATH_MAX];
+
+	if (!dir)
+		return;
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	if (link(own.path, path))
+		pier__log(PIER_LOG_WARNING, "soft", "counters do not remain: "
+			  "%s: %s", path, pier_strerror(errno));
+}
+
 /* Give the file of @fd, which is complete, its name. */
 static int publish(int fd)
 {
@@ -63,6 +85,7 @@ static int publish(int fd)
 		 name);
 	if (linkat(AT_FDCWD, link, AT_FDCWD, own.path, AT_SYMLINK_FOLLOW))
 		return -errno;
+	name_again(name);
 	return 0;
 }
 
@@ -217,6 +240,22 @@ struct soft_row *pier__soft_row_get_qp(const char *device, uint32_t qpn)
 	}
 	pthread_mutex_unlock(&own.lock);
 	return row;
+}
+
+struct soft_events *pier__soft_row_events(struct soft_row *row)
+{
+	struct soft_events *events = NULL;
+
+	if (!row || !pier__soft_recorder_on())
+		return NULL;
+	pthread_mutex_lock(&own.lock);
+	if (is_own(row)) {
+		events = &own.file->events[row - own.file->row];
+		if (reserve(events, sizeof(*events)))
+			events = NULL;
+	}
+	pthread_mutex_unlock(&own.lock);
+	return events;
 }
 
 void pier__soft_row_put(struct soft_row *row)

@@ -4,6 +4,7 @@
 
 #include "fabric/fabric.h"
 #include "fabric/soft/stats/count.h"
+#include "fabric/soft/stats/recorder.h"
 #include "fabric/soft/wire/packet.h"
 
 /*
@@ -22,7 +23,7 @@
  * the rows, and it logs a warning.
  */
 #define SOFT_COUNTERS_MAGIC "pier counters"
-#define SOFT_COUNTERS_VERSION 4	/* of all of this, and of soft_counters */
+#define SOFT_COUNTERS_VERSION 7	/* of all of this, and of soft_counters */
 #define SOFT_ROWS_EP 256	/* rows of endpoints, then of connections */
 #define SOFT_ROWS_QP 1024
 
@@ -51,10 +52,19 @@ struct soft_counters_file {
 	uint64_t start;			/* of the process, in clock ticks */
 	char program[16];
 	struct soft_row row[SOFT_ROWS_EP + SOFT_ROWS_QP];
+	struct soft_events events[SOFT_ROWS_EP];	/* of the row of that */
+							/* index */
 };
 
 /* The directory: /dev/shm; tests may set another. */
 extern const char *pier__soft_counters_dir;
+
+/*
+ * The folder of PIER_COUNTERS_DIR, or NULL: there each file has its name a
+ * second time, which is not removed, and there files are read, also those of
+ * processes that have ended.
+ */
+const char *pier__soft_counters_second(void);
 
 /*
  * A row for an endpoint on @device, with the counts of one that ended; or for
@@ -62,6 +72,9 @@ extern const char *pier__soft_counters_dir;
  */
 struct soft_row *pier__soft_row_get_ep(const char *device, uint16_t port);
 struct soft_row *pier__soft_row_get_qp(const char *device, uint32_t qpn);
+
+/* The events of @row, of an endpoint; or NULL: none are recorded. */
+struct soft_events *pier__soft_row_events(struct soft_row *row);
 
 /* Release @row, which is not written any more; or NULL.  Any thread. */
 void pier__soft_row_put(struct soft_row *row);

@@ -22,6 +22,9 @@
 #define OPEN_FLAGS (O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
 #define COUNTED_MAX 65536	/* devices and connections in all */
 
+_Static_assert(sizeof(((struct pier__counted *)0)->values) >=
+	       sizeof(struct soft_counters), "a place for each counter");
+
 /* When the process @pid was started, in ticks; 0: there is none. */
 static uint64_t start_of(uint32_t pid)
 {
@@ -85,9 +88,9 @@ static bool is_counters_file(const struct soft_counters_file *file,
 	       file->pid && file->pid <= INT32_MAX;
 }
 
-/* Copy the file @name in @dir.  Returns its descriptor, or -1. */
+/* Copy @len bytes of the file @name in @dir.  Returns its descriptor, or -1. */
 static int open_file(int dir, const char *name, struct soft_counters_file *file,
-		     struct stat *st)
+		     size_t len, struct stat *st)
 {
 	int fd;
 
@@ -96,7 +99,7 @@ static int open_file(int dir, const char *name, struct soft_counters_file *file,
 		return -1;
 	if (fstat(fd, st) || !S_ISREG(st->st_mode) ||
 	    st->st_size != sizeof(*file) ||
-	    pread(fd, file, sizeof(*file), 0) != sizeof(*file) ||
+	    pread(fd, file, len, 0) != (ssize_t)len ||
 	    !is_counters_file(file, st)) {
 		close(fd);
 		return -1;
@@ -138,22 +141,52 @@ static void describe(const struct soft_counters_file *file,
 		one->values[i] = pier__soft_counter(&row->counters, i);
 }
 
-/* Add to the device of that name, from @from on.  False: there is none. */
-static bool add_to_device(struct pier__counteds *list, size_t from,
-			  const struct pier__counted *one)
+static int by_time(const void *a, const void *b)
+{
+	uint64_t one = ((const struct pier_conn_event *)a)->at_ns;
+	uint64_t other = ((const struct pier_conn_event *)b)->at_ns;
+
+	return one < other ? -1 : one > other;
+}
+
+/* Append the events of one endpoint to those of its device. */
+static int add_events(const struct soft_events *events,
+		      struct pier__counted *dev)
+{
+	uint64_t i, first = pier__soft_event_first(events);
+	size_t size = dev->event_count + SOFT_EVENTS;
+	struct pier_conn_event *all;
+
+	if (!events->count)
+		return 0;
+	all = realloc(dev->events, size * sizeof(*all));
+	if (!all)
+		return pier__fail(-ENOMEM, "no memory for %zu events", size);
+	dev->events = all;
+	for (i = 0; i < SOFT_EVENTS; i++)
+		if (pier__soft_event_get(events, first + i,
+					 &all[dev->event_count]))
+			dev->event_count++;
+	qsort(all, dev->event_count, sizeof(*all), by_time);
+	return 0;
+}
+
+/* Add to the device of that name.  NULL: there is none. */
+static struct pier__counted *add_to_device(struct pier__counteds *list,
+					   const struct pier__counted *one)
 {
 	struct pier__counted *row;
 	size_t i, j;
 
-	for (i = from; i < list->count; i++) {
+	for (i = 0; i < list->count; i++) {
 		row = &list->row[i];
 		if (row->what.qpn || strcmp(row->what.device, one->what.device))
 			continue;
 		for (j = 0; j < one->count; j++)
 			row->values[j] += one->values[j];
-		return true;
+		return row;
 	}
-	return false;
+	return NULL;
 }
 
 /* Append the connections on @device. */
@@ -173,27 +206,41 @@ static int add_conns(const struct soft_counters_file *file, const char *device,
 	return err;
 }
 
+static int add_endpoint(const struct soft_counters_file *file, size_t i,
+			struct pier__counteds *devices)
+{
+	struct pier__counted one, *dev;
+	int err;
+
+	describe(file, &file->row[i], &one);
+	dev = add_to_device(devices, &one);
+	if (!dev) {
+		err = pier__counteds_add(devices, &one);
+		if (err)
+			return err;
+		dev = &devices->row[devices->count - 1];
+	}
+	return add_events(&file->events[i], dev);
+}
+
 static int add_file(const struct soft_counters_file *file,
 		    struct pier__counteds *list)
 {
 	struct pier__counteds devices = { 0 };
-	struct pier__counted one;
 	size_t i;
 	int err = 0;
 
-	for (i = 0; !err && i < SOFT_ROWS_EP; i++) {
-		if (file->row[i].kind != SOFT_ROW_EP)
-			continue;
-		describe(file, &file->row[i], &one);
-		if (!add_to_device(&devices, 0, &one))
-			err = pier__counteds_add(&devices, &one);
-	}
+	for (i = 0; !err && i < SOFT_ROWS_EP; i++)
+		if (file->row[i].kind == SOFT_ROW_EP)
+			err = add_endpoint(file, i, &devices);
 	for (i = 0; !err && i < devices.count; i++) {
 		err = pier__counteds_add(list, &devices.row[i]);
-		if (!err)
-			err = add_conns(file, devices.row[i].what.device, list);
+		if (err)
+			break;
+		devices.row[i].events = NULL;	/* the list owns them */
+		err = add_conns(file, devices.row[i].what.device, list);
 	}
-	free(devices.row);
+	pier__counteds_free(&devices);
 	return err;
 }
 
@@ -253,14 +300,31 @@ static void sweep_foreign(int dir, const char *name)
 	close(fd);
 }
 
+/* Read one file, whether its process has ended or not. */
+static int look_any(int dir, const char *name, int pid,
+		    struct soft_counters_file *file,
+		    struct pier__counteds *list)
+{
+	struct stat st;
+	int fd = open_file(dir, name, file, sizeof(*file), &st);
+
+	if (fd < 0)
+		return 0;
+	close(fd);
+	return !pid || (int)file->pid == pid ? add_file(file, list) : 0;
+}
+
 /* Read one file, or remove it if its process is dead and this user's. */
 static int look(int dir, const char *name, int pid,
 		struct soft_counters_file *file, struct pier__counteds *list)
 {
+	/* Who only removes files needs their heads. */
+	size_t len = list ? sizeof(*file) :
+			    offsetof(struct soft_counters_file, row);
 	struct stat st;
 	int fd, err = 0;
 
-	fd = open_file(dir, name, file, &st);
+	fd = open_file(dir, name, file, len, &st);
 	if (fd < 0) {
 		sweep_foreign(dir, name);
 		return 0;
@@ -278,11 +342,12 @@ static int look(int dir, const char *name, int pid,
 int pier__soft_counters_file_list(int pid, struct pier__counteds *list)
 {
 	struct soft_counters_file *file;
+	const char *second = list ? pier__soft_counters_second() : NULL;
 	struct dirent *entry;
 	int err = 0;
 	DIR *dir;
 
-	dir = opendir(pier__soft_counters_dir);
+	dir = opendir(second ? second : pier__soft_counters_dir);
 	if (!dir)
 		return 0;	/* there are no files */
 	file = malloc(sizeof(*file));
@@ -293,7 +358,8 @@ int pier__soft_counters_file_list(int pid, struct pier__counteds *list)
 			break;
 		if (list ? is_name(entry->d_name, pid) :
 			   is_own(dirfd(dir), entry->d_name))
-			err = look(dirfd(dir), entry->d_name, pid, file, list);
+			err = (second ? look_any : look)(
+				dirfd(dir), entry->d_name, pid, file, list);
 	}
 	free(file);
 	closedir(dir);

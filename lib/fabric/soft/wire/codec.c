@@ -77,7 +77,7 @@ static uint8_t *encode_bth(const struct soft_hdr *hdr, uint8_t *p)
 	p[1] = hdr->solicited << 7 | hdr->pad << 4;
 	p[2] = hdr->pkey >> 8;
 	p[3] = hdr->pkey;
-	put32(p + 4, hdr->qpn & 0xffffff);
+	put32(p + 4, (uint32_t)hdr->becn << 30 | (hdr->qpn & 0xffffff));
 	put32(p + 8, (uint32_t)hdr->ack_req << 31 |
 		     (hdr->selective ? SOFT_SELECTIVE << 24 : 0) |
 		     (uint32_t)hdr->senders << (24 + SOFT_SENDERS_SHIFT) |

@@ -13,6 +13,9 @@
  */
 #define SOFT_ID_MAX 63		/* the largest IPv4 ID of soft */
 
+/* The byte of the BTH that is all ones in the ICRC, whatever it has. */
+#define SOFT_BTH_CONGESTION 4
+
 /*
  * The sender can read selective acknowledgements.  A bit of the BTH's byte 8,
  * which is reserved; a RoCE device receives no packet with it.
@@ -61,6 +64,7 @@ struct soft_hdr {
 	bool selective;			/* SOFT_SELECTIVE */
 	uint8_t senders;		/* SOFT_SENDERS_MAX at most */
 	uint8_t pad;
+	bool becn;			/* of a CNP; not decoded */
 	uint16_t pkey;
 	uint32_t qpn;			/* destination */
 	uint32_t psn;
@@ -113,8 +117,8 @@ uint32_t pier__soft_icrc(const struct soft_tx *tx, uint16_t id);
 
 /*
  * What pier__crc32() goes on from over a packet as it is laid out, which is
- * @len bytes with its ICRC and has no congestion mark: the ICRC is that of its
- * bytes up to there.  IPv4: @id is at most SOFT_ID_MAX.
+ * @len bytes with its ICRC and has 0 in SOFT_BTH_CONGESTION: the ICRC is that
+ * of its bytes up to there.  IPv4: @id is at most SOFT_ID_MAX.
  */
 uint32_t pier__soft_icrc_begin(struct soft_fronts *fronts,
 			       const struct soft_addr *src,

@@ -16,7 +16,6 @@
 #define IPV6_LEN 40
 #define UDP_LEN 8
 #define FRONT_MAX (LRH_LEN + IPV6_LEN + UDP_LEN)
-#define BTH_CONGESTION 4
 #define ICRC_LEN 4
 
 #define POLYNOMIAL 0xedb88320u	/* reflected */
@@ -98,7 +97,7 @@ uint32_t pier__soft_icrc(const struct soft_tx *tx, uint16_t id)
 	uint32_t crc, i;
 
 	memcpy(front + at, tx->hdr, tx->hdr_len);
-	front[at + BTH_CONGESTION] = 0xff;
+	front[at + SOFT_BTH_CONGESTION] = 0xff;
 	crc = pier__crc32(0, front, at + tx->hdr_len);
 	for (i = 0; i < tx->iov_count; i++)
 		crc = pier__crc32(crc, tx->iov[i].iov_base, tx->iov[i].iov_len);
@@ -221,12 +220,12 @@ uint32_t pier__soft_icrc_begin(struct soft_fronts *fronts,
 /* From the CRC @crc of what is before the BTH on, to that of the packet. */
 static uint32_t rest_crc(uint32_t crc, const struct soft_rx *rx)
 {
-	uint8_t begin[BTH_CONGESTION + 1];
+	uint8_t begin[SOFT_BTH_CONGESTION + 1];
 
-	if (!rx->data[BTH_CONGESTION])
+	if (!rx->data[SOFT_BTH_CONGESTION])
 		return pier__crc32(crc ^ AS_ONES, rx->data, rx->len - ICRC_LEN);
-	memcpy(begin, rx->data, BTH_CONGESTION);
-	begin[BTH_CONGESTION] = 0xff;
+	memcpy(begin, rx->data, SOFT_BTH_CONGESTION);
+	begin[SOFT_BTH_CONGESTION] = 0xff;
 	crc = pier__crc32(crc, begin, sizeof(begin));
 	return pier__crc32(crc, rx->data + sizeof(begin),
 			   rx->len - sizeof(begin) - ICRC_LEN);

@@ -301,6 +301,11 @@ static const uint8_t *vendor_of(uint16_t attr)
 	return attr == SOFT_MAD_SIDR_REP ? sidr_vendor : NULL;
 }
 
+uint8_t pier__soft_mad_attr(const uint8_t *bytes)
+{
+	return bytes[17];	/* those of CM fit into it */
+}
+
 size_t pier__soft_mad_data_len(uint16_t attr)
 {
 	const struct layout *layout = layout_of(attr);

@@ -81,6 +81,9 @@ struct soft_mad {
 	size_t len;
 };
 
+/* The attribute of @bytes, which are a message of ours. */
+uint8_t pier__soft_mad_attr(const uint8_t *bytes);
+
 /* The size of the private data of @attr. */
 size_t pier__soft_mad_data_len(uint16_t attr);
 

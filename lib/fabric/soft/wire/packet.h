@@ -26,8 +26,13 @@ struct soft_addr {
 	uint16_t port;		/* host order */
 };
 
-/* Of a traffic class; the other bits are ECN's, which are the sender's. */
+/*
+ * Of a traffic class; the other bits are ECN's, which are the sender's: it
+ * heeds marks, and a switch has marked the packet.
+ */
 #define SOFT_TCLASS_DSCP 0xfc
+#define SOFT_TCLASS_ECT 0x02
+#define SOFT_TCLASS_CE 0x03
 
 /*
  * A packet to send: the headers by value, the payload where the user has it.
@@ -48,9 +53,14 @@ struct soft_tx {
 /* A received packet, valid until the next receive. */
 struct soft_rx {
 	const uint8_t *data;
+	const uint8_t *front;	/* NULL, or a copy of the headers: @data are */
+				/* in memory that the sender can change */
+	const struct soft_io *via;	/* what the peer's QP is connected */
+				/* over: no addresses, no ICRC; NULL: UDP */
 	size_t len;
 	struct soft_addr src, dst;
 	uint16_t place;		/* in its run: likely its identification */
+	bool marked;		/* CE */
 };
 
 struct soft_io;
@@ -74,6 +84,9 @@ struct soft_io_ops {
 struct soft_io {
 	const struct soft_io_ops *ops;
 	uint16_t port;		/* the UDP port that peers send to */
+	bool shared;		/* memory: receiving makes no system call */
+	uint64_t due;		/* receive then, ns: packets are delayed; 0: */
+				/* there are none */
 };
 
 #endif

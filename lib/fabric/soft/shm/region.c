@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Memory shared with a peer: a sealed memfd, and the mapping of the peer's. */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/file.h"
+#include "fabric/soft/shm/region.h"
+
+#define LEN sizeof(struct soft_ring)
+
+/* Without F_SEAL_SEAL, which would change nothing. */
+#define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE)
+
+/* A child of fork(2) must not write where its parent does. */
+static int map(int fd, int prot, void **ret)
+{
+	void *at = mmap(NULL, LEN, prot, MAP_SHARED | MAP_POPULATE, fd, 0);
+	int err;
+
+	if (at == MAP_FAILED)
+		return -errno;
+	if (madvise(at, LEN, MADV_DONTFORK)) {
+		err = -errno;
+		munmap(at, LEN);
+		return err;
+	}
+	*ret = at;
+	return 0;
+}
+
+int pier__soft_region_create(struct soft_ring **ret, int *fd)
+{
+	int mem = memfd_create("pier", MFD_CLOEXEC | MFD_ALLOW_SEALING), err;
+	void *at = NULL;
+
+	if (mem < 0)
+		return -errno;
+	err = pier__file_resize(mem, LEN);
+	if (!err)
+		err = map(mem, PROT_READ | PROT_WRITE, &at);
+	if (err)
+		goto err_close;
+	if (fcntl(mem, F_ADD_SEALS, SEALS)) {
+		err = -errno;
+		goto err_unmap;
+	}
+	*ret = at;
+	*fd = mem;
+	return 0;
+
+err_unmap:
+	munmap(at, LEN);
+err_close:
+	close(mem);
+	return err;
+}
+
+int pier__soft_region_map(int fd, const struct soft_ring **ret)
+{
+	int seals = fcntl(fd, F_GET_SEALS), err;
+	struct stat st;
+	void *at;
+
+	if (seals < 0 || (seals & SEALS) != SEALS || fstat(fd, &st) ||
+	    st.st_size != LEN)
+		return -EPROTO;
+	err = map(fd, PROT_READ, &at);
+	if (!err)
+		*ret = at;
+	return err;
+}
+
+void pier__soft_region_unmap(const struct soft_ring *ring)
+{
+	if (ring)
+		munmap((void *)(uintptr_t)ring, LEN);
+}
