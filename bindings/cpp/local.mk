@@ -55,6 +55,7 @@ $(addsuffix .$(OBJEXT),$(cpp_examples)): private AM_CPPFLAGS += $(cpp_cppflags)
 
 cppexamplesdir = $(docdir)/samples/cpp
 dist_cppexamples_DATA = \
+	%D%/examples/meson.build \
 	%D%/examples/rdma_read_requester.cpp \
 	%D%/examples/rdma_read_responder.cpp \
 	%D%/examples/rdma_receive.cpp \

@@ -6,6 +6,8 @@
 	 DOCA_ACCESS_RDMA_ATOMIC)
 #define CHAIN_LEN 4u	/* as of a context of pier */
 
+#define GID_INDEX_MAX 255u
+
 static struct doca_rdma *of(struct doca_ctx *ctx)
 {
 	return (struct doca_rdma *)ctx;
@@ -56,6 +58,14 @@ static uint32_t queue(const struct doca_ctx *ctx, enum pier_limit limit,
 	return depth < max - reserved ? depth : max - reserved;
 }
 
+/* In pier 0 is the default, and PIER_ZERO is 0. */
+static uint32_t gid_index(const struct doca_rdma *rdma)
+{
+	if (rdma->gid_set && !rdma->gid_index)
+		return PIER_ZERO;
+	return rdma->gid_index;
+}
+
 /* Two of the requests in flight are pier's. */
 static int configure(struct doca_ctx *ctx, uint32_t depth)
 {
@@ -71,6 +81,7 @@ static int configure(struct doca_ctx *ctx, uint32_t depth)
 		.recv_tasks = depth,
 		.recv_chain = rdma->recv_chain,
 		.access = remote_access(rdma->permissions),
+		.gid_index = gid_index(rdma),
 		.no_hello = 1,
 		.empty_bufs = 1,
 	};
@@ -230,6 +241,30 @@ doca_error_t doca_rdma_get_recv_buf_chain_len(const struct doca_rdma *rdma,
 	return DOCA_SUCCESS;
 }
 
+doca_error_t doca_rdma_set_gid_index(struct doca_rdma *rdma, uint32_t index)
+{
+	doca_error_t error = may_set(rdma);
+
+	if (error)
+		return error;
+	if (index > GID_INDEX_MAX)
+		return pier__doca_fail(DOCA_ERROR_INVALID_VALUE,
+				       "rdma: GID index %u, at most %u", index,
+				       GID_INDEX_MAX);
+	rdma->gid_index = index;
+	rdma->gid_set = true;
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_rdma_get_gid_index(const struct doca_rdma *rdma,
+				     uint32_t *index)
+{
+	if (!rdma || !index)
+		return DOCA_ERROR_INVALID_VALUE;
+	*index = rdma->gid_index;
+	return DOCA_SUCCESS;
+}
+
 doca_error_t
 doca_rdma_set_transport_type(struct doca_rdma *rdma,
 			     enum doca_rdma_transport_type type)
@@ -238,7 +273,8 @@ doca_rdma_set_transport_type(struct doca_rdma *rdma,
 
 	if (error || type == DOCA_RDMA_TRANSPORT_RC)
 		return error;
-	return pier__doca_unsupported("a transport other than RC");
+	return pier__doca_unsupported("a transport other than RC",
+				      "pier has RC connections");
 }
 
 doca_error_t

@@ -12,7 +12,8 @@ struct doca_rdma {
 	struct pier_conn *conn;		/* from its export on */
 	const void *desc;		/* that */
 	size_t desc_len;
-	uint32_t permissions, recv_chain;
+	uint32_t permissions, recv_chain, gid_index;
+	bool gid_set;
 };
 
 extern const struct doca_job_kind pier__doca20_rdma_jobs[];

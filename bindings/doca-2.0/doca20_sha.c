@@ -43,7 +43,8 @@ static doca_error_t build(struct doca_ctx *ctx, const struct doca_job *job,
 
 	(void)flight;
 	if (sha->flags != DOCA_SHA_JOB_FLAGS_NONE)
-		return pier__doca_unsupported("a flag of a digest");
+		return pier__doca_unsupported("a flag of a digest",
+					      "a digest is of one job");
 	return pier__doca_error(
 		pier_sha_task_hash(((struct doca_sha *)ctx)->sha,
 				   algorithm(job->type),

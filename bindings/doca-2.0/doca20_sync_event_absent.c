@@ -7,7 +7,7 @@
 
 static doca_error_t absent(const void *event, const char *name)
 {
-	return event ? pier__doca_unsupported(name) : DOCA_ERROR_INVALID_VALUE;
+	return pier__doca_no_processor(event, name);
 }
 
 doca_error_t

@@ -116,7 +116,9 @@ static doca_error_t check(const struct doca_argp_param *param)
 				       "lacks a name, a type, a description or "
 				       "a callback", name ? name : "?");
 	if (param->type == DOCA_ARGP_TYPE_JSON_OBJ)
-		return pier__doca_unsupported("argp: a parameter of type JSON");
+		return pier__doca_unsupported("argp: a parameter of type JSON",
+					      "flags are booleans, numbers and "
+					      "strings");
 	if ((longer && pier__doca_argp_long(longer, strlen(longer))) ||
 	    (param->short_name && pier__doca_argp_short(param->short_name)))
 		return pier__doca_fail(DOCA_ERROR_ALREADY_EXIST, "argp: %s: "

@@ -93,7 +93,9 @@ doca_error_t doca_clock_get_timestamp(const struct doca_clock *clock,
 	case DOCA_CLOCK_NIC_FREE_RUNNING:
 	case DOCA_CLOCK_NIC_REAL_TIME:
 	case DOCA_CLOCK_NIC_DPA_TIMER:
-		return pier__doca_unsupported("a clock of the device");
+		return pier__doca_unsupported("a clock of the device",
+					      "no device has one that can "
+					      "be read");
 	default:
 		return pier__doca_fail(DOCA_ERROR_INVALID_VALUE,
 				       "clock 0x%" PRIx64 ": not one clock",
@@ -112,5 +114,6 @@ doca_clock_get_crosstimestamp(const struct doca_clock *clock, uint64_t primary,
 	(void)nic;
 	if (!clock || !primary_time || !nic_time || !accuracy)
 		return DOCA_ERROR_INVALID_VALUE;
-	return pier__doca_unsupported("a clock of the device");
+	return pier__doca_unsupported("a clock of the device",
+				      "no device has one that can be read");
 }

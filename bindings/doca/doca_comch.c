@@ -22,8 +22,9 @@ void pier__doca_comch_init(struct doca_comch_end *end,
 doca_error_t pier__doca_comch_fini(struct doca_comch_end *end)
 {
 	if (end->ctx.state != DOCA_CTX_STATE_IDLE)
-		return pier__doca_fail(DOCA_ERROR_IN_USE,
-				       "comch: destroyed while not idle");
+		return pier__doca_fail(DOCA_ERROR_IN_USE, "comch: destroyed "
+				       "while %s, not idle",
+				       pier__doca_ctx_state_name(&end->ctx));
 	pier__doca_ctx_release(&end->ctx);
 	pier__doca_pool_free(&end->sends);
 	pier_comch_destroy(end->comch);

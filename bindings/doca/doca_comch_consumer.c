@@ -145,7 +145,9 @@ doca_error_t doca_comch_consumer_destroy(struct doca_comch_consumer *consumer)
 		return DOCA_ERROR_INVALID_VALUE;
 	if (consumer->ctx.state != DOCA_CTX_STATE_IDLE)
 		return pier__doca_fail(DOCA_ERROR_IN_USE, "comch: a consumer "
-				       "was destroyed while not idle");
+				       "was destroyed while %s, not idle",
+				       pier__doca_ctx_state_name(
+					       &consumer->ctx));
 	pier__doca_ctx_release(&consumer->ctx);
 	pier__doca_pool_free(&consumer->pool);
 	pier_comch_consumer_destroy(consumer->consumer);

@@ -130,7 +130,9 @@ doca_error_t doca_comch_producer_destroy(struct doca_comch_producer *producer)
 		return DOCA_ERROR_INVALID_VALUE;
 	if (producer->ctx.state != DOCA_CTX_STATE_IDLE)
 		return pier__doca_fail(DOCA_ERROR_IN_USE, "comch: a producer "
-				       "was destroyed while not idle");
+				       "was destroyed while %s, not idle",
+				       pier__doca_ctx_state_name(
+					       &producer->ctx));
 	pier__doca_ctx_release(&producer->ctx);
 	pier__doca_pool_free(&producer->pool);
 	pier_comch_producer_destroy(producer->producer);

@@ -49,14 +49,16 @@ doca_error_t pier__doca_ctx_may_set(const struct doca_ctx *ctx)
 {
 	if (ctx->state == DOCA_CTX_STATE_IDLE)
 		return DOCA_SUCCESS;
-	return pier__doca_fail(DOCA_ERROR_BAD_STATE, "ctx: set while not idle");
+	return pier__doca_fail(DOCA_ERROR_BAD_STATE, "ctx: set while %s, not "
+			       "idle", pier__doca_ctx_state_name(ctx));
 }
 
 doca_error_t pier__doca_ctx_release(struct doca_ctx *ctx)
 {
 	if (ctx->state != DOCA_CTX_STATE_IDLE)
-		return pier__doca_fail(DOCA_ERROR_BAD_STATE,
-				       "ctx: destroyed while not idle");
+		return pier__doca_fail(DOCA_ERROR_BAD_STATE, "ctx: destroyed "
+				       "while %s, not idle",
+				       pier__doca_ctx_state_name(ctx));
 	if (ctx->pe)
 		ctx->pe->ctxs--;
 	ctx->pe = NULL;
@@ -89,8 +91,9 @@ doca_error_t doca_ctx_start(struct doca_ctx *ctx)
 	if (!ctx)
 		return DOCA_ERROR_INVALID_VALUE;
 	if (ctx->state != DOCA_CTX_STATE_IDLE)
-		return pier__doca_fail(DOCA_ERROR_BAD_STATE,
-				       "ctx: started while not idle");
+		return pier__doca_fail(DOCA_ERROR_BAD_STATE, "ctx: started "
+				       "while %s, not idle",
+				       pier__doca_ctx_state_name(ctx));
 	if (!ctx->pe)
 		return pier__doca_fail(DOCA_ERROR_NOT_CONNECTED,
 				       "ctx: started without an engine");
@@ -188,8 +191,10 @@ doca_error_t doca_ctx_set_completion_vector(struct doca_ctx *ctx,
 {
 	if (!ctx)
 		return DOCA_ERROR_INVALID_VALUE;
-	return comp_vector ? pier__doca_unsupported("a completion vector") :
-			     DOCA_SUCCESS;
+	if (!comp_vector)
+		return DOCA_SUCCESS;
+	return pier__doca_unsupported("a completion vector", "an engine has "
+				      "one descriptor for all contexts");
 }
 
 doca_error_t

@@ -45,6 +45,12 @@ void pier__doca_ctx_init(struct doca_ctx *ctx, const struct doca_ctx_kind *kind,
 /* The object may go: it is idle.  Takes it from its engine. */
 doca_error_t pier__doca_ctx_release(struct doca_ctx *ctx);
 
+/* Its state as the program knows it, for error messages. */
+static inline const char *pier__doca_ctx_state_name(const struct doca_ctx *ctx)
+{
+	return pier_ctx_state_name((enum pier_ctx_state)ctx->state);
+}
+
 /* BAD_STATE unless it is idle. */
 doca_error_t pier__doca_ctx_may_set(const struct doca_ctx *ctx);
 

@@ -23,20 +23,9 @@ static doca_error_t flag(const struct doca_devinfo *info,
 
 doca_error_t doca_dev_accelerate_resource_reclaim(struct doca_dev *dev)
 {
-	return pier__doca_absent(dev, __func__);
-}
-
-doca_error_t doca_devinfo_get_mac_addr(const struct doca_devinfo *info,
-				       uint8_t *mac_addr, uint32_t size)
-{
-	(void)size;
-	return absent(info, mac_addr);
-}
-
-doca_error_t doca_devinfo_get_active_rate(const struct doca_devinfo *info,
-					  uint64_t *active_rate)
-{
-	return absent(info, active_rate);
+	if (!dev)
+		return DOCA_ERROR_INVALID_VALUE;
+	return pier__doca_unsupported(__func__, "pier has no such call");
 }
 
 doca_error_t doca_devinfo_get_vhca_id(const struct doca_devinfo *info,

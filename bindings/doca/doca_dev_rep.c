@@ -35,7 +35,8 @@ static doca_error_t check_filter(int filter)
 				       (unsigned int)filter,
 				       (unsigned int)known);
 	if (filter & DOCA_DEVINFO_REP_FILTER_EMULATED)
-		return pier__doca_unsupported("a filter of emulated devices");
+		return pier__doca_unsupported("a filter of emulated devices",
+					      "no device here emulates any");
 	return DOCA_SUCCESS;
 }
 

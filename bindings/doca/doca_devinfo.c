@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <limits.h>
+#include <net/if.h>
+#include <net/if_arp.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "doca_dev_impl.h"
 #include "doca_fail.h"
@@ -265,4 +271,67 @@ doca_error_t pier__doca_limit(const struct doca_devinfo *info,
 	if (!error)
 		*ret = value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
 	return error;
+}
+
+/* What the kernel has of a network interface. */
+static doca_error_t ask(const char *netdev, struct ifreq *req)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int err = fd < 0;
+
+	if (!err) {
+		snprintf(req->ifr_name, sizeof(req->ifr_name), "%s", netdev);
+		err = ioctl(fd, SIOCGIFHWADDR, req);
+		close(fd);
+	}
+	if (err)
+		return pier__doca_fail(DOCA_ERROR_OPERATING_SYSTEM,
+				       "%s: its MAC address cannot be read: %m",
+				       netdev);
+	return DOCA_SUCCESS;
+}
+
+doca_error_t doca_devinfo_get_mac_addr(const struct doca_devinfo *info,
+				       uint8_t *mac_addr, uint32_t size)
+{
+	struct ifreq req = { 0 };
+	const char *netdev;
+	doca_error_t error;
+
+	if (!info || !mac_addr || size < DOCA_DEVINFO_MAC_ADDR_SIZE)
+		return DOCA_ERROR_INVALID_VALUE;
+	netdev = pier_devinfo_netdev(info->info);
+	if (!*netdev)
+		return DOCA_ERROR_NOT_SUPPORTED;
+	error = ask(netdev, &req);
+	if (error)
+		return error;
+	if (req.ifr_hwaddr.sa_family != ARPHRD_ETHER)
+		return DOCA_ERROR_NOT_SUPPORTED;
+	memcpy(mac_addr, req.ifr_hwaddr.sa_data, DOCA_DEVINFO_MAC_ADDR_SIZE);
+	return DOCA_SUCCESS;
+}
+
+/* An interface without a link, or one that has no speed, has none or -1. */
+doca_error_t doca_devinfo_get_active_rate(const struct doca_devinfo *info,
+					  uint64_t *active_rate)
+{
+	char path[PATH_MAX];
+	long megabits = 0;
+	FILE *file;
+
+	if (!info || !active_rate)
+		return DOCA_ERROR_INVALID_VALUE;
+	snprintf(path, sizeof(path), "/sys/class/net/%s/speed",
+		 pier_devinfo_netdev(info->info));
+	file = fopen(path, "re");
+	if (!file)
+		return DOCA_ERROR_NOT_SUPPORTED;
+	if (fscanf(file, "%ld", &megabits) != 1)
+		megabits = 0;
+	fclose(file);
+	if (megabits <= 0)
+		return DOCA_ERROR_NOT_SUPPORTED;
+	*active_rate = (uint64_t)megabits * 1000000;
+	return DOCA_SUCCESS;
 }

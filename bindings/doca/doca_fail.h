@@ -29,13 +29,15 @@ static inline doca_error_t pier__doca_no_cap(const void *info)
 	return info ? DOCA_ERROR_NOT_SUPPORTED : DOCA_ERROR_INVALID_VALUE;
 }
 
-/* The function @name has no meaning here.  Returns NOT_SUPPORTED. */
-doca_error_t pier__doca_unsupported(const char *name);
+/* @name, a function or a value, has no meaning here.  Returns NOT_SUPPORTED. */
+doca_error_t pier__doca_unsupported(const char *name, const char *reason);
 
-/* The same if its arguments are @given, else INVALID_VALUE. */
-static inline doca_error_t pier__doca_absent(bool given, const char *name)
+/* @name is for a DPA or a GPU; INVALID_VALUE without what is to be @given. */
+static inline doca_error_t pier__doca_no_processor(bool given, const char *name)
 {
-	return given ? pier__doca_unsupported(name) : DOCA_ERROR_INVALID_VALUE;
+	return given ? pier__doca_unsupported(name, "there is no DPA and no "
+					      "GPU") :
+		       DOCA_ERROR_INVALID_VALUE;
 }
 
 #endif

@@ -135,7 +135,9 @@ static doca_error_t find_step(struct doca_graph_instance *instance,
 				       "it, is submitted");
 	if (node->graph != instance->graph || node->kind != kind)
 		return pier__doca_fail(DOCA_ERROR_NOT_PERMITTED, "graph: data "
-				       "of a node of another kind or graph");
+				       "of node %u, which is of another %s",
+				       node->index, node->kind != kind ?
+				       "kind" : "graph");
 	*ret = &instance->step[node->index];
 	return DOCA_SUCCESS;
 }

@@ -105,10 +105,10 @@ doca_error_t pier__doca_expected(doca_error_t error, const char *format, ...)
 	return error;
 }
 
-doca_error_t pier__doca_unsupported(const char *name)
+doca_error_t pier__doca_unsupported(const char *name, const char *reason)
 {
-	return pier__doca_fail(DOCA_ERROR_NOT_SUPPORTED, "%s: not supported",
-			       name);
+	return pier__doca_fail(DOCA_ERROR_NOT_SUPPORTED, "%s: not supported: "
+			       "%s", name, reason);
 }
 
 /* Lines do not contain the name: numbers are enough. */

@@ -43,8 +43,10 @@ doca_error_t doca_mmap_set_memrange(struct doca_mmap *mmap, void *addr,
 	if (mmap->started)
 		return pier__doca_mmap_started("a range");
 	if (mmap->len)
-		return pier__doca_fail(DOCA_ERROR_NOT_PERMITTED,
-				       "mmap: a second range");
+		return pier__doca_fail(DOCA_ERROR_NOT_PERMITTED, "mmap: a "
+				       "second range, %zu bytes at %p: it has "
+				       "%zu at %p", len, addr, mmap->len,
+				       mmap->addr);
 	mmap->addr = addr;
 	mmap->len = len;
 	return DOCA_SUCCESS;
@@ -90,8 +92,9 @@ doca_error_t doca_mmap_add_dev(struct doca_mmap *mmap, struct doca_dev *dev)
 	if (mmap->started)
 		return pier__doca_mmap_started("a device");
 	if (pier__doca_mmap_has(mmap, dev, &at))
-		return pier__doca_fail(DOCA_ERROR_ALREADY_EXIST,
-				       "mmap: has the device already");
+		return pier__doca_fail(DOCA_ERROR_ALREADY_EXIST, "mmap: has "
+				       "device %s already",
+				       pier_devinfo_name(dev->info.info));
 	if (mmap->dev_count == mmap->dev_max)
 		return pier__doca_fail(DOCA_ERROR_NO_MEMORY,
 				       "mmap: more than %u devices",
@@ -172,7 +175,8 @@ doca_error_t doca_mmap_start(struct doca_mmap *mmap)
 		return pier__doca_mmap_started("start");
 	if (!mmap->len || !mmap->dev_count)
 		return pier__doca_fail(DOCA_ERROR_INVALID_VALUE, "mmap: "
-				       "started without a range or a device");
+				       "started without a %s",
+				       mmap->len ? "device" : "range");
 	err = pier_mmap_create(&new);
 	if (err)
 		return pier__doca_error(err);

@@ -124,5 +124,7 @@ doca_error_t doca_mmap_get_num_bufs(const struct doca_mmap *mmap,
 
 doca_error_t doca_mmap_enable_thread_safety(struct doca_mmap *mmap)
 {
-	return pier__doca_absent(mmap, __func__);
+	if (!mmap)
+		return DOCA_ERROR_INVALID_VALUE;
+	return pier__doca_unsupported(__func__, "pier has no such call");
 }

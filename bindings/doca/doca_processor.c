@@ -12,50 +12,50 @@
 doca_error_t doca_ctx_set_datapath_on_gpu(struct doca_ctx *ctx,
 					  struct doca_gpu *gpu)
 {
-	return pier__doca_absent(ctx, __func__);
+	return pier__doca_no_processor(ctx, __func__);
 }
 
 doca_error_t doca_ctx_set_datapath_on_dpa(struct doca_ctx *ctx,
 					  struct doca_dpa *dpa)
 {
-	return pier__doca_absent(ctx, __func__);
+	return pier__doca_no_processor(ctx, __func__);
 }
 
 doca_error_t doca_mmap_dev_get_dpa_handle(struct doca_mmap *mmap,
 					  struct doca_dev *dev,
 					  doca_dpa_dev_mmap_t *handle)
 {
-	return pier__doca_absent(mmap && dev && handle, __func__);
+	return pier__doca_no_processor(mmap && dev && handle, __func__);
 }
 
 doca_error_t doca_mmap_set_dpa_memrange(struct doca_mmap *mmap,
 					struct doca_dpa *dpa, uint64_t addr,
 					size_t len)
 {
-	return pier__doca_absent(mmap, __func__);
+	return pier__doca_no_processor(mmap, __func__);
 }
 
 doca_error_t doca_dma_get_gpu_handle(struct doca_dma *dma,
 				     struct doca_gpu_dma **handle)
 {
-	return pier__doca_absent(dma && handle, __func__);
+	return pier__doca_no_processor(dma && handle, __func__);
 }
 
 doca_error_t doca_rdma_get_dpa_handle(struct doca_rdma *rdma,
 				      doca_dpa_dev_rdma_t *handle)
 {
-	return pier__doca_absent(rdma && handle, __func__);
+	return pier__doca_no_processor(rdma && handle, __func__);
 }
 
 doca_error_t doca_rdma_get_gpu_handle(struct doca_rdma *rdma,
 				      struct doca_gpu_dev_rdma **handle)
 {
-	return pier__doca_absent(rdma && handle, __func__);
+	return pier__doca_no_processor(rdma && handle, __func__);
 }
 
 doca_error_t
 doca_rdma_dpa_completion_attach(struct doca_rdma *rdma,
 				struct doca_dpa_completion *completion)
 {
-	return pier__doca_absent(rdma, __func__);
+	return pier__doca_no_processor(rdma, __func__);
 }

@@ -9,6 +9,8 @@
 #include "doca_fail.h"
 #include "doca_mmap_impl.h"
 
+#define OWN_CONNS "pier makes its connections itself, without an rdma_cm_id"
+
 doca_error_t doca_rdma_bridge_get_dev_pd(const struct doca_dev *dev,
 					 struct ibv_pd **pd)
 {
@@ -95,7 +97,7 @@ doca_rdma_bridge_prepare_connection(struct doca_rdma *rdma,
 	(void)rdma;
 	(void)cm_id;
 	(void)conn;
-	return pier__doca_unsupported(__func__);
+	return pier__doca_unsupported(__func__, OWN_CONNS);
 }
 
 doca_error_t doca_rdma_bridge_accept(struct doca_rdma *rdma, void *priv,
@@ -106,7 +108,7 @@ doca_error_t doca_rdma_bridge_accept(struct doca_rdma *rdma, void *priv,
 	(void)priv;
 	(void)priv_len;
 	(void)conn;
-	return pier__doca_unsupported(__func__);
+	return pier__doca_unsupported(__func__, OWN_CONNS);
 }
 
 doca_error_t doca_rdma_bridge_established(struct doca_rdma *rdma,
@@ -114,5 +116,5 @@ doca_error_t doca_rdma_bridge_established(struct doca_rdma *rdma,
 {
 	(void)rdma;
 	(void)conn;
-	return pier__doca_unsupported(__func__);
+	return pier__doca_unsupported(__func__, OWN_CONNS);
 }

@@ -167,7 +167,9 @@ doca_error_t doca_rdma_set_mtu(struct doca_rdma *rdma, enum doca_mtu_size mtu)
 	if (error)
 		return error;
 	if ((unsigned int)mtu > DOCA_MTU_SIZE_4K_BYTES)
-		return pier__doca_unsupported("an MTU of raw Ethernet");
+		return pier__doca_unsupported("an MTU of raw Ethernet",
+					      "connections are RC, whose MTU "
+					      "is 256 to 4096");
 	if (256u << mtu > pier_devinfo_mtu(rdma->dev->info.info))
 		return pier__doca_fail(DOCA_ERROR_NOT_SUPPORTED, "rdma: MTU "
 				       "%u, the port has %u", 256u << mtu,

@@ -10,56 +10,56 @@ doca_error_t
 doca_sync_event_add_publisher_location_dpa(struct doca_sync_event *event,
 					   struct doca_dpa *dpa)
 {
-	return pier__doca_absent(event, __func__);
+	return pier__doca_no_processor(event, __func__);
 }
 
 doca_error_t
 doca_sync_event_add_publisher_location_gpu(struct doca_sync_event *event,
 					   struct doca_gpu *gpu)
 {
-	return pier__doca_absent(event, __func__);
+	return pier__doca_no_processor(event, __func__);
 }
 
 doca_error_t
 doca_sync_event_add_subscriber_location_dpa(struct doca_sync_event *event,
 					    struct doca_dpa *dpa)
 {
-	return pier__doca_absent(event, __func__);
+	return pier__doca_no_processor(event, __func__);
 }
 
 doca_error_t
 doca_sync_event_add_subscriber_location_gpu(struct doca_sync_event *event,
 					    struct doca_gpu *gpu)
 {
-	return pier__doca_absent(event, __func__);
+	return pier__doca_no_processor(event, __func__);
 }
 
 doca_error_t doca_sync_event_get_dpa_handle(struct doca_sync_event *event,
 					    struct doca_dpa *dpa,
 					    doca_dpa_dev_sync_event_t *handle)
 {
-	return pier__doca_absent(event && handle, __func__);
+	return pier__doca_no_processor(event && handle, __func__);
 }
 
 doca_error_t doca_sync_event_get_gpu_handle(struct doca_sync_event *event,
 					    struct doca_gpu *gpu,
 					    doca_gpu_dev_sync_event_t *handle)
 {
-	return pier__doca_absent(event && handle, __func__);
+	return pier__doca_no_processor(event && handle, __func__);
 }
 
 doca_error_t doca_sync_event_remote_net_get_dpa_handle(
 	struct doca_sync_event_remote_net *event, struct doca_dpa *dpa,
 	doca_dpa_dev_sync_event_remote_net_t *handle)
 {
-	return pier__doca_absent(event && handle, __func__);
+	return pier__doca_no_processor(event && handle, __func__);
 }
 
 doca_error_t doca_sync_event_remote_net_get_gpu_handle(
 	struct doca_sync_event_remote_net *event, struct doca_gpu *gpu,
 	doca_gpu_dev_sync_event_remote_net_t *handle)
 {
-	return pier__doca_absent(event && handle, __func__);
+	return pier__doca_no_processor(event && handle, __func__);
 }
 
 doca_error_t

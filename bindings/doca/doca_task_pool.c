@@ -12,10 +12,14 @@ doca_error_t pier__doca_pool_conf(struct doca_task_pool *pool,
 
 	if (error)
 		return error;
-	if (!done || !failed || !count || count > TASKS_MAX)
+	if (!count || count > TASKS_MAX)
 		return pier__doca_fail(DOCA_ERROR_INVALID_VALUE, "task: %u "
-				       "tasks, 1 to %u with two callbacks",
-				       count, TASKS_MAX);
+				       "tasks, 1 to %u are allowed", count,
+				       TASKS_MAX);
+	if (!done || !failed)
+		return pier__doca_fail(DOCA_ERROR_INVALID_VALUE, "task: no "
+				       "callback for tasks that %s",
+				       done ? "fail" : "succeed");
 	pool->done = (doca_task_completion_cb_t)done;
 	pool->failed = (doca_task_completion_cb_t)failed;
 	pool->count = count;

@@ -109,6 +109,11 @@ doca_error_t doca_rdma_set_recv_buf_chain_len(struct doca_rdma *rdma,
 					      uint32_t len);
 doca_error_t doca_rdma_get_recv_buf_chain_len(const struct doca_rdma *rdma,
 					      uint32_t *len);
+
+/* Of the device's table, checked at the first use; without one pier chooses. */
+doca_error_t doca_rdma_set_gid_index(struct doca_rdma *rdma, uint32_t index);
+doca_error_t doca_rdma_get_gid_index(const struct doca_rdma *rdma,
+				     uint32_t *index);
 doca_error_t
 doca_rdma_set_transport_type(struct doca_rdma *rdma,
 			     enum doca_rdma_transport_type type);

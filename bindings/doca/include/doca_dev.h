@@ -60,7 +60,10 @@ doca_error_t doca_dev_rep_close(struct doca_dev_rep *dev);
 struct doca_devinfo *doca_dev_as_devinfo(const struct doca_dev *dev);
 struct doca_devinfo_rep *doca_dev_rep_as_devinfo(struct doca_dev_rep *rep);
 
-/* Properties of a device.  NOT_SUPPORTED: it has none of the kind. */
+/*
+ * Properties of a device; a rate is in bits a second.  NOT_SUPPORTED: it has
+ * none of the kind.
+ */
 doca_error_t doca_devinfo_get_pci_addr_str(const struct doca_devinfo *info,
 					   char *pci);
 doca_error_t doca_devinfo_is_equal_pci_addr(const struct doca_devinfo *info,
