@@ -2,6 +2,7 @@
 #ifndef PIER_DROPIN_CM_H
 #define PIER_DROPIN_CM_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <infiniband/verbs.h>
@@ -26,6 +27,14 @@ int pier__dropin_cm_create(struct ibv_context *context,
 			   void (*take)(struct pier__cm *cm,
 					const struct pier__cm_event *event),
 			   struct pier__cm **ret);
+
+/* As listen() of those; of requests for a datagram service if @datagram. */
+int pier__dropin_cm_listen(struct pier__cm *cm, bool datagram,
+			   const struct sockaddr *addr, int backlog,
+			   void *owner, struct pier__cm_listener **ret);
+
+/* As pier__soft_cm_goodbye_all() has it. */
+void pier__dropin_cm_goodbye_all(struct pier__cm *cm);
 
 /*
  * The source address of @context for @dst; @src unless that is NULL or any.

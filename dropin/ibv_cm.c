@@ -25,6 +25,19 @@ int pier__dropin_cm_create(struct ibv_context *context,
 	return err;
 }
 
+int pier__dropin_cm_listen(struct pier__cm *cm, bool datagram,
+			   const struct sockaddr *addr, int backlog,
+			   void *owner, struct pier__cm_listener **ret)
+{
+	return pier__soft_cm_listen_for(cm, datagram, addr, backlog, owner,
+					ret);
+}
+
+void pier__dropin_cm_goodbye_all(struct pier__cm *cm)
+{
+	pier__soft_cm_goodbye_all(cm);
+}
+
 static struct in6_addr ip_of(const struct sockaddr *addr)
 {
 	struct in6_addr ip = IN6ADDR_ANY_INIT;

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <stdlib.h>
 
+#include "core/fail.h"
 #include "dropin/cm.h"
 #include "dropin/dropin.h"
 #include "fabric/soft/soft.h"
@@ -89,6 +90,9 @@ err_close:
 	pier__soft_dev.close(ctx->fdev);
 err_free:
 	free(ctx);
+	/* The program has a number only. */
+	pier__log(PIER_LOG_CRITICAL, "verbs", "cannot open %s: %s", dev->name,
+		  pier_last_error());
 	return pier__dropin_null(err);
 }
 

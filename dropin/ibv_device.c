@@ -14,8 +14,9 @@ void pier__dropin_device_put(struct dropin_device *device)
 		free(device);
 }
 
-/* The paths are those that a device of the kernel would have. */
-static struct ibv_device *device_new(const struct pier__port *port)
+/* Names and paths are those that a device of the kernel would have. */
+static struct ibv_device *device_new(const struct pier__port *port,
+				     size_t number)
 {
 	struct dropin_device *device = calloc(1, sizeof(*device));
 	struct ibv_device *dev;
@@ -28,9 +29,9 @@ static struct ibv_device *device_new(const struct pier__port *port)
 	dev->node_type = IBV_NODE_CA;
 	dev->transport_type = IBV_TRANSPORT_IB;
 	snprintf(dev->name, sizeof(dev->name), "%s", port->name);
-	snprintf(dev->dev_name, sizeof(dev->dev_name), "%s", port->name);
+	snprintf(dev->dev_name, sizeof(dev->dev_name), "uverbs%zu", number);
 	snprintf(dev->dev_path, sizeof(dev->dev_path),
-		 "/sys/class/infiniband_verbs/%s", port->name);
+		 "/sys/class/infiniband_verbs/%s", dev->dev_name);
 	snprintf(dev->ibdev_path, sizeof(dev->ibdev_path),
 		 "/sys/class/infiniband/%s", port->name);
 	return dev;
@@ -42,7 +43,7 @@ static size_t fill(const struct pier__ports *ports, struct ibv_device **list)
 	size_t i;
 
 	for (i = 0; i < ports->count; i++) {
-		list[i] = device_new(&ports->port[i]);
+		list[i] = device_new(&ports->port[i], i);
 		if (!list[i])
 			break;
 	}

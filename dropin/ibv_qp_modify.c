@@ -78,8 +78,10 @@ static int modify(struct soft_chan *chan, struct soft_qp *queue,
 		err = find_way(chan, attr, udp_port, &src, &io);
 	if (!err)
 		err = pier__soft_qp_modify(queue, attr, mask, &src, udp_port);
-	if (!err && mask & IBV_QP_AV)
+	if (!err && mask & IBV_QP_AV) {
 		pier__soft_qp_send_by(queue, io);
+		pier__soft_chan_connected(chan, queue);
+	}
 	return err;
 }
 

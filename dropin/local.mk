@@ -4,14 +4,14 @@
 # that no program finds them by itself.
 
 dropindir = $(libdir)/pier/dropin
-dropin_LTLIBRARIES = %D%/libibverbs.la %D%/librdmacm.la
+dropin_LTLIBRARIES = %D%/libibverbs.la %D%/libpier-files.la %D%/librdmacm.la
 %C%_libibverbs_la_LIBADD = lib/libpier-soft.la
 %C%_libibverbs_la_LDFLAGS = $(AM_LDFLAGS) -shared -version-info 1:0:0 \
 	-Wl,--version-script=$(top_srcdir)/%D%/libibverbs.map
 if !SANITIZE
 %C%_libibverbs_la_LDFLAGS += -no-undefined -Wl,-z,defs
 endif
-EXTRA_%C%_libibverbs_la_DEPENDENCIES = %D%/libibverbs.map
+EXTRA_%C%_libibverbs_la_DEPENDENCIES = %D%/libibverbs.map directories
 EXTRA_DIST += %D%/libibverbs.map
 %C%_libibverbs_la_SOURCES = \
 	%D%/cm.h \
@@ -26,6 +26,7 @@ EXTRA_DIST += %D%/libibverbs.map
 	%D%/ibv_cq_ex.c \
 	%D%/ibv_device.c \
 	%D%/ibv_mr.c \
+	%D%/ibv_other.c \
 	%D%/ibv_post.c \
 	%D%/ibv_private.c \
 	%D%/ibv_qp.c \
@@ -45,7 +46,7 @@ EXTRA_DIST += %D%/libibverbs.map
 if !SANITIZE
 %C%_librdmacm_la_LDFLAGS += -no-undefined -Wl,-z,defs
 endif
-EXTRA_%C%_librdmacm_la_DEPENDENCIES = %D%/librdmacm.map
+EXTRA_%C%_librdmacm_la_DEPENDENCIES = %D%/librdmacm.map directories
 EXTRA_DIST += %D%/librdmacm.map
 %C%_librdmacm_la_SOURCES = \
 	%D%/cm.h \
@@ -65,4 +66,17 @@ EXTRA_DIST += %D%/librdmacm.map
 	%D%/cma/cma_rsocket.c \
 	%D%/cma/cma_srq.c \
 	%D%/cma/cma_text.c \
+	# end, sorted
+
+# Calls of the C library, in front of those: it is preloaded, and has no version
+# of its own, so that it stands for all of them.
+%C%_libpier_files_la_CPPFLAGS = $(AM_CPPFLAGS) -U_FORTIFY_SOURCE
+%C%_libpier_files_la_LIBADD = %D%/libibverbs.la
+%C%_libpier_files_la_LDFLAGS = $(AM_LDFLAGS) -shared -avoid-version \
+	-export-symbols-regex '^(__)?(open|fopen|stat|access)'
+%C%_libpier_files_la_SOURCES = \
+	%D%/dropin.h \
+	%D%/files/files.c \
+	%D%/files/files.h \
+	%D%/files/files_calls.c \
 	# end, sorted

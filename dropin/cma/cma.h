@@ -76,9 +76,13 @@ struct cma_id {
 	struct rdma_cm_id id;		/* first */
 	struct cma_device *device;	/* NULL: none yet */
 	struct pier__cm_id *conn;	/* owned, or NULL */
+	struct cma_id *listener;	/* of a request that is not taken; */
+					/* NULL: it was; pier__cma_lock */
 	struct cma_channel *own;	/* owned: calls wait for their end; */
 					/* NULL: they do not */
 	enum cma_state state;
+	int reserved;			/* owned: a socket on the port that */
+					/* was chosen for it; or -1 */
 	uint32_t unacked;		/* events; pier__cma_lock */
 	bool closing;			/* it is destroyed; pier__cma_lock */
 	uint32_t timeout;		/* code, of packets; 0: the default */
@@ -97,6 +101,12 @@ struct cma_id {
 static inline struct cma_id *cma_of(struct rdma_cm_id *id)
 {
 	return (struct cma_id *)id;
+}
+
+/* Is @id for a UD QP, and its connect and accept an exchange of QPNs alone? */
+static inline bool pier__cma_is_datagram(const struct cma_id *id)
+{
+	return id->id.qp_type == IBV_QPT_UD;
 }
 
 /* Set errno for @err, an error of pier's.  Returns -1; 0 if @err is 0. */
@@ -141,6 +151,9 @@ struct cma_id *pier__cma_id_new(struct rdma_event_channel *channel,
 				enum ibv_qp_type type);
 /* Free @id, which has no event in the program's hands. */
 void pier__cma_id_free(struct cma_id *id);
+
+/* cma_addr.c.  Let go of the port that was chosen for @id: it is used now. */
+void pier__cma_unreserve(struct cma_id *id);
 
 /* cma_listen.c.  No request comes any more. */
 void pier__cma_unlisten(struct cma_id *id);

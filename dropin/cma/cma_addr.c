@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "core/roce.h"
 #include "dropin/cma/cma.h"
@@ -14,10 +16,45 @@
 /* Into a name of an id. */
 static void copy_name(struct sockaddr_storage *to, const struct sockaddr *from)
 {
-	memset(to, 0, sizeof(*to));
-	memcpy(to, from, pier__sockaddr_len(from));
+	struct sockaddr_storage copy = { 0 };
+
+	/* Programs give addresses of the id itself. */
+	memcpy(&copy, from, pier__sockaddr_len(from));
+	*to = copy;
 }
 
+/*
+ * A port whose UDP port is free at all addresses; 0: it is chosen later.  It
+ * is not closed until @id listens: clients that know it already wait.
+ */
+static uint16_t reserve(struct cma_id *id)
+{
+	struct sockaddr_in6 name = { .sin6_family = AF_INET6 };
+	socklen_t len = sizeof(name);
+	int fd = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return 0;
+	if (bind(fd, (struct sockaddr *)&name, len) ||
+	    getsockname(fd, (struct sockaddr *)&name, &len)) {
+		close(fd);
+		return 0;
+	}
+	id->reserved = fd;
+	return ntohs(name.sin6_port);
+}
+
+void pier__cma_unreserve(struct cma_id *id)
+{
+	if (id->reserved >= 0)
+		close(id->reserved);
+	id->reserved = -1;
+}
+
+/*
+ * As in the kernel an id that is bound to a loopback address has no device:
+ * libfabric then uses any.  It listens at that address alone.
+ */
 int rdma_bind_addr(struct rdma_cm_id *ibid, struct sockaddr *addr)
 {
 	struct cma_device *device = NULL;
@@ -30,9 +67,14 @@ int rdma_bind_addr(struct rdma_cm_id *ibid, struct sockaddr *addr)
 		device = pier__cma_device_at(addr);
 		if (!device)
 			return pier__cma_result(-EADDRNOTAVAIL);
-		pier__cma_use(id, device);
 	}
+	if (device && !pier__sockaddr_is_loopback(addr))
+		pier__cma_use(id, device);
 	copy_name(&ibid->route.addr.src_storage, addr);
+	/* Programs report it to their clients before they listen. */
+	if (!rdma_get_src_port(ibid))
+		pier__sockaddr_set_port((union pier__sockaddr *)
+					&ibid->route.addr, reserve(id));
 	id->state = CMA_BOUND;
 	return 0;
 }
@@ -48,6 +90,28 @@ static int report(struct cma_id *id, enum rdma_cm_event_type type, int status)
 	return pier__cma_complete(id);
 }
 
+/*
+ * Without a port @id has a device and addresses and never connects: programs
+ * find out so what they would use.
+ */
+static int conn_new(struct cma_id *id, struct cma_device *device,
+		    const union pier__sockaddr *from,
+		    const struct sockaddr *dst, int timeout_ms)
+{
+	struct sockaddr_storage *local = &id->id.route.addr.src_storage;
+	int err;
+
+	if (!rdma_get_dst_port(&id->id)) {
+		copy_name(local, &from->sa);
+		return 0;
+	}
+	err = pier__dropin_cm_calls()->resolve(device->cm, &from->sa, dst,
+					       timeout_ms, id, &id->conn);
+	if (!err)
+		*local = id->conn->local;
+	return err;
+}
+
 static int resolve(struct cma_id *id, const struct sockaddr *src,
 		   const struct sockaddr *dst, int timeout_ms)
 {
@@ -56,16 +120,13 @@ static int resolve(struct cma_id *id, const struct sockaddr *src,
 	union pier__sockaddr from;
 	int err;
 
+	copy_name(&names->dst_storage, dst);
 	err = pier__cma_device_to(src, dst, &device, &from);
 	if (!err)
-		err = pier__dropin_cm_calls()->resolve(device->cm, &from.sa,
-						       dst, timeout_ms, id,
-						       &id->conn);
+		err = conn_new(id, device, &from, dst, timeout_ms);
 	if (err)
 		return err;
 	pier__cma_use(id, device);
-	names->src_storage = id->conn->local;
-	copy_name(&names->dst_storage, dst);
 	return 0;
 }
 
@@ -80,6 +141,7 @@ int rdma_resolve_addr(struct rdma_cm_id *ibid, struct sockaddr *src,
 		return pier__cma_result(-EINVAL);
 	if (!src && id->state == CMA_BOUND)
 		src = &ibid->route.addr.src_addr;
+	pier__cma_unreserve(id);
 	err = resolve(id, src, dst, timeout_ms);
 	if (err)
 		return report(id, RDMA_CM_EVENT_ADDR_ERROR, err);

@@ -60,11 +60,25 @@ static void take_out(struct cma_channel *channel, struct cma_event *event)
 		eventfd_read(channel->channel.fd, &count);
 }
 
+static bool is_request(const struct cma_event *event)
+{
+	return event->event.event == RDMA_CM_EVENT_CONNECT_REQUEST;
+}
+
+/* The id of a request has the channel of its listener. */
 void pier__cma_push(struct cma_event *event)
 {
 	pthread_mutex_lock(&pier__cma_lock);
+	if (is_request(event))
+		event->event.id->channel = event->owner->id.channel;
 	add(channel_of(event->owner->id.channel), event);
 	pthread_mutex_unlock(&pier__cma_lock);
+}
+
+/* A request that was not taken goes with its listener. */
+static bool is_closing(const struct cma_id *owner)
+{
+	return owner->closing || (owner->listener && owner->listener->closing);
 }
 
 struct cma_event *pier__cma_pop(struct rdma_event_channel *channel)
@@ -74,25 +88,31 @@ struct cma_event *pier__cma_pop(struct rdma_event_channel *channel)
 
 	pthread_mutex_lock(&pier__cma_lock);
 	PIER__LIST_EACH(pos, tmp, &channel_of(channel)->events) {
-		if (event_of(pos)->owner->closing)
+		if (is_closing(event_of(pos)->owner))
 			continue;
 		event = event_of(pos);
 		take_out(channel_of(channel), event);
 		event->owner->unacked++;
+		if (is_request(event))
+			cma_of(event->event.id)->listener = NULL;
 		break;
 	}
 	pthread_mutex_unlock(&pier__cma_lock);
 	return event;
 }
 
-/* All events of @id, moved to @ret, which is empty. */
+/*
+ * All events of @id, and of requests to it that were not taken, moved to @ret,
+ * which is empty.
+ */
 static void collect(struct cma_id *id, struct pier__list *ret)
 {
 	struct cma_channel *channel = channel_of(id->id.channel);
 	struct pier__list *pos, *tmp;
 
 	PIER__LIST_EACH(pos, tmp, &channel->events) {
-		if (event_of(pos)->owner != id)
+		if (event_of(pos)->owner != id &&
+		    event_of(pos)->owner->listener != id)
 			continue;
 		take_out(channel, event_of(pos));
 		pier__list_add(ret, pos);
@@ -107,8 +127,11 @@ void pier__cma_move(struct cma_id *id, struct rdma_event_channel *channel)
 	pthread_mutex_lock(&pier__cma_lock);
 	collect(id, &events);
 	id->id.channel = channel;
-	while ((pos = pier__list_pop(&events)))
+	while ((pos = pier__list_pop(&events))) {
+		if (is_request(event_of(pos)))
+			event_of(pos)->event.id->channel = channel;
 		add(channel_of(channel), event_of(pos));
+	}
 	pthread_mutex_unlock(&pier__cma_lock);
 }
 
@@ -123,7 +146,7 @@ void pier__cma_discard(struct cma_id *id)
 	pthread_mutex_unlock(&pier__cma_lock);
 	while ((pos = pier__list_pop(&events))) {
 		event = event_of(pos);
-		if (event->event.event == RDMA_CM_EVENT_CONNECT_REQUEST)
+		if (is_request(event))
 			pier__cma_id_free(cma_of(event->event.id));
 		free(event);
 	}

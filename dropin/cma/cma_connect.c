@@ -10,9 +10,11 @@ int rdma_connect(struct rdma_cm_id *ibid, struct rdma_conn_param *conn_param)
 	struct pier__cm_param param;
 	int err;
 
-	if (!ibid || id->state != CMA_ROUTE_RESOLVED)
+	if (!ibid || id->state != CMA_ROUTE_RESOLVED || !id->conn)
 		return pier__cma_result(-EINVAL);
-	err = pier__cma_param(id, conn_param, PIER__CM_REQ_DATA, &param);
+	err = pier__cma_param(id, conn_param, pier__cma_is_datagram(id) ?
+			      PIER__CM_SIDR_REQ_DATA : PIER__CM_REQ_DATA,
+			      &param);
 	if (err)
 		return pier__cma_result(err);
 	id->responder_resources = param.responder_resources;
@@ -29,6 +31,8 @@ static int accept_with(struct cma_id *id, const struct pier__cm_param *param)
 {
 	int err;
 
+	if (pier__cma_is_datagram(id))
+		return pier__dropin_cm_calls()->accept(id->conn, param);
 	id->responder_resources = param->responder_resources;
 	id->initiator_depth = param->initiator_depth;
 	err = pier__cma_qp_move(id, IBV_QPS_RTR);
@@ -49,13 +53,16 @@ int rdma_accept(struct rdma_cm_id *ibid, struct rdma_conn_param *conn_param)
 
 	if (!ibid || id->state != CMA_REQUESTED)
 		return pier__cma_result(-EINVAL);
-	err = pier__cma_param(id, conn_param, PIER__CM_REP_DATA, &param);
+	err = pier__cma_param(id, conn_param, pier__cma_is_datagram(id) ?
+			      PIER__CM_SIDR_REP_DATA : PIER__CM_REP_DATA,
+			      &param);
 	if (!err)
 		err = accept_with(id, &param);
 	if (err)
 		return pier__cma_result(err);
 	id->state = CMA_CONNECTING;
-	return pier__cma_complete(id);
+	/* No message says that the peer has got it. */
+	return pier__cma_is_datagram(id) ? 0 : pier__cma_complete(id);
 }
 
 int rdma_reject(struct rdma_cm_id *ibid, const void *private_data,

@@ -3,11 +3,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "dropin/cma/cma.h"
 
 static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
 static struct pier__list devices = { &devices, &devices };
+static pid_t opener;		/* the process that has opened them */
 
 int pier__cma_result(int err)
 {
@@ -72,10 +74,28 @@ static void open_all(void)
 	struct ibv_device **list = ibv_get_device_list(NULL);
 	size_t i;
 
+	opener = getpid();
 	for (i = 0; list && list[i]; i++)
 		device_open(list[i]);
 	if (list)
 		ibv_free_device_list(list);
+}
+
+/*
+ * At the end of the process, as the kernel does it when it closes the file of
+ * connection management: peers receive what has ended.  A forked child has no
+ * connection.
+ */
+__attribute__((destructor))
+static void goodbye(void)
+{
+	struct pier__list *pos, *tmp;
+
+	if (opener != getpid())
+		return;
+	PIER__LIST_EACH(pos, tmp, &devices)
+		pier__dropin_cm_goodbye_all(pier__container_of(
+			pos, struct cma_device, link)->cm);
 }
 
 int pier__cma_devices(struct pier__list **ret)

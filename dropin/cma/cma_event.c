@@ -34,28 +34,50 @@ static enum rdma_cm_event_type type_of(enum pier__cm_kind kind)
 		[PIER__CM_UNREACHABLE] = RDMA_CM_EVENT_UNREACHABLE,
 		[PIER__CM_DISCONNECTED] = RDMA_CM_EVENT_DISCONNECTED,
 		[PIER__CM_GONE] = RDMA_CM_EVENT_DEVICE_REMOVAL,
+		[PIER__CM_TIMEWAIT_EXIT] = RDMA_CM_EVENT_TIMEWAIT_EXIT,
 	};
 
 	return types[kind];
+}
+
+/* The private data of @from; the length. */
+static uint8_t copy_data(struct cma_event *event,
+			 const struct pier__cm_event *from)
+{
+	size_t len = from->len < sizeof(event->data) ? from->len :
+						      sizeof(event->data);
+
+	if (len)
+		memcpy(event->data, from->data, len);
+	return (uint8_t)len;
+}
+
+/* What is not known yet, the way to the peer, is found by handle(). */
+static void fill_datagram(struct cma_event *event,
+			  const struct pier__cm_event *from)
+{
+	struct rdma_ud_param *param = &event->event.param.ud;
+
+	param->qp_num = from->qpn;
+	param->qkey = from->qkey;
+	param->private_data_len = copy_data(event, from);
+	if (param->private_data_len)
+		param->private_data = event->data;
 }
 
 static void fill_param(struct cma_event *event,
 		       const struct pier__cm_event *from)
 {
 	struct rdma_conn_param *param = &event->event.param.conn;
-	size_t len = from->len < sizeof(event->data) ? from->len :
-						      sizeof(event->data);
 
 	param->qp_num = from->qpn;
 	param->responder_resources = from->responder_resources;
 	param->initiator_depth = from->initiator_depth;
 	param->retry_count = from->retry_count;
 	param->rnr_retry_count = from->rnr_retry;
-	if (!len)
-		return;
-	memcpy(event->data, from->data, len);
-	param->private_data = event->data;
-	param->private_data_len = (uint8_t)len;
+	param->private_data_len = copy_data(event, from);
+	if (param->private_data_len)
+		param->private_data = event->data;
 }
 
 /* The id of a request that @listener got.  NULL: no memory. */
@@ -63,11 +85,12 @@ static struct cma_id *requested(const struct cma_listener *listener,
 				const struct pier__cm_event *from)
 {
 	const struct rdma_cm_id *parent = &listener->id->id;
-	struct cma_id *id = pier__cma_id_new(parent->channel, parent->context,
-					     parent->ps, parent->qp_type);
+	struct cma_id *id = pier__cma_id_new(NULL, parent->context, parent->ps,
+					     parent->qp_type);
 
 	if (!id)
 		return NULL;
+	id->listener = listener->id;
 	pier__cma_use(id, listener->device);
 	id->conn = from->id;
 	id->state = CMA_REQUESTED;
@@ -123,7 +146,10 @@ void pier__cma_take(struct pier__cm *cm, const struct pier__cm_event *from)
 					    status_of(from));
 	if (!event)
 		return;
-	fill_param(event, from);
+	if (pier__cma_is_datagram(event->owner))
+		fill_datagram(event, from);
+	else
+		fill_param(event, from);
 	pier__cma_push(event);
 }
 
@@ -150,6 +176,30 @@ static void respond(struct cma_id *id, struct rdma_cm_event *event)
 	event->status = err;
 }
 
+/* The peer has reported its QP: the way to it. */
+static void respond_datagram(struct cma_id *id, struct rdma_cm_event *event)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTR };
+	uint16_t udp_port;
+	int mask, err;
+
+	err = pier__dropin_cm_calls()->qp_attr(id->conn, IBV_QPS_RTR, &attr,
+					       &mask, &udp_port);
+	event->event = err ? RDMA_CM_EVENT_CONNECT_ERROR :
+			     RDMA_CM_EVENT_ESTABLISHED;
+	event->status = err;
+	event->param.ud.ah_attr = attr.ah_attr;
+}
+
+/* A datagram service that rejects is one that cannot be reached. */
+static void reject(struct cma_id *id, struct rdma_cm_event *event)
+{
+	if (pier__cma_is_datagram(id))
+		event->event = RDMA_CM_EVENT_UNREACHABLE;
+	else
+		pier__cma_qp_fail(id);
+}
+
 /* What librdmacm does before the program sees @event. */
 static void handle(struct cma_event *event)
 {
@@ -160,10 +210,13 @@ static void handle(struct cma_event *event)
 		atomic_fetch_sub(&event->held->held, 1);
 		break;
 	case RDMA_CM_EVENT_CONNECT_RESPONSE:
-		respond(id, &event->event);
+		if (pier__cma_is_datagram(id))
+			respond_datagram(id, &event->event);
+		else
+			respond(id, &event->event);
 		break;
 	case RDMA_CM_EVENT_REJECTED:
-		pier__cma_qp_fail(id);
+		reject(id, &event->event);
 		break;
 	default:
 		break;
@@ -212,7 +265,8 @@ int pier__cma_complete(struct cma_id *id)
 	if (rdma_get_cm_event(id->id.channel, &id->id.event))
 		return -1;
 	event = id->id.event;
-	if (event->event == RDMA_CM_EVENT_REJECTED)
+	/* Of datagrams it is UNREACHABLE, with the status of the peer. */
+	if (event->event == RDMA_CM_EVENT_REJECTED || event->status > 0)
 		return pier__cma_result(-ECONNREFUSED);
 	return pier__cma_result(event->status);
 }

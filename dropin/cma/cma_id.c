@@ -17,6 +17,7 @@ struct cma_id *pier__cma_id_new(struct rdma_event_channel *channel,
 	if (!id)
 		return NULL;
 	pier__list_init(&id->listeners);
+	id->reserved = -1;
 	id->id.channel = channel;
 	id->id.context = context;
 	id->id.ps = ps;
@@ -24,7 +25,6 @@ struct cma_id *pier__cma_id_new(struct rdma_event_channel *channel,
 	return id;
 }
 
-/* Datagrams and other services are not there. */
 int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **ret,
 		   void *context, enum rdma_port_space ps)
 {
@@ -33,7 +33,7 @@ int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **ret,
 
 	if (!ret)
 		return pier__cma_result(-EINVAL);
-	if (ps != RDMA_PS_TCP)
+	if (ps != RDMA_PS_TCP && ps != RDMA_PS_UDP)
 		return pier__cma_result(-EOPNOTSUPP);
 	if (!channel) {
 		own = rdma_create_event_channel();
@@ -41,7 +41,8 @@ int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **ret,
 			return -1;
 		channel = own;
 	}
-	id = pier__cma_id_new(channel, context, ps, IBV_QPT_RC);
+	id = pier__cma_id_new(channel, context, ps, ps == RDMA_PS_UDP ?
+			      IBV_QPT_UD : IBV_QPT_RC);
 	if (!id) {
 		rdma_destroy_event_channel(own);
 		return pier__cma_result(-ENOMEM);
@@ -68,6 +69,7 @@ void pier__cma_id_free(struct cma_id *id)
 {
 	wait_for_acks(id);
 	pier__cma_unlisten(id);
+	pier__cma_unreserve(id);
 	pier__dropin_cm_calls()->release(id->conn);
 	pier__cma_discard(id);
 	if (id->own)

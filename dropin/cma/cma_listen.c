@@ -18,8 +18,9 @@ static int listen_at(struct cma_id *id, struct cma_device *device,
 		return -ENOMEM;
 	listener->id = id;
 	listener->device = device;
-	err = pier__dropin_cm_calls()->listen(device->cm, addr, backlog,
-					      listener, &listener->listener);
+	err = pier__dropin_cm_listen(device->cm, pier__cma_is_datagram(id),
+				     addr, backlog, listener,
+				     &listener->listener);
 	if (err) {
 		free(listener);
 		return err;
@@ -94,11 +95,26 @@ static int listen_once(struct cma_id *id, uint16_t port, int backlog)
 	return err;
 }
 
-static int listen_everywhere(struct cma_id *id, int backlog)
+/* At the address that @id is bound to: of one device, or of all. */
+static int listen_bound(struct cma_id *id, int backlog)
 {
+	const struct sockaddr *addr = &id->id.route.addr.src_addr;
 	uint16_t port = be16toh(rdma_get_src_port(&id->id));
+	struct cma_device *device = id->device;
+	struct pier__list *all;
 	int tries = 0, err;
 
+	err = pier__cma_devices(&all);	/* opening them takes a while */
+	if (err)
+		return err;
+	if (!device && !pier__sockaddr_is_any(addr)) {
+		device = pier__cma_device_at(addr);
+		if (!device)
+			return -EADDRNOTAVAIL;
+	}
+	pier__cma_unreserve(id);
+	if (device)
+		return listen_at(id, device, addr, backlog);
 	do
 		err = listen_once(id, port, backlog);
 	while (err == -EADDRINUSE && !port && ++tries < PORTS_TRIED);
@@ -107,22 +123,20 @@ static int listen_everywhere(struct cma_id *id, int backlog)
 
 int rdma_listen(struct rdma_cm_id *ibid, int backlog)
 {
-	struct sockaddr_in any = { .sin_family = AF_INET };
 	struct cma_id *id = cma_of(ibid);
 	int err;
 
 	if (!ibid)
 		return pier__cma_result(-EINVAL);
-	if (id->state == CMA_IDLE &&
-	    rdma_bind_addr(ibid, (struct sockaddr *)&any))
-		return -1;
+	if (id->state == CMA_IDLE) {
+		ibid->route.addr.src_sin.sin_family = AF_INET;
+		id->state = CMA_BOUND;
+	}
 	if (id->state != CMA_BOUND)
 		return pier__cma_result(-EINVAL);
 	if (backlog <= 0 || backlog > BACKLOG)
 		backlog = BACKLOG;
-	err = id->device ? listen_at(id, id->device,
-				     &ibid->route.addr.src_addr, backlog) :
-			   listen_everywhere(id, backlog);
+	err = listen_bound(id, backlog);
 	if (err)
 		return pier__cma_result(err);
 	pier__sockaddr_set_port((union pier__sockaddr *)&ibid->route.addr,

@@ -18,6 +18,23 @@ static void to_init(struct ibv_qp_attr *attr, int *mask)
 		IBV_QP_ACCESS_FLAGS;
 }
 
+/* A UD QP has no peer: its states need no more than this. */
+static int datagram(enum ibv_qp_state state, struct ibv_qp_attr *attr,
+		    int *mask)
+{
+	*attr = (struct ibv_qp_attr){
+		.qp_state = state,
+		.port_num = 1,
+		.qkey = RDMA_UDP_QKEY,
+	};
+	*mask = IBV_QP_STATE;
+	if (state == IBV_QPS_INIT)
+		*mask |= IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY;
+	else if (state == IBV_QPS_RTS)
+		*mask |= IBV_QP_SQ_PSN;
+	return 0;
+}
+
 static uint8_t least(uint8_t a, uint8_t b)
 {
 	return a < b ? a : b;
@@ -30,6 +47,8 @@ static int attributes(struct cma_id *id, enum ibv_qp_state state,
 	int err;
 
 	*udp_port = 0;
+	if (pier__cma_is_datagram(id))
+		return datagram(state, attr, mask);
 	if (state == IBV_QPS_INIT) {
 		to_init(attr, mask);
 		return 0;
@@ -137,7 +156,11 @@ static int qp_new(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *attr)
 	id->qp = ibv_create_qp_ex(id->verbs, attr);
 	if (!id->qp)
 		return -errno;
-	return pier__cma_qp_move(cma_of(id), IBV_QPS_INIT);
+	err = pier__cma_qp_move(cma_of(id), IBV_QPS_INIT);
+	if (err || !pier__cma_is_datagram(cma_of(id)))
+		return err;
+	err = pier__cma_qp_move(cma_of(id), IBV_QPS_RTR);
+	return err ? err : pier__cma_qp_move(cma_of(id), IBV_QPS_RTS);
 }
 
 int rdma_create_qp_ex(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *attr)
