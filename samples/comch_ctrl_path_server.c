@@ -41,8 +41,6 @@ int main(int argc, char *argv[])
 {
 	struct pier_args args = { .size = sizeof(args), .options = options };
 	struct pier_dev *dev = NULL;
-	struct pier_replist *reps = NULL;
-	const struct pier_repinfo *info = NULL;
 	struct pier_rep *rep = NULL;
 	struct pier_pe *pe = NULL;
 	struct pier_comch *comch = NULL;
@@ -53,11 +51,8 @@ int main(int argc, char *argv[])
 	if (err)
 		return pier_args_exit(err);	/* help, or a usage error */
 	err = pier_dev_open(device, &dev);
-	err = err ? err : pier_replist_create(pier_dev_info(dev), PIER_REP_ALL,
-					      &reps);
 	if (!err && rep_name)
-		err = pier_replist_find(reps, rep_name, &info);
-	err = err || !rep_name ? err : pier_rep_open(info, &rep);
+		err = pier_rep_open_by_name(dev, rep_name, &rep);
 	err = err ? err : pier_pe_create(&pe);
 	err = err ? err : pier_comch_create_server(
 		dev, rep, "comch_ctrl_path_sample_server", &comch);
@@ -74,7 +69,6 @@ int main(int argc, char *argv[])
 	pier_comch_destroy(comch);
 	pier_pe_destroy(pe);
 	pier_rep_close(rep);
-	pier_replist_destroy(reps);
 	pier_dev_close(dev);
 	return err || status ? 1 : 0;
 }

@@ -15,31 +15,37 @@ static const struct pier_option options[] = {
 	  PIER_OPTION_STRING, 0, 0, 0, &address },
 	{ 0 },
 };
+static struct pier_pe *pe;
 static struct pier_buf *buf;
 static struct pier_comch_producer *producer;
-static int ended, status = -1;		/* of the text */
+static char shown[4 * 4080 + 1];
+static int status = 1;		/* of the text; 1: none yet */
 
 static void sent(struct pier_task *task, void *arg)
 {
-	(void)arg;
-	status = pier_task_status(task);
-	ended = 1;
+	*(int *)arg = pier_task_status(task);
 }
 
-/* Send it to the consumer of the server. */
-static void added(struct pier_comch_conn *conn, uint32_t id, void *pe)
+static void greeted(struct pier_comch_conn *c, const void *m, size_t n, void *d)
 {
+	(void)c, (void)d;
+	printf("received \"%s\"\n",
+	       pier_text_escape(m, n, shown, sizeof(shown)));
+}
+
+static void added(struct pier_comch_conn *conn, uint32_t id, void *data)
+{
+	(void)data;
 	if (producer || pier_comch_producer_create(conn, &producer) ||
 	    pier_ctx_start(pier_comch_producer_ctx(producer), pe) ||
-	    pier_comch_produce(producer, buf, NULL, 0, id, sent, NULL))
-		ended = 1;
+	    pier_comch_produce(producer, buf, NULL, 0, id, sent, &status))
+		status = -1;
 }
 
 int main(int argc, char *argv[])
 {
 	struct pier_args args = { .size = sizeof(args), .options = options };
 	struct pier_dev *dev = NULL;
-	struct pier_pe *pe = NULL;
 	struct pier_mmap *mmap = NULL;
 	struct pier_buf_inventory *inv = NULL;
 	struct pier_comch *comch = NULL;
@@ -47,24 +53,18 @@ int main(int argc, char *argv[])
 
 	if (err)
 		return pier_args_exit(err);	/* help, or a usage error */
-	err = pier_dev_open(device, &dev);
-	err = err ? err : pier_pe_create(&pe);
-	err = err ? err : pier_buf_inventory_create(1, &inv);
-	err = err ? err : pier_mmap_map(dev, (char *)text, strlen(text),
-					PIER_LOCAL_READ, &mmap);
-	err = err ? err : pier_buf_whole(inv, mmap, &buf);
-	err = err ? err : pier_comch_create_client(
-		dev, "comch_data_path_sample_server", address, &comch);
-	if (!err) {
-		pier_ctx_set_user_data(pier_comch_ctx(comch), pe);
-		pier_comch_set_consumer_callbacks(comch, added, NULL);
-		err = pier_ctx_start(pier_comch_ctx(comch), pe);
-	}
-	err = err == -EINPROGRESS ? 0 : err;	/* it connects */
-	while (!err && !ended &&
+	err = pier_dev_open(device, &dev) ?: pier_pe_create(&pe) ?:
+	      pier_mmap_map(dev, (char *)text, strlen(text), PIER_LOCAL_READ,
+			    &mmap) ?: pier_buf_inventory_create(1, &inv) ?:
+	      pier_buf_whole(inv, mmap, &buf) ?: pier_comch_create_client(
+		      dev, "comch_data_path_sample_server", address, &comch) ?:
+	      pier_comch_set_callbacks(comch, NULL, NULL, greeted, NULL) ?:
+	      pier_comch_set_consumer_callbacks(comch, added, NULL) ?:
+	      pier_ctx_start(pier_comch_ctx(comch), pe);
+	while ((!err || err == -EINPROGRESS) && status > 0 &&
 	       pier_ctx_state(pier_comch_ctx(comch)) != PIER_CTX_IDLE)
 		err = pier_pe_wait(pe, -1);
-	if (status)
+	if (err || status)
 		fprintf(stderr, "comch_data_path_client: %s\n",
 			pier_last_error());
 	else
@@ -76,5 +76,5 @@ int main(int argc, char *argv[])
 	pier_buf_inventory_destroy(inv);
 	pier_pe_destroy(pe);
 	pier_dev_close(dev);
-	return status ? 1 : 0;
+	return err || status ? 1 : 0;
 }

@@ -17,22 +17,6 @@ static const struct pier_option options[] = {
 	{ 0 },
 };
 
-static int open_rep(struct pier_dev *dev, struct pier_rep **ret)
-{
-	const struct pier_repinfo *info;
-	struct pier_replist *list;
-	int err;
-
-	err = pier_replist_create(pier_dev_info(dev), PIER_REP_ALL, &list);
-	if (err)
-		return err;
-	err = pier_replist_find(list, rep_name, &info);
-	if (!err)
-		err = pier_rep_open(info, ret);
-	pier_replist_destroy(list);
-	return err;
-}
-
 int main(int argc, char *argv[])
 {
 	struct pier_args args = { .size = sizeof(args) };
@@ -49,7 +33,7 @@ int main(int argc, char *argv[])
 		return pier_args_exit(err);	/* help, or a usage error */
 	err = pier_dev_open(device, &dev);
 	if (!err && rep_name)
-		err = open_rep(dev, &cfg.rep);
+		err = pier_rep_open_by_name(dev, rep_name, &cfg.rep);
 	if (!err)
 		err = pier_copy_create(dev, &copy);
 	cfg.name = "dma copy server";

@@ -7,11 +7,13 @@
 #include <pier/pier.h>
 
 static const char about[] = "Copy the text that dma_copy_host offers.";
-static const char *device, *desc_path = "/tmp/export_desc.txt";
+static const char *device, *text, *desc_path = "/tmp/export_desc.txt";
 static const char *info_path = "/tmp/buffer_info.txt";
 static const struct pier_option options[] = {
 	{ "p", "pci-addr", "DEV", "the device, by PCI address or name",
 	  PIER_OPTION_STRING, 0, 0, 0, &device },
+	{ "t", "text", "TEXT", "ignored: of the host", PIER_OPTION_STRING,
+	  0, 0, 0, &text },
 	{ "d", "descriptor-path", "FILE", "where the descriptor is",
 	  PIER_OPTION_STRING, 0, 1, 4095, &desc_path },
 	{ "b", "buffer-path", "FILE", "where address and length are",
@@ -52,16 +54,14 @@ int main(int argc, char *argv[])
 		err = len = pier_desc_read(desc_path, desc);
 	if (err > 0)
 		err = pier_dma_import(dev, desc, (size_t)len, &remote);
-	err = err ? err : pier_pe_create(&pe);
-	err = err ? err : pier_dma_create(dev, &dma);
-	err = err ? err : pier_ctx_start(pier_dma_ctx(dma), pe);
+	err = err ?: pier_pe_create(&pe) ?: pier_dma_create(dev, &dma) ?:
+		     pier_ctx_start(pier_dma_ctx(dma), pe);
 	err = err ? err : pier_mmap_map(dev, memory, 4096, 0, &local);
 	err = err ? err : pier_buf_inventory_create(2, &inv);
-	err = err ? err : pier_buf_by_data(inv, remote, (void *)addr, size,
-					   &src);
-	err = err ? err : pier_buf_empty(inv, local, &dst);
-	err = err ? err : pier_dma_task_copy(dma, src, dst, &task);
-	err = err ? err : pier_task_once(task, -1);
+	err = err ?: pier_buf_by_data(inv, remote, (void *)addr, size, &src) ?:
+		     pier_buf_empty(inv, local, &dst);
+	err = err ?: pier_dma_task_copy(dma, src, dst, &task) ?:
+		     pier_task_once(task, -1);
 	if (err)
 		fprintf(stderr, "dma_copy_dpu: %s\n", pier_last_error());
 	else

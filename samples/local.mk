@@ -75,6 +75,7 @@ dist_samples_DATA = \
 	%D%/dma_local_copy.c \
 	%D%/doca_workq.c \
 	%D%/graph.c \
+	%D%/meson.build \
 	%D%/pe_async_stop.c \
 	%D%/pe_event.c \
 	%D%/pe_multi_context.c \
@@ -110,6 +111,7 @@ servicesdir = $(docdir)/samples/services
 dist_services_DATA = \
 	%D%/services/kv_client.c \
 	%D%/services/kv_server.c \
+	%D%/services/meson.build \
 	%D%/services/reconnect_client.c \
 	%D%/services/reconnect_server.c \
 	%D%/services/request_reply_client.c \

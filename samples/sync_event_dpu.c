@@ -5,14 +5,14 @@
 
 #include <pier/pier.h>
 
-static const char *device, *rep, *path = "/tmp/sync_event_desc.txt";
+static const char *device, *rep_name, *path = "/tmp/sync_event_desc.txt";
 static int async, add, qdepth = 32;
 static uint64_t n = 1;
 static const struct pier_option options[] = {
 	{ "d", "dev-pci-addr", "DEV", "the device, by PCI address or name",
 	  PIER_OPTION_STRING, 0, 0, 0, &device },
 	{ "r", "rep-pci-addr", "REP", "the host's representor on it",
-	  PIER_OPTION_STRING, 0, 0, 0, &rep },
+	  PIER_OPTION_STRING, 0, 0, 0, &rep_name },
 	{ "f", "descriptor-path", "FILE", "where the host writes the event",
 	  PIER_OPTION_STRING, 0, 1, 4095, &path },
 	{ NULL, "async", NULL, "use tasks", PIER_OPTION_FLAG, 0, 0, 0, &async },
@@ -30,9 +30,8 @@ int main(int argc, char *argv[])
 	struct pier_sync_event_config cfg = { .size = sizeof(cfg) };
 	struct pier_args args = { .size = sizeof(args), .options = options };
 	unsigned char desc[PIER_DESC_MAX];
-	const struct pier_repinfo *info;
-	struct pier_replist *reps = NULL;
 	struct pier_dev *dev = NULL;
+	struct pier_rep *rep = NULL;
 	struct pier_pe *pe = NULL;
 	struct pier_sync_event *e = NULL;
 	struct pier_task *wait = NULL, *set = NULL;
@@ -42,9 +41,8 @@ int main(int argc, char *argv[])
 		return pier_args_exit(err);	/* help, or a usage error */
 	cfg.tasks = (uint32_t)qdepth;
 	err = pier_dev_open(device, &dev);
-	err = err ? err : pier_replist_create(pier_dev_info(dev), PIER_REP_ALL,
-					      &reps);
-	err = err || !rep ? err : pier_replist_find(reps, rep, &info);
+	if (!err && rep_name)
+		err = pier_rep_open_by_name(dev, rep_name, &rep);
 	err = err ? err : pier_pe_create(&pe);
 	err = err ? err : pier_desc_await(path, -1, desc);	/* its length */
 	err = err < 0 ? err : pier_sync_event_import_process(dev, desc,
@@ -72,7 +70,7 @@ int main(int argc, char *argv[])
 	pier_task_free(set);
 	pier_task_free(wait);
 	pier_sync_event_destroy(e);
-	pier_replist_destroy(reps);
+	pier_rep_close(rep);
 	pier_pe_destroy(pe);
 	pier_dev_close(dev);
 	return err ? 1 : 0;

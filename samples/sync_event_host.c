@@ -6,12 +6,14 @@
 #include <pier/pier.h>
 
 enum { TIMEOUT_MS = 60000 };
-static const char *device, *path = "/tmp/sync_event_desc.txt";
+static const char *device, *rep, *path = "/tmp/sync_event_desc.txt";
 static int async, add, qdepth = 32;
 static uint64_t n = 1;
 static const struct pier_option options[] = {
 	{ "d", "dev-pci-addr", "DEV", "the device, by PCI address or name",
 	  PIER_OPTION_STRING, 0, 0, 0, &device },
+	{ "r", "rep-pci-addr", "REP", "ignored: of the DPU",
+	  PIER_OPTION_STRING, 0, 0, 0, &rep },
 	{ "f", "descriptor-path", "FILE", "where to write the event",
 	  PIER_OPTION_STRING, 0, 1, 4095, &path },
 	{ NULL, "async", NULL, "use tasks", PIER_OPTION_FLAG, 0, 0, 0, &async },
@@ -39,32 +41,30 @@ int main(int argc, char *argv[])
 
 	if (err)
 		return pier_args_exit(err);	/* help, or a usage error */
-	err = pier_dev_open(device, &dev);
-	err = err ? err : pier_pe_create(&pe);
-	err = err ? err : pier_sync_event_create(&e);
-	cfg.dev = dev;
-	cfg.tasks = (uint32_t)qdepth;
-	err = err ? err : pier_sync_event_configure(e, &cfg);
-	err = err ? err : async ? pier_ctx_start(pier_sync_event_ctx(e), pe) :
-				  pier_sync_event_start(e);
-	err = err ? err : pier_sync_event_export_process(e, &desc, &len);
-	err = err ? err : pier_desc_write(path, desc, len);
+	err = pier_dev_open(device, &dev) ?: pier_pe_create(&pe) ?:
+	      pier_sync_event_create(&e);
+	cfg.dev = dev, cfg.tasks = (uint32_t)qdepth;
+	err = err ?: pier_sync_event_configure(e, &cfg);
+	err = err ?: async ? pier_ctx_start(pier_sync_event_ctx(e), pe) :
+			     pier_sync_event_start(e);
+	err = err ?: pier_sync_event_export_process(e, &desc, &len) ?:
+		     pier_desc_write(path, desc, len);
 	if (!err && async) {
 		err = add ? pier_sync_event_task_add(e, n, NULL, &set) :
 			    pier_sync_event_task_set(e, n, &set);
 		err = err ? err : pier_task_run(set, TIMEOUT_MS);
-		err = err ? err : pier_sync_event_task_wait_eq(
-					  e, n + 1, UINT64_MAX, &wait);
+		err = err ?: pier_sync_event_task_wait_eq(e, n + 1, UINT64_MAX,
+							  &wait);
 		err = err ? err : pier_task_run(wait, TIMEOUT_MS);
 	} else if (!err) {
 		err = add ? pier_sync_event_add(e, n, NULL) :
 			    pier_sync_event_set(e, n);
-		err = err ? err : pier_sync_event_wait_eq(
-			e, n + 1, UINT64_MAX, PIER_SYNC_EVENT_YIELD,
-			TIMEOUT_MS);
+		err = err ?: pier_sync_event_wait_eq(e, n + 1, UINT64_MAX,
+						     PIER_SYNC_EVENT_YIELD,
+						     TIMEOUT_MS);
 	}
 	/* the event ends with this process: let the DPU end first */
-	err = err ? err : pier_sync_event_export_wait(e, TIMEOUT_MS);
+	err = err ?: pier_sync_event_export_wait(e, TIMEOUT_MS);
 	if (err)
 		fprintf(stderr, "sync_event_host: %s\n", pier_last_error());
 	else

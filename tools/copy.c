@@ -226,7 +226,7 @@ static const struct pier_option options[] = {
 	  .help = "continue what an interrupted copy has left",
 	  .type = PIER_OPTION_FLAG, .value = &tool.resume },
 	{ .short_name = "q", .long_name = "quiet",
-	  .help = "show no progress",
+	  .help = "print neither waiting nor progress",
 	  .type = PIER_OPTION_FLAG, .value = &tool.quiet },
 	{ .long_name = "json", .help = "print the result as JSON",
 	  .type = PIER_OPTION_FLAG, .value = &tool.json },

@@ -142,13 +142,15 @@ void copy_print_json(struct copy_tool *t, int err)
 
 void copy_print_waiting(struct copy_tool *t)
 {
-	if (t->quiet || t->json || !isatty(STDERR_FILENO))
+	if (t->quiet || t->json)
 		return;
 	fprintf(stderr, "pier copy: waiting %d s for ",
 		(t->args.timeout_ms + 999) / 1000);
 	print_text(t->host);
 	fputs("; Ctrl-C ends it", stderr);
-	t->shown = 1;
+	t->shown = isatty(STDERR_FILENO);	/* until something else is */
+	if (!t->shown)
+		fputc('\n', stderr);
 	fflush(stderr);
 }
 

@@ -82,7 +82,7 @@ static json_t *process_to_json(const struct pier_counted *what)
 
 /* The rows are in this order: process, its device, the device's connections. */
 static json_t *list_to_json(const struct pier_counterlist *list,
-			    const char *device)
+			    const char *device, bool events)
 {
 	json_t *all = json_array(), *process = NULL, *conns = NULL, *dev;
 	struct pier_counters counters = { .size = sizeof(counters) };
@@ -104,6 +104,9 @@ static json_t *list_to_json(const struct pier_counterlist *list,
 			dev = dev_to_json(what->device, &counters);
 			conns = json_array();
 			tool_json_set(dev, "connections", conns);
+			if (events)
+				tool_json_set(dev, "events",
+					      tool_events(list, i));
 			tool_json_append(json_object_get(process, "devices"),
 					 dev);
 		} else if (conns) {
@@ -193,6 +196,10 @@ static void print_devs(const char *who, json_t *devs)
 		printf("%s%s%s%s\n", tool_style(TOOL_TITLE), who,
 		       json_string_value(json_object_get(dev, "name")),
 		       tool_style(TOOL_PLAIN));
+		if (json_object_get(dev, "events")) {
+			tool_events_print(json_object_get(dev, "events"));
+			continue;
+		}
 		print_counters(2, json_object_get(dev, "counters"));
 		json_array_foreach(json_object_get(dev, "connections"), j,
 				   conn)
@@ -219,9 +226,10 @@ static void print_text(json_t *root)
 }
 
 int tool_counters_print(int pid, const struct pier_devlist *devs,
-			const struct pier_devinfo *only, int as_json)
+			const struct pier_devinfo *only, enum tool_form form)
 {
 	const char *device = only ? pier_devinfo_name(only) : NULL;
+	bool events = form == TOOL_EVENTS || form == TOOL_EVENTS_JSON;
 	struct pier_counterlist *list;
 	json_t *root;
 	int err;
@@ -231,13 +239,15 @@ int tool_counters_print(int pid, const struct pier_devlist *devs,
 		return err;
 	root = json_object();
 	tool_json_set(root, "version", json_string(pier_version()));
-	if (!pid)
+	if (!pid && form != TOOL_EVENTS)
 		tool_json_set(root, "adapters",
 			      adapters_to_json(devs, device));
-	tool_json_set(root, "processes", list_to_json(list, device));
+	tool_json_set(root, "processes", list_to_json(list, device, events));
 	pier_counterlist_destroy(list);
-	if (as_json) {
+	if (form == TOOL_JSON || form == TOOL_EVENTS_JSON) {
 		tool_json_print(root);
+	} else if (form == TOOL_PROMETHEUS) {
+		tool_counters_prometheus(root);
 	} else {
 		print_text(root);
 		json_decref(root);
@@ -250,14 +260,14 @@ int tool_counters_pid(const struct pier_args *args)
 	unsigned long pid;
 	char *end;
 
-	if (!args->argc)
+	if (!args->argc || (args->argc == 1 && !strcmp(args->argv[0], "all")))
 		return 0;
 	pid = strtoul(args->argv[0], &end, 10);
 	return args->argc == 1 && !*end && pid && pid <= INT_MAX ? (int)pid :
 								   -1;
 }
 
-static int print(const char *device, int pid, int as_json)
+static int print(const char *device, int pid, enum tool_form form)
 {
 	const struct pier_devinfo *only = NULL;
 	struct pier_devlist *list = NULL;
@@ -266,24 +276,45 @@ static int print(const char *device, int pid, int as_json)
 	if (!err && device)
 		err = pier_devlist_find(list, device, &only);
 	if (!err)
-		err = tool_counters_print(pid, list, only, as_json);
+		err = tool_counters_print(pid, list, only, form);
 	if (err)
 		tool_message("pier counters: %s", pier_last_error());
 	pier_devlist_destroy(list);
 	return err ? 1 : 0;
 }
 
+/* The form that the options request; below 0: none. */
+static int form_of(int as_json, int prometheus, int events)
+{
+	if (prometheus && (as_json || events)) {
+		tool_message("pier counters: --prometheus and --%s: use one "
+			     "of them", as_json ? "json" : "events");
+		return -1;
+	}
+	if (prometheus)
+		return TOOL_PROMETHEUS;
+	if (events)
+		return as_json ? TOOL_EVENTS_JSON : TOOL_EVENTS;
+	return as_json ? TOOL_JSON : TOOL_TEXT;
+}
+
 int tool_counters(int argc, char *argv[])
 {
 	const char *device = NULL;
-	int as_json = 0, err, pid;
+	int as_json = 0, prometheus = 0, events = 0, err, pid, form;
 	const struct pier_option options[] = {
 		{ .short_name = "d", .long_name = "device",
 		  .value_name = "DEVICE",
 		  .help = "of this device only: name, netdev or PCI address",
 		  .type = PIER_OPTION_STRING, .value = &device },
+		{ .long_name = "events",
+		  .help = "the last rare events of connections instead",
+		  .type = PIER_OPTION_FLAG, .value = &events },
 		{ .long_name = "json", .help = "print JSON",
 		  .type = PIER_OPTION_FLAG, .value = &as_json },
+		{ .long_name = "prometheus",
+		  .help = "print the text format of Prometheus",
+		  .type = PIER_OPTION_FLAG, .value = &prometheus },
 		{ 0 },
 	};
 	struct pier_args args = {
@@ -291,17 +322,20 @@ int tool_counters(int argc, char *argv[])
 		.groups = PIER_ARGS_ATTACHED,
 		.about = "Print what devices have counted, of PID or of all "
 			 "your processes.",
-		.operands = "[PID]",
+		.operands = "[PID | all]",
 		.options = options,
 	};
 
 	err = pier_args_parse(&args, argc, argv);
 	if (err)
 		return pier_args_exit(err);
+	form = form_of(as_json, prometheus, events);
+	if (form < 0)
+		return 2;
 	pid = tool_counters_pid(&args);
 	if (pid >= 0)
-		return print(device, pid, as_json);
-	tool_message("pier counters: \"%s\": at most one process id",
+		return print(device, pid, (enum tool_form)form);
+	tool_message("pier counters: \"%s\": at most one process id, or all",
 		     args.argv[0]);
 	return 2;
 }

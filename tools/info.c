@@ -525,7 +525,8 @@ int tool_info(int argc, char *argv[])
 	if (!err && device)
 		err = pier_devlist_find(list, device, &only);
 	if (!err && counters)
-		err = tool_counters_print(pid, list, only, as_json);
+		err = tool_counters_print(pid, list, only,
+					  as_json ? TOOL_JSON : TOOL_TEXT);
 	else if (!err)
 		print_all(list, only);
 	if (!err && !only && !counters && pier_devlist_hint(list)[0])

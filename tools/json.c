@@ -86,6 +86,7 @@ void tool_json_print(json_t *root)
 
 	check(!text);
 	puts(text);
+	fflush(stdout);		/* a server may end by a signal */
 	free(text);
 	json_decref(root);
 }

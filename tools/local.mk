@@ -14,6 +14,8 @@ bin_PROGRAMS += %D%/pier
 	%D%/copy_ssh.c \
 	%D%/copy_where.c \
 	%D%/counters.c \
+	%D%/counters_events.c \
+	%D%/counters_prometheus.c \
 	%D%/desc.c \
 	%D%/doctor.c \
 	%D%/doctor.h \
@@ -34,23 +36,33 @@ bin_PROGRAMS += %D%/pier
 	%D%/doctor_route.c \
 	%D%/doctor_versions.c \
 	%D%/exchange.c \
+	%D%/faults.c \
 	%D%/info.c \
 	%D%/json.c \
 	%D%/message.c \
 	%D%/perf.c \
 	%D%/perf.h \
+	%D%/perf_both.c \
 	%D%/perf_client.c \
+	%D%/perf_connect.c \
+	%D%/perf_conns.c \
 	%D%/perf_cpu.c \
+	%D%/perf_csv.c \
 	%D%/perf_hist.c \
 	%D%/perf_host.c \
+	%D%/perf_join.c \
 	%D%/perf_kind.c \
 	%D%/perf_loop.c \
+	%D%/perf_memory.c \
 	%D%/perf_plot.c \
 	%D%/perf_report.c \
 	%D%/perf_respond.c \
 	%D%/perf_setup.c \
 	%D%/perf_sizes.c \
+	%D%/perf_slots.c \
 	%D%/perf_spec.c \
+	%D%/perf_stream.c \
+	%D%/perf_verify.c \
 	%D%/perf_watch.c \
 	%D%/perf_where.c \
 	%D%/pier.c \
@@ -62,8 +74,12 @@ bin_PROGRAMS += %D%/pier
 	%D%/run.c \
 	%D%/run_elf.c \
 	%D%/run_elf.h \
+	%D%/run_env.c \
+	%D%/run_env.h \
 	%D%/run_report.c \
 	%D%/run_report.h \
+	%D%/run_stats.c \
+	%D%/run_stats.h \
 	%D%/server.c \
 	%D%/services.c \
 	%D%/text.c \
@@ -73,6 +89,13 @@ bin_PROGRAMS += %D%/pier
 
 # `make install prefix=DIR` may change where the library is.
 %D%/pier-run.$(OBJEXT): directories
+
+# Scripts for the static probes.
+bpftracedir = $(pkgdatadir)/bpftrace
+dist_bpftrace_DATA = \
+	%D%/bpftrace/pier-events.bt \
+	%D%/bpftrace/pier-latency.bt \
+	# end, sorted
 
 # Completion in shells, where they look for it.
 bashcompletiondir = $(datadir)/bash-completion/completions

@@ -13,6 +13,9 @@ static struct perf perf = {
 		.warmup = 100,
 		.cpu = -1,
 		.outstanding = 64,
+		.connections = 1,
+		.sge = 1,
+		.faults.seed = TOOL_SEED,
 	},
 };
 
@@ -83,9 +86,40 @@ static const struct pier_option options[] = {
 		.value = &perf.opts.warmup,
 	},
 	{
+		.short_name = "q",
+		.long_name = "connections",
+		.value_name = "N",
+		.help = "connections, which are used in turn; default 1",
+		.type = PIER_OPTION_INT,
+		.min = 1,
+		.max = PERF_CONNS_MAX,
+		.value = &perf.opts.connections,
+	},
+	{
+		.long_name = "bidirectional",
+		.help = "bw of both directions at once, and their sum",
+		.type = PIER_OPTION_FLAG,
+		.value = &perf.opts.both,
+	},
+	{
+		.long_name = "sge",
+		.value_name = "N",
+		.help = "pieces of a message in this end's memory; default 1",
+		.type = PIER_OPTION_INT,
+		.min = 1,
+		.max = PERF_SGE_MAX,
+		.value = &perf.opts.sge,
+	},
+	{
+		.long_name = "verify",
+		.help = "compare all data, which is slow",
+		.type = PIER_OPTION_FLAG,
+		.value = &perf.opts.verify,
+	},
+	{
 		.long_name = "outstanding",
 		.value_name = "N",
-		.help = "messages in flight for bw; default 64",
+		.help = "of each in flight for bw; default 64",
 		.type = PIER_OPTION_INT,
 		.min = 1,
 		.max = PERF_OUTSTANDING_MAX,
@@ -125,6 +159,35 @@ static const struct pier_option options[] = {
 		.value = &perf.opts.events,
 	},
 	{
+		.long_name = "loss",
+		.value_name = "PERCENT",
+		.help = "lose packets that this end is sent, soft only",
+		.type = PIER_OPTION_STRING,
+		.value = &perf.opts.faults.loss,
+	},
+	{
+		.long_name = "corrupt",
+		.value_name = "PERCENT",
+		.help = "change a bit in packets that it is sent",
+		.type = PIER_OPTION_STRING,
+		.value = &perf.opts.faults.corrupt,
+	},
+	{
+		.long_name = "delay",
+		.value_name = "MS",
+		.help = "delay packets that it is sent, 0 to 1000",
+		.type = PIER_OPTION_STRING,
+		.value = &perf.opts.faults.late,
+	},
+	{
+		.long_name = "seed",
+		.value_name = "NUMBER",
+		.help = "choose other packets, 0 to 4294967295",
+		.type = PIER_OPTION_NUMBER,
+		.max = UINT32_MAX,
+		.value = &perf.opts.faults.seed,
+	},
+	{
 		.long_name = "json",
 		.help = "print JSON",
 		.type = PIER_OPTION_FLAG,
@@ -161,6 +224,7 @@ static const char *const operations[] = {
 	[PERF_FETCH_ADD] = "fetch-add",
 	[PERF_COMPARE_SWAP] = "compare-swap",
 	[PERF_COPY] = "copy",
+	[PERF_CONNECT] = "connect",
 };
 
 const char *perf_measure_name(const struct perf *p)
@@ -266,9 +330,27 @@ static int check_options(struct perf_options *opts)
 			     "--outstanding", opts->batch, opts->outstanding);
 		return 2;
 	}
+	if (opts->connections * opts->outstanding > PERF_OUTSTANDING_ALL) {
+		tool_message("pier perf: -q %d of --outstanding %d: at most %d "
+			     "in all", opts->connections, opts->outstanding,
+			     PERF_OUTSTANDING_ALL);
+		return 2;
+	}
 	if (opts->iterations && opts->seconds) {
 		tool_message("pier perf: -n %d and -t %d: give one of them",
 			     opts->iterations, opts->seconds);
+		return 2;
+	}
+	if (opts->both && opts->measure == PERF_LAT) {
+		tool_message("pier perf: --bidirectional: of bw only, as lat "
+			     "has one message in flight");
+		return 2;
+	}
+	if (opts->operation == PERF_CONNECT &&
+	    (opts->measure == PERF_BW || opts->connections > 1 ||
+	     opts->verify)) {
+		tool_message("pier perf: connect: lat only, without -q and "
+			     "--verify");
 		return 2;
 	}
 	return perf_sizes(&perf);
@@ -277,6 +359,14 @@ static int check_options(struct perf_options *opts)
 /* A copy is local, and a server has only what a client can ask for. */
 static int check_copy(const char *place)
 {
+	const struct tool_faults *faults = &perf.opts.faults;
+	bool any = faults->loss || faults->corrupt || faults->late;
+
+	if (perf.opts.operation == PERF_COPY && !perf.stays && any) {
+		tool_message("pier perf: copy has no network: no --loss, "
+			     "--corrupt or --delay");
+		return 2;
+	}
 	if (perf.opts.operation != PERF_COPY || perf.stays ||
 	    !(place || perf.opts.respond || perf.opts.listen ||
 	      perf.args.use_cm || perf.args.server_addr))
@@ -340,8 +430,8 @@ int tool_perf(int argc, char *argv[])
 	if (parse_operands(&operand)) {
 		tool_message("pier perf: give \"lat\" or \"bw\", then one of "
 			     "send, send-imm, write, write-imm, read, "
-			     "fetch-add, compare-swap, copy, then at most one "
-			     "HOST[:PORT]");
+			     "fetch-add, compare-swap, connect, copy, then at "
+			     "most one HOST[:PORT]");
 		return 2;
 	}
 	err = tool_one_place(argv[0], place, operand, &place);
@@ -351,5 +441,7 @@ int tool_perf(int argc, char *argv[])
 		err = perf_where(&perf, place);
 	if (!err)
 		err = check_options(&perf.opts);
+	if (!err)
+		err = tool_faults_set(argv[0], &perf.opts.faults);
 	return err ? err : run_all(&perf);
 }

@@ -21,6 +21,7 @@ enum perf_operation {
 	PERF_FETCH_ADD,
 	PERF_COMPARE_SWAP,
 	PERF_COPY,		/* by the CPU, without a peer */
+	PERF_CONNECT,		/* latency only */
 };
 
 /* Sizes of messages: the largest, and how many are measured in one run. */
@@ -36,6 +37,20 @@ enum perf_operation {
 #define PERF_ITERATIONS_MIN UINT64_C(100)
 
 #define PERF_OUTSTANDING_MAX 4096
+#define PERF_OUTSTANDING_ALL 65536	/* on all connections */
+
+/* Connections: of a client, and of others that the server rejects meanwhile. */
+#define PERF_CONNS_MAX 256
+#define PERF_CONNS_OTHERS 64
+
+/* The memory with --verify. */
+#define PERF_VERIFY_MAX (UINT64_C(1) << 30)
+
+#define PERF_SGE_MAX 30
+
+/* Receives of an end that sends no echo; for orders alone, see perf_both.c. */
+#define PERF_RECVS 4096
+#define PERF_ORDER_RECVS 16
 
 /* What a server without -s takes. */
 #define PERF_SERVED (UINT64_C(64) << 20)
@@ -44,7 +59,7 @@ enum perf_operation {
  * What both ends send with a connection: the version of the protocol, the
  * parameters.  A rejection has a reason behind its prefix.
  */
-#define PERF_VERSION 2
+#define PERF_VERSION 3
 #define PERF_SPEC_SIZE 16
 #define PERF_REPLY_SIZE 128
 #define PERF_CPU_SIZE 64
@@ -63,12 +78,34 @@ struct perf_hist {
 };
 
 struct perf;
+struct perf_slot;
+
+/* A connection to the peer. */
+struct perf_conn {
+	struct perf *perf;
+	struct pier_conn *conn;
+	uint64_t submitted;		/* of this run */
+	struct perf_slot **free;	/* echoes that can be sent, a stack */
+	int free_count;
+	uint64_t owed;			/* echoes that wait for a free one */
+	uint64_t echo_len;		/* their bytes */
+	uint64_t sent, taken;		/* messages that were verified */
+};
 
 /* One message that can be in flight, and its reusable task. */
 struct perf_slot {
 	struct perf *perf;
+	struct perf_conn *conn;		/* NULL: of a copy, or any */
 	struct pier_task *task;
 	struct pier_buf *src, *dst;	/* NULL: the task has none */
+	int index;
+
+	/* perf_verify.c */
+	bool is_verified;
+	uint64_t seed;			/* chooses the bytes of the message */
+	uint64_t count;			/* of atomics, of all sizes */
+	struct pier_task *check;	/* reads back what is written */
+	struct pier_buf *check_src, *check_dst;
 };
 
 /* The options of the command line. */
@@ -86,12 +123,17 @@ struct perf_options {
 	int cpu;		/* to run on; -1: any */
 	int batch;		/* posted together; 0: a quarter */
 	int inline_size;	/* bytes; 0: as many as cost nothing */
-	int outstanding;	/* messages in flight, bandwidth only */
+	int outstanding;	/* in flight on a connection, bandwidth only */
+	int connections;
+	int both;		/* directions at once, bandwidth only */
+	int sge;		/* pieces of a message's local memory */
+	int verify;
 	int events;		/* sleep instead of polling */
 	int respond;		/* be the passive side */
 	int listen;		/* be the server, by address, and passive */
 	int json, csv;
 	int gbits;		/* Gbit/s instead of GB/s */
+	struct tool_faults faults;	/* of this end's device */
 };
 
 struct perf {
@@ -114,10 +156,15 @@ struct perf {
 	struct pier_dma *dma;		/* of copies alone */
 	struct pier_mmap *local, *remote;
 	struct pier_buf_inventory *inv;
-	struct pier_conn *conn;
+	struct perf_conn conns[PERF_CONNS_MAX];
+	int conn_count;			/* 0: of a copy */
+	int open_conns;			/* that have not ended */
+	int established;		/* of a server's */
+	uint64_t token;			/* of a client, perf_join.c */
 	struct perf_slot *sends;	/* sends, writes or reads */
 	struct perf_slot *recvs;
-	int send_count, recv_count;
+	struct perf_slot **free;	/* of all connections */
+	int conn_sends, send_count, recv_count;
 	struct perf_hist hist;		/* of laps */
 	json_t *results;		/* of the sizes so far, for JSON */
 
@@ -130,11 +177,16 @@ struct perf {
 	bool is_over;			/* no more are submitted */
 	uint64_t finish;		/* when the last message was done */
 	uint64_t idle_rounds, idle_since;
-	struct perf_slot **free;	/* echoes that can be sent, a stack */
-	int free_count;
-	uint64_t owed;			/* echoes that wait for a free one */
+	int next_lap;			/* its place in sends */
 
-	uint64_t echo_len;		/* their bytes */
+	/* perf_both.c */
+	struct perf_slot order;
+	bool is_ordering;		/* it is in flight */
+	/* Answers: of the server, still to be sent; at the client. */
+	bool owes_start, has_started;
+	bool owes_result, has_result;
+	uint64_t counted;		/* messages of the server's result */
+	uint64_t peer_messages, peer_elapsed;	/* the same, at the client */
 
 	uint64_t elapsed;		/* nanoseconds of the measured run */
 	uint64_t received;		/* messages, by the responder */
@@ -206,10 +258,50 @@ const char *perf_operation_word(unsigned int operation);
 bool perf_receives(const struct perf *perf);
 bool perf_echoes(const struct perf *perf);
 
-/* An atomic; the source is the peer's memory; a write or a read. */
+/* A send; an atomic; the source is the peer's memory; a write or a read. */
+bool perf_is_send(const struct perf *perf);
 bool perf_is_atomic(const struct perf *perf);
 bool perf_is_fetched(const struct perf *perf);
 bool perf_is_plain(enum perf_operation operation);
+
+/*
+ * perf_slots.c: how many are needed; memory for them; receives, and messages,
+ * which need a connection; and their end.
+ */
+void perf_slots_count(struct perf *perf);
+int perf_requests(const struct perf *perf);	/* of the requester */
+int perf_slots_create(struct perf *perf);
+int perf_slots_make_recvs(struct perf *perf);
+int perf_slots_make_sends(struct perf *perf);
+void perf_slots_destroy(struct perf *perf);
+
+/* Send messages of @size from now on. */
+int perf_set_size(struct perf *perf, uint64_t size);
+
+/*
+ * perf_conns.c: from now on open_conns is counted; the error of the first that
+ * has failed, 0: none; the index of one, below 0: it is none of them; has one
+ * ended?
+ */
+void perf_conns_watch(struct perf *perf);
+int perf_conns_error(struct perf *perf);
+int perf_conns_find(const struct perf *perf, const struct pier_conn *conn);
+bool perf_conns_lost(const struct perf *perf);
+void perf_conns_disconnect(struct perf *perf);
+void perf_conns_destroy(struct perf *perf);
+
+/*
+ * perf_join.c: connections behind the first.  The server's token; the request
+ * of one; accept or reject it, false: it is another request.
+ */
+#define PERF_JOIN_LAP 0xffff	/* the index of one of perf_connect.c */
+int perf_join_start(struct perf *perf);
+void perf_join_make(const struct perf *perf, int index,
+		    char ret[PERF_SPEC_SIZE]);
+bool perf_join_take(struct perf *perf, struct pier_conn *conn);
+
+/* perf_connect.c: make a connection and end it; *ret_start is its begin. */
+int perf_connect_lap(struct perf *perf, uint64_t *ret_start);
 
 /* Take a slot's task, whose buffers are there. */
 int perf_take_task(struct perf *perf, struct perf_slot *slot);
@@ -222,20 +314,30 @@ int perf_cpu_take(struct perf *perf);
 void perf_cpu_print(char ret[PERF_CPU_SIZE]);
 void perf_cpu_compare(const char *peer);
 
+/*
+ * perf_csv.c: is it what --csv has printed?  The same as what --json prints, as
+ * far as a picture needs it, owned by the caller; NULL: *ret_line is wrong.
+ */
+bool perf_csv_is(FILE *file);
+json_t *perf_csv_load(FILE *file, int *ret_line);
+
 /* perf_plot.c: pier perf plot.  Returns the exit status. */
 int perf_plot(int argc, char *argv[]);
 
 /* perf_spec.c: the client's parameters, and what the server replies. */
 void perf_spec_make(const struct perf *perf, char ret[PERF_SPEC_SIZE]);
 int perf_spec_take(struct perf *perf, const void *data, size_t len);
-void perf_reply_make(char ret[PERF_REPLY_SIZE]);
+void perf_reply_make(const struct perf *perf, char ret[PERF_REPLY_SIZE]);
 int perf_reply_take(struct perf *perf, const void *data, size_t len);
 
 /* perf_host.c: a server, by address; and is it one on all devices? */
 bool perf_is_server(const struct perf *perf);
 bool perf_on_host(const struct perf *perf);
 
-/* Listen; then wait for a client, which sets dev, rdma and conn. */
+/* Reject a request, for a reason. */
+void perf_reject(struct pier_conn *conn, const char *text);
+
+/* Listen; then wait for a client, which sets dev, rdma and conns. */
 int perf_host_start(struct perf *perf);
 int perf_host_meet(struct perf *perf);
 
@@ -248,6 +350,21 @@ int perf_meet_server(struct perf *perf);
 /* perf_setup.c: how many requests a context must take. */
 void perf_config(const struct perf *perf, struct pier_rdma_config *ret);
 
+/*
+ * perf_memory.c: make local.  How many bytes a usual message may have, a
+ * receive has, and the peer's memory must have; where message @i is in the
+ * peer's memory, and where this end's is of messages, of receives, and of
+ * messages that are read back.
+ */
+int perf_memory_map(struct perf *perf);
+uint64_t perf_shared_size(const struct perf *perf);
+uint64_t perf_recv_size(const struct perf *perf);
+size_t perf_far_size(const struct perf *perf);
+char *perf_far_at(const struct perf *perf, int i);
+char *perf_near_at(const struct perf *perf, int i);
+char *perf_recv_at(const struct perf *perf, int i);
+char *perf_check_at(const struct perf *perf, int i);
+
 /* Slots, memory and receives on dev, for rdma, which runs; and their end. */
 int perf_prepare_device(struct perf *perf);
 void perf_release_device(struct perf *perf);
@@ -258,17 +375,54 @@ int perf_setup(struct perf *perf);
 /* Destroy all of it; also after an incomplete setup. */
 void perf_teardown(struct perf *perf);
 
-/* Let the engine run once; fails when the time is up. */
+/*
+ * Let the engine run once; fails when the time is up, and for a requester when
+ * the peer disconnects.
+ */
 int perf_drive(struct perf *perf);
+int perf_drive_request(struct perf *perf);
+
+/*
+ * perf_stream.c: submit a slot's task.  Messages for bandwidth: prepare the
+ * slots once; submit up to @count messages, of which done are complete, until
+ * is_over.
+ */
+void perf_submit(struct perf_slot *slot, unsigned int flags);
+void perf_set_done(struct perf *perf, pier_task_fn *fn);	/* of sends */
+void perf_stream_prepare(struct perf *perf);
+void perf_stream_begin(struct perf *perf, uint64_t count);
+
+/*
+ * perf_both.c: both directions.  The client's memory, in its request, and at
+ * the server.  Post the receives; then of the client the begin and the end of
+ * a run, of the server a round.
+ */
+int perf_both_export(struct perf *perf, const void **ret, size_t *ret_len);
+int perf_both_import(struct perf *perf);
+int perf_both_start(struct perf *perf);
+int perf_both_begin(struct perf *perf);
+int perf_both_end(struct perf *perf);
+int perf_both_round(struct perf *perf);
+
+/*
+ * perf_verify.c: the memory at @at that message @i of the peer reads; the
+ * bytes of the next message of a slot.  Its @task is complete: true: it is
+ * being read back, and completes once more.  A message was received.
+ */
+void perf_verify_lay(struct perf *perf, int i, char *at);
+void perf_verify_fill(struct perf_slot *slot);
+bool perf_verify_done(struct perf_slot *slot, const struct pier_task *task);
+void perf_verify_received(struct perf_slot *slot, const struct pier_task *task);
+
+/* Count a message that was received, and verify it. */
+void perf_count_received(struct perf *perf, struct perf_slot *slot,
+			 const struct pier_task *task);
 
 /* Without a peer: the copies of this process. */
 int perf_setup_copy(struct perf *perf);
 
 /* The requester's part: measures each size, and reports it. */
 int perf_request(struct perf *perf);
-
-/* Send messages of @size from now on. */
-int perf_set_size(struct perf *perf, uint64_t size);
 
 /* The responder's part: until the peer disconnects. */
 int perf_respond(struct perf *perf);

@@ -60,12 +60,12 @@ static bool may_come(int err)
 }
 
 /* -EAGAIN: try again. */
-static int take_fault(struct perf *perf, int err, bool cut_short,
-		      struct fault *fault)
+static int take_fault(struct perf *perf, struct pier_conn **conn, int err,
+		      bool cut_short, struct fault *fault)
 {
 	struct fault now = { .err = err };
 
-	read_reason(perf->conn, &now);
+	read_reason(*conn, &now);
 	if (now.text[0] && strcmp(now.text, PERF_BUSY))
 		return perf_err(perf, -ECONNREFUSED, "%s: %s",
 				perf->args.server_addr, now.text);
@@ -74,31 +74,57 @@ static int take_fault(struct perf *perf, int err, bool cut_short,
 			 "client");
 	else
 		snprintf(now.text, sizeof(now.text), "%s",
-			 pier_conn_error_text(perf->conn));
+			 pier_conn_error_text(*conn));
 	if (!may_come(err))
 		return perf_err(perf, err, "%s", now.text);
 	if (!cut_short || err != -ETIMEDOUT || !fault->err)
 		*fault = now;
-	pier_conn_destroy(perf->conn);
-	perf->conn = NULL;
+	pier_conn_destroy(*conn);
+	*conn = NULL;
 	pier_pe_wait(perf->pe, PAUSE_MS);
 	return -EAGAIN;
 }
 
-static int attempt(struct perf *perf, const char *source, uint64_t until,
-		   struct fault *fault)
+/* What is sent with connection @i; behind it the client's memory. */
+static int make_data(struct perf *perf, int i, char ret[PIER_PRIVATE_DATA_MAX],
+		     size_t *ret_len)
 {
+	const void *desc = NULL;
+	size_t len = 0;
+	int err = 0;
+
+	if (i)
+		perf_join_make(perf, i, ret);
+	else
+		perf_spec_make(perf, ret);
+	if (!i && perf->opts.both)
+		err = perf_both_export(perf, &desc, &len);
+	if (err)
+		return err;
+	if (len > PIER_PRIVATE_DATA_MAX - PERF_SPEC_SIZE)
+		return perf_err(perf, -EMSGSIZE, "the memory's descriptor has "
+				"%zu bytes", len);
+	if (len)
+		memcpy(ret + PERF_SPEC_SIZE, desc, len);
+	*ret_len = PERF_SPEC_SIZE + len;
+	return 0;
+}
+
+/* A connection: the first has the parameters, others join it. */
+static int attempt(struct perf *perf, int i, const char *source,
+		   uint64_t until, struct fault *fault)
+{
+	struct pier_conn **conn = &perf->conns[i].conn;
 	uint64_t now = perf_now();
 	int left = now < until ? (int)((until - now) / 1000000) + 1 : 0;
-	char spec[PERF_SPEC_SIZE];
+	static char data[PIER_PRIVATE_DATA_MAX];
 	struct pier_connect_config cfg = {
 		.size = sizeof(cfg),
 		.peer = perf->args.server_addr,
 		.type = type_of(&perf->args),
 		.port = (uint32_t)perf->args.listen_port,
 		.source = source[0] ? source : NULL,
-		.data = spec,
-		.data_len = sizeof(spec),
+		.data = data,
 		.timeout_ms = (uint32_t)(left < ATTEMPT_MS ? left : ATTEMPT_MS),
 	};
 	int err;
@@ -108,19 +134,21 @@ static int attempt(struct perf *perf, const char *source, uint64_t until,
 				"not connected after %d s: %s",
 				(perf->args.timeout_ms + 999) / 1000,
 				fault->text);
-	perf_spec_make(perf, spec);
-	err = pier_rdma_connect_to(perf->rdma, &cfg, &perf->conn);
+	err = make_data(perf, i, data, &cfg.data_len);
+	if (err)
+		return err;
+	err = pier_rdma_connect_to(perf->rdma, &cfg, conn);
 	if (err)
 		return perf_fail(perf, err);
-	err = pier_conn_wait(perf->conn, left + ATTEMPT_MS);
-	return err ? take_fault(perf, err, left < ATTEMPT_MS, fault) : 0;
+	err = pier_conn_wait(*conn, left + ATTEMPT_MS);
+	return err ? take_fault(perf, conn, err, left < ATTEMPT_MS, fault) : 0;
 }
 
 static int take_reply(struct perf *perf)
 {
 	const void *data;
 	size_t len;
-	int err = pier_conn_private_data(perf->conn, &data, &len);
+	int err = pier_conn_private_data(perf->conns[0].conn, &data, &len);
 
 	if (err)
 		return perf_fail(perf, err);
@@ -133,7 +161,7 @@ static int take_reply(struct perf *perf)
 					   &perf->remote);
 	if (err)
 		return perf_fail(perf, err);
-	if (pier_mmap_len(perf->remote) < PERF_NOTE_SIZE + perf->opts.size)
+	if (pier_mmap_len(perf->remote) < perf_far_size(perf))
 		return perf_err(perf, -EPROTO, "%s: its memory has %zu bytes, "
 				"too few", perf->args.server_addr,
 				pier_mmap_len(perf->remote));
@@ -152,8 +180,14 @@ int perf_meet_server(struct perf *perf)
 		return perf_err(perf, -ERANGE, "-g %d: %s has no such GID",
 				perf->args.gid_index,
 				pier_devinfo_name(pier_dev_info(perf->dev)));
-	do
-		err = attempt(perf, source, until, &fault);
-	while (err == -EAGAIN);
-	return err ? err : take_reply(perf);
+	for (int i = 0; i < perf->conn_count; i++) {
+		do
+			err = attempt(perf, i, source, until, &fault);
+		while (err == -EAGAIN);
+		if (!err && !i)
+			err = take_reply(perf);
+		if (err)
+			return err;
+	}
+	return 0;
 }

@@ -24,7 +24,7 @@ bool perf_on_host(const struct perf *perf)
 	       tool_on_all_devices(&perf->args, perf->address);
 }
 
-static void reject(struct pier_conn *conn, const char *text)
+void perf_reject(struct pier_conn *conn, const char *text)
 {
 	char data[PERF_REJECT_MAX];
 	int len = snprintf(data, sizeof(data), PERF_REJECT "%s", text);
@@ -45,6 +45,8 @@ static int prepare(struct perf *perf, struct pier_conn *conn)
 	if (err)
 		return perf_fail(perf, err);
 	err = perf_spec_take(perf, data, len);
+	if (!err)
+		err = perf_join_start(perf);
 	if (err)
 		return err;
 	if (perf->host) {
@@ -69,7 +71,7 @@ static int accept_client(struct perf *perf, struct pier_conn *conn)
 				"%zu bytes", len);
 	memset(data, 0, sizeof(data));
 	if (!err) {
-		perf_reply_make(data);
+		perf_reply_make(perf, data);
 		memcpy(data + PERF_REPLY_SIZE, desc, len);
 		err = pier_conn_accept(conn, data, PERF_REPLY_SIZE + len);
 	}
@@ -79,10 +81,11 @@ static int accept_client(struct perf *perf, struct pier_conn *conn)
 /* The next client may be luckier. */
 static void forget(struct perf *perf)
 {
+	perf_conns_destroy(perf);
 	perf_release_device(perf);
 	perf->opts = perf->given;
 	perf->err = 0;
-	perf->conn = NULL;
+	perf->conn_count = perf->established = 0;
 }
 
 /* One client at a time: others are rejected, and try again. */
@@ -91,17 +94,19 @@ static void requested(struct pier_conn *conn, void *data, void *ctx_data)
 	struct perf *perf = ctx_data;
 
 	(void)data;
-	if (perf->conn || perf->err) {
-		reject(conn, PERF_BUSY);
+	if (perf_join_take(perf, conn))
+		return;
+	if (perf->conns[0].conn || perf->err) {
+		perf_reject(conn, PERF_BUSY);
 		return;
 	}
 	if (!prepare(perf, conn) && !accept_client(perf, conn)) {
-		perf->conn = conn;
+		perf->conns[0].conn = conn;
 		return;
 	}
 	tool_message("pier perf: %s: rejected: %s",
 		     pier_conn_peer_address(conn), perf->reason);
-	reject(conn, perf->reason);
+	perf_reject(conn, perf->reason);
 	forget(perf);
 }
 
@@ -110,7 +115,8 @@ static void established(struct pier_conn *conn, void *data, void *ctx_data)
 	struct perf *perf = ctx_data;
 
 	(void)data;
-	perf->met |= conn == perf->conn;
+	if (perf_conns_find(perf, conn) >= 0)
+		perf->met = ++perf->established == perf->conn_count;
 }
 
 static void failed(struct pier_conn *conn, void *data, void *ctx_data)
@@ -119,9 +125,18 @@ static void failed(struct pier_conn *conn, void *data, void *ctx_data)
 
 	(void)data;
 	tool_message("pier perf: %s", pier_conn_error_text(conn));
-	if (perf->conn == conn)
+	if (perf_conns_find(perf, conn) >= 0)
 		forget(perf);
-	pier_conn_destroy(conn);
+	else
+		pier_conn_destroy(conn);
+}
+
+/* One of those that are measured, see perf_connect.c, or of the client. */
+static void disconnected(struct pier_conn *conn, void *data, void *ctx_data)
+{
+	(void)data;
+	if (perf_conns_find(ctx_data, conn) < 0)
+		pier_conn_destroy(conn);
 }
 
 static int listen_on_host(struct perf *perf,
@@ -131,7 +146,7 @@ static int listen_on_host(struct perf *perf,
 	const struct pier_host_config cfg = {
 		.size = sizeof(cfg), .rdma = &rdma, .request = requested,
 		.established = established, .failure = failed,
-		.user_data = perf,
+		.disconnected = disconnected, .user_data = perf,
 	};
 	int err;
 
@@ -174,7 +189,7 @@ static int listen_on_device(struct perf *perf, struct pier_listen_config *cfg)
 	cfg->address = address;
 	pier_ctx_set_user_data(ctx, perf);
 	pier_rdma_set_conn_callbacks(perf->rdma, requested, established,
-				     failed, NULL);
+				     failed, disconnected);
 	err = pier_rdma_listen(perf->rdma, cfg, &listener);
 	return err ? perf_fail(perf, err) : 0;
 }
@@ -222,6 +237,12 @@ int perf_host_meet(struct perf *perf)
 					(perf->args.timeout_ms + 999) / 1000);
 		pier_pe_wait(perf->pe, perf->stays ? -1 :
 			     (int)((until - now) / 1000000) + 1);
+		if (!perf->met && perf_conns_lost(perf)) {
+			tool_message("pier perf: the client has ended before "
+				     "its %d connections were established",
+				     perf->conn_count);
+			forget(perf);
+		}
 	}
 	if (!perf->err && perf->host)
 		stop_others(perf);

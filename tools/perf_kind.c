@@ -17,11 +17,15 @@ bool perf_receives(const struct perf *perf)
 	}
 }
 
+bool perf_is_send(const struct perf *perf)
+{
+	return perf->opts.operation == PERF_SEND ||
+	       perf->opts.operation == PERF_SEND_IMM;
+}
+
 bool perf_echoes(const struct perf *perf)
 {
-	return perf->opts.measure == PERF_LAT &&
-	       (perf->opts.operation == PERF_SEND ||
-		perf->opts.operation == PERF_SEND_IMM);
+	return perf->opts.measure == PERF_LAT && perf_is_send(perf);
 }
 
 bool perf_is_atomic(const struct perf *perf)
@@ -43,25 +47,24 @@ bool perf_is_plain(enum perf_operation operation)
 int perf_take_task(struct perf *perf, struct perf_slot *slot)
 {
 	struct pier_buf *src = slot->src, *dst = slot->dst;
+	struct pier_conn *conn = slot->conn ? slot->conn->conn : NULL;
 	struct pier_task **ret = &slot->task;
 
 	switch (perf->opts.operation) {
 	case PERF_SEND:
-		return pier_rdma_task_send(perf->conn, src, ret);
+		return pier_rdma_task_send(conn, src, ret);
 	case PERF_SEND_IMM:
-		return pier_rdma_task_send_imm(perf->conn, src, IMM, ret);
+		return pier_rdma_task_send_imm(conn, src, IMM, ret);
 	case PERF_WRITE:
-		return pier_rdma_task_write(perf->conn, src, dst, ret);
+		return pier_rdma_task_write(conn, src, dst, ret);
 	case PERF_WRITE_IMM:
-		return pier_rdma_task_write_imm(perf->conn, src, dst, IMM,
-						ret);
+		return pier_rdma_task_write_imm(conn, src, dst, IMM, ret);
 	case PERF_READ:
-		return pier_rdma_task_read(perf->conn, src, dst, ret);
+		return pier_rdma_task_read(conn, src, dst, ret);
 	case PERF_FETCH_ADD:
-		return pier_rdma_task_fetch_add(perf->conn, src, dst, 1, ret);
+		return pier_rdma_task_fetch_add(conn, src, dst, 1, ret);
 	case PERF_COMPARE_SWAP:
-		return pier_rdma_task_compare_swap(perf->conn, src, dst, 0, 1,
-						   ret);
+		return pier_rdma_task_compare_swap(conn, src, dst, 0, 1, ret);
 	default:
 		return pier_dma_task_copy(perf->dma, src, dst, ret);
 	}

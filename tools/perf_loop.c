@@ -41,66 +41,21 @@ int perf_drive(struct perf *perf)
 	return perf->err;
 }
 
-/* As perf_drive(), for a requester, which fails when the peer disconnects. */
-static int drive(struct perf *perf)
+int perf_drive_request(struct perf *perf)
 {
 	int err = perf_drive(perf);
 
-	if (err || !perf->conn ||
-	    pier_conn_state(perf->conn) == PIER_CONN_CONNECTED)
+	if (err || perf->open_conns == perf->conn_count)
 		return err;
-	if (pier_conn_error(perf->conn))
-		return perf_err(perf, pier_conn_error(perf->conn), "%s",
-				pier_conn_error_text(perf->conn));
-	return perf_err(perf, -ENOTCONN, "the peer disconnected after "
-			"%" PRIu64 " messages", perf->done);
-}
-
-static void submit(struct perf_slot *slot, unsigned int flags)
-{
-	struct perf *perf = slot->perf;
-	int err;
-
-	if (slot->dst)
-		pier_buf_reset(slot->dst);	/* all of it is tail space */
-	err = pier_task_submit(slot->task, flags);
-	if (err)
-		perf_fail(perf, err);
-}
-
-/*
- * Bandwidth: every slot is submitted again as soon as it is done.  A quarter
- * of them are posted and complete together: with all in one batch, nothing
- * would be in flight while the next batch is built.
- */
-static void submit_next(struct perf_slot *slot)
-{
-	struct perf *perf = slot->perf;
-	uint64_t batch = ((uint64_t)perf->send_count + 3) / 4;
-
-	if (perf->opts.batch)
-		batch = (uint64_t)perf->opts.batch;
-	if (perf->err || perf->is_over || perf->submitted == perf->required)
-		return;
-	perf->submitted++;
-	submit(slot, perf->submitted % batch ? PIER_SUBMIT_MORE : 0);
-}
-
-static void message_done(struct pier_task *task, void *arg)
-{
-	struct perf_slot *slot = arg;
-	struct perf *perf = slot->perf;
-
-	if (!perf_task_ok(perf, task))
-		return;
-	perf->done++;
-	submit_next(slot);
+	err = perf_conns_error(perf);
+	return err ? err : perf_err(perf, -ENOTCONN, "the peer disconnected "
+				    "after %" PRIu64 " messages", perf->done);
 }
 
 /* The engine's round, and then the clock, if something depends on it. */
 static int bw_round(struct perf *perf, uint64_t until)
 {
-	int err = drive(perf);
+	int err = perf_drive_request(perf);
 	uint64_t now;
 
 	if (err || (until == UINT64_MAX && !perf->live))
@@ -117,30 +72,26 @@ static int run_bw(struct perf *perf, uint64_t count, int seconds)
 	uint64_t start, until = UINT64_MAX;
 	int err = 0;
 
-	perf->required = count;
-	perf->submitted = perf->done = 0;
-	perf->is_over = false;
+	if (perf->opts.both)
+		err = perf_both_begin(perf);
 	start = perf_now();
 	if (seconds)
 		until = start + (uint64_t)seconds * 1000000000;
 	perf_watch_begin(perf, start);
-	for (int i = 0; i < perf->send_count; i++)
-		submit_next(&perf->sends[i]);
+	perf_stream_begin(perf, count);
 	while (!err && !perf_interrupted && perf->done < count &&
 	       !(perf->is_over && perf->done == perf->submitted))
 		err = bw_round(perf, until);
 	perf->elapsed = perf_now() - start;
 	perf_watch_end(perf);
-	return err;
+	return !err && perf->opts.both ? perf_both_end(perf) : err;
 }
 
 static int request_bw(struct perf *perf)
 {
 	int err;
 
-	for (int i = 0; i < perf->send_count; i++)
-		pier_task_set_done(perf->sends[i].task, message_done,
-				   &perf->sends[i]);
+	perf_stream_prepare(perf);
 	err = run_bw(perf, (uint64_t)perf->opts.warmup, 0);
 	perf->done = 0;
 	if (!err && !perf_interrupted)
@@ -149,9 +100,9 @@ static int request_bw(struct perf *perf)
 }
 
 /*
- * Latency: one message at a time.  A lap ends when a read or write is complete,
- * or when the echo of a send has arrived; the send too must be complete before
- * the next lap.
+ * Latency: one message at a time, of the connections in turn.  A lap ends when
+ * a read or write is complete, or when the echo of a send has arrived; the send
+ * too must be complete before the next lap.
  */
 static void lap_done(struct pier_task *task, void *arg)
 {
@@ -161,6 +112,8 @@ static void lap_done(struct pier_task *task, void *arg)
 	if (!perf->recv_count)
 		perf->finish = perf_now();
 	if (!perf_task_ok(perf, task))
+		return;
+	if (slot->is_verified && perf_verify_done(slot, task))
 		return;
 	perf->done++;
 }
@@ -176,6 +129,8 @@ static void echo_done(struct pier_task *task, void *arg)
 	if (pier_recv_len(task) != perf->size)
 		perf_err(perf, -EPROTO, "the echo has %" PRIu32 " bytes, not "
 			 "%" PRIu64, pier_recv_len(task), perf->size);
+	if (perf->opts.verify)
+		perf_verify_received(slot, task);
 	perf->done++;
 }
 
@@ -188,12 +143,13 @@ static int run_lap(struct perf *perf, uint64_t *ret_start)
 	perf->done = 0;
 	perf->required = echo ? 2 : 1;
 	if (echo)
-		submit(&perf->recvs[0], 0);
+		perf_submit(&perf->recvs[0], 0);
 	*ret_start = perf_now();
-	submit(&perf->sends[0], 0);
+	perf_submit(&perf->sends[perf->next_lap], 0);
+	perf->next_lap = (perf->next_lap + 1) % perf->send_count;
 	err = perf->err;
 	while (!err && perf->done < perf->required && !perf_interrupted)
-		err = drive(perf);
+		err = perf_drive_request(perf);
 	return err;
 }
 
@@ -210,7 +166,8 @@ static int run_lat(struct perf *perf, uint64_t count, int seconds)
 	perf_hist_reset(hist);
 	perf_watch_begin(perf, begun);
 	while (hist->count < count && perf->finish < until) {
-		err = run_lap(perf, &start);
+		err = perf->opts.operation == PERF_CONNECT ?
+		      perf_connect_lap(perf, &start) : run_lap(perf, &start);
 		if (err || perf->done < perf->required)
 			break;
 		perf_hist_add(hist, perf->finish - start);
@@ -226,7 +183,7 @@ static int request_lat(struct perf *perf)
 {
 	int err;
 
-	pier_task_set_done(perf->sends[0].task, lap_done, &perf->sends[0]);
+	perf_set_done(perf, lap_done);
 	if (perf->recv_count)
 		pier_task_set_done(perf->recvs[0].task, echo_done,
 				   &perf->recvs[0]);
@@ -261,6 +218,8 @@ int perf_request(struct perf *perf)
 
 	perf_watch_start(perf);
 	perf_report_begin(perf);
+	if (perf->opts.both)
+		err = perf_both_start(perf);
 	for (int i = 0; !err && i < perf->opts.size_count; i++) {
 		if (perf_interrupted)
 			break;

@@ -12,8 +12,8 @@
 #include "tool.h"
 
 /*
- * pier perf plot: what --json has printed, as a picture.  gnuplot draws it, and
- * is needed for nothing else.
+ * pier perf plot: what --json or --csv has printed, as a picture.  gnuplot
+ * draws it, and is needed for nothing else.
  */
 
 #define FILES_MAX 16
@@ -79,21 +79,42 @@ static int is_complete(const json_t *root)
 	return 1;
 }
 
-static int load(struct plot *plot, const char *path)
+/* NULL: it cannot be read, which was reported. */
+static json_t *read_file(const char *path)
 {
+	FILE *file = fopen(path, "r");
 	json_error_t error;
-	json_t *root = json_load_file(path, 0, &error);
+	json_t *root;
 
-	if (!root) {
+	if (!file) {
+		tool_message("pier perf plot: %s: %s", path, strerror(errno));
+		return NULL;
+	}
+	if (perf_csv_is(file)) {
+		snprintf(error.text, sizeof(error.text), "not a line of one "
+			 "measurement by pier perf --csv");
+		root = perf_csv_load(file, &error.line);
+	} else {
+		root = json_loadf(file, 0, &error);
+	}
+	fclose(file);
+	if (!root)
 		tool_message("pier perf plot: %s: line %d: %s", path,
 			     error.line, error.text);
+	return root;
+}
+
+static int load(struct plot *plot, const char *path)
+{
+	json_t *root = read_file(path);
+
+	if (!root)
 		return 1;
-	}
 	plot->files[plot->count].path = path;
 	plot->files[plot->count++].root = root;
 	if (!is_complete(root)) {
 		tool_message("pier perf plot: %s: no results of pier perf "
-			     "--json", path);
+			     "--json or --csv", path);
 		return 1;
 	}
 	plot->panels[measure_of(root)]++;
@@ -279,7 +300,7 @@ static int load_all(struct plot *plot, const struct pier_args *args)
 
 	if (!args->argc || args->argc > FILES_MAX) {
 		tool_message("pier perf plot: give 1 to %d files that pier "
-			     "perf --json has printed", FILES_MAX);
+			     "perf --json or --csv has printed", FILES_MAX);
 		return 2;
 	}
 	for (int i = 0; i < args->argc && !err; i++)
@@ -299,8 +320,8 @@ int perf_plot(int argc, char *argv[])
 	};
 	struct pier_args args = {
 		.size = sizeof(args),
-		.about = "Draw latency and bandwidth against size, of results "
-			 "of pier perf --json.",
+		.about = "Draw latency and bandwidth against size, from "
+			 "--json or --csv of pier perf.",
 		.operands = "RESULT...",
 		.options = options,
 	};

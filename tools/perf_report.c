@@ -9,10 +9,13 @@
 struct row {
 	double seconds, min, median, mean, p99, p999, max;
 	double gb, gbits, messages;
+	double peer_messages;	/* of the server in both directions */
 };
 
 static const char *time_meaning(const struct perf *perf)
 {
+	if (perf->opts.operation == PERF_CONNECT)
+		return "to the established connection";
 	return perf_echoes(perf) ? "half the round trip" : "to completion";
 }
 
@@ -25,6 +28,10 @@ static struct row row_of(const struct perf *perf)
 
 	if (perf->elapsed)
 		row.messages = (double)perf->done / row.seconds;
+	if (perf->opts.both && perf->peer_elapsed)
+		row.peer_messages = (double)perf->peer_messages /
+				    (double)perf->peer_elapsed * 1e9;
+	row.messages += row.peer_messages;
 	row.gb = row.messages * (double)perf->size / 1e9;
 	row.gbits = row.gb * 8;
 	if (perf->opts.measure != PERF_LAT)
@@ -36,6 +43,23 @@ static struct row row_of(const struct perf *perf)
 	row.p999 = (double)perf_hist_rank(hist, 999) / scale;
 	row.max = (double)hist->max / scale;
 	return row;
+}
+
+/* The server's part. */
+static double peer_gb(const struct perf *perf, const struct row *row)
+{
+	return row->peer_messages * (double)perf->size / 1e9;
+}
+
+/* The shares and the time that were given, as text. */
+static void set_faults(json_t *root, const struct tool_faults *faults)
+{
+	if (faults->loss)
+		tool_json_set(root, "loss", tool_json_text(faults->loss));
+	if (faults->corrupt)
+		tool_json_set(root, "corrupt", tool_json_text(faults->corrupt));
+	if (faults->late)
+		tool_json_set(root, "delay_ms", tool_json_text(faults->late));
 }
 
 static json_t *describe(const struct perf *perf)
@@ -50,6 +74,11 @@ static json_t *describe(const struct perf *perf)
 	tool_json_set(root, "role", json_string(role));
 	tool_json_set(root, "device", tool_json_text(pier_devinfo_name(info)));
 	tool_json_set(root, "events", json_boolean(perf->opts.events));
+	tool_json_set(root, "connections", json_integer(perf->conn_count));
+	set_faults(root, &perf->opts.faults);
+	tool_json_set(root, "sge", json_integer(perf->opts.sge));
+	tool_json_set(root, "verified", json_boolean(perf->opts.verify));
+	tool_json_set(root, "bidirectional", json_boolean(perf->opts.both));
 	return root;
 }
 
@@ -57,23 +86,37 @@ static void begin_csv(void)
 {
 	puts("measure,operation,device,bytes,messages,seconds,"
 	     "min_us,median_us,mean_us,p99_us,p999_us,max_us,"
-	     "gb_per_s,gbit_per_s,messages_per_s");
+	     "gb_per_s,gbit_per_s,messages_per_s,connections,"
+	     "client_gb_per_s,server_gb_per_s,sge,verified");
 }
 
+/* What is measured; then the names of the columns. */
 static void begin_text(const struct perf *perf)
 {
 	const char *rate = perf->opts.gbits ? "Gbit/s" : "GB/s";
+	bool lat = perf->opts.measure == PERF_LAT;
 
-	if (perf->opts.measure == PERF_LAT)
-		printf("%s latency, us %s\n%10s %9s %8s %8s %8s %8s %8s %8s\n",
-		       perf_operation_name(perf), time_meaning(perf), "bytes",
+	printf("%s %s, ", perf_operation_name(perf),
+	       lat ? "latency" : "bandwidth");
+	if (lat)
+		printf("us %s", time_meaning(perf));
+	else
+		printf("%d outstanding", perf->opts.outstanding);
+	if (perf->opts.both)
+		printf(", sum of both directions");
+	if (perf->opts.verify)
+		printf(", verified");
+	if (perf->conn_count > 1)
+		printf(", %d connections", perf->conn_count);
+	putchar('\n');
+	if (lat)
+		printf("%10s %9s %8s %8s %8s %8s %8s %8s\n", "bytes",
 		       "messages", "min", "median", "mean", "99 %", "99.9 %",
 		       "max");
 	else
-		printf("%s bandwidth, %d outstanding\n"
-		       "%10s %11s %10s %14s %14s\n", perf_operation_name(perf),
-		       perf->opts.outstanding, "bytes", "messages", "seconds",
-		       rate, "messages/s");
+		printf("%10s %11s %10s %14s %14s%s\n", "bytes", "messages",
+		       "seconds", rate, "messages/s",
+		       perf->opts.both ? "  client  server" : "");
 }
 
 void perf_report_begin(struct perf *perf)
@@ -112,6 +155,14 @@ static void row_json(struct perf *perf, const struct row *row)
 		tool_json_set(result, "gb_per_s", json_real(row->gb));
 		tool_json_set(result, "gbit_per_s", json_real(row->gbits));
 	}
+	if (perf->opts.both) {
+		tool_json_set(result, "client_gb_per_s",
+			      json_real(row->gb - peer_gb(perf, row)));
+		tool_json_set(result, "server_gb_per_s",
+			      json_real(peer_gb(perf, row)));
+		tool_json_set(result, "server_iterations",
+			      json_integer((json_int_t)perf->peer_messages));
+	}
 	tool_json_set(result, "messages_per_s", json_real(row->messages));
 	tool_json_append(perf->results, result);
 }
@@ -128,13 +179,20 @@ static void row_csv(const struct perf *perf, const struct row *row)
 		       row->median, row->mean, row->p99, row->p999, row->max);
 	else
 		printf(",,,,,,%.6f,%.6f,", row->gb, row->gbits);
-	printf("%.1f\n", row->messages);
+	printf("%.1f,%d,", row->messages, perf->conn_count);
+	if (perf->opts.both)
+		printf("%.6f,%.6f", row->gb - peer_gb(perf, row),
+		       peer_gb(perf, row));
+	else
+		putchar(',');
+	printf(",%d,%d\n", perf->opts.sge, perf->opts.verify);
 }
 
 static void row_text(const struct perf *perf, const struct row *row)
 {
 	const double us[] = { row->min, row->median, row->mean, row->p99,
 			      row->p999, row->max };
+	int unit = perf->opts.gbits ? 8 : 1;
 
 	printf("%10" PRIu64 " ", perf->size);
 	if (perf->opts.measure == PERF_LAT) {
@@ -143,9 +201,13 @@ static void row_text(const struct perf *perf, const struct row *row)
 			printf(" %8.*f", us[i] < 99999 ? 2 : 0, us[i]);
 		putchar('\n');
 	} else {
-		printf("%11" PRIu64 " %10.3f %14.3f %14.0f\n", perf->done,
-		       row->seconds, perf->opts.gbits ? row->gbits : row->gb,
-		       row->messages);
+		printf("%11" PRIu64 " %10.3f %14.3f %14.0f", perf->done,
+		       row->seconds, row->gb * unit, row->messages);
+		if (perf->opts.both)
+			printf(" %7.3f %7.3f",
+			       (row->gb - peer_gb(perf, row)) * unit,
+			       peer_gb(perf, row) * unit);
+		putchar('\n');
 	}
 }
 
@@ -191,7 +253,7 @@ void perf_report_served(const struct perf *perf)
 	if (!perf->opts.json) {
 		if (perf->stays)
 			printf("%s: %s %s: ",
-			       pier_conn_peer_address(perf->conn),
+			       pier_conn_peer_address(perf->conns[0].conn),
 			       perf_measure_name(perf),
 			       perf_operation_name(perf));
 		if (perf_receives(perf))

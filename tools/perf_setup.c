@@ -2,78 +2,46 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "perf.h"
 
 /*
- * The memory of either end: a note, a line of text with the responder's
- * options, which the requester reads and compares; then the memory that is sent
- * from, or that the peer reads and writes; then the memory of receives.
+ * The memory of either end begins with a note, a line of text with the
+ * responder's options, which the requester reads and compares.
  */
 #define NOTE_SIZE PERF_NOTE_SIZE
 #define NOTE_FORMAT "pier-perf 2 %s %s %" PRIu64
 #define NOTE_MAX 64
 
-/* The least memory to export: usual sizes need no -s of the responder. */
-#define SHARED_MIN (1 << 20)
-
-/*
- * Receives for bandwidth: messages are acknowledged before they are
- * processed, so that more than are outstanding arrive while this end does not
- * run.
- */
-#define RECVS 4096
+/* A server's tasks, of a connection and of all. */
 #define SERVER_SENDS 256
+#define SERVER_ALL_SENDS 4096
 #define RNR_MS 10000		/* a peer without a receive has so long */
 
-static uint64_t shared_size(const struct perf *perf)
-{
-	return perf->opts.size > SHARED_MIN ? perf->opts.size : SHARED_MIN;
-}
-
-static void *local_at(const struct perf *perf, uint64_t offset)
-{
-	return (char *)pier_mmap_addr(perf->local) + NOTE_SIZE + offset;
-}
-
-/* How many tasks of each kind this end needs. */
-static void count_slots(struct perf *perf)
-{
-	bool lat = perf->opts.measure == PERF_LAT;
-	bool echo = perf_echoes(perf);
-
-	perf->send_count = perf->recv_count = 0;
-	if (!perf->opts.respond) {
-		perf->send_count = lat ? 1 : perf->opts.outstanding;
-		perf->recv_count = echo ? 1 : 0;
-	} else if (echo) {
-		/* The next echo need not wait for the ACK of the last one. */
-		perf->send_count = 4;
-		perf->recv_count = 4;
-	} else if (perf_receives(perf)) {
-		perf->recv_count = RECVS;
-	}
-}
-
+/* One task more is for the note. */
 void perf_config(const struct perf *perf, struct pier_rdma_config *ret)
 {
-	uint32_t sends = (uint32_t)perf->send_count + 1; /* one for the note */
-	uint32_t recvs = (uint32_t)perf->recv_count;
+	bool server = perf_is_server(perf);	/* the client is not known */
+	bool connect = perf->opts.operation == PERF_CONNECT;
 
-	if (perf_is_server(perf)) {	/* the client is not known yet */
-		sends = SERVER_SENDS;
-		recvs = RECVS;
-	}
 	*ret = (struct pier_rdma_config){
 		.size = sizeof(*ret),
-		.send_queue = sends,
-		.conn_send_queue = sends,
-		.recv_queue = recvs,
+		.max_conns = PERF_CONNS_MAX + PERF_CONNS_OTHERS,
+		.send_queue = server ? SERVER_ALL_SENDS :
+				       (uint32_t)perf->send_count + 1,
+		.conn_send_queue = server ? SERVER_SENDS :
+					    (uint32_t)perf->conn_sends + 1,
+		.recv_queue = server ? PERF_RECVS : (uint32_t)perf->recv_count,
 		.inline_size = (uint32_t)perf->opts.inline_size,
 		.rnr_timeout_ms = RNR_MS,
 	};
+	if (!server)
+		ret->max_conns = (uint32_t)perf->conn_count + connect;
+	ret->send_tasks = 2 * ret->send_queue;	/* to read back, too */
+	ret->send_chain = (uint32_t)perf->opts.sge;
+	if (!perf->opts.verify && !server)
+		ret->send_tasks = ret->send_queue;
 }
 
 static int start(struct perf *perf)
@@ -91,15 +59,27 @@ static int start(struct perf *perf)
 /* A device may take fewer requests than it is to. */
 static int check_limits(struct perf *perf)
 {
-	uint32_t sends = (uint32_t)perf->send_count + 1;
 	struct pier_rdma_config cfg = { .size = sizeof(cfg) };
 
 	pier_rdma_get_config(perf->rdma, &cfg);
-	if (cfg.conn_send_queue < sends || cfg.send_queue < sends)
+	if (cfg.max_conns < (uint32_t)perf->conn_count)
+		return perf_err(perf, -ERANGE, "-q %d: this device has up to "
+				"%" PRIu32 " connections", perf->conn_count,
+				cfg.max_conns);
+	if (cfg.send_chain < (uint32_t)perf->opts.sge)
+		return perf_err(perf, -ERANGE, "--sge %d: this device takes "
+				"up to %" PRIu32, perf->opts.sge,
+				cfg.send_chain);
+	if (cfg.conn_send_queue <= (uint32_t)perf->conn_sends)
 		return perf_err(perf, -ERANGE, "--outstanding %d: this device "
 				"takes up to %" PRIu32,
 				perf->opts.outstanding,
 				cfg.conn_send_queue - 1);
+	if (cfg.send_queue <= (uint32_t)perf->send_count)
+		return perf_err(perf, -ERANGE, "-q %d of --outstanding %d: "
+				"this device takes up to %" PRIu32 " in all",
+				perf->conn_count, perf->opts.outstanding,
+				cfg.send_queue - 1);
 	if ((uint32_t)perf->recv_count > cfg.recv_queue)
 		perf->recv_count = (int)cfg.recv_queue;
 	return 0;
@@ -107,22 +87,13 @@ static int check_limits(struct perf *perf)
 
 static int map(struct perf *perf)
 {
-	size_t len = NOTE_SIZE + 2 * (size_t)shared_size(perf);
-	struct pier_mmap_config cfg = { .size = sizeof(cfg),
-					.access = PIER_LOCAL_WRITE };
-	int err;
+	int err = perf_memory_map(perf);
 
-	if (perf->opts.respond)
-		cfg.access |= PIER_REMOTE_READ | PIER_REMOTE_WRITE |
-			      (perf_is_atomic(perf) ? PIER_REMOTE_ATOMIC : 0);
-	err = pier_mmap_alloc(perf->dev, len, &cfg, &perf->local);
-	if (err)
-		return perf_fail(perf, err);
-	memset(local_at(perf, 0), 0x5a, len - NOTE_SIZE);	/* fault in */
-	snprintf(pier_mmap_addr(perf->local), NOTE_MAX, NOTE_FORMAT,
-		 perf_measure_name(perf), perf_operation_name(perf),
-		 shared_size(perf));
-	return 0;
+	if (!err)
+		snprintf(pier_mmap_addr(perf->local), NOTE_MAX, NOTE_FORMAT,
+			 perf_measure_name(perf), perf_operation_name(perf),
+			 perf_shared_size(perf));
+	return err;
 }
 
 static void note_done(struct pier_task *task, void *arg)
@@ -146,7 +117,8 @@ static int fetch_note(struct perf *perf)
 				       pier_mmap_addr(perf->local), NOTE_MAX,
 				       &dst);
 	if (!err)
-		err = pier_rdma_read(perf->conn, src, dst, note_done, perf);
+		err = pier_rdma_read(perf->conns[0].conn, src, dst, note_done,
+				     perf);
 	while (!err && perf->note_status == -EINPROGRESS)
 		err = pier_pe_wait(perf->pe, perf->args.timeout_ms);
 	if (!err)
@@ -205,134 +177,45 @@ static int agree(struct perf *perf)
 	return 0;
 }
 
-/* The memory of the other end of a message: the peer's, or of a copy. */
-static char *far_memory(const struct perf *perf)
-{
-	if (perf->dma)
-		return local_at(perf, shared_size(perf));
-	return (char *)pier_mmap_addr(perf->remote) + NOTE_SIZE;
-}
-
-/* The buffers of a message, of the largest size. */
-static int make_bufs(struct perf *perf, struct perf_slot *slot)
-{
-	struct pier_mmap *far = perf->dma ? perf->local : perf->remote;
-	char *near = local_at(perf, 0);
-	uint64_t size = perf->opts.size;
-	int err;
-
-	if (perf->opts.operation == PERF_SEND ||
-	    perf->opts.operation == PERF_SEND_IMM)
-		return pier_buf_by_data(perf->inv, perf->local, near,
-					shared_size(perf), &slot->src);
-	if (perf_is_fetched(perf)) {
-		err = pier_buf_by_data(perf->inv, far, far_memory(perf), size,
-				       &slot->src);
-		if (!err)
-			err = pier_buf_by_addr(perf->inv, perf->local, near,
-					       size, &slot->dst);
-		return err;
-	}
-	err = pier_buf_by_data(perf->inv, perf->local, near, size, &slot->src);
-	if (!err)
-		err = pier_buf_by_addr(perf->inv, far, far_memory(perf), size,
-				       &slot->dst);
-	return err;
-}
-
-static int make_send(struct perf *perf, struct perf_slot *slot)
-{
-	int err = make_bufs(perf, slot);
-
-	return err ? err : perf_take_task(perf, slot);
-}
-
-int perf_set_size(struct perf *perf, uint64_t size)
-{
-	int err = 0;
-
-	for (int i = 0; i < perf->send_count && !err; i++) {
-		struct pier_buf *src = perf->sends[i].src;
-
-		err = pier_buf_set_data(src, pier_buf_head(src), size);
-	}
-	perf->size = size;
-	return err ? perf_fail(perf, err) : 0;
-}
-
-static int make_recv(struct perf *perf, struct perf_slot *slot)
-{
-	int err;
-
-	err = pier_buf_by_addr(perf->inv, perf->local,
-			       local_at(perf, shared_size(perf)),
-			       shared_size(perf), &slot->dst);
-	if (!err)
-		err = pier_rdma_task_receive(perf->rdma, slot->dst,
-					     &slot->task);
-	return err;
-}
-
-static int make_slots(struct perf *perf, int count,
-		      int (*make)(struct perf *perf, struct perf_slot *slot),
-		      struct perf_slot *slots)
-{
-	int i, err;
-
-	for (i = 0; i < count; i++) {
-		slots[i].perf = perf;
-		err = make(perf, &slots[i]);
-		if (err)
-			return perf_fail(perf, err);
-	}
-	return 0;
-}
-
-static int allocate(struct perf *perf)
-{
-	size_t sends = (size_t)perf->send_count + 1;
-	size_t recvs = (size_t)perf->recv_count + 1;
-
-	perf->sends = calloc(sends, sizeof(*perf->sends));
-	perf->recvs = calloc(recvs, sizeof(*perf->recvs));
-	perf->free = calloc(sends, sizeof(struct perf_slot *));
-	if (!perf->sends || !perf->recvs || !perf->free)
-		return perf_err(perf, -ENOMEM, "out of memory");
-	return 0;
-}
-
 int perf_prepare_device(struct perf *perf)
 {
-	size_t bufs;
 	int err;
 
-	count_slots(perf);
+	perf_slots_count(perf);
 	err = perf->rdma ? check_limits(perf) : 0;
 	if (!err)
-		err = allocate(perf);
-	if (err)
-		return err;
-	bufs = 2 * (size_t)(perf->send_count + perf->recv_count + 1);
-	err = pier_buf_inventory_create(bufs, &perf->inv);
-	if (err)
-		return perf_fail(perf, err);
-	err = map(perf);
+		err = perf_slots_create(perf);
 	if (!err)
-		err = make_slots(perf, perf->recv_count, make_recv,
-				 perf->recvs);
-	return err;
+		err = map(perf);
+	return err ? err : perf_slots_make_recvs(perf);
+}
+
+/* Only soft devices have faults. */
+static int check_faults(struct perf *perf)
+{
+	const struct pier_devinfo *info = pier_dev_info(perf->dev);
+	const struct tool_faults *faults = &perf->opts.faults;
+
+	if (!strcmp(pier_devinfo_kind(info), "soft") ||
+	    !(faults->loss || faults->corrupt || faults->late))
+		return 0;
+	return perf_err(perf, -EOPNOTSUPP, "--loss, --corrupt and --delay are "
+			"of soft devices, and %s is not one: tc-netem(8) has "
+			"them for its network", pier_devinfo_name(info));
 }
 
 static int open_device(struct perf *perf)
 {
 	int err = pier_dev_open(perf->args.device, &perf->dev);
 
+	if (!err && check_faults(perf))
+		return perf->err;
 	if (!err)
 		err = pier_rdma_create(perf->dev, &perf->rdma);
 	if (err)
 		return perf_fail(perf, err);
 	err = perf_own_address(perf);
-	count_slots(perf);
+	perf_slots_count(perf);
 	return err ? err : start(perf);
 }
 
@@ -356,12 +239,15 @@ static int meet(struct perf *perf)
 	bool respond = perf->opts.respond;
 	int err;
 
-	if (perf_is_server(perf))
-		return perf_host_meet(perf);
+	if (perf_is_server(perf)) {
+		err = perf_host_meet(perf);
+		return !err && perf->opts.both ? perf_both_import(perf) : err;
+	}
 	if (!respond && perf->args.server_addr)
 		return perf_meet_server(perf);
 	err = pier_rendezvous(perf->rdma, &perf->args,
-			      respond ? perf->local : NULL, &perf->conn,
+			      respond ? perf->local : NULL,
+			      &perf->conns[0].conn,
 			      respond ? NULL : &perf->remote);
 	if (!err && !respond)
 		return agree(perf);
@@ -376,10 +262,11 @@ int perf_setup(struct perf *perf)
 		return err;
 	perf_print_waiting(perf);
 	err = meet(perf);
-	if (!err)
-		err = make_slots(perf, perf->send_count, make_send,
-				 perf->sends);
-	return err;
+	if (err)
+		return err;
+	perf_conns_watch(perf);
+	perf->size = perf->opts.size;
+	return perf_slots_make_sends(perf);
 }
 
 int perf_setup_copy(struct perf *perf)
@@ -400,42 +287,21 @@ int perf_setup_copy(struct perf *perf)
 		err = pier_ctx_start(pier_dma_ctx(perf->dma), perf->pe);
 	if (err)
 		return perf_fail(perf, err);
+	perf->size = perf->opts.size;
 	err = perf_prepare_device(perf);
-	if (!err)
-		err = make_slots(perf, perf->send_count, make_send,
-				 perf->sends);
-	return err;
-}
-
-static void free_slots(struct perf_slot *slots, int count)
-{
-	while (slots && count-- > 0) {
-		pier_task_free(slots[count].task);
-		pier_buf_put(slots[count].src);
-		pier_buf_put(slots[count].dst);
-		slots[count] = (struct perf_slot){ 0 };
-	}
+	return err ? err : perf_slots_make_sends(perf);
 }
 
 void perf_release_device(struct perf *perf)
 {
-	free_slots(perf->sends, perf->send_count);
-	free_slots(perf->recvs, perf->recv_count);
+	perf_slots_destroy(perf);
 	pier_mmap_destroy(perf->local);
-	pier_buf_inventory_destroy(perf->inv);
-	free(perf->sends);
-	free(perf->recvs);
-	free(perf->free);
 	perf->local = NULL;
-	perf->inv = NULL;
-	perf->sends = perf->recvs = NULL;
-	perf->free = NULL;
-	perf->send_count = perf->recv_count = 0;
 }
 
 void perf_teardown(struct perf *perf)
 {
-	pier_conn_disconnect(perf->conn);
+	perf_conns_disconnect(perf);
 	if (perf->rdma)	/* what is in flight holds its buffers until then */
 		pier_ctx_stop_wait(pier_rdma_ctx(perf->rdma),
 				   perf->args.timeout_ms);

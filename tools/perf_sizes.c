@@ -59,19 +59,35 @@ static void sweep(struct perf_options *opts)
 		opts->sizes[opts->size_count++] = size;
 }
 
+/* Of an operation that has one; else 0. */
+static uint64_t fixed_size(const struct perf *perf)
+{
+	if (perf->opts.operation == PERF_CONNECT)
+		return PERF_SPEC_SIZE;	/* its private data */
+	return perf_is_atomic(perf) ? 8 : 0;
+}
+
 int perf_sizes(struct perf *perf)
 {
 	struct perf_options *opts = &perf->opts;
+	uint64_t fixed = fixed_size(perf);
 	int err = 0;
 
-	if (perf_is_atomic(perf)) {
+	if (fixed) {
 		if (opts->size_list || opts->all ||
-		    (opts->size && opts->size != 8)) {
-			tool_message("pier perf: %s: its size is 8 bytes",
+		    (opts->size && opts->size != fixed)) {
+			tool_message("pier perf: %s: its size is %" PRIu64
+				     " bytes", perf_operation_name(perf),
+				     fixed);
+			return 2;
+		}
+		if (opts->sge > 1) {
+			tool_message("pier perf: --sge %d: %s has one "
+				     "piece", opts->sge,
 				     perf_operation_name(perf));
 			return 2;
 		}
-		opts->size = 8;
+		opts->size = fixed;
 	}
 	if (!!opts->size + !!opts->size_list + !!opts->all > 1) {
 		tool_message("pier perf: -s, --sizes and -a: give one of them");
@@ -86,6 +102,13 @@ int perf_sizes(struct perf *perf)
 	else
 		opts->sizes[opts->size_count++] =
 			opts->measure == PERF_LAT ? 64 : 65536;
+	for (int i = 0; !err && i < opts->size_count; i++)
+		if (opts->sizes[i] < (uint64_t)opts->sge) {
+			tool_message("pier perf: --sge %d: a size of %" PRIu64
+				     " has fewer bytes", opts->sge,
+				     opts->sizes[i]);
+			return 2;
+		}
 	for (int i = 0; !err && i < opts->size_count; i++)
 		if (opts->sizes[i] > opts->size)
 			opts->size = opts->sizes[i];

@@ -12,7 +12,8 @@
  * request, of which a server has 16 bytes for certain; the server replies with
  * a line of text.
  */
-enum { FLAG_EVENTS = 1 };
+enum { FLAG_EVENTS = 1, FLAG_BOTH = 2, FLAG_VERIFY = 4,
+       FLAGS = 7 };
 
 struct spec {
 	char magic[2];		/* "pf" */
@@ -22,7 +23,8 @@ struct spec {
 	uint8_t flags;
 	uint16_t outstanding;	/* numbers are in network order */
 	uint32_t size;
-	uint8_t reserved[4];	/* 0 */
+	uint16_t connections;
+	uint8_t reserved[2];	/* 0 */
 };
 
 _Static_assert(sizeof(struct spec) == PERF_SPEC_SIZE, "fits into a request");
@@ -35,9 +37,12 @@ void perf_spec_make(const struct perf *perf, char ret[PERF_SPEC_SIZE])
 		.version = PERF_VERSION,
 		.measure = (uint8_t)opts->measure,
 		.operation = (uint8_t)opts->operation,
-		.flags = opts->events ? FLAG_EVENTS : 0,
+		.flags = (uint8_t)((opts->events ? FLAG_EVENTS : 0) |
+				   (opts->both ? FLAG_BOTH : 0) |
+				   (opts->verify ? FLAG_VERIFY : 0)),
 		.outstanding = htons((uint16_t)opts->outstanding),
 		.size = htonl((uint32_t)opts->size),
+		.connections = htons((uint16_t)opts->connections),
 	};
 
 	memcpy(ret, &spec, sizeof(spec));
@@ -84,8 +89,17 @@ static int check(struct perf *perf, const struct spec *spec)
 	if (!spec->outstanding || spec->outstanding > PERF_OUTSTANDING_MAX)
 		return perf_err(perf, -ERANGE, "%d outstanding: 1 to %d",
 				spec->outstanding, PERF_OUTSTANDING_MAX);
-	if (spec->flags & ~FLAG_EVENTS || spec->reserved[0] ||
-	    spec->reserved[1] || spec->reserved[2] || spec->reserved[3])
+	if (spec->flags & FLAG_BOTH && spec->measure != PERF_BW)
+		return perf_err(perf, -EPROTO, "both directions of a latency");
+	if (spec->operation == PERF_CONNECT &&
+	    (spec->measure != PERF_LAT || spec->connections != 1))
+		return perf_err(perf, -EPROTO, "connect: not a latency, or of "
+				"%d connections", spec->connections);
+	if (!spec->connections || spec->connections > PERF_CONNS_MAX)
+		return perf_err(perf, -ERANGE, "%d connections: 1 to %d",
+				spec->connections, PERF_CONNS_MAX);
+	if (spec->flags & ~FLAGS || spec->reserved[0] ||
+	    spec->reserved[1])
 		return perf_err(perf, -EPROTO, "unknown parameters");
 	return 0;
 }
@@ -102,6 +116,7 @@ int perf_spec_take(struct perf *perf, const void *data, size_t len)
 	memcpy(&spec, data, sizeof(spec));
 	spec.outstanding = ntohs(spec.outstanding);
 	spec.size = ntohl(spec.size);
+	spec.connections = ntohs(spec.connections);
 	err = check_version(perf, "the client", spec.version);
 	if (!err)
 		err = check(perf, &spec);
@@ -112,16 +127,20 @@ int perf_spec_take(struct perf *perf, const void *data, size_t len)
 	opts->operation = (enum perf_operation)spec.operation;
 	opts->size = spec.size;
 	opts->outstanding = spec.outstanding;
+	opts->connections = spec.connections;
 	opts->events |= spec.flags & FLAG_EVENTS;
+	opts->both = !!(spec.flags & FLAG_BOTH);
+	opts->verify = !!(spec.flags & FLAG_VERIFY);
 	return 0;
 }
 
-void perf_reply_make(char ret[PERF_REPLY_SIZE])
+void perf_reply_make(const struct perf *perf, char ret[PERF_REPLY_SIZE])
 {
 	char cpu[PERF_CPU_SIZE];
 
 	perf_cpu_print(cpu);
-	snprintf(ret, PERF_REPLY_SIZE, "pier-perf %d %s", PERF_VERSION, cpu);
+	snprintf(ret, PERF_REPLY_SIZE, "pier-perf %d %016" PRIx64 " %s",
+		 PERF_VERSION, perf->token, cpu);
 }
 
 int perf_reply_take(struct perf *perf, const void *data, size_t len)
@@ -133,7 +152,8 @@ int perf_reply_take(struct perf *perf, const void *data, size_t len)
 
 	if (len > sizeof(text))
 		memcpy(text, data, sizeof(text) - 1);
-	if (sscanf(text, "pier-perf %5u %n", &version, &end) != 1)
+	if (sscanf(text, "pier-perf %5u %16" SCNx64 " %n", &version,
+		   &perf->token, &end) < 1)
 		return perf_err(perf, -EPROTO, "%s is not pier perf --listen, "
 				"or an older one", whom);
 	err = check_version(perf, whom, version);

@@ -31,6 +31,23 @@ static int take_server(struct perf *perf, const char *place)
 	return 0;
 }
 
+/* What only a client can request.  2: reported. */
+static int check_client(const struct perf_options *opts)
+{
+	bool connect = opts->operation == PERF_CONNECT && !opts->listen;
+	bool verify = opts->verify && opts->operation != PERF_COPY;
+	const char *name = opts->connections > 1 ? "-q" :
+			   opts->both ? "--bidirectional" :
+			   verify ? "--verify" :
+			   connect ? "connect" : NULL;
+
+	if (!name)
+		return 0;
+	tool_message("pier perf: %s: an option of the client of pier perf "
+		     "--listen: give HOST[:PORT]", name);
+	return 2;
+}
+
 int perf_where(struct perf *perf, const char *place)
 {
 	if ((place || perf->opts.listen) && perf->args.server_addr) {
@@ -39,10 +56,12 @@ int perf_where(struct perf *perf, const char *place)
 			     place ? place : "--listen");
 		return 2;
 	}
+	if (place && !perf->opts.listen)
+		perf->args.server_addr = place;
+	if (!perf->args.server_addr && check_client(&perf->opts))
+		return 2;
 	if (perf->opts.listen)
 		return take_server(perf, place);
-	if (place)
-		perf->args.server_addr = place;
 	if (perf->args.use_cm && !perf->args.server_addr) {
 		tool_message("pier perf: -cm without -sa: give --listen, which "
 			     "is the server, or HOST[:PORT], where it is");

@@ -12,6 +12,7 @@
 #include <pier/error.h>
 
 #include "run_elf.h"
+#include "run_env.h"
 #include "run_report.h"
 #include "tool.h"
 
@@ -20,18 +21,32 @@
  * system's.
  */
 
-#define LIBRARY "libibverbs.so.1"
-#define CM_LIBRARY "librdmacm.so.1"
-
-static int as_json;
+static struct run_report report;
+static struct run_env env = { .faults.seed = TOOL_SEED };
 
 static const struct pier_option options[] = {
-	{
-		.long_name = "json",
-		.help = "print JSON at its end, and its output on stderr",
-		.type = PIER_OPTION_FLAG,
-		.value = &as_json,
-	},
+	{ .long_name = "loss", .value_name = "PERCENT",
+	  .help = "lose packets that it is sent, 0 to 100",
+	  .type = PIER_OPTION_STRING, .value = &env.faults.loss },
+	{ .long_name = "corrupt", .value_name = "PERCENT",
+	  .help = "change a bit in packets that it is sent, 0 to 100",
+	  .type = PIER_OPTION_STRING, .value = &env.faults.corrupt },
+	{ .long_name = "delay", .value_name = "MS",
+	  .help = "delay packets that it is sent, 0 to 1000",
+	  .type = PIER_OPTION_STRING, .value = &env.faults.late },
+	{ .long_name = "seed", .value_name = "NUMBER",
+	  .help = "choose other packets, 0 to 4294967295",
+	  .type = PIER_OPTION_NUMBER, .max = UINT32_MAX,
+	  .value = &env.faults.seed },
+	{ .long_name = "pcap", .value_name = "FILE",
+	  .help = "write its packets to FILE, for Wireshark",
+	  .type = PIER_OPTION_STRING, .min = 1, .max = 4095,
+	  .value = &env.pcap },
+	{ .long_name = "stats", .help = "print its counters at its end",
+	  .type = PIER_OPTION_FLAG, .value = &report.stats },
+	{ .long_name = "json",
+	  .help = "print JSON at its end, and its output on stderr",
+	  .type = PIER_OPTION_FLAG, .value = &report.json },
 	{ 0 },
 };
 
@@ -39,7 +54,7 @@ static int is_library(const char *dir)
 {
 	char path[PATH_MAX];
 
-	return snprintf(path, sizeof(path), "%s/" LIBRARY, dir) <
+	return snprintf(path, sizeof(path), "%s/" RUN_LIBRARY, dir) <
 		       (int)sizeof(path) && !access(path, R_OK);
 }
 
@@ -76,7 +91,7 @@ static int find_library(char ret[PATH_MAX])
 	snprintf(ret, PATH_MAX, "%s", DROPIN_DIR);
 	if (is_library(ret))
 		return 0;
-	tool_message("pier run: there is no " LIBRARY " in %s", ret);
+	tool_message("pier run: there is no " RUN_LIBRARY " in %s", ret);
 	return 1;
 }
 
@@ -157,34 +172,6 @@ static int check_reach(const char *path)
 	return RUN_NOT_RUN;
 }
 
-/*
- * Make the variable @name a list of @first and @second, either of which may be
- * NULL or empty.
- */
-static int set_list(const char *name, const char *first, const char *second)
-{
-	int both = first && *first && second && *second, err;
-	char *all;
-
-	if (asprintf(&all, "%s%s%s", first ? first : "", both ? ":" : "",
-		     second ? second : "") < 0)
-		return -1;
-	err = setenv(name, all, 1);
-	free(all);
-	return err;
-}
-
-/* What others preload stays first, as a sanitizer must be. */
-static int set_environment(const char *dir)
-{
-	char library[2 * PATH_MAX + 64];
-
-	snprintf(library, sizeof(library), "%s/" LIBRARY ":%s/" CM_LIBRARY, dir,
-		 dir);
-	return set_list("LD_PRELOAD", getenv("LD_PRELOAD"), library) ||
-	       set_list("LD_LIBRARY_PATH", dir, getenv("LD_LIBRARY_PATH"));
-}
-
 static int run(char *argv[])
 {
 	char path[PATH_MAX], dir[PATH_MAX];
@@ -194,14 +181,30 @@ static int run(char *argv[])
 		status = check_reach(path);
 	if (!status)
 		status = find_library(dir);
+	if (!status)
+		status = tool_run_env(dir, &env);
 	if (status)
 		return status;
-	if (set_environment(dir)) {
-		tool_message("pier run: out of memory");
+	report.library = dir;
+	return report.json || report.stats ?
+		tool_run_report(path, argv, &report) :
+		tool_run_exec(path, argv);
+}
+
+/* Is the value of @word, an option, the next word? */
+static int has_value(const char *word)
+{
+	const struct pier_option *option;
+
+	/* of the common options two have one */
+	if (!strcmp(word, "-l") || !strcmp(word, "-j") ||
+	    !strcmp(word, "--log-level"))
 		return 1;
-	}
-	return as_json ? tool_run_report(path, argv, dir) :
-			 tool_run_exec(path, argv);
+	for (option = options; option->long_name; option++)
+		if (!strncmp(word, "--", 2) &&
+		    !strcmp(word + 2, option->long_name))
+			return option->type != PIER_OPTION_FLAG;
+	return 0;
 }
 
 /*
@@ -212,13 +215,8 @@ static int split(int argc, char *argv[])
 {
 	int i = 1;
 
-	while (i < argc && argv[i][0] == '-' && strcmp(argv[i], "--")) {
-		/* of the common options two have a value */
-		if (!strcmp(argv[i], "-l") || !strcmp(argv[i], "-j") ||
-		    !strcmp(argv[i], "--log-level"))
-			i++;
-		i++;
-	}
+	while (i < argc && argv[i][0] == '-' && strcmp(argv[i], "--"))
+		i += 1 + has_value(argv[i]);
 	return i < argc ? i : argc;
 }
 

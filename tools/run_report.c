@@ -9,20 +9,21 @@
 #include <pier/error.h>
 
 #include "run_report.h"
+#include "run_stats.h"
 #include "tool.h"
 
-/* The program of pier run --json: a child, and what is printed of it. */
+/* The program of pier run as a child, and what is printed of it. */
 
 static const int passed_on[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
 
 #define PASSED_ON (sizeof(passed_on) / sizeof(passed_on[0]))
 
 static void child(const char *path, char *argv[], const sigset_t *mask,
-		  const struct sigaction *on_child)
+		  const struct sigaction *on_child, int quiet)
 {
 	sigaction(SIGCHLD, on_child, NULL);
 	sigprocmask(SIG_SETMASK, mask, NULL);
-	if (dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+	if (quiet && dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
 		tool_message("pier run: %s", pier_strerror(errno));
 	else
 		_exit(tool_run_exec(path, argv));
@@ -49,7 +50,7 @@ static int await(pid_t pid, const sigset_t *set, int *ret_status)
 }
 
 /* Run it with those signals and the end of children waited for. */
-static int run(const char *path, char *argv[], int *ret_status)
+static int run(const char *path, char *argv[], int quiet, int *ret_status)
 {
 	struct sigaction ended = { .sa_handler = SIG_DFL }, on_child;
 	sigset_t set, mask;
@@ -63,7 +64,7 @@ static int run(const char *path, char *argv[], int *ret_status)
 	sigaction(SIGCHLD, &ended, &on_child);
 	pid = fork();
 	if (!pid)
-		child(path, argv, &mask, &on_child);
+		child(path, argv, &mask, &on_child, quiet);
 	return pid < 0 ? -errno : await(pid, &set, ret_status);
 }
 
@@ -93,19 +94,11 @@ int tool_run_exec(const char *path, char *argv[])
 	return errno == ENOENT ? RUN_NOT_FOUND : RUN_NOT_RUN;
 }
 
-int tool_run_report(const char *path, char *argv[], const char *library)
+static void print_json(const char *path, char *argv[], const char *library,
+		       int status, int number, json_t *stats)
 {
-	json_t *root, *words;
-	int status, number, err = run(path, argv, &status);
+	json_t *root = json_object(), *words = json_array();
 
-	if (err) {
-		tool_message("pier run: %s: %s", path, pier_strerror(err));
-		return 1;
-	}
-	number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-	status = number ? 128 + number : WEXITSTATUS(status);
-	root = json_object();
-	words = json_array();
 	tool_json_set_name(root, "program", path);
 	for (char **word = argv + 1; *word; word++)
 		tool_json_append(words, tool_json_text(*word));
@@ -114,6 +107,35 @@ int tool_run_report(const char *path, char *argv[], const char *library)
 	tool_json_set(root, "devices", devices());
 	tool_json_set(root, "exit_status", json_integer(status));
 	tool_json_set(root, "signal", json_integer(number));
+	if (stats)
+		tool_json_set(root, "stats", stats);
 	tool_json_print(root);
+}
+
+int tool_run_report(const char *path, char *argv[],
+		    const struct run_report *report)
+{
+	json_t *stats = NULL;
+	int status = 0, number, err;
+
+	if (report->stats && tool_run_stats_begin())
+		return 1;
+	err = run(path, argv, report->json, &status);
+	if (report->stats)
+		stats = tool_run_stats_end();
+	if (err) {
+		tool_message("pier run: %s: %s", path, pier_strerror(err));
+		json_decref(stats);
+		return 1;
+	}
+	number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+	status = number ? 128 + number : WEXITSTATUS(status);
+	if (report->json) {
+		print_json(path, argv, report->library, status, number, stats);
+		return status;
+	}
+	if (stats)
+		tool_run_stats_print(stats);
+	json_decref(stats);
 	return status;
 }

@@ -28,10 +28,27 @@ int tool_run(int argc, char *argv[]);
 struct pier_args;
 struct pier_devlist;
 struct pier_devinfo;
+enum tool_form {
+	TOOL_TEXT,
+	TOOL_JSON,
+	TOOL_PROMETHEUS,
+	TOOL_EVENTS,		/* text, of events instead of counters */
+	TOOL_EVENTS_JSON,	/* events besides counters */
+};
 int tool_counters_print(int pid, const struct pier_devlist *devs,
-			const struct pier_devinfo *only, int as_json);
+			const struct pier_devinfo *only, enum tool_form form);
 
-/* The operand: a process, or none, which is 0.  Below 0: not a process. */
+/* The events of entry @i of @list; and print them. */
+struct pier_counterlist;
+json_t *tool_events(const struct pier_counterlist *list, size_t i);
+void tool_events_print(json_t *events);
+
+/* The same for Prometheus, of JSON, which is given up. */
+void tool_counters_prometheus(json_t *root);
+
+/*
+ * The operand: a process; none, or "all", is 0.  Below 0: not a process.
+ */
 int tool_counters_pid(const struct pier_args *args);
 
 /* Print a line for each device: name, interface, PCI address, state. */
@@ -92,6 +109,19 @@ void tool_print_host(const char *command, const struct pier_host *host,
 /* The index of the device's GID that is @address; below 0: */
 enum { TOOL_NOT_THERE = -1, TOOL_NO_ADDRESS = -2 };
 int tool_gid_of(const struct pier_devinfo *info, const char *address);
+
+/*
+ * Faults of the network for packets that the soft devices of this process, and
+ * of its children, are sent; NULL: none.  Put them into the environment, before
+ * a device is used.  Returns 0, or an exit status with a message of @command.
+ */
+struct tool_faults {
+	const char *loss, *corrupt, *late;	/* percent; milliseconds */
+	uint64_t seed;
+};
+
+#define TOOL_SEED 1	/* without the option */
+int tool_faults_set(const char *command, const struct tool_faults *faults);
 
 /* @bytes in words: "64 bytes", "64 KiB"; and with all its digits before. */
 #define TOOL_SIZE_TEXT 64

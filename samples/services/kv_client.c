@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kv_client - read values in the memory of kv_server, and count that there.
- *
+ * kv_client - read values in the memory of kv_server, and count that there:
  *	kv_client -d soft_lo -sa 127.0.0.1 apple plum
  */
 #include <inttypes.h>
@@ -11,7 +10,6 @@
 #include <pier/pier.h>
 
 enum { SLOTS = 1024, PROBES = 8 };
-
 struct table {		/* as in kv_server */
 	uint64_t gets;
 	struct slot { char key[24], value[104]; } slots[SLOTS + PROBES];
@@ -97,6 +95,8 @@ int main(int argc, char *argv[])
 	err = pier_args_parse(&args, argc, argv);
 	if (err)
 		return pier_args_exit(err);	/* help, or a usage error */
+	if (!args.argc)
+		return fputs("kv_client: give at least one KEY\n", stderr), 2;
 	err = pier_dev_open(args.device, &dev) ?: pier_pe_create(&pe) ?:
 	      pier_rdma_create(dev, &rdma) ?:
 	      pier_ctx_start(pier_rdma_ctx(rdma), pe) ?:

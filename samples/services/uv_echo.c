@@ -114,6 +114,5 @@ int main(int argc, char *argv[])
 	pier_buf_inventory_destroy(inv);
 	pier_mmap_destroy(mmap);
 	pier_dev_close(dev);
-	printf("%d messages in all\n", echoes);
-	return err ? 1 : 0;
+	return err || printf("%d messages in all\n", echoes) < 0;
 }

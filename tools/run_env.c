@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <pier/error.h>
+
+#include "run_env.h"
+#include "run_report.h"
+#include "tool.h"
+
+/* The environment of the program of pier run. */
+
+/*
+ * Make the variable @name a list of @first and @second, either of which may be
+ * NULL or empty.
+ */
+static int set_list(const char *name, const char *first, const char *second)
+{
+	int both = first && *first && second && *second, err;
+	char *all;
+
+	if (asprintf(&all, "%s%s%s", first ? first : "", both ? ":" : "",
+		     second ? second : "") < 0)
+		return -1;
+	err = setenv(name, all, 1);
+	free(all);
+	return err;
+}
+
+/* What others preload stays first, as a sanitizer must be. */
+static int set_libraries(const char *dir)
+{
+	char library[3 * PATH_MAX + 64];
+
+	snprintf(library, sizeof(library),
+		 "%s/" RUN_LIBRARY ":%s/" RUN_CM_LIBRARY ":%s/"
+		 RUN_FILES_LIBRARY, dir, dir, dir);
+	return set_list("LD_PRELOAD", getenv("LD_PRELOAD"), library) ||
+	       set_list("LD_LIBRARY_PATH", dir, getenv("LD_LIBRARY_PATH"));
+}
+
+/*
+ * The program may change its directory before its first device is opened.  That
+ * the file cannot be written the library logs as a warning.
+ */
+static int set_capture(const char *path)
+{
+	char *here = *path == '/' ? NULL : getcwd(NULL, 0);
+	char *whole = NULL;
+	int err;
+
+	if (*path != '/' && !here) {
+		tool_message("pier run: the current directory: %s",
+			     pier_strerror(errno));
+		return 1;
+	}
+	err = asprintf(&whole, "%s%s%s", here ? here : "", here ? "/" : "",
+		       path) < 0 ||
+	      setenv("PIER_PCAP", whole, 1) || setenv("PIER_LOG", "warning", 0);
+	free(whole);
+	free(here);
+	return err;
+}
+
+int tool_run_env(const char *dir, const struct run_env *env)
+{
+	int err = tool_faults_set("pier run", &env->faults);
+
+	if (!err && env->pcap)
+		err = set_capture(env->pcap);
+	if (!err && set_libraries(dir)) {
+		tool_message("pier run: out of memory");
+		err = 1;
+	}
+	return err;
+}
