@@ -117,9 +117,11 @@ check_PROGRAMS += \
 	%D%/doca/task.t \
 	%D%/doca/task_free.t \
 	%D%/doca/task_rules.t \
+	%D%/doca/text.t \
 	%D%/doca/types.t \
 	%D%/doca/unsupported.t \
 	%D%/dropin/cma.t \
+	%D%/dropin/misuse.t \
 	%D%/dropin/threads.t \
 	%D%/dropin/wr.t \
 	%D%/engine/ctx.t \
@@ -173,9 +175,11 @@ check_PROGRAMS += \
 	%D%/ops/comch_data_hostile.t \
 	%D%/ops/comch_data_in_place.t \
 	%D%/ops/comch_data_threads.t \
+	%D%/ops/comch_elsewhere.t \
 	%D%/ops/comch_flow.t \
 	%D%/ops/comch_hostile.t \
 	%D%/ops/comch_many.t \
+	%D%/ops/comch_receives.t \
 	%D%/ops/comch_reply_buf.t \
 	%D%/ops/comch_request.t \
 	%D%/ops/comch_request_hostile.t \
@@ -236,6 +240,7 @@ check_PROGRAMS += \
 	%D%/soft/cm_flood.t \
 	%D%/soft/cm_hostile.t \
 	%D%/soft/cm_lossy.t \
+	%D%/soft/cm_sidr.t \
 	%D%/soft/cm_stale.t \
 	%D%/soft/cm_tid.t \
 	%D%/soft/cm_unproven.t \
@@ -244,7 +249,10 @@ check_PROGRAMS += \
 	%D%/soft/crafted.t \
 	%D%/soft/dev.t \
 	%D%/soft/drops.t \
+	%D%/soft/ecn.t \
 	%D%/soft/errors.t \
+	%D%/soft/far.t \
+	%D%/soft/faults.t \
 	%D%/soft/flood.t \
 	%D%/soft/guess.t \
 	%D%/soft/history.t \
@@ -253,6 +261,7 @@ check_PROGRAMS += \
 	%D%/soft/lossy.t \
 	%D%/soft/mad.t \
 	%D%/soft/many.t \
+	%D%/soft/marks.t \
 	%D%/soft/mr.t \
 	%D%/soft/order.t \
 	%D%/soft/port.t \
@@ -260,9 +269,15 @@ check_PROGRAMS += \
 	%D%/soft/qpn.t \
 	%D%/soft/rc.t \
 	%D%/soft/receives.t \
+	%D%/soft/recorder.t \
 	%D%/soft/replay.t \
 	%D%/soft/selective.t \
 	%D%/soft/selective_read.t \
+	%D%/soft/shm.t \
+	%D%/soft/shm_faults.t \
+	%D%/soft/shm_hostile.t \
+	%D%/soft/shm_killed.t \
+	%D%/soft/shm_ring.t \
 	%D%/soft/sockets.t \
 	%D%/soft/sockets_lossy.t \
 	%D%/soft/states.t \
@@ -280,15 +295,24 @@ check_PROGRAMS += \
 	# end, sorted
 
 dist_check_SCRIPTS += \
+	%D%/core/probes.sh \
 	%D%/cpp/examples.sh \
 	%D%/doca-2.0/installed.sh \
 	%D%/doca/build.sh \
 	%D%/doca/installed.sh \
 	%D%/doca/names.sh \
+	%D%/dropin/ci.sh \
+	%D%/dropin/fabric.sh \
+	%D%/dropin/faults.sh \
+	%D%/dropin/files.sh \
+	%D%/dropin/fio.sh \
+	%D%/dropin/hard.sh \
 	%D%/dropin/pairs.sh \
+	%D%/dropin/pairs_netns.sh \
 	%D%/dropin/rdmacm.sh \
 	%D%/dropin/run.sh \
 	%D%/dropin/symbols.sh \
+	%D%/dropin/ucx.sh \
 	%D%/manual/jobs.sh \
 	%D%/manual/pages.sh \
 	%D%/manual/ranges.sh \
@@ -302,6 +326,7 @@ dist_check_SCRIPTS += \
 	%D%/meta/layers.sh \
 	%D%/meta/manual.sh \
 	%D%/meta/musl.sh \
+	%D%/meta/net_plot.sh \
 	%D%/meta/null.sh \
 	%D%/meta/style.sh \
 	%D%/meta/symbols.sh \
@@ -348,14 +373,18 @@ dist_check_SCRIPTS += \
 	%D%/tools/copy_target.sh \
 	%D%/tools/doctor.sh \
 	%D%/tools/doctor_path.sh \
+	%D%/tools/events.sh \
 	%D%/tools/examples.sh \
 	%D%/tools/exchange.sh \
 	%D%/tools/listen.sh \
 	%D%/tools/perf.sh \
+	%D%/tools/perf_conns.sh \
+	%D%/tools/perf_data.sh \
 	%D%/tools/perf_plot.sh \
 	%D%/tools/perf_results.sh \
 	%D%/tools/perf_server.sh \
 	%D%/tools/ping.sh \
+	%D%/tools/prometheus.sh \
 	%D%/tools/tool.sh \
 	%D%/verbs/diagnose.sh \
 	%D%/verbs/interop.sh \
@@ -398,6 +427,8 @@ check_LTLIBRARIES += %D%/libtap.la
 	%D%/lib/copyliar.h \
 	%D%/lib/copythread.c \
 	%D%/lib/copythread.h \
+	%D%/lib/counted.c \
+	%D%/lib/counted.h \
 	%D%/lib/crowd.c \
 	%D%/lib/crowd.h \
 	%D%/lib/entries.c \
@@ -551,10 +582,17 @@ $(filter $(soft_tests),$(direct_tests)): private LDADD = \
 	%D%/.libs/libsoft.a $(direct_archives) $(direct_libs) $(LIBPCAP_LIBS)
 
 # Programs written for libibverbs and librdmacm, which get those of dropin/.
-dropin_tests = %D%/dropin/cma.t %D%/dropin/threads.t %D%/dropin/wr.t
+dropin_tests = %D%/dropin/cma.t %D%/dropin/misuse.t %D%/dropin/threads.t \
+	%D%/dropin/wr.t
 $(dropin_tests): dropin/libibverbs.la dropin/librdmacm.la
 %C%_dropin_cma_t_LDADD = %D%/libtap.la dropin/librdmacm.la \
 	dropin/libibverbs.la
+%C%_dropin_misuse_t_LDADD = %D%/libtap.la dropin/libibverbs.la
+%C%_dropin_misuse_t_SOURCES = \
+	%D%/dropin/misuse.c \
+	%D%/lib/verbspair.c \
+	%D%/lib/verbspair.h \
+	# end, sorted
 %C%_dropin_threads_t_LDADD = %D%/libtap.la dropin/libibverbs.la
 %C%_dropin_threads_t_SOURCES = \
 	%D%/dropin/threads.c \
@@ -670,6 +708,7 @@ uv_ldadd = %D%/libtap.la lib/uv/libpier-uv.la lib/libpier.la
 %C%_uv_uv_t_LDADD = $(uv_ldadd) $(LIBUV_LIBS)
 
 EXTRA_DIST += \
+	%D%/data/abi/libpier-0.1.0.xml.xz \
 	%D%/data/dropin/libibverbs.debian12 \
 	%D%/data/dropin/librdmacm.debian12 \
 	%D%/data/fuzz/cm \
@@ -753,11 +792,13 @@ EXTRA_DIST += \
 	%D%/lib/copying.sh \
 	%D%/lib/coverage.awk \
 	%D%/lib/coverage.sh \
+	%D%/lib/deb.sh \
 	%D%/lib/device.sh \
 	%D%/lib/doctor.sh \
 	%D%/lib/dropin.sh \
 	%D%/lib/install.sh \
 	%D%/lib/netns.sh \
+	%D%/lib/perf.sh \
 	%D%/lib/python.sh \
 	%D%/lib/reconnect.sh \
 	%D%/lib/sshd.sh \
@@ -772,6 +813,7 @@ EXTRA_DIST += \
 	%D%/python/services.py \
 	%D%/python/tap.py \
 	%D%/run \
+	%D%/shm/not \
 	%D%/soft/python_peer.py \
 	%D%/tools/deny.py \
 	%D%/vm/guest.sh \
@@ -807,7 +849,7 @@ installed/stamp: Makefile $(bin_PROGRAMS) $(lib_LTLIBRARIES) $(DATA) \
 	$(AM_V_at)touch $@
 
 clean-local: clean-python
-	rm -rf installed
+	rm -rf installed packages.d
 
 # Those that wait longest begin first; those that fill the machine, or measure
 # what it does, run alone.
@@ -830,6 +872,26 @@ prove: all tests
 	$(prove_by_run) $(prove_alone) || status=1; \
 	exit $$status
 
+# Programs of other projects on soft devices: one that is missing is a failure.
+prove-dropin: all tests
+	PIER_TEST_REQUIRE=1 $(prove_by_run) -j2 $(dropin_tests) \
+		$(addprefix $(srcdir)/,$(filter \
+		%D%/dropin/%,$(dist_check_SCRIPTS)))
+
+# The tests of connections by shared memory; %D%/shm/not has those that are not
+# run, with reasons, and names no others.
+shm_tests = $(filter %D%/cm/% %D%/fabric/% %D%/faults/% %D%/ops/%, \
+	$(check_PROGRAMS))
+check-shm: all tests
+	run=`echo $(shm_tests) | tr ' ' '\n' | awk ' \
+	FNR == NR { if (/^t/) not[$$1] = NF > 1; next } \
+	!($$1 in not) { print; next } \
+	not[$$1] { delete not[$$1] } \
+	END { for (name in not) bad = bad " " name; if (bad) { \
+		print "not: no such test, or no reason:" bad >"/dev/stderr"; \
+		exit 1 } }' $(srcdir)/%D%/shm/not -` && \
+	PIER_SHM=require $(prove_by_run) -j4 $$run
+
 # docs/coverage.md: what tests execute; the inputs of t/data/fuzz apart.
 COVERAGE_TESTS = $(filter-out %D%/fuzz/%,$(check_PROGRAMS))
 COVERAGE_FUZZ = $(filter %D%/fuzz/%,$(check_PROGRAMS))
@@ -837,4 +899,4 @@ coverage: $(check_LTLIBRARIES) $(COVERAGE_TESTS) $(COVERAGE_FUZZ)
 	$(SHELL) $(srcdir)/%D%/lib/coverage.sh $(COVERAGE_FUZZ)
 	$(SHELL) $(srcdir)/%D%/lib/coverage.sh $(COVERAGE_TESTS)
 
-.PHONY: coverage prove tests
+.PHONY: check-shm coverage prove prove-dropin tests

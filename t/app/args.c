@@ -67,6 +67,59 @@ static void values_follow_a_letter_if_the_program_has_set_that(void)
 	IS_STR(pier_last_error(), "-n \"77\": a number from -10 to 10");
 }
 
+static void flags_share_a_word_if_the_program_has_set_that(void)
+{
+	static const char *const good[] = {
+		"prog -fen7", "prog -efn 7", "prog -ef -n7",
+	};
+	static const struct {
+		const char *line, *error;
+	} bad[] = {
+		{ "prog -fx", "unknown option -x in -fx: -h prints the "
+		  "options" },
+		{ "prog -xf", "unknown option -xf: -h prints the options" },
+		{ "prog -fen", "-n lacks its value" },
+		{ "prog -fen -e", "-n lacks its value" },
+		{ "prog -n -fe", "-n lacks its value" },
+		{ "prog -ef=1", "unknown option -= in -ef=1: -h prints the "
+		  "options" },
+		{ "prog -fenx", "-n \"x\": a number from -2147483648 to "
+		  "2147483647" },
+		{ "prog -every", "unknown option -every: -h prints the "
+		  "options" },
+	};
+	int f = 0, e = 0, n = 0, other = 0;
+	const struct pier_option letters[] = {
+		{ "f", NULL, NULL, "a flag", PIER_OPTION_FLAG, .value = &f },
+		{ "e", "every", NULL, "a flag", PIER_OPTION_FLAG, .value = &e },
+		{ "n", NULL, "N", "a number", PIER_OPTION_INT, .value = &n },
+		{ "fenfe", NULL, "N", "its name wins", PIER_OPTION_INT,
+		  .value = &other },
+		{ 0 },
+	};
+	struct pier_args args = {
+		.size = sizeof(args),
+		.groups = PIER_ARGS_ATTACHED,
+		.options = letters,
+	};
+
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		f = e = n = 0;
+		IS(parse(&args, good[i]), 0);
+		IS(f && e, 1);
+		IS(n, 7);
+	}
+	IS(parse(&args, "prog -fenfe 8"), 0);
+	IS(other, 8);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		if (!IS(parse(&args, bad[i].line), -PIER_EUSAGE))
+			tap_note("%s", bad[i].line);
+		IS_STR(pier_last_error(), bad[i].error);
+	}
+	args.groups = 0;
+	IS(parse(&args, "prog -fe"), -PIER_EUSAGE);
+}
+
 static void long_names_take_the_next_word_or_what_follows_equals(void)
 {
 	struct pier_args args = PIER_ARGS_RENDEZVOUS;
@@ -435,6 +488,7 @@ int main(void)
 	TEST(defaults_stay_when_nothing_is_given);
 	TEST(short_names_are_whole_words);
 	TEST(values_follow_a_letter_if_the_program_has_set_that);
+	TEST(flags_share_a_word_if_the_program_has_set_that);
 	TEST(long_names_take_the_next_word_or_what_follows_equals);
 	TEST(an_alias_sets_what_it_stands_for);
 	TEST(the_last_of_several_wins);

@@ -170,6 +170,16 @@ perf_seconds()
 	wait $!
 }
 
+# What no copy can do without, at the same time: the writes, and a copy of the
+# file in which each byte is copied once, not read and written.
+perf_and_cp()
+{
+	cp large in/large &
+	copied=$!
+	perf_seconds
+	wait $copied
+}
+
 # figure FILE - the median of the ratios there, in $value, and their $range
 figure()
 {
@@ -210,9 +220,13 @@ measure()
 		ours=$(seconds copy_large)
 		ratio "$(seconds netcat_large)" "$ours" r_netcat
 		ours=$(seconds copy_large)
-		wire=$(perf_seconds)
+		alone=$(seconds perf_seconds)	# its processes begin, too
+		wire=$(cat "$tmp/out")
 		ratio "$wire" "$ours" r_perf
 		ratio "$wire" "$(seconds cp large in/large)" r_cp
+		both=$(seconds perf_and_cp)
+		ratio "$wire" "$(echo "$both $alone $wire" |
+			awk '{ print $1 - $2 + $3 }')" r_both
 		ours=$(seconds copy_small)
 		ratio "$(seconds sync_small)" "$ours" r_small
 		turn=$((turn + 1))
@@ -223,6 +237,8 @@ measure()
 	target "$mb MiB, x pier perf bw write" 0.8 "$tmp/r_perf"
 	figure "$tmp/r_cp"
 	echo "$net: cp without a network, x pier perf bw write: $value ($range)"
+	figure "$tmp/r_both"
+	echo "$net: both at a time, x pier perf bw write: $value ($range)"
 	target "$files files of 4 KiB, x the rsync daemon" 1.0 "$tmp/r_small"
 }
 

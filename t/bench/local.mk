@@ -156,6 +156,15 @@ EXTRA_PROGRAMS += %D%/net
 %C%_net_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/t
 %C%_net_LDADD = t/libsoft.la t/libtap.la lib/libpier-core.la
 
+EXTRA_PROGRAMS += %D%/link
+%C%_link_SOURCES = \
+	%D%/link.c \
+	%D%/procs.c \
+	%D%/procs.h \
+	# end, sorted
+%C%_link_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/t
+%C%_link_LDADD =
+
 EXTRA_PROGRAMS += %D%/stress
 %C%_stress_SOURCES = \
 	%D%/stress.c \
@@ -189,9 +198,12 @@ EXTRA_PROGRAMS += %D%/sync_event
 EXTRA_DIST += \
 	%D%/cm.sh \
 	%D%/copy.sh \
+	%D%/dropin.sh \
+	%D%/net_plot.sh \
 	%D%/overhead.sh \
 	%D%/python.py \
 	%D%/soft.sh \
+	%D%/tcp.sh \
 	%D%/vm.sh \
 	# end, sorted
 
@@ -212,13 +224,19 @@ bench-cm: %D%/cm
 bench-comch: %D%/comch
 	%D%/comch
 
-# Copies of files beside rsync and nc.
+# Copies of files beside rsync and nc.  libtool passes the program itself: its
+# script takes several times as long to start.
 bench-copy: tools/pier
-	$(SHELL) $(srcdir)/%D%/copy.sh $(abs_builddir)/tools/pier
+	$(LIBTOOL) --mode=execute $(SHELL) $(srcdir)/%D%/copy.sh \
+	    $(abs_builddir)/tools/pier
 
 # Copies beside memcpy().
 bench-dma: %D%/dma
 	%D%/dma
+
+# Programs of other projects by `pier run`, beside pier's own.
+bench-dropin: all
+	$(SHELL) $(srcdir)/%D%/dropin.sh $(abs_builddir)/tools/pier
 
 # A digest and a copy at the same time.
 bench-graph: %D%/graph
@@ -228,6 +246,14 @@ bench-graph: %D%/graph
 NET_SEEDS = 20
 bench-net: %D%/net
 	%D%/net -s $(NET_SEEDS) $(NET_SCENES)
+
+CLEANFILES += bench-net.txt
+
+# The picture of docs/benchmarks.md.
+bench-net-plot: %D%/net
+	%D%/net -s $(NET_SEEDS) >bench-net.txt || :
+	$(SHELL) $(srcdir)/%D%/net_plot.sh $(srcdir)/docs/bench-net.svg \
+	    <bench-net.txt
 
 # Sync events beside a futex and a cache line.
 bench-sync-event: %D%/sync_event
@@ -258,6 +284,10 @@ bench-vm: all
 	    status=1; \
 	exit $$status
 
+# Writes between soft devices beside TCP, over links that this makes.
+bench-tcp: %D%/link all
+	$(SHELL) $(srcdir)/%D%/tcp.sh
+
 # Threads with an engine each, for a minute; build with --enable-tsan.  Then
 # histories, of more seeds than `make check` has.
 STRESS_SEEDS = 10000
@@ -265,6 +295,6 @@ stress: %D%/stress t/soft/history.t
 	$(LIBTOOL) --mode=execute %D%/stress $(STRESS_SECONDS)
 	t/soft/history.t -n $(STRESS_SEEDS)
 
-.PHONY: bench-cm bench-comch bench-copy bench-dma bench-graph bench-net \
-	bench-overhead bench-programs bench-soft bench-sync-event bench-vm \
-	stress
+.PHONY: bench-cm bench-comch bench-copy bench-dma bench-dropin bench-graph \
+	bench-net bench-net-plot bench-overhead bench-programs bench-soft \
+	bench-sync-event bench-tcp bench-vm stress

@@ -17,7 +17,8 @@
 
 #define GBIT UINT64_C(1000000000)
 #define US 1000
-#define WINDOW (256 * 4096)	/* bytes that a soft device has in flight */
+#define WINDOW (256 * 4096)	/* bytes that a soft device has in flight, */
+#define FAR_WINDOW (4 * WINDOW)	/* and to a peer that is 8 ms away */
 
 /* A scene, and its limits; a limit of 0 is none. */
 struct net_scene {
@@ -43,7 +44,7 @@ struct net_result {
 /* One writer at @ms; and what its first request takes, of one packet. */
 #define ROUND_TRIP(ms_, during) \
 	{ .name = "rtt" #ms_, .what = "one writer, " #ms_ " ms", \
-	  .opts = { .clients = 1, .depth = 8, \
+	  .opts = { .clients = 1, .depth = 32, \
 		    .up = { 10 * GBIT, (ms_) * 250 * US }, \
 		    .server = { 10 * GBIT, (ms_) * 250 * US, 300 } }, \
 	  .ms = (during), .seeds = 1, .none_fails = true, .window = 0.8 }
@@ -53,6 +54,13 @@ struct net_result {
 		    .up = { 10 * GBIT, (ms_) * 250 * US }, \
 		    .server = { 10 * GBIT, (ms_) * 250 * US, 300 } }, \
 	  .ms = 4 * (ms_), .seeds = 1, .none_fails = true, .rounds = 2 }
+/* Two writers; an index of 0.735 is a ratio of four. */
+#define SHARE(name_, what_, rate_) \
+	{ .name = (name_), .what = (what_), \
+	  .opts = { .clients = 2, .depth = 32, \
+		    .up = { 10 * GBIT, 250 * US }, \
+		    .server = { (rate_), 250 * US, 250 }, .far = 24500 * US }, \
+	  .ms = 20000, .seeds = 2, .none_fails = true, .jain = 0.735 }
 
 static const struct net_scene scenes[] = {
 	{ .name = "one", .what = "one writer, 10 Gb/s, a queue of 50",
@@ -89,21 +97,39 @@ static const struct net_scene scenes[] = {
 	ROUND_TRIP(1, 500), ROUND_TRIP(10, 2000), ROUND_TRIP(50, 10000),
 	ROUND_TRIP(100, 10000), ROUND_TRIP(200, 20000),
 	FIRST(1), FIRST(10), FIRST(50), FIRST(100), FIRST(200),
-	/* An index of 0.735 is a ratio of four. */
-	{ .name = "share", .what = "writers at 1 and 50 ms, 1 Gb/s",
-	  .opts = { .clients = 2, .up = { 10 * GBIT, 250 * US },
-		    .server = { GBIT, 250 * US, 250 }, .far = 24500 * US },
-	  .ms = 10000, .seeds = 2, .none_fails = true, .jain = 0.735 },
+	SHARE("share", "writers at 1 and 50 ms, 1 Gb/s", GBIT),
+	SHARE("share200", "the same, 200 Mb/s", GBIT / 5),
+	SHARE("share50", "the same, 50 Mb/s", GBIT / 20),
 	{ .name = "hops", .what = "8 writers, 4 of them two hops away",
 	  .opts = { .clients = 8, .up = { 10 * GBIT, 5 * US }, .behind = 4,
 		    .trunk = { 10 * GBIT, 10 * US, 50 },
 		    .server = { 10 * GBIT, 5 * US, 50 }, .spread = 0.5 },
+	  .ms = 1000, .seeds = 5, .none_fails = true, .goodput = 0.9 },
+	{ .name = "few", .what = "8 writers, 100 us, a queue of 100",
+	  .opts = { .clients = 8, .up = { 10 * GBIT, 25 * US },
+		    .server = { 10 * GBIT, 25 * US, 100 }, .spread = 0.5 },
+	  .ms = 1000, .seeds = 5, .none_fails = true, .goodput = 0.9 },
+	{ .name = "marked", .what = "the same, marked from 50 on",
+	  .opts = { .clients = 8, .up = { 10 * GBIT, 25 * US },
+		    .server = { 10 * GBIT, 25 * US, 100, .mark = 50 },
+		    .spread = 0.5 },
 	  .ms = 1000, .seeds = 5, .none_fails = true, .goodput = 0.9 },
 	{ .name = "incast", .what = "100 writers, a queue of 50",
 	  .opts = { .clients = 100, .up = { 10 * GBIT, 5 * US },
 		    .server = { 10 * GBIT, 5 * US, 50 }, .spread = 0.5 },
 	  .ms = 1000, .seeds = 20, .none_fails = true, .goodput = 0.9,
 	  .jain = 0.95, .resent = 0.05 },
+	{ .name = "read_incast", .what = "one reads from 100, a queue of 50",
+	  .opts = { .clients = 100, .up = { 10 * GBIT, 5 * US },
+		    .server = { 10 * GBIT, 5 * US, 50 }, .spread = 0.5,
+		    .opcode = IBV_WR_RDMA_READ, .pull = true },
+	  .ms = 1000, .seeds = 20, .none_fails = true, .goodput = 0.9,
+	  .jain = 0.95 },
+	{ .name = "readers", .what = "100 readers, a queue of 50",
+	  .opts = { .clients = 100, .up = { 10 * GBIT, 5 * US },
+		    .server = { 10 * GBIT, 5 * US, 50 }, .spread = 0.5,
+		    .opcode = IBV_WR_RDMA_READ },
+	  .ms = 1000, .seeds = 5, .none_fails = true, .goodput = 0.9 },
 	{ .name = "incast_far", .what = "100 writers, 10 ms, a queue of 1,000",
 	  .opts = { .clients = 100, .up = { 10 * GBIT, 2500 * US },
 		    .server = { 10 * GBIT, 2500 * US, 1000 },
@@ -143,8 +169,8 @@ static void add(const struct net_scene *scene, const struct star *star,
 		bytes = star_bytes(star, i);
 		sum += bytes;
 		squares += bytes * bytes;
-		sent += star->client[i].qp->counters->tx_packets;
-		again += star->client[i].qp->counters->resent;
+		sent += star->client[i].requester->counters->tx_packets;
+		again += star->client[i].requester->counters->resent;
 		result->failed += star->client[i].failed;
 	}
 	goodput = sum * 8 * 1000 / scene->ms / scene->opts.server.rate;
@@ -194,7 +220,8 @@ static void judge_distance(const struct net_scene *scene,
 			   const struct net_result *result)
 {
 	const struct star_opts *opts = &scene->opts;
-	double most = WINDOW * 8 / round_trip(opts) / opts->server.rate;
+	double window = round_trip(opts) < 8e-3 ? WINDOW : FAR_WINDOW;
+	double most = window * 8 / round_trip(opts) / opts->server.rate;
 	double share = result->goodput / (most < 1 ? most : 1);
 
 	if (scene->window > 0)

@@ -166,10 +166,12 @@ static struct ibv_pd *null_pd(struct pier__fdev *fdev)
 	return NULL;
 }
 
-static int null_chan_create(struct pier__fdev *fdev, struct pier__chan **ret)
+static int null_chan_create(struct pier__fdev *fdev, uint32_t shm,
+			    struct pier__chan **ret)
 {
 	struct null_chan *chan = calloc(1, sizeof(*chan));
 
+	(void)shm;
 	if (!chan)
 		return -ENOMEM;
 	chan->chan.fdev = fdev;

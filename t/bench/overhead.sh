@@ -151,7 +151,7 @@ for type in $types; do
 		thread "worker" worker_main worker_main
 		;;
 	graph) both graph 400 240 ;;	# an instance and its node's task
-	comch_request) both "$type" 800 680 ;;	# its reply, too
+	comch_request) both "$type" 760 640 ;;	# its reply, too
 	*) both "$type" 200 120 ;;
 	esac
 done

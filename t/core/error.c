@@ -140,6 +140,17 @@ static void the_library_is_of_the_version_of_its_headers(void)
 	IS_STR(pier_version(), PIER_VERSION);
 }
 
+static void the_version_is_numbers_too(void)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%d.%d.%d", PIER_VERSION_MAJOR,
+		 PIER_VERSION_MINOR, PIER_VERSION_PATCH);
+	IS_STR(text, PIER_VERSION);
+	OK(PIER_VERSION_NUMBER >= 100 && PIER_VERSION_NUMBER < 1000000);
+	IS(PIER_VERSION_NUMBER / 10000, PIER_VERSION_MAJOR);
+}
+
 int main(void)
 {
 	TEST(the_last_error_is_empty_at_first);
@@ -155,5 +166,6 @@ int main(void)
 	TEST(a_stored_message_is_reported_again);
 	TEST(threads_have_their_own_last_error);
 	TEST(the_library_is_of_the_version_of_its_headers);
+	TEST(the_version_is_numbers_too);
 	return tap_done();
 }

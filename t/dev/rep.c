@@ -261,6 +261,24 @@ static void a_device_without_a_switch_represents_itself(void)
 	pier_rep_close(open);
 }
 
+/* A representor outlives its device. */
+static void a_name_is_enough_to_open_one(void)
+{
+	struct pier_rep *open = NULL;
+	struct pier_dev *lo;
+
+	if (!IS(pier_dev_open("soft_lo", &lo), 0))
+		return;
+	IS(pier_rep_open_by_name(lo, "pf1", &open), -ENODEV);
+	LIKE(pier_last_error(), "address \"pf1\" among 1 representor");
+	OK(!open);
+	IS(pier_rep_open_by_name(lo, "pf0", &open), 0);
+	pier_dev_close(lo);
+	if (OK(open))
+		IS_STR(pier_repinfo_netdev(pier_rep_info(open)), "lo");
+	pier_rep_close(open);
+}
+
 static const struct pier__port no_such = {
 	.name = "soft_no_such",
 	.netdev = "no_such",
@@ -344,6 +362,7 @@ int main(void)
 	TEST(what_was_removed_is_not_opened);
 	TEST(an_adapter_without_a_switch_has_none);
 	TEST(a_device_without_a_switch_represents_itself);
+	TEST(a_name_is_enough_to_open_one);
 	TEST(it_is_a_pf_and_of_no_other_kind);
 	TEST(it_is_not_opened_without_its_device);
 	TEST(every_device_here_has_a_list);

@@ -427,6 +427,40 @@ static void properties_are_set_before_the_start(void)
 	close_end(&a);
 }
 
+/* Of a context with a GID of this index. */
+static doca_error_t exports_with_gid(uint32_t index)
+{
+	struct doca_dev *dev = desk_device();
+	struct doca_rdma *rdma;
+	struct doca_ctx *ctx;
+	const void *desc;
+	uint32_t value = 1;
+	size_t len;
+	doca_error_t ret;
+
+	IS(doca_rdma_create(&rdma), DOCA_SUCCESS);
+	IS(doca_rdma_set_gid_index(rdma, index), DOCA_SUCCESS);
+	IS(doca_rdma_get_gid_index(rdma, &value), DOCA_SUCCESS);
+	IS(value, index);
+	ctx = doca_rdma_as_ctx(rdma);
+	IS(doca_ctx_dev_add(ctx, dev), DOCA_SUCCESS);
+	IS(doca_ctx_start(ctx), DOCA_SUCCESS);
+	IS(doca_rdma_set_gid_index(rdma, 0), DOCA_ERROR_BAD_STATE);
+	IS(doca_rdma_set_gid_index(rdma, 256), DOCA_ERROR_BAD_STATE);
+	ret = doca_rdma_export(rdma, &desc, &len);
+	IS(doca_ctx_stop(ctx), DOCA_SUCCESS);
+	IS(doca_rdma_set_gid_index(rdma, 256), DOCA_ERROR_INVALID_VALUE);
+	IS(doca_rdma_destroy(rdma), DOCA_SUCCESS);
+	IS(doca_dev_close(dev), DOCA_SUCCESS);
+	return ret;
+}
+
+static void its_gid_is_one_of_the_device(void)
+{
+	IS(exports_with_gid(0), DOCA_SUCCESS);
+	IS(exports_with_gid(255), DOCA_ERROR_INVALID_VALUE);
+}
+
 static void the_device_answers_for_its_jobs(void)
 {
 	struct doca_dev *dev = desk_device();
@@ -462,6 +496,7 @@ int main(void)
 	TEST(one_that_is_exported_only_ends);
 	TEST(an_event_driven_one_receives);
 	TEST(properties_are_set_before_the_start);
+	TEST(its_gid_is_one_of_the_device);
 	TEST(the_device_answers_for_its_jobs);
 	return tap_done();
 }

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <limits.h>
+#include <stdio.h>
+
 #include <doca_clock.h>
 #include <doca_dma.h>
 #include <doca_mmap_advise.h>
@@ -174,8 +177,7 @@ static void what_no_device_has_is_not_supported(void)
 		doca_devinfo_cap_is_notification_moderation_supported,
 		doca_devinfo_cap_is_accelerate_resource_reclaim_supported,
 	};
-	uint8_t yes, mac[DOCA_DEVINFO_MAC_ADDR_SIZE];
-	uint64_t rate;
+	uint8_t yes;
 	uint16_t id;
 
 	for (size_t i = 0; i < COUNT(questions); i++) {
@@ -185,15 +187,73 @@ static void what_no_device_has_is_not_supported(void)
 		IS(questions[i](NULL, &yes), DOCA_ERROR_INVALID_VALUE);
 		IS(questions[i](info, NULL), DOCA_ERROR_INVALID_VALUE);
 	}
-	IS(doca_devinfo_get_mac_addr(info, mac, sizeof(mac)),
-	   DOCA_ERROR_NOT_SUPPORTED);
-	IS(doca_devinfo_get_mac_addr(info, NULL, 6), DOCA_ERROR_INVALID_VALUE);
-	IS(doca_devinfo_get_active_rate(info, &rate), DOCA_ERROR_NOT_SUPPORTED);
-	IS(doca_devinfo_get_active_rate(NULL, &rate), DOCA_ERROR_INVALID_VALUE);
 	IS(doca_devinfo_get_vhca_id(info, &id), DOCA_ERROR_NOT_SUPPORTED);
 	IS(doca_devinfo_get_vhca_id(info, NULL), DOCA_ERROR_INVALID_VALUE);
 	IS(doca_dev_accelerate_resource_reclaim(NULL),
 	   DOCA_ERROR_INVALID_VALUE);
+}
+
+/* The first line of a file of the interface of @it in sysfs; "": none. */
+static const char *of_netdev(const struct doca_devinfo *it, const char *name)
+{
+	char netdev[DOCA_DEVINFO_IFACE_NAME_SIZE] = "", path[PATH_MAX];
+	static char line[80];
+	FILE *file;
+
+	doca_devinfo_get_iface_name(it, netdev, sizeof(netdev));
+	snprintf(path, sizeof(path), "/sys/class/net/%s/%s", netdev, name);
+	file = fopen(path, "re");
+	if (!file || !fgets(line, sizeof(line), file))
+		line[0] = '\0';
+	if (file)
+		fclose(file);
+	line[strcspn(line, "\n")] = '\0';
+	return line;
+}
+
+static void has_the_mac_of_its_interface(const struct doca_devinfo *it)
+{
+	uint8_t mac[DOCA_DEVINFO_MAC_ADDR_SIZE];
+	bool ethernet = !strcmp(of_netdev(it, "type"), "1");
+	char text[18];
+
+	IS(doca_devinfo_get_mac_addr(it, NULL, 6), DOCA_ERROR_INVALID_VALUE);
+	IS(doca_devinfo_get_mac_addr(it, mac, 5), DOCA_ERROR_INVALID_VALUE);
+	IS(doca_devinfo_get_mac_addr(it, mac, sizeof(mac)),
+	   ethernet ? DOCA_SUCCESS : DOCA_ERROR_NOT_SUPPORTED);
+	if (!ethernet)
+		return;
+	snprintf(text, sizeof(text), "%02x:%02x:%02x:%02x:%02x:%02x", mac[0],
+		 mac[1], mac[2], mac[3], mac[4], mac[5]);
+	IS_STR(text, of_netdev(it, "address"));
+}
+
+static void has_the_rate_of_its_interface(const struct doca_devinfo *it)
+{
+	long long speed = atoll(of_netdev(it, "speed"));	/* Mb/s */
+	uint64_t rate = 0;
+
+	IS(doca_devinfo_get_active_rate(it, NULL), DOCA_ERROR_INVALID_VALUE);
+	IS(doca_devinfo_get_active_rate(it, &rate),
+	   speed > 0 ? DOCA_SUCCESS : DOCA_ERROR_NOT_SUPPORTED);
+	IS(rate, speed > 0 ? (uint64_t)speed * 1000000 : 0);
+}
+
+static void devices_have_the_address_and_rate_of_their_interface(void)
+{
+	struct doca_devinfo **list;
+	uint8_t mac[DOCA_DEVINFO_MAC_ADDR_SIZE];
+	uint64_t rate;
+	uint32_t n = 0;
+
+	IS(doca_devinfo_create_list(&list, &n), DOCA_SUCCESS);
+	for (uint32_t i = 0; i < n; i++) {
+		has_the_mac_of_its_interface(list[i]);
+		has_the_rate_of_its_interface(list[i]);
+	}
+	IS(doca_devinfo_destroy_list(list), DOCA_SUCCESS);
+	IS(doca_devinfo_get_mac_addr(NULL, mac, 6), DOCA_ERROR_INVALID_VALUE);
+	IS(doca_devinfo_get_active_rate(NULL, &rate), DOCA_ERROR_INVALID_VALUE);
 }
 
 static void every_device_is_a_physical_function(void)
@@ -249,6 +309,7 @@ int main(void)
 	TEST(copies_have_limits);
 	TEST(gids_are_chosen_by_their_index);
 	TEST(what_no_device_has_is_not_supported);
+	TEST(devices_have_the_address_and_rate_of_their_interface);
 	TEST(every_device_is_a_physical_function);
 	TEST(a_device_has_no_clock);
 	doca_dev_close(dev);

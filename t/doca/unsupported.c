@@ -40,13 +40,16 @@ static void open_log(void)
 	   DOCA_SUCCESS);
 }
 
-/* That @name is not supported. */
+/* That @name is not supported, and why. */
 static void is_logged(const char *name)
 {
+	const char *reason;
 	char text[128];
 
-	snprintf(text, sizeof(text), "%s: not supported", name);
+	snprintf(text, sizeof(text), "%s: not supported: ", name);
 	LIKE(logged, text);
+	reason = strstr(logged, text);
+	OK(reason && strlen(reason + strlen(text)) > 2);
 	logged[0] = '\0';
 }
 

@@ -2,7 +2,11 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <rdma/rdma_cma.h>
 
@@ -44,24 +48,39 @@ static void expect_only(struct rdma_event_channel *channel,
 	IS(rdma_ack_cm_event(event), 0);
 }
 
-/* A client whose route is known, and a listener on a port that was free. */
-static void set_up(void)
+/* A client, whose route to @port is known. */
+static void set_up_client(enum rdma_port_space ps, uint16_t port)
 {
-	struct sockaddr_in addr = loopback(0);
+	struct sockaddr_in addr = loopback(port);
 
 	ours = rdma_create_event_channel();
-	theirs = rdma_create_event_channel();
-	IS(rdma_create_id(theirs, &listener, NULL, RDMA_PS_TCP), 0);
-	IS(rdma_bind_addr(listener, (struct sockaddr *)&addr), 0);
-	IS(rdma_listen(listener, 4), 0);
-	OK(rdma_get_src_port(listener));
-	addr.sin_port = rdma_get_src_port(listener);
-	IS(rdma_create_id(ours, &client, NULL, RDMA_PS_TCP), 0);
+	IS(rdma_create_id(ours, &client, NULL, ps), 0);
 	IS(rdma_resolve_addr(client, NULL, (struct sockaddr *)&addr,
 			     TIMEOUT_MS), 0);
 	expect_only(ours, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
 	IS(rdma_resolve_route(client, TIMEOUT_MS), 0);
 	expect_only(ours, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
+}
+
+/* On a port that was free, which is returned. */
+static uint16_t set_up_listener(enum rdma_port_space ps)
+{
+	struct sockaddr_in addr = loopback(0);
+
+	theirs = rdma_create_event_channel();
+	IS(rdma_create_id(theirs, &listener, NULL, ps), 0);
+	IS(rdma_bind_addr(listener, (struct sockaddr *)&addr), 0);
+	addr.sin_port = rdma_get_src_port(listener);
+	OK(addr.sin_port);
+	IS(rdma_listen(listener, 4), 0);
+	IS(rdma_get_src_port(listener), addr.sin_port);
+	OK(!listener->verbs);		/* it is a loopback address */
+	return ntohs(rdma_get_src_port(listener));
+}
+
+static void set_up(void)
+{
+	set_up_client(RDMA_PS_TCP, set_up_listener(RDMA_PS_TCP));
 }
 
 static void clean_up(void)
@@ -154,20 +173,140 @@ static void the_end_of_a_listener_rejects_what_was_not_taken(void)
 static void events_follow_an_id_to_another_channel(void)
 {
 	struct rdma_event_channel *third = rdma_create_event_channel();
+	struct pollfd pfd = { .events = POLLIN };
 	struct rdma_cm_event *event;
 	struct rdma_cm_id *server;
 
 	set_up();
+	pfd.fd = theirs->fd;
 	connect_with("here");
+	IS(poll(&pfd, 1, -1), 1);	/* the request is there */
 	IS(rdma_migrate_id(listener, third), 0);
 	OK(listener->channel == third);
 	event = expect(third, RDMA_CM_EVENT_CONNECT_REQUEST);
 	server = event->id;
+	OK(server->channel == third);
 	IS(rdma_ack_cm_event(event), 0);
 	IS(rdma_destroy_id(server), 0);
 	expect_only(ours, RDMA_CM_EVENT_REJECTED, 28);
 	clean_up();
 	rdma_destroy_event_channel(third);
+}
+
+/* The request that @listener gets. */
+static struct rdma_cm_id *requested(void)
+{
+	struct rdma_cm_event *event;
+	struct rdma_cm_id *server;
+
+	event = expect(theirs, RDMA_CM_EVENT_CONNECT_REQUEST);
+	server = event->id;
+	IS(rdma_ack_cm_event(event), 0);
+	return server;
+}
+
+static void the_end_of_timewait_is_reported_to_both(void)
+{
+	struct rdma_conn_param with;
+	struct rdma_cm_id *server;
+
+	set_up();
+	connect_with("here");
+	server = requested();
+	with = param("there");
+	IS(rdma_accept(server, &with), 0);
+	expect_only(ours, RDMA_CM_EVENT_CONNECT_RESPONSE, 0);
+	IS(rdma_establish(client), 0);
+	expect_only(theirs, RDMA_CM_EVENT_ESTABLISHED, 0);
+	IS(rdma_disconnect(server), 0);
+	expect_only(ours, RDMA_CM_EVENT_DISCONNECTED, 0);
+	expect_only(theirs, RDMA_CM_EVENT_DISCONNECTED, 0);
+	expect_only(ours, RDMA_CM_EVENT_TIMEWAIT_EXIT, 0);
+	expect_only(theirs, RDMA_CM_EVENT_TIMEWAIT_EXIT, 0);
+	IS(rdma_destroy_id(server), 0);
+	clean_up();
+}
+
+static void a_service_reports_its_queue_pair(void)
+{
+	struct rdma_conn_param with;
+	struct rdma_cm_event *event;
+	struct rdma_cm_id *server;
+
+	set_up_client(RDMA_PS_UDP, set_up_listener(RDMA_PS_UDP));
+	IS(client->qp_type, IBV_QPT_UD);
+	connect_with("here");
+	event = expect(theirs, RDMA_CM_EVENT_CONNECT_REQUEST);
+	server = event->id;
+	IS_STR(event->param.ud.private_data, "here");
+	IS(rdma_ack_cm_event(event), 0);
+	with = param("there");
+	IS(rdma_accept(server, &with), 0);
+	event = expect(ours, RDMA_CM_EVENT_ESTABLISHED);
+	IS_STR(event->param.ud.private_data, "there");
+	IS(event->param.ud.qp_num, last_qpn);
+	IS(event->param.ud.qkey, RDMA_UDP_QKEY);
+	IS(event->param.ud.ah_attr.is_global, 1);
+	IS(event->param.ud.ah_attr.grh.dgid.raw[15], 1);
+	IS(rdma_ack_cm_event(event), 0);
+	IS(rdma_destroy_id(server), 0);
+	clean_up();
+}
+
+static void a_service_that_rejects_is_unreachable(void)
+{
+	struct rdma_cm_event *event;
+	struct rdma_cm_id *server;
+
+	set_up_client(RDMA_PS_UDP, set_up_listener(RDMA_PS_UDP));
+	connect_with("here");
+	server = requested();
+	IS(rdma_reject(server, "no", 3), 0);
+	IS(rdma_destroy_id(server), 0);
+	event = expect(ours, RDMA_CM_EVENT_UNREACHABLE);
+	IS(event->status, 2);		/* by the program, as IBTA numbers */
+	IS_STR(event->param.ud.private_data, "no");
+	IS(rdma_ack_cm_event(event), 0);
+	clean_up();
+}
+
+/* This program as a process that connects and ends. */
+static int connect_and_exit(const char *port)
+{
+	struct rdma_conn_param with = param("here");
+
+	set_up_client(RDMA_PS_TCP, (uint16_t)atoi(port));
+	IS(rdma_connect(client, &with), 0);
+	expect_only(ours, RDMA_CM_EVENT_CONNECT_RESPONSE, 0);
+	IS(rdma_establish(client), 0);
+	return 0;
+}
+
+static void the_end_of_a_process_disconnects(void)
+{
+	struct rdma_conn_param with;
+	struct rdma_cm_id *server;
+	char port[8];
+	int status;
+	pid_t pid;
+
+	snprintf(port, sizeof(port), "%u", set_up_listener(RDMA_PS_TCP));
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		execl("/proc/self/exe", "cma", port, NULL);
+		_exit(1);
+	}
+	server = requested();
+	with = param("there");
+	IS(rdma_accept(server, &with), 0);
+	expect_only(theirs, RDMA_CM_EVENT_ESTABLISHED, 0);
+	expect_only(theirs, RDMA_CM_EVENT_DISCONNECTED, 0);
+	IS(waitpid(pid, &status, 0), pid);
+	IS(status, 0);
+	IS(rdma_destroy_id(server), 0);
+	IS(rdma_destroy_id(listener), 0);
+	rdma_destroy_event_channel(theirs);
 }
 
 static void fails(int result, int err)
@@ -203,7 +342,7 @@ static void what_is_missing_is_not_offered(void)
 	struct rdma_cm_id *id;
 
 	set_up();
-	fails(rdma_create_id(ours, &id, NULL, RDMA_PS_UDP), EOPNOTSUPP);
+	fails(rdma_create_id(ours, &id, NULL, RDMA_PS_IB), EOPNOTSUPP);
 	fails(rdma_join_multicast(client, (struct sockaddr *)&addr, NULL),
 	      EOPNOTSUPP);
 	clean_up();
@@ -222,12 +361,18 @@ static void an_address_of_no_device_cannot_be_bound(void)
 	clean_up();
 }
 
-int main(void)
+int main(int argc, char *argv[])
 {
+	if (argc == 2)
+		return connect_and_exit(argv[1]);
 	TEST(private_data_arrive_on_both_sides);
 	TEST(a_rejection_has_its_reason_and_data);
 	TEST(the_end_of_a_listener_rejects_what_was_not_taken);
 	TEST(events_follow_an_id_to_another_channel);
+	TEST(the_end_of_timewait_is_reported_to_both);
+	TEST(a_service_reports_its_queue_pair);
+	TEST(a_service_that_rejects_is_unreachable);
+	TEST(the_end_of_a_process_disconnects);
 	TEST(calls_in_the_wrong_order_are_refused);
 	TEST(what_is_missing_is_not_offered);
 	TEST(an_address_of_no_device_cannot_be_bound);

@@ -5,7 +5,7 @@
 # each.  perftest with -R connects by rdma_cm, too.
 . "${0%/*}/../lib/tap.sh"
 . "$top/t/lib/dropin.sh"
-need rdmacm-utils rping ucmatose cmtime rdma_server rdma_client
+need rdmacm-utils rping ucmatose cmtime rdma_server rdma_client udaddy
 need perftest ib_send_lat ib_write_bw
 
 address=127.0.0.1
@@ -42,6 +42,21 @@ calls_wait_for_their_end()
 	client rdma_client -s "$address"
 	both_succeed && says "$tmp/client" "rdma_client: end 0" &&
 	    says "$tmp/server" "rdma_server: end 0"
+}
+
+# Two services, of which the address and the QP are all that is exchanged; the
+# server replies to each datagram.  The port cannot be chosen.
+datagrams_are_exchanged()
+{
+	port=7174
+	timeout 60 "$pier" run -- udaddy -c 2 -C 10 >"$tmp/server" 2>&1 &
+	server=$!
+	wait_for 30 accepts_or_ended
+	timeout 60 "$pier" run -- udaddy -s "$address" -c 2 -C 10 \
+	    >"$tmp/client" 2>&1
+	client=$?
+	both_succeed && says "$tmp/client" "data transfers complete" &&
+	    says "$tmp/server" "data transfers complete"
 }
 
 # The server goes on until it is ended.
@@ -88,6 +103,7 @@ sockets_over_rdma_are_not_offered()
 run a_ping_is_verified
 run connections_are_made_and_ended
 run calls_wait_for_their_end
+run datagrams_are_exchanged
 run many_connections_are_made
 run perftest_connects_by_address
 run a_port_without_a_listener_is_reported

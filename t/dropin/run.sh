@@ -50,6 +50,46 @@ the_library_is_named_in_the_environment()
 		"LD_LIBRARY_PATH=${dropin%/*}:"
 }
 
+faults_are_named_in_the_environment()
+{
+	status 0 "$pier" run --loss 0.1 --delay=2 --corrupt 100 --seed 7 env &&
+	    says "$tmp/out" "PIER_FAULTS=loss=0.100000,corrupt=100.000000,\
+delay=2.000000,seed=7" || return
+	status 0 "$pier" run env && ! grep PIER_FAULTS "$tmp/out" &&
+	    status 0 "$pier" run --seed 7 env && ! grep PIER_FAULTS "$tmp/out"
+}
+
+# wrong OPTION VALUE ALLOWED...
+wrong()
+{
+	option=$1 value=$2
+	shift 2
+	status 2 "$pier" run "--$option" "$value" -- echo run || return
+	[ ! -s "$tmp/out" ] && says "$tmp/err" "$value" "$@"
+}
+
+wrong_faults_are_refused_with_what_is_allowed()
+{
+	for option in loss corrupt; do
+		for value in -0.1 100.1 1% nan inf x; do
+			wrong $option "$value" "$option" "percent, 0 to 100" ||
+			    return
+		done
+	done
+	wrong delay 1001 "delay" "milliseconds, 0 to 1000" &&
+	    wrong seed -1 && wrong seed 4294967296 "0 to 4294967295" &&
+	    wrong seed x
+}
+
+# The program may be in another directory when it writes it.
+a_capture_is_named_by_its_whole_path()
+{
+	cd "$tmp" && status 0 "$pier" run --pcap x.pcap env &&
+	    says "$tmp/out" "PIER_PCAP=$tmp/x.pcap" "PIER_LOG=warning" &&
+	    status 0 env PIER_LOG=debug "$pier" run --pcap=/x/y env &&
+	    says "$tmp/out" "PIER_PCAP=/x/y" "PIER_LOG=debug"
+}
+
 # Options of pier run end where the program begins.
 json_is_what_the_program_was()
 {
@@ -104,16 +144,35 @@ a_program_with_privileges_is_refused()
 	fails 126 "gets privileges" "$pier" run -- "$tmp/setuid"
 }
 
+# Nothing is between a program and a library that it names by its path.
+a_library_loaded_by_its_path_is_reported()
+{
+	real=$(ldconfig -p | sed -n 's/.*libibverbs\.so\.1 .*=> //p' |
+	    head -n 1)
+	[ -f "$real" ] || skip "there is no other libibverbs.so.1"
+	status 0 "$pier" run -- /usr/bin/python3 -c '
+import ctypes, sys
+ctypes.CDLL(sys.argv[1])' "$real" || return
+	says "$tmp/err" "has loaded $real by its path" || return
+	status 0 "$pier" run -- /usr/bin/python3 -c '
+import ctypes
+ctypes.CDLL("libibverbs.so.1")' && [ ! -s "$tmp/err" ]
+}
+
 run a_program_must_be_named
 run a_program_that_is_not_there_is_reported
 run a_file_that_is_no_program_is_reported
 run the_exit_status_is_that_of_the_program
 run words_behind_the_program_are_its_own
 run the_library_is_named_in_the_environment
+run faults_are_named_in_the_environment
+run wrong_faults_are_refused_with_what_is_allowed
+run a_capture_is_named_by_its_whole_path
 run json_is_what_the_program_was
 run an_option_file_is_j
 run a_signal_reaches_the_program
 run what_cannot_be_run_has_no_json
 run a_static_program_is_refused
 run a_program_with_privileges_is_refused
+run a_library_loaded_by_its_path_is_reported
 tap_done

@@ -264,7 +264,7 @@ int main(void)
 	if (pier_dev_open(NULL, &dev))
 		return tap_skip_all(pier_last_error());
 	verbs = !strcmp(pier_devinfo_kind(pier_dev_info(dev)), "verbs");
-	if (!IS(dev->fabric->qp->chan_create(dev->fdev, &chan), 0))
+	if (!IS(dev->fabric->qp->chan_create(dev->fdev, 0, &chan), 0))
 		return tap_done() | 1;
 	TEST(a_completion_queue_beyond_the_device_is_refused);
 	TEST(a_receive_queue_beyond_the_device_is_refused);

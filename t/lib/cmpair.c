@@ -256,24 +256,37 @@ static struct pier__cm_param param(const struct cmpair_end *end,
 	return (struct pier__cm_param) {
 		.qpn = end->qpn,
 		.responder_resources = 4, .initiator_depth = 3,
-		.retry_count = 6, .rnr_retry = 7,
+		.retry_count = 6, .rnr_retry = 7, .qkey = CM_QKEY,
 		.data = data, .len = data ? strlen(data) : 0,
 	};
 }
 
-struct cmpair_end *cm_ask(struct cm_pair *pair, uint16_t port, const char *data)
+static struct cmpair_end *ask(struct cm_pair *pair, uint16_t port,
+			      const char *data, bool datagram)
 {
 	struct cm_node *node = &pair->node[0];
 	struct cmpair_end *end = end_new(node, NULL);
 	struct soft_addr dst = pair->node[1].addr;
 	struct pier__cm_param p = param(end, data);
 
+	p.datagram = datagram;
 	dst.port = port;
 	if (!IS(pier__soft_cm_resolved(node->cm, &node->addr, &dst, end,
 				       &end->id), 0))
 		return end;
 	IS(pier__soft_cm_connect(end->id, &p), 0);
 	return end;
+}
+
+struct cmpair_end *cm_ask(struct cm_pair *pair, uint16_t port, const char *data)
+{
+	return ask(pair, port, data, false);
+}
+
+struct cmpair_end *cm_ask_datagram(struct cm_pair *pair, uint16_t port,
+				   const char *data)
+{
+	return ask(pair, port, data, true);
 }
 
 int cm_accept(struct cmpair_end *end, const char *data)
@@ -318,7 +331,8 @@ void cm_events(struct cm_node *node)
 			event.listener->held--;
 		if (event.len)
 			memcpy(end->data, event.data, event.len);
-		if (event.kind >= PIER__CM_REJECTED) {
+		if (event.kind >= PIER__CM_REJECTED &&
+		    event.kind != PIER__CM_TIMEWAIT_EXIT) {
 			IS(end->over, -1);
 			end->over = event.kind;
 			end->error = event.error;

@@ -13,12 +13,13 @@
 #define CM_PORT0 40000		/* UDP ports of data */
 #define CM_PORT1 40001
 #define CM_SERVICE 7471
+#define CM_QKEY 0x1234567	/* of datagram services */
 
 /* One end of a connection, as the program sees it. */
 struct cmpair_end {
 	struct pier__cm_id *id;		/* NULL: released */
 	uint32_t qpn;
-	int events[PIER__CM_GONE + 1];	/* how many, by kind */
+	int events[PIER__CM_TIMEWAIT_EXIT + 1];	/* how many, by kind */
 	int over;			/* kind that ended it, or -1 */
 	int error;
 	uint16_t reason;
@@ -85,6 +86,9 @@ void cm_unlisten(struct cm_pair *pair, int i);
 /* Resolve and connect from side 0 to side 1's @port. */
 struct cmpair_end *cm_ask(struct cm_pair *pair, uint16_t port,
 			  const char *data);
+/* For a datagram service. */
+struct cmpair_end *cm_ask_datagram(struct cm_pair *pair, uint16_t port,
+				   const char *data);
 int cm_accept(struct cmpair_end *end, const char *data);
 int cm_establish(struct cmpair_end *end);
 void cm_release(struct cmpair_end *end);

@@ -50,6 +50,12 @@ largest()
 	    echo 0
 }
 
+# part FOLDER - how much there is of a copy into it that is not complete
+part()
+{
+	stat -c %s "$1"/.pier-* 2>/dev/null || echo 0
+}
+
 # at_moment COMMAND... - at once: wait_for() looks too seldom
 at_moment()
 {

@@ -4,6 +4,7 @@
 # For tests of programs under `pier run`: source it after tap.sh.
 
 . "$top/t/lib/toolbox.sh"
+take_ports
 
 dropin=$build/dropin/.libs/libibverbs.so.1
 [ -f "$dropin" ] || skip_all "$dropin is not built"
@@ -24,7 +25,7 @@ need()
 # A TCP port that is free, in $port.
 next_port()
 {
-	port=$((${port:-$((20000 + $$ % 10000))} + 1))
+	port=$((${port:-$first_port} + 1))
 	while listens; do
 		port=$((port + 1))
 	done
@@ -50,17 +51,24 @@ accepts_or_ended()
 	    ! kill -0 "$server" 2>/dev/null
 }
 
+# Those of pier run, in words.
+options=
+
 # serve PROGRAM OPTION... - in the background, its output in $tmp/server
 serve()
 {
-	timeout 60 "$pier" run -- "$@" -p "$port" >"$tmp/server" 2>&1 &
+	# shellcheck disable=SC2086 # words
+	timeout -k 5 60 "$pier" run $options -- "$@" -p "$port" \
+	    >"$tmp/server" 2>&1 &
 	server=$!
 }
 
 # client PROGRAM OPTION... - its output in $tmp/client
 client()
 {
-	timeout 60 "$pier" run -- "$@" -p "$port" >"$tmp/client" 2>&1
+	# shellcheck disable=SC2086 # words
+	timeout -k 5 60 "$pier" run $options -- "$@" -p "$port" \
+	    >"$tmp/client" 2>&1
 	client=$?
 }
 

@@ -80,7 +80,7 @@ bool loop_end_open(struct pier__fdev *fdev, uint32_t send_wr,
 	memset(ret->buf, 0, LOOP_BUF);
 	return succeeded(fabric->dev->reg(fdev, ret->buf, LOOP_BUF, all,
 					  &ret->mr)) &&
-	       succeeded(fabric->qp->chan_create(fdev, &ret->chan)) &&
+	       succeeded(fabric->qp->chan_create(fdev, 0, &ret->chan)) &&
 	       succeeded(
 		       fabric->qp->cq_create(ret->chan, LOOP_CQE, &ret->cq)) &&
 	       succeeded(fabric->qp->srq_create(ret->chan, LOOP_SRQ, 2,

@@ -15,7 +15,8 @@ sshd_start()
 	[ "$sshd_file" ] || return
 	sshd_address=$1
 	shift
-	sshd_port=$((22000 + $$ % 9000))
+	take_ports
+	sshd_port=$((first_port + 63))
 	keys=$tmp/keys
 	ssh="ssh -F $keys/client"
 	mkdir "$keys" || return

@@ -5,7 +5,6 @@
 
 #include "t/lib/star.h"
 
-#define PORT 5000
 #define ALL (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | \
 	     IBV_ACCESS_REMOTE_READ)
 
@@ -23,7 +22,7 @@ static void host_open(struct star *star, struct star_host *host, int number,
 	char ip[32];
 
 	snprintf(ip, sizeof(ip), "10.0.%d.%d", number / 250, 1 + number % 250);
-	host->io = vnet_node(&star->net, ip, PORT);
+	host->io = vnet_node(&star->net, ip, star->opts.pair.port);
 	must(pier__soft_mr_table_create(&host->keys), "keys");
 	must(pier__soft_ep_create(host->io, host->keys, &host->ep), "ep");
 	must(pier__soft_cq_create(host->ep, cqe, &host->cq), "cq");
@@ -63,6 +62,7 @@ static void client_connect(struct star *star, struct star_client *client)
 
 	client->qp = qp_open(star, &client->host);
 	client->peer = qp_open(star, &star->server);
+	client->requester = star->opts.pull ? client->peer : client->qp;
 	must(softpair_rtr_by(client->qp, pair, 0, &here, &there,
 			     client->peer->qpn), "RTR");
 	must(softpair_rtr_by(client->peer, pair, 1, &there, &here,
@@ -74,10 +74,13 @@ static void client_connect(struct star *star, struct star_client *client)
 static void post(struct star_client *client)
 {
 	struct star *star = client->star;
+	bool pull = star->opts.pull;
+	const struct star_host *from = pull ? &star->server : &client->host;
+	const struct star_host *to = pull ? &client->host : &star->server;
 	struct ibv_sge sge = {
 		.addr = (uintptr_t)star->mem,
 		.length = star->opts.len,
-		.lkey = client->host.mr.mr.lkey,
+		.lkey = from->mr.mr.lkey,
 	};
 	struct ibv_send_wr wr = {
 		.opcode = star->opts.opcode,
@@ -87,9 +90,23 @@ static void post(struct star_client *client)
 	};
 
 	wr.wr.rdma.remote_addr = (uintptr_t)star->mem;
-	wr.wr.rdma.rkey = star->server.mr.mr.rkey;
-	must(softpair_post(client->qp, &wr), "post");
+	wr.wr.rdma.rkey = to->mr.mr.rkey;
+	must(softpair_post(client->requester, &wr), "post");
 	client->posted++;
+}
+
+static void post_all(struct star_client *client)
+{
+	while (!client->failed && client->posted < client->star->opts.depth)
+		post(client);
+}
+
+static void completed(struct star_client *client, const struct ibv_wc *wc)
+{
+	client->posted--;
+	client->failed |= wc->status != IBV_WC_SUCCESS;
+	if (!client->done++)
+		client->first_done_at = client->star->net.now;
 }
 
 /* What a client's program does whenever its endpoint was driven. */
@@ -98,14 +115,36 @@ static void client_run(void *arg)
 	struct star_client *client = arg;
 	struct ibv_wc wc;
 
-	while (pier__soft_cq_poll(client->host.cq, &wc, 1) == 1) {
-		client->posted--;
-		client->failed |= wc.status != IBV_WC_SUCCESS;
-		if (!client->done++)
-			client->first_done_at = client->star->net.now;
+	while (pier__soft_cq_poll(client->host.cq, &wc, 1) == 1)
+		completed(client, &wc);
+	post_all(client);
+}
+
+static struct star_client *client_of(struct star *star, uint32_t qpn)
+{
+	struct star_client *client = star->client;
+
+	while (client->peer->qpn != qpn)
+		client++;
+	return client;
+}
+
+/* What the program of a server that reads does. */
+static void server_run(void *arg)
+{
+	struct star *star = arg;
+	struct star_client *client;
+	struct ibv_wc wc;
+	int i;
+
+	while (pier__soft_cq_poll(star->server.cq, &wc, 1) == 1) {
+		client = client_of(star, wc.qp_num);
+		completed(client, &wc);
+		post_all(client);
 	}
-	while (!client->failed && client->posted < client->star->opts.depth)
-		post(client);
+	for (i = 0; !star->begun && i < star->opts.clients; i++)
+		post_all(&star->client[i]);
+	star->begun = true;
 }
 
 static void client_link(struct star *star, int i)
@@ -133,13 +172,26 @@ static void client_open(struct star *star, int i)
 	host_open(star, &client->host, i + 1, star->opts.depth + 1);
 	client_link(star, i);
 	client_connect(star, client);
-	vnet_program(client->host.io, client_run, client);
+	if (!star->opts.pull)
+		vnet_program(client->host.io, client_run, client);
+}
+
+/* What a host's own queue does not take is sent later: none is lost there. */
+static void server_link(struct star *star, struct vlink_opts line)
+{
+	struct star_host *server = &star->server;
+
+	server->down = vlink_create(&star->net, &line, NULL);
+	if (star->opts.pull)
+		line.queue = 0;
+	server->up = vlink_create(&star->net, &line, NULL);
+	vnet_route(server->io, server->up, server->down);
 }
 
 struct star *star_open(const struct star_opts *opts, uint64_t seed)
 {
 	struct star *star = calloc(1, sizeof(*star));
-	int i;
+	int i, cqe = opts->clients * (opts->depth ? opts->depth : 4) + 1;
 
 	if (!star)
 		must(-1, "memory");
@@ -159,14 +211,14 @@ struct star *star_open(const struct star_opts *opts, uint64_t seed)
 	star->client = calloc(opts->clients, sizeof(*star->client));
 	if (!star->mem || !star->client)
 		must(-1, "memory");
-	host_open(star, &star->server, 0, opts->clients + 1);
-	star->server.up = vlink_create(&star->net, &opts->server, NULL);
-	star->server.down = vlink_create(&star->net, &opts->server, NULL);
-	vnet_route(star->server.io, star->server.up, star->server.down);
+	host_open(star, &star->server, 0, cqe);
+	server_link(star, opts->server);
 	if (opts->behind)
 		star->trunk = vlink_create(&star->net, &opts->trunk, NULL);
 	for (i = 0; i < opts->clients; i++)
 		client_open(star, i);
+	if (opts->pull)
+		vnet_program(star->server.io, server_run, star);
 	return star;
 }
 
@@ -193,8 +245,9 @@ void star_run(struct star *star, uint64_t ns)
 
 uint64_t star_bytes(const struct star *star, int i)
 {
-	const struct soft_req *req = &star->client[i].qp->req;
-	uint64_t first = (UINT64_C(1) << 32) + star->opts.pair.psn[0];
+	const struct soft_req *req = &star->client[i].requester->req;
+	uint64_t first = (UINT64_C(1) << 32) +
+			 star->opts.pair.psn[star->opts.pull];
 
 	return (req->una - first) * star->opts.pair.mtu;
 }

@@ -9,8 +9,8 @@
 /*
  * Hosts around a switch, in virtual time: many clients, and one server, each an
  * endpoint with a link there and one back.  Each client has one connection to
- * the server, on which it writes or reads all the time.  A failed call ends the
- * program.
+ * the server, on which it writes or reads all the time, or the server reads
+ * from it.  A failed call ends the program.
  */
 #define STAR_MEM (256u << 10)
 
@@ -18,13 +18,15 @@ struct star_opts {
 	int clients;
 	struct vlink_opts up;		/* of each client, both ways */
 	struct vlink_opts server;	/* from the switch to it; its queue */
-					/* is that of the way back, too */
+					/* is that of the way back, too, */
+					/* unless the server reads */
 	double spread;			/* clients are up to this share */
 					/* further away */
 	uint64_t far;			/* ns more of the last one's line */
 	int behind;			/* so many are at a second switch */
 	struct vlink_opts trunk;	/* from there; back, its latency */
 	enum ibv_wr_opcode opcode;	/* IBV_WR_RDMA_WRITE or READ */
+	bool pull;			/* the server's requests, not theirs */
 	uint32_t len;			/* of a request; 0: STAR_MEM */
 	int depth;			/* requests at a time; 0: 4 */
 	struct softpair_opts pair;	/* of the connections; mtu 0: 4096 */
@@ -42,7 +44,8 @@ struct star_host {
 struct star_client {
 	struct star_host host;
 	struct star *star;
-	struct soft_qp *qp, *peer;
+	struct soft_qp *qp, *peer;	/* the latter is the server's */
+	struct soft_qp *requester;	/* one of them */
 	int posted;
 	uint64_t done;			/* requests */
 	uint64_t first_done_at;		/* ns; 0: none yet */
@@ -57,6 +60,7 @@ struct star {
 	struct star_client *client;	/* opts.clients of them */
 	uint8_t *mem;			/* of all hosts */
 	uint64_t started;		/* ns */
+	bool begun;			/* the server's program has */
 };
 
 struct star *star_open(const struct star_opts *opts, uint64_t seed);

@@ -15,7 +15,9 @@
 # COMMAND...` tries a command until it succeeds.
 #
 # $top is the source tree, $build the build tree: the current directory if it
-# is one, else build/.  $tmp is a directory of the test's own.
+# is one, else build/.  $tmp is a directory of the test's own.  After
+# `take_ports` $first_port is the first of 64 ports that no script beside it has
+# taken.
 
 top=$(cd "${0%/*}/../.." && pwd) || exit
 if [ -f config.status ]; then
@@ -31,6 +33,24 @@ tap_failed=0
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/pier-test.XXXXXX") || exit
 trap 'tap_reap; rm -rf "$tmp"' EXIT
 trap 'exit 1' HUP INT TERM
+
+# Take ports below those of the kernel: the first of 190 slots whose link names
+# no process that exists.
+take_ports()
+{
+	[ -z "${first_port:-}" ] || return 0
+	tap_slot=$(($$ % 190)) tap_tries=0
+	tap_link=${TMPDIR:-/tmp}/pier-ports
+	until ln -s $$ "$tap_link.$tap_slot" 2>/dev/null; do
+		kill -0 "$(readlink "$tap_link.$tap_slot")" 2>/dev/null ||
+			rm -f "$tap_link.$tap_slot" 2>/dev/null
+		tap_slot=$(((tap_slot + 1) % 190)) tap_tries=$((tap_tries + 1))
+		[ $tap_tries -lt 1000 ] || break
+	done
+	tap_link=$tap_link.$tap_slot
+	trap 'tap_reap; rm -rf "$tmp" "$tap_link"' EXIT
+	first_port=$((20000 + tap_slot * 64))
+}
 
 # End what runs in the background.
 tap_reap()

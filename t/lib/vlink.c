@@ -95,6 +95,9 @@ void vlink_send(struct vlink *link, struct vnet_event *event)
 		free(event);
 		return;
 	}
+	if (opts->mark && link->count >= opts->mark &&
+	    event->packet.tclass & SOFT_TCLASS_CE)
+		event->packet.tclass |= SOFT_TCLASS_CE;
 	if (link->busy < net->now)
 		link->busy = net->now;
 	if (opts->rate)

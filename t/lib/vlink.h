@@ -9,6 +9,7 @@ struct vlink_opts {
 	uint64_t rate;		/* bit/s; 0: no limit */
 	uint64_t latency;		/* ns */
 	uint32_t queue;		/* packets; the rest is dropped; 0: any */
+	uint32_t mark;		/* packets, from which on it marks; 0: never */
 	double loss, reorder;	/* shares of the packets; the latter take up */
 				/* to twice the latency more */
 };

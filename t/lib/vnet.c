@@ -284,6 +284,8 @@ static int node_recv(struct soft_io *io, struct soft_rx *rx, int max)
 		node->waiting--;
 		rx[n].data = event->packet.data;
 		rx[n].len = event->packet.len;
+		rx[n].marked = (event->packet.tclass & SOFT_TCLASS_CE) ==
+			       SOFT_TCLASS_CE;
 		rx[n].src = event->packet.src;
 		rx[n++].dst = event->packet.dst;
 	}

@@ -6,9 +6,10 @@
 # print what the guides print.
 . "${0%/*}/../lib/tap.sh"
 . "$top/t/lib/install.sh"
+take_ports
 
 installed_tools
-port=$((31000 + $$ % 900))
+port=$first_port
 
 # program GUIDE - its only text in C, with a port and a name of this test's own
 program()

@@ -114,6 +114,19 @@ the_manual_is_there_as_html()
 	done
 }
 
+# `make install prefix=DIR` installs no library that was linked for another one.
+libraries_are_linked_again_for_another_prefix()
+{
+	MAKEFLAGS='' make -C "$build" -n prefix=/elsewhere all >"$tmp/steps" \
+	    2>/dev/null || { echo "make -n has failed"; return; }
+	find "$root" -name '*.la' | sed 's,.*/,,' | sort >"$tmp/libraries"
+	[ "$(wc -l <"$tmp/libraries")" -gt 3 ] || cat "$tmp/libraries"
+	while read -r library; do
+		grep -q -- "-o [^ ]*/$library .*-rpath /elsewhere/" \
+		    "$tmp/steps" || echo "$library is not linked again"
+	done <"$tmp/libraries"
+}
+
 none modules_need_no_others_but_pier
 none the_flags_are_those_of_pier_alone
 none static_programs_get_every_library
@@ -121,4 +134,5 @@ run a_program_builds_with_the_line_of_the_manual
 run a_program_in_cpp_builds_with_what_is_installed
 none links_of_documents_lead_to_files
 none the_manual_is_there_as_html
+none libraries_are_linked_again_for_another_prefix
 tap_done

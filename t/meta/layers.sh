@@ -23,10 +23,12 @@ lib/fabric/soft/wire : core :
 lib/fabric/soft/stats : core fabric $soft/wire :
 lib/fabric/soft/rc : $rc :
 lib/fabric/soft/cm : $rc $soft/rc :
-lib/fabric/soft/io : $rc $soft/rc $soft/cm :
+lib/fabric/soft/shm : $rc $soft/rc :
+lib/fabric/soft/io : $rc $soft/rc $soft/cm $soft/shm :
 lib/fabric/soft : $rc $soft/rc $soft/cm $soft/io :
 dropin : $rc $soft/rc $soft/io $soft : infiniband/
 dropin/cma : core fabric dropin : infiniband/ rdma/
+dropin/files : core fabric dropin : infiniband/
 lib/fabric/registry : fabric fabric/verbs fabric/soft :
 lib/dev : core fabric fabric/registry :
 lib/mem : core fabric dev :
@@ -52,6 +54,7 @@ lib/copy/copy_flight.c liburing.h
 lib/copy/copy_hash.c xxhash.h
 lib/core/crc.c isa-l.h
 lib/core/crc.c isa-l/
+lib/core/probe.h sys/sdt.h
 lib/core/wire.c msgpack.h
 lib/core/wire.c msgpack/
 lib/fabric/soft/io/netif.c libmnl/
@@ -295,7 +298,7 @@ a_symbol_is_defined_once()
 	symbols lib cm dropin t/lib >"$tmp/symbols"
 	[ "$(wc -l <"$tmp/symbols")" -gt 1000 ] || echo "few symbols"
 	awk '
-	$2 == "U" || $3 ~ /^__odr_asan/ { next }
+	$2 == "U" || $3 ~ /^(__odr_asan|_\.stapsdt\.base)/ { next }
 	$3 in source { print $3 ": " source[$3] " and " $1 }
 	{ source[$3] = $1 }' "$tmp/symbols"
 }

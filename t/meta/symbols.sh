@@ -166,7 +166,7 @@ shared_names_begin_with_pier()
 	objects cm >>"$tmp/objects"
 	[ "$(wc -l <"$tmp/objects")" -gt 20 ] || echo "where are the objects?"
 	xargs nm -A --defined-only --extern-only <"$tmp/objects" | awk '
-		$3 ~ /^(__asan|__odr_asan|__tsan|__ubsan)/ { next }
+		$3 ~ /^(__asan|__odr_asan|__tsan|__ubsan|_\.stapsdt)/ { next }
 		$3 !~ /^pier_/ { sub(/:.*/, "", $1); print $1 ": " $3 }'
 }
 

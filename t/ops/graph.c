@@ -380,7 +380,7 @@ static void what_does_not_fit_a_node_is_refused(void)
 	IS(pier_graph_task_set_task(task, nu, copy), -EINVAL);
 	IS(pier_graph_task_set_arg(task, nc, copy), -EINVAL);
 	IS(pier_graph_task_set_arg(copy, nu, copy), -EINVAL);
-	LIKE(pier_last_error(), "no instance");
+	LIKE(pier_last_error(), "a copy, no instance");
 	IS(pier_graph_task_set_arg(task, NULL, copy), -EINVAL);
 	IS(pier_task_submit(task, 0), -EINVAL);
 	LIKE(pier_last_error(), "node 0 has no task");

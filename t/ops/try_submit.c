@@ -101,7 +101,7 @@ static void what_else_fails_is_reported_as_by_submit(void)
 {
 	struct pier_task *task;
 	struct peer a, b;
-	int got = 0;
+	int sent = 0, got = 0;
 
 	if (!small_pair(&a, &b))
 		return;
@@ -112,8 +112,9 @@ static void what_else_fails_is_reported_as_by_submit(void)
 	IS(pier_task_try_submit(task, 0), 0);
 	IS(pier_task_try_submit(task, 0), -EBUSY);
 	LIKE(pier_last_error(), "submitted twice");
-	IS(pier_rdma_send(a.conn, NULL, NULL, NULL), 0);
+	IS(pier_rdma_send(a.conn, NULL, count, &sent), 0);
 	OK(peer_count(&got, 1));
+	OK(peer_count(&sent, 1));
 	pier_conn_disconnect(b.conn);
 	IS(pier_ctx_stop(pier_rdma_ctx(b.rdma)), -EINPROGRESS);
 	IS(pier_task_try_submit(task, 0), -ESHUTDOWN);

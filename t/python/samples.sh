@@ -4,6 +4,7 @@
 # Pairs of samples of which one end is in Python and the other one in C.
 . "${0%/*}/../lib/tap.sh"
 . "$top/t/lib/python.sh"
+take_ports
 
 c=$build/samples
 [ -x "$c/rdma_send" ] || skip_all "the samples are not built"
@@ -92,7 +93,7 @@ pairs_meet_by_files()
 
 pairs_meet_by_address()
 {
-	port=$((20000 + $$ % 12000))
+	port=$first_port
 	all -sa 127.0.0.1
 }
 

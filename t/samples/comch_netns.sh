@@ -68,7 +68,8 @@ moves()
 	$2 timeout 40 "$bin/comch_data_path_client" -p "soft_$3" -sa "$4" \
 	    "--text=$text" >"$tmp/client" 2>&1 || cat "$tmp/client"
 	wait $serving || echo "the server failed"
-	printf 'received "%s"\n' "$text" | cmp - "$tmp/server"
+	printf 'sent "Hi DOCA RDMA!"\nreceived "%s"\n' "$text" |
+	    cmp - "$tmp/server"
 }
 
 a_producer_reaches_a_consumer_on_another_host()

@@ -68,6 +68,16 @@ a_copy_from_a_host_that_was_killed_is_an_error()
 		"$tmp/got"
 }
 
+# As DOCA's programs have them for the other one.
+options_of_the_peer_are_accepted()
+{
+	offer --text=any || { cat "$tmp/host"; return 1; }
+	timeout 40 "$dpu" -p "$device" -d "$desc" -b "$info" -t ignored \
+	    >"$tmp/got" 2>&1 || kill $offering
+	cat "$tmp/got"
+	wait $offering && grep -qx 'copied "any"' "$tmp/got"
+}
+
 enter_ends_the_host()
 {
 	rm -f "$desc" "$info"
@@ -122,6 +132,7 @@ an_address_that_is_not_the_exports_is_an_error()
 run random_texts_are_copied
 run control_characters_are_printed_as_numbers
 run a_copy_from_a_host_that_was_killed_is_an_error
+run options_of_the_peer_are_accepted
 run enter_ends_the_host
 run an_address_that_is_not_the_exports_is_an_error
 run no_descriptor_or_a_damaged_one_is_an_error

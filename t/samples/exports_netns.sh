@@ -23,7 +23,7 @@ memory_of_another_host_is_copied()
 	in_far timeout 60 "$bin/dma_copy_host" -p soft_far0 -d "$tmp/desc" \
 	    -b "$tmp/info" "--text=$text" </dev/null >"$tmp/host" 2>&1 &
 	offering=$!
-	wait_for 20 [ -s "$tmp/info" ] || cat "$tmp/host"
+	wait_for 20 [ -s "$tmp/desc" ] || cat "$tmp/host"
 	printf 'copied "%s"\n' "$text" >"$tmp/want"
 	timeout 40 "$bin/dma_copy_dpu" -p soft_near0 -d "$tmp/desc" \
 	    -b "$tmp/info" >"$tmp/got" 2>&1 || cat "$tmp/got"

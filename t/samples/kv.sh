@@ -4,12 +4,12 @@
 # The samples of a key-value service, by real processes.
 . "${0%/*}/../lib/tap.sh"
 . "${0%/*}/../lib/device.sh"
+take_ports
 
 bin=$build/samples/services
 [ -x "$bin/kv_client" ] || skip_all "the samples are not built"
 device_known
-# Two runs at once would have the same port.
-port=$((20000 + $$ % 20000))
+port=$first_port
 
 serve()
 {
@@ -58,6 +58,12 @@ a_key_that_is_not_there_is_reported()
 	get one pear
 	! wait $client && cat "$tmp/one" &&
 		grep -q "no key \"pear\"" "$tmp/one" && counted 1 0
+}
+
+a_client_without_a_key_is_a_wrong_command_line()
+{
+	"$bin/kv_client" -d "$device" >"$tmp/one" 2>&1
+	[ $? -eq 2 ] && grep -q "give at least one KEY" "$tmp/one"
 }
 
 # No slot has it, though empty ones look so.
@@ -141,6 +147,7 @@ a_table_is_checked()
 
 run values_are_read
 run a_key_that_is_not_there_is_reported
+run a_client_without_a_key_is_a_wrong_command_line
 run an_empty_key_is_not_there
 natively run every_get_of_many_clients_is_counted_once
 natively run a_client_that_is_killed_harms_no_other

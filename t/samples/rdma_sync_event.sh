@@ -4,6 +4,7 @@
 # The samples of a sync event between two processes.
 . "${0%/*}/../lib/tap.sh"
 . "$top/t/lib/device.sh"
+take_ports
 
 bin=$build/samples
 [ -x "$bin/rdma_sync_event_requester" ] || skip_all "the samples are not built"
@@ -51,7 +52,7 @@ processes_signal_each_other_by_files()
 
 processes_signal_each_other_by_address()
 {
-	port=$((20000 + $$ % 12000)) number=$(any)
+	port=$first_port number=$(any)
 	end responder -cm -lp $port &
 	end requester -cm -lp $port -sa "$address" --number "$number" ||
 	    echo "the requester failed"

@@ -5,12 +5,12 @@
 . "${0%/*}/../lib/tap.sh"
 . "${0%/*}/../lib/device.sh"
 . "$top/t/lib/reconnect.sh"
+take_ports
 
 bin=$build/samples/services
 [ -x "$bin/reconnect_client" ] || skip_all "the samples are not built"
 device_known
-# Two runs at once would have the same port.
-port=$((20000 + $$ % 20000))
+port=$first_port
 client=
 
 serve()

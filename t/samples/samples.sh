@@ -4,6 +4,7 @@
 # Every sample, by real processes, with peers good and bad.
 . "${0%/*}/../lib/tap.sh"
 . "$top/t/lib/toolbox.sh"
+take_ports
 
 bin=$build/samples
 [ -x "$bin/rdma_send" ] || skip_all "the samples are not built"
@@ -163,7 +164,7 @@ fresh_port()
 {
 	fresh
 	ports=$((${ports:-0} + 1))
-	port=$((20000 + ($$ * 50 + ports) % 12000))
+	port=$((first_port + ports))
 }
 
 # cm_pair ORDER SERVER CLIENT OPTION... - the client's options; both succeed

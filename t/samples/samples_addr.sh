@@ -3,6 +3,7 @@
 #
 # Every sample by address: IPv4, IPv6 and GID, each as server and as client.
 . "${0%/*}/../lib/tap.sh"
+take_ports
 
 bin=$build/samples
 [ -x "$bin/rdma_send" ] || skip_all "the samples are not built"
@@ -26,7 +27,7 @@ multi_conn_send:multi_conn_receive"
 fresh_port()
 {
 	ports=$((${ports:-0} + 1))
-	port=$((20000 + ($$ * 50 + ports) % 12000))
+	port=$((first_port + ports))
 }
 
 # sample FILE NAME OPTION...

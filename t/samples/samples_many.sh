@@ -3,12 +3,12 @@
 #
 # The samples of several connections, by real processes.
 . "${0%/*}/../lib/tap.sh"
+take_ports
 
 bin=$build/samples
 [ -x "$bin/rdma_multi_conn_send" ] || skip_all "the samples are not built"
 device=${PIER_DEVICE:-soft_lo}
-# Two runs at once would have the same port.
-port=$((20000 + $$ % 20000))
+port=$first_port
 
 # many NAME SAMPLE OPTION... - with the output in $tmp/NAME.out and .err
 many()

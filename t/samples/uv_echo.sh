@@ -4,12 +4,12 @@
 # The sample of a service in a loop of libuv, by real processes.
 . "${0%/*}/../lib/tap.sh"
 . "${0%/*}/../lib/device.sh"
+take_ports
 
 bin=$build/samples/services
 [ -x "$bin/uv_echo" ] || skip_all "the samples are not built"
 device_known
-# Two runs at once would have the same port.
-port=$((20000 + $$ % 20000))
+port=$first_port
 
 serve()
 {

@@ -56,6 +56,49 @@ static void nothing_is_left(void)
 	IS(pier__soft_cm_count(pair->node[1].cm), 0);
 }
 
+static void the_end_of_timewait_is_reported_where_it_is_to_be(void)
+{
+	if (begin()) {
+		pier__soft_cm_report_timewait(pair->node[0].cm);
+		IS(disconnect(1), 0);
+		cm_run(pair, 100);
+		both_are_notified();
+		IS(end_of(0)->events[PIER__CM_TIMEWAIT_EXIT], 0);
+		nothing_is_left();
+		IS(end_of(0)->events[PIER__CM_TIMEWAIT_EXIT], 1);
+		IS(end_of(1)->events[PIER__CM_TIMEWAIT_EXIT], 0);
+	}
+	end();
+}
+
+static void not_to_what_was_released(void)
+{
+	if (begin()) {
+		pier__soft_cm_report_timewait(pair->node[0].cm);
+		IS(disconnect(0), 0);
+		cm_run(pair, 100);
+		cm_release(end_of(0));
+		nothing_is_left();
+		IS(end_of(0)->events[PIER__CM_TIMEWAIT_EXIT], 0);
+	}
+	end();
+}
+
+static void all_connections_are_ended_by_one_call(void)
+{
+	struct cmpair_end *first;
+
+	if (begin() && cm_connected(pair)) {
+		first = end_of(1)->next;
+		pier__soft_cm_disconnect_all(pair->node[0].cm);
+		cm_run(pair, 10);
+		both_are_notified();
+		IS(first->over, PIER__CM_DISCONNECTED);
+		nothing_is_left();
+	}
+	end();
+}
+
 static void either_end_disconnects_and_both_are_notified(void)
 {
 	int i;
@@ -403,6 +446,9 @@ static void what_has_come_is_acknowledged_before_the_end(void)
 int main(void)
 {
 	TEST(either_end_disconnects_and_both_are_notified);
+	TEST(the_end_of_timewait_is_reported_where_it_is_to_be);
+	TEST(not_to_what_was_released);
+	TEST(all_connections_are_ended_by_one_call);
 	TEST(both_at_once_is_as_good);
 	TEST(a_lost_dreq_or_drep_is_repeated);
 	TEST(a_dreq_stands_for_a_lost_rtu);

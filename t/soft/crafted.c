@@ -471,20 +471,6 @@ static void the_same_rnr_nak_twice_is_one(void)
 	softpair_close(pair);
 }
 
-static void a_congestion_notification_does_no_harm(void)
-{
-	struct soft_hdr hdr = { .opcode = SOFT_CNP, .pkey = ROCE_PKEY_DEFAULT };
-	static const uint8_t zero[16];
-
-	open_pair(NULL);
-	hdr.qpn = b->qp->qpn;
-	softpair_inject(pair, 1, &hdr, zero, 16);
-	IS(counters(b)->dropped, 0);
-	IS(sent, 0);
-	IS(b->qp->state, IBV_QPS_RTS);
-	softpair_close(pair);
-}
-
 static void a_migrated_packet_with_marks_is_as_good(void)
 {
 	struct soft_hdr hdr = { .opcode = SOFT_WRITE_ONLY, .pkey = 0x7fff,
@@ -590,7 +576,6 @@ int main(void)
 	TEST(an_acknowledgement_is_of_all_before_it);
 	TEST(an_answer_behind_a_read_means_that_the_read_was_lost);
 	TEST(the_same_rnr_nak_twice_is_one);
-	TEST(a_congestion_notification_does_no_harm);
 	TEST(a_migrated_packet_with_marks_is_as_good);
 	TEST(a_soft_peer_has_a_small_identification);
 	TEST(a_packet_for_another_address_is_not_taken);

@@ -362,8 +362,8 @@ static void one_helper_lives_as_long_as_there_are_channels(void)
 	if (!IS(pier__soft.dev->open(find("soft_lo"), &fdev), 0))
 		return;
 	IS(helpers(&blocked), 0);
-	IS(pier__soft.qp->chan_create(fdev, &one), 0);
-	IS(pier__soft.qp->chan_create(fdev, &two), 0);
+	IS(pier__soft.qp->chan_create(fdev, 0, &one), 0);
+	IS(pier__soft.qp->chan_create(fdev, 0, &two), 0);
 	OK(one->udp_port && one->udp_port != two->udp_port);
 	while (!helpers(&blocked))	/* it names itself */
 		sched_yield();
@@ -418,7 +418,7 @@ static void the_helper_of_a_realtime_program_goes_before_it(void)
 	}
 	list();
 	if (IS(pier__soft.dev->open(find("soft_lo"), &fdev), 0)) {
-		IS(pier__soft.qp->chan_create(fdev, &chan), 0);
+		IS(pier__soft.qp->chan_create(fdev, 0, &chan), 0);
 		while (!helpers(&blocked))
 			sched_yield();
 		IS(helper_priority(), 2);

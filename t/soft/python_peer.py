@@ -73,6 +73,7 @@ class Peer:
     def __init__(self, address, port):
         self.sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.sock.setsockopt(socket.IPPROTO_IP, 10, 2)	# DF, so that ID is 0
+        self.sock.setsockopt(socket.IPPROTO_IP, socket.IP_RECVTOS, 1)
         self.sock.bind((address, 0))
         self.me = self.sock.getsockname()
         self.listener = (address, port)
@@ -83,6 +84,7 @@ class Peer:
         self.expected = random.getrandbits(24)	# PSN of the server's next
         self.message, self.messages = b"", []
         self.mute = False	# acknowledge nothing
+        self.cnps, self.classes = [], set()
         self.bad_icrc = 0
 
     def transmit(self, where, packet, damage=0):
@@ -93,19 +95,25 @@ class Peer:
     def receive(self, seconds):
         self.sock.settimeout(max(seconds, 0.001))
         try:
-            data, src = self.sock.recvfrom(65536)
+            data, control, _, src = self.sock.recvmsg(65536, 64)
         except socket.timeout:
             return None
         if len(data) < 16:
             return None
         for ident in range(64):		# of segments of one call
             if icrc(src, self.me, ident, data[:-4]) == data[-4:]:
-                return Packet(data)
+                packet = Packet(data)
+                packet.bytes, packet.tos = data[:-4], control[0][2][0]
+                return packet
         self.bad_icrc += 1
         return None
 
     def serve(self, packet):
         """The server's SENDs are collected and acknowledged."""
+        if packet.opcode == CNP:
+            self.cnps.append(packet.bytes)
+        elif packet.qpn == self.qpn:
+            self.classes.add(packet.tos)
         if packet.opcode not in (SEND_FIRST, SEND_MIDDLE, SEND_LAST,
                                  SEND_ONLY) or packet.qpn != self.qpn:
             return
@@ -379,6 +387,21 @@ def congestion_notifications_do_no_harm(peer):
         peer.echoes(1) == [b"after them"]
 
 
+def marked_packets_draw_a_notification(peer):
+    """A CNP for our QP has BECN, PSN 0 and 16 bytes of zero."""
+    peer.messages.clear()
+    before = list(peer.cnps)
+    peer.sock.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, 3)	# CE
+    good = peer.send(b"marked") == 0x1f and peer.echoes(1) == [b"marked"]
+    peer.sock.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, 0)
+    return good and not before and len(peer.cnps) > 0 and \
+        set(peer.cnps) == {bth(CNP, peer.qpn, 0, byte4=0x40) + b"\0" * 16}
+
+
+def what_it_sends_may_be_marked(peer):
+    return peer.classes == {2}		# ECT(0)
+
+
 def without_receives_a_send_waits(peer):
     """The server sends back what it has received before it receives more."""
     peer.messages.clear()
@@ -439,6 +462,8 @@ def main():
             (a_packet_too_early_is_refused, (peer,)),
             (damaged_packets_are_ignored, (peer,)),
             (congestion_notifications_do_no_harm, (peer,)),
+            (marked_packets_draw_a_notification, (peer,)),
+            (what_it_sends_may_be_marked, (peer,)),
             (without_receives_a_send_waits, (peer,)),
             (a_wrong_key_ends_a_connection, (address, port)),
             (the_wrong_port_is_rejected, (address, port)),

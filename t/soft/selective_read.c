@@ -28,6 +28,7 @@ static struct reads_seen {
 	uint8_t seen[PSNS];		/* it has been requested */
 	uint32_t span[PSNS];		/* packets of the first request there */
 	uint32_t requests, responses;
+	uint32_t lose_request;		/* its PSN, once; 0: none */
 	uint32_t ahead;			/* parts of what was not executed */
 	uint32_t most;			/* parts at a time */
 	uint64_t pause;			/* of b's, from a response on */
@@ -69,6 +70,10 @@ static bool look(const struct vnet_packet *packet, void *arg)
 	(void)arg;
 	if (opcode == SOFT_READ_REQUEST)
 		look_request(psn, packet->data);
+	if (opcode == SOFT_READ_REQUEST && psn && psn == watch.lose_request) {
+		watch.lose_request = 0;
+		return false;
+	}
 	if ((opcode < SOFT_READ_FIRST || opcode > SOFT_READ_ONLY) &&
 	    opcode != SOFT_ATOMIC_ACK)
 		return true;
@@ -314,6 +319,25 @@ static void a_responder_that_has_sent_nothing_repeats_nothing(void)
 	softpair_close(pair);
 }
 
+/* The responses to the second wait for it, and have the window meanwhile. */
+static void a_lost_request_is_sent_without_space_in_the_window(void)
+{
+	open_pair(0, 1);
+	warm_up();
+	a->qp->cwnd->window = 32 * SOFT_CWND_PACKET;
+	watch.lose_request = 1;
+	read_at(1, 0, LEN);
+	read_at(2, LEN, LEN);
+	OK(!softpair_wait(pair, 0, 2, WAY));
+	IS(watch.requests, 3);
+	a->qp->cwnd->window = a->qp->cwnd->ssthresh = 24 * SOFT_CWND_PACKET;
+	is_done(3);
+	OK(softpair_is_pattern(a->mem, 2 * LEN, 3));
+	IS(counters(a)->resent, 1);
+	IS(counters(a)->timeouts, 0);
+	softpair_close(pair);
+}
+
 static void stale_responses_of_parts_are_dropped(void)
 {
 	open_pair(0, 1);
@@ -433,6 +457,7 @@ int main(void)
 	TEST(parts_are_bounded);
 	TEST(a_slow_responder_is_asked_for_what_it_has_executed);
 	TEST(a_responder_that_has_sent_nothing_repeats_nothing);
+	TEST(a_lost_request_is_sent_without_space_in_the_window);
 	TEST(stale_responses_of_parts_are_dropped);
 	TEST(whatever_is_lost_reads_are_whole);
 	TEST(a_peer_without_it_is_asked_for_the_rest);

@@ -85,6 +85,7 @@ static void check_arrival(uint32_t len)
 	IS(b->wc[0].status, IBV_WC_SUCCESS);
 	IS(b->wc[0].byte_len, len + SOFT_GRH_LEN);
 	IS(b->wc[0].wc_flags & IBV_WC_GRH, IBV_WC_GRH);
+	IS(b->wc[0].sl, IN6_IS_ADDR_V4MAPPED(&way.dst) ? 10 : 9);
 	IS(b->wc[0].src_qp, from->qpn);
 	IS(b->wc[0].qp_num, to->qpn);
 	OK(softpair_is_pattern(b->mem + AT + SOFT_GRH_LEN, len, 1));

@@ -26,10 +26,12 @@ copy()
 	timeout 60 "$pier" copy -d "$device" "$@" >"$tmp/out" 2>"$tmp/err"
 }
 
-# copied WORD... - without a word, too
+# copied WORD... - with no line but that for what it waits
 copied()
 {
-	copy "$@" && [ ! -s "$tmp/err" ] && [ ! -s "$tmp/out" ] ||
+	copy "$@" && [ ! -s "$tmp/out" ] &&
+	    ! grep -v '^pier copy: waiting 30 s for .*; Ctrl-C ends it$' \
+		"$tmp/err" ||
 	    { cat "$tmp/out" "$tmp/err" "$tmp/server"; return 1; }
 }
 
@@ -123,7 +125,7 @@ modes_and_times_arrive_if_requested()
 	chmod 640 d/file
 	touch -d '2002-03-04 05:06:07' d
 	chmod 750 d
-	copied -r -p d 127.0.0.1: || return
+	copied -rp d 127.0.0.1: || return
 	[ "$(stat -c '%a %y' d d/file)" = \
 	    "$(cd ../root && stat -c '%a %y' d d/file)" ] || return
 	umask 027
@@ -366,6 +368,17 @@ a_terminal_shows_for_what_it_waits()
 	done
 }
 
+it_prints_for_what_it_waits_without_a_terminal()
+{
+	serve
+	echo 1 >file
+	copy file 127.0.0.1: && echo "pier copy: waiting 30 s for 127.0.0.1;" \
+	    "Ctrl-C ends it" | cmp - "$tmp/err" || return
+	for option in -q --json; do
+		copy $option file 127.0.0.1: && [ ! -s "$tmp/err" ] || return
+	done
+}
+
 # Two at once, and neither is that of clients without a port.
 ports_distinguish_servers()
 {
@@ -501,6 +514,23 @@ names_that_are_not_utf8_are_json_too()
 	says "$tmp/out" '"path": "none"' && ! grep path_hex "$tmp/out"
 }
 
+# As scp has them; the last one of a word may have a value.
+short_options_share_a_word()
+{
+	serve
+	mkdir d
+	echo 1 >d/file
+	timeout 60 "$pier" copy -prqd "$device" d 127.0.0.1: 2>"$tmp/err" &&
+	    [ ! -s "$tmp/err" ] && cmp d/file ../root/d/file &&
+	    timeout 60 "$pier" copy "-rqpd$device" 127.0.0.1:d back &&
+	    cmp d/file back/file || return
+	status 2 "$pier" copy -rx a b:c &&
+	    says "$tmp/err" "unknown option -x in -rx" &&
+	    status 2 "$pier" copy -recursive a b:c &&
+	    says "$tmp/err" "unknown option -recursive" &&
+	    status 0 "$pier" copy -rh && says "$tmp/out" "Usage: "
+}
+
 a_wrong_command_line_is_a_usage_error()
 {
 	status 2 "$pier" copy a && status 2 "$pier" copy a b &&
@@ -544,6 +574,7 @@ natively run a_message_has_no_control_characters
 natively run progress_is_shown_on_a_terminal_alone
 natively run a_long_name_is_shortened_on_a_terminal
 natively run a_terminal_shows_for_what_it_waits
+run it_prints_for_what_it_waits_without_a_terminal
 run ports_distinguish_servers
 run a_port_follows_the_host
 natively run without_a_port_it_is_13579
@@ -552,5 +583,6 @@ run a_server_prints_what_it_has_done_as_json
 natively run what_fails_is_listed_up_to_a_limit
 natively run names_that_are_not_utf8_are_json_too
 natively run a_wrong_command_line_is_a_usage_error
+run short_options_share_a_word
 run a_server_ends_by_a_signal
 tap_done

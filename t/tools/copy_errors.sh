@@ -111,6 +111,24 @@ a_source_there_that_changes_leaves_the_old_target()
 	    [ "$(ls -A)" = file ]
 }
 
+# At the client.
+a_source_here_that_changes_leaves_the_old_target()
+{
+	fresh
+	echo old >../root/file
+	head -c 100000000 /dev/zero >file
+	while :; do
+		printf x >>file
+	done &
+	changer=$!
+	copy file 127.0.0.1:
+	status=$?
+	kill $changer
+	wait $changer 2>/dev/null
+	[ $status -eq 1 ] && says "$tmp/err" "changed while" &&
+	    [ "$(cat ../root/file)" = old ] && [ "$(ls -A ../root)" = file ]
+}
+
 a_directory_is_no_target_for_a_file()
 {
 	fresh
@@ -247,6 +265,7 @@ run a_target_here_without_permission_fails_alone
 run a_disk_that_is_full_leaves_the_old_target
 run a_disk_that_is_full_here_leaves_the_old_target
 run a_source_there_that_changes_leaves_the_old_target
+run a_source_here_that_changes_leaves_the_old_target
 run a_directory_is_no_target_for_a_file
 run a_server_keeps_no_files_of_copies_that_fail
 run two_copies_to_one_target_do_not_mix

@@ -8,12 +8,6 @@
 . "$top/t/lib/device.sh"
 . "$top/t/lib/copying.sh"
 
-# part FOLDER - how much there is of a copy into it that is not complete
-part()
-{
-	stat -c %s "$1"/.pier-* 2>/dev/null || echo 0
-}
-
 # grown FOLDER BYTES - its part is longer than that, or the client has ended
 grown()
 {

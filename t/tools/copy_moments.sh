@@ -16,25 +16,37 @@ kill_at()
 	begin --resume file 127.0.0.1:
 	sleep "$1"
 	kill_one "$2"
-	[ "$(cat ../root/file)" = old ] || cmp file ../root/file || return
+	[ "$(part ../root)" -eq 0 ] || midst=$((midst + 1))
+	[ "$(head -c 4 ../root/file)" = old ] || cmp file ../root/file ||
+	    return
 	copy --resume file 127.0.0.1: && cmp file ../root/file &&
 	    [ "$(ls -A ../root)" = file ] ||
 	    { cat "$tmp/err" "$tmp/server"; ls -lA ../root; return 1; }
 }
 
 # At any moment between the begin of the process and its end: before it is
-# connected, while both negotiate, copy, sync and rename.
+# connected, while both negotiate, copy, sync and rename.  One in five of the
+# kills, or more, are while a part of the file is there.
 a_copy_that_is_killed_at_any_moment_leaves_a_whole_target()
 {
 	fresh
 	echo old >../root/file
-	head -c 5000000 /dev/urandom >file
+	head -c 60000000 /dev/urandom >file
 	begun=$(date +%s%N)
 	copy file 127.0.0.1: || return
 	lasts=$((($(date +%s%N) - begun) / 1000))	# microseconds
-	for n in $(seq "${PIER_TEST_KILLS:-25}"); do
-		us=$(printf %06d $(($(random $lasts) % 1000000)))
-		kill_at "0.$us" $n || return
+	kills=${PIER_TEST_KILLS:-25}
+	midst=0
+	n=0
+	while [ $n -lt "$kills" ] || [ $midst -lt $((kills / 5)) ]; do
+		n=$((n + 1))
+		[ $n -le $((8 * kills)) ] || {
+			echo "killed $midst times in the middle, of $n"
+			return 1
+		}
+		us=$(random $lasts)
+		kill_at "$((us / 1000000)).$(printf %06d $((us % 1000000)))" \
+		    $n || return
 	done
 }
 

@@ -145,7 +145,7 @@ run_runs_as_its_page_has_it()
 	command -v ibv_rc_pingpong >/dev/null || skip "no ibverbs-utils"
 	[ -z "$(sed -n 's/^SANITIZE_FLAGS = *//p' "$build/Makefile")" ] ||
 		skip "this build has a sanitizer"
-	page pier-run.1 6
+	page pier-run.1 9
 }
 
 the_tool_runs_as_its_page_has_it() { page pier.1 3; }

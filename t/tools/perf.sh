@@ -5,6 +5,7 @@
 . "${0%/*}/../lib/tap.sh"
 . "$top/t/lib/device.sh"
 . "$top/t/lib/toolbox.sh"
+take_ports
 device_known
 
 # A responder without a requester leaves two descriptors to look at.
@@ -182,7 +183,7 @@ met()
 	order=$1
 	shift
 	ports=$((${ports:-0} + 1))
-	port=$((20000 + ($$ * 50 + ports) % 12000))
+	port=$((first_port + ports))
 	client="-sa $address -n 50 --warmup 5"
 	if [ "$order" = server_first ]; then
 		by_address a --listen "$@" &
@@ -256,7 +257,7 @@ dialling()
 
 perf_is_a_server_by_listen_and_its_client_names_host_and_port()
 {
-	port=$((20000 + ($$ * 50 + 49) % 12000))
+	port=$((first_port + 49))
 	listening lat write "$port" && dialling "$address:$port" lat write &&
 		says "$tmp/b.out" "write latency, us to completion" &&
 		says "$tmp/a.out" "done: the peer was served" &&
@@ -274,7 +275,7 @@ perf_is_a_server_by_listen_and_its_client_names_host_and_port()
 
 perf_listens_on_all_devices_if_none_is_named()
 {
-	port=$((20000 + ($$ * 50 + 47) % 12000))
+	port=$((first_port + 47))
 	for what in "lat send" "bw write"; do
 		(
 			unset PIER_DEVICE
@@ -291,7 +292,7 @@ perf_listens_on_all_devices_if_none_is_named()
 
 perf_listens_on_all_addresses_of_the_device()
 {
-	port=$((20000 + ($$ * 50 + 48) % 12000))
+	port=$((first_port + 48))
 	for any in "0.0.0.0:$port" "[::]:$port"; do
 		listening lat write "$any" &&
 			dialling "$address:$port" lat write &&
@@ -316,7 +317,7 @@ perf_names_places_that_make_no_sense()
 
 perf_by_address_compares_the_options_of_both()
 {
-	port=$((20000 + ($$ * 50 + 46) % 12000))
+	port=$((first_port + 46))
 	by_address a --listen bw read --timeout 10 &
 	by_address b -sa "$address" lat send
 	[ $? -eq 1 ] && says "$tmp/b.err" "pier perf: " "bw read" "lat send"
@@ -324,7 +325,7 @@ perf_by_address_compares_the_options_of_both()
 
 perf_by_address_says_who_is_missing()
 {
-	port=$((20000 + $$ % 12000))
+	port=$first_port
 	by_address b -sa "$address" --timeout ${PIER_TEST_SLOWER:-1} lat send
 	[ $? -eq 1 ] && says "$tmp/b.err" "pier perf: " "$address port $port" \
 		"no program listens" || return 1

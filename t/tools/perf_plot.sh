@@ -90,11 +90,45 @@ words_that_make_no_sense_are_refused()
 	done
 }
 
+# What --csv has printed is drawn as --json is.
+csv_is_drawn_too()
+{
+	has_gnuplot
+	result one lat && for what in lat bw; do
+		timeout 30 "$pier" perf $what copy -d soft_lo \
+			--sizes 64,1K,64K -n 10 --csv >"$tmp/$what" || return 1
+	done
+	status 0 "$pier" perf plot "$tmp/one" "$tmp/lat" "$tmp/bw" \
+		-o "$tmp/all.svg" &&
+		says "$tmp/all.svg" "one: copy soft_lo, median" \
+			"lat: copy soft_lo, median" "lat: copy soft_lo, 99 %" \
+			"bw: copy soft_lo"
+}
+
+csv_of_something_else_is_named()
+{
+	timeout 30 "$pier" perf lat copy -d soft_lo -s 64 -n 10 --csv \
+		>"$tmp/lat" || return 1
+	{ cat "$tmp/lat"; sed -n 's/,copy,/,read,/p' "$tmp/lat"; } >"$tmp/two"
+	sed 's/,64,/,many,/' "$tmp/lat" >"$tmp/words"
+	sed '1s/median_us/middle/' "$tmp/lat" >"$tmp/names"
+	sed 1q "$tmp/lat" >"$tmp/empty"
+	for file in two:3 words:2 names:1; do
+		status 1 "$pier" perf plot "$tmp/${file%:*}" -o "$tmp/a.svg" &&
+			says "$tmp/err" "${file%:*}: line ${file#*:}: " \
+				"not a line of one measurement" || return 1
+	done
+	status 1 "$pier" perf plot "$tmp/empty" -o "$tmp/a.svg" &&
+		says "$tmp/err" "empty: no results of pier perf"
+}
+
 run latency_and_bandwidth_are_drawn_with_axes
 run one_measure_has_one_panel
 run a_picture_can_be_a_png
 run a_host_without_gnuplot_says_what_to_install
 run a_picture_that_cannot_be_written_is_an_error
+run csv_is_drawn_too
+run csv_of_something_else_is_named
 run what_is_no_result_is_named
 run words_that_make_no_sense_are_refused
 tap_done

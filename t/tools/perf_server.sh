@@ -7,37 +7,7 @@
 . "$top/t/lib/device.sh"
 . "$top/t/lib/toolbox.sh"
 device_known
-port=$((20000 + $$ % 12000))
-
-# serve OPTION... - a server at a new port, $server
-serve()
-{
-	port=$((port + 1))
-	"$pier" perf -d "$device" --listen "$@" $port >"$tmp/a.out" \
-		2>"$tmp/a.err" &
-	server=$!
-	wait_for 20 grep -q waiting "$tmp/a.err" || {
-		cat "$tmp/a.err"
-		return 1
-	}
-}
-
-# measures WORD... - with the server
-measures()
-{
-	timeout 50 "$pier" perf -d "$device" --timeout 20 "$@" \
-		"$address:$port" >"$tmp/b.out" 2>"$tmp/b.err" && return
-	cat "$tmp"/[ab].out "$tmp"/[ab].err
-	return 1
-}
-
-# counts N TEXT - so many lines of the server's output have the text
-counts()
-{
-	wait_for 20 eval "[ \$(grep -c -- '$2' $tmp/a.out) -eq $1 ]" && return
-	cat "$tmp/a.out" "$tmp/a.err"
-	return 1
-}
+. "$top/t/lib/perf.sh"
 
 one_server_measures_every_operation()
 {
@@ -85,14 +55,6 @@ a_server_of_another_kind_is_named()
 		status 1 "$pier" perf -d "$device" lat send \
 			"$address:$port" &&
 		says "$tmp/err" "is not pier perf --listen"
-}
-
-# sends - the client of before has sent so many packets
-sends()
-{
-	"$pier" counters "$client" >"$tmp/counted" 2>&1 &&
-		awk '$1 == "tx_packets" && $2 > 300 { found = 1 }
-			END { exit !found }' "$tmp/counted"
 }
 
 a_client_that_is_killed_does_not_end_the_server()
@@ -143,6 +105,17 @@ two_sides_on_one_processor_are_warned_of()
 	measures lat send -n 5 && ! grep WARNING "$tmp/b.err"
 }
 
+# Each at once, as a signal ends it.
+a_server_that_stays_prints_json_for_each_client()
+{
+	port=$((port + 1))
+	"$pier" perf -d "$device" --json --listen $port >"$tmp/a.out" \
+		2>"$tmp/a.err" &
+	measures lat send -n 5 && measures bw send -n 7 --warmup 0 &&
+		counts 1 '"received": 105' && counts 1 '"received": 7' &&
+		[ ! -s "$tmp/a.err" ]
+}
+
 batches_and_inline_data_are_measured()
 {
 	serve && measures bw send -n 50 -s 32 --batch 1 --inline 32 &&
@@ -156,6 +129,7 @@ batches_and_inline_data_are_measured()
 run one_server_measures_every_operation
 natively run two_sides_on_one_processor_are_warned_of
 natively run batches_and_inline_data_are_measured
+natively run a_server_that_stays_prints_json_for_each_client
 natively run one_server_takes_sizes_from_its_clients
 natively run a_server_may_limit_what_its_clients_send
 natively run strangers_are_rejected_and_the_next_client_is_served

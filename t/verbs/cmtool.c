@@ -16,7 +16,7 @@ static int print_open(void)
 	int err = loop_device(&fdev);
 
 	if (!err)
-		err = fdev->fabric->qp->chan_create(fdev, &chan);
+		err = fdev->fabric->qp->chan_create(fdev, 0, &chan);
 	if (!err)
 		err = ops()->create(chan, IBV_MTU_4096, &cm);
 	puts(err ? pier_last_error() : "opened");

@@ -180,12 +180,14 @@ static void server_may_end_it_as_well(void)
 	connection_works(address(&far, 0), true);
 }
 
-static void a_port_without_a_listener_is_reported_by_its_reason(void)
+/* A request of QP @qpn to a port without a listener. */
+static void is_rejected(uint32_t qpn)
 {
 	struct pier__cm_param param = param_of(&near, NULL, 0);
 	struct pier__cm_event event;
 	struct pier__cm_id *id;
 
+	param.qpn = qpn;
 	if (!succeeded(ops()->resolve(near.cm, NULL, address(&far, 18502), 5000,
 				      NULL, &id)))
 		return;
@@ -194,6 +196,11 @@ static void a_port_without_a_listener_is_reported_by_its_reason(void)
 	    next_is(&near, PIER__CM_REJECTED, &event))
 		IS(event.reason, ROCE_REJ_SERVICE_ID);
 	ops()->release(id);
+}
+
+static void a_port_without_a_listener_is_reported_by_its_reason(void)
+{
+	is_rejected(near.end.qp->qpn);
 }
 
 static void address_that_no_host_has_is_unreachable(void)
@@ -391,6 +398,8 @@ static void requests_beyond_the_backlog_are_reported_later(void)
 		    !succeeded(ops()->connect(ids[i], &param)))
 			return;
 	}
+	/* The kernel handles requests in order: both have been. */
+	is_rejected(param.qpn ^ 2);
 	if (next_is(&far, PIER__CM_REQUEST, &event)) {
 		IS(ops()->next(far.cm, &request), -EAGAIN);
 		ops()->release(event.id);

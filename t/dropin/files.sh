@@ -1,0 +1,80 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Files in /sys and /dev, where programs under `pier run` look for devices.
+. "${0%/*}/../lib/tap.sh"
+. "$top/t/lib/dropin.sh"
+[ ! -e /sys/class/infiniband ] || skip_all "the machine has such files"
+
+port=/sys/class/infiniband/soft_lo/ports/1
+
+# has FILE TEXT - and no more than that
+has()
+{
+	status 0 "$pier" run -- cat "$1" || return
+	[ "$(cat "$tmp/out")" = "$2" ] || {
+		echo "$1 has $(cat "$tmp/out"), not $2"
+		return 1
+	}
+}
+
+# node - the name in /dev of soft_lo, in $node
+node()
+{
+	for number in 0 1 2 3 4 5 6 7; do
+		node=uverbs$number
+		[ "$("$pier" run -- cat \
+			"/sys/class/infiniband_verbs/$node/ibdev" 2>&1)" \
+			= soft_lo ] && return
+	done
+	echo "soft_lo is none of them"
+	return 1
+}
+
+a_port_is_described()
+{
+	has $port/state "4: ACTIVE" &&
+	    has $port/link_layer Ethernet &&
+	    has $port/gids/0 0000:0000:0000:0000:0000:ffff:7f00:0001 &&
+	    has $port/gid_attrs/types/0 "RoCE v2" &&
+	    has $port/gid_attrs/ndevs/0 lo
+}
+
+a_device_has_a_node()
+{
+	node && status 0 "$pier" run -- test -c "/dev/infiniband/$node" &&
+	    status 0 "$pier" run -- sh -c ": >/dev/infiniband/$node" &&
+	    has /sys/class/infiniband_verbs/abi_version 6
+}
+
+what_is_not_there_is_not_found()
+{
+	for file in $port/nosuch $port/stat $port/states $port/gids/99 \
+	    $port/gids/ $port/gids/0x /sys/class/infiniband/soft_l/node_type \
+	    /dev/infiniband/uverbs99; do
+		status 1 "$pier" run -- cat $file &&
+		    says "$tmp/err" "No such file" || return
+	done
+}
+
+files_are_not_written()
+{
+	! "$pier" run -- sh -c "echo text >$port/state" 2>"$tmp/err" &&
+	    has $port/state "4: ACTIVE"
+}
+
+files_of_others_are_as_they_were()
+{
+	echo text >"$tmp/file"
+	has "$tmp/file" text &&
+	    status 0 "$pier" run -- sh -c "umask 077; : >$tmp/new" &&
+	    [ "$(stat -c %a "$tmp/new")" = 600 ] &&
+	    status 1 "$pier" run -- cat /sys/class/infiniband_nosuch
+}
+
+run a_port_is_described
+run a_device_has_a_node
+run what_is_not_there_is_not_found
+run files_are_not_written
+run files_of_others_are_as_they_were
+tap_done

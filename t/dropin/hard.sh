@@ -1,0 +1,101 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Programs whose peers are killed, that are many, or that find no port.
+. "${0%/*}/../lib/tap.sh"
+. "$top/t/lib/dropin.sh"
+. "$top/t/lib/netns.sh"
+need ibverbs-utils ibv_rc_pingpong ibv_devinfo
+need rdmacm-utils rping
+own_net "$@"
+ip link set lo up
+
+sends_packets()
+{
+	"$pier" counters "$server" 2>/dev/null | grep -q tx_packets
+}
+
+# Its peer's requests are not answered any more.
+a_program_whose_peer_is_killed_ends()
+{
+	next_port
+	"$pier" run -- ibv_rc_pingpong -d soft_lo -g 0 -n 10000000 \
+	    -p "$port" >"$tmp/server" 2>&1 &
+	server=$!
+	wait_for 30 listens_or_ended
+	timeout -k 5 60 "$pier" run --stats -- ibv_rc_pingpong -d soft_lo \
+	    -g 0 -n 10000000 -p "$port" 127.0.0.1 >"$tmp/client" 2>&1 &
+	client=$!
+	wait_for 20 sends_packets
+	kill -9 "$server"
+	wait $client
+	client=$?
+	[ $client -eq 1 ] || echo "exit $client"
+	[ $client -eq 1 ] && says "$tmp/client" "retries exceeded"
+}
+
+listening()
+{
+	cat /proc/net/tcp /proc/net/tcp6 | grep -c ':0000 0A '
+}
+
+all_listen()
+{
+	[ "$(listening)" -eq "$1" ]
+}
+
+# Each has a device of its own, and each pair its data.
+fifty_processes_run_at_once()
+{
+	clients=
+	for i in $(seq 25); do
+		timeout -k 5 120 "$pier" run -- ibv_rc_pingpong -d soft_lo \
+		    -g 0 -e -c -n 20 -p $((20000 + i)) >"$tmp/s$i" 2>&1 &
+	done
+	wait_for 60 all_listen 25 || return
+	for i in $(seq 25); do
+		timeout -k 5 120 "$pier" run -- ibv_rc_pingpong -d soft_lo \
+		    -g 0 -e -c -n 20 -p $((20000 + i)) 127.0.0.1 \
+		    >"$tmp/c$i" 2>&1 &
+		clients="$clients $!"
+	done
+	for client in $clients; do
+		wait "$client" || return
+	done
+	wait
+	[ "$(cat "$tmp"/[sc][0-9]* | grep -c '20 iters in')" -eq 50 ]
+}
+
+# Those that a number of a queue pair can carry.
+cat >"$tmp/ports.py" <<'END'
+import resource, signal, socket
+resource.setrlimit(resource.RLIMIT_NOFILE, (5000, 5000))
+taken = [socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
+    for _ in range(4096)]
+for i, one in enumerate(taken):
+    one.bind(("::", 49152 + i))
+print("taken", flush=True)
+signal.pause()
+END
+
+that_all_ports_are_taken_is_reported()
+{
+	[ "$(id -u)" -eq 0 ] || skip "the limit of files may be too low"
+	python3 "$tmp/ports.py" >"$tmp/ports" &
+	wait_for 30 grep -q taken "$tmp/ports" || return
+	status 1 "$pier" run -- ibv_devinfo -d soft_lo &&
+	    says "$tmp/err" "all UDP ports from 49152 to 53247 are taken"
+}
+
+# The reason is that of the option, not that there is no device.
+what_pier_faults_has_wrong_is_reported()
+{
+	status 1 env PIER_FAULTS=loss=200 "$pier" run -- \
+	    ibv_devinfo -d soft_lo && says "$tmp/err" "loss=0 to 100"
+}
+
+run a_program_whose_peer_is_killed_ends
+run fifty_processes_run_at_once
+run that_all_ports_are_taken_is_reported
+run what_pier_faults_has_wrong_is_reported
+tap_done

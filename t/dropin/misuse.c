@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "t/lib/tap.h"
+#include "t/lib/verbspair.h"
+
+/*
+ * Programs that end, fork or destroy as they should not: each call has the
+ * result that verbs specify, and a process always ends.
+ */
+#define LIMIT_S 20
+
+static struct verbspair pair;
+
+/* The wait status of a child that runs @fn; SIGALRM: it does not end. */
+static int status_of(void (*fn)(void))
+{
+	int status = -1;
+	pid_t pid = fork();
+
+	if (!pid) {
+		alarm(LIMIT_S);
+		fn();
+		_exit(99);
+	}
+	waitpid(pid, &status, 0);
+	return status;
+}
+
+static void ends_with(void (*fn)(void), int wanted)
+{
+	int status = status_of(fn);
+
+	if (OK(WIFEXITED(status)))
+		IS(WEXITSTATUS(status), wanted);
+	else
+		tap_note("signal %d", WTERMSIG(status));
+}
+
+static void objects_in_use_are_not_destroyed(void)
+{
+	if (!verbspair_open(&pair))
+		return;
+	IS(ibv_dealloc_pd(pair.pd), EBUSY);
+	IS(ibv_destroy_cq(ibv_cq_ex_to_cq(pair.cq)), EBUSY);
+	IS(ibv_destroy_comp_channel(pair.channel), EBUSY);
+	OK(verbspair_close(&pair));
+}
+
+static void without_pointers_lists_and_calls_do_nothing(void)
+{
+	struct ibv_device **list;
+	int count = -1;
+
+	ibv_free_device_list(NULL);
+	list = ibv_get_device_list(&count);
+	OK(list && count > 0);
+	if (list)
+		OK(!list[count]);
+	ibv_free_device_list(list);
+}
+
+/* Its objects are used no more; others of the process go on. */
+static void close_first(void)
+{
+	struct verbspair other;
+
+	if (!verbspair_open(&pair) || !verbspair_open(&other))
+		_exit(1);
+	if (ibv_close_device(pair.context))
+		_exit(2);
+	exit(verbspair_close(&other) ? 3 : 4);
+}
+
+static void a_device_may_be_closed_before_its_objects(void)
+{
+	ends_with(close_first, 3);
+}
+
+static void leave_all_open(void)
+{
+	exit(verbspair_open(&pair) ? 3 : 1);
+}
+
+static void a_process_ends_with_all_open(void)
+{
+	ends_with(leave_all_open, 3);
+}
+
+static atomic_bool polls;
+
+static void *poll_on(void *arg)
+{
+	struct ibv_wc wc;
+
+	for (;;) {
+		ibv_poll_cq(ibv_cq_ex_to_cq(pair.cq), 1, &wc);
+		polls = true;
+	}
+	return arg;
+}
+
+static void exit_while_polling(void)
+{
+	pthread_t thread[2];
+	struct ibv_wc wc;
+	int i;
+
+	if (!verbspair_open(&pair))
+		_exit(1);
+	for (i = 0; i < 2; i++)
+		pthread_create(&thread[i], NULL, poll_on, NULL);
+	for (i = 0; i < 1000; i++)
+		ibv_poll_cq(ibv_cq_ex_to_cq(pair.cq), 1, &wc);
+	exit(3);
+}
+
+static void a_process_ends_while_threads_poll(void)
+{
+	ends_with(exit_while_polling, 3);
+}
+
+static void exit_now(int number)
+{
+	(void)number;
+	exit(3);
+}
+
+static pthread_t polling;
+
+static void *interrupt(void *arg)
+{
+	pthread_kill(polling, SIGUSR1);
+	return arg;
+}
+
+/* The thread may be within a call, and has its lock. */
+static void exit_in_a_handler(void)
+{
+	pthread_t thread;
+
+	signal(SIGUSR1, exit_now);
+	if (!verbspair_open(&pair))
+		_exit(1);
+	polling = pthread_self();
+	pthread_create(&thread, NULL, interrupt, NULL);
+	poll_on(NULL);
+}
+
+static void a_process_ends_in_a_signal_handler(void)
+{
+	int i;
+
+	for (i = 0; i < 10; i++)
+		ends_with(exit_in_a_handler, 3);
+}
+
+static void close_all(void)
+{
+	if (!verbspair_close(&pair))
+		_exit(5);
+}
+
+static void close_at_exit(void)
+{
+	if (!verbspair_open(&pair))
+		_exit(1);
+	atexit(close_all);
+	exit(3);
+}
+
+static void objects_may_be_destroyed_at_exit(void)
+{
+	ends_with(close_at_exit, 3);
+}
+
+static int send_one(void)
+{
+	struct ibv_sge sge = { (uintptr_t)pair.mem, 8, pair.mr->lkey };
+	struct ibv_send_wr wr = {
+		.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND,
+		.send_flags = IBV_SEND_SIGNALED,
+	}, *bad;
+	struct ibv_wc wc;
+
+	return !verbspair_recv(&pair, 1, 1, 64, 8) &&
+	       !ibv_post_send(pair.qp[0], &wr, &bad) &&
+	       verbspair_wait(&pair, &wc) && !wc.status &&
+	       verbspair_wait(&pair, &wc) && !wc.status;
+}
+
+/* As the child has no helper, its own device is one that it opens. */
+static void use_a_device(void)
+{
+	if (!verbspair_open(&pair) || !send_one())
+		_exit(1);
+	exit(verbspair_close(&pair) ? 3 : 2);
+}
+
+static void end_at_once(void)
+{
+	exit(3);
+}
+
+static void a_child_ends_and_the_parent_goes_on(void)
+{
+	if (!verbspair_open(&pair))
+		return;
+	OK(send_one());
+	ends_with(end_at_once, 3);
+	OK(send_one());
+	OK(verbspair_close(&pair));
+}
+
+static void a_child_may_open_devices_of_its_own(void)
+{
+	struct verbspair parents;
+
+	if (!verbspair_open(&parents))
+		return;
+	ends_with(use_a_device, 3);
+	OK(verbspair_close(&parents));
+}
+
+static void fork_while_threads_poll(void)
+{
+	pthread_t thread;
+	int i, status;
+
+	if (!verbspair_open(&pair))
+		_exit(1);
+	polls = false;
+	pthread_create(&thread, NULL, poll_on, NULL);
+	/* A child cannot end if AddressSanitizer was beginning a thread. */
+	while (!polls)
+		sched_yield();
+	for (i = 0; i < 20; i++) {
+		status = status_of(end_at_once);
+		if (!WIFEXITED(status) || WEXITSTATUS(status) != 3)
+			_exit(2);
+	}
+	exit(3);
+}
+
+static void children_end_whatever_threads_did_when_they_were_made(void)
+{
+	ends_with(fork_while_threads_poll, 3);
+}
+
+int main(void)
+{
+#ifdef __SANITIZE_THREAD__
+	return tap_skip_all("ThreadSanitizer has no threads in a child of a "
+			    "process with threads");
+#endif
+	TEST(objects_in_use_are_not_destroyed);
+	TEST(without_pointers_lists_and_calls_do_nothing);
+	TEST(a_device_may_be_closed_before_its_objects);
+	TEST(a_process_ends_with_all_open);
+	TEST(a_process_ends_while_threads_poll);
+	TEST(a_process_ends_in_a_signal_handler);
+	TEST(objects_may_be_destroyed_at_exit);
+	TEST(a_child_ends_and_the_parent_goes_on);
+	TEST(a_child_may_open_devices_of_its_own);
+	TEST(children_end_whatever_threads_did_when_they_were_made);
+	return tap_done();
+}

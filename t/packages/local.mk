@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Packages, which take minutes and are built on request, and what is installed
+# for CMake and Meson; the ABI.
+
+dist_check_SCRIPTS += \
+	%D%/abi.sh \
+	%D%/cmake.sh \
+	%D%/samples.sh \
+	# end, sorted
+
+EXTRA_DIST += \
+	%D%/again.sh \
+	%D%/deb.sh \
+	%D%/root.sh \
+	%D%/rpm.sh \
+	# end, sorted
+
+# Later ones use what earlier ones have built, in packages.d.
+packages_by_run = rm -rf packages.d && \
+	PIER_TEST_REQUIRE=1 PIER_PACKAGES_DIR=$(abs_builddir)/packages.d \
+	prove --timer --exec sh
+check-packages: Makefile
+	$(packages_by_run) $(srcdir)/%D%/deb.sh $(srcdir)/%D%/root.sh
+
+# What .ci/run has no time for.
+check-packages-all: Makefile
+	$(packages_by_run) $(srcdir)/%D%/deb.sh $(srcdir)/%D%/root.sh \
+		$(srcdir)/%D%/again.sh $(srcdir)/%D%/rpm.sh
+
+# After a change of the ABI that is meant, in a build with default flags.
+abi-baseline: lib/libpier.la
+	abidw --headers-dir $(srcdir)/lib/include --drop-private-types \
+	    --no-corpus-path --no-comp-dir-path --no-show-locs \
+	    --out-file abi.xml lib/.libs/libpier.so
+	xz -9 <abi.xml >$(srcdir)/t/data/abi/libpier-0.1.0.xml.xz
+	rm abi.xml
+
+.PHONY: abi-baseline check-packages check-packages-all

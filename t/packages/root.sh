@@ -1,0 +1,152 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# The packages that deb.sh has built, in a clean root of Debian: mmdebstrap
+# makes it, apt installs pier there by name, and programs are built and run
+# there, without network but loopback.  It needs root and a mirror.
+. "${0%/*}/../lib/tap.sh"
+. "$top/t/lib/deb.sh"
+
+root=$dir/root
+home=/root
+slower=${PIER_TEST_SLOWER:-1}
+repo=$dir/repo
+suite=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
+[ "$(id -u)" -eq 0 ] || skip_all "a root for chroot(2) needs root"
+command -v mmdebstrap >/dev/null || skip_all "there is no mmdebstrap"
+command -v dpkg-scanpackages >/dev/null || skip_all "there is no dpkg-dev"
+
+# A repository that apt takes as it is.
+make_repo()
+{
+	rm -rf "$repo" && mkdir "$repo" &&
+		cp "$dir/first"/*.deb "$repo" || return 1
+	(cd "$repo" && dpkg-scanpackages -m . >Packages) &&
+		chmod -R a+rX "$dir"
+}
+
+# What programs of C and C++ are built with comes from the mirror.
+apt_installs_them_by_name()
+{
+	rm -rf "$root" && make_repo || return 1
+	names=$(echo $packages g++ gcc ibverbs-utils libc6-dev meson \
+		pkg-config | tr ' ' ,)
+	timeout $((600 * slower)) mmdebstrap --mode=root --variant=minbase \
+	    --dpkgopt=force-unsafe-io --include="$names" \
+	    --setup-hook='mkdir -p "$1/etc/apt/sources.list.d" &&
+		echo "deb [trusted=yes] copy:'"$repo"' ./" \
+		>"$1/etc/apt/sources.list.d/pier.list"' \
+	    "$suite" "$root" >"$dir/root.log" 2>&1 || {
+		tail -n 30 "$dir/root.log"
+		return 1
+	}
+}
+
+# in_root COMMAND - sh runs it in the root, with proc, devices and loopback
+in_root()
+{
+	unshare --mount --net --pid --fork sh -c '
+		mount -t proc proc "$0/proc" &&
+		mount --rbind /dev "$0/dev" && ip link set lo up &&
+		exec chroot "$0" env -i PATH=/usr/bin:/bin:/usr/sbin:/sbin \
+			HOME="$2" LC_ALL=C timeout "$3" \
+			sh -c "$1"' "$root" "$1" "$home" $((200 * slower))
+}
+
+every_package_is_configured()
+{
+	in_root 'dpkg --audit'
+	for package in $packages; do
+		status=$(in_root "dpkg-query -W -f \
+			'\${db:Status-Status} \${Version}' $package")
+		[ "$status" = "installed $version-1" ] ||
+			echo "$package: $status"
+	done
+}
+
+the_tool_runs()
+{
+	[ "$(in_root 'pier --version')" = "pier $version" ] &&
+		in_root 'pier info -d soft_lo' | grep 'kind  *soft'
+}
+
+pier_run_finds_its_libraries()
+{
+	in_root 'pier run -- ibv_devinfo -d soft_lo' | grep PORT_ACTIVE
+}
+
+# built DIRECTORY - a program in build/ of each source there
+built()
+{
+	in_root "cd $1 && rm -rf build &&
+		meson setup build && ninja -C build" >"$dir/meson" 2>&1 || {
+		tail -n 20 "$dir/meson"
+		return 1
+	}
+	find "$root$1" -name '*.c*' ! -path '*/build/*' |
+	    while read -r source; do
+		program=${source%.*}
+		program=$root$1/build${program#"$root$1"}
+		[ -x "$program" ] || echo "no $program"
+	done
+}
+
+meson_builds_the_samples()
+{
+	rm -rf "$root$home/samples" "$root$home/cpp"
+	cp -r "$root/usr/share/doc/pier/samples" "$root$home" &&
+		mv "$root$home/samples/cpp" "$root$home" || return 1
+	built "$home/samples"
+	built "$home/cpp"
+}
+
+# A sample is one file.
+pkg_config_builds_the_samples()
+{
+	in_root 'cd && cd samples && doca=$(pkg-config --cflags --libs \
+		doca-2.0) uv=$(pkg-config --cflags --libs pier-uv) \
+		flags=$(pkg-config --cflags --libs pier) &&
+	for source in *.c services/*.c; do
+		more=
+		case $source in
+		doca*) more=$doca ;;
+		*/uv*) more=$uv ;;
+		esac
+		cc -o /tmp/program "$source" $flags $more || echo "$source"
+	done
+	flags=$(pkg-config --cflags --libs pier-cpp) &&
+	for source in ../cpp/*.cpp; do
+		c++ -std=c++17 -o /tmp/program "$source" $flags ||
+			echo "$source"
+	done' 2>&1
+}
+
+# The commands are README's, which builds elsewhere.
+the_pair_of_the_readme_runs()
+{
+	sed -n '/^Run two processes/,/^The second/s/^    //p' \
+	    "$root/usr/share/doc/pier/README.md" |
+	    sed 's,build/samples/,build/,' >"$root$home/samples/pair.sh"
+	[ "$(wc -l <"$root$home/samples/pair.sh")" -eq 2 ] || return 1
+	in_root 'cd && cd samples && { cat pair.sh && echo wait; } | sh' |
+		tee "$dir/pair" | grep -qx 'read "any text"' || {
+		cat "$dir/pair"
+		return 1
+	}
+}
+
+python_opens_a_device()
+{
+	[ "$(in_root 'python3 -c "import pier
+with pier.Device(\"soft_lo\") as device: print(device.name)"')" = soft_lo ]
+}
+
+run apt_installs_them_by_name
+none every_package_is_configured
+run the_tool_runs
+run pier_run_finds_its_libraries
+none meson_builds_the_samples
+none pkg_config_builds_the_samples
+run the_pair_of_the_readme_runs
+run python_opens_a_device
+tap_done

@@ -1,0 +1,81 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# pier counters --events: what the flight recorders of real processes have, also
+# of one that has ended; the same in the log when a connection fails.
+. "${0%/*}/../lib/tap.sh"
+device=soft_lo
+. "$top/t/lib/toolbox.sh"
+
+# On the file system of the counters files.
+PIER_COUNTERS_DIR=$(mktemp -d /dev/shm/kept.XXXXXX) || exit
+export PIER_COUNTERS_DIR
+trap 'tap_reap; rm -rf "$tmp" "$PIER_COUNTERS_DIR"' EXIT
+
+# ended - a requester whose responder was killed; sets $side_b, the requester
+ended()
+{
+	begin "--respond" "-n 100000000" || return 1
+	wait_for 10 moved $side_b
+	held=$?
+	kill -KILL $side_a
+	wait $side_a
+	wait $side_b
+	return $held
+}
+
+moved()
+{
+	"$pier" counters "$1" 2>/dev/null | grep -q '^    rtt_ns  *[1-9]'
+}
+
+the_death_of_a_peer_is_recorded_and_logged()
+{
+	PIER_LOG=info
+	export PIER_LOG
+	ended || return 1
+	unset PIER_LOG
+	status 0 "$pier" counters --events $side_b &&
+		says "$tmp/out" "$side_b pier soft_lo" "state INIT" \
+			"state RTS" "timeout" "resent, PSN" "state ERR" \
+			"completion RETRY_EXC_ERR" &&
+		! grep tx_packets "$tmp/out" &&
+		says "$tmp/b.err" "before it failed: timeout" \
+			"before it failed: state RTS" || return 1
+	status 0 "$pier" counters --events --json $side_b &&
+		is_json "$tmp/out" &&
+		says "$tmp/json" '"event": "timeout"' '"detail": "RTS"' \
+			'"time": "20' '"tx_packets": '
+}
+
+nothing_is_recorded_if_it_is_off()
+{
+	PIER_EVENTS=off
+	export PIER_EVENTS
+	ended || return 1
+	unset PIER_EVENTS
+	status 0 "$pier" counters --events $side_b &&
+		says "$tmp/out" "$side_b pier soft_lo" &&
+		! grep state "$tmp/out"
+}
+
+# Of connections by address also the messages of connection management.
+connecting_is_recorded()
+{
+	"$pier" ping -d "$device" --listen=127.0.0.1:0 >"$tmp/serve" 2>&1 &
+	server=$!
+	wait_for 10 grep -q 'listens on port' "$tmp/serve" || return 1
+	port=$(sed -n 's/.*listens on port \([0-9]*\),.*/\1/p' "$tmp/serve")
+	status 0 "$pier" ping -d "$device" -c 1 "127.0.0.1:$port"
+	held=$?
+	status 0 "$pier" counters --events $server
+	kill $server
+	[ $held -eq 0 ] && says "$tmp/out" "0x000000 cm_received REQ" \
+		"cm_sent REP" "cm_received RTU" "state RTS" \
+		"cm_received DREQ"
+}
+
+run the_death_of_a_peer_is_recorded_and_logged
+run nothing_is_recorded_if_it_is_off
+run connecting_is_recorded
+tap_done
