@@ -57,7 +57,9 @@ dist_man_MANS += \
 # README.md and these name each other, and man pages, by relative paths.
 docsdir = $(docdir)/docs
 dist_docs_DATA = \
+	%D%/bench-net.svg \
 	%D%/benchmarks.md \
+	%D%/ci.md \
 	%D%/connections.md \
 	%D%/copy.md \
 	%D%/coverage.md \
@@ -73,8 +75,10 @@ dist_docs_DATA = \
 	%D%/from-verbs.md \
 	%D%/from-zeromq.md \
 	%D%/hardware.md \
+	%D%/packages.md \
 	%D%/python.md \
 	%D%/rxe.md \
+	%D%/same-host.md \
 	%D%/security.md \
 	%D%/style.md \
 	%D%/tutorial.md \
