@@ -851,8 +851,9 @@ installed/stamp: Makefile $(bin_PROGRAMS) $(lib_LTLIBRARIES) $(DATA) \
 clean-local: clean-python
 	rm -rf installed packages.d
 
-# Those that wait longest begin first; those that fill the machine, or measure
-# what it does, run alone.
+# Those that wait longest begin first, and scripts last, which begin many
+# processes: where time ends they are left out.  Those that fill the machine, or
+# measure what it does, run alone.
 prove_first = %D%/faults/link.t %D%/faults/rdmacm_link.t \
 	%D%/faults/killed.t %D%/faults/rdmacm_gone.t
 prove_alone = %D%/cm/rdmacm_many.t %D%/engine/driver.t %D%/ops/bulk.t
@@ -866,9 +867,8 @@ SCRIPT_TESTS = $(dist_check_SCRIPTS)
 
 prove: all tests
 	status=0; \
-	$(prove_by_run) -j4 $(prove_first) \
-		$(addprefix $(srcdir)/,$(SCRIPT_TESTS)) \
-		$(prove_rest) || status=1; \
+	$(prove_by_run) -j4 $(prove_first) $(prove_rest) \
+		$(addprefix $(srcdir)/,$(SCRIPT_TESTS)) || status=1; \
 	$(prove_by_run) $(prove_alone) || status=1; \
 	exit $$status
 
