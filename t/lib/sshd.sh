@@ -8,6 +8,8 @@
 PATH=$PATH:/usr/sbin
 sshd_file=$(command -v sshd) && command -v ssh >/dev/null || sshd_file=
 user=$(id -un)
+take_ports
+sshd_port=$((first_port + 63))
 
 # sshd_start ADDRESS [COMMAND...] - there, by the command; false: there is none
 sshd_start()
@@ -15,8 +17,6 @@ sshd_start()
 	[ "$sshd_file" ] || return
 	sshd_address=$1
 	shift
-	take_ports
-	sshd_port=$((first_port + 63))
 	keys=$tmp/keys
 	ssh="ssh -F $keys/client"
 	mkdir "$keys" || return

@@ -31,24 +31,24 @@ export LC_ALL
 tap_count=0
 tap_failed=0
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/pier-test.XXXXXX") || exit
-trap 'tap_reap; rm -rf "$tmp"' EXIT
+tap_link=
+trap 'tap_reap; rm -rf "$tmp" ${tap_link:+"$tap_link"}' EXIT
 trap 'exit 1' HUP INT TERM
 
 # Take ports below those of the kernel: the first of 190 slots whose link names
-# no process that exists.
+# no process that exists.  Not in a test, whose end is not that of the script.
 take_ports()
 {
 	[ -z "${first_port:-}" ] || return 0
 	tap_slot=$(($$ % 190)) tap_tries=0
-	tap_link=${TMPDIR:-/tmp}/pier-ports
-	until ln -s $$ "$tap_link.$tap_slot" 2>/dev/null; do
-		kill -0 "$(readlink "$tap_link.$tap_slot")" 2>/dev/null ||
-			rm -f "$tap_link.$tap_slot" 2>/dev/null
+	tap_links=${TMPDIR:-/tmp}/pier-ports
+	until ln -s $$ "$tap_links.$tap_slot" 2>/dev/null; do
+		kill -0 "$(readlink "$tap_links.$tap_slot")" 2>/dev/null ||
+			rm -f "$tap_links.$tap_slot" 2>/dev/null
 		tap_slot=$(((tap_slot + 1) % 190)) tap_tries=$((tap_tries + 1))
 		[ $tap_tries -lt 1000 ] || break
 	done
-	tap_link=$tap_link.$tap_slot
-	trap 'tap_reap; rm -rf "$tmp" "$tap_link"' EXIT
+	tap_link=$tap_links.$tap_slot
 	first_port=$((20000 + tap_slot * 64))
 }
 
