@@ -70,11 +70,14 @@ static int index_of(const struct perf *perf, const struct pier_conn *conn,
 	return index;
 }
 
-/* One that is measured, and ends at once. */
+/*
+ * One that is measured, and ends at once.  Its request may be here before the
+ * client's first connection is established.
+ */
 static bool is_lap(const struct perf *perf, const struct pier_conn *conn,
 		   const struct join *join)
 {
-	return perf->met && perf->opts.operation == PERF_CONNECT &&
+	return perf->conns[0].conn && perf->opts.operation == PERF_CONNECT &&
 	       join->version == PERF_VERSION && join->token == perf->token &&
 	       ntohs(join->index) == PERF_JOIN_LAP &&
 	       pier_conn_rdma(conn) == perf->rdma;

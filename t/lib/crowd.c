@@ -413,5 +413,5 @@ void crowd_hang_up(int from, int count, int step)
 
 bool crowd_fds_few(void)
 {
-	return OK(cable_fds() <= crowd.one_fds + 1);
+	return OK(cable_fds() <= crowd.one_fds + 5);
 }

@@ -77,7 +77,10 @@ void crowd_turn(void);
 /* Until a counter of ours is @want. */
 bool crowd_until(const int *count, int want);
 
-/* No descriptor is a connection's; port 4791 has one, now and then. */
+/*
+ * No descriptor is a connection's; port 4791 has one, now and then, and each of
+ * two links of shared memory two, which come after the first connection.
+ */
 bool crowd_fds_few(void);
 
 #endif

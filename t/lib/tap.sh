@@ -149,10 +149,10 @@ skipped()
 	tap_skipped "$2" "$1"
 }
 
-# wait_for SECONDS COMMAND...
+# wait_for SECONDS COMMAND... - PIER_TEST_SLOWER stretches them
 wait_for()
 {
-	tap_tries=$(($1 * 20))
+	tap_tries=$(($1 * 20 * ${PIER_TEST_SLOWER:-1}))
 	shift
 	until "$@"; do
 		[ $tap_tries -gt 0 ] || return 1
