@@ -201,7 +201,9 @@ EXTRA_DIST += \
 	%D%/dropin.sh \
 	%D%/net_plot.sh \
 	%D%/overhead.sh \
+	%D%/pairs.sh \
 	%D%/python.py \
+	%D%/shm.sh \
 	%D%/soft.sh \
 	%D%/tcp.sh \
 	%D%/vm.sh \
@@ -241,6 +243,10 @@ bench-dropin: all
 # A digest and a copy at the same time.
 bench-graph: %D%/graph
 	%D%/graph
+
+# Soft devices of one host by shared memory, beside UCX by its own.
+bench-shm: all
+	$(SHELL) $(srcdir)/%D%/shm.sh $(abs_builddir)/tools/pier
 
 # The soft device on simulated networks; NET_SEEDS=N, 20 without it.
 NET_SEEDS = 20
@@ -296,5 +302,5 @@ stress: %D%/stress t/soft/history.t
 	t/soft/history.t -n $(STRESS_SEEDS)
 
 .PHONY: bench-cm bench-comch bench-copy bench-dma bench-dropin bench-graph \
-	bench-net bench-net-plot bench-overhead bench-programs bench-soft \
-	bench-sync-event bench-tcp bench-vm stress
+	bench-net bench-net-plot bench-overhead bench-programs bench-shm \
+	bench-soft bench-sync-event bench-tcp bench-vm stress

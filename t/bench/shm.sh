@@ -1,0 +1,61 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Soft devices of one host by shared memory, beside UCX by its own.
+# usage: shm.sh PIER; BENCH_TURNS=N turns, 7 without it
+targets=7
+. "${0%/*}/pairs.sh"
+export PIER_SHM=require
+
+by_ucx()
+{
+	ucx "$@" env UCX_TLS=self,posix,cma UCX_LOG_LEVEL=error
+}
+
+# beside OURS THEIRS - in turns; nothing without UCX
+beside()
+{
+	! have_ucx || repeat "$1" "$2"
+}
+
+sent() { perf lat send 8 100000 median; }
+tagged() { by_ucx tag_lat 8 200000 2; }
+beside sent tagged
+judge "8-byte send one way, of UCX tag" us "at most" 0.75
+
+send_rate() { perf bw send 8 1000000 messages_per_s; }
+am_rate() { by_ucx ucp_am_bw 8 2000000 8; }
+beside send_rate am_rate
+judge "8-byte sends, of UCX am" /s "at least" 1.5
+
+# UCX has the way there only; of pier it is until the write is complete.
+written() { perf lat write 8 100000 median; }
+put() { by_ucx ucp_put_lat 8 200000 2; }
+beside written put
+judge "8-byte write, of UCX put one way" us "at most" 1.15
+
+read_one() { perf lat read 8 100000 median; }
+a_read() { echo 0.12; }
+repeat read_one a_read
+judge "8-byte read, of 120 ns" us "at most" 1
+
+add_one() { perf lat fetch-add 8 100000 median; }
+repeat add_one a_read
+judge "fetch-add, of 120 ns" us "at most" 1
+
+# MB, as UCX counts them, and GB.
+streamed() { perf bw send 1048576 5000 gb_per_s; }
+tag_stream()
+{
+	by_ucx tag_bw 1048576 5000 5 | awk '{ print $1 * 1.048576 / 1000 }'
+}
+beside streamed tag_stream
+judge "1 MiB sends, of UCX tag" GB/s "at least" 1.5
+
+write_stream() { perf bw write 1048576 5000 gb_per_s; }
+put_stream()
+{
+	by_ucx ucp_put_bw 1048576 5000 5 | awk '{ print $1 * 1.048576 / 1000 }'
+}
+beside write_stream put_stream
+judge "1 MiB writes, of UCX put" GB/s "at least" 2
