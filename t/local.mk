@@ -242,6 +242,7 @@ check_PROGRAMS += \
 	%D%/soft/cm_lossy.t \
 	%D%/soft/cm_sidr.t \
 	%D%/soft/cm_stale.t \
+	%D%/soft/cm_table.t \
 	%D%/soft/cm_tid.t \
 	%D%/soft/cm_unproven.t \
 	%D%/soft/codec.t \
@@ -271,6 +272,7 @@ check_PROGRAMS += \
 	%D%/soft/receives.t \
 	%D%/soft/recorder.t \
 	%D%/soft/replay.t \
+	%D%/soft/revoked.t \
 	%D%/soft/selective.t \
 	%D%/soft/selective_read.t \
 	%D%/soft/shm.t \

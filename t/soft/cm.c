@@ -138,6 +138,29 @@ static void what_does_not_fit_is_refused_and_changes_nothing(void)
 	end();
 }
 
+static void a_connect_is_checked_and_done_once(void)
+{
+	struct pier__cm_param param = { .qpn = 101, .retry_count = 8 };
+	struct soft_addr dst;
+	struct pier__cm_id *id;
+
+	begin();
+	dst = pair->node[1].addr;
+	IS(pier__soft_cm_resolved(pair->node[0].cm, &pair->node[0].addr, &dst,
+				  NULL, &id), 0);
+	IS(pier__soft_cm_connect(id, &param), -EINVAL);
+	param.retry_count = 7;
+	param.rnr_retry = 8;
+	IS(pier__soft_cm_connect(id, &param), -EINVAL);
+	param.rnr_retry = 7;
+	IS(pier__soft_cm_connect(id, &param), 0);
+	IS(pier__soft_cm_connect(id, &param), -EINVAL);
+	vnet_settle(&pair->net);
+	IS(sent(SOFT_MAD_REQ)->count, 1);
+	pier__soft_cm_release(id);
+	end();
+}
+
 static void a_lost_request_is_repeated_soon(void)
 {
 	begin();
@@ -549,6 +572,7 @@ int main(void)
 	TEST(what_is_asked_for_is_reported_and_granted);
 	TEST(private_data_is_reported_whole);
 	TEST(what_does_not_fit_is_refused_and_changes_nothing);
+	TEST(a_connect_is_checked_and_done_once);
 	TEST(a_lost_request_is_repeated_soon);
 	TEST(a_lost_response_is_repeated_soon);
 	TEST(a_lost_rtu_is_sent_again_when_the_response_comes_again);

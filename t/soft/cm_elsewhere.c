@@ -67,10 +67,45 @@ static void another_client_gets_none(void)
 		OK(!memcmp(got, none, sizeof(got)));
 }
 
+static void the_program_of_a_client_gets_it_too(void)
+{
+	struct cm_pair *pair = cm_open(3, false, 8);
+	struct cmpair_end *a;
+
+	pair->node[1].listener.ip = listen_ip;
+	a = cm_ask(pair, CM_SERVICE, NULL);
+	cm_run(pair, 1);
+	IS(a->over, PIER__CM_REJECTED);
+	IS(a->reason, ROCE_REJ_GID);
+	OK(!memcmp(a->event.instead, &listen_ip, 16));
+	cm_close(pair);
+}
+
+/* What has another length is no address. */
+static void half_an_address_is_none(void)
+{
+	struct cm_pair *pair = cm_open(3, false, 0);
+	struct soft_mad mad = {
+		.attr = SOFT_MAD_REJ, .reason = ROCE_REJ_GID, .info_len = 15,
+	};
+	struct cmpair_end *a = cm_ask(pair, CM_SERVICE, NULL);
+
+	memset(mad.info, 0x20, 15);
+	mad.tid = pair->sent[SOFT_MAD_REQ].mad.tid;
+	mad.remote_id = pair->sent[SOFT_MAD_REQ].mad.local_id;
+	cm_inject(pair, 0, &pair->node[1].addr, CM_PORT0, &mad);
+	cm_run(pair, 1);
+	IS(a->over, PIER__CM_REJECTED);
+	OK(!memcmp(a->event.instead, none, 16));
+	cm_close(pair);
+}
+
 int main(void)
 {
 	inet_pton(AF_INET6, "::ffff:192.0.2.3", &listen_ip);
 	TEST(a_client_of_pier_gets_the_address_as_private_data);
 	TEST(another_client_gets_none);
+	TEST(the_program_of_a_client_gets_it_too);
+	TEST(half_an_address_is_none);
 	return tap_done();
 }

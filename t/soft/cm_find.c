@@ -254,6 +254,21 @@ static void port_4791_is_not_probed(void)
 	end();
 }
 
+/* No other port can have the listener. */
+static void no_listener_on_port_4791_is_final(void)
+{
+	struct cmpair_end *a;
+
+	begin(0);
+	a = cm_ask(pair, ROCE_UDP_PORT, NULL);
+	deny();
+	cm_run(pair, 1);
+	refused(a);
+	IS(pair->node[0].port_probes, 0);
+	IS(pair->node[0].roce_port_users, 0);
+	end();
+}
+
 /* Its answers come to our port 4791, which is not ours. */
 static void a_roce_device_without_our_port_4791_is_reported_as_that(void)
 {
@@ -398,6 +413,7 @@ int main(void)
 	TEST(a_listener_that_dies_can_be_denied_again);
 	TEST(a_listener_that_begins_late_is_one_like_any);
 	TEST(port_4791_is_not_probed);
+	TEST(no_listener_on_port_4791_is_final);
 	TEST(a_roce_device_without_our_port_4791_is_reported_as_that);
 	TEST(a_port_4791_that_is_free_again_is_taken);
 	TEST(without_news_of_its_ports_both_are_asked_soon);

@@ -272,6 +272,30 @@ static void a_lost_rep_comes_again_with_the_next_req(void)
 	end();
 }
 
+/* Else the victim would get what is granted to another. */
+static void a_req_again_from_another_address_draws_nothing(void)
+{
+	struct soft_addr other;
+	struct soft_mad mad;
+	uint8_t data[92];
+	int i;
+
+	begin();
+	other = vnet_addr(vnet_node(&pair->net, "192.0.2.67", VICTIM_PORT));
+	sent(SOFT_MAD_REP)->lose = 1;
+	cm_linux_req(pair, &victim, 1, 77, &mad, data);
+	cm_inject(pair, 1, &victim, CM_SERVICE, &mad);
+	cm_run(pair, 1);
+	cm_linux_req(pair, &other, 1, 77, &mad, data);
+	for (i = 0; i < 10; i++)
+		cm_inject(pair, 1, &other, CM_SERVICE, &mad);
+	cm_run(pair, 200000);
+	IS(sent(SOFT_MAD_REP)->count, 3);
+	IS(pair->net.sent, 3);
+	OK(!cm_last(&pair->node[1])->next);
+	end();
+}
+
 int main(void)
 {
 	TEST(a_forged_request_draws_three_times_its_bytes_at_most);
@@ -284,5 +308,6 @@ int main(void)
 	TEST(an_rtu_that_is_lost_is_sent_again_by_its_client);
 	TEST(a_roce_client_connects_after_an_outage_of_seconds);
 	TEST(a_lost_rep_comes_again_with_the_next_req);
+	TEST(a_req_again_from_another_address_draws_nothing);
 	return tap_done();
 }

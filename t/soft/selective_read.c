@@ -27,6 +27,8 @@ static struct reads_seen {
 	uint8_t lose[PSNS];		/* so often */
 	uint8_t seen[PSNS];		/* it has been requested */
 	uint32_t span[PSNS];		/* packets of the first request there */
+	uint32_t end[PSNS];		/* behind the first that had it */
+	uint32_t ends;			/* requests again with another end */
 	uint32_t requests, responses;
 	uint32_t lose_request;		/* its PSN, once; 0: none */
 	uint32_t ahead;			/* parts of what was not executed */
@@ -50,6 +52,7 @@ static void look_request(uint32_t psn, const uint8_t *data)
 	uint32_t len = big_endian(data + 24), packets = (len + MTU - 1) / MTU;
 	const struct soft_board *board = a->qp->req.board;
 	uint64_t seq = pier__soft_seq(b->qp->resp.epsn, psn);
+	uint32_t i;
 
 	watch.requests++;
 	if (board && watch.most < board->parts)
@@ -57,9 +60,12 @@ static void look_request(uint32_t psn, const uint8_t *data)
 	if (!watch.seen[psn % PSNS]) {
 		watch.span[psn % PSNS] = packets;
 		memset(watch.seen + psn % PSNS, 1, packets);
+		for (i = 0; i < packets; i++)
+			watch.end[(psn + i) % PSNS] = psn + packets;
 	} else if (watch.span[psn % PSNS] != packets) {
 		watch.ahead += seq + packets > b->qp->resp.epsn;
 	}
+	watch.ends += watch.end[psn % PSNS] != psn + packets;
 }
 
 static bool look(const struct vnet_packet *packet, void *arg)
@@ -412,6 +418,54 @@ static void a_peer_without_it_is_asked_for_the_rest(void)
 	others_go_back(0, false);
 }
 
+/*
+ * In incast a READ is requested by the packet.  Two READs of 16 responses, all
+ * of which are lost once, and two that are sent behind them.
+ */
+static void read_in_incast(uint16_t port, bool selective)
+{
+	open_pair(port, 1);
+	a->qp->selective &= selective;
+	b->qp->selective &= selective;
+	warm_up();
+	/* As if others had responded. */
+	a->ep->senders = (struct soft_senders){
+		.begun_at = pair->net.now, .period = 1, .count = 15,
+		.reported = 4,
+	};
+	a->qp->cwnd->rtt = 0;		/* no probe of the last one */
+	memset(watch.lose + 1, 1, 32);
+	read_at(1, 0, LEN);
+	read_at(2, LEN, LEN);
+	OK(!softpair_wait(pair, 0, 2, 3 * WAY));
+	IS(watch.requests, 3);
+	OK(softpair_wait(pair, 0, 2, SECOND));
+	IS(a->qp->cwnd->incast, true);
+	read_at(3, 2 * LEN, LEN);
+	is_done(4);
+	OK(softpair_is_pattern(a->mem, 3 * LEN, 3));
+	IS(watch.span[1], 16);
+	IS(watch.span[33], 1);
+}
+
+/* Soft-RoCE ignores a repeated request that has another end. */
+static void a_roce_device_is_asked_for_the_same_again(void)
+{
+	read_in_incast(ROCE_UDP_PORT, true);
+	IS(watch.ends, 0);
+	softpair_close(pair);
+	read_in_incast(0, false);
+	IS(watch.ends, 0);
+	softpair_close(pair);
+}
+
+static void a_soft_peer_is_asked_for_a_packet_each(void)
+{
+	read_in_incast(0, true);
+	OK(watch.ends);
+	softpair_close(pair);
+}
+
 /* Of a READ that waits, a response of @len bytes that is ahead by two. */
 static void forge(uint8_t opcode, uint32_t len, enum ibv_wc_status status)
 {
@@ -461,6 +515,8 @@ int main(void)
 	TEST(stale_responses_of_parts_are_dropped);
 	TEST(whatever_is_lost_reads_are_whole);
 	TEST(a_peer_without_it_is_asked_for_the_rest);
+	TEST(a_roce_device_is_asked_for_the_same_again);
+	TEST(a_soft_peer_is_asked_for_a_packet_each);
 	TEST(what_is_no_response_of_its_place_is_an_error);
 	return tap_done();
 }
