@@ -499,6 +499,8 @@ check_LTLIBRARIES += %D%/libsoft.la
 	%D%/lib/capture.h \
 	%D%/lib/cmpair.c \
 	%D%/lib/cmpair.h \
+	%D%/lib/cubic.c \
+	%D%/lib/cubic.h \
 	%D%/lib/history.c \
 	%D%/lib/history.h \
 	%D%/lib/history_check.c \

@@ -32,12 +32,14 @@ struct net_scene {
 	double resent;		/* at most, of the packets sent */
 	double window;		/* at least, of a window each round trip */
 	double rounds;		/* at most, round trips of the first request */
+	double each;		/* at least, of the link, and TCP as well */
+	bool as_tcp;		/* goodput: at least that of TCP alone */
 };
 
 /* Over the seeds: the worst of each. */
 struct net_result {
-	double goodput, jain, resent, rounds;
-	double sum;		/* of goodput */
+	double goodput, jain, resent, rounds, tcp;
+	double sum, tcp_sum;	/* of goodput */
 	int failed, seeds;
 };
 
@@ -61,6 +63,30 @@ struct net_result {
 		    .up = { 10 * GBIT, 250 * US }, \
 		    .server = { (rate_), 250 * US, 250 }, .far = 24500 * US }, \
 	  .ms = 20000, .seeds = 2, .none_fails = true, .jain = 0.735 }
+/* Readers, whose responses share the server's link. */
+#define READ_SHARE(name_, what_, rate_) \
+	{ .name = (name_), .what = (what_), \
+	  .opts = { .clients = 2, .depth = 32, \
+		    .up = { 10 * GBIT, 250 * US }, \
+		    .server = { (rate_), 250 * US, 250 }, .far = 24500 * US, \
+		    .opcode = IBV_WR_RDMA_READ }, \
+	  .ms = 20000, .seeds = 2, .none_fails = true, .jain = 0.735 }
+/* A writer and a stream of TCP, t/lib/cubic.c, on the links of tcp.sh. */
+#define BESIDE_TCP(ms_, queue_) \
+	{ .name = "tcp" #ms_, .what = "a writer beside TCP, " #ms_ " ms", \
+	  .opts = { .clients = 1, .depth = 32, .len = 65536, .tcp = true, \
+		    .up = { 10 * GBIT, (ms_) * 250 * US }, .spread = 0.1, \
+		    .server = { GBIT / 20, (ms_) * 250 * US, (queue_) }, \
+		    .pair = { .mtu = 1024 } }, \
+	  .ms = 20000, .seeds = 20, .none_fails = true, .each = 1.0 / 3 }
+/* A writer, to be as fast as a stream of TCP alone. */
+#define AS_TCP(name_, what_, loss_) \
+	{ .name = (name_), .what = (what_), \
+	  .opts = { .clients = 1, .depth = 32, .len = 65536, \
+		    .up = { 10 * GBIT, 5000 * US }, \
+		    .server = { GBIT / 5, 5000 * US, 333, .loss = (loss_) }, \
+		    .pair = { .mtu = 1024 } }, \
+	  .ms = 20000, .seeds = 3, .none_fails = true, .as_tcp = true }
 
 static const struct net_scene scenes[] = {
 	{ .name = "one", .what = "one writer, 10 Gb/s, a queue of 50",
@@ -100,6 +126,19 @@ static const struct net_scene scenes[] = {
 	SHARE("share", "writers at 1 and 50 ms, 1 Gb/s", GBIT),
 	SHARE("share200", "the same, 200 Mb/s", GBIT / 5),
 	SHARE("share50", "the same, 50 Mb/s", GBIT / 20),
+	{ .name = "share_1k", .what = "the same, MTU 1024, a queue of 1,000",
+	  .opts = { .clients = 2, .depth = 32, .pair = { .mtu = 1024 },
+		    .up = { 10 * GBIT, 250 * US },
+		    .server = { GBIT / 20, 250 * US, 1000 },
+		    .far = 24500 * US },
+	  .ms = 20000, .seeds = 2, .none_fails = true, .jain = 0.735,
+	  .resent = 0.05 },
+	READ_SHARE("read_share", "readers at 1 and 50 ms, 1 Gb/s", GBIT),
+	READ_SHARE("read_share200", "the same, 200 Mb/s", GBIT / 5),
+	READ_SHARE("read_share50", "the same, 50 Mb/s", GBIT / 20),
+	BESIDE_TCP(2, 50), BESIDE_TCP(20, 83), BESIDE_TCP(100, 416),
+	AS_TCP("lossy01", "one writer, 200 Mb/s, 20 ms, 0.1 % loss", 0.001),
+	AS_TCP("lossy1", "the same, 1 % loss", 0.01),
 	{ .name = "hops", .what = "8 writers, 4 of them two hops away",
 	  .opts = { .clients = 8, .up = { 10 * GBIT, 5 * US }, .behind = 4,
 		    .trunk = { 10 * GBIT, 10 * US, 50 },
@@ -135,6 +174,11 @@ static const struct net_scene scenes[] = {
 		    .server = { 10 * GBIT, 2500 * US, 1000 },
 		    .spread = 0.5 },
 	  .ms = 10000, .seeds = 2, .none_fails = true },
+	{ .name = "read_incast_far", .what = "one reads from 100, 10 ms",
+	  .opts = { .clients = 100, .up = { 10 * GBIT, 2500 * US },
+		    .server = { 10 * GBIT, 2500 * US, 1000 },
+		    .spread = 0.5, .opcode = IBV_WR_RDMA_READ, .pull = true },
+	  .ms = 10000, .seeds = 2, .none_fails = true },
 	{ .name = "incast1000", .what = "1,000 writers, a queue of 50",
 	  .opts = { .clients = 1000, .up = { 10 * GBIT, 5 * US },
 		    .server = { 10 * GBIT, 5 * US, 50 }, .spread = 0.5 },
@@ -158,6 +202,17 @@ static double rounds(const struct star *star)
 		    INFINITY;
 }
 
+static void add_tcp(const struct net_scene *scene, const struct star *star,
+		    struct net_result *result)
+{
+	double tcp = cubic_bytes(star->tcp) * 8000.0 / scene->ms /
+		     scene->opts.server.rate;
+
+	if (!result->seeds || tcp < result->tcp)
+		result->tcp = tcp;
+	result->tcp_sum += tcp;
+}
+
 static void add(const struct net_scene *scene, const struct star *star,
 		struct net_result *result)
 {
@@ -173,6 +228,8 @@ static void add(const struct net_scene *scene, const struct star *star,
 		again += star->client[i].requester->counters->resent;
 		result->failed += star->client[i].failed;
 	}
+	if (star->tcp)
+		add_tcp(scene, star, result);
 	goodput = sum * 8 * 1000 / scene->ms / scene->opts.server.rate;
 	jain = sum * sum / (squares * scene->opts.clients);
 	resent = (double)again / sent;
@@ -234,6 +291,47 @@ static void judge_distance(const struct net_scene *scene,
 			    scene->name, result->rounds, scene->rounds);
 }
 
+static void judge_beside_tcp(const struct net_scene *scene,
+			     const struct net_result *result)
+{
+	if (!scene->each)
+		return;
+	printf("# %s: TCP beside it: %.1f %% (worst %.1f %%)\n", scene->name,
+	       100 * result->tcp_sum / result->seeds, 100 * result->tcp);
+	bench_judge(result->goodput >= scene->each && result->tcp >=
+		    scene->each, "%s: of the link: %.1f %%, TCP %.1f %%, each "
+		    "at least %.1f", scene->name, 100 * result->goodput,
+		    100 * result->tcp, 100 * scene->each);
+}
+
+/* TCP alone on the links of @scene. */
+static void play_tcp(const struct net_scene *scene, int seed,
+		     struct net_result *result)
+{
+	struct star_opts opts = scene->opts;
+	struct star *star;
+	int i;
+
+	opts.tcp = true;
+	star = star_open(&opts, seed);
+	for (i = 0; i < opts.clients; i++)
+		star->client[i].failed = true;	/* posts nothing */
+	star_run(star, scene->ms * PIER__MS);
+	add_tcp(scene, star, result);
+	star_close(star);
+}
+
+static void judge_as_tcp(const struct net_scene *scene,
+			 const struct net_result *result)
+{
+	if (!scene->as_tcp)
+		return;
+	bench_judge(result->sum >= result->tcp_sum, "%s: of the link: %.1f %%, "
+		    "at least as TCP alone: %.1f", scene->name,
+		    100 * result->sum / result->seeds,
+		    100 * result->tcp_sum / result->seeds);
+}
+
 static void play(const struct net_scene *scene, int seeds)
 {
 	struct net_result result = { 0 };
@@ -245,11 +343,15 @@ static void play(const struct net_scene *scene, int seeds)
 	for (seed = 1; seed <= seeds; seed++) {
 		star = star_open(&scene->opts, seed);
 		star_run(star, scene->ms * PIER__MS);
+		if (scene->as_tcp)
+			play_tcp(scene, seed, &result);
 		add(scene, star, &result);
 		star_close(star);
 	}
 	judge(scene, &result);
 	judge_distance(scene, &result);
+	judge_beside_tcp(scene, &result);
+	judge_as_tcp(scene, &result);
 }
 
 /* Is @scene among @names, or is there none? */
@@ -265,7 +367,8 @@ static bool chosen(const struct net_scene *scene, char **names)
 static int targets_of(const struct net_scene *scene)
 {
 	return scene->none_fails + (scene->goodput > 0) + (scene->jain > 0) +
-	       (scene->resent > 0) + (scene->window > 0) + (scene->rounds > 0);
+	       (scene->resent > 0) + (scene->window > 0) + (scene->rounds > 0) +
+	       (scene->each > 0) + scene->as_tcp;
 }
 
 int main(int argc, char **argv)

@@ -188,6 +188,18 @@ static void server_link(struct star *star, struct vlink_opts line)
 	vnet_route(server->io, server->up, server->down);
 }
 
+/* From a host of its own to another port of the server. */
+static void tcp_open(struct star *star)
+{
+	struct soft_io *src = vnet_node(&star->net, "10.0.255.1", 5001);
+	struct soft_io *dst = vnet_node(&star->net, "10.0.0.1", 5001);
+
+	vnet_route(src, vlink_create(&star->net, &star->opts.up, NULL),
+		   vlink_create(&star->net, &star->opts.up, NULL));
+	vnet_route(dst, star->server.up, star->server.down);
+	star->tcp = cubic_open(&star->net, src, dst);
+}
+
 struct star *star_open(const struct star_opts *opts, uint64_t seed)
 {
 	struct star *star = calloc(1, sizeof(*star));
@@ -217,6 +229,8 @@ struct star *star_open(const struct star_opts *opts, uint64_t seed)
 		star->trunk = vlink_create(&star->net, &opts->trunk, NULL);
 	for (i = 0; i < opts->clients; i++)
 		client_open(star, i);
+	if (opts->tcp)
+		tcp_open(star);
 	if (opts->pull)
 		vnet_program(star->server.io, server_run, star);
 	return star;
@@ -232,6 +246,8 @@ void star_close(struct star *star)
 		host_close(&star->client[i].host);
 	}
 	host_close(&star->server);
+	if (star->tcp)
+		cubic_close(star->tcp);
 	vnet_fini(&star->net);
 	free(star->client);
 	free(star->mem);

@@ -3,6 +3,7 @@
 #define PIER_T_LIB_STAR_H
 
 #include "fabric/soft/rc/qp.h"
+#include "t/lib/cubic.h"
 #include "t/lib/softpair.h"
 #include "t/lib/vlink.h"
 
@@ -29,6 +30,7 @@ struct star_opts {
 	bool pull;			/* the server's requests, not theirs */
 	uint32_t len;			/* of a request; 0: STAR_MEM */
 	int depth;			/* requests at a time; 0: 4 */
+	bool tcp;			/* a stream of TCP to the server, too */
 	struct softpair_opts pair;	/* of the connections; mtu 0: 4096 */
 };
 
@@ -58,6 +60,7 @@ struct star {
 	struct star_host server;
 	struct vlink *trunk;		/* NULL: none is behind it */
 	struct star_client *client;	/* opts.clients of them */
+	struct cubic *tcp;		/* NULL: none */
 	uint8_t *mem;			/* of all hosts */
 	uint64_t started;		/* ns */
 	bool begun;			/* the server's program has */

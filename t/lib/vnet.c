@@ -22,6 +22,7 @@ struct vnet_node {
 	struct vlink *up, *down;	/* NULL: none */
 	struct vnet_timer timer;	/* with links */
 	void (*program)(void *arg);	/* NULL: none */
+	void (*take)(void *arg, struct vnet_event *event);	/* the same */
 	void *arg;
 };
 
@@ -107,6 +108,10 @@ static void node_take(struct vnet_node *node, struct vnet_event *event)
 {
 	struct vnet *net = node->net;
 
+	if (node->take) {
+		node->take(node->arg, event);
+		return;
+	}
 	if (!node->ep || (net->inbox && node->waiting >= net->inbox)) {
 		free(event);
 		return;
@@ -401,6 +406,20 @@ void vnet_program(struct soft_io *io, void (*program)(void *arg), void *arg)
 {
 	node_of(io)->program = program;
 	node_of(io)->arg = arg;
+}
+
+void vnet_taker(struct soft_io *io,
+		void (*take)(void *arg, struct vnet_event *event), void *arg)
+{
+	node_of(io)->take = take;
+	node_of(io)->arg = arg;
+}
+
+void vnet_send(struct soft_io *io, const struct vnet_packet *packet)
+{
+	struct vnet_packet copy = *packet;
+
+	travel(node_of(io), &copy);
 }
 
 static int drive_all(struct vnet *net, int (*fn)(struct soft_ep *ep))

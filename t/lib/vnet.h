@@ -90,6 +90,14 @@ struct vlink *vnet_down(struct vnet *net, const struct soft_addr *addr);
  */
 void vnet_program(struct soft_io *io, void (*program)(void *arg), void *arg);
 
+/*
+ * Give what arrives at @io to @take, which owns it, and not to an endpoint; and
+ * send a packet from there.
+ */
+void vnet_taker(struct soft_io *io,
+		void (*take)(void *arg, struct vnet_event *event), void *arg);
+void vnet_send(struct soft_io *io, const struct vnet_packet *packet);
+
 /* There is one more timer. */
 void vnet_timer_add(struct vnet *net);
 void vnet_timer_set(struct vnet *net, struct vnet_timer *timer, uint64_t due);
