@@ -10,6 +10,7 @@
 #define BUSY 32			/* requests: more than a window */
 
 static struct star *star;
+static uint32_t mtu;		/* 0: 4096 */
 
 /* @rtt: ns, of the last client; another is 1 ms away. */
 static void open_star(int clients, uint64_t rtt, uint64_t rate)
@@ -20,6 +21,7 @@ static void open_star(int clients, uint64_t rtt, uint64_t rate)
 		.up = { .rate = 10 * GBIT, .latency = 250 * US },
 		.server = { .rate = rate, .latency = 250 * US, .queue = 250 },
 		.far = (rtt - MS) / 2,
+		.pair = { .mtu = mtu },
 	};
 
 	star = star_open(&opts, 1);
@@ -49,9 +51,49 @@ static void that_of_a_far_one_four_times_as_many(void)
 /* As many as the peer holds ahead of a gap, so that none is dropped there. */
 static void all_of_it_is_held_behind_a_loss(void)
 {
-	uint32_t packets = SOFT_CWND_FAR * SOFT_CWND_MAX / SOFT_CWND_PACKET;
+	static const uint32_t mtus[] = { 256, 1024, 4096 };
+	uint32_t packet, most, i;
 
-	OK(packets <= SOFT_EARLY);
+	for (i = 0; i < 3; i++) {
+		mtu = mtus[i];
+		packet = mtu + SOFT_PACKET_COST;
+		most = SOFT_EARLY * packet;
+		open_star(1, 50 * MS, 10 * GBIT);
+		star_run(star, 3000 * MS);
+		OK(window(0) <= most);
+		OK(window(0) > most - packet);
+		star_close(star);
+	}
+	mtu = 0;
+}
+
+/* Without a loss, for 20 round trips. */
+static uint32_t growth(void)
+{
+	struct soft_cwnd *cwnd;
+	uint32_t before = 64 * SOFT_CWND_PACKET, grown;
+
+	open_star(1, MS, 10 * GBIT);
+	star_run(star, 5 * MS);
+	cwnd = star->client[0].qp->cwnd;
+	cwnd->window = cwnd->ssthresh = before;
+	star_run(star, 20 * MS);
+	grown = window(0) - before;
+	star_close(star);
+	return grown;
+}
+
+/* As that of TCP beside it. */
+static void it_grows_by_packets_of_the_size_that_is_sent(void)
+{
+	uint32_t large, small;
+
+	large = growth();
+	mtu = 1024;
+	small = growth();
+	mtu = 0;
+	OK(small > 10 * (1024 + SOFT_PACKET_COST));
+	OK(3 * small < large + large / 4);
 }
 
 static void a_far_peer_has_its_share_beside_a_near_one(void)
@@ -67,11 +109,45 @@ static void a_far_peer_has_its_share_beside_a_near_one(void)
 	star_close(star);
 }
 
+/* At 20 ms and 50 Mb/s, for 20 s: of 125 MB.  Adds what has arrived. */
+static void run_tcp(uint64_t seed, bool alone, uint64_t *tcp, uint64_t *writes)
+{
+	struct star_opts opts = {
+		.clients = 1, .depth = BUSY, .len = 65536, .tcp = true,
+		.up = { .rate = 10 * GBIT, .latency = 5 * MS }, .spread = 0.1,
+		.server = { .rate = GBIT / 20, .latency = 5 * MS, .queue = 83 },
+		.pair = { .mtu = 1024 },
+	};
+
+	star = star_open(&opts, seed);
+	star->client[0].failed = alone;		/* posts nothing */
+	star_run(star, 20000 * MS);
+	*tcp += cubic_bytes(star->tcp);
+	*writes += star_bytes(star, 0);
+	star_close(star);
+}
+
+/* Each has a third; how both begin matters, so four times. */
+static void a_stream_of_tcp_has_its_share_beside_writes(void)
+{
+	uint64_t tcp = 0, writes = 0, seed;
+
+	run_tcp(1, true, &tcp, &writes);
+	OK(tcp > 110000000);
+	tcp = writes = 0;
+	for (seed = 1; seed <= 4; seed++)
+		run_tcp(seed, false, &tcp, &writes);
+	OK(tcp > 4 * UINT64_C(125000000) / 3);
+	OK(writes > 4 * UINT64_C(125000000) / 3);
+}
+
 int main(void)
 {
 	TEST(the_window_of_a_near_peer_is_256_packets);
 	TEST(that_of_a_far_one_four_times_as_many);
 	TEST(all_of_it_is_held_behind_a_loss);
+	TEST(it_grows_by_packets_of_the_size_that_is_sent);
 	TEST(a_far_peer_has_its_share_beside_a_near_one);
+	TEST(a_stream_of_tcp_has_its_share_beside_writes);
 	return tap_done();
 }

@@ -123,7 +123,19 @@ static uint32_t cwnd_far(const struct soft_cwnd *cwnd)
 	return far < SOFT_CWND_FAR ? (uint32_t)far : SOFT_CWND_FAR;
 }
 
-/* Slow start doubles it each round trip; then it grows by packets. */
+/* Not more packets than the peer holds ahead of a gap. */
+static uint32_t cwnd_most(const struct soft_cwnd *cwnd, uint32_t far)
+{
+	uint32_t most = far * SOFT_CWND_MAX;
+	uint32_t held = SOFT_EARLY * cwnd->packet;
+
+	return most < held ? most : held;
+}
+
+/*
+ * Slow start doubles it each round trip; then it grows by packets, of the size
+ * that is sent: TCP on the same link grows by such.
+ */
 static void cwnd_grow(struct soft_cwnd *cwnd, uint32_t acked)
 {
 	uint32_t far = cwnd_far(cwnd);
@@ -135,10 +147,10 @@ static void cwnd_grow(struct soft_cwnd *cwnd, uint32_t acked)
 	else if (cwnd->window < cwnd->ssthresh)
 		cwnd->window += acked;
 	else
-		cwnd->window += (uint64_t)far * acked * SOFT_CWND_PACKET /
+		cwnd->window += (uint64_t)far * acked * cwnd->packet /
 				cwnd->window;
-	if (cwnd->window > far * SOFT_CWND_MAX)
-		cwnd->window = far * SOFT_CWND_MAX;
+	if (cwnd->window > cwnd_most(cwnd, far))
+		cwnd->window = cwnd_most(cwnd, far);
 }
 
 static void cwnd_activate(struct soft_ep *ep, struct soft_cwnd *cwnd)

@@ -27,6 +27,8 @@ struct soft_cwnd {
 	struct soft_addr addr;
 	uint32_t refs;
 	uint32_t window, ssthresh, inflight;
+	uint32_t packet;		/* a full one of the QP that was */
+					/* connected last */
 	uint64_t rtt, rtt_var;		/* ns; 0: not measured yet */
 	uint64_t late;			/* ns, longest time of an ACK that */
 					/* came after a retransmission; 0 */

@@ -172,6 +172,7 @@ static int connect_peer(struct soft_qp *qp, const struct ibv_qp_attr *attr,
 	qp->hop_limit = attr->ah_attr.grh.hop_limit;
 	qp->dest_qpn = attr->dest_qp_num;
 	qp->mtu = 128u << attr->path_mtu;
+	cwnd->packet = qp->mtu + SOFT_PACKET_COST;
 	qp->selective = udp_port != ROCE_UDP_PORT;
 	pier__soft_resp_init(&qp->resp, attr->rq_psn);
 	qp->resp.rd_max = attr->max_dest_rd_atomic;
