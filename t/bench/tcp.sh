@@ -22,7 +22,8 @@ joined()
 {
 	queue=$(($1 * $2 * 1000 / 8 / 1500))
 	[ $queue -ge 50 ] || queue=50
-	"$link" $far "$1" $(($2 * 500)) $queue "$3" >"$tmp/link" &
+	: >"$tmp/link"		# not the last one's
+	"$link" $far "$1" $(($2 * 500)) $queue "$3" >>"$tmp/link" &
 	carrier=$!
 	wait_for 10 grep -q ready "$tmp/link" &&
 		ip addr add 10.9.5.1/24 dev near0 &&
@@ -161,7 +162,7 @@ measured()
 # shares MBIT RTT_MS - each of the two at a time has at least a third
 shares()
 {
-	measured "$1" "$2" 0
+	measured "$1" "$2" 0 || failed "$@" || return 0
 	third=$(awk "BEGIN { print $1 / 3 }")
 	judged "each at least $third" "$(median 3) >= $third &&
 		$(median 4) >= $third"
@@ -170,8 +171,16 @@ shares()
 # loses MBIT RTT_MS LOSS - writes alone are no slower than TCP
 loses()
 {
-	measured "$@"
+	measured "$@" || failed "$@" || return 0
 	judged "writes at least TCP" "$(median 1) >= $(median 2)"
+}
+
+# failed MBIT RTT_MS... - it could not be measured
+failed()
+{
+	missed=$((missed + 1))
+	echo "$1 Mbit/s, $2 ms: not measured: MISSED"
+	return 1
 }
 
 # judged WHAT CONDITION
