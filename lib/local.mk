@@ -36,6 +36,8 @@ noinst_LTLIBRARIES += %D%/libpier-soft.la
 	%D%/core/hash.h \
 	%D%/core/item.c \
 	%D%/core/item.h \
+	%D%/core/landing.c \
+	%D%/core/landing.h \
 	%D%/core/list.h \
 	%D%/core/log.c \
 	%D%/core/op.h \
@@ -121,6 +123,8 @@ noinst_LTLIBRARIES += %D%/libpier-soft.la
 	%D%/fabric/soft/rc/timer_heap.h \
 	%D%/fabric/soft/rc/tx.c \
 	%D%/fabric/soft/rc/ud.c \
+	%D%/fabric/soft/rc/window.c \
+	%D%/fabric/soft/rc/window.h \
 	%D%/fabric/soft/rc/wqe.c \
 	%D%/fabric/soft/shm/attach.c \
 	%D%/fabric/soft/shm/attach.h \

@@ -8,6 +8,17 @@ extern const struct pier__fabric pier__soft;
 
 extern const struct pier__fabric_dev pier__soft_dev;
 
+/*
+ * As the fabric's member reg(), for QPs of @pd only.  Requests have @iova for
+ * @addr.  What is registered IBV_ACCESS_ON_DEMAND need not be mapped yet.
+ */
+int pier__soft_reg_in(struct pier__fdev *fdev, const void *pd, void *addr,
+		      size_t len, uint64_t iova, int access,
+		      struct pier__mr **ret);
+
+/* What it checks but for @iova.  Errors: -EINVAL, -EFAULT. */
+int pier__soft_reg_check(const void *addr, size_t len, int access);
+
 /* As the fabric's member counters; where the QP's body is known. */
 int pier__soft_counters(struct pier__fdev *fdev, const struct pier__qp *qp,
 			struct pier_counters *ret);

@@ -243,9 +243,9 @@ out_unlock:
 }
 
 /* Is the range a valid one? */
-static int range_check(const void *addr, size_t len)
+static int range_check(const void *addr, size_t len, int access)
 {
-	if (!addr || !len)
+	if ((!addr && !(access & IBV_ACCESS_ON_DEMAND)) || !len)
 		return pier__fail(-EINVAL, "cannot register %zu bytes at %p: "
 				  "at least 1, not at NULL", len, addr);
 	if (len > limits.mmap || (uintptr_t)addr > UINTPTR_MAX - len)
@@ -255,27 +255,42 @@ static int range_check(const void *addr, size_t len)
 	return 0;
 }
 
-static int soft_reg(struct pier__fdev *fdev, void *addr, size_t len,
-		    int access, struct pier__mr **ret)
+int pier__soft_reg_check(const void *addr, size_t len, int access)
 {
 	const int writes = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC;
-	struct soft_mr *mr;
-	int err;
+	int err = range_check(addr, len, access);
 
-	err = range_check(addr, len);
 	if (err)
 		return err;
 	if ((access & writes) && !(access & IBV_ACCESS_LOCAL_WRITE))
 		return pier__fail(-EINVAL, "cannot register: remote write and "
 				  "atomic need IBV_ACCESS_LOCAL_WRITE");
-	err = pier__soft_mapped(addr, len, access & IBV_ACCESS_LOCAL_WRITE);
+	return access & IBV_ACCESS_ON_DEMAND ? 0 :
+	       pier__soft_mapped(addr, len, access & IBV_ACCESS_LOCAL_WRITE);
+}
+
+int pier__soft_reg_in(struct pier__fdev *fdev, const void *pd, void *addr,
+		      size_t len, uint64_t iova, int access,
+		      struct pier__mr **ret)
+{
+	struct soft_mr *mr;
+	int err;
+
+	err = pier__soft_reg_check(addr, len, access);
 	if (err)
 		return err;
+	if (iova > UINT64_MAX - len)
+		return pier__fail(-EINVAL, "cannot register %zu bytes at %#llx "
+				  "of their own: the range ends beyond the "
+				  "last address", len,
+				  (unsigned long long)iova);
 	mr = calloc(1, sizeof(*mr));
 	if (!mr)
 		return pier__fail(-ENOMEM, "no memory for a memory region");
 	mr->mr.fdev = fdev;
-	mr->addr = (uintptr_t)addr;
+	mr->pd = pd;
+	mr->addr = iova;
+	mr->shift = (uintptr_t)addr - (uintptr_t)iova;
 	mr->len = len;
 	mr->access = access;
 	err = pier__soft_mr_add(soft_of(fdev)->keys, mr);
@@ -286,6 +301,13 @@ static int soft_reg(struct pier__fdev *fdev, void *addr, size_t len,
 
 	*ret = &mr->mr;
 	return 0;
+}
+
+static int soft_reg(struct pier__fdev *fdev, void *addr, size_t len,
+		    int access, struct pier__mr **ret)
+{
+	return pier__soft_reg_in(fdev, NULL, addr, len, (uintptr_t)addr,
+				 access, ret);
 }
 
 static int soft_reg_dmabuf(struct pier__fdev *fdev, int fd, uint64_t offset,

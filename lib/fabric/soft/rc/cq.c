@@ -40,14 +40,66 @@ void pier__soft_cq_destroy(struct soft_cq *cq)
 	free(cq);
 }
 
-bool pier__soft_cq_empty(const struct soft_cq *cq)
+static struct ibv_wc *cq_at(struct soft_cq *cq, uint32_t i)
 {
-	return !cq->count && !cq->urgent;
+	i += cq->head;
+	return &cq->wc[i >= cq->size ? i - cq->size : i];
 }
 
 static void __attribute__((noinline, cold)) set_urgent(struct soft_cq *cq)
 {
 	cq->urgent = cq->dead || !pier__list_empty(&cq->faults);
+}
+
+/* The old queue, and that in its place. */
+struct swap {
+	struct soft_cq *old, *new;
+};
+
+static void swap_of(struct soft_qp *qp, void *arg)
+{
+	const struct swap *swap = arg;
+
+	if (qp->cq == swap->old)
+		qp->cq = swap->new;
+	if (qp->recv_cq == swap->old)
+		qp->recv_cq = swap->new;
+}
+
+int pier__soft_cq_resize(struct soft_cq **cq, uint32_t cqe)
+{
+	struct swap swap = { .old = *cq };
+	struct pier__list *link;
+	int err;
+
+	if (cqe < swap.old->count)
+		return pier__fail(-EINVAL, "completion queue of %u: it has %u "
+				  "completions", cqe, swap.old->count);
+	err = pier__soft_cq_create(swap.old->ep, cqe, &swap.new);
+	if (err)
+		return err;
+
+	swap.new->outer = swap.old->outer;
+	swap.new->solicited = swap.old->solicited;
+	swap.new->dead = swap.old->dead;
+	while (swap.old->count) {
+		swap.new->wc[swap.new->count++] = *cq_at(swap.old, 0);
+		swap.old->head = swap.old->head + 1 == swap.old->size ?
+				 0 : swap.old->head + 1;
+		swap.old->count--;
+	}
+	while ((link = pier__list_pop(&swap.old->faults)))
+		pier__list_add(&swap.new->faults, link);
+	set_urgent(swap.new);
+	pier__soft_table_each(swap.old->ep, swap_of, &swap);
+	pier__soft_cq_destroy(swap.old);
+	*cq = swap.new;
+	return 0;
+}
+
+bool pier__soft_cq_empty(const struct soft_cq *cq)
+{
+	return !cq->count && !cq->urgent;
 }
 
 static void count(const struct soft_cq *cq, const struct ibv_wc *wc, int n)
@@ -116,12 +168,6 @@ int pier__soft_cq_poll(struct soft_cq *cq, struct ibv_wc *wc, int max)
 	if (cq->ep->verbs)
 		return_places(cq, wc, n);
 	return n;
-}
-
-static struct ibv_wc *cq_at(struct soft_cq *cq, uint32_t i)
-{
-	i += cq->head;
-	return &cq->wc[i >= cq->size ? i - cq->size : i];
 }
 
 void pier__soft_cq_push(struct soft_qp *qp, struct soft_cq *cq,

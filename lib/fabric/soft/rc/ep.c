@@ -6,6 +6,7 @@
 
 #include "core/clock.h"
 #include "core/fail.h"
+#include "core/landing.h"
 #include "core/roce.h"
 #include "fabric/soft/rc/qp.h"
 
@@ -47,6 +48,7 @@ int pier__soft_ep_create(struct soft_io *io, struct soft_mr_table *keys,
 void pier__soft_ep_for_verbs(struct soft_ep *ep)
 {
 	ep->verbs = true;
+	pier__landing_install();
 }
 
 void pier__soft_ep_add_io(struct soft_ep *ep, struct soft_io *io)

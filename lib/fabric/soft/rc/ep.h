@@ -224,6 +224,11 @@ void pier__soft_ep_note(struct soft_ep *ep, uint32_t qpn, int kind, int detail,
 int pier__soft_cq_create(struct soft_ep *ep, uint32_t cqe,
 			 struct soft_cq **ret);
 void pier__soft_cq_destroy(struct soft_cq *cq);
+/*
+ * Make another queue of @cqe entries of *@cq, which its QPs use from now on.
+ * Errors: -EINVAL, it has more completions; -ENOMEM.
+ */
+int pier__soft_cq_resize(struct soft_cq **cq, uint32_t cqe);
 int pier__soft_cq_poll(struct soft_cq *cq, struct ibv_wc *wc, int max);
 bool pier__soft_cq_empty(const struct soft_cq *cq);
 
@@ -250,6 +255,8 @@ void pier__soft_qp_recv_by(struct soft_qp *qp, struct soft_cq *cq,
 			   struct soft_srq *own);
 /* Send by @io, which outlives @qp and has the endpoint's UDP port. */
 void pier__soft_qp_send_by(struct soft_qp *qp, struct soft_io *io);
+/* @qp, which is new, may use keys of @pd only; NULL: those that have none. */
+void pier__soft_qp_protect(struct soft_qp *qp, const void *pd);
 /* As of the endpoint; @counters must outlive @qp. */
 void pier__soft_qp_count_in(struct soft_qp *qp, struct soft_counters *counters);
 int pier__soft_qp_post(struct soft_qp *qp, struct ibv_send_wr *wr,

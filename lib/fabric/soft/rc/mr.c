@@ -176,21 +176,27 @@ int pier__soft_mr_add(struct soft_mr_table *table, struct soft_mr *mr)
 	return err;
 }
 
-/* Remove @mr.  Returns the retired arrays, no longer reachable. */
-static struct slots *slots_remove(struct soft_mr_table *table,
-				  struct soft_mr *mr)
+/* With the lock. */
+static void slots_take(struct soft_mr_table *table, struct soft_mr *mr)
 {
-	struct slots *slots, *retired;
-	size_t i;
+	struct slots *slots = atomic_load(&table->slots);
+	size_t i = mr->mr.rkey & slots->mask;
 
-	pthread_mutex_lock(&table->slots_lock);
-	slots = atomic_load(&table->slots);
-	i = mr->mr.rkey & slots->mask;
 	while (atomic_load_explicit(&slots->slot[i], memory_order_relaxed) !=
 	       mr)
 		i = (i + 1) & slots->mask;
 	atomic_store_explicit(&slots->slot[i], GONE, memory_order_release);
 	table->count--;
+}
+
+/* Remove @mr.  Returns the retired arrays, no longer reachable. */
+static struct slots *slots_remove(struct soft_mr_table *table,
+				  struct soft_mr *mr)
+{
+	struct slots *retired;
+
+	pthread_mutex_lock(&table->slots_lock);
+	slots_take(table, mr);
 	retired = table->retired;
 	table->retired = NULL;
 	pthread_mutex_unlock(&table->slots_lock);
@@ -213,6 +219,45 @@ void pier__soft_mr_remove(struct soft_mr_table *table, struct soft_mr *mr)
 	}
 	pthread_mutex_unlock(&table->users_lock);
 	retired_free(retired);
+}
+
+uint32_t pier__soft_mr_new_key(struct soft_mr_table *table)
+{
+	uint32_t key;
+
+	pthread_mutex_lock(&table->slots_lock);
+	key = key_pick(table);
+	pthread_mutex_unlock(&table->slots_lock);
+	return key;
+}
+
+int pier__soft_mr_show(struct soft_mr_table *table, struct soft_mr *mr,
+		       uint32_t key)
+{
+	int err;
+
+	pthread_mutex_lock(&table->slots_lock);
+	err = lookup(table, key) ? -EEXIST : slots_fit(table);
+	if (!err) {
+		mr->mr.rkey = key;
+		slots_put(atomic_load(&table->slots), mr);
+		table->count++;
+	}
+	pthread_mutex_unlock(&table->slots_lock);
+	return err;
+}
+
+void pier__soft_mr_hide(struct soft_mr_table *table, struct soft_mr *mr)
+{
+	pthread_mutex_lock(&table->slots_lock);
+	slots_take(table, mr);
+	pthread_mutex_unlock(&table->slots_lock);
+}
+
+struct soft_mr *pier__soft_mr_of(const struct soft_mr_table *table,
+				 uint32_t key)
+{
+	return lookup(table, key);
 }
 
 const struct soft_mr *pier__soft_mr_find(const struct soft_mr_table *table,

@@ -18,10 +18,17 @@
  */
 struct soft_mr {
 	struct pier__mr mr;	/* first; lkey == rkey */
-	uintptr_t addr;
+	uint64_t addr;		/* as requests have it */
+	uintptr_t shift;	/* from there to the memory */
 	size_t len;
 	int access;		/* IBV_ACCESS_* */
+	const void *pd;		/* QPs with another one cannot use it */
+	uint32_t qpn;		/* of a window: the only QP, or SOFT_ANY_QP; */
+				/* 0: it is no window */
+	unsigned int windows;	/* bound to it */
 };
+
+#define SOFT_ANY_QP UINT32_MAX
 
 struct soft_mr_table;
 
@@ -60,6 +67,30 @@ void pier__soft_mr_remove(struct soft_mr_table *table, struct soft_mr *mr);
 const struct soft_mr *pier__soft_mr_find(const struct soft_mr_table *table,
 					 uint32_t key, uint64_t addr,
 					 size_t len, int access);
+
+/* May a QP use @mr?  @qpn: by requests of its peer; 0: by those of its own. */
+static inline bool pier__soft_mr_is_for(const struct soft_mr *mr,
+					const void *pd, uint32_t qpn)
+{
+	return mr->pd == pd &&
+	       (!mr->qpn || (qpn && (mr->qpn == qpn ||
+				     mr->qpn == SOFT_ANY_QP)));
+}
+
+/*
+ * For memory windows, whose keys change.  The caller holds the only user of the
+ * keys, so that no other thread looks one up.
+ *
+ * A key that is not used.  Have @mr found by @key, and not any more; it is
+ * not freed before.  The region or window of @key, NULL: none.
+ * Errors: -EEXIST, another one has @key; -ENOMEM.
+ */
+uint32_t pier__soft_mr_new_key(struct soft_mr_table *table);
+int pier__soft_mr_show(struct soft_mr_table *table, struct soft_mr *mr,
+		       uint32_t key);
+void pier__soft_mr_hide(struct soft_mr_table *table, struct soft_mr *mr);
+struct soft_mr *pier__soft_mr_of(const struct soft_mr_table *table,
+				 uint32_t key);
 
 /*
  * Is all of a range mapped, to be read and if it @writes to be written?  Reads

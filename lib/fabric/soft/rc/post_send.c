@@ -104,6 +104,7 @@ static void wqe_fill(struct soft_wqe *wqe, const struct ibv_send_wr *wr,
 	int i;
 
 	wqe->next = NULL;
+	wqe->local = NULL;
 	wqe->wr_id = wr->wr_id;
 	wqe->length = length;
 	wqe->opcode = wr->opcode;

@@ -115,10 +115,20 @@ struct pier__psns pier__soft_qp_psns(const struct soft_qp *qp)
 	};
 }
 
+static void put_wqes(struct soft_ep *ep, struct soft_wqe *wqe)
+{
+	struct soft_wqe *next;
+
+	for (; wqe; wqe = next) {
+		next = wqe->next;
+		put_wqes(ep, wqe->local);
+		pier__soft_wqe_put(ep, wqe);
+	}
+}
+
 void pier__soft_qp_reset(struct soft_qp *qp)
 {
 	struct soft_ep *ep = qp->ep;
-	struct soft_wqe *wqe, *next;
 
 	pier__soft_early_free(qp);
 	pier__soft_reply_final_ack(qp);
@@ -130,10 +140,7 @@ void pier__soft_qp_reset(struct soft_qp *qp)
 	if (qp->resp.rwqe)
 		pier__soft_srq_give(qp->srq, qp->resp.rwqe);
 	pier__soft_srq_drop(qp);
-	for (wqe = qp->req.head; wqe; wqe = next) {
-		next = wqe->next;
-		pier__soft_wqe_put(ep, wqe);
-	}
+	put_wqes(ep, qp->req.head);
 	pier__soft_req_init(&qp->req, 0);
 	pier__soft_resp_init(&qp->resp, 0);
 	pier__soft_cq_purge(qp->cq, qp->qpn);
@@ -171,6 +178,11 @@ void pier__soft_qp_send_by(struct soft_qp *qp, struct soft_io *io)
 {
 	qp->io = io;
 	qp->wire = io;
+}
+
+void pier__soft_qp_protect(struct soft_qp *qp, const void *pd)
+{
+	qp->pd = pd;
 }
 
 void pier__soft_qp_count_in(struct soft_qp *qp, struct soft_counters *counters)

@@ -35,6 +35,7 @@ enum soft_syndrome {
 /* A send work request, from the endpoint's pool. */
 struct soft_wqe {
 	struct soft_wqe *next;
+	struct soft_wqe *local;	/* local requests behind it: window.h */
 	uint64_t wr_id;
 	uint64_t first;		/* sequence number of the first packet */
 	uint32_t packets;	/* sequence numbers it takes */
@@ -274,6 +275,7 @@ struct soft_qp {
 	struct soft_cq *recv_cq;	/* of receives; mostly the same */
 	struct soft_srq *srq;		/* NULL: no receives */
 	struct pier__hash_link link;	/* of the endpoint's qps */
+	const void *pd;			/* of the keys that it may use */
 	uint32_t qpn, dest_qpn;
 	uint32_t mtu;			/* bytes */
 	uint32_t cm_id;			/* connection that the next packet is */
@@ -285,10 +287,10 @@ struct soft_qp {
 	uint8_t send_sge;
 	uint8_t access;			/* IBV_ACCESS_REMOTE_* */
 	uint8_t tclass, hop_limit;
-	uint64_t cnp_at;		/* ns, the last one sent; 0: none was */
 	bool selective;			/* the peer is not a RoCE device */
 	bool ud;			/* of datagrams: no peer, and: */
 	uint32_t qkey, ud_psn;
+	uint64_t cnp_at;		/* ns, the last one sent; 0: none was */
 	struct soft_io *io;		/* borrowed; to send by */
 	struct soft_io *wire;		/* the same, without shared memory */
 	struct soft_addr src;
@@ -359,17 +361,28 @@ void pier__soft_srq_drop(struct soft_qp *qp);
  * sge.c: [@off, @off + @len) of a list as pieces of memory with @access.
  * Returns how many pieces, or -EACCES: a key does not cover it.
  */
-int pier__soft_sge_map(const struct soft_ep *ep, const struct ibv_sge *sge,
+int pier__soft_sge_map(const struct soft_qp *qp, const struct ibv_sge *sge,
 		       uint32_t sges, uint32_t off, uint32_t len, int access,
 		       struct iovec *iov);
 
 /* The same for copying @src there. */
-int pier__soft_sge_fill(const struct soft_ep *ep, const struct ibv_sge *sge,
+int pier__soft_sge_fill(const struct soft_qp *qp, const struct ibv_sge *sge,
 			uint32_t sges, uint32_t off, const void *src,
 			uint32_t len);
 
-/* A copy in which an aligned 8-byte word is never seen half done. */
-void pier__soft_copy(void *dst, const void *src, size_t len);
+/* The same memory of a request of the peer's; NULL: it may not use it. */
+void *pier__soft_memory(const struct soft_qp *qp, uint32_t rkey, uint64_t addr,
+			size_t len, int access);
+
+/*
+ * A copy in which an aligned 8-byte word is never seen half done.  For verbs,
+ * memory may have been unmapped; and may that of @iov be read?
+ * Errors: -EFAULT.
+ */
+int pier__soft_copy(const struct soft_ep *ep, void *dst, const void *src,
+		    size_t len);
+int pier__soft_readable(const struct soft_ep *ep, const struct iovec *iov,
+			int count);
 
 /* timer.c: call at @due (pier__soft_req_timer); PIER__NEVER: not at all. */
 void pier__soft_timer_set(struct soft_qp *qp, uint64_t due);

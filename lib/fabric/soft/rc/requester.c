@@ -153,8 +153,10 @@ static int put_payload(struct soft_qp *qp, struct soft_wqe *wqe,
 		tx->iov[0].iov_len = len;
 		n = len ? 1 : 0;
 	} else {
-		n = pier__soft_sge_map(qp->ep, wqe->sge, wqe->sges, off, len,
+		n = pier__soft_sge_map(qp, wqe->sge, wqe->sges, off, len,
 				       0, tx->iov);
+		if (n > 0 && pier__soft_readable(qp->ep, tx->iov, n))
+			n = -EFAULT;
 	}
 	if (n < 0)
 		return n;
@@ -202,7 +204,7 @@ static int put_read(struct soft_qp *qp, const struct soft_tx_note *note,
 	hdr->va = wqe->remote + off;
 	hdr->rkey = wqe->rkey;
 	hdr->dma_len = len;
-	n = pier__soft_sge_map(qp->ep, wqe->sge, wqe->sges, off, len,
+	n = pier__soft_sge_map(qp, wqe->sge, wqe->sges, off, len,
 			       IBV_ACCESS_LOCAL_WRITE, iov);
 	return n < 0 ? n : 0;
 }
@@ -220,7 +222,7 @@ static int put_atomic(struct soft_qp *qp, struct soft_wqe *wqe,
 	hdr->rkey = wqe->rkey;
 	hdr->swap_add = wqe->swap_add;
 	hdr->compare = wqe->compare;
-	n = pier__soft_sge_map(qp->ep, wqe->sge, wqe->sges, 0, 8,
+	n = pier__soft_sge_map(qp, wqe->sge, wqe->sges, 0, 8,
 			       IBV_ACCESS_LOCAL_WRITE, iov);
 	return n < 0 ? n : 0;
 }

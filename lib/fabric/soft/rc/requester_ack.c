@@ -5,6 +5,7 @@
 
 #include "core/clock.h"
 #include "fabric/soft/rc/qp.h"
+#include "fabric/soft/rc/window.h"
 
 /*
  * Between two retransmissions: this, or half the ack time if that is more, but
@@ -33,7 +34,7 @@ static const enum ibv_wc_opcode wc_opcodes[] = {
 void pier__soft_req_complete(struct soft_qp *qp, enum ibv_wc_status status)
 {
 	struct soft_req *req = &qp->req;
-	struct soft_wqe *wqe = req->head;
+	struct soft_wqe *wqe = req->head, *local = wqe->local;
 	struct ibv_wc wc = {
 		.wr_id = wqe->wr_id,
 		.status = status,
@@ -48,6 +49,8 @@ void pier__soft_req_complete(struct soft_qp *qp, enum ibv_wc_status status)
 	if (status || wqe->flags & IBV_SEND_SIGNALED)
 		pier__soft_cq_push(qp, qp->cq, &wc);
 	pier__soft_wqe_put(qp->ep, wqe);
+	if (local)
+		pier__soft_local_complete(qp, local, status);
 }
 
 static uint64_t ack_time(const struct soft_qp *qp)

@@ -55,9 +55,9 @@ static int put_result(struct soft_qp *qp, const struct soft_wqe *wqe,
 	uint32_t off = (uint32_t)(seq - wqe->first) * qp->mtu;
 
 	if (in->hdr.opcode == SOFT_ATOMIC_ACK)
-		return pier__soft_sge_fill(qp->ep, wqe->sge, wqe->sges, 0,
+		return pier__soft_sge_fill(qp, wqe->sge, wqe->sges, 0,
 					   &in->hdr.original, 8);
-	return pier__soft_sge_fill(qp->ep, wqe->sge, wqe->sges, off, in->data,
+	return pier__soft_sge_fill(qp, wqe->sge, wqe->sges, off, in->data,
 				   in->len);
 }
 

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The responder: requests executed, and duplicates. */
 #include <endian.h>
+#include <errno.h>
 #include <stdlib.h>
 
 #include "core/device_access.h"
+#include "core/landing.h"
 #include "fabric/soft/rc/qp.h"
+#include "fabric/soft/rc/window.h"
 
 void pier__soft_resp_init(struct soft_resp *resp, uint32_t psn)
 {
@@ -72,10 +75,16 @@ static bool has_imm(uint8_t opcode)
 	       opcode == SOFT_WRITE_LAST_IMM || opcode == SOFT_WRITE_ONLY_IMM;
 }
 
+static bool has_inv(uint8_t opcode)
+{
+	return opcode == SOFT_SEND_LAST_INV || opcode == SOFT_SEND_ONLY_INV;
+}
+
 static bool is_start(uint8_t opcode)
 {
 	return opcode == SOFT_SEND_FIRST || opcode == SOFT_WRITE_FIRST ||
 	       opcode == SOFT_SEND_ONLY || opcode == SOFT_SEND_ONLY_IMM ||
+	       opcode == SOFT_SEND_ONLY_INV ||
 	       opcode == SOFT_WRITE_ONLY || opcode == SOFT_WRITE_ONLY_IMM;
 }
 
@@ -122,6 +131,10 @@ static void received(struct soft_qp *qp, const struct soft_packet *in,
 		wc.wc_flags = IBV_WC_WITH_IMM;
 		wc.imm_data = in->hdr.imm;
 	}
+	if (has_inv(in->hdr.opcode)) {
+		wc.wc_flags = IBV_WC_WITH_INV;
+		wc.invalidated_rkey = in->hdr.invalidate;
+	}
 	if (in->hdr.solicited)
 		qp->recv_cq->solicited++;
 	pier__soft_resp_complete(qp, &wc);
@@ -157,10 +170,15 @@ static void resp_send(struct soft_qp *qp, const struct soft_packet *in)
 		receive_too_short(qp, in);
 		return;
 	}
-	if (pier__soft_sge_fill(qp->ep, resp->rwqe->sge, resp->rwqe->sges,
+	if (pier__soft_sge_fill(qp, resp->rwqe->sge, resp->rwqe->sges,
 				resp->total, in->data, in->len)) {
 		receive_failed(qp, in, IBV_WC_LOC_PROT_ERR,
 			       SOFT_NAK_OPERATIONAL);
+		return;
+	}
+	if (has_inv(in->hdr.opcode) &&
+	    !pier__soft_window_invalidate(qp, in->hdr.invalidate)) {
+		receive_failed(qp, in, IBV_WC_LOC_ACCESS_ERR, SOFT_NAK_ACCESS);
 		return;
 	}
 	resp->total += in->len;
@@ -187,10 +205,10 @@ static bool write_valid(const struct soft_qp *qp, const struct soft_packet *in)
 
 static void resp_write(struct soft_qp *qp, const struct soft_packet *in)
 {
-	const struct soft_mr_table *keys = qp->ep->keys;
 	struct soft_resp *resp = &qp->resp;
 	bool start = is_start(in->hdr.opcode), imm = has_imm(in->hdr.opcode);
 	uint32_t need = start ? in->hdr.dma_len : in->len;
+	void *to = NULL;
 
 	if (!write_valid(qp, in)) {
 		pier__soft_refuse(qp, in, SOFT_NAK_INVALID);
@@ -207,12 +225,17 @@ static void resp_write(struct soft_qp *qp, const struct soft_packet *in)
 		resp->remaining = in->hdr.dma_len;
 	}
 	/* At the start check the whole range, then each packet's part. */
-	if (need && !pier__soft_mr_find(keys, resp->rkey, resp->va, need,
-					IBV_ACCESS_REMOTE_WRITE)) {
+	if (need)
+		to = pier__soft_memory(qp, resp->rkey, resp->va, need,
+				       IBV_ACCESS_REMOTE_WRITE);
+	if (need && !to) {
 		pier__soft_refuse(qp, in, SOFT_NAK_ACCESS);
 		return;
 	}
-	pier__soft_copy((void *)(uintptr_t)resp->va, in->data, in->len);
+	if (pier__soft_copy(qp->ep, to, in->data, in->len)) {
+		pier__soft_refuse(qp, in, SOFT_NAK_ACCESS);
+		return;
+	}
 	resp->va += in->len;
 	resp->remaining -= in->len;
 	executed(qp, in, SOFT_IN_WRITE);
@@ -242,8 +265,8 @@ static void resp_read(struct soft_qp *qp, const struct soft_packet *in)
 		return;
 	}
 	if (hdr->dma_len &&
-	    !pier__soft_mr_find(qp->ep->keys, hdr->rkey, hdr->va,
-				hdr->dma_len, IBV_ACCESS_REMOTE_READ)) {
+	    !pier__soft_memory(qp, hdr->rkey, hdr->va, hdr->dma_len,
+			       IBV_ACCESS_REMOTE_READ)) {
 		resp->res_count--;	/* the place is not used */
 		pier__soft_refuse(qp, in, SOFT_NAK_ACCESS);
 		return;
@@ -263,21 +286,40 @@ static void resp_read(struct soft_qp *qp, const struct soft_packet *in)
 	pier__soft_reply_start(qp, res, 0, res->packets);
 }
 
-static uint64_t atomic_execute(const struct soft_hdr *hdr)
-{
-	uint64_t *word = (uint64_t *)(uintptr_t)hdr->va;
-	uint64_t original = hdr->compare;
+struct atomic {
+	uint64_t *word, original;
+	const struct soft_hdr *hdr;
+};
 
+static void atomic_execute(void *arg)
+{
+	struct atomic *atomic = arg;
+	const struct soft_hdr *hdr = atomic->hdr;
+
+	atomic->original = hdr->compare;
 	pier__device_access_begin();
 	if (hdr->opcode == SOFT_FETCH_ADD)
-		original = __atomic_fetch_add(word, hdr->swap_add,
-					      __ATOMIC_SEQ_CST);
+		atomic->original = __atomic_fetch_add(
+			atomic->word, hdr->swap_add, __ATOMIC_SEQ_CST);
 	else	/* on failure this makes original what was found */
-		__atomic_compare_exchange_n(word, &original, hdr->swap_add,
-					    false, __ATOMIC_SEQ_CST,
-					    __ATOMIC_SEQ_CST);
+		__atomic_compare_exchange_n(atomic->word, &atomic->original,
+					    hdr->swap_add, false,
+					    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 	pier__device_access_end();
-	return original;
+}
+
+/* Errors: -EACCES, -EFAULT. */
+static int atomic_try(const struct soft_qp *qp, struct atomic *atomic)
+{
+	atomic->word = pier__soft_memory(qp, atomic->hdr->rkey,
+					 atomic->hdr->va, 8,
+					 IBV_ACCESS_REMOTE_ATOMIC);
+	if (!atomic->word || (uintptr_t)atomic->word % 8)
+		return -EACCES;
+	if (qp->ep->verbs)
+		return pier__landing_call(atomic_execute, atomic);
+	atomic_execute(atomic);
+	return 0;
 }
 
 static void resp_atomic(struct soft_qp *qp, const struct soft_packet *in)
@@ -285,6 +327,7 @@ static void resp_atomic(struct soft_qp *qp, const struct soft_packet *in)
 	struct soft_resp *resp = &qp->resp;
 	const struct soft_hdr *hdr = &in->hdr;
 	struct soft_res *res = NULL;
+	struct atomic atomic = { .hdr = hdr };
 
 	if (resp->within == SOFT_IDLE && !in->len && resp->rd_max &&
 	    hdr->va % 8 == 0 && qp->access & IBV_ACCESS_REMOTE_ATOMIC)
@@ -293,8 +336,7 @@ static void resp_atomic(struct soft_qp *qp, const struct soft_packet *in)
 		pier__soft_refuse(qp, in, SOFT_NAK_INVALID);
 		return;
 	}
-	if (!pier__soft_mr_find(qp->ep->keys, hdr->rkey, hdr->va, 8,
-				IBV_ACCESS_REMOTE_ATOMIC)) {
+	if (atomic_try(qp, &atomic)) {
 		resp->res_count--;
 		pier__soft_refuse(qp, in, SOFT_NAK_ACCESS);
 		return;
@@ -302,7 +344,7 @@ static void resp_atomic(struct soft_qp *qp, const struct soft_packet *in)
 	resp->msn = (resp->msn + 1) & SOFT_PSN_MASK;
 	*res = (struct soft_res) {
 		.seq = resp->epsn,
-		.original = atomic_execute(hdr),
+		.original = atomic.original,
 		.packets = 1,
 		.msn = resp->msn,
 		.atomic = true,
@@ -343,6 +385,14 @@ static void resp_expected(struct soft_qp *qp, const struct soft_packet *in)
 	case SOFT_SEND_ONLY_IMM:
 		resp_send(qp, in);
 		break;
+	case SOFT_SEND_LAST_INV:
+	case SOFT_SEND_ONLY_INV:
+		/* Only programs of verbs have memory windows. */
+		if (qp->ep->verbs)
+			resp_send(qp, in);
+		else
+			pier__soft_refuse(qp, in, SOFT_NAK_INVALID);
+		break;
 	case SOFT_WRITE_FIRST:
 	case SOFT_WRITE_MIDDLE:
 	case SOFT_WRITE_LAST:
@@ -359,7 +409,6 @@ static void resp_expected(struct soft_qp *qp, const struct soft_packet *in)
 		resp_atomic(qp, in);
 		break;
 	default:
-		/* SEND with invalidate: there are no memory windows. */
 		pier__soft_refuse(qp, in, SOFT_NAK_INVALID);
 	}
 }

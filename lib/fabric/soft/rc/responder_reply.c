@@ -165,11 +165,13 @@ static int put_read(struct soft_qp *qp, const struct soft_res *res,
 		len = qp->mtu;
 	if (!len)
 		return 1;
-	if (!pier__soft_mr_find(qp->ep->keys, res->rkey, res->va + off, len,
-				IBV_ACCESS_REMOTE_READ))
+	tx->iov[0].iov_base = pier__soft_memory(qp, res->rkey, res->va + off,
+						len, IBV_ACCESS_REMOTE_READ);
+	if (!tx->iov[0].iov_base)
 		return 0;
-	tx->iov[0].iov_base = (void *)(uintptr_t)(res->va + off);
 	tx->iov[0].iov_len = len;
+	if (pier__soft_readable(qp->ep, tx->iov, 1))
+		return 0;
 	tx->iov_count = 1;
 	tx->payload_len = len;
 	return 1;

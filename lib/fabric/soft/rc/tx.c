@@ -2,6 +2,7 @@
 /* The batch of packets to send: which QP sends next, and how many packets. */
 #include <errno.h>
 
+#include "core/landing.h"
 #include "core/probe.h"
 #include "core/roce.h"
 #include "fabric/soft/rc/qp.h"
@@ -67,6 +68,34 @@ static void tx_count(const struct soft_tx_note *note, const struct soft_tx *tx)
 		pier__soft_reply_sent(qp, note);
 }
 
+struct sending {
+	struct soft_io *io;
+	const struct soft_tx *tx;
+	int count, took;
+};
+
+static void send_guarded(void *arg)
+{
+	struct sending *sending = arg;
+
+	sending->took = sending->io->ops->send(sending->io, sending->tx,
+					       sending->count);
+}
+
+/*
+ * Memory that another thread unmaps meanwhile: nothing is taken.  A packet that
+ * has left is repeated.
+ */
+static int send_some(const struct soft_ep *ep, struct soft_io *io,
+		     const struct soft_tx *tx, int count)
+{
+	struct sending sending = { .io = io, .tx = tx, .count = count };
+
+	if (!ep->verbs)
+		return io->ops->send(io, tx, count);
+	return pier__landing_call(send_guarded, &sending) ? 0 : sending.took;
+}
+
 /* Send the batch, each packet by its QP's socket.  Returns how many. */
 static int tx_send(struct soft_ep *ep)
 {
@@ -78,7 +107,7 @@ static int tx_send(struct soft_ep *ep)
 		for (n = 1; i + n < count; n++)
 			if (ep->note[i + n].qp->io != io)
 				break;
-		took = io->ops->send(io, &ep->tx[i], n);
+		took = send_some(ep, io, &ep->tx[i], n);
 		if (took < n)
 			return i + (took > 0 ? took : 0);
 	}
@@ -194,7 +223,7 @@ void pier__soft_tx_datagram(struct soft_ep *ep, struct soft_io *io,
 	tx->pad = -tx->payload_len & 3;
 	hdr->pad = tx->pad;
 	tx->hdr_len = (uint8_t)pier__soft_encode(hdr, tx->hdr);
-	if (io->ops->send(io, tx, 1) != 1)
+	if (send_some(ep, io, tx, 1) != 1)
 		return;
 	pier__soft_add(ep->counters, SOFT_COUNTER(tx_packets), 1);
 	pier__soft_add(ep->counters, SOFT_COUNTER(tx_bytes),

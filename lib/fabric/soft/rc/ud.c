@@ -64,11 +64,11 @@ static bool map(const struct soft_qp *qp, const struct ibv_send_wr *wr,
 	int n, i;
 
 	if (!(wr->send_flags & IBV_SEND_INLINE)) {
-		n = pier__soft_sge_map(qp->ep, wr->sg_list,
+		n = pier__soft_sge_map(qp, wr->sg_list,
 				       (uint32_t)wr->num_sge, 0,
 				       tx->payload_len, 0, tx->iov);
 		tx->iov_count = n < 0 ? 0 : (uint32_t)n;
-		return n >= 0;
+		return n >= 0 && !pier__soft_readable(qp->ep, tx->iov, n);
 	}
 	for (i = 0, n = 0; i < wr->num_sge; i++)
 		if (wr->sg_list[i].length)
@@ -193,9 +193,9 @@ static enum ibv_wc_status fill_receive(const struct soft_qp *qp,
 	uint8_t grh[SOFT_GRH_LEN];
 
 	fill_grh(rx, grh);
-	if (pier__soft_sge_fill(qp->ep, rwqe->sge, rwqe->sges, 0, grh,
+	if (pier__soft_sge_fill(qp, rwqe->sge, rwqe->sges, 0, grh,
 				SOFT_GRH_LEN) ||
-	    pier__soft_sge_fill(qp->ep, rwqe->sge, rwqe->sges, SOFT_GRH_LEN,
+	    pier__soft_sge_fill(qp, rwqe->sge, rwqe->sges, SOFT_GRH_LEN,
 				in->data, in->len))
 		return IBV_WC_LOC_PROT_ERR;
 	return IBV_WC_SUCCESS;
