@@ -46,6 +46,7 @@ struct dropin_context {
 
 struct dropin_pd {
 	struct ibv_pd pd;		/* first */
+	struct dropin_pd *parent;	/* whose keys it has; NULL: its own */
 	atomic_int objects;
 };
 
@@ -136,6 +137,28 @@ int pier__dropin_post_srq(struct ibv_srq *srq, struct ibv_recv_wr *wr,
 int pier__dropin_poll(struct ibv_cq *cq, int max, struct ibv_wc *wc);
 int pier__dropin_arm(struct ibv_cq *cq, int solicited);
 
+/* ibv_pd.c: the same; and what the keys of @pd are bound to. */
+struct ibv_td *pier__dropin_alloc_td(struct ibv_context *context,
+				     struct ibv_td_init_attr *attr);
+int pier__dropin_dealloc_td(struct ibv_td *td);
+struct ibv_pd *
+pier__dropin_alloc_parent_domain(struct ibv_context *context,
+				 struct ibv_parent_domain_init_attr *attr);
+const void *pier__dropin_pd_of(struct ibv_pd *pd);
+void pier__dropin_pd_count(struct ibv_pd *pd, int change);
+
+/* ibv_mr.c: the same. */
+int pier__dropin_advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice,
+			   uint32_t flags, struct ibv_sge *sge, uint32_t count);
+
+/* ibv_mw.c: the same.  post_local() is made between begin and end. */
+struct ibv_mw *pier__dropin_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type);
+int pier__dropin_dealloc_mw(struct ibv_mw *mw);
+int pier__dropin_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw,
+			 struct ibv_mw_bind *bind);
+int pier__dropin_post_local(struct soft_qp *queue,
+			    const struct ibv_send_wr *wr);
+
 /* ibv_cq_ex.c, ibv_wr.c: as the members of struct verbs_context. */
 struct ibv_cq_ex *pier__dropin_create_cq_ex(struct ibv_context *context,
 					    struct ibv_cq_init_attr_ex *attr);
@@ -146,9 +169,12 @@ void pier__dropin_batch_free(struct dropin_batch *batch);
 /* ibv_cq.c: unread completions of a QP were dropped.  Between begin and end. */
 void pier__dropin_dropped(struct ibv_cq *cq);
 
-/* ibv_query.c: as the member query_port of struct verbs_context. */
+/* ibv_query.c: as members of struct verbs_context. */
 int pier__dropin_query_port(struct ibv_context *context, uint8_t port,
 			    struct ibv_port_attr *ret, size_t len);
+int pier__dropin_query_device_ex(struct ibv_context *context,
+				 const struct ibv_query_device_ex_input *input,
+				 struct ibv_device_attr_ex *ret, size_t len);
 
 /* ibv_channel.c: @cq has one more event; it has none, and never will. */
 void pier__dropin_event(struct dropin_cq *cq);

@@ -53,13 +53,13 @@ struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 	}
 	ah->ah.context = pd->context;
 	ah->ah.pd = pd;
-	atomic_fetch_add(&((struct dropin_pd *)pd)->objects, 1);
+	pier__dropin_pd_count(pd, 1);
 	return &ah->ah;
 }
 
 int ibv_destroy_ah(struct ibv_ah *ah)
 {
-	atomic_fetch_sub(&((struct dropin_pd *)ah->pd)->objects, 1);
+	pier__dropin_pd_count(ah->pd, -1);
 	free(ah);
 	return 0;
 }

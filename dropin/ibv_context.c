@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "core/fail.h"
 #include "dropin/cm.h"
@@ -44,8 +45,16 @@ static void set_calls(struct dropin_context *ctx)
 
 	verbs->sz = sizeof(*verbs);
 	verbs->query_port = pier__dropin_query_port;
+	verbs->query_device_ex = pier__dropin_query_device_ex;
+	verbs->advise_mr = pier__dropin_advise_mr;
+	verbs->alloc_td = pier__dropin_alloc_td;
+	verbs->dealloc_td = pier__dropin_dealloc_td;
+	verbs->alloc_parent_domain = pier__dropin_alloc_parent_domain;
 	verbs->create_cq_ex = pier__dropin_create_cq_ex;
 	verbs->create_qp_ex = pier__dropin_create_qp_ex;
+	context->ops.alloc_mw = pier__dropin_alloc_mw;
+	context->ops.bind_mw = pier__dropin_bind_mw;
+	context->ops.dealloc_mw = pier__dropin_dealloc_mw;
 	context->ops.poll_cq = pier__dropin_poll;
 	context->ops.req_notify_cq = pier__dropin_arm;
 	context->ops.post_send = pier__dropin_post_send;
@@ -62,7 +71,6 @@ static void set_context(struct dropin_context *ctx,
 	atomic_fetch_add(&device->refs, 1);
 	ctx->device = device;
 	context->device = &device->dev;
-	context->cmd_fd = -1;
 	context->async_fd = ctx->fdev->event_fd;
 	context->num_comp_vectors = 1;
 	pthread_mutex_init(&context->mutex, NULL);
@@ -83,6 +91,8 @@ struct ibv_context *ibv_open_device(struct ibv_device *dev)
 	err = pier__soft_chan_create_verbs(ctx->fdev, &ctx->chan);
 	if (err)
 		goto err_close;
+	/* Programs duplicate it, to import the device: that fails. */
+	ctx->verbs.context.cmd_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	set_context(ctx, device);
 	return &ctx->verbs.context;
 
@@ -106,6 +116,8 @@ int ibv_close_device(struct ibv_context *context)
 
 	pier__soft_chan_destroy(ctx->chan);
 	pier__soft_dev.close(ctx->fdev);
+	if (context->cmd_fd >= 0)
+		close(context->cmd_fd);
 	pthread_mutex_destroy(&context->mutex);
 	pier__dropin_device_put(ctx->device);
 	free(ctx);

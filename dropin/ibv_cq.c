@@ -91,6 +91,22 @@ struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe,
 	return &cq->cq;
 }
 
+int ibv_resize_cq(struct ibv_cq *ibcq, int cqe)
+{
+	struct soft_chan *chan = dropin_chan(ibcq->context);
+	struct dropin_cq *cq = cq_of(ibcq);
+	int err;
+
+	if (cqe < 1 || (uint32_t)cqe > chan->chan.fdev->port.limits.cqe)
+		return EINVAL;
+	pier__soft_chan_begin(chan);
+	err = pier__soft_cq_resize(&cq->soft.queue, (uint32_t)cqe);
+	if (!err)
+		ibcq->cqe = cqe;
+	pier__soft_chan_end(chan, 0);
+	return pier__dropin_errno(err);
+}
+
 /* As verbs has it: until all events that were taken are acknowledged. */
 static void wait_for_acks(struct dropin_cq *cq)
 {

@@ -6,6 +6,12 @@
 #include "dropin/dropin.h"
 #include "fabric/soft/rc/qpn.h"
 
+/* A request without a packet, which the queue of the others does not take. */
+static bool is_local(const struct ibv_send_wr *wr)
+{
+	return wr->opcode == IBV_WR_LOCAL_INV || wr->opcode == IBV_WR_BIND_MW;
+}
+
 /* All of the chain are to be signalled, which the program has not written. */
 static int post_signalled(struct soft_qp *queue, struct ibv_send_wr *wr,
 			  struct ibv_send_wr **bad)
@@ -17,13 +23,29 @@ static int post_signalled(struct soft_qp *queue, struct ibv_send_wr *wr,
 		one = *wr;
 		one.next = NULL;
 		one.send_flags |= IBV_SEND_SIGNALED;
-		err = pier__soft_qp_post(queue, &one, &one_bad);
+		err = is_local(wr) ? pier__dropin_post_local(queue, &one) :
+				     pier__soft_qp_post(queue, &one, &one_bad);
 		if (err) {
 			*bad = wr;
 			return err;
 		}
 	}
 	return 0;
+}
+
+/* The chain, in which local requests are rare. */
+static int post_chain(struct soft_qp *queue, struct ibv_send_wr *wr,
+		      struct ibv_send_wr **bad)
+{
+	int err = pier__soft_qp_post(queue, wr, bad);
+
+	while (err && is_local(*bad)) {
+		err = pier__dropin_post_local(queue, *bad);
+		if (err || !(*bad)->next)
+			break;
+		err = pier__soft_qp_post(queue, (*bad)->next, bad);
+	}
+	return err;
 }
 
 /* To a RoCE device, whose replies come to its UDP port. */
@@ -66,7 +88,7 @@ static int post(struct soft_chan *chan, struct dropin_qp *qp,
 	if (qp->qp.qp_type == IBV_QPT_UD)
 		return post_datagrams(chan, qp, wr, bad);
 	return qp->signal_all ? post_signalled(qp->queue, wr, bad) :
-				pier__soft_qp_post(qp->queue, wr, bad);
+				post_chain(qp->queue, wr, bad);
 }
 
 int pier__dropin_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,

@@ -46,6 +46,7 @@ static struct soft_cq *queue_of(struct ibv_cq *cq)
 
 /* Between begin and end. */
 static int queues_create(struct dropin_qp *qp, struct soft_chan *chan,
+			 struct ibv_pd *pd,
 			 const struct ibv_qp_init_attr *init)
 {
 	uint32_t mtu = 128u << pier__port_mtu(&chan->chan.fdev->port);
@@ -65,6 +66,7 @@ static int queues_create(struct dropin_qp *qp, struct soft_chan *chan,
 		pier__soft_srq_destroy(qp->own);
 		return err;
 	}
+	pier__soft_qp_protect(qp->queue, pier__dropin_pd_of(pd));
 	pier__soft_qp_recv_by(qp->queue, queue_of(init->recv_cq), qp->own);
 	if (init->qp_type == IBV_QPT_UD)
 		pier__soft_ud_set(qp->queue, mtu);
@@ -75,7 +77,7 @@ static void count_users(struct dropin_qp *qp, int change)
 {
 	struct ibv_qp *ibqp = &qp->qp;
 
-	atomic_fetch_add(&((struct dropin_pd *)ibqp->pd)->objects, change);
+	pier__dropin_pd_count(ibqp->pd, change);
 	atomic_fetch_add(&((struct dropin_cq *)ibqp->send_cq)->objects,
 			 change);
 	atomic_fetch_add(&((struct dropin_cq *)ibqp->recv_cq)->objects,
@@ -117,7 +119,7 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
 		return pier__dropin_null(-ENOMEM);
 	qp->cap = granted(init);
 	pier__soft_chan_begin(chan);
-	err = queues_create(qp, chan, init);
+	err = queues_create(qp, chan, pd, init);
 	pier__soft_chan_end(chan, 0);
 	if (err) {
 		free(qp);

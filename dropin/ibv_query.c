@@ -18,6 +18,7 @@
 #define PHYS_LINK_UP 5
 #define WIDTH_1X 1
 #define SPEED_SDR 1		/* the kernel has no speed of such a device */
+#define NO_VENDOR 0xffffff	/* of none that has an OUI, as kernel drivers */
 #define SYSFS_ROCE_V2 1		/* of the private call ibv_query_gid_type() */
 
 int ibv_query_gid_type(struct ibv_context *context, uint8_t port_num,
@@ -51,6 +52,7 @@ static void fill_limits(const struct pier__limits *limits,
 	ret->max_cq = 1 << 16;
 	ret->max_cqe = (int)limits->cqe;
 	ret->max_mr = 1 << 20;
+	ret->max_mw = 1 << 20;
 	ret->max_pd = 1 << 16;
 	ret->max_qp_rd_atom = (int)limits->rd_atomic;
 	ret->max_qp_init_rd_atom = (int)limits->rd_atomic;
@@ -63,18 +65,51 @@ static void fill_limits(const struct pier__limits *limits,
 	ret->max_pkeys = (uint16_t)limits->pkeys;
 }
 
-/* What is not there, such as memory windows, has a limit of 0. */
+/* What is not there, such as multicast, has a limit of 0. */
 int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *ret)
 {
 	const struct pier__port *port = &dropin_of(context)->fdev->port;
 
 	memset(ret, 0, sizeof(*ret));
 	snprintf(ret->fw_ver, sizeof(ret->fw_ver), "%s", pier_version());
+	ret->vendor_id = NO_VENDOR;
+	ret->device_cap_flags = IBV_DEVICE_MEM_WINDOW |
+				IBV_DEVICE_MEM_WINDOW_TYPE_2B;
 	ret->node_guid = htobe64(port->guid);
 	ret->sys_image_guid = ret->node_guid;
 	ret->page_size_cap = (uint64_t)-sysconf(_SC_PAGESIZE);
 	ret->phys_port_cnt = 1;
 	fill_limits(&port->limits, ret);
+	return 0;
+}
+
+/* Memory that is mapped later is as good as that which is now. */
+static void fill_odp(struct ibv_device_attr_ex *ret)
+{
+	ret->odp_caps.general_caps = IBV_ODP_SUPPORT | IBV_ODP_SUPPORT_IMPLICIT;
+	ret->odp_caps.per_transport_caps.rc_odp_caps =
+		IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV |
+		IBV_ODP_SUPPORT_WRITE | IBV_ODP_SUPPORT_READ |
+		IBV_ODP_SUPPORT_ATOMIC | IBV_ODP_SUPPORT_SRQ_RECV;
+	ret->odp_caps.per_transport_caps.ud_odp_caps =
+		IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV;
+}
+
+/* A program that is older than the header has a shorter struct. */
+int pier__dropin_query_device_ex(struct ibv_context *context,
+				 const struct ibv_query_device_ex_input *input,
+				 struct ibv_device_attr_ex *ret, size_t len)
+{
+	struct ibv_device_attr_ex attr = { 0 };
+
+	if (len < sizeof(attr.orig_attr) || (input && input->comp_mask))
+		return EINVAL;
+	ibv_query_device(context, &attr.orig_attr);
+	fill_odp(&attr);
+	attr.device_cap_flags_ex = attr.orig_attr.device_cap_flags;
+	attr.phys_port_cnt_ex = attr.orig_attr.phys_port_cnt;
+	memset(ret, 0, len);
+	memcpy(ret, &attr, len < sizeof(attr) ? len : sizeof(attr));
 	return 0;
 }
 
@@ -177,7 +212,9 @@ ssize_t _ibv_query_gid_table(struct ibv_context *context,
 	if (flags || size < sizeof(*entries))
 		return -EOPNOTSUPP;
 	port_now(context, 1, &port);
-	for (i = 0; i < port.gid_count && i < max; i++)
+	if (port.gid_count > max)
+		return -EINVAL;
+	for (i = 0; i < port.gid_count; i++)
 		fill_gid(context, &port, i, (struct ibv_gid_entry *)
 			 ((char *)entries + i * size));
 	return (ssize_t)i;

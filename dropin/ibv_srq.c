@@ -34,7 +34,7 @@ struct ibv_srq *ibv_create_srq(struct ibv_pd *pd,
 	srq->srq.pd = pd;
 	pthread_mutex_init(&srq->srq.mutex, NULL);
 	pthread_cond_init(&srq->srq.cond, NULL);
-	atomic_fetch_add(&((struct dropin_pd *)pd)->objects, 1);
+	pier__dropin_pd_count(pd, 1);
 	return &srq->srq;
 }
 
@@ -54,7 +54,7 @@ int ibv_destroy_srq(struct ibv_srq *ibsrq)
 	pier__soft_chan_begin(chan);
 	pier__soft_srq_destroy(srq->queue);
 	pier__soft_chan_end(chan, 0);
-	atomic_fetch_sub(&((struct dropin_pd *)ibsrq->pd)->objects, 1);
+	pier__dropin_pd_count(ibsrq->pd, -1);
 	pthread_cond_destroy(&ibsrq->cond);
 	pthread_mutex_destroy(&ibsrq->mutex);
 	free(srq);

@@ -26,7 +26,9 @@ EXTRA_DIST += %D%/libibverbs.map
 	%D%/ibv_cq_ex.c \
 	%D%/ibv_device.c \
 	%D%/ibv_mr.c \
+	%D%/ibv_mw.c \
 	%D%/ibv_other.c \
+	%D%/ibv_pd.c \
 	%D%/ibv_post.c \
 	%D%/ibv_private.c \
 	%D%/ibv_qp.c \

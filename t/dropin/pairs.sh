@@ -42,7 +42,7 @@ a_device_is_described()
 	    tr -s '\t' ' ' <"$tmp/out" >"$tmp/words" &&
 	    says "$tmp/words" "hca_id: soft_lo" "PORT_ACTIVE (4)" \
 		"link_layer: Ethernet" "atomic_cap: ATOMIC_GLOB" \
-		"::ffff:127.0.0.1, RoCE v2" "max_ah: 1048576" "max_mw: 0"
+		"::ffff:127.0.0.1, RoCE v2" "max_ah: 1048576" "max_mw: 1048576"
 }
 
 # -c compares what was received.
