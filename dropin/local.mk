@@ -75,10 +75,12 @@ EXTRA_DIST += %D%/librdmacm.map
 %C%_libpier_files_la_CPPFLAGS = $(AM_CPPFLAGS) -U_FORTIFY_SOURCE
 %C%_libpier_files_la_LIBADD = %D%/libibverbs.la
 %C%_libpier_files_la_LDFLAGS = $(AM_LDFLAGS) -shared -avoid-version \
-	-export-symbols-regex '^(__)?(open|fopen|stat|access)'
+	-export-symbols-regex '^(__)?(f?open|[fl]?stat|f?access|re|close)'
 %C%_libpier_files_la_SOURCES = \
 	%D%/dropin.h \
 	%D%/files/files.c \
 	%D%/files/files.h \
 	%D%/files/files_calls.c \
+	%D%/files/folder.c \
+	%D%/files/folder_calls.c \
 	# end, sorted

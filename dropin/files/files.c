@@ -12,9 +12,11 @@
 #include "dropin/dropin.h"
 #include "dropin/files/files.h"
 
-#define DEVICES "/sys/class/infiniband/"
-#define VERBS "/sys/class/infiniband_verbs/"
-#define NODES "/dev/infiniband/"
+#define DEVICES DROPIN_DEVICES "/"
+#define VERBS DROPIN_VERBS "/"
+#define NODES DROPIN_NODES "/"
+#define INTERFACES "/sys/class/net/"
+#define FOLDER "/sys/class"	/* one that is there, to look at */
 #define VERBS_ABI 6
 #define CONTENT_MAX 256
 
@@ -124,12 +126,24 @@ static const struct file files[] = {
 	{ "ports/1/state", false, print_state },
 };
 
-/* What follows @prefix in @text, or NULL. */
-static const char *behind(const char *text, const char *prefix)
+const char *pier__dropin_file_name(size_t i, bool *by_gid)
+{
+	if (i >= sizeof(files) / sizeof(files[0]))
+		return NULL;
+	*by_gid = files[i].by_gid;
+	return files[i].name;
+}
+
+const char *pier__dropin_behind(const char *text, const char *prefix)
 {
 	size_t len = strlen(prefix);
 
 	return strncmp(text, prefix, len) ? NULL : text + len;
+}
+
+static const char *behind(const char *text, const char *prefix)
+{
+	return pier__dropin_behind(text, prefix);
 }
 
 /* Is @text the index of a GID of @port? */
@@ -208,6 +222,46 @@ static bool find(const char *path, char *ret)
 	return found;
 }
 
+/* The path of @name, below the `device` of @port; false: it is a folder. */
+static bool of_interface(const struct pier__port *port, const char *name,
+			 char *ret)
+{
+	const char *rest = behind(name, "net");
+
+	if (rest && (!*rest || !rest[1]))
+		return false;
+	if (rest && *rest == '/')
+		snprintf(ret, PATH_MAX, INTERFACES "%s", rest + 1);
+	else
+		snprintf(ret, PATH_MAX, INTERFACES "%s/device/%s",
+			 port->netdev, name);
+	return true;
+}
+
+/* A file of the interface in place of @path; false: it is none such. */
+static bool find_interface(const char *path, char *ret)
+{
+	const char *name = behind(path, DEVICES);
+	struct ibv_device **list;
+	bool found = false;
+	size_t i;
+
+	if (!name || !strstr(name, "/device/"))
+		return false;
+	list = ibv_get_device_list(NULL);
+	for (i = 0; list && list[i] && !found; i++) {
+		const char *rest = within(name, list[i]->name);
+
+		rest = rest ? within(rest, "device") : NULL;
+		found = rest && *rest &&
+			of_interface(&((struct dropin_device *)list[i])->port,
+				     rest, ret);
+	}
+	if (list)
+		ibv_free_device_list(list);
+	return found;
+}
+
 /* An unnamed file with @content.  Returns its path; NULL: it failed. */
 static const char *file_new(const char *content, struct dropin_file *ret)
 {
@@ -238,12 +292,28 @@ const char *pier__dropin_file_open(const char *path, struct dropin_file *ret)
 	if (!strcmp(path, VERBS "abi_version")) {
 		sprintf(content, "%d\n", VERBS_ABI);
 		instead = file_new(content, ret);
+	} else if (find_interface(path, ret->path)) {
+		instead = ret->path;
 	} else if (find(path, content)) {
 		instead = behind(path, NODES) ? "/dev/null" :
 						file_new(content, ret);
 	}
 	errno = err;
 	return instead ? instead : path;
+}
+
+const char *pier__dropin_file_look(const char *path, struct dropin_file *ret)
+{
+	const char *instead = pier__dropin_file_open(path, ret);
+	struct dropin_names names;
+	int err = errno;
+
+	if (path && instead == path && pier__dropin_folder(path, &names)) {
+		free(names.name);
+		instead = FOLDER;
+	}
+	errno = err;
+	return instead;
 }
 
 void pier__dropin_file_close(struct dropin_file *file)

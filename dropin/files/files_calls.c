@@ -3,11 +3,11 @@
  * The calls of the C library by which programs look for files, in front of
  * those.  The 64 of some is that of large files, which these are not.
  */
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,21 +19,18 @@ typedef int open_call(const char *path, int flags, mode_t mode);
 typedef int openat_call(int dir, const char *path, int flags, mode_t mode);
 typedef FILE *fopen_call(const char *path, const char *mode);
 typedef int stat_call(const char *path, struct stat *ret);
+typedef int fstatat_call(int dir, const char *path, struct stat *ret,
+			 int flags);
+typedef int faccessat_call(int dir, const char *path, int mode, int flags);
+typedef char *realpath_call(const char *path, char *ret);
 typedef int access_call(const char *path, int mode);
 
 /* Of fortified programs, without a mode. */
 int __open_2(const char *path, int flags);
 
-/* The C library's call of that name, which *@ret becomes once. */
 static void find(void *ret, const char *name)
 {
-	void *call;
-
-	memcpy(&call, ret, sizeof(call));
-	if (call)
-		return;
-	call = dlsym(RTLD_NEXT, name);
-	memcpy(ret, &call, sizeof(call));
+	pier__dropin_next(ret, name);
 }
 
 /* The mode behind the last named argument, if there is one. */
@@ -111,16 +108,80 @@ FILE *fopen(const char *path, const char *mode)
 	return fopen_by(call, path, mode);
 }
 
+static int stat_by(stat_call *call, const char *path, struct stat *ret)
+{
+	struct dropin_file file;
+	int err = call(pier__dropin_file_look(path, &file), ret);
+
+	pier__dropin_file_close(&file);
+	return err;
+}
+
 int stat(const char *path, struct stat *ret)
+{
+	static stat_call *call;
+
+	find(&call, "stat");
+	return stat_by(call, path, ret);
+}
+
+int lstat(const char *path, struct stat *ret)
 {
 	static stat_call *call;
 	struct dropin_file file;
 	int err;
 
-	find(&call, "stat");
-	err = call(pier__dropin_file_open(path, &file), ret);
+	find(&call, "lstat");
+	path = pier__dropin_file_look(path, &file);
+	err = file.fd < 0 ? call(path, ret) : stat(path, ret);
 	pier__dropin_file_close(&file);
 	return err;
+}
+
+/* Flags for a file in place of another, which is no link. */
+static int flags_of(const struct dropin_file *file, int flags)
+{
+	return file->fd < 0 ? flags : flags & ~AT_SYMLINK_NOFOLLOW;
+}
+
+int fstatat(int dir, const char *path, struct stat *ret, int flags)
+{
+	static fstatat_call *call;
+	struct dropin_file file;
+	int err;
+
+	find(&call, "fstatat");
+	path = pier__dropin_file_look(path, &file);
+	err = call(dir, path, ret, flags_of(&file, flags));
+	pier__dropin_file_close(&file);
+	return err;
+}
+
+int faccessat(int dir, const char *path, int mode, int flags)
+{
+	static faccessat_call *call;
+	struct dropin_file file;
+	int err;
+
+	find(&call, "faccessat");
+	err = call(dir, pier__dropin_file_look(path, &file), mode, flags);
+	pier__dropin_file_close(&file);
+	return err;
+}
+
+/* As it is asked for, if it is there. */
+char *realpath(const char *restrict path, char *restrict ret)
+{
+	static realpath_call *call;
+	struct dropin_file file;
+	const char *instead = pier__dropin_file_look(path, &file);
+	bool own = file.fd >= 0 || (instead != path && instead != file.path);
+
+	pier__dropin_file_close(&file);
+	find(&call, "realpath");
+	if (!own)
+		return call(instead, ret);
+	return ret ? strcpy(ret, path) : strdup(path);
 }
 
 int access(const char *path, int mode)
@@ -130,7 +191,7 @@ int access(const char *path, int mode)
 	int err;
 
 	find(&call, "access");
-	err = call(pier__dropin_file_open(path, &file), mode);
+	err = call(pier__dropin_file_look(path, &file), mode);
 	pier__dropin_file_close(&file);
 	return err;
 }
@@ -139,6 +200,10 @@ int access(const char *path, int mode)
 #ifdef __GLIBC__
 
 typedef int stat64_call(const char *path, struct stat64 *ret);
+typedef int fstatat64_call(int dir, const char *path, struct stat64 *ret,
+			   int flags);
+typedef int statx_call(int dir, const char *path, int flags,
+		       unsigned int mask, struct statx *ret);
 
 int __open64_2(const char *path, int flags);
 
@@ -181,14 +246,59 @@ FILE *fopen64(const char *path, const char *mode)
 	return fopen_by(call, path, mode);
 }
 
+static int stat64_by(stat64_call *call, const char *path, struct stat64 *ret)
+{
+	struct dropin_file file;
+	int err = call(pier__dropin_file_look(path, &file), ret);
+
+	pier__dropin_file_close(&file);
+	return err;
+}
+
 int stat64(const char *path, struct stat64 *ret)
+{
+	static stat64_call *call;
+
+	find(&call, "stat64");
+	return stat64_by(call, path, ret);
+}
+
+int lstat64(const char *path, struct stat64 *ret)
 {
 	static stat64_call *call;
 	struct dropin_file file;
 	int err;
 
-	find(&call, "stat64");
-	err = call(pier__dropin_file_open(path, &file), ret);
+	find(&call, "lstat64");
+	path = pier__dropin_file_look(path, &file);
+	err = file.fd < 0 ? call(path, ret) : stat64(path, ret);
+	pier__dropin_file_close(&file);
+	return err;
+}
+
+int fstatat64(int dir, const char *path, struct stat64 *ret, int flags)
+{
+	static fstatat64_call *call;
+	struct dropin_file file;
+	int err;
+
+	find(&call, "fstatat64");
+	path = pier__dropin_file_look(path, &file);
+	err = call(dir, path, ret, flags_of(&file, flags));
+	pier__dropin_file_close(&file);
+	return err;
+}
+
+int statx(int dir, const char *restrict path, int flags, unsigned int mask,
+	  struct statx *restrict ret)
+{
+	static statx_call *call;
+	struct dropin_file file;
+	int err;
+
+	find(&call, "statx");
+	path = pier__dropin_file_look(path, &file);
+	err = call(dir, path, flags_of(&file, flags), mask, ret);
 	pier__dropin_file_close(&file);
 	return err;
 }

@@ -47,6 +47,47 @@ a_device_has_a_node()
 	    has /sys/class/infiniband_verbs/abi_version 6
 }
 
+# lists FOLDER NAME...
+lists()
+{
+	folder=$1
+	shift
+	status 0 "$pier" run -- ls "$folder" || return
+	[ "$(echo $(cat "$tmp/out"))" = "$*" ] || {
+		echo "$folder has $(cat "$tmp/out"), not $*"
+		return 1
+	}
+}
+
+folders_are_listed()
+{
+	node && lists $port gid_attrs gids lid link_layer phys_state pkeys \
+	    rate state && lists $port/pkeys/ 0 &&
+	    lists /sys/class/infiniband/soft_lo device node_guid node_type \
+		ports sys_image_guid &&
+	    lists /sys/class/infiniband_verbs/$node ibdev &&
+	    status 0 "$pier" run -- ls /sys/class/infiniband /dev/infiniband &&
+	    says "$tmp/out" soft_lo "$node"
+}
+
+folders_are_looked_at()
+{
+	for folder in /sys/class/infiniband $port /dev/infiniband; do
+		status 0 "$pier" run -- test -d $folder || return
+	done
+	status 0 "$pier" run -- ls -l $port/state &&
+	    says "$tmp/out" "-r--r--r--"
+}
+
+a_device_has_an_interface()
+{
+	lists /sys/class/infiniband/soft_lo/device/net lo &&
+	    has /sys/class/infiniband/soft_lo/device/net/lo/address \
+		00:00:00:00:00:00 &&
+	    status 1 "$pier" run -- test -e \
+		/sys/class/infiniband/soft_lo/device/nosuch
+}
+
 what_is_not_there_is_not_found()
 {
 	for file in $port/nosuch $port/stat $port/states $port/gids/99 \
@@ -74,6 +115,9 @@ files_of_others_are_as_they_were()
 
 run a_port_is_described
 run a_device_has_a_node
+run folders_are_listed
+run folders_are_looked_at
+run a_device_has_an_interface
 run what_is_not_there_is_not_found
 run files_are_not_written
 run files_of_others_are_as_they_were

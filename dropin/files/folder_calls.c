@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The calls of the C library that list folders, in front of those: of a folder
+ * of soft devices the program gets a stream of another one, and its names from
+ * here.
+ */
+#include <dirent.h>
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dropin/files/files.h"
+
+#define OTHER "/"
+
+/* A stream in place of that of a soft device's folder. */
+struct listing {
+	struct listing *next;
+	DIR *dir;
+	struct dropin_names names;
+	size_t at;
+	struct dirent entry;
+#ifdef __GLIBC__
+	struct dirent64 entry64;
+#endif
+};
+
+typedef DIR *opendir_call(const char *path);
+typedef int closedir_call(DIR *dir);
+typedef void rewinddir_call(DIR *dir);
+typedef void *readdir_call(DIR *dir);
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct listing *listings;	/* with the lock */
+static atomic_int count;
+
+void pier__dropin_next(void *ret, const char *name)
+{
+	void *call;
+
+	memcpy(&call, ret, sizeof(call));
+	if (call)
+		return;
+	call = dlsym(RTLD_NEXT, name);
+	memcpy(ret, &call, sizeof(call));
+}
+
+/* That of @dir, which is the program's; NULL: an ordinary one. */
+static struct listing *listing_of(DIR *dir)
+{
+	struct listing *listing;
+
+	if (!atomic_load(&count))
+		return NULL;
+	pthread_mutex_lock(&lock);
+	for (listing = listings; listing; listing = listing->next)
+		if (listing->dir == dir)
+			break;
+	pthread_mutex_unlock(&lock);
+	return listing;
+}
+
+static void add(struct listing *listing)
+{
+	pthread_mutex_lock(&lock);
+	listing->next = listings;
+	listings = listing;
+	atomic_fetch_add(&count, 1);
+	pthread_mutex_unlock(&lock);
+}
+
+static void drop(struct listing *listing)
+{
+	struct listing **at;
+
+	pthread_mutex_lock(&lock);
+	for (at = &listings; *at != listing; at = &(*at)->next)
+		;
+	*at = listing->next;
+	atomic_fetch_sub(&count, 1);
+	pthread_mutex_unlock(&lock);
+	free(listing->names.name);
+	free(listing);
+}
+
+DIR *opendir(const char *path)
+{
+	static opendir_call *call;
+	struct dropin_names names;
+	struct listing *listing;
+	struct dropin_file file;
+	DIR *dir;
+
+	pier__dropin_next(&call, "opendir");
+	if (!pier__dropin_folder(path, &names)) {
+		dir = call(pier__dropin_file_open(path, &file));
+		pier__dropin_file_close(&file);
+		return dir;
+	}
+	listing = calloc(1, sizeof(*listing));
+	dir = listing ? call(OTHER) : NULL;
+	if (!dir) {
+		free(names.name);
+		free(listing);
+		return NULL;
+	}
+	listing->dir = dir;
+	listing->names = names;
+	add(listing);
+	return dir;
+}
+
+int closedir(DIR *dir)
+{
+	static closedir_call *call;
+	struct listing *listing = listing_of(dir);
+
+	pier__dropin_next(&call, "closedir");
+	if (listing)
+		drop(listing);
+	return call(dir);
+}
+
+void rewinddir(DIR *dir)
+{
+	static rewinddir_call *call;
+	struct listing *listing = listing_of(dir);
+
+	pier__dropin_next(&call, "rewinddir");
+	if (listing)
+		listing->at = 0;
+	call(dir);
+}
+
+/* The next name; NULL: there is none. */
+static const char *next_name(struct listing *listing)
+{
+	if (listing->at == listing->names.count)
+		return NULL;
+	return listing->names.name[listing->at++];
+}
+
+struct dirent *readdir(DIR *dir)
+{
+	static readdir_call *call;
+	struct listing *listing = listing_of(dir);
+	const char *name;
+
+	pier__dropin_next(&call, "readdir");
+	if (!listing)
+		return call(dir);
+	name = next_name(listing);
+	if (!name)
+		return NULL;
+	listing->entry.d_ino = listing->at;
+	listing->entry.d_reclen = sizeof(listing->entry);
+	listing->entry.d_type = DT_UNKNOWN;
+	strcpy(listing->entry.d_name, name);
+	return &listing->entry;
+}
+
+/* musl has a macro of this name. */
+#ifdef __GLIBC__
+
+struct dirent64 *readdir64(DIR *dir)
+{
+	static readdir_call *call;
+	struct listing *listing = listing_of(dir);
+	const char *name;
+
+	pier__dropin_next(&call, "readdir64");
+	if (!listing)
+		return call(dir);
+	name = next_name(listing);
+	if (!name)
+		return NULL;
+	listing->entry64.d_ino = listing->at;
+	listing->entry64.d_reclen = sizeof(listing->entry64);
+	listing->entry64.d_type = DT_UNKNOWN;
+	strcpy(listing->entry64.d_name, name);
+	return &listing->entry64;
+}
+
+#endif
