@@ -312,6 +312,8 @@ dist_check_SCRIPTS += \
 	%D%/dropin/hard.sh \
 	%D%/dropin/pairs.sh \
 	%D%/dropin/pairs_netns.sh \
+	%D%/dropin/pyverbs.sh \
+	%D%/dropin/qperf.sh \
 	%D%/dropin/rdmacm.sh \
 	%D%/dropin/run.sh \
 	%D%/dropin/symbols.sh \

@@ -18,21 +18,44 @@ job()
 	    --iodepth=8 "$@"
 }
 
-# A server that hangs is not ended by TERM: fio waits for its jobs.
-blocks_are_written()
+# transfer VERB SERVER-OPTIONS CLIENT-OPTIONS - who reads is the server, for any
+# verb.  One that hangs is not ended by TERM: fio waits for its jobs.
+transfer()
 {
 	next_port
-	job server --rw=read >"$tmp/server" 2>&1 &
+	# shellcheck disable=SC2086 # words
+	job server --rw=read $2 >"$tmp/server" 2>&1 &
 	server=$!
 	wait_for 30 accepts_or_ended
-	job client --hostname="$address" --verb=write --rw=write \
+	# shellcheck disable=SC2086 # words
+	job client --hostname="$address" --verb="$1" --rw=write $3 \
 	    >"$tmp/client" 2>&1
 	client=$?
-	both_succeed && grep -q ';client;[0-9]*;0;' "$tmp/client" || {
-		cat "$tmp/client"
+	both_succeed && grep -q ';client;[0-9]*;0;' "$tmp/client" &&
+	    grep -q ';server;[0-9]*;0;' "$tmp/server" || {
+		cat "$tmp/client" "$tmp/server"
 		return 1
 	}
 }
 
+blocks_are_written()
+{
+	transfer write
+}
+
+blocks_are_read()
+{
+	transfer read
+}
+
+# fio connects without RNR retries: the server has a receive for each block.
+blocks_are_sent_and_verified()
+{
+	transfer send "--size=2m --iodepth=64 --verify=crc32c" \
+	    "--size=2m --verify=crc32c --do_verify=0"
+}
+
 run blocks_are_written
+run blocks_are_read
+run blocks_are_sent_and_verified
 tap_done
