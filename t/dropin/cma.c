@@ -282,6 +282,63 @@ static int connect_and_exit(const char *port)
 	return 0;
 }
 
+/* A listener on the port of @listener, of the same channel. */
+static struct rdma_cm_id *listener_of(enum rdma_port_space ps, int err)
+{
+	struct sockaddr_in addr = loopback(ntohs(rdma_get_src_port(listener)));
+	struct rdma_cm_id *id = NULL;
+
+	IS(rdma_create_id(theirs, &id, NULL, ps), 0);
+	IS(rdma_bind_addr(id, (struct sockaddr *)&addr), 0);
+	IS(rdma_listen(id, 4), err ? -1 : 0);
+	if (err)
+		IS(errno, err);
+	return id;
+}
+
+/* The client's request comes to @listener. */
+static void reject_one(void)
+{
+	struct rdma_cm_event *event;
+	struct rdma_cm_id *server;
+
+	connect_with("there");
+	event = expect(theirs, RDMA_CM_EVENT_CONNECT_REQUEST);
+	OK(event->listen_id == listener);
+	server = event->id;
+	IS(rdma_ack_cm_event(event), 0);
+	IS(rdma_reject(server, NULL, 0), 0);
+	IS(rdma_destroy_id(server), 0);
+	event = expect(ours, RDMA_CM_EVENT_REJECTED);
+	IS(rdma_ack_cm_event(event), 0);
+}
+
+static void a_port_has_a_listener_of_each_kind(void)
+{
+	struct rdma_cm_id *other, *second;
+
+	set_up();
+	other = listener_of(RDMA_PS_UDP, 0);
+	second = listener_of(RDMA_PS_UDP, EADDRINUSE);
+	IS(rdma_destroy_id(second), 0);
+	second = listener_of(RDMA_PS_TCP, EADDRINUSE);
+	IS(rdma_destroy_id(second), 0);
+	IS(rdma_destroy_id(other), 0);
+	reject_one();
+	clean_up();
+}
+
+static void the_kind_of_a_request_chooses_the_listener(void)
+{
+	struct rdma_cm_id *other;
+
+	set_up();
+	other = listener_of(RDMA_PS_UDP, 0);
+	reject_one();
+	IS(rdma_destroy_id(other), 0);
+	clean_up();
+}
+
 static void the_end_of_a_process_disconnects(void)
 {
 	struct rdma_conn_param with;
@@ -372,6 +429,8 @@ int main(int argc, char *argv[])
 	TEST(the_end_of_timewait_is_reported_to_both);
 	TEST(a_service_reports_its_queue_pair);
 	TEST(a_service_that_rejects_is_unreachable);
+	TEST(a_port_has_a_listener_of_each_kind);
+	TEST(the_kind_of_a_request_chooses_the_listener);
 	TEST(the_end_of_a_process_disconnects);
 	TEST(calls_in_the_wrong_order_are_refused);
 	TEST(what_is_missing_is_not_offered);

@@ -36,8 +36,9 @@ struct soft_chan_cm {
 
 struct soft_listener {
 	struct soft_cm_listener in;	/* first */
-	struct soft_chan_sock *sock;	/* on its address and port; NULL: on */
-					/* 4791's */
+	struct soft_chan_sock *sock;	/* on its address and port, shared */
+					/* with one of the other kind; NULL: */
+					/* on 4791's */
 };
 
 static struct soft_chan_cm *cm_of(struct pier__cm *cm)
@@ -270,13 +271,32 @@ static int addr_take(const struct sockaddr *addr, struct soft_addr *ret)
 	return 0;
 }
 
+/* The listener for the other kind of requests there.  NULL: there is none. */
+static struct soft_listener *other_kind(struct soft_chan_cm *cm,
+					const struct soft_listener *listener)
+{
+	struct soft_cm_listener *other =
+		pier__soft_cm_listener(cm->machine, listener->in.listener.port,
+				       &listener->in.ip,
+				       !listener->in.datagram);
+
+	if (!other || !IN6_ARE_ADDR_EQUAL(&other->ip, &listener->in.ip))
+		return NULL;
+	return (struct soft_listener *)other;
+}
+
 /* Errors: -EADDRINUSE, with who has it; those of opening a socket. */
 static int open_sock(struct soft_chan_cm *cm, struct soft_listener *listener)
 {
+	const struct soft_listener *other = other_kind(cm, listener);
 	uint16_t port = listener->in.listener.port;
 	struct soft_chan *chan = chan_of(cm->cm.chan);
 	int err;
 
+	if (other) {
+		listener->sock = other->sock;
+		return 0;
+	}
 	err = pier__soft_chan_sock_open(chan, &listener->in.ip, port,
 					&listener->sock);
 	if (err == -EADDRINUSE)
@@ -303,7 +323,7 @@ static int open_port(struct soft_chan_cm *cm, struct soft_listener *listener)
 	int err = 0;
 
 	if (pier__soft_cm_listener(cm->machine, listener->in.listener.port,
-				   &listener->in.ip))
+				   &listener->in.ip, listener->in.datagram))
 		return pier__fail(-EADDRINUSE, "cannot listen on port %u: this"
 				  " context listens there already, on this "
 				  "address or on all", listener->in.listener
@@ -392,7 +412,7 @@ static void soft_cm_unlisten(struct pier__cm_listener *plistener)
 	chan = chan_of(cm->cm.chan);
 	pier__soft_chan_begin(chan);
 	pier__soft_cm_unlisten(cm->machine, &listener->in);
-	if (listener->sock)
+	if (listener->sock && !other_kind(cm, listener))
 		pier__soft_chan_sock_close(chan, listener->sock);
 	if (listener->in.roce_port)
 		pier__soft_chan_roce_port_use(chan, false);

@@ -42,7 +42,7 @@ static bool instead(const struct soft_cm *cm, const struct soft_rx *rx,
 {
 	const struct soft_cm_host_ops *ops = cm->host->ops;
 	const struct soft_cm_listener *listener =
-		pier__soft_cm_listener(cm, port, &in6addr_any);
+		pier__soft_cm_listener(cm, port, &in6addr_any, false);
 
 	if (listener && !IN6_IS_ADDR_UNSPECIFIED(&listener->ip)) {
 		*ret = listener->ip;
@@ -120,7 +120,8 @@ static bool overlap(const struct in6_addr *a, const struct in6_addr *b)
 
 struct soft_cm_listener *pier__soft_cm_listener(const struct soft_cm *cm,
 						uint16_t port,
-						const struct in6_addr *ip)
+						const struct in6_addr *ip,
+						bool datagram)
 {
 	struct pier__list *pos, *tmp;
 	struct soft_cm_listener *listener;
@@ -129,6 +130,7 @@ struct soft_cm_listener *pier__soft_cm_listener(const struct soft_cm *cm,
 		listener = pier__container_of(pos, struct soft_cm_listener,
 					      link);
 		if (listener->listener.port == port &&
+		    listener->datagram == datagram &&
 		    overlap(&listener->ip, ip))
 			return listener;
 	}
@@ -149,7 +151,8 @@ static bool has_address(const struct soft_cm *cm,
 			const struct soft_cm_listener *listener,
 			const struct in6_addr *ip)
 {
-	return pier__soft_cm_listener(cm, listener->listener.port, ip) &&
+	return pier__soft_cm_listener(cm, listener->listener.port, ip,
+				      false) &&
 	       cm->host->ops->gid(cm->host, ip) >= 0;
 }
 
@@ -287,9 +290,7 @@ void pier__soft_cm_req(struct soft_cm *cm, const struct soft_mad *mad,
 	}
 	if (mad->service_id >> 16 == SOFT_CM_SERVICE)
 		listener = pier__soft_cm_listener(cm, (uint16_t)mad->service_id,
-						  &in6addr_any);
-	if (listener && listener->datagram)
-		listener = NULL;
+						  &in6addr_any, false);
 	reason = objection(cm, listener, mad, rx);
 	conn = pier__soft_cm_by_qpn(cm, mad->guid, mad->qpn);
 	if (!reason && conn)
@@ -302,7 +303,7 @@ void pier__soft_cm_req(struct soft_cm *cm, const struct soft_mad *mad,
 		return;
 	}
 	listener = pier__soft_cm_listener(cm, listener->listener.port,
-					  &rx->dst.ip);
+					  &rx->dst.ip, false);
 	/* Without space the REQ is dropped: the client sends it again. */
 	if (pier__soft_cm_has_place(listener) && req_new(cm, listener, mad, rx))
 		return;

@@ -107,13 +107,10 @@ static struct soft_cm_listener *listener_of(const struct soft_cm *cm,
 					    const struct soft_mad *mad,
 					    const struct soft_rx *rx)
 {
-	struct soft_cm_listener *listener;
-
 	if (mad->service_id >> 16 != SOFT_CM_SIDR_SERVICE)
 		return NULL;
-	listener = pier__soft_cm_listener(cm, (uint16_t)mad->service_id,
-					  &rx->dst.ip);
-	return listener && listener->datagram ? listener : NULL;
+	return pier__soft_cm_listener(cm, (uint16_t)mad->service_id,
+				      &rx->dst.ip, true);
 }
 
 void pier__soft_cm_sidr_req(struct soft_cm *cm, const struct soft_mad *mad,

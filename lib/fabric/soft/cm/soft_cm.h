@@ -104,12 +104,13 @@ void pier__soft_cm_unlisten(struct soft_cm *cm,
 			    struct soft_cm_listener *listener);
 
 /*
- * The listener on @port of @ip; unspecified: one of those on any address.
- * NULL: there is none.
+ * The listener on @port of @ip for requests of that kind; unspecified: one of
+ * those on any address.  NULL: there is none.
  */
 struct soft_cm_listener *pier__soft_cm_listener(const struct soft_cm *cm,
 						uint16_t port,
-						const struct in6_addr *ip);
+						const struct in6_addr *ip,
+						bool datagram);
 
 /* An id for connecting @src and @dst, both with a port; reports RESOLVED. */
 int pier__soft_cm_resolved(struct soft_cm *cm, const struct soft_addr *src,
