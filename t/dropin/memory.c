@@ -404,6 +404,34 @@ static void requests_may_use_memory_that_is_unmapped(void)
 	}
 }
 
+/* While the program waits, pier's own thread moves the bytes. */
+static void the_helper_may_use_memory_that_is_unmapped(void)
+{
+	struct ibv_sge sge = { 0 };
+	struct ibv_send_wr wr = {
+		.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_WRITE,
+		.send_flags = IBV_SEND_SIGNALED,
+	}, *bad;
+	struct ibv_wc wc = { 0 };
+	struct ibv_mr *mr;
+	struct ibv_cq *cq;
+	void *context;
+
+	if (!open_pair())
+		return;
+	mr = unmapped();
+	sge = (struct ibv_sge){ at(0), 32768, pair.mr->lkey };
+	wr.wr.rdma.remote_addr = (uintptr_t)area + 4096;
+	wr.wr.rdma.rkey = mr->rkey;
+	IS(ibv_req_notify_cq(ibv_cq_ex_to_cq(pair.cq), 0), 0);
+	IS(ibv_post_send(pair.qp[0], &wr, &bad), 0);
+	IS(ibv_get_cq_event(pair.channel, &cq, &context), 0);
+	ibv_ack_cq_events(cq, 1);
+	OK(verbspair_wait(&pair, &wc));
+	IS(wc.status, IBV_WC_REM_ACCESS_ERR);
+	close_unmapped(mr);
+}
+
 static void write_to_nothing(int number)
 {
 	(void)number;
@@ -472,6 +500,7 @@ int main(void)
 	TEST(peers_may_use_memory_that_is_unmapped);
 	TEST(a_word_of_memory_that_is_unmapped_is_written);
 	TEST(requests_may_use_memory_that_is_unmapped);
+	TEST(the_helper_may_use_memory_that_is_unmapped);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 	TEST(faults_of_the_program_are_its_own);
 #endif
