@@ -383,6 +383,7 @@ dist_check_SCRIPTS += \
 	%D%/tools/exchange.sh \
 	%D%/tools/listen.sh \
 	%D%/tools/perf.sh \
+	%D%/tools/perf_channel.sh \
 	%D%/tools/perf_conns.sh \
 	%D%/tools/perf_data.sh \
 	%D%/tools/perf_plot.sh \

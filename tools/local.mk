@@ -44,6 +44,7 @@ bin_PROGRAMS += %D%/pier
 	%D%/perf.h \
 	%D%/perf_both.c \
 	%D%/perf_client.c \
+	%D%/perf_comch.c \
 	%D%/perf_connect.c \
 	%D%/perf_conns.c \
 	%D%/perf_cpu.c \

@@ -159,6 +159,12 @@ static const struct pier_option options[] = {
 		.value = &perf.opts.events,
 	},
 	{
+		.long_name = "passive",
+		.help = "the server's program does nothing meanwhile",
+		.type = PIER_OPTION_FLAG,
+		.value = &perf.opts.passive,
+	},
+	{
 		.long_name = "loss",
 		.value_name = "PERCENT",
 		.help = "lose packets that this end is sent, soft only",
@@ -225,6 +231,8 @@ static const char *const operations[] = {
 	[PERF_COMPARE_SWAP] = "compare-swap",
 	[PERF_COPY] = "copy",
 	[PERF_CONNECT] = "connect",
+	[PERF_COMCH] = "comch",
+	[PERF_REQUEST] = "request",
 };
 
 const char *perf_measure_name(const struct perf *p)
@@ -246,6 +254,8 @@ bool perf_task_ok(struct perf *p, const struct pier_task *task)
 {
 	int status = pier_task_status(task);
 
+	if (!status && p->opts.operation == PERF_REQUEST)
+		status = perf_comch_check(p, task);
 	if (status && status != -ECANCELED)
 		perf_fail(p, status);
 	return !status;
@@ -318,6 +328,36 @@ static int parse_operands(const char **ret_place)
 	return 0;
 }
 
+/* Does the operation have the options?  2: reported. */
+static int check_operation(const struct perf_options *opts)
+{
+	bool connect = opts->operation == PERF_CONNECT;
+	const char *name = opts->connections > 1 ? "-q" :
+			   opts->verify ? "--verify" :
+			   opts->both ? "--bidirectional" :
+			   opts->sge > 1 ? "--sge" : NULL;
+
+	if (name && (connect || perf_is_channel(&perf))) {
+		tool_message("pier perf: %s does not have %s",
+			     perf_operation_name(&perf), name);
+		return 2;
+	}
+	if (connect && opts->measure == PERF_BW &&
+	    opts->outstanding > PERF_CONNS_OTHERS) {
+		tool_message("pier perf: connect: --outstanding %d: at most %d",
+			     opts->outstanding, PERF_CONNS_OTHERS);
+		return 2;
+	}
+	if (opts->passive && (connect || perf_receives(&perf) ||
+			      perf_is_channel(&perf) || opts->both ||
+			      opts->operation == PERF_COPY)) {
+		tool_message("pier perf: --passive: of write, read and "
+			     "atomics, in one direction");
+		return 2;
+	}
+	return 0;
+}
+
 /* Options that exclude each other.  2: reported. */
 static int check_options(struct perf_options *opts)
 {
@@ -346,14 +386,7 @@ static int check_options(struct perf_options *opts)
 			     "has one message in flight");
 		return 2;
 	}
-	if (opts->operation == PERF_CONNECT &&
-	    (opts->measure == PERF_BW || opts->connections > 1 ||
-	     opts->verify)) {
-		tool_message("pier perf: connect: lat only, without -q and "
-			     "--verify");
-		return 2;
-	}
-	return perf_sizes(&perf);
+	return check_operation(opts) ?: perf_sizes(&perf);
 }
 
 /* A copy is local, and a server has only what a client can ask for. */
@@ -430,8 +463,8 @@ int tool_perf(int argc, char *argv[])
 	if (parse_operands(&operand)) {
 		tool_message("pier perf: give \"lat\" or \"bw\", then one of "
 			     "send, send-imm, write, write-imm, read, "
-			     "fetch-add, compare-swap, connect, copy, then at "
-			     "most one HOST[:PORT]");
+			     "fetch-add, compare-swap, connect, comch, "
+			     "request, copy, then at most one HOST[:PORT]");
 		return 2;
 	}
 	err = tool_one_place(argv[0], place, operand, &place);

@@ -21,7 +21,9 @@ enum perf_operation {
 	PERF_FETCH_ADD,
 	PERF_COMPARE_SWAP,
 	PERF_COPY,		/* by the CPU, without a peer */
-	PERF_CONNECT,		/* latency only */
+	PERF_CONNECT,
+	PERF_COMCH,		/* messages of a Comm Channel */
+	PERF_REQUEST,		/* its requests, and their replies */
 };
 
 /* Sizes of messages: the largest, and how many are measured in one run. */
@@ -39,7 +41,7 @@ enum perf_operation {
 #define PERF_OUTSTANDING_MAX 4096
 #define PERF_OUTSTANDING_ALL 65536	/* on all connections */
 
-/* Connections: of a client, and of others that the server rejects meanwhile. */
+/* Connections: of a client; made at a time, or of others, rejected. */
 #define PERF_CONNS_MAX 256
 #define PERF_CONNS_OTHERS 64
 
@@ -59,7 +61,7 @@ enum perf_operation {
  * What both ends send with a connection: the version of the protocol, the
  * parameters.  A rejection has a reason behind its prefix.
  */
-#define PERF_VERSION 3
+#define PERF_VERSION 4
 #define PERF_SPEC_SIZE 16
 #define PERF_REPLY_SIZE 128
 #define PERF_CPU_SIZE 64
@@ -85,7 +87,8 @@ struct perf_conn {
 	struct perf *perf;
 	struct pier_conn *conn;
 	uint64_t submitted;		/* of this run */
-	struct perf_slot **free;	/* echoes that can be sent, a stack */
+	struct perf_slot **free;	/* a stack: echoes that can be sent, */
+					/* or messages without credits */
 	int free_count;
 	uint64_t owed;			/* echoes that wait for a free one */
 	uint64_t echo_len;		/* their bytes */
@@ -129,6 +132,7 @@ struct perf_options {
 	int sge;		/* pieces of a message's local memory */
 	int verify;
 	int events;		/* sleep instead of polling */
+	int passive;		/* the server does not run its engine */
 	int respond;		/* be the passive side */
 	int listen;		/* be the server, by address, and passive */
 	int json, csv;
@@ -154,6 +158,7 @@ struct perf {
 	struct pier_pe *pe;
 	struct pier_rdma *rdma;
 	struct pier_dma *dma;		/* of copies alone */
+	struct pier_comch *comch;	/* of its messages and requests */
 	struct pier_mmap *local, *remote;
 	struct pier_buf_inventory *inv;
 	struct perf_conn conns[PERF_CONNS_MAX];
@@ -178,6 +183,7 @@ struct perf {
 	uint64_t finish;		/* when the last message was done */
 	uint64_t idle_rounds, idle_since;
 	int next_lap;			/* its place in sends */
+	struct pier_conn *laps[PERF_CONNS_OTHERS];	/* perf_connect.c */
 
 	/* perf_both.c */
 	struct perf_slot order;
@@ -258,6 +264,12 @@ const char *perf_operation_word(unsigned int operation);
 bool perf_receives(const struct perf *perf);
 bool perf_echoes(const struct perf *perf);
 
+/* A latency is half of a round trip, which this end's receive ends. */
+bool perf_is_round(const struct perf *perf);
+
+/* It is of a Comm Channel. */
+bool perf_is_channel(const struct perf *perf);
+
 /* A send; an atomic; the source is the peer's memory; a write or a read. */
 bool perf_is_send(const struct perf *perf);
 bool perf_is_atomic(const struct perf *perf);
@@ -300,8 +312,35 @@ void perf_join_make(const struct perf *perf, int index,
 		    char ret[PERF_SPEC_SIZE]);
 bool perf_join_take(struct perf *perf, struct pier_conn *conn);
 
-/* perf_connect.c: make a connection and end it; *ret_start is its begin. */
+/*
+ * perf_connect.c: make a connection and end it; *ret_start is its begin.  For
+ * connections a second: a round of all, until done is required or it is over;
+ * then end those that remain.
+ */
 int perf_connect_lap(struct perf *perf, uint64_t *ret_start);
+int perf_connect_round(struct perf *perf);
+int perf_connect_end(struct perf *perf);
+
+/* The server's address of the first connection.  False: it is not known. */
+bool perf_server_address(const struct perf *perf, char ret[TOOL_ADDRESS_MAX],
+			 uint32_t *ret_port);
+
+/*
+ * perf_comch.c: a Comm Channel beside the connection: that of the server; that
+ * of the client, connected; its end, before slots are destroyed, and after.
+ */
+int perf_comch_serve(struct perf *perf);
+int perf_comch_meet(struct perf *perf);
+void perf_comch_stop(struct perf *perf);
+void perf_comch_destroy(struct perf *perf);
+
+/*
+ * A task of the client, of any of its slots; submit this slot when there are
+ * credits; has a request succeeded?
+ */
+int perf_comch_task(struct perf *perf, struct pier_task **ret);
+void perf_comch_defer(struct perf_slot *slot);
+int perf_comch_check(struct perf *perf, const struct pier_task *task);
 
 /* Take a slot's task, whose buffers are there. */
 int perf_take_task(struct perf *perf, struct perf_slot *slot);

@@ -55,7 +55,8 @@ static int prepare(struct perf *perf, struct pier_conn *conn)
 		perf->dev = pier_host_dev(perf->host, i);
 		perf->rdma = pier_host_rdma(perf->host, i);
 	}
-	return perf_prepare_device(perf);
+	err = perf_prepare_device(perf);
+	return !err && perf_is_channel(perf) ? perf_comch_serve(perf) : err;
 }
 
 /* What the server has, then the descriptor of its memory. */
@@ -83,6 +84,7 @@ static void forget(struct perf *perf)
 {
 	perf_conns_destroy(perf);
 	perf_release_device(perf);
+	perf_comch_destroy(perf);
 	perf->opts = perf->given;
 	perf->err = 0;
 	perf->conn_count = perf->established = 0;

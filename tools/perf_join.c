@@ -70,10 +70,7 @@ static int index_of(const struct perf *perf, const struct pier_conn *conn,
 	return index;
 }
 
-/*
- * One that is measured, and ends at once.  Its request may be here before the
- * client's first connection is established.
- */
+/* One that is measured, and ends at once; the first one's RTU may be late. */
 static bool is_lap(const struct perf *perf, const struct pier_conn *conn,
 		   const struct join *join)
 {

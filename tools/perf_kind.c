@@ -28,6 +28,18 @@ bool perf_echoes(const struct perf *perf)
 	return perf->opts.measure == PERF_LAT && perf_is_send(perf);
 }
 
+bool perf_is_round(const struct perf *perf)
+{
+	return perf_echoes(perf) || (perf->opts.measure == PERF_LAT &&
+				     perf->opts.operation == PERF_COMCH);
+}
+
+bool perf_is_channel(const struct perf *perf)
+{
+	return perf->opts.operation == PERF_COMCH ||
+	       perf->opts.operation == PERF_REQUEST;
+}
+
 bool perf_is_atomic(const struct perf *perf)
 {
 	return perf->opts.operation == PERF_FETCH_ADD ||
@@ -65,6 +77,9 @@ int perf_take_task(struct perf *perf, struct perf_slot *slot)
 		return pier_rdma_task_fetch_add(conn, src, dst, 1, ret);
 	case PERF_COMPARE_SWAP:
 		return pier_rdma_task_compare_swap(conn, src, dst, 0, 1, ret);
+	case PERF_COMCH:
+	case PERF_REQUEST:
+		return perf_comch_task(perf, ret);
 	default:
 		return pier_dma_task_copy(perf->dma, src, dst, ret);
 	}

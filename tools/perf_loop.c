@@ -58,12 +58,24 @@ static int bw_round(struct perf *perf, uint64_t until)
 	int err = perf_drive_request(perf);
 	uint64_t now;
 
+	if (!err && perf->opts.operation == PERF_CONNECT)
+		err = perf_connect_round(perf);
 	if (err || (until == UINT64_MAX && !perf->live))
 		return err;
 	now = perf_now();
 	perf->is_over = now >= until;
 	perf_watch(perf, now, perf->done);
 	return 0;
+}
+
+/* Those that are established by then do not count. */
+static int end_connects(struct perf *perf)
+{
+	uint64_t done = perf->done;
+	int err = perf_connect_end(perf);
+
+	perf->done = done;
+	return err;
 }
 
 /* @count messages, or for @seconds. */
@@ -84,6 +96,8 @@ static int run_bw(struct perf *perf, uint64_t count, int seconds)
 		err = bw_round(perf, until);
 	perf->elapsed = perf_now() - start;
 	perf_watch_end(perf);
+	if (!err && perf->opts.operation == PERF_CONNECT)
+		err = end_connects(perf);
 	return !err && perf->opts.both ? perf_both_end(perf) : err;
 }
 
@@ -109,7 +123,7 @@ static void lap_done(struct pier_task *task, void *arg)
 	struct perf_slot *slot = arg;
 	struct perf *perf = slot->perf;
 
-	if (!perf->recv_count)
+	if (!perf_is_round(perf))
 		perf->finish = perf_now();
 	if (!perf_task_ok(perf, task))
 		return;
@@ -141,7 +155,7 @@ static int run_lap(struct perf *perf, uint64_t *ret_start)
 	int err;
 
 	perf->done = 0;
-	perf->required = echo ? 2 : 1;
+	perf->required = perf_is_round(perf) ? 2 : 1;
 	if (echo)
 		perf_submit(&perf->recvs[0], 0);
 	*ret_start = perf_now();

@@ -16,13 +16,14 @@ static const char *time_meaning(const struct perf *perf)
 {
 	if (perf->opts.operation == PERF_CONNECT)
 		return "to the established connection";
-	return perf_echoes(perf) ? "half the round trip" : "to completion";
+	if (perf->opts.operation == PERF_REQUEST)
+		return "to the reply";
+	return perf_is_round(perf) ? "half the round trip" : "to completion";
 }
 
 static struct row row_of(const struct perf *perf)
 {
-	/* An echo has made a round trip. */
-	double scale = perf_echoes(perf) ? 2000.0 : 1000.0;
+	double scale = perf_is_round(perf) ? 2000.0 : 1000.0;
 	const struct perf_hist *hist = &perf->hist;
 	struct row row = { .seconds = (double)perf->elapsed / 1e9 };
 
@@ -77,6 +78,7 @@ static json_t *describe(const struct perf *perf)
 	tool_json_set(root, "connections", json_integer(perf->conn_count));
 	set_faults(root, &perf->opts.faults);
 	tool_json_set(root, "sge", json_integer(perf->opts.sge));
+	tool_json_set(root, "passive", json_boolean(perf->opts.passive));
 	tool_json_set(root, "verified", json_boolean(perf->opts.verify));
 	tool_json_set(root, "bidirectional", json_boolean(perf->opts.both));
 	return root;
@@ -95,6 +97,8 @@ static void begin_text(const struct perf *perf)
 {
 	const char *rate = perf->opts.gbits ? "Gbit/s" : "GB/s";
 	bool lat = perf->opts.measure == PERF_LAT;
+	bool connect = perf->opts.operation == PERF_CONNECT;
+	const char *what = connect ? "connections" : "messages";
 
 	printf("%s %s, ", perf_operation_name(perf),
 	       lat ? "latency" : "bandwidth");
@@ -104,6 +108,8 @@ static void begin_text(const struct perf *perf)
 		printf("%d outstanding", perf->opts.outstanding);
 	if (perf->opts.both)
 		printf(", sum of both directions");
+	if (perf->opts.passive)
+		printf(", passive server");
 	if (perf->opts.verify)
 		printf(", verified");
 	if (perf->conn_count > 1)
@@ -114,8 +120,8 @@ static void begin_text(const struct perf *perf)
 		       "messages", "min", "median", "mean", "99 %", "99.9 %",
 		       "max");
 	else
-		printf("%10s %11s %10s %14s %14s%s\n", "bytes", "messages",
-		       "seconds", rate, "messages/s",
+		printf("%10s %11s %10s %14s %14s%s\n", "bytes", what, "seconds",
+		       rate, connect ? "connections/s" : "messages/s",
 		       perf->opts.both ? "  client  server" : "");
 }
 
@@ -244,6 +250,11 @@ void perf_report_end(struct perf *perf)
 	tool_json_print(root);
 }
 
+static bool counts(const struct perf *perf)
+{
+	return perf_receives(perf) || perf_is_channel(perf);
+}
+
 /* The responder's result: how many messages it received, if it receives any. */
 void perf_report_served(const struct perf *perf)
 {
@@ -256,7 +267,7 @@ void perf_report_served(const struct perf *perf)
 			       pier_conn_peer_address(perf->conns[0].conn),
 			       perf_measure_name(perf),
 			       perf_operation_name(perf));
-		if (perf_receives(perf))
+		if (counts(perf))
 			printf("received %" PRIu64 " messages of up to %s\n",
 			       perf->received,
 			       tool_bytes(perf->longest, size));
@@ -266,7 +277,7 @@ void perf_report_served(const struct perf *perf)
 		return;
 	}
 	root = describe(perf);
-	if (perf_receives(perf))
+	if (counts(perf))
 		tool_json_set(root, "received",
 			      json_integer((json_int_t)perf->received));
 	tool_json_print(root);

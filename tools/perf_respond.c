@@ -5,6 +5,8 @@
 
 #include "perf.h"
 
+#define PASSIVE_NS 100000000	/* from one round of a passive server on */
+
 void perf_count_received(struct perf *perf, struct perf_slot *slot,
 			 const struct pier_task *task)
 {
@@ -120,6 +122,17 @@ static int sleep_round(struct perf *perf)
 	return err ? perf_fail(perf, err) : 0;
 }
 
+/* The engine is run only to find the end. */
+static int passive_round(struct perf *perf)
+{
+	const struct timespec pause = { .tv_nsec = PASSIVE_NS };
+	int n;
+
+	nanosleep(&pause, NULL);
+	n = pier_pe_progress(perf->pe, 0);
+	return n < 0 ? perf_fail(perf, n) : 0;
+}
+
 /* Until the peer disconnects, or Enter. */
 static int serve_once(struct perf *perf)
 {
@@ -139,6 +152,8 @@ static int serve_once(struct perf *perf)
 /* The device executes reads and writes: sleep until it is over. */
 static int serve_memory(struct perf *perf)
 {
+	if (perf->opts.passive)
+		return serve(perf, passive_round);
 	return perf->stays ? serve(perf, sleep_round) : serve_once(perf);
 }
 
@@ -156,7 +171,7 @@ int perf_respond(struct perf *perf)
 
 	if (perf->opts.both)
 		err = serve_both(perf);
-	else if (perf->opts.operation == PERF_CONNECT)
+	else if (perf->opts.operation == PERF_CONNECT || perf_is_channel(perf))
 		err = serve(perf, perf_drive);
 	else
 		err = perf_receives(perf) ? serve_sends(perf) :

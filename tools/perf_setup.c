@@ -19,11 +19,18 @@
 #define SERVER_ALL_SENDS 4096
 #define RNR_MS 10000		/* a peer without a receive has so long */
 
+/* Connections beside those that remain. */
+static int made_at_a_time(const struct perf *perf)
+{
+	if (perf->opts.operation != PERF_CONNECT)
+		return 0;
+	return perf->opts.measure == PERF_LAT ? 1 : perf->opts.outstanding;
+}
+
 /* One task more is for the note. */
 void perf_config(const struct perf *perf, struct pier_rdma_config *ret)
 {
 	bool server = perf_is_server(perf);	/* the client is not known */
-	bool connect = perf->opts.operation == PERF_CONNECT;
 
 	*ret = (struct pier_rdma_config){
 		.size = sizeof(*ret),
@@ -37,7 +44,8 @@ void perf_config(const struct perf *perf, struct pier_rdma_config *ret)
 		.rnr_timeout_ms = RNR_MS,
 	};
 	if (!server)
-		ret->max_conns = (uint32_t)perf->conn_count + connect;
+		ret->max_conns = (uint32_t)(perf->conn_count +
+					    made_at_a_time(perf));
 	ret->send_tasks = 2 * ret->send_queue;	/* to read back, too */
 	ret->send_chain = (uint32_t)perf->opts.sge;
 	if (!perf->opts.verify && !server)
@@ -266,7 +274,9 @@ int perf_setup(struct perf *perf)
 		return err;
 	perf_conns_watch(perf);
 	perf->size = perf->opts.size;
-	return perf_slots_make_sends(perf);
+	if (!perf->opts.respond && perf_is_channel(perf))
+		err = perf_comch_meet(perf);
+	return err ? err : perf_slots_make_sends(perf);
 }
 
 int perf_setup_copy(struct perf *perf)
@@ -301,6 +311,7 @@ void perf_release_device(struct perf *perf)
 
 void perf_teardown(struct perf *perf)
 {
+	perf_comch_stop(perf);
 	perf_conns_disconnect(perf);
 	if (perf->rdma)	/* what is in flight holds its buffers until then */
 		pier_ctx_stop_wait(pier_rdma_ctx(perf->rdma),
@@ -309,6 +320,7 @@ void perf_teardown(struct perf *perf)
 		pier_ctx_stop_wait(pier_dma_ctx(perf->dma),
 				   perf->args.timeout_ms);
 	perf_release_device(perf);
+	perf_comch_destroy(perf);
 	pier_dma_destroy(perf->dma);
 	pier_mmap_destroy(perf->remote);
 	pier_host_destroy(perf->host);

@@ -52,10 +52,18 @@ static int parse_list(struct perf_options *opts)
 	return 0;
 }
 
-/* The powers of two. */
-static void sweep(struct perf_options *opts)
+/* The largest message that the operation has. */
+static uint64_t limit_of(const struct perf *perf)
 {
-	for (uint64_t size = 1; size <= SWEEP_MAX; size *= 2)
+	return perf_is_channel(perf) ? PIER_COMCH_MESSAGE_MAX : PERF_SIZE_MAX;
+}
+
+/* The powers of two. */
+static void sweep(struct perf_options *opts, uint64_t limit)
+{
+	if (limit > SWEEP_MAX)
+		limit = SWEEP_MAX;
+	for (uint64_t size = 1; size <= limit; size *= 2)
 		opts->sizes[opts->size_count++] = size;
 }
 
@@ -65,6 +73,32 @@ static uint64_t fixed_size(const struct perf *perf)
 	if (perf->opts.operation == PERF_CONNECT)
 		return PERF_SPEC_SIZE;	/* its private data */
 	return perf_is_atomic(perf) ? 8 : 0;
+}
+
+/* Set the size to the largest of all.  2: one is wrong, and was reported. */
+static int take_largest(struct perf *perf)
+{
+	struct perf_options *opts = &perf->opts;
+
+	for (int i = 0; i < opts->size_count; i++) {
+		uint64_t size = opts->sizes[i];
+
+		if (size < (uint64_t)opts->sge) {
+			tool_message("pier perf: --sge %d: a size of %" PRIu64
+				     " has fewer bytes", opts->sge, size);
+			return 2;
+		}
+		if (size > limit_of(perf)) {
+			tool_message("pier perf: %s: %" PRIu64 " bytes: a "
+				     "message has at most %" PRIu64,
+				     perf_operation_name(perf), size,
+				     limit_of(perf));
+			return 2;
+		}
+		if (size > opts->size)
+			opts->size = size;
+	}
+	return 0;
 }
 
 int perf_sizes(struct perf *perf)
@@ -96,23 +130,13 @@ int perf_sizes(struct perf *perf)
 	if (opts->size_list)
 		err = parse_list(opts);
 	else if (opts->all)
-		sweep(opts);
+		sweep(opts, limit_of(perf));
 	else if (opts->size)
 		opts->sizes[opts->size_count++] = opts->size;
 	else
 		opts->sizes[opts->size_count++] =
 			opts->measure == PERF_LAT ? 64 : 65536;
-	for (int i = 0; !err && i < opts->size_count; i++)
-		if (opts->sizes[i] < (uint64_t)opts->sge) {
-			tool_message("pier perf: --sge %d: a size of %" PRIu64
-				     " has fewer bytes", opts->sge,
-				     opts->sizes[i]);
-			return 2;
-		}
-	for (int i = 0; !err && i < opts->size_count; i++)
-		if (opts->sizes[i] > opts->size)
-			opts->size = opts->sizes[i];
-	return err;
+	return err ? err : take_largest(perf);
 }
 
 uint64_t perf_iterations(const struct perf *perf)

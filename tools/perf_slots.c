@@ -144,7 +144,7 @@ static int make_check(struct perf *perf, struct perf_slot *slot)
 
 static int make_send(struct perf *perf, struct perf_slot *slot)
 {
-	int err = make_bufs(perf, slot);
+	int err = perf_is_channel(perf) ? 0 : make_bufs(perf, slot);
 
 	slot->is_verified = perf->opts.verify;
 	if (!err)

@@ -12,8 +12,8 @@
  * request, of which a server has 16 bytes for certain; the server replies with
  * a line of text.
  */
-enum { FLAG_EVENTS = 1, FLAG_BOTH = 2, FLAG_VERIFY = 4,
-       FLAGS = 7 };
+enum { FLAG_EVENTS = 1, FLAG_BOTH = 2, FLAG_VERIFY = 4, FLAG_PASSIVE = 8,
+       FLAGS = 15 };
 
 struct spec {
 	char magic[2];		/* "pf" */
@@ -39,7 +39,8 @@ void perf_spec_make(const struct perf *perf, char ret[PERF_SPEC_SIZE])
 		.operation = (uint8_t)opts->operation,
 		.flags = (uint8_t)((opts->events ? FLAG_EVENTS : 0) |
 				   (opts->both ? FLAG_BOTH : 0) |
-				   (opts->verify ? FLAG_VERIFY : 0)),
+				   (opts->verify ? FLAG_VERIFY : 0) |
+				   (opts->passive ? FLAG_PASSIVE : 0)),
 		.outstanding = htons((uint16_t)opts->outstanding),
 		.size = htonl((uint32_t)opts->size),
 		.connections = htons((uint16_t)opts->connections),
@@ -76,6 +77,14 @@ static int check_words(struct perf *perf, const struct spec *spec)
 			perf_operation_name(perf), measure, operation);
 }
 
+/* One connection, and nothing to verify. */
+static bool needs_one(const struct spec *spec)
+{
+	return spec->operation == PERF_CONNECT ||
+	       spec->operation == PERF_COMCH ||
+	       spec->operation == PERF_REQUEST;
+}
+
 static int check(struct perf *perf, const struct spec *spec)
 {
 	int err = check_words(perf, spec);
@@ -91,10 +100,16 @@ static int check(struct perf *perf, const struct spec *spec)
 				spec->outstanding, PERF_OUTSTANDING_MAX);
 	if (spec->flags & FLAG_BOTH && spec->measure != PERF_BW)
 		return perf_err(perf, -EPROTO, "both directions of a latency");
-	if (spec->operation == PERF_CONNECT &&
-	    (spec->measure != PERF_LAT || spec->connections != 1))
-		return perf_err(perf, -EPROTO, "connect: not a latency, or of "
-				"%d connections", spec->connections);
+	if (needs_one(spec) && (spec->connections != 1 ||
+				spec->flags & (FLAG_BOTH | FLAG_VERIFY)))
+		return perf_err(perf, -EPROTO, "%s: of %d connections, or "
+				"verified, or both directions",
+				perf_operation_word(spec->operation),
+				spec->connections);
+	if (needs_one(spec) && spec->size > PIER_COMCH_MESSAGE_MAX)
+		return perf_err(perf, -EMSGSIZE, "%" PRIu32 " bytes: a message "
+				"has at most %d", spec->size,
+				PIER_COMCH_MESSAGE_MAX);
 	if (!spec->connections || spec->connections > PERF_CONNS_MAX)
 		return perf_err(perf, -ERANGE, "%d connections: 1 to %d",
 				spec->connections, PERF_CONNS_MAX);
@@ -131,6 +146,7 @@ int perf_spec_take(struct perf *perf, const void *data, size_t len)
 	opts->events |= spec.flags & FLAG_EVENTS;
 	opts->both = !!(spec.flags & FLAG_BOTH);
 	opts->verify = !!(spec.flags & FLAG_VERIFY);
+	opts->passive = !!(spec.flags & FLAG_PASSIVE);
 	return 0;
 }
 

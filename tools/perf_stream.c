@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+
 #include "perf.h"
 
 /* Messages for bandwidth: so many are in flight until it is over. */
@@ -13,8 +15,11 @@ void perf_submit(struct perf_slot *slot, unsigned int flags)
 		pier_buf_reset(buf);		/* all of it is tail space */
 	if (slot->is_verified)
 		perf_verify_fill(slot);
-	err = pier_task_submit(slot->task, flags);
-	if (err)
+	err = perf->comch ? pier_task_try_submit(slot->task, flags) :
+			    pier_task_submit(slot->task, flags);
+	if (err == -EAGAIN && perf->comch)
+		perf_comch_defer(slot);
+	else if (err)
 		perf_fail(perf, err);
 }
 

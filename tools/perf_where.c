@@ -32,14 +32,17 @@ static int take_server(struct perf *perf, const char *place)
 }
 
 /* What only a client can request.  2: reported. */
-static int check_client(const struct perf_options *opts)
+static int check_client(const struct perf *perf)
 {
-	bool connect = opts->operation == PERF_CONNECT && !opts->listen;
+	const struct perf_options *opts = &perf->opts;
+	bool alone = (perf_is_channel(perf) ||
+		      opts->operation == PERF_CONNECT) && !opts->listen;
 	bool verify = opts->verify && opts->operation != PERF_COPY;
 	const char *name = opts->connections > 1 ? "-q" :
 			   opts->both ? "--bidirectional" :
 			   verify ? "--verify" :
-			   connect ? "connect" : NULL;
+			   opts->passive ? "--passive" :
+			   alone ? perf_operation_name(perf) : NULL;
 
 	if (!name)
 		return 0;
@@ -58,7 +61,7 @@ int perf_where(struct perf *perf, const char *place)
 	}
 	if (place && !perf->opts.listen)
 		perf->args.server_addr = place;
-	if (!perf->args.server_addr && check_client(&perf->opts))
+	if (!perf->args.server_addr && check_client(perf))
 		return 2;
 	if (perf->opts.listen)
 		return take_server(perf, place);

@@ -140,7 +140,8 @@ words_are_completed_by_their_place()
 	for shell in $shells; do
 		completes $shell "lat bw plot" perf --json "" &&
 			completes $shell "send send-imm write write-imm read \
-				fetch-add compare-swap connect copy" \
+				fetch-add compare-swap connect comch request \
+				copy" \
 				perf -n 3 lat "" &&
 			completes $shell "send write read atomic" ping -o "" &&
 			completes $shell all counters --json "" &&
