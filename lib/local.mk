@@ -70,6 +70,8 @@ noinst_LTLIBRARIES += %D%/libpier-soft.la
 	%D%/fabric/soft/cm/soft_cm.h \
 	%D%/fabric/soft/io/chan.c \
 	%D%/fabric/soft/io/chan.h \
+	%D%/fabric/soft/io/dump.c \
+	%D%/fabric/soft/io/dump.h \
 	%D%/fabric/soft/io/faults.c \
 	%D%/fabric/soft/io/faults.h \
 	%D%/fabric/soft/io/fdev.c \

@@ -203,6 +203,7 @@ EXTRA_DIST += \
 	%D%/overhead.sh \
 	%D%/pairs.sh \
 	%D%/python.py \
+	%D%/recorder.sh \
 	%D%/shm.sh \
 	%D%/soft.sh \
 	%D%/tcp.sh \
@@ -261,6 +262,11 @@ bench-net-plot: %D%/net
 	$(SHELL) $(srcdir)/%D%/net_plot.sh $(srcdir)/docs/bench-net.svg \
 	    <bench-net.txt
 
+# The flight recorder, beside without it.
+bench-recorder: tools/pier
+	$(LIBTOOL) --mode=execute $(SHELL) $(srcdir)/%D%/recorder.sh \
+	    $(abs_builddir)/tools/pier
+
 # Sync events beside a futex and a cache line.
 bench-sync-event: %D%/sync_event
 	%D%/sync_event
@@ -302,5 +308,6 @@ stress: %D%/stress t/soft/history.t
 	t/soft/history.t -n $(STRESS_SEEDS)
 
 .PHONY: bench-cm bench-comch bench-copy bench-dma bench-dropin bench-graph \
-	bench-net bench-net-plot bench-overhead bench-programs bench-shm \
+	bench-net bench-net-plot bench-overhead bench-programs \
+	bench-recorder bench-shm \
 	bench-soft bench-sync-event bench-tcp bench-vm stress

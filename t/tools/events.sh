@@ -59,6 +59,37 @@ nothing_is_recorded_if_it_is_off()
 		! grep state "$tmp/out"
 }
 
+# The process goes on, and does it again.
+a_signal_prints_the_events()
+{
+	PIER_EVENTS=USR2
+	export PIER_EVENTS
+	begin "--respond" "-n 100000000" || return 1
+	unset PIER_EVENTS
+	wait_for 10 moved $side_b && kill -USR2 $side_b &&
+		wait_for 10 grep -q "state RTS" "$tmp/b.err" &&
+		says "$tmp/b.err" "pier: soft_lo " "state INIT" &&
+		: >"$tmp/b.err" && kill -USR2 $side_b &&
+		wait_for 10 grep -q "state RTS" "$tmp/b.err" &&
+		kill -0 $side_b
+	held=$?
+	kill -KILL $side_a $side_b
+	return $held
+}
+
+# The default action of the signal ends it.
+a_signal_that_is_not_chosen_is_left_alone()
+{
+	begin "--respond" "-n 100000000" || return 1
+	wait_for 10 moved $side_b
+	kill -USR2 $side_b
+	wait $side_b
+	held=$?
+	kill -KILL $side_a
+	[ $held -gt 128 ] &&
+		! grep "state RTS" "$tmp/b.err"
+}
+
 # Of connections by address also the messages of connection management.
 connecting_is_recorded()
 {
@@ -77,5 +108,7 @@ connecting_is_recorded()
 
 run the_death_of_a_peer_is_recorded_and_logged
 run nothing_is_recorded_if_it_is_off
+run a_signal_prints_the_events
+run a_signal_that_is_not_chosen_is_left_alone
 run connecting_is_recorded
 tap_done

@@ -10,6 +10,7 @@
 #include "core/clock.h"
 #include "core/fail.h"
 #include "core/thread.h"
+#include "fabric/soft/io/dump.h"
 #include "fabric/soft/io/helper.h"
 #include "fabric/soft/shm/shm.h"
 
@@ -17,6 +18,7 @@
 #define ROUNDS 16		/* of driving, before the next channel */
 #define EVENTS 32
 #define SHM_EVENT (UINT64_C(1) << 63)	/* with a channel's id */
+#define DUMP_EVENT (UINT64_C(1) << 62)	/* of dump.h */
 
 /*
  * @life serialises the first channel's start and the last one's end.  @lock
@@ -277,6 +279,16 @@ static struct soft_chan *find(uint64_t id)
 	return NULL;
 }
 
+static void dump_all(void)
+{
+	struct pier__list *pos, *tmp;
+
+	pier__soft_dump_clear();
+	PIER__LIST_EACH(pos, tmp, &helper.chans)
+		pier__soft_dump(pier__container_of(pos, struct soft_chan,
+						   link));
+}
+
 /* Check the channels that are due.  Returns when the next one is. */
 static uint64_t check_all(uint64_t now)
 {
@@ -315,6 +327,8 @@ static void *helper_main(void *arg)
 
 			if (!ev[i].data.u64)
 				take_recalls(now);
+			else if (ev[i].data.u64 == DUMP_EVENT)
+				dump_all();
 			else if (chan && ev[i].data.u64 & SHM_EVENT)
 				run_shm(chan);
 			else if (chan)	/* else destroyed meanwhile */
@@ -345,11 +359,23 @@ static void raise_priority(void)
 	pthread_setschedparam(helper.thread, policy, &param);
 }
 
+/* Without memory for it no events are dumped. */
+static void watch_signal(void)
+{
+	struct epoll_event ev = { .events = EPOLLIN, .data.u64 = DUMP_EVENT };
+	int fd = pier__soft_dump_fd();
+
+	if (fd >= 0)
+		epoll_ctl(helper.epoll_fd, EPOLL_CTL_ADD, fd, &ev);
+}
+
 static int start_thread(void)
 {
-	int err = pier__thread_start(&helper.thread, helper_main, NULL,
-				     "soft helper");
+	int err;
 
+	watch_signal();
+	err = pier__thread_start(&helper.thread, helper_main, NULL,
+				 "soft helper");
 	if (!err)
 		raise_priority();
 	return err;
@@ -386,6 +412,7 @@ static void reset_in_child(void)
 		if (chan->shm)
 			pier__soft_shm_forked(chan->shm);
 	}
+	pier__soft_dump_forked();
 	helper.count = 0;
 	helper.first_id = helper.last_id + 1;
 	pier__list_init(&helper.chans);
