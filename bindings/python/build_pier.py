@@ -52,6 +52,8 @@ extern "Python" {
     void pier_py_comch_requested(struct pier_comch_conn *, uint64_t,
                                  const void *, size_t, void *);
     void pier_py_comch_writable(struct pier_comch_conn *, void *);
+    void pier_py_comch_consumer(struct pier_comch_conn *, uint32_t, void *);
+    void pier_py_comch_expired(struct pier_comch_conn *, uint32_t, void *);
 }
 """
 

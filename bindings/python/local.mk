@@ -24,15 +24,18 @@ python_modules = \
 	%D%/pier/__init__.py \
 	%D%/pier/_callbacks.py \
 	%D%/pier/_comch.py \
+	%D%/pier/_comch_data.py \
 	%D%/pier/_conn.py \
 	%D%/pier/_context.py \
 	%D%/pier/_device.py \
 	%D%/pier/_dma.py \
+	%D%/pier/_dma_export.py \
 	%D%/pier/_engine.py \
 	%D%/pier/_errors.py \
 	%D%/pier/_memory.py \
 	%D%/pier/_operation.py \
 	%D%/pier/_rdma.py \
+	%D%/pier/_sha.py \
 	%D%/pier/_sync_event.py \
 	%D%/pier/_words.py \
 	%D%/pier/py.typed \

@@ -3,7 +3,10 @@
 import asyncio
 import contextlib
 import errno
+import hashlib
 import os
+import subprocess
+import sys
 import threading
 
 import pier
@@ -38,6 +41,50 @@ def bytes_are_copied():
         fails(errno.EMSGSIZE, dma.copy(src, dst).wait, LIMIT)
         dma.close()
         fails(errno.ESHUTDOWN, dma.copy, src, dst)
+
+
+def digests_are_those_of_hashlib():
+    text = bytes(range(256)) * 40
+    with base() as (dev, engine), pier.Sha(engine) as sha, \
+            dev.register(bytearray(text)) as src, dev.register(70) as dst:
+        for algorithm, name in ((pier.ShaAlgorithm.SHA_1, "sha1"),
+                                (pier.ShaAlgorithm.SHA_256, "sha256"),
+                                (pier.ShaAlgorithm.SHA_512, "sha512")):
+            wanted = hashlib.new(name, text[5:]).digest()
+            sha.hash(src[5:], dst[1:], algorithm).wait(LIMIT)
+            assert algorithm.digest_len == len(wanted)
+            assert bytes(dst[1:1 + len(wanted)]) == wanted, name
+        fails(errno.EMSGSIZE, sha.hash(src, dst[:8]).wait, LIMIT)
+
+
+COPIER = """
+import sys
+import pier
+with pier.Device("soft_lo") as dev, pier.Engine() as engine, \\
+        pier.Dma(dev, engine) as dma, dev.register(16) as local:
+    far = pier.Mmap.from_dma_export(dev, bytes.fromhex(sys.argv[1]))
+    dma.copy(far[2:6], local).wait(20)
+    dma.copy(local[:4], far[8:]).wait(20)
+    print(bytes(local[:4]).decode())
+"""
+
+
+def another_process_copies_what_is_exported():
+    access = pier.Access.PEER_READ | pier.Access.PEER_WRITE
+    data = bytearray(b"0123456789abcdef")
+    with pier.Device("soft_lo") as dev, dev.register(data, access) as mem, \
+            pier.DmaExport(dev, mem) as exported:
+        fails(errno.EBUSY, mem.close)
+        fails(errno.ETIMEDOUT, exported.wait, 0.01, kind=TimeoutError)
+        done = subprocess.run([sys.executable, "-c", COPIER,
+                               exported.descriptor.hex()], check=True,
+                              stdout=subprocess.PIPE, timeout=2 * LIMIT)
+        exported.wait(LIMIT)
+        assert done.stdout == b"2345\n", done
+        assert data == b"012345672345cdef", data
+    fails(errno.ESHUTDOWN, lambda: exported.descriptor)
+    with pier.Device("soft_lo") as dev, dev.register(8) as mem:
+        fails(errno.EACCES, pier.DmaExport, dev, mem)
 
 
 def copies_are_awaited():
@@ -122,6 +169,56 @@ def a_full_peer_is_waited_for():
             assert message == number.to_bytes(2, "big")
 
 
+def long_messages_pass_from_buffer_to_buffer():
+    text = bytes(range(256)) * 4096
+    with channel() as (server, there, here), \
+            server._dev.register(len(text)) as into, \
+            server._dev.register(bytearray(text)) as out, \
+            pier.ComchConsumer(there, into) as consumer, \
+            pier.ComchProducer(here) as producer:
+        consumer.ready().wait(LIMIT)
+        producer.ready().wait(LIMIT)
+        assert here.consumer().wait(LIMIT) == consumer.id
+        assert here.consumers == {consumer.id}
+        received = consumer.receive(into)
+        producer.send(out, consumer.id, b"all").wait(LIMIT)
+        data = received.wait(LIMIT)
+        assert len(data) == len(text) and data.imm == b"all"
+        assert data.producer == producer.id
+        assert bytes(into[:]) == text
+        received = consumer.receive(into[4:8])
+        producer.send(out[1:3], consumer.id).wait(LIMIT)
+        assert len(received.wait(LIMIT)) == 2 and bytes(into[4:6]) == b"\1\2"
+        fails(errno.ENOENT, producer.send, out, consumer.id + 1)
+
+
+def a_consumer_of_another_engine_receives_immediates():
+    with channel() as (_, there, here), pier.Engine() as other:
+        consumer = pier.ComchConsumer(there, engine=other)
+        producer = pier.ComchProducer(here)
+        both = threading.Event()
+
+        def serve():
+            consumer.ready().wait(LIMIT)
+            seen.append(consumer.receive().wait(LIMIT).imm)
+            other.wait_for(both.is_set, LIMIT)
+
+        seen = []
+        thread = threading.Thread(target=serve)
+        thread.start()
+        number = here.consumer().wait(LIMIT)
+        producer.ready().wait(LIMIT)
+        producer.send(None, number, b"number").wait(LIMIT)
+        here.engine.wait_for(lambda: seen, LIMIT)
+        both.set()
+        other.wake()
+        thread.join()
+        assert seen == [b"number"], seen
+        consumer.close()
+        here.engine.wait_for(lambda: not here.consumers, LIMIT)
+        assert not here.consumers
+
+
 def the_end_of_a_client_is_reported():
     with channel() as (_, there, here):
         here.send(b"last").wait(LIMIT)
@@ -191,11 +288,14 @@ def a_channel_is_closed_in_any_order():
     conn = client.connection().wait(LIMIT)
     call = conn.request(b"never")
     server.request().wait(LIMIT)
+    data = [pier.ComchConsumer(conn), pier.ComchProducer(conn)]
+    data[0].ready().wait(LIMIT)
     engine.close()
     assert call.done()
     fails_with_any(call.result)
     fails(errno.ENOTCONN, conn.send, b"")
-    for closable in client, server, engine, dev:
+    fails(errno.ESHUTDOWN, data[0].receive)
+    for closable in client, *data, server, engine, dev:
         closable.close()
 
 
@@ -209,12 +309,16 @@ def fails_with_any(call):
 
 
 run(bytes_are_copied,
+    digests_are_those_of_hashlib,
+    another_process_copies_what_is_exported,
     copies_are_awaited,
     threads_wait_for_an_event,
     an_event_is_awaited,
     the_event_of_a_peer_is_set_and_read,
     messages_pass_on_a_channel,
     a_full_peer_is_waited_for,
+    long_messages_pass_from_buffer_to_buffer,
+    a_consumer_of_another_engine_receives_immediates,
     the_end_of_a_client_is_reported,
     a_client_without_a_server_fails,
     a_name_is_used_once,

@@ -91,3 +91,19 @@ def pier_py_comch_writable(conn, pointer):
     obj = _object(pointer)
     if obj is not None:
         obj.find(conn).became_writable()
+
+
+@ffi.def_extern(onerror=_failed)
+def pier_py_comch_consumer(conn, consumer, pointer):
+    """The peer has a new consumer."""
+    obj = _object(pointer)
+    if obj is not None:
+        obj.find(conn).consumer_added(consumer)
+
+
+@ffi.def_extern(onerror=_failed)
+def pier_py_comch_expired(conn, consumer, pointer):
+    """A consumer of the peer has ended."""
+    obj = _object(pointer)
+    if obj is not None:
+        obj.find(conn).consumer_expired(consumer)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import errno
+import weakref
 from typing import TYPE_CHECKING, Optional
 
 from ._context import Context
@@ -27,6 +28,8 @@ class ComchConnection:
         self._conn = conn
         self._messages: collections.deque = collections.deque()
         self._blocked = False
+        self._fresh: collections.deque = collections.deque()
+        self.consumers: set[int] = set()    # of the peer, by their ids
         self._error: Optional[OSError] = None
         self.comch = comch
         self.engine = comch.engine
@@ -75,6 +78,10 @@ class ComchConnection:
         """
         return Next(self.engine, "receive", self._next_message)
 
+    def consumer(self) -> Change:
+        """Wait for the peer's next new consumer; the result is its id."""
+        return Next(self.engine, "consumer", self._next_consumer)
+
     def writable(self) -> Change:
         """Wait until a message can be sent after EAGAIN."""
         return Change(self.engine, "writable", self._look_writable)
@@ -99,6 +106,15 @@ class ComchConnection:
             raise self._ended()
         return PENDING
 
+    def _next_consumer(self):
+        while self._fresh:
+            consumer = self._fresh.popleft()
+            if consumer in self.consumers:
+                return consumer
+        if self._conn == ffi.NULL:
+            raise self._ended()
+        return PENDING
+
     def _look_writable(self):
         if self._conn == ffi.NULL:
             raise self._ended()
@@ -113,6 +129,15 @@ class ComchConnection:
     def received(self, message: bytes) -> None:
         """A message has arrived."""
         self._messages.append(message)
+
+    def consumer_added(self, consumer: int) -> None:
+        """The peer has one more."""
+        self.consumers.add(consumer)
+        self._fresh.append(consumer)
+
+    def consumer_expired(self, consumer: int) -> None:
+        """One of the peer has ended."""
+        self.consumers.discard(consumer)
 
     def became_writable(self) -> None:
         """Credits have arrived."""
@@ -134,12 +159,21 @@ class _Comch(Context):
         super().__init__(engine, comch, lib.pier_comch_ctx(comch),
                          lib.pier_comch_destroy)
         self.conns: dict[int, ComchConnection] = {}
+        self.data: weakref.WeakSet = weakref.WeakSet()
         self.fresh: collections.deque = collections.deque()
         check(lib.pier_comch_configure(comch, configuration("comch", config)))
         check(lib.pier_comch_set_callbacks(
             comch, lib.pier_py_comch_connected,
             lib.pier_py_comch_disconnected, lib.pier_py_comch_received,
             lib.pier_py_comch_writable))
+        check(lib.pier_comch_set_consumer_callbacks(
+            comch, lib.pier_py_comch_consumer, lib.pier_py_comch_expired))
+
+    def close(self) -> None:
+        """Close its consumers and producers, and then as every context."""
+        for data in list(getattr(self, "data", ())):
+            data.close()
+        super().close()
 
     def connected(self, conn) -> ComchConnection:
         """A callback: messages may be sent."""

@@ -63,6 +63,17 @@ class Mmap:
             ffi.from_buffer(descriptor), len(descriptor)))
 
     @classmethod
+    def from_dma_export(cls, dev: Optional[Device], descriptor: bytes) -> Mmap:
+        """The memory of a DmaExport of another process, for Dma.copy().
+
+        dev as above.  Raises PIER_EDESC, PIER_EVERSION, PIER_EKIND,
+        EPROTOTYPE, EHOSTUNREACH, EADDRNOTAVAIL.
+        """
+        return cls.adopt(dev, create(
+            lib.pier_dma_import, ffi.NULL if dev is None else dev.handle,
+            ffi.from_buffer(descriptor), len(descriptor)))
+
+    @classmethod
     def adopt(cls, dev: Optional[Device], handle) -> Mmap:
         """The object of a struct pier_mmap of a peer's memory."""
         self = cls.__new__(cls)

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The data path of Comm Channels: consumers and producers."""
+from __future__ import annotations
+
+import errno
+from typing import TYPE_CHECKING, Optional
+
+from ._context import Context
+from ._errors import check, configuration, create, error_of, text
+from ._memory import Mmap, Parts, source, target
+from ._operation import PENDING, Change, Task
+from ._pier import ffi, lib
+
+if TYPE_CHECKING:
+    from ._comch import ComchConnection
+    from ._engine import Engine
+
+
+class ComchData:
+    """What a consumer has received: its length, its immediate bytes, who."""
+
+    __slots__ = ("length", "imm", "producer")
+
+    def __init__(self, task) -> None:
+        length = ffi.new("size_t *")
+        imm = lib.pier_comch_task_imm(task, length)
+        self.length = lib.pier_comch_task_len(task)
+        self.imm = ffi.unpack(ffi.cast("char *", imm), length[0])
+        self.producer = lib.pier_comch_task_producer(task)
+
+    def __len__(self) -> int:
+        return self.length
+
+
+class _Data(Context):
+    """What consumers and producers have in common.
+
+    config has members of struct pier_comch_data_config.  engine is another
+    one than that of the connection, None: the same.
+    """
+
+    _kind = ""
+
+    def __init__(self, conn: ComchConnection, engine: Optional[Engine],
+                 config: dict, *what) -> None:
+        cfg = configuration("comch_data", config)
+        obj = create(self._call("create"), conn.handle, *what)
+        super().__init__(engine or conn.engine, obj, self._call("ctx")(obj),
+                         self._call("destroy"))
+        self.conn = conn
+        check(self._call("configure")(obj, cfg))
+        self.start()
+        conn.comch.data.add(self)
+
+    def _call(self, verb: str):
+        return getattr(lib, f"pier_comch_{self._kind}_{verb}")
+
+    @property
+    def id(self) -> int:
+        """Its number, 1 to 65534, of its kind and end."""
+        return self._call("id")(self.handle)
+
+    def ready(self) -> Change:
+        """Wait until it runs.  Fails with the reason why it does not."""
+        return Change(self.engine, f"{self._kind} ready", self._look)
+
+    def _look(self):
+        if self.is_running:
+            return None
+        if lib.pier_ctx_state(self._ctx) == lib.PIER_CTX_STARTING:
+            return PENDING
+        reason = ffi.new("const char **")
+        code = self._call("error")(self.handle, reason)
+        raise error_of(code or -errno.ESHUTDOWN, text(reason[0]) or
+                       f"comch: the {self._kind} has stopped")
+
+
+class ComchConsumer(_Data):
+    """Receives messages of producers of the peer into parts of mmap.
+
+    Without mmap it receives immediate bytes alone.
+    """
+
+    _kind = "consumer"
+
+    def __init__(self, conn: ComchConnection, mmap: Optional[Mmap] = None,
+                 engine: Optional[Engine] = None, **config: int) -> None:
+        super().__init__(conn, engine, config,
+                         ffi.NULL if mmap is None else mmap.handle)
+        self._mmap = mmap
+
+    def receive(self, dst: Parts = None) -> Task:
+        """Receive one message into dst; the result is a ComchData.
+
+        Raises EINVAL, dst is not of the consumer's mmap.
+        """
+        buf = target(self.engine, dst)
+        try:
+            task = create(lib.pier_comch_task_receive, self.handle, buf)
+        except BaseException:
+            lib.pier_buf_put(buf)
+            raise
+        receive = Task(self.engine, task, (buf,), (self, dst), ComchData)
+        receive.submit()
+        return receive
+
+
+class ComchProducer(_Data):
+    """Sends messages to consumers of the peer."""
+
+    _kind = "producer"
+
+    def __init__(self, conn: ComchConnection,
+                 engine: Optional[Engine] = None, **config: int) -> None:
+        super().__init__(conn, engine, config)
+
+    def send(self, src: Parts, consumer: int, imm: bytes = b"") -> Task:
+        """Send the bytes of src, and imm, to that consumer of the peer.
+
+        The task ends when they are in its buffer; until then it waits.
+        Raises ENOENT, no such consumer; EMSGSIZE.
+        """
+        buf = source(self.engine, src)
+        try:
+            task = create(lib.pier_comch_task_produce, self.handle, buf,
+                          ffi.from_buffer(imm), len(imm), consumer)
+        except BaseException:
+            lib.pier_buf_put(buf)
+            raise
+        send = Task(self.engine, task, (buf,), (self, src, imm), None)
+        send.submit()
+        return send

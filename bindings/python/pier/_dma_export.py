@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Memory for the DMA contexts of other processes."""
+from __future__ import annotations
+
+import errno
+import time
+from typing import TYPE_CHECKING, Optional
+
+from ._errors import check, create, error_of
+from ._memory import Mmap
+from ._pier import ffi, lib
+
+if TYPE_CHECKING:
+    from ._device import Device
+
+SLICE_MS = 100      # of a wait, after which signals are looked at
+
+
+class DmaExport:
+    """An export of mmap, pier_dma_export(3): other processes copy it.
+
+    mmap has Access.PEER_READ or Access.PEER_WRITE, and is not closed before
+    the export.  This process may do anything else meanwhile, or sleep; peers
+    use Mmap.from_dma_export().
+    """
+
+    def __init__(self, dev: Device, mmap: Mmap) -> None:
+        self._export = create(lib.pier_dma_export_create, mmap.handle,
+                              dev.handle)
+        self._owners: Optional[tuple] = (mmap, dev)
+
+    @property
+    def handle(self):
+        """The struct pier_dma_export.  Raises ESHUTDOWN once closed."""
+        if self._export == ffi.NULL:
+            raise error_of(-errno.ESHUTDOWN, "the export is closed")
+        return self._export
+
+    @property
+    def descriptor(self) -> bytes:
+        """What peers import: a secret."""
+        ret = ffi.new("const void **")
+        length = ffi.new("size_t *")
+        lib.pier_dma_export_desc(self.handle, ret, length)
+        return ffi.unpack(ffi.cast("char *", ret[0]), length[0])
+
+    def wait(self, timeout: Optional[float] = None) -> None:
+        """Wait until a peer has connected, and none is connected any more.
+
+        Raises ETIMEDOUT after timeout seconds, None: never; ENODEV.
+        """
+        limit = None if timeout is None else time.monotonic() + timeout
+        while True:
+            left = SLICE_MS
+            if limit is not None:
+                left = max(0, min(left, int((limit - time.monotonic()) *
+                                            1000 + 0.999)))
+            err = lib.pier_dma_export_wait(self.handle, left)
+            if err != -errno.ETIMEDOUT or left < SLICE_MS:
+                check(err)
+                return
+
+    def close(self) -> None:
+        """End it: peers have lost access on return.  It may be repeated."""
+        handle, self._export = self._export, ffi.NULL
+        lib.pier_dma_export_destroy(handle)
+        self._owners = None
+
+    def __enter__(self) -> DmaExport:
+        return self
+
+    def __exit__(self, *error) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if getattr(self, "_export", ffi.NULL) != ffi.NULL:
+            self.close()
