@@ -77,6 +77,7 @@ dist_docs_DATA = \
 	%D%/hardware.md \
 	%D%/packages.md \
 	%D%/python.md \
+	%D%/release.md \
 	%D%/rxe.md \
 	%D%/same-host.md \
 	%D%/security.md \

@@ -7,6 +7,7 @@ dist_check_SCRIPTS += \
 	%D%/abi.sh \
 	%D%/cmake.sh \
 	%D%/samples.sh \
+	%D%/versions.sh \
 	# end, sorted
 
 EXTRA_DIST += \
@@ -23,7 +24,7 @@ packages_by_run = rm -rf packages.d && \
 check-packages: Makefile
 	$(packages_by_run) $(srcdir)/%D%/deb.sh $(srcdir)/%D%/root.sh
 
-# What .ci/run has no time for.
+# What .ci/run has no time for: each builds everything once more.
 check-packages-all: Makefile
 	$(packages_by_run) $(srcdir)/%D%/deb.sh $(srcdir)/%D%/root.sh \
 		$(srcdir)/%D%/again.sh $(srcdir)/%D%/rpm.sh

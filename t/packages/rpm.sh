@@ -13,8 +13,13 @@ names="libpier0 libpier-uv0 pier-devel pier-doca pier-doca-devel pier-tools
 
 packages_are_built()
 {
-	rm -rf "$dir/rpm" && mkdir "$dir/rpm" &&
+	rm -rf "$dir/rpm" && mkdir "$dir/rpm" || return 1
+	if [ -f "$dir/pier_$version.orig.tar.gz" ]; then	# by deb.sh
+		ln "$dir/pier_$version.orig.tar.gz" \
+			"$dir/rpm/pier-$version.tar.gz" || return 1
+	else
 		dist "$dir/rpm/pier-$version.tar.gz" || return 1
+	fi
 	PATH=/usr/lib/ccache:$PATH MAKEFLAGS='' rpmbuild --nodeps -bb \
 	    -D "_topdir $dir/rpm" -D "_sourcedir $dir/rpm" \
 	    -D "_smp_mflags -j$(nproc)" "$top/rpm/pier.spec" \
