@@ -37,6 +37,7 @@ python_modules = \
 	%D%/pier/_rdma.py \
 	%D%/pier/_sha.py \
 	%D%/pier/_sync_event.py \
+	%D%/pier/_time.py \
 	%D%/pier/_words.py \
 	%D%/pier/py.typed \
 	# end, sorted

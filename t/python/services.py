@@ -145,6 +145,35 @@ def the_event_of_a_peer_is_set_and_read():
             fails(errno.EACCES, event.export)
 
 
+SIGNALLER = """
+import sys
+import pier
+with pier.Device("soft_lo") as dev, \\
+        pier.SyncEvent.from_process(dev, bytes.fromhex(sys.argv[1])) as far:
+    assert far.add(2) == 40
+    far.wait_eq(50, timeout=20)
+    far.value = 60
+    print(far.value)
+"""
+
+
+def another_process_uses_an_event():
+    with pier.Device("soft_lo") as dev, \
+            pier.SyncEvent(dev, remote_publisher=True) as event:
+        fails(errno.EINVAL, event.export_wait, 0)
+        event.value = 40
+        with subprocess.Popen([sys.executable, "-c", SIGNALLER,
+                               event.export_process().hex()],
+                              stdout=subprocess.PIPE) as process:
+            event.wait_eq(42, timeout=2 * LIMIT)
+            event.value = 50
+            event.export_wait(LIMIT)
+            assert process.stdout.read() == b"60\n"
+        assert process.returncode == 0 and event.value == 60
+    with pier.Device("soft_lo") as dev:
+        fails_with_any(lambda: pier.SyncEvent.from_process(dev, b"x"))
+
+
 def messages_pass_on_a_channel():
     with channel() as (_, there, here):
         here.send(b"to the server").wait(LIMIT)
@@ -315,6 +344,7 @@ run(bytes_are_copied,
     threads_wait_for_an_event,
     an_event_is_awaited,
     the_event_of_a_peer_is_set_and_read,
+    another_process_uses_an_event,
     messages_pass_on_a_channel,
     a_full_peer_is_waited_for,
     long_messages_pass_from_buffer_to_buffer,

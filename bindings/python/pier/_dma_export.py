@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import errno
-import time
 from typing import TYPE_CHECKING, Optional
 
-from ._errors import check, create, error_of
+from ._errors import create, error_of
 from ._memory import Mmap
 from ._pier import ffi, lib
+from ._time import wait
 
 if TYPE_CHECKING:
     from ._device import Device
-
-SLICE_MS = 100      # of a wait, after which signals are looked at
 
 
 class DmaExport:
@@ -49,16 +47,7 @@ class DmaExport:
 
         Raises ETIMEDOUT after timeout seconds, None: never; ENODEV.
         """
-        limit = None if timeout is None else time.monotonic() + timeout
-        while True:
-            left = SLICE_MS
-            if limit is not None:
-                left = max(0, min(left, int((limit - time.monotonic()) *
-                                            1000 + 0.999)))
-            err = lib.pier_dma_export_wait(self.handle, left)
-            if err != -errno.ETIMEDOUT or left < SLICE_MS:
-                check(err)
-                return
+        wait(lambda ms: lib.pier_dma_export_wait(self.handle, ms), timeout)
 
     def close(self) -> None:
         """End it: peers have lost access on return.  It may be repeated."""

@@ -5,19 +5,18 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
-import time
 import weakref
 from typing import TYPE_CHECKING, Callable, Generator, Optional
 
 from ._errors import check, create, error_of
 from ._operation import Change, Task
 from ._pier import ffi, lib
+from ._time import limit_of, slice_of
 
 if TYPE_CHECKING:
     from ._rdma import Rdma
 
 ROUNDS = 16     # of progress before others of the loop have their turn
-SLICE_MS = 100  # between looks for signals, as Ctrl-C, in a wait
 
 _engines: weakref.WeakSet = weakref.WeakSet()
 
@@ -76,11 +75,11 @@ class Engine:
 
         None is without limit.  A signal's exception, as of Ctrl-C, ends it.
         """
-        limit = None if timeout is None else time.monotonic() + timeout
+        limit = limit_of(timeout)
         self._disarm()
         try:
             while not is_over():
-                left = self._slice(limit)
+                left = slice_of(limit)
                 err = lib.pier_pe_wait(self.handle, left)
                 if err not in (0, -errno.ETIMEDOUT):
                     raise error_of(err)
@@ -168,12 +167,6 @@ class Engine:
     def __del__(self) -> None:
         if getattr(self, "_pe", ffi.NULL) != ffi.NULL:
             self.close()
-
-    def _slice(self, limit: Optional[float]) -> int:
-        if limit is None:
-            return SLICE_MS
-        left = int((limit - time.monotonic()) * 1000 + 0.999)
-        return max(0, min(left, SLICE_MS))
 
     def _dispatch(self) -> None:
         self._drain()

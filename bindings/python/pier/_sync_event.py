@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import errno
-import time
 from typing import TYPE_CHECKING, Optional
 
 from ._context import Context
 from ._errors import check, create, error_of
 from ._operation import Task
 from ._pier import ffi, lib
+from ._time import wait
 
 if TYPE_CHECKING:
     from ._device import Device
     from ._engine import Engine
 
 ALL = 2 ** 64 - 1
-SLICE_MS = 100      # between looks for signals in a wait
 
 
 class SyncEvent:
@@ -35,6 +34,20 @@ class SyncEvent:
         self._dev = dev
         self._event = _configured(dev, remote_publisher, remote_subscriber)
         check(lib.pier_sync_event_start(self._event))
+
+    @classmethod
+    def from_process(cls, dev: Device, descriptor: bytes) -> SyncEvent:
+        """The event of another process, whose export_process() made it.
+
+        Each use of it blocks for a round trip.
+        Raises PIER_EDESC, PIER_EVERSION, PIER_EKIND, EPROTOTYPE.
+        """
+        self = cls.__new__(cls)
+        self._dev = dev
+        self._event = create(lib.pier_sync_event_import_process, dev.handle,
+                             ffi.from_buffer(descriptor), len(descriptor))
+        check(lib.pier_sync_event_start(self._event))
+        return self
 
     @property
     def handle(self):
@@ -79,10 +92,23 @@ class SyncEvent:
 
         Raises EACCES, neither side is remote.
         """
-        ret = ffi.new("const void **")
-        length = ffi.new("size_t *")
-        check(lib.pier_sync_event_export(self.handle, ret, length))
-        return ffi.unpack(ffi.cast("char *", ret[0]), length[0])
+        return self._descriptor(lib.pier_sync_event_export)
+
+    def export_process(self) -> bytes:
+        """The same for from_process() of other processes: a secret.
+
+        This process may do anything else, or sleep, until the event is closed.
+        Raises EACCES, neither side is remote.
+        """
+        return self._descriptor(lib.pier_sync_event_export_process)
+
+    def export_wait(self, timeout: Optional[float] = None) -> None:
+        """Wait until a process has connected to it, and none is any more.
+
+        At most timeout seconds: PierTimeoutError.
+        """
+        wait(lambda ms: lib.pier_sync_event_export_wait(self.handle, ms),
+             timeout)
 
     def close(self) -> None:
         """Stop it, and destroy it.  It may be repeated."""
@@ -99,19 +125,16 @@ class SyncEvent:
         if getattr(self, "_event", ffi.NULL) != ffi.NULL:
             self.close()
 
+    def _descriptor(self, call) -> bytes:
+        ret = ffi.new("const void **")
+        length = ffi.new("size_t *")
+        check(call(self.handle, ret, length))
+        return ffi.unpack(ffi.cast("char *", ret[0]), length[0])
+
     def _wait(self, call, value: int, mask: int,
               timeout: Optional[float]) -> None:
-        limit = None if timeout is None else time.monotonic() + timeout
-        while True:
-            left = SLICE_MS
-            if limit is not None:
-                left = int((limit - time.monotonic()) * 1000 + 0.999)
-                left = max(0, min(left, SLICE_MS))
-            err = call(self.handle, value, mask, lib.PIER_SYNC_EVENT_YIELD,
-                       left)
-            if err != -errno.ETIMEDOUT or not left:
-                check(err)
-                return
+        wait(lambda ms: call(self.handle, value, mask,
+                             lib.PIER_SYNC_EVENT_YIELD, ms), timeout)
 
 
 class SyncEventContext(Context):
