@@ -156,6 +156,17 @@ EXTRA_PROGRAMS += %D%/net
 %C%_net_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/t
 %C%_net_LDADD = t/libsoft.la t/libtap.la lib/libpier-core.la
 
+EXTRA_PROGRAMS += %D%/recorder
+%C%_recorder_SOURCES = \
+	%D%/procs.c \
+	%D%/procs.h \
+	%D%/recorder.c \
+	%D%/target.c \
+	%D%/target.h \
+	# end, sorted
+%C%_recorder_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/t
+%C%_recorder_LDADD = t/libsoft.la t/libtap.la lib/libpier-core.la
+
 EXTRA_PROGRAMS += %D%/link
 %C%_link_SOURCES = \
 	%D%/link.c \
@@ -203,7 +214,6 @@ EXTRA_DIST += \
 	%D%/overhead.sh \
 	%D%/pairs.sh \
 	%D%/python.py \
-	%D%/recorder.sh \
 	%D%/shm.sh \
 	%D%/soft.sh \
 	%D%/tcp.sh \
@@ -263,9 +273,8 @@ bench-net-plot: %D%/net
 	    <bench-net.txt
 
 # The flight recorder, beside without it.
-bench-recorder: tools/pier
-	$(LIBTOOL) --mode=execute $(SHELL) $(srcdir)/%D%/recorder.sh \
-	    $(abs_builddir)/tools/pier
+bench-recorder: %D%/recorder
+	%D%/recorder
 
 # Sync events beside a futex and a cache line.
 bench-sync-event: %D%/sync_event
