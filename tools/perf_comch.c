@@ -15,6 +15,9 @@
 /* Messages that an end receives at a time; more than 64 are never in flight. */
 #define RECVS 128
 
+/* One, and attempts of its own that have not ended; each takes receives. */
+#define CLIENTS 4
+
 /* Tasks beside those of slots, for echoes. */
 #define SPARE_TASKS 256
 
@@ -30,6 +33,7 @@ static int configure(struct perf *perf)
 		.max_msg_size = (uint32_t)perf->opts.size,
 		.recv_queue = RECVS,
 		.tasks = (uint32_t)perf->send_count + SPARE_TASKS,
+		.max_clients = CLIENTS,
 		.connect_timeout_ms = (uint32_t)perf->args.timeout_ms,
 	};
 

@@ -14,10 +14,10 @@ messages_of_a_channel_are_measured()
 	serve || return 1
 	measures lat comch -n 30 --warmup 2 &&
 		says "$tmp/b.out" "comch latency, us half the round trip" &&
-		measures bw comch -n 500 --warmup 20 &&
+		measures bw comch -n 100 --warmup 20 &&
 		says "$tmp/b.out" "comch bandwidth, 64 outstanding" &&
 		counts 1 "lat comch: received 32 messages of up to 64 bytes" &&
-		counts 1 "bw comch: received 520 messages of up to 65536"
+		counts 1 "bw comch: received 120 messages of up to 65536"
 }
 
 requests_of_a_channel_are_measured()
@@ -25,11 +25,11 @@ requests_of_a_channel_are_measured()
 	serve || return 1
 	measures lat request -n 30 --warmup 2 &&
 		says "$tmp/b.out" "request latency, us to the reply" &&
-		measures bw request -n 500 --warmup 20 -s 100 --json &&
+		measures bw request -n 100 --warmup 20 -s 100 --json &&
 		says "$tmp/b.out" '"operation": "request"' &&
-		holds 'r[0]["iterations"] == 500 and r[0]["gb_per_s"] > 0' &&
+		holds 'r[0]["iterations"] == 100 and r[0]["gb_per_s"] > 0' &&
 		counts 1 "lat request: received 32 messages" &&
-		counts 1 "bw request: received 520 messages of up to 100"
+		counts 1 "bw request: received 120 messages of up to 100"
 }
 
 # The server has one channel a client, and this one's is connected again.
@@ -78,11 +78,12 @@ a_server_for_one_operation_has_channels_too()
 connections_a_second_are_measured()
 {
 	serve || return 1
-	measures bw connect -n 200 --warmup 10 --outstanding 8 &&
+	measures bw connect -n 40 --warmup 4 --outstanding 8 &&
 		says "$tmp/b.out" "connect bandwidth, 8 outstanding" \
 			connections/s &&
-		grep -q '^ *16  *200 ' "$tmp/b.out" &&
-		measures bw connect -t 1 --outstanding 4 --json &&
+		grep -q '^ *16  *40 ' "$tmp/b.out" || return 1
+	[ ! -f /run/vm/job ] || return 0
+	measures bw connect -t 1 --outstanding 4 --json &&
 		holds 'r[0]["messages_per_s"] > 0' &&
 		measures lat connect -n 5 && measures lat send -n 5
 }
@@ -91,10 +92,11 @@ connections_a_second_are_measured()
 a_passive_server_is_measured()
 {
 	serve || return 1
-	for what in "lat write" "bw read" "lat fetch-add"; do
-		measures $what --passive -n 50 --json &&
+	for what in $(some write read fetch-add); do
+		measures lat $what --passive -n 50 --json &&
 			says "$tmp/b.out" '"passive": true' || return 1
 	done
+	[ ! -f /run/vm/job ] || return 0
 	measures bw write --passive -n 50 &&
 		says "$tmp/b.out" ", passive server" &&
 		measures lat write -n 5 --json &&
