@@ -170,11 +170,11 @@ connecting_is_measured()
 		measures bw send -n 20
 }
 
-connecting_is_a_latency_of_one_connection()
+connecting_has_one_connection_and_no_data()
 {
-	for words in "bw connect" "lat connect -q 2" "lat connect --verify"; do
+	for words in "bw connect -q 2" "lat connect --verify"; do
 		status 2 "$pier" perf $words host &&
-			says "$tmp/err" "connect: lat only" || return 1
+			says "$tmp/err" "connect does not have -" || return 1
 	done
 	status 2 "$pier" perf lat connect -s 8 host &&
 		says "$tmp/err" "connect: its size is 16 bytes" &&
@@ -183,7 +183,7 @@ connecting_is_a_latency_of_one_connection()
 }
 
 run connecting_is_measured
-natively run connecting_is_a_latency_of_one_connection
+natively run connecting_has_one_connection_and_no_data
 run both_directions_of_each_operation_are_measured
 natively run both_directions_have_sizes_connections_and_events
 natively run ctrl_c_ends_both_directions
