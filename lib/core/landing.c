@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -73,7 +74,9 @@ int pier__landing_call(void (*fn)(void *arg), void *arg)
 		return -EFAULT;
 	}
 	landing = &here;
+	atomic_signal_fence(memory_order_seq_cst);
 	fn(arg);
+	atomic_signal_fence(memory_order_seq_cst);
 	landing = NULL;
 	return 0;
 }
