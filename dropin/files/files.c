@@ -222,20 +222,32 @@ static bool find(const char *path, char *ret)
 	return found;
 }
 
-/* The path of @name, below the `device` of @port; false: it is a folder. */
+/* Is @path @name, or a file below it? */
+static bool is_in(const char *path, const char *name)
+{
+	const char *rest = behind(path, name);
+
+	return rest && (!*rest || *rest == '/');
+}
+
+/*
+ * The path of @name, below the `device` of @port; false: it is a folder, or of
+ * another interface.
+ */
 static bool of_interface(const struct pier__port *port, const char *name,
 			 char *ret)
 {
-	const char *rest = behind(name, "net");
+	const char *rest = within(name, "net");
+	int len;
 
-	if (rest && (!*rest || !rest[1]))
+	if (is_in(name, "net") && !(rest && is_in(rest, port->netdev)))
 		return false;
-	if (rest && *rest == '/')
-		snprintf(ret, PATH_MAX, INTERFACES "%s", rest + 1);
+	if (rest)
+		len = snprintf(ret, DROPIN_PATH, INTERFACES "%s", rest);
 	else
-		snprintf(ret, PATH_MAX, INTERFACES "%s/device/%s",
-			 port->netdev, name);
-	return true;
+		len = snprintf(ret, DROPIN_PATH, INTERFACES "%s/device/%s",
+			       port->netdev, name);
+	return len < DROPIN_PATH;
 }
 
 /* A file of the interface in place of @path; false: it is none such. */

@@ -2,7 +2,6 @@
 #ifndef PIER_DROPIN_FILES_FILES_H
 #define PIER_DROPIN_FILES_FILES_H
 
-#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -10,6 +9,7 @@
 #define DROPIN_VERBS "/sys/class/infiniband_verbs"
 #define DROPIN_NODES "/dev/infiniband"
 #define DROPIN_NAME 64
+#define DROPIN_PATH 256		/* on the stack of each call */
 
 /*
  * Files of /sys/class/infiniband, /sys/class/infiniband_verbs and
@@ -21,7 +21,7 @@
  * Calls may be made by any thread.
  */
 struct dropin_file {
-	char path[PATH_MAX];
+	char path[DROPIN_PATH];
 	int fd;			/* what is at @path; -1: nothing to close */
 };
 

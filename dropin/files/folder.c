@@ -98,7 +98,7 @@ bool pier__dropin_folder(const char *path, struct dropin_names *ret)
 {
 	struct dropin_names names = { 0 };
 	struct ibv_device **list;
-	char whole[PATH_MAX];
+	char whole[DROPIN_PATH];
 	size_t len, i;
 
 	if (!path || (!pier__dropin_behind(path, DROPIN_DEVICES) &&

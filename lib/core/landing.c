@@ -14,7 +14,8 @@
 #define STEP 4096		/* no system has smaller pages */
 
 /* Where a fault of this thread goes on; NULL: it has no guard. */
-static _Thread_local sigjmp_buf *volatile landing;
+static _Thread_local sigjmp_buf *volatile landing
+	__attribute__((tls_model("initial-exec")));	/* for a handler */
 
 static const int signals[] = { SIGSEGV, SIGBUS };
 static struct sigaction before[2];
@@ -26,6 +27,8 @@ static void pass_on(int number, siginfo_t *info, void *context)
 
 	if (old->sa_flags & SA_SIGINFO) {
 		old->sa_sigaction(number, info, context);
+	} else if (old->sa_handler == SIG_IGN && info->si_code <= 0) {
+		return;
 	} else if (old->sa_handler == SIG_DFL || old->sa_handler == SIG_IGN) {
 		sigaction(number, old, NULL);
 		if (info->si_code <= 0)		/* no access: by kill(2) */

@@ -83,9 +83,22 @@ a_device_has_an_interface()
 {
 	lists /sys/class/infiniband/soft_lo/device/net lo &&
 	    has /sys/class/infiniband/soft_lo/device/net/lo/address \
-		00:00:00:00:00:00 &&
-	    status 1 "$pier" run -- test -e \
-		/sys/class/infiniband/soft_lo/device/nosuch
+		00:00:00:00:00:00 || return
+	for file in nosuch netlo net/nosuch net/lonely/address; do
+		status 1 "$pier" run -- test -e \
+		    /sys/class/infiniband/soft_lo/device/$file || return
+	done
+}
+
+# The interface of a device is the one whose folder its own has.
+a_device_has_no_other_interface()
+{
+	for other in /sys/class/net/*; do
+		[ "$other" != /sys/class/net/lo ] || continue
+		file=soft_lo/device/net/${other##*/}/address
+		status 1 "$pier" run -- test -e \
+		    "/sys/class/infiniband/$file" || return
+	done
 }
 
 what_is_not_there_is_not_found()
@@ -118,6 +131,7 @@ run a_device_has_a_node
 run folders_are_listed
 run folders_are_looked_at
 run a_device_has_an_interface
+run a_device_has_no_other_interface
 run what_is_not_there_is_not_found
 run files_are_not_written
 run files_of_others_are_as_they_were

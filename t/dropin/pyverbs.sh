@@ -10,6 +10,11 @@ python=/usr/bin/python3
 "$python" -c "import pyverbs.device" 2>/dev/null ||
     skip_all "there is no pyverbs: install python3-pyverbs"
 folder=/usr/share/doc/rdma-core/tests
+if [ ! -f $folder/run_tests.py ] &&
+    grep -qs '^path-exclude.*/usr/share/doc' /etc/dpkg/dpkg.cfg.d/*; then
+	echo "1..0 # SKIP packages are installed without their documentation"
+	exit
+fi
 [ -f $folder/run_tests.py ] ||
     skip_all "there are no tests of it: install rdma-core"
 
@@ -28,7 +33,8 @@ done
 # passes FILE COUNT - so many tests at least, and none fails
 passes()
 {
-	timeout -k 5 120 "$pier" run -- "$python" "$tmp/tests/run_tests.py" \
+	timeout -k 5 $((120 * ${PIER_TEST_SLOWER:-1})) \
+	    "$pier" run -- "$python" "$tmp/tests/run_tests.py" \
 	    --dev "soft_$interface" -v "test_$1" >"$tmp/out" 2>&1
 	ran=$(sed -n 's/^Ran \([0-9]*\) test.*/\1/p' "$tmp/out")
 	skipped=$(sed -n 's/^OK (skipped=\([0-9]*\)).*/\1/p' "$tmp/out")
@@ -63,7 +69,7 @@ memory_is_registered()
 
 connections_are_managed()
 {
-	[ $interface = lo ] || passes rdmacm 7
+	passes rdmacm 7
 }
 
 what_is_missing_is_skipped()
@@ -76,6 +82,10 @@ run requests_have_results
 run completions_are_read
 run devices_are_described
 run memory_is_registered
-run connections_are_managed
+if [ $interface != lo ]; then
+	run connections_are_managed
+else
+	echo "# connections_are_managed is not run: lo alone has an address" >&2
+fi
 run what_is_missing_is_skipped
 tap_done
