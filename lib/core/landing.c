@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
+#include <ucontext.h>
 
 #include "core/device_access.h"
 #include "core/landing.h"
@@ -38,21 +39,24 @@ static void pass_on(int number, siginfo_t *info, void *context)
 	}
 }
 
+/* Left by a jump, which leaves no signal blocked that was not. */
 static void handle(int number, siginfo_t *info, void *context)
 {
+	const ucontext_t *at = context;
 	sigjmp_buf *to = landing;
 
-	if (to && info->si_code > 0)
+	if (to && info->si_code > 0) {
+		pthread_sigmask(SIG_SETMASK, &at->uc_sigmask, NULL);
 		siglongjmp(*to, 1);
+	}
 	pass_on(number, info, context);
 }
 
-/* The handler is left by a jump: its signal must not stay blocked. */
 static void install(void)
 {
 	struct sigaction action = {
 		.sa_sigaction = handle,
-		.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK,
+		.sa_flags = SA_SIGINFO | SA_ONSTACK,
 	};
 	size_t i;
 
@@ -84,6 +88,10 @@ int pier__landing_call(void (*fn)(void *arg), void *arg)
 	return 0;
 }
 
+/*
+ * The thread sanitizer looks at accesses again when a handler begins, so a
+ * function that is left needs no end of a device's access.
+ */
 struct stretch {
 	void *dst;
 	const void *src;
@@ -94,18 +102,16 @@ static void copy(void *arg)
 {
 	const struct stretch *stretch = arg;
 
+	pier__device_access_begin();
 	memcpy(stretch->dst, stretch->src, stretch->len);
+	pier__device_access_end();
 }
 
 int pier__landing_copy(void *dst, const void *src, size_t len)
 {
 	struct stretch extent = { .dst = dst, .src = src, .len = len };
-	int err;
 
-	pier__device_access_begin();
-	err = pier__landing_call(copy, &extent);
-	pier__device_access_end();
-	return err;
+	return pier__landing_call(copy, &extent);
 }
 
 struct store {
@@ -116,18 +122,16 @@ static void store(void *arg)
 {
 	const struct store *store = arg;
 
+	pier__device_access_begin();
 	__atomic_store_n(store->word, store->value, __ATOMIC_RELEASE);
+	pier__device_access_end();
 }
 
 int pier__landing_store(uint64_t *word, uint64_t value)
 {
 	struct store arg = { .word = word, .value = value };
-	int err;
 
-	pier__device_access_begin();
-	err = pier__landing_call(store, &arg);
-	pier__device_access_end();
-	return err;
+	return pier__landing_call(store, &arg);
 }
 
 static void read_pages(void *arg)
@@ -136,20 +140,18 @@ static void read_pages(void *arg)
 	const volatile uint8_t *at = stretch->src;
 	const volatile uint8_t *last = at + stretch->len - 1;
 
+	pier__device_access_begin();
 	for (; at < last; at += STEP)
 		(void)*at;
 	(void)*last;
+	pier__device_access_end();
 }
 
 int pier__landing_read(const void *src, size_t len)
 {
 	struct stretch extent = { .src = src, .len = len };
-	int err;
 
 	if (!len)
 		return 0;
-	pier__device_access_begin();
-	err = pier__landing_call(read_pages, &extent);
-	pier__device_access_end();
-	return err;
+	return pier__landing_call(read_pages, &extent);
 }
