@@ -67,6 +67,8 @@ static int queues_create(struct dropin_qp *qp, struct soft_chan *chan,
 		return err;
 	}
 	pier__soft_qp_protect(qp->queue, pier__dropin_pd_of(pd));
+	if (qp->own)
+		pier__soft_srq_protect(qp->own, pier__dropin_pd_of(pd));
 	pier__soft_qp_recv_by(qp->queue, queue_of(init->recv_cq), qp->own);
 	if (init->qp_type == IBV_QPT_UD)
 		pier__soft_ud_set(qp->queue, mtu);

@@ -21,6 +21,8 @@ struct ibv_srq *ibv_create_srq(struct ibv_pd *pd,
 		return pier__dropin_null(-ENOMEM);
 	pier__soft_chan_begin(chan);
 	err = pier__soft_srq_create(chan->ep, wr, sge, &srq->queue);
+	if (!err)
+		pier__soft_srq_protect(srq->queue, pier__dropin_pd_of(pd));
 	pier__soft_chan_end(chan, 0);
 	if (err) {
 		free(srq);

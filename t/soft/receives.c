@@ -39,7 +39,7 @@ static void close_pair(void)
 	softpair_close(pair);
 }
 
-static int receive(uint64_t wr_id)
+static int receive_to(struct soft_srq *srq, uint64_t wr_id, uint32_t lkey)
 {
 	struct ibv_sge sge = softpair_sge(b, 0, 64);
 	struct ibv_recv_wr *bad, wr = {
@@ -48,7 +48,13 @@ static int receive(uint64_t wr_id)
 		.num_sge = 1,
 	};
 
-	return pier__soft_srq_post(own, &wr, &bad);
+	sge.lkey = lkey;
+	return pier__soft_srq_post(srq, &wr, &bad);
+}
+
+static int receive(uint64_t wr_id)
+{
+	return receive_to(own, wr_id, b->mr.mr.lkey);
 }
 
 /* Checks @n completions from @wr_id on. */
@@ -133,6 +139,36 @@ static void a_shared_queue_is_not_flushed(void)
 	softpair_close(pair);
 }
 
+/* A shared queue whose receives have other keys than the QP's requests. */
+static void a_shared_queue_has_keys_of_its_own(void)
+{
+	static const struct softpair_opts opts;
+	struct soft_mr received = { 0 };
+	int here, there;
+
+	pair = softpair_open(&opts, 1);
+	a = &pair->end[0];
+	b = &pair->end[1];
+	received = b->mr;
+	received.pd = &there;
+	IS(pier__soft_mr_add(b->keys, &received), 0);
+	pier__soft_qp_protect(b->qp, &here);
+	pier__soft_srq_protect(b->srq, &there);
+	IS(receive_to(b->srq, 5, received.mr.lkey), 0);
+	IS(softpair_send(a, 1, IBV_WR_SEND, 0, 8, b, 0), 0);
+	OK(softpair_wait(pair, 1, 1, SECOND));
+	IS(b->wc[0].wr_id, 5);
+	IS(b->wc[0].status, IBV_WC_SUCCESS);
+	/* Those of the QP are not for receives. */
+	b->mr.pd = &here;
+	IS(receive_to(b->srq, 6, b->mr.mr.lkey), 0);
+	IS(softpair_send(a, 2, IBV_WR_SEND, 0, 8, b, 0), 0);
+	OK(softpair_wait(pair, 1, 2, SECOND));
+	IS(b->wc[1].status, IBV_WC_LOC_PROT_ERR);
+	pier__soft_mr_remove(b->keys, &received);
+	softpair_close(pair);
+}
+
 int main(void)
 {
 	TEST(receives_complete_apart_from_sends);
@@ -140,5 +176,6 @@ int main(void)
 	TEST(a_receive_posted_in_err_is_flushed);
 	TEST(a_reset_drops_own_receives_and_their_completions);
 	TEST(a_shared_queue_is_not_flushed);
+	TEST(a_shared_queue_has_keys_of_its_own);
 	return tap_done();
 }

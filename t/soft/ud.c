@@ -199,6 +199,20 @@ static void what_no_datagram_can_be_is_refused(void)
 	close_pair();
 }
 
+static void receives_have_the_keys_of_their_queue(void)
+{
+	int here, there;
+
+	open_pair(NULL, NULL);
+	pier__soft_qp_protect(to, &here);
+	pier__soft_srq_protect(b->srq, &there);
+	b->mr.pd = &there;
+	IS(softpair_recv(b, 9, AT, 2048), 0);
+	IS(send_one(100), 0);
+	check_arrival(100);
+	close_pair();
+}
+
 int main(void)
 {
 	TEST(a_datagram_arrives_behind_its_grh);
@@ -209,5 +223,6 @@ int main(void)
 	TEST(without_a_receive_a_datagram_is_dropped);
 	TEST(one_longer_than_the_receive_is_dropped);
 	TEST(what_no_datagram_can_be_is_refused);
+	TEST(receives_have_the_keys_of_their_queue);
 	return tap_done();
 }

@@ -235,6 +235,8 @@ bool pier__soft_cq_empty(const struct soft_cq *cq);
 int pier__soft_srq_create(struct soft_ep *ep, uint32_t max_wr,
 			  uint32_t max_sge, struct soft_srq **ret);
 void pier__soft_srq_destroy(struct soft_srq *srq);
+/* Its receives, of which none is posted, use keys of @pd only, as of a QP. */
+void pier__soft_srq_protect(struct soft_srq *srq, const void *pd);
 /* Take a receive back; false: a QP has taken it. */
 bool pier__soft_srq_recall(struct soft_srq *srq, uint64_t wr_id);
 int pier__soft_srq_post(struct soft_srq *srq, struct ibv_recv_wr *wr,

@@ -96,6 +96,7 @@ struct soft_fault {
 
 struct soft_srq {
 	struct soft_ep *ep;
+	const void *pd;			/* of the keys of its receives */
 	struct soft_qp *owner;		/* its only user; NULL: any QP */
 	uint32_t max_sge;
 	struct soft_rwqe *first, **last;	/* posted */
@@ -365,10 +366,12 @@ int pier__soft_sge_map(const struct soft_qp *qp, const struct ibv_sge *sge,
 		       uint32_t sges, uint32_t off, uint32_t len, int access,
 		       struct iovec *iov);
 
-/* The same for copying @src there. */
+/* The same for copying @src there; into a receive, by its queue's keys. */
 int pier__soft_sge_fill(const struct soft_qp *qp, const struct ibv_sge *sge,
 			uint32_t sges, uint32_t off, const void *src,
 			uint32_t len);
+int pier__soft_rwqe_fill(const struct soft_qp *qp, const struct soft_rwqe *rwqe,
+			 uint32_t off, const void *src, uint32_t len);
 
 /* The same memory of a request of the peer's; NULL: it may not use it. */
 void *pier__soft_memory(const struct soft_qp *qp, uint32_t rkey, uint64_t addr,

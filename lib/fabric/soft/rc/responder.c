@@ -170,8 +170,8 @@ static void resp_send(struct soft_qp *qp, const struct soft_packet *in)
 		receive_too_short(qp, in);
 		return;
 	}
-	if (pier__soft_sge_fill(qp, resp->rwqe->sge, resp->rwqe->sges,
-				resp->total, in->data, in->len)) {
+	if (pier__soft_rwqe_fill(qp, resp->rwqe, resp->total, in->data,
+				 in->len)) {
 		receive_failed(qp, in, IBV_WC_LOC_PROT_ERR,
 			       SOFT_NAK_OPERATIONAL);
 		return;

@@ -70,9 +70,10 @@ void *pier__soft_memory(const struct soft_qp *qp, uint32_t rkey, uint64_t addr,
 	return (void *)(uintptr_t)(addr + mr->shift);
 }
 
-int pier__soft_sge_map(const struct soft_qp *qp, const struct ibv_sge *sge,
-		       uint32_t sges, uint32_t off, uint32_t len, int access,
-		       struct iovec *iov)
+/* For the keys of @pd. */
+static inline int map(const struct soft_ep *ep, const void *pd,
+		      const struct ibv_sge *sge, uint32_t sges, uint32_t off,
+		      uint32_t len, int access, struct iovec *iov)
 {
 	uint32_t i = sge_seek(sge, sges, &off), part;
 	const struct soft_mr *mr;
@@ -84,9 +85,9 @@ int pier__soft_sge_map(const struct soft_qp *qp, const struct ibv_sge *sge,
 		if (!part)
 			continue;
 		addr = sge[i].addr + off;
-		mr = pier__soft_mr_find(qp->ep->keys, sge[i].lkey, addr, part,
+		mr = pier__soft_mr_find(ep->keys, sge[i].lkey, addr, part,
 					access);
-		if (!mr || !pier__soft_mr_is_for(mr, qp->pd, 0))
+		if (!mr || !pier__soft_mr_is_for(mr, pd, 0))
 			return -EACCES;
 		iov[n].iov_base = (void *)(uintptr_t)(addr + mr->shift);
 		iov[n++].iov_len = part;
@@ -95,23 +96,47 @@ int pier__soft_sge_map(const struct soft_qp *qp, const struct ibv_sge *sge,
 	return n;
 }
 
+int pier__soft_sge_map(const struct soft_qp *qp, const struct ibv_sge *sge,
+		       uint32_t sges, uint32_t off, uint32_t len, int access,
+		       struct iovec *iov)
+{
+	return map(qp->ep, qp->pd, sge, sges, off, len, access, iov);
+}
+
+/* To the @n pieces of memory.  Errors: -EFAULT. */
+static inline int fill(const struct soft_ep *ep, const struct iovec *iov,
+		       int n, const uint8_t *from)
+{
+	int i;
+
+	for (i = 0; i < n; i++) {
+		if (pier__soft_copy(ep, iov[i].iov_base, from, iov[i].iov_len))
+			return -EFAULT;
+		from += iov[i].iov_len;
+	}
+	return 0;
+}
+
 int pier__soft_sge_fill(const struct soft_qp *qp, const struct ibv_sge *sge,
 			uint32_t sges, uint32_t off, const void *src,
 			uint32_t len)
 {
 	struct iovec iov[SOFT_RECV_SGE];
-	const uint8_t *from = src;
-	int i, n;
+	int n;
 
-	n = pier__soft_sge_map(qp, sge, sges, off, len,
-			       IBV_ACCESS_LOCAL_WRITE, iov);
-	if (n < 0)
-		return n;
-	for (i = 0; i < n; i++) {
-		if (pier__soft_copy(qp->ep, iov[i].iov_base, from,
-				    iov[i].iov_len))
-			return -EFAULT;
-		from += iov[i].iov_len;
-	}
-	return 0;
+	n = map(qp->ep, qp->pd, sge, sges, off, len, IBV_ACCESS_LOCAL_WRITE,
+		iov);
+	return n < 0 ? n : fill(qp->ep, iov, n, src);
+}
+
+int pier__soft_rwqe_fill(const struct soft_qp *qp,
+			 const struct soft_rwqe *rwqe, uint32_t off,
+			 const void *src, uint32_t len)
+{
+	struct iovec iov[SOFT_RECV_SGE];
+	int n;
+
+	n = map(qp->ep, qp->srq->pd, rwqe->sge, rwqe->sges, off, len,
+		IBV_ACCESS_LOCAL_WRITE, iov);
+	return n < 0 ? n : fill(qp->ep, iov, n, src);
 }

@@ -44,6 +44,11 @@ void pier__soft_srq_destroy(struct soft_srq *srq)
 	free(srq);
 }
 
+void pier__soft_srq_protect(struct soft_srq *srq, const void *pd)
+{
+	srq->pd = pd;
+}
+
 static int srq_post_one(struct soft_srq *srq, const struct ibv_recv_wr *wr)
 {
 	struct soft_rwqe *rwqe = srq->free;

@@ -193,10 +193,8 @@ static enum ibv_wc_status fill_receive(const struct soft_qp *qp,
 	uint8_t grh[SOFT_GRH_LEN];
 
 	fill_grh(rx, grh);
-	if (pier__soft_sge_fill(qp, rwqe->sge, rwqe->sges, 0, grh,
-				SOFT_GRH_LEN) ||
-	    pier__soft_sge_fill(qp, rwqe->sge, rwqe->sges, SOFT_GRH_LEN,
-				in->data, in->len))
+	if (pier__soft_rwqe_fill(qp, rwqe, 0, grh, SOFT_GRH_LEN) ||
+	    pier__soft_rwqe_fill(qp, rwqe, SOFT_GRH_LEN, in->data, in->len))
 		return IBV_WC_LOC_PROT_ERR;
 	return IBV_WC_SUCCESS;
 }
