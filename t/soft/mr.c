@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <malloc.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -9,6 +10,8 @@
 
 /* Memory keys of the soft device. */
 #define MANY 5000
+#define CHANGES 100000
+#define GROWTH 65536		/* bytes, of the heap */
 
 static struct soft_mr_table *table;
 
@@ -83,6 +86,28 @@ static void there_may_be_many_keys(void)
 		mr_end(mr[i]);
 }
 
+/* As a memory window is bound and invalidated, without an end. */
+static void keys_that_change_take_no_memory(void)
+{
+	struct soft_mr mr = { 0 };
+	uint32_t i, key, failed = 0;
+	size_t before = 0;
+
+	for (i = 0; i < CHANGES; i++) {
+		if (i == CHANGES / 10)
+			before = mallinfo2().uordblks;
+		key = pier__soft_mr_new_key(table);
+		if (pier__soft_mr_show(table, &mr, key))
+			failed++;
+		else
+			pier__soft_mr_hide(table, &mr);
+	}
+	IS(failed, 0);
+	if (!OK(mallinfo2().uordblks < before + GROWTH))
+		tap_note("%zu bytes, before %zu", mallinfo2().uordblks,
+			 before);
+}
+
 static struct reader {
 	struct soft_mr_user user;
 	pthread_mutex_t lock;
@@ -155,6 +180,7 @@ int main(void)
 		return 1;
 	TEST(a_key_is_good_for_its_range_and_rights);
 	TEST(there_may_be_many_keys);
+	TEST(keys_that_change_take_no_memory);
 	TEST(a_key_is_gone_when_it_is_removed);
 	pier__soft_mr_table_destroy(table);
 	return tap_done();

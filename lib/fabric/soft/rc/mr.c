@@ -231,6 +231,7 @@ uint32_t pier__soft_mr_new_key(struct soft_mr_table *table)
 	return key;
 }
 
+/* No other thread looks a key up: nothing reads the retired arrays. */
 int pier__soft_mr_show(struct soft_mr_table *table, struct soft_mr *mr,
 		       uint32_t key)
 {
@@ -238,6 +239,8 @@ int pier__soft_mr_show(struct soft_mr_table *table, struct soft_mr *mr,
 
 	pthread_mutex_lock(&table->slots_lock);
 	err = lookup(table, key) ? -EEXIST : slots_fit(table);
+	retired_free(table->retired);
+	table->retired = NULL;
 	if (!err) {
 		mr->mr.rkey = key;
 		slots_put(atomic_load(&table->slots), mr);
