@@ -223,37 +223,91 @@ static void a_region_is_not_invalidated(void)
 	close_pair();
 }
 
-/* Local requests are completed in their order, and flushed. */
+/* Post from QP 0 a write, a request that fails, and @last: wr_id 1 to 3. */
+static void post_behind_failure(struct ibv_send_wr *last)
+{
+	struct ibv_send_wr bad_key = { .wr_id = 2, .next = last,
+				       .opcode = IBV_WR_LOCAL_INV,
+				       .send_flags = IBV_SEND_SIGNALED };
+	struct ibv_send_wr first = { .wr_id = 1, .next = &bad_key,
+				     .opcode = IBV_WR_RDMA_WRITE,
+				     .send_flags = IBV_SEND_SIGNALED }, *bad;
+
+	last->wr_id = 3;
+	last->send_flags = IBV_SEND_SIGNALED;
+	IS(ibv_post_send(pair.qp[0], &first, &bad), 0);
+}
+
+/* They are completed in their order, and nothing is bound behind it. */
 static void a_bind_that_fails_ends_the_queue_pair(void)
 {
-	struct ibv_sge sge = { (uintptr_t)pair.mem, 64, 0 };
-	struct ibv_send_wr after = { .wr_id = 3, .opcode = IBV_WR_LOCAL_INV,
-				     .send_flags = IBV_SEND_SIGNALED };
-	struct ibv_send_wr bind = { .wr_id = 2, .next = &after,
-				    .opcode = IBV_WR_LOCAL_INV,
-				    .send_flags = IBV_SEND_SIGNALED };
-	struct ibv_send_wr first = { .wr_id = 1, .next = &bind,
-				     .sg_list = &sge, .num_sge = 1,
-				     .send_flags = IBV_SEND_SIGNALED }, *bad;
-	struct ibv_wc wc[3] = { { 0 } };
+	static const enum ibv_wc_status status[] = {
+		IBV_WC_SUCCESS, IBV_WC_MW_BIND_ERR, IBV_WC_WR_FLUSH_ERR,
+	};
+	struct ibv_send_wr bind = { .opcode = IBV_WR_BIND_MW };
+	struct ibv_wc wc = { 0 };
+	struct ibv_mw *mw;
 	int i;
 
 	if (!open_pair())
 		return;
-	sge.addr = at(0);
-	sge.lkey = pair.mr->lkey;
-	first.opcode = IBV_WR_RDMA_WRITE;
-	first.wr.rdma.remote_addr = at(TO);
-	first.wr.rdma.rkey = pair.mr->rkey;
-	IS(ibv_post_send(pair.qp[0], &first, &bad), 0);
+	mw = ibv_alloc_mw(pair.pd, IBV_MW_TYPE_2);
+	OK(mw);
+	bind.bind_mw.mw = mw;
+	bind.bind_mw.rkey = ibv_inc_rkey(mw->rkey);
+	bind.bind_mw.bind_info = part(TO, 64, IBV_ACCESS_REMOTE_WRITE);
+	post_behind_failure(&bind);
 	for (i = 0; i < 3; i++) {
-		OK(verbspair_wait(&pair, &wc[i]));
-		IS(wc[i].wr_id, i + 1);
+		OK(verbspair_wait(&pair, &wc));
+		IS(wc.wr_id, i + 1);
+		IS(wc.status, status[i]);
 	}
-	IS(wc[0].status, IBV_WC_SUCCESS);
-	IS(wc[1].status, IBV_WC_MW_BIND_ERR);
-	IS(wc[2].status, IBV_WC_WR_FLUSH_ERR);
-	close_pair();
+	IS(ibv_dereg_mr(open_mr), 0);
+	IS(ibv_dealloc_mw(mw), 0);
+	OK(verbspair_close(&pair));
+}
+
+/* The statuses of the next @n completions, by their wr_id. */
+static void wait_for(int n, int *status)
+{
+	struct ibv_wc wc = { 0 };
+
+	while (n-- && verbspair_wait(&pair, &wc))
+		status[wc.wr_id] = (int)wc.status;
+}
+
+static int change_state(int i, enum ibv_qp_state state)
+{
+	struct ibv_qp_attr attr = { .qp_state = state };
+
+	return ibv_modify_qp(pair.qp[i], &attr, IBV_QP_STATE);
+}
+
+/* The peer's receive, which is flushed in the end, shows what was sent. */
+static void nothing_is_sent_behind_a_bind_that_fails(void)
+{
+	struct ibv_send_wr send;
+	int status[8], drained;
+
+	for (drained = 0; drained < 2; drained++) {
+		if (!open_pair())
+			return;
+		send = (struct ibv_send_wr){ .opcode = IBV_WR_SEND };
+		IS(verbspair_recv(&pair, 1, 7, 64, 8), 0);
+		if (drained)
+			IS(change_state(0, IBV_QPS_SQD), 0);
+		post_behind_failure(&send);
+		if (drained)
+			IS(change_state(0, IBV_QPS_RTS), 0);
+		wait_for(3, status);
+		IS(change_state(1, IBV_QPS_ERR), 0);
+		wait_for(1, status);
+		IS(status[1], IBV_WC_SUCCESS);
+		IS(status[2], IBV_WC_MW_BIND_ERR);
+		IS(status[3], IBV_WC_WR_FLUSH_ERR);
+		IS(status[7], IBV_WC_WR_FLUSH_ERR);
+		close_pair();
+	}
 }
 
 static void a_region_is_registered_anew(void)
@@ -498,6 +552,7 @@ int main(void)
 	TEST(a_window_is_invalidated_by_the_peer);
 	TEST(a_region_is_not_invalidated);
 	TEST(a_bind_that_fails_ends_the_queue_pair);
+	TEST(nothing_is_sent_behind_a_bind_that_fails);
 	TEST(a_region_is_registered_anew);
 	TEST(domains_exclude_each_other);
 	TEST(a_region_has_addresses_of_its_own);

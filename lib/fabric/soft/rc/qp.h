@@ -150,7 +150,8 @@ struct soft_req {
 	uint64_t una, nxt, end;
 	uint64_t max;			/* one past the highest ever sent */
 	uint64_t failed_at;		/* in ERR: the first not acknowledged */
-	uint64_t drain_end;		/* nothing is sent from here on: SQD */
+	uint64_t drain_end;		/* nothing is sent from here on: SQD, */
+					/* or pier__soft_local_barrier() */
 	uint64_t ack_req_seq;		/* the last one with AckReq */
 	uint64_t go_back_una;		/* una at the last retransmission */
 	uint64_t go_back_at;

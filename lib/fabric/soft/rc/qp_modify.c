@@ -8,6 +8,7 @@
 #include "core/roce.h"
 #include "core/sockaddr.h"
 #include "fabric/soft/rc/qp.h"
+#include "fabric/soft/rc/window.h"
 
 #define TO_INIT (IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS)
 #define TO_RTR (IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | \
@@ -207,7 +208,7 @@ static void drain(struct soft_qp *qp)
 
 static void go_on(struct soft_qp *qp)
 {
-	qp->req.drain_end = UINT64_MAX;
+	qp->req.drain_end = pier__soft_local_barrier(qp);
 	if (qp->req.cur)
 		pier__soft_cwnd_schedule(qp->ep, qp);
 }

@@ -165,6 +165,24 @@ void pier__soft_local_complete(struct soft_qp *qp, struct soft_wqe *local,
 		pier__soft_qp_fail(qp, IBV_WC_WR_FLUSH_ERR);
 }
 
+uint64_t pier__soft_local_barrier(const struct soft_qp *qp)
+{
+	const struct soft_wqe *wqe, *local;
+
+	for (wqe = qp->req.head; wqe; wqe = wqe->next)
+		for (local = wqe->local; local; local = local->next)
+			if (local->status)
+				return wqe->first + wqe->packets;
+	return UINT64_MAX;
+}
+
+/* One that has failed is still to be completed. */
+static bool has_failed(const struct soft_qp *qp)
+{
+	return qp->req.drain_end != UINT64_MAX &&
+	       pier__soft_local_barrier(qp) != UINT64_MAX;
+}
+
 /* Behind the last request, or if there is none at once. */
 static void queue(struct soft_qp *qp, struct soft_wqe *wqe)
 {
@@ -180,6 +198,8 @@ static void queue(struct soft_qp *qp, struct soft_wqe *wqe)
 	for (at = &last->local; *at; at = &(*at)->next)
 		;
 	*at = wqe;
+	if (wqe->status && req->drain_end > req->end)
+		req->drain_end = req->end;
 }
 
 static int check(const struct soft_qp *qp)
@@ -210,8 +230,9 @@ int pier__soft_local_post(struct soft_qp *qp, const struct soft_local *op)
 	wqe->wr_id = op->wr_id;
 	wqe->flags = (uint8_t)op->flags;
 	wqe->opcode = op->window ? IBV_WR_BIND_MW : IBV_WR_LOCAL_INV;
-	wqe->status = qp->state == IBV_QPS_ERR ? IBV_WC_WR_FLUSH_ERR :
-						 execute(qp, op);
+	wqe->status = IBV_WC_WR_FLUSH_ERR;
+	if (qp->state != IBV_QPS_ERR && !has_failed(qp))
+		wqe->status = execute(qp, op);
 	queue(qp, wqe);
 	return 0;
 }

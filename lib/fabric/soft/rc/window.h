@@ -38,6 +38,12 @@ struct soft_local {
 int pier__soft_local_post(struct soft_qp *qp, const struct soft_local *op);
 
 /*
+ * Where the sequence numbers end of what was posted before a request without a
+ * packet that has failed, behind which nothing is sent; UINT64_MAX: none has.
+ */
+uint64_t pier__soft_local_barrier(const struct soft_qp *qp);
+
+/*
  * The window @key, which is bound to @qp, is not valid any more.  Returns
  * false: there is none.
  */
