@@ -24,12 +24,13 @@ each_operation_is_measured_with_several_connections()
 	done 3<"$tmp/list"
 }
 
-# busy N - so many of the server's connections have received many packets
+# busy N - so many of the client's connections have sent many packets, more
+# than those before the measured ones
 busy()
 {
-	"$pier" counters --json "$server" >"$tmp/counted" 2>&1 || return 1
+	"$pier" counters --json "$client" >"$tmp/counted" 2>&1 || return 1
 	found=$(awk '/"connections"/ { on = 1 }
-		on && /"rx_packets"/ && $2 + 0 > 300 { n++ }
+		on && /"tx_packets"/ && $2 + 0 > 300 { n++ }
 		END { print n + 0 }' "$tmp/counted")
 	[ "$found" -eq "$1" ]
 }
@@ -38,7 +39,7 @@ messages_are_spread_over_all_connections()
 {
 	serve || return 1
 	for what in "lat send" "bw send" "bw read"; do
-		"$pier" perf -d "$device" $what -q 3 -n 100000000 \
+		"$pier" perf -d "$device" $what -q 3 -s 64 -n 100000000 \
 			"$address:$port" >"$tmp/c.out" 2>&1 &
 		client=$!
 		wait_for 20 busy 3 || { cat "$tmp/counted"; return 1; }
