@@ -80,11 +80,12 @@ struct net_result {
 		    .pair = { .mtu = 1024 } }, \
 	  .ms = 20000, .seeds = 20, .none_fails = true, .each = 1.0 / 3 }
 /* A writer, to be as fast as a stream of TCP alone. */
-#define AS_TCP(name_, what_, loss_) \
+#define AS_TCP(name_, what_, rate_, ms_, queue_, loss_) \
 	{ .name = (name_), .what = (what_), \
 	  .opts = { .clients = 1, .depth = 32, .len = 65536, \
-		    .up = { 10 * GBIT, 5000 * US }, \
-		    .server = { GBIT / 5, 5000 * US, 333, .loss = (loss_) }, \
+		    .up = { 10 * GBIT, (ms_) * 250 * US }, \
+		    .server = { (rate_), (ms_) * 250 * US, (queue_), \
+				.loss = (loss_) }, \
 		    .pair = { .mtu = 1024 } }, \
 	  .ms = 20000, .seeds = 3, .none_fails = true, .as_tcp = true }
 
@@ -137,8 +138,10 @@ static const struct net_scene scenes[] = {
 	READ_SHARE("read_share200", "the same, 200 Mb/s", GBIT / 5),
 	READ_SHARE("read_share50", "the same, 50 Mb/s", GBIT / 20),
 	BESIDE_TCP(2, 50), BESIDE_TCP(20, 83), BESIDE_TCP(100, 416),
-	AS_TCP("lossy01", "one writer, 200 Mb/s, 20 ms, 0.1 % loss", 0.001),
-	AS_TCP("lossy1", "the same, 1 % loss", 0.01),
+	AS_TCP("alone", "one writer, 50 Mb/s, 100 ms", GBIT / 20, 100, 416, 0),
+	AS_TCP("lossy01", "one writer, 200 Mb/s, 20 ms, 0.1 % loss",
+	       GBIT / 5, 20, 333, 0.001),
+	AS_TCP("lossy1", "the same, 1 % loss", GBIT / 5, 20, 333, 0.01),
 	{ .name = "hops", .what = "8 writers, 4 of them two hops away",
 	  .opts = { .clients = 8, .up = { 10 * GBIT, 5 * US }, .behind = 4,
 		    .trunk = { 10 * GBIT, 10 * US, 50 },

@@ -3,9 +3,10 @@
 #
 # A stream of writes between two soft devices, a stream of TCP (cubic, sockets
 # of the kernel), and both at a time, over links of bench/link between two
-# network namespaces.  Medians of BENCH_RUNS turns, 3 without it, each of
-# BENCH_SECONDS, 10 without it.  The queue of a link holds what it carries in a
-# round trip, at least 50 packets.
+# network namespaces.  Medians of BENCH_RUNS turns, 3 without it, each of 300
+# round trips, as one that finds the other at work takes that long to have its
+# share, and of BENCH_SECONDS at least, 10 without it.  The queue of a link
+# holds what it carries in a round trip, at least 50 packets.
 # usage: tcp.sh, in the build tree
 . "${0%/*}/../lib/tap.sh"
 . "$top/t/lib/netns.sh"
@@ -14,7 +15,6 @@ own_net "$@"
 link=$build/t/bench/link
 pier=$build/tools/pier
 runs=${BENCH_RUNS:-3}
-seconds=${BENCH_SECONDS:-10}
 met=0 missed=0
 
 # joined MBIT RTT_MS LOSS - a link between them
@@ -129,6 +129,9 @@ tcp()
 turn()
 {
 	: >"$tmp/turn"
+	seconds=${BENCH_SECONDS:-10}
+	[ $(($2 * 300)) -le $((seconds * 1000)) ] ||
+		seconds=$(($2 * 300 / 1000))
 	for what in writes "tcp sleep $seconds" "tcp writes"; do
 		joined "$@" && $what >>"$tmp/turn"
 		went=$?

@@ -141,6 +141,31 @@ static void a_stream_of_tcp_has_its_share_beside_writes(void)
 	OK(writes > 4 * UINT64_C(125000000) / 3);
 }
 
+/*
+ * Slow start fills the queue, and few packets are lost.  All that is in flight
+ * then arrives, and a window may be sent behind the gap: more than the queue
+ * takes at once.
+ */
+static void a_gap_that_is_filled_draws_no_burst(void)
+{
+	struct star_opts opts = {
+		.clients = 1, .depth = BUSY, .len = 65536,
+		.up = { .rate = 10 * GBIT, .latency = 25 * MS },
+		.server = { .rate = GBIT / 20, .latency = 25 * MS,
+			    .queue = 416 },
+		.pair = { .mtu = 1024 },
+	};
+	struct vlink_counts counts;
+
+	star = star_open(&opts, 1);
+	star_run(star, 3000 * MS);
+	counts = vlink_counts(star->server.down);
+	IS(counts.longest, 416u);
+	OK(counts.dropped > 0);
+	OK(counts.dropped < 100);
+	star_close(star);
+}
+
 int main(void)
 {
 	TEST(the_window_of_a_near_peer_is_256_packets);
@@ -149,5 +174,6 @@ int main(void)
 	TEST(it_grows_by_packets_of_the_size_that_is_sent);
 	TEST(a_far_peer_has_its_share_beside_a_near_one);
 	TEST(a_stream_of_tcp_has_its_share_beside_writes);
+	TEST(a_gap_that_is_filled_draws_no_burst);
 	return tap_done();
 }

@@ -27,6 +27,16 @@
 /* Far away: a packet a round trip for each of these, SOFT_CWND_FAR at most. */
 #define FAR_UNIT (2 * PIER__MS)
 
+/*
+ * Packets to a peer that is as far away as this are paced for some round trips
+ * after one was lost, those of a window in a round trip divided by this factor.
+ * What was held back at the gap would else follow it as one burst.
+ */
+#define PACE_RTT (40 * PIER__MS)
+#define PACE_ROUNDS 4
+#define PACE_GAIN 2
+#define BURST_SHARE 32			/* of the window, at most */
+
 static bool addr_same(const struct soft_addr *a, const struct soft_addr *b)
 {
 	return a->port == b->port && IN6_ARE_ADDR_EQUAL(&a->ip, &b->ip);
@@ -91,15 +101,42 @@ void pier__soft_cwnd_put(struct soft_ep *ep, struct soft_cwnd *cwnd)
 	free(cwnd);
 }
 
+static bool is_paced(const struct soft_ep *ep, const struct soft_cwnd *cwnd)
+{
+	return cwnd->rtt_min >= PACE_RTT && cwnd->lost_at &&
+	       ep->now - cwnd->lost_at < PACE_ROUNDS * cwnd->rtt;
+}
+
+uint64_t pier__soft_cwnd_send_at(const struct soft_ep *ep,
+				 const struct soft_cwnd *cwnd)
+{
+	if (cwnd->incast)
+		return cwnd->send_at;
+	if (!is_paced(ep, cwnd))
+		return 0;
+	return cwnd->send_at + cwnd->rtt / BURST_SHARE;
+}
+
 bool pier__soft_cwnd_fits(const struct soft_ep *ep,
 			  const struct soft_cwnd *cwnd, uint32_t cost)
 {
 	if (!cost)
 		return true;
-	if (cwnd->incast && ep->now < cwnd->send_at)
+	if ((cwnd->incast || is_paced(ep, cwnd)) && ep->now < cwnd->send_at)
 		return false;
 	/* One packet may be sent, however large it is. */
 	return !cwnd->inflight || cwnd->inflight + cost <= cwnd->window;
+}
+
+static void pace(const struct soft_ep *ep, struct soft_cwnd *cwnd,
+		 uint32_t cost)
+{
+	uint64_t burst = cwnd->rtt / BURST_SHARE;
+	uint64_t wait = cwnd->rtt * cost / cwnd->window / PACE_GAIN;
+
+	if (cwnd->send_at + burst < ep->now)
+		cwnd->send_at = ep->now - burst;
+	cwnd->send_at += wait;
 }
 
 void pier__soft_cwnd_charge(const struct soft_ep *ep, struct soft_cwnd *cwnd,
@@ -108,6 +145,8 @@ void pier__soft_cwnd_charge(const struct soft_ep *ep, struct soft_cwnd *cwnd,
 	cwnd->inflight += cost;
 	if (cwnd->incast && cost)
 		pier__soft_incast_pace(ep, cwnd, cost);
+	else if (cost && is_paced(ep, cwnd))
+		pace(ep, cwnd, cost);
 }
 
 /*

@@ -43,7 +43,7 @@ struct soft_cwnd {
 	uint8_t senders;		/* of the peer, as it reports them */
 	bool incast;			/* one of many that lose packets */
 	uint64_t lost_at;		/* ns, the last time; 0: none was */
-	uint64_t send_at;		/* not before, in incast */
+	uint64_t send_at;		/* ns, not before: pacing */
 };
 
 /* cwnd.c: what may be in flight to a destination. */
@@ -52,6 +52,9 @@ struct soft_cwnd *pier__soft_cwnd_get(struct soft_ep *ep,
 void pier__soft_cwnd_put(struct soft_ep *ep, struct soft_cwnd *cwnd);
 bool pier__soft_cwnd_fits(const struct soft_ep *ep,
 			  const struct soft_cwnd *cwnd, uint32_t cost);
+/* When pacing lets packets be sent again, ns; 0: there is none. */
+uint64_t pier__soft_cwnd_send_at(const struct soft_ep *ep,
+				 const struct soft_cwnd *cwnd);
 void pier__soft_cwnd_charge(const struct soft_ep *ep, struct soft_cwnd *cwnd,
 			    uint32_t cost);
 /* @acked: it was acknowledged, the window may grow. */

@@ -293,10 +293,10 @@ static void cannot_be_sent(struct soft_qp *qp, struct soft_wqe *wqe)
 		pier__soft_qp_fail(qp, IBV_WC_LOC_PROT_ERR);
 }
 
-/* In incast it has space at some time, without an acknowledgement. */
+/* Pacing leaves space at some time, without an acknowledgement. */
 static int window_full(struct soft_qp *qp)
 {
-	if (qp->cwnd->incast)
+	if (pier__soft_cwnd_send_at(qp->ep, qp->cwnd) > qp->ep->now)
 		pier__soft_req_arm(qp);
 	return -EAGAIN;
 }

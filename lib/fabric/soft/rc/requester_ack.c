@@ -132,16 +132,15 @@ static uint64_t answer_due(const struct soft_req *req)
 void pier__soft_req_arm(struct soft_qp *qp)
 {
 	const struct soft_req *req = &qp->req;
-	const struct soft_cwnd *cwnd = qp->cwnd;
+	uint64_t paced = pier__soft_cwnd_send_at(qp->ep, qp->cwnd);
 	uint64_t due = PIER__NEVER;
 
 	if (req->rnr_wait)
 		due = req->rnr_at;
 	else if (req->una < req->max)
 		due = answer_due(req);
-	if (cwnd->incast && cwnd->send_at > qp->ep->now &&
-	    cwnd->send_at < due && pier__soft_req_can_send(qp))
-		due = cwnd->send_at;
+	if (paced > qp->ep->now && paced < due && pier__soft_req_can_send(qp))
+		due = paced;
 	pier__soft_timer_set(qp, due);
 }
 
