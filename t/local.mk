@@ -321,6 +321,7 @@ dist_check_SCRIPTS += \
 	%D%/manual/jobs.sh \
 	%D%/manual/pages.sh \
 	%D%/manual/ranges.sh \
+	%D%/meta/bindings.sh \
 	%D%/meta/connections.sh \
 	%D%/meta/contributing.sh \
 	%D%/meta/docs.sh \
@@ -336,10 +337,14 @@ dist_check_SCRIPTS += \
 	%D%/meta/style.sh \
 	%D%/meta/symbols.sh \
 	%D%/meta/words.sh \
+	%D%/python/copies.sh \
 	%D%/python/examples.sh \
+	%D%/python/graphs.sh \
 	%D%/python/guide.sh \
+	%D%/python/looks.sh \
 	%D%/python/loop.sh \
 	%D%/python/objects.sh \
+	%D%/python/peers.sh \
 	%D%/python/samples.sh \
 	%D%/python/services.sh \
 	%D%/samples/comch_ctrl_path.sh \
@@ -406,6 +411,7 @@ check_PROGRAMS += \
 	%D%/cpp/cm.t \
 	%D%/cpp/comch.t \
 	%D%/cpp/contexts.t \
+	%D%/cpp/looks.t \
 	%D%/cpp/rdma.t \
 	%D%/cpp/result.t \
 	# end, sorted
@@ -631,6 +637,7 @@ $(cpp_tests:.t=.$(OBJEXT)): private AM_CPPFLAGS += $(cpp_cppflags)
 %C%_cpp_cm_t_SOURCES = %D%/cpp/cm.cpp
 %C%_cpp_comch_t_SOURCES = %D%/cpp/comch.cpp
 %C%_cpp_contexts_t_SOURCES = %D%/cpp/contexts.cpp
+%C%_cpp_looks_t_SOURCES = %D%/cpp/looks.cpp
 %D%/cpp/coro.$(OBJEXT): private AM_CXXFLAGS += -std=c++20
 %C%_cpp_coro_t_SOURCES = %D%/cpp/coro.cpp
 %C%_cpp_rdma_t_SOURCES = %D%/cpp/rdma.cpp
@@ -822,6 +829,9 @@ EXTRA_DIST += \
 	%D%/manual/jobs_client.c \
 	%D%/manual/jobs_server.c \
 	%D%/meta/metrics.awk \
+	%D%/python/copies.py \
+	%D%/python/graphs.py \
+	%D%/python/looks.py \
 	%D%/python/loop.py \
 	%D%/python/objects.py \
 	%D%/python/services.py \

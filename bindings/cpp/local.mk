@@ -14,8 +14,11 @@ cppparts_HEADERS = \
 	%D%/include/pier/cpp/comch.hpp \
 	%D%/include/pier/cpp/comch_data.hpp \
 	%D%/include/pier/cpp/conn.hpp \
+	%D%/include/pier/cpp/copy.hpp \
 	%D%/include/pier/cpp/coro.hpp \
+	%D%/include/pier/cpp/counters.hpp \
 	%D%/include/pier/cpp/ctx.hpp \
+	%D%/include/pier/cpp/desc.hpp \
 	%D%/include/pier/cpp/device.hpp \
 	%D%/include/pier/cpp/dma.hpp \
 	%D%/include/pier/cpp/engine.hpp \
@@ -23,9 +26,13 @@ cppparts_HEADERS = \
 	%D%/include/pier/cpp/func.hpp \
 	%D%/include/pier/cpp/graph.hpp \
 	%D%/include/pier/cpp/handle.hpp \
+	%D%/include/pier/cpp/host.hpp \
+	%D%/include/pier/cpp/log.hpp \
 	%D%/include/pier/cpp/mmap.hpp \
 	%D%/include/pier/cpp/rdma.hpp \
 	%D%/include/pier/cpp/rendezvous.hpp \
+	%D%/include/pier/cpp/rep.hpp \
+	%D%/include/pier/cpp/service.hpp \
 	%D%/include/pier/cpp/sha.hpp \
 	%D%/include/pier/cpp/sync_event.hpp \
 	%D%/include/pier/cpp/task.hpp \
@@ -61,3 +68,5 @@ dist_cppexamples_DATA = \
 	%D%/examples/rdma_receive.cpp \
 	%D%/examples/rdma_send.cpp \
 	# end, sorted
+
+EXTRA_DIST += %D%/left-out

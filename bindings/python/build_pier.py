@@ -54,6 +54,12 @@ extern "Python" {
     void pier_py_comch_writable(struct pier_comch_conn *, void *);
     void pier_py_comch_consumer(struct pier_comch_conn *, uint32_t, void *);
     void pier_py_comch_expired(struct pier_comch_conn *, uint32_t, void *);
+    void pier_py_comch_request_ended(struct pier_comch *, uint64_t, int,
+                                     void *);
+    int pier_py_call(void *);
+    void pier_py_copy_failed(const char *, int, const char *, void *);
+    void pier_py_copy_progress(const char *, uint64_t, uint64_t, void *);
+    void pier_py_copy_listening(void *);
 }
 """
 

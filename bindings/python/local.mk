@@ -5,6 +5,12 @@
 
 EXTRA_DIST += $(python_modules) \
 	%D%/build_pier.py \
+	%D%/examples/comch_ctrl_path_client.py \
+	%D%/examples/comch_ctrl_path_server.py \
+	%D%/examples/dma_copy.py \
+	%D%/examples/dma_copy_dpu.py \
+	%D%/examples/dma_copy_host.py \
+	%D%/examples/graph.py \
 	%D%/examples/in_tree.py \
 	%D%/examples/rdma_atomic_requester.py \
 	%D%/examples/rdma_atomic_responder.py \
@@ -16,6 +22,7 @@ EXTRA_DIST += $(python_modules) \
 	%D%/examples/rdma_write_responder.py \
 	%D%/examples/read.py \
 	%D%/examples/sample.py \
+	%D%/left-out \
 	%D%/pyproject.toml \
 	%D%/setup.py \
 	# end, sorted
@@ -27,14 +34,22 @@ python_modules = \
 	%D%/pier/_comch_data.py \
 	%D%/pier/_conn.py \
 	%D%/pier/_context.py \
+	%D%/pier/_copy.py \
+	%D%/pier/_counters.py \
 	%D%/pier/_device.py \
 	%D%/pier/_dma.py \
 	%D%/pier/_dma_export.py \
 	%D%/pier/_engine.py \
 	%D%/pier/_errors.py \
+	%D%/pier/_files.py \
+	%D%/pier/_func.py \
+	%D%/pier/_graph.py \
+	%D%/pier/_info.py \
 	%D%/pier/_memory.py \
 	%D%/pier/_operation.py \
+	%D%/pier/_pier.pyi \
 	%D%/pier/_rdma.py \
+	%D%/pier/_rep.py \
 	%D%/pier/_sha.py \
 	%D%/pier/_sync_event.py \
 	%D%/pier/_time.py \

@@ -79,6 +79,39 @@ the_version_of_the_package_is_that_of_pier()
 		echo "pyproject.toml has another version"
 }
 
+# What a type checker reads: py.typed, and annotations of all that is public.
+all_that_is_public_has_types()
+{
+	cat >"$tmp/types.py" <<-'END'
+	import inspect
+	import pier
+
+	def look(name, function):
+	    if function.__name__ in ("__init__", "__exit__"):
+	        return
+	    if inspect.signature(function).return_annotation is \
+	            inspect.Signature.empty:
+	        print("no type:", name)
+
+	for name in pier.__all__:
+	    thing = getattr(pier, name)
+	    if inspect.isfunction(thing):
+	        look(name, thing)
+	    if not inspect.isclass(thing) or issubclass(thing, tuple):
+	        continue
+	    for method, value in vars(thing).items():
+	        value = getattr(value, "fget", None) or getattr(
+	            value, "__func__", value)
+	        if inspect.isfunction(value) and method[0] != "_" \
+	                and method not in ("handle", "context", "pointer",
+	                                   "begun", "take"):
+	            look(f"{name}.{method}", value)
+	END
+	"$python" "$tmp/types.py"
+	[ -f "$PYTHONPATH/pier/_pier.pyi" ] || echo "no _pier.pyi"
+}
+
+none all_that_is_public_has_types
 none the_program_of_the_guide_runs
 none what_the_guide_names_exists
 none the_version_of_the_package_is_that_of_pier

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What pier calls.
 
-A callback notes what has happened and runs no code of the program; the engine
-acts on it when pier has returned.  An exception in a callback is raised by the
+A callback notes what has happened and runs no code of the program, but for the
+functions of function contexts and graphs, and the callbacks of copies; the
+engine acts on it when pier has returned.  An exception in a callback is raised by the
 call that drives the engine.
 """
 from __future__ import annotations
 
+import errno
 import weakref
 
 from ._pier import ffi
@@ -86,6 +88,14 @@ def pier_py_comch_requested(conn, request, message, length, pointer):
 
 
 @ffi.def_extern(onerror=_failed)
+def pier_py_comch_request_ended(_comch, request, _status, pointer):
+    """A request has ended; a buffer of its reply is the program's again."""
+    obj = _object(pointer)
+    if obj is not None:
+        obj.request_ended(request)
+
+
+@ffi.def_extern(onerror=_failed)
 def pier_py_comch_writable(conn, pointer):
     """A message can be sent again."""
     obj = _object(pointer)
@@ -107,3 +117,34 @@ def pier_py_comch_expired(conn, consumer, pointer):
     obj = _object(pointer)
     if obj is not None:
         obj.find(conn).consumer_expired(consumer)
+
+
+@ffi.def_extern(error=-errno.EINTR, onerror=_failed)
+def pier_py_call(pointer):
+    """The function of a task, or of a node of a graph."""
+    obj = _object(pointer)
+    return 0 if obj is None else obj.run()
+
+
+@ffi.def_extern()
+def pier_py_copy_failed(path, error, message, pointer):
+    """A file was not copied."""
+    obj = _object(pointer)
+    if obj is not None:
+        obj.file_failed(path, error, message)
+
+
+@ffi.def_extern()
+def pier_py_copy_progress(path, size, done, pointer):
+    """A file is being copied."""
+    obj = _object(pointer)
+    if obj is not None:
+        obj.file_progress(path, size, done)
+
+
+@ffi.def_extern()
+def pier_py_copy_listening(pointer):
+    """Clients can connect."""
+    obj = _object(pointer)
+    if obj is not None:
+        obj.is_listening()

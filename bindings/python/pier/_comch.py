@@ -8,13 +8,16 @@ import weakref
 from typing import TYPE_CHECKING, Optional
 
 from ._context import Context
+from ._counters import members
 from ._errors import check, configuration, create, error_of, text
+from ._memory import Part, Parts, source, target
 from ._operation import PENDING, Change, Next, Task
 from ._pier import ffi, lib
 
 if TYPE_CHECKING:
     from ._device import Device
     from ._engine import Engine
+    from ._rep import Representor
 
 
 def _key(pointer) -> int:
@@ -46,6 +49,10 @@ class ComchConnection:
         """The most bytes of a message to the peer."""
         return lib.pier_comch_conn_max_msg_size(self.handle)
 
+    def counters(self) -> dict[str, int]:
+        """Its counters, by their names."""
+        return members(lib.pier_comch_conn_get_counters, self.handle)
+
     def send(self, data) -> Task:
         """Send a message: bytes, or another object with a buffer; copied.
 
@@ -57,19 +64,32 @@ class ComchConnection:
                       ffi.from_buffer(data), len(memoryview(data).cast("B")))
         return self._submit(Task(self.engine, task, (), (self, data), None))
 
-    def request(self, data, max_reply: int = 65536) -> Task:
+    def request(self, data, max_reply: int = 65536, *,
+                into: Parts = None, timeout: Optional[float] = None) -> Task:
         """Send a request to the server; the result is its reply, bytes.
 
-        Fails with EREMOTEIO, refused; EOPNOTSUPP, the server takes none.
-        Raises as send(); EINVAL, this is a server.
+        With into, memory with Access.REMOTE_WRITE, the reply is written there
+        however long it is, and the result is its length.  After timeout
+        seconds it is cancelled.
+        Fails with EREMOTEIO, refused; EOPNOTSUPP, the server takes none;
+        ETIMEDOUT.  Raises as send(); EINVAL, this is a server.
         """
         reply = ffi.new("char[]", max_reply)
         task = create(lib.pier_comch_task_request, self.handle,
                       ffi.from_buffer(data), len(memoryview(data).cast("B")),
                       reply, max_reply)
-        return self._submit(Task(
-            self.engine, task, (), (self, data, reply),
-            lambda task: ffi.unpack(reply, lib.pier_comch_reply_len(task))))
+        buf = target(self.engine, into)
+
+        def take(task):
+            length = lib.pier_comch_reply_len(task)
+            return ffi.unpack(reply, length) if into is None else length
+
+        request = Task(self.engine, task, (buf,), (self, data, reply, into),
+                       take)
+        request.limit(timeout)
+        if buf != ffi.NULL:
+            check(lib.pier_comch_task_set_reply_buf(task, buf))
+        return self._submit(request)
 
     def receive(self) -> Change:
         """Wait for the next message; the result is its bytes.
@@ -93,11 +113,10 @@ class ComchConnection:
 
     def _submit(self, task: Task) -> Task:
         try:
-            task.submit()
+            return task.begun()
         except OSError as error:
             self._blocked = error.errno == errno.EAGAIN
             raise
-        return task
 
     def _next_message(self):
         if self._messages:
@@ -169,6 +188,10 @@ class _Comch(Context):
         check(lib.pier_comch_set_consumer_callbacks(
             comch, lib.pier_py_comch_consumer, lib.pier_py_comch_expired))
 
+    def counters(self) -> dict[str, int]:
+        """Its counters, by their names."""
+        return members(lib.pier_comch_get_counters, self.handle)
+
     def close(self) -> None:
         """Close its consumers and producers, and then as every context."""
         for data in list(getattr(self, "data", ())):
@@ -196,19 +219,25 @@ class _Comch(Context):
 class ComchServer(_Comch):
     """A server of a Comm Channel, pier_comch(3): name on dev.
 
+    rep is the representor of the function whose host it is for.
+
     config has members of struct pier_comch_config.
     Raises EEXIST, another server on this host has the name.
     """
 
     def __init__(self, engine: Engine, dev: Device, name: str,
-                 **config: int) -> None:
-        comch = create(lib.pier_comch_create_server, dev.handle, ffi.NULL,
+                 rep: Optional[Representor] = None, **config: int) -> None:
+        comch = create(lib.pier_comch_create_server, dev.handle,
+                       ffi.NULL if rep is None else rep.handle,
                        name.encode())
         self._requests: collections.deque = collections.deque()
+        self.replies: dict[int, tuple] = {}     # memory that is being sent
         super().__init__(engine, comch, config)
         self._dev = dev
+        self._rep = rep
         check(lib.pier_comch_set_request_callbacks(
-            comch, lib.pier_py_comch_requested, ffi.NULL))
+            comch, lib.pier_py_comch_requested,
+            lib.pier_py_comch_request_ended))
         self.start()
 
     def connection(self) -> Change:
@@ -224,6 +253,11 @@ class ComchServer(_Comch):
     def requested(self, conn, request: int, data: bytes) -> None:
         """A callback: a client's request."""
         self._requests.append(ComchRequest(self.find(conn), request, data))
+
+    def request_ended(self, request: int) -> None:
+        """A callback: its reply was sent, or it has ended otherwise."""
+        buf, _ = self.replies.pop(request, (ffi.NULL, None))
+        lib.pier_buf_put(buf)
 
 
 class ComchRequest:
@@ -245,6 +279,28 @@ class ComchRequest:
         check(lib.pier_comch_reply(
             self.conn.comch.handle, self._request, ffi.from_buffer(data),
             len(memoryview(data).cast("B"))))
+
+    @property
+    def max_reply(self) -> int:
+        """The most bytes of reply_from(); 0: it has ended."""
+        return lib.pier_comch_reply_buf_max(self.conn.comch.handle,
+                                            self._request)
+
+    def reply_from(self, src: Part) -> None:
+        """Reply with a part of an mmap of the server's device.
+
+        A long one is written into the client's memory.  Until that is done
+        the server holds src, whose bytes must not be changed.
+        Raises as reply().
+        """
+        server = self.conn.comch
+        buf = source(server.engine, src)
+        err = lib.pier_comch_reply_buf(server.handle, self._request, buf)
+        if err:
+            error = error_of(err)
+            lib.pier_buf_put(buf)
+            raise error
+        server.replies[self._request] = (buf, src)
 
     def refuse(self) -> None:
         """Refuse it: the client's task fails with EREMOTEIO."""

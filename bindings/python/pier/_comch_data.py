@@ -6,6 +6,7 @@ import errno
 from typing import TYPE_CHECKING, Optional
 
 from ._context import Context
+from ._counters import members
 from ._errors import check, configuration, create, error_of, text
 from ._memory import Mmap, Parts, source, target
 from ._operation import PENDING, Change, Task
@@ -40,6 +41,7 @@ class _Data(Context):
     """
 
     _kind = ""
+    _calls: dict = {}
 
     def __init__(self, conn: ComchConnection, engine: Optional[Engine],
                  config: dict, *what) -> None:
@@ -53,12 +55,16 @@ class _Data(Context):
         conn.comch.data.add(self)
 
     def _call(self, verb: str):
-        return getattr(lib, f"pier_comch_{self._kind}_{verb}")
+        return self._calls[verb]
 
     @property
     def id(self) -> int:
         """Its number, 1 to 65534, of its kind and end."""
         return self._call("id")(self.handle)
+
+    def counters(self) -> dict[str, int]:
+        """Its counters, by their names."""
+        return members(self._call("get_counters"), self.handle)
 
     def ready(self) -> Change:
         """Wait until it runs.  Fails with the reason why it does not."""
@@ -82,6 +88,15 @@ class ComchConsumer(_Data):
     """
 
     _kind = "consumer"
+    _calls = {
+        "create": lib.pier_comch_consumer_create,
+        "configure": lib.pier_comch_consumer_configure,
+        "ctx": lib.pier_comch_consumer_ctx,
+        "destroy": lib.pier_comch_consumer_destroy,
+        "error": lib.pier_comch_consumer_error,
+        "get_counters": lib.pier_comch_consumer_get_counters,
+        "id": lib.pier_comch_consumer_id,
+    }
 
     def __init__(self, conn: ComchConnection, mmap: Optional[Mmap] = None,
                  engine: Optional[Engine] = None, **config: int) -> None:
@@ -100,15 +115,23 @@ class ComchConsumer(_Data):
         except BaseException:
             lib.pier_buf_put(buf)
             raise
-        receive = Task(self.engine, task, (buf,), (self, dst), ComchData)
-        receive.submit()
-        return receive
+        return Task(self.engine, task, (buf,), (self, dst),
+                    ComchData).begun()
 
 
 class ComchProducer(_Data):
     """Sends messages to consumers of the peer."""
 
     _kind = "producer"
+    _calls = {
+        "create": lib.pier_comch_producer_create,
+        "configure": lib.pier_comch_producer_configure,
+        "ctx": lib.pier_comch_producer_ctx,
+        "destroy": lib.pier_comch_producer_destroy,
+        "error": lib.pier_comch_producer_error,
+        "get_counters": lib.pier_comch_producer_get_counters,
+        "id": lib.pier_comch_producer_id,
+    }
 
     def __init__(self, conn: ComchConnection,
                  engine: Optional[Engine] = None, **config: int) -> None:
@@ -127,6 +150,5 @@ class ComchProducer(_Data):
         except BaseException:
             lib.pier_buf_put(buf)
             raise
-        send = Task(self.engine, task, (buf,), (self, src, imm), None)
-        send.submit()
-        return send
+        return Task(self.engine, task, (buf,), (self, src, imm),
+                    None).begun()

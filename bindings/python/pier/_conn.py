@@ -8,6 +8,7 @@ import socket
 from typing import TYPE_CHECKING, Optional
 
 from ._callbacks import user_data
+from ._counters import numbers
 from ._errors import PierError, check, error_of, text
 from ._memory import Parts, source, target
 from ._operation import PENDING, Change, Task
@@ -206,6 +207,32 @@ class Connection:
         return self._task(lib.pier_rdma_task_notify_add, target, word.buf,
                           first=event, more=(value,), take=word.value)
 
+    @property
+    def peer_is_pier(self) -> bool:
+        """Does the peer use pier?  Known by address, from the request on."""
+        return bool(lib.pier_conn_peer_is_pier(self.handle))
+
+    @property
+    def reject_reason(self) -> int:
+        """The reason of the CM why the peer rejected it; 0: it did not."""
+        return lib.pier_conn_reject_reason(self.handle)
+
+    @property
+    def local_address(self) -> str:
+        """This end's address; "" if it is not known."""
+        return text(lib.pier_conn_local_address(self.handle))
+
+    def counters(self) -> dict[str, int]:
+        """Its counters, by their names, and the size of its window.
+
+        Raises EOPNOTSUPP, adapters do not count by connection.
+        """
+        return numbers(lib.pier_conn_counters, self.handle)
+
+    def abort(self) -> None:
+        """End it at once, without goodbye."""
+        check(lib.pier_conn_abort(self.handle))
+
     def __enter__(self) -> Connection:
         return self
 
@@ -251,9 +278,7 @@ class Connection:
             for buf in bufs:
                 lib.pier_buf_put(buf)
             raise
-        task = Task(self.engine, ret[0], tuple(bufs), owners, take)
-        task.submit()
-        return task
+        return Task(self.engine, ret[0], tuple(bufs), owners, take).begun()
 
     def _atomic(self, call, dst: Parts, *values: int) -> Task:
         word = self.rdma.words.take()

@@ -43,6 +43,11 @@ class Context:
         return self._obj
 
     @property
+    def context(self):
+        """The struct pier_ctx.  Raises ESHUTDOWN once closed."""
+        return self._ctx if self.handle else None
+
+    @property
     def is_running(self) -> bool:
         """Is it running?  Neither while it starts, nor once it has ended."""
         return (self._obj != ffi.NULL and
@@ -57,6 +62,7 @@ class Context:
             return
         if self.engine.is_open:
             self.engine.stop(self._ctx)
+        self.engine.give_up_prepared(self)
         obj, self._obj = self._obj, ffi.NULL
         self._destroy(obj)
 

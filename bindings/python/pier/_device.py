@@ -5,9 +5,12 @@ from __future__ import annotations
 import errno
 from typing import Optional
 
+from ._counters import numbers
 from ._errors import PierError, create, error_of, text
+from ._info import DeviceInfo
 from ._memory import Access, Mmap
 from ._pier import ffi, lib
+from ._rep import RepKind, RepresentorInfo, representors
 
 
 class Device:
@@ -39,6 +42,23 @@ class Device:
     def kind(self) -> str:
         """"soft" or "verbs"."""
         return text(lib.pier_devinfo_kind(lib.pier_dev_info(self.handle)))
+
+    @property
+    def info(self) -> DeviceInfo:
+        """Its description when it was opened: GIDs, limits, features."""
+        return DeviceInfo(lib.pier_dev_info(self.handle), self)
+
+    def counters(self) -> dict[str, int]:
+        """Its counters, by their names; of a soft one, of this process.
+
+        Raises EOPNOTSUPP, it has none.
+        """
+        return numbers(lib.pier_dev_counters, self.handle)
+
+    def representors(self, kinds: int = RepKind.ALL
+                     ) -> list[RepresentorInfo]:
+        """Descriptions of the representors of its switch, of kinds."""
+        return representors(self, kinds)
 
     def register(self, obj, access: int = Access.LOCAL_WRITE) -> Mmap:
         """Mmap(self, obj, access)."""

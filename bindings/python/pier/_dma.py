@@ -44,6 +44,5 @@ class Dma(Context):
             for buf in bufs:
                 lib.pier_buf_put(buf)
             raise
-        copy = Task(self.engine, task, tuple(bufs), (self, src, dst), None)
-        copy.submit()
-        return copy
+        return Task(self.engine, task, tuple(bufs), (self, src, dst),
+                    None).begun()

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import errno
 import weakref
-from typing import TYPE_CHECKING, Callable, Generator, Optional
+from typing import TYPE_CHECKING, Any, Callable, Generator, Optional
 
 from ._errors import check, create, error_of
 from ._operation import Change, Task
@@ -34,6 +34,8 @@ class Engine:
         self._inventory = create(lib.pier_buf_inventory_create, 64)
         self._loop: Optional[asyncio.AbstractEventLoop] = None
         self._armed = False
+        self.prepares = False           # tasks, which are not submitted
+        self.prepared: weakref.WeakSet = weakref.WeakSet()
         self.tasks: dict[int, Task] = {}
         self.changes: set[Change] = set()
         self.hopes: set[Rdma] = set()   # of which a connection may have ended
@@ -111,7 +113,7 @@ class Engine:
         if loop is not None and not loop.is_closed():
             loop.remove_reader(self.fd)
 
-    def take_buf(self, call, *args):
+    def take_buf(self, call, *args) -> Any:
         """Take a struct pier_buf; the inventory grows as needed."""
         ret = ffi.new("struct pier_buf **")
         err = call(self._inventory, *args, ret)
@@ -136,6 +138,13 @@ class Engine:
         with self.driven_by_c():
             lib.pier_ctx_stop_wait(context, -1)
             self._drain()
+
+    def give_up_prepared(self, context) -> None:
+        """Free the tasks of context that prepare() has made."""
+        for task in list(self.prepared):
+            if task.is_of(context):
+                self.prepared.discard(task)
+                task.give_up()
 
     def look_for_hope(self, context: Rdma) -> None:
         """See soon whether what waits for a receive waits in vain."""

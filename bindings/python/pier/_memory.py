@@ -44,11 +44,50 @@ class Mmap:
                  ) -> None:
         self._bytes: Optional[memoryview] = None
         self._view = None
+        self._memory = None     # of pier's own: it goes with its last view
         self._mmap = ffi.NULL
         self._dev: Optional[Device] = dev
         if isinstance(obj, int):
             obj = mmap.mmap(-1, obj)
         self._register(dev, obj, access)
+
+    # pylint: disable=too-many-arguments
+    @classmethod
+    def allocate(cls, dev: Device, length: int,
+                 access: int = Access.LOCAL_WRITE, *, huge: bool = False,
+                 shared: bool = False, node: Optional[int] = None) -> Mmap:
+        """Zeroed memory of pier's: huge pages, of a NUMA node, shared by fd.
+
+        It is freed when the mmap is closed and no view of it is left.
+        Raises ENOMEM; ERANGE, no such node.
+        """
+        cfg = ffi.new("struct pier_mmap_config *")
+        cfg.size = ffi.sizeof(cfg[0])
+        cfg.access = access
+        cfg.flags = (huge * lib.PIER_MMAP_HUGE |
+                     shared * lib.PIER_MMAP_SHARED |
+                     (node is not None) * lib.PIER_MMAP_NODE)
+        cfg.numa_node = node or 0
+        handle = create(lib.pier_mmap_alloc, dev.handle, length, cfg)
+        self = cls.adopt(dev, handle)
+        self._memory = ffi.gc(
+            ffi.cast("char *", lib.pier_mmap_addr(handle)),
+            lambda _: lib.pier_mmap_destroy(handle))
+        self._bytes = memoryview(ffi.buffer(self._memory, length)).cast("B")
+        return self
+
+    @property
+    def fd(self) -> int:
+        """The memfd of shared memory; duplicate it, or send it.
+
+        Raises EINVAL, other memory.
+        """
+        return check(lib.pier_mmap_fd(self.handle))
+
+    @property
+    def page_size(self) -> int:
+        """The bytes in a page of memory of pier's; 0: other memory."""
+        return lib.pier_mmap_page_size(self.handle)
 
     @classmethod
     def from_descriptor(cls, dev: Optional[Device], descriptor: bytes) -> Mmap:
@@ -79,6 +118,7 @@ class Mmap:
         self = cls.__new__(cls)
         self._bytes = None
         self._view = None
+        self._memory = None
         self._dev = dev
         self._mmap = handle
         return self
@@ -162,8 +202,10 @@ class Mmap:
 
     def _destroy(self) -> None:
         handle, self._mmap = self._mmap, ffi.NULL
-        lib.pier_mmap_destroy(handle)
+        if self._memory is None:
+            lib.pier_mmap_destroy(handle)
         self._release()
+        self._memory = None
         self._dev = None
 
     def _release(self) -> None:

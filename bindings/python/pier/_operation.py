@@ -7,7 +7,7 @@ import errno
 import warnings
 from typing import TYPE_CHECKING, Any, Callable, Generator, Optional
 
-from ._errors import error_of, text
+from ._errors import check, error_of, text
 from ._pier import ffi, lib
 
 if TYPE_CHECKING:
@@ -175,9 +175,39 @@ class Task(Operation):
         self._bufs = bufs
         self._owners = owners
         self._take = take
+        self._prepared = False
+
+    @property
+    def pointer(self):
+        """The struct pier_task; NULL once it has ended."""
+        return self._task
+
+    def limit(self, timeout: Optional[float]) -> None:
+        """Before it is submitted: the engine cancels it after that time."""
+        if timeout is not None:
+            check(lib.pier_task_set_timeout_ms(
+                self._task, max(1, int(timeout * 1000 + 0.999))))
+
+    def begun(self):
+        """Submit it, unless prepare() makes it; returns it."""
+        if self._engine.prepares:
+            self._prepared = self._seen = True
+            self._engine.prepared.add(self)
+        else:
+            self.submit()
+        return self
 
     def submit(self) -> None:
-        """Submit it; on an error nothing is in flight, and it is freed."""
+        """Submit what prepare() has made.
+
+        On an error nothing is in flight, and it is freed.
+        Raises EBUSY, it is that of a node, or submitted; EAGAIN.
+        """
+        if self._task == ffi.NULL or not lib.pier_task_may_free(self._task):
+            raise error_of(-errno.EBUSY, f"{self._name()}: it is submitted, "
+                           "by itself or in a graph, or has ended")
+        self._prepared = self._seen = False
+        self._engine.prepared.discard(self)
         self._engine.tasks[int(ffi.cast("uintptr_t", self._task))] = self
         err = lib.pier_task_submit(self._task, 0)
         if err:
@@ -190,21 +220,22 @@ class Task(Operation):
     def cancel(self) -> None:
         """End it early: it ends with ECANCELED unless it finished otherwise.
 
-        What is on an RDMA connection ends that; pier_task(3).
+        What prepare() has made and nothing has run is freed.  What is on an RDMA connection ends that; pier_task(3).
         Raises EOPNOTSUPP, EBUSY.
         """
-        if not self._over:
-            err = lib.pier_task_cancel(self._task)
-            if err:
-                raise error_of(err)
-            self._seen = True
+        if self._over:
+            return
+        if self._prepared and lib.pier_task_may_free(self._task):
+            self.give_up()
+            return
+        check(lib.pier_task_cancel(self._task))
+        self._seen = True
 
     def ended(self, status: int) -> None:
         """The engine has retrieved it."""
         value, error = None, None
         if status:
-            error = error_of(status,
-                             text(lib.pier_task_error_text(self._task)))
+            error = self.error_for(status)
         elif self._take is not None:
             try:
                 value = self._take(self._task)
@@ -212,6 +243,27 @@ class Task(Operation):
                 error = problem
         self._release()
         self._finish(value, error)
+
+    def error_for(self, status: int) -> BaseException:
+        """The error of the task, which has ended with status."""
+        return error_of(status, text(lib.pier_task_error_text(self._task)))
+
+    def give_up(self) -> None:
+        """Nothing will run it any more: it is freed."""
+        if self._over or self._task == ffi.NULL:
+            return
+        status = lib.pier_task_status(self._task)
+        error = (self.error_for(status) if status and
+                 status != -errno.EINPROGRESS else
+                 error_of(-errno.ECANCELED, f"{self._name()}: it has not run"))
+        self._seen = True
+        self._release()
+        self._finish(None, error)
+
+    def is_of(self, context) -> bool:
+        """Is it a prepared task of that context?"""
+        return any(owner is context or getattr(owner, "rdma", None) is context
+                   for owner in self._owners)
 
     def lose(self, error: BaseException) -> None:
         """It can no longer succeed: what waits for it gets error."""
@@ -234,6 +286,8 @@ class Task(Operation):
         return text(lib.pier_task_type_name(lib.pier_task_type(self._task)))
 
     def __del__(self) -> None:
+        if getattr(self, "_prepared", False):
+            self.give_up()
         error = getattr(self, "_error", None)
         if self._seen or getattr(error, "errno", 0) == errno.ECANCELED:
             return
@@ -256,3 +310,16 @@ class Receive(Task):
         if not self._over:
             self._engine.look_for_hope(self._owners[0])
         return (yield from super().__await__())
+
+
+def prepare(method: Callable[..., Task], *args: Any, **options: Any) -> Task:
+    """The task of a method, as dma.copy, that is not submitted yet.
+
+    It is for a node of a graph, or for its submit().
+    """
+    engine = method.__self__.engine     # type: ignore[attr-defined]
+    engine.prepares = True
+    try:
+        return method(*args, **options)
+    finally:
+        engine.prepares = False

@@ -74,6 +74,11 @@ class Rdma:
             raise error_of(-errno.EINVAL, "the RDMA context is closed")
         return self._rdma
 
+    @property
+    def context(self):
+        """The struct pier_ctx."""
+        return lib.pier_rdma_ctx(self.handle)
+
     def export(self) -> Connection:
         """Create a connection; its descriptor is for the peer.
 
@@ -172,7 +177,7 @@ class Rdma:
             raise
         receive = Receive(self.engine, task[0], (buf,), (self, dst),
                           self._message)
-        receive.submit()
+        receive.begun()
         self._receives.add(receive)
         return receive
 
@@ -189,6 +194,7 @@ class Rdma:
         for listener in list(self._listeners):
             listener.forget()
         self.engine.stop(lib.pier_rdma_ctx(rdma))
+        self.engine.give_up_prepared(self)
         lib.pier_rdma_destroy(rdma)
         self.words.close()
         self._requests.clear()
@@ -207,7 +213,7 @@ class Rdma:
         """A callback: a client requests a connection."""
         self._requests.append(self._adopt(conn))
 
-    def next_request(self):
+    def next_request(self) -> Any:
         """The oldest request that the program has not taken, or PENDING."""
         return self._requests.popleft() if self._requests else PENDING
 

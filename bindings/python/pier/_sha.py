@@ -58,6 +58,5 @@ class Sha(Context):
             for buf in bufs:
                 lib.pier_buf_put(buf)
             raise
-        digest = Task(self.engine, task, tuple(bufs), (self, src, dst), None)
-        digest.submit()
-        return digest
+        return Task(self.engine, task, tuple(bufs), (self, src, dst),
+                    None).begun()

@@ -176,9 +176,7 @@ class SyncEventContext(Context):
 
     def _when(self, call, value: int, mask: int) -> Task:
         task = create(call, self.handle, value, mask)
-        waiting = Task(self.engine, task, (), (self,), None)
-        waiting.submit()
-        return waiting
+        return Task(self.engine, task, (), (self,), None).begun()
 
 
 class RemoteSyncEvent:

@@ -8,6 +8,7 @@
 #include <pier/comch_request.h>
 #include <pier/cpp/buf.hpp>
 #include <pier/cpp/ctx.hpp>
+#include <pier/cpp/rep.hpp>
 
 namespace pier {
 
@@ -87,6 +88,18 @@ inline std::size_t reply_len(task_ref request) noexcept
 	return pier_comch_reply_len(request.get());
 }
 
+/* What the next submit sends; of a request also where its reply goes. */
+inline status set_message(task_ref task, bytes msg) noexcept
+{
+	return pier_comch_task_set_msg(task.get(), msg.data, msg.size);
+}
+inline status set_request(task_ref task, bytes msg, void *reply = nullptr,
+			  std::size_t size = 0) noexcept
+{
+	return pier_comch_task_set_request(task.get(), msg.data, msg.size,
+					   reply, size);
+}
+
 /* What a server or client reports; as ctx_events. */
 class comch_events : public ctx_events {
 public:
@@ -128,10 +141,10 @@ public:
 	using handle::handle;
 
 	static result<owned<comch_ref>>
-	server(device_ref dev, const char *name, pier_rep *rep = nullptr)
+	server(device_ref dev, const char *name, rep_ref rep = nullptr)
 	{
 		return detail::make<comch_ref>(pier_comch_create_server,
-					       dev.get(), rep, name);
+					       dev.get(), rep.get(), name);
 	}
 	static result<owned<comch_ref>>
 	client(device_ref dev, const char *name, const char *address = nullptr)
@@ -204,6 +217,12 @@ public:
 	{
 		return pier_comch_reply_max(c_, request);
 	}
+	std::size_t reply_buf_max(std::uint64_t request) const noexcept
+	{
+		return pier_comch_reply_buf_max(c_, request);
+	}
+	device_ref device() const noexcept { return pier_comch_dev(c_); }
+	rep_ref rep() const noexcept { return pier_comch_rep(c_); }
 };
 
 using comch = owned<comch_ref>;

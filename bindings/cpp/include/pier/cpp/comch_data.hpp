@@ -30,6 +30,13 @@ public:
 	{
 		return pier_comch_consumer_configure(c_, &cfg);
 	}
+	pier_comch_data_config config() const noexcept
+	{
+		auto ret = defaults<pier_comch_data_config>();
+
+		pier_comch_consumer_get_config(c_, &ret);
+		return ret;
+	}
 	ctx_ref ctx() const noexcept { return pier_comch_consumer_ctx(c_); }
 
 	/* STARTING until the peer has been informed of it. */
@@ -84,6 +91,13 @@ public:
 	{
 		return pier_comch_producer_configure(c_, &cfg);
 	}
+	pier_comch_data_config config() const noexcept
+	{
+		auto ret = defaults<pier_comch_data_config>();
+
+		pier_comch_producer_get_config(c_, &ret);
+		return ret;
+	}
 	ctx_ref ctx() const noexcept { return pier_comch_producer_ctx(c_); }
 	status start(engine_ref pe) const noexcept { return ctx().start(pe); }
 	std::uint32_t id() const noexcept { return pier_comch_producer_id(c_); }
@@ -132,6 +146,25 @@ inline bytes message_imm(task_ref received) noexcept
 
 	ret.data = pier_comch_task_imm(received.get(), &ret.size);
 	return ret;
+}
+
+inline std::uint32_t message_producer(task_ref received) noexcept
+{
+	return pier_comch_task_producer(received.get());
+}
+
+/* What the next submit receives into or sends, and to which consumer. */
+inline status set_buf(task_ref task, buf_ref buf) noexcept
+{
+	return pier_comch_task_set_buf(task.get(), buf.get());
+}
+inline status set_imm(task_ref task, bytes imm) noexcept
+{
+	return pier_comch_task_set_imm(task.get(), imm.data, imm.size);
+}
+inline status set_consumer(task_ref task, std::uint32_t id) noexcept
+{
+	return pier_comch_task_set_consumer(task.get(), id);
 }
 
 } /* namespace pier */

@@ -2,6 +2,8 @@
 #ifndef PIER_CPP_CONN_HPP
 #define PIER_CPP_CONN_HPP
 
+#include <sys/socket.h>
+
 #include <cstdint>
 
 #include <pier/cm.h>
@@ -44,6 +46,10 @@ public:
 	enum pier_conn_state state() const noexcept
 	{
 		return pier_conn_state(c_);
+	}
+	const char *state_name() const noexcept
+	{
+		return pier_conn_state_name(state());
 	}
 	bool connected() const noexcept
 	{
@@ -125,6 +131,23 @@ public:
 	const char *peer_address() const noexcept
 	{
 		return pier_conn_peer_address(c_);
+	}
+	result<sockaddr_storage> peer_sockaddr() const
+	{
+		sockaddr_storage ret{};
+		int err = pier_conn_peer_sockaddr(c_, &ret);
+
+		if (err)
+			return status(err);
+		return ret;
+	}
+	enum pier_transport transport() const noexcept
+	{
+		return pier_conn_transport(c_);
+	}
+	const char *transport_name() const noexcept
+	{
+		return pier_transport_name(transport());
 	}
 	bool peer_is_pier() const noexcept
 	{

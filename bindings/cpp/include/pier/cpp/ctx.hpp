@@ -46,6 +46,10 @@ public:
 	{
 		return pier_ctx_state(c_);
 	}
+	const char *state_name() const noexcept
+	{
+		return pier_ctx_state_name(state());
+	}
 	bool running() const noexcept { return state() == PIER_CTX_RUNNING; }
 	engine_ref engine() const noexcept { return pier_ctx_pe(c_); }
 	std::size_t inflight() const noexcept { return pier_ctx_inflight(c_); }

@@ -49,6 +49,20 @@ public:
 	{
 		return pier_devinfo_can_task(c_, type);
 	}
+	status can_export(pier_export kind) const noexcept
+	{
+		return pier_devinfo_can_export(c_, kind);
+	}
+	status can_import(pier_export kind) const noexcept
+	{
+		return pier_devinfo_can_import(c_, kind);
+	}
+
+	/* Whether connections may choose GID @i. */
+	status can_gid(std::size_t i) const noexcept
+	{
+		return pier_devinfo_can_gid(c_, i);
+	}
 	status has(pier_feature feature) const noexcept
 	{
 		return pier_devinfo_has(c_, feature);
@@ -75,6 +89,16 @@ public:
 		return pier_devlist_get(c_, i);
 	}
 	const char *hint() const noexcept { return pier_devlist_hint(c_); }
+
+	/* RDMA device @i that is not listed, nullptr: no more; and why. */
+	const char *missing(std::size_t i) const noexcept
+	{
+		return pier_devlist_missing(c_, i);
+	}
+	const char *missing_text(std::size_t i) const noexcept
+	{
+		return pier_devlist_missing_text(c_, i);
+	}
 
 	result<device_info> find(const char *name) const
 	{
@@ -103,6 +127,15 @@ public:
 
 	device_info info() const noexcept { return pier_dev_info(c_); }
 	const char *name() const noexcept { return info().name(); }
+
+	/* Mmaps and contexts that exist on it. */
+	std::pair<unsigned int, unsigned int> users() const noexcept
+	{
+		unsigned int mmaps = 0, ctxs = 0;
+
+		pier_dev_users(c_, &mmaps, &ctxs);
+		return { mmaps, ctxs };
+	}
 
 	result<pier_counters> counters() const
 	{

@@ -24,6 +24,13 @@ public:
 	{
 		return pier_dma_configure(c_, &cfg);
 	}
+	pier_dma_config config() const noexcept
+	{
+		auto ret = defaults<pier_dma_config>();
+
+		pier_dma_get_config(c_, &ret);
+		return ret;
+	}
 	ctx_ref ctx() const noexcept { return pier_dma_ctx(c_); }
 	device_ref device() const noexcept { return pier_dma_dev(c_); }
 	status start(engine_ref pe) const noexcept { return ctx().start(pe); }

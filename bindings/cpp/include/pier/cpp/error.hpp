@@ -33,6 +33,9 @@ struct error {
 
 	/* "EINVAL" or "PIER_ERNR". */
 	const char *name() const noexcept { return pier_error_name(code); }
+
+	/* What it means in general. */
+	const char *meaning() const noexcept { return pier_strerror(code); }
 	pier_scope scope() const noexcept { return pier_error_scope(code); }
 };
 

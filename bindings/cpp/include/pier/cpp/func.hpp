@@ -35,6 +35,13 @@ public:
 	{
 		return pier_func_configure(c_, &cfg);
 	}
+	pier_func_config config() const noexcept
+	{
+		auto ret = defaults<pier_func_config>();
+
+		pier_func_get_config(c_, &ret);
+		return ret;
+	}
 	ctx_ref ctx() const noexcept { return pier_func_ctx(c_); }
 	status start(engine_ref pe) const noexcept { return ctx().start(pe); }
 
@@ -47,6 +54,13 @@ public:
 		return detail::make<task_ref>(pier_func_task_call, c_,
 					      detail::run_call<G>,
 					      detail::arg_of(call));
+	}
+
+	/* Have the next submit of @task, of such a call, call @call. */
+	template <class G> static status set(task_ref task, G &call) noexcept
+	{
+		return pier_func_task_set(task.get(), detail::run_call<G>,
+					  detail::arg_of(call));
 	}
 	template <class G, class F>
 	status call(G &call, F &fn) const noexcept

@@ -32,6 +32,13 @@ public:
 	{
 		return pier_graph_configure(c_, &cfg);
 	}
+	pier_graph_config config() const noexcept
+	{
+		auto ret = defaults<pier_graph_config>();
+
+		pier_graph_get_config(c_, &ret);
+		return ret;
+	}
 	ctx_ref ctx() const noexcept { return pier_graph_ctx(c_); }
 	status start(engine_ref pe) const noexcept { return ctx().start(pe); }
 

@@ -92,6 +92,16 @@ public:
 	{
 		return pier_mmap_page_size(c_);
 	}
+
+	/* The memfd of memory with PIER_MMAP_SHARED. */
+	result<int> fd() const
+	{
+		int ret = pier_mmap_fd(c_);
+
+		if (ret < 0)
+			return status(ret);
+		return ret;
+	}
 	std::size_t bufs() const noexcept { return pier_mmap_buf_count(c_); }
 	bool remote() const noexcept { return pier_mmap_is_remote(c_) != 0; }
 };

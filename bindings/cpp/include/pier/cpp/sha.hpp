@@ -27,6 +27,13 @@ public:
 	{
 		return pier_sha_configure(c_, &cfg);
 	}
+	pier_sha_config config() const noexcept
+	{
+		auto ret = defaults<pier_sha_config>();
+
+		pier_sha_get_config(c_, &ret);
+		return ret;
+	}
 	ctx_ref ctx() const noexcept { return pier_sha_ctx(c_); }
 	status start(engine_ref pe) const noexcept { return ctx().start(pe); }
 

@@ -62,6 +62,13 @@ public:
 	}
 	status start() const noexcept { return pier_sync_event_start(c_); }
 	status stop() const noexcept { return pier_sync_event_stop(c_); }
+	pier_sync_event_config config() const noexcept
+	{
+		auto ret = defaults<pier_sync_event_config>();
+
+		pier_sync_event_get_config(c_, &ret);
+		return ret;
+	}
 	ctx_ref ctx() const noexcept { return pier_sync_event_ctx(c_); }
 
 	status set(std::uint64_t value) const noexcept
@@ -129,6 +136,15 @@ public:
 	status wait_export(int timeout_ms) const noexcept
 	{
 		return pier_sync_event_export_wait(c_, timeout_ms);
+	}
+
+	/* What @task, of those below, does at its next submit. */
+	static status set_values(task_ref task, std::uint64_t value,
+				 std::uint64_t mask = UINT64_MAX,
+				 std::uint64_t *ret = nullptr) noexcept
+	{
+		return pier_sync_event_task_set_values(task.get(), value, mask,
+						       ret);
 	}
 
 	/* Tasks of context mode; results are written when they are done. */

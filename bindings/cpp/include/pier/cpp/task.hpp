@@ -55,6 +55,11 @@ public:
 	{
 		return pier_task_wait(c_, timeout_ms);
 	}
+	/* Of a receive that @conn is to fill. */
+	pier::status wait(int timeout_ms, pier_conn *conn) const noexcept
+	{
+		return pier_task_wait_conn(c_, conn, timeout_ms);
+	}
 	pier::status run(int timeout_ms) const noexcept
 	{
 		return pier_task_run(c_, timeout_ms);
@@ -88,6 +93,16 @@ public:
 	}
 
 	enum pier_task_type type() const noexcept { return pier_task_type(c_); }
+	const char *type_name() const noexcept
+	{
+		return pier_task_type_name(type());
+	}
+	const char *type_key() const noexcept
+	{
+		return pier_task_type_key(type());
+	}
+	bool may_free() const noexcept { return pier_task_may_free(c_); }
+	bool may_change() const noexcept { return pier_task_may_change(c_); }
 	pier_ctx *ctx() const noexcept { return pier_task_ctx(c_); }
 	pier_conn *conn() const noexcept { return pier_task_conn(c_); }
 
@@ -102,6 +117,13 @@ public:
 		default:
 			return pier_rdma_task_set_bufs(c_, src, dst);
 		}
+	}
+
+	/* Of a remote get, a notify set or a notify add. */
+	status set_event(const pier_sync_event *event,
+			 pier_buf *buf) const noexcept
+	{
+		return pier_rdma_task_set_event(c_, event, buf);
 	}
 
 	/* Of a read that has succeeded. */

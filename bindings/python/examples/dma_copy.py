@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Copy a file to the side that lacks it; the peer is in Python or C."""
+import argparse
+import sys
+
+import in_tree  # noqa: F401  pylint: disable=unused-import
+import pier
+
+
+def main():
+    """With -r be the server, on that representor."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("-f", dest="file", required=True)
+    parser.add_argument("-p", dest="device")
+    parser.add_argument("-r", dest="rep")
+    parser.add_argument("-sa", dest="address")
+    args = parser.parse_args()
+    options = {"name": "dma copy server"}
+    with pier.Device(args.device) as dev:
+        if args.rep:
+            with pier.Representor(dev, args.rep) as rep, \
+                    pier.Copy(dev, rep=rep, **options) as copy:
+                result = copy.serve_file(args.file)
+        else:
+            if args.address:
+                options["address"] = args.address
+            with pier.Copy(dev, **options) as copy:
+                result = copy.file(args.file)
+    print(f"copied {result.bytes} bytes of {args.file}")
+
+
+try:
+    main()
+except pier.PierError as error:
+    sys.exit(f"dma_copy.py: {error}")
