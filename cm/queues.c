@@ -230,6 +230,8 @@ static int create_queues(struct pier__queues *queues)
 
 	err = queues->fab->chan_create(queues->dev->fdev, cfg->shm,
 				       &queues->chan);
+	if (!err && cfg->events && queues->fab->chan_record)
+		queues->fab->chan_record(queues->chan, cfg->events);
 	if (!err)
 		err = queues->fab->cq_create(queues->chan, cqe, &queues->cq);
 	if (!err)

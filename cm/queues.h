@@ -104,6 +104,7 @@ struct pier__queues_config {
 	uint32_t keepalive_ms;		/* 0: never */
 	uint32_t rnr_timeout_ms;	/* 0: none */
 	uint32_t shm;			/* enum pier_shm; 0: PIER_SHM's */
+	uint32_t events;		/* enum pier_events; 0: PIER_EVENTS' */
 	uint16_t pkey_index;
 	uint8_t ack_timeout;		/* 4.096 us * 2^n */
 	uint8_t retry_count, rnr_retry;

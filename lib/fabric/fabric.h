@@ -302,6 +302,9 @@ struct pier__fabric_qp {
 			   struct pier__chan **ret);
 	void (*chan_destroy)(struct pier__chan *chan);
 
+	/* The flight recorder on or off: enum pier_events.  NULL: none. */
+	void (*chan_record)(struct pier__chan *chan, uint32_t events);
+
 	/* Take notifications out of chan->fd after a sleep. */
 	void (*chan_clear)(struct pier__chan *chan);
 

@@ -46,6 +46,7 @@ static const struct config_field {
 	{ FIELD(keepalive_ms), 5000, 0, INT32_MAX },
 	{ FIELD(rnr_timeout_ms), 0, 0, INT32_MAX },
 	{ FIELD(shm), 0, 0, PIER_SHM_REQUIRE },
+	{ FIELD(events), 0, 0, PIER_EVENTS_ON },
 	{ FIELD(access), ACCESS_ALL, 0, ACCESS_ALL },
 };
 
@@ -252,6 +253,7 @@ void pier__rdma_conn_config(const struct pier_rdma_config *cfg,
 		.keepalive_ms = cfg->keepalive_ms,
 		.rnr_timeout_ms = cfg->rnr_timeout_ms,
 		.shm = cfg->shm,
+		.events = cfg->events,
 		.pkey_index = (uint16_t)cfg->pkey_index,
 		.ack_timeout = (uint8_t)cfg->ack_timeout,
 		.retry_count = (uint8_t)cfg->retry_count,

@@ -382,6 +382,50 @@ static void every_device_tells_what_it_counts(void)
 	end();
 }
 
+/* How many events this process has recorded; few enough that all are there. */
+static int recorded(void)
+{
+	struct pier_counterlist *list;
+	struct pier_conn_event event;
+	int count = 0;
+
+	if (!IS(pier_counterlist_create(getpid(), &list), 0))
+		return -1;
+	for (size_t i = 0; i < pier_counterlist_count(list); i++)
+		for (size_t n = 0;
+		     pier_counterlist_event(list, i, n, &event) > 0; n++)
+			count++;
+	pier_counterlist_destroy(list);
+	return count;
+}
+
+/* What a pair of contexts adds that are configured so. */
+static int added_with(uint32_t events)
+{
+	struct pier_rdma_config cfg = {
+		.size = sizeof(cfg), .events = events,
+	};
+	int before = recorded();
+
+	if (!peer_pair(&a, &b, dev, &cfg, LEN))
+		return -1;
+	peer_unpair(&a, &b);
+	return recorded() - before;
+}
+
+static void a_context_decides_whether_it_records(void)
+{
+	if (!IS(pier_dev_open("soft_lo", &dev), 0))
+		return;
+	OK(added_with(0) > 0);
+	IS(added_with(PIER_EVENTS_OFF), 0);
+	setenv("PIER_EVENTS", "off", 1);
+	IS(added_with(0), 0);
+	OK(added_with(PIER_EVENTS_ON) > 0);
+	unsetenv("PIER_EVENTS");
+	pier_dev_close(dev);
+}
+
 int main(void)
 {
 	/* Processes first: this one has no device yet. */
@@ -393,6 +437,7 @@ int main(void)
 	TEST(a_new_connection_counts_from_zero);
 	TEST(as_much_is_reported_as_fits);
 	TEST(a_closed_connection_has_nothing_to_tell);
+	TEST(a_context_decides_whether_it_records);
 	TEST(a_child_does_not_touch_its_parents_counters_file);
 	return tap_done();
 }

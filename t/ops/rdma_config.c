@@ -61,6 +61,7 @@ static const struct tested_field {
 	{ FIELD(keepalive_ms), 5000, 1, INT32_MAX, (1u << 31) },
 	{ FIELD(rnr_timeout_ms), 0, 1, INT32_MAX, (1u << 31) },
 	{ FIELD(shm), 0, 1, PIER_SHM_REQUIRE, PIER_SHM_REQUIRE + 1 },
+	{ FIELD(events), 0, 1, PIER_EVENTS_ON, PIER_EVENTS_ON + 1 },
 };
 
 #define FIELDS (sizeof(fields) / sizeof(fields[0]))

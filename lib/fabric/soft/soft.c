@@ -377,6 +377,7 @@ static struct ibv_qp *soft_ibv(struct pier__qp *qp)
 static const struct pier__fabric_qp soft_qp_table = {
 	.chan_create = pier__soft_chan_create,
 	.chan_destroy = pier__soft_chan_destroy,
+	.chan_record = pier__soft_chan_record,
 	.chan_clear = pier__soft_chan_clear,
 	.cq_create = soft_cq_create,
 	.cq_destroy = soft_cq_destroy,

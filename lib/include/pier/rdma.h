@@ -39,6 +39,15 @@ enum pier_shm {
 	PIER_SHM_REQUIRE,	/* shared memory, or no packet */
 };
 
+/*
+ * Whether the flight recorder has events of connections.  Soft devices only;
+ * others record none.
+ */
+enum pier_events {
+	PIER_EVENTS_OFF = 1,	/* it has none, which saves their time */
+	PIER_EVENTS_ON,
+};
+
 struct pier_rdma_config {
 	size_t size;		/* sizeof(struct pier_rdma_config), always */
 	uint32_t max_conns;	/* connections; 1..65535, 0 means 64 */
@@ -92,6 +101,8 @@ struct pier_rdma_config {
 				/* environment has it, else off.  Off with */
 				/* PIER_PCAP or PIER_FAULTS, which are about */
 				/* packets */
+	uint32_t events;	/* enum pier_events; 0: as PIER_EVENTS of the */
+				/* environment has it, else on */
 };
 
 /*

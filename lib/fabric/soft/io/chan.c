@@ -16,6 +16,7 @@
 #include "fabric/soft/rc/qpn.h"
 #include "fabric/soft/shm/shm.h"
 #include "fabric/soft/stats/counters_file.h"
+#include "fabric/soft/stats/recorder.h"
 
 #define SETTLE_ROUNDS 16
 
@@ -247,6 +248,15 @@ static int open_verbs_port(unsigned int ifindex, struct soft_io **ret)
 	return err;
 }
 
+void pier__soft_chan_record(struct pier__chan *pchan, uint32_t events)
+{
+	struct soft_chan *chan = chan_of(pchan);
+	bool on = events ? events == PIER_EVENTS_ON : pier__soft_recorder_on();
+
+	pier__soft_ep_record_in(chan->ep, on ? pier__soft_row_events(chan->row)
+					     : NULL);
+}
+
 static int create(struct pier__fdev *fdev, bool verbs, uint32_t shm,
 		  struct pier__chan **ret)
 {
@@ -282,7 +292,7 @@ static int create(struct pier__fdev *fdev, bool verbs, uint32_t shm,
 	chan->row = pier__soft_row_get_ep(fdev->port.name, chan->io->port);
 	if (chan->row)
 		pier__soft_ep_count_in(chan->ep, &chan->row->counters);
-	pier__soft_ep_record_in(chan->ep, pier__soft_row_events(chan->row));
+	pier__soft_chan_record(&chan->chan, 0);
 	err = pier__soft_shm_create(chan->ep, mode, &chan->shm);
 	if (err)
 		goto err_ep_destroy;

@@ -156,6 +156,9 @@ int pier__soft_chan_create_verbs(struct pier__fdev *fdev,
 				 struct pier__chan **ret);
 void pier__soft_chan_destroy(struct pier__chan *chan);
 
+/* The flight recorder on or off: enum pier_events; 0: the environment's. */
+void pier__soft_chan_record(struct pier__chan *pchan, uint32_t events);
+
 /* The fabric's members of the same names. */
 void pier__soft_chan_clear(struct pier__chan *chan);
 int pier__soft_chan_arm(struct pier__cq *cq);

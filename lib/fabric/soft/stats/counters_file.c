@@ -246,7 +246,7 @@ struct soft_events *pier__soft_row_events(struct soft_row *row)
 {
 	struct soft_events *events = NULL;
 
-	if (!row || !pier__soft_recorder_on())
+	if (!row)
 		return NULL;
 	pthread_mutex_lock(&own.lock);
 	if (is_own(row)) {
