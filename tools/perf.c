@@ -328,20 +328,39 @@ static int parse_operands(const char **ret_place)
 	return 0;
 }
 
+/* What connecting and Comm Channels do not have, and why.  2: reported. */
+static int check_missing(const struct perf_options *opts)
+{
+	bool connect = opts->operation == PERF_CONNECT;
+	const char *name = connect && opts->connections > 1 ? "-q" :
+			   connect && opts->verify ? "--verify" :
+			   opts->both ? "--bidirectional" :
+			   opts->sge > 1 ? "--sge" : NULL;
+	const char *reason = connect ? "it moves no data" :
+			     opts->sge > 1 ? "its messages are copied" :
+					     "its server only answers";
+
+	if (name) {
+		tool_message("pier perf: %s does not have %s: %s",
+			     perf_operation_name(&perf), name, reason);
+		return 2;
+	}
+	if (!connect && opts->connections > PERF_CONNS_CHANNEL) {
+		tool_message("pier perf: %s: -q %d: at most %d",
+			     perf_operation_name(&perf), opts->connections,
+			     PERF_CONNS_CHANNEL);
+		return 2;
+	}
+	return 0;
+}
+
 /* Does the operation have the options?  2: reported. */
 static int check_operation(const struct perf_options *opts)
 {
 	bool connect = opts->operation == PERF_CONNECT;
-	const char *name = opts->connections > 1 ? "-q" :
-			   opts->verify ? "--verify" :
-			   opts->both ? "--bidirectional" :
-			   opts->sge > 1 ? "--sge" : NULL;
 
-	if (name && (connect || perf_is_channel(&perf))) {
-		tool_message("pier perf: %s does not have %s",
-			     perf_operation_name(&perf), name);
+	if ((connect || perf_is_channel(&perf)) && check_missing(opts))
 		return 2;
-	}
 	if (connect && opts->measure == PERF_BW &&
 	    opts->outstanding > PERF_CONNS_OTHERS) {
 		tool_message("pier perf: connect: --outstanding %d: at most %d",

@@ -44,6 +44,7 @@ enum perf_operation {
 /* Connections: of a client; made at a time, or of others, rejected. */
 #define PERF_CONNS_MAX 256
 #define PERF_CONNS_OTHERS 64
+#define PERF_CONNS_CHANNEL 64	/* of a Comm Channel */
 
 /* The memory with --verify. */
 #define PERF_VERIFY_MAX (UINT64_C(1) << 30)
@@ -61,7 +62,7 @@ enum perf_operation {
  * What both ends send with a connection: the version of the protocol, the
  * parameters.  A rejection has a reason behind its prefix.
  */
-#define PERF_VERSION 4
+#define PERF_VERSION 5
 #define PERF_SPEC_SIZE 16
 #define PERF_REPLY_SIZE 128
 #define PERF_CPU_SIZE 64
@@ -93,6 +94,7 @@ struct perf_conn {
 	uint64_t owed;			/* echoes that wait for a free one */
 	uint64_t echo_len;		/* their bytes */
 	uint64_t sent, taken;		/* messages that were verified */
+	struct pier_comch *comch;	/* of its messages and requests */
 };
 
 /* One message that can be in flight, and its reusable task. */
@@ -158,7 +160,6 @@ struct perf {
 	struct pier_pe *pe;
 	struct pier_rdma *rdma;
 	struct pier_dma *dma;		/* of copies alone */
-	struct pier_comch *comch;	/* of its messages and requests */
 	struct pier_mmap *local, *remote;
 	struct pier_buf_inventory *inv;
 	struct perf_conn conns[PERF_CONNS_MAX];
@@ -335,10 +336,10 @@ void perf_comch_stop(struct perf *perf);
 void perf_comch_destroy(struct perf *perf);
 
 /*
- * A task of the client, of any of its slots; submit this slot when there are
- * credits; has a request succeeded?
+ * A task of the client's @slot; submit it when there are credits; has a request
+ * succeeded?
  */
-int perf_comch_task(struct perf *perf, struct pier_task **ret);
+int perf_comch_task(struct perf_slot *slot, struct pier_task **ret);
 void perf_comch_defer(struct perf_slot *slot);
 int perf_comch_check(struct perf *perf, const struct pier_task *task);
 
@@ -452,6 +453,13 @@ void perf_verify_lay(struct perf *perf, int i, char *at);
 void perf_verify_fill(struct perf_slot *slot);
 bool perf_verify_done(struct perf_slot *slot, const struct pier_task *task);
 void perf_verify_received(struct perf_slot *slot, const struct pier_task *task);
+
+/*
+ * The same of a message of a Comm Channel; the bytes of the answer to the last
+ * one.
+ */
+void perf_verify_message(struct perf_conn *conn, const void *msg, size_t len);
+void perf_verify_answer(struct perf_conn *conn, char *ret, size_t len);
 
 /* Count a message that was received, and verify it. */
 void perf_count_received(struct perf *perf, struct perf_slot *slot,

@@ -6,14 +6,18 @@
 #include "perf.h"
 
 /*
- * Messages, and requests, of a Comm Channel as what is measured: beside the
- * client's connection its server has a channel, whose name has the token that
- * it has sent with its reply.
+ * Messages, and requests, of Comm Channels as what is measured: beside each of
+ * the client's connections its server has a channel, whose name has the token
+ * that it has sent with its reply, and the number of the connection.
  */
 #define NAME_SIZE 64
 
-/* Messages that an end receives at a time; more than 64 are never in flight. */
+/*
+ * Messages that an end receives at a time; more than 64 are never in flight on
+ * a connection.  Many connections have fewer, so that adapters have as many.
+ */
 #define RECVS 128
+#define RECVS_MIN 8
 
 /* One, and attempts of its own that have not ended; each takes receives. */
 #define CLIENTS 4
@@ -21,24 +25,32 @@
 /* Tasks beside those of slots, for echoes. */
 #define SPARE_TASKS 256
 
-static void name_of(const struct perf *perf, char ret[NAME_SIZE])
+static int index_of(const struct perf_conn *own)
 {
-	snprintf(ret, NAME_SIZE, "pier-perf-%016" PRIx64, perf->token);
+	return (int)(own - own->perf->conns);
 }
 
-static int configure(struct perf *perf)
+static void name_of(const struct perf_conn *own, char ret[NAME_SIZE])
 {
+	snprintf(ret, NAME_SIZE, "pier-perf-%016" PRIx64 "-%d",
+		 own->perf->token, index_of(own));
+}
+
+static int configure(struct perf_conn *own)
+{
+	struct perf *perf = own->perf;
+	uint32_t recvs = RECVS / (uint32_t)perf->conn_count;
 	struct pier_comch_config cfg = {
 		.size = sizeof(cfg),
 		.max_msg_size = (uint32_t)perf->opts.size,
-		.recv_queue = RECVS,
-		.tasks = (uint32_t)perf->send_count + SPARE_TASKS,
+		.recv_queue = recvs > RECVS_MIN ? recvs : RECVS_MIN,
+		.tasks = (uint32_t)perf->conn_sends + SPARE_TASKS,
 		.max_clients = CLIENTS,
 		.connect_timeout_ms = (uint32_t)perf->args.timeout_ms,
 	};
 
-	pier_ctx_set_user_data(pier_comch_ctx(perf->comch), perf);
-	return pier_comch_configure(perf->comch, &cfg);
+	pier_ctx_set_user_data(pier_comch_ctx(own->comch), own);
+	return pier_comch_configure(own->comch, &cfg);
 }
 
 static void count(struct perf *perf, size_t len)
@@ -46,6 +58,24 @@ static void count(struct perf *perf, size_t len)
 	perf->received++;
 	if (len > perf->longest)
 		perf->longest = len;
+}
+
+/* What the server sends back: with --verify bytes of its own. */
+static const void *answer(struct perf_conn *own, const void *msg, size_t len)
+{
+	static char bytes[PIER_COMCH_MESSAGE_MAX];
+
+	if (!own->perf->opts.verify)
+		return msg;
+	perf_verify_answer(own, bytes, len);
+	return bytes;
+}
+
+static void take(struct perf_conn *own, const void *msg, size_t len)
+{
+	count(own->perf, len);
+	if (own->perf->opts.verify)
+		perf_verify_message(own, msg, len);
 }
 
 static void echo_sent(struct pier_task *task, void *arg)
@@ -57,13 +87,15 @@ static void echo_sent(struct pier_task *task, void *arg)
 static void message(struct pier_comch_conn *conn, const void *msg, size_t len,
 		    void *arg)
 {
-	struct perf *perf = arg;
+	struct perf_conn *own = arg;
+	struct perf *perf = own->perf;
 	int err;
 
-	count(perf, len);
+	take(own, msg, len);
 	if (!perf_is_round(perf))
 		return;
-	err = pier_comch_send(conn, msg, len, echo_sent, perf);
+	err = pier_comch_send(conn, answer(own, msg, len), len, echo_sent,
+			      perf);
 	if (err)
 		perf_fail(perf, err);
 }
@@ -71,70 +103,93 @@ static void message(struct pier_comch_conn *conn, const void *msg, size_t len,
 static void request(struct pier_comch_conn *conn, uint64_t handle,
 		    const void *msg, size_t len, void *arg)
 {
-	struct perf *perf = arg;
+	struct perf_conn *own = arg;
 	int err;
 
 	(void)conn;
-	count(perf, len);
-	err = pier_comch_reply(perf->comch, handle, msg, len);
+	take(own, msg, len);
+	err = pier_comch_reply(own->comch, handle, answer(own, msg, len), len);
 	if (err)
-		perf_fail(perf, err);
+		perf_fail(own->perf, err);
+}
+
+static int serve(struct perf_conn *own)
+{
+	struct perf *perf = own->perf;
+	char name[NAME_SIZE];
+	int err;
+
+	name_of(own, name);
+	err = pier_comch_create_server(perf->dev, NULL, name, &own->comch);
+	if (!err)
+		err = configure(own);
+	if (!err && perf->opts.operation == PERF_COMCH)
+		pier_comch_set_callbacks(own->comch, NULL, NULL, message,
+					 NULL);
+	else if (!err)
+		err = pier_comch_set_request_callbacks(own->comch, request,
+						       NULL);
+	if (!err)
+		err = pier_ctx_start(pier_comch_ctx(own->comch), perf->pe);
+	return err ? perf_fail(perf, err) : 0;
+}
+
+/* Do @fn with each connection, until one fails. */
+static int each(struct perf *perf, int (*fn)(struct perf_conn *own))
+{
+	int err = 0;
+
+	for (int i = 0; i < perf->conn_count && !err; i++) {
+		perf->conns[i].perf = perf;
+		err = fn(&perf->conns[i]);
+	}
+	return err;
 }
 
 int perf_comch_serve(struct perf *perf)
 {
-	char name[NAME_SIZE];
-	int err;
-
-	name_of(perf, name);
-	err = pier_comch_create_server(perf->dev, NULL, name, &perf->comch);
-	if (err)
-		return perf_fail(perf, err);
-	err = configure(perf);
-	if (!err && perf->opts.operation == PERF_COMCH)
-		pier_comch_set_callbacks(perf->comch, NULL, NULL, message,
-					 NULL);
-	else if (!err)
-		err = pier_comch_set_request_callbacks(perf->comch, request,
-						       NULL);
-	if (!err)
-		err = pier_ctx_start(pier_comch_ctx(perf->comch), perf->pe);
-	return err ? perf_fail(perf, err) : 0;
+	return each(perf, serve);
 }
 
 /* The client's: an echo, of a latency. */
 static void echo(struct pier_comch_conn *conn, const void *msg, size_t len,
 		 void *arg)
 {
-	struct perf *perf = arg;
+	struct perf_conn *own = arg;
+	struct perf *perf = own->perf;
 
 	(void)conn;
-	(void)msg;
 	perf->finish = perf_now();
 	if (len != perf->size)
 		perf_err(perf, -EPROTO, "the echo has %zu bytes, not %" PRIu64,
 			 len, perf->size);
+	if (perf->opts.verify)
+		perf_verify_message(own, msg, len);
 	perf->done++;
 }
 
 static void ended(struct pier_comch_conn *conn, void *arg)
 {
+	struct perf_conn *own = arg;
 	const char *text;
 	int err = pier_comch_conn_error(conn, &text);
 
-	perf_err(arg, err ? err : -ENOTCONN, "the Comm Channel has ended%s%s",
-		 err ? ": " : "", err ? text : "");
+	perf_err(own->perf, err ? err : -ENOTCONN,
+		 "the Comm Channel has ended%s%s", err ? ": " : "",
+		 err ? text : "");
 }
 
 void perf_comch_defer(struct perf_slot *slot)
 {
+	if (slot->is_verified)
+		slot->conn->sent--;
 	slot->conn->free[slot->conn->free_count++] = slot;
 }
 
 /* Those without credits; one that has none again is the last that is tried. */
 static void writable(struct pier_comch_conn *conn, void *arg)
 {
-	struct perf_conn *own = &((struct perf *)arg)->conns[0];
+	struct perf_conn *own = arg;
 	int count = own->free_count;
 
 	(void)conn;
@@ -148,9 +203,10 @@ static void writable(struct pier_comch_conn *conn, void *arg)
 }
 
 /* Until it is connected, or the reason why it is not. */
-static int wait_for_server(struct perf *perf)
+static int wait_for_server(struct perf_conn *own)
 {
-	struct pier_ctx *ctx = pier_comch_ctx(perf->comch);
+	struct pier_ctx *ctx = pier_comch_ctx(own->comch);
+	struct perf *perf = own->perf;
 	const char *text;
 	int err = 0;
 
@@ -158,40 +214,47 @@ static int wait_for_server(struct perf *perf)
 		err = pier_pe_wait(perf->pe, perf->args.timeout_ms);
 	if (err)
 		return perf_fail(perf, err);
-	if (pier_comch_conn(perf->comch))
+	if (pier_comch_conn(own->comch))
 		return 0;
-	err = pier_comch_error(perf->comch, &text);
+	err = pier_comch_error(own->comch, &text);
 	return perf_err(perf, err ? err : -ENOTCONN, "no Comm Channel: %s",
 			err ? text : "it has ended");
 }
 
-int perf_comch_meet(struct perf *perf)
+static int meet(struct perf_conn *own)
 {
+	struct perf *perf = own->perf;
 	char name[NAME_SIZE], address[TOOL_ADDRESS_MAX];
 	uint32_t port;
 	int err;
 
-	name_of(perf, name);
+	name_of(own, name);
 	if (!perf_server_address(perf, address, &port))
 		return perf_err(perf, -EPROTO, "the server's address is not "
 				"known");
-	err = pier_comch_create_client(perf->dev, name, address, &perf->comch);
+	err = pier_comch_create_client(perf->dev, name, address, &own->comch);
 	if (err)
 		return perf_fail(perf, err);
-	pier_comch_set_callbacks(perf->comch, NULL, ended, echo, writable);
-	err = configure(perf);
+	pier_comch_set_callbacks(own->comch, NULL, ended, echo, writable);
+	err = configure(own);
 	if (!err)
-		err = pier_ctx_start(pier_comch_ctx(perf->comch), perf->pe);
+		err = pier_ctx_start(pier_comch_ctx(own->comch), perf->pe);
 	if (err && err != -EINPROGRESS)
 		return perf_fail(perf, err);
-	return wait_for_server(perf);
+	return wait_for_server(own);
+}
+
+int perf_comch_meet(struct perf *perf)
+{
+	return each(perf, meet);
 }
 
 /* The message is copied when it is submitted: its memory takes the reply. */
-int perf_comch_task(struct perf *perf, struct pier_task **ret)
+int perf_comch_task(struct perf_slot *slot, struct pier_task **ret)
 {
-	struct pier_comch_conn *conn = pier_comch_conn(perf->comch);
-	char *msg = perf_near_at(perf, 0);
+	struct pier_comch_conn *conn = pier_comch_conn(slot->conn->comch);
+	struct perf *perf = slot->perf;
+	char *msg = perf_near_at(perf, slot->index);
 
 	if (perf->opts.operation == PERF_COMCH)
 		return pier_comch_task_send(conn, msg, perf->size, ret);
@@ -211,13 +274,16 @@ int perf_comch_check(struct perf *perf, const struct pier_task *task)
 
 void perf_comch_stop(struct perf *perf)
 {
-	if (perf->comch)
-		pier_ctx_stop_wait(pier_comch_ctx(perf->comch),
-				   perf->args.timeout_ms);
+	for (int i = 0; i < perf->conn_count; i++)
+		if (perf->conns[i].comch)
+			pier_ctx_stop_wait(pier_comch_ctx(perf->conns[i].comch),
+					   perf->args.timeout_ms);
 }
 
 void perf_comch_destroy(struct perf *perf)
 {
-	pier_comch_destroy(perf->comch);
-	perf->comch = NULL;
+	for (int i = 0; i < perf->conn_count; i++) {
+		pier_comch_destroy(perf->conns[i].comch);
+		perf->conns[i].comch = NULL;
+	}
 }

@@ -79,7 +79,7 @@ int perf_take_task(struct perf *perf, struct perf_slot *slot)
 		return pier_rdma_task_compare_swap(conn, src, dst, 0, 1, ret);
 	case PERF_COMCH:
 	case PERF_REQUEST:
-		return perf_comch_task(perf, ret);
+		return perf_comch_task(slot, ret);
 	default:
 		return pier_dma_task_copy(perf->dma, src, dst, ret);
 	}

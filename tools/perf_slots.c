@@ -127,7 +127,7 @@ static int make_check(struct perf *perf, struct perf_slot *slot)
 	int err;
 
 	if (!perf->opts.verify || perf->dma || perf_is_send(perf) ||
-	    perf_is_fetched(perf))
+	    perf_is_fetched(perf) || perf_is_channel(perf))
 		return 0;
 	err = pier_buf_by_data(perf->inv, perf->remote,
 			       perf_far_at(perf, slot->index), perf->size,

@@ -77,12 +77,26 @@ static int check_words(struct perf *perf, const struct spec *spec)
 			perf_operation_name(perf), measure, operation);
 }
 
-/* One connection, and nothing to verify. */
-static bool needs_one(const struct spec *spec)
+/* What an operation without data, or of a Comm Channel, does not have. */
+static int check_kind(struct perf *perf, const struct spec *spec)
 {
-	return spec->operation == PERF_CONNECT ||
-	       spec->operation == PERF_COMCH ||
-	       spec->operation == PERF_REQUEST;
+	bool connect = spec->operation == PERF_CONNECT;
+	int most = connect ? 1 : PERF_CONNS_CHANNEL;
+
+	if (!connect && spec->operation != PERF_COMCH &&
+	    spec->operation != PERF_REQUEST)
+		return 0;
+	if (spec->connections > most || spec->flags & FLAG_BOTH ||
+	    (connect && spec->flags & FLAG_VERIFY))
+		return perf_err(perf, -EPROTO, "%s: of %d connections, or "
+				"verified, or both directions",
+				perf_operation_word(spec->operation),
+				spec->connections);
+	if (spec->size > PIER_COMCH_MESSAGE_MAX)
+		return perf_err(perf, -EMSGSIZE, "%" PRIu32 " bytes: a message "
+				"has at most %d", spec->size,
+				PIER_COMCH_MESSAGE_MAX);
+	return 0;
 }
 
 static int check(struct perf *perf, const struct spec *spec)
@@ -100,23 +114,13 @@ static int check(struct perf *perf, const struct spec *spec)
 				spec->outstanding, PERF_OUTSTANDING_MAX);
 	if (spec->flags & FLAG_BOTH && spec->measure != PERF_BW)
 		return perf_err(perf, -EPROTO, "both directions of a latency");
-	if (needs_one(spec) && (spec->connections != 1 ||
-				spec->flags & (FLAG_BOTH | FLAG_VERIFY)))
-		return perf_err(perf, -EPROTO, "%s: of %d connections, or "
-				"verified, or both directions",
-				perf_operation_word(spec->operation),
-				spec->connections);
-	if (needs_one(spec) && spec->size > PIER_COMCH_MESSAGE_MAX)
-		return perf_err(perf, -EMSGSIZE, "%" PRIu32 " bytes: a message "
-				"has at most %d", spec->size,
-				PIER_COMCH_MESSAGE_MAX);
 	if (!spec->connections || spec->connections > PERF_CONNS_MAX)
 		return perf_err(perf, -ERANGE, "%d connections: 1 to %d",
 				spec->connections, PERF_CONNS_MAX);
 	if (spec->flags & ~FLAGS || spec->reserved[0] ||
 	    spec->reserved[1])
 		return perf_err(perf, -EPROTO, "unknown parameters");
-	return 0;
+	return check_kind(perf, spec);
 }
 
 int perf_spec_take(struct perf *perf, const void *data, size_t len)

@@ -15,9 +15,9 @@ void perf_submit(struct perf_slot *slot, unsigned int flags)
 		pier_buf_reset(buf);		/* all of it is tail space */
 	if (slot->is_verified)
 		perf_verify_fill(slot);
-	err = perf->comch ? pier_task_try_submit(slot->task, flags) :
-			    pier_task_submit(slot->task, flags);
-	if (err == -EAGAIN && perf->comch)
+	err = perf_is_channel(perf) ? pier_task_try_submit(slot->task, flags) :
+				      pier_task_submit(slot->task, flags);
+	if (err == -EAGAIN && perf_is_channel(perf))
 		perf_comch_defer(slot);
 	else if (err)
 		perf_fail(perf, err);

@@ -136,6 +136,16 @@ void perf_verify_lay(struct perf *perf, int i, char *at)
 		     0);
 }
 
+/* A message of a Comm Channel is in this end's memory, without a buffer. */
+static void fill_message(struct perf_slot *slot)
+{
+	struct perf *perf = slot->perf;
+
+	slot->seed = seed_of(SEED_CLIENT, index_of(perf, slot->conn),
+			     slot->conn->sent++);
+	fill(perf_near_at(perf, slot->index), perf->size, slot->seed, 0);
+}
+
 void perf_verify_fill(struct perf_slot *slot)
 {
 	struct perf *perf = slot->perf;
@@ -143,6 +153,10 @@ void perf_verify_fill(struct perf_slot *slot)
 
 	if (perf_is_atomic(perf))
 		return;
+	if (perf_is_channel(perf)) {
+		fill_message(slot);
+		return;
+	}
 	if (perf->opts.operation == PERF_READ) {
 		clear_chain(slot->dst);
 		return;
@@ -167,6 +181,43 @@ static void compare_atomic(struct perf_slot *slot)
 			 expected);
 }
 
+static void compare_bytes(struct perf *perf, const char *msg, size_t len,
+			  uint64_t seed)
+{
+	size_t same = match_data(msg, len, seed, 0);
+
+	if (same != len)
+		perf_err(perf, -EBADMSG, "--verify: message %" PRIu64 " of "
+			 "connection %u: byte %zu of %zu is wrong",
+			 seed & ((UINT64_C(1) << 48) - 1),
+			 (unsigned int)(seed >> 48 & 0x3fff), same, len);
+}
+
+void perf_verify_message(struct perf_conn *conn, const void *msg, size_t len)
+{
+	struct perf *perf = conn->perf;
+	enum seed_kind kind = perf->opts.respond ? SEED_CLIENT : SEED_SERVER;
+
+	compare_bytes(perf, msg, len,
+		      seed_of(kind, index_of(perf, conn), conn->taken++));
+}
+
+void perf_verify_answer(struct perf_conn *conn, char *ret, size_t len)
+{
+	fill(ret, len, seed_of(SEED_SERVER, index_of(conn->perf, conn),
+			       conn->taken - 1), 0);
+}
+
+/* It has the number of its request. */
+static void compare_reply(struct perf_slot *slot)
+{
+	uint64_t kinds = seed_of(SEED_CLIENT, 0, 0) ^ seed_of(SEED_SERVER, 0,
+							      0);
+
+	compare_bytes(slot->perf, perf_near_at(slot->perf, slot->index),
+		      slot->perf->size, slot->seed ^ kinds);
+}
+
 static bool read_back(struct perf_slot *slot)
 {
 	int err;
@@ -185,7 +236,9 @@ bool perf_verify_done(struct perf_slot *slot, const struct pier_task *task)
 
 	if (task == slot->task && slot->check)
 		return read_back(slot);
-	if (slot->check)
+	if (perf->opts.operation == PERF_REQUEST)
+		compare_reply(slot);
+	else if (slot->check)
 		compare(perf, slot->check_dst, slot->seed);
 	else if (perf_is_atomic(perf))
 		compare_atomic(slot);

@@ -32,6 +32,20 @@ requests_of_a_channel_are_measured()
 		counts 1 "bw request: received 120 messages of up to 100"
 }
 
+# Each of the client's connections has a channel beside it.
+several_channels_are_measured_and_verified()
+{
+	serve || return 1
+	for what in comch request; do
+		measures bw $what -q 3 --verify -n 500 --sizes 1,4096 --json &&
+			says "$tmp/b.out" '"connections": 3' \
+				'"verified": true' '"iterations": 500' &&
+			measures lat $what -q 2 --verify -n 20 --csv &&
+			measures bw $what -q 8 --outstanding 16 -n 2000 ||
+			return 1
+	done
+}
+
 # The server has one channel a client, and this one's is connected again.
 sizes_of_a_channel_end_at_its_limit()
 {
@@ -109,12 +123,21 @@ a_passive_server_is_measured()
 
 options_that_an_operation_does_not_have_are_named()
 {
-	for words in "comch -q 2" "request --verify" "comch --sge 2" \
+	for words in "connect -q 2" "connect --verify" "connect --sge 2" \
 	    "connect --bidirectional"; do
 		status 2 "$pier" perf bw $words host &&
-			says "$tmp/err" "${words%% *} does not have -" ||
-			return 1
+			says "$tmp/err" "connect does not have -" \
+				": it moves no data" || return 1
 	done
+	for words in "comch --bidirectional" "request --bidirectional"; do
+		status 2 "$pier" perf bw $words host &&
+			says "$tmp/err" "${words%% *} does not have -" \
+				": its server only answers" || return 1
+	done
+	status 2 "$pier" perf bw comch --sge 2 host &&
+		says "$tmp/err" "--sge: its messages are copied" &&
+		status 2 "$pier" perf lat request -q 65 host &&
+		says "$tmp/err" "request: -q 65: at most 64" || return 1
 	status 2 "$pier" perf bw connect --outstanding 65 host &&
 		says "$tmp/err" "connect: --outstanding 65: at most 64" &&
 		status 2 "$pier" perf bw send --passive host &&
@@ -127,9 +150,10 @@ options_that_an_operation_does_not_have_are_named()
 
 run messages_of_a_channel_are_measured
 run requests_of_a_channel_are_measured
+run several_channels_are_measured_and_verified
 run connections_a_second_are_measured
 run a_passive_server_is_measured
-natively run sizes_of_a_channel_end_at_its_limit
+run sizes_of_a_channel_end_at_its_limit
 natively run messages_without_credits_are_sent_later
 natively run a_channel_whose_client_was_killed_is_forgotten
 natively run a_server_for_one_operation_has_channels_too
