@@ -5,6 +5,13 @@
 
 EXTRA_DIST += $(python_modules) \
 	%D%/build_pier.py \
+	%D%/left-out \
+	%D%/pyproject.toml \
+	%D%/setup.py \
+	# end, sorted
+
+pyexamplesdir = $(docdir)/samples/python
+dist_pyexamples_DATA = \
 	%D%/examples/comch_ctrl_path_client.py \
 	%D%/examples/comch_ctrl_path_server.py \
 	%D%/examples/dma_copy.py \
@@ -22,9 +29,6 @@ EXTRA_DIST += $(python_modules) \
 	%D%/examples/rdma_write_responder.py \
 	%D%/examples/read.py \
 	%D%/examples/sample.py \
-	%D%/left-out \
-	%D%/pyproject.toml \
-	%D%/setup.py \
 	# end, sorted
 
 python_modules = \

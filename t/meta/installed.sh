@@ -81,6 +81,19 @@ a_program_in_cpp_builds_with_what_is_installed()
 	    grep -q -- --device "$tmp/help"
 }
 
+# The package itself is installed by pip.
+an_example_in_python_runs_where_it_is_installed()
+{
+	site=$build/bindings/python/built
+	[ -d "$site/pier" ] || skip "the package for Python is not built"
+	[ -z "$(sed -n 's/^SANITIZE_FLAGS = *//p' "$build/Makefile")" ] ||
+		skip "python3 loads no sanitizer"
+	PYTHONPATH=$site PYTHONDONTWRITEBYTECODE=1 "$(sed -n \
+	    's/^PYTHON3 = //p' "$build/Makefile")" \
+	    "$doc/samples/python/graph.py" -d soft_lo -t "a text" >"$tmp/out"
+	grep -q " a text$" "$tmp/out"
+}
+
 # Relative paths, without what begins at #.
 links_of_documents_lead_to_files()
 {
@@ -132,6 +145,7 @@ none the_flags_are_those_of_pier_alone
 none static_programs_get_every_library
 run a_program_builds_with_the_line_of_the_manual
 run a_program_in_cpp_builds_with_what_is_installed
+run an_example_in_python_runs_where_it_is_installed
 none links_of_documents_lead_to_files
 none the_manual_is_there_as_html
 none libraries_are_linked_again_for_another_prefix
