@@ -37,8 +37,33 @@ struct dropin_device {
 	atomic_int refs;		/* of lists and contexts */
 };
 
+/*
+ * The asynchronous events of an opened device.  @ready, an eventfd, is readable
+ * while @events has any: both change under @lock, which is taken within the
+ * endpoint's.
+ */
+struct dropin_async {
+	pthread_mutex_t lock;
+	struct pier__list events;	/* of ibv_async.c, to be taken */
+	int ready;			/* owned */
+};
+
+/* What an object has of it. */
+struct dropin_watched {
+	enum dropin_kind {
+		DROPIN_CQ,
+		DROPIN_SRQ,
+		DROPIN_QP,
+	} kind;
+	void *object;			/* struct ibv_cq, ibv_srq, ibv_qp */
+	struct ibv_context *context;
+	uint32_t taken;			/* events, to be acknowledged; the */
+					/* lock of struct dropin_async */
+};
+
 struct dropin_context {
 	struct dropin_device *device;	/* a reference */
+	struct dropin_async async;
 	struct pier__fdev *fdev;	/* owned */
 	struct pier__chan *chan;	/* owned */
 	struct verbs_context verbs;
@@ -84,6 +109,7 @@ struct dropin_cq {
 					/* when it was armed, or more */
 	atomic_int objects;		/* QPs */
 	struct pier__list link;		/* of the channel's cqs */
+	struct dropin_watched watched;
 	unsigned int events;		/* to be taken; the channel's lock */
 	uint32_t taken;			/* the same; to be acknowledged */
 };
@@ -91,7 +117,7 @@ struct dropin_cq {
 struct dropin_srq {
 	struct ibv_srq srq;		/* first */
 	struct soft_srq *queue;		/* owned */
-	struct ibv_srq_attr attr;
+	struct dropin_watched watched;
 	atomic_int objects;		/* QPs */
 };
 
@@ -105,6 +131,7 @@ struct dropin_qp {
 	struct dropin_batch *batch;	/* owned, or NULL */
 	struct soft_qp *queue;		/* owned */
 	struct soft_srq *own;		/* owned; NULL: it has an SRQ */
+	struct dropin_watched watched;
 	bool signal_all;
 	struct ibv_qp_cap cap;
 	struct ibv_qp_attr attr;	/* as modified */
@@ -168,6 +195,20 @@ void pier__dropin_batch_free(struct dropin_batch *batch);
 
 /* ibv_cq.c: unread completions of a QP were dropped.  Between begin and end. */
 void pier__dropin_dropped(struct ibv_cq *cq);
+
+/* ibv_async.c: @ctx, which has an endpoint and a device; and its end. */
+int pier__dropin_async_init(struct dropin_context *ctx);
+void pier__dropin_async_free(struct dropin_context *ctx);
+/* @watched is new; what it stands for is @object, of @context. */
+void pier__dropin_watch(struct dropin_watched *watched, enum dropin_kind kind,
+			void *object, struct ibv_context *context);
+/*
+ * No event comes any more: drop those that were not taken, and wait until the
+ * others are acknowledged, which @completed counts under @mutex.
+ */
+void pier__dropin_unwatch(struct dropin_watched *watched,
+			  pthread_mutex_t *mutex, pthread_cond_t *cond,
+			  const uint32_t *completed);
 
 /* ibv_query.c: as members of struct verbs_context. */
 int pier__dropin_query_port(struct ibv_context *context, uint8_t port,

@@ -71,7 +71,6 @@ static void set_context(struct dropin_context *ctx,
 	atomic_fetch_add(&device->refs, 1);
 	ctx->device = device;
 	context->device = &device->dev;
-	context->async_fd = ctx->fdev->event_fd;
 	context->num_comp_vectors = 1;
 	pthread_mutex_init(&context->mutex, NULL);
 	set_calls(ctx);
@@ -91,11 +90,16 @@ struct ibv_context *ibv_open_device(struct ibv_device *dev)
 	err = pier__soft_chan_create_verbs(ctx->fdev, &ctx->chan);
 	if (err)
 		goto err_close;
+	err = pier__dropin_async_init(ctx);
+	if (err)
+		goto err_chan;
 	/* Programs duplicate it, to import the device: that fails. */
 	ctx->verbs.context.cmd_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	set_context(ctx, device);
 	return &ctx->verbs.context;
 
+err_chan:
+	pier__soft_chan_destroy(ctx->chan);
 err_close:
 	pier__soft_dev.close(ctx->fdev);
 err_free:
@@ -115,6 +119,7 @@ int ibv_close_device(struct ibv_context *context)
 	struct dropin_context *ctx = dropin_of(context);
 
 	pier__soft_chan_destroy(ctx->chan);
+	pier__dropin_async_free(ctx);
 	pier__soft_dev.close(ctx->fdev);
 	if (context->cmd_fd >= 0)
 		close(context->cmd_fd);

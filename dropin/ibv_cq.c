@@ -43,8 +43,10 @@ static int queue_create(struct dropin_cq *cq, struct soft_chan *chan,
 
 	pier__soft_chan_begin(chan);
 	err = pier__soft_cq_create(chan->ep, cqe, &cq->soft.queue);
-	if (!err)
+	if (!err) {
 		pier__list_add(&chan->cqs, &cq->soft.link);
+		pier__soft_cq_async(cq->soft.queue, &cq->watched);
+	}
 	pier__soft_chan_end(chan, 0);
 	return err;
 }
@@ -78,6 +80,7 @@ struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe,
 	cq->cq.channel = channel;
 	cq->cq.cq_context = cq_context;
 	cq->cq.cqe = cqe;
+	pier__dropin_watch(&cq->watched, DROPIN_CQ, cq, context);
 	err = queue_create(cq, chan, (uint32_t)cqe);
 	if (err) {
 		free(cq);
@@ -129,6 +132,8 @@ int ibv_destroy_cq(struct ibv_cq *ibcq)
 	pier__soft_chan_end(chan, 0);
 	pier__dropin_no_events(cq);
 	wait_for_acks(cq);
+	pier__dropin_unwatch(&cq->watched, &ibcq->mutex, &ibcq->cond,
+			     &ibcq->async_events_completed);
 	pthread_cond_destroy(&ibcq->cond);
 	pthread_mutex_destroy(&ibcq->mutex);
 	pthread_mutex_destroy(&cq->poll_lock);

@@ -69,6 +69,8 @@ static int queues_create(struct dropin_qp *qp, struct soft_chan *chan,
 	pier__soft_qp_protect(qp->queue, pier__dropin_pd_of(pd));
 	if (qp->own)
 		pier__soft_srq_protect(qp->own, pier__dropin_pd_of(pd));
+	pier__dropin_watch(&qp->watched, DROPIN_QP, qp, pd->context);
+	pier__soft_qp_async(qp->queue, &qp->watched);
 	pier__soft_qp_recv_by(qp->queue, queue_of(init->recv_cq), qp->own);
 	if (init->qp_type == IBV_QPT_UD)
 		pier__soft_ud_set(qp->queue, mtu);
@@ -145,6 +147,8 @@ int ibv_destroy_qp(struct ibv_qp *ibqp)
 	pier__dropin_dropped(ibqp->recv_cq);
 	pier__soft_srq_destroy(qp->own);
 	pier__soft_chan_end(chan, 0);
+	pier__dropin_unwatch(&qp->watched, &ibqp->mutex, &ibqp->cond,
+			     &ibqp->events_completed);
 	count_users(qp, -1);
 	pier__dropin_batch_free(qp->batch);
 	pthread_cond_destroy(&ibqp->cond);

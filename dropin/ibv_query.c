@@ -73,7 +73,8 @@ int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *ret)
 	memset(ret, 0, sizeof(*ret));
 	snprintf(ret->fw_ver, sizeof(ret->fw_ver), "%s", pier_version());
 	ret->vendor_id = NO_VENDOR;
-	ret->device_cap_flags = IBV_DEVICE_MEM_WINDOW |
+	ret->device_cap_flags = IBV_DEVICE_SRQ_RESIZE |
+				IBV_DEVICE_MEM_WINDOW |
 				IBV_DEVICE_MEM_WINDOW_TYPE_2B;
 	ret->node_guid = htobe64(port->guid);
 	ret->sys_image_guid = ret->node_guid;

@@ -113,6 +113,7 @@ noinst_LTLIBRARIES += %D%/libpier-soft.la
 	%D%/fabric/soft/rc/qp_modify.c \
 	%D%/fabric/soft/rc/qp_table.c \
 	%D%/fabric/soft/rc/qpn.h \
+	%D%/fabric/soft/rc/queue.h \
 	%D%/fabric/soft/rc/requester.c \
 	%D%/fabric/soft/rc/requester_ack.c \
 	%D%/fabric/soft/rc/requester_read.c \

@@ -120,6 +120,7 @@ check_PROGRAMS += \
 	%D%/doca/text.t \
 	%D%/doca/types.t \
 	%D%/doca/unsupported.t \
+	%D%/dropin/async.t \
 	%D%/dropin/cma.t \
 	%D%/dropin/memory.t \
 	%D%/dropin/misuse.t \
@@ -596,9 +597,15 @@ $(filter $(soft_tests),$(direct_tests)): private LDADD = \
 	%D%/.libs/libsoft.a $(direct_archives) $(direct_libs) $(LIBPCAP_LIBS)
 
 # Programs written for libibverbs and librdmacm, which get those of dropin/.
-dropin_tests = %D%/dropin/cma.t %D%/dropin/memory.t %D%/dropin/misuse.t \
-	%D%/dropin/threads.t %D%/dropin/wr.t
+dropin_tests = %D%/dropin/async.t %D%/dropin/cma.t %D%/dropin/memory.t \
+	%D%/dropin/misuse.t %D%/dropin/threads.t %D%/dropin/wr.t
 $(dropin_tests): dropin/libibverbs.la dropin/librdmacm.la
+%C%_dropin_async_t_LDADD = %D%/libtap.la dropin/libibverbs.la
+%C%_dropin_async_t_SOURCES = \
+	%D%/dropin/async.c \
+	%D%/lib/verbspair.c \
+	%D%/lib/verbspair.h \
+	# end, sorted
 %C%_dropin_cma_t_LDADD = %D%/libtap.la dropin/librdmacm.la \
 	dropin/libibverbs.la
 %C%_dropin_memory_t_LDADD = %D%/libtap.la dropin/libibverbs.la

@@ -5,8 +5,8 @@
 # two processes each.
 . "${0%/*}/../lib/tap.sh"
 . "$top/t/lib/dropin.sh"
-need ibverbs-utils ibv_devices ibv_devinfo ibv_rc_pingpong ibv_srq_pingpong \
-    ibv_ud_pingpong ibv_xsrq_pingpong
+need ibverbs-utils ibv_asyncwatch ibv_devices ibv_devinfo ibv_rc_pingpong \
+    ibv_srq_pingpong ibv_ud_pingpong ibv_xsrq_pingpong
 need perftest ib_send_lat ib_send_bw ib_write_bw ib_write_lat ib_read_bw \
     ib_atomic_lat
 
@@ -43,6 +43,17 @@ a_device_is_described()
 	    says "$tmp/words" "hca_id: soft_lo" "PORT_ACTIVE (4)" \
 		"link_layer: Ethernet" "atomic_cap: ATOMIC_GLOB" \
 		"::ffff:127.0.0.1, RoCE v2" "max_ah: 1048576" "max_mw: 1048576"
+}
+
+# The program goes on until it is ended.
+events_are_waited_for()
+{
+	timeout 60 "$pier" run -- ibv_asyncwatch -d soft_lo >"$tmp/out" 2>&1 &
+	server=$!
+	wait_for 30 grep -q "async event FD" "$tmp/out"
+	kill -0 "$server" && kill "$server"
+	wait "$server"
+	says "$tmp/out" "soft_lo: async event FD"
 }
 
 # -c compares what was received.
@@ -114,6 +125,7 @@ what_is_missing_is_an_error()
 
 run devices_are_listed
 run a_device_is_described
+run events_are_waited_for
 run a_pingpong_polls
 run a_pingpong_waits_for_events
 run receives_are_shared

@@ -28,7 +28,14 @@ struct verbspair {
 /* Returns whether all calls have succeeded; both then have the wr calls. */
 bool verbspair_open(struct verbspair *pair);
 
-/* Returns whether all objects could be destroyed. */
+/* Connect @qp, which is in RESET, to @peer: its state is RTS, or RTR. */
+int verbspair_connect(struct ibv_qp *qp, const struct ibv_qp *peer,
+		      enum ibv_qp_state state);
+
+/*
+ * Returns whether all objects could be destroyed.  A QP that is NULL was
+ * destroyed before.
+ */
 bool verbspair_close(struct verbspair *pair);
 
 /* Post a receive of @len bytes at @off. */

@@ -32,6 +32,11 @@ int pier__soft_cq_create(struct soft_ep *ep, uint32_t cqe, struct soft_cq **ret)
 	return 0;
 }
 
+void pier__soft_cq_async(struct soft_cq *cq, void *async)
+{
+	cq->async = async;
+}
+
 void pier__soft_cq_destroy(struct soft_cq *cq)
 {
 	if (!cq)
@@ -80,6 +85,7 @@ int pier__soft_cq_resize(struct soft_cq **cq, uint32_t cqe)
 		return err;
 
 	swap.new->outer = swap.old->outer;
+	swap.new->async = swap.old->async;
 	swap.new->solicited = swap.old->solicited;
 	swap.new->dead = swap.old->dead;
 	while (swap.old->count) {
@@ -174,6 +180,8 @@ void pier__soft_cq_push(struct soft_qp *qp, struct soft_cq *cq,
 			struct ibv_wc *wc)
 {
 	if (cq->count == cq->size) {
+		if (!cq->dead)
+			pier__soft_async(cq->ep, IBV_EVENT_CQ_ERR, cq->async);
 		cq->dead = true;
 		cq->urgent = true;
 		pier__soft_count(qp, SOFT_COUNTER(cq_overflows));

@@ -104,7 +104,9 @@ struct soft_ep {
 	struct soft_gsi *gsi;		/* borrowed; NULL: no QP 1 */
 	struct soft_mr_table *keys;	/* borrowed, the device's */
 	pthread_mutex_t owner;		/* held by the thread that drives it */
-	bool verbs;			/* for a program of libibverbs */
+	bool verbs;			/* for a program of libibverbs: */
+	/* @type, of enum ibv_event_type, has come for a queue's @async */
+	void (*event)(int type, void *async);
 
 	/* The endpoint's own. */
 	struct soft_mr_user user;	/* of keys */
@@ -229,6 +231,13 @@ void pier__soft_cq_destroy(struct soft_cq *cq);
  * Errors: -EINVAL, it has more completions; -ENOMEM.
  */
 int pier__soft_cq_resize(struct soft_cq **cq, uint32_t cqe);
+/*
+ * Asynchronous events of the queue, for programs of verbs: they are reported to
+ * @async by ep->event, which is called while the endpoint is held.
+ */
+void pier__soft_cq_async(struct soft_cq *cq, void *async);
+void pier__soft_srq_async(struct soft_srq *srq, void *async);
+void pier__soft_qp_async(struct soft_qp *qp, void *async);
 int pier__soft_cq_poll(struct soft_cq *cq, struct ibv_wc *wc, int max);
 bool pier__soft_cq_empty(const struct soft_cq *cq);
 
@@ -237,6 +246,13 @@ int pier__soft_srq_create(struct soft_ep *ep, uint32_t max_wr,
 void pier__soft_srq_destroy(struct soft_srq *srq);
 /* Its receives, of which none is posted, use keys of @pd only, as of a QP. */
 void pier__soft_srq_protect(struct soft_srq *srq, const void *pd);
+/*
+ * Take up to @max_wr receives from now on.  Errors: -EINVAL, there are more, or
+ * it is too many; -ENOMEM.
+ */
+int pier__soft_srq_resize(struct soft_srq *srq, uint32_t max_wr);
+/* Report once that fewer than @limit are posted; 0: do not. */
+void pier__soft_srq_limit(struct soft_srq *srq, uint32_t limit);
 /* Take a receive back; false: a QP has taken it. */
 bool pier__soft_srq_recall(struct soft_srq *srq, uint64_t wr_id);
 int pier__soft_srq_post(struct soft_srq *srq, struct ibv_recv_wr *wr,

@@ -80,8 +80,8 @@ static void set_fault(struct soft_fault *fault, struct soft_qp *qp,
 }
 
 /* Without memory the program gets to know by its next request or keepalive. */
-void pier__soft_refuse(struct soft_qp *qp, const struct soft_packet *in,
-		       uint8_t syndrome)
+void pier__soft_refuse_send(struct soft_qp *qp, const struct soft_packet *in,
+			    uint8_t syndrome)
 {
 	struct soft_fault *fault = qp->fault ? NULL : malloc(sizeof(*fault));
 
@@ -93,6 +93,15 @@ void pier__soft_refuse(struct soft_qp *qp, const struct soft_packet *in,
 	pier__soft_qp_dump(qp);
 	if (fault)	/* behind what the NAK has flushed */
 		pier__soft_cq_fault(qp->cq, fault);
+}
+
+void pier__soft_refuse(struct soft_qp *qp, const struct soft_packet *in,
+		       uint8_t syndrome)
+{
+	pier__soft_async(qp->ep, syndrome == SOFT_NAK_ACCESS ?
+			 IBV_EVENT_QP_ACCESS_ERR : IBV_EVENT_QP_REQ_ERR,
+			 qp->async);
+	pier__soft_refuse_send(qp, in, syndrome);
 }
 
 void pier__soft_refuse_read(struct soft_qp *qp, const struct soft_res *res)

@@ -105,6 +105,9 @@ void pier__soft_qp_fail(struct soft_qp *qp, enum ibv_wc_status status)
 	qp->req.cur = NULL;
 	if (status != IBV_WC_WR_FLUSH_ERR)
 		pier__soft_qp_dump(qp);
+	if (qp->srq && qp->srq->owner != qp)
+		pier__soft_async(qp->ep, IBV_EVENT_QP_LAST_WQE_REACHED,
+				 qp->async);
 }
 
 struct pier__psns pier__soft_qp_psns(const struct soft_qp *qp)
@@ -178,6 +181,11 @@ void pier__soft_qp_send_by(struct soft_qp *qp, struct soft_io *io)
 {
 	qp->io = io;
 	qp->wire = io;
+}
+
+void pier__soft_qp_async(struct soft_qp *qp, void *async)
+{
+	qp->async = async;
 }
 
 void pier__soft_qp_protect(struct soft_qp *qp, const void *pd)

@@ -4,6 +4,7 @@
 
 #include "fabric/soft/rc/cwnd.h"
 #include "fabric/soft/rc/ep.h"
+#include "fabric/soft/rc/queue.h"
 #include "fabric/soft/stats/recorder.h"
 #include "fabric/soft/wire/codec.h"
 
@@ -65,44 +66,6 @@ static inline bool pier__soft_wqe_is_atomic(const struct soft_wqe *wqe)
 	return wqe->opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
 	       wqe->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
 }
-
-/* A posted receive, from its SRQ. */
-struct soft_rwqe {
-	struct soft_rwqe *next;
-	uint64_t wr_id;
-	uint32_t length;
-	uint32_t sges;
-	struct ibv_sge sge[];
-};
-
-struct soft_cq {
-	struct soft_ep *ep;
-	uint32_t size;
-	uint32_t head, count;
-	uint32_t solicited;		/* or failed: so many have been */
-	bool dead, urgent;		/* urgent: dead, or faults has one */
-	struct pier__list faults;	/* to be reported */
-	const struct pier__cq *outer;	/* has their wr_id; NULL: it is 0 */
-	struct ibv_wc wc[];
-};
-
-/* A request of the peer's that ended @qp. */
-struct soft_fault {
-	struct pier__list link;		/* of the completion queue's, until */
-					/* it is reported */
-	struct soft_qp *qp;
-	struct pier__fault what;
-};
-
-struct soft_srq {
-	struct soft_ep *ep;
-	const void *pd;			/* of the keys of its receives */
-	struct soft_qp *owner;		/* its only user; NULL: any QP */
-	uint32_t max_sge;
-	struct soft_rwqe *first, **last;	/* posted */
-	struct soft_rwqe *free;
-	uint8_t *slots;
-};
 
 /* What became of a packet that is in flight. */
 enum soft_slot_flags {
@@ -179,6 +142,7 @@ struct soft_req {
 	bool refused;		/* for a receive of refused_len bytes */
 	bool progressed;	/* una moved since sending began */
 	bool probe;		/* one packet at a time, until an ACK */
+	bool notify_drained;	/* when all before drain_end is completed */
 };
 
 /* A READ or atomic that was executed, kept for duplicate requests. */
@@ -247,6 +211,7 @@ struct soft_resp {
 	uint64_t epsn;			/* expected sequence number */
 	uint32_t msn;
 	uint8_t within;			/* enum soft_within */
+	bool established;		/* a request has come */
 	uint8_t due;			/* enum soft_due */
 	uint8_t syndrome;		/* of the NAK that is due */
 	bool nak_sent;			/* for epsn: none until it arrives */
@@ -276,6 +241,7 @@ struct soft_qp {
 	struct soft_cq *cq;
 	struct soft_cq *recv_cq;	/* of receives; mostly the same */
 	struct soft_srq *srq;		/* NULL: no receives */
+	void *async;			/* gets the events; NULL: none does */
 	struct pier__hash_link link;	/* of the endpoint's qps */
 	const void *pd;			/* of the keys that it may use */
 	uint32_t qpn, dest_qpn;
@@ -445,6 +411,8 @@ uint32_t pier__soft_wqe_cost(const struct soft_qp *qp,
 			     uint64_t to);
 /* Complete and remove the oldest. */
 void pier__soft_req_complete(struct soft_qp *qp, enum ibv_wc_status status);
+/* In SQD: report it if what was begun is completed. */
+void pier__soft_req_drained(struct soft_qp *qp);
 
 /* How many sequence numbers the packet of @wqe that begins at @seq takes. */
 uint32_t pier__soft_wqe_span(const struct soft_wqe *wqe, uint64_t seq);
@@ -534,10 +502,13 @@ void pier__soft_early_free(struct soft_qp *qp);
 
 /*
  * fault.c: NAK the request @in, which ends @qp, and report that to the program;
- * the same for the READ that was to be at @res.
+ * the same for a SEND whose receive has failed, which reports it to a program
+ * of verbs; and for the READ that was to be at @res.
  */
 void pier__soft_refuse(struct soft_qp *qp, const struct soft_packet *in,
 		       uint8_t syndrome);
+void pier__soft_refuse_send(struct soft_qp *qp, const struct soft_packet *in,
+			    uint8_t syndrome);
 void pier__soft_refuse_read(struct soft_qp *qp, const struct soft_res *res);
 /* Forget it: @qp is reset. */
 void pier__soft_fault_free(struct soft_qp *qp);

@@ -193,7 +193,7 @@ static void start_requests(struct soft_qp *qp, const struct ibv_qp_attr *attr)
 }
 
 /* SQD: requests that were partly sent are completed, others wait. */
-static void drain(struct soft_qp *qp)
+static void drain(struct soft_qp *qp, bool notify)
 {
 	struct soft_req *req = &qp->req;
 	const struct soft_wqe *wqe;
@@ -204,6 +204,9 @@ static void drain(struct soft_qp *qp)
 			req->drain_end = wqe->first + wqe->packets;
 	/* In incast the QPs behind it wait for its timer. */
 	pier__soft_cwnd_release(qp->ep, qp->cwnd, 0, false);
+	req->notify_drained = notify;
+	if (notify)
+		pier__soft_req_drained(qp);
 }
 
 static void go_on(struct soft_qp *qp)
@@ -250,7 +253,8 @@ int pier__soft_qp_modify(struct soft_qp *qp, struct ibv_qp_attr *attr, int mask,
 	else if (from == IBV_QPS_RTR && to == IBV_QPS_RTS)
 		start_requests(qp, attr);
 	else if (from == IBV_QPS_RTS && to == IBV_QPS_SQD)
-		drain(qp);
+		drain(qp, mask & IBV_QP_EN_SQD_ASYNC_NOTIFY &&
+		      attr->en_sqd_async_notify);
 	else if (from == IBV_QPS_SQD && to == IBV_QPS_RTS)
 		go_on(qp);
 	return 0;

@@ -30,6 +30,7 @@ void pier__soft_req_init(struct soft_req *req, uint32_t psn)
 	req->max = seq;
 	req->ack_req_seq = seq;
 	req->drain_end = UINT64_MAX;
+	req->notify_drained = false;
 	req->read_from = 0;
 	req->go_back_una = 0;
 	req->go_back_at = 0;

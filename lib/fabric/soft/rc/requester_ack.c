@@ -51,6 +51,20 @@ void pier__soft_req_complete(struct soft_qp *qp, enum ibv_wc_status status)
 	pier__soft_wqe_put(qp->ep, wqe);
 	if (local)
 		pier__soft_local_complete(qp, local, status);
+	if (req->notify_drained)
+		pier__soft_req_drained(qp);
+}
+
+void pier__soft_req_drained(struct soft_qp *qp)
+{
+	struct soft_req *req = &qp->req;
+
+	if (qp->state == IBV_QPS_SQD && req->head &&
+	    req->head->first < req->drain_end)
+		return;
+	req->notify_drained = false;
+	if (qp->state == IBV_QPS_SQD)
+		pier__soft_async(qp->ep, IBV_EVENT_SQ_DRAINED, qp->async);
 }
 
 static uint64_t ack_time(const struct soft_qp *qp)

@@ -14,6 +14,7 @@ void pier__soft_resp_init(struct soft_resp *resp, uint32_t psn)
 	resp->epsn = (UINT64_C(1) << 32) + psn;
 	resp->msn = 0;
 	resp->within = SOFT_IDLE;
+	resp->established = false;
 	resp->due = SOFT_DUE_NONE;
 	resp->nak_sent = false;
 	resp->too_short = false;
@@ -50,7 +51,7 @@ static void receive_too_short(struct soft_qp *qp, const struct soft_packet *in)
 	qp->resp.short_len = htobe32(qp->resp.rwqe->length);
 	qp->resp.too_short = true;
 	pier__soft_resp_complete(qp, &wc);
-	pier__soft_refuse(qp, &whole, SOFT_NAK_INVALID);
+	pier__soft_refuse_send(qp, &whole, SOFT_NAK_INVALID);
 }
 
 /* The current receive fails. */
@@ -60,7 +61,7 @@ static void receive_failed(struct soft_qp *qp, const struct soft_packet *in,
 	struct ibv_wc wc = { .status = status, .opcode = IBV_WC_RECV };
 
 	pier__soft_resp_complete(qp, &wc);
-	pier__soft_refuse(qp, in, syndrome);
+	pier__soft_refuse_send(qp, in, syndrome);
 }
 
 static void receive_not_ready(struct soft_qp *qp, const struct soft_packet *in)
@@ -365,10 +366,20 @@ static bool is_in_its_place(const struct soft_resp *resp,
 	       in->hdr.opcode != resp->rnr_opcode;
 }
 
+/* The peer is connected, before the program has moved the QP on. */
+static void established(struct soft_qp *qp)
+{
+	qp->resp.established = true;
+	if (qp->state == IBV_QPS_RTR)
+		pier__soft_async(qp->ep, IBV_EVENT_COMM_EST, qp->async);
+}
+
 static void resp_expected(struct soft_qp *qp, const struct soft_packet *in)
 {
 	struct soft_resp *resp = &qp->resp;
 
+	if (!resp->established)
+		established(qp);
 	if (is_in_its_place(resp, in))
 		pier__soft_early_clear(qp);
 	resp->filled = resp->nak_sent;

@@ -6,13 +6,33 @@
 #include "core/fail.h"
 #include "fabric/soft/rc/qp.h"
 
+/* Memory for @more receives. */
+static int grow(struct soft_srq *srq, uint32_t more)
+{
+	size_t stride = sizeof(struct soft_rwqe) +
+			srq->max_sge * sizeof(struct ibv_sge);
+	struct soft_slots *slots = malloc(sizeof(*slots) + more * stride);
+	struct soft_rwqe *rwqe;
+	uint32_t i;
+
+	if (!slots)
+		return pier__fail(-ENOMEM, "no memory for %u receives", more);
+	for (i = more; i-- > 0;) {
+		rwqe = (void *)(slots->data + i * stride);
+		rwqe->next = srq->free;
+		srq->free = rwqe;
+	}
+	slots->next = srq->slots;
+	srq->slots = slots;
+	srq->total += more;
+	return 0;
+}
+
 int pier__soft_srq_create(struct soft_ep *ep, uint32_t max_wr,
 			  uint32_t max_sge, struct soft_srq **ret)
 {
-	size_t stride = sizeof(struct soft_rwqe) +
-			max_sge * sizeof(struct ibv_sge);
 	struct soft_srq *srq;
-	uint32_t i;
+	int err;
 
 	if (!max_wr || max_wr > SOFT_QUEUE_MAX || max_sge > SOFT_RECV_SGE)
 		return pier__fail(-EINVAL, "receive queue of %u, %u pieces "
@@ -21,26 +41,55 @@ int pier__soft_srq_create(struct soft_ep *ep, uint32_t max_wr,
 	srq = calloc(1, sizeof(*srq));
 	if (!srq)
 		return pier__fail(-ENOMEM, "no memory for a receive queue");
-	srq->slots = malloc(max_wr * stride);
-	if (!srq->slots) {
-		free(srq);
-		return pier__fail(-ENOMEM, "no memory for %u receives",
-				  max_wr);
-	}
 	srq->ep = ep;
 	srq->max_sge = max_sge;
+	srq->max_wr = max_wr;
 	srq->last = &srq->first;
-	for (i = max_wr; i-- > 0;)
-		pier__soft_srq_give(srq, (void *)(srq->slots + i * stride));
+	err = grow(srq, max_wr);
+	if (err) {
+		free(srq);
+		return err;
+	}
 	*ret = srq;
 	return 0;
 }
 
+/* Memory that is not needed any more stays. */
+int pier__soft_srq_resize(struct soft_srq *srq, uint32_t max_wr)
+{
+	int err = 0;
+
+	if (!max_wr || max_wr > SOFT_QUEUE_MAX || max_wr < srq->used)
+		return pier__fail(-EINVAL, "receive queue of %u, which has "
+				  "%u: 1 to %u", max_wr, srq->used,
+				  SOFT_QUEUE_MAX);
+	if (max_wr > srq->total)
+		err = grow(srq, max_wr - srq->total);
+	if (!err)
+		srq->max_wr = max_wr;
+	return err;
+}
+
+void pier__soft_srq_limit(struct soft_srq *srq, uint32_t limit)
+{
+	srq->limit = limit;
+}
+
+void pier__soft_srq_async(struct soft_srq *srq, void *async)
+{
+	srq->async = async;
+}
+
 void pier__soft_srq_destroy(struct soft_srq *srq)
 {
+	struct soft_slots *slots;
+
 	if (!srq)
 		return;
-	free(srq->slots);
+	while ((slots = srq->slots)) {
+		srq->slots = slots->next;
+		free(slots);
+	}
 	free(srq);
 }
 
@@ -58,7 +107,7 @@ static int srq_post_one(struct soft_srq *srq, const struct ibv_recv_wr *wr)
 	if (wr->num_sge < 0 || (uint32_t)wr->num_sge > srq->max_sge)
 		return pier__fail(-EINVAL, "receive in %d pieces: at most %u",
 				  wr->num_sge, srq->max_sge);
-	if (!rwqe)
+	if (!rwqe || srq->used >= srq->max_wr)
 		return -EAGAIN;
 	for (i = 0; i < wr->num_sge; i++)
 		length += wr->sg_list[i].length;
@@ -66,6 +115,8 @@ static int srq_post_one(struct soft_srq *srq, const struct ibv_recv_wr *wr)
 		length = SOFT_MESSAGE_MAX;
 
 	srq->free = rwqe->next;
+	srq->used++;
+	srq->posted++;
 	rwqe->next = NULL;
 	rwqe->wr_id = wr->wr_id;
 	rwqe->length = length;
@@ -94,6 +145,12 @@ int pier__soft_srq_post(struct soft_srq *srq, struct ibv_recv_wr *wr,
 	return err;
 }
 
+static void limit_reached(struct soft_srq *srq)
+{
+	srq->limit = 0;
+	pier__soft_async(srq->ep, IBV_EVENT_SRQ_LIMIT_REACHED, srq->async);
+}
+
 struct soft_rwqe *pier__soft_srq_take(struct soft_srq *srq)
 {
 	struct soft_rwqe *rwqe = srq ? srq->first : NULL;
@@ -103,6 +160,8 @@ struct soft_rwqe *pier__soft_srq_take(struct soft_srq *srq)
 	srq->first = rwqe->next;
 	if (!srq->first)
 		srq->last = &srq->first;
+	if (--srq->posted < srq->limit)
+		limit_reached(srq);
 	return rwqe;
 }
 
@@ -118,6 +177,7 @@ bool pier__soft_srq_recall(struct soft_srq *srq, uint64_t wr_id)
 	*at = rwqe->next;
 	if (!*at)
 		srq->last = at;
+	srq->posted--;
 	pier__soft_srq_give(srq, rwqe);
 	return true;
 }
@@ -126,6 +186,7 @@ void pier__soft_srq_give(struct soft_srq *srq, struct soft_rwqe *rwqe)
 {
 	rwqe->next = srq->free;
 	srq->free = rwqe;
+	srq->used--;
 }
 
 static bool has_own(const struct soft_qp *qp)

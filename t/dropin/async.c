@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "t/lib/tap.h"
+#include "t/lib/verbspair.h"
+
+/* Asynchronous events of queue pairs, completion queues and receive queues. */
+#define WAIT_MS 20000
+#define YIELDS 2000
+
+static struct verbspair pair;
+
+static bool is_readable(int timeout_ms)
+{
+	struct pollfd pfd = { pair.context->async_fd, POLLIN, 0 };
+
+	return poll(&pfd, 1, timeout_ms) == 1;
+}
+
+/* The next event, which is of @type. */
+static struct ibv_async_event expect(enum ibv_event_type type)
+{
+	struct ibv_async_event event = { 0 };
+
+	if (OK(is_readable(WAIT_MS)) &&
+	    IS(ibv_get_async_event(pair.context, &event), 0))
+		IS(event.event_type, type);
+	return event;
+}
+
+static struct ibv_srq *srq_new(void)
+{
+	struct ibv_srq_init_attr init = {
+		.attr = { .max_wr = 4, .max_sge = 1 },
+	};
+	struct ibv_srq *srq = ibv_create_srq(pair.pd, &init);
+
+	OK(srq);
+	return srq;
+}
+
+static int post(struct ibv_srq *srq)
+{
+	struct ibv_sge sge = { (uintptr_t)pair.mem, 64, pair.mr->lkey };
+	struct ibv_recv_wr wr = { .sg_list = &sge, .num_sge = 1 }, *bad;
+
+	return ibv_post_srq_recv(srq, &wr, &bad);
+}
+
+static int change(struct ibv_srq *srq, uint32_t max_wr, uint32_t limit,
+		  int mask)
+{
+	struct ibv_srq_attr attr = { .max_wr = max_wr, .srq_limit = limit };
+
+	return ibv_modify_srq(srq, &attr, mask);
+}
+
+static uint32_t limit_of(struct ibv_srq *srq)
+{
+	struct ibv_srq_attr attr = { .srq_limit = UINT32_MAX };
+
+	IS(ibv_query_srq(srq, &attr), 0);
+	return attr.srq_limit;
+}
+
+static struct ibv_qp *qp_new(struct ibv_cq *cq, struct ibv_srq *srq)
+{
+	struct ibv_qp_init_attr init = {
+		.send_cq = cq, .recv_cq = cq, .srq = srq,
+		.cap = { .max_send_wr = 2, .max_recv_wr = 2,
+			 .max_send_sge = 1, .max_recv_sge = 1 },
+		.qp_type = IBV_QPT_RC,
+	};
+	struct ibv_qp *qp = ibv_create_qp(pair.pd, &init);
+
+	OK(qp);
+	return qp;
+}
+
+static int move(struct ibv_qp *qp, enum ibv_qp_state state, int mask)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+
+	IS(ibv_query_qp(qp, &attr, 0, &init), 0);
+	attr.qp_state = state;
+	attr.en_sqd_async_notify = 1;
+	return ibv_modify_qp(qp, &attr, IBV_QP_STATE | mask);
+}
+
+static int to_init(struct ibv_qp *qp)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1 };
+
+	return ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX |
+					IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
+}
+
+/* QP 0 to @qp, which is in RESET and is to be in @state. */
+static void connect_to(struct ibv_qp *qp, enum ibv_qp_state state)
+{
+	IS(move(pair.qp[0], IBV_QPS_RESET, 0), 0);
+	IS(verbspair_connect(pair.qp[0], qp, IBV_QPS_RTS), 0);
+	IS(verbspair_connect(qp, pair.qp[0], state), 0);
+}
+
+/* From QP 0 to its peer, which is QP 1 at first. */
+static int send_to(enum ibv_wr_opcode opcode, uint32_t rkey)
+{
+	struct ibv_sge sge = { (uintptr_t)pair.mem, 8, pair.mr->lkey };
+	struct ibv_send_wr wr = {
+		.sg_list = &sge, .num_sge = 1, .opcode = opcode,
+		.send_flags = IBV_SEND_SIGNALED,
+		.wr.rdma = { .remote_addr = (uintptr_t)pair.mem + 4096,
+			     .rkey = rkey },
+	}, *bad;
+	struct ibv_wc wc = { 0 };
+
+	if (!IS(ibv_post_send(pair.qp[0], &wr, &bad), 0) ||
+	    !verbspair_wait(&pair, &wc))
+		return -1;
+	return (int)wc.status;
+}
+
+static void nothing_is_readable_without_an_event(void)
+{
+	if (!verbspair_open(&pair))
+		return;
+	OK(!is_readable(0));
+	IS(send_to(IBV_WR_RDMA_WRITE, pair.mr->rkey), IBV_WC_SUCCESS);
+	OK(!is_readable(0));
+	OK(verbspair_close(&pair));
+}
+
+/* One of two receives is taken: fewer than two are left. */
+static void a_receive_queue_reports_its_limit_once(void)
+{
+	struct ibv_async_event event;
+	struct ibv_srq *srq;
+	struct ibv_qp *qp;
+
+	if (!verbspair_open(&pair))
+		return;
+	srq = srq_new();
+	qp = qp_new(ibv_cq_ex_to_cq(pair.cq), srq);
+	IS(post(srq), 0);
+	IS(post(srq), 0);
+	IS(change(srq, 0, 2, IBV_SRQ_LIMIT), 0);
+	IS(limit_of(srq), 2);
+	OK(!is_readable(0));
+	connect_to(qp, IBV_QPS_RTS);
+	IS(send_to(IBV_WR_SEND, 0), IBV_WC_SUCCESS);
+	event = expect(IBV_EVENT_SRQ_LIMIT_REACHED);
+	OK(event.element.srq == srq);
+	IS(limit_of(srq), 0);
+	ibv_ack_async_event(&event);
+	OK(!is_readable(0));
+	IS(ibv_destroy_qp(qp), 0);
+	IS(ibv_destroy_srq(srq), 0);
+	OK(verbspair_close(&pair));
+}
+
+static void a_receive_queue_grows_and_shrinks(void)
+{
+	struct ibv_srq *srq;
+	int i;
+
+	if (!verbspair_open(&pair))
+		return;
+	srq = srq_new();
+	for (i = 0; i < 4; i++)
+		IS(post(srq), 0);
+	IS(post(srq), ENOMEM);
+	IS(change(srq, 3, 0, IBV_SRQ_MAX_WR), EINVAL);
+	IS(change(srq, 6, 0, IBV_SRQ_MAX_WR), 0);
+	IS(post(srq), 0);
+	IS(change(srq, 5, 0, IBV_SRQ_MAX_WR), 0);
+	IS(post(srq), ENOMEM);
+	IS(change(srq, 0, 6, IBV_SRQ_LIMIT), EINVAL);
+	IS(change(srq, 0, 0, 1 << 5), EINVAL);
+	IS(ibv_destroy_srq(srq), 0);
+	OK(verbspair_close(&pair));
+}
+
+static void a_queue_pair_in_error_takes_no_more_receives(void)
+{
+	struct ibv_async_event event;
+	struct ibv_srq *srq;
+	struct ibv_qp *qp;
+
+	if (!verbspair_open(&pair))
+		return;
+	srq = srq_new();
+	qp = qp_new(ibv_cq_ex_to_cq(pair.cq), srq);
+	IS(move(qp, IBV_QPS_ERR, 0), 0);
+	event = expect(IBV_EVENT_QP_LAST_WQE_REACHED);
+	OK(event.element.qp == qp);
+	ibv_ack_async_event(&event);
+	IS(ibv_destroy_qp(qp), 0);
+	IS(ibv_destroy_srq(srq), 0);
+	OK(verbspair_close(&pair));
+}
+
+/* Two receives are flushed into a queue of one. */
+static void a_completion_queue_that_is_overrun_is_reported(void)
+{
+	struct ibv_recv_wr wr = { 0 }, *bad;
+	struct ibv_async_event event;
+	struct ibv_cq *cq;
+	struct ibv_qp *qp;
+
+	if (!verbspair_open(&pair))
+		return;
+	cq = ibv_create_cq(pair.context, 1, NULL, NULL, 0);
+	qp = qp_new(cq, NULL);
+	IS(to_init(qp), 0);
+	IS(ibv_post_recv(qp, &wr, &bad), 0);
+	IS(ibv_post_recv(qp, &wr, &bad), 0);
+	IS(move(qp, IBV_QPS_ERR, 0), 0);
+	event = expect(IBV_EVENT_CQ_ERR);
+	OK(event.element.cq == cq);
+	ibv_ack_async_event(&event);
+	IS(ibv_destroy_qp(qp), 0);
+	IS(ibv_destroy_cq(cq), 0);
+	OK(verbspair_close(&pair));
+}
+
+static void a_peer_that_sends_before_we_do_is_reported(void)
+{
+	struct ibv_async_event event;
+
+	if (!verbspair_open(&pair))
+		return;
+	IS(move(pair.qp[1], IBV_QPS_RESET, 0), 0);
+	connect_to(pair.qp[1], IBV_QPS_RTR);
+	IS(send_to(IBV_WR_RDMA_WRITE, pair.mr->rkey), IBV_WC_SUCCESS);
+	event = expect(IBV_EVENT_COMM_EST);
+	OK(event.element.qp == pair.qp[1]);
+	ibv_ack_async_event(&event);
+	IS(send_to(IBV_WR_RDMA_WRITE, pair.mr->rkey), IBV_WC_SUCCESS);
+	OK(!is_readable(0));
+	OK(verbspair_close(&pair));
+}
+
+static void a_send_queue_is_drained(void)
+{
+	struct ibv_async_event event;
+
+	if (!verbspair_open(&pair))
+		return;
+	IS(move(pair.qp[0], IBV_QPS_SQD, IBV_QP_EN_SQD_ASYNC_NOTIFY), 0);
+	event = expect(IBV_EVENT_SQ_DRAINED);
+	OK(event.element.qp == pair.qp[0]);
+	ibv_ack_async_event(&event);
+	OK(verbspair_close(&pair));
+}
+
+static atomic_bool destroyed;
+
+static void *destroy(void *qp)
+{
+	IS(ibv_destroy_qp(qp), 0);
+	destroyed = true;
+	return NULL;
+}
+
+/* The event is of a QP, which therefore waits for its acknowledgement. */
+static void a_queue_pair_ends_when_its_events_are_acknowledged(void)
+{
+	struct ibv_async_event event;
+	pthread_t thread;
+	int i;
+
+	if (!verbspair_open(&pair))
+		return;
+	IS(send_to(IBV_WR_RDMA_WRITE, 1), IBV_WC_REM_ACCESS_ERR);
+	event = expect(IBV_EVENT_QP_ACCESS_ERR);
+	OK(event.element.qp == pair.qp[1]);
+	destroyed = false;
+	IS(pthread_create(&thread, NULL, destroy, pair.qp[1]), 0);
+	for (i = 0; i < YIELDS && !destroyed; i++)
+		sched_yield();
+	OK(!destroyed);
+	ibv_ack_async_event(&event);
+	IS(pthread_join(thread, NULL), 0);
+	OK(destroyed);
+	pair.qp[1] = NULL;
+	OK(verbspair_close(&pair));
+}
+
+/* It is not taken: nothing waits for it. */
+static void an_event_ends_with_its_object(void)
+{
+	if (!verbspair_open(&pair))
+		return;
+	IS(send_to(IBV_WR_RDMA_WRITE, 1), IBV_WC_REM_ACCESS_ERR);
+	OK(is_readable(WAIT_MS));
+	IS(ibv_destroy_qp(pair.qp[1]), 0);
+	pair.qp[1] = NULL;
+	OK(!is_readable(0));
+	OK(verbspair_close(&pair));
+}
+
+int main(void)
+{
+	TEST(nothing_is_readable_without_an_event);
+	TEST(a_receive_queue_reports_its_limit_once);
+	TEST(a_receive_queue_grows_and_shrinks);
+	TEST(a_queue_pair_in_error_takes_no_more_receives);
+	TEST(a_completion_queue_that_is_overrun_is_reported);
+	TEST(a_peer_that_sends_before_we_do_is_reported);
+	TEST(a_send_queue_is_drained);
+	TEST(a_queue_pair_ends_when_its_events_are_acknowledged);
+	TEST(an_event_ends_with_its_object);
+	return tap_done();
+}
