@@ -3,11 +3,15 @@
 # Libraries in place of rdma-core's, for `pier run`: a folder of their own, so
 # that no program finds them by itself.
 
+# The sockets of each library are its own: dropin/socket.c.
+own_socket = -Wl,--defsym=socket=pier__dropin_socket
+
 dropindir = $(libdir)/pier/dropin
 dropin_LTLIBRARIES = %D%/libibverbs.la %D%/libpier-files.la %D%/librdmacm.la
 %C%_libibverbs_la_LIBADD = lib/libpier-soft.la
 %C%_libibverbs_la_LDFLAGS = $(AM_LDFLAGS) -shared -version-info 1:0:0 \
-	-Wl,--version-script=$(top_srcdir)/%D%/libibverbs.map
+	-Wl,--version-script=$(top_srcdir)/%D%/libibverbs.map \
+	$(own_socket)
 if !SANITIZE
 %C%_libibverbs_la_LDFLAGS += -no-undefined -Wl,-z,defs
 endif
@@ -39,12 +43,14 @@ EXTRA_DIST += %D%/libibverbs.map
 	%D%/ibv_sysfs.c \
 	%D%/ibv_text.c \
 	%D%/ibv_wr.c \
+	%D%/socket.c \
 	# end, sorted
 
 # The second needs the first: a process has one engine.
 %C%_librdmacm_la_LIBADD = %D%/libibverbs.la
 %C%_librdmacm_la_LDFLAGS = $(AM_LDFLAGS) -shared -version-info 1:0:0 \
-	-Wl,--version-script=$(top_srcdir)/%D%/librdmacm.map
+	-Wl,--version-script=$(top_srcdir)/%D%/librdmacm.map \
+	$(own_socket)
 if !SANITIZE
 %C%_librdmacm_la_LDFLAGS += -no-undefined -Wl,-z,defs
 endif
@@ -65,9 +71,19 @@ EXTRA_DIST += %D%/librdmacm.map
 	%D%/cma/cma_listen.c \
 	%D%/cma/cma_param.c \
 	%D%/cma/cma_qp.c \
-	%D%/cma/cma_rsocket.c \
 	%D%/cma/cma_srq.c \
 	%D%/cma/cma_text.c \
+	%D%/rsocket/rs.h \
+	%D%/rsocket/rs_conn.c \
+	%D%/rsocket/rs_iomap.c \
+	%D%/rsocket/rs_option.c \
+	%D%/rsocket/rs_poll.c \
+	%D%/rsocket/rs_queue.c \
+	%D%/rsocket/rs_recv.c \
+	%D%/rsocket/rs_send.c \
+	%D%/rsocket/rs_table.c \
+	%D%/rsocket/rs_wait.c \
+	%D%/socket.c \
 	# end, sorted
 
 # Calls of the C library, in front of those: it is preloaded, and has no version

@@ -124,6 +124,7 @@ check_PROGRAMS += \
 	%D%/dropin/cma.t \
 	%D%/dropin/memory.t \
 	%D%/dropin/misuse.t \
+	%D%/dropin/rsocket.t \
 	%D%/dropin/threads.t \
 	%D%/dropin/wr.t \
 	%D%/engine/ctx.t \
@@ -316,6 +317,7 @@ dist_check_SCRIPTS += \
 	%D%/dropin/pyverbs.sh \
 	%D%/dropin/qperf.sh \
 	%D%/dropin/rdmacm.sh \
+	%D%/dropin/rsocket.sh \
 	%D%/dropin/run.sh \
 	%D%/dropin/symbols.sh \
 	%D%/dropin/ucx.sh \
@@ -597,8 +599,14 @@ $(filter $(soft_tests),$(direct_tests)): private LDADD = \
 	%D%/.libs/libsoft.a $(direct_archives) $(direct_libs) $(LIBPCAP_LIBS)
 
 # Programs written for libibverbs and librdmacm, which get those of dropin/.
-dropin_tests = %D%/dropin/async.t %D%/dropin/cma.t %D%/dropin/memory.t \
-	%D%/dropin/misuse.t %D%/dropin/threads.t %D%/dropin/wr.t
+dropin_tests = %D%/dropin/async.t \
+	%D%/dropin/cma.t \
+	%D%/dropin/memory.t \
+	%D%/dropin/misuse.t \
+	%D%/dropin/rsocket.t \
+	%D%/dropin/threads.t \
+	%D%/dropin/wr.t \
+	# end, sorted
 $(dropin_tests): dropin/libibverbs.la dropin/librdmacm.la
 %C%_dropin_async_t_LDADD = %D%/libtap.la dropin/libibverbs.la
 %C%_dropin_async_t_SOURCES = \
@@ -620,6 +628,8 @@ $(dropin_tests): dropin/libibverbs.la dropin/librdmacm.la
 	%D%/lib/verbspair.c \
 	%D%/lib/verbspair.h \
 	# end, sorted
+%C%_dropin_rsocket_t_LDADD = %D%/libtap.la dropin/librdmacm.la \
+	dropin/libibverbs.la
 %C%_dropin_threads_t_LDADD = %D%/libtap.la dropin/libibverbs.la
 %C%_dropin_threads_t_SOURCES = \
 	%D%/dropin/threads.c \

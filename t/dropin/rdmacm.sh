@@ -93,13 +93,6 @@ a_port_without_a_listener_is_reported()
 	[ "$client" -ne 0 ] && says "$tmp/client" "RDMA_CM_EVENT_REJECTED"
 }
 
-sockets_over_rdma_are_not_offered()
-{
-	next_port
-	client rstream -s "$address"
-	says "$tmp/client" "Operation not supported"
-}
-
 run a_ping_is_verified
 run connections_are_made_and_ended
 run calls_wait_for_their_end
@@ -107,5 +100,4 @@ run datagrams_are_exchanged
 run many_connections_are_made
 run perftest_connects_by_address
 run a_port_without_a_listener_is_reported
-run sockets_over_rdma_are_not_offered
 tap_done

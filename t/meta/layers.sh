@@ -29,6 +29,7 @@ lib/fabric/soft : $rc $soft/rc $soft/cm $soft/io :
 dropin : $rc $soft/rc $soft/io $soft : infiniband/
 dropin/cma : core fabric dropin : infiniband/ rdma/
 dropin/files : core fabric dropin : infiniband/
+dropin/rsocket : core fabric dropin dropin/cma : infiniband/ rdma/
 lib/fabric/registry : fabric fabric/verbs fabric/soft :
 lib/dev : core fabric fabric/registry :
 lib/mem : core fabric dev :

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Connections of streams: made, accepted, shut down. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "dropin/rsocket/rs.h"
+
+#define TIMEOUT_MS 2000
+#define RETRIES 7
+
+static int fail_with(int err)
+{
+	errno = err;
+	return -1;
+}
+
+void pier__rs_fail(struct rs *rs, int err)
+{
+	rs->state = RS_FAILED;
+	rs->err = err;
+	pier__rs_changed(rs);
+}
+
+static void connected(struct rs *rs)
+{
+	rs->state = RS_CONNECTED;
+	rs->readable = true;
+	rs->writable = true;
+}
+
+static void established(struct rs *rs, const struct rdma_conn_param *param)
+{
+	if (rs->state != RS_CONNECTING)
+		return;		/* accepted: the hello was in the request */
+	if (pier__rs_greeted(rs, param->private_data, param->private_data_len))
+		connected(rs);
+	else
+		pier__rs_fail(rs, EPROTO);
+}
+
+/* @status: of an event that is a failure. */
+static int error_of(const struct rdma_cm_event *event)
+{
+	if (event->event == RDMA_CM_EVENT_REJECTED)
+		return ECONNREFUSED;
+	if (event->event == RDMA_CM_EVENT_UNREACHABLE)
+		return ETIMEDOUT;
+	return event->status < 0 ? -event->status : ECONNABORTED;
+}
+
+static void handle(struct rs *rs, const struct rdma_cm_event *event)
+{
+	switch (event->event) {
+	case RDMA_CM_EVENT_ADDR_RESOLVED:
+	case RDMA_CM_EVENT_ROUTE_RESOLVED:
+	case RDMA_CM_EVENT_TIMEWAIT_EXIT:
+		break;
+	case RDMA_CM_EVENT_ESTABLISHED:
+		established(rs, &event->param.conn);
+		break;
+	case RDMA_CM_EVENT_DISCONNECTED:
+		if (rs->state == RS_CONNECTED)
+			rs->state = RS_DISCONNECTED;
+		break;
+	default:
+		if (rs->state == RS_CONNECTING || rs->state == RS_CONNECTED)
+			pier__rs_fail(rs, error_of(event));
+		break;
+	}
+	pier__rs_changed(rs);
+}
+
+/* A listener's are requests, which raccept() takes. */
+void pier__rs_events(struct rs *rs)
+{
+	struct rdma_cm_event *event;
+	int err = errno;
+
+	while (rs->state != RS_LISTENING &&
+	       !rdma_get_cm_event(rs->channel, &event)) {
+		handle(rs, event);
+		rdma_ack_cm_event(event);
+	}
+	errno = err;
+}
+
+int rbind(int fd, const struct sockaddr *addr, socklen_t len)
+{
+	struct rs *rs = pier__rs_find(fd);
+
+	if (!rs)
+		return -1;
+	if (rs->datagram)
+		return bind(fd, addr, len);
+	return rdma_bind_addr(rs->id, (struct sockaddr *)addr);
+}
+
+int rlisten(int fd, int backlog)
+{
+	struct rs *rs = pier__rs_find(fd);
+	int ret = 0;
+
+	if (!rs)
+		return -1;
+	if (rs->datagram)
+		return fail_with(EOPNOTSUPP);
+	pthread_mutex_lock(&rs->lock);
+	if (rs->state == RS_NEW) {
+		ret = rdma_listen(rs->id, backlog);
+		if (!ret)
+			rs->state = RS_LISTENING;
+	} else if (rs->state != RS_LISTENING) {
+		ret = fail_with(EINVAL);
+	}
+	pthread_mutex_unlock(&rs->lock);
+	return ret;
+}
+
+static struct rdma_conn_param param_of(const struct rs *rs,
+				       struct rs_hello *hello)
+{
+	pier__rs_hello(rs, hello);
+	return (struct rdma_conn_param){
+		.private_data = hello, .private_data_len = sizeof(*hello),
+		.flow_control = 1, .retry_count = RETRIES,
+		.rnr_retry_count = RETRIES,
+	};
+}
+
+static int begin(struct rs *rs, const struct sockaddr *addr)
+{
+	struct rdma_conn_param param;
+	struct rs_hello hello;
+
+	rs->state = RS_CONNECTING;
+	if (rdma_resolve_addr(rs->id, NULL, (struct sockaddr *)addr,
+			      TIMEOUT_MS))
+		return -1;
+	pier__rs_events(rs);
+	if (rs->state == RS_FAILED)
+		return fail_with(rs->err);
+	if (rdma_resolve_route(rs->id, TIMEOUT_MS) || pier__rs_set_up(rs))
+		return -1;
+	param = param_of(rs, &hello);
+	return rdma_connect(rs->id, &param);
+}
+
+static bool is_decided(const struct rs *rs)
+{
+	return rs->state != RS_CONNECTING;
+}
+
+static int finish(struct rs *rs)
+{
+	if (pier__rs_wait(rs, is_decided, false))
+		return errno == EAGAIN ? fail_with(EINPROGRESS) : -1;
+	return rs->state == RS_FAILED ? fail_with(rs->err) : 0;
+}
+
+static int connect_to(struct rs *rs, const struct sockaddr *addr)
+{
+	switch (rs->state) {
+	case RS_NEW:
+		break;
+	case RS_CONNECTING:
+		return rs->nonblocking ? fail_with(EALREADY) : finish(rs);
+	case RS_CONNECTED:
+		return fail_with(EISCONN);
+	default:
+		return fail_with(EINVAL);
+	}
+	if (begin(rs, addr)) {
+		rs->state = RS_FAILED;
+		rs->err = errno;
+		return -1;
+	}
+	return finish(rs);
+}
+
+int rconnect(int fd, const struct sockaddr *addr, socklen_t len)
+{
+	struct rs *rs = pier__rs_find(fd);
+	int ret;
+
+	if (!rs)
+		return -1;
+	if (rs->datagram)
+		return connect(fd, addr, len);
+	pthread_mutex_lock(&rs->lock);
+	ret = connect_to(rs, addr);
+	pthread_mutex_unlock(&rs->lock);
+	return ret;
+}
+
+/* A listener's options are those of what it accepts. */
+static struct rs *child_of(const struct rs *listener)
+{
+	struct rs *rs = pier__rs_new(listener->family);
+
+	if (!rs)
+		return NULL;
+	rs->sq_size = listener->sq_size;
+	rs->rq_size = listener->rq_size;
+	rs->inline_size = listener->inline_size;
+	rs->sbuf_size = listener->sbuf_size;
+	rs->rbuf_size = listener->rbuf_size;
+	rs->iomaps = listener->iomaps;
+	memcpy(rs->ints, listener->ints, sizeof(rs->ints));
+	return rs;
+}
+
+/* The id of @event, which is released, is that of the new socket. */
+static int accept_on(struct rs *rs, struct rdma_cm_event *event)
+{
+	struct rdma_conn_param param;
+	struct rs_hello hello;
+	bool ok;
+
+	rs->id = event->id;
+	rs->id->context = rs;
+	ok = pier__rs_greeted(rs, event->param.conn.private_data,
+			      event->param.conn.private_data_len);
+	rdma_ack_cm_event(event);
+	if (!ok) {
+		rdma_reject(rs->id, NULL, 0);
+		return fail_with(EAGAIN);
+	}
+	if (rdma_migrate_id(rs->id, rs->channel) || pier__rs_set_up(rs))
+		return -1;
+	param = param_of(rs, &hello);
+	if (rdma_accept(rs->id, &param))
+		return -1;
+	connected(rs);
+	return 0;
+}
+
+static int take(struct rs *listener, struct rdma_cm_event *event)
+{
+	struct rs *rs = child_of(listener);
+	int err;
+
+	if (!rs) {
+		rdma_reject(event->id, NULL, 0);
+		rdma_ack_cm_event(event);
+		return fail_with(ENOMEM);
+	}
+	if (!accept_on(rs, event))
+		return pier__rs_add(rs);
+	err = errno;
+	pier__rs_free(rs);
+	return fail_with(err);
+}
+
+/* The next request: waits without the lock. */
+static struct rdma_cm_event *next_request(struct rs *rs)
+{
+	struct rdma_cm_event *event;
+	struct pollfd pfd = { .fd = rs->channel->fd, .events = POLLIN };
+
+	while (rdma_get_cm_event(rs->channel, &event)) {
+		if (errno != EAGAIN || rs->nonblocking)
+			return NULL;
+		if (poll(&pfd, 1, -1) < 0)
+			return NULL;
+	}
+	return event;
+}
+
+int raccept(int fd, struct sockaddr *addr, socklen_t *len)
+{
+	struct rs *rs = pier__rs_find(fd);
+	struct rdma_cm_event *event;
+	int ret;
+
+	if (!rs)
+		return -1;
+	if (rs->state != RS_LISTENING)
+		return fail_with(EINVAL);
+	do
+		event = next_request(rs);
+	while (event && event->event != RDMA_CM_EVENT_CONNECT_REQUEST &&
+	       !rdma_ack_cm_event(event));
+	if (!event)
+		return -1;
+	ret = take(rs, event);
+	if (ret >= 0 && addr && len)
+		rgetpeername(ret, addr, len);
+	return ret;
+}
+
+static bool can_control(const struct rs *rs)
+{
+	return rs->controls || rs->state != RS_CONNECTED;
+}
+
+int pier__rs_shutdown(struct rs *rs, int how)
+{
+	bool was = rs->writable;
+	int value;
+
+	if (how != SHUT_WR)
+		rs->readable = false;
+	if (how != SHUT_RD)
+		rs->writable = false;
+	if (rs->state != RS_CONNECTED)
+		return rs->state == RS_DISCONNECTED ? 0 : fail_with(ENOTCONN);
+	if (how == SHUT_RD || (!was && rs->readable))
+		return 0;
+	value = rs->readable ? RS_SHUTDOWN : RS_DISCONNECT;
+	if (pier__rs_wait(rs, can_control, false))
+		return -1;
+	if (rs->state == RS_CONNECTED &&
+	    pier__rs_post(rs, RS_CONTROL, (uint32_t)value, NULL, 0, 0, 0))
+		return -1;
+	if (rs->nonblocking && how != SHUT_RDWR)
+		return 0;
+	/* What was sent is at the peer then. */
+	rs->nonblocking = false;
+	if (pier__rs_wait(rs, pier__rs_all_sent, false))
+		return -1;
+	if (value == RS_DISCONNECT && rs->state == RS_CONNECTED)
+		rs->state = RS_DISCONNECTED;
+	return 0;
+}
+
+int rshutdown(int fd, int how)
+{
+	struct rs *rs = pier__rs_find(fd);
+	bool nonblocking;
+	int ret;
+
+	if (!rs)
+		return -1;
+	if (rs->datagram)
+		return shutdown(fd, how);
+	if (how != SHUT_RD && how != SHUT_WR && how != SHUT_RDWR)
+		return fail_with(EINVAL);
+	pthread_mutex_lock(&rs->lock);
+	nonblocking = rs->nonblocking;
+	ret = pier__rs_shutdown(rs, how);
+	rs->nonblocking = nonblocking;
+	pthread_mutex_unlock(&rs->lock);
+	return ret;
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The sockets of the process, by their descriptors. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "dropin/rsocket/rs.h"
+
+#define FDS 65536		/* descriptors below this can be sockets */
+#define SIZE 384		/* of queues, in messages */
+#define BYTES (1u << 17)	/* of rings */
+#define INLINE 64
+
+static struct rs *_Atomic table[FDS];
+
+struct rs *pier__rs_find(int fd)
+{
+	struct rs *rs = NULL;
+
+	if (fd >= 0 && fd < FDS)
+		rs = atomic_load(&table[fd]);
+	if (!rs)
+		errno = EBADF;
+	return rs;
+}
+
+int pier__rs_add(struct rs *rs)
+{
+	if (rs->fd >= FDS) {
+		pier__rs_free(rs);
+		errno = EMFILE;
+		return -1;
+	}
+	atomic_store(&table[rs->fd], rs);
+	return rs->fd;
+}
+
+static int watch(const struct rs *rs, int fd)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+
+	return epoll_ctl(rs->fd, EPOLL_CTL_ADD, fd, &event);
+}
+
+static int open_fds(struct rs *rs)
+{
+	rs->fd = epoll_create1(EPOLL_CLOEXEC);
+	rs->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	rs->channel = rdma_create_event_channel();
+	if (rs->fd < 0 || rs->wake < 0 || !rs->channel)
+		return -1;
+	if (fcntl(rs->channel->fd, F_SETFL, O_NONBLOCK))
+		return -1;
+	return watch(rs, rs->wake) || watch(rs, rs->channel->fd) ? -1 : 0;
+}
+
+static struct rs *rs_alloc(int family)
+{
+	struct rs *rs = calloc(1, sizeof(*rs));
+
+	if (!rs)
+		return NULL;
+	pthread_mutex_init(&rs->lock, NULL);
+	rs->family = family;
+	rs->fd = -1;
+	rs->wake = -1;
+	rs->sq_size = SIZE;
+	rs->rq_size = SIZE;
+	rs->inline_size = INLINE;
+	rs->sbuf_size = BYTES;
+	rs->rbuf_size = BYTES;
+	return rs;
+}
+
+struct rs *pier__rs_new(int family)
+{
+	struct rs *rs = rs_alloc(family);
+	int err;
+
+	if (!rs || !open_fds(rs))
+		return rs;
+	err = errno;
+	pier__rs_free(rs);
+	errno = err;
+	return NULL;
+}
+
+void pier__rs_free(struct rs *rs)
+{
+	if (rs->fd >= 0 && rs->fd < FDS)
+		atomic_store(&table[rs->fd], NULL);
+	pier__rs_tear_down(rs);
+	if (rs->id)
+		rdma_destroy_id(rs->id);
+	if (rs->channel)
+		rdma_destroy_event_channel(rs->channel);
+	if (rs->wake >= 0)
+		close(rs->wake);
+	if (rs->fd >= 0)
+		close(rs->fd);
+	pthread_mutex_destroy(&rs->lock);
+	free(rs);
+}
+
+static int datagram(int domain, int type, int protocol)
+{
+	struct rs *rs = rs_alloc(domain);
+
+	if (!rs)
+		return -1;
+	rs->datagram = true;
+	rs->fd = socket(domain, type, protocol);
+	if (rs->fd < 0) {
+		pier__rs_free(rs);
+		return -1;
+	}
+	return pier__rs_add(rs);
+}
+
+int rsocket(int domain, int type, int protocol)
+{
+	int kind = type & ~(SOCK_NONBLOCK | SOCK_CLOEXEC);
+	struct rs *rs;
+	int err;
+
+	if ((domain != AF_INET && domain != AF_INET6) ||
+	    (kind != SOCK_STREAM && kind != SOCK_DGRAM) ||
+	    (protocol && protocol != (kind == SOCK_STREAM ? IPPROTO_TCP :
+							    IPPROTO_UDP))) {
+		errno = ENOTSUP;
+		return -1;
+	}
+	if (kind == SOCK_DGRAM)
+		return datagram(domain, type, protocol);
+	rs = pier__rs_new(domain);
+	if (!rs)
+		return -1;
+	rs->nonblocking = type & SOCK_NONBLOCK;
+	if (rdma_create_id(rs->channel, &rs->id, rs, RDMA_PS_TCP)) {
+		err = errno;
+		pier__rs_free(rs);
+		errno = err;
+		return -1;
+	}
+	return pier__rs_add(rs);
+}
+
+/* What was sent is at the peer when this returns, unless it has failed. */
+int rclose(int fd)
+{
+	struct rs *rs = pier__rs_find(fd);
+
+	if (!rs)
+		return -1;
+	if (rs->datagram) {
+		pier__rs_free(rs);
+		return 0;
+	}
+	pthread_mutex_lock(&rs->lock);
+	if (rs->state == RS_CONNECTED)
+		pier__rs_shutdown(rs, SHUT_RDWR);
+	pthread_mutex_unlock(&rs->lock);
+	if (rs->id->qp)
+		rdma_disconnect(rs->id);
+	pier__rs_free(rs);
+	return 0;
+}

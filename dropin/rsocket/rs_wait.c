@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Threads that wait for a socket. */
+#include <errno.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+
+#include "core/clock.h"
+#include "dropin/rsocket/rs.h"
+
+#define SPIN_NS 10000		/* before it sleeps */
+
+void pier__rs_changed(struct rs *rs)
+{
+	if (rs->sleepers)
+		eventfd_write(rs->wake, 1);
+}
+
+void pier__rs_sleep(struct rs *rs)
+{
+	rs->sleepers++;
+	if (rs->cq)
+		ibv_req_notify_cq(rs->cq, 0);
+}
+
+/* The last one puts everything back: the others have to see it. */
+void pier__rs_awake(struct rs *rs)
+{
+	eventfd_t count;
+	struct ibv_cq *cq;
+	void *context;
+
+	if (rs->comp)
+		while (!ibv_get_cq_event(rs->comp, &cq, &context))
+			ibv_ack_cq_events(cq, 1);
+	if (!--rs->sleepers)
+		eventfd_read(rs->wake, &count);
+	pier__rs_events(rs);
+	pier__rs_progress(rs);
+}
+
+static int sleep_once(struct rs *rs, bool (*is)(const struct rs *rs))
+{
+	struct pollfd pfd = { .fd = rs->fd, .events = POLLIN };
+	int ret = 0, err;
+
+	pier__rs_sleep(rs);
+	pier__rs_progress(rs);
+	if (!is(rs)) {
+		pthread_mutex_unlock(&rs->lock);
+		ret = poll(&pfd, 1, -1);
+		err = errno;
+		pthread_mutex_lock(&rs->lock);
+	}
+	pier__rs_awake(rs);
+	if (ret < 0)
+		errno = err;
+	return ret < 0 ? -1 : 0;
+}
+
+int pier__rs_wait(struct rs *rs, bool (*is)(const struct rs *rs), bool now)
+{
+	uint64_t end = 0;
+
+	while (!is(rs)) {
+		pier__rs_progress(rs);
+		if (is(rs))
+			break;
+		if (now || rs->nonblocking) {
+			errno = EAGAIN;
+			return -1;
+		}
+		if (!end)
+			end = pier__now() + SPIN_NS;
+		if (pier__now() < end)
+			continue;
+		if (sleep_once(rs, is))
+			return -1;
+		end = 0;
+	}
+	return 0;
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/tcp.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/uio.h>
+
+#include <rdma/rsocket.h>
+
+#include "t/lib/tap.h"
+
+/* Streams over RDMA between two sockets of one process. */
+#define WAIT_MS 20000
+#define LARGE 1000000		/* bytes, more than both rings have */
+
+static int listener, ours, theirs;
+static struct sockaddr_in name;
+static uint8_t sent[LARGE], got[LARGE];
+
+static bool has(int fd, short events)
+{
+	struct pollfd pfd = { .fd = fd, .events = events };
+
+	return rpoll(&pfd, 1, WAIT_MS) == 1 && pfd.revents & events;
+}
+
+static void listen_at(int iomaps)
+{
+	socklen_t len = sizeof(name);
+
+	name = (struct sockaddr_in){
+		.sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+	listener = rsocket(AF_INET, SOCK_STREAM, 0);
+	OK(listener >= 0);
+	IS(rsetsockopt(listener, SOL_RDMA, RDMA_IOMAPSIZE, &iomaps,
+		       sizeof(iomaps)), 0);
+	IS(rbind(listener, (struct sockaddr *)&name, len), 0);
+	IS(rlisten(listener, 4), 0);
+	IS(rgetsockname(listener, (struct sockaddr *)&name, &len), 0);
+	OK(name.sin_port);
+}
+
+static void set_nonblocking(int fd, bool on)
+{
+	IS(rfcntl(fd, F_SETFL, on ? O_NONBLOCK : 0), 0);
+	IS(!!(rfcntl(fd, F_GETFL) & O_NONBLOCK), on);
+}
+
+/* Nothing blocks until both are connected. */
+static bool open_pair(int iomaps)
+{
+	int err = -1;
+	socklen_t len = sizeof(err);
+
+	listen_at(iomaps);
+	ours = rsocket(AF_INET, SOCK_STREAM, 0);
+	IS(rsetsockopt(ours, SOL_RDMA, RDMA_IOMAPSIZE, &iomaps,
+		       sizeof(iomaps)), 0);
+	set_nonblocking(ours, true);
+	IS(rconnect(ours, (struct sockaddr *)&name, sizeof(name)), -1);
+	IS(errno, EINPROGRESS);
+	OK(has(listener, POLLIN));
+	theirs = raccept(listener, NULL, NULL);
+	if (!OK(theirs >= 0) || !OK(has(ours, POLLOUT)))
+		return false;
+	IS(rgetsockopt(ours, SOL_SOCKET, SO_ERROR, &err, &len), 0);
+	IS(err, 0);
+	set_nonblocking(ours, false);
+	return true;
+}
+
+static void close_pair(void)
+{
+	IS(rclose(ours), 0);
+	IS(rclose(theirs), 0);
+	IS(rclose(listener), 0);
+}
+
+static void bytes_are_peeked_and_taken(void)
+{
+	char text[16] = "";
+
+	if (!open_pair(0))
+		return;
+	IS(rrecv(theirs, text, sizeof(text), MSG_DONTWAIT), -1);
+	IS(errno, EAGAIN);
+	IS(rsend(ours, "hello", 6, 0), 6);
+	IS(rrecv(theirs, text, sizeof(text), MSG_PEEK), 6);
+	IS_STR(text, "hello");
+	IS(rrecv(theirs, text, 2, 0), 2);
+	IS(rrecv(theirs, text, 4, MSG_WAITALL), 4);
+	IS_STR(text, "llo");
+	IS(rrecv(theirs, text, sizeof(text), MSG_DONTWAIT), -1);
+	close_pair();
+}
+
+static void pieces_are_written_and_read(void)
+{
+	char a[4] = "abc", b[4] = "def", all[8] = "";
+	struct iovec to[2] = { { a, 3 }, { b, 4 } };
+	struct iovec from[2] = { { all, 1 }, { all + 1, 7 } };
+
+	if (!open_pair(0))
+		return;
+	IS(rwritev(ours, to, 2), 7);
+	OK(has(theirs, POLLIN));
+	IS(rrecv(theirs, all, 7, MSG_PEEK | MSG_WAITALL) > 0, true);
+	memset(all, 0, sizeof(all));
+	while (strlen(all) < 6)
+		if (!OK(rreadv(theirs, from, 2) > 0))
+			break;
+		else
+			from[0].iov_len = 0, from[1] = (struct iovec){
+				all + strlen(all), 8 - strlen(all) };
+	IS_STR(all, "abcdef");
+	close_pair();
+}
+
+static void *send_large(void *fd)
+{
+	IS(rsend(*(int *)fd, sent, LARGE, 0), LARGE);
+	IS(rshutdown(*(int *)fd, SHUT_WR), 0);
+	return NULL;
+}
+
+/* A thread sends while another one receives; the end is seen. */
+static void more_than_the_rings_take_is_sent(void)
+{
+	pthread_t thread;
+	size_t i;
+
+	if (!open_pair(0))
+		return;
+	for (i = 0; i < LARGE; i++)
+		sent[i] = (uint8_t)(i * 7 + i / 256);
+	IS(pthread_create(&thread, NULL, send_large, &ours), 0);
+	IS(rrecv(theirs, got, LARGE, MSG_WAITALL), LARGE);
+	IS(memcmp(sent, got, LARGE), 0);
+	IS(rrecv(theirs, got, 1, 0), 0);
+	IS(pthread_join(thread, NULL), 0);
+	IS(rsend(ours, sent, 1, 0), -1);
+	IS(errno, EPIPE);
+	IS(rsend(theirs, "x", 2, 0), 2);	/* the other way goes on */
+	IS(rrecv(ours, got, 2, 0), 2);
+	close_pair();
+}
+
+static void a_full_ring_does_not_block(void)
+{
+	ssize_t n, total = 0;
+
+	if (!open_pair(0))
+		return;
+	while ((n = rsend(ours, sent, LARGE, MSG_DONTWAIT)) > 0)
+		total += n;
+	IS(errno, EAGAIN);
+	OK(total > 0 && total < LARGE);
+	IS(rrecv(theirs, got, (size_t)total, MSG_WAITALL), total);
+	OK(has(ours, POLLOUT));
+	close_pair();
+}
+
+static void the_peer_has_gone(void)
+{
+	char text[8] = "";
+
+	if (!open_pair(0))
+		return;
+	IS(rsend(theirs, "last", 5, 0), 5);
+	IS(rclose(theirs), 0);
+	OK(has(ours, POLLIN));
+	IS(rrecv(ours, text, sizeof(text), 0), 5);
+	IS_STR(text, "last");
+	IS(rrecv(ours, text, sizeof(text), 0), 0);
+	OK(has(ours, POLLHUP));
+	IS(rsend(ours, "x", 1, 0), -1);
+	IS(errno, EPIPE);
+	IS(rclose(ours), 0);
+	IS(rclose(listener), 0);
+}
+
+static void memory_is_written_by_its_offset(void)
+{
+	static char memory[4096];
+	char end;
+
+	if (!open_pair(4))
+		return;
+	IS(riomap(theirs, memory, sizeof(memory), PROT_WRITE, 0, 8192), 8192);
+	IS(rsend(theirs, "m", 1, 0), 1);
+	IS(rrecv(ours, &end, 1, 0), 1);
+	IS(riowrite(ours, "there", 6, 8192 + 100, 0), 6);
+	IS((ssize_t)riowrite(ours, "x", 1, 8192 + 4096, 0), -1);
+	IS(errno, EFAULT);
+	IS(rsend(ours, "m", 1, 0), 1);
+	IS(rrecv(theirs, &end, 1, 0), 1);
+	IS_STR(memory + 100, "there");
+	IS(riounmap(theirs, memory, sizeof(memory)), 0);
+	IS(riounmap(theirs, memory, sizeof(memory)), -1);
+	close_pair();
+}
+
+static void names_and_options_are_known(void)
+{
+	struct sockaddr_in peer = { 0 };
+	socklen_t len = sizeof(peer);
+	int value = 1;
+
+	if (!open_pair(0))
+		return;
+	IS(rgetpeername(ours, (struct sockaddr *)&peer, &len), 0);
+	IS(peer.sin_port, name.sin_port);
+	IS(rsetsockopt(ours, IPPROTO_TCP, TCP_NODELAY, &value, sizeof(value)),
+	   0);
+	IS(rsetsockopt(ours, SOL_RDMA, RDMA_SQSIZE, &value, sizeof(value)),
+	   -1);
+	IS(errno, EINVAL);
+	IS(rsetsockopt(ours, IPPROTO_TCP, 99, &value, sizeof(value)), -1);
+	IS(errno, ENOTSUP);
+	close_pair();
+}
+
+static void what_is_no_socket_is_reported(void)
+{
+	char byte;
+
+	IS(rrecv(0, &byte, 1, 0), -1);
+	IS(errno, EBADF);
+	IS(rclose(-1), -1);
+	IS(rsocket(AF_INET, SOCK_RAW, 0), -1);
+	IS(errno, ENOTSUP);
+	ours = rsocket(AF_INET, SOCK_STREAM, 0);
+	IS(rsend(ours, "x", 1, 0), -1);
+	IS(errno, ENOTCONN);
+	name.sin_port = htons(1);
+	IS(rconnect(ours, (struct sockaddr *)&name, sizeof(name)), -1);
+	IS(errno, ECONNREFUSED);
+	IS(rclose(ours), 0);
+}
+
+int main(void)
+{
+	TEST(bytes_are_peeked_and_taken);
+	TEST(pieces_are_written_and_read);
+	TEST(more_than_the_rings_take_is_sent);
+	TEST(a_full_ring_does_not_block);
+	TEST(the_peer_has_gone);
+	TEST(memory_is_written_by_its_offset);
+	TEST(names_and_options_are_known);
+	TEST(what_is_no_socket_is_reported);
+	return tap_done();
+}
