@@ -10,13 +10,17 @@
 		IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC | \
 		IBV_ACCESS_MW_BIND | IBV_ACCESS_ZERO_BASED | \
 		IBV_ACCESS_ON_DEMAND | IBV_ACCESS_HUGETLB)
+/* What a program can have mapped without asking for more. */
+#ifdef __x86_64__
 #define ALL_MEMORY (UINT64_C(1) << 47)
+#else
+#define ALL_MEMORY (UINT64_C(1) << 52)
+#endif
 
 static struct soft_mr *region_of(struct ibv_mr *mr)
 {
 	return (struct soft_mr *)((struct dropin_mr *)mr)->region;
 }
-
 
 struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 			  int access)
@@ -67,14 +71,20 @@ struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length,
 	return &mr->mr;
 }
 
-/* Windows that are bound have its keys: it stays. */
-static bool has_windows(struct ibv_mr *mr)
+/*
+ * Windows that are bound have its keys: then it stays.  Otherwise none is bound
+ * any more, by other threads.  Returns false: there are some.
+ */
+static bool close_for_windows(struct ibv_mr *mr)
 {
 	struct soft_chan *chan = dropin_chan(mr->context);
+	struct soft_mr *region = region_of(mr);
 	bool ret;
 
 	pier__soft_chan_begin(chan);
-	ret = region_of(mr)->windows;
+	ret = !region->windows;
+	if (ret)
+		region->access &= ~IBV_ACCESS_MW_BIND;
 	pier__soft_chan_end(chan, 0);
 	return ret;
 }
@@ -83,7 +93,7 @@ int ibv_dereg_mr(struct ibv_mr *ibmr)
 {
 	struct dropin_mr *mr = (struct dropin_mr *)ibmr;
 
-	if (has_windows(ibmr))
+	if (!close_for_windows(ibmr))
 		return EBUSY;
 	pier__soft_dev.dereg(mr->region);
 	pier__dropin_pd_count(ibmr->pd, -1);
@@ -101,10 +111,8 @@ static int input_error(int number)
 static void change(struct ibv_mr *mr, int flags, struct ibv_pd *pd, void *addr,
 		   size_t length, int access)
 {
-	struct soft_chan *chan = dropin_chan(mr->context);
 	struct soft_mr *region = region_of(mr);
 
-	pier__soft_chan_begin(chan);
 	if (flags & IBV_REREG_MR_CHANGE_TRANSLATION) {
 		region->addr = (uintptr_t)addr;
 		region->shift = 0;
@@ -114,11 +122,9 @@ static void change(struct ibv_mr *mr, int flags, struct ibv_pd *pd, void *addr,
 	}
 	if (flags & IBV_REREG_MR_CHANGE_ACCESS)
 		region->access = access;
-	if (flags & IBV_REREG_MR_CHANGE_PD)
-		region->pd = pier__dropin_pd_of(pd);
-	pier__soft_chan_end(chan, 0);
 	if (!(flags & IBV_REREG_MR_CHANGE_PD))
 		return;
+	region->pd = pier__dropin_pd_of(pd);
 	pier__dropin_pd_count(mr->pd, -1);
 	pier__dropin_pd_count(pd, 1);
 	mr->pd = pd;
@@ -128,6 +134,7 @@ static void change(struct ibv_mr *mr, int flags, struct ibv_pd *pd, void *addr,
 int ibv_rereg_mr(struct ibv_mr *mr, int flags, struct ibv_pd *pd, void *addr,
 		 size_t length, int access)
 {
+	struct soft_chan *chan = dropin_chan(mr->context);
 	struct soft_mr *region = region_of(mr);
 	int err;
 
@@ -138,16 +145,19 @@ int ibv_rereg_mr(struct ibv_mr *mr, int flags, struct ibv_pd *pd, void *addr,
 	access &= (int)~(unsigned int)IBV_ACCESS_OPTIONAL_RANGE;
 	if (flags & IBV_REREG_MR_CHANGE_ACCESS && access & ~ACCESS)
 		return input_error(EOPNOTSUPP);
-	if (has_windows(mr))
-		return input_error(EBUSY);
 	err = pier__soft_reg_check(
 		flags & IBV_REREG_MR_CHANGE_TRANSLATION ? addr : mr->addr,
 		flags & IBV_REREG_MR_CHANGE_TRANSLATION ? length : mr->length,
 		flags & IBV_REREG_MR_CHANGE_ACCESS ? access : region->access);
 	if (err)
 		return input_error(-err);
-	change(mr, flags, pd, addr, length, access);
-	return 0;
+	pier__soft_chan_begin(chan);
+	if (region->windows)
+		err = EBUSY;
+	else
+		change(mr, flags, pd, addr, length, access);
+	pier__soft_chan_end(chan, 0);
+	return err ? input_error(err) : 0;
 }
 
 /* Memory is there when it is used.  The keys and ranges are checked. */

@@ -41,8 +41,9 @@ static int post_chain(struct soft_qp *queue, struct ibv_send_wr *wr,
 
 	while (err && is_local(*bad)) {
 		err = pier__dropin_post_local(queue, *bad);
-		if (err || !(*bad)->next)
+		if (err)
 			break;
+		/* Also without a request behind it: what waits for one goes. */
 		err = pier__soft_qp_post(queue, (*bad)->next, bad);
 	}
 	return err;

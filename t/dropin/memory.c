@@ -187,6 +187,22 @@ static void a_window_is_invalidated_here(void)
 	close_pair();
 }
 
+static void a_window_ends_with_its_queue_pair(void)
+{
+	struct ibv_mw *mw;
+	uint32_t key;
+
+	if (!open_pair())
+		return;
+	mw = window_of_type_2(&key);
+	IS(ibv_dereg_mr(open_mr), EBUSY);
+	IS(ibv_destroy_qp(pair.qp[1]), 0);
+	pair.qp[1] = NULL;
+	IS(ibv_dereg_mr(open_mr), 0);
+	IS(ibv_dealloc_mw(mw), 0);
+	OK(verbspair_close(&pair));
+}
+
 static void a_window_is_invalidated_by_the_peer(void)
 {
 	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND_WITH_INV }, *bad;
@@ -550,6 +566,7 @@ int main(void)
 	TEST(a_window_that_is_bound_again_has_another_key);
 	TEST(a_window_is_invalidated_here);
 	TEST(a_window_is_invalidated_by_the_peer);
+	TEST(a_window_ends_with_its_queue_pair);
 	TEST(a_region_is_not_invalidated);
 	TEST(a_bind_that_fails_ends_the_queue_pair);
 	TEST(nothing_is_sent_behind_a_bind_that_fails);

@@ -28,6 +28,7 @@ int pier__soft_ep_create(struct soft_io *io, struct soft_mr_table *keys,
 	ep->keys = keys;
 	ep->counters = &ep->own;
 	pthread_mutex_init(&ep->owner, NULL);
+	pier__list_init(&ep->windows);
 	pier__list_init(&ep->wqe_chunks);
 	pier__hash_init(&ep->qps);
 	pier__hash_init(&ep->cwnds);

@@ -116,6 +116,7 @@ struct soft_ep {
 	struct soft_counters own;
 	struct soft_events *events;	/* borrowed; NULL: none are recorded */
 
+	struct pier__list windows;	/* that are bound: window.h */
 	struct pier__hash qps;		/* the code is the QPN */
 	uint32_t freed_qpns[64], freed_next;	/* not to be reused soon */
 

@@ -6,6 +6,7 @@
 #include "core/clock.h"
 #include "core/fail.h"
 #include "fabric/soft/rc/qp.h"
+#include "fabric/soft/rc/window.h"
 
 static int cap_check(const struct ibv_qp_cap *cap)
 {
@@ -161,6 +162,7 @@ void pier__soft_qp_destroy(struct soft_qp *qp)
 	if (!qp)
 		return;
 	pier__soft_qp_reset(qp);
+	pier__soft_window_unbind_all(qp);
 	pier__soft_reply_put_parts(qp->ep, qp->resp.part);
 	pier__soft_table_del(qp->ep, qp);
 	qp->ep->send_wr_sum -= qp->send_wr;

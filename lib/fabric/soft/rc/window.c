@@ -15,6 +15,7 @@
 struct soft_window {
 	struct soft_mr mr;		/* first */
 	struct soft_mr *region;		/* bound to; NULL: not bound */
+	struct pier__list link;		/* of the endpoint's, if bound */
 };
 
 int pier__soft_window_create(struct soft_ep *ep, const void *pd,
@@ -40,6 +41,7 @@ static void unbind(struct soft_ep *ep, struct soft_window *window)
 	if (!window->region)
 		return;
 	pier__soft_mr_hide(ep->keys, &window->mr);
+	pier__list_del(&window->link);
 	window->region->windows--;
 	window->region = NULL;
 }
@@ -58,6 +60,18 @@ bool pier__soft_window_invalidate(struct soft_qp *qp, uint32_t key)
 		return false;
 	unbind(qp->ep, (struct soft_window *)mr);
 	return true;
+}
+
+void pier__soft_window_unbind_all(struct soft_qp *qp)
+{
+	struct soft_window *window;
+	struct pier__list *pos, *tmp;
+
+	PIER__LIST_EACH(pos, tmp, &qp->ep->windows) {
+		window = pier__container_of(pos, struct soft_window, link);
+		if (window->mr.qpn == qp->qpn)
+			unbind(qp->ep, window);
+	}
 }
 
 /* May @window be bound as @to has it, to a part of its region? */
@@ -93,6 +107,7 @@ static int show(struct soft_qp *qp, struct soft_window *window,
 	if (!err) {
 		window->region = to->region;
 		to->region->windows++;
+		pier__list_add(&qp->ep->windows, &window->link);
 	}
 	return err;
 }

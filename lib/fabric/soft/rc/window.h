@@ -49,6 +49,9 @@ uint64_t pier__soft_local_barrier(const struct soft_qp *qp);
  */
 bool pier__soft_window_invalidate(struct soft_qp *qp, uint32_t key);
 
+/* @qp ends: the windows that are bound to it are not valid any more. */
+void pier__soft_window_unbind_all(struct soft_qp *qp);
+
 /*
  * Complete the requests without a packet from @local on, behind one that was
  * completed with @status.
