@@ -149,8 +149,7 @@ bool pier__rs_greeted(struct rs *rs, const struct rs_hello *from, size_t len)
 		return false;
 	memcpy(&hello, from, sizeof(hello));
 	rs->peer_table = range_of(&hello.table);
-	if (hello.version != RS_VERSION || !rs->peer_table.len ||
-	    rs->peer_table.len > RS_HALVES)
+	if (hello.version != RS_VERSION || rs->peer_table.len != RS_HALVES)
 		return false;
 	rs->swap = !(hello.flags & RS_BIG_ENDIAN) != (htobe32(1) != 1);
 	rs->seq_end = be16toh(hello.credits);

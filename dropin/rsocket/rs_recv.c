@@ -35,7 +35,7 @@ static int grant_half(struct rs *rs, uint32_t credits)
 					   __builtin_bswap32(range.len) };
 	rs->returned -= half;
 	rs->free_at = (rs->free_at + half) % rs->rbuf_size;
-	rs->grant_range = (rs->grant_range + 1) % rs->peer_table.len;
+	rs->grant_range = (rs->grant_range + 1) % RS_HALVES;
 	return pier__rs_post(rs, RS_GRANT, credits, &range, sizeof(range), to,
 			     rs->peer_table.key);
 }
