@@ -4,11 +4,11 @@
 # `pier copy` beside an rsync daemon, nc with dd, and `pier perf bw write`, over
 # loopback and over a veth pair, from memory to memory.  What is compared runs
 # in alternation; a figure is the median of the turns' ratios.
-# usage: copy.sh PIER; BENCH_PAIRS=N turns, 5 without it; BENCH_MB=N, 1024
+# usage: copy.sh PIER; BENCH_TURNS=N turns, 5 without it; BENCH_MB=N, 1024
 set -u
 PATH=$PATH:/usr/sbin:/sbin
 pier=$1
-pairs=${BENCH_PAIRS:-5}
+turns=${BENCH_TURNS:-5}
 mb=${BENCH_MB:-1024}
 files=10000		# of 4 KiB
 met=0 missed=0 holder=
@@ -198,7 +198,7 @@ target()
 	else
 		missed=$((missed + 1)) verdict=MISSED
 	fi
-	echo "$net: $1: ${value:-none} ($range), at least $2: $verdict"
+	echo "$1; $net: ${value:-not measured} ($range), at least $2: $verdict"
 }
 
 # ratio THEIRS OURS FILE - of seconds; 0 if one of them has failed
@@ -214,7 +214,7 @@ measure()
 	rm -f "$tmp"/r_*
 	start_servers
 	turn=0
-	while [ $turn -lt "$pairs" ]; do
+	while [ $turn -lt "$turns" ]; do
 		ours=$(seconds copy_large)
 		ratio "$(seconds sync_large)" "$ours" r_sync
 		ours=$(seconds copy_large)
@@ -236,9 +236,11 @@ measure()
 	target "$mb MiB, x nc and dd" 1.0 "$tmp/r_netcat"
 	target "$mb MiB, x pier perf bw write" 0.8 "$tmp/r_perf"
 	figure "$tmp/r_cp"
-	echo "$net: cp without a network, x pier perf bw write: $value ($range)"
+	echo "cp without a network, x pier perf bw write; $net:" \
+	    "$value ($range): a limit"
 	figure "$tmp/r_both"
-	echo "$net: both at a time, x pier perf bw write: $value ($range)"
+	echo "both at a time, x pier perf bw write; $net: $value ($range):" \
+	    "a limit"
 	target "$files files of 4 KiB, x the rsync daemon" 1.0 "$tmp/r_small"
 }
 

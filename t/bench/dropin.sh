@@ -6,6 +6,7 @@
 # usage: dropin.sh PIER; BENCH_TURNS=N turns, 7 without it
 targets=4
 . "${0%/*}/pairs.sh"
+pier=$1
 
 # perftest PROGRAM SIZE ITERATIONS COLUMN - of its row
 perftest()
@@ -20,12 +21,11 @@ perftest()
 sent() { perftest ib_send_lat 8 10000 5; }
 sent_by_pier() { perf lat send 8 10000 median; }
 repeat sent sent_by_pier
-judge "8-byte send one way, of pier perf" us "at most" 1.25
+judge "8-byte send one way, of pier perf" "at most" 1.25 us sent sent_by_pier
 
 written() { perftest ib_write_lat 8 5000 5; }
-one() { echo 1; }
-repeat written one
-judge "8-byte write into polled memory, one way, us" us "at most" 25
+repeat written
+judge "8-byte write into polled memory, one way" "at most" 25 us written
 
 # MiB a second, and GB.
 streamed()
@@ -34,7 +34,7 @@ streamed()
 }
 streamed_by_pier() { perf bw write 1048576 2000 gb_per_s; }
 repeat streamed streamed_by_pier
-judge "1 MiB writes, of pier perf" GB/s "at least" 0.9
+judge "1 MiB writes, of pier perf" "at least" 0.9 GB/s streamed streamed_by_pier
 
 tagged()
 {
@@ -46,4 +46,5 @@ tagged_by_tcp()
 	ucx tag_lat 8 10000 2 env UCX_TLS=tcp,self UCX_NET_DEVICES=lo
 }
 ! have_ucx || repeat tagged tagged_by_tcp
-judge "8-byte UCX tag over rc_verbs, of UCX over TCP" us "at most" 1
+judge "8-byte UCX tag over rc_verbs, of UCX over TCP" "at most" 1 us \
+    tagged tagged_by_tcp

@@ -108,7 +108,7 @@ target()
 	if [ -n "$3" ] && awk "BEGIN { exit !($3 <= $2) }"; then
 		met=$((met + 1)) verdict=met
 	fi
-	echo "$1: ${3:-none} ${4:-instructions}, at most $2: $verdict"
+	echo "$1: ${3:-not measured} ${4:-instructions}, at most $2: $verdict"
 }
 
 # both TYPE SINGLE BATCHED: measure, and judge by these two limits
@@ -117,17 +117,17 @@ both()
 	single=$(own "$pier" "$1" single)
 	batched=$(own "$pier" "$1" batched)
 	echo "$1 $single $batched" >>"$tmp/ours"
-	target "$1, one at a time" "$2" "$single"
-	target "$1, batched by 32" "$3" "$batched"
+	target "$1; one at a time" "$2" "$single"
+	target "$1; batched by 32" "$3" "$batched"
 }
 
 # thread WHAT SINGLE BATCHED: the same of a hash, of the thread that these two
 # functions run on
 thread()
 {
-	target "hash, one at a time, $1" 200 \
+	target "hash, $1; one at a time" 200 \
 	    "$(own_thread "$pier" hash single "$2")"
-	target "hash, batched by 32, $1" 120 \
+	target "hash, $1; batched by 32" 120 \
 	    "$(own_thread "$pier" hash batched "$3")"
 }
 
@@ -173,23 +173,23 @@ events()
 {
 	pier_events=$(own "$pier" "$1" events)
 	doca_events=$(own "$doca" "$1" events)
-	target "$1 for DOCA, one event a call, more than pier's own" 40 \
+	target "$1 for DOCA, more than pier's own; one event a call" 40 \
 	    "$(more "$pier_events" "$doca_events")"
-	echo "$1 for DOCA, one event a call, more than a batch of pier's own:" \
-	    "$(more "$(ours "$1" 3)" "$doca_events")"
+	echo "$1 for DOCA, more than pier's own; one event, of a batch:" \
+	    "$(more "$(ours "$1" 3)" "$doca_events") instructions: no aim"
 }
 
 anew()
 {
 	pier_anew=$(own "$pier" "$1" anew)
-	target "$1 for DOCA, made anew each time, more than pier's own" 40 \
+	target "$1 for DOCA, more than pier's own; made anew" 40 \
 	    "$(more "$pier_anew" "$(own "$doca" "$1" anew)")"
 }
 
 for type in $doca_types; do
-	target "$type for DOCA, more than pier's own" 40 \
+	target "$type for DOCA, more than pier's own; one at a time" 40 \
 	    "$(more "$(ours "$type" 2)" "$(own "$doca" "$type" single)")"
-	target "$type for DOCA, batched by 32, more than pier's own" 40 \
+	target "$type for DOCA, more than pier's own; batched by 32" 40 \
 	    "$(more "$(ours "$type" 3)" "$(own "$doca" "$type" batched)")"
 	events "$type"
 	anew "$type"
@@ -208,11 +208,10 @@ total()
 for type in $cpp_types; do
 	c_total=$(total "$type" c)
 	cpp_total=$(total "$type" cpp)
-	echo "$type in C++: $cpp_total instructions, $c_total in C"
 	target "$type in C++, of C" 105 "$([ -z "$c_total" ] ||
 	    [ -z "$cpp_total" ] ||
 	    awk "BEGIN { printf \"%.1f\", 100 * $cpp_total / $c_total }")" \
-	    percent
+		    "percent ($cpp_total beside $c_total instructions)"
 done
 target "memory allocation" 0 "$(awk '{ n += $1 } END { print n }' \
     "$tmp/mallocs")" "functions of malloc entered"

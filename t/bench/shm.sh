@@ -5,6 +5,9 @@
 # usage: shm.sh PIER; BENCH_TURNS=N turns, 7 without it
 targets=7
 . "${0%/*}/pairs.sh"
+pier=$1
+has_ucx=''
+! have_ucx || has_ucx=1
 export PIER_SHM=require
 
 by_ucx()
@@ -15,47 +18,47 @@ by_ucx()
 # beside OURS THEIRS - in turns; nothing without UCX
 beside()
 {
-	! have_ucx || repeat "$1" "$2"
+	[ -z "$has_ucx" ] || repeat "$1" "$2"
 }
 
 sent() { perf lat send 8 100000 median; }
 tagged() { by_ucx tag_lat 8 200000 2; }
 beside sent tagged
-judge "8-byte send one way, of UCX tag" us "at most" 0.75
+judge "8-byte send one way, of UCX tag" "at most" 0.75 us sent tagged
 
 send_rate() { perf bw send 8 1000000 messages_per_s; }
 am_rate() { by_ucx ucp_am_bw 8 2000000 8; }
 beside send_rate am_rate
-judge "8-byte sends, of UCX am" /s "at least" 1.5
+judge "8-byte sends, of UCX am" "at least" 1.5 "a second" send_rate am_rate
 
 # UCX has the way there only; of pier it is until the write is complete.
 written() { perf lat write 8 100000 median; }
 put() { by_ucx ucp_put_lat 8 200000 2; }
 beside written put
-judge "8-byte write, of UCX put one way" us "at most" 1.15
+judge "8-byte write, of UCX put one way" "at most" 1.15 us written put
 
 read_one() { perf lat read 8 100000 median; }
 a_read() { echo 0.12; }
 repeat read_one a_read
-judge "8-byte read, of 120 ns" us "at most" 1
+judge "8-byte read, of 120 ns" "at most" 1 us read_one a_read
 
 add_one() { perf lat fetch-add 8 100000 median; }
 repeat add_one a_read
-judge "fetch-add, of 120 ns" us "at most" 1
+judge "fetch-add, of 120 ns" "at most" 1 us add_one a_read
 
 # MB, as UCX counts them, and GB.
 streamed() { perf bw send 1048576 5000 gb_per_s; }
 tag_stream()
 {
-	by_ucx tag_bw 1048576 5000 5 | awk '{ print $1 * 1.048576 / 1000 }'
+	by_ucx tag_bw 1048576 5000 6 | to_mb | to_gb
 }
 beside streamed tag_stream
-judge "1 MiB sends, of UCX tag" GB/s "at least" 1.5
+judge "1 MiB sends, of UCX tag" "at least" 1.5 GB/s streamed tag_stream
 
 write_stream() { perf bw write 1048576 5000 gb_per_s; }
 put_stream()
 {
-	by_ucx ucp_put_bw 1048576 5000 5 | awk '{ print $1 * 1.048576 / 1000 }'
+	by_ucx ucp_put_bw 1048576 5000 6 | to_mb | to_gb
 }
 beside write_stream put_stream
-judge "1 MiB writes, of UCX put" GB/s "at least" 2
+judge "1 MiB writes, of UCX put" "at least" 2 GB/s write_stream put_stream

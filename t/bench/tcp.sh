@@ -3,7 +3,7 @@
 #
 # A stream of writes between two soft devices, a stream of TCP (cubic, sockets
 # of the kernel), and both at a time, over links of bench/link between two
-# network namespaces.  Medians of BENCH_RUNS turns, 3 without it, each of 300
+# network namespaces.  Medians of BENCH_TURNS turns, 3 without it, each of 300
 # round trips, as one that finds the other at work takes that long to have its
 # share, and of BENCH_SECONDS at least, 10 without it.  The queue of a link
 # holds what it carries in a round trip, at least 50 packets.
@@ -14,7 +14,7 @@
 own_net "$@"
 link=$build/t/bench/link
 pier=$build/tools/pier
-runs=${BENCH_RUNS:-3}
+turns=${BENCH_TURNS:-3}
 met=0 missed=0
 
 # joined MBIT RTT_MS LOSS - a link between them
@@ -148,54 +148,55 @@ median()
 		END { print v[int((NR + 1) / 2)] }'
 }
 
-# measured MBIT RTT_MS LOSS - and what it was, for people
+# measured MBIT RTT_MS LOSS - $alone and $both are what it was, for people
 measured()
 {
 	: >"$tmp/turns"
 	i=0
-	while [ $i -lt "$runs" ]; do
+	while [ $i -lt "$turns" ]; do
 		i=$((i + 1))
 		turn "$@" || return 1
 	done
-	printf '%s Mbit/s, %s ms, loss %s in 10,000: writes %s, TCP %s; ' \
-		"$@" "$(median 1)" "$(median 2)"
-	printf 'at a time %s and %s' "$(median 3)" "$(median 4)"
+	alone="alone: writes $(median 1), TCP $(median 2)"
+	both="at a time: writes $(median 3), TCP $(median 4)"
 }
 
 # shares MBIT RTT_MS - each of the two at a time has at least a third
 shares()
 {
-	measured "$1" "$2" 0 || failed "$@" || return 0
-	third=$(awk "BEGIN { print $1 / 3 }")
-	judged "each at least $third" "$(median 3) >= $third &&
-		$(median 4) >= $third"
+	what="the lesser of writes and TCP, $1 Mbit/s, $2 ms"
+	measured "$1" "$2" 0 || failed || return 0
+	judged "$(printf '%s\n' "$(median 3)" "$(median 4)" | sort -g |
+		head -n 1)" "$both, $alone" \
+		"$(awk "BEGIN { printf \"%.2f\", $1 / 3 }")"
 }
 
 # loses MBIT RTT_MS LOSS - writes alone are no slower than TCP
 loses()
 {
-	measured "$@" || failed "$@" || return 0
-	judged "writes at least TCP" "$(median 1) >= $(median 2)"
+	what="writes, of which TCP is the limit, $1 Mbit/s, $2 ms, $3 of"
+	what="$what 10,000 packets lost"
+	measured "$@" || failed || return 0
+	judged "$(median 1)" "$both" "$(median 2)"
 }
 
-# failed MBIT RTT_MS... - it could not be measured
+# It could not be measured.
 failed()
 {
 	missed=$((missed + 1))
-	echo "$1 Mbit/s, $2 ms: not measured: MISSED"
+	echo "$what: not measured: MISSED"
 	return 1
 }
 
-# judged WHAT CONDITION
+# judged VALUE DETAILS LIMIT - of $what
 judged()
 {
-	if awk "BEGIN { exit !($2) }"; then
-		met=$((met + 1))
-		echo ": $1: met"
+	if awk "BEGIN { exit !($1 >= $3) }"; then
+		met=$((met + 1)) verdict=met
 	else
-		missed=$((missed + 1))
-		echo ": $1: MISSED"
+		missed=$((missed + 1)) verdict=MISSED
 	fi
+	echo "$what: $1 Mbit/s ($2), at least $3: $verdict"
 }
 
 far_host
