@@ -134,10 +134,19 @@ static void quote(FILE *to, const char *text)
 	fputc('\'', to);
 }
 
+/* Latencies that others have measured may be medians only. */
+static int has_p99(const json_t *root)
+{
+	const json_t *results = json_object_get(root, "results");
+
+	return measure_of(root) == PERF_LAT &&
+	       number_of(json_array_get(results, 0), "p99") > 0;
+}
+
 static void write_rows(FILE *to, const json_t *root)
 {
 	const json_t *results = json_object_get(root, "results");
-	int lat = measure_of(root) == PERF_LAT;
+	int lat = has_p99(root);
 	size_t i;
 
 	for (i = 0; i < json_array_size(results); i++) {
@@ -194,7 +203,7 @@ static void write_panel(const struct plot *plot, int measure)
 			4 + n++);
 		write_title(plot, i, lat ? ", median" : "");
 		separator = ", ";
-		if (!lat)
+		if (!has_p99(plot->files[i].root))
 			continue;
 		fprintf(plot->to, ", $result%d using 1:3 with lines "
 			"lc rgb '%s' lw 1 dt 2 title ", i, colour);

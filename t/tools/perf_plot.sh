@@ -43,6 +43,19 @@ one_measure_has_one_panel()
 		! grep -q "latency (us)" "$tmp/one.svg"
 }
 
+# As of another program, which has printed no more.
+medians_alone_have_one_line()
+{
+	has_gnuplot
+	printf '{ "measure": "lat", "operation": "tag", "device": "tcp",\n' \
+		>"$tmp/other" &&
+		echo '"results": [ { "size": 8, "median": 2.5 } ] }' \
+			>>"$tmp/other" || return 1
+	status 0 "$pier" perf plot "$tmp/other" -o "$tmp/other.svg" &&
+		says "$tmp/other.svg" "other: tag tcp, median" &&
+		! grep -q "99 %" "$tmp/other.svg"
+}
+
 a_picture_can_be_a_png()
 {
 	has_gnuplot
@@ -124,6 +137,7 @@ csv_of_something_else_is_named()
 
 run latency_and_bandwidth_are_drawn_with_axes
 run one_measure_has_one_panel
+run medians_alone_have_one_line
 run a_picture_can_be_a_png
 run a_host_without_gnuplot_says_what_to_install
 run a_picture_that_cannot_be_written_is_an_error
