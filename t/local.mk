@@ -324,6 +324,7 @@ dist_check_SCRIPTS += \
 	%D%/manual/jobs.sh \
 	%D%/manual/pages.sh \
 	%D%/manual/ranges.sh \
+	%D%/meta/bench.sh \
 	%D%/meta/bindings.sh \
 	%D%/meta/connections.sh \
 	%D%/meta/contributing.sh \
@@ -889,7 +890,7 @@ installed/stamp: Makefile $(bin_PROGRAMS) $(lib_LTLIBRARIES) $(DATA) \
 		{ printf '%s\n' "$$log" >&2; exit 1; }
 	$(AM_V_at)touch $@
 
-clean-local: clean-python
+clean-local: clean-python clean-local-bench
 	rm -rf installed packages.d
 
 # Those that wait longest begin first, and scripts last, which begin many

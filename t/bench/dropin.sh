@@ -11,7 +11,7 @@ pier=$1
 # perftest PROGRAM SIZE ITERATIONS COLUMN - of its row
 perftest()
 {
-	port=$((port + 1))
+	next_port
 	words="$pier run -- $1 -F -d soft_lo -x 0 -s $2 -n $3 -p $port"
 	pair "$words" "$words 127.0.0.1"
 	awk -v size="$2" -v column="$4" '$1 == size { print $column }' \

@@ -98,7 +98,7 @@ EXTRA_PROGRAMS += \
 %C%_soft_load_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/t
 %C%_soft_load_LDADD = lib/libpier-core.la
 
-# UCX's headers may come later than configure.
+# Headers of other libraries may come later than configure.
 EXTRA_PROGRAMS += %D%/ucx_put
 %C%_ucx_put_SOURCES = \
 	%D%/procs.c \
@@ -107,6 +107,28 @@ EXTRA_PROGRAMS += %D%/ucx_put
 	# end, sorted
 %C%_ucx_put_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/t
 %C%_ucx_put_LDADD = -lucp -lucs
+
+EXTRA_PROGRAMS += %D%/pair_nng
+%C%_pair_nng_SOURCES = \
+	%D%/pair_lib.h \
+	%D%/pair_load.c \
+	%D%/pair_nng.c \
+	%D%/procs.c \
+	%D%/procs.h \
+	# end, sorted
+%C%_pair_nng_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/t
+%C%_pair_nng_LDADD = -lnng
+
+EXTRA_PROGRAMS += %D%/pair_zmq
+%C%_pair_zmq_SOURCES = \
+	%D%/pair_lib.h \
+	%D%/pair_load.c \
+	%D%/pair_zmq.c \
+	%D%/procs.c \
+	%D%/procs.h \
+	# end, sorted
+%C%_pair_zmq_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/t
+%C%_pair_zmq_LDADD = -lzmq
 
 EXTRA_PROGRAMS += %D%/cm
 %C%_cm_SOURCES = \
@@ -207,23 +229,44 @@ EXTRA_PROGRAMS += %D%/sync_event
 %C%_sync_event_LDADD = lib/libpier-core.la
 
 EXTRA_DIST += \
+	%D%/all.sh \
 	%D%/cm.sh \
 	%D%/copy.sh \
 	%D%/dropin.sh \
 	%D%/net_plot.sh \
 	%D%/overhead.sh \
 	%D%/pairs.sh \
+	%D%/peers.sh \
 	%D%/python.py \
 	%D%/shm.sh \
 	%D%/soft.sh \
+	%D%/tables.awk \
+	%D%/tables.sh \
 	%D%/tcp.sh \
 	%D%/vm.sh \
 	# end, sorted
 
-# They are built with the tests, so that they compile: all but what needs UCX.
-bench-programs: $(filter-out %D%/ucx_put,$(filter %D%/%,$(EXTRA_PROGRAMS)))
+# What is built of other libraries' headers.
+BENCH_PEERS = \
+	%D%/pair_nng \
+	%D%/pair_zmq \
+	%D%/ucx_put \
+	# end, sorted
+
+# They are built with the tests, so that they compile: all but those.
+bench-programs: $(filter-out $(BENCH_PEERS),$(filter %D%/%,$(EXTRA_PROGRAMS)))
 
 tests: bench-programs
+
+# All benchmarks, and the tables and pictures of docs/benchmarks.md.  BENCH_LIST
+# is what to run, BENCH_TURNS how often.
+BENCHES = cm comch copy dma dropin graph net overhead peers recorder shm soft \
+	sync-event tcp vm
+BENCH_LIST = $(BENCHES)
+BENCH_PAGE = $(srcdir)/docs/benchmarks.md
+bench: all bench-programs
+	MAKE="$(MAKE)" $(SHELL) $(srcdir)/%D%/all.sh $(srcdir) $(BENCH_PAGE) \
+	    $(BENCH_LIST)
 
 bench-overhead: %D%/overhead %D%/overhead_doca $(overhead_cpp)
 	$(LIBTOOL) --mode=execute $(SHELL) $(srcdir)/%D%/overhead.sh \
@@ -264,13 +307,23 @@ NET_SEEDS = 20
 bench-net: %D%/net
 	%D%/net -s $(NET_SEEDS) $(NET_SCENES)
 
-CLEANFILES += bench-net.txt
+CLEANFILES += bench-net.txt bench-sizes.svg
+
+clean-local-bench:
+	rm -rf bench-results bench-vm
 
 # The picture of docs/benchmarks.md.
 bench-net-plot: %D%/net
 	%D%/net -s $(NET_SEEDS) >bench-net.txt || :
 	$(SHELL) $(srcdir)/%D%/net_plot.sh $(srcdir)/docs/bench-net.svg \
 	    <bench-net.txt
+
+# The soft device beside other libraries, by size of message.
+bench-peers: all
+	@! test -e /usr/include/nng/nng.h || $(MAKE) -s %D%/pair_nng
+	@! $(PKG_CONFIG) --exists libzmq || $(MAKE) -s %D%/pair_zmq
+	$(SHELL) $(srcdir)/%D%/peers.sh $(abs_builddir)/tools/pier %D% \
+	    bench-sizes.svg
 
 # The flight recorder, beside without it.
 bench-recorder: %D%/recorder
@@ -316,7 +369,7 @@ stress: %D%/stress t/soft/history.t
 	$(LIBTOOL) --mode=execute %D%/stress $(STRESS_SECONDS)
 	t/soft/history.t -n $(STRESS_SEEDS)
 
-.PHONY: bench-cm bench-comch bench-copy bench-dma bench-dropin bench-graph \
-	bench-net bench-net-plot bench-overhead bench-programs \
-	bench-recorder bench-shm \
-	bench-soft bench-sync-event bench-tcp bench-vm stress
+.PHONY: bench bench-cm bench-comch bench-copy bench-dma bench-dropin \
+	bench-graph bench-net bench-net-plot bench-overhead bench-peers \
+	bench-programs bench-recorder bench-shm bench-soft bench-sync-event \
+	bench-tcp bench-vm clean-local-bench stress

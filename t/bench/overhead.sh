@@ -108,7 +108,7 @@ target()
 	if [ -n "$3" ] && awk "BEGIN { exit !($3 <= $2) }"; then
 		met=$((met + 1)) verdict=met
 	fi
-	echo "$1: ${3:-not measured} ${4:-instructions}, at most $2: $verdict"
+	echo "$1: ${3:-not measured}${4:+ $4}, at most $2: $verdict"
 }
 
 # both TYPE SINGLE BATCHED: measure, and judge by these two limits
@@ -176,7 +176,7 @@ events()
 	target "$1 for DOCA, more than pier's own; one event a call" 40 \
 	    "$(more "$pier_events" "$doca_events")"
 	echo "$1 for DOCA, more than pier's own; one event, of a batch:" \
-	    "$(more "$(ours "$1" 3)" "$doca_events") instructions: no aim"
+	    "$(more "$(ours "$1" 3)" "$doca_events"): no aim"
 }
 
 anew()

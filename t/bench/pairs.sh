@@ -20,9 +20,10 @@ if [ -z "${BENCH_UNSHARED:-}" ]; then
 	fi
 	echo "# no network namespace to be had: others may disturb this"
 fi
-met=0 judged=0 port=18500 in_a='' in_b='' ip_b=127.0.0.1 holders=''
+met=0 judged=0 in_a='' in_b='' ip_b=127.0.0.1 holders=''
 tmp=$(mktemp -d) || exit
 rows=$tmp/rows
+echo 18500 >"$tmp/port"
 
 finish()
 {
@@ -79,6 +80,13 @@ hold_namespace()
 	rm "$tmp/ready"
 }
 
+# In a file: most that take one run in a subshell.
+next_port()
+{
+	port=$(($(cat "$tmp/port") + 1))
+	echo $port >"$tmp/port"
+}
+
 listens()
 {
 	$in_b ss -Htln "sport = :$port" | grep -q .
@@ -106,7 +114,7 @@ pair()
 # perf_json WORD... - the client tries until there is a server
 perf_json()
 {
-	port=$((port + 1))
+	next_port
 	# shellcheck disable=SC2086 # words
 	timeout 60 $on_b "$pier" perf -d soft_lo --listen \
 	    "$1" "$2" $port >"$tmp/server" 2>&1 &
@@ -129,7 +137,8 @@ perf()
 # the words begin
 ucx()
 {
-	port=$((port + 1)) test=$1 size=$2 count=$3 column=$4
+	next_port
+	test=$1 size=$2 count=$3 column=$4
 	shift 4
 	words="$* ucx_perftest -t $test -s $size -n $count"
 	words="$words -w $((count / 10)) -f -p $port"

@@ -13,6 +13,7 @@
  *
  *	BENCH_NS_A, BENCH_NS_B	files of namespaces, with commas between
  *	BENCH_IP_A, BENCH_IP_B	IPv4 addresses there, 127.0.0.1 without
+ *	BENCH_FREE		if it is there, on whichever cores
  *
  * What goes wrong ends the process with an error message.
  */

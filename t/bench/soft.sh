@@ -87,7 +87,7 @@ ucx_stream()
 
 libfabric()
 {
-	port=$((port + 1))
+	next_port
 	words="fi_pingpong -p tcp -e msg -S 8 -I $count"
 	pair "$words -B $port" "$words -P $port $ip_b"
 	awk '$1 == 8 { print $(NF - 1) }' "$tmp/out"

@@ -5,7 +5,7 @@
 # of the kernel), and both at a time, over links of bench/link between two
 # network namespaces.  Medians of BENCH_TURNS turns, 3 without it, each of 300
 # round trips, as one that finds the other at work takes that long to have its
-# share, and of BENCH_SECONDS at least, 10 without it.  The queue of a link
+# share, and of BENCH_SECONDS at least, 5 without it.  The queue of a link
 # holds what it carries in a round trip, at least 50 packets.
 # usage: tcp.sh, in the build tree
 . "${0%/*}/../lib/tap.sh"
@@ -129,7 +129,7 @@ tcp()
 turn()
 {
 	: >"$tmp/turn"
-	seconds=${BENCH_SECONDS:-10}
+	seconds=${BENCH_SECONDS:-5}
 	[ $(($2 * 300)) -le $((seconds * 1000)) ] ||
 		seconds=$(($2 * 300 / 1000))
 	for what in writes "tcp sleep $seconds" "tcp writes"; do

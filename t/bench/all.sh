@@ -1,0 +1,125 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Run benchmarks in the build tree, one after the other, and write what they
+# print into docs/benchmarks.md.  Peers that are not there are installed by
+# quickstart, or left out.  Their output is in bench-results/.
+# usage: all.sh SOURCES PAGE NAME...
+set -u
+PATH=$PATH:/usr/sbin:/sbin
+sources=$1 page=$2
+shift 2
+results=bench-results
+make=${MAKE:-make}
+begun=$(date +%s)
+failed=''
+mkdir -p $results || exit
+
+# with NAME COMMAND... - "NAME, VERSION", if it is there
+with()
+{
+	name=$1
+	shift
+	version=$("$@" 2>/dev/null | grep -o '[0-9][0-9.]*[0-9]' | head -n 1)
+	[ -z "$version" ] || echo "$name $version"
+}
+
+peers()
+{
+	with UCX ucx_info -v
+	with libfabric fi_info --version
+	with ZeroMQ pkg-config --modversion libzmq
+	with NNG sed -n '/NNG_.*_VERSION [0-9]/s/.* //p' \
+	    /usr/include/nng/nng.h | awk '{ print $1 ".x" }'
+	with iperf3 iperf3 --version
+	with rsync rsync --version
+	with perftest dpkg-query -W -f '${Version}' perftest
+	with gnuplot gnuplot --version
+}
+
+load()
+{
+	cut -d ' ' -f 1 /proc/loadavg
+}
+
+# What it was measured on; the load before, which a quiet machine has not.
+machine()
+{
+	echo "Measured on $(LC_ALL=C date -u '+%-d %B %Y') with" \
+	    "\`make -C build bench${BENCH_TURNS:+ BENCH_TURNS=$BENCH_TURNS}\`:"
+	echo
+	echo "| | |"
+	echo "|---|---|"
+	echo "| processor |" "$(sed -n 's/^model name.*: //p' /proc/cpuinfo |
+	    head -n 1), $(nproc) cores |"
+	echo "| virtual | $(grep -q '^flags.* hypervisor' /proc/cpuinfo &&
+	    echo yes || echo no) |"
+	echo "| system | $(. /etc/os-release; echo "$PRETTY_NAME")," \
+	    "Linux $(uname -r) |"
+	echo "| compiler | $(cc --version | head -n 1) |"
+	echo "| beside | $(peers | paste -sd , | sed 's/,/, /g') |"
+	echo "| load before | $before |"
+	echo "| seconds | $(($(date +%s) - begun)) |"
+}
+
+# run NAME - what it prints; it has no result if it does not come to its end
+run()
+{
+	begin=$(date +%s)
+	file=$results/$1.txt
+	rm -f "$file"
+	timeout -k 10 "${BENCH_LIMIT:-900}" $make --no-print-directory -s \
+	    "bench-$1" >$results/part 2>$results/"$1".log </dev/null
+	seconds=$(($(date +%s) - begin))
+	cat $results/part
+	if grep -q '^targets: ' $results/part; then
+		{
+			echo "## command: make -C build bench-$1"
+			echo "## seconds: $seconds"
+			grep -v '^make\[' $results/part
+		} >"$file"
+	else
+		tail -n 3 "$results/$1.log"
+		failed="$failed $1"
+	fi
+	rm -f $results/part
+}
+
+# pictures NAME... - beside the page, of the benchmarks that have one
+pictures()
+{
+	folder=$(dirname "$page")
+	for name; do
+		case $name in
+		peers)
+			[ ! -f bench-sizes.svg ] ||
+			    cp bench-sizes.svg "$folder/bench-sizes.svg" ;;
+		net)
+			! command -v gnuplot >/dev/null ||
+			    sh "$sources/t/bench/net_plot.sh" \
+				"$folder/bench-net.svg" <$results/net.txt ;;
+		esac
+	done
+}
+
+(cd "$sources" && ./quickstart peers) ||
+    echo "# some peers are left out: those that need root to be installed"
+before=$(load)
+for name; do
+	echo "== bench-$name"
+	run "$name"
+done
+machine >$results/machine.txt
+echo "== all"
+sh "$sources/t/bench/tables.sh" $results "$page" ||
+    failed="$failed tables"
+pictures "$@"
+grep -h ': MISSED$' $results/*.txt
+echo "# $(($(date +%s) - begun)) s; $page has the tables"
+for name in $failed; do
+	echo "# without a result: $name"
+done
+awk '/^targets: / { met += $2; missed += $4 }
+	END { printf "targets: %d met, %d missed\n", met, missed }' \
+    $results/*.txt
+[ -z "$failed" ]
