@@ -5,11 +5,12 @@
 # NNG and iperf3 over TCP on loopback, with a picture.  ZeroMQ, NNG and iperf3
 # have threads of their own: each turn has them on a core each side, and on
 # whichever cores, and the better figure counts.
-# usage: peers.sh PIER DIRECTORY-OF-PROGRAMS PICTURE; BENCH_TURNS=N turns
+# usage: peers.sh PIER DIRECTORY-OF-PROGRAMS PICTURE; BENCH_TURNS=N turns, 3
+# without it; BENCH_SIZES="N..." bytes
 targets=0 turns=3
 . "${0%/*}/pairs.sh"
 pier=$1 bin=$2 picture=$3
-sizes="8 64 512 4096 32768 262144 1048576"
+sizes=${BENCH_SIZES:-8 64 512 4096 32768 262144 1048576}
 on_each_a=$on_a on_each_b=$on_b
 
 # How many messages of a size there are, of a ping-pong and of a stream.
@@ -31,10 +32,14 @@ of_sizes()
 	    awk '$1 == "size" { size = $2; next } { print size, $2 }'
 }
 
-# take_sizes MEASURE OPERATION KEY NAME - of pier
+# take_sizes MEASURE OPERATION KEY NAME - of pier.  What fails is printed, and
+# tried again: on a machine under load a connection may fail at its begin.
 take_sizes()
 {
-	perf_json "$1" "$2" --sizes "$(echo $sizes | tr ' ' ,)"
+	for _ in 1 2 3; do
+		perf_json "$1" "$2" --sizes "$(echo $sizes | tr ' ' ,)"
+		[ -z "$(of_sizes "$3")" ] || break
+	done
 	of_sizes "$3" | awk -v turn="$turn" -v name="$1.$4" '
 		{ print turn, name "." $1, $2 }' >>"$rows"
 }
