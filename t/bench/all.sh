@@ -24,13 +24,18 @@ with()
 	[ -z "$version" ] || echo "$name $version"
 }
 
+nng_version()
+{
+	sed -n 's/^#define NNG_[A-Z]*_VERSION \([0-9]*\).*/\1/p' \
+	    /usr/include/nng/nng.h | paste -sd .
+}
+
 peers()
 {
 	with UCX ucx_info -v
 	with libfabric fi_info --version
 	with ZeroMQ pkg-config --modversion libzmq
-	with NNG sed -n '/NNG_.*_VERSION [0-9]/s/.* //p' \
-	    /usr/include/nng/nng.h | awk '{ print $1 ".x" }'
+	with NNG nng_version
 	with iperf3 iperf3 --version
 	with rsync rsync --version
 	with perftest dpkg-query -W -f '${Version}' perftest
