@@ -101,6 +101,7 @@ pictures()
 			    cp bench-sizes.svg "$folder/bench-sizes.svg" ;;
 		net)
 			! command -v gnuplot >/dev/null ||
+			    [ ! -f $results/net.txt ] ||
 			    sh "$sources/t/bench/net_plot.sh" \
 				"$folder/bench-net.svg" <$results/net.txt ;;
 		esac
@@ -116,9 +117,9 @@ for name; do
 done
 machine >$results/machine.txt
 echo "== all"
+pictures "$@"
 sh "$sources/t/bench/tables.sh" $results "$page" ||
     failed="$failed tables"
-pictures "$@"
 grep -h ': MISSED$' $results/*.txt
 echo "# $(($(date +%s) - begun)) s; $page has the tables"
 for name in $failed; do

@@ -178,12 +178,12 @@ draw()
 
 lat_peers='' bw_peers=''
 ! have_ucx || lat_peers=ucx bw_peers=ucx
-! have fi_pingpong "libfabric-bin (Fedora: libfabric)" ||
-    lat_peers="$lat_peers libfabric"
 ! have "$bin/pair_zmq" "libzmq3-dev (Fedora: zeromq-devel)" ||
     lat_peers="$lat_peers zeromq" bw_peers="$bw_peers zeromq"
 ! have "$bin/pair_nng" "libnng-dev (Fedora: nng-devel)" ||
     lat_peers="$lat_peers nng" bw_peers="$bw_peers nng"
+! have fi_pingpong "libfabric-bin (Fedora: libfabric)" ||
+    lat_peers="$lat_peers libfabric"
 ! have iperf3 iperf3 || bw_peers="$bw_peers iperf3"
 in_turns "$turns" a_turn
 judge_all

@@ -76,6 +76,15 @@ put_sums()
 	put limits
 }
 
+# The picture of bench-peers, if it was drawn.
+add_picture()
+{
+	[ ! -f "$(dirname "$page")/bench-sizes.svg" ] || {
+		printf '\n![Latency and bandwidth against size, beside other '
+		echo 'libraries](bench-sizes.svg)'
+	}
+}
+
 cp "$page" "$tmp/page" || exit
 set --
 for file in "$results"/*.txt; do
@@ -85,6 +94,7 @@ for file in "$results"/*.txt; do
 		cp "$file" "$tmp/block" && put machine
 	else
 		table table "$file" >"$tmp/block" || exit
+		[ "$name" != peers ] || add_picture >>"$tmp/block"
 		put "$name"
 		set -- "$@" "$file"
 	fi

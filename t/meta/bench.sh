@@ -97,6 +97,18 @@ what_is_not_between_the_lines_stays()
 		cmp "$tmp/once" "$tmp/page.md"
 }
 
+a_picture_that_was_drawn_is_shown()
+{
+	new_page
+	recorded
+	printf '<!-- bench peers -->\n<!-- end of peers -->\n' \
+		>>"$tmp/page.md"
+	mv "$tmp/results/soft.txt" "$tmp/results/peers.txt"
+	tables && ! grep -q bench-sizes.svg "$tmp/page.md" || return 1
+	: >"$tmp/bench-sizes.svg"
+	tables && grep -q '^!.*(bench-sizes.svg)$' "$tmp/page.md"
+}
+
 # damaged SED-COMMAND TEXT... - what is made so is named, and nothing written
 damaged()
 {
@@ -174,6 +186,7 @@ every_benchmark_has_its_place_in_the_docs()
 run tables_are_made_of_recorded_results
 run met_lost_and_limits_are_listed
 run what_is_not_between_the_lines_stays
+run a_picture_that_was_drawn_is_shown
 run damaged_results_are_named_and_not_taken
 run a_page_without_a_place_is_named
 none every_benchmark_is_in_make_bench
