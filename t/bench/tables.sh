@@ -3,7 +3,7 @@
 #
 # Write what the benchmarks have printed into docs/benchmarks.md, between
 # <!-- bench NAME --> and <!-- end of NAME -->.  DIRECTORY has a NAME.txt of
-# each, and machine.txt.  What is damaged is named, and nothing is written.
+# each, and machine.txt.  What is damaged is named, and not written.
 # usage: tables.sh DIRECTORY PAGE
 set -u
 here=${0%/*}
@@ -86,6 +86,7 @@ add_picture()
 }
 
 cp "$page" "$tmp/page" || exit
+damaged=''
 set --
 for file in "$results"/*.txt; do
 	name=${file##*/} name=${name%.txt}
@@ -93,7 +94,10 @@ for file in "$results"/*.txt; do
 	if [ "$name" = machine ]; then
 		cp "$file" "$tmp/block" && put machine
 	else
-		table table "$file" >"$tmp/block" || exit
+		table table "$file" >"$tmp/block" || {
+			damaged=1
+			continue
+		}
 		[ "$name" != peers ] || add_picture >>"$tmp/block"
 		put "$name"
 		set -- "$@" "$file"
@@ -105,3 +109,4 @@ done
 }
 put_sums "$@"
 cat "$tmp/page" >"$page"
+[ -z "$damaged" ]

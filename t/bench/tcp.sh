@@ -164,7 +164,7 @@ measured()
 # shares MBIT RTT_MS - each of the two at a time has at least a third
 shares()
 {
-	what="the lesser of writes and TCP, $1 Mbit/s, $2 ms"
+	title="the lesser of writes and TCP, $1 Mbit/s, $2 ms"
 	measured "$1" "$2" 0 || failed || return 0
 	judged "$(printf '%s\n' "$(median 3)" "$(median 4)" | sort -g |
 		head -n 1)" "$both, $alone" \
@@ -174,8 +174,8 @@ shares()
 # loses MBIT RTT_MS LOSS - writes alone are no slower than TCP
 loses()
 {
-	what="writes, of which TCP is the limit, $1 Mbit/s, $2 ms, $3 of"
-	what="$what 10,000 packets lost"
+	title="writes, of which TCP is the limit, $1 Mbit/s, $2 ms, $3 of"
+	title="$title 10,000 packets lost"
 	measured "$@" || failed || return 0
 	judged "$(median 1)" "$both" "$(median 2)"
 }
@@ -184,11 +184,11 @@ loses()
 failed()
 {
 	missed=$((missed + 1))
-	echo "$what: not measured: MISSED"
+	echo "$title: not measured: MISSED"
 	return 1
 }
 
-# judged VALUE DETAILS LIMIT - of $what
+# judged VALUE DETAILS LIMIT - of $title
 judged()
 {
 	if awk "BEGIN { exit !($1 >= $3) }"; then
@@ -196,7 +196,7 @@ judged()
 	else
 		missed=$((missed + 1)) verdict=MISSED
 	fi
-	echo "$what: $1 Mbit/s ($2), at least $3: $verdict"
+	echo "$title: $1 Mbit/s ($2), at least $3: $verdict"
 }
 
 far_host
