@@ -105,7 +105,10 @@ noinst_LTLIBRARIES += %D%/libpier-soft.la
 	%D%/fabric/soft/rc/mapped.c \
 	%D%/fabric/soft/rc/mr.c \
 	%D%/fabric/soft/rc/mr.h \
+	%D%/fabric/soft/rc/mr_replace.c \
 	%D%/fabric/soft/rc/note.c \
+	%D%/fabric/soft/rc/post_direct.c \
+	%D%/fabric/soft/rc/post_direct.h \
 	%D%/fabric/soft/rc/post_send.c \
 	%D%/fabric/soft/rc/probe.c \
 	%D%/fabric/soft/rc/qp.c \
@@ -131,6 +134,11 @@ noinst_LTLIBRARIES += %D%/libpier-soft.la
 	%D%/fabric/soft/rc/wqe.c \
 	%D%/fabric/soft/shm/attach.c \
 	%D%/fabric/soft/shm/attach.h \
+	%D%/fabric/soft/shm/direct.h \
+	%D%/fabric/soft/shm/fds.c \
+	%D%/fabric/soft/shm/fds.h \
+	%D%/fabric/soft/shm/grant.c \
+	%D%/fabric/soft/shm/import.c \
 	%D%/fabric/soft/shm/link.c \
 	%D%/fabric/soft/shm/link.h \
 	%D%/fabric/soft/shm/mode.c \

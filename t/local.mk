@@ -279,6 +279,7 @@ check_PROGRAMS += \
 	%D%/soft/selective.t \
 	%D%/soft/selective_read.t \
 	%D%/soft/shm.t \
+	%D%/soft/shm_direct.t \
 	%D%/soft/shm_faults.t \
 	%D%/soft/shm_hostile.t \
 	%D%/soft/shm_killed.t \

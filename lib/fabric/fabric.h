@@ -254,13 +254,16 @@ struct pier__fabric_dev {
 		   int access, struct pier__mr **ret);
 
 	/*
-	 * Register @len bytes of the dma-buf @fd from @offset on, which get
-	 * the addresses from @iova on.  @fd is not used after the call.
-	 * -EOPNOTSUPP: limits.dmabuf is false.
+	 * Register @len bytes of the dma-buf @fd, from @offset on, at @iova.
+	 * @fd is not used later.  -EOPNOTSUPP: limits.dmabuf is false.
 	 */
 	int (*reg_dmabuf)(struct pier__fdev *fdev, int fd, uint64_t offset,
 			  size_t len, uint64_t iova, int access,
 			  struct pier__mr **ret);
+
+	/* May be NULL.  Processes of the host map the memfd @fd of @mr. */
+	bool (*maps)(const struct pier__fdev *fdev);
+	void (*share)(struct pier__mr *mr, int fd);
 
 	/* On return peers have no access, and nothing reads the range. */
 	void (*dereg)(struct pier__mr *mr);

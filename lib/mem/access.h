@@ -23,4 +23,11 @@ static inline bool pier__access_writes(uint32_t access)
 			 PIER_REMOTE_ATOMIC | PIER_PEER_WRITE);
 }
 
+/* May other processes? */
+static inline bool pier__access_is_written(uint32_t access)
+{
+	return access & (PIER_REMOTE_WRITE | PIER_REMOTE_ATOMIC |
+			 PIER_PEER_WRITE);
+}
+
 #endif

@@ -111,10 +111,22 @@ static int verbs_access(uint32_t access)
 	return flags;
 }
 
+/* Can processes of this host map what is registered on one of its devices? */
+static bool is_mapped(const struct pier_mmap *mmap)
+{
+	for (uint32_t i = 0; i < mmap->key_count; i++) {
+		const struct pier_dev *dev = mmap->keys[i].dev;
+
+		if (dev->fabric->dev->maps && dev->fabric->dev->maps(dev->fdev))
+			return true;
+	}
+	return false;
+}
+
 /* Allocate it at the first start; *@ret: did this one? */
 static int own_memory(struct pier_mmap *mmap, bool *ret)
 {
-	int err = pier__own_alloc(&mmap->cfg, &mmap->own);
+	int err = pier__own_alloc(&mmap->cfg, is_mapped(mmap), &mmap->own);
 
 	if (err)
 		return err;
@@ -170,6 +182,8 @@ static int register_on(struct pier__mmap_key *key, struct pier_mmap *mmap)
 	err = reg(key, &mmap->cfg);
 	if (err)
 		return err;
+	if (mmap->own.mapped && key->dev->fabric->dev->share)
+		key->dev->fabric->dev->share(key->mr, mmap->own.fd);
 	key->lkey = key->mr->lkey;
 	key->rkey = key->mr->rkey;
 	return 0;

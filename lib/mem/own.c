@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "core/fail.h"
+#include "mem/access.h"
 #include "mem/own.h"
 
 #define NODES_MAX 1024		/* the most of any kernel */
@@ -93,15 +94,17 @@ static int map_huge(size_t len, struct pier__own *ret)
 	return err;
 }
 
-static int map_pages(const struct pier_mmap_config *cfg, struct pier__own *ret)
+static int map_pages(const struct pier_mmap_config *cfg, bool mapped,
+		     struct pier__own *ret)
 {
+	bool shared = cfg->flags & PIER_MMAP_SHARED;
 	int err = -ENOMEM;
 
 	if (cfg->flags & PIER_MMAP_HUGE)
 		err = map_huge(cfg->len, ret);
-	if (err && cfg->flags & PIER_MMAP_SHARED)
+	if (err && (shared || mapped))
 		err = map_memfd(cfg->len, 0, ret);
-	else if (err)
+	if (err && !shared)
 		err = map_anonymous(cfg->len, ret);
 	if (err)
 		return pier__fail(err, "mmap: no %zu bytes of memory: %s",
@@ -147,19 +150,37 @@ static int bind_to(const struct pier__own *own, uint32_t node)
 			  "node %u: mbind: %s", node, pier_strerror(err));
 }
 
-/* Only a memfd that was asked for is open to others. */
-static void hide(const struct pier_mmap_config *cfg, struct pier__own *own)
+/*
+ * Which peers of this host write is up to its access.  What the program gives
+ * to others it may give to be written: then peers are not given it.
+ */
+static bool is_sealed(const struct pier_mmap_config *cfg,
+		      const struct pier__own *own)
 {
-	if (own->fd < 0 || cfg->flags & PIER_MMAP_SHARED)
+	if (pier__access_is_written(cfg->access))
+		return true;
+	return !(cfg->flags & PIER_MMAP_SHARED) &&
+	       !fcntl(own->fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE);
+}
+
+/* Only a memfd that was asked for is open to others. */
+static void hide(const struct pier_mmap_config *cfg, bool mapped,
+		 struct pier__own *own)
+{
+	if (own->fd < 0)
+		return;
+	own->mapped = mapped && is_sealed(cfg, own);
+	if (own->mapped || cfg->flags & PIER_MMAP_SHARED)
 		return;
 	close(own->fd);
 	own->fd = -1;
 }
 
-int pier__own_alloc(const struct pier_mmap_config *cfg, struct pier__own *ret)
+int pier__own_alloc(const struct pier_mmap_config *cfg, bool mapped,
+		    struct pier__own *ret)
 {
 	struct pier__own own = { .fd = -1 };
-	int err = map_pages(cfg, &own);
+	int err = map_pages(cfg, mapped, &own);
 
 	if (err)
 		return err;
@@ -169,7 +190,7 @@ int pier__own_alloc(const struct pier_mmap_config *cfg, struct pier__own *ret)
 		pier__own_free(&own);
 		return err;
 	}
-	hide(cfg, &own);
+	hide(cfg, mapped, &own);
 	*ret = own;
 	return 0;
 }

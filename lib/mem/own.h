@@ -2,6 +2,7 @@
 #ifndef PIER_MEM_OWN_H
 #define PIER_MEM_OWN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include <pier/mmap.h>
@@ -12,13 +13,17 @@ struct pier__own {
 	size_t len;		/* bytes, rounded up to pages; 0: no memory */
 	size_t page_size;	/* bytes */
 	int fd;			/* its memfd; -1: it is this process's only */
+	bool mapped;		/* peers of this host may be given the memfd */
 };
 
 /*
- * Allocate the zeroed memory that @cfg describes.  Errors: -ENOMEM; -ERANGE,
- * no such NUMA node; those of memfd_create(2), ftruncate(2), mbind(2).
+ * Allocate the zeroed memory that @cfg describes; @mapped: as a memfd, if one
+ * can be had, which lets no other process write what its access does not.
+ * Errors: -ENOMEM; -ERANGE, no such NUMA node; those of memfd_create(2),
+ * ftruncate(2), mbind(2).
  */
-int pier__own_alloc(const struct pier_mmap_config *cfg, struct pier__own *ret);
+int pier__own_alloc(const struct pier_mmap_config *cfg, bool mapped,
+		    struct pier__own *ret);
 void pier__own_free(struct pier__own *own);
 
 #endif

@@ -186,6 +186,23 @@ void peer_done(struct pier_task *task, void *arg)
 	*(int *)arg = pier_task_status(task);
 }
 
+bool peer_own_memory;
+
+/* Allocated by pier, it is what peers of this host access directly. */
+static bool open_memory(struct peer *peer)
+{
+	const char *shm = getenv("PIER_SHM");
+
+	peer->own_mem = peer_own_memory || (shm && !strcmp(shm, "require"));
+	peer->mem = peer->own_mem ? NULL : calloc(1, peer->len);
+	if (!OK(peer->own_mem || peer->mem) ||
+	    !IS(pier_mmap_map(peer->dev, peer->mem, peer->len, PEER_ACCESS,
+			      &peer->mmap), 0))
+		return false;
+	peer->mem = pier_mmap_addr(peer->mmap);
+	return true;
+}
+
 bool peer_create(struct peer *peer, struct pier_dev *dev, struct pier_pe *pe,
 		 const struct pier_rdma_config *cfg, size_t len)
 {
@@ -199,10 +216,7 @@ bool peer_create(struct peer *peer, struct pier_dev *dev, struct pier_pe *pe,
 		peer->own_pe = true;
 	}
 	engine_add(peer->pe);
-	peer->mem = calloc(1, len);
-	return OK(peer->mem) &&
-	       IS(pier_mmap_map(dev, peer->mem, len, PEER_ACCESS,
-				&peer->mmap), 0) &&
+	return open_memory(peer) &&
 	       IS(pier_buf_inventory_create(PEER_BUFS, &peer->inv), 0) &&
 	       IS(pier_rdma_create(dev, &peer->rdma), 0) &&
 	       (!cfg || IS(pier_rdma_configure(peer->rdma, cfg), 0));
@@ -231,7 +245,8 @@ void peer_close(struct peer *peer)
 		engine_drop(peer->pe);
 	if (peer->own_pe)
 		pier_pe_destroy(peer->pe);
-	free(peer->mem);
+	if (!peer->own_mem)
+		free(peer->mem);
 	memset(peer, 0, sizeof(*peer));
 }
 

@@ -31,12 +31,16 @@ struct peer {
 	struct pier_conn *conn;		/* the one to the other peer */
 	const void *desc;		/* conn's */
 	size_t desc_len;
-	uint8_t *mem;			/* owned */
+	uint8_t *mem;			/* owned, unless it is: */
+	bool own_mem;			/* of pier's own */
 	size_t len;
 	struct pier_mmap *mmap;		/* of mem */
 	struct pier_mmap *remote;	/* of the other's mem */
 	struct pier_buf_inventory *inv;
 };
+
+/* Have pier allocate their memory, as with PIER_SHM=require. */
+extern bool peer_own_memory;
 
 /*
  * Make @peer with @len bytes of memory, all rights granted, and start it on

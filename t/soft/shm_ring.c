@@ -143,7 +143,7 @@ static void heads_that_break_the_rules_are_refused(void)
 	IS(taken(last, SOFT_RECORD_PACKET, SOFT_RING_FIRST), 1);
 	IS(taken(last, SOFT_RECORD_PACKET, SOFT_RING_FIRST + 1), -EPROTO);
 	IS(taken(0, 0, 8), -EPROTO);
-	IS(taken(0, SOFT_RECORD_HELLO + 1, 8), -EPROTO);
+	IS(taken(0, SOFT_RECORD_END, 8), -EPROTO);
 	IS(taken(0, 0xff, 8), -EPROTO);
 	IS(taken(0, SOFT_RECORD_SKIP, 8), -EPROTO);
 	IS(taken(0, SOFT_RECORD_SKIP, 0), 0);

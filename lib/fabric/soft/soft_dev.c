@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The soft device: list, open, events, memory regions. */
 #include <errno.h>
+#include <fcntl.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -273,6 +274,7 @@ int pier__soft_reg_in(struct pier__fdev *fdev, const void *pd, void *addr,
 		      size_t len, uint64_t iova, int access,
 		      struct pier__mr **ret)
 {
+	static _Atomic uint64_t last_id;
 	struct soft_mr *mr;
 	int err;
 
@@ -293,6 +295,8 @@ int pier__soft_reg_in(struct pier__fdev *fdev, const void *pd, void *addr,
 	mr->shift = (uintptr_t)addr - (uintptr_t)iova;
 	mr->len = len;
 	mr->access = access;
+	mr->id = atomic_fetch_add(&last_id, 1) + 1;
+	atomic_init(&mr->memfd, -1);
 	err = pier__soft_mr_add(soft_of(fdev)->keys, mr);
 	if (err) {
 		free(mr);
@@ -322,6 +326,15 @@ static int soft_reg_dmabuf(struct pier__fdev *fdev, int fd, uint64_t offset,
 	return pier__fail(-EOPNOTSUPP, "%s cannot register the dma-buf %d: on "
 			  "a soft device the CPU moves the bytes, and it has "
 			  "no address of them", fdev->port.name, fd);
+}
+
+/* One that was replaced has no memory of ours any more: mr_replace.c. */
+static void soft_share(struct pier__mr *mr, int fd)
+{
+	int seals = fcntl(fd, F_GET_SEALS);
+
+	if (seals >= 0 && !(seals & F_SEAL_SEAL))
+		atomic_store(&((struct soft_mr *)mr)->memfd, fd);
 }
 
 static void soft_dereg(struct pier__mr *mr)
@@ -356,6 +369,8 @@ const struct pier__fabric_dev pier__soft_dev = {
 	.event = soft_event,
 	.reg = soft_reg,
 	.reg_dmabuf = soft_reg_dmabuf,
+	.maps = pier__soft_fdev_maps,
+	.share = soft_share,
 	.dereg = soft_dereg,
 	.pd = soft_pd,
 	.counters = pier__soft_counters,

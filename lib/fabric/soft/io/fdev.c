@@ -5,6 +5,15 @@
 
 #include "core/fail.h"
 #include "fabric/soft/io/fdev.h"
+#include "fabric/soft/shm/mode.h"
+
+bool pier__soft_fdev_maps(const struct pier__fdev *fdev)
+{
+	enum pier_shm mode;
+
+	(void)fdev;
+	return !pier__soft_shm_mode(0, &mode) && mode != PIER_SHM_OFF;
+}
 
 int pier__soft_gid(struct pier__fdev *fdev, unsigned int index,
 		   struct soft_addr *ret)

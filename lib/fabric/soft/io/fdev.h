@@ -19,6 +19,9 @@ struct soft_fdev {
 	bool changed;			/* the port may differ from it */
 };
 
+/* Does PIER_SHM have processes of this host map memory?  As the fabric's. */
+bool pier__soft_fdev_maps(const struct pier__fdev *fdev);
+
 /* The address of GID @index of @fdev.  Errors: -EINVAL, there is none. */
 int pier__soft_gid(struct pier__fdev *fdev, unsigned int index,
 		   struct soft_addr *ret);

@@ -214,6 +214,8 @@ void pier__soft_mr_remove(struct soft_mr_table *table, struct soft_mr *mr)
 		user = pier__container_of(pos, struct soft_mr_user, link);
 		atomic_fetch_add(&user->waiters, 1);
 		pthread_mutex_lock(user->lock);
+		if (user->revoke)
+			user->revoke(user->arg, mr);
 		pthread_mutex_unlock(user->lock);
 		atomic_fetch_sub(&user->waiters, 1);
 	}

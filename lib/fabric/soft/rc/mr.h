@@ -26,6 +26,9 @@ struct soft_mr {
 	uint32_t qpn;		/* of a window: the only QP, or SOFT_ANY_QP; */
 				/* 0: it is no window */
 	unsigned int windows;	/* bound to it */
+	uint64_t id;		/* never used again; of regions */
+	atomic_int memfd;	/* that it is the beginning of, borrowed; -1: */
+				/* of none; of regions */
 };
 
 #define SOFT_ANY_QP UINT32_MAX
@@ -34,12 +37,16 @@ struct soft_mr_table;
 
 /*
  * A user of the keys (an endpoint), which looks them up under its lock.
- * @waiters counts threads that wait for that lock in dereg.
+ * @waiters counts threads that wait for that lock in dereg.  @revoke, with the
+ * lock: peers that may use the memory of @mr by other means lose it; NULL: no
+ * peers may.
  */
 struct soft_mr_user {
 	struct pier__list link;
 	pthread_mutex_t *lock;
 	atomic_uint waiters;
+	void (*revoke)(void *arg, struct soft_mr *mr);
+	void *arg;
 };
 
 int pier__soft_mr_table_create(struct soft_mr_table **ret);
@@ -67,6 +74,13 @@ void pier__soft_mr_remove(struct soft_mr_table *table, struct soft_mr *mr);
 const struct soft_mr *pier__soft_mr_find(const struct soft_mr_table *table,
 					 uint32_t key, uint64_t addr,
 					 size_t len, int access);
+
+/*
+ * Give the addresses of @mr other memory, with the same bytes: a process that
+ * has mapped its memfd, and does not stop, writes the old one.  Bytes that the
+ * program writes meanwhile may be lost.
+ */
+void pier__soft_mr_replace(struct soft_mr *mr);
 
 /* May a QP use @mr?  @qpn: by requests of its peer; 0: by those of its own. */
 static inline bool pier__soft_mr_is_for(const struct soft_mr *mr,

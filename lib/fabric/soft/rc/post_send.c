@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/fail.h"
+#include "fabric/soft/rc/post_direct.h"
 #include "fabric/soft/rc/qp.h"
 
 static bool takes_inline(enum ibv_wr_opcode opcode)
@@ -168,6 +169,8 @@ static int post_one(struct soft_qp *qp, const struct ibv_send_wr *wr)
 	if (qp->req.posted + qp->unpolled >= qp->send_wr)
 		return pier__fail(-EAGAIN, "QP %u: %u sends are posted, as "
 				  "many as it takes", qp->qpn, qp->send_wr);
+	if (qp->io->ops->direct && pier__soft_post_direct(qp, wr, length))
+		return 0;
 	wqe = pier__soft_wqe_get(qp->ep);
 	if (!wqe)
 		return pier__fail(-EAGAIN, "QP %u: all send requests of the "

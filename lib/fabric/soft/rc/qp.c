@@ -81,6 +81,13 @@ static void qp_quiet(struct soft_qp *qp)
 		pier__soft_cwnd_release(qp->ep, qp->cwnd, cost, false);
 }
 
+/* It has no peer any more. */
+static void qp_ended(struct soft_qp *qp)
+{
+	if (qp->io && qp->io->ops->ended)
+		qp->io->ops->ended(qp->io, qp);
+}
+
 void pier__soft_qp_fail(struct soft_qp *qp, enum ibv_wc_status status)
 {
 	struct ibv_wc wc = {
@@ -92,6 +99,7 @@ void pier__soft_qp_fail(struct soft_qp *qp, enum ibv_wc_status status)
 		return;
 	qp->state = IBV_QPS_ERR;
 	pier__soft_note(qp, SOFT_EVENT_STATE, IBV_QPS_ERR);
+	qp_ended(qp);
 	pier__soft_early_clear(qp);
 	qp_quiet(qp);
 	pier__soft_reply_drop_results(qp);
@@ -134,6 +142,7 @@ void pier__soft_qp_reset(struct soft_qp *qp)
 {
 	struct soft_ep *ep = qp->ep;
 
+	qp_ended(qp);
 	pier__soft_early_free(qp);
 	pier__soft_reply_final_ack(qp);
 	if (qp->state != IBV_QPS_RESET)

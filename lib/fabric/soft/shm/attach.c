@@ -10,16 +10,11 @@
 #include <unistd.h>
 
 #include "fabric/soft/shm/attach.h"
+#include "fabric/soft/shm/fds.h"
 #include "fabric/soft/shm/region.h"
 
 #define MAGIC "pier shm"
 #define BACKLOG 64
-
-/* Space for one descriptor, and padding. */
-union control {
-	struct cmsghdr align;
-	char bytes[CMSG_SPACE(sizeof(int))];
-};
 
 /* An abstract name begins with a byte of 0. */
 static socklen_t name_put(struct sockaddr_un *name, uint16_t port)
@@ -154,36 +149,8 @@ int pier__soft_attach_greet(int sock, uint16_t from, uint16_t to, int fd)
 		.from = from,
 		.to = to,
 	};
-	struct iovec iov = { &greeting, sizeof(greeting) };
-	union control control;
-	struct msghdr msg = {
-		.msg_iov = &iov,
-		.msg_iovlen = 1,
-		.msg_control = &control,
-		.msg_controllen = sizeof(control.bytes),
-	};
-	struct cmsghdr *cmsg = CMSG_FIRSTHDR(&msg);
 
-	memset(&control, 0, sizeof(control));
-	cmsg->cmsg_level = SOL_SOCKET;
-	cmsg->cmsg_type = SCM_RIGHTS;
-	cmsg->cmsg_len = CMSG_LEN(sizeof(fd));
-	memcpy(CMSG_DATA(cmsg), &fd, sizeof(fd));
-	return sendmsg(sock, &msg, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno
-								   : 0;
-}
-
-/* The descriptor that came with @msg, or -1. */
-static int take_fd(struct msghdr *msg)
-{
-	struct cmsghdr *cmsg = CMSG_FIRSTHDR(msg);
-	int fd = -1;
-
-	if (cmsg && cmsg->cmsg_level == SOL_SOCKET &&
-	    cmsg->cmsg_type == SCM_RIGHTS &&
-	    cmsg->cmsg_len == CMSG_LEN(sizeof(fd)))
-		memcpy(&fd, CMSG_DATA(cmsg), sizeof(fd));
-	return fd;
+	return pier__soft_fds_send(sock, &greeting, sizeof(greeting), fd);
 }
 
 static int check(const struct soft_greeting *greeting, ssize_t len,
@@ -208,20 +175,12 @@ int pier__soft_attach_receive(int sock, uint16_t from, uint16_t to,
 			      uint16_t *port, const struct soft_ring **ret)
 {
 	struct soft_greeting greeting = { 0 };
-	struct iovec iov = { &greeting, sizeof(greeting) };
-	union control control;
-	struct msghdr msg = {
-		.msg_iov = &iov,
-		.msg_iovlen = 1,
-		.msg_control = &control,
-		.msg_controllen = CMSG_LEN(sizeof(int)),	/* one */
-	};
-	ssize_t len = recvmsg(sock, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	int fd, err;
+	ssize_t len = pier__soft_fds_receive(sock, &greeting, sizeof(greeting),
+					     &fd);
 
 	if (len < 0)
-		return -errno;
-	fd = take_fd(&msg);
+		return (int)len;
 	err = check(&greeting, len, from, to);
 	if (!err)
 		err = pier__soft_region_map(fd, ret);

@@ -72,10 +72,20 @@ static int link_recv(struct soft_io *io, struct soft_rx *rx, int max)
 	return 0;
 }
 
+static void link_ended(struct soft_io *io, struct soft_qp *qp)
+{
+	struct soft_link *link = (struct soft_link *)io;
+
+	pier__soft_grants_end_qp(link, qp);
+	pier__soft_imports_end_qp(link, qp);
+}
+
 static const struct soft_io_ops link_ops = {
 	.now = link_now,
 	.send = link_send,
 	.recv = link_recv,
+	.direct = pier__soft_import_direct,
+	.ended = link_ended,
 };
 
 bool pier__soft_link_is(const struct soft_io *io)
@@ -174,6 +184,12 @@ int pier__soft_link_create(struct soft_ep *ep, int sock, uint16_t port,
 
 	if (!link)
 		return -ENOMEM;
+	if (pier__soft_grants_create(&link->grants) ||
+	    pier__soft_imports_create(&link->imports)) {
+		free(link->grants);
+		free(link);
+		return -ENOMEM;
+	}
 	link->io.ops = &link_ops;
 	link->io.port = ep->io->port;
 	link->io.shared = true;
@@ -200,6 +216,8 @@ int pier__soft_link_open(struct soft_link *link, int *fd)
 
 void pier__soft_link_destroy(struct soft_link *link)
 {
+	pier__soft_grants_destroy(link);
+	pier__soft_imports_destroy(link->imports);
 	pier__soft_region_unmap(link->out.own);
 	if (link->in.peer != link->out.own)
 		pier__soft_region_unmap(link->in.peer);

@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include "fabric/soft/rc/qp.h"
+#include "fabric/soft/shm/direct.h"
 #include "fabric/soft/shm/ring.h"
 
 /*
@@ -40,6 +41,8 @@ struct soft_link {
 	struct soft_ring_out out;	/* out.own and in.peer are owned; */
 					/* they are one to itself */
 	struct soft_ring_in in;
+	struct soft_grants *grants;	/* owned, as below; NULL: without */
+	struct soft_imports *imports;
 };
 
 /* @port: of the peer, 0: its greeting has it.  Errors: -ENOMEM. */

@@ -10,21 +10,22 @@
 #include "fabric/soft/shm/region.h"
 
 #define LEN sizeof(struct soft_ring)
+#define POPULATED (UINT64_C(1) << 22)	/* a shorter one is, when mapped */
 
 /* Without F_SEAL_SEAL, which would change nothing. */
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE)
 
 /* A child of fork(2) must not write where its parent does. */
-static int map(int fd, int prot, void **ret)
+static int map(int fd, size_t len, int prot, int flags, void **ret)
 {
-	void *at = mmap(NULL, LEN, prot, MAP_SHARED | MAP_POPULATE, fd, 0);
+	void *at = mmap(NULL, len, prot, MAP_SHARED | flags, fd, 0);
 	int err;
 
 	if (at == MAP_FAILED)
 		return -errno;
-	if (madvise(at, LEN, MADV_DONTFORK)) {
+	if (madvise(at, len, MADV_DONTFORK)) {
 		err = -errno;
-		munmap(at, LEN);
+		munmap(at, len);
 		return err;
 	}
 	*ret = at;
@@ -40,7 +41,7 @@ int pier__soft_region_create(struct soft_ring **ret, int *fd)
 		return -errno;
 	err = pier__file_resize(mem, LEN);
 	if (!err)
-		err = map(mem, PROT_READ | PROT_WRITE, &at);
+		err = map(mem, LEN, PROT_READ | PROT_WRITE, MAP_POPULATE, &at);
 	if (err)
 		goto err_close;
 	if (fcntl(mem, F_ADD_SEALS, SEALS)) {
@@ -67,10 +68,37 @@ int pier__soft_region_map(int fd, const struct soft_ring **ret)
 	if (seals < 0 || (seals & SEALS) != SEALS || fstat(fd, &st) ||
 	    st.st_size != LEN)
 		return -EPROTO;
-	err = map(fd, PROT_READ, &at);
+	err = map(fd, LEN, PROT_READ, MAP_POPULATE, &at);
 	if (!err)
 		*ret = at;
 	return err;
+}
+
+bool pier__soft_region_is_sealed(int fd)
+{
+	int seals = fcntl(fd, F_GET_SEALS);
+
+	return seals >= 0 && (seals & SEALS) == SEALS;
+}
+
+/* What the peer could shrink would raise a signal here. */
+int pier__soft_region_import(int fd, size_t len, bool writes, void **ret)
+{
+	int needed = F_SEAL_SHRINK | F_SEAL_GROW, seals, prot = PROT_READ;
+	struct stat st;
+
+	seals = fcntl(fd, F_GET_SEALS);
+	if (seals < 0 || (seals & needed) != needed || fstat(fd, &st) ||
+	    st.st_size < 0 || (uint64_t)st.st_size < len)
+		return -EPROTO;
+	if (writes)
+		prot |= PROT_WRITE;
+	return map(fd, len, prot, len <= POPULATED ? MAP_POPULATE : 0, ret);
+}
+
+void pier__soft_region_unimport(void *at, size_t len)
+{
+	munmap(at, len);
 }
 
 void pier__soft_region_unmap(const struct soft_ring *ring)

@@ -21,6 +21,17 @@ int pier__soft_region_create(struct soft_ring **ret, int *fd);
  */
 int pier__soft_region_map(int fd, const struct soft_ring **ret);
 
+/*
+ * Map @len bytes of the peer's memory @fd, which its RDMA requests use; if it
+ * @writes, to be written.
+ * Errors: as above.
+ */
+int pier__soft_region_import(int fd, size_t len, bool writes, void **ret);
+void pier__soft_region_unimport(void *at, size_t len);
+
+/* May a process that has the descriptor @fd read only? */
+bool pier__soft_region_is_sealed(int fd);
+
 void pier__soft_region_unmap(const struct soft_ring *ring);
 
 #endif

@@ -101,7 +101,7 @@ static int take(struct soft_ring_in *in, uint64_t head,
 	uint32_t len = head & 0xffffff, kind = head >> 24 & 0xff;
 	uint32_t n = cells_of(len);
 
-	if ((kind != SOFT_RECORD_PACKET && kind != SOFT_RECORD_HELLO) ||
+	if (kind < SOFT_RECORD_PACKET || kind >= SOFT_RECORD_END ||
 	    len > SOFT_RING_RECORD_MAX || skipped(in->pos, n))
 		return -EPROTO;
 	ret->kind = kind;

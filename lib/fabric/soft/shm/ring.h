@@ -26,12 +26,17 @@
 #define SOFT_RING_CELL 64u
 #define SOFT_RING_RECORD_MAX 8192u	/* bytes of one record */
 #define SOFT_RING_SPARE 128u		/* cells that data do not use */
+#define SOFT_RING_GRANTS 256u
 #define SOFT_RING_FIRST 56u		/* bytes in a record's first cell */
 
 enum soft_record_kind {
 	SOFT_RECORD_SKIP = 1,	/* the next one is at the ring's begin */
 	SOFT_RECORD_PACKET,
 	SOFT_RECORD_HELLO,
+	SOFT_RECORD_ASK,	/* of direct.h, as those below */
+	SOFT_RECORD_GIVEN,
+	SOFT_RECORD_REVOKED,
+	SOFT_RECORD_END
 };
 
 struct soft_cell {
@@ -43,6 +48,9 @@ struct soft_cell {
 struct soft_ring {
 	_Alignas(64) _Atomic uint32_t taken;	/* cells of the other's */
 	_Alignas(64) _Atomic uint32_t asleep;	/* odd: ring the bell */
+	_Alignas(64) _Atomic uint32_t hazard;	/* odd: the other's memory */
+						/* is used */
+	_Alignas(64) _Atomic uint32_t live[SOFT_RING_GRANTS];
 	_Alignas(4096) struct soft_cell cell[SOFT_RING_CELLS];
 };
 

@@ -16,7 +16,6 @@
 #define EVENTS 16
 /* In one call, of a peer that does not stop. */
 #define HELLOS 32
-#define RINGS 64
 
 static uint64_t shm_now(struct soft_io *io)
 {
@@ -50,6 +49,28 @@ static void take_packet(struct soft_link *link,
 	memcpy(copy, record->data, len > SOFT_SHM_COPY ? SOFT_HDR_MAX : len);
 }
 
+/* Returns false if it is a packet. */
+static bool take_control(struct soft_link *link,
+			 const struct soft_record *record)
+{
+	switch (record->kind) {
+	case SOFT_RECORD_HELLO:
+		pier__soft_link_hello(link, record->data, record->len);
+		return true;
+	case SOFT_RECORD_ASK:
+		pier__soft_grant_asked(link, record->data, record->len);
+		return true;
+	case SOFT_RECORD_GIVEN:
+		pier__soft_import_given(link, record->data, record->len);
+		return true;
+	case SOFT_RECORD_REVOKED:
+		pier__soft_import_revoked(link, record->data, record->len);
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* Returns how many packets there are. */
 static int receive(struct soft_shm *shm, struct soft_link *link,
 		   struct soft_rx *ret, int max)
@@ -64,10 +85,8 @@ static int receive(struct soft_shm *shm, struct soft_link *link,
 		got = pier__soft_ring_take(&link->in, &record);
 		if (got <= 0)
 			break;
-		if (record.kind == SOFT_RECORD_HELLO) {
-			pier__soft_link_hello(link, record.data, record.len);
+		if (take_control(link, &record))
 			continue;
-		}
 		take_packet(link, &record, shm->copy[n], &ret[n]);
 		n++;
 	}
@@ -184,17 +203,15 @@ bool pier__soft_shm_sleep(struct soft_shm *shm)
 	return any_ready(shm);
 }
 
-/* Bytes that have rung.  A socket that has ended would stay readable. */
+/* A socket that has ended would stay readable. */
 static void drain(const struct soft_shm *shm, int sock)
 {
-	char byte;
-	ssize_t got = 1;
 	int i;
 
-	for (i = 0; i < RINGS && got > 0; i++)
-		got = recv(sock, &byte, 1, MSG_DONTWAIT);
-	if (!got)
-		epoll_ctl(shm->bell_fd, EPOLL_CTL_DEL, sock, NULL);
+	for (i = 0; i < shm->links; i++)
+		if (shm->link[i]->sock == sock &&
+		    !pier__soft_imports_drain(shm->link[i]))
+			epoll_ctl(shm->bell_fd, EPOLL_CTL_DEL, sock, NULL);
 }
 
 void pier__soft_shm_wake(struct soft_shm *shm)
@@ -217,6 +234,16 @@ void pier__soft_shm_forked(struct soft_shm *shm)
 
 	for (i = 0; i < shm->links; i++)
 		shm->link[i]->state = SOFT_LINK_BROKEN;
+}
+
+/* A thread that takes memory back holds the endpoint, and does not drive it. */
+static void revoke_mr(void *arg, struct soft_mr *mr)
+{
+	struct soft_shm *shm = arg;
+	int i;
+
+	for (i = 0; i < shm->links; i++)
+		pier__soft_grants_end_mr(shm->link[i], mr);
 }
 
 static int open_fds(struct soft_shm *shm)
@@ -261,6 +288,8 @@ int pier__soft_shm_create(struct soft_ep *ep, enum pier_shm mode,
 		return err;
 	}
 	pier__soft_ep_add_io(ep, &shm->io);
+	ep->user.arg = shm;
+	ep->user.revoke = revoke_mr;
 	*ret = shm;
 	return 0;
 }
@@ -271,8 +300,11 @@ void pier__soft_shm_destroy(struct soft_shm *shm)
 
 	if (!shm)
 		return;
+	pier__soft_ep_enter(shm->ep);
+	shm->ep->user.revoke = NULL;
 	for (i = 0; i < shm->links; i++)
 		pier__soft_link_destroy(shm->link[i]);
+	pier__soft_ep_leave(shm->ep);
 	for (i = 0; i < shm->greetings; i++)
 		pier__soft_link_destroy(shm->greeting[i]);
 	if (shm->listen_fd >= 0)

@@ -50,6 +50,9 @@ const char *const pier__soft_counter_names[] = {
 	"shm_versions",
 	"shm_nonsense",
 	"shm_limits",
+	"shm_direct",
+	"shm_mapped",
+	"shm_unmapped",
 	"window",
 	"rtt_ns",
 };

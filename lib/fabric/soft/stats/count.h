@@ -56,6 +56,10 @@ struct soft_counters {
 	uint64_t shm_versions;		/* has another version, */
 	uint64_t shm_nonsense;		/* breaks the rules; or */
 	uint64_t shm_limits;		/* memory, descriptors, links */
+	uint64_t shm_direct;		/* requests without a packet */
+	uint64_t shm_mapped;		/* regions of peers that are mapped */
+					/* for them; and those that */
+	uint64_t shm_unmapped;		/* the peer does not give */
 
 	/* Of a connection, as things are now. */
 	uint64_t window;		/* of its destination, bytes */

@@ -64,6 +64,8 @@ struct soft_rx {
 };
 
 struct soft_io;
+struct soft_qp;
+struct soft_direct;
 
 struct soft_io_ops {
 	/* Nanoseconds; never goes back. */
@@ -79,6 +81,15 @@ struct soft_io_ops {
 
 	/* Take at most @max packets; 0: none.  Never blocks. */
 	int (*recv)(struct soft_io *io, struct soft_rx *rx, int max);
+
+	/*
+	 * Execute @op of @qp now, without a packet, if the peer lets it.
+	 * Returns false: by packets, from its begin on.  @qp is connected no
+	 * more.  NULL: it cannot.
+	 */
+	bool (*direct)(struct soft_io *io, struct soft_qp *qp,
+		       const struct soft_direct *op);
+	void (*ended)(struct soft_io *io, struct soft_qp *qp);
 };
 
 struct soft_io {
