@@ -21,7 +21,8 @@
 #define LEN (1u << 20)
 #define PART 4096
 #define USERS 3
-#define ROUNDS 2000
+#define ROUNDS 500
+#define EACH 4		/* are taken back in a round */
 #define TAKEN 4096		/* bytes that are taken back */
 
 static struct pier_dev *dev;
@@ -275,7 +276,8 @@ static bool put(const struct target *target)
 /* Writes memory of another process until it cannot, in each round. */
 static int user(struct pair *pair, void *arg)
 {
-	struct target target;
+	struct target targets[EACH];
+	int i, written;
 
 	(void)arg;
 	peer_own_memory = true;
@@ -284,12 +286,15 @@ static int user(struct pair *pair, void *arg)
 	    !peer_open(&a, dev, NULL, NULL, TAKEN) || !peer_meet(&a, pair))
 		return 1;
 	memset(a.mem, 0xff, TAKEN);
-	while (pair_recv(pair, &target, sizeof(target)) == sizeof(target)) {
-		while (!put(&target))
-			sched_yield();
+	while (pair_recv(pair, targets, sizeof(targets)) == sizeof(targets)) {
+		for (i = 0; i < EACH; i++)
+			while (!put(&targets[i]))
+				sched_yield();
 		pair_send(pair, "", 1);
-		while (put(&target))
-			;
+		do
+			for (i = 0, written = 0; i < EACH; i++)
+				written += put(&targets[i]);
+		while (written);
 		pair_send(pair, "", 1);
 	}
 	return 0;
@@ -309,32 +314,53 @@ static void all_have_sent(struct pair *pairs)
 	}
 }
 
-/* Taken back while all write it, the memory is the owner's alone. */
-static bool take_back(struct pair *pairs, int round)
+static bool allocate(struct pier_mmap **mmap, struct target *target)
 {
 	struct pier_mmap_config cfg = { .size = sizeof(cfg),
 					.access = PEER_ACCESS };
-	struct target target = { .len = TAKEN };
-	struct pier_mmap *mmap;
-	uint8_t *mem;
+
+	if (!IS(pier_mmap_alloc(dev, TAKEN, &cfg, mmap), 0))
+		return false;
+	target->addr = (uintptr_t)pier_mmap_addr(*mmap);
+	target->rkey = (*mmap)->keys[0].rkey;
+	target->len = TAKEN;
+	return true;
+}
+
+/* Is what was taken back as the owner has filled it? */
+static bool is_unchanged(struct pier_mmap *mmap, int round)
+{
+	const uint8_t *mem = pier_mmap_addr(mmap);
 	int i;
 
-	if (!IS(pier_mmap_alloc(dev, TAKEN, &cfg, &mmap), 0))
-		return false;
-	mem = pier_mmap_addr(mmap);
-	target.addr = (uintptr_t)mem;
-	target.rkey = mmap->keys[0].rkey;
-	for (i = 0; i < USERS; i++)
-		pair_send(&pairs[i], &target, sizeof(target));
-	all_have_sent(pairs);
-	IS(pier_mmap_stop(mmap), 0);
-	memset(mem, round, TAKEN);
-	all_have_sent(pairs);
 	for (i = 0; i < TAKEN && mem[i] == (uint8_t)round; i++)
 		;
-	IS(i, TAKEN);
 	pier_mmap_destroy(mmap);
-	return i == TAKEN;
+	return IS(i, TAKEN);
+}
+
+/* Taken back while all write it, the memory is the owner's alone. */
+static bool take_back(struct pair *pairs, int round)
+{
+	struct pier_mmap *mmaps[EACH];
+	struct target targets[EACH];
+	bool unchanged = true;
+	int i;
+
+	for (i = 0; i < EACH; i++)
+		if (!allocate(&mmaps[i], &targets[i]))
+			return false;
+	for (i = 0; i < USERS; i++)
+		pair_send(&pairs[i], targets, sizeof(targets));
+	all_have_sent(pairs);
+	for (i = 0; i < EACH; i++) {
+		IS(pier_mmap_stop(mmaps[i]), 0);
+		memset(pier_mmap_addr(mmaps[i]), round, TAKEN);
+	}
+	all_have_sent(pairs);
+	for (i = 0; i < EACH; i++)
+		unchanged = is_unchanged(mmaps[i], round) && unchanged;
+	return unchanged;
 }
 
 static void memory_is_taken_back_under_fire(void)

@@ -11,6 +11,7 @@
 #include "fabric/soft/shm/link.h"
 #include "fabric/soft/shm/region.h"
 
+#define WAYS 8
 #define DRAINED 512		/* messages, more than a socket holds */
 
 /* The memory of an rkey; all QPs of the link share it. */
@@ -118,10 +119,33 @@ static struct imported *mapping_of(const struct soft_imports *imports,
 	return mapping;
 }
 
-/* Rkeys are random, and QPNs are not. */
-static uint32_t slot_of(uint32_t rkey, uint32_t qpn)
+static bool is_in_use(const struct import *import)
 {
-	return (rkey ^ qpn) % SOFT_RING_GRANTS;
+	return import->state == IMPORT_GIVEN || import->state == IMPORT_ASKED;
+}
+
+/*
+ * The place of a key, one of WAYS: where it is, or else may be.  Rkeys are
+ * random, and QPNs are not.
+ */
+static uint32_t slot_of(const struct soft_imports *imports, uint32_t rkey,
+			uint32_t qpn)
+{
+	uint32_t first = (rkey ^ qpn) % SOFT_RING_GRANTS, slot, i;
+	uint32_t unused = first;
+
+	for (i = 0; i < WAYS; i++) {
+		slot = (first + i) % SOFT_RING_GRANTS;
+		if (imports->at[slot].rkey == rkey &&
+		    imports->at[slot].qpn == qpn)
+			return slot;
+	}
+	for (i = WAYS; i--;) {
+		slot = (first + i) % SOFT_RING_GRANTS;
+		if (!is_in_use(&imports->at[slot]))
+			unused = slot;
+	}
+	return unused;
 }
 
 static void ask(struct soft_link *link, const struct soft_qp *qp,
@@ -156,8 +180,7 @@ static void consider(struct soft_link *link, const struct soft_qp *qp,
 
 	if (same && import->state == IMPORT_SEEN && !link->imports->asking)
 		ask(link, qp, slot, rkey);
-	if (import->state == IMPORT_GIVEN || import->state == IMPORT_ASKED ||
-	    (same && import->state != IMPORT_NONE))
+	if (is_in_use(import) || (same && import->state != IMPORT_NONE))
 		return;
 	*import = (struct import){ .state = IMPORT_SEEN, .rkey = rkey,
 				   .qpn = qp->qpn };
@@ -271,11 +294,12 @@ bool pier__soft_import_direct(struct soft_io *io, struct soft_qp *qp,
 			      const struct soft_direct *op)
 {
 	struct soft_link *link = (struct soft_link *)io;
-	uint32_t slot = slot_of(op->rkey, qp->qpn);
 	struct import *import;
+	uint32_t slot;
 
 	if (link->state != SOFT_LINK_UP || !link->imports)
 		return false;
+	slot = slot_of(link->imports, op->rkey, qp->qpn);
 	import = &link->imports->at[slot];
 	if (import->state != IMPORT_GIVEN || import->rkey != op->rkey ||
 	    import->qpn != qp->qpn) {
