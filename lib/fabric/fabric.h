@@ -9,16 +9,14 @@
 #include <sys/socket.h>
 
 #include <infiniband/verbs.h>	/* types only */
-
 #include <pier/counters.h>
 #include <pier/dev.h>
 
 /*
  * The interface between pier and a device.  Two kinds of device implement it,
- * verbs and soft; code above it does not depend on the kind.  Arguments and
+ * verbs and soft; code above does not depend on the kind.  Arguments and
  * results are of rdma-core's types, objects are opaque.  A member of a table
- * may be NULL only if its comment explains NULL; what a device cannot do
- * is in its limits.
+ * may be NULL if its comment says so; limits have what a device cannot do.
  *
  * Calls return 0, a count, or a negative errno value after pier__fail().
  * No call calls back into the layers above.  t/fabric/fabric.c is the contract
@@ -54,8 +52,7 @@ struct pier__port {
 	char name[64];		/* of the RDMA device */
 	uint32_t port;		/* from 1 */
 	char netdev[16];	/* "" none */
-	char pci[16];		/* 0000:00:00.0; without hardware its */
-				/* netdev's or a made-up one: pci.h */
+	char pci[16];		/* 0000:00:00.0; of software: pci.h */
 	uint8_t link_layer;	/* IBV_LINK_LAYER_* */
 	bool active;
 	uint16_t lid;
