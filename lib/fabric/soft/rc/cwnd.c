@@ -27,6 +27,10 @@
 /* Far away: a packet a round trip for each of these, SOFT_CWND_FAR at most. */
 #define FAR_UNIT (2 * PIER__MS)
 
+/* Further away, it grows by a packet a round trip for each of these. */
+#define GROWTH_UNIT (12500 * PIER__MS / 1000)
+#define GROWTH_MAX 16
+
 /*
  * Packets to a peer that is as far away as this are paced for some round trips
  * after one was lost, those of a window in a round trip divided by this factor.
@@ -162,6 +166,16 @@ static uint32_t cwnd_far(const struct soft_cwnd *cwnd)
 	return far < SOFT_CWND_FAR ? (uint32_t)far : SOFT_CWND_FAR;
 }
 
+/* Packets by which it grows each round trip. */
+static uint32_t cwnd_growth(const struct soft_cwnd *cwnd, uint32_t far)
+{
+	uint64_t growth = cwnd->rtt_min / GROWTH_UNIT;
+
+	if (far < SOFT_CWND_FAR || growth < far)
+		return far;
+	return growth < GROWTH_MAX ? (uint32_t)growth : GROWTH_MAX;
+}
+
 /* Not more packets than the peer holds ahead of a gap. */
 static uint32_t cwnd_most(const struct soft_cwnd *cwnd, uint32_t far)
 {
@@ -186,8 +200,8 @@ static void cwnd_grow(struct soft_cwnd *cwnd, uint32_t acked)
 	else if (cwnd->window < cwnd->ssthresh)
 		cwnd->window += acked;
 	else
-		cwnd->window += (uint64_t)far * acked * cwnd->packet /
-				cwnd->window;
+		cwnd->window += (uint64_t)cwnd_growth(cwnd, far) * acked *
+				cwnd->packet / cwnd->window;
 	if (cwnd->window > cwnd_most(cwnd, far))
 		cwnd->window = cwnd_most(cwnd, far);
 }

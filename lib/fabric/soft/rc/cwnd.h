@@ -52,7 +52,10 @@ struct soft_cwnd *pier__soft_cwnd_get(struct soft_ep *ep,
 void pier__soft_cwnd_put(struct soft_ep *ep, struct soft_cwnd *cwnd);
 bool pier__soft_cwnd_fits(const struct soft_ep *ep,
 			  const struct soft_cwnd *cwnd, uint32_t cost);
-/* When pacing lets packets be sent again, ns; 0: there is none. */
+/*
+ * When a timer is to try again what pacing did not let be sent, ns: a burst
+ * later than the first packet might be, for several.  0: it is not paced.
+ */
 uint64_t pier__soft_cwnd_send_at(const struct soft_ep *ep,
 				 const struct soft_cwnd *cwnd);
 void pier__soft_cwnd_charge(const struct soft_ep *ep, struct soft_cwnd *cwnd,
