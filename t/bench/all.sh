@@ -47,10 +47,21 @@ load()
 	cut -d ' ' -f 1 /proc/loadavg
 }
 
+today()
+{
+	LC_ALL=C date -u '+%-d %B %Y'
+}
+
+commit()
+{
+	git -C "$sources" describe --always --dirty 2>/dev/null ||
+	    echo "unknown"
+}
+
 # What it was measured on; the load before, which a quiet machine has not.
 machine()
 {
-	echo "Measured on $(LC_ALL=C date -u '+%-d %B %Y') with" \
+	echo "Measured on $(today) with" \
 	    "\`make -C build bench${BENCH_TURNS:+ BENCH_TURNS=$BENCH_TURNS}\`:"
 	echo
 	echo "| | |"
@@ -80,6 +91,7 @@ run()
 	if grep -q '^targets: ' $results/part; then
 		{
 			echo "## command: make -C build bench-$1"
+			echo "## measured: $(today), commit $(commit)"
 			echo "## seconds: $seconds"
 			grep -v '^make\[' $results/part
 		} >"$file"
@@ -88,6 +100,14 @@ run()
 		failed="$failed $1"
 	fi
 	rm -f $results/part
+}
+
+# of_run NAME... - their results, of those that have one
+of_run()
+{
+	for name; do
+		[ ! -f "$results/$name.txt" ] || echo "$results/$name.txt"
+	done
 }
 
 # pictures NAME... - beside the page, of the benchmarks that have one
@@ -120,12 +140,11 @@ echo "== all"
 pictures "$@"
 sh "$sources/t/bench/tables.sh" $results "$page" ||
     failed="$failed tables"
-grep -h ': MISSED$' $results/*.txt
+of_run "$@" | xargs -r grep -h ': MISSED$'
 echo "# $(($(date +%s) - begun)) s; $page has the tables"
 for name in $failed; do
 	echo "# without a result: $name"
 done
-awk '/^targets: / { met += $2; missed += $4 }
-	END { printf "targets: %d met, %d missed\n", met, missed }' \
-    $results/*.txt
+of_run "$@" | xargs -r cat | awk '/^targets: / { met += $2; missed += $4 }
+	END { printf "targets: %d met, %d missed\n", met, missed }'
 [ -z "$failed" ]

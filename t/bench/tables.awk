@@ -269,7 +269,7 @@ function print_table(set,	i, j, n, names, aim, line, has_aim)
 function print_head()
 {
 	print "`" head["command:"] "`, " head["seconds:"] " s: " met \
-		" targets met, " missed " missed."
+		" targets met, " missed " missed, " head["measured:"] "."
 	if (missed > count["MISSED"])
 		print missed - count["MISSED"] " of them have no line: what" \
 			" they are of could not be measured."

@@ -26,6 +26,7 @@ recorded()
 	echo "| processor | one |" >"$tmp/results/machine.txt"
 	cat >"$tmp/results/soft.txt" <<-'END'
 	## command: make -C build bench-soft
+	## measured: 1 May 2026, commit abc
 	## seconds: 9
 	# 3 turns
 	# left out: fi_pingpong: install libfabric-bin
@@ -61,7 +62,8 @@ tables_are_made_of_recorded_results()
 	new_page
 	recorded
 	tables || { cat "$tmp/out"; return 1; }
-	has '`make -C build bench-soft`, 9 s: 3 targets met, 2 missed.' \
+	has '`make -C build bench-soft`, 9 s: 3 targets met, 2 '\
+'missed, 1 May 2026, commit abc.' \
 	    'left out: fi_pingpong: install libfabric-bin.' \
 	    '| what | aim | lo | veth |' \
 	    '| send, of UCX | at most 0.75 | 0.86 (0.6 to 1.1), **missed** '\
