@@ -123,7 +123,7 @@ def pier_py_comch_expired(conn, consumer, pointer):
 def pier_py_call(pointer):
     """The function of a task, or of a node of a graph."""
     obj = _object(pointer)
-    return 0 if obj is None else obj.run()
+    return -errno.ECANCELED if obj is None else obj.run()
 
 
 @ffi.def_extern()

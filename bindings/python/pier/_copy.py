@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from ._device import Device
     from ._rep import Representor
 
-SLICE = 0.1     # seconds between two looks for signals
-
 
 class CopyResult(NamedTuple):
     """What a copy, or all copies of a server, have done."""
@@ -43,6 +41,7 @@ class Copy:
                  progress: Optional[Callable[[str, int, int], Any]] = None,
                  **config: Union[str, int]) -> None:
         self._copy = ffi.NULL
+        self._thread: Optional[threading.Thread] = None
         self._dev = dev
         self._rep = rep
         self._failed = failed
@@ -106,6 +105,10 @@ class Copy:
     def close(self) -> None:
         """Destroy it.  It may be repeated."""
         copy, self._copy = self._copy, ffi.NULL
+        thread, self._thread = self._thread, None
+        if thread is not None and thread.is_alive():
+            lib.pier_copy_stop(copy)    # the wait for it was interrupted
+            thread.join()
         lib.pier_copy_destroy(copy)
 
     def __enter__(self) -> Copy:
@@ -129,14 +132,18 @@ class Copy:
         ended = threading.Event()
 
         def work() -> None:
-            err = call(self._copy, *args)
-            errors.append(error_of(err) if err else None)
-            ended.set()
+            try:
+                err = call(self._copy, *args)
+                errors.append(error_of(err) if err else None)
+            except BaseException as error:
+                errors.append(error)
+            finally:
+                ended.set()
 
-        threading.Thread(target=work).start()
+        self._thread = threading.Thread(target=work)
+        self._thread.start()
         try:
-            while not ended.wait(SLICE):
-                pass
+            ended.wait()
         finally:
             if not ended.is_set():
                 self.stop()

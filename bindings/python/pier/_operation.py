@@ -318,8 +318,8 @@ def prepare(method: Callable[..., Task], *args: Any, **options: Any) -> Task:
     It is for a node of a graph, or for its submit().
     """
     engine = method.__self__.engine     # type: ignore[attr-defined]
-    engine.prepares = True
+    before, engine.prepares = engine.prepares, True
     try:
         return method(*args, **options)
     finally:
-        engine.prepares = False
+        engine.prepares = before
