@@ -67,17 +67,17 @@ static void all_of_it_is_held_behind_a_loss(void)
 	mtu = 0;
 }
 
-/* Without a loss, for 20 round trips. */
-static uint32_t growth(void)
+/* Without a loss, for 20 round trips of @rtt ns. */
+static uint32_t growth(uint64_t rtt)
 {
 	struct soft_cwnd *cwnd;
 	uint32_t before = 64 * SOFT_CWND_PACKET, grown;
 
-	open_star(1, MS, 10 * GBIT);
-	star_run(star, 5 * MS);
+	open_star(1, rtt, 10 * GBIT);
+	star_run(star, 5 * rtt);
 	cwnd = star->client[0].qp->cwnd;
 	cwnd->window = cwnd->ssthresh = before;
-	star_run(star, 20 * MS);
+	star_run(star, 20 * rtt);
 	grown = window(0) - before;
 	star_close(star);
 	return grown;
@@ -88,12 +88,25 @@ static void it_grows_by_packets_of_the_size_that_is_sent(void)
 {
 	uint32_t large, small;
 
-	large = growth();
+	large = growth(MS);
 	mtu = 1024;
-	small = growth();
+	small = growth(MS);
 	mtu = 0;
 	OK(small > 10 * (1024 + SOFT_PACKET_COST));
 	OK(3 * small < large + large / 4);
+}
+
+/* By 4 packets a round trip, and from 50 ms on by one for each 12.5 ms. */
+static void it_grows_the_faster_the_further_away(void)
+{
+	uint32_t at_20 = growth(20 * MS), at_50 = growth(50 * MS + 1000 * US);
+	uint32_t at_100 = growth(101 * MS);
+
+	OK(at_20 > 60 * SOFT_CWND_PACKET);
+	OK(at_20 <= 100 * SOFT_CWND_PACKET);
+	OK(at_50 <= at_20);
+	OK(at_100 > 2 * at_50 - at_50 / 4);
+	OK(at_100 <= 200 * SOFT_CWND_PACKET);
 }
 
 static void a_far_peer_has_its_share_beside_a_near_one(void)
@@ -172,6 +185,7 @@ int main(void)
 	TEST(that_of_a_far_one_four_times_as_many);
 	TEST(all_of_it_is_held_behind_a_loss);
 	TEST(it_grows_by_packets_of_the_size_that_is_sent);
+	TEST(it_grows_the_faster_the_further_away);
 	TEST(a_far_peer_has_its_share_beside_a_near_one);
 	TEST(a_stream_of_tcp_has_its_share_beside_writes);
 	TEST(a_gap_that_is_filled_draws_no_burst);
