@@ -383,9 +383,9 @@ static void a_name_that_is_taken_is_counted(void)
 	sock = pier__soft_attach_listen(chan->udp_port);
 	must(sock < 0, "listen");
 	IS(pier__soft_attach_listen(chan->udp_port), -EADDRINUSE);
-	pier__soft_ep_enter(chan_of(chan)->ep);
 	must(pier__soft_shm_create(chan_of(chan)->ep, PIER_SHM_AUTO, &shm),
 	     "shared memory");
+	pier__soft_ep_enter(chan_of(chan)->ep);
 	/* The helper goes before what it polls. */
 	chan_of(chan)->shm = shm;
 	pier__soft_ep_leave(chan_of(chan)->ep);

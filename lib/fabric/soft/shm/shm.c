@@ -287,9 +287,11 @@ int pier__soft_shm_create(struct soft_ep *ep, enum pier_shm mode,
 		pier__soft_shm_destroy(shm);
 		return err;
 	}
+	pier__soft_ep_enter(ep);	/* keys are removed at any time */
 	pier__soft_ep_add_io(ep, &shm->io);
 	ep->user.arg = shm;
 	ep->user.revoke = revoke_mr;
+	pier__soft_ep_leave(ep);
 	*ret = shm;
 	return 0;
 }
