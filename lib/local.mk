@@ -105,7 +105,6 @@ noinst_LTLIBRARIES += %D%/libpier-soft.la
 	%D%/fabric/soft/rc/mapped.c \
 	%D%/fabric/soft/rc/mr.c \
 	%D%/fabric/soft/rc/mr.h \
-	%D%/fabric/soft/rc/mr_replace.c \
 	%D%/fabric/soft/rc/note.c \
 	%D%/fabric/soft/rc/post_direct.c \
 	%D%/fabric/soft/rc/post_direct.h \

@@ -284,6 +284,7 @@ check_PROGRAMS += \
 	%D%/soft/shm_hostile.t \
 	%D%/soft/shm_killed.t \
 	%D%/soft/shm_ring.t \
+	%D%/soft/shm_take_back.t \
 	%D%/soft/sockets.t \
 	%D%/soft/sockets_lossy.t \
 	%D%/soft/states.t \

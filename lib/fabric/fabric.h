@@ -258,11 +258,11 @@ struct pier__fabric_dev {
 			  size_t len, uint64_t iova, int access,
 			  struct pier__mr **ret);
 
-	/* May be NULL.  Processes of the host map the memfd @fd of @mr. */
+	/* NULL, or: processes of the host map @mr's memfd @fd, see dereg. */
 	bool (*maps)(const struct pier__fdev *fdev);
-	void (*share)(struct pier__mr *mr, int fd);
+	void (*share)(struct pier__mr *mr, int fd, _Atomic bool *held);
 
-	/* On return peers have no access, and nothing reads the range. */
+	/* After it peers have no access, but to a memfd if *held is set. */
 	void (*dereg)(struct pier__mr *mr);
 
 	/* Its protection domain; NULL: not a verbs device. */

@@ -169,6 +169,7 @@ static int reg(struct pier__mmap_key *key, const struct pier_mmap_config *cfg)
 
 static int register_on(struct pier__mmap_key *key, struct pier_mmap *mmap)
 {
+	const struct pier__fabric_dev *calls = key->dev->fabric->dev;
 	const struct pier__limits *limits = &key->dev->info.port.limits;
 	int err;
 
@@ -182,8 +183,8 @@ static int register_on(struct pier__mmap_key *key, struct pier_mmap *mmap)
 	err = reg(key, &mmap->cfg);
 	if (err)
 		return err;
-	if (mmap->own.mapped && key->dev->fabric->dev->share)
-		key->dev->fabric->dev->share(key->mr, mmap->own.fd);
+	if (mmap->own.mapped && calls->share)
+		calls->share(key->mr, mmap->own.fd, &mmap->held);
 	key->lkey = key->mr->lkey;
 	key->rkey = key->mr->rkey;
 	return 0;
@@ -238,6 +239,8 @@ int pier_mmap_stop(struct pier_mmap *mmap)
 		return pier__mmap_in_use(mmap);
 	if (!mmap->remote)
 		deregister(mmap);
+	if (atomic_exchange(&mmap->held, false))
+		pier__own_replace(&mmap->own);
 	mmap->started = false;
 	return 0;
 }

@@ -42,6 +42,7 @@ struct pier_mmap {
 	bool remote, started;
 	bool cpu;			/* the CPU can use its addresses */
 	struct pier__own own;		/* its length is 0 if it is none */
+	atomic_bool held;		/* as the fabric's share() has it */
 	atomic_uint refs;		/* of buffers, users, and its maker */
 	atomic_uint users[PIER__MMAP_USERS];
 	uint32_t key_count;

@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "core/device_access.h"
 #include "core/fail.h"
 #include "mem/access.h"
 #include "mem/own.h"
@@ -203,4 +204,42 @@ void pier__own_free(struct pier__own *own)
 	if (own->fd >= 0)
 		close(own->fd);
 	memset(own, 0, sizeof(*own));
+}
+
+/* Ordinary pages in the place of @own's.  Returns an error of mmap(2). */
+static int replace(const struct pier__own *own)
+{
+	int err;
+	void *new = mmap(NULL, own->len, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (new == MAP_FAILED)
+		return -errno;
+	pier__device_access_begin();
+	memcpy(new, own->addr, own->len);
+	pier__device_access_end();
+	if (mremap(new, own->len, own->len, MREMAP_MAYMOVE | MREMAP_FIXED,
+		   own->addr) != MAP_FAILED)
+		return 0;
+	err = -errno;
+	munmap(new, own->len);
+	return err;
+}
+
+void pier__own_replace(struct pier__own *own)
+{
+	int err = replace(own);
+
+	if (err) {
+		pier__log(PIER_LOG_ERROR, "mem", "a process of this host is "
+			  "stopped while it uses %zu bytes at %p, and may "
+			  "write them when it goes on: no other memory for "
+			  "them: %s", own->len, own->addr, pier_strerror(err));
+		return;
+	}
+	own->mapped = false;
+	own->page_size = page_size();
+	pier__log(PIER_LOG_WARNING, "mem", "a process of this host was stopped "
+		  "while it used %zu bytes at %p: they have other memory now, "
+		  "which no process shares", own->len, own->addr);
 }

@@ -26,4 +26,10 @@ int pier__own_alloc(const struct pier_mmap_config *cfg, bool mapped,
 		    struct pier__own *ret);
 void pier__own_free(struct pier__own *own);
 
+/*
+ * Give its addresses other memory, with the same bytes: another process, which
+ * does not let go of the memfd, writes the old one.  No device has it.
+ */
+void pier__own_replace(struct pier__own *own);
+
 #endif

@@ -1,29 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cm/conn_impl.h"
 #include "cm/queues.h"
 #include "fabric/soft/io/chan.h"
-#include "fabric/soft/rc/post_direct.h"
+#include "fabric/soft/shm/fds.h"
+#include "fabric/soft/shm/link.h"
 #include "mem/mmap_impl.h"
 #include "t/lib/counted.h"
-#include "t/lib/pair.h"
 #include "t/lib/peer.h"
 #include "t/lib/tap.h"
 
 /*
  * Memory that pier allocated, of a peer of this host: what is read and written
- * without the owner, and that the owner can end this.
+ * without the owner.
  */
 #define LEN (1u << 20)
 #define PART 4096
-#define USERS 3
-#define ROUNDS 500
-#define EACH 4		/* are taken back in a round */
-#define TAKEN 4096		/* bytes that are taken back */
 
 static struct pier_dev *dev;
 static struct peer a, b;
@@ -68,6 +63,17 @@ static int move(struct peer *peer, bool writes, size_t off, size_t len)
 	pier_buf_put(here);
 	pier_buf_put(there);
 	return err;
+}
+
+static struct soft_qp *qp_of(const struct peer *peer)
+{
+	return pier__soft_table_find(chan_of(peer->conn->queues->chan)->ep,
+				     peer->conn->qp->qpn);
+}
+
+static struct soft_link *link_of(const struct peer *peer)
+{
+	return (struct soft_link *)qp_of(peer)->io;
 }
 
 /* Until requests of @peer need no packet. */
@@ -215,7 +221,7 @@ static void fails(uint32_t access, bool writes)
 		OK(peer_swap(&a, &b));
 		for (i = 0; i < 8; i++)
 			IS(move(&a, !writes, 0, PART), 0);
-		OK(counted_conn(a.conn, "shm_direct") > 0);
+		IS(counted_conn(a.conn, "shm_direct") > 0, writes);
 		IS(move(&a, writes, 0, 8), -EACCES);
 	}
 	end();
@@ -226,9 +232,109 @@ static void a_write_without_the_right_fails(void)
 	fails(PIER_LOCAL_WRITE | PIER_REMOTE_READ, true);
 }
 
+/* What is mapped can be read. */
 static void a_read_without_the_right_fails(void)
 {
 	fails(PIER_LOCAL_WRITE | PIER_REMOTE_WRITE, false);
+}
+
+/* A full ring of what is no answer has space for what is asked for. */
+static void a_full_ring_has_space_for_a_grant(void)
+{
+	struct soft_link *from, *to;
+	struct pier_buf *src, *dst;
+	int status = -EINPROGRESS;
+	uint32_t i;
+
+	if (begin()) {
+		IS(move(&a, true, 0, 8), 0);
+		src = peer_data(&a, 0, 8);
+		dst = peer_far_tail(&a, 0, 8);
+		to = link_of(&a);
+		from = link_of(&b);
+		pier__soft_ep_enter(from->ep);
+		IS(pier_rdma_write(a.conn, src, dst, peer_done, &status), 0);
+		pier__soft_ep_enter(to->ep);
+		for (i = 0; i < SOFT_RING_CELLS; i++)
+			pier__soft_link_greet(from, qp_of(&b));
+		for (i = 0; i < 64; i++)
+			pier__soft_ep_drive(from->ep);
+		pier__soft_ep_leave(from->ep);
+		pier__soft_ep_leave(to->ep);
+		IS(peer_await(&status), 0);
+		is_mapped(&a);
+		pier_buf_put(src);
+		pier_buf_put(dst);
+	}
+	end();
+}
+
+/* As if @b answered what @a has just asked: memory to be read, all rights. */
+static struct soft_given grant_without_writes(void)
+{
+	const struct pier__mmap_key *key = &b.mmap->keys[0];
+	struct soft_link *from = link_of(&b), *link = link_of(&a);
+	struct soft_gift gift = { .id = 7777 };
+	struct soft_given given = {
+		.slot = (key->rkey ^ a.conn->qp->qpn) % SOFT_RING_GRANTS,
+		.rkey = key->rkey,
+		.from = a.conn->qp->qpn,
+		.stamp = 7777,
+		.access = IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE |
+			  IBV_ACCESS_REMOTE_ATOMIC,
+		.addr = (uintptr_t)b.mem,
+		.len = LEN,
+		.id = gift.id,
+	};
+
+	pier__soft_ep_enter(link->ep);
+	IS(pier__soft_fds_send(from->sock, &gift, sizeof(gift),
+			       b.mmap->own.fd), 0);
+	pier__soft_import_given(link, (const uint8_t *)&given, sizeof(given));
+	pier__soft_ep_leave(link->ep);
+	return given;
+}
+
+/* A QP of @b that lets its peer read only, of memory that is written too. */
+static void a_qp_that_is_only_read_gives_nothing_to_write(void)
+{
+	uint64_t before;
+	int i;
+
+	if (begin()) {
+		before = counted_dev(dev, "shm_unmapped");
+		qp_of(&b)->access = IBV_ACCESS_REMOTE_READ;
+		for (i = 0; i < 8; i++)
+			IS(move(&a, false, 0, PART), 0);
+		IS(counted_conn(a.conn, "shm_direct"), 0);
+		IS(counted_dev(dev, "shm_unmapped"), before + 1);
+	}
+	end();
+}
+
+static void a_mapping_that_is_only_read_is_not_written(void)
+{
+	struct pier_buf *src, *dst;
+	struct soft_given given;
+	int status = -EINPROGRESS;
+
+	if (begin()) {
+		IS(move(&a, true, 0, 8), 0);
+		src = peer_data(&a, 0, 8);
+		dst = peer_far_tail(&a, 0, 8);
+		IS(pier_rdma_write(a.conn, src, dst, peer_done, &status), 0);
+		given = grant_without_writes();
+		IS(peer_await(&status), 0);
+		atomic_store(&link_of(&b)->out.own->live[given.slot],
+			     given.stamp);
+		IS(move(&a, true, 0, PART), 0);
+		IS(counted_conn(a.conn, "shm_direct"), 0);
+		IS(move(&a, false, 0, PART), 0);
+		IS(counted_conn(a.conn, "shm_direct"), 1);
+		pier_buf_put(src);
+		pier_buf_put(dst);
+	}
+	end();
 }
 
 static void memory_that_was_taken_back_fails(void)
@@ -243,164 +349,17 @@ static void memory_that_was_taken_back_fails(void)
 	end();
 }
 
-/* What is written in a round of users(). */
-struct target {
-	uint64_t addr;
-	uint32_t rkey, len;
-};
-
-/* As a request that is posted, without the packets that it would become. */
-static bool put(const struct target *target)
-{
-	struct soft_ep *ep = chan_of(a.conn->queues->chan)->ep;
-	const struct soft_direct op = {
-		.opcode = IBV_WR_RDMA_WRITE,
-		.pieces = 1,
-		.rkey = target->rkey,
-		.length = target->len,
-		.remote = target->addr,
-		.iov[0] = { a.mem, target->len },
-	};
-	struct soft_qp *qp;
-	bool did;
-
-	pier__soft_ep_enter(ep);
-	qp = pier__soft_table_find(ep, a.conn->qp->qpn);
-	did = qp->io->ops->direct && qp->io->ops->direct(qp->io, qp, &op);
-	if (!did)
-		pier__soft_ep_drive(ep);
-	pier__soft_ep_leave(ep);
-	return did;
-}
-
-/* Writes memory of another process until it cannot, in each round. */
-static int user(struct pair *pair, void *arg)
-{
-	struct target targets[EACH];
-	int i, written;
-
-	(void)arg;
-	peer_own_memory = true;
-	setenv("PIER_SHM", "auto", 1);
-	if (pier_dev_open("soft_lo", &dev) ||
-	    !peer_open(&a, dev, NULL, NULL, TAKEN) || !peer_meet(&a, pair))
-		return 1;
-	memset(a.mem, 0xff, TAKEN);
-	while (pair_recv(pair, targets, sizeof(targets)) == sizeof(targets)) {
-		for (i = 0; i < EACH; i++)
-			while (!put(&targets[i]))
-				sched_yield();
-		pair_send(pair, "", 1);
-		do
-			for (i = 0, written = 0; i < EACH; i++)
-				written += put(&targets[i]);
-		while (written);
-		pair_send(pair, "", 1);
-	}
-	return 0;
-}
-
-static void all_have_sent(struct pair *pairs)
-{
-	char byte;
-	int i;
-
-	for (i = 0; i < USERS; i++) {
-		while (!pair_readable(&pairs[i])) {
-			pier_pe_progress(a.pe, 0);
-			sched_yield();
-		}
-		IS(pair_recv(&pairs[i], &byte, 1), 1);
-	}
-}
-
-static bool allocate(struct pier_mmap **mmap, struct target *target)
-{
-	struct pier_mmap_config cfg = { .size = sizeof(cfg),
-					.access = PEER_ACCESS };
-
-	if (!IS(pier_mmap_alloc(dev, TAKEN, &cfg, mmap), 0))
-		return false;
-	target->addr = (uintptr_t)pier_mmap_addr(*mmap);
-	target->rkey = (*mmap)->keys[0].rkey;
-	target->len = TAKEN;
-	return true;
-}
-
-/* Is what was taken back as the owner has filled it? */
-static bool is_unchanged(struct pier_mmap *mmap, int round)
-{
-	const uint8_t *mem = pier_mmap_addr(mmap);
-	int i;
-
-	for (i = 0; i < TAKEN && mem[i] == (uint8_t)round; i++)
-		;
-	pier_mmap_destroy(mmap);
-	return IS(i, TAKEN);
-}
-
-/* Taken back while all write it, the memory is the owner's alone. */
-static bool take_back(struct pair *pairs, int round)
-{
-	struct pier_mmap *mmaps[EACH];
-	struct target targets[EACH];
-	bool unchanged = true;
-	int i;
-
-	for (i = 0; i < EACH; i++)
-		if (!allocate(&mmaps[i], &targets[i]))
-			return false;
-	for (i = 0; i < USERS; i++)
-		pair_send(&pairs[i], targets, sizeof(targets));
-	all_have_sent(pairs);
-	for (i = 0; i < EACH; i++) {
-		IS(pier_mmap_stop(mmaps[i]), 0);
-		memset(pier_mmap_addr(mmaps[i]), round, TAKEN);
-	}
-	all_have_sent(pairs);
-	for (i = 0; i < EACH; i++)
-		unchanged = is_unchanged(mmaps[i], round) && unchanged;
-	return unchanged;
-}
-
-static void memory_is_taken_back_under_fire(void)
-{
-	static struct pair pairs[USERS];
-	static struct pier_conn *conns[USERS];
-	int i, round;
-
-	for (i = 0; i < USERS; i++)
-		pair_start(&pairs[i], user, NULL);
-	peer_own_memory = true;
-	setenv("PIER_SHM", "auto", 1);
-	IS(pier_dev_open("soft_lo", &dev), 0);
-	OK(peer_open(&a, dev, NULL, NULL, TAKEN));
-	for (i = 0; i < USERS; i++) {
-		OK(peer_meet(&a, &pairs[i]));
-		conns[i] = a.conn;
-		pier_mmap_destroy(a.remote);
-		a.remote = NULL;
-	}
-	for (round = 0; round < ROUNDS && take_back(pairs, round); round++)
-		;
-	IS(round, ROUNDS);
-	for (i = 0; i < USERS; i++) {
-		pair_kill(&pairs[i]);
-		pier_conn_destroy(conns[i]);
-	}
-	a.conn = NULL;
-	peer_close(&a);
-	pier_dev_close(dev);
-}
-
 int main(void)
-{	TEST(memory_is_taken_back_under_fire);	/* forks */
+{
 	TEST(requests_need_no_packet);
 	TEST(ordinary_memory_is_not_mapped);
 	TEST(atomics_are_those_of_the_cpu);
 	TEST(a_write_does_not_overtake_a_send);
 	TEST(a_write_without_the_right_fails);
 	TEST(a_read_without_the_right_fails);
+	TEST(a_full_ring_has_space_for_a_grant);
+	TEST(a_qp_that_is_only_read_gives_nothing_to_write);
+	TEST(a_mapping_that_is_only_read_is_not_written);
 	TEST(memory_that_was_taken_back_fails);
 	return tap_done();
 }

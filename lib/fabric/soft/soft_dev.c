@@ -328,13 +328,12 @@ static int soft_reg_dmabuf(struct pier__fdev *fdev, int fd, uint64_t offset,
 			  "no address of them", fdev->port.name, fd);
 }
 
-/* One that was replaced has no memory of ours any more: mr_replace.c. */
-static void soft_share(struct pier__mr *mr, int fd)
+static void soft_share(struct pier__mr *mr, int fd, atomic_bool *held)
 {
-	int seals = fcntl(fd, F_GET_SEALS);
+	struct soft_mr *shared = (struct soft_mr *)mr;
 
-	if (seals >= 0 && !(seals & F_SEAL_SEAL))
-		atomic_store(&((struct soft_mr *)mr)->memfd, fd);
+	shared->held = held;
+	atomic_store(&shared->memfd, fd);
 }
 
 static void soft_dereg(struct pier__mr *mr)

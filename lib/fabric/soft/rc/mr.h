@@ -29,6 +29,8 @@ struct soft_mr {
 	uint64_t id;		/* never used again; of regions */
 	atomic_int memfd;	/* that it is the beginning of, borrowed; -1: */
 				/* of none; of regions */
+	atomic_bool *held;	/* with memfd: a process of this host may */
+				/* use the memory after the removal */
 };
 
 #define SOFT_ANY_QP UINT32_MAX
@@ -74,13 +76,6 @@ void pier__soft_mr_remove(struct soft_mr_table *table, struct soft_mr *mr);
 const struct soft_mr *pier__soft_mr_find(const struct soft_mr_table *table,
 					 uint32_t key, uint64_t addr,
 					 size_t len, int access);
-
-/*
- * Give the addresses of @mr other memory, with the same bytes: a process that
- * has mapped its memfd, and does not stop, writes the old one.  Bytes that the
- * program writes meanwhile may be lost.
- */
-void pier__soft_mr_replace(struct soft_mr *mr);
 
 /* May a QP use @mr?  @qpn: by requests of its peer; 0: by those of its own. */
 static inline bool pier__soft_mr_is_for(const struct soft_mr *mr,

@@ -23,9 +23,17 @@
  *
  * Revoking.  The owner clears the live word, and waits while the hazard word is
  * odd.  Between the store and the load each end has a barrier, so that the user
- * sees the one or the owner the other.  A process that has ended is not waited
- * for; of one that does not go on for SOFT_REVOKE_NS the owner gives its memory
- * up, and uses other pages.  A record reports it, and the other unmaps.
+ * sees the one or the owner the other.  A record reports it, and the other
+ * unmaps all that has no stamp any more.
+ *
+ * A process that has ended is not waited for.  One that does not go on for
+ * SOFT_REVOKE_NS loses the link, and what may be in use stays marked, by *held
+ * of its struct soft_mr: the owner gives it other pages when all keys of it
+ * have been removed, and not before.
+ *
+ * Answers.  One ask is open at a time.  The owner keeps SOFT_RING_ANSWERS cells
+ * of its ring for what is given, so that there is space for it: the next ask
+ * comes when the answer to the last was taken.
  */
 #define SOFT_DIRECT_PIECE 65536u
 #define SOFT_REVOKE_NS UINT64_C(1000000000)
@@ -41,8 +49,8 @@ int pier__soft_grants_create(struct soft_grants **ret);
 void pier__soft_grant_asked(struct soft_link *link, const uint8_t *data,
 			    uint32_t len);
 
-/* Revoke those of @mr; of @qp.  On return nothing is written by them. */
-void pier__soft_grants_end_mr(struct soft_link *link, struct soft_mr *mr);
+/* Revoke those of @mr; of @qp.  On return they are unused, or *held is set. */
+void pier__soft_grants_end_mr(struct soft_link *link, const struct soft_mr *mr);
 void pier__soft_grants_end_qp(struct soft_link *link, const struct soft_qp *qp);
 
 /* Revoke all; no effect on NULL. */
@@ -58,11 +66,10 @@ bool pier__soft_import_direct(struct soft_io *io, struct soft_qp *qp,
 void pier__soft_imports_end_qp(struct soft_link *link,
 			       const struct soft_qp *qp);
 
-/* The peer has answered; it has revoked one: as asked. */
+/* The peer has answered: as asked.  It has revoked some. */
 void pier__soft_import_given(struct soft_link *link, const uint8_t *data,
 			     uint32_t len);
-void pier__soft_import_revoked(struct soft_link *link, const uint8_t *data,
-			       uint32_t len);
+void pier__soft_imports_revoked(struct soft_link *link);
 
 /*
  * Read the messages of the link's socket: bells, which are dropped, and the
@@ -85,10 +92,6 @@ struct soft_given {
 	uint32_t writes;	/* the memory is to be mapped so */
 	uint64_t addr, len;
 	uint64_t id;		/* of the memory, and in struct soft_gift */
-};
-
-struct soft_revoked {
-	uint32_t slot, stamp;
 };
 
 /* The message that has the descriptor. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 
 #include "core/clock.h"
 #include "fabric/soft/shm/direct.h"
@@ -17,15 +18,21 @@
 		IBV_ACCESS_REMOTE_ATOMIC)
 #define WRITES (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)
 #define SPINS 256		/* before the peer may have ended */
+#define YIELDS 4096		/* before it is not likely to go on soon */
+#define NAP_NS 50000
 
 /* Its place is that of its live word. */
 struct grant {
 	uint32_t stamp;		/* 0: there is none */
-	uint32_t rkey, qpn;
+	uint32_t qpn;
+	struct soft_mr *mr;	/* whose removal ends the grant */
 };
 
 struct soft_grants {
 	uint32_t count, stamp;
+	uint32_t stuck;		/* the hazard word that was waited for */
+				/* in vain; 0: none */
+	bool unreported;	/* that some have ended */
 	struct grant at[SOFT_RING_GRANTS];
 };
 
@@ -38,9 +45,9 @@ int pier__soft_grants_create(struct soft_grants **ret)
 }
 
 static bool send_record(struct soft_link *link, enum soft_record_kind kind,
-			const void *data, uint32_t len)
+			const void *data, uint32_t len, uint32_t spare)
 {
-	uint8_t *to = pier__soft_ring_reserve(&link->out, len, 0);
+	uint8_t *to = pier__soft_ring_reserve(&link->out, len, spare);
 
 	if (!to)
 		return false;
@@ -67,7 +74,21 @@ static bool has_died(const struct soft_link *link)
 	return link->pidfd >= 0 && poll(&fd, 1, 0) > 0;
 }
 
-/* Until the peer uses nothing that was cleared.  Returns false: it is stuck. */
+/* A peer that is stopped would be waited for in vain on the CPU. */
+static void nap(uint32_t i)
+{
+	const struct timespec time = { .tv_nsec = NAP_NS };
+
+	if (i < YIELDS)
+		sched_yield();
+	else
+		nanosleep(&time, NULL);
+}
+
+/*
+ * Until the peer uses nothing that was cleared.  Returns false: it is stuck,
+ * and is not waited for again while it is.
+ */
 static bool waited(const struct soft_link *link)
 {
 	const _Atomic uint32_t *hazard = &link->in.peer->hazard;
@@ -83,9 +104,11 @@ static bool waited(const struct soft_link *link)
 			continue;
 		if (has_died(link))
 			break;
-		if (pier__now() > limit)
+		if (seen == link->grants->stuck || pier__now() > limit) {
+			link->grants->stuck = seen;
 			return false;
-		sched_yield();
+		}
+		nap(i);
 	}
 	return true;
 }
@@ -93,97 +116,92 @@ static bool waited(const struct soft_link *link)
 /* A peer that is stopped in a copy has no link any more. */
 static void give_up(struct soft_link *link)
 {
+	if (link->state != SOFT_LINK_UP)
+		return;
 	link->state = SOFT_LINK_BROKEN;
 	shutdown(link->sock, SHUT_RDWR);	/* wakes the helper */
 	pier__soft_add(link->ep->counters, SOFT_COUNTER(shm_nonsense), 1);
 }
 
-/* What matches: @rkey and @qpn, unless 0. */
-static bool clear_matching(struct soft_link *link, uint32_t rkey, uint32_t qpn,
-			   uint32_t old[SOFT_RING_GRANTS])
+/* @mr and @qpn: any, if NULL or 0. */
+static bool matches(const struct grant *grant, const struct soft_mr *mr,
+		    uint32_t qpn)
 {
-	const struct grant *grant = link->grants->at;
+	return grant->stamp && (!mr || grant->mr == mr) &&
+	       (!qpn || grant->qpn == qpn);
+}
+
+/* No use of what matches begins any more.  Returns false if there is none. */
+static bool stop_matching(struct soft_link *link, const struct soft_mr *mr,
+			  uint32_t qpn)
+{
 	bool found = false;
 	uint32_t i;
 
-	for (i = 0; i < SOFT_RING_GRANTS; i++, grant++) {
-		old[i] = 0;
-		if (!grant->stamp || (rkey && grant->rkey != rkey) ||
-		    (qpn && grant->qpn != qpn))
+	for (i = 0; i < SOFT_RING_GRANTS; i++) {
+		if (!matches(&link->grants->at[i], mr, qpn))
 			continue;
-		old[i] = grant->stamp;
-		clear(link, i);
+		atomic_store_explicit(&link->out.own->live[i], 0,
+				      memory_order_relaxed);
 		found = true;
 	}
 	return found;
 }
 
-/* The peer unmaps what it does not use any more; at the latest with the link */
-static void report(struct soft_link *link, const uint32_t *old)
+/* @held: the peer is stuck in one of them, or in another. */
+static void clear_matching(struct soft_link *link, const struct soft_mr *mr,
+			   uint32_t qpn, bool held)
 {
-	struct soft_revoked revoked;
+	struct grant *grant = link->grants->at;
 	uint32_t i;
 
-	for (i = 0; i < SOFT_RING_GRANTS; i++) {
-		revoked = (struct soft_revoked){ .slot = i, .stamp = old[i] };
-		if (old[i] && link->state == SOFT_LINK_UP)
-			send_record(link, SOFT_RECORD_REVOKED, &revoked,
-				    sizeof(revoked));
+	for (i = 0; i < SOFT_RING_GRANTS; i++, grant++) {
+		if (!matches(grant, mr, qpn))
+			continue;
+		if (held)
+			atomic_store(grant->mr->held, true);
+		clear(link, i);
 	}
 }
 
-/* Returns false if the peer is stuck in one of them. */
-static bool end_matching(struct soft_link *link, uint32_t rkey, uint32_t qpn)
+/* The peer unmaps what it does not use any more; at the latest with the link */
+static void report(struct soft_link *link)
 {
-	uint32_t old[SOFT_RING_GRANTS];
+	if (!link->grants->unreported || link->state != SOFT_LINK_UP)
+		return;
+	link->grants->unreported = !send_record(link, SOFT_RECORD_REVOKED, "",
+						0, SOFT_RING_ANSWERS);
+}
+
+static void end_matching(struct soft_link *link, const struct soft_mr *mr,
+			 uint32_t qpn)
+{
+	bool ended;
 
 	if (!link->grants || !link->grants->count ||
-	    !clear_matching(link, rkey, qpn, old))
-		return true;
-	if (!waited(link)) {
+	    !stop_matching(link, mr, qpn))
+		return;
+	ended = waited(link);
+	clear_matching(link, mr, qpn, !ended);
+	if (!ended)
 		give_up(link);
-		return false;
-	}
-	report(link, old);
-	return true;
+	link->grants->unreported = true;
+	report(link);
 }
 
-void pier__soft_grants_end_mr(struct soft_link *link, struct soft_mr *mr)
+void pier__soft_grants_end_mr(struct soft_link *link, const struct soft_mr *mr)
 {
-	if (!end_matching(link, mr->mr.rkey, 0))
-		pier__soft_mr_replace(mr);
+	end_matching(link, mr, 0);
 }
 
 void pier__soft_grants_end_qp(struct soft_link *link, const struct soft_qp *qp)
 {
-	end_matching(link, 0, qp->qpn);
-}
-
-/* Whatever may be in use is given up: nothing will wait for it later. */
-static void replace_all(struct soft_link *link,
-			const struct soft_grants *granted)
-{
-	struct soft_mr *mr;
-	uint32_t i;
-
-	for (i = 0; i < SOFT_RING_GRANTS; i++) {
-		mr = granted->at[i].stamp ?
-			     pier__soft_mr_of(link->ep->keys,
-					      granted->at[i].rkey) : NULL;
-		if (mr)
-			pier__soft_mr_replace(mr);
-	}
+	end_matching(link, NULL, qp->qpn);
 }
 
 void pier__soft_grants_destroy(struct soft_link *link)
 {
-	struct soft_grants granted;
-
-	if (!link->grants)
-		return;
-	granted = *link->grants;
-	if (!end_matching(link, 0, 0))
-		replace_all(link, &granted);
+	end_matching(link, NULL, 0);
 	free(link->grants);
 	link->grants = NULL;
 }
@@ -201,34 +219,42 @@ static const struct soft_qp *qp_of(const struct soft_link *link,
 	       qp->state == IBV_QPS_SQD ? qp : NULL;
 }
 
-/* Returns whether @ask is granted; then *given has what is not of the place. */
-static bool check(const struct soft_link *link, const struct soft_ask *ask,
-		  struct soft_given *given, int *memfd)
+/*
+ * The memory of @ask, or NULL; then *given has what is not of the place.  Who
+ * has mapped memory can read it, and write it if its memfd can be written:
+ * none is given that may do less.
+ */
+static struct soft_mr *check(const struct soft_link *link,
+			     const struct soft_ask *ask,
+			     struct soft_given *given, int *memfd)
 {
-	const struct soft_mr *mr = pier__soft_mr_of(link->ep->keys, ask->rkey);
+	struct soft_mr *mr = pier__soft_mr_of(link->ep->keys, ask->rkey);
 	const struct soft_qp *qp = qp_of(link, ask);
 
 	if (!mr || !qp || mr->qpn || !pier__soft_mr_is_for(mr, qp->pd, 0))
-		return false;
+		return NULL;
 	*memfd = atomic_load(&mr->memfd);
 	given->access = (uint32_t)(mr->access & qp->access & REMOTE);
 	given->writes = mr->access & WRITES ? 1 : 0;
 	given->addr = mr->addr;
 	given->len = mr->len;
 	given->id = mr->id;
-	return *memfd >= 0 && given->access &&
-	       (given->writes || pier__soft_region_is_sealed(*memfd));
+	if (*memfd < 0 || !(given->access & IBV_ACCESS_REMOTE_READ) ||
+	    !(given->writes ? given->access & WRITES
+			    : pier__soft_region_is_sealed(*memfd)))
+		return NULL;
+	return mr;
 }
 
 static void grant(struct soft_link *link, const struct soft_ask *ask,
-		  struct soft_given *given)
+		  struct soft_mr *mr, struct soft_given *given)
 {
 	struct soft_grants *grants = link->grants;
 	struct grant *at = &grants->at[ask->slot];
 
 	if (!++grants->stamp)
 		grants->stamp = 1;
-	*at = (struct grant){ grants->stamp, ask->rkey, ask->to };
+	*at = (struct grant){ grants->stamp, ask->to, mr };
 	grants->count++;
 	given->stamp = at->stamp;
 	atomic_store_explicit(&link->out.own->live[ask->slot], at->stamp,
@@ -241,6 +267,7 @@ void pier__soft_grant_asked(struct soft_link *link, const uint8_t *data,
 	struct soft_given given = { 0 };
 	struct soft_gift gift;
 	struct soft_ask ask;
+	struct soft_mr *mr;
 	int memfd = -1, err = 0;
 
 	if (len != sizeof(ask))
@@ -252,14 +279,16 @@ void pier__soft_grant_asked(struct soft_link *link, const uint8_t *data,
 	given.slot = ask.slot;
 	given.rkey = ask.rkey;
 	given.from = ask.from;
-	if (check(link, &ask, &given, &memfd)) {
+	mr = check(link, &ask, &given, &memfd);
+	if (mr) {
 		gift.id = given.id;
 		if (ask.have != given.id)
 			err = pier__soft_fds_send(link->sock, &gift,
 						  sizeof(gift), memfd);
 		if (!err)
-			grant(link, &ask, &given);
+			grant(link, &ask, mr, &given);
 	}
-	if (!send_record(link, SOFT_RECORD_GIVEN, &given, sizeof(given)))
+	if (!send_record(link, SOFT_RECORD_GIVEN, &given, sizeof(given), 0))
 		clear(link, ask.slot);
+	report(link);
 }

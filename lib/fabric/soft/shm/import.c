@@ -17,10 +17,11 @@
 /* The memory of an rkey; all QPs of the link share it. */
 struct imported {
 	struct imported *next;
-	void *at;
-	size_t len;
+	struct soft_region region;
+	size_t len;			/* of its beginning */
 	uint64_t id;
 	uint32_t rkey, refs;
+	bool writes;			/* mapped to be written */
 };
 
 enum import_state {
@@ -75,7 +76,7 @@ static void mapping_put(struct soft_imports *imports, struct imported *mapping)
 	while (*at != mapping)
 		at = &(*at)->next;
 	*at = mapping->next;
-	pier__soft_region_unimport(mapping->at, mapping->len);
+	pier__soft_region_unimport(&mapping->region);
 	free(mapping);
 }
 
@@ -119,18 +120,29 @@ static struct imported *mapping_of(const struct soft_imports *imports,
 	return mapping;
 }
 
-static bool is_in_use(const struct import *import)
+/* Is it still granted? */
+static bool is_live(const struct soft_link *link, uint32_t slot)
 {
-	return import->state == IMPORT_GIVEN || import->state == IMPORT_ASKED;
+	return atomic_load(&link->in.peer->live[slot]) ==
+	       link->imports->at[slot].stamp;
+}
+
+static bool is_in_use(const struct soft_link *link, uint32_t slot)
+{
+	enum import_state state = link->imports->at[slot].state;
+
+	return state == IMPORT_ASKED ||
+	       (state == IMPORT_GIVEN && is_live(link, slot));
 }
 
 /*
  * The place of a key, one of WAYS: where it is, or else may be.  Rkeys are
  * random, and QPNs are not.
  */
-static uint32_t slot_of(const struct soft_imports *imports, uint32_t rkey,
+static uint32_t slot_of(const struct soft_link *link, uint32_t rkey,
 			uint32_t qpn)
 {
+	const struct soft_imports *imports = link->imports;
 	uint32_t first = (rkey ^ qpn) % SOFT_RING_GRANTS, slot, i;
 	uint32_t unused = first;
 
@@ -142,7 +154,7 @@ static uint32_t slot_of(const struct soft_imports *imports, uint32_t rkey,
 	}
 	for (i = WAYS; i--;) {
 		slot = (first + i) % SOFT_RING_GRANTS;
-		if (!is_in_use(&imports->at[slot]))
+		if (!is_in_use(link, slot))
 			unused = slot;
 	}
 	return unused;
@@ -180,8 +192,9 @@ static void consider(struct soft_link *link, const struct soft_qp *qp,
 
 	if (same && import->state == IMPORT_SEEN && !link->imports->asking)
 		ask(link, qp, slot, rkey);
-	if (is_in_use(import) || (same && import->state != IMPORT_NONE))
+	if (is_in_use(link, slot) || (same && import->state != IMPORT_NONE))
 		return;
+	forget(link->imports, import);
 	*import = (struct import){ .state = IMPORT_SEEN, .rkey = rkey,
 				   .qpn = qp->qpn };
 }
@@ -205,8 +218,7 @@ static bool entered(struct soft_link *link, uint32_t slot)
 	struct soft_ring *own = link->out.own;
 
 	atomic_fetch_add(&own->hazard, 1);
-	return atomic_load(&link->in.peer->live[slot]) ==
-	       link->imports->at[slot].stamp;
+	return is_live(link, slot);
 }
 
 static void left(struct soft_link *link)
@@ -275,7 +287,7 @@ static bool execute(struct soft_link *link, const struct soft_qp *qp,
 		    uint32_t slot, const struct soft_direct *op)
 {
 	const struct import *import = &link->imports->at[slot];
-	uint8_t *at = (uint8_t *)import->mapping->at +
+	uint8_t *at = (uint8_t *)import->mapping->region.at +
 		      (op->remote - import->addr);
 	bool live = true;
 	int i;
@@ -299,7 +311,7 @@ bool pier__soft_import_direct(struct soft_io *io, struct soft_qp *qp,
 
 	if (link->state != SOFT_LINK_UP || !link->imports)
 		return false;
-	slot = slot_of(link->imports, op->rkey, qp->qpn);
+	slot = slot_of(link, op->rkey, qp->qpn);
 	import = &link->imports->at[slot];
 	if (import->state != IMPORT_GIVEN || import->rkey != op->rkey ||
 	    import->qpn != qp->qpn) {
@@ -310,7 +322,7 @@ bool pier__soft_import_direct(struct soft_io *io, struct soft_qp *qp,
 		return false;
 	if (execute(link, qp, slot, op))
 		return true;
-	if (atomic_load(&link->in.peer->live[slot]) != import->stamp)
+	if (!is_live(link, slot))
 		forget(link->imports, import);
 	return false;
 }
@@ -357,13 +369,14 @@ static struct imported *mapping_get(struct soft_imports *imports,
 	if (!mapping)
 		return NULL;
 	if (pier__soft_region_import(imports->gift, given->len, given->writes,
-				     &mapping->at)) {
+				     &mapping->region)) {
 		free(mapping);
 		return NULL;
 	}
 	mapping->len = given->len;
 	mapping->id = given->id;
 	mapping->rkey = given->rkey;
+	mapping->writes = given->writes;
 	mapping->refs = 1;
 	mapping->next = imports->mappings;
 	imports->mappings = mapping;
@@ -394,6 +407,8 @@ static void install(struct soft_link *link, const struct soft_given *given)
 		import->state = IMPORT_GIVEN;
 		import->stamp = given->stamp;
 		import->access = given->access;
+		if (!import->mapping->writes)
+			import->access &= IBV_ACCESS_REMOTE_READ;
 		import->addr = given->addr;
 		import->len = given->len;
 	}
@@ -417,18 +432,12 @@ void pier__soft_import_given(struct soft_link *link, const uint8_t *data,
 	take_gift(link->imports, -1, 0);
 }
 
-void pier__soft_import_revoked(struct soft_link *link, const uint8_t *data,
-			       uint32_t len)
+void pier__soft_imports_revoked(struct soft_link *link)
 {
-	struct soft_revoked revoked;
-	struct import *import;
+	struct soft_imports *imports = link->imports;
+	uint32_t i;
 
-	if (len != sizeof(revoked) || !link->imports)
-		return;
-	memcpy(&revoked, data, sizeof(revoked));
-	if (revoked.slot >= SOFT_RING_GRANTS)
-		return;
-	import = &link->imports->at[revoked.slot];
-	if (import->state == IMPORT_GIVEN && import->stamp == revoked.stamp)
-		forget(link->imports, import);
+	for (i = 0; imports && i < SOFT_RING_GRANTS; i++)
+		if (imports->at[i].state == IMPORT_GIVEN && !is_live(link, i))
+			forget(imports, &imports->at[i]);
 }

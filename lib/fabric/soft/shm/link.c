@@ -133,7 +133,8 @@ static bool send_hello(struct soft_link *link, const struct soft_qp *qp,
 
 	if (link->state != SOFT_LINK_UP)
 		return false;
-	to = pier__soft_ring_reserve(&link->out, sizeof(hello), 0);
+	to = pier__soft_ring_reserve(&link->out, sizeof(hello),
+				     SOFT_RING_ANSWERS);
 	if (!to)
 		return false;
 	memcpy(to, &hello, sizeof(hello));

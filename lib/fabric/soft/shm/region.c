@@ -12,6 +12,8 @@
 #define LEN sizeof(struct soft_ring)
 #define POPULATED (UINT64_C(1) << 22)	/* a shorter one is, when mapped */
 
+#define HUGEST (UINT64_C(1) << 34)	/* no huge page is larger */
+
 /* Without F_SEAL_SEAL, which would change nothing. */
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE)
 
@@ -81,24 +83,31 @@ bool pier__soft_region_is_sealed(int fd)
 	return seals >= 0 && (seals & SEALS) == SEALS;
 }
 
-/* What the peer could shrink would raise a signal here. */
-int pier__soft_region_import(int fd, size_t len, bool writes, void **ret)
+/*
+ * What the peer could shrink would raise a signal here.  All of the file is
+ * mapped: of a part of a huge page nothing can be unmapped.
+ */
+int pier__soft_region_import(int fd, size_t len, bool writes,
+			     struct soft_region *ret)
 {
 	int needed = F_SEAL_SHRINK | F_SEAL_GROW, seals, prot = PROT_READ;
 	struct stat st;
 
 	seals = fcntl(fd, F_GET_SEALS);
 	if (seals < 0 || (seals & needed) != needed || fstat(fd, &st) ||
-	    st.st_size < 0 || (uint64_t)st.st_size < len)
+	    st.st_size < 0 || (uint64_t)st.st_size < len ||
+	    (uint64_t)st.st_size - len >= HUGEST)
 		return -EPROTO;
 	if (writes)
 		prot |= PROT_WRITE;
-	return map(fd, len, prot, len <= POPULATED ? MAP_POPULATE : 0, ret);
+	ret->len = (size_t)st.st_size;
+	return map(fd, ret->len, prot, len <= POPULATED ? MAP_POPULATE : 0,
+		   &ret->at);
 }
 
-void pier__soft_region_unimport(void *at, size_t len)
+void pier__soft_region_unimport(const struct soft_region *region)
 {
-	munmap(at, len);
+	munmap(region->at, region->len);
 }
 
 void pier__soft_region_unmap(const struct soft_ring *ring)

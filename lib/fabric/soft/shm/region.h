@@ -21,13 +21,20 @@ int pier__soft_region_create(struct soft_ring **ret, int *fd);
  */
 int pier__soft_region_map(int fd, const struct soft_ring **ret);
 
+/* What is mapped of a peer's memory: whole pages. */
+struct soft_region {
+	void *at;
+	size_t len;
+};
+
 /*
- * Map @len bytes of the peer's memory @fd, which its RDMA requests use; if it
- * @writes, to be written.
+ * Map the peer's memory @fd, of @len bytes and the rest of the last page, which
+ * RDMA requests to it use; if it @writes, to be written.
  * Errors: as above.
  */
-int pier__soft_region_import(int fd, size_t len, bool writes, void **ret);
-void pier__soft_region_unimport(void *at, size_t len);
+int pier__soft_region_import(int fd, size_t len, bool writes,
+			     struct soft_region *ret);
+void pier__soft_region_unimport(const struct soft_region *region);
 
 /* May a process that has the descriptor @fd read only? */
 bool pier__soft_region_is_sealed(int fd);

@@ -26,6 +26,7 @@
 #define SOFT_RING_CELL 64u
 #define SOFT_RING_RECORD_MAX 8192u	/* bytes of one record */
 #define SOFT_RING_SPARE 128u		/* cells that data do not use */
+#define SOFT_RING_ANSWERS 4u		/* of them, that only answers use */
 #define SOFT_RING_GRANTS 256u
 #define SOFT_RING_FIRST 56u		/* bytes in a record's first cell */
 

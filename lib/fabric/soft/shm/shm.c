@@ -64,7 +64,7 @@ static bool take_control(struct soft_link *link,
 		pier__soft_import_given(link, record->data, record->len);
 		return true;
 	case SOFT_RECORD_REVOKED:
-		pier__soft_import_revoked(link, record->data, record->len);
+		pier__soft_imports_revoked(link);
 		return true;
 	default:
 		return false;
