@@ -210,7 +210,10 @@ static struct rs *child_of(const struct rs *listener)
 	return rs;
 }
 
-/* The id of @event, which is released, is that of the new socket. */
+/*
+ * The id of @event, which is released, is that of the new socket.  Fails with
+ * EPROTO, ECONNABORTED because of the peer.
+ */
 static int accept_on(struct rs *rs, struct rdma_cm_event *event)
 {
 	struct rdma_conn_param param;
@@ -224,13 +227,13 @@ static int accept_on(struct rs *rs, struct rdma_cm_event *event)
 	rdma_ack_cm_event(event);
 	if (!ok) {
 		rdma_reject(rs->id, NULL, 0);
-		return fail_with(EAGAIN);
+		return fail_with(EPROTO);
 	}
 	if (rdma_migrate_id(rs->id, rs->channel) || pier__rs_set_up(rs))
 		return -1;
 	param = param_of(rs, &hello);
 	if (rdma_accept(rs->id, &param))
-		return -1;
+		return fail_with(ECONNABORTED);
 	connected(rs);
 	return 0;
 }
@@ -238,12 +241,14 @@ static int accept_on(struct rs *rs, struct rdma_cm_event *event)
 static int take(struct rs *listener, struct rdma_cm_event *event)
 {
 	struct rs *rs = child_of(listener);
-	int err;
+	struct rdma_cm_id *id = event->id;
+	int err = errno;
 
 	if (!rs) {
-		rdma_reject(event->id, NULL, 0);
+		rdma_reject(id, NULL, 0);
 		rdma_ack_cm_event(event);
-		return fail_with(ENOMEM);
+		rdma_destroy_id(id);
+		return fail_with(err);
 	}
 	if (!accept_on(rs, event))
 		return pier__rs_add(rs);
@@ -267,23 +272,36 @@ static struct rdma_cm_event *next_request(struct rs *rs)
 	return event;
 }
 
+/* The next request of a peer that is one: others are none of the program's. */
+static int accept_next(struct rs *rs)
+{
+	struct rdma_cm_event *event;
+	int ret;
+
+	do {
+		event = next_request(rs);
+		if (!event)
+			return -1;
+		if (event->event != RDMA_CM_EVENT_CONNECT_REQUEST) {
+			rdma_ack_cm_event(event);
+			continue;
+		}
+		ret = take(rs, event);
+		if (ret >= 0 || (errno != EPROTO && errno != ECONNABORTED))
+			return ret;
+	} while (true);
+}
+
 int raccept(int fd, struct sockaddr *addr, socklen_t *len)
 {
 	struct rs *rs = pier__rs_find(fd);
-	struct rdma_cm_event *event;
 	int ret;
 
 	if (!rs)
 		return -1;
 	if (rs->state != RS_LISTENING)
 		return fail_with(EINVAL);
-	do
-		event = next_request(rs);
-	while (event && event->event != RDMA_CM_EVENT_CONNECT_REQUEST &&
-	       !rdma_ack_cm_event(event));
-	if (!event)
-		return -1;
-	ret = take(rs, event);
+	ret = accept_next(rs);
 	if (ret >= 0 && addr && len)
 		rgetpeername(ret, addr, len);
 	return ret;

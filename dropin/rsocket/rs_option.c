@@ -8,6 +8,7 @@
 
 #include "dropin/rsocket/rs.h"
 
+#define QUEUE_MIN 16		/* halves of it are granted */
 #define QUEUE_MAX 16384
 #define BYTES_MIN 4096
 #define BYTES_MAX (1 << 26)
@@ -48,7 +49,7 @@ static int *stored_of(struct rs *rs, int level, int name)
 static uint32_t *size_of(struct rs *rs, int level, int name, uint32_t *min,
 			 uint32_t *max)
 {
-	*min = level == SOL_RDMA ? 1 : BYTES_MIN;
+	*min = level == SOL_RDMA ? QUEUE_MIN : BYTES_MIN;
 	*max = level == SOL_RDMA ? QUEUE_MAX : BYTES_MAX;
 	if (level == SOL_SOCKET)
 		return name == SO_SNDBUF ? &rs->sbuf_size :

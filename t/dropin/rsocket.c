@@ -5,8 +5,11 @@
 #include <netinet/tcp.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
+#include <rdma/rdma_cma.h>
 #include <rdma/rsocket.h>
 
 #include "t/lib/tap.h"
@@ -16,6 +19,7 @@
 #define LARGE 1000000		/* bytes, more than both rings have */
 
 static int listener, ours, theirs;
+static int queue_size;		/* 0: the default */
 static struct sockaddr_in name;
 static uint8_t sent[LARGE], got[LARGE];
 
@@ -24,6 +28,16 @@ static bool has(int fd, short events)
 	struct pollfd pfd = { .fd = fd, .events = events };
 
 	return rpoll(&pfd, 1, WAIT_MS) == 1 && pfd.revents & events;
+}
+
+static void size_queues(int fd)
+{
+	if (!queue_size)
+		return;
+	IS(rsetsockopt(fd, SOL_RDMA, RDMA_SQSIZE, &queue_size,
+		       sizeof(queue_size)), 0);
+	IS(rsetsockopt(fd, SOL_RDMA, RDMA_RQSIZE, &queue_size,
+		       sizeof(queue_size)), 0);
 }
 
 static void listen_at(int iomaps)
@@ -36,6 +50,7 @@ static void listen_at(int iomaps)
 	};
 	listener = rsocket(AF_INET, SOCK_STREAM, 0);
 	OK(listener >= 0);
+	size_queues(listener);
 	IS(rsetsockopt(listener, SOL_RDMA, RDMA_IOMAPSIZE, &iomaps,
 		       sizeof(iomaps)), 0);
 	IS(rbind(listener, (struct sockaddr *)&name, len), 0);
@@ -58,6 +73,7 @@ static bool open_pair(int iomaps)
 
 	listen_at(iomaps);
 	ours = rsocket(AF_INET, SOCK_STREAM, 0);
+	size_queues(ours);
 	IS(rsetsockopt(ours, SOL_RDMA, RDMA_IOMAPSIZE, &iomaps,
 		       sizeof(iomaps)), 0);
 	set_nonblocking(ours, true);
@@ -147,6 +163,88 @@ static void more_than_the_rings_take_is_sent(void)
 	IS(rsend(theirs, "x", 2, 0), 2);	/* the other way goes on */
 	IS(rrecv(ours, got, 2, 0), 2);
 	close_pair();
+}
+
+/* With a queue of 1 the grants would have no end. */
+static void the_smallest_queues_are_enough(void)
+{
+	socklen_t len = sizeof(int);
+	int i, value = 0;
+	bool opened;
+
+	queue_size = 1;
+	opened = open_pair(0);
+	queue_size = 0;
+	if (!opened)
+		return;
+	IS(rgetsockopt(ours, SOL_RDMA, RDMA_RQSIZE, &value, &len), 0);
+	IS(value, 16);
+	for (i = 0; i < 100; i++)
+		if (!IS(rsend(ours, sent, 9, 0), 9) ||
+		    !IS(rrecv(theirs, got, 9, MSG_WAITALL), 9))
+			break;
+	close_pair();
+}
+
+/* A program of rdma_cm that does not greet, and is sent away. */
+static void *strange(void *ended)
+{
+	struct rdma_conn_param param = { .retry_count = 7 };
+	struct ibv_qp_init_attr init = {
+		.cap = { .max_send_wr = 1, .max_recv_wr = 1,
+			 .max_send_sge = 1, .max_recv_sge = 1 },
+		.qp_type = IBV_QPT_RC,
+	};
+	struct rdma_cm_id *id;
+
+	if (!IS(rdma_create_id(NULL, &id, NULL, RDMA_PS_TCP), 0))
+		return NULL;
+	IS(rdma_resolve_addr(id, NULL, (struct sockaddr *)&name, WAIT_MS), 0);
+	IS(rdma_resolve_route(id, WAIT_MS), 0);
+	IS(rdma_create_qp(id, NULL, &init), 0);
+	IS(rdma_connect(id, &param), -1);
+	IS(errno, ECONNREFUSED);
+	rdma_destroy_ep(id);
+	ours = rsocket(AF_INET, SOCK_STREAM, 0);
+	IS(rconnect(ours, (struct sockaddr *)&name, sizeof(name)), 0);
+	return ended;
+}
+
+static void a_stranger_does_not_end_a_server(void)
+{
+	pthread_t thread;
+
+	listen_at(0);
+	IS(pthread_create(&thread, NULL, strange, NULL), 0);
+	theirs = raccept(listener, NULL, NULL);
+	OK(theirs >= 0);
+	IS(pthread_join(thread, NULL), 0);
+	close_pair();
+}
+
+/* The descriptors are used up: the request is refused, the next one is not. */
+static void a_server_without_descriptors_goes_on(void)
+{
+	struct rlimit old, none;
+	int next;
+
+	listen_at(0);
+	ours = rsocket(AF_INET, SOCK_STREAM, 0);
+	set_nonblocking(ours, true);
+	IS(rconnect(ours, (struct sockaddr *)&name, sizeof(name)), -1);
+	IS(errno, EINPROGRESS);
+	OK(has(listener, POLLIN));
+	next = dup(0);
+	IS(getrlimit(RLIMIT_NOFILE, &old), 0);
+	none = (struct rlimit){ (rlim_t)next, old.rlim_max };
+	IS(close(next), 0);
+	IS(setrlimit(RLIMIT_NOFILE, &none), 0);
+	IS(raccept(listener, NULL, NULL), -1);
+	IS(errno, EMFILE);
+	IS(setrlimit(RLIMIT_NOFILE, &old), 0);
+	OK(has(ours, POLLERR));
+	IS(rclose(ours), 0);
+	IS(rclose(listener), 0);
 }
 
 static void a_full_ring_does_not_block(void)
@@ -247,6 +345,9 @@ int main(void)
 	TEST(bytes_are_peeked_and_taken);
 	TEST(pieces_are_written_and_read);
 	TEST(more_than_the_rings_take_is_sent);
+	TEST(the_smallest_queues_are_enough);
+	TEST(a_stranger_does_not_end_a_server);
+	TEST(a_server_without_descriptors_goes_on);
 	TEST(a_full_ring_does_not_block);
 	TEST(the_peer_has_gone);
 	TEST(memory_is_written_by_its_offset);
