@@ -125,6 +125,7 @@ check_PROGRAMS += \
 	%D%/dropin/memory.t \
 	%D%/dropin/misuse.t \
 	%D%/dropin/rsocket.t \
+	%D%/dropin/rsocket_peer.t \
 	%D%/dropin/threads.t \
 	%D%/dropin/wr.t \
 	%D%/engine/ctx.t \
@@ -607,6 +608,7 @@ dropin_tests = %D%/dropin/async.t \
 	%D%/dropin/memory.t \
 	%D%/dropin/misuse.t \
 	%D%/dropin/rsocket.t \
+	%D%/dropin/rsocket_peer.t \
 	%D%/dropin/threads.t \
 	%D%/dropin/wr.t \
 	# end, sorted
@@ -632,6 +634,8 @@ $(dropin_tests): dropin/libibverbs.la dropin/librdmacm.la
 	%D%/lib/verbspair.h \
 	# end, sorted
 %C%_dropin_rsocket_t_LDADD = %D%/libtap.la dropin/librdmacm.la \
+	dropin/libibverbs.la
+%C%_dropin_rsocket_peer_t_LDADD = %D%/libtap.la dropin/librdmacm.la \
 	dropin/libibverbs.la
 %C%_dropin_threads_t_LDADD = %D%/libtap.la dropin/libibverbs.la
 %C%_dropin_threads_t_SOURCES = \

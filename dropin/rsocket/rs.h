@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/socket.h>
 #include <sys/uio.h>
 
 #include <rdma/rdma_cma.h>
@@ -33,6 +34,7 @@
 #define RS_HALVES 2
 #define RS_TRANSFER 65536		/* bytes of a message, at most */
 #define RS_IOMAPS 128			/* at most */
+#define RS_LINGER_S 5			/* of rclose(3), without SO_LINGER */
 
 enum rs_op { RS_DATA = 0, RS_WRITE = 2, RS_GRANT = 4, RS_IOMAP = 6,
 	     RS_CONTROL = 7 };
@@ -94,6 +96,7 @@ struct rs {
 	enum rs_state state;
 	int err;			/* for SO_ERROR */
 	bool readable, writable;	/* not shut down */
+	bool ended;			/* the peer is told so, of both */
 
 	struct rdma_event_channel *channel;	/* owned */
 	struct rdma_cm_id *id;		/* owned */
@@ -110,6 +113,7 @@ struct rs {
 	uint32_t sq_size, rq_size, inline_size, sbuf_size, rbuf_size;
 	uint32_t iomaps;
 	int ints[8];			/* rs_option.c */
+	struct linger linger;
 
 	/* Sending. */
 	uint32_t send_free, send_at;	/* bytes of the ring */
@@ -146,7 +150,9 @@ void pier__rs_free(struct rs *rs);
 /* that follows. */
 void pier__rs_events(struct rs *rs);
 void pier__rs_fail(struct rs *rs, int err);
-int pier__rs_shutdown(struct rs *rs, int how);
+int pier__rs_shutdown(struct rs *rs, int how, uint64_t end);
+/* Wait until what was sent is at the peer, at most until @end. */
+void pier__rs_settle(struct rs *rs, uint64_t end);
 
 /* rs_queue.c: its queues and memory.  Returns -1 with errno. */
 int pier__rs_set_up(struct rs *rs);
@@ -170,6 +176,9 @@ void pier__rs_awake(struct rs *rs);
  * the socket is non-blocking; EINTR.
  */
 int pier__rs_wait(struct rs *rs, bool (*is)(const struct rs *rs), bool now);
+/* The same of any socket; EAGAIN at @end, a time of pier__now(); 0: at once. */
+int pier__rs_wait_until(struct rs *rs, bool (*is)(const struct rs *rs),
+			uint64_t end);
 
 /* rs_send.c, rs_recv.c. */
 bool pier__rs_can_send(const struct rs *rs);

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "core/clock.h"
 #include "dropin/rsocket/rs.h"
 
 #define TIMEOUT_MS 2000
@@ -207,6 +208,7 @@ static struct rs *child_of(const struct rs *listener)
 	rs->rbuf_size = listener->rbuf_size;
 	rs->iomaps = listener->iomaps;
 	memcpy(rs->ints, listener->ints, sizeof(rs->ints));
+	rs->linger = listener->linger;
 	return rs;
 }
 
@@ -312,40 +314,61 @@ static bool can_control(const struct rs *rs)
 	return rs->controls || rs->state != RS_CONNECTED;
 }
 
-int pier__rs_shutdown(struct rs *rs, int how)
+/* The rest of it does not depend on the program: no signal ends this. */
+static int wait_through(struct rs *rs, bool (*is)(const struct rs *rs),
+			uint64_t end)
 {
-	bool was = rs->writable;
-	int value;
+	int ret;
 
+	do
+		ret = pier__rs_wait_until(rs, is, end);
+	while (ret && errno == EINTR);
+	return ret;
+}
+
+void pier__rs_settle(struct rs *rs, uint64_t end)
+{
+	wait_through(rs, pier__rs_all_sent, end);
+}
+
+/* Is there anything to say to the peer if @how is shut down? */
+static bool is_news(const struct rs *rs, int how)
+{
+	bool readable = rs->readable && how == SHUT_WR;
+
+	if (how == SHUT_RD || rs->ended)
+		return false;
+	return rs->writable || !readable;
+}
+
+/* Fails before anything has changed. */
+int pier__rs_shutdown(struct rs *rs, int how, uint64_t end)
+{
+	bool news;
+
+	if (rs->state == RS_CONNECTED && is_news(rs, how) &&
+	    wait_through(rs, can_control, end))
+		return -1;
+	news = is_news(rs, how);
 	if (how != SHUT_WR)
 		rs->readable = false;
 	if (how != SHUT_RD)
 		rs->writable = false;
+	pier__rs_changed(rs);
 	if (rs->state != RS_CONNECTED)
 		return rs->state == RS_DISCONNECTED ? 0 : fail_with(ENOTCONN);
-	if (how == SHUT_RD || (!was && rs->readable))
+	if (!news)
 		return 0;
-	value = rs->readable ? RS_SHUTDOWN : RS_DISCONNECT;
-	if (pier__rs_wait(rs, can_control, false))
-		return -1;
-	if (rs->state == RS_CONNECTED &&
-	    pier__rs_post(rs, RS_CONTROL, (uint32_t)value, NULL, 0, 0, 0))
-		return -1;
-	if (rs->nonblocking && how != SHUT_RDWR)
-		return 0;
-	/* What was sent is at the peer then. */
-	rs->nonblocking = false;
-	if (pier__rs_wait(rs, pier__rs_all_sent, false))
-		return -1;
-	if (value == RS_DISCONNECT && rs->state == RS_CONNECTED)
-		rs->state = RS_DISCONNECTED;
-	return 0;
+	rs->ended = !rs->readable;
+	return pier__rs_post(rs, RS_CONTROL,
+			     rs->ended ? RS_DISCONNECT : RS_SHUTDOWN, NULL, 0,
+			     0, 0);
 }
 
 int rshutdown(int fd, int how)
 {
 	struct rs *rs = pier__rs_find(fd);
-	bool nonblocking;
+	uint64_t end;
 	int ret;
 
 	if (!rs)
@@ -355,9 +378,10 @@ int rshutdown(int fd, int how)
 	if (how != SHUT_RD && how != SHUT_WR && how != SHUT_RDWR)
 		return fail_with(EINVAL);
 	pthread_mutex_lock(&rs->lock);
-	nonblocking = rs->nonblocking;
-	ret = pier__rs_shutdown(rs, how);
-	rs->nonblocking = nonblocking;
+	end = rs->nonblocking ? 0 : pier__now() + RS_LINGER_S * 1000 * PIER__MS;
+	ret = pier__rs_shutdown(rs, how, end);
+	if (!ret)
+		pier__rs_settle(rs, end);
 	pthread_mutex_unlock(&rs->lock);
 	return ret;
 }

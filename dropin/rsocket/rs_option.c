@@ -89,6 +89,14 @@ static int set_size(struct rs *rs, uint32_t *size, int value, uint32_t min,
 	return 0;
 }
 
+static int set_linger(struct rs *rs, const void *value, socklen_t len)
+{
+	if (len < sizeof(rs->linger) || !value)
+		return fail_with(EINVAL);
+	memcpy(&rs->linger, value, sizeof(rs->linger));
+	return 0;
+}
+
 static int set(struct rs *rs, int level, int name, const void *value,
 	       socklen_t len)
 {
@@ -96,7 +104,7 @@ static int set(struct rs *rs, int level, int name, const void *value,
 	int *place = stored_of(rs, level, name), number;
 
 	if (level == SOL_SOCKET && name == SO_LINGER)
-		return 0;
+		return set_linger(rs, value, len);
 	if (!size && !place)
 		return fail_with(ENOTSUP);
 	if (len < sizeof(number) || !value)
@@ -144,9 +152,19 @@ static bool get(struct rs *rs, int level, int name, int *ret)
 	return true;
 }
 
+static int give(const void *from, socklen_t size, void *value, socklen_t *len)
+{
+	if (*len < size)
+		return fail_with(EINVAL);
+	memcpy(value, from, size);
+	*len = size;
+	return 0;
+}
+
 int rgetsockopt(int fd, int level, int name, void *value, socklen_t *len)
 {
 	struct rs *rs = pier__rs_find(fd);
+	struct linger linger;
 	int number;
 	bool known;
 
@@ -156,15 +174,14 @@ int rgetsockopt(int fd, int level, int name, void *value, socklen_t *len)
 		return getsockopt(fd, level, name, value, len);
 	pthread_mutex_lock(&rs->lock);
 	pier__rs_progress(rs);
+	linger = rs->linger;
 	known = get(rs, level, name, &number);
 	pthread_mutex_unlock(&rs->lock);
+	if (level == SOL_SOCKET && name == SO_LINGER)
+		return give(&linger, sizeof(linger), value, len);
 	if (!known)
 		return fail_with(ENOTSUP);
-	if (*len < sizeof(number))
-		return fail_with(EINVAL);
-	memcpy(value, &number, sizeof(number));
-	*len = sizeof(number);
-	return 0;
+	return give(&number, sizeof(number), value, len);
 }
 
 int rfcntl(int fd, int cmd, ...)

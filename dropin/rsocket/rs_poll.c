@@ -23,7 +23,8 @@ static short events_of(struct rs *rs, short wanted)
 	if (pier__rs_can_send(rs))
 		ret |= wanted & POLLOUT;
 	/* Programs give up at this: what has come is read before. */
-	if (rs->state == RS_DISCONNECTED && !rs->bytes)
+	if ((rs->state == RS_DISCONNECTED ||
+	     (!rs->readable && !rs->writable)) && !rs->bytes)
 		ret |= POLLHUP;
 	if (rs->state == RS_FAILED)
 		ret |= POLLERR;

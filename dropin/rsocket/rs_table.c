@@ -8,6 +8,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "core/clock.h"
 #include "dropin/rsocket/rs.h"
 
 #define FDS 65536		/* descriptors below this can be sockets */
@@ -149,10 +150,21 @@ int rsocket(int domain, int type, int protocol)
 	return pier__rs_add(rs);
 }
 
-/* What was sent is at the peer when this returns, unless it has failed. */
+/* How long what was sent may take. */
+static uint64_t linger_of(const struct rs *rs)
+{
+	return (rs->linger.l_onoff ? (uint32_t)rs->linger.l_linger :
+				     RS_LINGER_S) * 1000 * PIER__MS;
+}
+
+/*
+ * What was sent is at the peer when this returns, unless it has failed or takes
+ * longer than SO_LINGER.  A signal, or O_NONBLOCK, does not change that.
+ */
 int rclose(int fd)
 {
 	struct rs *rs = pier__rs_find(fd);
+	uint64_t end;
 
 	if (!rs)
 		return -1;
@@ -161,8 +173,11 @@ int rclose(int fd)
 		return 0;
 	}
 	pthread_mutex_lock(&rs->lock);
-	if (rs->state == RS_CONNECTED)
-		pier__rs_shutdown(rs, SHUT_RDWR);
+	end = linger_of(rs) ? pier__now() + linger_of(rs) : 0;
+	if (rs->state == RS_CONNECTED && end) {
+		pier__rs_shutdown(rs, SHUT_RDWR, end);
+		pier__rs_settle(rs, end);
+	}
 	pthread_mutex_unlock(&rs->lock);
 	if (rs->id->qp)
 		rdma_disconnect(rs->id);

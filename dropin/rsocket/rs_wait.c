@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Threads that wait for a socket. */
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 
@@ -38,7 +39,19 @@ void pier__rs_awake(struct rs *rs)
 	pier__rs_progress(rs);
 }
 
-static int sleep_once(struct rs *rs, bool (*is)(const struct rs *rs))
+/* In ms; @end: UINT64_MAX is never.  Whoever is woken before that goes on. */
+static int until(uint64_t end)
+{
+	uint64_t now = pier__now(), ms;
+
+	if (end == UINT64_MAX)
+		return -1;
+	ms = end > now ? (end - now) / PIER__MS + 1 : 0;
+	return ms < INT_MAX ? (int)ms : INT_MAX;
+}
+
+static int sleep_once(struct rs *rs, bool (*is)(const struct rs *rs),
+		      uint64_t end)
 {
 	struct pollfd pfd = { .fd = rs->fd, .events = POLLIN };
 	int ret = 0, err;
@@ -47,7 +60,7 @@ static int sleep_once(struct rs *rs, bool (*is)(const struct rs *rs))
 	pier__rs_progress(rs);
 	if (!is(rs)) {
 		pthread_mutex_unlock(&rs->lock);
-		ret = poll(&pfd, 1, -1);
+		ret = poll(&pfd, 1, until(end));
 		err = errno;
 		pthread_mutex_lock(&rs->lock);
 	}
@@ -57,25 +70,34 @@ static int sleep_once(struct rs *rs, bool (*is)(const struct rs *rs))
 	return ret < 0 ? -1 : 0;
 }
 
-int pier__rs_wait(struct rs *rs, bool (*is)(const struct rs *rs), bool now)
+int pier__rs_wait_until(struct rs *rs, bool (*is)(const struct rs *rs),
+			uint64_t end)
 {
-	uint64_t end = 0;
+	uint64_t spin = 0, now;
 
 	while (!is(rs)) {
 		pier__rs_progress(rs);
 		if (is(rs))
 			break;
-		if (now || rs->nonblocking) {
+		now = end ? pier__now() : 0;
+		if (now >= end) {
 			errno = EAGAIN;
 			return -1;
 		}
-		if (!end)
-			end = pier__now() + SPIN_NS;
-		if (pier__now() < end)
+		if (!spin)
+			spin = now + SPIN_NS;
+		/* The lock is held: no other thread that waits is kept. */
+		if (!rs->sleepers && now < spin)
 			continue;
-		if (sleep_once(rs, is))
+		if (sleep_once(rs, is, end))
 			return -1;
-		end = 0;
+		spin = 0;
 	}
 	return 0;
+}
+
+int pier__rs_wait(struct rs *rs, bool (*is)(const struct rs *rs), bool now)
+{
+	return pier__rs_wait_until(rs, is, now || rs->nonblocking ? 0 :
+						   UINT64_MAX);
 }
