@@ -182,6 +182,8 @@ int pier__rs_wait_until(struct rs *rs, bool (*is)(const struct rs *rs),
 
 /* rs_send.c, rs_recv.c. */
 bool pier__rs_can_send(const struct rs *rs);
+/* The errno of why not, for ever. */
+int pier__rs_cannot_send(const struct rs *rs);
 bool pier__rs_can_recv(const struct rs *rs);
 bool pier__rs_all_sent(const struct rs *rs);
 void pier__rs_grant(struct rs *rs);

@@ -27,7 +27,7 @@ off_t riomap(int fd, void *buf, size_t len, int prot, int flags, off_t offset)
 
 	if (!rs)
 		return -1;
-	if (rs->datagram || !rs->cq || flags ||
+	if (rs->datagram || !rs->cq || flags || len > UINT32_MAX ||
 	    prot & ~(PROT_WRITE | PROT_NONE)) {
 		errno = EINVAL;
 		return -1;
@@ -107,7 +107,7 @@ int pier__rs_send_iomaps(struct rs *rs)
 		if (pier__rs_wait(rs, pier__rs_can_send, false))
 			return -1;
 		if (rs->state != RS_CONNECTED || !rs->writable) {
-			errno = EPIPE;
+			errno = pier__rs_cannot_send(rs);
 			return -1;
 		}
 		if (send_iomap(rs, i))
@@ -155,6 +155,8 @@ static bool find(const struct rs *rs, uint64_t offset, struct rs_range *ret)
 
 static bool can_write(const struct rs *rs)
 {
+	if (rs->state == RS_CONNECTING)
+		return false;
 	return rs->state != RS_CONNECTED || !rs->writable ||
 	       (rs->sends && rs->send_free);
 }
@@ -170,7 +172,7 @@ static ssize_t write_some(struct rs *rs, const uint8_t *src, size_t len,
 	if (pier__rs_wait(rs, can_write, now))
 		return -1;
 	if (rs->state != RS_CONNECTED || !rs->writable) {
-		errno = EPIPE;
+		errno = pier__rs_cannot_send(rs);
 		return -1;
 	}
 	if (!find(rs, offset, &to))

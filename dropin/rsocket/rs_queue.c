@@ -222,18 +222,34 @@ static void controlled(struct rs *rs, uint32_t control)
 		rs->readable = false;
 }
 
+/* A peer that sends more than it may is no peer. */
+static bool is_allowed(const struct rs *rs, uint32_t op, uint32_t value,
+		       uint32_t len)
+{
+	switch (op) {
+	case RS_DATA:
+		return rs->count < rs->rq_size &&
+		       value <= rs->rbuf_size - rs->bytes;
+	case RS_GRANT:
+		return !len || len == sizeof(struct rs_range);
+	case RS_IOMAP:
+		return value < rs->iomaps && len == sizeof(struct rs_iomap);
+	default:
+		return op == RS_CONTROL;
+	}
+}
+
 static void received(struct rs *rs, uint32_t imm, uint32_t len)
 {
 	uint32_t value = imm & VALUE;
+	int err;
 
+	if (!is_allowed(rs, imm >> RS_OP_SHIFT, value, len)) {
+		pier__rs_fail(rs, EPROTO);
+		return;
+	}
 	switch (imm >> RS_OP_SHIFT) {
 	case RS_DATA:
-		/* A peer that sends more than it may is no peer. */
-		if (rs->count == rs->rq_size ||
-		    value > rs->rbuf_size - rs->bytes) {
-			pier__rs_fail(rs, EPROTO);
-			return;
-		}
 		rs->lens[(rs->first + rs->count++) % rs->rq_size] = value;
 		rs->bytes += value;
 		break;
@@ -251,7 +267,9 @@ static void received(struct rs *rs, uint32_t imm, uint32_t len)
 	default:
 		break;
 	}
-	receive(rs);
+	err = receive(rs);
+	if (err)
+		pier__rs_fail(rs, err);
 }
 
 static void handle(struct rs *rs, const struct ibv_wc *wc)
@@ -271,18 +289,20 @@ static void handle(struct rs *rs, const struct ibv_wc *wc)
 void pier__rs_progress(struct rs *rs)
 {
 	struct ibv_wc wc[POLL];
-	bool any = false;
+	uint32_t done = 0;
 	int n, i;
 
 	if (!rs->cq || !(rs->polls++ % EVENTS_EVERY) ||
 	    rs->state != RS_CONNECTED)
 		pier__rs_events(rs);
-	while (rs->cq && (n = ibv_poll_cq(rs->cq, POLL, wc)) > 0) {
+	/* No more than were posted: a peer that floods does not keep us. */
+	while (rs->cq && done < rs->rq_size + rs->sq_size &&
+	       (n = ibv_poll_cq(rs->cq, POLL, wc)) > 0) {
 		for (i = 0; i < n; i++)
 			handle(rs, &wc[i]);
-		any = true;
+		done += (uint32_t)n;
 	}
-	if (!any)
+	if (!done)
 		return;
 	pier__rs_grant(rs);
 	pier__rs_changed(rs);

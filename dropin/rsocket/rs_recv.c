@@ -8,7 +8,9 @@
 /* Also true at the end, and if it would fail. */
 bool pier__rs_can_recv(const struct rs *rs)
 {
-	return rs->bytes || rs->state != RS_CONNECTED || !rs->readable;
+	return rs->bytes ||
+	       (rs->state != RS_CONNECTED && rs->state != RS_CONNECTING) ||
+	       (rs->state == RS_CONNECTED && !rs->readable);
 }
 
 /* Credits, or a half of the ring, are to be given to the peer. */
@@ -50,7 +52,7 @@ void pier__rs_grant(struct rs *rs)
 		if (rs->returned >= rs->rbuf_size / RS_HALVES ?
 		    grant_half(rs, credits) :
 		    pier__rs_post(rs, RS_GRANT, credits, NULL, 0, 0, 0))
-			return;
+			pier__rs_fail(rs, errno);
 	}
 }
 
@@ -140,8 +142,7 @@ static ssize_t recv_stream(struct rs *rs, const struct iovec *iov, size_t count,
 	if (!ret && rs->state == RS_FAILED && rs->err) {
 		errno = rs->err;
 		ret = -1;
-	} else if (!ret && (rs->state == RS_NEW ||
-			    rs->state == RS_CONNECTING)) {
+	} else if (!ret && rs->state == RS_NEW) {
 		errno = ENOTCONN;
 		ret = -1;
 	}

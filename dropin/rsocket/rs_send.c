@@ -13,6 +13,8 @@ static uint32_t least(size_t a, size_t b)
 /* Also true if it would fail. */
 bool pier__rs_can_send(const struct rs *rs)
 {
+	if (rs->state == RS_CONNECTING)
+		return false;
 	return rs->state != RS_CONNECTED || !rs->writable ||
 	       (rs->sends && rs->send_free && rs->seq != rs->seq_end &&
 		rs->target[rs->target_at].len);
@@ -57,6 +59,13 @@ static ssize_t send_one(struct rs *rs, const uint8_t *src, size_t len)
 	return n;
 }
 
+int pier__rs_cannot_send(const struct rs *rs)
+{
+	if (rs->state == RS_FAILED && rs->err)
+		return rs->err;
+	return rs->state == RS_NEW ? ENOTCONN : EPIPE;
+}
+
 /* Can it send, or with @flags wait until it can?  Returns -1 with errno. */
 static int ready(struct rs *rs, int flags)
 {
@@ -64,9 +73,7 @@ static int ready(struct rs *rs, int flags)
 		return -1;
 	if (rs->state == RS_CONNECTED && rs->writable)
 		return 0;
-	errno = rs->state == RS_FAILED && rs->err ? rs->err :
-		rs->state == RS_NEW || rs->state == RS_CONNECTING ? ENOTCONN :
-		EPIPE;
+	errno = pier__rs_cannot_send(rs);
 	return -1;
 }
 

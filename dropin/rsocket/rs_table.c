@@ -110,13 +110,16 @@ void pier__rs_free(struct rs *rs)
 static int datagram(int domain, int type, int protocol)
 {
 	struct rs *rs = rs_alloc(domain);
+	int err;
 
 	if (!rs)
 		return -1;
 	rs->datagram = true;
 	rs->fd = socket(domain, type, protocol);
 	if (rs->fd < 0) {
+		err = errno;
 		pier__rs_free(rs);
+		errno = err;
 		return -1;
 	}
 	return pier__rs_add(rs);

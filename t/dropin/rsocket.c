@@ -79,6 +79,10 @@ static bool open_pair(int iomaps)
 	set_nonblocking(ours, true);
 	IS(rconnect(ours, (struct sockaddr *)&name, sizeof(name)), -1);
 	IS(errno, EINPROGRESS);
+	IS(rsend(ours, "early", 6, 0), -1);
+	IS(errno, EAGAIN);
+	IS(rrecv(ours, got, 1, 0), -1);
+	IS(errno, EAGAIN);
 	OK(has(listener, POLLIN));
 	theirs = raccept(listener, NULL, NULL);
 	if (!OK(theirs >= 0) || !OK(has(ours, POLLOUT)))
