@@ -88,6 +88,9 @@ struct rs_mapped {
 
 struct rs {
 	pthread_mutex_t lock;		/* of all below */
+	struct rs *next;		/* that is free, of rs_table.c */
+	unsigned int users;		/* in calls; the last one frees it */
+	bool closed;
 	int fd;				/* of the program: an epoll set of */
 					/* what wakes, or the UDP socket */
 	int family;
@@ -107,6 +110,8 @@ struct rs {
 	struct rs_table *table;
 	int wake;			/* an eventfd: readable if something */
 	unsigned int sleepers;		/* changes while there are any */
+	unsigned int round, to_wake;	/* sleepers of rounds before this one */
+	bool again;			/* it has changed since */
 	unsigned int polls;
 
 	/* Options. */
@@ -140,6 +145,12 @@ struct rs {
 
 /* rs_table.c.  NULL with EBADF: @fd is none. */
 struct rs *pier__rs_find(int fd);
+/*
+ * Of what pier__rs_find() has found, whose memory stays; only the kind of socket
+ * may be looked at without.  Returns -1 with EBADF: it was closed.
+ */
+int pier__rs_lock(struct rs *rs, int fd);
+void pier__rs_unlock(struct rs *rs);
 /* Without an id.  NULL with errno. */
 struct rs *pier__rs_new(int family);
 /* Returns its fd, or -1 with errno: then it is freed. */
@@ -168,9 +179,10 @@ void pier__rs_progress(struct rs *rs);
 
 /* rs_wait.c.  A thread sleeps: what changes wakes it. */
 void pier__rs_changed(struct rs *rs);
-/* Before a thread waits for rs->fd, without the lock; and after that. */
-void pier__rs_sleep(struct rs *rs);
-void pier__rs_awake(struct rs *rs);
+/* Before a thread waits for rs->fd, without the lock; and after that, with */
+/* the round that was returned. */
+unsigned int pier__rs_sleep(struct rs *rs);
+void pier__rs_awake(struct rs *rs, unsigned int round);
 /*
  * Wait until @is is true.  Returns -1 with errno: EAGAIN, it is not and @now or
  * the socket is non-blocking; EINTR.

@@ -78,7 +78,7 @@ void pier__rs_events(struct rs *rs)
 	struct rdma_cm_event *event;
 	int err = errno;
 
-	while (rs->state != RS_LISTENING &&
+	while (rs->state != RS_LISTENING && !rs->closed &&
 	       !rdma_get_cm_event(rs->channel, &event)) {
 		handle(rs, event);
 		rdma_ack_cm_event(event);
@@ -89,12 +89,19 @@ void pier__rs_events(struct rs *rs)
 int rbind(int fd, const struct sockaddr *addr, socklen_t len)
 {
 	struct rs *rs = pier__rs_find(fd);
+	int ret;
 
 	if (!rs)
 		return -1;
 	if (rs->datagram)
 		return bind(fd, addr, len);
-	return rdma_bind_addr(rs->id, (struct sockaddr *)addr);
+	if (len < sizeof(struct sockaddr_in))
+		return fail_with(EINVAL);
+	if (pier__rs_lock(rs, fd))
+		return -1;
+	ret = rdma_bind_addr(rs->id, (struct sockaddr *)addr);
+	pier__rs_unlock(rs);
+	return ret;
 }
 
 int rlisten(int fd, int backlog)
@@ -106,7 +113,8 @@ int rlisten(int fd, int backlog)
 		return -1;
 	if (rs->datagram)
 		return fail_with(EOPNOTSUPP);
-	pthread_mutex_lock(&rs->lock);
+	if (pier__rs_lock(rs, fd))
+		return -1;
 	if (rs->state == RS_NEW) {
 		ret = rdma_listen(rs->id, backlog);
 		if (!ret)
@@ -114,7 +122,7 @@ int rlisten(int fd, int backlog)
 	} else if (rs->state != RS_LISTENING) {
 		ret = fail_with(EINVAL);
 	}
-	pthread_mutex_unlock(&rs->lock);
+	pier__rs_unlock(rs);
 	return ret;
 }
 
@@ -188,9 +196,12 @@ int rconnect(int fd, const struct sockaddr *addr, socklen_t len)
 		return -1;
 	if (rs->datagram)
 		return connect(fd, addr, len);
-	pthread_mutex_lock(&rs->lock);
+	if (len < sizeof(struct sockaddr_in))
+		return fail_with(EINVAL);
+	if (pier__rs_lock(rs, fd))
+		return -1;
 	ret = connect_to(rs, addr);
-	pthread_mutex_unlock(&rs->lock);
+	pier__rs_unlock(rs);
 	return ret;
 }
 
@@ -259,19 +270,23 @@ static int take(struct rs *listener, struct rdma_cm_event *event)
 	return fail_with(err);
 }
 
-/* The next request: waits without the lock. */
+static bool has_event(const struct rs *rs)
+{
+	struct pollfd pfd = { .fd = rs->channel->fd, .events = POLLIN };
+
+	return rs->closed || poll(&pfd, 1, 0) == 1;
+}
+
+/* NULL with errno. */
 static struct rdma_cm_event *next_request(struct rs *rs)
 {
 	struct rdma_cm_event *event;
-	struct pollfd pfd = { .fd = rs->channel->fd, .events = POLLIN };
 
-	while (rdma_get_cm_event(rs->channel, &event)) {
-		if (errno != EAGAIN || rs->nonblocking)
-			return NULL;
-		if (poll(&pfd, 1, -1) < 0)
-			return NULL;
+	if (rs->state != RS_LISTENING || rs->closed) {
+		errno = rs->closed ? EBADF : EINVAL;
+		return NULL;
 	}
-	return event;
+	return rdma_get_cm_event(rs->channel, &event) ? NULL : event;
 }
 
 /* The next request of a peer that is one: others are none of the program's. */
@@ -282,6 +297,9 @@ static int accept_next(struct rs *rs)
 
 	do {
 		event = next_request(rs);
+		if (!event && errno == EAGAIN &&
+		    !pier__rs_wait(rs, has_event, false))
+			continue;
 		if (!event)
 			return -1;
 		if (event->event != RDMA_CM_EVENT_CONNECT_REQUEST) {
@@ -301,9 +319,12 @@ int raccept(int fd, struct sockaddr *addr, socklen_t *len)
 
 	if (!rs)
 		return -1;
-	if (rs->state != RS_LISTENING)
-		return fail_with(EINVAL);
+	if (rs->datagram)
+		return fail_with(EOPNOTSUPP);
+	if (pier__rs_lock(rs, fd))
+		return -1;
 	ret = accept_next(rs);
+	pier__rs_unlock(rs);
 	if (ret >= 0 && addr && len)
 		rgetpeername(ret, addr, len);
 	return ret;
@@ -377,11 +398,12 @@ int rshutdown(int fd, int how)
 		return shutdown(fd, how);
 	if (how != SHUT_RD && how != SHUT_WR && how != SHUT_RDWR)
 		return fail_with(EINVAL);
-	pthread_mutex_lock(&rs->lock);
+	if (pier__rs_lock(rs, fd))
+		return -1;
 	end = rs->nonblocking ? 0 : pier__now() + RS_LINGER_S * 1000 * PIER__MS;
 	ret = pier__rs_shutdown(rs, how, end);
 	if (!ret)
 		pier__rs_settle(rs, end);
-	pthread_mutex_unlock(&rs->lock);
+	pier__rs_unlock(rs);
 	return ret;
 }

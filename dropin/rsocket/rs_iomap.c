@@ -27,14 +27,15 @@ off_t riomap(int fd, void *buf, size_t len, int prot, int flags, off_t offset)
 
 	if (!rs)
 		return -1;
-	if (rs->datagram || !rs->cq || flags || len > UINT32_MAX ||
+	if (rs->datagram || flags || len > UINT32_MAX ||
 	    prot & ~(PROT_WRITE | PROT_NONE)) {
 		errno = EINVAL;
 		return -1;
 	}
-	pthread_mutex_lock(&rs->lock);
-	errno = ENOBUFS;
-	i = free_place(rs);
+	if (pier__rs_lock(rs, fd))
+		return -1;
+	i = rs->cq ? free_place(rs) : -1;
+	errno = rs->cq ? ENOBUFS : EINVAL;
 	mapped = i < 0 ? NULL : &rs->mapped[i];
 	if (mapped)
 		mapped->mr = ibv_reg_mr(rs->id->pd, buf, len, access);
@@ -47,7 +48,7 @@ off_t riomap(int fd, void *buf, size_t len, int prot, int flags, off_t offset)
 		rs->any_pending = true;
 		ret = (off_t)mapped->offset;
 	}
-	pthread_mutex_unlock(&rs->lock);
+	pier__rs_unlock(rs);
 	return ret;
 }
 
@@ -58,8 +59,9 @@ int riounmap(int fd, void *buf, size_t len)
 
 	if (!rs)
 		return -1;
+	if (pier__rs_lock(rs, fd))
+		return -1;
 	errno = EINVAL;
-	pthread_mutex_lock(&rs->lock);
 	for (i = 0; i < RS_IOMAPS && ret; i++) {
 		if (!rs->mapped[i].mr || rs->mapped[i].buf != buf ||
 		    rs->mapped[i].len != len)
@@ -69,7 +71,7 @@ int riounmap(int fd, void *buf, size_t len)
 		rs->mapped[i].pending = false;
 		ret = 0;
 	}
-	pthread_mutex_unlock(&rs->lock);
+	pier__rs_unlock(rs);
 	return ret;
 }
 
@@ -195,7 +197,8 @@ size_t riowrite(int fd, const void *buf, size_t count, off_t offset, int flags)
 		errno = EOPNOTSUPP;
 		return (size_t)-1;
 	}
-	pthread_mutex_lock(&rs->lock);
+	if (pier__rs_lock(rs, fd))
+		return (size_t)-1;
 	if (rs->any_pending)
 		n = pier__rs_send_iomaps(rs);
 	while (n >= 0 && done < count) {
@@ -204,6 +207,6 @@ size_t riowrite(int fd, const void *buf, size_t count, off_t offset, int flags)
 		if (n > 0)
 			done += (size_t)n;
 	}
-	pthread_mutex_unlock(&rs->lock);
+	pier__rs_unlock(rs);
 	return done || !count ? done : (size_t)-1;
 }

@@ -125,9 +125,10 @@ int rsetsockopt(int fd, int level, int name, const void *value, socklen_t len)
 		return -1;
 	if (rs->datagram && level != SOL_RDMA)
 		return setsockopt(fd, level, name, value, len);
-	pthread_mutex_lock(&rs->lock);
+	if (pier__rs_lock(rs, fd))
+		return -1;
 	ret = set(rs, level, name, value, len);
-	pthread_mutex_unlock(&rs->lock);
+	pier__rs_unlock(rs);
 	return ret;
 }
 
@@ -172,11 +173,12 @@ int rgetsockopt(int fd, int level, int name, void *value, socklen_t *len)
 		return -1;
 	if (rs->datagram && level != SOL_RDMA)
 		return getsockopt(fd, level, name, value, len);
-	pthread_mutex_lock(&rs->lock);
+	if (pier__rs_lock(rs, fd))
+		return -1;
 	pier__rs_progress(rs);
 	linger = rs->linger;
 	known = get(rs, level, name, &number);
-	pthread_mutex_unlock(&rs->lock);
+	pier__rs_unlock(rs);
 	if (level == SOL_SOCKET && name == SO_LINGER)
 		return give(&linger, sizeof(linger), value, len);
 	if (!known)
@@ -188,7 +190,7 @@ int rfcntl(int fd, int cmd, ...)
 {
 	struct rs *rs = pier__rs_find(fd);
 	va_list args;
-	int arg;
+	int arg, ret = 0;
 
 	if (!rs)
 		return -1;
@@ -197,19 +199,20 @@ int rfcntl(int fd, int cmd, ...)
 	va_end(args);
 	if (rs->datagram)
 		return fcntl(fd, cmd, arg);
-	switch (cmd) {
-	case F_GETFL:
-		return O_RDWR | (rs->nonblocking ? O_NONBLOCK : 0);
-	case F_SETFL:
-		rs->nonblocking = arg & O_NONBLOCK;
-		return 0;
-	default:
+	if (cmd != F_GETFL && cmd != F_SETFL)
 		return fail_with(ENOTSUP);
-	}
+	if (pier__rs_lock(rs, fd))
+		return -1;
+	if (cmd == F_SETFL)
+		rs->nonblocking = arg & O_NONBLOCK;
+	else
+		ret = O_RDWR | (rs->nonblocking ? O_NONBLOCK : 0);
+	pier__rs_unlock(rs);
+	return ret;
 }
 
-static int copy_name(const struct sockaddr_storage *from, struct sockaddr *to,
-		     socklen_t *len)
+static void copy_name(const struct sockaddr_storage *from, struct sockaddr *to,
+		      socklen_t *len)
 {
 	socklen_t whole = from->ss_family == AF_INET6 ?
 			  sizeof(struct sockaddr_in6) :
@@ -217,20 +220,24 @@ static int copy_name(const struct sockaddr_storage *from, struct sockaddr *to,
 
 	memcpy(to, from, *len < whole ? *len : whole);
 	*len = whole;
-	return 0;
 }
 
 int rgetpeername(int fd, struct sockaddr *addr, socklen_t *len)
 {
 	struct rs *rs = pier__rs_find(fd);
+	bool connected;
 
 	if (!rs)
 		return -1;
 	if (rs->datagram)
 		return getpeername(fd, addr, len);
-	if (!rs->cq)
-		return fail_with(ENOTCONN);
-	return copy_name(&rs->id->route.addr.dst_storage, addr, len);
+	if (pier__rs_lock(rs, fd))
+		return -1;
+	if (rs->cq)
+		copy_name(&rs->id->route.addr.dst_storage, addr, len);
+	connected = rs->cq;
+	pier__rs_unlock(rs);
+	return connected ? 0 : fail_with(ENOTCONN);
 }
 
 int rgetsockname(int fd, struct sockaddr *addr, socklen_t *len)
@@ -241,5 +248,9 @@ int rgetsockname(int fd, struct sockaddr *addr, socklen_t *len)
 		return -1;
 	if (rs->datagram)
 		return getsockname(fd, addr, len);
-	return copy_name(&rs->id->route.addr.src_storage, addr, len);
+	if (pier__rs_lock(rs, fd))
+		return -1;
+	copy_name(&rs->id->route.addr.src_storage, addr, len);
+	pier__rs_unlock(rs);
+	return 0;
 }

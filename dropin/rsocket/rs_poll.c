@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* rpoll(3) and rselect(3), of sockets and of other descriptors. */
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 
 #include "core/clock.h"
 #include "dropin/rsocket/rs.h"
 
 #define SPIN_NS 10000
+#define READ (POLLIN | POLLRDNORM)
 
 /* With the lock held. */
 static short events_of(struct rs *rs, short wanted)
@@ -15,13 +17,15 @@ static short events_of(struct rs *rs, short wanted)
 	short ret = 0;
 
 	if (rs->state == RS_LISTENING)
-		return poll(&pfd, 1, 0) == 1 ? wanted & POLLIN : 0;
+		return poll(&pfd, 1, 0) == 1 ? wanted & READ : 0;
 	if (rs->state == RS_NEW || rs->state == RS_CONNECTING)
 		return 0;
 	if (pier__rs_can_recv(rs))
-		ret |= wanted & POLLIN;
+		ret |= wanted & READ;
 	if (pier__rs_can_send(rs))
-		ret |= wanted & POLLOUT;
+		ret |= wanted & (POLLOUT | POLLWRNORM);
+	if (rs->state == RS_DISCONNECTED || !rs->readable)
+		ret |= wanted & POLLRDHUP;
 	/* Programs give up at this: what has come is read before. */
 	if ((rs->state == RS_DISCONNECTED ||
 	     (!rs->readable && !rs->writable)) && !rs->bytes)
@@ -31,14 +35,15 @@ static short events_of(struct rs *rs, short wanted)
 	return ret;
 }
 
-static short check_stream(struct rs *rs, short wanted)
+static short check_stream(struct rs *rs, int fd, short wanted)
 {
 	short ret;
 
-	pthread_mutex_lock(&rs->lock);
+	if (pier__rs_lock(rs, fd))
+		return POLLNVAL;
 	pier__rs_progress(rs);
 	ret = events_of(rs, wanted);
-	pthread_mutex_unlock(&rs->lock);
+	pier__rs_unlock(rs);
 	return ret;
 }
 
@@ -62,7 +67,8 @@ static int check(struct pollfd *fds, nfds_t count)
 		rs = stream_of(fds[i].fd);
 		fds[i].revents = 0;
 		if (rs) {
-			fds[i].revents = check_stream(rs, fds[i].events);
+			fds[i].revents = check_stream(rs, fds[i].fd,
+						       fds[i].events);
 		} else {
 			ret = poll(&fds[i], 1, 0);
 			if (ret < 0)
@@ -73,9 +79,15 @@ static int check(struct pollfd *fds, nfds_t count)
 	return n;
 }
 
+/* A stream that is waited for, and so not freed; NULL: none. */
+struct sleeper {
+	struct rs *rs;
+	unsigned int round;
+};
+
 /* What the kernel waits for in place of @fds. */
 static void all_sleep(const struct pollfd *fds, nfds_t count,
-		      struct pollfd *own)
+		      struct pollfd *own, struct sleeper *sleepers)
 {
 	struct rs *rs;
 	nfds_t i;
@@ -83,43 +95,53 @@ static void all_sleep(const struct pollfd *fds, nfds_t count,
 	for (i = 0; i < count; i++) {
 		own[i] = fds[i];
 		rs = stream_of(fds[i].fd);
-		if (!rs)
+		sleepers[i].rs = NULL;
+		if (!rs || pier__rs_lock(rs, fds[i].fd))
 			continue;
 		own[i].events = POLLIN;
-		pthread_mutex_lock(&rs->lock);
-		pier__rs_sleep(rs);
+		sleepers[i].rs = rs;
+		sleepers[i].round = pier__rs_sleep(rs);
 		pthread_mutex_unlock(&rs->lock);
 	}
 }
 
-static void all_awake(const struct pollfd *fds, nfds_t count)
+static void all_awake(const struct sleeper *sleepers, nfds_t count)
 {
 	struct rs *rs;
 	nfds_t i;
 
 	for (i = 0; i < count; i++) {
-		rs = stream_of(fds[i].fd);
+		rs = sleepers[i].rs;
 		if (!rs)
 			continue;
 		pthread_mutex_lock(&rs->lock);
-		pier__rs_awake(rs);
-		pthread_mutex_unlock(&rs->lock);
+		pier__rs_awake(rs, sleepers[i].round);
+		pier__rs_unlock(rs);
 	}
 }
 
 static int wait_once(struct pollfd *fds, nfds_t count, struct pollfd *own,
-		     int timeout)
+		     struct sleeper *sleepers, int timeout)
 {
 	int n, err;
 
-	all_sleep(fds, count, own);
+	all_sleep(fds, count, own, sleepers);
 	n = check(fds, count);
 	if (!n)
 		n = poll(own, count, timeout) < 0 ? -1 : 0;
 	err = errno;
-	all_awake(fds, count);
+	all_awake(sleepers, count);
 	errno = err;
 	return n;
+}
+
+static int ms_until(uint64_t now, uint64_t end)
+{
+	uint64_t ms = (end - now) / PIER__MS;
+
+	if (end == UINT64_MAX)
+		return -1;
+	return ms < INT_MAX ? (int)ms + 1 : INT_MAX;
 }
 
 int rpoll(struct pollfd *fds, nfds_t count, int timeout)
@@ -127,6 +149,7 @@ int rpoll(struct pollfd *fds, nfds_t count, int timeout)
 	uint64_t now = pier__now(), spin = now + SPIN_NS;
 	uint64_t end = timeout < 0 ? UINT64_MAX :
 		       now + (uint64_t)timeout * PIER__MS;
+	struct sleeper *sleepers;
 	struct pollfd *own;
 	int n;
 
@@ -136,15 +159,15 @@ int rpoll(struct pollfd *fds, nfds_t count, int timeout)
 	if (n || !timeout)
 		return n;
 	own = calloc(count + 1, sizeof(*own));
-	if (!own)
-		return -1;
+	sleepers = calloc(count + 1, sizeof(*sleepers));
+	n = own && sleepers ? 0 : -1;
 	while (!n && (now = pier__now()) < end) {
-		n = wait_once(fds, count, own, timeout < 0 ? -1 :
-			      (int)((end - now) / PIER__MS) + 1);
+		n = wait_once(fds, count, own, sleepers, ms_until(now, end));
 		if (!n)
 			n = check(fds, count);
 	}
 	free(own);
+	free(sleepers);
 	return n;
 }
 
@@ -167,14 +190,32 @@ static int keep(int fd, fd_set *set, short revents, int events)
 	return 0;
 }
 
+static bool is_time(const struct timeval *time)
+{
+	return time->tv_sec >= 0 && time->tv_usec >= 0 &&
+	       time->tv_usec < 1000000;
+}
+
+static int ms_of(const struct timeval *time)
+{
+	if (!time)
+		return -1;
+	if (time->tv_sec > INT_MAX / 1000 - 1)
+		return INT_MAX;
+	return (int)(time->tv_sec * 1000 + (time->tv_usec + 999) / 1000);
+}
+
 int rselect(int count, fd_set *in, fd_set *out, fd_set *except,
 	    struct timeval *timeout)
 {
-	int ms = timeout ? (int)(timeout->tv_sec * 1000 +
-				 (timeout->tv_usec + 999) / 1000) : -1;
-	struct pollfd *fds = calloc((size_t)count + 1, sizeof(*fds));
+	struct pollfd *fds;
 	int i, n = 0, ret = 0;
 
+	if (count < 0 || count > FD_SETSIZE || (timeout && !is_time(timeout))) {
+		errno = EINVAL;
+		return -1;
+	}
+	fds = calloc((size_t)count + 1, sizeof(*fds));
 	if (!fds)
 		return -1;
 	for (i = 0; i < count; i++) {
@@ -182,9 +223,14 @@ int rselect(int count, fd_set *in, fd_set *out, fd_set *except,
 		fds[n].events = wanted(i, in, out, except);
 		n += !!fds[n].events;
 	}
-	if (rpoll(fds, (nfds_t)n, ms) < 0)
+	if (rpoll(fds, (nfds_t)n, ms_of(timeout)) < 0)
 		ret = -1;
 	for (i = 0; i < n && ret >= 0; i++) {
+		if (fds[i].revents & POLLNVAL) {
+			errno = EBADF;
+			ret = -1;
+			break;
+		}
 		ret += keep(fds[i].fd, in, fds[i].revents,
 			    POLLIN | POLLHUP | POLLERR);
 		ret += keep(fds[i].fd, out, fds[i].revents, POLLOUT | POLLERR);

@@ -132,12 +132,13 @@ static ssize_t recv_pieces(struct rs *rs, const struct iovec *iov, size_t count,
 	return (ssize_t)done;
 }
 
-static ssize_t recv_stream(struct rs *rs, const struct iovec *iov, size_t count,
-			   int flags)
+static ssize_t recv_stream(struct rs *rs, int fd, const struct iovec *iov,
+			   size_t count, int flags)
 {
 	ssize_t ret;
 
-	pthread_mutex_lock(&rs->lock);
+	if (pier__rs_lock(rs, fd))
+		return -1;
 	ret = recv_pieces(rs, iov, count, flags);
 	if (!ret && rs->state == RS_FAILED && rs->err) {
 		errno = rs->err;
@@ -146,7 +147,7 @@ static ssize_t recv_stream(struct rs *rs, const struct iovec *iov, size_t count,
 		errno = ENOTCONN;
 		ret = -1;
 	}
-	pthread_mutex_unlock(&rs->lock);
+	pier__rs_unlock(rs);
 	return ret;
 }
 
@@ -159,7 +160,7 @@ ssize_t rrecv(int fd, void *buf, size_t len, int flags)
 		return -1;
 	if (rs->datagram)
 		return recv(fd, buf, len, flags);
-	return recv_stream(rs, &iov, 1, flags);
+	return recv_stream(rs, fd, &iov, 1, flags);
 }
 
 ssize_t rrecvfrom(int fd, void *buf, size_t len, int flags,
@@ -197,7 +198,7 @@ ssize_t rrecvmsg(int fd, struct msghdr *msg, int flags)
 	}
 	msg->msg_namelen = 0;
 	msg->msg_flags = 0;
-	return recv_stream(rs, msg->msg_iov, msg->msg_iovlen, flags);
+	return recv_stream(rs, fd, msg->msg_iov, msg->msg_iovlen, flags);
 }
 
 ssize_t rreadv(int fd, const struct iovec *iov, int count)
@@ -208,5 +209,5 @@ ssize_t rreadv(int fd, const struct iovec *iov, int count)
 		return -1;
 	if (rs->datagram)
 		return readv(fd, iov, count);
-	return recv_stream(rs, iov, (size_t)count, 0);
+	return recv_stream(rs, fd, iov, (size_t)count, 0);
 }

@@ -105,9 +105,10 @@ ssize_t rsend(int fd, const void *buf, size_t len, int flags)
 		return -1;
 	if (rs->datagram)
 		return send(fd, buf, len, flags);
-	pthread_mutex_lock(&rs->lock);
+	if (pier__rs_lock(rs, fd))
+		return -1;
 	ret = send_all(rs, buf, len, flags);
-	pthread_mutex_unlock(&rs->lock);
+	pier__rs_unlock(rs);
 	return ret;
 }
 
@@ -162,9 +163,10 @@ ssize_t rsendmsg(int fd, const struct msghdr *msg, int flags)
 		errno = ENOTSUP;
 		return -1;
 	}
-	pthread_mutex_lock(&rs->lock);
+	if (pier__rs_lock(rs, fd))
+		return -1;
 	ret = send_pieces(rs, msg->msg_iov, msg->msg_iovlen, flags);
-	pthread_mutex_unlock(&rs->lock);
+	pier__rs_unlock(rs);
 	return ret;
 }
 

@@ -3,7 +3,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -18,6 +20,10 @@
 
 static struct rs *_Atomic table[FDS];
 
+/* The memory of sockets: a thread may still hold one that was closed. */
+static pthread_mutex_t unused_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct rs *unused;
+
 struct rs *pier__rs_find(int fd)
 {
 	struct rs *rs = NULL;
@@ -27,6 +33,32 @@ struct rs *pier__rs_find(int fd)
 	if (!rs)
 		errno = EBADF;
 	return rs;
+}
+
+int pier__rs_lock(struct rs *rs, int fd)
+{
+	pthread_mutex_lock(&rs->lock);
+	if (atomic_load(&table[fd]) == rs) {
+		rs->users++;
+		return 0;
+	}
+	pthread_mutex_unlock(&rs->lock);
+	errno = EBADF;
+	return -1;
+}
+
+void pier__rs_unlock(struct rs *rs)
+{
+	bool last = !--rs->users && rs->closed;
+	int err = errno;
+
+	pthread_mutex_unlock(&rs->lock);
+	if (!last)
+		return;
+	if (rs->id && rs->id->qp)
+		rdma_disconnect(rs->id);
+	pier__rs_free(rs);
+	errno = err;
 }
 
 int pier__rs_add(struct rs *rs)
@@ -59,13 +91,34 @@ static int open_fds(struct rs *rs)
 	return watch(rs, rs->wake) || watch(rs, rs->channel->fd) ? -1 : 0;
 }
 
+/* Zeroed, but for its lock, which others may be waiting for. */
+static struct rs *unused_or_new(void)
+{
+	struct rs *rs;
+
+	pthread_mutex_lock(&unused_lock);
+	rs = unused;
+	if (rs)
+		unused = rs->next;
+	pthread_mutex_unlock(&unused_lock);
+	if (!rs) {
+		rs = calloc(1, sizeof(*rs));
+		if (rs)
+			pthread_mutex_init(&rs->lock, NULL);
+		return rs;
+	}
+	pthread_mutex_lock(&rs->lock);
+	memset(&rs->next, 0, sizeof(*rs) - offsetof(struct rs, next));
+	pthread_mutex_unlock(&rs->lock);
+	return rs;
+}
+
 static struct rs *rs_alloc(int family)
 {
-	struct rs *rs = calloc(1, sizeof(*rs));
+	struct rs *rs = unused_or_new();
 
 	if (!rs)
 		return NULL;
-	pthread_mutex_init(&rs->lock, NULL);
 	rs->family = family;
 	rs->fd = -1;
 	rs->wake = -1;
@@ -103,8 +156,10 @@ void pier__rs_free(struct rs *rs)
 		close(rs->wake);
 	if (rs->fd >= 0)
 		close(rs->fd);
-	pthread_mutex_destroy(&rs->lock);
-	free(rs);
+	pthread_mutex_lock(&unused_lock);
+	rs->next = unused;
+	unused = rs;
+	pthread_mutex_unlock(&unused_lock);
 }
 
 static int datagram(int domain, int type, int protocol)
@@ -171,19 +226,16 @@ int rclose(int fd)
 
 	if (!rs)
 		return -1;
-	if (rs->datagram) {
-		pier__rs_free(rs);
-		return 0;
-	}
-	pthread_mutex_lock(&rs->lock);
+	if (pier__rs_lock(rs, fd))
+		return -1;
+	atomic_store(&table[fd], NULL);
 	end = linger_of(rs) ? pier__now() + linger_of(rs) : 0;
 	if (rs->state == RS_CONNECTED && end) {
 		pier__rs_shutdown(rs, SHUT_RDWR, end);
 		pier__rs_settle(rs, end);
 	}
-	pthread_mutex_unlock(&rs->lock);
-	if (rs->id->qp)
-		rdma_disconnect(rs->id);
-	pier__rs_free(rs);
+	rs->closed = true;
+	pier__rs_fail(rs, EBADF);	/* of the threads that wait */
+	pier__rs_unlock(rs);
 	return 0;
 }

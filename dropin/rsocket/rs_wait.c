@@ -12,29 +12,51 @@
 
 void pier__rs_changed(struct rs *rs)
 {
-	if (rs->sleepers)
+	if (rs->to_wake) {
+		rs->again = true;
+	} else if (rs->sleepers) {
+		rs->round++;
+		rs->to_wake = rs->sleepers;
 		eventfd_write(rs->wake, 1);
+	}
 }
 
-void pier__rs_sleep(struct rs *rs)
+unsigned int pier__rs_sleep(struct rs *rs)
 {
 	rs->sleepers++;
 	if (rs->cq)
 		ibv_req_notify_cq(rs->cq, 0);
+	return rs->round;
 }
 
-/* The last one puts everything back: the others have to see it. */
-void pier__rs_awake(struct rs *rs)
+/*
+ * A round is of those who slept when it began: the last of them puts everything
+ * back.  Whoever sleeps after that is not woken by it for ever.
+ */
+static void woken(struct rs *rs)
 {
 	eventfd_t count;
+
+	if (--rs->to_wake)
+		return;
+	eventfd_read(rs->wake, &count);
+	if (rs->again) {
+		rs->again = false;
+		pier__rs_changed(rs);
+	}
+}
+
+void pier__rs_awake(struct rs *rs, unsigned int round)
+{
 	struct ibv_cq *cq;
 	void *context;
 
 	if (rs->comp)
 		while (!ibv_get_cq_event(rs->comp, &cq, &context))
 			ibv_ack_cq_events(cq, 1);
-	if (!--rs->sleepers)
-		eventfd_read(rs->wake, &count);
+	rs->sleepers--;
+	if (round != rs->round)
+		woken(rs);
 	pier__rs_events(rs);
 	pier__rs_progress(rs);
 }
@@ -54,9 +76,9 @@ static int sleep_once(struct rs *rs, bool (*is)(const struct rs *rs),
 		      uint64_t end)
 {
 	struct pollfd pfd = { .fd = rs->fd, .events = POLLIN };
+	unsigned int round = pier__rs_sleep(rs);
 	int ret = 0, err;
 
-	pier__rs_sleep(rs);
 	pier__rs_progress(rs);
 	if (!is(rs)) {
 		pthread_mutex_unlock(&rs->lock);
@@ -64,7 +86,7 @@ static int sleep_once(struct rs *rs, bool (*is)(const struct rs *rs),
 		err = errno;
 		pthread_mutex_lock(&rs->lock);
 	}
-	pier__rs_awake(rs);
+	pier__rs_awake(rs, round);
 	if (ret < 0)
 		errno = err;
 	return ret < 0 ? -1 : 0;

@@ -251,6 +251,107 @@ static void a_server_without_descriptors_goes_on(void)
 	IS(rclose(listener), 0);
 }
 
+static void *receive_large(void *fd)
+{
+	IS(rrecv(*(int *)fd, got, LARGE, MSG_WAITALL), LARGE);
+	return NULL;
+}
+
+static void *echo(void *fd)
+{
+	static uint8_t piece[9999];
+	ssize_t n;
+
+	while ((n = rrecv(*(int *)fd, piece, sizeof(piece), 0)) > 0)
+		if (!IS(rsend(*(int *)fd, piece, (size_t)n, 0), n))
+			break;
+	IS(n, 0);
+	return NULL;
+}
+
+/* Both wait for one socket, which either may be woken for. */
+static void two_threads_send_and_receive(void)
+{
+	pthread_t thread[3];
+	int i;
+
+	if (!open_pair(0))
+		return;
+	memset(got, 0, sizeof(got));
+	IS(pthread_create(&thread[0], NULL, receive_large, &ours), 0);
+	IS(pthread_create(&thread[1], NULL, send_large, &ours), 0);
+	IS(pthread_create(&thread[2], NULL, echo, &theirs), 0);
+	for (i = 0; i < 3; i++)
+		IS(pthread_join(thread[i], NULL), 0);
+	IS(memcmp(sent, got, LARGE), 0);
+	close_pair();
+}
+
+static void *waits_for_byte(void *fd)
+{
+	char byte;
+
+	OK(rrecv(*(int *)fd, &byte, 1, 0) <= 0);
+	return NULL;
+}
+
+static void *waits_for_event(void *fd)
+{
+	struct pollfd pfd = { .fd = *(int *)fd, .events = POLLIN };
+
+	IS(rpoll(&pfd, 1, -1), 1);
+	return NULL;
+}
+
+static void *waits_for_request(void *fd)
+{
+	IS(raccept(*(int *)fd, NULL, NULL), -1);
+	IS(errno, EBADF);
+	return NULL;
+}
+
+/* Whether or not they wait yet; the end comes before the close. */
+static void a_close_wakes_the_threads_that_wait(void)
+{
+	pthread_t thread[3];
+	int i;
+
+	if (!open_pair(0))
+		return;
+	IS(pthread_create(&thread[0], NULL, waits_for_byte, &ours), 0);
+	IS(pthread_create(&thread[1], NULL, waits_for_event, &ours), 0);
+	IS(pthread_create(&thread[2], NULL, waits_for_request, &listener), 0);
+	close_pair();
+	for (i = 0; i < 3; i++)
+		IS(pthread_join(thread[i], NULL), 0);
+}
+
+static void sets_of_descriptors_are_selected(void)
+{
+	struct timeval time = { 1L << 22, 0 }, bad = { 0, -1 };
+	fd_set in, out;
+
+	if (!open_pair(0))
+		return;
+	IS(rsend(ours, "x", 1, 0), 1);
+	FD_ZERO(&in);
+	FD_ZERO(&out);
+	FD_SET(theirs, &in);
+	IS(rselect(theirs + 1, &in, NULL, NULL, &time), 1);
+	OK(FD_ISSET(theirs, &in));
+	FD_SET(ours, &out);
+	IS(rselect(ours + 1, NULL, &out, NULL, NULL), 1);
+	IS(rselect(-1, &in, NULL, NULL, NULL), -1);
+	IS(errno, EINVAL);
+	IS(rselect(1, &in, NULL, NULL, &bad), -1);
+	IS(errno, EINVAL);
+	OK(has(theirs, POLLRDNORM));
+	OK(has(ours, POLLWRNORM));
+	close_pair();
+	IS(rselect(ours + 1, NULL, &out, NULL, NULL), -1);
+	IS(errno, EBADF);
+}
+
 static void a_full_ring_does_not_block(void)
 {
 	ssize_t n, total = 0;
@@ -352,6 +453,9 @@ int main(void)
 	TEST(the_smallest_queues_are_enough);
 	TEST(a_stranger_does_not_end_a_server);
 	TEST(a_server_without_descriptors_goes_on);
+	TEST(two_threads_send_and_receive);
+	TEST(a_close_wakes_the_threads_that_wait);
+	TEST(sets_of_descriptors_are_selected);
 	TEST(a_full_ring_does_not_block);
 	TEST(the_peer_has_gone);
 	TEST(memory_is_written_by_its_offset);
