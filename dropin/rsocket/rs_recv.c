@@ -137,6 +137,10 @@ static ssize_t recv_stream(struct rs *rs, int fd, const struct iovec *iov,
 {
 	ssize_t ret;
 
+	if (flags & ~RS_RECV_FLAGS) {
+		errno = EOPNOTSUPP;
+		return -1;
+	}
 	if (pier__rs_lock(rs, fd))
 		return -1;
 	ret = recv_pieces(rs, iov, count, flags);

@@ -105,6 +105,10 @@ ssize_t rsend(int fd, const void *buf, size_t len, int flags)
 		return -1;
 	if (rs->datagram)
 		return send(fd, buf, len, flags);
+	if (flags & ~RS_SEND_FLAGS) {
+		errno = EOPNOTSUPP;
+		return -1;
+	}
 	if (pier__rs_lock(rs, fd))
 		return -1;
 	ret = send_all(rs, buf, len, flags);
@@ -159,8 +163,9 @@ ssize_t rsendmsg(int fd, const struct msghdr *msg, int flags)
 		return -1;
 	if (rs->datagram)
 		return sendmsg(fd, msg, flags);
-	if (msg->msg_control && msg->msg_controllen) {
-		errno = ENOTSUP;
+	if ((msg->msg_control && msg->msg_controllen) ||
+	    flags & ~RS_SEND_FLAGS) {
+		errno = EOPNOTSUPP;
 		return -1;
 	}
 	if (pier__rs_lock(rs, fd))

@@ -108,6 +108,10 @@ static void bytes_are_peeked_and_taken(void)
 		return;
 	IS(rrecv(theirs, text, sizeof(text), MSG_DONTWAIT), -1);
 	IS(errno, EAGAIN);
+	IS(rsend(ours, "!", 1, MSG_OOB), -1);
+	IS(errno, EOPNOTSUPP);
+	IS(rrecv(theirs, text, 1, MSG_OOB), -1);
+	IS(errno, EOPNOTSUPP);
 	IS(rsend(ours, "hello", 6, 0), 6);
 	IS(rrecv(theirs, text, sizeof(text), MSG_PEEK), 6);
 	IS_STR(text, "hello");
