@@ -99,7 +99,7 @@ struct rs {
 	enum rs_state state;
 	int err;			/* for SO_ERROR */
 	bool readable, writable;	/* not shut down */
-	bool ended;			/* the peer is told so, of both */
+	bool ended;			/* RS_DISCONNECT was posted */
 
 	struct rdma_event_channel *channel;	/* owned */
 	struct rdma_cm_id *id;		/* owned */
@@ -146,8 +146,8 @@ struct rs {
 /* rs_table.c.  NULL with EBADF: @fd is none. */
 struct rs *pier__rs_find(int fd);
 /*
- * Of what pier__rs_find() has found, whose memory stays; only the kind of socket
- * may be looked at without.  Returns -1 with EBADF: it was closed.
+ * Of what pier__rs_find() has found, whose memory stays; only the kind of
+ * socket may be looked at without.  Returns -1 with EBADF: it was closed.
  */
 int pier__rs_lock(struct rs *rs, int fd);
 void pier__rs_unlock(struct rs *rs);

@@ -68,7 +68,7 @@ static int check(struct pollfd *fds, nfds_t count)
 		fds[i].revents = 0;
 		if (rs) {
 			fds[i].revents = check_stream(rs, fds[i].fd,
-						       fds[i].events);
+						      fds[i].events);
 		} else {
 			ret = poll(&fds[i], 1, 0);
 			if (ret < 0)

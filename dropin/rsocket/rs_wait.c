@@ -31,7 +31,7 @@ unsigned int pier__rs_sleep(struct rs *rs)
 
 /*
  * A round is of those who slept when it began: the last of them puts everything
- * back.  Whoever sleeps after that is not woken by it for ever.
+ * back.  A thread that sleeps after that is not woken by it.
  */
 static void woken(struct rs *rs)
 {
@@ -61,7 +61,7 @@ void pier__rs_awake(struct rs *rs, unsigned int round)
 	pier__rs_progress(rs);
 }
 
-/* In ms; @end: UINT64_MAX is never.  Whoever is woken before that goes on. */
+/* In ms; @end: UINT64_MAX is never. */
 static int until(uint64_t end)
 {
 	uint64_t now = pier__now(), ms;
