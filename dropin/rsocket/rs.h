@@ -193,7 +193,8 @@ int pier__rs_wait_until(struct rs *rs, bool (*is)(const struct rs *rs),
 			uint64_t end);
 
 /* rs_send.c, rs_recv.c. */
-#define RS_SEND_FLAGS (MSG_DONTWAIT | MSG_NOSIGNAL | MSG_MORE)
+#define RS_SEND_FLAGS (MSG_DONTWAIT | MSG_NOSIGNAL | MSG_MORE | \
+		       MSG_WAITALL)	/* which rstream has */
 #define RS_RECV_FLAGS (MSG_DONTWAIT | MSG_NOSIGNAL | MSG_PEEK | \
 		       MSG_WAITALL | MSG_CMSG_CLOEXEC)
 bool pier__rs_can_send(const struct rs *rs);
