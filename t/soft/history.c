@@ -188,6 +188,15 @@ static void connections_do_what_they_promise_under_all_faults(void)
 		everything_has_happened();
 }
 
+/*
+ * After going back the requester asked for a READ in parts, and the responder
+ * held requests from before: they were more than it has at a time, and refused.
+ */
+static void a_read_in_parts_and_what_is_held_are_not_too_many(void)
+{
+	OK(run(9220));
+}
+
 int main(int argc, char *argv[])
 {
 	int opt;
@@ -214,5 +223,7 @@ int main(int argc, char *argv[])
 	if (!seeds)
 		return 2;
 	TEST(connections_do_what_they_promise_under_all_faults);
+	if (seeds > 1)
+		TEST(a_read_in_parts_and_what_is_held_are_not_too_many);
 	return tap_done();
 }

@@ -519,6 +519,8 @@ void pier__soft_reply_ack(struct soft_qp *qp);
 void pier__soft_reply_selective(struct soft_qp *qp);
 /* A NAK other than sequence and RNR ends the QP. */
 void pier__soft_reply_nak(struct soft_qp *qp, uint8_t syndrome);
+/* Are as many responses to be sent as there may be? */
+bool pier__soft_reply_is_full(struct soft_qp *qp);
 /* A place for a new result; NULL: the peer has too many in flight. */
 struct soft_res *pier__soft_reply_new(struct soft_qp *qp);
 /* Send packets [@start, @end) of @res. */

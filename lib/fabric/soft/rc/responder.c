@@ -485,6 +485,22 @@ static bool sent_again_anyway(const struct soft_resp *resp)
 	return resp->nak_sent && resp->syndrome != SOFT_NAK_SEQUENCE;
 }
 
+static bool has_response(uint8_t opcode)
+{
+	return opcode == SOFT_READ_REQUEST || opcode == SOFT_COMPARE_SWAP ||
+	       opcode == SOFT_FETCH_ADD;
+}
+
+/*
+ * A peer that goes back may request in parts what was one READ: with those held
+ * from before there are more than it has at a time.  It sends them again.
+ */
+static bool is_too_many(struct soft_qp *qp, const struct soft_held *held)
+{
+	return has_response(held->hdr.opcode) && qp->resp.rd_max &&
+	       pier__soft_reply_is_full(qp);
+}
+
 /* The gap is filled: execute what is held behind it. */
 static void resp_held(struct soft_qp *qp)
 {
@@ -492,6 +508,11 @@ static void resp_held(struct soft_qp *qp)
 	struct soft_packet in;
 
 	while ((held = pier__soft_early_take(qp))) {
+		if (is_too_many(qp, held)) {
+			free(held);
+			pier__soft_early_free(qp);
+			return;
+		}
 		in.hdr = held->hdr;
 		in.data = held->data;
 		in.len = held->len;

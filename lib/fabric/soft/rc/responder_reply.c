@@ -69,6 +69,14 @@ static struct soft_res *res_at(struct soft_resp *resp, uint32_t i)
 	return &resp->res[(resp->res_head + i) % SOFT_RD_ATOMIC];
 }
 
+bool pier__soft_reply_is_full(struct soft_qp *qp)
+{
+	const struct soft_res *res = res_at(&qp->resp, 0);
+
+	return qp->resp.res_count >= qp->resp.rd_max && res->at < res->end &&
+	       res->fresh;
+}
+
 struct soft_res *pier__soft_reply_new(struct soft_qp *qp)
 {
 	struct soft_resp *resp = &qp->resp;
@@ -76,11 +84,10 @@ struct soft_res *pier__soft_reply_new(struct soft_qp *qp)
 
 	if (resp->res_count < resp->rd_max)
 		return res_at(resp, resp->res_count++);
-	if (res->at < res->end) {
-		if (res->fresh)
-			return NULL;
+	if (pier__soft_reply_is_full(qp))
+		return NULL;
+	if (res->at < res->end)
 		resp->res_todo--;	/* a duplicate request, dropped */
-	}
 	resp->res_head = (resp->res_head + 1) % SOFT_RD_ATOMIC;
 	return res_at(resp, resp->res_count - 1);
 }
