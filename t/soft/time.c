@@ -317,6 +317,24 @@ static void a_nak_counts_once_it_is_sent(void)
 	softpair_close(pair);
 }
 
+/* The answer has waited for the process, which was stopped: it took no time. */
+static void a_stopped_process_measures_no_round_trip(void)
+{
+	struct softpair_opts opts = { 0 };
+	uint64_t until;
+
+	open_pair(&opts);
+	OK(write_all(WARM, 1, 8, SECOND));
+	IS(softpair_send(a, WARM, IBV_WR_RDMA_WRITE, 0, 8, b, 0), 0);
+	pier__soft_ep_drive(a->ep);
+	until = pair->net.now + 1500 * PIER__MS;
+	for (; pair->net.now < until; pair->net.now += PIER__MS)
+		pier__soft_ep_drive(b->ep);
+	OK(softpair_idle(pair));
+	OK(a->qp->cwnd->rtt < 10 * PIER__MS);
+	softpair_close(pair);
+}
+
 int main(void)
 {
 	TEST(a_round_trip_longer_than_the_timer_is_learned);
@@ -327,5 +345,6 @@ int main(void)
 	TEST(nothing_is_given_up_before_it_was_tried_again);
 	TEST(a_queue_that_grows_makes_the_window_smaller);
 	TEST(a_nak_counts_once_it_is_sent);
+	TEST(a_stopped_process_measures_no_round_trip);
 	return tap_done();
 }
