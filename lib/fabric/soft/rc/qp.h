@@ -356,6 +356,8 @@ int pier__soft_readable(const struct soft_ep *ep, const struct iovec *iov,
 
 /* timer.c: call at @due (pier__soft_req_timer); PIER__NEVER: not at all. */
 void pier__soft_timer_set(struct soft_qp *qp, uint64_t due);
+/* It is long overdue: what has come may have waited for us. */
+bool pier__soft_timer_is_late(const struct soft_qp *qp);
 int pier__soft_timer_run(struct soft_ep *ep);
 
 /* qp_table.c: the QPs by number. */

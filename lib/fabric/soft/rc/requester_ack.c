@@ -21,8 +21,6 @@
 #define TAIL_MIN PIER__MS
 #define TAILS_MAX 8
 
-#define LATE_MIN (100 * PIER__MS)	/* as after SIGSTOP */
-
 /* By enum ibv_wr_opcode, for each that post_send.c accepts; SEND is 0. */
 static const enum ibv_wc_opcode wc_opcodes[] = {
 	[IBV_WR_RDMA_WRITE] = IBV_WC_RDMA_WRITE,
@@ -202,19 +200,11 @@ static void req_resume(struct soft_qp *qp)
 	pier__soft_req_arm(qp);
 }
 
-/* Our timer is long overdue: what has come may have waited for us. */
-static bool is_late(const struct soft_qp *qp)
-{
-	uint64_t now = qp->ep->now;
-
-	return now > qp->timer.due && now - qp->timer.due > LATE_MIN;
-}
-
 void pier__soft_req_timed(struct soft_qp *qp)
 {
 	struct soft_req *req = &qp->req;
 
-	if (!is_late(qp))
+	if (!pier__soft_timer_is_late(qp))
 		pier__soft_cwnd_rtt(qp->ep, qp->cwnd,
 				    qp->ep->now - req->rtt_at);
 	req->rtt_at = 0;

@@ -3,10 +3,19 @@
 #include "core/clock.h"
 #include "fabric/soft/rc/qp.h"
 
+#define LATE_MIN (100 * PIER__MS)	/* as after SIGSTOP */
+
 /* The QPs that wait for something. */
 void pier__soft_timer_set(struct soft_qp *qp, uint64_t due)
 {
 	pier__soft_heap_set(&qp->ep->timers, &qp->timer, due);
+}
+
+bool pier__soft_timer_is_late(const struct soft_qp *qp)
+{
+	uint64_t now = qp->ep->now;
+
+	return now > qp->timer.due && now - qp->timer.due > LATE_MIN;
 }
 
 int pier__soft_timer_run(struct soft_ep *ep)
