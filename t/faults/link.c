@@ -98,7 +98,11 @@ static bool send_all(struct pier_buf *data[PARTS])
 	return held;
 }
 
-/* Take as many messages as there are, and send them back. */
+/*
+ * Take as many messages as there are, and send them back.  That they have
+ * arrived is not yet that this side knows it: their last ACK may be lost, and
+ * this side says when none is left to be cancelled by a disconnect.
+ */
 static bool echo(struct pair *pair)
 {
 	struct pier_buf *tail[PARTS];
@@ -107,7 +111,7 @@ static bool echo(struct pair *pair)
 
 	for (i = 0; i < PARTS && held; i++)
 		held = IS(peer_await(&status[i]), 0);
-	held = held && send_all(tail);
+	held = held && send_all(tail) && pair_send(pair, "ok", 2);
 	for (i = 0; i < PARTS; i++)
 		pier_buf_put(tail[i]);
 	return held;
@@ -481,7 +485,7 @@ static bool all_ways(unsigned int seed)
 		pier_buf_put(tail[i]);
 		pier_buf_put(data[i]);
 	}
-	return held && peer_holds(&me, BACK, PARTS * PART, seed, 0);
+	return held && peer_holds(&me, BACK, PARTS * PART, seed, 0) && reply();
 }
 
 /*
