@@ -58,6 +58,7 @@ dist_man_MANS += \
 docsdir = $(docdir)/docs
 dist_docs_DATA = \
 	%D%/bench-net.svg \
+	%D%/bench-sizes.svg \
 	%D%/benchmarks.md \
 	%D%/ci.md \
 	%D%/connections.md \
