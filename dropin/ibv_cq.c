@@ -166,8 +166,10 @@ int pier__dropin_poll(struct ibv_cq *ibcq, int max, struct ibv_wc *wc)
 		pier__soft_ep_receive(chan->ep, false);
 		more = take(cq, wc + n, max - n);
 		n = more >= 0 ? n + more : n ? n : more;
-		pier__soft_ep_send(chan->ep);
+		pier__soft_chan_send(chan, n);
 	}
+	if (!n)
+		pier__soft_chan_empty(chan);
 	pier__soft_chan_end(chan, 0);
 	return n;
 }
@@ -190,6 +192,7 @@ int pier__dropin_arm(struct ibv_cq *ibcq, int solicited)
 	cq->old_solicited = cq->soft.queue->solicited;
 	cq->old = cq->soft.queue->count;
 	cq->soft.armed = true;
+	pier__soft_chan_events(chan);
 	pier__soft_chan_end(chan, 0);
 	return 0;
 }

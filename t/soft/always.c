@@ -205,6 +205,104 @@ static void calls_that_receive_nothing_do_not_keep_the_helper_away(void)
 	end_close(&b);
 }
 
+/* As a poll does that finds the queue empty. */
+static void poll_empty(struct watched *end)
+{
+	pier__soft_chan_begin(chan_of(end->chan));
+	pier__soft_chan_empty(chan_of(end->chan));
+	pier__soft_chan_end(chan_of(end->chan), 0);
+}
+
+static void write_and_wait(uint64_t value)
+{
+	a.word = value;
+	write_word(&a, &b);
+	while (b.word != value)
+		;
+}
+
+static void the_helper_is_away_while_queues_are_polled(void)
+{
+	struct soft_chan *chan;
+
+	open_pair();
+	chan = chan_of(b.chan);
+	IS(chan->always, true);
+	poll_empty(&b);
+	IS(chan->always, false);
+	write_and_wait(1);		/* without calls it is back */
+	while (!chan->always)
+		;
+	poll_empty(&b);			/* memory may be polled now */
+	IS(chan->always, true);
+	end_close(&a);
+	end_close(&b);
+}
+
+static void a_program_that_has_armed_a_queue_is_watched(void)
+{
+	struct soft_chan *chan;
+
+	open_pair();
+	chan = chan_of(b.chan);
+	pier__soft_chan_begin(chan);
+	pier__soft_chan_events(chan);
+	pier__soft_chan_end(chan, 0);
+	poll_empty(&b);
+	IS(chan->always, true);
+	end_close(&a);
+	end_close(&b);
+}
+
+static int unwatched(struct watched *end)
+{
+	struct soft_chan *chan = chan_of(end->chan);
+	int fd;
+
+	pier__soft_chan_begin(chan);
+	fd = chan->unwatched;
+	chan->empty = fd >= 0;		/* not ended by this call */
+	pier__soft_chan_end(chan, 0);
+	return fd;
+}
+
+static void a_socket_is_not_watched_while_queues_are_polled(void)
+{
+	open_pair();
+	write_and_wait(1);
+	poll_empty(&b);
+	OK(unwatched(&b) >= 0);
+	write_and_wait(2);		/* the timer has come */
+	poll_empty(&b);
+	OK(unwatched(&b) >= 0);
+	call(&b);
+	IS(unwatched(&b), -1);
+	write_and_wait(3);
+	end_close(&a);
+	end_close(&b);
+}
+
+static void what_the_helper_finds_taken_is_done_by_the_call(void)
+{
+	struct soft_chan *chan;
+
+	open_pair();
+	chan = chan_of(b.chan);
+	write_and_wait(1);
+	pier__soft_chan_begin(chan);
+	a.word = 2;
+	write_word(&a, &b);
+	while (!chan->due)
+		;
+	IS(b.word, 1);
+	pier__soft_chan_end(chan, 0);
+	IS(b.word, 2);
+	IS(chan->due, false);
+	write_and_wait(3);
+	end_close(&a);
+	end_close(&b);
+}
+
 static void an_armed_queue_calls_its_hook_once(void)
 {
 	struct soft_chan *chan;
@@ -243,6 +341,10 @@ int main(void)
 {
 	open_dev();
 	TEST(calls_that_receive_nothing_do_not_keep_the_helper_away);
+	TEST(the_helper_is_away_while_queues_are_polled);
+	TEST(a_program_that_has_armed_a_queue_is_watched);
+	TEST(a_socket_is_not_watched_while_queues_are_polled);
+	TEST(what_the_helper_finds_taken_is_done_by_the_call);
 	TEST(an_armed_queue_calls_its_hook_once);
 	TEST(the_port_is_one_that_qpns_carry);
 	pier__soft_dev.close(fdev);

@@ -94,17 +94,6 @@ static void soft_cq_destroy(struct pier__cq *pcq)
 	free(cq);
 }
 
-/*
- * May responses wait for the program's next call?  After completions a program
- * often posts a request, which is more urgent than the acknowledgements.  The
- * next poll sends those, or the helper.
- */
-static bool may_hold(const struct soft_chan *chan, int n)
-{
-	return n > 0 && !chan->held && !chan->armed && chan->checking &&
-	       pier__soft_ep_replies_pending(chan->ep);
-}
-
 /* Drives the endpoint unless the caller has enough to do already. */
 static int soft_poll(struct pier__cq *pcq, struct ibv_wc *wc, int max)
 {
@@ -119,9 +108,7 @@ static int soft_poll(struct pier__cq *pcq, struct ibv_wc *wc, int max)
 		did = pier__soft_ep_receive(chan->ep, false);
 		more = pier__soft_cq_poll(queue, wc + n, max - n);
 		n = more >= 0 ? n + more : n ? n : more;
-		chan->held = may_hold(chan, n);
-		if (!chan->held)
-			did += pier__soft_ep_send(chan->ep);
+		did += pier__soft_chan_send(chan, n);
 	}
 	pier__soft_chan_end(chan, did);
 	return n;

@@ -147,11 +147,108 @@ void pier__soft_chan_begin(struct soft_chan *chan)
 	chan->driver = SOFT_PROGRAM;
 }
 
+/*
+ * The helper has come, and gone as it found the endpoint taken.  It looks at
+ * the lock after it has set @due, and this thread at @due after the lock, so
+ * that one of them finds the other.
+ */
+static void drive_for_helper(struct soft_chan *chan)
+{
+	for (;;) {
+		atomic_thread_fence(memory_order_seq_cst);
+		if (!atomic_load_explicit(&chan->due, memory_order_relaxed) ||
+		    !pier__soft_ep_try_enter(chan->ep))
+			return;
+		atomic_store(&chan->due, false);
+		settle(chan, 1);
+		pier__soft_helper_watch(chan);
+		pier__soft_ep_leave(chan->ep);
+	}
+}
+
+/*
+ * May responses wait for the program's next call?  After completions a program
+ * often posts a request, which is more urgent than the acknowledgements.  The
+ * next poll sends those, or the helper.
+ */
+static bool may_hold(const struct soft_chan *chan, int n)
+{
+	return n > 0 && !chan->held && !chan->armed && chan->checking &&
+	       pier__soft_ep_replies_pending(chan->ep);
+}
+
+int pier__soft_chan_send(struct soft_chan *chan, int n)
+{
+	chan->held = may_hold(chan, n);
+	return chan->held ? 0 : pier__soft_ep_send(chan->ep);
+}
+
+static void set_always(struct soft_chan *chan, bool always)
+{
+	if (atomic_load_explicit(&chan->always, memory_order_relaxed) == always)
+		return;
+	atomic_store(&chan->always, always);
+	pier__soft_helper_check(chan);
+}
+
+void pier__soft_chan_empty(struct soft_chan *chan)
+{
+	if (!pier__soft_chan_is_watched(chan))
+		set_always(chan, false);
+	chan->empty = true;
+}
+
+/* The socket of the last packet; -1: it came by shared memory. */
+static int last_sock(const struct soft_chan *chan)
+{
+	const struct soft_io *io = chan->ep->rx_io[chan->ep->rx_io_last].io;
+	int i;
+
+	if (io == chan->io)
+		return chan->sock;
+	for (i = 0; i < SOFT_EXTRA_SOCKS; i++)
+		if (chan->extra[i].io == io)
+			return chan->extra[i].fd;
+	return -1;
+}
+
+/* The program polls: packets need not wake the helper. */
+static void unwatch(struct soft_chan *chan)
+{
+	uint64_t now = chan->io->ops->now(chan->io);
+
+	if (chan->timer_at <= now || chan->timer_at > now + SOFT_CHECK_NS)
+		timer_set(chan, now + SOFT_CHECK_NS);
+	if (chan->unwatched < 0)
+		pier__soft_helper_unwatch(chan, last_sock(chan));
+}
+
+/* The end of a call, of which the helper need not know. */
+static void end_watched(struct soft_chan *chan)
+{
+	if (chan->empty)
+		unwatch(chan);
+	else if (chan->unwatched >= 0)
+		pier__soft_helper_rewatch(chan);
+	chan->empty = false;
+}
+
+void pier__soft_chan_events(struct soft_chan *chan)
+{
+	chan->events = true;
+}
+
 void pier__soft_chan_end(struct soft_chan *chan, int did)
 {
+	if (pier__soft_chan_is_watched(chan))
+		set_always(chan, true);
 	if (chan->armed || !chan->checking)
 		settle(chan, did);
+	if (chan->always && !chan->checking)
+		end_watched(chan);
 	pier__soft_ep_leave(chan->ep);
+	if (chan->verbs)
+		drive_for_helper(chan);
 }
 
 int pier__soft_chan_arm(struct pier__cq *cq)
@@ -273,7 +370,9 @@ static int create(struct pier__fdev *fdev, bool verbs, uint32_t shm,
 		return pier__fail(-ENOMEM, "no memory for a channel");
 	pier__list_init(&chan->cqs);
 	chan->chan.fdev = fdev;
-	chan->always = verbs;
+	chan->unwatched = -1;
+	chan->verbs = verbs;
+	atomic_init(&chan->always, verbs);
 	err = verbs ? open_verbs_port(soft->ifindex, &chan->io)
 		    : pier__soft_udp_create(&in6addr_any, 0, soft->ifindex,
 					    &chan->io);

@@ -25,7 +25,7 @@
  *   PROGRAM            The program has called within the last checks.  It
  *                      drives in its calls.
  *   PROGRAM_WOKEN      The program armed the channel, and something came,
- *                      which has made chan.fd readable.  It has CHECK_NS to
+ *                      which has made chan.fd readable.  It has 2 ms to
  *                      make a call.
  *   HELPER             The program makes no calls: the helper drives on every
  *                      packet and deadline.
@@ -39,7 +39,7 @@
  * The helper notices a change in one of two ways, and one of them is in force
  * at any time:
  *
- *   checking           It checks every CHECK_NS whether @calls grew.
+ *   checking           It checks every 2 ms whether @calls grew.
  *   watching           Its epoll set has the socket and the timer, for one
  *                      event.  Who drives must keep the timer on the
  *                      endpoint's deadline.  If memory fails it checks
@@ -66,6 +66,16 @@
  *                    calls for long.  The helper is always watching, as it
  *                    drives at every event, whether the program calls or not;
  *                    that drives in its calls, too.  No call wakes the helper.
+ *                    A program that polls an empty queue drives, so that the
+ *                    helper stays away, as for others, until it finds no call:
+ *                    but not if a queue has ever been armed, or a peer has
+ *                    used memory by itself, which needs no call to be seen.
+ *                    The helper that finds the program in a call does not wait
+ *                    for its end, which would cost both a switch: the program
+ *                    does the helper's work then (@due).  While the program
+ *                    finds a queue empty again and again, the helper does not
+ *                    watch the socket that packets come by (@unwatched), but
+ *                    the timer, which is set to the next check.
  *
  * A call counts in @calls before it waits for the lock, and the helper stops
  * driving when it sees that: the program waits for at most one round.
@@ -109,11 +119,16 @@ struct soft_chan {
 	struct soft_chan_cm *cm;	/* owned, or NULL */
 	void (*cm_free)(struct soft_chan_cm *cm);	/* set with it */
 	int timer, wake_fd;		/* owned */
-	bool always;			/* the helper is always watching */
+	bool verbs;			/* of a program for libibverbs */
+	bool events;			/* it has armed a queue */
+	bool empty;			/* a queue is, in this call */
+	int unwatched;			/* a socket, for now; -1: none */
+	atomic_bool always;		/* the helper is always watching */
 
 	atomic_uint calls;		/* of the program; it alone writes */
 	atomic_bool recall;		/* the helper is to check at once */
 	atomic_bool checking;		/* the helper alone writes */
+	atomic_bool due;		/* the program drives for the helper */
 
 	/* Under the endpoint's lock. */
 	struct pier__list cqs;		/* of struct soft_chan_cq */
@@ -170,7 +185,26 @@ int pier__soft_chan_arm(struct pier__cq *cq);
 void pier__soft_chan_begin(struct soft_chan *chan);
 void pier__soft_chan_end(struct soft_chan *chan, int did);
 
+/*
+ * Send what there is, after a poll that has given the program @n completions.
+ * Returns non-zero if something was sent.  Between begin and end.
+ */
+int pier__soft_chan_send(struct soft_chan *chan, int n);
+
+/*
+ * A program written for libibverbs has found a queue empty; it has armed one.
+ * Between begin and end.
+ */
+void pier__soft_chan_empty(struct soft_chan *chan);
+void pier__soft_chan_events(struct soft_chan *chan);
+
 /* Between begin and end; or the helper, holding the endpoint. */
+
+/* Is the helper to be watching always? */
+static inline bool pier__soft_chan_is_watched(const struct soft_chan *chan)
+{
+	return chan->verbs && (chan->events || chan->ep->one_sided);
+}
 
 /* Count what the sockets have lost since the last call. */
 void pier__soft_chan_publish(struct soft_chan *chan);

@@ -14,7 +14,6 @@
 #include "fabric/soft/io/helper.h"
 #include "fabric/soft/shm/shm.h"
 
-#define CHECK_NS (2 * PIER__MS)	/* between checks of a program that drives */
 #define ROUNDS 16		/* of driving, before the next channel */
 #define EVENTS 32
 #define SHM_EVENT (UINT64_C(1) << 63)	/* with a channel's id */
@@ -60,11 +59,11 @@ static void wake(void)
 	eventfd_write(helper.wake_fd, 1); /* a full one is readable as well */
 }
 
-/* Report one event on @fd.  Returns false if there is no memory for it. */
-static bool watch_fd(const struct soft_chan *chan, int fd)
+/* Report @events on @fd once.  Returns false if there is no memory for it. */
+static bool watch_fd(const struct soft_chan *chan, int fd, uint32_t events)
 {
 	struct epoll_event ev = {
-		.events = EPOLLIN | EPOLLONESHOT,
+		.events = events | EPOLLONESHOT,
 		.data.u64 = chan->id,
 	};
 
@@ -88,16 +87,18 @@ static void watch_shm(const struct soft_chan *chan)
 			  chan->shm->control_fd, &ev);
 }
 
-static bool watch_fds(const struct soft_chan *chan)
+static bool watch_fds(struct soft_chan *chan)
 {
-	bool all = watch_fd(chan, chan->sock) && watch_fd(chan, chan->timer);
+	bool all = watch_fd(chan, chan->sock, EPOLLIN) &&
+		   watch_fd(chan, chan->timer, EPOLLIN);
 	int i;
 
 	if (chan->shm)
-		all = all && watch_fd(chan, chan->shm->bell_fd);
+		all = all && watch_fd(chan, chan->shm->bell_fd, EPOLLIN);
 	for (i = 0; all && i < SOFT_EXTRA_SOCKS; i++)
 		if (chan->extra[i].io)
-			all = watch_fd(chan, chan->extra[i].fd);
+			all = watch_fd(chan, chan->extra[i].fd, EPOLLIN);
+	chan->unwatched = -1;
 	return all;
 }
 
@@ -124,7 +125,7 @@ static void watch(struct soft_chan *chan, uint64_t now)
 {
 	chan->checking = !watch_fds(chan);
 	if (chan->checking) {
-		chan->check_at = now + CHECK_NS;
+		chan->check_at = now + SOFT_CHECK_NS;
 		return;
 	}
 	chan->check_at = PIER__NEVER;
@@ -146,7 +147,7 @@ static bool has_called(struct soft_chan *chan)
 static void check_soon(struct soft_chan *chan, uint64_t now)
 {
 	if (chan->check_at == PIER__NEVER || chan->check_at <= now)
-		chan->check_at = now + CHECK_NS;
+		chan->check_at = now + SOFT_CHECK_NS;
 }
 
 /* Drive until there is nothing to do or the program makes a call. */
@@ -174,7 +175,7 @@ static void drive(struct soft_chan *chan, uint64_t now)
 /* The program drives. It may be in a call; do not wait for its end. */
 static void leave_to_program(struct soft_chan *chan, uint64_t now)
 {
-	chan->check_at = now + CHECK_NS;
+	chan->check_at = now + SOFT_CHECK_NS;
 	chan->checking = true;
 	if (!pier__soft_ep_try_enter(chan->ep))
 		return;
@@ -185,12 +186,17 @@ static void leave_to_program(struct soft_chan *chan, uint64_t now)
 }
 
 /*
- * The program's threads are in calls that are short, so the wait is, and none
- * of them waits for the helper's lock while it has the endpoint.
+ * A thread of the program that is in a call drives at its end.  If it does not
+ * watch again, as there is no memory for it, a check finds that.
  */
 static void drive_always(struct soft_chan *chan, uint64_t now)
 {
-	pier__soft_ep_enter(chan->ep);
+	chan->check_at = now + SOFT_CHECK_NS;
+	atomic_store(&chan->due, true);
+	atomic_thread_fence(memory_order_seq_cst);
+	if (!pier__soft_ep_try_enter(chan->ep))
+		return;
+	atomic_store(&chan->due, false);
 	drive(chan, now);
 	pier__soft_ep_leave(chan->ep);
 }
@@ -207,9 +213,10 @@ static void check(struct soft_chan *chan, uint64_t now)
 		return;
 	}
 	if (!pier__soft_ep_try_enter(chan->ep)) {
-		chan->check_at = now + CHECK_NS;
+		chan->check_at = now + SOFT_CHECK_NS;
 		return;
 	}
+	atomic_store(&chan->always, chan->verbs);
 	if (chan->armed && chan->driver == SOFT_PROGRAM)
 		watch(chan, now);
 	else
@@ -262,6 +269,8 @@ static void take_recalls(uint64_t now)
 			run_shm(chan);
 			has_called(chan);
 			check_soon(chan, now);
+			if (chan->always)
+				chan->check_at = now;
 		}
 	}
 }
@@ -488,6 +497,25 @@ int pier__soft_helper_add(struct soft_chan *chan)
 out_unlock:
 	pthread_mutex_unlock(&helper.life);
 	return err;
+}
+
+void pier__soft_helper_watch(struct soft_chan *chan)
+{
+	if (!watch_fds(chan))
+		pier__soft_helper_check(chan);
+}
+
+void pier__soft_helper_unwatch(struct soft_chan *chan, int fd)
+{
+	if (fd >= 0 && watch_fd(chan, fd, 0))
+		chan->unwatched = fd;
+}
+
+void pier__soft_helper_rewatch(struct soft_chan *chan)
+{
+	if (!watch_fd(chan, chan->unwatched, EPOLLIN))
+		pier__soft_helper_check(chan);
+	chan->unwatched = -1;
 }
 
 void pier__soft_helper_check(struct soft_chan *chan)

@@ -2,6 +2,7 @@
 #ifndef PIER_FABRIC_SOFT_IO_HELPER_H
 #define PIER_FABRIC_SOFT_IO_HELPER_H
 
+#include "core/clock.h"
 #include "fabric/soft/io/chan.h"
 
 /*
@@ -12,6 +13,8 @@
  * A child of fork(2) must not use the channels of its parent; it starts a
  * helper of its own with its first channel.
  */
+
+#define SOFT_CHECK_NS (2 * PIER__MS)	/* checks of a program that drives */
 
 /* @chan is complete.  Errors: of pthread_create(3) and epoll_create(2). */
 int pier__soft_helper_add(struct soft_chan *chan);
@@ -24,5 +27,14 @@ void pier__soft_helper_remove(struct soft_chan *chan);
  * socket.  Between begin and end.
  */
 void pier__soft_helper_check(struct soft_chan *chan);
+
+/*
+ * Have the helper watch the sockets and the timer of @chan again, after an
+ * event that it has left to the program; not @fd of them, which may be -1, for
+ * now; that one again.  Between begin and end.
+ */
+void pier__soft_helper_watch(struct soft_chan *chan);
+void pier__soft_helper_unwatch(struct soft_chan *chan, int fd);
+void pier__soft_helper_rewatch(struct soft_chan *chan);
 
 #endif

@@ -102,6 +102,8 @@ void pier__soft_chan_sock_close(struct soft_chan *chan,
 {
 	pier__soft_chan_publish(chan);	/* what it has counted so far */
 	pier__soft_ep_remove_io(chan->ep, sock->io);
+	if (chan->unwatched == sock->fd)
+		chan->unwatched = -1;
 	pier__soft_udp_destroy(sock->io);
 	sock->io = NULL;
 }

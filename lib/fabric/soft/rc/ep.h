@@ -107,6 +107,7 @@ struct soft_ep {
 	bool verbs;			/* for a program of libibverbs: */
 	/* @type, of enum ibv_event_type, has come for a queue's @async */
 	void (*event)(int type, void *async);
+	bool one_sided;			/* a peer has used memory by itself */
 
 	/* The endpoint's own. */
 	struct soft_mr_user user;	/* of keys */

@@ -243,6 +243,8 @@ static void resp_write(struct soft_qp *qp, const struct soft_packet *in)
 	if (imm) {
 		resp->rwqe = pier__soft_srq_take(qp->srq);
 		received(qp, in, IBV_WC_RECV_RDMA_WITH_IMM);
+	} else if (is_end(in->hdr.opcode)) {
+		qp->ep->one_sided = true;
 	}
 }
 
@@ -284,6 +286,7 @@ static void resp_read(struct soft_qp *qp, const struct soft_packet *in)
 		.fresh = true,
 	};
 	resp->epsn += res->packets;
+	qp->ep->one_sided = true;
 	pier__soft_reply_start(qp, res, 0, res->packets);
 }
 
@@ -352,6 +355,7 @@ static void resp_atomic(struct soft_qp *qp, const struct soft_packet *in)
 		.fresh = true,
 	};
 	resp->epsn++;
+	qp->ep->one_sided = true;
 	pier__soft_reply_start(qp, res, 0, 1);
 }
 
