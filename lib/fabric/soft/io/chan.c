@@ -193,6 +193,8 @@ static void set_always(struct soft_chan *chan, bool always)
 
 void pier__soft_chan_empty(struct soft_chan *chan)
 {
+	if (chan->empties < SOFT_EMPTY_POLLS)
+		chan->empties++;
 	if (!pier__soft_chan_is_watched(chan))
 		set_always(chan, false);
 	chan->empty = true;
@@ -235,7 +237,7 @@ static void end_watched(struct soft_chan *chan)
 
 void pier__soft_chan_events(struct soft_chan *chan)
 {
-	chan->events = true;
+	chan->empties = 0;
 }
 
 void pier__soft_chan_end(struct soft_chan *chan, int did)

@@ -66,10 +66,11 @@
  *                    calls for long.  The helper is always watching, as it
  *                    drives at every event, whether the program calls or not;
  *                    that drives in its calls, too.  No call wakes the helper.
- *                    A program that polls an empty queue drives, so that the
- *                    helper stays away, as for others, until it finds no call:
- *                    but not if a queue has ever been armed, or a peer has
- *                    used memory by itself, which needs no call to be seen.
+ *                    A program that has found queues empty SOFT_EMPTY_POLLS
+ *                    times, since it armed one or made no call, drives, so that
+ *                    the helper stays away, as for others, until it finds no
+ *                    call: but not if a peer has used memory by itself, which
+ *                    needs no call to be seen.
  *                    The helper that finds the program in a call does not wait
  *                    for its end, which would cost both a switch: the program
  *                    does the helper's work then (@due).  While the program
@@ -80,6 +81,8 @@
  * A call counts in @calls before it waits for the lock, and the helper stops
  * driving when it sees that: the program waits for at most one round.
  */
+#define SOFT_EMPTY_POLLS 64
+
 enum soft_driver {
 	SOFT_PROGRAM,
 	SOFT_PROGRAM_WOKEN,
@@ -120,7 +123,7 @@ struct soft_chan {
 	void (*cm_free)(struct soft_chan_cm *cm);	/* set with it */
 	int timer, wake_fd;		/* owned */
 	bool verbs;			/* of a program for libibverbs */
-	bool events;			/* it has armed a queue */
+	unsigned int empties;		/* SOFT_EMPTY_POLLS at most */
 	bool empty;			/* a queue is, in this call */
 	int unwatched;			/* a socket, for now; -1: none */
 	atomic_bool always;		/* the helper is always watching */
@@ -203,7 +206,8 @@ void pier__soft_chan_events(struct soft_chan *chan);
 /* Is the helper to be watching always? */
 static inline bool pier__soft_chan_is_watched(const struct soft_chan *chan)
 {
-	return chan->verbs && (chan->events || chan->ep->one_sided);
+	return chan->verbs && (chan->empties < SOFT_EMPTY_POLLS ||
+			       chan->ep->one_sided);
 }
 
 /* Count what the sockets have lost since the last call. */

@@ -217,6 +217,7 @@ static void check(struct soft_chan *chan, uint64_t now)
 		return;
 	}
 	atomic_store(&chan->always, chan->verbs);
+	chan->empties = 0;
 	if (chan->armed && chan->driver == SOFT_PROGRAM)
 		watch(chan, now);
 	else

@@ -243,7 +243,7 @@ static void resp_write(struct soft_qp *qp, const struct soft_packet *in)
 	if (imm) {
 		resp->rwqe = pier__soft_srq_take(qp->srq);
 		received(qp, in, IBV_WC_RECV_RDMA_WITH_IMM);
-	} else if (is_end(in->hdr.opcode)) {
+	} else if (in->len) {
 		qp->ep->one_sided = true;
 	}
 }
