@@ -19,6 +19,7 @@
  */
 #define LEN (1u << 20)
 #define PART 4096
+#define DEPTH 16
 
 static struct pier_dev *dev;
 static struct peer a, b;
@@ -207,6 +208,168 @@ static void a_write_does_not_overtake_a_send(void)
 	end();
 }
 
+/* A program that posts the next request as soon as one is completed. */
+static struct stream {
+	struct pier_buf *src, *dst;
+	int status;
+} streams[DEPTH];
+static uint64_t posted;
+
+/* Number @posted, to the same place as those before it. */
+static void post(struct stream *one)
+{
+	size_t off = (size_t)(one - streams) * sizeof(posted);
+
+	posted++;
+	memcpy(a.mem + off, &posted, sizeof(posted));
+	one->src = peer_data(&a, off, sizeof(posted));
+	one->dst = peer_far_tail(&a, 0, sizeof(posted));
+	one->status = -EINPROGRESS;
+	IS(pier_rdma_write(a.conn, one->src, one->dst, peer_done,
+			   &one->status), 0);
+}
+
+static void finish(struct stream *one)
+{
+	IS(one->status, 0);
+	pier_buf_put(one->src);
+	pier_buf_put(one->dst);
+}
+
+/* Until @count more need no packet. */
+static void keep_posting(uint64_t count)
+{
+	uint64_t want = counted_conn(a.conn, "shm_direct") + count;
+	long long limit = limit_from_now();
+	int i;
+
+	while (counted_conn(a.conn, "shm_direct") < want && peer_step(limit))
+		for (i = 0; i < DEPTH; i++) {
+			if (streams[i].status == -EINPROGRESS)
+				continue;
+			finish(&streams[i]);
+			post(&streams[i]);
+		}
+	OK(counted_conn(a.conn, "shm_direct") >= want);
+}
+
+static void finish_all(void)
+{
+	int i;
+
+	for (i = 0; i < DEPTH; i++) {
+		peer_await(&streams[i].status);
+		finish(&streams[i]);
+	}
+}
+
+/* All but the first are posted while there is one before them. */
+static void a_stream_becomes_direct(void)
+{
+	long long limit = limit_from_now();
+	struct soft_ep *ep;
+	uint64_t sent, seen;
+	int i;
+
+	if (begin()) {
+		posted = 0;
+		ep = link_of(&b)->ep;
+		pier__soft_ep_enter(ep);
+		for (i = 0; i < DEPTH; i++)
+			post(&streams[i]);
+		pier__soft_ep_leave(ep);
+		finish_all();
+		while (!counted_dev(dev, "shm_mapped") && peer_step(limit))
+			;
+		for (i = 0; i < DEPTH; i++)
+			post(&streams[i]);
+		sent = counted_conn(a.conn, "tx_packets");
+		keep_posting(100);
+		IS(counted_conn(a.conn, "tx_packets"), sent);
+		finish_all();
+		memcpy(&seen, b.mem, sizeof(seen));
+		IS(seen, posted);
+	}
+	end();
+}
+
+/* The memory of @b once more, by a key that is not granted. */
+static struct pier_mmap *register_again(struct pier_mmap **far)
+{
+	struct pier_mmap *again = NULL;
+	const void *desc;
+	size_t len;
+
+	IS(pier_mmap_map(dev, b.mem, LEN, PEER_ACCESS, &again), 0);
+	IS(pier_mmap_export(again, &desc, &len), 0);
+	IS(pier_mmap_create_from_export(NULL, desc, len, far), 0);
+	return again;
+}
+
+static void a_request_waits_for_those_before_it(void)
+{
+	struct pier_mmap *again, *far, *near = NULL;
+	uint64_t direct;
+	struct soft_ep *ep;
+	int i;
+
+	if (begin() && is_mapped(&a)) {
+		direct = counted_conn(a.conn, "shm_direct");
+		again = register_again(&far);
+		near = a.remote;
+		posted = 0;
+		ep = link_of(&b)->ep;
+		pier__soft_ep_enter(ep);
+		a.remote = far;
+		post(&streams[0]);
+		a.remote = near;
+		for (i = 1; i < DEPTH; i++)
+			post(&streams[i]);
+		IS(*(uint64_t *)b.mem != DEPTH, true);
+		IS(counted_conn(a.conn, "shm_direct"), direct);
+		pier__soft_ep_leave(ep);
+		finish_all();
+		IS(*(uint64_t *)b.mem, DEPTH);
+		IS(counted_conn(a.conn, "shm_direct"), direct + DEPTH - 1);
+		pier_mmap_destroy(far);
+		pier_mmap_destroy(again);
+	}
+	end();
+}
+
+/* They are flushed with the others. */
+static void requests_that_wait_fail_with_the_queue_pair(void)
+{
+	struct pier_mmap *again, *far, *near;
+	struct soft_ep *ep;
+	int i;
+
+	if (begin() && is_mapped(&a)) {
+		again = register_again(&far);
+		near = a.remote;
+		ep = link_of(&b)->ep;
+		pier__soft_ep_enter(ep);
+		a.remote = far;
+		post(&streams[0]);
+		a.remote = near;
+		for (i = 1; i < DEPTH; i++)
+			post(&streams[i]);
+		pier__soft_ep_enter(qp_of(&a)->ep);
+		pier__soft_qp_fail(qp_of(&a), IBV_WC_RETRY_EXC_ERR);
+		pier__soft_ep_leave(qp_of(&a)->ep);
+		pier__soft_ep_leave(ep);
+		for (i = 0; i < DEPTH; i++) {
+			IS(peer_await(&streams[i].status), i ? -ECANCELED :
+							     -PIER_ERETRY);
+			pier_buf_put(streams[i].src);
+			pier_buf_put(streams[i].dst);
+		}
+		pier_mmap_destroy(far);
+		pier_mmap_destroy(again);
+	}
+	end();
+}
+
 /* Each right is granted by itself. */
 static void fails(uint32_t access, bool writes)
 {
@@ -355,6 +518,9 @@ int main(void)
 	TEST(ordinary_memory_is_not_mapped);
 	TEST(atomics_are_those_of_the_cpu);
 	TEST(a_write_does_not_overtake_a_send);
+	TEST(a_stream_becomes_direct);
+	TEST(a_request_waits_for_those_before_it);
+	TEST(requests_that_wait_fail_with_the_queue_pair);
 	TEST(a_write_without_the_right_fails);
 	TEST(a_read_without_the_right_fails);
 	TEST(a_full_ring_has_space_for_a_grant);

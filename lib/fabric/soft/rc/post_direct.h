@@ -14,11 +14,34 @@ struct soft_direct {
 	struct iovec iov[SOFT_SEND_SGE];	/* here, of @length bytes */
 };
 
+static inline bool pier__soft_may_be_direct(uint8_t opcode)
+{
+	return opcode == IBV_WR_RDMA_WRITE || opcode == IBV_WR_RDMA_READ ||
+	       opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
+	       opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+}
+
 /*
  * Execute @wr, of @length bytes, and complete it, if its peer is one
  * of shared memory that lets this and nothing is in its way.
  */
 bool pier__soft_post_direct(struct soft_qp *qp, const struct ibv_send_wr *wr,
 			    uint32_t length);
+
+/*
+ * A program that always has requests in flight never has one that nothing is in
+ * the way of.  So one that could be direct but for those before it waits, and
+ * all that are posted behind it, until the send queue is empty; if there are
+ * only such requests before it, which need no receive of the peer.
+ *
+ * Let @wqe wait, if that is so; false: it is to be queued.
+ */
+bool pier__soft_waiting_add(struct soft_qp *qp, struct soft_wqe *wqe);
+
+/* The send queue is empty: execute them, or queue what needs packets. */
+void pier__soft_waiting_run(struct soft_qp *qp);
+
+/* Queue all that wait: the QP fails. */
+void pier__soft_waiting_queue(struct soft_qp *qp);
 
 #endif

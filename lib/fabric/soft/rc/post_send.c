@@ -135,7 +135,7 @@ static void wqe_fill(struct soft_wqe *wqe, const struct ibv_send_wr *wr,
 			       wr->sg_list[i].length);
 }
 
-static void wqe_queue(struct soft_qp *qp, struct soft_wqe *wqe)
+void pier__soft_req_queue(struct soft_qp *qp, struct soft_wqe *wqe)
 {
 	struct soft_req *req = &qp->req;
 
@@ -144,7 +144,9 @@ static void wqe_queue(struct soft_qp *qp, struct soft_wqe *wqe)
 	/* It changes for soft peers only, once a request was sent. */
 	wqe->read_packets = pier__soft_read_packets(qp);
 	req->end += wqe->packets;
-	req->posted++;
+	if (!pier__soft_may_be_direct(wqe->opcode))
+		req->others++;
+	wqe->next = NULL;
 	*req->tail = wqe;
 	req->tail = &wqe->next;
 	if (!req->cur)
@@ -176,7 +178,9 @@ static int post_one(struct soft_qp *qp, const struct ibv_send_wr *wr)
 		return pier__fail(-EAGAIN, "QP %u: all send requests of the "
 				  "endpoint are in use", qp->qpn);
 	wqe_fill(wqe, wr, length);
-	wqe_queue(qp, wqe);
+	qp->req.posted++;
+	if (!pier__soft_waiting_add(qp, wqe))
+		pier__soft_req_queue(qp, wqe);
 	return 0;
 }
 

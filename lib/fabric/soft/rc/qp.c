@@ -5,7 +5,7 @@
 
 #include "core/clock.h"
 #include "core/fail.h"
-#include "fabric/soft/rc/qp.h"
+#include "fabric/soft/rc/post_direct.h"
 #include "fabric/soft/rc/window.h"
 
 static int cap_check(const struct ibv_qp_cap *cap)
@@ -104,6 +104,7 @@ void pier__soft_qp_fail(struct soft_qp *qp, enum ibv_wc_status status)
 	qp_quiet(qp);
 	pier__soft_reply_drop_results(qp);
 	qp->req.failed_at = qp->req.head ? qp->req.head->first : qp->req.una;
+	pier__soft_waiting_queue(qp);
 	/* the failed request first, then those that are flushed */
 	if (qp->req.head)
 		pier__soft_req_complete(qp, status);
@@ -154,6 +155,7 @@ void pier__soft_qp_reset(struct soft_qp *qp)
 		pier__soft_srq_give(qp->srq, qp->resp.rwqe);
 	pier__soft_srq_drop(qp);
 	put_wqes(ep, qp->req.head);
+	put_wqes(ep, qp->req.waiting);
 	pier__soft_req_init(&qp->req, 0);
 	pier__soft_resp_init(&qp->resp, 0);
 	pier__soft_cq_purge(qp->cq, qp->qpn);

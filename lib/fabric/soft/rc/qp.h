@@ -127,7 +127,10 @@ struct soft_req {
 					/* PIER__NEVER: not at all */
 	uint64_t parts_end;		/* no part was requested from here on */
 	struct soft_board *board;	/* NULL: nothing is missing */
-	uint32_t posted;
+	struct soft_wqe *waiting, **waiting_tail;	/* behind the queue: */
+					/* post_direct.h */
+	uint32_t posted;		/* those included */
+	uint32_t others;		/* of the queue, that need packets */
 	uint32_t inflight;		/* cost of [una, nxt) */
 	uint32_t refused_len;
 	uint32_t read_from;		/* low bits of una at its last READ */
@@ -415,6 +418,9 @@ uint32_t pier__soft_wqe_cost(const struct soft_qp *qp,
 void pier__soft_req_complete(struct soft_qp *qp, enum ibv_wc_status status);
 /* In SQD: report it if what was begun is completed. */
 void pier__soft_req_drained(struct soft_qp *qp);
+enum ibv_wc_opcode pier__soft_wc_opcode(uint8_t opcode);
+/* post_send.c: put @wqe, which is counted in posted, behind the others. */
+void pier__soft_req_queue(struct soft_qp *qp, struct soft_wqe *wqe);
 
 /* How many sequence numbers the packet of @wqe that begins at @seq takes. */
 uint32_t pier__soft_wqe_span(const struct soft_wqe *wqe, uint64_t seq);

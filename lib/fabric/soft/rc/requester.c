@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "core/clock.h"
-#include "fabric/soft/rc/qp.h"
+#include "fabric/soft/rc/post_direct.h"
+#include "fabric/soft/rc/window.h"
 
 /*
  * Bytes and packets of one READ request: the lesser of the two, or up to
@@ -15,6 +16,21 @@
 #define READ_BYTES 65536
 #define READ_PACKETS 64
 #define READ_PACKETS_MAX 256
+
+/* By enum ibv_wr_opcode, for each that post_send.c accepts; SEND is 0. */
+static const enum ibv_wc_opcode wc_opcodes[] = {
+	[IBV_WR_RDMA_WRITE] = IBV_WC_RDMA_WRITE,
+	[IBV_WR_RDMA_WRITE_WITH_IMM] = IBV_WC_RDMA_WRITE,
+	[IBV_WR_RDMA_READ] = IBV_WC_RDMA_READ,
+	[IBV_WR_ATOMIC_CMP_AND_SWP] = IBV_WC_COMP_SWAP,
+	[IBV_WR_ATOMIC_FETCH_AND_ADD] = IBV_WC_FETCH_ADD,
+	[IBV_WR_SEND_WITH_INV] = IBV_WC_SEND,
+};
+
+enum ibv_wc_opcode pier__soft_wc_opcode(uint8_t opcode)
+{
+	return wc_opcodes[opcode];
+}
 
 void pier__soft_req_init(struct soft_req *req, uint32_t psn)
 {
@@ -36,6 +52,9 @@ void pier__soft_req_init(struct soft_req *req, uint32_t psn)
 	req->go_back_at = 0;
 	req->rtt_at = 0;
 	req->posted = 0;
+	req->others = 0;
+	req->waiting = NULL;
+	req->waiting_tail = &req->waiting;
 	req->inflight = 0;
 	req->rd_atomic = 0;
 	req->backoff = 0;
@@ -48,6 +67,44 @@ void pier__soft_req_init(struct soft_req *req, uint32_t psn)
 	req->tails = 0;
 	req->parts_end = 0;
 	req->board = NULL;
+}
+
+void pier__soft_req_complete(struct soft_qp *qp, enum ibv_wc_status status)
+{
+	struct soft_req *req = &qp->req;
+	struct soft_wqe *wqe = req->head, *local = wqe->local;
+	struct ibv_wc wc = {
+		.wr_id = wqe->wr_id,
+		.status = status,
+		.opcode = pier__soft_wc_opcode(wqe->opcode),
+		.byte_len = wqe->length,
+	};
+
+	req->head = wqe->next;
+	if (!req->head)
+		req->tail = &req->head;
+	req->posted--;
+	if (!pier__soft_may_be_direct(wqe->opcode))
+		req->others--;
+	if (status || wqe->flags & IBV_SEND_SIGNALED)
+		pier__soft_cq_push(qp, qp->cq, &wc);
+	pier__soft_wqe_put(qp->ep, wqe);
+	if (local)
+		pier__soft_local_complete(qp, local, status);
+	if (req->notify_drained)
+		pier__soft_req_drained(qp);
+}
+
+void pier__soft_req_drained(struct soft_qp *qp)
+{
+	struct soft_req *req = &qp->req;
+
+	if (qp->state == IBV_QPS_SQD && req->head &&
+	    req->head->first < req->drain_end)
+		return;
+	req->notify_drained = false;
+	if (qp->state == IBV_QPS_SQD)
+		pier__soft_async(qp->ep, IBV_EVENT_SQ_DRAINED, qp->async);
 }
 
 uint32_t pier__soft_read_packets(const struct soft_qp *qp)

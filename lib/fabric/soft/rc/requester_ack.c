@@ -4,8 +4,7 @@
 #include <string.h>
 
 #include "core/clock.h"
-#include "fabric/soft/rc/qp.h"
-#include "fabric/soft/rc/window.h"
+#include "fabric/soft/rc/post_direct.h"
 
 /*
  * Between two retransmissions: this, or half the ack time if that is more, but
@@ -20,52 +19,6 @@
  */
 #define TAIL_MIN PIER__MS
 #define TAILS_MAX 8
-
-/* By enum ibv_wr_opcode, for each that post_send.c accepts; SEND is 0. */
-static const enum ibv_wc_opcode wc_opcodes[] = {
-	[IBV_WR_RDMA_WRITE] = IBV_WC_RDMA_WRITE,
-	[IBV_WR_RDMA_WRITE_WITH_IMM] = IBV_WC_RDMA_WRITE,
-	[IBV_WR_RDMA_READ] = IBV_WC_RDMA_READ,
-	[IBV_WR_ATOMIC_CMP_AND_SWP] = IBV_WC_COMP_SWAP,
-	[IBV_WR_ATOMIC_FETCH_AND_ADD] = IBV_WC_FETCH_ADD,
-	[IBV_WR_SEND_WITH_INV] = IBV_WC_SEND,
-};
-
-void pier__soft_req_complete(struct soft_qp *qp, enum ibv_wc_status status)
-{
-	struct soft_req *req = &qp->req;
-	struct soft_wqe *wqe = req->head, *local = wqe->local;
-	struct ibv_wc wc = {
-		.wr_id = wqe->wr_id,
-		.status = status,
-		.opcode = wc_opcodes[wqe->opcode],
-		.byte_len = wqe->length,
-	};
-
-	req->head = wqe->next;
-	if (!req->head)
-		req->tail = &req->head;
-	req->posted--;
-	if (status || wqe->flags & IBV_SEND_SIGNALED)
-		pier__soft_cq_push(qp, qp->cq, &wc);
-	pier__soft_wqe_put(qp->ep, wqe);
-	if (local)
-		pier__soft_local_complete(qp, local, status);
-	if (req->notify_drained)
-		pier__soft_req_drained(qp);
-}
-
-void pier__soft_req_drained(struct soft_qp *qp)
-{
-	struct soft_req *req = &qp->req;
-
-	if (qp->state == IBV_QPS_SQD && req->head &&
-	    req->head->first < req->drain_end)
-		return;
-	req->notify_drained = false;
-	if (qp->state == IBV_QPS_SQD)
-		pier__soft_async(qp->ep, IBV_EVENT_SQ_DRAINED, qp->async);
-}
 
 static uint64_t ack_time(const struct soft_qp *qp)
 {
@@ -195,6 +148,8 @@ static void req_resume(struct soft_qp *qp)
 {
 	if (!req_alive(qp))
 		return;
+	if (qp->req.waiting && !qp->req.head)
+		pier__soft_waiting_run(qp);
 	if (pier__soft_req_can_send(qp))
 		pier__soft_cwnd_schedule(qp->ep, qp);
 	pier__soft_req_arm(qp);

@@ -63,6 +63,8 @@ void pier__soft_imports_destroy(struct soft_imports *imports);
 /* As the members of soft_io_ops; ended: for both ends. */
 bool pier__soft_import_direct(struct soft_io *io, struct soft_qp *qp,
 			      const struct soft_direct *op);
+bool pier__soft_import_granted(struct soft_io *io, struct soft_qp *qp,
+			       uint32_t rkey);
 void pier__soft_imports_end_qp(struct soft_link *link,
 			       const struct soft_qp *qp);
 

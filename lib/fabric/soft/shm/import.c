@@ -302,6 +302,32 @@ static bool execute(struct soft_link *link, const struct soft_qp *qp,
 	return live;
 }
 
+/* The grant of @rkey, or NULL: then it may be asked for. */
+static struct import *granted(struct soft_link *link, const struct soft_qp *qp,
+			      uint32_t rkey, uint32_t *slot)
+{
+	struct import *import;
+
+	if (link->state != SOFT_LINK_UP || !link->imports)
+		return NULL;
+	*slot = slot_of(link, rkey, qp->qpn);
+	import = &link->imports->at[*slot];
+	if (import->state == IMPORT_GIVEN && import->rkey == rkey &&
+	    import->qpn == qp->qpn)
+		return import;
+	consider(link, qp, *slot, rkey);
+	return NULL;
+}
+
+bool pier__soft_import_granted(struct soft_io *io, struct soft_qp *qp,
+			       uint32_t rkey)
+{
+	struct soft_link *link = (struct soft_link *)io;
+	uint32_t slot;
+
+	return granted(link, qp, rkey, &slot) && is_live(link, slot);
+}
+
 bool pier__soft_import_direct(struct soft_io *io, struct soft_qp *qp,
 			      const struct soft_direct *op)
 {
@@ -309,16 +335,8 @@ bool pier__soft_import_direct(struct soft_io *io, struct soft_qp *qp,
 	struct import *import;
 	uint32_t slot;
 
-	if (link->state != SOFT_LINK_UP || !link->imports)
-		return false;
-	slot = slot_of(link, op->rkey, qp->qpn);
-	import = &link->imports->at[slot];
-	if (import->state != IMPORT_GIVEN || import->rkey != op->rkey ||
-	    import->qpn != qp->qpn) {
-		consider(link, qp, slot, op->rkey);
-		return false;
-	}
-	if (!allows(import, op))
+	import = granted(link, qp, op->rkey, &slot);
+	if (!import || !allows(import, op))
 		return false;
 	if (execute(link, qp, slot, op))
 		return true;

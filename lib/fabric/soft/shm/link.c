@@ -85,6 +85,7 @@ static const struct soft_io_ops link_ops = {
 	.send = link_send,
 	.recv = link_recv,
 	.direct = pier__soft_import_direct,
+	.granted = pier__soft_import_granted,
 	.ended = link_ended,
 };
 

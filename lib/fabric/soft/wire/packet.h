@@ -84,11 +84,13 @@ struct soft_io_ops {
 
 	/*
 	 * Execute @op of @qp now, without a packet, if the peer lets it.
-	 * Returns false: by packets, from its begin on.  @qp is connected no
-	 * more.  NULL: it cannot.
+	 * Returns false: by packets, from its begin on.  May requests for
+	 * @rkey be executed so?  If not, this may change it.  @qp is connected
+	 * no more.  NULL: it cannot.
 	 */
 	bool (*direct)(struct soft_io *io, struct soft_qp *qp,
 		       const struct soft_direct *op);
+	bool (*granted)(struct soft_io *io, struct soft_qp *qp, uint32_t rkey);
 	void (*ended)(struct soft_io *io, struct soft_qp *qp);
 };
 
