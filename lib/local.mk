@@ -142,6 +142,8 @@ noinst_LTLIBRARIES += %D%/libpier-soft.la
 	%D%/fabric/soft/shm/link.h \
 	%D%/fabric/soft/shm/mode.c \
 	%D%/fabric/soft/shm/mode.h \
+	%D%/fabric/soft/shm/pull.c \
+	%D%/fabric/soft/shm/pull.h \
 	%D%/fabric/soft/shm/region.c \
 	%D%/fabric/soft/shm/region.h \
 	%D%/fabric/soft/shm/ring.c \

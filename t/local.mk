@@ -284,6 +284,7 @@ check_PROGRAMS += \
 	%D%/soft/shm_faults.t \
 	%D%/soft/shm_hostile.t \
 	%D%/soft/shm_killed.t \
+	%D%/soft/shm_pull.t \
 	%D%/soft/shm_ring.t \
 	%D%/soft/shm_take_back.t \
 	%D%/soft/sockets.t \

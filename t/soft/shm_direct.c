@@ -209,14 +209,14 @@ static void a_write_does_not_overtake_a_send(void)
 }
 
 /* A program that posts the next request as soon as one is completed. */
-static struct stream {
+static struct posting {
 	struct pier_buf *src, *dst;
 	int status;
 } streams[DEPTH];
 static uint64_t posted;
 
 /* Number @posted, to the same place as those before it. */
-static void post(struct stream *one)
+static void post(struct posting *one)
 {
 	size_t off = (size_t)(one - streams) * sizeof(posted);
 
@@ -229,7 +229,7 @@ static void post(struct stream *one)
 			   &one->status), 0);
 }
 
-static void finish(struct stream *one)
+static void finish(struct posting *one)
 {
 	IS(one->status, 0);
 	pier_buf_put(one->src);

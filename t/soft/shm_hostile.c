@@ -161,10 +161,11 @@ static void what_is_no_greeting_is_refused(void)
 /* A greeting for @to from @from with memory @fd is refused. */
 static void refused_memory(uint16_t from, uint16_t to, int fd)
 {
+	struct soft_greeting greeting = { .from = from, .to = to };
 	uint64_t before = counted(SOFT_COUNTER(shm_nonsense));
 	int sock = connect_to();
 
-	IS(pier__soft_attach_greet(sock, from, to, fd), 0);
+	IS(pier__soft_attach_greet(sock, greeting, fd), 0);
 	is_closed(sock);
 	counts(SOFT_COUNTER(shm_nonsense), before + 1);
 	close(sock);
@@ -217,18 +218,17 @@ static void attach(void)
 {
 	long long limit = limit_from_now();
 	const struct soft_ring *peer;
+	struct soft_greeting greeting = { .from = PORT, .to = chan->udp_port };
+	struct soft_greeting got = { .from = chan->udp_port, .to = PORT };
 	struct soft_ring *own;
-	uint16_t port;
 	int fd, err;
 
 	must(pier__soft_region_create(&own, &fd), "region");
 	it.sock = connect_to();
-	must(pier__soft_attach_greet(it.sock, PORT, chan->udp_port, fd),
-	     "greeting");
+	must(pier__soft_attach_greet(it.sock, greeting, fd), "greeting");
 	close(fd);
 	do
-		err = pier__soft_attach_receive(it.sock, chan->udp_port, PORT,
-						&port, &peer);
+		err = pier__soft_attach_receive(it.sock, &got, &peer);
 	while (err == -EAGAIN && limit_nap(limit));
 	must(err, "answer");
 	it.out = (struct soft_ring_out){ .own = own, .peer = peer };
@@ -301,6 +301,16 @@ static void a_head_that_is_none_ends_the_link(void)
 	end();
 }
 
+/* Of data somewhere, with a number of pieces that may be right. */
+static uint32_t offer(uint8_t *bytes, uint32_t len)
+{
+	uint32_t pieces = (uint32_t)random() % 10;
+
+	if (len > sizeof(pieces) * 2)
+		memcpy(bytes + sizeof(pieces), &pieces, sizeof(pieces));
+	return len;
+}
+
 static void packets_and_hellos_of_any_bytes_are_dropped(void)
 {
 	uint8_t bytes[SOFT_RING_RECORD_MAX];
@@ -318,6 +328,8 @@ static void packets_and_hellos_of_any_bytes_are_dropped(void)
 			bytes[0] &= 0x1f;	/* opcodes that are known */
 		put(n % 5 ? SOFT_RECORD_PACKET : SOFT_RECORD_HELLO, bytes,
 		    len);
+		if (n % 7 == 0)
+			put(SOFT_RECORD_PULL, bytes, offer(bytes, len));
 		if (n % 64 == 63)
 			is_taken();
 	}

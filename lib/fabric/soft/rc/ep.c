@@ -129,6 +129,8 @@ static bool qp_takes(const struct soft_qp *qp, const struct soft_hdr *hdr,
 	default:
 		return false;
 	}
+	if (rx->pull && hdr->opcode >= SOFT_READ_REQUEST)
+		return false;
 	return (hdr->opcode >> 5 == 0 || hdr->opcode == SOFT_CNP) &&
 	       pier__roce_pkey_is_default(hdr->pkey) && is_from_peer(qp, rx);
 }
@@ -197,14 +199,27 @@ static void note_senders(struct soft_qp *qp, const struct soft_packet *in)
 		pier__soft_incast_count(qp, in->hdr.opcode);
 }
 
+static void set_payload(struct soft_packet *in, const struct soft_rx *rx,
+			size_t hdr_len, uint32_t mtu)
+{
+	in->data = rx->data + hdr_len;
+	in->pull = rx->pull;
+	in->len = rx->len - hdr_len - in->hdr.pad - 4;
+	in->packets = 1;
+	if (!rx->pull)
+		return;
+	in->len = rx->pull->len;
+	in->packets = mtu ? (in->len - 1) / mtu + 1 : 1;
+}
+
 static void ep_packet(struct soft_ep *ep, const struct soft_rx *rx)
 {
 	struct soft_packet in;
 	struct soft_qp *qp;
-	size_t hdr_len;
+	size_t hdr_len, bytes = rx->len + (rx->pull ? rx->pull->len : 0);
 
 	pier__soft_add(ep->counters, SOFT_COUNTER(rx_packets), 1);
-	pier__soft_add(ep->counters, SOFT_COUNTER(rx_bytes), rx->len);
+	pier__soft_add(ep->counters, SOFT_COUNTER(rx_bytes), bytes);
 	hdr_len = pier__soft_decode(rx->front ? rx->front : rx->data, rx->len,
 				    &in.hdr);
 	if (hdr_len && in.hdr.qpn == ROCE_GSI_QPN && !rx->via) {
@@ -217,9 +232,8 @@ static void ep_packet(struct soft_ep *ep, const struct soft_rx *rx)
 		return;
 	}
 	pier__soft_add(qp->counters, SOFT_COUNTER(rx_packets), 1);
-	pier__soft_add(qp->counters, SOFT_COUNTER(rx_bytes), rx->len);
-	in.data = rx->data + hdr_len;
-	in.len = rx->len - hdr_len - in.hdr.pad - 4;
+	pier__soft_add(qp->counters, SOFT_COUNTER(rx_bytes), bytes);
+	set_payload(&in, rx, hdr_len, qp->mtu);
 	if (qp->ud && !rx->via) {
 		pier__soft_ud_receive(qp, &in, rx);
 		return;

@@ -295,8 +295,10 @@ static inline bool pier__soft_is_read_response(uint8_t opcode)
 /* A received packet, decoded. */
 struct soft_packet {
 	struct soft_hdr hdr;
-	const uint8_t *data;		/* payload */
+	const uint8_t *data;		/* payload, or: */
+	const struct soft_pull *pull;	/* where it is to be read */
 	uint32_t len;
+	uint32_t packets;		/* that this one is instead of */
 };
 
 /* The sequence number next to @base that has @psn. */
@@ -342,6 +344,12 @@ int pier__soft_sge_fill(const struct soft_qp *qp, const struct ibv_sge *sge,
 			uint32_t len);
 int pier__soft_rwqe_fill(const struct soft_qp *qp, const struct soft_rwqe *rwqe,
 			 uint32_t off, const void *src, uint32_t len);
+/* The same of a packet; -EFAULT, -EAGAIN: as the member pull of soft_io_ops. */
+int pier__soft_rwqe_take(const struct soft_qp *qp, const struct soft_rwqe *rwqe,
+			 uint32_t off, const struct soft_packet *in);
+/* Its payload to @to.  Errors: -EFAULT, -EAGAIN. */
+int pier__soft_take(const struct soft_qp *qp, void *to,
+		    const struct soft_packet *in);
 
 /* The same memory of a request of the peer's; NULL: it may not use it. */
 void *pier__soft_memory(const struct soft_qp *qp, uint32_t rkey, uint64_t addr,

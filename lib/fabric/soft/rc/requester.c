@@ -223,24 +223,45 @@ static int put_payload(struct soft_qp *qp, struct soft_wqe *wqe,
 	return 0;
 }
 
-/* A packet of a SEND or WRITE. */
+/*
+ * How many packets of @wqe, a SEND or WRITE, are one from @seq on: the peer
+ * reads their data.  What is sent again since a loss, or to find out whether
+ * the peer takes it, is single packets.
+ */
+static uint32_t pulled_packets(const struct soft_qp *qp,
+			       const struct soft_wqe *wqe, uint64_t seq)
+{
+	const struct soft_io *io = qp->io;
+	uint32_t k = (uint32_t)(seq - wqe->first);
+	uint32_t n = wqe->packets - k, most = SOFT_PULL_MAX / qp->mtu;
+
+	if (wqe->length - k * qp->mtu < SOFT_PULL_MIN || !io->ops->pulls ||
+	    wqe->flags & IBV_SEND_INLINE || qp->req.board || qp->req.probe ||
+	    !io->ops->pulls(io))
+		return 1;
+	return n < most ? n : most;
+}
+
+/* One packet of a SEND or WRITE, or @packets whose data the peer reads. */
 static int put_data(struct soft_qp *qp, const struct soft_tx_note *note,
-		    struct soft_tx *tx, struct soft_hdr *hdr)
+		    uint32_t packets, struct soft_tx *tx, struct soft_hdr *hdr)
 {
 	struct soft_wqe *wqe = note->wqe;
 	uint32_t k = note->seq - wqe->first;
 	uint32_t off = k * qp->mtu, len = wqe->length - off;
-	bool last = k + 1 == wqe->packets;
+	bool last = k + packets == wqe->packets;
 
 	hdr->opcode = send_opcode(wqe, !k, last);
 	hdr->solicited = last && wqe->flags & IBV_SEND_SOLICITED;
-	hdr->ack_req = last || note->selective || needs_ack(qp, note->cost);
+	hdr->ack_req = last || note->selective || packets > 1 ||
+		       needs_ack(qp, note->cost);
 	hdr->va = wqe->remote;
 	hdr->rkey = wqe->rkey;
 	hdr->dma_len = wqe->length;
 	hdr->imm = wqe->imm;
 	hdr->invalidate = wqe->imm;
-	return put_payload(qp, wqe, off, last ? len : qp->mtu, tx);
+	tx->pull = packets > 1;
+	return put_payload(qp, wqe, off, last ? len : packets * qp->mtu, tx);
 }
 
 /* A READ request for @packets. */
@@ -295,7 +316,7 @@ static int put(struct soft_qp *qp, const struct soft_tx_note *note,
 		return put_read(qp, note, packets, hdr);
 	if (pier__soft_wqe_is_atomic(note->wqe))
 		return put_atomic(qp, note->wqe, hdr);
-	return put_data(qp, note, tx, hdr);
+	return put_data(qp, note, packets, tx, hdr);
 }
 
 uint32_t pier__soft_wqe_span(const struct soft_wqe *wqe, uint64_t seq)
@@ -428,7 +449,10 @@ int pier__soft_req_send(struct soft_qp *qp)
 		return send_lost(qp);
 	if (pier__soft_wqe_is_read(note.wqe))
 		shorten_read(qp);
-	packets = pier__soft_wqe_span(note.wqe, note.seq);
+	packets = pier__soft_wqe_is_read(note.wqe) ||
+			  pier__soft_wqe_is_atomic(note.wqe) ?
+			  pier__soft_wqe_span(note.wqe, note.seq) :
+			  pulled_packets(qp, note.wqe, note.seq);
 	/* A probe is not limited by the window. */
 	if (!qp->req.probe)
 		note.cost = pier__soft_wqe_cost(qp, note.wqe, note.seq,

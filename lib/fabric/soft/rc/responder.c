@@ -40,6 +40,14 @@ void pier__soft_resp_complete(struct soft_qp *qp, struct ibv_wc *wc)
 	pier__soft_cq_push(qp, qp->recv_cq, wc);
 }
 
+/* One that was taken for a packet whose data did not come is used first. */
+static bool take_receive(struct soft_qp *qp)
+{
+	if (!qp->resp.rwqe)
+		qp->resp.rwqe = pier__soft_srq_take(qp->srq);
+	return qp->resp.rwqe;
+}
+
 /* The current receive fails: it is too short for @in and what came before. */
 static void receive_too_short(struct soft_qp *qp, const struct soft_packet *in)
 {
@@ -102,7 +110,9 @@ static void executed(struct soft_qp *qp, const struct soft_packet *in,
 	struct soft_resp *resp = &qp->resp;
 	bool end = is_end(in->hdr.opcode);
 
-	resp->epsn++;
+	if (in->pull)
+		pier__soft_count(qp, SOFT_COUNTER(shm_pulled));
+	resp->epsn += in->packets;
 	resp->within = within;
 	resp->coalesce.may_coalesce = end && in->hdr.ack_req && !resp->filled;
 	/*
@@ -144,15 +154,37 @@ static void received(struct soft_qp *qp, const struct soft_packet *in,
 static bool send_length_ok(const struct soft_qp *qp,
 			   const struct soft_packet *in)
 {
+	uint32_t most = in->packets * qp->mtu;
+
 	if (!is_end(in->hdr.opcode))
-		return in->len == qp->mtu;
-	return in->len <= qp->mtu && (in->len || is_start(in->hdr.opcode));
+		return in->len == most;
+	return in->len <= most && (in->len || is_start(in->hdr.opcode));
+}
+
+/*
+ * The data of @in have not come to their place, by @err of a copy.  What the
+ * peer has not sent for good it sends again.
+ */
+static void payload_missing(struct soft_qp *qp, const struct soft_packet *in,
+			    int err)
+{
+	uint8_t opcode = in->hdr.opcode;
+
+	if (err == -EAGAIN)
+		pier__soft_reply_nak(qp, SOFT_NAK_SEQUENCE);
+	else if (opcode >= SOFT_WRITE_FIRST && opcode <= SOFT_WRITE_ONLY_IMM)
+		pier__soft_refuse(qp, in, in->pull ? SOFT_NAK_OPERATIONAL :
+						     SOFT_NAK_ACCESS);
+	else
+		receive_failed(qp, in, IBV_WC_LOC_PROT_ERR,
+			       SOFT_NAK_OPERATIONAL);
 }
 
 static void resp_send(struct soft_qp *qp, const struct soft_packet *in)
 {
 	struct soft_resp *resp = &qp->resp;
 	bool start = is_start(in->hdr.opcode);
+	int err;
 
 	if (resp->within != (start ? SOFT_IDLE : SOFT_IN_SEND) ||
 	    !send_length_ok(qp, in)) {
@@ -160,8 +192,7 @@ static void resp_send(struct soft_qp *qp, const struct soft_packet *in)
 		return;
 	}
 	if (start) {
-		resp->rwqe = pier__soft_srq_take(qp->srq);
-		if (!resp->rwqe) {
+		if (!take_receive(qp)) {
 			receive_not_ready(qp, in);
 			return;
 		}
@@ -171,10 +202,9 @@ static void resp_send(struct soft_qp *qp, const struct soft_packet *in)
 		receive_too_short(qp, in);
 		return;
 	}
-	if (pier__soft_rwqe_fill(qp, resp->rwqe, resp->total, in->data,
-				 in->len)) {
-		receive_failed(qp, in, IBV_WC_LOC_PROT_ERR,
-			       SOFT_NAK_OPERATIONAL);
+	err = pier__soft_rwqe_take(qp, resp->rwqe, resp->total, in);
+	if (err) {
+		payload_missing(qp, in, err);
 		return;
 	}
 	if (has_inv(in->hdr.opcode) &&
@@ -194,14 +224,15 @@ static bool write_valid(const struct soft_qp *qp, const struct soft_packet *in)
 	const struct soft_resp *resp = &qp->resp;
 	bool start = is_start(in->hdr.opcode);
 	uint32_t remaining = start ? in->hdr.dma_len : resp->remaining;
+	uint32_t most = in->packets * qp->mtu;
 
 	if (resp->within != (start ? SOFT_IDLE : SOFT_IN_WRITE) ||
 	    !(qp->access & IBV_ACCESS_REMOTE_WRITE) ||
 	    remaining > SOFT_MESSAGE_MAX)
 		return false;
 	if (!is_end(in->hdr.opcode))
-		return in->len == qp->mtu && remaining > qp->mtu;
-	return in->len == remaining && remaining <= qp->mtu;
+		return in->len == most && remaining > most;
+	return in->len == remaining && remaining <= most;
 }
 
 static void resp_write(struct soft_qp *qp, const struct soft_packet *in)
@@ -210,12 +241,13 @@ static void resp_write(struct soft_qp *qp, const struct soft_packet *in)
 	bool start = is_start(in->hdr.opcode), imm = has_imm(in->hdr.opcode);
 	uint32_t need = start ? in->hdr.dma_len : in->len;
 	void *to = NULL;
+	int err;
 
 	if (!write_valid(qp, in)) {
 		pier__soft_refuse(qp, in, SOFT_NAK_INVALID);
 		return;
 	}
-	if (imm && (!qp->srq || !qp->srq->first)) {
+	if (imm && !resp->rwqe && (!qp->srq || !qp->srq->first)) {
 		receive_not_ready(qp, in);
 		return;
 	}
@@ -233,15 +265,16 @@ static void resp_write(struct soft_qp *qp, const struct soft_packet *in)
 		pier__soft_refuse(qp, in, SOFT_NAK_ACCESS);
 		return;
 	}
-	if (pier__soft_copy(qp->ep, to, in->data, in->len)) {
-		pier__soft_refuse(qp, in, SOFT_NAK_ACCESS);
+	err = pier__soft_take(qp, to, in);
+	if (err) {
+		payload_missing(qp, in, err);
 		return;
 	}
 	resp->va += in->len;
 	resp->remaining -= in->len;
 	executed(qp, in, SOFT_IN_WRITE);
 	if (imm) {
-		resp->rwqe = pier__soft_srq_take(qp->srq);
+		take_receive(qp);
 		received(qp, in, IBV_WC_RECV_RDMA_WITH_IMM);
 	} else if (in->len) {
 		qp->ep->one_sided = true;
@@ -520,6 +553,8 @@ static void resp_held(struct soft_qp *qp)
 		in.hdr = held->hdr;
 		in.data = held->data;
 		in.len = held->len;
+		in.pull = NULL;
+		in.packets = 1;
 		resp_expected(qp, &in);
 		free(held);
 	}
@@ -532,7 +567,7 @@ static void resp_ahead(struct soft_qp *qp, const struct soft_packet *in,
 		       uint64_t seq)
 {
 	struct soft_resp *resp = &qp->resp;
-	bool held = qp->selective && in->hdr.selective &&
+	bool held = !in->pull && qp->selective && in->hdr.selective &&
 		    pier__soft_early_hold(qp, in, seq);
 
 	if (!held)

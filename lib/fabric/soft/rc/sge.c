@@ -140,3 +140,29 @@ int pier__soft_rwqe_fill(const struct soft_qp *qp,
 		IBV_ACCESS_LOCAL_WRITE, iov);
 	return n < 0 ? n : fill(qp->ep, iov, n, src);
 }
+
+int pier__soft_rwqe_take(const struct soft_qp *qp,
+			 const struct soft_rwqe *rwqe, uint32_t off,
+			 const struct soft_packet *in)
+{
+	const struct soft_pull *pull = in->pull;
+	struct iovec iov[SOFT_RECV_SGE];
+	int n;
+
+	if (!pull)
+		return pier__soft_rwqe_fill(qp, rwqe, off, in->data, in->len);
+	n = map(qp->ep, qp->srq->pd, rwqe->sge, rwqe->sges, off, in->len,
+		IBV_ACCESS_LOCAL_WRITE, iov);
+	return n < 0 ? n : pull->io->ops->pull(pull->io, iov, n, pull);
+}
+
+int pier__soft_take(const struct soft_qp *qp, void *to,
+		    const struct soft_packet *in)
+{
+	const struct soft_pull *pull = in->pull;
+	const struct iovec iov = { to, in->len };
+
+	if (!pull)
+		return pier__soft_copy(qp->ep, to, in->data, in->len);
+	return pull->io->ops->pull(pull->io, &iov, 1, pull);
+}

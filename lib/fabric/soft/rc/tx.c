@@ -20,6 +20,7 @@ struct soft_tx *pier__soft_tx_next(struct soft_qp *qp,
 	tx->dst = qp->cwnd->addr;
 	tx->tclass = qp->tclass;
 	tx->hop_limit = qp->hop_limit;
+	tx->pull = false;
 	tx->payload_len = 0;
 	tx->iov_count = 0;
 	return tx;
@@ -29,7 +30,7 @@ void pier__soft_tx_commit(struct soft_qp *qp, struct soft_hdr *hdr)
 {
 	struct soft_tx *tx = &qp->ep->tx[qp->ep->tx_count++];
 
-	tx->pad = -tx->payload_len & 3;
+	tx->pad = tx->pull ? 0 : -tx->payload_len & 3;
 	hdr->pad = tx->pad;
 	hdr->pkey = ROCE_PKEY_DEFAULT;
 	hdr->qpn = qp->dest_qpn;

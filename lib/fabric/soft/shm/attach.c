@@ -140,16 +140,12 @@ int pier__soft_attach_pidfd(int sock)
 	return fd < 0 ? -errno : (int)fd;
 }
 
-int pier__soft_attach_greet(int sock, uint16_t from, uint16_t to, int fd)
+int pier__soft_attach_greet(int sock, struct soft_greeting greeting, int fd)
 {
-	struct soft_greeting greeting = {
-		.magic = { 'p', 'i', 'e', 'r', ' ', 's', 'h', 'm' },
-		.version = SOFT_ATTACH_VERSION,
-		.size = sizeof(struct soft_ring),
-		.from = from,
-		.to = to,
-	};
-
+	memcpy(greeting.magic, MAGIC, sizeof(greeting.magic));
+	greeting.version = SOFT_ATTACH_VERSION;
+	greeting.size = sizeof(struct soft_ring);
+	greeting.zero = 0;
 	return pier__soft_fds_send(sock, &greeting, sizeof(greeting), fd);
 }
 
@@ -171,23 +167,22 @@ static int check(const struct soft_greeting *greeting, ssize_t len,
 	return 0;
 }
 
-int pier__soft_attach_receive(int sock, uint16_t from, uint16_t to,
-			      uint16_t *port, const struct soft_ring **ret)
+int pier__soft_attach_receive(int sock, struct soft_greeting *greeting,
+			      const struct soft_ring **ret)
 {
-	struct soft_greeting greeting = { 0 };
+	struct soft_greeting got = { 0 };
 	int fd, err;
-	ssize_t len = pier__soft_fds_receive(sock, &greeting, sizeof(greeting),
-					     &fd);
+	ssize_t len = pier__soft_fds_receive(sock, &got, sizeof(got), &fd);
 
 	if (len < 0)
 		return (int)len;
-	err = check(&greeting, len, from, to);
+	err = check(&got, len, greeting->from, greeting->to);
 	if (!err)
 		err = pier__soft_region_map(fd, ret);
 	if (err == -EAGAIN)	/* of locked memory; else: nothing has come */
 		err = -ENOMEM;
 	if (!err)
-		*port = greeting.from;
+		*greeting = got;
 	if (fd >= 0)
 		close(fd);
 	return err;

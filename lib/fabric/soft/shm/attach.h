@@ -11,7 +11,7 @@
  * namespaces have as they have UDP ports.  No call blocks.  Greetings are not
  * for the wire: both ends are programs of this host.
  */
-#define SOFT_ATTACH_VERSION 3
+#define SOFT_ATTACH_VERSION 4
 
 struct soft_greeting {
 	char magic[8];			/* "pier shm" */
@@ -19,6 +19,7 @@ struct soft_greeting {
 	uint32_t size;			/* of struct soft_ring */
 	uint16_t from, to;		/* UDP ports */
 	uint32_t zero;
+	uint64_t probe_at, probe;	/* pull.h */
 };
 
 /*
@@ -39,16 +40,19 @@ int pier__soft_attach_self(void);
  */
 int pier__soft_attach_pidfd(int sock);
 
-/* Send the greeting from UDP port @from with @fd.  Errors: of sendmsg(2). */
-int pier__soft_attach_greet(int sock, uint16_t from, uint16_t to, int fd);
+/*
+ * Send @greeting, whose ports and probe are set, with @fd.
+ * Errors: of sendmsg(2).
+ */
+int pier__soft_attach_greet(int sock, struct soft_greeting greeting, int fd);
 
 /*
- * Receive a greeting for UDP port @to, from @from unless that is 0, and map
- * its memory.
+ * Receive a greeting for the UDP port greeting->to, from greeting->from unless
+ * that is 0, into @greeting, and map its memory.
  * Errors: -EAGAIN, it has not come; -EPROTO, it is none, or its memory is not
  * as it has to be; -EPROTONOSUPPORT, another version; those of recvmsg(2).
  */
-int pier__soft_attach_receive(int sock, uint16_t from, uint16_t to,
-			      uint16_t *port, const struct soft_ring **ret);
+int pier__soft_attach_receive(int sock, struct soft_greeting *greeting,
+			      const struct soft_ring **ret);
 
 #endif

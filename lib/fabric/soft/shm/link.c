@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Packets by shared memory, and which QPs send them. */
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -8,7 +9,9 @@
 
 #include "core/clock.h"
 #include "core/device_access.h"
+#include "core/random.h"
 #include "fabric/soft/shm/link.h"
+#include "fabric/soft/shm/pull.h"
 #include "fabric/soft/shm/region.h"
 
 /* For the QP @to of the receiver, from its peer @from: not for the wire. */
@@ -43,6 +46,19 @@ static void put_packet(struct soft_link *link, const struct soft_tx *tx,
 	pier__soft_ring_put(&link->out, SOFT_RECORD_PACKET, len);
 }
 
+static void put_offer(struct soft_link *link, const struct soft_tx *tx,
+		      uint8_t *to, uint32_t len)
+{
+	pier__soft_pull_put(link, tx, to);
+	pier__soft_ring_put(&link->out, SOFT_RECORD_PULL, len);
+}
+
+static uint32_t record_len(const struct soft_tx *tx)
+{
+	return tx->pull ? pier__soft_pull_len(tx) :
+			  tx->hdr_len + tx->payload_len + tx->pad;
+}
+
 static int link_send(struct soft_io *io, const struct soft_tx *tx, int count)
 {
 	struct soft_link *link = (struct soft_link *)io;
@@ -53,11 +69,14 @@ static int link_send(struct soft_io *io, const struct soft_tx *tx, int count)
 	if (link->state != SOFT_LINK_UP)
 		return count;
 	for (i = 0; i < count; i++) {
-		len = tx[i].hdr_len + tx[i].payload_len + tx[i].pad;
+		len = record_len(&tx[i]);
 		to = pier__soft_ring_reserve(&link->out, len, SOFT_RING_SPARE);
 		if (!to)
 			break;
-		put_packet(link, &tx[i], to, len);
+		if (tx[i].pull)
+			put_offer(link, &tx[i], to, len);
+		else
+			put_packet(link, &tx[i], to, len);
 	}
 	pier__soft_link_ring(link);
 	return i;
@@ -76,6 +95,8 @@ static void link_ended(struct soft_io *io, struct soft_qp *qp)
 {
 	struct soft_link *link = (struct soft_link *)io;
 
+	if (qp->req.una != qp->req.max)
+		pier__soft_pull_withdraw(link);
 	pier__soft_grants_end_qp(link, qp);
 	pier__soft_imports_end_qp(link, qp);
 }
@@ -87,7 +108,19 @@ static const struct soft_io_ops link_ops = {
 	.direct = pier__soft_import_direct,
 	.granted = pier__soft_import_granted,
 	.ended = link_ended,
+	.pulls = pier__soft_pull_is_offered,
+	.pull = pier__soft_pull,
 };
+
+bool pier__soft_link_has_ended(const struct soft_link *link)
+{
+	struct pollfd fds[] = {
+		{ .fd = link->sock, .events = POLLRDHUP },
+		{ .fd = link->pidfd, .events = POLLIN },
+	};
+
+	return poll(fds, 2, 0) > 0;
+}
 
 bool pier__soft_link_is(const struct soft_io *io)
 {
@@ -200,6 +233,7 @@ int pier__soft_link_create(struct soft_ep *ep, int sock, uint16_t port,
 	link->port = port;
 	link->sock = sock;
 	link->pidfd = -1;
+	link->probe = pier__random64();
 	*ret = link;
 	return 0;
 }

@@ -37,6 +37,8 @@ struct soft_link {
 	bool active;			/* has connected, not accepted */
 	uint16_t port;			/* of the peer; 0: not known yet */
 	int sock, pidfd;		/* owned; pidfd: from up on */
+	pid_t pid;			/* whose memory is read; 0: none */
+	uint64_t probe;			/* that the peer tries to read */
 	uint32_t rung;			/* peer's asleep that was rung for */
 	struct soft_ring_out out;	/* out.own and in.peer are owned; */
 					/* they are one to itself */
@@ -77,6 +79,9 @@ void pier__soft_link_hello(struct soft_link *link, const uint8_t *data,
 
 /* Ring the peer's bell if it sleeps and was not rung. */
 void pier__soft_link_ring(struct soft_link *link);
+
+/* Has the peer's process ended, or closed its socket? */
+bool pier__soft_link_has_ended(const struct soft_link *link);
 
 /* Is @io that of a link? */
 bool pier__soft_link_is(const struct soft_io *io);

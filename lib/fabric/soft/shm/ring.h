@@ -37,6 +37,7 @@ enum soft_record_kind {
 	SOFT_RECORD_ASK,	/* of direct.h, as those below */
 	SOFT_RECORD_GIVEN,
 	SOFT_RECORD_REVOKED,
+	SOFT_RECORD_PULL,	/* a packet; its data are read: pull.h */
 	SOFT_RECORD_END
 };
 
@@ -51,6 +52,9 @@ struct soft_ring {
 	_Alignas(64) _Atomic uint32_t asleep;	/* odd: ring the bell */
 	_Alignas(64) _Atomic uint32_t hazard;	/* odd: the other's memory */
 						/* is used */
+	_Alignas(64) _Atomic uint32_t pulls;	/* this process does */
+	_Atomic uint32_t withdrawn;	/* changed: do not use what was */
+					/* offered before */
 	_Alignas(64) _Atomic uint32_t live[SOFT_RING_GRANTS];
 	_Alignas(4096) struct soft_cell cell[SOFT_RING_CELLS];
 };

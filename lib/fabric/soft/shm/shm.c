@@ -10,6 +10,7 @@
 #include "core/clock.h"
 #include "core/fail.h"
 #include "fabric/soft/shm/attach.h"
+#include "fabric/soft/shm/pull.h"
 #include "fabric/soft/shm/shm.h"
 
 #define ICRC_LEN 4		/* which packets of a ring lack */
@@ -47,6 +48,30 @@ static void take_packet(struct soft_link *link,
 		.via = &link->io,
 	};
 	memcpy(copy, record->data, len > SOFT_SHM_COPY ? SOFT_HDR_MAX : len);
+}
+
+/*
+ * The same of one whose data are elsewhere.  Returns false if it makes no
+ * sense.
+ */
+static bool take_offer(struct soft_link *link,
+		       const struct soft_record *record, uint8_t *copy,
+		       struct soft_pull *pull, struct soft_rx *ret)
+{
+	uint32_t n;
+
+	if (record->len > SOFT_SHM_COPY)
+		return false;
+	memcpy(copy, record->data, record->len);
+	n = pier__soft_pull_take(copy, record->len, pull);
+	pull->io = &link->io;
+	*ret = (struct soft_rx){
+		.data = copy + n,
+		.pull = pull,
+		.len = record->len - n + ICRC_LEN,
+		.via = &link->io,
+	};
+	return n;
 }
 
 /* Returns false if it is a packet. */
@@ -87,7 +112,11 @@ static int receive(struct soft_shm *shm, struct soft_link *link,
 			break;
 		if (take_control(link, &record))
 			continue;
-		take_packet(link, &record, shm->copy[n], &ret[n]);
+		if (record.kind == SOFT_RECORD_PACKET)
+			take_packet(link, &record, shm->copy[n], &ret[n]);
+		else if (!take_offer(link, &record, shm->copy[n],
+				     &shm->pull[n], &ret[n]))
+			continue;
 		n++;
 	}
 	if (got < 0) {

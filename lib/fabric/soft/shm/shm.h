@@ -46,6 +46,7 @@ struct soft_shm {
 	uint16_t wanted[SOFT_LINKS];	/* ports to attach to */
 	int wanted_count;
 	uint8_t copy[SOFT_SHM_BATCH][SOFT_SHM_COPY];
+	struct soft_pull pull[SOFT_SHM_BATCH];
 
 	/* The helper's. */
 	struct soft_link *greeting[SOFT_LINKS];	/* owned */

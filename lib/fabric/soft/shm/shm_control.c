@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The helper's part of shared memory: links are made, and end. */
 #include <errno.h>
-#include <poll.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "fabric/soft/shm/attach.h"
+#include "fabric/soft/shm/pull.h"
 #include "fabric/soft/shm/shm.h"
 
 #define EVENTS 16
@@ -92,13 +92,16 @@ static int begin(struct soft_shm *shm, int sock, uint16_t port,
 /* Make our memory, and give it to the peer. */
 static int give(struct soft_shm *shm, struct soft_link *link)
 {
+	struct soft_greeting greeting = { .from = shm->ep->io->port };
 	int fd, err;
 
 	err = pier__soft_link_open(link, &fd);
 	if (err)
 		return err;
-	err = pier__soft_attach_greet(link->sock, shm->ep->io->port,
-				      link->port, fd);
+	greeting.to = link->port;
+	greeting.probe_at = (uintptr_t)&link->probe;
+	greeting.probe = link->probe;
+	err = pier__soft_attach_greet(link->sock, greeting, fd);
 	close(fd);
 	return err;
 }
@@ -245,16 +248,6 @@ static void accept_some(struct soft_shm *shm)
 		failed(shm, err);
 }
 
-static bool has_ended(const struct soft_link *link)
-{
-	struct pollfd fds[] = {
-		{ .fd = link->sock, .events = POLLRDHUP },
-		{ .fd = link->pidfd, .events = POLLIN },
-	};
-
-	return poll(fds, 2, 0) > 0;
-}
-
 /* A request that waits for the peer fails; what was idle is left alone. */
 static void revert_one(struct soft_qp *qp, void *arg)
 {
@@ -302,7 +295,7 @@ static int replace(struct soft_shm *shm, uint16_t port)
 	for (i = 0; i < shm->links; i++) {
 		if (shm->link[i]->port != port)
 			continue;
-		if (!has_ended(shm->link[i]))
+		if (!pier__soft_link_has_ended(shm->link[i]))
 			return -EPROTO;
 		end(shm, shm->link[i]);
 		break;
@@ -313,13 +306,15 @@ static int replace(struct soft_shm *shm, uint16_t port)
 static int greeted(struct soft_shm *shm, struct soft_link *link)
 {
 	const struct soft_ring *ring;
-	uint16_t own = shm->ep->io->port;
+	struct soft_greeting greeting = { .from = link->port,
+					  .to = shm->ep->io->port };
+	uint16_t own = greeting.to;
 	int err;
 
-	err = pier__soft_attach_receive(link->sock, link->port, own,
-					&link->port, &ring);
+	err = pier__soft_attach_receive(link->sock, &greeting, &ring);
 	if (err)
 		return err;
+	link->port = greeting.from;
 	pier__soft_link_up(link, ring);
 	err = replace(shm, link->port);
 	if (!err && !link->active)
@@ -328,6 +323,7 @@ static int greeted(struct soft_shm *shm, struct soft_link *link)
 		err = watch(shm, link->sock, EPOLLRDHUP, link);
 	if (err)	/* -EAGAIN is of a greeting that has not come */
 		return err == -EAGAIN ? -ENOMEM : err;
+	pier__soft_pull_probe(link, greeting.probe_at, greeting.probe);
 	return hand_over(shm, link);
 }
 
@@ -337,7 +333,7 @@ static void on_greeting(struct soft_shm *shm, struct soft_link *link)
 
 	if (!err) {
 		forget_greeting(shm, link);
-	} else if (err != -EAGAIN || has_ended(link)) {
+	} else if (err != -EAGAIN || pier__soft_link_has_ended(link)) {
 		abandon(shm, link);
 		failed(shm, err == -EAGAIN ? -ECONNREFUSED : err);
 	}
@@ -371,7 +367,7 @@ static void on_event(struct soft_shm *shm, struct soft_link *link)
 		accept_some(shm);
 	else if (is_greeting(shm, link))
 		on_greeting(shm, link);
-	else if (is_link(shm, link) && has_ended(link))
+	else if (is_link(shm, link) && pier__soft_link_has_ended(link))
 		end(shm, link);
 }
 

@@ -53,6 +53,9 @@ const char *const pier__soft_counter_names[] = {
 	"shm_direct",
 	"shm_mapped",
 	"shm_unmapped",
+	"shm_pulled",
+	"shm_pull_refused",
+	"shm_pull_faults",
 	"window",
 	"rtt_ns",
 };

@@ -60,6 +60,10 @@ struct soft_counters {
 	uint64_t shm_mapped;		/* regions of peers that are mapped */
 					/* for them; and those that */
 	uint64_t shm_unmapped;		/* the peer does not give */
+	uint64_t shm_pulled;		/* packets whose data were read from */
+					/* the peer's memory; and peers of */
+	uint64_t shm_pull_refused;	/* which the kernel does not allow it */
+	uint64_t shm_pull_faults;	/* data that were not there */
 
 	/* Of a connection, as things are now. */
 	uint64_t window;		/* of its destination, bytes */

@@ -23,7 +23,7 @@
  * the rows, and it logs a warning.
  */
 #define SOFT_COUNTERS_MAGIC "pier counters"
-#define SOFT_COUNTERS_VERSION 8	/* of all of this, and of soft_counters */
+#define SOFT_COUNTERS_VERSION 9	/* of all of this, and of soft_counters */
 #define SOFT_ROWS_EP 256	/* rows of endpoints, then of connections */
 #define SOFT_ROWS_QP 1024
 

@@ -18,6 +18,8 @@
 #define SOFT_HDR_MAX 48		/* BTH and the longest extended headers */
 #define SOFT_PACKET_MAX (SOFT_HDR_MAX + SOFT_MTU_MAX + 4)
 #define SOFT_TX_IOV 8		/* pieces of user memory in one packet */
+#define SOFT_PULL_MAX 262144	/* bytes that are pulled for one packet, at */
+#define SOFT_PULL_MIN 32768	/* most, and at least */
 #define SOFT_BATCH 256		/* packets: several segmented sends of most */
 
 /* One address of an endpoint or a peer, IPv4 as ::ffff:a.b.c.d. */
@@ -45,9 +47,19 @@ struct soft_tx {
 	uint8_t pad;			/* 0..3 */
 	uint8_t hdr_len;
 	uint8_t hdr[SOFT_HDR_MAX];
+	bool pull;			/* the receiver reads the payload */
+					/* itself: of several packets */
 	uint32_t payload_len;		/* sum of iov */
 	uint32_t iov_count;
 	struct iovec iov[SOFT_TX_IOV];
+};
+
+/* Where in the sender's memory the payload of a packet is. */
+struct soft_pull {
+	struct soft_io *io;		/* that reads it */
+	uint32_t withdrawn;		/* of the sender's ring */
+	uint32_t len, pieces;
+	struct iovec at[SOFT_TX_IOV];
 };
 
 /* A received packet, valid until the next receive. */
@@ -57,6 +69,7 @@ struct soft_rx {
 				/* in memory that the sender can change */
 	const struct soft_io *via;	/* what the peer's QP is connected */
 				/* over: no addresses, no ICRC; NULL: UDP */
+	const struct soft_pull *pull;	/* NULL, or instead of a payload */
 	size_t len;
 	struct soft_addr src, dst;
 	uint16_t place;		/* in its run: likely its identification */
@@ -92,6 +105,16 @@ struct soft_io_ops {
 		       const struct soft_direct *op);
 	bool (*granted)(struct soft_io *io, struct soft_qp *qp, uint32_t rkey);
 	void (*ended)(struct soft_io *io, struct soft_qp *qp);
+
+	/*
+	 * Does the peer read what packets have as their payload?  Read that of
+	 * @pull to @count pieces of as many bytes.  NULL: it cannot.
+	 * Errors: -EFAULT, some is not there; -EAGAIN, as if the packet had
+	 * not come.
+	 */
+	bool (*pulls)(const struct soft_io *io);
+	int (*pull)(struct soft_io *io, const struct iovec *to, int count,
+		    const struct soft_pull *pull);
 };
 
 struct soft_io {
