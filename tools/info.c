@@ -284,6 +284,25 @@ static void describe_place(json_t *dev, const struct pier_devinfo *info)
 							      "down"));
 }
 
+/* Does a program of this environment that configures nothing use it? */
+static const char *shared_memory(void)
+{
+	const char *mode = getenv("PIER_SHM");
+
+	if (!mode || !*mode)
+		return "off: PIER_SHM is not set";
+	if (strcmp(mode, "off") && strcmp(mode, "auto") &&
+	    strcmp(mode, "require"))
+		return "invalid: PIER_SHM is not off, auto or require";
+	if (!strcmp(mode, "off"))
+		return "off: PIER_SHM is off";
+	if (getenv("PIER_PCAP") && *getenv("PIER_PCAP"))
+		return "off: PIER_PCAP is set";
+	if (getenv("PIER_FAULTS") && *getenv("PIER_FAULTS"))
+		return "off: PIER_FAULTS is set";
+	return mode;
+}
+
 /* Programs use the keys, too: they must not change. */
 static json_t *describe(const struct pier_devinfo *info, bool is_default)
 {
@@ -301,6 +320,8 @@ static json_t *describe(const struct pier_devinfo *info, bool is_default)
 	/* The helper acts as the NIC and is a thread: report it. */
 	tool_json_set(dev, "helper",
 		      json_string(soft ? "one thread a process" : ""));
+	if (soft)
+		tool_json_set(dev, "shm", json_string(shared_memory()));
 	tool_json_set(dev, "port", json_integer(pier_devinfo_port(info)));
 	describe_place(dev, info);
 	tool_json_set(dev, "link", json_string(ib ? "infiniband" : "ethernet"));

@@ -199,6 +199,22 @@ info_tells_all_about_soft_lo()
 			exports imports connection
 }
 
+# tells_shm TEXT NAME=VALUE...
+tells_shm()
+{
+	text=$1
+	shift
+	env "$@" "$pier" info -d soft_lo >"$tmp/out" && says "$tmp/out" "$text"
+}
+
+info_tells_whether_shared_memory_is_used()
+{
+	tells_shm "shm       off: PIER_SHM is not set" PIER_SHM= &&
+		tells_shm "shm       auto" PIER_SHM=auto PIER_PCAP= &&
+		tells_shm "shm       off: PIER_PCAP is set" PIER_SHM=auto \
+			PIER_PCAP="$tmp/pcap"
+}
+
 info_is_json_too()
 {
 	status 0 "$pier" info --json && is_json "$tmp/out" &&
@@ -404,6 +420,7 @@ run colours_are_for_terminals_alone
 run messages_have_at_most_80_columns_on_a_terminal
 run output_that_cannot_be_written_is_an_error
 run info_tells_all_about_soft_lo
+run info_tells_whether_shared_memory_is_used
 run info_is_json_too
 run sizes_are_in_words
 run info_is_brief
