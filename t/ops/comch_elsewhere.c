@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
 
+#include "t/lib/limit.h"
 #include "t/lib/netns.h"
 #include "t/lib/talker.h"
 #include "t/lib/tap.h"
@@ -13,6 +14,18 @@
 
 static struct pier_dev *lo, *far;
 
+/* Once the kernel has set the carrier of its link, which takes a moment. */
+static int open_far(void)
+{
+	long long limit = limit_from_now();
+	int err;
+
+	do
+		err = pier_dev_open("soft_du0", &far);
+	while (err == -ENETDOWN && limit_nap(limit));
+	return err;
+}
+
 static bool begin(void)
 {
 	static bool laid;
@@ -24,7 +37,7 @@ static bool begin(void)
 		       netns_ip("link set du0 up") &&
 		       netns_ip("link set du1 up");
 	return laid && IS(pier_dev_open("soft_lo", &lo), 0) &&
-	       IS(pier_dev_open("soft_du0", &far), 0);
+	       IS(open_far(), 0);
 }
 
 static void end(void)
