@@ -80,7 +80,8 @@ int pier__soft_pull(struct soft_io *io, const struct iovec *to, int count,
 	struct soft_link *link = (struct soft_link *)io;
 	int err;
 
-	if (!link->pid || link->state != SOFT_LINK_UP)
+	if (!link->pid || link->state != SOFT_LINK_UP ||
+	    pier__soft_link_has_ended(link))
 		return -EAGAIN;
 	err = read_all(link, to, count, pull);
 	atomic_thread_fence(memory_order_seq_cst);
