@@ -19,7 +19,7 @@
 #define SOFT_PACKET_MAX (SOFT_HDR_MAX + SOFT_MTU_MAX + 4)
 #define SOFT_TX_IOV 8		/* pieces of user memory in one packet */
 #define SOFT_PULL_MAX 262144	/* bytes that are pulled for one packet, at */
-#define SOFT_PULL_MIN 32768	/* most, and at least */
+#define SOFT_PULL_MIN 65536	/* most, and at least */
 #define SOFT_BATCH 256		/* packets: several segmented sends of most */
 
 /* One address of an endpoint or a peer, IPv4 as ::ffff:a.b.c.d. */
