@@ -311,13 +311,13 @@ dist_check_SCRIPTS += \
 	%D%/doca/installed.sh \
 	%D%/doca/names.sh \
 	%D%/dropin/ci.sh \
+	%D%/dropin/elsewhere.sh \
 	%D%/dropin/fabric.sh \
 	%D%/dropin/faults.sh \
 	%D%/dropin/files.sh \
 	%D%/dropin/fio.sh \
 	%D%/dropin/hard.sh \
 	%D%/dropin/pairs.sh \
-	%D%/dropin/pairs_netns.sh \
 	%D%/dropin/pyverbs.sh \
 	%D%/dropin/qperf.sh \
 	%D%/dropin/rdmacm.sh \
@@ -844,6 +844,7 @@ EXTRA_DIST += \
 	%D%/lib/dropin.sh \
 	%D%/lib/install.sh \
 	%D%/lib/netns.sh \
+	%D%/lib/peers.sh \
 	%D%/lib/perf.sh \
 	%D%/lib/python.sh \
 	%D%/lib/reconnect.sh \

@@ -8,8 +8,6 @@
 need rdmacm-utils rping ucmatose cmtime rdma_server rdma_client udaddy
 need perftest ib_send_lat ib_write_bw
 
-address=127.0.0.1
-
 # start PROGRAM OPTION... - a server, which is ready then
 start()
 {

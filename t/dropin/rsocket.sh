@@ -8,8 +8,6 @@
 . "$top/t/lib/dropin.sh"
 need rdmacm-utils rstream rcopy riostream udpong
 
-address=127.0.0.1
-
 # start PROGRAM OPTION... - a server, which is ready then
 start()
 {

@@ -31,24 +31,34 @@ next_port()
 	done
 }
 
-# Does a process listen on TCP $port?
+# listens [COMMAND...] - does a process listen on TCP $port?  COMMAND runs
+# another where that is to be.
 listens()
 {
-	cat /proc/net/tcp /proc/net/tcp6 2>/dev/null |
+	"$@" cat /proc/net/tcp /proc/net/tcp6 2>/dev/null |
 	    grep -q "$(printf ':%04X [0-9A-F]*:0000 0A ' "$port")"
 }
 
 listens_or_ended()
 {
-	listens || ! kill -0 "$server" 2>/dev/null
+	listens "$@" || ! kill -0 "$server" 2>/dev/null
 }
 
-# Has a process UDP $port of 127.0.0.1, where requests to connect arrive?
+# That of servers.
+address=127.0.0.1
+
+# Has a process UDP $port of $address, where requests to connect arrive?
 accepts_or_ended()
 {
-	cat /proc/net/udp /proc/net/udp6 2>/dev/null |
-	    grep -q "$(printf '0100007F:%04X ' "$port")" ||
+	"$@" cat /proc/net/udp /proc/net/udp6 2>/dev/null |
+	    grep -q "$(in_hex "$address"):$(printf '%04X ' "$port")" ||
 	    ! kill -0 "$server" 2>/dev/null
+}
+
+# in_hex ADDRESS - as the kernel lists it
+in_hex()
+{
+	echo "$1" | awk -F. '{ printf "%02X%02X%02X%02X", $4, $3, $2, $1 }'
 }
 
 # Those of pier run, in words.

@@ -3,11 +3,11 @@
 #
 # TAP for tests in sh: . "${0%/*}/../lib/tap.sh"
 #
-# A test is a function whose name is what it checks.  `run NAME` calls it and
-# prints "ok" if it returns 0; `none NAME` also wants it to print nothing, as
-# fits a function that prints what breaks a rule.  What a failed test printed
-# follows on stderr, where prove shows it.  In a test, `skip WHY` ends it.
-# `tap_done` comes last.
+# A test is a function whose name is what it checks.  `run NAME [WHERE]` calls
+# it and prints "ok" if it returns 0; `none NAME` also wants it to print
+# nothing, as fits a function that prints what breaks a rule.  What a failed
+# test printed follows on stderr, where prove shows it.  In a test, `skip WHY`
+# ends it.  `tap_done` comes last.
 #
 # Without a function: `ok NAME COMMAND...` wants the command to succeed, `is
 # GOT WANT NAME` the same text, `like GOT PART NAME` one within the other, and
@@ -103,7 +103,7 @@ tap_call()
 run()
 {
 	tap_call "$1"
-	tap_judge "$1" $?
+	tap_judge "$1${2:+, $2}" $?
 }
 
 none()

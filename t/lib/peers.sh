@@ -1,0 +1,350 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=sh disable=SC2154 # $tmp, $pier, $port
+#
+# Programs of Debian as they are, a server at one end of a cable and its client
+# at the other: source it after dropin.sh.  The test has
+#
+#	near, far		set $device, $gid and $host to those of this end
+#	at END COMMAND...	runs it at END, near or far
+#	program END COMMAND...	the same with RDMA, for a minute or so
+#	accepts			is $server ready for connections, or at its end?
+
+rounds=200
+
+# ways SERVER CLIENT - which ends they are at, in the tests from here on
+ways()
+{
+	server_at=$1
+	client_at=$2
+	"$client_at"
+	client_device=$device client_gid=$gid
+	"$server_at"
+	address=$host
+	where="server $server_at"
+}
+
+# gid_index END DEVICE ADDRESS - of the GID
+gid_index()
+{
+	program "$1" ibv_devinfo -v -d "$2" |
+	    sed -n "s/.*GID\[ *\([0-9]*\)\].*::ffff:$3,.*/\1/p"
+}
+
+# begin PROGRAM ARG... - the server
+begin()
+{
+	program "$server_at" "$@" >"$tmp/server" 2>&1 &
+	server=$!
+}
+
+# finish PROGRAM ARG... - the client
+finish()
+{
+	program "$client_at" "$@" >"$tmp/client" 2>&1
+	client=$?
+}
+
+# The client has succeeded; the server goes on until it is ended.
+end_server()
+{
+	# shellcheck disable=SC2046 # more than one
+	kill $(pgrep -P "$server")
+	wait "$server"
+	[ "$client" -eq 0 ] || {
+		cat "$tmp/client" "$tmp/server"
+		return 1
+	}
+}
+
+# pair_at OPTION PROGRAM ARG... - on their devices; OPTION is that of the GID
+pair_at()
+{
+	option=$1
+	shift
+	next_port
+	begin "$@" -d "$device" "$option" "$gid" -p "$port"
+	wait_for 30 listens_or_ended at "$server_at"
+	finish "$@" -d "$client_device" "$option" "$client_gid" -p "$port" \
+	    "$address"
+	both_succeed
+}
+
+pingpong()
+{
+	pair_at -g "$@" -n "$rounds" && says "$tmp/client" "$rounds iters in" &&
+	    says "$tmp/server" "$rounds iters in"
+}
+
+# measure SIZE PROGRAM ARG...
+measure()
+{
+	row=$1
+	shift
+	pair_at -x "$@" -s "$row" -n "$rounds" && has_row
+}
+
+# The client of perftest has measured.
+has_row()
+{
+	grep -q "^ *$row  *$rounds  *[0-9]" "$tmp/client" || {
+		cat "$tmp/client"
+		return 1
+	}
+}
+
+# connected PROGRAM ARG... - a server that is ready
+connected()
+{
+	next_port
+	begin "$@" -p "$port"
+	wait_for 30 accepts
+}
+
+# measure_by_cm SIZE PROGRAM ARG...
+measure_by_cm()
+{
+	row=$1
+	shift
+	connected "$@" -R -d "$device" -s "$row" -n "$rounds"
+	finish "$@" -R -d "$client_device" -s "$row" -n "$rounds" -p "$port" \
+	    "$address"
+	both_succeed && has_row
+}
+
+# -c compares what was received.
+a_pingpong_polls()
+{
+	pingpong ibv_rc_pingpong -c
+}
+
+a_pingpong_waits_for_events()
+{
+	pingpong ibv_rc_pingpong -c -e
+}
+
+receives_are_shared()
+{
+	pingpong ibv_srq_pingpong
+}
+
+datagrams_are_sent()
+{
+	pingpong ibv_ud_pingpong -s 1024
+}
+
+sends_are_measured()
+{
+	measure 8 ib_send_lat && measure 65536 ib_send_bw
+}
+
+datagrams_are_measured()
+{
+	measure 8 ib_send_lat -c UD
+}
+
+writes_are_measured()
+{
+	measure 8 ib_write_lat && measure 65536 ib_write_bw
+}
+
+# Each side takes the limit of the other's device unless both are given one.
+reads_are_measured()
+{
+	measure 8 ib_read_lat -o 8 && measure 65536 ib_read_bw -o 8
+}
+
+atomics_are_measured()
+{
+	measure 8 ib_atomic_lat -o 8
+}
+
+sends_are_measured_by_rdma_cm()
+{
+	measure_by_cm 8 ib_send_lat
+}
+
+writes_are_measured_by_rdma_cm()
+{
+	measure_by_cm 8 ib_write_lat && measure_by_cm 65536 ib_write_bw
+}
+
+reads_are_measured_by_rdma_cm()
+{
+	measure_by_cm 8 ib_read_lat && measure_by_cm 65536 ib_read_bw
+}
+
+atomics_are_measured_by_rdma_cm()
+{
+	measure_by_cm 8 ib_atomic_lat
+}
+
+# -V compares what was received.
+a_ping_is_verified()
+{
+	connected rping -s -a "$address" -C "$rounds"
+	finish rping -c -a "$address" -C "$rounds" -V -p "$port"
+	both_succeed
+}
+
+connections_are_made_and_ended()
+{
+	connected ucmatose -c 4 -C 10
+	finish ucmatose -s "$address" -c 4 -C 10 -p "$port"
+	both_succeed && says "$tmp/client" "data transfers complete" &&
+	    says "$tmp/server" "data transfers complete"
+}
+
+many_connections_are_made()
+{
+	connected cmtime -c 20
+	finish cmtime -s "$address" -c 20 -p "$port"
+	end_server && says "$tmp/client" "us / conn"
+}
+
+calls_wait_for_their_end()
+{
+	connected rdma_server
+	finish rdma_client -s "$address" -p "$port"
+	both_succeed && says "$tmp/client" "rdma_client: end 0" &&
+	    says "$tmp/server" "rdma_server: end 0"
+}
+
+# The port cannot be chosen.
+datagrams_are_exchanged_by_rdma_cm()
+{
+	port=7174
+	begin udaddy -c 2 -C 10
+	wait_for 30 accepts
+	finish udaddy -s "$address" -c 2 -C 10
+	both_succeed && says "$tmp/client" "data transfers complete" &&
+	    says "$tmp/server" "data transfers complete"
+}
+
+# stream PROGRAM OPTION... - what is received is compared
+stream()
+{
+	connected "$@" -T v
+	finish "$@" -T v -s "$address" -p "$port"
+	both_succeed
+}
+
+streams_are_verified()
+{
+	stream rstream -S 100000 -C 20 && stream rstream -T a -S 1000 -C 20
+}
+
+memory_of_the_peer_is_written()
+{
+	stream riostream -S 10000 -C 20
+}
+
+a_file_is_copied()
+{
+	head -c 300000 /dev/urandom >"$tmp/from"
+	connected rcopy
+	finish rcopy "$tmp/from" "$address:$tmp/to" -p "$port"
+	end_server && cmp "$tmp/from" "$tmp/to"
+}
+
+# ucx TRANSPORTS TEST SIZE
+ucx()
+{
+	next_port
+	set -- "$1" ucx_perftest -t "$2" -s "$3" -n "$rounds" -w 10 -p "$port"
+	tls=UCX_TLS=$1
+	shift
+	begin env "$tls" "UCX_NET_DEVICES=$device:1" "$@"
+	wait_for 30 listens_or_ended at "$server_at"
+	finish env "$tls" "UCX_NET_DEVICES=$client_device:1" "$@" "$address"
+	both_succeed && says "$tmp/client" "Final:"
+}
+
+ucx_sends_tags()
+{
+	ucx rc_v tag_lat 8 && ucx ud_verbs tag_lat 8
+}
+
+# By a rendezvous, which reads them.
+ucx_sends_long_messages()
+{
+	ucx rc_v tag_bw 300000
+}
+
+ucx_reads_memory()
+{
+	ucx rc_v ucp_put_lat 8 && ucx rc_v ucp_get 4096
+}
+
+# fabric PROVIDER TYPE - messages of several sizes, whose data are compared
+fabric()
+{
+	next_port
+	set -- fi_pingpong -p "$1" -e "$2" -I 20 -c
+	begin "$@" -B "$port"
+	wait_for 30 listens_or_ended at "$server_at"
+	finish "$@" -P "$port" "$address"
+	both_succeed && says "$tmp/client" "1k" "64k"
+}
+
+libfabric_exchanges_messages()
+{
+	fabric verbs msg && fabric "verbs;ofi_rxm" rdm
+}
+
+# The client tells what the server is to do.
+qperf_measures()
+{
+	next_port
+	begin qperf -lp "$port"
+	wait_for 30 listens_or_ended at "$server_at"
+	for test in rc_bw rc_lat rc_rdma_write_lat rc_rdma_read_bw \
+	    ver_rc_fetch_add; do
+		finish qperf -lp "$port" -t 1 -cm 1 "$address" $test
+		[ $client -eq 0 ] && grep -q "$test:" "$tmp/client" || break
+	done
+	end_server && says "$tmp/client" "ver_rc_fetch_add:"
+}
+
+# fio_job NAME OPTION... - a file in blocks of 64 KiB
+fio_job()
+{
+	name=$1
+	shift
+	echo fio --output-format=terse --name="$name" --ioengine=rdma \
+	    --port="$port" --bs=64k "$@"
+}
+
+# fio_moves VERB SERVER-OPTIONS CLIENT-OPTIONS - who reads is the server, for
+# any verb.  One that hangs is not ended by TERM: fio waits for its jobs.
+fio_moves()
+{
+	next_port
+	# shellcheck disable=SC2046,SC2086 # words
+	begin $(fio_job server --rw=read $2)
+	wait_for 30 accepts
+	# shellcheck disable=SC2046,SC2086
+	finish $(fio_job client --hostname="$address" --verb="$1" \
+	    --rw=write $3)
+	both_succeed && grep -q ';client;[0-9]*;0;' "$tmp/client" &&
+	    grep -q ';server;[0-9]*;0;' "$tmp/server" || {
+		cat "$tmp/client" "$tmp/server"
+		return 1
+	}
+}
+
+fio_writes_blocks()
+{
+	fio_moves write "--size=4m --iodepth=8" "--size=4m --iodepth=8"
+}
+
+fio_reads_blocks()
+{
+	fio_moves read "--size=4m --iodepth=8" "--size=4m --iodepth=8"
+}
+
+# fio connects without RNR retries: the server has a receive for each block.
+fio_sends_blocks_and_verifies_them()
+{
+	fio_moves send "--size=2m --iodepth=64 --verify=crc32c" \
+	    "--size=2m --iodepth=8 --verify=crc32c --do_verify=0"
+}
