@@ -37,7 +37,7 @@ listening()
 # In the kernel's tables, for those that do not print it.
 kernel_listens()
 {
-	rdma resource show cm_id | grep "LISTEN" | grep -q ":$port "
+	vm_listens "$port"
 }
 
 # ended STATUS - of the client; the server ends well, too

@@ -66,6 +66,12 @@ vm_over_cable()
 	ip -6 route add "$2/128" dev "$1" table "$3"
 }
 
+# vm_listens PORT: in the kernel's tables of connection management.
+vm_listens()
+{
+	rdma resource show cm_id | grep LISTEN | grep -q ":$1 "
+}
+
 vm_devices()
 {
 	# A packet, or a question for the other end's hardware address, comes
