@@ -319,8 +319,10 @@ dist_check_SCRIPTS += \
 	%D%/dropin/hard.sh \
 	%D%/dropin/pairs.sh \
 	%D%/dropin/pyverbs.sh \
+	%D%/dropin/qemu.sh \
 	%D%/dropin/qperf.sh \
 	%D%/dropin/rdmacm.sh \
+	%D%/dropin/rpma.sh \
 	%D%/dropin/rsocket.sh \
 	%D%/dropin/run.sh \
 	%D%/dropin/rxe.sh \
@@ -834,6 +836,8 @@ EXTRA_DIST += \
 	%D%/doca/letter.c \
 	%D%/doca/names-2.0 \
 	%D%/doca/names-3.3 \
+	%D%/dropin/qmp.py \
+	%D%/dropin/rpma.c \
 	%D%/lib/alone.sh \
 	%D%/lib/api.sh \
 	%D%/lib/copying.sh \

@@ -6,10 +6,7 @@
 . "${0%/*}/../lib/tap.sh"
 . "$top/t/lib/dropin.sh"
 need libfabric-bin fi_info fi_pingpong
-
-address=$(ip -o -4 address show up scope global |
-    awk '{ sub(/\/.*/, "", $4); print $4; exit }')
-[ "$address" ] || skip_all "the host has no address besides those of lo"
+not_lo
 
 # lists TYPE TEXT...
 lists()

@@ -47,6 +47,14 @@ listens_or_ended()
 # That of servers.
 address=127.0.0.1
 
+# For programs that connect at no address of lo: $address is another.
+not_lo()
+{
+	address=$(ip -o -4 address show up scope global |
+	    awk '{ sub(/\/.*/, "", $4); print $4; exit }')
+	[ "$address" ] || skip_all "the host has no address besides those of lo"
+}
+
 # Has a process UDP $port of $address, where requests to connect arrive?
 accepts_or_ended()
 {
