@@ -43,6 +43,13 @@ void pier__dropin_cm_goodbye_all(struct pier__cm *cm);
 int pier__dropin_route(struct ibv_context *context, const struct sockaddr *src,
 		       const struct sockaddr *dst, union pier__sockaddr *ret);
 
+/*
+ * The address of the GID @index of @context, as of the last query.  Returns
+ * false: it has no more.
+ */
+bool pier__dropin_known(struct ibv_context *context, int index,
+			union pier__sockaddr *ret);
+
 /* As ibv_modify_qp(3), with a peer that receives on @udp_port. */
 int pier__dropin_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr,
 			   int mask, uint16_t udp_port);

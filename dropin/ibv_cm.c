@@ -58,3 +58,18 @@ int pier__dropin_route(struct ibv_context *context, const struct sockaddr *src,
 		pier__sockaddr_from_gid(found.s6_addr, ret);
 	return err;
 }
+
+bool pier__dropin_known(struct ibv_context *context, int index,
+			union pier__sockaddr *ret)
+{
+	struct soft_fdev *soft = (struct soft_fdev *)dropin_of(context)->fdev;
+	const struct pier__port *port = &soft->fdev.port;
+	bool found;
+
+	pthread_mutex_lock(&soft->lock);
+	found = index >= 0 && (uint32_t)index < port->gid_count;
+	if (found)
+		pier__sockaddr_from_gid(port->gids[index].raw, ret);
+	pthread_mutex_unlock(&soft->lock);
+	return found;
+}

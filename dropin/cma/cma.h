@@ -70,6 +70,7 @@ struct cma_listener {
 	struct cma_id *id;
 	struct cma_device *device;
 	struct pier__cm_listener *listener;	/* owned */
+	uint8_t gid[16];		/* its address */
 };
 
 struct cma_id {

@@ -2,6 +2,7 @@
 /* Ids that listen: at an address, or at all of all devices. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "dropin/cma/cma.h"
 
@@ -18,6 +19,7 @@ static int listen_at(struct cma_id *id, struct cma_device *device,
 		return -ENOMEM;
 	listener->id = id;
 	listener->device = device;
+	pier__sockaddr_to_gid(addr, listener->gid);
 	err = pier__dropin_cm_listen(device->cm, pier__cma_is_datagram(id),
 				     addr, backlog, listener,
 				     &listener->listener);
@@ -50,20 +52,36 @@ static uint16_t port_of(const struct cma_id *id)
 				  link)->listener->port;
 }
 
+static bool listens_at(const struct cma_id *id, const struct cma_device *device,
+		       const union pier__sockaddr *addr)
+{
+	struct cma_listener *listener;
+	struct pier__list *pos, *tmp;
+	uint8_t gid[16];
+
+	pier__sockaddr_to_gid(&addr->sa, gid);
+	PIER__LIST_EACH(pos, tmp, &id->listeners) {
+		listener = pier__container_of(pos, struct cma_listener, link);
+		if (listener->device == device &&
+		    !memcmp(listener->gid, gid, sizeof(gid)))
+			return true;
+	}
+	return false;
+}
+
 /*
- * At each address of @device, of IPv4 only if @family is AF_INET: two endpoints
- * cannot both have a port on all.  An address may have been removed.
+ * At each known address of @device, of IPv4 only if @family is AF_INET: two
+ * endpoints cannot both have a port on all.  An address may have been removed.
  */
 static int listen_on(struct cma_id *id, struct cma_device *device, int family,
 		     uint16_t port, int backlog)
 {
 	union pier__sockaddr addr;
-	union ibv_gid gid;
 	int i, err = 0;
 
-	for (i = 0; !err && !ibv_query_gid(device->verbs, 1, i, &gid); i++) {
-		pier__sockaddr_from_gid(gid.raw, &addr);
-		if (family == AF_INET && addr.sa.sa_family != AF_INET)
+	for (i = 0; !err && pier__dropin_known(device->verbs, i, &addr); i++) {
+		if ((family == AF_INET && addr.sa.sa_family != AF_INET) ||
+		    listens_at(id, device, &addr))
 			continue;
 		pier__sockaddr_set_port(&addr, port ? port : port_of(id));
 		err = listen_at(id, device, &addr.sa, backlog);
@@ -73,21 +91,41 @@ static int listen_on(struct cma_id *id, struct cma_device *device, int family,
 	return err;
 }
 
+/*
+ * First where it is known to be: finding out all addresses takes a while, and a
+ * RoCE device that connects meanwhile, as clients of perftest do, gets a reject.
+ */
+static int listen_on_all(struct cma_id *id, struct pier__list *all,
+			 uint16_t port, int backlog)
+{
+	int family = id->id.route.addr.src_addr.sa_family, err = 0, turn;
+	struct pier__list *pos, *tmp;
+	struct cma_device *device;
+	union ibv_gid gid;
+
+	for (turn = 0; turn < 2; turn++) {
+		PIER__LIST_EACH(pos, tmp, all) {
+			device = pier__container_of(pos, struct cma_device,
+						    link);
+			if (turn)
+				ibv_query_gid(device->verbs, 1, 0, &gid);
+			if (!err)
+				err = listen_on(id, device, family, port,
+						backlog);
+		}
+	}
+	return err;
+}
+
 /* @port 0: any that is free on all. */
 static int listen_once(struct cma_id *id, uint16_t port, int backlog)
 {
-	int family = id->id.route.addr.src_addr.sa_family, err;
-	struct pier__list *all, *pos, *tmp;
+	struct pier__list *all;
+	int err;
 
 	err = pier__cma_devices(&all);
-	if (err)
-		return err;
-	PIER__LIST_EACH(pos, tmp, all) {
-		if (!err)
-			err = listen_on(id, pier__container_of(
-						pos, struct cma_device, link),
-					family, port, backlog);
-	}
+	if (!err)
+		err = listen_on_all(id, all, port, backlog);
 	if (!err && pier__list_empty(&id->listeners))
 		err = -EADDRNOTAVAIL;
 	if (err)
