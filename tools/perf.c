@@ -254,11 +254,15 @@ bool perf_task_ok(struct perf *p, const struct pier_task *task)
 {
 	int status = pier_task_status(task);
 
-	if (!status && p->opts.operation == PERF_REQUEST)
-		status = perf_comch_check(p, task);
 	if (status && status != -ECANCELED)
 		perf_fail(p, status);
 	return !status;
+}
+
+bool perf_sent_ok(struct perf *p, const struct pier_task *task)
+{
+	return perf_task_ok(p, task) && (p->opts.operation != PERF_REQUEST ||
+					 !perf_comch_check(p, task));
 }
 
 int perf_err(struct perf *p, int err, const char *fmt, ...)
@@ -334,11 +338,10 @@ static int check_missing(const struct perf_options *opts)
 	bool connect = opts->operation == PERF_CONNECT;
 	const char *name = connect && opts->connections > 1 ? "-q" :
 			   connect && opts->verify ? "--verify" :
-			   opts->both ? "--bidirectional" :
+			   connect && opts->both ? "--bidirectional" :
 			   opts->sge > 1 ? "--sge" : NULL;
 	const char *reason = connect ? "it moves no data" :
-			     opts->sge > 1 ? "its messages are copied" :
-					     "its server only answers";
+				       "its messages are copied";
 
 	if (name) {
 		tool_message("pier perf: %s does not have %s: %s",

@@ -95,6 +95,8 @@ struct perf_conn {
 	uint64_t echo_len;		/* their bytes */
 	uint64_t sent, taken;		/* messages that were verified */
 	struct pier_comch *comch;	/* of its messages and requests */
+	struct pier_comch *back;	/* of its server's requests */
+	struct pier_comch_conn *client;	/* of the server's comch; NULL: none */
 };
 
 /* One message that can be in flight, and its reusable task. */
@@ -243,6 +245,9 @@ int perf_err(struct perf *perf, int err, const char *fmt, ...)
  */
 bool perf_task_ok(struct perf *perf, const struct pier_task *task);
 
+/* The same of a message that this end has sent: has its reply its size? */
+bool perf_sent_ok(struct perf *perf, const struct pier_task *task);
+
 /*
  * perf_where.c: take the word after the operation, NULL: none, the server's
  * address or with --listen where to listen.  2: it is wrong, and was reported.
@@ -322,22 +327,23 @@ int perf_connect_lap(struct perf *perf, uint64_t *ret_start);
 int perf_connect_round(struct perf *perf);
 int perf_connect_end(struct perf *perf);
 
-/* The server's address of the first connection.  False: it is not known. */
-bool perf_server_address(const struct perf *perf, char ret[TOOL_ADDRESS_MAX],
-			 uint32_t *ret_port);
+/* The peer's address of the first connection.  False: it is not known. */
+bool perf_peer_address(const struct perf *perf, char ret[TOOL_ADDRESS_MAX],
+		       uint32_t *ret_port);
 
 /*
  * perf_comch.c: a Comm Channel beside the connection: that of the server; that
- * of the client, connected; its end, before slots are destroyed, and after.
+ * of the client, connected; at a server that sends too, until its client is
+ * there; its end, before slots are destroyed, and after.
  */
 int perf_comch_serve(struct perf *perf);
 int perf_comch_meet(struct perf *perf);
+int perf_comch_await(struct perf *perf);
 void perf_comch_stop(struct perf *perf);
 void perf_comch_destroy(struct perf *perf);
 
 /*
- * A task of the client's @slot; submit it when there are credits; has a request
- * succeeded?
+ * A task of @slot; submit it when there are credits; has a request succeeded?
  */
 int perf_comch_task(struct perf_slot *slot, struct pier_task **ret);
 void perf_comch_defer(struct perf_slot *slot);

@@ -11,8 +11,8 @@
  */
 
 /* So that no lap looks up a name. */
-bool perf_server_address(const struct perf *perf, char ret[TOOL_ADDRESS_MAX],
-			 uint32_t *ret_port)
+bool perf_peer_address(const struct perf *perf, char ret[TOOL_ADDRESS_MAX],
+		       uint32_t *ret_port)
 {
 	return sscanf(pier_conn_peer_address(perf->conns[0].conn),
 		      "%127s port %" SCNu32, ret, ret_port) == 2;
@@ -54,7 +54,7 @@ static int begin(struct perf *perf, struct pier_conn **ret)
 	};
 	int err;
 
-	if (!perf_server_address(perf, address, &cfg.port))
+	if (!perf_peer_address(perf, address, &cfg.port))
 		return perf_err(perf, -EPROTO, "the server's address is not "
 				"known");
 	perf_join_make(perf, PERF_JOIN_LAP, data);

@@ -125,7 +125,7 @@ static void lap_done(struct pier_task *task, void *arg)
 
 	if (!perf_is_round(perf))
 		perf->finish = perf_now();
-	if (!perf_task_ok(perf, task))
+	if (!perf_sent_ok(perf, task))
 		return;
 	if (slot->is_verified && perf_verify_done(slot, task))
 		return;

@@ -274,8 +274,10 @@ int perf_setup(struct perf *perf)
 		return err;
 	perf_conns_watch(perf);
 	perf->size = perf->opts.size;
-	if (!perf->opts.respond && perf_is_channel(perf))
+	if (perf_is_channel(perf) && !perf->opts.respond)
 		err = perf_comch_meet(perf);
+	else if (perf_is_channel(perf) && perf->opts.both)
+		err = perf_comch_await(perf);
 	return err ? err : perf_slots_make_sends(perf);
 }
 

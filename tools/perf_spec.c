@@ -86,8 +86,8 @@ static int check_kind(struct perf *perf, const struct spec *spec)
 	if (!connect && spec->operation != PERF_COMCH &&
 	    spec->operation != PERF_REQUEST)
 		return 0;
-	if (spec->connections > most || spec->flags & FLAG_BOTH ||
-	    (connect && spec->flags & FLAG_VERIFY))
+	if (spec->connections > most ||
+	    (connect && spec->flags & (FLAG_BOTH | FLAG_VERIFY)))
 		return perf_err(perf, -EPROTO, "%s: of %d connections, or "
 				"verified, or both directions",
 				perf_operation_word(spec->operation),

@@ -61,7 +61,7 @@ static void message_done(struct pier_task *task, void *arg)
 	struct perf_slot *slot = arg;
 	struct perf *perf = slot->perf;
 
-	if (!perf_task_ok(perf, task))
+	if (!perf_sent_ok(perf, task))
 		return;
 	if (slot->is_verified && perf_verify_done(slot, task))
 		return;

@@ -15,6 +15,17 @@
 
 enum seed_kind { SEED_CLIENT, SEED_SERVER, SEED_READ };
 
+/* Of what this end sends, and of what it is sent. */
+static enum seed_kind own_kind(const struct perf *perf)
+{
+	return perf->opts.respond ? SEED_SERVER : SEED_CLIENT;
+}
+
+static enum seed_kind peer_kind(const struct perf *perf)
+{
+	return perf->opts.respond ? SEED_CLIENT : SEED_SERVER;
+}
+
 static uint64_t seed_of(enum seed_kind kind, int conn, uint64_t number)
 {
 	return ((uint64_t)kind << 62) ^ ((uint64_t)conn << 48) ^ number;
@@ -141,7 +152,7 @@ static void fill_message(struct perf_slot *slot)
 {
 	struct perf *perf = slot->perf;
 
-	slot->seed = seed_of(SEED_CLIENT, index_of(perf, slot->conn),
+	slot->seed = seed_of(own_kind(perf), index_of(perf, slot->conn),
 			     slot->conn->sent++);
 	fill(perf_near_at(perf, slot->index), perf->size, slot->seed, 0);
 }
@@ -149,7 +160,6 @@ static void fill_message(struct perf_slot *slot)
 void perf_verify_fill(struct perf_slot *slot)
 {
 	struct perf *perf = slot->perf;
-	enum seed_kind kind = perf->opts.respond ? SEED_SERVER : SEED_CLIENT;
 
 	if (perf_is_atomic(perf))
 		return;
@@ -161,8 +171,9 @@ void perf_verify_fill(struct perf_slot *slot)
 		clear_chain(slot->dst);
 		return;
 	}
-	slot->seed = seed_of(kind, index_of(perf, slot->conn), slot->conn ?
-			     slot->conn->sent++ : perf->submitted);
+	slot->seed = seed_of(own_kind(perf), index_of(perf, slot->conn),
+			     slot->conn ? slot->conn->sent++ :
+					  perf->submitted);
 	fill_chain(slot->src, slot->seed);
 }
 
@@ -196,15 +207,15 @@ static void compare_bytes(struct perf *perf, const char *msg, size_t len,
 void perf_verify_message(struct perf_conn *conn, const void *msg, size_t len)
 {
 	struct perf *perf = conn->perf;
-	enum seed_kind kind = perf->opts.respond ? SEED_CLIENT : SEED_SERVER;
 
-	compare_bytes(perf, msg, len,
-		      seed_of(kind, index_of(perf, conn), conn->taken++));
+	compare_bytes(perf, msg, len, seed_of(peer_kind(perf),
+					      index_of(perf, conn),
+					      conn->taken++));
 }
 
 void perf_verify_answer(struct perf_conn *conn, char *ret, size_t len)
 {
-	fill(ret, len, seed_of(SEED_SERVER, index_of(conn->perf, conn),
+	fill(ret, len, seed_of(own_kind(conn->perf), index_of(conn->perf, conn),
 			       conn->taken - 1), 0);
 }
 
@@ -254,12 +265,11 @@ void perf_verify_received(struct perf_slot *slot, const struct pier_task *task)
 {
 	struct perf *perf = slot->perf;
 	struct perf_conn *conn = pier_conn_user_data(pier_task_conn(task));
-	enum seed_kind kind = perf->opts.respond ? SEED_CLIENT : SEED_SERVER;
 	uint64_t same, seed;
 
 	if (pier_recv_opcode(task) == PIER_RECV_WRITE_IMM)
 		return;
-	seed = seed_of(kind, index_of(perf, conn), conn->taken++);
+	seed = seed_of(peer_kind(perf), index_of(perf, conn), conn->taken++);
 	same = match(slot->dst, seed);
 	if (same != pier_recv_len(task))
 		perf_err(perf, -EBADMSG, "--verify: message %" PRIu64 " of "

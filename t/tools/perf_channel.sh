@@ -60,6 +60,47 @@ sizes_of_a_channel_end_at_its_limit()
 			65536
 }
 
+# The server sends on the channel, and requests on one that its client has.
+both_directions_of_a_channel_are_measured()
+{
+	serve || return 1
+	for what in comch request; do
+		measures bw $what --bidirectional --verify -q 2 -n 300 \
+			--sizes 8,2000 --json &&
+			holds 'd["bidirectional"] and len(r) == 2' &&
+			holds 'all(x["iterations"] == 300 for x in r)' &&
+			holds 'all(x["server_iterations"] > 0 for x in r)' &&
+			counts 1 "bw $what: received" || return 1
+	done
+	[ ! -f /run/vm/job ] || return 0
+	for what in comch request; do
+		measures bw $what --bidirectional -t 1 -s 8 --events \
+			--outstanding 255 && measures lat $what -n 5 || return 1
+	done
+}
+
+# The client that is killed leaves both channels to the server.
+ends_of_both_directions_of_a_channel_end_the_client_alone()
+{
+	serve || return 1
+	for what in comch request; do
+		"$pier" perf -d "$device" bw $what -s 64 -n 100000000 \
+			--bidirectional "$address:$port" >"$tmp/c.out" 2>&1 &
+		client=$!
+		wait_for 20 sends && kill -KILL $client || return 1
+		wait $client
+		"$pier" perf -d "$device" bw $what -s 64 -n 100000000 --json \
+			--warmup 0 --bidirectional --timeout 40 \
+			"$address:$port" >"$tmp/b.out" 2>"$tmp/b.err" &
+		client=$!
+		wait_for 40 sends && kill -INT $client && wait $client &&
+			holds 'd["interrupted"]' || {
+			cat "$tmp"/[ab].out "$tmp"/[ab].err
+			return 1
+		}
+	done
+}
+
 # More than the channel has at a time wait for credits.
 messages_without_credits_are_sent_later()
 {
@@ -129,11 +170,6 @@ options_that_an_operation_does_not_have_are_named()
 			says "$tmp/err" "connect does not have -" \
 				": it moves no data" || return 1
 	done
-	for words in "comch --bidirectional" "request --bidirectional"; do
-		status 2 "$pier" perf bw $words host &&
-			says "$tmp/err" "${words%% *} does not have -" \
-				": its server only answers" || return 1
-	done
 	status 2 "$pier" perf bw comch --sge 2 host &&
 		says "$tmp/err" "--sge: its messages are copied" &&
 		status 2 "$pier" perf lat request -q 65 host &&
@@ -151,11 +187,13 @@ options_that_an_operation_does_not_have_are_named()
 run messages_of_a_channel_are_measured
 run requests_of_a_channel_are_measured
 run several_channels_are_measured_and_verified
+run both_directions_of_a_channel_are_measured
 run connections_a_second_are_measured
 run a_passive_server_is_measured
 run sizes_of_a_channel_end_at_its_limit
 natively run messages_without_credits_are_sent_later
 natively run a_channel_whose_client_was_killed_is_forgotten
+natively run ends_of_both_directions_of_a_channel_end_the_client_alone
 natively run a_server_for_one_operation_has_channels_too
 natively run options_that_an_operation_does_not_have_are_named
 tap_done
