@@ -19,12 +19,37 @@
 #define SERVER_ALL_SENDS 4096
 #define RNR_MS 10000		/* a peer without a receive has so long */
 
+/*
+ * Of soft devices, 4.096 us * 2^17: a peer that is not scheduled on a loaded
+ * machine is given up after seven times 537 ms.  Soft devices resend as early
+ * as with less, which adapters do not.
+ */
+#define SOFT_ACK_TIMEOUT 17
+
 /* Connections beside those that remain. */
 static int made_at_a_time(const struct perf *perf)
 {
 	if (perf->opts.operation != PERF_CONNECT)
 		return 0;
 	return perf->opts.measure == PERF_LAT ? 1 : perf->opts.outstanding;
+}
+
+/* The device, or all those of a server on its host. */
+static bool is_soft(const struct perf *perf)
+{
+	const struct pier_devinfo *info;
+	struct pier_devlist *list;
+	bool soft = true;
+
+	if (perf->dev)
+		return !strcmp(pier_devinfo_kind(pier_dev_info(perf->dev)),
+			       "soft");
+	if (pier_devlist_create(&list))
+		return false;
+	for (size_t i = 0; (info = pier_devlist_get(list, i)); i++)
+		soft = soft && !strcmp(pier_devinfo_kind(info), "soft");
+	pier_devlist_destroy(list);
+	return soft;
 }
 
 /* One task more is for the note. */
@@ -42,6 +67,7 @@ void perf_config(const struct perf *perf, struct pier_rdma_config *ret)
 		.recv_queue = server ? PERF_RECVS : (uint32_t)perf->recv_count,
 		.inline_size = (uint32_t)perf->opts.inline_size,
 		.rnr_timeout_ms = RNR_MS,
+		.ack_timeout = is_soft(perf) ? SOFT_ACK_TIMEOUT : 0,
 	};
 	if (!server)
 		ret->max_conns = (uint32_t)(perf->conn_count +

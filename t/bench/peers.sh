@@ -32,14 +32,10 @@ of_sizes()
 	    awk '$1 == "size" { size = $2; next } { print size, $2 }'
 }
 
-# take_sizes MEASURE OPERATION KEY NAME - of pier.  What fails is printed, and
-# tried again: on a machine under load a connection may fail at its begin.
+# take_sizes MEASURE OPERATION KEY NAME - of pier
 take_sizes()
 {
-	for _ in 1 2 3; do
-		perf_json "$1" "$2" --sizes "$(echo $sizes | tr ' ' ,)"
-		[ -z "$(of_sizes "$3")" ] || break
-	done
+	perf_json "$1" "$2" --sizes "$(echo $sizes | tr ' ' ,)"
 	of_sizes "$3" | awk -v turn="$turn" -v name="$1.$4" '
 		{ print turn, name "." $1, $2 }' >>"$rows"
 }

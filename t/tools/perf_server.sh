@@ -70,6 +70,32 @@ a_client_that_is_killed_does_not_end_the_server()
 	done
 }
 
+# resends N - the client has sent so many packets again
+resends()
+{
+	"$pier" counters "$client" >"$tmp/counted" 2>&1 || return
+	awk -v most="$1" '$1 == "resent" { n = $2 }
+		END { exit n < most }' "$tmp/counted"
+}
+
+# On a loaded machine a server may not be scheduled for long: by then a
+# connection with the usual limit has failed.
+a_server_that_is_not_scheduled_is_waited_for()
+{
+	serve || return 1
+	"$pier" perf -d "$device" lat send -n 100000000 -s 8 --json \
+		"$address:$port" >"$tmp/b.out" 2>"$tmp/b.err" &
+	client=$!
+	wait_for 20 sends || return 1
+	kill -STOP $server
+	wait_for 20 resends 30 || cat "$tmp/b.err"
+	kill -CONT $server
+	kill -INT $client && wait $client && holds 'd["interrupted"]' || {
+		cat "$tmp"/[ab].out "$tmp"/[ab].err
+		return 1
+	}
+}
+
 # The second one tries again until the first has ended.
 two_clients_are_served_one_after_the_other()
 {
@@ -135,6 +161,7 @@ natively run a_server_may_limit_what_its_clients_send
 natively run strangers_are_rejected_and_the_next_client_is_served
 natively run a_server_of_another_kind_is_named
 natively run a_client_that_is_killed_does_not_end_the_server
+natively run a_server_that_is_not_scheduled_is_waited_for
 natively run two_clients_are_served_one_after_the_other
 natively run a_busy_server_is_named_when_the_time_is_over
 tap_done
