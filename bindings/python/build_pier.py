@@ -17,6 +17,7 @@ from cffi import pkgconfig
 
 SOURCE = """
 #include <sys/socket.h>
+#include <time.h>
 #include <pier/pier.h>
 
 static struct pier_args pier_py_args(void)
@@ -24,6 +25,47 @@ static struct pier_args pier_py_args(void)
 	struct pier_args args = PIER_ARGS_RENDEZVOUS;
 
 	return args;
+}
+
+static int64_t pier_py_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+/* Progress until there is an event, or the time is over. */
+static int pier_py_poll(struct pier_pe *pe, int64_t ns)
+{
+	int64_t end = pier_py_now() + ns;
+	int n;
+
+	do
+		n = pier_pe_progress(pe, 0);
+	while (!n && pier_py_now() < end);
+	return n;
+}
+
+/* The same, then sleep. */
+static int pier_py_wait(struct pier_pe *pe, int64_t ns, int ms)
+{
+	int n = ms ? pier_py_poll(pe, ns) : 0;
+
+	if (n)
+		return n < 0 ? n : 0;
+	return pier_pe_wait(pe, ms);
+}
+
+/* A task that has ended, and its status; 0: there is none. */
+static uintptr_t pier_py_retrieve(struct pier_pe *pe, int *status)
+{
+	struct pier_event event;
+
+	if (pier_pe_retrieve(pe, &event))
+		return 0;
+	*status = event.status;
+	return (uintptr_t)event.task;
 }
 """
 
@@ -37,7 +79,12 @@ CONSTANTS = """
 """
 
 # What SOURCE has of its own.
-FUNCTIONS = "struct pier_args pier_py_args(void);"
+FUNCTIONS = """
+struct pier_args pier_py_args(void);
+int pier_py_poll(struct pier_pe *, int64_t);
+int pier_py_wait(struct pier_pe *, int64_t, int);
+uintptr_t pier_py_retrieve(struct pier_pe *, int *);
+"""
 
 # What pier calls; pier/_callbacks.py has the functions.
 CALLBACKS = """

@@ -55,7 +55,7 @@ the_binding_of_cpp_is_complete()
 
 the_package_for_python_is_complete()
 {
-	judge python bindings/python/pier/*.py
+	judge python bindings/python/pier/*.py bindings/python/build_pier.py
 }
 
 there_are_calls()

@@ -40,6 +40,25 @@ async def messages_go_there_and_back(one, other):
 
 
 @in_loop
+async def others_have_their_turn_between_what_ends_at_once(one, other):
+    turns = 0
+
+    async def takes_turns():
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    with other.rdma.dev.register(8, pier.Access.REMOTE_ATOMIC) as mem:
+        far = pier.Mmap.from_descriptor(None, mem.export())
+        beside = asyncio.create_task(takes_turns())
+        for number in range(200):
+            assert await one.fetch_add(far, 1) == number
+        beside.cancel()
+        assert turns >= 10, turns
+
+
+@in_loop
 async def many_tasks_are_awaited_at_once(one, other):
     with other.rdma.dev.register(8, pier.Access.REMOTE_ATOMIC) as mem:
         far = pier.Mmap.from_descriptor(None, mem.export())
@@ -252,6 +271,7 @@ def a_closed_engine_ends_what_is_awaited():
 
 
 run(messages_go_there_and_back,
+    others_have_their_turn_between_what_ends_at_once,
     many_tasks_are_awaited_at_once,
     what_waits_is_cancelled_and_the_receive_goes_on,
     a_task_that_fails_raises_where_it_is_awaited,

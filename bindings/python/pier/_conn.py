@@ -269,7 +269,7 @@ class Connection:
         bufs = []
         owners = (self, *memory[1::2], first)
         event = () if first is None else (first.handle,)
-        ret = ffi.new("struct pier_task **")
+        ret = self.engine.task
         try:
             for make, what in zip(memory[::2], memory[1::2]):
                 bufs.append(make(self.engine, what))

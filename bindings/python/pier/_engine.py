@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
+import time
 import weakref
 from typing import TYPE_CHECKING, Any, Callable, Generator, Optional
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from ._rdma import Rdma
 
 ROUNDS = 16     # of progress before others of the loop have their turn
+POLL_NS = 100000    # before what is awaited suspends
 
 _engines: weakref.WeakSet = weakref.WeakSet()
 
@@ -30,10 +32,16 @@ class Engine:
 
     def __init__(self) -> None:
         self._pe = create(lib.pier_pe_create)
-        self._event = ffi.new("struct pier_event *")
+        self._status = ffi.new("int *")
+        self._buf = ffi.new("struct pier_buf **")
+        self.task = ffi.new("struct pier_task **")      # a new one
         self._inventory = create(lib.pier_buf_inventory_create, 64)
         self._loop: Optional[asyncio.AbstractEventLoop] = None
         self._armed = False
+        self._resumes = False           # the loop calls _run() soon
+        self._armed_at = 0              # of the clock of time, in ns
+        self._polls = True              # before it suspends
+        self._polled = 0                # since others had their turn
         self.prepares = False           # tasks, which are not submitted
         self.prepared: weakref.WeakSet = weakref.WeakSet()
         self.tasks: dict[int, Task] = {}
@@ -60,9 +68,12 @@ class Engine:
         """The descriptor of pier_pe_fd(); it belongs to the engine."""
         return lib.pier_pe_fd(self.handle)
 
-    def progress(self) -> int:
-        """Do what is pending, without sleeping; returns how many events."""
-        events = check(lib.pier_pe_progress(self.handle, 0))
+    def progress(self, limit_ns: int = 0) -> int:
+        """Do what is pending, without sleeping; returns how many events.
+
+        If nothing is, poll for limit_ns nanoseconds.
+        """
+        events = check(lib.pier_py_poll(self.handle, limit_ns))
         if events or self.hopes:
             self._dispatch()
         return events
@@ -82,7 +93,7 @@ class Engine:
         try:
             while not is_over():
                 left = slice_of(limit)
-                err = lib.pier_pe_wait(self.handle, left)
+                err = lib.pier_py_wait(self.handle, POLL_NS, left)
                 if err not in (0, -errno.ETIMEDOUT):
                     raise error_of(err)
                 self._dispatch()
@@ -106,16 +117,41 @@ class Engine:
         self._loop = loop
         self._run()
 
+    def poll_for(self, is_over: Callable[[], object]) -> None:
+        """Poll before suspending: is_over() may soon be true.
+
+        It is not done after it was in vain, until the loop is woken as early;
+        after ROUNDS of it others of the loop have their turn.
+        """
+        loop = self._loop
+        if loop is None or not self._polls or self._polled >= ROUNDS:
+            self._polled = 0
+            return
+        self._polled += 1
+        limit = time.monotonic_ns() + POLL_NS
+        self._disarm()
+        while not is_over() and self._polls:
+            left = limit - time.monotonic_ns()
+            if left <= 0:
+                self._polls = False
+                self._polled = 0
+            elif self._loop is not None:
+                self._round(loop, left)
+            else:
+                return
+        self._resume()
+
     def detach(self) -> None:
         """Undo attach()."""
         loop, self._loop = self._loop, None
+        self._resumes = False
         self._disarm()
         if loop is not None and not loop.is_closed():
             loop.remove_reader(self.fd)
 
     def take_buf(self, call, *args) -> Any:
         """Take a struct pier_buf; the inventory grows as needed."""
-        ret = ffi.new("struct pier_buf **")
+        ret = self._buf
         err = call(self._inventory, *args, ret)
         if err == -errno.ENOBUFS:
             count = lib.pier_buf_inventory_count(self._inventory)
@@ -189,10 +225,9 @@ class Engine:
             raise self.errors.pop(0)
 
     def _drain(self) -> None:
-        event = self._event
-        while not lib.pier_pe_retrieve(self._pe, event):
-            address = int(ffi.cast("uintptr_t", event.task))
-            self.tasks.pop(address).ended(event.status)
+        status = self._status
+        while address := lib.pier_py_retrieve(self._pe, status):
+            self.tasks.pop(address).ended(status[0])
 
     def _end_changes(self) -> None:
         for change in list(self.changes):
@@ -208,25 +243,30 @@ class Engine:
             lib.pier_pe_clear(self._pe)
 
     def _resume(self) -> None:
-        if self._loop is not None and not self._loop.is_closed():
+        if (self._loop is not None and not self._resumes and
+                not self._loop.is_closed()):
+            self._resumes = True
             self._loop.call_soon(self._run)
 
     # The loop calls it: until nothing is pending, then the descriptor wakes.
     def _run(self) -> None:
+        self._resumes = False
         if self._loop is None or self._pe == ffi.NULL:
             return
+        if self._armed and time.monotonic_ns() - self._armed_at < POLL_NS:
+            self._polls = True
         self._disarm()
         for _ in range(ROUNDS):
-            if self._round(self._loop) == 0 and not self._arm():
+            if self._round(self._loop, 0) == 0 and not self._arm():
                 return
             if self._loop is None:
                 return
-        self._loop.call_soon(self._run)
+        self._resume()
 
     # What is raised is the handler's; the loop goes on driving the engine.
-    def _round(self, loop: asyncio.AbstractEventLoop) -> int:
+    def _round(self, loop: asyncio.AbstractEventLoop, limit_ns: int) -> int:
         try:
-            return self.progress()
+            return self.progress(limit_ns)
         except Exception as error:  # pylint: disable=broad-except
             loop.call_exception_handler({
                 "message": "an exception in a callback of pier",
@@ -236,6 +276,7 @@ class Engine:
     def _arm(self) -> int:
         err = lib.pier_pe_arm(self._pe)
         self._armed = not err
+        self._armed_at = time.monotonic_ns()
         return err
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import errno
 import mmap
-from typing import TYPE_CHECKING, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Optional, Sequence, Union
 
 from ._errors import PierError, check, create, error_of
 from ._pier import ffi, lib
@@ -45,6 +45,7 @@ class Mmap:
         self._bytes: Optional[memoryview] = None
         self._view = None
         self._memory = None     # of pier's own: it goes with its last view
+        self._start = None
         self._mmap = ffi.NULL
         self._dev: Optional[Device] = dev
         if isinstance(obj, int):
@@ -119,6 +120,7 @@ class Mmap:
         self._bytes = None
         self._view = None
         self._memory = None
+        self._start = None
         self._dev = dev
         self._mmap = handle
         return self
@@ -129,6 +131,13 @@ class Mmap:
         if self._mmap == ffi.NULL:
             raise error_of(-errno.EINVAL, "the mmap is closed")
         return self._mmap
+
+    @property
+    def start(self) -> Any:
+        """The same as a char pointer, which the process may not have."""
+        if self._start is None or self._mmap == ffi.NULL:
+            self._start = ffi.cast("char *", lib.pier_mmap_addr(self.handle))
+        return self._start
 
     @property
     def address(self) -> int:
@@ -260,12 +269,12 @@ class Buf:
 
     def pointer(self):
         """The address of the first byte, a char pointer."""
-        start = ffi.cast("char *", lib.pier_mmap_addr(self.mmap.handle))
-        return start + self.offset
+        return self.mmap.start + self.offset
 
     def take(self, engine: Engine, call):
         """Take a struct pier_buf of it."""
-        return engine.take_buf(call, self.mmap.handle, self.pointer(),
+        mmap = self.mmap
+        return engine.take_buf(call, mmap.handle, mmap.start + self.offset,
                                self.length)
 
 

@@ -71,10 +71,16 @@ class Operation:
         if not self._over:
             self._engine.attach()       # which may end it
         if not self._over:
+            self._engine.poll_for(self.done)
+        if not self._over:
+            self._suspends()
             future = asyncio.get_running_loop().create_future()
             self._futures.append(future)
             yield from future
         return self.result()
+
+    def _suspends(self) -> None:
+        pass
 
     def _name(self) -> str:
         return "operation"
@@ -194,7 +200,7 @@ class Task(Operation):
             self._prepared = self._seen = True
             self._engine.prepared.add(self)
         else:
-            self.submit()
+            self._submit()
         return self
 
     def submit(self) -> None:
@@ -206,13 +212,17 @@ class Task(Operation):
         if self._task == ffi.NULL or not lib.pier_task_may_free(self._task):
             raise error_of(-errno.EBUSY, f"{self._name()}: it is submitted, "
                            "by itself or in a graph, or has ended")
-        self._prepared = self._seen = False
         self._engine.prepared.discard(self)
-        self._engine.tasks[int(ffi.cast("uintptr_t", self._task))] = self
+        self._submit()
+
+    def _submit(self) -> None:
+        self._prepared = self._seen = False
+        address = int(ffi.cast("uintptr_t", self._task))
+        self._engine.tasks[address] = self
         err = lib.pier_task_submit(self._task, 0)
         if err:
             error = error_of(err)
-            del self._engine.tasks[int(ffi.cast("uintptr_t", self._task))]
+            del self._engine.tasks[address]
             self._seen = True
             self._release()
             raise error
@@ -304,12 +314,10 @@ class Receive(Task):
             self._engine.look_for_hope(self._owners[0])
         return super().wait(timeout)
 
-    def __await__(self) -> Generator[Any, None, Any]:
-        if not self._over:
-            self._engine.attach()
-        if not self._over:
+    # What was lost before it waits, the engine does not look for again.
+    def _suspends(self) -> None:
+        if self._owners[0].has_lost:
             self._engine.look_for_hope(self._owners[0])
-        return (yield from super().__await__())
 
 
 def prepare(method: Callable[..., Task], *args: Any, **options: Any) -> Task:

@@ -52,7 +52,6 @@ class Rdma:
         self.words = Words(dev)
         self._conns: weakref.WeakValueDictionary = (
             weakref.WeakValueDictionary())
-        self._receives: weakref.WeakSet = weakref.WeakSet()
         self.has_lost = False       # a connection since the last was made
         self._requests: collections.deque = collections.deque()
         self._listeners: weakref.WeakSet = weakref.WeakSet()
@@ -169,17 +168,14 @@ class Rdma:
         the last one.
         """
         buf = target(self.engine, dst)
-        task = ffi.new("struct pier_task **")
+        task = self.engine.task
         try:
             check(lib.pier_rdma_task_receive(self.handle, buf, task))
         except BaseException:
             lib.pier_buf_put(buf)
             raise
-        receive = Receive(self.engine, task[0], (buf,), (self, dst),
-                          self._message)
-        receive.begun()
-        self._receives.add(receive)
-        return receive
+        return Receive(self.engine, task[0], (buf,), (self, dst),
+                       self._message).begun()
 
     def close(self) -> None:
         """Say goodbye on its connections, end its tasks, and free it.
@@ -227,9 +223,9 @@ class Rdma:
         errors = [conn.error for conn in conns if conn.error]
         error = errors[-1] if errors else error_of(
             -errno.ENOTCONN, "no message arrives: no connection is left")
-        for receive in list(self._receives):
-            if not receive.done():
-                receive.lose(error)
+        for task in list(self.engine.tasks.values()):
+            if isinstance(task, Receive) and task.is_of(self):
+                task.lose(error)
 
     def _ctx(self):
         return lib.pier_rdma_ctx(self._rdma)
