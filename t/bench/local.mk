@@ -238,6 +238,7 @@ EXTRA_DIST += \
 	%D%/pairs.sh \
 	%D%/peers.sh \
 	%D%/python.py \
+	%D%/python.sh \
 	%D%/shm.sh \
 	%D%/soft.sh \
 	%D%/tables.awk \
@@ -260,8 +261,8 @@ tests: bench-programs
 
 # All benchmarks, and the tables and pictures of docs/benchmarks.md.  BENCH_LIST
 # is what to run, BENCH_TURNS how often.
-BENCHES = cm comch copy dma dropin graph net overhead peers recorder shm soft \
-	sync-event tcp vm
+BENCHES = cm comch copy dma dropin graph net overhead peers python recorder \
+	shm soft sync-event tcp vm
 BENCH_LIST = $(BENCHES)
 BENCH_PAGE = $(srcdir)/docs/benchmarks.md
 bench: all bench-programs
@@ -325,6 +326,11 @@ bench-peers: all
 	$(SHELL) $(srcdir)/%D%/peers.sh $(abs_builddir)/tools/pier %D% \
 	    bench-sizes.svg
 
+# From Python, beside pier perf.
+bench-python: all
+	$(SHELL) $(srcdir)/%D%/python.sh $(abs_builddir)/tools/pier \
+	    $(abs_builddir)/bindings/python/built
+
 # The flight recorder, beside without it.
 bench-recorder: %D%/recorder
 	%D%/recorder
@@ -371,5 +377,5 @@ stress: %D%/stress t/soft/history.t
 
 .PHONY: bench bench-cm bench-comch bench-copy bench-dma bench-dropin \
 	bench-graph bench-net bench-net-plot bench-overhead bench-peers \
-	bench-programs bench-recorder bench-shm bench-soft bench-sync-event \
-	bench-tcp bench-vm clean-local-bench stress
+	bench-programs bench-python bench-recorder bench-shm bench-soft \
+	bench-sync-event bench-tcp bench-vm clean-local-bench stress

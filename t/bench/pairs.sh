@@ -126,11 +126,14 @@ perf_json()
 	wait $server
 }
 
-# perf MEASURE OPERATION SIZE ITERATIONS KEY - of its JSON
+# perf MEASURE OPERATION SIZE ITERATIONS KEY [OPTION...] - of its JSON
 perf()
 {
-	perf_json "$1" "$2" -s "$3" -n "$4"
-	sed -n 's/.*"'"$5"'": \([0-9.]*\),*$/\1/p' "$tmp/out" | head -n 1
+	words="$1 $2 -s $3 -n $4" key=$5
+	shift 5
+	# shellcheck disable=SC2086 # words
+	perf_json $words "$@"
+	sed -n 's/.*"'"$key"'": \([0-9.]*\),*$/\1/p' "$tmp/out" | head -n 1
 }
 
 # ucx TEST SIZE ITERATIONS COLUMN WORD... - of the row of ucx_perftest, which

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Round trips of 8 bytes, and reads of 1 MiB, between two processes in Python.
+"""Round trips of 8 bytes, and writes of 1 MiB, between two processes in Python.
 
-usage: python.py [asyncio | blocking | stream]
+usage: python.py asyncio | blocking | stream DEPTH WRITES  [CORE CORE]
 
 Prints the median of a round trip in us, or GB/s (10^9).  PYTHONPATH is the
-folder of the package.  Compare with `pier perf lat send`, whose figure is half
-a round trip, and with `pier perf bw read -s 1M`.
+folder of the package.  Its two ends run on these cores.  python.sh compares
+this with pier perf.
 """
 import asyncio
 import multiprocessing
+import os
 import statistics
 import sys
 import time
@@ -16,7 +17,7 @@ import time
 import pier
 
 ROUNDS = 20000
-DEPTH, READS, SIZE = 8, 4000, 1 << 20
+SIZE = 1 << 20
 
 
 def connect(pipe, rdma, memory):
@@ -28,20 +29,22 @@ def connect(pipe, rdma, memory):
     return conn, pier.Mmap.from_descriptor(rdma.dev, remote)
 
 
-def run(pipe, work, size):
-    """One end: work, connected, on size bytes."""
-    access = pier.Access.LOCAL_WRITE | pier.Access.REMOTE_READ
+def run(pipe, work, size, core, *args):
+    """One end: work, connected, on size bytes, with its arguments."""
+    access = pier.Access.LOCAL_WRITE | pier.Access.REMOTE_WRITE
+    if core is not None:
+        os.sched_setaffinity(0, {core})
     with pier.Device("soft_lo") as dev, pier.Engine() as engine, \
             dev.register(size, access) as memory, \
-            pier.Rdma(dev, engine) as rdma:
+            pier.Rdma(dev, engine, ack_timeout=17) as rdma:
         conn, remote = connect(pipe, rdma, memory)
-        work(conn, memory, remote)
+        work(conn, memory, remote, *args)
         conn.close()
 
 
 def report(times):
     """The median round trip, without those before caches were warm."""
-    print(f"{statistics.median(times[1000:]) / 1000:.1f} us")
+    print(f"{statistics.median(times[1000:]) / 1000:.2f}")
 
 
 def asyncio_client(conn, memory, _):
@@ -90,34 +93,38 @@ def blocking_server(conn, memory, _):
         conn.send(memory).wait()
 
 
-def stream_client(conn, memory, remote):
-    """Read, with DEPTH in flight."""
+def stream_client(conn, memory, remote, depth, writes):
+    """Write, with depth in flight."""
     start = time.perf_counter()
-    tasks = [conn.read(remote, memory) for _ in range(DEPTH)]
-    for number in range(READS):
-        tasks[number % DEPTH].wait()
-        tasks[number % DEPTH] = conn.read(remote, memory)
+    tasks = [conn.write(memory, remote) for _ in range(depth)]
+    for number in range(writes - depth):
+        tasks[number % depth].wait()
+        tasks[number % depth] = conn.write(memory, remote)
     for task in tasks:
         task.wait()
     seconds = time.perf_counter() - start
-    print(f"{(READS + DEPTH) * SIZE / seconds / 1e9:.2f} GB/s")
+    print(f"{writes * SIZE / seconds / 1e9:.3f}")
 
 
-def stream_server(conn, _, __):
+def stream_server(conn, *_):
     """Has the memory, and drives the engine."""
     conn.disconnected().wait()
 
 
-def main(what="asyncio"):
+def main(what, *args):
     """Both ends."""
     work = {name: value for name, value in globals().items()
             if callable(value)}
     size = SIZE if what == "stream" else 8
+    numbers = [int(arg) for arg in args]
+    words = [numbers.pop(0) for _ in range(2 if what == "stream" else 0)]
+    cores = numbers or [None, None]
     here, there = multiprocessing.Pipe()
     server = multiprocessing.Process(
-        target=run, args=(there, work[f"{what}_server"], size))
+        target=run,
+        args=(there, work[f"{what}_server"], size, cores[1], *words))
     server.start()
-    run(here, work[f"{what}_client"], size)
+    run(here, work[f"{what}_client"], size, cores[0], *words)
     server.join()
 
 
