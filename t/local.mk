@@ -343,6 +343,7 @@ dist_check_SCRIPTS += \
 	%D%/meta/layers.sh \
 	%D%/meta/manual.sh \
 	%D%/meta/musl.sh \
+	%D%/meta/mypy.sh \
 	%D%/meta/net_plot.sh \
 	%D%/meta/null.sh \
 	%D%/meta/style.sh \

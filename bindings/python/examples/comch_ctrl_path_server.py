@@ -6,7 +6,7 @@ import in_tree  # noqa: F401  pylint: disable=unused-import
 import pier
 
 
-def main():
+def main() -> None:
     """One client, one message, one answer."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("-p", dest="device")

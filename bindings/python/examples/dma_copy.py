@@ -7,7 +7,7 @@ import in_tree  # noqa: F401  pylint: disable=unused-import
 import pier
 
 
-def main():
+def main() -> None:
     """With -r be the server, on that representor."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("-f", dest="file", required=True)
@@ -15,16 +15,15 @@ def main():
     parser.add_argument("-r", dest="rep")
     parser.add_argument("-sa", dest="address")
     args = parser.parse_args()
-    options = {"name": "dma copy server"}
+    name = "dma copy server"
     with pier.Device(args.device) as dev:
         if args.rep:
             with pier.Representor(dev, args.rep) as rep, \
-                    pier.Copy(dev, rep=rep, **options) as copy:
+                    pier.Copy(dev, rep=rep, name=name) as copy:
                 result = copy.serve_file(args.file)
         else:
-            if args.address:
-                options["address"] = args.address
-            with pier.Copy(dev, **options) as copy:
+            where = {"address": args.address} if args.address else {}
+            with pier.Copy(dev, name=name, **where) as copy:
                 result = copy.file(args.file)
     print(f"copied {result.bytes} bytes of {args.file}")
 

@@ -6,7 +6,7 @@ import in_tree  # noqa: F401  pylint: disable=unused-import
 import pier
 
 
-def main():
+def main() -> None:
     """Export it, and sleep until the peer has been here."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("-p", dest="device")

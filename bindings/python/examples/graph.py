@@ -6,7 +6,7 @@ import in_tree  # noqa: F401  pylint: disable=unused-import
 import pier
 
 
-def main():
+def main() -> None:
     """A graph of three nodes, run once."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("-d", dest="device")
@@ -17,7 +17,7 @@ def main():
             pier.Sha(engine) as sha, pier.Dma(dev, engine) as dma, \
             dev.register(text) as src, dev.register(32) as digest, \
             dev.register(len(text)) as copy:
-        def compare():
+        def compare() -> bool:
             return bytes(copy[:]) == bytes(src[:])
 
         with pier.Graph(engine) as graph:

@@ -3,7 +3,7 @@
 import sample
 
 
-def main():
+def main() -> None:
     """Print the numbers before and after."""
     parser = sample.arguments(__doc__)
     parser.add_argument("-a", dest="add", type=int, default=1)

@@ -6,7 +6,7 @@ import pier
 import sample
 
 
-def main():
+def main() -> None:
     """Print the number when the peer has disconnected."""
     parser = sample.arguments(__doc__)
     parser.add_argument("-n", dest="number", type=int, default=5)

@@ -3,7 +3,7 @@
 import sample
 
 
-def main():
+def main() -> None:
     """Read it, and print it."""
     args = sample.arguments(__doc__).parse_args()
     text = bytearray(4096)

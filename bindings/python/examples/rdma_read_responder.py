@@ -4,7 +4,7 @@ import pier
 import sample
 
 
-def main():
+def main() -> None:
     """Offer it until the peer disconnects."""
     parser = sample.arguments(__doc__)
     parser.add_argument("-r", dest="text", default=sample.TEXT)

@@ -3,7 +3,7 @@
 import sample
 
 
-def main():
+def main() -> None:
     """Receive it, and print it, with its immediate if it has one."""
     args = sample.arguments(__doc__).parse_args()
     with sample.context(args) as rdma, rdma.dev.register(256) as memory:

@@ -4,7 +4,7 @@ import pier
 import sample
 
 
-def main():
+def main() -> None:
     """Send it, with an immediate if one is given."""
     parser = sample.arguments(__doc__)
     parser.add_argument("-s", dest="text", default=sample.TEXT)

@@ -4,7 +4,7 @@ import pier
 import sample
 
 
-def main():
+def main() -> None:
     """Print the text when the peer has disconnected."""
     args = sample.arguments(__doc__).parse_args()
     text = bytearray(256)

@@ -6,6 +6,7 @@ first does nothing about it.  Descriptors pass through a pipe.
 """
 import array
 import multiprocessing
+from multiprocessing.connection import Connection
 
 import in_tree  # noqa: F401  pylint: disable=unused-import
 import pier
@@ -14,7 +15,7 @@ COUNT = 1000000
 FIRST, LAST = 500000, 500005
 
 
-def owner(pipe):
+def owner(pipe: Connection) -> None:
     """Share an array of squares until the reader has disconnected."""
     squares = array.array("d", (float(i * i) for i in range(COUNT)))
     with pier.Device() as dev, pier.Engine() as engine, \
@@ -26,7 +27,7 @@ def owner(pipe):
         conn.disconnected().wait()
 
 
-def reader(pipe):
+def reader(pipe: Connection) -> None:
     """Read squares[FIRST:LAST], and print them."""
     part = array.array("d", bytes(8 * (LAST - FIRST)))
     with pier.Device() as dev, pier.Engine() as engine, \
@@ -42,7 +43,7 @@ def reader(pipe):
     print(f"squares[{FIRST}:{LAST}] is {part.tolist()}")
 
 
-def main():
+def main() -> None:
     """Both, in processes that share a pipe and nothing else."""
     here, there = multiprocessing.Pipe()
     peer = multiprocessing.Process(target=owner, args=(there,))

@@ -3,6 +3,7 @@
 import argparse
 import contextlib
 import sys
+from typing import Any, Iterator, Optional
 
 import in_tree  # noqa: F401  pylint: disable=unused-import
 import pier
@@ -10,7 +11,7 @@ import pier
 TEXT = "Hi DOCA RDMA!"
 
 
-def arguments(about):
+def arguments(about: Optional[str]) -> argparse.ArgumentParser:
     """A parser with the options of the samples."""
     parser = argparse.ArgumentParser(description=about, allow_abbrev=False)
     parser.add_argument("-d", "--device")
@@ -27,7 +28,8 @@ def arguments(about):
     return parser
 
 
-def meet(rdma, args, **memory):
+def meet(rdma: pier.Rdma, args: argparse.Namespace,
+         **memory: Any) -> tuple[pier.Connection, Any]:
     """Connect to the peer that the options name."""
     names = ("local_descriptor", "remote_descriptor", "memory_descriptor",
              "timeout", "use_cm", "server_addr", "listen_port")
@@ -36,7 +38,7 @@ def meet(rdma, args, **memory):
 
 
 @contextlib.contextmanager
-def context(args):
+def context(args: argparse.Namespace) -> Iterator[pier.Rdma]:
     """A device, and an RDMA context on an engine; a failure ends the program.
     """
     try:

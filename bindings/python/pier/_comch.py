@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections
 import errno
 import weakref
-from typing import TYPE_CHECKING, Optional
+from typing import TYPE_CHECKING, Any, Optional
 
 from ._context import Context
 from ._counters import members
@@ -293,7 +293,7 @@ class ComchRequest:
         the server holds src, whose bytes must not be changed.
         Raises as reply().
         """
-        server = self.conn.comch
+        server: Any = self.conn.comch
         buf = source(server.engine, src)
         err = lib.pier_comch_reply_buf(server.handle, self._request, buf)
         if err:

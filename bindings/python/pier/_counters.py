@@ -14,7 +14,7 @@ class ConnEvent(NamedTuple):
 
     at_ns: int      # as time.clock_gettime_ns(CLOCK_MONOTONIC)
     qpn: int        # of the connection; 0: it had none yet
-    count: int      # how often
+    count: int      # type: ignore[assignment] # how often
     psn: int        # of the packet it is about; 0: of none
     name: str       # "nak_received"
     detail: str     # "access"; "": none
@@ -54,7 +54,7 @@ def members(call, obj) -> dict[str, int]:
 
 
 def _events(devlist, i: int) -> list[ConnEvent]:
-    events = []
+    events: list[ConnEvent] = []
     ret = ffi.new("struct pier_conn_event *")
     while check(lib.pier_counterlist_event(devlist, i, len(events), ret)):
         events.append(ConnEvent(ret.at_ns, ret.qpn, ret.count, ret.psn,

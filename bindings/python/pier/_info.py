@@ -72,7 +72,7 @@ class Gid(NamedTuple):
     """An address of a device; on RoCE an IP address."""
 
     address: str
-    index: int          # in the table of the port
+    index: int          # type: ignore[assignment] # in the table of the port
     kind: str           # "IB", "RoCE v1", "RoCE v2"
     unusable: str       # why connections do not choose it; "": they may
 
@@ -143,7 +143,7 @@ class DeviceInfo:
     @property
     def gids(self) -> list[Gid]:
         """Its addresses."""
-        gids = []
+        gids: list[Gid] = []
         gid = ffi.new("struct pier_gid *")
         while not lib.pier_devinfo_gid(self._info, len(gids), gid):
             reason = self._reason(lib.pier_devinfo_can_gid, len(gids))
@@ -201,7 +201,7 @@ def missing_devices() -> list[tuple[str, str]]:
     The name is "" if the machine has none at all.
     """
     devlist = _devlist()
-    missing = []
+    missing: list[tuple[str, str]] = []
     while True:
         name = lib.pier_devlist_missing(devlist, len(missing))
         if name == ffi.NULL:

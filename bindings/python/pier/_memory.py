@@ -2,6 +2,7 @@
 """Memory that devices may access: mmaps, and parts of them."""
 from __future__ import annotations
 
+import builtins
 import enum
 import errno
 import mmap
@@ -43,7 +44,7 @@ class Mmap:
     def __init__(self, dev: Device, obj, access: int = Access.LOCAL_WRITE
                  ) -> None:
         self._bytes: Optional[memoryview] = None
-        self._view = None
+        self._view: Any = None
         self._memory = None     # of pier's own: it goes with its last view
         self._start = None
         self._mmap = ffi.NULL
@@ -166,7 +167,7 @@ class Mmap:
         start, stop, _ = part.indices(len(self))
         return Buf(self, start, max(stop - start, 0))
 
-    def export(self) -> bytes:
+    def export(self) -> builtins.bytes:
         """The descriptor by which peers use the memory: a secret.
 
         Raises EACCES, no remote access was requested.
@@ -282,10 +283,10 @@ Part = Union[Buf, Mmap]
 Parts = Union[Buf, Mmap, Sequence[Part], None]
 
 
-def _parts(what: Parts) -> list:
+def _parts(what: Any) -> list[Buf]:
     if what is None:
         return []
-    parts = []
+    parts: list[Buf] = []
     for part in what:
         if isinstance(part, Mmap):
             part = part[:]
