@@ -247,6 +247,24 @@ static void what_is_in_use_cannot_be_destroyed(void)
 	close_pair();
 }
 
+/* As of software adapters: a program may see the end of a peer first. */
+static void what_succeeded_stays_after_its_queue_pair(void)
+{
+	struct pollfd pfd = { .events = POLLIN };
+
+	open_pair();
+	pfd.fd = pair.channel->fd;
+	IS(ibv_req_notify_cq(ibv_cq_ex_to_cq(pair.cq), 0), 0);
+	ibv_wr_start(qp);
+	add_write(4, TO, 32);
+	IS(ibv_wr_complete(qp), 0);
+	IS(poll(&pfd, 1, -1), 1);
+	IS(ibv_destroy_qp(pair.qp[0]), 0);
+	pair.qp[0] = NULL;
+	wait_for(4);
+	close_pair();
+}
+
 int main(void)
 {
 	TEST(a_batch_is_posted_in_order);
@@ -258,5 +276,6 @@ int main(void)
 	TEST(only_solicited_completions_have_an_event);
 	TEST(what_soft_lacks_is_not_offered);
 	TEST(what_is_in_use_cannot_be_destroyed);
+	TEST(what_succeeded_stays_after_its_queue_pair);
 	return tap_done();
 }

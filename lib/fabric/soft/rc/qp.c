@@ -139,7 +139,21 @@ static void put_wqes(struct soft_ep *ep, struct soft_wqe *wqe)
 	}
 }
 
-void pier__soft_qp_reset(struct soft_qp *qp)
+/*
+ * Its completions are dropped.  For programs of verbs those that succeeded stay
+ * when it is destroyed, as those of software adapters do: a peer that
+ * disconnects is seen before they are polled, and programs destroy it then.
+ */
+static void purge(struct soft_qp *qp, bool destroyed)
+{
+	bool keep = destroyed && qp->ep->verbs;
+
+	pier__soft_cq_purge(qp->cq, qp->qpn, keep);
+	if (qp->recv_cq != qp->cq)
+		pier__soft_cq_purge(qp->recv_cq, qp->qpn, keep);
+}
+
+static void reset(struct soft_qp *qp, bool destroyed)
 {
 	struct soft_ep *ep = qp->ep;
 
@@ -158,21 +172,24 @@ void pier__soft_qp_reset(struct soft_qp *qp)
 	put_wqes(ep, qp->req.waiting);
 	pier__soft_req_init(&qp->req, 0);
 	pier__soft_resp_init(&qp->resp, 0);
-	pier__soft_cq_purge(qp->cq, qp->qpn);
+	purge(qp, destroyed);
 	qp->unpolled = 0;
-	if (qp->recv_cq != qp->cq)
-		pier__soft_cq_purge(qp->recv_cq, qp->qpn);
 	pier__soft_fault_free(qp);
 	if (qp->cwnd)
 		pier__soft_cwnd_put(ep, qp->cwnd);
 	qp->cwnd = NULL;
 }
 
+void pier__soft_qp_reset(struct soft_qp *qp)
+{
+	reset(qp, false);
+}
+
 void pier__soft_qp_destroy(struct soft_qp *qp)
 {
 	if (!qp)
 		return;
-	pier__soft_qp_reset(qp);
+	reset(qp, true);
 	pier__soft_window_unbind_all(qp);
 	pier__soft_reply_put_parts(qp->ep, qp->resp.part);
 	pier__soft_table_del(qp->ep, qp);
