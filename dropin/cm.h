@@ -24,7 +24,7 @@ const struct pier__fabric_cm *pier__dropin_cm_calls(void);
  * pier__soft_cm_take_by() has it.  Errors: -EBUSY, it has one; -ENOMEM.
  */
 int pier__dropin_cm_create(struct ibv_context *context,
-			   void (*take)(struct pier__cm *cm,
+			   bool (*take)(struct pier__cm *cm,
 					const struct pier__cm_event *event),
 			   struct pier__cm **ret);
 

@@ -54,6 +54,9 @@ struct cma_event {
 	uint8_t data[PIER__CM_REP_DATA];	/* private data */
 };
 
+#define CMA_SPARES 3		/* events of a connection, at most: it is */
+				/* established, it has ended, TIMEWAIT_EXIT */
+
 enum cma_state {
 	CMA_IDLE,
 	CMA_BOUND,			/* to an address */
@@ -84,6 +87,7 @@ struct cma_id {
 	enum cma_state state;
 	int reserved;			/* owned: a socket on the port that */
 					/* was chosen for it; or -1 */
+	struct cma_event *spare[CMA_SPARES];	/* owned: to come; or NULL */
 	uint32_t unacked;		/* events; pier__cma_lock */
 	bool closing;			/* it is destroyed; pier__cma_lock */
 	uint32_t timeout;		/* code, of packets; 0: the default */
@@ -135,8 +139,13 @@ void pier__cma_move(struct cma_id *id, struct rdma_event_channel *channel);
 /* The next event of @channel, to be acknowledged; NULL: none. */
 struct cma_event *pier__cma_pop(struct rdma_event_channel *channel);
 
-/* cma_event.c.  As pier__dropin_cm_create() has it. */
-void pier__cma_take(struct pier__cm *cm, const struct pier__cm_event *event);
+/*
+ * cma_event.c.  @id is about to have a connection, whose events need no memory
+ * then.  Errors: -ENOMEM.
+ */
+int pier__cma_reserve(struct cma_id *id);
+/* As pier__dropin_cm_create() has it. */
+bool pier__cma_take(struct pier__cm *cm, const struct pier__cm_event *event);
 /* An event of @id without a peer.  NULL: no memory. */
 struct cma_event *pier__cma_event_new(struct cma_id *id,
 				      enum rdma_cm_event_type type, int status);
@@ -152,6 +161,8 @@ struct cma_id *pier__cma_id_new(struct rdma_event_channel *channel,
 				enum ibv_qp_type type);
 /* Free @id, which has no event in the program's hands. */
 void pier__cma_id_free(struct cma_id *id);
+/* Free @id, which has had no connection and no event, and its spares. */
+void pier__cma_id_drop(struct cma_id *id);
 
 /* cma_addr.c.  Let go of the port that was chosen for @id: it is used now. */
 void pier__cma_unreserve(struct cma_id *id);

@@ -105,6 +105,9 @@ static int conn_new(struct cma_id *id, struct cma_device *device,
 		copy_name(local, &from->sa);
 		return 0;
 	}
+	err = pier__cma_reserve(id);
+	if (err)
+		return err;
 	err = pier__dropin_cm_calls()->resolve(device->cm, &from->sa, dst,
 					       timeout_ms, id, &id->conn);
 	if (!err)

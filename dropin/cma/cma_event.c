@@ -9,17 +9,51 @@
 
 pthread_cond_t pier__cma_acked = PTHREAD_COND_INITIALIZER;
 
+static void init(struct cma_event *event, struct cma_id *id,
+		 enum rdma_cm_event_type type, int status)
+{
+	event->owner = id;
+	event->event.id = &id->id;
+	event->event.event = type;
+	event->event.status = status;
+}
+
 struct cma_event *pier__cma_event_new(struct cma_id *id,
 				      enum rdma_cm_event_type type, int status)
 {
 	struct cma_event *event = calloc(1, sizeof(*event));
 
-	if (!event)
-		return NULL;
-	event->owner = id;
-	event->event.id = &id->id;
-	event->event.event = type;
-	event->event.status = status;
+	if (event)
+		init(event, id, type, status);
+	return event;
+}
+
+int pier__cma_reserve(struct cma_id *id)
+{
+	int i;
+
+	for (i = 0; i < CMA_SPARES; i++) {
+		if (!id->spare[i])
+			id->spare[i] = calloc(1, sizeof(*id->spare[i]));
+		if (!id->spare[i])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* NULL: there is none, which no connection needs. */
+static struct cma_event *spare(struct cma_id *id, enum rdma_cm_event_type type,
+			       int status)
+{
+	struct cma_event *event = NULL;
+	int i;
+
+	for (i = 0; i < CMA_SPARES && !event; i++) {
+		event = id->spare[i];
+		id->spare[i] = NULL;
+	}
+	if (event)
+		init(event, id, type, status);
 	return event;
 }
 
@@ -90,6 +124,10 @@ static struct cma_id *requested(const struct cma_listener *listener,
 
 	if (!id)
 		return NULL;
+	if (pier__cma_reserve(id)) {
+		pier__cma_id_drop(id);
+		return NULL;
+	}
 	id->listener = listener->id;
 	pier__cma_use(id, listener->device);
 	id->conn = from->id;
@@ -101,10 +139,7 @@ static struct cma_id *requested(const struct cma_listener *listener,
 	return id;
 }
 
-/*
- * A request counts in the backlog until the program takes it.  Without memory
- * it is as one that the network has lost.
- */
+/* A request counts in the backlog until the program takes it. */
 static struct cma_event *request_new(const struct pier__cm_event *from)
 {
 	struct cma_listener *listener = from->listener->owner;
@@ -116,7 +151,7 @@ static struct cma_event *request_new(const struct pier__cm_event *from)
 	event = pier__cma_event_new(listener->id,
 				    RDMA_CM_EVENT_CONNECT_REQUEST, 0);
 	if (!event) {
-		free(id);
+		pier__cma_id_drop(id);
 		return NULL;
 	}
 	from->id->owner = id;
@@ -131,26 +166,26 @@ static int status_of(const struct pier__cm_event *from)
 	return from->kind == PIER__CM_REJECTED ? from->reason : from->error;
 }
 
-void pier__cma_take(struct pier__cm *cm, const struct pier__cm_event *from)
+bool pier__cma_take(struct pier__cm *cm, const struct pier__cm_event *from)
 {
 	struct cma_id *id = from->id->owner;
 	struct cma_event *event = NULL;
 
 	(void)cm;
 	if (from->kind == PIER__CM_RESOLVED)
-		return;		/* rdma_resolve_addr() reports it */
+		return true;	/* rdma_resolve_addr() reports it */
 	if (from->listener)
 		event = request_new(from);
 	else if (id)
-		event = pier__cma_event_new(id, type_of(from->kind),
-					    status_of(from));
+		event = spare(id, type_of(from->kind), status_of(from));
 	if (!event)
-		return;
+		return !from->listener;
 	if (pier__cma_is_datagram(event->owner))
 		fill_datagram(event, from);
 	else
 		fill_param(event, from);
 	pier__cma_push(event);
+	return true;
 }
 
 /* The peer has accepted: connect the QP, unless the program has its own. */

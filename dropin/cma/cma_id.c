@@ -65,6 +65,15 @@ static void wait_for_acks(struct cma_id *id)
 	pthread_mutex_unlock(&pier__cma_lock);
 }
 
+void pier__cma_id_drop(struct cma_id *id)
+{
+	int i;
+
+	for (i = 0; i < CMA_SPARES; i++)
+		free(id->spare[i]);
+	free(id);
+}
+
 void pier__cma_id_free(struct cma_id *id)
 {
 	wait_for_acks(id);
@@ -77,7 +86,7 @@ void pier__cma_id_free(struct cma_id *id)
 	free(id->id.route.path_rec);
 	free(id->qp_init);
 	free(id->connect);
-	free(id);
+	pier__cma_id_drop(id);
 }
 
 int rdma_destroy_id(struct rdma_cm_id *id)

@@ -2,6 +2,8 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +12,7 @@
 
 #include <rdma/rdma_cma.h>
 
+#include "dropin/cma/cma.h"
 #include "t/lib/tap.h"
 
 /* Connections by rdma_cm between two ids of one process, without QPs. */
@@ -19,6 +22,25 @@
 static struct rdma_event_channel *ours, *theirs;
 static struct rdma_cm_id *client, *listener;
 static uint32_t last_qpn = QPN;
+
+static atomic_size_t failing;	/* allocations of this size do, 0: none */
+static atomic_uint failed;
+
+/* In the place of the C library's, also for the libraries. */
+void *calloc(size_t count, size_t size)
+{
+	static void *(*volatile allocate)(size_t) = malloc;
+	void *ret;
+
+	if (size == failing && size) {
+		failed++;
+		return NULL;
+	}
+	if (size && count > SIZE_MAX / size)
+		return NULL;
+	ret = allocate(count * size);
+	return ret ? memset(ret, 0, count * size) : NULL;
+}
 
 static struct sockaddr_in loopback(uint16_t port)
 {
@@ -366,6 +388,67 @@ static void the_end_of_a_process_disconnects(void)
 	rdma_destroy_event_channel(theirs);
 }
 
+/* An event that is lost is waited for for ever, but not here. */
+static void expect_soon(struct rdma_event_channel *channel,
+			enum rdma_cm_event_type type)
+{
+	struct pollfd pfd = { .fd = channel->fd, .events = POLLIN };
+
+	if (IS(poll(&pfd, 1, 10 * TIMEOUT_MS), 1))
+		expect_only(channel, type, 0);
+}
+
+static void events_of_a_connection_need_no_memory(void)
+{
+	struct rdma_conn_param with;
+	struct rdma_cm_id *server;
+
+	set_up();
+	connect_with("here");
+	server = requested();
+	failing = sizeof(struct cma_event);
+	with = param("there");
+	IS(rdma_accept(server, &with), 0);
+	expect_soon(ours, RDMA_CM_EVENT_CONNECT_RESPONSE);
+	IS(rdma_establish(client), 0);
+	expect_soon(theirs, RDMA_CM_EVENT_ESTABLISHED);
+	IS(rdma_disconnect(client), 0);
+	expect_soon(ours, RDMA_CM_EVENT_DISCONNECTED);
+	expect_soon(theirs, RDMA_CM_EVENT_DISCONNECTED);
+	failing = 0;
+	IS(rdma_destroy_id(server), 0);
+	clean_up();
+}
+
+/* @size: of what there is no memory for. */
+static void request_again(size_t size)
+{
+	struct pollfd pfd = { .events = POLLIN };
+	struct rdma_cm_id *server;
+
+	set_up();
+	failed = 0;
+	failing = size;
+	connect_with("here");
+	while (!failed)
+		sched_yield();
+	failing = 0;
+	pfd.fd = theirs->fd;
+	if (IS(poll(&pfd, 1, 10 * TIMEOUT_MS), 1)) {
+		server = requested();
+		IS(rdma_reject(server, NULL, 0), 0);
+		IS(rdma_destroy_id(server), 0);
+		rdma_ack_cm_event(expect(ours, RDMA_CM_EVENT_REJECTED));
+	}
+	clean_up();
+}
+
+static void a_request_without_memory_comes_again(void)
+{
+	request_again(sizeof(struct cma_id));
+	request_again(sizeof(struct cma_event));
+}
+
 static void fails(int result, int err)
 {
 	IS(result, -1);
@@ -432,6 +515,8 @@ int main(int argc, char *argv[])
 	TEST(a_port_has_a_listener_of_each_kind);
 	TEST(the_kind_of_a_request_chooses_the_listener);
 	TEST(the_end_of_a_process_disconnects);
+	TEST(events_of_a_connection_need_no_memory);
+	TEST(a_request_without_memory_comes_again);
 	TEST(calls_in_the_wrong_order_are_refused);
 	TEST(what_is_missing_is_not_offered);
 	TEST(an_address_of_no_device_cannot_be_bound);

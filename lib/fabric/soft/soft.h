@@ -29,9 +29,10 @@ extern const struct pier__fabric_cm pier__soft_cm_table;
  * Have @take called with each event of @cm, which is new, as soon as there is
  * one; next() then reports none.  It is called by the thread that drives, which
  * may be the helper's, holding the endpoint: it makes no call on @cm.  The end
- * of timewait is an event, too.
+ * of timewait is an event, too.  A request that it returns false for is as one
+ * that the network has lost.
  */
-typedef void pier__soft_cm_take(struct pier__cm *cm,
+typedef bool pier__soft_cm_take(struct pier__cm *cm,
 				const struct pier__cm_event *event);
 void pier__soft_cm_take_by(struct pier__cm *cm, pier__soft_cm_take *take);
 

@@ -101,7 +101,8 @@ static void host_notify(struct soft_cm_host *host)
 	struct pier__cm_event event;
 
 	while (cm->take && !pier__soft_cm_next(cm->machine, &event))
-		cm->take(&cm->cm, &event);
+		if (!cm->take(&cm->cm, &event))
+			pier__soft_cm_lose(&event);
 	if (cm->take || cm->rung)
 		return;
 	eventfd_write(cm->cm.fd, 1);	/* a full one is readable as well */

@@ -161,3 +161,13 @@ int pier__soft_cm_next(struct soft_cm *cm, struct pier__cm_event *ret)
 	*ret = event;
 	return 0;
 }
+
+void pier__soft_cm_lose(const struct pier__cm_event *event)
+{
+	struct soft_cm_id *id = (struct soft_cm_id *)event->id;
+
+	event->listener->held--;
+	if (id->conn)
+		pier__soft_cm_conn_free(id->conn);
+	pier__soft_cm_id_free(id);
+}

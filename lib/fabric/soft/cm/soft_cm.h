@@ -119,6 +119,11 @@ int pier__soft_cm_resolved(struct soft_cm *cm, const struct soft_addr *src,
 
 /* As the fabric's members of the same names. */
 int pier__soft_cm_next(struct soft_cm *cm, struct pier__cm_event *ret);
+/*
+ * @event is a request for which there is no memory: it and its id are dropped
+ * as if they had not come.  The client sends it again.
+ */
+void pier__soft_cm_lose(const struct pier__cm_event *event);
 int pier__soft_cm_connect(struct pier__cm_id *id,
 			  const struct pier__cm_param *param);
 int pier__soft_cm_accept(struct pier__cm_id *id,
