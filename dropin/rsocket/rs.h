@@ -35,6 +35,8 @@
 #define RS_TRANSFER 65536		/* bytes of a message, at most */
 #define RS_IOMAPS 128			/* at most */
 #define RS_LINGER_S 5			/* of rclose(3), without SO_LINGER */
+#define RS_ALIVE_MS 1000		/* that a thread waits for a peer, */
+					/* which may have been killed */
 
 enum rs_op { RS_DATA = 0, RS_WRITE = 2, RS_GRANT = 4, RS_IOMAP = 6,
 	     RS_CONTROL = 7 };
@@ -68,6 +70,8 @@ enum rs_state {
 	RS_CONNECTED,
 	RS_DISCONNECTED,		/* by the peer, or by us */
 	RS_FAILED,			/* with err */
+	RS_REFUSED,			/* the same, of an attempt: the next */
+					/* may succeed */
 };
 
 /* What peers write to: registered as a whole, the ring behind it. */
@@ -103,6 +107,7 @@ struct rs {
 
 	struct rdma_event_channel *channel;	/* owned */
 	struct rdma_cm_id *id;		/* owned */
+	struct sockaddr_storage bound;	/* by the program; or of no family */
 	struct ibv_comp_channel *comp;	/* owned, as below; or NULL */
 	struct ibv_cq *cq;
 	struct ibv_mr *send_mr, *table_mr;
@@ -167,18 +172,25 @@ void pier__rs_settle(struct rs *rs, uint64_t end);
 
 /* rs_queue.c: its queues and memory.  Returns -1 with errno. */
 int pier__rs_set_up(struct rs *rs);
-void pier__rs_tear_down(struct rs *rs);
+void pier__rs_tear_down(struct rs *rs);	/* all is as before that */
 /* The hello of @rs; that of the peer, of @len bytes.  Returns false: bad. */
 void pier__rs_hello(const struct rs *rs, struct rs_hello *ret);
 bool pier__rs_greeted(struct rs *rs, const struct rs_hello *from, size_t len);
 /* Post a write with @op and @value; @src: NULL without data. */
 int pier__rs_post(struct rs *rs, enum rs_op op, uint32_t value,
 		  const void *src, uint32_t len, uint64_t to, uint32_t key);
+/*
+ * Nothing has come for RS_ALIVE_MS.  A peer that was killed sends nothing:
+ * write no bytes to it, which fails if it is not there.
+ */
+void pier__rs_alive(struct rs *rs);
 /* Handle what has come. */
 void pier__rs_progress(struct rs *rs);
 
 /* rs_wait.c.  A thread sleeps: what changes wakes it. */
 void pier__rs_changed(struct rs *rs);
+/* How long to wait until @end, a time of pier__now(), in one piece, in ms. */
+int pier__rs_wait_ms(uint64_t end);
 /* Before a thread waits for rs->fd, without the lock; and after that, with */
 /* the round that was returned. */
 unsigned int pier__rs_sleep(struct rs *rs);

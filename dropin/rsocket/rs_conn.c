@@ -18,7 +18,7 @@ static int fail_with(int err)
 
 void pier__rs_fail(struct rs *rs, int err)
 {
-	rs->state = RS_FAILED;
+	rs->state = rs->state == RS_CONNECTING ? RS_REFUSED : RS_FAILED;
 	rs->err = err;
 	pier__rs_changed(rs);
 }
@@ -100,6 +100,8 @@ int rbind(int fd, const struct sockaddr *addr, socklen_t len)
 	if (pier__rs_lock(rs, fd))
 		return -1;
 	ret = rdma_bind_addr(rs->id, (struct sockaddr *)addr);
+	if (!ret)
+		rs->bound = rs->id->route.addr.src_storage;
 	pier__rs_unlock(rs);
 	return ret;
 }
@@ -147,7 +149,7 @@ static int begin(struct rs *rs, const struct sockaddr *addr)
 			      TIMEOUT_MS))
 		return -1;
 	pier__rs_events(rs);
-	if (rs->state == RS_FAILED)
+	if (rs->state != RS_CONNECTING)
 		return fail_with(rs->err);
 	if (rdma_resolve_route(rs->id, TIMEOUT_MS) || pier__rs_set_up(rs))
 		return -1;
@@ -160,11 +162,39 @@ static bool is_decided(const struct rs *rs)
 	return rs->state != RS_CONNECTING;
 }
 
+/* The error of an attempt is reported once. */
+static int refused(struct rs *rs)
+{
+	int err = rs->err;
+
+	rs->err = 0;
+	return fail_with(err);
+}
+
 static int finish(struct rs *rs)
 {
 	if (pier__rs_wait(rs, is_decided, false))
 		return errno == EAGAIN ? fail_with(EINPROGRESS) : -1;
+	if (rs->state == RS_REFUSED)
+		return refused(rs);
 	return rs->state == RS_FAILED ? fail_with(rs->err) : 0;
+}
+
+/* Another attempt has an id of its own, with the address of this one. */
+static int begin_again(struct rs *rs)
+{
+	struct rdma_cm_id *id;
+
+	if (rdma_create_id(rs->channel, &id, rs, RDMA_PS_TCP))
+		return -1;
+	pier__rs_tear_down(rs);
+	rdma_destroy_id(rs->id);
+	rs->id = id;
+	if (rs->bound.ss_family &&
+	    rdma_bind_addr(id, (struct sockaddr *)&rs->bound))
+		return -1;
+	rs->state = RS_NEW;
+	return 0;
 }
 
 static int connect_to(struct rs *rs, const struct sockaddr *addr)
@@ -174,14 +204,20 @@ static int connect_to(struct rs *rs, const struct sockaddr *addr)
 		break;
 	case RS_CONNECTING:
 		return rs->nonblocking ? fail_with(EALREADY) : finish(rs);
+	case RS_REFUSED:
+		if (rs->err)
+			return refused(rs);
+		if (begin_again(rs))
+			return -1;
+		break;
 	case RS_CONNECTED:
 		return fail_with(EISCONN);
 	default:
 		return fail_with(EINVAL);
 	}
 	if (begin(rs, addr)) {
-		rs->state = RS_FAILED;
-		rs->err = errno;
+		rs->state = RS_REFUSED;
+		rs->err = 0;
 		return -1;
 	}
 	return finish(rs);

@@ -233,9 +233,9 @@ int rgetpeername(int fd, struct sockaddr *addr, socklen_t *len)
 		return getpeername(fd, addr, len);
 	if (pier__rs_lock(rs, fd))
 		return -1;
-	if (rs->cq)
+	connected = rs->cq && rs->state != RS_REFUSED;
+	if (connected)
 		copy_name(&rs->id->route.addr.dst_storage, addr, len);
-	connected = rs->cq;
 	pier__rs_unlock(rs);
 	return connected ? 0 : fail_with(ENOTCONN);
 }

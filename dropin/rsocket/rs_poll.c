@@ -30,7 +30,7 @@ static short events_of(struct rs *rs, short wanted)
 	if ((rs->state == RS_DISCONNECTED ||
 	     (!rs->readable && !rs->writable)) && !rs->bytes)
 		ret |= POLLHUP;
-	if (rs->state == RS_FAILED)
+	if (rs->state == RS_FAILED || rs->state == RS_REFUSED)
 		ret |= POLLERR;
 	return ret;
 }
@@ -105,7 +105,8 @@ static void all_sleep(const struct pollfd *fds, nfds_t count,
 	}
 }
 
-static void all_awake(const struct sleeper *sleepers, nfds_t count)
+/* @idle: nothing has come. */
+static void all_awake(const struct sleeper *sleepers, nfds_t count, bool idle)
 {
 	struct rs *rs;
 	nfds_t i;
@@ -115,33 +116,30 @@ static void all_awake(const struct sleeper *sleepers, nfds_t count)
 		if (!rs)
 			continue;
 		pthread_mutex_lock(&rs->lock);
+		if (idle)
+			pier__rs_alive(rs);
 		pier__rs_awake(rs, sleepers[i].round);
 		pier__rs_unlock(rs);
 	}
 }
 
 static int wait_once(struct pollfd *fds, nfds_t count, struct pollfd *own,
-		     struct sleeper *sleepers, int timeout)
+		     struct sleeper *sleepers, uint64_t end)
 {
+	bool idle = false;
 	int n, err;
 
 	all_sleep(fds, count, own, sleepers);
 	n = check(fds, count);
-	if (!n)
-		n = poll(own, count, timeout) < 0 ? -1 : 0;
+	if (!n) {
+		n = poll(own, count, pier__rs_wait_ms(end));
+		idle = !n;
+		n = n < 0 ? -1 : 0;
+	}
 	err = errno;
-	all_awake(sleepers, count);
+	all_awake(sleepers, count, idle);
 	errno = err;
 	return n;
-}
-
-static int ms_until(uint64_t now, uint64_t end)
-{
-	uint64_t ms = (end - now) / PIER__MS;
-
-	if (end == UINT64_MAX)
-		return -1;
-	return ms < INT_MAX ? (int)ms + 1 : INT_MAX;
 }
 
 int rpoll(struct pollfd *fds, nfds_t count, int timeout)
@@ -161,8 +159,8 @@ int rpoll(struct pollfd *fds, nfds_t count, int timeout)
 	own = calloc(count + 1, sizeof(*own));
 	sleepers = calloc(count + 1, sizeof(*sleepers));
 	n = own && sleepers ? 0 : -1;
-	while (!n && (now = pier__now()) < end) {
-		n = wait_once(fds, count, own, sleepers, ms_until(now, end));
+	while (!n && pier__now() < end) {
+		n = wait_once(fds, count, own, sleepers, end);
 		if (!n)
 			n = check(fds, count);
 	}

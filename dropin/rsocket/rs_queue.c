@@ -95,9 +95,12 @@ static void unmap_all(struct rs *rs)
 {
 	int i;
 
-	for (i = 0; i < RS_IOMAPS; i++)
+	for (i = 0; i < RS_IOMAPS; i++) {
 		if (rs->mapped[i].mr)
 			ibv_dereg_mr(rs->mapped[i].mr);
+		rs->mapped[i] = (struct rs_mapped){ 0 };
+	}
+	rs->any_pending = false;
 }
 
 void pier__rs_tear_down(struct rs *rs)
@@ -116,6 +119,13 @@ void pier__rs_tear_down(struct rs *rs)
 	free(rs->send_ring);
 	free(rs->table);
 	free(rs->lens);
+	rs->cq = NULL;
+	rs->comp = NULL;
+	rs->send_mr = NULL;
+	rs->table_mr = NULL;
+	rs->send_ring = NULL;
+	rs->table = NULL;
+	rs->lens = NULL;
 }
 
 void pier__rs_hello(const struct rs *rs, struct rs_hello *ret)
@@ -188,6 +198,13 @@ int pier__rs_post(struct rs *rs, enum rs_op op, uint32_t value,
 		rs->sends--;
 	errno = ibv_post_send(rs->id->qp, &wr, &bad);
 	return errno ? -1 : 0;
+}
+
+void pier__rs_alive(struct rs *rs)
+{
+	if (rs->state == RS_CONNECTED && pier__rs_all_sent(rs))
+		pier__rs_post(rs, RS_WRITE, 0, NULL, 0, rs->peer_table.addr,
+			      rs->peer_table.key);
 }
 
 static void sent(struct rs *rs, uint64_t wr_id)
@@ -272,12 +289,18 @@ static void received(struct rs *rs, uint32_t imm, uint32_t len)
 		pier__rs_fail(rs, err);
 }
 
+/* Of a peer that does not answer, or has ended the connection. */
+static bool is_reset(enum ibv_wc_status status)
+{
+	return status == IBV_WC_WR_FLUSH_ERR || status == IBV_WC_RETRY_EXC_ERR;
+}
+
 static void handle(struct rs *rs, const struct ibv_wc *wc)
 {
 	if (wc->status) {
 		if (rs->state == RS_CONNECTED)
-			pier__rs_fail(rs, wc->status == IBV_WC_WR_FLUSH_ERR ?
-				      ECONNRESET : EIO);
+			pier__rs_fail(rs, is_reset(wc->status) ? ECONNRESET :
+								 EIO);
 		return;
 	}
 	if (wc->wr_id & RECEIVE)

@@ -144,10 +144,11 @@ static ssize_t recv_stream(struct rs *rs, int fd, const struct iovec *iov,
 	if (pier__rs_lock(rs, fd))
 		return -1;
 	ret = recv_pieces(rs, iov, count, flags);
-	if (!ret && rs->state == RS_FAILED && rs->err) {
+	if (!ret && (rs->state == RS_FAILED || rs->state == RS_REFUSED) &&
+	    rs->err) {
 		errno = rs->err;
 		ret = -1;
-	} else if (!ret && rs->state == RS_NEW) {
+	} else if (!ret && (rs->state == RS_NEW || rs->state == RS_REFUSED)) {
 		errno = ENOTCONN;
 		ret = -1;
 	}

@@ -61,9 +61,11 @@ static ssize_t send_one(struct rs *rs, const uint8_t *src, size_t len)
 
 int pier__rs_cannot_send(const struct rs *rs)
 {
-	if (rs->state == RS_FAILED && rs->err)
+	bool unconnected = rs->state == RS_NEW || rs->state == RS_REFUSED;
+
+	if ((rs->state == RS_FAILED || rs->state == RS_REFUSED) && rs->err)
 		return rs->err;
-	return rs->state == RS_NEW ? ENOTCONN : EPIPE;
+	return unconnected ? ENOTCONN : EPIPE;
 }
 
 /* Can it send, or with @flags wait until it can?  Returns -1 with errno. */

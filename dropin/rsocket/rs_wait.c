@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Threads that wait for a socket. */
 #include <errno.h>
-#include <limits.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 
@@ -61,15 +60,12 @@ void pier__rs_awake(struct rs *rs, unsigned int round)
 	pier__rs_progress(rs);
 }
 
-/* In ms; @end: UINT64_MAX is never. */
-static int until(uint64_t end)
+int pier__rs_wait_ms(uint64_t end)
 {
-	uint64_t now = pier__now(), ms;
+	uint64_t now = pier__now();
+	uint64_t ms = end > now ? (end - now) / PIER__MS + 1 : 0;
 
-	if (end == UINT64_MAX)
-		return -1;
-	ms = end > now ? (end - now) / PIER__MS + 1 : 0;
-	return ms < INT_MAX ? (int)ms : INT_MAX;
+	return ms < RS_ALIVE_MS ? (int)ms : RS_ALIVE_MS;
 }
 
 static int sleep_once(struct rs *rs, bool (*is)(const struct rs *rs),
@@ -82,9 +78,11 @@ static int sleep_once(struct rs *rs, bool (*is)(const struct rs *rs),
 	pier__rs_progress(rs);
 	if (!is(rs)) {
 		pthread_mutex_unlock(&rs->lock);
-		ret = poll(&pfd, 1, until(end));
+		ret = poll(&pfd, 1, pier__rs_wait_ms(end));
 		err = errno;
 		pthread_mutex_lock(&rs->lock);
+		if (!ret)
+			pier__rs_alive(rs);
 	}
 	pier__rs_awake(rs, round);
 	if (ret < 0)

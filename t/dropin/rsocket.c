@@ -449,6 +449,35 @@ static void what_is_no_socket_is_reported(void)
 	IS(rclose(ours), 0);
 }
 
+#define MESSAGES 70000
+
+static void *send_many(void *fd)
+{
+	uint32_t i;
+
+	for (i = 0; i < MESSAGES; i++)
+		if (!IS(rsend(*(int *)fd, &i, sizeof(i), 0), sizeof(i)))
+			break;
+	return NULL;
+}
+
+/* Credits are counted in 16 bits. */
+static void more_messages_than_credits_have_numbers(void)
+{
+	uint32_t i, n = 0;
+	pthread_t thread;
+
+	if (!open_pair(0))
+		return;
+	IS(pthread_create(&thread, NULL, send_many, &ours), 0);
+	for (i = 0; i < MESSAGES; i++)
+		if (!IS(rrecv(theirs, &n, sizeof(n), MSG_WAITALL), sizeof(n)) ||
+		    !IS(n, i))
+			break;
+	IS(pthread_join(thread, NULL), 0);
+	close_pair();
+}
+
 int main(void)
 {
 	TEST(bytes_are_peeked_and_taken);
@@ -465,5 +494,6 @@ int main(void)
 	TEST(memory_is_written_by_its_offset);
 	TEST(names_and_options_are_known);
 	TEST(what_is_no_socket_is_reported);
+	TEST(more_messages_than_credits_have_numbers);
 	return tap_done();
 }

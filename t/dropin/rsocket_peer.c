@@ -6,7 +6,11 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "dropin/rsocket/rs.h"
 #include "t/lib/tap.h"
@@ -230,13 +234,172 @@ static void the_end_is_seen(void)
 	close_peer();
 }
 
-int main(void)
+static bool has(int fd, short events)
 {
+	struct pollfd pfd = { .fd = fd, .events = events };
+
+	return rpoll(&pfd, 1, WAIT_MS) == 1 && pfd.revents & events;
+}
+
+/* A program of rdma_cm that rejects @name's next two requests. */
+static void *reject_two(void *listen)
+{
+	struct rdma_cm_id *id;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		if (!IS(rdma_get_request(listen, &id), 0))
+			break;
+		IS(rdma_reject(id, NULL, 0), 0);
+		rdma_destroy_ep(id);
+	}
+	return NULL;
+}
+
+static void connect_fails(int fd)
+{
+	int err = 0;
+	socklen_t len = sizeof(err);
+
+	IS(rfcntl(fd, F_SETFL, O_NONBLOCK), 0);
+	IS(rconnect(fd, (struct sockaddr *)&name, sizeof(name)), -1);
+	IS(errno, EINPROGRESS);
+	OK(has(fd, POLLERR));
+	IS(rgetsockopt(fd, SOL_SOCKET, SO_ERROR, &err, &len), 0);
+	IS(err, ECONNREFUSED);
+	IS(rfcntl(fd, F_SETFL, 0), 0);
+	IS(rconnect(fd, (struct sockaddr *)&name, sizeof(name)), -1);
+	IS(errno, ECONNREFUSED);
+	IS(rsend(fd, "x", 1, 0), -1);
+	IS(errno, ENOTCONN);
+	IS(rrecv(fd, &err, 1, 0), -1);
+	IS(errno, ENOTCONN);
+	IS(rgetpeername(fd, (struct sockaddr *)&name, &len), -1);
+	IS(errno, ENOTCONN);
+}
+
+static void connect_is_rejected(void)
+{
+	struct rdma_cm_id *id;
+	pthread_t thread;
+
+	if (!IS(rdma_create_id(NULL, &id, NULL, RDMA_PS_TCP), 0))
+		return;
+	IS(rdma_bind_addr(id, (struct sockaddr *)&name), 0);
+	IS(rdma_listen(id, 4), 0);
+	name.sin_port = rdma_get_src_port(id);
+	IS(pthread_create(&thread, NULL, reject_two, id), 0);
+	connect_fails(ours);
+	IS(pthread_join(thread, NULL), 0);
+	IS(rdma_destroy_id(id), 0);
+}
+
+static void *connect_it(void *fd)
+{
+	IS(rconnect(*(int *)fd, (struct sockaddr *)&name, sizeof(name)), 0);
+	return NULL;
+}
+
+/* The address that it was bound to, its options and its descriptor stay. */
+static void a_connect_that_has_failed_is_repeated(void)
+{
+	char text[6];
+	int theirs, size = 77;
+	socklen_t len = sizeof(name);
+	pthread_t thread;
+
+	name = (struct sockaddr_in){
+		.sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+	ours = rsocket(AF_INET, SOCK_STREAM, 0);
+	IS(rsetsockopt(ours, SOL_RDMA, RDMA_SQSIZE, &size, sizeof(size)), 0);
+	IS(rbind(ours, (struct sockaddr *)&name, len), 0);
+	connect_is_rejected();
+	listener = rsocket(AF_INET, SOCK_STREAM, 0);
+	IS(rbind(listener, (struct sockaddr *)&name, len), 0);
+	IS(rlisten(listener, 4), 0);
+	IS(pthread_create(&thread, NULL, connect_it, &ours), 0);
+	theirs = raccept(listener, NULL, NULL);
+	IS(pthread_join(thread, NULL), 0);
+	len = sizeof(size);
+	IS(rgetsockopt(ours, SOL_RDMA, RDMA_SQSIZE, &size, &len), 0);
+	IS(size, 77);
+	IS(rsend(ours, "hello", 6, 0), 6);
+	IS(rrecv(theirs, text, 6, MSG_WAITALL), 6);
+	IS(rclose(theirs), 0);
+	IS(rclose(ours), 0);
+	IS(rclose(listener), 0);
+}
+
+/* This program as a peer that connects and then does nothing. */
+static int connect_and_wait(const char *port)
+{
+	name = (struct sockaddr_in){
+		.sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(port)),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+	ours = rsocket(AF_INET, SOCK_STREAM, 0);
+	if (rconnect(ours, (struct sockaddr *)&name, sizeof(name)))
+		return 1;
+	pause();
+	return 0;
+}
+
+/* A peer that is another process, connected to @ours. */
+static pid_t start_peer(void)
+{
+	char port[8];
+	pid_t pid;
+
+	listen_at();
+	snprintf(port, sizeof(port), "%u", ntohs(name.sin_port));
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		execl("/proc/self/exe", "peer", port, NULL);
+		_exit(1);
+	}
+	ours = raccept(listener, NULL, NULL);
+	OK(ours >= 0);
+	return pid;
+}
+
+static void kill_peer(pid_t pid)
+{
+	IS(kill(pid, SIGKILL), 0);
+	IS(waitpid(pid, NULL, 0), pid);
+}
+
+/* It sends no message about its end. */
+static void a_peer_that_is_killed_is_noticed(void)
+{
+	char byte;
+
+	kill_peer(start_peer());
+	IS(rrecv(ours, &byte, 1, 0), -1);
+	IS(errno, ECONNRESET);
+	IS(rclose(ours), 0);
+	IS(rclose(listener), 0);
+	kill_peer(start_peer());
+	OK(has(ours, POLLIN));
+	IS(rrecv(ours, &byte, 1, 0), -1);
+	IS(errno, ECONNRESET);
+	IS(rclose(ours), 0);
+	IS(rclose(listener), 0);
+}
+
+int main(int argc, char *argv[])
+{
+	if (argc == 2)
+		return connect_and_wait(argv[1]);
 	TEST(a_stuck_peer_does_not_hold_a_close);
 	TEST(a_signal_does_not_end_a_close);
 	TEST(more_than_the_ring_takes_ends_the_stream);
 	TEST(an_unknown_message_ends_the_stream);
 	TEST(a_place_that_there_is_not_ends_the_stream);
 	TEST(the_end_is_seen);
+	TEST(a_connect_that_has_failed_is_repeated);
+	TEST(a_peer_that_is_killed_is_noticed);
 	return tap_done();
 }
