@@ -21,6 +21,8 @@ dist_pyexamples_DATA = \
 	%D%/examples/in_tree.py \
 	%D%/examples/rdma_atomic_requester.py \
 	%D%/examples/rdma_atomic_responder.py \
+	%D%/examples/rdma_multi_conn_receive.py \
+	%D%/examples/rdma_multi_conn_send.py \
 	%D%/examples/rdma_read_requester.py \
 	%D%/examples/rdma_read_responder.py \
 	%D%/examples/rdma_receive.py \
@@ -29,6 +31,8 @@ dist_pyexamples_DATA = \
 	%D%/examples/rdma_write_responder.py \
 	%D%/examples/read.py \
 	%D%/examples/sample.py \
+	%D%/examples/sync_event_dpu.py \
+	%D%/examples/sync_event_host.py \
 	# end, sorted
 
 python_modules = \

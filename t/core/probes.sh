@@ -69,7 +69,7 @@ events_have_the_names_of_the_recorder()
 scripts_are_parsed()
 {
 	for script in "$top"/tools/bpftrace/*.bt; do
-		bpftrace --dry-run "$script" >"$tmp/out" 2>&1 && continue
+		bpftrace -d "$script" >"$tmp/out" 2>&1 && continue
 		grep -qiE 'root|permission|usdt|probe' "$tmp/out" &&
 			skip "bpftrace may not attach: $(head -n 1 "$tmp/out")"
 		cat "$tmp/out"

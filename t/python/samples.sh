@@ -132,8 +132,65 @@ a_peer_that_never_comes_is_an_error_message()
 		{ cat "$tmp/out"; return 1; }
 }
 
+# Several connections on one context.
+many_connections_meet()
+{
+	port=
+	for language in c py; do
+		end $language a rdma_multi_conn_receive -nc 3 &
+		case $language in
+		py) end c b rdma_multi_conn_send -nc 3 ;;
+		*) end py b rdma_multi_conn_send -nc 3 ;;
+		esac
+		wait $!
+		[ "$(grep -cF "received \"$text\"" "$tmp/a.out")" -eq 3 ] &&
+			grep -qF "sent \"$text\" on 3" "$tmp/b.out" || {
+			echo "$language receives:"
+			cat "$tmp/a.out" "$tmp/b.out"
+			return 1
+		}
+	done
+}
+
+# event LANGUAGE SIDE OPTION... - of a sync event
+event()
+{
+	language=$1 side=$2
+	shift 2
+	case $language in
+	py) set -- env LD_PRELOAD="$preload" "$python" \
+		"$top/bindings/python/examples/sync_event_$side.py" "$@" ;;
+	c) set -- "$c/sync_event_$side" "$@" ;;
+	esac
+	timeout 60 "$@" -d soft_lo -f "$tmp/event" >"$tmp/$side.out" 2>&1
+}
+
+# The DPU, which is first, removes what is there before.
+a_sync_event_is_shared()
+{
+	for sides in "py c" "c py"; do
+		for how in "" --atomic; do
+			echo >"$tmp/event"
+			event "${sides% *}" dpu -n 7 $how &
+			until [ ! -f "$tmp/event" ] || ! kill -0 $!; do
+				sleep 0.05
+			done
+			event "${sides#* }" host -n 7 $how
+			wait $!
+			grep -qx "seen 7, signalled 8" "$tmp/dpu.out" &&
+			    grep -qx "signalled 7, seen 8" "$tmp/host.out" &&
+				continue
+			echo "$sides $how:"
+			cat "$tmp/dpu.out" "$tmp/host.out"
+			return 1
+		done
+	done
+}
+
 run pairs_meet_by_files
 run pairs_meet_by_address
+run many_connections_meet
+run a_sync_event_is_shared
 run immediates_pass_from_python_to_c
 run immediates_pass_from_c_to_python
 run a_peer_that_never_comes_is_an_error_message

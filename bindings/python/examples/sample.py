@@ -37,6 +37,18 @@ def meet(rdma: pier.Rdma, args: argparse.Namespace,
                            **{name: getattr(args, name) for name in names})
 
 
+def meet_many(rdma: pier.Rdma, args: argparse.Namespace, count: int
+              ) -> list[pier.Connection]:
+    """By files, whose names end in the number of the connection."""
+    conns = []
+    for number in range(count):
+        numbered = argparse.Namespace(**vars(args))
+        numbered.local_descriptor += f"-{number:04}"
+        numbered.remote_descriptor += f"-{number:04}"
+        conns.append(meet(rdma, numbered)[0])
+    return conns
+
+
 @contextlib.contextmanager
 def context(args: argparse.Namespace) -> Iterator[pier.Rdma]:
     """A device, and an RDMA context on an engine; a failure ends the program.
