@@ -6,6 +6,7 @@
 
 #include "core/roce.h"
 #include "t/lib/caller.h"
+#include "t/lib/limit.h"
 #include "t/lib/netns.h"
 #include "t/lib/tap.h"
 
@@ -46,6 +47,18 @@ static bool lay(void)
 	return laid;
 }
 
+/* Once the kernel has set the carrier of its link, which takes a moment. */
+static int open_far(const char *name)
+{
+	long long limit = limit_from_now();
+	int err;
+
+	do
+		err = pier_dev_open(name, &far);
+	while (err == -ENETDOWN && limit_nap(limit));
+	return err;
+}
+
 /* A client on @at; a server on @name, if not NULL. */
 static bool begin_at(const char *at, const char *name)
 {
@@ -53,7 +66,7 @@ static bool begin_at(const char *at, const char *name)
 	memset(&server, 0, sizeof(server));
 	return lay() && IS(pier_dev_open(at, &dev), 0) &&
 	       caller_open(&client, dev, NULL, NULL, LEN) &&
-	       (!name || (IS(pier_dev_open(name, &far), 0) &&
+	       (!name || (IS(open_far(name), 0) &&
 			  caller_open(&server, far, NULL, NULL, LEN)));
 }
 
