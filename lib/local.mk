@@ -128,6 +128,7 @@ noinst_LTLIBRARIES += %D%/libpier-soft.la
 	%D%/fabric/soft/rc/timer_heap.h \
 	%D%/fabric/soft/rc/tx.c \
 	%D%/fabric/soft/rc/ud.c \
+	%D%/fabric/soft/rc/ud_group.c \
 	%D%/fabric/soft/rc/window.c \
 	%D%/fabric/soft/rc/window.h \
 	%D%/fabric/soft/rc/wqe.c \

@@ -116,3 +116,10 @@ bool pier__sockaddr_is_host(const struct in6_addr *ip)
 		       memcmp(&ip->s6_addr[12], any, sizeof(any));
 	return !IN6_IS_ADDR_UNSPECIFIED(ip) && !IN6_IS_ADDR_MULTICAST(ip);
 }
+
+bool pier__sockaddr_is_group(const struct in6_addr *ip)
+{
+	if (IN6_IS_ADDR_V4MAPPED(ip))
+		return ip->s6_addr[12] >> 4 == 14;
+	return IN6_IS_ADDR_MULTICAST(ip);
+}

@@ -31,6 +31,9 @@ bool pier__sockaddr_is_loopback(const struct sockaddr *addr);
  */
 bool pier__sockaddr_is_host(const struct in6_addr *ip);
 
+/* The same of a multicast group. */
+bool pier__sockaddr_is_group(const struct in6_addr *ip);
+
 void pier__sockaddr_set_port(union pier__sockaddr *addr, uint16_t port);
 
 /*

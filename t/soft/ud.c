@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "fabric/soft/rc/qpn.h"
 #include "t/lib/softpair.h"
 #include "t/lib/tap.h"
 
@@ -15,6 +16,7 @@ static struct softpair *pair;
 static struct softpair_end *a, *b;
 static struct soft_qp *from, *to;
 static struct soft_way way;
+static uint32_t dest_qpn;
 
 static int modify(struct soft_qp *qp, enum ibv_qp_state state, int mask)
 {
@@ -50,6 +52,7 @@ static void open_pair(const char *ip_a, const char *ip_b)
 		.io = a->io, .src = vnet_addr(a->io),
 		.dst = vnet_addr(b->io).ip, .hop_limit = 64,
 	};
+	dest_qpn = to->qpn;
 	softpair_pattern(a->mem, MTU, 1);
 }
 
@@ -68,7 +71,7 @@ static int send_with(uint32_t len, uint32_t qkey, enum ibv_wr_opcode opcode,
 		.wr_id = 5, .sg_list = &sge, .num_sge = 1, .opcode = opcode,
 		.send_flags = (unsigned int)flags | IBV_SEND_SIGNALED,
 		.imm_data = 42,
-		.wr.ud = { .remote_qpn = to->qpn, .remote_qkey = qkey },
+		.wr.ud = { .remote_qpn = dest_qpn, .remote_qkey = qkey },
 	};
 
 	return pier__soft_ud_send(from, &wr, &way, vnet_addr(b->io).port);
@@ -213,6 +216,68 @@ static void receives_have_the_keys_of_their_queue(void)
 	close_pair();
 }
 
+/* In the network of this test a group is an address, of one endpoint. */
+static void open_group(void)
+{
+	struct soft_io *io;
+
+	open_pair(NULL, NULL);
+	io = vnet_node(&pair->net, "239.1.1.1", vnet_addr(b->io).port);
+	vnet_attach(io, b->ep);
+	pier__soft_ep_add_io(b->ep, io);
+	way.dst = vnet_addr(io).ip;
+	dest_qpn = SOFT_QPN_GROUP;
+	IS(pier__soft_group_attach(to, &way.dst), 0);
+	IS(softpair_recv(b, 9, AT, 2048), 0);
+}
+
+static void what_is_sent_to_a_group_arrives(void)
+{
+	uint64_t dropped;
+
+	open_group();
+	IS(send_one(100), 0);
+	check_arrival(100);
+	IS(pier__soft_group_users(b->ep, &way.dst), 1);
+	OK(pier__soft_group_detach(to, &way.dst));
+	OK(!pier__soft_group_detach(to, &way.dst));
+	IS(softpair_recv(b, 9, AT, 2048), 0);
+	dropped = b->ep->counters->dropped;
+	IS(send_one(100), 0);
+	OK(softpair_idle(pair));
+	IS(softpair_poll(b), 1);	/* as before */
+	IS(b->ep->counters->dropped, dropped + 1);
+	close_pair();
+}
+
+static void a_group_has_a_q_key(void)
+{
+	open_group();
+	IS(send_with(100, QKEY + 1, IBV_WR_SEND, 0), 0);
+	is_dropped();
+	OK(pier__soft_group_detach(to, &way.dst));
+	close_pair();
+}
+
+/* Neither that of one by the address of a group, nor the other way round. */
+static void a_group_is_reached_by_its_own_number_alone(void)
+{
+	open_group();
+	dest_qpn = to->qpn;
+	IS(send_one(100), 0);
+	is_dropped();
+	OK(pier__soft_group_detach(to, &way.dst));
+	close_pair();
+	open_pair(NULL, NULL);
+	dest_qpn = SOFT_QPN_GROUP;
+	IS(pier__soft_group_attach(to, &way.dst), 0);
+	IS(softpair_recv(b, 9, AT, 2048), 0);
+	IS(send_one(100), 0);
+	is_dropped();
+	OK(pier__soft_group_detach(to, &way.dst));
+	close_pair();
+}
+
 int main(void)
 {
 	TEST(a_datagram_arrives_behind_its_grh);
@@ -224,5 +289,8 @@ int main(void)
 	TEST(one_longer_than_the_receive_is_dropped);
 	TEST(what_no_datagram_can_be_is_refused);
 	TEST(receives_have_the_keys_of_their_queue);
+	TEST(what_is_sent_to_a_group_arrives);
+	TEST(a_group_has_a_q_key);
+	TEST(a_group_is_reached_by_its_own_number_alone);
 	return tap_done();
 }

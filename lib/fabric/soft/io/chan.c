@@ -330,20 +330,22 @@ static int open_fds(struct soft_chan *chan)
 	return err;
 }
 
-/* A socket on a port that QPNs can carry; the first one tried is random. */
+/*
+ * A socket on a port that QPNs can carry, but for that of multicast; the first
+ * one tried is random.
+ */
 static int open_verbs_port(unsigned int ifindex, struct soft_io **ret)
 {
-	uint32_t first = pier__random_id(SOFT_QPN_PORTS), i;
+	const uint32_t ports = SOFT_GROUP_PORT - SOFT_QPN_PORT_MIN;
+	uint32_t first = pier__random_id(ports), i;
 	int err = -EADDRINUSE;
 
-	for (i = 0; i < SOFT_QPN_PORTS && err == -EADDRINUSE; i++)
+	for (i = 0; i < ports && err == -EADDRINUSE; i++)
 		err = pier__soft_udp_create(&in6addr_any, SOFT_QPN_PORT_MIN +
-					    (first + i) % SOFT_QPN_PORTS,
-					    ifindex, ret);
+					    (first + i) % ports, ifindex, ret);
 	if (err == -EADDRINUSE)
 		pier__fail(err, "all UDP ports from %u to %u are taken",
-			   SOFT_QPN_PORT_MIN,
-			   SOFT_QPN_PORT_MIN + SOFT_QPN_PORTS - 1);
+			   SOFT_QPN_PORT_MIN, SOFT_GROUP_PORT - 1);
 	return err;
 }
 

@@ -117,6 +117,7 @@ struct soft_chan {
 	struct soft_sock_seen seen;	/* of it */
 	struct soft_chan_sock extra[SOFT_EXTRA_SOCKS];
 	struct soft_chan_sock *roce_sock;	/* of port 4791, or NULL */
+	struct soft_chan_sock *group_sock;	/* of multicast, or NULL */
 	unsigned int roce_port_users;	/* counted, temporary */
 	bool roce_port_held;		/* until the channel's end */
 	struct soft_chan_cm *cm;	/* owned, or NULL */
@@ -246,6 +247,18 @@ void pier__soft_chan_sock_close(struct soft_chan *chan,
  */
 int pier__soft_chan_bound(struct soft_chan *chan, const struct in6_addr *ip,
 			  struct soft_io **ret);
+
+/*
+ * Multicast: @qp, which is UD, is in @group, once; and no longer, of which one
+ * that was in none returns false.  Between begin and end.
+ * Errors: -EINVAL, it is no group; -ENOMEM; those of socket(2) and ip(7).
+ */
+int pier__soft_chan_join(struct soft_chan *chan, struct soft_qp *qp,
+			 const struct in6_addr *group);
+bool pier__soft_chan_leave(struct soft_chan *chan, struct soft_qp *qp,
+			   const struct in6_addr *group);
+/* @qp, which ends, is in no group. */
+void pier__soft_chan_leave_all(struct soft_chan *chan, struct soft_qp *qp);
 
 /* Have @fd in chan.fd.  Errors: those of epoll_ctl(2). */
 int pier__soft_chan_watch(struct soft_chan *chan, int fd);

@@ -125,6 +125,10 @@ static int from(struct pier__fdev *fdev, const struct in6_addr *src,
 	if (IN6_IS_ADDR_V4MAPPED(src) != IN6_IS_ADDR_V4MAPPED(dst))
 		return pier__fail(-EINVAL, "from %s to %s: not of one family",
 				  text(src, a), text(dst, b));
+	if (pier__sockaddr_is_group(dst)) {	/* sockets have the interface */
+		*ret = *src;
+		return 0;
+	}
 	err = probe(((struct soft_fdev *)fdev)->ifindex, src, dst, ret);
 	return err ? no_route(err, src, dst) : 0;
 }
@@ -136,9 +140,9 @@ int pier__soft_route(struct pier__fdev *fdev, const struct in6_addr *src,
 	struct in6_addr found;
 	int err;
 
-	if (!pier__sockaddr_is_host(dst))
-		return pier__fail(-EINVAL, "%s is no address of a host",
-				  text(dst, a));
+	if (!pier__sockaddr_is_host(dst) && !pier__sockaddr_is_group(dst))
+		return pier__fail(-EINVAL, "%s is no address of a host or a "
+				  "group", text(dst, a));
 	if (!IN6_IS_ADDR_UNSPECIFIED(src))
 		return from(fdev, src, dst, ret);
 	err = probe(((struct soft_fdev *)fdev)->ifindex, NULL, dst, &found);

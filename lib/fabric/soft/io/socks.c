@@ -5,10 +5,12 @@
 
 #include "core/fail.h"
 #include "core/roce.h"
+#include "core/sockaddr.h"
 #include "fabric/soft/io/chan.h"
 #include "fabric/soft/io/fdev.h"
 #include "fabric/soft/io/helper.h"
 #include "fabric/soft/io/udp.h"
+#include "fabric/soft/rc/qpn.h"
 
 /* The further sockets of a channel. */
 #define BOUND_MAX 8		/* of them, on its own port */
@@ -42,6 +44,65 @@ static int adopt(struct soft_chan *chan, struct soft_chan_sock *sock,
 	sock->fd = fd;
 	pier__soft_helper_check(chan);
 	return 0;
+}
+
+/* The socket of multicast groups, which stays open. */
+static int group_sock_open(struct soft_chan *chan)
+{
+	const struct soft_fdev *soft = (struct soft_fdev *)chan->chan.fdev;
+	struct soft_chan_sock *sock = free_place(chan);
+	struct soft_io *io;
+	int err;
+
+	if (chan->group_sock)
+		return 0;
+	if (!sock)
+		return pier__fail(-EMFILE, "no place for a socket of multicast "
+				  "besides %d others", SOFT_EXTRA_SOCKS);
+	err = pier__soft_udp_create_group(SOFT_GROUP_PORT, soft->ifindex, &io);
+	if (!err)
+		err = adopt(chan, sock, io, &in6addr_any);
+	if (!err)
+		chan->group_sock = sock;
+	return err;
+}
+
+int pier__soft_chan_join(struct soft_chan *chan, struct soft_qp *qp,
+			 const struct in6_addr *group)
+{
+	int err = 0;
+
+	if (!pier__sockaddr_is_group(group))
+		return pier__fail(-EINVAL, "an address of no multicast group");
+	if (pier__soft_group_has(qp, group))
+		return 0;
+	err = group_sock_open(chan);
+	if (!err && !pier__soft_group_users(chan->ep, group))
+		err = pier__soft_udp_join(chan->group_sock->io, group, true);
+	if (err)
+		return err;
+	err = pier__soft_group_attach(qp, group);
+	if (err && !pier__soft_group_users(chan->ep, group))
+		pier__soft_udp_join(chan->group_sock->io, group, false);
+	return err;
+}
+
+bool pier__soft_chan_leave(struct soft_chan *chan, struct soft_qp *qp,
+			   const struct in6_addr *group)
+{
+	if (!pier__soft_group_detach(qp, group))
+		return false;
+	if (!pier__soft_group_users(chan->ep, group))
+		pier__soft_udp_join(chan->group_sock->io, group, false);
+	return true;
+}
+
+void pier__soft_chan_leave_all(struct soft_chan *chan, struct soft_qp *qp)
+{
+	struct in6_addr group;
+
+	while (pier__soft_group_of(qp, &group))
+		pier__soft_chan_leave(chan, qp, &group);
 }
 
 int pier__soft_chan_sock_open(struct soft_chan *chan, const struct in6_addr *ip,

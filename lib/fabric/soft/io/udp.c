@@ -78,6 +78,21 @@ static int set_options(struct soft_udp *udp)
 	return 0;
 }
 
+/*
+ * Where groups are: of what is sent, whose hops are the kernel's default of 1,
+ * and of what is received, from groups that this socket is in.
+ */
+static void set_group_options(const struct soft_udp *udp)
+{
+	const struct ip_mreqn from = { .imr_ifindex = (int)udp->ifindex };
+	int fd = udp->fd;
+
+	setsockopt(fd, IPPROTO_IP, IP_MULTICAST_IF, &from, sizeof(from));
+	set(fd, IPPROTO_IP, IP_MULTICAST_ALL, 0);
+	if (udp->v6)
+		set(fd, IPPROTO_IPV6, IPV6_MULTICAST_IF, (int)udp->ifindex);
+}
+
 /* Take @port, on every address unless bound; learn which it is. */
 static int bind_port(struct soft_udp *udp, uint16_t port)
 {
@@ -108,6 +123,7 @@ static int open_socket(struct soft_udp *udp)
 		return pier__fail(-errno, "cannot open a UDP socket: %s",
 				  pier_strerror(errno));
 	err = set_options(udp);
+	set_group_options(udp);
 	if (err) {
 		close(udp->fd);
 		pier__fail(err, "cannot set up a UDP socket: %s",
@@ -205,6 +221,47 @@ int pier__soft_udp_create_bound(const struct soft_io *any,
 
 	*ret = &udp->io;
 	return 0;
+}
+
+int pier__soft_udp_create_group(uint16_t port, unsigned int ifindex,
+				struct soft_io **ret)
+{
+	struct soft_udp *udp;
+	int err = create(&in6addr_any, ifindex, &udp);
+
+	if (err)
+		return err;
+	set(udp->fd, SOL_SOCKET, SO_REUSEADDR, 1);
+	err = bind_port(udp, port);
+	if (err) {
+		pier__soft_udp_destroy(&udp->io);
+		return err;
+	}
+
+	*ret = &udp->io;
+	return 0;
+}
+
+int pier__soft_udp_join(struct soft_io *io, const struct in6_addr *group,
+			bool on)
+{
+	const struct soft_udp *udp = pier__soft_udp_of(io);
+	struct ipv6_mreq v6 = {
+		.ipv6mr_multiaddr = *group, .ipv6mr_interface = udp->ifindex,
+	};
+	struct ip_mreqn v4 = { .imr_ifindex = (int)udp->ifindex };
+	int err;
+
+	if (IN6_IS_ADDR_V4MAPPED(group)) {
+		memcpy(&v4.imr_multiaddr, &group->s6_addr[12], 4);
+		err = setsockopt(udp->fd, IPPROTO_IP, on ? IP_ADD_MEMBERSHIP :
+				 IP_DROP_MEMBERSHIP, &v4, sizeof(v4));
+	} else {
+		err = setsockopt(udp->fd, IPPROTO_IPV6, on ? IPV6_JOIN_GROUP :
+				 IPV6_LEAVE_GROUP, &v6, sizeof(v6));
+	}
+	return err ? pier__fail(-errno, "cannot join a multicast group: %s",
+				pier_strerror(errno)) : 0;
 }
 
 void pier__soft_udp_destroy(struct soft_io *io)

@@ -41,6 +41,16 @@ int pier__soft_udp_create(const struct in6_addr *ip, uint16_t port,
 int pier__soft_udp_create_bound(const struct soft_io *any,
 				const struct in6_addr *ip,
 				struct soft_io **ret);
+
+/*
+ * Open a socket on @port that other processes may have, too, and which receives
+ * what is sent to the multicast groups that it is in.  Errors: as above.
+ */
+int pier__soft_udp_create_group(uint16_t port, unsigned int ifindex,
+				struct soft_io **ret);
+/* It is in @group on its interface, or is not.  Errors: those of ip(7). */
+int pier__soft_udp_join(struct soft_io *io, const struct in6_addr *group,
+			bool on);
 void pier__soft_udp_destroy(struct soft_io *io);
 
 /* The socket, to wait for. */

@@ -9,6 +9,7 @@
 #include "core/landing.h"
 #include "core/roce.h"
 #include "fabric/soft/rc/qp.h"
+#include "fabric/soft/rc/qpn.h"
 
 #define RECEIVE_BATCHES 4	/* in one round */
 #define MANY_PACKETS 8
@@ -29,6 +30,7 @@ int pier__soft_ep_create(struct soft_io *io, struct soft_mr_table *keys,
 	ep->counters = &ep->own;
 	pthread_mutex_init(&ep->owner, NULL);
 	pier__list_init(&ep->windows);
+	pier__list_init(&ep->groups);
 	pier__list_init(&ep->wqe_chunks);
 	pier__hash_init(&ep->qps);
 	pier__hash_init(&ep->cwnds);
@@ -224,6 +226,12 @@ static void ep_packet(struct soft_ep *ep, const struct soft_rx *rx)
 				    &in.hdr);
 	if (hdr_len && in.hdr.qpn == ROCE_GSI_QPN && !rx->via) {
 		ep_management(ep, &in.hdr, hdr_len, rx);
+		return;
+	}
+	if (hdr_len && in.hdr.qpn == SOFT_QPN_GROUP && !rx->via) {
+		in.data = rx->data + hdr_len;
+		in.len = rx->len - hdr_len - in.hdr.pad - 4;
+		pier__soft_group_receive(ep, &in, rx);
 		return;
 	}
 	qp = hdr_len ? pier__soft_table_find(ep, in.hdr.qpn) : NULL;

@@ -119,6 +119,8 @@ struct soft_ep {
 
 	struct pier__list windows;	/* that are bound: window.h */
 	struct pier__hash qps;		/* the code is the QPN */
+	struct pier__list groups;	/* of ud_group.c: who is in which */
+	uint32_t group_count;
 	uint32_t freed_qpns[64], freed_next;	/* not to be reused soon */
 
 	struct soft_wqe *wqes;		/* free ones */
@@ -310,6 +312,23 @@ int pier__soft_ud_send(struct soft_qp *qp, const struct ibv_send_wr *wr,
  */
 void pier__soft_tx_datagram(struct soft_ep *ep, struct soft_io *io,
 			    struct soft_tx *tx, struct soft_hdr *hdr);
+
+/*
+ * Multicast: @qp, which is UD, gets what is sent to @group.  The caller has a
+ * socket in that group.  Errors: -ENOMEM, also if there are SOFT_GROUPS.
+ */
+#define SOFT_GROUPS 1024	/* QPs in groups, of an endpoint */
+
+int pier__soft_group_attach(struct soft_qp *qp, const struct in6_addr *group);
+/* Returns false: it was not attached. */
+bool pier__soft_group_detach(struct soft_qp *qp, const struct in6_addr *group);
+bool pier__soft_group_has(const struct soft_qp *qp,
+			  const struct in6_addr *group);
+/* How many QPs of @ep are in @group. */
+uint32_t pier__soft_group_users(const struct soft_ep *ep,
+				const struct in6_addr *group);
+/* A group that @qp is in.  Returns false: in none. */
+bool pier__soft_group_of(const struct soft_qp *qp, struct in6_addr *ret);
 
 /* Send the acknowledgement of all that has arrived on @qp. */
 void pier__soft_qp_acknowledge(struct soft_qp *qp);

@@ -389,6 +389,9 @@ void pier__soft_ud_modify(struct soft_qp *qp, const struct ibv_qp_attr *attr,
 			  int mask);
 void pier__soft_ud_receive(struct soft_qp *qp, const struct soft_packet *in,
 			   const struct soft_rx *rx);
+/* ud_group.c: for each QP in the group of @rx. */
+void pier__soft_group_receive(struct soft_ep *ep, const struct soft_packet *in,
+			      const struct soft_rx *rx);
 
 /* tx.c: the batch of packets to send. */
 struct soft_tx *pier__soft_tx_next(struct soft_qp *qp,

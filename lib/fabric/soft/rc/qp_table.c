@@ -8,7 +8,7 @@
 #include "fabric/soft/rc/qpn.h"
 
 #define QPN_MIN 2		/* 0 and 1 are for management */
-#define QPN_MAX 0xfffffe	/* 0xffffff is multicast */
+#define QPN_MAX (SOFT_QPN_GROUP - 1)
 #define VERBS_QPS (SOFT_QPN_EACH - 128)	/* of a port; more than are freed */
 					/* recently remain */
 

@@ -15,6 +15,8 @@
 #define SOFT_QPN_TOP 0x800000u
 #define SOFT_QPN_PORT_MIN 49152
 #define SOFT_QPN_PORTS 4096
+#define SOFT_QPN_GROUP 0xffffffu	/* of multicast, which has a port of */
+#define SOFT_GROUP_PORT 53247	/* its own: that which this QPN carries */
 #define SOFT_QPN_SHIFT 11
 #define SOFT_QPN_EACH (1u << SOFT_QPN_SHIFT)	/* QPNs of a port */
 

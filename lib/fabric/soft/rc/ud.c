@@ -5,7 +5,9 @@
 
 #include "core/fail.h"
 #include "core/roce.h"
+#include "core/sockaddr.h"
 #include "fabric/soft/rc/qp.h"
+#include "fabric/soft/rc/qpn.h"
 
 #define QKEY_OWN 0x80000000u	/* of a request: the QP's is meant */
 #define IPV4_LEN 20
@@ -199,6 +201,13 @@ static enum ibv_wc_status fill_receive(const struct soft_qp *qp,
 	return IBV_WC_SUCCESS;
 }
 
+/* A group has a QPN of its own, and that no other address. */
+static bool is_way(const struct soft_hdr *hdr, const struct soft_rx *rx)
+{
+	return (hdr->qpn == SOFT_QPN_GROUP) ==
+	       pier__sockaddr_is_group(&rx->dst.ip);
+}
+
 /* Is the packet for @qp? */
 static bool is_for(const struct soft_qp *qp, const struct soft_hdr *hdr,
 		   const struct soft_rx *rx)
@@ -206,7 +215,7 @@ static bool is_for(const struct soft_qp *qp, const struct soft_hdr *hdr,
 	return (qp->state == IBV_QPS_RTR || qp->state == IBV_QPS_RTS) &&
 	       (hdr->opcode == SOFT_UD_SEND_ONLY ||
 		hdr->opcode == SOFT_UD_SEND_ONLY_IMM) &&
-	       pier__roce_pkey_is_default(hdr->pkey) &&
+	       is_way(hdr, rx) && pier__roce_pkey_is_default(hdr->pkey) &&
 	       hdr->qkey == qp->qkey && pier__soft_icrc_ok(rx, UINT16_MAX);
 }
 
