@@ -22,7 +22,8 @@ static int find_way(struct soft_chan *chan, const struct ibv_ah_attr *attr,
 
 	memcpy(&way->dst, attr->grh.dgid.raw, sizeof(way->dst));
 	if (attr->port_num != 1 || !attr->is_global ||
-	    !pier__sockaddr_is_host(&way->dst))
+	    (!pier__sockaddr_is_host(&way->dst) &&
+	     !pier__sockaddr_is_group(&way->dst)))
 		return -EINVAL;
 	err = pier__soft_gid(chan->chan.fdev, attr->grh.sgid_index, &way->src);
 	if (err)
@@ -101,6 +102,20 @@ static bool grh_gids(const struct ibv_grh *grh, uint8_t src[16],
 	return ip[0] >> 4 == 4;
 }
 
+/* The index of @own; of an address of its family, if it is a group's. */
+static int index_of(struct pier__fdev *fdev, const struct in6_addr *own)
+{
+	struct soft_addr addr;
+	int i;
+
+	if (!pier__sockaddr_is_group(own))
+		return pier__soft_gid_index(fdev, own);
+	for (i = 0; !pier__soft_gid(fdev, i, &addr); i++)
+		if (IN6_IS_ADDR_V4MAPPED(&addr.ip) == IN6_IS_ADDR_V4MAPPED(own))
+			return i;
+	return -1;
+}
+
 int ibv_init_ah_from_wc(struct ibv_context *context, uint8_t port_num,
 			struct ibv_wc *wc, struct ibv_grh *grh,
 			struct ibv_ah_attr *attr)
@@ -114,7 +129,7 @@ int ibv_init_ah_from_wc(struct ibv_context *context, uint8_t port_num,
 		errno = EINVAL;
 		return -1;
 	}
-	index = pier__soft_gid_index(dropin_of(context)->fdev, &own);
+	index = index_of(dropin_of(context)->fdev, &own);
 	if (index < 0) {
 		errno = EADDRNOTAVAIL;
 		return -1;

@@ -142,6 +142,7 @@ int ibv_destroy_qp(struct ibv_qp *ibqp)
 	struct dropin_qp *qp = (struct dropin_qp *)ibqp;
 
 	pier__soft_chan_begin(chan);
+	pier__soft_chan_leave_all(chan, qp->queue);
 	pier__soft_qp_destroy(qp->queue);
 	pier__dropin_dropped(ibqp->send_cq);
 	pier__dropin_dropped(ibqp->recv_cq);

@@ -17,6 +17,7 @@
 #define PHYS_DISABLED 3		/* of the port's physical state, as IBTA has */
 #define PHYS_LINK_UP 5
 #define WIDTH_1X 1
+#define GROUPS 20		/* of multicast, as sockets may be in */
 #define SPEED_SDR 1		/* the kernel has no speed of such a device */
 #define NO_VENDOR 0xffffff	/* of none that has an OUI, as kernel drivers */
 #define SYSFS_ROCE_V2 1		/* of the private call ibv_query_gid_type() */
@@ -59,13 +60,16 @@ static void fill_limits(const struct pier__limits *limits,
 	ret->max_res_rd_atom = ret->max_qp * (int)limits->rd_atomic;
 	ret->atomic_cap = limits->atomic_cpu ? IBV_ATOMIC_GLOB :
 					       IBV_ATOMIC_HCA;
+	ret->max_mcast_grp = GROUPS;
+	ret->max_mcast_qp_attach = SOFT_GROUPS;
+	ret->max_total_mcast_qp_attach = SOFT_GROUPS;
 	ret->max_srq = 1 << 16;
 	ret->max_srq_wr = (int)limits->srq_wr;
 	ret->max_srq_sge = (int)limits->recv_sge;
 	ret->max_pkeys = (uint16_t)limits->pkeys;
 }
 
-/* What is not there, such as multicast, has a limit of 0. */
+/* What is not there has a limit of 0. */
 int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *ret)
 {
 	const struct pier__port *port = &dropin_of(context)->fdev->port;

@@ -29,6 +29,7 @@ EXTRA_DIST += %D%/libibverbs.map
 	%D%/ibv_cq.c \
 	%D%/ibv_cq_ex.c \
 	%D%/ibv_device.c \
+	%D%/ibv_mcast.c \
 	%D%/ibv_mr.c \
 	%D%/ibv_mw.c \
 	%D%/ibv_other.c \
@@ -68,6 +69,7 @@ EXTRA_DIST += %D%/librdmacm.map
 	%D%/cma/cma_ep.c \
 	%D%/cma/cma_event.c \
 	%D%/cma/cma_id.c \
+	%D%/cma/cma_join.c \
 	%D%/cma/cma_listen.c \
 	%D%/cma/cma_param.c \
 	%D%/cma/cma_qp.c \

@@ -317,6 +317,7 @@ dist_check_SCRIPTS += \
 	%D%/dropin/files.sh \
 	%D%/dropin/fio.sh \
 	%D%/dropin/hard.sh \
+	%D%/dropin/mckey.sh \
 	%D%/dropin/pairs.sh \
 	%D%/dropin/pyverbs.sh \
 	%D%/dropin/qemu.sh \

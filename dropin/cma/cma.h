@@ -95,6 +95,7 @@ struct cma_id {
 	uint8_t initiator_depth;
 
 	struct pier__list listeners;	/* owned */
+	struct pier__list groups;	/* owned: of cma_join.c */
 
 	/* Of rdma_create_ep(3). */
 	struct ibv_qp_init_attr *qp_init;	/* owned: of what a listener */
@@ -166,6 +167,14 @@ void pier__cma_id_drop(struct cma_id *id);
 
 /* cma_addr.c.  Let go of the port that was chosen for @id: it is used now. */
 void pier__cma_unreserve(struct cma_id *id);
+
+/*
+ * cma_join.c.  Before the program sees @event, which reports a join: the QP of
+ * its id gets what is sent to the group.
+ */
+void pier__cma_joined(struct rdma_cm_event *event);
+/* Forget the groups of @id, without a QP. */
+void pier__cma_leave_all(struct cma_id *id);
 
 /* cma_listen.c.  No request comes any more. */
 void pier__cma_unlisten(struct cma_id *id);

@@ -4,31 +4,6 @@
 
 #include "dropin/cma/cma.h"
 
-int rdma_join_multicast(struct rdma_cm_id *id, struct sockaddr *addr,
-			void *context)
-{
-	(void)id;
-	(void)addr;
-	(void)context;
-	return pier__cma_result(-EOPNOTSUPP);
-}
-
-int rdma_join_multicast_ex(struct rdma_cm_id *id,
-			   struct rdma_cm_join_mc_attr_ex *attr, void *context)
-{
-	(void)id;
-	(void)attr;
-	(void)context;
-	return pier__cma_result(-EOPNOTSUPP);
-}
-
-int rdma_leave_multicast(struct rdma_cm_id *id, struct sockaddr *addr)
-{
-	(void)id;
-	(void)addr;
-	return pier__cma_result(-EOPNOTSUPP);
-}
-
 int rdma_set_local_ece(struct rdma_cm_id *id, struct ibv_ece *ece)
 {
 	(void)id;

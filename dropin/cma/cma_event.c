@@ -253,6 +253,9 @@ static void handle(struct cma_event *event)
 	case RDMA_CM_EVENT_REJECTED:
 		reject(id, &event->event);
 		break;
+	case RDMA_CM_EVENT_MULTICAST_JOIN:
+		pier__cma_joined(&event->event);
+		break;
 	default:
 		break;
 	}

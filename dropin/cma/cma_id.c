@@ -17,6 +17,7 @@ struct cma_id *pier__cma_id_new(struct rdma_event_channel *channel,
 	if (!id)
 		return NULL;
 	pier__list_init(&id->listeners);
+	pier__list_init(&id->groups);
 	id->reserved = -1;
 	id->id.channel = channel;
 	id->id.context = context;
@@ -78,6 +79,7 @@ void pier__cma_id_free(struct cma_id *id)
 {
 	wait_for_acks(id);
 	pier__cma_unlisten(id);
+	pier__cma_leave_all(id);
 	pier__cma_unreserve(id);
 	pier__dropin_cm_calls()->release(id->conn);
 	pier__cma_discard(id);

@@ -478,13 +478,41 @@ static void calls_in_the_wrong_order_are_refused(void)
 
 static void what_is_missing_is_not_offered(void)
 {
-	struct sockaddr_in addr = loopback(0);
 	struct rdma_cm_id *id;
 
 	set_up();
 	fails(rdma_create_id(ours, &id, NULL, RDMA_PS_IB), EOPNOTSUPP);
-	fails(rdma_join_multicast(client, (struct sockaddr *)&addr, NULL),
-	      EOPNOTSUPP);
+	clean_up();
+}
+
+static void joins_only_groups_once(void)
+{
+	struct sockaddr_in group = loopback(0), host = loopback(0);
+	struct rdma_cm_join_mc_attr_ex attr = { .addr = NULL };
+	struct rdma_cm_event *event;
+
+	group.sin_addr.s_addr = htonl(0xef010207);	/* 239.1.2.7 */
+	set_up();
+	fails(rdma_join_multicast(client, (struct sockaddr *)&group, NULL),
+	      EINVAL);				/* of no datagrams */
+	clean_up();
+	set_up_client(RDMA_PS_UDP, set_up_listener(RDMA_PS_UDP));
+	fails(rdma_join_multicast(client, (struct sockaddr *)&host, NULL),
+	      EINVAL);
+	fails(rdma_join_multicast(client, NULL, NULL), EINVAL);
+	fails(rdma_join_multicast_ex(client, &attr, NULL), EINVAL);
+	fails(rdma_leave_multicast(client, (struct sockaddr *)&group),
+	      EADDRNOTAVAIL);
+	IS(rdma_join_multicast(client, (struct sockaddr *)&group, &host), 0);
+	fails(rdma_join_multicast(client, (struct sockaddr *)&group, NULL),
+	      EADDRINUSE);
+	event = expect(ours, RDMA_CM_EVENT_MULTICAST_JOIN);
+	OK(event->param.ud.private_data == &host);
+	IS(event->param.ud.qp_num, 0xffffff);
+	IS(event->param.ud.qkey, RDMA_UDP_QKEY);
+	IS(event->param.ud.ah_attr.grh.dgid.raw[12], 239);
+	IS(rdma_ack_cm_event(event), 0);
+	IS(rdma_leave_multicast(client, (struct sockaddr *)&group), 0);
 	clean_up();
 }
 
@@ -519,6 +547,7 @@ int main(int argc, char *argv[])
 	TEST(a_request_without_memory_comes_again);
 	TEST(calls_in_the_wrong_order_are_refused);
 	TEST(what_is_missing_is_not_offered);
+	TEST(joins_only_groups_once);
 	TEST(an_address_of_no_device_cannot_be_bound);
 	return tap_done();
 }

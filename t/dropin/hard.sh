@@ -84,7 +84,7 @@ that_all_ports_are_taken_is_reported()
 	python3 "$tmp/ports.py" >"$tmp/ports" &
 	wait_for 30 grep -q taken "$tmp/ports" || return
 	status 1 "$pier" run -- ibv_devinfo -d soft_lo &&
-	    says "$tmp/err" "all UDP ports from 49152 to 53247 are taken"
+	    says "$tmp/err" "all UDP ports from 49152 to 53246 are taken"
 }
 
 # The reason is that of the option, not that there is no device.

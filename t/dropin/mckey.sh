@@ -1,0 +1,98 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Multicast: Debian's mckey, as it is, on soft devices: a sender and receivers,
+# a process each.
+. "${0%/*}/../lib/tap.sh"
+. "$top/t/lib/dropin.sh"
+need rdmacm-utils mckey
+
+address=127.0.0.1
+messages=10
+
+# How many processes have joined: they have UDP port 53247.
+joined()
+{
+	cat /proc/net/udp /proc/net/udp6 2>/dev/null | grep -c ':CFFF '
+}
+
+are_joined()
+{
+	[ "$(joined)" -ge "$1" ]
+}
+
+# receiver NUMBER GROUP [OPTION...]
+receiver()
+{
+	number=$1
+	group=$2
+	shift 2
+	timeout -k 5 60 "$pier" run -- mckey -m "$group" -b "$address" \
+	    -C "$messages" "$@" >"$tmp/receiver$number" 2>&1 &
+}
+
+# sender GROUP [OPTION...]
+sender()
+{
+	group=$1
+	shift
+	timeout -k 5 60 "$pier" run -- mckey -s -m "$group" -b "$address" \
+	    -C "$messages" "$@" >"$tmp/sender" 2>&1 || {
+		cat "$tmp/sender"
+		return 1
+	}
+}
+
+# A receiver ends when it has all messages.
+received()
+{
+	wait "$1" || {
+		cat "$tmp/sender" "$tmp"/receiver*
+		return 1
+	}
+}
+
+each_receiver_gets_each_message()
+{
+	before=$(joined)
+	receiver 1 239.1.2.3
+	first=$!
+	receiver 2 239.1.2.3
+	second=$!
+	wait_for 30 are_joined $((before + 2))
+	sender 239.1.2.3 && received "$first" && received "$second"
+}
+
+# The sender's QP is not in the group.
+a_sender_may_be_no_receiver()
+{
+	before=$(joined)
+	receiver 1 239.1.2.4
+	first=$!
+	wait_for 30 are_joined $((before + 1))
+	sender 239.1.2.4 -o && received "$first"
+}
+
+what_is_sent_to_another_group_does_not_arrive()
+{
+	before=$(joined)
+	receiver 1 239.1.2.5
+	first=$!
+	wait_for 30 are_joined $((before + 1))
+	sender 239.1.2.6 || return 1
+	kill -0 "$first" || return 1
+	sender 239.1.2.5 && received "$first"
+}
+
+an_address_of_no_group_is_refused()
+{
+	timeout -k 5 60 "$pier" run -- mckey -m 127.0.0.2 -b "$address" \
+	    >"$tmp/out" 2>&1
+	[ $? -ne 0 ] && says "$tmp/out" "failure joining"
+}
+
+run each_receiver_gets_each_message
+run a_sender_may_be_no_receiver
+run what_is_sent_to_another_group_does_not_arrive
+run an_address_of_no_group_is_refused
+tap_done
