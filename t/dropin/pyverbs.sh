@@ -69,7 +69,7 @@ memory_is_registered()
 
 connections_are_managed()
 {
-	passes rdmacm 7
+	passes rdmacm 10
 }
 
 what_is_missing_is_skipped()
