@@ -332,7 +332,7 @@ static void a_connect_that_has_failed_is_repeated(void)
 	IS(rclose(listener), 0);
 }
 
-/* This program as a peer that connects and then does nothing. */
+/* This program as a peer that connects, shows that it has, and waits. */
 static int connect_and_wait(const char *port)
 {
 	name = (struct sockaddr_in){
@@ -340,7 +340,8 @@ static int connect_and_wait(const char *port)
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
 	};
 	ours = rsocket(AF_INET, SOCK_STREAM, 0);
-	if (rconnect(ours, (struct sockaddr *)&name, sizeof(name)))
+	if (rconnect(ours, (struct sockaddr *)&name, sizeof(name)) ||
+	    rsend(ours, "x", 1, 0) != 1)
 		return 1;
 	pause();
 	return 0;
@@ -349,7 +350,7 @@ static int connect_and_wait(const char *port)
 /* A peer that is another process, connected to @ours. */
 static pid_t start_peer(void)
 {
-	char port[8];
+	char port[8], byte;
 	pid_t pid;
 
 	listen_at();
@@ -362,6 +363,7 @@ static pid_t start_peer(void)
 	}
 	ours = raccept(listener, NULL, NULL);
 	OK(ours >= 0);
+	IS(rrecv(ours, &byte, 1, 0), 1);
 	return pid;
 }
 
